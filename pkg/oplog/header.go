@@ -1,0 +1,49 @@
+package oplog
+
+import "time"
+
+// A Header is what the comment on the second line of a log says about its run.
+// Logs of other tools have none; theirs is the zero value.
+type Header struct {
+	Warp       string            `json:"warp"`             // version of warp that wrote the log
+	Run        string            `json:"run"`              // run id, the same for all clients of a run
+	Client     string            `json:"client,omitempty"` // client id of the rows, where there is one
+	Benchmark  string            `json:"benchmark"`        // command name: get, put, mixed, …
+	Command    string            `json:"command"`          // command line without secrets
+	Engine     string            `json:"engine,omitempty"` // what sent the requests
+	Seed       uint64            `json:"seed,string"`      // a string, since JSON readers round above 2^53
+	Start      time.Time         `json:"start"`
+	Parameters map[string]string `json:"parameters,omitempty"` // flag name to value, defaults included
+	Merged     []Origin          `json:"merged,omitempty"`     // whose rows these are, in a merged log
+}
+
+// An Origin is one client of one run in a merged log. Its threads were moved
+// up by Offset, so that no two clients share a thread number.
+type Origin struct {
+	Run     string `json:"run"`
+	Client  string `json:"client"`
+	Offset  uint32 `json:"offset"`
+	Threads uint32 `json:"threads"` // highest thread number in use before the offset, plus one
+	Header  Header `json:"header"`
+}
+
+// A Trailer is what the comments at the end of a log say: what only the run
+// itself knew. Logs that were cut off have none.
+type Trailer struct {
+	End     string   `json:"end"`               // completed, interrupted, or aborted
+	Reason  string   `json:"reason,omitempty"`  // why it ended early
+	Notes   []string `json:"notes,omitempty"`   // warnings that every later report repeats
+	Offered float64  `json:"offered,omitempty"` // requests/s that an open-loop schedule asked for
+	Unsent  int64    `json:"unsent,omitempty"`  // requests that were due but not sent when the run ended
+	Load    *Load    `json:"load,omitempty"`
+}
+
+// Load is what the run cost the client that made it.
+type Load struct {
+	CPUSeconds  float64 `json:"cpu_s"`      // user and system time while measuring
+	WallSeconds float64 `json:"wall_s"`     // length of the measured run
+	Cores       float64 `json:"cores"`      // cores that warp may use
+	MaxRSSBytes int64   `json:"max_rss"`    // peak resident memory of the process
+	GCPauseS    float64 `json:"gc_pause_s"` // sum of stop-the-world pauses
+	LagMaxS     float64 `json:"lag_max_s"`  // how far the collector fell behind the workers
+}

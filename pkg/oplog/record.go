@@ -1,0 +1,77 @@
+// Package oplog holds the record of a finished request and the file that keeps
+// such records: it writes, reads and merges op logs.
+package oplog
+
+import (
+	"strconv"
+	"time"
+)
+
+// A Record is one finished request, or one finished step where an operation
+// documents that its row is more than one request (LIST: one listing with all
+// its pages). It is the only thing about a request that crosses package borders.
+type Record struct {
+	Op       string // GET, PUT, DELETE, STAT, LIST, …
+	Run      string // id of the run; the same for all clients of a distributed run; "" in foreign logs
+	Client   string // id of the client within the run
+	Endpoint string // scheme://host:port
+	Key      string // first object concerned
+	Err      string // "" on success, otherwise "Code: what happened"
+
+	Thread  uint32
+	Objects int
+	Bytes   int64
+
+	Start     int64         // unix ns: wall clock at the start of the run plus monotonic offset
+	Due       int64         // unix ns at which an open-loop schedule wanted Start; 0 in a closed loop
+	FirstByte time.Duration // offset from Start of the first byte of the answer; 0 = not observed
+	LastByte  time.Duration // offset from Start of the last payload byte sent; 0 = not observed
+	Duration  time.Duration // offset from Start of the end
+
+	Status   uint16 // last HTTP status; 0 = no answer, or unknown
+	Retries  uint16 // requests that repeated an earlier one of this row
+	Requests uint16 // HTTP requests sent for this row, retries included; 0 = unknown
+	Category uint64 // the file's cat column, carried through
+}
+
+// End is the time at which the request ended, in unix ns.
+func (r *Record) End() int64 { return r.Start + int64(r.Duration) }
+
+// Lag is how much later than its schedule the request was sent; 0 in a closed loop.
+func (r *Record) Lag() time.Duration {
+	if r.Due == 0 {
+		return 0
+	}
+	return time.Duration(r.Start - r.Due)
+}
+
+// Code is the short name under which an error is counted: the S3 error code
+// or warp's own name for a failure without an answer. It is "" on success.
+func (r *Record) Code() string {
+	if r.Err == "" {
+		return ""
+	}
+	if c := leadingWord(r.Err); c != "" {
+		return c
+	}
+	if r.Status >= 300 {
+		return "HTTP" + strconv.Itoa(int(r.Status))
+	}
+	return "Other"
+}
+
+// leadingWord returns the identifier before the first colon, or the whole of
+// s where it is one identifier.
+func leadingWord(s string) string {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', i > 0 && c >= '0' && c <= '9':
+		case c == ':' && i > 0:
+			return s[:i]
+		default:
+			return ""
+		}
+	}
+	return s
+}
