@@ -20,11 +20,12 @@ type Header struct {
 // An Origin is one client of one run in a merged log. Its threads were moved
 // up by Offset, so that no two clients share a thread number.
 type Origin struct {
-	Run     string `json:"run"`
-	Client  string `json:"client"`
-	Offset  uint32 `json:"offset"`
-	Threads uint32 `json:"threads"` // highest thread number in use before the offset, plus one
-	Header  Header `json:"header"`
+	Run     string   `json:"run"`
+	Client  string   `json:"client"`
+	Offset  uint32   `json:"offset"`
+	Threads uint32   `json:"threads"` // highest thread number in use before the offset, plus one
+	Header  Header   `json:"header"`
+	Trailer *Trailer `json:"trailer,omitempty"` // nil where the log was cut off or had none
 }
 
 // A Trailer is what the comments at the end of a log say: what only the run

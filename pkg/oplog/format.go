@@ -1,0 +1,143 @@
+package oplog
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+const digitPairs = "00010203040506070809" +
+	"10111213141516171819" +
+	"20212223242526272829" +
+	"30313233343536373839" +
+	"40414243444546474849" +
+	"50515253545556575859" +
+	"60616263646566676869" +
+	"70717273747576777879" +
+	"80818283848586878889" +
+	"90919293949596979899"
+
+// A timeFormatter appends times as RFC 3339 in UTC, always with nine digits, so
+// that a column of times sorts as text. The four times of a row mostly share
+// their second, so the text of the last second is kept.
+type timeFormatter struct {
+	second int64
+	text   []byte // "2006-01-02T15:04:05."
+}
+
+func (f *timeFormatter) append(b []byte, ns int64) []byte {
+	second := ns / 1e9
+	frac := ns - second*1e9
+	if frac < 0 {
+		second--
+		frac += 1e9
+	}
+	if second != f.second || len(f.text) == 0 {
+		f.second = second
+		f.text = time.Unix(second, 0).UTC().AppendFormat(f.text[:0], "2006-01-02T15:04:05.")
+	}
+	b = append(b, f.text...)
+	u := uint32(frac)
+	hi := u / 100_000_000
+	u -= hi * 100_000_000
+	top, low := u/10_000, u%10_000
+	p, q, r, s := top/100*2, top%100*2, low/100*2, low%100*2
+	return append(b, byte('0'+hi),
+		digitPairs[p], digitPairs[p+1], digitPairs[q], digitPairs[q+1],
+		digitPairs[r], digitPairs[r+1], digitPairs[s], digitPairs[s+1], 'Z')
+}
+
+// appendText appends a text field. A field that would break the row is quoted
+// as RFC 4180 says, which any CSV reader with tab as its delimiter undoes.
+// NUL has no place in a text file and becomes U+FFFD.
+func appendText(b []byte, s string) []byte {
+	special := false
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c == '\t' || c == '\n' || c == '\r' || c == '"' || c == 0 {
+			special = true
+			break
+		}
+	}
+	if !special {
+		return append(b, s...)
+	}
+	if !strings.ContainsAny(s, "\t\n\r\"") {
+		return append(b, strings.ReplaceAll(s, "\x00", "\uFFFD")...)
+	}
+	b = append(b, '"')
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			b = append(b, '"', '"')
+		case 0:
+			b = append(b, "\uFFFD"...)
+		default:
+			b = append(b, s[i])
+		}
+	}
+	return append(b, '"')
+}
+
+// A rowFormatter turns records into lines.
+type rowFormatter struct {
+	index uint64
+	time  timeFormatter
+}
+
+// append appends the line of r, with thread in place of r.Thread: a merge
+// renumbers threads and everything else writes them as they are.
+func (f *rowFormatter) append(b []byte, r *Record, thread uint32) []byte {
+	b = strconv.AppendUint(b, f.index, 10)
+	f.index++
+	b = append(b, '\t')
+	b = strconv.AppendUint(b, uint64(thread), 10)
+	b = append(b, '\t')
+	b = appendText(b, r.Op)
+	b = append(b, '\t')
+	b = appendText(b, r.Client)
+	b = append(b, '\t')
+	b = strconv.AppendInt(b, int64(r.Objects), 10)
+	b = append(b, '\t')
+	b = strconv.AppendInt(b, r.Bytes, 10)
+	b = append(b, '\t')
+	b = appendText(b, r.Endpoint)
+	b = append(b, '\t')
+	b = appendText(b, r.Key)
+	b = append(b, '\t')
+	b = appendText(b, r.Err)
+	b = f.appendTimes(append(b, '\t'), r)
+	b = strconv.AppendUint(b, r.Category, 10)
+	b = append(b, '\t')
+	if r.Due != 0 {
+		b = f.time.append(b, r.Due)
+	}
+	b = appendCount(append(b, '\t'), r.Status)
+	b = strconv.AppendUint(append(b, '\t'), uint64(r.Retries), 10)
+	b = appendCount(append(b, '\t'), r.Requests)
+	return append(b, '\n')
+}
+
+func (f *rowFormatter) appendTimes(b []byte, r *Record) []byte {
+	b = f.time.append(b, r.Start)
+	b = append(b, '\t')
+	if r.FirstByte != 0 {
+		b = f.time.append(b, r.Start+int64(r.FirstByte))
+	}
+	b = append(b, '\t')
+	if r.LastByte != 0 {
+		b = f.time.append(b, r.Start+int64(r.LastByte))
+	}
+	b = append(b, '\t')
+	b = f.time.append(b, r.End())
+	b = append(b, '\t')
+	b = strconv.AppendInt(b, int64(r.Duration), 10)
+	return append(b, '\t')
+}
+
+// appendCount leaves the field empty where 0 means that nobody knows.
+func appendCount(b []byte, n uint16) []byte {
+	if n == 0 {
+		return b
+	}
+	return strconv.AppendUint(b, uint64(n), 10)
+}

@@ -1,0 +1,159 @@
+package oplog
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// writerWindow keeps both ends small: a reader needs a window per open log.
+// Rows repeat what the rows just before them said, so more finds little more.
+const writerWindow = 512 << 10
+
+// writerChunk is how much text is gathered before the encoder is called.
+const writerChunk = 64 << 10
+
+// A Writer writes one op log. It is not safe for concurrent use. The first
+// error ends it: nothing is written after it, and every later call returns it.
+type Writer struct {
+	dst    io.Writer
+	enc    *zstd.Encoder
+	format rowFormatter
+	buf    []byte
+	open   bool // a frame has begun
+	closed bool
+	err    error
+}
+
+// NewWriter starts a log on w with its column line and its header. They are in
+// the file before NewWriter returns, so that even a run killed at once leaves
+// a log that can be read.
+func NewWriter(w io.Writer, h Header) (*Writer, error) {
+	enc, err := zstd.NewWriter(nil,
+		zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderLevel(zstd.SpeedFastest),
+		zstd.WithWindowSize(writerWindow),
+		zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		return nil, fmt.Errorf("starting an op log: %w", err)
+	}
+	lw := &Writer{dst: w, enc: enc, buf: make([]byte, 0, writerChunk+4096)}
+	lw.buf = append(append(lw.buf, columns...), '\n')
+	if err := lw.comment(h); err != nil {
+		return nil, err
+	}
+	return lw, lw.Flush()
+}
+
+// Write appends one row per record.
+func (w *Writer) Write(records []Record) error {
+	for i := range records {
+		if err := w.writeRow(&records[i], records[i].Thread); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Writer) writeRow(r *Record, thread uint32) error {
+	if err := w.usable(); err != nil {
+		return err
+	}
+	if thread > maxThread {
+		w.err = fmt.Errorf("writing the op log: thread %d does not fit its 16 bits", thread)
+		return w.err
+	}
+	w.buf = w.format.append(w.buf, r, thread)
+	if len(w.buf) >= writerChunk {
+		return w.spill()
+	}
+	return nil
+}
+
+func (w *Writer) usable() error {
+	if w.err == nil && w.closed {
+		return errors.New("writing the op log: it is closed")
+	}
+	return w.err
+}
+
+// spill hands the gathered text to the encoder, in a new frame where none is open.
+func (w *Writer) spill() error {
+	if w.err != nil || len(w.buf) == 0 {
+		return w.err
+	}
+	if !w.open {
+		w.enc.Reset(w.dst)
+		w.open = true
+	}
+	if _, err := w.enc.Write(w.buf); err != nil {
+		w.err = fmt.Errorf("writing the op log: %w", err)
+	}
+	w.buf = w.buf[:0]
+	return w.err
+}
+
+// Flush ends the zstd frame: what was written so far can be read from now on,
+// whatever happens to this process.
+func (w *Writer) Flush() error {
+	if err := w.spill(); err != nil || !w.open {
+		return err
+	}
+	w.open = false
+	if err := w.enc.Close(); err != nil {
+		w.err = fmt.Errorf("writing the op log: %w", err)
+	}
+	return w.err
+}
+
+// Comment writes a line that no reader takes for a row.
+func (w *Writer) Comment(text string) error {
+	if err := w.usable(); err != nil {
+		return err
+	}
+	text = strings.NewReplacer("\n", " ", "\r", " ", "\x00", "\uFFFD").Replace(text)
+	w.buf = append(append(append(w.buf, "# "...), text...), '\n')
+	return nil
+}
+
+// comment writes v as JSON.
+func (w *Writer) comment(v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // a command line is easier to read with its < and &
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("writing the op log: %w", err)
+	}
+	if b.Len() > maxLine-2 {
+		return fmt.Errorf("writing the op log: a comment of %d bytes is more than a reader accepts", b.Len())
+	}
+	w.buf = append(append(w.buf, "# "...), b.Bytes()...) // Encode has ended the line
+	return nil
+}
+
+// Close writes t and ends the log. A zero Trailer is not written, as if the
+// run had been cut off: that is for copies of logs that were.
+func (w *Writer) Close(t Trailer) error {
+	if err := w.usable(); err != nil {
+		w.closed = true
+		return err
+	}
+	if !t.isZero() {
+		if err := w.comment(t); err != nil {
+			return err
+		}
+	}
+	err := w.Flush()
+	w.closed = true
+	return err
+}
+
+// isZero says that nothing is known about how the run ended.
+func (t *Trailer) isZero() bool {
+	return t.End == "" && t.Reason == "" && len(t.Notes) == 0 && t.Offered == 0 && t.Unsent == 0 && t.Load == nil
+}
