@@ -1,0 +1,232 @@
+package aggregate
+
+import (
+	"time"
+
+	"warp/pkg/oplog"
+)
+
+// A Report is everything that warp says about a log, as plain data. Its JSON
+// form is the output of --json; fields may be added to version 1, but none
+// changes its meaning.
+//
+// Units: names end in the unit, _s is seconds, _ms milliseconds, _per_s per
+// second; bytes are bytes. Times are RFC 3339 with nanoseconds, in UTC. Lists
+// are sorted by name, segments by time.
+type Report struct {
+	Version    int               `json:"version"`              // 1
+	Command    string            `json:"command"`              // command line of the run, without secrets; "" in foreign logs
+	Benchmark  string            `json:"benchmark,omitempty"`  // name of the command: get, put, mixed, …
+	Engine     string            `json:"engine"`               // what sent the requests; "" if unknown
+	Warp       string            `json:"warp,omitempty"`       // version of warp that measured
+	Runs       []string          `json:"runs,omitempty"`       // ids of the runs in the log
+	Seed       uint64            `json:"seed,string"`          // of the run's random choices; "0" if unknown
+	Parameters map[string]string `json:"parameters,omitempty"` // flag name to value
+	End        string            `json:"end,omitempty"`        // completed, interrupted, or aborted; "" if the log does not say
+	EndReason  string            `json:"end_reason,omitempty"` // why the run ended early
+
+	OfferedPerS float64     `json:"offered_per_s,omitempty"` // requests/s that an open-loop schedule asked for, all operations
+	Unsent      int64       `json:"unsent,omitempty"`        // requests that were due but not sent when the run ended
+	ClientLoad  *oplog.Load `json:"client_load,omitempty"`   // what the run cost the machine that made it
+
+	Warnings   []string      `json:"warnings"`   // what a reader of the figures should know; may be empty
+	Groups     []GroupReport `json:"groups"`     // operations that ran at the same time, in order of time
+	Operations []Operation   `json:"operations"` // in order of groups, then by number of requests, largest first
+}
+
+// GroupReport is about operations that ran at the same time; its rates are
+// the sums of theirs.
+type GroupReport struct {
+	Operations  []string  `json:"operations"`   // names, in the order of the report
+	WindowStart time.Time `json:"window_start"` // active window: every thread has finished a first request
+	WindowEnd   time.Time `json:"window_end"`   // and none has started its last one
+	WindowS     float64   `json:"window_s"`
+	WindowBasis string    `json:"window_basis"` // "active"; "all" = too short, warm-up included; "none" = nothing could be measured
+	Requests    uint64    `json:"requests"`     // all, failed ones included
+	Errors      uint64    `json:"errors"`       // failed requests
+	ObjectsPerS float64   `json:"objects_per_s"`
+	BytesPerS   float64   `json:"bytes_per_s"`
+	Concurrency int       `json:"concurrency"` // threads of all clients
+	Clients     int       `json:"clients"`
+}
+
+// An Operation is one kind of request in one group.
+//
+// Throughput (objects, bytes and what follows from them) counts every
+// successful request by the share of its time inside the window. Latencies are
+// those of the successful requests entirely inside. Requests and errors count
+// everything, in the window or not.
+type Operation struct {
+	Op           string            `json:"op"`             // GET, PUT, …
+	Group        int               `json:"group"`          // index into groups
+	Requests     uint64            `json:"requests"`       // all, failed ones included
+	Errors       uint64            `json:"errors"`         // failed requests
+	ErrorsByCode map[string]uint64 `json:"errors_by_code"` // by S3 code or warp's name for it
+	FirstErrors  []FirstError      `json:"first_errors,omitempty"`
+	Retries      uint64            `json:"retries"` // requests that repeated an earlier one of the same row
+	Share        float64           `json:"share"`   // of all requests of the group, 0 to 1
+
+	Start       time.Time `json:"start"` // first request began
+	Stop        time.Time `json:"stop"`  // last request ended
+	RanS        float64   `json:"ran_s"` // time between them
+	WindowStart time.Time `json:"window_start"`
+	WindowEnd   time.Time `json:"window_end"`
+	WindowS     float64   `json:"window_s"`     // rates are per second of this
+	WindowBasis string    `json:"window_basis"` // as in groups
+	Concurrency int       `json:"concurrency"`  // threads of the group, all clients
+	Clients     int       `json:"clients"`      // clients of the group
+
+	ObjectsPerS float64 `json:"objects_per_s"` // 0 where window_s is 0
+	BytesPerS   float64 `json:"bytes_per_s"`   // goodput over the window; 0 where window_s is 0
+	Objects     float64 `json:"objects"`       // inside the window; the share of a request need not be whole
+	Bytes       uint64  `json:"bytes"`         // inside the window
+	Inside      uint64  `json:"inside"`        // successful requests entirely inside the window
+
+	ObjectBytes  SizeRange `json:"request_bytes"`   // payload per successful request
+	ObjectsPerOp SizeRange `json:"request_objects"` // objects per successful request
+
+	Duration *Stats `json:"duration_ms"`           // service time: from sent to end; null if no request was inside
+	TTFB     *Stats `json:"ttfb_ms"`               // time to first byte: upload from last byte sent to end; null if not observed
+	Response *Stats `json:"response_ms,omitempty"` // open loop: from when the request was due to its end
+	Lag      *Stats `json:"lag_ms,omitempty"`      // open loop: how much later than due the request was sent
+
+	OfferedPerS  float64 `json:"offered_per_s,omitempty"`  // open loop: requests/s due in the window and sent sooner or later
+	AchievedPerS float64 `json:"achieved_per_s,omitempty"` // open loop: requests/s that ended well in the window
+
+	Hosts      []Part    `json:"hosts"`                // by host; always at least one
+	ByClient   []Part    `json:"by_client"`            // by client; always at least one
+	SegmentS   float64   `json:"segment_s"`            // length of a segment; the last one may be shorter
+	Segments   []Segment `json:"segments"`             // all of the window, in order
+	Throughput *Extremes `json:"throughput,omitempty"` // fastest, median and slowest full segment
+
+	// Only in verbose reports.
+	Accesses    *Accesses   `json:"accesses,omitempty"`     // where objects were accessed more than once
+	SizeClasses []SizeClass `json:"size_classes,omitempty"` // where sizes vary
+}
+
+// A FirstError is the first occurrence of an error code.
+type FirstError struct {
+	Code     string    `json:"code"`
+	Time     time.Time `json:"time"` // the request began
+	Error    string    `json:"error"`
+	Endpoint string    `json:"endpoint"`
+}
+
+// A SizeRange describes amounts per request.
+type SizeRange struct {
+	Min  uint64  `json:"min"`
+	Max  uint64  `json:"max"`
+	Mean float64 `json:"mean"`
+}
+
+// Stats describe durations in ms. Mean, extremes and standard deviation are
+// exact, percentiles within 0.4 % (see Hist).
+type Stats struct {
+	Count  uint64  `json:"count"`
+	Mean   float64 `json:"mean"`
+	P25    float64 `json:"p25"`
+	P50    float64 `json:"p50"`
+	P75    float64 `json:"p75"`
+	P90    float64 `json:"p90"`
+	P99    float64 `json:"p99"`
+	P999   float64 `json:"p999"`
+	Min    float64 `json:"min"`
+	Max    float64 `json:"max"`
+	StdDev float64 `json:"stddev"`
+}
+
+// A Part is what one host or one client did of an operation.
+type Part struct {
+	Name        string    `json:"name"`          // the host with scheme and port; the client's id
+	Run         string    `json:"run,omitempty"` // of a client, if known
+	Requests    uint64    `json:"requests"`
+	Errors      uint64    `json:"errors"`
+	Inside      uint64    `json:"inside"`
+	Objects     float64   `json:"objects"`
+	Bytes       uint64    `json:"bytes"`
+	ObjectsPerS float64   `json:"objects_per_s"`
+	BytesPerS   float64   `json:"bytes_per_s"`
+	Duration    *Stats    `json:"duration_ms"`
+	TTFB        *Stats    `json:"ttfb_ms"`
+	Segments    []Segment `json:"segments,omitempty"`   // of a host, where there are several
+	Throughput  *Extremes `json:"throughput,omitempty"` // of a host, where there are several
+}
+
+// A Segment is a piece of the window. All but errors are about successful
+// requests.
+type Segment struct {
+	Start       time.Time `json:"start"`
+	DurationS   float64   `json:"duration_s"`
+	Bytes       uint64    `json:"bytes"`       // by share of time; segments add up to the operation
+	Objects     float64   `json:"objects"`     // by share of time; segments add up to the operation
+	FullOps     uint64    `json:"full_ops"`    // requests entirely in the segment
+	PartialOps  uint64    `json:"partial_ops"` // requests partly in the segment
+	OpsStarted  uint64    `json:"ops_started"` // requests that began in the segment
+	OpsEnded    uint64    `json:"ops_ended"`   // requests that ended in the segment
+	Errors      uint64    `json:"errors"`      // failed requests that ended in the segment
+	BytesPerS   float64   `json:"bytes_per_s"` // bytes per second of the segment
+	ObjectsPerS float64   `json:"objects_per_s"`
+}
+
+// Extremes are chosen among the segments of full length (among all, if there
+// are none), by bytes where the operation moves any and by objects otherwise.
+type Extremes struct {
+	Segments int     `json:"segments"` // how many were chosen from
+	By       string  `json:"by"`       // "bytes" or "objects"
+	Fastest  Segment `json:"fastest"`
+	Median   Segment `json:"median"` // of an even number the slower of the two in the middle
+	Slowest  Segment `json:"slowest"`
+}
+
+// Accesses are the first and the last request for each object; requests for
+// the same object may find it in a cache.
+type Accesses struct {
+	Objects   uint64 `json:"objects"` // distinct ones
+	First     *Stats `json:"first_ms"`
+	FirstTTFB *Stats `json:"first_ttfb_ms"`
+	Last      *Stats `json:"last_ms"`
+	LastTTFB  *Stats `json:"last_ttfb_ms"`
+}
+
+// A SizeClass is about requests of similar size, entirely inside the window.
+type SizeClass struct {
+	From     string `json:"from"`      // smallest size, for people
+	To       string `json:"to"`        // size at which the next class begins; "" = none
+	MinBytes uint64 `json:"min_bytes"` // the same as a number
+	Requests uint64 `json:"requests"`
+	Bytes    uint64 `json:"bytes"`
+	Speed    *Speed `json:"request_bytes_per_s"` // of single requests; null if none took any time
+	Duration *Stats `json:"duration_ms"`
+	TTFB     *Stats `json:"ttfb_ms"`
+}
+
+// Speed is the throughput of single requests in bytes/s: at least so much was
+// reached by that share of requests. Mean is all bytes by the sum of times.
+type Speed struct {
+	Mean    float64 `json:"mean"`
+	P50     float64 `json:"p50"`
+	P90     float64 `json:"p90"`
+	P99     float64 `json:"p99"`
+	Fastest float64 `json:"fastest"`
+	Slowest float64 `json:"slowest"`
+}
+
+// HasBytes tells whether the operation moves payload; STAT and DELETE do not.
+func (o *Operation) HasBytes() bool { return o.ObjectBytes.Max > 0 }
+
+// Describe adds what the log's comments say about the run. The trailer of a
+// log is known only after reading it, so it is not an option of Analyze.
+func (r *Report) Describe(h oplog.Header, t oplog.Trailer) {
+	r.Command, r.Benchmark, r.Engine, r.Warp = h.Command, h.Benchmark, h.Engine, h.Warp
+	r.Seed, r.Parameters = h.Seed, h.Parameters
+	r.End, r.EndReason = t.End, t.Reason
+	r.OfferedPerS, r.Unsent, r.ClientLoad = t.Offered, t.Unsent, t.Load
+	if t.End != "" && t.End != "completed" {
+		w := "The run was " + t.End
+		if t.Reason != "" {
+			w += ": " + t.Reason
+		}
+		r.Warnings = append(r.Warnings, w+".")
+	}
+	r.Warnings = append(r.Warnings, t.Notes...)
+}
