@@ -1,0 +1,158 @@
+// Package teststore builds, caches and starts the real object stores that the tests run against, and puts
+// a faulty proxy in front of them where a test wants a bad day.
+//
+// Everything comes from package registries at a pinned version and is built once into the user's cache
+// folder; everything listens on loopback, in a temporary folder, and dies with the test that started it.
+package teststore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Names of the stores, as Ensure and Start take them.
+const (
+	MinIO     = "minio"
+	Versitygw = "versitygw"
+	Garage    = "garage"
+	Embedded  = "embedded"
+)
+
+// ErrUnavailable says that a store cannot be built here because a tool that it needs is missing. It is the
+// only error that a test may answer with a skip.
+var ErrUnavailable = errors.New("this store cannot be built here")
+
+// A recipe says how one store is built.
+type recipe struct {
+	title, version, takes string
+	tool                  string // the program that builds it
+	build                 func(ctx context.Context, r recipe, dir string, log io.Writer) error
+	source                string // Go package or crate
+}
+
+// recipes is the table of stores that are built. MinIO tags no module versions, hence the pseudo-version.
+func recipes() map[string]recipe {
+	return map[string]recipe{
+		MinIO: {title: "MinIO", version: "v0.0.0-20260212201848-7aac2a2c5b7c", takes: "about 4 minutes",
+			tool: "go", build: goInstall, source: "github.com/minio/minio"},
+		Versitygw: {title: "versitygw", version: "v1.8.0", takes: "about a minute",
+			tool: "go", build: goInstall, source: "github.com/versity/versitygw/cmd/versitygw"},
+		Garage: {title: "Garage", version: "2.5.0", takes: "about 7 minutes",
+			tool: "cargo", build: cargoInstall, source: "garage"},
+	}
+}
+
+// Buildable lists the stores that Ensure builds, quickest first, so that an early failure shows early.
+func Buildable() []string { return []string{Versitygw, MinIO, Garage} }
+
+// Ensure returns the binary of a store, building it where the cache does not hold the pinned version. Any
+// number of processes may call it at once: one builds, the others wait.
+func Ensure(ctx context.Context, store string) (binary string, err error) {
+	r, ok := recipes()[store]
+	if !ok {
+		return "", fmt.Errorf("no store %q to build: there are %s", store, strings.Join(Buildable(), ", "))
+	}
+	dir, err := cacheDir()
+	if err != nil {
+		return "", err
+	}
+	home := filepath.Join(dir, store+"-"+r.version)
+	binary = filepath.Join(home, exe(store))
+	if isFile(binary) {
+		return binary, nil
+	}
+	if _, err := exec.LookPath(r.tool); err != nil {
+		return "", fmt.Errorf("%s needs %s: %w", r.title, r.tool, ErrUnavailable)
+	}
+	unlock, err := lock(ctx, home+".lock", func() {
+		fmt.Fprintf(os.Stderr, "waiting for another process that builds %s\n", r.title)
+	})
+	if err != nil {
+		return "", fmt.Errorf("waiting for the build of %s: %w", r.title, err)
+	}
+	defer unlock()
+	if isFile(binary) {
+		return binary, nil
+	}
+	return binary, buildInto(ctx, r, store, home)
+}
+
+// buildInto builds beside the final place and renames, so that a build that is killed leaves nothing that
+// looks finished.
+func buildInto(ctx context.Context, r recipe, store, home string) error {
+	tmp, err := os.MkdirTemp(filepath.Dir(home), store+"-building-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	start := time.Now()
+	fmt.Fprintf(os.Stderr, "building %s %s … this takes %s, once\n", r.title, r.version, r.takes)
+	var out tail
+	if err := r.build(ctx, r, tmp, &out); err != nil {
+		return fmt.Errorf("building %s %s: %w\n%s", r.title, r.version, err, out.String())
+	}
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		return err
+	}
+	if err := os.Rename(filepath.Join(tmp, "bin", exe(store)), filepath.Join(home, exe(store))); err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "built %s in %s\n", r.title, time.Since(start).Round(time.Second))
+	return nil
+}
+
+func goInstall(ctx context.Context, r recipe, dir string, log io.Writer) error {
+	cmd := exec.CommandContext(ctx, "go", "install", "-trimpath", "-ldflags=-s -w", r.source+"@"+r.version)
+	// A cross build's or a workspace's settings must not reach the store.
+	cmd.Env = append(os.Environ(), "GOBIN="+filepath.Join(dir, "bin"), "GOFLAGS=", "GOOS=", "GOARCH=",
+		"GOWORK=off", "CGO_ENABLED=0")
+	return runQuietly(cmd, dir, log)
+}
+
+func cargoInstall(ctx context.Context, r recipe, dir string, log io.Writer) error {
+	cmd := exec.CommandContext(ctx, "cargo", "install", r.source, "--version", r.version, "--locked", "--root", dir)
+	cmd.Env = append(os.Environ(), "CARGO_TARGET_DIR="+filepath.Join(dir, "target"), "CARGO_TERM_PROGRESS_WHEN=never")
+	return runQuietly(cmd, dir, log)
+}
+
+func runQuietly(cmd *exec.Cmd, dir string, log io.Writer) error {
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
+	dieWithParent(cmd)
+	cmd.WaitDelay = 5 * time.Second
+	// The death signal is tied to the thread that forks, which must outlive the build.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return cmd.Run()
+}
+
+func cacheDir() (string, error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no cache folder for the test stores: %w", err)
+	}
+	dir := filepath.Join(base, "warp-teststores")
+	return dir, os.MkdirAll(dir, 0o755)
+}
+
+func exe(name string) string {
+	if runtime.GOOS == "windows" {
+		return name + ".exe"
+	}
+	return name
+}
+
+func isFile(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.Mode().IsRegular()
+}
+
+// InCI reports whether this is a run in which nothing may be left out.
+func InCI() bool { return os.Getenv("CI") == "true" }

@@ -1,0 +1,45 @@
+package teststore
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A test binary that is killed takes its stores with it.
+func TestStoreDiesWithTheTest(t *testing.T) {
+	if os.Getenv("WARP_TESTSTORE_CHILD") != "" {
+		s := Start(t, Versitygw, Options{})
+		fmt.Printf("pid=%d\n", s.Pid(0))
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestStoreDiesWithTheTest$", "-test.v")
+	cmd.Env = append(os.Environ(), "WARP_TESTSTORE_CHILD=1")
+	out, _ := cmd.CombinedOutput()
+	_, rest, ok := strings.Cut(string(out), "pid=")
+	if !ok {
+		t.Fatalf("the child said %s", out)
+	}
+	digits, _, _ := strings.Cut(rest, "\n")
+	pid, err := strconv.Atoi(digits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(5 * time.Second); alive(pid); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			syscall.Kill(pid, syscall.SIGKILL)
+			t.Fatalf("the store, process %d, lives on", pid)
+		}
+	}
+}
+
+// alive does not count a process that has ended but is not yet collected by its parent.
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(stat), ") Z ")
+}

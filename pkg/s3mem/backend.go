@@ -1,0 +1,230 @@
+package s3mem
+
+import (
+	"crypto/md5"
+	"io"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/johannesboyne/gofakes3"
+)
+
+// backend is the storage below gofakes3. gofakes3 brings one of its own, which was rejected: it joins
+// multipart uploads outside of any limit, keeps the headers of each request with the object, hashes every
+// upload twice under one lock, and pages delimited listings wrongly.
+type backend struct {
+	mem     *memory
+	mu      sync.RWMutex
+	buckets map[string]*bucket
+}
+
+type bucket struct {
+	created time.Time
+	mu      sync.RWMutex
+	gone    bool
+	objects index
+	uploads map[gofakes3.UploadID]*upload
+}
+
+var (
+	_ gofakes3.Backend          = (*backend)(nil)
+	_ gofakes3.VersionedBackend = (*backend)(nil)
+	_ gofakes3.MultipartBackend = (*backend)(nil)
+)
+
+func newBackend(mem *memory) *backend { return &backend{mem: mem, buckets: map[string]*bucket{}} }
+
+func (b *backend) bucket(name string) (*bucket, error) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	if bk := b.buckets[name]; bk != nil {
+		return bk, nil
+	}
+	return nil, gofakes3.BucketNotFound(name)
+}
+
+func (b *backend) ListBuckets() ([]gofakes3.BucketInfo, error) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	list := make([]gofakes3.BucketInfo, 0, len(b.buckets))
+	for name, bk := range b.buckets {
+		list = append(list, gofakes3.BucketInfo{Name: name, CreationDate: gofakes3.NewContentTime(bk.created)})
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].Name < list[j].Name })
+	return list, nil
+}
+
+func (b *backend) BucketExists(name string) (bool, error) {
+	_, err := b.bucket(name)
+	return err == nil, nil
+}
+
+func (b *backend) CreateBucket(name string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.buckets[name] != nil {
+		return gofakes3.ResourceError(gofakes3.ErrBucketAlreadyExists, name)
+	}
+	b.buckets[name] = &bucket{created: time.Now(), uploads: map[gofakes3.UploadID]*upload{}}
+	return nil
+}
+
+func (b *backend) DeleteBucket(name string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	bk := b.buckets[name]
+	if bk == nil {
+		return gofakes3.BucketNotFound(name)
+	}
+	bk.mu.Lock()
+	defer bk.mu.Unlock()
+	if bk.objects.n > 0 || len(bk.uploads) > 0 {
+		return gofakes3.ResourceError(gofakes3.ErrBucketNotEmpty, name)
+	}
+	bk.gone = true
+	delete(b.buckets, name)
+	return nil
+}
+
+func (b *backend) ForceDeleteBucket(string) error { return gofakes3.ErrNotImplemented }
+
+func (b *backend) lookup(bucketName, key string) (*object, error) {
+	bk, err := b.bucket(bucketName)
+	if err != nil {
+		return nil, err
+	}
+	bk.mu.RLock()
+	defer bk.mu.RUnlock()
+	if o := bk.objects.get(key); o != nil {
+		return o, nil
+	}
+	return nil, gofakes3.KeyNotFound(key)
+}
+
+func (b *backend) HeadObject(bucketName, key string) (*gofakes3.Object, error) {
+	o, err := b.lookup(bucketName, key)
+	if err != nil {
+		return nil, err
+	}
+	return o.describe(), nil
+}
+
+func (b *backend) GetObject(bucketName, key string, rng *gofakes3.ObjectRangeRequest) (*gofakes3.Object, error) {
+	o, err := b.lookup(bucketName, key)
+	if err != nil {
+		return nil, err
+	}
+	return o.open(rng)
+}
+
+func (b *backend) PutObject(bucketName, key string, meta map[string]string, input io.Reader, size int64,
+	conditions *gofakes3.PutConditions) (res gofakes3.PutObjectResult, err error) {
+	bk, err := b.bucket(bucketName)
+	if err != nil {
+		return res, err
+	}
+	body, sum, err := readBody(input, size)
+	if err != nil {
+		return res, err
+	}
+	o := &object{key: strings.Clone(key), parts: [][]byte{body}, size: size, modified: time.Now(), meta: keptMeta(meta)}
+	if copy(o.md5[:], sum) == 0 {
+		o.md5 = md5.Sum(body)
+	}
+	return res, b.store(bk, o, conditions)
+}
+
+// store puts a finished object into its bucket, if it may.
+func (b *backend) store(bk *bucket, o *object, conditions *gofakes3.PutConditions) error {
+	bk.mu.Lock()
+	defer bk.mu.Unlock()
+	if bk.gone {
+		return gofakes3.ErrNoSuchBucket
+	}
+	if conditions != nil {
+		info := &gofakes3.ConditionalObjectInfo{}
+		if old := bk.objects.get(o.key); old != nil {
+			info.Exists, info.Hash = true, old.md5[:]
+		}
+		if err := gofakes3.CheckPutConditions(conditions, info); err != nil {
+			return err
+		}
+	}
+	b.mem.used.Add(o.footprint())
+	if old := bk.objects.set(o); old != nil {
+		b.mem.used.Add(-old.footprint())
+	}
+	return nil
+}
+
+func (b *backend) DeleteObject(bucketName, key string) (res gofakes3.ObjectDeleteResult, err error) {
+	bk, err := b.bucket(bucketName)
+	if err != nil {
+		return res, err
+	}
+	bk.mu.Lock()
+	defer bk.mu.Unlock()
+	if old := bk.objects.remove(key); old != nil {
+		b.mem.used.Add(-old.footprint())
+	}
+	return res, nil
+}
+
+func (b *backend) DeleteMulti(bucketName string, keys ...string) (res gofakes3.MultiDeleteResult, err error) {
+	for _, key := range keys {
+		if _, err := b.DeleteObject(bucketName, key); err != nil {
+			return res, err
+		}
+		res.Deleted = append(res.Deleted, gofakes3.ObjectID{Key: key})
+	}
+	return res, nil
+}
+
+// CopyObject is refused before it gets here.
+func (b *backend) CopyObject(_, _, _, _ string, _ map[string]string) (res gofakes3.CopyObjectResult, err error) {
+	return res, gofakes3.ErrNotImplemented
+}
+
+// The store has no versions. It says so itself, because a gofakes3 without versions deletes the object when it
+// is asked to delete one version of it.
+
+func (b *backend) VersioningConfiguration(string) (v gofakes3.VersioningConfiguration, err error) {
+	return v, nil
+}
+
+func (b *backend) SetVersioningConfiguration(string, gofakes3.VersioningConfiguration) error {
+	return gofakes3.ErrNotImplemented
+}
+
+func (b *backend) GetObjectVersion(_, _ string, _ gofakes3.VersionID, _ *gofakes3.ObjectRangeRequest) (*gofakes3.Object, error) {
+	return nil, gofakes3.ErrNotImplemented
+}
+
+func (b *backend) HeadObjectVersion(_, _ string, _ gofakes3.VersionID) (*gofakes3.Object, error) {
+	return nil, gofakes3.ErrNotImplemented
+}
+
+func (b *backend) DeleteObjectVersion(_, _ string, _ gofakes3.VersionID) (res gofakes3.ObjectDeleteResult, err error) {
+	return res, gofakes3.ErrNotImplemented
+}
+
+func (b *backend) ListBucketVersions(string, *gofakes3.Prefix, *gofakes3.ListBucketVersionsPage) (*gofakes3.ListBucketVersionsResult, error) {
+	return nil, gofakes3.ErrNotImplemented
+}
+
+func (b *backend) DeleteMultiVersions(bucketName string, ids ...gofakes3.ObjectID) (res gofakes3.MultiDeleteResult, err error) {
+	for _, id := range ids {
+		if id.VersionID != "" && id.VersionID != "null" {
+			res.Error = append(res.Error, gofakes3.ErrorResult{Key: id.Key, Code: gofakes3.ErrNotImplemented,
+				Message: "the embedded store has no versions"})
+			continue
+		}
+		if _, err := b.DeleteObject(bucketName, id.Key); err != nil {
+			return res, err
+		}
+		res.Deleted = append(res.Deleted, id)
+	}
+	return res, nil
+}

@@ -1,0 +1,56 @@
+package s3mem
+
+import (
+	"io"
+	"net"
+	"syscall"
+)
+
+// dropper removes bytes from a socket without copying them to the process.
+type dropper struct {
+	c    *net.TCPConn
+	rc   syscall.RawConn
+	left int64
+	err  error
+	step func(fd uintptr) bool
+}
+
+func newDropper(c *net.TCPConn) *dropper {
+	d := &dropper{c: c}
+	if rc, err := c.SyscallConn(); err == nil {
+		d.rc, d.step = rc, d.receive
+	}
+	return d
+}
+
+func (d *dropper) drop(n int64) error {
+	if n == 0 {
+		return nil
+	}
+	if d.rc == nil {
+		return copyDrop(d.c, n)
+	}
+	for d.left, d.err = n, nil; d.left > 0 && d.err == nil; {
+		if err := d.rc.Read(d.step); err != nil {
+			return err
+		}
+	}
+	return d.err
+}
+
+// receive asks the kernel to truncate what it would have copied. It returns false to wait for more.
+func (d *dropper) receive(fd uintptr) bool {
+	n, _, errno := syscall.Syscall6(syscall.SYS_RECVFROM, fd, 0, uintptr(d.left), syscall.MSG_TRUNC, 0, 0)
+	switch {
+	case errno == syscall.EAGAIN:
+		return false
+	case errno == syscall.EINTR:
+	case errno != 0:
+		d.err = errno
+	case n == 0:
+		d.err = io.ErrUnexpectedEOF
+	default:
+		d.left -= int64(n)
+	}
+	return true
+}

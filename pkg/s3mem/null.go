@@ -1,0 +1,416 @@
+package s3mem
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/md5"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// NullOptions configure a null store.
+type NullOptions struct {
+	Addr string // where to listen; "" means a free port of loopback
+	Size int64  // of every object that is downloaded
+	// Delay, where set, is asked before each answer how long to wait. It is called by many connections at once.
+	Delay func(method, target string) time.Duration
+}
+
+// Null is an S3 store that answers every request with success and remembers nothing. It works on raw sockets,
+// without net/http, so that what a measurement against it shows is the client.
+//
+// Every object has Size bytes of 'x' and the ETag that belongs to them, and an upload is answered with that
+// ETag too. Lists are empty.
+type Null struct {
+	opts     NullOptions
+	listener net.Listener
+	body     []byte // a piece of the payload, sent as often as it takes
+	head     string // the header lines that all answers share
+	frozen   atomic.Int64
+	counts   [len(countedMethods)]atomic.Int64
+	bytesIn  atomic.Int64
+
+	mu     sync.Mutex
+	conns  map[net.Conn]struct{}
+	closed bool
+	wg     sync.WaitGroup
+}
+
+// countedMethods is indexed like Null.counts; the last entry counts all others.
+var countedMethods = [...]string{"GET", "PUT", "HEAD", "DELETE", "POST", ""}
+
+const nullPiece = 256 << 10
+
+// StartNull serves a null store.
+func StartNull(o NullOptions) (*Null, error) {
+	if o.Addr == "" {
+		o.Addr = "127.0.0.1:0"
+	}
+	l, err := net.Listen("tcp", o.Addr)
+	if err != nil {
+		return nil, err
+	}
+	n := &Null{opts: o, listener: l, conns: map[net.Conn]struct{}{}}
+	n.body = bytes.Repeat([]byte("x"), int(min(o.Size, nullPiece)))
+	n.head = "ETag: \"" + etagOfX(o.Size) + "\"\r\nLast-Modified: " + time.Now().UTC().Format(http.TimeFormat) +
+		"\r\nContent-Type: application/octet-stream\r\nContent-Length: "
+	n.wg.Add(1)
+	go n.accept()
+	return n, nil
+}
+
+func etagOfX(size int64) string {
+	h := md5.New()
+	piece := bytes.Repeat([]byte("x"), int(min(size, nullPiece)))
+	for size > 0 {
+		k := min(size, int64(len(piece)))
+		h.Write(piece[:k])
+		size -= k
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Addr is the host:port to talk to.
+func (n *Null) Addr() string { return n.listener.Addr().String() }
+
+// Freeze holds back every answer for d from now, those to requests that arrive meanwhile included.
+func (n *Null) Freeze(d time.Duration) { n.frozen.Store(time.Now().Add(d).UnixNano()) }
+
+// Count is how many requests of a method have arrived.
+func (n *Null) Count(method string) int64 { return n.counts[countIndex(method)].Load() }
+
+// Requests is how many requests have arrived.
+func (n *Null) Requests() (sum int64) {
+	for i := range n.counts {
+		sum += n.counts[i].Load()
+	}
+	return sum
+}
+
+// BytesIn is how many bytes of payload have been uploaded.
+func (n *Null) BytesIn() int64 { return n.bytesIn.Load() }
+
+func countIndex(method string) int {
+	for i, m := range countedMethods[:len(countedMethods)-1] {
+		if m == method {
+			return i
+		}
+	}
+	return len(countedMethods) - 1
+}
+
+// Close ends the store and all its connections.
+func (n *Null) Close() error {
+	n.mu.Lock()
+	n.closed = true
+	err := n.listener.Close()
+	for c := range n.conns {
+		c.Close()
+	}
+	n.mu.Unlock()
+	n.wg.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+func (n *Null) accept() {
+	defer n.wg.Done()
+	for {
+		c, err := n.listener.Accept()
+		if err != nil {
+			if n.isClosed() {
+				return
+			}
+			time.Sleep(10 * time.Millisecond) // too many open files, most likely
+			continue
+		}
+		if n.enter(c) {
+			go n.serve(c.(*net.TCPConn))
+		}
+	}
+}
+
+func (n *Null) isClosed() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.closed
+}
+
+func (n *Null) enter(c net.Conn) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		c.Close()
+		return false
+	}
+	n.conns[c] = struct{}{}
+	n.wg.Add(1)
+	return true
+}
+
+func (n *Null) leave(c net.Conn) {
+	c.Close()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.conns, c)
+	n.wg.Done()
+}
+
+// serve answers the requests of one connection until it ends or sends what is no request.
+func (n *Null) serve(c *net.TCPConn) {
+	defer n.leave(c)
+	s := &nullConn{n: n, c: c, br: bufio.NewReaderSize(c, 16<<10), drop: newDropper(c)}
+	for s.one() == nil {
+	}
+}
+
+// nullConn is one connection. All it needs for a request is reused.
+type nullConn struct {
+	n    *Null
+	c    *net.TCPConn
+	br   *bufio.Reader
+	drop *dropper
+	out  []byte
+	vec  [2][]byte
+}
+
+// A nullRequest is what of a request decides the answer.
+type nullRequest struct {
+	method, target string
+	length         int64 // of the body; -1 where it is chunked, which S3 does not take
+	expect         bool
+	from, to       int64 // range; to is -1 where there is none
+}
+
+func (s *nullConn) one() error {
+	req, err := s.readRequest()
+	if err != nil {
+		return err
+	}
+	s.n.counts[countIndex(req.method)].Add(1)
+	if req.length < 0 {
+		s.c.Write([]byte("HTTP/1.1 411 Length Required\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"))
+		return errors.New("chunked body")
+	}
+	if req.expect {
+		if _, err := s.c.Write([]byte("HTTP/1.1 100 Continue\r\n\r\n")); err != nil {
+			return err
+		}
+	}
+	if err := s.discard(req.length); err != nil {
+		return err
+	}
+	s.n.wait(req.method, req.target)
+	return s.answer(&req)
+}
+
+// wait delays an answer as the options or a freeze demand.
+func (n *Null) wait(method, target string) {
+	if n.opts.Delay != nil {
+		time.Sleep(n.opts.Delay(method, target))
+	}
+	for until := n.frozen.Load(); until != 0; until = n.frozen.Load() {
+		d := time.Until(time.Unix(0, until))
+		if d <= 0 {
+			return
+		}
+		time.Sleep(d)
+	}
+}
+
+func (s *nullConn) readRequest() (req nullRequest, err error) {
+	line, err := s.br.ReadSlice('\n')
+	if err != nil {
+		return req, err
+	}
+	method, rest, ok := bytes.Cut(line, []byte(" "))
+	target, _, ok2 := bytes.Cut(rest, []byte(" "))
+	if !ok || !ok2 {
+		return req, errors.New("not a request")
+	}
+	req.method, req.to = internMethod(method), -1
+	// Only a query, or a request on no object, makes the answer differ; most requests need no string.
+	if s.n.opts.Delay != nil || bytes.IndexByte(target, '?') >= 0 || bytes.Count(target, []byte("/")) < 2 {
+		req.target = string(target)
+	} else {
+		req.target = "/b/o"
+	}
+	for {
+		l, err := s.br.ReadSlice('\n')
+		if err != nil {
+			return req, err
+		}
+		if l = bytes.TrimRight(l, "\r\n"); len(l) == 0 {
+			return req, nil
+		}
+		if err := req.header(l); err != nil {
+			return req, err
+		}
+	}
+}
+
+func internMethod(m []byte) string {
+	for _, known := range countedMethods {
+		if string(m) == known {
+			return known
+		}
+	}
+	return string(m)
+}
+
+func (req *nullRequest) header(line []byte) (err error) {
+	// Nearly all lines end the look at them here.
+	switch line[0] | 0x20 {
+	case 'c', 'e', 'r', 't':
+	default:
+		return nil
+	}
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	value = bytes.TrimSpace(value)
+	switch {
+	case bytes.EqualFold(name, []byte("Content-Length")):
+		req.length, err = strconv.ParseInt(string(value), 10, 64)
+	case bytes.EqualFold(name, []byte("Transfer-Encoding")):
+		req.length = -1
+	case bytes.EqualFold(name, []byte("Expect")):
+		req.expect = true
+	case bytes.EqualFold(name, []byte("Range")):
+		_, err = parseNullRange(string(value), req)
+	}
+	return err
+}
+
+// parseNullRange reads "bytes=a-b". Other forms leave the request without a range, as HTTP allows.
+func parseNullRange(v string, req *nullRequest) (ok bool, err error) {
+	v, ok = strings.CutPrefix(v, "bytes=")
+	from, to, ok2 := strings.Cut(v, "-")
+	if !ok || !ok2 || from == "" {
+		return false, nil
+	}
+	req.to = 1<<63 - 1
+	if req.from, err = strconv.ParseInt(from, 10, 64); err == nil && to != "" {
+		req.to, err = strconv.ParseInt(to, 10, 64)
+	}
+	return true, err
+}
+
+// discard drops a body: what is in the buffer, then what is in the socket.
+func (s *nullConn) discard(length int64) error {
+	s.n.bytesIn.Add(length)
+	b := min(length, int64(s.br.Buffered()))
+	s.br.Discard(int(b))
+	return s.drop.drop(length - b)
+}
+
+// answer sends what belongs to a request.
+func (s *nullConn) answer(req *nullRequest) error {
+	if xml := nullXML(req.method, req.target); xml != "" {
+		return s.send("200 OK", "", []byte(xml), int64(len(xml)), int64(len(xml)))
+	}
+	switch req.method {
+	case "DELETE":
+		return s.send("204 No Content", "", nil, 0, 0)
+	case "HEAD":
+		return s.send("200 OK", "", nil, s.n.opts.Size, 0)
+	case "GET":
+		if req.to < 0 {
+			return s.send("200 OK", "", s.n.body, s.n.opts.Size, s.n.opts.Size)
+		}
+		to := min(req.to, s.n.opts.Size-1)
+		if req.from > to {
+			return s.send("416 Requested Range Not Satisfiable", "", nil, 0, 0)
+		}
+		rng := "Content-Range: bytes " + strconv.FormatInt(req.from, 10) + "-" + strconv.FormatInt(to, 10) + "/" +
+			strconv.FormatInt(s.n.opts.Size, 10) + "\r\n"
+		return s.send("206 Partial Content", rng, s.n.body, to-req.from+1, to-req.from+1)
+	}
+	return s.send("200 OK", "", nil, 0, 0)
+}
+
+// send writes an answer that announces one length and has another (a HEAD's is 0), made of repeats of piece.
+func (s *nullConn) send(status, extra string, piece []byte, announced, length int64) error {
+	s.out = append(s.out[:0], "HTTP/1.1 "...)
+	s.out = append(s.out, status...)
+	s.out = append(s.out, "\r\n"...)
+	s.out = append(s.out, extra...)
+	s.out = append(s.out, s.n.head...)
+	s.out = strconv.AppendInt(s.out, announced, 10)
+	s.out = append(s.out, "\r\n\r\n"...)
+	if length <= 16<<10 && length <= int64(len(piece)) {
+		// Copying this much is cheaper than telling the kernel of two places.
+		s.out = append(s.out, piece[:length]...)
+		_, err := s.c.Write(s.out)
+		return err
+	}
+	first := min(length, int64(len(piece)))
+	s.vec = [2][]byte{s.out, piece[:first]}
+	bufs := net.Buffers(s.vec[:])
+	if _, err := bufs.WriteTo(s.c); err != nil {
+		return err
+	}
+	for length -= first; length > 0; length -= first {
+		first = min(length, int64(len(piece)))
+		if _, err := s.c.Write(piece[:first]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nullXML returns the document that answers a request; "" where the answer is none.
+func nullXML(method, target string) string {
+	path, query, _ := strings.Cut(target, "?")
+	_, key, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	has := func(name string) bool {
+		for p := range strings.SplitSeq(query, "&") {
+			if k, _, _ := strings.Cut(p, "="); k == name {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case method == "POST" && has("delete"):
+		return document("DeleteResult", "")
+	case method == "POST" && has("uploads"):
+		return document("InitiateMultipartUploadResult", "<Bucket>b</Bucket><Key>k</Key><UploadId>null</UploadId>")
+	case method == "POST" && has("uploadId"):
+		return document("CompleteMultipartUploadResult", "<Bucket>b</Bucket><Key>k</Key><ETag>&quot;00000000000000000000000000000000-1&quot;</ETag>")
+	case method != "GET" || key != "":
+		return ""
+	case path == "/":
+		return document("ListAllMyBucketsResult", "<Buckets></Buckets>")
+	case has("location"):
+		return document("LocationConstraint", "")
+	case has("versioning"):
+		return document("VersioningConfiguration", "")
+	case has("versions"):
+		return document("ListVersionsResult", "<Name>b</Name><MaxKeys>1000</MaxKeys><IsTruncated>false</IsTruncated>")
+	case has("uploads"):
+		return document("ListMultipartUploadsResult", "<Bucket>b</Bucket><IsTruncated>false</IsTruncated>")
+	}
+	return document("ListBucketResult", "<Name>b</Name><KeyCount>0</KeyCount><MaxKeys>1000</MaxKeys><IsTruncated>false</IsTruncated>")
+}
+
+func document(name, inner string) string {
+	return `<?xml version="1.0" encoding="UTF-8"?><` + name + ` xmlns="http://s3.amazonaws.com/doc/2006-03-01/">` + inner + `</` + name + `>`
+}
+
+// copyDrop discards by reading, where the kernel cannot do it.
+func copyDrop(c *net.TCPConn, n int64) error {
+	_, err := io.CopyN(io.Discard, c, n)
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
