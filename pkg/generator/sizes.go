@@ -1,0 +1,169 @@
+package generator
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Sizes draws the sizes of objects. It holds no state: what Next returns follows from r alone.
+type Sizes interface {
+	Next(r *rand.Rand) int64
+	// Max is the largest size that Next can return.
+	Max() int64
+	// Mean is the expected size, for estimates of how much a run will upload.
+	Mean() float64
+	// String is a specification that ParseSizes reads back, given the same randomize.
+	String() string
+}
+
+// ParseSizes reads the value of --obj.size.
+//
+//   - "10MiB": every object has this size. With randomize (--obj.randsize) the size is drawn below it, see
+//     logSizes.
+//   - "MIN,MAX" (only with randomize): as many objects in each doubling from MAX down to MIN.
+//   - "4096:10740,8192:1685,16384:1623": buckets of upper border and weight. Within a bucket sizes are uniform
+//     from the previous border (not included) to its own; the first bucket starts at 1. Buckets are random by
+//     themselves, so randomize changes nothing.
+func ParseSizes(spec string, randomize bool) (Sizes, error) {
+	switch {
+	case strings.Contains(spec, ":"):
+		return parseBuckets(spec)
+	case strings.Contains(spec, ","):
+		return parseRange(spec, randomize)
+	}
+	size, err := ParseSize(spec)
+	switch {
+	case err != nil:
+		return nil, err
+	case !randomize:
+		return fixedSize(size), nil
+	case size < 1:
+		return nil, fmt.Errorf("size %q: random sizes need a maximum of at least 1 byte", spec)
+	}
+	return newLogSizes(size), nil
+}
+
+type fixedSize int64
+
+func (s fixedSize) Next(*rand.Rand) int64 { return int64(s) }
+func (s fixedSize) Max() int64            { return int64(s) }
+func (s fixedSize) Mean() float64         { return float64(s) }
+func (s fixedSize) String() string        { return FormatSize(int64(s)) }
+
+func parseRange(spec string, randomize bool) (Sizes, error) {
+	parts := strings.Split(spec, ",")
+	if len(parts) != 2 {
+		return nil, fmt.Errorf("sizes %q: want MIN,MAX, or buckets SIZE:WEIGHT,SIZE:WEIGHT,…", spec)
+	}
+	if !randomize {
+		return nil, fmt.Errorf("sizes %q: a range MIN,MAX needs --obj.randsize", spec)
+	}
+	low, err := ParseSize(parts[0])
+	if err != nil {
+		return nil, fmt.Errorf("minimum of sizes %q: %w", spec, err)
+	}
+	high, err := ParseSize(parts[1])
+	if err != nil {
+		return nil, fmt.Errorf("maximum of sizes %q: %w", spec, err)
+	}
+	switch {
+	case low > high:
+		return nil, fmt.Errorf("sizes %q: the minimum is larger than the maximum", spec)
+	case low < 1:
+		return nil, fmt.Errorf("sizes %q: the minimum must be at least 1 byte", spec)
+	}
+	return rangeSizes{min: low, max: high}, nil
+}
+
+// A bucketSizes draws a bucket by weight, then uniformly from its sizes.
+type bucketSizes struct {
+	borders []int64
+	sums    []int64 // sums[i] is the weight of buckets 0 to i
+}
+
+func parseBuckets(spec string) (Sizes, error) {
+	var b bucketSizes
+	for item := range strings.SplitSeq(spec, ",") {
+		if err := b.add(strings.TrimSpace(item)); err != nil {
+			return nil, fmt.Errorf("size buckets %q: bucket %q: %w", spec, item, err)
+		}
+	}
+	return b, nil
+}
+
+func (b *bucketSizes) add(item string) error {
+	sizeText, weightText, ok := strings.Cut(item, ":")
+	if !ok {
+		return errors.New("want SIZE:WEIGHT")
+	}
+	border, err := ParseSize(sizeText)
+	if err != nil {
+		return err
+	}
+	weight, err := strconv.ParseInt(strings.TrimSpace(weightText), 10, 64)
+	if err != nil {
+		return fmt.Errorf("the weight %q is not a whole number that fits", weightText)
+	}
+	previous, sum := b.last()
+	switch {
+	case border <= previous:
+		return fmt.Errorf("the size must be larger than that of the bucket before (%d)", previous)
+	case weight < 1:
+		return errors.New("the weight must be at least 1")
+	case sum+weight < sum:
+		return errors.New("the weights add up to more than fits")
+	}
+	b.borders, b.sums = append(b.borders, border), append(b.sums, sum+weight)
+	return nil
+}
+
+// last is the highest border and the total weight so far.
+func (b bucketSizes) last() (border, sum int64) {
+	if len(b.borders) == 0 {
+		return 0, 0
+	}
+	return b.borders[len(b.borders)-1], b.sums[len(b.sums)-1]
+}
+
+// bucket is the sizes of bucket i, lowest excluded, and its weight.
+func (b bucketSizes) bucket(i int) (above, border, weight int64) {
+	if i == 0 {
+		return 0, b.borders[0], b.sums[0]
+	}
+	return b.borders[i-1], b.borders[i], b.sums[i] - b.sums[i-1]
+}
+
+func (b bucketSizes) Next(r *rand.Rand) int64 {
+	_, total := b.last()
+	i, _ := slices.BinarySearch(b.sums, below(r, total)+1)
+	above, border, _ := b.bucket(i)
+	return above + 1 + below(r, border-above)
+}
+
+func (b bucketSizes) Max() int64 {
+	border, _ := b.last()
+	return border
+}
+
+func (b bucketSizes) Mean() float64 {
+	_, total := b.last()
+	mean := 0.0
+	for i := range b.borders {
+		above, border, weight := b.bucket(i)
+		mean += (float64(above) + float64(border) + 1) / 2 * float64(weight) / float64(total)
+	}
+	return mean
+}
+
+func (b bucketSizes) String() string {
+	items := make([]string, len(b.borders))
+	for i := range items {
+		_, border, weight := b.bucket(i)
+		items[i] = fmt.Sprintf("%d:%d", border, weight)
+	}
+	return strings.Join(items, ",")
+}
