@@ -1,0 +1,341 @@
+package generator
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"net"
+	"testing"
+	"testing/iotest"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+func mustPayload(t testing.TB, o PayloadOptions) *Payload {
+	t.Helper()
+	p, err := NewPayload(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func object(p *Payload, id uint64, size int) []byte {
+	b := make([]byte, size)
+	p.At(id, 0, b)
+	return b
+}
+
+var payloadKinds = []PayloadOptions{
+	{Seed: 1}, {Seed: 1, CompressiblePct: 30}, {Seed: 1, CompressiblePct: 100}, {Seed: 1, DedupPct: 40},
+	{Seed: 1, DedupPct: 100}, {Seed: 1, CompressiblePct: 55, DedupPct: 55},
+}
+
+func TestPayloadOptionsErrors(t *testing.T) {
+	t.Parallel()
+	for _, o := range []PayloadOptions{{CompressiblePct: -1}, {CompressiblePct: 101}, {DedupPct: -1}, {DedupPct: 101}} {
+		if _, err := NewPayload(o); err == nil {
+			t.Errorf("%+v is accepted", o)
+		}
+	}
+}
+
+// What a seed's objects contain must not change between versions: kept data would fail verification.
+func TestPayloadIsRepeatable(t *testing.T) {
+	t.Parallel()
+	want := []string{"c990f8ed3127d120", "e7d94344079950f6", "f1e2bc29240cac71", "3d9742cf4ebe29c3", "1735cd3fef5080e6", "2ec62a83be716511"}
+	for i, o := range payloadKinds {
+		sum := sha256.Sum256(object(mustPayload(t, o), 42, 100_001))
+		if got := hex.EncodeToString(sum[:8]); got != want[i] {
+			t.Errorf("%+v: content is %s, want %s", o, got, want[i])
+		}
+	}
+}
+
+func TestPayloadAtAnyOffset(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, o := range payloadKinds {
+		p := mustPayload(t, o)
+		whole := object(p, 7, 300_000)
+		piece := make([]byte, 70_000)
+		for i := range 3000 {
+			n := r.IntN(20)
+			if i%10 == 0 {
+				n = r.IntN(len(piece))
+			}
+			off := r.IntN(len(whole) - n)
+			p.At(7, int64(off), piece[:n])
+			if !bytes.Equal(piece[:n], whole[off:off+n]) {
+				t.Fatalf("%+v: %d bytes at %d are different from those in the whole", o, n, off)
+			}
+		}
+	}
+}
+
+func TestPayloadReader(t *testing.T) {
+	t.Parallel()
+	p := mustPayload(t, PayloadOptions{Seed: 3})
+	r := p.NewReader()
+	for _, size := range []int{0, 1, 7, 8, 9, 1000, 4096, 65536, 65537, 200_000} {
+		want := object(p, 9, size)
+		r.Reset(9, int64(size))
+		if err := iotest.TestReader(r, want); err != nil {
+			t.Errorf("size %d: %v", size, err)
+		}
+		r.Reset(9, int64(size))
+		if _, err := r.Seek(int64(size/3), io.SeekStart); err != nil {
+			t.Error(err)
+		}
+		var got bytes.Buffer
+		if n, err := r.WriteTo(&got); err != nil || int(n) != got.Len() || !bytes.Equal(got.Bytes(), want[size/3:]) {
+			t.Errorf("size %d: WriteTo wrote %d bytes, %v", size, n, err)
+		}
+		if r.Len() != 0 || r.Size() != int64(size) {
+			t.Errorf("size %d: %d unread of %d", size, r.Len(), r.Size())
+		}
+	}
+}
+
+func TestPayloadReaderStopsOnError(t *testing.T) {
+	t.Parallel()
+	r := mustPayload(t, PayloadOptions{}).NewReader()
+	r.Reset(1, 1<<20)
+	client, server := net.Pipe()
+	go func() {
+		_, _ = io.CopyN(io.Discard, server, 100_000)
+		server.Close()
+	}()
+	if n, err := r.WriteTo(client); err == nil || n != 100_000 || r.Len() != 1<<20-100_000 {
+		t.Errorf("wrote %d bytes, error %v, %d unread", n, err, r.Len())
+	}
+}
+
+// Content does not repeat between or within objects, at any offset: every 512th byte position is looked for at all
+// positions of all objects, by the 8 bytes that start there. The few places where two blocks happen to take the same
+// bytes of both tables are allowed for; stamps keep them from being duplicate chunks.
+func TestPayloadDoesNotRepeat(t *testing.T) {
+	t.Parallel()
+	p := mustPayload(t, PayloadOptions{Seed: 1})
+	const size, objects, every = 8 << 20, 8, 512
+	seen := make(map[uint64]bool, objects*size/every)
+	var data [][]byte
+	for id := range uint64(objects) {
+		b := object(p, id, size)
+		data = append(data, b)
+		for off := 0; off < size; off += every {
+			seen[word(b[off:])] = true
+		}
+	}
+	repeats := objects*size/every - len(seen)
+	for _, b := range data {
+		for off := 0; off+8 <= len(b); off++ {
+			if off%every != 0 && seen[word(b[off:])] {
+				repeats++
+			}
+		}
+	}
+	if share := float64(repeats) / (objects * size / every); share > 0.001 {
+		t.Errorf("%.5f of the content repeats", share)
+	}
+}
+
+// However the bytes between stamps coincide, no two stretches may be the same.
+func TestPayloadStretchesAreUnique(t *testing.T) {
+	t.Parallel()
+	for _, o := range []PayloadOptions{{Seed: 1}, {Seed: 1, CompressiblePct: 100}} {
+		p := mustPayload(t, o)
+		seen := map[uint64]bool{}
+		b := make([]byte, 256<<10)
+		for id := range uint64(1000) {
+			p.At(id, 0, b)
+			for off := 0; off < len(b); off += stretch {
+				if w := word(b[off:]); seen[w] {
+					t.Fatalf("%+v: object %d repeats a stretch at %d", o, id, off)
+				} else {
+					seen[w] = true
+				}
+			}
+		}
+	}
+}
+
+func word(b []byte) uint64 {
+	var w uint64
+	for i := range 8 {
+		w |= uint64(b[i]) << (8 * i)
+	}
+	return w
+}
+
+// cdcUnique is the share of bytes in content-defined chunks (8 KiB on average, 2 to 64 KiB) that occur once.
+func cdcUnique(objects [][]byte) float64 {
+	var gear [256]uint64
+	r := rand.New(rand.NewPCG(9, 9))
+	for i := range gear {
+		gear[i] = r.Uint64()
+	}
+	seen := map[[32]byte]bool{}
+	var unique, total int
+	for _, b := range objects {
+		for len(b) > 0 {
+			n, h := 0, uint64(0)
+			for n < len(b) && n < 64<<10 {
+				h = h<<1 + gear[b[n]]
+				n++
+				if n >= 2<<10 && h>>(64-13) == 0 {
+					break
+				}
+			}
+			sum := sha256.Sum256(b[:n])
+			if !seen[sum] {
+				unique += n
+			}
+			seen[sum] = true
+			total += n
+			b = b[n:]
+		}
+	}
+	return float64(unique) / float64(total)
+}
+
+func TestPayloadDefeatsContentDefinedChunks(t *testing.T) {
+	t.Parallel()
+	p := mustPayload(t, PayloadOptions{Seed: 1})
+	var objects [][]byte
+	for id := range uint64(64) {
+		objects = append(objects, object(p, id, 1<<20))
+	}
+	if got := cdcUnique(objects); got < 0.9999 {
+		t.Errorf("%.4f of the bytes are in unique chunks, want all", got)
+	}
+}
+
+// zstdRatio is the compressed share of the input.
+func zstdRatio(t testing.TB, level zstd.EncoderLevel, window int, data ...[]byte) float64 {
+	t.Helper()
+	var n countWriter
+	enc, err := zstd.NewWriter(&n, zstd.WithEncoderLevel(level), zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 0
+	for _, b := range data {
+		total += len(b)
+		if _, err := enc.Write(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := enc.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return float64(n) / float64(total)
+}
+
+type countWriter int
+
+func (n *countWriter) Write(p []byte) (int, error) {
+	*n += countWriter(len(p))
+	return len(p), nil
+}
+
+func TestPayloadDoesNotCompress(t *testing.T) {
+	t.Parallel()
+	p := mustPayload(t, PayloadOptions{Seed: 1})
+	cases := map[string][][]byte{"one of 10 MiB": {object(p, 1, 10<<20)}}
+	for id := range uint64(32) {
+		cases["32 of 1 MiB"] = append(cases["32 of 1 MiB"], object(p, id, 1<<20))
+	}
+	for id := range uint64(10_000) {
+		cases["10000 of 1 KiB"] = append(cases["10000 of 1 KiB"], object(p, id, 1<<10))
+	}
+	for name, data := range cases {
+		if got := zstdRatio(t, zstd.SpeedBetterCompression, 128<<20, data...); got < 0.999 {
+			t.Errorf("%s: compresses to %.4f", name, got)
+		}
+	}
+}
+
+func TestPayloadCompressible(t *testing.T) {
+	t.Parallel()
+	for _, pct := range []int{1, 10, 25, 50, 75, 90, 100} {
+		p := mustPayload(t, PayloadOptions{Seed: 1, CompressiblePct: pct})
+		for _, size := range []int{4 << 10, 100_000, 4 << 20} {
+			got := zstdRatio(t, zstd.SpeedFastest, 1<<20, object(p, 1, size))
+			if want := 1 - float64(pct)/100; math.Abs(got-want) > 0.02+64/float64(size) {
+				t.Errorf("%d%% of %d bytes: compresses to %.3f, want %.3f", pct, size, got, want)
+			}
+		}
+	}
+}
+
+// dupShare is the share of 4 KiB chunks that have occurred before.
+func dupShare(p *Payload, objects, size int) float64 {
+	seen := map[[32]byte]bool{}
+	dups, total := 0, 0
+	b := make([]byte, size)
+	for id := range objects {
+		p.At(PayloadID(fmt.Sprint(id)), 0, b)
+		for off := 0; off < size; off += chunkSize {
+			sum := sha256.Sum256(b[off:min(off+chunkSize, size)])
+			if seen[sum] {
+				dups++
+			}
+			seen[sum] = true
+			total++
+		}
+	}
+	return float64(dups) / float64(total)
+}
+
+func TestPayloadDedup(t *testing.T) {
+	t.Parallel()
+	for _, pct := range []int{0, 1, 10, 50, 90, 100} {
+		for _, compressible := range []int{0, 50} {
+			p := mustPayload(t, PayloadOptions{Seed: 1, DedupPct: pct, CompressiblePct: compressible})
+			for _, c := range []struct{ objects, size int }{{5000, 1 << 10}, {2000, 10 << 10}, {100, 1 << 20}} {
+				want := float64(pct) / 100 * (1 - 1/float64(c.objects)) // the first to have a chunk is no duplicate
+				if got := dupShare(p, c.objects, c.size); math.Abs(got-want) > 0.02 {
+					t.Errorf("%d%% of %d objects of %d bytes: %.4f are duplicates, want %.4f",
+						pct, c.objects, c.size, got, want)
+				}
+			}
+			if got := dupShare(p, 1, 4<<20); got != 0 {
+				t.Errorf("%d%%: %.3f of the chunks repeat within an object", pct, got)
+			}
+		}
+	}
+}
+
+func TestPayloadDoesNotAllocate(t *testing.T) {
+	p := mustPayload(t, PayloadOptions{Seed: 1})
+	r := p.NewReader()
+	buf := make([]byte, 32<<10)
+	if n := testing.AllocsPerRun(100, func() {
+		r.Reset(1, 10<<10)
+		_, _ = r.Read(buf)
+	}); n != 0 {
+		t.Errorf("reading an object allocates %v times", n)
+	}
+}
+
+func BenchmarkPayloadAt(b *testing.B) {
+	for _, o := range []PayloadOptions{{}, {CompressiblePct: 50}, {DedupPct: 50}} {
+		p := mustPayload(b, o)
+		for _, size := range []int{1 << 10, 32 << 10, 10 << 20} {
+			b.Run(fmt.Sprintf("compressible=%d/dedup=%d/%s", o.CompressiblePct, o.DedupPct, FormatSize(int64(size))), func(b *testing.B) {
+				buf := make([]byte, min(size, writeSize))
+				b.SetBytes(int64(size))
+				for id := uint64(0); b.Loop(); id++ {
+					for off := 0; off < size; off += len(buf) {
+						p.At(id, int64(off), buf)
+					}
+				}
+			})
+		}
+	}
+}
