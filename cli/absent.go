@@ -1,0 +1,98 @@
+package cli
+
+import "slices"
+
+const (
+	notYet  = "is not built in yet"
+	notOurs = "is not part of this tool"
+)
+
+// An absentFlag is one that scripts use elsewhere. It is refused by name,
+// because a flag that is ignored in silence makes numbers that nobody can
+// defend.
+type absentFlag struct {
+	names    []string
+	variable string // environment variable that would set it
+	why      string
+}
+
+// absentFromAnalysis are the flags that analyze, cmp and benchmarks lack.
+func absentFromAnalysis() []absentFlag {
+	return []absentFlag{{names: []string{"web", "serve"}, why: notYet}}
+}
+
+// absentFromBenchmarks are the flags that no benchmark has yet.
+func absentFromBenchmarks() []absentFlag {
+	return append(absentFromAnalysis(),
+		absentFlag{names: []string{"influxdb"}, variable: "WARP_INFLUXDB_CONNECT", why: notYet},
+		absentFlag{names: []string{"ktls"}, variable: "WARP_KTLS", why: notYet},
+		absentFlag{names: []string{"sts-web-token"}, variable: "WARP_STS_WEB_TOKEN", why: notYet},
+		absentFlag{names: []string{
+			"warp-client", "autoterm", "autoterm.dur", "autoterm.pct", "serverprof", "stdout", "syncstart",
+			"encrypt", "sse-s3-encrypt", "md5", "checksum", "disable-multipart", "disable-sha256-payload",
+			"storage-class", "add-metadata", "tag", "lookup", "http2", "sndbuf", "rcvbuf",
+			"disable-http-keepalive", "post", "part.size", "engine",
+			"pprofdir", "cpu", "mem", "block", "mutex", "threads", "trace",
+		}, why: notYet},
+		absentFlag{names: []string{"rdma", "rdma.window"}, why: notOurs},
+	)
+}
+
+// absentCommands are the commands that exist elsewhere.
+func absentCommands() map[string]string {
+	absent := map[string]string{"iceberg": notOurs}
+	for _, name := range []string{
+		"multipart", "multipart-put", "versioned", "retention", "append", "zip", "snowball", "fanout",
+		"copy", "tagging", "run", "client", "script", "clean", "calibrate",
+	} {
+		absent[name] = notYet
+	}
+	return absent
+}
+
+// unknownFlag says why the command does not take the flag.
+func (c *command) unknownFlag(name string) error {
+	for _, a := range c.absent {
+		if slices.Contains(a.names, name) {
+			return usageError("--%s %s", name, a.why)
+		}
+	}
+	names := globalFlagNames()
+	for _, f := range c.flags() {
+		names = append(names, f.Names()...)
+	}
+	err := usageError("unknown flag --%s", name)
+	if near := closest(name, names); near != "" {
+		return err.tell("did you mean %s?", dashed(near))
+	}
+	return err.tell("warp %s --help lists the flags", c.name)
+}
+
+// dashed is a flag's name as it is written on a command line.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// unknownCommand says why there is no command of that name.
+func unknownCommand(table []*command, name string) error {
+	if name == "" {
+		return usageError("no command is given").tell("warp --help lists the commands")
+	}
+	if why, ok := absentCommands()[name]; ok && !slices.ContainsFunc(table, func(c *command) bool { return c.name == name }) {
+		return usageError("the command %s %s", name, why)
+	}
+	names := []string{"help"}
+	for _, c := range table {
+		if c.section != "" {
+			names = append(names, c.name)
+		}
+	}
+	err := usageError("unknown command %q", name)
+	if near := closest(name, names); near != "" {
+		return err.tell("did you mean warp %s?", near)
+	}
+	return err.tell("warp --help lists the commands")
+}

@@ -1,0 +1,269 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/aggregate"
+	"warp/pkg/oplog"
+)
+
+// analysisFlags are the flags that decide how a log is analysed. The report at
+// the end of a run obeys the same ones.
+type analysisFlags struct {
+	dur, skip     time.Duration
+	op, host, out string
+	verbose, full bool
+	limit, offset int64
+}
+
+func (f *analysisFlags) group() flagGroup {
+	return flagGroup{title: groupAnalysis, flags: []cli.Flag{
+		&durationFlag{Name: "analyze.dur", Destination: &f.dur, DefaultText: "1s, or what makes 400 of them",
+			Usage: "length of the segments of a run"},
+		&cli.StringFlag{Name: "analyze.op", Destination: &f.op, Usage: "report on this operation `OP` only, such as GET"},
+		&cli.StringFlag{Name: "analyze.host", Destination: &f.host, Usage: "report on this `HOST` only"},
+		&durationFlag{Name: "analyze.skip", Destination: &f.skip, Usage: "leave out that much after the warm-up"},
+		&cli.BoolFlag{Name: "analyze.v", Destination: &f.verbose,
+			Usage: "more detail: by host, by object size, first and last access"},
+		&cli.StringFlag{Name: "analyze.out", Destination: &f.out, TakesFile: true,
+			Usage: "also write the segments to `FILE`, tab-separated"},
+		&cli.Int64Flag{Name: "analyze.limit", Destination: &f.limit, Hidden: true, Validator: notNegative,
+			Usage: "take only the first `N` rows of the log"},
+		&cli.Int64Flag{Name: "analyze.offset", Destination: &f.offset, Hidden: true, Validator: notNegative,
+			Usage: "leave out the first `N` rows of the log"},
+	}, also: []cli.Flag{
+		&cli.BoolFlag{Name: "full", Destination: &f.full,
+			Usage: "accepted for scripts that have it: the op log is always complete"},
+	}}
+}
+
+func notNegative(n int64) error {
+	if n < 0 {
+		return wrong("%d is negative", n)
+	}
+	return nil
+}
+
+// options are the flags as the analysis wants them.
+func (f *analysisFlags) options() aggregate.Options {
+	return aggregate.Options{
+		SegmentDur: f.dur, Op: f.op, Host: f.host, Skip: f.skip,
+		Verbose: f.verbose, Limit: f.limit, Offset: f.offset,
+	}
+}
+
+// checkOut refuses a file for --analyze.out that exists, before any work is
+// done that would be in vain.
+func (f *analysisFlags) checkOut() error {
+	if f.out == "" {
+		return nil
+	}
+	if _, err := os.Lstat(f.out); !errors.Is(err, fs.ErrNotExist) {
+		return usageError("--analyze.out: %s exists already", f.out).tell("choose another name or move it away")
+	}
+	return nil
+}
+
+// analyzeFile analyses the log at path. It is the only way from a log to a
+// report, for analyze, for cmp and at the end of a run. The path "-" stands
+// for in.
+func analyzeFile(ctx context.Context, path string, in io.Reader, o aggregate.Options) (*aggregate.Report, error) {
+	log, err := openLog(ctx, path, in)
+	if err != nil {
+		return nil, err
+	}
+	defer log.close()
+	report, err := aggregate.Analyze(log.source(ctx, !o.Verbose), o)
+	if err != nil {
+		if read := (*oplog.ReadError)(nil); errors.As(err, &read) || context.Cause(ctx) != nil {
+			return nil, err // it names the file itself
+		}
+		return nil, runError("%s: %w", log.name, err)
+	}
+	report.Describe(log.header, log.trailer)
+	report.Warnings = append(report.Warnings, log.warnings...)
+	return report, nil
+}
+
+// A logFile is a log that can be read more than once and is the same each
+// time: what a run that goes on adds in the meantime is left out.
+type logFile struct {
+	name string
+	file *os.File
+	size int64
+	temp string // to be removed, where the file is a copy of a stream
+
+	header   oplog.Header // known after a pass
+	trailer  oplog.Trailer
+	warnings []string
+}
+
+func openLog(ctx context.Context, path string, in io.Reader) (*logFile, error) {
+	if path == "-" {
+		return spool(ctx, "standard input", in)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, runError("cannot open the op log %s: %w", path, reason(err))
+	}
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		file.Close()
+		return nil, runError("cannot open the op log %s: %w", path, reason(err))
+	case info.IsDir():
+		file.Close()
+		return nil, runError("%s is a folder, not an op log", path).tell("give the .csv.zst file in it")
+	case !info.Mode().IsRegular(): // a pipe: it can be read only once
+		defer file.Close()
+		return spool(ctx, path, file)
+	}
+	return &logFile{name: path, file: file, size: info.Size()}, nil
+}
+
+// spool copies a stream to a temporary file, because an analysis reads twice.
+func spool(ctx context.Context, name string, in io.Reader) (*logFile, error) {
+	file, err := os.CreateTemp("", "warp-spool-*")
+	if err != nil {
+		return nil, runError("cannot keep a copy of %s: %w", name, reason(err))
+	}
+	log := &logFile{name: name, file: file, temp: file.Name()}
+	if os.Remove(log.temp) == nil { // Unix: gone at once, whatever happens to this process
+		log.temp = ""
+	}
+	copied := make(chan error, 1)
+	go func() {
+		var err error
+		log.size, err = io.Copy(file, in)
+		copied <- err
+	}()
+	select {
+	case err = <-copied:
+	case <-ctx.Done():
+		// The copy may hang in a read that nothing ends; the process does soon.
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		log.close()
+		return nil, runError("cannot keep a copy of %s: %w", name, reason(err))
+	}
+	return log, nil
+}
+
+func (l *logFile) close() {
+	l.file.Close()
+	if l.temp != "" {
+		os.Remove(l.temp)
+	}
+}
+
+// source reads the whole log at each call.
+func (l *logFile) source(ctx context.Context, skipKeys bool) aggregate.Source {
+	return func(yield func([]oplog.Record) error) error {
+		r, err := oplog.NewReader(io.NewSectionReader(l.file, 0, l.size), l.name)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		r.SkipKeys = skipKeys
+		batch := make([]oplog.Record, 1024)
+		for {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			n, err := r.Read(batch)
+			if n > 0 {
+				if err := yield(batch[:n]); err != nil {
+					l.header = r.Header()
+					return err
+				}
+			}
+			if err == nil {
+				continue
+			}
+			l.header, l.trailer, l.warnings = r.Header(), r.Trailer(), r.Warnings()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// reason is the system's answer without the call and the path, which our
+// messages name themselves.
+func reason(err error) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// showReport writes the report to standard output, and the segments to a file
+// where that is asked for. What weakens the figures is said on standard error
+// too, so that it is seen where the report goes to a file.
+func (inv *invocation) showReport(report *aggregate.Report, f *analysisFlags) error {
+	for _, w := range report.Warnings {
+		inv.warnf("%s", w)
+	}
+	if f.out != "" {
+		if err := writeNew(f.out, report.WriteCSV); err != nil {
+			return runError("writing the segments: %w", err)
+		}
+		inv.notef("segments written to %q", f.out)
+	}
+	return inv.result(func(w io.Writer) error {
+		if inv.json {
+			return report.WriteJSON(w)
+		}
+		return report.WriteText(w, aggregate.TextOptions{Color: inv.outColor, Location: time.Local, Verbose: f.verbose})
+	})
+}
+
+// result writes what the command was run for.
+func (c *console) result(write func(io.Writer) error) error {
+	w := bufio.NewWriter(c.out)
+	err := write(w)
+	if flushErr := w.Flush(); err == nil {
+		err = flushErr
+	}
+	if err != nil {
+		return fmt.Errorf("writing the result: %w", err)
+	}
+	return nil
+}
+
+// writeNew writes a file that must not exist. Nothing is left of it where
+// that fails.
+func writeNew(path string, write func(io.Writer) error) (err error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return runError("%s exists already", path).tell("choose another name or move it away")
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, reason(err))
+	}
+	defer func() {
+		if closeErr := file.Close(); err == nil {
+			err = closeErr
+		}
+		if err != nil {
+			os.Remove(path)
+			err = fmt.Errorf("%s: %w", path, reason(err))
+		}
+	}()
+	w := bufio.NewWriter(file)
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.Flush()
+}

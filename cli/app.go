@@ -1,0 +1,186 @@
+// Package cli is the command line of warp: commands, flags, terminal, files
+// and exit codes. It is the only package that prints.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v3"
+)
+
+// Main runs warp with the given arguments, of which the first is the name of
+// the program, and returns its exit code. A first SIGINT or SIGTERM cancels
+// the context of the command with ErrInterrupted, so that it can save and
+// clean up; a second one ends the process at once.
+func Main(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	a := &app{in: in, out: out, errw: errw, env: os.LookupEnv, signals: signals, exit: os.Exit}
+	return a.main(ctx, args[min(1, len(args)):])
+}
+
+// An app is everything outside of the process that warp may touch.
+type app struct {
+	in        io.Reader
+	out, errw io.Writer
+	env       environment
+	signals   <-chan os.Signal
+	exit      func(code int) // for the second signal only
+
+	extra func(environment) []*command // more commands, for tests
+}
+
+// table lists the commands in the order of the help. It is made anew for each
+// use, because the flags of a command point into a struct of its own.
+func (a *app) table() []*command {
+	table := commandTable(a.env)
+	if a.extra != nil {
+		table = append(table, a.extra(a.env)...)
+	}
+	for _, c := range table {
+		if c.section != sectionOther {
+			c.output = &outputFlags{}
+			c.groups = append(c.groups, c.output.group())
+		}
+	}
+	return table
+}
+
+// commandTable lists every command. A new one is one line here.
+func commandTable(_ environment) []*command {
+	return []*command{
+		analyzeCommand(),
+		cmpCommand(),
+		mergeCommand(),
+		completionCommand(),
+	}
+}
+
+// main runs one command line, without the program's name.
+func (a *app) main(ctx context.Context, args []string) int {
+	hide := newRedactor(args, a.env)
+	err := a.dispatch(ctx, args, hide)
+	if err != nil && !errors.Is(err, errSilent) {
+		printError(a.errw, hide, err)
+	}
+	return exitCode(err)
+}
+
+// dispatch does what the command line asks for, be it a command or not.
+func (a *app) dispatch(ctx context.Context, args []string, hide *redactor) error {
+	if len(args) > 0 && args[0] == completeWord {
+		return printLines(a.out, complete(a.table(), args[1:]))
+	}
+	line := scan(a.table(), args)
+	switch {
+	case line.version && !line.help:
+		return printLines(a.out, []string{thisBuild().String()})
+	case line.help && line.unknown != "":
+		return unknownCommand(line.table, line.unknown)
+	case line.help, len(args) == 0:
+		_, err := io.WriteString(a.out, line.helpText())
+		return err
+	case line.install:
+		return installCompletion(a.env, a.out)
+	}
+	if err := line.check(a.env); err != nil {
+		return err
+	}
+	return a.run(ctx, line.canonical(), args, hide)
+}
+
+// run has urfave/cli parse the checked command line and start the command.
+func (a *app) run(ctx context.Context, canonical, args []string, hide *redactor) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	root := &cli.Command{
+		Name: "warp", Reader: a.in, Writer: a.out, ErrWriter: a.errw,
+		HideHelp: true, HideVersion: true,
+		ExitErrHandler: func(context.Context, *cli.Command, error) {}, // Main decides
+	}
+	for _, c := range a.table() {
+		root.Commands = append(root.Commands, &cli.Command{
+			Name: c.name, Flags: c.flags(), HideHelp: true, DisableSliceFlagSeparator: true,
+			OnUsageError: func(_ context.Context, _ *cli.Command, err error, _ bool) error {
+				return usageError("%w", err)
+			},
+			Action: func(ctx context.Context, parsed *cli.Command) error {
+				inv := a.invocation(c, parsed.Args().Slice(), args, hide)
+				stop := a.watchSignals(cancel, inv.console)
+				defer stop()
+				return interrupted(ctx, c.run(ctx, inv))
+			},
+		})
+	}
+	return root.Run(ctx, canonical)
+}
+
+// invocation puts together what the command is run with.
+func (a *app) invocation(c *command, positional, args []string, hide *redactor) *invocation {
+	inv := &invocation{
+		console: newConsole(a, c.output, hide),
+		command: c,
+		args:    positional,
+		line:    shellLine(append([]string{"warp"}, redactArgs(args)...)),
+		env:     a.env,
+		in:      a.in,
+	}
+	// What the environment gives is secret wherever it turns up.
+	inv.line = hide.text(inv.line)
+	inv.debugf("%s", thisBuild())
+	inv.debugf("command line: %s", inv.line)
+	return inv
+}
+
+// watchSignals cancels the command at the first signal and ends the process at
+// the second. The returned function ends the watch.
+func (a *app) watchSignals(cancel context.CancelCauseFunc, con *console) (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for n := 0; ; n++ {
+			select {
+			case <-done:
+				return
+			case <-a.signals:
+			}
+			if n > 0 {
+				con.restore()
+				a.exit(exitInterrupted)
+				return
+			}
+			cancel(ErrInterrupted)
+			con.notef("interrupted; finishing up (a second Ctrl-C quits at once)")
+		}
+	}()
+	return func() { close(done); <-ended }
+}
+
+// shellLine writes args so that a shell reads them again.
+func shellLine(args []string) string {
+	quoted := make([]string, len(args))
+	for i, arg := range args {
+		quoted[i] = arg
+		if arg == "" || strings.ContainsAny(arg, " \t\n\"'`$&|;<>()*?[]#~!{}\\") {
+			quoted[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+func printLines(w io.Writer, lines []string) error {
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,231 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// completeWord is the hidden first argument with which completion scripts ask
+// what can follow.
+const completeWord = "__complete"
+
+// complete lists what can stand for the last of words, the arguments so far.
+// bash splits --flag=value into three words; they are put together again, and
+// the answer is the value alone, as for a word of its own. An empty answer
+// leaves the word to the shell, which offers files.
+func complete(table []*command, words []string) []string {
+	words = joinAssignments(words)
+	if len(words) == 0 {
+		return nil
+	}
+	current := words[len(words)-1]
+	line := scan(table, words[:len(words)-1])
+	if line.command == nil {
+		return completeCommand(line, current)
+	}
+	if name, value, hasValue, ok := splitFlag(current); ok && hasValue {
+		return line.command.completeValue(name, value)
+	}
+	if strings.HasPrefix(current, "-") {
+		return line.command.completeFlag(current)
+	}
+	if n := len(line.tokens); n > 0 {
+		if last := line.tokens[n-1]; last.flag != nil && !last.hasValue && !isBool(last.flag) {
+			return line.command.completeValue(last.name, current)
+		}
+	}
+	return startingWith(current, line.command.words)
+}
+
+// joinAssignments undoes the splitting of words at "=".
+func joinAssignments(words []string) []string {
+	var joined []string
+	for i, w := range words {
+		n := len(joined)
+		afterFlag := n > 0 && strings.HasPrefix(joined[n-1], "-")
+		switch {
+		case w == "=" && afterFlag && !strings.Contains(joined[n-1], "="):
+			joined[n-1] += "="
+		case i > 0 && words[i-1] == "=" && afterFlag && strings.HasSuffix(joined[n-1], "="):
+			joined[n-1] += w
+		default:
+			joined = append(joined, w)
+		}
+	}
+	return joined
+}
+
+func completeCommand(line *commandLine, current string) []string {
+	if line.unknown != "" {
+		return nil
+	}
+	if strings.HasPrefix(current, "-") {
+		return startingWith(current, []string{"--autocompletion", "--help", "--help-all", "--version"})
+	}
+	words := []string{"help"}
+	for _, c := range line.table {
+		words = append(words, c.name)
+	}
+	return startingWith(current, words)
+}
+
+// completeFlag offers rare flags only to those who have begun to write one.
+func (c *command) completeFlag(current string) []string {
+	names := []string{"--help", "--help-all"}
+	for _, f := range c.flags() {
+		name := "--" + f.Names()[0]
+		if visible(f) || len(current) > 3 {
+			names = append(names, name)
+		}
+	}
+	if !strings.HasPrefix(current, "--") {
+		current = "-" + current
+	}
+	return startingWith(current, names)
+}
+
+// completeValue offers the values of a flag that has only a few.
+func (c *command) completeValue(name, current string) []string {
+	f := c.lookup(name)
+	switch f := f.(type) {
+	case nil:
+		return nil
+	case *choiceFlag:
+		return startingWith(current, f.Config)
+	}
+	if isBool(f) {
+		return startingWith(current, []string{"false", "true"})
+	}
+	return nil
+}
+
+func startingWith(prefix string, words []string) []string {
+	var found []string
+	for _, w := range words {
+		if strings.HasPrefix(w, prefix) {
+			found = append(found, w)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+const scriptMark = "# completion for warp, written by warp"
+
+const bashScript = scriptMark + `
+_warp() {
+	local IFS=$'\n' word=${COMP_WORDS[COMP_CWORD]}
+	[[ $word == = ]] && word=
+	COMPREPLY=($("${COMP_WORDS[0]}" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _warp warp
+`
+
+const zshScript = "#compdef warp\n" + scriptMark + `
+_warp() {
+	local -a found
+	found=("${(@f)$("${words[1]}" __complete "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+	found=("${(@)found:#}")
+	if compset -P '--*='; then :; elif compset -P '-*='; then :; fi
+	if (( ${#found} )); then
+		compadd -- "${found[@]}"
+	else
+		_files
+	fi
+}
+if [[ $funcstack[1] == _warp ]]; then
+	_warp "$@"
+else
+	compdef _warp warp
+fi
+`
+
+const fishScript = scriptMark + `
+function __warp_complete
+	set -l words (commandline -opc) (commandline -ct)
+	set -l lead (string match -r -- '^--?[a-z][a-z0-9.-]*=' $words[-1])
+	for found in ($words[1] __complete $words[2..-1] 2>/dev/null)
+		echo -- "$lead$found"
+	end
+end
+complete -c warp -a '(__warp_complete)'
+`
+
+func scripts() map[string]string {
+	return map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}
+}
+
+// completionCommand prints what a shell needs to complete warp's command line.
+func completionCommand() *command {
+	shells := []string{"bash", "fish", "zsh"}
+	return &command{
+		name: "completion", args: "bash|fish|zsh", section: sectionOther,
+		summary: "print the completion script of a shell",
+		about: []string{
+			"bash:  warp completion bash > ~/.local/share/bash-completion/completions/warp",
+			"fish:  warp completion fish > ~/.config/fish/completions/warp.fish",
+			"zsh:   add to ~/.zshrc, after compinit:  source <(warp completion zsh)",
+			"The flag --autocompletion does that for bash and fish.",
+		},
+		words:   shells,
+		minArgs: 1, maxArgs: 1, needs: "the name of a shell",
+		run: func(_ context.Context, inv *invocation) error {
+			script, ok := scripts()[inv.args[0]]
+			if !ok {
+				return usageError("there is no completion for %q", inv.args[0]).tell("it exists for %s", strings.Join(shells, ", "))
+			}
+			_, err := io.WriteString(inv.out, script)
+			return err
+		},
+	}
+}
+
+// installCompletion writes the script into the folder from which the user's
+// shell loads such scripts. A file that warp has not written stays as it is.
+// zsh has no such folder by itself, so what to do there is said.
+func installCompletion(env environment, out io.Writer) error {
+	shellPath, _ := env("SHELL")
+	shell := filepath.Base(shellPath)
+	home, _ := env("HOME")
+	folder := func(variable, fallback string) string {
+		if dir, ok := env(variable); ok && filepath.IsAbs(dir) {
+			return dir
+		}
+		return filepath.Join(home, fallback)
+	}
+	var path string
+	switch {
+	case shell == "zsh":
+		_, err := fmt.Fprintln(out, "add this line to ~/.zshrc, after compinit:  source <(warp completion zsh)")
+		return err
+	case shell == "bash" && home != "":
+		path = filepath.Join(folder("XDG_DATA_HOME", ".local/share"), "bash-completion", "completions", "warp")
+	case shell == "fish" && home != "":
+		path = filepath.Join(folder("XDG_CONFIG_HOME", ".config"), "fish", "completions", "warp.fish")
+	default:
+		return runError("cannot tell which shell to install completion for: SHELL is %q", shellPath).
+			tell("warp completion --help shows how to do it by hand")
+	}
+	old, err := os.ReadFile(path)
+	switch {
+	case err == nil && !strings.Contains(string(old), scriptMark):
+		return runError("%s exists and was not written by warp", path).tell("move it away first")
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return runError("cannot install completion: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return runError("cannot install completion: %w", err)
+	}
+	if err := os.WriteFile(path, []byte(scripts()[shell]), 0o644); err != nil {
+		return runError("cannot install completion: %w", err)
+	}
+	_, err = fmt.Fprintf(out, "completion for %s is installed in %s; it works in new shells\n", shell, path)
+	return err
+}

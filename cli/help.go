@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v3"
+)
+
+// helpWidth is what a help line may fill.
+const helpWidth = 100
+
+// helpText is the help that the command line asks for.
+func (l *commandLine) helpText() string {
+	var b strings.Builder
+	switch {
+	case l.command != nil && l.helpAll:
+		commandHelp(&b, l.command, true)
+	case l.command != nil:
+		commandHelp(&b, l.command, false)
+	default:
+		rootHelp(&b, l.table)
+	}
+	return b.String()
+}
+
+// rootHelp lists the commands.
+func rootHelp(b *strings.Builder, table []*command) {
+	b.WriteString("warp measures how fast an S3 object store is.\n\nUsage: warp COMMAND [flags]\n")
+	for _, section := range []string{sectionBenchmark, sectionAnalysis, sectionOther} {
+		title := "\n" + section + "\n"
+		for _, c := range table {
+			if c.section == section {
+				fmt.Fprintf(b, "%s  %-12s %s\n", title, c.name, c.summary)
+				title = ""
+			}
+		}
+	}
+	b.WriteString(`
+Flags of every command
+  -h, --help        explain the command
+  --help-all        explain it with every flag it has
+  --autocompletion  install completion for the shell in $SHELL
+  -v, --version     print version, commit and date (only without a command)
+
+Flags may be written with one dash or two, and stand before or after arguments.
+Of a flag given twice the last one counts. Values come from the command line,
+else from the environment variable named in brackets, else from the default.
+
+Exit codes: 0 all well, 1 failed, 2 wrong command line, 3 finished but requests
+failed, 130 interrupted after saving.
+`)
+}
+
+// commandHelp explains one command: in the plain help groups may name rarer
+// flags in one line, with all every flag has its own.
+func commandHelp(b *strings.Builder, c *command, all bool) {
+	fmt.Fprintf(b, "Usage: warp %s [flags]", c.name)
+	if c.args != "" {
+		b.WriteString(" " + c.args)
+	}
+	fmt.Fprintf(b, "\n\n%s.\n", upperFirst(c.summary))
+	for _, line := range c.about {
+		b.WriteString(line + "\n")
+	}
+	width := nameWidth(c, all)
+	for _, g := range c.groups {
+		groupHelp(b, g, width, all)
+	}
+	if len(c.examples) > 0 {
+		b.WriteString("\nExamples\n")
+		for _, e := range c.examples {
+			b.WriteString("  " + e + "\n")
+		}
+	}
+	if !all {
+		fmt.Fprintf(b, "\nwarp %s --help-all explains every flag.\n", c.name)
+	}
+}
+
+func groupHelp(b *strings.Builder, g flagGroup, width int, all bool) {
+	b.WriteString("\n" + g.title + "\n")
+	shown := g.flags
+	if all {
+		shown = g.all()
+	}
+	for _, f := range shown {
+		if all || visible(f) {
+			b.WriteString(flagHelp(f, width))
+		}
+	}
+	if all {
+		return
+	}
+	var names []string
+	for _, f := range g.also {
+		if visible(f) {
+			names = append(names, "--"+f.Names()[0])
+		}
+	}
+	if len(names) > 0 {
+		b.WriteString(wrap("  also: ", strings.Join(names, ", ")))
+	}
+}
+
+// nameWidth is the width of the column of flag names.
+func nameWidth(c *command, all bool) int {
+	width := 0
+	for _, g := range c.groups {
+		shown := g.flags
+		if all {
+			shown = g.all()
+		}
+		for _, f := range shown {
+			if all || visible(f) {
+				width = max(width, len(flagHead(f)))
+			}
+		}
+	}
+	return min(width, 32)
+}
+
+func visible(f cli.Flag) bool {
+	v, ok := f.(cli.VisibleFlag)
+	return !ok || v.IsVisible()
+}
+
+// flagHead is the flag as it is written: "-q, --quiet", "--duration DURATION".
+func flagHead(f cli.Flag) string {
+	names := f.Names()
+	head := "--" + names[0]
+	for _, alias := range names[1:] {
+		head = dashed(alias) + ", " + head
+	}
+	if p := placeholder(f); p != "" {
+		head += " " + p
+	}
+	return head
+}
+
+// flagHelp is the line of one flag, continued where it is too long.
+func flagHelp(f cli.Flag, width int) string {
+	text, _ := usageOf(f)
+	if d := defaultText(f); d != "" {
+		text += " (default " + d + ")"
+	}
+	if vars := variablesOf(f); len(vars) > 0 {
+		text += " [" + strings.Join(vars, ", ") + "]"
+	}
+	return wrap(fmt.Sprintf("  %-*s  ", width, flagHead(f)), text)
+}
+
+// defaultText is the default as the help shows it, "" where it says nothing.
+func defaultText(f cli.Flag) string {
+	d, ok := f.(cli.DocGenerationFlag)
+	if !ok || isBool(f) || !d.IsDefaultVisible() {
+		return ""
+	}
+	if text := d.GetDefaultText(); text != "" {
+		return text
+	}
+	switch value := strings.Trim(d.GetValue(), `"`); value {
+	case "0", "0s", "[]":
+		return ""
+	default:
+		return value
+	}
+}
+
+// wrap writes text after head and breaks it at spaces, so that no line passes
+// helpWidth; further lines begin below the text.
+func wrap(head, text string) string {
+	var b strings.Builder
+	indent := utf8.RuneCountInString(head)
+	column := indent
+	b.WriteString(head)
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case column+1+n > helpWidth:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return strings.TrimRight(b.String(), " ") + "\n"
+}
+
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

@@ -1,0 +1,363 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cheggaaa/pb/v3"
+	"github.com/fatih/color"
+	"github.com/urfave/cli/v3"
+)
+
+// progressFlags say how often a run without a terminal tells how it goes.
+type progressFlags struct{ interval time.Duration }
+
+func (p *progressFlags) flag() cli.Flag {
+	return &durationFlag{Name: "stats-interval", Value: 10 * time.Second, Destination: &p.interval,
+		Usage: "`DURATION` between the lines of progress where there is no terminal",
+		Validator: func(d time.Duration) error {
+			if d < 100*time.Millisecond {
+				return wrong("%s is too short; the least is 100ms", shortDuration(d))
+			}
+			return nil
+		}}
+}
+
+// every calls tick at that interval until the returned function is called,
+// which waits for a call in progress.
+func every(interval time.Duration, tick func()) (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	ticker := time.NewTicker(interval)
+	go func() {
+		defer close(ended)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ticker.C:
+				tick()
+			}
+		}
+	}()
+	return sync.OnceFunc(func() { close(done); <-ended })
+}
+
+// A bar is the progress of something with a known end: preparing objects,
+// deleting them.
+type bar struct {
+	con         *console
+	title, unit string
+	total       int64
+	done        atomic.Int64
+	start       time.Time
+	pb          *pb.ProgressBar
+	stop        func()
+}
+
+// startBar shows progress towards total until finish is called. A total of 0
+// means that it is not known.
+func (c *console) startBar(title, unit string, total int64, interval time.Duration) *bar {
+	b := &bar{con: c, title: title, unit: unit, total: total, start: c.now(), pb: newTimeBar(total)}
+	switch {
+	case c.quiet:
+		b.stop = func() {}
+	case c.screen != nil:
+		b.drawNow()
+		b.stop = every(c.refresh, b.drawNow)
+	default:
+		b.stop = every(interval, b.tell)
+	}
+	return b
+}
+
+// add counts n more as done. Workers may call it; it takes no lock.
+func (b *bar) add(n int64) { b.done.Add(n) }
+
+// finish ends the progress with a line that says what was done.
+func (b *bar) finish() {
+	b.stop()
+	b.con.restore()
+	if b.con.quiet {
+		return
+	}
+	if b.con.json {
+		b.tell()
+		return
+	}
+	elapsed := b.con.now().Sub(b.start)
+	b.con.notef("%s: %d %s in %s (%s %s/s)", b.title, b.done.Load(), b.unit,
+		roundDuration(elapsed), rate(float64(b.done.Load())/elapsed.Seconds()), b.unit)
+}
+
+func (b *bar) drawNow() {
+	width := 80
+	if b.con.screen != nil {
+		width, _ = b.con.screen.size()
+	}
+	b.con.draw([]string{b.line(width-margin, b.con.now().Sub(b.start))})
+}
+
+// line is the bar for a terminal: title, bar, percent, count, rate and the
+// time that is left.
+func (b *bar) line(width int, elapsed time.Duration) string {
+	done := b.done.Load()
+	perSecond, left := b.pace(elapsed)
+	tail := fmt.Sprintf("%d/%d, %s %s/s", done, b.total, rate(perSecond), b.unit)
+	if b.total <= 0 {
+		return fmt.Sprintf("%s  %d %s, %s/s", b.title, done, b.unit, rate(perSecond))
+	}
+	if left > 0 {
+		tail += ", " + roundDuration(left) + " left"
+	}
+	return timeBarLine(b.pb, b.title, tail, done, width)
+}
+
+// pace is the mean rate so far and the time that the rest takes with it.
+func (b *bar) pace(elapsed time.Duration) (perSecond float64, left time.Duration) {
+	done := b.done.Load()
+	if done <= 0 || elapsed <= 0 {
+		return 0, 0
+	}
+	perSecond = float64(done) / elapsed.Seconds()
+	if b.total > done {
+		left = time.Duration(float64(b.total-done) / perSecond * float64(time.Second))
+	}
+	return perSecond, left
+}
+
+// tell writes the progress as a line of its own.
+func (b *bar) tell() {
+	elapsed := b.con.now().Sub(b.start)
+	perSecond, left := b.pace(elapsed)
+	if b.con.json {
+		b.con.say(jsonLine(struct {
+			Elapsed float64 `json:"elapsed_s"`
+			Phase   string  `json:"phase"`
+			Done    int64   `json:"done"`
+			Total   int64   `json:"total"`
+			Rate    float64 `json:"per_s"`
+		}{round3(elapsed.Seconds()), b.title, b.done.Load(), b.total, round3(perSecond)}))
+		return
+	}
+	line := fmt.Sprintf("%s: %s, %d of %d %s, %s/s", b.title, roundDuration(elapsed), b.done.Load(), b.total, b.unit, rate(perSecond))
+	if left > 0 {
+		line += ", " + roundDuration(left) + " left"
+	}
+	b.con.notef("%s", line)
+}
+
+// newTimeBar is a bar of cheggaaa/pb that renders when asked to and does not
+// write by itself: one place draws, so that nothing is drawn over.
+func newTimeBar(total int64) *pb.ProgressBar {
+	const template pb.ProgressBarTemplate = `{{string . "title"}}  {{bar . "[" "=" ">" " " "]"}} {{percent . "%3.0f%%"}}  {{string . "tail"}}`
+	p := pb.New64(total).SetTemplate(template).SetWriter(io.Discard)
+	return p.Set(pb.Static, true).Set(pb.Terminal, false).Set(pb.Color, false)
+}
+
+// timeBarLine renders the bar. Text that fills the line leaves no bar.
+func timeBarLine(p *pb.ProgressBar, title, tail string, current int64, width int) string {
+	p.SetCurrent(min(current, p.Total())).SetWidth(max(1, width))
+	p.Set("title", title).Set("tail", tail)
+	return strings.TrimRight(p.String(), " ")
+}
+
+// A liveRun shows how a run goes.
+type liveRun struct {
+	con      *console
+	snapshot func() liveSnapshot
+	start    time.Time
+	length   time.Duration // 0 = the end is not known
+	pb       *pb.ProgressBar
+	stop     func()
+}
+
+// startLive shows the snapshots of a run of the given length until finish is
+// called: in place four times a second on a terminal, else as lines.
+func (c *console) startLive(snapshot func() liveSnapshot, length, interval time.Duration) *liveRun {
+	l := &liveRun{con: c, snapshot: snapshot, start: c.now(), length: length, pb: newTimeBar(int64(length))}
+	switch {
+	case c.quiet:
+		l.stop = func() {}
+	case c.screen != nil:
+		l.drawNow()
+		l.stop = every(c.refresh, l.drawNow)
+	default:
+		l.stop = every(interval, l.tell)
+	}
+	return l
+}
+
+// finish takes the view away; the report follows.
+func (l *liveRun) finish() {
+	l.stop()
+	l.con.restore()
+}
+
+func (l *liveRun) drawNow() {
+	width, _ := l.con.screen.size()
+	l.con.draw(l.lines(width-margin, l.con.now().Sub(l.start)))
+}
+
+// lines is the view: the time bar, then a line for each operation.
+func (l *liveRun) lines(width int, elapsed time.Duration) []string {
+	var head string
+	if l.length > 0 {
+		tail := roundDuration(elapsed) + " of " + shortDuration(l.length)
+		if left := l.length - elapsed; left > 0 {
+			tail += ", " + roundDuration(left) + " left"
+		}
+		head = timeBarLine(l.pb, "Running", tail, int64(elapsed), width)
+	} else {
+		head = "Running  " + roundDuration(elapsed)
+	}
+	lines := []string{head}
+	for _, op := range l.snapshot() {
+		lines = append(lines, l.opLine(op, width))
+	}
+	return lines
+}
+
+// opLine is one operation's line, with what matters least at the end, because
+// that is what a narrow terminal cuts off.
+func (l *liveRun) opLine(op liveOp, width int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-7s", op.Op)
+	if op.AvgBytes > 0 || op.Bytes > 0 {
+		fmt.Fprintf(&b, " %s (avg %s)", throughput(op.Bytes), throughput(op.AvgBytes))
+	} else {
+		fmt.Fprintf(&b, " %9s obj/s (avg %9s)", rate(op.Objects), rate(op.AvgObjects))
+	}
+	fmt.Fprintf(&b, "  %7s req/s  p50 %7s  p99 %7s", rate(op.Requests), latency(op.P50), latency(op.P99))
+	errorsText := fmt.Sprintf("%d errors", op.Errors)
+	line := b.String() + "  " + errorsText
+	if pb.CellCount(line) > width {
+		return line
+	}
+	line = paint(l.con.errColor, color.Bold, line[:7]) + line[7:]
+	if op.Errors > 0 {
+		line = strings.TrimSuffix(line, errorsText) + paint(l.con.errColor, color.FgRed, errorsText)
+	}
+	return line
+}
+
+// tell writes a line per operation: what a log file of a run is read for.
+func (l *liveRun) tell() {
+	elapsed := l.con.now().Sub(l.start)
+	for _, op := range l.snapshot() {
+		if l.con.json {
+			l.con.say(op.json(elapsed))
+		} else {
+			l.con.notef("%s", op.text(elapsed))
+		}
+	}
+}
+
+// liveSnapshot is one line per operation.
+type liveSnapshot []liveOp
+
+// A liveOp is how one operation does: now, and on average so far.
+type liveOp struct {
+	Op              string
+	Count           int64 // all requests, failed ones included
+	Errors          int64
+	Bytes, AvgBytes float64 // per second
+	Objects         float64 // per second
+	AvgObjects      float64
+	Requests        float64 // per second
+	P50, P99        time.Duration
+}
+
+func (op liveOp) text(elapsed time.Duration) string {
+	return fmt.Sprintf("%s %s: %d requests, %d errors, %s, %s obj/s, p50 %s, p99 %s",
+		elapsed.Round(time.Second), op.Op, op.Count, op.Errors,
+		strings.TrimSpace(throughput(op.Bytes)), rate(op.Objects), latency(op.P50), latency(op.P99))
+}
+
+func (op liveOp) json(elapsed time.Duration) string {
+	return jsonLine(struct {
+		Elapsed  float64 `json:"elapsed_s"`
+		Op       string  `json:"op"`
+		Requests int64   `json:"requests"`
+		Errors   int64   `json:"errors"`
+		MiB      float64 `json:"mib_per_s"`
+		Objects  float64 `json:"objects_per_s"`
+		P50      float64 `json:"p50_ms"`
+		P99      float64 `json:"p99_ms"`
+	}{round3(elapsed.Seconds()), op.Op, op.Count, op.Errors, round3(op.Bytes / (1 << 20)), round3(op.Objects),
+		round3(op.P50.Seconds() * 1000), round3(op.P99.Seconds() * 1000)})
+}
+
+// jsonLine is v as one line. Numbers that JSON cannot say have become 0 before.
+func jsonLine(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "{}"
+	}
+	return string(text)
+}
+
+func round3(f float64) float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return math.Round(f*1000) / 1000
+}
+
+// rate writes a number per second with about four digits.
+func rate(f float64) string {
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return "0"
+	case f >= 100 || f == 0:
+		return fmt.Sprintf("%.0f", f)
+	case f >= 10:
+		return fmt.Sprintf("%.1f", f)
+	default:
+		return fmt.Sprintf("%.2f", f)
+	}
+}
+
+// throughput writes bytes per second in a column of fixed width.
+func throughput(bytes float64) string { return fmt.Sprintf("%8.1f MiB/s", bytes/(1<<20)) }
+
+// latency writes three significant digits; "-" where nothing was measured.
+func latency(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return "-"
+	case d >= 100*time.Second:
+		return fmt.Sprintf("%.0fs", d.Seconds())
+	case d >= time.Second:
+		return fmt.Sprintf("%.3gs", d.Seconds())
+	case d >= time.Millisecond:
+		return threeDigits(d.Seconds()*1e3) + "ms"
+	default:
+		return threeDigits(d.Seconds()*1e6) + "µs"
+	}
+}
+
+func threeDigits(f float64) string {
+	switch {
+	case f >= 100:
+		return fmt.Sprintf("%.0f", f)
+	case f >= 10:
+		return fmt.Sprintf("%.1f", f)
+	default:
+		return fmt.Sprintf("%.2f", f)
+	}
+}
+
+// roundDuration is short: tenths below ten seconds, then whole seconds.
+func roundDuration(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	return shortDuration(d.Round(time.Second))
+}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+// Set when a release is linked: -ldflags "-X warp/cli.version=v1.2.3 …".
+var version, commit, date string
+
+// A build is what the binary knows about its origin.
+type build struct{ version, commit, date string }
+
+// thisBuild falls back to what the Go tool recorded, so that a binary from
+// `go install` or `go build` also says where it comes from.
+func thisBuild() build {
+	b := build{version, commit, date}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{}
+	}
+	dirty := ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision" && b.commit == "":
+			b.commit = s.Value[:min(12, len(s.Value))]
+		case s.Key == "vcs.time" && b.date == "":
+			b.date = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true" && commit == "":
+			dirty = "-modified"
+		}
+	}
+	if b.version == "" {
+		b.version = info.Main.Version
+	}
+	if b.version == "" || b.version == "(devel)" {
+		b.version = "dev"
+	}
+	if b.commit == "" {
+		b.commit = "unknown"
+	} else {
+		b.commit += dirty
+	}
+	if b.date == "" {
+		b.date = "unknown"
+	}
+	return b
+}
+
+func (b build) String() string {
+	return fmt.Sprintf("warp %s (commit %s, %s, %s %s/%s)",
+		b.version, b.commit, b.date, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
