@@ -68,6 +68,12 @@ func (w *Writer) writeRow(r *Record, thread uint32) error {
 		w.err = fmt.Errorf("writing the op log: thread %d does not fit its 16 bits", thread)
 		return w.err
 	}
+	if r.Op == "" || r.Objects < 0 || r.Bytes < 0 || r.Duration < 0 {
+		// Not remembered: better to lose this row than the rows after it, and
+		// a reader would stop at it.
+		return fmt.Errorf("writing the op log: a record of %q with %d objects, %d bytes, %v is not a request",
+			r.Op, r.Objects, r.Bytes, r.Duration)
+	}
 	w.buf = w.format.append(w.buf, r, thread)
 	if len(w.buf) >= writerChunk {
 		return w.spill()

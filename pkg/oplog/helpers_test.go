@@ -1,0 +1,124 @@
+package oplog
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+var testHeader = Header{Warp: "1.2.3", Run: "run1", Benchmark: "mixed", Command: "warp mixed --duration 5s <x>",
+	Engine: "lean", Seed: 1<<63 + 1, Start: time.Date(2026, 5, 1, 12, 0, 0, 7, time.UTC),
+	Parameters: map[string]string{"concurrent": "8", "duration": "5s"}}
+
+var testTrailer = Trailer{End: "completed", Notes: []string{"a note\twith a tab"}, Offered: 12.5,
+	Load: &Load{CPUSeconds: 1, WallSeconds: 2, Cores: 3, MaxRSSBytes: 4}}
+
+// testRecords returns records of sequential threads with everything in them
+// that a log may hold.
+func testRecords(rng *rand.Rand, n int, run, client string) []Record {
+	texts := []string{"", "", "", "plain", "tab\there", "new\nline", "win\r\nline", `quo"te`, `"quoted"`, `"`, "\r", "# not a comment",
+		"ünïcode", " space ", "NoSuchKey: it\tis \"gone\"\n# really"}
+	ops := []string{"GET", "PUT", "DELETE", "STAT"}
+	clock := make([]int64, 5)
+	for i := range clock {
+		clock[i] = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC).UnixNano() + rng.Int64N(1e6)
+	}
+	records := make([]Record, n)
+	for i := range records {
+		t := rng.IntN(len(clock))
+		d := 1 + rng.Int64N(3e8)
+		r := Record{Op: ops[rng.IntN(len(ops))], Run: run, Client: client, Endpoint: "http://127.0.0.1:9000",
+			Key: texts[rng.IntN(len(texts))], Err: texts[rng.IntN(len(texts))], Thread: uint32(t),
+			Objects: rng.IntN(3), Bytes: rng.Int64N(1 << 40), Start: clock[t], Duration: time.Duration(d),
+			Status: uint16(rng.IntN(600)), Retries: uint16(rng.IntN(3)), Requests: uint16(rng.IntN(4)), Category: rng.Uint64()}
+		if rng.IntN(2) == 0 {
+			r.FirstByte = time.Duration(1 + rng.Int64N(d))
+		}
+		if rng.IntN(2) == 0 {
+			r.LastByte = time.Duration(1 + rng.Int64N(d))
+		}
+		if rng.IntN(2) == 0 {
+			r.Due = r.Start - rng.Int64N(2e9)
+		}
+		clock[t] += d + rng.Int64N(1e6)
+		records[i] = r
+	}
+	return records
+}
+
+// writeLog writes a log whose frames end after every frame records.
+func writeLog(t testing.TB, h Header, tr Trailer, records []Record, frame int) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := NewWriter(&out, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for len(records) > 0 {
+		n := min(frame, len(records))
+		if err := errors.Join(w.Write(records[:n]), w.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		records = records[n:]
+	}
+	if err := w.Close(tr); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// readAll reads a log in small batches.
+func readAll(log []byte, batch int) (*Reader, []Record, error) {
+	r, err := NewReader(bytes.NewReader(log), "test.csv")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = r.Close() }()
+	return drain(r, batch)
+}
+
+func drain(r *Reader, batch int) (*Reader, []Record, error) {
+	var all []Record
+	dst := make([]Record, batch)
+	for {
+		n, err := r.Read(dst)
+		all = append(all, dst[:n]...)
+		if errors.Is(err, io.EOF) {
+			return r, all, nil
+		}
+		if err != nil {
+			return r, all, err
+		}
+	}
+}
+
+func unzstd(t testing.TB, log []byte) []byte {
+	t.Helper()
+	d, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	text, err := d.DecodeAll(log, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func sameRecords(t testing.TB, got, want []Record) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%d records, want %d", len(got), len(want))
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			t.Fatalf("record %d:\n got %+v\nwant %+v", i, got[i], want[i])
+		}
+	}
+}

@@ -1,0 +1,385 @@
+package oplog
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Reader reads an op log of this or another implementation: zstd, gzip or
+// plain text, columns found by name.
+type Reader struct {
+	// SkipKeys leaves Record.Key empty, which saves the only allocation that
+	// reading needs per batch.
+	SkipKeys bool
+
+	name      string
+	lines     lineReader
+	columns   []column
+	has       [numColumns]bool
+	header    Header
+	hasHeader bool
+	trailer   Trailer
+	comments  []string
+	warnings  []string
+	file      *os.File // closed by Close where Open opened it
+
+	time      timeParser
+	ops       interner
+	clients   interner
+	endpoints interner
+	errs      interner
+	origins   originIndex
+	keys      []byte // of the batch that is being read
+	keyEnds   []int
+	fields    [][]byte
+	tabs      []int // where the tabs of the line are
+	row       rowTimes
+	outside   int  // first_byte or last_byte outside of the request
+	pending   bool // lines.next was called ahead for the line in ahead
+	ahead     []byte
+	complete  bool // ahead has an end
+	done      error
+	rows      int64
+}
+
+// maxComments bounds what is kept of foreign comments.
+const (
+	maxComments    = 64
+	maxCommentSize = 16 << 10
+)
+
+// A ReadError says where in which log something cannot be read.
+type ReadError struct {
+	File   string
+	Line   int    // 0 where it is about the file as a whole
+	Column string // "" where it is about the whole line
+	Err    error
+}
+
+func (e *ReadError) Error() string {
+	s := e.File
+	if e.Line > 0 {
+		s += fmt.Sprintf(": line %d", e.Line)
+	}
+	if e.Column != "" {
+		s += ", column " + e.Column
+	}
+	return s + ": " + e.Err.Error()
+}
+
+func (e *ReadError) Unwrap() error { return e.Err }
+
+// Open opens the log at path.
+func Open(path string) (*Reader, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := NewReader(f, path)
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	r.file = f
+	return r, nil
+}
+
+// NewReader reads the log in r up to its first row, so that Header can be asked
+// for at once. Messages call the log name.
+func NewReader(r io.Reader, name string) (*Reader, error) {
+	src, err := openSource(r)
+	if err != nil {
+		return nil, &ReadError{File: name, Err: err}
+	}
+	lr := &Reader{name: name, lines: lineReader{src: src, buf: make([]byte, lineBuffer)}}
+	if err := lr.readHead(); err != nil {
+		src.close()
+		return nil, err
+	}
+	return lr, nil
+}
+
+// Header is what the log says about its run, or zero.
+func (r *Reader) Header() Header { return r.header }
+
+// Trailer is what the log says at its end. It is known once Read has returned io.EOF.
+func (r *Reader) Trailer() Trailer { return r.trailer }
+
+// Comments are the comments that are not ours, the first 64 of them. Like
+// Trailer they are complete at the end.
+func (r *Reader) Comments() []string { return r.comments }
+
+// Warnings says, at the end, what is wrong with the log although every row
+// that was delivered is right.
+func (r *Reader) Warnings() []string { return r.warnings }
+
+// HasClients says whether rows name their client.
+func (r *Reader) hasClients() bool { return r.has[colClient] }
+
+// Close releases what reading needs. It does not close the reader given to NewReader.
+func (r *Reader) Close() error {
+	r.lines.src.close()
+	if r.file != nil {
+		return r.file.Close()
+	}
+	return nil
+}
+
+// readHead reads the column line and the comments before the first row.
+func (r *Reader) readHead() error {
+	for r.columns == nil {
+		line, complete, err := r.lines.next()
+		if err != nil {
+			return r.headError(err)
+		}
+		if len(line) > 0 && line[0] == '#' && complete {
+			r.comment(line)
+			continue
+		}
+		line = bytes.TrimPrefix(trimCR(line), []byte("\uFEFF"))
+		if err := r.readColumns(line, complete); err != nil {
+			return err
+		}
+	}
+	for {
+		line, complete, err := r.nextLine()
+		if err != nil || !complete || len(line) == 0 || line[0] != '#' {
+			if err != nil {
+				r.finish(err)
+			} else {
+				r.ahead, r.complete, r.pending = line, complete, true
+			}
+			break
+		}
+		r.comment(line)
+	}
+	return r.indexOrigins()
+}
+
+// headError is for a source that ends or breaks before the column line.
+func (r *Reader) headError(err error) error {
+	switch {
+	case errors.Is(err, io.EOF):
+		err = errors.New("this is not an op log: it has no line with column names")
+	case errors.Is(err, errLongLine):
+		err = errors.New("this is not an op log: the first line is not one of column names")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = errors.New("the log was cut off before its first row")
+	default:
+		err = fmt.Errorf("this is not an op log, or its beginning is damaged: %w", err)
+	}
+	return &ReadError{File: r.name, Line: r.lines.line, Err: err}
+}
+
+// readColumns finds out what is where.
+func (r *Reader) readColumns(line []byte, complete bool) error {
+	names := strings.Split(string(line), "\t")
+	if len(names) < 3 || !utf8.Valid(line) || bytes.IndexByte(line, 0) >= 0 {
+		why := "this is not an op log: its first line is not one of tab-separated column names"
+		if !complete && r.lines.err != nil && r.lines.err != io.EOF {
+			why = "the log was cut off in its first line"
+		}
+		return &ReadError{File: r.name, Line: r.lines.line, Err: errors.New(why)}
+	}
+	for _, name := range names {
+		c := columnByName(strings.Trim(name, `"`))
+		if c != colUnknown && r.has[c] {
+			return &ReadError{r.name, r.lines.line, name, errors.New("the column is there twice")}
+		}
+		r.has[c] = true
+		r.columns = append(r.columns, c)
+	}
+	r.fields = make([][]byte, len(names))
+	r.tabs = make([]int, len(names)-1)
+	for _, c := range essential {
+		if !r.has[c] {
+			return &ReadError{r.name, r.lines.line, c.String(), errors.New("the column is missing")}
+		}
+	}
+	if !r.has[colEnd] && !r.has[colDuration] {
+		return &ReadError{r.name, r.lines.line, "end", errors.New("the column is missing, and so is duration_ns")}
+	}
+	return nil
+}
+
+// comment takes our JSON and keeps what others wrote.
+func (r *Reader) comment(line []byte) {
+	text := bytes.TrimSpace(line[1:])
+	if len(text) > 0 && text[0] == '{' && r.ourComment(text) {
+		return
+	}
+	if len(text) > maxCommentSize {
+		text = text[:maxCommentSize]
+	}
+	if len(r.comments) < maxComments && len(text) > 0 {
+		r.comments = append(r.comments, strings.ToValidUTF8(string(text), "\uFFFD"))
+	}
+}
+
+// ourComment recognises a header or a trailer by the field that each must have.
+func (r *Reader) ourComment(text []byte) bool {
+	var kind struct {
+		Warp *string `json:"warp"`
+		End  *string `json:"end"`
+	}
+	if json.Unmarshal(text, &kind) != nil {
+		return false
+	}
+	switch {
+	case kind.Warp != nil && !r.hasHeader && r.rows == 0:
+		var h Header
+		if json.Unmarshal(text, &h) != nil {
+			return false
+		}
+		r.header, r.hasHeader = h, true
+		return true
+	case kind.End != nil:
+		var t Trailer
+		if json.Unmarshal(text, &t) != nil {
+			return false
+		}
+		r.trailer = t
+		return true
+	}
+	return false
+}
+
+// Read fills dst with the next records and returns how many they are. At the
+// end it returns 0 and io.EOF; a log that was cut off ends like one that was
+// not, and Warnings says so. An error comes after the rows before it.
+func (r *Reader) Read(dst []Record) (int, error) {
+	if len(dst) == 0 {
+		return 0, r.done
+	}
+	r.keys, r.keyEnds = r.keys[:0], r.keyEnds[:0]
+	n := 0
+	for n < len(dst) && r.done == nil && len(r.keys) < 1<<20 {
+		ok, err := r.readRow(&dst[n])
+		if err != nil {
+			r.finish(err)
+			break
+		}
+		if ok {
+			n++
+		}
+	}
+	r.setKeys(dst[:n])
+	if n == 0 {
+		return 0, r.done
+	}
+	return n, nil
+}
+
+// setKeys gives the records their keys out of one string.
+func (r *Reader) setKeys(records []Record) {
+	if r.SkipKeys || len(r.keys) == 0 {
+		return
+	}
+	all, start := string(r.keys), 0
+	for i := range records {
+		records[i].Key = all[start:r.keyEnds[i]]
+		start = r.keyEnds[i]
+	}
+}
+
+// nextLine is the next line of the source without the carriage return that
+// Windows puts at its end.
+func (r *Reader) nextLine() (line []byte, complete bool, err error) {
+	if r.pending {
+		r.pending = false
+		return r.ahead, r.complete, nil
+	}
+	line, complete, err = r.lines.next()
+	return trimCR(line), complete, err
+}
+
+func trimCR(line []byte) []byte {
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		return line[:n-1]
+	}
+	return line
+}
+
+// errCut marks that the log ends within a row.
+var errCut = errors.New("the last row is incomplete")
+
+// readRow reads the next line; ok says that it was a row.
+func (r *Reader) readRow(rec *Record) (ok bool, err error) {
+	line, complete, err := r.nextLine()
+	if err != nil {
+		return false, err
+	}
+	if len(line) == 0 {
+		return false, nil
+	}
+	if line[0] == '#' {
+		if complete || r.lines.err == io.EOF && r.header.Warp == "" {
+			r.comment(line)
+		}
+		return false, nil
+	}
+	if !complete && (r.lines.err != io.EOF || r.header.Warp != "") {
+		return false, errCut // every line that warp writes has an end
+	}
+	if err := r.parseRow(line, rec); err != nil {
+		if !complete || errors.Is(err, errCut) {
+			return false, errCut
+		}
+		return false, err
+	}
+	if !complete && !r.plausibleEnd() {
+		return false, errCut
+	}
+	r.keyEnds = append(r.keyEnds, len(r.keys))
+	r.rows++
+	return true, nil
+}
+
+// plausibleEnd judges a last row without a line end, which hand-made logs have
+// and logs that were cut off too. All its fields are there; a number at the
+// very end may have lost digits, which shows where there is another one to
+// compare it with.
+func (r *Reader) plausibleEnd() bool {
+	last := r.fields[len(r.fields)-1]
+	return len(last) > 0 && (!r.row.hasEnd || !r.row.hasDuration || r.row.end-r.row.start == r.row.duration)
+}
+
+// finish turns the end of the source into what Read returns from now on.
+func (r *Reader) finish(err error) {
+	var at *ReadError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, errCut), errors.Is(err, io.ErrUnexpectedEOF):
+		r.endWarnings(err)
+		r.done = io.EOF
+	case errors.As(err, &at):
+		r.done = at
+	case errors.Is(err, errLongLine):
+		r.done = &ReadError{r.name, r.lines.line, "", err}
+	default:
+		r.done = &ReadError{r.name, r.lines.line, "",
+			fmt.Errorf("the %s data is damaged after this line: %w", r.lines.src.format, err)}
+	}
+}
+
+func (r *Reader) endWarnings(err error) {
+	switch {
+	case errors.Is(err, errCut), errors.Is(err, io.ErrUnexpectedEOF),
+		r.lines.err != nil && r.lines.err != io.EOF:
+		r.warn("the log was cut off; the %d complete rows before that are read", r.rows)
+	case r.header.Warp != "" && r.trailer.isZero():
+		r.warn("the log has no closing line: its run was killed or its disk was full; the %d rows up to there are read", r.rows)
+	}
+	if r.outside > 0 {
+		r.warn("%d rows have a first_byte or last_byte outside of their request; it is taken as not observed", r.outside)
+	}
+}
+
+func (r *Reader) warn(format string, args ...any) {
+	r.warnings = append(r.warnings, r.name+": "+fmt.Sprintf(format, args...))
+}

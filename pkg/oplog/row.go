@@ -1,0 +1,345 @@
+package oplog
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"time"
+)
+
+// rowTimes are the times of a row as they stand in it.
+type rowTimes struct {
+	start, first, last, end, duration int64
+	hasFirst, hasLast                 bool
+	hasEnd, hasDuration               bool
+}
+
+// parseRow parses one line into rec. All of rec is set.
+func (r *Reader) parseRow(line []byte, rec *Record) error {
+	fields, err := r.split(line)
+	if err != nil {
+		return err
+	}
+	*rec = Record{Run: r.header.Run, Client: r.header.Client}
+	r.row = rowTimes{}
+	for i, c := range r.columns {
+		if !r.setField(rec, c, fields[i]) {
+			return r.badField(c, fields[i])
+		}
+	}
+	if err := r.setTimes(rec); err != nil {
+		return err
+	}
+	if r.origins != nil && !r.origins.resolve(rec) {
+		return r.rowError(colThread, "thread %d of client %q is not one that the header knows", rec.Thread, rec.Client)
+	}
+	return nil
+}
+
+// split cuts a line at its tabs. Quotes are rare, so they have their own path.
+func (r *Reader) split(line []byte) ([][]byte, error) {
+	if bytes.IndexByte(line, '"') >= 0 {
+		return r.splitQuoted(line)
+	}
+	n, nul := findTabs(line, r.tabs)
+	if n != len(r.tabs) {
+		return nil, r.wrongCount(n + 1)
+	}
+	fields, start := r.fields[:len(r.columns)], 0
+	for i, end := range r.tabs {
+		fields[i] = line[start:end]
+		start = end + 1
+	}
+	fields[n] = line[start:]
+	if nul {
+		return nil, r.nulError(fields)
+	}
+	return fields, nil
+}
+
+// nulError names the field that has a NUL in it.
+func (r *Reader) nulError(fields [][]byte) error {
+	for i, f := range fields {
+		if bytes.IndexByte(f, 0) >= 0 {
+			return r.rowError(r.columns[i], "a NUL byte, which no log has: the file is damaged")
+		}
+	}
+	return r.rowError(colUnknown, "a NUL byte, which no log has: the file is damaged")
+}
+
+func (r *Reader) wrongCount(n int) error {
+	if n > 1<<10 {
+		return r.rowError(colUnknown, "more than %d fields where the first line names %d", 1<<10, len(r.columns))
+	}
+	return r.rowError(colUnknown, "%d fields where the first line names %d", n, len(r.columns))
+}
+
+// splitQuoted cuts a line that has a quote somewhere. A field that begins with
+// one ends with one, and is undoubled in between; it may hold line breaks. A
+// quote elsewhere is a quote: other implementations write those as they are.
+func (r *Reader) splitQuoted(line []byte) ([][]byte, error) {
+	line, err := r.closeQuotes(line)
+	if err != nil {
+		return nil, err
+	}
+	fields := r.fields[:0]
+	for at := 0; ; {
+		if len(fields) == len(r.columns) {
+			return nil, r.wrongCount(len(fields) + 1)
+		}
+		end := fieldEnd(line, at)
+		fields = append(fields, line[at:end])
+		if end == len(line) {
+			break
+		}
+		at = end + 1
+	}
+	if len(fields) != len(r.columns) {
+		return nil, r.wrongCount(len(fields))
+	}
+	if bytes.IndexByte(line, 0) >= 0 {
+		return nil, r.nulError(fields)
+	}
+	return unquote(fields), nil
+}
+
+// fieldEnd finds the end of the field at the given place, in a line whose quotes are closed.
+func fieldEnd(line []byte, at int) int {
+	if at < len(line) && line[at] == '"' {
+		if end := closingQuote(line, at+1); end >= 0 {
+			return end + 1
+		}
+	}
+	if i := bytes.IndexByte(line[at:], '\t'); i >= 0 {
+		return at + i
+	}
+	return len(line)
+}
+
+// closeQuotes adds lines to the given one while a quoted field is open in it.
+// It looks at every byte once, however many lines a hostile log makes of it.
+func (r *Reader) closeQuotes(line []byte) ([]byte, error) {
+	first, field := r.lines.line, 0
+	for at := 0; ; field++ {
+		if at < len(line) && line[at] == '"' {
+			from := at + 1
+			end := closingQuote(line, from)
+			for end < 0 {
+				from = len(line)
+				longer, err := r.joinLine(first, field)
+				if err != nil {
+					return nil, err
+				}
+				line = longer
+				end = closingQuote(line, from)
+			}
+			at = end
+		}
+		i := bytes.IndexByte(line[at:], '\t')
+		if i < 0 {
+			return line, nil
+		}
+		at += i + 1
+	}
+}
+
+// closingQuote finds the quote before a tab or the line's end.
+func closingQuote(line []byte, at int) int {
+	for at < len(line) {
+		i := bytes.IndexByte(line[at:], '"')
+		if i < 0 {
+			return -1
+		}
+		at += i
+		switch {
+		case at+1 == len(line) || line[at+1] == '\t':
+			return at
+		case line[at+1] == '"':
+			at += 2
+		default:
+			at++ // a stray quote within a quoted field
+		}
+	}
+	return -1
+}
+
+// unquote undoes the quotes in place, after everything is cut.
+func unquote(fields [][]byte) [][]byte {
+	for i, f := range fields {
+		if len(f) < 2 || f[0] != '"' {
+			continue
+		}
+		in, out := f[1:len(f)-1], f[1:1]
+		for k := 0; k < len(in); k++ {
+			if in[k] == '"' && k+1 < len(in) && in[k+1] == '"' {
+				k++
+			}
+			out = append(out, in[k])
+		}
+		fields[i] = out
+	}
+	return fields
+}
+
+// joinLine returns the line together with the one after it, since the given
+// field is still open in it.
+func (r *Reader) joinLine(first, field int) ([]byte, error) {
+	joined, complete, err := r.lines.join()
+	switch {
+	case err != nil:
+		return nil, &ReadError{r.name, first, r.columnName(field),
+			fmt.Errorf("a quote opens this field and does not close within %d bytes", maxLine)}
+	case !complete:
+		return nil, errCut
+	}
+	return trimCR(joined), nil
+}
+
+func (r *Reader) columnName(field int) string {
+	if field < len(r.columns) {
+		return r.columns[field].String()
+	}
+	return ""
+}
+
+// setField puts one field into the record.
+func (r *Reader) setField(rec *Record, c column, f []byte) bool {
+	switch c {
+	case colStart, colFirstByte, colLastByte, colEnd, colDue:
+		return r.setTime(rec, c, f)
+	case colOp:
+		rec.Op = r.ops.get(f)
+		return len(f) > 0
+	case colClient:
+		if len(f) > 0 {
+			rec.Client = r.clients.get(f)
+		}
+	case colEndpoint:
+		rec.Endpoint = r.endpoints.get(f)
+	case colKey:
+		if !r.SkipKeys {
+			r.keys = append(r.keys, f...)
+		}
+	case colErr:
+		if len(f) > 0 {
+			rec.Err = r.errs.get(f)
+		}
+	case colUnknown:
+	default:
+		return r.setNumber(rec, c, f)
+	}
+	return true
+}
+
+func (r *Reader) setTime(rec *Record, c column, f []byte) (ok bool) {
+	if len(f) == 0 {
+		return c != colStart
+	}
+	ns, ok := r.time.parse(f)
+	switch c {
+	case colStart:
+		r.row.start, rec.Start = ns, ns
+	case colFirstByte:
+		r.row.first, r.row.hasFirst = ns, true
+	case colLastByte:
+		r.row.last, r.row.hasLast = ns, true
+	case colEnd:
+		r.row.end, r.row.hasEnd = ns, true
+	case colDue:
+		rec.Due = ns
+	}
+	return ok
+}
+
+func (r *Reader) setNumber(rec *Record, c column, f []byte) bool {
+	if len(f) == 0 { // not observed, where that is possible
+		return c >= colDuration
+	}
+	if c == colCategory {
+		n, ok := parseUint(f, math.MaxUint64)
+		rec.Category = n
+		return ok
+	}
+	n, ok := parseInt(f)
+	switch c {
+	case colThread:
+		rec.Thread = uint32(n)
+		ok = ok && n <= math.MaxUint32
+	case colObjects:
+		rec.Objects = int(n)
+	case colBytes:
+		rec.Bytes = n
+	case colDuration:
+		r.row.duration, r.row.hasDuration = n, true
+	case colStatus:
+		rec.Status = uint16(n)
+		ok = ok && n <= math.MaxUint16
+	case colRetries:
+		rec.Retries = uint16(n)
+		ok = ok && n <= math.MaxUint16
+	case colRequests:
+		rec.Requests = uint16(n)
+		ok = ok && n <= math.MaxUint16
+	}
+	return ok
+}
+
+// setTimes makes offsets of the times. duration_ns counts before end, because
+// a clock that was set during the request spoils only the latter.
+func (r *Reader) setTimes(rec *Record) error {
+	t := &r.row
+	switch {
+	case t.hasDuration:
+		rec.Duration = time.Duration(t.duration)
+	case !t.hasEnd:
+		return r.rowError(colEnd, "the row has neither an end nor a duration")
+	case t.end < t.start:
+		return r.rowError(colEnd, "the request ends %v before it starts", time.Duration(t.start-t.end))
+	default:
+		rec.Duration = time.Duration(t.end - t.start)
+	}
+	if int64(rec.Duration) > math.MaxInt64-max(rec.Start, 0) {
+		return r.rowError(colDuration, "the request ends after the year 2262")
+	}
+	if t.hasFirst {
+		rec.FirstByte = r.offset(rec, t.first)
+	}
+	if t.hasLast {
+		rec.LastByte = r.offset(rec, t.last)
+	}
+	return nil
+}
+
+// offset is the time from the start of the request. What a coarse clock saw at
+// the start itself was observed all the same, which 0 would deny.
+func (r *Reader) offset(rec *Record, ns int64) time.Duration {
+	d := time.Duration(ns - rec.Start)
+	switch {
+	case d < 0 || d > rec.Duration:
+		r.outside++
+		return 0
+	case d == 0:
+		return min(1, rec.Duration)
+	}
+	return d
+}
+
+func (r *Reader) rowError(c column, format string, args ...any) error {
+	return &ReadError{r.name, r.lines.line, c.String(), fmt.Errorf(format, args...)}
+}
+
+// badField says what is wrong with a field that setField refused.
+func (r *Reader) badField(c column, f []byte) error {
+	shown := f[:min(len(f), 60)]
+	switch {
+	case string(bytes.TrimSpace(f)) == c.String():
+		return r.rowError(c, "a second line of column names: several logs were put into one file; `warp merge` does that properly")
+	case len(f) == 0:
+		return r.rowError(c, "the field is empty")
+	case c >= colStart && c <= colEnd, c == colDue:
+		return r.rowError(c, "%q is not a time (as in 2006-01-02T15:04:05.999999999Z)", shown)
+	case f[0] == '-':
+		return r.rowError(c, "%q is negative", shown)
+	}
+	return r.rowError(c, "%q is not a number that belongs there", shown)
+}

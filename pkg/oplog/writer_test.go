@@ -1,0 +1,166 @@
+package oplog
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"flag"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 5, 1, 12, 0, 0, 123, time.UTC).UnixNano()
+	records := []Record{
+		{Op: "PUT", Client: "abcd", Endpoint: "http://127.0.0.1:9000", Key: "p/1.rnd", Thread: 3, Objects: 1, Bytes: 1024,
+			Start: start, LastByte: 2000, Duration: 5000, Status: 200, Requests: 1},
+		{Op: "GET", Client: "abcd", Endpoint: "http://127.0.0.1:9000", Key: "p/1.rnd", Objects: 1, Bytes: 1024,
+			Start: start + 999_999_876, Due: start, FirstByte: 7, Duration: 8, Status: 200, Retries: 1, Requests: 2, Category: 9},
+		{Op: "STAT", Client: "abcd", Key: "with\ttab and \"quote\"", Err: "NoSuchKey: line\nbreak", Thread: 65535,
+			Start: start + 1e9, Duration: time.Minute, Status: 404},
+	}
+	got := unzstd(t, writeLog(t, testHeader, testTrailer, records, 1))
+	path := filepath.Join("testdata", "small.golden.csv")
+	if *update {
+		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(path, got, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// What we write must be what a plain CSV reader makes of it, apart from the
+// carriage return that Go's drops before a line feed.
+func TestPlainCSVReaderAgrees(t *testing.T) {
+	t.Parallel()
+	records := testRecords(rand.New(rand.NewPCG(1, 1)), 300, "run1", "c")
+	c := csv.NewReader(bytes.NewReader(unzstd(t, writeLog(t, testHeader, testTrailer, records, 100))))
+	c.Comma, c.Comment = '\t', '#'
+	rows, err := c.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != len(records)+1 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	norm := func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+	for i, r := range records {
+		row := rows[i+1]
+		if row[2] != r.Op || row[7] != norm(r.Key) || row[8] != norm(r.Err) {
+			t.Errorf("row %d: %q, want key %q, error %q", i, row, r.Key, r.Err)
+		}
+		for col, want := range map[int]int64{9: r.Start, 12: r.End()} {
+			if at, err := time.Parse(time.RFC3339Nano, row[col]); err != nil || at.UnixNano() != want {
+				t.Errorf("row %d, column %d: %q is not %d", i, col, row[col], want)
+			}
+		}
+	}
+}
+
+func TestWriteAllocatesNothing(t *testing.T) {
+	records := testRecords(rand.New(rand.NewPCG(1, 1)), 500, "run1", "c")
+	for i := range records { // a NUL or so may cost; rows of real runs must not
+		records[i].Key, records[i].Err = "prefix/1.abc.rnd", ""
+	}
+	w, err := NewWriter(io.Discard, testHeader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var failed error
+	write := func() { failed = errors.Join(failed, w.Write(records)) }
+	for range 20 {
+		write()
+	}
+	if n := testing.AllocsPerRun(50, write); n >= 1 {
+		t.Errorf("%v allocations per %d rows", n, len(records))
+	}
+	if failed != nil {
+		t.Fatal(failed)
+	}
+}
+
+type fullDisk struct{ room int }
+
+var errFull = errors.New("no space left")
+
+func (d *fullDisk) Write(p []byte) (int, error) {
+	n := min(len(p), d.room)
+	d.room -= n
+	if n < len(p) {
+		return n, errFull
+	}
+	return n, nil
+}
+
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	records := testRecords(rand.New(rand.NewPCG(1, 1)), 200, "run1", "c")
+	for room := 1000; room < 6000; room += 250 {
+		d := &fullDisk{room: room}
+		var kept bytes.Buffer
+		w, err := NewWriter(io.MultiWriter(d, &kept), testHeader)
+		if err != nil {
+			continue
+		}
+		flushed := 0
+		for i := range records {
+			if err = errors.Join(w.Write(records[i:i+1]), w.Flush()); err != nil {
+				break
+			}
+			flushed++
+		}
+		if !errors.Is(err, errFull) || !errors.Is(w.Write(records[:1]), errFull) || !errors.Is(w.Close(testTrailer), errFull) {
+			t.Fatalf("room %d: the error was not remembered: %v", room, err)
+		}
+		r, got, err := readAll(kept.Bytes(), 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameRecords(t, got, records[:flushed])
+		if len(r.Warnings()) == 0 {
+			t.Error("no warning")
+		}
+	}
+}
+
+func TestWriterRefuses(t *testing.T) {
+	t.Parallel()
+	good := Record{Op: "GET", Start: 1}
+	for name, r := range map[string]Record{
+		"no op":             {},
+		"negative bytes":    {Op: "GET", Bytes: -1},
+		"negative duration": {Op: "GET", Duration: -1},
+	} {
+		w, err := NewWriter(io.Discard, Header{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.Write([]Record{r}) == nil {
+			t.Errorf("%s: accepted", name)
+		}
+		if err := w.Write([]Record{good}); err != nil {
+			t.Errorf("%s: the next row failed: %v", name, err)
+		}
+	}
+	w, err := NewWriter(io.Discard, Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write([]Record{{Op: "GET", Thread: 65536}}); err == nil || !strings.Contains(err.Error(), "65536") {
+		t.Errorf("thread 65536: %v", err)
+	}
+}
