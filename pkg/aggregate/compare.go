@@ -1,0 +1,322 @@
+package aggregate
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fatih/color"
+)
+
+// A Comparison is what changed from one report to another. Units are those of
+// Report; operations are matched by name.
+type Comparison struct {
+	Version    int         `json:"version"`     // 1
+	Before     Compared    `json:"before"`      // what is compared
+	After      Compared    `json:"after"`       // with what
+	Parameters []Parameter `json:"parameters"`  // of the runs, where they differ
+	OnlyBefore []string    `json:"only_before"` // operations that the second report lacks
+	OnlyAfter  []string    `json:"only_after"`  // operations that the first report lacks
+	Operations []OpChange  `json:"operations"`  // those in both, in the order of the second report
+}
+
+// Compared names one side of a comparison.
+type Compared struct {
+	Command  string   `json:"command"`
+	Runs     []string `json:"runs,omitempty"`
+	Warnings []string `json:"warnings"`
+}
+
+// A Parameter has different values in the two runs; "" = not known there.
+type Parameter struct {
+	Name   string `json:"name"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// A Change is a number before and after.
+type Change struct {
+	Before  float64  `json:"before"`
+	After   float64  `json:"after"`
+	Diff    float64  `json:"diff"`    // after - before
+	Percent *float64 `json:"percent"` // of before; null where before is 0 and after is not
+}
+
+// An OpChange is what changed for one operation.
+type OpChange struct {
+	Op           string            `json:"op"`
+	Requests     Change            `json:"requests"`
+	Errors       Change            `json:"errors"`
+	ErrorsByCode map[string]Change `json:"errors_by_code"`
+	RanS         Change            `json:"ran_s"`
+	WindowS      Change            `json:"window_s"`
+	Concurrency  Change            `json:"concurrency"`
+	RequestBytes Change            `json:"request_bytes"` // mean payload per request
+	ObjectsPerS  Change            `json:"objects_per_s"`
+	BytesPerS    Change            `json:"bytes_per_s"`
+	Duration     *StatsChange      `json:"duration_ms"`           // null unless known on both sides
+	TTFB         *StatsChange      `json:"ttfb_ms"`               // null unless known on both sides
+	Response     *StatsChange      `json:"response_ms,omitempty"` // open loops only
+	Fastest      *RateChange       `json:"fastest"`               // segment
+	Median       *RateChange       `json:"median"`                // segment
+	Slowest      *RateChange       `json:"slowest"`               // segment
+
+	hasBytes bool
+}
+
+// A StatsChange is what changed in a distribution of durations, in ms.
+type StatsChange struct {
+	Mean   Change `json:"mean"`
+	P50    Change `json:"p50"`
+	P90    Change `json:"p90"`
+	P99    Change `json:"p99"`
+	P999   Change `json:"p999"`
+	Min    Change `json:"min"`
+	Max    Change `json:"max"`
+	StdDev Change `json:"stddev"`
+}
+
+// A RateChange is what changed in the throughput of a segment.
+type RateChange struct {
+	BytesPerS   Change `json:"bytes_per_s"`
+	ObjectsPerS Change `json:"objects_per_s"`
+}
+
+// Compare tells what changed from before to after.
+func Compare(before, after *Report) Comparison {
+	c := Comparison{
+		Version: 1, Before: before.compared(), After: after.compared(),
+		Parameters: differing(before, after),
+		OnlyBefore: []string{}, OnlyAfter: []string{}, Operations: []OpChange{},
+	}
+	for i := range before.Operations {
+		if name := before.Operations[i].Op; after.operation(name) == nil {
+			c.OnlyBefore = append(c.OnlyBefore, name)
+		}
+	}
+	for i := range after.Operations {
+		a := &after.Operations[i]
+		if b := before.operation(a.Op); b != nil {
+			c.Operations = append(c.Operations, compareOps(b, a))
+		} else {
+			c.OnlyAfter = append(c.OnlyAfter, a.Op)
+		}
+	}
+	return c
+}
+
+func (r *Report) operation(name string) *Operation {
+	for i := range r.Operations {
+		if r.Operations[i].Op == name {
+			return &r.Operations[i]
+		}
+	}
+	return nil
+}
+
+func (r *Report) compared() Compared {
+	return Compared{r.Command, r.Runs, append([]string{}, r.Warnings...)}
+}
+
+// differing lists parameters, and what else about the runs is no measurement.
+func differing(before, after *Report) []Parameter {
+	all := func(r *Report) map[string]string {
+		m := map[string]string{"(benchmark)": r.Benchmark, "(engine)": r.Engine, "(warp version)": r.Warp}
+		maps.Copy(m, r.Parameters)
+		return m
+	}
+	b, a := all(before), all(after)
+	names := slices.AppendSeq(slices.Collect(maps.Keys(b)), maps.Keys(a))
+	slices.Sort(names)
+	list := []Parameter{}
+	for _, n := range slices.Compact(names) {
+		if b[n] != a[n] {
+			list = append(list, Parameter{n, b[n], a[n]})
+		}
+	}
+	return list
+}
+
+func change(before, after float64) Change {
+	c := Change{Before: before, After: after, Diff: after - before}
+	if before != 0 || after == 0 {
+		p := 100 * ratio(c.Diff, before)
+		c.Percent = &p
+	}
+	return c
+}
+
+func countChange(before, after uint64) Change { return change(float64(before), float64(after)) }
+
+func compareOps(b, a *Operation) OpChange {
+	c := OpChange{
+		Op: a.Op, Requests: countChange(b.Requests, a.Requests), Errors: countChange(b.Errors, a.Errors),
+		ErrorsByCode: map[string]Change{},
+		RanS:         change(b.RanS, a.RanS), WindowS: change(b.WindowS, a.WindowS),
+		Concurrency:  change(float64(b.Concurrency), float64(a.Concurrency)),
+		RequestBytes: change(b.ObjectBytes.Mean, a.ObjectBytes.Mean),
+		ObjectsPerS:  change(b.ObjectsPerS, a.ObjectsPerS), BytesPerS: change(b.BytesPerS, a.BytesPerS),
+		Duration: compareStats(b.Duration, a.Duration), TTFB: compareStats(b.TTFB, a.TTFB),
+		Response: compareStats(b.Response, a.Response),
+		hasBytes: b.HasBytes() || a.HasBytes(),
+	}
+	for code, n := range b.ErrorsByCode {
+		c.ErrorsByCode[code] = countChange(n, a.ErrorsByCode[code])
+	}
+	for code, n := range a.ErrorsByCode {
+		c.ErrorsByCode[code] = countChange(b.ErrorsByCode[code], n)
+	}
+	if x, y := b.Throughput, a.Throughput; x != nil && y != nil {
+		c.Fastest = compareRates(&x.Fastest, &y.Fastest)
+		c.Median = compareRates(&x.Median, &y.Median)
+		c.Slowest = compareRates(&x.Slowest, &y.Slowest)
+	}
+	return c
+}
+
+func compareStats(b, a *Stats) *StatsChange {
+	if b == nil || a == nil {
+		return nil
+	}
+	return &StatsChange{
+		Mean: change(b.Mean, a.Mean), P50: change(b.P50, a.P50), P90: change(b.P90, a.P90), P99: change(b.P99, a.P99),
+		P999: change(b.P999, a.P999), Min: change(b.Min, a.Min), Max: change(b.Max, a.Max), StdDev: change(b.StdDev, a.StdDev),
+	}
+}
+
+func compareRates(b, a *Segment) *RateChange {
+	return &RateChange{change(b.BytesPerS, a.BytesPerS), change(b.ObjectsPerS, a.ObjectsPerS)}
+}
+
+// WriteJSON renders the comparison as one JSON document.
+func (c Comparison) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(c)
+}
+
+// WriteText renders the comparison for people.
+func (c Comparison) WriteText(w io.Writer, o TextOptions) error {
+	p := &printer{o: o}
+	if len(c.Parameters) > 0 {
+		p.line("Parameters that differ:")
+		for _, x := range c.Parameters {
+			p.line(" * %s: %s -> %s", x.Name, orNone(x.Before), orNone(x.After))
+		}
+	}
+	for i := range c.Operations {
+		p.change(&c.Operations[i])
+	}
+	p.only("before", c.OnlyBefore)
+	p.only("after", c.OnlyAfter)
+	p.warnings("Before", c.Before.Warnings)
+	p.warnings("After", c.After.Warnings)
+	_, err := w.Write(p.Bytes())
+	return err
+}
+
+func (p *printer) only(side string, ops []string) {
+	if len(ops) > 0 {
+		p.line("%s\nOnly in the log %s: %s", separator, side, strings.Join(ops, ", "))
+	}
+}
+
+func (p *printer) warnings(side string, list []string) {
+	for _, s := range list {
+		p.line("%s %s", p.paint(side+", warning:", color.FgYellow), s)
+	}
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "(none)"
+	}
+	return s
+}
+
+func (p *printer) change(c *OpChange) {
+	p.line("%s\nOperation: %s", separator, p.bold(c.Op))
+	p.differs("Operations", c.Requests, func(x float64) string { return fmt.Sprintf("%.0f", x) })
+	p.differs("Duration", c.RanS, func(x float64) string { return formatRan(x) })
+	p.differs("Concurrency", c.Concurrency, func(x float64) string { return fmt.Sprintf("%.0f", x) })
+	p.differs("Bytes per operation", c.RequestBytes, func(x float64) string { return fmt.Sprintf("%.0f", x) })
+	p.rate("Average", &RateChange{c.BytesPerS, c.ObjectsPerS}, c.hasBytes)
+	if s := c.Duration; s != nil {
+		p.line("* Requests: %s", latencyChanges(s))
+	}
+	if s := c.Response; s != nil {
+		p.line("* Response time: %s", latencyChanges(s))
+	}
+	if s := c.TTFB; s != nil {
+		p.line("* First Byte: Average: %s, Median: %s, Best: %s, Worst: %s",
+			msChange(s.Mean), msChange(s.P50), msChange(s.Min), msChange(s.Max))
+	}
+	p.rate("Fastest", c.Fastest, c.hasBytes)
+	p.rate("50% Median", c.Median, c.hasBytes)
+	p.rate("Slowest", c.Slowest, c.hasBytes)
+	p.errorChanges(c)
+}
+
+func latencyChanges(s *StatsChange) string {
+	return fmt.Sprintf("Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, 99.9%%: %s, Fastest: %s, Slowest: %s",
+		msChange(s.Mean), msChange(s.P50), msChange(s.P90), msChange(s.P99), msChange(s.P999), msChange(s.Min), msChange(s.Max))
+}
+
+// differs shows what both runs were only where it is not the same; a length
+// that differs by less than a tenth of a percent reads the same, too.
+func (p *printer) differs(name string, c Change, format func(float64) string) {
+	if b, a := format(c.Before), format(c.After); b != a {
+		p.line("%s: %s -> %s", name, b, a)
+	}
+}
+
+func (p *printer) rate(name string, c *RateChange, hasBytes bool) {
+	if c == nil {
+		return
+	}
+	s := fmt.Sprintf("%s (%+.1f) obj/s", percent(c.ObjectsPerS, 2), c.ObjectsPerS.Diff)
+	if hasBytes {
+		s = fmt.Sprintf("%s (%s) throughput, %s", percent(c.BytesPerS, 2), rateDiff(c.BytesPerS.Diff), s)
+	}
+	p.line("* %s: %s", name, s)
+}
+
+// rateDiff is in MiB/s, except where that would round to nothing.
+func rateDiff(d float64) string {
+	if d == 0 || d >= mib/10 || d <= -mib/10 {
+		return fmt.Sprintf("%+.1f MiB/s", d/mib)
+	}
+	return fmt.Sprintf("%+.1f KiB/s", d/1024)
+}
+
+// percent is "new" where there was nothing before.
+func percent(c Change, decimals int) string {
+	if c.Percent == nil {
+		return "new"
+	}
+	return fmt.Sprintf("%+.*f%%", decimals, *c.Percent)
+}
+
+func msChange(c Change) string {
+	sign := "+"
+	if c.Diff < 0 {
+		sign = "" // it brings its own
+	}
+	return fmt.Sprintf("%s%s (%s)", sign, formatMS(c.Diff), percent(c, 0))
+}
+
+func (p *printer) errorChanges(c *OpChange) {
+	if c.Errors.Before == 0 && c.Errors.After == 0 {
+		return
+	}
+	share := func(n, all float64) float64 { return 100 * ratio(n, all) }
+	p.line("* Errors: %.0f -> %.0f (%.2f%% -> %.2f%% of requests)", c.Errors.Before, c.Errors.After,
+		share(c.Errors.Before, c.Requests.Before), share(c.Errors.After, c.Requests.After))
+	for _, code := range slices.Sorted(maps.Keys(c.ErrorsByCode)) {
+		p.line("  - %s: %.0f -> %.0f", code, c.ErrorsByCode[code].Before, c.ErrorsByCode[code].After)
+	}
+}

@@ -1,0 +1,68 @@
+package aggregate
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// WriteJSON renders the report as one JSON document.
+func (r *Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(r)
+}
+
+// csvColumns are those of the time series that users of warp read already.
+const csvColumns = "index\top\thost\tduration_s\tobjects_per_op\tbytes\tfull_ops\tpartial_ops\tops_started\tops_ended\terrors\t" +
+	"mb_per_sec\tops_ended_per_sec\tobjs_per_sec\tstart_time\tend_time"
+
+// WriteCSV renders the segments as a tab-separated time series. Each segment
+// of an operation is one row about all hosts together, whose host column names
+// the host if there is only one and is empty otherwise; adding up rows never
+// counts a request twice. (Segments by host are in the JSON.)
+func (r *Report) WriteCSV(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintln(b, csvColumns)
+	for i := range r.Operations {
+		op := &r.Operations[i]
+		host := ""
+		if len(op.Hosts) == 1 {
+			host = cell(op.Hosts[0].Name)
+		}
+		perOp := float(op.ObjectsPerOp.Mean)
+		for k := range op.Segments {
+			s := &op.Segments[k]
+			fmt.Fprintf(b, "%d\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\n",
+				k, cell(op.Op), host, float(s.DurationS), perOp, s.Bytes,
+				s.FullOps, s.PartialOps, s.OpsStarted, s.OpsEnded, s.Errors,
+				float(s.BytesPerS/mib), float(ratio(float64(s.OpsEnded), s.DurationS)), float(s.ObjectsPerS),
+				s.Start.Format(time.RFC3339Nano), op.segmentEnd(k).Format(time.RFC3339Nano))
+		}
+	}
+	return b.Flush()
+}
+
+func (o *Operation) segmentEnd(k int) time.Time {
+	if k+1 < len(o.Segments) {
+		return o.Segments[k+1].Start
+	}
+	return o.WindowEnd
+}
+
+func float(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// cell keeps a name from breaking the table.
+func cell(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' || r == '\n' || r == '\r' {
+			return ' '
+		}
+		return r
+	}, s)
+}

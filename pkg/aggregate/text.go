@@ -1,0 +1,340 @@
+package aggregate
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fatih/color"
+)
+
+// TextOptions say how a report is rendered for people.
+type TextOptions struct {
+	Color    bool           // emphasis with terminal sequences
+	Location *time.Location // of times of day; nil = UTC
+	Verbose  bool           // all details; those that need memory must have been asked for in Options too
+}
+
+const separator = "----------------------------------------"
+
+// printer renders into memory, so that a slow or broken writer gets the whole
+// text or an error, and lines need no error handling.
+type printer struct {
+	bytes.Buffer
+	o TextOptions
+}
+
+func (p *printer) line(format string, a ...any) { fmt.Fprintf(p, format+"\n", a...) }
+
+func (p *printer) paint(s string, attributes ...color.Attribute) string {
+	if !p.o.Color {
+		return s
+	}
+	c := color.New(attributes...)
+	c.EnableColor()
+	return c.Sprint(s)
+}
+
+func (p *printer) bold(s string) string { return p.paint(s, color.Bold) }
+
+// clock shows a time of day; a newcomer's report has no use for dates.
+func (p *printer) clock(t time.Time) string {
+	loc := p.o.Location
+	if loc == nil {
+		loc = time.UTC
+	}
+	return t.In(loc).Format("15:04:05 MST")
+}
+
+// WriteText renders the report for people.
+func (r *Report) WriteText(w io.Writer, o TextOptions) error {
+	p := &printer{o: o}
+	for i := range r.Groups {
+		r.writeGroup(p, i)
+	}
+	p.load(r)
+	for i, s := range r.Warnings {
+		if i == 0 {
+			p.line("")
+		}
+		p.line("%s %s", p.paint("Warning:", color.FgYellow), s)
+	}
+	_, err := w.Write(p.Bytes())
+	return err
+}
+
+func (r *Report) writeGroup(p *printer, group int) {
+	g := &r.Groups[group]
+	if group > 0 {
+		p.line("")
+	}
+	p.line("%s", separator)
+	mixed := len(g.Operations) > 1
+	if mixed {
+		p.line("%s", p.bold("Mixed operations."))
+	}
+	for i := range r.Operations {
+		if op := &r.Operations[i]; op.Group == group {
+			if mixed {
+				p.line("")
+			}
+			p.operation(op, mixed, r)
+		}
+	}
+	if !mixed {
+		return
+	}
+	p.line("")
+	hasBytes := slices.ContainsFunc(r.Operations, func(o Operation) bool { return o.Group == group && o.HasBytes() })
+	if g.WindowS > 0 {
+		p.line("Total: %s %s", averageRate(g.BytesPerS, g.ObjectsPerS, hasBytes), p.window(g.WindowS, g.WindowStart))
+	} else {
+		p.line("Total:")
+	}
+	p.line(" * %d requests, %d errors", g.Requests, g.Errors)
+}
+
+// window says what time averages are about.
+func (p *printer) window(seconds float64, start time.Time) string {
+	return fmt.Sprintf("(%.3fs, starting %s)", seconds, p.clock(start))
+}
+
+// average is the throughput over the window. Where there is none, a zero would
+// be a lie.
+func (p *printer) average(op *Operation) string {
+	if op.WindowS == 0 {
+		return "unknown, because there is no time to measure in"
+	}
+	return p.bold(averageRate(op.BytesPerS, op.ObjectsPerS, op.HasBytes())) + " " + p.window(op.WindowS, op.WindowStart)
+}
+
+func (p *printer) operation(op *Operation, mixed bool, r *Report) {
+	p.line("%s", p.heading(op))
+	if mixed {
+		p.line(" * %s (%.1f%% of operations)", p.average(op), op.Share*100)
+		p.offered(" * ", op, r)
+	}
+	p.requests(op)
+	p.sizeClasses(op)
+	p.requestsByHost(op)
+	if !mixed {
+		p.line("\nThroughput:")
+		p.line("* Average: %s", p.average(op))
+		p.offered("* ", op, r)
+	}
+	p.byPart("host", op.Hosts, op)
+	if p.o.Verbose {
+		p.byPart("client", op.ByClient, op)
+	}
+	p.segments(op)
+	p.errors(op)
+}
+
+func (p *printer) heading(op *Operation) string {
+	s := fmt.Sprintf("Operation: %s (%d). Ran %s.", p.bold(op.Op), op.Requests, formatRan(op.RanS))
+	if op.HasBytes() && op.ObjectBytes.Min == op.ObjectBytes.Max {
+		s += fmt.Sprintf(" Size: %d bytes.", op.ObjectBytes.Max)
+	}
+	if n := op.ObjectsPerOp; n.Max > 1 {
+		s += fmt.Sprintf(" Objects per operation: %s.", strings.TrimSuffix(fmt.Sprintf("%.1f", n.Mean), ".0"))
+	}
+	s += fmt.Sprintf(" Concurrency: %d.", op.Concurrency)
+	if n := len(op.Hosts); n > 1 {
+		s += fmt.Sprintf(" Hosts: %d.", n)
+	}
+	if op.Clients > 1 {
+		s += fmt.Sprintf(" Warp Instances: %d.", op.Clients)
+	}
+	return s
+}
+
+// offered compares the schedule of an open loop with what came of it.
+func (p *printer) offered(bullet string, op *Operation, r *Report) {
+	if op.Response == nil && op.OfferedPerS == 0 {
+		return
+	}
+	asked := op.OfferedPerS
+	if g := r.Groups[op.Group]; len(g.Operations) == 1 && r.OfferedPerS > 0 {
+		asked = r.OfferedPerS
+	}
+	unsent := ""
+	if r.Unsent > 0 {
+		unsent = fmt.Sprintf(" (%d requests of the run were due but never sent)", r.Unsent)
+	}
+	p.line(bullet+"Offered: %.2f requests/s, achieved: %.2f requests/s%s", asked, op.AchievedPerS, unsent)
+}
+
+func (p *printer) requests(op *Operation) {
+	sizes := ""
+	if op.ObjectBytes.Min != op.ObjectBytes.Max {
+		sizes = fmt.Sprintf(". Multiple sizes, average %.0f bytes", op.ObjectBytes.Mean)
+	}
+	p.line("\nRequests considered: %d%s:", op.Inside, sizes)
+	if op.Duration == nil {
+		p.line(" * None succeeded inside the window.")
+		return
+	}
+	if op.Response == nil {
+		p.line(" * %s", latencies(op.Duration))
+	} else {
+		p.line(" * Service time (from sent): %s", latencies(op.Duration))
+		p.line(" * Response time (from due): %s", latencies(op.Response))
+		p.line(" * Lag (sent after due): %s", latencies(op.Lag))
+	}
+	p.firstByte(" * TTFB: ", op.TTFB)
+	if a := op.Accesses; a != nil && p.o.Verbose {
+		p.line(" * First Access: %s", latencies(a.First))
+		p.firstByte(" * First Access TTFB: ", a.FirstTTFB)
+		p.line(" * Last Access: %s", latencies(a.Last))
+		p.firstByte(" * Last Access TTFB: ", a.LastTTFB)
+	}
+}
+
+func latencies(s *Stats) string {
+	return fmt.Sprintf("Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, 99.9%%: %s, Fastest: %s, Slowest: %s, StdDev: %s",
+		formatMS(s.Mean), formatMS(s.P50), formatMS(s.P90), formatMS(s.P99), formatMS(s.P999),
+		formatMS(s.Min), formatMS(s.Max), formatMS(s.StdDev))
+}
+
+func (p *printer) firstByte(label string, s *Stats) {
+	if s == nil {
+		return
+	}
+	p.line("%sAvg: %s, Best: %s, 25th: %s, Median: %s, 75th: %s, 90th: %s, 99th: %s, 99.9th: %s, Worst: %s, StdDev: %s",
+		label, formatMS(s.Mean), formatMS(s.Min), formatMS(s.P25), formatMS(s.P50), formatMS(s.P75),
+		formatMS(s.P90), formatMS(s.P99), formatMS(s.P999), formatMS(s.Max), formatMS(s.StdDev))
+}
+
+func (p *printer) sizeClasses(op *Operation) {
+	if !p.o.Verbose {
+		return
+	}
+	for _, c := range op.SizeClasses {
+		to := " -> " + c.To
+		if c.To == "" {
+			to = " and more"
+		}
+		p.line("\nRequest size %s%s. Requests - %d:", c.From, to, c.Requests)
+		if s := c.Speed; s != nil && c.Bytes > 0 {
+			p.line(" * Throughput: Average: %s, 50%%: %s, 90%%: %s, 99%%: %s, Fastest: %s, Slowest: %s",
+				formatSpeed(s.Mean), formatSpeed(s.P50), formatSpeed(s.P90), formatSpeed(s.P99),
+				formatSpeed(s.Fastest), formatSpeed(s.Slowest))
+		}
+		p.line(" * %s", latencies(c.Duration))
+		if f := c.TTFB; f != nil {
+			p.line(" * First Byte: Average: %s, Median: %s, Best: %s, Worst: %s",
+				formatMS(f.Mean), formatMS(f.P50), formatMS(f.Min), formatMS(f.Max))
+		}
+	}
+}
+
+func (p *printer) requestsByHost(op *Operation) {
+	if !p.o.Verbose || len(op.Hosts) < 2 {
+		return
+	}
+	p.line("\nRequests by host:")
+	for i := range op.Hosts {
+		h := &op.Hosts[i]
+		p.line(" * %s - %d requests:", partName(h), h.Inside)
+		if s := h.Duration; s != nil {
+			p.line("        - %s", latencies(s))
+		}
+		p.firstByte("        - First Byte: ", h.TTFB)
+	}
+}
+
+func partName(h *Part) string {
+	if h.Name == "" {
+		return "(unknown)"
+	}
+	return h.Name
+}
+
+// byPart shows throughput by host or by client, where there are several.
+func (p *printer) byPart(kind string, parts []Part, op *Operation) {
+	if len(parts) < 2 {
+		return
+	}
+	p.line("\nThroughput by %s:", kind)
+	for i := range parts {
+		h := &parts[i]
+		errs := ""
+		if h.Errors > 0 {
+			errs = p.paint(fmt.Sprintf(", %d errors of %d requests", h.Errors, h.Requests), color.FgRed)
+		}
+		p.line(" * %s: Avg: %s%s", partName(h), averageRate(h.BytesPerS, h.ObjectsPerS, op.HasBytes()), errs)
+		if t := h.Throughput; p.o.Verbose && t != nil {
+			length := segmentLength(op)
+			for _, s := range t.list() {
+				p.line("        - %s: %s (%s)", s.name, averageRate(s.BytesPerS, s.ObjectsPerS, op.HasBytes()), length)
+			}
+		}
+	}
+}
+
+type namedSegment struct {
+	name string
+	*Segment
+}
+
+func (t *Extremes) list() []namedSegment {
+	return []namedSegment{{"Fastest", &t.Fastest}, {"50% Median", &t.Median}, {"Slowest", &t.Slowest}}
+}
+
+// segmentLength is the length of those that Extremes chose from.
+func segmentLength(op *Operation) string {
+	if d := op.Throughput.Fastest.DurationS; d < op.SegmentS {
+		return formatMS(d * 1e3)
+	}
+	return shortDuration(time.Duration(op.SegmentS * 1e9))
+}
+
+func (p *printer) segments(op *Operation) {
+	t := op.Throughput
+	if t == nil || op.WindowS == 0 {
+		return
+	}
+	length := segmentLength(op)
+	p.line("\nThroughput, split into %d x %s:", t.Segments, length)
+	for _, s := range t.list() {
+		p.line(" * %s: %s (%s, starting %s)", s.name, segmentRate(s.Segment, op.HasBytes()), length, p.clock(s.Start))
+	}
+}
+
+func (p *printer) errors(op *Operation) {
+	if op.Errors == 0 {
+		return
+	}
+	p.line("\n%s %d of %d requests (%.2f%%):", p.paint("Errors:", color.FgRed), op.Errors, op.Requests,
+		100*ratio(float64(op.Errors), float64(op.Requests)))
+	for _, e := range op.FirstErrors {
+		from := ""
+		if e.Endpoint != "" {
+			from = " from " + e.Endpoint
+		}
+		p.line(" * %s: %d, first at %s%s: %s", e.Code, op.ErrorsByCode[e.Code], p.clock(e.Time), from, oneLine(e.Error))
+	}
+}
+
+// oneLine keeps what a store said from breaking lines or driving the terminal.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// load says what the run cost the machine that made it.
+func (p *printer) load(r *Report) {
+	l := r.ClientLoad
+	if l == nil {
+		return
+	}
+	p.line("\nClient: %.1f s of CPU in %.1f s (%.0f%% of %g cores), %s of memory at most.",
+		l.CPUSeconds, l.WallSeconds, 100*ratio(l.CPUSeconds, l.WallSeconds*l.Cores), l.Cores, formatBytes(float64(l.MaxRSSBytes)))
+}
