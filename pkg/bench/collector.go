@@ -1,0 +1,113 @@
+package bench
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"warp/pkg/oplog"
+)
+
+const (
+	sweepInterval = 100 * time.Millisecond
+	flushInterval = time.Second
+	// backlogChunks bounds what waits for a collector that is stuck, say on a
+	// disk that hangs: about 128 MiB.
+	backlogChunks = 18000
+)
+
+// A collector moves records from the workers' tapes to the sinks.
+type collector struct {
+	sinks     []Sink
+	allocated atomic.Int64 // chunks over all tapes
+	fail      func(error)  // told once when a sink fails
+	lagMax    time.Duration
+
+	mu    sync.Mutex
+	tapes []*tape
+
+	stop chan struct{}
+	done chan struct{}
+	err  error // the first sink's failure; read after close
+}
+
+func startCollector(sinks []Sink, fail func(error)) *collector {
+	c := &collector{sinks: sinks, fail: fail, stop: make(chan struct{}), done: make(chan struct{})}
+	go c.loop()
+	return c
+}
+
+func (c *collector) newTape() *tape {
+	t := newTape(&c.allocated)
+	c.mu.Lock()
+	c.tapes = append(c.tapes, t)
+	c.mu.Unlock()
+	return t
+}
+
+func (c *collector) loop() {
+	defer close(c.done)
+	tick := time.NewTicker(sweepInterval)
+	defer tick.Stop()
+	lastSweep, lastFlush := time.Now(), time.Now()
+	for {
+		stopping := false
+		select {
+		case <-tick.C:
+		case <-c.stop:
+			stopping = true
+		}
+		if late := time.Since(lastSweep) - sweepInterval; late > c.lagMax {
+			c.lagMax = late
+		}
+		c.sweep()
+		lastSweep = time.Now()
+		if stopping || time.Since(lastFlush) >= flushInterval-sweepInterval/2 {
+			c.flush()
+			lastFlush = time.Now()
+		}
+		if stopping {
+			return
+		}
+	}
+}
+
+func (c *collector) sweep() {
+	c.mu.Lock()
+	tapes := c.tapes
+	c.mu.Unlock()
+	for _, t := range tapes {
+		_ = t.drain(c.write) // write never fails; it remembers
+	}
+}
+
+// write hands a batch to every sink. After a failure the tapes are still
+// emptied, so that the run can end in good order.
+func (c *collector) write(batch []oplog.Record) error {
+	for _, s := range c.sinks {
+		c.note(s.Write(batch))
+	}
+	return nil
+}
+
+func (c *collector) flush() {
+	for _, s := range c.sinks {
+		c.note(s.Flush())
+	}
+}
+
+func (c *collector) note(err error) {
+	if err == nil || c.err != nil {
+		return
+	}
+	c.err = fmt.Errorf("record the requests: %w", err)
+	c.fail(c.err)
+}
+
+// close takes what is still on the tapes and returns the first failure.
+func (c *collector) close() error {
+	close(c.stop)
+	<-c.done
+	return c.err
+}

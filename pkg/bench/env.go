@@ -1,0 +1,80 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"warp/pkg/s3"
+)
+
+// each runs do on every worker at once and returns the first error.
+func (e *Env) each(do func(*Worker) error) error {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var first error
+	for _, w := range e.workers {
+		wg.Go(func() {
+			if err := do(w); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				if first == nil {
+					first = err
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return first
+}
+
+// Spread does n tasks on the workers. Task i is worker i mod Concurrency's, so
+// that which thread uploads what does not depend on timing.
+func (e *Env) Spread(ctx context.Context, n int, do func(ctx context.Context, w *Worker, i int) error) error {
+	var failed atomic.Bool
+	return e.each(func(w *Worker) error {
+		for i := w.ID; i < n && !failed.Load(); i += len(e.workers) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := do(ctx, w, i); err != nil {
+				failed.Store(true)
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// prepareAttempts bounds how often prepare repeats an upload: the run needs
+// its objects, but a store that keeps failing is not worth waiting for.
+const prepareAttempts = 8
+
+// MustUpload uploads for prepare: failures are recorded like any other, but
+// repeated.
+func (w *Worker) MustUpload(ctx context.Context, key string, size int64) (s3.Object, error) {
+	for attempt := 1; ; attempt++ {
+		obj, err := w.Upload(ctx, key, size)
+		if err == nil {
+			return obj, nil
+		}
+		if ctx.Err() != nil {
+			return obj, err
+		}
+		if !s3.Repeatable(err) || attempt == prepareAttempts {
+			return obj, fmt.Errorf("prepare: upload %s, tried %d times: %w", key, attempt, err)
+		}
+		if !pause(ctx, 10*backoff(attempt)) {
+			return obj, ctx.Err()
+		}
+	}
+}
+
+// Silently runs prepare's requests without recording them, for operations that
+// measure uploads of their own.
+func (e *Env) Silently(on bool) {
+	for _, w := range e.workers {
+		w.silent = on
+	}
+}

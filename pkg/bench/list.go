@@ -1,0 +1,81 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+
+	"warp/pkg/s3"
+)
+
+// List lists the objects under each worker's prefix, all pages of it.
+type List struct {
+	Pool
+	Metadata bool
+	MaxKeys  int
+
+	entries map[string]int // what a listing of each prefix must have
+}
+
+// Prepare uploads the objects to be listed.
+func (l *List) Prepare(ctx context.Context, e *Env) error {
+	if err := l.Pool.Prepare(ctx, e); err != nil {
+		return err
+	}
+	// With --noprefix all workers share one prefix, and each lists everything.
+	l.entries = make(map[string]int)
+	for i := range l.Objects {
+		l.entries[threadPrefix(e, i%e.Concurrency)] += max(l.Versions, 1)
+	}
+	if l.Metadata {
+		return l.checkMetadata(ctx, e)
+	}
+	return nil
+}
+
+// checkMetadata looks once whether the store really lists metadata: those that
+// do not know the option answer without it and say nothing.
+func (l *List) checkMetadata(ctx context.Context, e *Env) error {
+	var listed, with int
+	begin := func() { listed, with = 0, 0 }
+	err := e.Client.List(ctx, l.request(e, 0), begin, func(o s3.Object) bool {
+		listed++
+		if o.HasMetadata {
+			with++
+		}
+		return listed < 10
+	})
+	if err != nil {
+		return fmt.Errorf("prepare: list with --metadata: %w", err)
+	}
+	if with == 0 {
+		return fmt.Errorf("prepare: this store lists no metadata: leave out --metadata (it is an extension of MinIO)")
+	}
+	return nil
+}
+
+func (l *List) request(e *Env, thread int) s3.List {
+	return s3.List{
+		Bucket: e.Bucket, Prefix: threadPrefix(e, thread),
+		Versions: l.Versions > 1, Metadata: l.Metadata, MaxKeys: l.MaxKeys,
+	}
+}
+
+// Do lists once.
+func (l *List) Do(ctx context.Context, w *Worker) error {
+	req := l.request(w.Env, w.ID)
+	want := l.entries[req.Prefix]
+	return w.Measure(ctx, "LIST", req.Prefix, func(ctx context.Context, r *Request) error {
+		n := 0
+		err := r.List(ctx, req, func(s3.Object) bool { n++; return true }, r.Trace)
+		r.Objects = n
+		if err == nil && n != want {
+			return &s3.Error{Code: s3.CodeWrongList, Status: int(r.Trace.Status()),
+				Message: fmt.Sprintf("the listing has %d entries instead of %d", n, want)}
+		}
+		return err
+	})
+}
+
+func threadPrefix(e *Env, thread int) string {
+	return string(e.Names.AppendThreadPrefix(nil, uint32(thread)))
+}

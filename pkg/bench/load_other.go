@@ -1,0 +1,8 @@
+//go:build !unix
+
+package bench
+
+import "time"
+
+func cpuTime() time.Duration { return 0 } // 0 = not known
+func maxRSS() int64          { return 0 }

@@ -1,0 +1,89 @@
+package bench
+
+import (
+	"context"
+	"errors"
+
+	"warp/pkg/s3"
+)
+
+// Mixed performs several operations on one changing pool.
+type Mixed struct {
+	Pool
+	Get, Stat, Put, Delete float64 // shares of the requests; only their ratio counts
+
+	shared sharedPool
+	total  float64
+}
+
+// Check says what is wrong with the distribution.
+func (m *Mixed) Check() error {
+	switch {
+	case m.Get < 0 || m.Stat < 0 || m.Put < 0 || m.Delete < 0:
+		return errors.New("a share of a distribution cannot be negative")
+	case m.Get+m.Stat+m.Put+m.Delete <= 0:
+		return errors.New("all shares of the distribution are 0: nothing would be done")
+	case m.Delete > m.Put:
+		return errors.New("--delete-distrib is larger than --put-distrib: the objects would run out")
+	}
+	return nil
+}
+
+// Prepare uploads the pool. Its uploads are not recorded, since PUT is
+// measured in the run.
+func (m *Mixed) Prepare(ctx context.Context, e *Env) error {
+	e.Silently(true)
+	defer e.Silently(false)
+	if err := m.Pool.Prepare(ctx, e); err != nil {
+		return err
+	}
+	for _, o := range m.objects {
+		m.shared.add(o)
+	}
+	m.objects = nil
+	m.total = m.Get + m.Stat + m.Put + m.Delete
+	return nil
+}
+
+// Do performs one operation, chosen by the shares. Where the pool has nothing
+// for it, it uploads instead: that is what the pool lacks.
+func (m *Mixed) Do(ctx context.Context, w *Worker) error {
+	x := w.Rand.Float64() * m.total
+	switch {
+	case x < m.Get:
+		return m.read(ctx, w, func(o *s3.Object) error { return w.download(ctx, o, s3.Get{Ref: o.Ref}) })
+	case x < m.Get+m.Stat:
+		return m.read(ctx, w, func(o *s3.Object) error { return w.stat(ctx, o) })
+	case x < m.Get+m.Stat+m.Put:
+		return m.upload(ctx, w)
+	}
+	return m.remove(ctx, w)
+}
+
+func (m *Mixed) read(ctx context.Context, w *Worker, do func(*s3.Object) error) error {
+	e := m.shared.borrow(w)
+	if e == nil {
+		return m.upload(ctx, w)
+	}
+	defer m.shared.giveBack(e)
+	return do(&e.obj)
+}
+
+func (m *Mixed) upload(ctx context.Context, w *Worker) error {
+	obj, err := w.Upload(ctx, w.NextKey(), m.Sizes.Next(w.Rand))
+	if err == nil {
+		m.shared.add(obj)
+	}
+	return err
+}
+
+func (m *Mixed) remove(ctx context.Context, w *Worker) error {
+	e := m.shared.take(w)
+	if e == nil {
+		return m.upload(ctx, w)
+	}
+	err := w.remove(ctx, []s3.Ref{{Bucket: e.obj.Bucket, Key: e.obj.Key}})
+	// After an error nobody knows whether the object is still there, so
+	// nothing reads it again; clean-up finds it if it is.
+	return err
+}

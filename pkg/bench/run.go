@@ -1,0 +1,225 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"warp/pkg/oplog"
+)
+
+// A run is the state of one Runner.Run that its workers share.
+type run struct {
+	id, client string
+	opts       *Options
+	started    time.Time // all times of the log count from here, by the monotonic clock
+	base       int64     // started by the wall clock, unix ns
+
+	steering context.Context // ends when no new request may start
+	stop     context.CancelCauseFunc
+	requests context.Context // ends when requests on the wire are cut off
+	cutNow   context.CancelFunc
+
+	pacer      *pacer // nil in a closed loop
+	deadline   time.Time
+	meter      *loadMeter
+	load       *oplog.Load
+	unsent     int64
+	chunkLimit int64
+
+	sent   atomic.Int64
+	failed atomic.Int64
+	cutOff atomic.Int64
+
+	mu    sync.Mutex
+	fatal error
+}
+
+func newRun(ctx context.Context, o *Options) *run {
+	u := &run{id: o.RunID, client: o.ClientID, opts: o, started: time.Now()}
+	u.base = u.started.UnixNano()
+	u.steering, u.stop = context.WithCancelCause(ctx)
+	// Not a child of ctx: an interrupt must stop new requests first.
+	u.requests, u.cutNow = context.WithCancel(context.WithoutCancel(ctx))
+	// An interrupt ends requests at once, since a person is waiting.
+	context.AfterFunc(u.steering, u.cutNow)
+	return u
+}
+
+func (u *run) cancel() {
+	u.stop(nil)
+	u.cutNow()
+}
+
+func (u *run) unixNano(t time.Time) int64 { return u.base + int64(t.Sub(u.started)) }
+
+func (u *run) stopped() bool { return u.steering.Err() != nil }
+
+// abort ends the run early because of err, the first one of which counts.
+func (u *run) abort(err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.fatal == nil {
+		u.fatal = err
+		u.stop(err)
+	}
+}
+
+func (u *run) countRequest(err error) {
+	sent := u.sent.Add(1)
+	if err == nil {
+		return
+	}
+	failed := u.failed.Add(1)
+	if u.opts.MaxErrors.exceeded(failed, sent) {
+		u.abort(fmt.Errorf("%w (%s): %d of %d failed", ErrTooManyErrors, u.opts.MaxErrors, failed, sent))
+	}
+}
+
+func (u *run) begin() {
+	now := time.Now()
+	if u.opts.Duration > 0 {
+		u.deadline = now.Add(u.opts.Duration)
+	}
+	if u.opts.Rate > 0 {
+		u.pacer = newPacer(u.opts.Rate, now)
+	}
+	u.meter = startLoadMeter()
+}
+
+func (u *run) end() {
+	u.load = u.meter.stop(0)
+	if u.pacer == nil {
+		return
+	}
+	ended := time.Now()
+	if !u.deadline.IsZero() && ended.After(u.deadline) {
+		ended = u.deadline
+	}
+	u.unsent = max(0, u.pacer.offered(ended)-u.sentSteps())
+}
+
+// sentSteps is how many arrivals of the schedule were really sent.
+func (u *run) sentSteps() int64 { return u.pacer.sent.Load() }
+
+// steps has w do one step after the other. Requests on the wire when the time
+// is over may finish, for as long as Drain allows.
+func (u *run) steps(w *Worker, op Op) error {
+	for !u.stopped() {
+		if u.pacer != nil {
+			due, ok := u.pacer.next(u.steering, u.deadline)
+			if !ok {
+				return nil
+			}
+			w.due = due
+		} else if !u.deadline.IsZero() && !time.Now().Before(u.deadline) {
+			return nil
+		}
+		if err := op.Do(u.requests, w); errors.Is(err, ErrDone) {
+			return err
+		}
+		if w.refused {
+			// A host that refuses connections would otherwise fill the log
+			// with errors as fast as the machine can make them.
+			w.refused = false
+			pause(u.steering, refusedPause)
+		}
+	}
+	return nil
+}
+
+const refusedPause = 100 * time.Millisecond
+
+// watchDrain cuts requests off that have not finished Drain after the end.
+func (u *run) watchDrain() (stop func() bool) {
+	if u.deadline.IsZero() {
+		return func() bool { return true }
+	}
+	t := time.AfterFunc(time.Until(u.deadline)+u.opts.Drain, u.cutNow)
+	return t.Stop
+}
+
+// outcome ends the recording and says how it all ended.
+func (u *run) outcome(col *collector, err error) *Outcome {
+	sinkErr := col.close()
+	o := &Outcome{Sent: u.sent.Load(), Failed: u.failed.Load()}
+	t := &o.Trailer
+	t.End, t.Load, t.Unsent = "completed", u.load, u.unsent
+	if u.load != nil {
+		u.load.LagMaxS = col.lagMax.Seconds()
+	}
+	if u.opts.Rate > 0 {
+		t.Offered = u.opts.Rate
+	}
+	o.Fatal = u.whatEnded(sinkErr, err)
+	switch {
+	case errors.Is(o.Fatal, ErrInterrupted):
+		t.End = "interrupted"
+	case o.Fatal != nil:
+		t.End, t.Reason = "aborted", o.Fatal.Error()
+	}
+	if n := u.cutOff.Load(); n > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%d requests had no answer when the run ended; they are not counted", n))
+	}
+	return o
+}
+
+// whatEnded is the reason for an early end that says most: what made the run
+// stop itself, then what stopped it from outside, then what failed in it.
+func (u *run) whatEnded(sinkErr, err error) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case u.fatal != nil:
+		return u.fatal
+	case sinkErr != nil:
+		return sinkErr
+	case u.stopped():
+		return context.Cause(u.steering)
+	}
+	return err
+}
+
+// An ErrorLimit says how many requests may fail before a run is ended.
+type ErrorLimit struct {
+	Set     bool
+	Count   int64
+	Percent float64 // used where Percentage
+	IsPct   bool
+}
+
+// A share of few requests means little, so a percentage is held against at
+// least this many.
+const minForPercent = 100
+
+func (l ErrorLimit) exceeded(failed, sent int64) bool {
+	switch {
+	case !l.Set:
+		return false
+	case l.IsPct:
+		return sent >= minForPercent && float64(failed)*100 > l.Percent*float64(sent)
+	}
+	return failed > l.Count
+}
+
+// Allows says whether that many failures are within the limit; without a
+// limit none is.
+func (l ErrorLimit) Allows(failed, sent int64) bool {
+	if !l.Set {
+		return failed == 0
+	}
+	if l.IsPct {
+		return float64(failed)*100 <= l.Percent*float64(max(sent, 1))
+	}
+	return failed <= l.Count
+}
+
+func (l ErrorLimit) String() string {
+	if l.IsPct {
+		return fmt.Sprintf("%g%%", l.Percent)
+	}
+	return fmt.Sprint(l.Count)
+}

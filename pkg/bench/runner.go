@@ -1,0 +1,208 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"warp/pkg/generator"
+	"warp/pkg/oplog"
+	"warp/pkg/s3"
+)
+
+// Options are what all benchmarks have in common.
+type Options struct {
+	Benchmark   string // command name
+	Warp        string // version
+	RunID       string
+	ClientID    string
+	Bucket      string
+	Prefix      string // in front of the run's own prefix
+	NoPrefix    bool   // all threads share the run's prefix
+	Seed        uint64
+	Concurrency int
+	Duration    time.Duration
+	Rate        float64 // requests/s of an open loop; 0 = closed loop
+	Retries     int
+	MaxErrors   ErrorLimit
+	Payload     generator.PayloadOptions
+	ReadOnly    bool // objects are the bucket's own: write nothing, not even a marker
+	Versions    bool // the operation needs a versioned bucket
+	KeepData    bool // leave this run's objects
+	NoClear     bool // leave this run's and all earlier runs' objects
+	ClearBucket bool // empty the bucket first; the caller has checked --destroy
+	Lease       time.Duration
+	Drain       time.Duration // how long requests may take to finish after the end
+}
+
+// An Env is what operations work with.
+type Env struct {
+	Client      *s3.Client
+	Bucket      string
+	Seed        uint64
+	Concurrency int
+	Names       *generator.Names
+	Progress    Progress
+	workers     []*Worker
+}
+
+// A Runner performs one benchmark: Open, Run, and Cleanup in any case.
+type Runner struct {
+	Client   *s3.Client
+	Op       Op
+	Options  Options
+	Progress Progress
+
+	env       *Env
+	lease     *lease
+	suspendAt bool // versioning was turned on by this run
+}
+
+// An Outcome is how a run ended.
+type Outcome struct {
+	Trailer      oplog.Trailer
+	Sent, Failed int64 // requests that were recorded, and how many of them failed
+	Fatal        error // what ended the run before its time; nil when nothing did
+}
+
+// ErrInterrupted is the cause of a context that a person has cancelled.
+var ErrInterrupted = errors.New("interrupted")
+
+// ErrTooManyErrors ends a run that passed --max-errors.
+var ErrTooManyErrors = errors.New("more requests failed than --max-errors allows")
+
+// Open gets bucket and lease ready. Cleanup must follow, whether or not it
+// fails.
+func (r *Runner) Open(ctx context.Context) error {
+	if r.Progress == nil {
+		r.Progress = Silent{}
+	}
+	o := &r.Options
+	prefix := joinPrefix(o.Prefix, generator.RunPrefix(o.Seed))
+	r.env = &Env{
+		Client: r.Client, Bucket: o.Bucket, Seed: o.Seed, Concurrency: o.Concurrency,
+		Names:    generator.NewNames(prefix, o.Seed, o.NoPrefix),
+		Progress: r.Progress,
+	}
+	made, err := r.openBucket(ctx)
+	if err != nil {
+		return err
+	}
+	if o.ReadOnly {
+		return nil
+	}
+	if o.ClearBucket {
+		if err := r.clearBucket(ctx); err != nil {
+			return err
+		}
+	}
+	if err := r.takeLease(ctx, prefix); err != nil {
+		return err
+	}
+	if o.Versions {
+		return r.openVersions(ctx, made)
+	}
+	return nil
+}
+
+// Run prepares and measures what Open has opened.
+func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
+	run := newRun(ctx, &r.Options)
+	defer run.cancel()
+	col := startCollector(sinks, run.abort)
+	err := r.makeWorkers(run, col)
+	if err == nil {
+		err = r.Op.Prepare(run.requests, r.env)
+	}
+	if err == nil {
+		err = r.measure(run)
+	}
+	out := run.outcome(col, err)
+	if r.lease != nil && r.lease.lost() {
+		out.Trailer.Notes = append(out.Trailer.Notes, "the store took no renewal of this run's lease in time; another warp may have removed its objects")
+	}
+	return out
+}
+
+func joinPrefix(user, own string) string {
+	if user != "" && user[len(user)-1] != '/' {
+		user += "/"
+	}
+	return user + own
+}
+
+func (r *Runner) openBucket(ctx context.Context) (made bool, err error) {
+	o := &r.Options
+	exists, err := r.Client.BucketExists(ctx, o.Bucket)
+	if err != nil {
+		return false, fmt.Errorf("look for bucket %s: %w", o.Bucket, err)
+	}
+	if exists {
+		return false, nil
+	}
+	if o.ReadOnly {
+		return false, fmt.Errorf("bucket %s does not exist, so there is nothing to list", o.Bucket)
+	}
+	if err := r.Client.MakeBucket(ctx, o.Bucket); err != nil {
+		return false, fmt.Errorf("create bucket %s: %w", o.Bucket, err)
+	}
+	return true, nil
+}
+
+// openVersions turns versioning on, if the bucket is warp's own.
+func (r *Runner) openVersions(ctx context.Context, made bool) error {
+	bucket := r.Options.Bucket
+	state, err := r.Client.Versioning(ctx, bucket)
+	if err != nil {
+		return fmt.Errorf("ask for the versioning of bucket %s: %w", bucket, err)
+	}
+	if state == "Enabled" {
+		return nil
+	}
+	if !made && !r.Client.MadeByWarp(ctx, bucket) {
+		return fmt.Errorf("bucket %s is not versioned, and warp did not make it: turn versioning on yourself, or name another bucket with --bucket", bucket)
+	}
+	if err := r.Client.SetVersioning(ctx, bucket, true); err != nil {
+		return fmt.Errorf("this store does not do --versions: turn on versioning of bucket %s: %w", bucket, err)
+	}
+	r.suspendAt = true
+	return nil
+}
+
+func (r *Runner) makeWorkers(run *run, col *collector) error {
+	payload, err := generator.NewPayload(r.Options.Payload)
+	if err != nil {
+		return err
+	}
+	for i := range r.Options.Concurrency {
+		r.env.workers = append(r.env.workers, &Worker{
+			ID: i, Env: r.env, run: run,
+			Rand: generator.Rand(r.Options.Seed, "worker", i),
+			body: payload.NewReader(),
+			tape: col.newTape(),
+		})
+	}
+	run.chunkLimit = int64(backlogChunks + 2*len(r.env.workers))
+	return nil
+}
+
+// measure keeps every worker doing steps until the time is over.
+func (r *Runner) measure(run *run) error {
+	if run.stopped() {
+		return nil
+	}
+	stopShowing := r.Progress.Measuring()
+	defer stopShowing()
+	for _, w := range r.env.workers {
+		w.silent = false
+	}
+	run.begin()
+	defer run.watchDrain()()
+	err := r.env.each(func(w *Worker) error { return run.steps(w, r.Op) })
+	run.end()
+	if errors.Is(err, ErrDone) {
+		return nil
+	}
+	return err
+}

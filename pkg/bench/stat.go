@@ -1,0 +1,27 @@
+package bench
+
+import (
+	"context"
+
+	"warp/pkg/s3"
+)
+
+// Stat asks for the metadata of objects.
+type Stat struct{ Pool }
+
+// Do asks for one object.
+func (s *Stat) Do(ctx context.Context, w *Worker) error { return w.stat(ctx, s.pick(w)) }
+
+// stat measures one HEAD and checks what it says.
+func (w *Worker) stat(ctx context.Context, obj *s3.Object) error {
+	return w.Measure(ctx, "STAT", obj.Key, func(ctx context.Context, r *Request) error {
+		got, err := r.Stat(ctx, obj.Ref, r.Trace)
+		if err != nil {
+			return err
+		}
+		if got.Size != obj.Size {
+			return wrongLength(got.Size, obj.Size, r.Trace)
+		}
+		return checkObject(obj, got, r.Trace)
+	})
+}

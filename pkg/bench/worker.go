@@ -1,0 +1,138 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"warp/pkg/generator"
+	"warp/pkg/oplog"
+	"warp/pkg/s3"
+)
+
+// A Worker performs steps one after the other. It is one thread of the log.
+type Worker struct {
+	ID   int
+	Rand *rand.Rand // the worker's own stream of the run's seed
+	Env  *Env
+
+	run     *run
+	body    *generator.Reader
+	tape    *tape
+	silent  bool      // requests are neither recorded nor counted
+	due     time.Time // of the step's first request; zero in a closed loop
+	refused bool      // the last request found nobody to talk to
+	uploads uint64    // names given out so far
+	record  oplog.Record
+}
+
+// A Request is one attempt of what Measure times. The call fills in what the
+// request moved, and sends through the engine with the trace.
+type Request struct {
+	s3.Engine
+	Trace   *s3.Trace
+	Objects int
+	Bytes   int64
+}
+
+// Measure times call and records it. It is the only place in the project where
+// a request is timed. The error it returns is recorded already.
+func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.Context, *Request) error) error {
+	start := time.Now()
+	rec := &w.record
+	*rec = oplog.Record{Op: op, Key: key, Thread: uint32(w.ID), Run: w.run.id, Client: w.run.client, Start: w.run.unixNano(start)}
+	if !w.due.IsZero() {
+		rec.Due = w.run.unixNano(w.due)
+		w.due = time.Time{}
+	}
+	err := w.attempts(ctx, start, call)
+	if err != nil && ctx.Err() != nil {
+		// We cut this request off ourselves; it says nothing about the store.
+		w.run.cutOff.Add(1)
+		return err
+	}
+	if err != nil {
+		rec.Err = err.Error()
+	}
+	w.refused = s3.IsConnection(err)
+	if !w.silent {
+		w.keep(rec, err)
+	}
+	return err
+}
+
+// attempts calls once, and again as often as --retries allows.
+func (w *Worker) attempts(ctx context.Context, start time.Time, call func(context.Context, *Request) error) error {
+	rec := &w.record
+	for {
+		host := w.Env.Client.Acquire()
+		req := Request{Engine: host, Trace: s3.NewTrace(start), Objects: 1}
+		err := call(ctx, &req)
+		w.Env.Client.Release(host)
+		rec.Duration = time.Since(start)
+		rec.Endpoint = host.Endpoint
+		rec.Objects, rec.Bytes = req.Objects, req.Bytes
+		rec.FirstByte, rec.LastByte = 0, req.Trace.LastByte()
+		if rec.LastByte == 0 { // readers tell a download from an upload by which is there
+			rec.FirstByte = req.Trace.FirstByte()
+		}
+		rec.Status = req.Trace.Status()
+		rec.Requests += req.Trace.Requests()
+		if err == nil || int(rec.Retries) >= w.run.opts.Retries || !s3.Repeatable(err) {
+			return err
+		}
+		if !pause(ctx, backoff(int(rec.Retries))) {
+			return err
+		}
+		rec.Retries++
+	}
+}
+
+func backoff(attempt int) time.Duration {
+	return min(10*time.Millisecond<<min(attempt, 10), time.Second)
+}
+
+// pause waits for d, or returns false when ctx ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (w *Worker) keep(rec *oplog.Record, err error) {
+	w.tape.append(rec)
+	w.run.countRequest(err)
+	if w.tape.allocated.Load() > w.run.chunkLimit {
+		w.run.abort(errOverrun)
+	}
+}
+
+var errOverrun = errors.New("the op log cannot keep up with the requests: write it to a faster disk with --benchdata, or use --stress")
+
+// NextKey names the next object that this worker uploads.
+func (w *Worker) NextKey() string {
+	w.uploads++
+	return w.Env.Names.Key(uint32(w.ID), w.uploads-1)
+}
+
+// Upload puts one object of the given size under key and measures it as PUT.
+func (w *Worker) Upload(ctx context.Context, key string, size int64) (s3.Object, error) {
+	var obj s3.Object
+	err := w.Measure(ctx, "PUT", key, func(ctx context.Context, r *Request) error {
+		w.body.Reset(generator.PayloadID(key), size)
+		var err error
+		obj, err = r.Put(ctx, s3.Put{
+			Ref: s3.Ref{Bucket: w.Env.Bucket, Key: key}, Body: w.body, Size: size,
+			ContentType: "application/octet-stream",
+		}, r.Trace)
+		r.Bytes = size
+		return err
+	})
+	return obj, err
+}
