@@ -55,7 +55,7 @@ func (a *app) table() []*command {
 }
 
 // commandTable lists every command. A new one is one line here.
-func commandTable(_ environment) []*command {
+func commandTable(env environment) []*command {
 	return []*command{
 		analyzeCommand(),
 		cmpCommand(),
@@ -169,7 +169,7 @@ func shellLine(args []string) string {
 	quoted := make([]string, len(args))
 	for i, arg := range args {
 		quoted[i] = arg
-		if arg == "" || strings.ContainsAny(arg, " \t\n\"'`$&|;<>()*?[]#~!{}\\") {
+		if arg == "" || strings.ContainsAny(strings.ReplaceAll(arg, redacted, ""), " \t\n\"'`$&|;<>()*?[]#~!{}\\") {
 			quoted[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 		}
 	}

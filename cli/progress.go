@@ -13,6 +13,8 @@ import (
 	"github.com/cheggaaa/pb/v3"
 	"github.com/fatih/color"
 	"github.com/urfave/cli/v3"
+
+	"warp/pkg/aggregate"
 )
 
 // progressFlags say how often a run without a terminal tells how it goes.
@@ -171,7 +173,7 @@ func timeBarLine(p *pb.ProgressBar, title, tail string, current int64, width int
 // A liveRun shows how a run goes.
 type liveRun struct {
 	con      *console
-	snapshot func() liveSnapshot
+	snapshot func() aggregate.LiveSnapshot
 	start    time.Time
 	length   time.Duration // 0 = the end is not known
 	pb       *pb.ProgressBar
@@ -180,7 +182,7 @@ type liveRun struct {
 
 // startLive shows the snapshots of a run of the given length until finish is
 // called: in place four times a second on a terminal, else as lines.
-func (c *console) startLive(snapshot func() liveSnapshot, length, interval time.Duration) *liveRun {
+func (c *console) startLive(snapshot func() aggregate.LiveSnapshot, length, interval time.Duration) *liveRun {
 	l := &liveRun{con: c, snapshot: snapshot, start: c.now(), length: length, pb: newTimeBar(int64(length))}
 	switch {
 	case c.quiet:
@@ -218,7 +220,7 @@ func (l *liveRun) lines(width int, elapsed time.Duration) []string {
 		head = "Running  " + roundDuration(elapsed)
 	}
 	lines := []string{head}
-	for _, op := range l.snapshot() {
+	for _, op := range l.snapshot().Ops {
 		lines = append(lines, l.opLine(op, width))
 	}
 	return lines
@@ -226,71 +228,55 @@ func (l *liveRun) lines(width int, elapsed time.Duration) []string {
 
 // opLine is one operation's line, with what matters least at the end, because
 // that is what a narrow terminal cuts off.
-func (l *liveRun) opLine(op liveOp, width int) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%-7s", op.Op)
-	if op.AvgBytes > 0 || op.Bytes > 0 {
-		fmt.Fprintf(&b, " %s (avg %s)", throughput(op.Bytes), throughput(op.AvgBytes))
+func (l *liveRun) opLine(op aggregate.LiveOp, width int) string {
+	now, mean := op.Current, op.Average
+	line := fmt.Sprintf("%-7s", op.Op)
+	if op.Bytes > 0 {
+		line += fmt.Sprintf(" %8.1f MiB/s (avg %8.1f)", now.Bytes/(1<<20), mean.Bytes/(1<<20))
 	} else {
-		fmt.Fprintf(&b, " %9s obj/s (avg %9s)", rate(op.Objects), rate(op.AvgObjects))
+		line += fmt.Sprintf(" %8s obj/s (avg %8s)", rate(now.Objects), rate(mean.Objects))
 	}
-	fmt.Fprintf(&b, "  %7s req/s  p50 %7s  p99 %7s", rate(op.Requests), latency(op.P50), latency(op.P99))
-	errorsText := fmt.Sprintf("%d errors", op.Errors)
-	line := b.String() + "  " + errorsText
-	if pb.CellCount(line) > width {
-		return line
+	line += fmt.Sprintf("  %6s req/s  p50 %6s  p99 %6s", rate(now.Requests), latency(op.P50), latency(op.P99))
+	failed := fmt.Sprintf("  %d errors", op.Errors)
+	if pb.CellCount(line+failed) > width {
+		return line + failed // is cut, and loses its colors with that
 	}
 	line = paint(l.con.errColor, color.Bold, line[:7]) + line[7:]
-	if op.Errors > 0 {
-		line = strings.TrimSuffix(line, errorsText) + paint(l.con.errColor, color.FgRed, errorsText)
-	}
-	return line
+	return line + paint(l.con.errColor && op.Errors > 0, color.FgRed, failed)
 }
 
 // tell writes a line per operation: what a log file of a run is read for.
 func (l *liveRun) tell() {
 	elapsed := l.con.now().Sub(l.start)
-	for _, op := range l.snapshot() {
+	for _, op := range l.snapshot().Ops {
 		if l.con.json {
-			l.con.say(op.json(elapsed))
+			l.con.say(statsJSON(op, elapsed))
 		} else {
-			l.con.notef("%s", op.text(elapsed))
+			l.con.notef("%s", statsText(op, elapsed))
 		}
 	}
 }
 
-// liveSnapshot is one line per operation.
-type liveSnapshot []liveOp
-
-// A liveOp is how one operation does: now, and on average so far.
-type liveOp struct {
-	Op              string
-	Count           int64 // all requests, failed ones included
-	Errors          int64
-	Bytes, AvgBytes float64 // per second
-	Objects         float64 // per second
-	AvgObjects      float64
-	Requests        float64 // per second
-	P50, P99        time.Duration
+// statsText is what a line of progress says about an operation.
+func statsText(op aggregate.LiveOp, elapsed time.Duration) string {
+	return fmt.Sprintf("%s %s: %d requests, %d errors, %.1f MiB/s, %s obj/s, p50 %s, p99 %s",
+		elapsed.Round(time.Second), op.Op, op.Requests, op.Errors,
+		op.Current.Bytes/(1<<20), rate(op.Current.Objects), latency(op.P50), latency(op.P99))
 }
 
-func (op liveOp) text(elapsed time.Duration) string {
-	return fmt.Sprintf("%s %s: %d requests, %d errors, %s, %s obj/s, p50 %s, p99 %s",
-		elapsed.Round(time.Second), op.Op, op.Count, op.Errors,
-		strings.TrimSpace(throughput(op.Bytes)), rate(op.Objects), latency(op.P50), latency(op.P99))
-}
-
-func (op liveOp) json(elapsed time.Duration) string {
+// statsJSON says the same to a program.
+func statsJSON(op aggregate.LiveOp, elapsed time.Duration) string {
 	return jsonLine(struct {
 		Elapsed  float64 `json:"elapsed_s"`
 		Op       string  `json:"op"`
-		Requests int64   `json:"requests"`
-		Errors   int64   `json:"errors"`
+		Requests uint64  `json:"requests"`
+		Errors   uint64  `json:"errors"`
 		MiB      float64 `json:"mib_per_s"`
 		Objects  float64 `json:"objects_per_s"`
 		P50      float64 `json:"p50_ms"`
 		P99      float64 `json:"p99_ms"`
-	}{round3(elapsed.Seconds()), op.Op, op.Count, op.Errors, round3(op.Bytes / (1 << 20)), round3(op.Objects),
+	}{round3(elapsed.Seconds()), op.Op, op.Requests, op.Errors,
+		round3(op.Current.Bytes / (1 << 20)), round3(op.Current.Objects),
 		round3(op.P50.Seconds() * 1000), round3(op.P99.Seconds() * 1000)})
 }
 
@@ -324,18 +310,13 @@ func rate(f float64) string {
 	}
 }
 
-// throughput writes bytes per second in a column of fixed width.
-func throughput(bytes float64) string { return fmt.Sprintf("%8.1f MiB/s", bytes/(1<<20)) }
-
 // latency writes three significant digits; "-" where nothing was measured.
 func latency(d time.Duration) string {
 	switch {
 	case d <= 0:
 		return "-"
-	case d >= 100*time.Second:
-		return fmt.Sprintf("%.0fs", d.Seconds())
 	case d >= time.Second:
-		return fmt.Sprintf("%.3gs", d.Seconds())
+		return threeDigits(d.Seconds()) + "s"
 	case d >= time.Millisecond:
 		return threeDigits(d.Seconds()*1e3) + "ms"
 	default:

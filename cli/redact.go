@@ -42,6 +42,16 @@ func isSecretFlag(name string) bool {
 	})
 }
 
+// glued is what follows the name of a secret flag without anything between.
+func glued(name string) string {
+	for _, secret := range secretFlags() {
+		if rest, ok := strings.CutPrefix(name, secret); ok {
+			return rest
+		}
+	}
+	return ""
+}
+
 // splitFlag takes a flag apart; ok is false for anything that is not a flag.
 func splitFlag(arg string) (name, value string, hasValue, ok bool) {
 	name = strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-")
@@ -62,6 +72,10 @@ func secretsIn(args []string) (secrets, clean []string) {
 		name, value, hasValue, ok := splitFlag(args[i])
 		switch {
 		case !ok || !isSecretFlag(name):
+		case glued(name) != "": // --secret-keyVALUE: the = was forgotten
+			rest := args[i][strings.Index(args[i], glued(name)):]
+			secrets = append(secrets, glued(name), rest)
+			clean[i] = strings.TrimSuffix(args[i], rest) + redacted
 		case hasValue:
 			secrets = append(secrets, value)
 			clean[i] = strings.TrimSuffix(args[i], value) + hiddenValue(name, value)
@@ -151,13 +165,12 @@ var userinfo = regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/?#]+@`)
 
 // text returns s without the secrets.
 func (r *redactor) text(s string) string {
-	s = userinfo.ReplaceAllString(s, "${1}"+redacted+"@")
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, secret := range r.secrets {
 		s = replaceSecret(s, secret)
 	}
-	return s
+	return userinfo.ReplaceAllString(s, "${1}"+redacted+"@")
 }
 
 // replaceSecret takes secret out of s. A short one is only taken out where it

@@ -8,8 +8,8 @@ import "strings"
 func closest(word string, candidates []string) string {
 	word = strings.ToLower(word)
 	best, bestDistance := "", len(word)/3+1
-	if len(word) <= 2 {
-		bestDistance = 1
+	if len(word) == 1 {
+		return "" // every letter is near to every other
 	}
 	for _, c := range candidates {
 		if d := editDistance(word, strings.ToLower(c)); d <= bestDistance && (best == "" || d < bestDistance) {

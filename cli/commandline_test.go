@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestCommandLines(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		args string
+		env  map[string]string
+		code int
+		want string // part of standard error, or of standard output where the code is 0
+	}{
+		// the command
+		{args: "", code: 0, want: "Usage: warp COMMAND"},
+		{args: "--help", code: 0, want: "Usage: warp COMMAND"},
+		{args: "help fake", code: 0, want: "Usage: warp fake"},
+		{args: "fake -h --nonsense", code: 0, want: "Usage: warp fake"},
+		{args: "help nonsense", code: 2, want: `unknown command "nonsense"; warp --help lists the commands`},
+		{args: "analyse x", code: 2, want: `unknown command "analyse"; did you mean warp analyze?`},
+		{args: "fkae", code: 2, want: "did you mean warp fake?"},
+		{args: "--json", code: 2, want: "no command is given"},
+		{args: "zip -duration=1m", code: 2, want: "the command zip is not built in yet"},
+		{args: "iceberg", code: 2, want: "the command iceberg is not part of this tool"},
+		{args: "-v", code: 0, want: "warp "},
+		{args: "--version", code: 0, want: "commit "},
+		{args: "fake -v", code: 2, want: "unknown flag --v"},
+
+		// flags
+		{args: "fake --obj.sise=1KiB", code: 2, want: "unknown flag --obj.sise; did you mean --obj.size?"},
+		{args: "fake --size 4", code: 2, want: "unknown flag --size; did you mean --obj.size?"},
+		{args: "fake --nothinglikeit", code: 2, want: "unknown flag --nothinglikeit; warp fake --help lists the flags"},
+		{args: "--host=x fake", code: 2, want: "the flag --host stands before a command that has it; write warp COMMAND --host"},
+		{args: "fake --host", code: 2, want: "--host needs a value; write --host=HOST"},
+		{args: "fake --host --tls", code: 2, want: "--host needs a value"},
+		{args: "fake --host=", code: 2, want: "--host has an empty value"},
+		{args: "fake --tls=", code: 2, want: "--tls has an empty value"},
+		{args: "fake --tls=maybe", code: 2, want: `--tls: "maybe" is neither true nor false`},
+		{args: "fake --tls false", code: 2, want: `warp fake takes no arguments, but got "false"`},
+		{args: "fake --duration=5", code: 2, want: `--duration: "5" is not a duration; write it like`},
+		{args: "fake --duration=-5s", code: 2, want: `--duration: "-5s" is negative`},
+		{args: "fake --obj.size=4X", code: 2, want: `--obj.size: "4X" is not a size`},
+		{args: "fake --concurrent=many", code: 2, want: `--concurrent: "many" is not a whole number`},
+		{args: "fake --max-errors=101%", code: 2, want: `"101%" is not a share`},
+		{args: "fake --max-errors=-1", code: 2, want: `"-1" is neither a number`},
+		{args: "fake --host-select=random", code: 2, want: `--host-select: "random" is none of weighed, roundrobin`},
+		{args: "fake --stats-interval=1ms", code: 2, want: "--stats-interval: 1ms is too short"},
+		{args: "fake extra", code: 2, want: `warp fake takes no arguments, but got "extra"`},
+
+		// flags that are not there
+		{args: "fake --web", code: 2, want: "--web is not built in yet"},
+		{args: "fake --autoterm.pct=3", code: 2, want: "--autoterm.pct is not built in yet"},
+		{args: "fake --influxdb=http://tok@h", code: 2, want: "--influxdb is not built in yet"},
+		{args: "fake --rdma", code: 2, want: "--rdma is not part of this tool"},
+		{args: "analyze --serve=:80 x", code: 2, want: "--serve is not built in yet"},
+		{args: "cmp --web a b", code: 2, want: "--web is not built in yet"},
+		{args: "cmp --analyze.out=x a b", code: 2, want: "--analyze.out is a flag of analyze"},
+
+		// the environment
+		{args: "fake", env: map[string]string{"WARP_DURATION": "soon"}, code: 2, want: `environment variable WARP_DURATION: "soon" is not a duration`},
+		{args: "fake", env: map[string]string{"WARP_TLS": "yes please"}, code: 2, want: `environment variable WARP_TLS: "yes please" is neither`},
+		{args: "fake", env: map[string]string{"WARP_KTLS": "1"}, code: 2, want: "environment variable WARP_KTLS is set, but --ktls is not built in yet; unset it"},
+		{args: "fake", env: map[string]string{"WARP_INFLUXDB_CONNECT": "http://tok@h"}, code: 2, want: "WARP_INFLUXDB_CONNECT is set, but --influxdb is not built in yet"},
+		{args: "fake --host=params", env: map[string]string{"WARP_KTLS": "false", "WARP_DURATION": ""}, code: 0, want: `"duration":"5m"`},
+		{args: "fake --host=params --duration=3s", env: map[string]string{"WARP_DURATION": "broken"}, code: 0, want: `"duration":"3s"`},
+
+		// arguments
+		{args: "analyze", code: 2, want: "warp analyze needs one op log, but got 0 arguments; write warp analyze FILE"},
+		{args: "analyze a b", code: 2, want: "needs one op log, but got 2 arguments"},
+		{args: "cmp a", code: 2, want: "warp cmp needs two op logs"},
+		{args: "cmp - -", code: 2, want: "standard input cannot be both runs"},
+		{args: "merge a", code: 2, want: "warp merge needs two op logs or more"},
+		{args: "analyze no-such-file", code: 1, want: "cannot open the op log no-such-file"},
+		{args: "analyze .", code: 1, want: ". is a folder, not an op log"},
+		{args: "completion tcsh", code: 2, want: `there is no completion for "tcsh"; it exists for bash, fish, zsh`},
+
+		// what a run returns
+		{args: "fake --host=some-fail", code: 3, want: "3 of 100 requests failed"},
+		{args: "fake --host=fails", code: 1, want: "second line; start it"},
+	}
+	for _, test := range tests {
+		t.Run(test.args, func(t *testing.T) {
+			t.Parallel()
+			r := runWarp(t, test.env, strings.Fields(test.args)...)
+			text := r.err
+			if test.code == 0 {
+				text = r.out
+			}
+			if r.code != test.code || !strings.Contains(text, test.want) {
+				t.Errorf("code %d, want %d and %q in:\n%s%s", r.code, test.code, test.want, r.out, r.err)
+			}
+			if test.code != 0 && (strings.Count(r.err, "\n") != 1 || !strings.HasPrefix(r.err, "warp: error: ") || r.out != "") {
+				t.Errorf("want one error line and nothing else, got %q and %q", r.out, r.err)
+			}
+		})
+	}
+}
+
+func TestSilentFailure(t *testing.T) {
+	t.Parallel()
+	if r := runWarp(t, nil, "fake", "--host=said"); r.code != exitRequests || r.err != "" {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// recorded is what the fake command knows about its command line.
+type recorded struct {
+	Line   string
+	Params map[string]string
+}
+
+func record(t *testing.T, env map[string]string, args ...string) recorded {
+	t.Helper()
+	r := runWarp(t, env, append([]string{"fake", "--host=params"}, args...)...)
+	var rec recorded
+	if err := json.Unmarshal([]byte(r.out), &rec); err != nil {
+		t.Fatalf("%+v: %v", r, err)
+	}
+	return rec
+}
+
+func TestFlagValues(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]map[string]string{
+		"":                                       {"duration": "5m", "concurrent": "20", "obj.size": "10MiB", "tls": "false", "max-errors": "", "secret-key": ""},
+		"-duration=90s -concurrent 3":            {"duration": "1m30s", "concurrent": "3"},
+		"--tls":                                  {"tls": "true"},
+		"--tls=false":                            {"tls": "false"},
+		"--tls --tls=false":                      {"tls": "false"},
+		"--duration 1s --duration 2s":            {"duration": "2s"},
+		"--add a=1,b --add c=2":                  {"add": "a=1,b,c=2"},
+		"--obj.size 4KB":                         {"obj.size": "4KB"},
+		"--obj.size=1.5KiB":                      {"obj.size": "1536"},
+		"--max-errors 5%":                        {"max-errors": "5%"},
+		"--max-errors 0":                         {"max-errors": "0"},
+		"--host-select=RoundRobin":               {"host-select": "roundrobin"},
+		"--secret-key -starts-with-a-dash --tls": {"secret-key": "***", "tls": "true"},
+		"--stress":                               {"stress": "true"},
+	} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			got := record(t, nil, strings.Fields(args)...).Params
+			for name, value := range want {
+				if got[name] != value {
+					t.Errorf("%s is %q, want %q", name, got[name], value)
+				}
+			}
+			if _, ok := got["json"]; ok {
+				t.Error("output flags are no parameters of a run")
+			}
+		})
+	}
+	got := record(t, map[string]string{"WARP_HOST": "elsewhere", "WARP_CONCURRENT": "7", "WARP_TLS": "true", "WARP_SECRET_KEY": "s3cr3tvalue"}).Params
+	if got["host"] != "params" || got["concurrent"] != "7" || got["tls"] != "true" || got["secret-key"] != "***" {
+		t.Errorf("with variables: %v", got)
+	}
+}
+
+// TestOutputFlagsBeforeTheCommand: `warp --quiet get` is the same as
+// `warp get --quiet`.
+func TestOutputFlagsBeforeTheCommand(t *testing.T) {
+	t.Parallel()
+	r := runWarp(t, nil, "--debug", "-q", "fake", "--host=params")
+	if r.code != 0 || !strings.Contains(r.err, "warp: debug: command line: warp --debug -q fake --host=params") {
+		t.Errorf("got %+v", r)
+	}
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/aggregate"
+)
+
+// fakeCommands are shaped like a benchmark: flags of every type in a struct,
+// preparation with a bar, a run with a live view.
+func fakeCommands(env environment) []*command {
+	var o struct {
+		host, accessKey, secretKey, token, sel string
+		size                                   int64
+		duration                               time.Duration
+		concurrent                             int
+		maxErrors                              percentOrCount
+		tls, stress                            bool
+		add                                    []string
+		progress                               progressFlags
+	}
+	return []*command{{
+		name: "fake", section: sectionBenchmark, summary: "benchmark nothing",
+		examples: []string{"warp fake --duration=1s"},
+		groups: []flagGroup{
+			{title: groupTarget, flags: []cli.Flag{
+				&cli.StringFlag{Name: "host", Value: "127.0.0.1:9000", Destination: &o.host, Sources: env.vars("WARP_HOST"), Usage: "`HOST` to measure"},
+				&cli.StringFlag{Name: "access-key", Destination: &o.accessKey, Sources: env.vars("WARP_ACCESS_KEY"), Usage: "access `KEY`"},
+				&cli.StringFlag{Name: "secret-key", Destination: &o.secretKey, Sources: env.vars("WARP_SECRET_KEY"), Usage: "secret `KEY`"},
+				&cli.BoolFlag{Name: "tls", Destination: &o.tls, Sources: env.vars("WARP_TLS"), Usage: "use TLS"},
+				&choiceFlag{Name: "host-select", Value: "weighed", Config: choices{"weighed", "roundrobin"}, Destination: &o.sel, Usage: "how `HOW`"},
+			}, also: []cli.Flag{
+				&cli.StringFlag{Name: "session-token", Destination: &o.token, Sources: env.vars("WARP_SESSION_TOKEN"), Usage: "session `TOKEN`"},
+			}},
+			{title: groupWorkload, flags: []cli.Flag{
+				&sizeFlag{Name: "obj.size", Value: 10 << 20, Destination: &o.size, Usage: "`SIZE` of objects"},
+				&durationFlag{Name: "duration", Value: 5 * time.Minute, Destination: &o.duration, Sources: env.vars("WARP_DURATION"), Usage: "how long"},
+				&cli.IntFlag{Name: "concurrent", Value: 20, Destination: &o.concurrent, Sources: env.vars("WARP_CONCURRENT"), Usage: "workers"},
+				&limitFlag{Name: "max-errors", Destination: &o.maxErrors, Usage: "end when more fail"},
+				&cli.StringSliceFlag{Name: "add", Destination: &o.add, Usage: "`K=V`, repeatable"},
+				&cli.BoolFlag{Name: "stress", Destination: &o.stress, Hidden: true, Usage: "no log"},
+				o.progress.flag(),
+			}},
+		},
+		absent: absentFromBenchmarks(),
+		run: func(ctx context.Context, inv *invocation) error {
+			switch o.host {
+			case "params":
+				return json.NewEncoder(inv.out).Encode(struct {
+					Line   string
+					Params map[string]string
+				}{inv.line, inv.parameters()})
+			case "fails":
+				return runError("cannot reach http://%s:%s@store: %s\n%s", o.accessKey, o.secretKey, o.secretKey, "second line").tell("start it")
+			case "some-fail":
+				return requestsFailed("3 of 100 requests failed")
+			case "said":
+				return silently(exitRequests)
+			}
+			return fakeRun(ctx, inv, o.duration, o.progress.interval)
+		},
+	}}
+}
+
+// fakeRun goes through the phases of a run.
+func fakeRun(ctx context.Context, inv *invocation, length, interval time.Duration) error {
+	prepare := inv.startBar("Preparing", "objects", 20, interval)
+	for range 20 {
+		select {
+		case <-time.After(length / 40):
+		case <-ctx.Done():
+		}
+		prepare.add(1)
+	}
+	prepare.finish()
+	live := inv.startLive(fakeSnapshot, length, interval)
+	select {
+	case <-time.After(length):
+	case <-ctx.Done():
+	}
+	live.finish()
+	if err := inv.result(func(w io.Writer) error {
+		_, err := io.WriteString(w, "the report\n")
+		return err
+	}); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		time.Sleep(length / 10) // cleaning up
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+func fakeSnapshot() aggregate.LiveSnapshot {
+	return aggregate.LiveSnapshot{Ops: []aggregate.LiveOp{
+		{Op: "GET", Requests: 12345, Bytes: 1 << 40, P50: 1234 * time.Microsecond, P99: 25 * time.Millisecond,
+			Current: aggregate.LiveRate{Requests: 123.45, Bytes: 1234.5 * (1 << 20), Objects: 123.45},
+			Average: aggregate.LiveRate{Requests: 120, Bytes: 1200 * (1 << 20), Objects: 120}},
+		{Op: "STAT", Requests: 99, Errors: 7, P50: 812 * time.Microsecond, P99: 2 * time.Second,
+			Current: aggregate.LiveRate{Requests: 9.9, Objects: 9.9},
+			Average: aggregate.LiveRate{Requests: 9, Objects: 9}},
+	}}
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+func TestParseSize(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{
+		"0": 0, "4096": 4096, "4KB": 4000, "4K": 4000, "4KiB": 4096, "4kib": 4096, "10MiB": 10 << 20, "1MB": 1e6, "1M": 1e6,
+		"1.5GiB": 3 << 29, "2TB": 2e12, "2T": 2e12, "1TiB": 1 << 40, "12B": 12, "7 KiB": 7168, "1G": 1e9,
+		"9223372036854775807": math.MaxInt64,
+	} {
+		if got, err := parseSize(text); err != nil || got != want {
+			t.Errorf("parseSize(%q) = %d, %v; want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "KiB", "-1", "4X", "1e3", "0x10", "NaN", "Inf", "1..2", "9223372036854775808", "8388608TiB", "4 5", "+4KiB."} {
+		if got, err := parseSize(text); err == nil {
+			t.Errorf("parseSize(%q) = %d, want an error", text, got)
+		}
+	}
+}
+
+func FuzzParseSize(f *testing.F) {
+	for _, s := range []string{"4KiB", "10MB", "1.5G", "0", "-3", "99999999999999999999"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		n, err := parseSize(s)
+		if err != nil {
+			return
+		}
+		if n < 0 {
+			t.Fatalf("parseSize(%q) = %d", s, n)
+		}
+		if again, err := parseSize(formatSize(n)); err != nil || again != n {
+			t.Fatalf("%q is %d, written %q and read as %d, %v", s, n, formatSize(n), again, err)
+		}
+	})
+}
+
+func TestPercentOrCount(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		limit    percentOrCount
+		n, total int64
+		want     bool
+	}{
+		{percentOrCount{}, 100, 100, false},
+		{percentOrCount{set: true}, 0, 100, false},
+		{percentOrCount{set: true}, 1, 100, true},
+		{percentOrCount{set: true, count: 5}, 5, 100, false},
+		{percentOrCount{set: true, count: 5}, 6, 100, true},
+		{percentOrCount{set: true, percent: 10}, 10, 100, false},
+		{percentOrCount{set: true, percent: 10}, 11, 100, true},
+	} {
+		if got := test.limit.exceeded(test.n, test.total); got != test.want {
+			t.Errorf("%q with %d of %d: %v", test.limit, test.n, test.total, got)
+		}
+	}
+}
+
+func TestShortDuration(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0: "0s", 5 * time.Minute: "5m", time.Hour: "1h", 90 * time.Second: "1m30s", 10 * time.Minute: "10m",
+		time.Hour + time.Second: "1h0m1s", 20 * time.Second: "20s", 100 * time.Millisecond: "100ms",
+	} {
+		if got := shortDuration(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestClosest(t *testing.T) {
+	t.Parallel()
+	flags := []string{"host", "host-select", "obj.size", "obj.randsize", "analyze.op", "analyze.out", "duration", "tls", "q", "quiet"}
+	for word, want := range map[string]string{
+		"obj.sise": "obj.size", "hots": "host", "size": "obj.size", "op": "analyze.op", "dration": "duration",
+		"tsl": "tls", "host-sel": "host-select", "Duration": "duration", "zzz": "", "x": "", "qiet": "quiet", "select": "host-select",
+	} {
+		if got := closest(word, flags); got != want {
+			t.Errorf("closest(%q) = %q, want %q", word, got, want)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestHelp compares every help text with its golden file and holds it to what
+// a screen shows.
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	texts := map[string][]string{"root": {"--help"}}
+	for _, c := range commandTable(mapEnvironment(nil)) {
+		texts[c.name] = []string{c.name, "--help"}
+		texts[c.name+"-all"] = []string{c.name, "--help-all"}
+	}
+	for name, args := range texts {
+		// Only the real commands, unlike runWarp.
+		var out strings.Builder
+		a := &app{out: &out, errw: &out, env: mapEnvironment(nil)}
+		if code := a.main(t.Context(), args); code != 0 {
+			t.Fatalf("warp %v: %d, %s", args, code, out.String())
+		}
+		golden(t, filepath.Join("testdata", "help", name+".txt"), out.String())
+		fitsScreen(t, name, out.String())
+	}
+}
+
+func fitsScreen(t *testing.T, name, text string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if len(lines) > 40 && !strings.HasSuffix(name, "-all") {
+		t.Errorf("the help of %s has %d lines, which is more than a screen", name, len(lines))
+	}
+	for _, line := range lines {
+		if n := utf8.RuneCountInString(line); n > helpWidth {
+			t.Errorf("the help of %s has a line of %d: %q", name, n, line)
+		}
+		if strings.TrimRight(line, " ") != line {
+			t.Errorf("the help of %s has spaces at the end of %q", name, line)
+		}
+	}
+}
+
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil || got != string(want) {
+		t.Errorf("%s differs (%v); run with -update and look at the change. Now:\n%s", path, err, got)
+	}
+}
+
+// TestFlagsHaveHelp: no flag without a word about it, no name twice.
+func TestFlagsHaveHelp(t *testing.T) {
+	t.Parallel()
+	a := &app{env: mapEnvironment(nil), extra: fakeCommands}
+	for _, c := range a.table() {
+		seen := map[string]bool{}
+		for _, f := range c.flags() {
+			if text, _ := usageOf(f); text == "" {
+				t.Errorf("warp %s: flag %v has no help", c.name, f.Names())
+			}
+			for _, name := range f.Names() {
+				if seen[name] {
+					t.Errorf("warp %s: flag %s is there twice", c.name, name)
+				}
+				seen[name] = true
+			}
+		}
+		for _, absent := range c.absent {
+			for _, name := range absent.names {
+				if seen[name] {
+					t.Errorf("warp %s: flag %s is there and refused as absent", c.name, name)
+				}
+			}
+		}
+	}
+}
