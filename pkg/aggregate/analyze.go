@@ -117,13 +117,16 @@ func (f *filter) write(batch []oplog.Record) error {
 		return f.summary.Write(batch)
 	}
 	for i := range batch {
-		r := &batch[i]
-		if (f.op == "" || r.Op == f.op) && f.hostWanted(r.Endpoint) {
-			f.passed++
-			f.summary.Add(r)
-		}
+		f.add(&batch[i])
 	}
 	return nil
+}
+
+func (f *filter) add(r *oplog.Record) {
+	if (f.op == "" || strings.EqualFold(r.Op, f.op)) && f.hostWanted(r.Endpoint) {
+		f.passed++
+		f.summary.Add(r)
+	}
 }
 
 func (f *filter) hostWanted(endpoint string) bool {

@@ -1,0 +1,182 @@
+package aggregate
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"warp/pkg/oplog"
+)
+
+const (
+	liveSlot  = int64(100 * time.Millisecond)
+	liveSlots = 64 // 6.4 s are remembered
+	// liveDelay is how old a request can be when it arrives here: workers hand
+	// over every 250 ms. A current rate must not look at what is not complete.
+	liveDelay = int64(300 * time.Millisecond)
+)
+
+// Live keeps the figures that a terminal shows during a run, in constant
+// memory. One goroutine writes while another takes snapshots. Its totals and
+// percentiles are about everything since the start, not about an active
+// window, which is known only at the end. The zero value is ready.
+type Live struct {
+	mu  sync.Mutex
+	ops []*liveOp
+}
+
+type liveOp struct {
+	name             string
+	first            int64 // begin of the first request
+	requests, errors uint64
+	bytes, objects   uint64
+	latency          Hist
+	slots            [liveSlots]liveCount
+}
+
+// liveCount is what ended in 100 ms.
+type liveCount struct {
+	slot                     int64 // which 100 ms since 1970
+	requests, bytes, objects uint64
+	busy                     int64 // sum of durations
+}
+
+// A LiveSnapshot is the state of a run at one moment.
+type LiveSnapshot struct {
+	Ops []LiveOp // sorted by name
+}
+
+// LiveOp is one operation at one moment. Rates are per second; failed requests
+// count as errors only.
+type LiveOp struct {
+	Op             string
+	Requests       uint64 // all, failed ones included
+	Errors         uint64
+	Bytes, Objects uint64
+	Elapsed        time.Duration // since the first request began
+	P50, P99       time.Duration // since the start
+	Current        LiveRate      // over the last second, or up to five where requests take that long
+	Average        LiveRate      // since the first request began
+}
+
+// A LiveRate is throughput per second.
+type LiveRate struct{ Requests, Bytes, Objects float64 }
+
+// Write takes rows in any order; it never fails.
+func (l *Live) Write(batch []oplog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range batch {
+		l.add(&batch[i])
+	}
+	return nil
+}
+
+// Reset forgets everything, for the next part of a run.
+func (l *Live) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ops = nil
+}
+
+func (l *Live) op(name string, start int64) *liveOp {
+	for _, op := range l.ops {
+		if op.name == name {
+			return op
+		}
+	}
+	op := &liveOp{name: strings.Clone(name), first: start}
+	l.ops = append(l.ops, op)
+	slices.SortFunc(l.ops, func(a, b *liveOp) int { return strings.Compare(a.name, b.name) })
+	return op
+}
+
+func (l *Live) add(r *oplog.Record) {
+	start, end := span(r)
+	op := l.op(r.Op, start)
+	op.first = min(op.first, start)
+	op.requests++
+	if r.Err != "" {
+		op.errors++
+		return
+	}
+	bytes, objects := uint64(max(r.Bytes, 0)), uint64(max(r.Objects, 0))
+	op.bytes = sum64(op.bytes, bytes)
+	op.objects = sum64(op.objects, objects)
+	op.latency.Add(r.Duration)
+	// A request counts where it ended. To spread it over the time it took
+	// would leave out those in flight, and show too little until they end.
+	slot := floorDiv(end, liveSlot)
+	c := &op.slots[((slot%liveSlots)+liveSlots)%liveSlots]
+	switch {
+	case slot < c.slot && c.requests > 0:
+		return // too old to matter
+	case slot != c.slot:
+		*c = liveCount{slot: slot}
+	}
+	c.requests++
+	c.bytes = sum64(c.bytes, bytes)
+	c.objects = sum64(c.objects, objects)
+	c.busy = addSat(c.busy, distance(start, end))
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// Snapshot tells the figures at the given time in unix ns.
+func (l *Live) Snapshot(now int64) LiveSnapshot {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := LiveSnapshot{Ops: make([]LiveOp, 0, len(l.ops))}
+	for _, op := range l.ops {
+		elapsed := distance(op.first, now)
+		o := LiveOp{
+			Op: op.name, Requests: op.requests, Errors: op.errors, Bytes: op.bytes, Objects: op.objects,
+			Elapsed: time.Duration(elapsed), P50: op.latency.Quantile(.5), P99: op.latency.Quantile(.99),
+			Current: op.current(now),
+		}
+		seconds := float64(elapsed) / 1e9
+		o.Average = LiveRate{
+			Requests: ratio(float64(op.requests-op.errors), seconds),
+			Bytes:    ratio(float64(op.bytes), seconds), Objects: ratio(float64(op.objects), seconds),
+		}
+		s.Ops = append(s.Ops, o)
+	}
+	return s
+}
+
+// current is the rate over the last second that is complete. Requests that
+// take longer end in lumps, so the time grows with them.
+func (o *liveOp) current(now int64) LiveRate {
+	last := floorDiv(now-liveDelay, liveSlot) // exclusive
+	recent := o.sum(last-50, last)
+	n := int64(10)
+	if recent.requests > 0 {
+		n = min(max(n, 2*recent.busy/int64(recent.requests)/liveSlot), 50)
+	}
+	n = min(n, last-floorDiv(o.first, liveSlot))
+	if n <= 0 {
+		return LiveRate{}
+	}
+	c, seconds := o.sum(last-n, last), float64(n*liveSlot)/1e9
+	return LiveRate{float64(c.requests) / seconds, float64(c.bytes) / seconds, float64(c.objects) / seconds}
+}
+
+func (o *liveOp) sum(from, to int64) liveCount {
+	var sum liveCount
+	for i := range o.slots {
+		if c := &o.slots[i]; c.slot >= from && c.slot < to {
+			sum.requests += c.requests
+			sum.bytes = sum64(sum.bytes, c.bytes)
+			sum.objects = sum64(sum.objects, c.objects)
+			sum.busy = addSat(sum.busy, c.busy)
+		}
+	}
+	return sum
+}
