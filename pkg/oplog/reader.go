@@ -119,9 +119,6 @@ func (r *Reader) Comments() []string { return r.comments }
 // that was delivered is right.
 func (r *Reader) Warnings() []string { return r.warnings }
 
-// HasClients says whether rows name their client.
-func (r *Reader) hasClients() bool { return r.has[colClient] }
-
 // Close releases what reading needs. It does not close the reader given to NewReader.
 func (r *Reader) Close() error {
 	r.lines.src.close()

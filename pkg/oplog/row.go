@@ -264,7 +264,7 @@ func (r *Reader) setNumber(rec *Record, c column, f []byte) bool {
 	switch c {
 	case colThread:
 		rec.Thread = uint32(n)
-		ok = ok && n <= math.MaxUint32
+		ok = ok && n <= math.MaxInt32 // leaves room for offsets
 	case colObjects:
 		rec.Objects = int(n)
 	case colBytes:

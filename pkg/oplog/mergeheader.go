@@ -1,0 +1,245 @@
+package oplog
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A leafKey names the log of one client, before any merge.
+type leafKey struct{ run, client string }
+
+// A leaf is what the log of one client said about its run. Merged logs carry
+// the leaves of all their inputs, so that merging in steps and merging at once
+// is the same.
+type leaf struct {
+	headers  []Header
+	trailers []Trailer
+	clients  []string // of the rows, where a merged log told
+	origins  []Origin // of merged logs that it was in
+}
+
+func (m *merger) leaf(run, client string) *leaf {
+	k := leafKey{run, client}
+	if m.leaves[k] == nil {
+		m.leaves[k] = &leaf{}
+	}
+	return m.leaves[k]
+}
+
+// add notes what one piece of the log said; pieces may lack either.
+func (l *leaf) add(h Header, t Trailer) {
+	if !h.isZero() {
+		l.headers = append(l.headers, h)
+	}
+	if !t.isZero() {
+		l.trailers = append(l.trailers, t)
+	}
+}
+
+func (h *Header) isZero() bool { return asJSON(h) == asJSON(&Header{}) }
+
+// header returns the log's header. Where pieces disagree it takes the first in
+// the order of their text, so that the order of the inputs does not matter.
+func (l *leaf) header() Header { return first(l.headers) }
+
+func (l *leaf) trailer() *Trailer {
+	if len(l.trailers) == 0 {
+		return nil
+	}
+	t := first(l.trailers)
+	return &t
+}
+
+func first[T any](list []T) T {
+	var least T
+	text := ""
+	for _, v := range list {
+		if s := asJSON(v); text == "" || s < text {
+			least, text = v, s
+		}
+	}
+	return least
+}
+
+func asJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+// leafOf finds the log that a client's rows were in: its own, or one that all
+// clients of the run wrote together.
+func (m *merger) leafOf(p *person) *leaf {
+	for _, client := range []string{p.client, ""} {
+		if l := m.leaves[leafKey{p.run, client}]; l != nil {
+			return l
+		}
+	}
+	return &leaf{}
+}
+
+// makeHeader makes the header and the trailer of the result. Where all rows
+// are from one log, these are its own, and threads keep their numbers.
+func (m *merger) makeHeader() error {
+	leaves := m.usedLeaves()
+	if len(leaves) <= 1 && (len(m.people) <= 1 || m.stats.Runs == 1) {
+		if len(leaves) == 1 {
+			m.header = leaves[0].header()
+			if t := leaves[0].trailer(); t != nil {
+				m.trailer = *t
+			}
+		}
+		if len(m.people) == 1 && m.header.isZero() {
+			m.header.Run = m.people[0].run
+		}
+		return nil
+	}
+	if err := m.number(); err != nil {
+		return err
+	}
+	m.header = combineHeaders(leaves)
+	m.header.Run = m.combinedRun()
+	for _, p := range m.people {
+		m.header.Merged = append(m.header.Merged, Origin{Run: p.run, Client: p.client, Offset: p.offset,
+			Threads: p.threads, Header: p.leaf.header(), Trailer: p.leaf.trailer()})
+	}
+	m.trailer = combineTrailers(leaves)
+	return nil
+}
+
+// usedLeaves are the logs that said something, each once, in the order of people.
+func (m *merger) usedLeaves() []*leaf {
+	var used []*leaf
+	for _, p := range m.people {
+		if (len(p.leaf.headers) > 0 || len(p.leaf.trailers) > 0) && !slices.Contains(used, p.leaf) {
+			used = append(used, p.leaf)
+		}
+	}
+	return used
+}
+
+// combinedRun is the run's id if there is one run, or made of all ids.
+func (m *merger) combinedRun() string {
+	var ids []string
+	for _, p := range m.people {
+		ids = append(ids, p.run)
+	}
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	if len(ids) == 1 {
+		return ids[0]
+	}
+	return "merge-" + hashText(ids...)
+}
+
+// combineHeaders keeps what all logs agree on and lists what they do not.
+func combineHeaders(leaves []*leaf) Header {
+	var h Header
+	var warp, benchmark, command, engine []string
+	parameters := map[string][]string{}
+	for i, l := range leaves {
+		x := l.header()
+		warp = append(warp, x.Warp)
+		benchmark = append(benchmark, x.Benchmark)
+		command = append(command, x.Command)
+		engine = append(engine, x.Engine)
+		h.Start = earlier(h.Start, x.Start)
+		if i == 0 {
+			h.Seed = x.Seed
+		} else if h.Seed != x.Seed {
+			h.Seed = 0
+		}
+		for k, v := range x.Parameters {
+			parameters[k] = append(parameters[k], v)
+		}
+	}
+	h.Warp, h.Benchmark, h.Command, h.Engine = alternatives(warp), alternatives(benchmark), alternatives(command), alternatives(engine)
+	for _, k := range slices.Sorted(maps.Keys(parameters)) {
+		if h.Parameters == nil {
+			h.Parameters = map[string]string{}
+		}
+		h.Parameters[k] = alternatives(parameters[k])
+	}
+	return h
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// maxAlternatives keeps the header of a merge of very many logs readable.
+const maxAlternatives = 8
+
+// alternatives joins the different values, sorted.
+func alternatives(values []string) string {
+	values = slices.Compact(slices.Sorted(slices.Values(values)))
+	values = slices.DeleteFunc(values, func(s string) bool { return s == "" })
+	if len(values) > maxAlternatives {
+		values = append(values[:maxAlternatives], "…")
+	}
+	return strings.Join(values, " | ")
+}
+
+// combineTrailers says how the runs ended: as badly as the worst of them.
+func combineTrailers(leaves []*leaf) Trailer {
+	var t Trailer
+	var reasons []string
+	worst := 0
+	ends := []string{"", "completed", "interrupted", "aborted"}
+	for _, l := range leaves {
+		x := l.trailer()
+		if x == nil {
+			if h := l.header(); h.Warp != "" {
+				worst = max(worst, 2)
+				reasons = append(reasons, "the log of a client was cut off")
+			}
+			continue
+		}
+		at := slices.Index(ends, x.End)
+		if at < 0 {
+			at = 2
+		}
+		worst = max(worst, at)
+		if x.Reason != "" {
+			reasons = append(reasons, x.Reason)
+		}
+		t.Notes = append(t.Notes, x.Notes...)
+		t.Offered += x.Offered
+		t.Unsent += x.Unsent
+		t.Load = addLoad(t.Load, x.Load)
+	}
+	slices.Sort(t.Notes)
+	t.Notes = slices.Compact(t.Notes)
+	t.End, t.Reason = ends[worst], alternatives(reasons)
+	return t
+}
+
+// addLoad adds up what the clients have and used. What bounds a client by
+// itself, and the time, is that of the one that was worst off.
+func addLoad(a, b *Load) *Load {
+	if a == nil || b == nil {
+		if a == nil {
+			a = b
+		}
+		if a == nil {
+			return nil
+		}
+		sum := *a
+		return &sum
+	}
+	return &Load{
+		CPUSeconds:  a.CPUSeconds + b.CPUSeconds,
+		Cores:       a.Cores + b.Cores,
+		WallSeconds: max(a.WallSeconds, b.WallSeconds),
+		MaxRSSBytes: max(a.MaxRSSBytes, b.MaxRSSBytes),
+		GCPauseS:    max(a.GCPauseS, b.GCPauseS),
+		LagMaxS:     max(a.LagMaxS, b.LagMaxS),
+	}
+}

@@ -1,0 +1,335 @@
+package oplog
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/s2"
+)
+
+// A sorter sorts any number of rows in constant memory. Rows go through a heap
+// that lets the smallest one out when it is full (replacement selection), so a
+// log that is only roughly in order, as all are, becomes one sorted run on
+// disk; what arrives too late starts another. The runs are merged at the end.
+// Sorting equal chunks instead would make hundreds of runs of a long log.
+type sorter struct {
+	folder   string
+	maxRows  int // in the heap
+	maxBytes int
+	fanIn    int
+
+	heap  []heapRow
+	slots []sortRow
+	free  []uint32
+	bytes int // bodies in the heap
+
+	run   uint32 // that rows are let out to
+	last  sortRow
+	out   *runWriter
+	files []*os.File
+	buf   []byte
+}
+
+type heapRow struct {
+	start int64
+	run   uint32
+	slot  uint32
+}
+
+const (
+	sorterRows  = 48 << 10 // rows in the heap: half a second of the fastest client
+	sorterBytes = 8 << 20  // of their bodies
+	fanIn       = 64       // runs that are merged at once
+	runBlock    = 64 << 10
+)
+
+func newSorter(folder string) *sorter {
+	return &sorter{folder: folder, maxRows: sorterRows, maxBytes: sorterBytes, fanIn: fanIn}
+}
+
+// add takes a row. Its record is not kept.
+func (s *sorter) add(r *Record, source uint32) error {
+	s.buf = appendBody(s.buf[:0], r)
+	for len(s.heap) > 0 && (len(s.heap) >= s.maxRows || s.bytes+len(s.buf) > s.maxBytes) {
+		if err := s.letOut(); err != nil {
+			return err
+		}
+	}
+	slot := s.slot()
+	row := &s.slots[slot]
+	row.start, row.source, row.body = r.Start, source, append(row.body[:0], s.buf...)
+	s.bytes += len(row.body)
+	run := s.run
+	if s.out != nil && row.compare(&s.last) < 0 {
+		run++
+	}
+	s.heap = append(s.heap, heapRow{row.start, run, slot})
+	s.up(len(s.heap) - 1)
+	return nil
+}
+
+func (s *sorter) slot() uint32 {
+	if n := len(s.free); n > 0 {
+		slot := s.free[n-1]
+		s.free = s.free[:n-1]
+		return slot
+	}
+	s.slots = append(s.slots, sortRow{})
+	return uint32(len(s.slots) - 1)
+}
+
+func (s *sorter) less(a, b heapRow) bool {
+	if a.run != b.run {
+		return a.run < b.run
+	}
+	if a.start != b.start {
+		return a.start < b.start
+	}
+	return s.slots[a.slot].compare(&s.slots[b.slot]) < 0
+}
+
+func (s *sorter) up(i int) {
+	for i > 0 {
+		p := (i - 1) / 2
+		if !s.less(s.heap[i], s.heap[p]) {
+			return
+		}
+		s.heap[i], s.heap[p] = s.heap[p], s.heap[i]
+		i = p
+	}
+}
+
+func (s *sorter) down() {
+	i := 0
+	for {
+		c := 2*i + 1
+		if c >= len(s.heap) {
+			return
+		}
+		if c+1 < len(s.heap) && s.less(s.heap[c+1], s.heap[c]) {
+			c++
+		}
+		if !s.less(s.heap[c], s.heap[i]) {
+			return
+		}
+		s.heap[i], s.heap[c] = s.heap[c], s.heap[i]
+		i = c
+	}
+}
+
+// letOut writes the smallest row to its run.
+func (s *sorter) letOut() error {
+	top := s.heap[0]
+	n := len(s.heap) - 1
+	s.heap[0] = s.heap[n]
+	s.heap = s.heap[:n]
+	s.down()
+	if s.out == nil || top.run != s.run {
+		if err := s.startRun(top.run); err != nil {
+			return err
+		}
+	}
+	row := &s.slots[top.slot]
+	s.bytes -= len(row.body)
+	s.last.start, s.last.body = row.start, append(s.last.body[:0], row.body...)
+	err := s.out.write(row)
+	if cap(row.body) > 1024 {
+		row.body = nil // or a few huge rows would stay in memory in every slot
+	}
+	s.free = append(s.free, top.slot)
+	return err
+}
+
+func (s *sorter) startRun(run uint32) error {
+	if err := s.endRun(); err != nil {
+		return err
+	}
+	if len(s.files) >= s.fanIn {
+		if err := s.collapse(); err != nil {
+			return err
+		}
+	}
+	f, err := s.tempFile()
+	if err != nil {
+		return err
+	}
+	s.run, s.out = run, newRunWriter(f)
+	s.files = append(s.files, f)
+	return nil
+}
+
+func (s *sorter) endRun() error {
+	if s.out == nil {
+		return nil
+	}
+	err := s.out.z.Close()
+	s.out = nil
+	return err
+}
+
+// tempFile creates a file next to the output, where there has to be room. The
+// name is taken away at once where the system allows it, so that even a merge
+// that is killed leaves nothing behind.
+func (s *sorter) tempFile() (*os.File, error) {
+	f, err := os.CreateTemp(s.folder, ".warp-merge-*")
+	if err != nil {
+		return nil, fmt.Errorf("sorting needs a temporary file: %w", err)
+	}
+	_ = os.Remove(f.Name())
+	return f, nil
+}
+
+// collapse makes one run of all.
+func (s *sorter) collapse() error {
+	f, err := s.tempFile()
+	if err != nil {
+		return err
+	}
+	w := newRunWriter(f)
+	err = mergeRuns(context.Background(), s.files, w.write)
+	if err = errors.Join(err, w.z.Close()); err != nil {
+		return errors.Join(err, dropFile(f))
+	}
+	err = s.close()
+	s.files = append(s.files[:0], f)
+	return err
+}
+
+// finish ends the adding.
+func (s *sorter) finish() error {
+	for len(s.heap) > 0 {
+		if err := s.letOut(); err != nil {
+			return err
+		}
+	}
+	s.heap, s.slots, s.free = nil, nil, nil
+	return s.endRun()
+}
+
+// each calls f with all rows in order. It can be called again. The row is
+// valid until f returns.
+func (s *sorter) each(ctx context.Context, f func(*sortRow) error) error {
+	return mergeRuns(ctx, s.files, f)
+}
+
+// close removes the temporary files.
+func (s *sorter) close() error {
+	var err error
+	for _, f := range s.files {
+		err = errors.Join(err, dropFile(f))
+	}
+	s.files = nil
+	return err
+}
+
+func dropFile(f *os.File) error {
+	err := f.Close()
+	if rerr := os.Remove(f.Name()); rerr != nil && !errors.Is(rerr, os.ErrNotExist) {
+		err = errors.Join(err, rerr)
+	}
+	return err
+}
+
+// A runWriter writes sorted rows. The files are short-lived and large, so the
+// fastest compression is the right one.
+type runWriter struct {
+	z   *s2.Writer
+	buf []byte
+}
+
+func newRunWriter(f *os.File) *runWriter {
+	return &runWriter{z: s2.NewWriter(f, s2.WriterConcurrency(1), s2.WriterBlockSize(runBlock))}
+}
+
+func (w *runWriter) write(row *sortRow) error {
+	b := binary.LittleEndian.AppendUint64(w.buf[:0], uint64(row.start))
+	b = binary.LittleEndian.AppendUint32(b, row.source)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(row.body)))
+	w.buf = append(b, row.body...)
+	if _, err := w.z.Write(w.buf); err != nil {
+		return fmt.Errorf("sorting, in a temporary file: %w", err)
+	}
+	return nil
+}
+
+// A runReader reads them back.
+type runReader struct {
+	r   *bufio.Reader
+	row sortRow
+}
+
+func newRunReader(f *os.File) (*runReader, error) {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	return &runReader{r: bufio.NewReaderSize(s2.NewReader(f, s2.ReaderMaxBlockSize(runBlock)), 16<<10)}, nil
+}
+
+// next reads a row; io.EOF says that there is none.
+func (r *runReader) next() error {
+	var head [16]byte
+	b, err := r.r.Peek(len(head))
+	if len(b) == 0 && errors.Is(err, io.EOF) {
+		return io.EOF
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errSpill, err)
+	}
+	copy(head[:], b)
+	_, _ = r.r.Discard(len(head)) // it was peeked at
+	r.row.start = int64(binary.LittleEndian.Uint64(head[:]))
+	r.row.source = binary.LittleEndian.Uint32(head[8:])
+	n := int(binary.LittleEndian.Uint32(head[12:]))
+	if cap(r.row.body) < n {
+		r.row.body = make([]byte, n, n+n/2)
+	}
+	r.row.body = r.row.body[:n]
+	if _, err := io.ReadFull(r.r, r.row.body); err != nil {
+		return fmt.Errorf("%w: %w", errSpill, err)
+	}
+	return nil
+}
+
+// mergeRuns calls f with the rows of sorted files in order.
+func mergeRuns(ctx context.Context, files []*os.File, f func(*sortRow) error) error {
+	var runs []*runReader
+	for _, file := range files {
+		r, err := newRunReader(file)
+		if err == nil {
+			err = r.next()
+		}
+		if errors.Is(err, io.EOF) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		runs = append(runs, r)
+	}
+	for n := 0; len(runs) > 0; n++ {
+		if n&1023 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		// There are one or two runs as a rule, so looking at all is fastest.
+		least := 0
+		for i := 1; i < len(runs); i++ {
+			if runs[i].row.compare(&runs[least].row) < 0 {
+				least = i
+			}
+		}
+		if err := f(&runs[least].row); err != nil {
+			return err
+		}
+		if err := runs[least].next(); errors.Is(err, io.EOF) {
+			runs = append(runs[:least], runs[least+1:]...)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}

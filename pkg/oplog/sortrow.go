@@ -1,0 +1,104 @@
+package oplog
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"time"
+)
+
+// A sortRow is a record on its way through a merge. Rows are ordered by start
+// and then by body, which holds everything else that the row says about its
+// request: so the order does not depend on which input came first.
+type sortRow struct {
+	start  int64
+	source uint32 // whose row it is; not part of the order
+	body   []byte
+}
+
+func (a *sortRow) compare(b *sortRow) int {
+	switch {
+	case a.start < b.start:
+		return -1
+	case a.start > b.start:
+		return 1
+	}
+	return bytes.Compare(a.body, b.body)
+}
+
+// appendBody encodes all of r but its start and its run.
+func appendBody(b []byte, r *Record) []byte {
+	for _, n := range [...]uint64{uint64(r.Thread), uint64(r.Duration), uint64(r.Objects), uint64(r.Bytes),
+		uint64(r.FirstByte), uint64(r.LastByte), uint64(r.Status), uint64(r.Retries), uint64(r.Requests), r.Category} {
+		b = binary.AppendUvarint(b, n)
+	}
+	b = binary.AppendVarint(b, r.Due)
+	for _, s := range [...]string{r.Op, r.Client, r.Endpoint, r.Key, r.Err} {
+		b = binary.AppendUvarint(b, uint64(len(s)))
+		b = append(b, s...)
+	}
+	return b
+}
+
+var errSpill = errors.New("a temporary file of the merge is damaged")
+
+// A bodyReader decodes what appendBody made.
+type bodyReader struct {
+	b   []byte
+	bad bool
+}
+
+func (d *bodyReader) uint() uint64 {
+	n, size := binary.Uvarint(d.b)
+	if size <= 0 {
+		d.bad = true
+		return 0
+	}
+	d.b = d.b[size:]
+	return n
+}
+
+func (d *bodyReader) text() []byte {
+	n := d.uint()
+	if n > uint64(len(d.b)) {
+		d.bad = true
+		return nil
+	}
+	s := d.b[:n]
+	d.b = d.b[n:]
+	return s
+}
+
+// A rowDecoder makes records of rows again. Its strings are interned, except keys.
+type rowDecoder struct {
+	op, client, endpoint, err interner
+}
+
+func (x *rowDecoder) decode(row *sortRow, r *Record) error {
+	d := bodyReader{b: row.body}
+	*r = Record{Start: row.start}
+	r.Thread = uint32(d.uint())
+	r.Duration = time.Duration(d.uint())
+	r.Objects = int(d.uint())
+	r.Bytes = int64(d.uint())
+	r.FirstByte = time.Duration(d.uint())
+	r.LastByte = time.Duration(d.uint())
+	r.Status = uint16(d.uint())
+	r.Retries = uint16(d.uint())
+	r.Requests = uint16(d.uint())
+	r.Category = d.uint()
+	due, size := binary.Varint(d.b)
+	if size <= 0 {
+		return errSpill
+	}
+	r.Due, d.b = due, d.b[size:]
+	r.Op = x.op.get(d.text())
+	r.Client = x.client.get(d.text())
+	r.Endpoint = x.endpoint.get(d.text())
+	r.Key = string(d.text())
+	r.Err = x.err.get(d.text())
+	if d.bad {
+		return errSpill
+	}
+	return nil
+}
