@@ -111,23 +111,33 @@ func openLog(ctx context.Context, path string, in io.Reader) (*logFile, error) {
 	if path == "-" {
 		return spool(ctx, "standard input", in)
 	}
-	file, err := os.Open(path)
+	file, info, err := openFile(path)
 	if err != nil {
-		return nil, runError("cannot open the op log %s: %w", path, reason(err))
+		return nil, err
 	}
-	info, err := file.Stat()
-	switch {
-	case err != nil:
-		file.Close()
-		return nil, runError("cannot open the op log %s: %w", path, reason(err))
-	case info.IsDir():
-		file.Close()
-		return nil, runError("%s is a folder, not an op log", path).tell("give the .csv.zst file in it")
-	case !info.Mode().IsRegular(): // a pipe: it can be read only once
+	if !info.Mode().IsRegular() { // a pipe: it can be read only once
 		defer file.Close()
 		return spool(ctx, path, file)
 	}
 	return &logFile{name: path, file: file, size: info.Size()}, nil
+}
+
+// openFile opens what should be an op log.
+func openFile(path string) (*os.File, fs.FileInfo, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, runError("cannot open the op log %s: %w", path, reason(err))
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, nil, runError("cannot open the op log %s: %w", path, reason(err))
+	}
+	if info.IsDir() {
+		file.Close()
+		return nil, nil, runError("%s is a folder, not an op log", path).tell("give the .csv.zst file in it")
+	}
+	return file, info, nil
 }
 
 // spool copies a stream to a temporary file, because an analysis reads twice.
