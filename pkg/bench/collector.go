@@ -27,13 +27,20 @@ type collector struct {
 	mu    sync.Mutex
 	tapes []*tape
 
-	stop chan struct{}
-	done chan struct{}
-	err  error // the first sink's failure; read after close
+	phase chan phase
+	stop  chan struct{}
+	done  chan struct{}
+	err   error // the first sink's failure; read after close
+}
+
+// A phase is a message to the collector that another part of the run begins.
+type phase struct {
+	threads int
+	begun   chan struct{}
 }
 
 func startCollector(sinks []Sink, fail func(error)) *collector {
-	c := &collector{sinks: sinks, fail: fail, stop: make(chan struct{}), done: make(chan struct{})}
+	c := &collector{sinks: sinks, fail: fail, phase: make(chan phase), stop: make(chan struct{}), done: make(chan struct{})}
 	go c.loop()
 	return c
 }
@@ -53,8 +60,10 @@ func (c *collector) loop() {
 	lastSweep, lastFlush := time.Now(), time.Now()
 	for {
 		stopping := false
+		var next phase
 		select {
 		case <-tick.C:
+		case next = <-c.phase:
 		case <-c.stop:
 			stopping = true
 		}
@@ -63,6 +72,7 @@ func (c *collector) loop() {
 		}
 		c.sweep()
 		lastSweep = time.Now()
+		c.enter(next)
 		if stopping || time.Since(lastFlush) >= flushInterval-sweepInterval/2 {
 			c.flush()
 			lastFlush = time.Now()
@@ -71,6 +81,25 @@ func (c *collector) loop() {
 			return
 		}
 	}
+}
+
+// beginPhase returns when every sink has all records of the phase before.
+func (c *collector) beginPhase(threads int) {
+	p := phase{threads, make(chan struct{})}
+	c.phase <- p
+	<-p.begun
+}
+
+func (c *collector) enter(p phase) {
+	if p.begun == nil {
+		return
+	}
+	for _, s := range c.sinks {
+		if s, ok := s.(Phaser); ok {
+			s.BeginPhase(p.threads)
+		}
+	}
+	close(p.begun)
 }
 
 func (c *collector) sweep() {

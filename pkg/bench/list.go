@@ -65,6 +65,7 @@ func (l *List) Do(ctx context.Context, w *Worker) error {
 	req := l.request(w.Env, w.ID)
 	want := l.entries[req.Prefix]
 	return w.Measure(ctx, "LIST", req.Prefix, func(ctx context.Context, r *Request) error {
+		r.Receives = true
 		n := 0
 		err := r.List(ctx, req, func(s3.Object) bool { n++; return true }, r.Trace)
 		r.Objects = n

@@ -28,6 +28,12 @@ type Sink interface {
 	Flush() error
 }
 
+// A Phaser is a Sink that wants to know when the measured run begins: what it
+// was given before is preparation's, what follows is the run's.
+type Phaser interface {
+	BeginPhase(threads int)
+}
+
 // Progress is told how the phases other than the measured run come along.
 type Progress interface {
 	Begin(title string, total int64) // total 0 = not known

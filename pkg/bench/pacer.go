@@ -2,7 +2,7 @@ package bench
 
 import (
 	"context"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -10,55 +10,56 @@ import (
 // start, whatever happened to the arrivals before it.
 type pacer struct {
 	start    time.Time
-	interval float64 // ns
-	taken    atomic.Int64
-	sent     atomic.Int64 // arrivals that a worker went off with
+	end      time.Time // zero = open
+	interval float64   // ns
+
+	// The lock is held while waiting for the next arrival to be due: one
+	// worker watches the clock, and the others queue behind it.
+	mu    sync.Mutex
+	taken int64 // arrivals that a worker went off with
+	alarm *alarm
 }
 
-func newPacer(rate float64, start time.Time) *pacer {
-	return &pacer{start: start, interval: 1e9 / rate}
+func newPacer(rate float64, start, end time.Time) (*pacer, error) {
+	a, err := newAlarm()
+	if err != nil {
+		return nil, err
+	}
+	return &pacer{start: start, end: end, interval: 1e9 / rate, alarm: a}, nil
 }
 
-// next takes the next arrival and waits until it is due. It returns false
-// when the run ends first.
-func (p *pacer) next(ctx context.Context, end time.Time) (due time.Time, ok bool) {
-	n := p.taken.Add(1) - 1
-	due = p.start.Add(time.Duration(float64(n) * p.interval))
-	// A backlog ends with the run: what was due but not sent is counted there.
-	if !end.IsZero() && (!due.Before(end) || !time.Now().Before(end)) {
+// close ends all waiting.
+func (p *pacer) close() { p.alarm.close() }
+
+// next waits for the next arrival to be due and takes it. It returns false
+// when the run ends first. A backlog ends with the run: what was due but not
+// sent is counted there.
+func (p *pacer) next(ctx context.Context) (due time.Time, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	due = p.start.Add(time.Duration(float64(p.taken) * p.interval))
+	if !p.end.IsZero() && (!due.Before(p.end) || !time.Now().Before(p.end)) {
 		return due, false
 	}
-	if !sleepUntil(ctx, due) {
+	for wait := time.Until(due); wait > 0; wait = time.Until(due) {
+		if ctx.Err() != nil || !p.alarm.wait(ctx, wait) {
+			return due, false
+		}
+	}
+	if ctx.Err() != nil {
 		return due, false
 	}
-	p.sent.Add(1)
+	p.taken++
 	return due, true
 }
 
-// offered is how many arrivals the schedule had by t.
-func (p *pacer) offered(t time.Time) int64 {
-	return int64(float64(t.Sub(p.start))/p.interval) + 1
-}
-
-// coarse is how much of a wait is left to an exact sleep: the runtime's timers
-// may fire up to a millisecond late.
-const coarse = 1500 * time.Microsecond
-
-func sleepUntil(ctx context.Context, t time.Time) bool {
-	if wait := time.Until(t) - coarse; wait > 0 {
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return false
-		}
+// unsent is how many arrivals were due by t that no worker went off with.
+func (p *pacer) unsent(t time.Time) int64 {
+	if !p.end.IsZero() && t.After(p.end) {
+		t = p.end
 	}
-	for {
-		wait := time.Until(t)
-		if wait <= 0 {
-			return ctx.Err() == nil
-		}
-		exactSleep(wait)
-	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	due := int64(float64(t.Sub(p.start)) / p.interval)
+	return max(0, due-p.taken)
 }

@@ -8,11 +8,21 @@ import (
 	"time"
 )
 
+func pacerFor(t *testing.T, rate float64, start, end time.Time) *pacer {
+	t.Helper()
+	p, err := newPacer(rate, start, end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.close)
+	return p
+}
+
 func TestPacerDoesNotWaitForAnswers(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
-	p := newPacer(1000, start)
 	end := start.Add(200 * time.Millisecond)
+	p := pacerFor(t, 1000, start, end)
 	var mu sync.Mutex
 	var lags []time.Duration
 	var wg sync.WaitGroup
@@ -20,7 +30,7 @@ func TestPacerDoesNotWaitForAnswers(t *testing.T) {
 		wg.Go(func() {
 			first := true
 			for {
-				due, ok := p.next(context.Background(), end)
+				due, ok := p.next(context.Background())
 				if !ok {
 					return
 				}
@@ -46,43 +56,46 @@ func TestPacerDoesNotWaitForAnswers(t *testing.T) {
 		}
 	}
 	// What was due in the 100 ms goes off late, but it does go off.
-	if late < 70 || late > 110 {
-		t.Errorf("%d arrivals were more than 20 ms late, want about 80 to 100", late)
+	if late < 70 {
+		t.Errorf("%d arrivals were more than 20 ms late, want at least the 80 of the hold-up", late)
 	}
-	if n := len(lags); n < 195 || n > 200 {
-		t.Errorf("%d arrivals in 200 ms at 1000/s, want 200", n)
+	if n := int64(len(lags)) + p.unsent(end); n != 200 {
+		t.Errorf("%d arrivals sent and unsent in 200 ms at 1000/s, want 200", n)
 	}
 }
 
-func TestPacerIsExact(t *testing.T) {
-	t.Parallel()
-	start := time.Now().Add(5 * time.Millisecond)
-	p := newPacer(500, start)
+// BenchmarkPacerLag shows how late arrivals go off: the median should be far
+// below what a request takes.
+func BenchmarkPacerLag(b *testing.B) {
+	p, err := newPacer(2000, time.Now(), time.Time{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer p.close()
 	var lags []time.Duration
-	for range 100 {
-		due, ok := p.next(context.Background(), time.Time{})
+	for b.Loop() {
+		due, ok := p.next(context.Background())
 		if !ok {
-			t.Fatal("the schedule ended")
+			b.Fatal("the schedule ended")
 		}
 		lags = append(lags, time.Since(due))
 	}
 	slices.Sort(lags)
-	if median := lags[len(lags)/2]; median > time.Millisecond {
-		t.Errorf("the median arrival is %v late", median)
-	}
+	b.ReportMetric(float64(lags[len(lags)/2].Microseconds()), "p50-µs-late")
+	b.ReportMetric(float64(lags[len(lags)*99/100].Microseconds()), "p99-µs-late")
 }
 
 func TestPacerEndsWithTheRun(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
-	p := newPacer(0.01, time.Now()) // the second arrival is due in 100 s
-	_, _ = p.next(ctx, time.Time{})
+	p := pacerFor(t, 0.01, time.Now(), time.Time{}) // the second arrival is due in 100 s
+	_, _ = p.next(ctx)
 	time.AfterFunc(20*time.Millisecond, cancel)
 	start := time.Now()
-	if _, ok := p.next(ctx, time.Time{}); ok || time.Since(start) > 5*time.Second {
+	if _, ok := p.next(ctx); ok || time.Since(start) > 5*time.Second {
 		t.Errorf("next returned %v after %v", ok, time.Since(start))
 	}
-	if n := p.offered(p.start.Add(250 * time.Second)); n != 3 {
-		t.Errorf("%d arrivals were offered by 250 s, want 3 (at 0, 100 and 200 s)", n)
+	if n := p.unsent(p.start.Add(350 * time.Second)); n != 2 {
+		t.Errorf("%d arrivals are unsent after 350 s, want 2 of 3", n)
 	}
 }

@@ -79,38 +79,32 @@ func (u *run) countRequest(err error) {
 	}
 }
 
-func (u *run) begin() {
+func (u *run) begin() (err error) {
 	now := time.Now()
 	if u.opts.Duration > 0 {
 		u.deadline = now.Add(u.opts.Duration)
 	}
 	if u.opts.Rate > 0 {
-		u.pacer = newPacer(u.opts.Rate, now)
+		u.pacer, err = newPacer(u.opts.Rate, now, u.deadline)
 	}
 	u.meter = startLoadMeter()
+	return err
 }
 
 func (u *run) end() {
 	u.load = u.meter.stop(0)
-	if u.pacer == nil {
-		return
+	if u.pacer != nil {
+		u.unsent = u.pacer.unsent(time.Now())
+		u.pacer.close()
 	}
-	ended := time.Now()
-	if !u.deadline.IsZero() && ended.After(u.deadline) {
-		ended = u.deadline
-	}
-	u.unsent = max(0, u.pacer.offered(ended)-u.sentSteps())
 }
-
-// sentSteps is how many arrivals of the schedule were really sent.
-func (u *run) sentSteps() int64 { return u.pacer.sent.Load() }
 
 // steps has w do one step after the other. Requests on the wire when the time
 // is over may finish, for as long as Drain allows.
 func (u *run) steps(w *Worker, op Op) error {
 	for !u.stopped() {
 		if u.pacer != nil {
-			due, ok := u.pacer.next(u.steering, u.deadline)
+			due, ok := u.pacer.next(u.steering)
 			if !ok {
 				return nil
 			}

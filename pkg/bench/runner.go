@@ -113,9 +113,11 @@ func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	col := startCollector(sinks, run.abort)
 	err := r.makeWorkers(run, col)
 	if err == nil {
+		col.beginPhase(r.Options.Concurrency)
 		err = r.Op.Prepare(run.requests, r.env)
 	}
 	if err == nil {
+		col.beginPhase(r.Options.Concurrency)
 		err = r.measure(run)
 	}
 	out := run.outcome(col, err)
@@ -197,7 +199,9 @@ func (r *Runner) measure(run *run) error {
 	for _, w := range r.env.workers {
 		w.silent = false
 	}
-	run.begin()
+	if err := run.begin(); err != nil {
+		return err
+	}
 	defer run.watchDrain()()
 	err := r.env.each(func(w *Worker) error { return run.steps(w, r.Op) })
 	run.end()

@@ -31,9 +31,10 @@ type Worker struct {
 // request moved, and sends through the engine with the trace.
 type Request struct {
 	s3.Engine
-	Trace   *s3.Trace
-	Objects int
-	Bytes   int64
+	Trace    *s3.Trace
+	Receives bool // the answer is what is asked for: its first byte is worth noting
+	Objects  int
+	Bytes    int64
 }
 
 // Measure times call and records it. It is the only place in the project where
@@ -73,8 +74,9 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 		rec.Duration = time.Since(start)
 		rec.Endpoint = host.Endpoint
 		rec.Objects, rec.Bytes = req.Objects, req.Bytes
+		// Readers tell a download from an upload by which of the two is there.
 		rec.FirstByte, rec.LastByte = 0, req.Trace.LastByte()
-		if rec.LastByte == 0 { // readers tell a download from an upload by which is there
+		if req.Receives {
 			rec.FirstByte = req.Trace.FirstByte()
 		}
 		rec.Status = req.Trace.Status()

@@ -1,0 +1,193 @@
+package s3
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/minio/minio-go/v7"
+)
+
+// minioEngine sends requests through minio-go.
+type minioEngine struct {
+	core minio.Core
+	part uint64 // part size of multipart uploads; 0 = minio-go's own
+}
+
+// receiveBuffers hold payload on its way to nowhere. 128 KiB is past the point
+// where larger reads save system calls on loopback.
+var receiveBuffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); return &b }}
+
+func (e *minioEngine) Put(ctx context.Context, p Put, tr *Trace) (Object, error) {
+	opts := minio.PutObjectOptions{ContentType: p.ContentType, PartSize: e.part}
+	var info minio.UploadInfo
+	var err error
+	if p.Size <= signedWhole {
+		info, err = e.putSmall(withTrace(ctx, tr), p, opts)
+	} else {
+		info, err = e.core.Client.PutObject(withTrace(ctx, tr), p.Bucket, p.Key, p.Body, p.Size, opts)
+	}
+	if err != nil {
+		return Object{}, asError(err, tr)
+	}
+	return Object{
+		Ref:  Ref{Bucket: p.Bucket, Key: p.Key, VersionID: info.VersionID},
+		ETag: info.ETag,
+		Size: p.Size,
+	}, nil
+}
+
+// signedWhole is up to which size a payload is signed as a whole. minio-go
+// would sign it in chunks, for which it makes buffers of 64 KiB per request.
+const signedWhole = 64 << 10
+
+func (e *minioEngine) putSmall(ctx context.Context, p Put, opts minio.PutObjectOptions) (minio.UploadInfo, error) {
+	sum := sha256.New()
+	if _, err := io.Copy(sum, p.Body); err != nil {
+		return minio.UploadInfo{}, err
+	}
+	if _, err := p.Body.Seek(0, io.SeekStart); err != nil {
+		return minio.UploadInfo{}, err
+	}
+	opts.DisableContentSha256 = true // not in chunks
+	return e.core.PutObject(ctx, p.Bucket, p.Key, p.Body, p.Size, "", hex.EncodeToString(sum.Sum(nil)), opts)
+}
+
+func (e *minioEngine) Get(ctx context.Context, g Get, tr *Trace) (Download, error) {
+	opts := minio.GetObjectOptions{VersionID: g.VersionID}
+	if g.Length > 0 {
+		if err := opts.SetRange(g.Offset, g.Offset+g.Length-1); err != nil {
+			return Download{}, asError(err, tr)
+		}
+	}
+	body, info, header, err := e.core.GetObject(withTrace(ctx, tr), g.Bucket, g.Key, opts)
+	if err != nil {
+		return Download{}, asError(err, tr)
+	}
+	d := Download{Object: toObject(g.Bucket, info)}
+	d.Bytes, err = drain(body)
+	if err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = errorf(CodeShortRead, int(tr.Status()), "the answer ended after %d of %s bytes", d.Bytes, header.Get("Content-Length"))
+		}
+		return d, asError(err, tr)
+	}
+	return d, nil
+}
+
+// drain reads body to its end and throws it away.
+func drain(body io.ReadCloser) (int64, error) {
+	buf := receiveBuffers.Get().(*[]byte)
+	defer receiveBuffers.Put(buf)
+	defer body.Close()
+	var n int64
+	for {
+		k, err := body.Read(*buf)
+		n += int64(k)
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+}
+
+func (e *minioEngine) Stat(ctx context.Context, ref Ref, tr *Trace) (Object, error) {
+	opts := minio.StatObjectOptions{VersionID: ref.VersionID}
+	info, err := e.core.Client.StatObject(withTrace(ctx, tr), ref.Bucket, ref.Key, opts)
+	if err != nil {
+		return Object{}, asError(err, tr)
+	}
+	return toObject(ref.Bucket, info), nil
+}
+
+// Delete removes all of refs, which are of one bucket and at most 1000, with
+// one request, and counts what the store confirms.
+func (e *minioEngine) Delete(ctx context.Context, refs []Ref, tr *Trace) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	each := func(yield func(minio.ObjectInfo) bool) {
+		for _, r := range refs {
+			if !yield(minio.ObjectInfo{Key: r.Key, VersionID: r.VersionID}) {
+				return
+			}
+		}
+	}
+	results, err := e.core.Client.RemoveObjectsWithIter(withTrace(ctx, tr), refs[0].Bucket, each, minio.RemoveObjectsOptions{})
+	if err != nil {
+		return asError(err, tr)
+	}
+	var deleted, failed int
+	var first error
+	for r := range results {
+		if r.Err == nil {
+			deleted++
+			continue
+		}
+		failed++
+		if first == nil {
+			first = r.Err
+		}
+	}
+	if ctx.Err() != nil {
+		return asError(context.Cause(ctx), tr)
+	}
+	return deleteError(first, deleted, failed, len(refs), tr)
+}
+
+func deleteError(first error, deleted, failed, asked int, tr *Trace) error {
+	switch {
+	case first != nil:
+		e := asError(first, tr).(*Error)
+		if failed == asked {
+			return e
+		}
+		return errorf(e.Code, e.Status, "%d of %d objects not deleted; first: %s", failed, asked, e.Message)
+	case deleted != asked:
+		return errorf(CodeBadAnswer, int(tr.Status()), "the store confirmed %d of %d deletions", deleted, asked)
+	}
+	return nil
+}
+
+func (e *minioEngine) List(ctx context.Context, l List, each func(Object) bool, tr *Trace) error {
+	opts := minio.ListObjectsOptions{
+		Prefix:       l.Prefix,
+		Recursive:    !l.Flat,
+		WithVersions: l.Versions,
+		WithMetadata: l.Metadata,
+		MaxKeys:      l.MaxKeys,
+	}
+	for info := range e.core.Client.ListObjectsIter(withTrace(ctx, tr), l.Bucket, opts) {
+		if info.Err != nil {
+			return asError(info.Err, tr)
+		}
+		o := toObject(l.Bucket, info)
+		o.IsPrefix = l.Flat && strings.HasSuffix(info.Key, "/") && info.LastModified.IsZero()
+		if !each(o) {
+			return nil
+		}
+	}
+	// A listing that was cut off ends like one that is complete.
+	if ctx.Err() != nil {
+		return asError(context.Cause(ctx), tr)
+	}
+	return nil
+}
+
+func toObject(bucket string, info minio.ObjectInfo) Object {
+	return Object{
+		Ref:          Ref{Bucket: bucket, Key: info.Key, VersionID: info.VersionID},
+		ETag:         strings.Trim(info.ETag, `"`),
+		Size:         info.Size,
+		LastModified: info.LastModified,
+		DeleteMarker: info.IsDeleteMarker,
+		HasMetadata:  len(info.UserMetadata) > 0 || len(info.Metadata[http.CanonicalHeaderKey("Content-Type")]) > 0,
+	}
+}

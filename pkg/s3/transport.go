@@ -1,0 +1,85 @@
+package s3
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+)
+
+const (
+	dialTimeout = 10 * time.Second
+	// A store that holds an answer back longer than this has failed; without
+	// a bound a frozen store would hold prepare and clean-up for ever.
+	answerTimeout = 5 * time.Minute
+)
+
+// newTransport returns a transport for one host. With addr it connects there,
+// whatever the name in the URL is, so that each address of a name can be a
+// host of its own while TLS still sees the name.
+func newTransport(cfg *Config, addr string) (*http.Transport, error) {
+	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
+	t := &http.Transport{
+		DialContext: func(ctx context.Context, network, target string) (net.Conn, error) {
+			if addr != "" {
+				target = addr
+			}
+			return dialer.DialContext(ctx, network, target)
+		},
+		Proxy:                 http.ProxyFromEnvironment,
+		MaxIdleConns:          0,
+		MaxIdleConnsPerHost:   max(cfg.Concurrency, 16),
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   15 * time.Second,
+		ResponseHeaderTimeout: answerTimeout,
+		ExpectContinueTimeout: 10 * time.Second,
+		// Objects must arrive as they are stored, or lengths mean nothing.
+		DisableCompression: true,
+		WriteBufferSize:    bufferSize(cfg.Concurrency),
+		ReadBufferSize:     bufferSize(cfg.Concurrency),
+	}
+	if !cfg.TLS {
+		return t, nil
+	}
+	tlsConfig, err := newTLSConfig(cfg)
+	if err != nil {
+		return nil, err
+	}
+	t.TLSClientConfig = tlsConfig
+	return t, nil
+}
+
+// bufferSize shares 4 MiB among the connections, since thousands of them with
+// large buffers would be most of the process.
+func bufferSize(connections int) int {
+	return min(max(4<<20/max(connections, 1), 4<<10), 64<<10)
+}
+
+func newTLSConfig(cfg *Config) (*tls.Config, error) {
+	c := &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		InsecureSkipVerify: cfg.Insecure, // the user asked for it by --insecure
+		ClientSessionCache: tls.NewLRUClientSessionCache(1024),
+	}
+	if cfg.CAFile == "" {
+		return c, nil
+	}
+	pem, err := os.ReadFile(cfg.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("read the CA file: %w", err)
+	}
+	// The system's roots stay trusted: a private CA is an addition.
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("read the CA file: %s holds no PEM certificate", cfg.CAFile)
+	}
+	c.RootCAs = pool
+	return c, nil
+}
