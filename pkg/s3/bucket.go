@@ -1,0 +1,127 @@
+package s3
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/tags"
+)
+
+// ownTag marks a bucket that warp made. Where a store has no bucket tags the
+// mark is lost, and warp treats the bucket as somebody else's: the safe side.
+const ownTag = "created-by"
+
+// BucketExists asks the store whether bucket is there.
+func (c *Client) BucketExists(ctx context.Context, bucket string) (exists bool, err error) {
+	err = c.anyHost(ctx, func(h *Host) error {
+		exists, err = h.minio.BucketExists(ctx, bucket)
+		return err
+	})
+	return exists, err
+}
+
+// MakeBucket creates bucket and marks it as made by warp.
+func (c *Client) MakeBucket(ctx context.Context, bucket string) error {
+	return c.anyHost(ctx, func(h *Host) error {
+		err := h.minio.MakeBucket(ctx, bucket, minio.MakeBucketOptions{Region: c.region})
+		if err != nil {
+			return err
+		}
+		mark, err := tags.MapToBucketTags(map[string]string{ownTag: "warp"})
+		if err == nil {
+			_ = h.minio.SetBucketTagging(ctx, bucket, mark) // see ownTag
+		}
+		return nil
+	})
+}
+
+// MadeByWarp says whether warp created bucket.
+func (c *Client) MadeByWarp(ctx context.Context, bucket string) bool {
+	made := false
+	_ = c.anyHost(ctx, func(h *Host) error {
+		t, err := h.minio.GetBucketTagging(ctx, bucket)
+		made = err == nil && t.ToMap()[ownTag] == "warp"
+		return nil
+	})
+	return made
+}
+
+// Versioning returns Enabled, Suspended, or "" for a bucket that never had it.
+// A store that does not know the question has no versions.
+func (c *Client) Versioning(ctx context.Context, bucket string) (state string, err error) {
+	err = c.anyHost(ctx, func(h *Host) error {
+		v, err := h.minio.GetBucketVersioning(ctx, bucket)
+		state = v.Status
+		if unknownToStore(err) {
+			return nil
+		}
+		return err
+	})
+	return state, err
+}
+
+// SetVersioning turns versioning of bucket on, or suspends it.
+func (c *Client) SetVersioning(ctx context.Context, bucket string, on bool) error {
+	return c.anyHost(ctx, func(h *Host) error {
+		if on {
+			return h.minio.EnableVersioning(ctx, bucket)
+		}
+		return h.minio.SuspendVersioning(ctx, bucket)
+	})
+}
+
+// WriteSmall stores a small object and returns when the store says that it was
+// modified, by the store's clock.
+func (c *Client) WriteSmall(ctx context.Context, ref Ref, data []byte) (modified time.Time, err error) {
+	err = c.anyHost(ctx, func(h *Host) error {
+		put := Put{Ref: ref, Body: bytes.NewReader(data), Size: int64(len(data)), ContentType: "application/json"}
+		if _, err := h.Put(ctx, put, NewTrace(time.Now())); err != nil {
+			return err
+		}
+		o, err := h.Stat(ctx, ref, NewTrace(time.Now()))
+		modified = o.LastModified
+		return err
+	})
+	return modified, err
+}
+
+// ReadSmall returns the content of a small object.
+func (c *Client) ReadSmall(ctx context.Context, ref Ref) (data []byte, err error) {
+	const most = 1 << 20 // a foreign object under a marker's name must not fill the memory
+	err = c.anyHost(ctx, func(h *Host) error {
+		body, err := h.minio.GetObject(ctx, ref.Bucket, ref.Key, minio.GetObjectOptions{})
+		if err != nil {
+			return err
+		}
+		defer body.Close()
+		data, err = io.ReadAll(io.LimitReader(body, most))
+		return err
+	})
+	return data, err
+}
+
+// List lists through whichever host answers. It may have to start again, and
+// calls begin each time that it does.
+func (c *Client) List(ctx context.Context, l List, begin func(), each func(Object) bool) error {
+	return c.anyHost(ctx, func(h *Host) error {
+		begin()
+		return h.List(ctx, l, each, NewTrace(time.Now()))
+	})
+}
+
+// Delete removes refs through whichever host answers.
+func (c *Client) Delete(ctx context.Context, refs []Ref) error {
+	return c.anyHost(ctx, func(h *Host) error { return h.Delete(ctx, refs, NewTrace(time.Now())) })
+}
+
+// unknownToStore says whether err means that the store lacks the function.
+func unknownToStore(err error) bool {
+	e, ok := asError(err, nil).(*Error)
+	if !ok {
+		return false
+	}
+	return e.Status == 400 || e.Status == 405 || e.Status == 501 || e.Code == "NotImplemented"
+}

@@ -1,0 +1,168 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+)
+
+// Config says how to reach a store.
+type Config struct {
+	Hosts       []Address
+	TLS         bool
+	Insecure    bool   // accept any certificate
+	CAFile      string // PEM file of further certificate authorities
+	Region      string // "" asks the store
+	HostSelect  string // weighed or roundrobin
+	Credentials *credentials.Credentials
+	AppVersion  string // warp's version, for the User-Agent
+	Concurrency int    // connections worth keeping open per host
+}
+
+// An Address is a host as the user wrote it, and where to connect to if that
+// is something else (--resolve-host).
+type Address struct {
+	Name string // host:port, goes into the request
+	Dial string // ip:port; "" = Name
+}
+
+// A Host is one host of the store. It sends requests through its Engine.
+type Host struct {
+	Engine
+	Endpoint string // as it stands in logs: scheme://host:port
+	minio    *minio.Client
+	index    int
+}
+
+// A Client is the store: all its hosts and the choice between them.
+type Client struct {
+	hosts    []*Host
+	selector *Selector
+	region   string
+}
+
+// libraryRetries makes minio-go never wait: it sleeps after a failed request
+// even when it is not going to repeat it, and that sleep would be measured.
+var libraryRetries sync.Once
+
+// New returns a client for the hosts of cfg. It sends nothing.
+func New(cfg Config) (*Client, error) {
+	if len(cfg.Hosts) == 0 {
+		return nil, errors.New("no host is given")
+	}
+	libraryRetries.Do(func() { minio.DefaultRetryUnit = 0 })
+	selector, err := NewSelector(cfg.HostSelect, len(cfg.Hosts))
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{selector: selector, region: cfg.Region}
+	for i, a := range cfg.Hosts {
+		h, err := newHost(&cfg, a)
+		if err != nil {
+			return nil, fmt.Errorf("host %s: %w", a.Name, err)
+		}
+		h.index = i
+		c.hosts = append(c.hosts, h)
+	}
+	return c, nil
+}
+
+func newHost(cfg *Config, a Address) (*Host, error) {
+	transport, err := newTransport(cfg, a.Dial)
+	if err != nil {
+		return nil, err
+	}
+	mc, err := minio.New(a.Name, &minio.Options{
+		Creds:      cfg.Credentials,
+		Secure:     cfg.TLS,
+		Transport:  tracer{transport},
+		Region:     cfg.Region,
+		MaxRetries: 1, // repeating is for the run to decide, and to count
+	})
+	if err != nil {
+		return nil, err
+	}
+	mc.SetAppInfo("warp", cfg.AppVersion)
+	scheme, name := "http://", a.Name
+	if cfg.TLS {
+		scheme = "https://"
+	}
+	if a.Dial != "" {
+		name = a.Dial
+	}
+	return &Host{Engine: &minioEngine{core: minio.Core{Client: mc}}, Endpoint: scheme + name, minio: mc}, nil
+}
+
+// Acquire picks the host for one request; Release must follow.
+func (c *Client) Acquire() *Host { return c.hosts[c.selector.Acquire()] }
+
+// Release says that the request on h has finished.
+func (c *Client) Release(h *Host) { c.selector.Release(h.index) }
+
+// EngineName says what sends the requests.
+func (c *Client) EngineName() string { return "minio" }
+
+// Endpoints lists all hosts as they stand in logs.
+func (c *Client) Endpoints() []string {
+	var all []string
+	for _, h := range c.hosts {
+		all = append(all, h.Endpoint)
+	}
+	return all
+}
+
+// bookkeepingAttempts bounds how often requests are repeated that are not
+// measured: those for buckets, markers and clean-up.
+const bookkeepingAttempts = 8
+
+// anyHost calls do with one host after the other until one can be connected
+// to, and again after a moment where the store is only busy. It is for what is
+// done once and on whatever host, and is never measured.
+func (c *Client) anyHost(ctx context.Context, do func(*Host) error) error {
+	for attempt := 1; ; attempt++ {
+		err := c.tryHosts(ctx, do)
+		var nobody *UnreachableError
+		if err == nil || !Repeatable(err) || errors.As(err, &nobody) || attempt == bookkeepingAttempts {
+			return err
+		}
+		select {
+		case <-time.After(25 * time.Millisecond << attempt):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+func (c *Client) tryHosts(ctx context.Context, do func(*Host) error) error {
+	var unreachable []error
+	for _, h := range c.hosts {
+		err := asError(do(h), nil)
+		if err == nil || !IsConnection(err) || ctx.Err() != nil {
+			return err
+		}
+		unreachable = append(unreachable, fmt.Errorf("%s: %w", h.Endpoint, err))
+	}
+	return &UnreachableError{Hosts: c.Endpoints(), Err: errors.Join(unreachable...)}
+}
+
+// An UnreachableError says that not one host of the store can be connected to.
+type UnreachableError struct {
+	Hosts []string
+	Err   error
+}
+
+func (e *UnreachableError) Error() string {
+	first, _, _ := strings.Cut(e.Err.Error(), "\n")
+	if len(e.Hosts) == 1 {
+		return "nothing answers: " + first
+	}
+	return fmt.Sprintf("none of %d hosts answers; the first: %s", len(e.Hosts), first)
+}
+
+func (e *UnreachableError) Unwrap() error { return e.Err }

@@ -1,0 +1,191 @@
+package s3
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/minio/minio-go/v7"
+)
+
+// Codes of failures that no store reported. They stand beside the S3 error
+// codes in logs and reports.
+const (
+	CodeRefused     = "ConnectionRefused"
+	CodeReset       = "ConnectionReset"
+	CodeClosed      = "ConnectionClosed"
+	CodeUnreachable = "HostUnreachable"
+	CodeTimeout     = "Timeout"
+	CodeDNS         = "NameNotResolved"
+	CodeTLS         = "TLSFailed"
+	CodeCanceled    = "Canceled"
+	CodeShortRead   = "ShortRead"
+	CodeWrongLength = "WrongLength"
+	CodeWrongETag   = "WrongETag"
+	CodeWrongList   = "WrongListing"
+	CodeBadAnswer   = "BadAnswer"
+)
+
+// An Error is a failed request: a code to count it under, what happened, and
+// the HTTP status where there was an answer.
+type Error struct {
+	Code    string
+	Message string
+	Status  int
+	Region  string // where the store says the bucket lives
+}
+
+func (e *Error) Error() string {
+	if e.Message == "" {
+		return e.Code
+	}
+	return e.Code + ": " + e.Message
+}
+
+func errorf(code string, status int, format string, args ...any) *Error {
+	return &Error{Code: code, Status: status, Message: fmt.Sprintf(format, args...)}
+}
+
+// CodeOf returns the code of err, or "" where it is none of this package's.
+func CodeOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// IsConnection says whether no connection to the host could be had, so that
+// asking it again at once is pointless.
+func IsConnection(err error) bool {
+	switch CodeOf(err) {
+	case CodeRefused, CodeUnreachable, CodeDNS, CodeTLS:
+		return true
+	}
+	return false
+}
+
+// Repeatable says whether the same request may succeed a moment later.
+func Repeatable(err error) bool {
+	var e *Error
+	if !errors.As(err, &e) || e.Code == CodeCanceled || e.Code == CodeTLS {
+		return false
+	}
+	switch e.Status {
+	case 0, 408, 429:
+		return true
+	}
+	return e.Status >= 500 && e.Status != 501 || e.Code == CodeShortRead
+}
+
+// asError turns what minio-go and net return into an *Error; nil stays nil.
+func asError(err error, tr *Trace) error {
+	if err == nil {
+		return nil
+	}
+	var own *Error
+	if errors.As(err, &own) {
+		return own
+	}
+	var resp minio.ErrorResponse
+	if errors.As(err, &resp) {
+		return fromResponse(resp, int(tr.Status()))
+	}
+	status := 0
+	if tr != nil {
+		status = int(tr.Status())
+	}
+	return &Error{Code: netCode(err), Message: plainText(err), Status: status}
+}
+
+func fromResponse(resp minio.ErrorResponse, seen int) *Error {
+	status := resp.StatusCode
+	if status == 0 {
+		status = seen
+	}
+	code := resp.Code
+	// minio-go calls an answer that is no S3 error document by its status
+	// line, which is too long and too varied to be counted under.
+	if code == "" || strings.ContainsAny(code, " \t") {
+		code = fmt.Sprintf("HTTP%d", status)
+	}
+	message := resp.Message
+	if message == "" {
+		message = resp.Code
+	}
+	return &Error{Code: code, Message: oneLine(message), Status: status, Region: resp.Region}
+}
+
+// netCode names a failure below HTTP.
+func netCode(err error) string {
+	var (
+		dns    *net.DNSError
+		netErr net.Error
+		unk    x509.UnknownAuthorityError
+		host   x509.HostnameError
+		cert   *tls.CertificateVerificationError
+		record tls.RecordHeaderError
+	)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return CodeCanceled
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return CodeTimeout
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return CodeRefused
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return CodeReset
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EADDRNOTAVAIL):
+		return CodeUnreachable
+	case errors.As(err, &dns):
+		return CodeDNS
+	case errors.As(err, &unk), errors.As(err, &host), errors.As(err, &cert), errors.As(err, &record),
+		strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"), strings.Contains(err.Error(), "tls: "):
+		return CodeTLS
+	case errors.As(err, &netErr) && netErr.Timeout():
+		return CodeTimeout
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed),
+		strings.Contains(err.Error(), "Connection closed by foreign host"),
+		strings.Contains(err.Error(), "server closed idle connection"):
+		return CodeClosed
+	case strings.Contains(err.Error(), "malformed HTTP"), strings.Contains(err.Error(), "bad Content-Length"),
+		strings.Contains(err.Error(), "XML"), strings.Contains(err.Error(), "net/http: HTTP/1.x"):
+		return CodeBadAnswer
+	}
+	return "RequestFailed"
+}
+
+// plainText is the error without the URL that net/http puts in front: it
+// differs from request to request and may carry a signature.
+func plainText(err error) string {
+	var u interface{ Unwrap() error }
+	text := err.Error()
+	if strings.Contains(text, "://") && errors.As(err, &u) {
+		if inner := u.Unwrap(); inner != nil {
+			text = inner.Error()
+		}
+	}
+	return oneLine(text)
+}
+
+// oneLine keeps what a store says printable in one line of bounded length.
+func oneLine(s string) string {
+	const most = 300
+	s = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)), " ")
+	if len(s) > most {
+		s = s[:most] + "…"
+	}
+	return strings.ToValidUTF8(s, "?")
+}
