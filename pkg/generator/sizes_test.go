@@ -97,7 +97,7 @@ func TestRandSizeMeanExact(t *testing.T) {
 
 func TestRandSizeSample(t *testing.T) {
 	t.Parallel()
-	const n = 4 << 20
+	const n = 1 << 20
 	for _, maximum := range []int64{32 << 10, 10 << 20, 1e8} {
 		s := mustSizes(t, FormatSize(maximum), true)
 		var parts [8]int
