@@ -197,7 +197,7 @@ func (m *merger) addIdle(people map[sourceKey]*person) {
 				people[k] = &person{run: o.Run, client: o.Client, threads: o.Threads}
 			}
 		}
-		k := sourceKey{key.run, key.client}
+		k := sourceKey(key)
 		if key.run != "" && len(l.origins) == 0 && people[k] == nil && (key.client != "" || !runs[key.run]) {
 			people[k] = &person{run: key.run, client: key.client}
 		}

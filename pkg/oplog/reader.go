@@ -38,7 +38,7 @@ type Reader struct {
 	keys      []byte // of the batch that is being read
 	keyEnds   []int
 	fields    [][]byte
-	tabs      []int // where the tabs of the line are
+	ends      []int // of the fields of the line
 	row       rowTimes
 	outside   int  // first_byte or last_byte outside of the request
 	pending   bool // lines.next was called ahead for the line in ahead
@@ -193,7 +193,7 @@ func (r *Reader) readColumns(line []byte, complete bool) error {
 		r.columns = append(r.columns, c)
 	}
 	r.fields = make([][]byte, len(names))
-	r.tabs = make([]int, len(names)-1)
+	r.ends = make([]int, len(names))
 	for _, c := range essential {
 		if !r.has[c] {
 			return &ReadError{r.name, r.lines.line, c.String(), errors.New("the column is missing")}
@@ -343,8 +343,7 @@ func (r *Reader) readRow(rec *Record) (ok bool, err error) {
 // very end may have lost digits, which shows where there is another one to
 // compare it with.
 func (r *Reader) plausibleEnd() bool {
-	last := r.fields[len(r.fields)-1]
-	return len(last) > 0 && (!r.row.hasEnd || !r.row.hasDuration || r.row.end-r.row.start == r.row.duration)
+	return !r.row.lastEmpty && (!r.row.hasEnd || !r.row.hasDuration || r.row.end-r.row.start == r.row.duration)
 }
 
 // finish turns the end of the source into what Read returns from now on.

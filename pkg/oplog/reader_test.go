@@ -315,3 +315,31 @@ func FuzzRoundTrip(f *testing.F) {
 		sameRecords(t, got, []Record{in, in})
 	})
 }
+
+// Reading costs one allocation per batch, for its keys, and none without them.
+func TestReadAllocates(t *testing.T) {
+	records := benchRecords(120_000)
+	log := unzstd(t, writeLog(t, testHeader, testTrailer, records, len(records)))
+	for skip, limit := range map[bool]float64{false: 1, true: 0} {
+		r, err := NewReader(bytes.NewReader(log), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.SkipKeys = skip
+		dst := make([]Record, 500)
+		var failed error
+		read := func() {
+			_, err := r.Read(dst)
+			failed = errors.Join(failed, err)
+		}
+		for range 20 {
+			read()
+		}
+		if n := testing.AllocsPerRun(100, read); n > limit {
+			t.Errorf("skip %v: %v allocations per %d rows", skip, n, len(dst))
+		}
+		if failed != nil {
+			t.Fatal(failed)
+		}
+	}
+}

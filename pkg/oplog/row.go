@@ -12,20 +12,15 @@ type rowTimes struct {
 	start, first, last, end, duration int64
 	hasFirst, hasLast                 bool
 	hasEnd, hasDuration               bool
+	lastEmpty                         bool // nothing stands in the last column
 }
 
 // parseRow parses one line into rec. All of rec is set.
 func (r *Reader) parseRow(line []byte, rec *Record) error {
-	fields, err := r.split(line)
-	if err != nil {
-		return err
-	}
 	*rec = Record{Run: r.header.Run, Client: r.header.Client}
 	r.row = rowTimes{}
-	for i, c := range r.columns {
-		if !r.setField(rec, c, fields[i]) {
-			return r.badField(c, fields[i])
-		}
+	if err := r.setFields(line, rec); err != nil {
+		return err
 	}
 	if err := r.setTimes(rec); err != nil {
 		return err
@@ -36,25 +31,48 @@ func (r *Reader) parseRow(line []byte, rec *Record) error {
 	return nil
 }
 
-// split cuts a line at its tabs. Quotes are rare, so they have their own path.
-func (r *Reader) split(line []byte) ([][]byte, error) {
+// setFields cuts a line at its tabs. Quotes are rare, so they have their own path.
+func (r *Reader) setFields(line []byte, rec *Record) error {
 	if bytes.IndexByte(line, '"') >= 0 {
-		return r.splitQuoted(line)
+		return r.setQuoted(line, rec)
 	}
-	n, nul := findTabs(line, r.tabs)
-	if n != len(r.tabs) {
-		return nil, r.wrongCount(n + 1)
+	ends := r.ends
+	n, nul := findTabs(line, ends[:len(ends)-1])
+	if n != len(ends)-1 {
+		return r.wrongCount(n + 1)
 	}
-	fields, start := r.fields[:len(r.columns)], 0
-	for i, end := range r.tabs {
-		fields[i] = line[start:end]
-		start = end + 1
-	}
-	fields[n] = line[start:]
 	if nul {
-		return nil, r.nulError(fields)
+		return r.nulError(bytes.Split(line, []byte{'\t'}))
 	}
-	return fields, nil
+	ends[n] = len(line)
+	start := 0
+	for i, c := range r.columns[:len(ends)] {
+		f := line[start:ends[i]]
+		start = ends[i] + 1
+		if len(f) == 0 && c >= colDuration || c == colUnknown {
+			continue
+		}
+		if !r.setField(rec, c, f) {
+			return r.badField(c, f)
+		}
+	}
+	r.row.lastEmpty = ends[n] > 0 && line[len(line)-1] == '\t'
+	return nil
+}
+
+// setQuoted is setFields for a line with quotes.
+func (r *Reader) setQuoted(line []byte, rec *Record) error {
+	fields, err := r.splitQuoted(line)
+	if err != nil {
+		return err
+	}
+	for i, c := range r.columns {
+		if !r.setField(rec, c, fields[i]) {
+			return r.badField(c, fields[i])
+		}
+	}
+	r.row.lastEmpty = len(fields[len(fields)-1]) == 0
+	return nil
 }
 
 // nulError names the field that has a NUL in it.

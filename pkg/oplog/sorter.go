@@ -44,8 +44,8 @@ type heapRow struct {
 const (
 	sorterRows  = 48 << 10 // rows in the heap: half a second of the fastest client
 	sorterBytes = 8 << 20  // of their bodies
-	fanIn       = 64       // runs that are merged at once
-	runBlock    = 64 << 10
+	fanIn       = 16       // runs that are merged at once; mostly there are one or two
+	runBlock    = 256 << 10
 )
 
 func newSorter(folder string) *sorter {
