@@ -146,7 +146,7 @@ func (c *Client) tryHosts(ctx context.Context, do func(*Host) error) error {
 		if err == nil || !IsConnection(err) || ctx.Err() != nil {
 			return err
 		}
-		unreachable = append(unreachable, fmt.Errorf("%s: %w", h.Endpoint, err))
+		unreachable = append(unreachable, fmt.Errorf("%s (%w)", h.Endpoint, err))
 	}
 	return &UnreachableError{Hosts: c.Endpoints(), Err: errors.Join(unreachable...)}
 }
@@ -160,7 +160,7 @@ type UnreachableError struct {
 func (e *UnreachableError) Error() string {
 	first, _, _ := strings.Cut(e.Err.Error(), "\n")
 	if len(e.Hosts) == 1 {
-		return "nothing answers: " + first
+		return "nothing answers at " + first
 	}
 	return fmt.Sprintf("none of %d hosts answers; the first: %s", len(e.Hosts), first)
 }

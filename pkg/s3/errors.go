@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"os"
 	"strings"
 	"syscall"
@@ -162,17 +163,19 @@ func netCode(err error) string {
 	return "RequestFailed"
 }
 
-// plainText is the error without the URL that net/http puts in front: it
-// differs from request to request and may carry a signature.
+// plainText is the error without the URL and the addresses that net/http and
+// net put in front: they differ from request to request, may carry a
+// signature, and the endpoint stands beside the error anyway.
 func plainText(err error) string {
-	var u interface{ Unwrap() error }
-	text := err.Error()
-	if strings.Contains(text, "://") && errors.As(err, &u) {
-		if inner := u.Unwrap(); inner != nil {
-			text = inner.Error()
-		}
+	var op *net.OpError
+	var u *url.Error
+	switch {
+	case errors.As(err, &op) && op.Err != nil:
+		err = op.Err
+	case errors.As(err, &u):
+		err = u.Err
 	}
-	return oneLine(text)
+	return oneLine(err.Error())
 }
 
 // oneLine keeps what a store says printable in one line of bounded length.

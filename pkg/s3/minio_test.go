@@ -205,7 +205,7 @@ func TestNobodyListens(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = c.BucketExists(context.Background(), "bucket")
-	if err == nil || !strings.Contains(err.Error(), "nothing answers") || !strings.Contains(err.Error(), addr) {
+	if err == nil || !strings.Contains(err.Error(), "nothing answers at") || !strings.Contains(err.Error(), addr) {
 		t.Errorf("error %v, want one that says that nothing answers at %s", err, addr)
 	}
 	if !IsConnection(err) {
