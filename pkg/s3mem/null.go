@@ -187,7 +187,7 @@ type nullConn struct {
 // A nullRequest is what of a request decides the answer.
 type nullRequest struct {
 	method, target string
-	length         int64 // of the body; -1 where it is chunked, which S3 does not take
+	length         int64 // of the body; -1 where HTTP's chunks tell
 	expect         bool
 	from, to       int64 // range; to is -1 where there is none
 }
@@ -198,16 +198,16 @@ func (s *nullConn) one() error {
 		return err
 	}
 	s.n.counts[countIndex(req.method)].Add(1)
-	if req.length < 0 {
-		s.c.Write([]byte("HTTP/1.1 411 Length Required\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"))
-		return errors.New("chunked body")
-	}
 	if req.expect {
 		if _, err := s.c.Write([]byte("HTTP/1.1 100 Continue\r\n\r\n")); err != nil {
 			return err
 		}
 	}
-	if err := s.discard(req.length); err != nil {
+	discard := s.discard
+	if req.length < 0 {
+		discard = s.discardChunks
+	}
+	if err := discard(req.length); err != nil {
 		return err
 	}
 	s.n.wait(req.method, req.target)
@@ -310,6 +310,39 @@ func (s *nullConn) discard(length int64) error {
 	b := min(length, int64(s.br.Buffered()))
 	s.br.Discard(int(b))
 	return s.drop.drop(length - b)
+}
+
+// discardChunks drops a chunked body. S3 itself wants a length ahead, but minio-go sends an empty streamed
+// upload this way.
+func (s *nullConn) discardChunks(int64) error {
+	for {
+		line, err := s.br.ReadSlice('\n')
+		if err != nil {
+			return err
+		}
+		digits, _, _ := bytes.Cut(bytes.TrimSpace(line), []byte(";"))
+		size, err := strconv.ParseInt(string(digits), 16, 64)
+		if err != nil || size < 0 {
+			return errors.New("not a chunk")
+		}
+		if size > 0 {
+			if err := s.discard(size); err != nil {
+				return err
+			}
+		}
+		// The line end after a chunk; after the last one, trailers up to an empty line.
+		for {
+			line, err := s.br.ReadSlice('\n')
+			if err != nil {
+				return err
+			}
+			if end := len(bytes.TrimSpace(line)) == 0; end && size == 0 {
+				return nil
+			} else if end {
+				break
+			}
+		}
+	}
 }
 
 // answer sends what belongs to a request.

@@ -49,7 +49,9 @@ func unframe(r *http.Request, answer http.Header) (size int64, err error) {
 	size = r.ContentLength
 	name := ""
 	for h := range r.Header {
-		if checksumOf(h) != nil {
+		// At the end of a multipart upload the checksum is the object's, not the body's.
+		completes := r.Method == http.MethodPost && r.URL.Query().Has("uploadId")
+		if checksumOf(h) != nil && !completes {
 			name = h
 		}
 	}
@@ -59,7 +61,7 @@ func unframe(r *http.Request, answer http.Header) (size int64, err error) {
 		if err != nil {
 			return 0, errors.New("a streamed upload needs X-Amz-Decoded-Content-Length")
 		}
-		body.chunks = &chunkReader{r: bufio.NewReader(r.Body)}
+		body.chunks = newChunkReader(r.Body)
 		body.inner = body.chunks
 		if t := r.Header.Get("X-Amz-Trailer"); t != "" {
 			name = http.CanonicalHeaderKey(t)
@@ -131,6 +133,8 @@ type chunkReader struct {
 	ended   bool
 	trailer map[string]string
 }
+
+func newChunkReader(r io.Reader) *chunkReader { return &chunkReader{r: bufio.NewReader(r)} }
 
 func (c *chunkReader) Read(p []byte) (int, error) {
 	if c.ended {

@@ -1,0 +1,137 @@
+package s3mem
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+)
+
+func startNull(t testing.TB, o NullOptions) *Null {
+	t.Helper()
+	n, err := StartNull(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := n.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return n
+}
+
+// minio-go is content with all that the null store answers, for small objects and for ones of several pieces.
+func TestNull(t *testing.T) {
+	for _, size := range []int{0, 1024, 100_000, 3*nullPiece + 17} {
+		n := startNull(t, NullOptions{Size: int64(size)})
+		c := newClient(t, n.Addr())
+		want := bytes.Repeat([]byte("x"), size)
+		info := put(t, c, "k", want, minio.PutObjectOptions{})
+		if info.ETag != md5Hex(want) {
+			t.Errorf("ETag %s of the upload, want %s", info.ETag, md5Hex(want))
+		}
+		if got := get(t, c, "k", minio.GetObjectOptions{}); !bytes.Equal(got, want) {
+			t.Errorf("got %d other bytes, want %d", len(got), size)
+		}
+		st, err := c.StatObject(t.Context(), "bkt", "k", minio.StatObjectOptions{})
+		if err != nil || st.Size != int64(size) || st.ETag != info.ETag {
+			t.Errorf("StatObject: %+v, %v", st, err)
+		}
+		if size > 100 {
+			var o minio.GetObjectOptions
+			o.SetRange(10, 99)
+			if got := get(t, c, "k", o); len(got) != 90 {
+				t.Errorf("a range of 90 bytes has %d", len(got))
+			}
+		}
+		if n.Count("PUT") != 1 || n.Count("HEAD") != 1 || n.BytesIn() < int64(size) {
+			t.Errorf("counted %d PUT, %d HEAD, %d bytes", n.Count("PUT"), n.Count("HEAD"), n.BytesIn())
+		}
+		nullBuckets(t, c)
+	}
+}
+
+func nullBuckets(t *testing.T, c *minio.Core) {
+	t.Helper()
+	ctx := t.Context()
+	if err := c.MakeBucket(ctx, "bkt", minio.MakeBucketOptions{}); err != nil {
+		t.Error(err)
+	}
+	if ok, err := c.BucketExists(ctx, "bkt"); !ok || err != nil {
+		t.Errorf("BucketExists: %v, %v", ok, err)
+	}
+	if _, err := c.ListBuckets(ctx); err != nil {
+		t.Error(err)
+	}
+	if v, err := c.GetBucketVersioning(ctx, "bkt"); err != nil || v.Enabled() {
+		t.Errorf("versioning %+v, %v", v, err)
+	}
+	if _, err := c.GetBucketLocation(ctx, "bkt"); err != nil {
+		t.Error(err)
+	}
+	for _, o := range []minio.ListObjectsOptions{{Recursive: true}, {UseV1: true}, {WithVersions: true}} {
+		for info := range c.Client.ListObjects(ctx, "bkt", o) {
+			t.Errorf("listed %+v", info)
+		}
+	}
+	names := make(chan minio.ObjectInfo, 1)
+	names <- minio.ObjectInfo{Key: "k"}
+	close(names)
+	for err := range c.RemoveObjects(ctx, "bkt", names, minio.RemoveObjectsOptions{}) {
+		t.Error(err)
+	}
+	if err := c.RemoveObject(ctx, "bkt", "k", minio.RemoveObjectOptions{}); err != nil {
+		t.Error(err)
+	}
+	big := payload(11 << 20)
+	put(t, c, "big", big, minio.PutObjectOptions{PartSize: 5 << 20})
+}
+
+func TestNullDelayAndFreeze(t *testing.T) {
+	n := startNull(t, NullOptions{Size: 10, Delay: func(method, target string) time.Duration {
+		if method == "GET" && strings.HasSuffix(target, "/slow") {
+			return 150 * time.Millisecond
+		}
+		return 0
+	}})
+	c := newClient(t, n.Addr())
+	timed := func(key string) time.Duration {
+		begin := time.Now()
+		get(t, c, key, minio.GetObjectOptions{})
+		return time.Since(begin)
+	}
+	if d := timed("slow"); d < 150*time.Millisecond {
+		t.Errorf("the slow object took %s", d)
+	}
+	if d := timed("fast"); d > 100*time.Millisecond {
+		t.Errorf("the fast object took %s", d)
+	}
+	n.Freeze(200 * time.Millisecond)
+	if d := timed("fast"); d < 150*time.Millisecond {
+		t.Errorf("frozen, an object took %s", d)
+	}
+	if n.Requests() != 3 || n.Count("GET") != 3 {
+		t.Errorf("%d requests", n.Requests())
+	}
+}
+
+func TestNullTakesChunkedBodies(t *testing.T) {
+	n := startNull(t, NullOptions{})
+	c, err := net.Dial("tcp", n.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	io.WriteString(c, "PUT /b/k HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nx-t: 1\r\n\r\n"+
+		"PUT /b/k HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nde")
+	c.(*net.TCPConn).CloseWrite()
+	answer, err := io.ReadAll(c)
+	if got := strings.Count(string(answer), "HTTP/1.1 200 "); got != 2 || n.BytesIn() != 5 || err != nil {
+		t.Errorf("%d answers, %d bytes in, %v", got, n.BytesIn(), err)
+	}
+}
