@@ -164,3 +164,16 @@ func TestWriterRefuses(t *testing.T) {
 		t.Errorf("thread 65536: %v", err)
 	}
 }
+
+// A run that is killed before its first flush has a log with its header.
+func TestHeaderIsThereAtOnce(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	if _, err := NewWriter(&out, testHeader); err != nil {
+		t.Fatal(err)
+	}
+	r, rows, err := readAll(out.Bytes(), 1)
+	if err != nil || len(rows) > 0 || r.Header().Run != testHeader.Run || len(r.Warnings()) != 1 {
+		t.Errorf("%v %v", rows, err)
+	}
+}
