@@ -1,0 +1,72 @@
+# make demo    build warp and run it on its embedded store
+# make build   ./warp
+# make test    every test, those against real stores included (these are built once, into the user's cache)
+# make check   formatting, vet, staticcheck
+# make cross   ./dist, one binary per platform
+# make bench   benchmarks
+# make fuzz    every fuzz target for a while (FUZZTIME)
+# make stores  build the stores that the tests need, and nothing else
+# make clean   remove what build and cross made
+
+.DEFAULT_GOAL := build
+SHELL := /bin/sh
+
+GO          ?= go
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+PLATFORMS   := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
+FUZZTIME    ?= 20s
+BENCHTIME   ?= 1s
+
+# A clone tells its version; a source archive has none.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+# The commit's own date makes the same commit give the same binary.
+DATE    ?= $(shell git log -1 --format=%cI 2>/dev/null || date -u +%Y-%m-%dT%H:%M:%SZ)
+LDFLAGS := -s -w -X 'warp/cli.version=$(VERSION)' -X 'warp/cli.commit=$(COMMIT)' -X 'warp/cli.date=$(DATE)'
+BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)"
+
+.PHONY: build demo test stores check fmt cross bench fuzz clean
+
+build:
+	$(BUILD) -o warp .
+
+demo: build
+	./warp mixed --host=embedded --obj.size=64KiB --objects=500 --concurrent=8 --duration=10s
+
+stores:
+	$(GO) run ./internal/teststore/build
+
+# Packages run one after another: several stores and measurements at once would disturb each other on a small
+# machine.
+test: stores
+	$(GO) test -race -p 1 -timeout 20m ./...
+
+check:
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+fmt:
+	gofmt -w .
+
+cross:
+	@set -e; for p in $(PLATFORMS); do \
+		os=$${p%/*}; arch=$${p#*/}; out=dist/warp-$$os-$$arch; \
+		if [ $$os = windows ]; then out=$$out.exe; fi; \
+		echo "building $$out"; GOOS=$$os GOARCH=$$arch $(BUILD) -o $$out .; \
+		GOOS=$$os GOARCH=$$arch $(GO) vet ./...; \
+	done
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
+
+# go test fuzzes one target of one package at a time.
+fuzz:
+	@set -e; for pkg in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg; \
+		done; \
+	done
+
+clean:
+	rm -rf warp warp.exe dist
