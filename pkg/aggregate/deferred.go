@@ -89,7 +89,7 @@ func (p *phase) decide(d *Deferred) {
 func (p *phase) open(start int64, o Options) {
 	// Two clients, so that the summary tells clients apart; the survey knows
 	// in the end how many there were.
-	p.group = Group{Start: addSat(start, int64(max(o.Skip, 0))), End: openEnd, Segment: o.SegmentDur, Clients: 2}
+	p.group = Group{Start: addSat(start, int64(max(o.Skip, 0))), End: openEnd, open: true, Segment: o.SegmentDur, Clients: 2}
 	p.filter.summary = newOpenSummary(&p.group, o)
 }
 

@@ -19,6 +19,7 @@ type Group struct {
 	Start, End int64         // the active window in unix ns; empty where Basis is NoWindow
 	Segment    time.Duration // length of the segments that the window is cut into
 	Basis      Basis
+	open       bool // the end is not known yet
 
 	Runs, Clients, Threads int
 	Client                 client // one of them; the only one where there is one

@@ -118,7 +118,7 @@ func TestMergeRefusesOtherWindows(t *testing.T) {
 func TestSegmentsAddUp(t *testing.T) {
 	t.Parallel()
 	everyLoad(t, func(t *testing.T, rows []oplog.Record) {
-		for _, dur := range []time.Duration{0, 333 * time.Millisecond, 7 * time.Second} {
+		for _, dur := range []time.Duration{0, rows[len(rows)-1].Duration/2 + 33*time.Millisecond, 7 * time.Second} {
 			for _, op := range analyze(t, rows, Options{SegmentDur: dur}).Operations {
 				segmentsAddUp(t, &op)
 			}

@@ -31,6 +31,7 @@ func (g *segment) merge(o *segment) {
 // one if it sits on the end of the window.
 type series struct {
 	start, end int64 // the window
+	open       bool  // end is only the end of time, until finish
 	dur        int64
 	segs       []segment // grown as needed, at most limit()
 
@@ -57,7 +58,7 @@ func newSeries(g *Group) series {
 // newOpenSeries begins a series whose end is not known yet; see finish. Its
 // segments grow with the ladder unless a duration is given.
 func newOpenSeries(start, dur int64) series {
-	t := series{start: start, end: math.MaxInt64, dur: dur}
+	t := series{start: start, end: math.MaxInt64, open: true, dur: dur}
 	if dur == 0 {
 		t.dur = int64(ladder[0])
 		for _, d := range ladder[1:] {
@@ -70,7 +71,7 @@ func newOpenSeries(start, dur int64) series {
 
 // limit is the number of segments in the window.
 func (t *series) limit() int {
-	if t.end == math.MaxInt64 {
+	if t.open {
 		return maxSegments
 	}
 	n := distance(t.start, t.end)
@@ -157,7 +158,7 @@ func (t *series) split(start, end int64, bytes, objects uint64) {
 		} else {
 			g.partial++
 		}
-		if t.curHi >= to {
+		if t.curHi >= to || t.cur+1 >= t.limit() {
 			break
 		}
 		t.locate(t.cur + 1)
@@ -238,7 +239,7 @@ func (t *series) finish(end, dur int64) {
 	for t.coarser != nil && t.dur < dur {
 		t.coarsen()
 	}
-	t.end, t.coarser = end, nil
+	t.end, t.open, t.coarser = end, false, nil
 	if n := t.limit(); len(t.segs) > n { // requests of no duration, right at the end
 		for i := n; i < len(t.segs); i++ {
 			t.segs[n-1].merge(&t.segs[i])

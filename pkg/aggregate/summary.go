@@ -192,7 +192,7 @@ func (o *opSummary) host(endpoint string) *hostSummary {
 }
 
 func (o *opSummary) newHost() *hostSummary {
-	if o.group.End == openEnd {
+	if o.group.open {
 		return &hostSummary{series: newOpenSeries(o.group.Start, int64(o.group.Segment))}
 	}
 	return &hostSummary{series: newSeries(o.group)}

@@ -1,0 +1,241 @@
+package aggregate
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"warp/pkg/oplog"
+)
+
+func ms(n int64) int64 { return epoch + n*int64(time.Millisecond) }
+
+// req is a GET of 1000 bytes by a thread, from and to in ms.
+func req(thread uint32, from, to int64) oplog.Record {
+	return oplog.Record{
+		Op: "GET", Run: "r", Client: "c", Thread: thread, Endpoint: "http://h:1", Objects: 1, Bytes: 1000,
+		Start: ms(from), Duration: time.Duration(to-from) * time.Millisecond,
+	}
+}
+
+func TestNoRows(t *testing.T) {
+	t.Parallel()
+	r := analyze(t, nil, Options{})
+	if len(r.Operations) != 0 || r.Version != 1 {
+		t.Errorf("%+v", r)
+	}
+	render(t, r)
+	if _, err := Analyze(source(nil), Options{Op: "get"}); err == nil || !strings.Contains(err.Error(), "no rows") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestOneRequest(t *testing.T) {
+	t.Parallel()
+	r := analyze(t, []oplog.Record{req(0, 0, 100)}, Options{Verbose: true})
+	op := r.Operations[0]
+	if op.Requests != 1 || op.Inside != 1 || op.BytesPerS != 10000 || op.WindowS != .1 || op.Duration.P999 != 100 {
+		t.Errorf("%+v", op)
+	}
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "too short") {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+}
+
+func TestNoDuration(t *testing.T) {
+	t.Parallel()
+	// All at one instant: latencies are known, throughput is not.
+	op := analyze(t, []oplog.Record{req(0, 5, 5), req(1, 5, 5)}, Options{}).Operations[0]
+	if op.Inside != 2 || op.WindowS != 0 || op.BytesPerS != 0 || op.Duration.Max != 0 {
+		t.Errorf("%+v", op)
+	}
+	// Instants on borders belong to one segment, and inside means counted.
+	rows := []oplog.Record{req(0, 0, 1000), req(0, 1000, 1000), req(0, 2000, 2000), req(0, 3000, 3000)}
+	op = analyze(t, rows, Options{}).Operations[0]
+	if op.WindowS != 2 || op.Inside != 3 || op.Objects != 3 || op.Bytes != 3000 {
+		t.Errorf("%+v", op)
+	}
+	if n0, n1 := op.Segments[0].FullOps, op.Segments[1].FullOps; n0 != 1 || n1 != 2 {
+		t.Errorf("segments have %d and %d", n0, n1)
+	}
+}
+
+func TestAllFailed(t *testing.T) {
+	t.Parallel()
+	rows := loads()["failing"].make(1)
+	op := analyze(t, rows, Options{}).Operations[0]
+	n := uint64(len(rows))
+	if op.Requests != n || op.Errors != n || op.Inside != 0 || op.Bytes != 0 || op.Duration != nil || op.WindowBasis != "active" {
+		t.Errorf("%+v", op)
+	}
+	sum := uint64(0)
+	for _, k := range op.ErrorsByCode {
+		sum += k
+	}
+	if sum != n || len(op.FirstErrors) != 3 {
+		t.Errorf("%d errors by code: %v", sum, op.ErrorsByCode)
+	}
+}
+
+func TestFailuresAreNoThroughput(t *testing.T) {
+	t.Parallel()
+	rows := load{ops: []string{"GET"}, threads: 4, length: 5 * time.Second, latency: 10 * time.Millisecond}.make(2)
+	failed := 0
+	for i := range rows {
+		if i%10 == 3 {
+			rows[i].Err = "SlowDown: no"
+			failed++
+		}
+	}
+	op := analyze(t, rows, Options{}).Operations[0]
+	var ended uint64
+	for _, s := range op.Segments {
+		ended += s.OpsEnded
+	}
+	if op.Errors != uint64(failed) || ended >= uint64(len(rows)-failed) || math.Abs(op.Objects-float64(ended)) > 10 {
+		t.Errorf("%d errors, %d ended well, %v objects", op.Errors, ended, op.Objects)
+	}
+}
+
+func TestHugeNumbers(t *testing.T) {
+	t.Parallel()
+	var rows []oplog.Record
+	for i := range int64(10) {
+		r := req(0, i*100, i*100+100)
+		r.Bytes, r.Objects = math.MaxInt64, math.MaxInt
+		rows = append(rows, r)
+	}
+	op := analyze(t, rows, Options{}).Operations[0]
+	if op.Bytes != math.MaxUint64 {
+		t.Errorf("%d bytes", op.Bytes)
+	}
+}
+
+// TestNonsense feeds rows that no clock can make. Nothing may panic, hang,
+// become NaN (JSON would refuse it) or depend on order.
+func TestNonsense(t *testing.T) {
+	t.Parallel()
+	times := []int64{math.MinInt64, math.MinInt64 + 1, -1, 0, 1, epoch, math.MaxInt64 - 1, math.MaxInt64}
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		pick := func() int64 { return times[rng.IntN(len(times))] + rng.Int64N(3) }
+		rows := make([]oplog.Record, 1+rng.IntN(30))
+		for i := range rows {
+			rows[i] = oplog.Record{
+				Op: []string{"", "GET", "PUT\n"}[rng.IntN(3)], Client: string(rune('a' + rng.IntN(2))), Thread: uint32(rng.IntN(2)) * math.MaxUint32,
+				Start: pick(), Duration: time.Duration(pick()), FirstByte: time.Duration(pick()), LastByte: time.Duration(pick()),
+				Due: pick(), Bytes: pick(), Objects: int(pick()), Key: "k", Endpoint: "\t",
+			}
+			if rng.IntN(4) == 0 {
+				rows[i].Err = "\x1b[31m: odd\n"
+			}
+		}
+		o := Options{Verbose: true, Skip: time.Duration(rng.IntN(2)) * time.Hour}
+		want := render(t, analyze(t, rows, o))
+		same(t, "shuffled", render(t, analyze(t, shuffled(rows, seed), o)), want)
+		if strings.Contains(want, "\x1b") {
+			t.Fatal("an error text reached the terminal as it was")
+		}
+		d := NewDeferred(o)
+		d.BeginPhase(1)
+		_ = d.Write(rows)
+		if r, err := d.Report(); err == nil {
+			render(t, r)
+		}
+		var l Live
+		_ = l.Write(rows)
+		l.Snapshot(pick())
+	}
+}
+
+func TestClockSetBack(t *testing.T) {
+	t.Parallel()
+	rows := []oplog.Record{req(0, 0, 10), req(0, 20, 15), req(0, 30, 40)}
+	r := analyze(t, rows, Options{})
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "1 requests end before") {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+}
+
+func TestManyErrorCodes(t *testing.T) {
+	t.Parallel()
+	var rows []oplog.Record
+	for i := range int64(1000) {
+		r := req(0, i, i+1)
+		r.Err = "Code" + string(rune('A'+i%26)) + string(rune('A'+i/26%26)) + ": " + strings.Repeat("x", 2000)
+		rows = append(rows, r)
+	}
+	want := analyze(t, rows, Options{})
+	op := want.Operations[0]
+	if len(op.ErrorsByCode) != maxKinds+1 || op.ErrorsByCode[otherKinds] == 0 || len(op.FirstErrors[0].Error) != maxErrorText {
+		t.Errorf("%d codes: %v", len(op.ErrorsByCode), op.ErrorsByCode)
+	}
+	same(t, "shuffled", render(t, analyze(t, shuffled(rows, 1), Options{})), render(t, want))
+}
+
+func TestFirstErrorIsTheEarliest(t *testing.T) {
+	t.Parallel()
+	a, b, c := req(0, 0, 10), req(0, 20, 30), req(0, 40, 50)
+	a.Err, b.Err, c.Err = "", "SlowDown: first", "SlowDown: second"
+	op := analyze(t, []oplog.Record{c, b, a}, Options{}).Operations[0]
+	if e := op.FirstErrors; len(e) != 1 || e[0].Error != "SlowDown: first" || !e[0].Time.Equal(time.Unix(0, ms(20))) {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestOpenLoop(t *testing.T) {
+	t.Parallel()
+	// A thread that should send every 10 ms meets a store that freezes for a second.
+	var rows []oplog.Record
+	at := int64(0)
+	for i := range int64(300) {
+		start := max(i*10, at)
+		took := int64(2)
+		if i == 100 {
+			took = 1000
+		}
+		r := req(0, start, start+took)
+		r.Due = ms(i * 10)
+		if r.Due == 0 {
+			t.Fatal("due")
+		}
+		at = start + took
+		rows = append(rows, r)
+	}
+	op := analyze(t, rows, Options{}).Operations[0]
+	if op.Duration.P99 > 3 || op.Response.P90 < 700 || op.Response.Max != 1000 || op.Lag.Max < 900 {
+		t.Errorf("service %+v\nresponse %+v\nlag %+v", op.Duration, op.Response, op.Lag)
+	}
+	if math.Abs(op.OfferedPerS-100) > 1 || math.Abs(op.AchievedPerS-100) > 1 {
+		t.Errorf("offered %v, achieved %v", op.OfferedPerS, op.AchievedPerS)
+	}
+}
+
+func TestLimitAndOffset(t *testing.T) {
+	t.Parallel()
+	rows := loads()["get"].make(1)
+	want := analyze(t, rows[150:1150], Options{})
+	got := analyze(t, rows, Options{Offset: 150, Limit: 1000})
+	same(t, "rows 150 to 1150", render(t, got), render(t, want))
+	same(t, "rows from 500", render(t, analyze(t, rows, Options{Offset: 500})), render(t, analyze(t, rows[500:], Options{})))
+	if r := analyze(t, rows, Options{Offset: 1e9}); len(r.Operations) != 0 {
+		t.Error("rows beyond the end")
+	}
+}
+
+func TestErrorsSayWhatIsThere(t *testing.T) {
+	t.Parallel()
+	rows := loads()["mixed"].make(1)
+	for o, want := range map[Options]string{
+		{Op: "LIST"}:                   `no operation "LIST" in the log; it has DELETE, GET, PUT, STAT`,
+		{Host: "nowhere"}:              `no requests to host "nowhere" in the log; it has http://host0:9000, http://host1:9000, http://host2:9000`,
+		{SegmentDur: time.Microsecond}: "choose",
+		{SegmentDur: -time.Second}:     "must be positive",
+	} {
+		if _, err := Analyze(source(rows), o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: error %v, want %s", o, err, want)
+		}
+	}
+}

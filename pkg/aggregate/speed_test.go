@@ -1,0 +1,92 @@
+package aggregate
+
+import (
+	"testing"
+	"time"
+
+	"warp/pkg/oplog"
+)
+
+// mixedRows are what a fast mixed run writes: several operations, hosts and
+// clients take turns.
+func mixedRows() []oplog.Record {
+	l := load{
+		ops: []string{"GET", "PUT", "STAT", "DELETE"}, clients: 2, threads: 16, hosts: 4,
+		length: 20 * time.Second, latency: 5 * time.Millisecond,
+	}
+	return l.make(1)
+}
+
+func getRows() []oplog.Record {
+	return load{ops: []string{"GET"}, threads: 16, length: 20 * time.Second, latency: 3 * time.Millisecond}.make(1)
+}
+
+func bench(b *testing.B, rows []oplog.Record, add func(*oplog.Record)) {
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		add(&rows[n])
+		if n++; n == len(rows) {
+			n = 0
+		}
+	}
+}
+
+func summaryOf(tb testing.TB, rows []oplog.Record) *Summary {
+	var survey Survey
+	_ = survey.Write(rows)
+	p, err := survey.Plan(Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return NewSummary(p, Options{})
+}
+
+func BenchmarkSurveyAdd(b *testing.B) {
+	b.Run("get", func(b *testing.B) { bench(b, getRows(), new(Survey).Add) })
+	b.Run("mixed", func(b *testing.B) { bench(b, mixedRows(), new(Survey).Add) })
+}
+
+func BenchmarkSummaryAdd(b *testing.B) {
+	get, mixed := getRows(), mixedRows()
+	b.Run("get", func(b *testing.B) { bench(b, get, summaryOf(b, get).Add) })
+	b.Run("mixed", func(b *testing.B) { bench(b, mixed, summaryOf(b, mixed).Add) })
+}
+
+func BenchmarkDeferredWrite(b *testing.B) {
+	rows := getRows()
+	b.ReportAllocs()
+	n := 0
+	d := NewDeferred(Options{})
+	d.BeginPhase(16)
+	for b.Loop() {
+		_ = d.Write(rows[n : n+1])
+		if n++; n == len(rows) {
+			n, d = 0, NewDeferred(Options{})
+			d.BeginPhase(16)
+		}
+	}
+}
+
+func BenchmarkLiveWrite(b *testing.B) {
+	rows := getRows()
+	var l Live
+	bench(b, rows, func(r *oplog.Record) { _ = l.Write([]oplog.Record{*r}) })
+}
+
+func TestSteadyStateAllocatesNothing(t *testing.T) {
+	rows := mixedRows()
+	var survey Survey
+	_ = survey.Write(rows)
+	sum := summaryOf(t, rows)
+	_ = sum.Write(rows)
+	var live Live
+	_ = live.Write(rows)
+	for name, write := range map[string]func([]oplog.Record) error{
+		"survey": survey.Write, "summary": sum.Write, "live": live.Write,
+	} {
+		if n := testing.AllocsPerRun(3, func() { _ = write(rows) }); n > 0 {
+			t.Errorf("%s: %v allocations for %d rows", name, n, len(rows))
+		}
+	}
+}
