@@ -151,11 +151,14 @@ const fishScript = scriptMark + `
 function __warp_complete
 	set -l words (commandline -opc) (commandline -ct)
 	set -l lead (string match -r -- '^--?[a-z][a-z0-9.-]*=' $words[-1])
-	for found in ($words[1] __complete $words[2..-1] 2>/dev/null)
-		echo -- "$lead$found"
+	set -l found ($words[1] __complete $words[2..-1] 2>/dev/null)
+	if set -q found[1]
+		printf '%s\n' "$lead"$found
+	else
+		__fish_complete_path (string replace -- "$lead" '' $words[-1])
 	end
 end
-complete -c warp -a '(__warp_complete)'
+complete -c warp -f -a '(__warp_complete)'
 `
 
 func scripts() map[string]string {

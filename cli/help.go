@@ -56,16 +56,19 @@ failed, 130 interrupted after saving.
 // commandHelp explains one command: in the plain help groups may name rarer
 // flags in one line, with all every flag has its own.
 func commandHelp(b *strings.Builder, c *command, all bool) {
-	fmt.Fprintf(b, "Usage: warp %s [flags]", c.name)
-	if c.args != "" {
-		b.WriteString(" " + c.args)
+	usage := strings.TrimSpace("Usage: warp " + c.name + " [flags] " + c.args)
+	if !all {
+		usage = fmt.Sprintf("%-54s (--help-all explains every flag)", usage)
 	}
-	fmt.Fprintf(b, "\n\n%s.\n", upperFirst(c.summary))
+	fmt.Fprintf(b, "%s\n\n%s.\n", usage, upperFirst(c.summary))
 	for _, line := range c.about {
 		b.WriteString(line + "\n")
 	}
 	width := nameWidth(c, all)
-	for _, g := range c.groups {
+	for i, g := range c.groups {
+		if all || len(g.flags) > 0 || i > 0 && len(c.groups[i-1].flags) > 0 {
+			b.WriteByte('\n')
+		}
 		groupHelp(b, g, width, all)
 	}
 	if len(c.examples) > 0 {
@@ -74,33 +77,36 @@ func commandHelp(b *strings.Builder, c *command, all bool) {
 			b.WriteString("  " + e + "\n")
 		}
 	}
-	if !all {
-		fmt.Fprintf(b, "\nwarp %s --help-all explains every flag.\n", c.name)
-	}
 }
 
+// groupHelp explains a group of flags. A group of which the plain help only
+// gives names takes one line.
 func groupHelp(b *strings.Builder, g flagGroup, width int, all bool) {
-	b.WriteString("\n" + g.title + "\n")
-	shown := g.flags
-	if all {
-		shown = g.all()
-	}
-	for _, f := range shown {
-		if all || visible(f) {
-			b.WriteString(flagHelp(f, width))
-		}
-	}
-	if all {
-		return
-	}
-	var names []string
+	shown, names := g.flags, []string{}
 	for _, f := range g.also {
 		if visible(f) {
 			names = append(names, "--"+f.Names()[0])
 		}
 	}
-	if len(names) > 0 {
-		b.WriteString(wrap("  also: ", strings.Join(names, ", ")))
+	also := strings.Join(names, " ")
+	switch {
+	case all:
+		shown, also = g.all(), ""
+	case len(g.flags) == 0:
+		b.WriteString(wrap(fmt.Sprintf("%-8s  ", g.title), also))
+		return
+	}
+	b.WriteString(g.title + "\n")
+	for _, f := range shown {
+		switch {
+		case all:
+			b.WriteString(flagHelp(f, width))
+		case visible(f):
+			b.WriteString(shortFlagHelp(f, width))
+		}
+	}
+	if also != "" {
+		b.WriteString(wrap("  also: ", also))
 	}
 }
 
@@ -139,16 +145,45 @@ func flagHead(f cli.Flag) string {
 	return head
 }
 
-// flagHelp is the line of one flag, continued where it is too long.
+// flagHelp is all that is to be said about a flag, in as many lines as it takes.
 func flagHelp(f cli.Flag, width int) string {
 	text, _ := usageOf(f)
+	return wrap(flagColumn(f, width), text+defaultNote(f)+variablesNote(f))
+}
+
+// shortFlagHelp is the line of a flag in the plain help: as much of it as one
+// line holds. What follows a semicolon is detail.
+func shortFlagHelp(f cli.Flag, width int) string {
+	text, _ := usageOf(f)
+	clause, _, _ := strings.Cut(text, ";")
+	head := flagColumn(f, width)
+	for _, try := range []string{
+		text + defaultNote(f) + variablesNote(f),
+		text + defaultNote(f),
+		clause + defaultNote(f) + variablesNote(f),
+		clause + defaultNote(f),
+	} {
+		if line := wrap(head, try); strings.Count(line, "\n") == 1 {
+			return line
+		}
+	}
+	return wrap(head, clause)
+}
+
+func flagColumn(f cli.Flag, width int) string { return fmt.Sprintf("  %-*s  ", width, flagHead(f)) }
+
+func defaultNote(f cli.Flag) string {
 	if d := defaultText(f); d != "" {
-		text += " (default " + d + ")"
+		return " (default " + d + ")"
 	}
+	return ""
+}
+
+func variablesNote(f cli.Flag) string {
 	if vars := variablesOf(f); len(vars) > 0 {
-		text += " [" + strings.Join(vars, ", ") + "]"
+		return " [" + strings.Join(vars, ", ") + "]"
 	}
-	return wrap(fmt.Sprintf("  %-*s  ", width, flagHead(f)), text)
+	return ""
 }
 
 // defaultText is the default as the help shows it, "" where it says nothing.

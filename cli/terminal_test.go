@@ -1,0 +1,275 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cheggaaa/pb/v3"
+	"github.com/creack/pty"
+)
+
+// A tty is a program on a pseudo terminal.
+type tty struct {
+	t    *testing.T
+	file *os.File
+
+	mu   sync.Mutex
+	text bytes.Buffer // all that the program has written
+}
+
+func startTerminal(t *testing.T, cmd *exec.Cmd) *tty {
+	t.Helper()
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &tty{t: t, file: f}
+	go func() { _, _ = io.Copy(s, f) }()
+	hung := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
+	t.Cleanup(func() {
+		hung.Stop()
+		_ = cmd.Process.Kill()
+		_ = f.Close()
+		_ = cmd.Wait()
+	})
+	return s
+}
+
+func (s *tty) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *tty) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+func (s *tty) send(text string) {
+	s.t.Helper()
+	if _, err := io.WriteString(s.file, text); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// await waits until the program has written text.
+func (s *tty) await(text string) {
+	s.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if strings.Contains(s.String(), text) {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("%q did not appear in %q", text, s.String())
+		}
+	}
+}
+
+// fakeOnTerminal starts warp-fake, this test binary under another name.
+func fakeOnTerminal(t *testing.T, args ...string) (*tty, *exec.Cmd) {
+	t.Helper()
+	path, err := exec.LookPath("warp-fake")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, append([]string{"fake"}, args...)...)
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "NO_COLOR=")
+	return startTerminal(t, cmd), cmd
+}
+
+// settled checks what every use of a terminal must leave behind.
+func settled(t *testing.T, text string) {
+	t.Helper()
+	if hidden, shown := strings.LastIndex(text, hideCursor), strings.LastIndex(text, showCursor); hidden < 0 || shown < hidden {
+		t.Errorf("the cursor is not shown at the end: %q", text)
+	}
+}
+
+func TestLiveOnTerminal(t *testing.T) {
+	t.Parallel()
+	s, cmd := fakeOnTerminal(t, "--duration=600ms")
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err, s)
+	}
+	s.await("the report")
+	settled(t, s.String())
+	for _, want := range []string{"Preparing", "left", "Running", "1234.5 MiB/s (avg   1200.0)", "123 req/s", "p50 1.23ms", "p99  2.00s",
+		"\x1b[31m  7 errors", "Preparing: 20 objects in "} {
+		if !strings.Contains(s.String(), want) {
+			t.Errorf("%q is missing in %q", want, s.String())
+		}
+	}
+	if after := s.String()[strings.LastIndex(s.String(), showCursor):]; !strings.HasSuffix(strings.TrimPrefix(after, showCursor), "the report\r\n") {
+		t.Errorf("after the live view: %q", after)
+	}
+}
+
+func TestInterruptOnTerminal(t *testing.T) {
+	t.Parallel()
+	s, cmd := fakeOnTerminal(t, "--duration=30s", "--host=x")
+	s.await("Preparing")
+	s.send("\x03")
+	s.await("a second Ctrl-C quits at once")
+	s.await("the report")
+	s.send("\x03")
+	err := cmd.Wait()
+	settled(t, s.String())
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit code %d, %v", code, err)
+	}
+}
+
+// TestInterruptIsNoFailure: one signal ends a run with 130 and its report, and
+// without an error line about a context.
+func TestInterruptIsNoFailure(t *testing.T) {
+	t.Parallel()
+	s, cmd := fakeOnTerminal(t, "--duration=2s")
+	s.await("Running")
+	s.send("\x03")
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit code %d: %q", code, s)
+	}
+	s.await("the report")
+	if strings.Contains(s.String(), "context canceled") {
+		t.Errorf("%q", s)
+	}
+	settled(t, s.String())
+}
+
+// TestQuietOnTerminal: nothing is drawn with --quiet, with --json or on a
+// terminal that cannot.
+func TestQuietOnTerminal(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--quiet"}, {"--json", "--stats-interval=100ms"}} {
+		s, cmd := fakeOnTerminal(t, append(args, "--duration=300ms")...)
+		_ = cmd.Wait()
+		s.await("the report")
+		if strings.Contains(s.String(), "\x1b") {
+			t.Errorf("%v: %q", args, s)
+		}
+	}
+}
+
+func TestLinesWithoutTerminal(t *testing.T) {
+	t.Parallel()
+	r := runWarp(t, nil, "fake", "--duration=450ms", "--stats-interval=100ms")
+	if r.out != "the report\n" || strings.Contains(r.err, "\x1b") {
+		t.Errorf("%+v", r)
+	}
+	if want := "warp: 0s GET: 12345 requests, 0 errors, 1234.5 MiB/s, 123 obj/s, p50 1.23ms, p99 25.0ms\n" +
+		"warp: 0s STAT: 99 requests, 7 errors, 0.0 MiB/s, 9.90 obj/s, p50 812µs, p99 2.00s\n"; !strings.Contains(r.err, want) {
+		t.Errorf("want %q in %q", want, r.err)
+	}
+	if !strings.Contains(r.err, "warp: Preparing: 20 objects in ") {
+		t.Errorf("%q", r.err)
+	}
+
+	r = runWarp(t, nil, "fake", "--duration=450ms", "--stats-interval=100ms", "--json")
+	if want := `"op":"GET","requests":12345,"errors":0,"mib_per_s":1234.5,"objects_per_s":123.45,"p50_ms":1.234,"p99_ms":25}` + "\n"; !strings.Contains(r.err, want) {
+		t.Errorf("want %q in %q", want, r.err)
+	}
+	for line := range strings.Lines(r.err) {
+		if !strings.HasPrefix(line, "{") {
+			t.Errorf("not a JSON line: %q", line)
+		}
+	}
+
+	if r = runWarp(t, nil, "fake", "--duration=300ms", "--stats-interval=100ms", "--quiet"); r.err != "" || r.out != "the report\n" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestLiveLines looks at the view for several widths.
+func TestLiveLines(t *testing.T) {
+	t.Parallel()
+	l := &liveRun{con: &console{}, snapshot: fakeSnapshot, length: time.Minute, pb: newTimeBar(int64(time.Minute))}
+	want := []string{
+		"Running  [==============>                                             ]  25%  15s of 1m, 45s left",
+		"GET       1234.5 MiB/s (avg   1200.0)     123 req/s  p50 1.23ms  p99 25.0ms  0 errors",
+		"STAT        9.90 obj/s (avg     9.00)    9.90 req/s  p50  812µs  p99  2.00s  7 errors",
+	}
+	got := l.lines(97, 15*time.Second)
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("line %d is\n%q, want\n%q", i, got[i], want[i])
+		}
+	}
+	for _, width := range []int{1, 10, 20, 40, 60, 80, 200} {
+		var b bytes.Buffer
+		s := &screen{w: &b, size: func() (int, int) { return width + margin, 24 }}
+		s.draw(l.lines(width, 15*time.Second))
+		for _, n := range s.drawn {
+			if n > width {
+				t.Errorf("a line of %d in %d columns: %q", n, width, b.String())
+			}
+		}
+	}
+	if l.length = 0; !strings.HasPrefix(l.lines(80, 90*time.Second)[0], "Running  1m30s") {
+		t.Errorf("without an end: %q", l.lines(80, 90*time.Second)[0])
+	}
+}
+
+func TestBarLine(t *testing.T) {
+	t.Parallel()
+	b := &bar{title: "Preparing", unit: "objects", total: 2500, pb: newTimeBar(2500)}
+	b.add(1000)
+	if got, want := b.line(100, 4*time.Second), "Preparing  [===============>                      ]  40%  1000/2500, 250 objects/s, 6.0s left"; strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") && pb.CellCount(got) != 100 {
+		t.Errorf("got %q", got)
+	}
+	b.total = 0
+	if got := b.line(80, 4*time.Second); got != "Preparing  1000 objects, 250/s" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestScreenAfterResize: the block that was drawn has been wrapped by the
+// terminal, and the cursor has to go up over the wrapped lines too.
+func TestScreenAfterResize(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	width, height := 100, 24
+	s := &screen{w: &b, size: func() (int, int) { return width, height }}
+	s.draw([]string{strings.Repeat("a", 90), strings.Repeat("b", 90), "c"})
+	width = 40
+	b.Reset()
+	s.draw([]string{"x", "y", "z"})
+	if want := "\r\x1b[6Ax" + eraseRight + "\r\ny" + eraseRight + "\r\nz" + eraseRight + eraseBelow; b.String() != want {
+		t.Errorf("got %q, want %q", b.String(), want)
+	}
+	height = 3
+	b.Reset()
+	s.draw([]string{"1", "2", "3", "4"})
+	if len(s.drawn) != 2 {
+		t.Errorf("%d lines on a terminal of 3: %q", len(s.drawn), b.String())
+	}
+	b.Reset()
+	s.clear()
+	if want := "\r\x1b[1A" + eraseBelow + showCursor; b.String() != want {
+		t.Errorf("got %q, want %q", b.String(), want)
+	}
+	b.Reset()
+	if s.clear(); b.Len() > 0 {
+		t.Errorf("nothing is drawn, but clear writes %q", b.String())
+	}
+}
+
+func TestLatency(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0: "-", 812 * time.Nanosecond: "0.81µs", 999 * time.Microsecond: "999µs", 1234 * time.Microsecond: "1.23ms",
+		25 * time.Millisecond: "25.0ms", 250 * time.Millisecond: "250ms", 1234 * time.Millisecond: "1.23s", 125 * time.Second: "125s",
+	} {
+		if got := latency(d); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+	}
+}
