@@ -85,6 +85,8 @@ type RateChange struct {
 	ObjectsPerS Change `json:"objects_per_s"`
 }
 
+const comparisonSeparator = "-------------------"
+
 // Compare tells what changed from before to after.
 func Compare(before, after *Report) Comparison {
 	c := Comparison{
@@ -221,7 +223,7 @@ func (c Comparison) WriteText(w io.Writer, o TextOptions) error {
 
 func (p *printer) only(side string, ops []string) {
 	if len(ops) > 0 {
-		p.line("%s\nOnly in the log %s: %s", separator, side, strings.Join(ops, ", "))
+		p.line("%s\nOnly in the log %s: %s", comparisonSeparator, side, strings.Join(ops, ", "))
 	}
 }
 
@@ -239,7 +241,7 @@ func orNone(s string) string {
 }
 
 func (p *printer) change(c *OpChange) {
-	p.line("%s\nOperation: %s", separator, p.bold(c.Op))
+	p.line("%s\nOperation: %s", comparisonSeparator, p.bold(c.Op))
 	p.differs("Operations", c.Requests, func(x float64) string { return fmt.Sprintf("%.0f", x) })
 	p.differs("Duration", c.RanS, func(x float64) string { return formatRan(x) })
 	p.differs("Concurrency", c.Concurrency, func(x float64) string { return fmt.Sprintf("%.0f", x) })
@@ -266,8 +268,7 @@ func latencyChanges(s *StatsChange) string {
 		msChange(s.Mean), msChange(s.P50), msChange(s.P90), msChange(s.P99), msChange(s.P999), msChange(s.Min), msChange(s.Max))
 }
 
-// differs shows what both runs were only where it is not the same; a length
-// that differs by less than a tenth of a percent reads the same, too.
+// differs shows a figure only where it reads differently.
 func (p *printer) differs(name string, c Change, format func(float64) string) {
 	if b, a := format(c.Before), format(c.After); b != a {
 		p.line("%s: %s -> %s", name, b, a)

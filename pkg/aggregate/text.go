@@ -55,6 +55,9 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	for i := range r.Groups {
 		r.writeGroup(p, i)
 	}
+	if r.Unsent > 0 {
+		p.line("\n%d requests were due but not sent when the run ended.", r.Unsent)
+	}
 	p.load(r)
 	for i, s := range r.Warnings {
 		if i == 0 {
@@ -160,11 +163,7 @@ func (p *printer) offered(bullet string, op *Operation, r *Report) {
 	if g := r.Groups[op.Group]; len(g.Operations) == 1 && r.OfferedPerS > 0 {
 		asked = r.OfferedPerS
 	}
-	unsent := ""
-	if r.Unsent > 0 {
-		unsent = fmt.Sprintf(" (%d requests of the run were due but never sent)", r.Unsent)
-	}
-	p.line(bullet+"Offered: %.2f requests/s, achieved: %.2f requests/s%s", asked, op.AchievedPerS, unsent)
+	p.line(bullet+"Offered: %.2f requests/s, achieved: %.2f requests/s", asked, op.AchievedPerS)
 }
 
 func (p *printer) requests(op *Operation) {
