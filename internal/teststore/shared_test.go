@@ -1,0 +1,58 @@
+package teststore
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"testing"
+)
+
+var stores Pool
+
+func TestMain(m *testing.M) { os.Exit(stores.Run(m)) }
+
+// All who ask for a store of a name at once are given the same.
+func TestPoolShares(t *testing.T) {
+	var wg sync.WaitGroup
+	got := make([]*Store, 8)
+	for i := range got {
+		wg.Go(func() { got[i] = stores.Shared(t, Embedded) })
+	}
+	wg.Wait()
+	for _, s := range got {
+		if s != got[0] {
+			t.Errorf("one is given %s, another %s", s.Endpoint, got[0].Endpoint)
+		}
+	}
+	roundTrip(t, client(t, got[0], got[0].Endpoint), "us-east-1", "warp-test")
+}
+
+func TestPoolEach(t *testing.T) {
+	seen := map[string]bool{}
+	stores.Each(t, func(t *testing.T, s *Store) {
+		seen[s.Name] = true
+		if _, err := client(t, s, s.Endpoint).ListBuckets(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	if !InCI() {
+		return
+	}
+	for _, name := range Names() {
+		if !seen[name] {
+			t.Errorf("%s was left out", name)
+		}
+	}
+}
+
+// Where the builder is missing, the answer is the error that allows a skip.
+func TestUnavailable(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("PATH", t.TempDir())
+	if _, err := Ensure(t.Context(), Garage); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("Ensure: %v", err)
+	}
+	if _, err := Ensure(t.Context(), "none"); err == nil || errors.Is(err, ErrUnavailable) {
+		t.Errorf("Ensure of no store: %v", err)
+	}
+}
