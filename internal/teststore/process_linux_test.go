@@ -19,7 +19,7 @@ func TestStoreDiesWithTheTest(t *testing.T) {
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^TestStoreDiesWithTheTest$", "-test.v")
-	cmd.Env = append(os.Environ(), "WARP_TESTSTORE_CHILD=1")
+	cmd.Env = append(os.Environ(), "WARP_TESTSTORE_CHILD=1", "TMPDIR="+t.TempDir())
 	out, _ := cmd.CombinedOutput()
 	_, rest, ok := strings.Cut(string(out), "pid=")
 	if !ok {

@@ -1,0 +1,34 @@
+package teststore
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// Only one holds the lock; another waits for it, or until its time is up.
+func TestLock(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no lock here")
+	}
+	path := filepath.Join(t.TempDir(), "lock")
+	unlock, err := lock(t.Context(), path, func() { t.Error("a free lock was waited for") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	waited := false
+	if _, err := lock(ctx, path, func() { waited = true }); !errors.Is(err, context.DeadlineExceeded) || !waited {
+		t.Errorf("a held lock gave %v, waited %v", err, waited)
+	}
+	time.AfterFunc(100*time.Millisecond, unlock)
+	second, err := lock(t.Context(), path, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second()
+}
