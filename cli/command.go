@@ -108,15 +108,20 @@ type invocation struct {
 }
 
 // parameters lists the flags of the command with their effective values, as
-// they are recorded in an op log. Secrets are left out of it.
+// they are recorded in an op log. Secrets are left out of it, and so is what
+// does not change what is measured: two runs that differ in the name of their
+// log do not differ.
 func (inv *invocation) parameters() map[string]string {
 	params := make(map[string]string)
 	for _, g := range inv.command.groups {
-		if g.title == groupOutput {
-			continue // what is shown, and how, does not change what is measured
+		if g.title == groupOutput || g.title == groupAnalysis {
+			continue
 		}
 		for _, f := range g.all() {
 			name := f.Names()[0]
+			if name == "benchdata" || name == "stats-interval" {
+				continue
+			}
 			value := flagValue(f)
 			if isSecretFlag(name) && value != "" {
 				value = redacted

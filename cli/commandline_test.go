@@ -148,8 +148,10 @@ func TestFlagValues(t *testing.T) {
 					t.Errorf("%s is %q, want %q", name, got[name], value)
 				}
 			}
-			if _, ok := got["json"]; ok {
-				t.Error("output flags are no parameters of a run")
+			for _, name := range []string{"json", "stats-interval"} {
+				if _, ok := got[name]; ok {
+					t.Errorf("%s is no parameter of a run", name)
+				}
 			}
 		})
 	}

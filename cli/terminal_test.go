@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -271,5 +272,73 @@ func TestLatency(t *testing.T) {
 		if got := latency(d); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)
 		}
+	}
+}
+
+// TestLiveInTmux sees what a person sees: tmux is a terminal with a screen that
+// can be read.
+func TestLiveInTmux(t *testing.T) {
+	t.Parallel()
+	tmux := needTool(t, "tmux")
+	fake, err := exec.LookPath("warp-fake")
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(t.TempDir(), "s")
+	run := func(args ...string) string {
+		out, err := exec.Command(tmux, append([]string{"-S", socket, "-f", "/dev/null"}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Errorf("tmux %q: %v, %s", args, err, out)
+		}
+		return strings.TrimRight(string(out), "\n")
+	}
+	awaitScreen := func(what string) string {
+		t.Helper()
+		for range 400 {
+			if text := run("capture-pane", "-p"); strings.Contains(text, what) {
+				return text
+			}
+			time.Sleep(25 * time.Millisecond)
+		}
+		t.Fatalf("%q did not appear:\n%s", what, run("capture-pane", "-p"))
+		return ""
+	}
+	run("new-session", "-d", "-x", "90", "-y", "20", "env", "PS1=ready> ", "ENV=", "sh")
+	defer run("kill-server")
+	awaitScreen("ready>")
+	state := func(name string) string {
+		run("send-keys", "stty -a > '"+filepath.Dir(socket)+"/"+name+"'; echo saved "+name, "Enter")
+		awaitScreen("\nsaved " + name)
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(socket), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	before := state("before")
+
+	run("send-keys", "clear; "+fake+" fake --duration=20s; echo exit code $?", "Enter")
+	awaitScreen("Preparing  [")
+	run("send-keys", "C-c")
+	awaitScreen("exit code 130")
+	run("send-keys", "clear; "+fake+" fake --duration=3s; echo exit code $?", "Enter")
+	text := awaitScreen("Running  [")
+	if run("display-message", "-p", "#{cursor_flag}") != "0" {
+		t.Error("the cursor is visible beside the live view")
+	}
+	if n := strings.Count(text, "Preparing"); n != 1 {
+		t.Errorf("%d lines about preparing:\n%s", n, text)
+	}
+	run("resize-window", "-x", "60", "-y", "20")
+	text = awaitScreen("exit code 0")
+	if strings.Contains(text, "Running") || strings.Contains(text, "MiB/s") {
+		t.Errorf("rests of the live view:\n%s", text)
+	}
+	if run("display-message", "-p", "#{cursor_flag}") != "1" {
+		t.Error("the cursor is hidden at the end")
+	}
+	run("resize-window", "-x", "90", "-y", "20")
+	if after := state("after"); after != before {
+		t.Errorf("the terminal was\n%s and is\n%s", before, after)
 	}
 }
