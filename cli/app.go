@@ -50,6 +50,15 @@ func (a *app) table() []*command {
 			c.output = &outputFlags{}
 			c.groups = append(c.groups, c.output.group())
 		}
+		if c.section == sectionBenchmark {
+			// They have so many flags that the ones which are explained with
+			// every other command are only named.
+			for i, g := range c.groups {
+				if g.title == groupAnalysis || g.title == groupOutput {
+					c.groups[i] = flagGroup{title: g.title, also: g.all()}
+				}
+			}
+		}
 	}
 	return table
 }
@@ -57,6 +66,12 @@ func (a *app) table() []*command {
 // commandTable lists every command. A new one is one line here.
 func commandTable(env environment) []*command {
 	return []*command{
+		getCommand(env),
+		putCommand(env),
+		deleteCommand(env),
+		listCommand(env),
+		statCommand(env),
+		mixedCommand(env),
 		analyzeCommand(),
 		cmpCommand(),
 		mergeCommand(),
@@ -68,7 +83,8 @@ func commandTable(env environment) []*command {
 func (a *app) main(ctx context.Context, args []string) int {
 	hide := newRedactor(args, a.env)
 	err := a.dispatch(ctx, args, hide)
-	if err != nil && !errors.Is(err, errSilent) {
+	// Whoever has pressed Ctrl-C need not be told that as an error.
+	if err != nil && err != ErrInterrupted && !errors.Is(err, errSilent) {
 		printError(a.errw, hide, err)
 	}
 	return exitCode(err)

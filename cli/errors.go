@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"warp/pkg/bench"
 )
 
 // Exit codes, as documented for scripts.
@@ -18,7 +20,7 @@ const (
 )
 
 // ErrInterrupted is the cause of a context that a signal has cancelled.
-var ErrInterrupted = errors.New("interrupted")
+var ErrInterrupted = bench.ErrInterrupted
 
 // errSilent ends a command with an exit code and without a message, because
 // everything was said already.

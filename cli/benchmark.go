@@ -1,0 +1,290 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/bench"
+	"warp/pkg/generator"
+)
+
+// benchFlags are the flags that every benchmark has.
+type benchFlags struct {
+	target   targetFlags
+	analysis analysisFlags
+	progress progressFlags
+
+	concurrent, retries            int
+	duration, lease                time.Duration
+	rps                            float64
+	maxErrors                      percentOrCount
+	seed                           string
+	prefix, benchdata, destroy     string
+	compressible, dedup            int
+	noPrefix, stress               bool
+	noClear, keepData, clearBucket bool
+}
+
+// A benchmark is what a benchmark command adds to the flags that all have.
+type benchmark struct {
+	name, summary string
+	about         []string
+	examples      []string
+	flags         []cli.Flag // its own, first in the help
+	rarely        []cli.Flag // its own, named only
+	payload       bool       // it uploads objects of --obj.size
+	// op checks the flags and makes the operation.
+	op func(f *benchFlags) (bench.Op, error)
+	// adjust sets the options that only this operation has; may be nil.
+	adjust func(o *bench.Options)
+}
+
+// benchmarkCommand makes a command of b.
+func benchmarkCommand(env environment, b benchmark) *command {
+	f := &benchFlags{}
+	return &command{
+		name: b.name, summary: b.summary, section: sectionBenchmark,
+		about: b.about, examples: b.examples,
+		groups: []flagGroup{
+			f.workload(b),
+			f.target.group(env),
+			f.runGroup(),
+			f.analysis.group(),
+		},
+		absent: absentFromBenchmarks(),
+		run: func(ctx context.Context, inv *invocation) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			op, err := b.op(f)
+			if err != nil {
+				return err
+			}
+			o, err := f.options(b.name)
+			if err != nil {
+				return err
+			}
+			if b.adjust != nil {
+				b.adjust(&o)
+			}
+			return runBenchmark(ctx, inv, f, op, o)
+		},
+	}
+}
+
+func (f *benchFlags) workload(b benchmark) flagGroup {
+	g := flagGroup{title: groupWorkload, flags: b.flags, also: b.rarely}
+	g.flags = append(g.flags,
+		&cli.IntFlag{Name: "concurrent", Value: 20, Destination: &f.concurrent, Validator: atLeast(1), Usage: "`N` requests at a time"},
+		&durationFlag{Name: "duration", Value: 5 * time.Minute, Destination: &f.duration, Usage: "`TIME` to measure for; 0 is until Ctrl-C"},
+		&cli.FloatFlag{Name: "rps-limit", Destination: &f.rps, Validator: rateValid,
+			Usage: "send `N` requests/s on a schedule that answers cannot delay; 0 is as fast as possible"},
+	)
+	g.also = append(g.also,
+		&cli.StringFlag{Name: "prefix", Destination: &f.prefix, Usage: "put `PREFIX` in front of all object names"},
+		&cli.BoolFlag{Name: "noprefix", Destination: &f.noPrefix, Usage: "one prefix for all threads instead of one each"},
+		&cli.StringFlag{Name: "seed", Destination: &f.seed, DefaultText: "random, and shown",
+			Usage: "`NUMBER` that names, sizes, order and payload follow from"},
+	)
+	if b.payload {
+		g.also = append(g.also,
+			&choiceFlag{Name: "obj.generator", Value: "random", Config: choices{"random"}, Usage: "`KIND` of payload: random"},
+			&cli.IntFlag{Name: "obj.compressible", Destination: &f.compressible, Validator: percentValid, Usage: "make `N` % of the payload compress away"},
+			&cli.IntFlag{Name: "obj.dedup", Destination: &f.dedup, Validator: percentValid, Usage: "make `N` % of the 4 KiB chunks duplicates of other objects'"},
+		)
+	}
+	return g
+}
+
+func (f *benchFlags) runGroup() flagGroup {
+	return flagGroup{title: groupRun, flags: []cli.Flag{
+		&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID",
+			Usage: "write the op log to `NAME`.csv.zst"},
+		&cli.IntFlag{Name: "retries", Destination: &f.retries, Validator: atLeast(0), Usage: "repeat a failed request up to `N` times, and count that"},
+		&limitFlag{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests have failed; fewer do not change the exit code"},
+		&cli.BoolFlag{Name: "noclear", Destination: &f.noClear, Usage: "remove nothing: neither this run's objects nor what dead runs left"},
+		f.progress.flag(),
+	}, also: []cli.Flag{
+		&cli.BoolFlag{Name: "stress", Destination: &f.stress, Usage: "write no op log"},
+		&cli.BoolFlag{Name: "keep-data", Destination: &f.keepData, Usage: "leave this run's objects in the bucket"},
+		&cli.BoolFlag{Name: "clear-bucket", Destination: &f.clearBucket, Usage: "delete everything in the bucket first, whoever it belongs to; needs --destroy"},
+		&cli.StringFlag{Name: "destroy", Destination: &f.destroy, Usage: "name the `BUCKET` whose foreign objects may be deleted"},
+		&durationFlag{Name: "lease", Value: time.Minute, Destination: &f.lease, Hidden: true,
+			Usage: "`TIME` after which a run that no longer shows life may be cleaned up by others", Validator: leaseValid},
+	}}
+}
+
+func atLeast(least int) func(int) error {
+	return func(n int) error {
+		if n < least {
+			return wrong("%d is less than %d", n, least)
+		}
+		return nil
+	}
+}
+
+func rateValid(r float64) error {
+	if math.IsNaN(r) || math.IsInf(r, 0) || r < 0 {
+		return wrong("%g is not a number of requests", r)
+	}
+	return nil
+}
+
+func percentValid(n int) error {
+	if n < 0 || n > 100 {
+		return wrong("%d is not between 0 and 100", n)
+	}
+	return nil
+}
+
+func leaseValid(d time.Duration) error {
+	if d < time.Second {
+		return wrong("%s is too short; the least is 1s", shortDuration(d))
+	}
+	return nil
+}
+
+// maxThread is the largest number of threads whose numbers readers of the op
+// log that know only its documented columns can tell apart.
+const maxThread = 1 << 16
+
+func (f *benchFlags) check() error {
+	if err := f.target.check(); err != nil {
+		return err
+	}
+	switch {
+	case f.concurrent > maxThread:
+		return usageError("--concurrent=%d is more than %d", f.concurrent, maxThread)
+	case f.clearBucket && f.destroy != f.target.bucket:
+		return f.demandDestroy("--clear-bucket deletes every object in bucket %s", f.target.bucket)
+	case f.stress && f.benchdata != "":
+		return usageError("--stress writes no op log, and --benchdata names one: leave out one of them")
+	case f.destroy != "" && f.destroy != f.target.bucket:
+		return usageError("--destroy=%s is not the bucket of this run, %s", f.destroy, f.target.bucket)
+	}
+	return f.analysis.checkOut()
+}
+
+// demandDestroy refuses what would delete objects that are not warp's.
+func (f *benchFlags) demandDestroy(format string, args ...any) error {
+	return usageError(format, args...).tell("if that is what you want, add --destroy=%s", f.target.bucket)
+}
+
+func (f *benchFlags) options(name string) (bench.Options, error) {
+	seed, err := f.seedNumber()
+	if err != nil {
+		return bench.Options{}, err
+	}
+	id := randomID()
+	return bench.Options{
+		Benchmark: name, Warp: thisBuild().version, RunID: randomID() + id, ClientID: id,
+		Bucket: f.target.bucket, Prefix: f.prefix, NoPrefix: f.noPrefix, Seed: seed,
+		Concurrency: f.concurrent, Duration: f.duration, Rate: f.rps, Retries: f.retries,
+		MaxErrors: bench.ErrorLimit{Set: f.maxErrors.set, Count: f.maxErrors.count,
+			Percent: f.maxErrors.percent, IsPct: f.maxErrors.percent > 0},
+		Payload: generator.PayloadOptions{Seed: seed, CompressiblePct: f.compressible, DedupPct: f.dedup},
+		NoClear: f.noClear, KeepData: f.keepData, ClearBucket: f.clearBucket,
+		Lease: f.lease, Drain: drainTime,
+	}, nil
+}
+
+// drainTime is how long requests on the wire at the end of the run may take to
+// finish. They are outside of the active window, but worth having in the log.
+const drainTime = 30 * time.Second
+
+func (f *benchFlags) seedNumber() (uint64, error) {
+	if f.seed == "" {
+		var b [8]byte
+		_, _ = rand.Read(b[:]) // never fails
+		// 53 bits, so that every reader of JSON or of a spreadsheet keeps them.
+		return binary.LittleEndian.Uint64(b[:]) >> 11, nil
+	}
+	seed, err := strconv.ParseUint(f.seed, 10, 64)
+	if err != nil {
+		return 0, usageError("--seed: %q is not a whole number from 0 to %d", f.seed, uint64(math.MaxUint64))
+	}
+	return seed, nil
+}
+
+// randomID is four letters and digits that tell runs and clients apart.
+func randomID() string {
+	const letters = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
+	text := rand.Text()
+	var id [4]byte
+	for i := range id {
+		id[i] = letters[(int(text[2*i])*31+int(text[2*i+1]))%len(letters)]
+	}
+	return string(id[:])
+}
+
+// poolFlags are the flags of operations that work on a pool of objects.
+type poolFlags struct {
+	objects, versions        int
+	size                     string
+	randSize, existing, flat bool
+}
+
+func (p *poolFlags) objectsFlag(n int, usage string) cli.Flag {
+	return &cli.IntFlag{Name: "objects", Value: n, Destination: &p.objects, Validator: atLeast(0), Usage: usage}
+}
+
+func (p *poolFlags) sizeFlags(size string) []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "obj.size", Value: size, Destination: &p.size,
+			Usage: "`SIZE` of an object: 10MiB, 4KB, or weighted sizes such as 4096:10,16384:1"},
+		&cli.BoolFlag{Name: "obj.randsize", Destination: &p.randSize,
+			Usage: "sizes spread over the eight doublings below --obj.size, or over MIN,MAX"},
+	}
+}
+
+func (p *poolFlags) versionsFlag() cli.Flag {
+	return &cli.IntFlag{Name: "versions", Value: 1, Destination: &p.versions, Validator: atLeast(1), Usage: "upload `N` versions of each object"}
+}
+
+func (p *poolFlags) existingFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "list-existing", Destination: &p.existing, Usage: "use up to --objects objects that are in the bucket (0 is all), below --prefix"},
+		&cli.BoolFlag{Name: "list-flat", Destination: &p.flat, Usage: "with --list-existing: do not descend below the prefix"},
+	}
+}
+
+// pool checks the flags and makes the pool of them.
+func (p *poolFlags) pool(f *benchFlags) (bench.Pool, error) {
+	sizes, err := p.sizes()
+	switch {
+	case err != nil:
+		return bench.Pool{}, err
+	case p.flat && !p.existing:
+		return bench.Pool{}, usageError("--list-flat is of use with --list-existing only")
+	case p.existing && f.clearBucket:
+		return bench.Pool{}, usageError("--clear-bucket would delete what --list-existing is to list")
+	case p.objects == 0 && !p.existing:
+		return bench.Pool{}, usageError("--objects=0 leaves nothing to work on")
+	case p.versions > 1 && f.target.host == embeddedHost:
+		return bench.Pool{}, usageError("the embedded store does not do --versions")
+	}
+	return bench.Pool{
+		Objects: p.objects, Sizes: sizes, Versions: p.versions,
+		ListExisting: p.existing, ListFlat: p.flat, Prefix: f.prefix,
+	}, nil
+}
+
+func (p *poolFlags) sizes() (generator.Sizes, error) {
+	sizes, err := generator.ParseSizes(p.size, p.randSize)
+	if err != nil {
+		return nil, usageError("--obj.size: %w", err)
+	}
+	return sizes, nil
+}
+
+// adjust tells the runner what the pool asks of the bucket.
+func (p *poolFlags) adjust(o *bench.Options) {
+	o.ReadOnly = p.existing
+	o.Versions = p.versions > 1 && !p.existing
+}

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"time"
+
+	"warp/pkg/aggregate"
+	"warp/pkg/bench"
+)
+
+// benchProgress shows on the console how a benchmark comes along.
+type benchProgress struct {
+	s   *session
+	bar *bar
+}
+
+func (s *session) benchProgress() bench.Progress { return &benchProgress{s: s} }
+
+func (p *benchProgress) Begin(title string, total int64) {
+	p.bar = p.s.startBar(title, "objects", total, p.s.flags.progress.interval)
+}
+
+func (p *benchProgress) Add(n int64) { p.bar.add(n) }
+
+func (p *benchProgress) End() { p.bar.finish() }
+
+func (p *benchProgress) Warn(text string) { p.s.warnf("%s", text) }
+
+func (p *benchProgress) Measuring() (stop func()) {
+	return p.s.startLive(p.s.snapshot, p.s.opts.Duration, p.s.flags.progress.interval).finish
+}
+
+// snapshot is what the live view shows of the operations.
+func (s *session) snapshot() aggregate.LiveSnapshot {
+	return s.live.Snapshot(time.Now().UnixNano())
+}

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/bench"
+)
+
+func deleteCommand(env environment) *command {
+	pool := poolFlags{versions: 1}
+	var del bench.Delete
+	return benchmarkCommand(env, benchmark{
+		name: "delete", summary: "delete objects, many per request",
+		about: []string{
+			"Uploads --objects objects, then deletes them in batches. Ends when none are left.",
+			"With --list-existing it deletes objects that are not warp's, and demands --destroy.",
+		},
+		examples: []string{"warp delete --host=127.0.0.1:9000 --access-key=… --secret-key=… --batch=10"},
+		flags: append(append([]cli.Flag{pool.objectsFlag(25000, "`N` objects to upload first")}, pool.sizeFlags("1KiB")...),
+			&cli.IntFlag{Name: "batch", Value: 100, Destination: &del.Batch, Validator: batchValid, Usage: "`N` objects per request, up to 1000"},
+		),
+		rarely:  pool.existingFlags(),
+		payload: true,
+		op: func(f *benchFlags) (op bench.Op, err error) {
+			if pool.existing && f.destroy != f.target.bucket {
+				return nil, f.demandDestroy("delete --list-existing deletes objects of bucket %s that warp did not write", f.target.bucket)
+			}
+			del.Pool, err = pool.pool(f)
+			return &del, err
+		},
+		adjust: pool.adjust,
+	})
+}
+
+// batchValid holds to what S3 takes in one request.
+func batchValid(n int) error {
+	if n < 1 || n > 1000 {
+		return wrong("%d is not between 1 and 1000", n)
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"warp/pkg/aggregate"
+	"warp/pkg/bench"
+	"warp/pkg/oplog"
+	"warp/pkg/s3"
+)
+
+// A session is one benchmark from start to report.
+type session struct {
+	*invocation
+	flags *benchFlags
+	opts  bench.Options
+
+	live     aggregate.Live
+	log      *oplog.File         // nil with --stress
+	deferred *aggregate.Deferred // nil without
+	runner   *bench.Runner
+}
+
+// runBenchmark runs op and reports: prepare, measure, save, report, clean up.
+func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, o bench.Options) error {
+	s := &session{invocation: inv, flags: f, opts: o}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	target, err := f.target.open(ctx, inv, f.concurrent, cancel)
+	if err != nil {
+		return err
+	}
+	defer target.close()
+	path := s.logPath()
+	if err := s.checkLog(path); err != nil {
+		return err
+	}
+	s.runner = &bench.Runner{Client: target.client, Op: op, Options: o, Progress: s.benchProgress()}
+	inv.notef("seed %d", o.Seed)
+	if err := s.runner.Open(ctx); err != nil {
+		return s.cleanUp(f.target.explain(err))
+	}
+	return s.cleanUp(s.measure(ctx, path))
+}
+
+// measure runs what is open, saves the log and shows the report.
+func (s *session) measure(ctx context.Context, path string) error {
+	sinks, err := s.sinks(path)
+	if err != nil {
+		return err
+	}
+	out := s.runner.Run(ctx, sinks...)
+	inner := s.verdict(out)
+	report, err := s.report(out, path)
+	if err == nil && report != nil {
+		err = s.showReport(report, &s.flags.analysis)
+	}
+	if err != nil && inner != nil {
+		return fmt.Errorf("%w; and %w", inner, err)
+	}
+	return errors.Join(inner, err)
+}
+
+func (s *session) sinks(path string) ([]bench.Sink, error) {
+	sinks := []bench.Sink{liveSink{&s.live}}
+	if path == "" {
+		s.deferred = aggregate.NewDeferred(s.flags.analysis.options())
+		return append(sinks, deferredSink{s.deferred}), nil
+	}
+	log, err := oplog.Create(path, s.header())
+	if err != nil {
+		return nil, runError("%w", err)
+	}
+	s.log = log
+	return append(sinks, log), nil
+}
+
+// header says in the log what was run.
+func (s *session) header() oplog.Header {
+	o := &s.opts
+	return oplog.Header{
+		Warp: o.Warp, Run: o.RunID, Client: o.ClientID, Benchmark: o.Benchmark,
+		Command: s.line, Engine: s.runner.Client.EngineName(), Seed: o.Seed,
+		Start: time.Now().UTC(), Parameters: s.parameters(),
+	}
+}
+
+// report makes the report of what was measured: from the log that was just
+// written, by the same way as analyze, or from memory with --stress. It is nil
+// where nothing was measured.
+func (s *session) report(out *bench.Outcome, path string) (*aggregate.Report, error) {
+	if s.log == nil {
+		return s.reportFromMemory(out)
+	}
+	if out.Sent == 0 {
+		if err := s.log.Discard(); err != nil {
+			return nil, err
+		}
+		s.warnf("no request was made, so there is no op log and no report")
+		return nil, nil
+	}
+	written, err := s.log.Commit(out.Trailer)
+	if err != nil {
+		s.warnf("%v", err)
+	} else {
+		s.notef("benchmark data written to %q", written)
+	}
+	// What a first Ctrl-C stopped is reported all the same.
+	return analyzeFile(context.Background(), written, nil, s.flags.analysis.options())
+}
+
+func (s *session) reportFromMemory(out *bench.Outcome) (*aggregate.Report, error) {
+	if out.Sent == 0 {
+		s.warnf("no request was made, so there is no report")
+		return nil, nil
+	}
+	report, err := s.deferred.Report()
+	if err != nil {
+		return nil, err
+	}
+	report.Describe(s.header(), out.Trailer)
+	return report, nil
+}
+
+// verdict is what the exit code of the run follows from.
+func (s *session) verdict(out *bench.Outcome) error {
+	limit := s.opts.MaxErrors
+	switch {
+	case errors.Is(out.Fatal, bench.ErrTooManyErrors):
+		return requestsFailed("%w", out.Fatal)
+	case errors.Is(out.Fatal, bench.ErrInterrupted):
+		return out.Fatal
+	case out.Fatal != nil:
+		return s.flags.target.explain(out.Fatal)
+	case !limit.Allows(out.Failed, out.Sent):
+		return requestsFailed("%d of %d requests failed", out.Failed, out.Sent)
+	}
+	return nil
+}
+
+// cleanUp removes what the run wrote, however it ended, and returns err.
+func (s *session) cleanUp(err error) error {
+	cleanErr := s.runner.Cleanup(context.Background())
+	switch {
+	case cleanErr == nil:
+		return err
+	case err == nil:
+		return runError("%w", cleanErr)
+	}
+	s.warnf("%v", cleanErr)
+	return err
+}
+
+// explain turns what the store answered into what to do about it.
+func (f *targetFlags) explain(err error) error {
+	var nobody *s3.UnreachableError
+	if errors.As(err, &nobody) {
+		return runError("%v", nobody).tell("start a store there, name another with --host, or try warp without one: --host=embedded")
+	}
+	switch s3.CodeOf(err) {
+	case "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch":
+		return runError("%w", err).tell("check --access-key and --secret-key")
+	case s3.CodeTLS:
+		return runError("%w", err).tell("check --tls, and --ca-file or --insecure for a private certificate")
+	}
+	return err
+}
+
+// logPath is where the log goes; "" with --stress.
+func (s *session) logPath() string {
+	switch {
+	case s.flags.stress:
+		return ""
+	case s.flags.benchdata != "":
+		return s.flags.benchdata + ".csv.zst"
+	}
+	return oplog.DefaultName(s.opts.Benchmark, time.Now(), s.opts.ClientID)
+}
+
+// checkLog refuses a log that could not be written, before any load is made.
+func (s *session) checkLog(path string) error {
+	if path == "" {
+		return nil
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return usageError("--benchdata: %s exists already", path).tell("choose another name or move it away")
+	}
+	return nil
+}
+
+// liveSink and deferredSink are sinks that have nothing to flush.
+type liveSink struct{ *aggregate.Live }
+
+func (liveSink) Flush() error { return nil }
+
+// BeginPhase starts the live figures anew: those of prepare are its own.
+func (l liveSink) BeginPhase(int) { l.Reset() }
+
+type deferredSink struct{ *aggregate.Deferred }
+
+func (deferredSink) Flush() error { return nil }

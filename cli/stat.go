@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/bench"
+)
+
+func statCommand(env environment) *command {
+	var pool poolFlags
+	var stat bench.Stat
+	return benchmarkCommand(env, benchmark{
+		name: "stat", summary: "ask for the metadata of objects (HEAD)",
+		about:    []string{"Uploads --objects objects, then asks for the metadata of one after the other, in random order."},
+		examples: []string{"warp stat --host=127.0.0.1:9000 --access-key=… --secret-key=… --objects=1000"},
+		flags:    append([]cli.Flag{pool.objectsFlag(10000, "`N` objects to upload first")}, pool.sizeFlags("1KB")...),
+		rarely:   append([]cli.Flag{pool.versionsFlag()}, pool.existingFlags()...),
+		payload:  true,
+		op: func(f *benchFlags) (op bench.Op, err error) {
+			stat.Pool, err = pool.pool(f)
+			return &stat, err
+		},
+		adjust: pool.adjust,
+	})
+}

@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"context"
+	"net"
+	"strings"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/s3"
+	"warp/pkg/s3mem"
+)
+
+// embeddedHost is the --host that needs no store.
+const embeddedHost = "embedded"
+
+// targetFlags say which store to talk to, and as whom.
+type targetFlags struct {
+	host, hostSelect, bucket, region   string
+	accessKey, secretKey, sessionToken string
+	profile, signature, caFile         string
+	tls, insecure, resolveHost         bool
+	embeddedMemory                     int64
+}
+
+func (f *targetFlags) group(env environment) flagGroup {
+	return flagGroup{title: groupTarget, flags: []cli.Flag{
+		&cli.StringFlag{Name: "host", Value: "127.0.0.1:9000", Destination: &f.host, Sources: env.vars("WARP_HOST"),
+			Usage: "`HOST`:PORT of the store; a,b and node{1...8}:900{0...3} name several, file:NAME lists them, embedded needs none"},
+		&cli.StringFlag{Name: "access-key", Destination: &f.accessKey, Sources: env.vars("WARP_ACCESS_KEY"),
+			Usage: "access `KEY`; without it the AWS environment and profiles are looked at"},
+		&cli.StringFlag{Name: "secret-key", Destination: &f.secretKey, Sources: env.vars("WARP_SECRET_KEY"),
+			Usage: "secret `KEY`"},
+		&cli.BoolFlag{Name: "tls", Destination: &f.tls, Sources: env.vars("WARP_TLS"), Usage: "talk HTTPS"},
+		&cli.StringFlag{Name: "bucket", Value: "warp-benchmark-bucket", Destination: &f.bucket,
+			Usage: "`BUCKET` to use; created where it does not exist, its other objects are left alone"},
+		&cli.StringFlag{Name: "region", Destination: &f.region, Sources: env.vars("WARP_REGION"),
+			Usage: "`REGION` of the store; asked for where not given"},
+	}, also: []cli.Flag{
+		&cli.StringFlag{Name: "session-token", Destination: &f.sessionToken, Sources: env.vars("WARP_SESSION_TOKEN"),
+			Usage: "`TOKEN` of temporary credentials"},
+		&cli.StringFlag{Name: "profile", Destination: &f.profile, Usage: "`PROFILE` of the shared AWS configuration to take credentials from"},
+		&cli.BoolFlag{Name: "insecure", Destination: &f.insecure, Usage: "with --tls: accept any certificate"},
+		&cli.StringFlag{Name: "ca-file", Destination: &f.caFile, TakesFile: true, Usage: "with --tls: PEM `FILE` of further certificate authorities"},
+		&choiceFlag{Name: "host-select", Value: "weighed", Config: choices{"weighed", "roundrobin"}, Destination: &f.hostSelect,
+			Usage: "`HOW` a request's host is chosen: weighed (fewest requests in flight, then longest idle) or roundrobin"},
+		&sizeFlag{Name: "embedded.memory", Value: 1 << 30, Destination: &f.embeddedMemory,
+			Usage: "with --host=embedded: `SIZE` that the store may grow to"},
+		&cli.BoolFlag{Name: "resolve-host", Destination: &f.resolveHost, Hidden: true,
+			Usage: "make every address of a host's name a host of its own"},
+		&choiceFlag{Name: "signature", Value: "S3V4", Config: choices{"S3V4", "IAM", "S3V2", "STS_WEB_TOKEN"}, Destination: &f.signature, Hidden: true,
+			Usage: "S3V4, or IAM for the credentials of this machine's instance `PROFILE`"},
+	}}
+}
+
+// check refuses what contradicts itself, before anything is asked of anybody.
+func (f *targetFlags) check() error {
+	switch {
+	case f.signature == "S3V2", f.signature == "STS_WEB_TOKEN":
+		return usageError("--signature=%s %s", f.signature, notYet)
+	case f.insecure && !f.tls:
+		return usageError("--insecure is of use with --tls only")
+	case f.caFile != "" && !f.tls:
+		return usageError("--ca-file is of use with --tls only")
+	case f.bucket == "":
+		return usageError("--bucket is empty")
+	case f.host != embeddedHost:
+		return nil
+	case f.tls:
+		return usageError("--host=embedded does not talk TLS: leave out --tls")
+	case f.embeddedMemory < 16<<20:
+		return usageError("--embedded.memory is less than 16MiB")
+	}
+	return nil
+}
+
+// A target is the store that the flags name.
+type target struct {
+	client   *s3.Client
+	embedded *s3mem.Embedded // nil where the store is somebody else's
+}
+
+func (t *target) close() {
+	if t.embedded != nil {
+		_ = t.embedded.Close()
+	}
+}
+
+// open gets ready to talk to the store. full is called when the embedded store
+// has no more room.
+func (f *targetFlags) open(ctx context.Context, inv *invocation, concurrency int, full func(error)) (*target, error) {
+	t := &target{}
+	cfg := s3.Config{
+		TLS: f.tls, Insecure: f.insecure, CAFile: f.caFile, Region: f.region,
+		HostSelect: f.hostSelect, AppVersion: thisBuild().version, Concurrency: concurrency,
+	}
+	var err error
+	if f.host == embeddedHost {
+		err = f.startEmbedded(t, &cfg, full)
+	} else {
+		err = f.findStore(ctx, inv, &cfg)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t.client, err = s3.New(cfg); err != nil {
+		t.close()
+		return nil, usageError("%w", err)
+	}
+	inv.debugf("hosts: %s; requests go through %s", strings.Join(t.client.Endpoints(), ", "), t.client.EngineName())
+	return t, nil
+}
+
+func (f *targetFlags) startEmbedded(t *target, cfg *s3.Config, full func(error)) error {
+	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: f.embeddedMemory, OnFull: func(error) {
+		full(runError("the embedded store is full (--embedded.memory=%s)", formatSize(f.embeddedMemory)).
+			tell("allow it more, use smaller or fewer objects, or point --host at a store"))
+	}})
+	if err != nil {
+		return runError("start the embedded store: %w", err)
+	}
+	t.embedded = e
+	cfg.Hosts = []s3.Address{{Name: e.Addr()}}
+	cfg.Region = "us-east-1"
+	cfg.Credentials = credentials.NewStaticV4("embedded", "embedded", "")
+	return nil
+}
+
+func (f *targetFlags) findStore(ctx context.Context, inv *invocation, cfg *s3.Config) error {
+	hosts, err := s3.ParseHosts(f.host)
+	if err != nil {
+		return usageError("--host: %w", err)
+	}
+	if cfg.Hosts, err = f.addresses(ctx, hosts); err != nil {
+		return runError("--resolve-host: %w", err)
+	}
+	creds, err := f.credentials(ctx, inv)
+	if err != nil {
+		return err
+	}
+	cfg.Credentials = creds.Credentials
+	return nil
+}
+
+func (f *targetFlags) addresses(ctx context.Context, hosts []string) ([]s3.Address, error) {
+	if f.resolveHost {
+		port := "80"
+		if f.tls {
+			port = "443"
+		}
+		return s3.ResolveHosts(ctx, hosts, port, net.DefaultResolver.LookupHost)
+	}
+	return s3.Addresses(hosts), nil
+}
