@@ -66,6 +66,12 @@ func (a *app) table() []*command {
 // commandTable lists every command. A new one is one line here.
 func commandTable(env environment) []*command {
 	return []*command{
+		getCommand(env),
+		putCommand(env),
+		deleteCommand(env),
+		listCommand(env),
+		statCommand(env),
+		mixedCommand(env),
 		analyzeCommand(),
 		cmpCommand(),
 		mergeCommand(),
