@@ -106,11 +106,11 @@ func (f *benchFlags) runGroup() flagGroup {
 	return flagGroup{title: groupRun, flags: []cli.Flag{
 		&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID",
 			Usage: "write the op log to `NAME`.csv.zst"},
-		&cli.IntFlag{Name: "retries", Destination: &f.retries, Validator: atLeast(0), Usage: "repeat a failed request up to `N` times, and count that"},
 		&limitFlag{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests have failed; fewer do not change the exit code"},
 		&cli.BoolFlag{Name: "noclear", Destination: &f.noClear, Usage: "remove nothing: neither this run's objects nor what dead runs left"},
 		f.progress.flag(),
 	}, also: []cli.Flag{
+		&cli.IntFlag{Name: "retries", Destination: &f.retries, Validator: atLeast(0), Usage: "repeat a failed request up to `N` times, and count that"},
 		&cli.BoolFlag{Name: "stress", Destination: &f.stress, Usage: "write no op log"},
 		&cli.BoolFlag{Name: "keep-data", Destination: &f.keepData, Usage: "leave this run's objects in the bucket"},
 		&cli.BoolFlag{Name: "clear-bucket", Destination: &f.clearBucket, Usage: "delete everything in the bucket first, whoever it belongs to; needs --destroy"},
@@ -237,7 +237,7 @@ func (p *poolFlags) objectsFlag(n int, usage string) cli.Flag {
 func (p *poolFlags) sizeFlags(size string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "obj.size", Value: size, Destination: &p.size,
-			Usage: "`SIZE` of an object: 10MiB, 4KB, or weighted sizes such as 4096:10,16384:1"},
+			Usage: "`SIZE` of objects, or weighted sizes: 4096:10,16384:1"},
 		&cli.BoolFlag{Name: "obj.randsize", Destination: &p.randSize,
 			Usage: "sizes spread over the eight doublings below --obj.size, or over MIN,MAX"},
 	}

@@ -50,7 +50,7 @@ func (f *targetFlags) group(env environment) flagGroup {
 		&cli.BoolFlag{Name: "resolve-host", Destination: &f.resolveHost, Hidden: true,
 			Usage: "make every address of a host's name a host of its own"},
 		&choiceFlag{Name: "signature", Value: "S3V4", Config: choices{"S3V4", "IAM", "S3V2", "STS_WEB_TOKEN"}, Destination: &f.signature, Hidden: true,
-			Usage: "S3V4, or IAM for the credentials of this machine's instance `PROFILE`"},
+			Usage: "`KIND` of signature: S3V4, or IAM to sign with the credentials of this machine's instance profile"},
 	}}
 }
 
