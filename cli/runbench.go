@@ -42,6 +42,9 @@ func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.
 	s.runner = &bench.Runner{Client: target.client, Op: op, Options: o, Progress: s.benchProgress()}
 	inv.notef("seed %d", o.Seed)
 	if err := s.runner.Open(ctx); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
 		return s.cleanUp(f.target.explain(err))
 	}
 	return s.cleanUp(s.measure(ctx, path))

@@ -17,7 +17,7 @@ const ownTag = "created-by"
 // BucketExists asks the store whether bucket is there.
 func (c *Client) BucketExists(ctx context.Context, bucket string) (exists bool, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
-		exists, err = h.minio.BucketExists(ctx, bucket)
+		exists, err = h.desk.core.Client.BucketExists(ctx, bucket)
 		return err
 	})
 	return exists, err
@@ -26,13 +26,13 @@ func (c *Client) BucketExists(ctx context.Context, bucket string) (exists bool, 
 // MakeBucket creates bucket and marks it as made by warp.
 func (c *Client) MakeBucket(ctx context.Context, bucket string) error {
 	return c.anyHost(ctx, func(h *Host) error {
-		err := h.minio.MakeBucket(ctx, bucket, minio.MakeBucketOptions{Region: c.region})
+		err := h.desk.core.Client.MakeBucket(ctx, bucket, minio.MakeBucketOptions{Region: c.region})
 		if err != nil {
 			return err
 		}
 		mark, err := tags.MapToBucketTags(map[string]string{ownTag: "warp"})
 		if err == nil {
-			_ = h.minio.SetBucketTagging(ctx, bucket, mark) // see ownTag
+			_ = h.desk.core.Client.SetBucketTagging(ctx, bucket, mark) // see ownTag
 		}
 		return nil
 	})
@@ -42,7 +42,7 @@ func (c *Client) MakeBucket(ctx context.Context, bucket string) error {
 func (c *Client) MadeByWarp(ctx context.Context, bucket string) bool {
 	made := false
 	_ = c.anyHost(ctx, func(h *Host) error {
-		t, err := h.minio.GetBucketTagging(ctx, bucket)
+		t, err := h.desk.core.Client.GetBucketTagging(ctx, bucket)
 		made = err == nil && t.ToMap()[ownTag] == "warp"
 		return nil
 	})
@@ -53,7 +53,7 @@ func (c *Client) MadeByWarp(ctx context.Context, bucket string) bool {
 // A store that does not know the question has no versions.
 func (c *Client) Versioning(ctx context.Context, bucket string) (state string, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
-		v, err := h.minio.GetBucketVersioning(ctx, bucket)
+		v, err := h.desk.core.Client.GetBucketVersioning(ctx, bucket)
 		state = v.Status
 		if unknownToStore(err) {
 			return nil
@@ -67,9 +67,9 @@ func (c *Client) Versioning(ctx context.Context, bucket string) (state string, e
 func (c *Client) SetVersioning(ctx context.Context, bucket string, on bool) error {
 	return c.anyHost(ctx, func(h *Host) error {
 		if on {
-			return h.minio.EnableVersioning(ctx, bucket)
+			return h.desk.core.Client.EnableVersioning(ctx, bucket)
 		}
-		return h.minio.SuspendVersioning(ctx, bucket)
+		return h.desk.core.Client.SuspendVersioning(ctx, bucket)
 	})
 }
 
@@ -78,10 +78,10 @@ func (c *Client) SetVersioning(ctx context.Context, bucket string, on bool) erro
 func (c *Client) WriteSmall(ctx context.Context, ref Ref, data []byte) (modified time.Time, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
 		put := Put{Ref: ref, Body: bytes.NewReader(data), Size: int64(len(data)), ContentType: "application/json"}
-		if _, err := h.Put(ctx, put, NewTrace(time.Now())); err != nil {
+		if _, err := h.desk.Put(ctx, put, NewTrace(time.Now())); err != nil {
 			return err
 		}
-		o, err := h.Stat(ctx, ref, NewTrace(time.Now()))
+		o, err := h.desk.Stat(ctx, ref, NewTrace(time.Now()))
 		modified = o.LastModified
 		return err
 	})
@@ -92,7 +92,7 @@ func (c *Client) WriteSmall(ctx context.Context, ref Ref, data []byte) (modified
 func (c *Client) ReadSmall(ctx context.Context, ref Ref) (data []byte, err error) {
 	const most = 1 << 20 // a foreign object under a marker's name must not fill the memory
 	err = c.anyHost(ctx, func(h *Host) error {
-		body, err := h.minio.GetObject(ctx, ref.Bucket, ref.Key, minio.GetObjectOptions{})
+		body, err := h.desk.core.Client.GetObject(ctx, ref.Bucket, ref.Key, minio.GetObjectOptions{})
 		if err != nil {
 			return err
 		}
@@ -108,13 +108,13 @@ func (c *Client) ReadSmall(ctx context.Context, ref Ref) (data []byte, err error
 func (c *Client) List(ctx context.Context, l List, begin func(), each func(Object) bool) error {
 	return c.anyHost(ctx, func(h *Host) error {
 		begin()
-		return h.List(ctx, l, each, NewTrace(time.Now()))
+		return h.desk.List(ctx, l, each, NewTrace(time.Now()))
 	})
 }
 
 // Delete removes refs through whichever host answers.
 func (c *Client) Delete(ctx context.Context, refs []Ref) error {
-	return c.anyHost(ctx, func(h *Host) error { return h.Delete(ctx, refs, NewTrace(time.Now())) })
+	return c.anyHost(ctx, func(h *Host) error { return h.desk.Delete(ctx, refs, NewTrace(time.Now())) })
 }
 
 // unknownToStore says whether err means that the store lacks the function.

@@ -32,11 +32,12 @@ type Address struct {
 	Dial string // ip:port; "" = Name
 }
 
-// A Host is one host of the store. It sends requests through its Engine.
+// A Host is one host of the store. It sends requests through its Engine, and
+// bookkeeping over connections of its own, so that neither disturbs the other.
 type Host struct {
 	Engine
 	Endpoint string // as it stands in logs: scheme://host:port
-	minio    *minio.Client
+	desk     *minioEngine
 	index    int
 }
 
@@ -74,7 +75,26 @@ func New(cfg Config) (*Client, error) {
 }
 
 func newHost(cfg *Config, a Address) (*Host, error) {
-	transport, err := newTransport(cfg, a.Dial)
+	engine, err := newMinioEngine(cfg, a, answerTimeout)
+	if err != nil {
+		return nil, err
+	}
+	desk, err := newMinioEngine(cfg, a, deskTimeout)
+	if err != nil {
+		return nil, err
+	}
+	scheme, name := "http://", a.Name
+	if cfg.TLS {
+		scheme = "https://"
+	}
+	if a.Dial != "" {
+		name = a.Dial
+	}
+	return &Host{Engine: engine, Endpoint: scheme + name, desk: desk}, nil
+}
+
+func newMinioEngine(cfg *Config, a Address, answer time.Duration) (*minioEngine, error) {
+	transport, err := newTransport(cfg, a.Dial, answer)
 	if err != nil {
 		return nil, err
 	}
@@ -89,14 +109,7 @@ func newHost(cfg *Config, a Address) (*Host, error) {
 		return nil, err
 	}
 	mc.SetAppInfo("warp", cfg.AppVersion)
-	scheme, name := "http://", a.Name
-	if cfg.TLS {
-		scheme = "https://"
-	}
-	if a.Dial != "" {
-		name = a.Dial
-	}
-	return &Host{Engine: &minioEngine{core: minio.Core{Client: mc}}, Endpoint: scheme + name, minio: mc}, nil
+	return &minioEngine{core: minio.Core{Client: mc}}, nil
 }
 
 // Acquire picks the host for one request; Release must follow.
@@ -117,18 +130,21 @@ func (c *Client) Endpoints() []string {
 	return all
 }
 
-// bookkeepingAttempts bounds how often requests are repeated that are not
-// measured: those for buckets, markers and clean-up.
-const bookkeepingAttempts = 8
+// Bookkeeping is repeated where the store is busy, within these bounds.
+const (
+	deskAttempts = 8
+	deskPatience = 30 * time.Second // no further attempt after that
+)
 
 // anyHost calls do with one host after the other until one can be connected
 // to, and again after a moment where the store is only busy. It is for what is
 // done once and on whatever host, and is never measured.
 func (c *Client) anyHost(ctx context.Context, do func(*Host) error) error {
+	began := time.Now()
 	for attempt := 1; ; attempt++ {
 		err := c.tryHosts(ctx, do)
 		var nobody *UnreachableError
-		if err == nil || !Repeatable(err) || errors.As(err, &nobody) || attempt == bookkeepingAttempts {
+		if err == nil || !Repeatable(err) || errors.As(err, &nobody) || attempt == deskAttempts || time.Since(began) > deskPatience {
 			return err
 		}
 		select {

@@ -14,14 +14,18 @@ import (
 const (
 	dialTimeout = 10 * time.Second
 	// A store that holds an answer back longer than this has failed; without
-	// a bound a frozen store would hold prepare and clean-up for ever.
-	answerTimeout = 5 * time.Minute
+	// a bound a frozen store would hold prepare up for ever.
+	answerTimeout = 2 * time.Minute
+	// Bookkeeping is small: markers, buckets, clean-up. Nobody should have to
+	// wait for minutes to learn that the store is frozen.
+	deskTimeout = 45 * time.Second
 )
 
-// newTransport returns a transport for one host. With addr it connects there,
+// newTransport returns a transport for one host that waits for answers as long
+// as given. With addr it connects there,
 // whatever the name in the URL is, so that each address of a name can be a
 // host of its own while TLS still sees the name.
-func newTransport(cfg *Config, addr string) (*http.Transport, error) {
+func newTransport(cfg *Config, addr string, answer time.Duration) (*http.Transport, error) {
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
 	t := &http.Transport{
 		DialContext: func(ctx context.Context, network, target string) (net.Conn, error) {
@@ -35,7 +39,7 @@ func newTransport(cfg *Config, addr string) (*http.Transport, error) {
 		MaxIdleConnsPerHost:   max(cfg.Concurrency, 16),
 		IdleConnTimeout:       90 * time.Second,
 		TLSHandshakeTimeout:   15 * time.Second,
-		ResponseHeaderTimeout: answerTimeout,
+		ResponseHeaderTimeout: answer,
 		ExpectContinueTimeout: 10 * time.Second,
 		// Objects must arrive as they are stored, or lengths mean nothing.
 		DisableCompression: true,
