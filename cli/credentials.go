@@ -22,6 +22,10 @@ func (f *targetFlags) credentials(ctx context.Context, inv *invocation) (s3.Reso
 	if err != nil {
 		return creds, runError("%w", err)
 	}
+	// Keys that did not come by flag or variable are secret all the same.
+	if v, err := creds.Get(); err == nil {
+		inv.hide.add(v.SecretAccessKey, v.SessionToken)
+	}
 	inv.debugf("credentials are from %s", creds.Source)
 	return creds, nil
 }

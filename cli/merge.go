@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -39,7 +38,7 @@ func mergeCommand() *command {
 
 // mergeLogs merges and says where the result is.
 func mergeLogs(ctx context.Context, inv *invocation, benchdata string) error {
-	stats, err := oplog.Merge(ctx, logPath(benchdata, "merge"), inv.args, oplog.MergeOptions{
+	stats, err := oplog.Merge(ctx, logPath(benchdata, "merge", randomID()), inv.args, oplog.MergeOptions{
 		Open: func(name string) (*oplog.Reader, error) {
 			file, _, err := openFile(name)
 			if err != nil {
@@ -95,10 +94,10 @@ func writeJSON(w io.Writer, v any) error {
 
 // logPath is where an op log goes: the name that was given with --benchdata, or
 // one that tells what was done, and when.
-func logPath(benchdata, benchmark string) string {
+func logPath(benchdata, benchmark, id string) string {
 	const suffix = ".csv.zst"
 	if benchdata == "" {
-		return oplog.DefaultName(benchmark, time.Now(), rand.Text()[:4])
+		return oplog.DefaultName(benchmark, time.Now(), id)
 	}
 	return strings.TrimSuffix(benchdata, suffix) + suffix
 }

@@ -35,18 +35,21 @@ func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.
 		return err
 	}
 	defer target.close()
-	path := s.logPath()
+	path := ""
+	if !f.stress {
+		path = logPath(f.benchdata, o.Benchmark, o.ClientID)
+	}
 	if err := s.checkLog(path); err != nil {
 		return err
 	}
 	s.runner = &bench.Runner{Client: target.client, Op: op, Options: o, Progress: s.benchProgress()}
-	inv.notef("seed %d", o.Seed)
 	if err := s.runner.Open(ctx); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
 		return s.cleanUp(f.target.explain(err))
 	}
+	inv.notef("seed %d", o.Seed)
 	return s.cleanUp(s.measure(ctx, path))
 }
 
@@ -171,17 +174,6 @@ func (f *targetFlags) explain(err error) error {
 		return runError("%w", err).tell("check --tls, and --ca-file or --insecure for a private certificate")
 	}
 	return err
-}
-
-// logPath is where the log goes; "" with --stress.
-func (s *session) logPath() string {
-	switch {
-	case s.flags.stress:
-		return ""
-	case s.flags.benchdata != "":
-		return s.flags.benchdata + ".csv.zst"
-	}
-	return oplog.DefaultName(s.opts.Benchmark, time.Now(), s.opts.ClientID)
 }
 
 // checkLog refuses a log that could not be written, before any load is made.
