@@ -32,7 +32,6 @@ func absentFromBenchmarks() []absentFlag {
 			"encrypt", "sse-s3-encrypt", "md5", "checksum", "disable-multipart", "disable-sha256-payload",
 			"storage-class", "add-metadata", "tag", "lookup", "http2", "sndbuf", "rcvbuf",
 			"disable-http-keepalive", "post", "part.size", "engine",
-			"pprofdir", "cpu", "mem", "block", "mutex", "threads", "trace",
 		}, why: notYet},
 		absentFlag{names: []string{"rdma", "rdma.window"}, why: notOurs},
 	)

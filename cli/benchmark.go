@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -19,9 +20,10 @@ type benchFlags struct {
 	target   targetFlags
 	analysis analysisFlags
 	progress progressFlags
+	profile  profileFlags
 
 	concurrent, retries            int
-	duration, lease                time.Duration
+	duration, lease, drain         time.Duration
 	rps                            float64
 	maxErrors                      percentOrCount
 	seed                           string
@@ -103,13 +105,17 @@ func (f *benchFlags) workload(b benchmark) flagGroup {
 }
 
 func (f *benchFlags) runGroup() flagGroup {
-	return flagGroup{title: groupRun, flags: []cli.Flag{
+	return flagGroup{title: groupRun, also: append(f.rareRunFlags(), f.profile.flags()...), flags: []cli.Flag{
 		&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID",
 			Usage: "write the op log to `NAME`.csv.zst"},
 		&limitFlag{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests have failed; fewer do not change the exit code"},
 		&cli.BoolFlag{Name: "noclear", Destination: &f.noClear, Usage: "remove nothing: neither this run's objects nor what dead runs left"},
 		f.progress.flag(),
-	}, also: []cli.Flag{
+	}}
+}
+
+func (f *benchFlags) rareRunFlags() []cli.Flag {
+	return []cli.Flag{
 		&cli.IntFlag{Name: "retries", Destination: &f.retries, Validator: atLeast(0), Usage: "repeat a failed request up to `N` times, and count that"},
 		&cli.BoolFlag{Name: "stress", Destination: &f.stress, Usage: "write no op log"},
 		&cli.BoolFlag{Name: "keep-data", Destination: &f.keepData, Usage: "leave this run's objects in the bucket"},
@@ -117,7 +123,10 @@ func (f *benchFlags) runGroup() flagGroup {
 		&cli.StringFlag{Name: "destroy", Destination: &f.destroy, Usage: "name the `BUCKET` whose foreign objects may be deleted"},
 		&durationFlag{Name: "lease", Value: time.Minute, Destination: &f.lease, Hidden: true,
 			Usage: "`TIME` after which a run that no longer shows life may be cleaned up by others", Validator: leaseValid},
-	}}
+		// Requests on the wire at the end are outside of the active window, but worth having in the log.
+		&durationFlag{Name: "drain", Value: 30 * time.Second, Destination: &f.drain, Hidden: true,
+			Usage: "`TIME` that requests on the wire at the end of the run are given to finish"},
+	}
 }
 
 func atLeast(least int) func(int) error {
@@ -163,6 +172,8 @@ func (f *benchFlags) check() error {
 		return usageError("--concurrent=%d is more than %d", f.concurrent, maxThread)
 	case f.clearBucket && f.destroy != f.target.bucket:
 		return f.demandDestroy("--clear-bucket deletes every object in bucket %s", f.target.bucket)
+	case strings.HasPrefix(f.prefix+"/", ".warp/"):
+		return usageError("--prefix: .warp/ is where warp keeps its markers")
 	case f.stress && f.benchdata != "":
 		return usageError("--stress writes no op log, and --benchdata names one: leave out one of them")
 	case f.destroy != "" && f.destroy != f.target.bucket:
@@ -190,13 +201,9 @@ func (f *benchFlags) options(name string) (bench.Options, error) {
 			Percent: f.maxErrors.percent, IsPct: f.maxErrors.percent > 0},
 		Payload: generator.PayloadOptions{Seed: seed, CompressiblePct: f.compressible, DedupPct: f.dedup},
 		NoClear: f.noClear, KeepData: f.keepData, ClearBucket: f.clearBucket,
-		Lease: f.lease, Drain: drainTime,
+		Lease: f.lease, Drain: f.drain,
 	}, nil
 }
-
-// drainTime is how long requests on the wire at the end of the run may take to
-// finish. They are outside of the active window, but worth having in the log.
-const drainTime = 30 * time.Second
 
 func (f *benchFlags) seedNumber() (uint64, error) {
 	if f.seed == "" {

@@ -23,6 +23,7 @@ type session struct {
 	log      *oplog.File         // nil with --stress
 	deferred *aggregate.Deferred // nil without
 	runner   *bench.Runner
+	profiles profiles
 }
 
 // runBenchmark runs op and reports: prepare, measure, save, report, clean up.
@@ -42,6 +43,10 @@ func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.
 	if err := s.checkLog(path); err != nil {
 		return err
 	}
+	if s.profiles, err = f.profile.open(); err != nil {
+		return err
+	}
+	defer s.profiles.discard()
 	s.runner = &bench.Runner{Client: target.client, Op: op, Options: o, Progress: s.benchProgress()}
 	if err := s.runner.Open(ctx); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
@@ -106,7 +111,7 @@ func (s *session) report(out *bench.Outcome, path string) (*aggregate.Report, er
 		if err := s.log.Discard(); err != nil {
 			return nil, err
 		}
-		s.warnf("no request was made, so there is no op log and no report")
+		s.warnf("no request was %s, so there is no op log and no report", madeOrAnswered(out))
 		return nil, nil
 	}
 	written, err := s.log.Commit(out.Trailer)
@@ -121,7 +126,7 @@ func (s *session) report(out *bench.Outcome, path string) (*aggregate.Report, er
 
 func (s *session) reportFromMemory(out *bench.Outcome) (*aggregate.Report, error) {
 	if out.Sent == 0 {
-		s.warnf("no request was made, so there is no report")
+		s.warnf("no request was %s, so there is no report", madeOrAnswered(out))
 		return nil, nil
 	}
 	report, err := s.deferred.Report()
@@ -130,6 +135,13 @@ func (s *session) reportFromMemory(out *bench.Outcome) (*aggregate.Report, error
 	}
 	report.Describe(s.header(), out.Trailer)
 	return report, nil
+}
+
+func madeOrAnswered(out *bench.Outcome) string {
+	if out.Unanswered > 0 {
+		return "answered"
+	}
+	return "made"
 }
 
 // verdict is what the exit code of the run follows from.
@@ -144,6 +156,8 @@ func (s *session) verdict(out *bench.Outcome) error {
 		return s.flags.target.explain(out.Fatal)
 	case !limit.Allows(out.Failed, out.Sent):
 		return requestsFailed("%d of %d requests failed", out.Failed, out.Sent)
+	case !limit.Allows(out.Failed+out.Unanswered, out.Sent+out.Unanswered):
+		return requestsFailed("%d requests had no answer %s after the end of the run", out.Unanswered, shortDuration(s.opts.Drain))
 	}
 	return nil
 }
