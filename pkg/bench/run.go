@@ -155,7 +155,10 @@ func (u *run) outcome(col *collector, err error) *Outcome {
 	case o.Fatal != nil:
 		t.End, t.Reason = "aborted", o.Fatal.Error()
 	}
-	if n := u.cutOff.Load(); n > 0 {
+	if n := u.cutOff.Load(); n > 0 && o.Fatal == nil {
+		o.Unanswered = n
+		t.Notes = append(t.Notes, fmt.Sprintf("%d requests had no answer %s after the end of the run and were cut off; they are not in the figures", n, u.opts.Drain))
+	} else if n > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%d requests had no answer when the run ended; they are not counted", n))
 	}
 	return o

@@ -54,15 +54,15 @@ type Runner struct {
 	Options  Options
 	Progress Progress
 
-	env       *Env
-	lease     *lease
-	suspendAt bool // versioning was turned on by this run
+	env   *Env
+	lease *lease
 }
 
 // An Outcome is how a run ended.
 type Outcome struct {
 	Trailer      oplog.Trailer
 	Sent, Failed int64 // requests that were recorded, and how many of them failed
+	Unanswered   int64 // requests that were given Drain to finish, and did not
 	Fatal        error // what ended the run before its time; nil when nothing did
 }
 
@@ -146,7 +146,11 @@ func (r *Runner) openBucket(ctx context.Context) (made bool, err error) {
 	if o.ReadOnly {
 		return false, fmt.Errorf("bucket %s does not exist, so there is nothing to list", o.Bucket)
 	}
-	if err := r.Client.MakeBucket(ctx, o.Bucket); err != nil {
+	err = r.Client.MakeBucket(ctx, o.Bucket)
+	if s3.CodeOf(err) == "BucketAlreadyOwnedByYou" {
+		return false, nil // another warp was faster
+	}
+	if err != nil {
 		return false, fmt.Errorf("create bucket %s: %w", o.Bucket, err)
 	}
 	return true, nil
@@ -160,15 +164,34 @@ func (r *Runner) openVersions(ctx context.Context, made bool) error {
 		return fmt.Errorf("ask for the versioning of bucket %s: %w", bucket, err)
 	}
 	if state == "Enabled" {
-		return nil
+		return r.shareVersions(ctx)
 	}
 	if !made && !r.Client.MadeByWarp(ctx, bucket) {
 		return fmt.Errorf("bucket %s is not versioned, and warp did not make it: turn versioning on yourself, or name another bucket with --bucket", bucket)
 	}
+	// First the marker, so that a later run suspends it if this one cannot.
+	if err := r.lease.change(ctx, func(m *marker) { m.Suspend = true }); err != nil {
+		return fmt.Errorf("write this run's marker to bucket %s: %w", bucket, err)
+	}
 	if err := r.Client.SetVersioning(ctx, bucket, true); err != nil {
+		r.lease.marker.Suspend = false // Cleanup has nothing to take back
 		return fmt.Errorf("this store does not do --versions: turn on versioning of bucket %s: %w", bucket, err)
 	}
-	r.suspendAt = true
+	return nil
+}
+
+// shareVersions joins other runs in the duty to suspend the versioning that
+// one of them turned on.
+func (r *Runner) shareVersions(ctx context.Context) error {
+	others, _, err := r.otherMarkers(ctx, &r.lease.marker, time.Time{})
+	if err != nil {
+		return err
+	}
+	for _, m := range others {
+		if m.Suspend && r.Client.MadeByWarp(ctx, r.Options.Bucket) {
+			return r.lease.change(ctx, func(m *marker) { m.Suspend = true })
+		}
+	}
 	return nil
 }
 
