@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"warp/pkg/oplog"
+	"warp/pkg/s3"
 )
 
 // A run is the state of one Runner.Run that its workers share.
 type run struct {
 	id, client string
 	opts       *Options
+	store      *s3.Client
 	started    time.Time // all times of the log count from here, by the monotonic clock
 	base       int64     // started by the wall clock, unix ns
 
@@ -38,8 +40,8 @@ type run struct {
 	fatal error
 }
 
-func newRun(ctx context.Context, o *Options) *run {
-	u := &run{id: o.RunID, client: o.ClientID, opts: o, started: time.Now()}
+func newRun(ctx context.Context, o *Options, store *s3.Client) *run {
+	u := &run{id: o.RunID, client: o.ClientID, opts: o, store: store, started: time.Now()}
 	u.base = u.started.UnixNano()
 	u.steering, u.stop = context.WithCancelCause(ctx)
 	// Not a child of ctx: an interrupt must stop new requests first.
@@ -87,12 +89,12 @@ func (u *run) begin() (err error) {
 	if u.opts.Rate > 0 {
 		u.pacer, err = newPacer(u.opts.Rate, now, u.deadline)
 	}
-	u.meter = startLoadMeter()
+	u.meter = startLoadMeter(u.store)
 	return err
 }
 
 func (u *run) end() {
-	u.load = u.meter.stop(0)
+	u.load = u.meter.stop()
 	if u.pacer != nil {
 		u.unsent = u.pacer.unsent(time.Now())
 		u.pacer.close()
@@ -144,6 +146,7 @@ func (u *run) outcome(col *collector, err error) *Outcome {
 	t.End, t.Load, t.Unsent = "completed", u.load, u.unsent
 	if u.load != nil {
 		u.load.LagMaxS = col.lagMax.Seconds()
+		t.Notes = append(t.Notes, limits(u.load, u.sent.Load())...)
 	}
 	if u.opts.Rate > 0 {
 		t.Offered = u.opts.Rate

@@ -108,7 +108,7 @@ func (r *Runner) Open(ctx context.Context) error {
 
 // Run prepares and measures what Open has opened.
 func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
-	run := newRun(ctx, &r.Options)
+	run := newRun(ctx, &r.Options, r.Client)
 	defer run.cancel()
 	col := startCollector(sinks, run.abort)
 	err := r.makeWorkers(run, col)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -46,6 +47,7 @@ type Client struct {
 	hosts    []*Host
 	selector *Selector
 	region   string
+	dialed   atomic.Int64
 }
 
 // libraryRetries makes minio-go never wait: it sleeps after a failed request
@@ -64,7 +66,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	c := &Client{selector: selector, region: cfg.Region}
 	for i, a := range cfg.Hosts {
-		h, err := newHost(&cfg, a)
+		h, err := newHost(&cfg, a, &c.dialed)
 		if err != nil {
 			return nil, fmt.Errorf("host %s: %w", a.Name, err)
 		}
@@ -74,12 +76,12 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-func newHost(cfg *Config, a Address) (*Host, error) {
-	engine, err := newMinioEngine(cfg, a, answerTimeout)
+func newHost(cfg *Config, a Address, dialed *atomic.Int64) (*Host, error) {
+	engine, err := newMinioEngine(cfg, a, answerTimeout, dialed)
 	if err != nil {
 		return nil, err
 	}
-	desk, err := newMinioEngine(cfg, a, deskTimeout)
+	desk, err := newMinioEngine(cfg, a, deskTimeout, new(atomic.Int64))
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +95,8 @@ func newHost(cfg *Config, a Address) (*Host, error) {
 	return &Host{Engine: engine, Endpoint: scheme + name, desk: desk}, nil
 }
 
-func newMinioEngine(cfg *Config, a Address, answer time.Duration) (*minioEngine, error) {
-	transport, err := newTransport(cfg, a.Dial, answer)
+func newMinioEngine(cfg *Config, a Address, answer time.Duration, dialed *atomic.Int64) (*minioEngine, error) {
+	transport, err := newTransport(cfg, a.Dial, answer, dialed)
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +119,9 @@ func (c *Client) Acquire() *Host { return c.hosts[c.selector.Acquire()] }
 
 // Release says that the request on h has finished.
 func (c *Client) Release(h *Host) { c.selector.Release(h.index) }
+
+// Connections is how many connections were opened for the load so far.
+func (c *Client) Connections() int64 { return c.dialed.Load() }
 
 // EngineName says what sends the requests.
 func (c *Client) EngineName() string { return "minio" }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync/atomic"
 	"time"
 )
 
@@ -25,13 +26,14 @@ const (
 // as given. With addr it connects there,
 // whatever the name in the URL is, so that each address of a name can be a
 // host of its own while TLS still sees the name.
-func newTransport(cfg *Config, addr string, answer time.Duration) (*http.Transport, error) {
+func newTransport(cfg *Config, addr string, answer time.Duration, dialed *atomic.Int64) (*http.Transport, error) {
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
 	t := &http.Transport{
 		DialContext: func(ctx context.Context, network, target string) (net.Conn, error) {
 			if addr != "" {
 				target = addr
 			}
+			dialed.Add(1)
 			return dialer.DialContext(ctx, network, target)
 		},
 		Proxy:                 http.ProxyFromEnvironment,
