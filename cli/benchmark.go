@@ -177,7 +177,7 @@ func (f *benchFlags) check() error {
 	case f.stress && f.benchdata != "":
 		return usageError("--stress writes no op log, and --benchdata names one: leave out one of them")
 	case f.destroy != "" && f.destroy != f.target.bucket:
-		return usageError("--destroy=%s is not the bucket of this run, %s", f.destroy, f.target.bucket)
+		return usageError("--destroy=%s is not the bucket of this run", f.destroy).tell("that is --destroy=%s", f.target.bucket)
 	}
 	return f.analysis.checkOut()
 }

@@ -104,7 +104,7 @@ func (r *Runner) removeObjects(ctx context.Context, m *marker, others []foundMar
 			return false
 		}
 		return true
-	})
+	}, r.Progress.Add)
 	if err == nil && later != "" {
 		return fmt.Errorf("%s was written after its lease had expired", later)
 	}
@@ -116,7 +116,7 @@ func (r *Runner) removeMarker(ctx context.Context, m *marker) error {
 	if err != nil {
 		return err
 	}
-	return r.removeAll(ctx, m.key(), state != "", func(o s3.Object) bool { return o.Key == m.key() })
+	return r.removeAll(ctx, m.key(), state != "", func(o s3.Object) bool { return o.Key == m.key() }, func(int64) {})
 }
 
 // leaveVersions suspends the versioning that warp turned on, unless a run that
@@ -170,7 +170,7 @@ func (r *Runner) clearBucket(ctx context.Context) error {
 	defer r.Progress.End()
 	state, err := r.Client.Versioning(ctx, r.Options.Bucket)
 	if err == nil {
-		err = r.removeAll(ctx, "", state != "", func(s3.Object) bool { return true })
+		err = r.removeAll(ctx, "", state != "", func(s3.Object) bool { return true }, r.Progress.Add)
 	}
 	if err != nil {
 		return fmt.Errorf("clear bucket %s: %w", r.Options.Bucket, err)
@@ -179,7 +179,7 @@ func (r *Runner) clearBucket(ctx context.Context) error {
 }
 
 // removeAll deletes what lies under prefix and is ours, all versions of it.
-func (r *Runner) removeAll(ctx context.Context, prefix string, versions bool, ours func(s3.Object) bool) error {
+func (r *Runner) removeAll(ctx context.Context, prefix string, versions bool, ours func(s3.Object) bool, count func(int64)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	batches := make(chan []s3.Ref)
@@ -191,7 +191,7 @@ func (r *Runner) removeAll(ctx context.Context, prefix string, versions bool, ou
 					cancel(err)
 					continue
 				}
-				r.Progress.Add(int64(len(b)))
+				count(int64(len(b)))
 			}
 		})
 	}
