@@ -177,15 +177,15 @@ func (s *session) cleanUp(err error) error {
 
 // explain turns what the store answered into what to do about it.
 func (f *targetFlags) explain(err error) error {
-	var nobody *s3.UnreachableError
-	if errors.As(err, &nobody) {
-		return runError("%v", nobody).tell("start a store there, name another with --host, or try warp without one: --host=embedded")
-	}
 	switch s3.CodeOf(err) {
 	case "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch":
 		return runError("%w", err).tell("check --access-key and --secret-key")
 	case s3.CodeTLS:
 		return runError("%w", err).tell("check --tls, and --ca-file or --insecure for a private certificate")
+	}
+	var nobody *s3.UnreachableError
+	if errors.As(err, &nobody) {
+		return runError("%v", nobody).tell("start a store there, name another with --host, or try warp without one: --host=embedded")
 	}
 	return err
 }

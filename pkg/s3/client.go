@@ -180,7 +180,10 @@ type UnreachableError struct {
 
 func (e *UnreachableError) Error() string {
 	first, _, _ := strings.Cut(e.Err.Error(), "\n")
-	if len(e.Hosts) == 1 {
+	switch {
+	case CodeOf(e.Err) == CodeTLS:
+		return "no TLS connection with " + first // somebody does answer
+	case len(e.Hosts) == 1:
 		return "nothing answers at " + first
 	}
 	return fmt.Sprintf("none of %d hosts answers; the first: %s", len(e.Hosts), first)
