@@ -70,10 +70,13 @@ func (s *session) measure(ctx context.Context, path string) error {
 	if err == nil && report != nil {
 		err = s.showReport(report, &s.flags.analysis)
 	}
-	if err != nil && inner != nil {
-		return fmt.Errorf("%w; and %w", inner, err)
+	switch {
+	case err == nil:
+		return inner
+	case inner == nil:
+		return err
 	}
-	return errors.Join(inner, err)
+	return fmt.Errorf("%w; and %w", inner, err)
 }
 
 func (s *session) sinks(path string) ([]bench.Sink, error) {
