@@ -149,16 +149,17 @@ func (b *bucket) same(want map[string]item) {
 	}
 }
 
-// keys are the names of all objects that fit.
+// keys are the names of all objects that fit. They may change meanwhile.
 func (b *bucket) keys(fit func(string) bool) []string {
 	b.t.Helper()
-	names := map[string]bool{}
-	for k := range b.snapshot() {
-		if key, _, _ := strings.Cut(k, "\x00"); fit(key) {
-			names[key] = true
+	var names []string
+	for o := range b.core.Client.ListObjectsIter(b.t.Context(), b.name, minio.ListObjectsOptions{Recursive: true}) {
+		b.must(o.Err)
+		if fit(o.Key) {
+			names = append(names, o.Key)
 		}
 	}
-	return slices.Sorted(maps.Keys(names))
+	return names
 }
 
 func isMarker(key string) bool { return strings.HasPrefix(key, ".warp/") }
