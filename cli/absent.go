@@ -42,7 +42,7 @@ func absentCommands() map[string]string {
 	absent := map[string]string{"iceberg": notOurs}
 	for _, name := range []string{
 		"multipart", "multipart-put", "versioned", "retention", "append", "zip", "snowball", "fanout",
-		"copy", "tagging", "run", "client", "script", "clean", "calibrate",
+		"copy", "tagging", "run", "client", "script", "clean",
 	} {
 		absent[name] = notYet
 	}

@@ -46,7 +46,7 @@ func (a *app) table() []*command {
 		table = append(table, a.extra(a.env)...)
 	}
 	for _, c := range table {
-		if c.section != sectionOther {
+		if !c.bare {
 			c.output = &outputFlags{}
 			c.groups = append(c.groups, c.output.group())
 		}
@@ -75,7 +75,9 @@ func commandTable(env environment) []*command {
 		analyzeCommand(),
 		cmpCommand(),
 		mergeCommand(),
+		calibrateCommand(),
 		completionCommand(),
+		nullStore(),
 	}
 }
 

@@ -169,7 +169,7 @@ func scripts() map[string]string {
 func completionCommand() *command {
 	shells := []string{"bash", "fish", "zsh"}
 	return &command{
-		name: "completion", args: "bash|fish|zsh", section: sectionOther,
+		name: "completion", args: "bash|fish|zsh", section: sectionOther, bare: true,
 		summary: "print the completion script of a shell",
 		about: []string{
 			"bash:  warp completion bash > ~/.local/share/bash-completion/completions/warp",
