@@ -71,7 +71,9 @@ func completeCommand(line *commandLine, current string) []string {
 	}
 	words := []string{"help"}
 	for _, c := range line.table {
-		words = append(words, c.name)
+		if c.section != "" {
+			words = append(words, c.name)
+		}
 	}
 	return startingWith(current, words)
 }
