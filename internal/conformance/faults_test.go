@@ -379,7 +379,7 @@ func TestPrepareGivesUp(t *testing.T) {
 		status int
 		code   string
 		most   int // uploads that it may try with two workers
-	}{{503, "SlowDown", 16}, {403, "AccessDenied", 2}, {507, "InsufficientStorage", 16}} {
+	}{{503, "SlowDown", 16}, {403, "AccessDenied", 2}} {
 		t.Run(c.code, func(t *testing.T) {
 			t.Parallel()
 			b := newBed(t, stores.Shared(t, teststore.Embedded), &teststore.Fault{Match: onPool("PUT"), Status: c.status, Code: c.code})

@@ -101,6 +101,24 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// TestInterruptEmbedded: what the built-in store makes of connections that warp cuts off is nobody's concern.
+func TestInterruptEmbedded(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "run")
+	c := startWarp(t, "get", "--host=embedded", "--objects=4", "--obj.size=50MiB", "--concurrent=8", "--duration=5m",
+		"--stats-interval=100ms", "--benchdata="+data)
+	eventually(t, "the run to be under way", func() bool { return strings.Contains(c.err.String(), "GET:") })
+	c.interrupt(t)
+	o, _ := c.ends(t)
+	o.want(t, 130)
+	o.sameAsAnalyze(t, data+".csv.zst")
+	for l := range strings.Lines(o.err) {
+		if !strings.HasPrefix(l, "warp: ") {
+			t.Errorf("on standard error: %s", l)
+		}
+	}
+}
+
 // TestInterruptPrepare: nothing was measured yet, but nothing may be left behind either.
 func TestInterruptPrepare(t *testing.T) {
 	t.Parallel()

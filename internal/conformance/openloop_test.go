@@ -31,27 +31,35 @@ func TestFreeze(t *testing.T) {
 			"--concurrent=20", "--duration=4s", "--rps-limit=500", "--json", "--benchdata="+data)
 	}()
 	eventually(t, "the run to be under way", func() bool { return null.Count("GET") > rate/2 })
+	frozen := time.Now().UnixNano()
 	null.Freeze(2 * time.Second)
+	thawed := time.Now().UnixNano() + 2e9
 	o := (<-done).want(t, 0)
 	o.sameAsAnalyze(t, data+".csv.zst", "--json")
 	rows := readLog(t, data+".csv.zst").of("GET")
-	var late, lagging, slow int
+	var due, late, lagging, slow int
 	for i, r := range rows {
 		if r.Due == 0 || r.Lag() < 0 {
 			t.Fatalf("row %d was due %d, its lag is %s", i, r.Due, r.Lag())
 		}
-		if response(r) > 50*time.Millisecond {
-			late++
-		}
-		if r.Lag() > 50*time.Millisecond {
-			lagging++
+		if r.Due >= frozen && r.Due < thawed {
+			due++
+			// All of them, but for what a moment before the freeze let through.
+			if r.End() >= thawed-1e6 {
+				late++
+			}
+			if r.Start >= thawed-1e6 {
+				lagging++
+			}
 		}
 		if r.Duration > time.Second {
 			slow++
 		}
 	}
-	if late < 900 || late > 1300 || lagging < 880 || slow < workers/2 || slow > 2*workers {
-		t.Errorf("of %d requests %d are answered late, %d sent late and %d slow; want about 1000, 980 and %d", len(rows), late, lagging, slow, workers)
+	near(t, "the number of late answers", float64(late), float64(due), 0.01)
+	near(t, "the number of requests sent late", float64(lagging), float64(due-workers), 0.03)
+	if slow < workers/2 || slow > 2*workers {
+		t.Errorf("%d requests are slow by themselves, want %d", slow, workers)
 	}
 	r := o.report(t)
 	op := operation(t, r, "GET")
@@ -59,14 +67,19 @@ func TestFreeze(t *testing.T) {
 	holds(t, op.Duration, j.sorted(service))
 	holds(t, op.Response, j.sorted(response))
 	holds(t, op.Lag, j.sorted(func(r oplog.Record) time.Duration { return r.Lag() }))
-	if op.Response.P99 < 1800 || op.Response.P99 > 2200 || op.Duration.P90 > 200 {
+	if r.OfferedPerS != rate || op.OfferedPerS == 0 || op.AchievedPerS == 0 {
+		t.Errorf("offered %g/s, in the window %g/s, achieved %g/s", r.OfferedPerS, op.OfferedPerS, op.AchievedPerS)
+	}
+	// Nothing that was due is lost: the run makes up for the freeze, or says for how much it had no time.
+	near(t, "the number of requests", float64(len(rows))+float64(r.Unsent), 4*rate, 0.01)
+	if r.Unsent > 0 {
+		t.Logf("this machine was too busy to make up for the freeze: %d requests unsent", r.Unsent)
+		return
+	}
+	near(t, "the number of requests due in the freeze", float64(due), 2*rate, 0.01)
+	if op.Response.P99 < 1900 || op.Response.P99 > 3000 || op.Duration.P90 > 500 {
 		t.Errorf("response time p99 is %g ms, service time p90 %g ms", op.Response.P99, op.Duration.P90)
 	}
-	if r.OfferedPerS != rate || r.Unsent != 0 || op.OfferedPerS == 0 || op.AchievedPerS == 0 {
-		t.Errorf("offered %g/s, in the window %g/s, achieved %g/s, unsent %d", r.OfferedPerS, op.OfferedPerS, op.AchievedPerS, r.Unsent)
-	}
-	// Nothing that was due is lost: the run makes up for the freeze.
-	near(t, "the number of requests", float64(len(rows)), 4*rate, 0.01)
 }
 
 // TestBacklog: what was due and could not be sent in time is counted.
