@@ -68,7 +68,9 @@ func TestStoreThatIsGoneAtCleanUp(t *testing.T) {
 		p := b.through(f.endpoint, small("get")...)
 		p.awaitOutput("benchmark data written")
 		gone := time.Now()
-		if code := p.wait(); code != 1 {
+		code := p.wait()
+		t.Logf("%s", p.stderr())
+		if code != 1 {
 			t.Errorf("exit %d: %s", code, p)
 		}
 		if d := time.Since(gone); d > 20*time.Second {
@@ -98,6 +100,7 @@ func TestStoreThatFreezesForGood(t *testing.T) {
 	}
 	frozen := time.Now()
 	code := p.wait()
+	t.Logf("%s", p.stderr())
 	if d := time.Since(frozen); d > 70*time.Second {
 		t.Errorf("clean-up took %s to give up", d)
 	}
