@@ -40,7 +40,7 @@ func sections() map[string]reflect.Type {
 }
 
 // lines that only the command line makes; what they are is known from real output.
-var ownSections = []string{"Merged log", "Progress line", "Phase line"}
+var ownSections = []string{"Merged log", "Calibration", "Calibration point", "Progress line", "Phase line"}
 
 // onRealNetworks are fields that a run over loopback leaves out.
 var onRealNetworks = []string{"Client load.link", "Client load.link_share"}
@@ -165,6 +165,13 @@ func seeEverything(t *testing.T) sighting {
 	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "open.csv.zst", "open.csv.zst").out, comparison)
 	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "open.csv.zst", "full.csv.zst").out, comparison)
 	seen.object(t, "Merged log", mustWarp(t, 0, dir, "merge", "--json", "--benchdata=m", "open.csv.zst", "full.csv.zst").out)
+	r = mustWarp(t, 0, dir, "calibrate", "--json", "--duration=100ms")
+	seen.object(t, "Calibration", r.out)
+	var calibration struct{ Points []json.RawMessage }
+	if err := json.Unmarshal([]byte(r.out), &calibration); err != nil || len(calibration.Points) == 0 {
+		t.Fatalf("a calibration with %d points: %v", len(calibration.Points), err)
+	}
+	seen.object(t, "Calibration point", string(calibration.Points[0]))
 	return seen
 }
 
