@@ -174,6 +174,8 @@ func (f *benchFlags) check() error {
 		return f.demandDestroy("--clear-bucket deletes every object in bucket %s", f.target.bucket)
 	case strings.HasPrefix(f.prefix+"/", ".warp/"):
 		return usageError("--prefix: .warp/ is where warp keeps its markers")
+	case f.stress && (f.analysis.limit > 0 || f.analysis.offset > 0):
+		return usageError("--analyze.limit and --analyze.offset choose rows of the op log, which --stress does not write")
 	case f.stress && f.benchdata != "":
 		return usageError("--stress writes no op log, and --benchdata names one: leave out one of them")
 	case f.destroy != "" && f.destroy != f.target.bucket:
@@ -275,6 +277,9 @@ func (p *poolFlags) pool(f *benchFlags) (bench.Pool, error) {
 		return bench.Pool{}, usageError("--objects=0 leaves nothing to work on")
 	case p.versions > 1 && f.target.host == embeddedHost:
 		return bench.Pool{}, usageError("the embedded store does not do --versions")
+	case f.target.host == embeddedHost && !p.existing && float64(p.objects)*sizes.Mean() > float64(f.target.embeddedMemory):
+		return bench.Pool{}, usageError("%d objects of %s do not fit into the embedded store (--embedded.memory=%s)",
+			p.objects, p.size, formatSize(f.target.embeddedMemory)).tell("use fewer or smaller ones, such as --obj.size=64KiB")
 	}
 	return bench.Pool{
 		Objects: p.objects, Sizes: sizes, Versions: p.versions,

@@ -247,7 +247,13 @@ func (c *calibration) write(w io.Writer) error {
 		fmt.Fprintf(w, "%-5s %8s %12d %12.0f %10.3f %10.3f %10.3f %14.1f\n",
 			p.Op, formatSize(p.SizeBytes), p.Concurrency, p.RequestsPerS, p.BytesPerS/(1<<30), p.P50MS, p.P99MS, p.CPUPerReqUS)
 	}
-	_, err := fmt.Fprintf(w, "\nMemory: %d MiB at most. Saved to %s\n", c.MaxRSS>>20, c.Saved)
+	_, err := fmt.Fprintf(w, "\nMemory: %d MiB at most.", c.MaxRSS>>20)
+	if c.Saved != "" {
+		_, err = fmt.Fprintf(w, " Saved to %s", c.Saved)
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(w)
+	}
 	return err
 }
 

@@ -139,7 +139,7 @@ func (b *bar) tell() {
 	elapsed := b.con.now().Sub(b.start)
 	perSecond, left := b.pace(elapsed)
 	if b.con.json {
-		b.con.say(jsonLine(struct {
+		b.con.sayFigures(jsonLine(struct {
 			Elapsed float64 `json:"elapsed_s"`
 			Phase   string  `json:"phase"`
 			Done    int64   `json:"done"`
@@ -250,7 +250,7 @@ func (l *liveRun) tell() {
 	elapsed := l.con.now().Sub(l.start)
 	for _, op := range l.snapshot().Ops {
 		if l.con.json {
-			l.con.say(statsJSON(op, elapsed))
+			l.con.sayFigures(statsJSON(op, elapsed))
 		} else {
 			l.con.notef("%s", statsText(op, elapsed))
 		}

@@ -188,7 +188,7 @@ func (f *targetFlags) explain(err error) error {
 	}
 	var nobody *s3.UnreachableError
 	if errors.As(err, &nobody) {
-		return runError("%v", nobody).tell("start a store there, name another with --host, or try warp without one: --host=embedded")
+		return runError("%v", nobody).tell("start a store there, name another with --host, or try warp without one: --host=embedded --obj.size=64KiB --duration=10s")
 	}
 	return err
 }

@@ -94,6 +94,10 @@ func (r *Runner) removeObjects(ctx context.Context, m *marker, others []foundMar
 	r.Progress.Begin("Cleaning up", 0)
 	defer r.Progress.End()
 	names := m.names()
+	// What a killed run was uploading in parts is in no listing of objects.
+	if err := r.Client.AbortUploads(ctx, r.Options.Bucket, m.Prefix, names.Owns); err != nil {
+		return fmt.Errorf("abort uploads that were not completed: %w", err)
+	}
 	var later string
 	err = r.removeAll(ctx, m.Prefix, state != "", func(o s3.Object) bool {
 		if !names.Owns(o.Key) {

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -80,7 +81,7 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 			rec.FirstByte = req.Trace.FirstByte()
 		}
 		rec.Status = req.Trace.Status()
-		rec.Requests += req.Trace.Requests()
+		rec.Requests += min(req.Trace.Requests(), math.MaxUint16-rec.Requests)
 		if err == nil || int(rec.Retries) >= w.run.opts.Retries || !s3.Repeatable(err) {
 			return err
 		}

@@ -25,6 +25,9 @@ var receiveBuffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); ret
 
 func (e *minioEngine) Put(ctx context.Context, p Put, tr *Trace) (Object, error) {
 	opts := minio.PutObjectOptions{ContentType: p.ContentType, PartSize: e.part}
+	lent := &lentBody{body: p.Body}
+	defer lent.takeBack()
+	p.Body = lent
 	var info minio.UploadInfo
 	var err error
 	if p.Size <= signedWhole {

@@ -3,6 +3,7 @@ package s3
 import (
 	"context"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptrace"
 	"sync/atomic"
@@ -37,8 +38,8 @@ func (t *Trace) Status() uint16 {
 	return uint16(t.status.Load())
 }
 
-// Requests is how many HTTP requests were sent.
-func (t *Trace) Requests() uint16 { return uint16(t.requests.Load()) }
+// Requests is how many HTTP requests were sent, up to what a log can hold.
+func (t *Trace) Requests() uint16 { return uint16(min(t.requests.Load(), math.MaxUint16)) }
 
 func (t *Trace) sawFirstByte() {
 	t.firstByte.CompareAndSwap(0, int64(time.Since(t.base)))
