@@ -94,8 +94,9 @@ func (r *Runner) removeObjects(ctx context.Context, m *marker, others []foundMar
 	r.Progress.Begin("Cleaning up", 0)
 	defer r.Progress.End()
 	names := m.names()
-	// What a killed run was uploading in parts is in no listing of objects.
-	if err := r.Client.AbortUploads(ctx, r.Options.Bucket, m.Prefix, names.Owns); err != nil {
+	// What a killed run was uploading in parts is in no listing of objects. The
+	// whole bucket is looked at, since MinIO takes a prefix for one whole name.
+	if err := r.Client.AbortUploads(ctx, r.Options.Bucket, "", names.Owns); err != nil {
 		return fmt.Errorf("abort uploads that were not completed: %w", err)
 	}
 	var later string
