@@ -77,7 +77,7 @@ func TestTwoInAHundredAreSlow(t *testing.T) {
 	op := operation(t, o.report(t), "GET")
 	holds(t, op.Duration, judge(t, op, rows).sorted(service))
 	d := op.Duration
-	if d.P50 > delay/10 || d.P90 > delay/4 || d.P99 < delay || d.P999 < delay {
+	if d.P50 > delay/2 || d.P90 >= delay || d.P99 < delay || d.P999 < delay {
 		t.Errorf("p50 %g, p90 %g, p99 %g, p99.9 %g ms", d.P50, d.P90, d.P99, d.P999)
 	}
 	slow := 0
