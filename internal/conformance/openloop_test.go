@@ -57,7 +57,6 @@ func TestFreeze(t *testing.T) {
 		}
 	}
 	near(t, "the number of late answers", float64(late), float64(due), 0.01)
-	near(t, "the number of requests sent late", float64(lagging), float64(due-workers), 0.03)
 	if slow < workers/2 || slow > 2*workers {
 		t.Errorf("%d requests are slow by themselves, want %d", slow, workers)
 	}
@@ -76,6 +75,7 @@ func TestFreeze(t *testing.T) {
 		t.Logf("this machine was too busy to make up for the freeze: %d requests unsent", r.Unsent)
 		return
 	}
+	near(t, "the number of requests sent late", float64(lagging), float64(due-workers), 0.03)
 	near(t, "the number of requests due in the freeze", float64(due), 2*rate, 0.01)
 	if op.Response.P99 < 1900 || op.Response.P99 > 3000 || op.Duration.P90 > 500 {
 		t.Errorf("response time p99 is %g ms, service time p90 %g ms", op.Response.P99, op.Duration.P90)
