@@ -140,7 +140,7 @@ func openFile(path string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// spool copies a stream to a temporary file, because an analysis reads twice.
+// spool copies a stream to a temporary file, because an analysis may have to read twice.
 func spool(ctx context.Context, name string, in io.Reader) (*logFile, error) {
 	file, err := os.CreateTemp("", "warp-spool-*")
 	if err != nil {
@@ -185,27 +185,9 @@ func (l *logFile) source(ctx context.Context, skipKeys bool) aggregate.Source {
 		}
 		defer r.Close()
 		r.SkipKeys = skipKeys
-		batch := make([]oplog.Record, 1024)
-		for {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			n, err := r.Read(batch)
-			if n > 0 {
-				if err := yield(batch[:n]); err != nil {
-					l.header = r.Header()
-					return err
-				}
-			}
-			if err == nil {
-				continue
-			}
-			l.header, l.trailer, l.warnings = r.Header(), r.Trailer(), r.Warnings()
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			return err
-		}
+		err = r.Each(ctx, yield)
+		l.header, l.trailer, l.warnings = r.Header(), r.Trailer(), r.Warnings()
+		return err
 	}
 }
 
