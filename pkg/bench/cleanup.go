@@ -22,7 +22,7 @@ func (r *Runner) Cleanup(ctx context.Context) error {
 		return nil
 	}
 	r.lease = nil
-	defer l.stopRenewing()
+	defer l.drop()
 	if l.unwritten() {
 		_ = r.removeMarker(ctx, &l.marker) // most likely it is not there
 		return nil
@@ -74,6 +74,10 @@ func (r *Runner) removeRun(ctx context.Context, m *marker, others []foundMarker,
 	})
 }
 
+// settle is how long uploads that were cut off are given to arrive all the
+// same, before a second look.
+const settle = 500 * time.Millisecond
+
 // removeObjects deletes the objects of the run that m marks. Names are checked
 // one by one: an object that somebody else put under the run's prefix stays.
 // So does what was written at or after the given time, unless that is zero: it
@@ -100,7 +104,7 @@ func (r *Runner) removeObjects(ctx context.Context, m *marker, others []foundMar
 		return fmt.Errorf("abort uploads that were not completed: %w", err)
 	}
 	var later string
-	err = r.removeAll(ctx, m.Prefix, state != "", func(o s3.Object) bool {
+	ours := func(o s3.Object) bool {
 		if !names.Owns(o.Key) {
 			return false
 		}
@@ -109,7 +113,11 @@ func (r *Runner) removeObjects(ctx context.Context, m *marker, others []foundMar
 			return false
 		}
 		return true
-	}, r.Progress.Add)
+	}
+	err = r.removeAll(ctx, m.Prefix, state != "", ours, r.Progress.Add)
+	if err == nil && r.loose && m.Run == r.Options.RunID && pause(ctx, settle) {
+		err = r.removeAll(ctx, m.Prefix, state != "", ours, r.Progress.Add)
+	}
 	if err == nil && later != "" {
 		return fmt.Errorf("%s was written after its lease had expired", later)
 	}

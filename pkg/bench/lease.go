@@ -72,7 +72,8 @@ type lease struct {
 	marker marker
 	client *s3.Client
 	bucket string
-	stop   context.CancelFunc // nil before the marker was first written
+	stop   func()             // ends the renewals; nil before the marker was first written
+	cut    context.CancelFunc // and the one that is on its way
 	done   sync.WaitGroup
 
 	writing sync.Mutex // held while the marker is being written, and to change it
@@ -258,15 +259,16 @@ func (l *lease) writeLocked(ctx context.Context) (time.Time, error) {
 // renewInBackground rewrites the marker three times per lease, so that one
 // renewal may fail without the run counting as dead.
 func (l *lease) renewInBackground() {
-	ctx, stop := context.WithCancel(context.Background())
-	l.stop = stop
+	ctx, cut := context.WithCancel(context.Background())
+	quit := make(chan struct{})
+	l.stop, l.cut = sync.OnceFunc(func() { close(quit) }), cut
 	every := time.Duration(l.marker.LeaseS * float64(time.Second) / 3)
 	l.done.Go(func() {
 		t := time.NewTicker(every)
 		defer t.Stop()
 		for {
 			select {
-			case <-ctx.Done():
+			case <-quit:
 				return
 			case <-t.C:
 				attempt, cancel := context.WithTimeout(ctx, every)
@@ -291,10 +293,20 @@ func (l *lease) unwritten() bool {
 	return l.written.IsZero()
 }
 
+// stopRenewing waits for a renewal that is on its way: cut off, it could still
+// arrive, and bring back a marker that has been removed.
 func (l *lease) stopRenewing() {
 	if l.stop == nil {
 		return
 	}
 	l.stop()
 	l.done.Wait()
+}
+
+// drop ends the renewals at once.
+func (l *lease) drop() {
+	if l.cut != nil {
+		l.cut()
+	}
+	l.stopRenewing()
 }

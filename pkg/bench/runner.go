@@ -56,6 +56,7 @@ type Runner struct {
 
 	env   *Env
 	lease *lease
+	loose bool // requests were cut off, and may arrive at the store yet
 }
 
 // An Outcome is how a run ended.
@@ -121,6 +122,7 @@ func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
 		err = r.measure(run)
 	}
 	out := run.outcome(col, err)
+	r.loose = run.cutOff.Load() > 0
 	if r.lease != nil && r.lease.lost() {
 		out.Trailer.Notes = append(out.Trailer.Notes, "the store took no renewal of this run's lease in time; another warp may have removed its objects")
 	}
