@@ -58,7 +58,7 @@ func TestEveryOperationLeavesForeignObjectsAsTheyWere(t *testing.T) {
 						running = append(running, b.warp(args...))
 					}
 					for _, p := range running {
-						p.finishes()
+						p.want(0)
 						if strings.Contains(p.stderr(), "without cleaning up") {
 							t.Errorf("%s", p)
 						}
@@ -75,7 +75,7 @@ func TestThousandsOfObjectsAreRemoved(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, s.Name == teststore.MinIO)
 		before := b.fill()
-		p := b.warp("get", "--objects=2300", "--obj.size=1B", "--concurrent=16", "--duration=200ms").finishes()
+		p := b.warp("get", "--objects=2300", "--obj.size=1B", "--concurrent=16", "--duration=200ms").want(0)
 		if !strings.Contains(p.stderr(), "Cleaning up: 2300 objects") {
 			t.Errorf("not 2300 objects: %s", p)
 		}
@@ -129,7 +129,7 @@ func TestWhatDeletesForeignObjectsDemandsTheirBucketsName(t *testing.T) {
 		if _, err := gone.StatObject(t.Context(), b.name, "photos/1.jpg", statOptions); err != nil {
 			t.Errorf("it deleted what is not below --prefix: %v", err)
 		}
-		b.warp(small("put", "--clear-bucket", "--destroy="+b.name)...).finishes()
+		b.warp(small("put", "--clear-bucket", "--destroy="+b.name)...).want(0)
 		b.same(map[string]item{})
 	})
 }

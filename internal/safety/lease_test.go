@@ -27,7 +27,7 @@ func TestLiveRunIsLeftAlone(t *testing.T) {
 		mine := generator.RunPrefix(77)
 		began := time.Now()
 		for time.Since(began) < 4*time.Second {
-			b.warp(small("put", "--prefix=photos")...).finishes()
+			b.warp(small("put", "--prefix=photos")...).want(0)
 			if n := len(b.keys(func(k string) bool { return strings.HasPrefix(k, mine) })); n != 60 {
 				t.Errorf("%d of 60 objects of the live run are there", n)
 			}
@@ -86,14 +86,14 @@ func TestKeptObjectsStay(t *testing.T) {
 		b := made(t, s, s.Can.Versioning)
 		for _, flag := range []string{"--keep-data", "--noclear"} {
 			seed := "--seed=5" + strconv.Itoa(len(flag))
-			b.warp(small("get", flag, seed, "--prefix=kept")...).finishes()
+			b.warp(small("get", flag, seed, "--prefix=kept")...).want(0)
 			kept := b.snapshot()
 			if n := len(b.keys(isData)); n%24 != 0 || n == 0 {
 				t.Fatalf("%d objects were kept", n)
 			}
 			time.Sleep(expiry)
-			b.warp(small("put")...).finishes()
-			b.warp(small("delete", "--prefix=kept")...).finishes()
+			b.warp(small("put")...).want(0)
+			b.warp(small("delete", "--prefix=kept")...).want(0)
 			b.warp(small("put", seed, "--prefix=kept")...).want(1).says("kept objects under these names", "--seed", "--keep-data")
 			b.warp(small("put", seed, "--prefix=kept/")...).want(1).says("kept objects under these names")
 			b.same(kept)
@@ -109,10 +109,10 @@ func TestKeptObjectsStay(t *testing.T) {
 			t.Errorf("not %d objects, so markers are among them: %s", all, p)
 		}
 		// The same names once more, to be kept again: allowed, and still there later.
-		b.warp(small("get", "--keep-data", "--seed=511", "--prefix=kept")...).finishes()
+		b.warp(small("get", "--keep-data", "--seed=511", "--prefix=kept")...).want(0)
 		again := b.snapshot()
 		time.Sleep(expiry)
-		b.warp(small("put")...).finishes()
+		b.warp(small("put")...).want(0)
 		b.same(again)
 	})
 }
@@ -127,12 +127,12 @@ func TestNoClearLeavesTheLeftoversOfOthers(t *testing.T) {
 	dead.wait()
 	time.Sleep(expiry)
 	left := len(b.keys(isData))
-	b.warp(small("get", "--noclear")...).finishes()
+	b.warp(small("get", "--noclear")...).want(0)
 	if n := len(b.keys(isData)); n != left+24 {
 		t.Errorf("%d objects instead of %d", n, left+24)
 	}
 	b.warp(small("get", "--noclear", "--seed=31")...).want(1).says("left objects under these names", "--noclear", "--seed")
-	b.warp(small("get", "--seed=31")...).finishes() // takes the names over after it has cleaned up
+	b.warp(small("get", "--seed=31")...).want(0) // takes the names over after it has cleaned up
 	if n := len(b.keys(isData)); n != 24 {
 		t.Errorf("%d objects instead of the 24 that were kept", n)
 	}
@@ -157,7 +157,7 @@ func TestForgedMarkerHasNothingRemoved(t *testing.T) {
 		b.put(".warp/Early97x.json", fmt.Sprintf(`{"run":"Early97x","prefix":"unclaimed/%s","seed":"97","lease_s":0.5,"keep":true}`, generator.RunPrefix(97)))
 		time.Sleep(expiry)
 		b.warp(small("put", "--seed=97", "--prefix=unclaimed")...).want(1).says("no run of warp answers for it")
-		b.warp(small("put")...).finishes()
+		b.warp(small("put")...).want(0)
 		b.same(before)
 	})
 }
@@ -171,7 +171,7 @@ func TestUnreadableObjectAmongTheMarkers(t *testing.T) {
 	proxy := teststore.NewProxy(t, s.Endpoint, &teststore.Fault{Status: 403, Code: "AccessDenied", Match: func(r *http.Request) bool {
 		return r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/.warp/EveryAll.json")
 	}})
-	b.through(proxy.Endpoint, small("put")...).finishes()
+	b.through(proxy.Endpoint, small("put")...).want(0)
 	if proxy.Hits() == 0 {
 		t.Error("it was not looked at")
 	}
@@ -216,17 +216,17 @@ func TestClocksThatDisagreeByHours(t *testing.T) {
 			live := b.through(endpoint, "get", "--objects=24", "--obj.size=1KiB", "--concurrent=2", "--duration=3s", "--lease=1s")
 			live.awaitOutput("Preparing: uploading: ")
 			time.Sleep(1200 * time.Millisecond)
-			b.through(endpoint, small("put")...).finishes()
+			b.through(endpoint, small("put")...).want(0)
 			if n := len(b.keys(isData)) - len(keysOf(before)); n != 24 {
 				t.Errorf("%d of 24 objects of the live run are there", n)
 			}
-			live.finishes()
+			live.want(0)
 			dead := b.through(endpoint, small("get", "--duration=20s")...)
 			dead.awaitOutput("Preparing: uploading: ")
 			dead.kill()
 			dead.wait()
 			time.Sleep(expiry)
-			b.through(endpoint, small("put")...).finishes()
+			b.through(endpoint, small("put")...).want(0)
 			b.same(before)
 		})
 	}

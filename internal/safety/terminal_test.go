@@ -30,7 +30,7 @@ func newTmux(t *testing.T) *tmux {
 	}
 	dir := t.TempDir()
 	m := &tmux{t, path, filepath.Join(dir, "s"), dir}
-	m.run("new-session", "-d", "-x", "100", "-y", "150", "env", "-i", "PS1=ready> ", "TERM=screen", "HOME="+dir, "PATH="+os.Getenv("PATH"), "sh")
+	m.run("new-session", "-d", "-c", dir, "-x", "100", "-y", "150", "env", "-i", "PS1=ready> ", "TERM=screen", "HOME="+dir, "PATH="+os.Getenv("PATH"), "sh")
 	t.Cleanup(func() { m.run("kill-server") })
 	m.await("ready>")
 	return m

@@ -38,7 +38,7 @@ func TestVersioningOfAForeignBucketIsNotTouched(t *testing.T) {
 				return
 			}
 			b.must(b.core.EnableVersioning(t.Context(), b.name))
-			b.warp(small("get", "--versions=2")...).finishes()
+			b.warp(small("get", "--versions=2")...).want(0)
 			if v := b.versioning(); v != "Enabled" {
 				t.Errorf("its owner's versioning is %q", v)
 			}
@@ -69,10 +69,10 @@ func TestVersioningThatWarpTurnedOnIsSuspendedAtTheEnd(t *testing.T) {
 				}
 				b.same(map[string]item{})
 			}
-			b.warp(small("get", "--versions=2")...).finishes()
+			b.warp(small("get", "--versions=2")...).want(0)
 			suspended("after a run")
 
-			b.warp("get", "--versions=1", "--objects=5", "--obj.size=1KiB", "--duration=100ms").finishes()
+			b.warp("get", "--versions=1", "--objects=5", "--obj.size=1KiB", "--duration=100ms").want(0)
 			suspended("after a run that did not want it")
 
 			// The first of two ends while the second still needs versions.
@@ -94,10 +94,10 @@ func TestVersioningThatWarpTurnedOnIsSuspendedAtTheEnd(t *testing.T) {
 			dead.kill()
 			dead.wait()
 			time.Sleep(expiry)
-			b.warp(small("put")...).finishes()
+			b.warp(small("put")...).want(0)
 			suspended("after a killed run and another")
 
-			b.warp(small("get", "--versions=2", "--keep-data", "--prefix=kept")...).finishes()
+			b.warp(small("get", "--versions=2", "--keep-data", "--prefix=kept")...).want(0)
 			if v := b.versioning(); v != "Suspended" {
 				t.Errorf("versioning is %q after --keep-data", v)
 			}
