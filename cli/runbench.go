@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"warp/pkg/aggregate"
@@ -181,6 +182,10 @@ func (s *session) cleanUp(err error) error {
 // explain turns what the store answered into what to do about it.
 func (f *targetFlags) explain(err error) error {
 	switch s3.CodeOf(err) {
+	case "HTTP400":
+		if !f.tls && strings.Contains(err.Error(), "HTTPS") {
+			return runError("%w", err).tell("add --tls")
+		}
 	case "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch":
 		return runError("%w", err).tell("check --access-key and --secret-key")
 	case s3.CodeTLS:
