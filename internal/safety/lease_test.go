@@ -22,11 +22,11 @@ func TestLiveRunIsLeftAlone(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, false)
 		before := b.fill()
-		long := b.warp("get", "--objects=60", "--obj.size=1KiB", "--concurrent=2", "--duration=60s", "--lease=1s", "--seed=77", "--noprefix")
+		long := b.warp("get", "--objects=60", "--obj.size=1KiB", "--concurrent=2", "--duration=60s", "--lease=2s", "--seed=77", "--noprefix")
 		long.awaitOutput("Preparing: uploading: ")
 		mine := generator.RunPrefix(77)
 		began := time.Now()
-		for time.Since(began) < 4*time.Second {
+		for time.Since(began) < 5*time.Second {
 			b.warp(small("put", "--prefix=photos")...).want(0)
 			if n := len(b.keys(func(k string) bool { return strings.HasPrefix(k, mine) })); n != 60 {
 				t.Errorf("%d of 60 objects of the live run are there", n)
@@ -168,11 +168,16 @@ func TestUnreadableObjectAmongTheMarkers(t *testing.T) {
 	s := stores.Shared(t, teststore.MinIO)
 	b := made(t, s, false)
 	before := b.fill()
-	proxy := teststore.NewProxy(t, s.Endpoint, &teststore.Fault{Status: 403, Code: "AccessDenied", Match: func(r *http.Request) bool {
-		return r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/.warp/EveryAll.json")
-	}})
-	b.through(proxy.Endpoint, small("put")...).want(0)
-	if proxy.Hits() == 0 {
+	f := newFront(t, s.Endpoint, func(f *front) {
+		f.refuse = func(r *http.Request) int {
+			if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/.warp/EveryAll.json") {
+				return http.StatusForbidden
+			}
+			return 0
+		}
+	})
+	b.through(f.endpoint, small("put")...).want(0)
+	if f.refusals() == 0 {
 		t.Error("it was not looked at")
 	}
 	b.same(before)
@@ -181,30 +186,33 @@ func TestUnreadableObjectAmongTheMarkers(t *testing.T) {
 // skewed is a store whose clock, as far as its answers tell, is wrong.
 func skewed(t *testing.T, endpoint string, by time.Duration) string {
 	inXML := regexp.MustCompile(`<LastModified>([^<]*)</LastModified>`)
-	return newFront(t, endpoint, nil, func(r *http.Response) error {
-		if at, err := http.ParseTime(r.Header.Get("Last-Modified")); err == nil {
-			r.Header.Set("Last-Modified", at.Add(by).UTC().Format(http.TimeFormat))
-		}
-		if !strings.Contains(r.Header.Get("Content-Type"), "xml") {
-			return nil
-		}
-		text, err := io.ReadAll(r.Body)
-		r.Body.Close()
-		text = inXML.ReplaceAllFunc(text, func(m []byte) []byte {
-			at, err := time.Parse(time.RFC3339Nano, string(inXML.FindSubmatch(m)[1]))
-			if err != nil {
-				return m
+	return newFront(t, endpoint, func(f *front) {
+		f.change = func(r *http.Response) error {
+			if at, err := http.ParseTime(r.Header.Get("Last-Modified")); err == nil {
+				r.Header.Set("Last-Modified", at.Add(by).UTC().Format(http.TimeFormat))
 			}
-			return []byte("<LastModified>" + at.Add(by).Format("2006-01-02T15:04:05.000Z") + "</LastModified>")
-		})
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
-		r.Header.Set("Content-Length", strconv.Itoa(len(text)))
-		return err
+			if !strings.Contains(r.Header.Get("Content-Type"), "xml") {
+				return nil
+			}
+			text, err := io.ReadAll(r.Body)
+			r.Body.Close()
+			text = inXML.ReplaceAllFunc(text, func(m []byte) []byte {
+				at, err := time.Parse(time.RFC3339Nano, string(inXML.FindSubmatch(m)[1]))
+				if err != nil {
+					return m
+				}
+				return []byte("<LastModified>" + at.Add(by).Format("2006-01-02T15:04:05.000Z") + "</LastModified>")
+			})
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+			r.Header.Set("Content-Length", strconv.Itoa(len(text)))
+			return err
+		}
 	}).endpoint
 }
 
 // Whose clock is wrong by hours, client's or store's, makes no difference: only the store's counts.
 func TestClocksThatDisagreeByHours(t *testing.T) {
+	needSignals(t)
 	t.Parallel()
 	for _, by := range []time.Duration{-5 * time.Hour, 5 * time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {
@@ -213,14 +221,15 @@ func TestClocksThatDisagreeByHours(t *testing.T) {
 			b := made(t, s, false)
 			before := b.fill()
 			endpoint := skewed(t, s.Endpoint, by)
-			live := b.through(endpoint, "get", "--objects=24", "--obj.size=1KiB", "--concurrent=2", "--duration=3s", "--lease=1s")
+			live := b.through(endpoint, "get", "--objects=24", "--obj.size=1KiB", "--concurrent=2", "--duration=60s", "--lease=2s")
 			live.awaitOutput("Preparing: uploading: ")
-			time.Sleep(1200 * time.Millisecond)
+			time.Sleep(2500 * time.Millisecond)
 			b.through(endpoint, small("put")...).want(0)
 			if n := len(b.keys(isData)) - len(keysOf(before)); n != 24 {
 				t.Errorf("%d of 24 objects of the live run are there", n)
 			}
-			live.want(0)
+			live.signal(os.Interrupt)
+			live.want(130)
 			dead := b.through(endpoint, small("get", "--duration=20s")...)
 			dead.awaitOutput("Preparing: uploading: ")
 			dead.kill()

@@ -52,8 +52,8 @@ func TestKilledRunLeavesATruthfulLog(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, false)
 		before := b.fill()
-		proxy := teststore.NewProxy(t, s.Endpoint)
-		p := b.through(proxy.Endpoint, small("put", "--duration=60s", "--benchdata=mine")...)
+		f := newFront(t, s.Endpoint, nil)
+		p := b.through(f.endpoint, small("put", "--duration=60s", "--benchdata=mine")...)
 		p.awaitOutput("seed")
 		time.Sleep(time.Duration(2500+rand.IntN(1000)) * time.Millisecond)
 		killed := time.Now()
@@ -67,28 +67,28 @@ func TestKilledRunLeavesATruthfulLog(t *testing.T) {
 			t.Fatalf("%d rows, warned %v", len(rows), warned)
 		}
 
-		seen := map[string]teststore.Seen{}
-		for _, r := range proxy.Requests(func(r *teststore.Seen) bool { return strings.HasSuffix(r.Path, ".rnd") }) {
-			seen[strings.TrimPrefix(r.Path, "/"+b.name+"/")] = r
+		store := map[string]seen{}
+		for _, r := range f.requests(func(r seen) bool { return strings.HasSuffix(r.path, ".rnd") }) {
+			store[strings.TrimPrefix(r.path, "/"+b.name+"/")] = r
 		}
 		logged := map[string]bool{}
 		for _, r := range rows {
-			at, ok := seen[r.Key]
+			at, ok := store[r.Key]
 			switch {
 			case logged[r.Key]:
 				t.Errorf("%s is in the log twice", r.Key)
 			case !ok:
 				t.Errorf("%s is in the log, and the store never saw it", r.Key)
-			case r.Op != "PUT" || r.Bytes != 1024 || r.Err == "" && at.Status != 200:
+			case r.Op != "PUT" || r.Bytes != 1024 || r.Err == "" && at.status != 200:
 				t.Errorf("%+v is not what the store saw: %+v", r, at)
-			case at.Start.UnixNano() < r.Start || at.Start.UnixNano() > r.End():
-				t.Errorf("the store saw %s at %s, which is not within its row: %+v", r.Key, at.Start, r)
+			case at.start.UnixNano() < r.Start || at.start.UnixNano() > r.End():
+				t.Errorf("the store saw %s at %s, which is not within its row: %+v", r.Key, at.start, r)
 			}
 			logged[r.Key] = true
 		}
 		missing := 0
-		for key, at := range seen {
-			if at.Start.Add(at.Duration).Before(killed.Add(-atMostUnflushed)) && !logged[key] {
+		for key, at := range store {
+			if at.end.Before(killed.Add(-atMostUnflushed)) && !logged[key] {
 				missing++
 			}
 		}

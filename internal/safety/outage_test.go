@@ -18,17 +18,29 @@ func TestCleanUpThroughAStoreThatFailsAThirdOfRequests(t *testing.T) {
 		b := made(t, s, s.Can.Versioning)
 		before := b.fill()
 		var cleaning atomic.Bool
-		proxy := teststore.NewProxy(t, s.Endpoint, &teststore.Fault{Status: http.StatusServiceUnavailable, Every: 3,
-			Match: func(r *http.Request) bool { return cleaning.Load() || isDelete(r) && !cleaning.Swap(true) }})
+		n := 0
+		f := newFront(t, s.Endpoint, func(f *front) {
+			f.refuse = func(r *http.Request) int {
+				if isDelete(r) {
+					cleaning.Store(true)
+				}
+				if cleaning.Load() {
+					if n++; n%3 == 1 {
+						return http.StatusServiceUnavailable
+					}
+				}
+				return 0
+			}
+		})
 		for _, args := range [][]string{small("get"), small("put"), small("stat", "--noprefix")} {
-			p := b.through(proxy.Endpoint, args...).want(0)
+			p := b.through(f.endpoint, args...).want(0)
 			cleaning.Store(false)
 			if strings.Contains(p.stderr(), "clean up") {
 				t.Errorf("%s", p)
 			}
 		}
-		if proxy.Hits() < 3 {
-			t.Errorf("only %d requests failed", proxy.Hits())
+		if f.refusals() < 3 {
+			t.Errorf("only %d requests failed", f.refusals())
 		}
 		b.same(before)
 	})
@@ -41,14 +53,16 @@ func TestStoreThatConfirmsOnlySomeDeletions(t *testing.T) {
 	b := made(t, s, false)
 	before := b.fill()
 	var lied atomic.Int32
-	f := newFront(t, s.Endpoint, nil, func(r *http.Response) error {
-		if isDelete(r.Request) && lied.Add(1) <= 2 {
-			r.Body.Close()
-			body := `<?xml version="1.0"?><DeleteResult><Error><Key>x</Key><Code>InternalError</Code><Message>try again</Message></Error></DeleteResult>`
-			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
-			r.Header.Set("Content-Length", strconv.Itoa(len(body)))
+	f := newFront(t, s.Endpoint, func(f *front) {
+		f.change = func(r *http.Response) error {
+			if isDelete(r.Request) && lied.Add(1) <= 2 {
+				r.Body.Close()
+				body := `<?xml version="1.0"?><DeleteResult><Error><Key>x</Key><Code>InternalError</Code><Message>try again</Message></Error></DeleteResult>`
+				r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+				r.Header.Set("Content-Length", strconv.Itoa(len(body)))
+			}
+			return nil
 		}
-		return nil
 	})
 	b.through(f.endpoint, small("get")...).want(0)
 	b.same(before)
@@ -58,13 +72,14 @@ func TestStoreThatIsGoneAtCleanUp(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, false)
 		before := b.fill()
-		var f *front
-		f = newFront(t, s.Endpoint, func(r *http.Request) {
-			if isDelete(r) {
-				go f.shut()
-				panic(http.ErrAbortHandler)
+		f := newFront(t, s.Endpoint, func(f *front) {
+			f.before = func(r *http.Request) {
+				if isDelete(r) {
+					go f.shut()
+					panic(http.ErrAbortHandler)
+				}
 			}
-		}, nil)
+		})
 		p := b.through(f.endpoint, small("get")...)
 		p.awaitOutput("benchmark data written")
 		gone := time.Now()
@@ -86,12 +101,12 @@ func TestStoreThatFreezesForGood(t *testing.T) {
 	s := stores.Shared(t, teststore.MinIO)
 	b := made(t, s, false)
 	before := b.fill()
-	proxy := teststore.NewProxy(t, s.Endpoint)
-	p := b.through(proxy.Endpoint, "get", "--objects=20", "--obj.size=1KiB", "--concurrent=5", "--duration=2s", "--lease=1s", "--drain=1s")
+	f := newFront(t, s.Endpoint, nil)
+	p := b.through(f.endpoint, "get", "--objects=20", "--obj.size=1KiB", "--concurrent=5", "--duration=2s", "--lease=1s", "--drain=1s")
 	p.awaitOutput("Preparing: uploading: ")
 	ready := time.Now()
 	time.Sleep(300 * time.Millisecond)
-	proxy.Freeze(time.Hour)
+	f.freeze(time.Hour)
 	p.awaitOutput("benchmark data written")
 	if d := time.Since(ready); d < 2*time.Second || d > 6*time.Second {
 		t.Errorf("a run of 2 s and 1 s to drain took %s", d)
@@ -120,15 +135,15 @@ func TestStoreThatFreezesBeforeTheFirstAnswer(t *testing.T) {
 	s := stores.Shared(t, teststore.Versitygw)
 	b := made(t, s, false)
 	before := b.fill()
-	proxy := teststore.NewProxy(t, s.Endpoint)
 	var once atomic.Bool
-	proxy.Inject(&teststore.Fault{Match: func(r *http.Request) bool {
-		if r.Method == http.MethodPut && strings.Contains(r.URL.Path, ".rnd") && !once.Swap(true) {
-			proxy.Freeze(4 * time.Second)
+	f := newFront(t, s.Endpoint, func(f *front) {
+		f.before = func(r *http.Request) {
+			if r.Method == http.MethodPut && strings.Contains(r.URL.Path, ".rnd") && !once.Swap(true) {
+				f.freeze(4 * time.Second)
+			}
 		}
-		return false
-	}})
-	p := b.through(proxy.Endpoint, "put", "--obj.size=1KiB", "--concurrent=3", "--duration=1s", "--drain=1s", "--lease=30s").want(3)
+	})
+	p := b.through(f.endpoint, "put", "--obj.size=1KiB", "--concurrent=3", "--duration=1s", "--drain=1s", "--lease=30s").want(3)
 	p.says("3 requests had no answer 1s after the end of the run")
 	p.warns("no request was answered")
 	b.same(before)

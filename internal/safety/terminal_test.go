@@ -134,11 +134,11 @@ func TestTerminalIsLeftAsItWasFound(t *testing.T) {
 	b.same(before)
 
 	// Twice, while the first one's clean-up waits for a store that does not answer.
-	proxy := teststore.NewProxy(t, s.Endpoint)
+	f := newFront(t, s.Endpoint, nil)
 	slow := command(b, run...)
-	m.enter(strings.Replace(slow, "--host="+s.Endpoint, "--host="+proxy.Endpoint, 1))
+	m.enter(strings.Replace(slow, "--host="+s.Endpoint, "--host="+f.endpoint, 1))
 	m.await("Running  [")
-	proxy.Freeze(time.Hour)
+	f.freeze(time.Hour)
 	m.run("send-keys", "C-c")
 	m.await("interrupted; finishing up")
 	pressed := time.Now()
@@ -148,7 +148,7 @@ func TestTerminalIsLeftAsItWasFound(t *testing.T) {
 		t.Errorf("it quit %s after the second Ctrl-C", d)
 	}
 	asFound("after two")
-	proxy.Freeze(0)
+	f.freeze(0)
 
 	// And in the middle of prepare.
 	m.enter(command(b, "get", "--objects=20000", "--obj.size=1KiB", "--concurrent=4", "--lease=1s"))
