@@ -171,7 +171,7 @@ func (a *app) watchSignals(cancel context.CancelCauseFunc, con *console) (stop f
 			case <-a.signals:
 			}
 			if n > 0 {
-				con.restore()
+				con.quit()
 				a.exit(exitInterrupted)
 				return
 			}

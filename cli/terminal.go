@@ -108,6 +108,17 @@ func (c *console) restore() {
 	}
 }
 
+// quit is restore for the last time: the process ends, and nothing may be drawn
+// any more.
+func (c *console) quit() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.screen != nil {
+		c.screen.clear()
+		c.screen.gone = true
+	}
+}
+
 // draw shows lines in place of those drawn before.
 func (c *console) draw(lines []string) {
 	c.mu.Lock()
@@ -140,6 +151,7 @@ type screen struct {
 	w     io.Writer
 	size  func() (width, height int)
 	drawn []int // widths of the lines that are there now
+	gone  bool  // nothing is drawn any more
 }
 
 // margin is what stays free at the right, so that the ^C which a terminal
@@ -149,6 +161,9 @@ const margin = 3
 // draw replaces the block. It is one write, and a line is erased only behind
 // its new text: that is what makes it free of flicker.
 func (s *screen) draw(lines []string) {
+	if s.gone {
+		return
+	}
 	width, height := s.size()
 	lines = lines[:min(len(lines), max(1, height-1))]
 	var b strings.Builder
