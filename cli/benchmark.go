@@ -138,9 +138,29 @@ func atLeast(least int) func(int) error {
 	}
 }
 
+// mostObjects is what a pool may have: each costs some 150 bytes of memory.
+const mostObjects = 100_000_000
+
+func objectsValid(n int) error {
+	if n < 0 || n > mostObjects {
+		return wrong("%d is not between 0 and %d", n, mostObjects)
+	}
+	return nil
+}
+
+// leastRate is one request a day; beyond that the times of a schedule overflow.
+const leastRate = 1.0 / 86400
+
 func rateValid(r float64) error {
-	if math.IsNaN(r) || math.IsInf(r, 0) || r < 0 {
-		return wrong("%g is not a number of requests", r)
+	if math.IsNaN(r) || math.IsInf(r, 0) || r < 0 || r > 0 && r < leastRate {
+		return wrong("%g is not a number of requests per second", r)
+	}
+	return nil
+}
+
+func shareValid(share float64) error {
+	if math.IsNaN(share) || math.IsInf(share, 0) || share < 0 {
+		return wrong("%g is not a share", share)
 	}
 	return nil
 }
@@ -240,7 +260,7 @@ type poolFlags struct {
 }
 
 func (p *poolFlags) objectsFlag(n int, usage string) cli.Flag {
-	return &cli.IntFlag{Name: "objects", Value: n, Destination: &p.objects, Validator: atLeast(0), Usage: usage}
+	return &cli.IntFlag{Name: "objects", Value: n, Destination: &p.objects, Validator: objectsValid, Usage: usage}
 }
 
 func (p *poolFlags) sizeFlags(size string) []cli.Flag {
@@ -253,7 +273,14 @@ func (p *poolFlags) sizeFlags(size string) []cli.Flag {
 }
 
 func (p *poolFlags) versionsFlag() cli.Flag {
-	return &cli.IntFlag{Name: "versions", Value: 1, Destination: &p.versions, Validator: atLeast(1), Usage: "upload `N` versions of each object"}
+	return &cli.IntFlag{Name: "versions", Value: 1, Destination: &p.versions, Validator: versionsValid, Usage: "upload `N` versions of each object"}
+}
+
+func versionsValid(n int) error {
+	if n < 1 || n > 10_000 {
+		return wrong("%d is not between 1 and 10000", n)
+	}
+	return nil
 }
 
 func (p *poolFlags) existingFlags() []cli.Flag {
@@ -273,6 +300,8 @@ func (p *poolFlags) pool(f *benchFlags) (bench.Pool, error) {
 		return bench.Pool{}, usageError("--list-flat is of use with --list-existing only")
 	case p.existing && f.clearBucket:
 		return bench.Pool{}, usageError("--clear-bucket would delete what --list-existing is to list")
+	case p.objects*max(p.versions, 1) > mostObjects:
+		return bench.Pool{}, usageError("--objects times --versions is more than %d", mostObjects)
 	case p.objects == 0 && !p.existing:
 		return bench.Pool{}, usageError("--objects=0 leaves nothing to work on")
 	case p.versions > 1 && f.target.host == embeddedHost:

@@ -98,7 +98,7 @@ func calibrate(ctx context.Context, inv *invocation, each time.Duration) (*calib
 		{1 << 10, []string{"get", "put", "stat"}, []int{1, 8, 64}},
 		{10 << 20, []string{"get", "put"}, []int{1, 8}},
 	} {
-		err := withNullStore(ctx, part.size, func(addr string) error {
+		err := withNullStore(part.size, func(addr string) error {
 			for _, op := range part.ops {
 				for _, n := range part.concurrency {
 					inv.notef("measuring %s of %s, %d at a time", op, formatSize(part.size), n)
@@ -118,12 +118,12 @@ func calibrate(ctx context.Context, inv *invocation, each time.Duration) (*calib
 
 // withNullStore runs do beside a null store in a process of its own, whose CPU
 // time and memory are not warp's.
-func withNullStore(ctx context.Context, size int64, do func(addr string) error) error {
+func withNullStore(size int64, do func(addr string) error) error {
 	self, err := os.Executable()
 	if err != nil {
 		return runError("start the null store: %w", err)
 	}
-	store := exec.CommandContext(ctx, self, nullStoreCommand, strconv.FormatInt(size, 10))
+	store := exec.Command(self, nullStoreCommand, strconv.FormatInt(size, 10))
 	hold, err := store.StdinPipe() // the store ends with it, and so with this process
 	if err != nil {
 		return runError("start the null store: %w", err)
@@ -167,11 +167,12 @@ func (c *calibration) measure(ctx context.Context, addr, op string, size int64, 
 	}
 	deferred := aggregate.NewDeferred(aggregate.Options{Op: op})
 	out := runner.Run(ctx, deferredSink{deferred})
-	if err := runner.Cleanup(context.WithoutCancel(ctx)); err != nil {
-		return err
-	}
-	if out.Fatal != nil {
+	_ = runner.Cleanup(context.WithoutCancel(ctx)) // the store keeps nothing anyway
+	switch {
+	case out.Fatal != nil:
 		return out.Fatal
+	case out.Failed > 0:
+		return runError("%d of %d requests to the null store failed", out.Failed, out.Sent)
 	}
 	report, err := deferred.Report()
 	if err != nil {

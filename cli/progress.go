@@ -143,12 +143,16 @@ func (b *bar) tell() {
 			Elapsed float64 `json:"elapsed_s"`
 			Phase   string  `json:"phase"`
 			Done    int64   `json:"done"`
-			Total   int64   `json:"total"`
+			Total   int64   `json:"total,omitempty"`
 			Rate    float64 `json:"per_s"`
 		}{round3(elapsed.Seconds()), b.title, b.done.Load(), b.total, round3(perSecond)}))
 		return
 	}
-	line := fmt.Sprintf("%s: %s, %d of %d %s, %s/s", b.title, roundDuration(elapsed), b.done.Load(), b.total, b.unit, rate(perSecond))
+	count := fmt.Sprint(b.done.Load())
+	if b.total > 0 {
+		count += fmt.Sprintf(" of %d", b.total)
+	}
+	line := fmt.Sprintf("%s: %s, %s %s, %s/s", b.title, roundDuration(elapsed), count, b.unit, rate(perSecond))
 	if left > 0 {
 		line += ", " + roundDuration(left) + " left"
 	}

@@ -24,11 +24,13 @@ type session struct {
 	log      *oplog.File         // nil with --stress
 	deferred *aggregate.Deferred // nil without
 	runner   *bench.Runner
+	unsaved  error // why the log did not get its name
 	profiles profiles
 }
 
 // runBenchmark runs op and reports: prepare, measure, save, report, clean up.
 func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, o bench.Options) error {
+	o.Redact = inv.hide.text
 	s := &session{invocation: inv, flags: f, opts: o}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -70,6 +72,9 @@ func (s *session) measure(ctx context.Context, path string) error {
 	report, err := s.report(out, path)
 	if err == nil && report != nil {
 		err = s.showReport(report, &s.flags.analysis)
+	}
+	if err == nil {
+		err = s.unsaved
 	}
 	switch {
 	case err == nil:
@@ -120,7 +125,7 @@ func (s *session) report(out *bench.Outcome, path string) (*aggregate.Report, er
 	}
 	written, err := s.log.Commit(out.Trailer)
 	if err != nil {
-		s.warnf("%v", err)
+		s.unsaved = runError("%w", err)
 	} else {
 		s.notef("benchmark data written to %q", written)
 	}

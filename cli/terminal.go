@@ -110,9 +110,17 @@ func (c *console) restore() {
 
 // quit is restore for the last time: the process ends, and nothing may be drawn
 // any more.
+//
+// Somebody may be stuck in writing to a terminal that is stopped. Then there is
+// nothing to be restored on it either.
 func (c *console) quit() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	for range 20 {
+		if c.mu.TryLock() {
+			defer c.mu.Unlock()
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 	if c.screen != nil {
 		c.screen.clear()
 		c.screen.gone = true

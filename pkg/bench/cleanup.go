@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"warp/pkg/generator"
 	"warp/pkg/s3"
 )
 
@@ -98,11 +99,6 @@ func (r *Runner) removeObjects(ctx context.Context, m *marker, others []foundMar
 	r.Progress.Begin("Cleaning up", 0)
 	defer r.Progress.End()
 	names := m.names()
-	// What a killed run was uploading in parts is in no listing of objects. The
-	// whole bucket is looked at, since MinIO takes a prefix for one whole name.
-	if err := r.Client.AbortUploads(ctx, r.Options.Bucket, "", names.Owns); err != nil {
-		return fmt.Errorf("abort uploads that were not completed: %w", err)
-	}
 	var later string
 	ours := func(o s3.Object) bool {
 		if !names.Owns(o.Key) {
@@ -118,10 +114,28 @@ func (r *Runner) removeObjects(ctx context.Context, m *marker, others []foundMar
 	if err == nil && r.loose && m.Run == r.Options.RunID && pause(ctx, settle) {
 		err = r.removeAll(ctx, m.Prefix, state != "", ours, r.Progress.Add)
 	}
+	if err == nil {
+		err = r.abortUploads(ctx, names)
+	}
 	if err == nil && later != "" {
 		return fmt.Errorf("%s was written after its lease had expired", later)
 	}
 	return err
+}
+
+// abortUploads removes what the run was uploading in parts, which is in no
+// listing of objects. The whole bucket is looked at, since MinIO takes a
+// prefix for one whole name.
+func (r *Runner) abortUploads(ctx context.Context, names *generator.Names) error {
+	err := r.Client.AbortUploads(ctx, r.Options.Bucket, "", names.Owns)
+	switch {
+	case s3.CodeOf(err) == "AccessDenied":
+		// Few need this right, so lacking it must not make every run fail.
+		r.Progress.Warn("unfinished uploads in parts were not looked for, because these credentials may not list or abort them")
+	case err != nil:
+		return fmt.Errorf("abort uploads that were not completed: %w", err)
+	}
+	return nil
 }
 
 func (r *Runner) removeMarker(ctx context.Context, m *marker) error {

@@ -1,29 +1,33 @@
 package bench
 
 import (
+	"context"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A link is a network interface that leads to the store.
 type link struct {
 	name   string
 	speed  float64 // bytes/s in each direction; 0 = not known
-	rx, tx float64 // bytes when the run started
+	rx, tx float64 // bytes when measuring began
 }
 
 const interfaces = "/sys/class/net"
 
 // linksTo finds the interfaces by which the endpoints are reached. Loopback
 // has no speed to be near to, and is left out.
-func linksTo(endpoints []string) (links []link) {
+func linksTo(ctx context.Context, endpoints []string) (links []link) {
+	ctx, cancel := context.WithTimeout(ctx, linkPatience)
+	defer cancel()
 	seen := make(map[string]bool)
 	for _, e := range endpoints {
-		name := interfaceTo(e)
+		name := interfaceTo(ctx, e)
 		if name == "" || seen[name] {
 			continue
 		}
@@ -32,15 +36,22 @@ func linksTo(endpoints []string) (links []link) {
 		if l.speed <= 0 {
 			continue // virtual interfaces do not tell
 		}
-		l.rx, l.tx = readNumber(name, "statistics/rx_bytes"), readNumber(name, "statistics/tx_bytes")
 		links = append(links, l)
 	}
 	return links
 }
 
+// linkPatience bounds how long slow name servers may hold up a run for what is
+// only its verdict on itself.
+const linkPatience = 2 * time.Second
+
+func (l *link) begin() {
+	l.rx, l.tx = readNumber(l.name, "statistics/rx_bytes"), readNumber(l.name, "statistics/tx_bytes")
+}
+
 // interfaceTo asks the routing table; connecting a datagram socket sends
 // nothing.
-func interfaceTo(endpoint string) string {
+func interfaceTo(ctx context.Context, endpoint string) string {
 	u, err := url.Parse(endpoint)
 	if err != nil {
 		return ""
@@ -49,7 +60,8 @@ func interfaceTo(endpoint string) string {
 	if port == "" {
 		port = "80"
 	}
-	conn, err := net.Dial("udp", net.JoinHostPort(u.Hostname(), port))
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "udp", net.JoinHostPort(u.Hostname(), port))
 	if err != nil {
 		return ""
 	}

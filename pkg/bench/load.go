@@ -20,10 +20,13 @@ type loadMeter struct {
 	links       []link
 }
 
-func startLoadMeter(store *s3.Client) *loadMeter {
+func startLoadMeter(store *s3.Client, links []link) *loadMeter {
+	for i := range links {
+		links[i].begin()
+	}
 	return &loadMeter{
 		start: time.Now(), cpu: cpuTime(), wait: cpuWait(), store: store, connections: store.Connections(),
-		runtime: readRuntime(), links: linksTo(store.Endpoints()),
+		runtime: readRuntime(), links: links,
 	}
 }
 

@@ -24,6 +24,10 @@ type run struct {
 	stop     context.CancelCauseFunc
 	requests context.Context // ends when requests on the wire are cut off
 	cutNow   context.CancelFunc
+	pacing   context.Context // ends when no further arrival is of use
+
+	stopPacing context.CancelFunc
+	links      []link // network interfaces that lead to the store
 
 	pacer      *pacer // nil in a closed loop
 	deadline   time.Time
@@ -48,12 +52,15 @@ func newRun(ctx context.Context, o *Options, store *s3.Client) *run {
 	u.requests, u.cutNow = context.WithCancel(context.WithoutCancel(ctx))
 	// An interrupt ends requests at once, since a person is waiting.
 	context.AfterFunc(u.steering, u.cutNow)
+	u.pacing, u.stopPacing = context.WithCancel(u.steering)
+	u.links = linksTo(u.steering, store.Endpoints())
 	return u
 }
 
 func (u *run) cancel() {
 	u.stop(nil)
 	u.cutNow()
+	u.stopPacing()
 }
 
 func (u *run) unixNano(t time.Time) int64 { return u.base + int64(t.Sub(u.started)) }
@@ -82,6 +89,7 @@ func (u *run) countRequest(err error) {
 }
 
 func (u *run) begin() (err error) {
+	u.meter = startLoadMeter(u.store, u.links)
 	now := time.Now()
 	if u.opts.Duration > 0 {
 		u.deadline = now.Add(u.opts.Duration)
@@ -89,7 +97,6 @@ func (u *run) begin() (err error) {
 	if u.opts.Rate > 0 {
 		u.pacer, err = newPacer(u.opts.Rate, now, u.deadline)
 	}
-	u.meter = startLoadMeter(u.store)
 	return err
 }
 
@@ -106,7 +113,7 @@ func (u *run) end() {
 func (u *run) steps(w *Worker, op Op) error {
 	for !u.stopped() {
 		if u.pacer != nil {
-			due, ok := u.pacer.next(u.steering)
+			due, ok := u.pacer.next(u.pacing)
 			if !ok {
 				return nil
 			}
@@ -115,6 +122,7 @@ func (u *run) steps(w *Worker, op Op) error {
 			return nil
 		}
 		if err := op.Do(u.requests, w); errors.Is(err, ErrDone) {
+			u.stopPacing() // nobody need wait for an arrival only to find that out
 			return err
 		}
 		if w.refused {
@@ -187,7 +195,7 @@ func (u *run) whatEnded(sinkErr, err error) error {
 type ErrorLimit struct {
 	Set     bool
 	Count   int64
-	Percent float64 // used where Percentage
+	Percent float64 // used where IsPct
 	IsPct   bool
 }
 

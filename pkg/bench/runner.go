@@ -34,6 +34,8 @@ type Options struct {
 	ClearBucket bool // empty the bucket first; the caller has checked --destroy
 	Lease       time.Duration
 	Drain       time.Duration // how long requests may take to finish after the end
+	// Redact takes secrets out of what a store says; nil = nothing to take out.
+	Redact func(string) string
 }
 
 // An Env is what operations work with.
@@ -176,7 +178,7 @@ func (r *Runner) openVersions(ctx context.Context, made bool) error {
 		return fmt.Errorf("write this run's marker to bucket %s: %w", bucket, err)
 	}
 	if err := r.Client.SetVersioning(ctx, bucket, true); err != nil {
-		r.lease.marker.Suspend = false // Cleanup has nothing to take back
+		_ = r.lease.change(ctx, func(m *marker) { m.Suspend = false }) // Cleanup has nothing to take back
 		return fmt.Errorf("this store does not do --versions: turn on versioning of bucket %s: %w", bucket, err)
 	}
 	return nil

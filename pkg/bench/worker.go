@@ -56,6 +56,9 @@ func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.
 	}
 	if err != nil {
 		rec.Err = err.Error()
+		if w.run.opts.Redact != nil {
+			rec.Err = w.run.opts.Redact(rec.Err)
+		}
 	}
 	w.refused = s3.IsConnection(err)
 	if !w.silent {

@@ -121,6 +121,8 @@ func (c *Client) Delete(ctx context.Context, refs []Ref) error {
 // completed and whose names are ours.
 func (c *Client) AbortUploads(ctx context.Context, bucket, prefix string, ours func(key string) bool) error {
 	return c.anyHost(ctx, func(h *Host) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel() // or the sender of a listing that is left early stays
 		for u := range h.desk.core.ListIncompleteUploads(ctx, bucket, prefix, true) {
 			if unknownToStore(u.Err) {
 				return nil // then it can have none

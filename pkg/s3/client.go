@@ -147,7 +147,7 @@ const (
 func (c *Client) anyHost(ctx context.Context, do func(*Host) error) error {
 	began := time.Now()
 	for attempt := 1; ; attempt++ {
-		err := c.tryHosts(ctx, do)
+		err := c.tryHosts(ctx, attempt-1, do)
 		var nobody *UnreachableError
 		if err == nil || !Repeatable(err) || errors.As(err, &nobody) || attempt == deskAttempts || time.Since(began) > deskPatience {
 			return err
@@ -160,14 +160,27 @@ func (c *Client) anyHost(ctx context.Context, do func(*Host) error) error {
 	}
 }
 
-func (c *Client) tryHosts(ctx context.Context, do func(*Host) error) error {
+// tryHosts goes on to the next host for every error that another one may not
+// have. Each attempt begins with another host.
+func (c *Client) tryHosts(ctx context.Context, first int, do func(*Host) error) error {
 	var unreachable []error
-	for _, h := range c.hosts {
+	var busy error
+	for i := range c.hosts {
+		h := c.hosts[(first+i)%len(c.hosts)]
 		err := asError(do(h), nil)
-		if err == nil || !IsConnection(err) || ctx.Err() != nil {
+		switch {
+		case err == nil || ctx.Err() != nil:
+			return err
+		case IsConnection(err):
+			unreachable = append(unreachable, fmt.Errorf("%s (%w)", h.Endpoint, err))
+		case Repeatable(err):
+			busy = err
+		default:
 			return err
 		}
-		unreachable = append(unreachable, fmt.Errorf("%s (%w)", h.Endpoint, err))
+	}
+	if busy != nil {
+		return busy
 	}
 	return &UnreachableError{Hosts: c.Endpoints(), Err: errors.Join(unreachable...)}
 }
