@@ -342,7 +342,8 @@ func TestMaxErrors(t *testing.T) {
 			if c.limit == "5" && (failed < 6 || failed > 9) { // those on the wire may fail too
 				t.Errorf("%d errors", failed)
 			}
-			if failed == 0 {
+			// A busy machine may not get to the first that fails.
+			if failed == 0 && b.sent("GET") >= c.every {
 				t.Error("no request failed")
 			}
 			b.clean(t)
