@@ -143,7 +143,7 @@ func (b *bar) tell() {
 			Elapsed float64 `json:"elapsed_s"`
 			Phase   string  `json:"phase"`
 			Done    int64   `json:"done"`
-			Total   int64   `json:"total,omitempty"`
+			Total   int64   `json:"total"`
 			Rate    float64 `json:"per_s"`
 		}{round3(elapsed.Seconds()), b.title, b.done.Load(), b.total, round3(perSecond)}))
 		return
