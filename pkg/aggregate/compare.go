@@ -249,13 +249,16 @@ func (p *printer) change(c *OpChange) {
 	p.rate("Average", &RateChange{c.BytesPerS, c.ObjectsPerS}, c.hasBytes)
 	if s := c.Duration; s != nil {
 		p.line("* Requests: %s", latencyChanges(s))
+		p.values(s)
 	}
 	if s := c.Response; s != nil {
 		p.line("* Response time: %s", latencyChanges(s))
+		p.values(s)
 	}
 	if s := c.TTFB; s != nil {
 		p.line("* First Byte: Average: %s, Median: %s, Best: %s, Worst: %s",
 			msChange(s.Mean), msChange(s.P50), msChange(s.Min), msChange(s.Max))
+		p.values(s)
 	}
 	p.rate("Fastest", c.Fastest, c.hasBytes)
 	p.rate("50% Median", c.Median, c.hasBytes)
@@ -266,6 +269,24 @@ func (p *printer) change(c *OpChange) {
 func latencyChanges(s *StatsChange) string {
 	return fmt.Sprintf("Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, 99.9%%: %s, Fastest: %s, Slowest: %s",
 		msChange(s.Mean), msChange(s.P50), msChange(s.P90), msChange(s.P99), msChange(s.P999), msChange(s.Min), msChange(s.Max))
+}
+
+// values adds to the changes what they are changes of.
+func (p *printer) values(s *StatsChange) {
+	if !p.o.Verbose {
+		return
+	}
+	for _, side := range []struct {
+		name string
+		of   func(Change) float64
+	}{
+		{"before", func(c Change) float64 { return c.Before }},
+		{"after", func(c Change) float64 { return c.After }},
+	} {
+		ms := func(c Change) string { return formatMS(side.of(c)) }
+		p.line("        - %s: Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, 99.9%%: %s, Fastest: %s, Slowest: %s, StdDev: %s", side.name,
+			ms(s.Mean), ms(s.P50), ms(s.P90), ms(s.P99), ms(s.P999), ms(s.Min), ms(s.Max), ms(s.StdDev))
+	}
 }
 
 // differs shows a figure only where it reads differently.

@@ -134,6 +134,9 @@ func (p *printer) operation(op *Operation, mixed bool, r *Report) {
 	}
 	p.segments(op)
 	p.errors(op)
+	if op.Retries > 0 {
+		p.line("\nRetries: %d requests repeated one that had failed; each row's time includes them.", op.Retries)
+	}
 }
 
 func (p *printer) heading(op *Operation) string {

@@ -55,9 +55,6 @@ func TestHistogramDifference(t *testing.T) {
 	before := histogram{[]uint64{5, 0, 1}, borders}
 	after := histogram{[]uint64{104, 0, 2}, borders}
 	d := after.since(before)
-	if got := d.sum(); got != 99*1+1*4 {
-		t.Errorf("sum %g, want 103", got)
-	}
 	if got := d.quantile(0.99); got != 1 {
 		t.Errorf("99 %% %g, want 1", got)
 	}

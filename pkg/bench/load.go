@@ -3,6 +3,7 @@ package bench
 import (
 	"math"
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 	"time"
 
@@ -39,7 +40,7 @@ func (m *loadMeter) stop() *oplog.Load {
 		WallSeconds: wall,
 		Cores:       float64(runtime.GOMAXPROCS(0)),
 		MaxRSSBytes: maxRSS(),
-		GCPauseS:    now.pauses.since(m.runtime.pauses).sum(),
+		GCPauseS:    (now.pauses - m.runtime.pauses).Seconds(),
 		SchedP99S:   now.waits.since(m.runtime.waits).quantile(0.99),
 		Connections: m.store.Connections() - m.connections,
 	}
@@ -53,16 +54,16 @@ func (m *loadMeter) stop() *oplog.Load {
 
 // runtimeState is what Go's scheduler and collector have cost so far.
 type runtimeState struct {
-	pauses, waits histogram
+	pauses time.Duration
+	waits  histogram
 }
 
 func readRuntime() runtimeState {
-	samples := []metrics.Sample{
-		{Name: "/sched/pauses/total/gc:seconds"},
-		{Name: "/sched/latencies:seconds"},
-	}
+	samples := []metrics.Sample{{Name: "/sched/latencies:seconds"}}
 	metrics.Read(samples)
-	return runtimeState{histogramOf(samples[0]), histogramOf(samples[1])}
+	var gc debug.GCStats
+	debug.ReadGCStats(&gc)
+	return runtimeState{gc.PauseTotal, histogramOf(samples[0])}
 }
 
 // A histogram is one of the runtime's, copied: counts[i] is between borders i
@@ -97,16 +98,6 @@ func (h histogram) upper(i int) float64 {
 		return u
 	}
 	return h.borders[i]
-}
-
-// sum is an upper bound of the sum of all values, off by a bucket's width each.
-func (h histogram) sum() (total float64) {
-	for i, n := range h.counts {
-		if n > 0 {
-			total += float64(n) * h.upper(i)
-		}
-	}
-	return total
 }
 
 func (h histogram) quantile(q float64) float64 {
