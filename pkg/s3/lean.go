@@ -173,7 +173,7 @@ func (e *leanEngine) Get(ctx context.Context, g Get, tr *Trace) (Download, error
 	if err != nil {
 		return Download{}, err
 	}
-	if !succeeded(c.head.status) {
+	if s := c.head.status; s != 200 && s != 206 {
 		return Download{}, e.refused(ctx, c, &q, tr)
 	}
 	var d Download
@@ -197,7 +197,10 @@ func announced(h *leanHead) string {
 	return fmt.Sprint(h.length)
 }
 
-func succeeded(status int) bool { return status == 200 || status == 204 || status == 206 }
+// succeeded says whether a HEAD's status is a success. minio-go is as lenient.
+func succeeded(status int) bool {
+	return status == 200 || status == 202 || status == 204 || status == 206
+}
 
 // Stat asks for an object's metadata.
 func (e *leanEngine) Stat(ctx context.Context, ref Ref, tr *Trace) (Object, error) {

@@ -220,11 +220,11 @@ func (c *leanConn) object(ref *Ref, tr *Trace) (Object, error) {
 	h := &c.head
 	modified, err := c.modified()
 	if err != nil {
-		return Object{}, errorf("InternalError", h.status, "Last-Modified time format is invalid, failed with %v", err)
+		return Object{}, errorf("InternalError", h.status, "Last-Modified is no time: %q", h.modified)
 	}
 	if len(h.sourceTime) > 0 {
 		if modified, err = time.Parse(time.RFC3339Nano, string(h.sourceTime)); err != nil {
-			return Object{}, errorf("InternalError", h.status, "X-Minio-Source-Mtime is not in supported format: %v", err)
+			return Object{}, errorf("InternalError", h.status, "X-Minio-Source-Mtime is no time: %q", h.sourceTime)
 		}
 	}
 	o := Object{Ref: *ref, Size: h.length, LastModified: modified, DeleteMarker: h.marker, HasMetadata: h.described}
