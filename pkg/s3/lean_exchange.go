@@ -190,8 +190,6 @@ func (c *leanConn) signedChunk(q *leanQuery, off int64, n int) ([]byte, error) {
 // often has the same.
 type leanStrings struct {
 	etag, version string
-	modified      []byte
-	time          time.Time
 }
 
 func (c *leanConn) etagString(tr *Trace) string {
@@ -218,7 +216,7 @@ func (c *leanConn) versionString(asked string) string {
 // object is what the answer's head says of the object, by minio-go's rules.
 func (c *leanConn) object(ref *Ref, tr *Trace) (Object, error) {
 	h := &c.head
-	modified, err := c.modified()
+	modified, err := lastModified(h.modified)
 	if err != nil {
 		return Object{}, errorf("InternalError", h.status, "Last-Modified is no time: %q", h.modified)
 	}
@@ -235,19 +233,13 @@ func (c *leanConn) object(ref *Ref, tr *Trace) (Object, error) {
 	return o, nil
 }
 
-// modified reads Last-Modified, unless it is the same as that of the last
-// answer.
-func (c *leanConn) modified() (time.Time, error) {
-	s := &c.objects
-	if len(s.modified) > 0 && bytes.Equal(s.modified, c.head.modified) {
-		return s.time, nil
+// lastModified reads Last-Modified in the forms that minio-go knows.
+func lastModified(b []byte) (t time.Time, err error) {
+	if t, ok := parseDate(b); ok {
+		return t, nil
 	}
-	text := string(c.head.modified)
-	var t time.Time
-	var err error
-	for _, layout := range []string{"Mon, 02 Jan 2006 15:04:05 GMT", "Mon, _2 Jan 2006 15:04:05 GMT", "Mon, _2 Jan 06 15:04:05 GMT"} {
-		if t, err = time.Parse(layout, text); err == nil {
-			s.modified, s.time = append(s.modified[:0], text...), t
+	for _, layout := range []string{"Mon, 2 Jan 2006 15:04:05 GMT", "Mon, _2 Jan 2006 15:04:05 GMT", "Mon, _2 Jan 06 15:04:05 GMT"} {
+		if t, err = time.Parse(layout, string(b)); err == nil {
 			return t, nil
 		}
 	}

@@ -2,7 +2,7 @@ package s3
 
 import (
 	"bytes"
-	"strings"
+	"time"
 )
 
 // Limits of an answer's head: a line has to fit into the connection's buffer,
@@ -20,6 +20,7 @@ type leanHead struct {
 	length    int64 // Content-Length; -1 = absent
 	chunked   bool
 	close     bool // the connection ends with this answer
+	closing   bool // the answer says so itself
 	begun     bool // the status line has been seen
 	marker    bool // x-amz-delete-marker: true
 	described bool // headers that count as metadata
@@ -38,7 +39,7 @@ func (h *leanHead) reset() {
 // next gets ready for the head that follows an interim one.
 func (h *leanHead) next() {
 	h.status, h.length = 0, -1
-	h.chunked, h.close, h.begun, h.marker, h.described = false, false, false, false, false
+	h.chunked, h.close, h.closing, h.begun, h.marker, h.described = false, false, false, false, false, false
 	for _, field := range []*[]byte{&h.text, &h.etag, &h.modified, &h.sourceTime, &h.version, &h.region, &h.code, &h.message} {
 		*field = (*field)[:0]
 	}
@@ -182,13 +183,15 @@ func trimBlanks(b []byte) []byte {
 	return b
 }
 
+// connection reads the tokens of a Connection header; close outdoes the others.
 func (h *leanHead) connection(value []byte) {
-	for token := range strings.SplitSeq(string(value), ",") {
-		switch token = strings.TrimSpace(token); {
-		case strings.EqualFold(token, "close"):
-			h.close = true
-		case strings.EqualFold(token, "keep-alive") && !h.close:
-		case strings.EqualFold(token, "keep-alive"):
+	for len(value) > 0 {
+		var token []byte
+		token, value, _ = bytes.Cut(value, []byte(","))
+		switch token = trimBlanks(token); {
+		case len(token) == len("close") && is(token, "close"):
+			h.close, h.closing = true, true
+		case len(token) == len("keep-alive") && is(token, "keep-alive") && !h.closing:
 			h.close = false
 		}
 	}
@@ -207,7 +210,7 @@ func (h *leanHead) contentLength(value []byte) error {
 }
 
 func (h *leanHead) transferEncoding(value []byte) error {
-	if !strings.EqualFold(string(value), "chunked") || h.chunked {
+	if h.chunked || len(value) != len("chunked") || !is(value, "chunked") {
 		return badAnswer(0, "unsupported Transfer-Encoding %.40q", value)
 	}
 	h.chunked = true
@@ -249,4 +252,29 @@ func parseChunkSize(line []byte) (n int64, ok bool) {
 		}
 	}
 	return n, true
+}
+
+// parseDate reads "Mon, 02 Jan 2006 15:04:05 GMT", the form that all stores
+// use. The others are left to the caller.
+func parseDate(b []byte) (t time.Time, ok bool) {
+	if len(b) != len("Mon, 02 Jan 2006 15:04:05 GMT") || string(b[25:]) != " GMT" ||
+		b[3] != ',' || b[4] != ' ' || b[7] != ' ' || b[11] != ' ' || b[16] != ' ' || b[19] != ':' || b[22] != ':' {
+		return t, false
+	}
+	const months = "JanFebMarAprMayJunJulAugSepOctNovDec"
+	var month time.Month
+	for i := range time.Month(12) {
+		if string(b[8:11]) == months[3*i:3*i+3] {
+			month = i + 1
+		}
+	}
+	day, ok1 := parseDigits(b[5:7])
+	year, ok2 := parseDigits(b[12:16])
+	hour, ok3 := parseDigits(b[17:19])
+	minute, ok4 := parseDigits(b[20:22])
+	second, ok5 := parseDigits(b[23:25])
+	t = time.Date(int(year), month, int(day), int(hour), int(minute), int(second), 0, time.UTC)
+	// A date that does not exist comes out as another one.
+	ok = ok1 && ok2 && ok3 && ok4 && ok5 && month > 0 && t.Day() == int(day) && t.Second() == int(second) && hour < 24 && minute < 60
+	return t, ok
 }
