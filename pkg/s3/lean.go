@@ -124,9 +124,7 @@ func hostname(name string) string {
 
 // takes says whether requests on an object are for this engine. minio-go
 // refuses odd names in words of its own.
-func takes(ref *Ref) bool {
-	return validKey(ref.Key) && s3utils.CheckValidBucketName(ref.Bucket) == nil
-}
+func takes(ref *Ref) bool { return validKey(ref.Key) }
 
 // Put uploads in one request what minio-go would upload in one request.
 func (e *leanEngine) Put(ctx context.Context, p Put, tr *Trace) (Object, error) {
@@ -377,6 +375,9 @@ func (c *leanConn) identify(ctx context.Context, bucket string) error {
 		return nil
 	}
 	c.bucket = ""
+	if s3utils.CheckValidBucketName(bucket) != nil {
+		return errNotLean
+	}
 	value := credentials.Value{SignerType: credentials.SignatureAnonymous}
 	if c.e.creds != nil {
 		var err error

@@ -62,6 +62,7 @@ type leanConn struct {
 	steps   atomic.Uint32 // changes whenever something moves
 	busy    atomic.Bool
 	verdict atomic.Int32
+	rested  atomic.Bool // nothing was asked on it for a while
 
 	mu      sync.Mutex      // for what follows, and for deadlines
 	done    <-chan struct{} // of the context that can interrupt
@@ -157,8 +158,9 @@ func (c *leanConn) watchdog() {
 		// there before the request makes no wake-up of its own, nor does an
 		// answer wake somebody who is still sending.
 		c.nc.SetDeadline(time.Unix(1, 0))
-	case !busy && quiet > leanIdle:
-		idle = true
+	case !busy:
+		c.rested.Store(!moved)
+		idle = quiet > leanIdle
 	}
 	c.timer.Reset(c.e.tick)
 	c.mu.Unlock()
@@ -362,6 +364,9 @@ func (c *leanConn) drop(n int64) (dropped int64, err error) {
 		if err != nil && !c.goOn(err) {
 			return n - s.left, err
 		}
+	}
+	if s.left < 0 {
+		s.left, c.broken = 0, true // the answer is longer than it says
 	}
 	return n - s.left, s.err
 }

@@ -21,7 +21,9 @@ func (c *leanConn) exchange(ctx context.Context, q *leanQuery, tr *Trace) error 
 		return err
 	}
 	if c.raw != nil {
-		c.raw.check = c.reused
+		// A GET on a connection that has died meanwhile is simply sent again.
+		c.raw.check = c.reused && (q.method == "PUT" || c.rested.Load())
+		c.rested.Store(false)
 	}
 	err := c.transmit(q, tr)
 	if c.wrote && tr != nil {

@@ -121,10 +121,12 @@ func (s *rawSocket) receive(fd uintptr) bool {
 	return true
 }
 
-// drop asks the kernel to truncate what it would have copied.
+// drop asks the kernel to truncate what it would have copied. It asks for a
+// byte more than is expected: what follows an answer would be taken for the
+// next one.
 func (s *rawSocket) drop(fd uintptr) bool {
 	for s.left > 0 {
-		n, _, errno := syscall.Syscall6(syscall.SYS_RECVFROM, fd, 0, uintptr(s.left), syscall.MSG_TRUNC|syscall.MSG_DONTWAIT, 0, 0)
+		n, _, errno := syscall.Syscall6(syscall.SYS_RECVFROM, fd, 0, uintptr(min(s.left, 1<<30)+1), syscall.MSG_TRUNC|syscall.MSG_DONTWAIT, 0, 0)
 		switch {
 		case errno == syscall.EAGAIN:
 			return false
