@@ -368,6 +368,9 @@ func (c *leanConn) drop(n int64) (dropped int64, err error) {
 	if s.left < 0 {
 		s.left, c.broken = 0, true // the answer is longer than it says
 	}
+	if s.left < 0 {
+		s.left, c.broken = 0, true // the answer is longer than it says
+	}
 	return n - s.left, s.err
 }
 
