@@ -34,6 +34,7 @@ type leanEngine struct {
 	creds    *credentials.Credentials
 	region   string // "" = ask
 	unsigned bool
+	piece    int           // payload is sent in pieces of this size
 	patience time.Duration // with a store from which nothing comes
 	tick     time.Duration
 
@@ -50,6 +51,7 @@ func newLeanEngine(cfg *Config, a Address, fallback *minioEngine) (*leanEngine, 
 	e := &leanEngine{
 		fallback: fallback, creds: cfg.Credentials, region: cfg.Region, unsigned: cfg.UnsignedPayload,
 		host: hostHeader(a.Name, cfg.TLS), addr: withPort(cmp.Or(a.Dial, a.Name), cfg.TLS),
+		piece:    pieceSize(cfg.Concurrency),
 		agent:    "\r\nUser-Agent: warp/" + cfg.AppVersion + " (" + runtime.GOOS + "; " + runtime.GOARCH + ") lean\r\n",
 		patience: answerTimeout, tick: leanTick,
 		regions: make(map[string]string),
@@ -63,6 +65,13 @@ func newLeanEngine(cfg *Config, a Address, fallback *minioEngine) (*leanEngine, 
 	}
 	e.tls.ServerName = hostname(a.Name)
 	return e, nil
+}
+
+// pieceSize is small enough to stay in a core's cache between generating and
+// sending, and large enough for the receiver not to fall asleep between two
+// pieces, which costs more than they do. Many connections share 16 MiB.
+func pieceSize(connections int) int {
+	return min(max(16<<20/max(connections, 1), leanChunk), 4*leanChunk) / leanChunk * leanChunk
 }
 
 // leanCan says why the lean engine cannot talk to a host; "" = it can.

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	leanPiece    = 64 << 10 // payload goes out in pieces of this size: they stay in a core's cache
+	leanChunk    = 64 << 10 // payload of a signed chunk: what minio-go makes of it
 	leanHeadRoom = 4 << 10  // kept free in front of a payload for the head
 	leanIdle     = 90 * time.Second
 	leanTick     = time.Second

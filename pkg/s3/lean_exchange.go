@@ -124,7 +124,7 @@ func (c *leanConn) putHashed(q *leanQuery, tr *Trace) error {
 func (c *leanConn) putPlain(q *leanQuery, tr *Trace) error {
 	c.buildHead(q)
 	for off := int64(0); ; {
-		n := min(q.size-off, leanPiece)
+		n := min(q.size-off, int64(c.e.piece))
 		b := c.room(int(n))
 		err := readBody(q.body, b, off)
 		if err == nil && off == 0 {
@@ -142,24 +142,33 @@ func (c *leanConn) putPlain(q *leanQuery, tr *Trace) error {
 	}
 }
 
-// chunkRoom is for what stands around the payload of signed chunks: a line in
-// front, a line end behind, and an empty chunk at the end of it all.
+// chunkRoom is for what stands around the payload of a signed chunk: a line in
+// front, a line end behind, and perhaps the empty chunk that ends it all.
 const chunkRoom = 256
 
-// putStreamed uploads the payload in chunks that are signed one by one.
+// putStreamed uploads the payload in chunks that are signed one by one, as
+// many at a time as make a piece.
 func (c *leanConn) putStreamed(q *leanQuery, tr *Trace) error {
 	q.payloadHash, q.contentLength = streamingPayload, streamedLength(q.size)
 	c.buildHead(q)
 	for off := int64(0); ; {
-		n := int(min(q.size-off, leanPiece))
-		b, err := c.signedChunk(q, off, n)
-		if err == nil && off == 0 {
-			b, err = c.withHead(b)
+		from := off
+		b := c.room(c.e.piece / leanChunk * (leanChunk + chunkRoom))[:0]
+		for off < q.size && off-from < int64(c.e.piece) {
+			n := int(min(q.size-off, leanChunk))
+			var err error
+			if b, err = c.appendChunk(b, q, off, n); err != nil {
+				return err
+			}
+			off += int64(n)
 		}
-		if err != nil {
-			return err
+		if from == 0 {
+			var err error
+			if b, err = c.withHead(b); err != nil {
+				return err
+			}
 		}
-		if off += int64(n); off == q.size {
+		if off == q.size {
 			return c.sendAndAwait(b, tr, true)
 		}
 		if err := c.send(b); err != nil {
@@ -168,24 +177,25 @@ func (c *leanConn) putStreamed(q *leanQuery, tr *Trace) error {
 	}
 }
 
-// signedChunk makes the chunk of n bytes at off, and the empty one that ends
-// the stream where there is nothing behind it.
-func (c *leanConn) signedChunk(q *leanQuery, off int64, n int) ([]byte, error) {
+// appendChunk makes the chunk of n bytes at off, and the empty one that ends
+// the stream where there is nothing behind it. The payload is made in place,
+// behind the line that its signature makes possible.
+func (c *leanConn) appendChunk(b []byte, q *leanQuery, off int64, n int) ([]byte, error) {
 	s := &c.signer
-	all := c.room(leanPiece + chunkRoom)
-	line := chunkHeadLen(n)
-	data := all[line : line+n]
+	head := len(b)
+	b = b[:head+chunkHeadLen(n)+n]
+	data := b[len(b)-n:]
 	if err := readBody(q.body, data, off); err != nil {
 		return nil, err
 	}
 	s.signChunk(data)
-	s.appendChunkHead(all[:0], n)
-	all = append(all[:line+n], "\r\n"...)
+	s.appendChunkHead(b[:head], n)
+	b = append(b, "\r\n"...)
 	if off+int64(n) == q.size {
 		s.signChunk(nil)
-		all = append(s.appendChunkHead(all, 0), "\r\n"...)
+		b = append(s.appendChunkHead(b, 0), "\r\n"...)
 	}
-	return all, nil
+	return b, nil
 }
 
 // leanStrings are the strings that the latest answers had: the next answer

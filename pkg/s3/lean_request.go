@@ -187,8 +187,8 @@ func chunkHeadLen(size int) int {
 // streamedLength is how long a payload of the given size is in signed chunks.
 func streamedLength(size int64) int64 {
 	const end = int64(len("\r\n"))
-	n := size + size/leanPiece*(int64(chunkHeadLen(leanPiece))+end) + int64(chunkHeadLen(0)) + end
-	if rest := size % leanPiece; rest > 0 {
+	n := size + size/leanChunk*(int64(chunkHeadLen(leanChunk))+end) + int64(chunkHeadLen(0)) + end
+	if rest := size % leanChunk; rest > 0 {
 		n += int64(chunkHeadLen(int(rest))) + end
 	}
 	return n
