@@ -22,6 +22,7 @@ type rawSocket struct {
 	in    []byte // where to receive
 	got   int
 	left  int64 // still to be dropped
+	water int   // SO_RCVLOWAT; 0 = as it was
 	err   error
 	check bool // look at the connection before anything is sent
 	sent  bool
@@ -125,21 +126,39 @@ func (s *rawSocket) receive(fd uintptr) bool {
 // byte more than is expected: what follows an answer would be taken for the
 // next one.
 func (s *rawSocket) drop(fd uintptr) bool {
-	for s.left > 0 {
+	for s.left > 0 && s.err == nil {
 		n, _, errno := syscall.Syscall6(syscall.SYS_RECVFROM, fd, 0, uintptr(min(s.left, 1<<30)+1), syscall.MSG_TRUNC|syscall.MSG_DONTWAIT, 0, 0)
 		switch {
 		case errno == syscall.EAGAIN:
+			s.wakeAt(fd, s.left)
 			return false
 		case errno == syscall.EINTR:
 		case errno != 0:
 			s.err = os.NewSyscallError("read", errno)
-			return true
 		case n == 0:
 			s.err = io.EOF
-			return true
 		default:
 			s.left -= int64(n)
 		}
 	}
+	s.wakeAt(fd, 0)
 	return true
+}
+
+// lowWater is how much of a large body has to have arrived for it to be worth
+// waking up. The kernel wakes up earlier where the window is full.
+const lowWater = 512 << 10
+
+// wakeAt sets when the socket counts as ready, while left bytes are expected.
+func (s *rawSocket) wakeAt(fd uintptr, left int64) {
+	want := 1
+	if left >= 2*lowWater {
+		want = lowWater
+	}
+	if want == s.water || want == 1 && s.water == 0 {
+		return
+	}
+	if syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVLOWAT, want) == nil {
+		s.water = want
+	}
 }
