@@ -67,11 +67,11 @@ func newLeanEngine(cfg *Config, a Address, fallback *minioEngine) (*leanEngine, 
 	return e, nil
 }
 
-// pieceSize is small enough to stay in a core's cache between generating and
+// pieceSize is small enough to stay in the processor's cache between generating and
 // sending, and large enough for the receiver not to fall asleep between two
 // pieces, which costs more than they do. Many connections share 16 MiB.
 func pieceSize(connections int) int {
-	return min(max(16<<20/max(connections, 1), leanChunk), 4*leanChunk) / leanChunk * leanChunk
+	return min(max(16<<20/max(connections, 1), leanChunk), 16*leanChunk) / leanChunk * leanChunk
 }
 
 // leanCan says why the lean engine cannot talk to a host; "" = it can.

@@ -302,3 +302,110 @@ func compareAnswers(t *testing.T, addr string) {
 		}
 	}
 }
+
+// auto takes the lean engine wherever it can do what is asked for, and lean
+// refuses what it cannot do.
+func TestEngineIsChosen(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		engine, host, want string // want "" = an error
+	}{
+		{"", "127.0.0.1:9000", "lean"},
+		{"auto", "store.example:9000", "lean"},
+		{"auto", "[::1]:9000", "lean"},
+		{"lean", "127.0.0.1:9000", "lean"},
+		{"minio", "127.0.0.1:9000", "minio"},
+		{"auto", "s3.amazonaws.com", "minio"},
+		{"auto", "s3.eu-west-1.amazonaws.com", "minio"},
+		{"auto", "storage.googleapis.com", "minio"},
+		{"lean", "s3.amazonaws.com", ""},
+		{"fast", "127.0.0.1:9000", ""},
+	}
+	for _, test := range tests {
+		c, err := New(Config{Engine: test.engine, Hosts: []Address{{Name: test.host}}, Credentials: credentials.NewStaticV4("k", "s", "")})
+		switch {
+		case test.want == "" && err == nil:
+			t.Errorf("%s at %s: no error", test.engine, test.host)
+		case test.want != "" && (err != nil || c.EngineName() != test.want):
+			t.Errorf("%s at %s: %v, want %s", test.engine, test.host, err, test.want)
+		}
+	}
+}
+
+// A region that has to be asked for is asked for once, and corrected by an
+// answer that knows better.
+func TestLeanLearnsTheRegion(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var asked, scopes []string
+	c, _ := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.URL.Query().Has("location") {
+			asked = append(asked, r.URL.Path)
+			answer(200, nil, "<LocationConstraint>eu-old-1</LocationConstraint>")(w, r)
+			return
+		}
+		scope := strings.Split(r.Header.Get("Authorization"), "/")[2]
+		scopes = append(scopes, scope)
+		if scope != "eu-new-1" {
+			answer(400, nil, "<Error><Code>AuthorizationHeaderMalformed</Code><Region>eu-new-1</Region></Error>")(w, r)
+			return
+		}
+		answer(200, goodHeader, strings.Repeat("x", 100))(w, r)
+	})
+	own, err := New(Config{Hosts: []Address{{Name: strings.TrimPrefix(c.hosts[0].Endpoint, "http://")}}, Credentials: credentials.NewStaticV4("k", "s", "")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := own.Acquire()
+	_, err = h.Get(context.Background(), oddGet, NewTrace(time.Now()))
+	if e, ok := err.(*Error); !ok || e.Region != "eu-new-1" {
+		t.Errorf("%v, want an error with the region", err)
+	}
+	for range 2 {
+		if _, err := h.Get(context.Background(), oddGet, NewTrace(time.Now())); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(asked) != 1 || strings.Join(scopes, " ") != "eu-old-1 eu-new-1 eu-new-1" {
+		t.Errorf("asked %v, signed for %v", asked, scopes)
+	}
+}
+
+// Credentials that run out are replaced within a second.
+func TestLeanRenewsCredentials(t *testing.T) {
+	t.Parallel()
+	rec := startRecorder(t)
+	source := &rotating{}
+	h := oneHost(t, Config{Engine: "lean", Credentials: credentials.New(source)}, rec.listener.Addr().String())
+	seen := map[string]bool{}
+	for range 12 {
+		if _, err := h.Stat(context.Background(), oddGet.Ref, NewTrace(time.Now())); err != nil {
+			t.Fatal(err)
+		}
+		_, after, _ := strings.Cut(rec.last(), "Credential=")
+		key, _, _ := strings.Cut(after, "/")
+		seen[key] = true
+		if !strings.Contains(rec.last(), "X-Amz-Security-Token: token-of-"+key+"\r\n") {
+			t.Fatalf("key %s without its token:\n%s", key, rec.last())
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	if len(seen) < 2 {
+		t.Errorf("keys %v, want more than one", seen)
+	}
+}
+
+// rotating gives out credentials that have run out at once.
+type rotating struct{ n int }
+
+func (r *rotating) IsExpired() bool { return true }
+func (r *rotating) Retrieve() (credentials.Value, error) {
+	r.n++
+	key := fmt.Sprint("key", r.n)
+	return credentials.Value{AccessKeyID: key, SecretAccessKey: "secret", SessionToken: "token-of-" + key, SignerType: credentials.SignatureV4}, nil
+}
+func (r *rotating) RetrieveWithCredContext(*credentials.CredContext) (credentials.Value, error) {
+	return r.Retrieve()
+}
