@@ -238,10 +238,17 @@ func (c *leanConn) send(b []byte) error {
 		s.check = false
 		return c.pushRest()
 	}
-	n, err := c.nc.Write(b)
-	c.wrote = c.wrote || n > 0
-	c.steps.Add(1)
-	return err
+	// In slices, so that the watchdog sees a slow connection move.
+	for len(b) > 0 {
+		n, err := c.nc.Write(b[:min(len(b), leanChunk)])
+		c.wrote = c.wrote || n > 0
+		c.steps.Add(1)
+		if err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
 }
 
 // pushRest sends what is left of s.out, waiting where it has to.
@@ -273,9 +280,7 @@ var errAnswered = errors.New("the store answered before it had received all")
 func (c *leanConn) sendAndAwait(b []byte, tr *Trace, up bool) error {
 	c.moved(phaseAwait)
 	if c.raw == nil {
-		n, err := c.nc.Write(b)
-		c.wrote = c.wrote || n > 0
-		if err != nil {
+		if err := c.send(b); err != nil {
 			return err
 		}
 		if up {
