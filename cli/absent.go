@@ -32,7 +32,6 @@ func absentFromBenchmarks() []absentFlag {
 			"encrypt", "sse-s3-encrypt", "md5", "checksum", "disable-multipart",
 			"storage-class", "add-metadata", "tag", "lookup", "http2", "sndbuf", "rcvbuf",
 			"disable-http-keepalive", "post", "part.size",
-			"pprofdir", "cpu", "mem", "block", "mutex", "threads", "trace",
 		}, why: notYet},
 		absentFlag{names: []string{"rdma", "rdma.window"}, why: notOurs},
 	)
@@ -43,7 +42,7 @@ func absentCommands() map[string]string {
 	absent := map[string]string{"iceberg": notOurs}
 	for _, name := range []string{
 		"multipart", "multipart-put", "versioned", "retention", "append", "zip", "snowball", "fanout",
-		"copy", "tagging", "run", "client", "script", "clean", "calibrate",
+		"copy", "tagging", "run", "client", "script", "clean",
 	} {
 		absent[name] = notYet
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -140,7 +141,7 @@ func openFile(path string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// spool copies a stream to a temporary file, because an analysis reads twice.
+// spool copies a stream to a temporary file, because an analysis may have to read twice.
 func spool(ctx context.Context, name string, in io.Reader) (*logFile, error) {
 	file, err := os.CreateTemp("", "warp-spool-*")
 	if err != nil {
@@ -185,27 +186,9 @@ func (l *logFile) source(ctx context.Context, skipKeys bool) aggregate.Source {
 		}
 		defer r.Close()
 		r.SkipKeys = skipKeys
-		batch := make([]oplog.Record, 1024)
-		for {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			n, err := r.Read(batch)
-			if n > 0 {
-				if err := yield(batch[:n]); err != nil {
-					l.header = r.Header()
-					return err
-				}
-			}
-			if err == nil {
-				continue
-			}
-			l.header, l.trailer, l.warnings = r.Header(), r.Trailer(), r.Warnings()
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			return err
-		}
+		err = r.Each(ctx, yield)
+		l.header, l.trailer, l.warnings = r.Header(), r.Trailer(), r.Warnings()
+		return err
 	}
 }
 
@@ -225,18 +208,21 @@ func (inv *invocation) showReport(report *aggregate.Report, f *analysisFlags) er
 	for _, w := range report.Warnings {
 		inv.warnf("%s", w)
 	}
-	if f.out != "" {
-		if err := writeNew(f.out, report.WriteCSV); err != nil {
-			return runError("writing the segments: %w", err)
-		}
-		inv.notef("segments written to %q", f.out)
-	}
-	return inv.result(func(w io.Writer) error {
+	err := inv.result(func(w io.Writer) error {
 		if inv.json {
 			return report.WriteJSON(w)
 		}
 		return report.WriteText(w, aggregate.TextOptions{Color: inv.outColor, Location: time.Local, Verbose: f.verbose})
 	})
+	if f.out == "" {
+		return err
+	}
+	// After the report, which must not be lost because of the file.
+	if outErr := writeNew(f.out, report.WriteCSV); outErr != nil {
+		return errors.Join(err, runError("writing the segments: %w", outErr))
+	}
+	inv.notef("segments written to %q", f.out)
+	return err
 }
 
 // result writes what the command was run for.
@@ -245,6 +231,9 @@ func (c *console) result(write func(io.Writer) error) error {
 	err := write(w)
 	if flushErr := w.Flush(); err == nil {
 		err = flushErr
+	}
+	if errors.Is(err, syscall.EPIPE) {
+		return nil // the reader has seen enough
 	}
 	if err != nil {
 		return fmt.Errorf("writing the result: %w", err)

@@ -20,6 +20,9 @@ import (
 // the context of the command with ErrInterrupted, so that it can save and
 // clean up; a second one ends the process at once.
 func Main(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
+	// A reader that has seen enough, such as head, must not end warp before it
+	// has cleaned up: writing to it becomes an error instead.
+	signal.Ignore(syscall.SIGPIPE)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
@@ -46,7 +49,7 @@ func (a *app) table() []*command {
 		table = append(table, a.extra(a.env)...)
 	}
 	for _, c := range table {
-		if c.section != sectionOther {
+		if !c.bare {
 			c.output = &outputFlags{}
 			c.groups = append(c.groups, c.output.group())
 		}
@@ -75,7 +78,9 @@ func commandTable(env environment) []*command {
 		analyzeCommand(),
 		cmpCommand(),
 		mergeCommand(),
+		calibrateCommand(),
 		completionCommand(),
+		nullStore(),
 	}
 }
 
@@ -169,12 +174,14 @@ func (a *app) watchSignals(cancel context.CancelCauseFunc, con *console) (stop f
 			case <-a.signals:
 			}
 			if n > 0 {
-				con.restore()
+				con.quit()
 				a.exit(exitInterrupted)
 				return
 			}
 			cancel(ErrInterrupted)
-			con.notef("interrupted; finishing up (a second Ctrl-C quits at once)")
+			// Not here: a terminal that is stopped, or a pipe that nobody reads,
+			// must not keep the second signal from being seen.
+			go con.notef("interrupted; finishing up (a second Ctrl-C quits at once)")
 		}
 	}()
 	return func() { close(done); <-ended }

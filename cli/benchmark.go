@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -19,9 +20,10 @@ type benchFlags struct {
 	target   targetFlags
 	analysis analysisFlags
 	progress progressFlags
+	profile  profileFlags
 
 	concurrent, retries            int
-	duration, lease                time.Duration
+	duration, lease, drain         time.Duration
 	rps                            float64
 	maxErrors                      percentOrCount
 	seed                           string
@@ -103,13 +105,17 @@ func (f *benchFlags) workload(b benchmark) flagGroup {
 }
 
 func (f *benchFlags) runGroup() flagGroup {
-	return flagGroup{title: groupRun, flags: []cli.Flag{
+	return flagGroup{title: groupRun, also: append(f.rareRunFlags(), f.profile.flags()...), flags: []cli.Flag{
 		&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID",
 			Usage: "write the op log to `NAME`.csv.zst"},
 		&limitFlag{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests have failed; fewer do not change the exit code"},
 		&cli.BoolFlag{Name: "noclear", Destination: &f.noClear, Usage: "remove nothing: neither this run's objects nor what dead runs left"},
 		f.progress.flag(),
-	}, also: []cli.Flag{
+	}}
+}
+
+func (f *benchFlags) rareRunFlags() []cli.Flag {
+	return []cli.Flag{
 		&cli.IntFlag{Name: "retries", Destination: &f.retries, Validator: atLeast(0), Usage: "repeat a failed request up to `N` times, and count that"},
 		&cli.BoolFlag{Name: "stress", Destination: &f.stress, Usage: "write no op log"},
 		&cli.BoolFlag{Name: "keep-data", Destination: &f.keepData, Usage: "leave this run's objects in the bucket"},
@@ -117,7 +123,10 @@ func (f *benchFlags) runGroup() flagGroup {
 		&cli.StringFlag{Name: "destroy", Destination: &f.destroy, Usage: "name the `BUCKET` whose foreign objects may be deleted"},
 		&durationFlag{Name: "lease", Value: time.Minute, Destination: &f.lease, Hidden: true,
 			Usage: "`TIME` after which a run that no longer shows life may be cleaned up by others", Validator: leaseValid},
-	}}
+		// Requests on the wire at the end are outside of the active window, but worth having in the log.
+		&durationFlag{Name: "drain", Value: 30 * time.Second, Destination: &f.drain, Hidden: true,
+			Usage: "`TIME` that requests on the wire at the end of the run are given to finish"},
+	}
 }
 
 func atLeast(least int) func(int) error {
@@ -129,9 +138,29 @@ func atLeast(least int) func(int) error {
 	}
 }
 
+// mostObjects is what a pool may have: each costs some 150 bytes of memory.
+const mostObjects = 100_000_000
+
+func objectsValid(n int) error {
+	if n < 0 || n > mostObjects {
+		return wrong("%d is not between 0 and %d", n, mostObjects)
+	}
+	return nil
+}
+
+// leastRate is one request a day; beyond that the times of a schedule overflow.
+const leastRate = 1.0 / 86400
+
 func rateValid(r float64) error {
-	if math.IsNaN(r) || math.IsInf(r, 0) || r < 0 {
-		return wrong("%g is not a number of requests", r)
+	if math.IsNaN(r) || math.IsInf(r, 0) || r < 0 || r > 0 && r < leastRate {
+		return wrong("%g is not a number of requests per second", r)
+	}
+	return nil
+}
+
+func shareValid(share float64) error {
+	if math.IsNaN(share) || math.IsInf(share, 0) || share < 0 {
+		return wrong("%g is not a share", share)
 	}
 	return nil
 }
@@ -163,10 +192,14 @@ func (f *benchFlags) check() error {
 		return usageError("--concurrent=%d is more than %d", f.concurrent, maxThread)
 	case f.clearBucket && f.destroy != f.target.bucket:
 		return f.demandDestroy("--clear-bucket deletes every object in bucket %s", f.target.bucket)
+	case strings.HasPrefix(f.prefix+"/", ".warp/"):
+		return usageError("--prefix: .warp/ is where warp keeps its markers")
+	case f.stress && (f.analysis.limit > 0 || f.analysis.offset > 0):
+		return usageError("--analyze.limit and --analyze.offset choose rows of the op log, which --stress does not write")
 	case f.stress && f.benchdata != "":
 		return usageError("--stress writes no op log, and --benchdata names one: leave out one of them")
 	case f.destroy != "" && f.destroy != f.target.bucket:
-		return usageError("--destroy=%s is not the bucket of this run, %s", f.destroy, f.target.bucket)
+		return usageError("--destroy=%s is not the bucket of this run", f.destroy).tell("that is --destroy=%s", f.target.bucket)
 	}
 	return f.analysis.checkOut()
 }
@@ -190,13 +223,9 @@ func (f *benchFlags) options(name string) (bench.Options, error) {
 			Percent: f.maxErrors.percent, IsPct: f.maxErrors.percent > 0},
 		Payload: generator.PayloadOptions{Seed: seed, CompressiblePct: f.compressible, DedupPct: f.dedup},
 		NoClear: f.noClear, KeepData: f.keepData, ClearBucket: f.clearBucket,
-		Lease: f.lease, Drain: drainTime,
+		Lease: f.lease, Drain: f.drain,
 	}, nil
 }
-
-// drainTime is how long requests on the wire at the end of the run may take to
-// finish. They are outside of the active window, but worth having in the log.
-const drainTime = 30 * time.Second
 
 func (f *benchFlags) seedNumber() (uint64, error) {
 	if f.seed == "" {
@@ -231,7 +260,7 @@ type poolFlags struct {
 }
 
 func (p *poolFlags) objectsFlag(n int, usage string) cli.Flag {
-	return &cli.IntFlag{Name: "objects", Value: n, Destination: &p.objects, Validator: atLeast(0), Usage: usage}
+	return &cli.IntFlag{Name: "objects", Value: n, Destination: &p.objects, Validator: objectsValid, Usage: usage}
 }
 
 func (p *poolFlags) sizeFlags(size string) []cli.Flag {
@@ -244,7 +273,14 @@ func (p *poolFlags) sizeFlags(size string) []cli.Flag {
 }
 
 func (p *poolFlags) versionsFlag() cli.Flag {
-	return &cli.IntFlag{Name: "versions", Value: 1, Destination: &p.versions, Validator: atLeast(1), Usage: "upload `N` versions of each object"}
+	return &cli.IntFlag{Name: "versions", Value: 1, Destination: &p.versions, Validator: versionsValid, Usage: "upload `N` versions of each object"}
+}
+
+func versionsValid(n int) error {
+	if n < 1 || n > 10_000 {
+		return wrong("%d is not between 1 and 10000", n)
+	}
+	return nil
 }
 
 func (p *poolFlags) existingFlags() []cli.Flag {
@@ -264,10 +300,15 @@ func (p *poolFlags) pool(f *benchFlags) (bench.Pool, error) {
 		return bench.Pool{}, usageError("--list-flat is of use with --list-existing only")
 	case p.existing && f.clearBucket:
 		return bench.Pool{}, usageError("--clear-bucket would delete what --list-existing is to list")
+	case p.objects*max(p.versions, 1) > mostObjects:
+		return bench.Pool{}, usageError("--objects times --versions is more than %d", mostObjects)
 	case p.objects == 0 && !p.existing:
 		return bench.Pool{}, usageError("--objects=0 leaves nothing to work on")
 	case p.versions > 1 && f.target.host == embeddedHost:
 		return bench.Pool{}, usageError("the embedded store does not do --versions")
+	case f.target.host == embeddedHost && !p.existing && float64(p.objects)*sizes.Mean() > float64(f.target.embeddedMemory):
+		return bench.Pool{}, usageError("%d objects of %s do not fit into the embedded store (--embedded.memory=%s)",
+			p.objects, p.size, formatSize(f.target.embeddedMemory)).tell("use fewer or smaller ones, such as --obj.size=64KiB")
 	}
 	return bench.Pool{
 		Objects: p.objects, Sizes: sizes, Versions: p.versions,

@@ -26,7 +26,16 @@ func (p *benchProgress) End() { p.bar.finish() }
 func (p *benchProgress) Warn(text string) { p.s.warnf("%s", text) }
 
 func (p *benchProgress) Measuring() (stop func()) {
-	return p.s.startLive(p.s.snapshot, p.s.opts.Duration, p.s.flags.progress.interval).finish
+	if err := p.s.profiles.begin(); err != nil {
+		p.s.warnf("%v", err)
+	}
+	live := p.s.startLive(p.s.snapshot, p.s.opts.Duration, p.s.flags.progress.interval)
+	return func() {
+		live.finish()
+		if err := p.s.profiles.end(); err != nil {
+			p.s.warnf("%v", err)
+		}
+	}
 }
 
 // snapshot is what the live view shows of the operations.

@@ -71,6 +71,7 @@ type command struct {
 	needs            string // "one op log": what the arguments are
 
 	words  []string     // what completion offers as an argument
+	bare   bool         // it has no output to shape, and none of the flags for that
 	output *outputFlags // set by the table for every command that has output to shape
 
 	run func(ctx context.Context, inv *invocation) error

@@ -71,7 +71,9 @@ func completeCommand(line *commandLine, current string) []string {
 	}
 	words := []string{"help"}
 	for _, c := range line.table {
-		words = append(words, c.name)
+		if c.section != "" {
+			words = append(words, c.name)
+		}
 	}
 	return startingWith(current, words)
 }
@@ -169,7 +171,7 @@ func scripts() map[string]string {
 func completionCommand() *command {
 	shells := []string{"bash", "fish", "zsh"}
 	return &command{
-		name: "completion", args: "bash|fish|zsh", section: sectionOther,
+		name: "completion", args: "bash|fish|zsh", section: sectionOther, bare: true,
 		summary: "print the completion script of a shell",
 		about: []string{
 			"bash:  warp completion bash > ~/.local/share/bash-completion/completions/warp",

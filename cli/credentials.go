@@ -23,8 +23,8 @@ func (f *targetFlags) credentials(ctx context.Context, inv *invocation) (s3.Reso
 		return creds, runError("%w", err)
 	}
 	// Keys that did not come by flag or variable are secret all the same.
-	if v, err := creds.Get(); err == nil {
-		inv.hide.add(v.SecretAccessKey, v.SessionToken)
+	if v, err := creds.GetWithContext(nil); err == nil {
+		inv.hide.add(v.AccessKeyID, v.SecretAccessKey, v.SessionToken)
 	}
 	inv.debugf("credentials are from %s", creds.Source)
 	return creds, nil

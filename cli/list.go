@@ -20,6 +20,9 @@ func listCommand(env environment) *command {
 		rarely:  []cli.Flag{pool.versionsFlag()},
 		payload: true,
 		op: func(f *benchFlags) (op bench.Op, err error) {
+			if list.Metadata && f.target.host == embeddedHost {
+				return nil, usageError("the embedded store does not do --metadata")
+			}
 			list.Pool, err = pool.pool(f)
 			return &list, err
 		},

@@ -10,7 +10,7 @@ func mixedCommand(env environment) *command {
 	pool := poolFlags{versions: 1}
 	var mixed bench.Mixed
 	share := func(name string, value float64, p *float64, what string) cli.Flag {
-		return &cli.FloatFlag{Name: name + "-distrib", Value: value, Destination: p, Usage: "share of " + what + " among the requests"}
+		return &cli.FloatFlag{Name: name + "-distrib", Value: value, Destination: p, Validator: shareValid, Usage: "share of " + what + " among the requests"}
 	}
 	return benchmarkCommand(env, benchmark{
 		name: "mixed", summary: "download, stat, upload and delete at once",

@@ -139,16 +139,20 @@ func (b *bar) tell() {
 	elapsed := b.con.now().Sub(b.start)
 	perSecond, left := b.pace(elapsed)
 	if b.con.json {
-		b.con.say(jsonLine(struct {
+		b.con.sayFigures(jsonLine(struct {
 			Elapsed float64 `json:"elapsed_s"`
 			Phase   string  `json:"phase"`
 			Done    int64   `json:"done"`
-			Total   int64   `json:"total"`
+			Total   int64   `json:"total,omitempty"`
 			Rate    float64 `json:"per_s"`
 		}{round3(elapsed.Seconds()), b.title, b.done.Load(), b.total, round3(perSecond)}))
 		return
 	}
-	line := fmt.Sprintf("%s: %s, %d of %d %s, %s/s", b.title, roundDuration(elapsed), b.done.Load(), b.total, b.unit, rate(perSecond))
+	count := fmt.Sprint(b.done.Load())
+	if b.total > 0 {
+		count += fmt.Sprintf(" of %d", b.total)
+	}
+	line := fmt.Sprintf("%s: %s, %s %s, %s/s", b.title, roundDuration(elapsed), count, b.unit, rate(perSecond))
 	if left > 0 {
 		line += ", " + roundDuration(left) + " left"
 	}
@@ -250,7 +254,7 @@ func (l *liveRun) tell() {
 	elapsed := l.con.now().Sub(l.start)
 	for _, op := range l.snapshot().Ops {
 		if l.con.json {
-			l.con.say(statsJSON(op, elapsed))
+			l.con.sayFigures(statsJSON(op, elapsed))
 		} else {
 			l.con.notef("%s", statsText(op, elapsed))
 		}

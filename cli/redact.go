@@ -198,4 +198,4 @@ func replaceSecret(s, secret string) string {
 	}
 }
 
-func isWord(c byte) bool { return isLetter(c) || c >= '0' && c <= '9' }
+func isWord(c byte) bool { return isLetter(c) || c >= '0' && c <= '9' || c == '_' }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"warp/pkg/aggregate"
@@ -23,10 +24,13 @@ type session struct {
 	log      *oplog.File         // nil with --stress
 	deferred *aggregate.Deferred // nil without
 	runner   *bench.Runner
+	unsaved  error // why the log did not get its name
+	profiles profiles
 }
 
 // runBenchmark runs op and reports: prepare, measure, save, report, clean up.
 func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, o bench.Options) error {
+	o.Redact = inv.hide.text
 	s := &session{invocation: inv, flags: f, opts: o}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -42,6 +46,10 @@ func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.
 	if err := s.checkLog(path); err != nil {
 		return err
 	}
+	if s.profiles, err = f.profile.open(); err != nil {
+		return err
+	}
+	defer s.profiles.discard()
 	s.runner = &bench.Runner{Client: target.client, Op: op, Options: o, Progress: s.benchProgress()}
 	if err := s.runner.Open(ctx); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
@@ -65,10 +73,16 @@ func (s *session) measure(ctx context.Context, path string) error {
 	if err == nil && report != nil {
 		err = s.showReport(report, &s.flags.analysis)
 	}
-	if err != nil && inner != nil {
-		return fmt.Errorf("%w; and %w", inner, err)
+	if err == nil {
+		err = s.unsaved
 	}
-	return errors.Join(inner, err)
+	switch {
+	case err == nil:
+		return inner
+	case inner == nil:
+		return err
+	}
+	return fmt.Errorf("%w; and %w", inner, err)
 }
 
 func (s *session) sinks(path string) ([]bench.Sink, error) {
@@ -106,12 +120,12 @@ func (s *session) report(out *bench.Outcome, path string) (*aggregate.Report, er
 		if err := s.log.Discard(); err != nil {
 			return nil, err
 		}
-		s.warnf("no request was made, so there is no op log and no report")
+		s.warnf("no request was %s, so there is no op log and no report", madeOrAnswered(out))
 		return nil, nil
 	}
 	written, err := s.log.Commit(out.Trailer)
 	if err != nil {
-		s.warnf("%v", err)
+		s.unsaved = runError("%w", err)
 	} else {
 		s.notef("benchmark data written to %q", written)
 	}
@@ -121,7 +135,7 @@ func (s *session) report(out *bench.Outcome, path string) (*aggregate.Report, er
 
 func (s *session) reportFromMemory(out *bench.Outcome) (*aggregate.Report, error) {
 	if out.Sent == 0 {
-		s.warnf("no request was made, so there is no report")
+		s.warnf("no request was %s, so there is no report", madeOrAnswered(out))
 		return nil, nil
 	}
 	report, err := s.deferred.Report()
@@ -130,6 +144,13 @@ func (s *session) reportFromMemory(out *bench.Outcome) (*aggregate.Report, error
 	}
 	report.Describe(s.header(), out.Trailer)
 	return report, nil
+}
+
+func madeOrAnswered(out *bench.Outcome) string {
+	if out.Unanswered > 0 {
+		return "answered"
+	}
+	return "made"
 }
 
 // verdict is what the exit code of the run follows from.
@@ -144,6 +165,8 @@ func (s *session) verdict(out *bench.Outcome) error {
 		return s.flags.target.explain(out.Fatal)
 	case !limit.Allows(out.Failed, out.Sent):
 		return requestsFailed("%d of %d requests failed", out.Failed, out.Sent)
+	case !limit.Allows(out.Failed+out.Unanswered, out.Sent+out.Unanswered):
+		return requestsFailed("%d requests had no answer %s after the end of the run", out.Unanswered, shortDuration(s.opts.Drain))
 	}
 	return nil
 }
@@ -163,15 +186,19 @@ func (s *session) cleanUp(err error) error {
 
 // explain turns what the store answered into what to do about it.
 func (f *targetFlags) explain(err error) error {
-	var nobody *s3.UnreachableError
-	if errors.As(err, &nobody) {
-		return runError("%v", nobody).tell("start a store there, name another with --host, or try warp without one: --host=embedded")
-	}
 	switch s3.CodeOf(err) {
+	case "HTTP400":
+		if !f.tls && strings.Contains(err.Error(), "HTTPS") {
+			return runError("%w", err).tell("add --tls")
+		}
 	case "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch":
 		return runError("%w", err).tell("check --access-key and --secret-key")
 	case s3.CodeTLS:
 		return runError("%w", err).tell("check --tls, and --ca-file or --insecure for a private certificate")
+	}
+	var nobody *s3.UnreachableError
+	if errors.As(err, &nobody) {
+		return runError("%v", nobody).tell("start a store there, name another with --host, or try warp without one: --host=embedded --obj.size=64KiB --duration=10s")
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"strings"
@@ -11,6 +12,9 @@ import (
 	"warp/pkg/s3"
 	"warp/pkg/s3mem"
 )
+
+// defaultEmbeddedMemory is what the embedded store may grow to.
+const defaultEmbeddedMemory = 1 << 30
 
 // embeddedHost is the --host that needs no store.
 const embeddedHost = "embedded"
@@ -51,7 +55,7 @@ func (f *targetFlags) group(env environment) flagGroup {
 			Usage: "`WHAT` sends the requests: lean (least CPU), minio (minio-go), or auto (lean where it can)"},
 		&cli.BoolFlag{Name: "disable-sha256-payload", Destination: &f.unsigned,
 			Usage: "do not hash payload for the signatures of uploads"},
-		&sizeFlag{Name: "embedded.memory", Value: 1 << 30, Destination: &f.embeddedMemory,
+		&sizeFlag{Name: "embedded.memory", Value: defaultEmbeddedMemory, Destination: &f.embeddedMemory,
 			Usage: "with --host=embedded: `SIZE` that the store may grow to"},
 		&cli.BoolFlag{Name: "resolve-host", Destination: &f.resolveHost, Hidden: true,
 			Usage: "make every address of a host's name a host of its own"},
@@ -71,8 +75,12 @@ func (f *targetFlags) check() error {
 		return usageError("--ca-file is of use with --tls only")
 	case f.bucket == "":
 		return usageError("--bucket is empty")
+	case f.host != embeddedHost && f.embeddedMemory != defaultEmbeddedMemory:
+		return usageError("--embedded.memory is of use with --host=embedded only")
 	case f.host != embeddedHost:
 		return nil
+	case f.profile != "" || f.signature != "S3V4" || f.resolveHost:
+		return usageError("--host=embedded takes no --profile, --signature or --resolve-host: leave them out")
 	case f.tls:
 		return usageError("--host=embedded does not talk TLS: leave out --tls")
 	case f.embeddedMemory < 16<<20:
@@ -129,8 +137,9 @@ func (f *targetFlags) startEmbedded(t *target, cfg *s3.Config, full func(error))
 	}
 	t.embedded = e
 	cfg.Hosts = []s3.Address{{Name: e.Addr()}}
-	cfg.Region = "us-east-1"
-	cfg.Credentials = credentials.NewStaticV4("embedded", "embedded", "")
+	// It takes any region and any keys.
+	cfg.Region = cmp.Or(f.region, "us-east-1")
+	cfg.Credentials = credentials.NewStaticV4(cmp.Or(f.accessKey, "embedded"), cmp.Or(f.secretKey, "embedded"), f.sessionToken)
 	return nil
 }
 

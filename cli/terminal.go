@@ -65,13 +65,17 @@ func terminal(w io.Writer) (fd int, ok bool) {
 }
 
 // say writes one line to standard error, above whatever is drawn there.
-func (c *console) say(line string) {
+func (c *console) say(line string) { c.sayFigures(c.hide.text(line)) }
+
+// sayFigures is say for lines that are made of figures and names of ours only.
+// A secret that looks like one of them must not take it out.
+func (c *console) sayFigures(line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.screen != nil {
 		c.screen.clear()
 	}
-	fmt.Fprintln(c.errw, c.hide.text(line))
+	fmt.Fprintln(c.errw, line)
 }
 
 // notef tells something worth knowing that is not an error.
@@ -101,6 +105,25 @@ func (c *console) restore() {
 	defer c.mu.Unlock()
 	if c.screen != nil {
 		c.screen.clear()
+	}
+}
+
+// quit is restore for the last time: the process ends, and nothing may be drawn
+// any more.
+//
+// Somebody may be stuck in writing to a terminal that is stopped. Then there is
+// nothing to be restored on it either.
+func (c *console) quit() {
+	for range 20 {
+		if c.mu.TryLock() {
+			defer c.mu.Unlock()
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if c.screen != nil {
+		c.screen.clear()
+		c.screen.gone = true
 	}
 }
 
@@ -136,6 +159,7 @@ type screen struct {
 	w     io.Writer
 	size  func() (width, height int)
 	drawn []int // widths of the lines that are there now
+	gone  bool  // nothing is drawn any more
 }
 
 // margin is what stays free at the right, so that the ^C which a terminal
@@ -145,6 +169,9 @@ const margin = 3
 // draw replaces the block. It is one write, and a line is erased only behind
 // its new text: that is what makes it free of flicker.
 func (s *screen) draw(lines []string) {
+	if s.gone {
+		return
+	}
 	width, height := s.size()
 	lines = lines[:min(len(lines), max(1, height-1))]
 	var b strings.Builder

@@ -173,7 +173,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = io.NopCloser(body)
 	// Also where the handler panics, which is how it breaks a connection.
 	defer func() {
-		end.BytesIn, end.Duration = body.n, time.Since(seen.Start)
+		end.BytesIn, end.Duration = body.n.Load(), time.Since(seen.Start)
 		p.end(seen, end)
 	}()
 	p.handle(w, r, &end)
@@ -327,12 +327,12 @@ func reset(w http.ResponseWriter) {
 
 type counter struct {
 	r io.Reader
-	n int64
+	n atomic.Int64 // the transport may still read when the answer is there
 }
 
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
-	c.n += int64(n)
+	c.n.Add(int64(n))
 	return n, err
 }
 

@@ -9,31 +9,40 @@ import (
 	"warp/pkg/oplog"
 )
 
-// Analyze runs both passes over a log. It is the only way from requests to a
+// Analyze makes a report of a log. It is the only way from requests to a
 // report; a run without a log arrives at the same figures with a Deferred.
 func Analyze(src Source, o Options) (*Report, error) {
+	return analyzeWithin(src, o, usualLimits)
+}
+
+// analyzeWithin reads the log once where that is enough, otherwise twice.
+func analyzeWithin(src Source, o Options, l limits) (*Report, error) {
 	src = o.rows(src)
-	var survey Survey
-	if err := src(survey.Write); err != nil {
+	first := newOnePass(o, l)
+	if err := src(first.write); err != nil {
 		return nil, err
 	}
-	op, err := matchOp(survey.Ops(), o.Op)
+	op, err := matchOp(first.survey.Ops(), o.Op)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := survey.Plan(o)
+	plan, err := first.survey.Plan(o)
 	if err != nil {
 		return nil, err
 	}
-	f := &filter{op: op, host: o.Host, summary: NewSummary(plan, o)}
-	if err := src(f.write); err != nil {
-		return nil, err
+	f := &first.filter
+	if !first.finish(plan) {
+		f = &filter{op: op, host: o.Host, summary: NewSummary(plan, o)}
+		first.giveUp()
+		if err := src(f.write); err != nil {
+			return nil, err
+		}
 	}
 	if err := f.check(); err != nil {
 		return nil, err
 	}
 	r := f.summary.Report(o)
-	r.Runs = survey.Runs()
+	r.Runs = first.survey.Runs()
 	return r, nil
 }
 

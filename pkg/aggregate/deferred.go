@@ -218,6 +218,9 @@ type held struct {
 	status, retries               uint16
 }
 
+// text is how much memory a request takes besides its own size.
+func (h *held) text() int { return len(h.key) + len(h.err) }
+
 // interner keeps names that occur in every row once, and lets go of the
 // memory of the batches that they came in.
 type interner struct {

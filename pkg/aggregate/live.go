@@ -12,8 +12,8 @@ import (
 const (
 	liveSlot  = int64(100 * time.Millisecond)
 	liveSlots = 64 // 6.4 s are remembered
-	// liveDelay is how old a request can be when it arrives here: workers hand
-	// over every 250 ms. A current rate must not look at what is not complete.
+	// liveDelay is how old a request can be when it arrives here: they
+	// are collected every 100 ms. A current rate must not look at what is not complete.
 	liveDelay = int64(300 * time.Millisecond)
 )
 

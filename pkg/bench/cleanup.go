@@ -2,10 +2,13 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
+	"warp/pkg/generator"
 	"warp/pkg/s3"
 )
 
@@ -15,42 +18,177 @@ const deleteBatch = 1000
 // Cleanup removes what the run wrote, unless it is to be kept. It may be
 // called whether or not Run came far, and does nothing the second time.
 func (r *Runner) Cleanup(ctx context.Context) error {
-	if r.lease == nil {
-		return nil
-	}
 	l := r.lease
-	r.lease = nil
-	l.stopRenewing()
-	if l.marker.Keep {
+	if l == nil {
 		return nil
 	}
-	if err := r.removeRun(ctx, &l.marker); err != nil {
-		return fmt.Errorf("clean up: %w; a later run removes what is left once the lease has expired", err)
+	r.lease = nil
+	defer l.drop()
+	if l.unwritten() {
+		_ = r.removeMarker(ctx, &l.marker) // most likely it is not there
+		return nil
 	}
-	if r.suspendAt {
-		if err := r.Client.SetVersioning(ctx, r.Options.Bucket, false); err != nil {
-			return fmt.Errorf("clean up: suspend the versioning that this run turned on: %w", err)
-		}
+	var err error
+	if l.marker.kept() {
+		err = r.leaveVersions(ctx, &l.marker)
+	} else {
+		// The lease is renewed meanwhile, or a later run might take the names
+		// and have its objects removed.
+		err = r.cleanOwn(ctx, l)
+	}
+	if err != nil {
+		return fmt.Errorf("clean up: %w; objects are left under %s, which the next warp on bucket %s removes, %s from now or later",
+			err, l.marker.Prefix, r.Options.Bucket, r.Options.Lease)
 	}
 	return nil
 }
 
-// removeRun deletes the objects of the run that m marks, then the marker.
-// Names are checked one by one: an object that somebody else put under the
-// run's prefix stays.
-func (r *Runner) removeRun(ctx context.Context, m *marker) error {
+func (r *Runner) cleanOwn(ctx context.Context, l *lease) error {
+	err := persist(ctx, func() error {
+		others, _, err := r.otherMarkers(ctx, &l.marker, time.Time{})
+		if err != nil {
+			return err
+		}
+		return r.removeObjects(ctx, &l.marker, others, time.Time{})
+	})
+	if err != nil {
+		return err
+	}
+	l.stopRenewing() // or the marker would come back
+	if err := persist(ctx, func() error { return r.removeMarker(ctx, &l.marker) }); err != nil {
+		return err
+	}
+	return r.leaveVersions(ctx, &l.marker)
+}
+
+// removeRun removes the objects of the dead run that m marks, then the marker.
+// now is when this run read the markers others, by the store's clock.
+func (r *Runner) removeRun(ctx context.Context, m *marker, others []foundMarker, now time.Time) error {
+	return persist(ctx, func() error {
+		if err := r.removeObjects(ctx, m, others, now); err != nil {
+			return err
+		}
+		if err := r.removeMarker(ctx, m); err != nil || !r.Client.MadeByWarp(ctx, r.Options.Bucket) {
+			return err
+		}
+		return r.leaveVersions(ctx, m)
+	})
+}
+
+// settle is how long uploads that were cut off are given to arrive all the
+// same, before a second look.
+const settle = 500 * time.Millisecond
+
+// removeObjects deletes the objects of the run that m marks. Names are checked
+// one by one: an object that somebody else put under the run's prefix stays.
+// So does what was written at or after the given time, unless that is zero: it
+// belongs to a run that has taken the same names since, after we looked.
+func (r *Runner) removeObjects(ctx context.Context, m *marker, others []foundMarker, before time.Time) error {
+	for _, o := range others {
+		if o.Run != m.Run && o.answersFor(m) {
+			return nil
+		}
+	}
+	if !m.Claimed {
+		return nil
+	}
 	state, err := r.Client.Versioning(ctx, r.Options.Bucket)
 	if err != nil {
 		return err
 	}
-	names := m.names()
-	versions := state != ""
 	r.Progress.Begin("Cleaning up", 0)
 	defer r.Progress.End()
-	if err := r.removeAll(ctx, m.Prefix, versions, names.Owns); err != nil {
+	names := m.names()
+	var later string
+	ours := func(o s3.Object) bool {
+		if !names.Owns(o.Key) {
+			return false
+		}
+		if !before.IsZero() && !o.LastModified.Before(before) {
+			later = o.Key
+			return false
+		}
+		return true
+	}
+	err = r.removeAll(ctx, m.Prefix, state != "", ours, r.Progress.Add)
+	if err == nil && r.loose && m.Run == r.Options.RunID && pause(ctx, settle) {
+		err = r.removeAll(ctx, m.Prefix, state != "", ours, r.Progress.Add)
+	}
+	if err == nil {
+		err = r.abortUploads(ctx, names)
+	}
+	if err == nil && later != "" {
+		return fmt.Errorf("%s was written after its lease had expired", later)
+	}
+	return err
+}
+
+// abortUploads removes what the run was uploading in parts, which is in no
+// listing of objects. The whole bucket is looked at, since MinIO takes a
+// prefix for one whole name.
+func (r *Runner) abortUploads(ctx context.Context, names *generator.Names) error {
+	err := r.Client.AbortUploads(ctx, r.Options.Bucket, "", names.Owns)
+	switch {
+	case s3.CodeOf(err) == "AccessDenied":
+		// Few need this right, so lacking it must not make every run fail.
+		r.Progress.Warn("unfinished uploads in parts were not looked for, because these credentials may not list or abort them")
+	case err != nil:
+		return fmt.Errorf("abort uploads that were not completed: %w", err)
+	}
+	return nil
+}
+
+func (r *Runner) removeMarker(ctx context.Context, m *marker) error {
+	state, err := r.Client.Versioning(ctx, r.Options.Bucket)
+	if err != nil {
 		return err
 	}
-	return r.removeAll(ctx, m.key(), versions, func(key string) bool { return key == m.key() })
+	return r.removeAll(ctx, m.key(), state != "", func(o s3.Object) bool { return o.Key == m.key() }, func(int64) {})
+}
+
+// leaveVersions suspends the versioning that warp turned on, unless a run that
+// is alive needs it, which then does this at its end.
+func (r *Runner) leaveVersions(ctx context.Context, m *marker) error {
+	if !m.Suspend {
+		return nil
+	}
+	return persist(ctx, func() error {
+		others, _, err := r.otherMarkers(ctx, m, time.Time{})
+		if err != nil {
+			return err
+		}
+		for _, o := range others {
+			if o.Suspend && o.Run != m.Run && !o.kept() {
+				return nil
+			}
+		}
+		if err := r.Client.SetVersioning(ctx, r.Options.Bucket, false); err != nil {
+			return fmt.Errorf("suspend the versioning that warp turned on: %w", err)
+		}
+		return nil
+	})
+}
+
+// cleanPasses bounds how often a part of the clean-up is tried. A store that
+// is restarted or that refuses some objects of a batch is given a moment.
+const cleanPasses = 4
+
+// persist calls do until it succeeds, and gives up where that is hopeless or
+// would have a person wait for long.
+func persist(ctx context.Context, do func() error) error {
+	for pass := 1; ; pass++ {
+		err := do()
+		var e *s3.Error
+		switch {
+		case err == nil, pass == cleanPasses, ctx.Err() != nil:
+			return err
+		case errors.As(err, &e) && (e.Code == s3.CodeTimeout || e.Status == 401 || e.Status == 403):
+			return err
+		}
+		if !pause(ctx, time.Duration(pass)*500*time.Millisecond) {
+			return err
+		}
+	}
 }
 
 // clearBucket deletes everything in the bucket, whoever it belongs to.
@@ -59,7 +197,7 @@ func (r *Runner) clearBucket(ctx context.Context) error {
 	defer r.Progress.End()
 	state, err := r.Client.Versioning(ctx, r.Options.Bucket)
 	if err == nil {
-		err = r.removeAll(ctx, "", state != "", func(string) bool { return true })
+		err = r.removeAll(ctx, "", state != "", func(s3.Object) bool { return true }, r.Progress.Add)
 	}
 	if err != nil {
 		return fmt.Errorf("clear bucket %s: %w", r.Options.Bucket, err)
@@ -68,7 +206,7 @@ func (r *Runner) clearBucket(ctx context.Context) error {
 }
 
 // removeAll deletes what lies under prefix and is ours, all versions of it.
-func (r *Runner) removeAll(ctx context.Context, prefix string, versions bool, ours func(key string) bool) error {
+func (r *Runner) removeAll(ctx context.Context, prefix string, versions bool, ours func(s3.Object) bool, count func(int64)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	batches := make(chan []s3.Ref)
@@ -78,8 +216,9 @@ func (r *Runner) removeAll(ctx context.Context, prefix string, versions bool, ou
 			for b := range batches {
 				if err := r.Client.Delete(ctx, b); err != nil {
 					cancel(err)
+					continue
 				}
-				r.Progress.Add(int64(len(b)))
+				count(int64(len(b)))
 			}
 		})
 	}
@@ -92,7 +231,7 @@ func (r *Runner) removeAll(ctx context.Context, prefix string, versions bool, ou
 	return err
 }
 
-func (r *Runner) sendBatches(ctx context.Context, l s3.List, ours func(string) bool, out chan<- []s3.Ref) error {
+func (r *Runner) sendBatches(ctx context.Context, l s3.List, ours func(s3.Object) bool, out chan<- []s3.Ref) error {
 	var batch []s3.Ref
 	begin := func() { batch = nil } // what was sent already is deleted, or fails for being gone
 	send := func() bool {
@@ -105,7 +244,7 @@ func (r *Runner) sendBatches(ctx context.Context, l s3.List, ours func(string) b
 		}
 	}
 	err := r.Client.List(ctx, l, begin, func(o s3.Object) bool {
-		if !ours(o.Key) {
+		if !ours(o) {
 			return true
 		}
 		batch = append(batch, o.Ref)

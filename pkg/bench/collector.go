@@ -67,11 +67,11 @@ func (c *collector) loop() {
 		case <-c.stop:
 			stopping = true
 		}
-		if late := time.Since(lastSweep) - sweepInterval; late > c.lagMax {
-			c.lagMax = late
-		}
+		began := time.Now()
 		c.sweep()
-		lastSweep = time.Now()
+		// What a worker recorded right after the sweep before is safe only now.
+		c.lagMax = max(c.lagMax, time.Since(lastSweep)-sweepInterval)
+		lastSweep = began
 		c.enter(next)
 		if stopping || time.Since(lastFlush) >= flushInterval-sweepInterval/2 {
 			c.flush()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"warp/pkg/s3"
 )
@@ -65,7 +66,11 @@ func (w *Worker) MustUpload(ctx context.Context, key string, size int64) (s3.Obj
 		if !s3.Repeatable(err) || attempt == prepareAttempts {
 			return obj, fmt.Errorf("prepare: upload %s, tried %d times: %w", key, attempt, err)
 		}
-		if !pause(ctx, 10*backoff(attempt)) {
+		wait := min(10*backoff(attempt), 2*time.Second)
+		if s3.IsConnection(err) {
+			wait = backoff(attempt) // it is a dead host, and the next one is likely another
+		}
+		if !pause(ctx, wait) {
 			return obj, ctx.Err()
 		}
 	}

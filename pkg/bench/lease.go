@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -27,6 +28,14 @@ type marker struct {
 	Seed      uint64  `json:"seed,string"`
 	LeaseS    float64 `json:"lease_s"` // alive for this long after the marker was last written
 	Keep      bool    `json:"keep,omitempty"`
+
+	// Claimed is set once the names were found to be free. Until then objects
+	// that have them are somebody else's, and nobody may remove them on the
+	// word of this marker.
+	Claimed bool `json:"claimed,omitempty"`
+	// Suspend says that warp turned the bucket's versioning on, and that this
+	// run is to suspend it if it is the last one that needs it.
+	Suspend bool `json:"suspend,omitempty"`
 }
 
 func (m *marker) key() string { return markerPrefix + m.Run + ".json" }
@@ -34,6 +43,15 @@ func (m *marker) key() string { return markerPrefix + m.Run + ".json" }
 func (m *marker) names() *generator.Names {
 	return generator.NewNames(m.Prefix, m.Seed, m.NoPrefix)
 }
+
+// valid says whether the content of the object at key can be a marker of ours.
+func (m *marker) valid(key string) bool {
+	return m.Run != "" && m.key() == key && m.LeaseS > 0 &&
+		strings.HasSuffix(m.Prefix, generator.RunPrefix(m.Seed))
+}
+
+// kept says whether the marker's objects are to stay for good.
+func (m *marker) kept() bool { return m.Keep && m.Claimed }
 
 // foundMarker is a marker in the bucket and its age by the store's clock, which
 // is the only clock that all clients of a bucket share.
@@ -44,14 +62,21 @@ type foundMarker struct {
 
 func (f *foundMarker) expired() bool { return f.age.Seconds() > f.LeaseS }
 
+// answersFor says whether f's run is the one that objects named by m belong to.
+func (f *foundMarker) answersFor(m *marker) bool {
+	return f.Prefix == m.Prefix && f.Claimed && (f.Keep || !f.expired())
+}
+
 // A lease keeps a run's marker fresh.
 type lease struct {
 	marker marker
 	client *s3.Client
 	bucket string
-	stop   context.CancelFunc
+	stop   func()             // ends the renewals; nil before the marker was first written
+	cut    context.CancelFunc // and the one that is on its way
 	done   sync.WaitGroup
 
+	writing sync.Mutex // held while the marker is being written, and to change it
 	mu      sync.Mutex
 	written time.Time // when the marker was last renewed
 }
@@ -63,86 +88,133 @@ func (r *Runner) takeLease(ctx context.Context, prefix string) error {
 		Warp: o.Warp, Run: o.RunID, Benchmark: o.Benchmark, Prefix: prefix, NoPrefix: o.NoPrefix,
 		Seed: o.Seed, LeaseS: o.Lease.Seconds(), Keep: o.KeepData || o.NoClear,
 	}}
+	r.lease = l // a write that fails may have arrived, so Cleanup has to know
 	modified, err := l.write(ctx)
 	if err != nil {
 		return fmt.Errorf("write this run's marker to bucket %s: %w", o.Bucket, err)
 	}
-	r.lease = l
 	l.renewInBackground()
-	others, err := r.otherMarkers(ctx, modified)
+	others, now, err := r.otherMarkers(ctx, &l.marker, modified)
 	if err != nil {
 		return err
 	}
 	for _, m := range others {
-		if err := r.meet(ctx, m); err != nil {
+		if err := r.refuseSameNames(&m); err != nil {
 			return err
 		}
 	}
-	return r.refuseForeign(ctx, prefix, others)
-}
-
-// meet deals with the marker of another run.
-func (r *Runner) meet(ctx context.Context, m foundMarker) error {
-	same := m.Prefix == r.lease.marker.Prefix
-	switch {
-	case same && !m.Keep && !m.expired():
-		return fmt.Errorf("run %s uses the same names at this moment: use another --seed or --prefix, or wait for it to end", m.Run)
-	case same && m.Keep && !r.lease.marker.Keep:
-		return fmt.Errorf("run %s kept objects under these names: use another --seed, or --keep-data to write them again and keep them", m.Run)
-	case m.Keep || !m.expired() || r.Options.NoClear:
-		return nil
+	for _, m := range others {
+		if err := r.bury(ctx, &m, others, now); err != nil {
+			return err
+		}
 	}
-	r.Progress.Warn(fmt.Sprintf("run %s ended without cleaning up; removing what it left", m.Run))
-	if err := r.removeRun(ctx, &m.marker); err != nil {
-		return fmt.Errorf("remove what run %s left: %w", m.Run, err)
+	if err := r.refuseForeign(ctx, prefix, others); err != nil {
+		return err
+	}
+	err = l.change(ctx, func(m *marker) { m.Claimed = true })
+	if err != nil {
+		return fmt.Errorf("write this run's marker to bucket %s: %w", o.Bucket, err)
 	}
 	return nil
 }
 
-// otherMarkers reads the markers of all other runs in the bucket. Ages count
-// from now, the time at which this run's own marker was written.
-func (r *Runner) otherMarkers(ctx context.Context, now time.Time) ([]foundMarker, error) {
+// refuseSameNames ends a run that would write over the objects of another.
+func (r *Runner) refuseSameNames(m *foundMarker) error {
+	if m.Prefix != r.lease.marker.Prefix {
+		return nil
+	}
+	switch {
+	case m.kept() && !r.lease.marker.Keep:
+		return fmt.Errorf("run %s kept objects under these names: use another --seed, or --keep-data to write them again and keep them", m.Run)
+	case m.kept():
+		return nil
+	case !m.expired():
+		return fmt.Errorf("run %s uses the same names at this moment: use another --seed or --prefix, or wait for it to end", m.Run)
+	case m.Claimed && r.Options.NoClear:
+		return fmt.Errorf("run %s left objects under these names, which --noclear leaves alone: use another --seed", m.Run)
+	}
+	return nil
+}
+
+// bury removes what the run of m left, if it is dead.
+func (r *Runner) bury(ctx context.Context, m *foundMarker, others []foundMarker, now time.Time) error {
+	if m.kept() || !m.expired() || r.Options.NoClear {
+		return nil
+	}
+	r.Progress.Warn(fmt.Sprintf("run %s ended without cleaning up; removing what it left", m.Run))
+	err := r.removeRun(ctx, &m.marker, others, now)
+	if err != nil && (ctx.Err() != nil || m.Prefix == r.lease.marker.Prefix) {
+		return fmt.Errorf("remove what run %s left: %w", m.Run, err)
+	}
+	if err != nil { // in nobody's way: the next run tries again
+		r.Progress.Warn(fmt.Sprintf("what run %s left is still there: %v", m.Run, err))
+	}
+	return nil
+}
+
+// maxMarker is far more than any marker needs.
+const maxMarker = 64 << 10
+
+// otherMarkers reads the markers of all runs in the bucket but own. Their ages
+// count from now, the time at which own was written last by the store's clock.
+func (r *Runner) otherMarkers(ctx context.Context, own *marker, written time.Time) (found []foundMarker, now time.Time, err error) {
+	now = written
 	var objects []s3.Object
-	err := r.Client.List(ctx, s3.List{Bucket: r.Options.Bucket, Prefix: markerPrefix}, func() { objects = nil }, func(o s3.Object) bool {
-		if o.Key == r.lease.marker.key() {
+	err = r.Client.List(ctx, s3.List{Bucket: r.Options.Bucket, Prefix: markerPrefix}, func() { objects = nil }, func(o s3.Object) bool {
+		if o.Key == own.key() {
 			now = o.LastModified // as exact as the others' times are
-		} else if strings.HasSuffix(o.Key, ".json") {
+		} else if strings.HasSuffix(o.Key, ".json") && o.Size <= maxMarker {
 			objects = append(objects, o)
 		}
 		return true
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for the markers of other runs: %w", err)
+		return nil, now, fmt.Errorf("look for the markers of other runs: %w", err)
 	}
-	var found []foundMarker
 	for _, o := range objects {
-		data, err := r.Client.ReadSmall(ctx, o.Ref)
-		if s3.CodeOf(err) == "NoSuchKey" {
-			continue // that run has just ended
-		}
+		m, err := r.readMarker(ctx, o.Ref)
 		if err != nil {
-			return nil, fmt.Errorf("read marker %s: %w", o.Key, err)
+			return nil, now, err
 		}
-		var m marker
-		// What is no marker of ours is a foreign object that happens to be here.
-		if json.Unmarshal(data, &m) != nil || m.Run == "" || m.key() != o.Key || m.Prefix == "" {
-			continue
+		if m != nil {
+			found = append(found, foundMarker{marker: *m, age: now.Sub(o.LastModified)})
 		}
-		found = append(found, foundMarker{marker: m, age: now.Sub(o.LastModified)})
 	}
-	return found, nil
+	return found, now, nil
+}
+
+// readMarker returns nil for what is no marker of ours: a foreign object that
+// happens to be here, whether or not it can be read.
+func (r *Runner) readMarker(ctx context.Context, ref s3.Ref) (*marker, error) {
+	data, err := r.Client.ReadSmall(ctx, ref)
+	if e := (*s3.Error)(nil); errors.As(err, &e) && e.Status >= 400 && e.Status < 500 && !s3.Repeatable(err) {
+		return nil, nil // among them NoSuchKey: that run has just ended
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read marker %s: %w", ref.Key, err)
+	}
+	var m marker
+	if json.Unmarshal(data, &m) != nil || !m.valid(ref.Key) {
+		return nil, nil
+	}
+	return &m, nil
 }
 
 // refuseForeign makes sure that no upload of this run can hit an object that
-// is not warp's.
+// is not warp's, be it an old version or hidden by a delete marker.
 func (r *Runner) refuseForeign(ctx context.Context, prefix string, others []foundMarker) error {
 	for _, m := range others {
-		if m.Prefix == prefix && m.Keep {
+		if m.Prefix == prefix && m.kept() {
 			return nil // they are warp's, and stay
 		}
 	}
+	state, err := r.Client.Versioning(ctx, r.Options.Bucket)
+	if err != nil {
+		return fmt.Errorf("ask for the versioning of bucket %s: %w", r.Options.Bucket, err)
+	}
 	var there string
-	err := r.Client.List(ctx, s3.List{Bucket: r.Options.Bucket, Prefix: prefix, MaxKeys: 1}, func() { there = "" }, func(o s3.Object) bool {
+	l := s3.List{Bucket: r.Options.Bucket, Prefix: prefix, MaxKeys: 1, Versions: state != ""}
+	err = r.Client.List(ctx, l, func() { there = "" }, func(o s3.Object) bool {
 		there = o.Key
 		return false
 	})
@@ -156,6 +228,21 @@ func (r *Runner) refuseForeign(ctx context.Context, prefix string, others []foun
 }
 
 func (l *lease) write(ctx context.Context) (time.Time, error) {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	return l.writeLocked(ctx)
+}
+
+// change changes the marker, here and in the bucket.
+func (l *lease) change(ctx context.Context, edit func(*marker)) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	edit(&l.marker)
+	_, err := l.writeLocked(ctx)
+	return err
+}
+
+func (l *lease) writeLocked(ctx context.Context) (time.Time, error) {
 	data, err := json.Marshal(&l.marker)
 	if err != nil {
 		return time.Time{}, err
@@ -172,15 +259,16 @@ func (l *lease) write(ctx context.Context) (time.Time, error) {
 // renewInBackground rewrites the marker three times per lease, so that one
 // renewal may fail without the run counting as dead.
 func (l *lease) renewInBackground() {
-	ctx, stop := context.WithCancel(context.Background())
-	l.stop = stop
+	ctx, cut := context.WithCancel(context.Background())
+	quit := make(chan struct{})
+	l.stop, l.cut = sync.OnceFunc(func() { close(quit) }), cut
 	every := time.Duration(l.marker.LeaseS * float64(time.Second) / 3)
 	l.done.Go(func() {
 		t := time.NewTicker(every)
 		defer t.Stop()
 		for {
 			select {
-			case <-ctx.Done():
+			case <-quit:
 				return
 			case <-t.C:
 				attempt, cancel := context.WithTimeout(ctx, every)
@@ -198,7 +286,27 @@ func (l *lease) lost() bool {
 	return time.Since(l.written).Seconds() > l.marker.LeaseS
 }
 
+// unwritten says whether no write of the marker has succeeded.
+func (l *lease) unwritten() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.written.IsZero()
+}
+
+// stopRenewing waits for a renewal that is on its way: cut off, it could still
+// arrive, and bring back a marker that has been removed.
 func (l *lease) stopRenewing() {
+	if l.stop == nil {
+		return
+	}
 	l.stop()
 	l.done.Wait()
+}
+
+// drop ends the renewals at once.
+func (l *lease) drop() {
+	if l.cut != nil {
+		l.cut()
+	}
+	l.stopRenewing()
 }

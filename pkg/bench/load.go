@@ -1,37 +1,123 @@
 package bench
 
 import (
+	"math"
 	"runtime"
-	"runtime/debug"
+	"runtime/metrics"
 	"time"
 
 	"warp/pkg/oplog"
+	"warp/pkg/s3"
 )
 
 // A loadMeter measures what a run costs the client itself.
 type loadMeter struct {
-	start time.Time
-	cpu   time.Duration
-	pause time.Duration
+	start       time.Time
+	cpu, wait   time.Duration
+	store       *s3.Client
+	connections int64
+	runtime     runtimeState
+	links       []link
 }
 
-func startLoadMeter() *loadMeter {
-	return &loadMeter{start: time.Now(), cpu: cpuTime(), pause: gcPauses()}
-}
-
-func (m *loadMeter) stop(lag time.Duration) *oplog.Load {
-	return &oplog.Load{
-		CPUSeconds:  (cpuTime() - m.cpu).Seconds(),
-		WallSeconds: time.Since(m.start).Seconds(),
-		Cores:       float64(runtime.GOMAXPROCS(0)),
-		MaxRSSBytes: maxRSS(),
-		GCPauseS:    (gcPauses() - m.pause).Seconds(),
-		LagMaxS:     lag.Seconds(),
+func startLoadMeter(store *s3.Client, links []link) *loadMeter {
+	for i := range links {
+		links[i].begin()
+	}
+	return &loadMeter{
+		start: time.Now(), cpu: cpuTime(), wait: cpuWait(), store: store, connections: store.Connections(),
+		runtime: readRuntime(), links: links,
 	}
 }
 
-func gcPauses() time.Duration {
-	var s debug.GCStats
-	debug.ReadGCStats(&s)
-	return s.PauseTotal
+func (m *loadMeter) stop() *oplog.Load {
+	now := readRuntime()
+	wall := time.Since(m.start).Seconds()
+	l := &oplog.Load{
+		CPUSeconds:  (cpuTime() - m.cpu).Seconds(),
+		CPUWaitS:    max(0, cpuWait()-m.wait).Seconds(),
+		WallSeconds: wall,
+		Cores:       float64(runtime.GOMAXPROCS(0)),
+		MaxRSSBytes: maxRSS(),
+		GCPauseS:    now.pauses.since(m.runtime.pauses).sum(),
+		SchedP99S:   now.waits.since(m.runtime.waits).quantile(0.99),
+		Connections: m.store.Connections() - m.connections,
+	}
+	for _, link := range m.links {
+		if share := link.share(wall); share > l.LinkShare {
+			l.Link, l.LinkShare = link.name, share
+		}
+	}
+	return l
+}
+
+// runtimeState is what Go's scheduler and collector have cost so far.
+type runtimeState struct {
+	pauses, waits histogram
+}
+
+func readRuntime() runtimeState {
+	samples := []metrics.Sample{
+		{Name: "/sched/pauses/total/gc:seconds"},
+		{Name: "/sched/latencies:seconds"},
+	}
+	metrics.Read(samples)
+	return runtimeState{histogramOf(samples[0]), histogramOf(samples[1])}
+}
+
+// A histogram is one of the runtime's, copied: counts[i] is between borders i
+// and i+1.
+type histogram struct {
+	counts  []uint64
+	borders []float64
+}
+
+func histogramOf(s metrics.Sample) histogram {
+	if s.Value.Kind() != metrics.KindFloat64Histogram {
+		return histogram{} // a runtime that does not have it
+	}
+	h := s.Value.Float64Histogram()
+	return histogram{append([]uint64(nil), h.Counts...), h.Buckets}
+}
+
+func (h histogram) since(before histogram) histogram {
+	if len(before.counts) != len(h.counts) {
+		return h
+	}
+	d := histogram{make([]uint64, len(h.counts)), h.borders}
+	for i := range d.counts {
+		d.counts[i] = h.counts[i] - before.counts[i]
+	}
+	return d
+}
+
+// upper is the finite upper border of bucket i.
+func (h histogram) upper(i int) float64 {
+	if u := h.borders[i+1]; !math.IsInf(u, 0) {
+		return u
+	}
+	return h.borders[i]
+}
+
+// sum is an upper bound of the sum of all values, off by a bucket's width each.
+func (h histogram) sum() (total float64) {
+	for i, n := range h.counts {
+		if n > 0 {
+			total += float64(n) * h.upper(i)
+		}
+	}
+	return total
+}
+
+func (h histogram) quantile(q float64) float64 {
+	var all, seen uint64
+	for _, n := range h.counts {
+		all += n
+	}
+	for i, n := range h.counts {
+		if seen += n; n > 0 && float64(seen) >= q*float64(all) {
+			return h.upper(i)
+		}
+	}
+	return 0
 }

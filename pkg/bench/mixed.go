@@ -37,6 +37,7 @@ func (m *Mixed) Prepare(ctx context.Context, e *Env) error {
 	if err := m.Pool.Prepare(ctx, e); err != nil {
 		return err
 	}
+	m.shared.names, m.shared.bucket = e.Names, e.Bucket
 	for _, o := range m.objects {
 		m.shared.add(o)
 	}
@@ -66,7 +67,8 @@ func (m *Mixed) read(ctx context.Context, w *Worker, do func(*s3.Object) error) 
 		return m.upload(ctx, w)
 	}
 	defer m.shared.giveBack(e)
-	return do(&e.obj)
+	obj := m.shared.object(e)
+	return do(&obj)
 }
 
 func (m *Mixed) upload(ctx context.Context, w *Worker) error {
@@ -82,7 +84,7 @@ func (m *Mixed) remove(ctx context.Context, w *Worker) error {
 	if e == nil {
 		return m.upload(ctx, w)
 	}
-	err := w.remove(ctx, []s3.Ref{{Bucket: e.obj.Bucket, Key: e.obj.Key}})
+	err := w.remove(ctx, []s3.Ref{m.shared.object(e).Ref})
 	// After an error nobody knows whether the object is still there, so
 	// nothing reads it again; clean-up finds it if it is.
 	return err

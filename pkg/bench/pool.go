@@ -3,8 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"slices"
-	"sync"
 
 	"warp/pkg/generator"
 	"warp/pkg/s3"
@@ -109,62 +107,4 @@ func checkObject(want *s3.Object, got s3.Object, tr *s3.Trace) error {
 func wrongLength(got, want int64, tr *s3.Trace) error {
 	return &s3.Error{Code: s3.CodeWrongLength, Status: int(tr.Status()),
 		Message: fmt.Sprintf("the store answered %d bytes instead of %d", got, want)}
-}
-
-// A sharedPool is a Pool that operations add to and take from while others
-// read from it.
-type sharedPool struct {
-	mu      sync.Mutex
-	entries []*entry
-}
-
-type entry struct {
-	obj     s3.Object
-	readers int // requests that are reading it; it must not be deleted under them
-}
-
-func (p *sharedPool) add(o s3.Object) {
-	p.mu.Lock()
-	p.entries = append(p.entries, &entry{obj: o})
-	p.mu.Unlock()
-}
-
-// borrow picks an object to read; giveBack must follow. It returns nil when
-// the pool is empty.
-func (p *sharedPool) borrow(w *Worker) *entry {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.entries) == 0 {
-		return nil
-	}
-	e := p.entries[w.Rand.IntN(len(p.entries))]
-	e.readers++
-	return e
-}
-
-func (p *sharedPool) giveBack(e *entry) {
-	p.mu.Lock()
-	e.readers--
-	p.mu.Unlock()
-}
-
-// take removes an object that nobody reads, for deletion. It starts looking
-// at a random place; nil when there is none.
-func (p *sharedPool) take(w *Worker) *entry {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	n := len(p.entries)
-	if n == 0 {
-		return nil
-	}
-	from := w.Rand.IntN(n)
-	for k := range n {
-		i := (from + k) % n
-		if e := p.entries[i]; e.readers == 0 {
-			p.entries[i] = p.entries[n-1]
-			p.entries = slices.Delete(p.entries, n-1, n)
-			return e
-		}
-	}
-	return nil
 }

@@ -1,18 +1,20 @@
 package bench
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
 
+	"warp/pkg/generator"
 	"warp/pkg/s3"
 )
 
 // Nobody may read what another is deleting, nothing may be lost.
 func TestSharedPoolUnderConcurrency(t *testing.T) {
 	t.Parallel()
-	var pool sharedPool
+	names := generator.NewNames("p/", 1, false)
+	pool := sharedPool{names: names}
+	key := func(e *entry) string { return pool.object(e).Key }
 	var mu sync.Mutex
 	alive := make(map[string]bool) // false once deletion has begun
 	added, taken := 0, 0
@@ -24,7 +26,7 @@ func TestSharedPoolUnderConcurrency(t *testing.T) {
 		pool.add(s3.Object{Ref: s3.Ref{Key: key}})
 	}
 	for i := range 50 {
-		add(fmt.Sprint("first/", i))
+		add(names.Key(100, uint64(i)))
 	}
 	check := func(key, doing string) {
 		mu.Lock()
@@ -40,21 +42,21 @@ func TestSharedPoolUnderConcurrency(t *testing.T) {
 			for i := range 2000 {
 				switch i % 4 {
 				case 0:
-					add(fmt.Sprint(id, "/", i))
+					add(names.Key(uint32(id), uint64(i)))
 				case 1:
 					if e := pool.take(w); e != nil {
 						mu.Lock()
 						taken++
-						if !alive[e.obj.Key] {
-							t.Errorf("%s was taken twice", e.obj.Key)
+						if !alive[key(e)] {
+							t.Errorf("%s was taken twice", key(e))
 						}
-						alive[e.obj.Key] = false
+						alive[key(e)] = false
 						mu.Unlock()
 					}
 				default:
 					if e := pool.borrow(w); e != nil {
-						check(e.obj.Key, "began to read")
-						check(e.obj.Key, "was reading")
+						check(key(e), "began to read")
+						check(key(e), "was reading")
 						pool.giveBack(e)
 					}
 				}
@@ -67,7 +69,7 @@ func TestSharedPoolUnderConcurrency(t *testing.T) {
 	}
 	for _, e := range pool.entries {
 		if e.readers != 0 {
-			t.Errorf("%s still has %d readers", e.obj.Key, e.readers)
+			t.Errorf("%s still has %d readers", key(e), e.readers)
 		}
 	}
 }
@@ -95,6 +97,24 @@ func TestErrorLimit(t *testing.T) {
 		}
 		if got := test.limit.Allows(test.failed, test.sent); got != test.allows {
 			t.Errorf("%+v allows %d of %d: %v", test.limit, test.failed, test.sent, got)
+		}
+	}
+}
+
+func TestEntriesKeepWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	names := generator.NewNames("p/", 1, false)
+	for _, etag := range []string{"", "0123456789abcdef0123456789abcdef", "0123456789ABCDEF0123456789ABCDEF",
+		"0123456789abcdef0123456789abcdef-3", "00000000000000000000000000000000", "odd", "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz"} {
+		pool := sharedPool{names: names, bucket: "b"}
+		want := s3.Object{Ref: s3.Ref{Bucket: "b", Key: names.Key(7, 99)}, Size: 1 << 40, ETag: etag}
+		pool.add(want)
+		got := pool.object(pool.entries[0])
+		if etag == "00000000000000000000000000000000" {
+			want.ETag = "" // the one that cannot be told from none; nothing is compared then
+		}
+		if got != want {
+			t.Errorf("ETag %q: got %+v, want %+v", etag, got, want)
 		}
 	}
 }

@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"warp/pkg/oplog"
+	"warp/pkg/s3"
 )
 
 // A run is the state of one Runner.Run that its workers share.
 type run struct {
 	id, client string
 	opts       *Options
+	store      *s3.Client
 	started    time.Time // all times of the log count from here, by the monotonic clock
 	base       int64     // started by the wall clock, unix ns
 
@@ -22,6 +24,10 @@ type run struct {
 	stop     context.CancelCauseFunc
 	requests context.Context // ends when requests on the wire are cut off
 	cutNow   context.CancelFunc
+	pacing   context.Context // ends when no further arrival is of use
+
+	stopPacing context.CancelFunc
+	links      []link // network interfaces that lead to the store
 
 	pacer      *pacer // nil in a closed loop
 	deadline   time.Time
@@ -38,20 +44,23 @@ type run struct {
 	fatal error
 }
 
-func newRun(ctx context.Context, o *Options) *run {
-	u := &run{id: o.RunID, client: o.ClientID, opts: o, started: time.Now()}
+func newRun(ctx context.Context, o *Options, store *s3.Client) *run {
+	u := &run{id: o.RunID, client: o.ClientID, opts: o, store: store, started: time.Now()}
 	u.base = u.started.UnixNano()
 	u.steering, u.stop = context.WithCancelCause(ctx)
 	// Not a child of ctx: an interrupt must stop new requests first.
 	u.requests, u.cutNow = context.WithCancel(context.WithoutCancel(ctx))
 	// An interrupt ends requests at once, since a person is waiting.
 	context.AfterFunc(u.steering, u.cutNow)
+	u.pacing, u.stopPacing = context.WithCancel(u.steering)
+	u.links = linksTo(u.steering, store.Endpoints())
 	return u
 }
 
 func (u *run) cancel() {
 	u.stop(nil)
 	u.cutNow()
+	u.stopPacing()
 }
 
 func (u *run) unixNano(t time.Time) int64 { return u.base + int64(t.Sub(u.started)) }
@@ -80,6 +89,7 @@ func (u *run) countRequest(err error) {
 }
 
 func (u *run) begin() (err error) {
+	u.meter = startLoadMeter(u.store, u.links)
 	now := time.Now()
 	if u.opts.Duration > 0 {
 		u.deadline = now.Add(u.opts.Duration)
@@ -87,12 +97,11 @@ func (u *run) begin() (err error) {
 	if u.opts.Rate > 0 {
 		u.pacer, err = newPacer(u.opts.Rate, now, u.deadline)
 	}
-	u.meter = startLoadMeter()
 	return err
 }
 
 func (u *run) end() {
-	u.load = u.meter.stop(0)
+	u.load = u.meter.stop()
 	if u.pacer != nil {
 		u.unsent = u.pacer.unsent(time.Now())
 		u.pacer.close()
@@ -104,7 +113,7 @@ func (u *run) end() {
 func (u *run) steps(w *Worker, op Op) error {
 	for !u.stopped() {
 		if u.pacer != nil {
-			due, ok := u.pacer.next(u.steering)
+			due, ok := u.pacer.next(u.pacing)
 			if !ok {
 				return nil
 			}
@@ -113,6 +122,7 @@ func (u *run) steps(w *Worker, op Op) error {
 			return nil
 		}
 		if err := op.Do(u.requests, w); errors.Is(err, ErrDone) {
+			u.stopPacing() // nobody need wait for an arrival only to find that out
 			return err
 		}
 		if w.refused {
@@ -144,6 +154,7 @@ func (u *run) outcome(col *collector, err error) *Outcome {
 	t.End, t.Load, t.Unsent = "completed", u.load, u.unsent
 	if u.load != nil {
 		u.load.LagMaxS = col.lagMax.Seconds()
+		t.Notes = append(t.Notes, limits(u.load, u.sent.Load())...)
 	}
 	if u.opts.Rate > 0 {
 		t.Offered = u.opts.Rate
@@ -155,7 +166,10 @@ func (u *run) outcome(col *collector, err error) *Outcome {
 	case o.Fatal != nil:
 		t.End, t.Reason = "aborted", o.Fatal.Error()
 	}
-	if n := u.cutOff.Load(); n > 0 {
+	if n := u.cutOff.Load(); n > 0 && o.Fatal == nil {
+		o.Unanswered = n
+		t.Notes = append(t.Notes, fmt.Sprintf("%d requests had no answer %s after the end of the run and were cut off; they are not in the figures", n, u.opts.Drain))
+	} else if n > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%d requests had no answer when the run ended; they are not counted", n))
 	}
 	return o
@@ -181,7 +195,7 @@ func (u *run) whatEnded(sinkErr, err error) error {
 type ErrorLimit struct {
 	Set     bool
 	Count   int64
-	Percent float64 // used where Percentage
+	Percent float64 // used where IsPct
 	IsPct   bool
 }
 

@@ -34,6 +34,8 @@ type Options struct {
 	ClearBucket bool // empty the bucket first; the caller has checked --destroy
 	Lease       time.Duration
 	Drain       time.Duration // how long requests may take to finish after the end
+	// Redact takes secrets out of what a store says; nil = nothing to take out.
+	Redact func(string) string
 }
 
 // An Env is what operations work with.
@@ -54,15 +56,16 @@ type Runner struct {
 	Options  Options
 	Progress Progress
 
-	env       *Env
-	lease     *lease
-	suspendAt bool // versioning was turned on by this run
+	env   *Env
+	lease *lease
+	loose bool // requests were cut off, and may arrive at the store yet
 }
 
 // An Outcome is how a run ended.
 type Outcome struct {
 	Trailer      oplog.Trailer
 	Sent, Failed int64 // requests that were recorded, and how many of them failed
+	Unanswered   int64 // requests that were given Drain to finish, and did not
 	Fatal        error // what ended the run before its time; nil when nothing did
 }
 
@@ -108,7 +111,7 @@ func (r *Runner) Open(ctx context.Context) error {
 
 // Run prepares and measures what Open has opened.
 func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
-	run := newRun(ctx, &r.Options)
+	run := newRun(ctx, &r.Options, r.Client)
 	defer run.cancel()
 	col := startCollector(sinks, run.abort)
 	err := r.makeWorkers(run, col)
@@ -121,6 +124,7 @@ func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
 		err = r.measure(run)
 	}
 	out := run.outcome(col, err)
+	r.loose = run.cutOff.Load() > 0
 	if r.lease != nil && r.lease.lost() {
 		out.Trailer.Notes = append(out.Trailer.Notes, "the store took no renewal of this run's lease in time; another warp may have removed its objects")
 	}
@@ -146,7 +150,11 @@ func (r *Runner) openBucket(ctx context.Context) (made bool, err error) {
 	if o.ReadOnly {
 		return false, fmt.Errorf("bucket %s does not exist, so there is nothing to list", o.Bucket)
 	}
-	if err := r.Client.MakeBucket(ctx, o.Bucket); err != nil {
+	err = r.Client.MakeBucket(ctx, o.Bucket)
+	if s3.CodeOf(err) == "BucketAlreadyOwnedByYou" {
+		return false, nil // another warp was faster
+	}
+	if err != nil {
 		return false, fmt.Errorf("create bucket %s: %w", o.Bucket, err)
 	}
 	return true, nil
@@ -160,15 +168,34 @@ func (r *Runner) openVersions(ctx context.Context, made bool) error {
 		return fmt.Errorf("ask for the versioning of bucket %s: %w", bucket, err)
 	}
 	if state == "Enabled" {
-		return nil
+		return r.shareVersions(ctx)
 	}
 	if !made && !r.Client.MadeByWarp(ctx, bucket) {
 		return fmt.Errorf("bucket %s is not versioned, and warp did not make it: turn versioning on yourself, or name another bucket with --bucket", bucket)
 	}
+	// First the marker, so that a later run suspends it if this one cannot.
+	if err := r.lease.change(ctx, func(m *marker) { m.Suspend = true }); err != nil {
+		return fmt.Errorf("write this run's marker to bucket %s: %w", bucket, err)
+	}
 	if err := r.Client.SetVersioning(ctx, bucket, true); err != nil {
+		_ = r.lease.change(ctx, func(m *marker) { m.Suspend = false }) // Cleanup has nothing to take back
 		return fmt.Errorf("this store does not do --versions: turn on versioning of bucket %s: %w", bucket, err)
 	}
-	r.suspendAt = true
+	return nil
+}
+
+// shareVersions joins other runs in the duty to suspend the versioning that
+// one of them turned on.
+func (r *Runner) shareVersions(ctx context.Context) error {
+	others, _, err := r.otherMarkers(ctx, &r.lease.marker, time.Time{})
+	if err != nil {
+		return err
+	}
+	for _, m := range others {
+		if m.Suspend && r.Client.MadeByWarp(ctx, r.Options.Bucket) {
+			return r.lease.change(ctx, func(m *marker) { m.Suspend = true })
+		}
+	}
 	return nil
 }
 

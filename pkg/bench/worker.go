@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -63,6 +64,9 @@ func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.
 	}
 	if err != nil {
 		rec.Err = err.Error()
+		if w.run.opts.Redact != nil {
+			rec.Err = w.run.opts.Redact(rec.Err)
+		}
 	}
 	w.refused = s3.IsConnection(err)
 	if !w.silent {
@@ -90,7 +94,7 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 			rec.FirstByte = req.Trace.FirstByte()
 		}
 		rec.Status = req.Trace.Status()
-		rec.Requests += req.Trace.Requests()
+		rec.Requests += min(req.Trace.Requests(), math.MaxUint16-rec.Requests)
 		if err == nil || int(rec.Retries) >= w.run.opts.Retries || !s3.Repeatable(err) {
 			return err
 		}

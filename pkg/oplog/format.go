@@ -78,10 +78,37 @@ func appendText(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
+// A nameFormatter appends a text field that is mostly the one of the row
+// before, which it then need not look through.
+type nameFormatter struct {
+	plain []byte // the last one that needed no quotes
+}
+
+func (f *nameFormatter) append(b []byte, s string) []byte {
+	if s == string(f.plain) {
+		return append(b, s...)
+	}
+	n := len(b)
+	b = appendText(b, s)
+	if len(b)-n == len(s) { // quotes and U+FFFD make it longer
+		f.plain = append(f.plain[:0], s...)
+	}
+	return b
+}
+
+// appendNumber appends a number that mostly has one digit.
+func appendNumber(b []byte, n uint64) []byte {
+	if n < 10 {
+		return append(b, byte('0'+n))
+	}
+	return strconv.AppendUint(b, n, 10)
+}
+
 // A rowFormatter turns records into lines.
 type rowFormatter struct {
-	index uint64
-	time  timeFormatter
+	index                uint64
+	op, client, endpoint nameFormatter
+	time                 timeFormatter
 }
 
 // append appends the line of r, with thread in place of r.Thread: a merge
@@ -90,29 +117,29 @@ func (f *rowFormatter) append(b []byte, r *Record, thread uint32) []byte {
 	b = strconv.AppendUint(b, f.index, 10)
 	f.index++
 	b = append(b, '\t')
-	b = strconv.AppendUint(b, uint64(thread), 10)
+	b = appendNumber(b, uint64(thread))
 	b = append(b, '\t')
-	b = appendText(b, r.Op)
+	b = f.op.append(b, r.Op)
 	b = append(b, '\t')
-	b = appendText(b, r.Client)
+	b = f.client.append(b, r.Client)
 	b = append(b, '\t')
-	b = strconv.AppendInt(b, int64(r.Objects), 10)
+	b = appendNumber(b, uint64(r.Objects))
 	b = append(b, '\t')
 	b = strconv.AppendInt(b, r.Bytes, 10)
 	b = append(b, '\t')
-	b = appendText(b, r.Endpoint)
+	b = f.endpoint.append(b, r.Endpoint)
 	b = append(b, '\t')
 	b = appendText(b, r.Key)
 	b = append(b, '\t')
 	b = appendText(b, r.Err)
 	b = f.appendTimes(append(b, '\t'), r)
-	b = strconv.AppendUint(b, r.Category, 10)
+	b = appendNumber(b, r.Category)
 	b = append(b, '\t')
 	if r.Due != 0 {
 		b = f.time.append(b, r.Due)
 	}
 	b = appendCount(append(b, '\t'), r.Status)
-	b = strconv.AppendUint(append(b, '\t'), uint64(r.Retries), 10)
+	b = appendNumber(append(b, '\t'), uint64(r.Retries))
 	b = appendCount(append(b, '\t'), r.Requests)
 	return append(b, '\n')
 }
@@ -139,5 +166,5 @@ func appendCount(b []byte, n uint16) []byte {
 	if n == 0 {
 		return b
 	}
-	return strconv.AppendUint(b, uint64(n), 10)
+	return appendNumber(b, uint64(n))
 }

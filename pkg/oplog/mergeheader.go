@@ -234,9 +234,18 @@ func addLoad(a, b *Load) *Load {
 		sum := *a
 		return &sum
 	}
+	link := a
+	if b.LinkShare > a.LinkShare || b.LinkShare == a.LinkShare && b.Link < a.Link {
+		link = b
+	}
 	return &Load{
 		CPUSeconds:  a.CPUSeconds + b.CPUSeconds,
+		CPUWaitS:    a.CPUWaitS + b.CPUWaitS,
 		Cores:       a.Cores + b.Cores,
+		Connections: a.Connections + b.Connections,
+		SchedP99S:   max(a.SchedP99S, b.SchedP99S),
+		Link:        link.Link,
+		LinkShare:   link.LinkShare,
 		WallSeconds: max(a.WallSeconds, b.WallSeconds),
 		MaxRSSBytes: max(a.MaxRSSBytes, b.MaxRSSBytes),
 		GCPauseS:    max(a.GCPauseS, b.GCPauseS),

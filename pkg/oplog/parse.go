@@ -13,22 +13,32 @@ type timeParser struct {
 	minute [17]byte // "2006-01-02T15:04:" that base belongs to
 	base   int64    // unix seconds of that minute in UTC
 	valid  bool
-	second [20]byte // "2006-01-02T15:04:05." that nanos belongs to
+	words  [3]uint64 // "2006-01-02T15:04:05." that nanos belongs to; 0 where there is none
 	nanos  int64
-	hasSec bool
 }
+
+const timeLength = len("2006-01-02T15:04:05.999999999Z")
 
 // parse returns unix nanoseconds.
 func (p *timeParser) parse(b []byte) (int64, bool) {
-	const full = len("2006-01-02T15:04:05.999999999Z")
-	if len(b) == full && b[full-1] == 'Z' && p.hasSec && string(b[:20]) == string(p.second[:]) {
-		frac, ok := eightDigits(b[20:])
-		if d := b[28] - '0'; ok && d <= 9 {
-			return p.nanos + int64(frac)*10 + int64(d), true
+	if len(b) == timeLength {
+		if ns, ok := p.near(b); ok {
+			return ns, true
 		}
-		return 0, false
 	}
 	return p.parseAny(b)
+}
+
+// near reads a time of the second that was read last.
+func (p *timeParser) near(b []byte) (int64, bool) {
+	_ = b[timeLength-1]
+	if binary.LittleEndian.Uint64(b) != p.words[0] || binary.LittleEndian.Uint64(b[8:]) != p.words[1] ||
+		binary.LittleEndian.Uint32(b[16:]) != uint32(p.words[2]) || b[timeLength-1] != 'Z' {
+		return 0, false
+	}
+	frac, ok := eightDigits(b[20:])
+	d := b[28] - '0'
+	return p.nanos + int64(frac)*10 + int64(d), ok && d <= 9
 }
 
 // parseAny takes any number of digits and any zone.
@@ -53,8 +63,9 @@ func (p *timeParser) parseAny(b []byte) (int64, bool) {
 	}
 	if i == len(b)-1 && b[i] == 'Z' {
 		if i > 19 {
-			copy(p.second[:], b)
-			p.nanos, p.hasSec = second*1e9, true
+			p.words = [3]uint64{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]),
+				uint64(binary.LittleEndian.Uint32(b[16:]))}
+			p.nanos = second * 1e9
 		}
 		return second*1e9 + frac, true
 	}
@@ -91,10 +102,14 @@ func eightDigits(b []byte) (uint64, bool) {
 	if x&high != 0x3030303030303030 || (x+sixes)&high != 0x3030303030303030 {
 		return 0, false
 	}
-	x &= 0x0f0f0f0f0f0f0f0f
+	return joinDigits(x & 0x0f0f0f0f0f0f0f0f), true
+}
+
+// joinDigits makes a number of eight bytes that are its digits, the first one lowest.
+func joinDigits(x uint64) uint64 {
 	x = (x*10 + x>>8) & 0x00ff00ff00ff00ff
 	x = (x*100 + x>>16) & 0x0000ffff0000ffff
-	return (x*10_000 + x>>32) & 0xffffffff, true
+	return (x*10_000 + x>>32) & 0xffffffff
 }
 
 // findTabs stores where the tabs of line are, as many as at has room for, and

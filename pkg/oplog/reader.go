@@ -39,6 +39,8 @@ type Reader struct {
 	keyEnds   []int
 	fields    [][]byte
 	ends      []int // of the fields of the line
+	layout    layout
+	fast      int // rows that fastRow has read
 	row       rowTimes
 	outside   int  // first_byte or last_byte outside of the request
 	pending   bool // lines.next was called ahead for the line in ahead
@@ -194,6 +196,7 @@ func (r *Reader) readColumns(line []byte, complete bool) error {
 	}
 	r.fields = make([][]byte, len(names))
 	r.ends = make([]int, len(names))
+	r.layout = layoutOf(string(line))
 	for _, c := range essential {
 		if !r.has[c] {
 			return &ReadError{r.name, r.lines.line, c.String(), errors.New("the column is missing")}
@@ -308,6 +311,14 @@ var errCut = errors.New("the last row is incomplete")
 
 // readRow reads the next line; ok says that it was a row.
 func (r *Reader) readRow(rec *Record) (ok bool, err error) {
+	if r.fastRow(rec) {
+		if err := r.completeRow(rec); err != nil {
+			return false, err
+		}
+		r.keyEnds = append(r.keyEnds, len(r.keys))
+		r.rows++
+		return true, nil
+	}
 	line, complete, err := r.nextLine()
 	if err != nil {
 		return false, err

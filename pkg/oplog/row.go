@@ -22,6 +22,11 @@ func (r *Reader) parseRow(line []byte, rec *Record) error {
 	if err := r.setFields(line, rec); err != nil {
 		return err
 	}
+	return r.completeRow(rec)
+}
+
+// completeRow works out what follows from several fields.
+func (r *Reader) completeRow(rec *Record) error {
 	if err := r.setTimes(rec); err != nil {
 		return err
 	}
@@ -66,6 +71,7 @@ func (r *Reader) setQuoted(line []byte, rec *Record) error {
 	if err != nil {
 		return err
 	}
+	defer r.forgetNames()
 	for i, c := range r.columns {
 		if !r.setField(rec, c, fields[i]) {
 			return r.badField(c, fields[i])
@@ -73,6 +79,12 @@ func (r *Reader) setQuoted(line []byte, rec *Record) error {
 	}
 	r.row.lastEmpty = len(fields[len(fields)-1]) == 0
 	return nil
+}
+
+// forgetNames keeps a name with a tab in it from being taken for two fields by
+// fastRow, which compares text with the names of the line before.
+func (r *Reader) forgetNames() {
+	r.ops.last, r.clients.last, r.endpoints.last, r.errs.last = "", "", "", ""
 }
 
 // nulError names the field that has a NUL in it.
@@ -254,6 +266,11 @@ func (r *Reader) setTime(rec *Record, c column, f []byte) (ok bool) {
 		return c != colStart
 	}
 	ns, ok := r.time.parse(f)
+	r.keepTime(rec, c, ns)
+	return ok
+}
+
+func (r *Reader) keepTime(rec *Record, c column, ns int64) {
 	switch c {
 	case colStart:
 		r.row.start, rec.Start = ns, ns
@@ -266,7 +283,6 @@ func (r *Reader) setTime(rec *Record, c column, f []byte) (ok bool) {
 	case colDue:
 		rec.Due = ns
 	}
-	return ok
 }
 
 func (r *Reader) setNumber(rec *Record, c column, f []byte) bool {
@@ -279,27 +295,34 @@ func (r *Reader) setNumber(rec *Record, c column, f []byte) bool {
 		return ok
 	}
 	n, ok := parseInt(f)
+	return ok && r.keepNumber(rec, c, uint64(n))
+}
+
+// keepNumber puts a number where it belongs, if it fits.
+func (r *Reader) keepNumber(rec *Record, c column, n uint64) bool {
 	switch c {
 	case colThread:
 		rec.Thread = uint32(n)
-		ok = ok && n <= math.MaxInt32 // leaves room for offsets
+		return n <= math.MaxInt32 // leaves room for offsets
 	case colObjects:
 		rec.Objects = int(n)
 	case colBytes:
-		rec.Bytes = n
+		rec.Bytes = int64(n)
 	case colDuration:
-		r.row.duration, r.row.hasDuration = n, true
+		r.row.duration, r.row.hasDuration = int64(n), true
+	case colCategory:
+		rec.Category = n
 	case colStatus:
 		rec.Status = uint16(n)
-		ok = ok && n <= math.MaxUint16
+		return n <= math.MaxUint16
 	case colRetries:
 		rec.Retries = uint16(n)
-		ok = ok && n <= math.MaxUint16
+		return n <= math.MaxUint16
 	case colRequests:
 		rec.Requests = uint16(n)
-		ok = ok && n <= math.MaxUint16
+		return n <= math.MaxUint16
 	}
-	return ok
+	return true
 }
 
 // setTimes makes offsets of the times. duration_ns counts before end, because

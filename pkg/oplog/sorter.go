@@ -12,37 +12,28 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// A sorter sorts any number of rows in constant memory. Rows go through a heap
-// that lets the smallest one out when it is full (replacement selection), so a
+// A sorter sorts any number of rows in constant memory. Rows go through piles
+// that let the smallest one out when they are full (replacement selection), so a
 // log that is only roughly in order, as all are, becomes one sorted run on
 // disk; what arrives too late starts another. The runs are merged at the end.
 // Sorting equal chunks instead would make hundreds of runs of a long log.
 type sorter struct {
 	folder   string
-	maxRows  int // in the heap
+	maxRows  int // in the piles
 	maxBytes int
 	fanIn    int
 
-	heap  []heapRow
-	slots []sortRow
-	free  []uint32
-	bytes int // bodies in the heap
+	piles piles
 
-	run   uint32 // that rows are let out to
-	last  sortRow
+	run   uint32  // that rows are let out to
+	last  sortRow // that was let out; its body is in a buffer of the runWriter
 	out   *runWriter
 	files []*os.File
 	buf   []byte
 }
 
-type heapRow struct {
-	start int64
-	run   uint32
-	slot  uint32
-}
-
 const (
-	sorterRows  = 48 << 10 // rows in the heap: half a second of the fastest client
+	sorterRows  = 48 << 10 // rows in the piles: half a second of the fastest client
 	sorterBytes = 8 << 20  // of their bodies
 	fanIn       = 16       // runs that are merged at once; mostly there are one or two
 	runBlock    = 256 << 10
@@ -55,93 +46,32 @@ func newSorter(folder string) *sorter {
 // add takes a row. Its record is not kept.
 func (s *sorter) add(r *Record, source uint32) error {
 	s.buf = appendBody(s.buf[:0], r)
-	for len(s.heap) > 0 && (len(s.heap) >= s.maxRows || s.bytes+len(s.buf) > s.maxBytes) {
+	for n := s.piles.len(); n > 0 && (n >= s.maxRows || s.piles.bytes+len(s.buf) > s.maxBytes); n-- {
 		if err := s.letOut(); err != nil {
 			return err
 		}
 	}
-	slot := s.slot()
-	row := &s.slots[slot]
-	row.start, row.source, row.body = r.Start, source, append(row.body[:0], s.buf...)
-	s.bytes += len(row.body)
-	run := s.run
+	row, run := sortRow{r.Start, source, s.buf}, s.run
 	if s.out != nil && row.compare(&s.last) < 0 {
 		run++
 	}
-	s.heap = append(s.heap, heapRow{row.start, run, slot})
-	s.up(len(s.heap) - 1)
+	s.piles.push(&row, run)
 	return nil
-}
-
-func (s *sorter) slot() uint32 {
-	if n := len(s.free); n > 0 {
-		slot := s.free[n-1]
-		s.free = s.free[:n-1]
-		return slot
-	}
-	s.slots = append(s.slots, sortRow{})
-	return uint32(len(s.slots) - 1)
-}
-
-func (s *sorter) less(a, b heapRow) bool {
-	if a.run != b.run {
-		return a.run < b.run
-	}
-	if a.start != b.start {
-		return a.start < b.start
-	}
-	return s.slots[a.slot].compare(&s.slots[b.slot]) < 0
-}
-
-func (s *sorter) up(i int) {
-	for i > 0 {
-		p := (i - 1) / 2
-		if !s.less(s.heap[i], s.heap[p]) {
-			return
-		}
-		s.heap[i], s.heap[p] = s.heap[p], s.heap[i]
-		i = p
-	}
-}
-
-func (s *sorter) down() {
-	i := 0
-	for {
-		c := 2*i + 1
-		if c >= len(s.heap) {
-			return
-		}
-		if c+1 < len(s.heap) && s.less(s.heap[c+1], s.heap[c]) {
-			c++
-		}
-		if !s.less(s.heap[c], s.heap[i]) {
-			return
-		}
-		s.heap[i], s.heap[c] = s.heap[c], s.heap[i]
-		i = c
-	}
 }
 
 // letOut writes the smallest row to its run.
 func (s *sorter) letOut() error {
-	top := s.heap[0]
-	n := len(s.heap) - 1
-	s.heap[0] = s.heap[n]
-	s.heap = s.heap[:n]
-	s.down()
-	if s.out == nil || top.run != s.run {
-		if err := s.startRun(top.run); err != nil {
+	row, run := s.piles.pop()
+	if s.out == nil || run != s.run {
+		if err := s.startRun(run); err != nil {
 			return err
 		}
 	}
-	row := &s.slots[top.slot]
-	s.bytes -= len(row.body)
-	s.last.start, s.last.body = row.start, append(s.last.body[:0], row.body...)
 	err := s.out.write(row)
-	if cap(row.body) > 1024 {
-		row.body = nil // or a few huge rows would stay in memory in every slot
+	s.last = sortRow{start: row.start, body: s.out.buf[rowHead:]}
+	if cap(row.body) > 256 {
+		row.body = nil // or room for a large row would stay in every slot
 	}
-	s.free = append(s.free, top.slot)
 	return err
 }
 
@@ -202,12 +132,12 @@ func (s *sorter) collapse() error {
 
 // finish ends the adding.
 func (s *sorter) finish() error {
-	for len(s.heap) > 0 {
+	for s.piles.len() > 0 {
 		if err := s.letOut(); err != nil {
 			return err
 		}
 	}
-	s.heap, s.slots, s.free = nil, nil, nil
+	s.piles = piles{}
 	return s.endRun()
 }
 
@@ -239,8 +169,10 @@ func dropFile(f *os.File) error {
 // fastest compression is the right one.
 type runWriter struct {
 	z   *s2.Writer
-	buf []byte
+	buf []byte // the last row
 }
+
+const rowHead = 16 // bytes before the body
 
 func newRunWriter(f *os.File) *runWriter {
 	return &runWriter{z: s2.NewWriter(f, s2.WriterConcurrency(1), s2.WriterBlockSize(runBlock))}
@@ -272,7 +204,7 @@ func newRunReader(f *os.File) (*runReader, error) {
 
 // next reads a row; io.EOF says that there is none.
 func (r *runReader) next() error {
-	var head [16]byte
+	var head [rowHead]byte
 	b, err := r.r.Peek(len(head))
 	if len(b) == 0 && errors.Is(err, io.EOF) {
 		return io.EOF

@@ -117,6 +117,31 @@ func (c *Client) Delete(ctx context.Context, refs []Ref) error {
 	return c.anyHost(ctx, func(h *Host) error { return h.desk.Delete(ctx, refs, NewTrace(time.Now())) })
 }
 
+// AbortUploads ends the multipart uploads under prefix that were never
+// completed and whose names are ours.
+func (c *Client) AbortUploads(ctx context.Context, bucket, prefix string, ours func(key string) bool) error {
+	return c.anyHost(ctx, func(h *Host) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel() // or the sender of a listing that is left early stays
+		for u := range h.desk.core.ListIncompleteUploads(ctx, bucket, prefix, true) {
+			if unknownToStore(u.Err) {
+				return nil // then it can have none
+			}
+			if u.Err != nil {
+				return u.Err
+			}
+			if !ours(u.Key) {
+				continue
+			}
+			err := h.desk.core.AbortMultipartUpload(ctx, bucket, u.Key, u.UploadID)
+			if e, ok := asError(err, nil).(*Error); ok && e.Code != "NoSuchUpload" {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // unknownToStore says whether err means that the store lacks the function.
 func unknownToStore(err error) bool {
 	e, ok := asError(err, nil).(*Error)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -50,6 +51,7 @@ type Client struct {
 	selector *Selector
 	region   string
 	engine   string
+	dialed   atomic.Int64
 }
 
 // libraryRetries makes minio-go never wait: it sleeps after a failed request
@@ -71,7 +73,7 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	for i, a := range cfg.Hosts {
-		h, err := newHost(&cfg, a, c.engine)
+		h, err := newHost(&cfg, a, c.engine, &c.dialed)
 		if err != nil {
 			return nil, fmt.Errorf("host %s: %w", a.Name, err)
 		}
@@ -111,18 +113,18 @@ func chooseEngine(cfg *Config) (string, error) {
 	return engineLean, nil
 }
 
-func newHost(cfg *Config, a Address, name string) (*Host, error) {
-	library, err := newMinioEngine(cfg, a, answerTimeout)
+func newHost(cfg *Config, a Address, name string, dialed *atomic.Int64) (*Host, error) {
+	library, err := newMinioEngine(cfg, a, answerTimeout, dialed)
 	if err != nil {
 		return nil, err
 	}
 	var engine Engine = library
 	if name == engineLean {
-		if engine, err = newLeanEngine(cfg, a, library); err != nil {
+		if engine, err = newLeanEngine(cfg, a, library, dialed); err != nil {
 			return nil, err
 		}
 	}
-	desk, err := newMinioEngine(cfg, a, deskTimeout)
+	desk, err := newMinioEngine(cfg, a, deskTimeout, new(atomic.Int64))
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +138,8 @@ func newHost(cfg *Config, a Address, name string) (*Host, error) {
 	return &Host{Engine: engine, Endpoint: scheme + shown, desk: desk}, nil
 }
 
-func newMinioEngine(cfg *Config, a Address, answer time.Duration) (*minioEngine, error) {
-	transport, err := newTransport(cfg, a.Dial, answer)
+func newMinioEngine(cfg *Config, a Address, answer time.Duration, dialed *atomic.Int64) (*minioEngine, error) {
+	transport, err := newTransport(cfg, a.Dial, answer, dialed)
 	if err != nil {
 		return nil, err
 	}
@@ -160,6 +162,9 @@ func (c *Client) Acquire() *Host { return c.hosts[c.selector.Acquire()] }
 
 // Release says that the request on h has finished.
 func (c *Client) Release(h *Host) { c.selector.Release(h.index) }
+
+// Connections is how many connections were opened for the load so far.
+func (c *Client) Connections() int64 { return c.dialed.Load() }
 
 // EngineName says what sends the requests.
 func (c *Client) EngineName() string { return c.engine }
@@ -185,7 +190,7 @@ const (
 func (c *Client) anyHost(ctx context.Context, do func(*Host) error) error {
 	began := time.Now()
 	for attempt := 1; ; attempt++ {
-		err := c.tryHosts(ctx, do)
+		err := c.tryHosts(ctx, attempt-1, do)
 		var nobody *UnreachableError
 		if err == nil || !Repeatable(err) || errors.As(err, &nobody) || attempt == deskAttempts || time.Since(began) > deskPatience {
 			return err
@@ -198,14 +203,27 @@ func (c *Client) anyHost(ctx context.Context, do func(*Host) error) error {
 	}
 }
 
-func (c *Client) tryHosts(ctx context.Context, do func(*Host) error) error {
+// tryHosts goes on to the next host for every error that another one may not
+// have. Each attempt begins with another host.
+func (c *Client) tryHosts(ctx context.Context, first int, do func(*Host) error) error {
 	var unreachable []error
-	for _, h := range c.hosts {
+	var busy error
+	for i := range c.hosts {
+		h := c.hosts[(first+i)%len(c.hosts)]
 		err := asError(do(h), nil)
-		if err == nil || !IsConnection(err) || ctx.Err() != nil {
+		switch {
+		case err == nil || ctx.Err() != nil:
+			return err
+		case IsConnection(err):
+			unreachable = append(unreachable, fmt.Errorf("%s (%w)", h.Endpoint, err))
+		case Repeatable(err):
+			busy = err
+		default:
 			return err
 		}
-		unreachable = append(unreachable, fmt.Errorf("%s (%w)", h.Endpoint, err))
+	}
+	if busy != nil {
+		return busy
 	}
 	return &UnreachableError{Hosts: c.Endpoints(), Err: errors.Join(unreachable...)}
 }
@@ -218,7 +236,10 @@ type UnreachableError struct {
 
 func (e *UnreachableError) Error() string {
 	first, _, _ := strings.Cut(e.Err.Error(), "\n")
-	if len(e.Hosts) == 1 {
+	switch {
+	case CodeOf(e.Err) == CodeTLS:
+		return "no TLS connection with " + first // somebody does answer
+	case len(e.Hosts) == 1:
 		return "nothing answers at " + first
 	}
 	return fmt.Sprintf("none of %d hosts answers; the first: %s", len(e.Hosts), first)

@@ -42,19 +42,20 @@ type leanEngine struct {
 	idle       []*leanConn
 	regions    map[string]string // by bucket, where they had to be asked for
 	generation atomic.Uint32     // of regions
+	dialed     *atomic.Int64     // connections opened so far, over all hosts
 }
 
 // errNotLean says that a request is one for minio-go.
 var errNotLean = errors.New("not for the lean engine")
 
-func newLeanEngine(cfg *Config, a Address, fallback *minioEngine) (*leanEngine, error) {
+func newLeanEngine(cfg *Config, a Address, fallback *minioEngine, dialed *atomic.Int64) (*leanEngine, error) {
 	e := &leanEngine{
 		fallback: fallback, creds: cfg.Credentials, region: cfg.Region, unsigned: cfg.UnsignedPayload,
 		host: hostHeader(a.Name, cfg.TLS), addr: withPort(cmp.Or(a.Dial, a.Name), cfg.TLS),
 		piece:    pieceSize(cfg.Concurrency),
 		agent:    "\r\nUser-Agent: warp/" + cfg.AppVersion + " (" + runtime.GOOS + "; " + runtime.GOARCH + ") lean\r\n",
 		patience: answerTimeout, tick: leanTick,
-		regions: make(map[string]string),
+		regions: make(map[string]string), dialed: dialed,
 	}
 	if !cfg.TLS {
 		return e, nil
@@ -84,7 +85,10 @@ func leanCan(cfg *Config, a Address) string {
 	if err != nil {
 		return err.Error()
 	}
-	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u})
+	var proxy *url.URL
+	if find := proxyFor(a.Dial); find != nil {
+		proxy, err = find(&http.Request{URL: u})
+	}
 	switch host := strings.ToLower(u.Hostname()); {
 	case proxy != nil || err != nil:
 		return "the environment sets a proxy"
@@ -267,13 +271,18 @@ func (e *leanEngine) do(ctx context.Context, q *leanQuery, tr *Trace) (*leanConn
 	}
 }
 
-// repeatable follows net/http: a request that the store cannot have answered
-// is sent again on another connection, an upload only if none of it was sent.
+// repeatable says whether a connection died between two requests, so that the
+// later one is for another connection: none of it was sent, or the store has
+// closed the connection in good order and the request changes nothing. A reset
+// is an error, or a store that resets connections would look healthy.
 func (c *leanConn) repeatable(q *leanQuery, err error) bool {
-	if c.answered || c.wrote && q.method == "PUT" {
+	switch {
+	case c.answered:
 		return false
+	case c.wrote:
+		return q.method != "PUT" && err == io.EOF
 	}
-	return err == errStale || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	return err == errStale || err == io.EOF || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 // failed gives up a connection and says why.

@@ -79,6 +79,7 @@ func (e *leanEngine) dial(ctx context.Context) (*leanConn, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.dialed.Add(1)
 	c := &leanConn{e: e, nc: nc, tcp: newRawSocket(nc), in: make([]byte, leanLineMost), since: time.Now()}
 	if e.tls == nil {
 		c.raw = c.tcp

@@ -26,6 +26,9 @@ var receiveBuffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); ret
 
 func (e *minioEngine) Put(ctx context.Context, p Put, tr *Trace) (Object, error) {
 	opts := minio.PutObjectOptions{ContentType: p.ContentType, PartSize: e.part, DisableContentSha256: e.unsigned}
+	lent := &lentBody{body: p.Body}
+	defer lent.takeBack()
+	p.Body = lent
 	var info minio.UploadInfo
 	var err error
 	ctx, seen := watch(ctx, tr)

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,21 +24,27 @@ const (
 )
 
 // newTransport returns a transport for one host that waits for answers as long
-// as given. With addr it connects there,
-// whatever the name in the URL is, so that each address of a name can be a
-// host of its own while TLS still sees the name.
-func newTransport(cfg *Config, addr string, answer time.Duration) (*http.Transport, error) {
+// as given. With addr it connects there, whatever the name in the URL is, so
+// that each address of a name can be a host of its own while TLS still sees
+// the name.
+func newTransport(cfg *Config, addr string, answer time.Duration, dialed *atomic.Int64) (*http.Transport, error) {
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
 	t := &http.Transport{
 		DialContext: func(ctx context.Context, network, target string) (net.Conn, error) {
 			if addr != "" {
 				target = addr
 			}
-			return dialer.DialContext(ctx, network, target)
+			dialed.Add(1)
+			conn, err := dialer.DialContext(ctx, network, target)
+			if err != nil {
+				return nil, err
+			}
+			return &impatientConn{conn, answer}, nil
 		},
-		Proxy:                 http.ProxyFromEnvironment,
-		MaxIdleConns:          0,
-		MaxIdleConnsPerHost:   max(cfg.Concurrency, 16),
+		Proxy:        proxyFor(addr),
+		MaxIdleConns: 0,
+		// minio-go sends up to four parts of an upload at a time.
+		MaxIdleConnsPerHost:   4 * max(cfg.Concurrency, 4),
 		IdleConnTimeout:       90 * time.Second,
 		TLSHandshakeTimeout:   15 * time.Second,
 		ResponseHeaderTimeout: answer,
@@ -55,6 +63,38 @@ func newTransport(cfg *Config, addr string, answer time.Duration) (*http.Transpo
 	}
 	t.TLSClientConfig = tlsConfig
 	return t, nil
+}
+
+// proxyFor returns the proxy of the environment, unless the address is given:
+// then it is there that the connection must go.
+func proxyFor(addr string) func(*http.Request) (*url.URL, error) {
+	if addr != "" {
+		return nil
+	}
+	return http.ProxyFromEnvironment
+}
+
+// An impatientConn fails when nothing moves for too long: a store that freezes
+// in the middle of a body would otherwise hold prepare or clean-up for ever.
+type impatientConn struct {
+	net.Conn
+	patience time.Duration
+}
+
+func (c *impatientConn) Read(p []byte) (int, error) {
+	if err := c.Conn.SetReadDeadline(time.Now().Add(c.patience)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Read(p)
+}
+
+// Write begins the wait for the answer too, for which net/http may have been
+// reading since the answer before.
+func (c *impatientConn) Write(p []byte) (int, error) {
+	if err := c.Conn.SetDeadline(time.Now().Add(c.patience)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(p)
 }
 
 // bufferSize shares 4 MiB among the connections, since thousands of them with

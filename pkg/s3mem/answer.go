@@ -27,6 +27,9 @@ func (a *answer) finish() {
 }
 
 func (a *answer) WriteHeader(status int) {
+	if a.sent {
+		return // an error after the answer has begun; net/http would complain on the user's terminal
+	}
 	a.finish()
 	a.ResponseWriter.WriteHeader(status)
 }

@@ -203,15 +203,44 @@ func (s *nullConn) one() error {
 			return err
 		}
 	}
-	discard := s.discard
-	if req.length < 0 {
-		discard = s.discardChunks
-	}
-	if err := discard(req.length); err != nil {
+	deleted, err := s.body(&req)
+	if err != nil {
 		return err
 	}
 	s.n.wait(req.method, req.target)
+	if deleted != nil {
+		return s.send("200 OK", "", deleted, int64(len(deleted)), int64(len(deleted)))
+	}
 	return s.answer(&req)
+}
+
+// mostKeys is more than the names of the 1000 objects that one request may delete.
+const mostKeys = 4 << 20
+
+// body drops the body of a request, except that of a batch deletion: clients count the deletions that are confirmed,
+// so the answer must name them.
+func (s *nullConn) body(req *nullRequest) (deleted []byte, err error) {
+	switch {
+	case req.length < 0:
+		return nil, s.discardChunks(req.length)
+	case req.method != "POST" || !isBatchDelete(req.target) || req.length > mostKeys:
+		return nil, s.discard(req.length)
+	}
+	list := make([]byte, req.length)
+	if _, err := io.ReadFull(s.br, list); err != nil {
+		return nil, err
+	}
+	s.n.bytesIn.Add(req.length)
+	var entries []byte
+	for {
+		_, rest, found := bytes.Cut(list, []byte("<Key>"))
+		key, rest, ok := bytes.Cut(rest, []byte("</Key>"))
+		if !found || !ok {
+			return []byte(document("DeleteResult", string(entries))), nil
+		}
+		entries = append(append(append(entries, "<Deleted><Key>"...), key...), "</Key></Deleted>"...)
+		list = rest
+	}
 }
 
 // wait delays an answer as the options or a freeze demand.
@@ -404,17 +433,8 @@ func (s *nullConn) send(status, extra string, piece []byte, announced, length in
 func nullXML(method, target string) string {
 	path, query, _ := strings.Cut(target, "?")
 	_, key, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	has := func(name string) bool {
-		for p := range strings.SplitSeq(query, "&") {
-			if k, _, _ := strings.Cut(p, "="); k == name {
-				return true
-			}
-		}
-		return false
-	}
+	has := func(name string) bool { return hasParameter(query, name) }
 	switch {
-	case method == "POST" && has("delete"):
-		return document("DeleteResult", "")
 	case method == "POST" && has("uploads"):
 		return document("InitiateMultipartUploadResult", "<Bucket>b</Bucket><Key>k</Key><UploadId>null</UploadId>")
 	case method == "POST" && has("uploadId"):
@@ -446,4 +466,18 @@ func copyDrop(c *net.TCPConn, n int64) error {
 		return io.ErrUnexpectedEOF
 	}
 	return err
+}
+
+func isBatchDelete(target string) bool {
+	_, query, _ := strings.Cut(target, "?")
+	return hasParameter(query, "delete")
+}
+
+func hasParameter(query, name string) bool {
+	for p := range strings.SplitSeq(query, "&") {
+		if k, _, _ := strings.Cut(p, "="); k == name {
+			return true
+		}
+	}
+	return false
 }

@@ -135,3 +135,24 @@ func TestNullTakesChunkedBodies(t *testing.T) {
 		t.Errorf("%d answers, %d bytes in, %v", got, n.BytesIn(), err)
 	}
 }
+
+// Clients count the deletions that are confirmed.
+func TestNullConfirmsDeletions(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, startNull(t, NullOptions{}).Addr())
+	want := map[string]bool{"a/1": true, "b&<2>": true, "c 3": true}
+	names := make(chan minio.ObjectInfo, len(want))
+	for name := range want {
+		names <- minio.ObjectInfo{Key: name}
+	}
+	close(names)
+	for r := range c.RemoveObjectsWithResult(t.Context(), "bkt", names, minio.RemoveObjectsOptions{}) {
+		if r.Err != nil || !want[r.ObjectName] {
+			t.Errorf("%q: %v", r.ObjectName, r.Err)
+		}
+		delete(want, r.ObjectName)
+	}
+	if len(want) != 0 {
+		t.Errorf("not confirmed: %v", want)
+	}
+}

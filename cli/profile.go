@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/pprof"
+	"runtime/trace"
+
+	"github.com/urfave/cli/v3"
+)
+
+// profileFlags ask for profiles of warp itself while it measures.
+type profileFlags struct {
+	dir                                    string
+	cpu, mem, block, mutex, threads, trace bool
+}
+
+func (f *profileFlags) flags() []cli.Flag {
+	hidden := func(name string, p *bool, what string) cli.Flag {
+		return &cli.BoolFlag{Name: name, Destination: p, Hidden: true, Usage: "write " + what + " of warp itself"}
+	}
+	return []cli.Flag{
+		&cli.StringFlag{Name: "pprofdir", Value: "pprof", Destination: &f.dir, Hidden: true, TakesFile: true,
+			Usage: "`FOLDER` for profiles of warp itself; created where it does not exist"},
+		hidden("cpu", &f.cpu, "a CPU profile"),
+		hidden("mem", &f.mem, "a heap profile"),
+		hidden("block", &f.block, "a profile of where goroutines wait"),
+		hidden("mutex", &f.mutex, "a profile of contended locks"),
+		hidden("threads", &f.threads, "a profile of where threads were created"),
+		hidden("trace", &f.trace, "an execution trace"),
+	}
+}
+
+// A profile is one kind of profile and the file that it goes to.
+type profile struct {
+	name  string
+	begin func(io.Writer) error // when measuring starts; may be nil
+	end   func(io.Writer) error // when it stops
+	file  *os.File
+}
+
+// wanted lists the profiles that were asked for.
+func (f *profileFlags) wanted() []*profile {
+	lookup := func(name string, before, after func()) func(io.Writer) error {
+		return func(w io.Writer) error {
+			before()
+			defer after()
+			return pprof.Lookup(name).WriteTo(w, 0)
+		}
+	}
+	nothing := func() {}
+	all := []struct {
+		wanted bool
+		profile
+	}{
+		{f.cpu, profile{name: "cpu.pprof", begin: pprof.StartCPUProfile,
+			end: func(io.Writer) error { pprof.StopCPUProfile(); return nil }}},
+		{f.trace, profile{name: "trace.out", begin: trace.Start,
+			end: func(io.Writer) error { trace.Stop(); return nil }}},
+		{f.mem, profile{name: "mem.pprof", end: lookup("heap", runtime.GC, nothing)}},
+		{f.block, profile{name: "block.pprof",
+			begin: func(io.Writer) error { runtime.SetBlockProfileRate(10_000); return nil }, // ns of waiting per sample
+			end:   lookup("block", nothing, func() { runtime.SetBlockProfileRate(0) })}},
+		{f.mutex, profile{name: "mutex.pprof",
+			begin: func(io.Writer) error { runtime.SetMutexProfileFraction(10); return nil },
+			end:   lookup("mutex", nothing, func() { runtime.SetMutexProfileFraction(0) })}},
+		{f.threads, profile{name: "threads.pprof", end: lookup("threadcreate", nothing, nothing)}},
+	}
+	var wanted []*profile
+	for i := range all {
+		if all[i].wanted {
+			wanted = append(wanted, &all[i].profile)
+		}
+	}
+	return wanted
+}
+
+// profiles are the files of a run's profiles: opened before any load is made,
+// filled while measuring.
+type profiles []*profile
+
+func (f *profileFlags) open() (profiles, error) {
+	all := profiles(f.wanted())
+	if len(all) == 0 {
+		return nil, nil
+	}
+	if err := os.MkdirAll(f.dir, 0o755); err != nil {
+		return nil, runError("--pprofdir: %w", err)
+	}
+	for i, p := range all {
+		file, err := os.OpenFile(filepath.Join(f.dir, p.name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if err == nil {
+			p.file = file
+			continue
+		}
+		all[:i].discard()
+		if errors.Is(err, fs.ErrExist) {
+			return nil, usageError("%s exists already", filepath.Join(f.dir, p.name)).tell("name another folder with --pprofdir")
+		}
+		return nil, runError("--pprofdir: %w", err)
+	}
+	return all, nil
+}
+
+// discard removes the files of a run that did not come to measuring.
+func (all profiles) discard() {
+	for _, p := range all {
+		if p.file != nil {
+			p.file.Close()
+			os.Remove(p.file.Name())
+			p.file = nil
+		}
+	}
+}
+
+func (all profiles) begin() error {
+	for _, p := range all {
+		if p.begin == nil {
+			continue
+		}
+		if err := p.begin(p.file); err != nil {
+			return fmt.Errorf("begin the profile %s: %w", p.name, err)
+		}
+	}
+	return nil
+}
+
+// end completes the files.
+func (all profiles) end() error {
+	var errs []error
+	for _, p := range all {
+		if p.file == nil {
+			continue
+		}
+		err := errors.Join(p.end(p.file), p.file.Close())
+		p.file = nil
+		if err != nil {
+			errs = append(errs, fmt.Errorf("write the profile %s: %w", p.name, err))
+		}
+	}
+	return errors.Join(errs...)
+}

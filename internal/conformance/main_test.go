@@ -1,0 +1,309 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"warp/cli"
+	"warp/internal/teststore"
+	"warp/pkg/aggregate"
+	"warp/pkg/oplog"
+)
+
+// actAsWarp makes the test binary be warp, for tests that need a process of its own.
+const actAsWarp = "WARP_CONFORMANCE_ACT_AS_WARP"
+
+var stores teststore.Pool
+
+func TestMain(m *testing.M) {
+	if os.Getenv(actAsWarp) != "" {
+		os.Exit(cli.Main(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}
+	// Most tests wait for a run's time to be over, which is no work.
+	flag.Parse()
+	if p := flag.Lookup("test.parallel"); p != nil {
+		_ = p.Value.Set("4")
+	}
+	os.Exit(stores.Run(m))
+}
+
+// An outcome is what a command line came to.
+type outcome struct {
+	line     string
+	code     int
+	out, err string
+}
+
+func (o outcome) String() string {
+	return fmt.Sprintf("warp %s\nexit %d\n--- stdout\n%s--- stderr\n%s", o.line, o.code, o.out, o.err)
+}
+
+// want ends the test where the exit code is another.
+func (o outcome) want(t *testing.T, code int) outcome {
+	t.Helper()
+	if o.code != code {
+		t.Fatalf("exit %d, want %d: %s", o.code, code, o)
+	}
+	return o
+}
+
+// errorLines are the lines with which warp says why it failed.
+func (o outcome) errorLines() (lines []string) {
+	for l := range strings.Lines(o.err) {
+		if strings.HasPrefix(l, "warp: error: ") {
+			lines = append(lines, strings.TrimSpace(l))
+		}
+	}
+	return lines
+}
+
+// says wants exactly one error line, with all of the words in it.
+func (o outcome) says(t *testing.T, words ...string) string {
+	t.Helper()
+	lines := o.errorLines()
+	if len(lines) != 1 {
+		t.Fatalf("%d error lines, want one: %s", len(lines), o)
+	}
+	for _, w := range words {
+		if !strings.Contains(lines[0], w) {
+			t.Errorf("%q is not in %q", w, lines[0])
+		}
+	}
+	return lines[0]
+}
+
+// warp runs a command line in this process.
+func warp(args ...string) outcome {
+	var out, errw bytes.Buffer
+	code := cli.Main(context.Background(), append([]string{"warp"}, args...), strings.NewReader(""), &out, &errw)
+	return outcome{strings.Join(args, " "), code, out.String(), errw.String()}
+}
+
+// process makes a command of warp with nothing in its environment but env, so that a developer's own settings
+// and credentials cannot reach it.
+func process(t *testing.T, env []string, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Env = append([]string{actAsWarp + "=1", "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}, env...)
+	cmd.Dir = t.TempDir()
+	return cmd
+}
+
+// warpProcess runs a command line in a process of its own.
+func warpProcess(t *testing.T, env []string, args ...string) outcome {
+	t.Helper()
+	cmd := process(t, env, args...)
+	var out, errw bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errw
+	err := cmd.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return outcome{strings.Join(args, " "), cmd.ProcessState.ExitCode(), out.String(), errw.String()}
+}
+
+// A bed is where runs of one test work: a bucket of their own in a store, behind a proxy.
+type bed struct {
+	store  *teststore.Store
+	proxy  *teststore.Proxy
+	bucket string
+	client *minio.Client // past the proxy
+	dir    string
+	runs   int
+}
+
+var buckets atomic.Int64
+
+func newBed(t *testing.T, s *teststore.Store, faults ...*teststore.Fault) *bed {
+	t.Helper()
+	b := &bed{
+		store: s, proxy: teststore.NewProxy(t, s.Endpoint, faults...), dir: t.TempDir(),
+		bucket: fmt.Sprintf("conformance-%d", buckets.Add(1)),
+	}
+	var err error
+	b.client, err = minio.New(s.Endpoint, &minio.Options{
+		Creds: credentials.NewStaticV4(s.AccessKey, s.SecretKey, ""), Region: s.Region,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// target are the flags that lead to the bed.
+func (b *bed) target() []string {
+	return []string{"--host=" + b.proxy.Endpoint, "--access-key=" + b.store.AccessKey, "--secret-key=" + b.store.SecretKey,
+		"--region=" + b.store.Region, "--bucket=" + b.bucket}
+}
+
+// line completes a benchmark's command line; data is the log's name.
+func (b *bed) line(args ...string) (line []string, log string) {
+	b.runs++
+	data := filepath.Join(b.dir, fmt.Sprintf("run%d", b.runs))
+	return append(append(append([]string{args[0]}, b.target()...), "--benchdata="+data), args[1:]...), data + ".csv.zst"
+}
+
+// run runs a benchmark in this process.
+func (b *bed) run(args ...string) (o outcome, log string) {
+	line, log := b.line(args...)
+	return warp(line...), log
+}
+
+// clean wants nothing left in the bucket, and the bucket to be there.
+func (b *bed) clean(t *testing.T) {
+	t.Helper()
+	b.left(t, nil)
+}
+
+// left wants exactly these keys in the bucket.
+func (b *bed) left(t *testing.T, keys map[string]bool) {
+	t.Helper()
+	ctx := t.Context()
+	if exists, err := b.client.BucketExists(ctx, b.bucket); err != nil || !exists {
+		t.Errorf("bucket %s: exists %v, error %v", b.bucket, exists, err)
+		return
+	}
+	found := map[string]bool{}
+	note := func(what string, o minio.ObjectInfo) {
+		switch {
+		case o.Err != nil:
+			t.Errorf("listing %s of %s: %v", what, b.bucket, o.Err)
+		case !keys[o.Key]:
+			t.Errorf("left behind in %s: %s (%s)", b.bucket, o.Key, what)
+		}
+		found[o.Key] = true
+	}
+	for o := range b.client.ListObjectsIter(ctx, b.bucket, minio.ListObjectsOptions{Recursive: true}) {
+		note("an object", o)
+	}
+	if b.store.Can.Versioning {
+		for o := range b.client.ListObjectsIter(ctx, b.bucket, minio.ListObjectsOptions{Recursive: true, WithVersions: true}) {
+			note("a version", o)
+		}
+	}
+	for u := range b.client.ListIncompleteUploads(ctx, b.bucket, "", true) {
+		if u.Err != nil {
+			t.Errorf("listing uploads of %s: %v", b.bucket, u.Err)
+			continue
+		}
+		t.Errorf("left behind in %s: an unfinished upload of %s", b.bucket, u.Key)
+	}
+	for k := range keys {
+		if !found[k] {
+			t.Errorf("%s is no longer in %s", k, b.bucket)
+		}
+	}
+}
+
+// A history is what a log holds.
+type history struct {
+	header   oplog.Header
+	trailer  oplog.Trailer
+	rows     []oplog.Record
+	warnings []string
+}
+
+func readLog(t *testing.T, path string) history {
+	t.Helper()
+	r, err := oplog.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	h := history{header: r.Header()}
+	batch := make([]oplog.Record, 256)
+	for {
+		n, err := r.Read(batch)
+		h.rows = append(h.rows, batch[:n]...)
+		if err == io.EOF {
+			h.trailer, h.warnings = r.Trailer(), r.Warnings()
+			return h
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// of are the rows of one operation.
+func (h history) of(op string) (rows []oplog.Record) {
+	for _, r := range h.rows {
+		if r.Op == op {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+func errorsIn(rows []oplog.Record) (n int) {
+	for _, r := range rows {
+		if r.Err != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// report reads what --json wrote.
+func (o outcome) report(t *testing.T) aggregate.Report {
+	t.Helper()
+	var r aggregate.Report
+	d := json.NewDecoder(strings.NewReader(o.out))
+	if err := d.Decode(&r); err != nil {
+		t.Fatalf("the JSON report: %v: %s", err, o)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		t.Fatalf("something follows the JSON report: %s", o)
+	}
+	return r
+}
+
+// operation is the part of a report about one operation.
+func operation(t *testing.T, r aggregate.Report, op string) aggregate.Operation {
+	t.Helper()
+	for _, o := range r.Operations {
+		if o.Op == op {
+			return o
+		}
+	}
+	t.Fatalf("no %s in the report, which has %d operations", op, len(r.Operations))
+	panic("unreachable")
+}
+
+// sameAsAnalyze wants analyze to say of the log what the run has said, to the byte.
+func (o outcome) sameAsAnalyze(t *testing.T, log string, flags ...string) {
+	t.Helper()
+	again := warp(append([]string{"analyze", log}, flags...)...).want(t, 0)
+	if again.out != o.out {
+		t.Errorf("analyze differs from the report of the run.\nrun:\n%s\nanalyze:\n%s", o.out, again.out)
+	}
+}
+
+// eventually waits for something that another goroutine or process brings about.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}

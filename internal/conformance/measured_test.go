@@ -1,0 +1,113 @@
+package conformance
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// measuring skips a test that measures time or memory where the race detector would be what it measures.
+func measuring(t *testing.T) {
+	t.Helper()
+	if raceDetector {
+		t.Skip("measures nothing true under the race detector; make test runs it without")
+	}
+}
+
+// build makes a binary as users have it, of a package of this module.
+func build(t *testing.T, pkg string) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "binary.exe")
+	if out, err := exec.Command("go", "build", "-o", bin, pkg).CombinedOutput(); err != nil {
+		t.Fatalf("building %s: %v\n%s", pkg, err, out)
+	}
+	return bin
+}
+
+// nullProcess runs a null store in a process of its own and returns where it listens.
+func nullProcess(t *testing.T, size int) string {
+	t.Helper()
+	cmd := exec.Command(build(t, "warp/internal/nullstore"), "-stdin", fmt.Sprintf("-size=%d", size))
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); _ = cmd.Wait() })
+	addr, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(addr)
+}
+
+// TestMeasuredRate: 5000 requests/s are held within 1 %, whether few workers share them or many.
+func TestMeasuredRate(t *testing.T) {
+	measuring(t)
+	const rate, seconds = 5000, 5
+	bin, addr := build(t, "warp"), nullProcess(t, 1024)
+	for _, workers := range []int{20, 2000} {
+		data := filepath.Join(t.TempDir(), "run")
+		cmd := exec.Command(bin, "stat", "--host="+addr, "--access-key=k", "--secret-key=s", "--objects=10", "--obj.size=1KiB", "--json",
+			fmt.Sprintf("--concurrent=%d", workers), fmt.Sprintf("--duration=%ds", seconds), fmt.Sprintf("--rps-limit=%d", rate), "--benchdata="+data)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%d workers: %v", workers, err)
+		}
+		r := outcome{out: string(out)}.report(t)
+		op := operation(t, r, "STAT")
+		t.Logf("%d workers: offered %g/s, achieved %.1f/s, lag p99 %.3f ms, unsent %d", workers, op.OfferedPerS, op.AchievedPerS, op.Lag.P99, r.Unsent)
+		if off := math.Abs(op.AchievedPerS/rate - 1); off > 0.01 {
+			t.Errorf("%d workers: %.1f requests/s are achieved, %.2f %% off", workers, op.AchievedPerS, off*100)
+		}
+		if got := int(op.Requests) + int(r.Unsent); got < rate*seconds*99/100 || got > rate*seconds*101/100 {
+			t.Errorf("%d workers: %d requests sent and %d not", workers, op.Requests, r.Unsent)
+		}
+	}
+}
+
+// TestMeasuredMemory: at full speed warp stays below 100 MiB, and does not grow with the run.
+func TestMeasuredMemory(t *testing.T) {
+	measuring(t)
+	bin, addr := build(t, "warp"), nullProcess(t, 1024)
+	for _, args := range [][]string{
+		{"get", "--objects=100", "--concurrent=64"},
+		{"put", "--concurrent=64"},
+		// The null store confirms no deletion.
+		{"mixed", "--objects=1000", "--concurrent=20", "--put-distrib=10", "--delete-distrib=0"},
+	} {
+		peak := func(length time.Duration) (bytes int64, requests uint64) {
+			data := filepath.Join(t.TempDir(), "run")
+			cmd := exec.Command(bin, append(args, "--host="+addr, "--access-key=k", "--secret-key=s", "--obj.size=1KiB", "--json",
+				"--duration="+length.String(), "--benchdata="+data)...)
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%v: %v", args, err)
+			}
+			for _, op := range (outcome{out: string(out)}).report(t).Operations {
+				requests += op.Requests
+			}
+			return maxRSS(cmd.ProcessState), requests
+		}
+		short, few := peak(time.Second)
+		long, many := peak(6 * time.Second)
+		t.Logf("%v: %.1f MiB after %d requests, %.1f MiB after %d", args, float64(short)/(1<<20), few, float64(long)/(1<<20), many)
+		if long == 0 {
+			t.Skip("this system does not tell how much memory a process had")
+		}
+		if long > 100<<20 {
+			t.Errorf("%v: %d MiB resident", args, long>>20)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package conformance
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"warp/pkg/aggregate"
+	"warp/pkg/oplog"
+)
+
+// An oracle computes from the rows of one operation, in the plainest way, what the report says of them.
+type oracle struct {
+	rows     []oplog.Record
+	from, to int64 // active window, unix ns
+}
+
+// judge takes the window from the rows too: from when every thread has finished a first request until the first
+// of them starts its last.
+func judge(t *testing.T, op aggregate.Operation, rows []oplog.Record) oracle {
+	t.Helper()
+	first, last := map[uint32]int64{}, map[uint32]int64{}
+	for _, r := range rows {
+		if end, ok := first[r.Thread]; !ok || r.End() < end {
+			first[r.Thread] = r.End()
+		}
+		last[r.Thread] = max(last[r.Thread], r.Start)
+	}
+	o := oracle{rows: rows, from: math.MinInt64, to: math.MaxInt64}
+	for thread := range first {
+		o.from, o.to = max(o.from, first[thread]), min(o.to, last[thread])
+	}
+	if op.WindowBasis != "active" || op.WindowStart.UnixNano() != o.from || op.WindowEnd.UnixNano() != o.to {
+		t.Fatalf("the window is %s to %s (%s), want %s to %s", op.WindowStart, op.WindowEnd, op.WindowBasis,
+			time.Unix(0, o.from).UTC(), time.Unix(0, o.to).UTC())
+	}
+	return o
+}
+
+// successes is how many good requests lie in the window, each by its share of time.
+func (o oracle) successes() (n float64) {
+	for _, r := range o.rows {
+		if inside := min(r.End(), o.to) - max(r.Start, o.from); r.Err == "" && inside > 0 {
+			n += float64(inside) / float64(r.Duration)
+		}
+	}
+	return n
+}
+
+// sorted are the times of good requests entirely in the window, in ms.
+func (o oracle) sorted(of func(oplog.Record) time.Duration) (ms []float64) {
+	for _, r := range o.rows {
+		if r.Err == "" && r.Start >= o.from && r.End() <= o.to {
+			ms = append(ms, float64(of(r))/1e6)
+		}
+	}
+	slices.Sort(ms)
+	return ms
+}
+
+func service(r oplog.Record) time.Duration  { return r.Duration }
+func response(r oplog.Record) time.Duration { return time.Duration(r.End() - r.Due) }
+
+// holds wants the percentiles of s to be those of the times in ms, within 1 %, exact where they are exact.
+func holds(t *testing.T, s *aggregate.Stats, ms []float64) {
+	t.Helper()
+	if s == nil || int(s.Count) != len(ms) {
+		t.Fatalf("the report is about %+v, want %d requests", s, len(ms))
+	}
+	for _, p := range []struct {
+		name string
+		q    float64
+		got  float64
+	}{{"p50", 0.5, s.P50}, {"p90", 0.9, s.P90}, {"p99", 0.99, s.P99}, {"p99.9", 0.999, s.P999}} {
+		// Which of two neighbours a percentile is, is a matter of taste.
+		at := p.q * float64(len(ms))
+		low, high := ms[max(0, int(math.Ceil(at))-1)], ms[min(len(ms)-1, int(math.Ceil(at)))]
+		if p.got < low*0.99 || p.got > high*1.01 {
+			t.Errorf("%s is %g ms, the rows say %g to %g", p.name, p.got, low, high)
+		}
+	}
+	sum := 0.0
+	for _, x := range ms {
+		sum += x
+	}
+	near(t, "mean", s.Mean, sum/float64(len(ms)), 1e-6)
+	near(t, "min", s.Min, ms[0], 1e-9)
+	near(t, "max", s.Max, ms[len(ms)-1], 1e-9)
+}
+
+// near wants got within a share of want.
+func near(t *testing.T, what string, got, want, share float64) {
+	t.Helper()
+	if math.Abs(got-want) > share*math.Abs(want) {
+		t.Errorf("%s is %g, want %g within %g %%", what, got, want, share*100)
+	}
+}

@@ -1,0 +1,15 @@
+// Package doctest holds the tests that keep README and docs true: every documented command is run, and every
+// flag, column, JSON field, error code, exit code and link is held against the tool itself.
+//
+// In the documents, a fence of sh is a script. The comment on the line before it says what to do with it:
+//
+//	<!-- test -->              run it in the folder of the document's earlier scripts; it must exit with 0
+//	<!-- test exit=2 -->       … with that code
+//	<!-- test store -->        … with WARP_HOST and keys of a real store in the environment
+//	<!-- test needs=zstd -->   … where that program is installed
+//	<!-- no test: reason -->   leave it alone
+//
+// A fence of text after "<!-- output -->" is what the script before it writes. It is compared in shape: numbers,
+// times and units may differ, lines may not; a line "…" stands for any number of lines. Warnings that the machine was
+// too busy are left out of the comparison.
+package doctest

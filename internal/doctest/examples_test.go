@@ -1,0 +1,214 @@
+package doctest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"warp/internal/teststore"
+)
+
+// TestExamples runs every script of the documentation.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	for _, d := range documents(t) {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			dir := workplace(t)
+			for i, b := range d.blocks {
+				if b.language != "sh" {
+					continue
+				}
+				var want string
+				if i+1 < len(d.blocks) && d.blocks[i+1].directive == "output" {
+					want = d.blocks[i+1].text
+				}
+				t.Run("line"+strconv.Itoa(b.number), func(t *testing.T) { b.test(t, dir, want) })
+			}
+		})
+	}
+}
+
+// test runs a script and compares what it writes; want may be empty.
+func (b block) test(t *testing.T, dir, want string) {
+	if strings.HasPrefix(b.directive, "no test: ") {
+		return
+	}
+	words := strings.Fields(b.directive)
+	if len(words) == 0 || words[0] != "test" {
+		t.Fatalf("line %d: the script has neither <!-- test --> nor <!-- no test: reason --> before it", b.number)
+	}
+	code := 0
+	var env []string
+	for _, w := range words[1:] {
+		name, value, _ := strings.Cut(w, "=")
+		switch name {
+		case "exit":
+			code, _ = strconv.Atoi(value)
+		case "needs":
+			if _, err := exec.LookPath(value); err != nil {
+				t.Skipf("SKIPPED, %s is not installed", value)
+			}
+		case "store":
+			env = storeVariables(t)
+		default:
+			t.Fatalf("line %d: what does %q mean?", b.number, w)
+		}
+	}
+	r := run(t, dir, env, "sh", "-ec", b.text)
+	if r.code != code {
+		t.Fatalf("line %d: exit code %d instead of %d of\n%s\nwhich wrote\n%s", b.number, r.code, code, b.text, r.all)
+	}
+	if want != "" && !sameShape(atEase(want), atEase(r.all)) {
+		t.Errorf("line %d: the documented output has another shape than that of\n%s\ndocumented:\n%s\nreal:\n%s",
+			b.number, b.text, shape(atEase(want)), shape(atEase(r.all)))
+	}
+}
+
+func storeVariables(t *testing.T) []string {
+	s := stores.Shared(t, teststore.MinIO)
+	return []string{"WARP_HOST=" + s.Endpoint, "WARP_ACCESS_KEY=" + s.AccessKey, "WARP_SECRET_KEY=" + s.SecretKey}
+}
+
+// busy is what warp says where the machine was the limit, which depends on what else runs on it.
+var busy = regexp.MustCompile(`(?m)(^\n)?^(warp: warning|Warning): these numbers are the client's.*\n`)
+
+// atEase is output as on a machine with time to spare.
+func atEase(text string) string { return busy.ReplaceAllString(text, "") }
+
+// Numbers, from the most particular.
+var numbers = []struct {
+	pattern *regexp.Regexp
+	word    string
+}{
+	{regexp.MustCompile(`\b\d\d:\d\d:\d\d [A-Z]+\b`), "TIME"},
+	{regexp.MustCompile(`(\b|[-+])[0-9.]+ ?([KMGT]i)?B(/s)?\b`), "SIZE"},
+	{regexp.MustCompile(`(\b|[-+])([0-9.]+(h|ms|µs|ns|m|s))+\b`), "DURATION"},
+	{regexp.MustCompile(`(\b|[-+])[0-9]+(\.[0-9]+)?\b`), "N"},
+}
+
+// shape is text without its figures.
+func shape(text string) string {
+	for _, n := range numbers {
+		text = n.pattern.ReplaceAllString(text, n.word)
+	}
+	return text
+}
+
+// sameShape says whether real is what want describes.
+func sameShape(want, real string) bool {
+	var b strings.Builder
+	b.WriteString(`^`)
+	for l := range strings.Lines(shape(want)) {
+		if strings.TrimSpace(l) == "…" {
+			b.WriteString(`(?:.*\n)*`)
+		} else {
+			b.WriteString(regexp.QuoteMeta(l))
+		}
+	}
+	return regexp.MustCompile(b.String() + `$`).MatchString(shape(real))
+}
+
+func TestShape(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		want, real string
+		same       bool
+	}{
+		{"Ran 3.00s.\n", "Ran 998ms.\n", true},
+		{"at 10:00:00 UTC\n", "at 23:59:59 UTC\n", true},
+		{"1.5GiB/s, 2.00 obj/s\n", "812.0MiB/s, 81.25 obj/s\n", true},
+		{"…\nend 1\n", "a\nb\nend 2\n", true},
+		{"…\nend 1\n", "end 2\nmore\n", false},
+		{"3 errors\n", "3 requests\n", false},
+		{"99%: 1ms\n", "99%: 1ms, 99.9%: 2ms\n", false},
+	} {
+		if got := sameShape(c.want, c.real); got != c.same {
+			t.Errorf("%q and %q: the same shape is %v", c.want, c.real, got)
+		}
+	}
+}
+
+// TestMakeDemo runs the newcomer's first command in a copy of the tree, so that it leaves nothing in this one.
+func TestMakeDemo(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Fatal("make is not installed: ", err)
+	}
+	if !strings.Contains(readAll(t, "README.md"), "```\nmake demo\n```") {
+		t.Error("README does not begin with make demo")
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"Makefile", "go.mod", "go.sum", "main.go", "cli", "pkg"} {
+		from, err := filepath.Abs(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := copyTree(from, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var env []string
+	for _, name := range []string{"GOPATH", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPROXY"} {
+		out, err := exec.Command("go", "env", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		env = append(env, name+"="+strings.TrimSpace(string(out)))
+	}
+	r := run(t, dir, env, "make", "demo")
+	if r.code != 0 {
+		t.Fatalf("make demo: exit code %d\n%s%s", r.code, r.out, r.errout)
+	}
+	for _, want := range []string{"Mixed operations.", "Operation: GET", "Operation: DELETE", "Total: "} {
+		if !strings.Contains(r.out, want) {
+			t.Errorf("make demo does not report %q:\n%s", want, r.out)
+		}
+	}
+	if logs, _ := filepath.Glob(filepath.Join(dir, "warp-mixed-*.csv.zst")); len(logs) != 1 {
+		t.Errorf("make demo left %d logs", len(logs))
+	}
+}
+
+// copyTree copies what is needed to build, without links: go and make see a tree like any other.
+func copyTree(from, to string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return os.CopyFS(to, os.DirFS(from))
+	}
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o644)
+}
+
+func readAll(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestMakeTest holds what README says of make test against the Makefile, without running all tests in a test.
+func TestMakeTest(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("make", "-s", "-n", "-C", root, "test").CombinedOutput()
+	if err != nil {
+		t.Fatalf("make -n test: %v\n%s", err, out)
+	}
+	for _, want := range []string{"internal/teststore/build", "test -race -p 1"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("make test does not call %q:\n%s", want, out)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package doctest
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestExitCodes makes every row of README's table happen.
+func TestExitCodes(t *testing.T) {
+	t.Parallel()
+	dir := workplace(t)
+	small := []string{"--obj.size=1KiB", "--concurrent=2", "--duration=500ms", "--quiet"}
+	hosts := "--host=" + twoHosts(t)
+	real := map[string]func() result{
+		"0": func() result { return warp(t, dir, append([]string{"put", "--host=embedded"}, small...)...) },
+		"1": func() result { return warp(t, dir, append([]string{"put", "--host=127.0.0.1:1"}, small...)...) },
+		"2": func() result { return warp(t, dir, append([]string{"put", "--nonsense"}, small...)...) },
+		"3": func() result {
+			return warp(t, dir, append([]string{"put", hosts, "--access-key=testkey", "--secret-key=testsecret"}, small...)...)
+		},
+		"130": func() result { return interrupted(t, dir) },
+	}
+	var documented []string
+	readme := read(t, "README.md")
+	for _, row := range readme.in(t, "Exit codes")[0].rows {
+		documented = append(documented, row[0])
+		provoke := real[row[0]]
+		if provoke == nil {
+			t.Errorf("exit code %s is documented, and no test makes it happen", row[0])
+			continue
+		}
+		if r := provoke(); strconv.Itoa(r.code) != row[0] {
+			t.Errorf("what should exit with %s (%s) exits with %d:\n%s%s", row[0], row[1], r.code, r.out, r.errout)
+		}
+	}
+	for c := range real {
+		if len(missing([]string{c}, documented)) > 0 {
+			t.Errorf("README does not document exit code %s", c)
+		}
+	}
+	// The tool's own help says the same.
+	help := mustWarp(t, 0, dir, "--help").out
+	_, said, _ := strings.Cut(help, "Exit codes:")
+	for _, c := range documented {
+		if !strings.Contains(strings.ReplaceAll(said, "\n", " "), " "+c+" ") {
+			t.Errorf("warp --help does not mention exit code %s", c)
+		}
+	}
+}
+
+// interrupted sends what Ctrl-C sends.
+func interrupted(t *testing.T, dir string) result {
+	r := start(t, dir, nil, binary, "put", "--host=embedded", "--obj.size=1KiB", "--rps-limit=200", "--duration=0", "--quiet", "--benchdata=stopped")
+	waitFor(t, dir+"/stopped.csv.zst.part")
+	time.Sleep(300 * time.Millisecond)
+	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	res, err := r.wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(res.out, "Operation: PUT") {
+		t.Errorf("an interrupted run does not report:\n%s%s", res.out, res.errout)
+	}
+	if _, err := os.Stat(dir + "/stopped.csv.zst"); err != nil {
+		t.Errorf("an interrupted run does not save: %v", err)
+	}
+	return res
+}
+
+func waitFor(t *testing.T, path string) {
+	t.Helper()
+	for range 500 {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatalf("%s does not appear", path)
+}
+
+// A killed run leaves what docs/oplog.md says.
+func TestKilledRun(t *testing.T) {
+	t.Parallel()
+	dir := workplace(t)
+	r := start(t, dir, nil, binary, "put", "--host=embedded", "--obj.size=1KiB", "--rps-limit=200", "--duration=0", "--quiet", "--benchdata=killed")
+	waitFor(t, dir+"/killed.csv.zst.part")
+	time.Sleep(1500 * time.Millisecond) // a frame is complete at least every second
+	if err := r.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = r.wait()
+	res := mustWarp(t, 0, dir, "analyze", "killed.csv.zst.part")
+	if !strings.Contains(res.out, "Operation: PUT") || !strings.Contains(res.errout, "warning") {
+		t.Errorf("analyze of a killed run's log says\n%s%s", res.out, res.errout)
+	}
+	if res := mustWarp(t, 1, dir, "put", "--host=embedded", "--obj.size=1KiB", "--duration=1s", "--benchdata=killed"); !strings.Contains(res.errout, ".part exists already") {
+		t.Errorf("a name that is taken by a .part file gives\n%s", res.errout)
+	}
+}

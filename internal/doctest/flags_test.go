@@ -1,0 +1,209 @@
+package doctest
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// helps are the full help texts by command; "" is warp's own.
+func helps(t *testing.T) map[string]string {
+	t.Helper()
+	dir := t.TempDir()
+	all := map[string]string{"": mustWarp(t, 0, dir, "--help-all").out}
+	command := regexp.MustCompile(`(?m)^  ([a-z]+) {2,}[a-z]`)
+	for _, m := range command.FindAllStringSubmatch(all[""], -1) {
+		all[m[1]] = mustWarp(t, 0, dir, m[1], "--help-all").out
+	}
+	if len(all) < 10 {
+		t.Fatalf("found %d commands in\n%s", len(all), all[""])
+	}
+	return all
+}
+
+var flagHead = regexp.MustCompile(`(?m)^  (?:-\w, )?--([a-z][a-z0-9.-]*)`)
+
+// flagsOf are the flags that a help text explains.
+func flagsOf(help string) []string {
+	var names []string
+	for _, m := range flagHead.FindAllStringSubmatch(help, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// absent are the sections of docs/compatibility.md about flags that are refused, and how.
+var absent = map[string]string{"Not built in yet": "is not built in yet", "Not part of this tool": "is not part of this tool"}
+
+var flagMention = regexp.MustCompile(`(?:^|[^-\w])--([a-z][a-z0-9-]*(?:\.[a-z0-9-]+)*)`)
+
+func TestFlagsAreDocumented(t *testing.T) {
+	t.Parallel()
+	var known, documented []string
+	for _, help := range helps(t) {
+		known = append(known, flagsOf(help)...)
+		if strings.Contains(help, "-v, --version") {
+			known = append(known, "version")
+		}
+	}
+	for _, d := range documents(t) {
+		for _, l := range d.lines {
+			for _, m := range flagMention.FindAllStringSubmatch(l.text, -1) {
+				_, refused := absent[l.section]
+				if refused && !slices.Contains(known, m[1]) {
+					continue // TestAbsent looks at these
+				}
+				documented = append(documented, m[1])
+				if !slices.Contains(known, m[1]) {
+					t.Errorf("%s:%d: there is no --%s", d.name, l.number, m[1])
+				}
+			}
+		}
+		for _, b := range d.blocks {
+			for _, m := range flagMention.FindAllStringSubmatch(b.text, -1) {
+				if !slices.Contains(known, m[1]) {
+					t.Errorf("%s:%d: there is no --%s", d.name, b.number, m[1])
+				}
+			}
+		}
+	}
+	for _, name := range missing(known, documented) {
+		t.Errorf("--%s is in the help, and no document mentions it", name)
+	}
+}
+
+// What compatibility.md says is not there is refused, in the documented way.
+func TestAbsent(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	known := flagsOf(helps(t)["get"])
+	compatibility := read(t, "docs/compatibility.md")
+	flags, commands := 0, 0
+	for _, l := range compatibility.lines {
+		why, ok := absent[l.section]
+		if !ok {
+			continue
+		}
+		for _, m := range code.FindAllStringSubmatch(l.text, -1) {
+			name, isFlag := strings.CutPrefix(m[1], "--")
+			args := []string{name}
+			switch {
+			case isFlag && slices.Contains(known, name), m[1] == "random", strings.HasPrefix(l.text, "These"):
+				continue
+			case isFlag:
+				flags++
+				args = []string{"get", m[1] + "=1"}
+			default:
+				commands++
+			}
+			if r := warp(t, dir, args...); r.code != 2 || !strings.Contains(r.errout, why) {
+				t.Errorf("compatibility.md:%d: warp %q exits with %d and says %q", l.number, args, r.code, r.errout)
+			}
+		}
+	}
+	if flags < 20 || commands < 10 {
+		t.Errorf("tried only %d flags and %d commands", flags, commands)
+	}
+}
+
+// defaultIn is the default that a help text gives for a flag; ok is false without the flag.
+func defaultIn(help, name string) (value string, ok bool) {
+	entry := regexp.MustCompile(`(?ms)^  (?:-\w, )?--` + regexp.QuoteMeta(name) + `( .*?)?\n(  -|\n|\S)`).FindString(help + "\n")
+	if entry == "" {
+		return "", false
+	}
+	m := regexp.MustCompile(`\(default ([^)]*)\)`).FindStringSubmatch(strings.Join(strings.Fields(entry), " "))
+	if m == nil {
+		return "", true
+	}
+	return m[1], true
+}
+
+// The defaults in the tables are those of the help.
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	help := helps(t)
+	usage := read(t, "docs/usage.md")
+	checked := 0
+	for _, tab := range usage.tables {
+		if len(tab.head) < 2 || tab.head[0] != "flag" || tab.head[1] != "default" {
+			continue
+		}
+		for _, row := range tab.rows {
+			if row[1] == "" || row[1] == "see above" || row[1] == "all" || strings.Contains(row[1], "…") {
+				continue
+			}
+			m := flagMention.FindStringSubmatch(strings.Trim(row[0], "`"))
+			if m == nil {
+				t.Errorf("%q names no flag", row[0])
+				continue
+			}
+			checked++
+			var seen []string
+			for _, text := range help {
+				if d, ok := defaultIn(text, m[1]); ok {
+					seen = append(seen, d)
+				}
+			}
+			want := row[1]
+			if want == "0" || want == "asked for" {
+				want = "" // the help says nothing about a default that does nothing
+			}
+			if !slices.Contains(seen, want) {
+				t.Errorf("--%s: the documented default is %q, the help has %q", m[1], row[1], seen)
+			}
+		}
+	}
+	for _, row := range usage.in(t, "Benchmarks")[0].rows {
+		command := strings.Trim(row[0], "`")
+		for i, name := range []string{"objects", "obj.size"} {
+			checked++
+			if d, ok := defaultIn(help[command], name); row[2+i] != "–" && d != row[2+i] || ok != (row[2+i] != "–") {
+				t.Errorf("%s --%s: the documented default is %q, the help has %q", command, name, row[2+i], d)
+			}
+		}
+	}
+	if checked < 25 {
+		t.Errorf("found only %d defaults", checked)
+	}
+}
+
+func TestVariablesAreDocumented(t *testing.T) {
+	t.Parallel()
+	inHelp := regexp.MustCompile(`\[(WARP_[A-Z_]+)\]`)
+	mention := regexp.MustCompile(`WARP_[A-Z_]*[A-Z]`)
+	var known, documented []string
+	for _, help := range helps(t) {
+		for _, m := range inHelp.FindAllStringSubmatch(help, -1) {
+			known = append(known, m[1])
+		}
+	}
+	for _, d := range documents(t) {
+		for _, l := range d.lines {
+			documented = append(documented, mention.FindAllString(l.text, -1)...)
+		}
+		for _, b := range d.blocks {
+			documented = append(documented, mention.FindAllString(b.text, -1)...)
+		}
+	}
+	same(t, "variables", documented, known)
+}
+
+func TestCommandsAreDocumented(t *testing.T) {
+	t.Parallel()
+	usage, readme := readAll(t, "docs/usage.md"), readAll(t, "README.md")
+	for command := range helps(t) {
+		if command == "" {
+			continue
+		}
+		if !regexp.MustCompile("`(warp )?" + command + "[ `]").MatchString(usage) {
+			t.Errorf("docs/usage.md does not mention %s", command)
+		}
+	}
+	for _, command := range []string{"get", "put", "stat", "delete", "list", "mixed", "analyze", "cmp", "merge"} {
+		if !strings.Contains(readme, "\n./warp "+command+" ") {
+			t.Errorf("README has no example of %s", command)
+		}
+	}
+}

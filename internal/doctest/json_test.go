@@ -1,0 +1,227 @@
+package doctest
+
+import (
+	"encoding/json"
+	"net"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"warp/pkg/aggregate"
+	"warp/pkg/oplog"
+	"warp/pkg/s3mem"
+)
+
+// sections says which section of docs/json.md is about which type.
+func sections() map[string]reflect.Type {
+	return map[string]reflect.Type{
+		"Report":             reflect.TypeFor[aggregate.Report](),
+		"Client load":        reflect.TypeFor[oplog.Load](),
+		"Group":              reflect.TypeFor[aggregate.GroupReport](),
+		"Operation":          reflect.TypeFor[aggregate.Operation](),
+		"First error":        reflect.TypeFor[aggregate.FirstError](),
+		"Amount per request": reflect.TypeFor[aggregate.SizeRange](),
+		"Durations":          reflect.TypeFor[aggregate.Stats](),
+		"Part":               reflect.TypeFor[aggregate.Part](),
+		"Segment":            reflect.TypeFor[aggregate.Segment](),
+		"Extremes":           reflect.TypeFor[aggregate.Extremes](),
+		"Accesses":           reflect.TypeFor[aggregate.Accesses](),
+		"Size class":         reflect.TypeFor[aggregate.SizeClass](),
+		"Speed":              reflect.TypeFor[aggregate.Speed](),
+		"Comparison":         reflect.TypeFor[aggregate.Comparison](),
+		"Side":               reflect.TypeFor[aggregate.Compared](),
+		"Parameter":          reflect.TypeFor[aggregate.Parameter](),
+		"Changed operation":  reflect.TypeFor[aggregate.OpChange](),
+		"Change":             reflect.TypeFor[aggregate.Change](),
+		"Changed durations":  reflect.TypeFor[aggregate.StatsChange](),
+		"Changed rate":       reflect.TypeFor[aggregate.RateChange](),
+	}
+}
+
+// lines that only the command line makes; what they are is known from real output.
+var ownSections = []string{"Merged log", "Calibration", "Calibration point", "Progress line", "Phase line"}
+
+// onRealNetworks are fields that a run over loopback leaves out.
+var onRealNetworks = []string{"Client load.link", "Client load.link_share"}
+
+// A sighting collects the fields that real documents have, by section.
+type sighting map[string]map[string]bool
+
+func (s sighting) note(section, field string) {
+	if s[section] == nil {
+		s[section] = map[string]bool{}
+	}
+	s[section][field] = true
+}
+
+// document walks a real document along the type that it should have.
+func (s sighting) document(t *testing.T, text string, typ reflect.Type) {
+	t.Helper()
+	var value any
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		t.Fatalf("%v in\n%.500s", err, text)
+	}
+	s.walk(t, value, typ)
+}
+
+func (s sighting) walk(t *testing.T, value any, typ reflect.Type) {
+	t.Helper()
+	for typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	switch v := value.(type) {
+	case []any:
+		for _, e := range v {
+			s.walk(t, e, typ.Elem())
+		}
+	case map[string]any:
+		if typ.Kind() == reflect.Map {
+			for _, e := range v {
+				s.walk(t, e, typ.Elem())
+			}
+			return
+		}
+		section := ""
+		for name, known := range sections() {
+			if known == typ {
+				section = name
+			}
+		}
+		if section == "" {
+			t.Fatalf("no section of docs/json.md is about %v", typ)
+		}
+		names := fields(typ)
+		for k, e := range v {
+			s.note(section, k)
+			i := slices.Index(names, k)
+			if i < 0 {
+				t.Errorf("%s has the field %q, which its type does not", section, k)
+				continue
+			}
+			if e != nil {
+				s.walk(t, e, typ.Field(i).Type)
+			}
+		}
+	}
+}
+
+// fieldsIn are the fields of a JSON object.
+func (s sighting) object(t *testing.T, section, text string) {
+	t.Helper()
+	var object map[string]any
+	if err := json.Unmarshal([]byte(text), &object); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	for k := range object {
+		s.note(section, k)
+	}
+}
+
+// twoHosts are one host that is a store and one that refuses connections.
+func twoHosts(t *testing.T) string {
+	t.Helper()
+	store, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 256 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := l.Addr().String()
+	l.Close()
+	return store.Addr() + "," + dead
+}
+
+// seeEverything runs what makes every field appear at least once.
+func seeEverything(t *testing.T) sighting {
+	dir := workplace(t)
+	report, comparison := reflect.TypeFor[aggregate.Report](), reflect.TypeFor[aggregate.Comparison]()
+	seen := sighting{}
+	// Errors, several hosts, an open loop that is far too fast.
+	r := mustWarp(t, 3, dir, "put", "--host="+twoHosts(t), "--access-key=testkey", "--secret-key=testsecret", "--obj.size=1KiB,64KiB",
+		"--obj.randsize", "--concurrent=2", "--duration=1s", "--rps-limit=2000000", "--json", "--analyze.v",
+		"--stats-interval=200ms", "--benchdata=open")
+	seen.document(t, r.out, report)
+	for l := range strings.Lines(r.errout) {
+		switch {
+		case strings.HasPrefix(l, `{"elapsed_s"`) && strings.Contains(l, `"phase"`):
+			seen.object(t, "Phase line", l)
+		case strings.HasPrefix(l, "{"):
+			seen.object(t, "Progress line", l)
+		}
+	}
+	// The same object again and again.
+	r = mustWarp(t, 0, dir, "get", "--host=embedded", "--obj.size=4KiB", "--objects=10", "--concurrent=2", "--duration=500ms",
+		"--rps-limit=1000", "--json", "--analyze.v", "--benchdata=again")
+	seen.document(t, r.out, report)
+	// An early end.
+	r = mustWarp(t, 1, dir, "put", "--host=embedded", "--embedded.memory=16MiB", "--obj.size=64KiB", "--concurrent=2",
+		"--duration=1m", "--json", "--quiet", "--benchdata=full")
+	seen.document(t, r.out, report)
+	seen.document(t, mustWarp(t, 0, dir, "analyze", "--json", "open.csv.zst").out, report)
+	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "open.csv.zst", "open.csv.zst").out, comparison)
+	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "open.csv.zst", "full.csv.zst").out, comparison)
+	seen.object(t, "Merged log", mustWarp(t, 0, dir, "merge", "--json", "--benchdata=m", "open.csv.zst", "full.csv.zst").out)
+	r = mustWarp(t, 0, dir, "calibrate", "--json", "--duration=100ms")
+	seen.object(t, "Calibration", r.out)
+	var calibration struct{ Points []json.RawMessage }
+	if err := json.Unmarshal([]byte(r.out), &calibration); err != nil || len(calibration.Points) == 0 {
+		t.Fatalf("a calibration with %d points: %v", len(calibration.Points), err)
+	}
+	seen.object(t, "Calibration point", string(calibration.Points[0]))
+	return seen
+}
+
+func TestJSON(t *testing.T) {
+	t.Parallel()
+	seen := seeEverything(t)
+	doc := read(t, "docs/json.md")
+	for section, typ := range sections() {
+		documented := doc.in(t, section)[0].names1()
+		same(t, section, documented, fields(typ))
+		for _, name := range documented {
+			if !seen[section][name] && !slices.Contains(onRealNetworks, section+"."+name) {
+				t.Errorf("%s: no real document has %q", section, name)
+			}
+		}
+	}
+	for _, section := range ownSections {
+		var real []string
+		for name := range seen[section] {
+			real = append(real, name)
+		}
+		same(t, section, doc.in(t, section)[0].names1(), real)
+	}
+	for _, tab := range doc.tables {
+		if _, ok := sections()[tab.section]; !ok && !slices.Contains(ownSections, tab.section) {
+			t.Errorf("the table in section %q is held against nothing", tab.section)
+		}
+	}
+}
+
+// names1 are the first columns.
+func (tab table) names1() []string {
+	var names []string
+	for _, row := range tab.rows {
+		names = append(names, strings.Trim(row[0], "`"))
+	}
+	return names
+}
+
+// The one document is all that is on standard output, also where the run fails.
+func TestJSONOnly(t *testing.T) {
+	t.Parallel()
+	dir := workplace(t)
+	for _, args := range [][]string{
+		{"get", "--json", "--host=127.0.0.1:1"},
+		{"get", "--json", "--nonsense"},
+		{"analyze", "--json", "nowhere.csv.zst"},
+	} {
+		if r := warp(t, dir, args...); r.out != "" || r.code == 0 || r.errout == "" {
+			t.Errorf("warp %q: exit code %d, %q on standard output, %q on standard error", args, r.code, r.out, r.errout)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package doctest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"warp/internal/teststore"
+)
+
+var (
+	stores teststore.Pool
+	binary string // warp, built once
+)
+
+func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
+
+func buildAndRun(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "warp-doctest-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "warp")
+	build := exec.Command("go", "build", "-o", binary, ".")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building warp: %v\n%s", err, out)
+		return 1
+	}
+	return stores.Run(m)
+}
+
+// workplace is a folder with warp in it, as after make build.
+func workplace(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Symlink(binary, filepath.Join(dir, "warp")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A result is what became of a command.
+type result struct {
+	code             int
+	out, errout, all string
+}
+
+// limit is far above what any documented command takes.
+const limit = 2 * time.Minute
+
+// run runs a command without the developer's own settings for some store.
+func run(t *testing.T, dir string, env []string, name string, args ...string) result {
+	t.Helper()
+	r, err := start(t, dir, env, name, args...).wait()
+	if err != nil {
+		t.Fatalf("%s %q: %v", name, args, err)
+	}
+	return r
+}
+
+type running struct {
+	cmd         *exec.Cmd
+	out, errout bytes.Buffer
+	both        bytes.Buffer
+	cancel      context.CancelFunc
+}
+
+func start(t *testing.T, dir string, env []string, name string, args ...string) *running {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	r := &running{cmd: exec.CommandContext(ctx, name, args...), cancel: cancel}
+	r.cmd.Dir = dir
+	r.cmd.WaitDelay = 5 * time.Second
+	r.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TZ=UTC"}, env...)
+	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.errout
+	if name == "sh" { // what a person sees
+		r.cmd.Stdout, r.cmd.Stderr = &r.both, &r.both
+	}
+	if err := r.cmd.Start(); err != nil {
+		cancel()
+		t.Fatalf("%s %q: %v", name, args, err)
+	}
+	return r
+}
+
+func (r *running) wait() (result, error) {
+	defer r.cancel()
+	err := r.cmd.Wait()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.Exited() {
+		err = nil
+	}
+	return result{r.cmd.ProcessState.ExitCode(), r.out.String(), r.errout.String(), r.both.String()}, err
+}
+
+// warp runs warp with arguments.
+func warp(t *testing.T, dir string, args ...string) result {
+	t.Helper()
+	return run(t, dir, nil, binary, args...)
+}
+
+// mustWarp runs warp, which must exit with code.
+func mustWarp(t *testing.T, code int, dir string, args ...string) result {
+	t.Helper()
+	r := warp(t, dir, args...)
+	if r.code != code {
+		t.Fatalf("warp %q: exit code %d instead of %d\n%s%s", args, r.code, code, r.out, r.errout)
+	}
+	return r
+}

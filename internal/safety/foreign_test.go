@@ -1,0 +1,135 @@
+package safety
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"warp/internal/teststore"
+)
+
+// everyOperation is every benchmark with the options that decide about names, what is read and what is removed.
+func everyOperation(versioned bool) [][]string {
+	runs := [][]string{
+		small("get"),
+		small("get", "--prefix=photos"),
+		small("get", "--prefix=photos/", "--range"),
+		small("get", "--list-existing", "--objects=0"),
+		small("get", "--list-existing", "--prefix=pho", "--objects=3"),
+		small("put", "--noprefix"),
+		small("put", "--stress", "--prefix=a b/ü%"),
+		small("stat", "--noprefix", "--stress"),
+		small("stat", "--list-existing", "--objects=0"),
+		small("stat", "--list-existing", "--list-flat", "--objects=0"),
+		small("delete", "--batch=7", "--prefix=versions"),
+		small("list", "--max-keys=10", "--prefix=warp-notes"),
+		small("list", "--noprefix"),
+		small("mixed"),
+		small("mixed", "--noprefix", "--prefix=photos/2023", "--put-distrib=50", "--delete-distrib=40"),
+	}
+	if versioned {
+		runs = append(runs,
+			small("get", "--versions=3"),
+			small("stat", "--versions=2", "--noprefix"),
+			small("list", "--versions=2"),
+			small("get", "--list-existing", "--versions=2", "--objects=0", "--prefix=versions"),
+		)
+	}
+	return runs
+}
+
+func TestEveryOperationLeavesForeignObjectsAsTheyWere(t *testing.T) {
+	onEach(t, func(t *testing.T, s *teststore.Store) {
+		for _, versioned := range []bool{false, true} {
+			if versioned && !s.Can.Versioning {
+				continue
+			}
+			t.Run(fmt.Sprintf("versioned=%v", versioned), func(t *testing.T) {
+				b := made(t, s, versioned)
+				if s.Name == teststore.Garage {
+					b.unfinished("photos/unfinished")
+				}
+				before := b.fill()
+				// Two at a time: they share the bucket, and each of them must leave it as it was.
+				for pair := range slices.Chunk(everyOperation(versioned), 2) {
+					var running []*process
+					for _, args := range pair {
+						running = append(running, b.warp(args...))
+					}
+					for _, p := range running {
+						p.want(0)
+						if strings.Contains(p.stderr(), "without cleaning up") {
+							t.Errorf("%s", p)
+						}
+					}
+				}
+				b.same(before)
+			})
+		}
+	})
+}
+
+// More objects than a page of a listing or a request to delete holds.
+func TestThousandsOfObjectsAreRemoved(t *testing.T) {
+	onEach(t, func(t *testing.T, s *teststore.Store) {
+		b := made(t, s, s.Name == teststore.MinIO)
+		before := b.fill()
+		p := b.warp("get", "--objects=2300", "--obj.size=1B", "--concurrent=16", "--duration=200ms").want(0)
+		if !strings.Contains(p.stderr(), "Cleaning up: 2300 objects") {
+			t.Errorf("not 2300 objects: %s", p)
+		}
+		b.same(before)
+	})
+}
+
+func TestUploadOverForeignObjectsIsRefused(t *testing.T) {
+	onEach(t, func(t *testing.T, s *teststore.Store) {
+		b := made(t, s, s.Can.Versioning)
+		before := b.fill()
+		for _, args := range [][]string{
+			{"put"}, {"get"}, {"mixed", "--noprefix"}, {"delete"}, {"list", "--keep-data"}, {"stat", "--noclear"},
+			{"put", "--prefix=photos"}, {"put", "--keep-data"}, // a second time: the refused run before answers for nothing
+		} {
+			b.warp(small(args[0], append(args[1:], fmt.Sprintf("--seed=%d", takenSeed))...)...).want(1).
+				says("no run of warp answers for it", "--seed", "--prefix")
+		}
+		if s.Can.Versioning {
+			b.warp(small("put", fmt.Sprintf("--seed=%d", hiddenSeed))...).want(1).says("no run of warp answers for it")
+		}
+		b.same(before)
+	})
+}
+
+func TestWhatDeletesForeignObjectsDemandsTheirBucketsName(t *testing.T) {
+	onEach(t, func(t *testing.T, s *teststore.Store) {
+		b := made(t, s, s.Can.Versioning)
+		before := b.fill()
+		for _, args := range [][]string{
+			small("put", "--clear-bucket"),
+			small("delete", "--list-existing", "--objects=0"),
+		} {
+			for _, destroy := range []string{"", "other-bucket", b.name + "x", strings.ToUpper(b.name)} {
+				line := args
+				if destroy != "" {
+					line = append(slices.Clone(args), "--destroy="+destroy)
+				}
+				b.warp(line...).want(2).says("--destroy=" + b.name)
+			}
+		}
+		b.warp(small("put", "--destroy=other-bucket")...).want(2)
+		b.warp(small("get", "--list-existing", "--clear-bucket", "--destroy="+b.name)...).want(2)
+		b.same(before)
+
+		p := b.warp(small("delete", "--list-existing", "--objects=2", "--batch=1", "--prefix=photos/2023", "--destroy="+b.name)...).want(0)
+		gone := b.core.Client
+		if _, err := gone.StatObject(t.Context(), b.name, "photos/2023/3.jpg", statOptions); err == nil {
+			t.Errorf("it deleted nothing: %s", p)
+		}
+		if _, err := gone.StatObject(t.Context(), b.name, "photos/1.jpg", statOptions); err != nil {
+			t.Errorf("it deleted what is not below --prefix: %v", err)
+		}
+		b.warp(small("put", "--clear-bucket", "--destroy="+b.name)...).want(0)
+		b.same(map[string]item{})
+	})
+}

@@ -1,0 +1,170 @@
+package safety
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"warp/internal/teststore"
+)
+
+// killSeed makes the moments of a failed test happen again as nearly as they can: WARP_KILL_SEED=….
+func killSeed(t *testing.T) *rand.Rand {
+	seed := uint64(time.Now().UnixNano())
+	if s := os.Getenv("WARP_KILL_SEED"); s != "" {
+		seed, _ = strconv.ParseUint(s, 10, 64)
+	}
+	t.Logf("WARP_KILL_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// needSignals skips where no process can be sent anything but its end.
+func needSignals(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: this system has no signals")
+	}
+}
+
+// killedAt runs warp and kills it when it sends its n-th request, which may or may not reach the store.
+func (b *bucket) killedAt(n int, args ...string) {
+	b.t.Helper()
+	var sent atomic.Int64
+	var mu sync.Mutex
+	var p *process
+	f := newFront(b.t, b.store.Endpoint, func(f *front) {
+		f.before = func(*http.Request) {
+			if sent.Add(1) == int64(n) {
+				mu.Lock()
+				defer mu.Unlock()
+				p.kill()
+			}
+		}
+	})
+	mu.Lock()
+	p = b.through(f.endpoint, args...)
+	mu.Unlock()
+	code := p.wait()
+	b.t.Logf("%s: killed at request %d of %d: exit %d", args[0], n, sent.Load(), code)
+	f.shut() // so that nothing of this run is still on its way
+}
+
+// The first requests of a run are those that decide whose the names are, so each of them is the last one once.
+func TestKilledAtEachOfTheFirstRequestsAndAnyLaterOne(t *testing.T) {
+	onEach(t, func(t *testing.T, s *teststore.Store) {
+		r := killSeed(t)
+		b := made(t, s, s.Can.Versioning)
+		before := b.fill()
+		taken := fmt.Sprintf("--seed=%d", takenSeed)
+		for n := 1; n <= 12; n++ {
+			b.killedAt(n, small("put")...)
+			b.killedAt(n, small("put", taken)...)
+			b.killedAt(n, small("mixed", taken, "--keep-data", "--prefix=photos")...)
+		}
+		operations := everyOperation(s.Can.Versioning)
+		for range 12 {
+			b.killedAt(12+r.IntN(250), operations[r.IntN(len(operations))]...)
+		}
+		b.laterRunsCleanUp(before)
+	})
+}
+
+// laterRunsCleanUp waits until all leases have expired. One run must then be enough.
+func (b *bucket) laterRunsCleanUp(before map[string]item) {
+	b.t.Helper()
+	time.Sleep(expiry)
+	p := b.warp(small("put")...).want(0)
+	b.same(before)
+	if b.t.Failed() {
+		b.t.Logf("the last run: %s", p)
+	}
+}
+
+func TestSignalsAtRandomMomentsWithTwoWarpsAtOnce(t *testing.T) {
+	needSignals(t)
+	onEach(t, func(t *testing.T, s *teststore.Store) {
+		r := killSeed(t)
+		b := made(t, s, false)
+		before := b.fill()
+		signals := []os.Signal{syscall.SIGKILL, syscall.SIGKILL, syscall.SIGINT, syscall.SIGTERM}
+		operations := everyOperation(false)
+		for range 8 {
+			var pair []*process
+			var sent []os.Signal
+			for range 2 {
+				args := operations[r.IntN(len(operations))]
+				if args[0] != "put" {
+					args = append(args, "--objects=400")
+				}
+				pair = append(pair, b.warp(args...))
+			}
+			for _, p := range pair {
+				after := time.Duration(r.Int64N(int64(600 * time.Millisecond)))
+				sig := signals[r.IntN(len(signals))]
+				sent = append(sent, sig)
+				time.Sleep(after)
+				p.signal(sig)
+				t.Logf("%v to %s %s after it started", sig, p.cmd.Args[1], time.Since(p.start).Round(time.Millisecond))
+			}
+			for i, p := range pair {
+				code := p.wait()
+				if sent[i] != syscall.SIGKILL && !slices.Contains([]int{0, 3, 130}, code) && code != -1 {
+					t.Errorf("exit %d after %v: %s", code, sent[i], p)
+				}
+			}
+		}
+		b.laterRunsCleanUp(before)
+	})
+}
+
+// What can be removed at once is: after a first Ctrl-C or SIGTERM nothing is left that a later run would have to
+// remove, whatever the run was doing.
+func TestInterruptedRunLeavesNothing(t *testing.T) {
+	needSignals(t)
+	onEach(t, func(t *testing.T, s *teststore.Store) {
+		r := killSeed(t)
+		b := made(t, s, s.Can.Versioning)
+		before := b.fill()
+		for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
+			for _, moment := range []string{"", "warp: seed", "Preparing: uploading: "} {
+				p := b.warp("get", "--objects=300", "--obj.size=4KiB", "--concurrent=4", "--duration=20s", "--seed="+fmt.Sprint(r.Uint32()))
+				if moment == "" {
+					time.Sleep(time.Duration(30+r.IntN(60)) * time.Millisecond)
+				} else {
+					p.awaitOutput(moment)
+				}
+				p.signal(sig)
+				if code := p.wait(); code != 130 && !(moment == "" && code == -1) {
+					t.Errorf("exit %d after %v at %q: %s", code, sig, moment, p)
+				}
+				b.same(before)
+			}
+		}
+	})
+}
+
+// The parts of an upload that was cut off are in no listing of objects.
+func TestUnfinishedUploadsOfAKilledRunAreRemoved(t *testing.T) {
+	onEach(t, func(t *testing.T, s *teststore.Store) {
+		b := made(t, s, false)
+		b.unfinished("photos/unfinished")
+		before := b.fill()
+		f := newFront(t, s.Endpoint, nil)
+		p := b.through(f.endpoint, "put", "--obj.size=40MiB", "--concurrent=2", "--duration=20s", "--lease=1s")
+		await(t, 20*time.Second, func() bool {
+			return len(f.requests(func(r seen) bool { return strings.Contains(r.query, "partNumber") })) > 2
+		}, "parts")
+		p.kill()
+		p.wait()
+		b.laterRunsCleanUp(before)
+	})
+}

@@ -1,0 +1,211 @@
+package safety
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	_ "warp/cli" // what the binary is built from: a change of it makes a cached result of these tests stale
+	"warp/internal/teststore"
+)
+
+var (
+	stores teststore.Pool
+	binary string // warp, as make builds it
+)
+
+func TestMain(m *testing.M) { os.Exit(testMain(m)) }
+
+func testMain(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "warp-safety-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "warp")
+	if runtime.GOOS == "windows" {
+		binary += ".exe"
+	}
+	build := exec.Command("go", "build", "-o", binary, "warp")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build warp: %v\n%s", err, out)
+		return 1
+	}
+	// Most tests wait for a run's time to be over or a lease to run out, which is no work.
+	flag.Parse()
+	if p := flag.Lookup("test.parallel"); p != nil {
+		_ = p.Value.Set("6")
+	}
+	return stores.Run(m)
+}
+
+// realStores are the stores that are a process of their own. The embedded one lives and dies with a run, so there
+// is nothing in it that could be lost.
+func realStores() []string {
+	return []string{teststore.MinIO, teststore.Versitygw, teststore.Garage}
+}
+
+// onEach runs a test against every real store at once.
+func onEach(t *testing.T, test func(t *testing.T, s *teststore.Store)) {
+	t.Parallel()
+	for _, name := range realStores() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, stores.Shared(t, name))
+		})
+	}
+}
+
+// A process is a warp that runs.
+type process struct {
+	t    *testing.T
+	line string
+	cmd  *exec.Cmd
+	dir  string
+	once sync.Once
+
+	outMu    sync.Mutex
+	out, err bytes.Buffer
+	start    time.Time
+	took     time.Duration
+}
+
+// lockedBuffer may be read while the process writes.
+type lockedBuffer struct {
+	mu *sync.Mutex
+	b  *bytes.Buffer
+}
+
+func (l lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+// in are the arguments that name a bucket of a store, through the given endpoint.
+func in(s *teststore.Store, endpoint, bucket string) []string {
+	return []string{"--host=" + endpoint, "--access-key=" + s.AccessKey, "--secret-key=" + s.SecretKey,
+		"--region=" + s.Region, "--bucket=" + bucket}
+}
+
+// start runs warp with nothing of this machine's environment, in a folder of its own.
+func start(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, line: strings.Join(args, " "), dir: t.TempDir(), start: time.Now()}
+	p.cmd = exec.Command(binary, args...)
+	p.cmd.Dir = p.dir
+	p.cmd.Env = []string{"HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}
+	p.cmd.Stdout, p.cmd.Stderr = lockedBuffer{&p.outMu, &p.out}, lockedBuffer{&p.outMu, &p.err}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.kill(); p.wait() })
+	return p
+}
+
+func (p *process) kill() { _ = p.cmd.Process.Kill() }
+
+// signal is for signals that may come too late.
+func (p *process) signal(s os.Signal) { _ = p.cmd.Process.Signal(s) }
+
+// wait returns the exit code; -1 where a signal ended the process.
+func (p *process) wait() int {
+	p.once.Do(func() {
+		err := p.cmd.Wait()
+		p.took = time.Since(p.start)
+		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+			p.t.Errorf("%s: %v", p, err)
+		}
+	})
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// want ends the test where the process ends otherwise.
+func (p *process) want(code int) *process {
+	p.t.Helper()
+	if got := p.wait(); got != code {
+		p.t.Fatalf("exit %d, want %d: %s", got, code, p)
+	}
+	return p
+}
+
+func (p *process) stdout() string { p.outMu.Lock(); defer p.outMu.Unlock(); return p.out.String() }
+func (p *process) stderr() string { p.outMu.Lock(); defer p.outMu.Unlock(); return p.err.String() }
+
+func (p *process) String() string {
+	return fmt.Sprintf("warp %s\n--- stdout\n%s--- stderr\n%s", p.line, p.stdout(), p.stderr())
+}
+
+// says wants exactly one line of error, with all of the words.
+func (p *process) says(words ...string) {
+	p.t.Helper()
+	p.wait()
+	var lines []string
+	for l := range strings.Lines(p.stderr()) {
+		if strings.HasPrefix(l, "warp: error: ") {
+			lines = append(lines, l)
+		}
+	}
+	if len(lines) != 1 {
+		p.t.Fatalf("%d error lines, want one: %s", len(lines), p)
+	}
+	for _, w := range words {
+		if !strings.Contains(lines[0], w) {
+			p.t.Errorf("%q is not in %q", w, lines[0])
+		}
+	}
+}
+
+// warns wants a warning with all of the words.
+func (p *process) warns(words ...string) {
+	p.t.Helper()
+	p.wait()
+	for l := range strings.Lines(p.stderr()) {
+		all := strings.HasPrefix(l, "warp: warning: ")
+		for _, w := range words {
+			all = all && strings.Contains(l, w)
+		}
+		if all {
+			return
+		}
+	}
+	p.t.Errorf("no warning with %q: %s", words, p)
+}
+
+// awaitOutput waits until standard error has text.
+func (p *process) awaitOutput(text string) {
+	p.t.Helper()
+	await(p.t, 30*time.Second, func() bool { return strings.Contains(p.stderr(), text) }, text)
+}
+
+// await polls until ok.
+func await(t *testing.T, limit time.Duration, ok func() bool, what string) {
+	t.Helper()
+	for end := time.Now().Add(limit); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited %s in vain for: %s", limit, what)
+		}
+	}
+}
+
+// small are the flags of a run that is over soon.
+func small(op string, more ...string) []string {
+	args := []string{op, "--obj.size=1KiB", "--concurrent=4", "--duration=300ms", "--lease=1s"}
+	if op != "put" {
+		args = append(args, "--objects=24")
+	}
+	return append(args, more...)
+}
+
+// expiry is how long after a death a lease of one second has run out, in a store that counts in whole seconds.
+const expiry = 2200 * time.Millisecond

@@ -1,0 +1,55 @@
+package bench
+
+import (
+	"fmt"
+
+	"warp/pkg/oplog"
+)
+
+// Past one of these a run's numbers are the client's and no longer the store's.
+const (
+	cpuLimit        = 0.85 // of the cores that warp may use
+	leastUsed       = 0.30 // of them, for waiting to matter: short waits of idle threads add up too
+	linkLimit       = 0.90 // of the speed of a network interface
+	pauseLimit      = 0.05 // of the time, in the collector's pauses
+	waitLimit       = 0.01 // s that 1 % of the waits for a core took
+	lagLimit        = 1.0  // s that the recorder was behind
+	connectionLimit = 0.10 // connections per request
+	// A run that is too short says nothing about its limits.
+	shortestJudged = 0.5 // s
+	fewConnections = 200 // are never too many
+)
+
+// limits says, a line each, in what way the client was the limit of the run;
+// nothing where it was not.
+func limits(l *oplog.Load, requests int64) (notes []string) {
+	if l.WallSeconds < shortestJudged {
+		return nil
+	}
+	note := func(format string, args ...any) {
+		notes = append(notes, "these numbers are the client's, not the store's: "+fmt.Sprintf(format, args...))
+	}
+	used, waited := l.CPUSeconds/(l.WallSeconds*l.Cores), l.CPUWaitS/(l.WallSeconds*l.Cores)
+	switch {
+	case used >= cpuLimit:
+		note("warp used %.0f %% of the CPU that it may use; spread the load over more machines, or give it more cores", 100*used)
+	case used >= leastUsed && used+waited >= cpuLimit:
+		note("warp used %.0f %% of the CPU that it may use and its threads waited for more; end what else runs on the machine, or use more machines", 100*used)
+	}
+	if l.LinkShare >= linkLimit {
+		note("the network interface %s ran at %.0f %% of its speed; use a faster one, or more machines", l.Link, 100*l.LinkShare)
+	}
+	if share := l.GCPauseS / l.WallSeconds; share >= pauseLimit {
+		note("%.0f %% of the time went into pauses of warp's memory management; use more machines, or fewer threads each", 100*share)
+	}
+	if l.SchedP99S >= waitLimit {
+		note("threads waited %.0f ms for a core (99 %%); the machine is busy with something else, or has too few cores", 1000*l.SchedP99S)
+	}
+	if l.LagMaxS >= lagLimit {
+		note("recording fell %.1f s behind; write the op log to a faster disk, or use --stress", l.LagMaxS)
+	}
+	if l.Connections > fewConnections && float64(l.Connections) >= connectionLimit*float64(requests) {
+		note("%d connections were opened for %d requests, so connecting is a part of what was measured; does the store close them?", l.Connections, requests)
+	}
+	return notes
+}

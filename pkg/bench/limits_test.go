@@ -1,0 +1,70 @@
+package bench
+
+import (
+	"strings"
+	"testing"
+
+	"warp/pkg/oplog"
+)
+
+func TestLimitsNameWhatWasTheLimit(t *testing.T) {
+	t.Parallel()
+	fine := oplog.Load{CPUSeconds: 5, WallSeconds: 10, Cores: 4, Connections: 40, LinkShare: 0.5, Link: "eth0", GCPauseS: 0.1, SchedP99S: 0.001}
+	tests := map[string]struct {
+		change func(*oplog.Load)
+		want   string // part of the only note; "" = none
+	}{
+		"fine":             {func(*oplog.Load) {}, ""},
+		"cpu":              {func(l *oplog.Load) { l.CPUSeconds = 34 }, "85 % of the CPU"},
+		"just below":       {func(l *oplog.Load) { l.CPUSeconds = 33.9 }, ""},
+		"fewer cores":      {func(l *oplog.Load) { l.Cores = 0.5 }, "100 % of the CPU"},
+		"busy machine":     {func(l *oplog.Load) { l.CPUSeconds, l.CPUWaitS = 20, 15 }, "waited for more"},
+		"idle, waiting":    {func(l *oplog.Load) { l.CPUWaitS = 35 }, ""},
+		"link":             {func(l *oplog.Load) { l.LinkShare = 0.95 }, "eth0 ran at 95 %"},
+		"pauses":           {func(l *oplog.Load) { l.GCPauseS = 0.5 }, "5 % of the time"},
+		"waits":            {func(l *oplog.Load) { l.SchedP99S = 0.02 }, "waited 20 ms"},
+		"recorder":         {func(l *oplog.Load) { l.LagMaxS = 1.5 }, "1.5 s behind"},
+		"connections":      {func(l *oplog.Load) { l.Connections = 5000 }, "5000 connections"},
+		"short run":        {func(l *oplog.Load) { l.WallSeconds, l.CPUSeconds = 0.4, 1.6 }, ""},
+		"few connections":  {func(l *oplog.Load) { l.Connections = 200 }, ""},
+		"no load at all":   {func(l *oplog.Load) { *l = oplog.Load{WallSeconds: 10, Cores: 1} }, ""},
+		"several, one out": {func(l *oplog.Load) { l.LinkShare = 0.89 }, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := fine
+			test.change(&l)
+			got := limits(&l, 10_000)
+			if test.want == "" {
+				if len(got) != 0 {
+					t.Errorf("notes %q, want none", got)
+				}
+				return
+			}
+			if len(got) != 1 || !strings.Contains(got[0], test.want) || !strings.Contains(got[0], "not the store's") {
+				t.Errorf("notes %q, want one with %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestHistogramDifference(t *testing.T) {
+	t.Parallel()
+	borders := []float64{0, 1, 2, 4}
+	before := histogram{[]uint64{5, 0, 1}, borders}
+	after := histogram{[]uint64{104, 0, 2}, borders}
+	d := after.since(before)
+	if got := d.sum(); got != 99*1+1*4 {
+		t.Errorf("sum %g, want 103", got)
+	}
+	if got := d.quantile(0.99); got != 1 {
+		t.Errorf("99 %% %g, want 1", got)
+	}
+	if got := d.quantile(1); got != 4 {
+		t.Errorf("maximum %g, want 4", got)
+	}
+	if got := (histogram{}).quantile(0.5); got != 0 {
+		t.Errorf("quantile of nothing %g", got)
+	}
+}

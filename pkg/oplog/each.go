@@ -1,0 +1,62 @@
+package oplog
+
+import (
+	"context"
+	"errors"
+	"io"
+)
+
+const eachBatch = 1024
+
+// Each calls f with all records, in batches that are valid until f returns.
+// While f has one, the next is read. It returns the first error of reading, of
+// f, or the cause of the end of ctx; the reader can be asked for what it knows
+// after that.
+func (r *Reader) Each(ctx context.Context, f func([]Record) error) error {
+	type batch struct {
+		records []Record
+		err     error
+	}
+	full, free, stop := make(chan batch), make(chan []Record, 2), make(chan struct{})
+	free <- make([]Record, eachBatch)
+	free <- make([]Record, eachBatch)
+	go func() {
+		defer close(full)
+		for dst := range free {
+			n, err := r.Read(dst)
+			select {
+			case full <- batch{dst[:n], err}:
+			case <-stop:
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	// The reader belongs to the other goroutine until that has ended.
+	defer func() {
+		close(stop)
+		close(free)
+		for range full {
+		}
+	}()
+	for b := range full {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if len(b.records) > 0 {
+			if err := f(b.records); err != nil {
+				return err
+			}
+		}
+		if errors.Is(b.err, io.EOF) {
+			return nil
+		}
+		if b.err != nil {
+			return b.err
+		}
+		free <- b.records[:cap(b.records)]
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package oplog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// bothWays reads a log with fastRow and without it, which must not differ in
+// anything. It returns how many rows fastRow took.
+func bothWays(t testing.TB, log []byte) (fast int) {
+	t.Helper()
+	quick, err := NewReader(bytes.NewReader(log), "log")
+	if err != nil {
+		return 0
+	}
+	slow, err := NewReader(bytes.NewReader(log), "log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow.layout = otherLayout
+	_, got, gotErr := drain(quick, 7)
+	_, want, wantErr := drain(slow, 7)
+	sameRecords(t, got, want)
+	if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) {
+		t.Fatalf("error %v, without fastRow %v", gotErr, wantErr)
+	}
+	if !slices.Equal(quick.Warnings(), slow.Warnings()) || !slices.Equal(quick.Comments(), slow.Comments()) {
+		t.Fatalf("warnings %q and comments %q, without fastRow %q and %q",
+			quick.Warnings(), quick.Comments(), slow.Warnings(), slow.Comments())
+	}
+	return quick.fast
+}
+
+// usualLog is text as a benchmark writes it, with a few errors.
+func usualLog(n int) []byte {
+	records := benchRecords(n)
+	for i := range records {
+		switch r := &records[i]; i % 17 {
+		case 3:
+			r.Err, r.Status, r.FirstByte = "SlowDown: please reduce", 503, 0
+		case 5:
+			r.Op, r.LastByte, r.FirstByte = "PUT", r.FirstByte, 0
+		case 7:
+			r.Due, r.Requests = r.Start-12345, 0
+		case 11:
+			r.Endpoint, r.Bytes = "http://127.0.0.1:9001", 1<<40+5
+		case 13:
+			r.Duration, r.Start = 1_234_567_890_123, r.Start-1_234_567_890_123
+		}
+	}
+	var text bytes.Buffer
+	text.WriteString(columns + "\n")
+	var f rowFormatter
+	for i := range records {
+		text.Write(f.append(nil, &records[i], records[i].Thread))
+	}
+	return text.Bytes()
+}
+
+// foreignLog is the same with the documented columns only, and times with as
+// many digits as they need.
+func foreignLog(n int) []byte {
+	var b bytes.Buffer
+	for line := range strings.Lines(string(usualLog(n))) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")[:15]
+		for i := range f {
+			if strings.HasSuffix(f[i], "Z") {
+				f[i] = strings.TrimRight(strings.TrimSuffix(f[i], "Z"), "0") + "Z"
+			}
+		}
+		b.WriteString(strings.Join(f, "\t") + "\n")
+	}
+	return b.Bytes()
+}
+
+func TestFastRowTakesUsualRows(t *testing.T) {
+	t.Parallel()
+	for name, log := range map[string][]byte{"ours": usualLog(2000), "foreign": foreignLog(2000)} {
+		if n := bothWays(t, log); n < 1980 {
+			t.Errorf("%s: %d of 2000 rows were fast", name, n)
+		}
+	}
+}
+
+// TestFastRowOfDamagedLogs changes logs everywhere.
+func TestFastRowOfDamagedLogs(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(4, 5))
+	pieces := []string{"\t", "\n", "\r\n", "\"", "\"a\tb\"", "\x00", "#", "-", "0", "9", "00000000000000", "99999999999999999999", "Z",
+		"+01:00", ".", ":", " ", "é", "\xff", "2026-05-01T12:00:00Z", "65536", "2147483648", "\t\t"}
+	for _, log := range [][]byte{usualLog(40), foreignLog(40)} {
+		head := bytes.IndexByte(log, '\n') + 1
+		for range 4000 {
+			damaged := slices.Clone(log)
+			for range 1 + rng.IntN(3) {
+				at := head + rng.IntN(len(damaged)-head)
+				cut := min(rng.IntN(4), len(damaged)-at)
+				damaged = slices.Replace(damaged, at, at+cut, []byte(pieces[rng.IntN(len(pieces))])...)
+			}
+			bothWays(t, damaged)
+		}
+	}
+}
+
+func FuzzFastRow(f *testing.F) {
+	f.Add(usualLog(3), false)
+	f.Add(foreignLog(3), true)
+	f.Add([]byte("0\t1\tGET\t\"a\tb\"\t1\t2\t\t\t\t2026-05-01T12:00:00Z\t\t\t\t5\t0\n"+
+		"0\t1\tGET\ta\tb\t1\t2\t\t\t\t2026-05-01T12:00:00Z\t\t\t\t5\t0\n"), true)
+	f.Fuzz(func(t *testing.T, rows []byte, short bool) {
+		names := columns
+		if short {
+			names, _, _ = strings.Cut(columns, "\tsched")
+		}
+		room := strings.Repeat("\n", 2*fastRoom) // so that the last row may be fast, too
+		bothWays(t, []byte(names+"\n"+string(rows)+room))
+	})
+}
+
+func TestEach(t *testing.T) {
+	t.Parallel()
+	log := writeLog(t, testHeader, testTrailer, benchRecords(5000), 1000)
+	_, want, err := readAll(log, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func(log []byte) *Reader {
+		r, err := NewReader(bytes.NewReader(log), "log")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	var got []Record
+	keep := func(batch []Record) error {
+		got = append(got, batch...)
+		return nil
+	}
+	r := open(log)
+	if err := r.Each(t.Context(), keep); err != nil || r.Trailer().End != "completed" {
+		t.Errorf("%v, trailer %+v", err, r.Trailer())
+	}
+	sameRecords(t, got, want)
+
+	enough := errors.New("enough")
+	if err := open(log).Each(t.Context(), func([]Record) error { return enough }); err != enough {
+		t.Errorf("error %v", err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	if err := open(log).Each(ctx, func([]Record) error { cancel(enough); return nil }); err != enough {
+		t.Errorf("error %v", err)
+	}
+	text := append(usualLog(3000), "0\tno number\n"...)
+	got = nil
+	if err := open(text).Each(t.Context(), keep); err == nil || len(got) != 3000 {
+		t.Errorf("%d records, then %v", len(got), err)
+	}
+}

@@ -1,0 +1,82 @@
+package oplog
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestPiles takes rows in and out in every kind of order.
+func TestPiles(t *testing.T) {
+	t.Parallel()
+	const n = 2000
+	rng := rand.New(rand.NewPCG(3, 3))
+	for name, c := range map[string]struct {
+		start    func(i int) int64
+		maxPiles int
+	}{
+		"in order":            {func(i int) int64 { return int64(i) }, 1},
+		"reversed":            {func(i int) int64 { return int64(n - i) }, n},
+		"equal":               {func(int) int64 { return 7 }, 40},
+		"random":              {func(int) int64 { return rng.Int64N(1 << 40) }, n / 10},
+		"many alike":          {func(int) int64 { return rng.Int64N(5) }, n / 10},
+		"in turns of a run":   {func(i int) int64 { return int64(i/640*1000 + i%20*50 + i/20%32) }, 33},
+		"by end, not start":   {func(i int) int64 { return int64(i*10) - rng.Int64N(300) }, 31},
+		"with a late stretch": {func(i int) int64 { return int64(i%500) * 3 }, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var p piles
+			var want []sortRow
+			most := 0
+			for i := range n {
+				row := sortRow{start: c.start(i), body: binary.BigEndian.AppendUint32(nil, uint32(rng.IntN(30)))}
+				want = append(want, row)
+				p.push(&row, 0)
+				most = max(most, len(p.tails))
+				for k := 1; k < len(p.tails); k++ {
+					if !p.less(p.tails[k], p.tails[k-1]) {
+						t.Fatal("the last rows are not in order")
+					}
+				}
+			}
+			if p.len() != n || p.bytes != 4*n || most > c.maxPiles {
+				t.Errorf("%d rows, %d bytes, %d piles", p.len(), p.bytes, most)
+			}
+			slices.SortFunc(want, func(a, b sortRow) int { return a.compare(&b) })
+			for i := range want {
+				if row, _ := p.pop(); row.compare(&want[i]) != 0 {
+					t.Fatalf("row %d is %+v, want %+v", i, row, want[i])
+				}
+			}
+			if p.len()+p.bytes+len(p.heads)+len(p.tails) != 0 {
+				t.Errorf("something is left: %d rows", p.len())
+			}
+		})
+	}
+}
+
+// TestPilesInUse lets rows out while others come in, and later runs wait for
+// earlier ones.
+func TestPilesInUse(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(5, 3))
+	var p piles
+	last, lastRun := sortRow{start: -1}, uint32(0)
+	for range 50_000 {
+		if p.len() < 300 && rng.IntN(40) > 0 || p.len() == 0 {
+			row := sortRow{start: rng.Int64N(1000)}
+			run := lastRun
+			if row.compare(&last) < 0 {
+				run++
+			}
+			p.push(&row, run)
+			continue
+		}
+		row, run := p.pop()
+		if run < lastRun || run == lastRun && row.compare(&last) < 0 {
+			t.Fatalf("row %d of run %d after %d of run %d", row.start, run, last.start, lastRun)
+		}
+		last, lastRun = sortRow{start: row.start}, run
+	}
+}
