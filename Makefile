@@ -3,7 +3,8 @@
 # make test    every test, those against real stores included (these are built once, into the user's cache)
 # make check   formatting, vet, staticcheck
 # make cross   ./dist, one binary per platform
-# make bench   benchmarks
+# make bench   warp's cost above that of bare sockets: a table of ratios
+# make gobench Go benchmarks
 # make fuzz    every fuzz target for a while (FUZZTIME)
 # make stores  build the stores that the tests need, and nothing else
 # make clean   remove what build and cross made
@@ -25,7 +26,7 @@ DATE    ?= $(shell git log -1 --format=%cI 2>/dev/null || date -u +%Y-%m-%dT%H:%
 LDFLAGS := -s -w -X 'warp/cli.version=$(VERSION)' -X 'warp/cli.commit=$(COMMIT)' -X 'warp/cli.date=$(DATE)'
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)"
 
-.PHONY: build demo test stores check fmt cross bench fuzz clean
+.PHONY: build demo test stores check fmt cross bench gobench fuzz clean
 
 build:
 	$(BUILD) -o warp .
@@ -61,7 +62,14 @@ cross:
 		GOOS=$$os GOARCH=$$arch $(GO) vet ./...; \
 	done
 
-bench:
+# What warp costs a client above the floor of what sockets cost, against a null store in a process of its own;
+# BENCHFLAGS="-n 1 -d 1s -only=GET" for less of it.
+bench: build
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+		CGO_ENABLED=0 $(GO) build -o "$$dir" ./internal/floor ./internal/nullstore && \
+		"$$dir/floor" ratios -warp ./warp -nullstore "$$dir/nullstore" $(BENCHFLAGS)
+
+gobench:
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
 
 # go test fuzzes one target of one package at a time.

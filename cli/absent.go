@@ -29,9 +29,9 @@ func absentFromBenchmarks() []absentFlag {
 		absentFlag{names: []string{"sts-web-token"}, variable: "WARP_STS_WEB_TOKEN", why: notYet},
 		absentFlag{names: []string{
 			"warp-client", "autoterm", "autoterm.dur", "autoterm.pct", "serverprof", "stdout", "syncstart",
-			"encrypt", "sse-s3-encrypt", "md5", "checksum", "disable-multipart", "disable-sha256-payload",
+			"encrypt", "sse-s3-encrypt", "md5", "checksum", "disable-multipart",
 			"storage-class", "add-metadata", "tag", "lookup", "http2", "sndbuf", "rcvbuf",
-			"disable-http-keepalive", "post", "part.size", "engine",
+			"disable-http-keepalive", "post", "part.size",
 		}, why: notYet},
 		absentFlag{names: []string{"rdma", "rdma.window"}, why: notOurs},
 	)

@@ -22,9 +22,11 @@ const embeddedHost = "embedded"
 // targetFlags say which store to talk to, and as whom.
 type targetFlags struct {
 	host, hostSelect, bucket, region   string
+	engine                             string
 	accessKey, secretKey, sessionToken string
 	profile, signature, caFile         string
 	tls, insecure, resolveHost         bool
+	unsigned                           bool
 	embeddedMemory                     int64
 }
 
@@ -49,6 +51,10 @@ func (f *targetFlags) group(env environment) flagGroup {
 		&cli.StringFlag{Name: "ca-file", Destination: &f.caFile, TakesFile: true, Usage: "with --tls: PEM `FILE` of further certificate authorities"},
 		&choiceFlag{Name: "host-select", Value: "weighed", Config: choices{"weighed", "roundrobin"}, Destination: &f.hostSelect,
 			Usage: "`HOW` a request's host is chosen: weighed (fewest requests in flight, then longest idle) or roundrobin"},
+		&choiceFlag{Name: "engine", Value: "auto", Config: choices{"auto", "lean", "minio"}, Destination: &f.engine,
+			Usage: "`WHAT` sends the requests: lean (least CPU), minio (minio-go), or auto (lean where it can)"},
+		&cli.BoolFlag{Name: "disable-sha256-payload", Destination: &f.unsigned,
+			Usage: "do not hash payload for the signatures of uploads"},
 		&sizeFlag{Name: "embedded.memory", Value: defaultEmbeddedMemory, Destination: &f.embeddedMemory,
 			Usage: "with --host=embedded: `SIZE` that the store may grow to"},
 		&cli.BoolFlag{Name: "resolve-host", Destination: &f.resolveHost, Hidden: true,
@@ -102,6 +108,7 @@ func (f *targetFlags) open(ctx context.Context, inv *invocation, concurrency int
 	cfg := s3.Config{
 		TLS: f.tls, Insecure: f.insecure, CAFile: f.caFile, Region: f.region,
 		HostSelect: f.hostSelect, AppVersion: thisBuild().version, Concurrency: concurrency,
+		Engine: f.engine, UnsignedPayload: f.unsigned,
 	}
 	var err error
 	if f.host == embeddedHost {

@@ -41,6 +41,7 @@ func (w *Worker) download(ctx context.Context, obj *s3.Object, get s3.Get) error
 	}
 	return w.Measure(ctx, "GET", obj.Key, func(ctx context.Context, r *Request) error {
 		r.Receives = true
+		r.Trace.Expect(obj.ETag)
 		d, err := r.Get(ctx, get, r.Trace)
 		r.Bytes = d.Bytes
 		if err != nil {

@@ -15,6 +15,7 @@ func (s *Stat) Do(ctx context.Context, w *Worker) error { return w.stat(ctx, s.p
 // stat measures one HEAD and checks what it says.
 func (w *Worker) stat(ctx context.Context, obj *s3.Object) error {
 	return w.Measure(ctx, "STAT", obj.Key, func(ctx context.Context, r *Request) error {
+		r.Trace.Expect(obj.ETag)
 		got, err := r.Stat(ctx, obj.Ref, r.Trace)
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"warp/pkg/generator"
@@ -25,7 +26,14 @@ type Worker struct {
 	due     time.Time // of the step's first request; zero in a closed loop
 	refused bool      // the last request found nobody to talk to
 	uploads uint64    // names given out so far
+
+	// What each request needs, used again and again: a worker that makes no
+	// garbage is not held up by the collector of it.
 	record  oplog.Record
+	request Request
+	trace   s3.Trace
+	names   strings.Builder
+	key     []byte
 }
 
 // A Request is one attempt of what Measure times. The call fills in what the
@@ -72,8 +80,10 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 	rec := &w.record
 	for {
 		host := w.Env.Client.Acquire()
-		req := Request{Engine: host, Trace: s3.NewTrace(start), Objects: 1}
-		err := call(ctx, &req)
+		req := &w.request
+		w.trace.Reset(start)
+		*req = Request{Engine: host, Trace: &w.trace, Objects: 1}
+		err := call(ctx, req)
 		w.Env.Client.Release(host)
 		rec.Duration = time.Since(start)
 		rec.Endpoint = host.Endpoint
@@ -124,8 +134,21 @@ var errOverrun = errors.New("the op log cannot keep up with the requests: write 
 // NextKey names the next object that this worker uploads.
 func (w *Worker) NextKey() string {
 	w.uploads++
-	return w.Env.Names.Key(uint32(w.ID), w.uploads-1)
+	w.key = w.Env.Names.AppendKey(w.key[:0], uint32(w.ID), w.uploads-1)
+	// Names are cut from one large string after the other. A builder only ever
+	// appends, so what was cut off stays as it is.
+	if w.names.Cap()-w.names.Len() < len(w.key) {
+		w.names = strings.Builder{}
+		w.names.Grow(max(namesAtOnce, len(w.key)))
+	}
+	from := w.names.Len()
+	w.names.Write(w.key)
+	return w.names.String()[from:]
 }
+
+// namesAtOnce is small enough for thousands of workers, and for a string of
+// names that is kept because of one of them.
+const namesAtOnce = 4 << 10
 
 // Upload puts one object of the given size under key and measures it as PUT.
 func (w *Worker) Upload(ctx context.Context, key string, size int64) (s3.Object, error) {

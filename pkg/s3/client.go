@@ -24,6 +24,9 @@ type Config struct {
 	Credentials *credentials.Credentials
 	AppVersion  string // warp's version, for the User-Agent
 	Concurrency int    // connections worth keeping open per host
+	Engine      string // auto (or ""), lean or minio
+
+	UnsignedPayload bool // let the signature of an upload not cover its payload
 }
 
 // An Address is a host as the user wrote it, and where to connect to if that
@@ -47,6 +50,7 @@ type Client struct {
 	hosts    []*Host
 	selector *Selector
 	region   string
+	engine   string
 	dialed   atomic.Int64
 }
 
@@ -65,8 +69,11 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{selector: selector, region: cfg.Region}
+	if c.engine, err = chooseEngine(&cfg); err != nil {
+		return nil, err
+	}
 	for i, a := range cfg.Hosts {
-		h, err := newHost(&cfg, a, &c.dialed)
+		h, err := newHost(&cfg, a, c.engine, &c.dialed)
 		if err != nil {
 			return nil, fmt.Errorf("host %s: %w", a.Name, err)
 		}
@@ -76,23 +83,59 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-func newHost(cfg *Config, a Address, dialed *atomic.Int64) (*Host, error) {
-	engine, err := newMinioEngine(cfg, a, answerTimeout, dialed)
+// The engines that send a client's requests.
+const (
+	engineAuto  = "auto"
+	engineLean  = "lean"
+	engineMinio = "minio"
+)
+
+// chooseEngine takes the lean engine where it can talk to all hosts: half a
+// store's requests through one engine and half through another would compare
+// the engines.
+func chooseEngine(cfg *Config) (string, error) {
+	switch cfg.Engine {
+	case engineMinio:
+		return engineMinio, nil
+	case engineAuto, engineLean, "":
+	default:
+		return "", fmt.Errorf("unknown engine %q: use %s, %s or %s", cfg.Engine, engineAuto, engineLean, engineMinio)
+	}
+	for _, a := range cfg.Hosts {
+		why := leanCan(cfg, a)
+		if why != "" && cfg.Engine == engineLean {
+			return "", fmt.Errorf("the lean engine cannot talk to %s: %s", a.Name, why)
+		}
+		if why != "" {
+			return engineMinio, nil
+		}
+	}
+	return engineLean, nil
+}
+
+func newHost(cfg *Config, a Address, name string, dialed *atomic.Int64) (*Host, error) {
+	library, err := newMinioEngine(cfg, a, answerTimeout, dialed)
 	if err != nil {
 		return nil, err
+	}
+	var engine Engine = library
+	if name == engineLean {
+		if engine, err = newLeanEngine(cfg, a, library, dialed); err != nil {
+			return nil, err
+		}
 	}
 	desk, err := newMinioEngine(cfg, a, deskTimeout, new(atomic.Int64))
 	if err != nil {
 		return nil, err
 	}
-	scheme, name := "http://", a.Name
+	scheme, shown := "http://", a.Name
 	if cfg.TLS {
 		scheme = "https://"
 	}
 	if a.Dial != "" {
-		name = a.Dial
+		shown = a.Dial
 	}
-	return &Host{Engine: engine, Endpoint: scheme + name, desk: desk}, nil
+	return &Host{Engine: engine, Endpoint: scheme + shown, desk: desk}, nil
 }
 
 func newMinioEngine(cfg *Config, a Address, answer time.Duration, dialed *atomic.Int64) (*minioEngine, error) {
@@ -111,7 +154,7 @@ func newMinioEngine(cfg *Config, a Address, answer time.Duration, dialed *atomic
 		return nil, err
 	}
 	mc.SetAppInfo("warp", cfg.AppVersion)
-	return &minioEngine{core: minio.Core{Client: mc}}, nil
+	return &minioEngine{core: minio.Core{Client: mc}, unsigned: cfg.UnsignedPayload}, nil
 }
 
 // Acquire picks the host for one request; Release must follow.
@@ -124,7 +167,7 @@ func (c *Client) Release(h *Host) { c.selector.Release(h.index) }
 func (c *Client) Connections() int64 { return c.dialed.Load() }
 
 // EngineName says what sends the requests.
-func (c *Client) EngineName() string { return "minio" }
+func (c *Client) EngineName() string { return c.engine }
 
 // Endpoints lists all hosts as they stand in logs.
 func (c *Client) Endpoints() []string {

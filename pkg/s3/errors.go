@@ -56,6 +56,9 @@ func errorf(code string, status int, format string, args ...any) *Error {
 
 // CodeOf returns the code of err, or "" where it is none of this package's.
 func CodeOf(err error) string {
+	if err == nil {
+		return "" // before there is anything to allocate
+	}
 	var e *Error
 	if errors.As(err, &e) {
 		return e.Code

@@ -15,8 +15,9 @@ import (
 
 // minioEngine sends requests through minio-go.
 type minioEngine struct {
-	core minio.Core
-	part uint64 // part size of multipart uploads; 0 = minio-go's own
+	core     minio.Core
+	part     uint64 // part size of multipart uploads; 0 = minio-go's own
+	unsigned bool   // signatures of uploads do not cover the payload
 }
 
 // receiveBuffers hold payload on its way to nowhere. 128 KiB is past the point
@@ -24,17 +25,19 @@ type minioEngine struct {
 var receiveBuffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); return &b }}
 
 func (e *minioEngine) Put(ctx context.Context, p Put, tr *Trace) (Object, error) {
-	opts := minio.PutObjectOptions{ContentType: p.ContentType, PartSize: e.part}
+	opts := minio.PutObjectOptions{ContentType: p.ContentType, PartSize: e.part, DisableContentSha256: e.unsigned}
 	lent := &lentBody{body: p.Body}
 	defer lent.takeBack()
 	p.Body = lent
 	var info minio.UploadInfo
 	var err error
-	if p.Size <= signedWhole {
-		info, err = e.putSmall(withTrace(ctx, tr), p, opts)
+	ctx, seen := watch(ctx, tr)
+	if p.Size <= signedWhole && !e.unsigned {
+		info, err = e.putSmall(ctx, p, opts)
 	} else {
-		info, err = e.core.Client.PutObject(withTrace(ctx, tr), p.Bucket, p.Key, p.Body, p.Size, opts)
+		info, err = e.core.Client.PutObject(ctx, p.Bucket, p.Key, p.Body, p.Size, opts)
 	}
+	seen()
 	if err != nil {
 		return Object{}, asError(err, tr)
 	}
@@ -68,7 +71,9 @@ func (e *minioEngine) Get(ctx context.Context, g Get, tr *Trace) (Download, erro
 			return Download{}, asError(err, tr)
 		}
 	}
-	body, info, header, err := e.core.GetObject(withTrace(ctx, tr), g.Bucket, g.Key, opts)
+	ctx, seen := watch(ctx, tr)
+	body, info, header, err := e.core.GetObject(ctx, g.Bucket, g.Key, opts)
+	seen()
 	if err != nil {
 		return Download{}, asError(err, tr)
 	}
@@ -103,7 +108,9 @@ func drain(body io.ReadCloser) (int64, error) {
 
 func (e *minioEngine) Stat(ctx context.Context, ref Ref, tr *Trace) (Object, error) {
 	opts := minio.StatObjectOptions{VersionID: ref.VersionID}
-	info, err := e.core.Client.StatObject(withTrace(ctx, tr), ref.Bucket, ref.Key, opts)
+	ctx, seen := watch(ctx, tr)
+	info, err := e.core.Client.StatObject(ctx, ref.Bucket, ref.Key, opts)
+	seen()
 	if err != nil {
 		return Object{}, asError(err, tr)
 	}
@@ -123,8 +130,10 @@ func (e *minioEngine) Delete(ctx context.Context, refs []Ref, tr *Trace) error {
 			}
 		}
 	}
-	results, err := e.core.Client.RemoveObjectsWithIter(withTrace(ctx, tr), refs[0].Bucket, each, minio.RemoveObjectsOptions{})
+	traced, seen := watch(ctx, tr)
+	results, err := e.core.Client.RemoveObjectsWithIter(traced, refs[0].Bucket, each, minio.RemoveObjectsOptions{})
 	if err != nil {
+		seen()
 		return asError(err, tr)
 	}
 	var deleted, failed int
@@ -139,6 +148,7 @@ func (e *minioEngine) Delete(ctx context.Context, refs []Ref, tr *Trace) error {
 			first = r.Err
 		}
 	}
+	seen()
 	if ctx.Err() != nil {
 		return asError(context.Cause(ctx), tr)
 	}
@@ -167,7 +177,9 @@ func (e *minioEngine) List(ctx context.Context, l List, each func(Object) bool, 
 		WithMetadata: l.Metadata,
 		MaxKeys:      l.MaxKeys,
 	}
-	for info := range e.core.Client.ListObjectsIter(withTrace(ctx, tr), l.Bucket, opts) {
+	traced, seen := watch(ctx, tr)
+	for info := range e.core.Client.ListObjectsIter(traced, l.Bucket, opts) {
+		seen()
 		if info.Err != nil {
 			return asError(info.Err, tr)
 		}
@@ -177,6 +189,7 @@ func (e *minioEngine) List(ctx context.Context, l List, each func(Object) bool, 
 			return nil
 		}
 	}
+	seen()
 	// A listing that was cut off ends like one that is complete.
 	if ctx.Err() != nil {
 		return asError(context.Cause(ctx), tr)

@@ -10,10 +10,58 @@ import (
 	"time"
 )
 
-// A Trace collects what was seen on the wire of one row's requests. The
-// transport's own goroutines write to it, hence the atomics; make a new one
-// for each row, since a late write must not reach the next row.
+// A Trace collects what was seen on the wire of one row's requests. It belongs
+// to the goroutine that sends them.
 type Trace struct {
+	base                time.Time
+	firstByte, lastByte time.Duration
+	status, requests    uint16
+	etag                string
+}
+
+// NewTrace returns a trace whose times count from base, by the monotonic clock.
+func NewTrace(base time.Time) *Trace { return &Trace{base: base} }
+
+// Reset makes t a new trace, for those who send request after request.
+func (t *Trace) Reset(base time.Time) { *t = Trace{base: base} }
+
+// Expect names the ETag that the answer probably carries, so that an engine
+// can hand out this string instead of copying the same bytes each time.
+func (t *Trace) Expect(etag string) { t.etag = etag }
+
+// FirstByte is when the first byte of the first answer arrived; 0 = not seen.
+func (t *Trace) FirstByte() time.Duration { return t.firstByte }
+
+// LastByte is when the last payload byte was handed to the socket; 0 = not seen.
+func (t *Trace) LastByte() time.Duration { return t.lastByte }
+
+// Status is the HTTP status of the last answer; 0 = no answer.
+func (t *Trace) Status() uint16 {
+	if t == nil {
+		return 0
+	}
+	return t.status
+}
+
+// Requests is how many HTTP requests were sent, up to what a log can hold.
+func (t *Trace) Requests() uint16 { return t.requests }
+
+// sawFirstByte and sentPayload are nil-safe for requests that nobody traces.
+func (t *Trace) sawFirstByte() {
+	if t != nil && t.firstByte == 0 {
+		t.firstByte = time.Since(t.base)
+	}
+}
+
+func (t *Trace) sentPayload() {
+	if t != nil {
+		t.lastByte = time.Since(t.base)
+	}
+}
+
+// A netTrace is what net/http's goroutines write to, hence the atomics. Each
+// row has its own, since a late write must not reach the next row.
+type netTrace struct {
 	base      time.Time
 	firstByte atomic.Int64
 	lastByte  atomic.Int64
@@ -21,31 +69,24 @@ type Trace struct {
 	requests  atomic.Int32
 }
 
-// NewTrace returns a trace whose times count from base, by the monotonic clock.
-func NewTrace(base time.Time) *Trace { return &Trace{base: base} }
-
-// FirstByte is when the first byte of the first answer arrived; 0 = not seen.
-func (t *Trace) FirstByte() time.Duration { return time.Duration(t.firstByte.Load()) }
-
-// LastByte is when the last payload byte was handed to the socket; 0 = not seen.
-func (t *Trace) LastByte() time.Duration { return time.Duration(t.lastByte.Load()) }
-
-// Status is the HTTP status of the last answer; 0 = no answer.
-func (t *Trace) Status() uint16 {
+// watch returns a context whose requests are noted, and what to call when they
+// are over, so that t has what was seen.
+func watch(ctx context.Context, t *Trace) (context.Context, func()) {
 	if t == nil {
-		return 0
+		return ctx, func() {}
 	}
-	return uint16(t.status.Load())
+	n := &netTrace{base: t.base}
+	return context.WithValue(ctx, traceKey{}, n), func() {
+		t.firstByte, t.lastByte = time.Duration(n.firstByte.Load()), time.Duration(n.lastByte.Load())
+		t.status, t.requests = uint16(n.status.Load()), uint16(min(n.requests.Load(), math.MaxUint16))
+	}
 }
 
-// Requests is how many HTTP requests were sent, up to what a log can hold.
-func (t *Trace) Requests() uint16 { return uint16(min(t.requests.Load(), math.MaxUint16)) }
-
-func (t *Trace) sawFirstByte() {
+func (t *netTrace) sawFirstByte() {
 	t.firstByte.CompareAndSwap(0, int64(time.Since(t.base)))
 }
 
-func (t *Trace) sentPayload(info httptrace.WroteRequestInfo) {
+func (t *netTrace) sentPayload(info httptrace.WroteRequestInfo) {
 	if info.Err == nil {
 		t.lastByte.Store(int64(time.Since(t.base)))
 	}
@@ -53,19 +94,12 @@ func (t *Trace) sentPayload(info httptrace.WroteRequestInfo) {
 
 type traceKey struct{}
 
-func withTrace(ctx context.Context, t *Trace) context.Context {
-	if t == nil {
-		return ctx
-	}
-	return context.WithValue(ctx, traceKey{}, t)
-}
-
-// tracer notes in the request's Trace what goes over the wire. It sits right
+// tracer notes in the request's trace what goes over the wire. It sits right
 // above the transport, so that it sees every request that minio-go sends.
 type tracer struct{ next http.RoundTripper }
 
 func (t tracer) RoundTrip(req *http.Request) (*http.Response, error) {
-	tr, _ := req.Context().Value(traceKey{}).(*Trace)
+	tr, _ := req.Context().Value(traceKey{}).(*netTrace)
 	if tr == nil {
 		return t.next.RoundTrip(req)
 	}
@@ -75,7 +109,8 @@ func (t tracer) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	tr.requests.Add(1)
 	req = req.WithContext(httptrace.WithClientTrace(req.Context(), hooks))
-	if req.Body == nil || req.Body == http.NoBody {
+	bare := req.Body == nil || req.Body == http.NoBody
+	if bare && (req.Method == http.MethodGet || req.Method == http.MethodHead) {
 		req.Body, req.GetBody, req.TransferEncoding = sentOnce{}, nil, []string{"identity"}
 	}
 	resp, err := t.next.RoundTrip(req)

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A row is one line of the table: the same work by floor and by warp.
+type row struct {
+	name, op string
+	size     int
+	flags    []string // of warp
+	hashed   bool     // warp also hashes the payload, which floor does not
+	goal     float64
+}
+
+func rows() []row {
+	const unsigned = "--disable-sha256-payload"
+	return []row{
+		{name: "GET 1 KiB", op: "get", size: 1 << 10, goal: 1.2},
+		{name: "PUT 1 KiB, payload unsigned", op: "put", size: 1 << 10, flags: []string{unsigned}, goal: 1.25},
+		{name: "STAT", op: "stat", size: 1 << 10, goal: 1.2},
+		{name: "GET 10 MiB", op: "get", size: 10 << 20, goal: 1},
+		{name: "PUT 10 MiB, payload unsigned", op: "put", size: 10 << 20, flags: []string{unsigned}, goal: 0.85},
+		{name: "PUT 10 MiB, against floor + SHA-256", op: "put", size: 10 << 20, hashed: true, goal: 1.1},
+		{name: "GET 1 KiB, no log (--stress)", op: "get", size: 1 << 10, flags: []string{"--stress"}},
+		{name: "GET 1 KiB, --engine=minio", op: "get", size: 1 << 10, flags: []string{"--engine=minio"}},
+	}
+}
+
+// A bench runs both programs against null stores.
+type bench struct {
+	warp, nullstore string
+	runs            int
+	duration        time.Duration
+	dir             string
+}
+
+func ratios(args []string) error {
+	f := flag.NewFlagSet("ratios", flag.ContinueOnError)
+	b := bench{}
+	f.StringVar(&b.warp, "warp", "./warp", "the warp to measure")
+	f.StringVar(&b.nullstore, "nullstore", "./nullstore", "the null store to measure against")
+	f.IntVar(&b.runs, "n", 5, "runs, of which the median counts")
+	f.DurationVar(&b.duration, "d", 3*time.Second, "how long each takes")
+	only := f.String("only", "", "only rows whose name contains this")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	var err error
+	if b.dir, err = os.MkdirTemp("", "warp-floor-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	fmt.Printf("CPU time of the client (user + system, whole process), concurrency 8, medians of %d runs of %v\n\n", b.runs, b.duration)
+	fmt.Printf("%-38s %12s %12s %7s %6s %9s\n", "work", "floor µs/req", "warp µs/req", "ratio", "goal", "resident")
+	for _, r := range rows() {
+		if !strings.Contains(r.name, *only) {
+			continue
+		}
+		if err := b.row(r); err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
+	}
+	return nil
+}
+
+// row alternates between floor and warp, so that both see the same machine.
+func (b *bench) row(r row) error {
+	var floors, warps, rss []float64
+	for range b.runs {
+		floor, _, err := b.measure(r, b.floor)
+		if err != nil {
+			return err
+		}
+		warp, resident, err := b.measure(r, b.warpRun)
+		if err != nil {
+			return err
+		}
+		floors, warps, rss = append(floors, floor), append(warps, warp), append(rss, resident)
+	}
+	floor, warp := median(floors), median(warps)
+	if r.hashed {
+		floor += hashCost(r.size)
+	}
+	goal := "–"
+	if r.goal > 0 {
+		goal = fmt.Sprintf("%.2f", r.goal)
+	}
+	fmt.Printf("%-38s %12.2f %12.2f %7.2f %6s %5.0f MiB\n", r.name, floor, warp, warp/floor, goal, median(rss))
+	return nil
+}
+
+func median(v []float64) float64 {
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+// hashCost is what SHA-256 of a payload takes, in µs.
+func hashCost(size int) float64 {
+	data := make([]byte, size)
+	start := time.Now()
+	const times = 10
+	for range times {
+		sha256.Sum256(data)
+	}
+	return float64(time.Since(start).Microseconds()) / times
+}
+
+// measure runs a client against a null store of its own. It returns the
+// client's CPU time per request in µs, and its memory.
+func (b *bench) measure(r row, client func(r row, addr string) (requests int64, p *os.ProcessState, err error)) (cost, rss float64, err error) {
+	store := exec.Command(b.nullstore, "-size", strconv.Itoa(r.size), "-stdin")
+	stdin, err := store.StdinPipe()
+	if err != nil {
+		return 0, 0, err
+	}
+	stdout, err := store.StdoutPipe()
+	if err != nil {
+		return 0, 0, err
+	}
+	if err := store.Start(); err != nil {
+		return 0, 0, err
+	}
+	defer store.Wait()
+	defer stdin.Close() // ends it
+	addr, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		return 0, 0, fmt.Errorf("the null store: %w", err)
+	}
+	requests, state, err := client(r, strings.TrimSpace(addr))
+	if err != nil {
+		return 0, 0, err
+	}
+	cpu := state.UserTime() + state.SystemTime()
+	return float64(cpu.Nanoseconds()) / 1e3 / float64(max(requests, 1)), maxRSS(state), nil
+}
+
+func (b *bench) floor(r row, addr string) (requests int64, p *os.ProcessState, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, nil, err
+	}
+	out, p, err := output(exec.Command(self, r.op, "-addr", addr, "-size", strconv.Itoa(r.size), "-d", b.duration.String()))
+	if err == nil {
+		_, err = fmt.Sscanf(string(out), "requests=%d", &requests)
+	}
+	return requests, p, err
+}
+
+func (b *bench) warpRun(r row, addr string) (requests int64, p *os.ProcessState, err error) {
+	log := filepath.Join(b.dir, "log")
+	os.Remove(log + ".csv.zst")
+	args := []string{r.op, "--host=" + addr, "--access-key=key", "--secret-key=secret", "--region=us-east-1",
+		"--obj.size=" + strconv.Itoa(r.size), "--concurrent=8", "--duration=" + b.duration.String(), "--noclear", "--json", "--quiet"}
+	if !slices.Contains(r.flags, "--stress") {
+		args = append(args, "--benchdata="+log)
+	}
+	if r.op != "put" {
+		args = append(args, "--objects=8")
+	}
+	out, p, err := output(exec.Command(b.warp, append(args, r.flags...)...))
+	if err != nil {
+		return 0, nil, err
+	}
+	var report struct {
+		Operations []struct {
+			Op       string `json:"op"`
+			Requests int64  `json:"requests"`
+			Errors   int64  `json:"errors"`
+		} `json:"operations"`
+	}
+	if err := json.Unmarshal(out, &report); err != nil {
+		return 0, nil, fmt.Errorf("warp's report: %w", err)
+	}
+	for _, o := range report.Operations {
+		if strings.EqualFold(o.Op, r.op) && o.Errors == 0 {
+			requests += o.Requests
+		}
+	}
+	return requests, p, nil
+}
+
+func output(cmd *exec.Cmd) (out []byte, p *os.ProcessState, err error) {
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, io.Writer(&stderr)
+	if err := cmd.Run(); err != nil {
+		return nil, nil, fmt.Errorf("%s %s: %w\n%s", cmd.Path, strings.Join(cmd.Args[1:], " "), err, &stderr)
+	}
+	return stdout.Bytes(), cmd.ProcessState, nil
+}

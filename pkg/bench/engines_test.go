@@ -1,0 +1,201 @@
+package bench_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"warp/internal/teststore"
+	"warp/pkg/bench"
+	"warp/pkg/generator"
+	"warp/pkg/oplog"
+	"warp/pkg/s3"
+)
+
+var stores teststore.Pool
+
+func TestMain(m *testing.M) { os.Exit(stores.Run(m)) }
+
+// A tally counts what a run recorded.
+type tally struct {
+	lean   bool
+	mu     sync.Mutex
+	good   map[string]int
+	errors []string
+}
+
+func (s *tally) Write(records []oplog.Record) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range records {
+		r := &records[i]
+		// net/http says that it has sent a request when it gets to it, which
+		// may be after the answer.
+		unsent := s.lean && r.Op == "PUT" && r.Bytes > 0 && r.LastByte == 0
+		switch {
+		case r.Err != "":
+			s.errors = append(s.errors, r.Op+" "+r.Err)
+		case r.Status/100 != 2, r.Requests == 0, unsent, r.Op == "GET" && r.FirstByte == 0,
+			r.FirstByte > r.Duration, r.LastByte > r.Duration:
+			s.errors = append(s.errors, fmt.Sprintf("%+v", *r))
+		}
+		s.good[r.Op]++
+	}
+	return nil
+}
+
+func (s *tally) Flush() error { return nil }
+
+// Both engines do all operations on all stores.
+func TestEnginesOnRealStores(t *testing.T) {
+	stores.Each(t, func(t *testing.T, store *teststore.Store) { bothEngines(t, store) })
+	t.Run("minio TLS", func(t *testing.T) {
+		bothEngines(t, teststore.Start(t, teststore.MinIO, teststore.Options{TLS: true}))
+	})
+}
+
+func bothEngines(t *testing.T, store *teststore.Store) {
+	for _, engine := range []string{"lean", "minio"} {
+		t.Run(engine, func(t *testing.T) { allOperations(t, store, engine) })
+		t.Run(engine+" asks for the region", func(t *testing.T) {
+			runOn(t, store, s3.Config{Engine: engine}, "put", &bench.Put{Sizes: sizes(t, "1KiB")})
+		})
+		t.Run(engine+" unsigned", func(t *testing.T) {
+			runOn(t, store, s3.Config{Engine: engine, Region: store.Region, UnsignedPayload: true}, "put", &bench.Put{Sizes: sizes(t, "100KiB")})
+		})
+	}
+}
+
+func sizes(t *testing.T, spec string) generator.Sizes {
+	t.Helper()
+	s, err := generator.ParseSizes(spec, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func allOperations(t *testing.T, store *teststore.Store, engine string) {
+	cfg := s3.Config{Engine: engine, Region: store.Region}
+	pool := func(size string, objects int) bench.Pool {
+		return bench.Pool{Objects: objects, Sizes: sizes(t, size)}
+	}
+	operations := map[string]bench.Op{
+		"get":       &bench.Get{Pool: pool("1KiB", 10)},
+		"get large": &bench.Get{Pool: pool("3MiB", 4)},
+		"get range": &bench.Get{Pool: pool("100KiB", 4), Range: true},
+		"get empty": &bench.Get{Pool: pool("0", 4)},
+		"put":       &bench.Put{Sizes: sizes(t, "10KiB")},
+		"put large": &bench.Put{Sizes: sizes(t, "1000KiB")},
+		"put parts": &bench.Put{Sizes: sizes(t, "17MiB")},
+		"stat":      &bench.Stat{Pool: pool("1KiB", 10)},
+		"list":      &bench.List{Pool: pool("1KiB", 20)},
+		"delete":    &bench.Delete{Pool: pool("1KiB", 50), Batch: 10},
+		"mixed":     &bench.Mixed{Pool: pool("10KiB", 20), Get: 45, Stat: 30, Put: 15, Delete: 10},
+	}
+	if store.Name == teststore.Garage {
+		delete(operations, "get empty") // it stores none
+	}
+	for name, op := range operations {
+		t.Run(name, func(t *testing.T) { runOn(t, store, cfg, name, op) })
+	}
+	if store.Can.Versioning {
+		versioned := pool("1KiB", 5)
+		versioned.Versions = 2
+		t.Run("versions", func(t *testing.T) { runOn(t, store, cfg, "get versions", &bench.Get{Pool: versioned}) })
+	}
+}
+
+func runOn(t *testing.T, store *teststore.Store, cfg s3.Config, name string, op bench.Op) {
+	cfg.Hosts = []s3.Address{{Name: store.Endpoint}}
+	cfg.TLS, cfg.CAFile = store.CAFile != "", store.CAFile
+	cfg.Credentials = credentials.NewStaticV4(store.AccessKey, store.SecretKey, "")
+	cfg.Concurrency = 4
+	client, err := s3.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if client.EngineName() != cfg.Engine {
+		t.Fatalf("engine %s instead of %s", client.EngineName(), cfg.Engine)
+	}
+	seed := uint64(time.Now().UnixNano())
+	runner := &bench.Runner{Client: client, Op: op, Options: bench.Options{
+		Benchmark: name, RunID: fmt.Sprint("run", seed), ClientID: "client", Seed: seed,
+		Bucket:      strings.ReplaceAll("engine-"+strings.Fields(name)[0]+fmt.Sprint("-v", strings.Contains(name, "versions")), "true", "ersions"),
+		Concurrency: 4, Duration: 100 * time.Millisecond, Drain: 10 * time.Second, Lease: time.Minute,
+		Payload: generator.PayloadOptions{Seed: seed}, Versions: strings.Contains(name, "versions"),
+	}}
+	ctx := context.Background()
+	defer func() {
+		if err := runner.Cleanup(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := runner.Open(ctx); err != nil {
+		t.Fatal(err)
+	}
+	seen := &tally{lean: cfg.Engine == "lean" && name != "put parts", good: map[string]int{}}
+	out := runner.Run(ctx, seen)
+	if out.Fatal != nil || out.Failed > 0 || len(seen.errors) > 0 || len(seen.good) == 0 {
+		t.Errorf("%v, %d of %d failed, %v: %.600q", out.Fatal, out.Failed, out.Sent, seen.good, seen.errors)
+	}
+}
+
+// What one engine has stored, the other finds whole.
+func TestEnginesStoreTheSame(t *testing.T) {
+	stores.Each(t, func(t *testing.T, store *teststore.Store) {
+		hosts := map[string]*s3.Client{}
+		for _, engine := range []string{"lean", "minio"} {
+			c, err := s3.New(s3.Config{
+				Hosts: []s3.Address{{Name: store.Endpoint}}, Region: store.Region, Engine: engine,
+				Credentials: credentials.NewStaticV4(store.AccessKey, store.SecretKey, ""),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			hosts[engine] = c
+		}
+		ctx := context.Background()
+		const bucket = "engines-content"
+		if err := hosts["lean"].MakeBucket(ctx, bucket); err != nil {
+			t.Fatal(err)
+		}
+		payload, err := generator.NewPayload(generator.PayloadOptions{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := payload.NewReader()
+		for _, size := range []int64{1, 64 << 10, 64<<10 + 1, 900_000} {
+			key := fmt.Sprintf("a b/ü+%d", size)
+			body.Reset(generator.PayloadID(key), size)
+			ref := s3.Ref{Bucket: bucket, Key: key}
+			h := hosts["lean"].Acquire()
+			if _, err := h.Put(ctx, s3.Put{Ref: ref, Body: body, Size: size}, s3.NewTrace(time.Now())); err != nil {
+				t.Fatal(err)
+			}
+			data, err := hosts["minio"].ReadSmall(ctx, ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, _ := io.ReadAll(io.NewSectionReader(body, 0, size))
+			if string(data) != string(want) {
+				t.Errorf("%d bytes came back as %d others", size, len(data))
+			}
+			stat, err := h.Stat(ctx, ref, s3.NewTrace(time.Now()))
+			other, err2 := hosts["minio"].Acquire().Stat(ctx, ref, s3.NewTrace(time.Now()))
+			if err != nil || err2 != nil || stat != other {
+				t.Errorf("%+v, %v; minio-go says %+v, %v", stat, err, other, err2)
+			}
+			if err := hosts["lean"].Delete(ctx, []s3.Ref{ref}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,421 @@
+package s3
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
+)
+
+// leanEngine is an HTTP/1.1 client of our own for the requests that a
+// benchmark is made of. It costs little more than the sockets do, and leaves
+// whatever is out of the ordinary to minio-go.
+type leanEngine struct {
+	fallback *minioEngine
+	host     string // for the Host header
+	agent    string // the line end of Host, and the User-Agent header
+	addr     string // to connect to
+	tls      *tls.Config
+	creds    *credentials.Credentials
+	region   string // "" = ask
+	unsigned bool
+	piece    int           // payload is sent in pieces of this size
+	patience time.Duration // with a store from which nothing comes
+	tick     time.Duration
+
+	mu         sync.Mutex
+	idle       []*leanConn
+	regions    map[string]string // by bucket, where they had to be asked for
+	generation atomic.Uint32     // of regions
+	dialed     *atomic.Int64     // connections opened so far, over all hosts
+}
+
+// errNotLean says that a request is one for minio-go.
+var errNotLean = errors.New("not for the lean engine")
+
+func newLeanEngine(cfg *Config, a Address, fallback *minioEngine, dialed *atomic.Int64) (*leanEngine, error) {
+	e := &leanEngine{
+		fallback: fallback, creds: cfg.Credentials, region: cfg.Region, unsigned: cfg.UnsignedPayload,
+		host: hostHeader(a.Name, cfg.TLS), addr: withPort(cmp.Or(a.Dial, a.Name), cfg.TLS),
+		piece:    pieceSize(cfg.Concurrency),
+		agent:    "\r\nUser-Agent: warp/" + cfg.AppVersion + " (" + runtime.GOOS + "; " + runtime.GOARCH + ") lean\r\n",
+		patience: answerTimeout, tick: leanTick,
+		regions: make(map[string]string), dialed: dialed,
+	}
+	if !cfg.TLS {
+		return e, nil
+	}
+	var err error
+	if e.tls, err = newTLSConfig(cfg); err != nil {
+		return nil, err
+	}
+	e.tls.ServerName = hostname(a.Name)
+	return e, nil
+}
+
+// pieceSize is small enough to stay in the processor's cache between generating and
+// sending, and large enough for the receiver not to fall asleep between two
+// pieces, which costs more than they do. Many connections share 16 MiB.
+func pieceSize(connections int) int {
+	return min(max(16<<20/max(connections, 1), leanChunk), 16*leanChunk) / leanChunk * leanChunk
+}
+
+// leanCan says why the lean engine cannot talk to a host; "" = it can.
+func leanCan(cfg *Config, a Address) string {
+	scheme := "http"
+	if cfg.TLS {
+		scheme = "https"
+	}
+	u, err := url.Parse(scheme + "://" + a.Name)
+	if err != nil {
+		return err.Error()
+	}
+	var proxy *url.URL
+	if find := proxyFor(a.Dial); find != nil {
+		proxy, err = find(&http.Request{URL: u})
+	}
+	switch host := strings.ToLower(u.Hostname()); {
+	case proxy != nil || err != nil:
+		return "the environment sets a proxy"
+	case s3utils.IsVirtualHostSupported(*u, "bucket"), s3utils.IsAmazonEndpoint(*u), s3utils.IsGoogleEndpoint(*u),
+		strings.Contains(host, "amazonaws.com"):
+		return "its buckets are part of the host name"
+	case strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return "its host name is not ASCII"
+	}
+	return ""
+}
+
+func defaultPort(tls bool) string {
+	if tls {
+		return "443"
+	}
+	return "80"
+}
+
+// hostHeader is what goes into the Host header: without the port that the
+// scheme implies.
+func hostHeader(name string, tls bool) string {
+	host, port, err := net.SplitHostPort(name)
+	if err != nil || port != defaultPort(tls) {
+		return name
+	}
+	if strings.Contains(host, ":") {
+		return "[" + host + "]"
+	}
+	return host
+}
+
+func withPort(name string, tls bool) string {
+	if _, _, err := net.SplitHostPort(name); err == nil {
+		return name
+	}
+	return net.JoinHostPort(strings.Trim(name, "[]"), defaultPort(tls))
+}
+
+func hostname(name string) string {
+	if host, _, err := net.SplitHostPort(name); err == nil {
+		return host
+	}
+	return strings.Trim(name, "[]")
+}
+
+// takes says whether requests on an object are for this engine. minio-go
+// refuses odd names in words of its own.
+func takes(ref *Ref) bool { return validKey(ref.Key) }
+
+// Put uploads in one request what minio-go would upload in one request.
+func (e *leanEngine) Put(ctx context.Context, p Put, tr *Trace) (Object, error) {
+	most := cmp.Or(int64(e.fallback.part), leanPutMost)
+	if p.Size < 0 || p.Size > most || !takes(&p.Ref) {
+		return e.fallback.Put(ctx, p, tr)
+	}
+	q := leanQuery{
+		method: "PUT", ref: Ref{Bucket: p.Bucket, Key: p.Key}, body: p.Body, size: p.Size,
+		contentType: cmp.Or(p.ContentType, "application/octet-stream"),
+	}
+	c, err := e.do(ctx, &q, tr)
+	if err == errNotLean {
+		return e.fallback.Put(ctx, p, tr)
+	}
+	if err != nil {
+		return Object{}, err
+	}
+	if c.head.status != 200 {
+		return Object{}, e.refused(ctx, c, &q, tr)
+	}
+	if _, err = c.receiveBody(tr, q.method, nil); err != nil {
+		return Object{}, e.failed(ctx, c, err, tr)
+	}
+	o := Object{Ref: q.ref, Size: p.Size}
+	o.ETag, o.VersionID = c.etagString(tr), c.versionString("")
+	e.release(c)
+	return o, nil
+}
+
+// leanPutMost is the size above which minio-go uploads in parts.
+const leanPutMost = int64(16 << 20)
+
+// Get downloads and throws away.
+func (e *leanEngine) Get(ctx context.Context, g Get, tr *Trace) (Download, error) {
+	if !takes(&g.Ref) || g.Offset < 0 || g.Length < 0 {
+		return e.fallback.Get(ctx, g, tr)
+	}
+	q := leanQuery{method: "GET", ref: g.Ref, offset: g.Offset, length: g.Length}
+	c, err := e.do(ctx, &q, tr)
+	if err == errNotLean {
+		return e.fallback.Get(ctx, g, tr)
+	}
+	if err != nil {
+		return Download{}, err
+	}
+	if s := c.head.status; s != 200 && s != 206 {
+		return Download{}, e.refused(ctx, c, &q, tr)
+	}
+	var d Download
+	if d.Object, err = c.object(&q.ref, tr); err != nil {
+		return Download{}, e.failed(ctx, c, err, tr)
+	}
+	if d.Bytes, err = c.receiveBody(tr, q.method, nil); err != nil {
+		if err == io.ErrUnexpectedEOF {
+			err = errorf(CodeShortRead, c.head.status, "the answer ended after %d of %s bytes", d.Bytes, announced(&c.head))
+		}
+		return d, e.failed(ctx, c, err, tr)
+	}
+	e.release(c)
+	return d, nil
+}
+
+func announced(h *leanHead) string {
+	if h.chunked || h.length < 0 {
+		return "unknown"
+	}
+	return fmt.Sprint(h.length)
+}
+
+// succeeded says whether a HEAD's status is a success. minio-go is as lenient.
+func succeeded(status int) bool {
+	return status == 200 || status == 202 || status == 204 || status == 206
+}
+
+// Stat asks for an object's metadata.
+func (e *leanEngine) Stat(ctx context.Context, ref Ref, tr *Trace) (Object, error) {
+	if !takes(&ref) {
+		return e.fallback.Stat(ctx, ref, tr)
+	}
+	q := leanQuery{method: "HEAD", ref: ref}
+	c, err := e.do(ctx, &q, tr)
+	if err == errNotLean {
+		return e.fallback.Stat(ctx, ref, tr)
+	}
+	if err != nil {
+		return Object{}, err
+	}
+	if !succeeded(c.head.status) {
+		return Object{}, e.refused(ctx, c, &q, tr)
+	}
+	o, err := c.object(&q.ref, tr)
+	if err != nil {
+		return Object{}, e.failed(ctx, c, err, tr)
+	}
+	e.release(c)
+	return o, nil
+}
+
+// Delete is minio-go's: a batch is a document, whose cost is the document's.
+func (e *leanEngine) Delete(ctx context.Context, refs []Ref, tr *Trace) error {
+	return e.fallback.Delete(ctx, refs, tr)
+}
+
+// List is minio-go's, for the same reason.
+func (e *leanEngine) List(ctx context.Context, l List, each func(Object) bool, tr *Trace) error {
+	return e.fallback.List(ctx, l, each, tr)
+}
+
+// do sends a request and receives the head of its answer. A connection that
+// turns out to be dead before it has answered anything is replaced; each such
+// attempt uses up one, so this ends.
+func (e *leanEngine) do(ctx context.Context, q *leanQuery, tr *Trace) (*leanConn, error) {
+	for {
+		c, err := e.acquire(ctx)
+		if err != nil {
+			return nil, asError(err, tr)
+		}
+		if err = c.exchange(ctx, q, tr); err == nil {
+			return c, nil
+		}
+		if err == errNotLean {
+			e.discard(c)
+			return nil, err
+		}
+		again := c.reused && c.repeatable(q, err)
+		err = e.failed(ctx, c, err, tr)
+		if !again || ctx.Err() != nil {
+			return nil, err
+		}
+	}
+}
+
+// repeatable says whether a connection died between two requests, so that the
+// later one is for another connection: none of it was sent, or the store has
+// closed the connection in good order and the request changes nothing. A reset
+// is an error, or a store that resets connections would look healthy.
+func (c *leanConn) repeatable(q *leanQuery, err error) bool {
+	switch {
+	case c.answered:
+		return false
+	case c.wrote:
+		return q.method != "PUT" && err == io.EOF
+	}
+	return err == errStale || err == io.EOF || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// failed gives up a connection and says why.
+func (e *leanEngine) failed(ctx context.Context, c *leanConn, err error, tr *Trace) error {
+	e.discard(c)
+	var own *Error
+	switch {
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case c.verdict.Load() == verdictTimeout:
+		return errorf(CodeTimeout, int(tr.Status()), "%s for %v", phaseText(c.phase), e.patience)
+	case errors.As(err, &own):
+		return own
+	case err == io.EOF, err == io.ErrUnexpectedEOF, err == errStale, err == errAnswered:
+		return errorf(CodeClosed, int(tr.Status()), "the store closed the connection before it had answered")
+	}
+	return asError(err, tr)
+}
+
+func phaseText(phase int) string {
+	switch phase {
+	case phaseSend:
+		return "the store took nothing of the request"
+	case phaseAwait:
+		return "the store did not answer"
+	}
+	return "nothing came of the answer's rest"
+}
+
+// acquire takes a connection out of use, the one used last, or makes one.
+func (e *leanEngine) acquire(ctx context.Context) (*leanConn, error) {
+	e.mu.Lock()
+	if n := len(e.idle); n > 0 {
+		c := e.idle[n-1]
+		e.idle = e.idle[:n-1]
+		e.mu.Unlock()
+		return c, nil
+	}
+	e.mu.Unlock()
+	return e.dial(ctx)
+}
+
+// release keeps the connection for another request, if it is fit for one.
+// Bytes after the end of an answer would be taken for the next one.
+func (e *leanEngine) release(c *leanConn) {
+	if c.head.close || c.broken || c.r != c.w || c.verdict.Load() != verdictNone {
+		e.discard(c)
+		return
+	}
+	c.reused = true
+	c.busy.Store(false)
+	e.mu.Lock()
+	e.idle = append(e.idle, c)
+	e.mu.Unlock()
+}
+
+func (e *leanEngine) discard(c *leanConn) {
+	c.busy.Store(false)
+	c.close()
+}
+
+// forget takes c out of the idle connections; false where it is in use.
+func (e *leanEngine) forget(c *leanConn) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	i := slices.Index(e.idle, c)
+	if i < 0 {
+		return false
+	}
+	e.idle = slices.Delete(e.idle, i, i+1)
+	return true
+}
+
+// regionOf asks for a bucket's region once.
+func (e *leanEngine) regionOf(ctx context.Context, bucket string) (string, error) {
+	if e.region != "" {
+		return e.region, nil
+	}
+	e.mu.Lock()
+	region, known := e.regions[bucket]
+	e.mu.Unlock()
+	if known {
+		return region, nil
+	}
+	region, err := e.fallback.core.Client.GetBucketLocation(ctx, bucket)
+	if err != nil {
+		return "", err
+	}
+	region = cmp.Or(region, "us-east-1")
+	e.learnRegion(bucket, region)
+	return region, nil
+}
+
+func (e *leanEngine) learnRegion(bucket, region string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.regions[bucket] != region {
+		e.regions[bucket] = region
+		e.generation.Add(1)
+	}
+}
+
+// identify has the connection's signer use the right time, key and region.
+// Credentials are looked at once in a second: they expire by the minute.
+func (c *leanConn) identify(ctx context.Context, bucket string) error {
+	generation := c.e.generation.Load()
+	if second := c.signer.at(time.Now()); !second && c.bucket == bucket && c.generation == generation {
+		return nil
+	}
+	c.bucket = ""
+	if s3utils.CheckValidBucketName(bucket) != nil {
+		return errNotLean
+	}
+	value := credentials.Value{SignerType: credentials.SignatureAnonymous}
+	if c.e.creds != nil {
+		var err error
+		asking := c.e.fallback.core.Client.CredContext()
+		asking.Context = ctx
+		if value, err = c.e.creds.GetWithContext(asking); err != nil {
+			return err
+		}
+	}
+	if value.SignerType.IsV2() {
+		return errNotLean
+	}
+	region := ""
+	if !value.SignerType.IsAnonymous() {
+		var err error
+		if region, err = c.e.regionOf(ctx, bucket); err != nil {
+			return err
+		}
+	}
+	c.signer.use(value, region)
+	c.bucket, c.generation = bucket, generation
+	return nil
+}

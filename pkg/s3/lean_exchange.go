@@ -1,0 +1,322 @@
+package s3
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+)
+
+// exchange sends a request and receives the head of the answer.
+func (c *leanConn) exchange(ctx context.Context, q *leanQuery, tr *Trace) error {
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	if err := c.identify(ctx, q.ref.Bucket); err != nil {
+		return err
+	}
+	if c.raw != nil {
+		// A GET on a connection that has died meanwhile is simply sent again.
+		c.raw.check = c.reused && (q.method == "PUT" || c.rested.Load())
+		c.rested.Store(false)
+	}
+	err := c.transmit(q, tr)
+	if c.wrote && tr != nil {
+		tr.requests++
+	}
+	if err != nil && c.wrote && !c.answered && q.method == "PUT" {
+		// A store that refuses an upload may say why before it hangs up.
+		c.broken = true
+		if c.fill(tr) == nil {
+			err = nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.readHead(tr); err != nil {
+		return err
+	}
+	if tr != nil {
+		tr.status = uint16(c.head.status)
+	}
+	return nil
+}
+
+func (c *leanConn) transmit(q *leanQuery, tr *Trace) error {
+	if q.method != "PUT" {
+		q.payloadHash, q.contentLength = emptyPayload, -1
+		c.buildHead(q)
+		return c.sendAndAwait(c.ask, tr, false)
+	}
+	q.contentLength = q.size
+	switch {
+	case c.e.unsigned, c.signer.anonymous():
+		q.payloadHash = unsignedPayload
+	case q.size <= signedWhole:
+		return c.putHashed(q, tr)
+	case c.e.tls != nil:
+		q.payloadHash = unsignedPayload
+	default:
+		return c.putStreamed(q, tr)
+	}
+	return c.putPlain(q, tr)
+}
+
+// room makes c.out large enough for a head and n bytes behind it, and returns
+// the place of the latter.
+func (c *leanConn) room(n int) []byte {
+	if len(c.out) < leanHeadRoom+n {
+		c.out = make([]byte, leanHeadRoom+n)
+	}
+	return c.out[leanHeadRoom : leanHeadRoom+n]
+}
+
+// withHead returns what c.out holds behind the head's room, with the head in
+// front of it, so that both are sent at once. A head that is too long goes
+// ahead.
+func (c *leanConn) withHead(payload []byte) ([]byte, error) {
+	if len(c.ask) > leanHeadRoom {
+		return payload, c.send(c.ask)
+	}
+	from := leanHeadRoom - len(c.ask)
+	copy(c.out[from:], c.ask)
+	return c.out[from : leanHeadRoom+len(payload)], nil
+}
+
+func readBody(b Body, p []byte, off int64) error {
+	if len(p) == 0 {
+		return nil
+	}
+	n, err := b.ReadAt(p, off)
+	if n == len(p) {
+		return nil
+	}
+	if err == nil || err == io.EOF {
+		err = errorf("RequestFailed", 0, "the payload ends after %d bytes, before its size", off+int64(n))
+	}
+	return err
+}
+
+// putHashed uploads a small object, whose payload is hashed before the head
+// can be signed.
+func (c *leanConn) putHashed(q *leanQuery, tr *Trace) error {
+	data := c.room(int(q.size))
+	if err := readBody(q.body, data, 0); err != nil {
+		return err
+	}
+	q.payloadHash = ""
+	c.signer.hash(data)
+	c.buildHead(q)
+	b, err := c.withHead(data)
+	if err != nil {
+		return err
+	}
+	return c.sendAndAwait(b, tr, q.size > 0)
+}
+
+// putPlain uploads the payload as it is, in pieces.
+func (c *leanConn) putPlain(q *leanQuery, tr *Trace) error {
+	c.buildHead(q)
+	for off := int64(0); ; {
+		n := min(q.size-off, int64(c.e.piece))
+		b := c.room(int(n))
+		err := readBody(q.body, b, off)
+		if err == nil && off == 0 {
+			b, err = c.withHead(b)
+		}
+		if err != nil {
+			return err
+		}
+		if off += n; off == q.size {
+			return c.sendAndAwait(b, tr, q.size > 0)
+		}
+		if err := c.send(b); err != nil {
+			return err
+		}
+	}
+}
+
+// chunkRoom is for what stands around the payload of a signed chunk: a line in
+// front, a line end behind, and perhaps the empty chunk that ends it all.
+const chunkRoom = 256
+
+// putStreamed uploads the payload in chunks that are signed one by one, as
+// many at a time as make a piece.
+func (c *leanConn) putStreamed(q *leanQuery, tr *Trace) error {
+	q.payloadHash, q.contentLength = streamingPayload, streamedLength(q.size)
+	c.buildHead(q)
+	for off := int64(0); ; {
+		from := off
+		b := c.room(c.e.piece / leanChunk * (leanChunk + chunkRoom))[:0]
+		for off < q.size && off-from < int64(c.e.piece) {
+			n := int(min(q.size-off, leanChunk))
+			var err error
+			if b, err = c.appendChunk(b, q, off, n); err != nil {
+				return err
+			}
+			off += int64(n)
+		}
+		if from == 0 {
+			var err error
+			if b, err = c.withHead(b); err != nil {
+				return err
+			}
+		}
+		if off == q.size {
+			return c.sendAndAwait(b, tr, true)
+		}
+		if err := c.send(b); err != nil {
+			return err
+		}
+	}
+}
+
+// appendChunk makes the chunk of n bytes at off, and the empty one that ends
+// the stream where there is nothing behind it. The payload is made in place,
+// behind the line that its signature makes possible.
+func (c *leanConn) appendChunk(b []byte, q *leanQuery, off int64, n int) ([]byte, error) {
+	s := &c.signer
+	head := len(b)
+	b = b[:head+chunkHeadLen(n)+n]
+	data := b[len(b)-n:]
+	if err := readBody(q.body, data, off); err != nil {
+		return nil, err
+	}
+	s.signChunk(data)
+	s.appendChunkHead(b[:head], n)
+	b = append(b, "\r\n"...)
+	if off+int64(n) == q.size {
+		s.signChunk(nil)
+		b = append(s.appendChunkHead(b, 0), "\r\n"...)
+	}
+	return b, nil
+}
+
+// leanStrings are the strings that the latest answers had: the next answer
+// often has the same.
+type leanStrings struct {
+	etag, version string
+}
+
+func (c *leanConn) etagString(tr *Trace) string {
+	b := bytes.Trim(c.head.etag, `"`)
+	switch {
+	case tr != nil && string(b) == tr.etag:
+		return tr.etag
+	case string(b) != c.objects.etag:
+		c.objects.etag = string(b)
+	}
+	return c.objects.etag
+}
+
+func (c *leanConn) versionString(asked string) string {
+	switch b := c.head.version; {
+	case string(b) == asked:
+		return asked
+	case string(b) != c.objects.version:
+		c.objects.version = string(b)
+	}
+	return c.objects.version
+}
+
+// object is what the answer's head says of the object, by minio-go's rules.
+func (c *leanConn) object(ref *Ref, tr *Trace) (Object, error) {
+	h := &c.head
+	modified, err := lastModified(h.modified)
+	if err != nil {
+		return Object{}, errorf("InternalError", h.status, "Last-Modified is no time: %q", h.modified)
+	}
+	if len(h.sourceTime) > 0 {
+		if modified, err = time.Parse(time.RFC3339Nano, string(h.sourceTime)); err != nil {
+			return Object{}, errorf("InternalError", h.status, "X-Minio-Source-Mtime is no time: %q", h.sourceTime)
+		}
+	}
+	o := Object{Ref: *ref, Size: h.length, LastModified: modified, DeleteMarker: h.marker, HasMetadata: h.described}
+	if h.chunked {
+		o.Size = -1
+	}
+	o.ETag, o.VersionID = c.etagString(tr), c.versionString(ref.VersionID)
+	return o, nil
+}
+
+// lastModified reads Last-Modified in the forms that minio-go knows.
+func lastModified(b []byte) (t time.Time, err error) {
+	if t, ok := parseDate(b); ok {
+		return t, nil
+	}
+	for _, layout := range []string{"Mon, 2 Jan 2006 15:04:05 GMT", "Mon, _2 Jan 2006 15:04:05 GMT", "Mon, _2 Jan 06 15:04:05 GMT"} {
+		if t, err = time.Parse(layout, string(b)); err == nil {
+			return t, nil
+		}
+	}
+	return t, err
+}
+
+// refused reads the document that comes with an answer that is none of
+// success, and turns it into an error.
+func (e *leanEngine) refused(ctx context.Context, c *leanConn, q *leanQuery, tr *Trace) error {
+	var doc []byte
+	if _, err := c.receiveBody(tr, q.method, &doc); err != nil {
+		return e.failed(ctx, c, err, tr)
+	}
+	resp := refusal(&c.head, doc)
+	err := fromResponse(resp, c.head.status)
+	switch resp.Code {
+	case "AuthorizationHeaderMalformed", "InvalidRegion", "AccessDenied":
+		if e.region == "" && resp.Region != "" {
+			e.learnRegion(q.ref.Bucket, resp.Region)
+		}
+	}
+	// A store that has not taken all of an upload takes the rest of it for
+	// another request.
+	e.release(c)
+	return err
+}
+
+// refusal is how minio-go understands an answer, which is what the codes in
+// logs have to agree with.
+func refusal(h *leanHead, doc []byte) minio.ErrorResponse {
+	resp := minio.ErrorResponse{StatusCode: h.status}
+	if xml.NewDecoder(bytes.NewReader(doc)).Decode(&resp) != nil {
+		resp = withoutDocument(h, bytes.TrimSpace(doc))
+	}
+	if len(h.code) > 0 {
+		resp.Code = string(h.code)
+	}
+	if len(h.message) > 0 {
+		resp.Message = strings.Trim(string(h.message), `"`)
+	}
+	if resp.Region = strings.TrimSpace(resp.Region); resp.Region == "" {
+		resp.Region = string(h.region)
+	}
+	if resp.Code == "InvalidRegion" && resp.Region != "" {
+		resp.Message = fmt.Sprintf("Region does not match, expecting region ‘%s’.", resp.Region)
+	}
+	return resp
+}
+
+func withoutDocument(h *leanHead, doc []byte) minio.ErrorResponse {
+	resp := minio.ErrorResponse{StatusCode: h.status}
+	switch h.status {
+	case 404:
+		resp.Code, resp.Message = minio.NoSuchKey, "The specified key does not exist."
+	case 403:
+		resp.Code, resp.Message = minio.AccessDenied, "Access Denied."
+	case 409:
+		resp.Code, resp.Message = minio.Conflict, "Bucket not empty."
+	case 412:
+		resp.Code, resp.Message = minio.PreconditionFailed, "At least one of the pre-conditions you specified did not hold."
+	default:
+		resp.Code, resp.Message = string(h.text), string(doc)
+		if resp.Message == "" {
+			resp.Message = resp.Code
+		}
+	}
+	return resp
+}

@@ -1,0 +1,411 @@
+package s3
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+)
+
+// A recorder is a store that keeps the bytes of what it is asked.
+type recorder struct {
+	mu       sync.Mutex
+	requests []string // head and body
+	listener net.Listener
+}
+
+func startRecorder(t *testing.T) *recorder {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recorder{listener: l}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go r.serve(c)
+		}
+	}()
+	return r
+}
+
+func (r *recorder) serve(c net.Conn) {
+	defer c.Close()
+	br := bufio.NewReader(c)
+	for {
+		var head strings.Builder
+		length := 0
+		for {
+			line, err := br.ReadString('\n')
+			if err != nil {
+				return
+			}
+			head.WriteString(line)
+			if v, ok := strings.CutPrefix(line, "Content-Length: "); ok {
+				length, _ = strconv.Atoi(strings.TrimSpace(v))
+			}
+			if line == "\r\n" {
+				break
+			}
+		}
+		body := make([]byte, length)
+		if _, err := io.ReadFull(br, body); err != nil {
+			return
+		}
+		r.mu.Lock()
+		r.requests = append(r.requests, head.String()+string(body))
+		r.mu.Unlock()
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nETag: \"abc\"\r\nLast-Modified: Sat, 21 Nov 2026 00:00:00 GMT\r\nContent-Length: 0\r\n\r\n")
+	}
+}
+
+func (r *recorder) last() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.requests[len(r.requests)-1]
+}
+
+// oneHost makes a client with the engine asked for, and returns its host.
+func oneHost(t testing.TB, cfg Config, addr string) *Host {
+	t.Helper()
+	cfg.Hosts, cfg.Region, cfg.AppVersion = []Address{{Name: addr}}, cmp.Or(cfg.Region, "us-east-1"), "1"
+	c, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := cmp.Or(cfg.Engine, "lean"); c.EngineName() != want {
+		t.Fatalf("engine %s, want %s", c.EngineName(), want)
+	}
+	return c.hosts[0]
+}
+
+func payload(n int) *bytes.Reader {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(i * 7)
+	}
+	return bytes.NewReader(b)
+}
+
+// calls are requests that both engines have to send alike.
+func calls() map[string]func(ctx context.Context, h *Host, tr *Trace) error {
+	put := func(size int, contentType string) func(context.Context, *Host, *Trace) error {
+		return func(ctx context.Context, h *Host, tr *Trace) error {
+			_, err := h.Put(ctx, Put{Ref: Ref{Bucket: "bucket", Key: "a/b"}, Body: payload(size), Size: int64(size), ContentType: contentType}, tr)
+			return err
+		}
+	}
+	get := func(g Get) func(context.Context, *Host, *Trace) error {
+		return func(ctx context.Context, h *Host, tr *Trace) error {
+			g.Bucket = "bucket"
+			_, err := h.Get(ctx, g, tr)
+			return err
+		}
+	}
+	all := map[string]func(context.Context, *Host, *Trace) error{
+		"get":         get(Get{Ref: Ref{Key: "warp-1/2.rnd"}}),
+		"get range":   get(Get{Ref: Ref{Key: "k"}, Offset: 5, Length: 10}),
+		"get version": get(Get{Ref: Ref{Key: "k", VersionID: "v/1 +ü"}, Length: 1}),
+		"get odd key": get(Get{Ref: Ref{Key: "a b/ü+c=&?#%41~-_.!*'()/日本//x\x7f"}}),
+		"stat": func(ctx context.Context, h *Host, tr *Trace) error {
+			_, err := h.Stat(ctx, Ref{Bucket: "bucket", Key: "k", VersionID: "1"}, tr)
+			return err
+		},
+		"put default type": put(10, ""),
+	}
+	for _, size := range []int{0, 1, 1024, 64 << 10, 64<<10 + 1, 128 << 10, 200_000, 1 << 20} {
+		all[fmt.Sprint("put ", size)] = put(size, "application/octet-stream")
+	}
+	return all
+}
+
+// Both engines send the same bytes, but for the name of the agent, the order
+// of the headers and blanks between the parts of Authorization.
+func TestLeanSendsWhatMinioSends(t *testing.T) {
+	t.Parallel()
+	configs := map[string]Config{
+		"signed":    {Credentials: credentials.NewStaticV4("key", "secret", "")},
+		"session":   {Credentials: credentials.NewStaticV4("key", "secret", "a/token+of=mine")},
+		"anonymous": {Credentials: credentials.NewStatic("", "", "", credentials.SignatureAnonymous)},
+		"unsigned":  {Credentials: credentials.NewStaticV4("key", "secret", ""), UnsignedPayload: true},
+	}
+	for name, cfg := range configs {
+		for call, do := range calls() {
+			t.Run(name+"/"+call, func(t *testing.T) {
+				t.Parallel()
+				compareEngines(t, cfg, do)
+			})
+		}
+	}
+}
+
+func compareEngines(t *testing.T, cfg Config, do func(context.Context, *Host, *Trace) error) {
+	rec := startRecorder(t)
+	hosts := map[string]*Host{}
+	for _, name := range []string{"minio", "lean"} {
+		cfg.Engine = name
+		hosts[name] = oneHost(t, cfg, rec.listener.Addr().String())
+	}
+	// Signatures depend on the second, which may end between the two requests.
+	for try := 1; ; try++ {
+		sent := map[string]string{}
+		traces := map[string]*Trace{}
+		for name, h := range hosts {
+			tr := NewTrace(time.Now())
+			if err := do(context.Background(), h, tr); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			sent[name], traces[name] = comparable(rec.last()), tr
+		}
+		if sent["lean"] == sent["minio"] {
+			sameTraces(t, traces["lean"], traces["minio"])
+			return
+		}
+		if lean, minio := timeLine.FindString(sent["lean"]), timeLine.FindString(sent["minio"]); lean == minio || try == 20 {
+			t.Fatalf("lean sends\n%.1500s\nminio-go sends\n%.1500s", sent["lean"], sent["minio"])
+		}
+	}
+}
+
+func sameTraces(t *testing.T, lean, minio *Trace) {
+	t.Helper()
+	if lean.Status() != minio.Status() || lean.Requests() != minio.Requests() ||
+		(lean.FirstByte() > 0) != (minio.FirstByte() > 0) || (lean.LastByte() > 0) != (minio.LastByte() > 0) {
+		t.Errorf("lean saw %+v, minio-go %+v", lean, minio)
+	}
+}
+
+var (
+	agentLine = regexp.MustCompile(`User-Agent: [^\r]*\r\n`)
+	timeLine  = regexp.MustCompile(`X-Amz-Date: [0-9TZ]*`)
+	authParts = regexp.MustCompile(`,(SignedHeaders|Signature)=`)
+)
+
+// comparable is a request without what may differ.
+func comparable(request string) string {
+	head, body, _ := strings.Cut(request, "\r\n\r\n")
+	head = agentLine.ReplaceAllString(head+"\r\n", "")
+	head = authParts.ReplaceAllString(head, ", $1=")
+	lines := strings.Split(head, "\r\n")
+	slices.Sort(lines[1:])
+	return strings.Join(lines, "\n") + "\n\n" + body
+}
+
+// What a store answers means the same through both engines.
+func TestLeanUnderstandsWhatMinioUnderstands(t *testing.T) {
+	t.Parallel()
+	document := func(code string) string {
+		return "<?xml version=\"1.0\"?><Error><Code>" + code + "</Code><Message>Some  words.</Message><Region>eu-x-1</Region></Error>"
+	}
+	modified := map[string]string{"Last-Modified": "Sat, 21 Nov 2026 00:00:00 GMT"}
+	with := func(more ...string) map[string]string {
+		m := map[string]string{"Last-Modified": "Sat, 21 Nov 2026 00:00:00 GMT", "ETag": `"abc"`}
+		for i := 0; i < len(more); i += 2 {
+			m[more[i]] = more[i+1]
+		}
+		return m
+	}
+	answers := map[string]http.HandlerFunc{
+		"good":            answer(200, with(), "0123456789"),
+		"version":         answer(200, with("x-amz-version-id", "v1"), "0123456789"),
+		"marker":          answer(200, with("x-amz-delete-marker", "true"), "0123456789"),
+		"source time":     answer(200, with("X-Minio-Source-Mtime", "2020-01-02T03:04:05.6Z"), "0123456789"),
+		"bad source time": answer(200, with("X-Minio-Source-Mtime", "yesterday"), "0123456789"),
+		"old date":        answer(200, with("Last-Modified", "Sat, 1 Nov 2026 00:00:00 GMT"), "0123456789"),
+		"no date":         answer(200, nil, "0123456789"),
+		"bad date":        answer(200, with("Last-Modified", "yesterday"), "0123456789"),
+		"no etag":         answer(200, modified, "0123456789"),
+		"partial":         answer(206, with("Content-Range", "bytes 0-9/20"), "0123456789"),
+		"no content":      answer(204, with(), ""),
+		"accepted":        answer(202, with(), ""),
+		"not modified":    answer(304, with(), ""),
+		"moved":           answer(301, map[string]string{"x-amz-bucket-region": "eu-y-1"}, document("PermanentRedirect")),
+		"temporary":       answer(307, map[string]string{"Location": "http://example.invalid/"}, document("TemporaryRedirect")),
+		"wrong region":    answer(400, nil, document("AuthorizationHeaderMalformed")),
+		"invalid region":  answer(400, nil, document("InvalidRegion")),
+		"denied":          answer(403, map[string]string{"x-amz-bucket-region": "eu-y-1"}, ""),
+		"no key":          answer(404, nil, document("NoSuchKey")),
+		"no words":        answer(404, nil, ""),
+		"conflict":        answer(409, nil, ""),
+		"precondition":    answer(412, nil, ""),
+		"range":           answer(416, nil, document("InvalidRange")),
+		"minio's code":    answer(400, map[string]string{"x-minio-error-code": "XMinioOdd", "x-minio-error-desc": `"odd"`}, ""),
+		"busy":            answer(503, nil, slowDown),
+		"html":            answer(502, nil, "<html>Bad   Gateway</html>"),
+		"half xml":        answer(500, nil, "<Error><Code>Broken"),
+		"long":            answer(500, nil, strings.Repeat("words ", 1000)),
+		"teapot":          answer(418, nil, ""),
+	}
+	for name, handler := range answers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _ := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				handler(w, r)
+			})
+			addr := strings.TrimPrefix(c.hosts[0].Endpoint, "http://")
+			compareAnswers(t, addr)
+		})
+	}
+}
+
+func compareAnswers(t *testing.T, addr string) {
+	cfg := Config{Credentials: credentials.NewStaticV4("key", "secret", "")}
+	operations := map[string]func(h *Host, tr *Trace) (any, error){
+		"get": func(h *Host, tr *Trace) (any, error) {
+			return h.Get(context.Background(), Get{Ref: Ref{Bucket: "bucket", Key: "k"}}, tr)
+		},
+		"stat": func(h *Host, tr *Trace) (any, error) {
+			return h.Stat(context.Background(), Ref{Bucket: "bucket", Key: "k"}, tr)
+		},
+		"put": func(h *Host, tr *Trace) (any, error) {
+			return h.Put(context.Background(), Put{Ref: Ref{Bucket: "bucket", Key: "k"}, Body: payload(100), Size: 100}, tr)
+		},
+	}
+	for op, do := range operations {
+		said := map[string]string{}
+		for _, name := range []string{"minio", "lean"} {
+			cfg.Engine = name
+			h := oneHost(t, cfg, addr)
+			for range 2 { // the second on a connection that was used before
+				tr := NewTrace(time.Now())
+				got, err := do(h, tr)
+				said[name] = fmt.Sprintf("%+v, failed %t, status %d, %d requests", got, err != nil, tr.Status(), tr.Requests())
+				if e, ok := err.(*Error); ok {
+					if e.Code == "InternalError" {
+						e.Message = "" // each says it in its own words
+					}
+					said[name] += fmt.Sprintf(" %+v", *e)
+				}
+			}
+		}
+		if said["lean"] != said["minio"] {
+			t.Errorf("%s: lean says\n%s\nminio-go says\n%s", op, said["lean"], said["minio"])
+		}
+	}
+}
+
+// auto takes the lean engine wherever it can do what is asked for, and lean
+// refuses what it cannot do.
+func TestEngineIsChosen(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		engine, host, want string // want "" = an error
+	}{
+		{"", "127.0.0.1:9000", "lean"},
+		{"auto", "store.example:9000", "lean"},
+		{"auto", "[::1]:9000", "lean"},
+		{"lean", "127.0.0.1:9000", "lean"},
+		{"minio", "127.0.0.1:9000", "minio"},
+		{"auto", "s3.amazonaws.com", "minio"},
+		{"auto", "s3.eu-west-1.amazonaws.com", "minio"},
+		{"auto", "storage.googleapis.com", "minio"},
+		{"lean", "s3.amazonaws.com", ""},
+		{"fast", "127.0.0.1:9000", ""},
+	}
+	for _, test := range tests {
+		c, err := New(Config{Engine: test.engine, Hosts: []Address{{Name: test.host}}, Credentials: credentials.NewStaticV4("k", "s", "")})
+		switch {
+		case test.want == "" && err == nil:
+			t.Errorf("%s at %s: no error", test.engine, test.host)
+		case test.want != "" && (err != nil || c.EngineName() != test.want):
+			t.Errorf("%s at %s: %v, want %s", test.engine, test.host, err, test.want)
+		}
+	}
+}
+
+// A region that has to be asked for is asked for once, and corrected by an
+// answer that knows better.
+func TestLeanLearnsTheRegion(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var asked, scopes []string
+	c, _ := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.URL.Query().Has("location") {
+			asked = append(asked, r.URL.Path)
+			answer(200, nil, "<LocationConstraint>eu-old-1</LocationConstraint>")(w, r)
+			return
+		}
+		scope := strings.Split(r.Header.Get("Authorization"), "/")[2]
+		scopes = append(scopes, scope)
+		if scope != "eu-new-1" {
+			answer(400, nil, "<Error><Code>AuthorizationHeaderMalformed</Code><Region>eu-new-1</Region></Error>")(w, r)
+			return
+		}
+		answer(200, goodHeader, strings.Repeat("x", 100))(w, r)
+	})
+	own, err := New(Config{Hosts: []Address{{Name: strings.TrimPrefix(c.hosts[0].Endpoint, "http://")}}, Credentials: credentials.NewStaticV4("k", "s", "")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := own.Acquire()
+	_, err = h.Get(context.Background(), oddGet, NewTrace(time.Now()))
+	if e, ok := err.(*Error); !ok || e.Region != "eu-new-1" {
+		t.Errorf("%v, want an error with the region", err)
+	}
+	for range 2 {
+		if _, err := h.Get(context.Background(), oddGet, NewTrace(time.Now())); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(asked) != 1 || strings.Join(scopes, " ") != "eu-old-1 eu-new-1 eu-new-1" {
+		t.Errorf("asked %v, signed for %v", asked, scopes)
+	}
+}
+
+// Credentials that run out are replaced within a second.
+func TestLeanRenewsCredentials(t *testing.T) {
+	t.Parallel()
+	rec := startRecorder(t)
+	source := &rotating{}
+	h := oneHost(t, Config{Engine: "lean", Credentials: credentials.New(source)}, rec.listener.Addr().String())
+	seen := map[string]bool{}
+	for range 12 {
+		if _, err := h.Stat(context.Background(), oddGet.Ref, NewTrace(time.Now())); err != nil {
+			t.Fatal(err)
+		}
+		_, after, _ := strings.Cut(rec.last(), "Credential=")
+		key, _, _ := strings.Cut(after, "/")
+		seen[key] = true
+		if !strings.Contains(rec.last(), "X-Amz-Security-Token: token-of-"+key+"\r\n") {
+			t.Fatalf("key %s without its token:\n%s", key, rec.last())
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	if len(seen) < 2 {
+		t.Errorf("keys %v, want more than one", seen)
+	}
+}
+
+// rotating gives out credentials that have run out at once.
+type rotating struct{ n int }
+
+func (r *rotating) IsExpired() bool { return true }
+func (r *rotating) Retrieve() (credentials.Value, error) {
+	r.n++
+	key := fmt.Sprint("key", r.n)
+	return credentials.Value{AccessKeyID: key, SecretAccessKey: "secret", SessionToken: "token-of-" + key, SignerType: credentials.SignatureV4}, nil
+}
+func (r *rotating) RetrieveWithCredContext(*credentials.CredContext) (credentials.Value, error) {
+	return r.Retrieve()
+}
