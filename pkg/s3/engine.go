@@ -42,7 +42,7 @@ type Body interface {
 	io.ReaderAt
 }
 
-// A Put is one upload.
+// A Put is one upload. Its body is read from the start.
 type Put struct {
 	Ref
 	Body        Body
