@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -70,6 +71,9 @@ func (f *analysisFlags) checkOut() error {
 	}
 	if _, err := os.Lstat(f.out); !errors.Is(err, fs.ErrNotExist) {
 		return usageError("--analyze.out: %s exists already", f.out).tell("choose another name or move it away")
+	}
+	if folder, err := os.Stat(filepath.Dir(f.out)); err != nil || !folder.IsDir() {
+		return usageError("--analyze.out: there is no folder %s", filepath.Dir(f.out)).tell("make it first")
 	}
 	return nil
 }

@@ -28,6 +28,9 @@ func analyzeCommand() *command {
 			if err != nil {
 				return err
 			}
+			if len(report.Operations) == 0 {
+				return runError("%s: there are no requests in it, or none that --analyze.offset leaves", inv.args[0])
+			}
 			return inv.showReport(report, &analysis)
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -194,6 +195,8 @@ func (f *benchFlags) check() error {
 		return f.demandDestroy("--clear-bucket deletes every object in bucket %s", f.target.bucket)
 	case strings.HasPrefix(f.prefix+"/", ".warp/"):
 		return usageError("--prefix: .warp/ is where warp keeps its markers")
+	case f.analysis.op != "" && !slices.Contains([]string{"GET", "PUT", "STAT", "DELETE", "LIST"}, strings.ToUpper(f.analysis.op)):
+		return usageError("--analyze.op: there is no operation %q here", f.analysis.op).tell("use one of GET, PUT, STAT, DELETE and LIST")
 	case f.stress && (f.analysis.limit > 0 || f.analysis.offset > 0):
 		return usageError("--analyze.limit and --analyze.offset choose rows of the op log, which --stress does not write")
 	case f.stress && f.benchdata != "":

@@ -41,14 +41,14 @@ type calibration struct {
 
 // A calibrationPoint is one operation at one size and concurrency.
 type calibrationPoint struct {
-	Op           string  `json:"op"`
-	SizeBytes    int64   `json:"size_bytes"`
-	Concurrency  int     `json:"concurrency"`
-	RequestsPerS float64 `json:"requests_per_s"`
-	BytesPerS    float64 `json:"bytes_per_s"`
-	P50MS        float64 `json:"p50_ms"`
-	P99MS        float64 `json:"p99_ms"`
-	CPUPerReqUS  float64 `json:"cpu_us_per_request"`
+	Op           string   `json:"op"`
+	SizeBytes    int64    `json:"size_bytes"`
+	Concurrency  int      `json:"concurrency"`
+	RequestsPerS float64  `json:"requests_per_s"`
+	BytesPerS    float64  `json:"bytes_per_s"`
+	P50MS        *float64 `json:"p50_ms"` // null where no request was long enough inside the run
+	P99MS        *float64 `json:"p99_ms"`
+	CPUPerReqUS  float64  `json:"cpu_us_per_request"`
 }
 
 func calibrateCommand() *command {
@@ -201,7 +201,7 @@ func (c *calibration) add(op aggregate.Operation, size int64, load *oplog.Load) 
 		RequestsPerS: op.ObjectsPerS, BytesPerS: op.BytesPerS,
 	}
 	if op.Duration != nil {
-		p.P50MS, p.P99MS = op.Duration.P50, op.Duration.P99
+		p.P50MS, p.P99MS = &op.Duration.P50, &op.Duration.P99
 	}
 	if op.Requests > 0 {
 		p.CPUPerReqUS = 1e6 * load.CPUSeconds / float64(op.Requests)
@@ -245,8 +245,8 @@ func (c *calibration) write(w io.Writer) error {
 	fmt.Fprintf(w, "At most, with %d cores and a store that does nothing on the same machine:\n\n", c.Cores)
 	fmt.Fprintf(w, "%-5s %8s %12s %12s %10s %10s %10s %14s\n", "op", "size", "concurrent", "requests/s", "GiB/s", "50 % [ms]", "99 % [ms]", "CPU/req [µs]")
 	for _, p := range c.Points {
-		fmt.Fprintf(w, "%-5s %8s %12d %12.0f %10.3f %10.3f %10.3f %14.1f\n",
-			p.Op, formatSize(p.SizeBytes), p.Concurrency, p.RequestsPerS, p.BytesPerS/(1<<30), p.P50MS, p.P99MS, p.CPUPerReqUS)
+		fmt.Fprintf(w, "%-5s %8s %12d %12.0f %10.3f %10s %10s %14.1f\n",
+			p.Op, formatSize(p.SizeBytes), p.Concurrency, p.RequestsPerS, p.BytesPerS/(1<<30), msOrNone(p.P50MS), msOrNone(p.P99MS), p.CPUPerReqUS)
 	}
 	_, err := fmt.Fprintf(w, "\nMemory: %d MiB at most.", c.MaxRSS>>20)
 	if c.Saved != "" {
@@ -256,6 +256,13 @@ func (c *calibration) write(w io.Writer) error {
 		_, err = fmt.Fprintln(w)
 	}
 	return err
+}
+
+func msOrNone(ms *float64) string {
+	if ms == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(*ms, 'f', 3, 64)
 }
 
 // nullStore is the second process.

@@ -140,7 +140,7 @@ func (p *printer) operation(op *Operation, mixed bool, r *Report) {
 }
 
 func (p *printer) heading(op *Operation) string {
-	s := fmt.Sprintf("Operation: %s (%d). Ran %s.", p.bold(op.Op), op.Requests, formatRan(op.RanS))
+	s := fmt.Sprintf("Operation: %s (%d). Ran %s.", p.bold(oneLine(op.Op)), op.Requests, formatRan(op.RanS))
 	if op.HasBytes() && op.ObjectBytes.Min == op.ObjectBytes.Max {
 		s += fmt.Sprintf(" Size: %d bytes.", op.ObjectBytes.Max)
 	}

@@ -49,7 +49,7 @@ func limits(l *oplog.Load, requests int64) (notes []string) {
 		note("recording fell %.1f s behind; write the op log to a faster disk, or use --stress", l.LagMaxS)
 	}
 	if l.Connections > fewConnections && float64(l.Connections) >= connectionLimit*float64(requests) {
-		note("%d connections were opened for %d requests, so connecting is a part of what was measured; does the store close them?", l.Connections, requests)
+		notes = append(notes, fmt.Sprintf("%d connections were opened for %d requests, so connecting is a part of what was measured; does the store close them?", l.Connections, requests))
 	}
 	return notes
 }

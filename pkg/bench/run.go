@@ -135,7 +135,8 @@ func (u *run) steps(w *Worker, op Op) error {
 	return nil
 }
 
-const refusedPause = 100 * time.Millisecond
+// refusedPause is short, since the next request may go to a host that lives.
+const refusedPause = 10 * time.Millisecond
 
 // watchDrain cuts requests off that have not finished Drain after the end.
 func (u *run) watchDrain() (stop func() bool) {

@@ -360,6 +360,12 @@ func (r *Reader) plausibleEnd() bool {
 // finish turns the end of the source into what Read returns from now on.
 func (r *Reader) finish(err error) {
 	var at *ReadError
+	if bad := r.lines.err; bad != nil && bad != io.EOF && (errors.Is(err, errCut) || errors.Is(err, io.ErrUnexpectedEOF)) && r.lines.src.more() {
+		err = bad
+		r.done = &ReadError{r.name, r.lines.line, "",
+			fmt.Errorf("the %s data is damaged after this line, and more follows: %w", r.lines.src.format, err)}
+		return
+	}
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, errCut), errors.Is(err, io.ErrUnexpectedEOF):
 		r.endWarnings(err)

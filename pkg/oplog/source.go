@@ -21,12 +21,19 @@ type source struct {
 	io.Reader
 	format string // "zstd", "gzip" or "" for plain text
 	close  func()
+	// more says whether compressed data follows where decoding has ended. A log
+	// that was cut off has none; one with damage in the middle has.
+	more func() bool
 }
 
 // openSource looks at the first bytes rather than at the file's name, since
 // standard input has none and names lie.
 func openSource(r io.Reader) (source, error) {
 	b := bufio.NewReaderSize(r, 64<<10)
+	more := func() bool {
+		_, err := b.Peek(1)
+		return err == nil
+	}
 	magic, err := b.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return source{}, err
@@ -42,15 +49,15 @@ func openSource(r io.Reader) (source, error) {
 		if err != nil {
 			return source{}, err
 		}
-		return source{d, "zstd", d.Close}, nil
+		return source{d, "zstd", d.Close, more}, nil
 	case magic[0] == 0x1f && len(magic) > 1 && magic[1] == 0x8b:
 		d, err := gzip.NewReader(b)
 		if err != nil {
 			return source{}, fmt.Errorf("gzip: %w", err)
 		}
-		return source{d, "gzip", func() { _ = d.Close() }}, nil
+		return source{d, "gzip", func() { _ = d.Close() }, more}, nil
 	}
-	return source{b, "", func() {}}, nil
+	return source{b, "", func() {}, more}, nil
 }
 
 // A lineReader cuts a source into lines in one reused buffer.

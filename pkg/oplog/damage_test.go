@@ -1,0 +1,64 @@
+package oplog
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+// A frame that is damaged in the middle of a log is no cut-off log: what
+// follows must not be left out in silence.
+func TestDamageBeforeMoreFramesIsAnError(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	w, err := NewWriter(&log, Header{Warp: "1", Run: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ends []int
+	for i := range 5 {
+		rec := Record{Op: "GET", Client: "c", Endpoint: "http://h:1", Key: strings.Repeat("k", i+1), Objects: 1, Bytes: 10, Start: int64(1e18 + i*1000), Duration: 500}
+		if err := errors.Join(w.Write([]Record{rec, rec, rec}), w.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		ends = append(ends, log.Len())
+	}
+	if err := w.Close(Trailer{End: "completed"}); err != nil {
+		t.Fatal(err)
+	}
+	for at := ends[1]; at < ends[3]; at++ {
+		// A wrong length in the head of a frame can reach beyond so short a file,
+		// and then nothing follows.
+		inHead := at < ends[1]+20 || at >= ends[2] && at < ends[2]+20
+		for bit := range 8 {
+			if inHead {
+				break
+			}
+			damaged := bytes.Clone(log.Bytes())
+			damaged[at] ^= 1 << bit
+			if err := readToEnd(damaged); err == io.EOF {
+				t.Errorf("bit %d of byte %d is wrong, and the log reads like a whole one or one that was cut off", bit, at)
+			}
+		}
+		// The same bytes, cut off there, are no error.
+		if err := readToEnd(log.Bytes()[:at]); err != io.EOF {
+			t.Errorf("cut off at byte %d: %v", at, err)
+		}
+	}
+}
+
+func readToEnd(log []byte) error {
+	r, err := NewReader(bytes.NewReader(log), "log")
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	batch := make([]Record, 64)
+	for {
+		if _, err := r.Read(batch); err != nil {
+			return err
+		}
+	}
+}
