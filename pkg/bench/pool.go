@@ -66,7 +66,7 @@ func (p *Pool) plannedSizes(e *Env) []int64 {
 func (p *Pool) list(ctx context.Context, e *Env) error {
 	e.Progress.Begin("Preparing: listing", int64(p.Objects))
 	defer e.Progress.End()
-	l := s3.List{Bucket: e.Bucket, Prefix: joinPrefix(p.Prefix, ""), Flat: p.ListFlat, Versions: p.Versions > 1}
+	l := s3.List{Bucket: e.Bucket, Prefix: p.Prefix, Flat: p.ListFlat, Versions: p.Versions > 1}
 	var perKey map[string]int
 	begin := func() { p.objects, perKey = nil, make(map[string]int) }
 	err := e.Client.List(ctx, l, begin, func(o s3.Object) bool {
