@@ -26,6 +26,7 @@ import (
 // benchmark is made of. It costs little more than the sockets do, and leaves
 // whatever is out of the ordinary to minio-go.
 type leanEngine struct {
+	Extras   // through fallback
 	fallback *minioEngine
 	host     string // for the Host header
 	agent    string // the line end of Host, and the User-Agent header
@@ -50,7 +51,7 @@ var errNotLean = errors.New("not for the lean engine")
 
 func newLeanEngine(cfg *Config, a Address, fallback *minioEngine, dialed *atomic.Int64) (*leanEngine, error) {
 	e := &leanEngine{
-		fallback: fallback, creds: cfg.Credentials, region: cfg.Region, unsigned: cfg.UnsignedPayload,
+		Extras: fallback, fallback: fallback, creds: cfg.Credentials, region: cfg.Region, unsigned: cfg.UnsignedPayload,
 		host: hostHeader(a.Name, cfg.TLS), addr: withPort(cmp.Or(a.Dial, a.Name), cfg.TLS),
 		piece:    pieceSize(cfg.Concurrency),
 		agent:    "\r\nUser-Agent: warp/" + cfg.AppVersion + " (" + runtime.GOOS + "; " + runtime.GOARCH + ") lean\r\n",
@@ -142,7 +143,7 @@ func takes(ref *Ref) bool { return validKey(ref.Key) }
 // Put uploads in one request what minio-go would upload in one request.
 func (e *leanEngine) Put(ctx context.Context, p Put, tr *Trace) (Object, error) {
 	most := cmp.Or(int64(e.fallback.part), leanPutMost)
-	if p.Size < 0 || p.Size > most || !takes(&p.Ref) {
+	if p.Size < 0 || p.Size > most || len(p.Headers) > 0 || !takes(&p.Ref) {
 		return e.fallback.Put(ctx, p, tr)
 	}
 	q := leanQuery{
@@ -173,7 +174,7 @@ const leanPutMost = int64(16 << 20)
 
 // Get downloads and throws away.
 func (e *leanEngine) Get(ctx context.Context, g Get, tr *Trace) (Download, error) {
-	if !takes(&g.Ref) || g.Offset < 0 || g.Length < 0 {
+	if !takes(&g.Ref) || g.Offset < 0 || g.Length < 0 || g.Part != 0 || g.Into != nil || len(g.Headers) > 0 {
 		return e.fallback.Get(ctx, g, tr)
 	}
 	q := leanQuery{method: "GET", ref: g.Ref, offset: g.Offset, length: g.Length}
@@ -245,6 +246,31 @@ func (e *leanEngine) Delete(ctx context.Context, refs []Ref, tr *Trace) error {
 // List is minio-go's, for the same reason.
 func (e *leanEngine) List(ctx context.Context, l List, each func(Object) bool, tr *Trace) error {
 	return e.fallback.List(ctx, l, each, tr)
+}
+
+// StartUpload is minio-go's: it is sent once in many parts.
+func (e *leanEngine) StartUpload(ctx context.Context, p Put, tr *Trace) (Upload, error) {
+	return e.fallback.StartUpload(ctx, p, tr)
+}
+
+// PutPart is minio-go's as yet.
+func (e *leanEngine) PutPart(ctx context.Context, p PutPart, tr *Trace) (Part, error) {
+	return e.fallback.PutPart(ctx, p, tr)
+}
+
+// CopyPart is minio-go's.
+func (e *leanEngine) CopyPart(ctx context.Context, c CopyPart, tr *Trace) (Part, error) {
+	return e.fallback.CopyPart(ctx, c, tr)
+}
+
+// CompleteUpload is minio-go's.
+func (e *leanEngine) CompleteUpload(ctx context.Context, u Upload, parts []Part, tr *Trace) (Object, error) {
+	return e.fallback.CompleteUpload(ctx, u, parts, tr)
+}
+
+// AbortUpload is minio-go's.
+func (e *leanEngine) AbortUpload(ctx context.Context, u Upload, tr *Trace) error {
+	return e.fallback.AbortUpload(ctx, u, tr)
 }
 
 // do sends a request and receives the head of its answer. A connection that

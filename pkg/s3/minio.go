@@ -71,6 +71,10 @@ func (e *minioEngine) Get(ctx context.Context, g Get, tr *Trace) (Download, erro
 			return Download{}, asError(err, tr)
 		}
 	}
+	opts.PartNumber = g.Part
+	for _, h := range g.Headers {
+		opts.Set(h.Name, h.Value)
+	}
 	ctx, seen := watch(ctx, tr)
 	body, info, header, err := e.core.GetObject(ctx, g.Bucket, g.Key, opts)
 	seen()
@@ -78,7 +82,7 @@ func (e *minioEngine) Get(ctx context.Context, g Get, tr *Trace) (Download, erro
 		return Download{}, asError(err, tr)
 	}
 	d := Download{Object: toObject(g.Bucket, info)}
-	d.Bytes, err = drain(body)
+	d.Bytes, err = drain(body, g.Into)
 	if err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			err = errorf(CodeShortRead, int(tr.Status()), "the answer ended after %d of %s bytes", d.Bytes, header.Get("Content-Length"))
@@ -88,8 +92,8 @@ func (e *minioEngine) Get(ctx context.Context, g Get, tr *Trace) (Download, erro
 	return d, nil
 }
 
-// drain reads body to its end and throws it away.
-func drain(body io.ReadCloser) (int64, error) {
+// drain reads body to its end and throws it away, or gives it to into.
+func drain(body io.ReadCloser, into io.Writer) (int64, error) {
 	buf := receiveBuffers.Get().(*[]byte)
 	defer receiveBuffers.Put(buf)
 	defer body.Close()
@@ -97,6 +101,11 @@ func drain(body io.ReadCloser) (int64, error) {
 	for {
 		k, err := body.Read(*buf)
 		n += int64(k)
+		if into != nil && k > 0 {
+			if _, err := into.Write((*buf)[:k]); err != nil {
+				return n, err
+			}
+		}
 		if err == io.EOF {
 			return n, nil
 		}
@@ -176,6 +185,9 @@ func (e *minioEngine) List(ctx context.Context, l List, each func(Object) bool, 
 		WithVersions: l.Versions,
 		WithMetadata: l.Metadata,
 		MaxKeys:      l.MaxKeys,
+	}
+	for _, h := range l.Headers {
+		opts.Set(h.Name, h.Value)
 	}
 	traced, seen := watch(ctx, tr)
 	for info := range e.core.Client.ListObjectsIter(traced, l.Bucket, opts) {
