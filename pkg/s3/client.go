@@ -27,6 +27,7 @@ type Config struct {
 	Engine      string // auto (or ""), lean or minio
 
 	UnsignedPayload bool // let the signature of an upload not cover its payload
+	Options
 }
 
 // An Address is a host as the user wrote it, and where to connect to if that
@@ -62,6 +63,9 @@ var libraryRetries sync.Once
 func New(cfg Config) (*Client, error) {
 	if len(cfg.Hosts) == 0 {
 		return nil, errors.New("no host is given")
+	}
+	if err := cfg.check(cfg.TLS); err != nil {
+		return nil, err
 	}
 	libraryRetries.Do(func() { minio.DefaultRetryUnit = 0 })
 	selector, err := NewSelector(cfg.HostSelect, len(cfg.Hosts))

@@ -99,7 +99,7 @@ func leanCan(cfg *Config, a Address) string {
 	case strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return "its host name is not ASCII"
 	}
-	return ""
+	return cfg.beyondLean()
 }
 
 func defaultPort(tls bool) string {

@@ -1,0 +1,179 @@
+package s3
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Options change what a client's requests look like, or the connections that
+// they travel on. The zero value asks for nothing.
+type Options struct {
+	Encryption   Encryption
+	StorageClass string      // of everything that is uploaded
+	Metadata     []Attribute // user metadata, and standard headers such as Cache-Control
+	Tags         []Attribute
+	Checksum     Checksum
+	MD5          bool // send Content-MD5 with every upload
+
+	DisableMultipart bool  // upload in one request, whatever the size
+	PartSize         int64 // of uploads in parts; 0 = the engine's own
+
+	Lookup  string        // host, path or auto (or ""): where the bucket's name stands
+	Timeout time.Duration // that nothing may move on a connection; 0 = the engine's own
+
+	HTTP2                     bool // ask for HTTP/2; needs TLS
+	NoKeepAlive               bool // a connection for each request
+	SendBuffer, ReceiveBuffer int  // of sockets; 0 leaves them to the system
+	SourceIPs                 []netip.Addr
+	ClientCert, ClientKey     string // PEM files; both or none
+	KTLS                      bool
+}
+
+// An EncryptionKind says who keeps the key of an encrypted object.
+type EncryptionKind string
+
+// The kinds of server-side encryption.
+const (
+	NoEncryption EncryptionKind = ""
+	SSEC         EncryptionKind = "SSE-C"   // the client, who sends it with every request
+	SSES3        EncryptionKind = "SSE-S3"  // the store
+	SSEKMS       EncryptionKind = "SSE-KMS" // a key service
+)
+
+// Encryption has the store encrypt what is uploaded.
+type Encryption struct {
+	Kind  EncryptionKind
+	Key   [32]byte // with SSE-C
+	KeyID string   // with SSE-KMS
+}
+
+// An Attribute is one entry of an object's metadata or tags.
+type Attribute struct {
+	Key, Value string
+	Random     int // > 0: instead of Value as many random characters, other ones for each object
+}
+
+// randomCharacters may stand in headers and in tags, and need no escaping. There are 64.
+const randomCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+
+// AppendValue appends the attribute's value for the object called name. It
+// follows from the name, and so from the run's seed.
+func (a *Attribute) AppendValue(dst []byte, name string) []byte {
+	if a.Random == 0 {
+		return append(dst, a.Value...)
+	}
+	state := uint64(14695981039346656037) // FNV-1a of both names
+	for _, s := range [...]string{a.Key, "\x00", name} {
+		for i := range len(s) {
+			state = (state ^ uint64(s[i])) * 1099511628211
+		}
+	}
+	var bits uint64
+	for i := range a.Random {
+		if i%10 == 0 { // SplitMix64: 10 characters of 6 bits each time
+			state += 0x9e3779b97f4a7c15
+			bits = state
+			bits = (bits ^ bits>>30) * 0xbf58476d1ce4e5b9
+			bits = (bits ^ bits>>27) * 0x94d049bb133111eb
+			bits ^= bits >> 31
+		}
+		dst = append(dst, randomCharacters[bits&63])
+		bits >>= 6
+	}
+	return dst
+}
+
+// A Checksum names what uploads carry to be checked by; "" = nothing.
+type Checksum string
+
+// The checksums. CRC32, CRC32C and the hashes of an upload in parts are made of
+// the parts' (composite), those with FO and CRC64NVME are of the whole object.
+const (
+	NoChecksum        Checksum = ""
+	ChecksumCRC32     Checksum = "CRC32"
+	ChecksumCRC32FO   Checksum = "CRC32-FO"
+	ChecksumCRC32C    Checksum = "CRC32C"
+	ChecksumCRC32CFO  Checksum = "CRC32C-FO"
+	ChecksumCRC64NVME Checksum = "CRC64NVME"
+	ChecksumSHA1      Checksum = "SHA1"
+	ChecksumSHA256    Checksum = "SHA256"
+	ChecksumSHA512    Checksum = "SHA512"
+	ChecksumMD5       Checksum = "MD5CS" // x-amz-checksum-md5; Content-MD5 is Options.MD5
+	ChecksumXXH64     Checksum = "XXH64"
+	ChecksumXXH3      Checksum = "XXH3"
+	ChecksumXXH128    Checksum = "XXH128"
+)
+
+// Checksums lists them all, the usual ones first.
+func Checksums() []Checksum {
+	return []Checksum{
+		ChecksumCRC32, ChecksumCRC32FO, ChecksumCRC32C, ChecksumCRC32CFO, ChecksumCRC64NVME, ChecksumSHA1,
+		ChecksumSHA256, ChecksumSHA512, ChecksumMD5, ChecksumXXH64, ChecksumXXH3, ChecksumXXH128,
+	}
+}
+
+// Values of Options.Lookup.
+const (
+	LookupAuto = "auto"
+	LookupHost = "host"
+	LookupPath = "path"
+)
+
+// check refuses options that contradict each other.
+func (o *Options) check(tls bool) error {
+	switch {
+	case o.Encryption.Kind == SSEC && !tls:
+		return errors.New("SSE-C sends the key with every request, so it needs TLS")
+	case o.Encryption.Kind == SSEKMS && o.Encryption.KeyID == "":
+		return errors.New("SSE-KMS needs the id of a key")
+	case !slices.Contains([]EncryptionKind{NoEncryption, SSEC, SSES3, SSEKMS}, o.Encryption.Kind):
+		return fmt.Errorf("unknown encryption %q", o.Encryption.Kind)
+	case o.Checksum != NoChecksum && !slices.Contains(Checksums(), o.Checksum):
+		return fmt.Errorf("unknown checksum %q", o.Checksum)
+	case o.Checksum != NoChecksum && o.MD5:
+		return errors.New("an upload carries either a checksum or a Content-MD5")
+	case o.DisableMultipart && o.PartSize > 0:
+		return errors.New("a part size is of no use without multipart uploads")
+	case !slices.Contains([]string{"", LookupAuto, LookupHost, LookupPath}, o.Lookup):
+		return fmt.Errorf("unknown lookup %q: use %s, %s or %s", o.Lookup, LookupHost, LookupPath, LookupAuto)
+	case (o.ClientCert == "") != (o.ClientKey == ""):
+		return errors.New("a client certificate needs its key, and a key its certificate")
+	case !tls && (o.HTTP2 || o.ClientCert != "" || o.KTLS):
+		return errors.New("HTTP/2, client certificates and kernel TLS need TLS")
+	}
+	return nil
+}
+
+// beyondLean says which of the options the lean engine does not do; "" = none.
+func (o *Options) beyondLean() string {
+	var all []string
+	add := func(asked bool, what string) {
+		if asked {
+			all = append(all, what)
+		}
+	}
+	add(o.Encryption.Kind != NoEncryption, "encryption")
+	add(o.StorageClass != "", "storage classes")
+	add(len(o.Metadata) > 0, "metadata")
+	add(len(o.Tags) > 0, "tags")
+	add(o.Checksum != NoChecksum, "checksums")
+	add(o.MD5, "Content-MD5")
+	add(o.DisableMultipart, "large uploads in one request")
+	add(o.PartSize > 0, "parts of a given size")
+	add(o.Lookup == LookupHost, "bucket names in host names")
+	add(o.Timeout > 0, "a given timeout")
+	add(o.HTTP2, "HTTP/2")
+	add(o.NoKeepAlive, "a connection for each request")
+	add(o.SendBuffer > 0 || o.ReceiveBuffer > 0, "socket buffers of a given size")
+	add(len(o.SourceIPs) > 0, "source addresses")
+	add(o.ClientCert != "", "client certificates")
+	add(o.KTLS, "kernel TLS")
+	if len(all) == 0 {
+		return ""
+	}
+	return "it does not do " + strings.Join(all, ", ")
+}
