@@ -87,6 +87,9 @@ type Get struct {
 	Part           int       // of an object that was uploaded in parts; 0 = the whole object
 	Into           io.Writer // takes the payload; nil throws it away, at less cost
 	Headers        []Header
+	// Checksum asks for the checksum that the store keeps of the object, and is
+	// told it before the payload comes.
+	Checksum func(StoredChecksum)
 }
 
 // A Download is what came of a Get: the object and how much payload arrived.

@@ -174,7 +174,7 @@ const leanPutMost = int64(16 << 20)
 
 // Get downloads and throws away.
 func (e *leanEngine) Get(ctx context.Context, g Get, tr *Trace) (Download, error) {
-	if !takes(&g.Ref) || g.Offset < 0 || g.Length < 0 || g.Part != 0 || g.Into != nil || len(g.Headers) > 0 {
+	if !takes(&g.Ref) || g.Offset < 0 || g.Length < 0 || g.Part != 0 || g.Into != nil || g.Checksum != nil || len(g.Headers) > 0 {
 		return e.fallback.Get(ctx, g, tr)
 	}
 	q := leanQuery{method: "GET", ref: g.Ref, offset: g.Offset, length: g.Length}

@@ -72,6 +72,7 @@ func (e *minioEngine) Get(ctx context.Context, g Get, tr *Trace) (Download, erro
 		}
 	}
 	opts.PartNumber = g.Part
+	opts.Checksum = g.Checksum != nil
 	for _, h := range g.Headers {
 		opts.Set(h.Name, h.Value)
 	}
@@ -80,6 +81,9 @@ func (e *minioEngine) Get(ctx context.Context, g Get, tr *Trace) (Download, erro
 	seen()
 	if err != nil {
 		return Download{}, asError(err, tr)
+	}
+	if g.Checksum != nil {
+		g.Checksum(storedChecksum(header))
 	}
 	d := Download{Object: toObject(g.Bucket, info)}
 	d.Bytes, err = drain(body, g.Into)
