@@ -1,6 +1,10 @@
 package cli
 
-import "slices"
+import (
+	"slices"
+
+	"warp/internal/suggest"
+)
 
 const (
 	notYet  = "is not built in yet"
@@ -61,7 +65,7 @@ func (c *command) unknownFlag(name string) error {
 		names = append(names, f.Names()...)
 	}
 	err := usageError("unknown flag --%s", name)
-	if near := closest(name, names); near != "" {
+	if near := suggest.Closest(name, names); near != "" {
 		return err.tell("did you mean %s?", dashed(near))
 	}
 	return err.tell("warp %s --help lists the flags", c.name)
@@ -90,7 +94,7 @@ func unknownCommand(table []*command, name string) error {
 		}
 	}
 	err := usageError("unknown command %q", name)
-	if near := closest(name, names); near != "" {
+	if near := suggest.Closest(name, names); near != "" {
 		return err.tell("did you mean warp %s?", near)
 	}
 	return err.tell("warp --help lists the commands")

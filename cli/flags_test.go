@@ -74,16 +74,3 @@ func TestShortDuration(t *testing.T) {
 		}
 	}
 }
-
-func TestClosest(t *testing.T) {
-	t.Parallel()
-	flags := []string{"host", "host-select", "obj.size", "obj.randsize", "analyze.op", "analyze.out", "duration", "tls", "q", "quiet"}
-	for word, want := range map[string]string{
-		"obj.sise": "obj.size", "hots": "host", "size": "obj.size", "op": "analyze.op", "dration": "duration",
-		"tsl": "tls", "host-sel": "host-select", "Duration": "duration", "zzz": "", "x": "", "qiet": "quiet", "select": "host-select",
-	} {
-		if got := closest(word, flags); got != want {
-			t.Errorf("closest(%q) = %q, want %q", word, got, want)
-		}
-	}
-}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"warp/internal/suggest"
 )
 
 const redacted = "***"
@@ -38,7 +40,7 @@ func isSecretFlag(name string) bool {
 	}
 	return slices.ContainsFunc(secretFlags(), func(secret string) bool {
 		secret = strings.ReplaceAll(secret, "-", "")
-		return strings.HasPrefix(secret, plain) || editDistance(secret, plain) <= 2
+		return strings.HasPrefix(secret, plain) || suggest.EditDistance(secret, plain) <= 2
 	})
 }
 

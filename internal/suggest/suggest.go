@@ -1,18 +1,19 @@
-package cli
+// Package suggest finds what somebody probably meant to write.
+package suggest
 
 import "strings"
 
-// closest returns the candidate that word was probably meant to be, or "".
+// Closest returns the candidate that word was probably meant to be, or "".
 // Flags have dotted names of which people remember the last part, so that is
 // looked for where no whole name is near.
-func closest(word string, candidates []string) string {
+func Closest(word string, candidates []string) string {
 	word = strings.ToLower(word)
 	best, bestDistance := "", len(word)/3+1
 	if len(word) == 1 {
 		return "" // every letter is near to every other
 	}
 	for _, c := range candidates {
-		if d := editDistance(word, strings.ToLower(c)); d <= bestDistance && (best == "" || d < bestDistance) {
+		if d := EditDistance(word, strings.ToLower(c)); d <= bestDistance && (best == "" || d < bestDistance) {
 			best, bestDistance = c, d
 		}
 	}
@@ -48,9 +49,9 @@ func onlyOneWith(word string, candidates []string) string {
 	return ""
 }
 
-// editDistance counts the insertions, deletions, substitutions and swaps of
+// EditDistance counts the insertions, deletions, substitutions and swaps of
 // neighbours that turn a into b.
-func editDistance(a, b string) int {
+func EditDistance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j
