@@ -32,13 +32,14 @@ const (
 func allowed() map[string][]string {
 	return map[string][]string{
 		".":             {"cli"},
-		"cli":           {"pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/s3mem", "pkg/generator", "pkg/oplog"},
+		"cli":           {"pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/s3mem", "pkg/generator", "pkg/oplog", "internal/suggest"},
 		"pkg/bench":     {"pkg/s3", "pkg/generator", "pkg/oplog"},
 		"pkg/aggregate": {"pkg/oplog"},
 		"pkg/s3":        {},
 		"pkg/s3mem":     {},
 		"pkg/generator": {},
 		"pkg/oplog":     {},
+		"pkg/script":    {"internal/suggest"},
 	}
 }
 
