@@ -111,7 +111,8 @@ type List struct {
 // An Upload is a multipart upload that has begun.
 type Upload struct {
 	Ref
-	ID string
+	ID       string
+	IfAbsent bool // completing it fails where an object of that name exists, if the store looks
 }
 
 // A Part is what a store says about a part: what completes the upload.

@@ -29,12 +29,17 @@ func (e *minioEngine) Put(ctx context.Context, p Put, tr *Trace) (Object, error)
 	lent := &lentBody{body: p.Body}
 	defer lent.takeBack()
 	p.Body = lent
+	opts.ServerSideEncryption = withHeaders(opts.ServerSideEncryption, p.Headers)
 	var info minio.UploadInfo
 	var err error
 	ctx, seen := watch(ctx, tr)
-	if p.Size <= signedWhole && !e.unsigned {
+	switch {
+	case p.Size <= signedWhole && !e.unsigned:
 		info, err = e.putSmall(ctx, p, opts)
-	} else {
+	case len(p.Headers) > 0:
+		// What the headers ask for is asked of one request, and not of parts.
+		info, err = e.core.PutObject(ctx, p.Bucket, p.Key, p.Body, p.Size, "", "", opts)
+	default:
 		info, err = e.core.Client.PutObject(ctx, p.Bucket, p.Key, p.Body, p.Size, opts)
 	}
 	seen()
@@ -44,7 +49,7 @@ func (e *minioEngine) Put(ctx context.Context, p Put, tr *Trace) (Object, error)
 	return Object{
 		Ref:  Ref{Bucket: p.Bucket, Key: p.Key, VersionID: info.VersionID},
 		ETag: info.ETag,
-		Size: p.Size,
+		Size: tr.sizeOr(p.Size),
 	}, nil
 }
 

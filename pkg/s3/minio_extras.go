@@ -19,7 +19,9 @@ func call[T any](ctx context.Context, tr *Trace, do func(context.Context) (T, er
 
 func (e *minioEngine) StartUpload(ctx context.Context, p Put, tr *Trace) (Upload, error) {
 	id, err := call(ctx, tr, func(ctx context.Context) (string, error) {
-		return e.core.NewMultipartUpload(ctx, p.Bucket, p.Key, minio.PutObjectOptions{ContentType: p.ContentType})
+		return e.core.NewMultipartUpload(ctx, p.Bucket, p.Key, minio.PutObjectOptions{
+			ContentType: p.ContentType, ServerSideEncryption: withHeaders(nil, p.Headers),
+		})
 	})
 	return Upload{Ref: Ref{Bucket: p.Bucket, Key: p.Key}, ID: id}, err
 }
@@ -48,8 +50,12 @@ func (e *minioEngine) CompleteUpload(ctx context.Context, u Upload, parts []Part
 		done[i] = minio.CompletePart{PartNumber: p.Number, ETag: p.ETag}
 		o.Size += p.Size
 	}
+	var opts minio.PutObjectOptions
+	if u.IfAbsent {
+		opts.SetMatchETagExcept("*")
+	}
 	info, err := call(ctx, tr, func(ctx context.Context) (minio.UploadInfo, error) {
-		return e.core.CompleteMultipartUpload(ctx, u.Bucket, u.Key, u.ID, done, minio.PutObjectOptions{})
+		return e.core.CompleteMultipartUpload(ctx, u.Bucket, u.Key, u.ID, done, opts)
 	})
 	o.ETag, o.VersionID = strings.Trim(info.ETag, `"`), info.VersionID
 	return o, err

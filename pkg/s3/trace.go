@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptrace"
+	"strconv"
 	"sync/atomic"
 	"time"
 )
@@ -16,6 +17,7 @@ type Trace struct {
 	base                time.Time
 	firstByte, lastByte time.Duration
 	status, requests    uint16
+	size                int64 // of the object as it is now, where an upload's answer says so
 	etag                string
 }
 
@@ -46,6 +48,28 @@ func (t *Trace) Status() uint16 {
 // Requests is how many HTTP requests were sent, up to what a log can hold.
 func (t *Trace) Requests() uint16 { return t.requests }
 
+// Add counts what was seen of another request into a row of several. Both
+// traces count from the same time.
+func (t *Trace) Add(o *Trace) {
+	if t.firstByte == 0 {
+		t.firstByte = o.firstByte
+	}
+	t.lastByte = max(t.lastByte, o.lastByte)
+	if o.status != 0 {
+		t.status = o.status
+	}
+	t.requests += min(o.requests, math.MaxUint16-t.requests)
+}
+
+// sizeOr is the object's size that the answer to an upload names, else size.
+// Only the answer to an append names one.
+func (t *Trace) sizeOr(size int64) int64 {
+	if t == nil || t.size == 0 {
+		return size
+	}
+	return t.size
+}
+
 // sawFirstByte and sentPayload are nil-safe for requests that nobody traces.
 func (t *Trace) sawFirstByte() {
 	if t != nil && t.firstByte == 0 {
@@ -67,6 +91,7 @@ type netTrace struct {
 	lastByte  atomic.Int64
 	status    atomic.Int32
 	requests  atomic.Int32
+	size      atomic.Int64
 }
 
 // watch returns a context whose requests are noted, and what to call when they
@@ -79,6 +104,7 @@ func watch(ctx context.Context, t *Trace) (context.Context, func()) {
 	return context.WithValue(ctx, traceKey{}, n), func() {
 		t.firstByte, t.lastByte = time.Duration(n.firstByte.Load()), time.Duration(n.lastByte.Load())
 		t.status, t.requests = uint16(n.status.Load()), uint16(min(n.requests.Load(), math.MaxUint16))
+		t.size = n.size.Load()
 	}
 }
 
@@ -116,6 +142,9 @@ func (t tracer) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.next.RoundTrip(req)
 	if resp != nil {
 		tr.status.Store(int32(resp.StatusCode))
+		if size, err := strconv.ParseInt(resp.Header.Get("X-Amz-Object-Size"), 10, 64); err == nil {
+			tr.size.Store(size)
+		}
 	}
 	return resp, err
 }
