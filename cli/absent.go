@@ -35,7 +35,7 @@ func absentFromBenchmarks() []absentFlag {
 			"warp-client", "autoterm", "autoterm.dur", "autoterm.pct", "serverprof", "stdout", "syncstart",
 			"encrypt", "sse-s3-encrypt", "md5", "checksum", "disable-multipart",
 			"storage-class", "add-metadata", "tag", "lookup", "http2", "sndbuf", "rcvbuf",
-			"disable-http-keepalive", "post", "part.size",
+			"disable-http-keepalive", "part.size",
 		}, why: notYet},
 		absentFlag{names: []string{"rdma", "rdma.window"}, why: notOurs},
 	)
@@ -45,7 +45,7 @@ func absentFromBenchmarks() []absentFlag {
 func absentCommands() map[string]string {
 	absent := map[string]string{"iceberg": notOurs}
 	for _, name := range []string{
-		"multipart", "multipart-put", "versioned", "retention", "append", "zip", "snowball", "fanout",
+		"multipart", "multipart-put", "versioned", "retention", "append", "zip", "snowball",
 		"copy", "tagging", "run", "client", "script", "clean",
 	} {
 		absent[name] = notYet

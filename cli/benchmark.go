@@ -185,8 +185,8 @@ func (f *benchFlags) check() error {
 		return f.demandDestroy("--clear-bucket deletes every object in bucket %s", f.target.bucket)
 	case strings.HasPrefix(f.prefix+"/", ".warp/"):
 		return usageError("--prefix: .warp/ is where warp keeps its markers")
-	case f.analysis.op != "" && !slices.Contains([]string{"GET", "PUT", "STAT", "DELETE", "LIST"}, strings.ToUpper(f.analysis.op)):
-		return usageError("--analyze.op: there is no operation %q here", f.analysis.op).tell("use one of GET, PUT, STAT, DELETE and LIST")
+	case f.analysis.op != "" && !slices.Contains(operations(), strings.ToUpper(f.analysis.op)):
+		return usageError("--analyze.op: there is no operation %q here", f.analysis.op).tell("use one of %s", strings.Join(operations(), ", "))
 	case f.stress && (f.analysis.limit > 0 || f.analysis.offset > 0):
 		return usageError("--analyze.limit and --analyze.offset choose rows of the op log, which --stress does not write")
 	case f.stress && f.benchdata != "":
@@ -195,6 +195,11 @@ func (f *benchFlags) check() error {
 		return usageError("--destroy=%s is not the bucket of this run", f.destroy).tell("that is --destroy=%s", f.target.bucket)
 	}
 	return f.analysis.checkOut()
+}
+
+// operations are what benchmarks call their rows.
+func operations() []string {
+	return []string{"GET", "PUT", "STAT", "DELETE", "LIST", "POST", "RETENTION"}
 }
 
 // demandDestroy refuses what would delete objects that are not warp's.

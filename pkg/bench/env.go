@@ -54,24 +54,30 @@ const prepareAttempts = 8
 
 // MustUpload uploads for prepare: failures are recorded like any other, but
 // repeated.
-func (w *Worker) MustUpload(ctx context.Context, key string, size int64) (s3.Object, error) {
+func (w *Worker) MustUpload(ctx context.Context, key string, size int64) (obj s3.Object, err error) {
+	err = w.must(ctx, "upload "+key, func() error {
+		obj, err = w.Upload(ctx, key, size)
+		return err
+	})
+	return obj, err
+}
+
+// must repeats what prepare cannot do without.
+func (w *Worker) must(ctx context.Context, what string, do func() error) error {
 	for attempt := 1; ; attempt++ {
-		obj, err := w.Upload(ctx, key, size)
-		if err == nil {
-			return obj, nil
-		}
-		if ctx.Err() != nil {
-			return obj, err
+		err := do()
+		if err == nil || ctx.Err() != nil {
+			return err
 		}
 		if !s3.Repeatable(err) || attempt == prepareAttempts {
-			return obj, fmt.Errorf("prepare: upload %s, tried %d times: %w", key, attempt, err)
+			return fmt.Errorf("prepare: %s, tried %d times: %w", what, attempt, err)
 		}
 		wait := min(10*backoff(attempt), 2*time.Second)
 		if s3.IsConnection(err) {
 			wait = backoff(attempt) // it is a dead host, and the next one is likely another
 		}
 		if !pause(ctx, wait) {
-			return obj, ctx.Err()
+			return ctx.Err()
 		}
 	}
 }

@@ -4,18 +4,47 @@ import (
 	"context"
 
 	"warp/pkg/generator"
+	"warp/pkg/s3"
 )
 
 // Put uploads objects.
 type Put struct {
 	Sizes generator.Sizes
+	Post  bool // as a browser's form does
 }
 
-// Prepare needs nothing.
-func (p *Put) Prepare(context.Context, *Env) error { return nil }
+// Prepare makes sure that the store takes forms, if that is what it will get.
+func (p *Put) Prepare(ctx context.Context, e *Env) error {
+	if !p.Post {
+		return nil
+	}
+	const size = 1000
+	var key string
+	send := func(w *Worker) error {
+		key = w.NextKey()
+		return w.post(ctx, key, size)
+	}
+	return feature("uploads by a form (POST)").try(ctx, e, send, func(h *s3.Host) error {
+		return e.takeBack(ctx, h, []string{key}, size)
+	})
+}
 
 // Do uploads one object.
 func (p *Put) Do(ctx context.Context, w *Worker) error {
-	_, err := w.Upload(ctx, w.NextKey(), p.Sizes.Next(w.Rand))
+	key, size := w.NextKey(), p.Sizes.Next(w.Rand)
+	if p.Post {
+		return w.post(ctx, key, size)
+	}
+	_, err := w.Upload(ctx, key, size)
 	return err
+}
+
+// post measures the upload of one object by a form.
+func (w *Worker) post(ctx context.Context, key string, size int64) error {
+	return w.Measure(ctx, "POST", key, func(ctx context.Context, r *Request) error {
+		r.Bytes = size
+		w.body.Reset(generator.PayloadID(key), size)
+		_, err := r.Post(ctx, w.putOf(key, size), r.Trace)
+		return err
+	})
 }

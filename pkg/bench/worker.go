@@ -156,12 +156,17 @@ func (w *Worker) Upload(ctx context.Context, key string, size int64) (s3.Object,
 	err := w.Measure(ctx, "PUT", key, func(ctx context.Context, r *Request) error {
 		w.body.Reset(generator.PayloadID(key), size)
 		var err error
-		obj, err = r.Put(ctx, s3.Put{
-			Ref: s3.Ref{Bucket: w.Env.Bucket, Key: key}, Body: w.body, Size: size,
-			ContentType: "application/octet-stream",
-		}, r.Trace)
+		obj, err = r.Put(ctx, w.putOf(key, size), r.Trace)
 		r.Bytes = size
 		return err
 	})
 	return obj, err
+}
+
+// putOf is the upload of what the worker's body is set to.
+func (w *Worker) putOf(key string, size int64) s3.Put {
+	return s3.Put{
+		Ref: s3.Ref{Bucket: w.Env.Bucket, Key: key}, Body: w.body, Size: size,
+		ContentType: "application/octet-stream",
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -147,10 +148,11 @@ func newMinioEngine(cfg *Config, a Address, answer time.Duration, dialed *atomic
 	if err != nil {
 		return nil, err
 	}
+	traced := tracer{transport}
 	mc, err := minio.New(a.Name, &minio.Options{
 		Creds:      cfg.Credentials,
 		Secure:     cfg.TLS,
-		Transport:  tracer{transport},
+		Transport:  traced,
 		Region:     cfg.Region,
 		MaxRetries: 1, // repeating is for the run to decide, and to count
 	})
@@ -158,7 +160,8 @@ func newMinioEngine(cfg *Config, a Address, answer time.Duration, dialed *atomic
 		return nil, err
 	}
 	mc.SetAppInfo("warp", cfg.AppVersion)
-	return &minioEngine{core: minio.Core{Client: mc}, unsigned: cfg.UnsignedPayload}, nil
+	return &minioEngine{core: minio.Core{Client: mc}, unsigned: cfg.UnsignedPayload,
+		transport: traced, agent: "warp/" + cfg.AppVersion + " (" + runtime.GOOS + "; " + runtime.GOARCH + ") form"}, nil
 }
 
 // Acquire picks the host for one request; Release must follow.

@@ -75,6 +75,7 @@ type Put struct {
 	Size        int64
 	ContentType string
 	Headers     []Header // of this request only, beside those of Config
+	Whole       bool     // in one request, whatever the size
 }
 
 // A Header is one header of a request. Names are in lower case.

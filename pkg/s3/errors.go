@@ -32,6 +32,7 @@ const (
 	CodeWrongETag   = "WrongETag"
 	CodeWrongList   = "WrongListing"
 	CodeBadAnswer   = "BadAnswer"
+	CodePartial     = "PartialFailure"
 )
 
 // An Error is a failed request: a code to count it under, what happened, and

@@ -18,6 +18,10 @@ type minioEngine struct {
 	core     minio.Core
 	part     uint64 // part size of multipart uploads; 0 = minio-go's own
 	unsigned bool   // signatures of uploads do not cover the payload
+
+	// For what minio-go does not send itself: forms.
+	transport http.RoundTripper
+	agent     string
 }
 
 // receiveBuffers hold payload on its way to nowhere. 128 KiB is past the point
@@ -25,7 +29,13 @@ type minioEngine struct {
 var receiveBuffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); return &b }}
 
 func (e *minioEngine) Put(ctx context.Context, p Put, tr *Trace) (Object, error) {
-	opts := minio.PutObjectOptions{ContentType: p.ContentType, PartSize: e.part, DisableContentSha256: e.unsigned}
+	opts := minio.PutObjectOptions{ContentType: p.ContentType, PartSize: e.part, DisableContentSha256: e.unsigned, DisableMultipart: p.Whole}
+	if len(p.Headers) > 0 {
+		opts.UserMetadata = make(map[string]string, len(p.Headers))
+	}
+	for _, h := range p.Headers {
+		opts.UserMetadata[http.CanonicalHeaderKey(h.Name)] = h.Value
+	}
 	lent := &lentBody{body: p.Body}
 	defer lent.takeBack()
 	p.Body = lent

@@ -119,11 +119,3 @@ func (e *minioEngine) Retain(ctx context.Context, ref Ref, r Retention, tr *Trac
 	})
 	return err
 }
-
-func (e *minioEngine) FanOut(context.Context, FanOut, *Trace) ([]Object, error) {
-	return nil, errorf("NotImplemented", 0, "fan-out uploads are not built in yet")
-}
-
-func (e *minioEngine) Post(context.Context, Put, *Trace) (Object, error) {
-	return Object{}, errorf("NotImplemented", 0, "form uploads are not built in yet")
-}

@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/bench"
+)
+
+func fanoutCommand(env environment) *command {
+	var pool poolFlags
+	var fan bench.FanOut
+	return benchmarkCommand(env, benchmark{
+		name: "fanout", summary: "upload one payload under many names (MinIO)",
+		about: []string{
+			"Sends each payload once, and has the store write it under --copies names: an extension of MinIO.",
+			"Throughput counts what the store writes, which is --copies times what is sent.",
+		},
+		examples: []string{"warp fanout --host=127.0.0.1:9000 --access-key=… --secret-key=… --copies=50 --obj.size=512KiB"},
+		flags: append(pool.sizeFlags("1MiB"),
+			&cli.IntFlag{Name: "copies", Value: 100, Destination: &fan.Copies, Validator: batchValid, Usage: "`N` objects per request, up to 1000"},
+		),
+		payload: true,
+		op: func(*benchFlags) (op bench.Op, err error) {
+			fan.Sizes, err = pool.sizes()
+			return &fan, err
+		},
+	})
+}

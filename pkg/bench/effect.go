@@ -1,0 +1,67 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"warp/pkg/s3"
+)
+
+// A feature is what an operation needs of a store and many stores lack, in
+// words. Some of those say so; others answer 200 and do something else.
+type feature string
+
+// noEffect says what is missing after a request that a store has taken.
+type noEffect string
+
+func (n noEffect) Error() string { return string(n) }
+
+// try makes one request of the operation, unrecorded and on the first worker,
+// and then has effect look at what came of it. A store that refuses the
+// request, or that only pretends, ends the run here.
+func (f feature) try(ctx context.Context, e *Env, send func(w *Worker) error, effect func(h *s3.Host) error) error {
+	w := e.workers[0]
+	defer func(was bool) { w.silent = was }(w.silent)
+	w.silent = true
+	err := w.must(ctx, fmt.Sprintf("try %s", f), func() error { return send(w) })
+	var said *s3.Error
+	if errors.As(err, &said) && said.Status != 0 && !s3.Repeatable(said) {
+		// Not wrapped: what the command line says about codes such as
+		// AccessDenied would lead astray here.
+		return fmt.Errorf("prepare: this store refuses %s: %v", f, said)
+	}
+	if err != nil {
+		return err
+	}
+	err = w.must(ctx, fmt.Sprintf("look at the effect of %s", f), func() error {
+		h := e.Client.Acquire()
+		defer e.Client.Release(h)
+		return effect(h)
+	})
+	var lacks noEffect
+	if errors.As(err, &lacks) {
+		return fmt.Errorf("prepare: this store does not do %s: it said yes, but %s", f, lacks)
+	}
+	return err
+}
+
+// takeBack wants an object of the given size under each key, and removes them:
+// they were written to try the store, and are no part of the run.
+func (e *Env) takeBack(ctx context.Context, h *s3.Host, keys []string, size int64) error {
+	var refs []s3.Ref
+	for _, k := range keys {
+		o, err := h.Stat(ctx, s3.Ref{Bucket: e.Bucket, Key: k}, s3.NewTrace(time.Now()))
+		switch {
+		case s3.CodeOf(err) == "NoSuchKey":
+			return noEffect("there is no " + k)
+		case err != nil:
+			return err
+		case o.Size != size:
+			return noEffect(fmt.Sprintf("%s has %d bytes instead of %d", k, o.Size, size))
+		}
+		refs = append(refs, o.Ref)
+	}
+	return h.Delete(ctx, refs, s3.NewTrace(time.Now()))
+}

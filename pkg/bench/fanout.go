@@ -1,0 +1,52 @@
+package bench
+
+import (
+	"context"
+
+	"warp/pkg/generator"
+	"warp/pkg/s3"
+)
+
+// FanOut uploads one payload that the store writes under many names.
+type FanOut struct {
+	Sizes  generator.Sizes
+	Copies int
+}
+
+// Prepare makes sure that the store writes the copies.
+func (f *FanOut) Prepare(ctx context.Context, e *Env) error {
+	const size = 1000
+	var keys []string
+	send := func(w *Worker) error {
+		keys = w.nextKeys(2)
+		return f.send(ctx, w, keys, size)
+	}
+	return feature("fan-out uploads (an extension of MinIO)").try(ctx, e, send, func(h *s3.Host) error {
+		return e.takeBack(ctx, h, keys, size)
+	})
+}
+
+// Do makes one request.
+func (f *FanOut) Do(ctx context.Context, w *Worker) error {
+	return f.send(ctx, w, w.nextKeys(f.Copies), f.Sizes.Next(w.Rand))
+}
+
+// send measures one fan-out. Its row counts what the store writes, not what is
+// sent: so it compares with the same objects uploaded one by one.
+func (f *FanOut) send(ctx context.Context, w *Worker, keys []string, size int64) error {
+	return w.Measure(ctx, "POST", keys[0], func(ctx context.Context, r *Request) error {
+		r.Objects, r.Bytes = len(keys), size*int64(len(keys))
+		w.body.Reset(generator.PayloadID(keys[0]), size)
+		_, err := r.FanOut(ctx, s3.FanOut{Bucket: w.Env.Bucket, Keys: keys, Body: w.body, Size: size}, r.Trace)
+		return err
+	})
+}
+
+// nextKeys names the next n objects that this worker uploads.
+func (w *Worker) nextKeys(n int) []string {
+	keys := make([]string, n)
+	for i := range keys {
+		keys[i] = w.NextKey()
+	}
+	return keys
+}
