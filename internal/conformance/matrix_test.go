@@ -258,7 +258,7 @@ func (j job) check(t *testing.T, o outcome, h history) {
 
 func summary(h history) string {
 	var parts []string
-	for _, op := range []string{"GET", "STAT", "PUT", "DELETE", "LIST"} {
+	for _, op := range []string{"GET", "STAT", "PUT", "POST", "DELETE", "LIST", "RETENTION"} {
 		if n := len(h.of(op)); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, op))
 		}

@@ -27,7 +27,11 @@ func (f feature) try(ctx context.Context, e *Env, send func(w *Worker) error, ef
 	w.silent = true
 	err := w.must(ctx, fmt.Sprintf("try %s", f), func() error { return send(w) })
 	var said *s3.Error
-	if errors.As(err, &said) && said.Status != 0 && !s3.Repeatable(said) {
+	switch {
+	case !errors.As(err, &said) || said.Status == 0 || s3.Repeatable(said):
+	case said.Status < 300:
+		return f.pretended(said.Message)
+	default:
 		// Not wrapped: what the command line says about codes such as
 		// AccessDenied would lead astray here.
 		return fmt.Errorf("prepare: this store refuses %s: %v", f, said)
@@ -42,9 +46,13 @@ func (f feature) try(ctx context.Context, e *Env, send func(w *Worker) error, ef
 	})
 	var lacks noEffect
 	if errors.As(err, &lacks) {
-		return fmt.Errorf("prepare: this store does not do %s: it said yes, but %s", f, lacks)
+		return f.pretended(string(lacks))
 	}
 	return err
+}
+
+func (f feature) pretended(what string) error {
+	return fmt.Errorf("prepare: this store does not do %s: it said yes, but %s", f, what)
 }
 
 // takeBack wants an object of the given size under each key, and removes them:

@@ -7,6 +7,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptrace"
@@ -36,7 +37,7 @@ func (e *minioEngine) Post(ctx context.Context, p Put, tr *Trace) (Object, error
 	if err != nil {
 		return Object{}, asError(err, tr)
 	}
-	resp, err := e.sendForm(ctx, policy, "", p.Body, p.Size, tr)
+	resp, err := e.sendForm(ctx, policy, map[string]string{"key": p.Key}, p.Body, p.Size, tr)
 	if err != nil {
 		return Object{}, err
 	}
@@ -59,7 +60,7 @@ func (e *minioEngine) FanOut(ctx context.Context, f FanOut, tr *Trace) ([]Object
 	if err != nil {
 		return nil, asError(err, tr)
 	}
-	resp, err := e.sendForm(ctx, policy, fanOutList(f.Keys), f.Body, f.Size, tr)
+	resp, err := e.sendForm(ctx, policy, map[string]string{"key": f.Keys[0], "x-minio-fanout-list": fanOutList(f.Keys)}, f.Body, f.Size, tr)
 	if err != nil {
 		return nil, err
 	}
@@ -117,22 +118,23 @@ func fannedOut(f *FanOut, body io.Reader, tr *Trace) ([]Object, error) {
 	return made, nil
 }
 
+// newPolicy allows one upload under the name of ref. minio-go puts the name
+// into the policy's JSON as it is, so it is escaped before.
 func newPolicy(ref *Ref) (*minio.PostPolicy, error) {
 	p := minio.NewPostPolicy()
-	return p, errors.Join(p.SetBucket(ref.Bucket), p.SetKey(ref.Key), p.SetExpires(time.Now().Add(formValid)))
+	key, _ := json.Marshal(ref.Key) // a string always can be
+	return p, errors.Join(p.SetBucket(ref.Bucket), p.SetKey(string(key[1:len(key)-1])), p.SetExpires(time.Now().Add(formValid)))
 }
 
-// sendForm signs policy, and posts it with the payload. The answer is one of
+// sendForm signs policy, and posts it with more fields and the payload. The answer is one of
 // success; its body is still to be read. Stores refuse a form of unknown
 // length, so all but the payload is made before.
-func (e *minioEngine) sendForm(ctx context.Context, policy *minio.PostPolicy, list string, payload Body, size int64, tr *Trace) (*http.Response, error) {
+func (e *minioEngine) sendForm(ctx context.Context, policy *minio.PostPolicy, more map[string]string, payload Body, size int64, tr *Trace) (*http.Response, error) {
 	target, fields, err := e.core.Client.PresignedPostPolicy(ctx, policy)
 	if err != nil {
 		return nil, asError(err, tr)
 	}
-	if list != "" {
-		fields["x-minio-fanout-list"] = list
-	}
+	maps.Copy(fields, more)
 	head, tail, contentType := formAround(fields)
 	lent := &lentBody{body: payload}
 	defer lent.takeBack()

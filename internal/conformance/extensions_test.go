@@ -1,0 +1,102 @@
+package conformance
+
+import (
+	"mime"
+	"testing"
+
+	"warp/internal/teststore"
+)
+
+// An extension is an operation that only some stores do. The others refuse it, or pretend to do it.
+type extension struct {
+	name string
+	args []string
+	ops  []string
+	can  func(s *teststore.Store) bool
+	word string // of the refusal
+	// check holds what came over the wire against the rows.
+	check func(t *testing.T, b *bed, h history)
+}
+
+func extensions() []extension {
+	small := []string{"--obj.size=4KiB", "--concurrent=3", "--json"}
+	with := func(args ...string) []string { return append(args, small...) }
+	return []extension{
+		{"put post", with("put", "--post"), []string{"POST"}, takesForms, "uploads by a form", forms(1, 1)},
+		{"put post, large", with("put", "--post", "--obj.size=20MiB"), []string{"POST"}, takesForms, "uploads by a form", forms(1, 1)},
+		{"fanout", with("fanout", "--copies=7"), []string{"POST"}, func(s *teststore.Store) bool { return s.Can.Fanout }, "fan-out uploads", forms(7, 1)},
+	}
+}
+
+// takesForms is what all stores do but the one of warp itself.
+func takesForms(s *teststore.Store) bool { return s.Name != teststore.Embedded }
+
+// TestExtensions runs them against every store with both engines: they work, and a row is what the documentation
+// says; or the store is refused with one line, and nothing is left behind.
+func TestExtensions(t *testing.T) {
+	t.Parallel()
+	stores.Each(t, func(t *testing.T, s *teststore.Store) {
+		t.Parallel()
+		for _, x := range extensions() {
+			for _, engine := range []string{"lean", "minio"} {
+				t.Run(x.name+"/"+engine, func(t *testing.T) { x.run(t, s, "--engine="+engine) })
+			}
+		}
+	})
+}
+
+func (x extension) run(t *testing.T, s *teststore.Store, engine string) {
+	if !x.can(s) {
+		b := newBed(t, s)
+		o, _ := b.run(append(x.args[:len(x.args):len(x.args)], engine, "--duration=1s")...)
+		if o.code != 1 {
+			t.Errorf("exit %d, want 1: %s", o.code, o)
+		}
+		refused(t, b, o, x.word)
+		return
+	}
+	j := job{args: append(x.args[:len(x.args):len(x.args)], engine), ops: x.ops}
+	var b *bed
+	var o outcome
+	var log string
+	for _, d := range durations {
+		b = newBed(t, s)
+		if o, log = b.run(append(j.args, d)...); o.code != 0 || j.enough(readLog(t, log), false) {
+			break
+		}
+		b.clean(t)
+	}
+	o.want(t, 0).sameAsAnalyze(t, log, "--json")
+	h := readLog(t, log)
+	j.check(t, o, h)
+	x.check(t, b, h)
+	b.clean(t)
+	t.Logf("works: %s", summary(h))
+}
+
+// forms wants a form with a length for each row, and as many before the run to try the store.
+func forms(objects, tries int) func(*testing.T, *bed, history) {
+	return func(t *testing.T, b *bed, h history) {
+		sent := 0
+		for _, s := range b.proxy.Requests(nil) {
+			kind, _, _ := mime.ParseMediaType(s.Header.Get("Content-Type"))
+			if s.Method != "POST" || kind != "multipart/form-data" {
+				continue
+			}
+			sent++
+			if s.Header.Get("Content-Length") == "" {
+				t.Error("a form has no length")
+			}
+		}
+		rows, requests := h.of("POST"), 0
+		for _, r := range rows {
+			requests += int(r.Requests)
+			if r.Objects != objects || r.Bytes%int64(objects) != 0 || r.Bytes == 0 || r.FirstByte != 0 || r.LastByte == 0 {
+				t.Fatalf("a row is %+v", r)
+			}
+		}
+		if sent != requests+tries || requests != len(rows) {
+			t.Errorf("%d forms sent, of which %d tried the store; %d rows with %d requests", sent, tries, len(rows), requests)
+		}
+	}
+}
