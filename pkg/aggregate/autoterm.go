@@ -1,0 +1,159 @@
+package aggregate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// Automatic termination looks at the throughput since the start in 25 samples
+// of equal length. A run is steady when the last 7 of them are within a
+// percentage of the newest, and are long enough together. The samples grow
+// with the run, so that a slow drift shows in them sooner or later.
+const (
+	steadySamples = 25
+	steadyLast    = 7
+	// mostPoints bounds what is remembered of a run; beyond it every second
+	// point is forgotten. 25 samples of them are fine enough.
+	mostPoints = 4096
+)
+
+// A Steadiness tells when the throughput of a run has become steady. It is
+// shown the live figures every now and then; the zero value needs its limits.
+type Steadiness struct {
+	Percent float64       // by how much samples may differ from the newest
+	For     time.Duration // how long the last samples must be together
+
+	began int64 // unix ns; 0 = nothing was seen yet
+	ops   []steadyOp
+}
+
+// A steadyOp is what is known of one operation: how much it had done when.
+type steadyOp struct {
+	name   string
+	points []steadyPoint
+}
+
+type steadyPoint struct {
+	at             time.Duration // since the start
+	bytes, objects float64
+}
+
+// Add takes the figures of one moment, in unix ns.
+func (s *Steadiness) Add(snap *LiveSnapshot, now int64) {
+	for i := range snap.Ops {
+		first := now - int64(snap.Ops[i].Elapsed)
+		if s.began == 0 || first < s.began {
+			s.began = first
+		}
+	}
+	for i := range snap.Ops {
+		live := &snap.Ops[i]
+		op := s.op(live.Op)
+		op.points = append(op.points, steadyPoint{
+			at: time.Duration(now - s.began), bytes: float64(live.Bytes), objects: float64(live.Objects),
+		})
+		if len(op.points) > mostPoints {
+			op.thin()
+		}
+	}
+}
+
+func (s *Steadiness) op(name string) *steadyOp {
+	i := slices.IndexFunc(s.ops, func(o steadyOp) bool { return o.name == name })
+	if i < 0 {
+		s.ops = append(s.ops, steadyOp{name: name, points: []steadyPoint{{}}})
+		i = len(s.ops) - 1
+	}
+	return &s.ops[i]
+}
+
+// thin forgets every second point, but not the newest.
+func (o *steadyOp) thin() {
+	kept := o.points[:0]
+	for i, p := range o.points {
+		if i%2 == 0 || i == len(o.points)-1 {
+			kept = append(kept, p)
+		}
+	}
+	o.points = kept
+}
+
+// Reached says whether all operations are steady, and how.
+func (s *Steadiness) Reached() (why string, ok bool) {
+	for i := range s.ops {
+		text, ok := s.ops[i].steady(s.Percent, s.For)
+		if !ok {
+			return "", false
+		}
+		if why != "" {
+			why += ", "
+		}
+		why += text
+	}
+	return why, why != ""
+}
+
+func (o *steadyOp) steady(percent float64, least time.Duration) (string, bool) {
+	samples, length := o.samples()
+	if length == 0 || steadyLast*length < least {
+		return "", false
+	}
+	last := samples[steadySamples-steadyLast:]
+	if !Steady(last, percent) {
+		return "", false
+	}
+	spread := 100 * spreadOf(last)
+	return fmt.Sprintf("%s within %.2g %% for %s", o.name, spread, (steadyLast * length).Round(time.Second)), true
+}
+
+// Steady says whether all samples are within percent of the last one.
+func Steady(samples []float64, percent float64) bool {
+	newest := samples[len(samples)-1]
+	return newest > 0 && spreadOf(samples) <= percent/100
+}
+
+// spreadOf is by which share of the last sample the others differ from it at
+// most.
+func spreadOf(samples []float64) float64 {
+	newest, most := samples[len(samples)-1], 0.
+	for _, v := range samples {
+		most = max(most, math.Abs(v-newest))
+	}
+	return most / newest
+}
+
+// samples is the throughput in 25 parts of the time so far: bytes where the
+// operation moves any, else objects.
+func (o *steadyOp) samples() (samples [steadySamples]float64, length time.Duration) {
+	newest := o.points[len(o.points)-1]
+	length = newest.at / steadySamples
+	if length <= 0 {
+		return samples, 0
+	}
+	value := func(p steadyPoint) float64 { return p.objects }
+	if newest.bytes > 0 {
+		value = func(p steadyPoint) float64 { return p.bytes }
+	}
+	before := 0.
+	for i := range samples {
+		now := o.at(time.Duration(i+1)*length, value)
+		samples[i] = now - before
+		before = now
+	}
+	return samples, length
+}
+
+// at is how much was done by a time. Between two points it grows evenly.
+func (o *steadyOp) at(t time.Duration, value func(steadyPoint) float64) float64 {
+	i, exact := slices.BinarySearchFunc(o.points, t, func(p steadyPoint, t time.Duration) int { return int(p.at - t) })
+	switch {
+	case exact:
+		return value(o.points[i])
+	case i == len(o.points):
+		return value(o.points[i-1])
+	}
+	a, b := o.points[i-1], o.points[i]
+	return value(a) + (value(b)-value(a))*float64(t-a.at)/float64(b.at-a.at)
+}

@@ -1,0 +1,108 @@
+package aggregate
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+// endsAt feeds a run of up to ten minutes, a point a second, whose throughput
+// at a second is rate's, and returns the second in which it was found steady;
+// 0 = never.
+func endsAt(s *Steadiness, rate func(second float64) float64) int {
+	const start = int64(1_700_000_000e9)
+	done := 0.
+	for second := 1; second <= 600; second++ {
+		done += rate(float64(second))
+		elapsed := time.Duration(second) * time.Second
+		s.Add(&LiveSnapshot{Ops: []LiveOp{{Op: "GET", Bytes: uint64(done), Objects: 1, Elapsed: elapsed}}}, start+int64(elapsed))
+		if _, ok := s.Reached(); ok {
+			return second
+		}
+	}
+	return 0
+}
+
+func TestSteadiness(t *testing.T) {
+	t.Parallel()
+	noise := func() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
+	little, much := noise(), noise()
+	for name, c := range map[string]struct {
+		rate     func(float64) float64
+		from, to int // seconds in which it must end; 0, 0 = never
+	}{
+		"flat":         {func(float64) float64 { return 1e9 }, 54, 54}, // 7/25 of it are 15 s
+		"nothing":      {func(float64) float64 { return 0 }, 0, 0},
+		"little noise": {func(float64) float64 { return 1e9 * (1 + 0.02*little.NormFloat64()) }, 54, 80},
+		// Noise that is averaged away as the samples grow.
+		"much noise":  {func(float64) float64 { return 1e9 * (0.5 + much.Float64()) }, 80, 600},
+		"steep drift": {func(s float64) float64 { return 1e9 * math.Exp(s/100) }, 0, 0},
+		// 30 % in ten minutes is below the threshold from one sample to the seventh from the start.
+		"slow drift": {func(s float64) float64 { return 1e9 * (1 + s/2000) }, 54, 54},
+		// A cache that is full after a while: steady again when the step has left the last 7 of 25.
+		"step":     {func(s float64) float64 { return map[bool]float64{true: 2e9, false: 1e9}[s <= 50] }, 68, 72},
+		"sawtooth": {func(s float64) float64 { return 1e9 * (1 + math.Mod(s, 100)/100) }, 0, 0},
+		// Short teeth are averaged away once a sample is about as long as one.
+		"short teeth": {func(s float64) float64 { return 1e9 * (1 + math.Mod(s, 10)/10) }, 80, 400},
+		"stops":       {func(s float64) float64 { return map[bool]float64{true: 1e9, false: 0}[s < 50] }, 0, 0},
+	} {
+		got := endsAt(&Steadiness{Percent: 7.5, For: 15 * time.Second}, c.rate)
+		if got < c.from || got > c.to {
+			t.Errorf("%s: ended in second %d, want between %d and %d", name, got, c.from, c.to)
+		}
+	}
+}
+
+// TestSteadinessOfAll holds a run open until its last operation is steady.
+func TestSteadinessOfAll(t *testing.T) {
+	t.Parallel()
+	s := Steadiness{Percent: 7.5, For: 15 * time.Second}
+	var put float64
+	for second := 1; second <= 300; second++ {
+		put += 1000 * math.Exp(float64(second)/50)
+		elapsed := time.Duration(second) * time.Second
+		s.Add(&LiveSnapshot{Ops: []LiveOp{
+			{Op: "STAT", Objects: uint64(100 * second), Elapsed: elapsed},
+			{Op: "PUT", Objects: uint64(put), Bytes: uint64(put), Elapsed: elapsed},
+		}}, int64(elapsed)+1e18)
+		if why, ok := s.Reached(); ok {
+			t.Fatalf("second %d: %s", second, why)
+		}
+	}
+}
+
+func TestSteadinessSaysWhy(t *testing.T) {
+	t.Parallel()
+	s := Steadiness{Percent: 7.5, For: 15 * time.Second}
+	if got := endsAt(&s, func(second float64) float64 { return 1e9 + 1e7*math.Mod(second, 2) }); got == 0 {
+		t.Fatal("never ended")
+	}
+	why, _ := s.Reached()
+	if !strings.HasPrefix(why, "GET within ") || !strings.HasSuffix(why, " % for 15s") {
+		t.Errorf("%q", why)
+	}
+}
+
+// TestSteadinessForgets compares a long run's verdict with and without points
+// that were forgotten.
+func TestSteadinessForgets(t *testing.T) {
+	t.Parallel()
+	op := steadyOp{points: []steadyPoint{{}}}
+	for i := 1; i < 3*mostPoints; i++ {
+		op.points = append(op.points, steadyPoint{at: time.Duration(i) * time.Second, objects: float64(i)})
+		if len(op.points) > mostPoints {
+			op.thin()
+		}
+	}
+	if len(op.points) > mostPoints {
+		t.Fatalf("%d points are kept", len(op.points))
+	}
+	samples, length := op.samples()
+	for i, v := range samples {
+		if math.Abs(v-length.Seconds()) > 1e-6*v {
+			t.Errorf("sample %d: %g, want %g", i, v, length.Seconds())
+		}
+	}
+}
