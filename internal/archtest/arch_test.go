@@ -40,6 +40,7 @@ func allowed() map[string][]string {
 		"pkg/generator": {},
 		"pkg/oplog":     {},
 		"pkg/script":    {"internal/suggest"},
+		"pkg/sink":      {"pkg/oplog"},
 	}
 }
 

@@ -58,18 +58,6 @@ func share(amount uint64, part, whole int64) uint64 {
 	return q
 }
 
-// ttfb is the time to the first byte: of a download from the start to the
-// first byte of the answer, of an upload from the last payload byte to the end.
-func ttfb(r *oplog.Record) (time.Duration, bool) {
-	if r.FirstByte > 0 {
-		return r.FirstByte, true
-	}
-	if r.LastByte > 0 {
-		return max(r.Duration-r.LastByte, 0), true
-	}
-	return 0, false
-}
-
 // response is the time from when the request was due to its end.
 func response(r *oplog.Record, end int64) time.Duration {
 	return time.Duration(distance(r.Due, end))

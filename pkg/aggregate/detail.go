@@ -88,7 +88,7 @@ func (o *opSummary) access(key string, a access) {
 
 // detail counts what only a verbose report shows, of a request inside.
 func (o *opSummary) detail(r *oplog.Record, bytes uint64) {
-	first, seen := ttfb(r)
+	first, seen := r.TTFB()
 	c := o.class(classOf(bytes))
 	c.bytes.add(0, bytes)
 	c.latency.Add(r.Duration)

@@ -228,7 +228,7 @@ func (o *opSummary) succeed(h *hostSummary, c *tally, r *oplog.Record, start, en
 	if !inside {
 		return
 	}
-	first, seen := ttfb(r)
+	first, seen := r.TTFB()
 	h.latency.Add(r.Duration)
 	if seen {
 		h.ttfb.Add(first)

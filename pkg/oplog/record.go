@@ -45,6 +45,18 @@ func (r *Record) Lag() time.Duration {
 	return time.Duration(r.Start - r.Due)
 }
 
+// TTFB is the time to the first byte: of a download from the start to the
+// first byte of the answer, of an upload from the last payload byte to the end.
+func (r *Record) TTFB() (d time.Duration, seen bool) {
+	if r.FirstByte > 0 {
+		return r.FirstByte, true
+	}
+	if r.LastByte > 0 {
+		return max(r.Duration-r.LastByte, 0), true
+	}
+	return 0, false
+}
+
 // Code is the short name under which an error is counted: the S3 error code
 // or warp's own name for a failure without an answer. It is "" on success.
 func (r *Record) Code() string {

@@ -1,0 +1,292 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	influxdb2 "github.com/influxdata/influxdb-client-go/v2"
+	"github.com/influxdata/influxdb-client-go/v2/api"
+	"github.com/influxdata/influxdb-client-go/v2/api/write"
+
+	"warp/pkg/oplog"
+)
+
+// InfluxOptions say where points go and which.
+type InfluxOptions struct {
+	Server      string // scheme://host:port
+	Token       string
+	Bucket, Org string
+	Tags        map[string]string // on every point
+	ID          string            // of this client, the tag warp_id
+	Every       bool              // a point for each request, instead of one a second
+	Interval    time.Duration     // between points; 0 = 1 s
+}
+
+// Tags that warp sets itself.
+const (
+	tagID       = "warp_id"
+	tagOp       = "op"
+	tagEndpoint = "endpoint"
+)
+
+// ParseInflux reads SCHEME://TOKEN@HOST:PORT/BUCKET/ORG?TAG=VALUE. Its errors
+// do not hold the token.
+func ParseInflux(text string) (InfluxOptions, error) {
+	const form = "http://TOKEN@HOST:8086/BUCKET/ORG?TAG=VALUE"
+	u, err := url.Parse(text)
+	if err != nil {
+		return InfluxOptions{}, errors.New("is not a URL such as " + form)
+	}
+	o := InfluxOptions{Server: u.Scheme + "://" + u.Host, Tags: make(map[string]string)}
+	if o.Token = u.User.Username(); o.Token != "" {
+		if password, both := u.User.Password(); both {
+			o.Token += ":" + password // as version 1 names user and password
+		}
+	}
+	path := strings.Split(strings.Trim(u.EscapedPath(), "/"), "/")
+	for i := range path {
+		if path[i], err = url.PathUnescape(path[i]); err != nil {
+			return o, fmt.Errorf("has an odd path; write %s", form)
+		}
+	}
+	o.Bucket = path[0]
+	if len(path) > 1 {
+		o.Org = path[1]
+	}
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return o, fmt.Errorf("begins with neither http:// nor https://; write %s", form)
+	case u.Host == "":
+		return o, fmt.Errorf("names no host; write %s", form)
+	case o.Bucket == "":
+		return o, fmt.Errorf("names no bucket; write %s", form)
+	case len(path) > 2:
+		return o, fmt.Errorf("has more than BUCKET/ORG after the host; write %s", form)
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return o, fmt.Errorf("has tags that cannot be read; write %s", form)
+	}
+	for name, values := range query {
+		if name == tagID || name == tagOp || name == tagEndpoint {
+			return o, fmt.Errorf("sets the tag %s, which warp sets itself", name)
+		}
+		o.Tags[name] = values[len(values)-1]
+	}
+	return o, nil
+}
+
+const (
+	influxWait  = 10 * time.Second // for one answer
+	influxLast  = 10 * time.Second // for all that is left at the end
+	influxQueue = 16               // batches that may wait
+	influxBatch = 5000             // points in one request
+)
+
+// Influx is a bench.Sink that sends points to InfluxDB version 2.
+type Influx struct {
+	opts   InfluxOptions
+	client influxdb2.Client
+	api    api.WriteAPIBlocking
+
+	// Of the collector's goroutine.
+	totals totals
+	points []*write.Point // with Every: those that wait for a full batch
+	last   time.Time
+
+	queue chan []*write.Point
+	ended chan struct{}
+	stop  context.CancelFunc
+
+	mu            sync.Mutex
+	sent, dropped int64
+	lastErr       error
+}
+
+// NewInflux returns a sink that sends in the background.
+func NewInflux(o InfluxOptions) *Influx {
+	if o.Interval <= 0 {
+		o.Interval = time.Second
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	i := &Influx{opts: o, queue: make(chan []*write.Point, influxQueue), ended: make(chan struct{}), stop: stop}
+	options := influxdb2.DefaultOptions().SetHTTPRequestTimeout(uint(influxWait / time.Second)).
+		SetLogLevel(0).SetPrecision(time.Nanosecond)
+	i.client = influxdb2.NewClientWithOptions(o.Server, o.Token, options)
+	i.api = i.client.WriteAPIBlocking(o.Org, o.Bucket)
+	go i.send(ctx)
+	return i
+}
+
+// Check asks whether the server is there, takes the token, and has the bucket:
+// it writes nothing, which is allowed.
+func (i *Influx) Check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	return i.clean(i.api.WriteRecord(ctx, "\n"))
+}
+
+// clean takes the token out of an error.
+func (i *Influx) clean(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	if i.opts.Token != "" {
+		text = strings.ReplaceAll(text, i.opts.Token, "***")
+	}
+	return errors.New(text)
+}
+
+// Write counts rows, and never waits.
+func (i *Influx) Write(batch []oplog.Record) error {
+	for k := range batch {
+		r := &batch[k]
+		t := i.totals.of(r.Op, r.Endpoint)
+		t.add(r)
+		if i.opts.Every && len(i.queue) == cap(i.queue) {
+			i.drop(1) // to make a point costs more than to count it
+			continue
+		}
+		if i.opts.Every {
+			i.points = append(i.points, i.point("warp", t, time.Unix(0, r.End())))
+			if len(i.points) >= influxBatch {
+				i.post(i.points)
+				i.points = nil
+			}
+		}
+	}
+	return nil
+}
+
+// Flush sends what there is, once per interval.
+func (i *Influx) Flush() error {
+	now := time.Now()
+	if now.Sub(i.last) < i.opts.Interval-100*time.Millisecond { // it is called about every second
+		return nil
+	}
+	i.last = now
+	i.flush(now)
+	return nil
+}
+
+func (i *Influx) flush(now time.Time) {
+	points := i.points
+	i.points = nil
+	if !i.opts.Every {
+		for _, t := range i.totals.list {
+			points = append(points, i.point("warp", t, now))
+		}
+	}
+	for _, t := range i.totals.overall() {
+		points = append(points, i.point("warp", t, now))
+	}
+	i.post(points)
+}
+
+// post hands a batch to the sender, or drops it.
+func (i *Influx) post(points []*write.Point) {
+	if len(points) == 0 {
+		return
+	}
+	select {
+	case i.queue <- points:
+	default:
+		i.drop(len(points))
+	}
+}
+
+func (i *Influx) drop(points int) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.dropped += int64(points)
+}
+
+func (i *Influx) send(ctx context.Context) {
+	defer close(i.ended)
+	for points := range i.queue {
+		err := i.api.WritePoint(ctx, points...)
+		i.mu.Lock()
+		if err == nil {
+			i.sent += int64(len(points))
+		} else {
+			i.dropped += int64(len(points))
+			i.lastErr = i.clean(err)
+		}
+		i.mu.Unlock()
+	}
+}
+
+// Close sends the last totals and the summary, waits for a while, and says
+// what was lost; "" = nothing.
+func (i *Influx) Close() string {
+	now := time.Now()
+	i.flush(now)
+	var summary []*write.Point
+	for _, t := range slices.Concat(i.totals.list, i.totals.overall()) {
+		summary = append(summary, i.summary(t, now))
+	}
+	patience := time.NewTimer(influxLast)
+	defer patience.Stop()
+	if len(summary) > 0 {
+		select {
+		case i.queue <- summary: // worth waiting for
+		case <-patience.C:
+			i.drop(len(summary))
+		}
+	}
+	close(i.queue)
+	select {
+	case <-i.ended:
+	case <-patience.C:
+		i.stop()
+		<-i.ended
+	}
+	i.stop()
+	i.client.Close()
+	return i.lost()
+}
+
+func (i *Influx) lost() string {
+	if i.dropped == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d of %d points did not reach InfluxDB", i.dropped, i.dropped+i.sent)
+	if i.lastErr != nil {
+		text += ": " + i.lastErr.Error()
+	}
+	return text
+}
+
+func (i *Influx) point(measurement string, t *total, at time.Time) *write.Point {
+	p := write.NewPointWithMeasurement(measurement).SetTime(at).AddTag(tagID, i.opts.ID).AddTag(tagOp, t.op)
+	if t.endpoint != "" {
+		p.AddTag(tagEndpoint, t.endpoint)
+	}
+	for name, value := range i.opts.Tags {
+		p.AddTag(name, value)
+	}
+	return p.SortTags().
+		AddField("requests", t.requests).
+		AddField("objects", t.objects).
+		AddField("bytes_total", t.bytes).
+		AddField("errors", t.errors).
+		AddField("request_total_secs", t.time.sum.Seconds()).
+		AddField("request_ttfb_total_secs", t.ttfb.sum.Seconds())
+}
+
+func (i *Influx) summary(t *total, at time.Time) *write.Point {
+	return i.point("warp_run_summary", t, at).
+		AddField("request_avg_secs", t.time.mean(t.answered)).
+		AddField("request_max_secs", t.time.most.Seconds()).
+		AddField("request_min_secs", t.time.least.Seconds()).
+		AddField("request_ttfb_avg_secs", t.ttfb.mean(t.started)).
+		AddField("request_ttfb_max_secs", t.ttfb.most.Seconds()).
+		AddField("request_ttfb_min_secs", t.ttfb.least.Seconds())
+}

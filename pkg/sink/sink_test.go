@@ -1,0 +1,303 @@
+package sink
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"warp/pkg/oplog"
+)
+
+// rows are two endpoints' GETs, one of them failed, and a PUT.
+func rows() []oplog.Record {
+	ms := time.Millisecond
+	return []oplog.Record{
+		{Op: "GET", Endpoint: "http://a:1", Objects: 1, Bytes: 100, Start: 1e18, Duration: 10 * ms, FirstByte: 4 * ms, Status: 200},
+		{Op: "GET", Endpoint: "http://b:1", Objects: 1, Bytes: 50, Start: 1e18, Duration: 20 * ms, FirstByte: 6 * ms, Status: 200},
+		{Op: "GET", Endpoint: "http://b:1", Objects: 1, Bytes: 7, Start: 1e18, Duration: 900 * ms, Status: 503, Err: "SlowDown: later"},
+		{Op: "PUT", Endpoint: "http://a:1", Objects: 1, Bytes: 30, Start: 1e18, Duration: 30 * ms, LastByte: 25 * ms, Status: 200},
+	}
+}
+
+// An inbox keeps what a receiver was sent.
+type inbox struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *inbox) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *inbox) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+func influxAt(t *testing.T, handler http.HandlerFunc, change func(*InfluxOptions)) *Influx {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	o, err := ParseInflux(strings.Replace(server.URL, "http://", "http://se%3Dcret@", 1) + "/my%20bucket/org?site=x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.ID = "Ab3d"
+	if change != nil {
+		change(&o)
+	}
+	return NewInflux(o)
+}
+
+func TestInflux(t *testing.T) {
+	t.Parallel()
+	var got inbox
+	i := influxAt(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Token se=cret" || r.URL.Query().Get("bucket") != "my bucket" || r.URL.Query().Get("org") != "org" {
+			t.Errorf("asked with %q for %q", r.Header.Get("Authorization"), r.URL)
+		}
+		_, _ = io.Copy(&got, r.Body)
+		_, _ = got.Write([]byte("\n"))
+		w.WriteHeader(http.StatusNoContent)
+	}, nil)
+	if err := i.Write(rows()); err != nil {
+		t.Fatal(err)
+	}
+	if lost := i.Close(); lost != "" {
+		t.Error(lost)
+	}
+	text := regexp.MustCompile(` \d{19}\n`).ReplaceAllString(got.String(), "\n")
+	for _, want := range []string{
+		"warp,endpoint=http://a:1,op=GET,site=x,warp_id=Ab3d requests=1i,objects=1i,bytes_total=100i,errors=0i,request_total_secs=0.01,request_ttfb_total_secs=0.004\n",
+		"warp,endpoint=http://b:1,op=GET,site=x,warp_id=Ab3d requests=2i,objects=1i,bytes_total=50i,errors=1i,request_total_secs=0.02,request_ttfb_total_secs=0.006\n",
+		"warp,op=GET,site=x,warp_id=Ab3d requests=3i,objects=2i,bytes_total=150i,errors=1i,request_total_secs=0.03,request_ttfb_total_secs=0.01\n",
+		"warp_run_summary,op=GET,site=x,warp_id=Ab3d requests=3i,objects=2i,bytes_total=150i,errors=1i,request_total_secs=0.03,request_ttfb_total_secs=0.01," +
+			"request_avg_secs=0.015,request_max_secs=0.02,request_min_secs=0.01,request_ttfb_avg_secs=0.005,request_ttfb_max_secs=0.006,request_ttfb_min_secs=0.004\n",
+		"warp_run_summary,endpoint=http://a:1,op=PUT,site=x,warp_id=Ab3d requests=1i,objects=1i,bytes_total=30i,errors=0i,request_total_secs=0.03,request_ttfb_total_secs=0.005,",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+func TestInfluxEveryRequest(t *testing.T) {
+	t.Parallel()
+	var got inbox
+	i := influxAt(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(&got, r.Body)
+		w.WriteHeader(http.StatusNoContent)
+	}, func(o *InfluxOptions) { o.Every = true })
+	if err := i.Write(rows()); err != nil {
+		t.Fatal(err)
+	}
+	i.Close()
+	// The second row of b ends 900 ms after the start; its point has the totals until then.
+	if want := "requests=2i,objects=1i,bytes_total=50i,errors=1i,request_total_secs=0.02,request_ttfb_total_secs=0.006 1000000000900000000\n"; !strings.Contains(got.String(), want) {
+		t.Errorf("no %q in\n%s", want, got.String())
+	}
+}
+
+// TestInfluxThatIsSlow must not wait, and says what was lost without the token.
+func TestInfluxThatIsSlow(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	i := influxAt(t, func(w http.ResponseWriter, r *http.Request) {
+		<-release
+		http.Error(w, `{"code":"unauthorized","message":"no se=cret here"}`, http.StatusUnauthorized)
+	}, func(o *InfluxOptions) { o.Every = true })
+	began := time.Now()
+	for range 100 {
+		for range influxBatch {
+			_ = i.Write(rows()[:1])
+		}
+		_ = i.Flush()
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("writing took %v", took)
+	}
+	close(release)
+	lost := i.Close()
+	if !strings.Contains(lost, "points did not reach InfluxDB") || !strings.Contains(lost, "unauthorized") || strings.Contains(lost, "se=cret") {
+		t.Errorf("says %q", lost)
+	}
+}
+
+func TestInfluxThatIsDead(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	_ = l.Close()
+	i := NewInflux(InfluxOptions{Server: "http://" + addr, Token: "t", Bucket: "b"})
+	if i.Check(t.Context()) == nil {
+		t.Error("a dead server passes the check")
+	}
+	_ = i.Write(rows())
+	if lost := i.Close(); !strings.Contains(lost, "10 of 10 points did not reach InfluxDB") || !strings.Contains(lost, "refused") {
+		t.Errorf("says %q", lost)
+	}
+}
+
+func TestParseInfluxRefuses(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"ftp://secret@h/b": "neither", "http://secret@h": "no bucket", "http://secret@h/b/o/x": "more than",
+		"http://secret@h/b?op=1": "warp sets itself", "://": "is not a URL", "http://secret@/b": "no host",
+		"http://secret@h/b?%zz=1": "cannot be read", "http://sec ret\x7f": "is not a URL",
+	} {
+		_, err := ParseInflux(text)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestStatsD(t *testing.T) {
+	t.Parallel()
+	l, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	s, err := NewStatsD(l.LocalAddr().String(), "node.example", "Ab3d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write(rows()); err != nil {
+		t.Fatal(err)
+	}
+	s.last = time.Now().Add(-time.Second)
+	_ = s.Flush()
+	buf := make([]byte, 1<<16)
+	_ = l.SetReadDeadline(time.Now().Add(10 * time.Second))
+	n, _, err := l.ReadFrom(buf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(buf[:n])
+	for _, want := range []string{
+		"warp.node_example-Ab3d.get.count:3|c\n", "warp.node_example-Ab3d.get.errors:1|c\n",
+		"warp.node_example-Ab3d.get.latency:15|ms|@0.5\n", "warp.node_example-Ab3d.get.minlatency:10|ms\n",
+		"warp.node_example-Ab3d.get.maxlatency:20|ms\n", "warp.node_example-Ab3d.put.count:1|c\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if !regexp.MustCompile(`get\.pending:0\.0(3|29)\d*\|g\n`).MatchString(got) || !regexp.MustCompile(`get\.throughput:1(50|49)(\.\d+)?\|g\n`).MatchString(got) {
+		t.Errorf("gauges are wrong in\n%s", got)
+	}
+	if n > mostDatagram {
+		t.Errorf("a datagram of %d bytes", n)
+	}
+}
+
+func TestStatsDThatIsDead(t *testing.T) {
+	t.Parallel()
+	l, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.LocalAddr().String()
+	_ = l.Close()
+	s, err := NewStatsD(addr, "h", "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Probe() == nil {
+		t.Error("nobody listens, and the probe does not notice")
+	}
+	_ = s.Write(rows())
+	for range 3 {
+		_ = s.Flush()
+		time.Sleep(20 * time.Millisecond)
+	}
+	if lost := s.Close(); !strings.Contains(lost, "did not reach StatsD") {
+		t.Errorf("says %q", lost)
+	}
+}
+
+func TestPrometheus(t *testing.T) {
+	t.Parallel()
+	var pushed inbox
+	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintln(&pushed, r.Method, r.URL.Path)
+	}))
+	defer gateway.Close()
+	p := NewPrometheus(map[string]string{"benchmark": "get"})
+	addr, err := p.Serve("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Push(gateway.URL, "Ab3d")
+	_ = p.Write(rows())
+	resp, err := http.Get("http://" + addr.String() + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`warp_requests_total{benchmark="get",endpoint="http://b:1",op="GET"} 2`,
+		`warp_request_errors_total{benchmark="get",code="SlowDown",endpoint="http://b:1",op="GET"} 1`,
+		`warp_payload_bytes_total{benchmark="get",endpoint="http://b:1",op="GET"} 50`,
+		`warp_request_duration_seconds_count{benchmark="get",endpoint="http://b:1",op="GET"} 1`,
+		`warp_request_duration_seconds_bucket{benchmark="get",endpoint="http://a:1",op="GET",le="0.016384"} 1`,
+		`warp_request_duration_seconds_bucket{benchmark="get",endpoint="http://a:1",op="GET",le="0.008192"} 0`,
+		`warp_request_ttfb_seconds_sum{benchmark="get",endpoint="http://a:1",op="PUT"} 0.005`,
+	} {
+		if !strings.Contains(string(body), want+"\n") {
+			t.Errorf("no %q in\n%s", want, body)
+		}
+	}
+	if lost := p.Close(); lost != "" {
+		t.Error(lost)
+	}
+	if !strings.Contains(pushed.String(), "PUT /metrics/job/warp/instance/Ab3d") {
+		t.Errorf("pushed %q", pushed.String())
+	}
+}
+
+func TestPushgatewayThatIsDead(t *testing.T) {
+	t.Parallel()
+	gateway := httptest.NewServer(http.NotFoundHandler())
+	defer gateway.Close()
+	p := NewPrometheus(nil)
+	p.Push(gateway.URL, "c")
+	_ = p.Write(rows())
+	_ = p.Flush()
+	if lost := p.Close(); !strings.Contains(lost, "pushes to the Pushgateway failed") {
+		t.Errorf("says %q", lost)
+	}
+}
+
+// TestTotalsAddUp holds the sum of the endpoints against one total of all rows.
+func TestTotalsAddUp(t *testing.T) {
+	t.Parallel()
+	var split, whole totals
+	for _, r := range rows() {
+		split.of(r.Op, r.Endpoint).add(&r)
+		whole.of(r.Op, "").add(&r)
+	}
+	for i, got := range split.overall() {
+		if *got != *whole.list[i] {
+			t.Errorf("%+v, want %+v", got, whole.list[i])
+		}
+	}
+}

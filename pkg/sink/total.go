@@ -1,0 +1,116 @@
+// Package sink sends a run's records elsewhere while it runs: to InfluxDB,
+// StatsD and Prometheus. A sink never makes the load wait: what its receiver
+// does not take in time is dropped and counted.
+package sink
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"warp/pkg/oplog"
+)
+
+// A total is what one operation has done, at one endpoint or at all of them,
+// since the start. Failed requests are counted as requests and as errors, and
+// are in nothing else.
+type total struct {
+	op, endpoint      string // endpoint "" = all
+	requests, errors  int64
+	objects, bytes    int64
+	answered, started int64 // requests with a time, and with a time to the first byte
+	time, ttfb        span
+}
+
+// A span is a sum of times and its extremes.
+type span struct{ sum, least, most time.Duration }
+
+func (s *span) add(d time.Duration, first bool) {
+	s.sum += d
+	s.most = max(s.most, d)
+	if first || d < s.least {
+		s.least = d
+	}
+}
+
+func (t *total) add(r *oplog.Record) {
+	t.requests++
+	if r.Err != "" {
+		t.errors++
+		return
+	}
+	t.objects += int64(r.Objects)
+	t.bytes += r.Bytes
+	t.time.add(r.Duration, t.answered == 0)
+	t.answered++
+	if d, seen := r.TTFB(); seen {
+		t.ttfb.add(d, t.started == 0)
+		t.started++
+	}
+}
+
+// totals are one total per operation and endpoint.
+type totals struct {
+	list []*total
+	last *total // rows of one kind come in rows
+}
+
+func (ts *totals) of(op, endpoint string) *total {
+	if t := ts.last; t != nil && t.op == op && t.endpoint == endpoint {
+		return t
+	}
+	for _, t := range ts.list {
+		if t.op == op && t.endpoint == endpoint {
+			ts.last = t
+			return t
+		}
+	}
+	// The strings of a record may be cut from larger ones, which must not be kept.
+	t := &total{op: strings.Clone(op), endpoint: strings.Clone(endpoint)}
+	ts.list = append(ts.list, t)
+	slices.SortFunc(ts.list, func(a, b *total) int {
+		return cmp.Or(cmp.Compare(a.op, b.op), cmp.Compare(a.endpoint, b.endpoint))
+	})
+	ts.last = t
+	return t
+}
+
+// overall adds the endpoints of each operation up.
+func (ts *totals) overall() []*total {
+	var all totals
+	for _, t := range ts.list {
+		all.of(t.op, "").merge(t)
+	}
+	return all.list
+}
+
+func (t *total) merge(o *total) {
+	t.time.merge(o.time, t.answered == 0, o.answered == 0)
+	t.ttfb.merge(o.ttfb, t.started == 0, o.started == 0)
+	t.requests += o.requests
+	t.errors += o.errors
+	t.objects += o.objects
+	t.bytes += o.bytes
+	t.answered += o.answered
+	t.started += o.started
+}
+
+// merge leaves out a side that holds nothing: its extremes are not times.
+func (s *span) merge(o span, empty, otherEmpty bool) {
+	switch {
+	case otherEmpty:
+	case empty:
+		*s = o
+	default:
+		*s = span{sum: s.sum + o.sum, least: min(s.least, o.least), most: max(s.most, o.most)}
+	}
+}
+
+// mean is in seconds; 0 of nothing.
+func (s *span) mean(n int64) float64 {
+	if n == 0 {
+		return 0
+	}
+	return s.sum.Seconds() / float64(n)
+}
