@@ -76,6 +76,7 @@ func commandTable(env environment) []*command {
 		statCommand(env),
 		mixedCommand(env),
 		fanoutCommand(env),
+		taggingCommand(env),
 		analyzeCommand(),
 		cmpCommand(),
 		mergeCommand(),

@@ -9,18 +9,15 @@ import (
 func mixedCommand(env environment) *command {
 	pool := poolFlags{versions: 1}
 	var mixed bench.Mixed
-	share := func(name string, value float64, p *float64, what string) cli.Flag {
-		return &cli.FloatFlag{Name: name + "-distrib", Value: value, Destination: p, Validator: shareValid, Usage: "share of " + what + " among the requests"}
-	}
 	return benchmarkCommand(env, benchmark{
 		name: "mixed", summary: "download, stat, upload and delete at once",
 		about:    []string{"Uploads --objects objects as a pool, and then works on it with all four operations."},
 		examples: []string{"warp mixed --host=embedded --obj.size=1MiB --objects=100 --duration=10s"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(2500, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
-			share("get", 45, &mixed.Get, "downloads"),
-			share("stat", 30, &mixed.Stat, "stats"),
-			share("put", 15, &mixed.Put, "uploads"),
-			share("delete", 10, &mixed.Delete, "deletions; not above the uploads"),
+			shareFlag("get", 45, &mixed.Get, "downloads"),
+			shareFlag("stat", 30, &mixed.Stat, "stats"),
+			shareFlag("put", 15, &mixed.Put, "uploads"),
+			shareFlag("delete", 10, &mixed.Delete, "deletions; not above the uploads"),
 		),
 		payload: true,
 		op: func(f *benchFlags) (op bench.Op, err error) {
@@ -31,4 +28,8 @@ func mixedCommand(env environment) *command {
 			return &mixed, err
 		},
 	})
+}
+
+func shareFlag(name string, value float64, p *float64, what string) cli.Flag {
+	return &cli.FloatFlag{Name: name + "-distrib", Value: value, Destination: p, Validator: shareValid, Usage: "share of " + what + " among the requests"}
 }

@@ -26,18 +26,8 @@ func (f feature) try(ctx context.Context, e *Env, send func(w *Worker) error, ef
 	defer func(was bool) { w.silent = was }(w.silent)
 	w.silent = true
 	err := w.must(ctx, fmt.Sprintf("try %s", f), func() error { return send(w) })
-	var said *s3.Error
-	switch {
-	case !errors.As(err, &said) || said.Status == 0 || s3.Repeatable(said):
-	case said.Status < 300:
-		return f.pretended(said.Message)
-	default:
-		// Not wrapped: what the command line says about codes such as
-		// AccessDenied would lead astray here.
-		return fmt.Errorf("prepare: this store refuses %s: %v", f, said)
-	}
 	if err != nil {
-		return err
+		return f.verdict(err)
 	}
 	err = w.must(ctx, fmt.Sprintf("look at the effect of %s", f), func() error {
 		h := e.Client.Acquire()
@@ -49,6 +39,39 @@ func (f feature) try(ctx context.Context, e *Env, send func(w *Worker) error, ef
 		return f.pretended(string(lacks))
 	}
 	return err
+}
+
+// probe has the store do the feature on an object of its own, which takes more
+// than one request, and do looks at the effect itself.
+func (f feature) probe(ctx context.Context, e *Env, do func(h *s3.Host, ref s3.Ref) error) error {
+	err := e.workers[0].must(ctx, fmt.Sprintf("try %s", f), func() error {
+		h := e.Client.Acquire()
+		defer e.Client.Release(h)
+		// A name of its own for each attempt, since the one before may have got far.
+		ref := s3.Ref{Bucket: e.Bucket, Key: e.workers[0].NextKey()}
+		if err := do(h, ref); err != nil {
+			return err
+		}
+		return h.Delete(ctx, []s3.Ref{ref}, s3.NewTrace(time.Now()))
+	})
+	return f.verdict(err)
+}
+
+// verdict tells what a store lacks from what is wrong otherwise.
+func (f feature) verdict(err error) error {
+	var lacks noEffect
+	var said *s3.Error
+	switch {
+	case errors.As(err, &lacks):
+		return f.pretended(string(lacks))
+	case !errors.As(err, &said) || said.Status == 0 || s3.Repeatable(said):
+		return err
+	case said.Status < 300:
+		return f.pretended(said.Message)
+	}
+	// Not wrapped: what the command line says about codes such as
+	// AccessDenied would lead astray here.
+	return fmt.Errorf("prepare: this store refuses %s: %v", f, said)
 }
 
 func (f feature) pretended(what string) error {

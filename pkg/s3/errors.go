@@ -31,6 +31,7 @@ const (
 	CodeWrongLength = "WrongLength"
 	CodeWrongETag   = "WrongETag"
 	CodeWrongList   = "WrongListing"
+	CodeWrongTags   = "WrongTags"
 	CodeBadAnswer   = "BadAnswer"
 	CodePartial     = "PartialFailure"
 )

@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/bench"
+)
+
+func taggingCommand(env environment) *command {
+	pool := poolFlags{versions: 1}
+	var tagging bench.Tagging
+	return benchmarkCommand(env, benchmark{
+		name: "tagging", summary: "put, get and delete the tags of objects",
+		about:    []string{"Uploads --objects objects, then works on their tags, and checks that they are those put last."},
+		examples: []string{"warp tagging --host=127.0.0.1:9000 --access-key=… --secret-key=… --get-distrib=90 --put-distrib=10"},
+		flags: append(append([]cli.Flag{pool.objectsFlag(10000, "`N` objects to upload first, at least one per worker")}, pool.sizeFlags("1KiB")...),
+			&cli.IntFlag{Name: "tags", Value: 2, Destination: &tagging.Tags, Validator: tagsValid, Usage: "`N` tags per object, up to 10"},
+			shareFlag("put", 30, &tagging.Put, "puts"),
+			shareFlag("get", 60, &tagging.Get, "gets"),
+			shareFlag("delete", 10, &tagging.Delete, "deletions"),
+		),
+		payload: true,
+		op: func(f *benchFlags) (op bench.Op, err error) {
+			if err := tagging.Check(); err != nil {
+				return nil, usageError("%w", err)
+			}
+			if pool.objects < f.concurrent {
+				return nil, usageError("--objects=%d is less than --concurrent=%d, and every worker needs objects of its own", pool.objects, f.concurrent)
+			}
+			tagging.Pool, err = pool.pool(f)
+			return &tagging, err
+		},
+	})
+}
+
+// tagsValid holds to what S3 allows an object.
+func tagsValid(n int) error {
+	if n < 1 || n > 10 {
+		return wrong("%d is not between 1 and 10", n)
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"warp/pkg/s3"
+)
+
+// Tagging puts, gets and deletes the tags of objects. Every worker works on
+// objects of its own, so that it knows which tags an object must have.
+type Tagging struct {
+	Pool
+	Tags             int     // that an object gets
+	Put, Get, Delete float64 // shares of the requests; only their ratio counts
+
+	known []tagState // by object
+	total float64
+}
+
+// A tagState is what a worker knows of an object's tags.
+type tagState struct {
+	put     uint64 // the tags are those of this put; 0 = there are none
+	unknown bool   // a request failed, and may have arrived all the same
+}
+
+// Check says what is wrong with the distribution.
+func (g *Tagging) Check() error {
+	switch {
+	case g.Put < 0 || g.Get < 0 || g.Delete < 0:
+		return errors.New("a share of a distribution cannot be negative")
+	case g.Put+g.Get+g.Delete <= 0:
+		return errors.New("all shares of the distribution are 0: nothing would be done")
+	}
+	return nil
+}
+
+// Prepare looks whether the store has tags, and uploads the objects.
+func (g *Tagging) Prepare(ctx context.Context, e *Env) error {
+	err := feature("object tags").probe(ctx, e, func(h *s3.Host, ref s3.Ref) error { return g.tryTags(ctx, h, ref) })
+	if err != nil {
+		return err
+	}
+	g.total = g.Put + g.Get + g.Delete
+	g.known = make([]tagState, g.Objects)
+	return g.Pool.Prepare(ctx, e)
+}
+
+// tryTags puts, gets and deletes the tags of one object.
+func (g *Tagging) tryTags(ctx context.Context, h *s3.Host, ref s3.Ref) error {
+	body := bytes.NewReader([]byte("warp"))
+	if _, err := h.Put(ctx, s3.Put{Ref: ref, Body: body, Size: body.Size()}, s3.NewTrace(time.Now())); err != nil {
+		return err
+	}
+	tags := g.tags(0, 1)
+	if err := h.PutTags(ctx, ref, tags, s3.NewTrace(time.Now())); err != nil {
+		return err
+	}
+	got, err := h.Tags(ctx, ref, s3.NewTrace(time.Now()))
+	if err == nil && !maps.Equal(got, tags) {
+		err = noEffect(fmt.Sprintf("the tags are %v afterwards instead of %v", got, tags))
+	}
+	if err == nil {
+		err = h.DeleteTags(ctx, ref, s3.NewTrace(time.Now()))
+	}
+	if err != nil {
+		return err
+	}
+	got, err = h.Tags(ctx, ref, s3.NewTrace(time.Now()))
+	if err == nil && len(got) > 0 {
+		err = noEffect("deleted tags are still there")
+	}
+	return err
+}
+
+// Do sends one request about one of the worker's objects.
+func (g *Tagging) Do(ctx context.Context, w *Worker) error {
+	i := w.ownIndex(len(g.objects))
+	x := w.Rand.Float64() * g.total
+	switch {
+	case x < g.Get:
+		return g.get(ctx, w, i)
+	case x < g.Get+g.Put:
+		return g.put(ctx, w, i)
+	}
+	return g.remove(ctx, w, i)
+}
+
+// ownIndex chooses one of n things that are spread over the workers, of those
+// that this one has.
+func (w *Worker) ownIndex(n int) int {
+	c := w.Env.Concurrency
+	return w.ID + c*w.Rand.IntN((n-w.ID+c-1)/c)
+}
+
+func (g *Tagging) put(ctx context.Context, w *Worker, i int) error {
+	w.uploads++
+	put := w.uploads
+	tags := g.tags(w.ID, put)
+	err := w.Measure(ctx, "PUTTAGS", g.objects[i].Key, func(ctx context.Context, r *Request) error {
+		return r.PutTags(ctx, g.objects[i].Ref, tags, r.Trace)
+	})
+	g.known[i] = tagState{put: put, unknown: err != nil}
+	return err
+}
+
+func (g *Tagging) get(ctx context.Context, w *Worker, i int) error {
+	return w.Measure(ctx, "GETTAGS", g.objects[i].Key, func(ctx context.Context, r *Request) error {
+		r.Receives = true
+		got, err := r.Tags(ctx, g.objects[i].Ref, r.Trace)
+		if err != nil || g.known[i].unknown {
+			return err
+		}
+		return checkTags(got, g.tags(w.ID, g.known[i].put), r.Trace)
+	})
+}
+
+func (g *Tagging) remove(ctx context.Context, w *Worker, i int) error {
+	err := w.Measure(ctx, "DELETETAGS", g.objects[i].Key, func(ctx context.Context, r *Request) error {
+		return r.DeleteTags(ctx, g.objects[i].Ref, r.Trace)
+	})
+	g.known[i] = tagState{unknown: err != nil}
+	return err
+}
+
+// tags are those of a worker's nth put; of put 0 there are none. They are not
+// kept but made again, since there may be many objects.
+func (g *Tagging) tags(worker int, put uint64) map[string]string {
+	if put == 0 {
+		return nil
+	}
+	tags := make(map[string]string, g.Tags)
+	for i := range g.Tags {
+		tags[fmt.Sprintf("warp-%d", i)] = fmt.Sprintf("%d.%d.%d", worker, put, i)
+	}
+	return tags
+}
+
+func checkTags(got, want map[string]string, tr *s3.Trace) error {
+	if maps.Equal(got, want) {
+		return nil
+	}
+	return &s3.Error{Code: s3.CodeWrongTags, Status: int(tr.Status()),
+		Message: fmt.Sprintf("the store answered the tags %v, put last were %v", got, want)}
+}
