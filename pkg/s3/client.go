@@ -23,9 +23,10 @@ type Config struct {
 	Region      string // "" asks the store
 	HostSelect  string // weighed or roundrobin
 	Credentials *credentials.Credentials
-	AppVersion  string // warp's version, for the User-Agent
-	Concurrency int    // connections worth keeping open per host
-	Engine      string // auto (or ""), lean or minio
+	Others      []*credentials.Credentials // take turns with Credentials, request by request
+	AppVersion  string                     // warp's version, for the User-Agent
+	Concurrency int                        // connections worth keeping open per host
+	Engine      string                     // auto (or ""), lean or minio
 
 	UnsignedPayload bool // let the signature of an upload not cover its payload
 	Options
@@ -45,6 +46,13 @@ type Host struct {
 	Endpoint string // as it stands in logs: scheme://host:port
 	desk     *minioEngine
 	index    int
+	turns    *turns // nil where there is one identity
+}
+
+// turns are the same host under each of several identities.
+type turns struct {
+	hosts []*Host
+	next  atomic.Uint64
 }
 
 // A Client is the store: all its hosts and the choice between them.
@@ -83,6 +91,9 @@ func New(cfg Config) (*Client, error) {
 			return nil, fmt.Errorf("host %s: %w", a.Name, err)
 		}
 		h.index = i
+		if err := h.addIdentities(&cfg, a, c.engine, &c.dialed); err != nil {
+			return nil, fmt.Errorf("host %s: %w", a.Name, err)
+		}
 		c.hosts = append(c.hosts, h)
 	}
 	return c, nil
@@ -108,6 +119,9 @@ func chooseEngine(cfg *Config) (string, error) {
 	}
 	for _, a := range cfg.Hosts {
 		why := leanCan(cfg, a)
+		if why == "" && signsV2(cfg.Credentials) {
+			why = "it does not sign by V2"
+		}
 		if why != "" && cfg.Engine == engineLean {
 			return "", fmt.Errorf("the lean engine cannot talk to %s: %s", a.Name, why)
 		}
@@ -118,8 +132,16 @@ func chooseEngine(cfg *Config) (string, error) {
 	return engineLean, nil
 }
 
+func signsV2(c *credentials.Credentials) bool {
+	if c == nil {
+		return false
+	}
+	value, err := c.GetWithContext(nil)
+	return err == nil && value.SignerType.IsV2()
+}
+
 func newHost(cfg *Config, a Address, name string, dialed *atomic.Int64) (*Host, error) {
-	library, err := newMinioEngine(cfg, a, answerTimeout, dialed)
+	library, err := newMinioEngine(cfg, a, cfg.patience(), dialed)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +151,7 @@ func newHost(cfg *Config, a Address, name string, dialed *atomic.Int64) (*Host, 
 			return nil, err
 		}
 	}
-	desk, err := newMinioEngine(cfg, a, deskTimeout, new(atomic.Int64))
+	desk, err := newMinioEngine(cfg.forDesk(), a, deskTimeout, new(atomic.Int64))
 	if err != nil {
 		return nil, err
 	}
@@ -143,29 +165,65 @@ func newHost(cfg *Config, a Address, name string, dialed *atomic.Int64) (*Host, 
 	return &Host{Engine: engine, Endpoint: scheme + shown, desk: desk}, nil
 }
 
+// addIdentities gives the host an engine for each further identity.
+func (h *Host) addIdentities(cfg *Config, a Address, name string, dialed *atomic.Int64) error {
+	if len(cfg.Others) == 0 {
+		return nil
+	}
+	h.turns = &turns{hosts: []*Host{h}}
+	for _, identity := range cfg.Others {
+		as := *cfg
+		as.Credentials = identity
+		other, err := newHost(&as, a, name, dialed)
+		if err != nil {
+			return err
+		}
+		other.index = h.index
+		h.turns.hosts = append(h.turns.hosts, other)
+	}
+	return nil
+}
+
 func newMinioEngine(cfg *Config, a Address, answer time.Duration, dialed *atomic.Int64) (*minioEngine, error) {
 	transport, err := newTransport(cfg, a.Dial, answer, dialed)
 	if err != nil {
 		return nil, err
 	}
-	traced := tracer{transport}
+	traced := tracer{transport, cfg.HTTP2}
 	mc, err := minio.New(a.Name, &minio.Options{
 		Creds:      cfg.Credentials,
 		Secure:     cfg.TLS,
 		Transport:  traced,
 		Region:     cfg.Region,
 		MaxRetries: 1, // repeating is for the run to decide, and to count
+
+		BucketLookup:    cfg.bucketLookup(),
+		TrailingHeaders: cfg.Checksum != NoChecksum, // minio-go would send checksums of its own
 	})
 	if err != nil {
 		return nil, err
 	}
 	mc.SetAppInfo("warp", cfg.AppVersion)
-	return &minioEngine{core: minio.Core{Client: mc}, unsigned: cfg.UnsignedPayload,
-		transport: traced, agent: "warp/" + cfg.AppVersion + " (" + runtime.GOOS + "; " + runtime.GOARCH + ") form"}, nil
+	sse, err := cfg.Encryption.serverSide()
+	if err != nil {
+		return nil, err
+	}
+	return &minioEngine{
+		core: minio.Core{Client: mc}, part: uint64(cfg.PartSize), unsigned: cfg.UnsignedPayload,
+		opts: cfg.Options, sse: sse, checksum: cfg.Checksum.libraryType(),
+		transport: traced, agent: "warp/" + cfg.AppVersion + " (" + runtime.GOOS + "; " + runtime.GOARCH + ") form",
+	}, nil
 }
 
-// Acquire picks the host for one request; Release must follow.
-func (c *Client) Acquire() *Host { return c.hosts[c.selector.Acquire()] }
+// Acquire picks the host for one request, and as whom to talk to it; Release
+// must follow.
+func (c *Client) Acquire() *Host {
+	h := c.hosts[c.selector.Acquire()]
+	if h.turns == nil {
+		return h
+	}
+	return h.turns.hosts[(h.turns.next.Add(1)-1)%uint64(len(h.turns.hosts))]
+}
 
 // Release says that the request on h has finished.
 func (c *Client) Release(h *Host) { c.selector.Release(h.index) }

@@ -34,6 +34,7 @@ const (
 	CodeWrongTags   = "WrongTags"
 	CodeBadAnswer   = "BadAnswer"
 	CodePartial     = "PartialFailure"
+	CodeNoHTTP2     = "NoHTTP2"
 )
 
 // An Error is a failed request: a code to count it under, what happened, and

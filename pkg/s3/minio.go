@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/encrypt"
 )
 
 // minioEngine sends requests through minio-go.
@@ -18,6 +19,10 @@ type minioEngine struct {
 	core     minio.Core
 	part     uint64 // part size of multipart uploads; 0 = minio-go's own
 	unsigned bool   // signatures of uploads do not cover the payload
+
+	opts     Options
+	sse      encrypt.ServerSide // of opts
+	checksum minio.ChecksumType // of opts
 
 	// For what minio-go does not send itself: forms.
 	transport http.RoundTripper
@@ -29,12 +34,9 @@ type minioEngine struct {
 var receiveBuffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); return &b }}
 
 func (e *minioEngine) Put(ctx context.Context, p Put, tr *Trace) (Object, error) {
-	opts := minio.PutObjectOptions{ContentType: p.ContentType, PartSize: e.part, DisableContentSha256: e.unsigned, DisableMultipart: p.Whole}
-	if len(p.Headers) > 0 {
-		opts.UserMetadata = make(map[string]string, len(p.Headers))
-	}
-	for _, h := range p.Headers {
-		opts.UserMetadata[http.CanonicalHeaderKey(h.Name)] = h.Value
+	opts := e.putOptions(&p)
+	if p.Size == 0 {
+		e.checksumOfNothing(&opts)
 	}
 	lent := &lentBody{body: p.Body}
 	defer lent.takeBack()
@@ -43,13 +45,13 @@ func (e *minioEngine) Put(ctx context.Context, p Put, tr *Trace) (Object, error)
 	var info minio.UploadInfo
 	var err error
 	ctx, seen := watch(ctx, tr)
-	switch {
-	case p.Size <= signedWhole && !e.unsigned:
-		info, err = e.putSmall(ctx, p, opts)
-	case len(p.Headers) > 0:
+	if len(p.Headers) > 0 {
 		// What the headers ask for is asked of one request, and not of parts.
-		info, err = e.core.PutObject(ctx, p.Bucket, p.Key, p.Body, p.Size, "", "", opts)
-	default:
+		opts.DisableMultipart = true
+	}
+	if e.signsWhole(&p) {
+		info, err = e.putSmall(ctx, p, opts)
+	} else {
 		info, err = e.core.Client.PutObject(ctx, p.Bucket, p.Key, p.Body, p.Size, opts)
 	}
 	seen()
@@ -75,12 +77,19 @@ func (e *minioEngine) putSmall(ctx context.Context, p Put, opts minio.PutObjectO
 	if _, err := p.Body.Seek(0, io.SeekStart); err != nil {
 		return minio.UploadInfo{}, err
 	}
+	md5 := ""
+	if opts.SendContentMd5 {
+		var err error
+		if md5, err = contentMD5(p.Body); err != nil {
+			return minio.UploadInfo{}, err
+		}
+	}
 	opts.DisableContentSha256 = true // not in chunks
-	return e.core.PutObject(ctx, p.Bucket, p.Key, p.Body, p.Size, "", hex.EncodeToString(sum.Sum(nil)), opts)
+	return e.core.PutObject(ctx, p.Bucket, p.Key, p.Body, p.Size, md5, hex.EncodeToString(sum.Sum(nil)), opts)
 }
 
 func (e *minioEngine) Get(ctx context.Context, g Get, tr *Trace) (Download, error) {
-	opts := minio.GetObjectOptions{VersionID: g.VersionID}
+	opts := minio.GetObjectOptions{VersionID: g.VersionID, ServerSideEncryption: e.readEncryption()}
 	if g.Length > 0 {
 		if err := opts.SetRange(g.Offset, g.Offset+g.Length-1); err != nil {
 			return Download{}, asError(err, tr)
@@ -135,7 +144,7 @@ func drain(body io.ReadCloser, into io.Writer) (int64, error) {
 }
 
 func (e *minioEngine) Stat(ctx context.Context, ref Ref, tr *Trace) (Object, error) {
-	opts := minio.StatObjectOptions{VersionID: ref.VersionID}
+	opts := minio.StatObjectOptions{VersionID: ref.VersionID, ServerSideEncryption: e.readEncryption()}
 	ctx, seen := watch(ctx, tr)
 	info, err := e.core.Client.StatObject(ctx, ref.Bucket, ref.Key, opts)
 	seen()

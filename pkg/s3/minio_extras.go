@@ -19,9 +19,10 @@ func call[T any](ctx context.Context, tr *Trace, do func(context.Context) (T, er
 
 func (e *minioEngine) StartUpload(ctx context.Context, p Put, tr *Trace) (Upload, error) {
 	id, err := call(ctx, tr, func(ctx context.Context) (string, error) {
-		return e.core.NewMultipartUpload(ctx, p.Bucket, p.Key, minio.PutObjectOptions{
-			ContentType: p.ContentType, ServerSideEncryption: withHeaders(nil, p.Headers),
-		})
+		opts := e.putOptions(&p)
+		opts.ServerSideEncryption = withHeaders(opts.ServerSideEncryption, p.Headers)
+		e.announceChecksum(&opts)
+		return e.core.NewMultipartUpload(ctx, p.Bucket, p.Key, opts)
 	})
 	return Upload{Ref: Ref{Bucket: p.Bucket, Key: p.Key}, ID: id}, err
 }
@@ -29,16 +30,19 @@ func (e *minioEngine) StartUpload(ctx context.Context, p Put, tr *Trace) (Upload
 func (e *minioEngine) PutPart(ctx context.Context, p PutPart, tr *Trace) (Part, error) {
 	lent := &lentBody{body: p.Body}
 	defer lent.takeBack()
+	opts, body, err := e.partOptions(lent, p.Size)
+	if err != nil {
+		return Part{}, asError(err, tr)
+	}
 	got, err := call(ctx, tr, func(ctx context.Context) (minio.ObjectPart, error) {
-		return e.core.PutObjectPart(ctx, p.Bucket, p.Key, p.ID, p.Number, lent, p.Size,
-			minio.PutObjectPartOptions{DisableContentSha256: e.unsigned})
+		return e.core.PutObjectPart(ctx, p.Bucket, p.Key, p.ID, p.Number, body, p.Size, opts)
 	})
-	return Part{Number: p.Number, ETag: strings.Trim(got.ETag, `"`), Size: p.Size}, err
+	return Part{Number: p.Number, ETag: strings.Trim(got.ETag, `"`), Size: p.Size, Checksums: e.checksumsOf(&got)}, err
 }
 
 func (e *minioEngine) CopyPart(ctx context.Context, c CopyPart, tr *Trace) (Part, error) {
 	got, err := call(ctx, tr, func(ctx context.Context) (minio.CompletePart, error) {
-		return e.core.CopyObjectPart(ctx, c.From.Bucket, c.From.Key, c.Bucket, c.Key, c.ID, c.Number, c.Offset, c.Length, nil)
+		return e.core.CopyObjectPart(ctx, c.From.Bucket, c.From.Key, c.Bucket, c.Key, c.ID, c.Number, c.Offset, c.Length, e.copyHeaders(true))
 	})
 	return Part{Number: c.Number, ETag: strings.Trim(got.ETag, `"`), Size: c.Length}, err
 }
@@ -47,10 +51,10 @@ func (e *minioEngine) CompleteUpload(ctx context.Context, u Upload, parts []Part
 	done := make([]minio.CompletePart, len(parts))
 	o := Object{Ref: u.Ref}
 	for i, p := range parts {
-		done[i] = minio.CompletePart{PartNumber: p.Number, ETag: p.ETag}
+		done[i] = completePart(&p)
 		o.Size += p.Size
 	}
-	var opts minio.PutObjectOptions
+	opts := e.completeOptions()
 	if u.IfAbsent {
 		opts.SetMatchETagExcept("*")
 	}
@@ -69,7 +73,7 @@ func (e *minioEngine) AbortUpload(ctx context.Context, u Upload, tr *Trace) erro
 }
 
 func (e *minioEngine) Copy(ctx context.Context, c Copy, tr *Trace) (Object, error) {
-	headers := make(map[string]string)
+	headers := e.copyHeaders(false)
 	for _, h := range c.Headers {
 		headers[http.CanonicalHeaderKey(h.Name)] = h.Value
 	}

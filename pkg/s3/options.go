@@ -1,12 +1,15 @@
 package s3
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/minio/minio-go/v7/pkg/tags"
 )
 
 // Options change what a client's requests look like, or the connections that
@@ -14,7 +17,7 @@ import (
 type Options struct {
 	Encryption   Encryption
 	StorageClass string      // of everything that is uploaded
-	Metadata     []Attribute // user metadata, and standard headers such as Cache-Control
+	Metadata     []Attribute // sent as x-amz-meta-KEY
 	Tags         []Attribute
 	Checksum     Checksum
 	MD5          bool // send Content-MD5 with every upload
@@ -142,10 +145,80 @@ func (o *Options) check(tls bool) error {
 		return fmt.Errorf("unknown lookup %q: use %s, %s or %s", o.Lookup, LookupHost, LookupPath, LookupAuto)
 	case (o.ClientCert == "") != (o.ClientKey == ""):
 		return errors.New("a client certificate needs its key, and a key its certificate")
+	case o.PartSize != 0 && (o.PartSize < leastPart || o.PartSize > mostPart):
+		return errors.New("parts are between 5 MiB and 5 GiB large")
 	case !tls && (o.HTTP2 || o.ClientCert != "" || o.KTLS):
 		return errors.New("HTTP/2, client certificates and kernel TLS need TLS")
 	}
+	if err := checkMetadata(o.Metadata); err != nil {
+		return err
+	}
+	return checkTags(o.Tags)
+}
+
+// What S3 allows.
+const (
+	leastPart    = 5 << 20
+	mostPart     = 5 << 30
+	mostMetadata = 2 << 10
+)
+
+func checkMetadata(all []Attribute) error {
+	size, seen := 0, make(map[string]bool)
+	for i := range all {
+		a := &all[i]
+		value := string(a.AppendValue(nil, ""))
+		switch {
+		case a.Key == "" || strings.ContainsFunc(a.Key, unfitForName):
+			return fmt.Errorf("metadata %q: a key is of letters, digits, - _ and .", a.Key)
+		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }) || strings.TrimSpace(value) != value:
+			return fmt.Errorf("metadata %q: a value is of ASCII characters, with no blank at either end", a.Key)
+		case seen[strings.ToLower(a.Key)]:
+			return fmt.Errorf("metadata %q is given twice", a.Key)
+		}
+		seen[strings.ToLower(a.Key)] = true
+		size += len(a.Key) + len(value)
+	}
+	if size > mostMetadata {
+		return fmt.Errorf("metadata of %d bytes is more than the %d that S3 allows", size, mostMetadata)
+	}
 	return nil
+}
+
+func unfitForName(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.", r)
+}
+
+func checkTags(all []Attribute) error {
+	seen := make(map[string]string)
+	for i := range all {
+		if _, twice := seen[all[i].Key]; twice {
+			return fmt.Errorf("tag %q is given twice", all[i].Key)
+		}
+		seen[all[i].Key] = string(all[i].AppendValue(nil, ""))
+		if _, err := tags.NewTags(map[string]string{all[i].Key: seen[all[i].Key]}, true); err != nil {
+			return fmt.Errorf("tag %q: %w", all[i].Key, err)
+		}
+	}
+	if _, err := tags.NewTags(seen, true); err != nil {
+		return err
+	}
+	return nil
+}
+
+// patience is how long nothing may move on a connection of the load.
+func (o *Options) patience() time.Duration { return cmp.Or(o.Timeout, answerTimeout) }
+
+// forDesk is the configuration for bookkeeping. Markers are for all runs to
+// read, whatever their options: of these only those are left that it takes to
+// reach the store.
+func (cfg *Config) forDesk() *Config {
+	own := *cfg
+	own.Options = Options{
+		Lookup: cfg.Lookup, HTTP2: cfg.HTTP2, SourceIPs: cfg.SourceIPs,
+		ClientCert: cfg.ClientCert, ClientKey: cfg.ClientKey,
+	}
+	return &own
 }
 
 // beyondLean says which of the options the lean engine does not do; "" = none.

@@ -122,12 +122,15 @@ type traceKey struct{}
 
 // tracer notes in the request's trace what goes over the wire. It sits right
 // above the transport, so that it sees every request that minio-go sends.
-type tracer struct{ next http.RoundTripper }
+type tracer struct {
+	next  http.RoundTripper
+	http2 bool // nothing else will do
+}
 
 func (t tracer) RoundTrip(req *http.Request) (*http.Response, error) {
 	tr, _ := req.Context().Value(traceKey{}).(*netTrace)
 	if tr == nil {
-		return t.next.RoundTrip(req)
+		return t.send(req)
 	}
 	hooks := &httptrace.ClientTrace{GotFirstResponseByte: tr.sawFirstByte}
 	if req.Method == http.MethodPut && req.ContentLength != 0 {
@@ -136,15 +139,26 @@ func (t tracer) RoundTrip(req *http.Request) (*http.Response, error) {
 	tr.requests.Add(1)
 	req = req.WithContext(httptrace.WithClientTrace(req.Context(), hooks))
 	bare := req.Body == nil || req.Body == http.NoBody
-	if bare && (req.Method == http.MethodGet || req.Method == http.MethodHead) {
+	if bare && !t.http2 && (req.Method == http.MethodGet || req.Method == http.MethodHead) {
 		req.Body, req.GetBody, req.TransferEncoding = sentOnce{}, nil, []string{"identity"}
 	}
-	resp, err := t.next.RoundTrip(req)
+	resp, err := t.send(req)
 	if resp != nil {
 		tr.status.Store(int32(resp.StatusCode))
 		if size, err := strconv.ParseInt(resp.Header.Get("X-Amz-Object-Size"), 10, 64); err == nil {
 			tr.size.Store(size)
 		}
+	}
+	return resp, err
+}
+
+// send refuses an answer by HTTP/1.1 where HTTP/2 was asked for: a store that
+// does not speak it would otherwise be measured in silence as if it did.
+func (t tracer) send(req *http.Request) (*http.Response, error) {
+	resp, err := t.next.RoundTrip(req)
+	if err == nil && t.http2 && resp.ProtoMajor != 2 {
+		resp.Body.Close()
+		return nil, errorf(CodeNoHTTP2, resp.StatusCode, "the store answers by %s", resp.Proto)
 	}
 	return resp, err
 }

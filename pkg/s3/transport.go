@@ -1,12 +1,14 @@
 package s3
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"sync/atomic"
@@ -28,14 +30,14 @@ const (
 // that each address of a name can be a host of its own while TLS still sees
 // the name.
 func newTransport(cfg *Config, addr string, answer time.Duration, dialed *atomic.Int64) (*http.Transport, error) {
-	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
+	dial := newDialer(cfg)
 	t := &http.Transport{
-		DialContext: func(ctx context.Context, network, target string) (net.Conn, error) {
+		DialContext: func(ctx context.Context, _, target string) (net.Conn, error) {
 			if addr != "" {
 				target = addr
 			}
 			dialed.Add(1)
-			conn, err := dialer.DialContext(ctx, network, target)
+			conn, err := dial.connect(ctx, target)
 			if err != nil {
 				return nil, err
 			}
@@ -46,11 +48,13 @@ func newTransport(cfg *Config, addr string, answer time.Duration, dialed *atomic
 		// minio-go sends up to four parts of an upload at a time.
 		MaxIdleConnsPerHost:   4 * max(cfg.Concurrency, 4),
 		IdleConnTimeout:       90 * time.Second,
-		TLSHandshakeTimeout:   15 * time.Second,
+		TLSHandshakeTimeout:   cmp.Or(cfg.Timeout, tlsTimeout),
 		ResponseHeaderTimeout: answer,
 		ExpectContinueTimeout: 10 * time.Second,
 		// Objects must arrive as they are stored, or lengths mean nothing.
 		DisableCompression: true,
+		DisableKeepAlives:  cfg.NoKeepAlive,
+		ForceAttemptHTTP2:  cfg.HTTP2, // net/http does not by itself where it does not dial by itself
 		WriteBufferSize:    bufferSize(cfg.Concurrency),
 		ReadBufferSize:     bufferSize(cfg.Concurrency),
 	}
@@ -63,6 +67,54 @@ func newTransport(cfg *Config, addr string, answer time.Duration, dialed *atomic
 	}
 	t.TLSClientConfig = tlsConfig
 	return t, nil
+}
+
+// A dialer makes the connections of one host, all in the same way.
+type dialer struct {
+	net.Dialer
+	send, receive int // socket buffers; 0 leaves them to the system
+	sources       []netip.Addr
+	turn          atomic.Uint64 // of sources
+}
+
+func newDialer(cfg *Config) *dialer {
+	return &dialer{
+		Dialer: net.Dialer{Timeout: cmp.Or(cfg.Timeout, dialTimeout), KeepAlive: 30 * time.Second},
+		send:   cfg.SendBuffer, receive: cfg.ReceiveBuffer, sources: cfg.SourceIPs,
+	}
+}
+
+// connect makes a TCP connection. Source addresses take turns.
+func (d *dialer) connect(ctx context.Context, target string) (net.Conn, error) {
+	via := d.Dialer
+	if n := uint64(len(d.sources)); n > 0 {
+		via.LocalAddr = net.TCPAddrFromAddrPort(netip.AddrPortFrom(d.sources[(d.turn.Add(1)-1)%n], 0))
+	}
+	conn, err := via.DialContext(ctx, "tcp", target)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.tune(conn); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+func (d *dialer) tune(conn net.Conn) error {
+	tcp, ok := conn.(*net.TCPConn)
+	if !ok {
+		return nil
+	}
+	if d.send > 0 {
+		if err := tcp.SetWriteBuffer(d.send); err != nil {
+			return err
+		}
+	}
+	if d.receive > 0 {
+		return tcp.SetReadBuffer(d.receive)
+	}
+	return nil
 }
 
 // proxyFor returns the proxy of the environment, unless the address is given:
@@ -108,6 +160,13 @@ func newTLSConfig(cfg *Config) (*tls.Config, error) {
 		MinVersion:         tls.VersionTLS12,
 		InsecureSkipVerify: cfg.Insecure, // the user asked for it by --insecure
 		ClientSessionCache: tls.NewLRUClientSessionCache(1024),
+	}
+	if cfg.ClientCert != "" {
+		own, err := tls.LoadX509KeyPair(cfg.ClientCert, cfg.ClientKey)
+		if err != nil {
+			return nil, fmt.Errorf("read the client certificate: %w", err)
+		}
+		c.Certificates = []tls.Certificate{own}
 	}
 	if cfg.CAFile == "" {
 		return c, nil
