@@ -143,12 +143,12 @@ func takes(ref *Ref) bool { return validKey(ref.Key) }
 // Put uploads in one request what minio-go would upload in one request.
 func (e *leanEngine) Put(ctx context.Context, p Put, tr *Trace) (Object, error) {
 	most := cmp.Or(int64(e.fallback.part), leanPutMost)
-	if p.Size < 0 || p.Size > most || len(p.Headers) > 0 || !takes(&p.Ref) {
+	if p.Size < 0 || p.Size > most && len(p.Headers) == 0 || !takes(&p.Ref) {
 		return e.fallback.Put(ctx, p, tr)
 	}
 	q := leanQuery{
 		method: "PUT", ref: Ref{Bucket: p.Bucket, Key: p.Key}, body: p.Body, size: p.Size,
-		contentType: cmp.Or(p.ContentType, "application/octet-stream"),
+		contentType: cmp.Or(p.ContentType, "application/octet-stream"), headers: p.Headers,
 	}
 	c, err := e.do(ctx, &q, tr)
 	if err == errNotLean {
@@ -160,10 +160,13 @@ func (e *leanEngine) Put(ctx context.Context, p Put, tr *Trace) (Object, error) 
 	if c.head.status != 200 {
 		return Object{}, e.refused(ctx, c, &q, tr)
 	}
-	if _, err = c.receiveBody(tr, q.method, nil); err != nil {
+	if _, err = c.receiveBody(tr, q.method, leanSink{}); err != nil {
 		return Object{}, e.failed(ctx, c, err, tr)
 	}
 	o := Object{Ref: q.ref, Size: p.Size}
+	if c.head.objectSize > 0 {
+		o.Size = c.head.objectSize // of an append
+	}
 	o.ETag, o.VersionID = c.etagString(tr), c.versionString("")
 	e.release(c)
 	return o, nil
@@ -174,10 +177,14 @@ const leanPutMost = int64(16 << 20)
 
 // Get downloads and throws away.
 func (e *leanEngine) Get(ctx context.Context, g Get, tr *Trace) (Download, error) {
-	if !takes(&g.Ref) || g.Offset < 0 || g.Length < 0 || g.Part != 0 || g.Into != nil || g.Checksum != nil || len(g.Headers) > 0 {
+	if !takes(&g.Ref) || g.Offset < 0 || g.Length < 0 || g.Part < 0 {
 		return e.fallback.Get(ctx, g, tr)
 	}
-	q := leanQuery{method: "GET", ref: g.Ref, offset: g.Offset, length: g.Length}
+	q := leanQuery{method: "GET", ref: g.Ref, offset: g.Offset, length: g.Length, headers: g.Headers, checksums: g.Checksum != nil}
+	if g.Part > 0 {
+		q.paramNumber("partNumber", g.Part)
+	}
+	q.version(&g.Ref)
 	c, err := e.do(ctx, &q, tr)
 	if err == errNotLean {
 		return e.fallback.Get(ctx, g, tr)
@@ -192,7 +199,10 @@ func (e *leanEngine) Get(ctx context.Context, g Get, tr *Trace) (Download, error
 	if d.Object, err = c.object(&q.ref, tr); err != nil {
 		return Download{}, e.failed(ctx, c, err, tr)
 	}
-	if d.Bytes, err = c.receiveBody(tr, q.method, nil); err != nil {
+	if g.Checksum != nil {
+		g.Checksum(c.head.storedChecksum())
+	}
+	if d.Bytes, err = c.receiveBody(tr, q.method, leanSink{into: g.Into}); err != nil {
 		if err == io.ErrUnexpectedEOF {
 			err = errorf(CodeShortRead, c.head.status, "the answer ended after %d of %s bytes", d.Bytes, announced(&c.head))
 		}
@@ -220,6 +230,7 @@ func (e *leanEngine) Stat(ctx context.Context, ref Ref, tr *Trace) (Object, erro
 		return e.fallback.Stat(ctx, ref, tr)
 	}
 	q := leanQuery{method: "HEAD", ref: ref}
+	q.version(&ref)
 	c, err := e.do(ctx, &q, tr)
 	if err == errNotLean {
 		return e.fallback.Stat(ctx, ref, tr)
@@ -238,24 +249,9 @@ func (e *leanEngine) Stat(ctx context.Context, ref Ref, tr *Trace) (Object, erro
 	return o, nil
 }
 
-// Delete is minio-go's: a batch is a document, whose cost is the document's.
-func (e *leanEngine) Delete(ctx context.Context, refs []Ref, tr *Trace) error {
-	return e.fallback.Delete(ctx, refs, tr)
-}
-
-// List is minio-go's, for the same reason.
-func (e *leanEngine) List(ctx context.Context, l List, each func(Object) bool, tr *Trace) error {
-	return e.fallback.List(ctx, l, each, tr)
-}
-
 // StartUpload is minio-go's: it is sent once in many parts.
 func (e *leanEngine) StartUpload(ctx context.Context, p Put, tr *Trace) (Upload, error) {
 	return e.fallback.StartUpload(ctx, p, tr)
-}
-
-// PutPart is minio-go's as yet.
-func (e *leanEngine) PutPart(ctx context.Context, p PutPart, tr *Trace) (Part, error) {
-	return e.fallback.PutPart(ctx, p, tr)
 }
 
 // CopyPart is minio-go's.
@@ -277,6 +273,9 @@ func (e *leanEngine) AbortUpload(ctx context.Context, u Upload, tr *Trace) error
 // turns out to be dead before it has answered anything is replaced; each such
 // attempt uses up one, so this ends.
 func (e *leanEngine) do(ctx context.Context, q *leanQuery, tr *Trace) (*leanConn, error) {
+	if err := fitHeaders(q.headers); err != nil {
+		return nil, err
+	}
 	for {
 		c, err := e.acquire(ctx)
 		if err != nil {
@@ -306,7 +305,7 @@ func (c *leanConn) repeatable(q *leanQuery, err error) bool {
 	case c.answered:
 		return false
 	case c.wrote:
-		return q.method != "PUT" && err == io.EOF
+		return !q.changes() && err == io.EOF
 	}
 	return err == errStale || err == io.EOF || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
@@ -359,6 +358,9 @@ func (e *leanEngine) release(c *leanConn) {
 		return
 	}
 	c.reused = true
+	if cap(c.kept) > leanKeptMost {
+		c.kept, c.listing = nil, leanListing{}
+	}
 	c.busy.Store(false)
 	e.mu.Lock()
 	e.idle = append(e.idle, c)

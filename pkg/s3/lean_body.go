@@ -6,25 +6,39 @@ import (
 	"math"
 )
 
-// leanKeepMost is how much of an answer's body is looked at: error documents
-// are short, and what is longer is none.
-const leanKeepMost = 64 << 10
+const (
+	// leanKeepMost is how much of an error's body is looked at: such documents
+	// are short, and what is longer is none.
+	leanKeepMost = 64 << 10
+	// leanDocumentMost bounds what a listing's page or the results of a batch
+	// may take. 1000 objects with 2 KiB of metadata each fit many times.
+	leanDocumentMost = 64 << 20
+	// leanKeptMost is how much memory for documents a connection holds on to.
+	leanKeptMost = 4 << 20
+)
 
-// receiveBody receives the answer's body and returns how long it was. It is
-// thrown away, or, up to leanKeepMost, appended to keep. A body that ends
-// before its announced end gives io.ErrUnexpectedEOF.
-func (c *leanConn) receiveBody(tr *Trace, method string, kept *[]byte) (n int64, err error) {
+// A leanSink is what happens to an answer's body: it is kept in c.kept up to a
+// number of bytes, written to somebody, or thrown away.
+type leanSink struct {
+	keep int
+	into io.Writer
+}
+
+// receiveBody receives the answer's body and returns how long it was. A body
+// that ends before its announced end gives io.ErrUnexpectedEOF.
+func (c *leanConn) receiveBody(tr *Trace, method string, to leanSink) (n int64, err error) {
 	h := &c.head
+	c.kept, c.cut = c.kept[:0], false
 	switch {
 	case method == "HEAD", h.status == 204, h.status == 304:
 		return 0, nil
 	case h.chunked:
-		return c.receiveChunks(tr, kept)
+		return c.receiveChunks(tr, to)
 	case h.length >= 0:
-		return c.take(h.length, kept)
+		return c.take(h.length, to)
 	}
 	h.close = true
-	n, err = c.take(math.MaxInt64, kept)
+	n, err = c.take(math.MaxInt64, to)
 	if err == io.ErrUnexpectedEOF {
 		err = nil // there is no other way to tell the end
 	}
@@ -32,9 +46,9 @@ func (c *leanConn) receiveBody(tr *Trace, method string, kept *[]byte) (n int64,
 }
 
 // take receives n bytes of body.
-func (c *leanConn) take(n int64, kept *[]byte) (taken int64, err error) {
-	if kept != nil {
-		return c.collect(n, kept)
+func (c *leanConn) take(n int64, to leanSink) (taken int64, err error) {
+	if to.keep > 0 || to.into != nil {
+		return c.collect(n, to)
 	}
 	taken = min(n, int64(c.w-c.r))
 	c.r += int(taken)
@@ -48,8 +62,8 @@ func (c *leanConn) take(n int64, kept *[]byte) (taken int64, err error) {
 	return taken + more, err
 }
 
-// collect is take for a body that is looked at.
-func (c *leanConn) collect(n int64, kept *[]byte) (taken int64, err error) {
+// collect is take for a body that is not thrown away.
+func (c *leanConn) collect(n int64, to leanSink) (taken int64, err error) {
 	for taken < n {
 		if c.r == c.w {
 			if err := c.more(nil); err != nil {
@@ -58,13 +72,22 @@ func (c *leanConn) collect(n int64, kept *[]byte) (taken int64, err error) {
 				}
 				return taken, err
 			}
+			if to.keep != leanKeepMost { // an error has to arrive as a whole, in time
+				c.steps.Add(1)
+			}
 		}
 		k := int(min(n-taken, int64(c.w-c.r)))
-		if len(*kept)+k > leanKeepMost {
-			c.broken = true // the rest is not worth waiting for
+		b := c.in[c.r : c.r+k]
+		if to.into != nil {
+			if _, err := to.into.Write(b); err != nil {
+				return taken, err
+			}
+		} else if len(c.kept)+k > to.keep {
+			c.broken, c.cut = true, true // the rest is not worth waiting for
 			return taken, nil
+		} else {
+			c.kept = append(c.kept, b...)
 		}
-		*kept = append(*kept, c.in[c.r:c.r+k]...)
 		c.r += k
 		taken += int64(k)
 	}
@@ -72,8 +95,8 @@ func (c *leanConn) collect(n int64, kept *[]byte) (taken int64, err error) {
 }
 
 // receiveChunks receives a chunked body with its trailer.
-func (c *leanConn) receiveChunks(tr *Trace, kept *[]byte) (n int64, err error) {
-	for !c.broken {
+func (c *leanConn) receiveChunks(tr *Trace, to leanSink) (n int64, err error) {
+	for !c.cut {
 		line, err := c.readLine(tr)
 		if err != nil {
 			return n, err
@@ -85,9 +108,9 @@ func (c *leanConn) receiveChunks(tr *Trace, kept *[]byte) (n int64, err error) {
 		if size == 0 {
 			return n, c.skipTrailer(tr)
 		}
-		taken, err := c.take(size, kept)
+		taken, err := c.take(size, to)
 		n += taken
-		if err != nil || c.broken {
+		if err != nil || c.cut {
 			return n, err
 		}
 		if line, err = c.readLine(tr); err != nil {

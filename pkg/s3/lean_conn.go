@@ -46,6 +46,13 @@ type leanConn struct {
 	r, w int
 	ask  []byte // the request's head
 	out  []byte // payload on its way
+	kept []byte // the document that was received last
+	cut  bool   // it was longer than what is kept
+
+	headers []Header // of the request, in the order of their names
+	further []Header // those of them that are still to be appended
+	scanner xmlScanner
+	listing leanListing
 
 	head       leanHead
 	signer     leanSigner
@@ -374,9 +381,6 @@ func (c *leanConn) drop(n int64) (dropped int64, err error) {
 	if s.left < 0 {
 		s.left, c.broken = 0, true // the answer is longer than it says
 	}
-	if s.left < 0 {
-		s.left, c.broken = 0, true // the answer is longer than it says
-	}
 	return n - s.left, s.err
 }
 
@@ -396,8 +400,8 @@ func (c *leanConn) readAway(n int64) (dropped int64, err error) {
 }
 
 // readHead receives the answer's head. What follows it is left in c.in.
-func (c *leanConn) readHead(tr *Trace) error {
-	c.head.reset()
+func (c *leanConn) readHead(tr *Trace, checksums bool) error {
+	c.head.reset(checksums)
 	for {
 		used, done, err := c.head.feed(c.in[c.r:c.w])
 		c.r += used

@@ -22,7 +22,7 @@ func (c *leanConn) exchange(ctx context.Context, q *leanQuery, tr *Trace) error 
 	}
 	if c.raw != nil {
 		// A GET on a connection that has died meanwhile is simply sent again.
-		c.raw.check = c.reused && (q.method == "PUT" || c.rested.Load())
+		c.raw.check = c.reused && (q.changes() || c.rested.Load())
 		c.rested.Store(false)
 	}
 	err := c.transmit(q, tr)
@@ -39,7 +39,7 @@ func (c *leanConn) exchange(ctx context.Context, q *leanQuery, tr *Trace) error 
 	if err != nil {
 		return err
 	}
-	if err := c.readHead(tr); err != nil {
+	if err := c.readHead(tr, q.checksums); err != nil {
 		return err
 	}
 	if tr != nil {
@@ -49,7 +49,10 @@ func (c *leanConn) exchange(ctx context.Context, q *leanQuery, tr *Trace) error 
 }
 
 func (c *leanConn) transmit(q *leanQuery, tr *Trace) error {
-	if q.method != "PUT" {
+	switch {
+	case len(q.refs) > 0:
+		return c.postDelete(q, tr)
+	case q.method != "PUT":
 		q.payloadHash, q.contentLength = emptyPayload, -1
 		c.buildHead(q)
 		return c.sendAndAwait(c.ask, tr, false)
@@ -58,7 +61,7 @@ func (c *leanConn) transmit(q *leanQuery, tr *Trace) error {
 	switch {
 	case c.e.unsigned, c.signer.anonymous():
 		q.payloadHash = unsignedPayload
-	case q.size <= signedWhole:
+	case q.size <= signedWhole && !q.part:
 		return c.putHashed(q, tr)
 	case c.e.tls != nil:
 		q.payloadHash = unsignedPayload
@@ -261,14 +264,13 @@ func lastModified(b []byte) (t time.Time, err error) {
 // refused reads the document that comes with an answer that is none of
 // success, and turns it into an error.
 func (e *leanEngine) refused(ctx context.Context, c *leanConn, q *leanQuery, tr *Trace) error {
-	var doc []byte
-	if _, err := c.receiveBody(tr, q.method, &doc); err != nil {
+	if _, err := c.receiveBody(tr, q.method, leanSink{keep: leanKeepMost}); err != nil {
 		return e.failed(ctx, c, err, tr)
 	}
-	resp := refusal(&c.head, doc)
+	resp := refusal(&c.head, c.kept)
 	err := fromResponse(resp, c.head.status)
 	switch resp.Code {
-	case "AuthorizationHeaderMalformed", "InvalidRegion", "AccessDenied":
+	case "AuthorizationHeaderMalformed", "InvalidRegion", "AccessDenied", "PermanentRedirect", "TemporaryRedirect":
 		if e.region == "" && resp.Region != "" {
 			e.learnRegion(q.ref.Bucket, resp.Region)
 		}

@@ -2,6 +2,8 @@ package s3
 
 import (
 	"bytes"
+	"net/http"
+	"strings"
 	"time"
 )
 
@@ -24,21 +26,25 @@ type leanHead struct {
 	begun     bool // the status line has been seen
 	marker    bool // x-amz-delete-marker: true
 	described bool // headers that count as metadata
+	wantsSums bool // keep the checksums
 	size      int  // bytes so far, those of 1xx answers included
+
+	objectSize int64  // x-amz-object-size
+	sums       []byte // lines of checksum headers
 	text      []byte
 	etag, modified, sourceTime, version,
 	region, code, message []byte
 }
 
-// reset gets ready for another answer.
-func (h *leanHead) reset() {
-	h.size = 0
+// reset gets ready for another answer. checksums says whether they are to be kept.
+func (h *leanHead) reset(checksums bool) {
+	h.size, h.wantsSums = 0, checksums
 	h.next()
 }
 
 // next gets ready for the head that follows an interim one.
 func (h *leanHead) next() {
-	h.status, h.length = 0, -1
+	h.status, h.length, h.objectSize, h.sums = 0, -1, 0, h.sums[:0]
 	h.chunked, h.close, h.closing, h.begun, h.marker, h.described = false, false, false, false, false, false
 	for _, field := range []*[]byte{&h.text, &h.etag, &h.modified, &h.sourceTime, &h.version, &h.region, &h.code, &h.message} {
 		*field = (*field)[:0]
@@ -121,6 +127,10 @@ func (h *leanHead) header(line []byte) error {
 		return badAnswer(0, "malformed header line %.40q", line)
 	}
 	name, value := line[:colon], trimBlanks(line[colon+1:])
+	if h.wantsSums && len(name) > len(checksumPrefix) && is(name[:len(checksumPrefix)], checksumPrefix) {
+		h.sums = append(append(append(append(h.sums, name...), ':'), value...), '\n')
+		return nil
+	}
 	switch len(name) {
 	case len("ETag"):
 		keep(&h.etag, name, "ETag", value)
@@ -138,9 +148,12 @@ func (h *leanHead) header(line []byte) error {
 		}
 	case len("x-amz-version-id"):
 		keep(&h.version, name, "x-amz-version-id", value)
-	case len("Transfer-Encoding"):
+	case len("Transfer-Encoding"): // and x-amz-object-size
 		if is(name, "Transfer-Encoding") {
 			return h.transferEncoding(value)
+		}
+		if is(name, "x-amz-object-size") {
+			h.objectSize, _ = parseDigits(value)
 		}
 	case len("x-minio-error-code"): // and x-minio-error-desc
 		keep(&h.code, name, "x-minio-error-code", value)
@@ -152,6 +165,18 @@ func (h *leanHead) header(line []byte) error {
 		keep(&h.sourceTime, name, "x-minio-source-mtime", value)
 	}
 	return nil
+}
+
+const checksumPrefix = "x-amz-checksum-"
+
+// storedChecksum is what the head says of the object's checksum.
+func (h *leanHead) storedChecksum() StoredChecksum {
+	header := make(http.Header)
+	for line := range strings.Lines(string(h.sums)) {
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
+		header.Set(name, value)
+	}
+	return storedChecksum(header)
 }
 
 // keep copies the value of a header's first occurrence.
@@ -237,11 +262,15 @@ func parseChunkSize(line []byte) (n int64, ok bool) {
 	if semicolon := bytes.IndexByte(line, ';'); semicolon >= 0 {
 		line = line[:semicolon]
 	}
-	line = trimBlanks(line)
-	if len(line) == 0 || len(line) > 15 {
+	return parseHex(trimBlanks(line))
+}
+
+// parseHex reads a hexadecimal number that fits 60 bits, and nothing else.
+func parseHex(b []byte) (n int64, ok bool) {
+	if len(b) == 0 || len(b) > 15 {
 		return 0, false
 	}
-	for _, c := range line {
+	for _, c := range b {
 		switch {
 		case c >= '0' && c <= '9':
 			n = n<<4 | int64(c-'0')

@@ -1,26 +1,63 @@
 package s3
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/hex"
+	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
 // A leanQuery is a request before it is on the wire.
 type leanQuery struct {
 	method        string
-	ref           Ref
-	offset        int64 // of a GET's range
-	length        int64 // 0 = no range
-	body          Body  // of a PUT
+	ref           Ref // no key means the bucket itself
+	params        [8]leanParam
+	count         int      // of params
+	headers       []Header // of this request only
+	offset        int64    // of a GET's range
+	length        int64    // 0 = no range
+	body          Body     // of a PUT
 	size          int64
-	contentType   string
+	contentType   string // "" = none
+	part          bool   // the body is one part of an upload
+	checksums     bool   // ask for the checksums that the store keeps
+	refs          []Ref  // to be deleted: the body is their list
 	payloadHash   string // for x-amz-content-sha256; "" = the hash in signer.sum
 	contentLength int64  // on the wire; -1 = none
 }
 
+// A leanParam is one parameter behind the path. They are given in the order of
+// their names, which is that of the canonical request.
+type leanParam struct {
+	name, value string
+	number      int // instead of a value
+}
+
+func (q *leanQuery) param(name, value string) {
+	q.params[q.count] = leanParam{name: name, value: value}
+	q.count++
+}
+
+func (q *leanQuery) paramNumber(name string, number int) {
+	q.params[q.count] = leanParam{name: name, number: number}
+	q.count++
+}
+
+func (q *leanQuery) version(ref *Ref) {
+	if ref.VersionID != "" {
+		q.param("versionId", ref.VersionID)
+	}
+}
+
 // streamed says whether the payload goes out in signed chunks.
 func (q *leanQuery) streamed() bool { return q.payloadHash == streamingPayload }
+
+// changes says whether the request does something to the store, so that it
+// must not be sent twice.
+func (q *leanQuery) changes() bool { return q.method != "GET" && q.method != "HEAD" }
 
 // validKey says whether the key is one that goes out as it is. What minio-go
 // refuses is left to it to refuse.
@@ -54,19 +91,16 @@ func appendEscaped(dst []byte, s string, slash bool) []byte {
 	return dst
 }
 
-// buildHead makes the request's head in c.head and signs it. The canonical
+// buildHead makes the request's head in c.ask and signs it. The canonical
 // request grows beside it, in the signer's memory; headers are in the order of
-// their names in both, so no sorting is needed.
+// their names in both.
 func (c *leanConn) buildHead(q *leanQuery) {
 	h := append(append(c.ask[:0], q.method...), " /"...)
 	from := len(h) - 1
 	h = append(append(h, q.ref.Bucket...), '/')
 	h = appendEscaped(h, q.ref.Key, true)
 	path := len(h)
-	if q.ref.VersionID != "" {
-		h = append(h, "?versionId="...)
-		h = appendEscaped(h, q.ref.VersionID, false)
-	}
+	h = appendParams(h, q)
 	target := len(h)
 	h = append(h, " HTTP/1.1\r\nHost: "...)
 	h = append(h, c.e.host...)
@@ -88,27 +122,44 @@ func (c *leanConn) buildHead(q *leanQuery) {
 	c.ask = append(c.ask, "\r\n"...)
 }
 
+func appendParams(h []byte, q *leanQuery) []byte {
+	separator := byte('?')
+	for i := range q.count {
+		p := &q.params[i]
+		h = append(append(append(h, separator), p.name...), '=')
+		if p.number > 0 {
+			h = strconv.AppendInt(h, int64(p.number), 10)
+		} else {
+			h = appendEscaped(h, p.value, false)
+		}
+		separator = '&'
+	}
+	return h
+}
+
 // appendHeaders appends the headers that are signed, and the signature.
 func (c *leanConn) appendHeaders(q *leanQuery) {
 	s := &c.signer
+	s.names, c.further = s.names[:0], c.sorted(q.headers)
 	var sum [64]byte
 	hash := append(sum[:0], q.payloadHash...)
 	if q.payloadHash == "" {
 		hash = hex.AppendEncode(hash, s.sum[:])
 	}
-	if q.streamed() {
-		c.header("Content-Encoding: ", "content-encoding:", "aws-chunked")
-	}
-	if q.method == "PUT" {
-		c.header("Content-Type: ", "content-type:", q.contentType)
-	}
+	c.appendContentHeaders(q)
+	c.furtherUpTo("host")
 	s.text = append(append(append(s.text, "host:"...), c.e.host...), '\n')
+	s.names = append(s.names, "host;"...)
 	if q.length > 0 {
 		var num [64]byte
 		span := append(strconv.AppendInt(append(num[:0], "bytes="...), q.offset, 10), '-')
 		c.headerBytes("Range: ", "range:", strconv.AppendInt(span, q.offset+q.length-1, 10))
 	}
+	if q.checksums {
+		c.header("X-Amz-Checksum-Mode: ", "x-amz-checksum-mode:", "ENABLED")
+	}
 	if s.anonymous() {
+		c.furtherUpTo("~")
 		return
 	}
 	c.headerBytes("X-Amz-Content-Sha256: ", "x-amz-content-sha256:", hash)
@@ -120,24 +171,145 @@ func (c *leanConn) appendHeaders(q *leanQuery) {
 	if s.value.SessionToken != "" {
 		c.header("X-Amz-Security-Token: ", "x-amz-security-token:", s.value.SessionToken)
 	}
-	s.text = append(s.text, '\n')
-	from := len(s.text)
-	s.text = appendSignedNames(s.text, q, s.value.SessionToken != "")
-	c.appendCredential(s.text[from:])
-	s.text = append(append(s.text, '\n'), hash...)
+	c.furtherUpTo("~")
+	names := s.names[:len(s.names)-len(";")]
+	s.text = append(append(append(s.text, '\n'), names...), '\n')
+	c.appendCredential(names)
+	s.text = append(s.text, hash...)
 	s.sign()
 	c.ask = append(append(c.ask, s.last[:]...), "\r\n"...)
 }
 
-// header appends one header to the request and to its canonical form.
+// appendContentHeaders appends the headers that say what the body is.
+func (c *leanConn) appendContentHeaders(q *leanQuery) {
+	if q.streamed() {
+		c.header("Content-Encoding: ", "content-encoding:", c.encoding())
+	}
+	if len(q.refs) > 0 {
+		var sum [24]byte
+		c.headerBytes("Content-Md5: ", "content-md5:", base64.StdEncoding.AppendEncode(sum[:0], c.signer.md5Sum[:]))
+	}
+	if q.contentType != "" {
+		c.header("Content-Type: ", "content-type:", q.contentType)
+	}
+}
+
+// encoding is the Content-Encoding of a payload in signed chunks, before any
+// encoding that the object has itself.
+func (c *leanConn) encoding() string {
+	for i, h := range c.further {
+		if h.Name == "content-encoding" {
+			c.further = slices.Delete(c.further, i, i+1)
+			return "aws-chunked," + h.Value
+		}
+	}
+	return "aws-chunked"
+}
+
+// sorted returns headers in the order of their names; of two with the same
+// name the later counts.
+func (c *leanConn) sorted(headers []Header) []Header {
+	if len(headers) == 0 {
+		return nil
+	}
+	all := c.headers[:0]
+	for _, h := range headers {
+		at := len(all)
+		for at > 0 && all[at-1].Name > h.Name {
+			at--
+		}
+		if at > 0 && all[at-1].Name == h.Name {
+			all[at-1] = h
+		} else {
+			all = slices.Insert(all, at, h)
+		}
+	}
+	c.headers = all
+	return all
+}
+
+// furtherUpTo appends those of the request's own headers that come before the
+// one named, or are it. It says whether the latter was among them.
+func (c *leanConn) furtherUpTo(name string) (had bool) {
+	for len(c.further) > 0 && c.further[0].Name <= name {
+		h := c.further[0]
+		c.further = c.further[1:]
+		c.ask = append(appendTitle(c.ask, h.Name), ": "...)
+		c.ask = append(append(c.ask, strings.TrimSpace(h.Value)...), "\r\n"...)
+		s := &c.signer
+		s.text = append(append(s.text, h.Name...), ':')
+		s.text = append(appendSqueezed(s.text, h.Value), '\n')
+		s.names = append(append(s.names, h.Name...), ';')
+		had = h.Name == name
+	}
+	return had
+}
+
+// appendTitle appends a header's name in the way that names are mostly written.
+func appendTitle(dst []byte, name string) []byte {
+	first := true
+	for i := range len(name) {
+		c := name[i]
+		if first && c >= 'a' && c <= 'z' {
+			c -= 'a' - 'A'
+		}
+		first = c == '-'
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+// appendSqueezed appends a header's value in its canonical form: with single
+// blanks, and none around.
+func appendSqueezed(dst []byte, value string) []byte {
+	for word := range strings.FieldsSeq(value) {
+		dst = append(append(dst, word...), ' ')
+	}
+	return bytes.TrimSuffix(dst, []byte(" "))
+}
+
+// fitHeaders refuses headers that would be something else on the wire.
+func fitHeaders(headers []Header) error {
+	for _, h := range headers {
+		for i := range len(h.Name) {
+			if c := h.Name[i]; c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
+				return errorf("RequestFailed", 0, "%.60q is no name of a header", h.Name)
+			}
+		}
+		for i := range len(h.Value) {
+			if c := h.Value[i]; c < ' ' && c != '\t' || c == 0x7f {
+				return errorf("RequestFailed", 0, "the value of header %s has a control character", h.Name)
+			}
+		}
+		switch h.Name {
+		case "", "authorization", "connection", "content-length", "host", "transfer-encoding", "x-amz-content-sha256",
+			"x-amz-date", "x-amz-decoded-content-length", "x-amz-security-token":
+			return errorf("RequestFailed", 0, "header %q is warp's own", h.Name)
+		}
+	}
+	return nil
+}
+
+// header appends one header to the request and to its canonical form, unless
+// the request has one of that name of its own.
 func (c *leanConn) header(name, canonical, value string) {
+	if len(c.further) > 0 && c.furtherUpTo(canonical[:len(canonical)-1]) {
+		return
+	}
+	s := &c.signer
 	c.ask = append(append(append(c.ask, name...), value...), "\r\n"...)
-	c.signer.text = append(append(append(c.signer.text, canonical...), value...), '\n')
+	s.text = append(append(append(s.text, canonical...), value...), '\n')
+	s.names = append(append(s.names, canonical[:len(canonical)-1]...), ';')
 }
 
 func (c *leanConn) headerBytes(name, canonical string, value []byte) {
+	if len(c.further) > 0 && c.furtherUpTo(canonical[:len(canonical)-1]) {
+		return
+	}
+	s := &c.signer
 	c.ask = append(append(append(c.ask, name...), value...), "\r\n"...)
-	c.signer.text = append(append(append(c.signer.text, canonical...), value...), '\n')
+	s.text = append(append(append(s.text, canonical...), value...), '\n')
+	s.names = append(append(s.names, canonical[:len(canonical)-1]...), ';')
 }
 
 func (c *leanConn) appendCredential(names []byte) {
@@ -147,27 +319,6 @@ func (c *leanConn) appendCredential(names []byte) {
 	h = append(h, ", SignedHeaders="...)
 	h = append(h, names...)
 	c.ask = append(h, ", Signature="...)
-}
-
-func appendSignedNames(dst []byte, q *leanQuery, token bool) []byte {
-	if q.streamed() {
-		dst = append(dst, "content-encoding;"...)
-	}
-	if q.method == "PUT" {
-		dst = append(dst, "content-type;"...)
-	}
-	dst = append(dst, "host;"...)
-	if q.length > 0 {
-		dst = append(dst, "range;"...)
-	}
-	dst = append(dst, "x-amz-content-sha256;x-amz-date"...)
-	if q.streamed() {
-		dst = append(dst, ";x-amz-decoded-content-length"...)
-	}
-	if token {
-		dst = append(dst, ";x-amz-security-token"...)
-	}
-	return dst
 }
 
 // appendChunkHead appends the line before a signed chunk.

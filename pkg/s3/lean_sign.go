@@ -2,6 +2,7 @@ package s3
 
 import (
 	"crypto/hmac"
+	"crypto/md5"
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
@@ -27,9 +28,12 @@ type leanSigner struct {
 	scope  []byte // 20060102/region/s3/aws4_request
 	mac    hash.Hash
 	text   []byte // what is hashed or signed
+	names  []byte // of the signed headers, each with a semicolon behind it
 	sum    [sha256.Size]byte
 	last   [2 * sha256.Size]byte // the latest signature, in hex; chunks build on it
 	plain  hash.Hash             // SHA-256 of payloads
+	md5    hash.Hash
+	md5Sum [md5.Size]byte // of the body, where its header is asked for
 }
 
 func (s *leanSigner) anonymous() bool { return s.value.SignerType.IsAnonymous() }
@@ -107,4 +111,14 @@ func (s *leanSigner) hash(data []byte) {
 	s.plain.Reset()
 	s.plain.Write(data)
 	s.plain.Sum(s.sum[:0])
+}
+
+// hashMD5 leaves the MD5 of data in s.md5Sum.
+func (s *leanSigner) hashMD5(data []byte) {
+	if s.md5 == nil {
+		s.md5 = md5.New()
+	}
+	s.md5.Reset()
+	s.md5.Write(data)
+	s.md5.Sum(s.md5Sum[:0])
 }

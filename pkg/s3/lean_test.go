@@ -73,8 +73,35 @@ func (r *recorder) serve(c net.Conn) {
 		r.mu.Lock()
 		r.requests = append(r.requests, head.String()+string(body))
 		r.mu.Unlock()
-		io.WriteString(c, "HTTP/1.1 200 OK\r\nETag: \"abc\"\r\nLast-Modified: Sat, 21 Nov 2026 00:00:00 GMT\r\nContent-Length: 0\r\n\r\n")
+		doc := documentFor(head.String(), string(body))
+		fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nETag: \"abc\"\r\nLast-Modified: Sat, 21 Nov 2026 00:00:00 GMT\r\nContent-Length: %d\r\n\r\n%s", len(doc), doc)
 	}
+}
+
+var keyElement = regexp.MustCompile(`<Key>[^<]*</Key>`)
+
+// documentFor is what a store would answer to a listing or a batch of
+// deletions. Listings have two pages.
+func documentFor(head, body string) string {
+	line, _, _ := strings.Cut(head, "\r\n")
+	switch {
+	case strings.HasPrefix(line, "POST"):
+		deleted := ""
+		for _, key := range keyElement.FindAllString(body, -1) {
+			deleted += "<Deleted>" + key + "</Deleted>"
+		}
+		return "<DeleteResult>" + deleted + "</DeleteResult>"
+	case strings.Contains(line, "list-type=2") && !strings.Contains(line, "continuation-token"):
+		return "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>a/+ b=&amp;</NextContinuationToken></ListBucketResult>"
+	case strings.Contains(line, "list-type=2"):
+		return "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>"
+	case strings.Contains(line, "versions=") && !strings.Contains(line, "key-marker"):
+		return "<ListVersionsResult><IsTruncated>true</IsTruncated><EncodingType>url</EncodingType>" +
+			"<NextKeyMarker>a%20b/%C3%BC%2B</NextKeyMarker><NextVersionIdMarker>v/+ 1</NextVersionIdMarker></ListVersionsResult>"
+	case strings.Contains(line, "versions="):
+		return "<ListVersionsResult></ListVersionsResult>"
+	}
+	return ""
 }
 
 func (r *recorder) last() string {
@@ -130,6 +157,44 @@ func calls() map[string]func(ctx context.Context, h *Host, tr *Trace) error {
 			return err
 		},
 		"put default type": put(10, ""),
+		"put headers": func(ctx context.Context, h *Host, tr *Trace) error {
+			p := Put{Ref: Ref{Bucket: "bucket", Key: "k"}, Body: payload(70_000), Size: 70_000, ContentType: "a/b", Headers: []Header{
+				{"x-amz-write-offset-bytes", "7"}, {"x-amz-meta-b", " b "}, {"x-amz-meta-a", "a  b"}, {"cache-control", "no-store"}, {"x-amz-tagging", "a=b&c=d"}}}
+			_, err := h.Put(ctx, p, tr)
+			return err
+		},
+		"get checksum": get(Get{Ref: Ref{Key: "k"}, Checksum: func(StoredChecksum) {}}),
+		"get part":         get(Get{Ref: Ref{Key: "k", VersionID: "v"}, Part: 3}),
+		"get headers": get(Get{Ref: Ref{Key: "k"}, Offset: 1, Length: 2, Headers: []Header{
+			{"x-amz-server-side-encryption-customer-algorithm", "AES256"}, {"x-amz-checksum-mode", "ENABLED"}, {"if-match", `"a"`}, {"cache-control", " a   b "}}}),
+		"delete": func(ctx context.Context, h *Host, tr *Trace) error {
+			return h.Delete(ctx, []Ref{{Bucket: "bucket", Key: "a b/ü+"}}, tr)
+		},
+		"delete version": func(ctx context.Context, h *Host, tr *Trace) error {
+			return h.Delete(ctx, []Ref{{Bucket: "bucket", Key: "k", VersionID: "v/1"}}, tr)
+		},
+		"delete batch": func(ctx context.Context, h *Host, tr *Trace) error {
+			return h.Delete(ctx, []Ref{{Bucket: "bucket", Key: "k<&>\"'"}, {Bucket: "bucket", Key: "k", VersionID: "v&1"}, {Bucket: "bucket", Key: "ü\t日本"}}, tr)
+		},
+	}
+	for _, l := range []List{
+		{}, {Prefix: "a b/ü+&"}, {Flat: true}, {MaxKeys: 7, Metadata: true}, {Headers: []Header{{"x-amz-optional-object-attributes", "RestoreStatus"}}},
+	} {
+		l.Bucket = "bucket"
+		for _, versions := range []bool{false, true} {
+			all[fmt.Sprintf("list %+v %t", l, versions)] = func(ctx context.Context, h *Host, tr *Trace) error {
+				l := l
+				l.Versions = versions
+				return h.List(ctx, l, func(Object) bool { return true }, tr)
+			}
+		}
+	}
+	for _, size := range []int{1, 1024, 64<<10 + 1, 200_000} {
+		all[fmt.Sprint("part ", size)] = func(ctx context.Context, h *Host, tr *Trace) error {
+			up := Upload{Ref: Ref{Bucket: "bucket", Key: "a/b"}, ID: "id/+="}
+			_, err := h.PutPart(ctx, PutPart{Upload: up, Number: 12, Body: payload(size), Size: int64(size)}, tr)
+			return err
+		}
 	}
 	for _, size := range []int{0, 1, 1024, 64 << 10, 64<<10 + 1, 128 << 10, 200_000, 1 << 20} {
 		all[fmt.Sprint("put ", size)] = put(size, "application/octet-stream")

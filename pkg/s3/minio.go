@@ -157,8 +157,11 @@ func (e *minioEngine) Stat(ctx context.Context, ref Ref, tr *Trace) (Object, err
 // Delete removes all of refs, which are of one bucket and at most 1000, with
 // one request, and counts what the store confirms.
 func (e *minioEngine) Delete(ctx context.Context, refs []Ref, tr *Trace) error {
-	if len(refs) == 0 {
+	switch len(refs) {
+	case 0:
 		return nil
+	case 1:
+		return e.deleteOne(ctx, refs[0], tr)
 	}
 	each := func(yield func(minio.ObjectInfo) bool) {
 		for _, r := range refs {
@@ -173,37 +176,33 @@ func (e *minioEngine) Delete(ctx context.Context, refs []Ref, tr *Trace) error {
 		seen()
 		return asError(err, tr)
 	}
-	var deleted, failed int
-	var first error
+	d := deletions{refs: refs}
 	for r := range results {
-		if r.Err == nil {
-			deleted++
-			continue
-		}
-		failed++
-		if first == nil {
-			first = r.Err
+		if r.Err != nil {
+			d.failed(asError(r.Err, nil).(*Error))
+		} else if err = d.confirmed([]byte(r.ObjectName), 0); err != nil {
+			break
 		}
 	}
 	seen()
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return asError(context.Cause(ctx), tr)
+	case err != nil:
+		return err
 	}
-	return deleteError(first, deleted, failed, len(refs), tr)
+	return d.err(tr)
 }
 
-func deleteError(first error, deleted, failed, asked int, tr *Trace) error {
-	switch {
-	case first != nil:
-		e := asError(first, tr).(*Error)
-		if failed == asked {
-			return e
-		}
-		return errorf(e.Code, e.Status, "%d of %d objects not deleted; first: %s", failed, asked, e.Message)
-	case deleted != asked:
-		return errorf(CodeBadAnswer, int(tr.Status()), "the store confirmed %d of %d deletions", deleted, asked)
+func (e *minioEngine) deleteOne(ctx context.Context, ref Ref, tr *Trace) error {
+	_, err := call(ctx, tr, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, e.core.RemoveObject(ctx, ref.Bucket, ref.Key, minio.RemoveObjectOptions{VersionID: ref.VersionID})
+	})
+	var refused *Error
+	if errors.As(err, &refused) && deleted(refused.Status) {
+		return nil // minio-go expects 204 and nothing else
 	}
-	return nil
+	return err
 }
 
 func (e *minioEngine) List(ctx context.Context, l List, each func(Object) bool, tr *Trace) error {
