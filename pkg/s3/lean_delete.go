@@ -138,7 +138,7 @@ func (c *leanConn) readDeletions(d *deletions) error {
 // knew of it.
 func (c *leanConn) wrongDocument(want string) error {
 	if string(c.scanner.name) == "Error" {
-		return fromResponse(refusal(&c.head, c.kept), c.head.status)
+		return fromResponse(refusal(&c.head, c.kept, ""), c.head.status)
 	}
 	return badAnswer(c.head.status, "the answer is a document <%.40s> instead of %s", c.scanner.name, want)
 }

@@ -267,7 +267,7 @@ func (e *leanEngine) refused(ctx context.Context, c *leanConn, q *leanQuery, tr 
 	if _, err := c.receiveBody(tr, q.method, leanSink{keep: leanKeepMost}); err != nil {
 		return e.failed(ctx, c, err, tr)
 	}
-	resp := refusal(&c.head, c.kept)
+	resp := refusal(&c.head, c.kept, q.ref.Key)
 	err := fromResponse(resp, c.head.status)
 	switch resp.Code {
 	case "AuthorizationHeaderMalformed", "InvalidRegion", "AccessDenied", "PermanentRedirect", "TemporaryRedirect":
@@ -283,10 +283,10 @@ func (e *leanEngine) refused(ctx context.Context, c *leanConn, q *leanQuery, tr 
 
 // refusal is how minio-go understands an answer, which is what the codes in
 // logs have to agree with.
-func refusal(h *leanHead, doc []byte) minio.ErrorResponse {
+func refusal(h *leanHead, doc []byte, key string) minio.ErrorResponse {
 	resp := minio.ErrorResponse{StatusCode: h.status}
 	if xml.NewDecoder(bytes.NewReader(doc)).Decode(&resp) != nil {
-		resp = withoutDocument(h, bytes.TrimSpace(doc))
+		resp = withoutDocument(h, bytes.TrimSpace(doc), key)
 	}
 	if len(h.code) > 0 {
 		resp.Code = string(h.code)
@@ -303,16 +303,18 @@ func refusal(h *leanHead, doc []byte) minio.ErrorResponse {
 	return resp
 }
 
-func withoutDocument(h *leanHead, doc []byte) minio.ErrorResponse {
+func withoutDocument(h *leanHead, doc []byte, key string) minio.ErrorResponse {
 	resp := minio.ErrorResponse{StatusCode: h.status}
-	switch h.status {
-	case 404:
+	switch {
+	case h.status == 404 && key == "":
+		resp.Code, resp.Message = minio.NoSuchBucket, "The specified bucket does not exist."
+	case h.status == 404:
 		resp.Code, resp.Message = minio.NoSuchKey, "The specified key does not exist."
-	case 403:
+	case h.status == 403:
 		resp.Code, resp.Message = minio.AccessDenied, "Access Denied."
-	case 409:
+	case h.status == 409:
 		resp.Code, resp.Message = minio.Conflict, "Bucket not empty."
-	case 412:
+	case h.status == 412:
 		resp.Code, resp.Message = minio.PreconditionFailed, "At least one of the pre-conditions you specified did not hold."
 	default:
 		resp.Code, resp.Message = string(h.text), string(doc)

@@ -31,7 +31,7 @@ type leanHead struct {
 
 	objectSize int64  // x-amz-object-size
 	sums       []byte // lines of checksum headers
-	text      []byte
+	text       []byte
 	etag, modified, sourceTime, version,
 	region, code, message []byte
 }
