@@ -75,6 +75,7 @@ func commandTable(env environment) []*command {
 		listCommand(env),
 		statCommand(env),
 		mixedCommand(env),
+		versionedCommand(env),
 		fanoutCommand(env),
 		taggingCommand(env),
 		analyzeCommand(),

@@ -27,6 +27,10 @@ func extensions() []extension {
 		{"fanout", with("fanout", "--copies=7"), []string{"POST"}, func(s *teststore.Store) bool { return s.Can.Fanout }, "fan-out uploads", forms(7, 1)},
 		{"tagging", with("tagging", "--objects=20"), []string{"PUTTAGS", "GETTAGS", "DELETETAGS"}, func(s *teststore.Store) bool { return s.Can.Tags }, "object tags",
 			rowsAre(map[string]int{"PUTTAGS": 1, "GETTAGS": 1, "DELETETAGS": 1})},
+		{"versioned", with("versioned", "--objects=10"), []string{"GET", "STAT", "PUT", "DELETE"},
+			func(s *teststore.Store) bool { return s.Name == teststore.MinIO }, "versions", versionsOnWire(10)},
+		{"versioned without deletions", with("versioned", "--objects=10", "--delete-distrib=0"), []string{"GET", "STAT", "PUT"},
+			func(s *teststore.Store) bool { return s.Can.Versioning }, "versions", versionsOnWire(10)},
 	}
 }
 
@@ -48,6 +52,10 @@ func TestExtensions(t *testing.T) {
 }
 
 func (x extension) run(t *testing.T, s *teststore.Store, engine string) {
+	if x.name == "versioned" && s.Name == teststore.Versitygw {
+		hidesVersions(t, s, append(x.args, engine))
+		return
+	}
 	if !x.can(s) {
 		b := newBed(t, s)
 		o, _ := b.run(append(x.args[:len(x.args):len(x.args)], engine, "--duration=1s")...)

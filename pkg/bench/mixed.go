@@ -14,6 +14,7 @@ type Mixed struct {
 
 	shared sharedPool
 	total  float64
+	name   func(*Worker) string // of what is uploaded
 }
 
 // Check says what is wrong with the distribution.
@@ -42,6 +43,7 @@ func (m *Mixed) Prepare(ctx context.Context, e *Env) error {
 		m.shared.add(o)
 	}
 	m.objects = nil
+	m.name = (*Worker).NextKey
 	m.total = m.Get + m.Stat + m.Put + m.Delete
 	return nil
 }
@@ -72,7 +74,7 @@ func (m *Mixed) read(ctx context.Context, w *Worker, do func(*s3.Object) error) 
 }
 
 func (m *Mixed) upload(ctx context.Context, w *Worker) error {
-	obj, err := w.Upload(ctx, w.NextKey(), m.Sizes.Next(w.Rand))
+	obj, err := w.Upload(ctx, m.name(w), m.Sizes.Next(w.Rand))
 	if err == nil {
 		m.shared.add(obj)
 	}

@@ -101,6 +101,10 @@ func checkObject(want *s3.Object, got s3.Object, tr *s3.Trace) error {
 		return &s3.Error{Code: s3.CodeWrongETag, Status: int(tr.Status()),
 			Message: fmt.Sprintf("the store answered ETag %s, it had said %s", got.ETag, want.ETag)}
 	}
+	if want.VersionID != "" && got.VersionID != "" && got.VersionID != want.VersionID {
+		return &s3.Error{Code: s3.CodeWrongVersion, Status: int(tr.Status()),
+			Message: fmt.Sprintf("the store answered version %s instead of %s", got.VersionID, want.VersionID)}
+	}
 	return nil
 }
 

@@ -179,7 +179,7 @@ func (r *Runner) openVersions(ctx context.Context, made bool) error {
 	}
 	if err := r.Client.SetVersioning(ctx, bucket, true); err != nil {
 		_ = r.lease.change(ctx, func(m *marker) { m.Suspend = false }) // Cleanup has nothing to take back
-		return fmt.Errorf("this store does not do --versions: turn on versioning of bucket %s: %w", bucket, err)
+		return fmt.Errorf("this store does not do versions: turn on versioning of bucket %s: %w", bucket, err)
 	}
 	return nil
 }

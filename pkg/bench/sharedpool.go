@@ -12,14 +12,15 @@ import (
 // A sharedPool is a set of objects that operations add to and take from while
 // others read from it.
 type sharedPool struct {
-	names  *generator.Names
-	bucket string
+	names    *generator.Names
+	bucket   string
+	versions bool // entries are versions of objects
 
 	mu      sync.Mutex
 	entries []*entry
 }
 
-// An entry is an object in 64 bytes: a pool grows for as long as more is
+// An entry is an object in 48 bytes: a pool grows for as long as more is
 // uploaded than deleted, so its name is made again rather than kept.
 type entry struct {
 	n       uint64
@@ -27,7 +28,13 @@ type entry struct {
 	thread  uint32
 	readers int32 // requests that are reading it; it must not be deleted under them
 	md5     [16]byte
+	odd     *oddity // nil for most objects
+}
+
+// An oddity is what few stores or operations have.
+type oddity struct {
 	etag    string // where it is no MD5
+	version string // where one version is meant
 }
 
 func (p *sharedPool) add(o s3.Object) {
@@ -36,10 +43,17 @@ func (p *sharedPool) add(o s3.Object) {
 		panic(fmt.Sprintf("%s is no name of this run", o.Key)) // only own uploads come here
 	}
 	e := &entry{n: n, size: o.Size, thread: thread}
+	var odd oddity
+	if p.versions {
+		odd.version = o.VersionID
+	}
 	if len(o.ETag) != 2*len(e.md5) {
-		e.etag = o.ETag
+		odd.etag = o.ETag
 	} else if _, err := hex.Decode(e.md5[:], []byte(o.ETag)); err != nil || hex.EncodeToString(e.md5[:]) != o.ETag {
-		e.etag = o.ETag
+		odd.etag = o.ETag
+	}
+	if odd != (oddity{}) {
+		e.odd = &odd
 	}
 	p.mu.Lock()
 	p.entries = append(p.entries, e)
@@ -48,8 +62,11 @@ func (p *sharedPool) add(o s3.Object) {
 
 // object is what is known of an entry's object.
 func (p *sharedPool) object(e *entry) s3.Object {
-	o := s3.Object{Ref: s3.Ref{Bucket: p.bucket, Key: p.names.Key(e.thread, e.n)}, Size: e.size, ETag: e.etag}
-	if e.md5 != [16]byte{} && e.etag == "" {
+	o := s3.Object{Ref: s3.Ref{Bucket: p.bucket, Key: p.names.Key(e.thread, e.n)}, Size: e.size}
+	if e.odd != nil {
+		o.ETag, o.VersionID = e.odd.etag, e.odd.version
+	}
+	if e.md5 != [16]byte{} && o.ETag == "" {
 		o.ETag = hex.EncodeToString(e.md5[:])
 	}
 	return o

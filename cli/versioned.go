@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/bench"
+)
+
+func versionedCommand(env environment) *command {
+	pool := poolFlags{versions: 1}
+	var versioned bench.Versioned
+	return benchmarkCommand(env, benchmark{
+		name: "versioned", summary: "as mixed, on versions of objects",
+		about:    []string{"Uploads --objects objects, then adds, reads and removes versions of them."},
+		examples: []string{"warp versioned --host=127.0.0.1:9000 --access-key=… --secret-key=… --obj.size=1MiB"},
+		flags: append(append([]cli.Flag{pool.objectsFlag(250, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
+			distribution(&versioned.Mixed)...),
+		payload: true,
+		op: func(f *benchFlags) (op bench.Op, err error) {
+			if f.target.host == embeddedHost {
+				return nil, runError("the embedded store does not do versions")
+			}
+			if err := versioned.Check(); err != nil {
+				return nil, usageError("%w", err)
+			}
+			versioned.Pool, err = pool.pool(f)
+			return &versioned, err
+		},
+		adjust: func(o *bench.Options) { o.Versions = true },
+	})
+}

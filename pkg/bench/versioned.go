@@ -1,0 +1,66 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"warp/pkg/s3"
+)
+
+// Versioned performs several operations on the versions of a fixed set of
+// objects: uploads add a version, and the others name the one that they mean.
+type Versioned struct{ Mixed }
+
+// Prepare uploads a first version of each object.
+func (v *Versioned) Prepare(ctx context.Context, e *Env) error {
+	if err := tryVersions(ctx, e); err != nil {
+		return err
+	}
+	v.shared.versions = true
+	if err := v.Mixed.Prepare(ctx, e); err != nil {
+		return err
+	}
+	keys := make([]string, len(v.shared.entries))
+	for i, e := range v.shared.entries {
+		keys[i] = v.shared.object(e).Key
+	}
+	v.name = func(w *Worker) string { return keys[w.Rand.IntN(len(keys))] }
+	return nil
+}
+
+// tryVersions makes sure that the store keeps the versions of an object apart.
+func tryVersions(ctx context.Context, e *Env) error {
+	const versions = feature("versions of objects")
+	var made []s3.Object
+	send := func(w *Worker) error {
+		key := w.NextKey()
+		made = nil
+		for size := range int64(2) {
+			o, err := w.Upload(ctx, key, size+1)
+			if err != nil {
+				return err
+			}
+			made = append(made, o)
+		}
+		return nil
+	}
+	return versions.try(ctx, e, send, func(h *s3.Host) error {
+		var refs []s3.Ref
+		for _, o := range made {
+			got, err := h.Stat(ctx, o.Ref, s3.NewTrace(time.Now()))
+			switch {
+			case o.VersionID == "":
+				return noEffect(fmt.Sprintf("it gave no version id for %s", o.Key))
+			case s3.CodeOf(err) != "" && !s3.Repeatable(err):
+				return noEffect(fmt.Sprintf("version %s of %s cannot be read: %v", o.VersionID, o.Key, err))
+			case err != nil:
+				return err
+			case got.Size != o.Size:
+				return noEffect(fmt.Sprintf("version %s of %s has %d bytes instead of %d", o.VersionID, o.Key, got.Size, o.Size))
+			}
+			refs = append(refs, o.Ref)
+		}
+		return h.Delete(ctx, refs, s3.NewTrace(time.Now()))
+	})
+}
