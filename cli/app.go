@@ -77,6 +77,7 @@ func commandTable(env environment) []*command {
 		mixedCommand(env),
 		versionedCommand(env),
 		fanoutCommand(env),
+		appendCommand(env),
 		taggingCommand(env),
 		analyzeCommand(),
 		cmpCommand(),

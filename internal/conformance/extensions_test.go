@@ -25,6 +25,7 @@ func extensions() []extension {
 		{"put post", with("put", "--post"), []string{"POST"}, takesForms, "uploads by a form", forms(1, 1)},
 		{"put post, large", with("put", "--post", "--obj.size=20MiB"), []string{"POST"}, takesForms, "uploads by a form", forms(1, 1)},
 		{"fanout", with("fanout", "--copies=7"), []string{"POST"}, func(s *teststore.Store) bool { return s.Can.Fanout }, "fan-out uploads", forms(7, 1)},
+		{"append", with("append"), nil, func(*teststore.Store) bool { return false }, "appends", nil}, // see TestAppend
 		{"tagging", with("tagging", "--objects=20"), []string{"PUTTAGS", "GETTAGS", "DELETETAGS"}, func(s *teststore.Store) bool { return s.Can.Tags }, "object tags",
 			rowsAre(map[string]int{"PUTTAGS": 1, "GETTAGS": 1, "DELETETAGS": 1})},
 		{"versioned", with("versioned", "--objects=10"), []string{"GET", "STAT", "PUT", "DELETE"},

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"maps"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -16,9 +17,12 @@ type sent struct {
 }
 
 // specialOp tells which operation a request on an object belongs to.
-func specialOp(method string, q url.Values) string {
+func specialOp(method string, q url.Values, h http.Header) string {
 	if q.Has("tagging") {
 		return map[string]string{"PUT": "PUTTAGS", "GET": "GETTAGS", "DELETE": "DELETETAGS"}[method]
+	}
+	if h.Get("X-Amz-Write-Offset-Bytes") != "" {
+		return "APPEND"
 	}
 	return map[string]string{"GET": "GET", "PUT": "PUT", "HEAD": "STAT"}[method]
 }
@@ -33,7 +37,7 @@ func sentWithin(p *teststore.Proxy, h history) (all []sent) {
 		if key == "" || strings.HasPrefix(key, ".warp/") {
 			continue
 		}
-		op, at := specialOp(s.Method, q), s.Start.UnixNano()
+		op, at := specialOp(s.Method, q, s.Header), s.Start.UnixNano()
 		if rows := h.of(op); len(rows) > 0 {
 			from, to := rows[0].Start, rows[0].End()
 			for _, r := range rows {

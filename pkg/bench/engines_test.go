@@ -114,6 +114,13 @@ func allOperations(t *testing.T, store *teststore.Store, engine string) {
 }
 
 func runOn(t *testing.T, store *teststore.Store, cfg s3.Config, name string, op bench.Op) {
+	t.Helper()
+	runWith(t, store, cfg, name, op)
+}
+
+// runWith wants a run without errors; its rows go to further sinks as well.
+func runWith(t *testing.T, store *teststore.Store, cfg s3.Config, name string, op bench.Op, sinks ...bench.Sink) {
+	t.Helper()
 	cfg.Hosts = []s3.Address{{Name: store.Endpoint}}
 	cfg.TLS, cfg.CAFile = store.CAFile != "", store.CAFile
 	cfg.Credentials = credentials.NewStaticV4(store.AccessKey, store.SecretKey, "")
@@ -142,7 +149,7 @@ func runOn(t *testing.T, store *teststore.Store, cfg s3.Config, name string, op 
 		t.Fatal(err)
 	}
 	seen := &tally{lean: cfg.Engine == "lean" && name != "put parts", good: map[string]int{}}
-	out := runner.Run(ctx, seen)
+	out := runner.Run(ctx, append(sinks, seen)...)
 	if out.Fatal != nil || out.Failed > 0 || len(seen.errors) > 0 || len(seen.good) == 0 {
 		t.Errorf("%v, %d of %d failed, %v: %.600q", out.Fatal, out.Failed, out.Sent, seen.good, seen.errors)
 	}

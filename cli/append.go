@@ -1,0 +1,22 @@
+package cli
+
+import (
+	"warp/pkg/bench"
+)
+
+func appendCommand(env environment) *command {
+	var pool poolFlags
+	return benchmarkCommand(env, benchmark{
+		name: "append", summary: "append to objects (S3 Express)",
+		about: []string{
+			"Each worker appends --obj.size to an object of its own, and begins a new one after 10,000 appends.",
+		},
+		examples: []string{"warp append --host=127.0.0.1:9000 --access-key=… --secret-key=… --obj.size=1MiB"},
+		flags:    pool.sizeFlags("10MiB"),
+		payload:  true,
+		op: func(*benchFlags) (bench.Op, error) {
+			sizes, err := pool.sizes()
+			return &bench.Append{Sizes: sizes, Parts: bench.MostAppends}, err
+		},
+	})
+}

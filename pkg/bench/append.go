@@ -1,0 +1,93 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"warp/pkg/generator"
+	"warp/pkg/s3"
+)
+
+// MostAppends is how many parts S3 lets an object be appended from, the first
+// one included.
+const MostAppends = 10_000
+
+// Append grows objects: each worker appends to one of its own, and begins a new
+// one when that has all the parts it may have.
+type Append struct {
+	Sizes generator.Sizes // of what is appended
+	Parts int             // of an object; MostAppends, except in tests
+
+	growing []growing // by worker
+}
+
+// A growing object is one that a worker appends to.
+type growing struct {
+	key   string
+	size  int64
+	parts int // 0 = there is no such object
+}
+
+// Prepare makes sure that the store appends: most stores overwrite.
+func (a *Append) Prepare(ctx context.Context, e *Env) error {
+	a.growing = make([]growing, e.Concurrency)
+	return feature("appends to objects (x-amz-write-offset-bytes)").probe(ctx, e, func(h *s3.Host, ref s3.Ref) error {
+		return tryAppend(ctx, h, ref)
+	})
+}
+
+func tryAppend(ctx context.Context, h *s3.Host, ref s3.Ref) error {
+	half := []byte("warp")
+	size := int64(2 * len(half))
+	for offset := int64(0); offset < size; offset += int64(len(half)) {
+		if _, err := h.Put(ctx, appendAt(ref, bytes.NewReader(half), offset, int64(len(half))), s3.NewTrace(time.Now())); err != nil {
+			return err
+		}
+	}
+	o, err := h.Stat(ctx, ref, s3.NewTrace(time.Now()))
+	if err == nil && o.Size != size {
+		err = noEffect(fmt.Sprintf("after %d bytes and %d more the object has %d", len(half), len(half), o.Size))
+	}
+	return err
+}
+
+// appendAt is a request that appends. With offset 0 it makes the object.
+func appendAt(ref s3.Ref, body s3.Body, offset, size int64) s3.Put {
+	return s3.Put{
+		Ref: ref, Body: body, Size: size, ContentType: "application/octet-stream",
+		Headers: []s3.Header{{Name: "x-amz-write-offset-bytes", Value: strconv.FormatInt(offset, 10)}},
+	}
+}
+
+// Do appends once.
+func (a *Append) Do(ctx context.Context, w *Worker) error {
+	g := &a.growing[w.ID]
+	if g.parts == 0 || g.parts == a.Parts {
+		*g = growing{key: w.NextKey()}
+	}
+	size := a.Sizes.Next(w.Rand)
+	err := w.Measure(ctx, "APPEND", g.key, func(ctx context.Context, r *Request) error {
+		// The object's content is that of one upload, whatever its parts.
+		w.body.Reset(generator.PayloadID(g.key), g.size+size)
+		body := io.NewSectionReader(w.body, g.size, size)
+		r.Bytes = size
+		o, err := r.Put(ctx, appendAt(s3.Ref{Bucket: w.Env.Bucket, Key: g.key}, body, g.size, size), r.Trace)
+		// Without a size in the answer it is that of what was sent.
+		if err == nil && o.Size != size && o.Size != g.size+size {
+			return &s3.Error{Code: s3.CodeWrongLength, Status: int(r.Trace.Status()),
+				Message: fmt.Sprintf("the store says that the object has %d bytes now instead of %d", o.Size, g.size+size)}
+		}
+		return err
+	})
+	if err != nil {
+		g.parts = 0 // nobody knows how long the object is
+		return err
+	}
+	g.size += size
+	g.parts++
+	return nil
+}
