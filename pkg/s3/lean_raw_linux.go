@@ -17,18 +17,21 @@ import (
 // The steps are called by the runtime with the connection's file descriptor;
 // one that returns false is called again when the socket is ready.
 type rawSocket struct {
-	rc    syscall.RawConn
-	out   []byte // still to be sent
-	in    []byte // where to receive
-	got   int
-	left  int64 // still to be dropped
-	water int   // SO_RCVLOWAT; 0 = as it was
-	err   error
-	check bool // look at the connection before anything is sent
-	sent  bool
-	begun bool   // some of out is on its way
-	trace *Trace // told of the last byte sent and the first received
-	up    bool   // out ends a payload
+	rc     syscall.RawConn
+	out    []byte // still to be sent, and then
+	pieces [][]byte
+	pushed int64           // bytes sent so far
+	vec    []syscall.Iovec // out and pieces as the kernel wants them
+	in     []byte          // where to receive
+	got    int
+	left   int64 // still to be dropped
+	water  int   // SO_RCVLOWAT; 0 = as it was
+	err    error
+	check  bool // look at the connection before anything is sent
+	sent   bool
+	begun  bool   // some of out is on its way
+	trace  *Trace // told of the last byte sent and the first received
+	up     bool   // out ends a payload
 
 	asking, sending, receiving, dropping, looking func(fd uintptr) bool
 }
@@ -86,12 +89,21 @@ func (s *rawSocket) look(fd uintptr) bool {
 	return errno == syscall.EAGAIN
 }
 
+// unsent says whether anything is still to be sent.
+func (s *rawSocket) unsent() bool { return len(s.out) > 0 || len(s.pieces) > 0 }
+
 func (s *rawSocket) push(fd uintptr) bool {
-	for len(s.out) > 0 {
-		n, errno := sendTo(fd, s.out)
+	for s.unsent() {
+		var n int
+		var errno syscall.Errno
+		if len(s.pieces) == 0 {
+			n, errno = sendTo(fd, s.out)
+		} else {
+			n, errno = s.sendPieces(fd)
+		}
 		switch errno {
 		case 0:
-			s.out, s.begun = s.out[n:], true
+			s.advance(n)
 		case syscall.EAGAIN:
 			return false
 		case syscall.EINTR:
@@ -104,6 +116,39 @@ func (s *rawSocket) push(fd uintptr) bool {
 		s.trace.sentPayload()
 	}
 	return true
+}
+
+// advance takes n bytes off what is still to be sent.
+func (s *rawSocket) advance(n int) {
+	s.begun = true
+	s.pushed += int64(n)
+	k := min(n, len(s.out))
+	s.out, n = s.out[k:], n-k
+	for n > 0 {
+		k := min(n, len(s.pieces[0]))
+		if s.pieces[0], n = s.pieces[0][k:], n-k; len(s.pieces[0]) == 0 {
+			s.pieces = s.pieces[1:]
+		}
+	}
+}
+
+// vector puts what is still to be sent into s.vec.
+func (s *rawSocket) vector() []syscall.Iovec {
+	v := s.vec[:0]
+	if len(s.out) > 0 {
+		v = appendIovec(v, s.out)
+	}
+	for _, p := range s.pieces {
+		v = appendIovec(v, p)
+	}
+	s.vec = v
+	return v
+}
+
+func appendIovec(v []syscall.Iovec, b []byte) []syscall.Iovec {
+	iov := syscall.Iovec{Base: &b[0]}
+	iov.SetLen(len(b))
+	return append(v, iov)
 }
 
 func (s *rawSocket) receive(fd uintptr) bool {

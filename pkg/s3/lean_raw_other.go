@@ -15,6 +15,8 @@ var errStale = errors.New("the connection was closed by the store")
 type rawSocket struct {
 	rc                                   syscall.RawConn
 	out, in                              []byte
+	pieces                               [][]byte
+	pushed                               int64
 	got                                  int
 	left                                 int64
 	err                                  error
@@ -26,3 +28,5 @@ type rawSocket struct {
 func newRawSocket(net.Conn) *rawSocket { return nil }
 
 func (s *rawSocket) quiet() bool { return true }
+
+func (s *rawSocket) unsent() bool { return false }

@@ -21,3 +21,11 @@ func receiveFrom(fd uintptr, b []byte) (int, syscall.Errno) {
 	n, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), syscall.MSG_DONTWAIT, 0, 0)
 	return int(n), errno
 }
+
+// sendPieces may use writev because the runtime has made the socket one that
+// does not wait, and catches the signal of a broken one.
+func (s *rawSocket) sendPieces(fd uintptr) (int, syscall.Errno) {
+	v := s.vector()
+	n, _, errno := syscall.RawSyscall(syscall.SYS_WRITEV, fd, uintptr(unsafe.Pointer(&v[0])), uintptr(len(v)))
+	return int(n), errno
+}

@@ -5,6 +5,7 @@ package s3
 import (
 	"errors"
 	"syscall"
+	"unsafe"
 )
 
 // The race detector learns that what was sent is older than its answer from
@@ -24,4 +25,9 @@ func errnoOf(err error) syscall.Errno {
 	var errno syscall.Errno
 	errors.As(err, &errno)
 	return errno
+}
+
+func (s *rawSocket) sendPieces(fd uintptr) (int, syscall.Errno) {
+	v := s.vector()
+	return sendTo(fd, unsafe.Slice(v[0].Base, v[0].Len))
 }
