@@ -22,15 +22,17 @@ type benchFlags struct {
 	analysis analysisFlags
 	progress progressFlags
 	profile  profileFlags
+	names    nameFlags
+	ends     endFlags
 
 	concurrent, retries            int
-	duration, lease, drain         time.Duration
+	lease, drain                   time.Duration
 	rps                            float64
 	maxErrors                      percentOrCount
 	seed                           string
-	prefix, benchdata, destroy     string
+	benchdata, destroy             string
 	compressible, dedup            int
-	noPrefix, stress               bool
+	stress                         bool
 	noClear, keepData, clearBucket bool
 }
 
@@ -42,6 +44,7 @@ type benchmark struct {
 	flags         []cli.Flag // its own, first in the help
 	rarely        []cli.Flag // its own, named only
 	payload       bool       // it uploads objects of --obj.size
+	writes        bool       // its requests write objects, so that the run may end after some
 	// op checks the flags and makes the operation.
 	op func(f *benchFlags) (bench.Op, error)
 	// adjust sets the options that only this operation has; may be nil.
@@ -69,6 +72,7 @@ func benchmarkCommand(env environment, b benchmark) *command {
 			if err != nil {
 				return err
 			}
+			f.ends.settle()
 			o, err := f.options(b.name)
 			if err != nil {
 				return err
@@ -85,13 +89,14 @@ func (f *benchFlags) workload(b benchmark) flagGroup {
 	g := flagGroup{title: groupWorkload, flags: b.flags, also: b.rarely}
 	g.flags = append(g.flags,
 		&cli.IntFlag{Name: "concurrent", Value: 20, Destination: &f.concurrent, Validator: atLeast(1), Usage: "`N` requests at a time"},
-		&durationFlag{Name: "duration", Value: 5 * time.Minute, Destination: &f.duration, Usage: "`TIME` to measure for; 0 is until Ctrl-C"},
+		f.ends.flag(),
 		&cli.FloatFlag{Name: "rps-limit", Destination: &f.rps, Validator: rateValid,
 			Usage: "send `N` requests/s on a schedule that answers cannot delay; 0 is as fast as possible"},
 	)
-	g.also = append(g.also,
-		&cli.StringFlag{Name: "prefix", Destination: &f.prefix, Usage: "put `PREFIX` in front of all object names"},
-		&cli.BoolFlag{Name: "noprefix", Destination: &f.noPrefix, Usage: "one prefix for all threads instead of one each"},
+	if b.writes {
+		g.also = append(g.also, f.ends.writeFlags()...)
+	}
+	g.also = append(append(g.also, f.names.flags()...),
 		&cli.StringFlag{Name: "seed", Destination: &f.seed, DefaultText: "random, and shown",
 			Usage: "`NUMBER` that names, sizes, order and payload follow from"},
 	)
@@ -111,7 +116,6 @@ func (f *benchFlags) runGroup() flagGroup {
 			Usage: "write the op log to `NAME`.csv.zst"},
 		&limitFlag{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests have failed; fewer do not change the exit code"},
 		&cli.BoolFlag{Name: "noclear", Destination: &f.noClear, Usage: "remove nothing: neither this run's objects nor what dead runs left"},
-		f.progress.flag(),
 	}}
 }
 
@@ -121,6 +125,7 @@ func (f *benchFlags) rareRunFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "stress", Destination: &f.stress, Usage: "write no op log"},
 		&cli.BoolFlag{Name: "keep-data", Destination: &f.keepData, Usage: "leave this run's objects in the bucket"},
 		&cli.BoolFlag{Name: "clear-bucket", Destination: &f.clearBucket, Usage: "delete everything in the bucket first, whoever it belongs to; needs --destroy"},
+		f.progress.flag(),
 		&cli.StringFlag{Name: "destroy", Destination: &f.destroy, Usage: "name the `BUCKET` whose foreign objects may be deleted"},
 		&durationFlag{Name: "lease", Value: time.Minute, Destination: &f.lease, Hidden: true,
 			Usage: "`TIME` after which a run that no longer shows life may be cleaned up by others", Validator: leaseValid},
@@ -170,21 +175,15 @@ func leaseValid(d time.Duration) error {
 	return nil
 }
 
-// maxThread is the largest number of threads whose numbers readers of the op
-// log that know only its documented columns can tell apart.
-const maxThread = 1 << 16
-
 func (f *benchFlags) check() error {
 	if err := f.target.check(); err != nil {
 		return err
 	}
 	switch {
-	case f.concurrent > maxThread:
-		return usageError("--concurrent=%d is more than %d", f.concurrent, maxThread)
+	case f.concurrent > bench.MaxThreads:
+		return usageError("--concurrent=%d is more than %d", f.concurrent, bench.MaxThreads)
 	case f.clearBucket && f.destroy != f.target.bucket:
 		return f.demandDestroy("--clear-bucket deletes every object in bucket %s", f.target.bucket)
-	case strings.HasPrefix(f.prefix+"/", ".warp/"):
-		return usageError("--prefix: .warp/ is where warp keeps its markers")
 	case f.analysis.op != "" && !slices.Contains(operations(), strings.ToUpper(f.analysis.op)):
 		return usageError("--analyze.op: there is no operation %q here", f.analysis.op).tell("use one of %s", strings.Join(operations(), ", "))
 	case f.stress && (f.analysis.limit > 0 || f.analysis.offset > 0):
@@ -193,6 +192,9 @@ func (f *benchFlags) check() error {
 		return usageError("--stress writes no op log, and --benchdata names one: leave out one of them")
 	case f.destroy != "" && f.destroy != f.target.bucket:
 		return usageError("--destroy=%s is not the bucket of this run", f.destroy).tell("that is --destroy=%s", f.target.bucket)
+	}
+	if err := f.names.check(f.seed); err != nil {
+		return err
 	}
 	return f.analysis.checkOut()
 }
@@ -213,16 +215,19 @@ func (f *benchFlags) options(name string) (bench.Options, error) {
 		return bench.Options{}, err
 	}
 	id := randomID()
-	return bench.Options{
-		Benchmark: name, Warp: thisBuild().version, RunID: randomID() + id, ClientID: id,
-		Bucket: f.target.bucket, Prefix: f.prefix, NoPrefix: f.noPrefix, Seed: seed,
-		Concurrency: f.concurrent, Duration: f.duration, Rate: f.rps, Retries: f.retries,
+	o := bench.Options{
+		Benchmark: name, Warp: thisBuild().version, RunID: randomID() + id, ClientID: f.names.clientName(id),
+		Bucket: f.target.bucket, Seed: seed,
+		Concurrency: f.concurrent, Rate: f.rps, Retries: f.retries,
 		MaxErrors: bench.ErrorLimit{Set: f.maxErrors.set, Count: f.maxErrors.count,
 			Percent: f.maxErrors.percent, IsPct: f.maxErrors.percent > 0},
 		Payload: generator.PayloadOptions{Seed: seed, CompressiblePct: f.compressible, DedupPct: f.dedup},
 		NoClear: f.noClear, KeepData: f.keepData, ClearBucket: f.clearBucket,
 		Lease: f.lease, Drain: f.drain,
-	}, nil
+	}
+	f.names.apply(&o)
+	f.ends.apply(&o)
+	return o, nil
 }
 
 func (f *benchFlags) seedNumber() (uint64, error) {

@@ -13,7 +13,7 @@ func deleteCommand(env environment) *command {
 		name: "delete", summary: "delete objects, many per request",
 		about: []string{
 			"Uploads --objects objects, then deletes them in batches. Ends when none are left.",
-			"With --list-existing it deletes objects that are not warp's, and demands --destroy.",
+			"With --list-existing or --filelist it deletes objects that are not warp's, and demands --destroy.",
 		},
 		examples: []string{"warp delete --host=127.0.0.1:9000 --access-key=… --secret-key=… --batch=10"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(25000, "`N` objects to upload first")}, pool.sizeFlags("1KiB")...),
@@ -22,8 +22,8 @@ func deleteCommand(env environment) *command {
 		rarely:  pool.existingFlags(),
 		payload: true,
 		op: func(f *benchFlags) (op bench.Op, err error) {
-			if pool.existing && f.destroy != f.target.bucket {
-				return nil, f.demandDestroy("delete --list-existing deletes objects of bucket %s that warp did not write", f.target.bucket)
+			if pool.foreign() && f.destroy != f.target.bucket {
+				return nil, f.demandDestroy("delete %s deletes objects of bucket %s that warp did not write", pool.how(), f.target.bucket)
 			}
 			del.Pool, err = pool.pool(f)
 			return &del, err

@@ -19,7 +19,7 @@ func fanoutCommand(env environment) *command {
 		flags: append(pool.sizeFlags("1MiB"),
 			&cli.IntFlag{Name: "copies", Value: 100, Destination: &fan.Copies, Validator: batchValid, Usage: "`N` objects per request, up to 1000"},
 		),
-		payload: true,
+		payload: true, writes: true,
 		op: func(*benchFlags) (op bench.Op, err error) {
 			fan.Sizes, err = pool.sizes()
 			return &fan, err

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/bench"
@@ -20,7 +22,7 @@ func getCommand(env environment) *command {
 			&cli.BoolFlag{Name: "range", Destination: &get.Range, Usage: "download a random part of each object"},
 			&sizeFlag{Name: "range-size", Destination: &get.RangeSize, DefaultText: "random", Usage: "with --range: `SIZE` of the parts"},
 		),
-		rarely:  append([]cli.Flag{pool.versionsFlag()}, pool.existingFlags()...),
+		rarely:  slices.Concat([]cli.Flag{pool.versionsFlag()}, pool.existingFlags(), pool.passFlags()),
 		payload: true,
 		op: func(f *benchFlags) (op bench.Op, err error) {
 			if get.RangeSize > 0 && !get.Range {

@@ -9,14 +9,26 @@ import (
 func mixedCommand(env environment) *command {
 	pool := poolFlags{versions: 1}
 	var mixed bench.Mixed
+	shares := distribution(&mixed)
+	putShare := &cli.IntFlag{Name: "pctput", Validator: percentValid,
+		Usage: "upload with `N` % of the requests and download with the others; instead of the four shares"}
 	return benchmarkCommand(env, benchmark{
 		name: "mixed", summary: "download, stat, upload and delete at once",
 		about:    []string{"Uploads --objects objects as a pool, and then works on it with all four operations."},
 		examples: []string{"warp mixed --host=embedded --obj.size=1MiB --objects=100 --duration=10s"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(2500, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
-			distribution(&mixed)...),
-		payload: true,
+			shares...),
+		payload: true, writes: true,
+		rarely: []cli.Flag{putShare},
 		op: func(f *benchFlags) (op bench.Op, err error) {
+			if putShare.IsSet() {
+				if err := onlyPuts(&mixed, putShare.Get().(int), shares); err != nil {
+					return nil, err
+				}
+				if mixed.Get == 0 && !pool.objectsGiven() {
+					pool.objects = 0 // nothing is ever read
+				}
+			}
 			if err := mixed.Check(); err != nil {
 				return nil, usageError("%w", err)
 			}
@@ -38,4 +50,16 @@ func distribution(m *bench.Mixed) []cli.Flag {
 
 func shareFlag(name string, value float64, p *float64, what string) cli.Flag {
 	return &cli.FloatFlag{Name: name + "-distrib", Value: value, Destination: p, Validator: shareValid, Usage: "share of " + what + " among the requests"}
+}
+
+// onlyPuts makes mixed one of uploads, which are that many percent of the
+// requests, and of downloads.
+func onlyPuts(mixed *bench.Mixed, percent int, shares []cli.Flag) error {
+	for _, f := range shares {
+		if f.IsSet() {
+			return usageError("--pctput and --%s both say what share uploads have: leave out one of them", f.Names()[0])
+		}
+	}
+	mixed.Get, mixed.Put, mixed.Stat, mixed.Delete = float64(100-percent), float64(percent), 0, 0
+	return nil
 }

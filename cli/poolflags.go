@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"os"
+	"strings"
+
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/bench"
@@ -12,6 +15,11 @@ type poolFlags struct {
 	objects, versions        int
 	size                     string
 	randSize, existing, flat bool
+	unique                   bool
+	fileList                 string
+	epochs                   int
+
+	objectsGiven, uniqueGiven func() bool
 }
 
 // mostObjects is what a pool may have: each costs some 150 bytes of memory.
@@ -25,7 +33,9 @@ func objectsValid(n int) error {
 }
 
 func (p *poolFlags) objectsFlag(n int, usage string) cli.Flag {
-	return &cli.IntFlag{Name: "objects", Value: n, Destination: &p.objects, Validator: objectsValid, Usage: usage}
+	f := &cli.IntFlag{Name: "objects", Value: n, Destination: &p.objects, Validator: objectsValid, Usage: usage}
+	p.objectsGiven = f.IsSet
+	return f
 }
 
 func (p *poolFlags) sizeFlags(size string) []cli.Flag {
@@ -52,33 +62,129 @@ func (p *poolFlags) existingFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "list-existing", Destination: &p.existing, Usage: "use up to --objects objects that are in the bucket (0 is all), below --prefix"},
 		&cli.BoolFlag{Name: "list-flat", Destination: &p.flat, Usage: "with --list-existing: do not descend below the prefix"},
+		&cli.StringFlag{Name: "filelist", Destination: &p.fileList, TakesFile: true,
+			Usage: "use the objects in the bucket whose names are the lines of `FILE`, all or the first --objects; nothing is listed"},
 	}
+}
+
+// passFlags are those of operations that read the objects of a pool again and
+// again.
+func (p *poolFlags) passFlags() []cli.Flag {
+	unique := &cli.BoolFlag{Name: "unique", Destination: &p.unique,
+		Usage: "all objects equally often: pass after pass, each in a random order of its own, instead of any object at any time"}
+	p.uniqueGiven = unique.IsSet
+	return []cli.Flag{unique,
+		&cli.IntFlag{Name: "epochs", Destination: &p.epochs, Validator: atLeast(0),
+			Usage: "end the run after `N` passes, each over every object once; without --duration nothing else ends it"}}
+}
+
+// foreign says whether the objects are there already, and not warp's own.
+func (p *poolFlags) foreign() bool { return p.existing || p.fileList != "" }
+
+// how is the flag by which it knows them.
+func (p *poolFlags) how() string {
+	if p.fileList != "" {
+		return "--filelist"
+	}
+	return "--list-existing"
 }
 
 // pool checks the flags and makes the pool of them.
 func (p *poolFlags) pool(f *benchFlags) (bench.Pool, error) {
 	sizes, err := p.sizes()
-	switch {
-	case err != nil:
+	if err == nil {
+		err = p.check(f)
+	}
+	if err == nil {
+		err = p.checkEmbedded(f, sizes)
+	}
+	if err != nil {
 		return bench.Pool{}, err
+	}
+	pool := bench.Pool{
+		Objects: p.objects, Sizes: sizes, Versions: p.versions,
+		ListExisting: p.existing, ListFlat: p.flat, Prefix: f.names.listed(),
+		Unique: p.unique || p.epochs > 0, Epochs: p.epochs,
+	}
+	if p.foreign() {
+		pool.Client, pool.Clients = f.names.client, f.names.clients
+	}
+	f.ends.passes = p.epochs > 0
+	if p.fileList != "" {
+		if !p.objectsGiven() {
+			pool.Objects = 0
+		}
+		pool.Keys, err = readKeys(p.fileList)
+	}
+	return pool, err
+}
+
+func (p *poolFlags) check(f *benchFlags) error {
+	switch {
 	case p.flat && !p.existing:
-		return bench.Pool{}, usageError("--list-flat is of use with --list-existing only")
-	case p.existing && f.clearBucket:
-		return bench.Pool{}, usageError("--clear-bucket would delete what --list-existing is to list")
+		return usageError("--list-flat is of use with --list-existing only")
+	case p.foreign() && f.clearBucket:
+		return usageError("--clear-bucket would delete the objects that are to be used")
+	case p.fileList != "" && p.existing:
+		return usageError("--filelist and --list-existing both say which objects to use: leave out one of them")
+	case p.fileList != "" && f.names.listed() != "":
+		return usageError("--filelist has whole names: leave out --prefix and --subdir")
+	case p.fileList != "" && p.versions > 1:
+		return usageError("--filelist names objects and no versions: leave out --versions")
+	case p.epochs > 0 && p.uniqueGiven() && !p.unique:
+		return usageError("--epochs are passes over all objects, so --unique=false contradicts it")
 	case p.objects*max(p.versions, 1) > mostObjects:
-		return bench.Pool{}, usageError("--objects times --versions is more than %d", mostObjects)
-	case p.objects == 0 && !p.existing:
-		return bench.Pool{}, usageError("--objects=0 leaves nothing to work on")
-	case p.versions > 1 && f.target.host == embeddedHost:
-		return bench.Pool{}, usageError("the embedded store does not do --versions")
-	case f.target.host == embeddedHost && !p.existing && float64(p.objects)*sizes.Mean() > float64(f.target.embeddedMemory):
-		return bench.Pool{}, usageError("%d objects of %s do not fit into the embedded store (--embedded.memory=%s)",
+		return usageError("--objects times --versions is more than %d", mostObjects)
+	case p.objects == 0 && !p.foreign() && p.objectsGiven():
+		return usageError("--objects=0 leaves nothing to work on")
+	}
+	return nil
+}
+
+// checkEmbedded refuses what the embedded store could not hold or do.
+func (p *poolFlags) checkEmbedded(f *benchFlags, sizes generator.Sizes) error {
+	switch {
+	case f.target.host != embeddedHost:
+		return nil
+	case p.versions > 1:
+		return usageError("the embedded store does not do --versions")
+	case p.fileList != "":
+		return usageError("the embedded store begins empty, so --filelist names nothing in it")
+	case !p.existing && float64(p.objects)*sizes.Mean() > float64(f.target.embeddedMemory):
+		return usageError("%d objects of %s do not fit into the embedded store (--embedded.memory=%s)",
 			p.objects, p.size, formatSize(f.target.embeddedMemory)).tell("use fewer or smaller ones, such as --obj.size=64KiB")
 	}
-	return bench.Pool{
-		Objects: p.objects, Sizes: sizes, Versions: p.versions,
-		ListExisting: p.existing, ListFlat: p.flat, Prefix: f.prefix,
-	}, nil
+	return nil
+}
+
+// readKeys reads the names of objects, one in a line. A name that is there
+// twice counts once. Spaces are part of a name; empty lines are not.
+func readKeys(path string) ([]string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usageError("--filelist: %w", err)
+	}
+	var keys []string
+	seen := make(map[string]bool)
+	number := 0
+	for line := range strings.Lines(string(text)) {
+		number++
+		key := strings.TrimRight(line, "\r\n")
+		switch {
+		case key == "" || seen[key]:
+			continue
+		case strings.HasPrefix(key, ".warp/"):
+			return nil, usageError("--filelist: line %d of %s is a marker of warp, which no run may use", number, path)
+		case len(key) > 1024:
+			return nil, usageError("--filelist: line %d of %s has %d bytes, and no object has a name of more than 1024", number, path, len(key))
+		}
+		seen[key] = true
+		keys = append(keys, key)
+	}
+	if len(keys) == 0 {
+		return nil, usageError("--filelist: %s names no object", path)
+	}
+	return keys, nil
 }
 
 func (p *poolFlags) sizes() (generator.Sizes, error) {
@@ -91,6 +197,6 @@ func (p *poolFlags) sizes() (generator.Sizes, error) {
 
 // adjust tells the runner what the pool asks of the bucket.
 func (p *poolFlags) adjust(o *bench.Options) {
-	o.ReadOnly = p.existing
-	o.Versions = p.versions > 1 && !p.existing
+	o.ReadOnly = p.foreign()
+	o.Versions = p.versions > 1 && !p.foreign()
 }

@@ -17,7 +17,7 @@ func putCommand(env environment) *command {
 		rarely: []cli.Flag{
 			&cli.BoolFlag{Name: "post", Destination: &put.Post, Usage: "upload as a browser's form does (POST), in one request each"},
 		},
-		payload: true,
+		payload: true, writes: true,
 		op: func(*benchFlags) (op bench.Op, err error) {
 			put.Sizes, err = pool.sizes()
 			return &put, err

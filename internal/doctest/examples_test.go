@@ -143,7 +143,7 @@ func TestMakeDemo(t *testing.T) {
 		t.Error("README does not begin with make demo")
 	}
 	dir := t.TempDir()
-	for _, name := range []string{"Makefile", "go.mod", "go.sum", "main.go", "cli", "pkg"} {
+	for _, name := range []string{"Makefile", "go.mod", "go.sum", "main.go", "cli", "pkg", "internal"} {
 		from, err := filepath.Abs(filepath.Join(root, name))
 		if err != nil {
 			t.Fatal(err)

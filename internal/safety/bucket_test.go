@@ -170,7 +170,7 @@ const takenSeed = 4711
 
 // ownName is a name that a run of this seed would upload to.
 func ownName(prefix string, seed uint64) string {
-	return generator.NewNames(prefix+generator.RunPrefix(seed), seed, false).Key(0, 0)
+	return generator.NewNames(prefix+generator.RunPrefix(seed), seed, generator.Layout{}).Key(0, 0)
 }
 
 // hostileMarkers are objects under .warp/ that are not warp's markers, however much they look like it: what another

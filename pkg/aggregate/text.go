@@ -58,6 +58,9 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	if r.Unsent > 0 {
 		p.line("\n%d requests were due but not sent when the run ended.", r.Unsent)
 	}
+	if r.End == "completed" && r.EndReason != "" {
+		p.line("\nThe run ended because %s.", r.EndReason)
+	}
 	p.load(r)
 	for i, s := range r.Warnings {
 		if i == 0 {

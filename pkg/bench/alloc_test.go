@@ -97,7 +97,7 @@ func testWorker(t testing.TB, addr string) *Worker {
 	run.chunkLimit = 1 << 20
 	col := startCollector([]Sink{nowhere{}}, run.abort)
 	t.Cleanup(func() { col.close(); run.cancel() })
-	env := &Env{Client: client, Bucket: "bucket", Names: generator.NewNames("warp-1/", 1, false)}
+	env := &Env{Client: client, Bucket: "bucket", Names: generator.NewNames("warp-1/", 1, generator.Layout{})}
 	return &Worker{Env: env, run: run, Rand: generator.Rand(1, "worker", 0), body: payload.NewReader(), tape: col.newTape()}
 }
 

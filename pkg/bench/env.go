@@ -48,7 +48,7 @@ func (e *Env) Spread(ctx context.Context, n int, do func(ctx context.Context, w 
 	})
 }
 
-// prepareAttempts bounds how often prepare repeats an upload: the run needs
+// prepareAttempts bounds how often prepare repeats a request: the run needs
 // its objects, but a store that keeps failing is not worth waiting for.
 const prepareAttempts = 8
 

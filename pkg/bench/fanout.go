@@ -28,7 +28,8 @@ func (f *FanOut) Prepare(ctx context.Context, e *Env) error {
 
 // Do makes one request.
 func (f *FanOut) Do(ctx context.Context, w *Worker) error {
-	return f.send(ctx, w, w.nextKeys(f.Copies), f.Sizes.Next(w.Rand))
+	size := f.Sizes.Next(w.Rand)
+	return w.Spend(f.Copies, size, func(n int) error { return f.send(ctx, w, w.nextKeys(n), size) })
 }
 
 // send measures one fan-out. Its row counts what the store writes, not what is

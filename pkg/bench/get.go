@@ -15,7 +15,10 @@ type Get struct {
 
 // Do downloads one object.
 func (g *Get) Do(ctx context.Context, w *Worker) error {
-	obj := g.pick(w)
+	obj, err := g.pick(w)
+	if err != nil {
+		return err
+	}
 	get := s3.Get{Ref: obj.Ref}
 	if g.Range && obj.Size > 0 {
 		get.Offset, get.Length = g.part(w, obj.Size)

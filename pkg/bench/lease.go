@@ -25,6 +25,10 @@ type marker struct {
 	Benchmark string  `json:"benchmark"`
 	Prefix    string  `json:"prefix"`
 	NoPrefix  bool    `json:"noprefix,omitempty"`
+	Shards    int     `json:"shards,omitempty"`
+	Random    bool    `json:"random,omitempty"`
+	Client    int     `json:"client,omitempty"`
+	Clients   int     `json:"clients,omitempty"` // that share the seed; 0 = the run is the only one
 	Seed      uint64  `json:"seed,string"`
 	LeaseS    float64 `json:"lease_s"` // alive for this long after the marker was last written
 	Keep      bool    `json:"keep,omitempty"`
@@ -41,13 +45,19 @@ type marker struct {
 func (m *marker) key() string { return markerPrefix + m.Run + ".json" }
 
 func (m *marker) names() *generator.Names {
-	return generator.NewNames(m.Prefix, m.Seed, m.NoPrefix)
+	return generator.NewNames(m.Prefix, m.Seed, generator.Layout{NoPrefix: m.NoPrefix, Shards: m.Shards, Random: m.Random})
 }
 
 // valid says whether the content of the object at key can be a marker of ours.
 func (m *marker) valid(key string) bool {
 	return m.Run != "" && m.key() == key && m.LeaseS > 0 &&
-		strings.HasSuffix(m.Prefix, generator.RunPrefix(m.Seed))
+		strings.HasSuffix(m.Prefix, generator.ClientPrefix(m.Seed, m.Client, m.Clients))
+}
+
+// overlaps says whether names of the one can lie below the prefix of the other. Clients of one seed lie side by
+// side, but below a run of that seed which is no client.
+func (m *marker) overlaps(o *marker) bool {
+	return strings.HasPrefix(m.Prefix, o.Prefix) || strings.HasPrefix(o.Prefix, m.Prefix)
 }
 
 // kept says whether the marker's objects are to stay for good.
@@ -85,7 +95,9 @@ type lease struct {
 func (r *Runner) takeLease(ctx context.Context, prefix string) error {
 	o := &r.Options
 	l := &lease{client: r.Client, bucket: o.Bucket, marker: marker{
-		Warp: o.Warp, Run: o.RunID, Benchmark: o.Benchmark, Prefix: prefix, NoPrefix: o.NoPrefix,
+		Warp: o.Warp, Run: o.RunID, Benchmark: o.Benchmark, Prefix: prefix,
+		NoPrefix: o.Layout.NoPrefix, Shards: o.Layout.Shards, Random: o.Layout.Random,
+		Client: o.Client, Clients: o.Clients,
 		Seed: o.Seed, LeaseS: o.Lease.Seconds(), Keep: o.KeepData || o.NoClear,
 	}}
 	r.lease = l // a write that fails may have arrived, so Cleanup has to know
@@ -120,7 +132,7 @@ func (r *Runner) takeLease(ctx context.Context, prefix string) error {
 
 // refuseSameNames ends a run that would write over the objects of another.
 func (r *Runner) refuseSameNames(m *foundMarker) error {
-	if m.Prefix != r.lease.marker.Prefix {
+	if !m.overlaps(&r.lease.marker) {
 		return nil
 	}
 	switch {
@@ -143,7 +155,7 @@ func (r *Runner) bury(ctx context.Context, m *foundMarker, others []foundMarker,
 	}
 	r.Progress.Warn(fmt.Sprintf("run %s ended without cleaning up; removing what it left", m.Run))
 	err := r.removeRun(ctx, &m.marker, others, now)
-	if err != nil && (ctx.Err() != nil || m.Prefix == r.lease.marker.Prefix) {
+	if err != nil && (ctx.Err() != nil || m.overlaps(&r.lease.marker)) {
 		return fmt.Errorf("remove what run %s left: %w", m.Run, err)
 	}
 	if err != nil { // in nobody's way: the next run tries again

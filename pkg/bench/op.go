@@ -21,6 +21,13 @@ type Op interface {
 // ErrDone is returned by Do when nothing is left to do. It ends the run well.
 var ErrDone = errors.New("nothing left to do")
 
+// A done is ErrDone with a reason, which the report repeats.
+type done string
+
+func (d done) Error() string { return string(d) }
+
+func (d done) Is(target error) bool { return target == ErrDone }
+
 // A Sink takes batches of records, from one goroutine.
 type Sink interface {
 	Write([]oplog.Record) error

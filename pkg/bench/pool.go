@@ -17,16 +17,29 @@ type Pool struct {
 	ListExisting bool // use objects that are there
 	ListFlat     bool // without descending into prefixes
 	Prefix       string
+	Keys         []string // of objects that are there, instead of a listing
+	// Of Clients that share a seed, each works on a part of what is there.
+	Client, Clients int
+	Unique          bool // all objects equally often: one pass in random order after the other
+	Epochs          int  // ends the run after that many passes; 0 = does not
 
 	objects []s3.Object
+	order   *order
 }
 
 // Prepare fills the pool.
 func (p *Pool) Prepare(ctx context.Context, e *Env) error {
-	if p.ListExisting {
-		return p.list(ctx, e)
+	var err error
+	switch {
+	case p.Keys != nil:
+		err = p.look(ctx, e)
+	case p.ListExisting:
+		err = p.list(ctx, e)
+	default:
+		err = p.upload(ctx, e)
 	}
-	return p.upload(ctx, e)
+	p.order = &order{seed: e.Seed, stream: e.Stream, objects: len(p.objects), epochs: p.Epochs}
+	return err
 }
 
 func (p *Pool) upload(ctx context.Context, e *Env) error {
@@ -55,7 +68,7 @@ func (p *Pool) upload(ctx context.Context, e *Env) error {
 // plannedSizes draws all sizes from one stream, so that they depend on the
 // seed alone.
 func (p *Pool) plannedSizes(e *Env) []int64 {
-	r := generator.Rand(e.Seed, "sizes", 0)
+	r := generator.Rand(e.Seed, "sizes", e.Stream)
 	sizes := make([]int64, p.Objects)
 	for i := range sizes {
 		sizes[i] = p.Sizes.Next(r)
@@ -70,7 +83,7 @@ func (p *Pool) list(ctx context.Context, e *Env) error {
 	var perKey map[string]int
 	begin := func() { p.objects, perKey = nil, make(map[string]int) }
 	err := e.Client.List(ctx, l, begin, func(o s3.Object) bool {
-		if o.IsPrefix || o.DeleteMarker || isMarker(o.Key) {
+		if o.IsPrefix || o.DeleteMarker || isMarker(o.Key) || !p.mine(o.Key) {
 			return true
 		}
 		if p.Versions > 1 {
@@ -85,14 +98,62 @@ func (p *Pool) list(ctx context.Context, e *Env) error {
 	if err != nil {
 		return fmt.Errorf("prepare: list bucket %s: %w", e.Bucket, err)
 	}
+	if len(p.objects) == 0 && p.Clients > 0 {
+		return fmt.Errorf("prepare: of the objects under prefix %q of bucket %s none is client %d's: use fewer clients", p.Prefix, e.Bucket, p.Client)
+	}
 	if len(p.objects) == 0 {
 		return fmt.Errorf("prepare: bucket %s has no objects under prefix %q to work on", e.Bucket, p.Prefix)
 	}
 	return nil
 }
 
-// pick chooses any object.
-func (p *Pool) pick(w *Worker) *s3.Object { return &p.objects[w.Rand.IntN(len(p.objects))] }
+// pick chooses the object of the next request. After the last pass it
+// returns ErrDone.
+func (p *Pool) pick(w *Worker) (*s3.Object, error) {
+	if !p.Unique {
+		return &p.objects[w.Rand.IntN(len(p.objects))], nil
+	}
+	i, ok := p.order.next()
+	if !ok {
+		return nil, done(fmt.Sprintf("all %d passes of --epochs over %d objects were made", p.Epochs, len(p.objects)))
+	}
+	return &p.objects[i], nil
+}
+
+// mine says whether an object that is there is this client's share. It follows
+// from the name alone, so that shares stay apart while others already delete.
+func (p *Pool) mine(key string) bool {
+	return p.Clients == 0 || generator.PayloadID(key)%uint64(p.Clients) == uint64(p.Client)
+}
+
+// look asks for the objects that Keys names, as a listing would have found them.
+func (p *Pool) look(ctx context.Context, e *Env) error {
+	var keys []string
+	for _, key := range p.Keys {
+		if p.mine(key) && (p.Objects == 0 || len(keys) < p.Objects) {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return fmt.Errorf("prepare: none of the names is client %d's: use fewer clients", p.Client)
+	}
+	e.Progress.Begin("Preparing: looking for the objects", int64(len(keys)))
+	defer e.Progress.End()
+	e.Silently(true)
+	defer e.Silently(false)
+	p.objects = make([]s3.Object, len(keys))
+	return e.Spread(ctx, len(keys), func(ctx context.Context, w *Worker, i int) error {
+		ref := s3.Ref{Bucket: e.Bucket, Key: keys[i]}
+		e.Progress.Add(1)
+		return w.must(ctx, "look for "+keys[i], func() error {
+			return w.Measure(ctx, "STAT", keys[i], func(ctx context.Context, r *Request) (err error) {
+				p.objects[i], err = r.Stat(ctx, ref, r.Trace)
+				p.objects[i].Ref = ref // of no certain version, as from a listing
+				return err
+			})
+		})
+	})
+}
 
 // checkObject compares what an answer says of an object with what is known of
 // it from its upload or listing.

@@ -12,7 +12,7 @@ import (
 // Nobody may read what another is deleting, nothing may be lost.
 func TestSharedPoolUnderConcurrency(t *testing.T) {
 	t.Parallel()
-	names := generator.NewNames("p/", 1, false)
+	names := generator.NewNames("p/", 1, generator.Layout{})
 	pool := sharedPool{names: names}
 	key := func(e *entry) string { return pool.object(e).Key }
 	var mu sync.Mutex
@@ -103,7 +103,7 @@ func TestErrorLimit(t *testing.T) {
 
 func TestEntriesKeepWhatIsKnown(t *testing.T) {
 	t.Parallel()
-	names := generator.NewNames("p/", 1, false)
+	names := generator.NewNames("p/", 1, generator.Layout{})
 	for _, etag := range []string{"", "0123456789abcdef0123456789abcdef", "0123456789ABCDEF0123456789ABCDEF",
 		"0123456789abcdef0123456789abcdef-3", "00000000000000000000000000000000", "odd", "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz"} {
 		pool := sharedPool{names: names, bucket: "b"}

@@ -33,7 +33,7 @@ func (p *Put) Prepare(ctx context.Context, e *Env) error {
 func (p *Put) Do(ctx context.Context, w *Worker) error {
 	key, size := w.NextKey(), p.Sizes.Next(w.Rand)
 	if p.Post {
-		return w.post(ctx, key, size)
+		return w.Spend(1, size, func(int) error { return w.post(ctx, key, size) })
 	}
 	_, err := w.Upload(ctx, key, size)
 	return err

@@ -31,6 +31,7 @@ type run struct {
 
 	pacer      *pacer // nil in a closed loop
 	deadline   time.Time
+	budget     *budget // nil where there is none, and while preparing
 	meter      *loadMeter
 	load       *oplog.Load
 	unsent     int64
@@ -42,6 +43,7 @@ type run struct {
 
 	mu    sync.Mutex
 	fatal error
+	why   done // nothing was left to do; "" = nobody said why
 }
 
 func newRun(ctx context.Context, o *Options, store *s3.Client) *run {
@@ -91,6 +93,9 @@ func (u *run) countRequest(err error) {
 func (u *run) begin() (err error) {
 	u.meter = startLoadMeter(u.store, u.links)
 	now := time.Now()
+	if u.opts.MaxObjects > 0 || u.opts.TotalSize > 0 {
+		u.budget = &budget{objects: u.opts.MaxObjects, bytes: u.opts.TotalSize}
+	}
 	if u.opts.Duration > 0 {
 		u.deadline = now.Add(u.opts.Duration)
 	}
@@ -111,7 +116,7 @@ func (u *run) end() {
 // steps has w do one step after the other. Requests on the wire when the time
 // is over may finish, for as long as Drain allows.
 func (u *run) steps(w *Worker, op Op) error {
-	for !u.stopped() {
+	for !u.stopped() && !u.budget.spent() {
 		if u.pacer != nil {
 			due, ok := u.pacer.next(u.pacing)
 			if !ok {
@@ -122,7 +127,10 @@ func (u *run) steps(w *Worker, op Op) error {
 			return nil
 		}
 		if err := op.Do(u.requests, w); errors.Is(err, ErrDone) {
-			u.stopPacing() // nobody need wait for an arrival only to find that out
+			if u.budget == nil { // which says itself when nothing can be given back any more
+				u.stopPacing() // nobody need wait for an arrival only to find that out
+			}
+			u.noteDone(err)
 			return err
 		}
 		if w.refused {
@@ -133,6 +141,30 @@ func (u *run) steps(w *Worker, op Op) error {
 		}
 	}
 	return nil
+}
+
+// noteDone keeps why nothing is left to do.
+func (u *run) noteDone(err error) {
+	var why done
+	if errors.As(err, &why) {
+		u.mu.Lock()
+		u.why = why
+		u.mu.Unlock()
+	}
+}
+
+// reason is what made a run end that has more than one reason to.
+func (u *run) reason() string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	spent := u.budget.reason()
+	switch {
+	case u.why != "":
+		return string(u.why)
+	case spent == "" && u.budget != nil && !u.deadline.IsZero():
+		return fmt.Sprintf("the time of --duration was over with %s", u.budget.written())
+	}
+	return spent
 }
 
 // refusedPause is short, since the next request may go to a host that lives.
@@ -166,6 +198,8 @@ func (u *run) outcome(col *collector, err error) *Outcome {
 		t.End = "interrupted"
 	case o.Fatal != nil:
 		t.End, t.Reason = "aborted", o.Fatal.Error()
+	default:
+		t.Reason = u.reason()
 	}
 	if n := u.cutOff.Load(); n > 0 && o.Fatal == nil {
 		o.Unanswered = n

@@ -13,36 +13,50 @@ import (
 
 // Options are what all benchmarks have in common.
 type Options struct {
-	Benchmark   string // command name
-	Warp        string // version
-	RunID       string
-	ClientID    string
-	Bucket      string
-	Prefix      string // in front of the run's own prefix
-	NoPrefix    bool   // all threads share the run's prefix
-	Seed        uint64
-	Concurrency int
-	Duration    time.Duration
-	Rate        float64 // requests/s of an open loop; 0 = closed loop
-	Retries     int
-	MaxErrors   ErrorLimit
-	Payload     generator.PayloadOptions
-	ReadOnly    bool // objects are the bucket's own: write nothing, not even a marker
-	Versions    bool // the operation needs a versioned bucket
-	KeepData    bool // leave this run's objects
-	NoClear     bool // leave this run's and all earlier runs' objects
-	ClearBucket bool // empty the bucket first; the caller has checked --destroy
-	Lease       time.Duration
-	Drain       time.Duration // how long requests may take to finish after the end
+	Benchmark string // command name
+	Warp      string // version
+	RunID     string
+	ClientID  string
+	Bucket    string
+	Prefix    string // in front of the run's own prefix
+	Layout    generator.Layout
+	Seed      uint64
+	// Clients is how many clients were started by hand with this seed, and Client which of them this is, from 0.
+	// Their names and random choices have nothing in common. 0 = this run is the only one.
+	Client, Clients int
+	Concurrency     int
+	Duration        time.Duration
+	MaxObjects      int64   // ends the run once so many objects are written; 0 = does not
+	TotalSize       int64   // the same in bytes
+	Rate            float64 // requests/s of an open loop; 0 = closed loop
+	Retries         int
+	MaxErrors       ErrorLimit
+	Payload         generator.PayloadOptions
+	ReadOnly        bool // objects are the bucket's own: write nothing, not even a marker
+	Versions        bool // the operation needs a versioned bucket
+	KeepData        bool // leave this run's objects
+	NoClear         bool // leave this run's and all earlier runs' objects
+	ClearBucket     bool // empty the bucket first; the caller has checked --destroy
+	Lease           time.Duration
+	Drain           time.Duration // how long requests may take to finish after the end
 	// Redact takes secrets out of what a store says; nil = nothing to take out.
 	Redact func(string) string
 }
+
+// MaxThreads is as many workers as a client may have; readers of the op log
+// tell no more apart.
+const MaxThreads = 1 << 16
+
+// stream is the number of a worker's random numbers among those of all
+// clients of the seed.
+func (o *Options) stream(worker int) int { return o.Client*MaxThreads + worker }
 
 // An Env is what operations work with.
 type Env struct {
 	Client      *s3.Client
 	Bucket      string
 	Seed        uint64
+	Stream      int // of the seed's random numbers: clients that share a seed must not draw the same
 	Concurrency int
 	Names       *generator.Names
 	Progress    Progress
@@ -82,10 +96,10 @@ func (r *Runner) Open(ctx context.Context) error {
 		r.Progress = Silent{}
 	}
 	o := &r.Options
-	prefix := joinPrefix(o.Prefix, generator.RunPrefix(o.Seed))
+	prefix := joinPrefix(o.Prefix, generator.ClientPrefix(o.Seed, o.Client, o.Clients))
 	r.env = &Env{
-		Client: r.Client, Bucket: o.Bucket, Seed: o.Seed, Concurrency: o.Concurrency,
-		Names:    generator.NewNames(prefix, o.Seed, o.NoPrefix),
+		Client: r.Client, Bucket: o.Bucket, Seed: o.Seed, Stream: o.stream(0), Concurrency: o.Concurrency,
+		Names:    generator.NewNames(prefix, o.Seed, o.Layout),
 		Progress: r.Progress,
 	}
 	made, err := r.openBucket(ctx)
@@ -207,7 +221,7 @@ func (r *Runner) makeWorkers(run *run, col *collector) error {
 	for i := range r.Options.Concurrency {
 		r.env.workers = append(r.env.workers, &Worker{
 			ID: i, Env: r.env, run: run,
-			Rand: generator.Rand(r.Options.Seed, "worker", i),
+			Rand: generator.Rand(r.Options.Seed, "worker", r.Options.stream(i)),
 			body: payload.NewReader(),
 			tape: col.newTape(),
 		})

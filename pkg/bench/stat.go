@@ -10,7 +10,13 @@ import (
 type Stat struct{ Pool }
 
 // Do asks for one object.
-func (s *Stat) Do(ctx context.Context, w *Worker) error { return w.stat(ctx, s.pick(w)) }
+func (s *Stat) Do(ctx context.Context, w *Worker) error {
+	obj, err := s.pick(w)
+	if err != nil {
+		return err
+	}
+	return w.stat(ctx, obj)
+}
 
 // stat measures one HEAD and checks what it says.
 func (w *Worker) stat(ctx context.Context, obj *s3.Object) error {

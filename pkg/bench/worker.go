@@ -151,7 +151,16 @@ func (w *Worker) NextKey() string {
 const namesAtOnce = 4 << 10
 
 // Upload puts one object of the given size under key and measures it as PUT.
-func (w *Worker) Upload(ctx context.Context, key string, size int64) (s3.Object, error) {
+// It returns ErrDone where the run may write no more.
+func (w *Worker) Upload(ctx context.Context, key string, size int64) (obj s3.Object, err error) {
+	err = w.Spend(1, size, func(int) error {
+		obj, err = w.upload(ctx, key, size)
+		return err
+	})
+	return obj, err
+}
+
+func (w *Worker) upload(ctx context.Context, key string, size int64) (s3.Object, error) {
 	var obj s3.Object
 	err := w.Measure(ctx, "PUT", key, func(ctx context.Context, r *Request) error {
 		w.body.Reset(generator.PayloadID(key), size)

@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"math/bits"
 	"strconv"
 	"strings"
 )
@@ -14,6 +15,11 @@ const (
 	codeLen  = codeBits / 5
 	halfBits = codeBits / 2
 	suffix   = ".rnd"
+
+	// Of a name at random: 32 characters in all.
+	numberLen    = 13 // 64 bits
+	longCheckLen = 11
+	shardLen     = 5
 )
 
 // RunPrefix is the prefix of all objects under a seed, such as "warp-1c3kq0x5wz8hm/". The seed's 64 bits go through
@@ -22,23 +28,44 @@ func RunPrefix(seed uint64) string {
 	return "warp-" + string(appendBase32(nil, mix(seed^golden), 13)) + "/"
 }
 
+// ClientPrefix is the prefix of one of several clients that were started with one seed, such as
+// "warp-1c3kq0x5wz8hm/c3/". With no number of clients it is RunPrefix.
+func ClientPrefix(seed uint64, client, clients int) string {
+	if clients == 0 {
+		return RunPrefix(seed)
+	}
+	return RunPrefix(seed) + "c" + strconv.Itoa(client) + "/"
+}
+
+// A Layout says how names lie below their prefix.
+type Layout struct {
+	NoPrefix bool // all threads directly under the prefix instead of a directory for each
+	Shards   int  // spread over that many directories, which the threads share; 0 = not
+	Random   bool // names of 32 characters in no order, instead of counted ones
+}
+
+// MaxShards is as many directories as Layout.Shards can ask for: their names have five digits.
+const MaxShards = 100_000
+
 // Names makes the names of objects, and knows them again:
 //
-//	<prefix><thread>/<n>.<check>.rnd     n counts the objects of a thread
-//	<prefix><n>.<thread><check>.rnd      with all threads directly under the prefix
+//	<prefix><thread>/<n>.<check>.rnd           n counts the objects of a thread
+//	<prefix><n>.<thread><check>.rnd            with all threads directly under the prefix
+//	<prefix><shard>/<n>.<thread><check>.rnd    with shards, of which a thread takes one after the other
+//	…/<n'><thread><check>                      at random: n' looks like noise, and check is longer
 //
 // thread is a code that only the seed can tell apart from noise, so that threads spread over the key space of a
 // store instead of next to each other; check is a hash of seed, thread and n. A name of somebody else would have to
 // have 48 bits right by chance to be mistaken for one of these.
 type Names struct {
-	prefix   string
-	key      uint64
-	noPrefix bool
+	prefix string
+	key    uint64
+	layout Layout
 }
 
 // NewNames makes names that start with prefix (usually the user's, and then RunPrefix).
-func NewNames(prefix string, seed uint64, noPrefix bool) *Names {
-	return &Names{prefix: prefix, key: derive(seed, "names", 0), noPrefix: noPrefix}
+func NewNames(prefix string, seed uint64, layout Layout) *Names {
+	return &Names{prefix: prefix, key: derive(seed, "names", 0), layout: layout}
 }
 
 // Key is the name of object n of a thread.
@@ -49,25 +76,41 @@ func (g *Names) Key(thread uint32, n uint64) string {
 
 // AppendKey appends the name of object n of a thread.
 func (g *Names) AppendKey(dst []byte, thread uint32, n uint64) []byte {
-	if !g.noPrefix {
-		dst = g.AppendThreadPrefix(dst, thread)
-		dst = append(strconv.AppendUint(dst, n, 10), '.')
-	} else {
-		dst = append(dst, g.prefix...)
-		dst = append(strconv.AppendUint(dst, n, 10), '.')
+	dst = g.AppendThreadPrefix(dst, thread)
+	if g.layout.Shards > 0 {
+		dst = append(appendDecimal(dst, g.shard(thread, n), shardLen), '/')
+	}
+	if g.layout.Random {
+		dst = appendBase32(dst, mix(n^g.threadKey(thread)), numberLen)
+		dst = appendBase32(dst, g.encode(uint64(thread)), codeLen)
+		return appendBase32(dst, g.check(thread, n, 5*longCheckLen), longCheckLen)
+	}
+	dst = append(strconv.AppendUint(dst, n, 10), '.')
+	if !g.threadsApart() {
 		dst = appendBase32(dst, g.encode(uint64(thread)), codeLen)
 	}
-	return append(appendBase32(dst, g.check(thread, n), codeLen), suffix...)
+	return append(appendBase32(dst, g.check(thread, n, codeBits), codeLen), suffix...)
 }
 
 // AppendThreadPrefix appends what the names of a thread's objects start with, which is what a listing of one
 // thread's objects asks for. With all threads directly under the prefix that is the prefix.
 func (g *Names) AppendThreadPrefix(dst []byte, thread uint32) []byte {
 	dst = append(dst, g.prefix...)
-	if g.noPrefix {
+	if !g.threadsApart() {
 		return dst
 	}
 	return append(appendBase32(dst, g.encode(uint64(thread)), codeLen), '/')
+}
+
+// threadsApart says whether each thread has a directory of its own.
+func (g *Names) threadsApart() bool { return !g.layout.NoPrefix && g.layout.Shards == 0 }
+
+// shard is the directory of an object. Threads begin at places that are spread evenly however many they are, so
+// that few objects of many threads fill all directories alike.
+func (g *Names) shard(thread uint32, n uint64) uint64 {
+	shards := uint64(g.layout.Shards)
+	start, _ := bits.Mul64(uint64(thread)*golden, shards)
+	return (start + n%shards) % shards
 }
 
 // Owns tells whether Key can have made this name: it reads thread and n back, and makes the name again.
@@ -83,33 +126,50 @@ func (g *Names) Parse(key string) (thread uint32, n uint64, ok bool) {
 		return 0, 0, false
 	}
 	code, number := g.split(rest)
-	threadBits, ok := parseBase32(code)
-	if !ok {
-		return 0, 0, false
-	}
+	threadBits, ok := parseBase32(code, codeLen)
 	decoded := g.decode(threadBits)
-	n, err := strconv.ParseUint(number, 10, 64)
-	if err != nil || decoded>>32 != 0 {
+	if !ok || decoded>>32 != 0 {
 		return 0, 0, false
 	}
 	thread = uint32(decoded)
+	if n, ok = g.number(number, thread); !ok {
+		return 0, 0, false
+	}
 	var buf [128]byte
 	return thread, n, string(g.AppendKey(buf[:0], thread, n)) == key
 }
 
-// split finds thread code and number in what follows the prefix; either is empty if it is not there.
-func (g *Names) split(rest string) (code, number string) {
-	if !g.noPrefix {
-		code, rest, _ = strings.Cut(rest, "/")
-		number, _, _ = strings.Cut(rest, ".")
-		return code, number
+// number reads n back from its place in a name.
+func (g *Names) number(s string, thread uint32) (n uint64, ok bool) {
+	if g.layout.Random {
+		v, ok := parseBase32(s, numberLen)
+		return unmix(v) ^ g.threadKey(thread), ok
 	}
-	number, rest, _ = strings.Cut(rest, ".")
-	return rest[:min(codeLen, len(rest))], number
+	n, err := strconv.ParseUint(s, 10, 64)
+	return n, err == nil
 }
 
-func (g *Names) check(thread uint32, n uint64) uint64 {
-	return mix(mix(g.key+golden*(uint64(thread)+1))^n) >> (64 - codeBits)
+// split finds thread code and number in what follows the prefix; either is empty if it is not there.
+func (g *Names) split(rest string) (code, number string) {
+	directory, name, nested := strings.Cut(rest, "/")
+	if !nested {
+		directory, name = "", rest
+	}
+	switch {
+	case g.layout.Random && len(name) == numberLen+codeLen+longCheckLen:
+		return name[numberLen : numberLen+codeLen], name[:numberLen]
+	case g.threadsApart():
+		number, _, _ = strings.Cut(name, ".")
+		return directory, number
+	}
+	number, name, _ = strings.Cut(name, ".")
+	return name[:min(codeLen, len(name))], number
+}
+
+func (g *Names) threadKey(thread uint32) uint64 { return g.key + golden*(uint64(thread)+1) }
+
+func (g *Names) check(thread uint32, n uint64, width int) uint64 {
+	return mix(mix(g.threadKey(thread))^n) >> (64 - width)
 }
 
 // encode is a bijection on 40 bits that depends on the seed: a Feistel network of four rounds, so that decode can
@@ -142,8 +202,21 @@ func appendBase32(dst []byte, v uint64, chars int) []byte {
 	return dst
 }
 
-func parseBase32(s string) (uint64, bool) {
-	if len(s) != codeLen {
+// appendDecimal appends v with leading zeros.
+func appendDecimal(dst []byte, v uint64, digits int) []byte {
+	at := len(dst) + digits
+	for range digits {
+		dst = append(dst, '0')
+	}
+	for ; v > 0; v /= 10 {
+		at--
+		dst[at] = byte('0' + v%10)
+	}
+	return dst
+}
+
+func parseBase32(s string, chars int) (uint64, bool) {
+	if len(s) != chars {
 		return 0, false
 	}
 	var v uint64

@@ -26,6 +26,15 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
+// unmix undoes mix.
+func unmix(x uint64) uint64 {
+	x ^= x>>31 ^ x>>62
+	x *= 0x319642b2d24d8ec3
+	x ^= x>>27 ^ x>>54
+	x *= 0x96de1b173f119089
+	return x ^ x>>30 ^ x>>60
+}
+
 // derive hashes seed, purpose and index to the start of an independent stream.
 func derive(seed uint64, purpose string, index uint64) uint64 {
 	return mix(mix(mix(seed+golden)^hashString(purpose)) + golden*(index+1))

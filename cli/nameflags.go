@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/bench"
+	"warp/pkg/generator"
+)
+
+// nameFlags say what the names of a run's objects look like.
+type nameFlags struct {
+	prefix, subdir   string
+	noPrefix, random bool
+	shards           int
+	client, clients  int
+
+	clientFlag *cli.IntFlag
+}
+
+func (n *nameFlags) flags() []cli.Flag {
+	n.clientFlag = &cli.IntFlag{Name: "client-id", Destination: &n.client, Hidden: true, Validator: atLeast(0),
+		Usage: "with --client-count and --seed: `ID` of this client, from 0; names and choices of clients have nothing in common"}
+	return []cli.Flag{
+		&cli.StringFlag{Name: "prefix", Destination: &n.prefix, Usage: "put `PREFIX` in front of all object names"},
+		&cli.BoolFlag{Name: "noprefix", Destination: &n.noPrefix, Usage: "one prefix for all threads instead of one each"},
+		&cli.StringFlag{Name: "subdir", Destination: &n.subdir, Hidden: true, Usage: "virtual `DIR` of all objects, below --prefix; listings of what exists stay in it"},
+		&cli.IntFlag{Name: "putshards", Destination: &n.shards, Hidden: true, Validator: shardsValid,
+			Usage: "spread objects evenly over `N` directories that all threads share, instead of one for each thread"},
+		&cli.BoolFlag{Name: "randomname", Destination: &n.random, Hidden: true, Usage: "object names of 32 characters in no order; they follow from --seed all the same"},
+		n.clientFlag,
+		&cli.IntFlag{Name: "client-count", Destination: &n.clients, Hidden: true, Validator: clientsValid,
+			Usage: "`N` clients are started by hand with the same --seed, each with its own --client-id"},
+	}
+}
+
+func shardsValid(n int) error {
+	if n < 0 || n > generator.MaxShards {
+		return wrong("%d is not between 0 and %d", n, generator.MaxShards)
+	}
+	return nil
+}
+
+// maxClients keeps numbers of clients times threads small.
+const maxClients = 10_000
+
+func clientsValid(n int) error {
+	if n < 1 || n > maxClients {
+		return wrong("%d is not between 1 and %d", n, maxClients)
+	}
+	return nil
+}
+
+func (n *nameFlags) check(seed string) error {
+	directory := strings.TrimSuffix(n.subdir, "/")
+	odd := func(part string) bool { return part == "" || part == "." || part == ".." }
+	switch {
+	case n.subdir != "" && slices.ContainsFunc(strings.Split(directory, "/"), odd):
+		return usageError("--subdir=%s has an empty part or one of dots, which stores refuse", n.subdir).tell("write it like a/b")
+	case strings.HasPrefix(n.above()+"/", ".warp/"):
+		return usageError("--prefix and --subdir: .warp/ is where warp keeps its markers")
+	case n.clientFlag.IsSet() && n.clients == 0:
+		return usageError("--client-id needs --client-count").tell("say how many clients there are")
+	case n.clients > 0 && !n.clientFlag.IsSet():
+		return usageError("--client-count needs --client-id").tell("give each client its own, from 0 to %d", n.clients-1)
+	case n.clients > 0 && n.client >= n.clients:
+		return usageError("--client-id=%d is not below --client-count=%d", n.client, n.clients).tell("ids begin at 0")
+	case n.clients > 0 && seed == "":
+		return usageError("--client-count needs --seed").tell("give all clients the same one")
+	}
+	return nil
+}
+
+// above is what stands in front of the run's own prefix, without the last "/".
+func (n *nameFlags) above() string {
+	directory := strings.TrimSuffix(n.subdir, "/")
+	if n.prefix == "" || n.subdir == "" {
+		return n.prefix + directory
+	}
+	return strings.TrimSuffix(n.prefix, "/") + "/" + directory
+}
+
+// listed is the prefix of existing objects: --prefix as it is written, and
+// what lies in --subdir.
+func (n *nameFlags) listed() string {
+	if n.subdir == "" {
+		return n.prefix
+	}
+	return n.above() + "/"
+}
+
+// clientName is what logs and reports call this client. The random part tells
+// runs apart that were given the same numbers.
+func (n *nameFlags) clientName(random string) string {
+	if n.clients == 0 {
+		return random
+	}
+	return "c" + strconv.Itoa(n.client) + "-" + random
+}
+
+func (n *nameFlags) apply(o *bench.Options) {
+	o.Prefix = n.above()
+	o.Layout = generator.Layout{NoPrefix: n.noPrefix, Shards: n.shards, Random: n.random}
+	o.Client, o.Clients = n.client, n.clients
+}

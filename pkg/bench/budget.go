@@ -1,0 +1,102 @@
+package bench
+
+import (
+	"fmt"
+	"sync"
+)
+
+// A budget is how much a run may write. What is about to be written is claimed
+// first, so that not one object too many is on its way, however many workers
+// there are; what failed is given back, and another object takes its place.
+type budget struct {
+	objects, bytes int64 // limits; 0 = none
+
+	mu             sync.Mutex
+	claimed, wrote amount
+}
+
+type amount struct{ objects, bytes int64 }
+
+// reaches says whether a is as much as the budget allows. The last object may
+// take the bytes past their limit: the run ends with the one that reaches it.
+func (b *budget) reaches(a amount) bool {
+	return b.objects > 0 && a.objects >= b.objects || b.bytes > 0 && a.bytes >= b.bytes
+}
+
+// claim says how many of n objects of that size may be written; settle must
+// follow if it is any.
+func (b *budget) claim(n int, size int64) (granted int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for granted < n && !b.reaches(b.claimed) {
+		b.claimed.objects++
+		b.claimed.bytes += size
+		granted++
+	}
+	return granted
+}
+
+// settle ends a claim. It reports whether the budget is used up for good.
+func (b *budget) settle(n int, size int64, written bool) (done bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if written {
+		b.wrote.objects += int64(n)
+		b.wrote.bytes += int64(n) * size
+	} else {
+		b.claimed.objects -= int64(n)
+		b.claimed.bytes -= int64(n) * size
+	}
+	return b.reaches(b.wrote)
+}
+
+// spent says whether nothing more may be claimed, at this moment.
+func (b *budget) spent() bool {
+	if b == nil {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.reaches(b.claimed)
+}
+
+// reason is why the budget ended the run; "" where it did not.
+func (b *budget) reason() string {
+	if b == nil {
+		return ""
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.objects > 0 && b.wrote.objects >= b.objects:
+		return fmt.Sprintf("all %d objects of --max-objects were written", b.objects)
+	case b.reaches(b.wrote):
+		return fmt.Sprintf("%d bytes were written, which is --total-size", b.wrote.bytes)
+	}
+	return ""
+}
+
+// written is what was written, in words.
+func (b *budget) written() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return fmt.Sprintf("%d objects and %d bytes written", b.wrote.objects, b.wrote.bytes)
+}
+
+// Spend has do write n objects of the given size, or as many of them as the
+// run may write yet; if that is none, it returns ErrDone. What prepare writes
+// is free.
+func (w *Worker) Spend(n int, size int64, do func(n int) error) error {
+	b := w.run.budget
+	if b == nil {
+		return do(n)
+	}
+	if n = b.claim(n, size); n == 0 {
+		return ErrDone
+	}
+	err := do(n)
+	if b.settle(n, size, err == nil) {
+		w.run.stopPacing() // nobody need wait for an arrival only to find that out
+	}
+	return err
+}
