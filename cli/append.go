@@ -14,8 +14,8 @@ func appendCommand(env environment) *command {
 		examples: []string{"warp append --host=127.0.0.1:9000 --access-key=… --secret-key=… --obj.size=1MiB"},
 		flags:    pool.sizeFlags("10MiB"),
 		payload:  true,
-		op: func(*benchFlags) (bench.Op, error) {
-			sizes, err := pool.sizes()
+		op: func(f *benchFlags) (bench.Op, error) {
+			sizes, err := pool.sizes(f)
 			return &bench.Append{Sizes: sizes, Parts: bench.MostAppends}, err
 		},
 	})

@@ -13,7 +13,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/bench"
-	"warp/pkg/generator"
 )
 
 // benchFlags are the flags that every benchmark has.
@@ -24,6 +23,8 @@ type benchFlags struct {
 	profile  profileFlags
 	names    nameFlags
 	ends     endFlags
+	payload  payloadFlags
+	verify   verifyFlags
 
 	concurrent, retries            int
 	lease, drain                   time.Duration
@@ -31,7 +32,6 @@ type benchFlags struct {
 	maxErrors                      percentOrCount
 	seed                           string
 	benchdata, destroy             string
-	compressible, dedup            int
 	stress                         bool
 	noClear, keepData, clearBucket bool
 }
@@ -45,6 +45,7 @@ type benchmark struct {
 	rarely        []cli.Flag // its own, named only
 	payload       bool       // it uploads objects of --obj.size
 	writes        bool       // its requests write objects, so that the run may end after some
+	reads         bool       // it downloads objects, and checks them as --verify says
 	// op checks the flags and makes the operation.
 	op func(f *benchFlags) (bench.Op, error)
 	// adjust sets the options that only this operation has; may be nil.
@@ -101,11 +102,10 @@ func (f *benchFlags) workload(b benchmark) flagGroup {
 			Usage: "`NUMBER` that names, sizes, order and payload follow from"},
 	)
 	if b.payload {
-		g.also = append(g.also,
-			&choiceFlag{Name: "obj.generator", Value: "random", Config: choices{"random"}, Usage: "`KIND` of payload: random"},
-			&cli.IntFlag{Name: "obj.compressible", Destination: &f.compressible, Validator: percentValid, Usage: "make `N` % of the payload compress away"},
-			&cli.IntFlag{Name: "obj.dedup", Destination: &f.dedup, Validator: percentValid, Usage: "make `N` % of the 4 KiB chunks duplicates of other objects'"},
-		)
+		g.also = append(g.also, f.payload.flags()...)
+	}
+	if b.reads {
+		g.also = append(g.also, f.verify.flag())
 	}
 	return g
 }
@@ -214,6 +214,10 @@ func (f *benchFlags) options(name string) (bench.Options, error) {
 	if err != nil {
 		return bench.Options{}, err
 	}
+	payload, err := f.payload.options(seed)
+	if err != nil {
+		return bench.Options{}, err
+	}
 	id := randomID()
 	o := bench.Options{
 		Benchmark: name, Warp: thisBuild().version, RunID: randomID() + id, ClientID: f.names.clientName(id),
@@ -221,7 +225,7 @@ func (f *benchFlags) options(name string) (bench.Options, error) {
 		Concurrency: f.concurrent, Rate: f.rps, Retries: f.retries,
 		MaxErrors: bench.ErrorLimit{Set: f.maxErrors.set, Count: f.maxErrors.count,
 			Percent: f.maxErrors.percent, IsPct: f.maxErrors.percent > 0},
-		Payload: generator.PayloadOptions{Seed: seed, CompressiblePct: f.compressible, DedupPct: f.dedup},
+		Payload: payload, Verify: f.verify.how,
 		NoClear: f.noClear, KeepData: f.keepData, ClearBucket: f.clearBucket,
 		Lease: f.lease, Drain: f.drain,
 	}

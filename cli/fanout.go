@@ -20,8 +20,8 @@ func fanoutCommand(env environment) *command {
 			&cli.IntFlag{Name: "copies", Value: 100, Destination: &fan.Copies, Validator: batchValid, Usage: "`N` objects per request, up to 1000"},
 		),
 		payload: true, writes: true,
-		op: func(*benchFlags) (op bench.Op, err error) {
-			fan.Sizes, err = pool.sizes()
+		op: func(f *benchFlags) (op bench.Op, err error) {
+			fan.Sizes, err = pool.sizes(f)
 			return &fan, err
 		},
 	})

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/urfave/cli/v3"
@@ -22,13 +23,26 @@ func getCommand(env environment) *command {
 			&cli.BoolFlag{Name: "range", Destination: &get.Range, Usage: "download a random part of each object"},
 			&sizeFlag{Name: "range-size", Destination: &get.RangeSize, DefaultText: "random", Usage: "with --range: `SIZE` of the parts"},
 		),
-		rarely:  slices.Concat([]cli.Flag{pool.versionsFlag()}, pool.existingFlags(), pool.passFlags()),
-		payload: true,
+		rarely: slices.Concat([]cli.Flag{
+			&sizeFlag{Name: "read-offset", Aliases: []string{"readoff"}, Destination: &get.ReadOffset, Usage: "download each object from `SIZE` bytes after its start on"},
+			&sizeFlag{Name: "read-length", Aliases: []string{"readlen"}, Destination: &get.ReadLength, DefaultText: "to the end", Usage: "download `SIZE` bytes of each object, or what it has"},
+			pool.versionsFlag(),
+		}, pool.existingFlags(), pool.passFlags()),
+		payload: true, reads: true,
 		op: func(f *benchFlags) (op bench.Op, err error) {
 			if get.RangeSize > 0 && !get.Range {
 				return nil, usageError("--range-size is of use with --range only")
 			}
-			get.Pool, err = pool.pool(f)
+			fixed := get.ReadOffset > 0 || get.ReadLength > 0
+			if get.Range && fixed {
+				return nil, usageError("--range draws a part of each object, --read-offset and --read-length say which: leave out the one or the others")
+			}
+			if err := cmp.Or(f.verify.whole("--range", get.Range), f.verify.whole("--read-offset or --read-length", fixed)); err != nil {
+				return nil, err
+			}
+			if get.Pool, err = pool.pool(f); err == nil && !pool.foreign() && get.ReadOffset > 0 && get.ReadOffset >= get.Sizes.Min() {
+				err = usageError("--read-offset=%s is not inside of objects that may have %s only", formatSize(get.ReadOffset), formatSize(get.Sizes.Min()))
+			}
 			return &get, err
 		},
 		adjust: pool.adjust,

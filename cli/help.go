@@ -132,12 +132,15 @@ func visible(f cli.Flag) bool {
 	return !ok || v.IsVisible()
 }
 
-// flagHead is the flag as it is written: "-q, --quiet", "--duration DURATION".
+// flagHead is the flag as it is written: "-q, --quiet", "--duration DURATION". Longer aliases are spellings of other
+// tools, which only the whole help has.
 func flagHead(f cli.Flag) string {
 	names := f.Names()
 	head := "--" + names[0]
 	for _, alias := range names[1:] {
-		head = dashed(alias) + ", " + head
+		if len(alias) == 1 {
+			head = dashed(alias) + ", " + head
+		}
 	}
 	if p := placeholder(f); p != "" {
 		head += " " + p
@@ -148,7 +151,7 @@ func flagHead(f cli.Flag) string {
 // flagHelp is all that is to be said about a flag, in as many lines as it takes.
 func flagHelp(f cli.Flag, width int) string {
 	text, _ := usageOf(f)
-	return wrap(flagColumn(f, width), text+defaultNote(f)+variablesNote(f))
+	return wrap(flagColumn(f, width), text+aliasNote(f)+defaultNote(f)+variablesNote(f))
 }
 
 // shortFlagHelp is the line of a flag in the plain help: as much of it as one
@@ -177,6 +180,19 @@ func defaultNote(f cli.Flag) string {
 		return " (default " + d + ")"
 	}
 	return ""
+}
+
+func aliasNote(f cli.Flag) string {
+	var others []string
+	for _, name := range f.Names()[1:] {
+		if len(name) > 1 {
+			others = append(others, dashed(name))
+		}
+	}
+	if len(others) == 0 {
+		return ""
+	}
+	return " (also " + strings.Join(others, ", ") + ")"
 }
 
 func variablesNote(f cli.Flag) string {

@@ -18,7 +18,7 @@ func mixedCommand(env environment) *command {
 		examples: []string{"warp mixed --host=embedded --obj.size=1MiB --objects=100 --duration=10s"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(2500, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
 			shares...),
-		payload: true, writes: true,
+		payload: true, writes: true, reads: true,
 		rarely: []cli.Flag{putShare},
 		op: func(f *benchFlags) (op bench.Op, err error) {
 			if putShare.IsSet() {

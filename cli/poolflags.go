@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"strings"
 
@@ -14,6 +15,9 @@ import (
 type poolFlags struct {
 	objects, versions        int
 	size                     string
+	minSize, maxSize         int64
+	sizeFlag                 *cli.StringFlag // to tell what was given from what is by default
+	boundFlags               [2]*sizeFlag
 	randSize, existing, flat bool
 	unique                   bool
 	fileList                 string
@@ -39,11 +43,20 @@ func (p *poolFlags) objectsFlag(n int, usage string) cli.Flag {
 }
 
 func (p *poolFlags) sizeFlags(size string) []cli.Flag {
+	p.sizeFlag = &cli.StringFlag{Name: "obj.size", Value: size, Destination: &p.size,
+		Usage: "`SIZE` of objects, MIN-MAX evenly, or weighted sizes: 4096:10,16384:1"}
+	// The two ends of MIN-MAX, for those who know them as flags of their own.
+	p.boundFlags = [2]*sizeFlag{
+		{Name: "min-size", Aliases: []string{"minsize"}, Destination: &p.minSize, Hidden: true,
+			Usage: "with --max-size: the same as --obj.size=MIN-MAX"},
+		{Name: "max-size", Aliases: []string{"maxsize"}, Destination: &p.maxSize, Hidden: true,
+			Usage: "with --min-size: the same as --obj.size=MIN-MAX"},
+	}
 	return []cli.Flag{
-		&cli.StringFlag{Name: "obj.size", Value: size, Destination: &p.size,
-			Usage: "`SIZE` of objects, or weighted sizes: 4096:10,16384:1"},
+		p.sizeFlag,
 		&cli.BoolFlag{Name: "obj.randsize", Destination: &p.randSize,
 			Usage: "sizes spread over the eight doublings below --obj.size, or over MIN,MAX"},
+		p.boundFlags[0], p.boundFlags[1],
 	}
 }
 
@@ -91,7 +104,7 @@ func (p *poolFlags) how() string {
 
 // pool checks the flags and makes the pool of them.
 func (p *poolFlags) pool(f *benchFlags) (bench.Pool, error) {
-	sizes, err := p.sizes()
+	sizes, err := p.sizes(f)
 	if err == nil {
 		err = p.check(f)
 	}
@@ -123,6 +136,9 @@ func (p *poolFlags) check(f *benchFlags) error {
 	switch {
 	case p.flat && !p.existing:
 		return usageError("--list-flat is of use with --list-existing only")
+	case p.foreign() && f.verify.how == bench.VerifyContent && f.seed == "":
+		return usageError("--verify=content has to know the seed of the run that uploaded the objects").
+			tell("add --seed=N; that run had shown it, and its op log has it")
 	case p.foreign() && f.clearBucket:
 		return usageError("--clear-bucket would delete the objects that are to be used")
 	case p.fileList != "" && p.existing:
@@ -152,7 +168,7 @@ func (p *poolFlags) checkEmbedded(f *benchFlags, sizes generator.Sizes) error {
 		return usageError("the embedded store begins empty, so --filelist names nothing in it")
 	case !p.existing && float64(p.objects)*sizes.Mean() > float64(f.target.embeddedMemory):
 		return usageError("%d objects of %s do not fit into the embedded store (--embedded.memory=%s)",
-			p.objects, p.size, formatSize(f.target.embeddedMemory)).tell("use fewer or smaller ones, such as --obj.size=64KiB")
+			p.objects, sizes, formatSize(f.target.embeddedMemory)).tell("use fewer or smaller ones, such as --obj.size=64KiB")
 	}
 	return nil
 }
@@ -187,12 +203,34 @@ func readKeys(path string) ([]string, error) {
 	return keys, nil
 }
 
-func (p *poolFlags) sizes() (generator.Sizes, error) {
-	sizes, err := generator.ParseSizes(p.size, p.randSize)
+// sizes checks the flags on sizes and makes the sizes of them.
+func (p *poolFlags) sizes(f *benchFlags) (generator.Sizes, error) {
+	spec, err := p.sizeSpec()
+	if err != nil {
+		return nil, err
+	}
+	sizes, err := generator.ParseSizes(spec, p.randSize)
 	if err != nil {
 		return nil, usageError("--obj.size: %w", err)
 	}
-	return sizes, nil
+	return sizes, f.payload.fits(sizes)
+}
+
+// sizeSpec is --obj.size, or what the flags on its bounds say in its place.
+func (p *poolFlags) sizeSpec() (string, error) {
+	least, most := p.boundFlags[0], p.boundFlags[1]
+	if !least.IsSet() && !most.IsSet() {
+		return p.size, nil
+	}
+	switch {
+	case !least.IsSet() || !most.IsSet():
+		return "", usageError("--min-size and --max-size go together: one of them is missing")
+	case p.sizeFlag.IsSet() || p.randSize:
+		return "", usageError("--min-size and --max-size stand in place of --obj.size and --obj.randsize: leave out the ones or the others")
+	case p.minSize > p.maxSize:
+		return "", usageError("--min-size=%s is more than --max-size=%s", formatSize(p.minSize), formatSize(p.maxSize))
+	}
+	return fmt.Sprintf("%d-%d", p.minSize, p.maxSize), nil
 }
 
 // adjust tells the runner what the pool asks of the bucket.

@@ -15,7 +15,7 @@ func versionedCommand(env environment) *command {
 		examples: []string{"warp versioned --host=127.0.0.1:9000 --access-key=… --secret-key=… --obj.size=1MiB"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(250, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
 			distribution(&versioned.Mixed)...),
-		payload: true, writes: true,
+		payload: true, writes: true, reads: true,
 		op: func(f *benchFlags) (op bench.Op, err error) {
 			if f.target.host == embeddedHost {
 				return nil, runError("the embedded store does not do versions")

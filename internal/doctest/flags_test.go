@@ -24,11 +24,19 @@ func helps(t *testing.T) map[string]string {
 
 var flagHead = regexp.MustCompile(`(?m)^  (?:-\w, )?--([a-z][a-z0-9.-]*)`)
 
-// flagsOf are the flags that a help text explains.
+// aliases are what a help text says a flag is called besides.
+var aliases = regexp.MustCompile(`\(also\s+(--[^)]*)\)`)
+
+// flagsOf are the flags that a help text explains, with their aliases.
 func flagsOf(help string) []string {
 	var names []string
 	for _, m := range flagHead.FindAllStringSubmatch(help, -1) {
 		names = append(names, m[1])
+	}
+	for _, m := range aliases.FindAllStringSubmatch(help, -1) {
+		for _, m := range flagMention.FindAllStringSubmatch(m[1], -1) {
+			names = append(names, m[1])
+		}
 	}
 	return names
 }

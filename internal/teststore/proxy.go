@@ -34,6 +34,8 @@ type Fault struct {
 	Reset       bool          // the connection is reset instead of an answer; with ResetAfter, after that
 	Truncate    int64         // the answer's body ends this many bytes early; the connection is closed
 	Corrupt     bool          // the first byte of the answer's body is another one
+	Flip        bool          // one bit of the answer's body is another one
+	FlipAt      int64         // in the byte at this offset of it
 	ETag        string        // put in place of the store's
 	ExtraLength int64         // added to the announced Content-Length; bytes of 0 make up for it
 
@@ -302,6 +304,9 @@ func (f *Fault) pass(w http.ResponseWriter, r *http.Request, resp *http.Response
 	if f.Corrupt {
 		body = corrupted(body)
 	}
+	if f.Flip {
+		body = &flipper{r: body, at: f.FlipAt}
+	}
 	*sent, _ = io.Copy(w, body)
 	switch {
 	case f.ResetAfter > 0:
@@ -347,4 +352,19 @@ func corrupted(r io.Reader) io.Reader {
 		return br
 	}
 	return io.MultiReader(strings.NewReader(string([]byte{b ^ 0xff})), br)
+}
+
+// A flipper flips the lowest bit of the byte at an offset.
+type flipper struct {
+	r  io.Reader
+	at int64 // of what is unread
+}
+
+func (f *flipper) Read(p []byte) (int, error) {
+	n, err := f.r.Read(p)
+	if f.at >= 0 && f.at < int64(n) {
+		p[f.at] ^= 1
+	}
+	f.at -= int64(n)
+	return n, err
 }

@@ -78,6 +78,7 @@ func proxyFaults(t *testing.T, p *Proxy, c *minio.Core) {
 		"delay":          {Fault{Delay: 200 * time.Millisecond}, false, len(whole)},
 		"truncate":       {Fault{Truncate: 10}, true, len(whole) - 10},
 		"corrupt":        {Fault{Corrupt: true}, false, len(whole)},
+		"flip":           {Fault{Flip: true, FlipAt: 33_333}, false, len(whole)},
 		"reset":          {Fault{Reset: true, Times: 1}, false, len(whole)}, // the client repeats it
 		"reset midway":   {Fault{ResetAfter: 1000}, true, -1},
 		"length too big": {Fault{ExtraLength: 5}, false, len(whole) + 5},
@@ -96,7 +97,7 @@ func proxyFaults(t *testing.T, p *Proxy, c *minio.Core) {
 			if p.Hits() == 0 || time.Since(begin) < tc.fault.Delay {
 				t.Errorf("%d hits in %s", p.Hits(), time.Since(begin))
 			}
-			if same := bytes.Equal(got, whole); tc.fault.Corrupt == same && tc.bytes == len(whole) {
+			if same := bytes.Equal(got, whole); (tc.fault.Corrupt || tc.fault.Flip) == same && tc.bytes == len(whole) {
 				t.Errorf("body as stored: %v", same)
 			}
 		})

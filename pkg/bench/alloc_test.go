@@ -98,7 +98,7 @@ func testWorker(t testing.TB, addr string) *Worker {
 	col := startCollector([]Sink{nowhere{}}, run.abort)
 	t.Cleanup(func() { col.close(); run.cancel() })
 	env := &Env{Client: client, Bucket: "bucket", Names: generator.NewNames("warp-1/", 1, generator.Layout{})}
-	return &Worker{Env: env, run: run, Rand: generator.Rand(1, "worker", 0), body: payload.NewReader(), tape: col.newTape()}
+	return &Worker{Env: env, run: run, Rand: generator.Rand(1, "worker", 0), body: payload.NewReader(), check: newVerifier(VerifyETag, payload), tape: col.newTape()}
 }
 
 // steps are the requests that must not make garbage.

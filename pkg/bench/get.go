@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"fmt"
 
 	"warp/pkg/s3"
 )
@@ -11,6 +12,22 @@ type Get struct {
 	Pool
 	Range     bool  // a random part of each object
 	RangeSize int64 // with Range: of this length; 0 = random
+	// The same part of each object: from ReadOffset on, up to ReadLength bytes
+	// (0 = to the end).
+	ReadOffset, ReadLength int64
+}
+
+// Prepare fills the pool.
+func (g *Get) Prepare(ctx context.Context, e *Env) error {
+	if err := g.Pool.Prepare(ctx, e); err != nil {
+		return err
+	}
+	for i := range g.objects {
+		if o := &g.objects[i]; g.ReadOffset > 0 && g.ReadOffset >= o.Size {
+			return fmt.Errorf("prepare: %s has %d bytes, so there is nothing at --read-offset=%d", o.Key, o.Size, g.ReadOffset)
+		}
+	}
+	return nil
 }
 
 // Do downloads one object.
@@ -20,8 +37,14 @@ func (g *Get) Do(ctx context.Context, w *Worker) error {
 		return err
 	}
 	get := s3.Get{Ref: obj.Ref}
-	if g.Range && obj.Size > 0 {
+	switch {
+	case g.Range && obj.Size > 0:
 		get.Offset, get.Length = g.part(w, obj.Size)
+	case (g.ReadOffset > 0 || g.ReadLength > 0) && obj.Size > 0:
+		get.Offset, get.Length = g.ReadOffset, obj.Size-g.ReadOffset
+		if g.ReadLength > 0 {
+			get.Length = min(get.Length, g.ReadLength)
+		}
 	}
 	return w.download(ctx, obj, get)
 }
@@ -36,23 +59,24 @@ func (g *Get) part(w *Worker, size int64) (offset, length int64) {
 	return offset, 1 + w.Rand.Int64N(size-offset)
 }
 
-// download measures one GET and checks what came.
+// download measures one GET and checks what came, as closely as --verify asks.
+// The object must be one of Upload, or have the content that Upload gives to
+// its name and size.
 func (w *Worker) download(ctx context.Context, obj *s3.Object, get s3.Get) error {
 	want := obj.Size
 	if get.Length > 0 {
 		want = get.Length
 	}
+	watched := w.check.watch(get)
 	return w.Measure(ctx, "GET", obj.Key, func(ctx context.Context, r *Request) error {
 		r.Receives = true
 		r.Trace.Expect(obj.ETag)
-		d, err := r.Get(ctx, get, r.Trace)
+		w.check.begin(obj, &watched)
+		d, err := r.Get(ctx, watched, r.Trace)
 		r.Bytes = d.Bytes
 		if err != nil {
 			return err
 		}
-		if d.Bytes != want {
-			return wrongLength(d.Bytes, want, r.Trace)
-		}
-		return checkObject(obj, d.Object, r.Trace)
+		return w.check.verdict(obj, &d, want, r.Trace)
 	})
 }

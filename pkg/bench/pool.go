@@ -38,6 +38,9 @@ func (p *Pool) Prepare(ctx context.Context, e *Env) error {
 	default:
 		err = p.upload(ctx, e)
 	}
+	if err == nil && (p.Keys != nil || p.ListExisting) {
+		err = e.canVerifyFound(ctx, p.objects)
+	}
 	p.order = &order{seed: e.Seed, stream: e.Stream, objects: len(p.objects), epochs: p.Epochs}
 	return err
 }
@@ -60,6 +63,9 @@ func (p *Pool) upload(ctx context.Context, e *Env) error {
 			}
 			p.objects[i*versions+v] = obj
 			e.Progress.Add(1)
+		}
+		if i == 0 { // before much else is uploaded in vain
+			return w.canVerify(ctx, &p.objects[0])
 		}
 		return nil
 	})

@@ -188,6 +188,9 @@ func (u *run) outcome(col *collector, err error) *Outcome {
 	if u.load != nil {
 		u.load.LagMaxS = col.lagMax.Seconds()
 		t.Notes = append(t.Notes, limits(u.load, u.sent.Load())...)
+		if note := u.opts.Verify.note(); note != "" {
+			t.Notes = append(t.Notes, note)
+		}
 	}
 	if u.opts.Rate > 0 {
 		t.Offered = u.opts.Rate

@@ -32,6 +32,7 @@ type Options struct {
 	Retries         int
 	MaxErrors       ErrorLimit
 	Payload         generator.PayloadOptions
+	Verify          Verify
 	ReadOnly        bool // objects are the bucket's own: write nothing, not even a marker
 	Versions        bool // the operation needs a versioned bucket
 	KeepData        bool // leave this run's objects
@@ -222,7 +223,7 @@ func (r *Runner) makeWorkers(run *run, col *collector) error {
 		r.env.workers = append(r.env.workers, &Worker{
 			ID: i, Env: r.env, run: run,
 			Rand: generator.Rand(r.Options.Seed, "worker", r.Options.stream(i)),
-			body: payload.NewReader(),
+			body: payload.NewReader(), check: newVerifier(r.Options.Verify, payload),
 			tape: col.newTape(),
 		})
 	}

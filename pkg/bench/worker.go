@@ -21,6 +21,7 @@ type Worker struct {
 
 	run     *run
 	body    *generator.Reader
+	check   *verifier
 	tape    *tape
 	silent  bool      // requests are neither recorded nor counted
 	due     time.Time // of the step's first request; zero in a closed loop

@@ -48,7 +48,7 @@ func (p *Payload) randomBlock() []byte {
 func (r *Reader) Pieces(off int64, dst [][]byte) (n int, end int64) {
 	p := r.payload
 	switch {
-	case !p.slices() || off >= r.size:
+	case !p.slices() || p.tar || p.file != nil || off >= r.size:
 		return 0, r.size
 	case off < blockFrom:
 		return 0, min(blockFrom, r.size)

@@ -119,6 +119,36 @@ func (g *Names) Owns(key string) bool {
 	return ok
 }
 
+// MadeBy tells whether a run with this seed can have given an object this name, in whatever layout, and whatever
+// prefix the user had put in front of the run's own.
+func MadeBy(seed uint64, key string) bool {
+	own := RunPrefix(seed)
+	at := strings.LastIndex(key, own)
+	if at < 0 || at > 0 && key[at-1] != '/' {
+		return false
+	}
+	rest := key[at+len(own):]
+	if directory, below, ok := strings.Cut(rest, "/"); ok && len(directory) > 1 && directory[0] == 'c' && decimal(directory[1:]) {
+		rest = below // of one of several clients
+	}
+	g := Names{key: derive(seed, "names", 0)}
+	for _, g.layout.Random = range []bool{false, true} {
+		if g.layout.NoPrefix = false; g.Owns(rest) {
+			return true
+		}
+		name := rest
+		if directory, below, ok := strings.Cut(rest, "/"); ok && len(directory) == shardLen && decimal(directory) {
+			name = below // of one of several shards; which one of how many makes no difference to what an object contains
+		}
+		if g.layout.NoPrefix = true; g.Owns(name) {
+			return true
+		}
+	}
+	return false
+}
+
+func decimal(s string) bool { return strings.Trim(s, "0123456789") == "" }
+
 // Parse returns what Key was called with.
 func (g *Names) Parse(key string) (thread uint32, n uint64, ok bool) {
 	rest, ok := strings.CutPrefix(key, g.prefix)

@@ -60,6 +60,31 @@ func TestNamesRefusesForeignKeys(t *testing.T) {
 	}
 }
 
+func TestMadeBy(t *testing.T) {
+	t.Parallel()
+	for _, user := range []string{"", "a/", "a/" + RunPrefix(7), "a/" + RunPrefix(8), "00003/"} {
+		for _, prefix := range []string{RunPrefix(7), ClientPrefix(7, 3, 12)} {
+			for _, layout := range layouts {
+				key := NewNames(user+prefix, 7, layout).Key(3, 45)
+				if !MadeBy(7, key) {
+					t.Errorf("%q is not known again", key)
+				}
+				for _, other := range []string{key + "x", key[:len(key)-5], strings.Replace(key, "45", "46", 1), user + "data.csv", ""} {
+					if other != key && MadeBy(7, other) {
+						t.Errorf("%q is taken for a name of the seed", other)
+					}
+				}
+				if MadeBy(8, key) {
+					t.Errorf("%q is taken for one of another seed", key)
+				}
+			}
+		}
+	}
+	if key := "x" + RunPrefix(7) + NewNames("", 7, Layout{}).Key(3, 45); MadeBy(7, key) {
+		t.Errorf("%q has a prefix that no run makes", key)
+	}
+}
+
 func TestNamesAreDistinct(t *testing.T) {
 	t.Parallel()
 	for _, layout := range layouts {

@@ -3,6 +3,7 @@ package generator
 import (
 	"crypto/subtle"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -46,6 +47,8 @@ type Payload struct {
 	a, b     []byte // tables
 	random   int    // bytes of each stretch that are random; the others are zero
 	dedupPct uint64
+	file     []byte // cycles through every object in place of all that
+	tar      bool   // objects are archives, with all that as the content of their files
 	scratch  sync.Pool
 
 	blockOnce sync.Once
@@ -72,9 +75,14 @@ type PayloadOptions struct {
 	// DedupPct is how many of the 4 KiB chunks of each object, counted from its start, are chunks that the other
 	// objects have too, 0 to 100. They are spread over the object, and are not repeated within it.
 	DedupPct int
+	// File is content to upload instead: every object has it again and again, from a place of its own on. It is
+	// not copied.
+	File []byte
+	// Tar makes every object a TAR archive.
+	Tar bool
 }
 
-// NewPayload fails on percentages outside 0 to 100 only.
+// NewPayload fails on percentages outside 0 to 100, and on what goes with random content only.
 func NewPayload(o PayloadOptions) (*Payload, error) {
 	if o.CompressiblePct < 0 || o.CompressiblePct > 100 {
 		return nil, fmt.Errorf("compressible share of objects: %d%% is not between 0%% and 100%%", o.CompressiblePct)
@@ -82,8 +90,15 @@ func NewPayload(o PayloadOptions) (*Payload, error) {
 	if o.DedupPct < 0 || o.DedupPct > 100 {
 		return nil, fmt.Errorf("duplicate share of objects: %d%% is not between 0%% and 100%%", o.DedupPct)
 	}
+	if (o.File != nil || o.Tar) && (o.CompressiblePct > 0 || o.DedupPct > 0) || o.File != nil && o.Tar {
+		return nil, errors.New("content of a file, archives, and content that compresses or repeats exclude each other")
+	}
+	if o.File != nil && len(o.File) == 0 {
+		return nil, errors.New("an empty file has no content to repeat")
+	}
 	p := &Payload{
-		seed:     o.Seed,
+		seed: o.Seed,
+		file: o.File, tar: o.Tar,
 		key:      derive(o.Seed, "payload", 0),
 		a:        randomTable(o.Seed, 1),
 		b:        randomTable(o.Seed, 2),
@@ -110,8 +125,41 @@ func chachaKey(seed, index uint64) (key [32]byte) {
 // PayloadID is the number of the object with this name, so that a name is all that verification needs.
 func PayloadID(key string) uint64 { return mix(hashString(key)) }
 
-// At computes the bytes of an object from off on. It is the cheapest way to send: into the buffer of the request,
-// behind its header. Safe for concurrent use.
+// ObjectAt computes the bytes of an object of the given size from off on. Safe for concurrent use.
+func (p *Payload) ObjectAt(objectID uint64, size, off int64, dst []byte) {
+	switch {
+	case p.file != nil:
+		for len(dst) > 0 {
+			n := copy(dst, p.filePiece(objectID, off))
+			dst, off = dst[n:], off+int64(n)
+		}
+	case p.tar:
+		p.tarAt(objectID, size, off, dst)
+	default:
+		p.At(objectID, off, dst)
+	}
+}
+
+// filePiece returns the content from off on, up to the end of the file. Where in the file an object begins is drawn,
+// so that objects differ although the file is the same.
+func (p *Payload) filePiece(objectID uint64, off int64) []byte {
+	length := uint64(len(p.file))
+	return p.file[(p.objectKey(objectID)%length+uint64(off)%length)%length:]
+}
+
+// lying returns an object's content from off on as it lies in memory, as far as it does; nothing where it has to be
+// computed.
+func (p *Payload) lying(objectID uint64, off int64) []byte {
+	switch {
+	case p.file != nil:
+		return p.filePiece(objectID, off)
+	case off >= blockFrom && p.slices() && !p.tar:
+		return p.slice(p.objectKey(objectID), uint64(off))
+	}
+	return nil
+}
+
+// At computes the bytes of random content from off on, whatever the size of the object. Safe for concurrent use.
 func (p *Payload) At(objectID uint64, off int64, dst []byte) {
 	for len(dst) > 0 && !(off >= blockFrom && p.slices()) {
 		id, from, n := p.source(objectID, uint64(off))

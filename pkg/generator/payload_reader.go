@@ -50,7 +50,7 @@ func (r *Reader) ReadAt(p []byte, off int64) (int, error) {
 		return 0, io.EOF
 	}
 	n := int(min(int64(len(p)), r.size-off))
-	r.payload.At(r.id, off, p[:n])
+	r.payload.ObjectAt(r.id, r.size, off, p[:n])
 	if n < len(p) {
 		return n, io.EOF
 	}
@@ -83,7 +83,7 @@ func (r *Reader) WriteTo(w io.Writer) (int64, error) {
 	var written int64
 	for r.off < r.size {
 		part := buf[:min(writeSize, r.size-r.off)]
-		r.payload.At(r.id, r.off, part)
+		r.payload.ObjectAt(r.id, r.size, r.off, part)
 		n, err := w.Write(part)
 		r.off += int64(n)
 		written += int64(n)

@@ -3,6 +3,7 @@ package generator
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -12,7 +13,8 @@ import (
 // Sizes draws the sizes of objects. It holds no state: what Next returns follows from r alone.
 type Sizes interface {
 	Next(r *rand.Rand) int64
-	// Max is the largest size that Next can return.
+	// Min and Max are the smallest and the largest size that Next can return.
+	Min() int64
 	Max() int64
 	// Mean is the expected size, for estimates of how much a run will upload.
 	Mean() float64
@@ -25,6 +27,7 @@ type Sizes interface {
 //   - "10MiB": every object has this size. With randomize (--obj.randsize) the size is drawn below it, see
 //     logSizes.
 //   - "MIN,MAX" (only with randomize): as many objects in each doubling from MAX down to MIN.
+//   - "4KiB-1MiB": every size between the two is as likely as any other, so most objects are large.
 //   - "4096:10740,8192:1685,16384:1623": buckets of upper border and weight. Within a bucket sizes are uniform
 //     from the previous border (not included) to its own; the first bucket starts at 1. Buckets are random by
 //     themselves, so randomize changes nothing.
@@ -34,6 +37,8 @@ func ParseSizes(spec string, randomize bool) (Sizes, error) {
 		return parseBuckets(spec)
 	case strings.Contains(spec, ","):
 		return parseRange(spec, randomize)
+	case strings.Contains(strings.TrimLeft(spec, " -"), "-"): // a sign alone is for ParseSize to refuse
+		return parseUniform(spec, randomize)
 	}
 	size, err := ParseSize(spec)
 	switch {
@@ -50,6 +55,7 @@ func ParseSizes(spec string, randomize bool) (Sizes, error) {
 type fixedSize int64
 
 func (s fixedSize) Next(*rand.Rand) int64 { return int64(s) }
+func (s fixedSize) Min() int64            { return int64(s) }
 func (s fixedSize) Max() int64            { return int64(s) }
 func (s fixedSize) Mean() float64         { return float64(s) }
 func (s fixedSize) String() string        { return FormatSize(int64(s)) }
@@ -78,6 +84,39 @@ func parseRange(spec string, randomize bool) (Sizes, error) {
 	}
 	return rangeSizes{min: low, max: high}, nil
 }
+
+func parseUniform(spec string, randomize bool) (Sizes, error) {
+	if randomize {
+		return nil, fmt.Errorf("sizes %q: MIN-MAX is random by itself, and evenly so; --obj.randsize wants MIN,MAX", spec)
+	}
+	from, to, _ := strings.Cut(spec, "-")
+	low, err := ParseSize(from)
+	if err != nil {
+		return nil, fmt.Errorf("minimum of sizes %q: %w", spec, err)
+	}
+	high, err := ParseSize(to)
+	if err != nil {
+		return nil, fmt.Errorf("maximum of sizes %q: %w", spec, err)
+	}
+	if low > high {
+		return nil, fmt.Errorf("sizes %q: the minimum is larger than the maximum", spec)
+	}
+	return uniformSizes{min: low, max: high}, nil
+}
+
+// A uniformSizes draws every size from min to max with the same probability.
+type uniformSizes struct{ min, max int64 }
+
+func (s uniformSizes) Next(r *rand.Rand) int64 {
+	n := uint64(s.max-s.min) + 1 // all sizes there are: one more than an int64 holds
+	hi, _ := bits.Mul64(r.Uint64(), n)
+	return s.min + int64(hi)
+}
+
+func (s uniformSizes) Min() int64     { return s.min }
+func (s uniformSizes) Max() int64     { return s.max }
+func (s uniformSizes) Mean() float64  { return (float64(s.min) + float64(s.max)) / 2 }
+func (s uniformSizes) String() string { return FormatSize(s.min) + "-" + FormatSize(s.max) }
 
 // A bucketSizes draws a bucket by weight, then uniformly from its sizes.
 type bucketSizes struct {
@@ -143,6 +182,8 @@ func (b bucketSizes) Next(r *rand.Rand) int64 {
 	above, border, _ := b.bucket(i)
 	return above + 1 + below(r, border-above)
 }
+
+func (b bucketSizes) Min() int64 { return 1 }
 
 func (b bucketSizes) Max() int64 {
 	border, _ := b.last()

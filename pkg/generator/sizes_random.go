@@ -50,6 +50,7 @@ func (s logSizes) Next(r *rand.Rand) int64 {
 	return drawTilted(r, s.max>>(i+1), s.max>>i)
 }
 
+func (s logSizes) Min() int64     { return 1 }
 func (s logSizes) Max() int64     { return s.max }
 func (s logSizes) String() string { return FormatSize(s.max) }
 
@@ -119,6 +120,7 @@ func (s rangeSizes) Next(r *rand.Rand) int64 {
 	}
 }
 
+func (s rangeSizes) Min() int64     { return s.min }
 func (s rangeSizes) Max() int64     { return s.max }
 func (s rangeSizes) String() string { return FormatSize(s.min) + "," + FormatSize(s.max) }
 

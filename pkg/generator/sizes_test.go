@@ -34,6 +34,9 @@ func TestParseSizes(t *testing.T) {
 		{"1", true, 1, 1, "1B"},
 		{"2", true, 2, 1.5, "2B"},
 		{"1KiB,1MiB", true, 1 << 20, (1<<20 - 1<<10 + 1) / math.Log((1<<20+0.5)/(1<<10-0.5)), "1KiB,1MiB"},
+		{"1KiB-1MiB", false, 1 << 20, (1<<20 + 1<<10) / 2, "1KiB-1MiB"},
+		{"0-3", false, 3, 1.5, "0B-3B"},
+		{"7-7", false, 7, 7, "7B-7B"},
 		{"5,5", true, 5, 5, "5B,5B"},
 		{"4096:10740,8192:1685,16384:1623", false, 16384, 3722.851, "4096:10740,8192:1685,16384:1623"},
 		{"4KiB:3, 8KiB:1", true, 8192, (2048.5*3 + 6144.5) / 4, "4096:3,8192:1"},
@@ -60,6 +63,12 @@ func TestParseSizesErrors(t *testing.T) {
 		{"1KiB,1MiB", false, "--obj.randsize"},
 		{"1MiB,1KiB", true, "minimum is larger"},
 		{"0,1KiB", true, "at least 1 byte"},
+		{"1MiB-1KiB", false, "minimum is larger"},
+		{"1KiB-1MiB", true, "evenly"},
+		{"x-1KiB", false, "minimum"},
+		{"1KiB-", false, "maximum"},
+		{"1-2-3", false, "maximum"},
+		{"-3", false, "negative"},
 		{"1,2,3", true, "want MIN,MAX"},
 		{"x,1KiB", true, "minimum"},
 		{"1KiB,", true, "maximum"},
@@ -194,5 +203,34 @@ func BenchmarkRandSize(b *testing.B) {
 	r := Rand(1, "sizes", 0)
 	for b.Loop() {
 		s.Next(r)
+	}
+}
+
+// Every size is there, as often as any other, and none beyond the bounds.
+func TestUniformSizes(t *testing.T) {
+	t.Parallel()
+	const n = 1 << 18
+	s := mustSizes(t, "100-115", false)
+	var count [16]int
+	sample(t, s, n, 100, 115, func(size int64) { count[size-100]++ })
+	for i, c := range count {
+		if share := float64(c) / n; math.Abs(share-1.0/16) > 5*0.25/math.Sqrt(n) {
+			t.Errorf("size %d has %.5f of the objects", 100+i, share)
+		}
+	}
+	if wide := (uniformSizes{0, math.MaxInt64}); wide.Next(rand.New(rand.NewPCG(1, 1))) < 1<<32 {
+		t.Error("a wide range is cut")
+	}
+}
+
+func TestSizesMin(t *testing.T) {
+	t.Parallel()
+	for spec, want := range map[string]int64{"10KiB": 10 << 10, "3-9": 3, "10:1,20:1": 1} {
+		if got := mustSizes(t, spec, false).Min(); got != want {
+			t.Errorf("%q: smallest size %d, want %d", spec, got, want)
+		}
+	}
+	if a, b := mustSizes(t, "3,9", true).Min(), mustSizes(t, "10MiB", true).Min(); a != 3 || b != 1 {
+		t.Errorf("smallest random sizes %d and %d, want 3 and 1", a, b)
 	}
 }

@@ -38,6 +38,13 @@ const (
 	CodeNoHTTP2      = "NoHTTP2"
 )
 
+// Codes of downloads whose content was looked at.
+const (
+	CodeWrongContent  = "WrongContent"
+	CodeWrongChecksum = "WrongChecksum"
+	CodeNoChecksum    = "NoChecksum"
+)
+
 // An Error is a failed request: a code to count it under, what happened, and
 // the HTTP status where there was an answer.
 type Error struct {

@@ -96,7 +96,11 @@ func (e *minioEngine) Get(ctx context.Context, g Get, tr *Trace) (Download, erro
 		}
 	}
 	opts.PartNumber = g.Part
-	opts.Checksum = g.Checksum != nil
+	if g.Checksum != nil {
+		// Not by opts.Checksum: minio-go would also compare, and fail in the
+		// midst of the payload where it is wrong.
+		opts.Set("x-amz-checksum-mode", "ENABLED")
+	}
 	for _, h := range g.Headers {
 		opts.Set(h.Name, h.Value)
 	}

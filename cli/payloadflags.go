@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/generator"
+)
+
+// payloadFlags say what objects contain.
+type payloadFlags struct {
+	reader              string
+	compressible, dedup int
+}
+
+func (p *payloadFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		&choiceFlag{Name: "obj.generator", Value: "random", Config: choices{"random"}, Usage: "`KIND` of payload: random"},
+		&cli.IntFlag{Name: "obj.compressible", Destination: &p.compressible, Validator: percentValid, Usage: "make `N` % of the payload compress away"},
+		&cli.IntFlag{Name: "obj.dedup", Destination: &p.dedup, Validator: percentValid, Usage: "make `N` % of the 4 KiB chunks duplicates of other objects'"},
+		&cli.StringFlag{Name: "reader", Aliases: []string{"readertype"}, Value: "rand", Destination: &p.reader, Validator: readerValid,
+			Usage: "`SOURCE` of the payload: rand; tar: each object is a TAR with files inside; file:NAME: what is in that file, again and again"},
+	}
+}
+
+// Values of --reader. Readers of other tools that hold random bytes in memory
+// in another way are all rand here.
+const (
+	readerRand = "rand"
+	readerSG   = "sg"
+	readerTar  = "tar"
+	readerFile = "file:"
+)
+
+func readerValid(s string) error {
+	name, isFile := strings.CutPrefix(s, readerFile)
+	switch {
+	case s == readerRand, s == readerSG, s == readerTar, isFile && name != "":
+		return nil
+	case s == "file", isFile:
+		return wrong("%q does not name the file; write file:NAME", s)
+	}
+	return wrong("%q is none of rand, tar and file:NAME", s)
+}
+
+// mostFile is how large a file may be that payload is taken from: it is kept in
+// memory, where reading it costs a run least.
+const mostFile = 1 << 30
+
+// options are what the generator makes payload from.
+func (p *payloadFlags) options(seed uint64) (generator.PayloadOptions, error) {
+	o := generator.PayloadOptions{Seed: seed, CompressiblePct: p.compressible, DedupPct: p.dedup, Tar: p.reader == readerTar}
+	name, isFile := strings.CutPrefix(p.reader, readerFile)
+	if (isFile || o.Tar) && p.compressible+p.dedup > 0 {
+		return o, usageError("--obj.compressible and --obj.dedup shape random payload, and --reader=%s is none", p.reader)
+	}
+	if !isFile {
+		return o, nil
+	}
+	var err error
+	o.File, err = readPayload(name)
+	return o, err
+}
+
+// readPayload reads a file that objects are filled with.
+func readPayload(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &path):
+		return nil, usageError("--reader: %s: %w", name, path.Err)
+	case err != nil:
+		return nil, usageError("--reader: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, usageError("--reader: %s is no regular file", name)
+	case info.Size() == 0:
+		return nil, usageError("--reader: %s is empty", name)
+	case info.Size() > mostFile:
+		return nil, usageError("--reader: %s has %s, and what objects are filled with is kept in memory", name, formatSize(info.Size())).
+			tell("use a piece of it of up to %s", formatSize(mostFile))
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, runError("--reader: %w", err)
+	}
+	return data, nil
+}
+
+// fits refuses sizes that --reader cannot make.
+func (p *payloadFlags) fits(sizes generator.Sizes) error {
+	if p.reader == readerTar && sizes.Min() < generator.TarLeast {
+		return usageError("--reader=tar: a TAR with a file in it has at least %d bytes, and some objects would have as few as %d", generator.TarLeast, sizes.Min()).
+			tell("use larger ones, such as --obj.size=64KiB or --obj.size=4KiB-1MiB")
+	}
+	return nil
+}

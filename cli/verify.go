@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/bench"
+)
+
+// verifyFlags say how closely downloads are looked at.
+type verifyFlags struct{ how bench.Verify }
+
+func (v *verifyFlags) flag() cli.Flag {
+	return &verifyFlag{Name: "verify", Destination: &v.how,
+		Usage: "`WHAT` of downloads is checked: etag: size and ETag; content: also that every byte is what the seed says; checksum: also the checksum that the store keeps; none"}
+}
+
+// whole refuses parts of objects, which have no checksum of their own.
+func (v *verifyFlags) whole(flag string, asked bool) error {
+	if v.how == bench.VerifyChecksum && asked {
+		return usageError("--verify=checksum: stores keep checksums of whole objects, and %s asks for parts", flag).tell("use --verify=content, which checks parts too")
+	}
+	return nil
+}
+
+type verifyFlag = cli.FlagBase[bench.Verify, cli.NoConfig, verifyValue]
+
+// verifyNames are the values of a verifyFlag, in the order of bench's.
+func verifyNames() []string {
+	return []string{bench.VerifyETag: "etag", bench.VerifyChecksum: "checksum", bench.VerifyContent: "content", bench.VerifyNone: "none"}
+}
+
+// verifyValue parses the value of a verifyFlag.
+type verifyValue struct{ p *bench.Verify }
+
+func (verifyValue) Create(v bench.Verify, p *bench.Verify, _ cli.NoConfig) cli.Value {
+	*p = v
+	return verifyValue{p}
+}
+
+func (v verifyValue) Set(s string) error {
+	for i, name := range verifyNames() {
+		if strings.EqualFold(name, s) {
+			*v.p = bench.Verify(i)
+			return nil
+		}
+	}
+	return wrong("%q is none of %s", s, strings.Join(verifyNames(), ", "))
+}
+
+func (v verifyValue) Get() any                     { return verifyNames()[*v.p] }
+func (v verifyValue) String() string               { return verifyNames()[*v.p] }
+func (verifyValue) ToString(b bench.Verify) string { return verifyNames()[b] }

@@ -1,0 +1,183 @@
+package bench
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"hash"
+	"io"
+
+	"warp/pkg/generator"
+	"warp/pkg/s3"
+)
+
+// A Verify says how closely downloads are looked at.
+type Verify int
+
+const (
+	VerifyETag     Verify = iota // size and ETag are those of the upload or of the listing
+	VerifyChecksum               // and the content has the checksum that the store keeps of it
+	VerifyContent                // and every byte is what the seed says
+	VerifyNone                   // nothing is, beyond what HTTP itself demands
+)
+
+// note is what readers of the report have to know of it; "" = nothing.
+func (v Verify) note() string {
+	switch v {
+	case VerifyChecksum:
+		return "the checksum of every download was computed and compared (--verify=checksum): that time and CPU are the client's"
+	case VerifyContent:
+		return "every byte of every download was compared with what the seed says (--verify=content): that time and CPU are the client's"
+	case VerifyNone:
+		return "size and ETag of the answers were not looked at (--verify=none)"
+	}
+	return ""
+}
+
+// A verifier looks at what one worker downloads, one object after the other. It
+// makes no garbage.
+type verifier struct {
+	how     Verify
+	content *generator.Comparer
+	sum     checksum
+}
+
+func newVerifier(how Verify, payload *generator.Payload) *verifier {
+	v := &verifier{how: how, content: payload.NewComparer()}
+	v.sum.told = v.sum.tell
+	return v
+}
+
+// watch returns get as it has to be asked for.
+func (v *verifier) watch(get s3.Get) s3.Get {
+	switch v.how {
+	case VerifyContent:
+		get.Into = v.content
+	case VerifyChecksum:
+		get.Into, get.Checksum = &v.sum, v.sum.told
+	}
+	return get
+}
+
+// begin forgets what came of an earlier attempt. Of a part, the caller has to
+// say with Offset where in the object it begins.
+func (v *verifier) begin(obj *s3.Object, get *s3.Get) {
+	switch v.how {
+	case VerifyContent:
+		v.content.Reset(generator.PayloadID(obj.Key), obj.Size, get.Offset)
+	case VerifyChecksum:
+		v.sum.tell(s3.StoredChecksum{})
+	}
+}
+
+// verdict is what is wrong with a download that came as a whole.
+func (v *verifier) verdict(obj *s3.Object, d *s3.Download, want int64, tr *s3.Trace) error {
+	if v.how == VerifyNone {
+		return nil
+	}
+	if d.Bytes != want {
+		return wrongLength(d.Bytes, want, tr)
+	}
+	switch v.how {
+	case VerifyContent:
+		// Before the ETag, which is often wrong as well and says less.
+		if wrong, ok := v.content.Difference(); ok {
+			return contentError(s3.CodeWrongContent, tr, "the byte at offset %d of %s is 0x%02x instead of 0x%02x", wrong.Offset, obj.Key, wrong.Got, wrong.Want)
+		}
+	case VerifyChecksum:
+		if err := v.sum.verdict(obj.Key, tr); err != nil {
+			return err
+		}
+	}
+	return checkObject(obj, d.Object, tr)
+}
+
+func contentError(code string, tr *s3.Trace, format string, args ...any) error {
+	return &s3.Error{Code: code, Status: int(tr.Status()), Message: fmt.Sprintf(format, args...)}
+}
+
+// A checksum computes what the store says it keeps.
+type checksum struct {
+	told   func(s3.StoredChecksum) // tell, made once
+	stored s3.StoredChecksum
+	hash   hash.Hash // nil where there is nothing to compute
+	known  map[string]hash.Hash
+	sum    []byte
+	text   []byte
+}
+
+// tell chooses the hash. The answer's head comes before its payload.
+func (c *checksum) tell(stored s3.StoredChecksum) {
+	c.stored, c.hash = stored, nil
+	if stored.Algorithm == "" || stored.Composite {
+		return
+	}
+	if c.hash = c.known[stored.Algorithm]; c.hash == nil {
+		if c.hash = stored.New(); c.hash == nil {
+			return
+		}
+		if c.known == nil {
+			c.known = make(map[string]hash.Hash)
+		}
+		c.known[stored.Algorithm] = c.hash
+	}
+	c.hash.Reset()
+}
+
+func (c *checksum) Write(p []byte) (int, error) {
+	if c.hash != nil {
+		return c.hash.Write(p)
+	}
+	return len(p), nil
+}
+
+func (c *checksum) verdict(key string, tr *s3.Trace) error {
+	const toDo = "; upload with --checksum=CRC64NVME, CRC32-FO or CRC32C-FO, or choose another --verify"
+	switch {
+	case c.stored.Algorithm == "":
+		return contentError(s3.CodeNoChecksum, tr, "the store keeps no checksum of %s"+toDo, key)
+	case c.stored.Composite:
+		return contentError(s3.CodeNoChecksum, tr, "of %s, which was uploaded in parts, the store keeps a %s of the parts' checksums only"+toDo, key, c.stored.Algorithm)
+	case c.hash == nil:
+		return contentError(s3.CodeNoChecksum, tr, "the checksum that the store keeps of %s is a %s, which warp cannot compute", key, c.stored.Algorithm)
+	}
+	c.sum = c.hash.Sum(c.sum[:0])
+	c.text = base64.StdEncoding.AppendEncode(c.text[:0], c.sum)
+	if string(c.text) != c.stored.Value {
+		return contentError(s3.CodeWrongChecksum, tr, "the %s of what came of %s is %s, the store keeps %s", c.stored.Algorithm, key, c.text, c.stored.Value)
+	}
+	return nil
+}
+
+var _ io.Writer = (*checksum)(nil)
+
+// canVerify finds out before the run whether an object has what downloads are
+// to be held against, so that a run does not fail with each of them.
+func (w *Worker) canVerify(ctx context.Context, obj *s3.Object) error {
+	if w.check.how != VerifyChecksum {
+		return nil
+	}
+	silent := w.silent
+	w.silent = true
+	defer func() { w.silent = silent }()
+	err := w.download(ctx, obj, s3.Get{Ref: obj.Ref})
+	if s3.CodeOf(err) == s3.CodeNoChecksum {
+		return fmt.Errorf("--verify=checksum: %w", err)
+	}
+	return nil // whatever else is wrong, the run shows it
+}
+
+// canVerifyFound is the same for objects that were there.
+func (e *Env) canVerifyFound(ctx context.Context, objects []s3.Object) error {
+	w := e.workers[0]
+	if w.check.how != VerifyContent {
+		return w.canVerify(ctx, &objects[0])
+	}
+	for i := range objects {
+		if !generator.MadeBy(e.Seed, objects[i].Key) {
+			return fmt.Errorf("--verify=content: %s was not uploaded with --seed=%d, so nobody knows what it should contain; "+
+				"name the seed of the run that uploaded it, choose other objects with --prefix, or use another --verify", objects[i].Key, e.Seed)
+		}
+	}
+	return nil
+}
