@@ -69,7 +69,7 @@ func TestMadeBy(t *testing.T) {
 				if !MadeBy(7, key) {
 					t.Errorf("%q is not known again", key)
 				}
-				for _, other := range []string{key + "x", key[:len(key)-5], strings.Replace(key, "45", "46", 1), user + "data.csv", ""} {
+				for _, other := range []string{key + "x", key[:len(key)-5], strings.Replace(key, "45.", "46.", 1), user + "data.csv", ""} {
 					if other != key && MadeBy(7, other) {
 						t.Errorf("%q is taken for a name of the seed", other)
 					}
