@@ -45,7 +45,7 @@ func absentFromBenchmarks() []absentFlag {
 func absentCommands() map[string]string {
 	absent := map[string]string{"iceberg": notOurs}
 	for _, name := range []string{
-		"multipart", "multipart-put", "retention", "zip", "snowball",
+		"multipart", "multipart-put", "zip", "snowball",
 		"copy", "run", "client", "script", "clean",
 	} {
 		absent[name] = notYet

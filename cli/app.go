@@ -76,6 +76,7 @@ func commandTable(env environment) []*command {
 		statCommand(env),
 		mixedCommand(env),
 		versionedCommand(env),
+		retentionCommand(env),
 		fanoutCommand(env),
 		appendCommand(env),
 		taggingCommand(env),

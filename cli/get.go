@@ -26,7 +26,7 @@ func getCommand(env environment) *command {
 		rarely: slices.Concat([]cli.Flag{
 			&sizeFlag{Name: "read-offset", Aliases: []string{"readoff"}, Destination: &get.ReadOffset, Usage: "download each object from `SIZE` bytes after its start on"},
 			&sizeFlag{Name: "read-length", Aliases: []string{"readlen"}, Destination: &get.ReadLength, DefaultText: "to the end", Usage: "download `SIZE` bytes of each object, or what it has"},
-			pool.versionsFlag(),
+			pool.versionsFlag(1),
 		}, pool.existingFlags(), pool.passFlags()),
 		payload: true, reads: true,
 		op: func(f *benchFlags) (op bench.Op, err error) {

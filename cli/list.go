@@ -17,7 +17,7 @@ func listCommand(env environment) *command {
 			&cli.IntFlag{Name: "max-keys", Value: 100, Destination: &list.MaxKeys, Validator: batchValid, Usage: "`N` objects per page, up to 1000"},
 			&cli.BoolFlag{Name: "metadata", Destination: &list.Metadata, Usage: "list metadata too (an extension of MinIO)"},
 		),
-		rarely:  []cli.Flag{pool.versionsFlag()},
+		rarely:  []cli.Flag{pool.versionsFlag(1)},
 		payload: true,
 		op: func(f *benchFlags) (op bench.Op, err error) {
 			if list.Metadata && f.target.host == embeddedHost {

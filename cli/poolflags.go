@@ -60,8 +60,8 @@ func (p *poolFlags) sizeFlags(size string) []cli.Flag {
 	}
 }
 
-func (p *poolFlags) versionsFlag() cli.Flag {
-	return &cli.IntFlag{Name: "versions", Value: 1, Destination: &p.versions, Validator: versionsValid, Usage: "upload `N` versions of each object"}
+func (p *poolFlags) versionsFlag(n int) cli.Flag {
+	return &cli.IntFlag{Name: "versions", Value: n, Destination: &p.versions, Validator: versionsValid, Usage: "upload `N` versions of each object"}
 }
 
 func versionsValid(n int) error {

@@ -16,7 +16,7 @@ func statCommand(env environment) *command {
 		about:    []string{"Uploads --objects objects, then asks for the metadata of one after the other, in random order."},
 		examples: []string{"warp stat --host=127.0.0.1:9000 --access-key=… --secret-key=… --objects=1000"},
 		flags:    append([]cli.Flag{pool.objectsFlag(10000, "`N` objects to upload first")}, pool.sizeFlags("1KB")...),
-		rarely:   slices.Concat([]cli.Flag{pool.versionsFlag()}, pool.existingFlags(), pool.passFlags()),
+		rarely:   slices.Concat([]cli.Flag{pool.versionsFlag(1)}, pool.existingFlags(), pool.passFlags()),
 		payload:  true,
 		op: func(f *benchFlags) (op bench.Op, err error) {
 			stat.Pool, err = pool.pool(f)

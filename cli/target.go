@@ -19,6 +19,8 @@ const defaultEmbeddedMemory = 1 << 30
 // embeddedHost is the --host that needs no store.
 const embeddedHost = "embedded"
 
+const defaultBucket = "warp-benchmark-bucket"
+
 // targetFlags say which store to talk to, and as whom.
 type targetFlags struct {
 	host, hostSelect, bucket, region   string
@@ -39,7 +41,7 @@ func (f *targetFlags) group(env environment) flagGroup {
 		&cli.StringFlag{Name: "secret-key", Destination: &f.secretKey, Sources: env.vars("WARP_SECRET_KEY"),
 			Usage: "secret `KEY`"},
 		&cli.BoolFlag{Name: "tls", Destination: &f.tls, Sources: env.vars("WARP_TLS"), Usage: "talk HTTPS"},
-		&cli.StringFlag{Name: "bucket", Value: "warp-benchmark-bucket", Destination: &f.bucket,
+		&cli.StringFlag{Name: "bucket", Value: defaultBucket, Destination: &f.bucket,
 			Usage: "`BUCKET` to use; created where it does not exist, its other objects are left alone"},
 		&cli.StringFlag{Name: "region", Destination: &f.region, Sources: env.vars("WARP_REGION"),
 			Usage: "`REGION` of the store; asked for where not given"},

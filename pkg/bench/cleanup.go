@@ -110,9 +110,10 @@ func (r *Runner) removeObjects(ctx context.Context, m *marker, others []foundMar
 		}
 		return true
 	}
-	err = r.removeAll(ctx, m.Prefix, state != "", ours, r.Progress.Add)
+	all := removal{prefix: m.Prefix, versions: state != "", locked: m.Locked, ours: ours, count: r.Progress.Add}
+	err = r.removeAll(ctx, all)
 	if err == nil && r.loose && m.Run == r.Options.RunID && pause(ctx, settle) {
-		err = r.removeAll(ctx, m.Prefix, state != "", ours, r.Progress.Add)
+		err = r.removeAll(ctx, all)
 	}
 	if err == nil {
 		err = r.abortUploads(ctx, names)
@@ -143,7 +144,8 @@ func (r *Runner) removeMarker(ctx context.Context, m *marker) error {
 	if err != nil {
 		return err
 	}
-	return r.removeAll(ctx, m.key(), state != "", func(o s3.Object) bool { return o.Key == m.key() }, func(int64) {})
+	ours := func(o s3.Object) bool { return o.Key == m.key() }
+	return r.removeAll(ctx, removal{prefix: m.key(), versions: state != "", ours: ours, count: func(int64) {}})
 }
 
 // leaveVersions suspends the versioning that warp turned on, unless a run that
@@ -197,7 +199,8 @@ func (r *Runner) clearBucket(ctx context.Context) error {
 	defer r.Progress.End()
 	state, err := r.Client.Versioning(ctx, r.Options.Bucket)
 	if err == nil {
-		err = r.removeAll(ctx, "", state != "", func(s3.Object) bool { return true }, r.Progress.Add)
+		everything := func(s3.Object) bool { return true }
+		err = r.removeAll(ctx, removal{versions: state != "", ours: everything, count: r.Progress.Add})
 	}
 	if err != nil {
 		return fmt.Errorf("clear bucket %s: %w", r.Options.Bucket, err)
@@ -205,8 +208,20 @@ func (r *Runner) clearBucket(ctx context.Context) error {
 	return nil
 }
 
-// removeAll deletes what lies under prefix and is ours, all versions of it.
-func (r *Runner) removeAll(ctx context.Context, prefix string, versions bool, ours func(s3.Object) bool, count func(int64)) error {
+// A removal says what is to be deleted.
+type removal struct {
+	prefix   string
+	versions bool                 // all versions of it
+	locked   bool                 // also what a retention in governance mode protects
+	ours     func(s3.Object) bool // of what lies under prefix
+	count    func(int64)
+}
+
+func (r *Runner) removeAll(ctx context.Context, all removal) error {
+	remove := r.Client.Delete
+	if all.locked {
+		remove = r.Client.DeleteLocked
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	batches := make(chan []s3.Ref)
@@ -214,15 +229,15 @@ func (r *Runner) removeAll(ctx context.Context, prefix string, versions bool, ou
 	for range max(1, min(r.Options.Concurrency, 16)) {
 		wg.Go(func() {
 			for b := range batches {
-				if err := r.Client.Delete(ctx, b); err != nil {
+				if err := remove(ctx, b); err != nil {
 					cancel(err)
 					continue
 				}
-				count(int64(len(b)))
+				all.count(int64(len(b)))
 			}
 		})
 	}
-	err := r.sendBatches(ctx, s3.List{Bucket: r.Options.Bucket, Prefix: prefix, Versions: versions}, ours, batches)
+	err := r.sendBatches(ctx, s3.List{Bucket: r.Options.Bucket, Prefix: all.prefix, Versions: all.versions}, all.ours, batches)
 	close(batches)
 	wg.Wait()
 	if cause := context.Cause(ctx); cause != nil {

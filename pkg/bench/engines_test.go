@@ -171,7 +171,7 @@ func TestEnginesStoreTheSame(t *testing.T) {
 		}
 		ctx := context.Background()
 		const bucket = "engines-content"
-		if err := hosts["lean"].MakeBucket(ctx, bucket); err != nil {
+		if err := hosts["lean"].MakeBucket(ctx, bucket, false); err != nil {
 			t.Fatal(err)
 		}
 		payload, err := generator.NewPayload(generator.PayloadOptions{Seed: 1})

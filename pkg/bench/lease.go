@@ -40,6 +40,9 @@ type marker struct {
 	// Suspend says that warp turned the bucket's versioning on, and that this
 	// run is to suspend it if it is the last one that needs it.
 	Suspend bool `json:"suspend,omitempty"`
+	// Locked says that the objects may be under a retention in governance mode,
+	// which whoever removes them has to bypass.
+	Locked bool `json:"locked,omitempty"`
 }
 
 func (m *marker) key() string { return markerPrefix + m.Run + ".json" }
@@ -98,7 +101,7 @@ func (r *Runner) takeLease(ctx context.Context, prefix string) error {
 		Warp: o.Warp, Run: o.RunID, Benchmark: o.Benchmark, Prefix: prefix,
 		NoPrefix: o.Layout.NoPrefix, Shards: o.Layout.Shards, Random: o.Layout.Random,
 		Client: o.Client, Clients: o.Clients,
-		Seed: o.Seed, LeaseS: o.Lease.Seconds(), Keep: o.KeepData || o.NoClear,
+		Seed: o.Seed, LeaseS: o.Lease.Seconds(), Keep: o.KeepData || o.NoClear, Locked: o.Lock,
 	}}
 	r.lease = l // a write that fails may have arrived, so Cleanup has to know
 	modified, err := l.write(ctx)

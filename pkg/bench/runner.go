@@ -33,11 +33,13 @@ type Options struct {
 	MaxErrors       ErrorLimit
 	Payload         generator.PayloadOptions
 	Verify          Verify
-	ReadOnly        bool // objects are the bucket's own: write nothing, not even a marker
-	Versions        bool // the operation needs a versioned bucket
-	KeepData        bool // leave this run's objects
-	NoClear         bool // leave this run's and all earlier runs' objects
-	ClearBucket     bool // empty the bucket first; the caller has checked --destroy
+	ReadOnly        bool   // objects are the bucket's own: write nothing, not even a marker
+	Versions        bool   // the operation needs a versioned bucket
+	Lock            bool   // the operation needs a bucket with object lock, and locks what it uploads
+	LockBucket      string // with Lock: instead of Bucket, where that exists without object lock; "" = refuse
+	KeepData        bool   // leave this run's objects
+	NoClear         bool   // leave this run's and all earlier runs' objects
+	ClearBucket     bool   // empty the bucket first; the caller has checked --destroy
 	Lease           time.Duration
 	Drain           time.Duration // how long requests may take to finish after the end
 	// Redact takes secrets out of what a store says; nil = nothing to take out.
@@ -104,6 +106,9 @@ func (r *Runner) Open(ctx context.Context) error {
 		Progress: r.Progress,
 	}
 	made, err := r.openBucket(ctx)
+	if err == nil && o.Lock {
+		err = r.openLock(ctx, made)
+	}
 	if err != nil {
 		return err
 	}
@@ -165,11 +170,14 @@ func (r *Runner) openBucket(ctx context.Context) (made bool, err error) {
 	if o.ReadOnly {
 		return false, fmt.Errorf("bucket %s does not exist, so there is nothing to list", o.Bucket)
 	}
-	err = r.Client.MakeBucket(ctx, o.Bucket)
+	err = r.Client.MakeBucket(ctx, o.Bucket, o.Lock)
 	if s3.CodeOf(err) == "BucketAlreadyOwnedByYou" {
 		return false, nil // another warp was faster
 	}
-	if err != nil {
+	switch {
+	case err != nil && o.Lock:
+		return false, fmt.Errorf("create bucket %s with object lock: %w", o.Bucket, err)
+	case err != nil:
 		return false, fmt.Errorf("create bucket %s: %w", o.Bucket, err)
 	}
 	return true, nil

@@ -23,10 +23,11 @@ func (c *Client) BucketExists(ctx context.Context, bucket string) (exists bool, 
 	return exists, err
 }
 
-// MakeBucket creates bucket and marks it as made by warp.
-func (c *Client) MakeBucket(ctx context.Context, bucket string) error {
+// MakeBucket creates bucket, with object lock or without, and marks it as made
+// by warp.
+func (c *Client) MakeBucket(ctx context.Context, bucket string, lock bool) error {
 	return c.anyHost(ctx, func(h *Host) error {
-		err := h.desk.core.Client.MakeBucket(ctx, bucket, minio.MakeBucketOptions{Region: c.region})
+		err := h.desk.core.Client.MakeBucket(ctx, bucket, minio.MakeBucketOptions{Region: c.region, ObjectLocking: lock})
 		if err != nil {
 			return err
 		}
@@ -73,6 +74,29 @@ func (c *Client) SetVersioning(ctx context.Context, bucket string, on bool) erro
 	})
 }
 
+// A Lock is what a bucket's object lock is set to.
+type Lock struct {
+	Enabled bool
+	Default string // the mode that every upload is locked in; "" = none is
+}
+
+// ObjectLock asks for the object lock of bucket. A store that does not know
+// the question has none.
+func (c *Client) ObjectLock(ctx context.Context, bucket string) (lock Lock, err error) {
+	err = c.anyHost(ctx, func(h *Host) error {
+		enabled, mode, _, _, err := h.desk.core.Client.GetObjectLockConfig(ctx, bucket)
+		lock = Lock{Enabled: enabled == "Enabled"}
+		if mode != nil {
+			lock.Default = string(*mode)
+		}
+		if e, ok := asError(err, nil).(*Error); ok && e.Status == 404 && e.Code != "NoSuchBucket" || unknownToStore(err) {
+			return nil
+		}
+		return err
+	})
+	return lock, err
+}
+
 // WriteSmall stores a small object and returns when the store says that it was
 // modified, by the store's clock.
 func (c *Client) WriteSmall(ctx context.Context, ref Ref, data []byte) (modified time.Time, err error) {
@@ -115,6 +139,14 @@ func (c *Client) List(ctx context.Context, l List, begin func(), each func(Objec
 // Delete removes refs through whichever host answers.
 func (c *Client) Delete(ctx context.Context, refs []Ref) error {
 	return c.anyHost(ctx, func(h *Host) error { return h.desk.Delete(ctx, refs, NewTrace(time.Now())) })
+}
+
+// DeleteLocked is Delete for versions that a retention in governance mode
+// protects. It needs the right to bypass that.
+func (c *Client) DeleteLocked(ctx context.Context, refs []Ref) error {
+	return c.anyHost(ctx, func(h *Host) error {
+		return h.desk.deleteBatch(ctx, refs, minio.RemoveObjectsOptions{GovernanceBypass: true}, NewTrace(time.Now()))
+	})
 }
 
 // AbortUploads ends the multipart uploads under prefix that were never

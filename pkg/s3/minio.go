@@ -167,6 +167,10 @@ func (e *minioEngine) Delete(ctx context.Context, refs []Ref, tr *Trace) error {
 	case 1:
 		return e.deleteOne(ctx, refs[0], tr)
 	}
+	return e.deleteBatch(ctx, refs, minio.RemoveObjectsOptions{}, tr)
+}
+
+func (e *minioEngine) deleteBatch(ctx context.Context, refs []Ref, opts minio.RemoveObjectsOptions, tr *Trace) error {
 	each := func(yield func(minio.ObjectInfo) bool) {
 		for _, r := range refs {
 			if !yield(minio.ObjectInfo{Key: r.Key, VersionID: r.VersionID}) {
@@ -175,7 +179,7 @@ func (e *minioEngine) Delete(ctx context.Context, refs []Ref, tr *Trace) error {
 		}
 	}
 	traced, seen := watch(ctx, tr)
-	results, err := e.core.Client.RemoveObjectsWithIter(traced, refs[0].Bucket, each, minio.RemoveObjectsOptions{})
+	results, err := e.core.Client.RemoveObjectsWithIter(traced, refs[0].Bucket, each, opts)
 	if err != nil {
 		seen()
 		return asError(err, tr)

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/bench"
+)
+
+// lockBucket is where retention works if the default bucket is there already,
+// and without object lock.
+const lockBucket = defaultBucket + "-lock"
+
+func retentionCommand(env environment) *command {
+	var pool poolFlags
+	var retention bench.Retention
+	var elsewhere string
+	return benchmarkCommand(env, benchmark{
+		name: "retention", summary: "lock versions of objects (PutObjectRetention)",
+		about: []string{
+			"Uploads --versions versions of --objects objects, then locks them in random order, in governance",
+			"mode for an hour. Needs a bucket with object lock, and creates it if it does not exist.",
+		},
+		examples: []string{"warp retention --host=127.0.0.1:9000 --access-key=… --secret-key=… --bucket=locked --objects=2500"},
+		flags: append([]cli.Flag{pool.objectsFlag(25000, "`N` objects to upload first"), pool.versionsFlag(5)},
+			pool.sizeFlags("1KiB")...),
+		payload: true,
+		op: func(f *benchFlags) (op bench.Op, err error) {
+			if f.target.host == embeddedHost {
+				return nil, runError("the embedded store does not do object lock")
+			}
+			if f.target.bucket == defaultBucket && !f.clearBucket {
+				elsewhere = lockBucket
+			}
+			retention.Pool, err = pool.pool(f)
+			return &retention, err
+		},
+		adjust: func(o *bench.Options) { o.Lock, o.LockBucket = true, elsewhere },
+	})
+}

@@ -1,0 +1,74 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"warp/pkg/s3"
+)
+
+// Retention locks versions of objects, in governance mode: that is the one
+// that a clean-up can bypass.
+type Retention struct{ Pool }
+
+// retainFor is long enough for clocks that differ as much as signatures allow,
+// and short enough for nobody to mind what a killed run leaves.
+const retainFor = time.Hour
+
+// Prepare makes sure that the store locks, and uploads the versions.
+func (r *Retention) Prepare(ctx context.Context, e *Env) error {
+	if err := tryLock(ctx, e); err != nil {
+		return err
+	}
+	return r.Pool.Prepare(ctx, e)
+}
+
+// tryLock locks one version, which then must resist a deletion, but not one
+// that bypasses governance: a run that could not clean up does not begin.
+func tryLock(ctx context.Context, e *Env) error {
+	var made s3.Object
+	send := func(w *Worker) (err error) {
+		if made, err = w.Upload(ctx, w.NextKey(), 1); err != nil {
+			return err
+		}
+		return w.retain(ctx, &made)
+	}
+	return feature("object lock").try(ctx, e, send, func(*s3.Host) error {
+		refs := []s3.Ref{made.Ref}
+		err := e.Client.Delete(ctx, refs)
+		var said *s3.Error
+		switch {
+		case made.VersionID == "":
+			return noEffect(fmt.Sprintf("it gave no version id for %s", made.Key))
+		case err == nil:
+			return noEffect("a version under retention could be deleted")
+		case !errors.As(err, &said) || said.Status == 0 || s3.Repeatable(err):
+			return err
+		}
+		if err := e.Client.DeleteLocked(ctx, refs); err != nil {
+			return fmt.Errorf("bypass the governance of a retention, which clean-up has to: %w", err)
+		}
+		return nil
+	})
+}
+
+// Do locks one version.
+func (r *Retention) Do(ctx context.Context, w *Worker) error {
+	obj, err := r.pick(w)
+	if err != nil {
+		return err
+	}
+	return w.retain(ctx, obj)
+}
+
+// retain measures one PutObjectRetention. It may shorten an earlier retention
+// of the same version by as much as two requests can overtake each other, and
+// only a bypass allows that.
+func (w *Worker) retain(ctx context.Context, obj *s3.Object) error {
+	return w.Measure(ctx, "RETENTION", obj.Key, func(ctx context.Context, r *Request) error {
+		until := time.Now().Add(retainFor).UTC().Truncate(time.Second)
+		return r.Retain(ctx, obj.Ref, s3.Retention{Mode: "GOVERNANCE", Until: until, Bypass: true}, r.Trace)
+	})
+}
