@@ -46,7 +46,7 @@ func absentCommands() map[string]string {
 	absent := map[string]string{"iceberg": notOurs}
 	for _, name := range []string{
 		"multipart", "multipart-put", "zip", "snowball",
-		"copy", "run", "client", "script", "clean",
+		"copy", "run", "client", "script",
 	} {
 		absent[name] = notYet
 	}

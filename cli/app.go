@@ -83,6 +83,7 @@ func commandTable(env environment) []*command {
 		analyzeCommand(),
 		cmpCommand(),
 		mergeCommand(),
+		cleanCommand(env),
 		calibrateCommand(),
 		completionCommand(),
 		nullStore(),

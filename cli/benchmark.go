@@ -236,14 +236,23 @@ func (f *benchFlags) options(name string) (bench.Options, error) {
 
 func (f *benchFlags) seedNumber() (uint64, error) {
 	if f.seed == "" {
-		var b [8]byte
-		_, _ = rand.Read(b[:]) // never fails
-		// 53 bits, so that every reader of JSON or of a spreadsheet keeps them.
-		return binary.LittleEndian.Uint64(b[:]) >> 11, nil
+		return randomSeed(), nil
 	}
-	seed, err := strconv.ParseUint(f.seed, 10, 64)
+	return parseSeed(f.seed)
+}
+
+// randomSeed has 53 bits, so that every reader of JSON or of a spreadsheet
+// keeps them.
+func randomSeed() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return binary.LittleEndian.Uint64(b[:]) >> 11
+}
+
+func parseSeed(s string) (uint64, error) {
+	seed, err := strconv.ParseUint(s, 10, 64)
 	if err != nil {
-		return 0, usageError("--seed: %q is not a whole number from 0 to %d", f.seed, uint64(math.MaxUint64))
+		return 0, usageError("--seed: %q is not a whole number from 0 to %d", s, uint64(math.MaxUint64))
 	}
 	return seed, nil
 }

@@ -176,6 +176,9 @@ func (s *session) cleanUp(err error) error {
 	cleanErr := s.runner.Cleanup(context.Background())
 	switch {
 	case cleanErr == nil:
+		if s.runner.Kept() {
+			s.notef("objects are kept under %s; warp clean --bucket=%s --run=%s removes them", s.runner.Prefix(), s.opts.Bucket, s.opts.RunID)
+		}
 		return err
 	case err == nil:
 		return runError("%w", cleanErr)

@@ -40,7 +40,7 @@ func sections() map[string]reflect.Type {
 }
 
 // lines that only the command line makes; what they are is known from real output.
-var ownSections = []string{"Merged log", "Calibration", "Calibration point", "Progress line", "Phase line"}
+var ownSections = []string{"Merged log", "Calibration", "Calibration point", "Cleaned bucket", "Cleaned run", "Progress line", "Phase line"}
 
 // onRealNetworks are fields that a run over loopback leaves out.
 var onRealNetworks = []string{"Client load.link", "Client load.link_share"}
@@ -171,6 +171,25 @@ func seeEverything(t *testing.T) sighting {
 	if err := json.Unmarshal([]byte(r.out), &calibration); err != nil || len(calibration.Points) == 0 {
 		t.Fatalf("a calibration with %d points: %v", len(calibration.Points), err)
 	}
+	store, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 64 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	at := []string{"--host=" + store.Addr(), "--access-key=testkey", "--secret-key=testsecret"}
+	mustWarp(t, 0, dir, append([]string{"put", "--obj.size=1", "--max-objects=3", "--keep-data", "--stress"}, at...)...)
+	r = mustWarp(t, 0, dir, append([]string{"clean", "--json", "--dry-run"}, at...)...)
+	seen.object(t, "Cleaned bucket", r.out)
+	var cleaned struct{ Runs []struct{ Seed string } }
+	if err := json.Unmarshal([]byte(r.out), &cleaned); err != nil || len(cleaned.Runs) != 1 {
+		t.Fatalf("%v in %s", err, r.out)
+	}
+	r = mustWarp(t, 0, dir, append([]string{"clean", "--json", "--dry-run", "--seed=" + cleaned.Runs[0].Seed}, at...)...)
+	var runs struct{ Runs []json.RawMessage }
+	if err := json.Unmarshal([]byte(r.out), &runs); err != nil {
+		t.Fatal(err)
+	}
+	seen.object(t, "Cleaned run", string(runs.Runs[0]))
 	seen.object(t, "Calibration point", string(calibration.Points[0]))
 	return seen
 }

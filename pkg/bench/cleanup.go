@@ -30,7 +30,11 @@ func (r *Runner) Cleanup(ctx context.Context) error {
 	}
 	var err error
 	if l.marker.kept() {
+		r.kept = true
 		err = r.leaveVersions(ctx, &l.marker)
+		l.stopRenewing()
+		// Without this the run counts as alive until its lease expires, and no longer.
+		_ = l.change(ctx, func(m *marker) { m.Ended = true })
 	} else {
 		// The lease is renewed meanwhile, or a later run might take the names
 		// and have its objects removed.
@@ -42,6 +46,12 @@ func (r *Runner) Cleanup(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Kept says whether Cleanup has left the run's objects, as it was told to.
+func (r *Runner) Kept() bool { return r.kept }
+
+// Prefix is what all names of the run start with.
+func (r *Runner) Prefix() string { return r.Options.runPrefix() }
 
 func (r *Runner) cleanOwn(ctx context.Context, l *lease) error {
 	err := persist(ctx, func() error {

@@ -37,6 +37,9 @@ type marker struct {
 	// that have them are somebody else's, and nobody may remove them on the
 	// word of this marker.
 	Claimed bool `json:"claimed,omitempty"`
+	// Ended is set when a run has ended whose objects stay: nobody need wait
+	// then for its lease to expire to know that it is over.
+	Ended bool `json:"ended,omitempty"`
 	// Suspend says that warp turned the bucket's versioning on, and that this
 	// run is to suspend it if it is the last one that needs it.
 	Suspend bool `json:"suspend,omitempty"`
@@ -94,15 +97,21 @@ type lease struct {
 	written time.Time // when the marker was last renewed
 }
 
-// takeLease marks the run's prefix as its own and removes what dead runs left.
-func (r *Runner) takeLease(ctx context.Context, prefix string) error {
+// newLease is the lease of this run's names under prefix, not yet written.
+func (r *Runner) newLease(prefix string) *lease {
 	o := &r.Options
-	l := &lease{client: r.Client, bucket: o.Bucket, marker: marker{
+	return &lease{client: r.Client, bucket: o.Bucket, marker: marker{
 		Warp: o.Warp, Run: o.RunID, Benchmark: o.Benchmark, Prefix: prefix,
 		NoPrefix: o.Layout.NoPrefix, Shards: o.Layout.Shards, Random: o.Layout.Random,
 		Client: o.Client, Clients: o.Clients,
 		Seed: o.Seed, LeaseS: o.Lease.Seconds(), Keep: o.KeepData || o.NoClear, Locked: o.Lock,
 	}}
+}
+
+// takeLease marks the run's prefix as its own and removes what dead runs left.
+func (r *Runner) takeLease(ctx context.Context, prefix string) error {
+	o := &r.Options
+	l := r.newLease(prefix)
 	r.lease = l // a write that fails may have arrived, so Cleanup has to know
 	modified, err := l.write(ctx)
 	if err != nil {
@@ -140,7 +149,7 @@ func (r *Runner) refuseSameNames(m *foundMarker) error {
 	}
 	switch {
 	case m.kept() && !r.lease.marker.Keep:
-		return fmt.Errorf("run %s kept objects under these names: use another --seed, or --keep-data to write them again and keep them", m.Run)
+		return fmt.Errorf("run %s kept objects under these names: use another --seed, or --keep-data to write them again and keep them, or remove them with warp clean --run=%s", m.Run, m.Run)
 	case m.kept():
 		return nil
 	case !m.expired():

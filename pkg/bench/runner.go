@@ -54,6 +54,11 @@ const MaxThreads = 1 << 16
 // clients of the seed.
 func (o *Options) stream(worker int) int { return o.Client*MaxThreads + worker }
 
+// runPrefix is what all names of the run start with.
+func (o *Options) runPrefix() string {
+	return joinPrefix(o.Prefix, generator.ClientPrefix(o.Seed, o.Client, o.Clients))
+}
+
 // An Env is what operations work with.
 type Env struct {
 	Client      *s3.Client
@@ -75,6 +80,7 @@ type Runner struct {
 
 	env   *Env
 	lease *lease
+	kept  bool // the run's objects stay
 	loose bool // requests were cut off, and may arrive at the store yet
 }
 
@@ -99,7 +105,7 @@ func (r *Runner) Open(ctx context.Context) error {
 		r.Progress = Silent{}
 	}
 	o := &r.Options
-	prefix := joinPrefix(o.Prefix, generator.ClientPrefix(o.Seed, o.Client, o.Clients))
+	prefix := o.runPrefix()
 	r.env = &Env{
 		Client: r.Client, Bucket: o.Bucket, Seed: o.Seed, Stream: o.stream(0), Concurrency: o.Concurrency,
 		Names:    generator.NewNames(prefix, o.Seed, o.Layout),

@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/bench"
+	"warp/pkg/s3"
+)
+
+// cleanFlags choose what is cleaned up.
+type cleanFlags struct {
+	target    targetFlags
+	run, seed string
+	dryRun    bool
+}
+
+// A cleanResult is what clean says to programs.
+type cleanResult struct {
+	Bucket string     `json:"bucket"`
+	DryRun bool       `json:"dry_run"`
+	Runs   []cleanRun `json:"runs"`
+}
+
+type cleanRun struct {
+	Run       string   `json:"run"`
+	Benchmark string   `json:"benchmark"`
+	Seed      uint64   `json:"seed,string"`
+	Prefix    string   `json:"prefix"`
+	State     string   `json:"state"`
+	Chosen    bool     `json:"chosen"`
+	Objects   int64    `json:"objects"`
+	WaitS     float64  `json:"wait_s"`
+	Keys      []string `json:"keys,omitempty"`
+}
+
+func cleanCommand(env environment) *command {
+	f := &cleanFlags{}
+	return &command{
+		name: "clean", section: sectionOther,
+		summary: "remove what runs have left in a bucket",
+		about: []string{
+			"Removes objects, unfinished uploads and markers of warp runs that died. With --run or --seed also",
+			"those of a run that ended and kept its objects. A run that may be alive and foreign objects stay.",
+		},
+		examples: []string{"warp clean --host=127.0.0.1:9000 --access-key=… --secret-key=… --bucket=demo --dry-run"},
+		groups: []flagGroup{
+			{title: "Runs", flags: []cli.Flag{
+				&cli.StringFlag{Name: "run", Destination: &f.run, Usage: "only the run of this `ID`; its log and clean --dry-run name it"},
+				&cli.StringFlag{Name: "seed", Destination: &f.seed, Usage: "only runs of this seed `NUMBER`"},
+				&cli.BoolFlag{Name: "dry-run", Destination: &f.dryRun, Usage: "remove nothing, list what would be removed"},
+			}},
+			f.target.group(env),
+		},
+		run: func(ctx context.Context, inv *invocation) error { return f.clean(ctx, inv) },
+	}
+}
+
+func (f *cleanFlags) clean(ctx context.Context, inv *invocation) error {
+	result := &cleanResult{Bucket: f.target.bucket, DryRun: f.dryRun, Runs: []cleanRun{}}
+	chosen, err := f.selection()
+	if err != nil {
+		return err
+	}
+	keys := make(map[string][]string)
+	chosen.Would = func(run string, o s3.Object) { keys[run] = append(keys[run], o.Key) }
+	target, err := f.target.open(ctx, inv, cleanConcurrency, func(error) {})
+	if err != nil {
+		return err
+	}
+	defer target.close()
+	id := randomID()
+	runner := &bench.Runner{Client: target.client, Progress: &cleanProgress{console: inv.console}, Options: bench.Options{
+		Benchmark: "clean", Warp: thisBuild().version, RunID: randomID() + id, ClientID: id, Bucket: f.target.bucket,
+		Seed: randomSeed(), Concurrency: cleanConcurrency, Lease: time.Minute,
+	}}
+	left, err := runner.Clean(ctx, chosen)
+	if cleanErr := runner.Cleanup(context.Background()); err == nil {
+		err = cleanErr
+	}
+	for _, run := range left {
+		result.add(run, keys[run.Run])
+	}
+	if err != nil && len(left) == 0 {
+		return f.target.explain(err)
+	}
+	if len(left) == 0 && (f.run != "" || f.seed != "") {
+		return f.missed(result)
+	}
+	if shown := inv.result(func(w io.Writer) error { return result.show(w, inv.json) }); err == nil {
+		err = shown
+	}
+	if err != nil {
+		return f.target.explain(err)
+	}
+	return f.missed(result)
+}
+
+// cleanConcurrency is how many requests delete at once.
+const cleanConcurrency = 16
+
+func (f *cleanFlags) selection() (bench.Selection, error) {
+	s := bench.Selection{Run: f.run, DryRun: f.dryRun}
+	if err := f.target.check(); err != nil {
+		return s, err
+	}
+	if f.target.host == embeddedHost {
+		return s, usageError("the embedded store begins empty, so there is nothing to clean up").tell("name a store with --host")
+	}
+	if f.seed == "" {
+		return s, nil
+	}
+	seed, err := parseSeed(f.seed)
+	s.Seed = &seed
+	return s, err
+}
+
+// missed says that what was asked for by name was not there, or not to be
+// removed.
+func (f *cleanFlags) missed(r *cleanResult) error {
+	if f.run == "" && f.seed == "" {
+		return nil
+	}
+	if len(r.Runs) == 0 {
+		return runError("nothing in bucket %s is of such a run: it has no marker there", r.Bucket).tell("warp clean --dry-run lists the runs")
+	}
+	for _, run := range r.Runs {
+		if !run.Chosen {
+			return runError("run %s may be alive, so nothing of it was removed", run.Run).
+				tell("end it, or try again in %s if it is dead", roundDuration(time.Duration(run.WaitS*float64(time.Second))))
+		}
+	}
+	return nil
+}
+
+func (r *cleanResult) add(run bench.LeftRun, keys []string) {
+	r.Runs = append(r.Runs, cleanRun{
+		Run: run.Run, Benchmark: run.Benchmark, Seed: run.Seed, Prefix: run.Prefix, State: run.State,
+		Chosen: run.Chosen, Objects: run.Objects, WaitS: round3(run.Wait.Seconds()), Keys: keys,
+	})
+}
+
+func (r *cleanResult) show(w io.Writer, asJSON bool) error {
+	if asJSON {
+		return writeJSON(w, r)
+	}
+	if len(r.Runs) == 0 {
+		_, err := fmt.Fprintf(w, "Bucket %s has nothing that a run of warp left.\n", r.Bucket)
+		return err
+	}
+	for _, run := range r.Runs {
+		if _, err := fmt.Fprintf(w, "run %s (%s, seed %d) under %s: %s\n", run.Run, run.Benchmark, run.Seed, run.Prefix, run.fate(r.DryRun)); err != nil {
+			return err
+		}
+		for _, key := range run.Keys {
+			if _, err := fmt.Fprintln(w, "  "+key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fate is what becomes of a run.
+func (c *cleanRun) fate(dryRun bool) string {
+	switch {
+	case c.Chosen && dryRun:
+		return fmt.Sprintf("%s, %d objects would be removed", c.State, c.Objects)
+	case c.Chosen:
+		return fmt.Sprintf("%s, %d objects removed", c.State, c.Objects)
+	case c.State == bench.RunKept:
+		return fmt.Sprintf("kept on purpose; --run=%s removes it", c.Run)
+	}
+	return fmt.Sprintf("may be alive and stays; if it is not, it counts as dead in %s", roundDuration(time.Duration(c.WaitS*float64(time.Second))))
+}
+
+// A cleanProgress shows how the removal comes along.
+type cleanProgress struct {
+	*console
+	bar *bar
+}
+
+func (p *cleanProgress) Begin(title string, total int64) {
+	p.bar = p.startBar(title, "objects", total, 10*time.Second)
+}
+
+func (p *cleanProgress) Add(n int64)              { p.bar.add(n) }
+func (p *cleanProgress) End()                     { p.bar.finish() }
+func (p *cleanProgress) Warn(text string)         { p.warnf("%s", text) }
+func (p *cleanProgress) Measuring() (stop func()) { return func() {} }
