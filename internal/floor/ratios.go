@@ -23,19 +23,23 @@ type row struct {
 	size     int
 	flags    []string // of warp
 	hashed   bool     // warp also hashes the payload, which floor does not
+	stress   bool     // not against floor, but against warp without a log
 	goal     float64
 }
+
+// kernelRow is the row of which it is also said how much of it the kernel does.
+const kernelRow = "GET 1 KiB"
 
 func rows() []row {
 	const unsigned = "--disable-sha256-payload"
 	return []row{
-		{name: "GET 1 KiB", op: "get", size: 1 << 10, goal: 1.2},
+		{name: kernelRow, op: "get", size: 1 << 10, goal: 1.2},
 		{name: "PUT 1 KiB, payload unsigned", op: "put", size: 1 << 10, flags: []string{unsigned}, goal: 1.25},
 		{name: "STAT", op: "stat", size: 1 << 10, goal: 1.2},
 		{name: "GET 10 MiB", op: "get", size: 10 << 20, goal: 1},
 		{name: "PUT 10 MiB, payload unsigned", op: "put", size: 10 << 20, flags: []string{unsigned}, goal: 0.85},
 		{name: "PUT 10 MiB, against floor + SHA-256", op: "put", size: 10 << 20, hashed: true, goal: 1.1},
-		{name: "GET 1 KiB, no log (--stress)", op: "get", size: 1 << 10, flags: []string{"--stress"}},
+		{name: "recording: GET 1 KiB against --stress", op: "get", size: 1 << 10, stress: true, goal: 1.1},
 		{name: "GET 1 KiB, --engine=minio", op: "get", size: 1 << 10, flags: []string{"--engine=minio"}},
 	}
 }
@@ -45,6 +49,8 @@ type bench struct {
 	warp, nullstore string
 	runs            int
 	duration        time.Duration
+	resident        time.Duration
+	kernel          []float64 // share of the CPU time of GET 1 KiB that is the kernel's
 	dir             string
 }
 
@@ -55,6 +61,7 @@ func ratios(args []string) error {
 	f.StringVar(&b.nullstore, "nullstore", "./nullstore", "the null store to measure against")
 	f.IntVar(&b.runs, "n", 5, "runs, of which the median counts")
 	f.DurationVar(&b.duration, "d", 3*time.Second, "how long each takes")
+	f.DurationVar(&b.resident, "resident", 30*time.Second, "how long the row on memory takes")
 	only := f.String("only", "", "only rows whose name contains this")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -74,14 +81,24 @@ func ratios(args []string) error {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
 	}
+	if len(b.kernel) > 0 {
+		fmt.Printf("\n%-38s %25.0f %% of GET 1 KiB   goal at least 60 %%\n", "CPU time of warp in the kernel", 100*median(b.kernel))
+	}
+	if b.resident > 0 && strings.Contains(residentRow, *only) {
+		return b.memory()
+	}
 	return nil
 }
 
 // row alternates between floor and warp, so that both see the same machine.
 func (b *bench) row(r row) error {
 	var floors, warps, rss []float64
+	base := b.floor
+	if r.stress {
+		base = b.withoutLog
+	}
 	for range b.runs {
-		floor, _, err := b.measure(r, b.floor)
+		floor, _, err := b.measure(r, base)
 		if err != nil {
 			return err
 		}
@@ -119,33 +136,45 @@ func hashCost(size int) float64 {
 	return float64(time.Since(start).Microseconds()) / times
 }
 
+// A client works against the store at addr and ends.
+type client func(r row, addr string) (requests int64, p *os.ProcessState, err error)
+
 // measure runs a client against a null store of its own. It returns the
 // client's CPU time per request in µs, and its memory.
-func (b *bench) measure(r row, client func(r row, addr string) (requests int64, p *os.ProcessState, err error)) (cost, rss float64, err error) {
-	store := exec.Command(b.nullstore, "-size", strconv.Itoa(r.size), "-stdin")
+func (b *bench) measure(r row, c client) (cost, rss float64, err error) {
+	err = b.withStore(r.size, func(addr string) error {
+		requests, state, err := c(r, addr)
+		if err != nil {
+			return err
+		}
+		cpu := state.UserTime() + state.SystemTime()
+		cost, rss = float64(cpu.Nanoseconds())/1e3/float64(max(requests, 1)), maxRSS(state)
+		return nil
+	})
+	return cost, rss, err
+}
+
+// withStore calls do with the address of a null store, which lives as long as the call.
+func (b *bench) withStore(size int, do func(addr string) error) error {
+	store := exec.Command(b.nullstore, "-size", strconv.Itoa(size), "-stdin")
 	stdin, err := store.StdinPipe()
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
 	stdout, err := store.StdoutPipe()
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
 	if err := store.Start(); err != nil {
-		return 0, 0, err
+		return err
 	}
 	defer store.Wait()
 	defer stdin.Close() // ends it
 	addr, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
-		return 0, 0, fmt.Errorf("the null store: %w", err)
+		return fmt.Errorf("the null store: %w", err)
 	}
-	requests, state, err := client(r, strings.TrimSpace(addr))
-	if err != nil {
-		return 0, 0, err
-	}
-	cpu := state.UserTime() + state.SystemTime()
-	return float64(cpu.Nanoseconds()) / 1e3 / float64(max(requests, 1)), maxRSS(state), nil
+	return do(strings.TrimSpace(addr))
 }
 
 func (b *bench) floor(r row, addr string) (requests int64, p *os.ProcessState, err error) {
@@ -160,21 +189,42 @@ func (b *bench) floor(r row, addr string) (requests int64, p *os.ProcessState, e
 	return requests, p, err
 }
 
+// withoutLog runs warp as in the row, but with nothing recorded.
+func (b *bench) withoutLog(r row, addr string) (requests int64, p *os.ProcessState, err error) {
+	r.flags = append(slices.Clone(r.flags), "--stress")
+	return b.warpRun(r, addr)
+}
+
 func (b *bench) warpRun(r row, addr string) (requests int64, p *os.ProcessState, err error) {
+	out, p, err := output(b.command(r, addr, 8, b.duration))
+	if err != nil {
+		return 0, nil, err
+	}
+	if r.name == kernelRow {
+		b.kernel = append(b.kernel, p.SystemTime().Seconds()/(p.SystemTime()+p.UserTime()).Seconds())
+	}
+	requests, err = answered(out, r.op)
+	return requests, p, err
+}
+
+// command is warp doing the row's work.
+func (b *bench) command(r row, addr string, concurrency int, d time.Duration) *exec.Cmd {
 	log := filepath.Join(b.dir, "log")
 	os.Remove(log + ".csv.zst")
 	args := []string{r.op, "--host=" + addr, "--access-key=key", "--secret-key=secret", "--region=us-east-1",
-		"--obj.size=" + strconv.Itoa(r.size), "--concurrent=8", "--duration=" + b.duration.String(), "--noclear", "--json", "--quiet"}
+		"--obj.size=" + strconv.Itoa(r.size), "--concurrent=" + strconv.Itoa(concurrency), "--duration=" + d.String(),
+		"--noclear", "--json", "--quiet"}
 	if !slices.Contains(r.flags, "--stress") {
 		args = append(args, "--benchdata="+log)
 	}
 	if r.op != "put" {
 		args = append(args, "--objects=8")
 	}
-	out, p, err := output(exec.Command(b.warp, append(args, r.flags...)...))
-	if err != nil {
-		return 0, nil, err
-	}
+	return exec.Command(b.warp, append(args, r.flags...)...)
+}
+
+// answered is how many requests of an operation warp's report counts.
+func answered(out []byte, op string) (requests int64, err error) {
 	var report struct {
 		Operations []struct {
 			Op       string `json:"op"`
@@ -183,14 +233,14 @@ func (b *bench) warpRun(r row, addr string) (requests int64, p *os.ProcessState,
 		} `json:"operations"`
 	}
 	if err := json.Unmarshal(out, &report); err != nil {
-		return 0, nil, fmt.Errorf("warp's report: %w", err)
+		return 0, fmt.Errorf("warp's report: %w", err)
 	}
 	for _, o := range report.Operations {
-		if strings.EqualFold(o.Op, r.op) && o.Errors == 0 {
+		if strings.EqualFold(o.Op, op) && o.Errors == 0 {
 			requests += o.Requests
 		}
 	}
-	return requests, p, nil
+	return requests, nil
 }
 
 func output(cmd *exec.Cmd) (out []byte, p *os.ProcessState, err error) {
