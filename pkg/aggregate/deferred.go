@@ -207,19 +207,27 @@ func sameOps(a, b []GroupOp) bool {
 	return slices.EqualFunc(a, b, func(x, y GroupOp) bool { return x.Name == y.Name })
 }
 
-// held is a request without what a summary does not need, at half the size.
+// held is a request without what a summary does not need, at a third of the size.
 type held struct {
 	start, due                    int64
 	firstByte, lastByte, duration time.Duration
 	bytes                         int64
 	objects                       int
-	key, err                      string
+	texts                         *texts // nil = none
 	op, run, client, endpoint     uint32
 	status, retries               uint16
 }
 
+// texts are what most requests have none of.
+type texts struct{ key, err string }
+
 // text is how much memory a request takes besides its own size.
-func (h *held) text() int { return len(h.key) + len(h.err) }
+func (h *held) text() int {
+	if h.texts == nil {
+		return 0
+	}
+	return len(h.texts.key) + len(h.texts.err)
+}
 
 // interner keeps names that occur in every row once, and lets go of the
 // memory of the batches that they came in.
@@ -230,11 +238,14 @@ type interner struct {
 func (n *interner) hold(r *oplog.Record, keepKey bool) held {
 	h := held{
 		start: r.Start, due: r.Due, firstByte: r.FirstByte, lastByte: r.LastByte, duration: r.Duration,
-		bytes: r.Bytes, objects: r.Objects, err: strings.Clone(r.Err), status: r.Status, retries: r.Retries,
+		bytes: r.Bytes, objects: r.Objects, status: r.Status, retries: r.Retries,
 		op: id(&n.op, r.Op), run: id(&n.run, r.Run), client: id(&n.client, r.Client), endpoint: id(&n.endpoint, r.Endpoint),
 	}
+	if r.Err != "" || keepKey {
+		h.texts = &texts{err: strings.Clone(r.Err)}
+	}
 	if keepKey {
-		h.key = strings.Clone(r.Key)
+		h.texts.key = strings.Clone(r.Key)
 	}
 	return h
 }
@@ -250,7 +261,10 @@ func id(k *keyed[string, uint32], name string) uint32 {
 func (n *interner) restore(h *held, r *oplog.Record) {
 	*r = oplog.Record{
 		Op: n.op.keys[h.op], Run: n.run.keys[h.run], Client: n.client.keys[h.client], Endpoint: n.endpoint.keys[h.endpoint],
-		Key: h.key, Err: h.err, Objects: h.objects, Bytes: h.bytes, Start: h.start, Due: h.due,
+		Objects: h.objects, Bytes: h.bytes, Start: h.start, Due: h.due,
 		FirstByte: h.firstByte, LastByte: h.lastByte, Duration: h.duration, Status: h.status, Retries: h.retries,
+	}
+	if h.texts != nil {
+		r.Key, r.Err = h.texts.key, h.texts.err
 	}
 }

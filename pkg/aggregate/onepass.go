@@ -62,8 +62,8 @@ func (p *onePass) write(batch []oplog.Record) error {
 		}
 		r := &batch[i]
 		p.survey.Add(r)
-		if len(p.held) == cap(p.held) { // append would leave twice as much behind
-			p.held = slices.Grow(p.held, max(len(p.held), 4096))
+		if len(p.held) == cap(p.held) {
+			p.grow()
 		}
 		p.held = append(p.held, p.names.hold(r, p.options.Verbose))
 		p.text += p.held[len(p.held)-1].text()
@@ -72,6 +72,16 @@ func (p *onePass) write(batch []oplog.Record) error {
 		}
 	}
 	return nil
+}
+
+// grow makes room for a short log at first, and then for all that is held of most long ones: to double it
+// again and again would leave as much garbage behind.
+func (p *onePass) grow() {
+	more := 4096
+	if n := len(p.held); n > 0 {
+		more = min(max(n, p.limits.open), max(p.limits.held-n, 4096))
+	}
+	p.held = slices.Grow(p.held, more)
 }
 
 // giveUp leaves the counting to a second pass.
