@@ -33,7 +33,7 @@ type sorter struct {
 }
 
 const (
-	sorterRows  = 48 << 10 // rows in the piles: half a second of the fastest client
+	sorterRows  = 24 << 10 // rows in the piles: a quarter second of the fastest client, which stays in a processor's cache
 	sorterBytes = 8 << 20  // of their bodies
 	fanIn       = 16       // runs that are merged at once; mostly there are one or two
 	runBlock    = 256 << 10
