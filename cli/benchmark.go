@@ -32,7 +32,7 @@ type benchFlags struct {
 	maxErrors                      percentOrCount
 	seed                           string
 	benchdata, destroy             string
-	stress                         bool
+	stress, dryRun                 bool
 	noClear, keepData, clearBucket bool
 }
 
@@ -81,6 +81,9 @@ func benchmarkCommand(env environment, b benchmark) *command {
 			if b.adjust != nil {
 				b.adjust(&o)
 			}
+			if f.dryRun {
+				return showPlan(inv, f, b, o)
+			}
 			return runBenchmark(ctx, inv, f, op, o)
 		},
 	}
@@ -125,7 +128,8 @@ func (f *benchFlags) rareRunFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "stress", Destination: &f.stress, Usage: "write no op log"},
 		&cli.BoolFlag{Name: "keep-data", Destination: &f.keepData, Usage: "leave this run's objects in the bucket"},
 		&cli.BoolFlag{Name: "clear-bucket", Destination: &f.clearBucket, Usage: "delete everything in the bucket first, whoever it belongs to; needs --destroy"},
-		f.progress.flag(),
+		f.progress.flag(), f.progress.outputFlag(),
+		&cli.BoolFlag{Name: "dry-run", Destination: &f.dryRun, Usage: "show every parameter and what would happen; touch nothing"},
 		&cli.StringFlag{Name: "destroy", Destination: &f.destroy, Usage: "name the `BUCKET` whose foreign objects may be deleted"},
 		&durationFlag{Name: "lease", Value: time.Minute, Destination: &f.lease, Hidden: true,
 			Usage: "`TIME` after which a run that no longer shows life may be cleaned up by others", Validator: leaseValid},

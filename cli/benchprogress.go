@@ -30,8 +30,10 @@ func (p *benchProgress) Measuring() (stop func()) {
 		p.s.warnf("%v", err)
 	}
 	live := p.s.startLive(p.s.snapshot, p.s.opts.Duration, p.s.flags.progress.interval)
+	stopStats := p.s.stats.begin(p.s.flags.progress.interval)
 	return func() {
 		live.finish()
+		stopStats()
 		if err := p.s.profiles.end(); err != nil {
 			p.s.warnf("%v", err)
 		}

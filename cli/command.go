@@ -120,7 +120,7 @@ func (inv *invocation) parameters() map[string]string {
 		}
 		for _, f := range g.all() {
 			name := f.Names()[0]
-			if name == "benchdata" || name == "stats-interval" {
+			if name == "benchdata" || name == "stats-interval" || name == "stats-output" || name == "dry-run" {
 				continue
 			}
 			value := flagValue(f)

@@ -18,7 +18,15 @@ import (
 )
 
 // progressFlags say how often a run without a terminal tells how it goes.
-type progressFlags struct{ interval time.Duration }
+type progressFlags struct {
+	interval time.Duration
+	output   string // file for the same lines
+}
+
+func (p *progressFlags) outputFlag() cli.Flag {
+	return &cli.StringFlag{Name: "stats-output", Destination: &p.output, TakesFile: true, Hidden: true,
+		Usage: "also write the lines of --stats-interval to a new `FILE`, on a terminal and with --quiet too"}
+}
 
 func (p *progressFlags) flag() cli.Flag {
 	return &durationFlag{Name: "stats-interval", Value: 10 * time.Second, Destination: &p.interval,

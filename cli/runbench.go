@@ -26,6 +26,7 @@ type session struct {
 	runner   *bench.Runner
 	unsaved  error // why the log did not get its name
 	profiles profiles
+	stats    *statsFile // nil without --stats-output
 }
 
 // runBenchmark runs op and reports: prepare, measure, save, report, clean up.
@@ -43,9 +44,13 @@ func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.
 	if !f.stress {
 		path = logPath(f.benchdata, o.Benchmark, o.ClientID)
 	}
-	if err := s.checkLog(path); err != nil {
+	if err := checkLog(path); err != nil {
 		return err
 	}
+	if s.stats, err = s.openStats(f.progress.output); err != nil {
+		return err
+	}
+	defer s.stats.close()
 	if s.profiles, err = f.profile.open(); err != nil {
 		return err
 	}
@@ -177,7 +182,7 @@ func (s *session) cleanUp(err error) error {
 	switch {
 	case cleanErr == nil:
 		if s.runner.Kept() {
-			s.notef("objects are kept under %s; warp clean --bucket=%s --run=%s removes them", s.runner.Prefix(), s.opts.Bucket, s.opts.RunID)
+			s.notef("objects are kept under %s; warp clean --bucket=%s --run=%s removes them", s.opts.FullPrefix(), s.opts.Bucket, s.opts.RunID)
 		}
 		return err
 	case err == nil:
@@ -207,7 +212,7 @@ func (f *targetFlags) explain(err error) error {
 }
 
 // checkLog refuses a log that could not be written, before any load is made.
-func (s *session) checkLog(path string) error {
+func checkLog(path string) error {
 	if path == "" {
 		return nil
 	}

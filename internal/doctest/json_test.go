@@ -40,7 +40,7 @@ func sections() map[string]reflect.Type {
 }
 
 // lines that only the command line makes; what they are is known from real output.
-var ownSections = []string{"Merged log", "Calibration", "Calibration point", "Cleaned bucket", "Cleaned run", "Progress line", "Phase line"}
+var ownSections = []string{"Merged log", "Calibration", "Calibration point", "Cleaned bucket", "Cleaned run", "Planned run", "Progress line", "Phase line"}
 
 // onRealNetworks are fields that a run over loopback leaves out.
 var onRealNetworks = []string{"Client load.link", "Client load.link_share"}
@@ -121,6 +121,7 @@ func (s sighting) object(t *testing.T, section, text string) {
 // twoHosts are one host that is a store and one that refuses connections.
 func twoHosts(t *testing.T) string {
 	t.Helper()
+	seen.object(t, "Planned run", mustWarp(t, 0, dir, "get", "--json", "--dry-run").out)
 	store, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 256 << 20})
 	if err != nil {
 		t.Fatal(err)

@@ -126,7 +126,7 @@ func (r *Runner) openClean(ctx context.Context, s Selection) (now time.Time, err
 	case s.DryRun:
 		return time.Now(), nil
 	}
-	r.lease = r.newLease(o.runPrefix())
+	r.lease = r.newLease(o.FullPrefix())
 	now, err = r.lease.write(ctx)
 	if err != nil {
 		return now, fmt.Errorf("write this run's marker to bucket %s: %w", o.Bucket, err)

@@ -50,9 +50,6 @@ func (r *Runner) Cleanup(ctx context.Context) error {
 // Kept says whether Cleanup has left the run's objects, as it was told to.
 func (r *Runner) Kept() bool { return r.kept }
 
-// Prefix is what all names of the run start with.
-func (r *Runner) Prefix() string { return r.Options.runPrefix() }
-
 func (r *Runner) cleanOwn(ctx context.Context, l *lease) error {
 	err := persist(ctx, func() error {
 		others, _, err := r.otherMarkers(ctx, &l.marker, time.Time{})

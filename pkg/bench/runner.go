@@ -54,8 +54,8 @@ const MaxThreads = 1 << 16
 // clients of the seed.
 func (o *Options) stream(worker int) int { return o.Client*MaxThreads + worker }
 
-// runPrefix is what all names of the run start with.
-func (o *Options) runPrefix() string {
+// FullPrefix is what all names of the run start with.
+func (o *Options) FullPrefix() string {
 	return joinPrefix(o.Prefix, generator.ClientPrefix(o.Seed, o.Client, o.Clients))
 }
 
@@ -105,7 +105,7 @@ func (r *Runner) Open(ctx context.Context) error {
 		r.Progress = Silent{}
 	}
 	o := &r.Options
-	prefix := o.runPrefix()
+	prefix := o.FullPrefix()
 	r.env = &Env{
 		Client: r.Client, Bucket: o.Bucket, Seed: o.Seed, Stream: o.stream(0), Concurrency: o.Concurrency,
 		Names:    generator.NewNames(prefix, o.Seed, o.Layout),

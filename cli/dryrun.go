@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/bench"
+	"warp/pkg/generator"
+	"warp/pkg/s3"
+)
+
+// A dryRun says what a benchmark would do. Making it touches nothing: no
+// store, no name service, no file but those that flags name to be read.
+type dryRun struct {
+	Benchmark  string            `json:"benchmark"`
+	Parameters map[string]string `json:"parameters"`
+	Plan       []string          `json:"plan"`
+
+	groups []parameterGroup
+}
+
+// A parameterGroup has the parameters in the order of the help.
+type parameterGroup struct {
+	title  string
+	values [][2]string
+}
+
+func showPlan(inv *invocation, f *benchFlags, b benchmark, o bench.Options) error {
+	if path := logPath(f.benchdata, o.Benchmark, o.ClientID); !f.stress {
+		if err := checkLog(path); err != nil {
+			return err
+		}
+	}
+	d, err := planRun(inv, f, b, &o)
+	if err != nil {
+		return err
+	}
+	return inv.result(func(w io.Writer) error { return d.show(w, inv.json) })
+}
+
+// planRun is what --dry-run shows.
+func planRun(inv *invocation, f *benchFlags, b benchmark, o *bench.Options) (*dryRun, error) {
+	d := &dryRun{Benchmark: b.name, Parameters: map[string]string{}}
+	for _, g := range inv.command.groups {
+		d.addGroup(inv, g)
+	}
+	hosts, err := f.plannedHosts()
+	if err != nil {
+		return nil, err
+	}
+	d.say("requests go to %s", hosts)
+	d.planBucket(f, o)
+	for _, line := range b.about {
+		d.say("%s", strings.TrimSuffix(line, "."))
+	}
+	d.planEnd(f, o)
+	d.planFiles(f, o)
+	for i, line := range d.Plan {
+		d.Plan[i] = inv.hide.text(line)
+	}
+	return d, nil
+}
+
+func (d *dryRun) say(format string, args ...any) {
+	d.Plan = append(d.Plan, fmt.Sprintf(format, args...))
+}
+
+// addGroup notes the flags of a group with the values that they have.
+func (d *dryRun) addGroup(inv *invocation, g flagGroup) {
+	group := parameterGroup{title: g.title}
+	for _, f := range g.all() {
+		name := f.Names()[0]
+		value := flagValue(f)
+		if isSecretFlag(name) && value != "" {
+			value = redacted
+		}
+		value = inv.hide.text(value)
+		d.Parameters[name] = value
+		if doc, ok := f.(cli.DocGenerationFlag); ok && !f.IsSet() && doc.GetDefaultText() != "" {
+			value = "(" + doc.GetDefaultText() + ")"
+		}
+		if value == "" {
+			value = "(not set)"
+		}
+		group.values = append(group.values, [2]string{name, value})
+	}
+	d.groups = append(d.groups, group)
+}
+
+// plannedHosts are the addresses as --host says them, which nobody looks up.
+func (f *benchFlags) plannedHosts() (string, error) {
+	if f.target.host == embeddedHost {
+		return "a store in warp's own memory", nil
+	}
+	hosts, err := s3.ParseHosts(f.target.host)
+	if err != nil {
+		return "", usageError("--host: %w", err)
+	}
+	scheme := "http://"
+	if f.target.tls {
+		scheme = "https://"
+	}
+	text := scheme + strings.Join(hosts, ", "+scheme)
+	if f.target.resolveHost {
+		text += ", at every address of these names"
+	}
+	return text, nil
+}
+
+// planBucket says what happens to the bucket.
+func (d *dryRun) planBucket(f *benchFlags, o *bench.Options) {
+	if o.ReadOnly {
+		d.say("bucket %s must exist; no object is written, and objects that are there are used", o.Bucket)
+		return
+	}
+	d.say("bucket %s is made if it does not exist, and stays", o.Bucket)
+	if o.ClearBucket {
+		d.say("EVERY object in the bucket is deleted first, whoever it belongs to")
+	}
+	if !o.NoClear {
+		d.say("what dead runs have left in it is removed")
+	}
+	if f.seed == "" {
+		d.say("the seed is random, such as %d", o.Seed)
+	}
+	prefix := o.FullPrefix()
+	d.say("objects have names such as %s", generator.NewNames(prefix, o.Seed, o.Layout).Key(0, 0))
+	if o.KeepData || o.NoClear {
+		d.say("they stay in the bucket when the run has ended")
+	} else {
+		d.say("they are removed when the run has ended, however it ended")
+	}
+}
+
+// planEnd says what ends the run.
+func (d *dryRun) planEnd(f *benchFlags, o *bench.Options) {
+	var ends []string
+	if o.MaxObjects > 0 {
+		ends = append(ends, fmt.Sprintf("%d objects are written", o.MaxObjects))
+	}
+	if o.TotalSize > 0 {
+		ends = append(ends, formatSize(o.TotalSize)+" are written")
+	}
+	if f.ends.passes {
+		ends = append(ends, "all passes of --epochs are made")
+	}
+	if o.Duration > 0 {
+		ends = append(ends, shortDuration(o.Duration)+" are over")
+	}
+	if len(ends) == 0 {
+		ends = []string{"somebody presses Ctrl-C"}
+	}
+	how := "as fast as they are answered"
+	if o.Rate > 0 {
+		how = fmt.Sprintf("at %g requests/s", o.Rate)
+	}
+	d.say("%d workers send requests, %s, until %s", o.Concurrency, how, strings.Join(ends, " or "))
+}
+
+func (d *dryRun) planFiles(f *benchFlags, o *bench.Options) {
+	switch {
+	case f.stress:
+		d.say("no op log is written")
+	case f.benchdata == "":
+		d.say("the op log is written to warp-%s-TIME-ID.csv.zst", o.Benchmark)
+	default:
+		d.say("the op log is written to %s", logPath(f.benchdata, o.Benchmark, o.ClientID))
+	}
+	if f.progress.output != "" {
+		d.say("a line per operation is written to %s every %s", f.progress.output, shortDuration(f.progress.interval))
+	}
+}
+
+// show writes the plan.
+func (d *dryRun) show(w io.Writer, asJSON bool) error {
+	if asJSON {
+		return writeJSON(w, d)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, g := range d.groups {
+		fmt.Fprintln(t, g.title)
+		for _, v := range g.values {
+			fmt.Fprintf(t, "  --%s\t%s\n", v[0], v[1])
+		}
+		fmt.Fprintln(t)
+	}
+	fmt.Fprintln(t, "What would happen")
+	for _, line := range d.Plan {
+		fmt.Fprintln(t, "  - "+line)
+	}
+	fmt.Fprintln(t, "\nNothing of it was done (--dry-run).")
+	return t.Flush()
+}
