@@ -121,7 +121,6 @@ func (s sighting) object(t *testing.T, section, text string) {
 // twoHosts are one host that is a store and one that refuses connections.
 func twoHosts(t *testing.T) string {
 	t.Helper()
-	seen.object(t, "Planned run", mustWarp(t, 0, dir, "get", "--json", "--dry-run").out)
 	store, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 256 << 20})
 	if err != nil {
 		t.Fatal(err)
@@ -191,6 +190,7 @@ func seeEverything(t *testing.T) sighting {
 		t.Fatal(err)
 	}
 	seen.object(t, "Cleaned run", string(runs.Runs[0]))
+	seen.object(t, "Planned run", mustWarp(t, 0, dir, "get", "--json", "--dry-run").out)
 	seen.object(t, "Calibration point", string(calibration.Points[0]))
 	return seen
 }
