@@ -115,8 +115,17 @@ func steps(t testing.TB, w *Worker) map[string]func() {
 	ranged := &Get{Range: true}
 	ranged.objects = []s3.Object{{Ref: obj.Ref, Size: 1024}}
 	ranged.RangeSize = 1024
+	// What the store sends is all zeros, and so is this payload.
+	zeros, err := generator.NewPayload(generator.PayloadOptions{File: make([]byte, 1)})
+	check(err)
+	plain, content := w.check, newVerifier(VerifyContent, zeros)
 	return map[string]func(){
-		"GET":   func() { check(get.Do(ctx, w)) },
+		"GET": func() { check(get.Do(ctx, w)) },
+		"GET with its content": func() {
+			w.check = content
+			check(get.Do(ctx, w))
+			w.check = plain
+		},
 		"range": func() { check(ranged.Do(ctx, w)) },
 		"STAT":  func() { check(stat.Do(ctx, w)) },
 		"PUT": func() {

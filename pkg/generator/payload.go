@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"bytes"
 	"crypto/subtle"
 	"encoding/binary"
 	"errors"
@@ -76,7 +77,7 @@ type PayloadOptions struct {
 	// objects have too, 0 to 100. They are spread over the object, and are not repeated within it.
 	DedupPct int
 	// File is content to upload instead: every object has it again and again, from a place of its own on. It is
-	// not copied.
+	// not copied, unless it is small.
 	File []byte
 	// Tar makes every object a TAR archive.
 	Tar bool
@@ -98,7 +99,7 @@ func NewPayload(o PayloadOptions) (*Payload, error) {
 	}
 	p := &Payload{
 		seed: o.Seed,
-		file: o.File, tar: o.Tar,
+		file: repeated(o.File), tar: o.Tar,
 		key:      derive(o.Seed, "payload", 0),
 		a:        randomTable(o.Seed, 1),
 		b:        randomTable(o.Seed, 2),
@@ -138,6 +139,15 @@ func (p *Payload) ObjectAt(objectID uint64, size, off int64, dst []byte) {
 	default:
 		p.At(objectID, off, dst)
 	}
+}
+
+// repeated makes a small file long enough for its end to come rarely: that changes nothing about the content.
+func repeated(file []byte) []byte {
+	const enough = 64 << 10
+	if len(file) == 0 || len(file) >= enough {
+		return file
+	}
+	return bytes.Repeat(file, enough/len(file)+1)
 }
 
 // filePiece returns the content from off on, up to the end of the file. Where in the file an object begins is drawn,

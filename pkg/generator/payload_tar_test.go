@@ -126,6 +126,16 @@ func TestFileCycles(t *testing.T) {
 			t.Fatalf("object %d has %s at 17, but is %s", id, piece, b)
 		}
 	}
+	whole := p.file
+	p.file = file // as it would be without repeating a small file in memory
+	for id := range uint64(20) {
+		short := content(p, id, 200_000)
+		p.file = whole
+		if long := content(p, id, 200_000); !bytes.Equal(short, long) {
+			t.Fatal("how often a file is repeated in memory changes the content")
+		}
+		p.file = file
+	}
 	if len(begins) != len(file) {
 		t.Errorf("objects begin at %d of %d places", len(begins), len(file))
 	}

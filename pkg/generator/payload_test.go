@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"testing"
 	"testing/iotest"
 
@@ -226,7 +227,7 @@ func TestPieces(t *testing.T) {
 			}
 		}
 	}
-	for _, o := range payloadKinds[1:] {
+	for _, o := range slices.Concat(payloadKinds[1:], shapes()[:3]) {
 		r := mustPayload(t, o).NewReader()
 		r.Reset(5, 1<<20)
 		if n, end := r.Pieces(1<<19, make([][]byte, 3)); n != 0 || end != 1<<20 {
