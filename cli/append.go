@@ -15,6 +15,9 @@ func appendCommand(env environment) *command {
 		flags:    pool.sizeFlags("10MiB"),
 		payload:  true,
 		op: func(f *benchFlags) (bench.Op, error) {
+			if f.payload.reader == readerTar {
+				return nil, usageError("--reader=tar: an object that grows is no TAR").tell("use --reader=rand or --reader=file:NAME")
+			}
 			sizes, err := pool.sizes(f)
 			return &bench.Append{Sizes: sizes, Parts: bench.MostAppends}, err
 		},
