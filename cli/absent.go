@@ -45,8 +45,8 @@ func absentFromBenchmarks() []absentFlag {
 func absentCommands() map[string]string {
 	absent := map[string]string{"iceberg": notOurs}
 	for _, name := range []string{
-		"multipart", "multipart-put", "zip", "snowball",
-		"copy", "run", "client", "script",
+		"multipart", "zip", "snowball",
+		"run", "client", "script",
 	} {
 		absent[name] = notYet
 	}

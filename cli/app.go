@@ -78,6 +78,8 @@ func commandTable(env environment) []*command {
 		versionedCommand(env),
 		retentionCommand(env),
 		fanoutCommand(env),
+		multipartPutCommand(env),
+		copyCommand(env),
 		appendCommand(env),
 		taggingCommand(env),
 		analyzeCommand(),

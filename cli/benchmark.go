@@ -205,7 +205,7 @@ func (f *benchFlags) check() error {
 
 // operations are what benchmarks call their rows.
 func operations() []string {
-	return []string{"GET", "PUT", "STAT", "DELETE", "LIST", "POST", "RETENTION", "APPEND", "PUTTAGS", "GETTAGS", "DELETETAGS"}
+	return []string{"GET", "PUT", "STAT", "DELETE", "LIST", "POST", "RETENTION", "UPLOAD", "PUTPART", "COPY", "COPYPART", "APPEND", "PUTTAGS", "GETTAGS", "DELETETAGS"}
 }
 
 // demandDestroy refuses what would delete objects that are not warp's.

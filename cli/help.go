@@ -32,7 +32,7 @@ func rootHelp(b *strings.Builder, table []*command) {
 		title := "\n" + section + "\n"
 		for _, c := range table {
 			if c.section == section {
-				fmt.Fprintf(b, "%s  %-12s %s\n", title, c.name, c.summary)
+				fmt.Fprintf(b, "%s  %-14s %s\n", title, c.name, c.summary)
 				title = ""
 			}
 		}
@@ -44,12 +44,10 @@ Flags of every command
   --autocompletion  install completion for the shell in $SHELL
   -v, --version     print version, commit and date (only without a command)
 
-Flags may be written with one dash or two, and stand before or after arguments.
-Of a flag given twice the last one counts. Values come from the command line,
-else from the environment variable named in brackets, else from the default.
-
-Exit codes: 0 all well, 1 failed, 2 wrong command line, 3 finished but requests
-failed, 130 interrupted after saving.
+Flags take one dash or two, before or after arguments; of one given twice the last counts. Values
+come from the command line, else from the variable named in brackets, else from the default.
+Exit codes: 0 all well, 1 failed, 2 wrong command line, 3 finished but requests failed,
+130 interrupted after saving.
 `)
 }
 

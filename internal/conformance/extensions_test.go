@@ -25,6 +25,11 @@ func extensions() []extension {
 		{"put post", with("put", "--post"), []string{"POST"}, takesForms, "uploads by a form", forms(1, 1)},
 		{"put post, large", with("put", "--post", "--obj.size=20MiB"), []string{"POST"}, takesForms, "uploads by a form", forms(1, 1)},
 		{"fanout", with("fanout", "--copies=7"), []string{"POST"}, func(s *teststore.Store) bool { return s.Can.Fanout }, "fan-out uploads", forms(7, 1)},
+		{"multipart-put", []string{"multipart-put", "--parts=3", "--part.concurrent=2", "--concurrent=2", "--json"}, []string{"UPLOAD", "PUTPART"}, everyStore, "",
+			rowsAre(map[string]int{"UPLOAD": 2, "PUTPART": 1})},
+		{"copy", with("copy", "--objects=5"), []string{"COPY"}, copies, "copies", rowsAre(map[string]int{"COPY": 1})},
+		{"copy in parts", []string{"copy", "--objects=2", "--obj.size=11MiB", "--part.size=5MiB", "--concurrent=2", "--json"}, []string{"COPY", "COPYPART"}, copies, "copies",
+			rowsAre(map[string]int{"COPY": 2, "COPYPART": 1})},
 		{"append", with("append"), nil, func(*teststore.Store) bool { return false }, "appends", nil}, // see TestAppend
 		{"tagging", with("tagging", "--objects=20"), []string{"PUTTAGS", "GETTAGS", "DELETETAGS"}, func(s *teststore.Store) bool { return s.Can.Tags }, "object tags",
 			rowsAre(map[string]int{"PUTTAGS": 1, "GETTAGS": 1, "DELETETAGS": 1})},
@@ -39,6 +44,10 @@ func extensions() []extension {
 
 // takesForms is what all stores do but the one of warp itself.
 func takesForms(s *teststore.Store) bool { return s.Name != teststore.Embedded }
+
+func everyStore(*teststore.Store) bool { return true }
+
+func copies(s *teststore.Store) bool { return s.Name != teststore.Embedded }
 
 // TestExtensions runs them against every store with both engines: they work, and a row is what the documentation
 // says; or the store is refused with one line, and nothing is left behind.

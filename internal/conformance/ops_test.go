@@ -21,8 +21,18 @@ func specialOp(method string, q url.Values, h http.Header) string {
 	if q.Has("tagging") {
 		return map[string]string{"PUT": "PUTTAGS", "GET": "GETTAGS", "DELETE": "DELETETAGS"}[method]
 	}
-	if h.Get("X-Amz-Write-Offset-Bytes") != "" {
+	copied, parts := h.Get("X-Amz-Copy-Source") != "", q.Has("uploads") || q.Has("uploadId")
+	switch {
+	case h.Get("X-Amz-Write-Offset-Bytes") != "":
 		return "APPEND"
+	case q.Has("partNumber") && q.Has("uploadId") && copied:
+		return "COPYPART"
+	case q.Has("partNumber") && q.Has("uploadId"):
+		return "PUTPART"
+	case parts:
+		return "UPLOAD"
+	case copied:
+		return "COPY"
 	}
 	return map[string]string{"GET": "GET", "PUT": "PUT", "HEAD": "STAT"}[method]
 }
@@ -38,6 +48,9 @@ func sentWithin(p *teststore.Proxy, h history) (all []sent) {
 			continue
 		}
 		op, at := specialOp(s.Method, q, s.Header), s.Start.UnixNano()
+		if op == "UPLOAD" && len(h.of(op)) == 0 {
+			op = "COPY" // in parts
+		}
 		if rows := h.of(op); len(rows) > 0 {
 			from, to := rows[0].Start, rows[0].End()
 			for _, r := range rows {

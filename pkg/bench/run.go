@@ -41,6 +41,8 @@ type run struct {
 	failed atomic.Int64
 	cutOff atomic.Int64
 
+	unfinished atomic.Int64 // uploads in parts that were given up at the end
+
 	mu    sync.Mutex
 	fatal error
 	why   done // nothing was left to do; "" = nobody said why
@@ -170,6 +172,13 @@ func (u *run) reason() string {
 // refusedPause is short, since the next request may go to a host that lives.
 const refusedPause = 10 * time.Millisecond
 
+// giveUp says that the time is over, and half of what requests are given to
+// finish: what takes many requests sends no more, so that those on the wire can
+// end in good order.
+func (u *run) giveUp() bool {
+	return !u.deadline.IsZero() && time.Since(u.deadline) > u.opts.Drain/2
+}
+
 // watchDrain cuts requests off that have not finished Drain after the end.
 func (u *run) watchDrain() (stop func() bool) {
 	if u.deadline.IsZero() {
@@ -203,6 +212,9 @@ func (u *run) outcome(col *collector, err error) *Outcome {
 		t.End, t.Reason = "aborted", o.Fatal.Error()
 	default:
 		t.Reason = u.reason()
+	}
+	if n := u.unfinished.Load(); n > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%d objects in parts were not complete %s after the end of the run and were given up; their parts count, they do not", n, u.opts.Drain/2))
 	}
 	if n := u.cutOff.Load(); n > 0 && o.Fatal == nil {
 		o.Unanswered = n

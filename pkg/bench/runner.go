@@ -234,12 +234,15 @@ func (r *Runner) makeWorkers(run *run, col *collector) error {
 		return err
 	}
 	for i := range r.Options.Concurrency {
-		r.env.workers = append(r.env.workers, &Worker{
-			ID: i, Env: r.env, run: run,
-			Rand: generator.Rand(r.Options.Seed, "worker", r.Options.stream(i)),
-			body: payload.NewReader(), check: newVerifier(r.Options.Verify, payload),
-			tape: col.newTape(),
-		})
+		make := func() *Worker {
+			return &Worker{
+				ID: i, Env: r.env, run: run, tape: col.newTape(),
+				body: payload.NewReader(), check: newVerifier(r.Options.Verify, payload),
+			}
+		}
+		w := make()
+		w.Rand, w.newLane = generator.Rand(r.Options.Seed, "worker", r.Options.stream(i)), make
+		r.env.workers = append(r.env.workers, w)
 	}
 	run.chunkLimit = int64(backlogChunks + 2*len(r.env.workers))
 	return nil

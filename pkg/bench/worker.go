@@ -20,6 +20,8 @@ type Worker struct {
 	Env  *Env
 
 	run     *run
+	newLane func() *Worker
+	lanes   []*Worker // see beside
 	body    *generator.Reader
 	check   *verifier
 	tape    *tape
@@ -45,6 +47,7 @@ type Request struct {
 	Receives bool // the answer is what is asked for: its first byte is worth noting
 	Objects  int
 	Bytes    int64
+	Once     bool // its parts have rows of their own, which were repeated as far as they may be
 }
 
 // Measure times call and records it. It is the only place in the project where
@@ -58,6 +61,10 @@ func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.
 		w.due = time.Time{}
 	}
 	err := w.attempts(ctx, start, call)
+	if errors.Is(err, errUnfinished) {
+		w.run.unfinished.Add(1)
+		return err
+	}
 	if err != nil && ctx.Err() != nil {
 		// We cut this request off ourselves; it says nothing about the store.
 		w.run.cutOff.Add(1)
@@ -96,7 +103,7 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 		}
 		rec.Status = req.Trace.Status()
 		rec.Requests += min(req.Trace.Requests(), math.MaxUint16-rec.Requests)
-		if err == nil || int(rec.Retries) >= w.run.opts.Retries || !s3.Repeatable(err) {
+		if err == nil || int(rec.Retries) >= w.run.opts.Retries || !s3.Repeatable(err) || req.Once {
 			return err
 		}
 		if !pause(ctx, backoff(int(rec.Retries))) {

@@ -61,6 +61,13 @@ func (t *Trace) Add(o *Trace) {
 	t.requests += min(o.requests, math.MaxUint16-t.requests)
 }
 
+// Next returns a trace for a further request of the same row, see Add.
+func (t *Trace) Next() *Trace { return &Trace{base: t.base} }
+
+// Failed says which status made a row of several requests fail, where that was
+// not the last one.
+func (t *Trace) Failed(status int) { t.status = uint16(status) }
+
 // sizeOr is the object's size that the answer to an upload names, else size.
 // Only the answer to an append names one.
 func (t *Trace) sizeOr(size int64) int64 {

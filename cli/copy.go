@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/bench"
+)
+
+func copyCommand(env environment) *command {
+	pool := poolFlags{versions: 1}
+	var op bench.Copy
+	var parts partFlags
+	size := parts.sizeFlag(0, "copy objects above this `SIZE` in parts of it")
+	size.(*sizeFlag).DefaultText = "5GiB, the most in one request"
+	return benchmarkCommand(env, benchmark{
+		name: "copy", summary: "have the store copy objects",
+		about:    []string{"Uploads --objects objects, then has the store copy them to new names, in random order."},
+		examples: []string{"warp copy --host=127.0.0.1:9000 --access-key=… --secret-key=… --obj.size=100MiB --part.size=16MiB"},
+		flags: append(append([]cli.Flag{pool.objectsFlag(250, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
+			size,
+			parts.atOnceFlag(4, "`N` parts of an object at a time"),
+		),
+		rarely:  slices.Concat(pool.existingFlags(), pool.passFlags()),
+		payload: true, writes: true,
+		op: func(f *benchFlags) (bench.Op, error) {
+			if parts.size > 0 {
+				if err := parts.check(); err != nil {
+					return nil, err
+				}
+			}
+			var err error
+			op.Pool, err = pool.pool(f)
+			op.PartSize, op.AtOnce = parts.size, parts.atOnce
+			return &op, err
+		},
+	})
+}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/bench"
+)
+
+func multipartPutCommand(env environment) *command {
+	var op bench.MultipartPut
+	var parts partFlags
+	return benchmarkCommand(env, benchmark{
+		name: "multipart-put", summary: "upload objects in parts",
+		about: []string{
+			"Each worker uploads one object after the other, in --parts parts, --part.concurrent at a time.",
+		},
+		examples: []string{"warp multipart-put --host=127.0.0.1:9000 --access-key=… --secret-key=… --parts=20 --concurrent=4"},
+		flags: []cli.Flag{
+			parts.countFlag(100, "`N` parts per object, up to 10000"),
+			parts.sizeFlag(5<<20, "`SIZE` of the parts; S3 wants 5MiB or more"),
+			parts.atOnceFlag(20, "`N` parts of an object at a time"),
+		},
+		payload: true, writes: true,
+		op: func(f *benchFlags) (bench.Op, error) {
+			op = bench.MultipartPut{Parts: parts.count, PartSize: parts.size, AtOnce: parts.atOnce}
+			return &op, parts.check()
+		},
+	})
+}
+
+// partFlags are the flags of operations on objects in parts.
+type partFlags struct {
+	count, atOnce int
+	size          int64
+}
+
+// What S3 allows.
+const (
+	mostParts   = 10_000
+	largestPart = 5 << 30
+)
+
+func (p *partFlags) countFlag(n int, usage string) cli.Flag {
+	return &cli.IntFlag{Name: "parts", Value: n, Destination: &p.count, Validator: partsValid, Usage: usage}
+}
+
+func (p *partFlags) sizeFlag(size int64, usage string) cli.Flag {
+	return &sizeFlag{Name: "part.size", Value: size, Destination: &p.size, Usage: usage}
+}
+
+func (p *partFlags) atOnceFlag(n int, usage string) cli.Flag {
+	return &cli.IntFlag{Name: "part.concurrent", Value: n, Destination: &p.atOnce, Validator: partsValid, Usage: usage}
+}
+
+func partsValid(n int) error {
+	if n < 1 || n > mostParts {
+		return wrong("%d is not between 1 and %d", n, mostParts)
+	}
+	return nil
+}
+
+func (p *partFlags) check() error {
+	if p.size < 1 || p.size > largestPart {
+		return usageError("--part.size=%s is not between 1 byte and 5GiB", formatSize(p.size))
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package conformance
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"warp/internal/teststore"
+)
+
+func partNumber(n string) func(*http.Request) bool {
+	return func(r *http.Request) bool {
+		return r.Method == http.MethodPut && r.URL.Query().Get("partNumber") == n
+	}
+}
+
+func anyPart(r *http.Request) bool {
+	return r.Method == http.MethodPut && r.URL.Query().Has("partNumber")
+}
+
+// uploads counts the uploads that were begun, completed and aborted.
+func uploads(b *bed) (begun, completed, aborted int) {
+	for _, s := range b.proxy.Requests(nil) {
+		switch id := strings.Contains(s.Query, "uploadId="); {
+		case s.Method == "POST" && strings.Contains(s.Query, "uploads"):
+			begun++
+		case s.Method == "POST" && id && s.Status == 200:
+			completed++
+		case s.Method == "DELETE" && id:
+			aborted++
+		}
+	}
+	return begun, completed, aborted
+}
+
+// TestPartFails: an upload of which a part fails is an error of that code, and is aborted at once.
+func TestPartFails(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, stores.Shared(t, teststore.Versitygw), &teststore.Fault{Match: partNumber("2"), Every: 3, Status: 503})
+	o, log := b.run("multipart-put", "--parts=3", "--part.concurrent=2", "--concurrent=2", "--max-objects=4", "--duration=1m")
+	o.want(t, 3)
+	h := readLog(t, log)
+	failed := 0
+	for _, r := range h.of("UPLOAD") {
+		if r.Err == "" {
+			continue
+		}
+		failed++
+		if !strings.HasPrefix(r.Err, "SlowDown: part 2: ") || r.Status != 503 || r.Requests != 2 {
+			t.Errorf("an upload that failed: %+v", r)
+		}
+	}
+	begun, completed, aborted := uploads(b)
+	if failed == 0 || failed != errorsIn(h.of("PUTPART")) || failed != aborted || begun != completed+aborted {
+		t.Errorf("%d uploads failed, %d parts; %d were begun, %d completed, %d aborted", failed, errorsIn(h.of("PUTPART")), begun, completed, aborted)
+	}
+	b.clean(t)
+}
+
+// TestPartsAreRepeated: a part that fails is repeated, and not the upload that it is of.
+func TestPartsAreRepeated(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, stores.Shared(t, teststore.Versitygw), &teststore.Fault{Match: partNumber("2"), Every: 3, Status: 503})
+	o, log := b.run("multipart-put", "--parts=2", "--concurrent=1", "--max-objects=4", "--duration=1m", "--retries=1")
+	o.want(t, 0)
+	for _, r := range readLog(t, log).of("UPLOAD") {
+		if r.Retries != 0 || r.Requests != 2 {
+			t.Errorf("an upload with a part that was repeated: %+v", r)
+		}
+	}
+	if begun, completed, _ := uploads(b); begun == 0 || begun != completed {
+		t.Errorf("%d uploads were begun, %d completed", begun, completed)
+	}
+	b.clean(t)
+}
+
+// TestInterruptParts: Ctrl-C in the middle of uploads leaves none unfinished.
+func TestInterruptParts(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{teststore.MinIO, teststore.Versitygw, teststore.Garage} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			slow := &teststore.Fault{Match: anyPart, Delay: 50 * time.Millisecond}
+			b := newBed(t, stores.Shared(t, name), slow)
+			line, log := b.line("multipart-put", "--parts=1000", "--part.concurrent=3", "--concurrent=2", "--duration=5m")
+			c := startWarp(t, line...)
+			eventually(t, "parts to be under way", func() bool { return len(b.proxy.Requests(isPart)) > 10 })
+			c.interrupt(t)
+			o, _ := c.ends(t)
+			o.want(t, 130)
+			h := readLog(t, log)
+			if n := len(h.of("PUTPART")); n < 5 || errorsIn(h.rows) > 0 || len(h.of("UPLOAD")) > 0 {
+				t.Errorf("%d parts in the log, %d errors, %d uploads", n, errorsIn(h.rows), len(h.of("UPLOAD")))
+			}
+			b.clean(t)
+		})
+	}
+}
+
+func isPart(s *teststore.Seen) bool { return strings.Contains(s.Query, "partNumber=") && s.Status != 0 }
+
+// TestUploadsAreGivenUp: at the end of a run uploads are not waited for longer than half of what requests are given,
+// and that is no error. Parts on the wire may finish.
+func TestUploadsAreGivenUp(t *testing.T) {
+	t.Parallel()
+	slow := &teststore.Fault{Match: anyPart, Delay: 50 * time.Millisecond}
+	b := newBed(t, stores.Shared(t, teststore.Versitygw), slow)
+	o, log := b.run("multipart-put", "--parts=1000", "--part.concurrent=2", "--concurrent=2", "--duration=300ms", "--drain=1s")
+	o.want(t, 0)
+	h := readLog(t, log)
+	if len(h.of("UPLOAD")) > 0 || errorsIn(h.rows) > 0 || len(h.of("PUTPART")) < 10 {
+		t.Errorf("%d uploads, %d errors, %d parts", len(h.of("UPLOAD")), errorsIn(h.rows), len(h.of("PUTPART")))
+	}
+	if len(h.trailer.Notes) == 0 || !strings.Contains(strings.Join(h.trailer.Notes, "\n"), "2 objects in parts were not complete 500ms") {
+		t.Errorf("the log notes %q", h.trailer.Notes)
+	}
+	if begun, completed, aborted := uploads(b); begun != 2 || completed != 0 || aborted != 2 {
+		t.Errorf("%d uploads were begun, %d completed, %d aborted", begun, completed, aborted)
+	}
+	b.clean(t)
+}

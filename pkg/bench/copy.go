@@ -1,0 +1,133 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"warp/pkg/generator"
+	"warp/pkg/s3"
+)
+
+// largestCopy is what S3 copies in one request at most.
+const largestCopy = 5 << 30
+
+// Copy has the store copy objects to new names.
+type Copy struct {
+	Pool
+	PartSize int64 // larger objects are copied in parts of this size; 0 = those that need it
+	AtOnce   int   // parts of one object that are on their way at a time
+
+	sameETag bool // a copy has its source's ETag in this store
+}
+
+// Prepare makes sure that the store copies, and gets the objects ready.
+func (c *Copy) Prepare(ctx context.Context, e *Env) error {
+	err := feature("copies of objects").probe(ctx, e, func(h *s3.Host, ref s3.Ref) error {
+		return c.try(ctx, e, h, ref)
+	})
+	if err != nil {
+		return err
+	}
+	return c.Pool.Prepare(ctx, e)
+}
+
+// leastPart is the size below which stores may refuse a part, unless it is the
+// last one.
+const leastPart = 5 << 20
+
+// try copies an object, in the way in which the run will.
+func (c *Copy) try(ctx context.Context, e *Env, h *s3.Host, ref s3.Ref) error {
+	size := int64(1000)
+	if c.PartSize > 0 {
+		size = leastPart
+	}
+	body := e.workers[0].body
+	body.Reset(generator.PayloadID(ref.Key), size)
+	from, err := h.Put(ctx, s3.Put{Ref: ref, Body: body, Size: size}, s3.NewTrace(time.Now()))
+	if err != nil {
+		return err
+	}
+	to := s3.Ref{Bucket: ref.Bucket, Key: e.workers[0].NextKey()}
+	if c.PartSize > 0 {
+		err = tryCopyInParts(ctx, h, &from, to)
+	} else {
+		_, err = h.Copy(ctx, s3.Copy{From: ref, To: to}, s3.NewTrace(time.Now()))
+	}
+	if err != nil {
+		return err
+	}
+	got, err := h.Stat(ctx, to, s3.NewTrace(time.Now()))
+	switch {
+	case s3.CodeOf(err) == "NoSuchKey":
+		return noEffect("there is no copy")
+	case err != nil:
+		return err
+	case got.Size != from.Size:
+		return noEffect(fmt.Sprintf("the copy of %d bytes has %d", from.Size, got.Size))
+	}
+	c.sameETag = from.ETag != "" && got.ETag == from.ETag
+	return h.Delete(ctx, []s3.Ref{to}, s3.NewTrace(time.Now()))
+}
+
+func tryCopyInParts(ctx context.Context, h *s3.Host, from *s3.Object, to s3.Ref) error {
+	u, err := h.StartUpload(ctx, s3.Put{Ref: to}, s3.NewTrace(time.Now()))
+	if err != nil {
+		return err
+	}
+	part, err := h.CopyPart(ctx, s3.CopyPart{Upload: u, Number: 1, From: from.Ref, Length: from.Size}, s3.NewTrace(time.Now()))
+	if err == nil {
+		_, err = h.CompleteUpload(ctx, u, []s3.Part{part}, s3.NewTrace(time.Now()))
+	}
+	return err
+}
+
+// Do copies one object.
+func (c *Copy) Do(ctx context.Context, w *Worker) error {
+	from, err := c.pick(w)
+	if err != nil {
+		return err
+	}
+	return w.Spend(1, from.Size, func(int) error { return c.copy(ctx, w, from, w.NextKey()) })
+}
+
+func (c *Copy) copy(ctx context.Context, w *Worker, from *s3.Object, key string) error {
+	// Without the version, which not every store that names one takes as a source.
+	source := s3.Ref{Bucket: from.Bucket, Key: from.Key}
+	if size := c.partSize(from.Size); from.Size > size {
+		return c.inParts(ctx, w, from, key, size)
+	}
+	return w.Measure(ctx, "COPY", key, func(ctx context.Context, r *Request) error {
+		r.Bytes = from.Size
+		got, err := r.Copy(ctx, s3.Copy{From: source, To: s3.Ref{Bucket: w.Env.Bucket, Key: key}}, r.Trace)
+		if err != nil || !c.sameETag || strings.Contains(from.ETag, "-") {
+			return err // an ETag of parts is no copy's
+		}
+		return checkObject(from, got, r.Trace)
+	})
+}
+
+// partSize is of which size the parts are that an object is copied in. A
+// smaller object is copied as a whole.
+func (c *Copy) partSize(object int64) int64 {
+	const mostParts = 10_000
+	size := c.PartSize
+	if size == 0 {
+		size = largestCopy
+	}
+	return max(size, (object+mostParts-1)/mostParts)
+}
+
+func (c *Copy) inParts(ctx context.Context, w *Worker, from *s3.Object, key string, size int64) error {
+	return w.inParts(ctx, &parted{
+		whole: "COPY", part: "COPYPART", key: key,
+		parts: int((from.Size + size - 1) / size), atOnce: c.AtOnce,
+		send: func(ctx context.Context, _ *Worker, r *Request, u s3.Upload, n int) (s3.Part, error) {
+			offset := size * int64(n-1)
+			length := min(size, from.Size-offset)
+			r.Bytes = length
+			return r.CopyPart(ctx, s3.CopyPart{Upload: u, Number: n, From: from.Ref, Offset: offset, Length: length}, r.Trace)
+		},
+	})
+}

@@ -1,0 +1,43 @@
+package bench
+
+import (
+	"context"
+	"io"
+
+	"warp/pkg/generator"
+	"warp/pkg/s3"
+)
+
+// MultipartPut uploads objects in parts, one upload per worker at a time.
+type MultipartPut struct {
+	Parts    int // of each object
+	PartSize int64
+	AtOnce   int // parts of one upload that are on their way at a time
+}
+
+// Prepare needs nothing.
+func (m *MultipartPut) Prepare(context.Context, *Env) error { return nil }
+
+// Do uploads one object.
+func (m *MultipartPut) Do(ctx context.Context, w *Worker) error {
+	return w.Spend(1, m.PartSize*int64(m.Parts), func(int) error { return m.upload(ctx, w, w.NextKey()) })
+}
+
+func (m *MultipartPut) upload(ctx context.Context, w *Worker, key string) error {
+	return w.inParts(ctx, &parted{
+		whole: "UPLOAD", part: "PUTPART", key: key,
+		parts: m.Parts, atOnce: m.AtOnce,
+		send: func(ctx context.Context, lane *Worker, r *Request, u s3.Upload, n int) (s3.Part, error) {
+			return lane.putPart(ctx, r, u, n, m.PartSize)
+		},
+	})
+}
+
+// putPart sends part n of an object of parts of one size.
+func (w *Worker) putPart(ctx context.Context, r *Request, u s3.Upload, n int, size int64) (s3.Part, error) {
+	from := size * int64(n-1)
+	w.body.Reset(generator.PayloadID(u.Key), from+size)
+	r.Bytes = size
+	// The object's content is that of an upload in one piece.
+	return r.PutPart(ctx, s3.PutPart{Upload: u, Number: n, Body: io.NewSectionReader(w.body, from, size), Size: size}, r.Trace)
+}

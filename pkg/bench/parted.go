@@ -1,0 +1,123 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"warp/pkg/s3"
+)
+
+// A parted is an object that comes about part by part, several at a time. The
+// whole is a row, which stands for the requests that begin and complete it; each
+// part is a row as well, and bytes are counted there, so that they count once.
+type parted struct {
+	whole, part string // what the rows are called
+	key         string
+	parts       int
+	atOnce      int // parts on their way at a time
+	// send makes part n, from 1.
+	send func(ctx context.Context, lane *Worker, r *Request, u s3.Upload, n int) (s3.Part, error)
+}
+
+// errUnfinished is what becomes of an object that would take longer than a run
+// waits at its end. It says nothing about the store.
+var errUnfinished = errors.New("given up at the end of the run")
+
+// inParts makes one such object. Where a part fails the upload is aborted; where
+// the run is interrupted that is left to clean-up.
+func (w *Worker) inParts(ctx context.Context, p *parted) error {
+	return w.Measure(ctx, p.whole, p.key, func(ctx context.Context, r *Request) error {
+		put := s3.Put{Ref: s3.Ref{Bucket: w.Env.Bucket, Key: p.key}, ContentType: "application/octet-stream"}
+		u, err := r.StartUpload(ctx, put, r.Trace)
+		if err != nil {
+			return err
+		}
+		r.Once = true
+		next := r.Trace.Next()
+		parts, err := w.sendParts(ctx, p, u)
+		if err == nil {
+			_, err = r.CompleteUpload(ctx, u, parts, next)
+			r.Trace.Add(next)
+			next = r.Trace.Next()
+		}
+		if err == nil || ctx.Err() != nil || s3.CodeOf(err) == "NoSuchUpload" {
+			return err
+		}
+		_ = r.AbortUpload(ctx, u, next) // clean-up looks for it again
+		r.Trace.Add(next)
+		var failed *s3.Error
+		if errors.As(err, &failed) {
+			r.Trace.Failed(failed.Status)
+		}
+		return err
+	})
+}
+
+// sendParts sends all parts; the first that fails ends it.
+func (w *Worker) sendParts(ctx context.Context, p *parted, u s3.Upload) ([]s3.Part, error) {
+	parts := make([]s3.Part, p.parts)
+	var mu sync.Mutex
+	var first error
+	next := 0
+	take := func() int { // the next part's number, 0 when there is none to send
+		mu.Lock()
+		defer mu.Unlock()
+		if first == nil && next < p.parts && w.run.giveUp() {
+			first = errUnfinished
+		}
+		if first != nil || next == p.parts {
+			return 0
+		}
+		next++
+		return next
+	}
+	var wg sync.WaitGroup
+	for _, lane := range w.beside(min(p.atOnce, p.parts)) {
+		wg.Go(func() {
+			for n := take(); n > 0; n = take() {
+				var err error
+				if parts[n-1], err = lane.sendPart(ctx, p, u, n); err != nil {
+					mu.Lock()
+					first = firstError(first, err, n)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return parts, first
+}
+
+func (w *Worker) sendPart(ctx context.Context, p *parted, u s3.Upload, n int) (part s3.Part, err error) {
+	err = w.Measure(ctx, p.part, p.key, func(ctx context.Context, r *Request) error {
+		part, err = p.send(ctx, w, r, u, n)
+		return err
+	})
+	return part, err
+}
+
+// firstError keeps the first error, and says of which part it was.
+func firstError(first, err error, part int) error {
+	var e *s3.Error
+	switch {
+	case first != nil:
+		return first
+	case !errors.As(err, &e):
+		return err
+	}
+	return &s3.Error{Code: e.Code, Status: e.Status, Message: fmt.Sprintf("part %d: %s", part, e.Message)}
+}
+
+// beside returns n workers that send requests at the same time as each other,
+// for w, which waits. In the log they are its thread.
+func (w *Worker) beside(n int) []*Worker {
+	for len(w.lanes) < n {
+		w.lanes = append(w.lanes, w.newLane())
+	}
+	for _, lane := range w.lanes {
+		lane.silent = w.silent
+	}
+	return w.lanes[:n]
+}
