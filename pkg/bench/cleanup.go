@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,7 +120,7 @@ func (r *Runner) removeObjects(ctx context.Context, m *marker, others []foundMar
 	}
 	all := removal{prefix: m.Prefix, versions: state != "", locked: m.Locked, ours: ours, count: r.Progress.Add}
 	err = r.removeAll(ctx, all)
-	if err == nil && r.loose && m.Run == r.Options.RunID && pause(ctx, settle) {
+	if err == nil && r.loose && m.Run == cmp.Or(r.Options.LeaseID, r.Options.RunID) && pause(ctx, settle) {
 		err = r.removeAll(ctx, all)
 	}
 	if err == nil {

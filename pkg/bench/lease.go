@@ -1,10 +1,12 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -101,7 +103,7 @@ type lease struct {
 func (r *Runner) newLease(prefix string) *lease {
 	o := &r.Options
 	return &lease{client: r.Client, bucket: o.Bucket, marker: marker{
-		Warp: o.Warp, Run: o.RunID, Benchmark: o.Benchmark, Prefix: prefix,
+		Warp: o.Warp, Run: cmp.Or(o.LeaseID, o.RunID), Benchmark: o.Benchmark, Prefix: prefix,
 		NoPrefix: o.Layout.NoPrefix, Shards: o.Layout.Shards, Random: o.Layout.Random,
 		Client: o.Client, Clients: o.Clients,
 		Seed: o.Seed, LeaseS: o.Lease.Seconds(), Keep: o.KeepData || o.NoClear, Locked: o.Lock,
@@ -333,4 +335,48 @@ func (l *lease) drop() {
 		l.cut()
 	}
 	l.stopRenewing()
+}
+
+// Bury removes what the runs of the given names left, other machines' shares of
+// the same run, as soon as their leases have run out. Those that clean up
+// themselves meanwhile are none of its business. Cleanup comes after it.
+func (r *Runner) Bury(ctx context.Context, names []string) error {
+	if r.lease == nil {
+		return nil
+	}
+	for {
+		written, err := r.lease.write(ctx)
+		if err != nil {
+			return fmt.Errorf("remove what lost clients left: %w", err)
+		}
+		others, now, err := r.otherMarkers(ctx, &r.lease.marker, written)
+		if err != nil {
+			return fmt.Errorf("remove what lost clients left: %w", err)
+		}
+		alive := 0
+		for _, m := range others {
+			switch {
+			case !slices.Contains(names, m.Run) || m.kept():
+			case !m.expired():
+				alive++
+			default:
+				if err := r.removeRun(ctx, &m.marker, others, now); err != nil {
+					return fmt.Errorf("remove what lost client %s left: %w", m.Run, err)
+				}
+			}
+		}
+		if alive == 0 {
+			return nil
+		}
+		if !pause(ctx, time.Second) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Abandon ends the renewals of the lease as a crash does: for tests of what
+// others do then.
+func (r *Runner) Abandon() {
+	r.lease.stopRenewing()
+	r.lease = nil
 }

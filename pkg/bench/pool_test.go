@@ -92,7 +92,7 @@ func TestErrorLimit(t *testing.T) {
 		{ErrorLimit{Set: true, IsPct: true, Percent: 10}, 9, 10, false, false}, // too few to judge
 	}
 	for _, test := range tests {
-		if got := test.limit.exceeded(test.failed, test.sent); got != test.exceeded {
+		if got := test.limit.Exceeded(test.failed, test.sent); got != test.exceeded {
 			t.Errorf("%+v exceeded by %d of %d: %v", test.limit, test.failed, test.sent, got)
 		}
 		if got := test.limit.Allows(test.failed, test.sent); got != test.allows {

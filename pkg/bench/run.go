@@ -87,14 +87,13 @@ func (u *run) countRequest(err error) {
 		return
 	}
 	failed := u.failed.Add(1)
-	if u.opts.MaxErrors.exceeded(failed, sent) {
+	if u.opts.MaxErrors.Exceeded(failed, sent) {
 		u.abort(fmt.Errorf("%w (%s): %d of %d failed", ErrTooManyErrors, u.opts.MaxErrors, failed, sent))
 	}
 }
 
-func (u *run) begin() (err error) {
+func (u *run) begin(now time.Time) (err error) {
 	u.meter = startLoadMeter(u.store, u.links)
-	now := time.Now()
 	if u.opts.MaxObjects > 0 || u.opts.TotalSize > 0 {
 		u.budget = &budget{objects: u.opts.MaxObjects, bytes: u.opts.TotalSize}
 	}
@@ -253,7 +252,8 @@ type ErrorLimit struct {
 // least this many.
 const minForPercent = 100
 
-func (l ErrorLimit) exceeded(failed, sent int64) bool {
+// Exceeded says whether a run with that many failures is to be ended.
+func (l ErrorLimit) Exceeded(failed, sent int64) bool {
 	switch {
 	case !l.Set:
 		return false

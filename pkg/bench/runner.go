@@ -17,6 +17,7 @@ type Options struct {
 	Warp      string // version
 	RunID     string
 	ClientID  string
+	LeaseID   string // what the run's marker is called; RunID where empty
 	Bucket    string
 	Prefix    string // in front of the run's own prefix
 	Layout    generator.Layout
@@ -43,7 +44,7 @@ type Options struct {
 	Lease           time.Duration
 	Drain           time.Duration // how long requests may take to finish after the end
 	// Redact takes secrets out of what a store says; nil = nothing to take out.
-	Redact func(string) string
+	Redact func(string) string `json:"-"`
 }
 
 // MaxThreads is as many workers as a client may have; readers of the op log
@@ -77,6 +78,11 @@ type Runner struct {
 	Op       Op
 	Options  Options
 	Progress Progress
+	// Gate is called between Prepare and the measured run, which begins at the
+	// time that it returns; nil = at once.
+	Gate func(ctx context.Context) (time.Time, error)
+	// UnixNano tells the time of day for the log; nil = the system's clock.
+	UnixNano func(time.Time) int64
 
 	env   *Env
 	lease *lease
@@ -138,6 +144,9 @@ func (r *Runner) Open(ctx context.Context) error {
 // Run prepares and measures what Open has opened.
 func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	run := newRun(ctx, &r.Options, r.Client)
+	if r.UnixNano != nil {
+		run.base = r.UnixNano(run.started)
+	}
 	defer run.cancel()
 	col := startCollector(sinks, run.abort)
 	err := r.makeWorkers(run, col)
@@ -253,19 +262,35 @@ func (r *Runner) measure(run *run) error {
 	if run.stopped() {
 		return nil
 	}
+	start, err := r.startTime(run.steering)
+	if err != nil {
+		return err
+	}
 	stopShowing := r.Progress.Measuring()
 	defer stopShowing()
 	for _, w := range r.env.workers {
 		w.silent = false
 	}
-	if err := run.begin(); err != nil {
+	if err := run.begin(start); err != nil {
 		return err
 	}
 	defer run.watchDrain()()
-	err := r.env.each(func(w *Worker) error { return run.steps(w, r.Op) })
+	err = r.env.each(func(w *Worker) error { return run.steps(w, r.Op) })
 	run.end()
 	if errors.Is(err, ErrDone) {
 		return nil
 	}
 	return err
+}
+
+// startTime waits for the time at which the measured run begins.
+func (r *Runner) startTime(ctx context.Context) (time.Time, error) {
+	if r.Gate == nil {
+		return time.Now(), nil
+	}
+	start, err := r.Gate(ctx)
+	if err == nil && !pause(ctx, time.Until(start)) {
+		err = context.Cause(ctx)
+	}
+	return start, err
 }

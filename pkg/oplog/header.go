@@ -15,6 +15,12 @@ type Header struct {
 	Start      time.Time         `json:"start"`
 	Parameters map[string]string `json:"parameters,omitempty"` // flag name to value, defaults included
 	Merged     []Origin          `json:"merged,omitempty"`     // whose rows these are, in a merged log
+
+	// ClockOffset is how far the clock of these rows is ahead of the clock of
+	// the run's coordinator, in ns. Merge takes it off all times.
+	ClockOffset int64 `json:"clock_offset_ns,omitempty"`
+	// ClockApplied is the offset that a merge has taken off.
+	ClockApplied int64 `json:"clock_applied_ns,omitempty"`
 }
 
 // An Origin is one client of one run in a merged log. Its threads were moved

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // MergeOptions are what a merge may be told.
@@ -18,6 +19,8 @@ type MergeOptions struct {
 	Open func(name string) (*Reader, error)
 	// Progress is called now and then with the rows read so far.
 	Progress func(rows int64)
+	// Notes are added to those of the inputs' trailers.
+	Notes []string
 }
 
 // MergeStats is what a merge did.
@@ -43,6 +46,8 @@ type MergeStats struct {
 //     thread would have been busy with two requests at once: a thread is
 //     sequential. Operations for which an input contradicts that by itself (one
 //     thread number for all uploads of the preparation) prove nothing.
+//   - A log of a client whose clock was compared with the coordinator's says by
+//     how much it is ahead; its times are moved by that.
 //   - A request that several inputs have is counted once, and said so.
 //
 // The result does not depend on the order of the inputs, to the byte.
@@ -74,6 +79,7 @@ func Merge(ctx context.Context, path string, inputs []string, o MergeOptions) (s
 	if err := m.write(f.Writer); err != nil {
 		return stats, errors.Join(err, f.Discard())
 	}
+	m.trailer.Notes = append(m.trailer.Notes, o.Notes...)
 	m.stats.Path, err = f.Commit(m.trailer)
 	slices.Sort(m.stats.Warnings)
 	return m.stats, err
@@ -155,6 +161,10 @@ func (m *merger) read(input int, name string) error {
 		return err
 	}
 	defer func() { _ = r.Close() }()
+	shift, err := r.header.shift(name)
+	if err != nil {
+		return err
+	}
 	known := map[sourceKey]uint32{}
 	var last sourceKey
 	source := uint32(maxSources)
@@ -168,6 +178,9 @@ func (m *merger) read(input int, name string) error {
 					return err
 				}
 				last = key
+			}
+			if err := shift.apply(rec); err != nil {
+				return err
 			}
 			m.sources[source].note(rec.Thread)
 			if err := m.sorter.add(rec, source); err != nil {
@@ -226,6 +239,10 @@ func (m *merger) noteLog(r *Reader) {
 		}
 	}
 	h, t := r.Header(), r.Trailer()
+	if h.ClockOffset != 0 {
+		h.Start = h.Start.Add(-time.Duration(h.ClockOffset))
+		h.ClockOffset, h.ClockApplied = 0, h.ClockOffset
+	}
 	if len(h.Merged) == 0 {
 		m.leaf(h.Run, h.Client).add(h, t)
 		return

@@ -18,12 +18,13 @@ import (
 type Config struct {
 	Hosts       []Address
 	TLS         bool
-	Insecure    bool   // accept any certificate
-	CAFile      string // PEM file of further certificate authorities
-	Region      string // "" asks the store
-	HostSelect  string // weighed or roundrobin
-	Credentials *credentials.Credentials
-	Others      []*credentials.Credentials // take turns with Credentials, request by request
+	Insecure    bool                       // accept any certificate
+	CAFile      string                     // PEM file of further certificate authorities
+	CAPEM       []byte                     // its content, instead of the file
+	Region      string                     // "" asks the store
+	HostSelect  string                     // weighed or roundrobin
+	Credentials *credentials.Credentials   `json:"-"`
+	Others      []*credentials.Credentials `json:"-"` // take turns with Credentials, request by request
 	AppVersion  string                     // warp's version, for the User-Agent
 	Concurrency int                        // connections worth keeping open per host
 	Engine      string                     // auto (or ""), lean or minio

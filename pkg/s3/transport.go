@@ -168,12 +168,9 @@ func newTLSConfig(cfg *Config) (*tls.Config, error) {
 		}
 		c.Certificates = []tls.Certificate{own}
 	}
-	if cfg.CAFile == "" {
-		return c, nil
-	}
-	pem, err := os.ReadFile(cfg.CAFile)
-	if err != nil {
-		return nil, fmt.Errorf("read the CA file: %w", err)
+	pem, err := cfg.authorities()
+	if err != nil || pem == nil {
+		return c, err
 	}
 	// The system's roots stay trusted: a private CA is an addition.
 	pool, err := x509.SystemCertPool()
@@ -185,4 +182,16 @@ func newTLSConfig(cfg *Config) (*tls.Config, error) {
 	}
 	c.RootCAs = pool
 	return c, nil
+}
+
+// authorities is the content of the CA file; nil where none is given.
+func (cfg *Config) authorities() ([]byte, error) {
+	if cfg.CAPEM != nil || cfg.CAFile == "" {
+		return cfg.CAPEM, nil
+	}
+	pem, err := os.ReadFile(cfg.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("read the CA file: %w", err)
+	}
+	return pem, nil
 }

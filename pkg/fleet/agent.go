@@ -1,0 +1,355 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"crypto/subtle"
+	"crypto/tls"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// Path is where an agent listens for websockets.
+const Path = "/warp/fleet"
+
+// DefaultPort is the port of agents.
+const DefaultPort = "7761"
+
+// AgentOptions say how an agent behaves.
+type AgentOptions struct {
+	Warp     string // version
+	Token    string
+	Folder   string        // for logs
+	Patience time.Duration // without a word of the coordinator until the run is ended; 0 = 10 s
+	Skew     time.Duration // moves the clock, for tests
+	SourceIP netip.Addr    // that connections to the store come from; zero leaves it to the system
+	Note     func(format string, args ...any)
+	// Redact makes a function that takes the given secrets out of text.
+	Redact func(secrets ...string) func(string) string
+	// NewTask makes the work of a job; nil is a benchmark.
+	NewTask func(j *job, spec *Job) (Task, error)
+}
+
+// An Agent serves one coordinator at a time.
+type Agent struct {
+	options  AgentOptions
+	host     string
+	upgrader websocket.Upgrader
+	strange  chan struct{} // bounds the connections that have proven nothing yet
+
+	mu   sync.Mutex
+	job  *job
+	kept []keptLog
+	idle chan struct{} // closed while there is no job
+}
+
+// A keptLog is one that no coordinator has.
+type keptLog struct {
+	Saved
+	path string
+}
+
+// NewAgent returns an agent that waits to be served.
+func NewAgent(o AgentOptions) *Agent {
+	o.Patience = cmp.Or(o.Patience, 10*time.Second)
+	if o.Note == nil {
+		o.Note = func(string, ...any) {}
+	}
+	if o.NewTask == nil {
+		o.NewTask = newBenchTask
+	}
+	a := &Agent{options: o, strange: make(chan struct{}, 16)}
+	a.host, _ = os.Hostname() // for messages only
+	a.upgrader = websocket.Upgrader{
+		HandshakeTimeout: handshakeTime,
+		// A browser always says which page it acts for, and no page has
+		// business here.
+		CheckOrigin: func(r *http.Request) bool { return r.Header.Get("Origin") == "" },
+	}
+	return a
+}
+
+func (o *AgentOptions) redact(j *Job) func(string) string {
+	if o.Redact == nil || j == nil {
+		return func(s string) string { return s }
+	}
+	return o.Redact(j.Store.AccessKey, j.Store.SecretKey, j.Store.SessionToken)
+}
+
+func (a *Agent) note(format string, args ...any) { a.options.Note(format, args...) }
+
+// ErrNoToken says why an agent without a token does not listen to the network.
+var ErrNoToken = errors.New("without a token anybody on the network could command this machine, so warp client listens on loopback addresses only: set WARP_CLIENT_TOKEN or --token-file to listen elsewhere")
+
+// CheckToken refuses tokens that are easy to find, and none where one is needed.
+func CheckToken(token string, addrs ...netip.Addr) error {
+	if token != "" && len(token) < MinToken {
+		return fmt.Errorf("the token has %d characters, and the fewest are %d: make one with `openssl rand -hex 16`", len(token), MinToken)
+	}
+	for _, addr := range addrs {
+		if token == "" && !addr.IsLoopback() {
+			return ErrNoToken
+		}
+	}
+	return nil
+}
+
+// Serve serves coordinators that connect to l, over TLS if config is given. It
+// ends with ctx, after the run that is on has been stopped and cleaned up.
+func (a *Agent) Serve(ctx context.Context, l net.Listener, config *tls.Config) error {
+	mux := http.NewServeMux()
+	conns, hangUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer hangUp()
+	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) { a.knock(conns, w, r) })
+	server := &http.Server{
+		Handler: mux, TLSConfig: config, ReadHeaderTimeout: handshakeTime, IdleTimeout: handshakeTime,
+		MaxHeaderBytes: 8 << 10, ErrorLog: discardLog(),
+		// HTTP/2 has no upgrade to a websocket that this library knows.
+		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
+	}
+	ended := make(chan error, 1)
+	go func() {
+		if config != nil {
+			ended <- server.ServeTLS(l, "", "")
+			return
+		}
+		ended <- server.Serve(l)
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	a.leave(ErrQuit)
+	hangUp()
+	_ = server.Close()
+	<-ended
+	return context.Cause(ctx)
+}
+
+// ErrQuit ends the run of an agent that somebody ends.
+var ErrQuit = errors.New("somebody ended warp client on its machine")
+
+// leave ends the run that is on, and waits until its bucket is clean.
+func (a *Agent) leave(cause error) {
+	a.mu.Lock()
+	j, idle := a.job, a.idle
+	a.mu.Unlock()
+	if j == nil {
+		return
+	}
+	a.note("run %s: stopping and cleaning up", j.run)
+	j.leave(cause)
+	<-idle
+}
+
+// knock lets a coordinator in, or a stranger out.
+func (a *Agent) knock(ctx context.Context, w http.ResponseWriter, r *http.Request) {
+	select {
+	case a.strange <- struct{}{}:
+	default:
+		http.Error(w, "too many connections that have not proven themselves", http.StatusServiceUnavailable)
+		return
+	}
+	free := sync.OnceFunc(func() { <-a.strange })
+	defer free()
+	ws, err := a.upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return // the answer is sent
+	}
+	defer ws.Close()
+	ch, err := handshakeAsAgent(ctx, ws, identity{warp: a.options.Warp, token: a.options.Token})
+	if err != nil {
+		a.note("%s was turned away: %v", r.RemoteAddr, err)
+		return
+	}
+	free()
+	defer closeOn(ctx, ws)()
+	if err := a.meet(ctx, ch); err != nil && ctx.Err() == nil && !websocket.IsCloseError(err, websocket.CloseNormalClosure) {
+		a.note("the connection from %s ended: %v", r.RemoteAddr, err)
+	}
+}
+
+// meet serves a coordinator that has proven itself.
+func (a *Agent) meet(ctx context.Context, ch *channel) error {
+	k, body, err := ch.receive()
+	if err != nil {
+		return err
+	}
+	var want attach
+	if k != kindAttach {
+		return fmt.Errorf("a message of kind %d came first", k)
+	}
+	if err := decode(body, &want); err != nil {
+		return err
+	}
+	j, answer := a.admit(&want)
+	if err := ch.send(kindAttached, answer); err != nil {
+		return err
+	}
+	switch {
+	case answer.Refused != "":
+		return nil
+	case want.Purpose == forCollect:
+		return a.handOut(ctx, ch)
+	}
+	return j.serve(ctx, ch)
+}
+
+// admit finds the job that the coordinator is to have.
+func (a *Agent) admit(want *attach) (*job, *attached) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	answer := &attached{Host: a.host}
+	j := a.job
+	switch {
+	case want.Purpose == forResume:
+		if j == nil || j.run != want.Run || subtle.ConstantTimeCompare([]byte(j.key), []byte(want.Key)) != 1 {
+			answer.Unknown, answer.Refused = true, fmt.Sprintf("it knows nothing of run %s", printable(want.Run))
+			return nil, answer
+		}
+	case j != nil:
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		answer.Wait = j.channel == nil
+		answer.Refused = fmt.Sprintf("it is busy with run %s since %s", j.run, j.since.Format("15:04:05"))
+		if answer.Wait {
+			answer.Refused += ", whose coordinator is gone"
+		}
+		return nil, answer
+	case want.Purpose == forCollect:
+		for _, k := range a.kept {
+			answer.Kept = append(answer.Kept, k.Saved)
+		}
+		return nil, answer
+	case want.Purpose != forRun || !identifier.MatchString(want.Run) || len(want.Key) < MinToken:
+		answer.Refused = fmt.Sprintf("it does not know what %q is", printable(string(want.Purpose)))
+		return nil, answer
+	default:
+		j = newJob(a, want.Run, want.Key)
+		a.job, a.idle = j, make(chan struct{})
+		a.note("run %s begins", j.run)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	answer.HasJob, answer.Status = j.spec != nil, j.status
+	return j, answer
+}
+
+// maxKept is how many logs an agent remembers. The files stay in any case.
+const maxKept = 16
+
+// finished frees the agent.
+func (a *Agent) finished(j *job) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.job != j {
+		return
+	}
+	a.job = nil
+	close(a.idle)
+	a.note("run %s is over; ready for the next one", j.run)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.feed == nil || !j.feed.complete || j.order.Have {
+		return
+	}
+	o := &j.spec.Options
+	a.kept = append(a.kept, keptLog{
+		Saved: Saved{Run: o.RunID, Client: o.ClientID, Benchmark: o.Benchmark, Bytes: j.status.Bytes, SHA256: j.status.SHA256},
+		path:  j.feed.name(),
+	})
+	if len(a.kept) > maxKept {
+		a.kept = slices.Delete(a.kept, 0, 1)
+	}
+}
+
+// handOut gives the logs that were kept to a coordinator who collects.
+func (a *Agent) handOut(ctx context.Context, ch *channel) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var p *pump
+	for {
+		k, body, err := ch.receive()
+		if err != nil {
+			return err
+		}
+		switch k {
+		case kindPing:
+			err = pong(ch, body, newClock(0))
+		case kindPull:
+			p, err = a.pumpKept(ctx, ch, body)
+		case kindAck:
+			err = acknowledge(p, body)
+		case kindForget:
+			if err = a.forget(body); err == nil {
+				err = ch.sendBytes(kindForget, nil) // done
+			}
+		default:
+			err = fmt.Errorf("a message of kind %d came while logs are collected", k)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (a *Agent) pumpKept(ctx context.Context, ch *channel, body []byte) (*pump, error) {
+	var want pull
+	if err := decode(body, &want); err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	at := slices.IndexFunc(a.kept, func(k keptLog) bool { return k.Run == want.Run })
+	if at < 0 || want.Offset < 0 {
+		a.mu.Unlock()
+		return nil, fmt.Errorf("there is no log of run %s", printable(want.Run))
+	}
+	path := a.kept[at].path
+	a.mu.Unlock()
+	p := newPump(&feed{name: func() string { return path }, complete: true}, ch, want.Offset, func() bool { return false })
+	go func() {
+		if err := p.run(ctx, want.Offset); err != nil {
+			ch.close()
+		}
+	}()
+	return p, nil
+}
+
+// forget takes note that somebody has the log now.
+func (a *Agent) forget(body []byte) error {
+	var what pull
+	if err := decode(body, &what); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.kept = slices.DeleteFunc(a.kept, func(k keptLog) bool { return k.Run == what.Run })
+	return nil
+}
+
+func pong(ch *channel, body []byte, c clock) error {
+	arrived := c.now()
+	if len(body) != 8 && len(body) != 9 {
+		return fmt.Errorf("a message cannot be read: %d bytes of a ping", len(body))
+	}
+	return ch.sendBytes(kindPong, pongBody(body, arrived, c.now()))
+}
+
+func acknowledge(p *pump, body []byte) error {
+	if len(body) != 8 || p == nil {
+		return errors.New("a message cannot be read: an acknowledgement of nothing")
+	}
+	p.ack(int64(binary.BigEndian.Uint64(body)))
+	return nil
+}

@@ -1,0 +1,212 @@
+package fleet
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"warp/pkg/oplog"
+)
+
+// Collected is what Collect has done.
+type Collected struct {
+	oplog.MergeStats
+	Run       string
+	Benchmark string
+	Without   []string // clients that have no log of the run, and why
+}
+
+// ErrNothingKept says that no client has a log to be collected.
+var ErrNothingKept = errors.New("no client has a log that was not collected")
+
+// A visit is the connection to one client whose log is collected.
+type visit struct {
+	member Member
+	ch     *channel
+	kept   []Saved
+	err    error
+	spool  *spool
+}
+
+// Collect fetches the logs of a run whose coordinator did not get them, and
+// merges them to the file that path names for the benchmark. Without a run it is
+// the latest one that any client has a log of.
+func (f *Fleet) Collect(ctx context.Context, run string, path func(benchmark string) string) (*Collected, error) {
+	visits := f.visitAll(ctx)
+	defer func() {
+		for _, v := range visits {
+			if v.ch != nil {
+				v.ch.close()
+			}
+		}
+	}()
+	c := &Collected{Run: run}
+	var with []*visit
+	for _, v := range visits {
+		if c.Run == "" && len(v.kept) > 0 {
+			c.Run = v.kept[len(v.kept)-1].Run
+		}
+	}
+	for _, v := range visits {
+		at := slices.IndexFunc(v.kept, func(s Saved) bool { return s.Run == c.Run })
+		switch {
+		case v.err != nil:
+			c.Without = append(c.Without, (&Error{v.member.Addr, v.err}).Error())
+		case at < 0:
+			c.Without = append(c.Without, fmt.Sprintf("client %s: it has no log of run %s", v.member.Addr, c.Run))
+		default:
+			c.Benchmark = v.kept[at].Benchmark
+			with = append(with, v)
+		}
+	}
+	if len(with) == 0 {
+		return c, errors.Join(ErrNothingKept, errors.New(joinLines(c.Without)))
+	}
+	if !identifier.MatchString(c.Benchmark) {
+		return c, fmt.Errorf("client %s: its log is of %q, which is no benchmark", with[0].member.Addr, printable(c.Benchmark))
+	}
+	return c, f.fetchAll(ctx, c, with, path(c.Benchmark))
+}
+
+func joinLines(lines []string) string {
+	if len(lines) > 3 {
+		lines = append(lines[:3:3], fmt.Sprintf("and %d more", len(lines)-3))
+	}
+	text := ""
+	for i, l := range lines {
+		if i > 0 {
+			text += "; "
+		}
+		text += l
+	}
+	return text
+}
+
+func (f *Fleet) visitAll(ctx context.Context) []*visit {
+	visits := make([]*visit, len(f.options.Members))
+	var all sync.WaitGroup
+	for i, m := range f.options.Members {
+		visits[i] = &visit{member: m}
+		all.Go(func() { visits[i].ch, visits[i].kept, visits[i].err = f.visit(ctx, m) })
+	}
+	all.Wait()
+	return visits
+}
+
+// visit asks a client what it has, as often as it takes until it has cleaned up.
+func (f *Fleet) visit(ctx context.Context, m Member) (*channel, []Saved, error) {
+	began, told := time.Now(), false
+	for {
+		ch, err := f.dial(ctx, m)
+		patience := f.options.ConnectPatience
+		if err == nil {
+			var answer *attached
+			answer, err = introduce(ch, attach{Purpose: forCollect})
+			if err == nil && answer.Refused == "" {
+				return ch, answer.Kept, nil
+			}
+			ch.close()
+			if err == nil {
+				err = errors.New(answer.Refused)
+				patience = f.options.BusyPatience
+				if !answer.Wait {
+					return nil, nil, err
+				}
+				if !told {
+					f.options.Note("waiting for client %s: %s", m.Addr, answer.Refused)
+					told = true
+				}
+			}
+		}
+		if hopeless(err) || time.Since(began) > patience || !pause(ctx, 500*time.Millisecond) {
+			return nil, nil, err
+		}
+	}
+}
+
+// fetchAll gets the logs, merges them, and only then has the clients forget them.
+func (f *Fleet) fetchAll(ctx context.Context, c *Collected, with []*visit, path string) error {
+	var all sync.WaitGroup
+	errs := make([]error, len(with))
+	for i, v := range with {
+		all.Go(func() {
+			if err := v.fetch(ctx, f, c.Run); err != nil {
+				errs[i] = &Error{v.member.Addr, err}
+			}
+		})
+	}
+	all.Wait()
+	defer func() {
+		for _, v := range with {
+			if v.spool != nil {
+				_ = v.spool.remove() // the client has the original
+			}
+		}
+	}()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	var inputs []string
+	for _, v := range with {
+		inputs = append(inputs, v.spool.path())
+	}
+	var notes []string
+	for _, w := range c.Without {
+		notes = append(notes, "a share is missing: "+w)
+	}
+	var err error
+	if c.MergeStats, err = oplog.Merge(ctx, path, inputs, oplog.MergeOptions{Notes: notes}); err != nil {
+		return err
+	}
+	for _, v := range with {
+		// If that does not arrive, it can be collected again: no harm is done.
+		if v.ch.send(kindForget, pull{Run: c.Run}) == nil {
+			_, _, _ = v.ch.receive()
+		}
+	}
+	return nil
+}
+
+// fetch copies the log of the run from one client.
+func (v *visit) fetch(ctx context.Context, f *Fleet, run string) error {
+	at := slices.IndexFunc(v.kept, func(s Saved) bool { return s.Run == run })
+	want := v.kept[at]
+	if !identifier.MatchString(want.Client) {
+		return fmt.Errorf("it calls itself %q", printable(want.Client))
+	}
+	var err error
+	if v.spool, err = newSpool(f.options.Spool(want.Client)); err != nil {
+		return err
+	}
+	defer closeOn(ctx, v.ch.ws)()
+	if err := v.ch.send(kindPull, pull{Run: run}); err != nil {
+		return err
+	}
+	for v.spool.size < want.Bytes {
+		k, body, err := v.ch.receive()
+		if err != nil {
+			if ctx.Err() != nil {
+				err = context.Cause(ctx)
+			}
+			return fmt.Errorf("the connection broke after %d of %d bytes of its log: %w", v.spool.size, want.Bytes, err)
+		}
+		if k != kindChunk {
+			return fmt.Errorf("a message of kind %d came instead of a piece of the log", k)
+		}
+		offset, data, err := readChunk(body)
+		if err == nil {
+			err = v.spool.add(offset, data)
+		}
+		if err == nil {
+			err = v.ch.sendBytes(kindAck, binary.BigEndian.AppendUint64(nil, uint64(v.spool.size)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return v.spool.check(want.Bytes, want.SHA256)
+}

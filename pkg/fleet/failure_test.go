@@ -1,0 +1,305 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"warp/pkg/bench"
+	"warp/pkg/oplog"
+)
+
+// rows counts the rows of a log by client.
+func rows(t *testing.T, path string) map[string]int {
+	t.Helper()
+	r, err := oplog.Open(path)
+	must(t, err)
+	defer r.Close()
+	n := map[string]int{}
+	must(t, r.Each(t.Context(), func(batch []oplog.Record) error {
+		for i := range batch {
+			n[batch[i].Client]++
+		}
+		return nil
+	}))
+	return n
+}
+
+// hasty makes a machine, and a coordinator, that give up soon.
+func hasty(o *AgentOptions) { o.Patience = 2500 * time.Millisecond }
+
+func hastyLead(o *Options) { o.Patience = 3500 * time.Millisecond }
+
+// Connections that break cost nothing: neither a row nor the client.
+func TestBrokenConnections(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	w, m := through(t, startMachine(t, nil))
+	other := startMachine(t, nil)
+	f := lead(t, nil, m, other)
+	stop := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(150 * time.Millisecond):
+				w.cut()
+			}
+		}
+	}()
+	ctx := t.Context()
+	must(t, f.Connect(ctx))
+	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), 2*time.Second)))
+	must(t, f.Measure(ctx))
+	must(t, f.Finish(ctx))
+	close(stop)
+	path := filepath.Join(t.TempDir(), "all.csv.zst")
+	stats, _, err := f.Merge(ctx, path)
+	must(t, err)
+	r := f.Result()
+	if len(r.Lost) > 0 || stats.Rows != r.Sent || stats.Clients != 2 {
+		t.Errorf("%+v, %+v", r, stats)
+	}
+	must(t, f.Clean(ctx))
+	empty(t, e.Addr())
+}
+
+// A partition that is short enough costs nothing either.
+func TestShortPartition(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	w, m := through(t, startMachine(t, nil))
+	f := lead(t, nil, m, startMachine(t, nil))
+	time.AfterFunc(1500*time.Millisecond, w.hold)
+	time.AfterFunc(4500*time.Millisecond, w.release)
+	path := filepath.Join(t.TempDir(), "all.csv.zst")
+	r := whole(t, f, getPlan(t, e.Addr(), 4*time.Second), path)
+	if len(r.Lost) > 0 || len(rows(t, path)) != 2 {
+		t.Errorf("%+v %v", r, rows(t, path))
+	}
+	empty(t, e.Addr())
+}
+
+// A client that stays away stops by itself; the run goes on without it and says so.
+func TestLostClient(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	gone := startMachine(t, hasty)
+	w, m := through(t, gone)
+	other := startMachine(t, hasty)
+	f := lead(t, hastyLead, m, other)
+	ctx := t.Context()
+	must(t, f.Connect(ctx))
+	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), 4*time.Second)))
+	time.AfterFunc(time.Second, w.hold)
+	must(t, f.Measure(ctx))
+	must(t, f.Finish(ctx))
+	path := filepath.Join(t.TempDir(), "all.csv.zst")
+	_, left, err := f.Merge(ctx, path)
+	must(t, err)
+	r := f.Result()
+	if len(r.Lost) != 1 || r.Lost[0].Client != m.addr || r.Fatal != nil {
+		t.Fatalf("%+v", r)
+	}
+	if n := rows(t, path); len(n) != 1 || n[f.links[1].id] != int(r.Sent) {
+		t.Errorf("%v, and %d requests", n, r.Sent)
+	}
+	if len(left) != 1 {
+		t.Errorf("what had arrived of the lost client's log is in %v", left)
+	}
+	log, err := oplog.Open(path)
+	must(t, err)
+	defer log.Close()
+	must(t, log.Each(ctx, func([]oplog.Record) error { return nil }))
+	if notes := strings.Join(log.Trailer().Notes, "\n"); !strings.Contains(notes, "client "+m.addr+" was lost") || !strings.Contains(notes, "1 of 2 clients") {
+		t.Errorf("notes: %s", notes)
+	}
+	must(t, f.Clean(ctx))
+	empty(t, e.Addr())
+	w.release()
+	// It is ready for the next one.
+	next := lead(t, nil, m, other)
+	whole(t, next, getPlan(t, e.Addr(), 200*time.Millisecond), filepath.Join(t.TempDir(), "next"))
+}
+
+// A client that dies without a word leaves objects. One of the others removes them.
+func TestDeadClient(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	var dead bool
+	victim := startMachine(t, func(o *AgentOptions) {
+		hasty(o)
+		o.NewTask = func(j *job, spec *Job) (Task, error) {
+			task, err := newBenchTask(j, spec)
+			return &deadTask{Task: task, dead: &dead}, err
+		}
+	})
+	w, m := through(t, victim)
+	f := lead(t, hastyLead, m, startMachine(t, hasty))
+	ctx := t.Context()
+	must(t, f.Connect(ctx))
+	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), 2*time.Second)))
+	time.AfterFunc(time.Second, w.hold)
+	must(t, f.Measure(ctx))
+	must(t, f.Finish(ctx))
+	must(t, f.Clean(ctx))
+	empty(t, e.Addr())
+	if !dead {
+		t.Error("the client did clean up: this test proves nothing")
+	}
+}
+
+// A deadTask does not clean up, and lets its lease run out.
+type deadTask struct {
+	Task
+	dead *bool
+}
+
+func (d *deadTask) Cleanup(context.Context, []string) error {
+	*d.dead = true
+	d.Task.(*benchTask).runner.Abandon()
+	return nil
+}
+
+// After the coordinator is gone the clients stop, clean up, and keep their logs
+// for the next one.
+func TestDeadCoordinator(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	ms := []*machine{startMachine(t, hasty), startMachine(t, hasty)}
+	f := lead(t, nil, ms...)
+	ctx := t.Context()
+	must(t, f.Connect(ctx))
+	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Minute)))
+	go func() { _ = f.Measure(ctx) }()
+	time.Sleep(1500 * time.Millisecond)
+	f.Close() // as a kill does: nothing is said
+	began := time.Now()
+	folder := t.TempDir()
+	collect := func() (*Collected, error) {
+		c := lead(t, nil, ms...)
+		return c.Collect(ctx, "", func(b string) string { return filepath.Join(folder, b+".csv.zst") })
+	}
+	c, err := collect()
+	must(t, err)
+	if took := time.Since(began); took > 8*time.Second {
+		t.Errorf("collected after %v", took)
+	}
+	if c.Clients != 2 || c.Rows == 0 || c.Run != f.options.Run || len(c.Without) > 0 {
+		t.Errorf("%+v", c)
+	}
+	if n := rows(t, filepath.Join(folder, "get.csv.zst")); len(n) != 2 {
+		t.Errorf("%v", n)
+	}
+	empty(t, e.Addr())
+	if _, err := collect(); !errors.Is(err, ErrNothingKept) {
+		t.Errorf("a second time: %v", err)
+	}
+	whole(t, lead(t, nil, ms...), getPlan(t, e.Addr(), 200*time.Millisecond), filepath.Join(folder, "next"))
+}
+
+// What one client cannot do before the run ends it for all, and is said of that client.
+func TestFailureBeforeTheRun(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	bad := startMachine(t, func(o *AgentOptions) {
+		o.NewTask = func(j *job, spec *Job) (Task, error) {
+			task, err := newBenchTask(j, spec)
+			return &failingTask{task}, err
+		}
+	})
+	good := startMachine(t, nil)
+	f := lead(t, nil, good, bad)
+	ctx := t.Context()
+	must(t, f.Connect(ctx))
+	err := f.Prepare(ctx, getPlan(t, e.Addr(), time.Second))
+	var which *Error
+	if !errors.As(err, &which) || which.Client != bad.addr || !strings.Contains(err.Error(), "no room") {
+		t.Errorf("%v", err)
+	}
+	must(t, f.Abort(ctx, err))
+	empty(t, e.Addr())
+	if logs := ownLogs(t, good, bad); len(logs) > 0 {
+		t.Errorf("logs of nothing: %v", logs)
+	}
+	for _, m := range []*machine{good, bad} {
+		if m.agent.job != nil {
+			t.Errorf("%s is not free", m.addr)
+		}
+	}
+}
+
+type failingTask struct{ Task }
+
+func (failingTask) Run(context.Context, func(context.Context) (time.Time, error)) (*bench.Outcome, error) {
+	return nil, errors.New("no room")
+}
+
+// Whoever interrupts the coordinator stops everybody, and has the log of what was done.
+func TestInterruption(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	ms := []*machine{startMachine(t, nil), startMachine(t, nil)}
+	f := lead(t, nil, ms...)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	must(t, f.Connect(ctx))
+	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Hour)))
+	time.AfterFunc(1500*time.Millisecond, func() { cancel(bench.ErrInterrupted) })
+	must(t, f.Measure(ctx))
+	must(t, f.Finish(t.Context()))
+	path := filepath.Join(t.TempDir(), "all.csv.zst")
+	_, _, err := f.Merge(t.Context(), path)
+	must(t, err)
+	if r := f.Result(); !errors.Is(r.Fatal, bench.ErrInterrupted) || r.Sent == 0 || len(r.Lost) > 0 {
+		t.Errorf("%+v", r)
+	}
+	if n := rows(t, path); len(n) != 2 {
+		t.Errorf("%v", n)
+	}
+	must(t, f.Clean(t.Context()))
+	empty(t, e.Addr())
+}
+
+// A clock that is too far off is an error that names the client.
+func TestWrongClock(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t, func(o *AgentOptions) { o.Skew = -1500 * time.Millisecond })
+	f := lead(t, nil, startMachine(t, nil), m)
+	err := f.Connect(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "client "+m.addr+": its clock is off by -1.5") {
+		t.Errorf("%v", err)
+	}
+	must(t, f.Abort(t.Context(), err))
+}
+
+// Nobody there is said at once, and of whom.
+func TestNobodyThere(t *testing.T) {
+	t.Parallel()
+	f := lead(t, func(o *Options) {
+		o.ConnectPatience = 300 * time.Millisecond
+		o.Members = []Member{{Addr: "127.0.0.1:1"}}
+	})
+	err := f.Connect(t.Context())
+	if err == nil || !strings.HasPrefix(err.Error(), "client 127.0.0.1:1: ") {
+		t.Errorf("%v", err)
+	}
+	must(t, f.Abort(t.Context(), err))
+}
+
+// A slow link delays the logs and nothing else.
+func TestSlowLink(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	w, m := through(t, startMachine(t, nil))
+	w.rate = 60 << 10
+	f := lead(t, nil, m, startMachine(t, nil))
+	path := filepath.Join(t.TempDir(), "all.csv.zst")
+	r := whole(t, f, getPlan(t, e.Addr(), time.Second), path)
+	if len(r.Lost) > 0 || len(rows(t, path)) != 2 {
+		t.Errorf("%+v", r)
+	}
+}

@@ -1,0 +1,576 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"warp/pkg/bench"
+)
+
+// Options say who the clients are, and how long to wait for them.
+type Options struct {
+	Warp    string // version
+	Token   string
+	Run     string // id of the run
+	Members []Member
+	Roots   *x509.CertPool // that certificates of clients without a pin are checked by; nil is without TLS
+	Note    func(format string, args ...any)
+	// Spool names the file that the log of a client is kept in until all are merged.
+	Spool func(client string) string
+
+	ConnectPatience time.Duration // until a client must have answered first; 0 = 5 s
+	BusyPatience    time.Duration // until one that finishes another run must be free; 0 = 1 min
+	Patience        time.Duration // without a word of a client until it is lost; 0 = 15 s
+	StepPatience    time.Duration // without any progress of a client; 0 = 10 min
+	Dial            func(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+// A Fleet is the coordinator's side of a run on many clients.
+type Fleet struct {
+	options Options
+	key     string // that a connection resumes the run with
+	clock   clock
+	ctx     context.Context
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
+
+	mu        sync.Mutex
+	links     []*link
+	changed   chan struct{} // closed and replaced at every change
+	figures   int           // counts the figures that have arrived
+	shown     snapshot
+	notes     []string
+	lostNoted int       // clients that the notes call lost
+	begun     time.Time // when the measured run began
+	plan      Plan
+}
+
+// New prepares to lead the clients. Close must follow.
+func New(o Options) *Fleet {
+	o.ConnectPatience = cmp.Or(o.ConnectPatience, 5*time.Second)
+	o.BusyPatience = cmp.Or(o.BusyPatience, time.Minute)
+	o.Patience = cmp.Or(o.Patience, 15*time.Second)
+	o.StepPatience = cmp.Or(o.StepPatience, 10*time.Minute)
+	if o.Dial == nil {
+		o.Dial = defaultDial
+	}
+	if o.Note == nil {
+		o.Note = func(string, ...any) {}
+	}
+	f := &Fleet{options: o, key: rand.Text(), clock: newClock(0), changed: make(chan struct{})}
+	f.ctx, f.cancel = context.WithCancel(context.Background())
+	width := len(fmt.Sprint(len(o.Members)))
+	for i, m := range o.Members {
+		f.links = append(f.links, &link{
+			fleet: f, member: m, id: fmt.Sprintf("%s-%0*d", o.Run, width, i+1),
+			wake: make(chan struct{}, 1), moved: time.Now(), contact: time.Now(),
+		})
+	}
+	return f
+}
+
+// Close ends all connections.
+func (f *Fleet) Close() {
+	f.cancel()
+	f.work.Wait()
+}
+
+func (f *Fleet) update(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// An Error is a failure of one client, which it names.
+type Error struct {
+	Client string
+	Err    error
+}
+
+func (e *Error) Error() string { return "client " + e.Client + ": " + e.Err.Error() }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Connect reserves all clients and compares their clocks.
+func (f *Fleet) Connect(ctx context.Context) error {
+	for _, l := range f.links {
+		f.work.Go(func() { l.run(f.ctx) })
+	}
+	f.measureClocks()
+	noted := map[string]string{}
+	err := f.await(ctx, "to compare the clocks", f.options.BusyPatience+10*time.Second, true, func(l *link) bool {
+		if l.note != "" && noted[l.id] != l.note {
+			noted[l.id] = l.note
+			f.options.Note("waiting for client %s: %s", l.name(), l.note)
+		}
+		return l.now.Samples >= clockSamples
+	})
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range f.links {
+		l.first, l.last = l.now, l.now
+		if l.first.tooFar() {
+			return &Error{l.name(), fmt.Errorf("its clock is off by %v, and the most is %v: set it, by NTP for example",
+				l.first.Ahead.Round(time.Millisecond), MaxSkew)}
+		}
+	}
+	return nil
+}
+
+// measureClocks asks all clients for their time, many times in a row.
+func (f *Fleet) measureClocks() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range f.links {
+		if l.lost == nil {
+			l.now, l.samples = Offset{}, clockSamples
+			l.stir()
+		}
+	}
+}
+
+// A Client is what is known of one.
+type Client struct {
+	Addr, ID, Host string
+	Clock          Offset
+	Engine         string
+}
+
+// Clients are those of the fleet, in the order of the list.
+func (f *Fleet) Clients() []Client {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var all []Client
+	for _, l := range f.links {
+		all = append(all, Client{Addr: l.name(), ID: l.id, Host: l.host, Clock: l.last, Engine: l.status.Engine})
+	}
+	return all
+}
+
+// A Plan is what all clients do.
+type Plan struct {
+	Job   Job
+	Start time.Time // when to begin to measure; zero is as soon as all are ready
+}
+
+// share makes the job of one client out of everybody's. Only the first one
+// empties the bucket.
+func (f *Fleet) share(p Plan, i int) *Job {
+	l := f.links[i]
+	j := p.Job
+	o := &j.Options
+	o.RunID, o.ClientID, o.LeaseID = f.options.Run, l.id, l.id
+	o.Client, o.Clients = i, len(f.links) // so that each has names and random choices of its own
+	o.ClearBucket = o.ClearBucket && i == 0
+	if o.MaxErrors.IsPct {
+		o.MaxErrors = bench.ErrorLimit{} // of all requests, which only the fleet knows
+	}
+	j.Header.ClockOffset = int64(l.first.Ahead)
+	return &j
+}
+
+// Prepare hands out the shares and has everything made ready. The bucket is for
+// the first client to make.
+func (f *Fleet) Prepare(ctx context.Context, p Plan) error {
+	f.mu.Lock()
+	f.plan = p
+	for i, l := range f.links {
+		l.job = f.share(p, i)
+		l.stir()
+	}
+	f.mu.Unlock()
+	for _, links := range [][]*link{f.links[:1], f.links} {
+		f.order(links, func(o *order) { o.Goal = Opened })
+		if err := f.awaitAll(ctx, links, Opened); err != nil {
+			return err
+		}
+	}
+	if err := f.makeSpools(p); err != nil {
+		return err
+	}
+	f.order(f.links, func(o *order) { o.Goal = Prepared })
+	return f.awaitAll(ctx, f.links, Prepared)
+}
+
+func (f *Fleet) makeSpools(p Plan) error {
+	if p.Job.NoLog {
+		return nil
+	}
+	for _, l := range f.links {
+		s, err := newSpool(f.options.Spool(l.id))
+		if err != nil {
+			return err
+		}
+		f.mu.Lock()
+		l.spool = s
+		f.mu.Unlock()
+	}
+	return nil
+}
+
+// order changes what is asked of the links.
+func (f *Fleet) order(links []*link, change func(*order)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range links {
+		change(&l.order)
+		l.stir()
+	}
+}
+
+func (f *Fleet) awaitAll(ctx context.Context, links []*link, p Phase) error {
+	return f.await(ctx, p.String(), f.options.StepPatience, true, func(l *link) bool {
+		return l.status.Phase >= p || !slices.Contains(links, l)
+	})
+}
+
+// await waits until every client that still counts is done. Strictly, the first
+// one that fails is an error that names it; else it is lost, and the wait goes
+// on without it. One that makes no progress for as long as patience lasts has failed.
+func (f *Fleet) await(ctx context.Context, what string, patience time.Duration, strict bool, done func(*link) bool) error {
+	f.update(func() {
+		for _, l := range f.links {
+			l.moved = time.Now()
+		}
+	})
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		f.mu.Lock()
+		waiting, err := f.look(what, patience, strict, done)
+		changed := f.changed
+		f.mu.Unlock()
+		if err != nil || waiting == 0 {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-tick.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// look counts the clients that are not done. The lock is held.
+func (f *Fleet) look(what string, patience time.Duration, strict bool, done func(*link) bool) (waiting int, err error) {
+	for _, l := range f.links {
+		f.passWarnings(l)
+		if l.lost == nil && l.status.Error != "" && (strict || l.status.Phase < Measured) {
+			l.lost, l.lostAt = errors.New(l.status.Error), time.Now()
+		}
+		if l.lost == nil && !done(l) {
+			if time.Since(l.moved) <= patience {
+				waiting++
+				continue
+			}
+			l.lost, l.lostAt = fmt.Errorf("waited %v for it while it was %s, without any progress", patience, what), time.Now()
+		}
+		if l.lost != nil && strict {
+			return 0, &Error{l.name(), l.lost}
+		}
+	}
+	return waiting, nil
+}
+
+// passWarnings says what the client has to say. The lock is held.
+func (f *Fleet) passWarnings(l *link) {
+	for ; l.warn < len(l.status.Warning); l.warn++ {
+		f.options.Note("client %s: %s", l.name(), l.status.Warning[l.warn])
+	}
+}
+
+// startLead is how long before the start all clients are told of it.
+const startLead = 500 * time.Millisecond
+
+// Measure starts all clients at one instant and waits until the last one is
+// done. A client that is lost ends nothing. The end of ctx ends the run early.
+func (f *Fleet) Measure(ctx context.Context) error {
+	if err := f.compareAgain(ctx, "before the start"); err != nil {
+		return err
+	}
+	start, err := f.giveStart()
+	if err != nil {
+		return err
+	}
+	if !pause(ctx, time.Until(start)) {
+		f.Stop(context.Cause(ctx))
+	}
+	watch, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	defer context.AfterFunc(ctx, func() { f.Stop(context.Cause(ctx)) })()
+	stopCounting := f.limitErrors(watch)
+	defer stopCounting()
+	patience := f.options.StepPatience + f.plan.Job.Options.Duration + f.plan.Job.Options.Drain
+	if f.plan.Job.Options.Duration == 0 {
+		patience = 1 << 62 // until somebody ends it
+	}
+	return f.await(watch, Measured.String(), patience, false, func(l *link) bool {
+		if o := l.status.Outcome; o != nil && o.TooMany {
+			f.stopLocked(o.Fatal)
+		}
+		return l.status.Phase >= Measured || l.status.Outcome != nil
+	})
+}
+
+// compareAgain compares the clocks once more, since preparing takes time.
+func (f *Fleet) compareAgain(ctx context.Context, when string) error {
+	f.measureClocks()
+	err := f.await(ctx, "to compare the clocks "+when, 30*time.Second, true, func(l *link) bool { return l.now.Samples >= clockSamples })
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range f.links {
+		if err == nil {
+			l.last = l.now
+		}
+	}
+	return err
+}
+
+// giveStart tells every client, by its own clock, when to begin.
+func (f *Fleet) giveStart() (time.Time, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	way := time.Duration(0)
+	for _, l := range f.links {
+		way = max(way, l.last.RoundTrip)
+	}
+	start := time.Now().Add(startLead + 2*way)
+	if !f.plan.Start.IsZero() {
+		if f.plan.Start.Before(start) {
+			return start, fmt.Errorf("the start at %s has passed before all clients were ready", f.plan.Start.Format("15:04:05"))
+		}
+		start = f.plan.Start
+	}
+	f.begun = start
+	at := f.clock.unixNano(start)
+	if start.Equal(f.plan.Start) {
+		at = start.UnixNano() // of the wall clock; the other has its monotonic reading
+		f.begun = f.clock.time(at)
+	}
+	for _, l := range f.links {
+		l.order.Goal, l.order.Start = Measured, at+int64(l.last.Ahead)
+		l.stir()
+	}
+	return f.begun, nil
+}
+
+// interruptedRun is the reason that clients know to be a person's.
+const interruptedRun = "interrupted"
+
+// Stop ends the run of all clients now. What they have is kept.
+func (f *Fleet) Stop(cause error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	reason := interruptedRun
+	if cause != nil && !errors.Is(cause, bench.ErrInterrupted) {
+		reason = cause.Error()
+	}
+	f.stopLocked(reason)
+}
+
+func (f *Fleet) stopLocked(reason string) {
+	for _, l := range f.links {
+		if l.order.Stop == "" {
+			l.order.Stop = reason
+			l.stir()
+		}
+	}
+}
+
+// limitErrors ends the run when more requests have failed, over all clients,
+// than are allowed.
+func (f *Fleet) limitErrors(ctx context.Context) (stop func()) {
+	limit := f.plan.Job.Options.MaxErrors
+	if !limit.Set {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() {
+		for pause(ctx, time.Second) {
+			var sent, failed int64
+			for _, op := range f.Snapshot().Ops {
+				sent += int64(op.Requests)
+				failed += int64(op.Errors)
+			}
+			if limit.Exceeded(failed, sent) {
+				f.Stop(fmt.Errorf("%w (%s): %d of %d failed", bench.ErrTooManyErrors, limit, failed, sent))
+				return
+			}
+		}
+	})
+	return func() { cancel(); done.Wait() }
+}
+
+// Finish compares the clocks again, has all logs completed, and waits until
+// they are here.
+func (f *Fleet) Finish(ctx context.Context) error {
+	f.measureClocks()
+	_ = f.await(ctx, "to compare the clocks after the run", 30*time.Second, false, func(l *link) bool { return l.now.Samples >= clockSamples })
+	f.mu.Lock()
+	f.judgeClocks()
+	f.noteLost()
+	notes := slices.Clone(f.notes)
+	f.mu.Unlock()
+	f.order(f.links, func(o *order) { o.Goal, o.Notes = max(o.Goal, Stored), notes })
+	return f.await(ctx, Stored.String(), f.options.StepPatience, false, func(l *link) bool { return l.arrived() })
+}
+
+// arrived says whether the client's log is here, whole. The lock is held.
+func (l *link) arrived() bool {
+	switch {
+	case l.status.Phase < Stored:
+		return false
+	case l.verified || l.spool == nil || l.status.Bytes == 0:
+		return true
+	case l.spool.size < l.status.Bytes:
+		return false
+	}
+	if err := l.spool.check(l.status.Bytes, l.status.SHA256); err != nil {
+		l.lost, l.lostAt = err, time.Now()
+		return true
+	}
+	l.verified = true
+	return true
+}
+
+// leastDrift is what is worth a note: a start spread has to be below it.
+const leastDrift = 10 * time.Millisecond
+
+// judgeClocks says which clocks have moved against ours. The lock is held.
+func (f *Fleet) judgeClocks() {
+	for _, l := range f.links {
+		if l.lost != nil || l.now.Samples < clockSamples {
+			continue
+		}
+		drift := l.now.Ahead - l.first.Ahead
+		doubt := (l.now.RoundTrip + l.first.RoundTrip) / 2
+		l.last = l.now
+		switch {
+		case drift.Abs()-doubt > MaxSkew:
+			l.lost, l.lostAt = fmt.Errorf("its clock moved by %v during the run, so its times mean nothing", drift.Round(time.Millisecond)), time.Now()
+		case drift.Abs()-doubt > leastDrift:
+			f.notes = append(f.notes, fmt.Sprintf("the clock of client %s moved by %v against the coordinator's during the run", l.name(), drift.Round(100*time.Microsecond)))
+		}
+	}
+}
+
+// lostMark is in every note about a client that was lost.
+const lostMark = "its share is missing, these are the figures of "
+
+// noteLost says whose share is missing. The lock is held.
+func (f *Fleet) noteLost() {
+	left := 0
+	f.notes = slices.DeleteFunc(f.notes, func(s string) bool { return strings.Contains(s, lostMark) })
+	for _, l := range f.links {
+		if l.lost == nil {
+			left++
+		}
+	}
+	for _, l := range f.links {
+		if l.lost == nil {
+			continue
+		}
+		when := ""
+		if !f.begun.IsZero() {
+			when = fmt.Sprintf(" %v after the start", max(0, l.lostAt.Sub(f.begun)).Round(time.Second))
+		}
+		f.notes = append(f.notes, fmt.Sprintf("client %s was lost%s (%v): "+lostMark+"%d of %d clients",
+			l.name(), when, l.lost, left, len(f.links)))
+	}
+	f.lostNoted = len(f.links) - left
+}
+
+// Clean has all clients remove what they wrote, and lets them go. One of those
+// that are left also removes what lost ones could not, once their leases allow it.
+func (f *Fleet) Clean(ctx context.Context) error {
+	f.mu.Lock()
+	var gone []string
+	var heir *link
+	for _, l := range f.links {
+		switch {
+		case l.lost == nil && heir == nil && l.job != nil && l.status.Error == "":
+			heir = l
+		case l.lost != nil && l.job != nil && !f.plan.Job.Options.NoClear && !f.plan.Job.Options.KeepData:
+			gone = append(gone, l.id)
+		}
+	}
+	if heir != nil {
+		heir.order.Bury = gone
+	}
+	f.mu.Unlock()
+	f.order(f.links, func(o *order) { o.Goal = max(o.Goal, Cleaned) })
+	err := f.await(ctx, Cleaned.String(), f.options.StepPatience, false, func(l *link) bool { return l.status.Phase >= Cleaned })
+	f.mu.Lock()
+	for _, l := range f.links {
+		l.order.Goal, l.order.Have = Released, l.verified
+		l.stir()
+	}
+	f.mu.Unlock()
+	return errors.Join(err, f.await(ctx, Released.String(), 10*time.Second, false, func(l *link) bool { return l.status.Phase >= Released }), f.unclean())
+}
+
+// unclean says which clients could not clean up.
+func (f *Fleet) unclean() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range f.links {
+		if l.status.Clean != "" {
+			return &Error{l.name(), errors.New(l.status.Clean)}
+		}
+	}
+	return nil
+}
+
+// Abort ends a run that did not get to be measured, and cleans up.
+func (f *Fleet) Abort(ctx context.Context, cause error) error {
+	f.Stop(cause)
+	f.mu.Lock()
+	reserved := slices.ContainsFunc(f.links, func(l *link) bool { return l.admitted })
+	for _, l := range f.links {
+		if l.lost != nil && l.status.Error != "" && time.Since(l.contact) < f.options.Patience {
+			l.lost = nil // it failed, but is there to be told
+			l.status.Error = ""
+		}
+		if !l.admitted {
+			l.lost = cmp.Or(l.lost, error(&refusedError{text: "it never was part of the run"}))
+		}
+		if l.job == nil {
+			l.order.Goal = Released
+		}
+	}
+	f.mu.Unlock()
+	if !reserved {
+		return nil
+	}
+	f.order(f.links, func(o *order) { o.Goal = max(o.Goal, Stored) })
+	err := f.Clean(ctx)
+	f.dropSpools()
+	return err
+}
+
+func (f *Fleet) dropSpools() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range f.links {
+		if l.spool != nil {
+			_ = l.spool.remove() // it has no requests of a run
+			l.spool = nil
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"warp/pkg/bench"
+	"warp/pkg/generator"
+	"warp/pkg/oplog"
+	"warp/pkg/s3"
+	"warp/pkg/s3mem"
+)
+
+const testToken = "a token of the tests"
+
+// A machine is an agent of a test, with what it can be reached by.
+type machine struct {
+	addr   string
+	folder string
+	stop   func()
+	agent  *Agent
+}
+
+func startMachine(t *testing.T, change func(*AgentOptions)) *machine {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &machine{addr: l.Addr().String(), folder: t.TempDir()}
+	o := AgentOptions{Warp: "test", Token: testToken, Folder: m.folder, Note: func(f string, a ...any) { t.Logf("agent %s: "+f, append([]any{m.addr}, a...)...) }}
+	if change != nil {
+		change(&o)
+	}
+	m.agent = NewAgent(o)
+	ctx, cancel := context.WithCancel(t.Context())
+	var done sync.WaitGroup
+	done.Go(func() { _ = m.agent.Serve(ctx, l, nil) })
+	m.stop = sync.OnceFunc(func() { cancel(); done.Wait() })
+	t.Cleanup(m.stop)
+	return m
+}
+
+// store is an embedded store for a test.
+func store(t *testing.T) *s3mem.Embedded {
+	t.Helper()
+	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 256 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+func storeAt(addr string) Store {
+	return Store{Config: s3.Config{Hosts: []s3.Address{{Name: addr}}, Region: "us-east-1", Concurrency: 2}, AccessKey: "key", SecretKey: "secretsecret"}
+}
+
+func getPlan(t *testing.T, addr string, length time.Duration) Plan {
+	t.Helper()
+	sizes, err := generator.ParseSizes("4KiB", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	op, err := bench.EncodeOp("get", &bench.Get{Pool: bench.Pool{Objects: 10, Sizes: sizes}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Plan{Job: Job{
+		Options: bench.Options{Benchmark: "get", Bucket: "fleet", Seed: 7, Concurrency: 2, Duration: length, Lease: 2 * time.Second, Drain: 5 * time.Second,
+			Payload: generator.PayloadOptions{Seed: 7}},
+		Op: op, Store: storeAt(addr), Header: oplog.Header{Command: "warp get", Seed: 7},
+	}}
+}
+
+// lead makes a coordinator of the machines.
+func lead(t *testing.T, change func(*Options), machines ...*machine) *Fleet {
+	t.Helper()
+	folder := t.TempDir()
+	o := Options{Warp: "test", Token: testToken, Run: "Rtest" + fmt.Sprint(time.Now().UnixNano()%1e6),
+		Note:  func(f string, a ...any) { t.Logf("coordinator: "+f, a...) },
+		Spool: func(client string) string { return filepath.Join(folder, client+".spool") }}
+	for _, m := range machines {
+		o.Members = append(o.Members, Member{Addr: m.addr})
+	}
+	if change != nil {
+		change(&o)
+	}
+	f := New(o)
+	t.Cleanup(f.Close)
+	return f
+}
+
+// whole performs all steps of a run.
+func whole(t *testing.T, f *Fleet, p Plan, path string) *Result {
+	t.Helper()
+	ctx := t.Context()
+	must(t, f.Connect(ctx))
+	must(t, f.Prepare(ctx, p))
+	must(t, f.Measure(ctx))
+	must(t, f.Finish(ctx))
+	r := f.Result()
+	_, _, err := f.Merge(ctx, path)
+	must(t, err)
+	must(t, f.Clean(ctx))
+	return r
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// empty fails unless the bucket is.
+func empty(t *testing.T, addr string) {
+	t.Helper()
+	st := storeAt(addr)
+	c, err := st.connect(AgentOptions{Warp: "test"})
+	must(t, err)
+	var left []string
+	err = c.List(t.Context(), s3.List{Bucket: "fleet"}, func() { left = nil }, func(o s3.Object) bool {
+		left = append(left, o.Key)
+		return true
+	})
+	must(t, err)
+	if len(left) > 0 {
+		t.Errorf("%d objects are left in the bucket: %v", len(left), left)
+	}
+}
+
+func ownLogs(t *testing.T, machines ...*machine) []string {
+	t.Helper()
+	var all []string
+	for _, m := range machines {
+		logs, err := filepath.Glob(filepath.Join(m.folder, "*.csv.zst"))
+		must(t, err)
+		all = append(all, logs...)
+	}
+	return all
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	ms := []*machine{startMachine(t, nil), startMachine(t, func(o *AgentOptions) { o.Skew = 300 * time.Millisecond }), startMachine(t, nil)}
+	f := lead(t, nil, ms...)
+	path := filepath.Join(t.TempDir(), "all.csv.zst")
+	r := whole(t, f, getPlan(t, e.Addr(), time.Second), path)
+	if len(r.Lost) > 0 || r.Fatal != nil || r.Sent == 0 || r.Failed > 0 {
+		t.Errorf("%+v", r)
+	}
+	if r.Spread > 100*time.Millisecond {
+		t.Errorf("started within %v", r.Spread)
+	}
+	if ahead := f.Clients()[1].Clock.Ahead; (ahead - 300*time.Millisecond).Abs() > 20*time.Millisecond {
+		t.Errorf("the second clock is %v ahead", ahead)
+	}
+	empty(t, e.Addr())
+	logs := ownLogs(t, ms...)
+	if len(logs) != 3 {
+		t.Fatalf("own logs: %v", logs)
+	}
+	again := filepath.Join(t.TempDir(), "again.csv.zst")
+	_, err := oplog.Merge(t.Context(), again, logs, oplog.MergeOptions{})
+	must(t, err)
+	a, err := os.ReadFile(path)
+	must(t, err)
+	b, err := os.ReadFile(again)
+	must(t, err)
+	if string(a) != string(b) {
+		t.Error("the coordinator's log is not what merge makes of the clients' own logs")
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(f.options.Spool("x")), "*")); len(left) > 0 {
+		t.Errorf("copies are left: %v", left)
+	}
+	// Ready for the next one at once.
+	f2 := lead(t, nil, ms...)
+	whole(t, f2, getPlan(t, e.Addr(), 200*time.Millisecond), filepath.Join(t.TempDir(), "next.csv.zst"))
+}
+
+var _ = errors.Is
+var _ = strings.Contains

@@ -1,0 +1,367 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"warp/pkg/bench"
+)
+
+// A Task is the work of a job: what an agent does with the store. Open, Run and
+// Cleanup are called in this order, Cleanup in any case.
+type Task interface {
+	Open(ctx context.Context) error
+	// Run calls gate when everything is prepared, and measures from the time
+	// that it returns.
+	Run(ctx context.Context, gate func(context.Context) (time.Time, error)) (*bench.Outcome, error)
+	// Store completes the log; the path is empty where there is none.
+	Store(notes []string) (path string, err error)
+	// Cleanup removes what the run wrote, and what the lost runs of the given
+	// names left. The latter ends with ctx, the former never.
+	Cleanup(ctx context.Context, lost []string) error
+	// Log is where the log is while it is written; "" where there is none yet.
+	Log() string
+	// Live writes the figures so far.
+	Live() []byte
+	Engine() string
+}
+
+// Causes of the end of a job's context.
+var (
+	errStopped = errors.New("the run was stopped")
+	// ErrAlone ends the run of an agent that hears from nobody.
+	ErrAlone = errors.New("the coordinator was not heard from for too long")
+)
+
+// A job is an agent's state of one share of a run. It outlives connections.
+type job struct {
+	run, key string
+	since    time.Time
+	clock    clock
+	agent    *Agent
+
+	company context.Context // ends when the coordinator was not heard for too long
+	leave   context.CancelCauseFunc
+	ctx     context.Context // ends with it, and when the run is stopped
+	stop    context.CancelCauseFunc
+
+	mu      sync.Mutex
+	spec    *Job // nil until it has arrived
+	task    Task // nil before the job has begun
+	feed    *feed
+	order   order
+	status  status
+	changed chan struct{} // closed and replaced whenever order or status changes
+	contact time.Time     // when the coordinator was heard last
+	channel *channel      // of the coordinator; nil while there is none
+	over    bool
+}
+
+func newJob(a *Agent, run, key string) *job {
+	j := &job{
+		run: run, key: key, since: time.Now(), clock: newClock(a.options.Skew), agent: a,
+		contact: time.Now(), changed: make(chan struct{}),
+	}
+	j.company, j.leave = context.WithCancelCause(context.Background())
+	j.ctx, j.stop = context.WithCancelCause(j.company)
+	go j.watch()
+	go j.work()
+	return j
+}
+
+// update changes the state under its lock and tells everybody who waits.
+func (j *job) update(change func()) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	change()
+	close(j.changed)
+	j.changed = make(chan struct{})
+}
+
+// state is a copy of the status, and what is closed at its next change.
+func (j *job) state() (status, <-chan struct{}) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.status, j.changed
+}
+
+// assign gives the job its share. A second time is the coordinator's way of
+// making sure.
+func (j *job) assign(spec *Job) error {
+	if err := spec.check(); err != nil {
+		return err
+	}
+	j.update(func() {
+		if j.spec == nil {
+			j.spec = spec
+		}
+	})
+	return nil
+}
+
+// assigned waits for the share.
+func (j *job) assigned() (*Job, error) {
+	for {
+		j.mu.Lock()
+		spec, changed := j.spec, j.changed
+		j.mu.Unlock()
+		if spec != nil {
+			return spec, nil
+		}
+		select {
+		case <-changed:
+		case <-j.ctx.Done():
+			return nil, context.Cause(j.ctx)
+		}
+	}
+}
+
+// obey takes an order. Goals only grow, since an order may arrive twice.
+func (j *job) obey(o order) {
+	j.update(func() {
+		o.Goal = max(o.Goal, j.order.Goal)
+		if o.Stop == "" {
+			o.Stop = j.order.Stop
+		}
+		j.order = o
+	})
+	if o.Stop != "" {
+		j.stop(o.cause())
+	}
+}
+
+// cause is why a run was stopped.
+func (o *order) cause() error {
+	if o.Stop == interruptedRun {
+		return bench.ErrInterrupted
+	}
+	return fmt.Errorf("%w: %s", errStopped, o.Stop)
+}
+
+// until waits for the order to go to the phase, or for the end of ctx.
+func (j *job) until(ctx context.Context, goal Phase) (order, error) {
+	for {
+		j.mu.Lock()
+		o, changed := j.order, j.changed
+		j.mu.Unlock()
+		if o.Goal >= goal {
+			return o, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return o, context.Cause(ctx)
+		}
+	}
+}
+
+// work goes from phase to phase as ordered. Whatever happens, it ends with a
+// clean bucket and a log on disk.
+func (j *job) work() {
+	defer j.close()
+	spec, err := j.assigned()
+	if err != nil {
+		return
+	}
+	task, err := j.agent.options.NewTask(j, spec)
+	if err != nil {
+		j.fail(err)
+		return
+	}
+	j.update(func() { j.task = task })
+	if err := j.measure(task); err != nil {
+		j.fail(err)
+	}
+	j.store(task)
+	j.clean(task)
+}
+
+func (j *job) fail(err error) {
+	j.update(func() {
+		if j.status.Error == "" {
+			j.status.Error = j.agent.options.redact(j.spec)(err.Error())
+		}
+	})
+}
+
+// measure is everything up to the end of the run.
+func (j *job) measure(task Task) error {
+	if _, err := j.until(j.ctx, Opened); err != nil {
+		return err
+	}
+	if err := task.Open(j.ctx); err != nil {
+		return err
+	}
+	j.reach(Opened)
+	if _, err := j.until(j.ctx, Prepared); err != nil {
+		return err
+	}
+	if task.Log() != "" {
+		j.update(func() { j.feed, j.status.Log = &feed{name: task.Log}, true })
+	}
+	out, err := task.Run(j.ctx, j.gate)
+	if out != nil {
+		j.update(func() { j.status.Outcome = portable(out) })
+	}
+	if err != nil {
+		return err
+	}
+	j.reach(Measured)
+	return nil
+}
+
+// gate is where the run waits for all others, and then for the common start.
+func (j *job) gate(ctx context.Context) (time.Time, error) {
+	j.reach(Prepared)
+	o, err := j.until(ctx, Measured)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return j.clock.time(o.Start), nil
+}
+
+func (j *job) began(at time.Time) { j.update(func() { j.status.Began = j.clock.unixNano(at) }) }
+
+// store waits for what the coordinator has to say about the run, since that
+// goes into the log too, and completes it.
+func (j *job) store(task Task) {
+	notes := j.lastNotes()
+	path, err := task.Store(notes)
+	if err != nil {
+		j.fail(err)
+	}
+	if path == "" {
+		j.update(func() {
+			j.status.Phase = Stored
+			j.feed = nil
+		})
+		return
+	}
+	j.agent.note("the log of run %s is %s", j.run, path)
+	f := &feed{name: func() string { return path }, complete: true}
+	size, sum, err := f.sum()
+	if err != nil {
+		j.fail(err)
+	}
+	j.update(func() {
+		if j.feed != nil {
+			j.feed.finish(path)
+		} else {
+			j.feed = f
+		}
+		j.status.Phase, j.status.Bytes, j.status.SHA256 = Stored, size, sum
+	})
+}
+
+func (j *job) lastNotes() []string {
+	o, err := j.until(j.company, Stored)
+	if err != nil {
+		return []string{"the coordinator of this run was lost; this client stopped and cleaned up by itself"}
+	}
+	return o.Notes
+}
+
+// clean removes what the run wrote. The coordinator asks for it when all logs
+// are there; whoever is alone does not wait for that.
+func (j *job) clean(task Task) {
+	o, _ := j.until(j.company, Cleaned) // to be alone is as good a reason
+	err := task.Cleanup(j.company, o.Bury)
+	j.update(func() {
+		if err != nil {
+			j.status.Clean = j.agent.options.redact(j.spec)(err.Error())
+		}
+		j.status.Phase = Cleaned
+	})
+}
+
+// close frees the agent once the coordinator lets go, or is gone.
+func (j *job) close() {
+	_, _ = j.until(j.company, Released)
+	j.update(func() {
+		j.over = true
+		j.status.Phase = Released
+	})
+	j.leave(nil)
+	j.agent.finished(j)
+}
+
+// watch ends the run of an agent that is alone.
+func (j *job) watch() {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-j.company.Done():
+			return
+		}
+		j.mu.Lock()
+		alone := time.Since(j.contact) > j.agent.options.Patience
+		j.mu.Unlock()
+		if alone {
+			j.update(func() { j.status.Alone = true })
+			j.agent.note("run %s: the coordinator was not heard from for %v; stopping and cleaning up", j.run, j.agent.options.Patience)
+			j.leave(ErrAlone)
+			return
+		}
+	}
+}
+
+func (j *job) reach(p Phase) {
+	j.update(func() {
+		j.status.Phase = p
+		if j.task != nil {
+			j.status.Engine = j.task.Engine()
+		}
+	})
+}
+
+// Begin, Add, End, Warn and Measuring make the job a bench.Progress: what is
+// shown is shown at the coordinator.
+func (j *job) Begin(title string, total int64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.status.Title, j.status.Total, j.status.Done = title, total, 0
+}
+
+func (j *job) Add(n int64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.status.Done += n
+}
+
+func (j *job) End() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.status.Title = ""
+}
+
+// maxWarnings bounds what a status carries.
+const maxWarnings = 100
+
+func (j *job) Warn(text string) {
+	j.update(func() {
+		if len(j.status.Warning) < maxWarnings {
+			j.status.Warning = append(j.status.Warning, text)
+		}
+	})
+}
+
+func (j *job) Measuring() (stop func()) {
+	j.began(time.Now())
+	return func() {}
+}
+
+// portable makes an outcome ready for its way.
+func portable(o *bench.Outcome) *outcome {
+	p := &outcome{Trailer: o.Trailer, Sent: o.Sent, Failed: o.Failed, Unanswered: o.Unanswered}
+	if o.Fatal != nil {
+		p.Fatal = o.Fatal.Error()
+		p.TooMany = errors.Is(o.Fatal, bench.ErrTooManyErrors)
+		p.Interrupted = errors.Is(o.Fatal, bench.ErrInterrupted) || errors.Is(o.Fatal, errStopped) || errors.Is(o.Fatal, ErrAlone)
+	}
+	return p
+}

@@ -1,0 +1,350 @@
+package fleet
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"warp/pkg/aggregate"
+)
+
+// A link is the coordinator's side of one client. It outlives connections.
+// All of it but the spool is guarded by the fleet's lock.
+type link struct {
+	fleet  *Fleet
+	member Member
+	id     string // client id
+
+	host     string
+	admitted bool
+	job      *Job
+	order    order
+	status   status
+	moved    time.Time // when the status last said something new
+	contact  time.Time // when the client was heard last
+	lost     error     // why the client no longer counts
+	lostAt   time.Time
+	note     string // what it is waited for before it is admitted
+
+	samples     int // of the clock, that are still wanted
+	now         Offset
+	first, last Offset // before the job, and the newest that was asked for
+
+	live   *aggregate.LiveState
+	liveAt int64
+
+	spool    *spool
+	verified bool // the spool is the client's log, whole
+
+	wake chan struct{} // something is to be sent
+	warn int           // warnings of the status that were passed on
+}
+
+func (l *link) name() string { return l.member.Addr }
+
+func (l *link) stir() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run keeps a connection to the client for as long as it counts.
+func (l *link) run(ctx context.Context) {
+	backoff := 100 * time.Millisecond
+	began := time.Now()
+	for ctx.Err() == nil {
+		talked, err := l.connect(ctx)
+		switch {
+		case ctx.Err() != nil || l.released():
+			return
+		case l.hopeless(err, began):
+			l.lose(err)
+			return
+		}
+		if talked {
+			backoff = 100 * time.Millisecond
+		}
+		pause(ctx, backoff)
+		backoff = min(2*backoff, 2*time.Second)
+	}
+}
+
+// hopeless says whether to stop trying: at once where nothing would change, else
+// after some time without a word.
+func (l *link) hopeless(err error, began time.Time) bool {
+	l.fleet.mu.Lock()
+	defer l.fleet.mu.Unlock()
+	var refused *refusedError
+	switch {
+	case hopeless(err), errors.As(err, &refused) && !refused.wait:
+		return true
+	case refused != nil:
+		return time.Since(began) > l.fleet.options.BusyPatience
+	case l.admitted:
+		return time.Since(l.contact) > l.fleet.options.Patience
+	}
+	return time.Since(began) > l.fleet.options.ConnectPatience
+}
+
+func (l *link) released() bool {
+	l.fleet.mu.Lock()
+	defer l.fleet.mu.Unlock()
+	return l.status.Phase == Released || l.lost != nil
+}
+
+func (l *link) lose(err error) {
+	l.fleet.update(func() {
+		if l.lost == nil {
+			l.lost, l.lostAt = err, time.Now()
+		}
+	})
+}
+
+// A refusedError is a client's own reason not to take part.
+type refusedError struct {
+	text string
+	wait bool
+}
+
+func (e *refusedError) Error() string { return e.text }
+
+// connect makes a connection and uses it until it breaks.
+func (l *link) connect(ctx context.Context) (talked bool, err error) {
+	ch, err := l.fleet.dial(ctx, l.member)
+	if err != nil {
+		return false, err
+	}
+	defer ch.close()
+	defer closeOn(ctx, ch.ws)()
+	l.fleet.mu.Lock()
+	want := attach{Purpose: forRun, Run: l.fleet.options.Run, Key: l.fleet.key}
+	if l.admitted {
+		want.Purpose = forResume
+	}
+	l.fleet.mu.Unlock()
+	answer, err := introduce(ch, want)
+	if err != nil {
+		return false, err
+	}
+	if answer.Refused != "" {
+		l.fleet.update(func() { l.note = answer.Refused })
+		return false, &refusedError{answer.Refused, answer.Wait}
+	}
+	l.fleet.update(func() {
+		l.admitted, l.host, l.note = true, answer.Host, ""
+		l.take(answer.Status)
+	})
+	return true, l.converse(ctx, ch, answer.HasJob)
+}
+
+// introduce says what the connection is for.
+func introduce(ch *channel, want attach) (*attached, error) {
+	if err := ch.send(kindAttach, want); err != nil {
+		return nil, err
+	}
+	k, body, err := ch.receive()
+	if err != nil {
+		return nil, err
+	}
+	answer := new(attached)
+	if k != kindAttached {
+		return nil, fmt.Errorf("a message of kind %d came instead of an answer", k)
+	}
+	return answer, decode(body, answer)
+}
+
+// A dialogue is one connection to a client.
+type dialogue struct {
+	*link
+	ch     *channel
+	hasJob bool
+	pulls  bool
+	orders int // that were sent; counts from the first, so that each connection begins with one
+	sent   string
+}
+
+func (l *link) converse(ctx context.Context, ch *channel, hasJob bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	d := &dialogue{link: l, ch: ch, hasJob: hasJob}
+	go d.speak(ctx)
+	for {
+		k, body, err := ch.receive()
+		if err != nil {
+			return err
+		}
+		if err := d.hear(k, body); err != nil {
+			return err
+		}
+		if l.released() {
+			return nil
+		}
+	}
+}
+
+// speak sends what the client does not know yet, and a heartbeat every second.
+func (d *dialogue) speak(ctx context.Context) {
+	defer d.ch.close()
+	beat := time.NewTicker(time.Second)
+	defer beat.Stop()
+	d.stir()
+	for {
+		var err error
+		select {
+		case <-beat.C:
+			err = d.ping(false)
+		case <-d.wake:
+			err = d.catchUp()
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (d *dialogue) ping(burst bool) error {
+	body := pingBody(d.fleet.clock.now())
+	if burst {
+		body = append(body, 1)
+	}
+	return d.ch.sendBytes(kindPing, body)
+}
+
+// catchUp sends the job, the order and the wish for the log, each where it is due.
+func (d *dialogue) catchUp() error {
+	f := d.fleet
+	f.mu.Lock()
+	job, o, samples := d.job, d.order, d.samples
+	pulls, have := d.spool != nil && d.status.Log && !d.pulls, int64(0)
+	if pulls {
+		have = d.spool.size
+	}
+	f.mu.Unlock()
+	if job != nil && !d.hasJob {
+		d.hasJob = true
+		if err := d.ch.send(kindJob, job); err != nil {
+			return err
+		}
+	}
+	if text := fmt.Sprint(o); text != d.sent {
+		d.sent = text
+		if err := d.ch.send(kindOrder, o); err != nil {
+			return err
+		}
+	}
+	if pulls {
+		d.pulls = true
+		if err := d.ch.send(kindPull, pull{Offset: have}); err != nil {
+			return err
+		}
+	}
+	if samples > 0 {
+		return d.ping(true)
+	}
+	return nil
+}
+
+func (d *dialogue) hear(k kind, body []byte) error {
+	received := d.fleet.clock.now()
+	f := d.fleet
+	f.mu.Lock()
+	d.contact = time.Now()
+	f.mu.Unlock()
+	switch k {
+	case kindStatus:
+		var s status
+		if err := decode(body, &s); err != nil {
+			return err
+		}
+		f.update(func() { d.take(s) })
+		d.stir()
+	case kindPong:
+		return d.pong(body, received)
+	case kindLive:
+		return d.figures(body)
+	case kindChunk:
+		return d.chunk(body)
+	default:
+		return fmt.Errorf("a message of kind %d is not for a coordinator", k)
+	}
+	return nil
+}
+
+// take notes how far the client is. The fleet's lock is held.
+func (l *link) take(s status) {
+	if s.Phase != l.status.Phase || s.Done != l.status.Done || s.Title != l.status.Title {
+		l.moved = time.Now()
+	}
+	s.Phase = max(s.Phase, l.status.Phase)
+	l.status = s
+	if s.Alone && l.lost == nil {
+		l.lost, l.lostAt = errors.New("it heard nothing from here for too long, stopped and cleaned up by itself"), time.Now()
+	}
+}
+
+func (d *dialogue) pong(body []byte, received int64) error {
+	o, err := readPong(body, received)
+	if err != nil {
+		return err
+	}
+	f := d.fleet
+	f.mu.Lock()
+	more := d.samples > 0
+	if more {
+		d.now.add(o)
+		d.samples--
+		more = d.samples > 0
+	}
+	done := d.now.Samples > 0 && !more
+	f.mu.Unlock()
+	if done {
+		f.update(func() {})
+	}
+	if more {
+		return d.ping(true)
+	}
+	return nil
+}
+
+func (d *dialogue) figures(body []byte) error {
+	if len(body) < 8 {
+		return errors.New("a message cannot be read: figures without a time")
+	}
+	d.fleet.mu.Lock()
+	defer d.fleet.mu.Unlock()
+	live, err := aggregate.ReadLive(body[8:], int64(d.first.Ahead))
+	if err != nil {
+		return err
+	}
+	d.live, d.liveAt = live, int64(binary.BigEndian.Uint64(body))
+	d.fleet.figures++
+	return nil
+}
+
+// chunk keeps a piece of the log.
+func (d *dialogue) chunk(body []byte) error {
+	offset, data, err := readChunk(body)
+	if err != nil {
+		return err
+	}
+	size := int64(0)
+	d.fleet.update(func() {
+		if d.spool == nil {
+			err = errors.New("a piece of a log arrived that nobody asked for")
+			return
+		}
+		err = d.spool.add(offset, data)
+		size = d.spool.size
+		d.moved = time.Now()
+	})
+	if err != nil {
+		d.lose(err) // the disk here is full, or the client is not one of ours
+		return err
+	}
+	return d.ch.sendBytes(kindAck, binary.BigEndian.AppendUint64(nil, uint64(size)))
+}

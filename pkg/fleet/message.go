@@ -1,0 +1,166 @@
+package fleet
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+
+	"warp/pkg/bench"
+	"warp/pkg/oplog"
+	"warp/pkg/s3"
+)
+
+// The kinds of messages. Those in brackets are not JSON.
+const (
+	kindAttach   kind = iota + 1 // to the agent: what the connection is for
+	kindAttached                 // its answer
+	kindJob                      // to the agent: its share of the run
+	kindOrder                    // to the agent: how far to go
+	kindStatus                   // how far it has come
+	kindPing                     // to the agent [ping]
+	kindPong                     // its answer [pong]
+	kindLive                     // figures of the last second [liveHead, aggregate.Live]
+	kindPull                     // to the agent: send the log from here on
+	kindChunk                    // a piece of the log [chunk]
+	kindAck                      // to the agent: received so far [8 bytes]
+	kindForget                   // to the agent: the kept log has arrived
+)
+
+// A purpose is what a coordinator connects for.
+type purpose string
+
+const (
+	forRun     purpose = "run"     // a new run
+	forResume  purpose = "resume"  // to go on with the run of a connection that broke
+	forCollect purpose = "collect" // to fetch the log of a run whose coordinator is gone
+)
+
+// attach says what the connection is for. Key is a secret of the run: only
+// the coordinator that began it can resume it.
+type attach struct {
+	Purpose purpose `json:"purpose"`
+	Run     string  `json:"run"`
+	Key     string  `json:"key"`
+}
+
+// attached is the answer. Refused is empty where the coordinator may go on.
+type attached struct {
+	Refused string  `json:"refused,omitempty"`
+	Wait    bool    `json:"wait,omitempty"`    // it will be free soon
+	Unknown bool    `json:"unknown,omitempty"` // the run is not known here, and will never be
+	Host    string  `json:"host"`              // the machine's name for itself
+	HasJob  bool    `json:"has_job"`
+	Status  status  `json:"status"`
+	Kept    []Saved `json:"kept,omitempty"` // logs that nobody has collected
+}
+
+// Saved is a log that an agent has kept.
+type Saved struct {
+	Run       string `json:"run"`
+	Client    string `json:"client"`
+	Benchmark string `json:"benchmark"`
+	Bytes     int64  `json:"bytes"`
+	SHA256    []byte `json:"sha256"`
+}
+
+// A Job is one client's share of a run. It is made of typed values: there is
+// nothing in it that names a file or a command of the agent's machine.
+type Job struct {
+	Options bench.Options   `json:"options"`
+	Op      json.RawMessage `json:"op"` // of the type that Options.Benchmark names
+	Store   Store           `json:"store"`
+	// Header goes into the client's log; the agent completes it.
+	Header oplog.Header `json:"header"`
+	NoLog  bool         `json:"no_log,omitempty"`
+}
+
+// A Store says how to reach the store, credentials and all.
+type Store struct {
+	Config       s3.Config `json:"config"`
+	AccessKey    string    `json:"access_key"`
+	SecretKey    string    `json:"secret_key"`
+	SessionToken string    `json:"session_token"`
+	V2           bool      `json:"v2,omitempty"` // signatures of version 2
+}
+
+var identifier = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,63}$`)
+
+// check refuses a job that would make a name of a file into something else.
+func (j *Job) check() error {
+	o := &j.Options
+	for _, id := range []string{o.RunID, o.ClientID, o.Benchmark} {
+		if !identifier.MatchString(id) {
+			return fmt.Errorf("%q is not a name", printable(id))
+		}
+	}
+	const mostThreads = 1 << 16
+	if o.Concurrency < 1 || o.Concurrency > mostThreads {
+		return fmt.Errorf("%d requests at a time are not between 1 and %d", o.Concurrency, mostThreads)
+	}
+	return nil
+}
+
+// A Phase is how far a share of a run has come. Each stands for all before it.
+type Phase int
+
+// The phases in their order.
+const (
+	Attached Phase = iota // the agent is reserved
+	Opened                // bucket and lease are there
+	Prepared              // the objects are there
+	Measured              // the run is over
+	Stored                // the log is complete
+	Cleaned               // what the run wrote is gone
+	Released              // the agent is free
+)
+
+func (p Phase) String() string {
+	names := [...]string{"connecting", "opening the bucket", "preparing", "measuring", "saving the log", "cleaning up", "being released"}
+	if p < 0 || int(p) >= len(names) {
+		return fmt.Sprintf("phase %d", int(p))
+	}
+	return names[p]
+}
+
+// An order says how far the agent shall go. A later one replaces it.
+type order struct {
+	Goal  Phase    `json:"goal"`
+	Start int64    `json:"start,omitempty"` // when to measure, by the agent's clock
+	Stop  string   `json:"stop,omitempty"`  // end the run now, and why
+	Notes []string `json:"notes,omitempty"` // for the log's trailer
+	Bury  []string `json:"bury,omitempty"`  // names of lost runs whose objects are to be removed as well
+	Have  bool     `json:"have,omitempty"`  // the whole log has arrived
+}
+
+// A status says how far the agent has come.
+type status struct {
+	Phase   Phase    `json:"phase"`
+	Error   string   `json:"error,omitempty"` // why it goes no further
+	Alone   bool     `json:"alone,omitempty"` // it ended the run because nobody was there
+	Log     bool     `json:"log,omitempty"`   // there is one to be pulled
+	Began   int64    `json:"began,omitempty"` // when it began to measure, by its clock
+	Engine  string   `json:"engine,omitempty"`
+	Title   string   `json:"title,omitempty"` // of what it does
+	Total   int64    `json:"total,omitempty"`
+	Done    int64    `json:"done,omitempty"`
+	Bytes   int64    `json:"bytes,omitempty"` // of the log, once it is complete
+	SHA256  []byte   `json:"sha256,omitempty"`
+	Outcome *outcome `json:"outcome,omitempty"`
+	Warning []string `json:"warning,omitempty"` // all so far
+	Clean   string   `json:"clean,omitempty"`   // why the clean-up failed
+}
+
+// An outcome is a bench.Outcome on its way.
+type outcome struct {
+	Trailer                  oplog.Trailer `json:"trailer"`
+	Sent, Failed, Unanswered int64
+	Fatal                    string `json:"fatal,omitempty"`
+	TooMany                  bool   `json:"too_many,omitempty"` // more errors than allowed
+	Interrupted              bool   `json:"interrupted,omitempty"`
+}
+
+// pull asks for the log from an offset on; of a kept run, if one is named.
+type pull struct {
+	Offset int64  `json:"offset"`
+	Run    string `json:"run,omitempty"`
+}

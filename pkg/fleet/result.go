@@ -1,0 +1,191 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"warp/pkg/aggregate"
+	"warp/pkg/bench"
+	"warp/pkg/oplog"
+)
+
+// A snapshot is kept, since several readers may ask for it in the same second.
+type snapshot struct {
+	figures int
+	live    aggregate.LiveSnapshot
+}
+
+// stale is how old figures may be to count as those of this moment.
+const stale = 3 * time.Second
+
+// Snapshot is what the fleet as a whole has done, at the latest moment that the
+// figures of all clients are of.
+func (f *Fleet) Snapshot() aggregate.LiveSnapshot {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.shown.figures == f.figures {
+		return f.shown.live
+	}
+	var all aggregate.Live
+	at, now := f.clock.now(), f.clock.now()
+	for _, l := range f.links {
+		if l.live == nil || l.lost != nil {
+			continue
+		}
+		all.Merge(l.live)
+		if now-l.liveAt < int64(stale) {
+			at = min(at, l.liveAt)
+		}
+	}
+	f.shown = snapshot{f.figures, all.Snapshot(at)}
+	return f.shown.live
+}
+
+// Progress is how far the clients are with what they do before and after the
+// run, added up; the title is empty where they do nothing that can be counted.
+func (f *Fleet) Progress() (title string, done, total int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range f.links {
+		if l.lost == nil && l.status.Title != "" {
+			title = l.status.Title
+		}
+	}
+	for _, l := range f.links {
+		if l.lost == nil {
+			done += l.status.Done
+			total += l.status.Total
+		}
+	}
+	return title, done, total
+}
+
+// A Result is how the run of a fleet ended.
+type Result struct {
+	Sent, Failed, Unanswered int64
+	Fatal                    error // what ended it before its time
+	Lost                     []*Error
+	Spread                   time.Duration // between the first and the last client's start
+	Clients                  int           // that took part
+}
+
+// Result tells it once Finish has returned.
+func (f *Fleet) Result() *Result {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := &Result{Clients: len(f.links)}
+	var first, last int64
+	for _, l := range f.links {
+		if l.lost != nil {
+			r.Lost = append(r.Lost, &Error{l.name(), l.lost})
+			continue
+		}
+		if began := l.status.Began; began != 0 {
+			began -= int64(l.first.Ahead)
+			if first == 0 {
+				first, last = began, began
+			}
+			first, last = min(first, began), max(last, began)
+		}
+		r.add(l.status.Outcome)
+	}
+	r.Spread = time.Duration(last - first)
+	if len(r.Lost) == len(f.links) && r.Fatal == nil {
+		r.Fatal = fmt.Errorf("all clients were lost; the first: %w", r.Lost[0])
+	}
+	return r
+}
+
+func (r *Result) add(o *outcome) {
+	if o == nil {
+		return
+	}
+	r.Sent += o.Sent
+	r.Failed += o.Failed
+	r.Unanswered += o.Unanswered
+	switch {
+	case o.TooMany:
+		r.Fatal = fmt.Errorf("%w%s", bench.ErrTooManyErrors, cutPrefix(o.Fatal, bench.ErrTooManyErrors.Error()))
+	case o.Interrupted && r.Fatal == nil:
+		r.Fatal = bench.ErrInterrupted
+	case o.Fatal != "" && r.Fatal == nil:
+		r.Fatal = errors.New(o.Fatal)
+	}
+}
+
+// cutPrefix is what follows prefix in text, if that begins with it.
+func cutPrefix(text, prefix string) string {
+	if len(text) >= len(prefix) && text[:len(prefix)] == prefix {
+		return text[len(prefix):]
+	}
+	return ": " + text
+}
+
+// ErrNoLogs says that not one log arrived.
+var ErrNoLogs = errors.New("no client has a log with requests")
+
+// Merge makes one log at path of the logs of all clients that count. After that
+// their copies here are removed, unless something went wrong; the returned
+// names are of those that are left.
+func (f *Fleet) Merge(ctx context.Context, path string) (stats oplog.MergeStats, left []string, err error) {
+	f.mu.Lock()
+	var inputs []string
+	var late []string
+	for _, l := range f.links {
+		switch {
+		case l.spool == nil:
+		case l.lost == nil && l.verified:
+			inputs = append(inputs, l.spool.path())
+		case l.spool.size > 0:
+			left = append(left, l.spool.path())
+		}
+	}
+	if f.lostSinceNoted() {
+		f.noteLost()
+		late = slices.DeleteFunc(slices.Clone(f.notes), func(s string) bool { return !strings.Contains(s, lostMark) })
+	}
+	f.mu.Unlock()
+	if len(inputs) == 0 {
+		return stats, left, ErrNoLogs
+	}
+	stats, err = oplog.Merge(ctx, path, inputs, oplog.MergeOptions{Notes: late})
+	if err != nil {
+		return stats, append(left, inputs...), err
+	}
+	return stats, left, f.removeSpools()
+}
+
+// lostSinceNoted says whether a client was lost after the others had completed
+// their logs, so that none of them says so. The lock is held.
+func (f *Fleet) lostSinceNoted() bool {
+	n := 0
+	for _, l := range f.links {
+		if l.lost != nil {
+			n++
+		}
+	}
+	return n > f.lostNoted
+}
+
+// removeSpools removes what was merged, and what is empty.
+func (f *Fleet) removeSpools() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var errs []error
+	for _, l := range f.links {
+		if l.spool == nil {
+			continue
+		}
+		errs = append(errs, l.spool.close())
+		if l.lost == nil || l.spool.size == 0 {
+			errs = append(errs, os.Remove(l.spool.path()))
+		}
+		l.spool = nil
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,145 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"warp/pkg/aggregate"
+	"warp/pkg/bench"
+	"warp/pkg/oplog"
+	"warp/pkg/s3"
+)
+
+// A benchTask is a benchmark as an agent runs it.
+type benchTask struct {
+	job    *job
+	spec   *Job
+	runner *bench.Runner
+	live   aggregate.Live
+	path   string
+	out    *bench.Outcome
+
+	mu  sync.Mutex
+	log *oplog.File
+}
+
+func newBenchTask(j *job, spec *Job) (Task, error) {
+	op, err := bench.DecodeOp(spec.Options.Benchmark, spec.Op)
+	if err != nil {
+		return nil, err
+	}
+	client, err := spec.Store.connect(j.agent.options)
+	if err != nil {
+		return nil, err
+	}
+	o := spec.Options
+	o.Warp = j.agent.options.Warp
+	o.Redact = j.agent.options.redact(spec)
+	t := &benchTask{job: j, spec: spec}
+	t.runner = &bench.Runner{Client: client, Op: op, Options: o, Progress: j, UnixNano: j.clock.unixNano}
+	name := oplog.DefaultName("client-"+o.Benchmark, time.Now(), o.RunID+"-"+o.ClientID)
+	t.path = filepath.Join(j.agent.options.Folder, name)
+	return t, nil
+}
+
+// errFiles refuses a store whose description names files: their contents
+// travel, since a name would be one of this machine.
+var errFiles = errors.New("the job names a file, and a job may not")
+
+func (s *Store) connect(o AgentOptions) (*s3.Client, error) {
+	cfg := s.Config
+	if cfg.CAFile != "" || cfg.ClientCert != "" || cfg.ClientKey != "" {
+		return nil, errFiles
+	}
+	kind := credentials.SignatureV4
+	if s.V2 {
+		kind = credentials.SignatureV2
+	}
+	cfg.Credentials = credentials.NewStatic(s.AccessKey, s.SecretKey, s.SessionToken, kind)
+	cfg.AppVersion = o.Warp
+	if o.SourceIP.IsValid() && len(cfg.SourceIPs) == 0 {
+		cfg.SourceIPs = append(cfg.SourceIPs, o.SourceIP)
+	}
+	return s3.New(cfg)
+}
+
+func (t *benchTask) Open(ctx context.Context) error {
+	if err := t.runner.Open(ctx); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		return err
+	}
+	if t.spec.NoLog {
+		return nil
+	}
+	h := t.spec.Header
+	h.Warp, h.Run, h.Client, h.Benchmark = t.runner.Options.Warp, t.spec.Options.RunID, t.spec.Options.ClientID, t.spec.Options.Benchmark
+	h.Engine, h.Start, h.Merged = t.Engine(), time.Unix(0, t.job.clock.now()).UTC(), nil
+	log, err := oplog.Create(t.path, h)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.log = log
+	return err
+}
+
+func (t *benchTask) Run(ctx context.Context, gate func(context.Context) (time.Time, error)) (*bench.Outcome, error) {
+	t.runner.Gate = gate
+	sinks := []bench.Sink{liveSink{&t.live}}
+	if t.log != nil {
+		sinks = append(sinks, t.log)
+	}
+	t.out = t.runner.Run(ctx, sinks...)
+	if fatal := t.out.Fatal; fatal != nil && !errors.Is(fatal, errStopped) && !errors.Is(fatal, bench.ErrInterrupted) {
+		return t.out, fatal
+	}
+	return t.out, nil
+}
+
+func (t *benchTask) Store(notes []string) (string, error) {
+	if t.log == nil {
+		return "", nil
+	}
+	if s, _ := t.job.state(); t.out == nil || s.Began == 0 {
+		return "", t.log.Discard() // nothing was measured
+	}
+	trailer := t.out.Trailer
+	trailer.Notes = append(trailer.Notes, notes...)
+	return t.log.Commit(trailer)
+}
+
+func (t *benchTask) Cleanup(ctx context.Context, lost []string) error {
+	var err error
+	if len(lost) > 0 {
+		t.job.Begin("Waiting for the leases of lost clients", 0)
+		err = t.runner.Bury(ctx, lost)
+		t.job.End()
+	}
+	return errors.Join(t.runner.Cleanup(context.Background()), err)
+}
+
+func (t *benchTask) Log() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.log == nil {
+		return ""
+	}
+	return t.log.Name()
+}
+
+func (t *benchTask) Live() []byte { return t.live.Append(nil) }
+
+func (t *benchTask) Engine() string { return t.runner.Client.EngineName() }
+
+// A liveSink has nothing to flush.
+type liveSink struct{ *aggregate.Live }
+
+func (liveSink) Flush() error { return nil }
+
+// BeginPhase starts the live figures anew: those of prepare are its own.
+func (l liveSink) BeginPhase(int) { l.Reset() }
