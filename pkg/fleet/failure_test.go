@@ -95,7 +95,7 @@ func TestLostClient(t *testing.T) {
 	ctx := t.Context()
 	must(t, f.Connect(ctx))
 	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), 4*time.Second)))
-	time.AfterFunc(time.Second, w.hold)
+	time.AfterFunc(2500*time.Millisecond, w.hold)
 	must(t, f.Measure(ctx))
 	must(t, f.Finish(ctx))
 	path := filepath.Join(t.TempDir(), "all.csv.zst")

@@ -217,6 +217,9 @@ func (j *job) measure(task Task) error {
 func (j *job) gate(ctx context.Context) (time.Time, error) {
 	j.reach(Prepared)
 	o, err := j.until(ctx, Measured)
+	if err == nil && (ctx.Err() != nil || o.Start == 0) { // the order is to go on without a run
+		err = o.cause()
+	}
 	if err != nil {
 		return time.Time{}, err
 	}
