@@ -107,6 +107,7 @@ func (f *Fleet) visit(ctx context.Context, m Member) (*channel, []Saved, error) 
 			var answer *attached
 			answer, err = introduce(ch, attach{Purpose: forCollect})
 			if err == nil && answer.Refused == "" {
+				go keepAlive(ch)
 				return ch, answer.Kept, nil
 			}
 			ch.close()
@@ -124,6 +125,23 @@ func (f *Fleet) visit(ctx context.Context, m Member) (*channel, []Saved, error) 
 		}
 		if hopeless(err) || time.Since(began) > patience || !pause(ctx, 500*time.Millisecond) {
 			return nil, nil, err
+		}
+	}
+}
+
+// keepAlive shows life on a connection that waits for the others.
+func keepAlive(ch *channel) {
+	for ch.sendBytes(kindPing, pingBody(0)) == nil {
+		time.Sleep(time.Second)
+	}
+}
+
+// next is the next message that is not an answer to a sign of life.
+func (v *visit) next() (kind, []byte, error) {
+	for {
+		k, body, err := v.ch.receive()
+		if err != nil || k != kindPong {
+			return k, body, err
 		}
 	}
 }
@@ -165,7 +183,7 @@ func (f *Fleet) fetchAll(ctx context.Context, c *Collected, with []*visit, path 
 	for _, v := range with {
 		// If that does not arrive, it can be collected again: no harm is done.
 		if v.ch.send(kindForget, pull{Run: c.Run}) == nil {
-			_, _, _ = v.ch.receive()
+			_, _, _ = v.next()
 		}
 	}
 	return nil
@@ -187,7 +205,7 @@ func (v *visit) fetch(ctx context.Context, f *Fleet, run string) error {
 		return err
 	}
 	for v.spool.size < want.Bytes {
-		k, body, err := v.ch.receive()
+		k, body, err := v.next()
 		if err != nil {
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)
