@@ -38,7 +38,7 @@ func (m *loadMeter) stop() *oplog.Load {
 		CPUSeconds:  (cpuTime() - m.cpu).Seconds(),
 		CPUWaitS:    max(0, cpuWait()-m.wait).Seconds(),
 		WallSeconds: wall,
-		Cores:       float64(runtime.GOMAXPROCS(0)),
+		Cores:       cores(),
 		MaxRSSBytes: maxRSS(),
 		GCPauseS:    (now.pauses - m.runtime.pauses).Seconds(),
 		SchedP99S:   now.waits.since(m.runtime.waits).quantile(0.99),
@@ -50,6 +50,16 @@ func (m *loadMeter) stop() *oplog.Load {
 		}
 	}
 	return l
+}
+
+// cores is how many cores' time warp may use: those that it may run on, those
+// that it runs on, or what its control group grants, whichever is least.
+func cores() float64 {
+	n := float64(min(runtime.GOMAXPROCS(0), runtime.NumCPU()))
+	if quota := cpuQuota("/"); quota > 0 {
+		n = min(n, quota)
+	}
+	return n
 }
 
 // runtimeState is what Go's scheduler and collector have cost so far.

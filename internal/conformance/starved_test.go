@@ -1,0 +1,74 @@
+package conformance
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const clientsNumbers = "these numbers are the client's, not the store's"
+
+// TestMeasuredVerdict runs warp with less CPU than it could use, in each of the ways that there are, and with enough.
+func TestMeasuredVerdict(t *testing.T) {
+	measuring(t)
+	bin, addr := build(t, "warp"), nullProcess(t, 1024)
+	run := func(t *testing.T, wrap []string, env string, flags ...string) (stderr string) {
+		args := append(wrap, bin, "stat", "--host="+addr, "--access-key=verdict", "--secret-key=secretsecret", "--objects=10", "--obj.size=1KiB",
+			"--duration=2s", "--concurrent=32", "--benchdata="+filepath.Join(t.TempDir(), "run"))
+		args = append(args, flags...)
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Env = append(os.Environ(), env)
+		var b strings.Builder
+		cmd.Stderr = &b
+		if _, err := cmd.Output(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, &b)
+		}
+		return b.String()
+	}
+	// One run in a few has to do: a machine that is busy with something else may starve the store, too, or leave
+	// too little for anything.
+	verdict := func(t *testing.T, want bool, wrap []string, env string, flags ...string) {
+		t.Helper()
+		var stderr string
+		for range 5 {
+			if stderr = run(t, wrap, env, flags...); strings.Contains(stderr, clientsNumbers) == want {
+				return
+			}
+		}
+		t.Errorf("verdict %v, want %v:\n%s", !want, want, stderr)
+	}
+	t.Run("one core of several", func(t *testing.T) {
+		if _, err := exec.LookPath("taskset"); err != nil {
+			t.Skip("there is no taskset")
+		}
+		verdict(t, true, []string{"taskset", "-c", "0"}, "")
+	})
+	t.Run("GOMAXPROCS", func(t *testing.T) { verdict(t, true, nil, "GOMAXPROCS=1") })
+	t.Run("quota", func(t *testing.T) {
+		verdict(t, true, []string{"sh", "-c", `echo $$ > "$0" && exec "$@"`, quotaGroup(t, 20)}, "")
+	})
+	t.Run("enough", func(t *testing.T) { verdict(t, false, nil, "", "--rps-limit=200") })
+}
+
+// quotaGroup makes a control group that gets so many percent of a core, and returns the file that takes processes.
+func quotaGroup(t *testing.T, percent int) string {
+	t.Helper()
+	name := fmt.Sprintf("warp-test-%d", os.Getpid())
+	for _, g := range []struct{ folder, file, text string }{
+		{"/sys/fs/cgroup/cpu/" + name, "cpu.cfs_quota_us", fmt.Sprint(percent * 1000)},
+		{"/sys/fs/cgroup/" + name, "cpu.max", fmt.Sprint(percent*1000, " 100000")},
+	} {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(g.folder), "cgroup.procs")); err != nil || os.Mkdir(g.folder, 0o755) != nil {
+			continue
+		}
+		t.Cleanup(func() { _ = os.Remove(g.folder) })
+		if os.WriteFile(filepath.Join(g.folder, g.file), []byte(g.text), 0o644) == nil {
+			return filepath.Join(g.folder, "cgroup.procs")
+		}
+	}
+	t.Skip("control groups cannot be made here; fake ones are tested with the code that reads them")
+	return ""
+}

@@ -1,0 +1,81 @@
+package bench
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// cpuQuota is how many cores' time the control groups of the process leave it; 0 = no limit. GOMAXPROCS knows
+// quotas too, but rounds them up, to two at least. root is "/", but for tests.
+func cpuQuota(root string) (least float64) {
+	groups, err := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
+	if err != nil {
+		return 0
+	}
+	take := func(cores float64) {
+		if cores > 0 && (least == 0 || cores < least) {
+			least = cores
+		}
+	}
+	for line := range strings.Lines(string(groups)) {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(fields) < 3 {
+			continue
+		}
+		// A container sees its own group as the topmost folder, whatever its path is called outside. A group is
+		// bound by those above it, too.
+		for at := path.Clean("/" + fields[2]); ; at = path.Dir(at) {
+			switch {
+			case fields[0] == "0":
+				take(quotaV2(filepath.Join(root, "sys/fs/cgroup", at)))
+				take(quotaV2(filepath.Join(root, "sys/fs/cgroup/unified", at)))
+			case hasController(fields[1], "cpu"):
+				take(quotaV1(filepath.Join(root, "sys/fs/cgroup/cpu", at)))
+				take(quotaV1(filepath.Join(root, "sys/fs/cgroup/cpu,cpuacct", at)))
+			}
+			if at == "/" {
+				break
+			}
+		}
+	}
+	return least
+}
+
+func hasController(list, name string) bool {
+	for c := range strings.SplitSeq(list, ",") {
+		if c == name {
+			return true
+		}
+	}
+	return false
+}
+
+// quotaV2 reads "QUOTA PERIOD" or "max PERIOD".
+func quotaV2(folder string) float64 {
+	data, _ := os.ReadFile(filepath.Join(folder, "cpu.max"))
+	fields := strings.Fields(string(data))
+	if len(fields) != 2 {
+		return 0
+	}
+	return ratio(fields[0], fields[1])
+}
+
+// quotaV1 reads two files, of which the first says -1 where there is no limit.
+func quotaV1(folder string) float64 {
+	quota, _ := os.ReadFile(filepath.Join(folder, "cpu.cfs_quota_us"))
+	period, _ := os.ReadFile(filepath.Join(folder, "cpu.cfs_period_us"))
+	return ratio(strings.TrimSpace(string(quota)), strings.TrimSpace(string(period)))
+}
+
+// ratio is a/b where both are positive numbers, and otherwise 0.
+func ratio(a, b string) float64 {
+	x, errA := strconv.ParseFloat(a, 64)
+	y, errB := strconv.ParseFloat(b, 64)
+	if errA != nil || errB != nil || x <= 0 || y <= 0 {
+		return 0
+	}
+	return x / y
+}
