@@ -43,7 +43,6 @@ import (
 // falls asleep and has to be woken up, and sending what was queued is no longer work that its acknowledgements do.
 // With a share that compresses away or that other objects have, everything is computed.
 type Payload struct {
-	seed     uint64
 	key      uint64
 	a, b     []byte // tables
 	random   int    // bytes of each stretch that are random; the others are zero
@@ -98,7 +97,6 @@ func NewPayload(o PayloadOptions) (*Payload, error) {
 		return nil, errors.New("an empty file has no content to repeat")
 	}
 	p := &Payload{
-		seed: o.Seed,
 		file: repeated(o.File), tar: o.Tar,
 		key:      derive(o.Seed, "payload", 0),
 		a:        randomTable(o.Seed, 1),
@@ -171,15 +169,24 @@ func (p *Payload) lying(objectID uint64, off int64) []byte {
 
 // At computes the bytes of random content from off on, whatever the size of the object. Safe for concurrent use.
 func (p *Payload) At(objectID uint64, off int64, dst []byte) {
-	for len(dst) > 0 && !(off >= blockFrom && p.slices()) {
+	computed := len(dst)
+	if p.slices() {
+		computed = int(min(max(blockFrom-off, 0), int64(len(dst))))
+	}
+	p.compute(objectID, off, dst[:computed])
+	dst, off = dst[computed:], off+int64(computed)
+	for object := p.objectKey(objectID); len(dst) > 0; {
+		n := copy(dst, p.slice(object, uint64(off)))
+		dst, off = dst[n:], off+int64(n)
+	}
+}
+
+// compute is At for what does not lie in memory.
+func (p *Payload) compute(objectID uint64, off int64, dst []byte) {
+	for len(dst) > 0 {
 		id, from, n := p.source(objectID, uint64(off))
 		n = min(n, len(dst))
 		p.fill(id, from, dst[:n])
-		dst, off = dst[n:], off+int64(n)
-	}
-	object := p.objectKey(objectID)
-	for len(dst) > 0 {
-		n := copy(dst, p.slice(object, uint64(off)))
 		dst, off = dst[n:], off+int64(n)
 	}
 }
