@@ -27,18 +27,18 @@ func absentFromAnalysis() []absentFlag {
 
 // absentFromBenchmarks are the flags that no benchmark has yet.
 func absentFromBenchmarks() []absentFlag {
-	return append(absentFromAnalysis(),
-		absentFlag{names: []string{"influxdb"}, variable: "WARP_INFLUXDB_CONNECT", why: notYet},
-		absentFlag{names: []string{"ktls"}, variable: "WARP_KTLS", why: notYet},
-		absentFlag{names: []string{"sts-web-token"}, variable: "WARP_STS_WEB_TOKEN", why: notYet},
-		absentFlag{names: []string{
+	return slices.Concat(absentFromAnalysis(), absentFromAISLoader(), []absentFlag{
+		{names: []string{"influxdb"}, variable: "WARP_INFLUXDB_CONNECT", why: notYet},
+		{names: []string{"ktls"}, variable: "WARP_KTLS", why: notYet},
+		{names: []string{"sts-web-token"}, variable: "WARP_STS_WEB_TOKEN", why: notYet},
+		{names: []string{
 			"warp-client", "autoterm", "autoterm.dur", "autoterm.pct", "serverprof", "stdout", "syncstart",
 			"encrypt", "sse-s3-encrypt", "md5", "checksum", "disable-multipart",
 			"storage-class", "add-metadata", "tag", "lookup", "http2", "sndbuf", "rcvbuf",
 			"disable-http-keepalive", "part.size",
 		}, why: notYet},
-		absentFlag{names: []string{"rdma", "rdma.window"}, why: notOurs},
-	)
+		{names: []string{"rdma", "rdma.window"}, why: notOurs},
+	})
 }
 
 // absentCommands are the commands that exist elsewhere.

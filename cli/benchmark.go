@@ -92,7 +92,7 @@ func benchmarkCommand(env environment, b benchmark) *command {
 func (f *benchFlags) workload(b benchmark) flagGroup {
 	g := flagGroup{title: groupWorkload, flags: b.flags, also: b.rarely}
 	g.flags = append(g.flags,
-		&cli.IntFlag{Name: "concurrent", Value: 20, Destination: &f.concurrent, Validator: atLeast(1), Usage: "`N` requests at a time"},
+		&cli.IntFlag{Name: "concurrent", Aliases: []string{"numworkers"}, Value: 20, Destination: &f.concurrent, Validator: atLeast(1), Usage: "`N` requests at a time"},
 		f.ends.flag(),
 		&cli.FloatFlag{Name: "rps-limit", Destination: &f.rps, Validator: rateValid,
 			Usage: "send `N` requests/s on a schedule that answers cannot delay; 0 is as fast as possible"},
@@ -126,7 +126,7 @@ func (f *benchFlags) rareRunFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "retries", Destination: &f.retries, Validator: atLeast(0), Usage: "repeat a failed request up to `N` times, and count that"},
 		&cli.BoolFlag{Name: "stress", Destination: &f.stress, Usage: "write no op log"},
-		&cli.BoolFlag{Name: "keep-data", Destination: &f.keepData, Usage: "leave this run's objects in the bucket"},
+		&cli.BoolFlag{Name: "keep-data", Aliases: []string{"cleanup"}, Destination: &f.keepData, Usage: "leave this run's objects in the bucket"},
 		&cli.BoolFlag{Name: "clear-bucket", Destination: &f.clearBucket, Usage: "delete everything in the bucket first, whoever it belongs to; needs --destroy"},
 		f.progress.flag(), f.progress.outputFlag(),
 		&cli.BoolFlag{Name: "dry-run", Destination: &f.dryRun, Usage: "show every parameter and what would happen; touch nothing"},

@@ -27,9 +27,9 @@ func (e *endFlags) flag() cli.Flag {
 // writeFlags are those of operations whose requests write objects.
 func (e *endFlags) writeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "max-objects", Destination: &e.maxObjects, Validator: atLeast(0),
+		&cli.IntFlag{Name: "max-objects", Aliases: []string{"maxputs"}, Destination: &e.maxObjects, Validator: atLeast(0),
 			Usage: "end the run when `N` objects are written; without --duration nothing else ends it"},
-		&sizeFlag{Name: "total-size", Destination: &e.totalSize,
+		&sizeFlag{Name: "total-size", Aliases: []string{"totalputsize"}, Destination: &e.totalSize,
 			Usage: "end the run when objects of `SIZE` in all are written; without --duration nothing else ends it"},
 		&cli.BoolFlag{Name: "skiplist", Destination: &e.skipList, Hidden: true,
 			Usage: "accepted for scripts that have it; no run lists a bucket's objects before it uploads"},

@@ -22,17 +22,17 @@ type nameFlags struct {
 }
 
 func (n *nameFlags) flags() []cli.Flag {
-	n.clientFlag = &cli.IntFlag{Name: "client-id", Destination: &n.client, Hidden: true, Validator: atLeast(0),
+	n.clientFlag = &cli.IntFlag{Name: "client-id", Aliases: []string{"loaderid"}, Destination: &n.client, Hidden: true, Validator: atLeast(0),
 		Usage: "with --client-count and --seed: `ID` of this client, from 0; names and choices of clients have nothing in common"}
 	return []cli.Flag{
-		&cli.StringFlag{Name: "prefix", Destination: &n.prefix, Usage: "put `PREFIX` in front of all object names"},
+		&cli.StringFlag{Name: "prefix", Aliases: []string{"objNamePrefix"}, Destination: &n.prefix, Usage: "put `PREFIX` in front of all object names"},
 		&cli.BoolFlag{Name: "noprefix", Destination: &n.noPrefix, Usage: "one prefix for all threads instead of one each"},
 		&cli.StringFlag{Name: "subdir", Destination: &n.subdir, Hidden: true, Usage: "virtual `DIR` of all objects, below --prefix; listings of what exists stay in it"},
 		&cli.IntFlag{Name: "putshards", Destination: &n.shards, Hidden: true, Validator: shardsValid,
 			Usage: "spread objects evenly over `N` directories that all threads share, instead of one for each thread"},
 		&cli.BoolFlag{Name: "randomname", Destination: &n.random, Hidden: true, Usage: "object names of 32 characters in no order; they follow from --seed all the same"},
 		n.clientFlag,
-		&cli.IntFlag{Name: "client-count", Destination: &n.clients, Hidden: true, Validator: clientsValid,
+		&cli.IntFlag{Name: "client-count", Aliases: []string{"loadernum"}, Destination: &n.clients, Hidden: true, Validator: clientsValid,
 			Usage: "`N` clients are started by hand with the same --seed, each with its own --client-id"},
 	}
 }

@@ -83,7 +83,7 @@ func (p *poolFlags) existingFlags() []cli.Flag {
 // passFlags are those of operations that read the objects of a pool again and
 // again.
 func (p *poolFlags) passFlags() []cli.Flag {
-	unique := &cli.BoolFlag{Name: "unique", Destination: &p.unique,
+	unique := &cli.BoolFlag{Name: "unique", Aliases: []string{"uniquegets"}, Destination: &p.unique,
 		Usage: "all objects equally often: pass after pass, each in a random order of its own, instead of any object at any time"}
 	p.uniqueGiven = unique.IsSet
 	return []cli.Flag{unique,

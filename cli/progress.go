@@ -29,7 +29,7 @@ func (p *progressFlags) outputFlag() cli.Flag {
 }
 
 func (p *progressFlags) flag() cli.Flag {
-	return &durationFlag{Name: "stats-interval", Value: 10 * time.Second, Destination: &p.interval,
+	return &durationFlag{Name: "stats-interval", Aliases: []string{"statsinterval"}, Value: 10 * time.Second, Destination: &p.interval,
 		Usage: "`DURATION` between the lines of progress where there is no terminal",
 		Validator: func(d time.Duration) error {
 			if d < 100*time.Millisecond {

@@ -13,6 +13,7 @@ type token struct {
 	flag  cli.Flag // nil for a positional argument and for an unknown flag
 	name  string   // of the flag as it was written; "" for a positional argument
 	value string
+	wrong error // why the value of another tool is none here
 
 	hasValue bool
 	early    bool // stands before the command
@@ -83,13 +84,30 @@ func scan(table []*command, args []string) *commandLine {
 		} else {
 			t.flag, t.early = findFlag(before, name), l.unknown == ""
 		}
+		foreign := aisloaderValues()[name]
+		if !hasValue && foreign.bare != "" {
+			t.value, t.hasValue, hasValue = foreign.bare, true, true
+		}
 		if t.flag != nil && !hasValue && !isBool(t.flag) && i+1 < len(args) && !l.isFlag(args[i+1]) {
 			i++
 			t.value, t.hasValue = args[i], true
 		}
-		l.tokens = append(l.tokens, t)
+		l.add(t, foreign)
 	}
 	return l
+}
+
+// add takes a token, with its value as we write it.
+func (l *commandLine) add(t token, foreign foreignValue) {
+	var also []token
+	if t.flag != nil && t.hasValue && foreign.convert != nil {
+		t.value, also, t.wrong = foreign.convert(t.value)
+	}
+	l.tokens = append(l.tokens, t)
+	for _, more := range also {
+		more.flag = l.command.lookup(more.name)
+		l.tokens = append(l.tokens, more)
+	}
 }
 
 // isFlag reports whether arg names a flag of the command. Such a word is not
@@ -187,6 +205,8 @@ func (l *commandLine) checkFlag(t token) error {
 	}
 	name := "--" + t.flag.Names()[0]
 	switch {
+	case t.wrong != nil:
+		return usageError("--%s: %w", t.name, t.wrong)
 	case !t.hasValue && !isBool(t.flag):
 		return usageError("%s needs a value", name).tell("write %s=%s", name, placeholder(t.flag))
 	case t.hasValue && t.value == "":

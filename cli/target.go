@@ -34,7 +34,7 @@ type targetFlags struct {
 
 func (f *targetFlags) group(env environment) flagGroup {
 	return flagGroup{title: groupTarget, flags: []cli.Flag{
-		&cli.StringFlag{Name: "host", Value: "127.0.0.1:9000", Destination: &f.host, Sources: env.vars("WARP_HOST"),
+		&cli.StringFlag{Name: "host", Aliases: []string{"s3endpoint"}, Value: "127.0.0.1:9000", Destination: &f.host, Sources: env.vars("WARP_HOST"),
 			Usage: "`HOST`:PORT of the store; a,b and node{1...8}:900{0...3} name several, file:NAME lists them, embedded needs none"},
 		&cli.StringFlag{Name: "access-key", Destination: &f.accessKey, Sources: env.vars("WARP_ACCESS_KEY"),
 			Usage: "access `KEY`; without it the AWS environment and profiles are looked at"},
@@ -48,7 +48,7 @@ func (f *targetFlags) group(env environment) flagGroup {
 	}, also: []cli.Flag{
 		&cli.StringFlag{Name: "session-token", Destination: &f.sessionToken, Sources: env.vars("WARP_SESSION_TOKEN"),
 			Usage: "`TOKEN` of temporary credentials"},
-		&cli.StringFlag{Name: "profile", Destination: &f.profile, Usage: "`PROFILE` of the shared AWS configuration to take credentials from"},
+		&cli.StringFlag{Name: "profile", Aliases: []string{"s3profile"}, Destination: &f.profile, Usage: "`PROFILE` of the shared AWS configuration to take credentials from"},
 		&cli.BoolFlag{Name: "insecure", Destination: &f.insecure, Usage: "with --tls: accept any certificate"},
 		&cli.StringFlag{Name: "ca-file", Destination: &f.caFile, TakesFile: true, Usage: "with --tls: PEM `FILE` of further certificate authorities"},
 		&choiceFlag{Name: "host-select", Value: "weighed", Config: choices{"weighed", "roundrobin"}, Destination: &f.hostSelect,
@@ -75,6 +75,9 @@ func (f *targetFlags) check() error {
 		return usageError("--insecure is of use with --tls only")
 	case f.caFile != "" && !f.tls:
 		return usageError("--ca-file is of use with --tls only")
+	case strings.Contains(f.bucket, "://"):
+		_, name, _ := strings.Cut(f.bucket, "://")
+		return usageError("--bucket=%s is no name of a bucket of S3", f.bucket).tell("write --bucket=%s", strings.TrimSuffix(name, "/"))
 	case f.bucket == "":
 		return usageError("--bucket is empty")
 	case f.host != embeddedHost && f.embeddedMemory != defaultEmbeddedMemory:

@@ -12,7 +12,7 @@ import (
 type verifyFlags struct{ how bench.Verify }
 
 func (v *verifyFlags) flag() cli.Flag {
-	return &verifyFlag{Name: "verify", Destination: &v.how,
+	return &verifyFlag{Name: "verify", Aliases: []string{"verifyhash"}, Destination: &v.how,
 		Usage: "`WHAT` of downloads is checked: etag: size and ETag; content: also that every byte is what the seed says; checksum: also the checksum that the store keeps; none"}
 }
 

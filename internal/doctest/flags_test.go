@@ -44,7 +44,10 @@ func flagsOf(help string) []string {
 // absent are the sections of docs/compatibility.md about flags that are refused, and how.
 var absent = map[string]string{"Not built in yet": "is not built in yet", "Not part of this tool": "is not part of this tool"}
 
-var flagMention = regexp.MustCompile(`(?:^|[^-\w])--([a-z][a-z0-9-]*(?:\.[a-z0-9-]+)*)`)
+var flagMention = regexp.MustCompile(`(?:^|[^-\w])--([a-z][a-zA-Z0-9-]*(?:\.[a-z0-9-]+)*)`)
+
+// A foreignMention is a flag as other tools write it, with one dash. They have more than warp understands.
+var foreignMention = regexp.MustCompile("`-([a-z][a-zA-Z0-9-]*)[=`]")
 
 func TestFlagsAreDocumented(t *testing.T) {
 	t.Parallel()
@@ -57,6 +60,9 @@ func TestFlagsAreDocumented(t *testing.T) {
 	}
 	for _, d := range documents(t) {
 		for _, l := range d.lines {
+			for _, m := range foreignMention.FindAllStringSubmatch(l.text, -1) {
+				documented = append(documented, m[1])
+			}
 			for _, m := range flagMention.FindAllStringSubmatch(l.text, -1) {
 				_, refused := absent[l.section]
 				if refused && !slices.Contains(known, m[1]) {

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"strconv"
+	"strings"
+)
+
+// A foreignValue is how another tool writes the value of a flag that has the
+// meaning of one of ours. It is keyed by the name as it was written, so that
+// our own spelling of the flag keeps our own values.
+type foreignValue struct {
+	bare    string // the value where none is given; "" = there must be one
+	convert func(string) (value string, also []token, err error)
+}
+
+// aisloaderValues are the values of aisloader that warp writes in another way.
+// Names alone are aliases of our flags. See docs/from-aisloader.md.
+func aisloaderValues() map[string]foreignValue {
+	binary := foreignValue{convert: binarySize}
+	return map[string]foreignValue{
+		"minsize": binary, "maxsize": binary, "readoff": binary, "readlen": binary, "totalputsize": binary,
+		"statsinterval": {convert: wholeSeconds},
+		"cleanup":       {bare: "true", convert: opposite},
+		"verifyhash":    {bare: "true", convert: verifyHash},
+		"s3endpoint":    {convert: endpointHost},
+	}
+}
+
+// binarySize makes 8M what it is there: 8 MiB.
+func binarySize(s string) (string, []token, error) {
+	if n := strings.TrimRight(s, "kKmMgGtT"); len(s)-len(n) == 1 && strings.Trim(n, "0123456789.") == "" {
+		return s + "iB", nil, nil
+	}
+	return s, nil, nil
+}
+
+// wholeSeconds makes 10 what it is there: 10 seconds.
+func wholeSeconds(s string) (string, []token, error) {
+	n, err := strconv.Atoi(s)
+	switch {
+	case err != nil:
+		return s, nil, nil
+	case n == 0:
+		return "", nil, wrong("0 turns the lines of progress off, which is --quiet here")
+	}
+	return s + "s", nil, nil
+}
+
+// opposite is for a switch of which ours is the reverse.
+func opposite(s string) (string, []token, error) {
+	on, err := strconv.ParseBool(s)
+	if err != nil {
+		return "", nil, wrong("%q is neither true nor false", s)
+	}
+	return strconv.FormatBool(!on), nil, nil
+}
+
+func verifyHash(s string) (string, []token, error) {
+	on, err := strconv.ParseBool(s)
+	switch {
+	case err != nil:
+		return "", nil, wrong("%q is neither true nor false", s)
+	case on:
+		return "checksum", nil, nil
+	}
+	return "none", nil, nil
+}
+
+// endpointHost takes the address out of a URL, and TLS if it is one of https.
+func endpointHost(s string) (string, []token, error) {
+	host, secure := strings.CutPrefix(s, "https://")
+	if !secure {
+		host = strings.TrimPrefix(s, "http://")
+	}
+	if host = strings.TrimSuffix(host, "/"); host == "" || strings.Contains(host, "/") {
+		return "", nil, wrong("%q is not the address of a store; write it like http://HOST:PORT", s)
+	}
+	if secure {
+		return host, []token{{name: "tls", value: "true", hasValue: true}}, nil
+	}
+	return host, nil, nil
+}
+
+// absentFromAISLoader are the flags of aisloader that are about AIStore, or
+// that have no meaning here.
+func absentFromAISLoader() []absentFlag {
+	only := func(why string, names ...string) absentFlag {
+		return absentFlag{names: names, why: "is of AIStore only: " + why}
+	}
+	return []absentFlag{
+		only("buckets of S3 have no such properties; set what the store has with its own tools", "bprops"),
+		only("a store that speaks S3 lists what it has", "cached"),
+		only("S3 does not transform objects", "etl", "etl-spec"),
+		only("S3 has no configuration to read", "getconfig"),
+		only("name the store with --host=HOST:PORT", "ip", "port"),
+		only("S3 has no remote bucket to compare with", "latest"),
+		only("warp speaks S3 to any store, so leave it out", "provider"),
+		only("keys of S3 are --access-key and --secret-key, or --profile", "tokenfile"),
+		{names: []string{"getloaderid", "loaderidhashlen"}, why: notOurs + ": a client's id is what --client-id says"},
+		{names: []string{"tmpdir"}, why: notOurs + ": payload is made in memory, so there are no temporary files"},
+		{names: []string{"usage"}, why: notOurs + ": it is --help here"},
+		{names: []string{"statsdip", "statsdport", "statsdprobe", "test-probe", "trace-http"}, why: notYet},
+		{names: []string{"cksum-type", "timeout"}, why: notYet},
+	}
+}
