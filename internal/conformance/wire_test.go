@@ -41,7 +41,7 @@ func measuredOp(s *teststore.Seen) (op, key string) {
 	case strings.HasPrefix(key, ".warp/"):
 		return "", key
 	case key != "":
-		return map[string]string{"GET": "GET", "PUT": "PUT", "HEAD": "STAT"}[s.Method], key
+		return map[string]string{"GET": "GET", "PUT": "PUT", "HEAD": "STAT", "DELETE": "DELETE"}[s.Method], key
 	case s.Method == "POST" && q.Has("delete"):
 		return "DELETE", ""
 	case s.Method == "GET" && (q.Has("list-type") || q.Has("versions")):

@@ -308,9 +308,11 @@ func (f *Fault) pass(w http.ResponseWriter, r *http.Request, resp *http.Response
 		body = &flipper{r: body, at: f.FlipAt}
 	}
 	*sent, _ = io.Copy(w, body)
+	if stop >= 0 {
+		http.NewResponseController(w).Flush() // or a short answer would be none at all
+	}
 	switch {
 	case f.ResetAfter > 0:
-		http.NewResponseController(w).Flush()
 		reset(w)
 	case stop >= 0:
 		panic(http.ErrAbortHandler) // closes the connection
