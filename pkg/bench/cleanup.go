@@ -192,7 +192,7 @@ func persist(ctx context.Context, do func() error) error {
 		switch {
 		case err == nil, pass == cleanPasses, ctx.Err() != nil:
 			return err
-		case errors.As(err, &e) && (e.Code == s3.CodeTimeout || e.Status == 401 || e.Status == 403):
+		case s3.IsTimeout(err), errors.As(err, &e) && (e.Status == 401 || e.Status == 403):
 			return err
 		}
 		if !pause(ctx, time.Duration(pass)*500*time.Millisecond) {

@@ -19,23 +19,26 @@ import (
 // Codes of failures that no store reported. They stand beside the S3 error
 // codes in logs and reports.
 const (
-	CodeRefused      = "ConnectionRefused"
-	CodeReset        = "ConnectionReset"
-	CodeClosed       = "ConnectionClosed"
-	CodeUnreachable  = "HostUnreachable"
-	CodeTimeout      = "Timeout"
-	CodeDNS          = "NameNotResolved"
-	CodeTLS          = "TLSFailed"
-	CodeCanceled     = "Canceled"
-	CodeShortRead    = "ShortRead"
-	CodeWrongLength  = "WrongLength"
-	CodeWrongETag    = "WrongETag"
-	CodeWrongVersion = "WrongVersion"
-	CodeWrongList    = "WrongListing"
-	CodeWrongTags    = "WrongTags"
-	CodeBadAnswer    = "BadAnswer"
-	CodePartial      = "PartialFailure"
-	CodeNoHTTP2      = "NoHTTP2"
+	CodeRefused        = "ConnectionRefused"
+	CodeReset          = "ConnectionReset"
+	CodeClosed         = "ConnectionClosed"
+	CodeUnreachable    = "HostUnreachable"
+	CodeTimeout        = "Timeout" // of whoever asked
+	CodeConnectTimeout = "ConnectTimeout"
+	CodeAnswerTimeout  = "AnswerTimeout"
+	CodeStallTimeout   = "StallTimeout"
+	CodeDNS            = "NameNotResolved"
+	CodeTLS            = "TLSFailed"
+	CodeCanceled       = "Canceled"
+	CodeShortRead      = "ShortRead"
+	CodeWrongLength    = "WrongLength"
+	CodeWrongETag      = "WrongETag"
+	CodeWrongVersion   = "WrongVersion"
+	CodeWrongList      = "WrongListing"
+	CodeWrongTags      = "WrongTags"
+	CodeBadAnswer      = "BadAnswer"
+	CodePartial        = "PartialFailure"
+	CodeNoHTTP2        = "NoHTTP2"
 )
 
 // Codes of downloads whose content was looked at.
@@ -81,7 +84,16 @@ func CodeOf(err error) string {
 // asking it again at once is pointless.
 func IsConnection(err error) bool {
 	switch CodeOf(err) {
-	case CodeRefused, CodeUnreachable, CodeDNS, CodeTLS:
+	case CodeRefused, CodeUnreachable, CodeDNS, CodeTLS, CodeConnectTimeout:
+		return true
+	}
+	return false
+}
+
+// IsTimeout says whether err is that something took too long.
+func IsTimeout(err error) bool {
+	switch CodeOf(err) {
+	case CodeTimeout, CodeConnectTimeout, CodeAnswerTimeout, CodeStallTimeout:
 		return true
 	}
 	return false
@@ -113,11 +125,36 @@ func asError(err error, tr *Trace) error {
 	if errors.As(err, &resp) {
 		return fromResponse(resp, int(tr.Status()))
 	}
-	status := 0
-	if tr != nil {
-		status = int(tr.Status())
+	status := int(tr.Status())
+	code := netCode(err)
+	if code == CodeTimeout && innermost(err) != context.DeadlineExceeded {
+		return timeoutError(err, status)
 	}
-	return &Error{Code: netCode(err), Message: plainText(err), Status: status}
+	return &Error{Code: code, Message: plainText(err), Status: status}
+}
+
+// innermost is the error that all others are about. Timeouts of net and
+// net/http claim to be a context's.
+func innermost(err error) error {
+	for next := err; next != nil; next = errors.Unwrap(next) {
+		err = next
+	}
+	return err
+}
+
+// timeoutError says which of net's and net/http's timeouts err is.
+func timeoutError(err error, status int) *Error {
+	var op *net.OpError
+	isOp := errors.As(err, &op)
+	switch {
+	case isOp && op.Op == "dial", strings.Contains(err.Error(), "TLS handshake timeout"):
+		return errorf(CodeConnectTimeout, status, "no connection in time")
+	case isOp && op.Op == "write":
+		return errorf(CodeStallTimeout, status, "the store took no more of the request in time")
+	case status == 0:
+		return errorf(CodeAnswerTimeout, status, "the store did not answer in time")
+	}
+	return errorf(CodeStallTimeout, status, "no more of the answer came in time")
 }
 
 func fromResponse(resp minio.ErrorResponse, seen int) *Error {

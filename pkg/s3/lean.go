@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -18,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/minio/minio-go/v7/pkg/s3utils"
 )
@@ -35,8 +37,15 @@ type leanEngine struct {
 	creds    *credentials.Credentials
 	region   string // "" = ask
 	unsigned bool
-	piece    int           // payload is sent in pieces of this size
-	patience time.Duration // with a store from which nothing comes
+	once     bool  // no connection is used again
+	most     int64 // of an upload in one request
+	fields   leanFields
+	checksum minio.ChecksumType // of uploads
+	trailer  string             // the name of its header
+	md5      bool               // uploads carry Content-MD5
+	piece    int                // payload is sent in pieces of this size
+	dialer   *dialer
+	limits   leanLimits
 	tick     time.Duration
 
 	mu         sync.Mutex
@@ -55,8 +64,16 @@ func newLeanEngine(cfg *Config, a Address, fallback *minioEngine, dialed *atomic
 		host: hostHeader(a.Name, cfg.TLS), addr: withPort(cmp.Or(a.Dial, a.Name), cfg.TLS),
 		piece:    pieceSize(cfg.Concurrency),
 		agent:    "\r\nUser-Agent: warp/" + cfg.AppVersion + " (" + runtime.GOOS + "; " + runtime.GOARCH + ") lean\r\n",
-		patience: answerTimeout, tick: leanTick,
+		checksum: cfg.Checksum.libraryType(), md5: cfg.MD5, once: cfg.NoKeepAlive,
+		dialer: newDialer(cfg), limits: newLeanLimits(cfg), tick: min(leanTick, cfg.patience()/4),
 		regions: make(map[string]string), dialed: dialed,
+	}
+	e.trailer, e.fields = e.checksum.Key(), newLeanFields(&cfg.Options, e.checksum)
+	if e.most = cmp.Or(cfg.PartSize, leanPutMost); cfg.DisableMultipart {
+		e.most = math.MaxInt64
+	}
+	if e.once {
+		e.agent += "Connection: close\r\n"
 	}
 	if !cfg.TLS {
 		return e, nil
@@ -142,13 +159,17 @@ func takes(ref *Ref) bool { return validKey(ref.Key) }
 
 // Put uploads in one request what minio-go would upload in one request.
 func (e *leanEngine) Put(ctx context.Context, p Put, tr *Trace) (Object, error) {
-	most := cmp.Or(int64(e.fallback.part), leanPutMost)
-	if p.Size < 0 || p.Size > most && len(p.Headers) == 0 || !takes(&p.Ref) {
+	parts := p.Size > e.most && len(p.Headers) == 0 && !p.Whole
+	if p.Size < 0 || parts || !takes(&p.Ref) {
 		return e.fallback.Put(ctx, p, tr)
 	}
 	q := leanQuery{
 		method: "PUT", ref: Ref{Bucket: p.Bucket, Key: p.Key}, body: p.Body, size: p.Size,
-		contentType: cmp.Or(p.ContentType, "application/octet-stream"), headers: p.Headers,
+		contentType: cmp.Or(p.ContentType, "application/octet-stream"), fields: e.fields.put, headers: p.Headers,
+		md5: e.md5, trailer: e.trailer != "" && p.Size > 0,
+	}
+	if p.Size == 0 {
+		q.fields = e.fields.empty
 	}
 	c, err := e.do(ctx, &q, tr)
 	if err == errNotLean {
@@ -180,7 +201,10 @@ func (e *leanEngine) Get(ctx context.Context, g Get, tr *Trace) (Download, error
 	if !takes(&g.Ref) || g.Offset < 0 || g.Length < 0 || g.Part < 0 {
 		return e.fallback.Get(ctx, g, tr)
 	}
-	q := leanQuery{method: "GET", ref: g.Ref, offset: g.Offset, length: g.Length, headers: g.Headers, checksums: g.Checksum != nil}
+	q := leanQuery{
+		method: "GET", ref: g.Ref, offset: g.Offset, length: g.Length, fields: e.fields.read, headers: g.Headers,
+		checksums: g.Checksum != nil,
+	}
 	if g.Part > 0 {
 		q.paramNumber("partNumber", g.Part)
 	}
@@ -229,7 +253,7 @@ func (e *leanEngine) Stat(ctx context.Context, ref Ref, tr *Trace) (Object, erro
 	if !takes(&ref) {
 		return e.fallback.Stat(ctx, ref, tr)
 	}
-	q := leanQuery{method: "HEAD", ref: ref}
+	q := leanQuery{method: "HEAD", ref: ref, fields: e.fields.read}
 	q.version(&ref)
 	c, err := e.do(ctx, &q, tr)
 	if err == errNotLean {
@@ -318,23 +342,13 @@ func (e *leanEngine) failed(ctx context.Context, c *leanConn, err error, tr *Tra
 	case ctx.Err() != nil:
 		err = ctx.Err()
 	case c.verdict.Load() == verdictTimeout:
-		return errorf(CodeTimeout, int(tr.Status()), "%s for %v", phaseText(c.phase), e.patience)
+		return e.limits.exceeded(c.phase, int(tr.Status()))
 	case errors.As(err, &own):
 		return own
 	case err == io.EOF, err == io.ErrUnexpectedEOF, err == errStale, err == errAnswered:
 		return errorf(CodeClosed, int(tr.Status()), "the store closed the connection before it had answered")
 	}
 	return asError(err, tr)
-}
-
-func phaseText(phase int) string {
-	switch phase {
-	case phaseSend:
-		return "the store took nothing of the request"
-	case phaseAwait:
-		return "the store did not answer"
-	}
-	return "nothing came of the answer's rest"
 }
 
 // acquire takes a connection out of use, the one used last, or makes one.
@@ -353,7 +367,7 @@ func (e *leanEngine) acquire(ctx context.Context) (*leanConn, error) {
 // release keeps the connection for another request, if it is fit for one.
 // Bytes after the end of an answer would be taken for the next one.
 func (e *leanEngine) release(c *leanConn) {
-	if c.head.close || c.broken || c.r != c.w || c.verdict.Load() != verdictNone {
+	if c.head.close || e.once || c.broken || c.r != c.w || c.verdict.Load() != verdictNone {
 		e.discard(c)
 		return
 	}

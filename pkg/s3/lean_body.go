@@ -73,7 +73,7 @@ func (c *leanConn) collect(n int64, to leanSink) (taken int64, err error) {
 				return taken, err
 			}
 			if to.keep != leanKeepMost { // an error has to arrive as a whole, in time
-				c.steps.Add(1)
+				c.step()
 			}
 		}
 		k := int(min(n-taken, int64(c.w-c.r)))

@@ -1,9 +1,11 @@
 package s3
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
+	"hash"
 	"io"
 	"net"
 	"os"
@@ -25,7 +27,37 @@ const (
 	phaseSend = iota
 	phaseAwait
 	phaseReceive
+	phaseBits = 2 // that they take
 )
+
+// leanLimits are how long each phase of a request may last without a step.
+type leanLimits struct {
+	connect time.Duration // for the whole of TLS's beginning; TCP's is the dialer's
+	answer  time.Duration // for the whole head, from the last byte of the request on
+	stall   time.Duration // for the next byte, either way
+}
+
+func newLeanLimits(cfg *Config) leanLimits {
+	return leanLimits{connect: cmp.Or(cfg.Timeout, tlsTimeout), answer: cfg.patience(), stall: cfg.patience()}
+}
+
+func (l *leanLimits) of(phase int) time.Duration {
+	if phase == phaseAwait {
+		return l.answer
+	}
+	return l.stall
+}
+
+// exceeded is the error of a phase that lasted for too long.
+func (l *leanLimits) exceeded(phase, status int) error {
+	switch phase {
+	case phaseSend:
+		return errorf(CodeStallTimeout, status, "the store took nothing of the request for %v", l.stall)
+	case phaseAwait:
+		return errorf(CodeAnswerTimeout, status, "the store did not answer for %v", l.answer)
+	}
+	return errorf(CodeStallTimeout, status, "nothing came of the answer's rest for %v", l.stall)
+}
 
 // Why a connection was given up from outside.
 const (
@@ -49,8 +81,10 @@ type leanConn struct {
 	kept []byte // the document that was received last
 	cut  bool   // it was longer than what is kept
 
-	headers []Header // of the request, in the order of their names
-	further []Header // those of them that are still to be appended
+	fields  []leanField // of the request, in the order of their names
+	further []leanField // those of them that are still to be appended
+	key     string      // of the request, for their values
+	sum     hash.Hash   // the checksum of what is uploaded
 	scanner xmlScanner
 	listing leanListing
 
@@ -68,7 +102,8 @@ type leanConn struct {
 	broken   bool // not to be used again
 	phase    int
 
-	steps   atomic.Uint32 // changes whenever something moves
+	count   uint32        // of steps
+	steps   atomic.Uint32 // changes whenever something moves: the count and the phase
 	busy    atomic.Bool
 	verdict atomic.Int32
 	rested  atomic.Bool // nothing was asked on it for a while
@@ -83,8 +118,7 @@ type leanConn struct {
 }
 
 func (e *leanEngine) dial(ctx context.Context) (*leanConn, error) {
-	dialer := net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
-	nc, err := dialer.DialContext(ctx, "tcp", e.addr)
+	nc, err := e.dialer.connect(ctx, e.addr)
 	if err != nil {
 		return nil, err
 	}
@@ -101,10 +135,14 @@ func (e *leanEngine) dial(ctx context.Context) (*leanConn, error) {
 }
 
 func (c *leanConn) secure(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, tlsTimeout)
+	own, cancel := context.WithTimeout(ctx, c.e.limits.connect)
 	defer cancel()
 	conn := tls.Client(c.nc, c.e.tls)
-	if err := conn.HandshakeContext(ctx); err != nil {
+	err := conn.HandshakeContext(own)
+	if err != nil && own.Err() != nil && ctx.Err() == nil {
+		return errorf(CodeConnectTimeout, 0, "TLS did not begin within %v", c.e.limits.connect)
+	}
+	if err != nil {
 		return err
 	}
 	c.nc = conn
@@ -161,7 +199,7 @@ func (c *leanConn) watchdog() {
 	quiet := now.Sub(c.since)
 	idle := false
 	switch busy := c.busy.Load(); {
-	case busy && quiet > c.e.patience:
+	case busy && quiet > c.e.limits.of(int(steps&(1<<phaseBits-1))):
 		c.giveUp(verdictTimeout)
 	case busy && !moved && c.raw != nil:
 		// Have it look again: the end of a half-closed connection that was
@@ -213,7 +251,13 @@ func (c *leanConn) close() {
 // moved tells the watchdog that the request has come a step further.
 func (c *leanConn) moved(phase int) {
 	c.phase = phase
-	c.steps.Add(1)
+	c.step()
+}
+
+// step does so without a change of phase.
+func (c *leanConn) step() {
+	c.count++
+	c.steps.Store(c.count<<phaseBits | uint32(c.phase))
 }
 
 // begin gets ready for a request. It returns errStale where the connection
@@ -255,7 +299,7 @@ func (c *leanConn) send(b []byte) error {
 	for len(b) > 0 {
 		n, err := c.nc.Write(b[:min(len(b), leanChunk)])
 		c.wrote = c.wrote || n > 0
-		c.steps.Add(1)
+		c.step()
 		if err != nil {
 			return err
 		}
@@ -272,7 +316,7 @@ func (c *leanConn) pushRest() error {
 		err := s.rc.Write(s.sending)
 		c.wrote = c.wrote || s.begun
 		if s.pushed != before {
-			c.steps.Add(1)
+			c.step()
 		}
 		if err != nil && !c.goOn(err) {
 			return err
@@ -377,7 +421,7 @@ func (c *leanConn) drop(n int64) (dropped int64, err error) {
 		before := s.left
 		err := s.rc.Read(s.dropping)
 		if s.left < before {
-			c.steps.Add(1)
+			c.step()
 		}
 		if err != nil && !c.goOn(err) {
 			return n - s.left, err
@@ -396,7 +440,7 @@ func (c *leanConn) readAway(n int64) (dropped int64, err error) {
 		var k int
 		k, err = c.nc.Read((*buf)[:min(n-dropped, int64(len(*buf)))])
 		dropped += int64(k)
-		c.steps.Add(1)
+		c.step()
 	}
 	if dropped == n {
 		err = nil

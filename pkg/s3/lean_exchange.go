@@ -58,17 +58,25 @@ func (c *leanConn) transmit(q *leanQuery, tr *Trace) error {
 		return c.sendAndAwait(c.ask, tr, false)
 	}
 	q.contentLength = q.size
-	switch {
-	case c.e.unsigned, c.signer.anonymous():
-		q.payloadHash = unsignedPayload
-	case q.size <= signedWhole && !q.part:
+	signed := !c.e.unsigned && !c.signer.anonymous()
+	if signed && q.size <= signedWhole && !q.part && !q.trailer {
 		return c.putHashed(q, tr)
-	case c.e.tls != nil:
-		q.payloadHash = unsignedPayload
-	default:
-		return c.putStreamed(q, tr)
 	}
-	return c.putPlain(q, tr)
+	if err := c.announceBody(q); err != nil {
+		return err
+	}
+	switch signed = signed && c.e.tls == nil; { // TLS protects it as well
+	case signed && q.trailer:
+		q.payloadHash = signedTrailer
+	case q.trailer:
+		q.payloadHash = unsignedTrailer
+	case signed:
+		q.payloadHash = streamingPayload
+	default:
+		q.payloadHash = unsignedPayload
+		return c.putPlain(q, tr)
+	}
+	return c.putStreamed(q, tr)
 }
 
 // room makes c.out large enough for a head and n bytes behind it, and returns
@@ -115,6 +123,9 @@ func (c *leanConn) putHashed(q *leanQuery, tr *Trace) error {
 	}
 	q.payloadHash = ""
 	c.signer.hash(data)
+	if q.md5 {
+		c.signer.hashMD5(data)
+	}
 	c.buildHead(q)
 	b, err := c.withHead(data)
 	if err != nil {
@@ -198,18 +209,24 @@ func (c *leanConn) find(lying PieceBody, off, size int64) int64 {
 	return off
 }
 
-// chunkRoom is for what stands around the payload of a signed chunk: a line in
-// front, a line end behind, and perhaps the empty chunk that ends it all.
-const chunkRoom = 256
+// chunkRoom is for what stands around the payload of a chunk: a line in front,
+// a line end behind, and perhaps the empty chunk and the trailer that end it all.
+const chunkRoom = 512
 
-// putStreamed uploads the payload in chunks that are signed one by one, as
-// many at a time as make a piece.
+// putStreamed uploads the payload in chunks that are signed one by one, or
+// that have a checksum behind them, as many at a time as make a piece.
 func (c *leanConn) putStreamed(q *leanQuery, tr *Trace) error {
-	q.payloadHash, q.contentLength = streamingPayload, streamedLength(q.size)
+	trailer := 0
+	if q.trailer {
+		c.beginSum()
+		trailer = len(c.appendTrailerLine(c.signer.text[:0]))
+	}
+	q.contentLength = streamedLength(q.size, q.signsChunks(), trailer)
 	c.buildHead(q)
+	piece := min(int64(c.e.piece), q.size)
 	for off := int64(0); ; {
 		from := off
-		b := c.room(c.e.piece / leanChunk * (leanChunk + chunkRoom))[:0]
+		b := c.room(int(piece + (piece+leanChunk-1)/leanChunk*chunkRoom))[:0]
 		for off < q.size && off-from < int64(c.e.piece) {
 			n := int(min(q.size-off, leanChunk))
 			var err error
@@ -237,21 +254,46 @@ func (c *leanConn) putStreamed(q *leanQuery, tr *Trace) error {
 // the stream where there is nothing behind it. The payload is made in place,
 // behind the line that its signature makes possible.
 func (c *leanConn) appendChunk(b []byte, q *leanQuery, off int64, n int) ([]byte, error) {
-	s := &c.signer
+	s, signed := &c.signer, q.signsChunks()
 	head := len(b)
-	b = b[:head+chunkHeadLen(n)+n]
+	b = b[:head+chunkHeadLen(n, signed)+n]
 	data := b[len(b)-n:]
 	if err := readBody(q.body, data, off); err != nil {
 		return nil, err
 	}
-	s.signChunk(data)
-	s.appendChunkHead(b[:head], n)
+	if q.trailer {
+		c.sum.Write(data)
+	}
+	if signed {
+		s.signChunk(data)
+	}
+	s.appendChunkHead(b[:head], n, signed)
 	b = append(b, "\r\n"...)
 	if off+int64(n) == q.size {
-		s.signChunk(nil)
-		b = append(s.appendChunkHead(b, 0), "\r\n"...)
+		b = c.appendStreamEnd(b, q)
 	}
 	return b, nil
+}
+
+// appendStreamEnd appends the empty chunk behind a payload, and the trailer.
+func (c *leanConn) appendStreamEnd(b []byte, q *leanQuery) []byte {
+	s, signed := &c.signer, q.signsChunks()
+	if signed {
+		s.signChunk(nil)
+	}
+	b = s.appendChunkHead(b, 0, signed)
+	if q.trailer {
+		from := len(b)
+		b = c.appendTrailerLine(b)
+		if signed {
+			s.signTrailer(b[from:])
+		}
+		b = append(b[:len(b)-len("\n")], "\r\n"...)
+		if signed {
+			b = append(append(append(b, trailerSignature...), s.last[:]...), "\r\n"...)
+		}
+	}
+	return append(b, "\r\n"...)
 }
 
 // leanStrings are the strings that the latest answers had: the next answer

@@ -169,6 +169,16 @@ func (h *leanHead) header(line []byte) error {
 
 const checksumPrefix = "x-amz-checksum-"
 
+// sum is the value of the checksum header named.
+func (h *leanHead) sum(name string) string {
+	for line := range bytes.Lines(h.sums) {
+		if len(line) > len(name) && line[len(name)] == ':' && is(line[:len(name)], name) {
+			return string(bytes.TrimSuffix(line[len(name)+1:], []byte("\n")))
+		}
+	}
+	return ""
+}
+
 // storedChecksum is what the head says of the object's checksum.
 func (h *leanHead) storedChecksum() StoredChecksum {
 	header := make(http.Header)

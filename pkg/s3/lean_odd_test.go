@@ -77,7 +77,7 @@ func leanHost(t testing.TB, addr string, patience time.Duration) *Host {
 	t.Helper()
 	h := oneHost(t, Config{Engine: "lean", Credentials: credentials.NewStaticV4("key", "secret", "")}, addr)
 	e := h.Engine.(*leanEngine)
-	e.patience, e.tick = patience, min(patience/4, e.tick)
+	e.limits, e.tick = leanLimits{patience, patience, patience}, min(patience/4, e.tick)
 	return h
 }
 
@@ -102,7 +102,7 @@ func TestLeanSurvivesOddStores(t *testing.T) {
 	}{
 		"nothing, and hangs up":    {once(""), CodeClosed},
 		"reset at once":            {func(c *net.TCPConn, br *bufio.Reader) { readRequest(br); c.SetLinger(0) }, CodeReset},
-		"silence":                  {func(c *net.TCPConn, br *bufio.Reader) { io.Copy(io.Discard, br) }, CodeTimeout},
+		"silence":                  {func(c *net.TCPConn, br *bufio.Reader) { io.Copy(io.Discard, br) }, CodeAnswerTimeout},
 		"garbage":                  {once("SSH-2.0-OpenSSH_9.2\r\n\r\n"), CodeBadAnswer},
 		"binary":                   {once("\x00\x01\x02\xff\n\n\n"), CodeBadAnswer},
 		"TLS alert":                {once("\x15\x03\x01\x00\x02\x02\x46"), CodeClosed},
@@ -135,7 +135,7 @@ func TestLeanSurvivesOddStores(t *testing.T) {
 		"stalled body": {func(c *net.TCPConn, br *bufio.Reader) {
 			once(goodHead+"Content-Length: 5\r\n\r\nhe")(c, br)
 			io.Copy(io.Discard, br)
-		}, CodeTimeout},
+		}, CodeStallTimeout},
 		"chunks":                   {says(goodHead + "Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\nTrailer: x\r\n\r\n"), ""},
 		"chunks that end early":    {once(goodHead + "Transfer-Encoding: chunked\r\n\r\n5\r\nhel"), CodeShortRead},
 		"chunks without an end":    {once(goodHead + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"), CodeShortRead},
@@ -148,12 +148,16 @@ func TestLeanSurvivesOddStores(t *testing.T) {
 		"gzip":                     {once(goodHead + "Transfer-Encoding: gzip\r\n\r\n"), CodeBadAnswer},
 		"an error of 10 MB":        {once("HTTP/1.1 500 Oh\r\nContent-Length: 10000000\r\n\r\n" + strings.Repeat("x", 10_000_000)), "HTTP500"},
 		"an error that breaks off": {once("HTTP/1.1 500 Oh\r\nContent-Length: 100\r\n\r\n<Error>"), CodeClosed},
-		"drip of a head":           {drip(goodHead), CodeTimeout},
-		"drip of an error":         {drip("HTTP/1.1 500 Oh\r\nContent-Length: 100\r\n\r\n" + strings.Repeat("x", 100)), CodeTimeout},
+		"drip of a head":           {drip(goodHead), CodeAnswerTimeout},
+		"drip of an error's head":  {drip("HTTP/1.1 500 Oh\r\nContent-Length: 100\r\n\r\n" + strings.Repeat("x", 100)), CodeAnswerTimeout},
+		"drip of an error": {func(c *net.TCPConn, br *bufio.Reader) {
+			once("HTTP/1.1 500 Oh\r\nContent-Length: 100\r\n\r\n")(c, br)
+			drip(strings.Repeat("x", 100))(c, bufio.NewReader(strings.NewReader("\r\n")))
+		}, CodeStallTimeout},
 		"no end of an error's body": {func(c *net.TCPConn, br *bufio.Reader) {
 			once("HTTP/1.1 500 Oh\r\n\r\noh")(c, br)
 			io.Copy(io.Discard, br)
-		}, CodeTimeout},
+		}, CodeStallTimeout},
 		"connection close":           {once(goodHead + "Connection: close\r\nContent-Length: 5\r\n\r\nhello"), ""},
 		"closes without saying so":   {once(goodHead + "Content-Length: 5\r\n\r\nhello"), ""},
 		"half-closes without saying": {halfClose, ""},
@@ -172,7 +176,7 @@ func TestLeanSurvivesOddStores(t *testing.T) {
 				if d := time.Since(start); d > 4*time.Second {
 					t.Errorf("request %d took %v", i, d)
 				}
-				if test.code == CodeTimeout {
+				if IsTimeout(err) {
 					break // one is enough to wait for
 				}
 			}
@@ -274,7 +278,7 @@ func TestLeanUploadsToOddStores(t *testing.T) {
 		serve func(*net.TCPConn, *bufio.Reader)
 		code  string
 	}{
-		"deaf":                    {func(c *net.TCPConn, _ *bufio.Reader) { time.Sleep(10 * time.Second) }, CodeTimeout},
+		"deaf":                    {func(c *net.TCPConn, _ *bufio.Reader) { time.Sleep(10 * time.Second) }, CodeStallTimeout},
 		"refuses, and stays":      {func(c *net.TCPConn, br *bufio.Reader) { once(refusal)(c, br); time.Sleep(10 * time.Second) }, "AccessDenied"},
 		"refuses, and listens on": {func(c *net.TCPConn, br *bufio.Reader) { once(refusal)(c, br); io.Copy(io.Discard, br) }, "AccessDenied"},
 		"hangs up in the middle":  {func(c *net.TCPConn, br *bufio.Reader) { io.CopyN(io.Discard, br, 100_000) }, CodeReset},

@@ -8,7 +8,8 @@ func (e *leanEngine) PutPart(ctx context.Context, p PutPart, tr *Trace) (Part, e
 	if p.Size <= 0 || p.Number < 1 || p.ID == "" || !takes(&p.Ref) {
 		return e.fallback.PutPart(ctx, p, tr)
 	}
-	q := leanQuery{method: "PUT", ref: Ref{Bucket: p.Bucket, Key: p.Key}, body: p.Body, size: p.Size, part: true}
+	q := leanQuery{method: "PUT", ref: Ref{Bucket: p.Bucket, Key: p.Key}, body: p.Body, size: p.Size, part: true,
+		fields: e.fields.part, md5: e.md5, trailer: e.trailer != "", checksums: e.trailer != ""}
 	q.paramNumber("partNumber", p.Number)
 	q.param("uploadId", p.ID)
 	c, err := e.do(ctx, &q, tr)
@@ -25,6 +26,9 @@ func (e *leanEngine) PutPart(ctx context.Context, p PutPart, tr *Trace) (Part, e
 		return Part{Number: p.Number, Size: p.Size}, e.failed(ctx, c, err, tr)
 	}
 	part := Part{Number: p.Number, ETag: c.etagString(tr), Size: p.Size}
+	if sum := c.head.sum(e.trailer); sum != "" {
+		part.Checksums = map[string]string{e.trailer: sum}
+	}
 	e.release(c)
 	return part, nil
 }

@@ -60,7 +60,7 @@ func TestLeanSendsPieces(t *testing.T) {
 }
 
 func sendLayout(t *testing.T, size, more int, lies func(int64) bool) {
-	rec := startRecorder(t)
+	rec := startRecorder(t, false)
 	h := oneHost(t, Config{Engine: "lean", UnsignedPayload: true, Credentials: credentials.NewStaticV4("k", "s", "")}, rec.listener.Addr().String())
 	data := make([]byte, size+more)
 	for i := range data {

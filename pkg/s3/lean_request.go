@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -15,15 +14,18 @@ type leanQuery struct {
 	method        string
 	ref           Ref // no key means the bucket itself
 	params        [8]leanParam
-	count         int      // of params
-	headers       []Header // of this request only
-	offset        int64    // of a GET's range
-	length        int64    // 0 = no range
-	body          Body     // of a PUT
+	count         int         // of params
+	fields        []leanField // that the options ask for, in the order of their names
+	headers       []Header    // of this request only
+	offset        int64       // of a GET's range
+	length        int64       // 0 = no range
+	body          Body        // of a PUT
 	size          int64
 	contentType   string // "" = none
 	part          bool   // the body is one part of an upload
-	checksums     bool   // ask for the checksums that the store keeps
+	checksums     bool   // keep the checksums of the answer, for which a GET has to ask
+	md5           bool   // send Content-MD5
+	trailer       bool   // a checksum follows the body
 	refs          []Ref  // to be deleted: the body is their list
 	payloadHash   string // for x-amz-content-sha256; "" = the hash in signer.sum
 	contentLength int64  // on the wire; -1 = none
@@ -52,8 +54,17 @@ func (q *leanQuery) version(ref *Ref) {
 	}
 }
 
-// streamed says whether the payload goes out in signed chunks.
-func (q *leanQuery) streamed() bool { return q.payloadHash == streamingPayload }
+// streamed says whether the payload goes out in chunks.
+func (q *leanQuery) streamed() bool {
+	switch q.payloadHash {
+	case streamingPayload, signedTrailer, unsignedTrailer:
+		return true
+	}
+	return false
+}
+
+// signsChunks says whether those are signed.
+func (q *leanQuery) signsChunks() bool { return q.payloadHash != unsignedTrailer }
 
 // changes says whether the request does something to the store, so that it
 // must not be sent twice.
@@ -140,7 +151,7 @@ func appendParams(h []byte, q *leanQuery) []byte {
 // appendHeaders appends the headers that are signed, and the signature.
 func (c *leanConn) appendHeaders(q *leanQuery) {
 	s := &c.signer
-	s.names, c.further = s.names[:0], c.sorted(q.headers)
+	s.names, c.further, c.key = s.names[:0], c.sorted(q.fields, q.headers), q.ref.Key
 	var sum [64]byte
 	hash := append(sum[:0], q.payloadHash...)
 	if q.payloadHash == "" {
@@ -155,7 +166,7 @@ func (c *leanConn) appendHeaders(q *leanQuery) {
 		span := append(strconv.AppendInt(append(num[:0], "bytes="...), q.offset, 10), '-')
 		c.headerBytes("Range: ", "range:", strconv.AppendInt(span, q.offset+q.length-1, 10))
 	}
-	if q.checksums {
+	if q.checksums && q.method == "GET" {
 		c.header("X-Amz-Checksum-Mode: ", "x-amz-checksum-mode:", "ENABLED")
 	}
 	if s.anonymous() {
@@ -171,6 +182,9 @@ func (c *leanConn) appendHeaders(q *leanQuery) {
 	if s.value.SessionToken != "" {
 		c.header("X-Amz-Security-Token: ", "x-amz-security-token:", s.value.SessionToken)
 	}
+	if q.trailer {
+		c.header("X-Amz-Trailer: ", "x-amz-trailer:", c.e.trailer)
+	}
 	c.furtherUpTo("~")
 	names := s.names[:len(s.names)-len(";")]
 	s.text = append(append(append(s.text, '\n'), names...), '\n')
@@ -185,7 +199,7 @@ func (c *leanConn) appendContentHeaders(q *leanQuery) {
 	if q.streamed() {
 		c.header("Content-Encoding: ", "content-encoding:", c.encoding())
 	}
-	if len(q.refs) > 0 {
+	if q.md5 || len(q.refs) > 0 {
 		var sum [24]byte
 		c.headerBytes("Content-Md5: ", "content-md5:", base64.StdEncoding.AppendEncode(sum[:0], c.signer.md5Sum[:]))
 	}
@@ -206,25 +220,25 @@ func (c *leanConn) encoding() string {
 	return "aws-chunked"
 }
 
-// sorted returns headers in the order of their names; of two with the same
-// name the later counts.
-func (c *leanConn) sorted(headers []Header) []Header {
-	if len(headers) == 0 {
+// sorted returns fields and headers in the order of their names; of two with
+// the same name the later counts.
+func (c *leanConn) sorted(fields []leanField, headers []Header) []leanField {
+	if len(fields) == 0 && len(headers) == 0 {
 		return nil
 	}
-	all := c.headers[:0]
+	all := append(c.fields[:0], fields...)
 	for _, h := range headers {
 		at := len(all)
 		for at > 0 && all[at-1].Name > h.Name {
 			at--
 		}
 		if at > 0 && all[at-1].Name == h.Name {
-			all[at-1] = h
+			all[at-1] = leanField{Header: h}
 		} else {
-			all = slices.Insert(all, at, h)
+			all = slices.Insert(all, at, leanField{Header: h})
 		}
 	}
-	c.headers = all
+	c.fields = all
 	return all
 }
 
@@ -232,13 +246,15 @@ func (c *leanConn) sorted(headers []Header) []Header {
 // one named, or are it. It says whether the latter was among them.
 func (c *leanConn) furtherUpTo(name string) (had bool) {
 	for len(c.further) > 0 && c.further[0].Name <= name {
-		h := c.further[0]
+		h := &c.further[0]
 		c.further = c.further[1:]
 		c.ask = append(appendTitle(c.ask, h.Name), ": "...)
-		c.ask = append(append(c.ask, strings.TrimSpace(h.Value)...), "\r\n"...)
+		from := len(c.ask)
+		c.ask = h.appendValue(c.ask, c.key)
 		s := &c.signer
 		s.text = append(append(s.text, h.Name...), ':')
-		s.text = append(appendSqueezed(s.text, h.Value), '\n')
+		s.text = append(appendSqueezed(s.text, c.ask[from:]), '\n')
+		c.ask = append(c.ask, "\r\n"...)
 		s.names = append(append(s.names, h.Name...), ';')
 		had = h.Name == name
 	}
@@ -261,8 +277,8 @@ func appendTitle(dst []byte, name string) []byte {
 
 // appendSqueezed appends a header's value in its canonical form: with single
 // blanks, and none around.
-func appendSqueezed(dst []byte, value string) []byte {
-	for word := range strings.FieldsSeq(value) {
+func appendSqueezed(dst, value []byte) []byte {
+	for word := range bytes.FieldsSeq(value) {
 		dst = append(append(dst, word...), ' ')
 	}
 	return bytes.TrimSuffix(dst, []byte(" "))
@@ -272,7 +288,7 @@ func appendSqueezed(dst []byte, value string) []byte {
 func fitHeaders(headers []Header) error {
 	for _, h := range headers {
 		for i := range len(h.Name) {
-			if c := h.Name[i]; c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
+			if c := h.Name[i]; c != '-' && c != '_' && c != '.' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
 				return errorf("RequestFailed", 0, "%.60q is no name of a header", h.Name)
 			}
 		}
@@ -321,26 +337,41 @@ func (c *leanConn) appendCredential(names []byte) {
 	c.ask = append(h, ", Signature="...)
 }
 
-// appendChunkHead appends the line before a signed chunk.
-func (s *leanSigner) appendChunkHead(dst []byte, size int) []byte {
+// appendChunkHead appends the line before a chunk.
+func (s *leanSigner) appendChunkHead(dst []byte, size int, signed bool) []byte {
 	dst = strconv.AppendInt(dst, int64(size), 16)
-	dst = append(dst, ";chunk-signature="...)
-	dst = append(dst, s.last[:]...)
+	if signed {
+		dst = append(dst, ";chunk-signature="...)
+		dst = append(dst, s.last[:]...)
+	}
 	return append(dst, "\r\n"...)
 }
 
 // chunkHeadLen is how long that line is.
-func chunkHeadLen(size int) int {
+func chunkHeadLen(size int, signed bool) int {
 	var num [20]byte
-	return len(strconv.AppendInt(num[:0], int64(size), 16)) + len(";chunk-signature=") + 64 + len("\r\n")
+	n := len(strconv.AppendInt(num[:0], int64(size), 16)) + len("\r\n")
+	if signed {
+		n += len(";chunk-signature=") + 64
+	}
+	return n
 }
 
-// streamedLength is how long a payload of the given size is in signed chunks.
-func streamedLength(size int64) int64 {
+const trailerSignature = "x-amz-trailer-signature:"
+
+// streamedLength is how long a payload of the given size is in chunks, with a
+// trailer of which the line has the given length; 0 = none.
+func streamedLength(size int64, signed bool, trailer int) int64 {
 	const end = int64(len("\r\n"))
-	n := size + size/leanChunk*(int64(chunkHeadLen(leanChunk))+end) + int64(chunkHeadLen(0)) + end
+	n := size + size/leanChunk*(int64(chunkHeadLen(leanChunk, signed))+end) + int64(chunkHeadLen(0, signed)) + end
 	if rest := size % leanChunk; rest > 0 {
-		n += int64(chunkHeadLen(int(rest))) + end
+		n += int64(chunkHeadLen(int(rest), signed)) + end
+	}
+	if trailer > 0 {
+		n += int64(trailer) - 1 + end
+	}
+	if trailer > 0 && signed {
+		n += int64(len(trailerSignature)) + 64 + end
 	}
 	return n
 }

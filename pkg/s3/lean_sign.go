@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/md5"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"hash"
 	"time"
@@ -15,6 +16,8 @@ import (
 const (
 	unsignedPayload  = "UNSIGNED-PAYLOAD"
 	streamingPayload = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"
+	signedTrailer    = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER"
+	unsignedTrailer  = "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
 	emptyPayload     = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 )
 
@@ -34,6 +37,7 @@ type leanSigner struct {
 	plain  hash.Hash             // SHA-256 of payloads
 	md5    hash.Hash
 	md5Sum [md5.Size]byte // of the body, where its header is asked for
+	raw    []byte         // a checksum
 }
 
 func (s *leanSigner) anonymous() bool { return s.value.SignerType.IsAnonymous() }
@@ -96,6 +100,20 @@ func (s *leanSigner) signChunk(data []byte) {
 	s.seal()
 }
 
+// signTrailer signs the line behind a streamed payload.
+func (s *leanSigner) signTrailer(line []byte) {
+	s.hash(line)
+	s.text = append(s.text[:0], "AWS4-HMAC-SHA256-TRAILER\n"...)
+	s.text = append(s.text, s.date[:]...)
+	s.text = append(s.text, '\n')
+	s.text = append(s.text, s.scope...)
+	s.text = append(s.text, '\n')
+	s.text = append(s.text, s.last[:]...)
+	s.text = append(s.text, '\n')
+	s.text = hex.AppendEncode(s.text, s.sum[:])
+	s.seal()
+}
+
 func (s *leanSigner) seal() {
 	s.mac.Reset()
 	s.mac.Write(s.text)
@@ -115,10 +133,22 @@ func (s *leanSigner) hash(data []byte) {
 
 // hashMD5 leaves the MD5 of data in s.md5Sum.
 func (s *leanSigner) hashMD5(data []byte) {
+	s.beginMD5()
+	s.md5.Write(data)
+	s.endMD5()
+}
+
+func (s *leanSigner) beginMD5() {
 	if s.md5 == nil {
 		s.md5 = md5.New()
 	}
 	s.md5.Reset()
-	s.md5.Write(data)
-	s.md5.Sum(s.md5Sum[:0])
+}
+
+func (s *leanSigner) endMD5() { s.md5.Sum(s.md5Sum[:0]) }
+
+// md5Base64 is the MD5 of data as headers have it.
+func md5Base64(data []byte) string {
+	sum := md5.Sum(data)
+	return base64.StdEncoding.EncodeToString(sum[:])
 }

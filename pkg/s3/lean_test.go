@@ -5,10 +5,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strconv"
@@ -27,11 +29,16 @@ type recorder struct {
 	listener net.Listener
 }
 
-func startRecorder(t *testing.T) *recorder {
+func startRecorder(t *testing.T, secure bool) *recorder {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
+	}
+	if secure {
+		srv := httptest.NewTLSServer(nil)
+		t.Cleanup(srv.Close)
+		l = tls.NewListener(l, &tls.Config{Certificates: srv.TLS.Certificates})
 	}
 	r := &recorder{listener: l}
 	t.Cleanup(func() { l.Close() })
@@ -104,6 +111,12 @@ func documentFor(head, body string) string {
 	return ""
 }
 
+func (r *recorder) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.requests)
+}
+
 func (r *recorder) last() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,7 +172,7 @@ func calls() map[string]func(ctx context.Context, h *Host, tr *Trace) error {
 		"put default type": put(10, ""),
 		"put headers": func(ctx context.Context, h *Host, tr *Trace) error {
 			p := Put{Ref: Ref{Bucket: "bucket", Key: "k"}, Body: payload(70_000), Size: 70_000, ContentType: "a/b", Headers: []Header{
-				{"x-amz-write-offset-bytes", "7"}, {"x-amz-meta-b", " b "}, {"x-amz-meta-a", "a  b"}, {"cache-control", "no-store"}, {"content-encoding", "gzip"}, {"x-amz-tagging", "a=b&c=d"}}}
+				{"x-amz-write-offset-bytes", "7"}, {"x-amz-meta-b", " b "}, {"x-amz-meta-a", "a  b"}, {"cache-control", "no-store"}, {"content-encoding", "gzip"}, {"x-amz-acl", "private"}}}
 			_, err := h.Put(ctx, p, tr)
 			return err
 		},
@@ -189,7 +202,7 @@ func calls() map[string]func(ctx context.Context, h *Host, tr *Trace) error {
 			}
 		}
 	}
-	for _, size := range []int{1, 1024, 64<<10 + 1, 200_000} {
+	for _, size := range []int{0, 1, 1024, 64<<10 + 1, 200_000} {
 		all[fmt.Sprint("part ", size)] = func(ctx context.Context, h *Host, tr *Trace) error {
 			up := Upload{Ref: Ref{Bucket: "bucket", Key: "a/b"}, ID: "id/+="}
 			_, err := h.PutPart(ctx, PutPart{Upload: up, Number: 12, Body: payload(size), Size: int64(size)}, tr)
@@ -211,9 +224,37 @@ func TestLeanSendsWhatMinioSends(t *testing.T) {
 		"session":   {Credentials: credentials.NewStaticV4("key", "secret", "a/token+of=mine")},
 		"anonymous": {Credentials: credentials.NewStatic("", "", "", credentials.SignatureAnonymous)},
 		"unsigned":  {Credentials: credentials.NewStaticV4("key", "secret", ""), UnsignedPayload: true},
+		"TLS":       {Credentials: credentials.NewStaticV4("key", "secret", ""), TLS: true},
+		"one each":  {Credentials: credentials.NewStaticV4("key", "secret", ""), Options: Options{NoKeepAlive: true}},
+	}
+	attributes := []Attribute{{Key: "Plain.x", Value: "a  b+c"}, {Key: "random", Random: 33}, {Key: "another", Value: "/:@=_-.+"}}
+	for name, o := range map[string]Options{
+		"SSE-C":   {Encryption: Encryption{Kind: SSEC, Key: [32]byte{1, 2, 3}}, StorageClass: "REDUCED_REDUNDANCY"},
+		"SSE-S3":  {Encryption: Encryption{Kind: SSES3}, MD5: true},
+		"SSE-KMS": {Encryption: Encryption{Kind: SSEKMS, KeyID: "my/key"}, Metadata: attributes, Tags: attributes},
+	} {
+		secure := Config{Credentials: configs["session"].Credentials, TLS: true, Options: o}
+		configs[name+" TLS"] = secure
+		if o.Encryption.Kind != SSEC {
+			secure.TLS = false
+			configs[name] = secure
+		}
+	}
+	configs["fixed tags"] = Config{Credentials: configs["session"].Credentials, Options: Options{Tags: attributes[2:]}}
+	for _, sum := range Checksums() {
+		for _, secure := range []bool{false, true} {
+			cfg := Config{Credentials: configs["session"].Credentials, TLS: secure, Options: Options{Checksum: sum, StorageClass: "X"}}
+			configs[fmt.Sprintf("%s %t", sum, secure)] = cfg
+			cfg.UnsignedPayload = true
+			configs[fmt.Sprintf("%s %t unsigned", sum, secure)] = cfg
+		}
 	}
 	for name, cfg := range configs {
+		cfg.Insecure = cfg.TLS
 		for call, do := range calls() {
+			if cfg.Checksum != NoChecksum && !strings.Contains(call, "put") && !strings.Contains(call, "part") {
+				continue // no checksums are sent with it
+			}
 			t.Run(name+"/"+call, func(t *testing.T) {
 				t.Parallel()
 				compareEngines(t, cfg, do)
@@ -223,7 +264,7 @@ func TestLeanSendsWhatMinioSends(t *testing.T) {
 }
 
 func compareEngines(t *testing.T, cfg Config, do func(context.Context, *Host, *Trace) error) {
-	rec := startRecorder(t)
+	rec := startRecorder(t, cfg.TLS)
 	hosts := map[string]*Host{}
 	for _, name := range []string{"minio", "lean"} {
 		cfg.Engine = name
@@ -235,8 +276,15 @@ func compareEngines(t *testing.T, cfg Config, do func(context.Context, *Host, *T
 		traces := map[string]*Trace{}
 		for name, h := range hosts {
 			tr := NewTrace(time.Now())
-			if err := do(context.Background(), h, tr); err != nil {
-				t.Fatalf("%s: %v", name, err)
+			before := rec.count()
+			for range 2 { // the second on a connection that was used before
+				tr.Reset(time.Now())
+				if err := do(context.Background(), h, tr); err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+			}
+			if n := rec.count() - before; n != 2*int(tr.Requests()) {
+				t.Fatalf("%s: the store saw %d requests instead of %d: something is behind their ends", name, n, 2*int(tr.Requests()))
 			}
 			sent[name], traces[name] = comparable(rec.last()), tr
 		}
@@ -259,9 +307,11 @@ func sameTraces(t *testing.T, lean, minio *Trace) {
 }
 
 var (
-	agentLine = regexp.MustCompile(`User-Agent: [^\r]*\r\n`)
-	timeLine  = regexp.MustCompile(`X-Amz-Date: [0-9TZ]*`)
-	authParts = regexp.MustCompile(`,(SignedHeaders|Signature)=`)
+	agentLine   = regexp.MustCompile(`User-Agent: [^\r]*\r\n`)
+	timeLine    = regexp.MustCompile(`X-Amz-Date: [0-9TZ]*`)
+	trailerEnd  = regexp.MustCompile(`(x-amz-checksum-[a-z0-9]*:[^\r\n]*)\n\r\n`)
+	lengthOfAll = regexp.MustCompile(`\nContent-Length: \d*\r`)
+	authParts   = regexp.MustCompile(`,(SignedHeaders|Signature)=`)
 )
 
 // comparable is a request without what may differ.
@@ -269,6 +319,12 @@ func comparable(request string) string {
 	head, body, _ := strings.Cut(request, "\r\n\r\n")
 	head = agentLine.ReplaceAllString(head+"\r\n", "")
 	head = authParts.ReplaceAllString(head, ", $1=")
+	if strings.Contains(head, "X-Amz-Trailer: ") {
+		// minio-go ends the line of a checksum with a line feed and a line end,
+		// which not all stores take; lean does it as other clients do.
+		body = trailerEnd.ReplaceAllString(body, "$1\r\n")
+		head = lengthOfAll.ReplaceAllString(head, fmt.Sprintf("\nContent-Length: %d\r", len(body)))
+	}
 	lines := strings.Split(head, "\r\n")
 	slices.Sort(lines[1:])
 	return strings.Join(lines, "\n") + "\n\n" + body
@@ -461,7 +517,7 @@ func TestLeanLearnsTheRegion(t *testing.T) {
 // Credentials that run out are replaced within a second.
 func TestLeanRenewsCredentials(t *testing.T) {
 	t.Parallel()
-	rec := startRecorder(t)
+	rec := startRecorder(t, false)
 	source := &rotating{}
 	h := oneHost(t, Config{Engine: "lean", Credentials: credentials.New(source)}, rec.listener.Addr().String())
 	seen := map[string]bool{}

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"mime/multipart"
 	"net/http"
-	"net/http/httptrace"
 	"strings"
 	"time"
 
@@ -140,9 +139,6 @@ func (e *minioEngine) sendForm(ctx context.Context, policy *minio.PostPolicy, mo
 	defer lent.takeBack()
 	ctx, seen := watch(ctx, tr)
 	defer seen()
-	if n, ok := ctx.Value(traceKey{}).(*netTrace); ok {
-		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: n.sentPayload})
-	}
 	body := io.MultiReader(bytes.NewReader(head), io.LimitReader(lent, size), bytes.NewReader(tail))
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target.String(), body)
 	if err != nil {

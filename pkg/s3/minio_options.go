@@ -164,6 +164,9 @@ func (e *minioEngine) checksumOfNothing(opts *minio.PutObjectOptions) {
 // partOptions are the options of one part. What read returns is to be sent.
 func (e *minioEngine) partOptions(body Body, size int64) (opts minio.PutObjectPartOptions, read io.Reader, err error) {
 	opts = minio.PutObjectPartOptions{DisableContentSha256: e.unsigned, SSE: e.readEncryption()}
+	if size == 0 && !e.unsigned { // see signsWhole
+		opts.DisableContentSha256, opts.Sha256Hex = true, emptyPayload
+	}
 	if e.opts.MD5 {
 		if opts.Md5Base64, err = contentMD5(body); err != nil {
 			return opts, nil, err
@@ -253,7 +256,8 @@ func (e *minioEngine) completeOptions() minio.PutObjectOptions {
 }
 
 // signsWhole says whether an upload can be signed as a whole: minio-go sends the
-// checksum of what it streams only.
+// checksum of what it streams only. An empty one has to be: streamed, its end
+// would stand behind the request.
 func (e *minioEngine) signsWhole(p *Put) bool {
-	return p.Size <= signedWhole && !e.unsigned && !e.checksum.IsSet()
+	return p.Size <= signedWhole && !e.unsigned && (p.Size == 0 || !e.checksum.IsSet())
 }

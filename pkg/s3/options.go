@@ -229,21 +229,8 @@ func (o *Options) beyondLean() string {
 			all = append(all, what)
 		}
 	}
-	add(o.Encryption.Kind != NoEncryption, "encryption")
-	add(o.StorageClass != "", "storage classes")
-	add(len(o.Metadata) > 0, "metadata")
-	add(len(o.Tags) > 0, "tags")
-	add(o.Checksum != NoChecksum, "checksums")
-	add(o.MD5, "Content-MD5")
-	add(o.DisableMultipart, "large uploads in one request")
-	add(o.PartSize > 0, "parts of a given size")
 	add(o.Lookup == LookupHost, "bucket names in host names")
-	add(o.Timeout > 0, "a given timeout")
 	add(o.HTTP2, "HTTP/2")
-	add(o.NoKeepAlive, "a connection for each request")
-	add(o.SendBuffer > 0 || o.ReceiveBuffer > 0, "socket buffers of a given size")
-	add(len(o.SourceIPs) > 0, "source addresses")
-	add(o.ClientCert != "", "client certificates")
 	add(o.KTLS, "kernel TLS")
 	if len(all) == 0 {
 		return ""

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -119,10 +120,55 @@ func (t *netTrace) sawFirstByte() {
 	t.firstByte.CompareAndSwap(0, int64(time.Since(t.base)))
 }
 
-func (t *netTrace) sentPayload(info httptrace.WroteRequestInfo) {
-	if info.Err == nil {
-		t.lastByte.Store(int64(time.Since(t.base)))
+// raise notes that payload was sent until then. Parts of an upload are sent
+// beside each other.
+func (t *netTrace) raise(lastByte int64) {
+	for {
+		seen := t.lastByte.Load()
+		if lastByte <= seen || t.lastByte.CompareAndSwap(seen, lastByte) {
+			return
+		}
 	}
+}
+
+// A sentPayload is the body of an upload on its way through net/http. That
+// says when it has written a request, but from a goroutine of its own, which
+// may get to it when the answer is there. The time at which the last bytes were
+// taken from the body is known before they are on the wire.
+type sentPayload struct {
+	io.ReadCloser
+	base  time.Time
+	taken atomic.Int64 // the last bytes, by net/http
+	wrote atomic.Int64 // the request, says net/http
+	first atomic.Int64 // byte of the answer
+}
+
+func (s *sentPayload) Read(p []byte) (int, error) {
+	n, err := s.ReadCloser.Read(p)
+	if n > 0 {
+		s.taken.Store(int64(time.Since(s.base)))
+	}
+	return n, err
+}
+
+func (s *sentPayload) wroteRequest(info httptrace.WroteRequestInfo) {
+	if info.Err == nil {
+		s.wrote.Store(int64(time.Since(s.base)))
+	}
+}
+
+// lastByte is when the payload was sent; 0 where it was not, or not all of it.
+func (s *sentPayload) lastByte(accepted bool) int64 {
+	wrote, first := s.wrote.Load(), s.first.Load()
+	switch {
+	case wrote > 0 && (first == 0 || wrote <= first):
+		return wrote
+	case accepted:
+		return s.taken.Load()
+	case wrote > 0:
+		return min(wrote, first)
+	}
+	return 0
 }
 
 type traceKey struct{}
@@ -140,16 +186,28 @@ func (t tracer) RoundTrip(req *http.Request) (*http.Response, error) {
 		return t.send(req)
 	}
 	hooks := &httptrace.ClientTrace{GotFirstResponseByte: tr.sawFirstByte}
-	if req.Method == http.MethodPut && req.ContentLength != 0 {
-		hooks.WroteRequest = tr.sentPayload
+	var upload *sentPayload
+	if carriesPayload(req) {
+		upload = &sentPayload{ReadCloser: req.Body, base: tr.base}
+		hooks.WroteRequest = upload.wroteRequest
+		hooks.GotFirstResponseByte = func() {
+			tr.sawFirstByte()
+			upload.first.Store(int64(time.Since(tr.base)))
+		}
 	}
 	tr.requests.Add(1)
 	req = req.WithContext(httptrace.WithClientTrace(req.Context(), hooks))
+	if upload != nil {
+		req.Body = upload
+	}
 	bare := req.Body == nil || req.Body == http.NoBody
 	if bare && !t.http2 && (req.Method == http.MethodGet || req.Method == http.MethodHead) {
 		req.Body, req.GetBody, req.TransferEncoding = sentOnce{}, nil, []string{"identity"}
 	}
 	resp, err := t.send(req)
+	if upload != nil {
+		tr.raise(upload.lastByte(resp != nil && resp.StatusCode/100 == 2))
+	}
 	if resp != nil {
 		tr.status.Store(int32(resp.StatusCode))
 		if size, err := strconv.ParseInt(resp.Header.Get("X-Amz-Object-Size"), 10, 64); err == nil {
@@ -157,6 +215,14 @@ func (t tracer) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 	}
 	return resp, err
+}
+
+// carriesPayload says whether a request uploads an object, or a part of one.
+func carriesPayload(req *http.Request) bool {
+	if req.Body == nil || req.ContentLength == 0 {
+		return false
+	}
+	return req.Method == http.MethodPut || strings.HasPrefix(req.Header.Get("Content-Type"), "multipart/form-data")
 }
 
 // send refuses an answer by HTTP/1.1 where HTTP/2 was asked for: a store that
