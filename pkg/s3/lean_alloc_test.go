@@ -95,32 +95,44 @@ func TestLeanMakesNoGarbage(t *testing.T) {
 	headers := []Header{{"x-amz-meta-b", "c"}, {"x-amz-meta-a", "b"}, {"cache-control", "no-store"}}
 	one := batch[:1]
 	tests := map[string]struct {
-		answer string
-		most   float64
-		do     func(h *Host, tr *Trace) error
+		answer  string
+		most    float64
+		do      func(h *Host, tr *Trace) error
+		options Options
 	}{
-		"DELETE": {"HTTP/1.1 204 No Content\r\n\r\n", 0, func(h *Host, tr *Trace) error { return h.Delete(ctx, one, tr) }},
+		"DELETE": {"HTTP/1.1 204 No Content\r\n\r\n", 0, func(h *Host, tr *Trace) error { return h.Delete(ctx, one, tr) }, Options{}},
 		"part": {head + "0\r\n\r\n", 0, func(h *Host, tr *Trace) error {
 			_, err := h.PutPart(ctx, PutPart{Upload: Upload{Ref: ref, ID: "id"}, Number: 3, Body: body, Size: body.Size()}, tr)
 			return err
-		}},
+		}, Options{}},
 		"PUT with headers": {head + "0\r\n\r\n", 0, func(h *Host, tr *Trace) error {
 			_, err := h.Put(ctx, Put{Ref: ref, Body: body, Size: 1000, Headers: headers}, tr)
 			return err
-		}},
+		}, Options{}},
 		"GET into": {head + "5\r\n\r\nhello", 0, func(h *Host, tr *Trace) error {
 			_, err := h.Get(ctx, Get{Ref: ref, Into: into, Headers: headers, Part: 1}, tr)
 			return err
-		}},
+		}, Options{}},
 		// Strings of names, codes and the like; not one for each object.
-		"batch": {fmt.Sprintf("%s%d\r\n\r\n%s", head, len(results), results), 4, func(h *Host, tr *Trace) error { return h.Delete(ctx, batch, tr) }},
+		"batch": {fmt.Sprintf("%s%d\r\n\r\n%s", head, len(results), results), 4, func(h *Host, tr *Trace) error { return h.Delete(ctx, batch, tr) }, Options{}},
 		"list": {fmt.Sprintf("%s%d\r\n\r\n%s", head, len(page), page), 4, func(h *Host, tr *Trace) error {
 			return h.List(ctx, List{Bucket: "bucket"}, func(Object) bool { return true }, tr)
+		}, Options{}},
+		"PUT with all options": {head + "0\r\n\r\n", 0, func(h *Host, tr *Trace) error {
+			_, err := h.Put(ctx, Put{Ref: ref, Body: body, Size: body.Size()}, tr)
+			return err
+		}, Options{
+			Encryption: Encryption{Kind: SSES3}, StorageClass: "X", Checksum: ChecksumCRC32C,
+			Metadata: []Attribute{{Key: "a", Random: 10}}, Tags: []Attribute{{Key: "b c", Random: 10}, {Key: "d", Value: "e f"}},
 		}},
+		"PUT with MD5": {head + "0\r\n\r\n", 0, func(h *Host, tr *Trace) error {
+			_, err := h.Put(ctx, Put{Ref: ref, Body: body, Size: body.Size()}, tr)
+			return err
+		}, Options{MD5: true}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			h := oneHost(t, Config{Engine: "lean", Credentials: credentials.NewStaticV4("key", "secret", "")}, echo(t, test.answer))
+			h := oneHost(t, Config{Engine: "lean", Options: test.options, Credentials: credentials.NewStaticV4("key", "secret", "")}, echo(t, test.answer))
 			tr := NewTrace(time.Now())
 			step := func() {
 				tr.Reset(time.Now())

@@ -550,3 +550,34 @@ func (r *rotating) Retrieve() (credentials.Value, error) {
 func (r *rotating) RetrieveWithCredContext(*credentials.CredContext) (credentials.Value, error) {
 	return r.Retrieve()
 }
+
+// A redirect that names the bucket's region is an error, from which the next
+// request has learnt.
+func TestLeanLearnsFromRedirects(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{301, 307} {
+		c, _ := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.URL.Query().Has("location"):
+				answer(200, nil, "<LocationConstraint>eu-old-1</LocationConstraint>")(w, r)
+			case strings.Contains(r.Header.Get("Authorization"), "/eu-new-1/"):
+				answer(200, goodHeader, strings.Repeat("x", 100))(w, r)
+			default:
+				answer(status, map[string]string{"x-amz-bucket-region": "eu-new-1", "Location": "http://example.invalid/"},
+					"<Error><Code>"+map[int]string{301: "PermanentRedirect", 307: "TemporaryRedirect"}[status]+"</Code></Error>")(w, r)
+			}
+		})
+		own, err := New(Config{Engine: engineLean, Hosts: []Address{{Name: strings.TrimPrefix(c.hosts[0].Endpoint, "http://")}}, Credentials: credentials.NewStaticV4("k", "s", "")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := own.Acquire()
+		_, err = h.Get(context.Background(), oddGet, NewTrace(time.Now()))
+		if e, ok := err.(*Error); !ok || e.Status != status || e.Region != "eu-new-1" {
+			t.Errorf("%d: %v, want an error with the region", status, err)
+		}
+		if _, err := h.Get(context.Background(), oddGet, NewTrace(time.Now())); err != nil {
+			t.Errorf("after a %d: %v", status, err)
+		}
+	}
+}
