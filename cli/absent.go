@@ -45,7 +45,7 @@ func absentFromBenchmarks() []absentFlag {
 func absentCommands() map[string]string {
 	absent := map[string]string{"iceberg": notOurs}
 	for _, name := range []string{
-		"multipart", "zip", "snowball",
+		"zip", "snowball",
 		"run", "client", "script",
 	} {
 		absent[name] = notYet

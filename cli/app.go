@@ -78,6 +78,7 @@ func commandTable(env environment) []*command {
 		versionedCommand(env),
 		retentionCommand(env),
 		fanoutCommand(env),
+		multipartCommand(env),
 		multipartPutCommand(env),
 		copyCommand(env),
 		appendCommand(env),

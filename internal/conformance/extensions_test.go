@@ -25,6 +25,8 @@ func extensions() []extension {
 		{"put post", with("put", "--post"), []string{"POST"}, takesForms, "uploads by a form", forms(1, 1)},
 		{"put post, large", with("put", "--post", "--obj.size=20MiB"), []string{"POST"}, takesForms, "uploads by a form", forms(1, 1)},
 		{"fanout", with("fanout", "--copies=7"), []string{"POST"}, func(s *teststore.Store) bool { return s.Can.Fanout }, "fan-out uploads", forms(7, 1)},
+		{"multipart", []string{"multipart", "--parts=3", "--concurrent=2", "--json"}, []string{"PUT", "GET"}, func(s *teststore.Store) bool { return s.Can.PartNumber }, "single parts",
+			rowsAre(map[string]int{"GET": 1})},
 		{"multipart-put", []string{"multipart-put", "--parts=3", "--part.concurrent=2", "--concurrent=2", "--json"}, []string{"UPLOAD", "PUTPART"}, everyStore, "",
 			rowsAre(map[string]int{"UPLOAD": 2, "PUTPART": 1})},
 		{"copy", with("copy", "--objects=5"), []string{"COPY"}, copies, "copies", rowsAre(map[string]int{"COPY": 1})},

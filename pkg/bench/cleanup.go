@@ -92,6 +92,9 @@ const settle = 500 * time.Millisecond
 // So does what was written at or after the given time, unless that is zero: it
 // belongs to a run that has taken the same names since, after we looked.
 func (r *Runner) removeObjects(ctx context.Context, m *marker, others []foundMarker, before time.Time) error {
+	if err := r.removeFixed(ctx, m); err != nil {
+		return err
+	}
 	for _, o := range others {
 		if o.Run != m.Run && o.answersFor(m) {
 			return nil

@@ -67,6 +67,11 @@ func (w *Worker) download(ctx context.Context, obj *s3.Object, get s3.Get) error
 	if get.Length > 0 {
 		want = get.Length
 	}
+	return w.downloadOf(ctx, obj, get, want)
+}
+
+// downloadOf measures one GET that wants so many bytes.
+func (w *Worker) downloadOf(ctx context.Context, obj *s3.Object, get s3.Get, want int64) error {
 	watched := w.check.watch(get)
 	return w.Measure(ctx, "GET", obj.Key, func(ctx context.Context, r *Request) error {
 		r.Receives = true

@@ -35,6 +35,9 @@ type marker struct {
 	LeaseS    float64 `json:"lease_s"` // alive for this long after the marker was last written
 	Keep      bool    `json:"keep,omitempty"`
 
+	// Fixed is the object whose name a person chose, where there is one.
+	Fixed *fixedObject `json:"fixed,omitempty"`
+
 	// Claimed is set once the names were found to be free. Until then objects
 	// that have them are somebody else's, and nobody may remove them on the
 	// word of this marker.
@@ -115,6 +118,10 @@ func (r *Runner) takeLease(ctx context.Context, prefix string) error {
 	o := &r.Options
 	l := r.newLease(prefix)
 	r.lease = l // a write that fails may have arrived, so Cleanup has to know
+	r.env.lease = l
+	if key := o.fixedKey(); key != "" {
+		l.marker.Fixed = &fixedObject{Key: key}
+	}
 	modified, err := l.write(ctx)
 	if err != nil {
 		return fmt.Errorf("write this run's marker to bucket %s: %w", o.Bucket, err)
@@ -135,6 +142,9 @@ func (r *Runner) takeLease(ctx context.Context, prefix string) error {
 		}
 	}
 	if err := r.refuseForeign(ctx, prefix, others); err != nil {
+		return err
+	}
+	if err := r.takeFixed(ctx, others); err != nil {
 		return err
 	}
 	err = l.change(ctx, func(m *marker) { m.Claimed = true })

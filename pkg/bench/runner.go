@@ -34,6 +34,10 @@ type Options struct {
 	MaxErrors       ErrorLimit
 	Payload         generator.PayloadOptions
 	Verify          Verify
+	// ObjectName is the name of the one object that the operation is about, after Prefix; "" = names are generated.
+	// One that was not Given gives way where another run uses it.
+	ObjectName      string
+	ObjectNameGiven bool
 	ReadOnly        bool   // objects are the bucket's own: write nothing, not even a marker
 	Versions        bool   // the operation needs a versioned bucket
 	Lock            bool   // the operation needs a bucket with object lock, and locks what it uploads
@@ -69,6 +73,7 @@ type Env struct {
 	Concurrency int
 	Names       *generator.Names
 	Progress    Progress
+	lease       *lease // nil where nothing is written
 	workers     []*Worker
 }
 

@@ -149,6 +149,27 @@ func (c *Client) DeleteLocked(ctx context.Context, refs []Ref) error {
 	})
 }
 
+// AbortUpload ends one upload in parts, which may be over already.
+func (c *Client) AbortUpload(ctx context.Context, u Upload) error {
+	err := c.anyHost(ctx, func(h *Host) error { return h.desk.AbortUpload(ctx, u, NewTrace(time.Now())) })
+	if CodeOf(err) == "NoSuchUpload" {
+		return nil
+	}
+	return err
+}
+
+// Metadata returns one entry of an object's user metadata, "" where it has none
+// of that name.
+func (c *Client) Metadata(ctx context.Context, ref Ref, name string) (value string, err error) {
+	err = c.anyHost(ctx, func(h *Host) error {
+		opts := minio.StatObjectOptions{VersionID: ref.VersionID, ServerSideEncryption: h.desk.readEncryption()}
+		info, err := h.desk.core.Client.StatObject(ctx, ref.Bucket, ref.Key, opts)
+		value = info.Metadata.Get("X-Amz-Meta-" + name)
+		return err
+	})
+	return value, err
+}
+
 // AbortUploads ends the multipart uploads under prefix that were never
 // completed and whose names are ours.
 func (c *Client) AbortUploads(ctx context.Context, bucket, prefix string, ours func(key string) bool) error {

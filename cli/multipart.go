@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/bench"
+)
+
+func multipartCommand(env environment) *command {
+	var parts partFlags
+	var object string
+	name := &cli.StringFlag{Name: "obj.name", Value: "warp-multipart.bin", Destination: &object, Usage: "`NAME` of the object; one that exists is refused"}
+	return benchmarkCommand(env, benchmark{
+		name: "multipart", summary: "download the parts of an object",
+		about: []string{
+			"Uploads one object in --parts parts, then downloads these parts in random order.",
+		},
+		examples: []string{"warp multipart --host=127.0.0.1:9000 --access-key=… --secret-key=… --parts=50 --part.size=8MiB"},
+		flags: []cli.Flag{
+			parts.countFlag(200, "`N` parts of the object, up to 10000"),
+			parts.sizeFlag(5<<20, "`SIZE` of the parts; S3 wants 5MiB or more"),
+			name,
+		},
+		payload: true,
+		op: func(f *benchFlags) (bench.Op, error) {
+			if object == "" || strings.HasSuffix(object, "/") || strings.HasPrefix(object, ".warp/") {
+				return nil, usageError("--obj.name: %q is no name for an object of this run", object)
+			}
+			return &bench.Multipart{Parts: parts.count, PartSize: parts.size}, parts.check()
+		},
+		adjust: func(o *bench.Options) { o.ObjectName, o.ObjectNameGiven = object, name.IsSet() },
+	})
+}

@@ -1,0 +1,170 @@
+package conformance
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+
+	"warp/internal/teststore"
+)
+
+const fixedName = "warp-multipart.bin"
+
+func (b *bed) theirs(t *testing.T, key string) {
+	t.Helper()
+	if exists, _ := b.client.BucketExists(t.Context(), b.bucket); !exists {
+		if err := b.client.MakeBucket(t.Context(), b.bucket, minio.MakeBucketOptions{Region: b.store.Region}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := b.client.PutObject(t.Context(), b.bucket, key, strings.NewReader("theirs"), 6, minio.PutObjectOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stillTheirs wants the object as theirs has made it.
+func (b *bed) stillTheirs(t *testing.T, key string) {
+	t.Helper()
+	o, err := b.client.StatObject(t.Context(), b.bucket, key, minio.StatObjectOptions{})
+	if err != nil || o.Size != 6 {
+		t.Errorf("%s has %d bytes, %v", key, o.Size, err)
+	}
+}
+
+// TestFixedNameIsTaken: an object that is there stays, also where it is hidden by a delete marker.
+func TestFixedNameIsTaken(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{teststore.MinIO, teststore.Versitygw, teststore.Garage} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBed(t, stores.Shared(t, name))
+			b.theirs(t, fixedName)
+			b.theirs(t, "mine.bin.and.more") // a longer name is another one
+			o, _ := b.run("multipart", "--parts=2", "--duration=1s")
+			o.want(t, 1).says(t, fixedName, "--obj.name")
+			o, _ = b.run("multipart", "--parts=2", "--obj.name=mine.bin", "--duration=1s")
+			o.want(t, 0)
+			b.stillTheirs(t, fixedName)
+			b.left(t, map[string]bool{fixedName: true, "mine.bin.and.more": true})
+		})
+	}
+}
+
+func TestFixedNameIsHidden(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, stores.Shared(t, teststore.MinIO))
+	b.theirs(t, "unrelated")
+	if err := b.client.EnableVersioning(t.Context(), b.bucket); err != nil {
+		t.Fatal(err)
+	}
+	b.theirs(t, fixedName)
+	if err := b.client.RemoveObject(t.Context(), b.bucket, fixedName, minio.RemoveObjectOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	o, _ := b.run("multipart", "--parts=2", "--duration=1s")
+	o.want(t, 1).says(t, fixedName)
+	o, _ = b.run("multipart", "--parts=2", "--obj.name=mine.bin", "--duration=1s")
+	o.want(t, 0)
+	b.left(t, map[string]bool{fixedName: true, "unrelated": true})
+}
+
+// TestFixedNameIsTakenMeanwhile: an object that appears during the upload is not written over.
+func TestFixedNameIsTakenMeanwhile(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{teststore.MinIO, teststore.Versitygw} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBed(t, stores.Shared(t, name), &teststore.Fault{Match: anyPart, Delay: 300 * time.Millisecond})
+			line, _ := b.line("multipart", "--parts=6", "--concurrent=1", "--duration=5m")
+			c := startWarp(t, line...)
+			eventually(t, "the upload to be under way", func() bool {
+				return len(b.proxy.Requests(func(s *teststore.Seen) bool {
+					return isPart(s) && strings.Contains(s.Path, fixedName)
+				})) > 1
+			})
+			b.theirs(t, fixedName)
+			o, _ := c.ends(t)
+			o.want(t, 1).says(t, fixedName, "--obj.name")
+			b.stillTheirs(t, fixedName)
+			b.left(t, map[string]bool{fixedName: true})
+		})
+	}
+}
+
+// TestTwoFixedNames: two runs at once; the name that nobody asked for gives way, one that was asked for is refused.
+func TestTwoFixedNames(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, stores.Shared(t, teststore.MinIO))
+	line, _ := b.line("multipart", "--parts=2", "--concurrent=1", "--duration=5m")
+	c := startWarp(t, line...)
+	eventually(t, "the run to be under way", func() bool { return b.sent("GET") > 5 })
+	o, log := b.run("multipart", "--parts=2", "--concurrent=1", "--duration=300ms")
+	o.want(t, 0)
+	if h := readLog(t, log); !strings.HasPrefix(h.of("GET")[0].Key, fixedName+".") {
+		t.Errorf("the second object is %s", h.of("GET")[0].Key)
+	}
+	o, _ = b.run("multipart", "--parts=2", "--obj.name="+fixedName, "--duration=300ms")
+	o.want(t, 1).says(t, fixedName, "at this moment")
+	c.interrupt(t)
+	o, _ = c.ends(t)
+	o.want(t, 130)
+	b.clean(t)
+}
+
+// TestKillMultipart: what a killed run has uploaded, or was uploading, is removed by the next one; what somebody else
+// has put under the name since is not.
+func TestKillMultipart(t *testing.T) {
+	t.Parallel()
+	for _, when := range []string{"while it uploads", "while it downloads", "and the name is theirs now"} {
+		t.Run(when, func(t *testing.T) {
+			t.Parallel()
+			slow := &teststore.Fault{Match: anyPart, Delay: 20 * time.Millisecond}
+			b := newBed(t, stores.Shared(t, teststore.MinIO), slow)
+			parts := "--parts=2"
+			if when == "while it uploads" {
+				parts = "--parts=1000"
+			}
+			line, _ := b.line("multipart", parts, "--concurrent=1", "--duration=5m", "--lease=1s")
+			c := startWarp(t, line...)
+			eventually(t, "the run to be under way", func() bool {
+				return b.sent("GET") > 3 || parts == "--parts=1000" && len(b.proxy.Requests(isPart)) > 6
+			})
+			if err := c.cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			<-c.done
+			left := map[string]bool{}
+			if when == "and the name is theirs now" {
+				b.theirs(t, fixedName)
+				left[fixedName] = true
+			}
+			time.Sleep(2500 * time.Millisecond) // the lease, by the store's clock of whole seconds
+			o, _ := b.run("put", "--obj.size=1KiB", "--concurrent=1", "--duration=200ms")
+			o.want(t, 0)
+			b.left(t, left)
+			if len(left) > 0 {
+				b.stillTheirs(t, fixedName)
+			}
+		})
+	}
+}
+
+// TestInterruptMultipart: Ctrl-C while the object is uploaded leaves neither object nor parts.
+func TestInterruptMultipart(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{teststore.MinIO, teststore.Versitygw, teststore.Garage} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBed(t, stores.Shared(t, name), &teststore.Fault{Match: anyPart, Delay: 20 * time.Millisecond})
+			line, _ := b.line("multipart", "--parts=1000", "--concurrent=2", "--duration=5m")
+			c := startWarp(t, line...)
+			eventually(t, "parts to be under way", func() bool { return len(b.proxy.Requests(isPart)) > 6 })
+			c.interrupt(t)
+			o, _ := c.ends(t)
+			o.want(t, 130)
+			b.clean(t)
+		})
+	}
+}
