@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -25,12 +26,13 @@ func TestBudgetIsExact(t *testing.T) {
 				wg.Go(func() {
 					w := &Worker{ID: id, run: run}
 					r := rand.New(rand.NewPCG(1, uint64(id)))
-					for !run.budget.spent() {
+					for run.budget.reason() == "" || !run.budget.spent() { // asks on when it is refused for the moment
 						size := r.Int64N(500)
 						_ = w.Spend(1, size, func(int) error {
 							if r.IntN(5) == 0 {
 								return errors.New("this one fails")
 							}
+							runtime.Gosched()
 							objects.Add(1)
 							bytes.Add(size)
 							return nil
