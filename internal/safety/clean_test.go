@@ -16,7 +16,7 @@ func TestClean(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, false)
 		before := b.fill()
-		b.warp(small("put", "--seed=92", "--keep-data", "--max-objects=10")...).want(0)
+		b.warp(small("put", "--seed=92", "--keep-data", "--max-objects=10", "--duration=0")...).want(0)
 		alive := b.warp("get", "--objects=20", "--obj.size=1KiB", "--concurrent=2", "--duration=60s", "--lease=2s", "--seed=93")
 		alive.awaitOutput("Preparing: uploading: ")
 		b.killedAt(60, small("get", "--seed=91", "--putshards=3", "--randomname", "--subdir=deep/down")...)
@@ -62,7 +62,7 @@ func TestCleanByRun(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, false)
 		before := b.fill()
-		kept := b.warp(small("put", "--max-objects=10", "--noclear")...).want(0)
+		kept := b.warp(small("put", "--max-objects=10", "--duration=0", "--noclear")...).want(0)
 		_, id, ok := strings.Cut(kept.stderr(), "--run=")
 		if !ok {
 			t.Fatal(kept)
