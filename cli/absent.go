@@ -32,7 +32,7 @@ func absentFromBenchmarks() []absentFlag {
 		{names: []string{"ktls"}, variable: "WARP_KTLS", why: notYet},
 		{names: []string{"sts-web-token"}, variable: "WARP_STS_WEB_TOKEN", why: notYet},
 		{names: []string{
-			"warp-client", "autoterm", "autoterm.dur", "autoterm.pct", "serverprof", "stdout", "syncstart",
+			"autoterm", "autoterm.dur", "autoterm.pct", "serverprof", "stdout",
 			"encrypt", "sse-s3-encrypt", "md5", "checksum", "disable-multipart",
 			"storage-class", "add-metadata", "tag", "lookup", "http2", "sndbuf", "rcvbuf",
 			"disable-http-keepalive", "part.size",
@@ -46,7 +46,7 @@ func absentCommands() map[string]string {
 	absent := map[string]string{"iceberg": notOurs}
 	for _, name := range []string{
 		"zip", "snowball",
-		"run", "client", "script",
+		"run", "script",
 	} {
 		absent[name] = notYet
 	}

@@ -25,6 +25,8 @@ type benchFlags struct {
 	ends     endFlags
 	payload  payloadFlags
 	verify   verifyFlags
+	fleet    fleetFlags
+	sync     syncFlag
 
 	concurrent, retries            int
 	lease, drain                   time.Duration
@@ -84,6 +86,9 @@ func benchmarkCommand(env environment, b benchmark) *command {
 			if f.dryRun {
 				return showPlan(inv, f, b, o)
 			}
+			if f.fleet.clients != "" {
+				return runFleet(ctx, inv, f, op, o)
+			}
 			return runBenchmark(ctx, inv, f, op, o)
 		},
 	}
@@ -114,7 +119,7 @@ func (f *benchFlags) workload(b benchmark) flagGroup {
 }
 
 func (f *benchFlags) runGroup() flagGroup {
-	return flagGroup{title: groupRun, also: append(f.rareRunFlags(), f.profile.flags()...), flags: []cli.Flag{
+	return flagGroup{title: groupRun, also: slices.Concat(f.rareRunFlags(), f.fleet.flags(), f.profile.flags()), flags: []cli.Flag{
 		&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID",
 			Usage: "write the op log to `NAME`.csv.zst"},
 		&limitFlag{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests have failed; fewer do not change the exit code"},
@@ -128,7 +133,7 @@ func (f *benchFlags) rareRunFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "stress", Destination: &f.stress, Usage: "write no op log"},
 		&cli.BoolFlag{Name: "keep-data", Aliases: []string{"cleanup"}, Destination: &f.keepData, Usage: "leave this run's objects in the bucket"},
 		&cli.BoolFlag{Name: "clear-bucket", Destination: &f.clearBucket, Usage: "delete everything in the bucket first, whoever it belongs to; needs --destroy"},
-		f.progress.flag(), f.progress.outputFlag(),
+		f.progress.flag(), f.progress.outputFlag(), f.sync.flag(),
 		&cli.BoolFlag{Name: "dry-run", Destination: &f.dryRun, Usage: "show every parameter and what would happen; touch nothing"},
 		&cli.StringFlag{Name: "destroy", Destination: &f.destroy, Usage: "name the `BUCKET` whose foreign objects may be deleted"},
 		&durationFlag{Name: "lease", Value: time.Minute, Destination: &f.lease, Hidden: true,
@@ -198,6 +203,9 @@ func (f *benchFlags) check() error {
 		return usageError("--destroy=%s is not the bucket of this run", f.destroy).tell("that is --destroy=%s", f.target.bucket)
 	}
 	if err := f.names.check(f.seed); err != nil {
+		return err
+	}
+	if err := f.fleet.check(f); err != nil {
 		return err
 	}
 	return f.analysis.checkOut()

@@ -42,5 +42,8 @@ func (p *benchProgress) Measuring() (stop func()) {
 
 // snapshot is what the live view shows of the operations.
 func (s *session) snapshot() aggregate.LiveSnapshot {
+	if s.fleet != nil {
+		return s.fleet.Snapshot()
+	}
 	return s.live.Snapshot(time.Now().UnixNano())
 }

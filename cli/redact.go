@@ -20,7 +20,7 @@ func secretFlags() []string {
 // secretVariables are environment variables that carry such values.
 func secretVariables() []string {
 	return []string{
-		"WARP_ACCESS_KEY", "WARP_SECRET_KEY", "WARP_SESSION_TOKEN", "WARP_STS_WEB_TOKEN",
+		"WARP_ACCESS_KEY", "WARP_SECRET_KEY", "WARP_SESSION_TOKEN", "WARP_STS_WEB_TOKEN", "WARP_CLIENT_TOKEN",
 		"AWS_ACCESS_KEY_ID", "AWS_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_SECRET_KEY", "AWS_SESSION_TOKEN",
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
+	"warp/pkg/fleet"
 	"warp/pkg/oplog"
 	"warp/pkg/s3"
 )
@@ -26,7 +27,8 @@ type session struct {
 	runner   *bench.Runner
 	unsaved  error // why the log did not get its name
 	profiles profiles
-	stats    *statsFile // nil without --stats-output
+	stats    *statsFile   // nil without --stats-output
+	fleet    *fleet.Fleet // nil without --warp-client
 }
 
 // runBenchmark runs op and reports: prepare, measure, save, report, clean up.
@@ -55,7 +57,7 @@ func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.
 		return err
 	}
 	defer s.profiles.discard()
-	s.runner = &bench.Runner{Client: target.client, Op: op, Options: o, Progress: s.benchProgress()}
+	s.runner = &bench.Runner{Client: target.client, Op: op, Options: o, Progress: s.benchProgress(), Gate: f.sync.gate(inv)}
 	if err := s.runner.Open(ctx); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause

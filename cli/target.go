@@ -9,6 +9,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/urfave/cli/v3"
 
+	"warp/pkg/fleet"
 	"warp/pkg/s3"
 	"warp/pkg/s3mem"
 )
@@ -110,11 +111,7 @@ func (t *target) close() {
 // has no more room.
 func (f *targetFlags) open(ctx context.Context, inv *invocation, concurrency int, full func(error)) (*target, error) {
 	t := &target{}
-	cfg := s3.Config{
-		TLS: f.tls, Insecure: f.insecure, CAFile: f.caFile, Region: f.region,
-		HostSelect: f.hostSelect, AppVersion: thisBuild().version, Concurrency: concurrency,
-		Engine: f.engine, UnsignedPayload: f.unsigned,
-	}
+	cfg := f.config(concurrency)
 	var err error
 	if f.host == embeddedHost {
 		err = f.startEmbedded(t, &cfg, full)
@@ -173,4 +170,27 @@ func (f *targetFlags) addresses(ctx context.Context, hosts []string) ([]s3.Addre
 		return s3.ResolveHosts(ctx, hosts, port, net.DefaultResolver.LookupHost)
 	}
 	return s3.Addresses(hosts), nil
+}
+
+// config is what the flags say about the store, without hosts and keys.
+func (f *targetFlags) config(concurrency int) s3.Config {
+	return s3.Config{
+		TLS: f.tls, Insecure: f.insecure, CAFile: f.caFile, Region: f.region,
+		HostSelect: f.hostSelect, AppVersion: thisBuild().version, Concurrency: concurrency,
+		Engine: f.engine, UnsignedPayload: f.unsigned,
+	}
+}
+
+// describe is the store as another machine needs to know it: what is in files
+// here is in the description.
+func (f *targetFlags) describe(ctx context.Context, inv *invocation, concurrency int) (*fleet.Store, error) {
+	cfg := f.config(concurrency)
+	if err := f.findStore(ctx, inv, &cfg); err != nil {
+		return nil, err
+	}
+	store, err := fleet.DescribeStore(cfg)
+	if err != nil {
+		return nil, usageError("--warp-client: %w", err)
+	}
+	return store, nil
 }

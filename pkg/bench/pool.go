@@ -179,3 +179,11 @@ func wrongLength(got, want int64, tr *s3.Trace) error {
 	return &s3.Error{Code: s3.CodeWrongLength, Status: int(tr.Status()),
 		Message: fmt.Sprintf("the store answered %d bytes instead of %d", got, want)}
 }
+
+// ShareAmong has a client of several work on its share of what is there.
+// Objects that are uploaded first are its own anyway.
+func (p *Pool) ShareAmong(client, clients int) {
+	if p.ListExisting || p.Keys != nil {
+		p.Client, p.Clients = client, clients
+	}
+}

@@ -83,7 +83,11 @@ func (o *AgentOptions) redact(j *Job) func(string) string {
 	if o.Redact == nil || j == nil {
 		return func(s string) string { return s }
 	}
-	return o.Redact(j.Store.AccessKey, j.Store.SecretKey, j.Store.SessionToken)
+	var secrets []string
+	for _, k := range j.Store.Keys {
+		secrets = append(secrets, k.AccessKey, k.SecretKey, k.SessionToken)
+	}
+	return o.Redact(secrets...)
 }
 
 func (a *Agent) note(format string, args ...any) { a.options.Note(format, args...) }

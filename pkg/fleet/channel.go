@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	maxControl = 1 << 20  // bytes of a message
-	maxJob     = 32 << 20 // of the one that brings files along
+	maxControl = 1 << 20 // bytes of a message
+	// MaxJob is as large as a job may be: files that flags name are in it.
+	MaxJob = 32 << 20
 	// silence is how long nothing may arrive on a connection before it counts
 	// as broken; both sides speak every second.
 	silence   = 5 * time.Second
@@ -138,7 +139,11 @@ func (c *channel) limit() error {
 	return nil
 }
 
-func (c *channel) close() { _ = c.ws.Close() }
+// close ends the connection; the other side need not wonder why.
+func (c *channel) close() {
+	closeWith(c.ws, websocket.CloseNormalClosure)
+	_ = c.ws.Close()
+}
 
 // decode reads JSON strictly: what this build does not know is an error, not
 // something to leave out of a benchmark in silence.

@@ -63,7 +63,7 @@ func (o *Offset) add(s Offset) {
 func (o Offset) tooFar() bool { return o.Ahead.Abs()-o.RoundTrip/2 > MaxSkew }
 
 func (o Offset) String() string {
-	return fmt.Sprintf("%+.3f ms (round trip %.3f ms)", float64(o.Ahead)/1e6, float64(o.RoundTrip)/1e6)
+	return fmt.Sprintf("%v (round trip %v)", o.Ahead.Round(time.Microsecond), o.RoundTrip.Round(time.Microsecond))
 }
 
 // ping and pong are fixed in size, and not JSON, to take as little time as can be.

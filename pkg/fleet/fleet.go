@@ -299,7 +299,8 @@ const startLead = 500 * time.Millisecond
 
 // Measure starts all clients at one instant and waits until the last one is
 // done. A client that is lost ends nothing. The end of ctx ends the run early.
-func (f *Fleet) Measure(ctx context.Context) error {
+// Began is called at the start.
+func (f *Fleet) Measure(ctx context.Context, began func()) error {
 	if err := f.compareAgain(ctx, "before the start"); err != nil {
 		return err
 	}
@@ -307,7 +308,9 @@ func (f *Fleet) Measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !pause(ctx, time.Until(start)) {
+	if pause(ctx, time.Until(start)) {
+		began()
+	} else {
 		f.Stop(context.Cause(ctx))
 	}
 	watch, cancel := context.WithCancelCause(context.WithoutCancel(ctx))

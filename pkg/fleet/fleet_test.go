@@ -2,12 +2,10 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -61,7 +59,7 @@ func store(t *testing.T) *s3mem.Embedded {
 }
 
 func storeAt(addr string) Store {
-	return Store{Config: s3.Config{Hosts: []s3.Address{{Name: addr}}, Region: "us-east-1", Concurrency: 2}, AccessKey: "key", SecretKey: "secretsecret"}
+	return Store{Config: s3.Config{Hosts: []s3.Address{{Name: addr}}, Region: "us-east-1", Concurrency: 2}, Keys: []Keys{{AccessKey: "key", SecretKey: "secretsecret"}}}
 }
 
 func getPlan(t *testing.T, addr string, length time.Duration) Plan {
@@ -105,7 +103,7 @@ func whole(t *testing.T, f *Fleet, p Plan, path string) *Result {
 	ctx := t.Context()
 	must(t, f.Connect(ctx))
 	must(t, f.Prepare(ctx, p))
-	must(t, f.Measure(ctx))
+	must(t, f.Measure(ctx, func() {}))
 	must(t, f.Finish(ctx))
 	r := f.Result()
 	_, _, err := f.Merge(ctx, path)
@@ -187,6 +185,3 @@ func TestRun(t *testing.T) {
 	f2 := lead(t, nil, ms...)
 	whole(t, f2, getPlan(t, e.Addr(), 200*time.Millisecond), filepath.Join(t.TempDir(), "next.csv.zst"))
 }
-
-var _ = errors.Is
-var _ = strings.Contains

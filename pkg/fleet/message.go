@@ -3,6 +3,7 @@ package fleet
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
 
 	"warp/pkg/bench"
@@ -74,13 +75,27 @@ type Job struct {
 	NoLog  bool         `json:"no_log,omitempty"`
 }
 
+// Size is how many bytes the job is on its way.
+func (j *Job) Size() int {
+	text, err := json.Marshal(j)
+	if err != nil {
+		return math.MaxInt
+	}
+	return len(text)
+}
+
 // A Store says how to reach the store, credentials and all.
 type Store struct {
-	Config       s3.Config `json:"config"`
-	AccessKey    string    `json:"access_key"`
-	SecretKey    string    `json:"secret_key"`
-	SessionToken string    `json:"session_token"`
-	V2           bool      `json:"v2,omitempty"` // signatures of version 2
+	Config s3.Config `json:"config"`
+	Keys   []Keys    `json:"keys"` // the first one, and those that take turns with it
+}
+
+// Keys are one set of credentials.
+type Keys struct {
+	AccessKey    string `json:"access_key"`
+	SecretKey    string `json:"secret_key"`
+	SessionToken string `json:"session_token"`
+	Signature    int    `json:"signature"`
 }
 
 var identifier = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,63}$`)

@@ -25,7 +25,7 @@ type conversation struct {
 func (j *job) serve(ctx context.Context, ch *channel) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ch.ws.SetReadLimit(maxJob)
+	ch.ws.SetReadLimit(MaxJob + maxControl)
 	j.mu.Lock()
 	if j.channel != nil {
 		j.channel.close()

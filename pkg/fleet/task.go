@@ -7,12 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
-	"warp/pkg/s3"
 )
 
 // A benchTask is a benchmark as an agent runs it.
@@ -37,35 +34,17 @@ func newBenchTask(j *job, spec *Job) (Task, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p, ok := op.(interface{ ShareAmong(client, clients int) }); ok {
+		p.ShareAmong(spec.Options.Client, spec.Options.Clients)
+	}
 	o := spec.Options
 	o.Warp = j.agent.options.Warp
 	o.Redact = j.agent.options.redact(spec)
 	t := &benchTask{job: j, spec: spec}
 	t.runner = &bench.Runner{Client: client, Op: op, Options: o, Progress: j, UnixNano: j.clock.unixNano}
-	name := oplog.DefaultName("client-"+o.Benchmark, time.Now(), o.RunID+"-"+o.ClientID)
+	name := oplog.DefaultName("client-"+o.Benchmark, time.Now(), o.ClientID)
 	t.path = filepath.Join(j.agent.options.Folder, name)
 	return t, nil
-}
-
-// errFiles refuses a store whose description names files: their contents
-// travel, since a name would be one of this machine.
-var errFiles = errors.New("the job names a file, and a job may not")
-
-func (s *Store) connect(o AgentOptions) (*s3.Client, error) {
-	cfg := s.Config
-	if cfg.CAFile != "" || cfg.ClientCert != "" || cfg.ClientKey != "" {
-		return nil, errFiles
-	}
-	kind := credentials.SignatureV4
-	if s.V2 {
-		kind = credentials.SignatureV2
-	}
-	cfg.Credentials = credentials.NewStatic(s.AccessKey, s.SecretKey, s.SessionToken, kind)
-	cfg.AppVersion = o.Warp
-	if o.SourceIP.IsValid() && len(cfg.SourceIPs) == 0 {
-		cfg.SourceIPs = append(cfg.SourceIPs, o.SourceIP)
-	}
-	return s3.New(cfg)
 }
 
 func (t *benchTask) Open(ctx context.Context) error {

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/fleet"
+)
+
+// clientFlags are those of a machine that makes load for a coordinator.
+type clientFlags struct {
+	tokenFile, cert, key string
+	selfSigned           bool
+	skew                 time.Duration
+	skewText             string
+}
+
+func clientCommand() *command {
+	f := &clientFlags{}
+	return &command{
+		name: "client", args: "[ADDRESS]", section: sectionOther,
+		summary: "make load for a coordinator (--warp-client)",
+		about: []string{
+			"Listens at ADDRESS, 127.0.0.1:" + fleet.DefaultPort + " by default, for one coordinator at a time. It needs a token",
+			"to listen on anything but loopback. Logs go to the current folder.",
+		},
+		examples: []string{
+			"WARP_CLIENT_TOKEN=… warp client 0.0.0.0:" + fleet.DefaultPort,
+			"WARP_CLIENT_TOKEN=… warp get --warp-client=load-{1...4} --host=…",
+		},
+		groups: []flagGroup{{title: groupRun, flags: []cli.Flag{
+			tokenFlag(&f.tokenFile),
+			&cli.BoolFlag{Name: "tls-self-signed", Destination: &f.selfSigned,
+				Usage: "talk TLS with a certificate made now; its fingerprint is shown, for the coordinator's list of clients"},
+			&cli.StringFlag{Name: "tls-cert", Destination: &f.cert, TakesFile: true, Usage: "talk TLS with the certificate in this PEM `FILE`"},
+			&cli.StringFlag{Name: "tls-key", Destination: &f.key, TakesFile: true, Usage: "with --tls-cert: PEM `FILE` of its key"},
+			&cli.StringFlag{Name: "clock-skew", Destination: &f.skewText, Hidden: true, Validator: func(s string) error {
+				_, err := time.ParseDuration(s)
+				return err
+			}, Usage: "move this client's clock by `TIME`, to test how a run copes with that"},
+		}}},
+		maxArgs: 1, needs: "at most one address",
+		run: func(ctx context.Context, inv *invocation) error { return f.serve(ctx, inv) },
+	}
+}
+
+func (f *clientFlags) serve(ctx context.Context, inv *invocation) error {
+	token, err := readToken(inv, f.tokenFile)
+	if err != nil {
+		return err
+	}
+	addr, source, err := listenAddress(inv.args, token)
+	if err != nil {
+		return err
+	}
+	config, fingerprint, err := f.certificate()
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return runError("%w", err)
+	}
+	if f.skewText != "" {
+		f.skew, _ = time.ParseDuration(f.skewText) // was checked
+		inv.warnf("the clock is moved by %v", f.skew)
+	}
+	agent := fleet.NewAgent(fleet.AgentOptions{
+		Warp: thisBuild().version, Token: token, Folder: ".", Skew: f.skew, SourceIP: source,
+		Note: inv.notef,
+		Redact: func(secrets ...string) func(string) string {
+			inv.hide.add(secrets...)
+			return inv.hide.text
+		},
+	})
+	inv.notef("%s listens at %s for a coordinator", thisBuild(), l.Addr())
+	if token == "" {
+		inv.notef("there is no token, so only this machine can connect; %s or --token-file set one", tokenVariable)
+	}
+	if fingerprint != "" {
+		inv.notef("the coordinator's --warp-client for this client: %s#sha256=%s", l.Addr(), fingerprint)
+	}
+	err = agent.Serve(ctx, l, config)
+	if errors.Is(err, ErrInterrupted) {
+		return nil // that is how it ends
+	}
+	return err
+}
+
+// listenAddress is where to listen, and where connections to the store come
+// from if the user has chosen one of several interfaces.
+func listenAddress(args []string, token string) (addr string, source netip.Addr, err error) {
+	addr = net.JoinHostPort("127.0.0.1", fleet.DefaultPort)
+	if len(args) > 0 {
+		addr = args[0]
+		if _, _, err := net.SplitHostPort(addr); err != nil {
+			addr = net.JoinHostPort(addr, fleet.DefaultPort)
+		}
+	}
+	tcp, err := net.ResolveTCPAddr("tcp", addr)
+	if err != nil {
+		return "", source, usageError("%w", err)
+	}
+	ip, ok := netip.AddrFromSlice(tcp.IP)
+	if !ok {
+		ip = netip.IPv6Unspecified() // all interfaces
+	}
+	ip = ip.Unmap()
+	if err := fleet.CheckToken(token, ip); err != nil {
+		return "", source, usageError("%w", err)
+	}
+	host, _, _ := net.SplitHostPort(addr)
+	if explicit, err := netip.ParseAddr(host); err == nil && !explicit.IsLoopback() && !explicit.IsUnspecified() {
+		source = explicit.Unmap()
+	}
+	return addr, source, nil
+}
+
+// certificate is how to talk TLS; nil is without.
+func (f *clientFlags) certificate() (config *tls.Config, fingerprint string, err error) {
+	switch {
+	case (f.cert == "") != (f.key == ""):
+		return nil, "", usageError("--tls-cert and --tls-key belong together: give both")
+	case f.cert != "" && f.selfSigned:
+		return nil, "", usageError("--tls-self-signed makes a certificate, and --tls-cert names one: leave out one of them")
+	case f.selfSigned:
+		return fleet.SelfSigned()
+	case f.cert == "":
+		return nil, "", nil
+	}
+	for _, name := range []string{f.cert, f.key} {
+		if _, err := os.Stat(name); err != nil {
+			return nil, "", usageError("--tls-cert and --tls-key: %w", err)
+		}
+	}
+	pair, err := tls.LoadX509KeyPair(f.cert, f.key)
+	if err != nil {
+		return nil, "", usageError("--tls-cert and --tls-key: %w", err)
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}, "", nil
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/fleet"
+)
+
+// collectCommand fetches what a coordinator that was killed did not get.
+func collectCommand() *command {
+	f := &fleetFlags{}
+	var benchdata, run string
+	return &command{
+		name: "collect", section: sectionAnalysis,
+		summary: "fetch the logs of a run whose coordinator was lost",
+		about: []string{
+			"Clients that lose their coordinator stop, clean up and keep their logs. This fetches them and makes",
+			"one log of them.",
+		},
+		examples: []string{"warp collect --warp-client=load-{1...4} --benchdata=saved"},
+		groups: []flagGroup{{title: "Clients", flags: append(f.flags(),
+			&cli.StringFlag{Name: "run", Destination: &run, DefaultText: "the latest", Usage: "fetch the logs of the run of this `ID`"},
+		)}, {title: groupFiles, flags: []cli.Flag{
+			&cli.StringFlag{Name: "benchdata", Destination: &benchdata, TakesFile: true, DefaultText: "warp-remote-…",
+				Usage: "write the merged log to `NAME`.csv.zst"},
+		}}},
+		run: func(ctx context.Context, inv *invocation) error { return f.collect(ctx, inv, run, benchdata) },
+	}
+}
+
+func (f *fleetFlags) collect(ctx context.Context, inv *invocation, run, benchdata string) error {
+	if f.clients == "" {
+		return usageError("--warp-client names the clients to collect from")
+	}
+	o, err := f.options(ctx, inv)
+	if err != nil {
+		return err
+	}
+	id := randomID()
+	path := func(benchmark string) string { return logPath(benchdata, "remote-"+benchmark, id) }
+	if benchdata != "" {
+		if err := checkLog(path("")); err != nil {
+			return err
+		}
+	}
+	o.Spool = func(client string) string {
+		return strings.TrimSuffix(path("collect"), ".csv.zst") + "." + client + ".spool"
+	}
+	c, err := fleet.New(o).Collect(ctx, run, path)
+	if errors.Is(err, fleet.ErrNothingKept) && len(c.Without) == 0 {
+		err = fleet.ErrNothingKept
+	}
+	if err != nil {
+		return runError("%w", err)
+	}
+	for _, w := range append(c.Without, c.Warnings...) {
+		inv.warnf("%s", w)
+	}
+	err = inv.result(func(w io.Writer) error {
+		if inv.json {
+			return writeJSON(w, mergeResult{1, "collect", c.Path, c.Rows, c.Repeated, c.Runs, c.Clients})
+		}
+		return printLines(w, []string{"warp: " + mergedText(c.MergeStats)})
+	})
+	if err == nil && len(c.Without) > 0 {
+		return requestsFailed("the share of %s is missing", plural(len(c.Without), "client"))
+	}
+	return err
+}

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+	"crypto/x509"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/fleet"
+)
+
+// fleetFlags say which clients make the load, and how to talk to them.
+type fleetFlags struct {
+	clients, tokenFile, ca string
+}
+
+func (f *fleetFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "warp-client", Destination: &f.clients,
+			Usage: "run on these `CLIENTS` and not here: a,b:7761,c-{1...10}; file:NAME lists them; dns:NAME:PORT is all addresses"},
+		tokenFlag(&f.tokenFile),
+		&cli.StringFlag{Name: "warp-ca", Destination: &f.ca, TakesFile: true,
+			Usage: "with --warp-client: PEM `FILE` of authorities that clients' certificates are checked by; system takes those of this machine"},
+	}
+}
+
+func tokenFlag(dst *string) cli.Flag {
+	return &cli.StringFlag{Name: "token-file", Destination: dst, TakesFile: true,
+		Usage: "`FILE` with the token that coordinator and clients share; else the variable WARP_CLIENT_TOKEN has it"}
+}
+
+const tokenVariable = "WARP_CLIENT_TOKEN"
+
+// readToken is the shared token; empty where there is none.
+func readToken(inv *invocation, file string) (string, error) {
+	token, _ := inv.env(tokenVariable)
+	if file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return "", usageError("--token-file: %w", err)
+		}
+		if token = strings.TrimSpace(string(text)); token == "" {
+			return "", usageError("--token-file: the file is empty")
+		}
+	}
+	inv.hide.add(token)
+	if err := fleet.CheckToken(token); err != nil {
+		return "", usageError("%w", err)
+	}
+	return token, nil
+}
+
+// options find the clients and what is needed to talk to them.
+func (f *fleetFlags) options(ctx context.Context, inv *invocation) (o fleet.Options, err error) {
+	o.Warp, o.Note = thisBuild().version, inv.notef
+	if o.Members, err = fleet.ParseMembers(ctx, f.clients, net.DefaultResolver.LookupHost); err != nil {
+		return o, usageError("--warp-client: %w", err)
+	}
+	if o.Token, err = readToken(inv, f.tokenFile); err != nil {
+		return o, err
+	}
+	if o.Roots, err = f.roots(); err != nil {
+		return o, err
+	}
+	if o.Token != "" {
+		return o, nil
+	}
+	for _, m := range o.Members {
+		if host, _, err := net.SplitHostPort(m.Addr); err == nil && !isLoopback(host) {
+			return o, usageError("client %s: without a token whoever answers there would be handed the keys of the store", m.Addr).
+				tell("give the coordinator and all clients the same %s or --token-file", tokenVariable)
+		}
+	}
+	return o, nil
+}
+
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}
+
+func (f *fleetFlags) roots() (*x509.CertPool, error) {
+	switch f.ca {
+	case "":
+		return nil, nil
+	case "system":
+		pool, err := x509.SystemCertPool()
+		if err != nil {
+			return nil, runError("--warp-ca=system: %w", err)
+		}
+		return pool, nil
+	}
+	pem, err := os.ReadFile(f.ca)
+	if err != nil {
+		return nil, usageError("--warp-ca: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, usageError("--warp-ca: %s holds no PEM certificate", f.ca)
+	}
+	return pool, nil
+}
+
+// check refuses what does not go with clients on other machines.
+func (f *fleetFlags) check(b *benchFlags) error {
+	switch {
+	case f.clients == "" && (f.ca != "" || f.tokenFile != ""):
+		return usageError("--warp-ca and --token-file are of use with --warp-client only")
+	case f.clients == "":
+		return nil
+	case b.target.host == embeddedHost:
+		return usageError("--host=embedded is a store in this process, and --warp-client runs elsewhere: name a store that all clients reach")
+	case b.stress:
+		return usageError("--stress does not go with --warp-client: the report of a fleet is made of its clients' logs").tell("leave it out")
+	case len(b.profile.wanted()) > 0:
+		return usageError("profiles are of this process, which does nothing with --warp-client: leave them out")
+	case b.names.clients > 0:
+		return usageError("--client-id and --client-count are for clients that are started by hand; --warp-client numbers them itself")
+	case b.target.signature == "IAM":
+		return usageError("--signature=IAM does not go with --warp-client: its keys expire while clients use them").tell("use --access-key and --secret-key, or a --profile with keys that last")
+	}
+	return nil
+}
+
+// syncFlag is when to begin to measure.
+type syncFlag struct{ text string }
+
+func (s *syncFlag) flag() cli.Flag {
+	return &cli.StringFlag{Name: "syncstart", Destination: &s.text, Validator: func(text string) error {
+		_, err := startTime(text, time.Now())
+		return err
+	}, Usage: "begin to measure at `TIME`, hh:mm or RFC 3339, so that runs on several machines begin together"}
+}
+
+// soon is how far ahead a time without a date may be: beyond it, it has most
+// likely just passed.
+const soon = 12 * time.Hour
+
+func startTime(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		if at.Before(now) {
+			return at, wrong("%s has passed", text)
+		}
+		return at, nil
+	}
+	clock, err := time.ParseInLocation("15:04", text, now.Location())
+	if err != nil {
+		return clock, wrong("%q is not a time; write it like 15:04 or 2006-01-02T15:04:05Z", text)
+	}
+	at := time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), 0, 0, now.Location())
+	if at.Before(now) {
+		at = time.Date(now.Year(), now.Month(), now.Day()+1, clock.Hour(), clock.Minute(), 0, 0, now.Location())
+	}
+	if at.Sub(now) > soon {
+		return at, wrong("%s is more than 12 hours away; write the date too, like %s", text, at.Format(time.RFC3339))
+	}
+	return at, nil
+}
+
+// at is the time to begin; zero is at once. The flag was checked before.
+func (s *syncFlag) at() time.Time {
+	at, _ := startTime(s.text, time.Now())
+	return at
+}
+
+// gate waits for the time, in a run of this process.
+func (s *syncFlag) gate(inv *invocation) func(context.Context) (time.Time, error) {
+	start := s.at()
+	if start.IsZero() {
+		return nil
+	}
+	return func(context.Context) (time.Time, error) {
+		if time.Now().After(start) {
+			return start, runError("--syncstart=%s has passed while the run was prepared", s.text).tell("begin earlier, or choose a later time")
+		}
+		inv.notef("ready; measuring begins at %s", start.Format("15:04:05"))
+		return start, nil
+	}
+}

@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"warp/pkg/bench"
+	"warp/pkg/fleet"
+	"warp/pkg/oplog"
+)
+
+// runFleet runs op on the clients of --warp-client and reports as if they were
+// one machine.
+func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, o bench.Options) error {
+	s := &session{invocation: inv, flags: f, opts: o}
+	path := logPath(f.benchdata, "remote-"+o.Benchmark, o.ClientID)
+	if err := checkLog(path); err != nil {
+		return err
+	}
+	options, err := f.fleet.options(ctx, inv)
+	if err != nil {
+		return err
+	}
+	plan, err := s.fleetPlan(ctx, op)
+	if err != nil {
+		return err
+	}
+	if s.stats, err = s.openStats(f.progress.output); err != nil {
+		return err
+	}
+	defer s.stats.close()
+	options.Run = o.RunID
+	options.Spool = func(client string) string { return strings.TrimSuffix(path, ".csv.zst") + "." + client + ".spool" }
+	s.fleet = fleet.New(options)
+	defer s.fleet.Close()
+	stop := s.watchFleet()
+	err = s.fleet.Connect(ctx)
+	if err == nil {
+		s.showClients()
+		inv.notef("seed %d", o.Seed)
+		err = s.fleet.Prepare(ctx, *plan)
+	}
+	stop()
+	if err != nil {
+		return s.abortFleet(err)
+	}
+	return s.cleanFleet(s.measureFleet(ctx, path))
+}
+
+// fleetPlan describes the run so that other machines can do it.
+func (s *session) fleetPlan(ctx context.Context, op bench.Op) (*fleet.Plan, error) {
+	text, err := bench.EncodeOp(s.opts.Benchmark, op)
+	if err != nil {
+		return nil, usageError("--warp-client: %w", err)
+	}
+	store, err := s.flags.target.describe(ctx, s.invocation, s.flags.concurrent)
+	if err != nil {
+		return nil, err
+	}
+	p := &fleet.Plan{Start: s.flags.sync.at(), Job: fleet.Job{Options: s.opts, Op: text, Store: *store, Header: oplog.Header{
+		Command: s.line, Seed: s.opts.Seed, Parameters: s.parameters(),
+	}}}
+	if size := p.Job.Size(); size > fleet.MaxJob {
+		return nil, usageError("--warp-client: what the flags and the files that they name come to is %s, and clients take %s", formatSize(int64(size)), formatSize(fleet.MaxJob)).
+			tell("use smaller files")
+	}
+	return p, nil
+}
+
+// showClients says who takes part, and how their clocks are.
+func (s *session) showClients() {
+	clients := s.fleet.Clients()
+	const few = 16
+	if len(clients) <= few {
+		for _, c := range clients {
+			s.notef("client %s is %s (%s), its clock is ahead by %s", c.ID, c.Addr, c.Host, c.Clock)
+		}
+		return
+	}
+	var worst, slowest time.Duration
+	for _, c := range clients {
+		worst, slowest = max(worst, c.Clock.Ahead.Abs()), max(slowest, c.Clock.RoundTrip)
+	}
+	s.notef("%d clients; clocks differ by up to %v, round trips take up to %v", len(clients), worst.Round(time.Microsecond), slowest.Round(time.Microsecond))
+}
+
+// watchFleet shows what the clients do before and after the run.
+func (s *session) watchFleet() (stop func()) {
+	var shown *bar
+	var title string
+	look := func() {
+		now, done, total := s.fleet.Progress()
+		if now != title {
+			if shown != nil {
+				if now == "" {
+					shown.done.Store(done)
+				}
+				shown.finish()
+				shown = nil
+			}
+			if title = now; title != "" {
+				shown = s.startBar(title, "objects", total, s.flags.progress.interval)
+			}
+		}
+		if shown != nil {
+			shown.done.Store(done)
+		}
+	}
+	end := every(200*time.Millisecond, look)
+	return func() {
+		end()
+		if shown != nil {
+			shown.finish()
+		}
+	}
+}
+
+// measureFleet measures what is prepared, brings the logs together and shows
+// the report.
+func (s *session) measureFleet(ctx context.Context, path string) error {
+	// What a first Ctrl-C stopped is brought together and reported all the same.
+	late := context.WithoutCancel(ctx)
+	var stopLive, stopStats func()
+	err := s.fleet.Measure(ctx, func() {
+		live := s.startLive(s.snapshot, s.opts.Duration, s.flags.progress.interval)
+		stopLive, stopStats = live.finish, s.stats.begin(s.flags.progress.interval)
+	})
+	if stopLive != nil {
+		stopLive()
+		stopStats()
+	}
+	if err != nil {
+		s.fleet.Stop(err)
+		return errors.Join(err, s.fleet.Finish(late))
+	}
+	if err := s.fleet.Finish(late); err != nil {
+		return runError("%w", err)
+	}
+	result := s.fleet.Result()
+	inner := s.fleetVerdict(result)
+	s.notef("%s began within %v", plural(result.Clients-len(result.Lost), "client"), result.Spread.Round(time.Microsecond))
+	if err := s.mergeFleet(late, path); err != nil {
+		if inner == nil {
+			return err
+		}
+		return fmt.Errorf("%w; and %w", inner, err)
+	}
+	return inner
+}
+
+func (s *session) mergeFleet(ctx context.Context, path string) error {
+	stats, left, err := s.fleet.Merge(ctx, path)
+	for _, name := range left {
+		s.warnf("what arrived of the log of a client that was lost is in %q", name)
+	}
+	if errors.Is(err, fleet.ErrNoLogs) {
+		s.warnf("no request was made, so there is no op log and no report")
+		return nil
+	}
+	if err != nil {
+		return runError("%w", err)
+	}
+	for _, w := range stats.Warnings {
+		s.warnf("%s", w)
+	}
+	s.notef("benchmark data written to %q", stats.Path)
+	report, err := analyzeFile(ctx, stats.Path, nil, s.flags.analysis.options())
+	if err == nil {
+		err = s.showReport(report, &s.flags.analysis)
+	}
+	return err
+}
+
+// fleetVerdict is what the exit code of the run follows from.
+func (s *session) fleetVerdict(r *fleet.Result) error {
+	err := s.verdict(&bench.Outcome{Sent: r.Sent, Failed: r.Failed, Unanswered: r.Unanswered, Fatal: r.Fatal})
+	if len(r.Lost) == 0 {
+		return err
+	}
+	lost := requestsFailed("%s of %d lost, whose share is missing; %w", plural(len(r.Lost), "client"), r.Clients, r.Lost[0])
+	if err == nil || len(r.Lost) == r.Clients {
+		return lost
+	}
+	return fmt.Errorf("%w; and %w", err, lost)
+}
+
+// abortFleet ends a run that was not measured.
+func (s *session) abortFleet(err error) error {
+	if cleanErr := s.fleet.Abort(context.Background(), err); cleanErr != nil {
+		s.warnf("%v", cleanErr)
+	}
+	var client *fleet.Error
+	if errors.As(err, &client) {
+		return runError("%w", err)
+	}
+	return err
+}
+
+// cleanFleet removes what the run wrote and lets the clients go.
+func (s *session) cleanFleet(err error) error {
+	stop := s.watchFleet()
+	cleanErr := s.fleet.Clean(context.Background())
+	stop()
+	switch {
+	case cleanErr == nil:
+		if s.opts.KeepData || s.opts.NoClear {
+			s.notef("objects of all clients are kept; warp clean --bucket=%s --run=%s-1 removes those of the first, and so on", s.opts.Bucket, s.opts.RunID)
+		}
+		return err
+	case err == nil:
+		return runError("%w", cleanErr)
+	}
+	s.warnf("%v", cleanErr)
+	return err
+}

@@ -1,0 +1,65 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"warp/pkg/s3"
+)
+
+// DescribeStore makes cfg ready to travel: what is in files is read, and the
+// credentials are what they are now.
+func DescribeStore(cfg s3.Config) (*Store, error) {
+	s := &Store{}
+	for _, c := range append([]*credentials.Credentials{cfg.Credentials}, cfg.Others...) {
+		v, err := c.GetWithContext(nil)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("credentials: %w", err)
+		case !v.Expiration.IsZero():
+			return nil, fmt.Errorf("these credentials expire at %s, and clients cannot get new ones: use keys that last", v.Expiration.Format("15:04:05"))
+		}
+		s.Keys = append(s.Keys, Keys{v.AccessKeyID, v.SecretAccessKey, v.SessionToken, int(v.SignerType)})
+	}
+	if cfg.CAFile != "" {
+		pem, err := os.ReadFile(cfg.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("read the CA file: %w", err)
+		}
+		cfg.CAPEM, cfg.CAFile = pem, ""
+	}
+	if cfg.ClientCert != "" || cfg.ClientKey != "" {
+		return nil, errors.New("a client certificate for the store stays on the machine that has it: clients cannot use it")
+	}
+	cfg.Credentials, cfg.Others = nil, nil
+	s.Config = cfg
+	return s, nil
+}
+
+// errFiles refuses a store whose description names files: their contents
+// travel, since a name would be one of this machine.
+var errFiles = errors.New("the job names a file, and a job may not")
+
+// connect makes a client of the store, on the machine of an agent.
+func (s *Store) connect(o AgentOptions) (*s3.Client, error) {
+	cfg := s.Config
+	if cfg.CAFile != "" || cfg.ClientCert != "" || cfg.ClientKey != "" {
+		return nil, errFiles
+	}
+	if len(s.Keys) == 0 {
+		return nil, errors.New("the job has no credentials, not even empty ones")
+	}
+	var all []*credentials.Credentials
+	for _, k := range s.Keys {
+		all = append(all, credentials.NewStatic(k.AccessKey, k.SecretKey, k.SessionToken, credentials.SignatureType(k.Signature)))
+	}
+	cfg.Credentials, cfg.Others = all[0], all[1:]
+	cfg.AppVersion = o.Warp
+	if o.SourceIP.IsValid() && len(cfg.SourceIPs) == 0 {
+		cfg.SourceIPs = append(cfg.SourceIPs, o.SourceIP)
+	}
+	return s3.New(cfg)
+}
