@@ -20,16 +20,18 @@ type fleetFlags struct {
 }
 
 func (f *fleetFlags) flags() []cli.Flag {
+	token := tokenFlag(&f.tokenFile)
+	token.Hidden = true // most have it in the variable
 	return []cli.Flag{
 		&cli.StringFlag{Name: "warp-client", Destination: &f.clients,
 			Usage: "run on these `CLIENTS` and not here: a,b:7761,c-{1...10}; file:NAME lists them; dns:NAME:PORT is all addresses"},
-		tokenFlag(&f.tokenFile),
-		&cli.StringFlag{Name: "warp-ca", Destination: &f.ca, TakesFile: true,
+		token,
+		&cli.StringFlag{Name: "warp-ca", Destination: &f.ca, TakesFile: true, Hidden: true,
 			Usage: "with --warp-client: PEM `FILE` of authorities that clients' certificates are checked by; system takes those of this machine"},
 	}
 }
 
-func tokenFlag(dst *string) cli.Flag {
+func tokenFlag(dst *string) *cli.StringFlag {
 	return &cli.StringFlag{Name: "token-file", Destination: dst, TakesFile: true,
 		Usage: "`FILE` with the token that coordinator and clients share; else the variable WARP_CLIENT_TOKEN has it"}
 }
@@ -131,7 +133,7 @@ func (f *fleetFlags) check(b *benchFlags) error {
 type syncFlag struct{ text string }
 
 func (s *syncFlag) flag() cli.Flag {
-	return &cli.StringFlag{Name: "syncstart", Destination: &s.text, Validator: func(text string) error {
+	return &cli.StringFlag{Name: "syncstart", Destination: &s.text, Hidden: true, Validator: func(text string) error {
 		_, err := startTime(text, time.Now())
 		return err
 	}, Usage: "begin to measure at `TIME`, hh:mm or RFC 3339, so that runs on several machines begin together"}

@@ -14,17 +14,20 @@ import (
 // one can be described on one machine and run on another.
 func opTable() map[string]func() Op {
 	return map[string]func() Op{
-		"append":    func() Op { return &Append{} },
-		"delete":    func() Op { return &Delete{} },
-		"fanout":    func() Op { return &FanOut{} },
-		"get":       func() Op { return &Get{} },
-		"list":      func() Op { return &List{} },
-		"mixed":     func() Op { return &Mixed{} },
-		"put":       func() Op { return &Put{} },
-		"retention": func() Op { return &Retention{} },
-		"stat":      func() Op { return &Stat{} },
-		"tagging":   func() Op { return &Tagging{} },
-		"versioned": func() Op { return &Versioned{} },
+		"append":        func() Op { return &Append{} },
+		"copy":          func() Op { return &Copy{} },
+		"delete":        func() Op { return &Delete{} },
+		"fanout":        func() Op { return &FanOut{} },
+		"get":           func() Op { return &Get{} },
+		"list":          func() Op { return &List{} },
+		"mixed":         func() Op { return &Mixed{} },
+		"multipart":     func() Op { return &Multipart{} },
+		"multipart-put": func() Op { return &MultipartPut{} },
+		"put":           func() Op { return &Put{} },
+		"retention":     func() Op { return &Retention{} },
+		"stat":          func() Op { return &Stat{} },
+		"tagging":       func() Op { return &Tagging{} },
+		"versioned":     func() Op { return &Versioned{} },
 	}
 }
 
