@@ -135,7 +135,7 @@ func (f *benchFlags) rareRunFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "clear-bucket", Destination: &f.clearBucket, Usage: "delete everything in the bucket first, whoever it belongs to; needs --destroy"},
 		f.progress.flag(), f.progress.outputFlag(), f.sync.flag(),
 		&cli.BoolFlag{Name: "dry-run", Destination: &f.dryRun, Usage: "show every parameter and what would happen; touch nothing"},
-		&cli.StringFlag{Name: "destroy", Destination: &f.destroy, Usage: "name the `BUCKET` whose foreign objects may be deleted"},
+		&cli.StringFlag{Name: "destroy", Destination: &f.destroy, Hidden: true, Usage: "name the `BUCKET` whose foreign objects may be deleted"},
 		&durationFlag{Name: "lease", Value: time.Minute, Destination: &f.lease, Hidden: true,
 			Usage: "`TIME` after which a run that no longer shows life may be cleaned up by others", Validator: leaseValid},
 		// Requests on the wire at the end are outside of the active window, but worth having in the log.

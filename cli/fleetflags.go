@@ -33,7 +33,7 @@ func (f *fleetFlags) flags() []cli.Flag {
 
 func tokenFlag(dst *string) *cli.StringFlag {
 	return &cli.StringFlag{Name: "token-file", Destination: dst, TakesFile: true,
-		Usage: "`FILE` with the token that coordinator and clients share; else the variable WARP_CLIENT_TOKEN has it"}
+		Usage: "`FILE` with the token that coordinator and clients share, without it the variable [WARP_CLIENT_TOKEN]"}
 }
 
 const tokenVariable = "WARP_CLIENT_TOKEN"

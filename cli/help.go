@@ -44,10 +44,8 @@ Flags of every command
   --autocompletion  install completion for the shell in $SHELL
   -v, --version     print version, commit and date (only without a command)
 
-Flags take one dash or two, before or after arguments; of one given twice the last counts. Values
-come from the command line, else from the variable named in brackets, else from the default.
-Exit codes: 0 all well, 1 failed, 2 wrong command line, 3 finished but requests failed,
-130 interrupted after saving.
+Flags take one dash or two, anywhere; the last of the same counts. [VARIABLE] stands in for a flag.
+Exit codes: 0 all well, 1 failed, 2 wrong command line, 3 requests failed, 130 interrupted.
 `)
 }
 
