@@ -29,13 +29,8 @@ func absentFromAnalysis() []absentFlag {
 func absentFromBenchmarks() []absentFlag {
 	return slices.Concat(absentFromAnalysis(), absentFromAISLoader(), []absentFlag{
 		{names: []string{"influxdb"}, variable: "WARP_INFLUXDB_CONNECT", why: notYet},
-		{names: []string{"ktls"}, variable: "WARP_KTLS", why: notYet},
-		{names: []string{"sts-web-token"}, variable: "WARP_STS_WEB_TOKEN", why: notYet},
 		{names: []string{
 			"autoterm", "autoterm.dur", "autoterm.pct", "serverprof", "stdout",
-			"encrypt", "sse-s3-encrypt", "md5", "checksum", "disable-multipart",
-			"storage-class", "add-metadata", "tag", "lookup", "http2", "sndbuf", "rcvbuf",
-			"disable-http-keepalive", "part.size",
 		}, why: notYet},
 		{names: []string{"rdma", "rdma.window"}, why: notOurs},
 	})

@@ -48,6 +48,7 @@ type benchmark struct {
 	payload       bool       // it uploads objects of --obj.size
 	writes        bool       // its requests write objects, so that the run may end after some
 	reads         bool       // it downloads objects, and checks them as --verify says
+	parts         string     // what --part.size is for; "" = it has none, or one of its own
 	// op checks the flags and makes the operation.
 	op func(f *benchFlags) (bench.Op, error)
 	// adjust sets the options that only this operation has; may be nil.
@@ -64,6 +65,7 @@ func benchmarkCommand(env environment, b benchmark) *command {
 			f.workload(b),
 			f.target.group(env),
 			f.runGroup(),
+			f.target.traffic(env, b.parts),
 			f.analysis.group(),
 		},
 		absent: absentFromBenchmarks(),
@@ -82,6 +84,9 @@ func benchmarkCommand(env environment, b benchmark) *command {
 			}
 			if b.adjust != nil {
 				b.adjust(&o)
+			}
+			if err := f.checkReadOnly(&o); err != nil {
+				return err
 			}
 			if f.dryRun {
 				return showPlan(inv, f, b, o)
@@ -219,6 +224,20 @@ func operations() []string {
 // demandDestroy refuses what would delete objects that are not warp's.
 func (f *benchFlags) demandDestroy(format string, args ...any) error {
 	return usageError(format, args...).tell("if that is what you want, add --destroy=%s", f.target.bucket)
+}
+
+// checkReadOnly refuses what is for uploads where there are none.
+func (f *benchFlags) checkReadOnly(o *bench.Options) error {
+	if !o.ReadOnly {
+		return nil
+	}
+	if f.target.options.encrypt {
+		return usageError("--encrypt makes a new key for this run, which the objects of --list-existing do not have")
+	}
+	if name := f.target.options.writes(); name != "" {
+		return usageError("%s is for uploads, and --list-existing makes none", name)
+	}
+	return nil
 }
 
 func (f *benchFlags) options(name string) (bench.Options, error) {

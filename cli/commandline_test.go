@@ -62,7 +62,6 @@ func TestCommandLines(t *testing.T) {
 		// the environment
 		{args: "fake", env: map[string]string{"WARP_DURATION": "soon"}, code: 2, want: `environment variable WARP_DURATION: "soon" is not a duration`},
 		{args: "fake", env: map[string]string{"WARP_TLS": "yes please"}, code: 2, want: `environment variable WARP_TLS: "yes please" is neither`},
-		{args: "fake", env: map[string]string{"WARP_KTLS": "1"}, code: 2, want: "environment variable WARP_KTLS is set, but --ktls is not built in yet; unset it"},
 		{args: "fake", env: map[string]string{"WARP_INFLUXDB_CONNECT": "http://tok@h"}, code: 2, want: "WARP_INFLUXDB_CONNECT is set, but --influxdb is not built in yet"},
 		{args: "fake --host=params", env: map[string]string{"WARP_KTLS": "false", "WARP_DURATION": ""}, code: 0, want: `"duration":"5m"`},
 		{args: "fake --host=params --duration=3s", env: map[string]string{"WARP_DURATION": "broken"}, code: 0, want: `"duration":"3s"`},

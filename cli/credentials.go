@@ -2,30 +2,85 @@ package cli
 
 import (
 	"context"
+	"net/http"
 	"os"
+	"strings"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"warp/pkg/s3"
 )
 
-// credentials finds out as whom to talk to the store.
-func (f *targetFlags) credentials(ctx context.Context, inv *invocation) (s3.ResolvedCredentials, error) {
+// credentials finds out as whom to talk to the store. There are several with
+// --credentials-file only.
+func (f *targetFlags) credentials(ctx context.Context, inv *invocation, cfg *s3.Config) ([]*credentials.Credentials, error) {
+	if f.credentialsFile != "" {
+		return f.severalCredentials(inv)
+	}
 	// A machine without a home folder has no shared configuration.
 	home, _ := os.UserHomeDir()
-	creds, err := s3.ResolveCredentials(ctx, s3.CredentialOptions{
+	o := s3.CredentialOptions{
 		Access: f.accessKey, Secret: f.secretKey, Session: f.sessionToken,
 		Profile: f.profile, Signature: f.signature, Home: home,
 		Getenv: func(name string) string {
 			value, _ := inv.env(name)
 			return value
 		},
-	})
+	}
+	if f.signature == signSTS {
+		if err := f.exchange(inv, cfg, &o); err != nil {
+			return nil, err
+		}
+	}
+	creds, err := s3.ResolveCredentials(ctx, o)
 	if err != nil {
-		return creds, runError("%w", err)
+		return nil, runError("%w", err)
 	}
 	// Keys that did not come by flag or variable are secret all the same.
 	if v, err := creds.GetWithContext(nil); err == nil {
 		inv.hide.add(v.AccessKeyID, v.SecretAccessKey, v.SessionToken)
 	}
 	inv.debugf("credentials are from %s", creds.Source)
-	return creds, nil
+	return []*credentials.Credentials{creds.Credentials}, nil
+}
+
+// exchange says where a web token becomes credentials: at the store itself,
+// or where AWS's own variable says.
+func (f *targetFlags) exchange(inv *invocation, cfg *s3.Config, o *s3.CredentialOptions) error {
+	o.WebToken = f.webToken
+	if name, isFile := strings.CutPrefix(f.webToken, "file:"); isFile {
+		token, err := os.ReadFile(name)
+		if err != nil {
+			return runError("--sts-web-token: %w", err)
+		}
+		inv.hide.add(strings.TrimSpace(string(token)))
+	}
+	scheme := "http://"
+	if f.tls {
+		scheme = "https://"
+	}
+	o.STSEndpoint = scheme + cfg.Hosts[0].Name
+	if endpoint, ok := inv.env("AWS_ENDPOINT_URL_STS"); ok && endpoint != "" {
+		o.STSEndpoint = endpoint
+	}
+	transport, err := s3.PlainTransport(cfg)
+	if err != nil {
+		return usageError("%w", err)
+	}
+	o.Client = &http.Client{Transport: transport}
+	return nil
+}
+
+func (f *targetFlags) severalCredentials(inv *invocation) ([]*credentials.Credentials, error) {
+	all, err := s3.ReadCredentials(f.credentialsFile, f.signature)
+	if err != nil {
+		return nil, runError("--credentials-file: %w", err)
+	}
+	for _, c := range all {
+		if v, err := c.GetWithContext(nil); err == nil {
+			inv.hide.add(v.AccessKeyID, v.SecretAccessKey, v.SessionToken)
+		}
+	}
+	inv.debugf("%d credentials take turns", len(all))
+	return all, nil
 }

@@ -16,6 +16,7 @@ import (
 const (
 	groupTarget   = "Target"
 	groupWorkload = "Workload"
+	groupTraffic  = "Traffic"
 	groupRun      = "Run"
 	groupAnalysis = "Analysis"
 	groupFiles    = "Files"

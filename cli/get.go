@@ -29,6 +29,7 @@ func getCommand(env environment) *command {
 			pool.versionsFlag(1),
 		}, pool.existingFlags(), pool.passFlags()),
 		payload: true, reads: true,
+		parts: "`SIZE` of the parts in which larger objects are uploaded to prepare",
 		op: func(f *benchFlags) (op bench.Op, err error) {
 			if get.RangeSize > 0 && !get.Range {
 				return nil, usageError("--range-size is of use with --range only")

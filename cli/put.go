@@ -18,6 +18,7 @@ func putCommand(env environment) *command {
 			&cli.BoolFlag{Name: "post", Destination: &put.Post, Usage: "upload as a browser's form does (POST), in one request each"},
 		},
 		payload: true, writes: true,
+		parts: "`SIZE` of the parts in which larger objects are uploaded",
 		op: func(f *benchFlags) (op bench.Op, err error) {
 			put.Sizes, err = pool.sizes(f)
 			return &put, err

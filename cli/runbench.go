@@ -203,6 +203,8 @@ func (f *targetFlags) explain(err error) error {
 		}
 	case "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch":
 		return runError("%w", err).tell("check --access-key and --secret-key")
+	case s3.CodeNoHTTP2:
+		return runError("%w", err).tell("leave out --http2")
 	case s3.CodeTLS:
 		return runError("%w", err).tell("check --tls, and --ca-file or --insecure for a private certificate")
 	}

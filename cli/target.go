@@ -17,6 +17,9 @@ import (
 // defaultEmbeddedMemory is what the embedded store may grow to.
 const defaultEmbeddedMemory = 1 << 30
 
+// signSTS is the --signature that exchanges a token for credentials.
+const signSTS = "STS_WEB_TOKEN"
+
 // embeddedHost is the --host that needs no store.
 const embeddedHost = "embedded"
 
@@ -30,6 +33,8 @@ type targetFlags struct {
 	profile, signature, caFile         string
 	tls, insecure, resolveHost         bool
 	unsigned                           bool
+	webToken, credentialsFile          string
+	options                            optionFlags
 	embeddedMemory                     int64
 }
 
@@ -44,34 +49,57 @@ func (f *targetFlags) group(env environment) flagGroup {
 		&cli.BoolFlag{Name: "tls", Destination: &f.tls, Sources: env.vars("WARP_TLS"), Usage: "talk HTTPS"},
 		&cli.StringFlag{Name: "bucket", Value: defaultBucket, Destination: &f.bucket,
 			Usage: "`BUCKET` to use; created where it does not exist, its other objects are left alone"},
+	}, also: []cli.Flag{
 		&cli.StringFlag{Name: "region", Destination: &f.region, Sources: env.vars("WARP_REGION"),
 			Usage: "`REGION` of the store; asked for where not given"},
-	}, also: []cli.Flag{
 		&cli.StringFlag{Name: "session-token", Destination: &f.sessionToken, Sources: env.vars("WARP_SESSION_TOKEN"),
 			Usage: "`TOKEN` of temporary credentials"},
+		&cli.StringFlag{Name: "credentials-file", Destination: &f.credentialsFile, TakesFile: true,
+			Usage: "`FILE` with a line ACCESS:SECRET or ACCESS:SECRET:TOKEN for each of several credentials, which take turns"},
+		&cli.StringFlag{Name: "sts-web-token", Destination: &f.webToken, Hidden: true, Sources: env.vars("WARP_STS_WEB_TOKEN"),
+			Usage: "with --signature=STS_WEB_TOKEN: web identity `TOKEN` to exchange for credentials, or file:NAME"},
 		&cli.StringFlag{Name: "profile", Aliases: []string{"s3profile"}, Destination: &f.profile, Usage: "`PROFILE` of the shared AWS configuration to take credentials from"},
-		&cli.BoolFlag{Name: "insecure", Destination: &f.insecure, Usage: "with --tls: accept any certificate"},
-		&cli.StringFlag{Name: "ca-file", Destination: &f.caFile, TakesFile: true, Usage: "with --tls: PEM `FILE` of further certificate authorities"},
 		&choiceFlag{Name: "host-select", Value: "weighed", Config: choices{"weighed", "roundrobin"}, Destination: &f.hostSelect,
 			Usage: "`HOW` a request's host is chosen: weighed (fewest requests in flight, then longest idle) or roundrobin"},
 		&choiceFlag{Name: "engine", Value: "auto", Config: choices{"auto", "lean", "minio"}, Destination: &f.engine,
 			Usage: "`WHAT` sends the requests: lean (least CPU), minio (minio-go), or auto (lean where it can)"},
-		&cli.BoolFlag{Name: "disable-sha256-payload", Destination: &f.unsigned,
-			Usage: "do not hash payload for the signatures of uploads"},
-		&sizeFlag{Name: "embedded.memory", Value: defaultEmbeddedMemory, Destination: &f.embeddedMemory,
+		&sizeFlag{Name: "embedded.memory", Hidden: true, Value: defaultEmbeddedMemory, Destination: &f.embeddedMemory,
 			Usage: "with --host=embedded: `SIZE` that the store may grow to"},
 		&cli.BoolFlag{Name: "resolve-host", Destination: &f.resolveHost, Hidden: true,
 			Usage: "make every address of a host's name a host of its own"},
 		&choiceFlag{Name: "signature", Value: "S3V4", Config: choices{"S3V4", "IAM", "S3V2", "STS_WEB_TOKEN"}, Destination: &f.signature, Hidden: true,
-			Usage: "`KIND` of signature: S3V4, or IAM to sign with the credentials of this machine's instance profile"},
+			Usage: "`KIND` of signature: S3V4, S3V2, or S3V4 with the credentials of this machine's instance profile (IAM) or for a web token (STS_WEB_TOKEN)"},
 	}}
+}
+
+// traffic are the flags for what requests look like and how they travel.
+func (f *targetFlags) traffic(env environment, parts string) flagGroup {
+	also := f.options.requestFlags()
+	also = append(also,
+		&cli.BoolFlag{Name: "disable-sha256-payload", Destination: &f.unsigned,
+			Usage: "do not hash payload for the signatures of uploads"},
+	)
+	if parts != "" {
+		also = append(also, f.options.partFlag(parts))
+	}
+	also = append(also,
+		&cli.BoolFlag{Name: "insecure", Destination: &f.insecure, Usage: "with --tls: accept any certificate"},
+		&cli.StringFlag{Name: "ca-file", Destination: &f.caFile, TakesFile: true, Usage: "with --tls: PEM `FILE` of further certificate authorities"},
+	)
+	return flagGroup{title: groupTraffic, also: append(also, f.options.connectionFlags(env)...)}
 }
 
 // check refuses what contradicts itself, before anything is asked of anybody.
 func (f *targetFlags) check() error {
 	switch {
-	case f.signature == "S3V2", f.signature == "STS_WEB_TOKEN":
-		return usageError("--signature=%s %s", f.signature, notYet)
+	case f.signature == signSTS && f.webToken == "":
+		return usageError("--signature=STS_WEB_TOKEN needs --sts-web-token")
+	case f.signature != signSTS && f.webToken != "":
+		return usageError("--sts-web-token is of use with --signature=STS_WEB_TOKEN only")
+	case f.credentialsFile != "" && (f.accessKey != "" || f.secretKey != "" || f.sessionToken != "" || f.profile != ""):
+		return usageError("credentials come either from --credentials-file or from --access-key, --secret-key, --session-token and --profile (or their variables)")
+	case f.credentialsFile != "" && (f.signature == "IAM" || f.signature == signSTS):
+		return usageError("--signature=%s brings credentials of its own: leave out --credentials-file", f.signature)
 	case f.insecure && !f.tls:
 		return usageError("--insecure is of use with --tls only")
 	case f.caFile != "" && !f.tls:
@@ -84,15 +112,15 @@ func (f *targetFlags) check() error {
 	case f.host != embeddedHost && f.embeddedMemory != defaultEmbeddedMemory:
 		return usageError("--embedded.memory is of use with --host=embedded only")
 	case f.host != embeddedHost:
-		return nil
-	case f.profile != "" || f.signature != "S3V4" || f.resolveHost:
-		return usageError("--host=embedded takes no --profile, --signature or --resolve-host: leave them out")
+		return f.options.check(f.tls, f.signature)
+	case f.profile != "" || f.signature != "S3V4" || f.resolveHost || f.credentialsFile != "":
+		return usageError("--host=embedded takes no --profile, --signature, --credentials-file or --resolve-host: leave them out")
 	case f.tls:
 		return usageError("--host=embedded does not talk TLS: leave out --tls")
 	case f.embeddedMemory < 16<<20:
 		return usageError("--embedded.memory is less than 16MiB")
 	}
-	return nil
+	return f.options.check(f.tls, f.signature)
 }
 
 // A target is the store that the flags name.
@@ -113,6 +141,9 @@ func (f *targetFlags) open(ctx context.Context, inv *invocation, concurrency int
 	t := &target{}
 	cfg := f.config(concurrency)
 	var err error
+	if cfg.Options, err = f.options.options(); err != nil {
+		return nil, err
+	}
 	if f.host == embeddedHost {
 		err = f.startEmbedded(t, &cfg, full)
 	} else {
@@ -153,11 +184,11 @@ func (f *targetFlags) findStore(ctx context.Context, inv *invocation, cfg *s3.Co
 	if cfg.Hosts, err = f.addresses(ctx, hosts); err != nil {
 		return runError("--resolve-host: %w", err)
 	}
-	creds, err := f.credentials(ctx, inv)
+	all, err := f.credentials(ctx, inv, cfg)
 	if err != nil {
 		return err
 	}
-	cfg.Credentials = creds.Credentials
+	cfg.Credentials, cfg.Others = all[0], all[1:]
 	return nil
 }
 

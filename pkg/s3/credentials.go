@@ -309,3 +309,39 @@ func readSections(text string, names []string) (map[string]string, error) {
 	}
 	return found, nil
 }
+
+// ReadCredentials reads a file with one pair of keys in each line, as
+// ACCESS:SECRET or ACCESS:SECRET:TOKEN, or with blanks instead of the colons.
+// Empty lines and those that begin with # are left out. Errors name lines, and
+// nothing that is in them.
+func ReadCredentials(path, signature string) ([]*credentials.Credentials, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	kind := credentials.SignatureV4
+	if signature == "S3V2" {
+		kind = credentials.SignatureV2
+	}
+	var all []*credentials.Credentials
+	number := 0
+	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
+		number++
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		fields := strings.Fields(line)
+		if len(fields) == 1 {
+			fields = strings.SplitN(line, ":", 3)
+		}
+		if len(fields) < 2 || len(fields) > 3 || slices.Contains(fields, "") {
+			return nil, fmt.Errorf("line %d is not ACCESS:SECRET or ACCESS:SECRET:TOKEN", number)
+		}
+		fields = append(fields, "") // no token
+		all = append(all, credentials.NewStatic(fields[0], fields[1], fields[2], kind))
+	}
+	if len(all) == 0 {
+		return nil, errors.New("there are no credentials in it")
+	}
+	return all, nil
+}

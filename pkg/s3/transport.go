@@ -69,6 +69,12 @@ func newTransport(cfg *Config, addr string, answer time.Duration, dialed *atomic
 	return t, nil
 }
 
+// PlainTransport is for requests to the store that are none of S3's, such as
+// the one for credentials. It reaches the store as bookkeeping does.
+func PlainTransport(cfg *Config) (http.RoundTripper, error) {
+	return newTransport(cfg.forDesk(), "", metadataTimeout, new(atomic.Int64))
+}
+
 // A dialer makes the connections of one host, all in the same way.
 type dialer struct {
 	net.Dialer

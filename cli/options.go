@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"crypto/rand"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/s3"
+)
+
+// optionFlags say what requests look like, and the connections they travel on.
+type optionFlags struct {
+	encrypt, sseS3            bool
+	kmsKey, checksum, class   string
+	md5, noMultipart          bool
+	metadata, tags            []string
+	partSize                  int64
+	lookup, sourceIP          string
+	timeout                   time.Duration
+	http2, noKeepAlive, ktls  bool
+	sendBuffer, receiveBuffer int64
+	clientCert, clientKey     string
+}
+
+func (f *optionFlags) requestFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "encrypt", Destination: &f.encrypt, Usage: "encrypt with a random key that goes with every request (SSE-C); needs --tls"},
+		&cli.BoolFlag{Name: "sse-s3-encrypt", Destination: &f.sseS3, Usage: "encrypt with a key of the store (SSE-S3)"},
+		&cli.StringFlag{Name: "sse-kms-key", Hidden: true, Destination: &f.kmsKey, Usage: "encrypt with key `ID` of the store's key service (SSE-KMS)"},
+		&choiceFlag{Name: "checksum", Config: checksumNames(), Destination: &f.checksum,
+			Usage: "send a checksum of `KIND` with uploads: " + strings.Join(checksumNames(), ", ") + "; MD5 is --md5"},
+		&cli.BoolFlag{Name: "md5", Destination: &f.md5, Usage: "send a Content-MD5 with uploads"},
+		&cli.StringFlag{Name: "storage-class", Destination: &f.class, Usage: "upload to storage `CLASS`"},
+		&cli.BoolFlag{Name: "disable-multipart", Destination: &f.noMultipart, Usage: "upload in one request, whatever the size"},
+		&cli.StringSliceFlag{Name: "add-metadata", Destination: &f.metadata, Hidden: true,
+			Usage: "upload with metadata `KEY=VALUE`, where a value rand:N is N random characters for each object; repeatable"},
+		&cli.StringSliceFlag{Name: "tag", Destination: &f.tags, Hidden: true,
+			Usage: "upload with tag `KEY=VALUE`, where a value rand:N is N random characters for each object; repeatable"},
+	}
+}
+
+func (f *optionFlags) partFlag(usage string) cli.Flag {
+	return &sizeFlag{Name: "part.size", Destination: &f.partSize, Hidden: true, DefaultText: "16MiB", Usage: usage}
+}
+
+func (f *optionFlags) connectionFlags(env environment) []cli.Flag {
+	return []cli.Flag{
+		&choiceFlag{Name: "lookup", Value: s3.LookupAuto, Config: choices{s3.LookupAuto, s3.LookupHost, s3.LookupPath}, Destination: &f.lookup,
+			Usage: "`WHERE` the bucket's name stands: in the host, the path, or auto (path, but on AWS the host)"},
+		&durationFlag{Name: "timeout", Destination: &f.timeout, DefaultText: "10s to connect, 2m for all else",
+			Usage: "fail a request when nothing moves for `TIME`, be it connecting, sending, the wait for an answer, or its body"},
+		&cli.StringFlag{Name: "source-ip", Destination: &f.sourceIP,
+			Usage: "connect from `ADDRESS`; a,b and 10.0.0.{1...4} name several, which take turns"},
+		&cli.StringFlag{Name: "client-cert", Hidden: true, Destination: &f.clientCert, TakesFile: true, Usage: "with --tls: PEM `FILE` of the certificate to show to the store"},
+		&cli.StringFlag{Name: "client-key", Hidden: true, Destination: &f.clientKey, TakesFile: true, Usage: "with --client-cert: PEM `FILE` of its key"},
+		&cli.BoolFlag{Name: "http2", Destination: &f.http2, Hidden: true, Usage: "with --tls: talk HTTP/2"},
+		&cli.BoolFlag{Name: "disable-http-keepalive", Destination: &f.noKeepAlive, Hidden: true, Usage: "make a connection for each request"},
+		&sizeFlag{Name: "sndbuf", Destination: &f.sendBuffer, Hidden: true, DefaultText: "as the system tunes it", Usage: "`SIZE` of the send buffer of sockets"},
+		&sizeFlag{Name: "rcvbuf", Destination: &f.receiveBuffer, Hidden: true, DefaultText: "as the system tunes it", Usage: "`SIZE` of the receive buffer of sockets"},
+		&cli.BoolFlag{Name: "ktls", Destination: &f.ktls, Sources: env.vars("WARP_KTLS"), Hidden: true,
+			Usage: "with --tls: leave the encryption to the kernel; refused where that cannot be had"},
+	}
+}
+
+// checksumNames are the values of --checksum. MD5 is what other tools call a
+// Content-MD5; the checksum is MD5CS.
+func checksumNames() choices {
+	var names choices
+	for _, c := range s3.Checksums() {
+		names = append(names, string(c))
+	}
+	return append(names, "MD5")
+}
+
+// check refuses what contradicts itself. tls and signature are of the target.
+func (f *optionFlags) check(tls bool, signature string) error {
+	if f.checksum == "MD5" {
+		f.checksum, f.md5 = "", true
+	}
+	switch {
+	case f.encrypt && f.sseS3, f.encrypt && f.kmsKey != "", f.sseS3 && f.kmsKey != "":
+		return usageError("--encrypt, --sse-s3-encrypt and --sse-kms-key exclude each other: use one of them")
+	case f.encrypt && !tls:
+		return usageError("--encrypt sends the key with every request, so stores take it over TLS only").tell("add --tls")
+	case f.checksum != "" && f.md5:
+		return usageError("--checksum and --md5 exclude each other: use one of them")
+	case f.checksum != "" && signature == "S3V2":
+		return usageError("--checksum cannot be used with --signature=S3V2: a checksum behind the payload is part of V4 signatures")
+	case f.noMultipart && f.partSize > 0:
+		return usageError("--part.size is of no use with --disable-multipart: leave out one of them")
+	case f.partSize != 0 && (f.partSize < 5<<20 || f.partSize > 5<<30):
+		return usageError("--part.size=%s is not between 5MiB and 5GiB, which S3 wants parts to be", formatSize(f.partSize))
+	case (f.clientCert == "") != (f.clientKey == ""):
+		return usageError("--client-cert and --client-key are of use together only")
+	case !tls && f.clientCert != "":
+		return usageError("--client-cert is of use with --tls only")
+	case !tls && f.http2:
+		return usageError("--http2 is of use with --tls only: without it nobody could say which HTTP the store speaks")
+	case !tls && f.ktls:
+		return usageError("--ktls is of use with --tls only")
+	case f.sendBuffer > mostBuffer, f.receiveBuffer > mostBuffer:
+		return usageError("--sndbuf and --rcvbuf are at most %s", formatSize(mostBuffer))
+	case f.ktls:
+		return runError("--ktls: %s", s3.WhyNoKTLS()).tell("leave out --ktls")
+	}
+	return nil
+}
+
+// mostBuffer is more than any system grants a socket.
+const mostBuffer = 1 << 30
+
+// writes names an option that only uploads have, "" if none is given.
+func (f *optionFlags) writes() string {
+	for _, o := range []struct {
+		name  string
+		given bool
+	}{
+		{"sse-s3-encrypt", f.sseS3}, {"sse-kms-key", f.kmsKey != ""}, {"checksum", f.checksum != ""}, {"md5", f.md5},
+		{"storage-class", f.class != ""}, {"disable-multipart", f.noMultipart}, {"part.size", f.partSize > 0},
+		{"add-metadata", len(f.metadata) > 0}, {"tag", len(f.tags) > 0},
+	} {
+		if o.given {
+			return "--" + o.name
+		}
+	}
+	return ""
+}
+
+// options are what the flags say. It makes the key of --encrypt.
+func (f *optionFlags) options() (o s3.Options, err error) {
+	o = s3.Options{
+		StorageClass: f.class, Checksum: s3.Checksum(f.checksum), MD5: f.md5,
+		DisableMultipart: f.noMultipart, PartSize: f.partSize, Lookup: f.lookup, Timeout: f.timeout,
+		HTTP2: f.http2, NoKeepAlive: f.noKeepAlive, SendBuffer: int(f.sendBuffer), ReceiveBuffer: int(f.receiveBuffer),
+		ClientCert: f.clientCert, ClientKey: f.clientKey,
+	}
+	switch {
+	case f.encrypt:
+		o.Encryption.Kind = s3.SSEC
+		_, err = rand.Read(o.Encryption.Key[:])
+	case f.sseS3:
+		o.Encryption.Kind = s3.SSES3
+	case f.kmsKey != "":
+		o.Encryption = s3.Encryption{Kind: s3.SSEKMS, KeyID: f.kmsKey}
+	}
+	if err == nil {
+		o.Metadata, err = attributes("--add-metadata", f.metadata)
+	}
+	if err == nil {
+		o.Tags, err = attributes("--tag", f.tags)
+	}
+	if err == nil {
+		o.SourceIPs, err = sourceAddresses(f.sourceIP)
+	}
+	return o, err
+}
+
+// attributes reads KEY=VALUE and KEY=rand:N.
+func attributes(flag string, given []string) ([]s3.Attribute, error) {
+	var all []s3.Attribute
+	for _, pair := range given {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok || key == "" {
+			return nil, usageError("%s: %q is not KEY=VALUE", flag, pair)
+		}
+		a := s3.Attribute{Key: key, Value: value}
+		if n, random := strings.CutPrefix(value, "rand:"); random {
+			count, err := strconv.Atoi(n)
+			if err != nil || count < 1 || count > 2048 {
+				return nil, usageError("%s: %q does not say how many random characters: write %s=rand:N with N from 1 to 2048", flag, pair, key)
+			}
+			a = s3.Attribute{Key: key, Random: count}
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// sourceAddresses reads --source-ip and makes sure that the addresses are
+// this machine's.
+func sourceAddresses(spec string) ([]netip.Addr, error) {
+	if spec == "" {
+		return nil, nil
+	}
+	names, err := s3.ParseHosts(spec)
+	if err != nil {
+		return nil, usageError("--source-ip: %w", err)
+	}
+	var all []netip.Addr
+	for _, name := range names {
+		ip, err := netip.ParseAddr(strings.Trim(name, "[]"))
+		if err != nil {
+			return nil, usageError("--source-ip: %q is not an IP address", name)
+		}
+		l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(ip, 0)))
+		if err != nil {
+			return nil, runError("--source-ip: %s is no address of this machine", name)
+		}
+		l.Close()
+		all = append(all, ip)
+	}
+	return all, nil
+}
