@@ -100,6 +100,6 @@ func absentFromAISLoader() []absentFlag {
 		{names: []string{"tmpdir"}, why: notOurs + ": payload is made in memory, so there are no temporary files"},
 		{names: []string{"usage"}, why: notOurs + ": it is --help here"},
 		{names: []string{"statsdip", "statsdport", "statsdprobe", "test-probe", "trace-http"}, why: notYet},
-		{names: []string{"cksum-type", "timeout"}, why: notYet},
+		{names: []string{"cksum-type"}, why: notYet},
 	}
 }
