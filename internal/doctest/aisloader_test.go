@@ -28,7 +28,7 @@ func TestFromAISLoader(t *testing.T) {
 		"readlen": {"2k", "--read-length +2KiB"}, "readoff": {"2k", "--read-offset +2KiB"}, "statsinterval": {"3", "--stats-interval +3s"},
 		"randomname": {"true", "--randomname +true"}, "skiplist": {"true", "--skiplist +true"}, "uniquegets": {"true", "--unique +true"},
 		"readertype": {"sg", "--reader +sg"}, "s3endpoint": {"http://a:1", "--host +a:1"}, "s3profile": {"p", "--profile +p"},
-		"verifyhash": {"true", "--verify +checksum"},
+		"verifyhash": {"true", "--verify +checksum"}, "timeout": {"10m", "--timeout +10m"},
 	}
 	beside := map[string][]string{
 		"loaderid": {"-loadernum=4", "-seed=1"}, "loadernum": {"-loaderid=0", "-seed=1"}, "minsize": {"-maxsize=1M"}, "maxsize": {"-minsize=1K"},
