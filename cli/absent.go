@@ -40,7 +40,6 @@ func absentFromBenchmarks() []absentFlag {
 func absentCommands() map[string]string {
 	absent := map[string]string{"iceberg": notOurs}
 	for _, name := range []string{
-		"zip", "snowball",
 		"run", "script",
 	} {
 		absent[name] = notYet

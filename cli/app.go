@@ -77,6 +77,8 @@ func commandTable(env environment) []*command {
 		mixedCommand(env),
 		versionedCommand(env),
 		retentionCommand(env),
+		zipCommand(env),
+		snowballCommand(env),
 		fanoutCommand(env),
 		multipartCommand(env),
 		multipartPutCommand(env),

@@ -23,7 +23,7 @@ func TestCommandLines(t *testing.T) {
 		{args: "analyse x", code: 2, want: `unknown command "analyse"; did you mean warp analyze?`},
 		{args: "fkae", code: 2, want: "did you mean warp fake?"},
 		{args: "--json", code: 2, want: "no command is given"},
-		{args: "zip -duration=1m", code: 2, want: "the command zip is not built in yet"},
+		{args: "iceberg -duration=1m", code: 2, want: "the command iceberg is not part of this tool"},
 		{args: "iceberg", code: 2, want: "the command iceberg is not part of this tool"},
 		{args: "-v", code: 0, want: "warp "},
 		{args: "--version", code: 0, want: "commit "},

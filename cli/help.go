@@ -20,13 +20,14 @@ func (l *commandLine) helpText() string {
 	case l.command != nil:
 		commandHelp(&b, l.command, false)
 	default:
-		rootHelp(&b, l.table)
+		rootHelp(&b, l.table, l.helpAll)
 	}
 	return b.String()
 }
 
-// rootHelp lists the commands.
-func rootHelp(b *strings.Builder, table []*command) {
+// rootHelp lists the commands. There are so many of them that the plain help
+// leaves what holds for all to the full one.
+func rootHelp(b *strings.Builder, table []*command, all bool) {
 	b.WriteString("warp measures how fast an S3 object store is.\n\nUsage: warp COMMAND [flags]\n")
 	for _, section := range []string{sectionBenchmark, sectionAnalysis, sectionOther} {
 		title := "\n" + section + "\n"
@@ -43,7 +44,11 @@ Flags of every command
   --help-all        explain it with every flag it has
   --autocompletion  install completion for the shell in $SHELL
   -v, --version     print version, commit and date (only without a command)
-
+`)
+	if !all {
+		return
+	}
+	b.WriteString(`
 Flags take one dash or two, anywhere; the last of the same counts. [VARIABLE] stands in for a flag.
 Exit codes: 0 all well, 1 failed, 2 wrong command line, 3 requests failed, 130 interrupted.
 `)

@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // a screen shows.
 func TestHelp(t *testing.T) {
 	t.Parallel()
-	texts := map[string][]string{"root": {"--help"}}
+	texts := map[string][]string{"root": {"--help"}, "root-all": {"--help-all"}}
 	for _, c := range commandTable(mapEnvironment(nil)) {
 		texts[c.name] = []string{c.name, "--help"}
 		texts[c.name+"-all"] = []string{c.name, "--help-all"}

@@ -34,11 +34,7 @@ func (f feature) try(ctx context.Context, e *Env, send func(w *Worker) error, ef
 		defer e.Client.Release(h)
 		return effect(h)
 	})
-	var lacks noEffect
-	if errors.As(err, &lacks) {
-		return f.pretended(string(lacks))
-	}
-	return err
+	return f.verdict(err)
 }
 
 // probe has the store do the feature on an object of its own, which takes more

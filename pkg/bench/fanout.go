@@ -18,7 +18,7 @@ func (f *FanOut) Prepare(ctx context.Context, e *Env) error {
 	const size = 1000
 	var keys []string
 	send := func(w *Worker) error {
-		keys = w.nextKeys(2)
+		keys = w.nextCopies(2)
 		return f.send(ctx, w, keys, size)
 	}
 	return feature("fan-out uploads (an extension of MinIO)").try(ctx, e, send, func(h *s3.Host) error {
@@ -29,7 +29,7 @@ func (f *FanOut) Prepare(ctx context.Context, e *Env) error {
 // Do makes one request.
 func (f *FanOut) Do(ctx context.Context, w *Worker) error {
 	size := f.Sizes.Next(w.Rand)
-	return w.Spend(f.Copies, size, func(n int) error { return f.send(ctx, w, w.nextKeys(n), size) })
+	return w.Spend(f.Copies, size, func(n int) error { return f.send(ctx, w, w.nextCopies(n), size) })
 }
 
 // send measures one fan-out. Its row counts what the store writes, not what is
@@ -41,6 +41,16 @@ func (f *FanOut) send(ctx context.Context, w *Worker, keys []string, size int64)
 		_, err := r.FanOut(ctx, s3.FanOut{Bucket: w.Env.Bucket, Keys: keys, Body: w.body, Size: size}, r.Trace)
 		return err
 	})
+}
+
+// nextCopies names the next n objects that this worker uploads, all of which
+// have the content of the first.
+func (w *Worker) nextCopies(n int) []string {
+	keys := w.nextKeys(n)
+	for i := range keys {
+		keys[i] += generator.CopySuffix
+	}
+	return keys
 }
 
 // nextKeys names the next n objects that this worker uploads.

@@ -113,13 +113,27 @@ func (g *Names) shard(thread uint32, n uint64) uint64 {
 	return (start + n%shards) % shards
 }
 
-// Owns tells whether Key can have made this name: it reads thread and n back, and makes the name again.
+// What may follow a name, so that nobody takes the object's content for what follows from the name.
+const (
+	ArchiveSuffix = ".zip"
+	CopySuffix    = ".copy" // the content is that of another object
+)
+
+// Owns tells whether Key can have made this name, or what a suffix makes of it: it reads thread and n back, and makes
+// the name again.
 func (g *Names) Owns(key string) bool {
+	if plain, ok := strings.CutSuffix(key, ArchiveSuffix); ok {
+		return g.made(plain)
+	}
+	return g.made(strings.TrimSuffix(key, CopySuffix))
+}
+
+func (g *Names) made(key string) bool {
 	_, _, ok := g.Parse(key)
 	return ok
 }
 
-// MadeBy tells whether a run with this seed can have given an object this name, in whatever layout, and whatever
+// MadeBy tells whether a run with this seed can have given an object this name, and the content that follows from it, in whatever layout, and whatever
 // prefix the user had put in front of the run's own.
 func MadeBy(seed uint64, key string) bool {
 	own := RunPrefix(seed)
@@ -133,14 +147,14 @@ func MadeBy(seed uint64, key string) bool {
 	}
 	g := Names{key: derive(seed, "names", 0)}
 	for _, g.layout.Random = range []bool{false, true} {
-		if g.layout.NoPrefix = false; g.Owns(rest) {
+		if g.layout.NoPrefix = false; g.made(rest) {
 			return true
 		}
 		name := rest
 		if directory, below, ok := strings.Cut(rest, "/"); ok && len(directory) == shardLen && decimal(directory) {
 			name = below // of one of several shards; which one of how many makes no difference to what an object contains
 		}
-		if g.layout.NoPrefix = true; g.Owns(name) {
+		if g.layout.NoPrefix = true; g.made(name) {
 			return true
 		}
 	}

@@ -24,6 +24,9 @@ func (p *Payload) NewReader() *Reader { return &Reader{payload: p} }
 // Reset goes to the start of another object.
 func (r *Reader) Reset(objectID uint64, size int64) { r.id, r.size, r.off = objectID, size, 0 }
 
+// Payload is what the reader reads from.
+func (r *Reader) Payload() *Payload { return r.payload }
+
 // Size is that of the whole object.
 func (r *Reader) Size() int64 { return r.size }
 

@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/bench"
+)
+
+func snowballCommand(env environment) *command {
+	var pool poolFlags
+	var snow bench.Snowball
+	return benchmarkCommand(env, benchmark{
+		name: "snowball", summary: "upload TARs that the store unpacks (MinIO)",
+		about: []string{
+			"Uploads TARs of --objs.per objects each, which the store unpacks: an extension of MinIO.",
+			"Throughput counts the objects as the store writes them.",
+		},
+		examples: []string{"warp snowball --host=127.0.0.1:9000 --access-key=… --secret-key=… --obj.size=1KiB --objs.per=1000"},
+		flags: append(pool.sizeFlags("512KiB"),
+			&cli.IntFlag{Name: "objs.per", Value: 50, Destination: &snow.PerTar, Validator: atLeast(1), Usage: "`N` objects per TAR"},
+			&cli.BoolFlag{Name: "compress", Destination: &snow.Compress, Usage: "compress the TARs, in each of which all objects are the same"},
+		),
+		payload: true, writes: true,
+		op: func(f *benchFlags) (op bench.Op, err error) {
+			if snow.Sizes, err = pool.sizes(f); err != nil {
+				return nil, err
+			}
+			if err := snow.Check(f.concurrent); err != nil {
+				return nil, usageError("%w", err)
+			}
+			return &snow, nil
+		},
+	})
+}

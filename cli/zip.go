@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/bench"
+)
+
+// mostFiles is what a ZIP may have: each takes some 400 bytes of memory.
+const mostFiles = 10_000_000
+
+func zipCommand(env environment) *command {
+	var pool poolFlags
+	var zip bench.Zip
+	return benchmarkCommand(env, benchmark{
+		name: "zip", summary: "download files out of a ZIP (MinIO)",
+		about: []string{
+			"Uploads one ZIP of --files files, then downloads files out of it, in random order: an extension of",
+			"MinIO, which reads the archive for each of them.",
+		},
+		examples: []string{"warp zip --host=127.0.0.1:9000 --access-key=… --secret-key=… --files=1000"},
+		flags: append([]cli.Flag{
+			&cli.IntFlag{Name: "files", Value: 10000, Destination: &zip.Files, Validator: filesValid, Usage: "`N` files in the ZIP"},
+		}, pool.sizeFlags("10KiB")...),
+		payload: true, reads: true,
+		op: func(f *benchFlags) (op bench.Op, err error) {
+			zip.Sizes, err = pool.sizes(f)
+			return &zip, err
+		},
+	})
+}
+
+func filesValid(n int) error {
+	if n < 1 || n > mostFiles {
+		return wrong("%d is not between 1 and %d", n, mostFiles)
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package bench
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"warp/pkg/generator"
+	"warp/pkg/s3"
+)
+
+// Zip downloads files out of one ZIP, which the store does not unpack but reads
+// for each of them.
+type Zip struct {
+	Sizes generator.Sizes
+	Files int
+
+	files []s3.Object // as the store names them: ARCHIVE.zip/FILE
+}
+
+// extract has a store look into archives.
+var extract = []s3.Header{{Name: "x-minio-extract", Value: "true"}}
+
+// Prepare makes sure that the store looks into archives, and uploads one.
+func (z *Zip) Prepare(ctx context.Context, e *Env) error {
+	if err := z.try(ctx, e); err != nil {
+		return err
+	}
+	e.Progress.Begin("Preparing: uploading", 1)
+	defer e.Progress.End()
+	e.Silently(true)
+	w := e.workers[0]
+	archive := w.NextKey() + generator.ArchiveSuffix
+	sizes := make([]int64, z.Files)
+	r := generator.Rand(e.Seed, "sizes", 0)
+	for i := range sizes {
+		sizes[i] = z.Sizes.Next(r)
+	}
+	files, body, err := zipOf(w, archive, sizes)
+	if err != nil {
+		return err
+	}
+	z.files = files
+	if err := w.must(ctx, "upload "+archive, func() error { return w.uploadZip(ctx, archive, body) }); err != nil {
+		return err
+	}
+	e.Progress.Add(1)
+	// The first download has the store read the archive's directory, for all
+	// that follow.
+	return w.must(ctx, "download "+files[0].Key, func() error { return z.get(ctx, w, &files[0]) })
+}
+
+// try uploads a small archive and wants a file out of it.
+func (z *Zip) try(ctx context.Context, e *Env) error {
+	if strings.Contains(e.Names.Key(0, 0), generator.ArchiveSuffix+"/") {
+		return errors.New("prepare: the store would take a part of --prefix for an archive: leave out .zip/")
+	}
+	var archive string
+	var files []s3.Object
+	send := func(w *Worker) (err error) {
+		archive = w.NextKey() + generator.ArchiveSuffix
+		var body *generator.Assembly
+		if files, body, err = zipOf(w, archive, []int64{1000, 1001}); err != nil {
+			return err
+		}
+		return w.uploadZip(ctx, archive, body)
+	}
+	return feature("downloads of files in a ZIP (x-minio-extract, an extension of MinIO)").try(ctx, e, send, func(h *s3.Host) error {
+		var got bytes.Buffer
+		_, err := h.Get(ctx, s3.Get{Ref: files[1].Ref, Headers: extract, Into: &got}, s3.NewTrace(time.Now()))
+		switch {
+		case s3.CodeOf(err) == "NoSuchKey":
+			return noEffect("there is no " + files[1].Key)
+		case err != nil:
+			return err
+		}
+		want := make([]byte, files[1].Size)
+		e.workers[0].body.Payload().ObjectAt(generator.PayloadID(files[1].Key), files[1].Size, 0, want)
+		if !bytes.Equal(got.Bytes(), want) {
+			return noEffect(files[1].Key + " is something else")
+		}
+		return h.Delete(ctx, []s3.Ref{{Bucket: e.Bucket, Key: archive}}, s3.NewTrace(time.Now()))
+	})
+}
+
+// zipOf makes a ZIP of files of these sizes, not compressed: their content does
+// not compress anyway.
+func zipOf(w *Worker, archive string, sizes []int64) (files []s3.Object, body *generator.Assembly, err error) {
+	payload := w.body.Payload()
+	body = payload.NewAssembly()
+	out := &withoutPayload{Assembly: body}
+	zw := zip.NewWriter(out)
+	files = make([]s3.Object, len(sizes))
+	for i, size := range sizes {
+		name := fmt.Sprintf("%08d.rnd", i)
+		files[i] = s3.Object{Ref: s3.Ref{Bucket: w.Env.Bucket, Key: archive + "/" + name}, Size: size}
+		file, err := zw.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		if err == nil {
+			err = zw.Flush()
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("make a ZIP: %w", err)
+		}
+		out.drop = true
+		w.body.Reset(generator.PayloadID(files[i].Key), size)
+		if _, err = w.body.WriteTo(file); err == nil {
+			err = zw.Flush()
+		}
+		out.drop = false
+		if err != nil {
+			return nil, nil, fmt.Errorf("make a ZIP: %w", err)
+		}
+		body.WriteObject(generator.PayloadID(files[i].Key), size)
+	}
+	if err := zw.Close(); err != nil {
+		return nil, nil, fmt.Errorf("make a ZIP: %w", err)
+	}
+	return files, body, nil
+}
+
+// withoutPayload keeps what a ZIP writer writes but for the content of files.
+// The writer has to see that for its checksum, and nobody has to keep it.
+type withoutPayload struct {
+	*generator.Assembly
+	drop bool
+}
+
+func (o *withoutPayload) Write(b []byte) (int, error) {
+	if o.drop {
+		return len(b), nil
+	}
+	return o.Assembly.Write(b)
+}
+
+func (w *Worker) uploadZip(ctx context.Context, archive string, body *generator.Assembly) error {
+	return w.Measure(ctx, "PUT", archive, func(ctx context.Context, r *Request) error {
+		r.Bytes = body.Size()
+		_, err := r.Put(ctx, s3.Put{
+			Ref: s3.Ref{Bucket: w.Env.Bucket, Key: archive}, Body: body, Size: body.Size(), ContentType: "application/zip",
+		}, r.Trace)
+		return err
+	})
+}
+
+// Do downloads one file.
+func (z *Zip) Do(ctx context.Context, w *Worker) error {
+	return z.get(ctx, w, &z.files[w.Rand.IntN(len(z.files))])
+}
+
+func (z *Zip) get(ctx context.Context, w *Worker, file *s3.Object) error {
+	return w.download(ctx, file, s3.Get{Ref: file.Ref, Headers: extract})
+}
