@@ -70,7 +70,7 @@ func hidesVersions(t *testing.T, s *teststore.Store, args []string) {
 	h := readLog(t, log)
 	for _, r := range h.rows {
 		code, _, _ := strings.Cut(r.Err, ":")
-		if !slices.Contains([]string{"", "NoSuchKey", "NoSuchVersion", "BadAnswer", "InternalError"}, code) {
+		if !slices.Contains([]string{"", "NoSuchKey", "NoSuchVersion", "InvalidArgument", "BadAnswer", "InternalError"}, code) {
 			t.Errorf("%s: %s", r.Op, r.Err)
 		}
 	}
