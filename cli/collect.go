@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"io"
 	"strings"
 
@@ -52,9 +51,6 @@ func (f *fleetFlags) collect(ctx context.Context, inv *invocation, run, benchdat
 		return strings.TrimSuffix(path("collect"), ".csv.zst") + "." + client + ".spool"
 	}
 	c, err := fleet.New(o).Collect(ctx, run, path)
-	if errors.Is(err, fleet.ErrNothingKept) && len(c.Without) == 0 {
-		err = fleet.ErrNothingKept
-	}
 	if err != nil {
 		return runError("%w", err)
 	}

@@ -29,6 +29,9 @@ func secretVariables() []string {
 // attempt to spell one: a wrong flag is refused, but its value is a secret all
 // the same.
 func isSecretFlag(name string) bool {
+	if name == "token-file" {
+		return false // it says where the secret is
+	}
 	plain := strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(name))
 	for _, part := range []string{"secret", "token", "password", "passwd", "accesskey", "credential"} {
 		if strings.Contains(plain, part) {

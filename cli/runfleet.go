@@ -112,6 +112,7 @@ func (s *session) watchFleet() (stop func()) {
 	end := every(200*time.Millisecond, look)
 	return func() {
 		end()
+		look() // what was done since
 		if shown != nil {
 			shown.finish()
 		}

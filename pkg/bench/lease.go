@@ -383,10 +383,3 @@ func (r *Runner) Bury(ctx context.Context, names []string) error {
 		}
 	}
 }
-
-// Abandon ends the renewals of the lease as a crash does: for tests of what
-// others do then.
-func (r *Runner) Abandon() {
-	r.lease.stopRenewing()
-	r.lease = nil
-}

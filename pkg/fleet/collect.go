@@ -64,7 +64,15 @@ func (f *Fleet) Collect(ctx context.Context, run string, path func(benchmark str
 		}
 	}
 	if len(with) == 0 {
-		return c, errors.Join(ErrNothingKept, errors.New(joinLines(c.Without)))
+		if c.Run != "" {
+			return c, fmt.Errorf("%w: %s", ErrNothingKept, joinLines(c.Without))
+		}
+		for _, v := range visits {
+			if v.err != nil {
+				return c, &Error{v.member.Addr, v.err}
+			}
+		}
+		return c, ErrNothingKept
 	}
 	if !identifier.MatchString(c.Benchmark) {
 		return c, fmt.Errorf("client %s: its log is of %q, which is no benchmark", with[0].member.Addr, printable(c.Benchmark))

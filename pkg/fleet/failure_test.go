@@ -126,45 +126,6 @@ func TestLostClient(t *testing.T) {
 	whole(t, next, getPlan(t, e.Addr(), 200*time.Millisecond), filepath.Join(t.TempDir(), "next"))
 }
 
-// A client that dies without a word leaves objects. One of the others removes them.
-func TestDeadClient(t *testing.T) {
-	t.Parallel()
-	e := store(t)
-	var dead bool
-	victim := startMachine(t, func(o *AgentOptions) {
-		hasty(o)
-		o.NewTask = func(j *job, spec *Job) (Task, error) {
-			task, err := newBenchTask(j, spec)
-			return &deadTask{Task: task, dead: &dead}, err
-		}
-	})
-	w, m := through(t, victim)
-	f := lead(t, hastyLead, m, startMachine(t, hasty))
-	ctx := t.Context()
-	must(t, f.Connect(ctx))
-	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), 2*time.Second)))
-	time.AfterFunc(time.Second, w.hold)
-	must(t, f.Measure(ctx, func() {}))
-	must(t, f.Finish(ctx))
-	must(t, f.Clean(ctx))
-	empty(t, e.Addr())
-	if !dead {
-		t.Error("the client did clean up: this test proves nothing")
-	}
-}
-
-// A deadTask does not clean up, and lets its lease run out.
-type deadTask struct {
-	Task
-	dead *bool
-}
-
-func (d *deadTask) Cleanup(context.Context, []string) error {
-	*d.dead = true
-	d.Task.(*benchTask).runner.Abandon()
-	return nil
-}
-
 // After the coordinator is gone the clients stop, clean up, and keep their logs
 // for the next one.
 func TestDeadCoordinator(t *testing.T) {

@@ -271,14 +271,14 @@ func (f *Fleet) look(what string, patience time.Duration, strict bool, done func
 	for _, l := range f.links {
 		f.passWarnings(l)
 		if l.lost == nil && l.status.Error != "" && (strict || l.status.Phase < Measured) {
-			l.lost, l.lostAt = errors.New(l.status.Error), time.Now()
+			l.lost = errors.New(l.status.Error)
 		}
 		if l.lost == nil && !done(l) {
 			if time.Since(l.moved) <= patience {
 				waiting++
 				continue
 			}
-			l.lost, l.lostAt = fmt.Errorf("waited %v for it while it was %s, without any progress", patience, what), time.Now()
+			l.lost = fmt.Errorf("waited %v for it while it was %s, without any progress", patience, what)
 		}
 		if l.lost != nil && strict {
 			return 0, &Error{l.name(), l.lost}
@@ -445,7 +445,7 @@ func (l *link) arrived() bool {
 		return false
 	}
 	if err := l.spool.check(l.status.Bytes, l.status.SHA256); err != nil {
-		l.lost, l.lostAt = err, time.Now()
+		l.lost = err
 		return true
 	}
 	l.verified = true
@@ -466,7 +466,7 @@ func (f *Fleet) judgeClocks() {
 		l.last = l.now
 		switch {
 		case drift.Abs()-doubt > MaxSkew:
-			l.lost, l.lostAt = fmt.Errorf("its clock moved by %v during the run, so its times mean nothing", drift.Round(time.Millisecond)), time.Now()
+			l.lost = fmt.Errorf("its clock moved by %v during the run, so its times mean nothing", drift.Round(time.Millisecond))
 		case drift.Abs()-doubt > leastDrift:
 			f.notes = append(f.notes, fmt.Sprintf("the clock of client %s moved by %v against the coordinator's during the run", l.name(), drift.Round(100*time.Microsecond)))
 		}
@@ -491,7 +491,7 @@ func (f *Fleet) noteLost() {
 		}
 		when := ""
 		if !f.begun.IsZero() {
-			when = fmt.Sprintf(" %v after the start", max(0, l.lostAt.Sub(f.begun)).Round(time.Second))
+			when = fmt.Sprintf(", heard of last %v after the start", max(0, l.contact.Sub(f.begun)).Round(time.Second))
 		}
 		f.notes = append(f.notes, fmt.Sprintf("client %s was lost%s (%v): "+lostMark+"%d of %d clients",
 			l.name(), when, l.lost, left, len(f.links)))

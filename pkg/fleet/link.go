@@ -25,8 +25,7 @@ type link struct {
 	moved    time.Time // when the status last said something new
 	contact  time.Time // when the client was heard last
 	lost     error     // why the client no longer counts
-	lostAt   time.Time
-	note     string // what it is waited for before it is admitted
+	note     string    // what it is waited for before it is admitted
 
 	samples     int // of the clock, that are still wanted
 	now         Offset
@@ -98,7 +97,7 @@ func (l *link) released() bool {
 func (l *link) lose(err error) {
 	l.fleet.update(func() {
 		if l.lost == nil {
-			l.lost, l.lostAt = err, time.Now()
+			l.lost = err
 		}
 	})
 }
@@ -283,7 +282,7 @@ func (l *link) take(s status) {
 	s.Phase = max(s.Phase, l.status.Phase)
 	l.status = s
 	if s.Alone && l.lost == nil {
-		l.lost, l.lostAt = errors.New("it heard nothing from here for too long, stopped and cleaned up by itself"), time.Now()
+		l.lost = errors.New("it heard nothing from here for too long, stopped and cleaned up by itself")
 	}
 }
 

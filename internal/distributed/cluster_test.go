@@ -1,0 +1,274 @@
+package distributed
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	_ "warp/cli" // what the binary is built from: a change of it makes a cached result of these tests stale
+	"warp/internal/teststore"
+	"warp/pkg/oplog"
+)
+
+var (
+	stores teststore.Pool
+	binary string
+)
+
+func TestMain(m *testing.M) { os.Exit(testMain(m)) }
+
+func testMain(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "warp-distributed-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "warp")
+	if out, err := exec.Command("go", "build", "-o", binary, "warp").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build warp: %v\n%s", err, out)
+		return 1
+	}
+	return stores.Run(m)
+}
+
+// A counter stands before a store and counts the requests for objects, by the client whose they are.
+type counter struct {
+	addr string
+	mu   sync.Mutex
+	n    map[string]int
+}
+
+// clientOf finds the client in the name of an object: each has a folder of its own.
+var clientOf = regexp.MustCompile(`/c([0-9]+)/.*\.rnd$`)
+
+func count(t *testing.T, listen, store string) *counter {
+	t.Helper()
+	l, err := net.Listen("tcp", listen+":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &counter{addr: l.Addr().String(), n: map[string]int{}}
+	target := &url.URL{Scheme: "http", Host: store}
+	proxy := &httputil.ReverseProxy{
+		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = r.In.Host },
+		Transport: &http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true},
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if m := clientOf.FindStringSubmatch(r.URL.Path); m != nil && (r.Method == "GET" || r.Method == "PUT") {
+			c.mu.Lock()
+			c.n[m[1]]++
+			c.mu.Unlock()
+		}
+		proxy.ServeHTTP(w, r)
+	})}
+	go server.Serve(l)
+	t.Cleanup(func() { _ = server.Close() })
+	return c
+}
+
+func (c *counter) reset() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.n)
+}
+
+// A host runs processes; without a namespace it is this machine.
+type host struct {
+	namespace string
+	addr      string // of its client
+	link      string // to the coordinator
+	dir       string
+	client    *process
+}
+
+func (h *host) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(binary, args...)
+	if h.namespace != "" {
+		cmd = exec.Command("ip", append([]string{"netns", "exec", h.namespace, binary}, args...)...)
+	}
+	cmd.Dir = h.dir
+	cmd.Env = []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH"), "WARP_CLIENT_TOKEN=a token of these tests"}
+	return cmd
+}
+
+// A process is a warp that runs.
+type process struct {
+	cmd  *exec.Cmd
+	mu   sync.Mutex
+	out  bytes.Buffer
+	done chan struct{}
+}
+
+func (p *process) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.Write(b)
+}
+
+func (p *process) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.String()
+}
+
+func (h *host) start(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := &process{cmd: h.command(args...), done: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = p, p
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = p.cmd.Wait(); close(p.done) }()
+	t.Cleanup(func() { p.kill(); <-p.done })
+	return p
+}
+
+// kill is kill -9. "ip netns exec" becomes the program that it starts, so it is the right process.
+func (p *process) kill() { _ = p.cmd.Process.Kill() }
+
+// wait returns the exit code, and fails where it takes too long: nothing may hang.
+func (p *process) wait(t *testing.T, most time.Duration) int {
+	t.Helper()
+	select {
+	case <-p.done:
+	case <-time.After(most):
+		p.kill()
+		t.Fatalf("it hangs:\n%s", p.text())
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// has waits until the process has said something.
+func (p *process) has(t *testing.T, text string) {
+	t.Helper()
+	for range 300 {
+		if strings.Contains(p.text(), text) {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("it never said %q:\n%s", text, p.text())
+}
+
+// A cluster is a coordinator, its clients, and a store that counts.
+type cluster struct {
+	desk    *host
+	clients []*host
+	store   *counter
+	target  []string // flags that name the store
+}
+
+func (c *cluster) startClients(t *testing.T, flags ...[]string) {
+	t.Helper()
+	for i, h := range c.clients {
+		args := []string{"client", h.addr}
+		if i < len(flags) {
+			args = append(args, flags[i]...)
+		}
+		h.client = h.start(t, args...)
+	}
+	for _, h := range c.clients {
+		h.client.has(t, "listens at")
+	}
+}
+
+func (c *cluster) list() string {
+	var all []string
+	for _, h := range c.clients {
+		all = append(all, h.addr)
+	}
+	return "--warp-client=" + strings.Join(all, ",")
+}
+
+func (c *cluster) run(t *testing.T, name, duration string) *process {
+	t.Helper()
+	c.store.reset()
+	args := append([]string{"get", c.list(), "--duration=" + duration, "--benchdata=" + name, "--obj.size=4KiB", "--objects=20",
+		"--concurrent=2", "--lease=5s", "--rps-limit=200", "--no-color"}, c.target...)
+	return c.desk.start(t, args...)
+}
+
+// measuring waits until all clients download.
+func (c *cluster) measuring(t *testing.T, p *process) {
+	t.Helper()
+	p.has(t, "seed ")
+	for range 300 {
+		c.store.mu.Lock()
+		busy := 0
+		for _, n := range c.store.n {
+			if n > 30 { // 20 are uploads
+				busy++
+			}
+		}
+		c.store.mu.Unlock()
+		if busy == len(c.clients) {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("not all clients download:\n%s", p.text())
+}
+
+// holds compares the rows of the log with what the store saw of the clients that count.
+func (c *cluster) holds(t *testing.T, name string, clients ...int) {
+	t.Helper()
+	r, err := oplog.Open(filepath.Join(c.desk.dir, name+".csv.zst"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	rows := map[string]int{}
+	failed := 0
+	err = r.Each(t.Context(), func(batch []oplog.Record) error {
+		for i := range batch {
+			if batch[i].Err != "" {
+				failed++
+			}
+			rows[clientOf.FindStringSubmatch("/" + batch[i].Key)[1]]++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.store.mu.Lock()
+	defer c.store.mu.Unlock()
+	t.Logf("%s: rows %v, the store saw %v", name, rows, c.store.n)
+	if failed > 0 || len(rows) != len(clients) {
+		t.Errorf("%s: %d failed, rows of %v", name, failed, rows)
+	}
+	for _, i := range clients {
+		key := fmt.Sprint(i)
+		if rows[key] == 0 || rows[key] != c.store.n[key] {
+			t.Errorf("%s: client %d has %d rows, and the store saw %d requests", name, i, rows[key], c.store.n[key])
+		}
+	}
+}
+
+// clean fails unless nothing of any run is left.
+func (c *cluster) clean(t *testing.T) {
+	t.Helper()
+	p := c.desk.start(t, append([]string{"clean", "--dry-run"}, c.target...)...)
+	if code := p.wait(t, time.Minute); code != 0 || !strings.Contains(p.text(), "nothing that a run of warp left") {
+		t.Errorf("%d: %s", code, p.text())
+	}
+}
+
+func (p *process) ends(t *testing.T, code int, text string) {
+	t.Helper()
+	if got := p.wait(t, 2*time.Minute); got != code || !strings.Contains(p.text(), text) {
+		t.Errorf("exit code %d, want %d with %q:\n%s", got, code, text, p.text())
+	}
+}

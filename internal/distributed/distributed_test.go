@@ -1,0 +1,91 @@
+package distributed
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"warp/internal/teststore"
+)
+
+// onThisMachine has four clients as processes, before MinIO.
+func onThisMachine(t *testing.T) *cluster {
+	s := stores.Shared(t, teststore.MinIO)
+	c := &cluster{desk: &host{dir: t.TempDir()}, store: count(t, "127.0.0.1", s.Endpoints[0])}
+	for range 4 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.clients = append(c.clients, &host{addr: l.Addr().String(), dir: t.TempDir()})
+		_ = l.Close()
+	}
+	c.target = []string{"--host=" + c.store.addr, "--access-key=" + s.AccessKey, "--secret-key=" + s.SecretKey, "--region=" + s.Region, "--bucket=distributed"}
+	return c
+}
+
+func TestProcesses(t *testing.T) {
+	t.Parallel()
+	c := onThisMachine(t)
+	c.startClients(t, nil, []string{"--clock-skew=300ms"})
+	c.plain(t)
+	c.killClient(t)
+	c.killCoordinator(t)
+}
+
+// plain is a run in which nothing happens; what merge makes of the clients' own logs is the same file.
+func (c *cluster) plain(t *testing.T) {
+	t.Helper()
+	c.run(t, "plain", "3s").ends(t, 0, "4 clients began within")
+	c.holds(t, "plain", 0, 1, 2, 3)
+	args := []string{"merge", "--benchdata=again"}
+	for _, h := range c.clients {
+		logs, err := filepath.Glob(filepath.Join(h.dir, "warp-client-get-*.csv.zst"))
+		if err != nil || len(logs) != 1 {
+			t.Fatalf("%v, %v", logs, err)
+		}
+		args = append(args, logs[0])
+	}
+	c.desk.start(t, args...).ends(t, 0, "4 clients merged")
+	a, err := os.ReadFile(filepath.Join(c.desk.dir, "plain.csv.zst"))
+	b, err2 := os.ReadFile(filepath.Join(c.desk.dir, "again.csv.zst"))
+	if err != nil || err2 != nil || string(a) != string(b) {
+		t.Errorf("the coordinator's log is not what merge makes of the clients' (%v, %v)", err, err2)
+	}
+	c.clean(t)
+}
+
+// killClient kills a client in the middle of a run, and starts it again afterwards.
+func (c *cluster) killClient(t *testing.T) {
+	t.Helper()
+	p := c.run(t, "killed", "8s")
+	c.measuring(t, p)
+	time.Sleep(3 * time.Second)
+	dead := c.clients[2]
+	dead.client.kill()
+	p.ends(t, 3, "client "+dead.addr+" was lost")
+	c.holds(t, "killed", 0, 1, 3)
+	c.clean(t)
+	dead.client = dead.start(t, "client", dead.addr)
+	dead.client.has(t, "listens at")
+}
+
+// killCoordinator kills the coordinator, has the logs collected, and runs again.
+func (c *cluster) killCoordinator(t *testing.T) {
+	t.Helper()
+	p := c.run(t, "orphans", "5m")
+	c.measuring(t, p)
+	time.Sleep(3 * time.Second)
+	p.kill()
+	began := time.Now()
+	c.desk.start(t, "collect", c.list(), "--benchdata=collected").ends(t, 0, "4 clients merged")
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("collected after %v", took)
+	}
+	c.clean(t)
+	c.run(t, "next", "1s").ends(t, 0, "4 clients began within")
+	c.holds(t, "next", 0, 1, 2, 3)
+	c.clean(t)
+}
