@@ -53,6 +53,9 @@ func planRun(inv *invocation, f *benchFlags, b benchmark, o *bench.Options) (*dr
 		return nil, err
 	}
 	d.say("requests go to %s", hosts)
+	if f.fleet.clients != "" {
+		d.say("the clients %s make them, each with all of these parameters", f.fleet.clients)
+	}
 	d.planBucket(f, o)
 	for _, line := range b.about {
 		d.say("%s", strings.TrimSuffix(line, "."))

@@ -134,15 +134,16 @@ func (s *session) measureFleet(ctx context.Context, path string) error {
 		stopStats()
 	}
 	if err != nil {
-		s.fleet.Stop(err)
-		return errors.Join(err, s.fleet.Finish(late))
+		return s.abortFleet(err)
 	}
 	if err := s.fleet.Finish(late); err != nil {
 		return runError("%w", err)
 	}
 	result := s.fleet.Result()
 	inner := s.fleetVerdict(result)
-	s.notef("%s began within %v", plural(result.Clients-len(result.Lost), "client"), result.Spread.Round(time.Microsecond))
+	if result.Sent > 0 {
+		s.notef("%s began within %v", plural(result.Clients-len(result.Lost), "client"), result.Spread.Round(time.Microsecond))
+	}
 	if err := s.mergeFleet(late, path); err != nil {
 		if inner == nil {
 			return err

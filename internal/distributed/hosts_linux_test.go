@@ -25,6 +25,7 @@ func system(line string) error {
 func onHosts(t *testing.T) *cluster {
 	t.Helper()
 	id := fmt.Sprintf("w%d", os.Getpid()%10000)
+	network := fmt.Sprintf("10.%d", 128+os.Getpid()%100) // so that two of these tests can run at once
 	var undo []string
 	t.Cleanup(func() {
 		for i := len(undo) - 1; i >= 0; i-- {
@@ -43,7 +44,7 @@ func onHosts(t *testing.T) *cluster {
 	for i, bridge := range []string{control, data} {
 		do("ip link add "+bridge+" type bridge", "ip link del "+bridge)
 		do("ip link set "+bridge+" up", "")
-		do(fmt.Sprintf("ip addr add 10.213.%d.1/24 dev %s", 77+i, bridge), "")
+		do(fmt.Sprintf("ip addr add %s.%d.1/24 dev %s", network, 77+i, bridge), "")
 	}
 	c := &cluster{}
 	for n := range 5 {
@@ -54,10 +55,10 @@ func onHosts(t *testing.T) *cluster {
 			end, inner := fmt.Sprintf("%s%d", bridge, n), fmt.Sprintf("eth%d", i)
 			do("ip link add "+end+" type veth peer name "+inner+" netns "+h.namespace, "ip link del "+end)
 			do("ip link set "+end+" master "+bridge+" up", "")
-			do(fmt.Sprintf("ip -n %s addr add 10.213.%d.%d/24 dev %s", h.namespace, 77+i, 10+n, inner), "")
+			do(fmt.Sprintf("ip -n %s addr add %s.%d.%d/24 dev %s", h.namespace, network, 77+i, 10+n, inner), "")
 			do("ip -n "+h.namespace+" link set "+inner+" up", "")
 		}
-		h.addr = fmt.Sprintf("10.213.77.%d:7761", 10+n)
+		h.addr = fmt.Sprintf("%s.77.%d:7761", network, 10+n)
 		c.clients = append(c.clients, h)
 	}
 	c.desk, c.clients = c.clients[0], c.clients[1:]
@@ -66,7 +67,7 @@ func onHosts(t *testing.T) *cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close() })
-	c.store = count(t, "10.213.78.1", e.Addr())
+	c.store = count(t, network+".78.1", e.Addr())
 	c.target = []string{"--host=" + c.store.addr, "--access-key=key", "--secret-key=secretsecret", "--region=us-east-1", "--bucket=distributed"}
 	return c
 }

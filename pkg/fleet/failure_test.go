@@ -264,3 +264,50 @@ func TestSlowLink(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// More failed requests than --max-errors allows, over all clients, end the run for all, and nobody is lost.
+func TestTooManyErrors(t *testing.T) {
+	t.Parallel()
+	for name, limit := range map[string]bench.ErrorLimit{"count": {Set: true, Count: 10}, "share": {Set: true, IsPct: true, Percent: 1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tooMany(t, limit)
+		})
+	}
+}
+
+func tooMany(t *testing.T, limit bench.ErrorLimit) {
+	e := store(t)
+	ms := []*machine{startMachine(t, nil), startMachine(t, nil)}
+	f := lead(t, nil, ms...)
+	ctx := t.Context()
+	must(t, f.Connect(ctx))
+	p := getPlan(t, e.Addr(), time.Hour)
+	p.Job.Options.MaxErrors = limit
+	must(t, f.Prepare(ctx, p))
+	time.AfterFunc(time.Second, func() { _ = e.Close() }) // every request fails from now on
+	must(t, f.Measure(ctx, func() {}))
+	must(t, f.Finish(ctx))
+	if r := f.Result(); !errors.Is(r.Fatal, bench.ErrTooManyErrors) || len(r.Lost) > 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A client that somebody ends cleans up, and says why it is gone.
+func TestEndedClient(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	ms := []*machine{startMachine(t, nil), startMachine(t, nil)}
+	f := lead(t, hastyLead, ms...)
+	ctx := t.Context()
+	must(t, f.Connect(ctx))
+	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), 3*time.Second)))
+	time.AfterFunc(1500*time.Millisecond, ms[1].stop)
+	must(t, f.Measure(ctx, func() {}))
+	must(t, f.Finish(ctx))
+	if r := f.Result(); len(r.Lost) != 1 || !strings.Contains(r.Lost[0].Error(), "somebody ended warp client") {
+		t.Errorf("%+v", r)
+	}
+	must(t, f.Clean(ctx))
+	empty(t, e.Addr())
+}

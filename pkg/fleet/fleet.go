@@ -50,6 +50,7 @@ type Fleet struct {
 	shown     snapshot
 	notes     []string
 	lostNoted int       // clients that the notes call lost
+	fatal     error     // why the run was ended from here, if not by a person
 	begun     time.Time // when the measured run began
 	plan      Plan
 }
@@ -270,7 +271,7 @@ func (f *Fleet) await(ctx context.Context, what string, patience time.Duration, 
 func (f *Fleet) look(what string, patience time.Duration, strict bool, done func(*link) bool) (waiting int, err error) {
 	for _, l := range f.links {
 		f.passWarnings(l)
-		if l.lost == nil && l.status.Error != "" && (strict || l.status.Phase < Measured) {
+		if l.lost == nil && l.failed() {
 			l.lost = errors.New(l.status.Error)
 		}
 		if l.lost == nil && !done(l) {
@@ -285,6 +286,12 @@ func (f *Fleet) look(what string, patience time.Duration, strict bool, done func
 		}
 	}
 	return waiting, nil
+}
+
+// failed says whether the client can do no more. Too many failed requests are
+// the run's failure, and not its own. The lock is held.
+func (l *link) failed() bool {
+	return l.status.Error != "" && !(l.status.Outcome != nil && l.status.Outcome.TooMany)
 }
 
 // passWarnings says what the client has to say. The lock is held.
@@ -307,6 +314,9 @@ func (f *Fleet) Measure(ctx context.Context, began func()) error {
 	start, err := f.giveStart()
 	if err != nil {
 		return err
+	}
+	if !f.plan.Start.IsZero() {
+		f.options.Note("all clients are ready; measuring begins at %s", f.plan.Start.Format("15:04:05"))
 	}
 	if pause(ctx, time.Until(start)) {
 		began()
@@ -382,6 +392,7 @@ func (f *Fleet) Stop(cause error) {
 	reason := interruptedRun
 	if cause != nil && !errors.Is(cause, bench.ErrInterrupted) {
 		reason = cause.Error()
+		f.fatal = cmp.Or(f.fatal, cause)
 	}
 	f.stopLocked(reason)
 }

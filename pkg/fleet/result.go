@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,6 +96,7 @@ func (f *Fleet) Result() *Result {
 		r.add(l.status.Outcome)
 	}
 	r.Spread = time.Duration(last - first)
+	r.Fatal = cmp.Or(f.fatal, r.Fatal)
 	if len(r.Lost) == len(f.links) && r.Fatal == nil {
 		r.Fatal = fmt.Errorf("all clients were lost; the first: %w", r.Lost[0])
 	}
@@ -141,7 +143,7 @@ func (f *Fleet) Merge(ctx context.Context, path string) (stats oplog.MergeStats,
 		case l.spool == nil:
 		case l.lost == nil && l.verified:
 			inputs = append(inputs, l.spool.path())
-		case l.spool.size > 0:
+		case l.lost != nil && l.spool.size > 0:
 			left = append(left, l.spool.path())
 		}
 	}
@@ -151,7 +153,7 @@ func (f *Fleet) Merge(ctx context.Context, path string) (stats oplog.MergeStats,
 	}
 	f.mu.Unlock()
 	if len(inputs) == 0 {
-		return stats, left, ErrNoLogs
+		return stats, left, errors.Join(ErrNoLogs, f.removeSpools())
 	}
 	stats, err = oplog.Merge(ctx, path, inputs, oplog.MergeOptions{Notes: late})
 	if err != nil {

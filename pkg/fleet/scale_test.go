@@ -18,6 +18,9 @@ import (
 
 // The figures of 200 clients are put together once a second, in much less than that.
 func TestMeasuredMerge(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector takes most of the time")
+	}
 	var l aggregate.Live
 	rows := make([]oplog.Record, 20000)
 	for i := range rows {
@@ -47,7 +50,7 @@ func TestMeasuredMerge(t *testing.T) {
 // 200 clients and their coordinator, all in this process. The clients do not
 // make load, since it is the coordinator that is looked at.
 func TestMeasuredScale(t *testing.T) {
-	if testing.Short() {
+	if testing.Short() || raceDetector {
 		t.Skip("200 clients take their time")
 	}
 	var ms []*machine
