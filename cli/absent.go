@@ -28,10 +28,7 @@ func absentFromAnalysis() []absentFlag {
 // absentFromBenchmarks are the flags that no benchmark has yet.
 func absentFromBenchmarks() []absentFlag {
 	return slices.Concat(absentFromAnalysis(), absentFromAISLoader(), []absentFlag{
-		{names: []string{"influxdb"}, variable: "WARP_INFLUXDB_CONNECT", why: notYet},
-		{names: []string{
-			"autoterm", "autoterm.dur", "autoterm.pct", "serverprof", "stdout",
-		}, why: notYet},
+		{names: []string{"stdout"}, why: notYet},
 		{names: []string{"rdma", "rdma.window"}, why: notOurs},
 	})
 }

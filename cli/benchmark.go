@@ -17,16 +17,19 @@ import (
 
 // benchFlags are the flags that every benchmark has.
 type benchFlags struct {
-	target   targetFlags
-	analysis analysisFlags
-	progress progressFlags
-	profile  profileFlags
-	names    nameFlags
-	ends     endFlags
-	payload  payloadFlags
-	verify   verifyFlags
-	fleet    fleetFlags
-	sync     syncFlag
+	target     targetFlags
+	analysis   analysisFlags
+	progress   progressFlags
+	profile    profileFlags
+	names      nameFlags
+	ends       endFlags
+	payload    payloadFlags
+	verify     verifyFlags
+	fleet      fleetFlags
+	sync       syncFlag
+	autoterm   autotermFlags
+	exports    exportFlags
+	serverprof string
 
 	concurrent, retries            int
 	lease, drain                   time.Duration
@@ -64,7 +67,7 @@ func benchmarkCommand(env environment, b benchmark) *command {
 		groups: []flagGroup{
 			f.workload(b),
 			f.target.group(env),
-			f.runGroup(),
+			f.runGroup(env),
 			f.target.traffic(env, b.parts),
 			f.analysis.group(),
 		},
@@ -123,8 +126,9 @@ func (f *benchFlags) workload(b benchmark) flagGroup {
 	return g
 }
 
-func (f *benchFlags) runGroup() flagGroup {
-	return flagGroup{title: groupRun, also: slices.Concat(f.rareRunFlags(), f.fleet.flags(), f.profile.flags()), flags: []cli.Flag{
+func (f *benchFlags) runGroup(env environment) flagGroup {
+	also := slices.Concat(f.rareRunFlags(), f.fleet.flags(), f.exports.flags(env), f.profile.flags())
+	return flagGroup{title: groupRun, also: also, flags: []cli.Flag{
 		&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID",
 			Usage: "write the op log to `NAME`.csv.zst"},
 		&limitFlag{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests have failed; fewer do not change the exit code"},
@@ -133,7 +137,8 @@ func (f *benchFlags) runGroup() flagGroup {
 }
 
 func (f *benchFlags) rareRunFlags() []cli.Flag {
-	return []cli.Flag{
+	return append(f.autoterm.flags(),
+		&cli.StringFlag{Name: "serverprof", Destination: &f.serverprof, Usage: "have a MinIO profile itself: `KINDS` of cpu, cpuio, mem, block, mutex, threads and trace"},
 		&cli.IntFlag{Name: "retries", Destination: &f.retries, Validator: atLeast(0), Usage: "repeat a failed request up to `N` times, and count that"},
 		&cli.BoolFlag{Name: "stress", Destination: &f.stress, Usage: "write no op log"},
 		&cli.BoolFlag{Name: "keep-data", Aliases: []string{"cleanup"}, Destination: &f.keepData, Usage: "leave this run's objects in the bucket"},
@@ -146,7 +151,7 @@ func (f *benchFlags) rareRunFlags() []cli.Flag {
 		// Requests on the wire at the end are outside of the active window, but worth having in the log.
 		&durationFlag{Name: "drain", Value: 30 * time.Second, Destination: &f.drain, Hidden: true,
 			Usage: "`TIME` that requests on the wire at the end of the run are given to finish"},
-	}
+	)
 }
 
 func atLeast(least int) func(int) error {
@@ -211,6 +216,12 @@ func (f *benchFlags) check() error {
 		return err
 	}
 	if err := f.fleet.check(f); err != nil {
+		return err
+	}
+	if err := f.exports.check(); err != nil {
+		return err
+	}
+	if _, err := parseServerProfiles(f.serverprof); err != nil {
 		return err
 	}
 	return f.analysis.checkOut()

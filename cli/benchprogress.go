@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"time"
 
 	"warp/pkg/aggregate"
@@ -29,11 +30,19 @@ func (p *benchProgress) Measuring() (stop func()) {
 	if err := p.s.profiles.begin(); err != nil {
 		p.s.warnf("%v", err)
 	}
+	if err := p.s.server.begin(context.Background()); err != nil {
+		p.s.warnf("--serverprof: %v", err)
+	}
 	live := p.s.startLive(p.s.snapshot, p.s.opts.Duration, p.s.flags.progress.interval)
 	stopStats := p.s.stats.begin(p.s.flags.progress.interval)
 	return func() {
 		live.finish()
 		stopStats()
+		if path, err := p.s.server.save(); err != nil {
+			p.s.warnf("--serverprof: %v", err)
+		} else if path != "" {
+			p.s.notef("server profiles written to %q", path)
+		}
 		if err := p.s.profiles.end(); err != nil {
 			p.s.warnf("%v", err)
 		}

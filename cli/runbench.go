@@ -29,6 +29,8 @@ type session struct {
 	profiles profiles
 	stats    *statsFile   // nil without --stats-output
 	fleet    *fleet.Fleet // nil without --warp-client
+	exports  exports
+	server   serverProfiles
 }
 
 // runBenchmark runs op and reports: prepare, measure, save, report, clean up.
@@ -65,6 +67,12 @@ func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.
 		return s.cleanUp(f.target.explain(err))
 	}
 	inv.notef("seed %d", o.Seed)
+	if err := s.startServerProfiles(ctx, path); err != nil {
+		return s.cleanUp(err)
+	}
+	if s.exports, err = f.exports.open(ctx, s); err != nil {
+		return s.cleanUp(err)
+	}
 	return s.cleanUp(s.measure(ctx, path))
 }
 
@@ -75,6 +83,7 @@ func (s *session) measure(ctx context.Context, path string) error {
 		return err
 	}
 	out := s.runner.Run(ctx, sinks...)
+	out.Trailer.Notes = append(out.Trailer.Notes, s.exports.close()...)
 	inner := s.verdict(out)
 	report, err := s.report(out, path)
 	if err == nil && report != nil {
@@ -93,7 +102,10 @@ func (s *session) measure(ctx context.Context, path string) error {
 }
 
 func (s *session) sinks(path string) ([]bench.Sink, error) {
-	sinks := []bench.Sink{liveSink{&s.live}}
+	sinks := append([]bench.Sink{liveSink{&s.live}}, s.exports.sinks()...)
+	if s.flags.autoterm.on {
+		sinks = append(sinks, &autoterm{live: s.snapshot, finish: s.runner.Finish, flags: &s.flags.autoterm})
+	}
 	if path == "" {
 		s.deferred = aggregate.NewDeferred(s.flags.analysis.options())
 		return append(sinks, deferredSink{s.deferred}), nil

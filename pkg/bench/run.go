@@ -42,6 +42,7 @@ type run struct {
 	cutOff atomic.Int64
 
 	unfinished atomic.Int64 // uploads in parts that were given up at the end
+	finished   atomic.Bool  // somebody has seen enough
 
 	mu    sync.Mutex
 	fatal error
@@ -117,7 +118,7 @@ func (u *run) end() {
 // steps has w do one step after the other. Requests on the wire when the time
 // is over may finish, for as long as Drain allows.
 func (u *run) steps(w *Worker, op Op) error {
-	for !u.stopped() && !u.budget.spent() {
+	for !u.stopped() && !u.finished.Load() && !u.budget.spent() {
 		if u.pacer != nil {
 			due, ok := u.pacer.next(u.pacing)
 			if !ok {
@@ -142,6 +143,15 @@ func (u *run) steps(w *Worker, op Op) error {
 		}
 	}
 	return nil
+}
+
+// finish ends the run in good order: no new request starts, and those on the
+// wire are given Drain to finish.
+func (u *run) finish(why string) {
+	u.noteDone(done(why))
+	u.finished.Store(true)
+	u.stopPacing()
+	time.AfterFunc(u.opts.Drain, u.cutNow) // does nothing to a run that is over by then
 }
 
 // noteDone keeps why nothing is left to do.

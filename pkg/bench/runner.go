@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"warp/pkg/generator"
@@ -89,10 +90,14 @@ type Runner struct {
 	// UnixNano tells the time of day for the log; nil = the system's clock.
 	UnixNano func(time.Time) int64
 
-	env   *Env
-	lease *lease
-	kept  bool // the run's objects stay
-	loose bool // requests were cut off, and may arrive at the store yet
+	env     *Env
+	lease   *lease
+	kept    bool // the run's objects stay
+	loose   bool // requests were cut off, and may arrive at the store yet
+	env     *Env
+	running atomic.Pointer[run] // while it measures
+	lease   *lease
+	loose   bool // requests were cut off, and may arrive at the store yet
 }
 
 // An Outcome is how a run ended.
@@ -262,6 +267,14 @@ func (r *Runner) makeWorkers(run *run, col *collector) error {
 	return nil
 }
 
+// Finish ends the measured run in good order, before its time, and says why in
+// the log. Before and after the measured run it does nothing.
+func (r *Runner) Finish(why string) {
+	if run := r.running.Load(); run != nil {
+		run.finish(why)
+	}
+}
+
 // measure keeps every worker doing steps until the time is over.
 func (r *Runner) measure(run *run) error {
 	if run.stopped() {
@@ -280,6 +293,8 @@ func (r *Runner) measure(run *run) error {
 		return err
 	}
 	defer run.watchDrain()()
+	r.running.Store(run)
+	defer r.running.Store(nil)
 	err = r.env.each(func(w *Worker) error { return run.steps(w, r.Op) })
 	run.end()
 	if errors.Is(err, ErrDone) {

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/aggregate"
+	"warp/pkg/oplog"
+)
+
+// autotermFlags end a run whose throughput has become steady.
+type autotermFlags struct {
+	on      bool
+	least   time.Duration
+	percent float64
+}
+
+func (f *autotermFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "autoterm", Destination: &f.on, Usage: "end the run when the throughput has become steady"},
+		&durationFlag{Name: "autoterm.dur", Value: 15 * time.Second, Destination: &f.least, Validator: autotermValid,
+			Usage: "`TIME` for which it must have been steady, at least"},
+		&cli.FloatFlag{Name: "autoterm.pct", Value: 7.5, Destination: &f.percent, Validator: autotermPercent,
+			Usage: "steady is when the last 7 of 25 samples are within `N` % of the newest"},
+	}
+}
+
+func autotermValid(d time.Duration) error {
+	if d < time.Second {
+		return wrong("%s is too short; the least is 1s", shortDuration(d))
+	}
+	return nil
+}
+
+func autotermPercent(p float64) error {
+	if !(p > 0 && p <= 100) {
+		return wrong("%g is not above 0 and up to 100", p)
+	}
+	return nil
+}
+
+// An autoterm is a sink that looks at the live figures every second. Rows are
+// nothing to it.
+type autoterm struct {
+	live   func() aggregate.LiveSnapshot
+	finish func(why string)
+	flags  *autotermFlags
+	steady aggregate.Steadiness
+}
+
+func (a *autoterm) Write([]oplog.Record) error { return nil }
+
+// BeginPhase forgets the phase before: how fast objects were prepared says
+// nothing of the run.
+func (a *autoterm) BeginPhase(int) {
+	a.steady = aggregate.Steadiness{Percent: a.flags.percent, For: a.flags.least}
+}
+
+func (a *autoterm) Flush() error {
+	snap := a.live()
+	a.steady.Add(&snap, time.Now().UnixNano())
+	if why, ok := a.steady.Reached(); ok {
+		a.finish("the throughput was steady (" + why + ")")
+	}
+	return nil
+}
