@@ -91,12 +91,9 @@ type Runner struct {
 	UnixNano func(time.Time) int64
 
 	env     *Env
-	lease   *lease
-	kept    bool // the run's objects stay
-	loose   bool // requests were cut off, and may arrive at the store yet
-	env     *Env
 	running atomic.Pointer[run] // while it measures
 	lease   *lease
+	kept    bool // the run's objects stay
 	loose   bool // requests were cut off, and may arrive at the store yet
 }
 
