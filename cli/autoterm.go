@@ -19,9 +19,9 @@ type autotermFlags struct {
 func (f *autotermFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "autoterm", Destination: &f.on, Usage: "end the run when the throughput has become steady"},
-		&durationFlag{Name: "autoterm.dur", Value: 15 * time.Second, Destination: &f.least, Validator: autotermValid,
+		&durationFlag{Name: "autoterm.dur", Hidden: true, Value: 15 * time.Second, Destination: &f.least, Validator: autotermValid,
 			Usage: "`TIME` for which it must have been steady, at least"},
-		&cli.FloatFlag{Name: "autoterm.pct", Value: 7.5, Destination: &f.percent, Validator: autotermPercent,
+		&cli.FloatFlag{Name: "autoterm.pct", Hidden: true, Value: 7.5, Destination: &f.percent, Validator: autotermPercent,
 			Usage: "steady is when the last 7 of 25 samples are within `N` % of the newest"},
 	}
 }

@@ -28,11 +28,11 @@ func (f *exportFlags) flags(env environment) []cli.Flag {
 		&durationFlag{Name: "influxdb-interval", Hidden: true, Value: time.Second, Destination: &f.influxInterval, Validator: exportInterval,
 			Usage: "with --influxdb: `TIME` between two points of the same series"},
 		&cli.BoolFlag{Name: "influxdb-every-request", Hidden: true, Destination: &f.influxEvery, Usage: "with --influxdb: send a point for each request"},
-		&cli.StringFlag{Name: "statsd", Destination: &f.statsd, Usage: "send metrics to StatsD at `HOST:PORT`"},
+		&cli.StringFlag{Name: "statsd", Hidden: true, Destination: &f.statsd, Usage: "send metrics to StatsD at `HOST:PORT`"},
 		&cli.BoolFlag{Name: "statsd-probe", Hidden: true, Value: true, Destination: &f.statsdProbe,
 			Usage: "with --statsd: do not start where nobody listens, as far as that can be told"},
 		&cli.StringFlag{Name: "metrics", Destination: &f.metrics, Usage: "serve metrics to Prometheus at `ADDRESS`, under /metrics"},
-		&cli.StringFlag{Name: "pushgateway", Destination: &f.gateway, Usage: "push metrics to the Pushgateway of Prometheus at `URL`"},
+		&cli.StringFlag{Name: "pushgateway", Hidden: true, Destination: &f.gateway, Usage: "push metrics to the Pushgateway of Prometheus at `URL`"},
 	}
 }
 
