@@ -72,11 +72,15 @@ func commandHelp(b *strings.Builder, c *command, all bool) {
 		}
 		groupHelp(b, g, width, all)
 	}
-	if len(c.examples) > 0 {
-		b.WriteString("\nExamples\n")
-		for _, e := range c.examples {
-			b.WriteString("  " + e + "\n")
+	if n := len(c.groups); all || n > 0 && len(c.groups[n-1].flags) > 0 {
+		b.WriteByte('\n')
+	}
+	for i, e := range c.examples {
+		title := "          "
+		if i == 0 {
+			title = "Example   "
 		}
+		b.WriteString(title + e + "\n")
 	}
 }
 

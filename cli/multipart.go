@@ -17,7 +17,7 @@ func multipartCommand(env environment) *command {
 		about: []string{
 			"Uploads one object in --parts parts, then downloads these parts in random order.",
 		},
-		examples: []string{"warp multipart --host=127.0.0.1:9000 --access-key=… --secret-key=… --parts=50 --part.size=8MiB"},
+		examples: []string{"warp multipart --host=s3:9000 --access-key=… --secret-key=… --parts=50 --part.size=8MiB"},
 		flags: []cli.Flag{
 			parts.countFlag(200, "`N` parts of the object, up to 10000"),
 			parts.sizeFlag(5<<20, "`SIZE` of the parts; S3 wants 5MiB or more"),

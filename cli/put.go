@@ -12,7 +12,7 @@ func putCommand(env environment) *command {
 	return benchmarkCommand(env, benchmark{
 		name: "put", summary: "upload objects",
 		about:    []string{"Uploads new objects until the time is over."},
-		examples: []string{"warp put --host=127.0.0.1:9000 --access-key=… --secret-key=… --obj.size=4KiB --concurrent=64"},
+		examples: []string{"warp put --host=s3:9000 --access-key=… --secret-key=… --obj.size=4KiB --concurrent=64"},
 		flags:    pool.sizeFlags("10MiB"),
 		rarely: []cli.Flag{
 			&cli.BoolFlag{Name: "post", Destination: &put.Post, Usage: "upload as a browser's form does (POST), in one request each"},
