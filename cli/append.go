@@ -11,7 +11,7 @@ func appendCommand(env environment) *command {
 		about: []string{
 			"Each worker appends --obj.size to an object of its own, and begins a new one after 10,000 appends.",
 		},
-		examples: []string{"warp append --host=127.0.0.1:9000 --access-key=… --secret-key=… --obj.size=1MiB"},
+		examples: []string{"warp append --host=s3:9000 --access-key=… --secret-key=… --obj.size=1MiB"},
 		flags:    pool.sizeFlags("10MiB"),
 		payload:  true,
 		op: func(f *benchFlags) (bench.Op, error) {

@@ -47,7 +47,7 @@ func cleanCommand(env environment) *command {
 			"Removes objects, unfinished uploads and markers of warp runs that died. With --run or --seed also",
 			"those of a run that ended and kept its objects. A run that may be alive and foreign objects stay.",
 		},
-		examples: []string{"warp clean --host=127.0.0.1:9000 --access-key=… --secret-key=… --bucket=demo --dry-run"},
+		examples: []string{"warp clean --host=s3:9000 --access-key=… --secret-key=… --bucket=demo --dry-run"},
 		groups: []flagGroup{
 			{title: "Runs", flags: []cli.Flag{
 				&cli.StringFlag{Name: "run", Destination: &f.run, Usage: "only the run of this `ID`; its log and clean --dry-run name it"},

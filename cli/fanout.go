@@ -15,7 +15,7 @@ func fanoutCommand(env environment) *command {
 			"Sends each payload once, and has the store write it under --copies names: an extension of MinIO.",
 			"Throughput counts what the store writes, which is --copies times what is sent.",
 		},
-		examples: []string{"warp fanout --host=127.0.0.1:9000 --access-key=… --secret-key=… --copies=50 --obj.size=512KiB"},
+		examples: []string{"warp fanout --host=s3:9000 --access-key=… --secret-key=… --copies=50 --obj.size=512KiB"},
 		flags: append(pool.sizeFlags("1MiB"),
 			&cli.IntFlag{Name: "copies", Value: 100, Destination: &fan.Copies, Validator: batchValid, Usage: "`N` objects per request, up to 1000"},
 		),

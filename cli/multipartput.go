@@ -14,7 +14,7 @@ func multipartPutCommand(env environment) *command {
 		about: []string{
 			"Each worker uploads one object after the other, in --parts parts, --part.concurrent at a time.",
 		},
-		examples: []string{"warp multipart-put --host=127.0.0.1:9000 --access-key=… --secret-key=… --parts=20"},
+		examples: []string{"warp multipart-put --host=s3:9000 --access-key=… --secret-key=… --parts=20"},
 		flags: []cli.Flag{
 			parts.countFlag(100, "`N` parts per object, up to 10000"),
 			parts.sizeFlag(5<<20, "`SIZE` of the parts; S3 wants 5MiB or more"),
