@@ -15,7 +15,7 @@ func snowballCommand(env environment) *command {
 			"Uploads TARs of --objs.per objects each, which the store unpacks: an extension of MinIO.",
 			"Throughput counts the objects as the store writes them.",
 		},
-		examples: []string{"warp snowball --host=127.0.0.1:9000 --access-key=… --secret-key=… --obj.size=1KiB --objs.per=1000"},
+		examples: []string{"warp snowball --host=s3:9000 --access-key=… --secret-key=… --objs.per=100"},
 		flags: append(pool.sizeFlags("512KiB"),
 			&cli.IntFlag{Name: "objs.per", Value: 50, Destination: &snow.PerTar, Validator: atLeast(1), Usage: "`N` objects per TAR"},
 			&cli.BoolFlag{Name: "compress", Destination: &snow.Compress, Usage: "compress the TARs, in each of which all objects are the same"},

@@ -18,7 +18,7 @@ func zipCommand(env environment) *command {
 			"Uploads one ZIP of --files files, then downloads files out of it, in random order: an extension of",
 			"MinIO, which reads the archive for each of them.",
 		},
-		examples: []string{"warp zip --host=127.0.0.1:9000 --access-key=… --secret-key=… --files=1000"},
+		examples: []string{"warp zip --host=s3:9000 --access-key=… --secret-key=… --files=1000"},
 		flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "files", Value: 10000, Destination: &zip.Files, Validator: filesValid, Usage: "`N` files in the ZIP"},
 		}, pool.sizeFlags("10KiB")...),
