@@ -15,9 +15,8 @@ const (
 // because a flag that is ignored in silence makes numbers that nobody can
 // defend.
 type absentFlag struct {
-	names    []string
-	variable string // environment variable that would set it
-	why      string
+	names []string
+	why   string
 }
 
 // absentFromAnalysis are the flags that analyze, cmp and benchmarks lack.

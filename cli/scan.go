@@ -2,7 +2,6 @@ package cli
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v3"
 )
@@ -234,16 +233,7 @@ func (l *commandLine) checkEnvironment(env environment, given map[cli.Flag]bool)
 			break
 		}
 	}
-	for _, a := range l.command.absent {
-		if value, ok := env(a.variable); a.variable != "" && ok && value != "" && !isFalse(value) {
-			return usageError("environment variable %s is set, but --%s %s", a.variable, a.names[0], a.why).tell("unset it")
-		}
-	}
 	return nil
-}
-
-func isFalse(value string) bool {
-	return value == "0" || strings.EqualFold(value, "false") || strings.EqualFold(value, "f")
 }
 
 func (l *commandLine) checkArguments() error {
