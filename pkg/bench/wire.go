@@ -25,6 +25,8 @@ func opTable() map[string]func() Op {
 		"multipart-put": func() Op { return &MultipartPut{} },
 		"put":           func() Op { return &Put{} },
 		"retention":     func() Op { return &Retention{} },
+		"snowball":      func() Op { return &Snowball{} },
+		"zip":           func() Op { return &Zip{} },
 		"stat":          func() Op { return &Stat{} },
 		"tagging":       func() Op { return &Tagging{} },
 		"versioned":     func() Op { return &Versioned{} },
