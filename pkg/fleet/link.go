@@ -161,7 +161,6 @@ type dialogue struct {
 	ch     *channel
 	hasJob bool
 	pulls  bool
-	orders int // that were sent; counts from the first, so that each connection begins with one
 	sent   string
 }
 

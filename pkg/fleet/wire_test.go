@@ -12,14 +12,13 @@ import (
 type wire struct {
 	addr string
 
-	mu     sync.Mutex
-	held   bool
-	free   chan struct{} // closed while data may pass
-	conns  map[net.Conn]struct{}
-	seen   []byte // everything that passed
-	spoil  func(toServer bool, data []byte) []byte
-	rate   int // bytes per second from the server; 0 = no limit
-	closed bool
+	mu    sync.Mutex
+	held  bool
+	free  chan struct{} // closed while data may pass
+	conns map[net.Conn]struct{}
+	seen  []byte // everything that passed
+	spoil func(toServer bool, data []byte) []byte
+	rate  int // bytes per second from the server; 0 = no limit
 }
 
 func newWire(t *testing.T, target string) *wire {

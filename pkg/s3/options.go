@@ -170,7 +170,7 @@ func checkMetadata(all []Attribute) error {
 		value := string(a.AppendValue(nil, ""))
 		switch {
 		case a.Key == "" || strings.ContainsFunc(a.Key, unfitForName):
-			return fmt.Errorf("metadata %q: a key is of letters, digits, - _ and .", a.Key)
+			return fmt.Errorf("metadata %q: a key is made of letters, digits, dots, - and _", a.Key)
 		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }) || strings.TrimSpace(value) != value:
 			return fmt.Errorf("metadata %q: a value is of ASCII characters, with no blank at either end", a.Key)
 		case seen[strings.ToLower(a.Key)]:
