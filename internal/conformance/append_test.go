@@ -9,7 +9,7 @@ import (
 	"warp/internal/teststore"
 )
 
-// TestAppend runs against a store that appends; TestExtensions has all others refused.
+// TestAppend runs against a store that appends; TestMatrix has all others refused.
 func TestAppend(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"lean", "minio"} {

@@ -1,296 +1,122 @@
 package conformance
 
 import (
+	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"warp/internal/teststore"
 )
 
-// A job is a benchmark of the matrix.
-type job struct {
-	name string
-	args []string
-	ops  []string                      // what its log must hold
-	also func(t *testing.T, h history) // what else must be true
-	wire func(t *testing.T, b *bed)    // and of what went over the wire
+var update = flag.Bool("update", false, "write the matrix in docs/compatibility.md anew")
+
+// What a cell says, beside the words of a refusal.
+const (
+	works  = "works"
+	inPart = "works [in part](operations.md#versioned)"
+)
+
+// A cell is one operation in one store with one engine.
+type cell struct{ row, store, engine string }
+
+// A matrix is what became of every operation.
+type matrix struct {
+	mu    sync.Mutex
+	cells map[cell]string
 }
 
-const small, large = "4KiB", "10MiB"
-
-// jobs is every operation with objects of one size.
-func jobs(size string) []job {
-	pool := []string{"--obj.size=" + size, "--objects=40", "--concurrent=4"}
-	batch := "--batch=7"
-	// A deletion ends when nothing is left, if only it is given the time.
-	whole := "--duration=2m"
-	if size == large {
-		pool = []string{"--obj.size=" + size, "--objects=4", "--concurrent=2"}
-		batch = "--batch=3"
+func (m *matrix) note(t *testing.T, at cell, became string) {
+	if t.Failed() {
+		return
 	}
-	with := func(op string, flags ...string) []string { return append(append([]string{op}, pool...), flags...) }
-	put := []string{"put", "--obj.size=" + size, "--concurrent=2"}
-	all := []job{
-		{name: "get", args: with("get"), ops: []string{"PUT", "GET"}},
-		{name: "put", args: put, ops: []string{"PUT"}},
-		{name: "stat", args: with("stat"), ops: []string{"PUT", "STAT"}},
-		{name: "list", args: with("list"), ops: []string{"PUT", "LIST"}},
-		{name: "delete", args: with("delete", batch, whole), ops: []string{"PUT", "DELETE"}, also: deletesAll},
-		{name: "mixed", args: with("mixed"), ops: nil},
-	}
-	if size == large {
-		return all
-	}
-	all[5].ops = []string{"DELETE", "GET", "PUT", "STAT"}
-	return append(all,
-		job{name: "get range", args: with("get", "--range"), ops: []string{"PUT", "GET"}, also: rangesWithin(1, 4096)},
-		job{name: "get range-size", args: with("get", "--range", "--range-size=1000"), ops: []string{"PUT", "GET"}, also: rangesWithin(1000, 1000), wire: asksForRanges(1000)},
-		job{name: "get noprefix", args: with("get", "--noprefix"), ops: []string{"PUT", "GET"}, also: prefixes(1)},
-		job{name: "get prefix", args: with("get", "--prefix=some/where"), ops: []string{"PUT", "GET"}, also: below("some/where/")},
-		job{name: "get randsize", args: append(with("get", "--obj.randsize"), "--obj.size=64KiB"), ops: []string{"PUT", "GET"}, also: manySizes(10, 64<<10)},
-		job{name: "put buckets", args: append(put, "--obj.size=1000:3,3000:1", "--seed=1"), ops: []string{"PUT"}, also: weighted},
-		job{name: "list pages", args: with("list", "--max-keys=3"), ops: []string{"PUT", "LIST"}, also: pagesOf(10, 4)},
-		job{name: "list noprefix", args: with("list", "--noprefix", "--max-keys=100"), ops: []string{"PUT", "LIST"}, also: pagesOf(40, 1)},
-		job{name: "delete one by one", args: with("delete", "--batch=1", whole), ops: []string{"PUT", "DELETE"}, also: deletesAll},
-		job{name: "put randsize", args: append(put, "--obj.randsize"), ops: []string{"PUT"}, also: manySizes(3, 4096)},
-	)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cells[at] = became
 }
 
-func deletesAll(t *testing.T, h history) {
-	deleted := 0
-	for _, r := range h.of("DELETE") {
-		deleted += r.Objects
-	}
-	if uploaded := len(h.of("PUT")); deleted != uploaded {
-		t.Errorf("%d objects uploaded, %d deleted", uploaded, deleted)
-	}
+var objectName = regexp.MustCompile(`(?:warp-[0-9a-z]+/)[^ ']*`)
+
+// anonymous takes the names that differ from run to run out of a line of error.
+func (b *bed) anonymous(line string) string {
+	line = strings.TrimPrefix(line, "warp: error: ")
+	line = strings.ReplaceAll(strings.ReplaceAll(line, b.proxy.Endpoint, "HOST"), b.bucket, "BUCKET")
+	return objectName.ReplaceAllString(line, "OBJECT")
 }
 
-func rangesWithin(least, most int64) func(*testing.T, history) {
-	return func(t *testing.T, h history) {
-		sizes := map[int64]bool{}
-		for _, r := range h.of("GET") {
-			sizes[r.Bytes] = true
-			if r.Bytes < least || r.Bytes > most || r.Status != 206 {
-				t.Fatalf("a range of %d bytes with status %d", r.Bytes, r.Status)
-			}
-		}
-		if least != most && len(sizes) < 2 {
-			t.Error("all ranges are of the same length")
-		}
-	}
+// columns are the stores in the order of the document.
+func columns() []string {
+	return []string{teststore.MinIO, teststore.Versitygw, teststore.Garage, teststore.Embedded}
 }
 
-func asksForRanges(length int64) func(*testing.T, *bed) {
-	return func(t *testing.T, b *bed) {
-		starts := map[int64]bool{}
-		for _, s := range b.proxy.Requests(nil) {
-			if op, _ := measuredOp(&s); op != "GET" {
-				continue
-			}
-			var from, to int64
-			if _, err := fmt.Sscanf(s.Header.Get("Range"), "bytes=%d-%d", &from, &to); err != nil || to-from+1 != length {
-				t.Fatalf("asked for the range %q", s.Header.Get("Range"))
-			}
-			starts[from] = true
-		}
-		if len(starts) < 2 {
-			t.Error("all ranges begin at the same place")
-		}
-	}
-}
-
-// prefixes counts the folders that objects are in.
-func prefixes(n int) func(*testing.T, history) {
-	return func(t *testing.T, h history) {
-		dirs := map[string]bool{}
-		for _, r := range h.of("PUT") {
-			dirs[r.Key[:strings.LastIndex(r.Key, "/")]] = true
-		}
-		if len(dirs) != n {
-			t.Errorf("objects are under %v", dirs)
-		}
-	}
-}
-
-func below(prefix string) func(*testing.T, history) {
-	return func(t *testing.T, h history) {
-		for _, r := range h.rows {
-			if !strings.HasPrefix(r.Key, prefix) {
-				t.Fatalf("%s is not below %s", r.Key, prefix)
-			}
-		}
-		prefixes(4)(t, h)
-	}
-}
-
-func manySizes(least int, most int64) func(*testing.T, history) {
-	return func(t *testing.T, h history) {
-		sizes := map[int64]bool{}
-		for _, r := range h.of("PUT") {
-			sizes[r.Bytes] = true
-			if r.Bytes > most {
-				t.Errorf("an object of %d bytes", r.Bytes)
-			}
-		}
-		if len(sizes) < least {
-			t.Errorf("only %d different sizes", len(sizes))
-		}
-	}
-}
-
-// weighted expects three objects of up to 1000 bytes for each one of up to 3000.
-func weighted(t *testing.T, h history) {
-	var low, high float64
-	for _, r := range h.of("PUT") {
-		switch {
-		case r.Bytes < 1 || r.Bytes > 3000:
-			t.Errorf("an object of %d bytes", r.Bytes)
-		case r.Bytes <= 1000:
-			low++
-		default:
-			high++
-		}
-	}
-	if share := low / (low + high); share < 0.55 || share > 0.95 {
-		t.Errorf("%g of %g objects are of the lower sizes, want three quarters", low, low+high)
-	}
-}
-
-func pagesOf(entries, pages int) func(*testing.T, history) {
-	return func(t *testing.T, h history) {
-		for _, r := range h.of("LIST") {
-			if r.Objects != entries || int(r.Requests) != pages {
-				t.Fatalf("a listing of %d entries on %d pages, want %d on %d", r.Objects, r.Requests, entries, pages)
-			}
-		}
-	}
-}
-
-// TestMatrix runs every operation against every store.
-func TestMatrix(t *testing.T) {
-	t.Parallel()
-	for _, name := range teststore.Names() {
-		for _, size := range []string{small, large} {
-			t.Run(name+"/"+size, func(t *testing.T) {
-				t.Parallel()
-				s := stores.Shared(t, name)
-				for _, j := range jobs(size) {
-					t.Run(j.name, func(t *testing.T) { j.run(t, s, size == small) })
-				}
-			})
-		}
-	}
-}
-
-// durations are tried one after the other until a run has done enough to be judged, since nobody knows how fast
-// the machine is and what else it does.
-var durations = []string{"--duration=300ms", "--duration=2s", "--duration=10s"}
-
-// run runs the job, with the report as JSON or as text.
-func (j job) run(t *testing.T, s *teststore.Store, asJSON bool) {
-	var b *bed
-	var o outcome
-	var log string
-	var format []string
-	if asJSON {
-		format = []string{"--json"}
-	}
-	for _, d := range durations {
-		b = newBed(t, s)
-		args := append(j.args[:1:1], d)
-		o, log = b.run(append(append(args, j.args[1:]...), format...)...)
-		if o.code != 0 || j.enough(readLog(t, log), asJSON) {
-			break
-		}
-		b.clean(t)
-	}
-	o.want(t, 0)
-	o.sameAsAnalyze(t, log, format...)
-	h := readLog(t, log)
-	j.check(t, o, h)
-	agree(t, b.proxy, h)
-	if j.wire != nil {
-		j.wire(t, b)
-	}
-	b.clean(t)
-	t.Logf("works: %s", summary(h))
-}
-
-// enough tells whether a run did everything, and of small objects more than a few times.
-func (j job) enough(h history, small bool) bool {
-	for _, op := range j.ops {
-		if n := len(h.of(op)); n == 0 || small && n < 5 && op != "DELETE" {
-			return false
-		}
-	}
-	return true
-}
-
-// check holds log and report to what every run without faults must be.
-func (j job) check(t *testing.T, o outcome, h history) {
+// text is the matrix as the document has it: a table, and the words of the refusals below.
+func (m *matrix) text(t *testing.T) (text string, complete bool) {
 	t.Helper()
-	if n := errorsIn(h.rows); n > 0 {
-		t.Fatalf("%d requests failed: %s", n, o)
-	}
-	for _, op := range j.ops {
-		if len(h.of(op)) == 0 {
-			t.Errorf("no %s in the log", op)
-		}
-	}
-	if len(h.warnings) > 0 || h.trailer.End != "completed" {
-		t.Errorf("the log ends %q, with warnings %q", h.trailer.End, h.warnings)
-	}
-	if strings.HasPrefix(o.out, "{") {
-		r := o.report(t)
-		for _, op := range r.Operations {
-			if op.Errors != 0 || op.Requests == 0 || int(op.Requests) != len(h.of(op.Op)) {
-				t.Errorf("%s: the report has %d requests and %d errors, the log %d rows", op.Op, op.Requests, op.Errors, len(h.of(op.Op)))
+	out := strings.Builder{}
+	out.WriteString("| operation | MinIO | versitygw | Garage | embedded |\n|---|---|---|---|---|\n")
+	var refusals []string
+	for _, f := range features() {
+		fmt.Fprintf(&out, "| `%s` |", f.name)
+		for _, store := range columns() {
+			became := m.cells[cell{f.name, store, engines()[0]}]
+			for _, engine := range engines() {
+				other, ok := m.cells[cell{f.name, store, engine}]
+				if !ok {
+					return "", false
+				}
+				if other != became {
+					t.Errorf("%s in %s: with engine %s it is %q, with %s %q", f.name, store, engines()[0], became, engine, other)
+				}
 			}
+			if became != works && became != inPart {
+				if !slices.Contains(refusals, became) {
+					refusals = append(refusals, became)
+				}
+				became = fmt.Sprintf("refused (%d)", slices.Index(refusals, became)+1)
+			}
+			fmt.Fprintf(&out, " %s |", became)
 		}
+		out.WriteString("\n")
 	}
-	if j.also != nil {
-		j.also(t, h)
+	out.WriteString("\n")
+	for i, words := range refusals {
+		fmt.Fprintf(&out, "%d. `%s`\n", i+1, words)
 	}
+	return out.String(), true
 }
 
-func summary(h history) string {
-	var parts []string
-	for _, op := range []string{"GET", "STAT", "PUT", "POST", "DELETE", "LIST", "RETENTION"} {
-		if n := len(h.of(op)); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, op))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
+const begin, end = "<!-- matrix -->\n", "<!-- end of matrix -->\n"
 
-// TestMatrixOfTheBuiltInStore runs every operation with --host=embedded.
-func TestMatrixOfTheBuiltInStore(t *testing.T) {
-	t.Parallel()
-	for _, size := range []string{small, large} {
-		t.Run(size, func(t *testing.T) {
-			t.Parallel()
-			for _, j := range jobs(size) {
-				t.Run(j.name, func(t *testing.T) {
-					var o outcome
-					var log string
-					for i, d := range durations {
-						data := filepath.Join(t.TempDir(), fmt.Sprint(i))
-						log = data + ".csv.zst"
-						args := append(j.args[:1:1], "--host=embedded", "--benchdata="+data, d)
-						o = warp(append(args, j.args[1:]...)...).want(t, 0)
-						if j.enough(readLog(t, log), size == small) {
-							break
-						}
-					}
-					o.sameAsAnalyze(t, log)
-					h := readLog(t, log)
-					j.check(t, o, h)
-					t.Logf("works: %s", summary(h))
-				})
-			}
-		})
+// documented wants docs/compatibility.md to have this matrix. What was not run cannot be compared.
+func (m *matrix) documented(t *testing.T) {
+	t.Helper()
+	text, complete := m.text(t)
+	if !complete {
+		t.Log("not every operation was run against every store, so the matrix in docs/compatibility.md is not compared")
+		return
+	}
+	t.Logf("the matrix:\n%s", text)
+	path := filepath.Join("..", "..", "docs", "compatibility.md")
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, opened := strings.Cut(string(page), begin)
+	was, after, closed := strings.Cut(rest, end)
+	switch {
+	case !opened || !closed:
+		t.Fatalf("%s has no place for the matrix", path)
+	case was == text:
+	case *update:
+		if err := os.WriteFile(path, []byte(before+begin+text+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("%s has another matrix; run with -update and look at the change. It has:\n%s", path, was)
 	}
 }
