@@ -21,6 +21,9 @@ func fanoutCommand(env environment) *command {
 		),
 		payload: true, writes: true,
 		op: func(f *benchFlags) (op bench.Op, err error) {
+			if err := f.target.options.checkForm("fanout", false); err != nil {
+				return nil, err
+			}
 			fan.Sizes, err = pool.sizes(f)
 			return &fan, err
 		},

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -129,6 +130,56 @@ func (f *optionFlags) writes() string {
 		}
 	}
 	return ""
+}
+
+// beyondEmbedded names an option that the embedded store does not do, "" if
+// none is given. It refuses such requests too, but each by itself.
+func (f *optionFlags) beyondEmbedded() string {
+	switch {
+	case f.encrypt:
+		return "--encrypt"
+	case f.sseS3:
+		return "--sse-s3-encrypt"
+	case f.kmsKey != "":
+		return "--sse-kms-key"
+	case len(f.tags) > 0:
+		return "--tag"
+	case f.class != "" && f.class != "STANDARD":
+		return "--storage-class=" + f.class
+	case f.checksum != "" && !slices.Contains(embeddedChecksums(), s3.Checksum(f.checksum)):
+		return "--checksum=" + f.checksum
+	case f.lookup == s3.LookupHost:
+		return "--lookup=host"
+	case f.http2:
+		return "--http2"
+	case f.clientCert != "", f.clientKey != "":
+		return "--client-cert"
+	case f.ktls:
+		return "--ktls"
+	}
+	return ""
+}
+
+// embeddedChecksums are those that the embedded store checks.
+func embeddedChecksums() []s3.Checksum {
+	return []s3.Checksum{s3.ChecksumCRC32, s3.ChecksumCRC32FO, s3.ChecksumCRC32C, s3.ChecksumCRC32CFO, s3.ChecksumCRC64NVME,
+		s3.ChecksumSHA1, s3.ChecksumSHA256}
+}
+
+// checkForm refuses what the form that what uploads by cannot carry.
+func (f *optionFlags) checkForm(what string, class bool) error {
+	const leave = "leave it out"
+	switch {
+	case f.checksum != "":
+		return usageError("--checksum cannot be used with %s: a form has no end that a checksum could stand in", what).tell(leave)
+	case f.md5:
+		return usageError("--md5 cannot be used with %s: a form carries no Content-MD5", what).tell(leave)
+	case f.partSize > 0:
+		return usageError("--part.size cannot be used with %s: a form is one request, whatever the size", what).tell(leave)
+	case f.class != "" && !class:
+		return usageError("--storage-class cannot be used with %s: MinIO writes its copies without one", what).tell(leave)
+	}
+	return nil
 }
 
 // options are what the flags say. It makes the key of --encrypt.

@@ -20,6 +20,11 @@ func putCommand(env environment) *command {
 		payload: true, writes: true,
 		parts: "`SIZE` of the parts in which larger objects are uploaded",
 		op: func(f *benchFlags) (op bench.Op, err error) {
+			if put.Post {
+				if err := f.target.options.checkForm("--post", true); err != nil {
+					return nil, err
+				}
+			}
 			put.Sizes, err = pool.sizes(f)
 			return &put, err
 		},

@@ -120,6 +120,9 @@ func (f *targetFlags) check() error {
 	case f.embeddedMemory < 16<<20:
 		return usageError("--embedded.memory is less than 16MiB")
 	}
+	if name := f.options.beyondEmbedded(); name != "" {
+		return usageError("--host=embedded does not do %s: leave it out, or point --host at a store", name)
+	}
 	return f.options.check(f.tls, f.signature)
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"warp/internal/teststore"
@@ -196,5 +197,66 @@ func uploadParts(t *testing.T, h *s3.Host, ref s3.Ref, body *generator.Reader) {
 	}
 	if err := h.Delete(ctx, []s3.Ref{ref}, tr); err != nil {
 		t.Error(err)
+	}
+}
+
+// What a form carries arrives: a store shows it afterwards.
+func TestFormsCarryOptions(t *testing.T) {
+	t.Parallel()
+	store := teststore.Start(t, teststore.MinIO, teststore.Options{})
+	keys := credentials.NewStaticV4(store.AccessKey, store.SecretKey, "")
+	c, err := s3.New(s3.Config{
+		Hosts: []s3.Address{{Name: store.Endpoint}}, Region: store.Region, Credentials: keys,
+		Options: s3.Options{
+			Encryption: s3.Encryption{Kind: s3.SSES3}, StorageClass: "REDUCED_REDUNDANCY",
+			Metadata: []s3.Attribute{{Key: "Two.x", Value: `a"\<b`}, {Key: "n", Random: 20}},
+			Tags:     []s3.Attribute{{Key: "a b", Value: "c=d/+"}, {Key: "e", Random: 10}},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const bucket = "forms"
+	if err := c.MakeBucket(t.Context(), bucket, false); err != nil {
+		t.Fatal(err)
+	}
+	payload, err := generator.NewPayload(generator.PayloadOptions{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, h := payload.NewReader(), c.Acquire()
+	body.Reset(1, 1000)
+	if _, err := h.Post(t.Context(), s3.Put{Ref: s3.Ref{Bucket: bucket, Key: "post"}, Body: body, Size: 1000}, s3.NewTrace(time.Now())); err != nil {
+		t.Fatal(err)
+	}
+	body.Reset(1, 1000)
+	if _, err := h.FanOut(t.Context(), s3.FanOut{Bucket: bucket, Keys: []string{"one", "two"}, Body: body, Size: 1000}, s3.NewTrace(time.Now())); err != nil {
+		t.Fatal(err)
+	}
+	plain, err := minio.New(store.Endpoint, &minio.Options{Creds: keys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, key := range []string{"post", "one", "two"} {
+		o, err := plain.StatObject(t.Context(), bucket, key, minio.StatObjectOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		random := o.Metadata.Get("X-Amz-Meta-N")
+		if len(random) != 20 || seen[random] {
+			t.Errorf("%s: random metadata is %q", key, random)
+		}
+		seen[random] = true
+		if o.Metadata.Get("X-Amz-Meta-Two.x") != `a"\<b` || o.Metadata.Get("X-Amz-Server-Side-Encryption") != "AES256" {
+			t.Errorf("%s has %v", key, o.Metadata)
+		}
+		if class := o.Metadata.Get("X-Amz-Storage-Class"); key == "post" && class != "REDUCED_REDUNDANCY" {
+			t.Errorf("%s is of class %q", key, class)
+		}
+		tags, err := plain.GetObjectTagging(t.Context(), bucket, key, minio.GetObjectTaggingOptions{})
+		if err != nil || tags.ToMap()["a b"] != "c=d/+" || len(tags.ToMap()["e"]) != 10 {
+			t.Errorf("%s has the tags %v, %v", key, tags, err)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/tags"
 )
 
 // formValid is for how long a signed form may be sent.
@@ -25,18 +26,20 @@ func (e *minioEngine) Post(ctx context.Context, p Put, tr *Trace) (Object, error
 	if err == nil && p.ContentType != "" {
 		err = policy.SetContentType(p.ContentType)
 	}
-	for _, h := range p.Headers {
-		name, ok := strings.CutPrefix(h.Name, "x-amz-")
-		if !ok {
-			err = errors.Join(err, errorf("InvalidArgument", 0, "a form cannot carry the header %s", h.Name))
-			continue
-		}
-		err = errors.Join(err, policy.SetUserData(name, h.Value))
+	fields := e.formFields()
+	fields["key"] = p.Key
+	maps.Copy(fields, values(e.opts.Metadata, metadataPrefix, p.Key))
+	if class := e.opts.StorageClass; class != "" {
+		fields[storageClassField] = class
 	}
+	for _, h := range p.Headers {
+		fields[h.Name] = h.Value
+	}
+	err = errors.Join(err, allow(policy, fields), e.tagForm(policy, p.Key))
 	if err != nil {
 		return Object{}, asError(err, tr)
 	}
-	resp, err := e.sendForm(ctx, policy, map[string]string{"key": p.Key}, p.Body, p.Size, tr)
+	resp, err := e.sendForm(ctx, policy, fields, p.Body, p.Size, tr)
 	if err != nil {
 		return Object{}, err
 	}
@@ -56,10 +59,13 @@ func (e *minioEngine) FanOut(ctx context.Context, f FanOut, tr *Trace) ([]Object
 	}
 	// The form's own key is that of no object, but has to be there.
 	policy, err := newPolicy(&Ref{Bucket: f.Bucket, Key: f.Keys[0]})
-	if err != nil {
+	fields := e.formFields()
+	fields["key"] = f.Keys[0]
+	if err = errors.Join(err, allow(policy, fields)); err != nil {
 		return nil, asError(err, tr)
 	}
-	resp, err := e.sendForm(ctx, policy, map[string]string{"key": f.Keys[0], "x-minio-fanout-list": fanOutList(f.Keys)}, f.Body, f.Size, tr)
+	fields["x-minio-fanout-list"] = e.fanOutList(f.Keys)
+	resp, err := e.sendForm(ctx, policy, fields, f.Body, f.Size, tr)
 	if err != nil {
 		return nil, err
 	}
@@ -67,16 +73,74 @@ func (e *minioEngine) FanOut(ctx context.Context, f FanOut, tr *Trace) ([]Object
 	return fannedOut(&f, resp.Body, tr)
 }
 
-// fanOutList is the form's field that names the objects.
-func fanOutList(keys []string) string {
+// fanOutList is the form's field that names the objects, and what each of them
+// has that a form for one object has in fields.
+func (e *minioEngine) fanOutList(keys []string) string {
 	var b strings.Builder
+	list := json.NewEncoder(&b)
 	for _, k := range keys {
-		name, _ := json.Marshal(k) // a string always can be
-		b.WriteString(`{"key":`)
-		b.Write(name)
-		b.WriteString("}\n")
+		_ = list.Encode(struct { // to memory, of strings, where nothing can fail
+			Key      string            `json:"key"`
+			Metadata map[string]string `json:"metadata,omitempty"`
+			Tags     map[string]string `json:"tags,omitempty"`
+		}{k, values(e.opts.Metadata, metadataPrefix, k), values(e.opts.Tags, "", k)})
 	}
 	return b.String()
+}
+
+const storageClassField = "x-amz-storage-class"
+
+// formFields are the fields of every form: how to encrypt.
+func (e *minioEngine) formFields() map[string]string {
+	fields := map[string]string{}
+	if e.sse != nil {
+		h := make(http.Header)
+		e.sse.Marshal(h)
+		for name := range h {
+			fields[strings.ToLower(name)] = h.Get(name)
+		}
+	}
+	return fields
+}
+
+// allow has the policy agree to fields, as it has to with each of them.
+func allow(policy *minio.PostPolicy, fields map[string]string) (err error) {
+	for name, value := range fields {
+		bare, ok := strings.CutPrefix(name, "x-amz-")
+		switch {
+		case name == "key": // which newPolicy is about
+		case !ok:
+			err = errors.Join(err, errorf("InvalidArgument", 0, "a form cannot carry the header %s", name))
+		case value == "":
+			err = errors.Join(err, errorf("InvalidArgument", 0, "a form cannot carry %s without a value", name))
+		default:
+			err = errors.Join(err, policy.SetUserData(bare, inJSON(value)))
+		}
+	}
+	return err
+}
+
+// tagForm gives a form the tags of the object called name.
+func (e *minioEngine) tagForm(policy *minio.PostPolicy, name string) error {
+	if len(e.opts.Tags) == 0 {
+		return nil
+	}
+	all, err := tags.NewTags(values(e.opts.Tags, "", name), true)
+	if err != nil {
+		return err
+	}
+	doc, err := xml.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return policy.SetTagging(string(doc)) // tags have no characters that JSON escapes
+}
+
+// inJSON is s as it stands in a string of JSON. minio-go puts what it is given
+// into the policy's JSON as it is.
+func inJSON(s string) string {
+	text, _ := json.Marshal(s) // a string always can be
+	return string(text[1 : len(text)-1])
 }
 
 // fannedOut reads what became of each name.
@@ -117,12 +181,10 @@ func fannedOut(f *FanOut, body io.Reader, tr *Trace) ([]Object, error) {
 	return made, nil
 }
 
-// newPolicy allows one upload under the name of ref. minio-go puts the name
-// into the policy's JSON as it is, so it is escaped before.
+// newPolicy allows one upload under the name of ref.
 func newPolicy(ref *Ref) (*minio.PostPolicy, error) {
 	p := minio.NewPostPolicy()
-	key, _ := json.Marshal(ref.Key) // a string always can be
-	return p, errors.Join(p.SetBucket(ref.Bucket), p.SetKey(string(key[1:len(key)-1])), p.SetExpires(time.Now().Add(formValid)))
+	return p, errors.Join(p.SetBucket(ref.Bucket), p.SetKey(inJSON(ref.Key)), p.SetExpires(time.Now().Add(formValid)))
 }
 
 // sendForm signs policy, and posts it with more fields and the payload. The answer is one of
