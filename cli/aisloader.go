@@ -99,7 +99,9 @@ func absentFromAISLoader() []absentFlag {
 		{names: []string{"getloaderid", "loaderidhashlen"}, why: notOurs + ": a client's id is what --client-id says"},
 		{names: []string{"tmpdir"}, why: notOurs + ": payload is made in memory, so there are no temporary files"},
 		{names: []string{"usage"}, why: notOurs + ": it is --help here"},
-		{names: []string{"statsdip", "statsdport", "statsdprobe", "test-probe", "trace-http"}, why: notYet},
-		{names: []string{"cksum-type"}, why: notYet},
+		{names: []string{"statsdip", "statsdport"}, why: notOurs + ": it is --statsd=HOST:PORT here"},
+		{names: []string{"statsdprobe"}, why: notOurs + ": it is --statsd-probe here"},
+		{names: []string{"cksum-type"}, why: notOurs + ": it is --checksum=KIND here"},
+		{names: []string{"test-probe", "trace-http"}, why: notYet},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"warp/internal/teststore"
+	"warp/pkg/bench"
 	"warp/pkg/generator"
 	"warp/pkg/s3"
 )
@@ -257,6 +259,44 @@ func TestFormsCarryOptions(t *testing.T) {
 		tags, err := plain.GetObjectTagging(t.Context(), bucket, key, minio.GetObjectTaggingOptions{})
 		if err != nil || tags.ToMap()["a b"] != "c=d/+" || len(tags.ToMap()["e"]) != 10 {
 			t.Errorf("%s has the tags %v, %v", key, tags, err)
+		}
+	}
+}
+
+// What a store does not do ends the run before any request of it is made.
+func TestRefusedOptionsEndTheRun(t *testing.T) {
+	t.Parallel()
+	store := teststore.Start(t, teststore.MinIO, teststore.Options{})
+	for says, o := range map[string]s3.Options{
+		"key nope): kms:KeyNotFound":         {Encryption: s3.Encryption{Kind: s3.SSEKMS, KeyID: "nope"}},
+		"class GLACIER: InvalidStorageClass": {StorageClass: "GLACIER"},
+		"checksum XXH64: InvalidArgument":    {Checksum: s3.ChecksumXXH64},
+		"metadata, tags: ":                   {}, // nothing is asked, and nothing refused
+	} {
+		for _, op := range []bench.Op{&bench.Put{Sizes: sizes(t, "1KiB")}, &bench.MultipartPut{Parts: 1, PartSize: 1000, AtOnce: 1}} {
+			client, err := s3.New(s3.Config{Hosts: []s3.Address{{Name: store.Endpoint}}, Region: store.Region, Options: o,
+				Credentials: credentials.NewStaticV4(store.AccessKey, store.SecretKey, "")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := &bench.Runner{Client: client, Op: op, Options: bench.Options{
+				Benchmark: "put", RunID: "run" + says[:8], ClientID: "client", Seed: 1, Bucket: "refused", Concurrency: 1,
+				Duration: 50 * time.Millisecond, Drain: 10 * time.Second, Lease: time.Minute, Payload: generator.PayloadOptions{Seed: 1},
+			}}
+			if err := r.Open(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			out := r.Run(t.Context())
+			if err := r.Cleanup(t.Context()); err != nil {
+				t.Error(err)
+			}
+			asked := o.Encryption.Kind != "" || o.StorageClass != "" || o.Checksum != ""
+			switch {
+			case !asked && (out.Fatal != nil || out.Sent == 0):
+				t.Errorf("%T: %v, %d requests", op, out.Fatal, out.Sent)
+			case asked && (out.Fatal == nil || out.Sent > 0 || !strings.Contains(out.Fatal.Error(), says)):
+				t.Errorf("%T: %v after %d requests, want %s", op, out.Fatal, out.Sent, says)
+			}
 		}
 	}
 }

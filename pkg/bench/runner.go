@@ -159,6 +159,11 @@ func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	err := r.makeWorkers(run, col)
 	if err == nil {
 		col.beginPhase(r.Options.Concurrency)
+		if !r.Options.ReadOnly {
+			err = r.env.tryOptions(run.requests, r.Op)
+		}
+	}
+	if err == nil {
 		err = r.Op.Prepare(run.requests, r.env)
 	}
 	if err == nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -37,6 +38,16 @@ func (c *Client) MakeBucket(ctx context.Context, bucket string, lock bool) error
 		}
 		return nil
 	})
+}
+
+// HeadersOf are what the store shows of an object beside its payload.
+func (c *Client) HeadersOf(ctx context.Context, ref Ref) (all http.Header, err error) {
+	err = c.anyHost(ctx, func(h *Host) error {
+		info, err := h.desk.core.Client.StatObject(ctx, ref.Bucket, ref.Key, minio.StatObjectOptions{VersionID: ref.VersionID, ServerSideEncryption: c.sse})
+		all = info.Metadata
+		return err
+	})
+	return all, err
 }
 
 // MadeByWarp says whether warp created bucket.

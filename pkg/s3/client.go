@@ -12,6 +12,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/encrypt"
 )
 
 // Config says how to reach a store.
@@ -62,6 +63,8 @@ type Client struct {
 	selector *Selector
 	region   string
 	engine   string
+	options  Options
+	sse      encrypt.ServerSide // with SSE-C the key to read with; nil otherwise
 	dialed   atomic.Int64
 }
 
@@ -82,7 +85,12 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{selector: selector, region: cfg.Region}
+	c := &Client{selector: selector, region: cfg.Region, options: cfg.Options}
+	if cfg.Encryption.Kind == SSEC {
+		if c.sse, err = cfg.Encryption.serverSide(); err != nil {
+			return nil, err
+		}
+	}
 	if c.engine, err = chooseEngine(&cfg); err != nil {
 		return nil, err
 	}
@@ -231,6 +239,9 @@ func (c *Client) Release(h *Host) { c.selector.Release(h.index) }
 
 // Connections is how many connections were opened for the load so far.
 func (c *Client) Connections() int64 { return c.dialed.Load() }
+
+// Options are those that the client was made with.
+func (c *Client) Options() *Options { return &c.options }
 
 // EngineName says what sends the requests.
 func (c *Client) EngineName() string { return c.engine }

@@ -1,0 +1,125 @@
+package bench
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"warp/pkg/generator"
+	"warp/pkg/s3"
+)
+
+// tryOptions uploads one small object as the options of uploads say, if there
+// are any. A store that refuses them would fail every request of the run, and
+// one that ignores them would be measured doing something else.
+func (e *Env) tryOptions(ctx context.Context, op Op) error {
+	o := e.Client.Options()
+	asked := askedOf(o)
+	if len(asked) == 0 {
+		return nil
+	}
+	return feature("uploads with "+strings.Join(asked, ", ")).probe(ctx, e, func(h *s3.Host, ref s3.Ref) error {
+		if err := e.uploadTrial(ctx, h, ref, op); err != nil {
+			return err
+		}
+		if o.Encryption.Kind != s3.NoEncryption {
+			if _, err := h.Get(ctx, s3.Get{Ref: ref}, s3.NewTrace(time.Now())); err != nil {
+				return err
+			}
+		}
+		if len(o.Tags) > 0 {
+			if err := hasTags(ctx, h, ref, len(o.Tags)); err != nil {
+				return err
+			}
+		}
+		shown, err := e.Client.HeadersOf(ctx, ref)
+		if err != nil {
+			return err
+		}
+		return missing(o, shown)
+	})
+}
+
+// askedOf are the options of uploads that are set, in words.
+func askedOf(o *s3.Options) (all []string) {
+	add := func(given bool, words string) {
+		if given {
+			all = append(all, words)
+		}
+	}
+	kind := "encryption (" + string(o.Encryption.Kind) + ")"
+	if o.Encryption.KeyID != "" {
+		kind = "encryption (SSE-KMS, key " + o.Encryption.KeyID + ")"
+	}
+	add(o.Encryption.Kind != s3.NoEncryption, kind)
+	add(o.StorageClass != "", "storage class "+o.StorageClass)
+	add(o.Checksum != s3.NoChecksum, "the checksum "+string(o.Checksum))
+	add(o.MD5, "a Content-MD5")
+	add(len(o.Metadata) > 0, "metadata")
+	add(len(o.Tags) > 0, "tags")
+	return all
+}
+
+// uploadTrial uploads a small object, in parts where that is how op uploads.
+func (e *Env) uploadTrial(ctx context.Context, h *s3.Host, ref s3.Ref, op Op) error {
+	const size = 1000
+	body := e.workers[0].body
+	body.Reset(generator.PayloadID(ref.Key), size)
+	put := e.workers[0].putOf(ref.Key, size)
+	switch op.(type) {
+	default:
+		_, err := h.Put(ctx, put, s3.NewTrace(time.Now()))
+		return err
+	case *Multipart, *MultipartPut:
+	}
+	u, err := h.StartUpload(ctx, put, s3.NewTrace(time.Now()))
+	if err != nil {
+		return err
+	}
+	part, err := h.PutPart(ctx, s3.PutPart{Upload: u, Number: 1, Body: body, Size: size}, s3.NewTrace(time.Now()))
+	if err == nil {
+		_, err = h.CompleteUpload(ctx, u, []s3.Part{part}, s3.NewTrace(time.Now()))
+	}
+	if err != nil {
+		_ = h.AbortUpload(ctx, u, s3.NewTrace(time.Now())) // the error says more
+	}
+	return err
+}
+
+// hasTags wants n tags of the object. Who may not read tags cannot know.
+func hasTags(ctx context.Context, h *s3.Host, ref s3.Ref, n int) error {
+	got, err := h.Tags(ctx, ref, s3.NewTrace(time.Now()))
+	switch {
+	case s3.CodeOf(err) == "AccessDenied":
+		return nil
+	case err != nil:
+		return err
+	case len(got) < n:
+		return noEffect("the object has no tags")
+	}
+	return nil
+}
+
+// missing looks for what the headers of an object have to show. Checksums are
+// checked by stores that keep none, and STANDARD is what no header means.
+func missing(o *s3.Options, shown http.Header) error {
+	header := "X-Amz-Server-Side-Encryption"
+	if o.Encryption.Kind == s3.SSEC {
+		header += "-Customer-Algorithm"
+	}
+	if o.Encryption.Kind != s3.NoEncryption && shown.Get(header) == "" {
+		return noEffect("the object is not encrypted")
+	}
+	if class := o.StorageClass; class != "" && class != "STANDARD" && shown.Get("X-Amz-Storage-Class") != class {
+		return noEffect("the object is not of the class " + class)
+	}
+	for i := range o.Metadata {
+		a := &o.Metadata[i]
+		empty := a.Value == "" && a.Random == 0 // which need not be shown
+		if !empty && shown.Get("X-Amz-Meta-"+a.Key) == "" {
+			return noEffect("the object has no metadata " + a.Key)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package bench
+
+import (
+	"net/http"
+	"testing"
+
+	"warp/pkg/s3"
+)
+
+// A store that shows nothing of an option has not heeded it, where it would
+// have to show something.
+func TestMissingOptions(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		options s3.Options
+		shown   map[string]string
+		lacks   string
+	}{
+		"nothing asked":        {},
+		"class":                {s3.Options{StorageClass: "COLD"}, map[string]string{"X-Amz-Storage-Class": "COLD"}, ""},
+		"no class":             {s3.Options{StorageClass: "COLD"}, nil, "the object is not of the class COLD"},
+		"another class":        {s3.Options{StorageClass: "COLD"}, map[string]string{"X-Amz-Storage-Class": "ICE"}, "the object is not of the class COLD"},
+		"STANDARD":             {s3.Options{StorageClass: "STANDARD"}, nil, ""},
+		"SSE-S3":               {s3.Options{Encryption: s3.Encryption{Kind: s3.SSES3}}, map[string]string{"X-Amz-Server-Side-Encryption": "AES256"}, ""},
+		"no SSE-S3":            {s3.Options{Encryption: s3.Encryption{Kind: s3.SSES3}}, nil, "the object is not encrypted"},
+		"SSE-C":                {s3.Options{Encryption: s3.Encryption{Kind: s3.SSEC}}, map[string]string{"X-Amz-Server-Side-Encryption-Customer-Algorithm": "AES256"}, ""},
+		"SSE-C, but another":   {s3.Options{Encryption: s3.Encryption{Kind: s3.SSEC}}, map[string]string{"X-Amz-Server-Side-Encryption": "AES256"}, "the object is not encrypted"},
+		"metadata":             {s3.Options{Metadata: []s3.Attribute{{Key: "a.B", Random: 3}}}, map[string]string{"X-Amz-Meta-A.b": "xyz"}, ""},
+		"no metadata":          {s3.Options{Metadata: []s3.Attribute{{Key: "a", Random: 3}}}, nil, "the object has no metadata a"},
+		"metadata of no value": {s3.Options{Metadata: []s3.Attribute{{Key: "a"}}}, nil, ""},
+		"a checksum":           {s3.Options{Checksum: s3.ChecksumSHA1, MD5: true}, nil, ""},
+	}
+	for name, test := range tests {
+		shown := http.Header{}
+		for k, v := range test.shown {
+			shown.Set(k, v)
+		}
+		got := ""
+		if err := missing(&test.options, shown); err != nil {
+			got = err.Error()
+		}
+		if got != test.lacks {
+			t.Errorf("%s: %q, want %q", name, got, test.lacks)
+		}
+	}
+}
