@@ -51,6 +51,7 @@ type benchmark struct {
 	payload       bool       // it uploads objects of --obj.size
 	writes        bool       // its requests write objects, so that the run may end after some
 	reads         bool       // it downloads objects, and checks them as --verify says
+	oneBucket     bool       // it is about one bucket
 	parts         string     // what --part.size is for; "" = it has none, or one of its own
 	// op checks the flags and makes the operation.
 	op func(f *benchFlags) (bench.Op, error)
@@ -75,6 +76,11 @@ func benchmarkCommand(env environment, b benchmark) *command {
 		run: func(ctx context.Context, inv *invocation) error {
 			if err := f.check(); err != nil {
 				return err
+			}
+			if b.oneBucket {
+				if err := f.target.several(b.name + " works in one bucket"); err != nil {
+					return err
+				}
 			}
 			op, err := b.op(f)
 			if err != nil {
@@ -201,16 +207,19 @@ func (f *benchFlags) check() error {
 	switch {
 	case f.concurrent > bench.MaxThreads:
 		return usageError("--concurrent=%d is more than %d", f.concurrent, bench.MaxThreads)
-	case f.clearBucket && f.destroy != f.target.bucket:
-		return f.demandDestroy("--clear-bucket deletes every object in bucket %s", f.target.bucket)
+	case len(f.target.buckets) > f.concurrent:
+		return usageError("--bucket names %d buckets, of which --concurrent=%d workers would leave some out", len(f.target.buckets), f.concurrent).
+			tell("use --concurrent=%d or more", len(f.target.buckets))
+	case f.clearBucket && !f.target.mayDestroy(f.destroy):
+		return f.demandDestroy("--clear-bucket deletes every object in bucket %s", f.target.bucketList())
 	case f.analysis.op != "" && !slices.Contains(operations(), strings.ToUpper(f.analysis.op)):
 		return usageError("--analyze.op: there is no operation %q here", f.analysis.op).tell("use one of %s", strings.Join(operations(), ", "))
 	case f.stress && (f.analysis.limit > 0 || f.analysis.offset > 0):
 		return usageError("--analyze.limit and --analyze.offset choose rows of the op log, which --stress does not write")
 	case f.stress && f.benchdata != "":
 		return usageError("--stress writes no op log, and --benchdata names one: leave out one of them")
-	case f.destroy != "" && f.destroy != f.target.bucket:
-		return usageError("--destroy=%s is not the bucket of this run", f.destroy).tell("that is --destroy=%s", f.target.bucket)
+	case f.destroy != "" && !f.target.mayDestroy(f.destroy):
+		return usageError("--destroy=%s is not the bucket of this run", f.destroy).tell("that is --destroy=%s", f.target.bucketList())
 	}
 	if err := f.names.check(f.seed); err != nil {
 		return err
@@ -234,7 +243,7 @@ func operations() []string {
 
 // demandDestroy refuses what would delete objects that are not warp's.
 func (f *benchFlags) demandDestroy(format string, args ...any) error {
-	return usageError(format, args...).tell("if that is what you want, add --destroy=%s", f.target.bucket)
+	return usageError(format, args...).tell("if that is what you want, add --destroy=%s", f.target.bucketList())
 }
 
 // checkReadOnly refuses what is for uploads where there are none.
@@ -263,7 +272,7 @@ func (f *benchFlags) options(name string) (bench.Options, error) {
 	id := randomID()
 	o := bench.Options{
 		Benchmark: name, Warp: thisBuild().version, RunID: randomID() + id, ClientID: f.names.clientName(id),
-		Bucket: f.target.bucket, Seed: seed,
+		Bucket: f.target.buckets[0], MoreBuckets: f.target.buckets[1:], Seed: seed,
 		Concurrency: f.concurrent, Rate: f.rps, Retries: f.retries,
 		MaxErrors: bench.ErrorLimit{Set: f.maxErrors.set, Count: f.maxErrors.count,
 			Percent: f.maxErrors.percent, IsPct: f.maxErrors.percent > 0},

@@ -27,6 +27,7 @@ type cleanResult struct {
 }
 
 type cleanRun struct {
+	Bucket    string   `json:"bucket"`
 	Run       string   `json:"run"`
 	Benchmark string   `json:"benchmark"`
 	Seed      uint64   `json:"seed,string"`
@@ -61,34 +62,32 @@ func cleanCommand(env environment) *command {
 }
 
 func (f *cleanFlags) clean(ctx context.Context, inv *invocation) error {
-	result := &cleanResult{Bucket: f.target.bucket, DryRun: f.dryRun, Runs: []cleanRun{}}
 	chosen, err := f.selection()
 	if err != nil {
 		return err
 	}
-	keys := make(map[string][]string)
-	chosen.Would = func(run string, o s3.Object) { keys[run] = append(keys[run], o.Key) }
+	result := &cleanResult{Bucket: f.target.bucketList(), DryRun: f.dryRun, Runs: []cleanRun{}}
 	target, err := f.target.open(ctx, inv, cleanConcurrency, func(error) {})
 	if err != nil {
 		return err
 	}
 	defer target.close()
-	id := randomID()
-	runner := &bench.Runner{Client: target.client, Progress: &cleanProgress{console: inv.console}, Options: bench.Options{
-		Benchmark: "clean", Warp: thisBuild().version, RunID: randomID() + id, ClientID: id, Bucket: f.target.bucket,
-		Seed: randomSeed(), Concurrency: cleanConcurrency, Lease: time.Minute,
-	}}
-	left, err := runner.Clean(ctx, chosen)
-	if cleanErr := runner.Cleanup(context.Background()); err == nil {
-		err = cleanErr
+	for _, bucket := range f.target.buckets {
+		failed := f.cleanBucket(ctx, inv, target, bucket, chosen, result)
+		if failed != nil && err != nil {
+			inv.console.warnf("%v", err)
+		}
+		if failed != nil {
+			err = failed
+		}
+		if ctx.Err() != nil {
+			break
+		}
 	}
-	for _, run := range left {
-		result.add(run, keys[run.Run])
-	}
-	if err != nil && len(left) == 0 {
+	if err != nil && len(result.Runs) == 0 {
 		return f.target.explain(err)
 	}
-	if len(left) == 0 && (f.run != "" || f.seed != "") {
+	if err == nil && len(result.Runs) == 0 && (f.run != "" || f.seed != "") {
 		return f.missed(result)
 	}
 	if shown := inv.result(func(w io.Writer) error { return result.show(w, inv.json) }); err == nil {
@@ -98,6 +97,25 @@ func (f *cleanFlags) clean(ctx context.Context, inv *invocation) error {
 		return f.target.explain(err)
 	}
 	return f.missed(result)
+}
+
+// cleanBucket cleans up one bucket, and adds to the result what came of it.
+func (f *cleanFlags) cleanBucket(ctx context.Context, inv *invocation, target *target, bucket string, chosen bench.Selection, result *cleanResult) error {
+	keys := make(map[string][]string)
+	chosen.Would = func(run string, o s3.Object) { keys[run] = append(keys[run], o.Key) }
+	id := randomID()
+	runner := &bench.Runner{Client: target.client, Progress: &cleanProgress{console: inv.console}, Options: bench.Options{
+		Benchmark: "clean", Warp: thisBuild().version, RunID: randomID() + id, ClientID: id, Bucket: bucket,
+		Seed: randomSeed(), Concurrency: cleanConcurrency, Lease: time.Minute,
+	}}
+	left, err := runner.Clean(ctx, chosen)
+	if cleanErr := runner.Cleanup(context.Background()); err == nil {
+		err = cleanErr
+	}
+	for _, run := range left {
+		result.add(bucket, run, keys[run.Run])
+	}
+	return err
 }
 
 // cleanConcurrency is how many requests delete at once.
@@ -137,9 +155,9 @@ func (f *cleanFlags) missed(r *cleanResult) error {
 	return nil
 }
 
-func (r *cleanResult) add(run bench.LeftRun, keys []string) {
+func (r *cleanResult) add(bucket string, run bench.LeftRun, keys []string) {
 	r.Runs = append(r.Runs, cleanRun{
-		Run: run.Run, Benchmark: run.Benchmark, Seed: run.Seed, Prefix: run.Prefix, State: run.State,
+		Bucket: bucket, Run: run.Run, Benchmark: run.Benchmark, Seed: run.Seed, Prefix: run.Prefix, State: run.State,
 		Chosen: run.Chosen, Objects: run.Objects, WaitS: round3(run.Wait.Seconds()), Keys: keys,
 	})
 }
@@ -153,7 +171,11 @@ func (r *cleanResult) show(w io.Writer, asJSON bool) error {
 		return err
 	}
 	for _, run := range r.Runs {
-		if _, err := fmt.Fprintf(w, "run %s (%s, seed %d) under %s: %s\n", run.Run, run.Benchmark, run.Seed, run.Prefix, run.fate(r.DryRun)); err != nil {
+		under := run.Prefix
+		if run.Bucket != r.Bucket {
+			under = run.Bucket + "/" + run.Prefix
+		}
+		if _, err := fmt.Fprintf(w, "run %s (%s, seed %d) under %s: %s\n", run.Run, run.Benchmark, run.Seed, under, run.fate(r.DryRun)); err != nil {
 			return err
 		}
 		for _, key := range run.Keys {

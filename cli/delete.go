@@ -22,8 +22,8 @@ func deleteCommand(env environment) *command {
 		rarely:  pool.existingFlags(),
 		payload: true,
 		op: func(f *benchFlags) (op bench.Op, err error) {
-			if pool.foreign() && f.destroy != f.target.bucket {
-				return nil, f.demandDestroy("delete %s deletes objects of bucket %s that warp did not write", pool.how(), f.target.bucket)
+			if pool.foreign() && !f.target.mayDestroy(f.destroy) {
+				return nil, f.demandDestroy("delete %s deletes objects of bucket %s that warp did not write", pool.how(), f.target.bucketList())
 			}
 			del.Pool, err = pool.pool(f)
 			return &del, err

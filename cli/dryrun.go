@@ -117,10 +117,13 @@ func (f *benchFlags) plannedHosts() (string, error) {
 // planBucket says what happens to the bucket.
 func (d *dryRun) planBucket(f *benchFlags, o *bench.Options) {
 	if o.ReadOnly {
-		d.say("bucket %s must exist; no object is written, and objects that are there are used", o.Bucket)
+		d.say("bucket %s must exist; no object is written, and objects that are there are used", o.Buckets())
 		return
 	}
-	d.say("bucket %s is made if it does not exist, and stays", o.Bucket)
+	d.say("bucket %s is made if it does not exist, and stays", o.Buckets())
+	if len(o.MoreBuckets) > 0 {
+		d.say("all of this holds for each of these buckets, over which the workers are spread")
+	}
 	if o.ClearBucket {
 		d.say("EVERY object in the bucket is deleted first, whoever it belongs to")
 	}

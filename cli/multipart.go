@@ -23,7 +23,7 @@ func multipartCommand(env environment) *command {
 			parts.sizeFlag(5<<20, "`SIZE` of the parts; S3 wants 5MiB or more"),
 			name,
 		},
-		payload: true,
+		payload: true, oneBucket: true,
 		op: func(f *benchFlags) (bench.Op, error) {
 			if object == "" || strings.HasSuffix(object, "/") || strings.HasPrefix(object, ".warp/") {
 				return nil, usageError("--obj.name: %q is no name for an object of this run", object)

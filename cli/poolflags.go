@@ -141,6 +141,10 @@ func (p *poolFlags) check(f *benchFlags) error {
 			tell("add --seed=N; that run had shown it, and its op log has it")
 	case p.foreign() && f.clearBucket:
 		return usageError("--clear-bucket would delete the objects that are to be used")
+	case p.fileList != "" && len(f.target.buckets) > 1:
+		return f.target.several("--filelist names objects of one bucket")
+	case p.objects > 0 && p.objects < len(f.target.buckets):
+		return usageError("--objects=%d are too few for the %d buckets of --bucket", p.objects, len(f.target.buckets))
 	case p.fileList != "" && p.existing:
 		return usageError("--filelist and --list-existing both say which objects to use: leave out one of them")
 	case p.fileList != "" && f.names.listed() != "":

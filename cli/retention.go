@@ -23,7 +23,7 @@ func retentionCommand(env environment) *command {
 		examples: []string{"warp retention --host=s3:9000 --access-key=… --secret-key=… --bucket=locked --objects=2500"},
 		flags: append([]cli.Flag{pool.objectsFlag(25000, "`N` objects to upload first"), pool.versionsFlag(5)},
 			pool.sizeFlags("1KiB")...),
-		payload: true,
+		payload: true, oneBucket: true,
 		op: func(f *benchFlags) (op bench.Op, err error) {
 			if f.target.host == embeddedHost {
 				return nil, runError("the embedded store does not do object lock")

@@ -196,7 +196,7 @@ func (s *session) cleanUp(err error) error {
 	switch {
 	case cleanErr == nil:
 		if s.runner.Kept() {
-			s.notef("objects are kept under %s; warp clean --bucket=%s --run=%s removes them", s.opts.FullPrefix(), s.opts.Bucket, s.opts.RunID)
+			s.notef("objects are kept under %s; warp clean --bucket=%s --run=%s removes them", s.opts.FullPrefix(), s.opts.Buckets(), s.opts.RunID)
 		}
 		return err
 	case err == nil:

@@ -209,7 +209,7 @@ func (s *session) cleanFleet(err error) error {
 	switch {
 	case cleanErr == nil:
 		if s.opts.KeepData || s.opts.NoClear {
-			s.notef("objects of all clients are kept; warp clean --bucket=%s --run=%s-1 removes those of the first, and so on", s.opts.Bucket, s.opts.RunID)
+			s.notef("objects of all clients are kept; warp clean --bucket=%s --run=%s-1 removes those of the first, and so on", s.opts.Buckets(), s.opts.RunID)
 		}
 		return err
 	case err == nil:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -28,6 +29,7 @@ const defaultBucket = "warp-benchmark-bucket"
 // targetFlags say which store to talk to, and as whom.
 type targetFlags struct {
 	host, hostSelect, bucket, region   string
+	buckets                            []string // that bucket stands for, once check has looked
 	engine                             string
 	accessKey, secretKey, sessionToken string
 	profile, signature, caFile         string
@@ -48,7 +50,7 @@ func (f *targetFlags) group(env environment) flagGroup {
 			Usage: "secret `KEY`"},
 		&cli.BoolFlag{Name: "tls", Destination: &f.tls, Sources: env.vars("WARP_TLS"), Usage: "talk HTTPS"},
 		&cli.StringFlag{Name: "bucket", Value: defaultBucket, Destination: &f.bucket,
-			Usage: "`BUCKET` to use; created where it does not exist, its other objects are left alone"},
+			Usage: "`BUCKET` to use, or several (a,b or b{1...4}); created where missing, its other objects are left alone"},
 	}, also: []cli.Flag{
 		&cli.StringFlag{Name: "region", Destination: &f.region, Sources: env.vars("WARP_REGION"),
 			Usage: "`REGION` of the store; asked for where not given"},
@@ -109,6 +111,12 @@ func (f *targetFlags) check() error {
 		return usageError("--bucket=%s is no name of a bucket of S3", f.bucket).tell("write --bucket=%s", strings.TrimSuffix(name, "/"))
 	case f.bucket == "":
 		return usageError("--bucket is empty")
+	}
+	var err error
+	if f.buckets, err = s3.ParseBuckets(f.bucket); err != nil {
+		return usageError("--bucket: %w", err)
+	}
+	switch {
 	case f.host != embeddedHost && f.embeddedMemory != defaultEmbeddedMemory:
 		return usageError("--embedded.memory is of use with --host=embedded only")
 	case f.host != embeddedHost:
@@ -124,6 +132,24 @@ func (f *targetFlags) check() error {
 		return usageError("--host=embedded does not do %s: leave it out, or point --host at a store", name)
 	}
 	return f.options.check(f.tls, f.signature)
+}
+
+// several refuses more than one bucket for what is of one only.
+func (f *targetFlags) several(what string) error {
+	if len(f.buckets) > 1 {
+		return usageError("%s, and --bucket names %d: name one", what, len(f.buckets))
+	}
+	return nil
+}
+
+// bucketList is the buckets with commas between them.
+func (f *targetFlags) bucketList() string { return strings.Join(f.buckets, ",") }
+
+// mayDestroy says whether --destroy names exactly the buckets of the run.
+func (f *targetFlags) mayDestroy(destroy string) bool {
+	named, err := s3.ParseBuckets(destroy)
+	slices.Sort(named)
+	return err == nil && slices.Equal(named, slices.Sorted(slices.Values(f.buckets)))
 }
 
 // A target is the store that the flags name.

@@ -22,7 +22,7 @@ func zipCommand(env environment) *command {
 		flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "files", Value: 10000, Destination: &zip.Files, Validator: filesValid, Usage: "`N` files in the ZIP"},
 		}, pool.sizeFlags("10KiB")...),
-		payload: true, reads: true,
+		payload: true, oneBucket: true, reads: true,
 		op: func(f *benchFlags) (op bench.Op, err error) {
 			zip.Sizes, err = pool.sizes(f)
 			return &zip, err

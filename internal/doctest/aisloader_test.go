@@ -22,7 +22,7 @@ func TestFromAISLoader(t *testing.T) {
 	dir := workplace(t)
 	// What a flag is given, and how that shows in a dry run, where it is not as plain as "1".
 	values := map[string][2]string{
-		"cleanup": {"false", "--keep-data +true"}, "duration": {"7s", "--duration +7s"}, "filelist": {"keys", "--filelist +keys"},
+		"bucket": {"photos", "--bucket +photos"}, "cleanup": {"false", "--keep-data +true"}, "duration": {"7s", "--duration +7s"}, "filelist": {"keys", "--filelist +keys"},
 		"json": {"true", ""}, "quiet": {"true", "--quiet +true"}, "dry-run": {"true", "--dry-run +true"},
 		"maxsize": {"8M", "--max-size +8MiB"}, "minsize": {"1K", "--min-size +1KiB"}, "totalputsize": {"8M", "--total-size +8MiB"},
 		"readlen": {"2k", "--read-length +2KiB"}, "readoff": {"2k", "--read-offset +2KiB"}, "statsinterval": {"3", "--stats-interval +3s"},

@@ -107,6 +107,8 @@ func steps(t testing.TB, w *Worker) map[string]func() {
 	obj := &s3.Object{Ref: s3.Ref{Bucket: "bucket", Key: "key"}, Size: 1024, ETag: "0123456789abcdef0123456789abcdef"}
 	get, stat := &Get{}, &Stat{}
 	get.objects, stat.objects = []s3.Object{*obj}, []s3.Object{*obj}
+	get.divide(w.Env)
+	stat.divide(w.Env)
 	check := func(err error) {
 		if err != nil {
 			t.Fatal(err)
@@ -115,6 +117,7 @@ func steps(t testing.TB, w *Worker) map[string]func() {
 	ranged := &Get{Range: true}
 	ranged.objects = []s3.Object{{Ref: obj.Ref, Size: 1024}}
 	ranged.RangeSize = 1024
+	ranged.divide(w.Env)
 	// What the store sends is all zeros, and so is this payload.
 	zeros, err := generator.NewPayload(generator.PayloadOptions{File: make([]byte, 1)})
 	check(err)

@@ -19,6 +19,22 @@ const deleteBatch = 1000
 // Cleanup removes what the run wrote, unless it is to be kept. It may be
 // called whether or not Run came far, and does nothing the second time.
 func (r *Runner) Cleanup(ctx context.Context) error {
+	var all error
+	for _, place := range r.everywhere() {
+		place.loose = r.loose
+		err := place.cleanup(ctx)
+		switch {
+		case all == nil:
+			all = err
+		case err != nil:
+			all = fmt.Errorf("%w; %w", all, err)
+		}
+	}
+	return all
+}
+
+// cleanup does it in the runner's own bucket.
+func (r *Runner) cleanup(ctx context.Context) error {
 	l := r.lease
 	if l == nil {
 		return nil

@@ -12,22 +12,38 @@ type Delete struct {
 	Pool
 	Batch int
 
-	next atomic.Int64
+	next []atomic.Int64 // by bucket: what is deleted by one request must be of one
 }
 
-// Do deletes the next batch.
+// Prepare fills the pool.
+func (d *Delete) Prepare(ctx context.Context, e *Env) error {
+	err := d.Pool.Prepare(ctx, e)
+	d.next = make([]atomic.Int64, len(d.shares))
+	return err
+}
+
+// Do deletes the next batch of the worker's bucket, or of another one if
+// nothing is left there.
 func (d *Delete) Do(ctx context.Context, w *Worker) error {
-	to := int(d.next.Add(int64(d.Batch)))
+	for k := range d.shares {
+		if refs := d.batch((w.place + k) % len(d.shares)); len(refs) > 0 {
+			return w.remove(ctx, refs)
+		}
+	}
+	return ErrDone
+}
+
+// batch takes the next batch out of the share of a bucket.
+func (d *Delete) batch(place int) []s3.Ref {
+	share := &d.shares[place]
+	to := int(d.next[place].Add(int64(d.Batch)))
 	from := to - d.Batch
-	to = min(to, len(d.objects))
-	if from >= to {
-		return ErrDone
+	to = min(to, share.count)
+	var refs []s3.Ref
+	for i := from; i < to; i++ {
+		refs = append(refs, d.objects[share.index(i)].Ref)
 	}
-	refs := make([]s3.Ref, 0, to-from)
-	for _, o := range d.objects[from:to] {
-		refs = append(refs, o.Ref)
-	}
-	return w.remove(ctx, refs)
+	return refs
 }
 
 // remove measures one request that deletes refs.

@@ -82,6 +82,15 @@ func (w *Worker) must(ctx context.Context, what string, do func() error) error {
 	}
 }
 
+// placeOf is the place of each bucket among all.
+func (e *Env) placeOf() map[string]int {
+	at := make(map[string]int, len(e.places))
+	for i, p := range e.places {
+		at[p.Bucket] = i
+	}
+	return at
+}
+
 // Silently runs prepare's requests without recording them, for operations that
 // measure uploads of their own.
 func (e *Env) Silently(on bool) {

@@ -351,6 +351,16 @@ func (l *lease) drop() {
 // the same run, as soon as their leases have run out. Those that clean up
 // themselves meanwhile are none of its business. Cleanup comes after it.
 func (r *Runner) Bury(ctx context.Context, names []string) error {
+	for _, place := range r.everywhere() {
+		if err := place.buryThere(ctx, names); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// buryThere does it in the runner's own bucket.
+func (r *Runner) buryThere(ctx context.Context, names []string) error {
 	if r.lease == nil {
 		return nil
 	}

@@ -13,7 +13,7 @@ type List struct {
 	Metadata bool
 	MaxKeys  int
 
-	entries map[string]int // what a listing of each prefix must have
+	entries map[s3.Ref]int // what a listing of each prefix in each bucket must have
 }
 
 // Prepare uploads the objects to be listed.
@@ -22,9 +22,10 @@ func (l *List) Prepare(ctx context.Context, e *Env) error {
 		return err
 	}
 	// With --noprefix all workers share one prefix, and each lists everything.
-	l.entries = make(map[string]int)
+	l.entries = make(map[s3.Ref]int)
 	for i := range l.Objects {
-		l.entries[threadPrefix(e, i%e.Concurrency)] += max(l.Versions, 1)
+		thread := i % e.Concurrency
+		l.entries[listed(l.request(e.workers[thread].Env, thread))] += max(l.Versions, 1)
 	}
 	if l.Metadata {
 		return l.checkMetadata(ctx, e)
@@ -63,7 +64,7 @@ func (l *List) request(e *Env, thread int) s3.List {
 // Do lists once.
 func (l *List) Do(ctx context.Context, w *Worker) error {
 	req := l.request(w.Env, w.ID)
-	want := l.entries[req.Prefix]
+	want := l.entries[listed(req)]
 	return w.Measure(ctx, "LIST", req.Prefix, func(ctx context.Context, r *Request) error {
 		r.Receives = true
 		n := 0
@@ -76,6 +77,9 @@ func (l *List) Do(ctx context.Context, w *Worker) error {
 		return err
 	})
 }
+
+// listed is what a request lists.
+func listed(l s3.List) s3.Ref { return s3.Ref{Bucket: l.Bucket, Key: l.Prefix} }
 
 func threadPrefix(e *Env, thread int) string {
 	return string(e.Names.AppendThreadPrefix(nil, uint32(thread)))

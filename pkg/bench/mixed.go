@@ -12,9 +12,10 @@ type Mixed struct {
 	Pool
 	Get, Stat, Put, Delete float64 // shares of the requests; only their ratio counts
 
-	shared sharedPool
-	total  float64
-	name   func(*Worker) string // of what is uploaded
+	shared   []sharedPool // by bucket
+	versions bool         // entries are versions of objects
+	total    float64
+	name     func(*Worker) string // of what is uploaded
 }
 
 // Check says what is wrong with the distribution.
@@ -38,9 +39,14 @@ func (m *Mixed) Prepare(ctx context.Context, e *Env) error {
 	if err := m.Pool.Prepare(ctx, e); err != nil {
 		return err
 	}
-	m.shared.names, m.shared.bucket = e.Names, e.Bucket
+	m.shared = make([]sharedPool, len(e.places))
+	for i, place := range e.places {
+		p := &m.shared[i]
+		p.names, p.bucket, p.versions = place.Names, place.Bucket, m.versions
+	}
+	at := e.placeOf()
 	for _, o := range m.objects {
-		m.shared.add(o)
+		m.shared[at[o.Bucket]].add(o)
 	}
 	m.objects = nil
 	m.name = (*Worker).NextKey
@@ -64,29 +70,31 @@ func (m *Mixed) Do(ctx context.Context, w *Worker) error {
 }
 
 func (m *Mixed) read(ctx context.Context, w *Worker, do func(*s3.Object) error) error {
-	e := m.shared.borrow(w)
+	shared := &m.shared[w.place]
+	e := shared.borrow(w)
 	if e == nil {
 		return m.upload(ctx, w)
 	}
-	defer m.shared.giveBack(e)
-	obj := m.shared.object(e)
+	defer shared.giveBack(e)
+	obj := shared.object(e)
 	return do(&obj)
 }
 
 func (m *Mixed) upload(ctx context.Context, w *Worker) error {
 	obj, err := w.Upload(ctx, m.name(w), m.Sizes.Next(w.Rand))
 	if err == nil {
-		m.shared.add(obj)
+		m.shared[w.place].add(obj)
 	}
 	return err
 }
 
 func (m *Mixed) remove(ctx context.Context, w *Worker) error {
-	e := m.shared.take(w)
+	shared := &m.shared[w.place]
+	e := shared.take(w)
 	if e == nil {
 		return m.upload(ctx, w)
 	}
-	err := w.remove(ctx, []s3.Ref{m.shared.object(e).Ref})
+	err := w.remove(ctx, []s3.Ref{shared.object(e).Ref})
 	// After an error nobody knows whether the object is still there, so
 	// nothing reads it again; clean-up finds it if it is.
 	return err

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"warp/pkg/generator"
@@ -24,13 +25,32 @@ type Pool struct {
 	Epochs          int  // ends the run after that many passes; 0 = does not
 
 	objects []s3.Object
-	order   *order
+	shares  []share // by bucket
+}
+
+// A share is what the pool has in one bucket, which the workers of that bucket
+// work on.
+type share struct {
+	of    []int // which objects; nil = all, as of a single bucket
+	count int
+	order *order
+}
+
+func (s *share) index(i int) int {
+	if s.of == nil {
+		return i
+	}
+	return s.of[i]
 }
 
 // Prepare fills the pool.
 func (p *Pool) Prepare(ctx context.Context, e *Env) error {
 	var err error
 	switch {
+	case p.Keys != nil && len(e.places) > 1:
+		err = errors.New("prepare: names from a file are of one bucket")
+	case p.Objects > 0 && p.Objects < len(e.places):
+		err = fmt.Errorf("prepare: %d objects are too few for %d buckets", p.Objects, len(e.places))
 	case p.Keys != nil:
 		err = p.look(ctx, e)
 	case p.ListExisting:
@@ -41,8 +61,29 @@ func (p *Pool) Prepare(ctx context.Context, e *Env) error {
 	if err == nil && (p.Keys != nil || p.ListExisting) {
 		err = e.canVerifyFound(ctx, p.objects)
 	}
-	p.order = &order{seed: e.Seed, stream: e.Stream, objects: len(p.objects), epochs: p.Epochs}
+	if err == nil {
+		p.divide(e)
+	}
 	return err
+}
+
+// divide tells the objects of the buckets apart.
+func (p *Pool) divide(e *Env) {
+	p.shares = make([]share, max(len(e.places), 1))
+	if len(p.shares) == 1 {
+		p.shares[0].count = len(p.objects)
+	} else {
+		at := e.placeOf()
+		for i := range p.objects {
+			s := &p.shares[at[p.objects[i].Bucket]]
+			s.of = append(s.of, i)
+			s.count++
+		}
+	}
+	for i := range p.shares {
+		s := &p.shares[i]
+		s.order = &order{seed: e.Seed, stream: e.Stream, objects: s.count, epochs: p.Epochs}
+	}
 }
 
 func (p *Pool) upload(ctx context.Context, e *Env) error {
@@ -82,12 +123,25 @@ func (p *Pool) plannedSizes(e *Env) []int64 {
 	return sizes
 }
 
+// list finds the same number of objects in each bucket, as near as may be.
 func (p *Pool) list(ctx context.Context, e *Env) error {
 	e.Progress.Begin("Preparing: listing", int64(p.Objects))
 	defer e.Progress.End()
+	for i, place := range e.places {
+		n := len(e.places)
+		if err := p.listOne(ctx, place, (p.Objects+n-1-i)/n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listOne finds up to most objects in one bucket, where their number is limited.
+func (p *Pool) listOne(ctx context.Context, e *Env, most int) error {
+	before := len(p.objects)
 	l := s3.List{Bucket: e.Bucket, Prefix: p.Prefix, Flat: p.ListFlat, Versions: p.Versions > 1}
 	var perKey map[string]int
-	begin := func() { p.objects, perKey = nil, make(map[string]int) }
+	begin := func() { p.objects, perKey = p.objects[:before], make(map[string]int) }
 	err := e.Client.List(ctx, l, begin, func(o s3.Object) bool {
 		if o.IsPrefix || o.DeleteMarker || isMarker(o.Key) || !p.mine(o.Key) {
 			return true
@@ -99,31 +153,35 @@ func (p *Pool) list(ctx context.Context, e *Env) error {
 		}
 		p.objects = append(p.objects, o)
 		e.Progress.Add(1)
-		return p.Objects == 0 || len(p.objects) < p.Objects
+		return p.Objects == 0 || len(p.objects)-before < most
 	})
 	if err != nil {
 		return fmt.Errorf("prepare: list bucket %s: %w", e.Bucket, err)
 	}
-	if len(p.objects) == 0 && p.Clients > 0 {
+	if len(p.objects) == before && p.Clients > 0 {
 		return fmt.Errorf("prepare: of the objects under prefix %q of bucket %s none is client %d's: use fewer clients", p.Prefix, e.Bucket, p.Client)
 	}
-	if len(p.objects) == 0 {
+	if len(p.objects) == before {
 		return fmt.Errorf("prepare: bucket %s has no objects under prefix %q to work on", e.Bucket, p.Prefix)
 	}
 	return nil
 }
 
-// pick chooses the object of the next request. After the last pass it
-// returns ErrDone.
+// pick chooses the object of the next request, in the worker's bucket. After
+// the last pass there it goes on with another bucket's, so that the run ends
+// for all workers at once, and after all of them returns ErrDone.
 func (p *Pool) pick(w *Worker) (*s3.Object, error) {
 	if !p.Unique {
-		return &p.objects[w.Rand.IntN(len(p.objects))], nil
+		s := &p.shares[w.place]
+		return &p.objects[s.index(w.Rand.IntN(s.count))], nil
 	}
-	i, ok := p.order.next()
-	if !ok {
-		return nil, done(fmt.Sprintf("all %d passes of --epochs over %d objects were made", p.Epochs, len(p.objects)))
+	for k := range p.shares {
+		s := &p.shares[(w.place+k)%len(p.shares)]
+		if i, ok := s.order.next(); ok {
+			return &p.objects[s.index(i)], nil
+		}
 	}
-	return &p.objects[i], nil
+	return nil, done(fmt.Sprintf("all %d passes of --epochs over %d objects were made", p.Epochs, len(p.objects)))
 }
 
 // mine says whether an object that is there is this client's share. It follows

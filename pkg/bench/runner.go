@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -20,9 +22,11 @@ type Options struct {
 	ClientID  string
 	LeaseID   string // what the run's marker is called; RunID where empty
 	Bucket    string
-	Prefix    string // in front of the run's own prefix
-	Layout    generator.Layout
-	Seed      uint64
+	// MoreBuckets are used as well: worker i works in bucket i mod their number, Bucket being the first.
+	MoreBuckets []string
+	Prefix      string // in front of the run's own prefix
+	Layout      generator.Layout
+	Seed        uint64
 	// Clients is how many clients were started by hand with this seed, and Client which of them this is, from 0.
 	// Their names and random choices have nothing in common. 0 = this run is the only one.
 	Client, Clients int
@@ -60,6 +64,11 @@ const MaxThreads = 1 << 16
 // clients of the seed.
 func (o *Options) stream(worker int) int { return o.Client*MaxThreads + worker }
 
+// Buckets are the names of all buckets, as --bucket takes them.
+func (o *Options) Buckets() string {
+	return strings.Join(append([]string{o.Bucket}, o.MoreBuckets...), ",")
+}
+
 // FullPrefix is what all names of the run start with.
 func (o *Options) FullPrefix() string {
 	return joinPrefix(o.Prefix, generator.ClientPrefix(o.Seed, o.Client, o.Clients))
@@ -76,6 +85,7 @@ type Env struct {
 	Progress    Progress
 	lease       *lease // nil where nothing is written
 	workers     []*Worker
+	places      []*Env // of each bucket, this one being the first; only of that are the workers known
 }
 
 // A Runner performs one benchmark: Open, Run, and Cleanup in any case.
@@ -93,8 +103,9 @@ type Runner struct {
 	env     *Env
 	running atomic.Pointer[run] // while it measures
 	lease   *lease
-	kept    bool // the run's objects stay
-	loose   bool // requests were cut off, and may arrive at the store yet
+	more    []*Runner // each has one of MoreBuckets, and does there all that is done to a bucket
+	kept    bool      // the run's objects stay
+	loose   bool      // requests were cut off, and may arrive at the store yet
 }
 
 // An Outcome is how a run ended.
@@ -111,12 +122,33 @@ var ErrInterrupted = errors.New("interrupted")
 // ErrTooManyErrors ends a run that passed --max-errors.
 var ErrTooManyErrors = errors.New("more requests failed than --max-errors allows")
 
-// Open gets bucket and lease ready. Cleanup must follow, whether or not it
+// Open gets buckets and leases ready. Cleanup must follow, whether or not it
 // fails.
 func (r *Runner) Open(ctx context.Context) error {
 	if r.Progress == nil {
 		r.Progress = Silent{}
 	}
+	if err := r.open(ctx); err != nil {
+		return err
+	}
+	r.env.places = []*Env{r.env}
+	for _, bucket := range r.Options.MoreBuckets {
+		other := &Runner{Client: r.Client, Progress: r.Progress, Options: r.Options}
+		other.Options.Bucket, other.Options.MoreBuckets = bucket, nil
+		r.more = append(r.more, other) // also if it fails: Cleanup has to know
+		if err := other.open(ctx); err != nil {
+			return err
+		}
+		r.env.places = append(r.env.places, other.env)
+	}
+	return nil
+}
+
+// everywhere is the runner of each bucket.
+func (r *Runner) everywhere() []*Runner { return append([]*Runner{r}, r.more...) }
+
+// open gets the runner's own bucket ready.
+func (r *Runner) open(ctx context.Context) error {
 	o := &r.Options
 	prefix := o.FullPrefix()
 	r.env = &Env{
@@ -172,7 +204,7 @@ func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	}
 	out := run.outcome(col, err)
 	r.loose = run.cutOff.Load() > 0
-	if r.lease != nil && r.lease.lost() {
+	if slices.ContainsFunc(r.everywhere(), func(r *Runner) bool { return r.lease != nil && r.lease.lost() }) {
 		out.Trailer.Notes = append(out.Trailer.Notes, "the store took no renewal of this run's lease in time; another warp may have removed its objects")
 	}
 	return out
@@ -255,9 +287,10 @@ func (r *Runner) makeWorkers(run *run, col *collector) error {
 		return err
 	}
 	for i := range r.Options.Concurrency {
+		place := i % len(r.env.places)
 		make := func() *Worker {
 			return &Worker{
-				ID: i, Env: r.env, run: run, tape: col.newTape(),
+				ID: i, Env: r.env.places[place], place: place, run: run, tape: col.newTape(),
 				body: payload.NewReader(), check: newVerifier(r.Options.Verify, payload),
 			}
 		}

@@ -17,15 +17,17 @@ func (v *Versioned) Prepare(ctx context.Context, e *Env) error {
 	if err := tryVersions(ctx, e); err != nil {
 		return err
 	}
-	v.shared.versions = true
+	v.versions = true
 	if err := v.Mixed.Prepare(ctx, e); err != nil {
 		return err
 	}
-	keys := make([]string, len(v.shared.entries))
-	for i, e := range v.shared.entries {
-		keys[i] = v.shared.object(e).Key
+	keys := make([][]string, len(v.shared)) // by bucket
+	for i := range v.shared {
+		for _, e := range v.shared[i].entries {
+			keys[i] = append(keys[i], v.shared[i].object(e).Key)
+		}
 	}
-	v.name = func(w *Worker) string { return keys[w.Rand.IntN(len(keys))] }
+	v.name = func(w *Worker) string { return keys[w.place][w.Rand.IntN(len(keys[w.place]))] }
 	return nil
 }
 

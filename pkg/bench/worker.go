@@ -17,8 +17,9 @@ import (
 type Worker struct {
 	ID   int
 	Rand *rand.Rand // the worker's own stream of the run's seed
-	Env  *Env
+	Env  *Env       // of the worker's own bucket
 
+	place   int // of Env among those of all buckets
 	run     *run
 	newLane func() *Worker
 	lanes   []*Worker // see beside

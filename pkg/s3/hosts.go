@@ -66,7 +66,7 @@ func (l *hostList) add(spec string) error {
 		if err := checkItem(item); err != nil {
 			return err
 		}
-		all, err := expandRanges(item)
+		all, err := expandRanges("host", item)
 		if err != nil {
 			return err
 		}
@@ -115,8 +115,9 @@ func checkItem(item string) error {
 	return nil
 }
 
-// expandRanges replaces each {low...high} by each of its numbers, the last range counting fastest.
-func expandRanges(item string) ([]string, error) {
+// expandRanges replaces each {low...high} by each of its numbers, the last range counting fastest. What it is that
+// the names are of, errors say.
+func expandRanges(what, item string) ([]string, error) {
 	all := []string{""}
 	for rest := item; rest != ""; {
 		before, after, found := strings.Cut(rest, "{")
@@ -124,16 +125,16 @@ func expandRanges(item string) ([]string, error) {
 		if found {
 			inner, tail, closed := strings.Cut(after, "}")
 			if !closed {
-				return nil, fmt.Errorf("host %q: a { has no }", item)
+				return nil, fmt.Errorf("%s %q: a { has no }", what, item)
 			}
 			var err error
 			if numbers, err = rangeNumbers(inner); err != nil {
-				return nil, fmt.Errorf("host %q: %w", item, err)
+				return nil, fmt.Errorf("%s %q: %w", what, item, err)
 			}
 			after = tail
 		}
 		if len(all)*len(numbers) > maxHosts {
-			return nil, fmt.Errorf("host %q stands for more than %d hosts", item, maxHosts)
+			return nil, fmt.Errorf("%s %q stands for more than %d %ss", what, item, maxHosts, what)
 		}
 		all, rest = product(all, before, numbers), after
 	}

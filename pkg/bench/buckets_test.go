@@ -1,0 +1,189 @@
+package bench_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"warp/internal/teststore"
+	"warp/pkg/bench"
+	"warp/pkg/generator"
+	"warp/pkg/oplog"
+	"warp/pkg/s3"
+)
+
+// In several buckets a row's bucket follows from its thread, all of them are used, and all are left as they were.
+func TestSeveralBuckets(t *testing.T) {
+	stores.Each(t, func(t *testing.T, store *teststore.Store) {
+		pool := func() bench.Pool { return bench.Pool{Objects: 30, Sizes: sizes(t, "1KiB")} }
+		unique, versions, existing := pool(), pool(), pool()
+		unique.Unique, unique.Epochs = true, 3
+		versions.Versions = 2
+		existing.ListExisting, existing.Objects, existing.Prefix = true, 3, "foreign"
+		type run struct {
+			op   bench.Op
+			more func(o *bench.Options)
+			rows int // that there must be in all; 0 = any number
+		}
+		noPrefix := func(o *bench.Options) { o.Layout.NoPrefix = true }
+		runs := map[string]run{
+			"get":           {op: &bench.Get{Pool: pool()}},
+			"get unique":    {op: &bench.Get{Pool: unique}, rows: 30 + 90},
+			"get existing":  {op: &bench.Get{Pool: existing}, more: func(o *bench.Options) { o.ReadOnly = true }},
+			"put":           {op: &bench.Put{Sizes: sizes(t, "1KiB")}},
+			"stat":          {op: &bench.Stat{Pool: pool()}, more: noPrefix},
+			"list":          {op: &bench.List{Pool: pool()}},
+			"list noprefix": {op: &bench.List{Pool: pool()}, more: noPrefix},
+			"delete":        {op: &bench.Delete{Pool: pool(), Batch: 4}, rows: 30 + 9},
+			"mixed":         {op: &bench.Mixed{Pool: pool(), Get: 45, Stat: 30, Put: 15, Delete: 10}},
+			"copy":          {op: &bench.Copy{Pool: pool()}},
+		}
+		if store.Can.Versioning {
+			runs["get versions"] = run{op: &bench.Get{Pool: versions}, more: func(o *bench.Options) { o.Versions = true }}
+			runs["versioned"] = run{op: &bench.Versioned{Mixed: bench.Mixed{Pool: pool(), Get: 45, Stat: 30, Put: 15, Delete: 10}},
+				more: func(o *bench.Options) { o.Versions = true }}
+		}
+		if store.Name == teststore.Embedded {
+			delete(runs, "copy") // it copies nothing
+		}
+		for name, r := range runs {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				inBuckets(t, store, name, r.op, r.more, r.rows)
+			})
+		}
+	})
+}
+
+// rows keeps all rows of a run.
+type rows struct {
+	mu  sync.Mutex
+	all []oplog.Record
+}
+
+func (r *rows) Write(records []oplog.Record) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, records...)
+	return nil
+}
+
+func (r *rows) Flush() error { return nil }
+
+func inBuckets(t *testing.T, store *teststore.Store, name string, op bench.Op, more func(*bench.Options), want int) {
+	ctx := context.Background()
+	proxy := teststore.NewProxy(t, store.Endpoint)
+	client, err := s3.New(s3.Config{
+		Hosts: []s3.Address{{Name: proxy.Endpoint}}, Region: store.Region, Concurrency: 7,
+		Credentials: credentials.NewStaticV4(store.AccessKey, store.SecretKey, ""),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var buckets []string
+	for i := range 3 {
+		buckets = append(buckets, fmt.Sprintf("spread-%s-%d", strings.ReplaceAll(name, " ", "-"), i))
+	}
+	prepareForeign(t, client, buckets, !strings.Contains(name, "version"))
+	seed := uint64(time.Now().UnixNano())
+	o := bench.Options{
+		Benchmark: name, RunID: fmt.Sprint("run", seed), ClientID: "client", Seed: seed, Bucket: buckets[0], MoreBuckets: buckets[1:],
+		Concurrency: 7, Duration: 150 * time.Millisecond, Drain: 10 * time.Second, Lease: time.Minute,
+		Payload: generator.PayloadOptions{Seed: seed},
+	}
+	if want > 0 {
+		o.Duration = time.Minute
+	}
+	if more != nil {
+		more(&o)
+	}
+	r, seen := &bench.Runner{Client: client, Op: op, Options: o}, &rows{}
+	if err := r.Open(ctx); err != nil {
+		t.Fatal(err)
+	}
+	out := r.Run(ctx, seen)
+	if out.Fatal != nil || out.Failed > 0 || out.Sent == 0 {
+		t.Fatalf("%v, %d of %d failed: %+v", out.Fatal, out.Failed, out.Sent, seen.all)
+	}
+	if want > 0 && len(seen.all) != want {
+		t.Errorf("%d rows instead of %d", len(seen.all), want)
+	}
+	checkPlaces(t, proxy, buckets, seen.all, want == 0)
+	if err := r.Cleanup(ctx); err != nil {
+		t.Error(err)
+	}
+	for _, b := range buckets {
+		left := keysOf(t, client, b)
+		foreign := []string{"foreign/1", "foreign/2"}
+		if strings.Contains(name, "version") {
+			foreign = nil
+		}
+		if fmt.Sprint(left) != fmt.Sprint(foreign) {
+			t.Errorf("bucket %s has %q afterwards", b, left)
+		}
+		if state, err := client.Versioning(ctx, b); err != nil || state == "Enabled" {
+			t.Errorf("versioning of bucket %s is %q afterwards, %v", b, state, err)
+		}
+	}
+}
+
+// prepareForeign puts somebody else's objects into buckets. Those for versions warp has to make itself.
+func prepareForeign(t *testing.T, client *s3.Client, buckets []string, objects bool) {
+	for _, b := range buckets {
+		if !objects {
+			continue
+		}
+		if err := client.MakeBucket(t.Context(), b, false); err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []string{"foreign/1", "foreign/2"} {
+			if _, err := client.WriteSmall(t.Context(), s3.Ref{Bucket: b, Key: key}, []byte("foreign")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func keysOf(t *testing.T, client *s3.Client, bucket string) (keys []string) {
+	err := client.List(t.Context(), s3.List{Bucket: bucket}, func() { keys = nil }, func(o s3.Object) bool {
+		keys = append(keys, o.Key)
+		return true
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return keys
+}
+
+// checkPlaces wants every row's request in the bucket that its thread has, and rows of every bucket. Passes and
+// deletions end with what is left in another bucket, so their reads are not looked at.
+func checkPlaces(t *testing.T, proxy *teststore.Proxy, buckets []string, all []oplog.Record, reads bool) {
+	in := make(map[string]map[string]bool)
+	for _, s := range proxy.Requests(nil) {
+		bucket, key, _ := strings.Cut(strings.TrimPrefix(s.Path, "/"), "/")
+		if in[key] == nil {
+			in[key] = make(map[string]bool)
+		}
+		in[key][bucket] = true
+	}
+	used := make(map[string]int)
+	for _, row := range all {
+		bucket := buckets[int(row.Thread)%len(buckets)]
+		used[bucket]++
+		if row.Op == "PUT" && (len(in[row.Key]) != 1 || !in[row.Key][bucket]) {
+			t.Errorf("%s of thread %d for %s went to %v", row.Op, row.Thread, row.Key, in[row.Key])
+		}
+		foreign := strings.HasPrefix(row.Key, "foreign") // which all buckets have
+		if reads && !foreign && (row.Op == "GET" || row.Op == "STAT") && !in[row.Key][bucket] {
+			t.Errorf("%s of thread %d for %s went to %v", row.Op, row.Thread, row.Key, in[row.Key])
+		}
+	}
+	if len(used) != len(buckets) {
+		t.Errorf("rows by bucket: %v", used)
+	}
+}
