@@ -86,6 +86,7 @@ func emptyRunner(t *testing.T, workers int) *Runner {
 	w := testWorker(t, silentStore(t))
 	r := &Runner{Client: w.Env.Client, Progress: Silent{}, Options: Options{Concurrency: workers, RunID: "run", ClientID: "client"}}
 	r.env = &Env{Client: r.Client, Bucket: "bucket", Names: w.Env.Names, Concurrency: workers, Progress: Silent{}}
+	r.env.places = []*Env{r.env}
 	return r
 }
 
