@@ -300,3 +300,28 @@ func TestRefusedOptionsEndTheRun(t *testing.T) {
 		}
 	}
 }
+
+// Signatures of version 2 are taken by a store that still knows them.
+func TestSignatureV2(t *testing.T) {
+	t.Parallel()
+	store := teststore.Start(t, teststore.MinIO, teststore.Options{})
+	c, err := s3.New(s3.Config{Hosts: []s3.Address{{Name: store.Endpoint}}, Region: store.Region,
+		Credentials: credentials.NewStaticV2(store.AccessKey, store.SecretKey, "")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.MakeBucket(t.Context(), "signed-v2", false); err != nil {
+		t.Fatal(err)
+	}
+	payload, err := generator.NewPayload(generator.PayloadOptions{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, h, ref := payload.NewReader(), c.Acquire(), s3.Ref{Bucket: "signed-v2", Key: "a b+c"}
+	body.Reset(1, 1000)
+	if _, err := h.Put(t.Context(), s3.Put{Ref: ref, Body: body, Size: 1000}, s3.NewTrace(time.Now())); err != nil {
+		t.Fatal(err)
+	}
+	readBack(t, h, ref, 1000, s3.NoChecksum)
+	uploadParts(t, h, s3.Ref{Bucket: "signed-v2", Key: "parts"}, body)
+}
