@@ -10,7 +10,7 @@ import (
 )
 
 // everyOperation is every benchmark with the options that decide about names, what is read and what is removed.
-func everyOperation(versioned bool) [][]string {
+func everyOperation(s *teststore.Store, versioned bool) [][]string {
 	runs := [][]string{
 		small("get"),
 		small("get", "--prefix=photos"),
@@ -28,6 +28,7 @@ func everyOperation(versioned bool) [][]string {
 		small("mixed"),
 		small("mixed", "--noprefix", "--prefix=photos/2023", "--put-distrib=50", "--delete-distrib=40"),
 	}
+	runs = append(runs, rarerOperations(s, versioned)...)
 	if versioned {
 		runs = append(runs,
 			small("get", "--versions=3"),
@@ -35,6 +36,37 @@ func everyOperation(versioned bool) [][]string {
 			small("list", "--versions=2"),
 			small("get", "--list-existing", "--versions=2", "--objects=0", "--prefix=versions"),
 		)
+	}
+	return runs
+}
+
+// rarerOperations are those that only some stores do. Their names come about in other ways: parts, copies, members of
+// archives, and the one that is fixed.
+func rarerOperations(s *teststore.Store, versioned bool) [][]string {
+	own := func(args ...string) []string { return append(args, "--concurrent=2", "--duration=300ms", "--lease=1s") }
+	runs := [][]string{
+		own("put", "--post", "--obj.size=1KiB", "--prefix=photos"),
+		own("multipart", "--parts=2", "--part.size=5MiB", "--prefix=photos"),
+		own("multipart-put", "--parts=3", "--part.size=5MiB", "--part.concurrent=2"),
+		own("copy", "--objects=8", "--obj.size=1KiB", "--noprefix"),
+		own("copy", "--objects=1", "--obj.size=11MiB", "--part.size=5MiB"),
+	}
+	if s.Can.Tags {
+		runs = append(runs, small("tagging", "--prefix=photos/"))
+	}
+	if s.Can.Zip {
+		runs = append(runs, own("zip", "--files=50", "--obj.size=1KiB", "--noprefix"))
+	}
+	if s.Can.Snowball {
+		runs = append(runs,
+			own("snowball", "--objs.per=9", "--obj.size=1KiB", "--prefix=photos"),
+			own("snowball", "--objs.per=9", "--obj.size=1KiB", "--compress", "--noprefix"))
+	}
+	if s.Can.Fanout {
+		runs = append(runs, own("fanout", "--copies=7", "--obj.size=1KiB"))
+	}
+	if versioned {
+		runs = append(runs, small("versioned", "--delete-distrib=0"), small("versioned", "--delete-distrib=0", "--noprefix"))
 	}
 	return runs
 }
@@ -52,7 +84,7 @@ func TestEveryOperationLeavesForeignObjectsAsTheyWere(t *testing.T) {
 				}
 				before := b.fill()
 				// Two at a time: they share the bucket, and each of them must leave it as it was.
-				for pair := range slices.Chunk(everyOperation(versioned), 2) {
+				for pair := range slices.Chunk(everyOperation(s, versioned), 2) {
 					var running []*process
 					for _, args := range pair {
 						running = append(running, b.warp(args...))
