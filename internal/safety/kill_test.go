@@ -152,6 +152,37 @@ func TestInterruptedRunLeavesNothing(t *testing.T) {
 	})
 }
 
+// The rarer operations prepare, run and clean up in ways of their own, so each is interrupted at a moment of its own, and
+// what it keeps on purpose is what warp clean removes.
+func TestInterruptedRarerOperationLeavesNothing(t *testing.T) {
+	needSignals(t)
+	onEach(t, func(t *testing.T, s *teststore.Store) {
+		r := killSeed(t)
+		b := made(t, s, s.Can.Versioning)
+		before := b.fill()
+		for _, args := range rarerOperations(s, s.Can.Versioning) {
+			p := b.warp(slices.Concat(args, []string{"--duration=20s"})...)
+			p.awaitOutput("warp: seed")
+			time.Sleep(time.Duration(r.IntN(700)) * time.Millisecond)
+			p.signal(syscall.SIGINT)
+			p.want(130)
+			b.same(before)
+		}
+		for i, args := range rarerOperations(s, s.Can.Versioning) {
+			seed := fmt.Sprintf("--seed=%d", 700+i)
+			p := b.warp(slices.Concat(args, []string{"--keep-data", "--noclear", seed})...)
+			if code := p.wait(); code != 0 && code != 3 { // a request that fails is not at issue here
+				t.Errorf("exit %d: %s", code, p)
+			}
+			if kept := len(b.snapshot()); kept <= len(before) {
+				t.Errorf("%q kept nothing", args)
+			}
+			b.warp("clean", seed).want(0)
+			b.same(before)
+		}
+	})
+}
+
 // The parts of an upload that was cut off are in no listing of objects.
 func TestUnfinishedUploadsOfAKilledRunAreRemoved(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {

@@ -197,13 +197,14 @@ func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	}
 	if err == nil {
 		err = r.Op.Prepare(run.requests, r.env)
+		r.loose = err != nil // an error of one upload cuts off the others, as an interruption does
 	}
 	if err == nil {
 		col.beginPhase(r.Options.Concurrency)
 		err = r.measure(run)
 	}
 	out := run.outcome(col, err)
-	r.loose = run.cutOff.Load() > 0
+	r.loose = r.loose || run.cutOff.Load() > 0
 	if slices.ContainsFunc(r.everywhere(), func(r *Runner) bool { return r.lease != nil && r.lease.lost() }) {
 		out.Trailer.Notes = append(out.Trailer.Notes, "the store took no renewal of this run's lease in time; another warp may have removed its objects")
 	}
