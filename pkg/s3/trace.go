@@ -8,6 +8,7 @@ import (
 	"net/http/httptrace"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -135,16 +136,38 @@ func (t *netTrace) raise(lastByte int64) {
 // says when it has written a request, but from a goroutine of its own, which
 // may get to it when the answer is there. The time at which the last bytes were
 // taken from the body is known before they are on the wire.
+//
+// After a redirect http.Client closes the body of the request that it was given
+// while the transport may be reading it yet, which minio-go's signing bodies do
+// not bear. So this one stands in both requests, and does one thing at a time.
 type sentPayload struct {
-	io.ReadCloser
 	base  time.Time
 	taken atomic.Int64 // the last bytes, by net/http
 	wrote atomic.Int64 // the request, says net/http
 	first atomic.Int64 // byte of the answer
+
+	mu     sync.Mutex
+	body   io.ReadCloser
+	closed bool
+}
+
+func (s *sentPayload) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	return s.body.Close()
 }
 
 func (s *sentPayload) Read(p []byte) (int, error) {
-	n, err := s.ReadCloser.Read(p)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	n, err := s.body.Read(p)
 	if n > 0 {
 		s.taken.Store(int64(time.Since(s.base)))
 	}
@@ -188,7 +211,8 @@ func (t tracer) RoundTrip(req *http.Request) (*http.Response, error) {
 	hooks := &httptrace.ClientTrace{GotFirstResponseByte: tr.sawFirstByte}
 	var upload *sentPayload
 	if carriesPayload(req) {
-		upload = &sentPayload{ReadCloser: req.Body, base: tr.base}
+		upload = &sentPayload{body: req.Body, base: tr.base}
+		req.Body = upload
 		hooks.WroteRequest = upload.wroteRequest
 		hooks.GotFirstResponseByte = func() {
 			tr.sawFirstByte()
@@ -197,9 +221,6 @@ func (t tracer) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	tr.requests.Add(1)
 	req = req.WithContext(httptrace.WithClientTrace(req.Context(), hooks))
-	if upload != nil {
-		req.Body = upload
-	}
 	bare := req.Body == nil || req.Body == http.NoBody
 	if bare && !t.http2 && (req.Method == http.MethodGet || req.Method == http.MethodHead) {
 		req.Body, req.GetBody, req.TransferEncoding = sentOnce{}, nil, []string{"identity"}
