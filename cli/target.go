@@ -168,9 +168,8 @@ func (t *target) close() {
 // has no more room.
 func (f *targetFlags) open(ctx context.Context, inv *invocation, concurrency int, full func(error)) (*target, error) {
 	t := &target{}
-	cfg := f.config(concurrency)
-	var err error
-	if cfg.Options, err = f.options.options(); err != nil {
+	cfg, err := f.config(concurrency)
+	if err != nil {
 		return nil, err
 	}
 	if f.host == embeddedHost {
@@ -233,20 +232,31 @@ func (f *targetFlags) addresses(ctx context.Context, hosts []string) ([]s3.Addre
 }
 
 // config is what the flags say about the store, without hosts and keys.
-func (f *targetFlags) config(concurrency int) s3.Config {
+func (f *targetFlags) config(concurrency int) (s3.Config, error) {
+	options, err := f.options.options()
 	return s3.Config{
 		TLS: f.tls, Insecure: f.insecure, CAFile: f.caFile, Region: f.region,
 		HostSelect: f.hostSelect, AppVersion: thisBuild().version, Concurrency: concurrency,
-		Engine: f.engine, UnsignedPayload: f.unsigned,
-	}
+		Engine: f.engine, UnsignedPayload: f.unsigned, Options: options,
+	}, err
 }
 
 // describe is the store as another machine needs to know it: what is in files
 // here is in the description.
 func (f *targetFlags) describe(ctx context.Context, inv *invocation, concurrency int) (*fleet.Store, error) {
-	cfg := f.config(concurrency)
+	cfg, err := f.config(concurrency)
+	if err != nil {
+		return nil, err
+	}
+	if len(cfg.SourceIPs) > 0 {
+		return nil, usageError("--source-ip names addresses of this machine, and --warp-client runs elsewhere").
+			tell("start each client as warp client IP:PORT, which binds it to that address")
+	}
 	if err := f.findStore(ctx, inv, &cfg); err != nil {
 		return nil, err
+	}
+	if _, err := s3.New(cfg); err != nil { // it sends nothing, and finds what contradicts itself
+		return nil, usageError("%w", err)
 	}
 	store, err := fleet.DescribeStore(cfg)
 	if err != nil {

@@ -1,12 +1,14 @@
 package fleet
 
 import (
+	"encoding/json"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -69,3 +71,23 @@ func (*expiring) RetrieveWithCredContext(*credentials.CredContext) (credentials.
 }
 
 func (*expiring) IsExpired() bool { return false }
+
+// Options of requests and connections reach the clients as they were given.
+func TestStoreTravelsWithItsOptions(t *testing.T) {
+	t.Parallel()
+	want := s3.Options{
+		Encryption: s3.Encryption{Kind: s3.SSEC, Key: [32]byte{1, 2, 31: 9}}, StorageClass: "STANDARD_IA",
+		Metadata: []s3.Attribute{{Key: "k", Value: "v"}, {Key: "r", Random: 7}}, Tags: []s3.Attribute{{Key: "t", Value: "w"}},
+		Checksum: "CRC32C", MD5: true, DisableMultipart: true, PartSize: 5 << 20, Lookup: "path", Timeout: time.Minute,
+		NoKeepAlive: true, SendBuffer: 1 << 16, ReceiveBuffer: 1 << 17, SourceIPs: []netip.Addr{netip.MustParseAddr("127.0.0.2")},
+	}
+	s, err := DescribeStore(s3.Config{Credentials: credentials.NewStaticV4("a", "b", ""), Options: want})
+	must(t, err)
+	text, err := json.Marshal(s)
+	must(t, err)
+	var got Store
+	must(t, json.Unmarshal(text, &got))
+	if !reflect.DeepEqual(got.Config.Options, want) {
+		t.Errorf("got %+v\nof %s", got.Config.Options, text)
+	}
+}
