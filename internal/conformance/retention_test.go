@@ -43,7 +43,8 @@ func locksOnWire(versions int) func(*testing.T, *bed, history) {
 func locksForAnHour(t *testing.T, before *bed) {
 	t.Helper()
 	b := newBed(t, before.store)
-	o, _ := b.run("retention", "--objects=2", "--versions=2", "--obj.size=1", "--concurrent=2", "--duration=500ms", "--keep-data")
+	// Versions are chosen at random: of two, after so long, a slow machine too has locked both.
+	o, _ := b.run("retention", "--objects=1", "--versions=2", "--obj.size=1", "--concurrent=2", "--duration=2s", "--keep-data")
 	o.want(t, 0)
 	versions := 0
 	for v := range b.client.ListObjectsIter(t.Context(), b.bucket, minio.ListObjectsOptions{Prefix: "warp-", Recursive: true, WithVersions: true}) {
@@ -66,7 +67,7 @@ func locksForAnHour(t *testing.T, before *bed) {
 			t.Errorf("version %s of %s is locked for %s", v.VersionID, v.Key, left)
 		}
 	}
-	if versions != 4 {
-		t.Errorf("%d versions were kept, want 4", versions)
+	if versions != 2 {
+		t.Errorf("%d versions were kept, want 2", versions)
 	}
 }
