@@ -305,7 +305,11 @@ func TestEndedClient(t *testing.T) {
 	time.AfterFunc(1500*time.Millisecond, ms[1].stop)
 	must(t, f.Measure(ctx, func() {}))
 	must(t, f.Finish(ctx))
-	if r := f.Result(); len(r.Lost) != 1 || !strings.Contains(r.Lost[0].Error(), "somebody ended warp client") {
+	// Its last words are on their way when it goes: on a busy machine the coordinator may only find it gone.
+	r := f.Result()
+	said := len(r.Lost) == 1 && strings.Contains(r.Lost[0].Error(), "somebody ended warp client")
+	gone := len(r.Lost) == 1 && strings.Contains(r.Lost[0].Error(), "refused")
+	if !said && !gone || !strings.Contains(r.Lost[0].Error(), ms[1].addr) {
 		t.Errorf("%+v", r)
 	}
 	must(t, f.Clean(ctx))
