@@ -17,7 +17,11 @@ import (
 // fleetFlags say which clients make the load, and how to talk to them.
 type fleetFlags struct {
 	clients, tokenFile, ca string
+	wait                   time.Duration
 }
+
+// clientWait is how long a client must answer within where nobody says otherwise: it is on, or it is not.
+const clientWait = 5 * time.Second
 
 func (f *fleetFlags) flags() []cli.Flag {
 	token := tokenFlag(&f.tokenFile)
@@ -28,6 +32,12 @@ func (f *fleetFlags) flags() []cli.Flag {
 		token,
 		&cli.StringFlag{Name: "warp-ca", Destination: &f.ca, TakesFile: true, Hidden: true,
 			Usage: "with --warp-client: PEM `FILE` of authorities that clients' certificates are checked by; system takes those of this machine"},
+		&durationFlag{Name: "warp-client-wait", Value: clientWait, Destination: &f.wait, Hidden: true, Validator: func(d time.Duration) error {
+			if d <= 0 {
+				return wrong("%v is no time to wait for: write it like 30s or 10m", d)
+			}
+			return nil
+		}, Usage: "with --warp-client: wait up to `TIME` for clients that do not answer yet"},
 	}
 }
 
@@ -59,7 +69,7 @@ func readToken(inv *invocation, file string) (string, error) {
 
 // options find the clients and what is needed to talk to them.
 func (f *fleetFlags) options(ctx context.Context, inv *invocation) (o fleet.Options, err error) {
-	o.Warp, o.Note = thisBuild().version, inv.notef
+	o.Warp, o.Note, o.ConnectPatience = thisBuild().version, inv.notef, f.wait
 	if o.Members, err = fleet.ParseMembers(ctx, f.clients, net.DefaultResolver.LookupHost); err != nil {
 		return o, usageError("--warp-client: %w", err)
 	}
@@ -113,6 +123,8 @@ func (f *fleetFlags) check(b *benchFlags) error {
 	switch {
 	case f.clients == "" && (f.ca != "" || f.tokenFile != ""):
 		return usageError("--warp-ca and --token-file are of use with --warp-client only")
+	case f.clients == "" && f.wait != clientWait:
+		return usageError("--warp-client-wait is of use with --warp-client only")
 	case f.clients == "":
 		return nil
 	case b.target.host == embeddedHost:

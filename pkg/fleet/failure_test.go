@@ -3,8 +3,10 @@ package fleet
 import (
 	"context"
 	"errors"
+	"net"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -249,6 +251,41 @@ func TestNobodyThere(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	must(t, f.Abort(t.Context(), err))
+}
+
+// A client may come up after the coordinator: on a cluster nobody says which is scheduled first.
+func TestClientComesLater(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t, nil)
+	var up atomic.Bool
+	f := lead(t, func(o *Options) {
+		o.ConnectPatience = time.Minute
+		o.Members = []Member{{Addr: m.addr}}
+		o.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if !up.Load() {
+				return nil, errors.New("no such host")
+			}
+			return defaultDial(ctx, network, addr)
+		}
+	})
+	if text := f.absent(); text != "" {
+		t.Errorf("before the first attempt: %q", text)
+	}
+	connected := make(chan error, 1)
+	go func() { connected <- f.Connect(t.Context()) }()
+	for f.absent() == "" {
+		time.Sleep(time.Millisecond)
+	}
+	want := "1 of 1 clients do not answer yet, client " + m.addr + " among them: no such host; each is given 1m0s"
+	if text := f.absent(); text != want {
+		t.Errorf("%q, want %q", text, want)
+	}
+	up.Store(true)
+	must(t, <-connected)
+	if text := f.absent(); text != "" {
+		t.Errorf("when it is there: %q", text)
+	}
+	must(t, f.Abort(t.Context(), nil))
 }
 
 // A slow link delays the logs and nothing else.

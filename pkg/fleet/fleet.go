@@ -58,7 +58,7 @@ type Fleet struct {
 // New prepares to lead the clients. Close must follow.
 func New(o Options) *Fleet {
 	o.ConnectPatience = cmp.Or(o.ConnectPatience, 5*time.Second)
-	o.BusyPatience = cmp.Or(o.BusyPatience, time.Minute)
+	o.BusyPatience = cmp.Or(o.BusyPatience, max(time.Minute, o.ConnectPatience))
 	o.Patience = cmp.Or(o.Patience, 15*time.Second)
 	o.StepPatience = cmp.Or(o.StepPatience, 10*time.Minute)
 	if o.Dial == nil {
@@ -109,8 +109,11 @@ func (f *Fleet) Connect(ctx context.Context) error {
 		f.work.Go(func() { l.run(f.ctx) })
 	}
 	f.measureClocks()
+	stop := f.noteAbsent()
+	defer stop()
 	noted := map[string]string{}
-	err := f.await(ctx, "to compare the clocks", f.options.BusyPatience+10*time.Second, true, func(l *link) bool {
+	patience := max(f.options.BusyPatience, f.options.ConnectPatience) + 10*time.Second
+	err := f.await(ctx, "to compare the clocks", patience, true, func(l *link) bool {
 		if l.note != "" && noted[l.id] != l.note {
 			noted[l.id] = l.note
 			f.options.Note("waiting for client %s: %s", l.name(), l.note)
@@ -130,6 +133,41 @@ func (f *Fleet) Connect(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// noteAbsent says now and then who is waited for, and why, so that nobody has
+// to guess while clients are still being started.
+func (f *Fleet) noteAbsent() (stop func()) {
+	ctx, cancel := context.WithCancel(f.ctx)
+	f.work.Go(func() {
+		for wait := 5 * time.Second; pause(ctx, wait); wait = 30 * time.Second {
+			if text := f.absent(); text != "" {
+				f.options.Note("%s", text)
+			}
+		}
+	})
+	return cancel
+}
+
+// absent counts the clients that have not answered, and names one of them.
+func (f *Fleet) absent() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var first *link
+	missing := 0
+	for _, l := range f.links {
+		if l.admitted || l.lost != nil || l.dialError == nil {
+			continue
+		}
+		if missing++; first == nil {
+			first = l
+		}
+	}
+	if missing == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d clients do not answer yet, client %s among them: %v; each is given %v",
+		missing, len(f.links), first.name(), first.dialError, f.options.ConnectPatience)
 }
 
 // measureClocks asks all clients for their time, many times in a row.

@@ -27,6 +27,8 @@ type link struct {
 	lost     error     // why the client no longer counts
 	note     string    // what it is waited for before it is admitted
 
+	dialError error // of the newest attempt, before it is admitted
+
 	samples     int // of the clock, that are still wanted
 	now         Offset
 	first, last Offset // before the job, and the newest that was asked for
@@ -113,6 +115,9 @@ func (e *refusedError) Error() string { return e.text }
 // connect makes a connection and uses it until it breaks.
 func (l *link) connect(ctx context.Context) (talked bool, err error) {
 	ch, err := l.fleet.dial(ctx, l.member)
+	l.fleet.mu.Lock()
+	l.dialError = err
+	l.fleet.mu.Unlock()
 	if err != nil {
 		return false, err
 	}
