@@ -6,7 +6,7 @@
 # make bench   warp's cost above that of bare sockets: a table of ratios
 # make gobench Go benchmarks
 # make fuzz    every fuzz target for a while (FUZZTIME)
-# make stores  build the stores that the tests need, and nothing else
+# make stores  build the stores and receivers that the tests need, and nothing else
 # make clean   remove what build and cross made
 
 .DEFAULT_GOAL := build

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/url"
 	"os"
@@ -89,11 +90,16 @@ func (f *exportFlags) open(ctx context.Context, s *session) (all exports, err er
 	defer func() {
 		if err != nil {
 			all.close()
+			all.end(ctx, s)
 			all = nil
 		}
 	}()
 	if f.influx != "" {
-		all = append(all, f.openInflux(ctx, s))
+		e, err := f.openInflux(ctx, s)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, e)
 	}
 	if f.statsd != "" {
 		e, err := f.openStatsD(s.opts.ClientID)
@@ -112,14 +118,17 @@ func (f *exportFlags) open(ctx context.Context, s *session) (all exports, err er
 	return all, nil
 }
 
-func (f *exportFlags) openInflux(ctx context.Context, s *session) export {
+func (f *exportFlags) openInflux(ctx context.Context, s *session) (export, error) {
 	o, _ := sink.ParseInflux(f.influx) // check has done so
 	o.ID, o.Every, o.Interval = s.opts.ClientID, f.influxEvery, f.influxInterval
 	i := sink.NewInflux(o)
-	if err := i.Check(ctx); err != nil {
+	if err := i.Check(ctx); errors.Is(err, sink.ErrRefused) {
+		i.Close()
+		return nil, runError("--influxdb: %s: %w", o.Server, err).tell("check the token, the bucket and the organisation in the URL")
+	} else if err != nil {
 		s.warnf("InfluxDB at %s: %v; the run goes on, and counts what does not arrive", o.Server, err)
 	}
-	return i
+	return i, nil
 }
 
 func (f *exportFlags) openStatsD(client string) (export, error) {
@@ -172,4 +181,18 @@ func (all exports) close() (lost []string) {
 		}
 	}
 	return lost
+}
+
+// end ends what outlives the run: metrics that Prometheus still has to fetch.
+func (all exports) end(ctx context.Context, s *session) {
+	for _, e := range all {
+		p, ok := e.(*sink.Prometheus)
+		if !ok {
+			continue
+		}
+		if d := p.Lingers(); d > 0 && ctx.Err() == nil {
+			s.notef("serving the last metrics until they are fetched, for %s at most (Ctrl-C ends that)", shortDuration(d.Round(time.Second)))
+		}
+		p.End(ctx)
+	}
 }

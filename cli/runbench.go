@@ -73,6 +73,7 @@ func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.
 	if s.exports, err = f.exports.open(ctx, s); err != nil {
 		return s.cleanUp(err)
 	}
+	defer s.exports.end(ctx, s)
 	return s.cleanUp(s.measure(ctx, path))
 }
 

@@ -1,5 +1,5 @@
-// Package teststore builds, caches and starts the real object stores that the tests run against, and puts
-// a faulty proxy in front of them where a test wants a bad day.
+// Package teststore builds, caches and starts the real object stores that the tests run against, and the real
+// receivers of figures, and puts a faulty proxy in front of them where a test wants a bad day.
 //
 // Everything comes from package registries at a pinned version and is built once into the user's cache
 // folder; everything listens on loopback, in a temporary folder, and dies with the test that started it.
@@ -26,39 +26,54 @@ const (
 	Embedded  = "embedded"
 )
 
-// ErrUnavailable says that a store cannot be built here because a tool that it needs is missing. It is the
-// only error that a test may answer with a skip.
-var ErrUnavailable = errors.New("this store cannot be built here")
+// Names of the receivers, as Ensure and StartReceiver take them.
+const (
+	Influxd        = "influxd"
+	StatsdExporter = "statsd_exporter"
+	Pushgateway    = "pushgateway"
+)
 
-// A recipe says how one store is built.
+// ErrUnavailable says that a program cannot be built here because a tool that it needs is missing. It is the
+// only error that a test may answer with a skip.
+var ErrUnavailable = errors.New("it cannot be had here")
+
+// A recipe says how one program is built.
 type recipe struct {
 	title, version, takes string
-	tool                  string // the program that builds it
+	tools                 []string // the programs that build it
 	build                 func(ctx context.Context, r recipe, dir string, log io.Writer) error
-	source                string // Go package or crate
+	source                string // Go package, module or crate
 }
 
-// recipes is the table of stores that are built. MinIO tags no module versions, hence the pseudo-version.
+// recipes is the table of what is built. MinIO tags no module versions, hence the pseudo-version.
 func recipes() map[string]recipe {
 	return map[string]recipe{
 		MinIO: {title: "MinIO", version: "v0.0.0-20260212201848-7aac2a2c5b7c", takes: "about 4 minutes",
-			tool: "go", build: goInstall, source: "github.com/minio/minio"},
+			tools: []string{"go"}, build: goInstall, source: "github.com/minio/minio"},
 		Versitygw: {title: "versitygw", version: "v1.8.0", takes: "about a minute",
-			tool: "go", build: goInstall, source: "github.com/versity/versitygw/cmd/versitygw"},
+			tools: []string{"go"}, build: goInstall, source: "github.com/versity/versitygw/cmd/versitygw"},
 		Garage: {title: "Garage", version: "2.5.0", takes: "about 7 minutes",
-			tool: "cargo", build: cargoInstall, source: "garage"},
+			tools: []string{"cargo"}, build: cargoInstall, source: "garage"},
+		Influxd: {title: "InfluxDB", version: "v2.9.1", takes: "about 4 minutes",
+			tools: []string{"go", "gcc", "cargo", "pkg-config"}, build: buildInfluxd, source: "github.com/influxdata/influxdb/v2"},
+		StatsdExporter: {title: "statsd_exporter", version: "v0.31.0", takes: "a few seconds",
+			tools: []string{"go"}, build: goInstall, source: "github.com/prometheus/statsd_exporter"},
+		Pushgateway: {title: "Pushgateway", version: "v1.11.3", takes: "a few seconds",
+			tools: []string{"go"}, build: buildPushgateway, source: "github.com/prometheus/pushgateway"},
 	}
 }
 
-// Buildable lists the stores that Ensure builds, quickest first, so that an early failure shows early.
-func Buildable() []string { return []string{Versitygw, MinIO, Garage} }
+// Buildable lists what Ensure builds, quickest first, so that an early failure shows early.
+func Buildable() []string {
+	return []string{StatsdExporter, Pushgateway, Versitygw, MinIO, Influxd, Garage}
+}
 
-// Ensure returns the binary of a store, building it where the cache does not hold the pinned version. Any
-// number of processes may call it at once: one builds, the others wait.
+// Ensure returns the binary of a store or a receiver, building it where the cache does not hold the pinned version.
+// Any number of processes may call it at once: one builds, the others wait.
 func Ensure(ctx context.Context, store string) (binary string, err error) {
 	r, ok := recipes()[store]
 	if !ok {
-		return "", fmt.Errorf("no store %q to build: there are %s", store, strings.Join(Buildable(), ", "))
+		return "", fmt.Errorf("nothing called %q to build: there are %s", store, strings.Join(Buildable(), ", "))
 	}
 	dir, err := cacheDir()
 	if err != nil {
@@ -69,8 +84,10 @@ func Ensure(ctx context.Context, store string) (binary string, err error) {
 	if isFile(binary) {
 		return binary, nil
 	}
-	if _, err := exec.LookPath(r.tool); err != nil {
-		return "", fmt.Errorf("%s needs %s: %w", r.title, r.tool, ErrUnavailable)
+	for _, tool := range r.tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			return "", fmt.Errorf("%s needs %s: %w", r.title, tool, ErrUnavailable)
+		}
 	}
 	unlock, err := lock(ctx, home+".lock", func() {
 		fmt.Fprintf(os.Stderr, "waiting for another process that builds %s\n", r.title)
@@ -111,10 +128,13 @@ func buildInto(ctx context.Context, r recipe, store, home string) error {
 
 func goInstall(ctx context.Context, r recipe, dir string, log io.Writer) error {
 	cmd := exec.CommandContext(ctx, "go", "install", "-trimpath", "-ldflags=-s -w", r.source+"@"+r.version)
-	// A cross build's or a workspace's settings must not reach the store.
-	cmd.Env = append(os.Environ(), "GOBIN="+filepath.Join(dir, "bin"), "GOFLAGS=", "GOOS=", "GOARCH=",
-		"GOWORK=off", "CGO_ENABLED=0")
+	cmd.Env = goEnv("GOBIN="+filepath.Join(dir, "bin"), "CGO_ENABLED=0")
 	return runQuietly(cmd, dir, log)
+}
+
+// goEnv keeps a cross build's or a workspace's settings from what is built.
+func goEnv(more ...string) []string {
+	return append(append(os.Environ(), "GOFLAGS=", "GOOS=", "GOARCH=", "GOWORK=off"), more...)
 }
 
 func cargoInstall(ctx context.Context, r recipe, dir string, log io.Writer) error {

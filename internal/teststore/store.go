@@ -7,12 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -30,10 +24,8 @@ type Store struct {
 	CAFile    string // set where the store speaks TLS
 	Can       Capabilities
 
-	mu    sync.Mutex
-	procs []*process
-	mem   *s3mem.Embedded
-	dir   string
+	machine
+	mem *s3mem.Embedded
 }
 
 // Capabilities say what a store does. What is false it refuses, or answers without doing it.
@@ -79,14 +71,7 @@ func Start(t testing.TB, name string, o Options) *Store {
 	t.Helper()
 	s, err := Open(testContext(t), name, o)
 	requireStore(t, name, err)
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the end of %s's log:\n%s", name, s.Log())
-		}
-		if err := s.Close(); err != nil {
-			t.Errorf("stopping %s: %v", name, err)
-		}
-	})
+	s.endsWith(t, s.Close)
 	return s
 }
 
@@ -127,25 +112,13 @@ func Open(ctx context.Context, name string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.dir, err = os.MkdirTemp("", "warp-"+name+"-"); err != nil {
-		return nil, err
-	}
 	launch := map[string]func(context.Context, string, Options) error{
 		MinIO: s.launchMinIO, Versitygw: s.launchVersitygw, Garage: s.launchGarage,
 	}[name]
-	// Another process may take a port between our look at it and the store's bind.
-	for try := 1; ; try++ {
-		if err = launch(ctx, binary, o); err == nil {
-			return s, nil
-		}
-		log := s.Log()
-		s.stop()
-		if try == 3 || ctx.Err() != nil {
-			os.RemoveAll(s.dir)
-			return nil, fmt.Errorf("%w\n%s", err, log)
-		}
-		s.procs = nil
+	if err := s.boot(ctx, name, func(ctx context.Context) error { return launch(ctx, binary, o) }); err != nil {
+		return nil, err
 	}
+	return s, nil
 }
 
 func (s *Store) openEmbedded() error {
@@ -162,108 +135,7 @@ func (s *Store) Close() error {
 	if s.mem != nil {
 		return s.mem.Close()
 	}
-	s.stop()
-	return os.RemoveAll(s.dir)
-}
-
-// Kill ends one host of the store at once, as a crash would.
-func (s *Store) Kill(host int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.procs[host].kill()
-}
-
-// Pid is the process of one host of the store, for tests that look at it or pause it.
-func (s *Store) Pid(host int) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.procs[host].cmd.Process.Pid
-}
-
-// Log is the last part of what the store printed.
-func (s *Store) Log() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var all string
-	for _, p := range s.procs {
-		all += p.log.String() + "\n"
-	}
-	return all
-}
-
-func (s *Store) stop() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, p := range s.procs {
-		p.kill()
-	}
-}
-
-// A process is one host of a store.
-type process struct {
-	cmd  *exec.Cmd
-	log  tail
-	done chan struct{} // closed when the process has ended
-	once sync.Once
-}
-
-// run starts a program of the store. Its environment is only what it is given, so that a developer's own
-// settings for a real store cannot reach a test.
-func (s *Store) run(binary string, env []string, args ...string) error {
-	p := &process{cmd: exec.Command(binary, args...), done: make(chan struct{})}
-	p.cmd.Dir = s.dir
-	p.cmd.Env = append([]string{"HOME=" + s.dir, "PATH=" + os.Getenv("PATH")}, env...)
-	p.cmd.Stdout, p.cmd.Stderr = &p.log, &p.log
-	dieWithParent(p.cmd)
-	started := make(chan error)
-	// Linux sends the death signal when the thread that forked ends, so that thread is kept for as long as
-	// the process lives.
-	go func() {
-		runtime.LockOSThread()
-		err := p.cmd.Start()
-		started <- err
-		if err == nil {
-			p.cmd.Wait()
-			close(p.done)
-		}
-	}()
-	if err := <-started; err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.procs = append(s.procs, p)
-	return nil
-}
-
-// kill does not ask: a store under test has nothing worth saving.
-func (p *process) kill() {
-	p.once.Do(func() { p.cmd.Process.Signal(syscall.SIGKILL) })
-	<-p.done
-}
-
-// awaitReady calls ready until it succeeds, the store ends or time is up.
-func (s *Store) awaitReady(ctx context.Context, ready func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, readyWithin)
-	defer cancel()
-	for {
-		err := ready(ctx)
-		if err == nil {
-			return nil
-		}
-		for _, p := range s.procs {
-			select {
-			case <-p.done:
-				return fmt.Errorf("%s ended before it was ready: %v", s.Name, p.cmd.ProcessState)
-			default:
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%s is not ready after %s: %w", s.Name, readyWithin, err)
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
+	return s.shutDown()
 }
 
 // answersHTTP reports whether an address answers an HTTP request at all.
@@ -297,9 +169,4 @@ func freePorts(n int) ([]string, error) {
 		addrs = append(addrs, l.Addr().String())
 	}
 	return addrs, nil
-}
-
-func (s *Store) mkdir(elem ...string) (string, error) {
-	dir := filepath.Join(append([]string{s.dir}, elem...)...)
-	return dir, os.MkdirAll(dir, 0o700)
 }

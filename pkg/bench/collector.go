@@ -122,8 +122,25 @@ func (c *collector) write(batch []oplog.Record) error {
 
 func (c *collector) flush() {
 	for _, s := range c.sinks {
+		if s, ok := s.(Watcher); ok {
+			s.InFlight(c.inFlight())
+		}
 		c.note(s.Flush())
 	}
+}
+
+// inFlight counts requests by operation.
+func (c *collector) inFlight() map[string]int {
+	c.mu.Lock()
+	tapes := c.tapes
+	c.mu.Unlock()
+	byOp := make(map[string]int)
+	for _, t := range tapes {
+		if op := t.busy.Load(); op != nil {
+			byOp[*op]++
+		}
+	}
+	return byOp
 }
 
 func (c *collector) note(err error) {

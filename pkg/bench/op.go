@@ -35,6 +35,12 @@ type Sink interface {
 	Flush() error
 }
 
+// A Watcher is a Sink that wants to know how many requests of each operation
+// are in flight: it is told right before each Flush.
+type Watcher interface {
+	InFlight(byOp map[string]int)
+}
+
 // A Phaser is a Sink that wants to know when the measured run begins: what it
 // was given before is preparation's, what follows is the run's.
 type Phaser interface {

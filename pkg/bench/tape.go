@@ -28,6 +28,24 @@ type tape struct {
 	spare atomic.Pointer[chunk] // on the way back from the collector
 
 	allocated *atomic.Int64 // chunks in existence, over all tapes
+
+	busy atomic.Pointer[string] // the operation under way; nil = none
+	ops  []*string              // worker's: those that it has performed
+}
+
+// begin is called by the worker before a request, and says what was under way
+// until then: a request may be part of another one.
+func (t *tape) begin(op string) (outer *string) {
+	outer = t.busy.Load()
+	for _, known := range t.ops {
+		if *known == op {
+			t.busy.Store(known)
+			return outer
+		}
+	}
+	t.ops = append(t.ops, new(op))
+	t.busy.Store(t.ops[len(t.ops)-1])
+	return outer
 }
 
 func newTape(allocated *atomic.Int64) *tape {

@@ -51,3 +51,38 @@ func TestTapeUsesChunksAgain(t *testing.T) {
 		t.Errorf("%d chunks after, %d before: chunks are not used again", after, before)
 	}
 }
+
+// A watch is a sink that is told what is in flight.
+type watch struct{ seen map[string]int }
+
+func (*watch) Write([]oplog.Record) error     { return nil }
+func (*watch) Flush() error                   { return nil }
+func (w *watch) InFlight(byOp map[string]int) { w.seen = byOp }
+
+// A request that is part of another one stands for it while it lasts.
+func TestInFlight(t *testing.T) {
+	w := &watch{}
+	c := &collector{sinks: []Sink{w}}
+	a, b := c.newTape(), c.newTape()
+	a.begin("GET")
+	outer := b.begin("COPY")
+	if c.flush(); len(w.seen) != 2 || w.seen["GET"] != 1 || w.seen["COPY"] != 1 {
+		t.Errorf("sees %v", w.seen)
+	}
+	part := b.begin("GET")
+	if c.flush(); len(w.seen) != 1 || w.seen["GET"] != 2 {
+		t.Errorf("within a part sees %v", w.seen)
+	}
+	b.busy.Store(part)
+	a.busy.Store(nil)
+	if c.flush(); len(w.seen) != 1 || w.seen["COPY"] != 1 {
+		t.Errorf("after the part sees %v", w.seen)
+	}
+	b.busy.Store(outer)
+	if c.flush(); len(w.seen) != 0 {
+		t.Errorf("in the end sees %v", w.seen)
+	}
+	if n := testing.AllocsPerRun(100, func() { a.begin("GET"); a.busy.Store(nil) }); n != 0 {
+		t.Errorf("%.1f allocations for a request", n)
+	}
+}

@@ -61,7 +61,9 @@ func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.
 		rec.Due = w.run.unixNano(w.due)
 		w.due = time.Time{}
 	}
+	outer := w.tape.begin(op)
 	err := w.attempts(ctx, start, call)
+	w.tape.busy.Store(outer)
 	if errors.Is(err, errUnfinished) {
 		w.run.unfinished.Add(1)
 		return err

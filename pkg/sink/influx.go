@@ -1,9 +1,11 @@
 package sink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	influxdb2 "github.com/influxdata/influxdb-client-go/v2"
 	"github.com/influxdata/influxdb-client-go/v2/api"
+	influxhttp "github.com/influxdata/influxdb-client-go/v2/api/http"
 	"github.com/influxdata/influxdb-client-go/v2/api/write"
 
 	"warp/pkg/oplog"
@@ -97,7 +100,7 @@ type Influx struct {
 
 	// Of the collector's goroutine.
 	totals totals
-	points []*write.Point // with Every: those that wait for a full batch
+	rows   []oplog.Record // with Every: since the last Flush
 	last   time.Time
 
 	queue chan []*write.Point
@@ -124,12 +127,21 @@ func NewInflux(o InfluxOptions) *Influx {
 	return i
 }
 
+// ErrRefused says that a server is there and will not take what is sent: its
+// token or its bucket is wrong.
+var ErrRefused = errors.New("InfluxDB refuses the points")
+
 // Check asks whether the server is there, takes the token, and has the bucket:
 // it writes nothing, which is allowed.
 func (i *Influx) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	return i.clean(i.api.WriteRecord(ctx, "\n"))
+	err := i.api.WriteRecord(ctx, "\n")
+	var answer *influxhttp.Error
+	if errors.As(err, &answer) && answer.StatusCode/100 == 4 && answer.StatusCode != http.StatusTooManyRequests {
+		return fmt.Errorf("%w: %w", ErrRefused, i.clean(err))
+	}
+	return i.clean(err)
 }
 
 // clean takes the token out of an error.
@@ -146,28 +158,20 @@ func (i *Influx) clean(err error) error {
 
 // Write counts rows, and never waits.
 func (i *Influx) Write(batch []oplog.Record) error {
+	if i.opts.Every {
+		i.rows = append(i.rows, batch...)
+		return nil
+	}
 	for k := range batch {
-		r := &batch[k]
-		t := i.totals.of(r.Op, r.Endpoint)
-		t.add(r)
-		if i.opts.Every && len(i.queue) == cap(i.queue) {
-			i.drop(1) // to make a point costs more than to count it
-			continue
-		}
-		if i.opts.Every {
-			i.points = append(i.points, i.point("warp", t, time.Unix(0, r.End())))
-			if len(i.points) >= influxBatch {
-				i.post(i.points)
-				i.points = nil
-			}
-		}
+		i.totals.of(batch[k].Op, batch[k].Endpoint).add(&batch[k])
 	}
 	return nil
 }
 
-// Flush sends what there is, once per interval.
+// Flush sends what there is: totals once per interval.
 func (i *Influx) Flush() error {
 	now := time.Now()
+	i.every(now.Add(-influxSettle))
 	if now.Sub(i.last) < i.opts.Interval-100*time.Millisecond { // it is called about every second
 		return nil
 	}
@@ -176,9 +180,37 @@ func (i *Influx) Flush() error {
 	return nil
 }
 
+// influxSettle is how long rows of one worker may come after younger ones of
+// another. Totals have to grow with the time of their points.
+const influxSettle = 250 * time.Millisecond
+
+// every makes a point for each request that ended until then, in order.
+func (i *Influx) every(until time.Time) {
+	slices.SortFunc(i.rows, func(a, b oplog.Record) int { return cmp.Compare(a.End(), b.End()) })
+	n := 0
+	var points []*write.Point
+	for n < len(i.rows) && i.rows[n].End() <= until.UnixNano() {
+		r := &i.rows[n]
+		n++
+		t := i.totals.of(r.Op, r.Endpoint)
+		t.add(r)
+		// Of two points of a series at one time the server keeps one.
+		t.at = max(r.End(), t.at+1)
+		if len(i.queue) == cap(i.queue) {
+			i.drop(1) // to make a point costs more than to count it
+			continue
+		}
+		if points = append(points, i.point("warp", t, time.Unix(0, t.at))); len(points) == influxBatch {
+			i.post(points)
+			points = nil
+		}
+	}
+	i.post(points)
+	i.rows = slices.Delete(i.rows, 0, n) // which lets go of the strings
+}
+
 func (i *Influx) flush(now time.Time) {
-	points := i.points
-	i.points = nil
+	var points []*write.Point
 	if !i.opts.Every {
 		for _, t := range i.totals.list {
 			points = append(points, i.point("warp", t, now))
@@ -227,6 +259,7 @@ func (i *Influx) send(ctx context.Context) {
 // what was lost; "" = nothing.
 func (i *Influx) Close() string {
 	now := time.Now()
+	i.every(now)
 	i.flush(now)
 	var summary []*write.Point
 	for _, t := range slices.Concat(i.totals.list, i.totals.overall()) {

@@ -29,13 +29,15 @@ type Prometheus struct {
 	errors   *prometheus.CounterVec
 	bytes    *prometheus.CounterVec
 	objects  *prometheus.CounterVec
+	inFlight *prometheus.GaugeVec
 	duration *prometheus.HistogramVec
 	ttfb     *prometheus.HistogramVec
+	flown    map[string]bool // operations that were in flight
 	series   []*series
 	last     *series
 
-	server *http.Server
-	addr   net.Addr
+	server  *http.Server
+	scrapes *scrapes
 
 	gateway        *push.Pusher
 	wake, ended    chan struct{}
@@ -57,7 +59,7 @@ func latencyBuckets() []float64 { return prometheus.ExponentialBuckets(64e-6, 2,
 
 // NewPrometheus returns the sink; labels are on every metric.
 func NewPrometheus(labels map[string]string) *Prometheus {
-	p := &Prometheus{registry: prometheus.NewRegistry()}
+	p := &Prometheus{registry: prometheus.NewRegistry(), flown: make(map[string]bool)}
 	by := []string{"op", "endpoint"}
 	counter := func(name, help string, labels []string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
@@ -69,25 +71,26 @@ func NewPrometheus(labels map[string]string) *Prometheus {
 	p.errors = counter("warp_request_errors_total", "Failed requests.", append(by, "code"))
 	p.bytes = counter("warp_payload_bytes_total", "Payload bytes of requests that succeeded.", by)
 	p.objects = counter("warp_objects_total", "Objects of requests that succeeded.", by)
+	p.inFlight = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "warp_requests_in_flight", Help: "Requests under way, as of once a second."}, by[:1])
 	p.duration = histogram("warp_request_duration_seconds", "Time from start to end of requests that succeeded.")
 	p.ttfb = histogram("warp_request_ttfb_seconds", "Time to first byte of requests that succeeded.")
 	wrapped := prometheus.WrapRegistererWith(labels, p.registry)
-	wrapped.MustRegister(p.requests, p.errors, p.bytes, p.objects, p.duration, p.ttfb)
+	wrapped.MustRegister(p.requests, p.errors, p.bytes, p.objects, p.inFlight, p.duration, p.ttfb)
 	return p
 }
 
-// Serve answers GET /metrics at addr until Close, and returns the address.
+// Serve answers GET /metrics at addr until End, and returns the address.
 func (p *Prometheus) Serve(addr string) (net.Addr, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(p.registry, promhttp.HandlerOpts{EnableOpenMetrics: true}))
+	p.scrapes = newScrapes(promhttp.HandlerFor(p.registry, promhttp.HandlerOpts{EnableOpenMetrics: true}))
+	mux.Handle("GET /metrics", p.scrapes)
 	p.server = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
-	p.addr = l.Addr()
 	go func() { _ = p.server.Serve(l) }()
-	return p.addr, nil
+	return l.Addr(), nil
 }
 
 // Push sends the metrics to a Pushgateway every few seconds and at the end, in
@@ -157,6 +160,16 @@ func (p *Prometheus) Write(batch []oplog.Record) error {
 	return nil
 }
 
+// InFlight notes what is under way.
+func (p *Prometheus) InFlight(byOp map[string]int) {
+	for op := range byOp {
+		p.flown[op] = true
+	}
+	for op := range p.flown {
+		p.inFlight.WithLabelValues(op).Set(float64(byOp[op]))
+	}
+}
+
 // Flush has a push made where one is due.
 func (p *Prometheus) Flush() error {
 	if p.gateway == nil || time.Since(p.lastPush) < pushInterval {
@@ -170,15 +183,11 @@ func (p *Prometheus) Flush() error {
 	return nil
 }
 
-// Close pushes for the last time, ends the server, and says what went wrong;
-// "" = nothing.
+// Close pushes for the last time, and says what went wrong; "" = nothing. The
+// server goes on with the last figures.
 func (p *Prometheus) Close() string {
-	if p.server != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		if p.server.Shutdown(ctx) != nil {
-			_ = p.server.Close()
-		}
+	if p.scrapes != nil {
+		p.scrapes.finish(time.Now())
 	}
 	if p.gateway == nil {
 		return ""
@@ -190,4 +199,28 @@ func (p *Prometheus) Close() string {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d pushes to the Pushgateway failed: %v", p.failed, p.pushes, p.pushErr)
+}
+
+// Lingers is how long End may wait for the last figures to be fetched; 0 = it
+// does not, because nobody has fetched any, or all have been.
+func (p *Prometheus) Lingers() time.Duration {
+	if p.scrapes == nil {
+		return 0
+	}
+	return p.scrapes.due(time.Now())
+}
+
+// End ends the server, after the figures that it had at Close were fetched by
+// whoever fetches them regularly.
+func (p *Prometheus) End(ctx context.Context) {
+	if p.server == nil {
+		return
+	}
+	p.scrapes.finish(time.Now()) // where the run failed before Close
+	p.scrapes.await(ctx)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if p.server.Shutdown(ctx) != nil {
+		_ = p.server.Close()
+	}
 }

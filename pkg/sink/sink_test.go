@@ -91,6 +91,7 @@ func TestInflux(t *testing.T) {
 	}
 }
 
+// Rows come from one worker after the other; their points are in order of time, and no two have the same one.
 func TestInfluxEveryRequest(t *testing.T) {
 	t.Parallel()
 	var got inbox
@@ -98,13 +99,41 @@ func TestInfluxEveryRequest(t *testing.T) {
 		_, _ = io.Copy(&got, r.Body)
 		w.WriteHeader(http.StatusNoContent)
 	}, func(o *InfluxOptions) { o.Every = true })
-	if err := i.Write(rows()); err != nil {
-		t.Fatal(err)
+	late := rows()[:1]
+	late[0].Start += 1
+	for _, batch := range [][]oplog.Record{late, rows(), rows()[:1]} {
+		if err := i.Write(batch); err != nil {
+			t.Fatal(err)
+		}
 	}
 	i.Close()
-	// The second row of b ends 900 ms after the start; its point has the totals until then.
-	if want := "requests=2i,objects=1i,bytes_total=50i,errors=1i,request_total_secs=0.02,request_ttfb_total_secs=0.006 1000000000900000000\n"; !strings.Contains(got.String(), want) {
-		t.Errorf("no %q in\n%s", want, got.String())
+	for _, want := range []string{
+		"endpoint=http://a:1,op=GET,site=x,warp_id=Ab3d requests=1i,objects=1i,bytes_total=100i,errors=0i,request_total_secs=0.01,request_ttfb_total_secs=0.004 1000000000010000000\n",
+		"endpoint=http://a:1,op=GET,site=x,warp_id=Ab3d requests=2i,objects=2i,bytes_total=200i,errors=0i,request_total_secs=0.02,request_ttfb_total_secs=0.008 1000000000010000001\n",
+		"endpoint=http://a:1,op=GET,site=x,warp_id=Ab3d requests=3i,objects=3i,bytes_total=300i,errors=0i,request_total_secs=0.03,request_ttfb_total_secs=0.012 1000000000010000002\n",
+		// The second row of b ends 900 ms after the start; its point has the totals until then.
+		"requests=2i,objects=1i,bytes_total=50i,errors=1i,request_total_secs=0.02,request_ttfb_total_secs=0.006 1000000000900000000\n",
+	} {
+		if !strings.Contains(got.String(), want) {
+			t.Errorf("no %q in\n%s", want, got.String())
+		}
+	}
+}
+
+// Rows that are young are held back: those of another worker may be older and come later.
+func TestInfluxEveryRequestInOrder(t *testing.T) {
+	t.Parallel()
+	i := influxAt(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }, func(o *InfluxOptions) { o.Every = true })
+	young := rows()[:1]
+	young[0].Start = time.Now().Add(time.Hour).UnixNano()
+	_ = i.Write(young)
+	_ = i.Write(rows()[1:2])
+	_ = i.Flush()
+	if len(i.rows) != 1 || i.rows[0].Start != young[0].Start {
+		t.Errorf("holds back %d rows", len(i.rows))
+	}
+	if lost := i.Close(); lost != "" {
+		t.Error(lost)
 	}
 }
 
@@ -179,6 +208,7 @@ func TestStatsD(t *testing.T) {
 	if err := s.Write(rows()); err != nil {
 		t.Fatal(err)
 	}
+	s.InFlight(map[string]int{"GET": 7, "STAT": 1})
 	s.last = time.Now().Add(-time.Second)
 	_ = s.Flush()
 	buf := make([]byte, 1<<16)
@@ -190,15 +220,16 @@ func TestStatsD(t *testing.T) {
 	got := string(buf[:n])
 	for _, want := range []string{
 		"warp.node_example-Ab3d.get.count:3|c\n", "warp.node_example-Ab3d.get.errors:1|c\n",
-		"warp.node_example-Ab3d.get.latency:15|ms|@0.5\n", "warp.node_example-Ab3d.get.minlatency:10|ms\n",
+		"warp.node_example-Ab3d.get.pending:7|g\n", "warp.node_example-Ab3d.stat.pending:1|g\n", "warp.node_example-Ab3d.stat.count:0|c\n",
+		"warp.node_example-Ab3d.get.minlatency:10|ms\n",
 		"warp.node_example-Ab3d.get.maxlatency:20|ms\n", "warp.node_example-Ab3d.put.count:1|c\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if !regexp.MustCompile(`get\.pending:0\.0(3|29)\d*\|g\n`).MatchString(got) || !regexp.MustCompile(`get\.throughput:1(50|49)(\.\d+)?\|g\n`).MatchString(got) {
-		t.Errorf("gauges are wrong in\n%s", got)
+	if !regexp.MustCompile(`get\.latency:15\|ms\|@0\.4999\d+\n`).MatchString(got) || !regexp.MustCompile(`get\.throughput:1(50|49)(\.\d+)?\|g\n`).MatchString(got) {
+		t.Errorf("throughput or latency is wrong in\n%s", got)
 	}
 	if n > mostDatagram {
 		t.Errorf("a datagram of %d bytes", n)
@@ -244,6 +275,8 @@ func TestPrometheus(t *testing.T) {
 	}
 	p.Push(gateway.URL, "Ab3d")
 	_ = p.Write(rows())
+	p.InFlight(map[string]int{"GET": 3, "PUT": 2})
+	p.InFlight(map[string]int{"GET": 4})
 	resp, err := http.Get("http://" + addr.String() + "/metrics")
 	if err != nil {
 		t.Fatal(err)
@@ -256,6 +289,7 @@ func TestPrometheus(t *testing.T) {
 	for _, want := range []string{
 		`warp_requests_total{benchmark="get",endpoint="http://b:1",op="GET"} 2`,
 		`warp_request_errors_total{benchmark="get",code="SlowDown",endpoint="http://b:1",op="GET"} 1`,
+		`warp_requests_in_flight{benchmark="get",op="GET"} 4`, `warp_requests_in_flight{benchmark="get",op="PUT"} 0`,
 		`warp_payload_bytes_total{benchmark="get",endpoint="http://b:1",op="GET"} 50`,
 		`warp_request_duration_seconds_count{benchmark="get",endpoint="http://b:1",op="GET"} 1`,
 		`warp_request_duration_seconds_bucket{benchmark="get",endpoint="http://a:1",op="GET",le="0.016384"} 1`,
@@ -269,9 +303,83 @@ func TestPrometheus(t *testing.T) {
 	if lost := p.Close(); lost != "" {
 		t.Error(lost)
 	}
+	if d := p.Lingers(); d != 0 {
+		t.Errorf("lingers for %v after a person has looked", d)
+	}
+	p.End(t.Context())
+	if _, err := http.Get("http://" + addr.String() + "/metrics"); err == nil {
+		t.Error("it answers after its end")
+	}
 	if !strings.Contains(pushed.String(), "PUT /metrics/job/warp/instance/Ab3d") {
 		t.Errorf("pushed %q", pushed.String())
 	}
+}
+
+// The last figures are served until those who fetch them regularly have done so, or do not come any more.
+func TestScrapes(t *testing.T) {
+	t.Parallel()
+	at := func(seconds int) time.Time { return time.Unix(int64(seconds), 0) }
+	s := newScrapes(http.NotFoundHandler())
+	s.finish(at(0))
+	if d := s.due(at(0)); d != 0 {
+		t.Errorf("waits %v for nobody", d)
+	}
+	s = newScrapes(http.NotFoundHandler())
+	s.begin("once", at(95))
+	for _, when := range []int{70, 80, 90} {
+		if s.begin("often", at(when)) {
+			t.Error("figures are said to be the last ones during the run")
+		}
+	}
+	s.finish(at(100))
+	if d := s.due(at(101)); d != 59*time.Second {
+		t.Errorf("waits %v for one that came once, not the 59 s that are left", d)
+	}
+	if !s.begin("once", at(102)) {
+		t.Error("figures are not the last ones after the run")
+	}
+	s.completed("once")
+	if d := s.due(at(103)); d != 7*time.Second {
+		t.Errorf("waits %v, not until 110 s", d)
+	}
+	if d := s.due(at(111)); d != 0 {
+		t.Errorf("waits %v for one that does not come any more", d)
+	}
+}
+
+func TestPrometheusLingers(t *testing.T) {
+	t.Parallel()
+	p := NewPrometheus(nil)
+	addr, err := p.Serve("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scrape := func() string {
+		req, err := http.NewRequest(http.MethodGet, "http://"+addr.String()+"/metrics", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-Prometheus-Scrape-Timeout-Seconds", "10")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(resp.Body)
+		return string(text)
+	}
+	scrape()
+	_ = p.Write(rows())
+	p.Close()
+	if d := p.Lingers(); d <= 0 || d > mostLinger {
+		t.Errorf("lingers for %v", d)
+	}
+	ended := make(chan struct{})
+	go func() { p.End(t.Context()); close(ended) }()
+	if !strings.Contains(scrape(), `warp_requests_total{endpoint="http://b:1",op="GET"} 2`) {
+		t.Error("the last figures are not there")
+	}
+	<-ended
 }
 
 func TestPushgatewayThatIsDead(t *testing.T) {

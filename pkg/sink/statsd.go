@@ -20,6 +20,7 @@ type StatsD struct {
 	prefix string
 	last   time.Time
 	since  totals // since the last flush, over all endpoints
+	flying map[string]int
 	packet []byte
 	errs   int64
 	err    error
@@ -49,7 +50,7 @@ func metricName(s string) string {
 // refused, if the host is there and says so.
 func (s *StatsD) Probe() error {
 	for range 3 {
-		if _, err := s.conn.Write([]byte(s.prefix + "probe:1|c\n")); err != nil {
+		if _, err := s.conn.Write([]byte("\n")); err != nil { // an empty line is no metric
 			return err
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -63,6 +64,14 @@ func (s *StatsD) Write(batch []oplog.Record) error {
 		s.since.of(batch[i].Op, "").add(&batch[i])
 	}
 	return nil
+}
+
+// InFlight notes what the gauges of pending requests say next.
+func (s *StatsD) InFlight(byOp map[string]int) {
+	s.flying = byOp
+	for op := range byOp {
+		s.since.of(op, "") // which may have finished none yet
+	}
 }
 
 // Flush sends what was counted since the last time.
@@ -85,14 +94,15 @@ func (s *StatsD) metrics(t *total, seconds float64) {
 	name := s.prefix + strings.ToLower(metricName(t.op)) + "."
 	s.add(name, "count", float64(t.requests), "c")
 	s.add(name, "errors", float64(t.errors), "c")
-	// By Little's law: how many were in flight on average.
-	s.add(name, "pending", t.time.sum.Seconds()/seconds, "g")
+	s.add(name, "pending", float64(s.flying[t.op]), "g")
 	s.add(name, "throughput", float64(t.bytes)/seconds, "g")
 	if t.answered == 0 {
 		return
 	}
-	// One value stands for all of the interval: the sample rate says for how many.
-	s.add(name, "latency", 1000*t.time.mean(t.answered), "ms|@"+strconv.FormatFloat(1/float64(t.answered), 'g', 6, 64))
+	// One value stands for all of the interval: the sample rate says for how many. Receivers that count in whole
+	// numbers round down, so that it must not stand for a little less.
+	const little = 1e-6
+	s.add(name, "latency", 1000*t.time.mean(t.answered), "ms|@"+strconv.FormatFloat(1/(float64(t.answered)+little), 'g', -1, 64))
 	s.add(name, "minlatency", 1000*t.time.least.Seconds(), "ms")
 	s.add(name, "maxlatency", 1000*t.time.most.Seconds(), "ms")
 }

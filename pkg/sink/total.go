@@ -21,6 +21,7 @@ type total struct {
 	objects, bytes    int64
 	answered, started int64 // requests with a time, and with a time to the first byte
 	time, ttfb        span
+	at                int64 // of the last point, where each request has one
 }
 
 // A span is a sum of times and its extremes.

@@ -1,4 +1,4 @@
-// Command build puts the stores that the tests need into the cache. It does nothing where they are there.
+// Command build puts the stores and receivers that the tests need into the cache. It does nothing where they are there.
 package main
 
 import (
@@ -18,7 +18,7 @@ func main() {
 	os.Exit(code)
 }
 
-// build ensures every store. A missing tool is said, and is an error only in CI, where all must run.
+// build ensures all of them. A missing tool is said, and is an error only in CI, where all must run.
 func build(ctx context.Context) (code int) {
 	for _, name := range teststore.Buildable() {
 		path, err := teststore.Ensure(ctx, name)
@@ -29,7 +29,7 @@ func build(ctx context.Context) (code int) {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		default:
-			fmt.Printf("%-10s %s\n", name, path)
+			fmt.Printf("%-15s %s\n", name, path)
 		}
 	}
 	return code

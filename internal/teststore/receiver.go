@@ -1,0 +1,227 @@
+package teststore
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Prometheus and its tool are not built but looked for on the machine.
+const (
+	Prometheus = "prometheus"
+	Promtool   = "promtool"
+)
+
+// A Receiver is a running program that figures are sent to, or that fetches them.
+type Receiver struct {
+	URL  string // of its web interface: http://127.0.0.1:PORT
+	Addr string // host:port of that
+	UDP  string // StatsdExporter: where datagrams go
+
+	Token, Org, Bucket string // Influxd: of an operator
+
+	machine
+}
+
+// ReceiverOptions of a receiver.
+type ReceiverOptions struct {
+	Config string // of Prometheus, or the mapping of StatsdExporter
+}
+
+// StartReceiver runs a receiver for one test and stops it with the test. Where it cannot be had the test is skipped,
+// and in CI it fails.
+func StartReceiver(t testing.TB, name string, o ReceiverOptions) *Receiver {
+	t.Helper()
+	r, err := OpenReceiver(testContext(t), name, o)
+	requireStore(t, name, err)
+	r.endsWith(t, r.Close)
+	return r
+}
+
+// OpenReceiver runs a receiver; the caller closes it.
+func OpenReceiver(ctx context.Context, name string, o ReceiverOptions) (*Receiver, error) {
+	binary, err := receiverBinary(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	r := &Receiver{}
+	launch := map[string]func(context.Context, string, ReceiverOptions) error{
+		Influxd: r.launchInfluxd, StatsdExporter: r.launchStatsd, Pushgateway: r.launchPushgateway, Prometheus: r.launchPrometheus,
+	}[name]
+	if err := r.boot(ctx, name, func(ctx context.Context) error { return launch(ctx, binary, o) }); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Close stops the receiver and removes its files.
+func (r *Receiver) Close() error { return r.shutDown() }
+
+// Program is the path of a program that is looked for on the machine; without it the test is skipped, and in CI it fails.
+func Program(t testing.TB, name string) string {
+	t.Helper()
+	path, err := receiverBinary(t.Context(), name)
+	requireStore(t, name, err)
+	return path
+}
+
+func receiverBinary(ctx context.Context, name string) (string, error) {
+	if name != Prometheus && name != Promtool {
+		return Ensure(ctx, name)
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("%s is not installed: %w", name, ErrUnavailable)
+	}
+	return path, nil
+}
+
+// listen chooses the address of the web interface.
+func (r *Receiver) listen() error {
+	addrs, err := freePorts(1)
+	if err != nil {
+		return err
+	}
+	r.Addr, r.URL = addrs[0], "http://"+addrs[0]
+	return nil
+}
+
+// awaitPage waits until the web interface answers well.
+func (r *Receiver) awaitPage(ctx context.Context, path string) error {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
+	return r.awaitReady(ctx, func(ctx context.Context) error {
+		return answersHTTP(ctx, client, r.URL+path, func(resp *http.Response) bool { return resp.StatusCode == http.StatusOK })
+	})
+}
+
+func (r *Receiver) launchInfluxd(ctx context.Context, binary string, _ ReceiverOptions) error {
+	if err := r.listen(); err != nil {
+		return err
+	}
+	in := func(name string) string { return filepath.Join(r.dir, name) }
+	err := r.run(binary, nil, "--reporting-disabled", "--log-level=warn", "--http-bind-address="+r.Addr,
+		"--bolt-path="+in("influxd.bolt"), "--sqlite-path="+in("influxd.sqlite"), "--engine-path="+in("engine"))
+	if err != nil {
+		return err
+	}
+	if err := r.awaitPage(ctx, "/health"); err != nil {
+		return err
+	}
+	// A token with what has a meaning in URLs.
+	r.Token, r.Org, r.Bucket = "operator-token/of+the=test==", "an org", "a bucket"
+	setup, err := json.Marshal(map[string]string{
+		"username": "operator", "password": "operator-password", "org": r.Org, "bucket": r.Bucket, "token": r.Token,
+	})
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL+"/api/v2/setup", bytes.NewReader(setup))
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusCreated {
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+		return fmt.Errorf("setting InfluxDB up: %s %s", resp.Status, text)
+	}
+	return nil
+}
+
+func (r *Receiver) launchStatsd(ctx context.Context, binary string, o ReceiverOptions) error {
+	if err := r.listen(); err != nil {
+		return err
+	}
+	l, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	r.UDP = l.LocalAddr().String()
+	l.Close()
+	args := []string{"--statsd.listen-udp=" + r.UDP, "--statsd.listen-tcp=", "--web.listen-address=" + r.Addr, "--log.level=warn"}
+	if o.Config != "" {
+		mapping := filepath.Join(r.dir, "mapping.yml")
+		if err := os.WriteFile(mapping, []byte(o.Config), 0o600); err != nil {
+			return err
+		}
+		args = append(args, "--statsd.mapping-config="+mapping)
+	}
+	if err := r.run(binary, nil, args...); err != nil {
+		return err
+	}
+	return r.awaitPage(ctx, "/metrics")
+}
+
+func (r *Receiver) launchPushgateway(ctx context.Context, binary string, _ ReceiverOptions) error {
+	if err := r.listen(); err != nil {
+		return err
+	}
+	if err := r.run(binary, nil, "--web.listen-address="+r.Addr, "--log.level=warn"); err != nil {
+		return err
+	}
+	return r.awaitPage(ctx, "/-/ready")
+}
+
+func (r *Receiver) launchPrometheus(ctx context.Context, binary string, o ReceiverOptions) error {
+	if err := r.listen(); err != nil {
+		return err
+	}
+	config := filepath.Join(r.dir, "prometheus.yml")
+	if err := os.WriteFile(config, []byte(o.Config), 0o600); err != nil {
+		return err
+	}
+	err := r.run(binary, nil, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(r.dir, "data"),
+		"--web.listen-address="+r.Addr, "--log.level=warn")
+	if err != nil {
+		return err
+	}
+	return r.awaitPage(ctx, "/-/ready")
+}
+
+// Get returns what a page of the web interface says, or how it failed.
+func (r *Receiver) Get(ctx context.Context, path string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL+path, nil)
+	if err != nil {
+		return "", err
+	}
+	return r.do(req)
+}
+
+// Flux asks InfluxDB, which answers in CSV.
+func (r *Receiver) Flux(ctx context.Context, query string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL+"/api/v2/query?org="+url.QueryEscape(r.Org), strings.NewReader(query))
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("Authorization", "Token "+r.Token)
+	req.Header.Set("Content-Type", "application/vnd.flux")
+	req.Header.Set("Accept", "application/csv")
+	return r.do(req)
+}
+
+func (r *Receiver) do(req *http.Request) (string, error) {
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode/100 != 2 {
+		err = fmt.Errorf("%s answers %s: %s", req.URL.Path, resp.Status, text)
+	}
+	return string(text), err
+}

@@ -1,0 +1,115 @@
+package sink
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// mostLinger is for how long the last figures are served at most.
+const mostLinger = time.Minute
+
+// scrapes watches who fetches the metrics and how often, so that the last ones
+// are fetched too: what ends with the run is asked for them an interval too
+// late.
+type scrapes struct {
+	next    http.Handler
+	changed chan struct{} // a fetch of the last figures is over
+
+	mu    sync.Mutex
+	by    map[string]*scraper // host
+	final time.Time           // when the figures changed for the last time; zero = they still do
+}
+
+type scraper struct {
+	last     time.Time
+	interval time.Duration // 0 = it came only once
+	complete bool          // it has the last figures
+}
+
+func newScrapes(next http.Handler) *scrapes {
+	return &scrapes{next: next, changed: make(chan struct{}, 1), by: make(map[string]*scraper)}
+}
+
+func (s *scrapes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// Prometheus, and what takes its place, says how long it waits. A person who looks does not come again.
+	if r.Header.Get("X-Prometheus-Scrape-Timeout-Seconds") == "" {
+		s.next.ServeHTTP(w, r)
+		return
+	}
+	host, _, _ := net.SplitHostPort(r.RemoteAddr)
+	complete := s.begin(host, time.Now())
+	s.next.ServeHTTP(w, r)
+	if complete {
+		s.completed(host)
+	}
+}
+
+// begin says whether the figures of this fetch are the last ones.
+func (s *scrapes) begin(host string, now time.Time) (complete bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.by[host]
+	if c == nil {
+		c = &scraper{}
+		s.by[host] = c
+	} else {
+		c.interval = now.Sub(c.last)
+	}
+	c.last = now
+	return !s.final.IsZero()
+}
+
+func (s *scrapes) completed(host string) {
+	s.mu.Lock()
+	s.by[host].complete = true
+	s.mu.Unlock()
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// finish says that the figures change no more.
+func (s *scrapes) finish(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.final.IsZero() {
+		s.final = now
+	}
+}
+
+// due is how long the next fetch of somebody may take to come; 0 = nobody
+// waits for it.
+func (s *scrapes) due(now time.Time) (wait time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.by {
+		if c.complete {
+			continue
+		}
+		patience := s.final.Add(mostLinger).Sub(now)
+		if c.interval > 0 {
+			patience = min(patience, c.last.Add(2*c.interval).Sub(now))
+		}
+		wait = max(wait, patience)
+	}
+	return wait
+}
+
+// await waits until everybody has fetched the last figures, but not for ever.
+func (s *scrapes) await(ctx context.Context) {
+	for wait := s.due(time.Now()); wait > 0; wait = s.due(time.Now()) {
+		patience := time.NewTimer(wait)
+		select {
+		case <-s.changed:
+		case <-patience.C:
+		case <-ctx.Done():
+			patience.Stop()
+			return
+		}
+		patience.Stop()
+	}
+}
