@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -59,9 +60,33 @@ func (a *autoterm) BeginPhase(int) {
 
 func (a *autoterm) Flush() error {
 	snap := a.live()
-	a.steady.Add(&snap, time.Now().UnixNano())
-	if why, ok := a.steady.Reached(); ok {
-		a.finish("the throughput was steady (" + why + ")")
-	}
+	a.look(&snap)
 	return nil
+}
+
+// look takes note of figures, and ends the run where they show that it is steady.
+func (a *autoterm) look(snap *aggregate.LiveSnapshot) {
+	a.steady.Add(snap, snap.At)
+	if why, ok := a.steady.Reached(); ok {
+		a.finish(fmt.Sprintf("the throughput was steady %s after the start (%s)", shortDuration(a.steady.Age().Round(time.Second)), why))
+	}
+}
+
+// autotermLook is how often the figures of a fleet are looked at. They come
+// once a second from each client, and count when all of them are here.
+const autotermLook = 200 * time.Millisecond
+
+// watchSteadiness ends the measured run of the fleet once its throughput, all
+// clients together, has become steady.
+func (s *session) watchSteadiness() (stop func()) {
+	if !s.flags.autoterm.on {
+		return func() {}
+	}
+	a := &autoterm{finish: s.fleet.End, flags: &s.flags.autoterm}
+	a.BeginPhase(0)
+	return every(autotermLook, func() {
+		if snap, ok := s.fleet.Even(); ok {
+			a.look(&snap)
+		}
+	})
 }

@@ -133,8 +133,6 @@ func (f *fleetFlags) check(b *benchFlags) error {
 		return usageError("--stress does not go with --warp-client: the report of a fleet is made of its clients' logs").tell("leave it out")
 	case len(b.profile.wanted()) > 0:
 		return usageError("profiles are of this process, which does nothing with --warp-client: leave them out")
-	case b.autoterm.on:
-		return usageError("--autoterm does not go with --warp-client yet: leave it out")
 	case b.exports.wanted():
 		return usageError("--influxdb, --statsd, --metrics and --pushgateway do not go with --warp-client yet: leave them out")
 	case b.serverprof != "":

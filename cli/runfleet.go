@@ -124,15 +124,13 @@ func (s *session) watchFleet() (stop func()) {
 func (s *session) measureFleet(ctx context.Context, path string) error {
 	// What a first Ctrl-C stopped is brought together and reported all the same.
 	late := context.WithoutCancel(ctx)
-	var stopLive, stopStats func()
+	stopWatching := func() {}
 	err := s.fleet.Measure(ctx, func() {
 		live := s.startLive(s.snapshot, s.opts.Duration, s.flags.progress.interval)
-		stopLive, stopStats = live.finish, s.stats.begin(s.flags.progress.interval)
+		stopStats, stopSteady := s.stats.begin(s.flags.progress.interval), s.watchSteadiness()
+		stopWatching = func() { live.finish(); stopStats(); stopSteady() }
 	})
-	if stopLive != nil {
-		stopLive()
-		stopStats()
-	}
+	stopWatching()
 	if err != nil {
 		return s.abortFleet(err)
 	}

@@ -192,12 +192,12 @@ func (c *cluster) list() string {
 	return "--warp-client=" + strings.Join(all, ",")
 }
 
-func (c *cluster) run(t *testing.T, name, duration string) *process {
+func (c *cluster) run(t *testing.T, name, duration string, more ...string) *process {
 	t.Helper()
 	c.store.reset()
 	args := append([]string{"get", c.list(), "--duration=" + duration, "--benchdata=" + name, "--obj.size=4KiB", "--objects=20",
 		"--concurrent=2", "--lease=5s", "--rps-limit=200", "--no-color"}, c.target...)
-	return c.desk.start(t, args...)
+	return c.desk.start(t, append(args, more...)...)
 }
 
 // measuring waits until all clients download.

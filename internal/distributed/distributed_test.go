@@ -31,6 +31,7 @@ func TestProcesses(t *testing.T) {
 	c := onThisMachine(t)
 	c.startClients(t, nil, []string{"--clock-skew=300ms"})
 	c.plain(t)
+	c.steady(t)
 	c.killClient(t)
 	c.killCoordinator(t)
 }
@@ -54,6 +55,15 @@ func (c *cluster) plain(t *testing.T) {
 	if err != nil || err2 != nil || string(a) != string(b) {
 		t.Errorf("the coordinator's log is not what merge makes of the clients' (%v, %v)", err, err2)
 	}
+	c.clean(t)
+}
+
+// steady is a run that ends by itself, on all clients, long before its time.
+func (c *cluster) steady(t *testing.T) {
+	t.Helper()
+	c.run(t, "steady", "1h", "--autoterm", "--autoterm.dur=1s", "--autoterm.pct=60").
+		ends(t, 0, "The run ended because the throughput was steady")
+	c.holds(t, "steady", 0, 1, 2, 3)
 	c.clean(t)
 }
 

@@ -26,6 +26,7 @@ type Steadiness struct {
 	For     time.Duration // how long the last samples must be together
 
 	began int64 // unix ns; 0 = nothing was seen yet
+	last  int64 // the newest figures
 	ops   []steadyOp
 }
 
@@ -40,8 +41,13 @@ type steadyPoint struct {
 	bytes, objects float64
 }
 
-// Add takes the figures of one moment, in unix ns.
+// Add takes the figures of one moment, in unix ns. Those that are not newer than
+// the ones before say nothing.
 func (s *Steadiness) Add(snap *LiveSnapshot, now int64) {
+	if now <= s.last {
+		return
+	}
+	s.last = now
 	for i := range snap.Ops {
 		first := now - int64(snap.Ops[i].Elapsed)
 		if s.began == 0 || first < s.began {
@@ -59,6 +65,9 @@ func (s *Steadiness) Add(snap *LiveSnapshot, now int64) {
 		}
 	}
 }
+
+// Age is the time from the first request to the newest figures.
+func (s *Steadiness) Age() time.Duration { return time.Duration(s.last - s.began) }
 
 func (s *Steadiness) op(name string) *steadyOp {
 	i := slices.IndexFunc(s.ops, func(o steadyOp) bool { return o.name == name })

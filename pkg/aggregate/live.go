@@ -44,6 +44,7 @@ type liveCount struct {
 
 // A LiveSnapshot is the state of a run at one moment.
 type LiveSnapshot struct {
+	At  int64    // unix ns
 	Ops []LiveOp // sorted by name
 }
 
@@ -133,7 +134,7 @@ func floorDiv(a, b int64) int64 {
 func (l *Live) Snapshot(now int64) LiveSnapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := LiveSnapshot{Ops: make([]LiveOp, 0, len(l.ops))}
+	s := LiveSnapshot{At: now, Ops: make([]LiveOp, 0, len(l.ops))}
 	for _, op := range l.ops {
 		elapsed := distance(op.first, now)
 		o := LiveOp{

@@ -392,15 +392,21 @@ func (f *Fleet) compareAgain(ctx context.Context, when string) error {
 	return err
 }
 
-// giveStart tells every client, by its own clock, when to begin.
-func (f *Fleet) giveStart() (time.Time, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// soon is the earliest time that all clients can be told of before it has come.
+// The lock is held.
+func (f *Fleet) soon() time.Time {
 	way := time.Duration(0)
 	for _, l := range f.links {
 		way = max(way, l.last.RoundTrip)
 	}
-	start := time.Now().Add(startLead + 2*way)
+	return time.Now().Add(startLead + 2*way)
+}
+
+// giveStart tells every client, by its own clock, when to begin.
+func (f *Fleet) giveStart() (time.Time, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	start := f.soon()
 	if !f.plan.Start.IsZero() {
 		if f.plan.Start.Before(start) {
 			return start, fmt.Errorf("the start at %s has passed before all clients were ready", f.plan.Start.Format("15:04:05"))
@@ -439,6 +445,20 @@ func (f *Fleet) stopLocked(reason string) {
 	for _, l := range f.links {
 		if l.order.Stop == "" {
 			l.order.Stop = reason
+			l.stir()
+		}
+	}
+}
+
+// End ends the measured run of all clients in good order at the same instant.
+// Their logs say why.
+func (f *Fleet) End(why string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at := f.clock.unixNano(f.soon())
+	for _, l := range f.links {
+		if l.order.End == 0 {
+			l.order.End, l.order.Why = at+int64(l.last.Ahead), why
 			l.stir()
 		}
 	}

@@ -185,3 +185,56 @@ func TestRun(t *testing.T) {
 	f2 := lead(t, nil, ms...)
 	whole(t, f2, getPlan(t, e.Addr(), 200*time.Millisecond), filepath.Join(t.TempDir(), "next.csv.zst"))
 }
+
+// Whoever has seen enough ends all clients in good order at one instant; all logs say why, and no row is missing.
+func TestEnd(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	ms := []*machine{startMachine(t, nil), startMachine(t, func(o *AgentOptions) { o.Skew = -300 * time.Millisecond })}
+	f := lead(t, nil, ms...)
+	ctx := t.Context()
+	must(t, f.Connect(ctx))
+	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Hour)))
+	must(t, f.Measure(ctx, func() {
+		go func() {
+			seen := int64(0)
+			for looks := 0; looks < 2; time.Sleep(50 * time.Millisecond) {
+				if s, ok := f.Even(); ok && s.At > seen {
+					looks++
+					seen = s.At
+				}
+			}
+			f.End("that was enough")
+		}()
+	}))
+	must(t, f.Finish(ctx))
+	r := f.Result()
+	path := filepath.Join(t.TempDir(), "all.csv.zst")
+	stats, _, err := f.Merge(ctx, path)
+	must(t, err)
+	must(t, f.Clean(ctx))
+	empty(t, e.Addr())
+	if r.Fatal != nil || len(r.Lost) > 0 || r.Sent != stats.Rows || r.Failed > 0 || r.Unanswered > 0 {
+		t.Errorf("%+v, and %d rows", r, stats.Rows)
+	}
+	log, err := oplog.Open(path)
+	must(t, err)
+	defer log.Close()
+	last := map[string]int64{}
+	must(t, log.Each(ctx, func(batch []oplog.Record) error {
+		for i := range batch {
+			last[batch[i].Client] = max(last[batch[i].Client], batch[i].Start)
+		}
+		return nil
+	}))
+	var ends []int64
+	for _, at := range last {
+		ends = append(ends, at)
+	}
+	if len(ends) != 2 || time.Duration(ends[0]-ends[1]).Abs() > 2*time.Second {
+		t.Errorf("the last requests began at %v", ends)
+	}
+	if tr := log.Trailer(); tr.End != "completed" || tr.Reason != "that was enough" {
+		t.Errorf("%+v", tr)
+	}
+}

@@ -17,6 +17,8 @@ type Task interface {
 	// Run calls gate when everything is prepared, and measures from the time
 	// that it returns.
 	Run(ctx context.Context, gate func(context.Context) (time.Time, error)) (*bench.Outcome, error)
+	// Finish ends the measured run in good order; it does nothing before it.
+	Finish(why string)
 	// Store completes the log; the path is empty where there is none.
 	Store(notes []string) (path string, err error)
 	// Cleanup removes what the run wrote, and what the lost runs of the given
@@ -121,15 +123,38 @@ func (j *job) assigned() (*Job, error) {
 
 // obey takes an order. Goals only grow, since an order may arrive twice.
 func (j *job) obey(o order) {
+	ends := false
 	j.update(func() {
 		o.Goal = max(o.Goal, j.order.Goal)
 		if o.Stop == "" {
 			o.Stop = j.order.Stop
 		}
+		if ends = o.End != 0 && j.order.End == 0; !ends {
+			o.End, o.Why = j.order.End, j.order.Why
+		}
 		j.order = o
 	})
+	if ends {
+		go j.finish(o)
+	}
 	if o.Stop != "" {
 		j.stop(o.cause())
+	}
+}
+
+// finish ends the measured run in good order when its time has come. It says so
+// until that has come true: the run may just be about to begin.
+func (j *job) finish(o order) {
+	for d := time.Until(j.clock.time(o.End)); pause(j.ctx, d); d = 100 * time.Millisecond {
+		j.mu.Lock()
+		task, phase := j.task, j.status.Phase
+		j.mu.Unlock()
+		if phase >= Measured {
+			return
+		}
+		if task != nil {
+			task.Finish(o.Why)
+		}
 	}
 }
 

@@ -142,6 +142,8 @@ type order struct {
 	Goal  Phase    `json:"goal"`
 	Start int64    `json:"start,omitempty"` // when to measure, by the agent's clock
 	Stop  string   `json:"stop,omitempty"`  // end the run now, and why
+	End   int64    `json:"end,omitempty"`   // end the measured run in good order at this time of the agent's clock
+	Why   string   `json:"why,omitempty"`   // to end it; goes into the log
 	Notes []string `json:"notes,omitempty"` // for the log's trailer
 	Bury  []string `json:"bury,omitempty"`  // names of lost runs whose objects are to be removed as well
 	Have  bool     `json:"have,omitempty"`  // the whole log has arrived

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -29,6 +30,42 @@ const stale = 3 * time.Second
 func (f *Fleet) Snapshot() aggregate.LiveSnapshot {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	return f.snapshot()
+}
+
+// Even is a snapshot from which conclusions can be drawn: ok is false while the
+// newest figures of some clients are here and those of others on their way, when
+// the sum would be of no moment at all.
+func (f *Fleet) Even() (live aggregate.LiveSnapshot, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.even() {
+		return live, false // without adding anything up: that is asked often
+	}
+	return f.snapshot(), true
+}
+
+// uneven is how far apart the moments of figures are that do not belong together.
+const uneven = int64(time.Second / 2)
+
+// even says whether the figures of all clients are of about the same moment. The
+// lock is held.
+func (f *Fleet) even() bool {
+	oldest, newest, now := int64(math.MaxInt64), int64(0), f.clock.now()
+	for _, l := range f.links {
+		switch {
+		case l.lost != nil:
+		case l.live == nil:
+			return false
+		case now-l.liveAt < int64(stale):
+			oldest, newest = min(oldest, l.liveAt), max(newest, l.liveAt)
+		}
+	}
+	return newest > 0 && newest-oldest < uneven
+}
+
+// snapshot adds up what has arrived. The lock is held.
+func (f *Fleet) snapshot() aggregate.LiveSnapshot {
 	if f.shown.figures == f.figures {
 		return f.shown.live
 	}

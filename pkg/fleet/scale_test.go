@@ -125,6 +125,7 @@ func (t *idleTask) Run(ctx context.Context, gate func(context.Context) (time.Tim
 	return &bench.Outcome{Sent: idleRows}, nil
 }
 
+func (t *idleTask) Finish(string)                           {}
 func (t *idleTask) Store([]string) (string, error)          { return t.path, nil }
 func (t *idleTask) Cleanup(context.Context, []string) error { return nil }
 func (t *idleTask) Log() string                             { return t.path }

@@ -80,6 +80,8 @@ func (t *benchTask) Run(ctx context.Context, gate func(context.Context) (time.Ti
 	return t.out, nil
 }
 
+func (t *benchTask) Finish(why string) { t.runner.Finish(why) }
+
 func (t *benchTask) Store(notes []string) (string, error) {
 	if t.log == nil {
 		return "", nil
