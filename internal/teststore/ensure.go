@@ -33,6 +33,9 @@ const (
 	Pushgateway    = "pushgateway"
 )
 
+// Helm is what the tests of the chart for Kubernetes render it with.
+const Helm = "helm"
+
 // ErrUnavailable says that a program cannot be built here because a tool that it needs is missing. It is the
 // only error that a test may answer with a skip.
 var ErrUnavailable = errors.New("it cannot be had here")
@@ -60,12 +63,14 @@ func recipes() map[string]recipe {
 			tools: []string{"go"}, build: goInstall, source: "github.com/prometheus/statsd_exporter"},
 		Pushgateway: {title: "Pushgateway", version: "v1.11.3", takes: "a few seconds",
 			tools: []string{"go"}, build: buildPushgateway, source: "github.com/prometheus/pushgateway"},
+		Helm: {title: "Helm", version: "v3.22.0", takes: "about a minute",
+			tools: []string{"go"}, build: goInstall, source: "helm.sh/helm/v3/cmd/helm"},
 	}
 }
 
 // Buildable lists what Ensure builds, quickest first, so that an early failure shows early.
 func Buildable() []string {
-	return []string{StatsdExporter, Pushgateway, Versitygw, MinIO, Influxd, Garage}
+	return []string{StatsdExporter, Pushgateway, Versitygw, Helm, MinIO, Influxd, Garage}
 }
 
 // Ensure returns the binary of a store or a receiver, building it where the cache does not hold the pinned version.
