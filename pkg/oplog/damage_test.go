@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -45,6 +46,42 @@ func TestDamageBeforeMoreFramesIsAnError(t *testing.T) {
 		// The same bytes, cut off there, are no error.
 		if err := readToEnd(log.Bytes()[:at]); err != io.EOF {
 			t.Errorf("cut off at byte %d: %v", at, err)
+		}
+	}
+}
+
+// The same for frames as long as those of a run, which describe their tables.
+func TestDamageInLongFramesIsAnError(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	w, err := NewWriter(&log, Header{Warp: "1", Run: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := benchRecords(900)
+	for i := range records {
+		records[i].Run = "r"
+	}
+	all := records
+	var ends []int
+	for len(records) > 0 {
+		if err := errors.Join(w.Write(records[:300]), w.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		records, ends = records[300:], append(ends, log.Len())
+	}
+	if err := w.Close(Trailer{End: "completed"}); err != nil {
+		t.Fatal(err)
+	}
+	const frameHead = 20 // of a frame and its first block; a wrong length there can reach beyond the file
+	for at := ends[0] + frameHead; at < ends[1]; at += 1 + (at-ends[0])/64 {
+		for bit := range 8 {
+			damaged := bytes.Clone(log.Bytes())
+			damaged[at] ^= 1 << bit
+			// A table may say something else about what is not used. The frame has a checksum.
+			if _, got, err := readAll(damaged, 100); err == nil && !slices.Equal(got, all) {
+				t.Errorf("bit %d of byte %d of the frame is wrong, and the log reads like a whole one or one that was cut off", bit, at-ends[0])
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package oplog
 
 import (
+	"encoding/binary"
 	"strconv"
 	"strings"
 	"time"
@@ -51,16 +52,11 @@ func (f *timeFormatter) append(b []byte, ns int64) []byte {
 // as RFC 4180 says, which any CSV reader with tab as its delimiter undoes.
 // NUL has no place in a text file and becomes U+FFFD.
 func appendText(b []byte, s string) []byte {
-	special := false
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c == '\t' || c == '\n' || c == '\r' || c == '"' || c == 0 {
-			special = true
-			break
-		}
+	n := len(b)
+	if b = append(b, s...); isPlain(b[n:]) {
+		return b
 	}
-	if !special {
-		return append(b, s...)
-	}
+	b = b[:n]
 	if !strings.ContainsAny(s, "\t\n\r\"") {
 		return append(b, strings.ReplaceAll(s, "\x00", "\uFFFD")...)
 	}
@@ -76,6 +72,25 @@ func appendText(b []byte, s string) []byte {
 		}
 	}
 	return append(b, '"')
+}
+
+// isPlain says that a field needs no quotes, eight bytes at a time. It may take a control character for
+// one that needs them: then appendText looks again.
+func isPlain(b []byte) bool {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; len(b) >= 8; b = b[8:] {
+		x := binary.LittleEndian.Uint64(b)
+		quote := x ^ ones*'"'
+		if ((x-ones*14)&^x|(quote-ones)&^quote)&highs != 0 {
+			return false
+		}
+	}
+	for _, c := range b {
+		if c < 14 || c == '"' {
+			return false
+		}
+	}
+	return true
 }
 
 // A nameFormatter appends a text field that is mostly the one of the row
@@ -109,6 +124,7 @@ type rowFormatter struct {
 	index                uint64
 	op, client, endpoint nameFormatter
 	time                 timeFormatter
+	starts               [numColumns]int // of the columns in the last line; idx is the first
 }
 
 // append appends the line of r, with thread in place of r.Thread: a merge
@@ -116,49 +132,60 @@ type rowFormatter struct {
 func (f *rowFormatter) append(b []byte, r *Record, thread uint32) []byte {
 	b = strconv.AppendUint(b, f.index, 10)
 	f.index++
-	b = append(b, '\t')
+	b = f.column(b, colThread)
 	b = appendNumber(b, uint64(thread))
-	b = append(b, '\t')
+	b = f.column(b, colOp)
 	b = f.op.append(b, r.Op)
-	b = append(b, '\t')
+	b = f.column(b, colClient)
 	b = f.client.append(b, r.Client)
-	b = append(b, '\t')
+	b = f.column(b, colObjects)
 	b = appendNumber(b, uint64(r.Objects))
-	b = append(b, '\t')
+	b = f.column(b, colBytes)
 	b = strconv.AppendInt(b, r.Bytes, 10)
-	b = append(b, '\t')
+	b = f.column(b, colEndpoint)
 	b = f.endpoint.append(b, r.Endpoint)
-	b = append(b, '\t')
+	b = f.column(b, colKey)
 	b = appendText(b, r.Key)
-	b = append(b, '\t')
+	b = f.column(b, colErr)
 	b = appendText(b, r.Err)
-	b = f.appendTimes(append(b, '\t'), r)
+	b = f.appendTimes(b, r)
+	b = f.column(b, colCategory)
 	b = appendNumber(b, r.Category)
-	b = append(b, '\t')
+	b = f.column(b, colDue)
 	if r.Due != 0 {
 		b = f.time.append(b, r.Due)
 	}
-	b = appendCount(append(b, '\t'), r.Status)
-	b = appendNumber(append(b, '\t'), uint64(r.Retries))
-	b = appendCount(append(b, '\t'), r.Requests)
+	b = f.column(b, colStatus)
+	b = appendCount(b, r.Status)
+	b = f.column(b, colRetries)
+	b = appendNumber(b, uint64(r.Retries))
+	b = f.column(b, colRequests)
+	b = appendCount(b, r.Requests)
 	return append(b, '\n')
 }
 
 func (f *rowFormatter) appendTimes(b []byte, r *Record) []byte {
+	b = f.column(b, colStart)
 	b = f.time.append(b, r.Start)
-	b = append(b, '\t')
+	b = f.column(b, colFirstByte)
 	if r.FirstByte != 0 {
 		b = f.time.append(b, r.Start+int64(r.FirstByte))
 	}
-	b = append(b, '\t')
+	b = f.column(b, colLastByte)
 	if r.LastByte != 0 {
 		b = f.time.append(b, r.Start+int64(r.LastByte))
 	}
-	b = append(b, '\t')
+	b = f.column(b, colEnd)
 	b = f.time.append(b, r.End())
+	b = f.column(b, colDuration)
+	return strconv.AppendInt(b, int64(r.Duration), 10)
+}
+
+// column begins one behind the one that stands there.
+func (f *rowFormatter) column(b []byte, c column) []byte {
 	b = append(b, '\t')
-	b = strconv.AppendInt(b, int64(r.Duration), 10)
-	return append(b, '\t')
+	f.starts[c] = len(b)
+	return b
 }
 
 // appendCount leaves the field empty where 0 means that nobody knows.

@@ -8,41 +8,31 @@ import (
 	"io"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
+	"warp/pkg/oplog/frame"
 )
-
-// writerWindow keeps both ends small: a reader needs a window per open log.
-// Rows repeat what the rows just before them said, so more finds little more.
-const writerWindow = 512 << 10
-
-// writerChunk is how much text is gathered before the encoder is called.
-const writerChunk = 64 << 10
 
 // A Writer writes one op log. It is not safe for concurrent use. The first
 // error ends it: nothing is written after it, and every later call returns it.
 type Writer struct {
-	dst    io.Writer
-	enc    *zstd.Encoder
+	enc    *frame.Encoder
 	format rowFormatter
 	buf    []byte
-	open   bool // a frame has begun
 	closed bool
 	err    error
+}
+
+// rowLayout tells the encoder what a line is made of. Columns are numbered as they are written.
+func rowLayout() frame.Layout {
+	return frame.Layout{Columns: int(numColumns), Group: []int{int(colOp), int(colClient), int(colEndpoint)},
+		Key: int(colKey), Times: int(colStart), TimesEnd: int(colEnd) + 1}
 }
 
 // NewWriter starts a log on w with its column line and its header. They are in
 // the file before NewWriter returns, so that even a run killed at once leaves
 // a log that can be read.
 func NewWriter(w io.Writer, h Header) (*Writer, error) {
-	enc, err := zstd.NewWriter(nil,
-		zstd.WithEncoderConcurrency(1),
-		zstd.WithEncoderLevel(zstd.SpeedFastest),
-		zstd.WithWindowSize(writerWindow),
-		zstd.WithLowerEncoderMem(true))
-	if err != nil {
-		return nil, fmt.Errorf("starting an op log: %w", err)
-	}
-	lw := &Writer{dst: w, enc: enc, buf: make([]byte, 0, writerChunk+4096)}
+	enc := frame.NewEncoder(w, rowLayout())
+	lw := &Writer{enc: enc, buf: make([]byte, 0, 4096)}
 	lw.buf = append(append(lw.buf, columns...), '\n')
 	if err := lw.comment(h); err != nil {
 		return nil, err
@@ -74,11 +64,15 @@ func (w *Writer) writeRow(r *Record, thread uint32) error {
 		return fmt.Errorf("writing the op log: a record of %q with %d objects, %d bytes, %v is not a request",
 			r.Op, r.Objects, r.Bytes, r.Duration)
 	}
-	w.buf = w.format.append(w.buf, r, thread)
-	if len(w.buf) >= writerChunk {
-		return w.spill()
+	if err := w.spill(); err != nil {
+		return err
 	}
-	return nil
+	w.buf = w.format.append(w.buf, r, thread)
+	if err := w.enc.Row(w.buf, w.format.starts[:]); err != nil {
+		w.err = fmt.Errorf("writing the op log: %w", err)
+	}
+	w.buf = w.buf[:0]
+	return w.err
 }
 
 func (w *Writer) usable() error {
@@ -93,11 +87,7 @@ func (w *Writer) spill() error {
 	if w.err != nil || len(w.buf) == 0 {
 		return w.err
 	}
-	if !w.open {
-		w.enc.Reset(w.dst)
-		w.open = true
-	}
-	if _, err := w.enc.Write(w.buf); err != nil {
+	if err := w.enc.Text(w.buf); err != nil {
 		w.err = fmt.Errorf("writing the op log: %w", err)
 	}
 	w.buf = w.buf[:0]
@@ -107,11 +97,10 @@ func (w *Writer) spill() error {
 // Flush ends the zstd frame: what was written so far can be read from now on,
 // whatever happens to this process.
 func (w *Writer) Flush() error {
-	if err := w.spill(); err != nil || !w.open {
+	if err := w.spill(); err != nil {
 		return err
 	}
-	w.open = false
-	if err := w.enc.Close(); err != nil {
+	if err := w.enc.Flush(); err != nil {
 		w.err = fmt.Errorf("writing the op log: %w", err)
 	}
 	return w.err

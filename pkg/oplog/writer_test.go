@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +41,48 @@ func TestGolden(t *testing.T) {
 	}
 	if !bytes.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// What needs quotes gets them wherever in a field it stands, and nothing else does.
+func TestQuotesWhereNeeded(t *testing.T) {
+	t.Parallel()
+	for c := range 256 {
+		for at := range 20 {
+			s := []byte(strings.Repeat("k", 20))
+			s[at] = byte(c)
+			want := string(s)
+			switch c {
+			case '\t', '\n', '\r':
+				want = `"` + want + `"`
+			case '"':
+				want = `"` + strings.ReplaceAll(want, `"`, `""`) + `"`
+			case 0:
+				want = strings.ReplaceAll(want, "\x00", "\uFFFD")
+			}
+			if got := string(appendText(nil, string(s))); got != want {
+				t.Errorf("%q instead of %q", got, want)
+			}
+		}
+	}
+}
+
+// The encoder is told where the columns of each line begin.
+func TestStartsOfColumns(t *testing.T) {
+	t.Parallel()
+	var f rowFormatter
+	for _, r := range benchRecords(50) {
+		r.Due, r.Err = r.Start, "NoSuchKey: gone"
+		line := f.append(nil, &r, r.Thread)
+		want := []int{0}
+		for i, c := range line {
+			if c == '\t' {
+				want = append(want, i+1)
+			}
+		}
+		if !slices.Equal(f.starts[:], want) {
+			t.Fatalf("%v instead of %v in %s", f.starts, want, line)
+		}
 	}
 }
 

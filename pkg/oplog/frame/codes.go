@@ -1,0 +1,96 @@
+package frame
+
+import "math/bits"
+
+// Codes stand for ranges of numbers, of which extra bits choose one.
+const (
+	literalCodes = 36
+	matchCodes   = 53
+	offsetCodes  = 21 // enough for the window
+)
+
+type codeRange struct {
+	base uint32
+	bits uint8
+}
+
+// rowTables fit rows of op logs. A frame has to say what they are, once.
+func rowTables() *tables {
+	return &tables{
+		literals: newTable(normalize(literalWeights(), 8), 8),
+		offset:   newTable(normalize(offsetWeights(), 7), 7),
+		match:    newTable(normalize(matchWeights(), 8), 8),
+	}
+}
+
+// defaultTables are those that every decoder knows (RFC 8878, 3.1.1.3.2.2).
+func defaultTables() *tables {
+	return &tables{
+		literals: newTable([]int16{4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1}, 6),
+		offset:   newTable([]int16{1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1}, 5),
+		match: newTable([]int16{1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+			1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1}, 6),
+	}
+}
+
+func literalCode(n uint32) (code uint8, extra uint8) {
+	if n < 16 {
+		return uint8(n), 0
+	}
+	if n < 64 {
+		return litCode[n], litBits[litCode[n]]
+	}
+	b := uint8(bits.Len32(n) - 1)
+	return b + 19, b
+}
+
+func matchCode(n uint32) (code uint8, extra uint8) { // n is the length less 3
+	if n < 32 {
+		return uint8(n), 0
+	}
+	if n < 128 {
+		return mlCode[n], mlBits[mlCode[n]]
+	}
+	b := uint8(bits.Len32(n) - 1)
+	return b + 36, b
+}
+
+var litBits = [literalCodes]uint8{16: 1, 17: 1, 18: 1, 19: 1, 20: 2, 21: 2, 22: 3, 23: 3, 24: 4, 25: 6, 26: 7}
+var mlBits = [matchCodes]uint8{32: 1, 33: 1, 34: 1, 35: 1, 36: 2, 37: 2, 38: 3, 39: 3, 40: 4, 41: 4, 42: 5, 43: 7}
+var litCode = spread[[64]uint8](litBits[:], 64)
+var mlCode = spread[[128]uint8](mlBits[:], 128)
+
+func spread[T [64]uint8 | [128]uint8](extra []uint8, n int) []uint8 {
+	out := make([]uint8, 0, n)
+	for c := 0; len(out) < n; c++ {
+		for k := 0; k < 1<<extra[c] && len(out) < n; k++ {
+			out = append(out, uint8(c))
+		}
+	}
+	return out
+}
+
+func literalWeights() []int {
+	w := make([]int, literalCodes)
+	for i := range 17 {
+		w[i] = 40
+	}
+	return w
+}
+
+func matchWeights() []int {
+	w := make([]int, matchCodes)
+	for i := range 44 {
+		w[i] = 30
+	}
+	return w
+}
+
+func offsetWeights() []int {
+	w := make([]int, offsetCodes)
+	w[0], w[1], w[7], w[8], w[5] = 300, 200, 80, 60, 30
+	for i := 14; i < 20; i++ {
+		w[i] = 40
+	}
+	return w
+}

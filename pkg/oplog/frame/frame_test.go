@@ -1,0 +1,221 @@
+package frame
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+func layout() Layout {
+	return Layout{Columns: 19, Group: []int{2, 3, 6}, Key: 7, Times: 9, TimesEnd: 13}
+}
+
+// A log is an encoder and the text that was given to it.
+type log struct {
+	t         testing.TB
+	enc       *Encoder
+	out, text bytes.Buffer
+}
+
+func newLog(t testing.TB) *log {
+	l := &log{t: t}
+	l.enc = NewEncoder(&l.out, layout())
+	return l
+}
+
+func (l *log) row(columns []string) {
+	line := strings.Join(columns, "\t") + "\n"
+	starts, at := make([]int, len(columns)), 0
+	for c, s := range columns {
+		starts[c] = at
+		at += len(s) + 1
+	}
+	l.text.WriteString(line)
+	if err := l.enc.Row([]byte(line), starts); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *log) plain(s []byte) {
+	l.text.Write(s)
+	if err := l.enc.Text(s); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *log) flush() {
+	if err := l.enc.Flush(); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// check ends the frame and compares what decoders make of all.
+func (l *log) check() {
+	l.t.Helper()
+	l.flush()
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer d.Close()
+	got, err := d.DecodeAll(l.out.Bytes(), nil)
+	if err != nil || !bytes.Equal(got, l.text.Bytes()) {
+		l.t.Fatalf("%d bytes instead of %d: %v", len(got), l.text.Len(), err)
+	}
+}
+
+// usual returns the columns of the n-th row of a run.
+func usual(rng *rand.Rand, n int) []string {
+	at := func(ns int) string {
+		return fmt.Sprintf("2026-05-01T12:%02d:%02d.%09dZ", n/1e6%60, n/1e4%60, n%1e4*1e5+ns)
+	}
+	op, first, last := "GET", at(100+rng.IntN(9e4)), ""
+	if rng.IntN(3) == 0 {
+		op, first, last = "PUT", last, first
+	}
+	return []string{fmt.Sprint(n), fmt.Sprint(n / 700 % 12), op, "k3Xq", "1", "1024", "http://127.0.0.1:9000",
+		fmt.Sprintf("p/%d/%d.rnd", rng.IntN(9), rng.Uint32()%3000), "", at(0), first, last, at(100000 + rng.IntN(1e5)),
+		fmt.Sprint(100000 + rng.IntN(1e5)), "0", "", "200", "0", "1"}
+}
+
+func TestUsualRows(t *testing.T) {
+	t.Parallel()
+	l, rng := newLog(t), rand.New(rand.NewPCG(1, 1))
+	l.plain([]byte("names\n"))
+	for n := range 20_000 { // 4 MiB: the window moves several times
+		l.row(usual(rng, n))
+		if n%9000 == 5 {
+			l.flush()
+		}
+	}
+	l.check()
+	if share := float64(l.out.Len()) / float64(l.text.Len()); share > 0.2 {
+		t.Errorf("%.0f %% of the text remain", 100*share)
+	}
+}
+
+func TestOddRows(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(2, 1))
+	random := make([]byte, 5000)
+	for i := range random {
+		random[i] = byte(rng.Uint32())
+	}
+	for name, field := range map[string]string{
+		"empty": "", "one": "x", "quoted": "\"a\ttab and \"\"quotes\"\"\nand lines\"", "slashes": "////////", "long": strings.Repeat("key/", 400),
+		"zeros": strings.Repeat("\x00", 100), "random": string(random), "huge": strings.Repeat("h", 30_000),
+		"larger than a block": strings.Repeat("0123456789", 30_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, rng := newLog(t), rand.New(rand.NewPCG(3, 1))
+			for n := range 300 {
+				row := usual(rng, n)
+				row[rng.IntN(len(row))] = field
+				if n%3 == 0 {
+					row[layout().Key] = field
+				}
+				l.row(row)
+				if n%100 == 50 { // nothing but this in every column
+					for c := range row {
+						row[c] = field
+					}
+					l.row(row)
+				}
+			}
+			l.check()
+		})
+	}
+}
+
+// Rows that end just before, at and behind the end of a block.
+func TestBlockLimits(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(4, 1))
+	for _, limit := range []int{blockText / 4, blockText, 128 << 10, window, window + slide} {
+		for d := -3; d <= 3; d++ {
+			l := newLog(t)
+			l.row(usual(rng, 1))
+			row := usual(rng, 2)
+			row[8] = strings.Repeat("e", limit-len(strings.Join(row, "\t"))-1+d)
+			l.row(row)
+			l.plain(bytes.Repeat([]byte("text"), (limit+d)/4))
+			l.row(usual(rng, 3))
+			l.check()
+		}
+	}
+}
+
+func TestIncompressible(t *testing.T) {
+	t.Parallel()
+	l, rng := newLog(t), rand.New(rand.NewPCG(5, 1))
+	for range 40 {
+		b := make([]byte, rng.IntN(40_000))
+		for i := range b {
+			b[i] = byte(rng.Uint32())
+		}
+		l.plain(b)
+		l.row(usual(rng, 7))
+	}
+	l.check()
+	if more := l.out.Len() - l.text.Len(); more > 200 {
+		t.Errorf("%d bytes more than the text", more)
+	}
+}
+
+// Every block is written when it is full, and can be read although the frame has no end.
+func TestTornFrame(t *testing.T) {
+	t.Parallel()
+	l, rng := newLog(t), rand.New(rand.NewPCG(6, 1))
+	for n := range 2000 {
+		l.row(usual(rng, n))
+	}
+	d, err := zstd.NewReader(bytes.NewReader(l.out.Bytes()), zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	got, err := io.ReadAll(d)
+	if !errors.Is(err, io.ErrUnexpectedEOF) || !bytes.HasPrefix(l.text.Bytes(), got) || l.text.Len()-len(got) > blockText {
+		t.Errorf("%d of %d bytes: %v", len(got), l.text.Len(), err)
+	}
+}
+
+func TestNothingWithoutText(t *testing.T) {
+	t.Parallel()
+	l := newLog(t)
+	l.flush()
+	if l.out.Len() != 0 {
+		t.Errorf("%d bytes", l.out.Len())
+	}
+}
+
+// The reference implementation reads the frames as well.
+func TestCommandLineTool(t *testing.T) {
+	t.Parallel()
+	tool, err := exec.LookPath("zstd")
+	if err != nil {
+		t.Skip("skipped: there is no zstd command here")
+	}
+	l, rng := newLog(t), rand.New(rand.NewPCG(7, 1))
+	for n := range 5000 {
+		l.row(usual(rng, n))
+		if rng.IntN(900) == 0 {
+			l.flush()
+		}
+	}
+	l.check()
+	cmd := exec.Command(tool, "-dc")
+	cmd.Stdin = bytes.NewReader(l.out.Bytes())
+	got, err := cmd.Output()
+	if err != nil || !bytes.Equal(got, l.text.Bytes()) {
+		t.Errorf("%d bytes instead of %d: %v", len(got), l.text.Len(), err)
+	}
+}

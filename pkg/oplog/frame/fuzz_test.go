@@ -1,0 +1,73 @@
+package frame
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// FuzzRows writes whatever rows and hints and compares what klauspost's decoder makes of it.
+func FuzzRows(f *testing.F) {
+	f.Add([]byte("1\t2\tGET\n"), uint64(1))
+	f.Fuzz(func(t *testing.T, piece []byte, seed uint64) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		var out, text bytes.Buffer
+		e := NewEncoder(&out, layout())
+		for range rng.IntN(400) {
+			var row []byte
+			for c := range 19 {
+				if c > 0 {
+					row = append(row, '\t')
+				}
+				switch rng.IntN(9) {
+				case 0:
+					row = append(row, piece...)
+				case 1:
+					for range rng.IntN(1 << rng.IntN(14)) {
+						row = append(row, byte(rng.Uint32()))
+					}
+				case 2, 3, 4, 5:
+					row = append(row, "2026-11-21T12:43:03.8"...)
+					row = append(row, byte('0'+rng.IntN(10)), byte('0'+rng.IntN(10)))
+				}
+			}
+			row = append(row, '\n')
+			starts := make([]int, 19)
+			for c := 1; c < 19; c++ {
+				starts[c] = max(starts[c-1]+1, min(len(row)-19+c, starts[c-1]+rng.IntN(40)))
+				if i := bytes.IndexByte(row[starts[c-1]:], '\t'); i >= 0 && rng.IntN(8) > 0 {
+					starts[c] = min(starts[c-1]+i+1, len(row)-19+c)
+				}
+			}
+			if rng.IntN(50) == 0 {
+				text.Write(row)
+				if err := e.Text(row); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if rng.IntN(60) == 0 {
+				if err := e.Flush(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			text.Write(row)
+			if err := e.Row(row, starts); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := e.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		got, err := d.DecodeAll(out.Bytes(), nil)
+		if err != nil || !bytes.Equal(got, text.Bytes()) {
+			t.Fatalf("%d bytes instead of %d: %v", len(got), text.Len(), err)
+		}
+	})
+}
