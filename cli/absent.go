@@ -27,7 +27,6 @@ func absentFromAnalysis() []absentFlag {
 // absentFromBenchmarks are the flags that no benchmark has yet.
 func absentFromBenchmarks() []absentFlag {
 	return slices.Concat(absentFromAnalysis(), absentFromAISLoader(), []absentFlag{
-		{names: []string{"stdout"}, why: notYet},
 		{names: []string{"rdma", "rdma.window"}, why: notOurs},
 	})
 }

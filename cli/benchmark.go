@@ -37,7 +37,7 @@ type benchFlags struct {
 	maxErrors                      percentOrCount
 	seed                           string
 	benchdata, destroy             string
-	stress, dryRun                 bool
+	stress, stdout, dryRun         bool
 	noClear, keepData, clearBucket bool
 }
 
@@ -75,6 +75,9 @@ func benchmarkCommand(env environment, b benchmark) *command {
 		absent: absentFromBenchmarks(),
 		run: func(ctx context.Context, inv *invocation) error {
 			if err := f.check(); err != nil {
+				return err
+			}
+			if err := f.checkStdout(inv.json); err != nil {
 				return err
 			}
 			if b.oneBucket {
@@ -147,6 +150,7 @@ func (f *benchFlags) rareRunFlags() []cli.Flag {
 		&cli.StringFlag{Name: "serverprof", Destination: &f.serverprof, Usage: "have a MinIO profile itself: `KINDS` of cpu, cpuio, mem, block, mutex, threads and trace"},
 		&cli.IntFlag{Name: "retries", Destination: &f.retries, Validator: atLeast(0), Usage: "repeat a failed request up to `N` times, and count that"},
 		&cli.BoolFlag{Name: "stress", Destination: &f.stress, Usage: "write no op log"},
+		&cli.BoolFlag{Name: "stdout", Destination: &f.stdout, Usage: "write the rows of the op log to standard output as requests finish, and the report to standard error"},
 		&cli.BoolFlag{Name: "keep-data", Aliases: []string{"cleanup"}, Destination: &f.keepData, Usage: "leave this run's objects in the bucket"},
 		&cli.BoolFlag{Name: "clear-bucket", Destination: &f.clearBucket, Usage: "delete everything in the bucket first, whoever it belongs to; needs --destroy"},
 		f.progress.flag(), f.progress.outputFlag(), f.sync.flag(),

@@ -52,7 +52,6 @@ func TestCommandLines(t *testing.T) {
 
 		// flags that are not there
 		{args: "fake --web", code: 2, want: "--web is not built in yet"},
-		{args: "fake --stdout", code: 2, want: "--stdout is not built in yet"},
 		{args: "fake --rdma", code: 2, want: "--rdma is not part of this tool"},
 		{args: "analyze --serve=:80 x", code: 2, want: "--serve is not built in yet"},
 		{args: "cmp --web a b", code: 2, want: "--web is not built in yet"},

@@ -53,7 +53,8 @@ func TestScripts(t *testing.T) {
 			return cutLog(filepath.Join(e.WorkDir, "run.csv.zst"), filepath.Join(e.WorkDir, "cut.csv.zst"))
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits,
+			"exits":  exits,
+			"rowsof": rowsof,
 		},
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"warp/pkg/fleet"
 	"warp/pkg/oplog"
 	"warp/pkg/s3"
+	"warp/pkg/sink"
 )
 
 // A session is one benchmark from start to report.
@@ -30,6 +31,7 @@ type session struct {
 	stats    *statsFile   // nil without --stats-output
 	fleet    *fleet.Fleet // nil without --warp-client
 	exports  exports
+	rows     *sink.Rows // nil without --stdout
 	server   serverProfiles
 }
 
@@ -83,9 +85,17 @@ func (s *session) measure(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	if s.rows = s.openRows(); s.rows != nil {
+		sinks = append(sinks, s.rows)
+	}
 	out := s.runner.Run(ctx, sinks...)
 	out.Trailer.Notes = append(out.Trailer.Notes, s.exports.close()...)
+	notes, incomplete := s.closeRows(ctx)
+	out.Trailer.Notes = append(out.Trailer.Notes, notes...)
 	inner := s.verdict(out)
+	if !errors.Is(inner, ErrInterrupted) { // which has an exit code of its own
+		inner = both(inner, incomplete)
+	}
 	report, err := s.report(out, path)
 	if err == nil && report != nil {
 		err = s.showReport(report, &s.flags.analysis)
@@ -93,13 +103,18 @@ func (s *session) measure(ctx context.Context, path string) error {
 	if err == nil {
 		err = s.unsaved
 	}
+	return both(inner, err)
+}
+
+// both says of two errors both; the exit code is that of the first.
+func both(first, second error) error {
 	switch {
-	case err == nil:
-		return inner
-	case inner == nil:
-		return err
+	case second == nil:
+		return first
+	case first == nil:
+		return second
 	}
-	return fmt.Errorf("%w; and %w", inner, err)
+	return fmt.Errorf("%w; and %w", first, second)
 }
 
 func (s *session) sinks(path string) ([]bench.Sink, error) {

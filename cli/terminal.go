@@ -108,6 +108,14 @@ func (c *console) restore() {
 	}
 }
 
+// undrawn takes the terminal for one that nothing is drawn on in place.
+func (c *console) undrawn() {
+	c.restore()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.screen = nil
+}
+
 // quit is restore for the last time: the process ends, and nothing may be drawn
 // any more.
 //

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"warp/pkg/sink"
+)
+
+const (
+	// rowsMemory is what may wait for a slow reader of --stdout: some 300,000 rows.
+	rowsMemory = 64 << 20
+	// rowsPatience is how long the reader may take nothing after the run.
+	rowsPatience = 30 * time.Second
+	// rowsGrace is what is left for it after Ctrl-C: enough for one that reads, and nobody minds with one that does not.
+	rowsGrace = 3 * time.Second
+)
+
+// checkStdout refuses what would be on standard output too, or would have no rows here.
+func (f *benchFlags) checkStdout(json bool) error {
+	switch {
+	case !f.stdout:
+		return nil
+	case json:
+		return usageError("--stdout writes rows and --json the report to standard output").tell("leave out one of them; warp analyze --json makes the report of the log")
+	case f.fleet.clients != "":
+		return usageError("--stdout does not go with --warp-client, whose rows are made on other machines").tell("leave it out; the merged log has the rows")
+	}
+	return nil
+}
+
+// openRows begins to write rows to standard output, and turns what would be
+// there otherwise to standard error; nil without --stdout.
+func (s *session) openRows() *sink.Rows {
+	if !s.flags.stdout {
+		return nil
+	}
+	rows := s.out
+	if _, ok := terminal(rows); ok {
+		s.undrawn() // rows would run through what is drawn in place
+	}
+	s.out, s.outColor = s.errw, s.errColor
+	return sink.NewRows(rows, sink.RowsOptions{
+		Most: rowsMemory, Patience: rowsPatience, Grace: rowsGrace,
+		Warn: func(text string) { s.warnf("--stdout: %s", text) },
+		Waiting: func() {
+			s.notef("waiting for the reader of --stdout, until it takes nothing for %s (Ctrl-C ends that)", shortDuration(rowsPatience))
+		},
+	})
+}
+
+// closeRows waits for the reader of the rows. What it lacks is a note for the
+// report, and an error: who asked for rows did not get all of them.
+func (s *session) closeRows(ctx context.Context) (notes []string, err error) {
+	if s.rows == nil {
+		return nil, nil
+	}
+	lost := s.rows.Close(ctx)
+	if lost == "" {
+		return nil, nil
+	}
+	return []string{"--stdout: " + lost}, runError("--stdout: %s", lost)
+}
