@@ -1,0 +1,89 @@
+package runfile
+
+import (
+	"maps"
+	"slices"
+)
+
+// plainGroups only put keys together. Any setting may stand in any of them, or right below warp.
+func plainGroups() []string { return []string{"remote", "params", "io", "advanced"} }
+
+// prefixGroups are groups whose name is a part of what the keys in them mean.
+func prefixGroups() []string { return []string{"analyze", "obj", "autoterm", "distribution"} }
+
+// renames are the keys whose flag is called something else, with the groups that they stand in.
+func renames() map[string]string {
+	return map[string]string{
+		"sse-c-encrypt":            "encrypt",
+		"server-profile":           "serverprof",
+		"bench-data":               "benchdata",
+		"no-prefix":                "noprefix",
+		"no-clear":                 "noclear",
+		"analyze.verbose":          "analyze.v",
+		"analyze.skip-duration":    "analyze.skip",
+		"analyze.segment-duration": "analyze.dur",
+		"analyze.filter-op":        "analyze.op",
+		"obj.part-size":            "part.size",
+		"obj.versions":             "versions",
+		"obj.rand-size":            "obj.randsize",
+		"obj.parts":                "parts",
+		"autoterm.enabled":         "autoterm",
+		"distribution.get":         "get-distrib",
+		"distribution.stat":        "stat-distrib",
+		"distribution.put":         "put-distrib",
+		"distribution.delete":      "delete-distrib",
+	}
+}
+
+// flagOf is what a key is called on the command line.
+func flagOf(key string) string {
+	if flag, ok := renames()[key]; ok {
+		return flag
+	}
+	return key
+}
+
+// A Key is one way to write a setting.
+type Key struct {
+	Group string // "" where it stands in a plain group, or right below warp
+	Name  string
+	Flag  string
+}
+
+// Keys are all ways to write the given flags, in the order of the flags: by its own name, by the name that files know it
+// by, and in its group.
+func Keys(flags []string) []Key {
+	var all []Key
+	others := slices.Sorted(maps.Keys(renames()))
+	for _, flag := range flags {
+		all = append(all, Key{Name: flag, Flag: flag})
+		if group, name := split(flag); group != "" {
+			all = append(all, Key{Group: group, Name: name, Flag: flag})
+		}
+		for _, other := range others {
+			if renames()[other] != flag {
+				continue
+			}
+			group, name := split(other)
+			all = append(all, Key{Group: group, Name: name, Flag: flag})
+		}
+	}
+	return all
+}
+
+// split takes a prefix group off a key.
+func split(key string) (group, name string) {
+	for _, g := range prefixGroups() {
+		if len(key) > len(g)+1 && key[:len(g)+1] == g+"." {
+			return g, key[len(g)+1:]
+		}
+	}
+	return "", key
+}
+
+// Preferred is the way to write a flag that the documents show: the last one that Keys has, which is the one that files
+// have always had.
+func Preferred(flag string) Key {
+	all := Keys([]string{flag})
+	return all[len(all)-1]
+}
