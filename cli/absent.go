@@ -35,7 +35,7 @@ func absentFromBenchmarks() []absentFlag {
 func absentCommands() map[string]string {
 	absent := map[string]string{"iceberg": notOurs}
 	for _, name := range []string{
-		"run", "script",
+		"script",
 	} {
 		absent[name] = notYet
 	}
@@ -50,7 +50,7 @@ func (c *command) unknownFlag(name string) error {
 		}
 	}
 	names := globalFlagNames()
-	for _, f := range c.flags() {
+	for _, f := range slices.Concat(c.flags(), c.lent) {
 		names = append(names, f.Names()...)
 	}
 	err := usageError("unknown flag --%s", name)

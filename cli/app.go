@@ -68,6 +68,23 @@ func (a *app) table() []*command {
 
 // commandTable lists every command. A new one is one line here.
 func commandTable(env environment) []*command {
+	return append(benchmarkTable(env), []*command{
+
+		analyzeCommand(),
+		cmpCommand(),
+		mergeCommand(),
+		collectCommand(),
+		cleanCommand(env),
+		clientCommand(),
+		calibrateCommand(),
+		runCommand(env),
+		completionCommand(),
+		nullStore(),
+	}...)
+}
+
+// benchmarkTable lists the benchmarks. A new one is one line here.
+func benchmarkTable(env environment) []*command {
 	return []*command{
 		getCommand(env),
 		putCommand(env),
@@ -85,15 +102,6 @@ func commandTable(env environment) []*command {
 		copyCommand(env),
 		appendCommand(env),
 		taggingCommand(env),
-		analyzeCommand(),
-		cmpCommand(),
-		mergeCommand(),
-		collectCommand(),
-		cleanCommand(env),
-		clientCommand(),
-		calibrateCommand(),
-		completionCommand(),
-		nullStore(),
 	}
 }
 
@@ -128,11 +136,24 @@ func (a *app) dispatch(ctx context.Context, args []string, hide *redactor) error
 	if err := line.check(a.env); err != nil {
 		return err
 	}
+	if len(line.command.lent) > 0 {
+		return a.runFile(ctx, line, args, hide)
+	}
 	return a.run(ctx, line.canonical(), args, hide)
 }
 
-// run has urfave/cli parse the checked command line and start the command.
+// run starts the command of a checked command line.
 func (a *app) run(ctx context.Context, canonical, args []string, hide *redactor) error {
+	return a.parse(ctx, canonical, func(ctx context.Context, cancel context.CancelCauseFunc, c *command, positional []string) error {
+		inv := a.invocation(c, positional, args, hide)
+		stop := a.watchSignals(cancel, inv.console)
+		defer stop()
+		return interrupted(ctx, c.run(ctx, inv))
+	})
+}
+
+// parse has urfave/cli parse the checked command line, and calls do with its command.
+func (a *app) parse(ctx context.Context, canonical []string, do func(context.Context, context.CancelCauseFunc, *command, []string) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	root := &cli.Command{
@@ -147,10 +168,7 @@ func (a *app) run(ctx context.Context, canonical, args []string, hide *redactor)
 				return usageError("%w", err)
 			},
 			Action: func(ctx context.Context, parsed *cli.Command) error {
-				inv := a.invocation(c, parsed.Args().Slice(), args, hide)
-				stop := a.watchSignals(cancel, inv.console)
-				defer stop()
-				return interrupted(ctx, c.run(ctx, inv))
+				return do(ctx, cancel, c, parsed.Args().Slice())
 			},
 		})
 	}

@@ -73,31 +73,10 @@ func benchmarkCommand(env environment, b benchmark) *command {
 			f.analysis.group(),
 		},
 		absent: absentFromBenchmarks(),
+		check:  func(json bool) error { _, _, err := f.ready(b, json); return err },
 		run: func(ctx context.Context, inv *invocation) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			if err := f.checkStdout(inv.json); err != nil {
-				return err
-			}
-			if b.oneBucket {
-				if err := f.target.several(b.name + " works in one bucket"); err != nil {
-					return err
-				}
-			}
-			op, err := b.op(f)
+			op, o, err := f.ready(b, inv.json)
 			if err != nil {
-				return err
-			}
-			f.ends.settle()
-			o, err := f.options(b.name)
-			if err != nil {
-				return err
-			}
-			if b.adjust != nil {
-				b.adjust(&o)
-			}
-			if err := f.checkReadOnly(&o); err != nil {
 				return err
 			}
 			if f.dryRun {
@@ -109,6 +88,32 @@ func benchmarkCommand(env environment, b benchmark) *command {
 			return runBenchmark(ctx, inv, f, op, o)
 		},
 	}
+}
+
+// ready checks the flags and makes of them what is to be run. It touches nothing.
+func (f *benchFlags) ready(b benchmark, json bool) (op bench.Op, o bench.Options, err error) {
+	if err := f.check(); err != nil {
+		return nil, o, err
+	}
+	if err := f.checkStdout(json); err != nil {
+		return nil, o, err
+	}
+	if b.oneBucket {
+		if err := f.target.several(b.name + " works in one bucket"); err != nil {
+			return nil, o, err
+		}
+	}
+	if op, err = b.op(f); err != nil {
+		return nil, o, err
+	}
+	f.ends.settle()
+	if o, err = f.options(b.name); err != nil {
+		return nil, o, err
+	}
+	if b.adjust != nil {
+		b.adjust(&o)
+	}
+	return op, o, f.checkReadOnly(&o)
 }
 
 func (f *benchFlags) workload(b benchmark) flagGroup {

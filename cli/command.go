@@ -74,7 +74,9 @@ type command struct {
 	bare   bool         // it has no output to shape, and none of the flags for that
 	output *outputFlags // set by the table for every command that has output to shape
 
-	run func(ctx context.Context, inv *invocation) error
+	lent  []cli.Flag            // flags of other commands, which this one hands on to them
+	check func(json bool) error //  finds out whether run would begin; benchmarks have it, and nothing else
+	run   func(ctx context.Context, inv *invocation) error
 }
 
 // flags are the flags of all groups.
@@ -87,7 +89,12 @@ func (c *command) flags() []cli.Flag {
 }
 
 // lookup finds a flag by any of its names.
-func (c *command) lookup(name string) cli.Flag { return findFlag(c.flags(), name) }
+func (c *command) lookup(name string) cli.Flag {
+	if f := findFlag(c.flags(), name); f != nil {
+		return f
+	}
+	return findFlag(c.lent, name)
+}
 
 func findFlag(flags []cli.Flag, name string) cli.Flag {
 	for _, f := range flags {

@@ -12,7 +12,8 @@ type token struct {
 	flag  cli.Flag // nil for a positional argument and for an unknown flag
 	name  string   // of the flag as it was written; "" for a positional argument
 	value string
-	wrong error // why the value of another tool is none here
+	wrong error  // why the value of another tool is none here
+	from  string // the line and the key of a file that it is from; "" = the command line
 
 	hasValue bool
 	early    bool // stands before the command
@@ -210,8 +211,11 @@ func (l *commandLine) checkFlag(t token) error {
 		return usageError("%s needs a value", name).tell("write %s=%s", name, placeholder(t.flag))
 	case t.hasValue && t.value == "":
 		return usageError("%s has an empty value", name).tell("give it a value or leave it out")
-	case !t.hasValue:
+	case !t.hasValue, slices.Contains(l.command.lent, t.flag):
 		return nil
+	}
+	if t.from != "" {
+		name = t.from
 	}
 	if err := t.flag.Set(name, t.value); err != nil {
 		return valueError(name, t.flag, t.value, err)

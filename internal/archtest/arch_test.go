@@ -32,7 +32,7 @@ const (
 func allowed() map[string][]string {
 	return map[string][]string{
 		".":             {"cli"},
-		"cli":           {"pkg/fleet", "pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/s3mem", "pkg/generator", "pkg/oplog", "pkg/sink", "pkg/script", "internal/suggest"},
+		"cli":           {"pkg/fleet", "pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/s3mem", "pkg/generator", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/suggest"},
 		"pkg/fleet":     {"pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/oplog"},
 		"pkg/bench":     {"pkg/s3", "pkg/generator", "pkg/oplog"},
 		"pkg/aggregate": {"pkg/oplog"},
@@ -41,6 +41,7 @@ func allowed() map[string][]string {
 		"pkg/generator": {},
 		"pkg/oplog":     {},
 		"pkg/script":    {"internal/suggest"},
+		"pkg/runfile":   {"internal/suggest"},
 		"pkg/sink":      {"pkg/oplog"},
 	}
 }

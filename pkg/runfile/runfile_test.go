@@ -31,7 +31,7 @@ func TestErrors(t *testing.T) {
 		head + "  prams: {a: 1}\n":  "f.yml:4: warp.prams has keys below it, and is no section; did you mean params?",
 		head + "  x: '{{.Size}}'\n": "f.yml:4: nobody gave the variable Size; add --var Size=VALUE",
 		head + "  x: &a {<<: *a}\n": "f.yml:4:",
-		head + " x\n":               "f.yml:4: this is no YAML",
+		head + " x\n":               "f.yml:3: this is no YAML",
 		"warp:\n  benchmark: get\n": "f.yml:1: warp.api is missing; write api: v1",
 		"warp:\n  api: v2\n":        "f.yml:2: warp.api is not v1",
 		"wrap: {}\n":                "f.yml:1: unknown key \"wrap\" beside warp; did you mean warp?",

@@ -1,0 +1,356 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/internal/suggest"
+	"warp/pkg/runfile"
+)
+
+// runCommand runs the benchmarks of a file. What it is given besides --var goes to each of them.
+func runCommand(env environment) *command {
+	var vars []string
+	return &command{
+		name: "run", args: "FILE", section: sectionOther,
+		summary: "run the benchmarks of a YAML file",
+		about: []string{
+			"Flags of the benchmarks may follow; they hold for all of them, and count more than the file, which",
+			"counts more than variables of the environment. The FILE - is standard input.",
+		},
+		examples: []string{"warp run suite.yml --var Size=1MiB --duration=30s"},
+		groups: []flagGroup{{title: "File", flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "var", Destination: &vars, Usage: "put in a value, given as `NAME=VALUE`, where the file has {{.NAME}}; repeatable"},
+		}}},
+		absent:  absentFromBenchmarks(),
+		lent:    benchmarkFlags(env),
+		minArgs: 1, maxArgs: 1, needs: "one YAML file",
+		run: func(context.Context, *invocation) error { return nil }, // runFile does it
+	}
+}
+
+// benchmarkFlags are the flags of all benchmarks, each name once.
+func benchmarkFlags(env environment) []cli.Flag {
+	var all []cli.Flag
+	for _, c := range benchmarkTable(env) {
+		for _, f := range c.flags() {
+			if findFlag(all, f.Names()[0]) == nil {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+// A fileRun is one benchmark of a file with the command line that stands for it.
+type fileRun struct {
+	runfile.Benchmark
+	file string
+	line *commandLine
+}
+
+// runFile runs the benchmarks of a file in order. All of them are checked before the first one begins; the first that
+// fails is the last.
+func (a *app) runFile(ctx context.Context, line *commandLine, args []string, hide *redactor) error {
+	file, err := a.readRunFile(line, hide)
+	if err != nil {
+		return err
+	}
+	runs := make([]*fileRun, len(file.Benchmarks))
+	for i, b := range file.Benchmarks {
+		runs[i] = &fileRun{Benchmark: b, file: file.Name}
+		if err := runs[i].scan(a.table(), line); err != nil {
+			return err
+		}
+		if err := a.checkFileRun(ctx, runs[i]); err != nil {
+			return runs[i].explain(err)
+		}
+	}
+	if err := differ(runs); err != nil {
+		return err
+	}
+	for i, r := range runs {
+		if len(runs) > 1 {
+			newConsole(a, runs[i].output(), hide).notef("benchmark %d of %d: %s (%s:%d)", i+1, len(runs), r.Name, r.file, r.Line)
+		}
+		if err := a.run(ctx, r.line.canonical(), args, hide); err != nil {
+			err = r.explain(err)
+			if left := len(runs) - i - 1; left > 0 && err != ErrInterrupted {
+				err = fmt.Errorf("%w (the %s after it did not run)", err, plural(left, "benchmark"))
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// readRunFile reads the file that the command line names, and keeps the secrets in it.
+func (a *app) readRunFile(line *commandLine, hide *redactor) (*runfile.File, error) {
+	vars := map[string]string{}
+	for _, t := range line.tokens {
+		if t.name != "var" {
+			continue
+		}
+		name, value, ok := strings.Cut(t.value, "=")
+		if !ok || !regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9]*$`).MatchString(name) {
+			return nil, usageError("--var: this is not NAME=VALUE with a name of letters, digits and _")
+		}
+		vars[name] = value
+		if isSecretFlag(name) {
+			hide.add(value)
+		}
+	}
+	name := line.arguments()[0]
+	var text []byte
+	var err error
+	if name == "-" {
+		name = "stdin"
+		text, err = io.ReadAll(io.LimitReader(a.in, runfile.MostBytes+1))
+	} else {
+		text, err = readAtMost(name, runfile.MostBytes+1)
+	}
+	if err != nil {
+		return nil, usageError("cannot read the file of warp run: %w", err)
+	}
+	file, err := runfile.Parse(name, text, vars)
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	for _, b := range file.Benchmarks {
+		for _, s := range b.Settings {
+			if !isSecretFlag(s.Flag) {
+				continue
+			}
+			hide.add(s.Values...)
+			for _, value := range vars {
+				if strings.Contains(strings.Join(s.Values, ","), value) {
+					hide.add(value)
+				}
+			}
+		}
+	}
+	for _, name := range file.Unused {
+		newConsole(a, nil, hide).warnf("--var %s: %s has no such variable", name, file.Name)
+	}
+	return file, nil
+}
+
+func readAtMost(name string, n int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, n))
+}
+
+// scan makes a command line of the settings, and of the flags of typed, which count more.
+func (r *fileRun) scan(table []*command, typed *commandLine) error {
+	r.line = &commandLine{table: table}
+	var names []string
+	for _, c := range table {
+		if c.name == r.Name {
+			r.line.command = c
+		}
+		if c.check != nil {
+			names = append(names, c.name)
+		}
+	}
+	c := r.line.command
+	switch near := suggest.Closest(r.Name, names); {
+	case c != nil && c.check == nil:
+		return r.wrong(r.Line, "the command %s is no benchmark", r.Name).tell("run it by itself")
+	case c == nil && near != "":
+		return r.wrong(r.Line, "unknown benchmark %q", r.Name).tell("did you mean %s?", near)
+	case c == nil:
+		return r.wrong(r.Line, "unknown benchmark %q", r.Name).tell("warp --help lists the benchmarks")
+	}
+	var over []token
+	for _, t := range typed.tokens {
+		if t.name == "" || t.name == "var" {
+			continue
+		}
+		if t.flag != nil {
+			t.name = t.flag.Names()[0]
+		}
+		t.flag, t.early = c.lookup(t.name), false
+		over = append(over, t)
+	}
+	for _, s := range r.Settings {
+		tokens, err := r.tokens(c, &s)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(over, func(t token) bool { return t.flag == tokens[0].flag }) {
+			r.line.tokens = append(r.line.tokens, tokens...)
+			continue
+		}
+		for _, t := range tokens { // what is wrong is said, also where it does not count
+			if err := r.line.checkFlag(t); err != nil {
+				return err
+			}
+		}
+	}
+	r.line.tokens = append(r.line.tokens, over...)
+	return nil
+}
+
+// tokens are what a setting is on the command line.
+func (r *fileRun) tokens(c *command, s *runfile.Setting) ([]token, error) {
+	f := findFlag(c.flags(), s.Flag)
+	if f == nil || f.Names()[0] != s.Flag {
+		return nil, r.unknownKey(c, s)
+	}
+	values := s.Values
+	_, repeatable := f.(*cli.StringSliceFlag)
+	switch {
+	case repeatable:
+	case s.List && slices.Contains([]string{"host", "warp-client", "serverprof", "bucket", "source-ip"}, s.Flag):
+		values = []string{strings.Join(values, ",")}
+	case s.List:
+		return nil, r.wrong(s.Line, "%s wants %s, and is a list", s.Path, expected(f))
+	}
+	var all []token
+	for _, v := range values {
+		all = append(all, token{flag: f, name: s.Flag, value: v, hasValue: true, from: fmt.Sprintf("%s:%d: %s", r.file, s.Line, s.Path)})
+	}
+	return all, nil
+}
+
+// expected says what a flag takes.
+func expected(f cli.Flag) string {
+	switch f.(type) {
+	case *sizeFlag:
+		return "a size such as 10MiB"
+	case *durationFlag:
+		return "a duration such as 30s"
+	}
+	switch f.Get().(type) {
+	case bool:
+		return "true or false"
+	case int, int64, uint, uint64:
+		return "a whole number"
+	case float64:
+		return "a number"
+	}
+	return "one value"
+}
+
+func (r *fileRun) unknownKey(c *command, s *runfile.Setting) error {
+	for _, a := range c.absent {
+		if slices.Contains(a.names, s.Flag) {
+			return r.wrong(s.Line, "%s %s", s.Path, a.why)
+		}
+	}
+	var flags, near []string
+	for _, f := range c.flags() {
+		flags = append(flags, f.Names()[0])
+	}
+	for _, k := range runfile.Keys(flags) {
+		if k.Group == s.Group {
+			near = append(near, k.Name)
+		}
+	}
+	err := r.wrong(s.Line, "%s has no key %q in %s", c.name, s.Key, s.Section())
+	if best := suggest.Closest(s.Key, near); best != "" {
+		return err.tell("did you mean %s?", best)
+	}
+	return err.tell("docs/run.md lists the keys")
+}
+
+func (r *fileRun) wrong(line int, format string, args ...any) *failure {
+	return usageError("%w", &runfile.Error{File: r.file, Line: line, Err: fmt.Errorf(format, args...)})
+}
+
+// checkFileRun finds out whether the benchmark would begin.
+func (a *app) checkFileRun(ctx context.Context, r *fileRun) error {
+	if err := r.line.check(a.env); err != nil {
+		return err
+	}
+	return a.parse(ctx, r.line.canonical(), func(_ context.Context, _ context.CancelCauseFunc, c *command, _ []string) error {
+		return c.check(c.output.json)
+	})
+}
+
+var mention = regexp.MustCompile(`--([a-z][a-z0-9]*(?:[.-][a-z0-9]+)*)(=?)`)
+
+// explain words an error about flags for somebody who has written keys: those of the file get the names that they have
+// there, and the first of them its line. Flags that were typed stay flags.
+func (r *fileRun) explain(err error) error {
+	var f *failure
+	if !errors.As(err, &f) || f.code != exitUsage {
+		return err
+	}
+	text, at := err.Error(), ""
+	if strings.HasPrefix(text, r.file+":") {
+		return err
+	}
+	text = mention.ReplaceAllStringFunc(text, func(m string) string {
+		part := mention.FindStringSubmatch(m)
+		for _, s := range r.Settings {
+			used := slices.ContainsFunc(r.line.tokens, func(t token) bool { return t.name == part[1] && t.from != "" })
+			if s.Flag != part[1] || !used {
+				continue
+			}
+			if at == "" {
+				at = fmt.Sprintf("%s:%d", r.file, s.Line)
+			}
+			if part[2] != "" {
+				return s.Path + ": "
+			}
+			return s.Path
+		}
+		return m
+	})
+	if at == "" {
+		at = fmt.Sprintf("%s:%d: %s", r.file, r.Line, r.Name)
+	}
+	return usageError("%s: %s", at, text)
+}
+
+// differ refuses benchmarks that would write the same file, or begin at the same time.
+func differ(runs []*fileRun) error {
+	for _, name := range []string{"benchdata", "analyze.out", "stats-output", "syncstart"} {
+		seen := map[string]*fileRun{}
+		for _, r := range runs {
+			value, from := r.value(name)
+			if other := seen[value]; value != "" && other != nil {
+				return r.wrong(r.Line, "%s has the same %s as %s in line %d", r.Name, name, other.Name, other.Line).
+					tell("leave it out or give each its own%s", from)
+			}
+			seen[value] = r
+		}
+	}
+	return nil
+}
+
+// value is the last value of a flag that is given.
+func (r *fileRun) value(name string) (value, from string) {
+	for _, t := range r.line.tokens {
+		if t.name == name {
+			value, from = t.value, ""
+			if t.from == "" {
+				from = ", which --" + name + " on the command line does not"
+			}
+		}
+	}
+	return value, from
+}
+
+// output are the flags on output that the benchmark is run with, as far as they matter between benchmarks.
+func (r *fileRun) output() *outputFlags {
+	on := func(name string) bool { v, _ := r.value(name); return v == "true" || r.bare(name) }
+	return &outputFlags{quiet: on("quiet"), noColor: on("no-color"), json: on("json")}
+}
+
+func (r *fileRun) bare(name string) bool {
+	return slices.ContainsFunc(r.line.tokens, func(t token) bool { return t.name == name && !t.hasValue })
+}
