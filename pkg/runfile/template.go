@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/template"
 	"text/template/parse"
+	"time"
 )
 
 // MostBytes is what a file may have, as it is written and with its variables in place. It keeps a template from filling
@@ -40,14 +41,16 @@ func expand(name string, text []byte, vars map[string]string) (*expansion, error
 	if i := bytes.IndexByte(text, mark); i >= 0 {
 		return nil, fail(name, 1+bytes.Count(text[:i], []byte("\n")), "a byte of 0 is no text")
 	}
-	t, err := template.New("").Option("missingkey=error").Parse(string(text))
+	t, err := template.New("").Option("missingkey=error").Funcs(smallFunctions()).Parse(string(text))
 	if err != nil {
 		return nil, templateError(name, err)
 	}
 	e := &expansion{unused: unused(t, vars)}
+	m := newMarker(text)
 	for _, part := range t.Templates() {
 		if part.Tree != nil {
-			markLines(part.Tree.Root, text)
+			m.lines(part.Tree.Root)
+			m.begin(part.Tree.Root)
 		}
 	}
 	data := make(map[string]string, len(vars))
@@ -57,48 +60,79 @@ func expand(name string, text []byte, vars map[string]string) (*expansion, error
 		}
 		data[k] = v
 	}
-	out := &limited{}
+	out := &limited{until: time.Now().Add(longest)}
 	if err := t.Execute(out, data); err != nil {
 		return nil, templateError(name, err)
 	}
-	e.takeMarks(out.Bytes())
+	if !e.takeMarks(out.Bytes()) {
+		return nil, fail(name, 0, "the template makes a byte of 0, which is no text")
+	}
 	return e, nil
 }
 
-// markLines puts the number of each line where it begins, and at the begin of each piece of text.
-func markLines(list *parse.ListNode, text []byte) {
+// A marker puts the numbers of lines into the text of a template.
+type marker struct{ ends []int } // where the lines of the file end
+
+func newMarker(text []byte) *marker {
+	m := &marker{}
+	for i, c := range text {
+		if c == '\n' {
+			m.ends = append(m.ends, i)
+		}
+	}
+	return m
+}
+
+// line is where in the file a position is.
+func (m *marker) line(pos parse.Pos) int {
+	before, _ := slices.BinarySearch(m.ends, int(pos))
+	return before + 1
+}
+
+func number(line int) []byte { return fmt.Appendf(nil, "%c%d%c", mark, line, mark) }
+
+// lines puts the number of each line where it begins, and at the begin of each piece of text.
+func (m *marker) lines(list *parse.ListNode) {
 	if list == nil {
 		return
 	}
 	for _, n := range list.Nodes {
 		switch n := n.(type) {
 		case *parse.TextNode:
-			line := 1 + bytes.Count(text[:n.Pos], []byte("\n"))
-			var marked bytes.Buffer
-			fmt.Fprintf(&marked, "%c%d%c", mark, line, mark)
+			line := m.line(n.Pos)
+			marked := number(line)
 			for _, c := range n.Text {
-				marked.WriteByte(c)
+				marked = append(marked, c)
 				if c == '\n' {
 					line++
-					fmt.Fprintf(&marked, "%c%d%c", mark, line, mark)
+					marked = append(marked, number(line)...)
 				}
 			}
-			n.Text = marked.Bytes()
+			n.Text = marked
 		case *parse.IfNode:
-			markLines(n.List, text)
-			markLines(n.ElseList, text)
+			m.lines(n.List)
+			m.lines(n.ElseList)
 		case *parse.RangeNode:
-			markLines(n.List, text)
-			markLines(n.ElseList, text)
+			m.lines(n.List)
+			m.lines(n.ElseList)
+			m.begin(n.List)
 		case *parse.WithNode:
-			markLines(n.List, text)
-			markLines(n.ElseList, text)
+			m.lines(n.List)
+			m.lines(n.ElseList)
 		}
 	}
 }
 
-// takeMarks takes the numbers out again. A line is where its first text is from.
-func (e *expansion) takeMarks(marked []byte) {
+// begin puts a number in front of what may be repeated, so that no repetition is without output: a template can be
+// stopped only when it writes.
+func (m *marker) begin(list *parse.ListNode) {
+	first := &parse.TextNode{NodeType: parse.NodeText, Pos: list.Pos, Text: number(m.line(list.Pos))}
+	list.Nodes = slices.Insert(list.Nodes, 0, parse.Node(first))
+}
+
+// takeMarks takes the numbers out again. A line is where its first text is from. It is false where the template itself
+// has written what is no number.
+func (e *expansion) takeMarks(marked []byte) bool {
 	line, fresh := 1, true
 	e.lines = []int{1}
 	for len(marked) > 0 {
@@ -110,26 +144,81 @@ func (e *expansion) takeMarks(marked []byte) {
 			marked = marked[1:]
 			continue
 		}
-		end := 1 + bytes.IndexByte(marked[1:], mark)
-		line, _ = strconv.Atoi(string(marked[1:end]))
+		n, rest, ok := bytes.Cut(marked[1:], []byte{mark})
+		number, err := strconv.Atoi(string(n))
+		if !ok || err != nil {
+			return false
+		}
+		line, marked = number, rest
 		if fresh {
 			e.lines[len(e.lines)-1] = line
 		}
-		marked = marked[end+1:]
+	}
+	return true
+}
+
+// longest is how long a template may take. What a file needs is done in a thousandth of it.
+const longest = 10 * time.Second
+
+// limited is a buffer that does not grow for ever, and not for long.
+type limited struct {
+	bytes.Buffer
+	until time.Time
+}
+
+var (
+	errTooLong = errors.New("the template makes more than 1 MiB of text, or repeats too often")
+	errTooSlow = fmt.Errorf("the template takes more than %v", longest)
+)
+
+func (l *limited) Write(p []byte) (int, error) {
+	switch {
+	case l.Len()+len(p) > 8*MostBytes: // the numbers of lines count too, with some bytes each
+		return 0, errTooLong
+	case time.Now().After(l.until):
+		return 0, errTooSlow
+	}
+	return l.Buffer.Write(p)
+}
+
+// smallFunctions are the functions of templates that make text out of text, with an end to how much: a value that is
+// doubled forty times would fill any memory before it is written.
+func smallFunctions() template.FuncMap {
+	small := func(make func(...any) string) any {
+		return func(args ...any) (string, error) {
+			if textBytes(args) > MostBytes {
+				return "", errTooLong
+			}
+			return make(args...), nil
+		}
+	}
+	return template.FuncMap{
+		"print": small(fmt.Sprint), "println": small(fmt.Sprintln), "html": small(template.HTMLEscaper),
+		"js": small(template.JSEscaper), "urlquery": small(template.URLQueryEscaper),
+		"printf": func(format string, args ...any) (string, error) {
+			switch {
+			case wide.MatchString(format):
+				return "", errors.New("printf with a width above 999")
+			case strings.Count(format, "%")*(1000+textBytes(args)) > 8*MostBytes:
+				return "", errTooLong
+			}
+			return fmt.Sprintf(format, args...), nil
+		},
 	}
 }
 
-// limited is a buffer that does not grow for ever.
-type limited struct{ bytes.Buffer }
+var wide = regexp.MustCompile(`%[^%a-zA-Z]*([0-9]{4}|\*)`)
 
-var errTooLong = errors.New("the template makes more than 1 MiB of text")
-
-func (l *limited) Write(p []byte) (int, error) {
-	// The marks count too, with some bytes per line.
-	if l.Len()+len(p) > 8*MostBytes {
-		return 0, errTooLong
+// textBytes is how many bytes the values have as text.
+func textBytes(args []any) (n int) {
+	for _, a := range args {
+		if s, ok := a.(string); ok {
+			n += len(s)
+			continue
+		}
+		n += len(fmt.Sprint(a))
 	}
-	return l.Buffer.Write(p)
+	return n
 }
 
 var (
@@ -140,8 +229,10 @@ var (
 
 // templateError says in which line of the file it is.
 func templateError(name string, err error) error {
-	if errors.Is(err, errTooLong) {
-		return fail(name, 0, "%w", errTooLong)
+	for _, limit := range []error{errTooLong, errTooSlow} {
+		if errors.Is(err, limit) {
+			return fail(name, 0, "%w", limit)
+		}
 	}
 	text, line := err.Error(), 0
 	if m := templatePlace.FindStringSubmatch(text); m != nil {
