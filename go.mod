@@ -15,11 +15,10 @@ require (
 	github.com/prometheus/client_golang v1.25.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/urfave/cli/v3 v3.14.0
+	go.yaml.in/yaml/v3 v3.0.5
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
 )
-
-require go.yaml.in/yaml/v3 v3.0.5 // indirect
 
 require (
 	github.com/VividCortex/ewma v1.2.0 // indirect
