@@ -38,16 +38,18 @@ type table struct {
 	rows    [][]string
 }
 
-// documents reads README and docs.
+// documents reads README and docs, with the pages of commands.
 func documents(t *testing.T) []document {
 	t.Helper()
 	names := []string{"README.md", "CHANGELOG.md"}
-	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil || len(pages) < 6 {
-		t.Fatalf("found %d pages in docs: %v", len(pages), err)
-	}
-	for _, p := range pages {
-		names = append(names, "docs/"+filepath.Base(p))
+	for _, folder := range []string{"docs", "docs/commands"} {
+		pages, err := filepath.Glob(filepath.Join(root, folder, "*.md"))
+		if err != nil || len(pages) < 6 {
+			t.Fatalf("found %d pages in %s: %v", len(pages), folder, err)
+		}
+		for _, p := range pages {
+			names = append(names, folder+"/"+filepath.Base(p))
+		}
 	}
 	var all []document
 	for _, name := range names {
