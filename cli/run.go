@@ -213,7 +213,7 @@ func (r *fileRun) tokens(c *command, s *runfile.Setting) ([]token, error) {
 	_, repeatable := f.(*cli.StringSliceFlag)
 	switch {
 	case repeatable:
-	case s.List && slices.Contains([]string{"host", "warp-client", "serverprof", "bucket", "source-ip"}, s.Flag):
+	case s.List && slices.Contains(listFlags(), s.Flag):
 		values = []string{strings.Join(values, ",")}
 	case s.List:
 		return nil, r.wrong(s.Line, "%s wants %s, and is a list", s.Path, expected(f))
@@ -223,6 +223,11 @@ func (r *fileRun) tokens(c *command, s *runfile.Setting) ([]token, error) {
 		all = append(all, token{flag: f, name: s.Flag, value: v, hasValue: true, from: fmt.Sprintf("%s:%d: %s", r.file, s.Line, s.Path)})
 	}
 	return all, nil
+}
+
+// listFlags take a list in one value, with commas between.
+func listFlags() []string {
+	return []string{"host", "warp-client", "serverprof", "bucket", "source-ip"}
 }
 
 // expected says what a flag takes.

@@ -61,7 +61,11 @@ func (r *reader) syntax(err error) error {
 		n, _ := strconv.Atoi(m[1])
 		line, text = r.from.line(n), text[len(m[0]):]
 	}
-	return fail(r.name, line, "this is no YAML: %s", strings.TrimPrefix(text, "yaml: "))
+	where := ""
+	if line > 0 { // the reader names the line of some mistakes, and the one before it of others
+		where = " (here or in the next line)"
+	}
+	return fail(r.name, line, "this is no YAML%s: %s", where, strings.TrimPrefix(text, "yaml: "))
 }
 
 // unset says whether a value is none.

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/runfile"
+)
+
+// TestRunSchema holds the JSON schema for editors against the keys that files take.
+func TestRunSchema(t *testing.T) {
+	t.Parallel()
+	text, err := json.MarshalIndent(runSchema(), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "../docs/warp-run.schema.json", string(text)+"\n")
+}
+
+type schema = map[string]any
+
+// runSchema is the form of a file, of which editors know nothing but the YAML: a variable may stand wherever a value may.
+func runSchema() schema {
+	env := mapEnvironment(nil)
+	var names, flags []string
+	for _, c := range benchmarkTable(env) {
+		names = append(names, c.name)
+	}
+	known := benchmarkFlags(env)
+	for _, f := range known {
+		flags = append(flags, f.Names()[0])
+	}
+	keys := map[string]schema{"": {}} // by group
+	for _, k := range runfile.Keys(flags) {
+		if keys[k.Group] == nil {
+			keys[k.Group] = schema{}
+		}
+		keys[k.Group][k.Name] = valueSchema(findFlag(known, k.Flag))
+	}
+	settings := keys[""]
+	for group, inside := range keys {
+		if group == "" {
+			continue
+		}
+		object := schema{"type": []string{"object", "null"}, "properties": inside, "additionalProperties": false}
+		if alone, ok := settings[group]; ok { // autoterm is a flag as well
+			object = schema{"anyOf": []any{alone, object}}
+		}
+		settings[group] = object
+	}
+	for _, group := range []string{"remote", "params", "io", "advanced"} {
+		settings[group] = schema{"$ref": "#/$defs/group"}
+	}
+	// What may stand in a plain group is what may stand beside it, but for the groups of that kind.
+	inGroup := schema{}
+	for name, s := range settings {
+		if !slices.Contains([]string{"remote", "params", "io", "advanced"}, name) {
+			inGroup[name] = s
+		}
+	}
+	settings["benchmark"] = schema{"enum": names, "description": "what to run"}
+	warp := schema{
+		"api":        schema{"const": "v1"},
+		"benchmarks": schema{"type": "array", "minItems": 1, "items": schema{"$ref": "#/$defs/benchmark"}, "description": "what to run, in order"},
+	}
+	for name, s := range settings {
+		warp[name] = s
+	}
+	variable := schema{"type": "string", "pattern": `\{\{`}
+	value := func(types ...string) schema {
+		return schema{"anyOf": []any{schema{"type": append(types, "null")}, variable}}
+	}
+	return schema{
+		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "file of warp run", "type": "object",
+		"required": []string{"warp"}, "additionalProperties": false, "patternProperties": schema{"^x-": true},
+		"properties": schema{"warp": schema{
+			"type": "object", "properties": warp, "additionalProperties": false, "required": []string{"api"},
+			"oneOf": []any{schema{"required": []string{"benchmark"}}, schema{"required": []string{"benchmarks"}}},
+		}},
+		"$defs": schema{
+			"benchmark": schema{"type": "object", "properties": settings, "additionalProperties": false, "required": []string{"benchmark"}},
+			"group":     schema{"type": []string{"object", "null"}, "properties": inGroup, "additionalProperties": false},
+			"switch":    value("boolean"), "integer": value("integer"), "number": value("number"), "text": value("string", "number", "boolean"),
+			"list": schema{"anyOf": []any{
+				schema{"$ref": "#/$defs/text"}, schema{"type": "array", "items": schema{"$ref": "#/$defs/text"}},
+			}},
+		},
+	}
+}
+
+// valueSchema is what a flag takes.
+func valueSchema(f cli.Flag) schema {
+	kind := "text"
+	switch _, many := f.(*cli.StringSliceFlag); {
+	case many, slices.Contains(listFlags(), f.Names()[0]):
+		kind = "list"
+	default:
+		switch f.Get().(type) {
+		case bool:
+			kind = "switch"
+		case int, int64, uint, uint64:
+			kind = "integer"
+		case float64:
+			kind = "number"
+		}
+	}
+	if kind == "integer" && (expected(f) != "a whole number") {
+		kind = "text"
+	}
+	s := schema{"$ref": "#/$defs/" + kind}
+	if d, ok := f.(cli.DocGenerationFlag); ok {
+		s["description"] = strings.ReplaceAll(d.GetUsage(), "`", "")
+	}
+	return s
+}

@@ -1,0 +1,171 @@
+package doctest
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v3"
+
+	"warp/internal/teststore"
+)
+
+// samples are the files in samples, with what makes each of them quick, and the store that can do it.
+func samples() map[string]struct{ store, args string } {
+	return map[string]struct{ store, args string }{
+		"get":           {teststore.Embedded, "--objects=20 --obj.size=4KiB"},
+		"put":           {teststore.Embedded, "--obj.size=4KiB"},
+		"post":          {teststore.MinIO, "--obj.size=4KiB"},
+		"delete":        {teststore.Embedded, "--objects=100 --batch=10"},
+		"list":          {teststore.Embedded, "--objects=100"},
+		"stat":          {teststore.Embedded, "--objects=20"},
+		"mixed":         {teststore.Embedded, "--objects=40 --obj.size=4KiB"},
+		"versioned":     {teststore.MinIO, "--objects=40 --obj.size=4KiB"},
+		"retention":     {teststore.MinIO, "--objects=10"},
+		"zip":           {teststore.MinIO, "--files=50"},
+		"snowball":      {teststore.MinIO, "--obj.size=1KiB --objs.per=5"},
+		"fanout":        {teststore.MinIO, "--obj.size=1KiB --copies=5"},
+		"multipart":     {teststore.MinIO, "--parts=2"},
+		"multipart-put": {teststore.Embedded, "--parts=2 --part.concurrent=2"},
+		"copy":          {teststore.MinIO, "--objects=10 --obj.size=4KiB"},
+		"append":        {"appender", "--obj.size=1KiB"},
+		"tagging":       {teststore.MinIO, "--objects=10"},
+		"suite":         {teststore.Embedded, "--var Size=4KiB"},
+	}
+}
+
+const schemaFile = "docs/warp-run.schema.json"
+
+// TestSamples runs each file in samples, and holds it against the schema that it names.
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob(filepath.Join(root, "samples", "*.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names, tested []string
+	for _, p := range paths {
+		names = append(names, strings.TrimSuffix(filepath.Base(p), ".yml"))
+	}
+	for name := range samples() {
+		tested = append(tested, name)
+	}
+	same(t, "samples", names, tested)
+	same(t, "samples", names, append(benchmarks(t), "post", "suite"))
+	form := compiledSchema(t)
+	for name, s := range samples() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path, err := filepath.Abs(filepath.Join(root, "samples", name+".yml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(string(text), "# yaml-language-server: $schema=../"+schemaFile+"\n# ") {
+				t.Error("the file does not begin with its schema and what it does")
+			}
+			if err := form.Validate(values(t, string(text))); err != nil {
+				t.Errorf("the schema refuses it: %v", err)
+			}
+			dir := workplace(t)
+			mustWarp(t, 0, dir, append([]string{"run", path, "--dry-run"}, variables(s.args)...)...)
+			runSample(t, dir, path, s.store, strings.Fields(s.args))
+		})
+	}
+}
+
+// variables are those of the arguments that the file does not do without.
+func variables(args string) []string {
+	if strings.HasPrefix(args, "--var ") {
+		return strings.Fields(args)
+	}
+	return nil
+}
+
+func runSample(t *testing.T, dir, path, store string, args []string) {
+	t.Helper()
+	args = append([]string{"run", path, "--duration=200ms", "--concurrent=2", "--no-color"}, args...)
+	switch store {
+	case teststore.Embedded:
+		args = append(args, "--host=embedded")
+	default:
+		s := teststore.StartAppender(t, 10000)
+		if store == teststore.MinIO {
+			s = stores.Shared(t, store)
+		}
+		bucket := strings.ToLower("sample-" + strings.TrimSuffix(filepath.Base(path), ".yml"))
+		args = append(args, "--host="+s.Endpoint, "--access-key="+s.AccessKey, "--secret-key="+s.SecretKey, "--bucket="+bucket, "--region="+s.Region)
+	}
+	if r := mustWarp(t, 0, dir, args...); !regexp.MustCompile(`(?m)^(Operation: |Mixed operations)`).MatchString(r.out) {
+		t.Errorf("there is no report:\n%s", r.all)
+	}
+}
+
+// benchmarks are the commands under that title.
+func benchmarks(t *testing.T) (names []string) {
+	_, list, _ := strings.Cut(mustWarp(t, 0, workplace(t), "--help").out, "\nBenchmarks\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	for line := range strings.Lines(list) {
+		names = append(names, strings.Fields(line)[0])
+	}
+	return names
+}
+
+func compiledSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	s, err := jsonschema.NewCompiler().Compile(filepath.Join(root, schemaFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// values are those of a YAML document, as JSON has them.
+func values(t *testing.T, text string) any {
+	t.Helper()
+	var fromYAML any
+	if err := yaml.Unmarshal([]byte(text), &fromYAML); err != nil {
+		t.Fatal(err)
+	}
+	asJSON, err := json.Marshal(fromYAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(string(asJSON)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestSchema tries what the schema takes and refuses besides the samples.
+func TestSchema(t *testing.T) {
+	t.Parallel()
+	form := compiledSchema(t)
+	for text, fine := range map[string]bool{
+		"{warp: {api: v1, benchmark: get}}": true,
+		"{x-a: 1, warp: {api: v1, benchmark: get, params: {objects: '{{.N}}', obj: {size: 5}}}}": true,
+		"{warp: {api: v1, benchmark: get, remote: {host: [a, b], insecure: true, region: }}}":    true,
+		"{warp: {api: v1, benchmarks: [{benchmark: put, duration: 5s}], autoterm: true}}":        true,
+		"{warp: {api: v2, benchmark: get}}":                                                      false,
+		"{warp: {api: v1, benchmark: gte}}":                                                      false,
+		"{warp: {api: v1}}":                                                                      false,
+		"{warp: {api: v1, benchmark: get, params: {objcts: 5}}}":                                 false,
+		"{warp: {api: v1, benchmark: get, params: {objects: many}}}":                             false,
+		"{warp: {api: v1, benchmark: get, params: {objects: [5]}}}":                              false,
+		"{warp: {api: v1, benchmark: get, params: {io: {}}}}":                                    false,
+		"{warp: {api: v1, benchmark: get, benchmarks: [{benchmark: get}]}}":                      false,
+		"{warp: {api: v1, benchmark: get}, wrap: 1}":                                             false,
+	} {
+		if err := form.Validate(values(t, text)); (err == nil) != fine {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
