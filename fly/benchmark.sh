@@ -7,6 +7,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 readonly here
 readonly port=7761    # of clients
 readonly binary=/warp # in the image
+readonly folder=/data # in the image, and the only one that its user can write to
 
 regions=iad clients=2 concurrency=10 size=4KB endpoint=idev-storage.fly.tigris.dev bucket=test-bucket duration=1m workload=get
 access_key=${WARP_ACCESS_KEY:-} secret_key=${WARP_SECRET_KEY:-}
@@ -15,7 +16,8 @@ extra=() # flags for warp, as they are
 interrupted= # the signal
 waiting= # process that is waited for
 completed=false
-keys_set=false
+token_set=false
+secrets=() # those that this call set, and that go when it ends
 
 usage() {
 	cat <<END
@@ -43,6 +45,9 @@ The app is that of fly.toml, or \$FLY_APP. \$VM_SIZE is the size of machines (de
 image to run instead of building one.
 END
 }
+
+help=$(usage) # with the defaults, before options change them
+readonly help
 
 say() { printf 'benchmark.sh: %s\n' "$*" >&2; }
 
@@ -121,7 +126,7 @@ parse() {
 		g) range=true ;;
 		s) shut_down=true ;;
 		h)
-			usage
+			printf '%s\n' "$help"
 			exit 0
 			;;
 		:) refuse "-$OPTARG wants a value" ;;
@@ -146,7 +151,7 @@ check() {
 	if $range && [ "$workload" != get ]; then
 		refuse "-g is about downloads: it goes with -t get, and not with -t $workload"
 	fi
-	if [ -z "$access_key" ] && [ -n "$secret_key" ] || [ -n "$access_key" ] && [ -z "$secret_key" ]; then
+	if [ "${access_key:+given}" != "${secret_key:+given}" ]; then
 		refuse "an access key and a secret key belong together: give -a and -p, or WARP_ACCESS_KEY and WARP_SECRET_KEY"
 	fi
 	[[ $access_key$secret_key =~ ^[[:graph:]]*$ ]] || refuse "a key has a blank or a line break in it"
@@ -228,19 +233,21 @@ finish() {
 	local code=$? all=''
 	trap '' INT TERM
 	trap - EXIT
-	if $dry_run || $shut_down; then
-		exit "$code"
-	fi
-	if [ -n "$run_id" ]; then
+	if $dry_run; then
+		run flyctl machine destroy MACHINE --app "$app" --force
+	elif [ -n "$run_id" ]; then
 		if ! $completed; then
 			say "removing the machines that were started"
 			all=$(machines client "$run_id" || true)
+			if $token_set; then
+				secrets+=(WARP_CLIENT_TOKEN)
+			fi
 		fi
 		all=$(machines coordinator "$run_id" || true)$'\n'$all
 		remove "$all"
 	fi
-	if $keys_set; then
-		run flyctl secrets unset WARP_ACCESS_KEY WARP_SECRET_KEY --app "$app" --stage || say "the secrets WARP_ACCESS_KEY and WARP_SECRET_KEY are still set"
+	if [ ${#secrets[@]} -gt 0 ]; then
+		run flyctl secrets unset "${secrets[@]}" --app "$app" --stage || say "these secrets are still set: ${secrets[*]}"
 	fi
 	if [ -n "$interrupted" ]; then
 		code=130
@@ -316,12 +323,14 @@ start_clients() {
 			remove "$standing"
 		fi
 	fi
+	token_set=true
 	set_secrets "WARP_CLIENT_TOKEN=$(head -c 24 /dev/urandom | od -An -vtx1 | tr -d ' \n')"
 	while read -r region; do
 		[ "$region" = "$last" ] || n=0
 		n=$((n + 1)) last=$region
-		run flyctl machine run "$image" client "[::]:$port" --app "$app" --region "$region" --name "warp-$set_id-$region-$n" \
-			--metadata warp_role=client --metadata "warp_set=$set_id" --vm-size "$vm_size" --restart no --detach
+		run flyctl machine run --app "$app" --region "$region" --name "warp-$set_id-$region-$n" \
+			--metadata warp_role=client --metadata "warp_set=$set_id" --vm-size "$vm_size" --restart no --detach \
+			"$image" client "[::]:$port"
 	done < <(wanted)
 }
 
@@ -353,8 +362,9 @@ coordinator_up() {
 # start_coordinator starts the machine that the benchmark is commanded from. Until then a warp client keeps it busy that
 # listens on loopback. It has no name in DNS, so it cannot be taken for one of the clients.
 start_coordinator() {
-	run flyctl machine run "$image" client --app "$app" --region "${regions%%,*}" --name "warp-$run_id-coordinator" --skip-dns-registration \
-		--metadata warp_role=coordinator --metadata "warp_set=$run_id" --vm-size "$vm_size" --restart no --detach
+	run flyctl machine run --app "$app" --region "${regions%%,*}" --name "warp-$run_id-coordinator" --skip-dns-registration \
+		--metadata warp_role=coordinator --metadata "warp_set=$run_id" --vm-size "$vm_size" --restart no --detach \
+		"$image" client
 	show flyctl machine list --app "$app" --json
 	await "the coordinator to start" coordinator_up
 	show flyctl dig aaaa "$name" --app "$app" --short
@@ -364,14 +374,14 @@ start_coordinator() {
 # benchmark runs warp on the coordinator and returns its exit code.
 benchmark() {
 	local log=warp-fly-$run_id command code=0 errors
-	command="$binary $workload --warp-client=dns:$name:$port --host=$endpoint --bucket=$bucket --concurrent=$concurrency"
-	command+=" --obj.size=$size --duration=$duration --benchdata=/$log"
+	command="$binary $workload --warp-client=dns:$name:$port --warp-client-wait=2m --host=$endpoint --bucket=$bucket --concurrent=$concurrency"
+	command+=" --obj.size=$size --duration=$duration --benchdata=$folder/$log"
 	$insecure || command+=" --tls"
 	! $random || command+=" --obj.randsize"
 	! $range || command+=" --range"
 	command+="${extra[*]+ ${extra[*]}}"
 	local ssh=(flyctl ssh console --app "$app" --address "$address" --command "$command")
-	local fetch=(flyctl ssh sftp get "/$log.csv.zst" "$log.csv.zst" --app "$app" --address "$address")
+	local fetch=(flyctl ssh sftp get "$folder/$log.csv.zst" "$log.csv.zst" --app "$app" --address "$address")
 	show "${ssh[@]}"
 	if $dry_run; then
 		run "${fetch[@]}"
@@ -420,7 +430,7 @@ main() {
 	start_clients
 	name=$set_id.warp_set.kv._metadata.$app.internal
 	if [ -n "$access_key" ]; then
-		keys_set=true
+		secrets=(WARP_ACCESS_KEY WARP_SECRET_KEY)
 		set_secrets "WARP_ACCESS_KEY=$access_key"$'\n'"WARP_SECRET_KEY=$secret_key"
 	fi
 	start_coordinator

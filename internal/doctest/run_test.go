@@ -45,6 +45,13 @@ func workplace(t *testing.T) string {
 	if err := os.Symlink(binary, filepath.Join(dir, "warp")); err != nil {
 		t.Fatal(err)
 	}
+	fly, err := filepath.Abs(filepath.Join(root, "fly"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(fly, filepath.Join(dir, "fly")); err != nil {
+		t.Fatal(err)
+	}
 	return dir
 }
 

@@ -1,0 +1,285 @@
+package distributed
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"warp/internal/teststore"
+	"warp/pkg/s3mem"
+)
+
+const (
+	flyScript = "../../fly/benchmark.sh"
+	flyAccess = "warpflyaccess"
+	flySecret = "warpfly'secret$(date)"
+)
+
+// needs skips where a program is not installed, and fails in CI.
+func needs(t *testing.T, programs ...string) {
+	t.Helper()
+	for _, name := range programs {
+		if _, err := exec.LookPath(name); err == nil {
+			continue
+		}
+		if teststore.InCI() {
+			t.Fatalf("%s is not installed", name)
+		}
+		t.Skipf("SKIPPED: %s is not installed", name)
+	}
+}
+
+// script starts benchmark.sh as the leader of a group, as a terminal would.
+func script(t *testing.T, dir string, env []string, args ...string) *process {
+	t.Helper()
+	path, err := filepath.Abs(flyScript)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{cmd: exec.Command(path, args...), done: make(chan struct{})}
+	p.cmd.Dir = dir
+	p.cmd.Env = append([]string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}, env...)
+	p.cmd.Stdout, p.cmd.Stderr = p, p
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = p.cmd.Wait(); close(p.done) }()
+	t.Cleanup(func() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL); <-p.done })
+	return p
+}
+
+func (f *flyIO) script(dir string, env []string, args ...string) *process {
+	f.t.Helper()
+	env = append([]string{flySocket + "=" + filepath.Join(f.dir, "socket"), "PATH=" + f.dir + ":" + os.Getenv("PATH")}, env...)
+	return script(f.t, dir, env, args...)
+}
+
+// roles is what machines of benchmark.sh there are, as "client iad,…".
+func (f *flyIO) roles() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var all []string
+	for _, m := range f.machines {
+		if m.home != nil {
+			all = append(all, m.Config.Metadata["warp_role"]+" "+m.Region)
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, ",")
+}
+
+// left fails unless just these machines and secrets are there.
+func (f *flyIO) left(roles string, secrets ...string) {
+	f.t.Helper()
+	if got := f.roles(); got != roles {
+		f.t.Errorf("machines %q are left, want %q", got, roles)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for name := range f.secrets {
+		if !slices.Contains(secrets, name) {
+			f.t.Errorf("the secret %s is left", name)
+		}
+	}
+}
+
+// TestFly has benchmark.sh do all it does, with a stand-in for Fly.io whose machines are real clients.
+func TestFly(t *testing.T) {
+	needs(t, "jq", "ip", "unshare")
+	f := startFly(t, 5)
+	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 256 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	c := &cluster{desk: &host{dir: t.TempDir()}, clients: make([]*host, 4), store: count(t, "["+f.addr+"]", e.Addr())}
+	c.target = []string{"--host=" + c.store.addr, "--access-key=key", "--secret-key=secretsecret", "--region=us-east-1", "--bucket=fly"}
+	args := []string{"-r", "ord,iad", "-n", "2", "-c", "2", "-o", "4KiB", "-e", c.store.addr, "-b", "fly", "-i"}
+	flags := []string{"--", "--objects=20", "--rps-limit=200", "--region=us-east-1"}
+	given := []string{"IMAGE=registry.fly.io/warp-benchmark:given", "WARP_ACCESS_KEY=" + flyAccess, "WARP_SECRET_KEY=" + flySecret}
+	const four = "client iad,client iad,client ord,client ord"
+
+	run := func(env []string, more ...string) *process {
+		t.Helper()
+		return f.script(c.desk.dir, env, slices.Concat(args, more, flags)...)
+	}
+	// interrupted is Ctrl-C half way.
+	interrupted := func(p *process) {
+		t.Helper()
+		c.measuring(t, p)
+		if err := syscall.Kill(-p.cmd.Process.Pid, syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		p.ends(t, 130, "removing the machines that were started")
+	}
+
+	// A whole run.
+	p := run(given, "-d", "2s")
+	p.ends(t, 0, "4 clients began within")
+	f.left(four, "WARP_CLIENT_TOKEN")
+	log := regexp.MustCompile(`the log of all requests is (warp-fly-\d+)\.csv\.zst`).FindStringSubmatch(p.text())
+	if log == nil {
+		t.Fatalf("no log is named:\n%s", p.text())
+	}
+	if !strings.Contains(p.text(), "Operation: GET") {
+		t.Errorf("there is no report:\n%s", p.text())
+	}
+	c.holds(t, log[1], 0, 1, 2, 3)
+	c.clean(t)
+
+	// The same clients again, with warp's own exit code, and with Ctrl-C, after which they are still there.
+	flags = append(flags, "--no-such-flag")
+	run(given).ends(t, 2, "using the 4 clients that are there")
+	flags = flags[:len(flags)-1]
+	f.left(four, "WARP_CLIENT_TOKEN")
+	c.store.reset()
+	interrupted(run(given, "-d", "10m"))
+	f.left(four, "WARP_CLIENT_TOKEN")
+	f.mu.Lock()
+	started := f.runs
+	f.refuse = started + 2
+	f.mu.Unlock()
+	if started != 7 {
+		t.Errorf("%d machines were started, want 4 clients and 3 coordinators", started)
+	}
+
+	// Other clients, which cannot all be had.
+	run(given, "-n", "1").ends(t, 1, "there is no capacity in region ord")
+	f.left("")
+	c.clean(t)
+
+	// Ctrl-C of a call that started everything, from a new image on.
+	c.store.reset()
+	interrupted(run(nil, "-d", "10m", "-a", flyAccess, "-p", flySecret))
+	f.left("")
+	c.clean(t)
+
+	// -s removes what is there.
+	run(given, "-d", "1s").ends(t, 0, "4 clients began within")
+	f.script(c.desk.dir, nil, "-s").ends(t, 0, "machine destroy")
+	f.left("")
+	f.script(c.desk.dir, nil, "-s").ends(t, 0, "no machine of this script is in app warp-benchmark")
+
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, call := range f.calls {
+		if strings.Contains(call, flyAccess) || strings.Contains(call, flySecret) {
+			t.Errorf("a key is in the command flyctl %s", call)
+		}
+	}
+}
+
+// Whatever is wrong with a call is said in one line, before flyctl is called.
+func TestFlyOptions(t *testing.T) {
+	t.Parallel()
+	needs(t, "bash")
+	for _, c := range []struct{ args, says string }{
+		{"-r", "-r wants a value"},
+		{"-r iad,ordx", "-r iad,ordx: want regions"},
+		{"-r iad,ord,iad", "a region is named twice"},
+		{"-n 0", "-n 0: want a number of clients"},
+		{"-c many", "-c many: want a number of requests"},
+		{"-o big", "-o big: want a size"},
+		{"-e https://s3.example", "-e https://s3.example: want HOST or HOST:PORT"},
+		{"-b a/b", "-b a/b: want the name of a bucket"},
+		{"-d 5", "-d 5: want a time"},
+		{"-t copy", "-t copy: want get, put, mixed, list, stat or delete"},
+		{"-t put -g", "it goes with -t get"},
+		{"-a key", "an access key and a secret key belong together"},
+		{"-p secret", "an access key and a secret key belong together"},
+		{"-x", "-x: there is no such option"},
+		{"--dryrun", "--dryrun: there is no such option"},
+		{"get", "get: want options only"},
+		{"-- --bucket=$(date)", "do not survive"},
+	} {
+		p := script(t, t.TempDir(), []string{"FLY_APP=a"}, strings.Fields(c.args)...)
+		p.ends(t, 2, "benchmark.sh: error: ")
+		if text := p.text(); !strings.Contains(text, c.says) || strings.Count(text, "\n") != 1 {
+			t.Errorf("%s: %q, want one line with %q", c.args, text, c.says)
+		}
+	}
+}
+
+// A dry run shows what would be run, and runs none of it: the flyctl of this test cannot be.
+func TestFlyDryRun(t *testing.T) {
+	t.Parallel()
+	needs(t, "bash")
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "flyctl"), []byte("#!/bin/sh\necho flyctl was called\nexit 99\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "FLY_APP=mine"}
+	p := script(t, dir, env, "-r", "iad,ord,sjc", "-a", flyAccess, "-p", flySecret, "-f", "-g", "--dry-run")
+	p.ends(t, 0, "+ flyctl deploy ")
+	text := p.text()
+	if got := strings.Count(text, "+ flyctl machine run --app mine --region "); got != 7 {
+		t.Errorf("%d machines, want 2 in each of 3 regions and a coordinator:\n%s", got, text)
+	}
+	for _, want := range []string{
+		"/warp get --warp-client=dns:", ".warp_set.kv._metadata.mine.internal:7761 ", "--host=idev-storage.fly.tigris.dev --bucket=test-bucket --concurrent=10 " +
+			"--obj.size=4KB --duration=1m --benchdata=/data/warp-fly-", " --tls --obj.randsize --range", "WARP_ACCESS_KEY WARP_SECRET_KEY on standard input",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, flyAccess) || strings.Contains(text, flySecret) || strings.Contains(text, "was called") {
+		t.Errorf("a key was shown, or flyctl called:\n%s", text)
+	}
+	script(t, dir, env, "-s", "--dry-run").ends(t, 0, "+ flyctl machine destroy MACHINE --app mine --force")
+	help := script(t, dir, env, "-n", "77", "-h")
+	help.ends(t, 0, "clients per region (default: 2)")
+	documented(t, help.text())
+	script(t, dir, env, "-s").ends(t, 1, "flyctl cannot list the machines of app mine")
+}
+
+// documented holds the table of options in docs/fly.md against the help.
+func documented(t *testing.T, help string) {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/fly.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inHelp := regexp.MustCompile(`(?m)^  (-[a-z]|--dry-run)( [A-Z]+)?  +.*?(?:\(default: ([^)]*)\))?$`).FindAllStringSubmatch(help, -1)
+	inDocs := regexp.MustCompile("(?m)^\\| `(-[^ `]+)( [A-Z]+)?` \\| .* \\|(?: `([^$`]+)`)? [^|]*\\|$").FindAllStringSubmatch(string(text), -1)
+	if len(inHelp) != 16 || len(inDocs) != 17 {
+		t.Fatalf("%d options in the help, %d in the table:\n%q\n%q", len(inHelp), len(inDocs), inHelp, inDocs)
+	}
+	for i, h := range inHelp {
+		if strings.HasPrefix(h[3], "that in ") {
+			h[3] = ""
+		}
+		if !slices.Equal(h[1:], inDocs[i][1:]) {
+			t.Errorf("the help has %q, the table %q", h[1:], inDocs[i][1:])
+		}
+	}
+}
+
+func TestFlyShellcheck(t *testing.T) {
+	t.Parallel()
+	needs(t, "shellcheck")
+	if out, err := exec.Command("shellcheck", flyScript).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// The script counts on these of the image, and the stand-in for Fly.io has the same.
+func TestFlyImage(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"FROM scratch", `COPY --from=\S+ \S+ /warp`, `ENTRYPOINT \["/warp"\]`, `COPY --from=\S+ --chown=65532:65532 \S+ /data`, "USER 65532:65532", "WORKDIR /data"} {
+		if !regexp.MustCompile(fmt.Sprintf(`(?m)^%s$`, line)).Match(text) {
+			t.Errorf("the Dockerfile has no line %s", line)
+		}
+	}
+}
