@@ -2,7 +2,6 @@ package kubetest
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"net"
 	"os"
@@ -23,11 +22,8 @@ const chart = "../../k8s/helm/warp"
 func helm(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	binary, err := teststore.Ensure(t.Context(), teststore.Helm)
-	if errors.Is(err, teststore.ErrUnavailable) && !teststore.InCI() {
-		t.Skipf("SKIPPED, the chart is not tested: %v", err)
-	}
 	if err != nil {
-		t.Fatal(err)
+		unavailable(t, err)
 	}
 	cmd := exec.CommandContext(t.Context(), binary, args...)
 	cmd.Env = append(os.Environ(), "HELM_CACHE_HOME="+t.TempDir(), "HELM_CONFIG_HOME="+t.TempDir(), "KUBECONFIG=/dev/null")
@@ -110,10 +106,7 @@ type container struct {
 // render is what the chart makes of values, by kind.
 func render(t *testing.T, set ...string) map[string]object {
 	t.Helper()
-	out, err := helm(t, append([]string{"template", "warp", chart}, set...)...)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out := rendered(t, set...)
 	all := map[string]object{}
 	for d := yaml.NewDecoder(strings.NewReader(out)); ; {
 		var o object

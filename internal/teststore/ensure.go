@@ -33,8 +33,12 @@ const (
 	Pushgateway    = "pushgateway"
 )
 
-// Helm is what the tests of the chart for Kubernetes render it with.
-const Helm = "helm"
+// Names of what the tests of the chart for Kubernetes render it with and check it by, as Ensure takes them.
+const (
+	Helm          = "helm"
+	Kubeconform   = "kubeconform"
+	KubeAPIServer = "kube-apiserver"
+)
 
 // ErrUnavailable says that a program cannot be built here because a tool that it needs is missing. It is the
 // only error that a test may answer with a skip.
@@ -65,12 +69,16 @@ func recipes() map[string]recipe {
 			tools: []string{"go"}, build: buildPushgateway, source: "github.com/prometheus/pushgateway"},
 		Helm: {title: "Helm", version: "v3.22.0", takes: "about a minute",
 			tools: []string{"go"}, build: goInstall, source: "helm.sh/helm/v3/cmd/helm"},
+		Kubeconform: {title: "kubeconform", version: "v0.8.0", takes: "a few seconds",
+			tools: []string{"go"}, build: goInstall, source: "github.com/yannh/kubeconform/cmd/kubeconform"},
+		KubeAPIServer: {title: "kube-apiserver", version: kubernetesVersion, takes: "about 4 minutes",
+			tools: []string{"go"}, build: buildKubeAPIServer, source: kubernetesModule},
 	}
 }
 
 // Buildable lists what Ensure builds, quickest first, so that an early failure shows early.
 func Buildable() []string {
-	return []string{StatsdExporter, Pushgateway, Versitygw, Helm, MinIO, Influxd, Garage}
+	return []string{StatsdExporter, Pushgateway, Kubeconform, Versitygw, Helm, KubeAPIServer, MinIO, Influxd, Garage}
 }
 
 // Ensure returns the binary of a store or a receiver, building it where the cache does not hold the pinned version.

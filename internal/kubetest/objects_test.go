@@ -1,0 +1,254 @@
+package kubetest
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"warp/internal/teststore"
+)
+
+var update = flag.Bool("update", false, "write the plain manifests anew")
+
+const (
+	manifests = "../../k8s/manifests/warp.yaml"
+	preamble  = `# Made from the chart in k8s/helm/warp, for those who do not use Helm; see docs/kubernetes.md. Do not edit: make it anew.
+#   helm template warp k8s/helm/warp -f k8s/helm/warp/ci/manifests-values.yaml
+`
+)
+
+// rendered is what helm template prints for a value set.
+func rendered(t *testing.T, set ...string) string {
+	t.Helper()
+	out, err := helm(t, append([]string{"template", "warp", chart}, set...)...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return out
+}
+
+// The plain manifests are those of the chart.
+func TestManifests(t *testing.T) {
+	t.Parallel()
+	want := preamble + rendered(t, "-f", chart+"/ci/manifests-values.yaml")
+	if *update {
+		if err := os.WriteFile(manifests, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(manifests); err != nil || string(got) != want {
+		t.Errorf("%v: it is not what the chart renders; go test ./internal/kubetest -run TestManifests -update", err)
+	}
+}
+
+// kinds are those that the chart makes.
+var kinds = map[string]bool{
+	"ConfigMap": true, "Job": true, "NetworkPolicy": true, "PersistentVolumeClaim": true, "Secret": true, "Service": true, "StatefulSet": true,
+}
+
+// schemas makes a JSON schema of each kind from Kubernetes' own description of its API, and returns their folder.
+func schemas(t *testing.T) string {
+	t.Helper()
+	source, err := teststore.KubernetesSource(t.Context())
+	if err != nil {
+		unavailable(t, err)
+	}
+	text, err := os.ReadFile(filepath.Join(source, "api", "openapi-spec", "swagger.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var api struct{ Definitions map[string]map[string]any }
+	if err := json.Unmarshal(text, &api); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, def := range api.Definitions {
+		var of struct {
+			Names []struct{ Group, Version, Kind string } `json:"x-kubernetes-group-version-kind"`
+		}
+		if err := remarshal(def, &of); err != nil {
+			t.Fatal(err)
+		}
+		if len(of.Names) != 1 || !kinds[of.Names[0].Kind] {
+			continue
+		}
+		name := of.Names[0]
+		group, _, _ := strings.Cut(name.Group, ".")
+		// The core group has no name, and no place in the file's.
+		file := strings.ToLower(strings.ReplaceAll(name.Kind+"-"+group+"-"+name.Version, "--", "-"))
+		schema, err := json.Marshal(strict(def, api.Definitions))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, file+".json"), schema, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func remarshal(from, to any) error {
+	text, err := json.Marshal(from)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, to)
+}
+
+// strict puts what is referred to in its place, and lets no property in that is not described.
+func strict(v any, defs map[string]map[string]any) any {
+	switch v := v.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = strict(v[i], defs)
+		}
+		return list
+	case map[string]any:
+		if ref, ok := v["$ref"].(string); ok {
+			name := strings.TrimPrefix(ref, "#/definitions/")
+			if strings.HasSuffix(name, ".IntOrString") || strings.HasSuffix(name, ".Quantity") {
+				return map[string]any{"type": []string{"string", "number"}}
+			}
+			return strict(defs[name], defs)
+		}
+		all := map[string]any{}
+		for key, value := range v {
+			all[key] = strict(value, defs)
+		}
+		if _, open := all["additionalProperties"]; !open && all["properties"] != nil {
+			all["additionalProperties"] = false
+		}
+		return all
+	}
+	return v
+}
+
+// unavailable skips the test where a program cannot be had; in CI that is a failure.
+func unavailable(t *testing.T, err error) {
+	t.Helper()
+	if errors.Is(err, teststore.ErrUnavailable) && !teststore.InCI() {
+		t.Skipf("SKIPPED, the chart is not tested: %v", err)
+	}
+	t.Fatal(err)
+}
+
+// Every object has the properties that Kubernetes knows, in the types that it wants.
+func TestKubeconform(t *testing.T) {
+	t.Parallel()
+	binary, err := teststore.Ensure(t.Context(), teststore.Kubeconform)
+	if err != nil {
+		unavailable(t, err)
+	}
+	location := filepath.Join(schemas(t), "{{ .ResourceKind }}{{ .KindSuffix }}.json")
+	conform := func(objects string) (string, error) {
+		cmd := exec.CommandContext(t.Context(), binary, "-strict", "-summary", "-schema-location", location, "-")
+		cmd.Stdin = strings.NewReader(objects)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	for name, set := range values(t) {
+		objects := rendered(t, set...)
+		out, err := conform(objects)
+		if err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+		// What is wrong is seen.
+		for _, to := range []string{"backoffLimits: 0", `backoffLimit: "none"`} {
+			if out, err := conform(strings.Replace(objects, "backoffLimit: 0", to, 1)); err == nil {
+				t.Errorf("%s: %s is valid\n%s", name, to, out)
+			}
+		}
+	}
+}
+
+// A real API server would take every object, and has nothing to warn of where pods must be confined.
+func TestServerSideDryRun(t *testing.T) {
+	t.Parallel()
+	k := teststore.StartKubernetes(t)
+	namespace := `{"metadata":{"name":"load","labels":{"pod-security.kubernetes.io/warn":"restricted"}}}`
+	if _, err := k.Do(t.Context(), http.MethodPost, "/api/v1/namespaces", "application/json", namespace); err != nil {
+		t.Fatal(err)
+	}
+	for name, set := range values(t) {
+		objects := rendered(t, set...)
+		for _, one := range split(t, objects) {
+			if warnings, err := apply(t, k, one); err != nil || len(warnings) > 0 {
+				t.Errorf("%s: %v %s", name, err, warnings)
+			}
+		}
+	}
+	// What is wrong is refused, and what is unsafe is warned of.
+	objects := rendered(t)
+	for from, to := range map[string]string{
+		"backoffLimit: 0": "backoffLimits: 0", "serviceName: warp-client": "serviceName: {}", "clusterIP: None": "clusterIP: nowhere",
+		"restartPolicy: Never": "restartPolicy: Always", "runAsNonRoot: true": "runAsNonRoot: false", "drop: [ALL]": "drop: []",
+	} {
+		if !strings.Contains(objects, from) {
+			t.Errorf("%s is not in\n%s", from, objects)
+		}
+		seen := false
+		for _, one := range split(t, strings.Replace(objects, from, to, 1)) {
+			warnings, err := apply(t, k, one)
+			seen = seen || err != nil || len(warnings) > 0
+		}
+		if !seen {
+			t.Errorf("nothing is said of %s", to)
+		}
+	}
+}
+
+// split is one text per object, with no anchors across them.
+func split(t *testing.T, objects string) []map[string]any {
+	t.Helper()
+	var all []map[string]any
+	for d := yaml.NewDecoder(strings.NewReader(objects)); ; {
+		var one map[string]any
+		err := d.Decode(&one)
+		if err == io.EOF {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if one != nil {
+			all = append(all, one)
+		}
+	}
+}
+
+// apply is a server-side apply that changes nothing.
+func apply(t *testing.T, k *teststore.Kubernetes, object map[string]any) (warnings []string, err error) {
+	t.Helper()
+	var o struct {
+		APIVersion, Kind string
+		Metadata         struct{ Name string }
+	}
+	if err := remarshal(object, &o); err != nil {
+		t.Fatal(err)
+	}
+	path := "/apis/" + o.APIVersion
+	if !strings.Contains(o.APIVersion, "/") {
+		path = "/api/" + o.APIVersion
+	}
+	plural := strings.ToLower(o.Kind) + "s"
+	if stem, y := strings.CutSuffix(plural, "ys"); y {
+		plural = stem + "ies"
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path += "/namespaces/load/" + plural + "/" + url.PathEscape(o.Metadata.Name) + "?dryRun=All&force=true&fieldManager=tests&fieldValidation=Strict"
+	return k.Do(t.Context(), http.MethodPatch, path, "application/apply-patch+yaml", string(text))
+}
