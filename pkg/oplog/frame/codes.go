@@ -9,11 +9,6 @@ const (
 	offsetCodes  = 21 // enough for the window
 )
 
-type codeRange struct {
-	base uint32
-	bits uint8
-}
-
 // rowTables fit rows of op logs. A frame has to say what they are, once.
 func rowTables() *tables {
 	return &tables{
