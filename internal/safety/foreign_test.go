@@ -71,6 +71,20 @@ func rarerOperations(s *teststore.Store, versioned bool) [][]string {
 	return runs
 }
 
+// inPairs puts two runs together, and those alone that read all that the bucket holds: a neighbour's objects are
+// gone as soon as it has cleaned up.
+func inPairs(runs [][]string) [][][]string {
+	var alone, beside [][]string
+	for _, args := range runs {
+		if slices.Contains(args, "--list-existing") && !strings.Contains(strings.Join(args, " "), "--prefix") {
+			alone = append(alone, args)
+		} else {
+			beside = append(beside, args)
+		}
+	}
+	return slices.Concat(slices.Collect(slices.Chunk(alone, 1)), slices.Collect(slices.Chunk(beside, 2)))
+}
+
 func TestEveryOperationLeavesForeignObjectsAsTheyWere(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		for _, versioned := range []bool{false, true} {
@@ -84,9 +98,9 @@ func TestEveryOperationLeavesForeignObjectsAsTheyWere(t *testing.T) {
 				}
 				before := b.fill()
 				// Two at a time: they share the bucket, and each of them must leave it as it was.
-				for pair := range slices.Chunk(everyOperation(s, versioned), 2) {
+				for _, together := range inPairs(everyOperation(s, versioned)) {
 					var running []*process
-					for _, args := range pair {
+					for _, args := range together {
 						running = append(running, b.warp(args...))
 					}
 					for _, p := range running {
