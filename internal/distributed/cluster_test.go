@@ -62,27 +62,36 @@ var clientOf = regexp.MustCompile(`/c([0-9]+)/.*\.rnd$`)
 
 func count(t *testing.T, listen, store string) *counter {
 	t.Helper()
+	c := &counter{n: map[string]int{}}
+	c.addr = passOn(t, listen, store, func(r *http.Request) {
+		if m := clientOf.FindStringSubmatch(r.URL.Path); m != nil && (r.Method == "GET" || r.Method == "PUT") {
+			c.mu.Lock()
+			c.n[m[1]]++
+			c.mu.Unlock()
+		}
+	})
+	return c
+}
+
+// passOn listens for requests to the store, and shows them to look on their way.
+func passOn(t *testing.T, listen, store string, look func(*http.Request)) (addr string) {
+	t.Helper()
 	l, err := net.Listen("tcp", listen+":0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &counter{addr: l.Addr().String(), n: map[string]int{}}
 	target := &url.URL{Scheme: "http", Host: store}
 	proxy := &httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = r.In.Host },
 		Transport: &http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true},
 	}
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if m := clientOf.FindStringSubmatch(r.URL.Path); m != nil && (r.Method == "GET" || r.Method == "PUT") {
-			c.mu.Lock()
-			c.n[m[1]]++
-			c.mu.Unlock()
-		}
+		look(r)
 		proxy.ServeHTTP(w, r)
 	})}
 	go server.Serve(l)
 	t.Cleanup(func() { _ = server.Close() })
-	return c
+	return l.Addr().String()
 }
 
 func (c *counter) reset() {

@@ -1,7 +1,6 @@
 package distributed
 
 import (
-	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,12 +14,7 @@ func onThisMachine(t *testing.T) *cluster {
 	s := stores.Shared(t, teststore.MinIO)
 	c := &cluster{desk: &host{dir: t.TempDir()}, store: count(t, "127.0.0.1", s.Endpoints[0])}
 	for range 4 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.clients = append(c.clients, &host{addr: l.Addr().String(), dir: t.TempDir()})
-		_ = l.Close()
+		c.clients = append(c.clients, &host{addr: freeAddress(t), dir: t.TempDir()})
 	}
 	c.target = []string{"--host=" + c.store.addr, "--access-key=" + s.AccessKey, "--secret-key=" + s.SecretKey, "--region=" + s.Region, "--bucket=distributed"}
 	return c
