@@ -6,6 +6,10 @@ const columns = "idx\tthread\top\tclient_id\tn_objects\tbytes\tendpoint\tfile\te
 	"start\tfirst_byte\tlast_byte\tend\tduration_ns\tcat\t" +
 	"sched\tstatus\tretries\trequests"
 
+// statementColumn follows in logs of scripts only, so that those of everything
+// else stay as short as they are.
+const statementColumn = "\tstatement"
+
 // A column says what a field of a row means, wherever the file has put it.
 type column uint8
 
@@ -29,8 +33,12 @@ const (
 	colStatus
 	colRetries
 	colRequests
+	colStatement
 	numColumns
 )
+
+// writtenColumns are those of every log. The statement is written as if it were the end of the last one.
+const writtenColumns = int(colRequests) + 1
 
 // columnNames holds the names that a header line uses. "idx" is not among
 // them: it is written, and skipped as unknown when read.
@@ -53,6 +61,7 @@ var columnNames = [numColumns]string{
 	colStatus:    "status",
 	colRetries:   "retries",
 	colRequests:  "requests",
+	colStatement: "statement",
 }
 
 // essential are the columns without which no honest number can be computed;

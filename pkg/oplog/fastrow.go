@@ -1,6 +1,7 @@
 package oplog
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"math/bits"
@@ -14,6 +15,7 @@ const (
 	otherLayout layout = iota
 	documented         // what every implementation writes
 	extended           // with the columns of ours after these
+	scripted           // and with that of scripts as well
 )
 
 // layoutOf recognises the first line of a log.
@@ -21,6 +23,8 @@ func layoutOf(names string) layout {
 	switch common, _, _ := strings.Cut(columns, "\tsched"); names {
 	case columns:
 		return extended
+	case columns + statementColumn:
+		return scripted
 	case common:
 		return documented
 	}
@@ -64,15 +68,21 @@ func (r *Reader) fastRow(rec *Record) bool {
 	at = r.fastTimes(b, at)
 	var due int64
 	var category, status, retries, requests uint64
+	var statement Statement
 	end := unusual
-	if r.layout == extended {
+	if r.layout == documented {
+		category, end = fastOptional(b, at, '\n')
+	} else {
 		category, at = fastOptional(b, at, '\t')
 		due, at = r.fastTime(b, at)
 		status, at = fastOptional(b, at, '\t')
 		retries, at = fastOptional(b, at, '\t')
-		requests, end = fastOptional(b, at, '\n')
-	} else {
-		category, end = fastOptional(b, at, '\n')
+		if r.layout == extended {
+			requests, end = fastOptional(b, at, '\n')
+		} else {
+			requests, at = fastOptional(b, at, '\t')
+			statement, end = r.statements.fast(b, at)
+		}
 	}
 	if end == unusual || op == "" || thread > math.MaxInt32 || max(status, retries, requests) > math.MaxUint16 {
 		return false
@@ -85,7 +95,7 @@ func (r *Reader) fastRow(rec *Record) bool {
 	}
 	*rec = Record{
 		Op: op, Run: r.header.Run, Client: client, Endpoint: endpoint, Err: errText,
-		Thread: uint32(thread), Objects: int(objects), Bytes: int64(bytes), Start: r.row.start, Due: due,
+		Thread: uint32(thread), Statement: statement, Objects: int(objects), Bytes: int64(bytes), Start: r.row.start, Due: due,
 		Status: uint16(status), Retries: uint16(retries), Requests: uint16(requests), Category: category,
 	}
 	if !r.SkipKeys {
@@ -222,4 +232,20 @@ func (n *interner) fast(b []byte, at int) (name string, next int) {
 		return "", unusual
 	}
 	return n.get(b[at : next-1]), next
+}
+
+// fast reads the last column of a script's log, which mostly is that of the line before.
+func (p *statements) fast(b []byte, at int) (s Statement, next int) {
+	if at > len(b)-fastRoom {
+		return s, unusual
+	}
+	n := bytes.IndexByte(b[at:at+fastRoom], '\n')
+	if n < 0 {
+		return s, unusual
+	}
+	s, ok := p.parse(b[at : at+n])
+	if !ok {
+		return s, unusual
+	}
+	return s, at + n + 1
 }

@@ -93,8 +93,8 @@ func TestFastRowOfDamagedLogs(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(4, 5))
 	pieces := []string{"\t", "\n", "\r\n", "\"", "\"a\tb\"", "\x00", "#", "-", "0", "9", "00000000000000", "99999999999999999999", "Z",
-		"+01:00", ".", ":", " ", "é", "\xff", "2026-05-01T12:00:00Z", "65536", "2147483648", "\t\t"}
-	for _, log := range [][]byte{usualLog(40), foreignLog(40)} {
+		"+01:00", ".", ":", " ", "é", "\xff", "2026-05-01T12:00:00Z", "65536", "2147483648", "\t\t", "-warmup"}
+	for _, log := range [][]byte{usualLog(40), foreignLog(40), scriptLog(40)} {
 		head := bytes.IndexByte(log, '\n') + 1
 		for range 4000 {
 			damaged := slices.Clone(log)
@@ -109,14 +109,18 @@ func TestFastRowOfDamagedLogs(t *testing.T) {
 }
 
 func FuzzFastRow(f *testing.F) {
-	f.Add(usualLog(3), false)
-	f.Add(foreignLog(3), true)
+	f.Add(usualLog(3), uint8(0))
+	f.Add(foreignLog(3), uint8(1))
+	f.Add(scriptLog(3), uint8(2))
 	f.Add([]byte("0\t1\tGET\t\"a\tb\"\t1\t2\t\t\t\t2026-05-01T12:00:00Z\t\t\t\t5\t0\n"+
-		"0\t1\tGET\ta\tb\t1\t2\t\t\t\t2026-05-01T12:00:00Z\t\t\t\t5\t0\n"), true)
-	f.Fuzz(func(t *testing.T, rows []byte, short bool) {
+		"0\t1\tGET\ta\tb\t1\t2\t\t\t\t2026-05-01T12:00:00Z\t\t\t\t5\t0\n"), uint8(1))
+	f.Fuzz(func(t *testing.T, rows []byte, layout uint8) {
 		names := columns
-		if short {
+		switch layout % 3 {
+		case 1:
 			names, _, _ = strings.Cut(columns, "\tsched")
+		case 2:
+			names += statementColumn
 		}
 		room := strings.Repeat("\n", 2*fastRoom) // so that the last row may be fast, too
 		bothWays(t, []byte(names+"\n"+string(rows)+room))

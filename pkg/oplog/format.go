@@ -124,7 +124,8 @@ type rowFormatter struct {
 	index                uint64
 	op, client, endpoint nameFormatter
 	time                 timeFormatter
-	starts               [numColumns]int // of the columns in the last line; idx is the first
+	starts               [writtenColumns]int // of the columns in the last line; idx is the first
+	statements           bool                // the log has that column
 }
 
 // append appends the line of r, with thread in place of r.Thread: a merge
@@ -161,6 +162,9 @@ func (f *rowFormatter) append(b []byte, r *Record, thread uint32) []byte {
 	b = appendNumber(b, uint64(r.Retries))
 	b = f.column(b, colRequests)
 	b = appendCount(b, r.Requests)
+	if f.statements {
+		b = r.Statement.append(append(b, '\t'))
+	}
 	return append(b, '\n')
 }
 

@@ -14,6 +14,7 @@ type Header struct {
 	Seed       uint64            `json:"seed,string"`      // a string, since JSON readers round above 2^53
 	Start      time.Time         `json:"start"`
 	Parameters map[string]string `json:"parameters,omitempty"` // flag name to value, defaults included
+	Statements []string          `json:"statements,omitempty"` // of a script, as they were written
 	Merged     []Origin          `json:"merged,omitempty"`     // whose rows these are, in a merged log
 
 	// ClockOffset is how far the clock of these rows is ahead of the clock of
@@ -21,7 +22,12 @@ type Header struct {
 	ClockOffset int64 `json:"clock_offset_ns,omitempty"`
 	// ClockApplied is the offset that a merge has taken off.
 	ClockApplied int64 `json:"clock_applied_ns,omitempty"`
+
+	statementRows bool // rows have statements, whether or not anybody knows their text
 }
+
+// hasStatements says whether the log has a column for the statements of a script.
+func (h *Header) hasStatements() bool { return h.statementRows || len(h.Statements) > 0 }
 
 // An Origin is one client of one run in a merged log. Its threads were moved
 // up by Offset, so that no two clients share a thread number.

@@ -72,6 +72,7 @@ func Merge(ctx context.Context, path string, inputs []string, o MergeOptions) (s
 	if err := m.identify(); err != nil {
 		return stats, err
 	}
+	m.header.statementRows = m.scripted
 	f, err := Create(path, m.header)
 	if err != nil {
 		return stats, err
@@ -113,6 +114,7 @@ type merger struct {
 	leaves   map[leafKey]*leaf
 	comments []string
 	rowsRead int64 // rows read
+	scripted bool  // one of the inputs has a column of statements
 
 	people  []*person // runs and clients of the result, in order
 	header  Header
@@ -232,6 +234,7 @@ func (s *mergeSource) note(thread uint32) {
 
 // noteLog keeps what the log says about its run.
 func (m *merger) noteLog(r *Reader) {
+	m.scripted = m.scripted || r.has[colStatement]
 	m.stats.Warnings = append(m.stats.Warnings, r.Warnings()...)
 	for _, c := range r.Comments() {
 		if len(m.comments) < maxComments && !slices.Contains(m.comments, c) {

@@ -149,9 +149,13 @@ func combineHeaders(leaves []*leaf) Header {
 		engine = append(engine, x.Engine)
 		h.Start = earlier(h.Start, x.Start)
 		if i == 0 {
-			h.Seed = x.Seed
-		} else if h.Seed != x.Seed {
+			h.Seed, h.Statements = x.Seed, x.Statements
+		}
+		if h.Seed != x.Seed {
 			h.Seed = 0
+		}
+		if !slices.Equal(h.Statements, x.Statements) {
+			h.Statements = nil
 		}
 		for k, v := range x.Parameters {
 			parameters[k] = append(parameters[k], v)

@@ -34,20 +34,22 @@ type Reader struct {
 	clients   interner
 	endpoints interner
 	errs      interner
-	origins   originIndex
-	keys      []byte // of the batch that is being read
-	keyEnds   []int
-	fields    [][]byte
-	ends      []int // of the fields of the line
-	layout    layout
-	fast      int // rows that fastRow has read
-	row       rowTimes
-	outside   int  // first_byte or last_byte outside of the request
-	pending   bool // lines.next was called ahead for the line in ahead
-	ahead     []byte
-	complete  bool // ahead has an end
-	done      error
-	rows      int64
+
+	statements statements
+	origins    originIndex
+	keys       []byte // of the batch that is being read
+	keyEnds    []int
+	fields     [][]byte
+	ends       []int // of the fields of the line
+	layout     layout
+	fast       int // rows that fastRow has read
+	row        rowTimes
+	outside    int  // first_byte or last_byte outside of the request
+	pending    bool // lines.next was called ahead for the line in ahead
+	ahead      []byte
+	complete   bool // ahead has an end
+	done       error
+	rows       int64
 }
 
 // maxComments bounds what is kept of foreign comments.

@@ -18,9 +18,10 @@ type Record struct {
 	Key      string // first object concerned
 	Err      string // "" on success, otherwise "Code: what happened"
 
-	Thread  uint32
-	Objects int
-	Bytes   int64
+	Thread    uint32
+	Statement Statement // of the script; zero in every other run
+	Objects   int
+	Bytes     int64
 
 	Start     int64         // unix ns: wall clock at the start of the run plus monotonic offset
 	Due       int64         // unix ns at which an open-loop schedule wanted Start; 0 in a closed loop

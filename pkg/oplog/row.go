@@ -254,6 +254,10 @@ func (r *Reader) setField(rec *Record, c column, f []byte) bool {
 		if len(f) > 0 {
 			rec.Err = r.errs.get(f)
 		}
+	case colStatement:
+		statement, ok := r.statements.parse(f)
+		rec.Statement = statement
+		return ok
 	case colUnknown:
 	default:
 		return r.setNumber(rec, c, f)
@@ -379,6 +383,8 @@ func (r *Reader) badField(c column, f []byte) error {
 		return r.rowError(c, "the field is empty")
 	case c >= colStart && c <= colEnd, c == colDue:
 		return r.rowError(c, "%q is not a time (as in 2006-01-02T15:04:05.999999999Z)", shown)
+	case c == colStatement:
+		return r.rowError(c, "%q is not the number of a statement (as in 2 or 2-warmup)", shown)
 	case f[0] == '-':
 		return r.rowError(c, "%q is negative", shown)
 	}

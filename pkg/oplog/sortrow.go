@@ -28,7 +28,11 @@ func (a *sortRow) compare(b *sortRow) int {
 
 // appendBody encodes all of r but its start and its run.
 func appendBody(b []byte, r *Record) []byte {
-	for _, n := range [...]uint64{uint64(r.Thread), uint64(r.Duration), uint64(r.Objects), uint64(r.Bytes),
+	statement := uint64(r.Statement.Number) << 1
+	if r.Statement.WarmUp {
+		statement++
+	}
+	for _, n := range [...]uint64{uint64(r.Thread), statement, uint64(r.Duration), uint64(r.Objects), uint64(r.Bytes),
 		uint64(r.FirstByte), uint64(r.LastByte), uint64(r.Status), uint64(r.Retries), uint64(r.Requests), r.Category} {
 		b = binary.AppendUvarint(b, n)
 	}
@@ -78,6 +82,8 @@ func (x *rowDecoder) decode(row *sortRow, r *Record) error {
 	d := bodyReader{b: row.body}
 	*r = Record{Start: row.start}
 	r.Thread = uint32(d.uint())
+	statement := d.uint()
+	r.Statement = Statement{uint16(statement >> 1), statement&1 == 1}
 	r.Duration = time.Duration(d.uint())
 	r.Objects = int(d.uint())
 	r.Bytes = int64(d.uint())

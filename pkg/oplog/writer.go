@@ -23,7 +23,7 @@ type Writer struct {
 
 // rowLayout tells the encoder what a line is made of. Columns are numbered as they are written.
 func rowLayout() frame.Layout {
-	return frame.Layout{Columns: int(numColumns), Group: []int{int(colOp), int(colClient), int(colEndpoint)},
+	return frame.Layout{Columns: writtenColumns, Group: []int{int(colOp), int(colClient), int(colEndpoint)},
 		Key: int(colKey), Times: int(colStart), TimesEnd: int(colEnd) + 1}
 }
 
@@ -31,9 +31,12 @@ func rowLayout() frame.Layout {
 // the file before NewWriter returns, so that even a run killed at once leaves
 // a log that can be read.
 func NewWriter(w io.Writer, h Header) (*Writer, error) {
-	enc := frame.NewEncoder(w, rowLayout())
-	lw := &Writer{enc: enc, buf: make([]byte, 0, 4096)}
-	lw.buf = append(append(lw.buf, columns...), '\n')
+	lw := &Writer{enc: frame.NewEncoder(w, rowLayout()), buf: make([]byte, 0, 4096)}
+	lw.buf = append(lw.buf, columns...)
+	if lw.format.statements = h.hasStatements(); lw.format.statements {
+		lw.buf = append(lw.buf, statementColumn...)
+	}
+	lw.buf = append(lw.buf, '\n')
 	if err := lw.comment(h); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,106 @@
+package oplog
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// scriptRecords are records of a script's statements, of which a few belong to none.
+func scriptRecords(seed uint64, n int, run, client string) []Record {
+	records := testRecords(rand.New(rand.NewPCG(seed, 11)), n, run, client)
+	for i := range records {
+		number := uint16(i * 4 / n)
+		records[i].Statement = Statement{number, number > 0 && i%5 == 0}
+	}
+	return records
+}
+
+func scriptHeader(run, client string) Header {
+	h := testHeader
+	h.Run, h.Client, h.Statements = run, client, []string{"PUT 1 OBJECTS", "GET 1 OBJECTS", "DELETE"}
+	return h
+}
+
+// scriptLog is usual text with the column of scripts.
+func scriptLog(n int) []byte {
+	records := benchRecords(n)
+	var text bytes.Buffer
+	text.WriteString(columns + statementColumn + "\n")
+	f := rowFormatter{statements: true}
+	for i := range records {
+		records[i].Statement = Statement{uint16(1 + i*3/n), i%100 == 7}
+		text.Write(f.append(nil, &records[i], records[i].Thread))
+	}
+	return text.Bytes()
+}
+
+func TestStatements(t *testing.T) {
+	t.Parallel()
+	records := scriptRecords(3, 300, "run1", "c")
+	log := writeLog(t, scriptHeader("run1", "c"), testTrailer, records, 77)
+	r, got, err := readAll(log, 50)
+	if err != nil || strings.Join(r.Header().Statements, ";") != "PUT 1 OBJECTS;GET 1 OBJECTS;DELETE" {
+		t.Fatalf("%v, header %+v", err, r.Header())
+	}
+	for i := range records {
+		records[i].Run = "run1"
+	}
+	sameRecords(t, got, records)
+	if first, _, _ := strings.Cut(string(unzstd(t, log)), "\n"); first != columns+statementColumn {
+		t.Errorf("columns %q", first)
+	}
+	if n := bothWays(t, scriptLog(2000)); n < 1980 {
+		t.Errorf("%d of 2000 rows were fast", n)
+	}
+}
+
+func TestStatementErrors(t *testing.T) {
+	t.Parallel()
+	row := strings.TrimSuffix(string(scriptLog(1)[len(columns)+len(statementColumn)+1:]), "\t1\n")
+	for field, ok := range map[string]bool{"": true, "1": true, "65535": true, "2-warmup": true,
+		"0": false, "65536": false, "-1": false, "2-warm": false, "-warmup": false, "x": false, "0-warmup": false, "1 ": false} {
+		_, _, err := readAll([]byte(columns+statementColumn+"\n"+row+"\t"+field+"\n"), 1)
+		if ok != (err == nil) || err != nil && !strings.Contains(err.Error(), "line 2, column statement") {
+			t.Errorf("%q: %v", field, err)
+		}
+	}
+}
+
+// TestMergeStatements merges a script's log with that of something else, in
+// steps and at once.
+func TestMergeStatements(t *testing.T) {
+	t.Parallel()
+	ra := scriptRecords(1, 200, "r1", "A")
+	a := writeLog(t, scriptHeader("r1", "A"), testTrailer, ra, 90)
+	b, rb := testLog(t, 2, "r2", "B")
+	c := writeLog(t, scriptHeader("r3", "C"), testTrailer, scriptRecords(5, 100, "r3", "C"), 90)
+	all := mergeLogs(t, a, b)
+	count := map[Statement]int{}
+	for _, r := range ra {
+		count[r.Statement]++
+	}
+	count[Statement{}] += len(rb)
+	for _, r := range all.rows {
+		count[r.Statement]--
+	}
+	for s, n := range count {
+		if n != 0 {
+			t.Errorf("statement %q: %d rows are missing", s, n)
+		}
+	}
+	if all.head.Statements != nil {
+		t.Errorf("a merge of different things has the statements %q", all.head.Statements)
+	}
+	if same := mergeLogs(t, a, c); len(same.head.Statements) != 3 {
+		t.Errorf("a merge of two runs of one script has the statements %q", same.head.Statements)
+	}
+	if steps, once := mergeLogs(t, all.log, c), mergeLogs(t, a, b, c); !bytes.Equal(unzstd(t, steps.log), unzstd(t, once.log)) {
+		t.Error("merging in steps makes another log")
+	}
+	other, _ := testLog(t, 4, "r4", "D")
+	if plain := mergeLogs(t, b, other); strings.Contains(string(unzstd(t, plain.log)), "\tstatement") {
+		t.Error("a merge without scripts has the column of scripts")
+	}
+}
