@@ -33,13 +33,7 @@ func absentFromBenchmarks() []absentFlag {
 
 // absentCommands are the commands that exist elsewhere.
 func absentCommands() map[string]string {
-	absent := map[string]string{"iceberg": notOurs}
-	for _, name := range []string{
-		"script",
-	} {
-		absent[name] = notYet
-	}
-	return absent
+	return map[string]string{"iceberg": notOurs}
 }
 
 // unknownFlag says why the command does not take the flag.

@@ -23,6 +23,7 @@ func aisloaderValues() map[string]foreignValue {
 		"cleanup":       {bare: "true", convert: opposite},
 		"verifyhash":    {bare: "true", convert: verifyHash},
 		"s3endpoint":    {convert: endpointHost},
+		"base-uri":      {convert: endpointHost}, // of object-store-bench
 	}
 }
 

@@ -69,7 +69,7 @@ func (a *app) table() []*command {
 // commandTable lists every command. A new one is one line here.
 func commandTable(env environment) []*command {
 	return append(benchmarkTable(env), []*command{
-
+		scriptCommand(env),
 		analyzeCommand(),
 		cmpCommand(),
 		mergeCommand(),

@@ -42,11 +42,11 @@ type targetFlags struct {
 
 func (f *targetFlags) group(env environment) flagGroup {
 	return flagGroup{title: groupTarget, flags: []cli.Flag{
-		&cli.StringFlag{Name: "host", Aliases: []string{"s3endpoint"}, Value: "127.0.0.1:9000", Destination: &f.host, Sources: env.vars("WARP_HOST"),
+		&cli.StringFlag{Name: "host", Aliases: []string{"s3endpoint", "base-uri"}, Value: "127.0.0.1:9000", Destination: &f.host, Sources: env.vars("WARP_HOST"),
 			Usage: "`HOST`:PORT of the store; a,b and node{1...8}:900{0...3} name several, file:NAME lists them, embedded needs none"},
-		&cli.StringFlag{Name: "access-key", Destination: &f.accessKey, Sources: env.vars("WARP_ACCESS_KEY"),
+		&cli.StringFlag{Name: "access-key", Aliases: []string{"s3-access-key"}, Destination: &f.accessKey, Sources: env.vars("WARP_ACCESS_KEY"),
 			Usage: "access `KEY`; without it the AWS environment and profiles are looked at"},
-		&cli.StringFlag{Name: "secret-key", Destination: &f.secretKey, Sources: env.vars("WARP_SECRET_KEY"),
+		&cli.StringFlag{Name: "secret-key", Aliases: []string{"s3-secret-key"}, Destination: &f.secretKey, Sources: env.vars("WARP_SECRET_KEY"),
 			Usage: "secret `KEY`"},
 		&cli.BoolFlag{Name: "tls", Destination: &f.tls, Sources: env.vars("WARP_TLS"), Usage: "talk HTTPS"},
 		&cli.StringFlag{Name: "bucket", Value: defaultBucket, Destination: &f.bucket,

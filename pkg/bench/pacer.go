@@ -13,6 +13,8 @@ type pacer struct {
 	start    time.Time
 	end      time.Time // zero = open
 	interval float64   // ns
+	warmup   float64   // ns in which the rate rises from 0 to the full one; 0 = it is full at once
+	most     int64     // arrivals there are in all; 0 = no end
 
 	// The lock is held while waiting for the next arrival to be due: one
 	// worker watches the clock, and the others queue behind it.
@@ -38,7 +40,10 @@ func (p *pacer) close() { p.alarm.close() }
 func (p *pacer) next(ctx context.Context) (due time.Time, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	due = p.start.Add(time.Duration(float64(p.taken) * p.interval))
+	due = p.start.Add(p.at(p.taken))
+	if p.most > 0 && p.taken >= p.most {
+		return due, false
+	}
 	if !p.end.IsZero() && (!due.Before(p.end) || !time.Now().Before(p.end)) {
 		return due, false
 	}
@@ -54,6 +59,28 @@ func (p *pacer) next(ctx context.Context) (due time.Time, ok bool) {
 	return due, true
 }
 
+// ramp is how many arrivals are due while the rate rises: half of what the full
+// rate would have.
+func (p *pacer) ramp() float64 { return p.warmup / p.interval / 2 }
+
+// at is when arrival k is due, from the start. While the rate rises in a line,
+// arrivals come as the square of the time.
+func (p *pacer) at(k int64) time.Duration {
+	n := float64(k)
+	if n < p.ramp() {
+		return time.Duration(math.Sqrt(2 * p.warmup * n * p.interval))
+	}
+	return time.Duration(p.warmup + (n-p.ramp())*p.interval)
+}
+
+// before is how many arrivals are due before t, the inverse of at.
+func (p *pacer) before(t time.Duration) float64 {
+	if ns := float64(t); ns < p.warmup {
+		return ns * ns / (2 * p.warmup * p.interval)
+	}
+	return p.ramp() + (float64(t)-p.warmup)/p.interval
+}
+
 // unsent is how many arrivals were due by t that no worker went off with.
 func (p *pacer) unsent(t time.Time) int64 {
 	if !p.end.IsZero() && t.After(p.end) {
@@ -63,6 +90,9 @@ func (p *pacer) unsent(t time.Time) int64 {
 	defer p.mu.Unlock()
 	// One arrival is due at the start. The tiny part keeps a whole number of
 	// intervals from being rounded up by the last bit of a division.
-	due := int64(math.Ceil(float64(t.Sub(p.start))/p.interval - 1e-9))
+	due := int64(math.Ceil(p.before(t.Sub(p.start)) - 1e-9))
+	if p.most > 0 {
+		due = min(due, p.most)
+	}
 	return max(0, due-p.taken)
 }

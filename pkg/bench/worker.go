@@ -31,6 +31,8 @@ type Worker struct {
 	refused bool      // the last request found nobody to talk to
 	uploads uint64    // names given out so far
 
+	statement oplog.Statement // of a script that the next request belongs to
+
 	// What each request needs, used again and again: a worker that makes no
 	// garbage is not held up by the collector of it.
 	record  oplog.Record
@@ -56,7 +58,7 @@ type Request struct {
 func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.Context, *Request) error) error {
 	start := time.Now()
 	rec := &w.record
-	*rec = oplog.Record{Op: op, Key: key, Thread: uint32(w.ID), Run: w.run.id, Client: w.run.client, Start: w.run.unixNano(start)}
+	*rec = oplog.Record{Op: op, Key: key, Thread: uint32(w.ID), Statement: w.statement, Run: w.run.id, Client: w.run.client, Start: w.run.unixNano(start)}
 	if !w.due.IsZero() {
 		rec.Due = w.run.unixNano(w.due)
 		w.due = time.Time{}

@@ -1,0 +1,271 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+	"golang.org/x/term"
+
+	"warp/pkg/bench"
+	"warp/pkg/generator"
+	"warp/pkg/oplog"
+	"warp/pkg/script"
+)
+
+// scriptFlags are the flags of warp script. The target and what is recorded
+// are those of every benchmark.
+type scriptFlags struct {
+	benchFlags
+	text, input, implementation string
+}
+
+func scriptCommand(env environment) *command {
+	f := &scriptFlags{}
+	f.drain = 30 * time.Second
+	return &command{
+		name: "script", args: "[SCRIPT]", section: sectionBenchmark,
+		summary: "run a script of PUT, GET and DELETE statements",
+		about: []string{
+			"Statements run one after the other over the same objects. The script is the argument, --script, the",
+			"content of --input, or standard input. Objects stay in the bucket until a DELETE.",
+		},
+		examples: []string{
+			"warp script --host=s3:9000 'PUT 9 OBJECTS; GET RUNTIME 1 MINUTE; DELETE'",
+			"warp script --host=s3:9000 --bucket=demo --input=nightly.script",
+		},
+		groups: []flagGroup{
+			{title: groupWorkload, flags: []cli.Flag{
+				&cli.StringFlag{Name: "input", Destination: &f.input, TakesFile: true, Usage: "read the script from `FILE`; - is standard input"},
+				&cli.StringFlag{Name: "script", Destination: &f.text, Usage: "run the script that `TEXT` is, like the argument"},
+			}, also: []cli.Flag{
+				&cli.StringFlag{Name: "implementation", Value: "s3", Destination: &f.implementation, Usage: "`CLIENT` to use: s3; the other S3 clients of object-store-bench mean that too"},
+				&cli.IntFlag{Name: "concurrent", Destination: &f.concurrent, Hidden: true, Validator: atLeast(1), Usage: "accepted for scripts that have it: `N` requests at a time are MAX … CONCURRENT"},
+			}},
+			f.target.group(env),
+			{title: groupRun, flags: []cli.Flag{
+				&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID", Usage: "write the op log to `NAME`.csv.zst"},
+				&limitFlag{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests have failed; fewer do not change the exit code"},
+			}},
+			f.target.traffic(env, "`SIZE` of the parts in which larger objects are uploaded"),
+		},
+		absent:  absentFromScripts(),
+		maxArgs: 1, needs: "one script in quotation marks",
+		run: f.run,
+	}
+}
+
+// absentFromScripts are flags of other benchmarks that a script says itself.
+func absentFromScripts() []absentFlag {
+	inScript := func(clause string, names ...string) absentFlag {
+		return absentFlag{names: names, why: "is not for scripts, which say it themselves: " + clause}
+	}
+	return []absentFlag{
+		{names: []string{"warp-client"}, why: "does not go with scripts: their statements are of one process; start warp script on each machine instead"},
+		inScript("OF SIZE", "obj.size"), inScript("RUNTIME", "duration"), inScript("n OBJECTS", "objects"),
+		inScript("AT RATE … PER SECOND", "rps-limit"), inScript("USING NAMING STRATEGY … WITH SEED", "seed"),
+		inScript("DELETE, without which objects stay", "noclear", "keep-data"),
+	}
+}
+
+func (f *scriptFlags) run(ctx context.Context, inv *invocation) error {
+	if err := f.checkImplementation(); err != nil {
+		return err
+	}
+	if err := f.target.check(); err != nil {
+		return err
+	}
+	if err := f.target.several("script works in one bucket"); err != nil {
+		return err
+	}
+	where, text, err := f.read(ctx, inv)
+	if err != nil {
+		return err
+	}
+	statements, err := script.Parse(text)
+	if err != nil {
+		return usageError("%s: %w", where, err)
+	}
+	steps := scriptSteps(statements)
+	if err := bench.CheckScript(steps); err != nil {
+		return usageError("%s: %w", where, err)
+	}
+	if f.concurrent > 0 {
+		inv.warnf("--concurrent changes nothing here: a statement without MAX … CONCURRENT has as many requests at a time as it needs")
+	}
+	return f.execute(ctx, inv, statements, steps)
+}
+
+// checkImplementation refuses what is no S3.
+func (f *scriptFlags) checkImplementation() error {
+	switch strings.ToLower(f.implementation) {
+	case "s3", "awsurlconnection", "awsapache", "awsnetty":
+		return nil
+	case "gcs", "adls":
+		return usageError("--implementation=%s: warp speaks S3 only, and that is another protocol", f.implementation).
+			tell("point --host at an S3 interface of that store, or leave out the flag")
+	}
+	return usageError("--implementation: there is no client %q; warp speaks S3 only", f.implementation).tell("leave out the flag, or write --implementation=s3")
+}
+
+// read gets the script, and says where it is from.
+func (f *scriptFlags) read(ctx context.Context, inv *invocation) (where, text string, err error) {
+	given := 0
+	for _, is := range []bool{f.text != "", f.input != "", len(inv.args) > 0} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given > 1:
+		return "", "", usageError("the script is given more than once").tell("use one of the argument, --script and --input")
+	case f.text != "":
+		return "--script", f.text, nil
+	case len(inv.args) > 0 && inv.args[0] != "-":
+		return "script", inv.args[0], nil
+	case f.input != "" && f.input != "-":
+		data, err := os.ReadFile(f.input)
+		if err != nil {
+			return "", "", usageError("--input: %s: %w", f.input, reason(err))
+		}
+		return f.input, string(data), nil
+	}
+	if t, ok := inv.in.(interface{ Fd() uintptr }); ok && given == 0 && term.IsTerminal(int(t.Fd())) {
+		return "", "", usageError("there is no script").tell("write it as an argument in quotation marks, or name a file with --input")
+	}
+	text, err = readAll(ctx, inv.in)
+	return "standard input", text, err
+}
+
+// readAll reads a script from a stream, unless ctx ends before the stream does.
+func readAll(ctx context.Context, in io.Reader) (string, error) {
+	type result struct {
+		data []byte
+		err  error
+	}
+	read := make(chan result, 1)
+	go func() {
+		data, err := io.ReadAll(io.LimitReader(in, 2<<20)) // more than any script may have
+		read <- result{data, err}
+	}()
+	select {
+	case r := <-read:
+		if r.err != nil {
+			return "", runError("standard input: %w", r.err)
+		}
+		return string(r.data), nil
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+// scriptSteps are statements as they are executed. An upload that names no
+// seed gets one.
+func scriptSteps(statements []script.Statement) []bench.ScriptStep {
+	steps := make([]bench.ScriptStep, len(statements))
+	for i, s := range statements {
+		steps[i] = bench.ScriptStep{
+			Op: string(s.Verb), Line: s.Line, Context: s.Context, Objects: s.Objects, Runtime: s.Runtime,
+			Rate: s.Rate, Warmup: s.Warmup, Most: s.Most, Seed: s.Seed, Random: s.Strategy == script.RandomPrefix, Size: s.Size,
+		}
+		switch {
+		case s.Verb == script.Reuse:
+			steps[i].Op = ""
+		case s.Verb == script.Put && s.Seed == "":
+			steps[i].Seed = randomName()
+		}
+	}
+	return steps
+}
+
+// randomName is a seed that nobody has given to anything yet.
+func randomName() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// execute runs the statements and reports on each.
+func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements []script.Statement, steps []bench.ScriptStep) error {
+	id := randomID()
+	seed := randomSeed()
+	o := bench.Options{
+		Benchmark: "script", Warp: thisBuild().version, RunID: randomID() + id, ClientID: id, Bucket: f.target.buckets[0], Seed: seed,
+		MaxErrors: bench.ErrorLimit{Set: f.maxErrors.set, Count: f.maxErrors.count, Percent: f.maxErrors.percent, IsPct: f.maxErrors.percent > 0},
+		Payload:   generator.PayloadOptions{Seed: seed}, Drain: f.drain, Redact: inv.hide.text,
+	}
+	path := logPath(f.benchdata, o.Benchmark, o.ClientID)
+	if err := checkLog(path); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	target, err := f.target.open(ctx, inv, connectionsWorth(steps), cancel)
+	if err != nil {
+		return err
+	}
+	defer target.close()
+	s := &session{invocation: inv, flags: &f.benchFlags, opts: o, runner: &bench.Runner{Client: target.client}}
+	table := &scriptTable{invocation: inv, statements: statements, steps: steps}
+	sc := &bench.Script{Client: target.client, Options: o, Steps: steps, Watcher: table}
+	if err := sc.Open(ctx); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		return f.target.explain(err)
+	}
+	table.settings(f, target)
+	header := s.header()
+	for i := range statements {
+		header.Statements = append(header.Statements, statements[i].Text)
+	}
+	if s.log, err = oplog.Create(path, header); err != nil {
+		return runError("%w", err)
+	}
+	out := sc.Run(ctx, table, s.log)
+	return s.endScript(out, table)
+}
+
+// endScript saves the log and says how it all ended.
+func (s *session) endScript(out *bench.Outcome, table *scriptTable) error {
+	inner := s.verdict(out)
+	var err error
+	if out.Sent == 0 {
+		err = s.log.Discard()
+		s.notef("no request was made, so there is no op log")
+	} else if table.report.Log, err = s.log.Commit(out.Trailer); err != nil {
+		err = runError("%w", err)
+	} else {
+		s.notef("benchmark data written to %q", table.report.Log)
+	}
+	for _, note := range out.Trailer.Notes {
+		s.warnf("%s", note)
+	}
+	if s.json {
+		table.report.Notes = append([]string{}, out.Trailer.Notes...)
+		table.report.End, table.report.EndReason = out.Trailer.End, s.hide.text(out.Trailer.Reason)
+		err = errors.Join(err, s.result(func(w io.Writer) error { return writeJSON(w, table.report) }))
+	}
+	switch {
+	case err == nil:
+		return inner
+	case inner == nil:
+		return err
+	}
+	return fmt.Errorf("%w; and %w", inner, err)
+}
+
+// connectionsWorth is how many connections are worth keeping open between
+// requests. Statements that name no number rarely need more than this.
+func connectionsWorth(steps []bench.ScriptStep) int {
+	const usual = 256
+	return slices.MaxFunc(steps, func(a, b bench.ScriptStep) int { return a.Most - b.Most }).Most + usual
+}

@@ -1,0 +1,348 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"warp/pkg/aggregate"
+	"warp/pkg/bench"
+	"warp/pkg/oplog"
+	"warp/pkg/script"
+)
+
+// scriptInterval is the time between the lines of a statement.
+const scriptInterval = time.Second
+
+// A scriptReport is the JSON document of a script.
+type scriptReport struct {
+	Settings   scriptSettings    `json:"settings"`
+	Statements []statementReport `json:"statements"`
+	Log        string            `json:"log,omitempty"`
+	End        string            `json:"end"`
+	EndReason  string            `json:"end_reason,omitempty"`
+	Notes      []string          `json:"notes"`
+}
+
+type scriptSettings struct {
+	Engine  string   `json:"engine"`
+	Region  string   `json:"region"` // "" = the store is asked
+	BaseURI []string `json:"base_uri"`
+	Bucket  string   `json:"bucket"`
+}
+
+// A statementReport is the FINAL line of a statement.
+type statementReport struct {
+	Number    int               `json:"number"`
+	Statement string            `json:"statement"`
+	Strategy  string            `json:"naming_strategy,omitempty"`
+	Seed      string            `json:"seed,omitempty"`
+	Warmup    *statementFigures `json:"warmup,omitempty"`
+	Final     *statementFigures `json:"final,omitempty"` // null where there was nothing to request
+}
+
+type statementFigures struct {
+	Count     uint64              `json:"count"`
+	Duration  map[string]*float64 `json:"duration_ms"`
+	TTFB      map[string]*float64 `json:"ttfb_ms"`
+	MostAtOne int                 `json:"concurrent_max"`
+	Bytes     int64               `json:"bytes"`
+	Errors    map[string]int64    `json:"errors"` // by HTTP status; 0 = no answer
+}
+
+// A scriptTable shows how the statements of a script come along. It is a sink
+// of the records.
+type scriptTable struct {
+	*invocation
+	report     scriptReport
+	statements []script.Statement
+	steps      []bench.ScriptStep
+
+	mu         sync.Mutex
+	step       *bench.ScriptStep
+	began      time.Time
+	peak       *bench.Peak
+	warm, rest statementSums
+	warmShown  bool
+	firstError string
+	stop       func()
+}
+
+// statementSums add up records.
+type statementSums struct {
+	count          uint64
+	duration, ttfb aggregate.Hist
+	bytes          int64
+	errors         map[int]int64
+	most           int
+	intervalMost   int
+	shown          uint64 // count and bytes of the lines before
+	shownBytes     int64
+}
+
+// settings says what all statements have in common.
+func (t *scriptTable) settings(f *scriptFlags, target *target) {
+	t.report.Settings = scriptSettings{Engine: target.client.EngineName(), Region: f.target.region, BaseURI: target.client.Endpoints(), Bucket: f.target.buckets[0]}
+	t.report.Statements = []statementReport{}
+	key := "from the environment or a profile"
+	switch {
+	case f.target.accessKey != "":
+		key = redacted
+	case f.target.host == embeddedHost:
+		key = "any"
+	}
+	if t.quiet {
+		return
+	}
+	t.print("Settings:")
+	for _, line := range [][2]string{
+		{"implementation", "S3, engine " + t.report.Settings.Engine},
+		{"region", cmp.Or(f.target.region, "what the store says")},
+		{"base uri", strings.Join(t.report.Settings.BaseURI, ", ")},
+		{"bucket", t.report.Settings.Bucket},
+		{"access key", key},
+	} {
+		t.print(fmt.Sprintf("  %-15s: %s", line[0], line[1]))
+	}
+}
+
+// print writes one line of the table. With --json, standard output is not for it.
+func (t *scriptTable) print(line string) {
+	switch {
+	case !t.json:
+		_ = t.result(func(w io.Writer) error { _, err := fmt.Fprintln(w, line); return err })
+	case !t.quiet:
+		t.sayFigures(line)
+	}
+}
+
+// Begin is called before a statement.
+func (t *scriptTable) Begin(number int, peak *bench.Peak) {
+	text, step := t.hide.text(t.statements[number-1].Text), &t.steps[number-1]
+	report := statementReport{Number: number, Statement: text}
+	t.print("")
+	t.print("Starting script statement: " + text + " ...")
+	if step.Op == "PUT" || step.Op == "" {
+		report.Strategy, report.Seed = string(t.statements[number-1].Strategy), step.Seed
+		t.print("")
+		t.print(fmt.Sprintf("Naming strategy '%s' uses seed %q", report.Strategy, step.Seed))
+	}
+	t.report.Statements = append(t.report.Statements, report)
+	if step.Op == "" {
+		t.stop = func() {}
+		return
+	}
+	for _, line := range statementHead() {
+		t.print(line)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.step, t.peak, t.began, t.firstError = step, peak, time.Now(), ""
+	t.warm, t.rest, t.warmShown = statementSums{}, statementSums{}, step.Warmup == 0
+	t.stop = every(scriptInterval, t.tick)
+}
+
+// End is called after it, when all records were written.
+func (t *scriptTable) End(number int) {
+	t.stop()
+	if t.steps[number-1].Op != "" {
+		t.final(&t.report.Statements[number-1])
+	}
+	t.print("Statement finished: " + t.report.Statements[number-1].Statement)
+}
+
+func (t *scriptTable) final(report *statementReport) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.takePeak()
+	if !t.warmShown {
+		t.showWarmup()
+	}
+	if t.step.Warmup > 0 {
+		report.Warmup = t.warm.figures()
+	}
+	report.Final = t.rest.figures()
+	t.print(t.rest.line("FINAL ", t.rest.most, t.rest.bytes, t.rest.count))
+	if t.firstError != "" {
+		t.warnf("statement %d: the first of its errors: %s", report.Number, t.firstError)
+	}
+}
+
+// Write takes records of the statement.
+func (t *scriptTable) Write(batch []oplog.Record) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range batch {
+		r := &batch[i]
+		sums := &t.rest
+		if r.Statement.WarmUp {
+			sums = &t.warm
+		}
+		sums.add(r)
+		if r.Err != "" && t.firstError == "" {
+			t.firstError = strings.Clone(r.Err)
+		}
+	}
+	return nil
+}
+
+// Flush has nothing to do.
+func (t *scriptTable) Flush() error { return nil }
+
+// tick shows a line of the statement.
+func (t *scriptTable) tick() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.takePeak()
+	elapsed := time.Since(t.began)
+	sums := &t.rest
+	if elapsed < t.step.Warmup {
+		sums = &t.warm
+	} else if !t.warmShown {
+		t.showWarmup()
+	}
+	if !t.quiet {
+		t.print(sums.line(t.left(elapsed), sums.intervalMost, sums.bytes-sums.shownBytes, sums.count-sums.shown))
+	}
+	sums.shown, sums.shownBytes, sums.intervalMost = sums.count, sums.bytes, 0
+}
+
+// left is what the first column says: the time that is left, or where nobody
+// knows that the time so far.
+func (t *scriptTable) left(elapsed time.Duration) string {
+	if t.step.Runtime > 0 {
+		return fmt.Sprintf("%ds", max(0, (t.step.Runtime-elapsed+scriptInterval/2)/time.Second))
+	}
+	return fmt.Sprintf("+%ds", (elapsed+scriptInterval/2)/time.Second)
+}
+
+func (t *scriptTable) showWarmup() {
+	t.warmShown = true
+	t.print(t.warm.line("WARMUP", t.warm.most, t.warm.bytes, t.warm.count))
+}
+
+func (t *scriptTable) takePeak() {
+	warm, rest := t.peak.Take()
+	for s, n := range map[*statementSums]int{&t.warm: warm, &t.rest: rest} {
+		s.most, s.intervalMost = max(s.most, n), max(s.intervalMost, n)
+	}
+}
+
+// add counts every request; times and bytes are those of answers that were
+// what was asked for.
+func (s *statementSums) add(r *oplog.Record) {
+	s.count++
+	if r.Err != "" {
+		if s.errors == nil {
+			s.errors = make(map[int]int64)
+		}
+		s.errors[int(r.Status)]++
+		return
+	}
+	s.bytes += r.Bytes
+	s.duration.Add(r.Duration)
+	if ttfb, seen := r.TTFB(); seen && r.Op != "DELETE" {
+		s.ttfb.Add(ttfb)
+	}
+}
+
+// A timeColumn is one of the columns of times.
+type timeColumn struct {
+	name string
+	of   func(h *aggregate.Hist) float64 // ns
+}
+
+func timeColumns() []timeColumn {
+	columns := []timeColumn{
+		{"mean", (*aggregate.Hist).Mean},
+		{"max", func(h *aggregate.Hist) float64 { return float64(h.Max()) }},
+	}
+	for _, p := range []struct {
+		name string
+		q    float64
+	}{{"p999", .999}, {"p99", .99}, {"p98", .98}, {"p95", .95}, {"p90", .9}, {"p50", .5}} {
+		columns = append(columns, timeColumn{p.name, func(h *aggregate.Hist) float64 { return float64(h.Quantile(p.q)) }})
+	}
+	return columns
+}
+
+// statementHead are the two lines above the figures.
+func statementHead() []string {
+	var names []string
+	for _, c := range timeColumns() {
+		names = append(names, fmt.Sprintf("%9s", c.name))
+	}
+	times := strings.Join(names, " | ")
+	width := len(times)
+	return []string{
+		fmt.Sprintf("                    ‖ %-*s ‖ %s", width, "Request Duration [ms]", "Time to 1st bytes [ms]"),
+		fmt.Sprintf("         | %8s ‖ %s ‖ %s ‖ %7s | %8s | %5s ‖ errors", "count", times, times, "concurr", "bytes", "req's"),
+	}
+}
+
+// line is a line of figures.
+func (s *statementSums) line(first string, most int, bytes int64, requests uint64) string {
+	cells := func(h *aggregate.Hist) string {
+		var all []string
+		for _, c := range timeColumns() {
+			ms := 0.0
+			if h.Count() > 0 {
+				ms = c.of(h) / 1e6
+			}
+			all = append(all, fmt.Sprintf("%9.2f", ms))
+		}
+		return strings.Join(all, " | ")
+	}
+	line := fmt.Sprintf("%8s | %8d ‖ %s ‖ %s ‖ %7d | %8s | %5d ‖ %s", first, s.count, cells(&s.duration), cells(&s.ttfb),
+		most, decimalBytes(bytes), requests, s.errorText())
+	return strings.TrimRight(line, " ")
+}
+
+func (s *statementSums) errorText() string {
+	var all []string
+	for _, status := range slices.Sorted(maps.Keys(s.errors)) {
+		all = append(all, fmt.Sprintf("%d:%d", status, s.errors[status]))
+	}
+	return strings.Join(all, ", ")
+}
+
+// decimalBytes writes 200.0MB.
+func decimalBytes(n int64) string {
+	value, unit := float64(n), "B"
+	for _, larger := range []string{"KB", "MB", "GB", "TB", "PB"} {
+		if value < 1000 {
+			break
+		}
+		value, unit = value/1000, larger
+	}
+	if unit == "B" {
+		return fmt.Sprintf("%dB", n)
+	}
+	return fmt.Sprintf("%.1f%s", value, unit)
+}
+
+// figures are the sums for JSON. Times that nobody has measured are null.
+func (s *statementSums) figures() *statementFigures {
+	f := &statementFigures{Count: s.count, Bytes: s.bytes, MostAtOne: s.most, Errors: map[string]int64{}, Duration: timesOf(&s.duration), TTFB: timesOf(&s.ttfb)}
+	for status, n := range s.errors {
+		f.Errors[fmt.Sprint(status)] = n
+	}
+	return f
+}
+
+func timesOf(h *aggregate.Hist) map[string]*float64 {
+	times := make(map[string]*float64)
+	for _, c := range timeColumns() {
+		times[c.name] = nil
+		if h.Count() > 0 {
+			ms := c.of(h) / 1e6
+			times[c.name] = &ms
+		}
+	}
+	return times
+}

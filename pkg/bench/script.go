@@ -1,0 +1,268 @@
+package bench
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"warp/pkg/generator"
+	"warp/pkg/oplog"
+	"warp/pkg/s3"
+)
+
+// How many requests a statement of a script sends at a time that does not say it.
+const (
+	// mostUnpaced is for statements that go as fast as they can: each of more
+	// requests at a time only waits longer.
+	mostUnpaced = 1000
+	// mostPaced is for statements with a rate, which take as many as it needs.
+	// A store that needs more than this for the rate has stopped to answer.
+	mostPaced = 10_000
+)
+
+// A ScriptStep is one statement of a script.
+type ScriptStep struct {
+	Op      string // PUT, GET, DELETE; "" only makes objects of an earlier script known
+	Line    int    // of the script, for messages
+	Context string // what its objects are filed under
+	Objects int    // 0 = not given
+	Runtime time.Duration
+	Rate    float64 // requests/s; 0 = as fast as possible
+	Warmup  time.Duration
+	Most    int    // requests at a time; 0 = as many as needed
+	Seed    string // of names
+	Random  bool   // names begin at random
+	Size    int64
+}
+
+// A ScriptWatcher is told how a script comes along. Between Begin and End of a
+// statement, every record that the sinks are given is the statement's.
+type ScriptWatcher interface {
+	Begin(number int, peak *Peak)
+	End(number int)
+}
+
+// A Script runs statements one after the other, over the same objects. Objects
+// stay in the bucket until a statement deletes them.
+type Script struct {
+	Client  *s3.Client
+	Options Options // of which names, lease and clean-up are not used
+	Steps   []ScriptStep
+	Watcher ScriptWatcher
+
+	env      *Env
+	payload  *generator.Payload
+	col      *collector
+	workers  []*Worker
+	contexts map[string]*scriptObjects
+	unclear  []*generator.Names // of uploads that nobody knows the end of
+	notes    []string
+}
+
+// CheckScript finds what is wrong with statements before anything is sent.
+func CheckScript(steps []ScriptStep) error {
+	ever, filled := make(map[string]bool), make(map[string]bool)
+	for i := range steps {
+		s := &steps[i]
+		var err error
+		switch {
+		case s.Op == "PUT" || s.Op == "":
+			ever[s.Context], filled[s.Context] = true, true
+		case !ever[s.Context]:
+			err = fmt.Errorf("no statement before it puts or reuses objects in context %q", s.Context)
+		case s.Op == "GET" && !filled[s.Context]:
+			err = fmt.Errorf("the DELETE before it leaves nothing in context %q", s.Context)
+		case s.Op == "DELETE" && s.Objects == 0 && s.Runtime == 0:
+			filled[s.Context] = false
+		}
+		switch {
+		case err != nil:
+		case s.Most > MaxThreads:
+			err = fmt.Errorf("MAX %d CONCURRENT is more than %d", s.Most, MaxThreads)
+		case s.Runtime > 0 && s.Warmup >= s.Runtime:
+			err = fmt.Errorf("the RUNTIME of %s ends before the WARMUP of %s, which is a part of it, leaves anything to measure", s.Runtime, s.Warmup)
+		case s.Objects > 0 && s.Warmup.Seconds()*s.Rate/2 >= float64(s.Objects) && s.Runtime == 0:
+			err = fmt.Errorf("all %d requests fall into the WARMUP of %s, which leaves nothing to measure", s.Objects, s.Warmup)
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %s: %w", s.Line, opOrReuse(s.Op), err)
+		}
+	}
+	return nil
+}
+
+func opOrReuse(op string) string {
+	if op == "" {
+		return "REUSE"
+	}
+	return op
+}
+
+// scriptPrefix is what all names begin with.
+const scriptPrefix = "warp-script-"
+
+// scriptNames names the objects of a seed. All names begin with warp-script-,
+// and none is one that the other benchmarks make.
+func scriptNames(seed string, random bool) *generator.Names {
+	sum := sha256.Sum256([]byte(seed))
+	number := binary.BigEndian.Uint64(sum[:])
+	prefix := scriptPrefix
+	if !random {
+		prefix += strings.TrimPrefix(generator.RunPrefix(number), "warp-")
+	}
+	return generator.NewNames(prefix, number, generator.Layout{NoPrefix: true, Random: random})
+}
+
+// Open gets the bucket ready.
+func (s *Script) Open(ctx context.Context) error {
+	r := Runner{Client: s.Client, Options: s.Options}
+	_, err := r.openBucket(ctx)
+	return err
+}
+
+// Run executes the statements. It ends early where one cannot be executed, or
+// ctx ends.
+func (s *Script) Run(ctx context.Context, sinks ...Sink) *Outcome {
+	whole := newRun(ctx, &s.Options, s.Client)
+	defer whole.cancel()
+	s.col = startCollector(sinks, whole.abort)
+	s.env = &Env{Client: s.Client, Bucket: s.Options.Bucket, Seed: s.Options.Seed}
+	s.contexts = make(map[string]*scriptObjects)
+	payload, err := generator.NewPayload(s.Options.Payload)
+	s.payload = payload
+	whole.meter = startLoadMeter(s.Client, whole.links)
+	for i := range s.Steps {
+		if err != nil || whole.stopped() {
+			break
+		}
+		err = s.step(whole, i)
+	}
+	whole.load = whole.meter.stop()
+	s.abortUploads(whole)
+	out := whole.outcome(s.col, err)
+	if out.Fatal == nil {
+		out.Unanswered = whole.cutOff.Load()
+	}
+	out.Trailer.Notes = append(out.Trailer.Notes, s.notes...)
+	return out
+}
+
+// step executes one statement with requests of its own: those that one of an
+// earlier statement has to cut off must not take others with them.
+func (s *Script) step(whole *run, i int) error {
+	step := &s.Steps[i]
+	t, err := s.statement(step, i+1)
+	if err != nil {
+		return err
+	}
+	if s.Watcher != nil {
+		s.Watcher.Begin(i+1, &t.peak)
+		defer s.Watcher.End(i + 1)
+	}
+	if step.Op == "" {
+		return nil
+	}
+	part := newRun(whole.steering, &s.Options, s.Client)
+	defer part.cancel()
+	part.started, part.base = whole.started, whole.base
+	part.sent.Store(whole.sent.Load())
+	part.failed.Store(whole.failed.Load())
+	part.chunkLimit = int64(backlogChunks + 2*max(t.most, len(s.workers)))
+	err = t.execute(part)
+	whole.sent.Store(part.sent.Load())
+	whole.failed.Store(part.failed.Load())
+	whole.cutOff.Add(part.cutOff.Load())
+	s.col.beginPhase(len(s.workers)) // whoever looks at End sees every record
+	if t.unclear.Load() {
+		s.unclear = append(s.unclear, t.names)
+	}
+	s.note(t)
+	if fatal := part.whatEnded(nil, err); fatal != nil {
+		if !whole.stopped() {
+			whole.abort(fatal)
+		}
+		return fatal
+	}
+	return nil
+}
+
+// note keeps what readers of the log have to know of a statement.
+func (s *Script) note(t *scriptRun) {
+	if t.missed > 0 {
+		s.notes = append(s.notes, fmt.Sprintf("statement %d: %d requests of its rate were due and not sent when it ended", t.number, t.missed))
+	}
+	if t.step.Rate > 0 && t.step.Most == 0 && t.started >= mostPaced {
+		s.notes = append(s.notes, fmt.Sprintf("statement %d: its rate needs more than %d requests at a time, which is the most warp sends", t.number, mostPaced))
+	}
+}
+
+// abortUploads gives up uploads in parts that were cut off, which no statement
+// could delete.
+func (s *Script) abortUploads(whole *run) {
+	if len(s.unclear) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(whole.requests), abortPatience)
+	defer cancel()
+	err := s.Client.AbortUploads(ctx, s.Options.Bucket, scriptPrefix, func(key string) bool {
+		for _, names := range s.unclear {
+			if names.Owns(key) {
+				return true
+			}
+		}
+		return false
+	})
+	if err != nil {
+		s.notes = append(s.notes, fmt.Sprintf("uploads in parts that were cut off may be left in bucket %s: %v", s.Options.Bucket, err))
+	}
+}
+
+// abortPatience is what aborting uploads may take, since somebody may be
+// waiting for the end.
+const abortPatience = 30 * time.Second
+
+// worker is worker i, who may have worked on an earlier statement.
+func (s *Script) worker(i int) *Worker {
+	for len(s.workers) <= i {
+		id := len(s.workers)
+		s.workers = append(s.workers, &Worker{
+			ID: id, Env: s.env, tape: s.col.newTape(), Rand: generator.Rand(s.Options.Seed, "worker", id),
+			body: s.payload.NewReader(), check: newVerifier(s.Options.Verify, s.payload),
+		})
+	}
+	return s.workers[i]
+}
+
+// A Peak is the most requests at a time.
+type Peak struct {
+	now    atomic.Int64
+	warmup atomic.Int64
+	rest   atomic.Int64
+}
+
+func (p *Peak) begin(warmup bool) {
+	n := p.now.Add(1)
+	most := &p.rest
+	if warmup {
+		most = &p.warmup
+	}
+	for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+	}
+}
+
+func (p *Peak) end() { p.now.Add(-1) }
+
+// Take returns the most since the last call, in the warm-up and after it.
+func (p *Peak) Take() (warmup, rest int) {
+	warmup, rest = int(p.warmup.Swap(0)), int(p.rest.Swap(0))
+	return warmup, rest
+}
+
+// statementOf is what the records of a request say.
+func statementOf(number int, warmup bool) oplog.Statement {
+	return oplog.Statement{Number: uint16(number), WarmUp: warmup}
+}

@@ -1,0 +1,292 @@
+package bench
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"warp/pkg/generator"
+	"warp/pkg/s3"
+)
+
+// A scriptRun is one statement while it is executed.
+type scriptRun struct {
+	script  *Script
+	step    *ScriptStep
+	number  int
+	most    int   // workers
+	total   int64 // requests; 0 = until the time is over
+	objects *scriptObjects
+	targets []*scriptObject // of GET and DELETE
+	names   *generator.Names
+
+	part    *run
+	began   time.Time
+	places  atomic.Int64 // requests that were begun
+	peak    Peak
+	waiting atomic.Int64 // workers that wait for an arrival
+	unclear atomic.Bool  // an upload had no answer that says whether it is there
+	missed  int64
+
+	mu      sync.Mutex
+	started int // workers
+	wg      sync.WaitGroup
+}
+
+// statement gets a statement ready. That of REUSE is done with it.
+func (s *Script) statement(step *ScriptStep, number int) (*scriptRun, error) {
+	t := &scriptRun{script: s, step: step, number: number, total: int64(step.Objects), objects: s.contexts[step.Context]}
+	if t.objects == nil {
+		t.objects = &scriptObjects{known: make(map[string]*scriptObject)}
+		s.contexts[step.Context] = t.objects
+	}
+	if step.Runtime > 0 && step.Op != "DELETE" {
+		t.total = 0 // the objects are used again and again until the time is over
+	}
+	switch step.Op {
+	case "", "PUT":
+		t.names = scriptNames(step.Seed, step.Random)
+		if step.Op == "" {
+			t.reuse()
+		}
+	case "GET":
+		t.targets = t.objects.first(step.Objects, true)
+		if len(t.targets) == 0 {
+			return nil, fmt.Errorf("line %d: GET: nothing is in context %q: no upload succeeded, or everything was deleted", step.Line, step.Context)
+		}
+	case "DELETE":
+		t.targets = t.objects.first(step.Objects, false)
+		t.total = int64(len(t.targets))
+	}
+	t.most = t.workersFor()
+	return t, nil
+}
+
+// workersFor is how many requests the statement may have at a time.
+func (t *scriptRun) workersFor() int {
+	most := t.step.Most
+	switch {
+	case most > 0:
+	case t.step.Rate > 0:
+		most = mostPaced
+	default:
+		most = mostUnpaced
+	}
+	if t.total > 0 {
+		most = int(min(int64(most), t.total))
+	}
+	return most
+}
+
+// reuse makes the objects known that another script has uploaded.
+func (t *scriptRun) reuse() {
+	for i := range int64(t.step.Objects) {
+		t.objects.put(t.order(i), s3.Object{Ref: t.ref(i), Size: anyLength})
+	}
+}
+
+// ref names object i of the statement.
+func (t *scriptRun) ref(i int64) s3.Ref {
+	return s3.Ref{Bucket: t.script.Options.Bucket, Key: t.names.Key(0, uint64(i))}
+}
+
+// order puts the objects of a context in the order in which the script names
+// them, whichever request was the fastest.
+func (t *scriptRun) order(i int64) uint64 { return uint64(t.number)<<48 | uint64(i) }
+
+// execute sends the requests of the statement and waits for all of them.
+func (t *scriptRun) execute(part *run) error {
+	t.part = part
+	if t.step.Op == "DELETE" && t.total == 0 {
+		return nil // nothing is left to delete
+	}
+	t.began = time.Now()
+	if t.step.Runtime > 0 {
+		part.deadline = t.began.Add(t.step.Runtime)
+	}
+	if t.step.Rate > 0 {
+		if err := t.pace(); err != nil {
+			return err
+		}
+		defer part.pacer.close()
+	}
+	defer part.watchDrain()()
+	first := t.most
+	if part.pacer != nil {
+		first = 1 // others come as they are needed
+	}
+	for range first {
+		t.start()
+	}
+	t.wg.Wait()
+	if part.pacer != nil {
+		t.missed = part.pacer.unsent(time.Now())
+	}
+	return nil
+}
+
+func (t *scriptRun) pace() (err error) {
+	p, err := newPacer(t.step.Rate, t.began, t.part.deadline)
+	if err == nil {
+		p.warmup, p.most = float64(t.step.Warmup), t.total
+		t.part.pacer = p
+	}
+	return err
+}
+
+// start has one more worker work, unless there are enough.
+func (t *scriptRun) start() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.started >= t.most {
+		return
+	}
+	w := t.script.worker(t.started)
+	w.run = t.part
+	t.started++
+	t.wg.Go(func() { t.work(w) })
+}
+
+// work sends one request after the other.
+func (t *scriptRun) work(w *Worker) {
+	for !t.part.stopped() {
+		if !t.mayStart(w) {
+			return
+		}
+		place := t.places.Add(1) - 1
+		if t.total > 0 && place >= t.total {
+			return
+		}
+		warmup := t.step.Warmup > 0 && w.due.Before(t.began.Add(t.step.Warmup))
+		w.statement = statementOf(t.number, warmup)
+		t.peak.begin(warmup)
+		t.request(w, place)
+		t.peak.end()
+		if w.refused {
+			w.refused = false
+			pause(t.part.steering, refusedPause)
+		}
+	}
+}
+
+// mayStart waits until a request is due, and says whether there is one.
+func (t *scriptRun) mayStart(w *Worker) bool {
+	if t.part.pacer == nil {
+		return t.part.deadline.IsZero() || time.Now().Before(t.part.deadline)
+	}
+	t.waiting.Add(1)
+	due, ok := t.part.pacer.next(t.part.pacing)
+	if t.waiting.Add(-1) == 0 && ok {
+		t.start() // or nobody would be there for the next arrival
+	}
+	w.due = due
+	return ok
+}
+
+// request sends the request that has that place in the statement.
+func (t *scriptRun) request(w *Worker, place int64) {
+	switch t.step.Op {
+	case "PUT":
+		t.put(w, place)
+	case "GET":
+		t.get(w, place)
+	case "DELETE":
+		obj := t.targets[place]
+		if err := w.remove(t.part.requests, []s3.Ref{obj.Ref}); err == nil {
+			t.objects.remove(obj)
+		}
+	}
+}
+
+func (t *scriptRun) put(w *Worker, place int64) {
+	if n := int64(t.step.Objects); n > 0 {
+		place %= n
+	}
+	ref := t.ref(place)
+	obj, err := w.upload(t.part.requests, ref.Key, t.step.Size)
+	if err == nil {
+		obj.Ref, obj.Size = ref, t.step.Size
+		t.objects.put(t.order(place), obj)
+		return
+	}
+	var said *s3.Error
+	if t.part.requests.Err() == nil && errors.As(err, &said) && said.Status >= 300 && said.Status < 500 {
+		return // the store has not taken it
+	}
+	t.unclear.Store(true)
+	t.objects.unsure(t.order(place), ref)
+}
+
+// get downloads one of the objects: one after the other where the statement
+// says how many, and any of them otherwise.
+func (t *scriptRun) get(w *Worker, place int64) {
+	n := int64(len(t.targets))
+	i := place % n
+	if t.step.Objects == 0 {
+		i = w.Rand.Int64N(n)
+	}
+	obj := &t.targets[i].Object
+	_ = w.downloadOf(t.part.requests, obj, s3.Get{Ref: obj.Ref}, obj.Size)
+}
+
+// scriptObjects are the objects of a context.
+type scriptObjects struct {
+	mu    sync.Mutex
+	known map[string]*scriptObject // by name
+}
+
+type scriptObject struct {
+	s3.Object
+	order  uint64
+	unsure bool // it may not be there
+}
+
+// put notes that an object is there.
+func (c *scriptObjects) put(order uint64, obj s3.Object) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if old := c.known[obj.Key]; old != nil && old.order == order && old.ETag != obj.ETag {
+		// Two uploads of one name in one statement: which of them was the last, the store alone knows.
+		obj.ETag = ""
+	}
+	obj.VersionID = "" // what a name stands for, not one version of it
+	c.known[obj.Key] = &scriptObject{Object: obj, order: order}
+}
+
+// unsure notes that an object may be there, or be another than before.
+func (c *scriptObjects) unsure(order uint64, ref s3.Ref) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if old := c.known[ref.Key]; old != nil && !old.unsure {
+		c.known[ref.Key] = &scriptObject{Object: s3.Object{Ref: ref, Size: anyLength}, order: old.order}
+		return
+	}
+	c.known[ref.Key] = &scriptObject{Object: s3.Object{Ref: ref, Size: anyLength}, order: order, unsure: true}
+}
+
+func (c *scriptObjects) remove(obj *scriptObject) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.known, obj.Key)
+}
+
+// first are the first n objects, all of them where n is 0.
+func (c *scriptObjects) first(n int, certain bool) []*scriptObject {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := make([]*scriptObject, 0, len(c.known))
+	for _, obj := range c.known {
+		if !certain || !obj.unsure {
+			all = append(all, obj)
+		}
+	}
+	slices.SortFunc(all, func(a, b *scriptObject) int { return cmp.Compare(a.order, b.order) })
+	if n > 0 && n < len(all) {
+		all = all[:n]
+	}
+	return all
+}
