@@ -183,7 +183,9 @@ func (t *scriptRun) mayStart(w *Worker) bool {
 	if t.waiting.Add(-1) == 0 && ok {
 		t.start() // or nobody would be there for the next arrival
 	}
-	w.due = due
+	if ok {
+		w.due = due
+	}
 	return ok
 }
 

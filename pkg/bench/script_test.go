@@ -1,0 +1,204 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"warp/pkg/oplog"
+	"warp/pkg/s3"
+	"warp/pkg/s3mem"
+)
+
+// A rows sink keeps every record.
+type rows struct{ all []oplog.Record }
+
+func (r *rows) Write(batch []oplog.Record) error { r.all = append(r.all, batch...); return nil }
+func (r *rows) Flush() error                     { return nil }
+
+// of counts the records of a statement, and fails where one is not of op.
+func (r *rows) of(t *testing.T, op string, s oplog.Statement) (n int, keys map[string]int) {
+	t.Helper()
+	keys = make(map[string]int)
+	for i := range r.all {
+		if rec := &r.all[i]; rec.Statement == s {
+			n++
+			keys[rec.Key]++
+			if rec.Op != op || rec.Err != "" {
+				t.Errorf("statement %s: %s %s: %s", s, rec.Op, rec.Key, rec.Err)
+			}
+		}
+	}
+	return n, keys
+}
+
+func scriptClient(t *testing.T) *s3.Client {
+	t.Helper()
+	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 64 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	c, err := s3.New(s3.Config{Hosts: []s3.Address{{Name: e.Addr()}}, Region: "us-east-1", Credentials: credentials.NewStaticV4("k", "s", ""), Concurrency: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func runScript(ctx context.Context, t *testing.T, c *s3.Client, steps ...ScriptStep) (*rows, *Outcome) {
+	t.Helper()
+	if err := CheckScript(steps); err != nil {
+		t.Fatal(err)
+	}
+	s := &Script{Client: c, Steps: steps, Options: Options{Bucket: "scripts", RunID: "r", ClientID: "c", Seed: 1, Drain: time.Minute}}
+	if err := s.Open(ctx); err != nil {
+		t.Fatal(err)
+	}
+	got := &rows{}
+	return got, s.Run(ctx, got)
+}
+
+// Every combination of a number of objects and a time, and what is left after it.
+func TestScriptCombinations(t *testing.T) {
+	t.Parallel()
+	const short = 300 * time.Millisecond
+	put := func(n int, d time.Duration) ScriptStep {
+		return ScriptStep{Op: "PUT", Objects: n, Runtime: d, Most: 3, Seed: "seed", Size: 100}
+	}
+	tests := map[string]struct {
+		step     ScriptStep
+		requests int // -1 = more than there are keys
+		keys     int // -1 = as many as requests
+		left     int // objects; -1 = some, but not all
+	}{
+		"PUT n":         {ScriptStep{Op: "PUT", Objects: 7, Most: 2, Seed: "other", Size: 10}, 7, 7, 27},
+		"PUT n runtime": {ScriptStep{Op: "PUT", Objects: 4, Runtime: short, Most: 2, Seed: "other", Size: 10}, -1, 4, 24},
+		"GET n":         {ScriptStep{Op: "GET", Objects: 5}, 5, 5, 20},
+		"GET more":      {ScriptStep{Op: "GET", Objects: 50, Random: true}, 50, 20, 20},
+		"GET n runtime": {ScriptStep{Op: "GET", Objects: 5, Runtime: short, Most: 4}, -1, 5, 20},
+		"GET runtime":   {ScriptStep{Op: "GET", Runtime: short, Most: 4}, -1, 20, 20},
+		"GET rate":      {ScriptStep{Op: "GET", Objects: 30, Rate: 300}, 30, 20, 20},
+		"DELETE":        {ScriptStep{Op: "DELETE"}, 20, 20, 0},
+		"DELETE n":      {ScriptStep{Op: "DELETE", Objects: 6}, 6, 6, 14},
+		"DELETE more":   {ScriptStep{Op: "DELETE", Objects: 60}, 20, 20, 0},
+		"DELETE time":   {ScriptStep{Op: "DELETE", Runtime: short, Rate: 10}, 3, 3, 17},
+		"DELETE n time": {ScriptStep{Op: "DELETE", Objects: 2, Runtime: time.Hour}, 2, 2, 18},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := scriptClient(t)
+			got, out := runScript(context.Background(), t, c, put(20, 0), test.step)
+			if out.Fatal != nil || out.Failed > 0 || out.Sent != int64(len(got.all)) {
+				t.Fatalf("%+v, %d records", out, len(got.all))
+			}
+			if n, _ := got.of(t, "PUT", statementOf(1, false)); n != 20 {
+				t.Errorf("%d uploads, want 20", n)
+			}
+			n, keys := got.of(t, test.step.Op, statementOf(2, false))
+			if name == "DELETE time" { // how many are due, a slow machine decides
+				if n < 1 || n > 3 {
+					t.Errorf("%d requests in %s at 10/s", n, short)
+				}
+				return
+			}
+			if test.requests >= 0 && n != test.requests || test.requests < 0 && n <= len(keys) || len(keys) != test.keys {
+				t.Errorf("%d requests on %d objects, want %d on %d", n, len(keys), test.requests, test.keys)
+			}
+			left := 0
+			if err := c.List(context.Background(), s3.List{Bucket: "scripts", Prefix: scriptPrefix}, func() { left = 0 }, func(s3.Object) bool { left++; return true }); err != nil || left != test.left {
+				t.Errorf("%d objects are left, want %d (%v)", left, test.left, err)
+			}
+		})
+	}
+}
+
+// A later script knows the objects by strategy and seed, and another seed finds nothing.
+func TestScriptReuse(t *testing.T) {
+	t.Parallel()
+	for _, random := range []bool{false, true} {
+		c := scriptClient(t)
+		runScript(context.Background(), t, c, ScriptStep{Op: "PUT", Objects: 8, Seed: "a", Random: random, Size: 10})
+		get := ScriptStep{Op: "GET", Objects: 8}
+		if _, out := runScript(context.Background(), t, c, ScriptStep{Objects: 8, Seed: "a", Random: random}, get); out.Sent != 8 || out.Failed > 0 {
+			t.Errorf("random %v: %+v", random, out)
+		}
+		for _, wrong := range []ScriptStep{{Objects: 8, Seed: "b", Random: random}, {Objects: 8, Seed: "a", Random: !random}} {
+			if _, out := runScript(context.Background(), t, c, wrong, get); out.Failed != 8 {
+				t.Errorf("random %v: %+v", random, out)
+			}
+		}
+	}
+}
+
+// The requests of a warm-up are marked as such, and no statement takes over what was due in another.
+func TestScriptWarmup(t *testing.T) {
+	t.Parallel()
+	got, out := runScript(context.Background(), t, scriptClient(t),
+		ScriptStep{Op: "PUT", Objects: 3, Seed: "a", Size: 10},
+		ScriptStep{Op: "GET", Objects: 60, Rate: 100, Warmup: 400 * time.Millisecond},
+		ScriptStep{Op: "DELETE"})
+	warm, _ := got.of(t, "GET", statementOf(2, true))
+	rest, _ := got.of(t, "GET", statementOf(2, false))
+	if warm != 20 || rest != 40 || out.Fatal != nil {
+		t.Errorf("%d requests in the warm-up, want 20; %d after it, want 40 (%v)", warm, rest, out.Fatal)
+	}
+	for i := range got.all {
+		if r := &got.all[i]; (r.Due != 0) != (r.Op == "GET") {
+			t.Errorf("%s is due at %d", r.Op, r.Due)
+		}
+	}
+}
+
+func TestScriptInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	time.AfterFunc(200*time.Millisecond, func() { cancel(ErrInterrupted) })
+	got, out := runScript(ctx, t, scriptClient(t), ScriptStep{Op: "PUT", Runtime: time.Hour, Most: 2, Seed: "a", Size: 10}, ScriptStep{Op: "DELETE"})
+	if !errors.Is(out.Fatal, ErrInterrupted) || out.Trailer.End != "interrupted" || int64(len(got.all)) != out.Sent {
+		t.Errorf("%+v", out)
+	}
+	if n, _ := got.of(t, "DELETE", statementOf(2, false)); n > 0 {
+		t.Errorf("%d objects were deleted", n)
+	}
+}
+
+func TestCheckScript(t *testing.T) {
+	t.Parallel()
+	put, get, del := ScriptStep{Op: "PUT", Objects: 1}, ScriptStep{Op: "GET", Objects: 1}, ScriptStep{Op: "DELETE"}
+	other := get
+	other.Context = "x"
+	for want, steps := range map[string][]ScriptStep{
+		"":                                 {put, get, del, del, {Objects: 1}, get},
+		"no statement before it puts":      {get},
+		`in context "x"`:                   {put, other},
+		"leaves nothing in context":        {put, del, get},
+		"MAX 70000 CONCURRENT":             {{Op: "PUT", Objects: 1, Most: 70000}},
+		"ends before the WARMUP":           {{Op: "PUT", Runtime: 1, Rate: 1, Warmup: 1}},
+		"all 5 requests fall into the WAR": {{Op: "PUT", Objects: 5, Rate: 10, Warmup: time.Second}},
+	} {
+		if got := fmt.Sprint(CheckScript(steps)); !strings.Contains(got, want) || want == "" && got != "<nil>" {
+			t.Errorf("%s, want %q", got, want)
+		}
+	}
+}
+
+// The rate rises in a line, and both directions of the schedule agree.
+func TestPacerRamp(t *testing.T) {
+	t.Parallel()
+	p := &pacer{interval: 1e7, warmup: 2e9} // 100/s after 2 s
+	for k, want := range map[int64]time.Duration{0: 0, 25: time.Second, 100: 2 * time.Second, 200: 3 * time.Second} {
+		if got := p.at(k); (got - want).Abs() > time.Microsecond {
+			t.Errorf("arrival %d is due after %s, want %s", k, got, want)
+		}
+		if back := p.before(want); back < float64(k)-.001 || back > float64(k)+.001 {
+			t.Errorf("%g arrivals before %s, want %d", back, want, k)
+		}
+	}
+}
