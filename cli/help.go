@@ -42,13 +42,13 @@ func rootHelp(b *strings.Builder, table []*command, all bool) {
 Flags of every command
   -h, --help        explain the command
   --help-all        explain it with every flag it has
-  --autocompletion  install completion for the shell in $SHELL
   -v, --version     print version, commit and date (only without a command)
 `)
 	if !all {
 		return
 	}
-	b.WriteString(`
+	b.WriteString(`  --autocompletion  install completion for the shell in $SHELL
+
 Flags take one dash or two, anywhere; the last of the same counts. [VARIABLE] stands in for a flag.
 Exit codes: 0 all well, 1 failed, 2 wrong command line, 3 requests failed, 130 interrupted.
 `)

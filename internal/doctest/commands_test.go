@@ -26,7 +26,7 @@ func groups(help string) map[string]string {
 }
 
 // ownFlags are the flags, without aliases, that make a command different: those of a benchmark that not every benchmark
-// has, and those of another command that are neither about the store nor about its output.
+// has (other than script, whose statements stand for most flags), and those of another command that are neither about the store nor about its output.
 func ownFlags(t *testing.T, help map[string]string) map[string][]string {
 	t.Helper()
 	var benchmarks []string
@@ -46,7 +46,9 @@ func ownFlags(t *testing.T, help map[string]string) map[string][]string {
 		names := heads(text)
 		if slices.Contains(benchmarks, command) {
 			names = slices.DeleteFunc(names, func(name string) bool {
-				return !slices.ContainsFunc(benchmarks, func(other string) bool { return !slices.Contains(heads(help[other]), name) })
+				return !slices.ContainsFunc(benchmarks, func(other string) bool {
+					return other != "script" && !slices.Contains(heads(help[other]), name)
+				})
 			})
 		} else {
 			parts := groups(text)
