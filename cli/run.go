@@ -40,10 +40,15 @@ func runCommand(env environment) *command {
 // benchmarkFlags are the flags of all benchmarks, each name once.
 func benchmarkFlags(env environment) []cli.Flag {
 	var all []cli.Flag
+	seen := make(map[string]bool) // every start of warp comes here, and to search all for each takes 10 ms
 	for _, c := range benchmarkTable(env) {
 		for _, f := range c.flags() {
-			if findFlag(all, f.Names()[0]) == nil {
+			names := f.Names()
+			if !seen[names[0]] {
 				all = append(all, f)
+			}
+			for _, name := range names {
+				seen[name] = true
 			}
 		}
 	}
