@@ -428,11 +428,18 @@ func (e *leanEngine) learnRegion(bucket, region string) {
 }
 
 // identify has the connection's signer use the right time, key and region.
-// Credentials are looked at once in a second: they expire by the minute.
+// The time is looked at after each tick of the watchdog: to ask the clock for
+// each request costs more than it is worth, since a signature is valid for
+// minutes. So are credentials, which expire by the minute.
 func (c *leanConn) identify(ctx context.Context, bucket string) error {
 	generation := c.e.generation.Load()
-	if second := c.signer.at(time.Now()); !second && c.bucket == bucket && c.generation == generation {
+	settled := c.settled.Load()
+	if settled && c.bucket == bucket && c.generation == generation {
 		return nil
+	}
+	if !settled {
+		c.settled.Store(true)
+		c.signer.at(time.Now())
 	}
 	c.bucket = ""
 	if s3utils.CheckValidBucketName(bucket) != nil {

@@ -92,6 +92,7 @@ type leanConn struct {
 
 	head       leanHead
 	signer     leanSigner
+	same       leanHeaders
 	bucket     string // the signer's region is this bucket's
 	generation uint32 // of the engine's regions
 	objects    leanStrings
@@ -107,6 +108,7 @@ type leanConn struct {
 	busy    atomic.Bool
 	verdict atomic.Int32
 	rested  atomic.Bool // nothing was asked on it for a while
+	settled atomic.Bool // the signer's time is that of the latest tick, or later
 
 	mu      sync.Mutex      // for what follows, and for deadlines
 	done    <-chan struct{} // of the context that can interrupt
@@ -191,6 +193,7 @@ func (c *leanConn) watchdog() {
 		c.mu.Unlock()
 		return
 	}
+	c.settled.Store(false)
 	now, steps := time.Now(), c.steps.Load()
 	moved := steps != c.seen
 	if moved {

@@ -296,10 +296,12 @@ func (c *leanConn) appendStreamEnd(b []byte, q *leanQuery) []byte {
 	return append(b, "\r\n"...)
 }
 
-// leanStrings are the strings that the latest answers had: the next answer
-// often has the same.
+// leanStrings are the strings that the latest answers had, and a time: the next
+// answer often has the same.
 type leanStrings struct {
 	etag, version string
+	date          []byte // Last-Modified
+	modified      time.Time
 }
 
 func (c *leanConn) etagString(tr *Trace) string {
@@ -326,11 +328,16 @@ func (c *leanConn) versionString(asked string) string {
 // object is what the answer's head says of the object, by minio-go's rules.
 func (c *leanConn) object(ref *Ref, tr *Trace) (Object, error) {
 	h := &c.head
-	modified, err := lastModified(h.modified)
-	if err != nil {
-		return Object{}, errorf("InternalError", h.status, "Last-Modified is no time: %q", h.modified)
+	modified := c.objects.modified
+	if !bytes.Equal(c.objects.date, h.modified) || len(h.modified) == 0 {
+		var err error
+		if modified, err = lastModified(h.modified); err != nil {
+			return Object{}, errorf("InternalError", h.status, "Last-Modified is no time: %q", h.modified)
+		}
+		c.objects.date, c.objects.modified = append(c.objects.date[:0], h.modified...), modified
 	}
 	if len(h.sourceTime) > 0 {
+		var err error
 		if modified, err = time.Parse(time.RFC3339Nano, string(h.sourceTime)); err != nil {
 			return Object{}, errorf("InternalError", h.status, "X-Minio-Source-Mtime is no time: %q", h.sourceTime)
 		}

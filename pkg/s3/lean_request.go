@@ -3,7 +3,6 @@ package s3
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/hex"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -91,16 +90,22 @@ const upperHex = "0123456789ABCDEF"
 func appendEscaped(dst []byte, s string, slash bool) []byte {
 	for i := range len(s) {
 		c := s[i]
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9',
-			c == '-', c == '_', c == '.', c == '~', c == '/' && slash:
+		if unreserved[c] && (slash || c != '/') {
 			dst = append(dst, c)
-		default:
+		} else {
 			dst = append(dst, '%', upperHex[c>>4], upperHex[c&15])
 		}
 	}
 	return dst
 }
+
+// unreserved are the characters that stand for themselves, in paths at least.
+var unreserved = func() (is [256]bool) {
+	for _, c := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~/" {
+		is[c] = true
+	}
+	return is
+}()
 
 // buildHead makes the request's head in c.ask and signs it. The canonical
 // request grows beside it, in the signer's memory; headers are in the order of
@@ -129,8 +134,66 @@ func (c *leanConn) buildHead(q *leanQuery) {
 	}
 	s.text = append(text, '\n')
 	c.ask = h
-	c.appendHeaders(q)
+	if !c.appendSameHeaders(q) {
+		c.appendHeaders(q)
+	}
+	if !s.anonymous() {
+		s.sign()
+		c.ask = append(append(c.ask, s.last[:]...), "\r\n"...)
+	}
 	c.ask = append(c.ask, "\r\n"...)
+}
+
+// leanHeaders are the headers of the latest request that needs no others than
+// requests of its kind do within a second, up to the signature; and how the
+// canonical request ends with them.
+type leanHeaders struct {
+	kind      leanKind
+	ask, text []byte
+}
+
+// A leanKind is what such headers depend on.
+type leanKind struct {
+	epoch                    uint32 // the signer's
+	payloadHash, contentType string
+	fields                   *leanField // the first one
+	checksums                bool
+}
+
+// kind tells what q's headers depend on; false where that is more than a
+// leanKind says.
+func (c *leanConn) kind(q *leanQuery) (k leanKind, ok bool) {
+	if len(q.headers) > 0 || len(q.refs) > 0 || q.payloadHash == "" || q.length > 0 || q.md5 || q.streamed() || c.signer.anonymous() {
+		return k, false
+	}
+	for i := range q.fields {
+		if f := &q.fields[i]; f.random != nil || f.tags != nil {
+			return k, false
+		}
+		k.fields = &q.fields[0]
+	}
+	k.epoch, k.payloadHash, k.contentType = c.signer.epoch, q.payloadHash, q.contentType
+	k.checksums = q.checksums && q.method == "GET"
+	return k, true
+}
+
+// appendSameHeaders is appendHeaders for a request that mostly has the headers
+// of the one before.
+func (c *leanConn) appendSameHeaders(q *leanQuery) bool {
+	kind, ok := c.kind(q)
+	if !ok {
+		return false
+	}
+	s, same := &c.signer, &c.same
+	if same.kind == kind {
+		c.ask, s.text = append(c.ask, same.ask...), append(s.text, same.text...)
+		return true
+	}
+	ask, text := len(c.ask), len(s.text)
+	c.appendHeaders(q)
+	same.kind = kind
+	same.ask, same.text = append(same.ask[:0], c.ask[ask:]...), append(same.text[:0], s.text[text:]...)
+	return true
 }
 
 func appendParams(h []byte, q *leanQuery) []byte {
@@ -148,14 +211,14 @@ func appendParams(h []byte, q *leanQuery) []byte {
 	return h
 }
 
-// appendHeaders appends the headers that are signed, and the signature.
+// appendHeaders appends the headers that are signed, up to the signature.
 func (c *leanConn) appendHeaders(q *leanQuery) {
 	s := &c.signer
 	s.names, c.further, c.key = s.names[:0], c.sorted(q.fields, q.headers), q.ref.Key
 	var sum [64]byte
 	hash := append(sum[:0], q.payloadHash...)
 	if q.payloadHash == "" {
-		hash = hex.AppendEncode(hash, s.sum[:])
+		hash = appendHex(hash, &s.sum)
 	}
 	c.appendContentHeaders(q)
 	c.furtherUpTo("host")
@@ -190,8 +253,6 @@ func (c *leanConn) appendHeaders(q *leanQuery) {
 	s.text = append(append(append(s.text, '\n'), names...), '\n')
 	c.appendCredential(names)
 	s.text = append(s.text, hash...)
-	s.sign()
-	c.ask = append(append(c.ask, s.last[:]...), "\r\n"...)
 }
 
 // appendContentHeaders appends the headers that say what the body is.

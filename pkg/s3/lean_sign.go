@@ -4,8 +4,9 @@ import (
 	"crypto/hmac"
 	"crypto/md5"
 	"crypto/sha256"
+	"encoding"
 	"encoding/base64"
-	"encoding/hex"
+	"encoding/binary"
 	"hash"
 	"time"
 
@@ -29,7 +30,8 @@ type leanSigner struct {
 	value  credentials.Value
 	region string
 	scope  []byte // 20060102/region/s3/aws4_request
-	mac    hash.Hash
+	key    dayKey
+	epoch  uint32 // changes with the second, credentials and region
 	text   []byte // what is hashed or signed
 	names  []byte // of the signed headers, each with a semicolon behind it
 	sum    [sha256.Size]byte
@@ -49,6 +51,7 @@ func (s *leanSigner) at(now time.Time) bool {
 		return false
 	}
 	s.second = second
+	s.epoch++
 	now.UTC().AppendFormat(s.date[:0], "20060102T150405Z")
 	return true
 }
@@ -57,9 +60,10 @@ func (s *leanSigner) at(now time.Time) bool {
 // three has changed.
 func (s *leanSigner) use(value credentials.Value, region string) {
 	day := s.date[:8]
-	same := s.mac != nil && string(s.scope[:8]) == string(day) && s.region == region &&
+	same := s.key.hash != nil && string(s.scope[:8]) == string(day) && s.region == region &&
 		s.value.AccessKeyID == value.AccessKeyID && s.value.SecretAccessKey == value.SecretAccessKey
 	s.value, s.region = value, region
+	s.epoch++
 	if same {
 		return
 	}
@@ -71,19 +75,20 @@ func (s *leanSigner) use(value credentials.Value, region string) {
 		m.Write([]byte(part))
 		key = m.Sum(nil)
 	}
-	s.mac = hmac.New(sha256.New, key)
+	s.key.use(key)
 }
 
 // sign signs the canonical request in s.text; the signature is in s.last.
 func (s *leanSigner) sign() {
 	s.sum = sha256.Sum256(s.text)
-	s.text = append(s.text[:0], "AWS4-HMAC-SHA256\n"...)
-	s.text = append(s.text, s.date[:]...)
-	s.text = append(s.text, '\n')
-	s.text = append(s.text, s.scope...)
-	s.text = append(s.text, '\n')
-	s.text = hex.AppendEncode(s.text, s.sum[:])
-	s.seal()
+	if s.key.begun != s.epoch {
+		s.text = append(append(append(s.text[:0], "AWS4-HMAC-SHA256\n"...), s.date[:]...), '\n')
+		s.text = append(append(s.text, s.scope...), '\n')
+		s.key.begin(s.text, s.epoch)
+	}
+	s.text = appendHex(s.text[:0], &s.sum)
+	s.key.seal(s.key.start, s.text, &s.sum)
+	appendHex(s.last[:0], &s.sum)
 }
 
 // signChunk signs a chunk of a streamed payload, after the one before it.
@@ -96,7 +101,7 @@ func (s *leanSigner) signChunk(data []byte) {
 	s.text = append(s.text, '\n')
 	s.text = append(s.text, s.last[:]...)
 	s.text = append(s.text, "\n"+emptyPayload+"\n"...)
-	s.text = hex.AppendEncode(s.text, s.sum[:])
+	s.text = appendHex(s.text, &s.sum)
 	s.seal()
 }
 
@@ -110,15 +115,83 @@ func (s *leanSigner) signTrailer(line []byte) {
 	s.text = append(s.text, '\n')
 	s.text = append(s.text, s.last[:]...)
 	s.text = append(s.text, '\n')
-	s.text = hex.AppendEncode(s.text, s.sum[:])
+	s.text = appendHex(s.text, &s.sum)
 	s.seal()
 }
 
 func (s *leanSigner) seal() {
-	s.mac.Reset()
-	s.mac.Write(s.text)
-	s.mac.Sum(s.sum[:0])
-	hex.Encode(s.last[:], s.sum[:])
+	s.key.seal(s.key.inner, s.text, &s.sum)
+	appendHex(s.last[:0], &s.sum)
+}
+
+// A dayKey computes HMAC-SHA256 with the key of a day. Unlike crypto/hmac it also keeps what comes of the
+// first line ends of what is signed, which stay the same for a second.
+type dayKey struct {
+	hash         hash.Hash
+	inner, outer []byte // its states behind the two forms of the key
+	start        []byte // its state behind what begin was given
+	begun        uint32 // the epoch of that
+}
+
+func (k *dayKey) use(key []byte) {
+	if k.hash == nil {
+		k.hash = sha256.New()
+	}
+	var block [sha256.BlockSize]byte
+	for _, form := range []struct {
+		pad   byte
+		state *[]byte
+	}{{0x36, &k.inner}, {0x5c, &k.outer}} {
+		for i := range block {
+			block[i] = form.pad
+			if i < len(key) {
+				block[i] ^= key[i]
+			}
+		}
+		k.hash.Reset()
+		k.hash.Write(block[:])
+		*form.state = k.appendState((*form.state)[:0])
+	}
+}
+
+// begin prepares for messages that begin with text.
+func (k *dayKey) begin(text []byte, epoch uint32) {
+	k.goOn(k.inner)
+	k.hash.Write(text)
+	k.start, k.begun = k.appendState(k.start[:0]), epoch
+}
+
+// seal leaves in sum the code of the message that ends with text, from the given state on.
+func (k *dayKey) seal(state, text []byte, sum *[sha256.Size]byte) {
+	k.goOn(state)
+	k.hash.Write(text)
+	k.hash.Sum(sum[:0])
+	k.goOn(k.outer)
+	k.hash.Write(sum[:])
+	k.hash.Sum(sum[:0])
+}
+
+// goOn and appendState cannot fail: the states are those of the same hash.
+func (k *dayKey) goOn(state []byte) {
+	_ = k.hash.(encoding.BinaryUnmarshaler).UnmarshalBinary(state)
+}
+
+func (k *dayKey) appendState(b []byte) []byte {
+	b, _ = k.hash.(encoding.BinaryAppender).AppendBinary(b)
+	return b
+}
+
+// appendHex is hex.AppendEncode for four bytes at a time, which takes a third of the time.
+func appendHex(dst []byte, sum *[sha256.Size]byte) []byte {
+	for i := 0; i < len(sum); i += 4 {
+		x := uint64(binary.BigEndian.Uint32(sum[i:]))
+		x = (x<<16 | x) & 0x0000ffff0000ffff
+		x = (x<<8 | x) & 0x00ff00ff00ff00ff
+		x = (x<<4 | x) & 0x0f0f0f0f0f0f0f0f // a digit in each byte
+		letters := (x + 0x0606060606060606) >> 4 & 0x0101010101010101
+		dst = binary.BigEndian.AppendUint64(dst, x+0x3030303030303030+letters*('a'-'0'-10))
+	}
+	return dst
 }
 
 // hash leaves the SHA-256 of data in s.sum.
