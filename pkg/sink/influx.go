@@ -103,8 +103,10 @@ type Influx struct {
 	rows   []oplog.Record // with Every: since the last Flush
 	last   time.Time
 
+	wait  time.Duration // at the end
 	queue chan []*write.Point
 	ended chan struct{}
+	late  <-chan struct{} // closed when what is left may not wait any longer
 	stop  context.CancelFunc
 
 	mu            sync.Mutex
@@ -118,7 +120,7 @@ func NewInflux(o InfluxOptions) *Influx {
 		o.Interval = time.Second
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	i := &Influx{opts: o, queue: make(chan []*write.Point, influxQueue), ended: make(chan struct{}), stop: stop}
+	i := &Influx{opts: o, wait: influxLast, queue: make(chan []*write.Point, influxQueue), ended: make(chan struct{}), late: ctx.Done(), stop: stop}
 	options := influxdb2.DefaultOptions().SetHTTPRequestTimeout(uint(influxWait / time.Second)).
 		SetLogLevel(0).SetPrecision(time.Nanosecond)
 	i.client = influxdb2.NewClientWithOptions(o.Server, o.Token, options)
@@ -245,11 +247,17 @@ func (i *Influx) send(ctx context.Context) {
 	for points := range i.queue {
 		err := i.api.WritePoint(ctx, points...)
 		i.mu.Lock()
-		if err == nil {
+		switch {
+		case err == nil:
 			i.sent += int64(len(points))
-		} else {
-			i.dropped += int64(len(points))
+		case ctx.Err() == nil:
 			i.lastErr = i.clean(err)
+			fallthrough
+		default: // warp gave up, which is told only where no better reason is known
+			i.dropped += int64(len(points))
+			if i.lastErr == nil {
+				i.lastErr = fmt.Errorf("it did not answer within %v of the end", i.wait)
+			}
 		}
 		i.mu.Unlock()
 	}
@@ -265,22 +273,17 @@ func (i *Influx) Close() string {
 	for _, t := range slices.Concat(i.totals.list, i.totals.overall()) {
 		summary = append(summary, i.summary(t, now))
 	}
-	patience := time.NewTimer(influxLast)
+	patience := time.AfterFunc(i.wait, i.stop)
 	defer patience.Stop()
 	if len(summary) > 0 {
 		select {
 		case i.queue <- summary: // worth waiting for
-		case <-patience.C:
+		case <-i.late:
 			i.drop(len(summary))
 		}
 	}
 	close(i.queue)
-	select {
-	case <-i.ended:
-	case <-patience.C:
-		i.stop()
-		<-i.ended
-	}
+	<-i.ended
 	i.stop()
 	i.client.Close()
 	return i.lost()

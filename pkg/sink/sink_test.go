@@ -162,6 +162,31 @@ func TestInfluxThatIsSlow(t *testing.T) {
 	}
 }
 
+// One that never answers costs the patience of the end once, and not for each batch that waits.
+func TestInfluxThatHangs(t *testing.T) {
+	t.Parallel()
+	over := make(chan struct{})
+	i := influxAt(t, func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-over
+	}, nil)
+	defer close(over)
+	i.wait = 50 * time.Millisecond
+	_ = i.Write(rows())
+	for range 2 * influxQueue {
+		i.last = time.Time{}
+		_ = i.Flush()
+	}
+	began := time.Now()
+	lost := i.Close()
+	if took := time.Since(began); took > 2*influxWait {
+		t.Errorf("Close takes %v", took)
+	}
+	if !strings.Contains(lost, "did not answer within 50ms of the end") || strings.Contains(lost, "canceled") {
+		t.Errorf("says %q", lost)
+	}
+}
+
 func TestInfluxThatIsDead(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
