@@ -7,8 +7,9 @@ RUN go mod download
 COPY . .
 ARG VERSION=unknown
 ARG COMMIT=unknown
+ARG DATE=unknown
 RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false \
-    -ldflags "-s -w -X warp/cli.version=${VERSION} -X warp/cli.commit=${COMMIT}" -o /out/warp . && mkdir /out/data
+    -ldflags "-s -w -X warp/cli.version=${VERSION} -X warp/cli.commit=${COMMIT} -X warp/cli.date=${DATE}" -o /out/warp . && mkdir /out/data
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/

@@ -21,8 +21,8 @@ BENCHTIME   ?= 1s
 # A clone tells its version; a source archive has none.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
-# The commit's own date makes the same commit give the same binary.
-DATE    ?= $(shell git log -1 --format=%cI 2>/dev/null || date -u +%Y-%m-%dT%H:%M:%SZ)
+# The commit's own date makes the same commit give the same binary, wherever it is built.
+DATE    ?= $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null || date -u +%Y-%m-%dT%H:%M:%SZ)
 LDFLAGS := -s -w -X 'warp/cli.version=$(VERSION)' -X 'warp/cli.commit=$(COMMIT)' -X 'warp/cli.date=$(DATE)'
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)"
 

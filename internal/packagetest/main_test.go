@@ -51,11 +51,7 @@ func missing(t *testing.T, format string, args ...any) {
 // read is a file of the project.
 func read(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(content(t, filepath.Join(root, name)))
 }
 
 // freeAddress is one on loopback that nothing listens on at this moment.

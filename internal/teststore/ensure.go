@@ -40,6 +40,9 @@ const (
 	KubeAPIServer = "kube-apiserver"
 )
 
+// GoReleaser makes archives of the project, and checks the file that says how.
+const GoReleaser = "goreleaser"
+
 // ErrUnavailable says that a program cannot be built here because a tool that it needs is missing. It is the
 // only error that a test may answer with a skip.
 var ErrUnavailable = errors.New("it cannot be had here")
@@ -71,6 +74,8 @@ func recipes() map[string]recipe {
 			tools: []string{"go"}, build: goInstall, source: "helm.sh/helm/v3/cmd/helm"},
 		Kubeconform: {title: "kubeconform", version: "v0.8.0", takes: "a few seconds",
 			tools: []string{"go"}, build: goInstall, source: "github.com/yannh/kubeconform/cmd/kubeconform"},
+		GoReleaser: {title: "GoReleaser", version: "v2.13.0", takes: "about 3 minutes",
+			tools: []string{"go"}, build: goInstall, source: "github.com/goreleaser/goreleaser/v2"},
 		KubeAPIServer: {title: "kube-apiserver", version: kubernetesVersion, takes: "about 4 minutes",
 			tools: []string{"go"}, build: buildKubeAPIServer, source: kubernetesModule},
 	}
@@ -78,7 +83,7 @@ func recipes() map[string]recipe {
 
 // Buildable lists what Ensure builds, quickest first, so that an early failure shows early.
 func Buildable() []string {
-	return []string{StatsdExporter, Pushgateway, Kubeconform, Versitygw, Helm, KubeAPIServer, MinIO, Influxd, Garage}
+	return []string{StatsdExporter, Pushgateway, Kubeconform, Versitygw, Helm, GoReleaser, KubeAPIServer, MinIO, Influxd, Garage}
 }
 
 // Ensure returns the binary of a store or a receiver, building it where the cache does not hold the pinned version.
