@@ -115,7 +115,8 @@ func TestUploadsAreGivenUp(t *testing.T) {
 	if len(h.trailer.Notes) == 0 || !strings.Contains(strings.Join(h.trailer.Notes, "\n"), "2 objects in parts were not complete 500ms") {
 		t.Errorf("the log notes %q", h.trailer.Notes)
 	}
-	if begun, completed, aborted := uploads(b); begun != 2 || completed != 0 || aborted != 2 {
+	// An abort that a busy store has not answered in time is repeated by the cleaning up.
+	if begun, completed, aborted := uploads(b); begun != 2 || completed != 0 || aborted < 2 {
 		t.Errorf("%d uploads were begun, %d completed, %d aborted", begun, completed, aborted)
 	}
 	b.clean(t)
