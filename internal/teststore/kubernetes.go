@@ -74,6 +74,7 @@ type Kubernetes struct {
 	Token  string       // of an administrator
 	Client *http.Client // trusts it
 
+	caFile string
 	machine
 }
 
@@ -144,6 +145,7 @@ func (k *Kubernetes) launch(ctx context.Context, etcd, server string) error {
 }
 
 func (k *Kubernetes) trust(caFile string) error {
+	k.caFile = caFile
 	pem, err := os.ReadFile(caFile)
 	if err != nil {
 		return err
@@ -156,20 +158,48 @@ func (k *Kubernetes) trust(caFile string) error {
 
 // Do sends a request and returns the warnings that the server gave with its answer, or why it refused.
 func (k *Kubernetes) Do(ctx context.Context, method, path, contentType, body string) (warnings []string, err error) {
+	_, warnings, err = k.send(ctx, method, path, contentType, body)
+	return warnings, err
+}
+
+// Get reads an object into v.
+func (k *Kubernetes) Get(ctx context.Context, path string, v any) error {
+	text, _, err := k.send(ctx, http.MethodGet, path, "", "")
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, v)
+}
+
+func (k *Kubernetes) send(ctx context.Context, method, path, contentType, body string) (answer []byte, warnings []string, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, k.URL+path, strings.NewReader(body))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+k.Token)
 	req.Header.Set("Content-Type", contentType)
 	resp, err := k.Client.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
+	answer, err = io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode/100 != 2 {
-		err = fmt.Errorf("%s %s: %s: %s", method, path, resp.Status, text)
+		err = fmt.Errorf("%s %s: %s: %s", method, path, resp.Status, answer)
 	}
-	return resp.Header.Values("Warning"), err
+	return answer, resp.Header.Values("Warning"), err
+}
+
+// Config is a file for kubectl and helm.
+func (k *Kubernetes) Config(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config")
+	text := fmt.Sprintf(`{"apiVersion": "v1", "kind": "Config", "current-context": "tests",
+		"clusters": [{"name": "tests", "cluster": {"server": %q, "certificate-authority": %q}}],
+		"users": [{"name": "tests", "user": {"token": %q}}],
+		"contexts": [{"name": "tests", "context": {"cluster": "tests", "user": "tests"}}]}`, k.URL, k.caFile, k.Token)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

@@ -9,6 +9,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- define "warp.storeSecret" -}}{{ default (printf "%s-store" (include "warp.name" .)) .Values.store.existingSecret }}{{- end -}}
 {{- define "warp.pod" -}}
 automountServiceAccountToken: false
+enableServiceLinks: false
 securityContext:
   runAsNonRoot: true
   runAsUser: 65532
@@ -31,4 +32,15 @@ securityContext:
 {{- define "warp.tokenEnv" -}}
 - name: WARP_CLIENT_TOKEN
   valueFrom: {secretKeyRef: {name: {{ include "warp.tokenSecret" . }}, key: token}}
+{{- end -}}
+
+{{- define "warp.egress" -}}
+{{- with .Values.egress -}}
+- ports:
+    - {protocol: UDP, port: 53}
+    - {protocol: TCP, port: 53}
+{{ toYaml . }}
+{{- else -}}
+- {}
+{{- end }}
 {{- end -}}

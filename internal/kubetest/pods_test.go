@@ -1,0 +1,358 @@
+package kubetest
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	_ "warp/cli" // what the binary is built from: a change of it makes a cached result of these tests stale
+	"warp/internal/teststore"
+)
+
+// An object is what the tests look at of a rendered one.
+type object struct {
+	Kind       string
+	Metadata   struct{ Name string }
+	Data       map[string]string
+	StringData map[string]string `yaml:"stringData"`
+	Spec       struct {
+		BackoffLimit *int `yaml:"backoffLimit"`
+		Replicas     int
+		ServiceName  string `yaml:"serviceName"`
+		Template     struct{ Spec pod }
+	}
+}
+
+type pod struct {
+	RestartPolicy   string `yaml:"restartPolicy"`
+	SecurityContext struct {
+		RunAsNonRoot bool `yaml:"runAsNonRoot"`
+	} `yaml:"securityContext"`
+	Containers []container
+	Volumes    []struct {
+		Name      string
+		ConfigMap struct{ Name string } `yaml:"configMap"`
+		Secret    struct {
+			SecretName string `yaml:"secretName"`
+		}
+	}
+}
+
+type container struct {
+	Args       []string
+	WorkingDir string `yaml:"workingDir"`
+	Env        []struct {
+		Name, Value string
+		ValueFrom   struct {
+			SecretKeyRef struct {
+				Name, Key string
+				Optional  bool
+			} `yaml:"secretKeyRef"`
+		} `yaml:"valueFrom"`
+	}
+	SecurityContext struct {
+		ReadOnlyRootFilesystem bool `yaml:"readOnlyRootFilesystem"`
+	} `yaml:"securityContext"`
+	VolumeMounts []struct {
+		Name      string
+		MountPath string `yaml:"mountPath"`
+		ReadOnly  bool   `yaml:"readOnly"`
+	} `yaml:"volumeMounts"`
+}
+
+// values are those of a ConfigMap or a Secret in plain.
+func (o object) values(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for key, value := range o.Data {
+		if o.Kind == "Secret" {
+			plain, err := base64.StdEncoding.DecodeString(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			value = string(plain)
+		}
+		all[key] = value
+	}
+	for key, value := range o.StringData {
+		all[key] = value
+	}
+	return all
+}
+
+// objects are those of a text, by kind and by kind/name.
+func objects(t *testing.T, text string) map[string]object {
+	t.Helper()
+	all := map[string]object{}
+	for d := yaml.NewDecoder(strings.NewReader(text)); ; {
+		var o object
+		err := d.Decode(&o)
+		if err == io.EOF {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[o.Kind], all[o.Kind+"/"+o.Metadata.Name] = o, o
+	}
+}
+
+func TestPods(t *testing.T) {
+	t.Parallel()
+	for name, set := range values(t) {
+		all := objects(t, rendered(t, set...))
+		job := all["Job"].Spec
+		if job.BackoffLimit == nil || *job.BackoffLimit != 0 || job.Template.Spec.RestartPolicy != "Never" {
+			t.Errorf("%s: the coordinator would run twice", name)
+		}
+		if all["StatefulSet"].Spec.ServiceName != all["Service"].Metadata.Name {
+			t.Errorf("%s: the clients have no names", name)
+		}
+		for _, kind := range []string{"Job", "StatefulSet"} {
+			pod := all[kind].Spec.Template.Spec
+			c := pod.Containers[0]
+			if !pod.SecurityContext.RunAsNonRoot || !c.SecurityContext.ReadOnlyRootFilesystem || c.VolumeMounts[0].MountPath != c.WorkingDir {
+				t.Errorf("%s: %s is not confined, or has nowhere to write: %+v", name, kind, pod)
+			}
+		}
+	}
+}
+
+// A cluster is as much of one as the commands of a release need: it runs them as local processes, with the environment and
+// the files that their pods would have.
+type cluster struct {
+	t       *testing.T
+	objects map[string]object
+	binary  string
+}
+
+// install renders the chart with values. More objects, in YAML, are what was there before.
+func install(t *testing.T, there string, set ...string) *cluster {
+	t.Helper()
+	c := &cluster{t: t, objects: objects(t, rendered(t, set...)+"\n---\n"+there), binary: filepath.Join(t.TempDir(), "warp")}
+	if out, err := exec.Command("go", "build", "-o", c.binary, "warp").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return c
+}
+
+// command is the one of a pod.
+func (c *cluster) command(p pod) *exec.Cmd {
+	c.t.Helper()
+	one := p.Containers[0]
+	cmd := exec.CommandContext(c.t.Context(), c.binary)
+	folders := c.mount(p)
+	for _, arg := range one.Args {
+		for path, folder := range folders {
+			arg = strings.ReplaceAll(arg, path+"/", folder+"/")
+		}
+		cmd.Args = append(cmd.Args, arg)
+	}
+	cmd.Dir, cmd.Env = folders[one.WorkingDir], []string{"PATH="}
+	for _, e := range one.Env {
+		value, ref := e.Value, e.ValueFrom.SecretKeyRef
+		if ref.Name != "" {
+			var ok bool
+			if value, ok = c.objects["Secret/"+ref.Name].values(c.t)[ref.Key]; !ok && ref.Optional {
+				continue
+			} else if !ok {
+				c.t.Fatalf("there is no %s in Secret %s", ref.Key, ref.Name)
+			}
+		}
+		cmd.Env = append(cmd.Env, e.Name+"="+value)
+	}
+	return cmd
+}
+
+// mount makes a folder of each volume, by where it is seen.
+func (c *cluster) mount(p pod) map[string]string {
+	c.t.Helper()
+	sources := map[string]string{}
+	for _, v := range p.Volumes {
+		switch {
+		case v.ConfigMap.Name != "":
+			sources[v.Name] = "ConfigMap/" + v.ConfigMap.Name
+		case v.Secret.SecretName != "":
+			sources[v.Name] = "Secret/" + v.Secret.SecretName
+		default:
+			sources[v.Name] = ""
+		}
+	}
+	folders := map[string]string{}
+	for _, m := range p.Containers[0].VolumeMounts {
+		source, known := sources[m.Name]
+		if !known {
+			c.t.Fatalf("there is no volume %s", m.Name)
+		}
+		dir := c.t.TempDir()
+		folders[m.MountPath] = dir
+		if source == "" {
+			continue
+		}
+		if _, there := c.objects[source]; !there || !m.ReadOnly {
+			c.t.Fatalf("%s is not there, or may be written", source)
+		}
+		for name, text := range c.objects[source].values(c.t) {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				c.t.Fatal(err)
+			}
+		}
+	}
+	return folders
+}
+
+// clients starts the StatefulSet a little later than now, and returns the addresses and what pods call them all.
+func (c *cluster) clients() (addrs []string, names string) {
+	c.t.Helper()
+	set := c.objects["StatefulSet"]
+	for range set.Spec.Replicas {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		addr := l.Addr().String()
+		l.Close()
+		addrs = append(addrs, addr)
+		cmd := c.command(set.Spec.Template.Spec)
+		for i := range cmd.Args {
+			cmd.Args[i] = strings.Replace(cmd.Args[i], "0.0.0.0:7761", addr, 1)
+		}
+		// The coordinator is there first, as it may be in a cluster.
+		later := time.AfterFunc(time.Second, func() { _ = cmd.Start() })
+		c.t.Cleanup(func() {
+			if !later.Stop() && cmd.Process != nil {
+				_ = cmd.Process.Kill()
+				_ = cmd.Wait()
+			}
+		})
+	}
+	return addrs, fmt.Sprintf("%s-{0...%d}.%s:7761", set.Metadata.Name, len(addrs)-1, set.Spec.ServiceName)
+}
+
+// run starts the clients and the Job, and returns how that ended, what it printed, and its folder.
+func (c *cluster) run() (code int, out, folder string) {
+	c.t.Helper()
+	cmd := c.command(c.objects["Job"].Spec.Template.Spec)
+	addrs, names := c.clients()
+	at := slices.Index(cmd.Args, "--warp-client="+names)
+	if at < 0 {
+		c.t.Fatalf("%q does not name %s", cmd.Args, names)
+	}
+	cmd.Args[at] = "--warp-client=" + strings.Join(addrs, ",")
+	var printed bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &printed, &printed
+	err := cmd.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		c.t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), printed.String(), cmd.Dir
+}
+
+// logs counts the op logs in a folder.
+func logs(folder string) int {
+	all, _ := filepath.Glob(folder + "/warp-remote-*.csv.zst")
+	return len(all)
+}
+
+// few makes a run short.
+const few = `args=["--obj.size=4KiB","--objects=50","--duration=500ms","--concurrent=2"]`
+
+// two clients, which are not there at once.
+const two = "clients.replicas=2,clients.wait=1m,store.accessKey=key,store.secretKey=secretsecret,"
+
+// The commands of a release run here as they would in a cluster, but for the addresses.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	store := teststore.Start(t, teststore.Embedded, teststore.Options{})
+	c := install(t, "", "--set-json", few, "--set", two+"benchmark=get,store.host="+store.Endpoint)
+	if code, out, folder := c.run(); code != 0 || logs(folder) != 1 || !strings.Contains(out, "Operation: GET") {
+		t.Errorf("exit code %d, %d logs\n%s", code, logs(folder), out)
+	}
+}
+
+// The Job fails with warp's exit code where requests do.
+func TestExitCode(t *testing.T) {
+	t.Parallel()
+	store := teststore.Start(t, teststore.Embedded, teststore.Options{})
+	proxy := teststore.NewProxy(t, store.Endpoint, &teststore.Fault{Match: teststore.OnObject("GET"), Every: 10, Status: 503})
+	c := install(t, "", "--set-json", few, "--set", two+"benchmark=get,store.host="+proxy.Endpoint)
+	if code, out, folder := c.run(); code != 3 || logs(folder) != 1 || !strings.Contains(out, "requests failed") {
+		t.Errorf("exit code %d, %d logs\n%s", code, logs(folder), out)
+	}
+}
+
+// A file of warp run is run with the chart's clients. It counts more than the chart's values of the store, which count
+// where it says nothing, and less than args.
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	store := teststore.Start(t, teststore.Embedded, teststore.Options{})
+	file := filepath.Join(t.TempDir(), "suite.yml")
+	text := `warp:
+  api: v1
+  remote: {host: "` + store.Endpoint + `", tls: false, bucket: "{{.Bucket}}"}
+  params: {obj: {size: 4KiB}, duration: 500ms, concurrent: 9}
+  benchmarks:
+    - benchmark: put
+    - {benchmark: get, params: {objects: 50}}
+`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := install(t, "", "--set-file", "config="+file, "--set-json", `args=["--concurrent=2","--var=Bucket=from-args"]`,
+		"--set", two+"store.tls=true,store.host=127.0.0.1:1")
+	code, out, folder := c.run()
+	if code != 0 || logs(folder) != 2 || !strings.Contains(out, "benchmark 2 of 2: get") || !strings.Contains(out, "Concurrency: 4.") {
+		t.Errorf("exit code %d, %d logs\n%s", code, logs(folder), out)
+	}
+
+	text = strings.Replace(text, `host: "`+store.Endpoint+`", tls: false, `, "", 1)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c = install(t, "", "--set-file", "config="+file, "--set-json", `args=["--concurrent=2","--var=Bucket=from-args"]`,
+		"--set", two+"store.host="+store.Endpoint)
+	if code, out, _ := c.run(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+}
+
+// A store with a certificate of private authorities is trusted by those in a ConfigMap or a Secret.
+func TestPrivateCertificate(t *testing.T) {
+	t.Parallel()
+	store := teststore.Start(t, teststore.MinIO, teststore.Options{TLS: true})
+	ca, err := os.ReadFile(store.CAFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := yaml.Marshal(map[string]any{"kind": "Secret", "metadata": map[string]any{"name": "store-ca"}, "stringData": map[string]any{"root.pem": string(ca)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := []string{"--set-json", few, "--set", "clients.replicas=2,clients.wait=1m,benchmark=get,store.tls=true,store.host=" + store.Endpoint +
+		",store.accessKey=" + store.AccessKey + ",store.secretKey=" + store.SecretKey}
+	if code, out, _ := install(t, "", set...).run(); code != 1 || !strings.Contains(out, "unknown authority") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	for kind, source := range map[string]string{"Secret": "secret", "ConfigMap": "configMap"} {
+		there := strings.Replace(string(text), "kind: Secret", "kind: "+kind, 1)
+		if kind == "ConfigMap" {
+			there = strings.Replace(there, "stringData", "data", 1)
+		}
+		c := install(t, there, append(set, "--set", "store.ca.key=root.pem,store.ca."+source+"=store-ca")...)
+		if code, out, folder := c.run(); code != 0 || logs(folder) != 1 {
+			t.Errorf("%s: exit code %d\n%s", kind, code, out)
+		}
+	}
+}
