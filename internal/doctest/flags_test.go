@@ -46,8 +46,8 @@ var absent = map[string]string{"Not built in yet": "is not built in yet", "Not p
 
 var flagMention = regexp.MustCompile(`(?:^|[^-\w])--([a-z][a-zA-Z0-9-]*(?:\.[a-z0-9-]+)*)`)
 
-// A flyctlLine is a command of another program, with flags of its own.
-var flyctlLine = regexp.MustCompile(`(?m)^\+ flyctl .*$`)
+// A foreignLine is a command of another program, with flags of its own.
+var foreignLine = regexp.MustCompile(`(?m)^(\+ flyctl|helm|kubectl|docker|goreleaser) .*$`)
 
 // A foreignMention is a flag as other tools write it, with one dash. They have more than warp understands.
 var foreignMention = regexp.MustCompile("`-([a-z][a-zA-Z0-9-]*)[=`]")
@@ -78,7 +78,7 @@ func TestFlagsAreDocumented(t *testing.T) {
 			}
 		}
 		for _, b := range d.blocks {
-			for _, m := range flagMention.FindAllStringSubmatch(flyctlLine.ReplaceAllString(b.text, ""), -1) {
+			for _, m := range flagMention.FindAllStringSubmatch(foreignLine.ReplaceAllString(b.text, ""), -1) {
 				if !slices.Contains(known, m[1]) {
 					t.Errorf("%s:%d: there is no --%s", d.name, b.number, m[1])
 				}
