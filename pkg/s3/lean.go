@@ -265,6 +265,7 @@ func (e *leanEngine) Stat(ctx context.Context, ref Ref, tr *Trace) (Object, erro
 	if !succeeded(c.head.status) {
 		return Object{}, e.refused(ctx, c, &q, tr)
 	}
+	tr.received()
 	o, err := c.object(&q.ref, tr)
 	if err != nil {
 		return Object{}, e.failed(ctx, c, err, tr)
@@ -301,7 +302,7 @@ func (e *leanEngine) do(ctx context.Context, q *leanQuery, tr *Trace) (*leanConn
 		return nil, err
 	}
 	for {
-		c, err := e.acquire(ctx)
+		c, err := e.acquire(ctx, tr)
 		if err != nil {
 			return nil, asError(err, tr)
 		}
@@ -352,7 +353,7 @@ func (e *leanEngine) failed(ctx context.Context, c *leanConn, err error, tr *Tra
 }
 
 // acquire takes a connection out of use, the one used last, or makes one.
-func (e *leanEngine) acquire(ctx context.Context) (*leanConn, error) {
+func (e *leanEngine) acquire(ctx context.Context, tr *Trace) (*leanConn, error) {
 	e.mu.Lock()
 	if n := len(e.idle); n > 0 {
 		c := e.idle[n-1]
@@ -361,7 +362,7 @@ func (e *leanEngine) acquire(ctx context.Context) (*leanConn, error) {
 		return c, nil
 	}
 	e.mu.Unlock()
-	return e.dial(ctx)
+	return e.dial(ctx, tr)
 }
 
 // release keeps the connection for another request, if it is fit for one.

@@ -27,6 +27,12 @@ type leanSink struct {
 // receiveBody receives the answer's body and returns how long it was. A body
 // that ends before its announced end gives io.ErrUnexpectedEOF.
 func (c *leanConn) receiveBody(tr *Trace, method string, to leanSink) (n int64, err error) {
+	n, err = c.receive(tr, method, to)
+	tr.received()
+	return n, err
+}
+
+func (c *leanConn) receive(tr *Trace, method string, to leanSink) (n int64, err error) {
 	h := &c.head
 	c.kept, c.cut = c.kept[:0], false
 	switch {

@@ -119,8 +119,10 @@ type leanConn struct {
 	since   time.Time
 }
 
-func (e *leanEngine) dial(ctx context.Context) (*leanConn, error) {
-	nc, err := e.dialer.connect(ctx, e.addr)
+func (e *leanEngine) dial(ctx context.Context, tr *Trace) (*leanConn, error) {
+	noted, done := tr.connecting(ctx)
+	nc, err := e.dialer.connect(noted, e.addr)
+	done()
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +130,7 @@ func (e *leanEngine) dial(ctx context.Context) (*leanConn, error) {
 	c := &leanConn{e: e, nc: nc, tcp: newRawSocket(nc), in: make([]byte, leanLineMost), since: time.Now()}
 	if e.tls == nil {
 		c.raw = c.tcp
-	} else if err := c.secure(ctx); err != nil {
+	} else if err := c.secure(ctx, tr); err != nil {
 		nc.Close()
 		return nil, err
 	}
@@ -136,16 +138,19 @@ func (e *leanEngine) dial(ctx context.Context) (*leanConn, error) {
 	return c, nil
 }
 
-func (c *leanConn) secure(ctx context.Context) error {
+func (c *leanConn) secure(ctx context.Context, tr *Trace) error {
 	own, cancel := context.WithTimeout(ctx, c.e.limits.connect)
 	defer cancel()
-	conn := tls.Client(c.nc, c.e.tls)
+	conn, began := tls.Client(c.nc, c.e.tls), time.Now()
 	err := conn.HandshakeContext(own)
 	if err != nil && own.Err() != nil && ctx.Err() == nil {
 		return errorf(CodeConnectTimeout, 0, "TLS did not begin within %v", c.e.limits.connect)
 	}
 	if err != nil {
 		return err
+	}
+	if tr != nil && tr.phases != nil {
+		tr.phases.add(PhaseTLS, time.Since(began))
 	}
 	c.nc = conn
 	return nil
@@ -291,7 +296,7 @@ func (c *leanConn) begin(ctx context.Context) error {
 func (c *leanConn) send(b []byte) error {
 	if c.raw != nil {
 		s := c.raw
-		s.out, s.up, s.begun, s.err = b, false, false, nil
+		s.out, s.up, s.final, s.begun, s.err = b, false, false, false, nil
 		if s.check && !s.quiet() {
 			return s.err
 		}
@@ -343,15 +348,13 @@ func (c *leanConn) sendAndAwait(b []byte, tr *Trace, up bool) error {
 		if err := c.send(b); err != nil {
 			return err
 		}
-		if up {
-			tr.sentPayload()
-		}
+		tr.sent(up)
 		c.moved(phaseAwait)
 		return c.fill(tr)
 	}
 	s := c.raw
 	s.out, s.in, s.got, s.err = b, c.in, 0, nil
-	s.sent, s.begun, s.up, s.trace = false, false, up, tr
+	s.sent, s.begun, s.up, s.final, s.trace = false, false, up, true, tr
 	err := s.rc.Read(s.asking)
 	c.wrote = c.wrote || s.begun
 	if err != nil && !c.goOn(err) {

@@ -85,6 +85,7 @@ func (c *leanConn) postDelete(q *leanQuery, tr *Trace) error {
 	if len(c.out) < leanHeadRoom+len(b) { // it did not fit behind the head's room
 		copy(c.room(len(b)), b)
 	}
+	tr.sending()
 	b, err := c.withHead(b)
 	if err != nil {
 		return err

@@ -55,6 +55,7 @@ func (c *leanConn) transmit(q *leanQuery, tr *Trace) error {
 	case q.method != "PUT":
 		q.payloadHash, q.contentLength = emptyPayload, -1
 		c.buildHead(q)
+		tr.sending()
 		return c.sendAndAwait(c.ask, tr, false)
 	}
 	q.contentLength = q.size
@@ -127,6 +128,7 @@ func (c *leanConn) putHashed(q *leanQuery, tr *Trace) error {
 		c.signer.hashMD5(data)
 	}
 	c.buildHead(q)
+	tr.sending()
 	b, err := c.withHead(data)
 	if err != nil {
 		return err
@@ -138,6 +140,7 @@ func (c *leanConn) putHashed(q *leanQuery, tr *Trace) error {
 // what does not, in pieces.
 func (c *leanConn) putPlain(q *leanQuery, tr *Trace) error {
 	c.buildHead(q)
+	tr.sending()
 	lying, _ := q.body.(PieceBody)
 	if c.raw == nil {
 		lying = nil
@@ -223,6 +226,7 @@ func (c *leanConn) putStreamed(q *leanQuery, tr *Trace) error {
 	}
 	q.contentLength = streamedLength(q.size, q.signsChunks(), trailer)
 	c.buildHead(q)
+	tr.sending()
 	piece := min(int64(c.e.piece), q.size)
 	for off := int64(0); ; {
 		from := off

@@ -32,6 +32,7 @@ type rawSocket struct {
 	begun  bool   // some of out is on its way
 	trace  *Trace // told of the last byte sent and the first received
 	up     bool   // out ends a payload
+	final  bool   // nothing of the request follows out
 
 	asking, sending, receiving, dropping, looking func(fd uintptr) bool
 }
@@ -112,8 +113,8 @@ func (s *rawSocket) push(fd uintptr) bool {
 			return true
 		}
 	}
-	if s.up {
-		s.trace.sentPayload()
+	if s.final {
+		s.trace.sent(s.up)
 	}
 	return true
 }

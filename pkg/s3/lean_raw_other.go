@@ -20,7 +20,7 @@ type rawSocket struct {
 	got                                  int
 	left                                 int64
 	err                                  error
-	check, sent, begun, up               bool
+	check, sent, begun, up, final        bool
 	trace                                *Trace
 	asking, sending, receiving, dropping func(fd uintptr) bool
 }

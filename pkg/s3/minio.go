@@ -115,6 +115,7 @@ func (e *minioEngine) Get(ctx context.Context, g Get, tr *Trace) (Download, erro
 	}
 	d := Download{Object: toObject(g.Bucket, info)}
 	d.Bytes, err = drain(body, g.Into)
+	seen() // the end of the answer
 	if err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			err = errorf(CodeShortRead, int(tr.Status()), "the answer ended after %d of %s bytes", d.Bytes, header.Get("Content-Length"))

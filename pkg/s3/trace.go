@@ -21,6 +21,11 @@ type Trace struct {
 	status, requests    uint16
 	size                int64 // of the object as it is now, where an upload's answer says so
 	etag                string
+
+	phases *Phases       // where they are noted; nil = nowhere
+	all    bool          // of them, and not only those of new connections
+	stage  uint8         // that the request is in
+	began  time.Duration // of that stage
 }
 
 // NewTrace returns a trace whose times count from base, by the monotonic clock.
@@ -61,10 +66,19 @@ func (t *Trace) Add(o *Trace) {
 		t.status = o.status
 	}
 	t.requests += min(o.requests, math.MaxUint16-t.requests)
+	if t.phases != nil && o.phases != nil {
+		t.phases.sum(o.phases)
+	}
 }
 
 // Next returns a trace for a further request of the same row, see Add.
-func (t *Trace) Next() *Trace { return &Trace{base: t.base} }
+func (t *Trace) Next() *Trace {
+	next := &Trace{base: t.base}
+	if t.phases != nil {
+		next.Note(new(Phases), t.all)
+	}
+	return next
+}
 
 // Failed says which status made a row of several requests fail, where that was
 // not the last one.
@@ -79,16 +93,21 @@ func (t *Trace) sizeOr(size int64) int64 {
 	return t.size
 }
 
-// sawFirstByte and sentPayload are nil-safe for requests that nobody traces.
+// sawFirstByte is called for whatever arrives, and nil-safe for requests that
+// nobody traces.
 func (t *Trace) sawFirstByte() {
-	if t != nil && t.firstByte == 0 {
-		t.firstByte = time.Since(t.base)
+	if t == nil || t.firstByte != 0 && (t.stage == notNoted || t.stage == inReceive) {
+		return
 	}
-}
-
-func (t *Trace) sentPayload() {
-	if t != nil {
-		t.lastByte = time.Since(t.base)
+	now := time.Since(t.base)
+	if t.firstByte == 0 {
+		t.firstByte = now
+	}
+	switch t.stage {
+	case inSend: // the store does not want to have all of the request
+		t.enter(inReceive, PhaseSend, now)
+	case inWait:
+		t.enter(inReceive, PhaseWait, now)
 	}
 }
 
@@ -101,6 +120,11 @@ type netTrace struct {
 	status    atomic.Int32
 	requests  atomic.Int32
 	size      atomic.Int64
+
+	noted bool // note phases
+	all   bool // of them
+	mu    sync.Mutex
+	open  []*wirePhases // of each request
 }
 
 // watch returns a context whose requests are noted, and what to call when they
@@ -109,11 +133,12 @@ func watch(ctx context.Context, t *Trace) (context.Context, func()) {
 	if t == nil {
 		return ctx, func() {}
 	}
-	n := &netTrace{base: t.base}
+	n := &netTrace{base: t.base, noted: t.phases != nil, all: t.all}
 	return context.WithValue(ctx, traceKey{}, n), func() {
 		t.firstByte, t.lastByte = time.Duration(n.firstByte.Load()), time.Duration(n.lastByte.Load())
 		t.status, t.requests = uint16(n.status.Load()), uint16(min(n.requests.Load(), math.MaxUint16))
 		t.size = n.size.Load()
+		n.takePhases(t.phases)
 	}
 }
 
@@ -208,7 +233,9 @@ func (t tracer) RoundTrip(req *http.Request) (*http.Response, error) {
 	if tr == nil {
 		return t.send(req)
 	}
-	hooks := &httptrace.ClientTrace{GotFirstResponseByte: tr.sawFirstByte}
+	phases := tr.follow()
+	hooks := phases.clientTrace()
+	hooks.GotFirstResponseByte = tr.sawFirstByte
 	var upload *sentPayload
 	if carriesPayload(req) {
 		upload = &sentPayload{body: req.Body, base: tr.base}
@@ -219,6 +246,7 @@ func (t tracer) RoundTrip(req *http.Request) (*http.Response, error) {
 			upload.first.Store(int64(time.Since(tr.base)))
 		}
 	}
+	phases.watch(hooks)
 	tr.requests.Add(1)
 	req = req.WithContext(httptrace.WithClientTrace(req.Context(), hooks))
 	bare := req.Body == nil || req.Body == http.NoBody
@@ -227,8 +255,11 @@ func (t tracer) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp, err := t.send(req)
 	if upload != nil {
-		tr.raise(upload.lastByte(resp != nil && resp.StatusCode/100 == 2))
+		last := upload.lastByte(resp != nil && resp.StatusCode/100 == 2)
+		tr.raise(last)
+		phases.uploaded(last)
 	}
+	phases.answer(resp)
 	if resp != nil {
 		tr.status.Store(int32(resp.StatusCode))
 		if size, err := strconv.ParseInt(resp.Header.Get("X-Amz-Object-Size"), 10, 64); err == nil {

@@ -1,0 +1,73 @@
+package s3
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+)
+
+// A store that thinks for a while and then sends slowly: the phases say which
+// was which, under both engines, and only a new connection is connected.
+func TestPhases(t *testing.T) {
+	const think, pause = 60 * time.Millisecond, 40 * time.Millisecond
+	store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		time.Sleep(think)
+		w.Header().Set("ETag", `"0123456789abcdef0123456789abcdef"`)
+		w.Header().Set("Last-Modified", "Sat, 21 Nov 2026 00:00:00 GMT")
+		if r.Method != http.MethodGet {
+			return
+		}
+		w.Header().Set("Content-Length", "10")
+		_, _ = io.WriteString(w, "hello")
+		w.(http.Flusher).Flush()
+		time.Sleep(pause)
+		_, _ = io.WriteString(w, "world")
+	}))
+	t.Cleanup(store.Close)
+	for _, engine := range []string{"lean", "minio"} {
+		t.Run(engine, func(t *testing.T) {
+			h := oneHost(t, Config{Engine: engine, Region: "us-east-1", Credentials: credentials.NewStaticV4("key", "secret", "")},
+				strings.TrimPrefix(store.URL, "http://"))
+			ref := Ref{Bucket: "bucket", Key: "key"}
+			noted := func(all bool, do func(tr *Trace) error) (p Phases, took time.Duration) {
+				t.Helper()
+				start := time.Now()
+				tr := NewTrace(start)
+				tr.Note(&p, all)
+				if err := do(tr); err != nil {
+					t.Fatal(err)
+				}
+				return p, time.Since(start)
+			}
+			get := func(tr *Trace) error { _, err := h.Get(context.Background(), Get{Ref: ref}, tr); return err }
+			first, _ := noted(false, get)
+			if first[PhaseConnect] == 0 || first[PhaseSend]+first[PhaseWait]+first[PhaseReceive] > 0 {
+				t.Errorf("a new connection, and nothing else to be noted: %v", first)
+			}
+			p, took := noted(true, get)
+			sum := p[PhaseSend] + p[PhaseWait] + p[PhaseReceive]
+			if p[PhaseConnect] > 0 || p[PhaseWait] < think || p[PhaseReceive] < pause || sum > took {
+				t.Errorf("GET: %v in %v", p, took)
+			}
+			p, took = noted(true, func(tr *Trace) error {
+				_, err := h.Put(context.Background(), Put{Ref: ref, Body: bytes.NewReader(make([]byte, 100<<10)), Size: 100 << 10}, tr)
+				return err
+			})
+			if p[PhaseSend] == 0 || p[PhaseWait] < think || p[PhaseReceive] == 0 || p[PhaseReceive] > took-think {
+				t.Errorf("PUT: %v in %v", p, took)
+			}
+			p, _ = noted(true, func(tr *Trace) error { _, err := h.Stat(context.Background(), ref, tr); return err })
+			if p[PhaseWait] < think || p[PhaseReceive] == 0 {
+				t.Errorf("HEAD: %v", p)
+			}
+		})
+	}
+}
