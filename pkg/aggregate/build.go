@@ -121,7 +121,7 @@ func (o *opSummary) report(verbose bool) Operation {
 		ObjectBytes:  all.sizes.bytesRange(),
 		ObjectsPerOp: all.sizes.objectsRange(),
 		Duration:     stats(&all.latency), TTFB: stats(&all.ttfb),
-		Response: stats(&all.response), Lag: stats(&all.lag),
+		Response: stats(&all.response), Lag: stats(&all.lag), HTTPPhases: all.phases.report(),
 		SegmentS: float64(g.Segment) / 1e9, Segments: o.segments(&all.series),
 	}
 	op.ObjectsPerS, op.BytesPerS = ratio(op.Objects, op.WindowS), ratio(float64(op.Bytes), op.WindowS)
@@ -146,6 +146,7 @@ func (o *opSummary) hostParts(op *Operation) []Part {
 		t := h.tally
 		t.bytes, t.objects = total.bytes, total.objects
 		p := t.part(o.hosts.keys[i], o.group)
+		p.HTTPPhases = h.phases.report()
 		if len(o.hosts.vals) > 1 {
 			p.Segments = o.segments(&h.series)
 			p.Throughput = extremes(p.Segments, op.SegmentS, op.HasBytes())

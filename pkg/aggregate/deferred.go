@@ -214,6 +214,7 @@ type held struct {
 	bytes                         int64
 	objects                       int
 	texts                         *texts // nil = none
+	phases                        *oplog.Phases
 	op, run, client, endpoint     uint32
 	status, retries               uint16
 }
@@ -238,7 +239,7 @@ type interner struct {
 func (n *interner) hold(r *oplog.Record, keepKey bool) held {
 	h := held{
 		start: r.Start, due: r.Due, firstByte: r.FirstByte, lastByte: r.LastByte, duration: r.Duration,
-		bytes: r.Bytes, objects: r.Objects, status: r.Status, retries: r.Retries,
+		bytes: r.Bytes, objects: r.Objects, status: r.Status, retries: r.Retries, phases: r.Phases,
 		op: id(&n.op, r.Op), run: id(&n.run, r.Run), client: id(&n.client, r.Client), endpoint: id(&n.endpoint, r.Endpoint),
 	}
 	if r.Err != "" || keepKey {
@@ -262,7 +263,7 @@ func (n *interner) restore(h *held, r *oplog.Record) {
 	*r = oplog.Record{
 		Op: n.op.keys[h.op], Run: n.run.keys[h.run], Client: n.client.keys[h.client], Endpoint: n.endpoint.keys[h.endpoint],
 		Objects: h.objects, Bytes: h.bytes, Start: h.start, Due: h.due,
-		FirstByte: h.firstByte, LastByte: h.lastByte, Duration: h.duration, Status: h.status, Retries: h.retries,
+		FirstByte: h.firstByte, LastByte: h.lastByte, Duration: h.duration, Status: h.status, Retries: h.retries, Phases: h.phases,
 	}
 	if h.texts != nil {
 		r.Key, r.Err = h.texts.key, h.texts.err

@@ -90,6 +90,8 @@ type Operation struct {
 	Response *Stats `json:"response_ms,omitempty"` // open loop: from when the request was due to its end
 	Lag      *Stats `json:"lag_ms,omitempty"`      // open loop: how much later than due the request was sent
 
+	HTTPPhases *Phases `json:"http_phases_ms,omitempty"` // --trace-http: what the time of a sample of requests went into
+
 	OfferedPerS  float64 `json:"offered_per_s,omitempty"`  // open loop: requests/s due in the window and sent sooner or later
 	AchievedPerS float64 `json:"achieved_per_s,omitempty"` // open loop: requests/s that ended well in the window
 
@@ -135,6 +137,18 @@ type Stats struct {
 	StdDev float64 `json:"stddev"`
 }
 
+// Phases are what the time of HTTP requests went into, of those whose phases
+// were noted. null = no such phase was seen. The phases of new connections are
+// of the whole run, the others of successful requests entirely inside the window.
+type Phases struct {
+	DNS     *Stats `json:"dns"`     // new connection: lookup of the host's name
+	Connect *Stats `json:"connect"` // new connection: TCP's begin
+	TLS     *Stats `json:"tls"`     // new connection: TLS's begin
+	Send    *Stats `json:"send"`    // from having a connection to the last byte handed to it
+	Wait    *Stats `json:"wait"`    // from there to the first byte of the answer
+	Receive *Stats `json:"receive"` // from there to the end of the answer
+}
+
 // A Part is what one host or one client did of an operation.
 type Part struct {
 	Name        string    `json:"name"`          // the host with scheme and port; the client's id
@@ -148,8 +162,9 @@ type Part struct {
 	BytesPerS   float64   `json:"bytes_per_s"`
 	Duration    *Stats    `json:"duration_ms"`
 	TTFB        *Stats    `json:"ttfb_ms"`
-	Segments    []Segment `json:"segments,omitempty"`   // of a host, where there are several
-	Throughput  *Extremes `json:"throughput,omitempty"` // of a host, where there are several
+	HTTPPhases  *Phases   `json:"http_phases_ms,omitempty"` // of a host
+	Segments    []Segment `json:"segments,omitempty"`       // of a host, where there are several
+	Throughput  *Extremes `json:"throughput,omitempty"`     // of a host, where there are several
 }
 
 // A Segment is a piece of the window. All but errors are about successful

@@ -49,6 +49,7 @@ type hostSummary struct {
 	scheduled     uint64 // requests that had a schedule at all
 	backwards     uint64 // requests that ended before they began
 	retries       uint64
+	phases        *phaseHists // nil where none were noted
 }
 
 // sizes is about all successful requests, in the window or not.
@@ -139,6 +140,9 @@ func (s *Summary) Add(r *oplog.Record) {
 	h := op.host(r.Endpoint)
 	h.requests++
 	h.retries += uint64(r.Retries)
+	if r.Phases != nil {
+		h.connections(r.Phases)
+	}
 	if r.Duration < 0 {
 		h.backwards++
 	}
@@ -230,6 +234,9 @@ func (o *opSummary) succeed(h *hostSummary, c *tally, r *oplog.Record, start, en
 	}
 	first, seen := r.TTFB()
 	h.latency.Add(r.Duration)
+	if r.Phases != nil {
+		h.exchanges(r.Phases)
+	}
 	if seen {
 		h.ttfb.Add(first)
 	}
@@ -317,6 +324,9 @@ func (h *hostSummary) merge(o *hostSummary) {
 	h.scheduled += o.scheduled
 	h.backwards += o.backwards
 	h.retries += o.retries
+	if o.phases != nil {
+		h.traced().merge(o.phases)
+	}
 }
 
 // whole is the operation on all hosts.

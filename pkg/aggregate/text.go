@@ -136,6 +136,7 @@ func (p *printer) operation(op *Operation, mixed bool, r *Report) {
 		p.byPart("client", op.ByClient, op)
 	}
 	p.segments(op)
+	p.phases(op)
 	p.errors(op)
 	if op.Retries > 0 {
 		p.line("\nRetries: %d requests repeated one that had failed; each row's time includes them.", op.Retries)

@@ -41,6 +41,8 @@ type run struct {
 	failed atomic.Int64
 	cutOff atomic.Int64
 
+	tracing *tracing
+
 	unfinished atomic.Int64 // uploads in parts that were given up at the end
 	finished   atomic.Bool  // somebody has seen enough
 
@@ -222,6 +224,7 @@ func (u *run) outcome(col *collector, err error) *Outcome {
 	default:
 		t.Reason = u.reason()
 	}
+	t.Notes = append(t.Notes, u.tracing.changes()...)
 	if n := u.unfinished.Load(); n > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%d objects in parts were not complete %s after the end of the run and were given up; their parts count, they do not", n, u.opts.Drain/2))
 	}

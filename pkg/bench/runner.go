@@ -52,6 +52,8 @@ type Options struct {
 	ClearBucket     bool   // empty the bucket first; the caller has checked --destroy
 	Lease           time.Duration
 	Drain           time.Duration // how long requests may take to finish after the end
+	TraceHTTP       bool          // note the phases of requests from the start on, see Runner.ToggleTrace
+	TraceSample     int           // one request in so many, chosen at random; at least 1
 	// Redact takes secrets out of what a store says; nil = nothing to take out.
 	Redact func(string) string `json:"-"`
 }
@@ -102,6 +104,7 @@ type Runner struct {
 
 	env     *Env
 	running atomic.Pointer[run] // while it measures
+	tracing atomic.Pointer[tracing]
 	lease   *lease
 	more    []*Runner // each has one of MoreBuckets, and does there all that is done to a bucket
 	kept    bool      // the run's objects stay
@@ -183,6 +186,7 @@ func (r *Runner) open(ctx context.Context) error {
 // Run prepares and measures what Open has opened.
 func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	run := newRun(ctx, &r.Options, r.Client)
+	run.tracing = r.trace()
 	if r.UnixNano != nil {
 		run.base = r.UnixNano(run.started)
 	}
@@ -289,11 +293,15 @@ func (r *Runner) makeWorkers(run *run, col *collector) error {
 	}
 	for i := range r.Options.Concurrency {
 		place := i % len(r.env.places)
+		lanes := uint64(0)
 		make := func() *Worker {
-			return &Worker{
+			w := &Worker{
 				ID: i, Env: r.env.places[place], place: place, run: run, tape: col.newTape(),
 				body: payload.NewReader(), check: newVerifier(r.Options.Verify, payload),
 			}
+			w.sample.Seed(r.Options.Seed, uint64(r.Options.stream(i))<<32|lanes)
+			lanes++
+			return w
 		}
 		w := make()
 		w.Rand, w.newLane = generator.Rand(r.Options.Seed, "worker", r.Options.stream(i)), make

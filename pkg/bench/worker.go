@@ -38,6 +38,8 @@ type Worker struct {
 	record  oplog.Record
 	request Request
 	trace   s3.Trace
+	phases  s3.Phases
+	sample  rand.PCG // which requests are traced; not Rand, of which the requests themselves follow
 	names   strings.Builder
 	key     []byte
 }
@@ -91,10 +93,15 @@ func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.
 // attempts calls once, and again as often as --retries allows.
 func (w *Worker) attempts(ctx context.Context, start time.Time, call func(context.Context, *Request) error) error {
 	rec := &w.record
+	traced, all := w.traces()
 	for {
 		host := w.Env.Client.Acquire()
 		req := &w.request
 		w.trace.Reset(start)
+		if traced {
+			w.phases = s3.Phases{}
+			w.trace.Note(&w.phases, all)
+		}
 		*req = Request{Engine: host, Trace: &w.trace, Objects: 1}
 		err := call(ctx, req)
 		w.Env.Client.Release(host)
@@ -107,6 +114,9 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 			rec.FirstByte = req.Trace.FirstByte()
 		}
 		rec.Status = req.Trace.Status()
+		if traced {
+			rec.Phases = keepPhases(&w.phases)
+		}
 		rec.Requests += min(req.Trace.Requests(), math.MaxUint16-rec.Requests)
 		if err == nil || int(rec.Retries) >= w.run.opts.Retries || !s3.Repeatable(err) || req.Once {
 			return err

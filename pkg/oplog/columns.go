@@ -4,7 +4,7 @@ package oplog
 // then ours. Readers that know only the documented ones find them by name.
 const columns = "idx\tthread\top\tclient_id\tn_objects\tbytes\tendpoint\tfile\terror\t" +
 	"start\tfirst_byte\tlast_byte\tend\tduration_ns\tcat\t" +
-	"sched\tstatus\tretries\trequests"
+	"sched\tstatus\tretries\tphases_ns\trequests"
 
 // statementColumn follows in logs of scripts only, so that those of everything
 // else stay as short as they are.
@@ -32,6 +32,7 @@ const (
 	colDue
 	colStatus
 	colRetries
+	colPhases
 	colRequests
 	colStatement
 	numColumns
@@ -60,6 +61,7 @@ var columnNames = [numColumns]string{
 	colDue:       "sched",
 	colStatus:    "status",
 	colRetries:   "retries",
+	colPhases:    "phases_ns",
 	colRequests:  "requests",
 	colStatement: "statement",
 }

@@ -69,6 +69,7 @@ func (r *Reader) fastRow(rec *Record) bool {
 	var due int64
 	var category, status, retries, requests uint64
 	var statement Statement
+	var phases *Phases
 	end := unusual
 	if r.layout == documented {
 		category, end = fastOptional(b, at, '\n')
@@ -77,6 +78,7 @@ func (r *Reader) fastRow(rec *Record) bool {
 		due, at = r.fastTime(b, at)
 		status, at = fastOptional(b, at, '\t')
 		retries, at = fastOptional(b, at, '\t')
+		phases, at = fastPhases(b, at)
 		if r.layout == extended {
 			requests, end = fastOptional(b, at, '\n')
 		} else {
@@ -96,7 +98,7 @@ func (r *Reader) fastRow(rec *Record) bool {
 	*rec = Record{
 		Op: op, Run: r.header.Run, Client: client, Endpoint: endpoint, Err: errText,
 		Thread: uint32(thread), Statement: statement, Objects: int(objects), Bytes: int64(bytes), Start: r.row.start, Due: due,
-		Status: uint16(status), Retries: uint16(retries), Requests: uint16(requests), Category: category,
+		Status: uint16(status), Retries: uint16(retries), Requests: uint16(requests), Phases: phases, Category: category,
 	}
 	if !r.SkipKeys {
 		r.keys = append(r.keys, b[key:keyEnd]...)

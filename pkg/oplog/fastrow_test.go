@@ -50,6 +50,8 @@ func usualLog(n int) []byte {
 			r.Due, r.Requests = r.Start-12345, 0
 		case 11:
 			r.Endpoint, r.Bytes = "http://127.0.0.1:9001", 1<<40+5
+		case 9:
+			r.Phases = &Phases{0, 150_000, 0, 12_000, 345_678, 1_234_567_890}
 		case 13:
 			r.Duration, r.Start = 1_234_567_890_123, r.Start-1_234_567_890_123
 		}
@@ -93,7 +95,7 @@ func TestFastRowOfDamagedLogs(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(4, 5))
 	pieces := []string{"\t", "\n", "\r\n", "\"", "\"a\tb\"", "\x00", "#", "-", "0", "9", "00000000000000", "99999999999999999999", "Z",
-		"+01:00", ".", ":", " ", "é", "\xff", "2026-05-01T12:00:00Z", "65536", "2147483648", "\t\t", "-warmup"}
+		"+01:00", ".", ":", " ", "é", "\xff", "2026-05-01T12:00:00Z", "65536", "2147483648", "\t\t", "-warmup", ",", ",,,1,2,3"}
 	for _, log := range [][]byte{usualLog(40), foreignLog(40), scriptLog(40)} {
 		head := bytes.IndexByte(log, '\n') + 1
 		for range 4000 {

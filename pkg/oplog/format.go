@@ -160,6 +160,8 @@ func (f *rowFormatter) append(b []byte, r *Record, thread uint32) []byte {
 	b = appendCount(b, r.Status)
 	b = f.column(b, colRetries)
 	b = appendNumber(b, uint64(r.Retries))
+	b = f.column(b, colPhases)
+	b = appendPhases(b, r.Phases)
 	b = f.column(b, colRequests)
 	b = appendCount(b, r.Requests)
 	if f.statements {

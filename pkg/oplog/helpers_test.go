@@ -45,6 +45,9 @@ func testRecords(rng *rand.Rand, n int, run, client string) []Record {
 		if rng.IntN(2) == 0 {
 			r.Due = r.Start - rng.Int64N(2e9)
 		}
+		if rng.IntN(4) == 0 {
+			r.Phases = &Phases{0, time.Duration(rng.Int64N(3)), 0, time.Duration(rng.Int64N(1e6)), time.Duration(1 + rng.Int64N(d)), time.Duration(rng.Int64N(1e12))}
+		}
 		clock[t] += d + rng.Int64N(1e6)
 		records[i] = r
 	}
@@ -117,7 +120,11 @@ func sameRecords(t testing.TB, got, want []Record) {
 		t.Fatalf("%d records, want %d", len(got), len(want))
 	}
 	for i := range got {
-		if got[i] != want[i] {
+		g, w := got[i], want[i]
+		if (g.Phases == nil) != (w.Phases == nil) || g.Phases != nil && *g.Phases != *w.Phases {
+			t.Fatalf("record %d: phases %v, want %v", i, g.Phases, w.Phases)
+		}
+		if g.Phases, w.Phases = nil, nil; g != w {
 			t.Fatalf("record %d:\n got %+v\nwant %+v", i, got[i], want[i])
 		}
 	}

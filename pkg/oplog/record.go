@@ -29,10 +29,11 @@ type Record struct {
 	LastByte  time.Duration // offset from Start of the last payload byte sent; 0 = not observed
 	Duration  time.Duration // offset from Start of the end
 
-	Status   uint16 // last HTTP status; 0 = no answer, or unknown
-	Retries  uint16 // requests that repeated an earlier one of this row
-	Requests uint16 // HTTP requests sent for this row, retries included; 0 = unknown
-	Category uint64 // the file's cat column, carried through
+	Status   uint16  // last HTTP status; 0 = no answer, or unknown
+	Retries  uint16  // requests that repeated an earlier one of this row
+	Requests uint16  // HTTP requests sent for this row, retries included; 0 = unknown
+	Phases   *Phases // of its HTTP requests, in all of the row; nil = not noted. Never changed
+	Category uint64  // the file's cat column, carried through
 }
 
 // End is the time at which the request ended, in unix ns.

@@ -258,6 +258,10 @@ func (r *Reader) setField(rec *Record, c column, f []byte) bool {
 		statement, ok := r.statements.parse(f)
 		rec.Statement = statement
 		return ok
+	case colPhases:
+		phases, ok := parsePhases(f)
+		rec.Phases = phases
+		return ok
 	case colUnknown:
 	default:
 		return r.setNumber(rec, c, f)
@@ -385,6 +389,8 @@ func (r *Reader) badField(c column, f []byte) error {
 		return r.rowError(c, "%q is not a time (as in 2006-01-02T15:04:05.999999999Z)", shown)
 	case c == colStatement:
 		return r.rowError(c, "%q is not the number of a statement (as in 2 or 2-warmup)", shown)
+	case c == colPhases:
+		return r.rowError(c, "%q is not %d times in ns with commas between them", shown, len(PhaseNames))
 	case f[0] == '-':
 		return r.rowError(c, "%q is negative", shown)
 	}

@@ -37,6 +37,7 @@ func appendBody(b []byte, r *Record) []byte {
 		b = binary.AppendUvarint(b, n)
 	}
 	b = binary.AppendVarint(b, r.Due)
+	b = r.Phases.appendBody(b)
 	for _, s := range [...]string{r.Op, r.Client, r.Endpoint, r.Key, r.Err} {
 		b = binary.AppendUvarint(b, uint64(len(s)))
 		b = append(b, s...)
@@ -73,6 +74,29 @@ func (d *bodyReader) text() []byte {
 	return s
 }
 
+// appendBody writes 0 where there are no phases.
+func (p *Phases) appendBody(b []byte) []byte {
+	if p == nil {
+		return append(b, 0)
+	}
+	b = append(b, 1)
+	for _, d := range p {
+		b = binary.AppendUvarint(b, uint64(d))
+	}
+	return b
+}
+
+func (d *bodyReader) phases() *Phases {
+	if d.uint() == 0 {
+		return nil
+	}
+	p := new(Phases)
+	for i := range p {
+		p[i] = time.Duration(d.uint())
+	}
+	return p
+}
+
 // A rowDecoder makes records of rows again. Its strings are interned, except keys.
 type rowDecoder struct {
 	op, client, endpoint, err interner
@@ -98,6 +122,7 @@ func (x *rowDecoder) decode(row *sortRow, r *Record) error {
 		return errSpill
 	}
 	r.Due, d.b = due, d.b[size:]
+	r.Phases = d.phases()
 	r.Op = x.op.get(d.text())
 	r.Client = x.client.get(d.text())
 	r.Endpoint = x.endpoint.get(d.text())

@@ -22,7 +22,8 @@ func TestGolden(t *testing.T) {
 	start := time.Date(2026, 5, 1, 12, 0, 0, 123, time.UTC).UnixNano()
 	records := []Record{
 		{Op: "PUT", Client: "abcd", Endpoint: "http://127.0.0.1:9000", Key: "p/1.rnd", Thread: 3, Objects: 1, Bytes: 1024,
-			Start: start, LastByte: 2000, Duration: 5000, Status: 200, Requests: 1},
+			Start: start, LastByte: 2000, Duration: 5000, Status: 200, Requests: 1,
+			Phases: &Phases{0, 150, 0, 12, 345, 6}},
 		{Op: "GET", Client: "abcd", Endpoint: "http://127.0.0.1:9000", Key: "p/1.rnd", Objects: 1, Bytes: 1024,
 			Start: start + 999_999_876, Due: start, FirstByte: 7, Duration: 8, Status: 200, Retries: 1, Requests: 2, Category: 9},
 		{Op: "STAT", Client: "abcd", Key: "with\ttab and \"quote\"", Err: "NoSuchKey: line\nbreak", Thread: 65535,

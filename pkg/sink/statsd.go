@@ -96,15 +96,24 @@ func (s *StatsD) metrics(t *total, seconds float64) {
 	s.add(name, "errors", float64(t.errors), "c")
 	s.add(name, "pending", float64(s.flying[t.op]), "g")
 	s.add(name, "throughput", float64(t.bytes)/seconds, "g")
+	for i, p := range t.phases {
+		if p.n > 0 {
+			s.timer(name, "latency."+oplog.PhaseNames[i], p.sum.Seconds()/float64(p.n), p.n)
+		}
+	}
 	if t.answered == 0 {
 		return
 	}
-	// One value stands for all of the interval: the sample rate says for how many. Receivers that count in whole
-	// numbers round down, so that it must not stand for a little less.
-	const little = 1e-6
-	s.add(name, "latency", 1000*t.time.mean(t.answered), "ms|@"+strconv.FormatFloat(1/(float64(t.answered)+little), 'g', -1, 64))
+	s.timer(name, "latency", t.time.mean(t.answered), t.answered)
 	s.add(name, "minlatency", 1000*t.time.least.Seconds(), "ms")
 	s.add(name, "maxlatency", 1000*t.time.most.Seconds(), "ms")
+}
+
+// timer sends the mean of n times. One value stands for all of the interval: the sample rate says for how many.
+// Receivers that count in whole numbers round down, so that it must not stand for a little less.
+func (s *StatsD) timer(name, metric string, mean float64, n int64) {
+	const little = 1e-6
+	s.add(name, metric, 1000*mean, "ms|@"+strconv.FormatFloat(1/(float64(n)+little), 'g', -1, 64))
 }
 
 func (s *StatsD) add(name, metric string, value float64, kind string) {

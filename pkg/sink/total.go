@@ -21,7 +21,14 @@ type total struct {
 	objects, bytes    int64
 	answered, started int64 // requests with a time, and with a time to the first byte
 	time, ttfb        span
+	phases            [len(oplog.PhaseNames)]phase
 	at                int64 // of the last point, where each request has one
+}
+
+// A phase is a sum of the times that requests took in one phase of HTTP.
+type phase struct {
+	sum time.Duration
+	n   int64
 }
 
 // A span is a sum of times and its extremes.
@@ -35,8 +42,20 @@ func (s *span) add(d time.Duration, first bool) {
 	}
 }
 
+func (p *phase) add(d time.Duration) {
+	if d > 0 {
+		p.sum += d
+		p.n++
+	}
+}
+
 func (t *total) add(r *oplog.Record) {
 	t.requests++
+	if r.Phases != nil {
+		for i, d := range r.Phases {
+			t.phases[i].add(d)
+		}
+	}
 	if r.Err != "" {
 		t.errors++
 		return

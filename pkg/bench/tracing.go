@@ -1,0 +1,76 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"warp/pkg/oplog"
+	"warp/pkg/s3"
+)
+
+// A tracing says whether the phases of requests are noted now. Workers look at
+// it once for each request.
+type tracing struct {
+	on     atomic.Bool
+	sample uint64 // one request in so many
+
+	mu    sync.Mutex
+	notes []string // when it was switched
+}
+
+// trace makes the run's tracing, in the state that the options begin with.
+func (r *Runner) trace() *tracing {
+	t := &tracing{sample: uint64(max(r.Options.TraceSample, 1))}
+	t.on.Store(r.Options.TraceHTTP)
+	if !r.tracing.CompareAndSwap(nil, t) {
+		return r.tracing.Load()
+	}
+	return t
+}
+
+// ToggleTrace switches off the noting of phases, or on again, and says which.
+// Anybody may call it at any time; the log says when that was.
+func (r *Runner) ToggleTrace() (on bool) {
+	t := r.trace()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	on = !t.on.Load()
+	t.on.Store(on)
+	t.notes = append(t.notes, fmt.Sprintf("HTTP tracing was switched %s at %s", offOrOn(on), time.Now().UTC().Format("15:04:05.000 MST")))
+	return on
+}
+
+func offOrOn(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}
+
+func (t *tracing) changes() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.notes)
+}
+
+// traces says whether the phases of the next request are noted, and whether all
+// of them: a new connection is rare enough to be noted each time.
+func (w *Worker) traces() (traced, all bool) {
+	t := w.run.tracing
+	if !t.on.Load() || w.silent {
+		return false, false
+	}
+	return true, w.sample.Uint64()%t.sample == 0
+}
+
+// keepPhases returns what a row may keep; nil where nothing was noted.
+func keepPhases(p *s3.Phases) *oplog.Phases {
+	if *p == (s3.Phases{}) {
+		return nil
+	}
+	kept := oplog.Phases(*p)
+	return &kept
+}
