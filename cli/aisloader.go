@@ -103,6 +103,6 @@ func absentFromAISLoader() []absentFlag {
 		{names: []string{"statsdip", "statsdport"}, why: notOurs + ": it is --statsd=HOST:PORT here"},
 		{names: []string{"statsdprobe"}, why: notOurs + ": it is --statsd-probe here"},
 		{names: []string{"cksum-type"}, why: notOurs + ": it is --checksum=KIND here"},
-		{names: []string{"test-probe", "trace-http"}, why: notYet},
+		{names: []string{"test-probe"}, why: notYet},
 	}
 }

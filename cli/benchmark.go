@@ -29,6 +29,7 @@ type benchFlags struct {
 	sync       syncFlag
 	autoterm   autotermFlags
 	exports    exportFlags
+	trace      traceFlags
 	serverprof string
 
 	concurrent, retries            int
@@ -141,7 +142,7 @@ func (f *benchFlags) workload(b benchmark) flagGroup {
 }
 
 func (f *benchFlags) runGroup(env environment) flagGroup {
-	also := slices.Concat(f.rareRunFlags(), f.fleet.flags(), f.exports.flags(env), f.profile.flags())
+	also := slices.Concat(f.rareRunFlags(), f.fleet.flags(), f.exports.flags(env), f.trace.flags(), f.profile.flags())
 	return flagGroup{title: groupRun, also: also, flags: []cli.Flag{
 		&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID",
 			Usage: "write the op log to `NAME`.csv.zst"},
@@ -287,7 +288,7 @@ func (f *benchFlags) options(name string) (bench.Options, error) {
 			Percent: f.maxErrors.percent, IsPct: f.maxErrors.percent > 0},
 		Payload: payload, Verify: f.verify.how,
 		NoClear: f.noClear, KeepData: f.keepData, ClearBucket: f.clearBucket,
-		Lease: f.lease, Drain: f.drain,
+		Lease: f.lease, Drain: f.drain, TraceHTTP: f.trace.on, TraceSample: f.trace.sample,
 	}
 	f.names.apply(&o)
 	f.ends.apply(&o)

@@ -52,7 +52,7 @@ type run struct {
 }
 
 func newRun(ctx context.Context, o *Options, store *s3.Client) *run {
-	u := &run{id: o.RunID, client: o.ClientID, opts: o, store: store, started: time.Now()}
+	u := &run{id: o.RunID, client: o.ClientID, opts: o, store: store, started: time.Now(), tracing: newTracing(o)}
 	u.base = u.started.UnixNano()
 	u.steering, u.stop = context.WithCancelCause(ctx)
 	// Not a child of ctx: an interrupt must stop new requests first.

@@ -21,10 +21,16 @@ type tracing struct {
 	notes []string // when it was switched
 }
 
-// trace makes the run's tracing, in the state that the options begin with.
+// newTracing is in the state that the options begin with.
+func newTracing(o *Options) *tracing {
+	t := &tracing{sample: uint64(max(o.TraceSample, 1))}
+	t.on.Store(o.TraceHTTP)
+	return t
+}
+
+// trace is the tracing of the runner's run, which may be switched before that begins.
 func (r *Runner) trace() *tracing {
-	t := &tracing{sample: uint64(max(r.Options.TraceSample, 1))}
-	t.on.Store(r.Options.TraceHTTP)
+	t := newTracing(&r.Options)
 	if !r.tracing.CompareAndSwap(nil, t) {
 		return r.tracing.Load()
 	}

@@ -22,6 +22,13 @@ func TestPhases(t *testing.T) {
 		time.Sleep(think)
 		w.Header().Set("ETag", `"0123456789abcdef0123456789abcdef"`)
 		w.Header().Set("Last-Modified", "Sat, 21 Nov 2026 00:00:00 GMT")
+		if r.Method == http.MethodPost { // the answer to a fan-out
+			_, _ = io.WriteString(w, `{"key":"a","etag":"x"}`)
+			w.(http.Flusher).Flush()
+			time.Sleep(pause)
+			_, _ = io.WriteString(w, `{"key":"b","etag":"x"}`)
+			return
+		}
 		if r.Method != http.MethodGet {
 			return
 		}
@@ -63,6 +70,13 @@ func TestPhases(t *testing.T) {
 			})
 			if p[PhaseSend] == 0 || p[PhaseWait] < think || p[PhaseReceive] == 0 || p[PhaseReceive] > took-think {
 				t.Errorf("PUT: %v in %v", p, took)
+			}
+			p, took = noted(true, func(tr *Trace) error {
+				_, err := h.FanOut(context.Background(), FanOut{Bucket: "bucket", Keys: []string{"a", "b"}, Body: bytes.NewReader(make([]byte, 1000)), Size: 1000}, tr)
+				return err
+			})
+			if p[PhaseSend] == 0 || p[PhaseWait] < think || p[PhaseReceive] < pause || p[PhaseReceive] > took-think {
+				t.Errorf("FanOut: %v in %v", p, took)
 			}
 			p, _ = noted(true, func(tr *Trace) error { _, err := h.Stat(context.Background(), ref, tr); return err })
 			if p[PhaseWait] < think || p[PhaseReceive] == 0 {

@@ -19,8 +19,8 @@ import (
 func rows() []oplog.Record {
 	ms := time.Millisecond
 	return []oplog.Record{
-		{Op: "GET", Endpoint: "http://a:1", Objects: 1, Bytes: 100, Start: 1e18, Duration: 10 * ms, FirstByte: 4 * ms, Status: 200},
-		{Op: "GET", Endpoint: "http://b:1", Objects: 1, Bytes: 50, Start: 1e18, Duration: 20 * ms, FirstByte: 6 * ms, Status: 200},
+		{Op: "GET", Endpoint: "http://a:1", Objects: 1, Bytes: 100, Start: 1e18, Duration: 10 * ms, FirstByte: 4 * ms, Status: 200, Phases: &oplog.Phases{0, 1 * ms, 0, 2 * ms, 4 * ms, 3 * ms}},
+		{Op: "GET", Endpoint: "http://b:1", Objects: 1, Bytes: 50, Start: 1e18, Duration: 20 * ms, FirstByte: 6 * ms, Status: 200, Phases: &oplog.Phases{0, 0, 0, 2 * ms, 6 * ms, 3 * ms}},
 		{Op: "GET", Endpoint: "http://b:1", Objects: 1, Bytes: 7, Start: 1e18, Duration: 900 * ms, Status: 503, Err: "SlowDown: later"},
 		{Op: "PUT", Endpoint: "http://a:1", Objects: 1, Bytes: 30, Start: 1e18, Duration: 30 * ms, LastByte: 25 * ms, Status: 200},
 	}
@@ -252,6 +252,14 @@ func TestStatsD(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
+	}
+	for _, want := range []string{`get\.latency\.connect:1\|ms\|@0\.99999\d+\n`, `get\.latency\.send:2\|ms\|@0\.4999\d+\n`, `get\.latency\.wait:5\|ms\|@0\.4999\d+\n`, `get\.latency\.receive:3\|ms\|@0\.4999\d+\n`} {
+		if !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "latency.dns") || strings.Contains(got, "latency.tls") || strings.Contains(got, "put.latency.") {
+		t.Errorf("phases that nobody noted in\n%s", got)
 	}
 	if !regexp.MustCompile(`get\.latency:15\|ms\|@0\.4999\d+\n`).MatchString(got) || !regexp.MustCompile(`get\.throughput:1(50|49)(\.\d+)?\|g\n`).MatchString(got) {
 		t.Errorf("throughput or latency is wrong in\n%s", got)

@@ -114,6 +114,10 @@ func (t *total) merge(o *total) {
 	t.bytes += o.bytes
 	t.answered += o.answered
 	t.started += o.started
+	for i, p := range o.phases {
+		t.phases[i].sum += p.sum
+		t.phases[i].n += p.n
+	}
 }
 
 // merge leaves out a side that holds nothing: its extremes are not times.

@@ -1,0 +1,52 @@
+package bench
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestTracing: while it is on, rows of the sample have phases, and a row that
+// makes a connection has those of the connection; while it is off, none has any.
+func TestTracing(t *testing.T) {
+	t.Parallel()
+	w := testWorker(t, silentStore(t))
+	r := &Runner{Options: Options{TraceHTTP: true, TraceSample: 4}}
+	w.run.tracing = r.trace()
+	w.sample.Seed(1, 2)
+	step := steps(t, w)["GET"]
+	traced := func(n int) (connected, whole int) {
+		for range n {
+			step()
+			p := w.record.Phases
+			if p != nil && p[1] > 0 {
+				connected++
+			}
+			if p != nil && p[4] > 0 {
+				whole++
+				if sum := p[3] + p[4] + p[5]; sum > w.record.Duration {
+					t.Errorf("phases %v of a request that took %v", *p, w.record.Duration)
+				}
+			}
+		}
+		return connected, whole
+	}
+	if connected, whole := traced(1000); connected != 1 || whole < 150 || whole > 350 {
+		t.Errorf("of 1000 requests %d noted a connection and %d were traced, want 1 and about 250", connected, whole)
+	}
+	if r.ToggleTrace() {
+		t.Error("it is still on")
+	}
+	if connected, whole := traced(100); connected+whole > 0 {
+		t.Errorf("%d and %d requests were traced while that is off", connected, whole)
+	}
+	if !r.ToggleTrace() {
+		t.Error("it is still off")
+	}
+	if _, whole := traced(1000); whole == 0 {
+		t.Error("no request was traced after that is on again")
+	}
+	if notes := w.run.tracing.changes(); len(notes) != 2 || !strings.HasPrefix(notes[0], "HTTP tracing was switched off at ") ||
+		!strings.HasPrefix(notes[1], "HTTP tracing was switched on at ") {
+		t.Errorf("notes %q", notes)
+	}
+}
