@@ -1,0 +1,105 @@
+//go:build !windows
+
+package cli
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"warp/pkg/oplog"
+)
+
+// hungUp runs a benchmark in a process of its own, sends it SIGHUP twice and
+// ends it. Before the second one it waits until requests were traced, if the
+// first one is to switch that on. It returns what was written.
+func hungUp(t *testing.T, shell string, args ...string) (text, log string, lines []string) {
+	t.Helper()
+	path, err := exec.LookPath("warp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log = filepath.Join(t.TempDir(), "run")
+	all := append([]string{"-c", shell + ` exec "$0" "$@"`, path, "put", "--host=embedded", "--obj.size=1KiB", "--concurrent=2",
+		"--max-objects=1000000", "--rps-limit=200", "--duration=5m", "--stats-interval=100ms", "--benchdata=" + log}, args...)
+	cmd := exec.Command("sh", all...)
+	s := startTerminal(t, cmd)
+	s.await("PUT")
+	_ = cmd.Process.Signal(syscall.SIGHUP)
+	if shell == "" || len(args) > 0 {
+		s.await("HTTP tracing is ")
+		time.Sleep(300 * time.Millisecond) // some requests in this state
+		before := strings.Count(s.String(), "HTTP tracing is ")
+		_ = cmd.Process.Signal(syscall.SIGHUP)
+		for deadline := time.Now().Add(20 * time.Second); strings.Count(s.String(), "HTTP tracing is ") == before && time.Now().Before(deadline); {
+			time.Sleep(5 * time.Millisecond)
+		}
+	} else {
+		time.Sleep(300 * time.Millisecond) // it would have died
+	}
+	_ = cmd.Process.Signal(syscall.SIGINT)
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit code %d: %s", code, s)
+	}
+	for line := range strings.Lines(s.String()) {
+		if _, state, ok := strings.Cut(line, "warp: HTTP tracing is "); ok {
+			lines = append(lines, strings.TrimSpace(state))
+		}
+	}
+	return s.String(), log + ".csv.zst", lines
+}
+
+// traced counts the rows with phases of a request, and returns the log's notes.
+func traced(t *testing.T, path string) (rows, all int, notes string) {
+	t.Helper()
+	f, err := oplog.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	if err := f.Each(t.Context(), func(batch []oplog.Record) error {
+		for i := range batch {
+			all++
+			if p := batch[i].Phases; p != nil && p[4] > 0 {
+				rows++
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return rows, all, strings.Join(f.Trailer().Notes, "\n")
+}
+
+func TestHangup(t *testing.T) {
+	t.Parallel()
+	t.Run("off at first", func(t *testing.T) {
+		t.Parallel()
+		text, log, lines := hungUp(t, "", "--trace-http-sample=1")
+		rows, all, notes := traced(t, log)
+		if strings.Join(lines, " ") != "on off" || rows == 0 || rows == all {
+			t.Errorf("lines %q, %d of %d rows traced: %s", lines, rows, all, text)
+		}
+		if !strings.Contains(notes, "HTTP tracing was switched on at ") || !strings.Contains(notes, "HTTP tracing was switched off at ") {
+			t.Errorf("notes %q", notes)
+		}
+	})
+	t.Run("ignored", func(t *testing.T) {
+		t.Parallel()
+		text, log, lines := hungUp(t, "trap '' HUP;")
+		if rows, _, notes := traced(t, log); len(lines) > 0 || rows > 0 || strings.Contains(notes, "tracing") {
+			t.Errorf("lines %q, notes %q, %d rows traced: %s", lines, notes, rows, text)
+		}
+	})
+	t.Run("ignored and asked for", func(t *testing.T) {
+		t.Parallel()
+		text, log, lines := hungUp(t, "trap '' HUP;", "--trace-http", "--trace-http-sample=1")
+		if rows, _, _ := traced(t, log); strings.Join(lines, " ") != "off on" || rows == 0 {
+			t.Errorf("lines %q, %d rows traced: %s", lines, rows, text)
+		}
+	})
+}
