@@ -23,6 +23,7 @@ func sections() map[string]reflect.Type {
 		"First error":        reflect.TypeFor[aggregate.FirstError](),
 		"Amount per request": reflect.TypeFor[aggregate.SizeRange](),
 		"Durations":          reflect.TypeFor[aggregate.Stats](),
+		"HTTP phases":        reflect.TypeFor[aggregate.Phases](),
 		"Part":               reflect.TypeFor[aggregate.Part](),
 		"Segment":            reflect.TypeFor[aggregate.Segment](),
 		"Extremes":           reflect.TypeFor[aggregate.Extremes](),
@@ -155,7 +156,7 @@ func seeEverything(t *testing.T) sighting {
 	}
 	// The same object again and again.
 	r = mustWarp(t, 0, dir, "get", "--host=embedded", "--obj.size=4KiB", "--objects=10", "--concurrent=2", "--duration=500ms",
-		"--rps-limit=1000", "--json", "--analyze.v", "--benchdata=again")
+		"--rps-limit=1000", "--json", "--analyze.v", "--trace-http", "--trace-http-sample=1", "--benchdata=again")
 	seen.document(t, r.out, report)
 	// An early end.
 	r = mustWarp(t, 1, dir, "put", "--host=embedded", "--embedded.memory=16MiB", "--obj.size=64KiB", "--concurrent=2",
