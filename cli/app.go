@@ -38,6 +38,8 @@ type app struct {
 	signals   <-chan os.Signal
 	exit      func(code int) // for the second signal only
 
+	hangups *hangups
+
 	extra func(environment) []*command // more commands, for tests
 }
 
@@ -108,6 +110,8 @@ func benchmarkTable(env environment) []*command {
 // main runs one command line, without the program's name.
 func (a *app) main(ctx context.Context, args []string) int {
 	hide := newRedactor(args, a.env)
+	a.hangups = newHangups()
+	defer a.hangups.end()
 	err := a.dispatch(ctx, args, hide)
 	// Whoever has pressed Ctrl-C need not be told that as an error.
 	if err != nil && err != ErrInterrupted && !errors.Is(err, errSilent) {
@@ -184,6 +188,7 @@ func (a *app) invocation(c *command, positional, args []string, hide *redactor) 
 		line:    shellLine(append([]string{"warp"}, redactArgs(args)...)),
 		env:     a.env,
 		in:      a.in,
+		hangups: a.hangups,
 	}
 	// What the environment gives is secret wherever it turns up.
 	inv.line = hide.text(inv.line)
@@ -193,18 +198,24 @@ func (a *app) invocation(c *command, positional, args []string, hide *redactor) 
 }
 
 // watchSignals cancels the command at the first signal and ends the process at
-// the second. The returned function ends the watch.
+// the second; a terminal that is closed counts as the first. The returned
+// function ends the watch.
 func (a *app) watchSignals(cancel context.CancelCauseFunc, con *console) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		for n := 0; ; n++ {
+		for n := 0; ; {
 			select {
 			case <-done:
 				return
 			case <-a.signals:
+			case <-a.hangups.signals:
+				// A shell may pass on what its terminal has sent already.
+				if a.hungUp(con) || n > 0 {
+					continue
+				}
 			}
-			if n > 0 {
+			if n++; n > 1 {
 				con.quit()
 				a.exit(exitInterrupted)
 				return
@@ -216,6 +227,17 @@ func (a *app) watchSignals(cancel context.CancelCauseFunc, con *console) (stop f
 		}
 	}()
 	return func() { close(done); <-ended }
+}
+
+// hungUp toggles the tracing of HTTP, unless the signal is about the terminal.
+func (a *app) hungUp(con *console) (toggled bool) {
+	if a.hangups.closed() {
+		return false
+	}
+	state := a.hangups.toggle()
+	// Not here, for the same reason.
+	go con.notef("HTTP tracing is %s", state)
+	return true
 }
 
 // shellLine writes args so that a shell reads them again.

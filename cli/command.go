@@ -113,6 +113,7 @@ type invocation struct {
 	line    string   // the command line as it may be recorded
 	env     environment
 	in      io.Reader
+	hangups *hangups
 }
 
 // parameters lists the flags of the command with their effective values, as

@@ -135,8 +135,6 @@ func (f *fleetFlags) check(b *benchFlags) error {
 		return usageError("profiles are of this process, which does nothing with --warp-client: leave them out")
 	case b.exports.wanted():
 		return usageError("--influxdb, --statsd, --metrics and --pushgateway do not go with --warp-client yet: leave them out")
-	case b.trace.sample != traceSample && !b.trace.on:
-		return usageError("--trace-http-sample is of use with --warp-client and --trace-http only: no signal switches tracing on at the clients").tell("add --trace-http")
 	case b.serverprof != "":
 		return usageError("--serverprof does not go with --warp-client yet: leave it out")
 	case b.names.clients > 0:

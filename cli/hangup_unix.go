@@ -8,13 +8,21 @@ import (
 	"syscall"
 )
 
-// hangups receives SIGHUP until stop is called; where the process was told to
-// ignore that, only if it is asked for.
-func hangups(asked bool) (signals <-chan os.Signal, stop func()) {
-	if signal.Ignored(syscall.SIGHUP) && !asked {
-		return nil, func() {}
+// notifyHangups sends each SIGHUP to c from now on. Where the process was told
+// to ignore that, as by nohup, it stays so unless asked.
+func notifyHangups(c chan<- os.Signal, asked bool) {
+	if asked || !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(c, syscall.SIGHUP)
 	}
-	c := make(chan os.Signal, 8)
-	signal.Notify(c, syscall.SIGHUP)
-	return c, func() { signal.Stop(c) }
+}
+
+// hasTerminal says whether there is a terminal that the process belongs to.
+// When that is closed, it is so no longer before SIGHUP arrives.
+func hasTerminal() bool {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	_ = tty.Close()
+	return true
 }

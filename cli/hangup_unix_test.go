@@ -3,12 +3,15 @@
 package cli
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/creack/pty"
 
 	"warp/pkg/oplog"
 )
@@ -102,4 +105,98 @@ func TestHangup(t *testing.T) {
 			t.Errorf("lines %q, %d rows traced: %s", lines, rows, text)
 		}
 	})
+}
+
+// TestHangupHolds: what SIGHUP has switched on in one benchmark of a file is on
+// in the next one.
+func TestHangupHolds(t *testing.T) {
+	t.Parallel()
+	path, err := exec.LookPath("warp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	const file = `warp:
+  api: v1
+  benchmarks:
+    - benchmark: put
+      params: {benchdata: first, rps-limit: 200, max-objects: 600}
+    - benchmark: stat
+      params: {benchdata: second, objects: 5, duration: 500ms}
+`
+	if err := os.WriteFile(filepath.Join(dir, "two.yml"), []byte(file), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, "run", "two.yml", "--host=embedded", "--obj.size=1KiB", "--concurrent=2",
+		"--stats-interval=100ms", "--trace-http-sample=1")
+	cmd.Dir = dir
+	s := startTerminal(t, cmd)
+	s.await("PUT")
+	_ = cmd.Process.Signal(syscall.SIGHUP)
+	s.await("HTTP tracing is on")
+	s.await("benchmark 2 of 2")
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitOK {
+		t.Errorf("exit code %d: %s", code, s)
+	}
+	for _, name := range []string{"first", "second"} {
+		rows, all, notes := traced(t, filepath.Join(dir, name+".csv.zst"))
+		if rows == 0 || (name == "first") == (rows == all) || !strings.Contains(notes, "HTTP tracing was switched on at ") {
+			t.Errorf("%s: %d of %d rows traced, notes %q", name, rows, all, notes)
+		}
+	}
+}
+
+// TestTerminalClosed: a run whose terminal is closed ends as at Ctrl-C, with a
+// log and a clean bucket, but one that was begun with tracing goes on.
+func TestTerminalClosed(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, shell, flag, reason string
+		code                      int
+	}{
+		{"plain", "", "", "interrupted", exitInterrupted},
+		{"traced", "", "--trace-http", "completed", exitOK},
+		{"nohup", "trap '' HUP;", "", "completed", exitOK},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			path, err := exec.LookPath("warp")
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			cmd := exec.Command("sh", "-c", test.shell+` exec "$0" put --host=embedded --obj.size=1KiB --concurrent=2 --rps-limit=100 `+
+				`--max-objects=300 --duration=5m --stats-interval=100ms --benchdata=run `+test.flag+` >text 2>&1`, path)
+			cmd.Dir = dir
+			terminal, err := pty.Start(cmd)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() }).Stop()
+			text := func() string {
+				b, _ := os.ReadFile(filepath.Join(dir, "text"))
+				return string(b)
+			}
+			for deadline := time.Now().Add(20 * time.Second); !strings.Contains(text(), "PUT") && time.Now().Before(deadline); {
+				time.Sleep(5 * time.Millisecond)
+			}
+			_ = terminal.Close()
+			_ = cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != test.code {
+				t.Errorf("exit code %d, want %d: %s", code, test.code, text())
+			}
+			f, err := oplog.Open(filepath.Join(dir, "run.csv.zst"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = f.Close() }()
+			if err := f.Each(t.Context(), func([]oplog.Record) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+			if end := f.Trailer().End; end != test.reason {
+				t.Errorf("the log says that the run ended as %q, want %q: %s", end, test.reason, text())
+			}
+		})
+	}
 }

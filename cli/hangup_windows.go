@@ -2,5 +2,7 @@ package cli
 
 import "os"
 
-// hangups receives nothing, as there is no such signal that one could send.
-func hangups(bool) (signals <-chan os.Signal, stop func()) { return nil, func() {} }
+// notifyHangups does nothing: there is no such signal that one could send.
+func notifyHangups(chan<- os.Signal, bool) {}
+
+func hasTerminal() bool { return false }

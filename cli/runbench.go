@@ -62,7 +62,7 @@ func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.
 	}
 	defer s.profiles.discard()
 	s.runner = &bench.Runner{Client: target.client, Op: op, Options: o, Progress: s.benchProgress(), Gate: f.sync.gate(inv)}
-	defer s.watchHangups()()
+	inv.hangups.begin(o.TraceHTTP, s.runner.SetTrace)
 	if err := s.runner.Open(ctx); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause

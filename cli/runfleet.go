@@ -36,6 +36,7 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 	options.Spool = func(client string) string { return strings.TrimSuffix(path, ".csv.zst") + "." + client + ".spool" }
 	s.fleet = fleet.New(options)
 	defer s.fleet.Close()
+	inv.hangups.begin(o.TraceHTTP, s.fleet.Trace)
 	stop := s.watchFleet()
 	err = s.fleet.Connect(ctx)
 	if err == nil {

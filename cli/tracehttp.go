@@ -22,32 +22,3 @@ func (f *traceFlags) flags() []cli.Flag {
 			Usage: "with HTTP tracing: look at one request in `N`, chosen at random, and at each new connection"},
 	}
 }
-
-// watchHangups has SIGHUP toggle the tracing of HTTP until stop is called.
-// Whoever has hung-up terminals ignored, as nohup does, means that to stay so
-// unless tracing is asked for.
-func (s *session) watchHangups() (stop func()) {
-	signals, end := hangups(s.flags.trace.on)
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			select {
-			case <-done:
-				return
-			case <-signals:
-			}
-			state := "off"
-			if s.runner.ToggleTrace() {
-				state = "on"
-			}
-			// A terminal that is gone or stopped must not hold up the next signal.
-			go s.notef("HTTP tracing is %s", state)
-		}
-	}()
-	return func() {
-		end()
-		close(done)
-		<-ended
-	}
-}

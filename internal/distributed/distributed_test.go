@@ -3,10 +3,12 @@ package distributed
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
 	"warp/internal/teststore"
+	"warp/pkg/oplog"
 )
 
 // onThisMachine has four clients as processes, before MinIO.
@@ -26,6 +28,7 @@ func TestProcesses(t *testing.T) {
 	c.startClients(t, nil, []string{"--clock-skew=300ms"})
 	c.plain(t)
 	c.steady(t)
+	c.traced(t)
 	c.killClient(t)
 	c.killCoordinator(t)
 }
@@ -58,6 +61,34 @@ func (c *cluster) steady(t *testing.T) {
 	c.run(t, "steady", "1h", "--autoterm", "--autoterm.dur=1s", "--autoterm.pct=60").
 		ends(t, 0, "The run ended because the throughput was steady")
 	c.holds(t, "steady", 0, 1, 2, 3)
+	c.clean(t)
+}
+
+// traced is a run whose coordinator is told by SIGHUP to have requests traced.
+func (c *cluster) traced(t *testing.T) {
+	t.Helper()
+	p := c.run(t, "traced", "1h", "--trace-http-sample=1", "--autoterm", "--autoterm.dur=3s", "--autoterm.pct=90")
+	c.measuring(t, p)
+	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	p.ends(t, 0, "HTTP phases")
+	r, err := oplog.Open(filepath.Join(c.desk.dir, "traced.csv.zst"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	traced := map[string]int{}
+	if err := r.Each(t.Context(), func(batch []oplog.Record) error {
+		for i := range batch {
+			if batch[i].Phases != nil {
+				traced[batch[i].Client]++
+			}
+		}
+		return nil
+	}); err != nil || len(traced) != len(c.clients) {
+		t.Errorf("traced requests of clients: %v (%v)", traced, err)
+	}
 	c.clean(t)
 }
 

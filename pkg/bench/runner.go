@@ -52,7 +52,7 @@ type Options struct {
 	ClearBucket     bool   // empty the bucket first; the caller has checked --destroy
 	Lease           time.Duration
 	Drain           time.Duration // how long requests may take to finish after the end
-	TraceHTTP       bool          // note the phases of requests from the start on, see Runner.ToggleTrace
+	TraceHTTP       bool          // note the phases of requests from the start on, see Runner.SetTrace
 	TraceSample     int           // one request in so many, chosen at random; at least 1
 	// Redact takes secrets out of what a store says; nil = nothing to take out.
 	Redact func(string) string `json:"-"`

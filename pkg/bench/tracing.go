@@ -37,16 +37,16 @@ func (r *Runner) trace() *tracing {
 	return t
 }
 
-// ToggleTrace switches off the noting of phases, or on again, and says which.
-// Anybody may call it at any time; the log says when that was.
-func (r *Runner) ToggleTrace() (on bool) {
+// SetTrace switches the noting of phases on or off. Anybody may call it at any
+// time; the log says when that changed something.
+func (r *Runner) SetTrace(on bool) {
 	t := r.trace()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	on = !t.on.Load()
-	t.on.Store(on)
+	if t.on.Swap(on) == on {
+		return
+	}
 	t.notes = append(t.notes, fmt.Sprintf("HTTP tracing was switched %s at %s", offOrOn(on), time.Now().UTC().Format("15:04:05.000 MST")))
-	return on
 }
 
 func offOrOn(on bool) string {

@@ -33,15 +33,12 @@ func TestTracing(t *testing.T) {
 	if connected, whole := traced(1000); connected != 1 || whole < 150 || whole > 350 {
 		t.Errorf("of 1000 requests %d noted a connection and %d were traced, want 1 and about 250", connected, whole)
 	}
-	if r.ToggleTrace() {
-		t.Error("it is still on")
-	}
+	r.SetTrace(true) // as it is
+	r.SetTrace(false)
 	if connected, whole := traced(100); connected+whole > 0 {
 		t.Errorf("%d and %d requests were traced while that is off", connected, whole)
 	}
-	if !r.ToggleTrace() {
-		t.Error("it is still off")
-	}
+	r.SetTrace(true)
 	if _, whole := traced(1000); whole == 0 {
 		t.Error("no request was traced after that is on again")
 	}

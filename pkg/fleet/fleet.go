@@ -464,6 +464,15 @@ func (f *Fleet) End(why string) {
 	}
 }
 
+// Trace has all clients note the phases of requests from now on, or no longer.
+func (f *Fleet) Trace(on bool) {
+	state := "off"
+	if on {
+		state = traceOn
+	}
+	f.order(f.links, func(o *order) { o.Trace = state })
+}
+
 // limitErrors ends the run when more requests have failed, over all clients,
 // than are allowed.
 func (f *Fleet) limitErrors(ctx context.Context) (stop func()) {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -236,5 +237,58 @@ func TestEnd(t *testing.T) {
 	}
 	if tr := log.Trailer(); tr.End != "completed" || tr.Reason != "that was enough" {
 		t.Errorf("%+v", tr)
+	}
+}
+
+// TestTrace: phases of requests are noted at all clients from the start on, until the coordinator says otherwise.
+func TestTrace(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	f := lead(t, nil, startMachine(t, nil), startMachine(t, nil))
+	p := getPlan(t, e.Addr(), time.Hour)
+	p.Job.Options.TraceHTTP, p.Job.Options.TraceSample, p.Job.Options.Rate = true, 1, 100
+	ctx := t.Context()
+	must(t, f.Connect(ctx))
+	must(t, f.Prepare(ctx, p))
+	must(t, f.Measure(ctx, func() {
+		go func() {
+			figures := func() {
+				seen := f.Snapshot().At
+				for n := 0; n < 2; time.Sleep(20 * time.Millisecond) {
+					if s, ok := f.Even(); ok && s.At > seen {
+						seen, n = s.At, n+1
+					}
+				}
+			}
+			figures()
+			f.Trace(false)
+			figures()
+			f.End("that was enough")
+		}()
+	}))
+	must(t, f.Finish(ctx))
+	path := filepath.Join(t.TempDir(), "all.csv.zst")
+	_, _, err := f.Merge(ctx, path)
+	must(t, err)
+	must(t, f.Clean(ctx))
+	log, err := oplog.Open(path)
+	must(t, err)
+	defer log.Close()
+	with, without := map[string]int{}, map[string]int{}
+	must(t, log.Each(ctx, func(batch []oplog.Record) error {
+		for i := range batch {
+			if batch[i].Phases != nil {
+				with[batch[i].Client]++
+			} else {
+				without[batch[i].Client]++
+			}
+		}
+		return nil
+	}))
+	if len(with) != 2 || len(without) != 2 {
+		t.Errorf("rows with phases by client: %v, without: %v", with, without)
+	}
+	if notes := strings.Join(log.Trailer().Notes, "\n"); strings.Count(notes, "HTTP tracing was switched off at ") == 0 {
+		t.Errorf("notes %q", notes)
 	}
 }

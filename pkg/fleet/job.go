@@ -19,6 +19,8 @@ type Task interface {
 	Run(ctx context.Context, gate func(context.Context) (time.Time, error)) (*bench.Outcome, error)
 	// Finish ends the measured run in good order; it does nothing before it.
 	Finish(why string)
+	// Trace notes the phases of requests from now on, or no longer.
+	Trace(on bool)
 	// Store completes the log; the path is empty where there is none.
 	Store(notes []string) (path string, err error)
 	// Cleanup removes what the run wrote, and what the lost runs of the given
@@ -132,13 +134,24 @@ func (j *job) obey(o order) {
 		if ends = o.End != 0 && j.order.End == 0; !ends {
 			o.End, o.Why = j.order.End, j.order.Why
 		}
+		if o.Trace == "" {
+			o.Trace = j.order.Trace
+		}
 		j.order = o
+		j.trace()
 	})
 	if ends {
 		go j.finish(o)
 	}
 	if o.Stop != "" {
 		j.stop(o.cause())
+	}
+}
+
+// trace has the task do what was ordered. The lock is held.
+func (j *job) trace() {
+	if j.task != nil && j.order.Trace != "" {
+		j.task.Trace(j.order.Trace == traceOn)
 	}
 }
 
@@ -196,7 +209,10 @@ func (j *job) work() {
 		j.fail(err)
 		return
 	}
-	j.update(func() { j.task = task })
+	j.update(func() {
+		j.task = task
+		j.trace()
+	})
 	if err := j.measure(task); err != nil {
 		j.fail(err)
 	}

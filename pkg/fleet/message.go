@@ -144,10 +144,14 @@ type order struct {
 	Stop  string   `json:"stop,omitempty"`  // end the run now, and why
 	End   int64    `json:"end,omitempty"`   // end the measured run in good order at this time of the agent's clock
 	Why   string   `json:"why,omitempty"`   // to end it; goes into the log
+	Trace string   `json:"trace,omitempty"` // on = note the phases of requests from now on, off = no longer
 	Notes []string `json:"notes,omitempty"` // for the log's trailer
 	Bury  []string `json:"bury,omitempty"`  // names of lost runs whose objects are to be removed as well
 	Have  bool     `json:"have,omitempty"`  // the whole log has arrived
 }
+
+// traceOn is what Trace says where it is to be on.
+const traceOn = "on"
 
 // A status says how far the agent has come.
 type status struct {

@@ -126,6 +126,7 @@ func (t *idleTask) Run(ctx context.Context, gate func(context.Context) (time.Tim
 }
 
 func (t *idleTask) Finish(string)                           {}
+func (t *idleTask) Trace(bool)                              {}
 func (t *idleTask) Store([]string) (string, error)          { return t.path, nil }
 func (t *idleTask) Cleanup(context.Context, []string) error { return nil }
 func (t *idleTask) Log() string                             { return t.path }

@@ -82,6 +82,8 @@ func (t *benchTask) Run(ctx context.Context, gate func(context.Context) (time.Ti
 
 func (t *benchTask) Finish(why string) { t.runner.Finish(why) }
 
+func (t *benchTask) Trace(on bool) { t.runner.SetTrace(on) }
+
 func (t *benchTask) Store(notes []string) (string, error) {
 	if t.log == nil {
 		return "", nil
