@@ -218,10 +218,16 @@ func (a *Agent) admit(want *attach) (*job, *attached) {
 	j := a.job
 	switch {
 	case want.Purpose == forResume:
-		if j == nil || j.run != want.Run || subtle.ConstantTimeCompare([]byte(j.key), []byte(want.Key)) != 1 {
+		if j == nil || !j.belongsTo(want) {
 			answer.Unknown, answer.Refused = true, fmt.Sprintf("it knows nothing of run %s", printable(want.Run))
 			return nil, answer
 		}
+	case want.Purpose == forRun && j != nil && j.belongsTo(want):
+		if j.client != want.Client {
+			answer.Refused = "it is part of this run already: the list has it twice, by two names of one machine"
+			return nil, answer
+		}
+		// The connection broke before the coordinator had heard that it may go on.
 	case j != nil:
 		j.mu.Lock()
 		defer j.mu.Unlock()
@@ -240,7 +246,7 @@ func (a *Agent) admit(want *attach) (*job, *attached) {
 		answer.Refused = fmt.Sprintf("it does not know what %q is", printable(string(want.Purpose)))
 		return nil, answer
 	default:
-		j = newJob(a, want.Run, want.Key)
+		j = newJob(a, want)
 		a.job, a.idle = j, make(chan struct{})
 		a.note("run %s begins", j.run)
 	}
@@ -248,6 +254,11 @@ func (a *Agent) admit(want *attach) (*job, *attached) {
 	defer j.mu.Unlock()
 	answer.HasJob, answer.Status = j.spec != nil, j.status
 	return j, answer
+}
+
+// belongsTo says whether it is the coordinator that began the job.
+func (j *job) belongsTo(want *attach) bool {
+	return j.run == want.Run && subtle.ConstantTimeCompare([]byte(j.key), []byte(want.Key)) == 1
 }
 
 // maxKept is how many logs an agent remembers. The files stay in any case.

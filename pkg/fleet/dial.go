@@ -9,8 +9,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -64,7 +67,8 @@ func (f *Fleet) dial(ctx context.Context, m Member) (*channel, error) {
 		ReadBufferSize:   8 << 10,
 		WriteBufferSize:  4 << 10,
 	}
-	ctx, cancel := context.WithTimeout(ctx, handshakeTime)
+	// Who is silent is not waited for longer than for somebody who is not there.
+	ctx, cancel := context.WithTimeout(ctx, min(handshakeTime, f.options.ConnectPatience))
 	defer cancel()
 	ws, answer, err := dialer.DialContext(ctx, scheme+m.Addr+Path, nil)
 	if err != nil {
@@ -73,30 +77,81 @@ func (f *Fleet) dial(ctx context.Context, m Member) (*channel, error) {
 	ch, err := handshakeAsCoordinator(ctx, ws, identity{warp: f.options.Warp, token: f.options.Token})
 	if err != nil {
 		_ = ws.Close()
+		if isTimeout(ctx.Err()) {
+			err = errSilent
+		}
 		return nil, err
 	}
 	return ch, nil
 }
 
+// What answers, if it is no warp client that is reached in this way.
+var (
+	errSpeaksTLS = errors.New("it talks TLS: give its fingerprint after the address, as it shows it at its start, or --warp-ca")
+	errPlain     = errors.New("it does not talk TLS: leave out --warp-ca and the fingerprint, or start it with --tls-self-signed or --tls-cert")
+	errSilent    = errors.New("something listens there and does not answer as warp client does")
+	errNotWarp   = errors.New("no warp client answers there, but something")
+)
+
+// explainDial says in words of this program why there is no connection.
 func explainDial(err error, answer *http.Response) error {
 	var record tls.RecordHeaderError
+	var cert *tls.CertificateVerificationError
+	var name *net.DNSError
+	var op *net.OpError
 	switch {
-	case answer != nil && answer.StatusCode == http.StatusServiceUnavailable:
-		return errors.New("it has too many connections of strangers; try again")
 	case answer != nil:
-		return fmt.Errorf("no warp client answers there, but something that says %q", printable(answer.Status))
+		return explainAnswer(answer)
 	case errors.As(err, &record):
-		return errors.New("it does not talk TLS: leave out --warp-ca and the pin, or start it with --tls")
+		return errPlain
+	case errors.As(err, &cert) && !errors.Is(err, errPin):
+		return fmt.Errorf("%w: start it with a certificate for this address from an authority in --warp-ca, or give its fingerprint after the address", err)
+	case errors.As(err, &name) && name.IsNotFound:
+		return fmt.Errorf("there is no such name: %w", err)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("nobody listens there, is warp client started? %w", err)
+	case errors.As(err, &op) && op.Op == "dial":
+		return err // the system's words are as good as any
+	case isTimeout(err):
+		return errSilent
+	case strings.Contains(err.Error(), "malformed HTTP"): // net/http has no type for it
+		return fmt.Errorf("%w that does not speak HTTP", errNotWarp)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		return fmt.Errorf("%w that hangs up", errNotWarp)
 	}
 	return err
+}
+
+// explainAnswer is about an answer that is no way to a websocket.
+func explainAnswer(answer *http.Response) error {
+	if answer.StatusCode == http.StatusServiceUnavailable {
+		return errors.New("it has too many connections of strangers; try again")
+	}
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10)) // what there is of it helps; the rest does not matter
+	if answer.StatusCode == http.StatusBadRequest && strings.Contains(string(text), "HTTP request to an HTTPS server") {
+		return errSpeaksTLS
+	}
+	return fmt.Errorf("%w that says %q", errNotWarp, printable(answer.Status))
+}
+
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
 // hopeless says that a second attempt would fail in the same way.
 func hopeless(err error) bool {
 	var version *VersionError
 	var cert *tls.CertificateVerificationError
-	return errors.As(err, &version) || errors.As(err, &cert) || errors.Is(err, errPin) ||
-		errors.Is(err, ErrTokenMissing) || errors.Is(err, ErrTokenNeeded) || errors.Is(err, ErrTokenWrong)
+	if errors.As(err, &version) || errors.As(err, &cert) {
+		return true
+	}
+	for _, final := range []error{errPin, errPlain, errSpeaksTLS, ErrTokenMissing, ErrTokenNeeded, ErrTokenWrong} {
+		if errors.Is(err, final) {
+			return true
+		}
+	}
+	return false
 }
 
 // defaultDial connects by TCP.

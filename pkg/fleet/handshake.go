@@ -19,7 +19,7 @@ import (
 
 // Protocol is the version of the language between coordinator and agent.
 // Whoever changes a message or what it means makes it one higher.
-const Protocol = 1
+const Protocol = 2
 
 // MinToken is the fewest characters of a token. What is proven with it could
 // be tried out offline by somebody who plays an agent, so it must not be a word.

@@ -42,10 +42,10 @@ var (
 
 // A job is an agent's state of one share of a run. It outlives connections.
 type job struct {
-	run, key string
-	since    time.Time
-	clock    clock
-	agent    *Agent
+	run, client, key string
+	since            time.Time
+	clock            clock
+	agent            *Agent
 
 	company context.Context // ends when the coordinator was not heard for too long
 	leave   context.CancelCauseFunc
@@ -64,9 +64,9 @@ type job struct {
 	over    bool
 }
 
-func newJob(a *Agent, run, key string) *job {
+func newJob(a *Agent, want *attach) *job {
 	j := &job{
-		run: run, key: key, since: time.Now(), clock: newClock(a.options.Skew), agent: a,
+		run: want.Run, client: want.Client, key: want.Key, since: time.Now(), clock: newClock(a.options.Skew), agent: a,
 		contact: time.Now(), changed: make(chan struct{}),
 	}
 	j.company, j.leave = context.WithCancelCause(context.Background())

@@ -124,7 +124,7 @@ func (l *link) connect(ctx context.Context) (talked bool, err error) {
 	defer ch.close()
 	defer closeOn(ctx, ch.ws)()
 	l.fleet.mu.Lock()
-	want := attach{Purpose: forRun, Run: l.fleet.options.Run, Key: l.fleet.key}
+	want := attach{Purpose: forRun, Run: l.fleet.options.Run, Client: l.id, Key: l.fleet.key}
 	if l.admitted {
 		want.Purpose = forResume
 	}

@@ -37,10 +37,11 @@ const (
 )
 
 // attach says what the connection is for. Key is a secret of the run: only
-// the coordinator that began it can resume it.
+// the coordinator that began it can resume it. Client is the share of the run.
 type attach struct {
 	Purpose purpose `json:"purpose"`
 	Run     string  `json:"run"`
+	Client  string  `json:"client,omitempty"`
 	Key     string  `json:"key"`
 }
 

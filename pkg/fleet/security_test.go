@@ -37,7 +37,7 @@ func TestStrangers(t *testing.T) {
 		{"no token", "test", "", m, ErrTokenNeeded, ""},
 		{"another token", "test", "not the token at all", m, ErrTokenWrong, ""},
 		{"client without one", "test", testToken, open, ErrTokenMissing, ""},
-		{"another version", "v9.9", testToken, m, nil, "the client is warp test (protocol 1) and the coordinator is warp v9.9 (protocol 1)"},
+		{"another version", "v9.9", testToken, m, nil, "the client is warp test (protocol 2) and the coordinator is warp v9.9 (protocol 2)"},
 		{"right", "test", testToken, m, nil, ""},
 		{"none on either side", "test", "", open, nil, ""},
 	} {
@@ -60,7 +60,7 @@ func TestOldProtocol(t *testing.T) {
 	must(t, err)
 	err = h.take([]byte(`{"protocol":0,"warp":"v0.1","role":"agent"}`))
 	var version *VersionError
-	if !errors.As(err, &version) || !strings.Contains(err.Error(), "v0.1 (protocol 0)") || !strings.Contains(err.Error(), "warp test (protocol 1)") {
+	if !errors.As(err, &version) || !strings.Contains(err.Error(), "v0.1 (protocol 0)") || !strings.Contains(err.Error(), "warp test (protocol 2)") {
 		t.Errorf("%v", err)
 	}
 }
