@@ -349,8 +349,11 @@ func (l *lease) drop() {
 
 // Bury removes what the runs of the given names left, other machines' shares of
 // the same run, as soon as their leases have run out. Those that clean up
-// themselves meanwhile are none of its business. Cleanup comes after it.
+// themselves meanwhile are none of its business. It comes after Cleanup.
 func (r *Runner) Bury(ctx context.Context, names []string) error {
+	if r.Options.ReadOnly {
+		return nil // nobody wrote anything
+	}
 	for _, place := range r.everywhere() {
 		if err := place.buryThere(ctx, names); err != nil {
 			return err
@@ -359,17 +362,21 @@ func (r *Runner) Bury(ctx context.Context, names []string) error {
 	return nil
 }
 
-// buryThere does it in the runner's own bucket.
-func (r *Runner) buryThere(ctx context.Context, names []string) error {
-	if r.lease == nil {
-		return nil
-	}
+// buryThere does it in the runner's own bucket, under a marker that tells the
+// store's time and has no names.
+func (r *Runner) buryThere(ctx context.Context, names []string) (err error) {
+	l := r.newLease(r.Options.FullPrefix())
+	defer func() {
+		if removed := r.removeMarker(context.WithoutCancel(ctx), &l.marker); err == nil && removed != nil {
+			err = fmt.Errorf("remove what lost clients left: %w", removed)
+		}
+	}()
 	for {
-		written, err := r.lease.write(ctx)
+		written, err := l.write(ctx)
 		if err != nil {
 			return fmt.Errorf("remove what lost clients left: %w", err)
 		}
-		others, now, err := r.otherMarkers(ctx, &r.lease.marker, written)
+		others, now, err := r.otherMarkers(ctx, &l.marker, written)
 		if err != nil {
 			return fmt.Errorf("remove what lost clients left: %w", err)
 		}

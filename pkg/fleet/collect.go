@@ -109,7 +109,7 @@ func (f *Fleet) visitAll(ctx context.Context) []*visit {
 func (f *Fleet) visit(ctx context.Context, m Member) (*channel, []Saved, error) {
 	began, told := time.Now(), false
 	for {
-		ch, err := f.dial(ctx, m)
+		ch, err := f.dial(ctx, m, handshakeTime)
 		patience := f.options.ConnectPatience
 		if err == nil {
 			var answer *attached

@@ -53,8 +53,8 @@ func tlsFor(m Member, roots *x509.CertPool) *tls.Config {
 	return nil
 }
 
-// dial connects to a member and proves to it who we are.
-func (f *Fleet) dial(ctx context.Context, m Member) (*channel, error) {
+// dial connects to a member and proves to it who we are, which takes as long as most.
+func (f *Fleet) dial(ctx context.Context, m Member, most time.Duration) (*channel, error) {
 	config := tlsFor(m, f.options.Roots)
 	scheme := "ws://"
 	if config != nil {
@@ -68,7 +68,7 @@ func (f *Fleet) dial(ctx context.Context, m Member) (*channel, error) {
 		WriteBufferSize:  4 << 10,
 	}
 	// Who is silent is not waited for longer than for somebody who is not there.
-	ctx, cancel := context.WithTimeout(ctx, min(handshakeTime, f.options.ConnectPatience))
+	ctx, cancel := context.WithTimeout(ctx, min(handshakeTime, f.options.ConnectPatience, most))
 	defer cancel()
 	ws, answer, err := dialer.DialContext(ctx, scheme+m.Addr+Path, nil)
 	if err != nil {

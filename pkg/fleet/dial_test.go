@@ -110,7 +110,7 @@ func TestLostAdmission(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t, nil)
 	f := lead(t, nil, m)
-	ch, err := f.dial(t.Context(), Member{Addr: m.addr})
+	ch, err := f.dial(t.Context(), Member{Addr: m.addr}, handshakeTime)
 	must(t, err)
 	_, err = introduce(ch, attach{Purpose: forRun, Run: f.options.Run, Client: f.links[0].id, Key: f.key})
 	must(t, err)

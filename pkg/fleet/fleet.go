@@ -113,7 +113,7 @@ func (f *Fleet) Connect(ctx context.Context) error {
 	defer stop()
 	noted := map[string]string{}
 	patience := max(f.options.BusyPatience, f.options.ConnectPatience) + 10*time.Second
-	err := f.await(ctx, "to compare the clocks", patience, true, func(l *link) bool {
+	err := f.await(ctx, "to compare the clocks", patience, forEvery, func(l *link) bool {
 		if l.note != "" && noted[l.id] != l.note {
 			noted[l.id] = l.note
 			f.options.Note("waiting for client %s: %s", l.name(), l.note)
@@ -156,7 +156,7 @@ func (f *Fleet) absent() string {
 	var first *link
 	missing := 0
 	for _, l := range f.links {
-		if l.admitted || l.lost != nil || l.dialError == nil {
+		if l.admitted || l.gone != nil || l.dialError == nil {
 			continue
 		}
 		if missing++; first == nil {
@@ -272,15 +272,23 @@ func (f *Fleet) order(links []*link, change func(*order)) {
 }
 
 func (f *Fleet) awaitAll(ctx context.Context, links []*link, p Phase) error {
-	return f.await(ctx, p.String(), f.options.StepPatience, true, func(l *link) bool {
+	return f.await(ctx, p.String(), f.options.StepPatience, forEvery, func(l *link) bool {
 		return l.status.Phase >= p || !slices.Contains(links, l)
 	})
 }
 
-// await waits until every client that still counts is done. Strictly, the first
-// one that fails is an error that names it; else it is lost, and the wait goes
-// on without it. One that makes no progress for as long as patience lasts has failed.
-func (f *Fleet) await(ctx context.Context, what string, patience time.Duration, strict bool, done func(*link) bool) error {
+// A wait says for whom to wait.
+type wait int
+
+const (
+	forEvery   wait = iota // client: the first one that fails is an error that names it
+	forCounted             // one whose share counts: the wait goes on without one that fails
+	forPresent             // one that is still spoken to, though its share may not count
+)
+
+// await waits until the clients are done. One that makes no progress for as long
+// as patience lasts has failed.
+func (f *Fleet) await(ctx context.Context, what string, patience time.Duration, whom wait, done func(*link) bool) error {
 	f.update(func() {
 		for _, l := range f.links {
 			l.moved = time.Now()
@@ -290,7 +298,7 @@ func (f *Fleet) await(ctx context.Context, what string, patience time.Duration, 
 	defer tick.Stop()
 	for {
 		f.mu.Lock()
-		waiting, err := f.look(what, patience, strict, done)
+		waiting, err := f.look(what, patience, whom, done)
 		changed := f.changed
 		f.mu.Unlock()
 		if err != nil || waiting == 0 {
@@ -306,24 +314,34 @@ func (f *Fleet) await(ctx context.Context, what string, patience time.Duration, 
 }
 
 // look counts the clients that are not done. The lock is held.
-func (f *Fleet) look(what string, patience time.Duration, strict bool, done func(*link) bool) (waiting int, err error) {
+func (f *Fleet) look(what string, patience time.Duration, whom wait, done func(*link) bool) (waiting int, err error) {
 	for _, l := range f.links {
 		f.passWarnings(l)
-		if l.lost == nil && l.failed() {
-			l.lost = errors.New(l.status.Error)
+		if l.failed() {
+			l.discount(errors.New(l.status.Error))
 		}
-		if l.lost == nil && !done(l) {
-			if time.Since(l.moved) <= patience {
-				waiting++
-				continue
-			}
-			l.lost = fmt.Errorf("waited %v for it while it was %s, without any progress", patience, what)
+		out := l.lost
+		if whom == forPresent {
+			out = l.gone
 		}
-		if l.lost != nil && strict {
+		switch {
+		case out != nil || done(l):
+		case time.Since(l.moved) <= patience:
+			waiting++
+		case whom == forPresent:
+			l.leave(stuck(patience, what))
+		default:
+			l.discount(stuck(patience, what))
+		}
+		if whom == forEvery && l.lost != nil {
 			return 0, &Error{l.name(), l.lost}
 		}
 	}
 	return waiting, nil
+}
+
+func stuck(patience time.Duration, what string) error {
+	return fmt.Errorf("waited %v for it while it was %s, without any progress", patience, what)
 }
 
 // failed says whether the client can do no more. Too many failed requests are
@@ -370,7 +388,7 @@ func (f *Fleet) Measure(ctx context.Context, began func()) error {
 	if f.plan.Job.Options.Duration == 0 {
 		patience = 1 << 62 // until somebody ends it
 	}
-	return f.await(watch, Measured.String(), patience, false, func(l *link) bool {
+	return f.await(watch, Measured.String(), patience, forCounted, func(l *link) bool {
 		if o := l.status.Outcome; o != nil && o.TooMany {
 			f.stopLocked(o.Fatal)
 		}
@@ -381,7 +399,7 @@ func (f *Fleet) Measure(ctx context.Context, began func()) error {
 // compareAgain compares the clocks once more, since preparing takes time.
 func (f *Fleet) compareAgain(ctx context.Context, when string) error {
 	f.measureClocks()
-	err := f.await(ctx, "to compare the clocks "+when, 30*time.Second, true, func(l *link) bool { return l.now.Samples >= clockSamples })
+	err := f.await(ctx, "to compare the clocks "+when, 30*time.Second, forEvery, func(l *link) bool { return l.now.Samples >= clockSamples })
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range f.links {
@@ -502,31 +520,34 @@ func (f *Fleet) limitErrors(ctx context.Context) (stop func()) {
 // they are here.
 func (f *Fleet) Finish(ctx context.Context) error {
 	f.measureClocks()
-	_ = f.await(ctx, "to compare the clocks after the run", 30*time.Second, false, func(l *link) bool { return l.now.Samples >= clockSamples })
+	_ = f.await(ctx, "to compare the clocks after the run", 30*time.Second, forCounted, func(l *link) bool { return l.now.Samples >= clockSamples })
 	f.mu.Lock()
 	f.judgeClocks()
 	f.noteLost()
 	notes := slices.Clone(f.notes)
 	f.mu.Unlock()
 	f.order(f.links, func(o *order) { o.Goal, o.Notes = max(o.Goal, Stored), notes })
-	return f.await(ctx, Stored.String(), f.options.StepPatience, false, func(l *link) bool { return l.arrived() })
+	return f.await(ctx, Stored.String(), f.options.StepPatience, forCounted, func(l *link) bool { return l.arrived() })
 }
 
 // arrived says whether the client's log is here, whole. The lock is held.
 func (l *link) arrived() bool {
 	switch {
+	case l.counted:
+		return true
 	case l.status.Phase < Stored:
 		return false
-	case l.verified || l.spool == nil || l.status.Bytes == 0:
+	case l.spool == nil || l.status.Bytes == 0:
+		l.counted = true
 		return true
 	case l.spool.size < l.status.Bytes:
 		return false
 	}
 	if err := l.spool.check(l.status.Bytes, l.status.SHA256); err != nil {
-		l.lost = err
+		l.discount(err)
 		return true
 	}
-	l.verified = true
+	l.verified, l.counted = true, true
 	return true
 }
 
@@ -544,7 +565,7 @@ func (f *Fleet) judgeClocks() {
 		l.last = l.now
 		switch {
 		case drift.Abs()-doubt > MaxSkew:
-			l.lost = fmt.Errorf("its clock moved by %v during the run, so its times mean nothing", drift.Round(time.Millisecond))
+			l.discount(fmt.Errorf("its clock moved by %v during the run, so its times mean nothing", drift.Round(time.Millisecond)))
 		case drift.Abs()-doubt > leastDrift:
 			f.notes = append(f.notes, fmt.Sprintf("the clock of client %s moved by %v against the coordinator's during the run", l.name(), drift.Round(100*time.Microsecond)))
 		}
@@ -578,32 +599,75 @@ func (f *Fleet) noteLost() {
 }
 
 // Clean has all clients remove what they wrote, and lets them go. One of those
-// that are left also removes what lost ones could not, once their leases allow it.
+// that are left also removes what others could not, once their leases allow it.
 func (f *Fleet) Clean(ctx context.Context) error {
-	f.mu.Lock()
-	var gone []string
-	var heir *link
-	for _, l := range f.links {
-		switch {
-		case l.lost == nil && heir == nil && l.job != nil && l.status.Error == "":
-			heir = l
-		case l.lost != nil && l.job != nil && !f.plan.Job.Options.NoClear && !f.plan.Job.Options.KeepData:
-			gone = append(gone, l.id)
-		}
-	}
-	if heir != nil {
-		heir.order.Bury = gone
-	}
-	f.mu.Unlock()
 	f.order(f.links, func(o *order) { o.Goal = max(o.Goal, Cleaned) })
-	err := f.await(ctx, Cleaned.String(), f.options.StepPatience, false, func(l *link) bool { return l.status.Phase >= Cleaned })
+	err := f.await(ctx, Cleaned.String(), f.options.StepPatience, forPresent, func(l *link) bool { return l.status.Phase >= Cleaned })
+	if err == nil {
+		err = f.bury(ctx)
+	}
 	f.mu.Lock()
 	for _, l := range f.links {
 		l.order.Goal, l.order.Have = Released, l.verified
 		l.stir()
 	}
 	f.mu.Unlock()
-	return errors.Join(err, f.await(ctx, Released.String(), 10*time.Second, false, func(l *link) bool { return l.status.Phase >= Released }), f.unclean())
+	return errors.Join(err, f.await(ctx, Released.String(), 10*time.Second, forPresent, func(l *link) bool { return l.status.Phase >= Released }), f.unclean())
+}
+
+// bury has what clients left that are gone removed by one that is there. That
+// one can go as well, and is then another one's to bury.
+func (f *Fleet) bury(ctx context.Context) error {
+	patience := f.options.StepPatience + f.plan.Job.Options.Lease
+	for {
+		heir, gone := f.inheritance()
+		if heir == nil {
+			return nil
+		}
+		err := f.await(ctx, "removing what lost clients left", patience, forPresent, func(l *link) bool {
+			return l != heir || l.status.Buried >= len(l.order.Bury)
+		})
+		if err != nil {
+			return err
+		}
+		f.mu.Lock()
+		if heir.gone == nil {
+			for _, l := range gone {
+				l.buried = true
+			}
+		}
+		f.mu.Unlock()
+	}
+}
+
+// inheritance gives what clients left that are gone to one that is there; heir
+// is nil where there is nothing to give, or nobody.
+func (f *Fleet) inheritance() (heir *link, gone []*link) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.plan.Job.Options.NoClear || f.plan.Job.Options.KeepData {
+		return nil, nil
+	}
+	for _, l := range f.links {
+		switch {
+		case l.gone == nil && l.status.Heir && heir == nil:
+			heir = l
+		case l.gone != nil && l.job != nil && l.status.Phase < Cleaned && !l.buried:
+			gone = append(gone, l)
+		}
+	}
+	if len(gone) == 0 {
+		return nil, nil
+	}
+	if heir == nil {
+		f.options.Note("nobody is there to remove what client %s left: the next warp on this bucket does, %v from now or later", gone[0].name(), f.plan.Job.Options.Lease)
+		return nil, nil
+	}
+	for _, l := range gone {
+		heir.order.Bury = append(slices.Clip(heir.order.Bury), l.id)
+	}
+	heir.stir()
+	return heir, gone
 }
 
 // unclean says which clients could not clean up.
@@ -624,12 +688,8 @@ func (f *Fleet) Abort(ctx context.Context, cause error) error {
 	f.mu.Lock()
 	reserved := slices.ContainsFunc(f.links, func(l *link) bool { return l.admitted })
 	for _, l := range f.links {
-		if l.lost != nil && l.status.Error != "" && time.Since(l.contact) < f.options.Patience {
-			l.lost = nil // it failed, but is there to be told
-			l.status.Error = ""
-		}
 		if !l.admitted {
-			l.lost = cmp.Or(l.lost, error(&refusedError{text: "it never was part of the run"}))
+			l.leave(&refusedError{text: "it never was part of the run"})
 		}
 		if l.job == nil {
 			l.order.Goal = Released

@@ -23,9 +23,10 @@ type Task interface {
 	Trace(on bool)
 	// Store completes the log; the path is empty where there is none.
 	Store(notes []string) (path string, err error)
-	// Cleanup removes what the run wrote, and what the lost runs of the given
-	// names left. The latter ends with ctx, the former never.
-	Cleanup(ctx context.Context, lost []string) error
+	// Cleanup removes what the run wrote.
+	Cleanup() error
+	// Bury, which comes after it, removes what lost runs of the given names left.
+	Bury(ctx context.Context, lost []string) error
 	// Log is where the log is while it is written; "" where there is none yet.
 	Log() string
 	// Live writes the figures so far.
@@ -181,11 +182,15 @@ func (o *order) cause() error {
 
 // until waits for the order to go to the phase, or for the end of ctx.
 func (j *job) until(ctx context.Context, goal Phase) (order, error) {
+	return j.untilOrder(ctx, func(o *order) bool { return o.Goal >= goal })
+}
+
+func (j *job) untilOrder(ctx context.Context, enough func(*order) bool) (order, error) {
 	for {
 		j.mu.Lock()
 		o, changed := j.order, j.changed
 		j.mu.Unlock()
-		if o.Goal >= goal {
+		if enough(&o) {
 			return o, nil
 		}
 		select {
@@ -218,6 +223,7 @@ func (j *job) work() {
 	}
 	j.store(task)
 	j.clean(task)
+	j.bury(task)
 }
 
 func (j *job) fail(err error) {
@@ -311,18 +317,40 @@ func (j *job) lastNotes() []string {
 // clean removes what the run wrote. The coordinator asks for it when all logs
 // are there; whoever is alone does not wait for that.
 func (j *job) clean(task Task) {
-	o, _ := j.until(j.company, Cleaned) // to be alone is as good a reason
-	err := task.Cleanup(j.company, o.Bury)
+	_, _ = j.until(j.company, Cleaned) // to be alone is as good a reason
+	err := task.Cleanup()
 	j.update(func() {
-		if err != nil {
-			j.status.Clean = j.agent.options.redact(j.spec)(err.Error())
-		}
-		j.status.Phase = Cleaned
+		j.unclean(err)
+		j.status.Phase, j.status.Heir = Cleaned, true
 	})
+}
+
+// unclean notes why something is left. The lock is held.
+func (j *job) unclean(err error) {
+	if err != nil && j.status.Clean == "" {
+		j.status.Clean = j.agent.options.redact(j.spec)(err.Error())
+	}
+}
+
+// bury removes what lost clients left, until the coordinator lets go.
+func (j *job) bury(task Task) {
+	for buried := 0; ; {
+		o, err := j.untilOrder(j.company, func(o *order) bool { return o.Goal >= Released || len(o.Bury) > buried })
+		if err != nil || o.Goal >= Released {
+			return
+		}
+		err = task.Bury(j.company, o.Bury[buried:])
+		buried = len(o.Bury)
+		j.update(func() {
+			j.unclean(err)
+			j.status.Buried = buried
+		})
+	}
 }
 
 // close frees the agent once the coordinator lets go, or is gone.
 func (j *job) close() {
+	j.update(func() { j.status.Phase = max(j.status.Phase, Cleaned) }) // also if it never began
 	_, _ = j.until(j.company, Released)
 	j.update(func() {
 		j.over = true

@@ -24,7 +24,10 @@ type link struct {
 	status   status
 	moved    time.Time // when the status last said something new
 	contact  time.Time // when the client was heard last
-	lost     error     // why the client no longer counts
+	lost     error     // why its share of the run does not count
+	gone     error     // why nobody speaks to it any more
+	counted  bool      // its share is here, whatever becomes of the client
+	buried   bool      // another one has removed what it left
 	note     string    // what it is waited for before it is admitted
 
 	dialError error // of the newest attempt, before it is admitted
@@ -90,18 +93,30 @@ func (l *link) hopeless(err error, began time.Time) bool {
 	return time.Since(began) > l.fleet.options.ConnectPatience
 }
 
+// released says whether there is nothing more to be said to the client. One
+// that does not count is told to clean up all the same.
 func (l *link) released() bool {
 	l.fleet.mu.Lock()
 	defer l.fleet.mu.Unlock()
-	return l.status.Phase == Released || l.lost != nil
+	return l.status.Phase == Released || l.gone != nil
 }
 
-func (l *link) lose(err error) {
-	l.fleet.update(func() {
-		if l.lost == nil {
-			l.lost = err
-		}
-	})
+func (l *link) lose(err error) { l.fleet.update(func() { l.leave(err) }) }
+
+// leave gives the client up. The fleet's lock is held.
+func (l *link) leave(err error) {
+	if l.gone == nil {
+		l.gone = err
+	}
+	l.discount(err)
+}
+
+// discount takes the client's share out of the run, unless that is here
+// already. The fleet's lock is held.
+func (l *link) discount(err error) {
+	if l.lost == nil && !l.counted {
+		l.lost = err
+	}
 }
 
 // A refusedError is a client's own reason not to take part.
@@ -114,7 +129,13 @@ func (e *refusedError) Error() string { return e.text }
 
 // connect makes a connection and uses it until it breaks.
 func (l *link) connect(ctx context.Context) (talked bool, err error) {
-	ch, err := l.fleet.dial(ctx, l.member)
+	l.fleet.mu.Lock()
+	most := handshakeTime
+	if l.admitted { // an attempt must not outlast the patience
+		most = max(time.Second, l.fleet.options.Patience-time.Since(l.contact))
+	}
+	l.fleet.mu.Unlock()
+	ch, err := l.fleet.dial(ctx, l.member, most)
 	l.fleet.mu.Lock()
 	l.dialError = err
 	l.fleet.mu.Unlock()
@@ -285,8 +306,8 @@ func (l *link) take(s status) {
 	}
 	s.Phase = max(s.Phase, l.status.Phase)
 	l.status = s
-	if s.Alone && l.lost == nil {
-		l.lost = errors.New("it heard nothing from here for too long, stopped and cleaned up by itself")
+	if s.Alone {
+		l.discount(errors.New("it heard nothing from here for too long, stopped and cleaned up by itself"))
 	}
 }
 

@@ -147,7 +147,7 @@ type order struct {
 	Why   string   `json:"why,omitempty"`   // to end it; goes into the log
 	Trace string   `json:"trace,omitempty"` // on = note the phases of requests from now on, off = no longer
 	Notes []string `json:"notes,omitempty"` // for the log's trailer
-	Bury  []string `json:"bury,omitempty"`  // names of lost runs whose objects are to be removed as well
+	Bury  []string `json:"bury,omitempty"`  // names of lost runs whose objects are to be removed as well, once its own are
 	Have  bool     `json:"have,omitempty"`  // the whole log has arrived
 }
 
@@ -170,6 +170,8 @@ type status struct {
 	Outcome *outcome `json:"outcome,omitempty"`
 	Warning []string `json:"warning,omitempty"` // all so far
 	Clean   string   `json:"clean,omitempty"`   // why the clean-up failed
+	Heir    bool     `json:"heir,omitempty"`    // it has cleaned up and can do so for others
+	Buried  int      `json:"buried,omitempty"`  // of those that are to be removed as well
 }
 
 // An outcome is a bench.Outcome on its way.

@@ -90,12 +90,12 @@ func (f *Fleet) Progress() (title string, done, total int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range f.links {
-		if l.lost == nil && l.status.Title != "" {
+		if l.gone == nil && l.status.Title != "" {
 			title = l.status.Title
 		}
 	}
 	for _, l := range f.links {
-		if l.lost == nil {
+		if l.gone == nil {
 			done += l.status.Done
 			total += l.status.Total
 		}

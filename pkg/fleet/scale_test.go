@@ -125,13 +125,14 @@ func (t *idleTask) Run(ctx context.Context, gate func(context.Context) (time.Tim
 	return &bench.Outcome{Sent: idleRows}, nil
 }
 
-func (t *idleTask) Finish(string)                           {}
-func (t *idleTask) Trace(bool)                              {}
-func (t *idleTask) Store([]string) (string, error)          { return t.path, nil }
-func (t *idleTask) Cleanup(context.Context, []string) error { return nil }
-func (t *idleTask) Log() string                             { return t.path }
-func (t *idleTask) Live() []byte                            { return t.live.Append(nil) }
-func (t *idleTask) Engine() string                          { return "none" }
+func (t *idleTask) Finish(string)                        {}
+func (t *idleTask) Trace(bool)                           {}
+func (t *idleTask) Store([]string) (string, error)       { return t.path, nil }
+func (t *idleTask) Cleanup() error                       { return nil }
+func (t *idleTask) Bury(context.Context, []string) error { return nil }
+func (t *idleTask) Log() string                          { return t.path }
+func (t *idleTask) Live() []byte                         { return t.live.Append(nil) }
+func (t *idleTask) Engine() string                       { return "none" }
 
 // peak is the most memory that the process had; 0 where that is not known.
 func peak() int64 {

@@ -17,7 +17,7 @@ import (
 func meetAlone(t *testing.T, m *machine, warp, token string) (*channel, error) {
 	t.Helper()
 	f := lead(t, func(o *Options) { o.Warp, o.Token = warp, token }, m)
-	ch, err := f.dial(t.Context(), Member{Addr: m.addr})
+	ch, err := f.dial(t.Context(), Member{Addr: m.addr}, handshakeTime)
 	if ch != nil {
 		t.Cleanup(ch.close)
 	}

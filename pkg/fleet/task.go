@@ -96,14 +96,12 @@ func (t *benchTask) Store(notes []string) (string, error) {
 	return t.log.Commit(trailer)
 }
 
-func (t *benchTask) Cleanup(ctx context.Context, lost []string) error {
-	var err error
-	if len(lost) > 0 {
-		t.job.Begin("Waiting for the leases of lost clients", 0)
-		err = t.runner.Bury(ctx, lost)
-		t.job.End()
-	}
-	return errors.Join(t.runner.Cleanup(context.Background()), err)
+func (t *benchTask) Cleanup() error { return t.runner.Cleanup(context.Background()) }
+
+func (t *benchTask) Bury(ctx context.Context, lost []string) error {
+	t.job.Begin("Waiting for the leases of lost clients", 0)
+	defer t.job.End()
+	return t.runner.Bury(ctx, lost)
 }
 
 func (t *benchTask) Log() string {
