@@ -19,6 +19,7 @@ func onThisMachine(t *testing.T) *cluster {
 		c.clients = append(c.clients, &host{addr: freeAddress(t), dir: t.TempDir()})
 	}
 	c.target = []string{"--host=" + c.store.addr, "--access-key=" + s.AccessKey, "--secret-key=" + s.SecretKey, "--region=" + s.Region, "--bucket=distributed"}
+	c.access, c.secret, c.region = s.AccessKey, s.SecretKey, s.Region
 	return c
 }
 

@@ -494,3 +494,12 @@ func BenchmarkMerge(b *testing.B) {
 	}
 	b.ReportMetric(float64(cpuTime()-start)/float64(b.N)/(2*rows), "cpu-ns/row")
 }
+
+// What several clients say is said once, and what they have counted is added up.
+func TestJoinNotes(t *testing.T) {
+	t.Parallel()
+	got := joinNotes([]string{"slow", "2 requests had no answer", "slow", "2 requests had no answer", "3 requests had no answer", "1 object"})
+	if want := []string{"1 object", "7 requests had no answer", "slow"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -2,8 +2,11 @@ package oplog
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -219,10 +222,33 @@ func combineTrailers(leaves []*leaf) Trailer {
 		t.Unsent += x.Unsent
 		t.Load = addLoad(t.Load, x.Load)
 	}
-	slices.Sort(t.Notes)
-	t.Notes = slices.Compact(t.Notes)
+	t.Notes = joinNotes(t.Notes)
 	t.End, t.Reason = ends[worst], alternatives(reasons)
 	return t
+}
+
+// countedNote is a note about so many of something.
+var countedNote = regexp.MustCompile(`^([0-9]+) (.+)$`)
+
+// joinNotes says once what several clients say. What they have counted is added
+// up: two that say "1 request had no answer" do not mean the same one.
+func joinNotes(notes []string) []string {
+	sums := map[string]int64{}
+	var all []string
+	for _, note := range notes {
+		m := countedNote.FindStringSubmatch(note)
+		if m == nil {
+			all = append(all, note)
+			continue
+		}
+		n, _ := strconv.ParseInt(m[1], 10, 64)
+		sums[m[2]] += n
+	}
+	for what, n := range sums {
+		all = append(all, fmt.Sprintf("%d %s", n, what))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // addLoad adds up what the clients have and used. What bounds a client by

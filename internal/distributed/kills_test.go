@@ -1,0 +1,268 @@
+package distributed
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"warp/pkg/s3"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+)
+
+var (
+	seed     = flag.Uint64("seed", 0, "of TestKills: what is killed, and when; 0 = another one each time")
+	kills    = flag.Int("kills", 6, "of TestKills: how many runs are disturbed")
+	killsFor = flag.Duration("kills.for", 0, "of TestKills: go on for that long")
+)
+
+// A blow is something bad that happens to a run.
+type blow struct {
+	op     string
+	what   string
+	client int    // that it happens to
+	sign   string // after which it happens
+	after  time.Duration
+}
+
+func (b blow) String() string {
+	whom := ""
+	if strings.HasPrefix(b.what, "client") {
+		whom = fmt.Sprintf(" %d", b.client)
+	}
+	return fmt.Sprintf("%s: %s%s %v after %s", b.op, b.what, whom, b.after, b.sign)
+}
+
+const (
+	clientKilled      = "client killed"
+	clientEnded       = "client interrupted"
+	coordinatorKilled = "coordinator killed"
+	coordinatorEnded  = "coordinator interrupted"
+	coordinatorTwice  = "coordinator interrupted twice"
+)
+
+// The signs stand for the phases of a run, short ones included.
+const (
+	signStart    = "the start"
+	signReserved = "the client was reserved"
+	signUploads  = "the first upload"
+	signMeasured = "all measure"
+	signOver     = "the end"
+	signLog      = "the log"
+	signClean    = "the first clean-up"
+)
+
+func randomBlow(r *rand.Rand) blow {
+	pick := func(all ...string) string { return all[r.IntN(len(all))] }
+	return blow{
+		op:     pick("get", "put", "stat"),
+		what:   pick(clientKilled, clientKilled, clientEnded, coordinatorKilled, coordinatorEnded, coordinatorTwice),
+		client: r.IntN(4),
+		sign:   pick(signStart, signReserved, signUploads, signMeasured, signOver, signLog, signClean),
+		after:  time.Duration(r.IntN(1200)) * time.Millisecond,
+	}
+}
+
+// Runs are disturbed at random moments of all phases. Whatever happens, nothing hangs, the exit code is right, the rows
+// are the requests of the clients that count, nothing is left in the bucket, and the clients are ready.
+func TestKills(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: there are no signals")
+	}
+	if *seed == 0 {
+		*seed = rand.Uint64() >> 40
+	}
+	t.Logf("go test ./internal/distributed -run TestKills -seed=%d repeats this", *seed)
+	c := onThisMachine(t)
+	c.startClients(t, nil, []string{"--clock-skew=200ms"})
+	r := rand.New(rand.NewPCG(*seed, 0))
+	for n, began := 0, time.Now(); n < *kills || time.Since(began) < *killsFor; n++ {
+		b := randomBlow(r)
+		c.suffer(t, n, b)
+		if t.Failed() {
+			t.Fatalf("seed %d, number %d: %s", *seed, n, b)
+		}
+	}
+}
+
+// has says whether the sign has come.
+func (c *cluster) sign(p *process, b blow) bool {
+	switch b.sign {
+	case signReserved:
+		return strings.Contains(c.clients[b.client].client.text()[c.clients[b.client].read:], " begins")
+	case signUploads:
+		return c.store.count("PUT") > 0
+	case signMeasured:
+		return len(c.store.busy(25)) == len(c.clients) // 20 are uploads
+	case signOver:
+		return strings.Contains(p.text(), "clients began within")
+	case signLog:
+		return strings.Contains(p.text(), "benchmark data written")
+	case signClean:
+		return c.store.count("POST") > 0
+	}
+	return true
+}
+
+// suffer has one run take a blow, and looks at what is left.
+func (c *cluster) suffer(t *testing.T, n int, b blow) {
+	name := fmt.Sprintf("run%d", n)
+	for _, h := range c.clients {
+		h.read = len(h.client.text())
+	}
+	began := time.Now()
+	p := c.runOp(t, b.op, name, "2s")
+	hit := false
+	for !hit && !p.over() {
+		if hit = c.sign(p, b); hit {
+			time.Sleep(b.after)
+			c.strike(t, p, b)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	code := p.wait(t, 2*time.Minute)
+	took := time.Since(began)
+	c.judge(t, p, b, name, code)
+	t.Logf("%d: %s: exit code %d after %v", n, b, code, took.Round(100*time.Millisecond))
+	if t.Failed() {
+		for i, h := range c.clients {
+			t.Logf("client %d, %s: %s", i, h.addr, h.client.text()[h.read:])
+		}
+	}
+	c.ready(t, b, name)
+}
+
+func (p *process) over() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (c *cluster) strike(t *testing.T, p *process, b blow) {
+	t.Helper()
+	h := c.clients[b.client]
+	switch b.what {
+	case clientKilled:
+		h.client.kill()
+	case clientEnded:
+		_ = h.client.cmd.Process.Signal(os.Interrupt)
+	case coordinatorKilled:
+		p.kill()
+	case coordinatorEnded:
+		_ = p.cmd.Process.Signal(os.Interrupt)
+	case coordinatorTwice:
+		_ = p.cmd.Process.Signal(os.Interrupt)
+		time.Sleep(50 * time.Millisecond)
+		_ = p.cmd.Process.Signal(os.Interrupt)
+	}
+}
+
+// judge looks at how the coordinator ended, and at its log.
+func (c *cluster) judge(t *testing.T, p *process, b blow, name string, code int) {
+	t.Helper()
+	text := p.text()
+	if strings.Contains(text, "panic:") || strings.Contains(text, "fatal error:") {
+		t.Errorf("it broke:\n%s", text)
+	}
+	whole := []int{0, 1, 2, 3}
+	addr := c.clients[b.client].addr
+	_, err := os.Stat(filepath.Join(c.desk.dir, name+".csv.zst"))
+	switch {
+	case b.what == coordinatorKilled && code == -1, b.what == coordinatorTwice && code == 130:
+		return // what there is of it is with the clients
+	case code == 0:
+		c.holds(t, name, whole...)
+	case code == 130 && strings.HasPrefix(b.what, "coordinator"):
+		if err == nil {
+			c.about(t, name, whole...)
+		}
+	case code == 3 && strings.HasPrefix(b.what, "client"):
+		if !strings.Contains(text, "1 client of 4 lost, whose share is missing; client "+addr) || !strings.Contains(text, "client "+addr+" was lost") {
+			t.Errorf("it does not name client %s:\n%s", addr, text)
+		}
+		c.holds(t, name, slices.Delete(whole, b.client, b.client+1)...)
+	case code == 1 && strings.HasPrefix(b.what, "client"):
+		if !strings.Contains(text, "warp: error: client "+addr) || err == nil {
+			t.Errorf("it does not name client %s, or has a log (%v):\n%s", addr, err, text)
+		}
+	default:
+		t.Errorf("exit code %d:\n%s", code, text)
+	}
+	if t.Failed() {
+		t.Log(text)
+	}
+}
+
+// ready has the logs of a run collected that has no coordinator any more, wants an empty bucket, and runs again.
+func (c *cluster) ready(t *testing.T, b blow, name string) {
+	t.Helper()
+	h := c.clients[b.client]
+	switch b.what {
+	case clientEnded:
+		if code := h.client.wait(t, time.Minute); code != 0 {
+			t.Errorf("an interrupted client: exit code %d\n%s", code, h.client.text())
+		}
+		fallthrough
+	case clientKilled:
+		<-h.client.done
+		h.client = h.start(t, "client", h.addr)
+		h.client.has(t, "listens at")
+		h.read = 0
+	case coordinatorKilled, coordinatorTwice:
+		c.collect(t, name+"-collected")
+	}
+	c.empty(t)
+	c.runOp(t, "get", name+"-next", "200ms").ends(t, 0, "4 clients began within")
+	c.holds(t, name+"-next", 0, 1, 2, 3)
+	c.empty(t)
+}
+
+// collect gets what the clients have of a run, which is all of it or, where it was not measured, nothing.
+func (c *cluster) collect(t *testing.T, name string) {
+	t.Helper()
+	began := time.Now()
+	p := c.desk.start(t, "collect", c.list(), "--benchdata="+name)
+	code, text := p.wait(t, time.Minute), p.text()
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("the clients were free after %v", took)
+	}
+	switch {
+	case code == 0 && strings.Contains(text, "4 clients merged"):
+		c.about(t, name, 0, 1, 2, 3)
+	case code == 1 && strings.Contains(text, "no client has a log that was not collected"):
+	default:
+		t.Errorf("exit code %d of collect:\n%s", code, text)
+	}
+}
+
+// empty fails unless the bucket is, soon.
+func (c *cluster) empty(t *testing.T) {
+	t.Helper()
+	client, err := s3.New(s3.Config{Hosts: []s3.Address{{Name: c.store.addr}}, Region: c.region, Concurrency: 1,
+		Credentials: credentials.NewStaticV4(c.access, c.secret, "")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	err = client.List(t.Context(), s3.List{Bucket: "distributed"}, func() { left = nil }, func(o s3.Object) bool {
+		left = append(left, o.Key)
+		return true
+	})
+	if err != nil && s3.CodeOf(err) != "NoSuchBucket" {
+		t.Fatal(err)
+	}
+	if len(left) > 0 {
+		t.Errorf("%d objects are left, %s among them", len(left), left[0])
+	}
+}
