@@ -84,7 +84,7 @@ func TestPinnedCertificate(t *testing.T) {
 	}
 	addr, right := serve()
 	_, wrong := serve()
-	for spec, want := range map[string]string{addr + pinMark + right: "", addr + pinMark + wrong: "pins", addr: "no warp client answers"} {
+	for spec, want := range map[string]string{addr + pinMark + right: "", addr + pinMark + wrong: "pins", addr: "it talks TLS"} {
 		members, err := ParseMembers(t.Context(), spec, nil)
 		must(t, err)
 		f := lead(t, func(o *Options) { o.Members = members; o.ConnectPatience = 200 * time.Millisecond })
