@@ -96,10 +96,6 @@ func analyzeFile(ctx context.Context, path string, in io.Reader, o aggregate.Opt
 	}
 	report.Describe(log.header, log.trailer)
 	report.Warnings = append(report.Warnings, log.warnings...)
-	if n := len(log.header.Statements); n > 1 {
-		report.Warnings = append(report.Warnings, fmt.Sprintf("this is the log of a script of %d statements: an operation's figures are those of all its statements together, "+
-			"warm-ups and the time between them included; the FINAL lines of the script are those of each, and the column statement tells them apart", n))
-	}
 	return report, nil
 }
 

@@ -119,7 +119,7 @@ type invocation struct {
 // parameters lists the flags of the command with their effective values, as
 // they are recorded in an op log. Secrets are left out of it, and so is what
 // does not change what is measured: two runs that differ in the name of their
-// log do not differ.
+// log do not differ. The log has the statements of a script by themselves.
 func (inv *invocation) parameters() map[string]string {
 	params := make(map[string]string)
 	for _, g := range inv.command.groups {
@@ -128,7 +128,7 @@ func (inv *invocation) parameters() map[string]string {
 		}
 		for _, f := range g.all() {
 			name := f.Names()[0]
-			if name == "benchdata" || name == "stats-interval" || name == "stats-output" || name == "dry-run" {
+			if name == "script" || name == "benchdata" || name == "stats-interval" || name == "stats-output" || name == "dry-run" {
 				continue
 			}
 			value := flagValue(f)

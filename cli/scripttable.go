@@ -21,6 +21,8 @@ const scriptInterval = time.Second
 
 // A scriptReport is the JSON document of a script.
 type scriptReport struct {
+	Version    int               `json:"version"` // 1
+	Benchmark  string            `json:"benchmark"`
 	Settings   scriptSettings    `json:"settings"`
 	Statements []statementReport `json:"statements"`
 	Log        string            `json:"log,omitempty"`
@@ -36,7 +38,7 @@ type scriptSettings struct {
 	Bucket  string   `json:"bucket"`
 }
 
-// A statementReport is the FINAL line of a statement.
+// A statementReport is the FINAL line of a statement, and the line of its warm-up.
 type statementReport struct {
 	Number    int               `json:"number"`
 	Statement string            `json:"statement"`
@@ -47,12 +49,34 @@ type statementReport struct {
 }
 
 type statementFigures struct {
-	Count     uint64              `json:"count"`
-	Duration  map[string]*float64 `json:"duration_ms"`
-	TTFB      map[string]*float64 `json:"ttfb_ms"`
-	MostAtOne int                 `json:"concurrent_max"`
-	Bytes     int64               `json:"bytes"`
-	Errors    map[string]int64    `json:"errors"` // by HTTP status; 0 = no answer
+	Count     uint64           `json:"count"`
+	Duration  *statementTimes  `json:"duration_ms"` // null where no request succeeded
+	TTFB      *statementTimes  `json:"ttfb_ms"`
+	MostAtOne int              `json:"concurrent_max"`
+	Bytes     int64            `json:"bytes"`
+	Errors    map[string]int64 `json:"errors"` // by HTTP status; 0 = no answer
+}
+
+type statementTimes struct {
+	Mean float64 `json:"mean"`
+	Max  float64 `json:"max"`
+	P999 float64 `json:"p999"`
+	P99  float64 `json:"p99"`
+	P98  float64 `json:"p98"`
+	P95  float64 `json:"p95"`
+	P90  float64 `json:"p90"`
+	P50  float64 `json:"p50"`
+}
+
+// A statementLine is what --json has on standard error while a statement
+// runs: the figures so far, and those of the interval.
+type statementLine struct {
+	Statement int     `json:"statement"`
+	Warmup    bool    `json:"warmup"`
+	Elapsed   float64 `json:"elapsed_s"`
+	statementFigures
+	IntervalRequests uint64 `json:"interval_requests"`
+	IntervalBytes    int64  `json:"interval_bytes"`
 }
 
 // A scriptTable shows how the statements of a script come along. It is a sink
@@ -87,6 +111,7 @@ type statementSums struct {
 
 // settings says what all statements have in common.
 func (t *scriptTable) settings(f *scriptFlags, target *target) {
+	t.report.Version, t.report.Benchmark = 1, "script"
 	t.report.Settings = scriptSettings{Engine: target.client.EngineName(), Region: f.target.region, BaseURI: target.client.Endpoints(), Bucket: f.target.buckets[0]}
 	t.report.Statements = []statementReport{}
 	key := "from the environment or a profile"
@@ -111,13 +136,10 @@ func (t *scriptTable) settings(f *scriptFlags, target *target) {
 	}
 }
 
-// print writes one line of the table. With --json, standard output is not for it.
+// print writes one line of the table, which --json has none of.
 func (t *scriptTable) print(line string) {
-	switch {
-	case !t.json:
+	if !t.json {
 		_ = t.result(func(w io.Writer) error { _, err := fmt.Fprintln(w, line); return err })
-	case !t.quiet:
-		t.sayFigures(line)
 	}
 }
 
@@ -130,7 +152,11 @@ func (t *scriptTable) Begin(number int, peak *bench.Peak) {
 	if step.Op == "PUT" || step.Op == "" {
 		report.Strategy, report.Seed = string(t.statements[number-1].Strategy), step.Seed
 		t.print("")
-		t.print(fmt.Sprintf("Naming strategy '%s' uses seed %q", report.Strategy, step.Seed))
+		line := fmt.Sprintf("Naming strategy '%s' uses seed %q", report.Strategy, step.Seed)
+		t.print(line)
+		if t.json { // the document comes too late for whoever kills the process
+			t.notef("statement %d: %s", number, line)
+		}
 	}
 	t.report.Statements = append(t.report.Statements, report)
 	if step.Op == "" {
@@ -206,7 +232,13 @@ func (t *scriptTable) tick() {
 	} else if !t.warmShown {
 		t.showWarmup()
 	}
-	if !t.quiet {
+	switch {
+	case t.quiet:
+	case t.json:
+		t.sayFigures(jsonLine(statementLine{
+			len(t.report.Statements), sums == &t.warm, round3(elapsed.Seconds()), *sums.figures(), sums.count - sums.shown, sums.bytes - sums.shownBytes,
+		}))
+	default:
 		t.print(sums.line(t.left(elapsed), sums.intervalMost, sums.bytes-sums.shownBytes, sums.count-sums.shown))
 	}
 	sums.shown, sums.shownBytes, sums.intervalMost = sums.count, sums.bytes, 0
@@ -246,7 +278,7 @@ func (s *statementSums) add(r *oplog.Record) {
 	}
 	s.bytes += r.Bytes
 	s.duration.Add(r.Duration)
-	if ttfb, seen := r.TTFB(); seen && r.Op != "DELETE" {
+	if ttfb, seen := r.TTFB(); seen {
 		s.ttfb.Add(ttfb)
 	}
 }
@@ -326,7 +358,7 @@ func decimalBytes(n int64) string {
 	return fmt.Sprintf("%.1f%s", value, unit)
 }
 
-// figures are the sums for JSON. Times that nobody has measured are null.
+// figures are the sums for JSON.
 func (s *statementSums) figures() *statementFigures {
 	f := &statementFigures{Count: s.count, Bytes: s.bytes, MostAtOne: s.most, Errors: map[string]int64{}, Duration: timesOf(&s.duration), TTFB: timesOf(&s.ttfb)}
 	for status, n := range s.errors {
@@ -335,14 +367,10 @@ func (s *statementSums) figures() *statementFigures {
 	return f
 }
 
-func timesOf(h *aggregate.Hist) map[string]*float64 {
-	times := make(map[string]*float64)
-	for _, c := range timeColumns() {
-		times[c.name] = nil
-		if h.Count() > 0 {
-			ms := c.of(h) / 1e6
-			times[c.name] = &ms
-		}
+func timesOf(h *aggregate.Hist) *statementTimes {
+	if h.Count() == 0 {
+		return nil
 	}
-	return times
+	ms := func(q float64) float64 { return float64(h.Quantile(q)) / 1e6 }
+	return &statementTimes{h.Mean() / 1e6, float64(h.Max()) / 1e6, ms(.999), ms(.99), ms(.98), ms(.95), ms(.9), ms(.5)}
 }

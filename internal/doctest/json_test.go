@@ -41,7 +41,8 @@ func sections() map[string]reflect.Type {
 }
 
 // lines that only the command line makes; what they are is known from real output.
-var ownSections = []string{"Merged log", "Calibration", "Calibration point", "Cleaned bucket", "Cleaned run", "Planned run", "Progress line", "Phase line"}
+var ownSections = []string{"Merged log", "Calibration", "Calibration point", "Cleaned bucket", "Cleaned run", "Planned run", "Progress line", "Phase line",
+	"Script", "Script settings", "Statement", "Statement figures", "Statement times", "Statement line"}
 
 // onRealNetworks are fields that a run over loopback leaves out.
 var onRealNetworks = []string{"Client load.link", "Client load.link_share"}
@@ -165,6 +166,9 @@ func seeEverything(t *testing.T) sighting {
 	seen.document(t, mustWarp(t, 0, dir, "analyze", "--json", "open.csv.zst").out, report)
 	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "open.csv.zst", "open.csv.zst").out, comparison)
 	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "open.csv.zst", "full.csv.zst").out, comparison)
+	seen.script(t, dir)
+	seen.document(t, mustWarp(t, 0, dir, "analyze", "--json", "script.csv.zst").out, report)
+	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "script.csv.zst", "script.csv.zst").out, comparison)
 	seen.object(t, "Merged log", mustWarp(t, 0, dir, "merge", "--json", "--benchdata=m", "open.csv.zst", "full.csv.zst").out)
 	r = mustWarp(t, 0, dir, "calibrate", "--json", "--duration=100ms")
 	seen.object(t, "Calibration", r.out)
@@ -194,6 +198,43 @@ func seeEverything(t *testing.T) sighting {
 	seen.object(t, "Planned run", mustWarp(t, 0, dir, "get", "--json", "--dry-run").out)
 	seen.object(t, "Calibration point", string(calibration.Points[0]))
 	return seen
+}
+
+// script runs scripts with all that their documents can have.
+func (s sighting) script(t *testing.T, dir string) {
+	r := mustWarp(t, 3, dir, "script", "--json", "--host=embedded", "--benchdata=script", "--max-errors=2",
+		`PUT 20 OBJECTS OF SIZE 1 KB; GET AT RATE 50 PER SECOND WARMUP 1300 MILLISECONDS RUNTIME 2600 MILLISECONDS;
+		REUSE 5 OBJECTS USING NAMING STRATEGY CONSTANT PREFIX WITH SEED "x" IN CONTEXT "gone"; GET 5 OBJECTS IN CONTEXT "gone"; DELETE`)
+	s.object(t, "Script", r.out)
+	var script struct {
+		Settings   json.RawMessage
+		Statements []json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(r.out), &script); err != nil {
+		t.Fatal(err)
+	}
+	s.object(t, "Script settings", string(script.Settings))
+	for _, text := range script.Statements {
+		s.object(t, "Statement", string(text))
+		var statement struct{ Final map[string]json.RawMessage }
+		if err := json.Unmarshal(text, &statement); err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range statement.Final {
+			s.note("Statement figures", name)
+			if strings.HasSuffix(name, "_ms") && string(value) != "null" {
+				s.object(t, "Statement times", string(value))
+			}
+		}
+	}
+	for l := range strings.Lines(r.errout) {
+		if strings.HasPrefix(l, `{"statement"`) {
+			s.object(t, "Statement line", l)
+		}
+	}
+	for name := range s["Statement figures"] {
+		delete(s["Statement line"], name)
+	}
 }
 
 func TestJSON(t *testing.T) {

@@ -62,12 +62,17 @@ func (b Basis) String() string {
 		return "all"
 	case NoWindow:
 		return "none"
+	case WholeStatement:
+		return "statement"
 	}
 	return "active"
 }
 
 func (g *Group) warnings(r *GroupReport, o Options) []string {
 	ops := strings.Join(r.Operations, ", ")
+	if s := g.Ops[0].Statement; s.Number > 0 {
+		ops = upperFirst(title(int(s.Number), s.WarmUp)) + ", " + ops
+	}
 	switch {
 	case g.Basis == WarmUp:
 		return []string{fmt.Sprintf("%s: the run is too short: no time in which every thread was past its first "+
@@ -99,18 +104,18 @@ func (s *Summary) clockWarnings() []string {
 // groupOp finds the operation in the plan.
 func (o *opSummary) groupOp() GroupOp {
 	for _, g := range o.group.Ops {
-		if g.Name == o.name {
+		if g.id() == o.opID {
 			return g
 		}
 	}
-	return GroupOp{Name: o.name}
+	return GroupOp{Name: o.name, Statement: o.statement}
 }
 
 func (o *opSummary) report(verbose bool) Operation {
 	g, planned, all := o.group, o.groupOp(), o.whole()
 	total := all.total()
 	op := Operation{
-		Op: o.name, Requests: all.requests, Errors: all.errors, Retries: all.retries,
+		Op: o.name, Statement: int(o.statement.Number), Warmup: o.statement.WarmUp, Requests: all.requests, Errors: all.errors, Retries: all.retries,
 		ErrorsByCode: all.kinds.counts(), FirstErrors: all.kinds.first(),
 		Share: ratio(float64(planned.Requests), float64(g.Requests)),
 		Start: utc(planned.First), Stop: utc(planned.Last),

@@ -12,7 +12,8 @@ import (
 )
 
 // A Comparison is what changed from one report to another. Units are those of
-// Report; operations are matched by name.
+// Report; operations are matched by name, those of a script by the number of
+// the statement too.
 type Comparison struct {
 	Version    int         `json:"version"`     // 1
 	Before     Compared    `json:"before"`      // what is compared
@@ -48,6 +49,8 @@ type Change struct {
 // An OpChange is what changed for one operation.
 type OpChange struct {
 	Op           string            `json:"op"`
+	Statement    int               `json:"statement,omitempty"` // of a script, from 1
+	Warmup       bool              `json:"warmup,omitempty"`    // of that statement
 	Requests     Change            `json:"requests"`
 	Errors       Change            `json:"errors"`
 	ErrorsByCode map[string]Change `json:"errors_by_code"`
@@ -65,6 +68,7 @@ type OpChange struct {
 	Slowest      *RateChange       `json:"slowest"`               // segment
 
 	hasBytes bool
+	text     string // of the statement, where it is the same on both sides
 }
 
 // A StatsChange is what changed in a distribution of durations, in ms.
@@ -95,25 +99,30 @@ func Compare(before, after *Report) Comparison {
 		OnlyBefore: []string{}, OnlyAfter: []string{}, Operations: []OpChange{},
 	}
 	for i := range before.Operations {
-		if name := before.Operations[i].Op; after.operation(name) == nil {
-			c.OnlyBefore = append(c.OnlyBefore, name)
+		if b := &before.Operations[i]; after.operation(b) == nil {
+			c.OnlyBefore = append(c.OnlyBefore, b.label())
 		}
 	}
 	for i := range after.Operations {
 		a := &after.Operations[i]
-		if b := before.operation(a.Op); b != nil {
-			c.Operations = append(c.Operations, compareOps(b, a))
+		if b := before.operation(a); b != nil {
+			o := compareOps(b, a)
+			if text := after.statementText(a.Statement); text == before.statementText(a.Statement) {
+				o.text = text
+			}
+			c.Operations = append(c.Operations, o)
 		} else {
-			c.OnlyAfter = append(c.OnlyAfter, a.Op)
+			c.OnlyAfter = append(c.OnlyAfter, a.label())
 		}
 	}
 	return c
 }
 
-func (r *Report) operation(name string) *Operation {
+// operation finds the counterpart of an operation of another report.
+func (r *Report) operation(other *Operation) *Operation {
 	for i := range r.Operations {
-		if r.Operations[i].Op == name {
-			return &r.Operations[i]
+		if o := &r.Operations[i]; o.Op == other.Op && o.Statement == other.Statement && o.Warmup == other.Warmup {
+			return o
 		}
 	}
 	return nil
@@ -128,6 +137,9 @@ func differing(before, after *Report) []Parameter {
 	all := func(r *Report) map[string]string {
 		m := map[string]string{"(benchmark)": r.Benchmark, "(engine)": r.Engine, "(warp version)": r.Warp}
 		maps.Copy(m, r.Parameters)
+		for i, text := range r.Statements {
+			m[fmt.Sprintf("(statement %d)", i+1)] = text
+		}
 		return m
 	}
 	b, a := all(before), all(after)
@@ -155,7 +167,7 @@ func countChange(before, after uint64) Change { return change(float64(before), f
 
 func compareOps(b, a *Operation) OpChange {
 	c := OpChange{
-		Op: a.Op, Requests: countChange(b.Requests, a.Requests), Errors: countChange(b.Errors, a.Errors),
+		Op: a.Op, Statement: a.Statement, Warmup: a.Warmup, Requests: countChange(b.Requests, a.Requests), Errors: countChange(b.Errors, a.Errors),
 		ErrorsByCode: map[string]Change{},
 		RanS:         change(b.RanS, a.RanS), WindowS: change(b.WindowS, a.WindowS),
 		Concurrency:  change(float64(b.Concurrency), float64(a.Concurrency)),
@@ -241,7 +253,9 @@ func orNone(s string) string {
 }
 
 func (p *printer) change(c *OpChange) {
-	p.line("%s\nOperation: %s", comparisonSeparator, p.bold(c.Op))
+	p.line("%s", comparisonSeparator)
+	p.statement(c.Statement, c.Warmup, c.text)
+	p.line("Operation: %s", p.bold(c.Op))
 	p.differs("Operations", c.Requests, func(x float64) string { return fmt.Sprintf("%.0f", x) })
 	p.differs("Duration", c.RanS, func(x float64) string { return formatRan(x) })
 	p.differs("Concurrency", c.Concurrency, func(x float64) string { return fmt.Sprintf("%.0f", x) })

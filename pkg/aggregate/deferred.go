@@ -155,7 +155,7 @@ func (d *Deferred) Report() (*Report, error) {
 // finish closes the window and passes on the rest.
 func (p *phase) finish(o Options) error {
 	ops := slices.Clone(p.survey.ops)
-	slices.SortFunc(ops, func(a, b *opSurvey) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(ops, func(a, b *opSurvey) int { return a.compare(b.opID) })
 	g := p.survey.group(ops)
 	p.survey.setWindow(&g, ops, o.Skip)
 	opened := p.filter.summary
@@ -204,7 +204,7 @@ func (p *phase) doubts(plan *Plan) []string {
 }
 
 func sameOps(a, b []GroupOp) bool {
-	return slices.EqualFunc(a, b, func(x, y GroupOp) bool { return x.Name == y.Name })
+	return slices.EqualFunc(a, b, func(x, y GroupOp) bool { return x.id() == y.id() })
 }
 
 // held is a request without what a summary does not need, at a third of the size.
@@ -233,14 +233,15 @@ func (h *held) text() int {
 // interner keeps names that occur in every row once, and lets go of the
 // memory of the batches that they came in.
 type interner struct {
-	op, run, client, endpoint keyed[string, uint32]
+	op                    keyed[opID, uint32]
+	run, client, endpoint keyed[string, uint32]
 }
 
 func (n *interner) hold(r *oplog.Record, keepKey bool) held {
 	h := held{
 		start: r.Start, due: r.Due, firstByte: r.FirstByte, lastByte: r.LastByte, duration: r.Duration,
 		bytes: r.Bytes, objects: r.Objects, status: r.Status, retries: r.Retries, phases: r.Phases,
-		op: id(&n.op, r.Op), run: id(&n.run, r.Run), client: id(&n.client, r.Client), endpoint: id(&n.endpoint, r.Endpoint),
+		op: n.opNumber(idOf(r)), run: id(&n.run, r.Run), client: id(&n.client, r.Client), endpoint: id(&n.endpoint, r.Endpoint),
 	}
 	if r.Err != "" || keepKey {
 		h.texts = &texts{err: strings.Clone(r.Err)}
@@ -249,6 +250,15 @@ func (n *interner) hold(r *oplog.Record, keepKey bool) held {
 		h.texts.key = strings.Clone(r.Key)
 	}
 	return h
+}
+
+// opNumber is what id is for names.
+func (n *interner) opNumber(op opID) uint32 {
+	if i := n.op.get(op); i != nil {
+		return *i
+	}
+	i := uint32(len(n.op.keys))
+	return *n.op.put(op.clone(), &i)
 }
 
 func id(k *keyed[string, uint32], name string) uint32 {
@@ -260,8 +270,9 @@ func id(k *keyed[string, uint32], name string) uint32 {
 }
 
 func (n *interner) restore(h *held, r *oplog.Record) {
+	op := n.op.keys[h.op]
 	*r = oplog.Record{
-		Op: n.op.keys[h.op], Run: n.run.keys[h.run], Client: n.client.keys[h.client], Endpoint: n.endpoint.keys[h.endpoint],
+		Op: op.name, Statement: op.statement, Run: n.run.keys[h.run], Client: n.client.keys[h.client], Endpoint: n.endpoint.keys[h.endpoint],
 		Objects: h.objects, Bytes: h.bytes, Start: h.start, Due: h.due,
 		FirstByte: h.firstByte, LastByte: h.lastByte, Duration: h.duration, Status: h.status, Retries: h.retries, Phases: h.phases,
 	}

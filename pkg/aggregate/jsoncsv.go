@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"warp/pkg/oplog"
 )
 
 // WriteJSON renders the report as one JSON document.
@@ -25,10 +27,15 @@ const csvColumns = "index\top\thost\tduration_s\tobjects_per_op\tbytes\tfull_ops
 // WriteCSV renders the segments as a tab-separated time series. Each segment
 // of an operation is one row about all hosts together, whose host column names
 // the host if there is only one and is empty otherwise; adding up rows never
-// counts a request twice. (Segments by host are in the JSON.)
+// counts a request twice. (Segments by host are in the JSON.) A script's have one
+// more column, with the statement as in the op log.
 func (r *Report) WriteCSV(w io.Writer) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintln(b, csvColumns)
+	columns, scripted := csvColumns, r.scripted()
+	if scripted {
+		columns += "\tstatement"
+	}
+	fmt.Fprintln(b, columns)
 	for i := range r.Operations {
 		op := &r.Operations[i]
 		host := ""
@@ -38,11 +45,15 @@ func (r *Report) WriteCSV(w io.Writer) error {
 		perOp := float(op.ObjectsPerOp.Mean)
 		for k := range op.Segments {
 			s := &op.Segments[k]
-			fmt.Fprintf(b, "%d\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\n",
+			fmt.Fprintf(b, "%d\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s",
 				k, cell(op.Op), host, float(s.DurationS), perOp, s.Bytes,
 				s.FullOps, s.PartialOps, s.OpsStarted, s.OpsEnded, s.Errors,
 				float(s.BytesPerS/mib), float(ratio(float64(s.OpsEnded), s.DurationS)), float(s.ObjectsPerS),
 				s.Start.Format(time.RFC3339Nano), op.segmentEnd(k).Format(time.RFC3339Nano))
+			if scripted {
+				fmt.Fprintf(b, "\t%s", oplog.Statement{Number: uint16(op.Statement), WarmUp: op.Warmup})
+			}
+			fmt.Fprintln(b)
 		}
 	}
 	return b.Flush()

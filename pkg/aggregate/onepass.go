@@ -109,6 +109,9 @@ func (p *onePass) decide() {
 // advance opens a group or learns that its window is longer than was known. It
 // says whether what was believed of it may still be right.
 func (p *onePass) advance(ops []*opSurvey) bool {
+	if ops[0].scripted() {
+		return true // its window is known in the end only
+	}
 	opens, closes, _ := p.survey.activeWindow(ops)
 	g := p.openedWith(ops)
 	start := addSat(opens, int64(max(p.options.Skip, 0)))
@@ -125,7 +128,7 @@ func (p *onePass) advance(ops []*opSurvey) bool {
 	g = &openGroup{group, closes}
 	p.opened = append(p.opened, g)
 	for _, op := range g.Ops {
-		p.filter.summary.ops = append(p.filter.summary.ops, &opSummary{name: op.Name, group: &g.Group})
+		p.filter.summary.ops = append(p.filter.summary.ops, &opSummary{opID: op.id(), group: &g.Group})
 	}
 	return p.bounded(g)
 }
@@ -134,7 +137,7 @@ func (p *onePass) advance(ops []*opSurvey) bool {
 func (p *onePass) openedWith(ops []*opSurvey) *openGroup {
 	for _, g := range p.opened {
 		if slices.ContainsFunc(g.Ops, func(o GroupOp) bool {
-			return slices.ContainsFunc(ops, func(s *opSurvey) bool { return s.name == o.Name })
+			return slices.ContainsFunc(ops, func(s *opSurvey) bool { return s.opID == o.id() })
 		}) {
 			return g
 		}
@@ -144,7 +147,7 @@ func (p *onePass) openedWith(ops []*opSurvey) *openGroup {
 
 // is says whether the group is of these operations, which are sorted.
 func (g *openGroup) is(ops []*opSurvey) bool {
-	return slices.EqualFunc(g.Ops, ops, func(o GroupOp, s *opSurvey) bool { return o.Name == s.name })
+	return slices.EqualFunc(g.Ops, ops, func(o GroupOp, s *opSurvey) bool { return o.id() == s.opID })
 }
 
 // bounded says whether the segments so far are as few as a second pass would
@@ -157,9 +160,9 @@ func (p *onePass) bounded(g *openGroup) bool {
 // numberNames notes the groups by the numbers that the operations have in held.
 func (p *onePass) numberNames() {
 	p.byName = p.byName[:0]
-	for _, name := range p.names.op.keys {
+	for _, id := range p.names.op.keys {
 		at := slices.IndexFunc(p.opened, func(g *openGroup) bool {
-			return slices.ContainsFunc(g.Ops, func(o GroupOp) bool { return o.Name == name })
+			return slices.ContainsFunc(g.Ops, func(o GroupOp) bool { return o.id() == id })
 		})
 		if at < 0 {
 			p.byName = append(p.byName, nil)
@@ -205,7 +208,7 @@ func (p *onePass) finish(plan *Plan) bool {
 		}
 	}
 	for i, op := range s.ops {
-		at := slices.IndexFunc(early, func(e *opSummary) bool { return e.name == op.name })
+		at := slices.IndexFunc(early, func(e *opSummary) bool { return e.opID == op.opID })
 		if at >= 0 {
 			early[at].group = op.group
 			s.ops[i] = early[at]

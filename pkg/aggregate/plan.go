@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
+
+	"warp/pkg/oplog"
 )
 
 // A Plan says what the second pass measures: the groups of operations and
@@ -14,7 +15,7 @@ type Plan struct{ Groups []Group }
 
 // A Group is a set of operations that ran at the same time.
 type Group struct {
-	Ops []GroupOp // sorted by name
+	Ops []GroupOp // sorted by name; one only where it is of a statement
 
 	Start, End int64         // the active window in unix ns; empty where Basis is NoWindow
 	Segment    time.Duration // length of the segments that the window is cut into
@@ -30,9 +31,12 @@ type Group struct {
 // A GroupOp is one operation of a group.
 type GroupOp struct {
 	Name        string
+	Statement   oplog.Statement // of a script
 	Requests    uint64
 	First, Last int64 // begin of the first request, end of the last one
 }
+
+func (o *GroupOp) id() opID { return opID{o.Name, o.Statement} }
 
 // A Basis is what a window rests on.
 type Basis int
@@ -45,6 +49,10 @@ const (
 	// NoWindow is the case where there is no time to measure in: several runs
 	// that do not overlap, or everything was skipped.
 	NoWindow
+	// WholeStatement is all of a statement of a script. Its warm-up has a window
+	// of its own, and its threads come as they are needed: that each of them has
+	// finished a first request means nothing.
+	WholeStatement
 )
 
 // Seconds is the length of the window.
@@ -100,7 +108,7 @@ func (s *Survey) Plan(o Options) (*Plan, error) {
 	}
 	slices.SortFunc(p.Groups, func(a, b Group) int {
 		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last),
-			strings.Compare(a.Ops[0].Name, b.Ops[0].Name))
+			a.Ops[0].id().compare(b.Ops[0].id()))
 	})
 	return p, nil
 }
@@ -125,7 +133,7 @@ func (s *Survey) groups() [][]*opSurvey {
 	for i, op := range s.ops {
 		seen[i] = s.ranges(op)
 		for j := range i {
-			if overlapInAnyRun(seen[i], seen[j]) {
+			if !op.scripted() && !s.ops[j].scripted() && overlapInAnyRun(seen[i], seen[j]) {
 				parent[root(i)] = root(j)
 			}
 		}
@@ -136,7 +144,7 @@ func (s *Survey) groups() [][]*opSurvey {
 	}
 	groups := make([][]*opSurvey, 0, len(byRoot))
 	for _, ops := range byRoot {
-		slices.SortFunc(ops, func(a, b *opSurvey) int { return strings.Compare(a.name, b.name) })
+		slices.SortFunc(ops, func(a, b *opSurvey) int { return a.compare(b.opID) })
 		groups = append(groups, ops)
 	}
 	return groups
@@ -156,7 +164,7 @@ func (s *Survey) group(ops []*opSurvey) Group {
 	var g Group
 	runs, clients := map[string]bool{}, map[int]bool{}
 	for k, op := range ops {
-		o := GroupOp{Name: op.name, Requests: op.requests}
+		o := GroupOp{Name: op.name, Statement: op.statement, Requests: op.requests}
 		n := 0
 		for _, t := range s.ranges(op) {
 			if n++; n == 1 {
@@ -186,7 +194,11 @@ func (s *Survey) group(ops []*opSurvey) Group {
 // were at work, and the report says so.
 func (s *Survey) setWindow(g *Group, ops []*opSurvey, skip time.Duration) {
 	g.Start, g.End, g.Threads = s.activeWindow(ops)
-	if g.End <= g.Start {
+	switch {
+	case ops[0].scripted():
+		g.Basis = WholeStatement
+		g.Start, g.End = s.commonTime(ops)
+	case g.End <= g.Start:
 		g.Basis = WarmUp
 		g.Start, g.End = s.commonTime(ops)
 	}

@@ -22,6 +22,7 @@ type Report struct {
 	Runs       []string          `json:"runs,omitempty"`       // ids of the runs in the log
 	Seed       uint64            `json:"seed,string"`          // of the run's random choices; "0" if unknown
 	Parameters map[string]string `json:"parameters,omitempty"` // flag name to value
+	Statements []string          `json:"statements,omitempty"` // of a script, as they were written, from number 1
 	End        string            `json:"end,omitempty"`        // completed, interrupted, or aborted; "" if the log does not say
 	EndReason  string            `json:"end_reason,omitempty"` // why the run ended early
 
@@ -41,7 +42,7 @@ type GroupReport struct {
 	WindowStart time.Time `json:"window_start"` // active window: every thread has finished a first request
 	WindowEnd   time.Time `json:"window_end"`   // and none has started its last one
 	WindowS     float64   `json:"window_s"`
-	WindowBasis string    `json:"window_basis"` // "active"; "all" = too short, warm-up included; "none" = nothing could be measured
+	WindowBasis string    `json:"window_basis"` // "active"; "all" = too short, warm-up included; "none" = nothing could be measured; "statement" = all of a statement
 	Requests    uint64    `json:"requests"`     // all, failed ones included
 	Errors      uint64    `json:"errors"`       // failed requests
 	ObjectsPerS float64   `json:"objects_per_s"`
@@ -57,11 +58,13 @@ type GroupReport struct {
 // those of the successful requests entirely inside. Requests and errors count
 // everything, in the window or not.
 type Operation struct {
-	Op           string            `json:"op"`             // GET, PUT, …
-	Group        int               `json:"group"`          // index into groups
-	Requests     uint64            `json:"requests"`       // all, failed ones included
-	Errors       uint64            `json:"errors"`         // failed requests
-	ErrorsByCode map[string]uint64 `json:"errors_by_code"` // by S3 code or warp's name for it
+	Op           string            `json:"op"`                  // GET, PUT, …
+	Statement    int               `json:"statement,omitempty"` // of a script, from 1
+	Warmup       bool              `json:"warmup,omitempty"`    // these are the requests of its WARMUP
+	Group        int               `json:"group"`               // index into groups
+	Requests     uint64            `json:"requests"`            // all, failed ones included
+	Errors       uint64            `json:"errors"`              // failed requests
+	ErrorsByCode map[string]uint64 `json:"errors_by_code"`      // by S3 code or warp's name for it
 	FirstErrors  []FirstError      `json:"first_errors,omitempty"`
 	Retries      uint64            `json:"retries"` // requests that repeated an earlier one of the same row
 	Share        float64           `json:"share"`   // of all requests of the group, 0 to 1
@@ -233,7 +236,7 @@ func (o *Operation) HasBytes() bool { return o.ObjectBytes.Max > 0 }
 // log is known only after reading it, so it is not an option of Analyze.
 func (r *Report) Describe(h oplog.Header, t oplog.Trailer) {
 	r.Command, r.Benchmark, r.Engine, r.Warp = h.Command, h.Benchmark, h.Engine, h.Warp
-	r.Seed, r.Parameters = h.Seed, h.Parameters
+	r.Seed, r.Parameters, r.Statements = h.Seed, h.Parameters, h.Statements
 	r.End, r.EndReason = t.End, t.Reason
 	r.OfferedPerS, r.Unsent, r.ClientLoad = t.Offered, t.Unsent, t.Load
 	if t.End != "" && t.End != "completed" {

@@ -22,7 +22,7 @@ type Summary struct {
 
 // opSummary is one operation.
 type opSummary struct {
-	name    string
+	opID
 	group   *Group
 	hosts   keyed[string, hostSummary]
 	clients keyed[client, tally] // only where there are several
@@ -117,7 +117,7 @@ func NewSummary(p *Plan, o Options) *Summary {
 	for i := range p.Groups {
 		g := &p.Groups[i]
 		for _, op := range g.Ops {
-			s.ops = append(s.ops, &opSummary{name: op.Name, group: g})
+			s.ops = append(s.ops, &opSummary{opID: op.id(), group: g})
 		}
 	}
 	return s
@@ -132,7 +132,7 @@ func newOpenSummary(g *Group, o Options) *Summary {
 
 // Add counts one request. Operations that the plan does not know are ignored.
 func (s *Summary) Add(r *oplog.Record) {
-	op := s.op(r.Op)
+	op := s.op(idOf(r))
 	if op == nil {
 		return
 	}
@@ -170,12 +170,12 @@ func (s *Summary) Add(r *oplog.Record) {
 	op.succeed(h, c, r, start, end, s.verbose)
 }
 
-func (s *Summary) op(name string) *opSummary {
-	if s.last < len(s.ops) && s.ops[s.last].name == name {
+func (s *Summary) op(id opID) *opSummary {
+	if s.last < len(s.ops) && s.ops[s.last].opID == id {
 		return s.ops[s.last]
 	}
 	for i, op := range s.ops {
-		if op.name == name {
+		if op.opID == id {
 			s.last = i
 			return op
 		}
@@ -183,7 +183,7 @@ func (s *Summary) op(name string) *opSummary {
 	if s.open == nil {
 		return nil
 	}
-	op := &opSummary{name: strings.Clone(name), group: s.open}
+	op := &opSummary{opID: id.clone(), group: s.open}
 	s.ops = append(s.ops, op)
 	return op
 }
@@ -272,7 +272,7 @@ func (s *Summary) Merge(o *Summary) error {
 	}
 	for i, op := range o.ops {
 		mine := s.ops[i]
-		if mine.name != op.name || mine.group.Start != op.group.Start ||
+		if mine.opID != op.opID || mine.group.Start != op.group.Start ||
 			mine.group.End != op.group.End || mine.group.Segment != op.group.Segment {
 			return errors.New("cannot merge summaries of different windows: survey all parts first and merge the surveys")
 		}

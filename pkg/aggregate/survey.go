@@ -37,7 +37,7 @@ func (c client) runKey() string {
 }
 
 type opSurvey struct {
-	name     string
+	opID
 	requests uint64
 	clients  []threads // by index into Survey.clients
 }
@@ -70,7 +70,7 @@ func (a *activity) add(b activity) {
 
 // Add takes note of one request.
 func (s *Survey) Add(r *oplog.Record) {
-	op := s.op(r.Op)
+	op := s.op(idOf(r))
 	start, end := span(r)
 	op.requests++
 	a := op.at(s.client(r.Run, r.Client)).thread(r.Thread)
@@ -85,20 +85,20 @@ func (s *Survey) Add(r *oplog.Record) {
 	a.lastEnd = max(a.lastEnd, end)
 }
 
-// op finds an operation by name. Rows of one operation tend to follow each
+// op finds an operation. Rows of one operation tend to follow each
 // other, and there are few operations: no map is needed.
-func (s *Survey) op(name string) *opSurvey {
-	if s.lastOp < len(s.ops) && s.ops[s.lastOp].name == name {
+func (s *Survey) op(id opID) *opSurvey {
+	if s.lastOp < len(s.ops) && s.ops[s.lastOp].opID == id {
 		return s.ops[s.lastOp]
 	}
 	for i, op := range s.ops {
-		if op.name == name {
+		if op.opID == id {
 			s.lastOp = i
 			return op
 		}
 	}
 	s.lastOp = len(s.ops)
-	s.ops = append(s.ops, &opSurvey{name: strings.Clone(name)})
+	s.ops = append(s.ops, &opSurvey{opID: id.clone()})
 	return s.ops[s.lastOp]
 }
 
@@ -160,7 +160,7 @@ func (t *threads) each(f func(n uint32, a *activity)) {
 // Merge adds what o saw. It leaves o as it is.
 func (s *Survey) Merge(o *Survey) {
 	for _, theirs := range o.ops {
-		op := s.op(theirs.name)
+		op := s.op(theirs.opID)
 		op.requests += theirs.requests
 		for i := range theirs.clients {
 			mine := op.at(s.client(o.clients[i].run, o.clients[i].id))
@@ -169,14 +169,14 @@ func (s *Survey) Merge(o *Survey) {
 	}
 }
 
-// Ops lists the operations seen, sorted.
+// Ops lists the names of the operations seen, sorted.
 func (s *Survey) Ops() []string {
 	names := make([]string, len(s.ops))
 	for i, op := range s.ops {
 		names[i] = op.name
 	}
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
 }
 
 // Runs lists the run ids seen, sorted; rows without one are not listed.

@@ -118,6 +118,7 @@ func (p *printer) average(op *Operation) string {
 }
 
 func (p *printer) operation(op *Operation, mixed bool, r *Report) {
+	p.statement(op.Statement, op.Warmup, r.statementText(op.Statement))
 	p.line("%s", p.heading(op))
 	if mixed {
 		p.line(" * %s (%.1f%% of operations)", p.average(op), op.Share*100)
