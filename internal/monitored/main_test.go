@@ -61,12 +61,12 @@ func (r *run) await(what string, ok func() bool) {
 
 // A run is a warp that runs, with a log of its own.
 type run struct {
-	t     *testing.T
-	line  string
-	cmd   *exec.Cmd
-	log   string
-	done  chan struct{}
-	ended time.Time
+	t            *testing.T
+	line         string
+	cmd          *exec.Cmd
+	log          string
+	done         chan struct{}
+	began, ended time.Time
 
 	mu       sync.Mutex
 	out, err bytes.Buffer
@@ -87,7 +87,7 @@ func (l locked) Write(p []byte) (int, error) {
 func start(t *testing.T, args ...string) *run {
 	t.Helper()
 	dir := t.TempDir()
-	r := &run{t: t, log: filepath.Join(dir, "run.csv.zst"), done: make(chan struct{})}
+	r := &run{t: t, log: filepath.Join(dir, "run.csv.zst"), done: make(chan struct{}), began: time.Now()}
 	args = append(args, "--benchdata="+filepath.Join(dir, "run"))
 	r.line = strings.Join(args, " ")
 	self, err := os.Executable()
@@ -232,6 +232,16 @@ func (r *run) client() string {
 		r.t.Fatalf("an empty log: %s", r)
 	}
 	return rows[0].Client
+}
+
+// eventually polls until ok, after the run.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
 }
 
 // A series is one operation at one endpoint; without an endpoint at all of them.

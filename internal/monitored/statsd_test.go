@@ -1,0 +1,268 @@
+package monitored
+
+import (
+	"net"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"warp/internal/teststore"
+)
+
+// families reads an exposition of metrics.
+func families(t *testing.T, text string) map[string]*dto.MetricFamily {
+	t.Helper()
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	all, err := parser.TextToMetricFamilies(strings.NewReader(text))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return all
+}
+
+// metric is the one of a family whose labels have these values; nil = there is none.
+func metric(all map[string]*dto.MetricFamily, name string, labels map[string]string) *dto.Metric {
+	for _, m := range all[name].GetMetric() {
+		fits := 0
+		for _, l := range m.GetLabel() {
+			if want, asked := labels[l.GetName()]; asked && want == l.GetValue() {
+				fits++
+			}
+		}
+		if fits == len(labels) {
+			return m
+		}
+	}
+	return nil
+}
+
+// A relay hands datagrams on and keeps their lines.
+type relay struct {
+	Addr string
+
+	mu    sync.Mutex
+	lines []string
+}
+
+func newRelay(t *testing.T, to string) *relay {
+	t.Helper()
+	in, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := net.Dial("udp", to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{Addr: in.LocalAddr().String()}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		buf := make([]byte, 1<<16)
+		for {
+			n, _, err := in.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			r.mu.Lock()
+			r.lines = append(r.lines, strings.Fields(string(buf[:n]))...)
+			r.mu.Unlock()
+			_, _ = out.Write(buf[:n])
+		}
+	}()
+	t.Cleanup(func() { in.Close(); <-done; out.Close() })
+	return r
+}
+
+func (r *relay) all() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string(nil), r.lines...)
+}
+
+// statsdMapping is that of the documentation.
+func statsdMapping(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/monitoring-setup.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(page), "```yaml\nmappings:")
+	text, _, closed := strings.Cut(rest, "```")
+	if !found || !closed {
+		t.Fatal("docs/monitoring-setup.md has no mapping for statsd_exporter")
+	}
+	return "mappings:" + text
+}
+
+func TestStatsDAgreesWithTheLog(t *testing.T) {
+	t.Parallel()
+	s := teststore.StartReceiver(t, teststore.StatsdExporter, teststore.ReceiverOptions{Config: statsdMapping(t)})
+	wire := newRelay(t, s.UDP)
+	b := newBed(t, teststore.MinIO, someFail)
+	r := start(t, b.line("mixed", "--objects=20", "--rps-limit=200", "--duration=3s", "--statsd="+wire.Addr)...).want(3)
+	if strings.Contains(r.stdout(), "StatsD") {
+		t.Errorf("something was lost: %s", r)
+	}
+	want := figuresOf(r.rows())
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := regexp.MustCompile(`[^A-Za-z0-9_-]`).ReplaceAllString(host, "_") + "-" + r.client()
+	var got map[string]*dto.MetricFamily
+	for se, f := range want {
+		if se.endpoint != "" {
+			continue
+		}
+		labels := map[string]string{"client": name, "op": strings.ToLower(se.op)}
+		value := func(metricName string) float64 {
+			m := metric(got, metricName, labels)
+			switch {
+			case m.GetCounter() != nil:
+				return m.GetCounter().GetValue()
+			case m.GetGauge() != nil:
+				return m.GetGauge().GetValue()
+			}
+			t.Errorf("no %s of %v", metricName, labels)
+			return -1
+		}
+		count := func(metricName string) (uint64, float64) {
+			h := metric(got, metricName, labels).GetSummary()
+			return h.GetSampleCount(), h.GetSampleSum()
+		}
+		// The last datagram may be on its way.
+		eventually(t, "the counter of "+se.op, func() bool {
+			text, err := s.Get(t.Context(), "/metrics")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = families(t, text)
+			return value("warp_statsd_requests_total") >= float64(f.requests)
+		})
+		if n, e := value("warp_statsd_requests_total"), value("warp_statsd_errors_total"); n != float64(f.requests) || e != float64(f.errors) {
+			t.Errorf("%v requests, %v errors; the log has %d and %d", n, e, f.requests, f.errors)
+		}
+		if n, s := count("warp_statsd_latency_seconds"); n != uint64(len(f.times)) || !same(s, sum(f.times)) {
+			t.Errorf("%s: times of %d requests that took %v s; the log has %d and %v", se.op, n, s, len(f.times), sum(f.times))
+		}
+		if p, speed := value("warp_statsd_pending"), value("warp_statsd_throughput_bytes"); p != 0 || speed != 0 {
+			t.Errorf("%s: after the run %v requests are pending and there are %v bytes/s", se.op, p, speed)
+		}
+		checkWire(t, wire.all(), "warp."+name+"."+strings.ToLower(se.op)+".", f, r.ended.Sub(r.began))
+	}
+	if n := misunderstood(got); n != 0 {
+		t.Errorf("the receiver did not understand %v lines of %q", n, wire.all())
+	}
+}
+
+// misunderstood is how many lines the receiver could not read.
+func misunderstood(all map[string]*dto.MetricFamily) (n float64) {
+	for _, name := range []string{"statsd_exporter_sample_errors_total", "statsd_exporter_tag_errors_total", "statsd_exporter_events_error_total", "statsd_exporter_events_conflict_total"} {
+		for _, m := range all[name].GetMetric() {
+			n += m.GetCounter().GetValue()
+		}
+	}
+	return n
+}
+
+// checkWire looks at the lines of one operation as they were sent.
+func checkWire(t *testing.T, lines []string, prefix string, f *figures, took time.Duration) {
+	t.Helper()
+	types := map[string]string{"count": "c", "errors": "c", "pending": "g", "throughput": "g", "latency": "ms", "minlatency": "ms", "maxlatency": "ms"}
+	values := make(map[string][]float64)
+	for _, l := range lines {
+		rest, ours := strings.CutPrefix(l, prefix)
+		if !ours {
+			continue
+		}
+		name, rest, _ := strings.Cut(rest, ":")
+		value, kind, _ := strings.Cut(rest, "|")
+		kind, rate, sampled := strings.Cut(kind, "|@")
+		v, err := strconv.ParseFloat(value, 64)
+		if err != nil || types[name] != kind || sampled != (name == "latency") {
+			t.Errorf("%q (%v): the type of %s is %q", l, err, name, types[name])
+		}
+		if sampled {
+			r, err := strconv.ParseFloat(rate, 64)
+			if err != nil || r <= 0 || r >= 1 {
+				t.Errorf("%q: the rate is no share", l)
+			}
+		}
+		values[name] = append(values[name], v)
+	}
+	for name := range types {
+		if len(values[name]) == 0 {
+			t.Errorf("nothing of %s%s", prefix, name)
+			return
+		}
+	}
+	if len(f.times) > 0 {
+		least, most := slices.Min(values["minlatency"])/1000, slices.Max(values["maxlatency"])/1000
+		if !same(least, slices.Min(f.times)) || !same(most, slices.Max(f.times)) {
+			t.Errorf("%s: between %v and %v s; the log has %v and %v", prefix, least, most, slices.Min(f.times), slices.Max(f.times))
+		}
+	}
+	if p := slices.Max(values["pending"]); p > 4 {
+		t.Errorf("%s: %v requests are pending of 4 workers", prefix, p)
+	}
+	// A rate of less than all bytes in all of the time is not the highest one, and no interval was shorter than
+	// a part of a second. Neither holds where the unit is another one.
+	if fastest := slices.Max(values["throughput"]); f.bytes > 0 && (fastest < float64(f.bytes)/took.Seconds() || fastest > 100*float64(f.bytes)) {
+		t.Errorf("%s: %v bytes/s at most, with %d bytes in %v", prefix, fastest, f.bytes, took)
+	}
+}
+
+// Without a receiver there is no run; where nobody asks, there is one.
+func TestStatsDThatIsDead(t *testing.T) {
+	t.Parallel()
+	l, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.LocalAddr().String()
+	l.Close()
+	b := newBed(t, teststore.Embedded, nil)
+	start(t, b.line("put", "--max-objects=10", "--statsd="+addr)...).want(1).fails("--statsd", "nobody listens at "+addr, "--statsd-probe=false")
+	if n := b.uploads(); n != 0 {
+		t.Errorf("%d uploads without a receiver", n)
+	}
+	r := start(t, b.line("put", "--max-objects=10", "--statsd="+addr, "--statsd-probe=false")...).want(0)
+	if n := len(r.rows()); n != 10 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+// A receiver that ends in the middle costs what was sent to it, and nothing else.
+func TestStatsDThatDies(t *testing.T) {
+	t.Parallel()
+	s := teststore.StartReceiver(t, teststore.StatsdExporter, teststore.ReceiverOptions{})
+	b := newBed(t, teststore.Embedded, nil)
+	half := newTurnstile(50)
+	b.hosts[0].Inject(half.fault())
+	r := start(t, b.line("put", "--max-objects=200", "--statsd="+s.UDP)...)
+	half.await(t, r)
+	r.await("datagrams", func() bool {
+		text, err := s.Get(t.Context(), "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(text, "_put_count")
+	})
+	s.Kill(0)
+	half.open()
+	r.want(0)
+	if n := len(r.rows()); n != 200 {
+		t.Errorf("%d rows", n)
+	}
+	r.reports("datagrams did not reach StatsD at "+s.UDP, "refused")
+}
