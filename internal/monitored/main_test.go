@@ -465,3 +465,21 @@ func (s *turnstile) await(t *testing.T, r *run) {
 }
 
 func (s *turnstile) open() { close(s.opened) }
+
+// stop ends a run as Ctrl-C does.
+func stop(r *run) { _ = r.cmd.Process.Signal(os.Interrupt) }
+
+// documented is what the documentation of receivers has between two marks.
+func documented(t *testing.T, begin, end string) string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/monitoring-setup.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(page), begin)
+	text, _, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatalf("docs/monitoring-setup.md has nothing between %q and %q", begin, end)
+	}
+	return text
+}

@@ -18,15 +18,17 @@ import (
 	"warp/internal/teststore"
 )
 
-// scraping is a Prometheus that fetches metrics from an address four times a second.
-func scraping(t *testing.T, addr string) *teststore.Receiver {
+// scraping is a Prometheus with the documented configuration, but four times as fast.
+func scraping(t *testing.T, warp, gateway string) *teststore.Receiver {
 	t.Helper()
-	return teststore.StartReceiver(t, teststore.Prometheus, teststore.ReceiverOptions{Config: fmt.Sprintf(`
-global: {scrape_interval: 250ms, scrape_timeout: 250ms}
-scrape_configs:
-  - job_name: warp
-    static_configs: [{targets: ["%s"]}]
-`, addr)})
+	config := documented(t, "cat > prometheus.yml <<'END'\n", "END\n")
+	for _, change := range [][2]string{{"127.0.0.1:9200", warp}, {"127.0.0.1:9091", gateway}, {"scrape_interval: 1s", "scrape_interval: 250ms\n  scrape_timeout: 250ms"}} {
+		if strings.Count(config, change[0]) != 1 {
+			t.Fatalf("no %s in the documented configuration", change[0])
+		}
+		config = strings.Replace(config, change[0], change[1], 1)
+	}
+	return teststore.StartReceiver(t, teststore.Prometheus, teststore.ReceiverOptions{Config: config})
 }
 
 // A sample is one series of an answer of Prometheus.
@@ -101,7 +103,7 @@ func get(t *testing.T, url string) string {
 func TestPrometheusAgreesWithTheLog(t *testing.T) {
 	t.Parallel()
 	addr := freePort(t)
-	p := scraping(t, addr)
+	p := scraping(t, addr, freePort(t))
 	b := newBed(t, teststore.MinIO, someFail)
 	half := newTurnstile(40)
 	b.hosts[0].Inject(append([]*teststore.Fault{half.fault()}, someFail()...)...)
@@ -192,7 +194,7 @@ func TestPrometheusThatDoesNotCome(t *testing.T) {
 func TestPrometheusThatDies(t *testing.T) {
 	t.Parallel()
 	addr := freePort(t)
-	p := scraping(t, addr)
+	p := scraping(t, addr, freePort(t))
 	b := newBed(t, teststore.Embedded, nil)
 	half := newTurnstile(20)
 	b.hosts[0].Inject(half.fault())
@@ -256,6 +258,7 @@ func checkPushed(t *testing.T, r *run, g *teststore.Receiver) {
 func TestPushgatewayAgreesWithTheLog(t *testing.T) {
 	t.Parallel()
 	g := teststore.StartReceiver(t, teststore.Pushgateway, teststore.ReceiverOptions{})
+	p := scraping(t, freePort(t), g.Addr)
 	b := newBed(t, teststore.MinIO, someFail)
 	// With a slash at the end, as people write it.
 	r := start(t, b.line("mixed", "--objects=20", "--max-objects=50", "--pushgateway="+g.URL+"/")...).want(3)
@@ -273,6 +276,17 @@ func TestPushgatewayAgreesWithTheLog(t *testing.T) {
 		}
 	}
 	lint(t, ours.String())
+	// Prometheus has them from there under the labels of warp.
+	want := 0
+	for s, f := range figuresOf(r.rows()) {
+		if s.endpoint != "" {
+			want += int(f.requests)
+		}
+	}
+	eventually(t, "Prometheus to have the last figures", func() bool {
+		all := promQL(t, p, "query", url.Values{"query": {fmt.Sprintf(`sum(warp_requests_total{job="warp",instance=%q})`, r.client())}})
+		return len(all) == 1 && all[0].value() == float64(want)
+	})
 }
 
 // Nothing is pushed until the load is over: would the load wait for it, neither would ever end.

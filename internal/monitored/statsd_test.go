@@ -89,24 +89,9 @@ func (r *relay) all() []string {
 	return append([]string(nil), r.lines...)
 }
 
-// statsdMapping is that of the documentation.
-func statsdMapping(t *testing.T) string {
-	t.Helper()
-	page, err := os.ReadFile("../../docs/monitoring-setup.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, found := strings.Cut(string(page), "```yaml\nmappings:")
-	text, _, closed := strings.Cut(rest, "```")
-	if !found || !closed {
-		t.Fatal("docs/monitoring-setup.md has no mapping for statsd_exporter")
-	}
-	return "mappings:" + text
-}
-
 func TestStatsDAgreesWithTheLog(t *testing.T) {
 	t.Parallel()
-	s := teststore.StartReceiver(t, teststore.StatsdExporter, teststore.ReceiverOptions{Config: statsdMapping(t)})
+	s := teststore.StartReceiver(t, teststore.StatsdExporter, teststore.ReceiverOptions{Config: documented(t, "```yaml\n", "```")})
 	wire := newRelay(t, s.UDP)
 	b := newBed(t, teststore.MinIO, someFail)
 	r := start(t, b.line("mixed", "--objects=20", "--rps-limit=200", "--duration=3s", "--statsd="+wire.Addr)...).want(3)

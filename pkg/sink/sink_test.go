@@ -415,6 +415,34 @@ func TestPrometheusLingers(t *testing.T) {
 	<-ended
 }
 
+// One push is on its way, one waits, and the others need not be made.
+func TestPushgatewayThatHangs(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	gateway := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	defer gateway.Close()
+	p := NewPrometheus(nil)
+	p.Push(gateway.URL, "c")
+	flushed := make(chan struct{})
+	go func() {
+		defer close(flushed)
+		for range 5 {
+			p.lastPush = time.Time{}
+			_ = p.Flush()
+		}
+	}()
+	select {
+	case <-flushed:
+	case <-time.After(pushWait - time.Second):
+		t.Error("the load waits for the Pushgateway")
+	}
+	close(release)
+	<-flushed
+	if lost := p.Close(); lost != "" {
+		t.Error(lost)
+	}
+}
+
 func TestPushgatewayThatIsDead(t *testing.T) {
 	t.Parallel()
 	gateway := httptest.NewServer(http.NotFoundHandler())
