@@ -29,8 +29,8 @@ func secretVariables() []string {
 // attempt to spell one: a wrong flag is refused, but its value is a secret all
 // the same.
 func isSecretFlag(name string) bool {
-	if name == "token-file" {
-		return false // it says where the secret is
+	if name == "token-file" || name == "credentials-file" {
+		return false // they say where the secret is
 	}
 	plain := strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(name))
 	for _, part := range []string{"secret", "token", "password", "passwd", "accesskey", "credential"} {
@@ -185,21 +185,20 @@ func replaceSecret(s, secret string) string {
 		return strings.ReplaceAll(s, secret, redacted)
 	}
 	var b strings.Builder
-	for {
-		i := strings.Index(s, secret)
+	for from := 0; ; {
+		i := strings.Index(s[from:], secret)
 		if i < 0 {
-			b.WriteString(s)
+			b.WriteString(s[from:])
 			return b.String()
 		}
-		end := i + len(secret)
-		alone := (i == 0 || !isWord(s[i-1])) && (end == len(s) || !isWord(s[end]))
-		b.WriteString(s[:i])
-		if alone {
+		begin, end := from+i, from+i+len(secret)
+		b.WriteString(s[from:begin])
+		if (begin == 0 || !isWord(s[begin-1])) && (end == len(s) || !isWord(s[end])) {
 			b.WriteString(redacted)
 		} else {
 			b.WriteString(secret)
 		}
-		s = s[end:]
+		from = end
 	}
 }
 

@@ -31,6 +31,8 @@ func TestRedactArgs(t *testing.T) {
 		{"get --prefix=a@b --host=h", "get --prefix=a@b --host=h"},
 		{"get -- --secret-key " + secret, "get -- --secret-key ***"},
 		{"get --secret-key", "get --secret-key"},
+		{"get --credentials-file=keys.txt --token-file shared", "get --credentials-file=keys.txt --token-file shared"},
+		{"get --credentials=" + secret, "get --credentials=***"},
 		{"get --serve=x --access-log=y", "get --serve=x --access-log=y"},
 	} {
 		got := strings.Join(redactArgs(strings.Fields(test.args)), " ")
@@ -43,11 +45,12 @@ func TestRedactArgs(t *testing.T) {
 func TestRedactorEscaped(t *testing.T) {
 	t.Parallel()
 	r := &redactor{}
-	r.add(secret, "ab")
+	r.add(secret, "ab", "s")
 	for in, want := range map[string]string{
 		"key " + secret + " is bad":                       "key *** is bad",
 		"?X=wJalrXUtnFEMI%2FK7MDENG%2BbPxRfiCY&y":         "?X=***&y",
 		"about ab, cab and abc":                           "about ***, cab and abc",
+		"Access abab ab/ab=ab":                            "Access abab ***/***=***",
 		"Get \"http://h:9000/bucket/a@b\": EOF":           "Get \"http://h:9000/bucket/a@b\": EOF",
 		"Get \"https://me:pw@h:9000/bucket\": no answer.": "Get \"https://***@h:9000/bucket\": no answer.",
 	} {

@@ -74,6 +74,26 @@ func TestCleanByRun(t *testing.T) {
 	})
 }
 
+// An object that a person named is told of and counted like the others, and only that of the run is.
+func TestCleanOfAFixedObject(t *testing.T) {
+	t.Parallel()
+	s := stores.Shared(t, teststore.MinIO)
+	b := made(t, s, false)
+	before := b.fill()
+	kept := b.warp("multipart", "--obj.name=by/name.bin", "--parts=2", "--part.size=5MiB", "--duration=300ms", "--lease=1s", "--keep-data").want(0)
+	_, id, ok := strings.Cut(kept.stderr(), "--run=")
+	if !ok {
+		t.Fatal(kept)
+	}
+	id, _, _ = strings.Cut(id, " ")
+	for _, c := range []struct{ flag, says string }{{"--dry-run", "kept, 1 objects would be removed\n  by/name.bin\n"}, {"--quiet", "kept, 1 objects removed\n"}} {
+		if out := b.warp("clean", "--run="+id, c.flag).want(0).stdout(); !strings.HasSuffix(out, c.says) {
+			t.Errorf("clean %s says %q", c.flag, out)
+		}
+	}
+	b.same(before)
+}
+
 // Clients by hand share a seed at the same time, each with names of its own; the same one twice is refused.
 func TestClientsOfOneSeed(t *testing.T) {
 	needSignals(t)

@@ -159,6 +159,14 @@ func (r *Runner) cleanRun(ctx context.Context, m *foundMarker, found []foundMark
 
 // wouldRemove finds what removeObjects would remove.
 func (r *Runner) wouldRemove(ctx context.Context, m *marker, others []foundMarker, objects *int64, would func(string, s3.Object)) error {
+	fixed, err := r.ownFixed(ctx, m)
+	if err != nil {
+		return err
+	}
+	*objects = int64(len(fixed))
+	for _, o := range fixed {
+		would(m.Run, o)
+	}
 	if !m.Claimed || slices.ContainsFunc(others, func(o foundMarker) bool { return o.answersFor(m) }) {
 		return nil
 	}
@@ -178,7 +186,7 @@ func (r *Runner) wouldRemove(ctx context.Context, m *marker, others []foundMarke
 	if err != nil {
 		return fmt.Errorf("look for objects under %s: %w", m.Prefix, err)
 	}
-	*objects = int64(len(list))
+	*objects += int64(len(list))
 	for _, o := range list {
 		would(m.Run, o)
 	}

@@ -108,7 +108,8 @@ const settle = 500 * time.Millisecond
 // So does what was written at or after the given time, unless that is zero: it
 // belongs to a run that has taken the same names since, after we looked.
 func (r *Runner) removeObjects(ctx context.Context, m *marker, others []foundMarker, before time.Time) error {
-	if err := r.removeFixed(ctx, m); err != nil {
+	fixed, err := r.removeFixed(ctx, m)
+	if err != nil {
 		return err
 	}
 	for _, o := range others {
@@ -125,6 +126,7 @@ func (r *Runner) removeObjects(ctx context.Context, m *marker, others []foundMar
 	}
 	r.Progress.Begin("Cleaning up", 0)
 	defer r.Progress.End()
+	r.Progress.Add(fixed)
 	names := m.names()
 	var later string
 	ours := func(o s3.Object) bool {

@@ -98,40 +98,56 @@ func (r *Runner) fixedVersions(ctx context.Context, key string, each func(s3.Obj
 	return err
 }
 
-// removeFixed removes the object of the run that m marks, and what was being
-// uploaded. First the upload, so that it cannot be completed any more.
-func (r *Runner) removeFixed(ctx context.Context, m *marker) error {
+// ownFixed finds the fixed object of the run that m marks, in all versions that this run has written.
+func (r *Runner) ownFixed(ctx context.Context, m *marker) (own []s3.Object, err error) {
 	if m.Fixed == nil || !m.Claimed {
-		return nil
-	}
-	ref := s3.Ref{Bucket: r.Options.Bucket, Key: m.Fixed.Key}
-	if m.Fixed.Upload != "" {
-		if err := r.Client.AbortUpload(ctx, s3.Upload{Ref: ref, ID: m.Fixed.Upload}); err != nil {
-			return fmt.Errorf("abort the upload of %s: %w", ref.Key, err)
-		}
+		return nil, nil
 	}
 	var there []s3.Object
-	err := r.fixedVersions(ctx, ref.Key, func(o s3.Object) {
+	err = r.fixedVersions(ctx, m.Fixed.Key, func(o s3.Object) {
 		if !o.DeleteMarker { // which warp makes none of
 			there = append(there, o)
 		}
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, o := range there {
 		run, err := r.Client.Metadata(ctx, o.Ref, runMetadata)
-		if s3.CodeOf(err) == "NoSuchKey" || err == nil && run != m.Run {
-			continue
-		}
-		if err == nil {
-			err = r.Client.Delete(ctx, []s3.Ref{o.Ref})
-		}
-		if err != nil {
-			return fmt.Errorf("remove %s: %w", ref.Key, err)
+		switch {
+		case s3.CodeOf(err) == "NoSuchKey":
+		case err != nil:
+			return nil, fmt.Errorf("look whose %s is: %w", o.Key, err)
+		case run == m.Run:
+			own = append(own, o)
 		}
 	}
-	return nil
+	return own, nil
+}
+
+// removeFixed removes the object of the run that m marks, and what was being
+// uploaded. First the upload, so that it cannot be completed any more.
+func (r *Runner) removeFixed(ctx context.Context, m *marker) (removed int64, err error) {
+	if m.Fixed == nil || !m.Claimed {
+		return 0, nil
+	}
+	if m.Fixed.Upload != "" {
+		ref := s3.Ref{Bucket: r.Options.Bucket, Key: m.Fixed.Key}
+		if err := r.Client.AbortUpload(ctx, s3.Upload{Ref: ref, ID: m.Fixed.Upload}); err != nil {
+			return 0, fmt.Errorf("abort the upload of %s: %w", ref.Key, err)
+		}
+	}
+	own, err := r.ownFixed(ctx, m)
+	if err != nil {
+		return 0, err
+	}
+	for _, o := range own {
+		if err := r.Client.Delete(ctx, []s3.Ref{o.Ref}); err != nil {
+			return removed, fmt.Errorf("remove %s: %w", o.Key, err)
+		}
+		removed++
+	}
+	return removed, nil
 }
 
 // A fixedUpload is the upload in parts that makes the run's fixed object.

@@ -2,8 +2,10 @@ package s3
 
 import (
 	"context"
+	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -63,7 +65,8 @@ func ResolveCredentials(ctx context.Context, o CredentialOptions) (ResolvedCrede
 		if err != nil {
 			return ResolvedCredentials{}, err
 		}
-		return fetch(ctx, provider, "web token")
+		creds, err := fetch(ctx, provider, "web token")
+		return creds, o.explainExchange(err)
 	}
 	return ResolvedCredentials{}, fmt.Errorf("unknown signature %q: use S3V4, S3V2, IAM or STS_WEB_TOKEN", o.Signature)
 }
@@ -188,6 +191,20 @@ func (o CredentialOptions) webToken() (credentials.Provider, error) {
 			return &credentials.WebIdentityToken{Token: strings.TrimSpace(string(token))}, err
 		},
 	}, nil
+}
+
+// explainExchange names who was asked for credentials: it is the store itself, unless somebody chose otherwise, and
+// most stores exchange no tokens.
+func (o CredentialOptions) explainExchange(err error) error {
+	var syntax *xml.SyntaxError
+	var unreadable xml.UnmarshalError
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+		return err
+	case errors.Is(err, io.EOF), errors.As(err, &syntax), errors.As(err, &unreadable):
+		return fmt.Errorf("credentials from web token: what %s says is no answer of a token service; AWS_ENDPOINT_URL_STS may name another", o.STSEndpoint)
+	}
+	return fmt.Errorf("%w (%s was asked to exchange it)", err, o.STSEndpoint)
 }
 
 // fetch asks once before the run, which would otherwise consist of failed requests. minio-go's own requests for
