@@ -6,6 +6,7 @@
 //	<!-- test -->              run it in the folder of the document's earlier scripts; it must exit with 0
 //	<!-- test exit=2 -->       … with that code
 //	<!-- test store -->        … with WARP_HOST and keys of a real store in the environment
+//	<!-- test port=7761 -->    … with a free port in place of that one in 127.0.0.1:7761
 //	<!-- test needs=zstd -->   … where that program is installed
 //	<!-- no test: reason -->   leave it alone
 //

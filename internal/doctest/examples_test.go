@@ -1,6 +1,7 @@
 package doctest
 
 import (
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,6 +44,7 @@ func (b block) test(t *testing.T, dir, want string) {
 		t.Fatalf("line %d: the script has neither <!-- test --> nor <!-- no test: reason --> before it", b.number)
 	}
 	code := 0
+	script := b.text
 	var env []string
 	for _, w := range words[1:] {
 		name, value, _ := strings.Cut(w, "=")
@@ -53,20 +55,36 @@ func (b block) test(t *testing.T, dir, want string) {
 			if _, err := exec.LookPath(value); err != nil {
 				t.Skipf("SKIPPED, %s is not installed", value)
 			}
+		case "port":
+			if !strings.Contains(script, "127.0.0.1:"+value) {
+				t.Fatalf("line %d: the script has no 127.0.0.1:%s", b.number, value)
+			}
+			script = strings.ReplaceAll(script, "127.0.0.1:"+value, freeAddress(t))
 		case "store":
 			env = storeVariables(t)
 		default:
 			t.Fatalf("line %d: what does %q mean?", b.number, w)
 		}
 	}
-	r := run(t, dir, env, "sh", "-ec", b.text)
+	r := run(t, dir, env, "sh", "-ec", script)
 	if r.code != code {
-		t.Fatalf("line %d: exit code %d instead of %d of\n%s\nwhich wrote\n%s", b.number, r.code, code, b.text, r.all)
+		t.Fatalf("line %d: exit code %d instead of %d of\n%s\nwhich wrote\n%s", b.number, r.code, code, script, r.all)
 	}
 	if want != "" && !sameShape(atEase(want), atEase(r.all)) {
 		t.Errorf("line %d: the documented output has another shape than that of\n%s\ndocumented:\n%s\nreal:\n%s",
 			b.number, b.text, shape(atEase(want)), shape(atEase(r.all)))
 	}
+}
+
+// freeAddress is one on loopback that nothing listens on at this moment.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
 }
 
 func storeVariables(t *testing.T) []string {

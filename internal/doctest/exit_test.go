@@ -54,8 +54,7 @@ func TestExitCodes(t *testing.T) {
 // interrupted sends what Ctrl-C sends.
 func interrupted(t *testing.T, dir string) result {
 	r := start(t, dir, nil, binary, "put", "--host=embedded", "--obj.size=1KiB", "--rps-limit=200", "--duration=0", "--quiet", "--benchdata=stopped")
-	waitFor(t, dir+"/stopped.csv.zst.part")
-	time.Sleep(300 * time.Millisecond)
+	waitForRows(t, dir, "stopped.csv.zst.part")
 	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -72,15 +71,15 @@ func interrupted(t *testing.T, dir string) result {
 	return res
 }
 
-func waitFor(t *testing.T, path string) {
+// waitForRows waits until a log that is being written has requests in a frame that is complete.
+func waitForRows(t *testing.T, dir, log string) {
 	t.Helper()
-	for range 500 {
-		if _, err := os.Stat(path); err == nil {
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if strings.Contains(warp(t, dir, "analyze", log).out, "Operation: PUT") {
 			return
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
-	t.Fatalf("%s does not appear", path)
+	t.Fatalf("%s does not get any rows", log)
 }
 
 // A killed run leaves what docs/oplog.md says.
@@ -88,8 +87,7 @@ func TestKilledRun(t *testing.T) {
 	t.Parallel()
 	dir := workplace(t)
 	r := start(t, dir, nil, binary, "put", "--host=embedded", "--obj.size=1KiB", "--rps-limit=200", "--duration=0", "--quiet", "--benchdata=killed")
-	waitFor(t, dir+"/killed.csv.zst.part")
-	time.Sleep(1500 * time.Millisecond) // a frame is complete at least every second
+	waitForRows(t, dir, "killed.csv.zst.part")
 	if err := r.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
