@@ -106,15 +106,26 @@ func (s *Steadiness) Reached() (why string, ok bool) {
 
 func (o *steadyOp) steady(percent float64, least time.Duration) (string, bool) {
 	samples, length := o.samples()
-	if length == 0 || steadyLast*length < least {
+	if length <= 0 || steadyLast*length < least {
 		return "", false
 	}
 	last := samples[steadySamples-steadyLast:]
 	if !Steady(last, percent) {
 		return "", false
 	}
-	spread := 100 * spreadOf(last)
-	return fmt.Sprintf("%s within %.2g %% for %s", o.name, spread, (steadyLast * length).Round(time.Second)), true
+	spread := math.Round(1e4*spreadOf(last)) / 100
+	speed := last[steadyLast-1] / length.Seconds()
+	return fmt.Sprintf("%s within %.2g %% of %s for %s", o.name, spread, o.rate(speed), (steadyLast * length).Round(time.Second)), true
+}
+
+// moves says whether the throughput is one of payload.
+func (o *steadyOp) moves() bool { return o.points[len(o.points)-1].bytes > 0 }
+
+func (o *steadyOp) rate(perSecond float64) string {
+	if o.moves() {
+		return formatAverage(perSecond)
+	}
+	return fmt.Sprintf("%.2f obj/s", perSecond)
 }
 
 // Steady says whether all samples are within percent of the last one.
@@ -142,7 +153,7 @@ func (o *steadyOp) samples() (samples [steadySamples]float64, length time.Durati
 		return samples, 0
 	}
 	value := func(p steadyPoint) float64 { return p.objects }
-	if newest.bytes > 0 {
+	if o.moves() {
 		value = func(p steadyPoint) float64 { return p.bytes }
 	}
 	before := 0.

@@ -3,7 +3,6 @@ package aggregate
 import (
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 	"time"
 )
@@ -80,8 +79,43 @@ func TestSteadinessSaysWhy(t *testing.T) {
 		t.Fatal("never ended")
 	}
 	why, _ := s.Reached()
-	if !strings.HasPrefix(why, "GET within ") || !strings.HasSuffix(why, " % for 15s") {
+	if why != "GET within 0.06 % of 958.09 MiB/s for 15s" {
 		t.Errorf("%q", why)
+	}
+	// Where nothing moves payload it is objects that count, also beside an operation that does.
+	s = Steadiness{Percent: 7.5, For: 15 * time.Second}
+	for second := 1; second <= 60; second++ {
+		elapsed := time.Duration(second) * time.Second
+		s.Add(&LiveSnapshot{Ops: []LiveOp{
+			{Op: "PUT", Objects: uint64(second), Bytes: uint64(second) << 20, Elapsed: elapsed},
+			{Op: "STAT", Objects: uint64(1000 * second), Elapsed: elapsed},
+		}}, 1e18+int64(elapsed))
+	}
+	if why, _ := s.Reached(); why != "PUT within 0 % of 1.00 MiB/s for 17s, STAT within 0 % of 1000.00 obj/s for 17s" {
+		t.Errorf("%q", why)
+	}
+}
+
+// What is within the percentage counts from the newest sample, to both sides.
+func TestSteady(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		samples []float64
+		percent float64
+		want    bool
+	}{
+		{[]float64{100, 100, 100}, 0.1, true},
+		{[]float64{107.5, 92.5, 100}, 7.5, true},
+		{[]float64{107.6, 100, 100}, 7.5, false},
+		{[]float64{92.4, 100, 100}, 7.5, false},
+		{[]float64{96, 104, 96}, 7.5, false}, // 8 of 96 are more
+		{[]float64{0, 0, 0}, 100, false},
+		{[]float64{100, 100, 0}, 100, false},
+		{[]float64{0, 100, 100}, 100, true},
+	} {
+		if got := Steady(c.samples, c.percent); got != c.want {
+			t.Errorf("%v within %v %%: %v", c.samples, c.percent, got)
+		}
 	}
 }
 
