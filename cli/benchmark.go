@@ -30,6 +30,7 @@ type benchFlags struct {
 	autoterm   autotermFlags
 	exports    exportFlags
 	trace      traceFlags
+	upload     uploadFlags
 	serverprof string
 
 	concurrent, retries            int
@@ -142,7 +143,7 @@ func (f *benchFlags) workload(b benchmark) flagGroup {
 }
 
 func (f *benchFlags) runGroup(env environment) flagGroup {
-	also := slices.Concat(f.rareRunFlags(), f.fleet.flags(), f.exports.flags(env), f.trace.flags(), f.profile.flags())
+	also := slices.Concat(f.rareRunFlags(), f.fleet.flags(), f.upload.flags(), f.exports.flags(env), f.trace.flags(), f.profile.flags())
 	return flagGroup{title: groupRun, also: also, flags: []cli.Flag{
 		&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID",
 			Usage: "write the op log to `NAME`.csv.zst"},
@@ -238,6 +239,9 @@ func (f *benchFlags) check() error {
 		return err
 	}
 	if err := f.exports.check(); err != nil {
+		return err
+	}
+	if err := f.upload.check(f); err != nil {
 		return err
 	}
 	if _, err := parseServerProfiles(f.serverprof); err != nil {

@@ -176,6 +176,9 @@ func (d *dryRun) planFiles(f *benchFlags, o *bench.Options) {
 	default:
 		d.say("the op log is written to %s", logPath(f.benchdata, o.Benchmark, o.ClientID))
 	}
+	if f.upload.url != "" {
+		d.say("the op log is uploaded to %s", f.upload.url)
+	}
 	if f.progress.output != "" {
 		d.say("a line per operation is written to %s every %s", f.progress.output, shortDuration(f.progress.interval))
 	}

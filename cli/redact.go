@@ -21,6 +21,7 @@ func secretFlags() []string {
 func secretVariables() []string {
 	return []string{
 		"WARP_ACCESS_KEY", "WARP_SECRET_KEY", "WARP_SESSION_TOKEN", "WARP_STS_WEB_TOKEN", "WARP_CLIENT_TOKEN",
+		uploadAccessVariable, uploadSecretVariable, uploadSessionVariable,
 		"AWS_ACCESS_KEY_ID", "AWS_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_SECRET_KEY", "AWS_SESSION_TOKEN",
 	}
 }

@@ -33,6 +33,8 @@ type session struct {
 	exports  exports
 	rows     *sink.Rows // nil without --stdout
 	server   serverProfiles
+	upload   *upload // nil without --upload
+	written  string  // the op log, once it is complete
 }
 
 // runBenchmark runs op and reports: prepare, measure, save, report, clean up.
@@ -51,6 +53,9 @@ func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.
 		path = logPath(f.benchdata, o.Benchmark, o.ClientID)
 	}
 	if err := checkLog(path); err != nil {
+		return err
+	}
+	if s.upload, err = f.upload.open(ctx, inv, path); err != nil {
 		return err
 	}
 	if s.stats, err = s.openStats(f.progress.output); err != nil {
@@ -77,7 +82,7 @@ func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.
 		return s.cleanUp(err)
 	}
 	defer s.exports.end(ctx, s)
-	return s.cleanUp(s.measure(ctx, path))
+	return s.uploadLog(ctx, s.cleanUp(s.measure(ctx, path)))
 }
 
 // measure runs what is open, saves the log and shows the report.
@@ -163,6 +168,7 @@ func (s *session) report(out *bench.Outcome, path string) (*aggregate.Report, er
 	if err != nil {
 		s.unsaved = runError("%w", err)
 	} else {
+		s.written = written
 		s.notef("benchmark data written to %q", written)
 	}
 	// What a first Ctrl-C stopped is reported all the same.

@@ -28,6 +28,9 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 	if err != nil {
 		return err
 	}
+	if s.upload, err = f.upload.open(ctx, inv, path); err != nil {
+		return err
+	}
 	if s.stats, err = s.openStats(f.progress.output); err != nil {
 		return err
 	}
@@ -48,7 +51,7 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 	if err != nil {
 		return s.abortFleet(err)
 	}
-	return s.cleanFleet(s.measureFleet(ctx, path))
+	return s.uploadLog(ctx, s.cleanFleet(s.measureFleet(ctx, path)))
 }
 
 // fleetPlan describes the run so that other machines can do it.
@@ -167,6 +170,7 @@ func (s *session) mergeFleet(ctx context.Context, path string) error {
 	for _, w := range stats.Warnings {
 		s.warnf("%s", w)
 	}
+	s.written = stats.Path
 	s.notef("benchmark data written to %q", stats.Path)
 	report, err := analyzeFile(ctx, stats.Path, nil, s.flags.analysis.options())
 	if err == nil {

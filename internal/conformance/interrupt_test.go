@@ -40,7 +40,12 @@ func (s *shared) String() string {
 
 func startWarp(t *testing.T, args ...string) *child {
 	t.Helper()
-	c := &child{cmd: process(t, nil, args...), done: make(chan struct{})}
+	return startWarpWith(t, nil, args...)
+}
+
+func startWarpWith(t *testing.T, env []string, args ...string) *child {
+	t.Helper()
+	c := &child{cmd: process(t, env, args...), done: make(chan struct{})}
 	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.err
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)

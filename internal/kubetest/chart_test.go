@@ -71,6 +71,10 @@ func TestWrongValues(t *testing.T) {
 		"config=warp-client: a":                    "leave it out",
 		"config= - warp-client: a":                 "leave it out",
 		"config=warp: {'warp-client-wait': 1m":     "leave it out",
+		"results.claim=false":                      "must be given",
+		"results.upload=https://h/b":               "results.uploadSecret",
+		"results.upload=h/b":                       "upload",
+		"results.uploadSecret=a":                   "with results.upload only",
 		"egress=all":                               "egress",
 	} {
 		if out, err := helm(t, "template", "warp", chart, "--set", set); err == nil || !strings.Contains(out, want) {

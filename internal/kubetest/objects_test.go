@@ -172,14 +172,21 @@ func TestKubeconform(t *testing.T) {
 	}
 }
 
-// A real API server would take every object, and has nothing to warn of where pods must be confined.
-func TestServerSideDryRun(t *testing.T) {
-	t.Parallel()
+// strictKubernetes is one with a namespace "load" in which every pod that is not confined is warned of.
+func strictKubernetes(t *testing.T) *teststore.Kubernetes {
+	t.Helper()
 	k := teststore.StartKubernetes(t)
 	namespace := `{"metadata":{"name":"load","labels":{"pod-security.kubernetes.io/warn":"restricted"}}}`
 	if _, err := k.Do(t.Context(), http.MethodPost, "/api/v1/namespaces", "application/json", namespace); err != nil {
 		t.Fatal(err)
 	}
+	return k
+}
+
+// A real API server would take every object, and has nothing to warn of where pods must be confined.
+func TestServerSideDryRun(t *testing.T) {
+	t.Parallel()
+	k := strictKubernetes(t)
 	for name, set := range values(t) {
 		objects := rendered(t, set...)
 		for _, one := range split(t, objects) {

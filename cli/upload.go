@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/s3"
+)
+
+// uploadFlags say where the op log of a run goes beside the folder that it is in.
+type uploadFlags struct{ url, region, caFile string }
+
+// Variables with the keys for --upload. Those of the store that is measured are not used for anything else.
+const (
+	uploadAccessVariable  = "WARP_UPLOAD_ACCESS_KEY"
+	uploadSecretVariable  = "WARP_UPLOAD_SECRET_KEY"
+	uploadSessionVariable = "WARP_UPLOAD_SESSION_TOKEN"
+)
+
+func (f *uploadFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "upload", Destination: &f.url,
+			Usage: "after the run, upload the op log to `URL`, https://HOST:PORT/BUCKET/PREFIX, with the keys in [" + uploadAccessVariable +
+				"], [" + uploadSecretVariable + "] and [" + uploadSessionVariable + "]"},
+		&cli.StringFlag{Name: "upload-region", Destination: &f.region, Hidden: true, Usage: "with --upload: `REGION` of that bucket; asked for where not given"},
+		&cli.StringFlag{Name: "upload-ca-file", Destination: &f.caFile, TakesFile: true, Hidden: true,
+			Usage: "with --upload: PEM `FILE` of further certificate authorities"},
+	}
+}
+
+// An uploadPlace is where --upload points.
+type uploadPlace struct {
+	host, bucket, prefix string
+	tls                  bool
+}
+
+// place takes the URL apart.
+func (f *uploadFlags) place() (p uploadPlace, err error) {
+	const form = "write it like https://s3.example.com/BUCKET/PREFIX"
+	u, err := url.Parse(f.url)
+	if err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "http" && u.Scheme != "https" {
+		return p, usageError("--upload: that is no address of a bucket").tell(form)
+	}
+	if u.User != nil {
+		return p, usageError("--upload: keys do not belong in the address").tell("put them into %s and %s", uploadAccessVariable, uploadSecretVariable)
+	}
+	bucket, prefix, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
+	if names, err := s3.ParseBuckets(bucket); err != nil {
+		return p, usageError("--upload: %w", err).tell(form)
+	} else if len(names) > 1 {
+		return p, usageError("--upload: %s stands for several buckets, and the log goes into one", bucket)
+	}
+	return uploadPlace{u.Host, bucket, prefix, u.Scheme == "https"}, nil
+}
+
+// check refuses what cannot work, before anything is asked of anybody.
+func (f *uploadFlags) check(b *benchFlags) error {
+	if f.url == "" {
+		if f.region != "" || f.caFile != "" {
+			return usageError("--upload-region and --upload-ca-file are of use with --upload only")
+		}
+		return nil
+	}
+	p, err := f.place()
+	switch {
+	case err != nil:
+		return err
+	case b.stress:
+		return usageError("--upload uploads the op log, and --stress writes none: leave out one of them")
+	case f.caFile != "" && !p.tls:
+		return usageError("--upload-ca-file is of use with an --upload to https:// only")
+	case slices.Contains(b.target.buckets, p.bucket):
+		// Two names of one host cannot be told from two stores, so the host does not matter.
+		return usageError("--upload: bucket %s has the name of one that is measured, which is for objects of the run only", p.bucket).tell("use a bucket of another name")
+	}
+	return nil
+}
+
+// An upload is where the op log goes.
+type upload struct {
+	client *s3.Client
+	ref    s3.Ref
+	url    string // of the object
+}
+
+// open finds out before the load whether the log can go there, as far as that can be known without writing; nil is
+// nowhere. Keys that may only write are refused to look, which says nothing.
+func (f *uploadFlags) open(ctx context.Context, inv *invocation, log string) (*upload, error) {
+	if f.url == "" {
+		return nil, nil
+	}
+	p, err := f.place()
+	if err != nil {
+		return nil, err
+	}
+	u := &upload{ref: s3.Ref{Bucket: p.bucket, Key: path.Join(p.prefix, filepath.Base(log))}}
+	if u.client, err = f.client(ctx, inv, p); err != nil {
+		return nil, err
+	}
+	u.url = strings.Join([]string{u.client.Endpoints()[0], u.ref.Bucket, u.ref.Key}, "/")
+	exists, err := u.client.BucketExists(ctx, p.bucket)
+	switch code := s3.CodeOf(err); {
+	case err == nil || code == "AccessDenied":
+	case code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch":
+		return nil, runError("--upload: look for bucket %s: %w", p.bucket, err).tell("check %s and %s", uploadAccessVariable, uploadSecretVariable)
+	default:
+		return nil, runError("--upload: look for bucket %s: %w", p.bucket, err)
+	}
+	if err == nil && !exists {
+		return nil, runError("--upload: there is no bucket %s at %s", p.bucket, u.client.Endpoints()[0]).tell("make it, or name another")
+	}
+	if _, err := u.client.HeadersOf(ctx, u.ref); err == nil {
+		return nil, usageError("--upload: %s exists already", u.url).tell("choose another --benchdata or another prefix")
+	}
+	return u, nil
+}
+
+// client talks to the store of --upload as whoever the variables say, or the AWS environment and profiles.
+func (f *uploadFlags) client(ctx context.Context, inv *invocation, p uploadPlace) (*s3.Client, error) {
+	home, _ := os.UserHomeDir()
+	env := func(name string) string {
+		value, _ := inv.env(name)
+		return value
+	}
+	own := s3.CredentialOptions{Access: env(uploadAccessVariable), Secret: env(uploadSecretVariable), Session: env(uploadSessionVariable), Home: home, Getenv: env}
+	if (own.Access == "") != (own.Secret == "") || own.Session != "" && own.Access == "" {
+		return nil, usageError("--upload: only one of %s and %s is set", uploadAccessVariable, uploadSecretVariable).tell("set both")
+	}
+	creds, err := s3.ResolveCredentials(ctx, own)
+	if err != nil {
+		return nil, runError("--upload: %w", err)
+	}
+	if v, err := creds.GetWithContext(nil); err == nil {
+		inv.hide.add(v.AccessKeyID, v.SecretAccessKey, v.SessionToken)
+	}
+	inv.debugf("credentials for --upload are from %s", creds.Source)
+	client, err := s3.New(s3.Config{Hosts: s3.Addresses([]string{p.host}), TLS: p.tls, CAFile: f.caFile, Region: f.region,
+		Credentials: creds.Credentials, AppVersion: thisBuild().version})
+	if err != nil {
+		return nil, usageError("--upload: %w", err)
+	}
+	return client, nil
+}
+
+// uploadLog uploads the log that the run has left, however the run ended. It is the last thing that a run does: by then
+// the bucket is clean, and clients are free.
+func (s *session) uploadLog(ctx context.Context, err error) error {
+	if s.upload == nil || s.written == "" {
+		return err
+	}
+	if failed := s.upload.client.UploadFile(context.WithoutCancel(ctx), s.upload.ref, s.written, "application/zstd"); failed != nil {
+		return both(err, runError("the op log was not uploaded to %s: %w; it is in %q", s.upload.url, failed, s.written))
+	}
+	s.notef("op log uploaded to %s", s.upload.url)
+	return err
+}

@@ -1,0 +1,204 @@
+package conformance
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"warp/internal/teststore"
+	"warp/pkg/s3"
+)
+
+// A shelf is a bucket for op logs, behind a proxy.
+type shelf struct {
+	*bed
+	env []string // with the keys for it
+}
+
+func newShelf(t *testing.T, s *teststore.Store, faults ...*teststore.Fault) *shelf {
+	t.Helper()
+	b := newBed(t, s, faults...)
+	if err := b.client.MakeBucket(t.Context(), b.bucket, minio.MakeBucketOptions{Region: s.Region}); err != nil {
+		t.Fatal(err)
+	}
+	return &shelf{b, []string{"WARP_UPLOAD_ACCESS_KEY=" + s.AccessKey, "WARP_UPLOAD_SECRET_KEY=" + s.SecretKey}}
+}
+
+// url is an address below the shelf.
+func (b *shelf) url(prefix string) string {
+	return "http://" + b.proxy.Endpoint + "/" + b.bucket + prefix
+}
+
+// put makes a short run on the embedded store, with a log called NAME.
+func (b *shelf) put(t *testing.T, name string, more ...string) (o outcome, log string) {
+	t.Helper()
+	log = filepath.Join(b.dir, name)
+	args := append([]string{"put", "--host=embedded", "--obj.size=1KiB", "--max-objects=20", "--concurrent=2", "--benchdata=" + log}, more...)
+	return warpProcess(t, b.env, args...), log + ".csv.zst"
+}
+
+// holds wants these objects in the bucket, each like the file.
+func (b *shelf) holds(t *testing.T, files map[string]string) {
+	t.Helper()
+	keys := map[string]bool{}
+	for key, file := range files {
+		keys[key] = true
+		o, err := b.client.GetObject(t.Context(), b.bucket, key, minio.GetObjectOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got bytes.Buffer
+		if _, err := got.ReadFrom(o); err != nil {
+			t.Fatalf("%s: %v", key, err)
+		}
+		if want, err := os.ReadFile(file); err != nil || !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("%s has %d bytes, the file %d: %v", key, got.Len(), len(want), err)
+		}
+	}
+	b.left(t, keys)
+}
+
+// The log goes into the bucket as it is, also beside other objects and below any prefix, in every store.
+func TestUploadOfTheLog(t *testing.T) {
+	t.Parallel()
+	stores.Each(t, func(t *testing.T, s *teststore.Store) {
+		if s.Name == teststore.Embedded {
+			t.Skip("it dies with the run")
+		}
+		b := newShelf(t, s)
+		region := "--upload-region=" + s.Region
+		o, first := b.put(t, "first", region, "--upload="+b.url(""))
+		o.want(t, 0)
+		if want := fmt.Sprintf("op log uploaded to %s/first.csv.zst\n", b.url("")); !strings.Contains(o.err, want) {
+			t.Errorf("%q is not said: %s", want, o)
+		}
+		o, second := b.put(t, "second", region, "--upload="+b.url("/a b/ü/"))
+		o.want(t, 0)
+		b.holds(t, map[string]string{"first.csv.zst": first, "a b/ü/second.csv.zst": second})
+		for _, text := range []string{o.out, o.err} {
+			if strings.Contains(text, s.SecretKey) || strings.Contains(text, s.AccessKey) {
+				t.Errorf("keys are shown: %s", o)
+			}
+		}
+	})
+}
+
+// What can be known before the run ends it before the run.
+func TestUploadIsRefusedBeforeTheRun(t *testing.T) {
+	t.Parallel()
+	s := stores.Shared(t, teststore.MinIO)
+	b := newShelf(t, s)
+	_, log := b.put(t, "there", "--upload="+b.url("/x"))
+	before := b.proxy.Count(http.MethodPut)
+	for url, want := range map[string]struct {
+		code int
+		says string
+	}{
+		b.url("-not"):                                  {1, "there is no bucket " + b.bucket + "-not at http://"},
+		"http://127.0.0.1:1/" + b.bucket:               {1, "nothing answers at http://127.0.0.1:1"},
+		"https://" + b.proxy.Endpoint + "/" + b.bucket: {1, "no TLS connection"},
+	} {
+		o, log := b.put(t, "early", "--upload="+url)
+		o.want(t, want.code).says(t, "--upload: ", want.says)
+		if _, err := os.Stat(log); err == nil || o.out != "" {
+			t.Errorf("there was a run: %s", o)
+		}
+	}
+	if err := os.Rename(log, log+".away"); err != nil {
+		t.Fatal(err)
+	}
+	o, _ := b.put(t, "there", "--upload="+b.url("/x"))
+	o.want(t, 2).says(t, "/x/there.csv.zst exists already", "another --benchdata")
+	b.env[1] = "WARP_UPLOAD_SECRET_KEY=wrongsecretkey"
+	o, _ = b.put(t, "wrong", "--upload="+b.url(""))
+	o.want(t, 1).says(t, "--upload: ", "SignatureDoesNotMatch", "WARP_UPLOAD_SECRET_KEY")
+	if n := b.proxy.Count(http.MethodPut); n != before {
+		t.Errorf("%d uploads", n-before)
+	}
+	b.holds(t, map[string]string{"x/there.csv.zst": log + ".away"})
+}
+
+// Keys that may write and nothing else are enough.
+func TestUploadByAKeyThatMayOnlyWrite(t *testing.T) {
+	t.Parallel()
+	b := newShelf(t, stores.Shared(t, teststore.MinIO), &teststore.Fault{Status: 403, Code: "AccessDenied", Match: func(r *http.Request) bool {
+		return r.Method != http.MethodPut
+	}})
+	o, log := b.put(t, "blind", "--upload="+b.url(""))
+	o.want(t, 0)
+	b.holds(t, map[string]string{"blind.csv.zst": log})
+}
+
+// An upload that fails costs nothing but the upload: the run is reported, its log is there, and the exit code tells.
+func TestUploadFails(t *testing.T) {
+	t.Parallel()
+	b := newShelf(t, stores.Shared(t, teststore.MinIO), &teststore.Fault{Match: teststore.OnObject(http.MethodPut), Status: 507, Code: "XMinioStorageFull"})
+	o, log := b.put(t, "kept", "--upload="+b.url(""))
+	o.want(t, 1).says(t, "the op log was not uploaded to "+b.url("/kept.csv.zst"), "XMinioStorageFull", `it is in "`+log+`"`)
+	if !strings.Contains(o.out, "Operation: PUT (20)") {
+		t.Errorf("there is no report: %s", o)
+	}
+	warp("analyze", log).want(t, 0)
+	b.holds(t, nil)
+}
+
+// Requests that fail do not keep the log from being uploaded; the exit code is that of the requests in any case.
+func TestUploadOfAFailedRun(t *testing.T) {
+	t.Parallel()
+	s := stores.Shared(t, teststore.MinIO)
+	b, load := newShelf(t, s), newBed(t, s, &teststore.Fault{Match: teststore.OnObject(http.MethodGet), Every: 2, Status: 403, Code: "AccessDenied"})
+	line := func(url string) ([]string, string) {
+		return load.line("get", "--obj.size=1KiB", "--objects=20", "--concurrent=2", "--duration=300ms", "--upload="+url)
+	}
+	args, log := line(b.url(""))
+	warpProcess(t, b.env, args...).want(t, 3)
+	b.holds(t, map[string]string{filepath.Base(log): log})
+
+	full := newShelf(t, s, &teststore.Fault{Match: teststore.OnObject(http.MethodPut), Status: 507, Code: "XMinioStorageFull"})
+	args, _ = line(full.url(""))
+	warpProcess(t, full.env, args...).want(t, 3).says(t, "requests failed; and the op log was not uploaded")
+	load.clean(t)
+}
+
+// A log may be larger than what is uploaded at once.
+func TestUploadInParts(t *testing.T) {
+	t.Parallel()
+	s := stores.Shared(t, teststore.MinIO)
+	b := newShelf(t, s)
+	file := filepath.Join(b.dir, "large")
+	if err := os.WriteFile(file, bytes.Repeat([]byte("a row of the log\n"), 40<<20/17), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := s3.New(s3.Config{Hosts: s3.Addresses([]string{b.proxy.Endpoint}), Region: s.Region, Credentials: credentials.NewStaticV4(s.AccessKey, s.SecretKey, "")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.UploadFile(t.Context(), s3.Ref{Bucket: b.bucket, Key: "large"}, file, "application/zstd"); err != nil {
+		t.Fatal(err)
+	}
+	if n := b.proxy.Count(http.MethodPut); n < 3 {
+		t.Errorf("%d parts", n)
+	}
+	b.holds(t, map[string]string{"large": file})
+}
+
+// What Ctrl-C has stopped is uploaded too.
+func TestUploadAfterAnInterrupt(t *testing.T) {
+	t.Parallel()
+	b := newShelf(t, stores.Shared(t, teststore.MinIO))
+	log := filepath.Join(b.dir, "stopped")
+	c := startWarpWith(t, b.env, "put", "--host=embedded", "--obj.size=1KiB", "--concurrent=2", "--rps-limit=100", "--duration=5m",
+		"--stats-interval=100ms", "--benchdata="+log, "--upload="+b.url(""))
+	eventually(t, "the run to be under way", func() bool { return strings.Contains(c.err.String(), "PUT:") })
+	c.interrupt(t)
+	o, _ := c.ends(t)
+	o.want(t, 130)
+	b.holds(t, map[string]string{"stopped.csv.zst": log + ".csv.zst"})
+}

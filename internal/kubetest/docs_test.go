@@ -1,0 +1,42 @@
+package kubetest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var yamlBlock = regexp.MustCompile("(?s)\n```yaml\n(.*?)```")
+
+// The YAML of the page is what it says: Kubernetes takes the objects, and the chart the values.
+func TestDocumentedYAML(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/kubernetes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := yamlBlock.FindAllStringSubmatch(string(page), -1)
+	if len(blocks) < 5 {
+		t.Fatalf("found only %d blocks", len(blocks))
+	}
+	k := strictKubernetes(t)
+	for _, b := range blocks {
+		if !strings.Contains(b[1], "kind: ") {
+			file := filepath.Join(t.TempDir(), "my-values.yaml")
+			if err := os.WriteFile(file, []byte(b[1]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := helm(t, "lint", "--strict", chart, "-f", file); err != nil {
+				t.Errorf("%v\n%s\n%s", err, out, b[1])
+			}
+			continue
+		}
+		for _, one := range split(t, b[1]) {
+			if warnings, err := apply(t, k, one); err != nil || len(warnings) > 0 {
+				t.Errorf("%v %s\n%s", err, warnings, b[1])
+			}
+		}
+	}
+}
