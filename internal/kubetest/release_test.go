@@ -56,8 +56,14 @@ func TestRelease(t *testing.T) {
 	if again := token(); again != first {
 		t.Errorf("the token was %s and is %s", first, again)
 	}
+	// A name is for one run.
+	named := append(values, "--set=run=nightly", "upgrade", "warp", chart)
+	helm(named...)
+	if out, err := helmAt(t, config, append(named, "--namespace=load", "--set=benchmark=put")...); err == nil || !strings.Contains(out, "run nightly has been there already") {
+		t.Errorf("%v\n%s", err, out)
+	}
 	helm("uninstall", "warp")
-	if there(jobs+"warp-2") || !there(claim) {
+	if there(jobs+"warp-nightly") || !there(claim) {
 		t.Error("the release did not go, or the claim did")
 	}
 	// It may come again, to its claim.
