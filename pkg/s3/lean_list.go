@@ -37,15 +37,40 @@ type listPlace struct{ token, key, version string }
 // A store may filter what it lists, but one that goes on for ever has a fault.
 const emptyPagesMost = 1000
 
+// A listTrack is the way that a listing goes from page to page. It notices one
+// that has no end.
+type listTrack struct {
+	place, seen  listPlace
+	pages, empty int // pages so far, and since the last entry
+}
+
+// goOn takes note of where the next page begins, after one whose answer had
+// the given status.
+func (t *listTrack) goOn(next listPlace, status int) error {
+	t.pages++
+	switch {
+	case next == listPlace{}:
+		return badAnswer(status, "the listing says that it goes on, but not where")
+	case next == t.place, next == t.seen:
+		return badAnswer(status, "the listing goes on where it has been: %.60q", next.token+next.key)
+	case t.empty > emptyPagesMost:
+		return badAnswer(status, "the listing goes on and on: %d pages without an entry", t.empty)
+	}
+	if t.place = next; t.pages&(t.pages-1) == 0 {
+		t.seen = next // so that it meets a circle of any length
+	}
+	return nil
+}
+
 // List lists page after page.
 func (e *leanEngine) List(ctx context.Context, l List, each func(Object) bool, tr *Trace) error {
 	if len(l.Prefix) > 1024 || !utf8.ValidString(l.Prefix) {
 		return e.fallback.List(ctx, l, each, tr)
 	}
-	var place, seen listPlace
-	for pages, empty := 1, 0; ; pages++ {
-		c, err := e.listPage(ctx, &l, place, tr)
-		if err == errNotLean && place == (listPlace{}) {
+	var track listTrack
+	for {
+		c, err := e.listPage(ctx, &l, track.place, tr)
+		if err == errNotLean && track.place == (listPlace{}) {
 			return e.fallback.List(ctx, l, each, tr)
 		}
 		if err != nil {
@@ -55,21 +80,14 @@ func (e *leanEngine) List(ctx context.Context, l List, each func(Object) bool, t
 		next, goesOn, found := page.next, page.truncated, len(page.entries) > 0
 		wanted := page.handOut(l.Bucket, each)
 		e.release(c)
-		if empty++; found {
-			empty = 0
+		if track.empty++; found {
+			track.empty = 0
 		}
-		switch {
-		case !wanted, !goesOn:
+		if !wanted || !goesOn {
 			return nil
-		case next == listPlace{}:
-			return badAnswer(int(tr.Status()), "the listing says that it goes on, but not where")
-		case next == place, next == seen:
-			return badAnswer(int(tr.Status()), "the listing goes on where it has been: %.60q", next.token+next.key)
-		case empty > emptyPagesMost:
-			return badAnswer(int(tr.Status()), "the listing goes on and on: %d pages without an entry", empty)
 		}
-		if place = next; pages&(pages-1) == 0 {
-			seen = next // so that it meets a circle of any length
+		if err := track.goOn(next, int(tr.Status())); err != nil {
+			return err
 		}
 	}
 }

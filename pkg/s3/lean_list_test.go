@@ -100,7 +100,54 @@ func TestEnginesReadListings(t *testing.T) {
 	}
 }
 
-// Listings that minio-go takes for empty ones, or never ends.
+// Listings without an end are an error under either engine, whether or not their
+// pages have entries.
+func TestEnginesEndListings(t *testing.T) {
+	t.Parallel()
+	pages := map[string]func(n int) (doc, text string){
+		"the same token": func(int) (doc, text string) {
+			return "<ListBucketResult><IsTruncated>true</IsTruncated>%s<NextContinuationToken>a</NextContinuationToken></ListBucketResult>", "where it has been"
+		},
+		"a circle of tokens": func(n int) (doc, text string) {
+			return fmt.Sprintf("<ListBucketResult><IsTruncated>true</IsTruncated>%%s<NextContinuationToken>%d</NextContinuationToken></ListBucketResult>", n%5), "where it has been"
+		},
+		"the same version": func(int) (doc, text string) {
+			return "<ListVersionsResult><IsTruncated>true</IsTruncated>%s<NextKeyMarker>a</NextKeyMarker><NextVersionIdMarker>b</NextVersionIdMarker></ListVersionsResult>", "where it has been"
+		},
+		"versions, nowhere to go on": func(int) (doc, text string) {
+			return "<ListVersionsResult><IsTruncated>true</IsTruncated>%s</ListVersionsResult>", "but not where"
+		},
+	}
+	for name, page := range pages {
+		for _, engine := range []string{engineLean, engineMinio} {
+			for _, entry := range []string{"", "<Contents><Key>a</Key></Contents>"} {
+				t.Run(fmt.Sprint(name, " ", engine, " ", entry), func(t *testing.T) {
+					t.Parallel()
+					n := 0
+					doc, text := page(0)
+					versions := strings.Contains(doc, "Versions")
+					if versions {
+						entry = strings.ReplaceAll(entry, "Contents", "Version")
+					}
+					h := bothEngines(t, func(w http.ResponseWriter, r *http.Request) {
+						n++
+						doc, _ := page(n)
+						answer(200, nil, fmt.Sprintf(doc, entry))(w, r)
+					})[engine]
+					err := h.List(context.Background(), List{Bucket: "bucket", Versions: versions}, func(Object) bool { return true }, NewTrace(time.Now()))
+					if CodeOf(err) != CodeBadAnswer || !strings.Contains(err.Error(), text) {
+						t.Errorf("%v after %d pages", err, n)
+					}
+					if n > 20 {
+						t.Errorf("%d pages were asked for", n)
+					}
+				})
+			}
+		}
+	}
+}
+
+// Listings that minio-go takes for empty ones.
 func TestLeanRefusesListings(t *testing.T) {
 	t.Parallel()
 	more := func(next string) string {
@@ -134,16 +181,18 @@ func TestLeanRefusesListings(t *testing.T) {
 }
 
 // Pages that never have an entry end some time.
-func TestLeanEndsEmptyPages(t *testing.T) {
+func TestEnginesEndEmptyPages(t *testing.T) {
 	t.Parallel()
-	n := 0
-	h := bothEngines(t, func(w http.ResponseWriter, r *http.Request) {
-		n++
-		answer(200, nil, fmt.Sprintf("<ListBucketResult><IsTruncated>1</IsTruncated><NextContinuationToken>%d</NextContinuationToken></ListBucketResult>", n))(w, r)
-	})[engineLean]
-	err := h.List(context.Background(), List{Bucket: "bucket"}, func(Object) bool { return true }, NewTrace(time.Now()))
-	if CodeOf(err) != CodeBadAnswer || !strings.Contains(err.Error(), "on and on") {
-		t.Error(err)
+	for _, engine := range []string{engineLean, engineMinio} {
+		n := 0
+		h := bothEngines(t, func(w http.ResponseWriter, r *http.Request) {
+			n++
+			answer(200, nil, fmt.Sprintf("<ListBucketResult><IsTruncated>1</IsTruncated><NextContinuationToken>%d</NextContinuationToken></ListBucketResult>", n))(w, r)
+		})[engine]
+		err := h.List(context.Background(), List{Bucket: "bucket"}, func(Object) bool { return true }, NewTrace(time.Now()))
+		if CodeOf(err) != CodeBadAnswer || !strings.Contains(err.Error(), "on and on") {
+			t.Errorf("%s: %v", engine, err)
+		}
 	}
 }
 

@@ -226,8 +226,11 @@ func (e *minioEngine) List(ctx context.Context, l List, each func(Object) bool, 
 		opts.Set(h.Name, h.Value)
 	}
 	traced, seen := watch(ctx, tr)
+	track := &pageTrack{}
+	traced = context.WithValue(traced, pageKey{}, track)
 	for info := range e.core.Client.ListObjectsIter(traced, l.Bucket, opts) {
 		seen()
+		track.empty = 0
 		if info.Err != nil {
 			return asError(info.Err, tr)
 		}
@@ -243,6 +246,36 @@ func (e *minioEngine) List(ctx context.Context, l List, each func(Object) bool, 
 		return asError(context.Cause(ctx), tr)
 	}
 	return nil
+}
+
+// A pageTrack is the listTrack of a listing by minio-go, which asks for pages for
+// ever where a store says so.
+type pageTrack struct {
+	listTrack
+	begun bool
+}
+
+type pageKey struct{}
+
+// checkPage looks at a request before it is sent: it is an error where it is the
+// next one of a listing that has no end. A redirected one says again what the
+// request before said.
+func checkPage(req *http.Request) error {
+	t, _ := req.Context().Value(pageKey{}).(*pageTrack)
+	if t == nil || req.Response != nil {
+		return nil
+	}
+	query := req.URL.Query()
+	if !query.Has("list-type") && !query.Has("versions") {
+		return nil // not for a page
+	}
+	t.empty++
+	if !t.begun {
+		t.begun = true
+		return nil
+	}
+	place := listPlace{token: query.Get("continuation-token"), key: query.Get("key-marker"), version: query.Get("version-id-marker")}
+	return t.goOn(place, http.StatusOK)
 }
 
 func toObject(bucket string, info minio.ObjectInfo) Object {

@@ -229,6 +229,9 @@ type tracer struct {
 }
 
 func (t tracer) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := checkPage(req); err != nil {
+		return nil, err
+	}
 	tr, _ := req.Context().Value(traceKey{}).(*netTrace)
 	if tr == nil {
 		return t.send(req)
