@@ -79,15 +79,20 @@ func (f *analysisFlags) checkOut() error {
 }
 
 // analyzeFile analyses the log at path. It is the only way from a log to a
-// report, for analyze, for cmp and at the end of a run. The path "-" stands
-// for in.
+// report, for analyze and for cmp; at the end of a run the same was done while
+// the log was written, see analyzeWritten. The path "-" stands for in.
 func analyzeFile(ctx context.Context, path string, in io.Reader, o aggregate.Options) (*aggregate.Report, error) {
 	log, err := openLog(ctx, path, in)
 	if err != nil {
 		return nil, err
 	}
 	defer log.close()
-	report, err := aggregate.Analyze(log.source(ctx, !o.Verbose), o)
+	return log.analyze(ctx, func() (*aggregate.Report, error) { return aggregate.Analyze(log.source(ctx, !o.Verbose), o) })
+}
+
+// analyze says with a report of the log what the log says of itself.
+func (log *logFile) analyze(ctx context.Context, analyze func() (*aggregate.Report, error)) (*aggregate.Report, error) {
+	report, err := analyze()
 	if err != nil {
 		if read := (*oplog.ReadError)(nil); errors.As(err, &read) || context.Cause(ctx) != nil {
 			return nil, err // it names the file itself
@@ -97,6 +102,25 @@ func analyzeFile(ctx context.Context, path string, in io.Reader, o aggregate.Opt
 	report.Describe(log.header, log.trailer)
 	report.Warnings = append(report.Warnings, log.warnings...)
 	return report, nil
+}
+
+// analyzeWritten makes the report of a log that was analysed alongside. It is
+// read only where one pass was not enough.
+func analyzeWritten(ctx context.Context, path string, rows int64, trailer oplog.Trailer, along *aggregate.Alongside, o aggregate.Options) (*aggregate.Report, error) {
+	read, ok := trailer.AsRead()
+	if along == nil || !ok {
+		return analyzeFile(ctx, path, nil, o)
+	}
+	log, err := openLog(ctx, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer log.close()
+	if err := log.readHeader(); err != nil {
+		return nil, err
+	}
+	log.trailer = read
+	return log.analyze(ctx, func() (*aggregate.Report, error) { return along.Report(log.source(ctx, true), rows) })
 }
 
 // A logFile is a log that can be read more than once and is the same each
@@ -179,6 +203,16 @@ func (l *logFile) close() {
 	if l.temp != "" {
 		os.Remove(l.temp)
 	}
+}
+
+// readHeader reads no further than that.
+func (l *logFile) readHeader() error {
+	r, err := oplog.NewReader(io.NewSectionReader(l.file, 0, l.size), l.name)
+	if err != nil {
+		return err
+	}
+	l.header = r.Header()
+	return r.Close()
 }
 
 // source reads the whole log at each call.

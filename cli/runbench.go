@@ -23,8 +23,9 @@ type session struct {
 	opts  bench.Options
 
 	live     aggregate.Live
-	log      *oplog.File         // nil with --stress
-	deferred *aggregate.Deferred // nil without
+	log      *oplog.File          // nil with --stress
+	deferred *aggregate.Deferred  // nil without
+	along    *aggregate.Alongside // of the log; nil where it has to be read
 	runner   *bench.Runner
 	unsaved  error // why the log did not get its name
 	profiles profiles
@@ -137,6 +138,9 @@ func (s *session) sinks(path string) ([]bench.Sink, error) {
 		return nil, runError("%w", err)
 	}
 	s.log = log
+	if s.along = aggregate.NewAlongside(s.flags.analysis.options()); s.along != nil {
+		sinks = append(sinks, alongsideSink{s.along})
+	}
 	return append(sinks, log), nil
 }
 
@@ -150,9 +154,8 @@ func (s *session) header() oplog.Header {
 	}
 }
 
-// report makes the report of what was measured: from the log that was just
-// written, by the same way as analyze, or from memory with --stress. It is nil
-// where nothing was measured.
+// report makes the report of what was measured: that of the log, as analyze
+// makes it, or from memory with --stress. It is nil where nothing was measured.
 func (s *session) report(out *bench.Outcome, path string) (*aggregate.Report, error) {
 	if s.log == nil {
 		return s.reportFromMemory(out)
@@ -166,13 +169,13 @@ func (s *session) report(out *bench.Outcome, path string) (*aggregate.Report, er
 	}
 	written, err := s.log.Commit(out.Trailer)
 	if err != nil {
-		s.unsaved = runError("%w", err)
+		s.unsaved, s.along = runError("%w", err), nil
 	} else {
 		s.written = written
 		s.notef("benchmark data written to %q", written)
 	}
 	// What a first Ctrl-C stopped is reported all the same.
-	return analyzeFile(context.Background(), written, nil, s.flags.analysis.options())
+	return analyzeWritten(context.Background(), written, s.log.Rows(), out.Trailer, s.along, s.flags.analysis.options())
 }
 
 func (s *session) reportFromMemory(out *bench.Outcome) (*aggregate.Report, error) {
@@ -268,6 +271,10 @@ func (liveSink) Flush() error { return nil }
 
 // BeginPhase starts the live figures anew: those of prepare are its own.
 func (l liveSink) BeginPhase(int) { l.Reset() }
+
+type alongsideSink struct{ *aggregate.Alongside }
+
+func (alongsideSink) Flush() error { return nil }
 
 type deferredSink struct{ *aggregate.Deferred }
 

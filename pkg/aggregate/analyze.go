@@ -22,18 +22,24 @@ func analyzeWithin(src Source, o Options, l limits) (*Report, error) {
 	if err := src(first.write); err != nil {
 		return nil, err
 	}
-	op, err := matchOp(first.survey.Ops(), o.Op)
+	return first.report(src)
+}
+
+// report ends the first pass over src, and makes the second where that is needed.
+func (p *onePass) report(src Source) (*Report, error) {
+	o := p.options
+	op, err := matchOp(p.survey.Ops(), o.Op)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := first.survey.Plan(o)
+	plan, err := p.survey.Plan(o)
 	if err != nil {
 		return nil, err
 	}
-	f := &first.filter
-	if !first.finish(plan) {
+	f := &p.filter
+	if !p.finish(plan) {
 		f = &filter{op: op, host: o.Host, summary: NewSummary(plan, o)}
-		first.giveUp()
+		p.giveUp()
 		if err := src(f.write); err != nil {
 			return nil, err
 		}
@@ -42,8 +48,49 @@ func analyzeWithin(src Source, o Options, l limits) (*Report, error) {
 		return nil, err
 	}
 	r := f.summary.Report(o)
-	r.Runs = first.survey.Runs()
+	r.Runs = p.survey.Runs()
 	return r, nil
+}
+
+// An Alongside is Analyze of a log that is just being written, which takes the
+// rows that the log gets. Its report is that of the log, to the byte: the same
+// code counts the same rows in the same order, and where one pass was not
+// enough the log is read for the second.
+type Alongside struct {
+	pass *onePass
+	rows int64
+	odd  bool // a row was written that reads otherwise
+}
+
+// NewAlongside returns nil for options that are better served by reading the
+// log: to keep the names of objects would burden the run.
+func NewAlongside(o Options) *Alongside {
+	if o.Verbose || o.Limit > 0 || o.Offset > 0 {
+		return nil
+	}
+	return &Alongside{pass: newOnePass(o, usualLimits)}
+}
+
+// Write takes the next rows of the log; it never fails.
+func (a *Alongside) Write(batch []oplog.Record) error {
+	a.rows += int64(len(batch))
+	for i := range batch {
+		r := &batch[i]
+		outside := r.FirstByte < 0 || r.FirstByte > r.Duration || r.LastByte < 0 || r.LastByte > r.Duration
+		if outside || r.Err != "" && strings.ContainsRune(r.Err, 0) {
+			a.odd = true
+		}
+	}
+	return a.pass.write(batch)
+}
+
+// Report makes the report of the log, which src reads and which has that many
+// rows. It can be called once.
+func (a *Alongside) Report(src Source, rows int64) (*Report, error) {
+	if a.odd || a.rows != rows {
+		return Analyze(src, a.pass.options)
+	}
+	return a.pass.report(src)
 }
 
 // Write adds a batch; it never fails.

@@ -86,7 +86,7 @@ func (p *onePass) grow() {
 
 // giveUp leaves the counting to a second pass.
 func (p *onePass) giveUp() {
-	*p = onePass{gaveUp: true, survey: p.survey}
+	*p = onePass{gaveUp: true, options: p.options, survey: p.survey}
 }
 
 // decide counts what is certain.

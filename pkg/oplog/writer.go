@@ -43,6 +43,9 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	return lw, lw.Flush()
 }
 
+// Rows is how many rows were written.
+func (w *Writer) Rows() int64 { return int64(w.format.index) }
+
 // Write appends one row per record.
 func (w *Writer) Write(records []Record) error {
 	for i := range records {
@@ -149,6 +152,12 @@ func (w *Writer) Close(t Trailer) error {
 	err := w.Flush()
 	w.closed = true
 	return err
+}
+
+// AsRead is t as a reader finds it in a log; false where it cannot be in one.
+func (t Trailer) AsRead() (read Trailer, ok bool) {
+	b, err := json.Marshal(t)
+	return read, err == nil && !t.isZero() && json.Unmarshal(b, &read) == nil
 }
 
 // isZero says that nothing is known about how the run ended.
