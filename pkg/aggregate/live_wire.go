@@ -75,46 +75,53 @@ func ReadLive(b []byte, ahead int64) (*LiveState, error) {
 		}
 		s.ops = append(s.ops, op)
 	}
-	if r.bad || len(r.b) > 0 {
+	if r.bad || r.at < len(r.b) {
 		return nil, errLive
 	}
 	return s, nil
 }
 
 // A wireReader takes numbers from the front; bad is set once there are too few.
+// It counts how far it is, since to move the slice would cost a write barrier
+// for each number.
 type wireReader struct {
 	b   []byte
+	at  int
 	bad bool
 }
 
 func (r *wireReader) uint() uint64 {
-	n, size := binary.Uvarint(r.b)
+	if r.at < len(r.b) && r.b[r.at] < 0x80 { // most are small
+		r.at++
+		return uint64(r.b[r.at-1])
+	}
+	n, size := binary.Uvarint(r.b[r.at:])
 	if size <= 0 {
-		r.bad, r.b = true, nil
+		r.bad, r.at = true, len(r.b)
 		return 0
 	}
-	r.b = r.b[size:]
+	r.at += size
 	return n
 }
 
 func (r *wireReader) int() int64 {
-	n, size := binary.Varint(r.b)
+	n, size := binary.Varint(r.b[r.at:])
 	if size <= 0 {
-		r.bad, r.b = true, nil
+		r.bad, r.at = true, len(r.b)
 		return 0
 	}
-	r.b = r.b[size:]
+	r.at += size
 	return n
 }
 
 func (r *wireReader) text() string {
 	n := r.uint()
-	if n > maxLiveName || n > uint64(len(r.b)) {
+	if n > maxLiveName || n > uint64(len(r.b)-r.at) {
 		r.bad = true
 		return ""
 	}
-	s := string(r.b[:n])
-	r.b = r.b[n:]
+	s := string(r.b[r.at:][:n])
+	r.at += int(n)
 	return s
 }
 
@@ -230,10 +237,12 @@ func (r *wireReader) hist(h *Hist) {
 			r.bad = true
 			return
 		}
-		if h.pages[at/subs] == nil {
-			h.pages[at/subs] = new([subs]uint64)
+		page := h.pages[at/subs]
+		if page == nil {
+			page = new([subs]uint64)
+			h.pages[at/subs] = page
 		}
-		h.pages[at/subs][at%subs] = n
+		page[at%subs] = n
 	}
 	// A count that is not the sum of its buckets would make quantiles of nothing.
 	r.bad = r.bad || total != h.count || h.min > h.max || h.max > maxValue

@@ -340,11 +340,14 @@ func (d *dialogue) figures(body []byte) error {
 		return errors.New("a message cannot be read: figures without a time")
 	}
 	d.fleet.mu.Lock()
-	defer d.fleet.mu.Unlock()
-	live, err := aggregate.ReadLive(body[8:], int64(d.first.Ahead))
+	ahead := d.first.Ahead
+	d.fleet.mu.Unlock()
+	live, err := aggregate.ReadLive(body[8:], int64(ahead)) // which takes the most time: all clients can do it at once
 	if err != nil {
 		return err
 	}
+	d.fleet.mu.Lock()
+	defer d.fleet.mu.Unlock()
 	d.live, d.liveAt = live, int64(binary.BigEndian.Uint64(body))
 	d.fleet.figures++
 	return nil

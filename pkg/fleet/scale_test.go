@@ -30,7 +30,7 @@ func TestMeasuredMerge(t *testing.T) {
 	state := append(binary.BigEndian.AppendUint64(nil, uint64(1e18)), l.Append(nil)...)
 	f := New(Options{Members: make([]Member, 200)})
 	best := time.Hour
-	for range 5 {
+	for range 20 { // the best counts: the machine may be busy
 		began := time.Now()
 		for _, link := range f.links {
 			d := &dialogue{link: link}
