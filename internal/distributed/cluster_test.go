@@ -56,8 +56,9 @@ func testMain(m *testing.M) int {
 type counter struct {
 	addr    string
 	mu      sync.Mutex
-	n       map[string]int // by client
-	methods map[string]int // all requests
+	n       map[string]int    // by client
+	methods map[string]int    // all requests
+	source  map[string]string // of the newest request of a client
 }
 
 // clientOf finds the client in the name of an object: each has a folder of its own.
@@ -65,7 +66,7 @@ var clientOf = regexp.MustCompile(`/c([0-9]+)/.*\.rnd$`)
 
 func count(t *testing.T, listen, store string) *counter {
 	t.Helper()
-	c := &counter{n: map[string]int{}, methods: map[string]int{}}
+	c := &counter{n: map[string]int{}, methods: map[string]int{}, source: map[string]string{}}
 	c.addr = passOn(t, listen, store, func(r *http.Request) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -73,12 +74,20 @@ func count(t *testing.T, listen, store string) *counter {
 		switch {
 		case m != nil && r.Method != "DELETE":
 			c.n[m[1]]++
+			c.source[m[1]], _, _ = net.SplitHostPort(r.RemoteAddr)
 			fallthrough
 		case r.Method == "POST": // several objects are deleted
 			c.methods[r.Method]++
 		}
 	})
 	return c
+}
+
+// from is the address that a client's requests come from.
+func (c *counter) from(client string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.source[client]
 }
 
 // count is how many requests there were of a method.
@@ -134,6 +143,7 @@ type host struct {
 	namespace string
 	addr      string // of its client
 	link      string // to the coordinator
+	second    string // address in the network of the store
 	dir       string
 	client    *process
 	read      int // of what the client has said

@@ -3,6 +3,7 @@ package distributed
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -35,9 +36,10 @@ func TestProcesses(t *testing.T) {
 }
 
 // plain is a run in which nothing happens; what merge makes of the clients' own logs is the same file.
-func (c *cluster) plain(t *testing.T) {
+func (c *cluster) plain(t *testing.T) (said string) {
 	t.Helper()
-	c.run(t, "plain", "3s").ends(t, 0, "4 clients began within")
+	p := c.run(t, "plain", "3s")
+	p.ends(t, 0, "4 clients began within")
 	c.holds(t, "plain", 0, 1, 2, 3)
 	args := []string{"merge", "--benchdata=again"}
 	for _, h := range c.clients {
@@ -53,7 +55,12 @@ func (c *cluster) plain(t *testing.T) {
 	if err != nil || err2 != nil || string(a) != string(b) {
 		t.Errorf("the coordinator's log is not what merge makes of the clients' (%v, %v)", err, err2)
 	}
+	report := c.desk.start(t, "analyze", "--no-color", "again.csv.zst")
+	if code := report.wait(t, time.Minute); code != 0 || !strings.Contains(p.text(), report.text()) {
+		t.Errorf("the coordinator's report is not what analyze makes of that (%d):\n%s\n%s", code, p.text(), report.text())
+	}
 	c.clean(t)
+	return p.text()
 }
 
 // steady is a run that ends by itself, on all clients, long before its time.

@@ -2,8 +2,10 @@ package distributed
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +61,8 @@ func onHosts(t *testing.T) *cluster {
 			do("ip -n "+h.namespace+" link set "+inner+" up", "")
 		}
 		h.addr = fmt.Sprintf("%s.77.%d:7761", network, 10+n)
+		h.second = fmt.Sprintf("%s.78.%d", network, 110+n)
+		do(fmt.Sprintf("ip -n %s addr add %s/24 dev eth1", h.namespace, h.second), "")
 		c.clients = append(c.clients, h)
 	}
 	c.desk, c.clients = c.clients[0], c.clients[1:]
@@ -77,13 +81,26 @@ func TestHosts(t *testing.T) {
 		t.Skip("SKIPPED: partitions take minutes")
 	}
 	c := onHosts(t)
-	// All interfaces: with an explicit address the connections to the store would come from the other network.
-	for _, h := range c.clients {
-		h.client = h.start(t, "client", "0.0.0.0:7761", map[bool]string{true: "--clock-skew=300ms", false: "--clock-skew=0s"}[h == c.clients[1]])
+	// All interfaces: with an explicit address the connections to the store come from that, as with this one.
+	bound := c.clients[2]
+	bound.addr = bound.second + ":7761"
+	for i, h := range c.clients {
+		args := []string{"client", "0.0.0.0:7761"}
+		switch i {
+		case 1:
+			args = append(args, "--clock-skew=300ms")
+		case 2:
+			args[1] = bound.addr
+		}
+		h.client = h.start(t, args...)
 	}
 	for _, h := range c.clients {
 		h.client.has(t, "listens at")
 	}
+	// One link takes its time in both directions.
+	const way = 40 * time.Millisecond
+	skewed := c.clients[1]
+	skewed.addr = delay(t, skewed.addr, way)
 	must := func(line string) {
 		t.Helper()
 		if err := system(line); err != nil {
@@ -92,7 +109,19 @@ func TestHosts(t *testing.T) {
 	}
 	// One slow link: to the coordinator.
 	must("ip netns exec " + c.clients[3].namespace + " tc qdisc add dev eth0 root tbf rate 256kbit burst 16kbit latency 400ms")
-	c.plain(t)
+	said := c.plain(t)
+	if from := c.store.from("2"); from != bound.second {
+		t.Errorf("the client at %s loads the store from %s", bound.addr, from)
+	}
+	clock := regexp.MustCompile(regexp.QuoteMeta(skewed.addr) + `.* ahead by (\S+) \(round trip (\S+)\)`).FindStringSubmatch(said)
+	if clock == nil {
+		t.Fatalf("nothing is said of the clock of %s:\n%s", skewed.addr, said)
+	}
+	ahead, err := time.ParseDuration(clock[1])
+	trip, err2 := time.ParseDuration(clock[2])
+	if err != nil || err2 != nil || trip < 2*way || (ahead-300*time.Millisecond).Abs() > trip/2 {
+		t.Errorf("a clock that is 300ms ahead behind %v of delay was found to be %s", way, clock[0])
+	}
 
 	// A partition of five seconds costs nothing.
 	away := c.clients[0]
@@ -117,5 +146,61 @@ func TestHosts(t *testing.T) {
 	must("ip link set " + away.link + " up")
 	time.Sleep(time.Second)
 
+	c.killClient(t)
 	c.killCoordinator(t)
+}
+
+// delay passes connections on to addr, and what they carry some time later.
+func delay(t *testing.T, addr string, way time.Duration) string {
+	t.Helper()
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", host[:strings.LastIndexByte(host, '.')]+".1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			from, err := l.Accept()
+			if err != nil {
+				return
+			}
+			to, err := net.DialTimeout("tcp", addr, 2*time.Second)
+			if err != nil {
+				_ = from.Close()
+				continue
+			}
+			go later(from, to, way)
+			go later(to, from, way)
+		}
+	}()
+	return l.Addr().String()
+}
+
+// later copies what comes from one connection to the other.
+func later(from, to net.Conn, way time.Duration) {
+	type piece struct {
+		due  time.Time
+		data []byte
+	}
+	pieces := make(chan piece, 1000)
+	go func() {
+		defer close(pieces)
+		for {
+			buf := make([]byte, 32<<10)
+			n, err := from.Read(buf)
+			pieces <- piece{time.Now().Add(way), buf[:n]}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for p := range pieces {
+		time.Sleep(time.Until(p.due))
+		_, _ = to.Write(p.data) // who has hung up needs no more
+	}
+	_ = to.Close()
 }

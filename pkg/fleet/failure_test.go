@@ -128,6 +128,28 @@ func TestLostClient(t *testing.T) {
 	whole(t, next, getPlan(t, e.Addr(), 200*time.Millisecond), filepath.Join(t.TempDir(), "next"))
 }
 
+// A client that goes while all wait for a start that is far ahead ends the run, before it begins.
+func TestLostBeforeTheStart(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	ms := []*machine{startMachine(t, nil), startMachine(t, nil)}
+	f := lead(t, hastyLead, ms...)
+	ctx := t.Context()
+	must(t, f.Connect(ctx))
+	p := getPlan(t, e.Addr(), time.Second)
+	p.Start = time.Now().Add(time.Hour)
+	must(t, f.Prepare(ctx, p))
+	time.AfterFunc(500*time.Millisecond, ms[1].stop)
+	err := f.Measure(ctx, func() { t.Error("it began") })
+	var which *Error
+	if !errors.As(err, &which) || which.Client != ms[1].addr {
+		t.Errorf("%v", err)
+	}
+	must(t, f.Abort(ctx, err))
+	empty(t, e.Addr())
+	ms[0].waitUntilFree(t)
+}
+
 // After the coordinator is gone the clients stop, clean up, and keep their logs
 // for the next one.
 func TestDeadCoordinator(t *testing.T) {

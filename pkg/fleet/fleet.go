@@ -374,6 +374,11 @@ func (f *Fleet) Measure(ctx context.Context, began func()) error {
 	if !f.plan.Start.IsZero() {
 		f.options.Note("all clients are ready; measuring begins at %s", f.plan.Start.Format("15:04:05"))
 	}
+	// That may be long, and a run that begins without a client is not what was asked for.
+	err = f.await(ctx, "waiting for the start", 1<<62, forEvery, func(*link) bool { return time.Until(start) <= startLead })
+	if err != nil {
+		return err
+	}
 	if pause(ctx, time.Until(start)) {
 		began()
 	} else {
@@ -664,6 +669,7 @@ func (f *Fleet) inheritance() (heir *link, gone []*link) {
 		return nil, nil
 	}
 	for _, l := range gone {
+		f.options.Note("client %s is gone; what it left is removed once its lease has run out, %v after its last sign of life", l.name(), f.plan.Job.Options.Lease)
 		heir.order.Bury = append(slices.Clip(heir.order.Bury), l.id)
 	}
 	heir.stir()
