@@ -38,11 +38,7 @@ func (p *benchProgress) Measuring() (stop func()) {
 	return func() {
 		live.finish()
 		stopStats()
-		if path, err := p.s.server.save(); err != nil {
-			p.s.warnf("--serverprof: %v", err)
-		} else if path != "" {
-			p.s.notef("server profiles written to %q", path)
-		}
+		p.s.saveServerProfiles()
 		if err := p.s.profiles.end(); err != nil {
 			p.s.warnf("%v", err)
 		}

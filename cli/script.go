@@ -5,12 +5,10 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v3"
 	"golang.org/x/term"
@@ -30,7 +28,6 @@ type scriptFlags struct {
 
 func scriptCommand(env environment) *command {
 	f := &scriptFlags{}
-	f.drain = 30 * time.Second
 	return &command{
 		name: "script", args: "[SCRIPT]", section: sectionBenchmark,
 		summary: "run a script of PUT, GET and DELETE statements",
@@ -54,7 +51,7 @@ func scriptCommand(env environment) *command {
 			{title: groupRun, flags: []cli.Flag{
 				&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID", Usage: "write the op log to `NAME`.csv.zst"},
 				&limitFlag{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests have failed; fewer do not change the exit code"},
-			}},
+			}, also: f.rareFlags(env)},
 			f.target.traffic(env, "`SIZE` of the parts in which larger objects are uploaded"),
 		},
 		absent:  absentFromScripts(),
@@ -63,15 +60,33 @@ func scriptCommand(env environment) *command {
 	}
 }
 
-// absentFromScripts are flags of other benchmarks that a script says itself.
+// rareFlags are those of the other benchmarks' that mean the same here.
+func (f *scriptFlags) rareFlags(env environment) []cli.Flag {
+	shared := []string{"serverprof", "retries", "stdout", "dry-run", "drain"}
+	rare := slices.DeleteFunc(f.rareRunFlags(), func(f cli.Flag) bool { return !slices.Contains(shared, f.Names()[0]) })
+	return append(rare, f.exports.flags(env)...)
+}
+
+// absentFromScripts are flags of other benchmarks that a script says itself,
+// or that it has no use for.
 func absentFromScripts() []absentFlag {
 	inScript := func(clause string, names ...string) absentFlag {
 		return absentFlag{names: names, why: "is not for scripts, which say it themselves: " + clause}
 	}
 	return []absentFlag{
-		{names: []string{"warp-client"}, why: "does not go with scripts: their statements are of one process; start warp script on each machine instead"},
-		inScript("OF SIZE", "obj.size"), inScript("RUNTIME", "duration"), inScript("n OBJECTS", "objects"),
-		inScript("AT RATE … PER SECOND", "rps-limit"), inScript("USING NAMING STRATEGY … WITH SEED", "seed"),
+		{names: []string{"warp-client", "warp-client-wait", "warp-ca", "client-id", "client-count", "token-file", "syncstart"},
+			why: "does not go with scripts: their statements are of one process; start warp script on each machine instead"},
+		{names: []string{"stress"}, why: "does not go with scripts: the op log is what warp analyze tells their statements apart by"},
+		{names: []string{"stats-interval", "stats-output"}, why: "is not for scripts, whose table has a line each second"},
+		{names: []string{"analyze.dur", "analyze.host", "analyze.limit", "analyze.offset", "analyze.op", "analyze.out", "analyze.skip", "analyze.v", "full"},
+			why: "is for the report, which a script has none of: run warp analyze on its op log"},
+		{names: []string{"clear-bucket", "destroy", "lease"}, why: "does not go with scripts, which remove nothing but what a DELETE says"},
+		inScript("OF SIZE, one size for all objects", "obj.size", "obj.randsize", "min-size", "max-size"),
+		inScript("RUNTIME", "duration", "autoterm", "autoterm.dur", "autoterm.pct"),
+		inScript("n OBJECTS", "objects", "max-objects", "total-size", "epochs"),
+		inScript("AT RATE … PER SECOND", "rps-limit"),
+		inScript("USING NAMING STRATEGY … WITH SEED", "seed", "prefix", "noprefix", "subdir", "randomname", "obj.name"),
+		inScript("REUSE", "list-existing", "list-flat", "filelist"),
 		inScript("DELETE, without which objects stay", "noclear", "keep-data"),
 	}
 }
@@ -84,6 +99,15 @@ func (f *scriptFlags) run(ctx context.Context, inv *invocation) error {
 		return err
 	}
 	if err := f.target.several("script works in one bucket"); err != nil {
+		return err
+	}
+	if err := f.checkStdout(inv.json); err != nil {
+		return err
+	}
+	if err := f.exports.check(); err != nil {
+		return err
+	}
+	if _, err := parseServerProfiles(f.serverprof); err != nil {
 		return err
 	}
 	where, text, err := f.read(ctx, inv)
@@ -101,7 +125,37 @@ func (f *scriptFlags) run(ctx context.Context, inv *invocation) error {
 	if f.concurrent > 0 {
 		inv.warnf("--concurrent changes nothing here: a statement without MAX … CONCURRENT has as many requests at a time as it needs")
 	}
+	if f.dryRun {
+		return f.showScript(inv, statements)
+	}
 	return f.execute(ctx, inv, statements, steps)
+}
+
+// showScript is the dry run: the script is right, and nothing of it is done.
+func (f *scriptFlags) showScript(inv *invocation, statements []script.Statement) error {
+	path := logPath(f.benchdata, "script", "ID")
+	if err := checkLog(path); err != nil {
+		return err
+	}
+	d := &dryRun{Benchmark: "script", Parameters: map[string]string{}}
+	for _, g := range inv.command.groups {
+		d.addGroup(inv, g)
+	}
+	hosts, err := f.plannedHosts()
+	if err != nil {
+		return err
+	}
+	d.say("requests go to %s", hosts)
+	d.say("bucket %s is made if it does not exist, and stays", f.target.bucketList())
+	for i, s := range statements {
+		d.say("statement %d: %s", i+1, s.Text)
+	}
+	d.say("objects stay in the bucket unless a DELETE says otherwise")
+	d.planFiles(&f.benchFlags, &bench.Options{Benchmark: "script", ClientID: "ID"})
+	for i, line := range d.Plan {
+		d.Plan[i] = inv.hide.text(line)
+	}
+	return inv.result(func(w io.Writer) error { return d.show(w, inv.json) })
 }
 
 // checkImplementation refuses what is no S3.
@@ -200,7 +254,7 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 	o := bench.Options{
 		Benchmark: "script", Warp: thisBuild().version, RunID: randomID() + id, ClientID: id, Bucket: f.target.buckets[0], Seed: seed,
 		MaxErrors: bench.ErrorLimit{Set: f.maxErrors.set, Count: f.maxErrors.count, Percent: f.maxErrors.percent, IsPct: f.maxErrors.percent > 0},
-		Payload:   generator.PayloadOptions{Seed: seed}, Drain: f.drain, Redact: inv.hide.text,
+		Payload:   generator.PayloadOptions{Seed: seed}, Drain: f.drain, Retries: f.retries, Redact: inv.hide.text,
 	}
 	path := logPath(f.benchdata, o.Benchmark, o.ClientID)
 	if err := checkLog(path); err != nil {
@@ -222,6 +276,14 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 		}
 		return f.target.explain(err)
 	}
+	if err := s.startServerProfiles(ctx, path); err != nil {
+		return err
+	}
+	if s.exports, err = f.exports.open(ctx, s); err != nil {
+		return err
+	}
+	defer s.exports.end(ctx, s)
+	s.rows = s.openRows() // before anything else is said on standard output
 	table.settings(f, target)
 	header := s.header()
 	for i := range statements {
@@ -230,13 +292,24 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 	if s.log, err = oplog.Create(path, header); err != nil {
 		return runError("%w", err)
 	}
-	out := sc.Run(ctx, table, s.log)
-	return s.endScript(out, table)
+	sinks := append([]bench.Sink{table, s.log}, s.exports.sinks()...)
+	if s.rows != nil {
+		sinks = append(sinks, s.rows)
+	}
+	out := sc.Run(ctx, sinks...)
+	s.saveServerProfiles()
+	out.Trailer.Notes = append(out.Trailer.Notes, s.exports.close()...)
+	notes, incomplete := s.closeRows(ctx)
+	out.Trailer.Notes = append(out.Trailer.Notes, notes...)
+	return s.endScript(out, table, incomplete)
 }
 
 // endScript saves the log and says how it all ended.
-func (s *session) endScript(out *bench.Outcome, table *scriptTable) error {
+func (s *session) endScript(out *bench.Outcome, table *scriptTable, incomplete error) error {
 	inner := s.verdict(out)
+	if !errors.Is(inner, ErrInterrupted) { // which has an exit code of its own
+		inner = both(inner, incomplete)
+	}
 	var err error
 	if out.Sent == 0 {
 		err = s.log.Discard()
@@ -254,13 +327,7 @@ func (s *session) endScript(out *bench.Outcome, table *scriptTable) error {
 		table.report.End, table.report.EndReason = out.Trailer.End, s.hide.text(out.Trailer.Reason)
 		err = errors.Join(err, s.result(func(w io.Writer) error { return writeJSON(w, table.report) }))
 	}
-	switch {
-	case err == nil:
-		return inner
-	case inner == nil:
-		return err
-	}
-	return fmt.Errorf("%w; and %w", inner, err)
+	return both(inner, err)
 }
 
 // connectionsWorth is how many connections are worth keeping open between

@@ -52,6 +52,15 @@ func (p *serverProfiles) begin(ctx context.Context) error {
 	return p.client.StartServerProfiles(ctx, p.kinds)
 }
 
+// saveServerProfiles ends them. What goes wrong there is no reason to lose the run.
+func (s *session) saveServerProfiles() {
+	if path, err := s.server.save(); err != nil {
+		s.warnf("--serverprof: %v", err)
+	} else if path != "" {
+		s.notef("server profiles written to %q", path)
+	}
+}
+
 // save writes the ZIP, and tells what it is called. The run is over, so an
 // interrupt does not matter.
 func (p *serverProfiles) save() (written string, err error) {

@@ -208,7 +208,8 @@ func (s *Script) abortUploads(whole *run) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(whole.requests), abortPatience)
 	defer cancel()
-	err := s.Client.AbortUploads(ctx, s.Options.Bucket, scriptPrefix, func(key string) bool {
+	// The whole bucket is looked at, since MinIO takes a prefix for one whole name.
+	err := s.Client.AbortUploads(ctx, s.Options.Bucket, "", func(key string) bool {
 		for _, names := range s.unclear {
 			if names.Owns(key) {
 				return true
