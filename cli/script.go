@@ -64,7 +64,7 @@ func scriptCommand(env environment) *command {
 func (f *scriptFlags) rareFlags(env environment) []cli.Flag {
 	shared := []string{"serverprof", "retries", "stdout", "dry-run", "drain"}
 	rare := slices.DeleteFunc(f.rareRunFlags(), func(f cli.Flag) bool { return !slices.Contains(shared, f.Names()[0]) })
-	return append(rare, f.exports.flags(env)...)
+	return slices.Concat(rare, f.exports.flags(env), f.trace.flags())
 }
 
 // absentFromScripts are flags of other benchmarks that a script says itself,
@@ -116,7 +116,11 @@ func (f *scriptFlags) run(ctx context.Context, inv *invocation) error {
 	}
 	statements, err := script.Parse(text)
 	if err != nil {
-		return usageError("%s: %w", where, err)
+		wrong := usageError("%s: %w", where, err)
+		if info, err := os.Stat(strings.TrimSpace(text)); err == nil && !info.IsDir() {
+			wrong = wrong.tell("to run the script in the file of that name, write --input=%s", strings.TrimSpace(text))
+		}
+		return wrong
 	}
 	steps := scriptSteps(statements)
 	if err := bench.CheckScript(steps); err != nil {
@@ -227,7 +231,7 @@ func scriptSteps(statements []script.Statement) []bench.ScriptStep {
 	steps := make([]bench.ScriptStep, len(statements))
 	for i, s := range statements {
 		steps[i] = bench.ScriptStep{
-			Op: string(s.Verb), Line: s.Line, Context: s.Context, Objects: s.Objects, Runtime: s.Runtime,
+			Op: string(s.Verb), Line: s.Line, Column: s.Column, Context: s.Context, Objects: s.Objects, Runtime: s.Runtime,
 			Rate: s.Rate, Warmup: s.Warmup, Most: s.Most, Seed: s.Seed, Random: s.Strategy == script.RandomPrefix, Size: s.Size,
 		}
 		switch {
@@ -254,7 +258,8 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 	o := bench.Options{
 		Benchmark: "script", Warp: thisBuild().version, RunID: randomID() + id, ClientID: id, Bucket: f.target.buckets[0], Seed: seed,
 		MaxErrors: bench.ErrorLimit{Set: f.maxErrors.set, Count: f.maxErrors.count, Percent: f.maxErrors.percent, IsPct: f.maxErrors.percent > 0},
-		Payload:   generator.PayloadOptions{Seed: seed}, Drain: f.drain, Retries: f.retries, Redact: inv.hide.text,
+		TraceHTTP: f.trace.on, TraceSample: f.trace.sample,
+		Payload: generator.PayloadOptions{Seed: seed}, Drain: f.drain, Retries: f.retries, Redact: inv.hide.text,
 	}
 	path := logPath(f.benchdata, o.Benchmark, o.ClientID)
 	if err := checkLog(path); err != nil {
@@ -270,6 +275,7 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 	s := &session{invocation: inv, flags: &f.benchFlags, opts: o, runner: &bench.Runner{Client: target.client}}
 	table := &scriptTable{invocation: inv, statements: statements, steps: steps}
 	sc := &bench.Script{Client: target.client, Options: o, Steps: steps, Watcher: table}
+	inv.hangups.begin(o.TraceHTTP, sc.SetTrace)
 	if err := sc.Open(ctx); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause

@@ -92,7 +92,6 @@ type scriptTable struct {
 	began      time.Time
 	peak       *bench.Peak
 	warm, rest statementSums
-	warmShown  bool
 	firstError string
 	stop       func()
 }
@@ -169,7 +168,7 @@ func (t *scriptTable) Begin(number int, peak *bench.Peak) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.step, t.peak, t.began, t.firstError = step, peak, time.Now(), ""
-	t.warm, t.rest, t.warmShown = statementSums{}, statementSums{}, step.Warmup == 0
+	t.warm, t.rest = statementSums{}, statementSums{}
 	t.stop = every(scriptInterval, t.tick)
 }
 
@@ -186,11 +185,10 @@ func (t *scriptTable) final(report *statementReport) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.takePeak()
-	if !t.warmShown {
-		t.showWarmup()
-	}
 	if t.step.Warmup > 0 {
+		// Not before: its last requests may end long after it.
 		report.Warmup = t.warm.figures()
+		t.print(t.warm.line("WARMUP", t.warm.most, t.warm.bytes, t.warm.count))
 	}
 	report.Final = t.rest.figures()
 	t.print(t.rest.line("FINAL ", t.rest.most, t.rest.bytes, t.rest.count))
@@ -229,8 +227,6 @@ func (t *scriptTable) tick() {
 	sums := &t.rest
 	if elapsed < t.step.Warmup {
 		sums = &t.warm
-	} else if !t.warmShown {
-		t.showWarmup()
 	}
 	switch {
 	case t.quiet:
@@ -247,15 +243,14 @@ func (t *scriptTable) tick() {
 // left is what the first column says: the time that is left, or where nobody
 // knows that the time so far.
 func (t *scriptTable) left(elapsed time.Duration) string {
-	if t.step.Runtime > 0 {
-		return fmt.Sprintf("%ds", max(0, (t.step.Runtime-elapsed+scriptInterval/2)/time.Second))
+	mark := ""
+	if elapsed < t.step.Warmup {
+		mark = "w "
 	}
-	return fmt.Sprintf("+%ds", (elapsed+scriptInterval/2)/time.Second)
-}
-
-func (t *scriptTable) showWarmup() {
-	t.warmShown = true
-	t.print(t.warm.line("WARMUP", t.warm.most, t.warm.bytes, t.warm.count))
+	if t.step.Runtime > 0 {
+		return fmt.Sprintf("%s%ds", mark, max(0, (t.step.Runtime-elapsed+scriptInterval/2)/time.Second))
+	}
+	return fmt.Sprintf("%s+%ds", mark, (elapsed+scriptInterval/2)/time.Second)
 }
 
 func (t *scriptTable) takePeak() {

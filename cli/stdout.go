@@ -41,7 +41,7 @@ func (s *session) openRows() *sink.Rows {
 	}
 	s.out, s.outColor = s.errw, s.errColor
 	return sink.NewRows(rows, sink.RowsOptions{
-		Most: rowsMemory, Patience: rowsPatience, Grace: rowsGrace,
+		Script: s.opts.Benchmark == "script", Most: rowsMemory, Patience: rowsPatience, Grace: rowsGrace,
 		Warn: func(text string) { s.warnf("--stdout: %s", text) },
 		Waiting: func() {
 			s.notef("waiting for the reader of --stdout, until it takes nothing for %s (Ctrl-C ends that)", shortDuration(rowsPatience))

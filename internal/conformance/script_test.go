@@ -2,9 +2,11 @@ package conformance
 
 import (
 	"encoding/json"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"warp/internal/teststore"
 )
@@ -54,6 +56,14 @@ GET 5 OBJECTS AT RATE 10 PER SECOND RUNTIME 1 SECONDS;
 // Delete all previously created objects.
 DELETE;
 `
+	const three = `PUT 100 OBJECTS MAX 5 CONCURRENT OF SIZE 2 MB;
+GET 5 OBJECTS AT RATE 10 PER SECOND RUNTIME 1 SECOND;
+DELETE;`
+	for name, script := range map[string]string{"three": three, "one": strings.ReplaceAll(three, "\n", " ")} {
+		if got := finals(run(name, script).want(t, 0)); len(got) != 3 || got[0] != 100 || got[1] < 1 || got[2] != 100 {
+			t.Errorf("in %s line(s): %v, want 100, 10 and 100", name, got)
+		}
+	}
 	got := finals(run("first", first).want(t, 0))
 	if want := []int{100, 10, 10, 10, 100}; len(got) != len(want) {
 		t.Fatalf("%v, want %v", got, want)
@@ -77,4 +87,95 @@ DELETE`
 		t.Errorf("%v, want up to 10 downloads and 10 deletions", got)
 	}
 	run("typing", strings.Replace(reuse, "PER SECOND", "PER SEONCD", 1)).want(t, 2).says(t, "line 7, column 18", "did you mean SECOND?")
+}
+
+// Ctrl-C in the middle of a statement: the log and the lines so far are kept, nothing after it is executed, and what was
+// uploaded stays.
+func TestScriptInterrupt(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, stores.Shared(t, teststore.MinIO))
+	line, log := b.line("script", `PUT 6 OBJECTS OF SIZE 1 KB; GET 6 OBJECTS AT RATE 200 PER SECOND RUNTIME 1 HOUR; DELETE`)
+	c := startWarp(t, line...)
+	got := func() int {
+		return len(b.proxy.Requests(func(s *teststore.Seen) bool { return s.Method == "GET" && s.Status == 200 }))
+	}
+	eventually(t, "downloads to be under way", func() bool { return got() > 50 })
+	c.interrupt(t)
+	o, took := c.ends(t)
+	o.want(t, 130)
+	if took > 10*time.Second || len(o.errorLines()) > 0 {
+		t.Errorf("it took %s to end, and said %q", took, o.errorLines())
+	}
+	if n := strings.Count(o.out, "  FINAL  |"); n != 2 || strings.Contains(o.out, "DELETE") {
+		t.Errorf("%d statements are reported on:\n%s", n, o.out)
+	}
+	h := readLog(t, log)
+	if len(h.of("PUT")) != 6 || len(h.of("GET")) < 40 || len(h.of("DELETE")) > 0 || errorsIn(h.rows) > 0 || h.trailer.End != "interrupted" {
+		t.Errorf("%d uploads, %d downloads, %d errors, the log ends %q", len(h.of("PUT")), len(h.of("GET")), errorsIn(h.rows), h.trailer.End)
+	}
+	again := warp("analyze", "--json", log).want(t, 0).report(t)
+	if len(again.Operations) != 2 || again.Operations[1].Statement != 2 || int(again.Operations[1].Requests) != len(h.of("GET")) {
+		t.Errorf("analyze: %d operations", len(again.Operations))
+	}
+	keys := map[string]bool{}
+	for _, r := range h.of("PUT") {
+		keys[r.Key] = true
+	}
+	b.left(t, keys)
+}
+
+// Uploads in parts that the end of a statement cuts off leave no parts behind, and no rows.
+func TestScriptCutOff(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{teststore.MinIO, teststore.Versitygw, teststore.Garage} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			// The store does not even take the first aborts.
+			busy := &teststore.Fault{Match: func(r *http.Request) bool { return r.Method == "DELETE" && r.URL.Query().Has("uploadId") }, Status: 503, Times: 2}
+			b := newBed(t, stores.Shared(t, name), &teststore.Fault{Match: anyPart, Delay: 8 * time.Second}, busy)
+			o, log := b.run("script", "--part.size=5MiB", "--drain=500ms", `PUT 2 OBJECTS OF SIZE 12 MB RUNTIME 1 SECOND MAX 2 CONCURRENT; DELETE`)
+			o.want(t, 3)
+			h := readLog(t, log)
+			if len(h.of("PUT")) > 0 || !strings.Contains(strings.Join(h.trailer.Notes, "\n"), "2 requests had no answer") {
+				t.Errorf("%d uploads in the log, which notes %q", len(h.of("PUT")), h.trailer.Notes)
+			}
+			if begun, completed, _ := uploads(b); begun != 2 || completed > 0 {
+				t.Errorf("%d uploads were begun, %d completed", begun, completed)
+			}
+			b.clean(t)
+		})
+	}
+}
+
+// More failures than --max-errors allows end the script, and the statements after it are left out.
+func TestScriptTooManyErrors(t *testing.T) {
+	t.Parallel()
+	down := &teststore.Fault{Match: func(r *http.Request) bool { return r.Method == "GET" && strings.Contains(r.URL.Path, "warp-script-") }, Status: 503}
+	b := newBed(t, stores.Shared(t, teststore.MinIO), down)
+	o, log := b.run("script", "--max-errors=9", `PUT 3 OBJECTS OF SIZE 1 KB; GET 3 OBJECTS RUNTIME 1 HOUR MAX 2 CONCURRENT; DELETE`)
+	o.want(t, 3).says(t, "more requests failed than --max-errors allows (9)")
+	h := readLog(t, log)
+	if n := errorsIn(h.rows); n < 10 || n > 12 || len(h.of("DELETE")) > 0 || h.trailer.End != "aborted" {
+		t.Errorf("%d errors, %d deletions, the log ends %q", n, len(h.of("DELETE")), h.trailer.End)
+	}
+	if !strings.Contains(o.out, "503:") {
+		t.Errorf("FINAL does not have the failed requests:\n%s", o.out)
+	}
+	// As many as are allowed change neither the script nor its exit code.
+	few := &teststore.Fault{Match: down.Match, Status: 503, Times: 4}
+	b = newBed(t, stores.Shared(t, teststore.MinIO), few)
+	o, _ = b.run("script", "--max-errors=4", `PUT 8 OBJECTS OF SIZE 1 KB; GET 8 OBJECTS; DELETE`)
+	o.want(t, 0)
+	b.clean(t)
+	// Repeated requests are no failures.
+	b = newBed(t, stores.Shared(t, teststore.MinIO), &teststore.Fault{Match: down.Match, Status: 503, Times: 2})
+	o, log = b.run("script", "--retries=3", `PUT 4 OBJECTS OF SIZE 1 KB; GET 4 OBJECTS MAX 1 CONCURRENT; DELETE`)
+	o.want(t, 0)
+	retried := 0
+	for _, r := range readLog(t, log).of("GET") {
+		retried += int(r.Retries)
+	}
+	if retried != 2 {
+		t.Errorf("%d requests were repeated, want 2", retried)
+	}
 }

@@ -200,6 +200,21 @@ func TestInfluxAgreesWithTheLog(t *testing.T) {
 	}
 }
 
+// The statements of a script are sent together, by operation.
+func TestInfluxAgreesWithTheLogOfAScript(t *testing.T) {
+	t.Parallel()
+	i := teststore.StartReceiver(t, teststore.Influxd, teststore.ReceiverOptions{})
+	b := newBed(t, teststore.MinIO, someFail)
+	line := slices.DeleteFunc(b.line("script", "--influxdb="+influxURL(i, i.Addr, i.Token)), func(arg string) bool {
+		return strings.HasPrefix(arg, "--obj.size=") || strings.HasPrefix(arg, "--concurrent=")
+	})
+	r := start(t, append(line, `PUT 40 OBJECTS OF SIZE 3 KB; GET 40 OBJECTS AT RATE 100 PER SECOND WARMUP 200 MILLISECONDS; GET RUNTIME 1 SECOND MAX 2 CONCURRENT; DELETE`)...).want(3)
+	r.nothingLost()
+	r.silentAbout(i.Token)
+	agree(t, r, i)
+	growing(t, points(t, i, "warp", r.client()))
+}
+
 func TestInfluxEveryRequestAgreesWithTheLog(t *testing.T) {
 	t.Parallel()
 	i := teststore.StartReceiver(t, teststore.Influxd, teststore.ReceiverOptions{})

@@ -104,11 +104,11 @@ type Runner struct {
 
 	env     *Env
 	running atomic.Pointer[run] // while it measures
-	tracing atomic.Pointer[tracing]
-	lease   *lease
-	more    []*Runner // each has one of MoreBuckets, and does there all that is done to a bucket
-	kept    bool      // the run's objects stay
-	loose   bool      // requests were cut off, and may arrive at the store yet
+	tracer
+	lease *lease
+	more  []*Runner // each has one of MoreBuckets, and does there all that is done to a bucket
+	kept  bool      // the run's objects stay
+	loose bool      // requests were cut off, and may arrive at the store yet
 }
 
 // An Outcome is how a run ended.
@@ -186,7 +186,7 @@ func (r *Runner) open(ctx context.Context) error {
 // Run prepares and measures what Open has opened.
 func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	run := newRun(ctx, &r.Options, r.Client)
-	run.tracing = r.trace()
+	run.tracing = r.trace(&r.Options)
 	if r.UnixNano != nil {
 		run.base = r.UnixNano(run.started)
 	}

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -28,6 +29,7 @@ const (
 type ScriptStep struct {
 	Op      string // PUT, GET, DELETE; "" only makes objects of an earlier script known
 	Line    int    // of the script, for messages
+	Column  int
 	Context string // what its objects are filed under
 	Objects int    // 0 = not given
 	Runtime time.Duration
@@ -54,12 +56,14 @@ type Script struct {
 	Steps   []ScriptStep
 	Watcher ScriptWatcher
 
+	tracer
 	env      *Env
 	payload  *generator.Payload
 	col      *collector
 	workers  []*Worker
 	contexts map[string]*scriptObjects
 	unclear  []*generator.Names // of uploads that nobody knows the end of
+	paced    int                // requests at a time of a statement with a rate alone; 0 = mostPaced
 	notes    []string
 }
 
@@ -89,7 +93,7 @@ func CheckScript(steps []ScriptStep) error {
 			err = fmt.Errorf("all %d requests fall into the WARMUP of %s, which leaves nothing to measure", s.Objects, s.Warmup)
 		}
 		if err != nil {
-			return fmt.Errorf("line %d: %s: %w", s.Line, opOrReuse(s.Op), err)
+			return fmt.Errorf("line %d, column %d: %s: %w", s.Line, s.Column, opOrReuse(s.Op), err)
 		}
 	}
 	return nil
@@ -128,6 +132,7 @@ func (s *Script) Open(ctx context.Context) error {
 // ctx ends.
 func (s *Script) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	whole := newRun(ctx, &s.Options, s.Client)
+	whole.tracing = s.trace(&s.Options)
 	defer whole.cancel()
 	s.col = startCollector(sinks, whole.abort)
 	s.env = &Env{Client: s.Client, Bucket: s.Options.Bucket, Seed: s.Options.Seed}
@@ -168,7 +173,7 @@ func (s *Script) step(whole *run, i int) error {
 	}
 	part := newRun(whole.steering, &s.Options, s.Client)
 	defer part.cancel()
-	part.started, part.base = whole.started, whole.base
+	part.started, part.base, part.tracing = whole.started, whole.base, whole.tracing
 	part.sent.Store(whole.sent.Load())
 	part.failed.Store(whole.failed.Load())
 	part.chunkLimit = int64(backlogChunks + 2*max(t.most, len(s.workers)))
@@ -190,13 +195,15 @@ func (s *Script) step(whole *run, i int) error {
 	return nil
 }
 
+func (s *Script) mostPaced() int { return cmp.Or(s.paced, mostPaced) }
+
 // note keeps what readers of the log have to know of a statement.
 func (s *Script) note(t *scriptRun) {
 	if t.missed > 0 {
 		s.notes = append(s.notes, fmt.Sprintf("statement %d: %d requests of its rate were due and not sent when it ended", t.number, t.missed))
 	}
-	if t.step.Rate > 0 && t.step.Most == 0 && t.started >= mostPaced {
-		s.notes = append(s.notes, fmt.Sprintf("statement %d: its rate needs more than %d requests at a time, which is the most warp sends", t.number, mostPaced))
+	if t.step.Rate > 0 && t.step.Most == 0 && t.started >= s.mostPaced() {
+		s.notes = append(s.notes, fmt.Sprintf("statement %d: its rate needs more than %d requests at a time, which is the most warp sends", t.number, s.mostPaced()))
 	}
 }
 
@@ -230,10 +237,12 @@ const abortPatience = 30 * time.Second
 func (s *Script) worker(i int) *Worker {
 	for len(s.workers) <= i {
 		id := len(s.workers)
-		s.workers = append(s.workers, &Worker{
+		w := &Worker{
 			ID: id, Env: s.env, tape: s.col.newTape(), Rand: generator.Rand(s.Options.Seed, "worker", id),
 			body: s.payload.NewReader(), check: newVerifier(s.Options.Verify, s.payload),
-		})
+		}
+		w.sample.Seed(s.Options.Seed, uint64(id))
+		s.workers = append(s.workers, w)
 	}
 	return s.workers[i]
 }

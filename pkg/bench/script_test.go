@@ -4,7 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -199,6 +205,132 @@ func TestPacerRamp(t *testing.T) {
 		}
 		if back := p.before(want); back < float64(k)-.001 || back > float64(k)+.001 {
 			t.Errorf("%g arrivals before %s, want %d", back, want, k)
+		}
+	}
+}
+
+// A gate stands before a store, and holds each download until it may pass.
+type gate struct {
+	pass chan struct{} // closed = all may
+
+	mu        sync.Mutex
+	now, most int // downloads that are held
+}
+
+func (g *gate) hold() {
+	g.mu.Lock()
+	g.now++
+	g.most = max(g.most, g.now)
+	g.mu.Unlock()
+	<-g.pass
+	g.mu.Lock()
+	g.now--
+	g.mu.Unlock()
+}
+
+// held waits until n downloads are held.
+func (g *gate) held(t *testing.T, n int) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		g.mu.Lock()
+		now := g.now
+		g.mu.Unlock()
+		if now >= n {
+			return
+		}
+		if time.Now().After(end) {
+			t.Errorf("%d downloads are held, want %d", now, n)
+			return
+		}
+	}
+}
+
+func gatedClient(t *testing.T) (*s3.Client, *gate) {
+	t.Helper()
+	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 64 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &gate{pass: make(chan struct{})}
+	behind := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: e.Addr()})
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == "GET" && strings.Contains(r.URL.Path, scriptPrefix) {
+			g.hold()
+		}
+		r.Host = e.Addr()
+		behind.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { front.Close(); _ = e.Close() })
+	c, err := s3.New(s3.Config{Hosts: []s3.Address{{Name: front.Listener.Addr().String()}}, Region: "us-east-1", Credentials: credentials.NewStaticV4("k", "s", ""), Concurrency: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, g
+}
+
+// With a rate and MAX both apply: a slow store gets no more than MAX at a time, a fast one no more than the rate.
+func TestScriptRateAndMost(t *testing.T) {
+	t.Parallel()
+	put := ScriptStep{Op: "PUT", Objects: 5, Seed: "a", Size: 10}
+	c, g := gatedClient(t)
+	go func() {
+		g.held(t, 3)
+		time.Sleep(100 * time.Millisecond) // 200 more are due
+		close(g.pass)
+	}()
+	got, out := runScript(context.Background(), t, c, put, ScriptStep{Op: "GET", Objects: 400, Rate: 2000, Most: 3})
+	if n, _ := got.of(t, "GET", statementOf(2, false)); n != 400 || g.most != 3 || out.Failed > 0 {
+		t.Errorf("%d downloads, at most %d at a time, %d failed; want 400, 3 and 0", n, g.most, out.Failed)
+	}
+	got, _ = runScript(context.Background(), t, scriptClient(t), put, ScriptStep{Op: "GET", Objects: 11, Rate: 50, Most: 8})
+	last := int64(0)
+	for i := range got.all {
+		if r := &got.all[i]; r.Op == "GET" {
+			last = max(last, r.Start)
+			if r.Start < r.Due {
+				t.Errorf("a download began %d ns before it was due", r.Due-r.Start)
+			}
+		}
+	}
+	if last < dueOf(got.all, "GET")+int64(200*time.Millisecond) {
+		t.Errorf("the last of 11 downloads at 50 a second began %s after the first was due", time.Duration(last-dueOf(got.all, "GET")))
+	}
+}
+
+// dueOf is when the first request was due.
+func dueOf(rows []oplog.Record, op string) int64 {
+	due := int64(math.MaxInt64)
+	for i := range rows {
+		if rows[i].Op == op {
+			due = min(due, rows[i].Due)
+		}
+	}
+	return due
+}
+
+// Without MAX there are as many requests at a time as the rate needs, up to a bound that the log tells of.
+func TestScriptGrows(t *testing.T) {
+	t.Parallel()
+	for bound, want := range map[int]int{0: 60, 20: 20} {
+		c, g := gatedClient(t)
+		steps := []ScriptStep{{Op: "PUT", Objects: 5, Seed: "a", Size: 10}, {Op: "GET", Objects: 60, Rate: 2000}}
+		s := &Script{Client: c, Steps: steps, Options: Options{Bucket: "scripts", RunID: "r", ClientID: "c", Seed: 1, Drain: time.Minute}, paced: bound}
+		if err := s.Open(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			g.held(t, want)
+			time.Sleep(100 * time.Millisecond) // as much as all of them take to be due
+			close(g.pass)
+		}()
+		got := &rows{}
+		out := s.Run(context.Background(), got)
+		if n, _ := got.of(t, "GET", statementOf(2, false)); n != 60 || g.most != want {
+			t.Errorf("bound %d: %d downloads, at most %d at a time, want 60 and %d", bound, n, g.most, want)
+		}
+		told := strings.Contains(strings.Join(out.Trailer.Notes, "\n"), "its rate needs more than 20 requests at a time")
+		if told != (bound > 0) {
+			t.Errorf("bound %d: the log notes %q", bound, out.Trailer.Notes)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (s *Script) statement(step *ScriptStep, number int) (*scriptRun, error) {
 	case "GET":
 		t.targets = t.objects.first(step.Objects, true)
 		if len(t.targets) == 0 {
-			return nil, fmt.Errorf("line %d: GET: nothing is in context %q: no upload succeeded, or everything was deleted", step.Line, step.Context)
+			return nil, fmt.Errorf("line %d, column %d: GET: nothing is in context %q: no upload succeeded, or everything was deleted", step.Line, step.Column, step.Context)
 		}
 	case "DELETE":
 		t.targets = t.objects.first(step.Objects, false)
@@ -72,7 +72,7 @@ func (t *scriptRun) workersFor() int {
 	switch {
 	case most > 0:
 	case t.step.Rate > 0:
-		most = mostPaced
+		most = t.script.mostPaced()
 	default:
 		most = mostUnpaced
 	}

@@ -28,9 +28,11 @@ func newTracing(o *Options) *tracing {
 	return t
 }
 
-// trace is the tracing of the runner's run, which may be switched before that begins.
-func (r *Runner) trace() *tracing {
-	t := newTracing(&r.Options)
+// A tracer has the tracing of a run, which may be switched before that begins.
+type tracer struct{ tracing atomic.Pointer[tracing] }
+
+func (r *tracer) trace(o *Options) *tracing {
+	t := newTracing(o)
 	if !r.tracing.CompareAndSwap(nil, t) {
 		return r.tracing.Load()
 	}
@@ -39,8 +41,12 @@ func (r *Runner) trace() *tracing {
 
 // SetTrace switches the noting of phases on or off. Anybody may call it at any
 // time; the log says when that changed something.
-func (r *Runner) SetTrace(on bool) {
-	t := r.trace()
+func (r *Runner) SetTrace(on bool) { r.trace(&r.Options).set(on) }
+
+// SetTrace is that of a Runner.
+func (s *Script) SetTrace(on bool) { s.trace(&s.Options).set(on) }
+
+func (t *tracing) set(on bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.on.Swap(on) == on {

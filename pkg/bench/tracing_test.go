@@ -11,7 +11,7 @@ func TestTracing(t *testing.T) {
 	t.Parallel()
 	w := testWorker(t, silentStore(t))
 	r := &Runner{Options: Options{TraceHTTP: true, TraceSample: 4}}
-	w.run.tracing = r.trace()
+	w.run.tracing = r.trace(&r.Options)
 	w.sample.Seed(1, 2)
 	step := steps(t, w)["GET"]
 	traced := func(n int) (connected, whole int) {

@@ -1,12 +1,20 @@
 package oplog
 
 // A Text makes of records the text that a log has of them, without its
-// comments. The zero value begins a log.
+// comments. The zero value begins a log, and so does ScriptText that of a
+// script.
 type Text struct{ rows rowFormatter }
 
+// ScriptText has the column for the statements of a script.
+func ScriptText() Text { return Text{rowFormatter{statements: true}} }
+
 // AppendColumns appends the line that names the columns.
-func (*Text) AppendColumns(b []byte) []byte {
-	return append(append(b, columns...), '\n')
+func (t *Text) AppendColumns(b []byte) []byte {
+	b = append(b, columns...)
+	if t.rows.statements {
+		b = append(b, statementColumn...)
+	}
+	return append(b, '\n')
 }
 
 // AppendRow appends the next row. It has the next number, even if the caller

@@ -20,6 +20,7 @@ func Parse(text string) ([]Statement, error) {
 	if len(text) > mostText {
 		return nil, &Error{Line: 1, Column: 1, Found: fmt.Sprintf("%d bytes", len(text)), Expected: fmt.Sprintf("a script of at most %d", mostText)}
 	}
+	text = strings.TrimPrefix(text, "\ufeff") // with which some editors begin a file
 	p := &parser{lexer: lexer{rest: text, line: 1, column: 1}}
 	if err := p.advance(); err != nil {
 		return nil, err
@@ -95,7 +96,7 @@ func (p *parser) statement() (Statement, error) {
 	if err != nil {
 		return Statement{}, err
 	}
-	s := &Statement{Verb: Verb(verb), Line: begin.line, Context: DefaultContext}
+	s := &Statement{Verb: Verb(verb), Line: begin.line, Column: begin.column, Context: DefaultContext}
 	p.source = nil
 	seen := make(map[string]token)
 	for p.now.kind != semicolon && p.now.kind != endOfScript {

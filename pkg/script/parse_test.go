@@ -31,7 +31,7 @@ func TestParse(t *testing.T) {
 		"PUT RUNTIME 1 HOUR USING NAMING STRATEGY CONSTANT PREFIX OF SIZE 0 BYTES": {
 			{Verb: Put, Text: "PUT RUNTIME 1 HOUR USING NAMING STRATEGY CONSTANT PREFIX OF SIZE 0 BYTES", Runtime: time.Hour},
 		},
-		"/* a\n * b */ PUT // c\n 1 OBJECT # d\n -- e\n;;": {
+		"\ufeff/* a\n * b */ PUT // c\n 1 OBJECT # d\n -- e\n;;": {
 			{Verb: Put, Text: "PUT 1 OBJECT", Objects: 1, Size: DefaultSize},
 		},
 		"PUT 1 OBJECTS OF SIZE 10MEGABYTES": {{Verb: Put, Text: "PUT 1 OBJECTS OF SIZE 10 MEGABYTES", Objects: 1, Size: 1e7}},
@@ -52,6 +52,12 @@ func TestParse(t *testing.T) {
 			continue
 		}
 		got[0].Line = 1 // where comments precede it
+		for i := range got {
+			if got[i].Column < 1 {
+				t.Errorf("%q: statement %d begins in column %d", text, i+1, got[i].Column)
+			}
+			got[i].Column = 0
+		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%q:\n got %+v\nwant %+v", text, got, want)
 		}
@@ -111,7 +117,7 @@ func FuzzParse(f *testing.F) {
 			if err != nil || len(again) != 1 {
 				t.Fatalf("%q from %q: %v", s.Text, text, err)
 			}
-			again[0].Line = s.Line
+			again[0].Line, again[0].Column = s.Line, s.Column
 			if again[0] != s {
 				t.Fatalf("%q: %+v, then %+v", text, s, again[0])
 			}

@@ -35,7 +35,8 @@ type Statement struct {
 	Verb     Verb
 	Text     string // as it was written, on one line and without comments
 	Line     int    // where it begins, from 1
-	Objects  int    // 0 = not given
+	Column   int
+	Objects  int // 0 = not given
 	Strategy Strategy
 	Seed     string  // "" = not given
 	Rate     float64 // requests per second; 0 = as fast as possible

@@ -18,6 +18,7 @@ const mostPiece = 16 << 10
 
 // RowsOptions are what Rows can be told.
 type RowsOptions struct {
+	Script   bool          // rows have the statement of a script
 	Most     int           // bytes that may wait for the reader
 	Patience time.Duration // how long it may take nothing after the run
 	Grace    time.Duration // how long it is waited for once the context is done
@@ -58,6 +59,9 @@ type piece struct {
 func NewRows(w io.Writer, o RowsOptions) *Rows {
 	r := &Rows{RowsOptions: o, w: w, done: make(chan struct{})}
 	r.more.L = &r.mu
+	if o.Script {
+		r.text = oplog.ScriptText()
+	}
 	first := piece{text: r.text.AppendColumns(nil)}
 	r.pieces, r.held = []piece{first}, len(first.text)
 	go r.loop()
