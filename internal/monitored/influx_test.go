@@ -274,6 +274,44 @@ func TestInfluxThatIsSlow(t *testing.T) {
 	}
 }
 
+// Points that it has not taken are lost; the totals are not, since the next points have them.
+func TestInfluxThatComesBack(t *testing.T) {
+	t.Parallel()
+	i := teststore.StartReceiver(t, teststore.Influxd, teststore.ReceiverOptions{})
+	ill := teststore.NewProxy(t, i.Addr, &teststore.Fault{Match: isWrite, Status: http.StatusServiceUnavailable, Times: 3})
+	b := newBed(t, teststore.Embedded, nil)
+	half := newTurnstile(100)
+	b.hosts[0].Inject(half.fault())
+	r := start(t, b.line("put", "--max-objects=300", "--influxdb="+influxURL(i, ill.Endpoint, i.Token))...)
+	half.await(t, r)
+	r.await("points", func() bool { return len(points(t, i, "warp", "")) > 0 })
+	half.open()
+	r.want(0)
+	r.warns("InfluxDB at", "the run goes on")
+	// The check before the run is none of them.
+	r.reports("points did not reach InfluxDB", "injected by the test")
+	if n := ill.Hits(); n != 3 {
+		t.Errorf("%d writes failed", n)
+	}
+	agree(t, r, i)
+}
+
+// Without a log, for days maybe.
+func TestInfluxUnderStress(t *testing.T) {
+	t.Parallel()
+	i := teststore.StartReceiver(t, teststore.Influxd, teststore.ReceiverOptions{})
+	b := newBed(t, teststore.Embedded, nil)
+	r := start(t, b.line("put", "--max-objects=300", "--stress", "--influxdb="+influxURL(i, i.Addr, i.Token))...).want(0)
+	r.nothingLost()
+	r.silentAbout(i.Token)
+	for _, measurement := range []string{"warp", "warp_run_summary"} {
+		list := points(t, i, measurement, "")[series{"PUT", ""}]
+		if len(list) == 0 || list[len(list)-1].fields["requests"] != 300 || list[len(list)-1].fields["objects"] != 300 {
+			t.Errorf("%s of 300 uploads: %v", measurement, list)
+		}
+	}
+}
+
 // One that takes nothing for ever costs points, and some seconds at the end.
 func TestInfluxThatHangs(t *testing.T) {
 	t.Parallel()
