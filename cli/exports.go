@@ -60,7 +60,7 @@ func (f *exportFlags) check() error {
 		}
 	}
 	if f.gateway != "" {
-		if u, err := url.Parse(f.gateway); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		if u, err := url.Parse(f.gateway); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" {
 			return usageError("--pushgateway: %q is not a URL such as http://HOST:9091", f.gateway)
 		}
 	}

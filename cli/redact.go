@@ -167,7 +167,7 @@ func tokenOf(s string) string {
 }
 
 // userinfo finds what stands before the @ of a URL's host.
-var userinfo = regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/?#]+@`)
+var userinfo = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/?#]+@`)
 
 // text returns s without the secrets.
 func (r *redactor) text(s string) string {
@@ -176,7 +176,13 @@ func (r *redactor) text(s string) string {
 	for _, secret := range r.secrets {
 		s = replaceSecret(s, secret)
 	}
-	return userinfo.ReplaceAllString(s, "${1}"+redacted+"@")
+	return userinfo.ReplaceAllStringFunc(s, func(found string) string {
+		scheme, who, _ := strings.Cut(found, "://")
+		if who == "TOKEN@" { // a hint at what to write
+			return found
+		}
+		return scheme + "://" + redacted + "@"
+	})
 }
 
 // replaceSecret takes secret out of s. A short one is only taken out where it

@@ -67,6 +67,8 @@ func ParseInflux(text string) (InfluxOptions, error) {
 		return o, fmt.Errorf("begins with neither http:// nor https://; write %s", form)
 	case u.Host == "":
 		return o, fmt.Errorf("names no host; write %s", form)
+	case strings.Contains(u.EscapedPath(), "@"):
+		return o, fmt.Errorf("has an @ after the first /: write a / of the token as %%2F, as in %s", form)
 	case o.Bucket == "":
 		return o, fmt.Errorf("names no bucket; write %s", form)
 	case len(path) > 2:
@@ -146,16 +148,26 @@ func (i *Influx) Check(ctx context.Context) error {
 	return i.clean(err)
 }
 
+// brief is what an error says, in one line. What is no receiver may answer with a page.
+func brief(text string) string {
+	const most = 300
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
 // clean takes the token out of an error.
 func (i *Influx) clean(err error) error {
 	if err == nil {
 		return nil
 	}
-	text := strings.Join(strings.Fields(err.Error()), " ")
+	text := err.Error()
 	if i.opts.Token != "" {
 		text = strings.ReplaceAll(text, i.opts.Token, "***")
 	}
-	return errors.New(text)
+	return errors.New(brief(text))
 }
 
 // Write counts rows, and never waits.

@@ -111,7 +111,7 @@ func (p *Prometheus) push() {
 	p.pushes++
 	if err := p.gateway.Push(); err != nil {
 		p.failed++
-		p.pushErr = errors.New(strings.Join(strings.Fields(err.Error()), " "))
+		p.pushErr = errors.New(brief(err.Error()))
 	}
 }
 

@@ -205,11 +205,19 @@ func TestInfluxThatIsDead(t *testing.T) {
 	}
 }
 
+func TestBrief(t *testing.T) {
+	t.Parallel()
+	if got := brief("404:\n <html>\n" + strings.Repeat("ä", 500)); !strings.HasPrefix(got, "404: <html> ää") || !strings.HasSuffix(got, "ä…") || len(got) > 310 {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestParseInfluxRefuses(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"ftp://secret@h/b": "neither", "http://secret@h": "no bucket", "http://secret@h/b/o/x": "more than",
 		"http://secret@h/b?op=1": "warp sets itself", "://": "is not a URL", "http://secret@/b": "no host",
+		"http://h1/secret@h2/b": "as %2F", "http://sec/ret@h2/b/secret": "as %2F",
 		"http://secret@h/b?%zz=1": "cannot be read", "http://sec ret\x7f": "is not a URL",
 	} {
 		_, err := ParseInflux(text)
