@@ -253,7 +253,8 @@ type series struct{ op, endpoint string }
 // figures are what the log says of a series, reckoned here from the documentation and not by warp's own code.
 type figures struct {
 	requests, errors, objects, bytes int64
-	times, firstBytes                []float64 // s, of requests that succeeded
+	times, firstBytes                []float64         // s, of requests that succeeded
+	phases                           map[int][]float64 // s, failed requests included
 	codes                            map[string]int64
 	ends                             []int64
 }
@@ -261,6 +262,13 @@ type figures struct {
 func (f *figures) add(r *oplog.Record) {
 	f.requests++
 	f.ends = append(f.ends, r.End())
+	if r.Phases != nil {
+		for k, d := range r.Phases {
+			if d > 0 {
+				f.phases[k] = append(f.phases[k], d.Seconds())
+			}
+		}
+	}
 	if r.Err != "" {
 		code, _, _ := strings.Cut(r.Err, ":")
 		f.errors++
@@ -284,7 +292,7 @@ func figuresOf(rows []oplog.Record) map[series]*figures {
 	for i := range rows {
 		for _, s := range []series{{rows[i].Op, ""}, {rows[i].Op, rows[i].Endpoint}} {
 			if all[s] == nil {
-				all[s] = &figures{codes: make(map[string]int64)}
+				all[s] = &figures{codes: make(map[string]int64), phases: make(map[int][]float64)}
 			}
 			all[s].add(&rows[i])
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"warp/internal/teststore"
+	"warp/pkg/oplog"
 )
 
 // families reads an exposition of metrics.
@@ -94,7 +95,7 @@ func TestStatsDAgreesWithTheLog(t *testing.T) {
 	s := teststore.StartReceiver(t, teststore.StatsdExporter, teststore.ReceiverOptions{Config: documented(t, "```yaml\n", "```")})
 	wire := newRelay(t, s.UDP)
 	b := newBed(t, teststore.MinIO, someFail)
-	r := start(t, b.line("mixed", "--objects=20", "--rps-limit=200", "--duration=3s", "--statsd="+wire.Addr)...).want(3)
+	r := start(t, b.line("mixed", "--objects=20", "--rps-limit=200", "--duration=3s", "--trace-http", "--trace-http-sample=1", "--statsd="+wire.Addr)...).want(3)
 	if strings.Contains(r.stdout(), "StatsD") {
 		t.Errorf("something was lost: %s", r)
 	}
@@ -140,6 +141,13 @@ func TestStatsDAgreesWithTheLog(t *testing.T) {
 		if n, s := count("warp_statsd_latency_seconds"); n != uint64(len(f.times)) || !same(s, sum(f.times)) {
 			t.Errorf("%s: times of %d requests that took %v s; the log has %d and %v", se.op, n, s, len(f.times), sum(f.times))
 		}
+		for k, times := range f.phases {
+			labels["phase"] = oplog.PhaseNames[k]
+			if n, s := count("warp_statsd_phase_seconds"); n != uint64(len(times)) || !same(s, sum(times)) {
+				t.Errorf("%s %s: %d times, in all %v s; the log has %d and %v", se.op, labels["phase"], n, s, len(times), sum(times))
+			}
+		}
+		delete(labels, "phase")
 		if p, speed := value("warp_statsd_pending"), value("warp_statsd_throughput_bytes"); p != 0 || speed != 0 {
 			t.Errorf("%s: after the run %v requests are pending and there are %v bytes/s", se.op, p, speed)
 		}
@@ -164,6 +172,10 @@ func misunderstood(all map[string]*dto.MetricFamily) (n float64) {
 func checkWire(t *testing.T, lines []string, prefix string, f *figures, took time.Duration) {
 	t.Helper()
 	types := map[string]string{"count": "c", "errors": "c", "pending": "g", "throughput": "g", "latency": "ms", "minlatency": "ms", "maxlatency": "ms"}
+	rare := make(map[string]bool)
+	for _, phase := range oplog.PhaseNames {
+		types["latency."+phase], rare["latency."+phase] = "ms", true
+	}
 	values := make(map[string][]float64)
 	for _, l := range lines {
 		rest, ours := strings.CutPrefix(l, prefix)
@@ -174,7 +186,7 @@ func checkWire(t *testing.T, lines []string, prefix string, f *figures, took tim
 		value, kind, _ := strings.Cut(rest, "|")
 		kind, rate, sampled := strings.Cut(kind, "|@")
 		v, err := strconv.ParseFloat(value, 64)
-		if err != nil || types[name] != kind || sampled != (name == "latency") {
+		if err != nil || types[name] != kind || sampled != strings.HasPrefix(name, "latency") {
 			t.Errorf("%q (%v): the type of %s is %q", l, err, name, types[name])
 		}
 		if sampled {
@@ -186,7 +198,7 @@ func checkWire(t *testing.T, lines []string, prefix string, f *figures, took tim
 		values[name] = append(values[name], v)
 	}
 	for name := range types {
-		if len(values[name]) == 0 {
+		if len(values[name]) == 0 && !rare[name] {
 			t.Errorf("nothing of %s%s", prefix, name)
 			return
 		}
