@@ -38,15 +38,16 @@ const (
 	tagEndpoint = "endpoint"
 )
 
+const influxForm = "http://TOKEN@HOST:8086/BUCKET/ORG?TAG=VALUE"
+
 // ParseInflux reads SCHEME://TOKEN@HOST:PORT/BUCKET/ORG?TAG=VALUE. Its errors
 // do not hold the token.
 func ParseInflux(text string) (InfluxOptions, error) {
-	const form = "http://TOKEN@HOST:8086/BUCKET/ORG?TAG=VALUE"
 	u, err := url.Parse(text)
 	if err != nil {
-		return InfluxOptions{}, errors.New("is not a URL such as " + form)
+		return InfluxOptions{}, errors.New("is not a URL such as " + influxForm)
 	}
-	o := InfluxOptions{Server: u.Scheme + "://" + u.Host, Tags: make(map[string]string)}
+	o := InfluxOptions{Server: u.Scheme + "://" + u.Host}
 	if o.Token = u.User.Username(); o.Token != "" {
 		if password, both := u.User.Password(); both {
 			o.Token += ":" + password // as version 1 names user and password
@@ -55,7 +56,7 @@ func ParseInflux(text string) (InfluxOptions, error) {
 	path := strings.Split(strings.Trim(u.EscapedPath(), "/"), "/")
 	for i := range path {
 		if path[i], err = url.PathUnescape(path[i]); err != nil {
-			return o, fmt.Errorf("has an odd path; write %s", form)
+			return o, fmt.Errorf("has an odd path; write %s", influxForm)
 		}
 	}
 	o.Bucket = path[0]
@@ -64,27 +65,39 @@ func ParseInflux(text string) (InfluxOptions, error) {
 	}
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
-		return o, fmt.Errorf("begins with neither http:// nor https://; write %s", form)
+		return o, fmt.Errorf("begins with neither http:// nor https://; write %s", influxForm)
 	case u.Host == "":
-		return o, fmt.Errorf("names no host; write %s", form)
+		return o, fmt.Errorf("names no host; write %s", influxForm)
 	case strings.Contains(u.EscapedPath(), "@"):
-		return o, fmt.Errorf("has an @ after the first /: write a / of the token as %%2F, as in %s", form)
+		return o, fmt.Errorf("has an @ after the first /: write a / of the token as %%2F, as in %s", influxForm)
 	case o.Bucket == "":
-		return o, fmt.Errorf("names no bucket; write %s", form)
+		return o, fmt.Errorf("names no bucket; write %s", influxForm)
 	case len(path) > 2:
-		return o, fmt.Errorf("has more than BUCKET/ORG after the host; write %s", form)
+		return o, fmt.Errorf("has more than BUCKET/ORG after the host; write %s", influxForm)
 	}
-	query, err := url.ParseQuery(u.RawQuery)
+	o.Tags, err = influxTags(u.RawQuery)
+	return o, err
+}
+
+func influxTags(query string) (map[string]string, error) {
+	values, err := url.ParseQuery(query)
 	if err != nil {
-		return o, fmt.Errorf("has tags that cannot be read; write %s", form)
+		return nil, fmt.Errorf("has tags that cannot be read; write %s", influxForm)
 	}
-	for name, values := range query {
-		if name == tagID || name == tagOp || name == tagEndpoint {
-			return o, fmt.Errorf("sets the tag %s, which warp sets itself", name)
+	tags := make(map[string]string)
+	for name, list := range values {
+		value := list[len(list)-1]
+		switch {
+		case name == tagID || name == tagOp || name == tagEndpoint:
+			return nil, fmt.Errorf("sets the tag %s, which warp sets itself", name)
+		case name == "time" || name == "_field" || name == "_measurement":
+			return nil, fmt.Errorf("sets the tag %s, a name that InfluxDB keeps for itself", name)
+		case name == "" || value == "":
+			return nil, fmt.Errorf("has a tag without a name or a value; write %s", influxForm)
 		}
-		o.Tags[name] = values[len(values)-1]
+		tags[name] = value
 	}
-	return o, nil
+	return tags, nil
 }
 
 const (
