@@ -212,9 +212,9 @@ func checkWire(t *testing.T, lines []string, prefix string, f *figures, took tim
 	if p := slices.Max(values["pending"]); p > 4 {
 		t.Errorf("%s: %v requests are pending of 4 workers", prefix, p)
 	}
-	// A rate of less than all bytes in all of the time is not the highest one, and no interval was shorter than
-	// a part of a second. Neither holds where the unit is another one.
-	if fastest := slices.Max(values["throughput"]); f.bytes > 0 && (fastest < float64(f.bytes)/took.Seconds() || fastest > 100*float64(f.bytes)) {
+	// A rate of less than all bytes in all of the time is not the highest one, and the shortest interval is
+	// not that short. Neither holds where the unit is another one.
+	if fastest := slices.Max(values["throughput"]); f.bytes > 0 && (fastest < float64(f.bytes)/took.Seconds() || fastest > 1e5*float64(f.bytes)) {
 		t.Errorf("%s: %v bytes/s at most, with %d bytes in %v", prefix, fastest, f.bytes, took)
 	}
 }
