@@ -61,8 +61,14 @@ type sizes struct {
 }
 
 func (z *sizes) add(bytes, objects uint64) {
-	one := sizes{1, bytes, bytes, objects, objects, uint128{0, bytes}, uint128{0, objects}}
-	z.merge(&one)
+	if z.n == 0 {
+		z.minBytes, z.minObjects = bytes, objects
+	}
+	z.n++
+	z.minBytes, z.maxBytes = min(z.minBytes, bytes), max(z.maxBytes, bytes)
+	z.minObjects, z.maxObjects = min(z.minObjects, objects), max(z.maxObjects, objects)
+	z.bytes.add(0, bytes)
+	z.objects.add(0, objects)
 }
 
 func (z *sizes) merge(o *sizes) {
