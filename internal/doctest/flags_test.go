@@ -46,8 +46,8 @@ var absent = map[string]string{"Not built in yet": "is not built in yet", "Not p
 
 var flagMention = regexp.MustCompile(`(?:^|[^-\w])--([a-z][a-zA-Z0-9-]*(?:\.[a-z0-9-]+)*)`)
 
-// A foreignLine is a command of another program, with flags of its own.
-var foreignLine = regexp.MustCompile(`(?m)^(\+ flyctl|helm|kubectl|docker|goreleaser) .*$`)
+// A foreignLine is a command of another program, with flags of its own, in a block or between backquotes.
+var foreignLine = regexp.MustCompile("(?m)(^\\+ flyctl|^ *(curl|docker|goreleaser|helm|kubectl)|`(goreleaser|helm|statsd_exporter)) [^`\n]*")
 
 // A foreignMention is a flag as other tools write it, with one dash. They have more than warp understands.
 var foreignMention = regexp.MustCompile("`-([a-z][a-zA-Z0-9-]*)[=`]")
@@ -66,7 +66,7 @@ func TestFlagsAreDocumented(t *testing.T) {
 			for _, m := range foreignMention.FindAllStringSubmatch(l.text, -1) {
 				documented = append(documented, m[1])
 			}
-			for _, m := range flagMention.FindAllStringSubmatch(l.text, -1) {
+			for _, m := range flagMention.FindAllStringSubmatch(foreignLine.ReplaceAllString(l.text, ""), -1) {
 				_, refused := absent[l.section]
 				if refused && !slices.Contains(known, m[1]) {
 					continue // TestAbsent looks at these
