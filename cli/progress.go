@@ -74,7 +74,12 @@ type bar struct {
 // startBar shows progress towards total until finish is called. A total of 0
 // means that it is not known.
 func (c *console) startBar(title, unit string, total int64, interval time.Duration) *bar {
-	b := &bar{con: c, title: title, unit: unit, total: total, start: c.now(), pb: newTimeBar(total)}
+	return c.startBarAt(c.now(), title, unit, total, interval)
+}
+
+// startBarAt is startBar for what has been going on for a moment.
+func (c *console) startBarAt(start time.Time, title, unit string, total int64, interval time.Duration) *bar {
+	b := &bar{con: c, title: title, unit: unit, total: total, start: start, pb: newTimeBar(total)}
 	switch {
 	case c.quiet:
 		b.stop = func() {}

@@ -95,22 +95,25 @@ func (s *session) showClients() {
 func (s *session) watchFleet() (stop func()) {
 	var shown *bar
 	var title string
+	looked := s.now()
 	look := func() {
-		now, done, total := s.fleet.Progress()
-		if now != title {
+		before := looked
+		looked = s.now()
+		done, _ := s.fleet.Progress(title)
+		if shown != nil {
+			shown.done.Store(done)
+		}
+		if now := s.fleet.Doing(); now != title {
 			if shown != nil {
-				if now == "" {
-					shown.done.Store(done)
-				}
 				shown.finish()
 				shown = nil
 			}
 			if title = now; title != "" {
-				shown = s.startBar(title, "objects", total, s.flags.progress.interval)
+				done, total := s.fleet.Progress(title)
+				// It began at some time since the look before; what is said of its pace must not be too good.
+				shown = s.startBarAt(before, title, "objects", total, s.flags.progress.interval)
+				shown.done.Store(done)
 			}
-		}
-		if shown != nil {
-			shown.done.Store(done)
 		}
 	}
 	end := every(200*time.Millisecond, look)

@@ -89,6 +89,7 @@ func (f *Fleet) dial(ctx context.Context, m Member, most time.Duration) (*channe
 var (
 	errSpeaksTLS = errors.New("it talks TLS: give its fingerprint after the address, as it shows it at its start, or --warp-ca")
 	errPlain     = errors.New("it does not talk TLS: leave out --warp-ca and the fingerprint, or start it with --tls-self-signed or --tls-cert")
+	errRefused   = errors.New("connection refused, so no warp client listens there")
 	errSilent    = errors.New("something listens there and does not answer as warp client does")
 	errNotWarp   = errors.New("no warp client answers there, but something")
 )
@@ -109,7 +110,7 @@ func explainDial(err error, answer *http.Response) error {
 	case errors.As(err, &name) && name.IsNotFound:
 		return fmt.Errorf("there is no such name: %w", err)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("nobody listens there, is warp client started? %w", err)
+		return errRefused
 	case errors.As(err, &op) && op.Op == "dial":
 		return err // the system's words are as good as any
 	case isTimeout(err):

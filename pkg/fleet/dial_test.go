@@ -55,7 +55,7 @@ func TestNoClient(t *testing.T) {
 		change func(*Options)
 		want   string
 	}{
-		"nobody":                {"127.0.0.1:1", nil, "nobody listens there, is warp client started?"},
+		"nobody":                {"127.0.0.1:1", nil, "connection refused, so no warp client listens there"},
 		"no such name":          {"nobody.invalid:7761", func(o *Options) { o.Dial = noSuchName }, "there is no such name"},
 		"a web server":          {web.Listener.Addr().String(), nil, `no warp client answers there, but something that says "404 Not Found"`},
 		"another protocol":      {garbage, nil, "no warp client answers there, but something that does not speak HTTP"},

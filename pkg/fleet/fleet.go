@@ -432,7 +432,7 @@ func (f *Fleet) giveStart() (time.Time, error) {
 	start := f.soon()
 	if !f.plan.Start.IsZero() {
 		if f.plan.Start.Before(start) {
-			return start, fmt.Errorf("the start at %s has passed before all clients were ready", f.plan.Start.Format("15:04:05"))
+			return start, fmt.Errorf("the start at %s has passed before all clients were ready: begin earlier, or choose a later time", f.plan.Start.Format("15:04:05"))
 		}
 		start = f.plan.Start
 	}

@@ -396,7 +396,7 @@ func (j *job) reach(p Phase) {
 func (j *job) Begin(title string, total int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.status.Title, j.status.Total, j.status.Done = title, total, 0
+	j.status.Title, j.status.Total, j.status.Done, j.status.Idle = title, total, 0, false
 }
 
 func (j *job) Add(n int64) {
@@ -408,7 +408,7 @@ func (j *job) Add(n int64) {
 func (j *job) End() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.status.Title = ""
+	j.status.Idle = true
 }
 
 // maxWarnings bounds what a status carries.

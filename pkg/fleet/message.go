@@ -162,7 +162,8 @@ type status struct {
 	Log     bool     `json:"log,omitempty"`   // there is one to be pulled
 	Began   int64    `json:"began,omitempty"` // when it began to measure, by its clock
 	Engine  string   `json:"engine,omitempty"`
-	Title   string   `json:"title,omitempty"` // of what it does
+	Title   string   `json:"title,omitempty"` // of what it does, or did last
+	Idle    bool     `json:"idle,omitempty"`  // it has done that
 	Total   int64    `json:"total,omitempty"`
 	Done    int64    `json:"done,omitempty"`
 	Bytes   int64    `json:"bytes,omitempty"` // of the log, once it is complete

@@ -84,23 +84,31 @@ func (f *Fleet) snapshot() aggregate.LiveSnapshot {
 	return f.shown.live
 }
 
-// Progress is how far the clients are with what they do before and after the
-// run, added up; the title is empty where they do nothing that can be counted.
-func (f *Fleet) Progress() (title string, done, total int64) {
+// Doing is what the clients do before and after the run, if it can be counted;
+// empty where they do nothing of that kind.
+func (f *Fleet) Doing() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	title := ""
 	for _, l := range f.links {
-		if l.gone == nil && l.status.Title != "" {
+		if l.gone == nil && !l.status.Idle && l.status.Title != "" {
 			title = l.status.Title
 		}
 	}
+	return title
+}
+
+// Progress is how far they are with what has the title, added up.
+func (f *Fleet) Progress(title string) (done, total int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for _, l := range f.links {
-		if l.gone == nil {
+		if l.gone == nil && l.status.Title == title {
 			done += l.status.Done
 			total += l.status.Total
 		}
 	}
-	return title, done, total
+	return done, total
 }
 
 // A Result is how the run of a fleet ended.

@@ -99,8 +99,6 @@ func (t *benchTask) Store(notes []string) (string, error) {
 func (t *benchTask) Cleanup() error { return t.runner.Cleanup(context.Background()) }
 
 func (t *benchTask) Bury(ctx context.Context, lost []string) error {
-	t.job.Begin("Waiting for the leases of lost clients", 0)
-	defer t.job.End()
 	return t.runner.Bury(ctx, lost)
 }
 
