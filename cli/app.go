@@ -71,7 +71,6 @@ func (a *app) table() []*command {
 // commandTable lists every command. A new one is one line here.
 func commandTable(env environment) []*command {
 	return append(benchmarkTable(env), []*command{
-		scriptCommand(env),
 		analyzeCommand(),
 		cmpCommand(),
 		mergeCommand(),
@@ -104,6 +103,7 @@ func benchmarkTable(env environment) []*command {
 		copyCommand(env),
 		appendCommand(env),
 		taggingCommand(env),
+		scriptCommand(env),
 	}
 }
 

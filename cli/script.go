@@ -56,7 +56,8 @@ func scriptCommand(env environment) *command {
 		},
 		absent:  absentFromScripts(),
 		maxArgs: 1, needs: "one script in quotation marks",
-		run: f.run,
+		check: f.check,
+		run:   f.run,
 	}
 }
 
@@ -92,6 +93,42 @@ func absentFromScripts() []absentFlag {
 }
 
 func (f *scriptFlags) run(ctx context.Context, inv *invocation) error {
+	if err := f.checkFlags(inv.json); err != nil {
+		return err
+	}
+	where, text, err := f.read(ctx, inv.args, inv.in)
+	if err != nil {
+		return err
+	}
+	statements, steps, err := parseScript(where, text)
+	if err != nil {
+		return err
+	}
+	if f.concurrent > 0 {
+		inv.warnf("--concurrent changes nothing here: a statement without MAX … CONCURRENT has as many requests at a time as it needs")
+	}
+	if f.dryRun {
+		return f.showScript(inv, statements)
+	}
+	return f.execute(ctx, inv, statements, steps)
+}
+
+// check is for warp run, which has standard input for other things.
+func (f *scriptFlags) check(json bool) error {
+	if err := f.checkFlags(json); err != nil {
+		return err
+	}
+	if f.text == "" && (f.input == "" || f.input == "-") {
+		return usageError("there is no script").tell("write one as the value of the key script, or name a file with the key input")
+	}
+	where, text, err := f.read(context.Background(), nil, nil)
+	if err == nil {
+		_, _, err = parseScript(where, text)
+	}
+	return err
+}
+
+func (f *scriptFlags) checkFlags(json bool) error {
 	if err := f.checkImplementation(); err != nil {
 		return err
 	}
@@ -101,38 +138,31 @@ func (f *scriptFlags) run(ctx context.Context, inv *invocation) error {
 	if err := f.target.several("script works in one bucket"); err != nil {
 		return err
 	}
-	if err := f.checkStdout(inv.json); err != nil {
+	if err := f.checkStdout(json); err != nil {
 		return err
 	}
 	if err := f.exports.check(); err != nil {
 		return err
 	}
-	if _, err := parseServerProfiles(f.serverprof); err != nil {
-		return err
-	}
-	where, text, err := f.read(ctx, inv)
-	if err != nil {
-		return err
-	}
+	_, err := parseServerProfiles(f.serverprof)
+	return err
+}
+
+// parseScript finds all that can be wrong with a script before anything is sent.
+func parseScript(where, text string) ([]script.Statement, []bench.ScriptStep, error) {
 	statements, err := script.Parse(text)
 	if err != nil {
 		wrong := usageError("%s: %w", where, err)
 		if info, err := os.Stat(strings.TrimSpace(text)); err == nil && !info.IsDir() {
 			wrong = wrong.tell("to run the script in the file of that name, write --input=%s", strings.TrimSpace(text))
 		}
-		return wrong
+		return nil, nil, wrong
 	}
 	steps := scriptSteps(statements)
 	if err := bench.CheckScript(steps); err != nil {
-		return usageError("%s: %w", where, err)
+		return nil, nil, usageError("%s: %w", where, err)
 	}
-	if f.concurrent > 0 {
-		inv.warnf("--concurrent changes nothing here: a statement without MAX … CONCURRENT has as many requests at a time as it needs")
-	}
-	if f.dryRun {
-		return f.showScript(inv, statements)
-	}
-	return f.execute(ctx, inv, statements, steps)
+	return statements, steps, nil
 }
 
 // showScript is the dry run: the script is right, and nothing of it is done.
@@ -175,9 +205,9 @@ func (f *scriptFlags) checkImplementation() error {
 }
 
 // read gets the script, and says where it is from.
-func (f *scriptFlags) read(ctx context.Context, inv *invocation) (where, text string, err error) {
+func (f *scriptFlags) read(ctx context.Context, args []string, in io.Reader) (where, text string, err error) {
 	given := 0
-	for _, is := range []bool{f.text != "", f.input != "", len(inv.args) > 0} {
+	for _, is := range []bool{f.text != "", f.input != "", len(args) > 0} {
 		if is {
 			given++
 		}
@@ -187,8 +217,8 @@ func (f *scriptFlags) read(ctx context.Context, inv *invocation) (where, text st
 		return "", "", usageError("the script is given more than once").tell("use one of the argument, --script and --input")
 	case f.text != "":
 		return "--script", f.text, nil
-	case len(inv.args) > 0 && inv.args[0] != "-":
-		return "script", inv.args[0], nil
+	case len(args) > 0 && args[0] != "-":
+		return "script", args[0], nil
 	case f.input != "" && f.input != "-":
 		data, err := os.ReadFile(f.input)
 		if err != nil {
@@ -196,10 +226,10 @@ func (f *scriptFlags) read(ctx context.Context, inv *invocation) (where, text st
 		}
 		return f.input, string(data), nil
 	}
-	if t, ok := inv.in.(interface{ Fd() uintptr }); ok && given == 0 && term.IsTerminal(int(t.Fd())) {
+	if t, ok := in.(interface{ Fd() uintptr }); ok && given == 0 && term.IsTerminal(int(t.Fd())) {
 		return "", "", usageError("there is no script").tell("write it as an argument in quotation marks, or name a file with --input")
 	}
-	text, err = readAll(ctx, inv.in)
+	text, err = readAll(ctx, in)
 	return "standard input", text, err
 }
 
@@ -319,7 +349,7 @@ func (s *session) endScript(out *bench.Outcome, table *scriptTable, incomplete e
 	var err error
 	if out.Sent == 0 {
 		err = s.log.Discard()
-		s.notef("no request was made, so there is no op log")
+		s.warnf("no request was %s, so there is no op log", madeOrAnswered(out))
 	} else if table.report.Log, err = s.log.Commit(out.Trailer); err != nil {
 		err = runError("%w", err)
 	} else {

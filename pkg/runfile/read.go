@@ -380,7 +380,7 @@ func (r *reader) setting(p *pair, path, group string) ([]Setting, error) {
 			return nil, r.fail(n, "%s has an entry that is %s", s.Path, what(n))
 		}
 		value := strings.TrimRight(n.Value, "\n")
-		if value == "" || strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
+		if value == "" || strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' && (c != '\n' || key != "script") || c == 0x7f }) {
 			return nil, r.fail(n, "%s has a value with a line break or another character that is no text", s.Path)
 		}
 		s.Values = append(s.Values, value)
