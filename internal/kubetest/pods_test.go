@@ -130,6 +130,25 @@ func TestPods(t *testing.T) {
 	}
 }
 
+// Names of any length are made to fit what Kubernetes makes of them.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	out, err := helm(t, "template", "a.release-with-the-longest-name-that-helm-would-take", chart, "--set", "run=twenty-letters-and-no")
+	if err == nil {
+		t.Fatalf("a run of 21 letters is taken:\n%s", out)
+	}
+	if out, err = helm(t, "template", "a.release-with-the-longest-name-that-helm-would-take", chart, "--set", "run=twenty-letters-and-n"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	all := objects(t, out)
+	for kind, longest := range map[string]int{"StatefulSet": 52, "Job": 63, "Service": 63} { // 63 less "-" and a hash of 10
+		name := all[kind].Metadata.Name
+		if len(name) > longest || strings.Contains(name, ".") {
+			t.Errorf("%s %q has %d letters", kind, name, len(name))
+		}
+	}
+}
+
 // A cluster is as much of one as the commands of a release need: it runs them as local processes, with the environment and
 // the files that their pods would have.
 type cluster struct {

@@ -1,4 +1,5 @@
-{{- define "warp.name" -}}{{ .Release.Name | trunc 30 | trimSuffix "-" }}{{- end -}}
+{{- /* With a run of 20 letters, a StatefulSet may have no longer name: its pods have labels of it and of a hash. */ -}}
+{{- define "warp.name" -}}{{ .Release.Name | replace "." "-" | trunc 24 | trimSuffix "-" }}{{- end -}}
 {{- define "warp.run" -}}{{ default (toString .Release.Revision) .Values.run }}{{- end -}}
 {{- define "warp.labels" -}}
 app.kubernetes.io/name: warp
