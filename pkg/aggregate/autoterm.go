@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -113,9 +114,20 @@ func (o *steadyOp) steady(percent float64, least time.Duration) (string, bool) {
 	if !Steady(last, percent) {
 		return "", false
 	}
-	spread := math.Round(1e4*spreadOf(last)) / 100
 	speed := last[steadyLast-1] / length.Seconds()
-	return fmt.Sprintf("%s within %.2g %% of %s for %s", o.name, spread, o.rate(speed), (steadyLast * length).Round(time.Second)), true
+	return fmt.Sprintf("%s within %s %% of %s for %s", o.name, percentText(spreadOf(last)), o.rate(speed), (steadyLast * length).Round(time.Second)), true
+}
+
+// percentText is a share in percent, with two digits where it is not tiny.
+func percentText(share float64) string {
+	percent, digits := 100*share, 100.
+	switch {
+	case percent >= 10:
+		digits = 1
+	case percent >= 1:
+		digits = 10
+	}
+	return strconv.FormatFloat(math.Round(percent*digits)/digits, 'f', -1, 64)
 }
 
 // moves says whether the throughput is one of payload.

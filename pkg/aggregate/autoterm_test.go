@@ -96,6 +96,15 @@ func TestSteadinessSaysWhy(t *testing.T) {
 	}
 }
 
+func TestPercentText(t *testing.T) {
+	t.Parallel()
+	for share, want := range map[float64]string{0: "0", 3e-15: "0", 0.00055: "0.06", 0.0123: "1.2", 0.075: "7.5", 0.52: "52", 0.9999: "100", 1: "100"} {
+		if got := percentText(share); got != want {
+			t.Errorf("%v is %q, want %q", share, got, want)
+		}
+	}
+}
+
 // What is within the percentage counts from the newest sample, to both sides.
 func TestSteady(t *testing.T) {
 	t.Parallel()
