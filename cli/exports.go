@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -38,13 +36,11 @@ func (f *exportFlags) flags(env environment) []cli.Flag {
 }
 
 func exportInterval(d time.Duration) error {
-	if d < time.Second {
-		return wrong("%s is too short; the least is 1s", shortDuration(d))
+	if d < sink.LeastInterval {
+		return wrong("%s is too short; the least is %s", shortDuration(d), shortDuration(sink.LeastInterval))
 	}
 	return nil
 }
-
-func (f *exportFlags) wanted() bool { return f.influx+f.statsd+f.metrics+f.gateway != "" }
 
 // check refuses what cannot work before anything is asked of anybody.
 func (f *exportFlags) check() error {
@@ -75,84 +71,43 @@ func (f *exportFlags) check() error {
 	return nil
 }
 
-// An export is a sink that has something to say in the end: what was lost.
-type export interface {
-	bench.Sink
-	Close() (lost string)
+// exports are those of one run.
+type exports struct {
+	*sink.Exports                  // nil at a coordinator, whose clients have them
+	prometheus    *sink.Prometheus // nil without --metrics and --pushgateway
 }
 
-// exports are those of one run.
-type exports []export
+// destinations are for whoever makes the load. The flags were checked before.
+func (f *exportFlags) destinations() sink.Destinations {
+	d := sink.Destinations{StatsD: f.statsd, StatsDProbe: f.statsdProbe, Metrics: f.showsMetrics()}
+	if f.influx != "" {
+		o, _ := sink.ParseInflux(f.influx)
+		o.Every, o.Interval = f.influxEvery, f.influxInterval
+		d.Influx = &o
+	}
+	return d
+}
 
 // open makes the exports that the flags ask for. What would fail at once is an
 // error before the load; what fails later never touches it.
 func (f *exportFlags) open(ctx context.Context, s *session) (all exports, err error) {
-	defer func() {
-		if err != nil {
+	d := f.destinations()
+	if all.Exports, err = d.Open(ctx, s.opts.ClientID, func(text string) { s.warnf("%s", text) }); err != nil {
+		return all, runError("%w", err)
+	}
+	if d.Metrics {
+		if all.prometheus, err = f.openPrometheus(s, s.opts.ClientID, all.Metrics.Clients); err != nil {
 			all.close()
-			all.end(ctx, s)
-			all = nil
 		}
-	}()
-	if f.influx != "" {
-		e, err := f.openInflux(ctx, s)
-		if err != nil {
-			return all, err
-		}
-		all = append(all, e)
 	}
-	if f.statsd != "" {
-		e, err := f.openStatsD(s.opts.ClientID)
-		if err != nil {
-			return all, err
-		}
-		all = append(all, e)
-	}
-	if f.metrics != "" || f.gateway != "" {
-		e, err := f.openPrometheus(s)
-		if err != nil {
-			return all, err
-		}
-		all = append(all, e)
-	}
-	return all, nil
+	return all, err
 }
 
-func (f *exportFlags) openInflux(ctx context.Context, s *session) (export, error) {
-	o, _ := sink.ParseInflux(f.influx) // check has done so
-	o.ID, o.Every, o.Interval = s.opts.ClientID, f.influxEvery, f.influxInterval
-	i := sink.NewInflux(o)
-	if err := i.Check(ctx); errors.Is(err, sink.ErrRefused) {
-		i.Close()
-		return nil, runError("--influxdb: %s: %w", o.Server, err).tell("check the token, the bucket and the organisation in the URL")
-	} else if err != nil {
-		s.warnf("InfluxDB at %s: %v; the run goes on, and counts what does not arrive", o.Server, err)
-	}
-	return i, nil
-}
+func (f *exportFlags) showsMetrics() bool { return f.metrics != "" || f.gateway != "" }
 
-func (f *exportFlags) openStatsD(client string) (export, error) {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	e, err := sink.NewStatsD(f.statsd, host, client)
-	if err != nil {
-		return nil, runError("--statsd: %w", err)
-	}
-	if !f.statsdProbe {
-		return e, nil
-	}
-	if err := e.Probe(); err != nil {
-		e.Close()
-		return nil, runError("--statsd: nobody listens at %s (%w)", f.statsd, err).
-			tell("start the receiver, or leave out this check with --statsd-probe=false")
-	}
-	return e, nil
-}
-
-func (f *exportFlags) openPrometheus(s *session) (export, error) {
-	p := sink.NewPrometheus(map[string]string{"benchmark": s.opts.Benchmark, "client": s.opts.ClientID})
+// openPrometheus shows what clients returns; instance tells runs apart at the Pushgateway.
+func (f *exportFlags) openPrometheus(s *session, instance string, clients func() []sink.ClientCounts) (*sink.Prometheus, error) {
+	p := sink.NewPrometheus(s.opts.Benchmark, clients)
 	if f.metrics != "" {
 		addr, err := p.Serve(f.metrics)
 		if err != nil {
@@ -161,22 +116,23 @@ func (f *exportFlags) openPrometheus(s *session) (export, error) {
 		s.notef("metrics at http://%s/metrics", addr)
 	}
 	if f.gateway != "" {
-		p.Push(strings.TrimSuffix(f.gateway, "/"), s.opts.ClientID)
+		p.Push(strings.TrimSuffix(f.gateway, "/"), instance)
 	}
 	return p, nil
 }
 
-func (all exports) sinks() (sinks []bench.Sink) {
-	for _, e := range all {
+func (all *exports) sinks() (sinks []bench.Sink) {
+	for _, e := range all.All {
 		sinks = append(sinks, e)
 	}
 	return sinks
 }
 
 // close ends all exports and collects what they have lost.
-func (all exports) close() (lost []string) {
-	for _, e := range all {
-		if text := e.Close(); text != "" {
+func (all *exports) close() (lost []string) {
+	lost = all.Exports.Close()
+	if all.prometheus != nil {
+		if text := all.prometheus.Close(); text != "" {
 			lost = append(lost, text)
 		}
 	}
@@ -184,15 +140,13 @@ func (all exports) close() (lost []string) {
 }
 
 // end ends what outlives the run: metrics that Prometheus still has to fetch.
-func (all exports) end(ctx context.Context, s *session) {
-	for _, e := range all {
-		p, ok := e.(*sink.Prometheus)
-		if !ok {
-			continue
-		}
-		if d := p.Lingers(); d > 0 && ctx.Err() == nil {
-			s.notef("serving the last metrics until they are fetched, for %s at most (Ctrl-C ends that)", shortDuration(d.Round(time.Second)))
-		}
-		p.End(ctx)
+func (all *exports) end(ctx context.Context, s *session) {
+	p := all.prometheus
+	if p == nil {
+		return
 	}
+	if d := p.Lingers(); d > 0 && ctx.Err() == nil {
+		s.notef("serving the last metrics until they are fetched, for %s at most (Ctrl-C ends that)", shortDuration(d.Round(time.Second)))
+	}
+	p.End(ctx)
 }

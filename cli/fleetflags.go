@@ -129,12 +129,10 @@ func (f *fleetFlags) check(b *benchFlags) error {
 		return nil
 	case b.target.host == embeddedHost:
 		return usageError("--host=embedded is a store in this process, and --warp-client runs elsewhere: name a store that all clients reach")
-	case b.stress:
-		return usageError("--stress does not go with --warp-client: the report of a fleet is made of its clients' logs").tell("leave it out")
+	case b.stress && b.analysis.verbose:
+		return usageError("--analyze.v is about single objects, which --stress with --warp-client does not keep in mind").tell("leave out one of them")
 	case len(b.profile.wanted()) > 0:
 		return usageError("profiles are of this process, which does nothing with --warp-client: leave them out")
-	case b.exports.wanted():
-		return usageError("--influxdb, --statsd, --metrics and --pushgateway do not go with --warp-client yet: leave them out")
 	case b.serverprof != "":
 		return usageError("--serverprof does not go with --warp-client yet: leave it out")
 	case b.names.clients > 0:

@@ -17,8 +17,10 @@ import (
 func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, o bench.Options) error {
 	s := &session{invocation: inv, flags: f, opts: o}
 	path := logPath(f.benchdata, "remote-"+o.Benchmark, o.ClientID)
-	if err := checkLog(path); err != nil {
-		return err
+	if !f.stress {
+		if err := checkLog(path); err != nil {
+			return err
+		}
 	}
 	options, err := f.fleet.options(ctx, inv)
 	if err != nil {
@@ -40,6 +42,12 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 	s.fleet = fleet.New(options)
 	defer s.fleet.Close()
 	inv.hangups.begin(o.TraceHTTP, s.fleet.Trace)
+	if f.exports.showsMetrics() {
+		if s.exports.prometheus, err = f.exports.openPrometheus(s, o.RunID, s.fleet.Metrics); err != nil {
+			return err
+		}
+		defer s.exports.end(ctx, s)
+	}
 	stop := s.watchFleet()
 	err = s.fleet.Connect(ctx)
 	if err == nil {
@@ -64,7 +72,7 @@ func (s *session) fleetPlan(ctx context.Context, op bench.Op) (*fleet.Plan, erro
 	if err != nil {
 		return nil, err
 	}
-	p := &fleet.Plan{Start: s.flags.sync.at(), Job: fleet.Job{Options: s.opts, Op: text, Store: *store, Header: oplog.Header{
+	p := &fleet.Plan{Start: s.flags.sync.at(), Job: fleet.Job{Options: s.opts, Op: text, Store: *store, NoLog: s.flags.stress, Analysis: s.flags.analysis.options(), Exports: s.flags.exports.destinations(), Header: oplog.Header{
 		Command: s.line, Seed: s.opts.Seed, Parameters: s.parameters(),
 	}}}
 	if size := p.Job.Size(); size > fleet.MaxJob {
@@ -144,18 +152,31 @@ func (s *session) measureFleet(ctx context.Context, path string) error {
 	if err := s.fleet.Finish(late); err != nil {
 		return runError("%w", err)
 	}
+	for _, lost := range s.exports.close() {
+		s.fleet.Note(lost)
+	}
 	result := s.fleet.Result()
 	inner := s.fleetVerdict(result)
 	if result.Sent > 0 {
 		s.notef("%s began within %v", plural(result.Clients-len(result.Lost), "client"), result.Spread.Round(time.Microsecond))
 	}
-	if err := s.mergeFleet(late, path); err != nil {
-		if inner == nil {
-			return err
-		}
-		return fmt.Errorf("%w; and %w", inner, err)
+	if s.flags.stress {
+		return both(inner, s.reportFleet())
 	}
-	return inner
+	return both(inner, s.mergeFleet(late, path))
+}
+
+// reportFleet shows the report of a fleet that keeps no logs.
+func (s *session) reportFleet() error {
+	report, err := s.fleet.Report()
+	if errors.Is(err, fleet.ErrNoParts) {
+		s.warnf("no request was made, so there is no report")
+		return nil
+	}
+	if err != nil {
+		return runError("%w", err)
+	}
+	return s.showReport(report, &s.flags.analysis)
 }
 
 func (s *session) mergeFleet(ctx context.Context, path string) error {

@@ -33,16 +33,16 @@ func allowed() map[string][]string {
 	return map[string][]string{
 		".":             {"cli"},
 		"cli":           {"pkg/fleet", "pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/s3mem", "pkg/generator", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/suggest"},
-		"pkg/fleet":     {"pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/oplog"},
+		"pkg/fleet":     {"pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/oplog", "pkg/sink"},
 		"pkg/bench":     {"pkg/s3", "pkg/generator", "pkg/oplog"},
-		"pkg/aggregate": {"pkg/oplog"},
+		"pkg/aggregate": {"pkg/oplog", "internal/wire"},
 		"pkg/s3":        {},
 		"pkg/s3mem":     {},
 		"pkg/generator": {},
 		"pkg/oplog":     {},
 		"pkg/script":    {"internal/suggest"},
 		"pkg/runfile":   {"internal/suggest"},
-		"pkg/sink":      {"pkg/oplog"},
+		"pkg/sink":      {"pkg/oplog", "internal/wire"},
 	}
 }
 

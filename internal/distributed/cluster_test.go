@@ -147,6 +147,7 @@ type host struct {
 	dir       string
 	client    *process
 	read      int // of what the client has said
+	started   []*process
 }
 
 func (h *host) command(args ...string) *exec.Cmd {
@@ -186,6 +187,7 @@ func (h *host) start(t *testing.T, args ...string) *process {
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	h.started = append(h.started, p)
 	go func() { _ = p.cmd.Wait(); close(p.done) }()
 	t.Cleanup(func() { p.kill(); <-p.done })
 	return p

@@ -21,8 +21,9 @@ const maxHeld = 200_000
 // goroutine. Limit and Offset do not apply.
 type Deferred struct {
 	options Options
-	bound   int // how many requests may be held back
-	every   int // how many are worth a look at all threads
+	shared  bool // the windows are those of several processes, see Joint
+	bound   int  // how many requests may be held back
+	every   int  // how many are worth a look at all threads
 	phases  []*phase
 }
 
@@ -30,11 +31,13 @@ type Deferred struct {
 type phase struct {
 	threads int
 	survey  Survey
-	filter  filter // with the summary; nil until the window has opened
-	group   Group  // open-ended until the report
+	bounds  PhaseBounds // of all processes, where there are several
+	filter  filter      // with the summary; nil until the window has opened
+	group   Group       // open-ended until the report
 	held    []held
 	retry   int  // look at held again when it has that length
 	forced  bool // the bound was exceeded
+	shorter bool // the window is not all that it could be
 	names   interner
 }
 
@@ -69,11 +72,11 @@ func (d *Deferred) Write(batch []oplog.Record) error {
 
 // decide passes on what is certain.
 func (p *phase) decide(d *Deferred) {
-	opens, closes, seen := p.survey.activeWindow(p.survey.ops)
+	opens, closes, certain := p.window(d.shared)
 	over := len(p.held) > d.bound
-	if p.filter.summary == nil && (over || seen >= p.threads && closes > opens) {
+	p.forced = p.forced || over && p.filter.summary == nil
+	if p.filter.summary == nil && (certain || over && !d.shared) {
 		p.open(opens, d.options)
-		p.forced = p.forced || over
 	}
 	if p.filter.summary != nil {
 		p.release(closes)
@@ -83,6 +86,15 @@ func (p *phase) decide(d *Deferred) {
 		}
 	}
 	p.retry = min(max(2*len(p.held), d.every), d.bound+1)
+}
+
+// window is what is known of it, and whether its begin is certain.
+func (p *phase) window(shared bool) (opens, closes int64, certain bool) {
+	if shared {
+		return p.bounds.Opens, p.bounds.Closes, p.bounds.Open
+	}
+	opens, closes, seen := p.survey.activeWindow(p.survey.ops)
+	return opens, closes, seen >= p.threads && closes > opens
 }
 
 // open begins the summary: from now on the window's begin is certain.
@@ -116,21 +128,36 @@ func (d *Deferred) Report() (*Report, error) {
 	for _, p := range d.phases {
 		all.Merge(&p.survey)
 	}
-	if _, err := matchOp(all.Ops(), d.options.Op); err != nil {
-		return nil, err
-	}
-	plan, err := all.Plan(d.options)
+	plan, err := all.planFor(d.options)
 	if err != nil {
 		return nil, err
 	}
-	d.phases = slices.DeleteFunc(d.phases, func(p *phase) bool { return len(p.survey.ops) == 0 })
-	whole := &Summary{plan: &Plan{Groups: make([]Group, len(d.phases))}, verbose: d.options.Verbose}
-	passed, hosts := int64(0), filter{host: d.options.Host}
-	var warnings []string
-	for i, p := range d.phases {
+	for _, p := range d.phases {
+		if len(p.survey.ops) == 0 {
+			continue
+		}
 		if err := p.finish(d.options); err != nil {
 			return nil, err
 		}
+	}
+	return reportPhases(d.phases, &all, plan, d.options)
+}
+
+// planFor is the plan for a report that may be about one operation only.
+func (s *Survey) planFor(o Options) (*Plan, error) {
+	if _, err := matchOp(s.Ops(), o.Op); err != nil {
+		return nil, err
+	}
+	return s.Plan(o)
+}
+
+// reportPhases puts phases together whose windows are closed.
+func reportPhases(phases []*phase, all *Survey, plan *Plan, o Options) (*Report, error) {
+	phases = slices.DeleteFunc(slices.Clone(phases), func(p *phase) bool { return len(p.survey.ops) == 0 })
+	whole := &Summary{plan: &Plan{Groups: make([]Group, len(phases))}, verbose: o.Verbose}
+	passed, hosts := int64(0), filter{host: o.Host}
+	var warnings []string
+	for i, p := range phases {
 		warnings = append(warnings, p.doubts(plan)...)
 		whole.plan.Groups[i] = p.group
 		for _, op := range p.filter.summary.ops {
@@ -146,7 +173,7 @@ func (d *Deferred) Report() (*Report, error) {
 	if err := hosts.check(); err != nil {
 		return nil, err
 	}
-	r := whole.Report(d.options)
+	r := whole.Report(o)
 	r.Runs = all.Runs()
 	r.Warnings = append(r.Warnings, warnings...)
 	return r, nil
@@ -154,12 +181,10 @@ func (d *Deferred) Report() (*Report, error) {
 
 // finish closes the window and passes on the rest.
 func (p *phase) finish(o Options) error {
-	ops := slices.Clone(p.survey.ops)
-	slices.SortFunc(ops, func(a, b *opSurvey) int { return a.compare(b.opID) })
+	ops := p.survey.sorted()
 	g := p.survey.group(ops)
 	p.survey.setWindow(&g, ops, o.Skip)
-	opened := p.filter.summary
-	if opened != nil && p.forced {
+	if p.filter.summary != nil && p.forced {
 		// Not what a survey of all rows says, but what was counted.
 		g.Start, g.Basis = p.group.Start, Active
 		g.End = max(g.End, g.Start)
@@ -168,9 +193,16 @@ func (p *phase) finish(o Options) error {
 	if g.Segment, err = segmentFor(distance(g.Start, g.End), o.SegmentDur); err != nil {
 		return err
 	}
+	p.settle(g, o)
+	return nil
+}
+
+// settle gives the phase the window that it turned out to have, and counts the
+// rest in it.
+func (p *phase) settle(g Group, o Options) {
 	p.group = g
-	if opened == nil {
-		p.filter.summary = NewSummary(&Plan{Groups: []Group{g}}, o)
+	if opened := p.filter.summary; opened == nil {
+		p.filter.summary = newOpenSummary(&p.group, o)
 	} else {
 		for _, op := range opened.ops {
 			for _, h := range op.hosts.vals {
@@ -179,7 +211,6 @@ func (p *phase) finish(o Options) error {
 		}
 	}
 	p.release(openEnd)
-	return nil
 }
 
 // doubts say where the figures are not those that Analyze would find.
@@ -195,7 +226,7 @@ func (p *phase) doubts(plan *Plan) []string {
 	}
 	for i := range plan.Groups {
 		g := &plan.Groups[i]
-		if g.Start == p.group.Start && g.End == p.group.End && sameOps(g.Ops, p.group.Ops) {
+		if (g.Start == p.group.Start && g.End == p.group.End || p.shorter) && sameOps(g.Ops, p.group.Ops) {
 			return nil
 		}
 	}

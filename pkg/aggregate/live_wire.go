@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"strings"
+
+	"warp/internal/wire"
 )
 
 // Append writes the state, so that Merge of another machine's Live can add it.
@@ -15,8 +17,7 @@ func (l *Live) Append(b []byte) []byte {
 	defer l.mu.Unlock()
 	b = binary.AppendUvarint(b, uint64(len(l.ops)))
 	for _, op := range l.ops {
-		b = binary.AppendUvarint(b, uint64(len(op.name)))
-		b = append(b, op.name...)
+		b = wire.AppendText(b, op.name)
 		b = binary.AppendVarint(b, op.first)
 		for _, n := range [...]uint64{op.requests, op.errors, op.bytes, op.objects} {
 			b = binary.AppendUvarint(b, n)
@@ -62,84 +63,47 @@ const (
 
 // ReadLive reads a state whose clock is ahead of ours by the given ns.
 func ReadLive(b []byte, ahead int64) (*LiveState, error) {
-	r := &wireReader{b: b}
+	r := &wireReader{wire.NewReader(b), maxLiveOps * octaves}
 	s := &LiveState{}
-	n := r.uint()
+	n := r.Uint()
 	if n > maxLiveOps {
 		return nil, errLive
 	}
 	for range n {
 		op := r.op(ahead)
-		if r.bad {
+		if r.Bad {
 			return nil, errLive
 		}
 		s.ops = append(s.ops, op)
 	}
-	if r.bad || r.at < len(r.b) {
+	if r.Bad || r.Left() > 0 {
 		return nil, errLive
 	}
 	return s, nil
 }
 
-// A wireReader takes numbers from the front; bad is set once there are too few.
-// It counts how far it is, since to move the slice would cost a write barrier
-// for each number.
+// A wireReader takes figures from the front. A histogram takes much more memory
+// than its bytes do, so that what all of them may take is limited.
 type wireReader struct {
-	b   []byte
-	at  int
-	bad bool
-}
-
-func (r *wireReader) uint() uint64 {
-	if r.at < len(r.b) && r.b[r.at] < 0x80 { // most are small
-		r.at++
-		return uint64(r.b[r.at-1])
-	}
-	n, size := binary.Uvarint(r.b[r.at:])
-	if size <= 0 {
-		r.bad, r.at = true, len(r.b)
-		return 0
-	}
-	r.at += size
-	return n
-}
-
-func (r *wireReader) int() int64 {
-	n, size := binary.Varint(r.b[r.at:])
-	if size <= 0 {
-		r.bad, r.at = true, len(r.b)
-		return 0
-	}
-	r.at += size
-	return n
-}
-
-func (r *wireReader) text() string {
-	n := r.uint()
-	if n > maxLiveName || n > uint64(len(r.b)-r.at) {
-		r.bad = true
-		return ""
-	}
-	s := string(r.b[r.at:][:n])
-	r.at += int(n)
-	return s
+	wire.Reader
+	pages int // of histograms that may still be made, of 1 KiB each
 }
 
 func (r *wireReader) op(ahead int64) *liveOp {
-	o := &liveOp{name: r.text()}
-	o.first = r.int() - ahead
+	o := &liveOp{name: r.Text(maxLiveName)}
+	o.first = r.Int() - ahead
 	for _, p := range [...]*uint64{&o.requests, &o.errors, &o.bytes, &o.objects} {
-		*p = r.uint()
+		*p = r.Uint()
 	}
 	r.hist(&o.latency)
-	n := r.uint()
+	n := r.Uint()
 	if n > liveSlots {
-		r.bad = true
+		r.Bad = true
 		return o
 	}
 	shift := floorDiv(ahead+liveSlot/2, liveSlot) // to the nearest
 	for range n {
-		c := liveCount{slot: r.int() - shift, requests: r.uint(), bytes: r.uint(), objects: r.uint(), busy: r.int()}
+		c := liveCount{slot: r.Int() - shift, requests: r.Uint(), bytes: r.Uint(), objects: r.Uint(), busy: r.Int()}
 		o.slots[slotIndex(c.slot)] = c
 	}
 	return o
@@ -221,29 +185,33 @@ func countZero(p *[subs]uint64) (n int) {
 // hist reads what append has written.
 func (r *wireReader) hist(h *Hist) {
 	for _, p := range [...]*uint64{&h.count, &h.min, &h.max, &h.sum.hi, &h.sum.lo, &h.squares.hi, &h.squares.lo} {
-		*p = r.uint()
+		*p = r.Uint()
 	}
-	used := r.uint()
+	used := r.Uint()
 	at, total := -1, uint64(0)
 	for range used {
-		step, n := r.uint(), r.uint()
-		if r.bad || step == 0 || step > octaves*subs || n > math.MaxUint64-total {
-			r.bad = true
+		step, n := r.Uint(), r.Uint()
+		if r.Bad || step == 0 || step > octaves*subs || n > math.MaxUint64-total {
+			r.Bad = true
 			return
 		}
 		at += int(step)
 		total += n
 		if at >= octaves*subs {
-			r.bad = true
+			r.Bad = true
 			return
 		}
 		page := h.pages[at/subs]
 		if page == nil {
+			if r.pages--; r.pages < 0 {
+				r.Bad = true
+				return
+			}
 			page = new([subs]uint64)
 			h.pages[at/subs] = page
 		}
 		page[at%subs] = n
 	}
 	// A count that is not the sum of its buckets would make quantiles of nothing.
-	r.bad = r.bad || total != h.count || h.min > h.max || h.max > maxValue
+	r.Bad = r.Bad || total != h.count || h.min > h.max || h.max > maxValue
 }

@@ -179,6 +179,13 @@ func (s *Survey) Ops() []string {
 	return slices.Compact(names)
 }
 
+// sorted lists the operations by name.
+func (s *Survey) sorted() []*opSurvey {
+	ops := slices.Clone(s.ops)
+	slices.SortFunc(ops, func(a, b *opSurvey) int { return a.compare(b.opID) })
+	return ops
+}
+
 // Runs lists the run ids seen, sorted; rows without one are not listed.
 func (s *Survey) Runs() []string {
 	var runs []string

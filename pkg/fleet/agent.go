@@ -87,6 +87,9 @@ func (o *AgentOptions) redact(j *Job) func(string) string {
 	for _, k := range j.Store.Keys {
 		secrets = append(secrets, k.AccessKey, k.SecretKey, k.SessionToken)
 	}
+	if j.Exports.Influx != nil {
+		secrets = append(secrets, j.Exports.Influx.Token)
+	}
 	return o.Redact(secrets...)
 }
 
@@ -276,7 +279,14 @@ func (a *Agent) finished(j *job) {
 	a.note("run %s is over; ready for the next one", j.run)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.feed == nil || !j.feed.complete || j.order.Have {
+	if j.feed == nil || !j.feed.complete {
+		return
+	}
+	if j.spec.NoLog {
+		_ = os.Remove(j.feed.name()) // it says nothing by itself
+		return
+	}
+	if j.order.Have {
 		return
 	}
 	o := &j.spec.Options

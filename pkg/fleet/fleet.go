@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 )
 
@@ -49,10 +50,16 @@ type Fleet struct {
 	figures   int           // counts the figures that have arrived
 	shown     snapshot
 	notes     []string
+	late      []string  // that only the merged log has
 	lostNoted int       // clients that the notes call lost
 	fatal     error     // why the run was ended from here, if not by a person
 	begun     time.Time // when the measured run began
 	plan      Plan
+
+	// Where there is no log.
+	joint   *aggregate.Joint
+	windows []aggregate.Group // nil until they are closed
+	parts   int               // of clients, that were added
 }
 
 // New prepares to lead the clients. Close must follow.
@@ -219,6 +226,7 @@ func (f *Fleet) share(p Plan, i int) *Job {
 		o.MaxErrors = bench.ErrorLimit{} // of all requests, which only the fleet knows
 	}
 	j.Header.ClockOffset = int64(l.first.Ahead)
+	j.Name = l.name()
 	return &j
 }
 
@@ -238,17 +246,18 @@ func (f *Fleet) Prepare(ctx context.Context, p Plan) error {
 			return err
 		}
 	}
-	if err := f.makeSpools(p); err != nil {
+	if err := f.makeSpools(); err != nil {
 		return err
+	}
+	if p.Job.NoLog {
+		f.joint = aggregate.NewJoint(p.Job.Analysis)
+		f.work.Go(f.shareBounds)
 	}
 	f.order(f.links, func(o *order) { o.Goal = Prepared })
 	return f.awaitAll(ctx, f.links, Prepared)
 }
 
-func (f *Fleet) makeSpools(p Plan) error {
-	if p.Job.NoLog {
-		return nil
-	}
+func (f *Fleet) makeSpools() error {
 	for _, l := range f.links {
 		s, err := newSpool(f.options.Spool(l.id))
 		if err != nil {
@@ -530,9 +539,16 @@ func (f *Fleet) Finish(ctx context.Context) error {
 	f.judgeClocks()
 	f.noteLost()
 	notes := slices.Clone(f.notes)
+	err := f.closeWindows()
+	windows := f.windows
 	f.mu.Unlock()
-	f.order(f.links, func(o *order) { o.Goal, o.Notes = max(o.Goal, Stored), notes })
-	return f.await(ctx, Stored.String(), f.options.StepPatience, forCounted, func(l *link) bool { return l.arrived() })
+	if err != nil {
+		return err
+	}
+	f.order(f.links, func(o *order) { o.Goal, o.Notes, o.Windows = max(o.Goal, Stored), notes, windows })
+	err = f.await(ctx, Stored.String(), f.options.StepPatience, forCounted, func(l *link) bool { return l.arrived() })
+	f.addParts()
+	return err
 }
 
 // arrived says whether the client's log is here, whole. The lock is held.
@@ -575,6 +591,14 @@ func (f *Fleet) judgeClocks() {
 			f.notes = append(f.notes, fmt.Sprintf("the clock of client %s moved by %v against the coordinator's during the run", l.name(), drift.Round(100*time.Microsecond)))
 		}
 	}
+}
+
+// Note adds to what the merged log says of the run, after the clients have
+// completed theirs.
+func (f *Fleet) Note(text string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.late = append(f.late, text)
 }
 
 // lostMark is in every note about a client that was lost.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 )
 
@@ -21,8 +22,13 @@ type Task interface {
 	Finish(why string)
 	// Trace notes the phases of requests from now on, or no longer.
 	Trace(on bool)
-	// Store completes the log; the path is empty where there is none.
-	Store(notes []string) (path string, err error)
+	// Store completes the log, or what takes its place; the path is empty where
+	// there is none.
+	Store(o *order) (path string, err error)
+	// Bound takes note of what is certain of the windows of all, and Digest says
+	// what is known of those here, where there is no log.
+	Bound([]aggregate.PhaseBounds)
+	Digest() []aggregate.PhaseDigest
 	// Cleanup removes what the run wrote.
 	Cleanup() error
 	// Bury, which comes after it, removes what lost runs of the given names left.
@@ -31,6 +37,8 @@ type Task interface {
 	Log() string
 	// Live writes the figures so far.
 	Live() []byte
+	// Metrics writes those so far; nil where nobody wants them.
+	Metrics() ([]byte, error)
 	Engine() string
 }
 
@@ -141,6 +149,9 @@ func (j *job) obey(o order) {
 		j.order = o
 		j.trace()
 	})
+	if task := j.begunTask(); task != nil && len(o.Bounds) > 0 {
+		task.Bound(o.Bounds)
+	}
 	if ends {
 		go j.finish(o)
 	}
@@ -154,6 +165,13 @@ func (j *job) trace() {
 	if j.task != nil && j.order.Trace != "" {
 		j.task.Trace(j.order.Trace == traceOn)
 	}
+}
+
+// begunTask is nil before the job has begun.
+func (j *job) begunTask() Task {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.task
 }
 
 // finish ends the measured run in good order when its time has come. It says so
@@ -251,7 +269,8 @@ func (j *job) measure(task Task) error {
 	}
 	out, err := task.Run(j.ctx, j.gate)
 	if out != nil {
-		j.update(func() { j.status.Outcome = portable(out) })
+		digest := task.Digest()
+		j.update(func() { j.status.Outcome, j.status.Digest = portable(out), digest })
 	}
 	if err != nil {
 		return err
@@ -278,8 +297,7 @@ func (j *job) began(at time.Time) { j.update(func() { j.status.Began = j.clock.u
 // store waits for what the coordinator has to say about the run, since that
 // goes into the log too, and completes it.
 func (j *job) store(task Task) {
-	notes := j.lastNotes()
-	path, err := task.Store(notes)
+	path, err := task.Store(j.last())
 	if err != nil {
 		j.fail(err)
 	}
@@ -290,7 +308,9 @@ func (j *job) store(task Task) {
 		})
 		return
 	}
-	j.agent.note("the log of run %s is %s", j.run, path)
+	if !j.spec.NoLog {
+		j.agent.note("the log of run %s is %s", j.run, path)
+	}
 	f := &feed{name: func() string { return path }, complete: true}
 	size, sum, err := f.sum()
 	if err != nil {
@@ -302,16 +322,18 @@ func (j *job) store(task Task) {
 		} else {
 			j.feed = f
 		}
+		j.status.Log = true
 		j.status.Phase, j.status.Bytes, j.status.SHA256 = Stored, size, sum
 	})
 }
 
-func (j *job) lastNotes() []string {
+// last is what the coordinator says in the end.
+func (j *job) last() *order {
 	o, err := j.until(j.company, Stored)
 	if err != nil {
-		return []string{"the coordinator of this run was lost; this client stopped and cleaned up by itself"}
+		return &order{Notes: []string{"the coordinator of this run was lost; this client stopped and cleaned up by itself"}}
 	}
-	return o.Notes
+	return &o
 }
 
 // clean removes what the run wrote. The coordinator asks for it when all logs

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"warp/pkg/aggregate"
+	"warp/pkg/sink"
 )
 
 // A link is the coordinator's side of one client. It outlives connections.
@@ -38,6 +39,7 @@ type link struct {
 
 	live   *aggregate.LiveState
 	liveAt int64
+	counts *sink.Counts // for Prometheus; nil where there are none
 
 	spool    *spool
 	verified bool // the spool is the client's log, whole
@@ -154,6 +156,9 @@ func (l *link) connect(ctx context.Context) (talked bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if err := aggregate.CheckDigest(answer.Status.Digest); err != nil {
+		return false, err
+	}
 	if answer.Refused != "" {
 		l.fleet.update(func() { l.note = answer.Refused })
 		return false, &refusedError{answer.Refused, answer.Wait}
@@ -188,12 +193,15 @@ type dialogue struct {
 	hasJob bool
 	pulls  bool
 	sent   string
+
+	metrics   float64 // that may still come at once
+	metricsAt time.Time
 }
 
 func (l *link) converse(ctx context.Context, ch *channel, hasJob bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	d := &dialogue{link: l, ch: ch, hasJob: hasJob}
+	d := &dialogue{link: l, ch: ch, hasJob: hasJob, metrics: metricsBurst, metricsAt: time.Now()}
 	go d.speak(ctx)
 	for {
 		k, body, err := ch.receive()
@@ -285,12 +293,17 @@ func (d *dialogue) hear(k kind, body []byte) error {
 		if err := decode(body, &s); err != nil {
 			return err
 		}
+		if err := aggregate.CheckDigest(s.Digest); err != nil {
+			return err
+		}
 		f.update(func() { d.take(s) })
 		d.stir()
 	case kindPong:
 		return d.pong(body, received)
 	case kindLive:
 		return d.figures(body)
+	case kindMetrics:
+		return d.takeMetrics(body)
 	case kindChunk:
 		return d.chunk(body)
 	default:
@@ -305,6 +318,9 @@ func (l *link) take(s status) {
 		l.moved = time.Now()
 	}
 	s.Phase = max(s.Phase, l.status.Phase)
+	if s.Digest == nil {
+		s.Digest = l.status.Digest // a greeting need not have it
+	}
 	l.status = s
 	if s.Alone {
 		l.discount(errors.New("it heard nothing from here for too long, stopped and cleaned up by itself"))
@@ -353,6 +369,36 @@ func (d *dialogue) figures(body []byte) error {
 	return nil
 }
 
+// Metrics come once a second; to read them is the most that a message costs, so
+// that more than these a second, and at once, are not read.
+const (
+	metricsRate  = 2
+	metricsBurst = 10
+)
+
+func (d *dialogue) takeMetrics(body []byte) error {
+	now := time.Now()
+	d.metrics = min(metricsBurst, d.metrics+now.Sub(d.metricsAt).Seconds()*metricsRate) - 1
+	d.metricsAt = now
+	d.fleet.mu.Lock()
+	wanted := d.job != nil && d.job.Exports.Metrics
+	d.fleet.mu.Unlock()
+	switch {
+	case !wanted:
+		return errors.New("metrics arrived that nobody asked for")
+	case d.metrics < 0:
+		return fmt.Errorf("metrics arrived more than %d times a second", metricsRate)
+	}
+	counts, err := sink.ReadCounts(body)
+	if err != nil {
+		return err
+	}
+	d.fleet.mu.Lock()
+	defer d.fleet.mu.Unlock()
+	d.counts = counts
+	return nil
+}
+
 // chunk keeps a piece of the log.
 func (d *dialogue) chunk(body []byte) error {
 	offset, data, err := readChunk(body)
@@ -365,7 +411,9 @@ func (d *dialogue) chunk(body []byte) error {
 			err = errors.New("a piece of a log arrived that nobody asked for")
 			return
 		}
-		err = d.spool.add(offset, data)
+		if err = d.spool.add(offset, data); err == nil && d.job.NoLog && d.spool.size > maxPart {
+			err = fmt.Errorf("its figures take more than %d MiB", maxPart>>20)
+		}
 		size = d.spool.size
 		d.moved = time.Now()
 	})

@@ -6,9 +6,11 @@ import (
 	"math"
 	"regexp"
 
+	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
 	"warp/pkg/s3"
+	"warp/pkg/sink"
 )
 
 // The kinds of messages. Those in brackets are not JSON.
@@ -25,6 +27,7 @@ const (
 	kindChunk                    // a piece of the log [chunk]
 	kindAck                      // to the agent: received so far [8 bytes]
 	kindForget                   // to the agent: the kept log has arrived
+	kindMetrics                  // those so far [sink.Counts]
 )
 
 // A purpose is what a coordinator connects for.
@@ -74,6 +77,11 @@ type Job struct {
 	// Header goes into the client's log; the agent completes it.
 	Header oplog.Header `json:"header"`
 	NoLog  bool         `json:"no_log,omitempty"`
+	// Analysis is how the report is made where there is no log.
+	Analysis aggregate.Options `json:"analysis"`
+	// Exports are where the client sends its figures itself.
+	Exports sink.Destinations `json:"exports"`
+	Name    string            `json:"name"` // that the coordinator calls the client
 }
 
 // Size is how many bytes the job is on its way.
@@ -113,7 +121,7 @@ func (j *Job) check() error {
 	if o.Concurrency < 1 || o.Concurrency > mostThreads {
 		return fmt.Errorf("%d requests at a time are not between 1 and %d", o.Concurrency, mostThreads)
 	}
-	return nil
+	return j.Exports.Check()
 }
 
 // A Phase is how far a share of a run has come. Each stands for all before it.
@@ -149,6 +157,10 @@ type order struct {
 	Notes []string `json:"notes,omitempty"` // for the log's trailer
 	Bury  []string `json:"bury,omitempty"`  // names of lost runs whose objects are to be removed as well, once its own are
 	Have  bool     `json:"have,omitempty"`  // the whole log has arrived
+
+	// Where there is no log: what is certain of the windows of all, and what they are in the end.
+	Bounds  []aggregate.PhaseBounds `json:"bounds,omitempty"`
+	Windows []aggregate.Group       `json:"windows,omitempty"`
 }
 
 // traceOn is what Trace says where it is to be on.
@@ -173,6 +185,8 @@ type status struct {
 	Clean   string   `json:"clean,omitempty"`   // why the clean-up failed
 	Heir    bool     `json:"heir,omitempty"`    // it has cleaned up and can do so for others
 	Buried  int      `json:"buried,omitempty"`  // of those that are to be removed as well
+	// Where there is no log: what the client knows of its windows.
+	Digest []aggregate.PhaseDigest `json:"digest,omitempty"`
 }
 
 // An outcome is a bench.Outcome on its way.

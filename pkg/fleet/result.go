@@ -14,6 +14,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
+	"warp/pkg/sink"
 )
 
 // A snapshot is kept, since several readers may ask for it in the same second.
@@ -82,6 +83,18 @@ func (f *Fleet) snapshot() aggregate.LiveSnapshot {
 	}
 	f.shown = snapshot{f.figures, all.Snapshot(at)}
 	return f.shown.live
+}
+
+// Metrics are those of all clients that count.
+func (f *Fleet) Metrics() (all []sink.ClientCounts) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range f.links {
+		if l.counts != nil && l.lost == nil {
+			all = append(all, sink.ClientCounts{Client: l.id, Counts: l.counts})
+		}
+	}
+	return all
 }
 
 // Doing is what the clients do before and after the run, if it can be counted;
@@ -196,6 +209,7 @@ func (f *Fleet) Merge(ctx context.Context, path string) (stats oplog.MergeStats,
 		f.noteLost()
 		late = slices.DeleteFunc(slices.Clone(f.notes), func(s string) bool { return !strings.Contains(s, lostMark) })
 	}
+	late = append(late, f.late...)
 	f.mu.Unlock()
 	if len(inputs) == 0 {
 		return stats, left, errors.Join(ErrNoLogs, f.removeSpools())

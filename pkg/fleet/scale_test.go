@@ -127,7 +127,10 @@ func (t *idleTask) Run(ctx context.Context, gate func(context.Context) (time.Tim
 
 func (t *idleTask) Finish(string)                        {}
 func (t *idleTask) Trace(bool)                           {}
-func (t *idleTask) Store([]string) (string, error)       { return t.path, nil }
+func (t *idleTask) Store(*order) (string, error)         { return t.path, nil }
+func (t *idleTask) Bound([]aggregate.PhaseBounds)        {}
+func (t *idleTask) Digest() []aggregate.PhaseDigest      { return nil }
+func (t *idleTask) Metrics() ([]byte, error)             { return nil, nil }
 func (t *idleTask) Cleanup() error                       { return nil }
 func (t *idleTask) Bury(context.Context, []string) error { return nil }
 func (t *idleTask) Log() string                          { return t.path }

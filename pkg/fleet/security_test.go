@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"warp/pkg/sink"
 )
 
 // meetAlone makes a connection as the only thing that happens, and returns how it went.
@@ -88,12 +90,13 @@ func TestNothingInTheClear(t *testing.T) {
 	f := lead(t, nil, m)
 	p := getPlan(t, e.Addr(), 100*time.Millisecond)
 	p.Job.Store.Config.Encryption.Key = [32]byte{'s', 's', 'e', 'c', 'k', 'e', 'y'}
+	p.Job.Exports.Influx = &sink.InfluxOptions{Server: "http://127.0.0.1:1", Token: "influxsecret", Bucket: "b"}
 	must(t, f.Connect(t.Context()))
 	must(t, f.Prepare(t.Context(), p))
 	must(t, f.Abort(t.Context(), errors.New("enough")))
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, secret := range []string{testToken, "secretsecret", f.key, "benchmark", "fleet\""} {
+	for _, secret := range []string{testToken, "secretsecret", "influxsecret", f.key, "benchmark", "fleet\""} {
 		if bytes.Contains(w.seen, []byte(secret)) {
 			t.Errorf("%q was sent in the clear", secret)
 		}
@@ -297,6 +300,10 @@ func TestHostileCoordinator(t *testing.T) {
 		"unknown benchmark":  func(j *Job) { j.Options.Benchmark = "sh" },
 		"path as benchmark":  func(j *Job) { j.Options.Benchmark = "../../get" },
 		"unknown parameter":  func(j *Job) { j.Op = json.RawMessage(`{"Exec":"rm -rf /"}`) },
+		"path for points":    func(j *Job) { j.Exports.Influx = &sink.InfluxOptions{Server: "file:///etc/shadow"} },
+		"place for points":   func(j *Job) { j.Exports.Influx = &sink.InfluxOptions{Server: "http://h/api?x=y"} },
+		"points without end": func(j *Job) { j.Exports.Influx = &sink.InfluxOptions{Server: "http://h", Interval: 1} },
+		"place for metrics":  func(j *Job) { j.Exports.StatsD = "/run/socket" },
 		"too much":           func(j *Job) { j.Options.Concurrency = 1 << 30 },
 	} {
 		m := startMachine(t, nil)

@@ -18,6 +18,8 @@ type conversation struct {
 	ch         *channel
 	pump       *pump
 	quietUntil atomic.Int64 // ns of the process's monotonic clock, from the job's begin
+	metrics    time.Time    // when they were sent
+	final      bool         // and whether they were the last ones
 }
 
 // serve answers the coordinator until the connection ends. A connection that
@@ -119,6 +121,13 @@ func (c *conversation) tell(ctx context.Context) {
 	defer c.ch.close()
 	for {
 		s, changed := c.state()
+		if task := c.begunTask(); task != nil && s.Outcome == nil {
+			s.Digest = task.Digest()
+		}
+		// First, so that they are complete where the status says that the run is over.
+		if c.tellMetrics(s.Outcome != nil) != nil {
+			return
+		}
 		if c.ch.send(kindStatus, s) != nil {
 			return
 		}
@@ -163,6 +172,26 @@ func (c *conversation) tellLive() error {
 	}
 	at := binary.BigEndian.AppendUint64(nil, uint64(c.common()))
 	return c.ch.sendBytes(kindLive, at, task.Live())
+}
+
+// metricsInterval is a little less than the second after which they are due.
+const metricsInterval = 900 * time.Millisecond
+
+// tellMetrics sends them about once a second, and when they change no more.
+func (c *conversation) tellMetrics(final bool) error {
+	if c.final || !final && time.Since(c.metrics) < metricsInterval {
+		return nil
+	}
+	task := c.begunTask()
+	if task == nil {
+		return nil
+	}
+	body, err := task.Metrics()
+	if body == nil || err != nil {
+		return err
+	}
+	c.metrics, c.final = time.Now(), final
+	return c.ch.sendBytes(kindMetrics, body)
 }
 
 // pause waits for d, or returns false when ctx ends first.

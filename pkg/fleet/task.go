@@ -10,6 +10,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
+	"warp/pkg/sink"
 )
 
 // A benchTask is a benchmark as an agent runs it.
@@ -18,11 +19,14 @@ type benchTask struct {
 	spec   *Job
 	runner *bench.Runner
 	live   aggregate.Live
+	shared *sharedReport // nil where there is a log
+	extra  bench.Sink    // of tests; nil
 	path   string
 	out    *bench.Outcome
 
-	mu  sync.Mutex
-	log *oplog.File
+	mu      sync.Mutex
+	log     *oplog.File
+	exports *sink.Exports // where the figures go besides the log
 }
 
 func newBenchTask(j *job, spec *Job) (Task, error) {
@@ -44,6 +48,9 @@ func newBenchTask(j *job, spec *Job) (Task, error) {
 	t.runner = &bench.Runner{Client: client, Op: op, Options: o, Progress: j, UnixNano: j.clock.unixNano}
 	name := oplog.DefaultName("client-"+o.Benchmark, time.Now(), o.ClientID)
 	t.path = filepath.Join(j.agent.options.Folder, name)
+	if spec.NoLog {
+		t.shared = &sharedReport{deferred: aggregate.NewShared(spec.Analysis), ahead: spec.Header.ClockOffset}
+	}
 	return t, nil
 }
 
@@ -54,8 +61,12 @@ func (t *benchTask) Open(ctx context.Context) error {
 		}
 		return err
 	}
-	if t.spec.NoLog {
-		return nil
+	exports, err := t.spec.Exports.Open(ctx, t.spec.Options.ClientID, t.job.Warn)
+	t.mu.Lock()
+	t.exports = exports
+	t.mu.Unlock()
+	if err != nil || t.spec.NoLog {
+		return err
 	}
 	h := t.spec.Header
 	h.Warp, h.Run, h.Client, h.Benchmark = t.runner.Options.Warp, t.spec.Options.RunID, t.spec.Options.ClientID, t.spec.Options.Benchmark
@@ -73,7 +84,19 @@ func (t *benchTask) Run(ctx context.Context, gate func(context.Context) (time.Ti
 	if t.log != nil {
 		sinks = append(sinks, t.log)
 	}
+	if t.shared != nil {
+		sinks = append(sinks, t.shared)
+	}
+	if t.extra != nil {
+		sinks = append(sinks, t.extra)
+	}
+	for _, e := range t.exports.All {
+		sinks = append(sinks, e)
+	}
 	t.out = t.runner.Run(ctx, sinks...)
+	for _, lost := range t.exports.Close() {
+		t.out.Trailer.Notes = append(t.out.Trailer.Notes, "client "+t.spec.Name+": "+lost)
+	}
 	if fatal := t.out.Fatal; fatal != nil && !errors.Is(fatal, errStopped) && !errors.Is(fatal, bench.ErrInterrupted) {
 		return t.out, fatal
 	}
@@ -84,19 +107,39 @@ func (t *benchTask) Finish(why string) { t.runner.Finish(why) }
 
 func (t *benchTask) Trace(on bool) { t.runner.SetTrace(on) }
 
-func (t *benchTask) Store(notes []string) (string, error) {
-	if t.log == nil {
+func (t *benchTask) Store(o *order) (string, error) {
+	s, _ := t.job.state()
+	measured := t.out != nil && s.Began != 0
+	switch {
+	case t.shared != nil && measured:
+		return t.shared.store(t.path, o.Windows)
+	case t.log == nil:
 		return "", nil
-	}
-	if s, _ := t.job.state(); t.out == nil || s.Began == 0 {
-		return "", t.log.Discard() // nothing was measured
+	case !measured:
+		return "", t.log.Discard()
 	}
 	trailer := t.out.Trailer
-	trailer.Notes = append(trailer.Notes, notes...)
+	trailer.Notes = append(trailer.Notes, o.Notes...)
 	return t.log.Commit(trailer)
 }
 
-func (t *benchTask) Cleanup() error { return t.runner.Cleanup(context.Background()) }
+func (t *benchTask) Bound(b []aggregate.PhaseBounds) {
+	if t.shared != nil {
+		t.shared.bound(b)
+	}
+}
+
+func (t *benchTask) Digest() []aggregate.PhaseDigest {
+	if t.shared == nil {
+		return nil
+	}
+	return t.shared.digest()
+}
+
+func (t *benchTask) Cleanup() error {
+	t.exports.Close() // where there was no run
+	return t.runner.Cleanup(context.Background())
+}
 
 func (t *benchTask) Bury(ctx context.Context, lost []string) error {
 	return t.runner.Bury(ctx, lost)
@@ -112,6 +155,17 @@ func (t *benchTask) Log() string {
 }
 
 func (t *benchTask) Live() []byte { return t.live.Append(nil) }
+
+// Metrics are deflated; nil where nobody wants them.
+func (t *benchTask) Metrics() ([]byte, error) {
+	t.mu.Lock()
+	exports := t.exports
+	t.mu.Unlock()
+	if exports == nil || exports.Metrics == nil {
+		return nil, nil
+	}
+	return exports.Metrics.Counts().Append(nil)
+}
 
 func (t *benchTask) Engine() string { return t.runner.Client.EngineName() }
 

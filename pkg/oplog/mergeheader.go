@@ -194,21 +194,27 @@ func alternatives(values []string) string {
 	return strings.Join(values, " | ")
 }
 
-// combineTrailers says how the runs ended: as badly as the worst of them.
+// combineTrailers says how the runs ended whose logs these are.
 func combineTrailers(leaves []*leaf) Trailer {
+	var all []Trailer
+	for _, l := range leaves {
+		if t := l.trailer(); t != nil {
+			all = append(all, *t)
+		} else if h := l.header(); h.Warp != "" {
+			all = append(all, Trailer{End: "interrupted", Reason: "the log of a client was cut off"})
+		}
+	}
+	return CombineTrailers(all)
+}
+
+// CombineTrailers says how the parts of a run ended: as badly as the worst of
+// them.
+func CombineTrailers(all []Trailer) Trailer {
 	var t Trailer
 	var reasons []string
 	worst := 0
 	ends := []string{"", "completed", "interrupted", "aborted"}
-	for _, l := range leaves {
-		x := l.trailer()
-		if x == nil {
-			if h := l.header(); h.Warp != "" {
-				worst = max(worst, 2)
-				reasons = append(reasons, "the log of a client was cut off")
-			}
-			continue
-		}
+	for _, x := range all {
 		at := slices.Index(ends, x.End)
 		if at < 0 {
 			at = 2

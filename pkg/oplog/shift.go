@@ -36,9 +36,14 @@ func (s clockShift) apply(rec *Record) error {
 	if s.ahead > 0 && rec.Start < math.MinInt64+s.ahead || s.ahead < 0 && rec.End() > math.MaxInt64+s.ahead {
 		return &ReadError{File: s.name, Err: fmt.Errorf("a request cannot be moved by %v: its time is out of range", time.Duration(-s.ahead))}
 	}
-	rec.Start -= s.ahead
-	if rec.Due != 0 {
-		rec.Due -= s.ahead
-	}
+	rec.MoveBack(s.ahead)
 	return nil
+}
+
+// MoveBack moves the times of a record by that many ns.
+func (r *Record) MoveBack(ahead int64) {
+	r.Start -= ahead
+	if r.Due != 0 {
+		r.Due -= ahead
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -198,7 +199,7 @@ func (i *Influx) Write(batch []oplog.Record) error {
 // Flush sends what there is: totals once per interval.
 func (i *Influx) Flush() error {
 	now := time.Now()
-	i.every(now.Add(-influxSettle))
+	i.every(now.Add(-influxSettle).UnixNano())
 	if now.Sub(i.last) < i.opts.Interval-100*time.Millisecond { // it is called about every second
 		return nil
 	}
@@ -212,11 +213,11 @@ func (i *Influx) Flush() error {
 const influxSettle = 250 * time.Millisecond
 
 // every makes a point for each request that ended until then, in order.
-func (i *Influx) every(until time.Time) {
+func (i *Influx) every(until int64) {
 	slices.SortFunc(i.rows, func(a, b oplog.Record) int { return cmp.Compare(a.End(), b.End()) })
 	n := 0
 	var points []*write.Point
-	for n < len(i.rows) && i.rows[n].End() <= until.UnixNano() {
+	for n < len(i.rows) && i.rows[n].End() <= until {
 		r := &i.rows[n]
 		n++
 		t := i.totals.of(r.Op, r.Endpoint)
@@ -292,7 +293,7 @@ func (i *Influx) send(ctx context.Context) {
 // what was lost; "" = nothing.
 func (i *Influx) Close() string {
 	now := time.Now()
-	i.every(now)
+	i.every(math.MaxInt64)
 	i.flush(now)
 	var summary []*write.Point
 	for _, t := range slices.Concat(i.totals.list, i.totals.overall()) {

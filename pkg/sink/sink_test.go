@@ -310,15 +310,16 @@ func TestPrometheus(t *testing.T) {
 		_, _ = fmt.Fprintln(&pushed, r.Method, r.URL.Path)
 	}))
 	defer gateway.Close()
-	p := NewPrometheus(map[string]string{"benchmark": "get"})
+	m := NewMetrics("Ab3d")
+	p := NewPrometheus("get", m.Clients)
 	addr, err := p.Serve("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Push(gateway.URL, "Ab3d")
-	_ = p.Write(rows())
-	p.InFlight(map[string]int{"GET": 3, "PUT": 2})
-	p.InFlight(map[string]int{"GET": 4})
+	_ = m.Write(rows())
+	m.InFlight(map[string]int{"GET": 3, "PUT": 2})
+	m.InFlight(map[string]int{"GET": 4})
 	resp, err := http.Get("http://" + addr.String() + "/metrics")
 	if err != nil {
 		t.Fatal(err)
@@ -329,14 +330,14 @@ func TestPrometheus(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`warp_requests_total{benchmark="get",endpoint="http://b:1",op="GET"} 2`,
-		`warp_request_errors_total{benchmark="get",code="SlowDown",endpoint="http://b:1",op="GET"} 1`,
-		`warp_requests_in_flight{benchmark="get",op="GET"} 4`, `warp_requests_in_flight{benchmark="get",op="PUT"} 0`,
-		`warp_payload_bytes_total{benchmark="get",endpoint="http://b:1",op="GET"} 50`,
-		`warp_request_duration_seconds_count{benchmark="get",endpoint="http://b:1",op="GET"} 1`,
-		`warp_request_duration_seconds_bucket{benchmark="get",endpoint="http://a:1",op="GET",le="0.016384"} 1`,
-		`warp_request_duration_seconds_bucket{benchmark="get",endpoint="http://a:1",op="GET",le="0.008192"} 0`,
-		`warp_request_ttfb_seconds_sum{benchmark="get",endpoint="http://a:1",op="PUT"} 0.005`,
+		`warp_requests_total{benchmark="get",client="Ab3d",endpoint="http://b:1",op="GET"} 2`,
+		`warp_request_errors_total{benchmark="get",client="Ab3d",code="SlowDown",endpoint="http://b:1",op="GET"} 1`,
+		`warp_requests_in_flight{benchmark="get",client="Ab3d",op="GET"} 4`, `warp_requests_in_flight{benchmark="get",client="Ab3d",op="PUT"} 0`,
+		`warp_payload_bytes_total{benchmark="get",client="Ab3d",endpoint="http://b:1",op="GET"} 50`,
+		`warp_request_duration_seconds_count{benchmark="get",client="Ab3d",endpoint="http://b:1",op="GET"} 1`,
+		`warp_request_duration_seconds_bucket{benchmark="get",client="Ab3d",endpoint="http://a:1",op="GET",le="0.016384"} 1`,
+		`warp_request_duration_seconds_bucket{benchmark="get",client="Ab3d",endpoint="http://a:1",op="GET",le="0.008192"} 0`,
+		`warp_request_ttfb_seconds_sum{benchmark="get",client="Ab3d",endpoint="http://a:1",op="PUT"} 0.005`,
 	} {
 		if !strings.Contains(string(body), want+"\n") {
 			t.Errorf("no %q in\n%s", want, body)
@@ -391,7 +392,8 @@ func TestScrapes(t *testing.T) {
 
 func TestPrometheusLingers(t *testing.T) {
 	t.Parallel()
-	p := NewPrometheus(nil)
+	m := NewMetrics("Ab3d")
+	p := NewPrometheus("get", m.Clients)
 	addr, err := p.Serve("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -411,42 +413,48 @@ func TestPrometheusLingers(t *testing.T) {
 		return string(text)
 	}
 	scrape()
-	_ = p.Write(rows())
+	_ = m.Write(rows())
 	p.Close()
 	if d := p.Lingers(); d <= 0 || d > mostLinger {
 		t.Errorf("lingers for %v", d)
 	}
 	ended := make(chan struct{})
 	go func() { p.End(t.Context()); close(ended) }()
-	if !strings.Contains(scrape(), `warp_requests_total{endpoint="http://b:1",op="GET"} 2`) {
+	if !strings.Contains(scrape(), `warp_requests_total{benchmark="get",client="Ab3d",endpoint="http://b:1",op="GET"} 2`) {
 		t.Error("the last figures are not there")
 	}
 	<-ended
 }
 
-// One push is on its way, one waits, and the others need not be made.
+// A push that is on its way is in nobody's way.
 func TestPushgatewayThatHangs(t *testing.T) {
 	t.Parallel()
-	release := make(chan struct{})
-	gateway := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	asked, release := make(chan struct{}, 100), make(chan struct{})
+	gateway := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		asked <- struct{}{}
+		<-release
+	}))
 	defer gateway.Close()
-	p := NewPrometheus(nil)
+	m := NewMetrics("Ab3d")
+	p := NewPrometheus("get", m.Clients)
 	p.Push(gateway.URL, "c")
-	flushed := make(chan struct{})
+	<-asked
+	written := make(chan struct{})
 	go func() {
-		defer close(flushed)
+		defer close(written)
 		for range 5 {
-			p.lastPush = time.Time{}
-			_ = p.Flush()
+			_ = m.Write(rows())
+			m.InFlight(map[string]int{"GET": 1})
+			_ = m.Flush()
 		}
 	}()
 	select {
-	case <-flushed:
+	case <-written:
 	case <-time.After(pushWait - time.Second):
 		t.Error("the load waits for the Pushgateway")
 	}
 	close(release)
-	<-flushed
+	<-written
 	if lost := p.Close(); lost != "" {
 		t.Error(lost)
 	}
@@ -456,10 +464,10 @@ func TestPushgatewayThatIsDead(t *testing.T) {
 	t.Parallel()
 	gateway := httptest.NewServer(http.NotFoundHandler())
 	defer gateway.Close()
-	p := NewPrometheus(nil)
+	m := NewMetrics("Ab3d")
+	p := NewPrometheus("get", m.Clients)
 	p.Push(gateway.URL, "c")
-	_ = p.Write(rows())
-	_ = p.Flush()
+	_ = m.Write(rows())
 	if lost := p.Close(); !strings.Contains(lost, "pushes to the Pushgateway failed") {
 		t.Errorf("says %q", lost)
 	}

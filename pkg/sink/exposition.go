@@ -1,0 +1,74 @@
+package sink
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// An exposition makes metrics of counts whenever they are fetched.
+type exposition struct {
+	clients func() []ClientCounts
+
+	requests, failures, bytes, objects, inFlight, duration, ttfb *prometheus.Desc
+}
+
+func newExposition(benchmark string, clients func() []ClientCounts) *exposition {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc(name, help, append(labels, "client"), prometheus.Labels{"benchmark": benchmark})
+	}
+	return &exposition{
+		clients:  clients,
+		requests: desc("warp_requests_total", "Finished requests, failed ones included.", "op", "endpoint"),
+		failures: desc("warp_request_errors_total", "Failed requests.", "op", "endpoint", "code"),
+		bytes:    desc("warp_payload_bytes_total", "Payload bytes of requests that succeeded.", "op", "endpoint"),
+		objects:  desc("warp_objects_total", "Objects of requests that succeeded.", "op", "endpoint"),
+		inFlight: desc("warp_requests_in_flight", "Requests under way, as of once a second.", "op"),
+		duration: desc("warp_request_duration_seconds", "Time from start to end of requests that succeeded.", "op", "endpoint"),
+		ttfb:     desc("warp_request_ttfb_seconds", "Time to first byte of requests that succeeded.", "op", "endpoint"),
+	}
+}
+
+// Describe says which metrics there are.
+func (e *exposition) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{e.requests, e.failures, e.bytes, e.objects, e.inFlight, e.duration, e.ttfb} {
+		out <- d
+	}
+}
+
+// Collect makes the metrics.
+func (e *exposition) Collect(out chan<- prometheus.Metric) {
+	for _, c := range e.clients() {
+		for i := range c.series {
+			e.collect(&c.series[i], c.Client, out)
+		}
+		for _, f := range c.failures {
+			out <- number(e.failures, prometheus.CounterValue, f.requests, f.op, f.endpoint, f.code, c.Client)
+		}
+		for _, f := range c.inFlight {
+			out <- number(e.inFlight, prometheus.GaugeValue, f.requests, f.op, c.Client)
+		}
+	}
+}
+
+func (e *exposition) collect(s *series, client string, out chan<- prometheus.Metric) {
+	labels := []string{s.op, s.endpoint, client}
+	out <- number(e.requests, prometheus.CounterValue, s.requests, labels...)
+	out <- number(e.bytes, prometheus.CounterValue, s.bytes, labels...)
+	out <- number(e.objects, prometheus.CounterValue, s.objects, labels...)
+	out <- times(e.duration, &s.duration, labels)
+	out <- times(e.ttfb, &s.ttfb, labels)
+}
+
+// number and times cannot fail: labels are valid text, and as many as the
+// description has.
+func number(d *prometheus.Desc, kind prometheus.ValueType, n uint64, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetric(d, kind, float64(n), labels...)
+}
+
+func times(d *prometheus.Desc, h *histogram, labels []string) prometheus.Metric {
+	total, below := uint64(0), make(map[float64]uint64, latencyBuckets)
+	for i, n := range h.buckets {
+		total += n
+		if i < latencyBuckets {
+			below[(leastBucket << i).Seconds()] = total
+		}
+	}
+	return prometheus.MustNewConstHistogram(d, total, h.seconds, below, labels...)
+}

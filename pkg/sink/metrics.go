@@ -1,0 +1,183 @@
+package sink
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"warp/pkg/oplog"
+)
+
+// Bounds of what is told apart. What goes beyond is counted under otherLabel, so
+// that neither odd stores nor odd clients make Prometheus keep series without end.
+const (
+	maxSeries   = 2048 // pairs of operation and endpoint
+	maxFailures = 1024 // of these with an error code
+	maxLabel    = 256  // bytes
+	otherLabel  = "other"
+)
+
+// latencyBuckets double from 64 µs to about two minutes: fast stores answer
+// in a tenth of a millisecond, slow ones are cut off after a minute.
+const (
+	leastBucket    = 64 * time.Microsecond
+	latencyBuckets = 22
+)
+
+// Counts are what one process has done so far, as Prometheus is told.
+type Counts struct {
+	series   []series
+	failures []failure
+	inFlight []flight
+}
+
+// A series is one operation at one endpoint.
+type series struct {
+	op, endpoint             string
+	requests, bytes, objects uint64
+	duration, ttfb           histogram
+}
+
+// A failure is what failed in one way.
+type failure struct {
+	op, endpoint, code string
+	requests           uint64
+}
+
+// A flight is what of an operation is under way.
+type flight struct {
+	op       string
+	requests uint64
+}
+
+// A histogram counts times; the last bucket is for all that are longer.
+type histogram struct {
+	buckets [latencyBuckets + 1]uint64
+	seconds float64
+}
+
+func (h *histogram) add(d time.Duration) {
+	h.seconds += d.Seconds()
+	n := 0
+	for n < latencyBuckets && d > leastBucket<<n {
+		n++
+	}
+	h.buckets[n]++
+}
+
+// Metrics is a bench.Sink that keeps Counts for whoever fetches them.
+type Metrics struct {
+	client string
+
+	mu     sync.Mutex
+	counts Counts
+	last   int // series
+}
+
+// NewMetrics returns the sink of the client of that id.
+func NewMetrics(client string) *Metrics { return &Metrics{client: client} }
+
+// Write counts rows.
+func (m *Metrics) Write(batch []oplog.Record) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range batch {
+		m.add(&batch[i])
+	}
+	return nil
+}
+
+func (m *Metrics) add(r *oplog.Record) {
+	s := m.of(r.Op, r.Endpoint)
+	s.requests++
+	if r.Err != "" {
+		m.counts.failed(s, r.Code())
+		return
+	}
+	s.bytes += uint64(max(r.Bytes, 0))
+	s.objects += uint64(max(r.Objects, 0))
+	s.duration.add(r.Duration)
+	if d, seen := r.TTFB(); seen {
+		s.ttfb.add(d)
+	}
+}
+
+func (m *Metrics) of(op, endpoint string) *series {
+	all := m.counts.series
+	is := func(s *series) bool { return s.op == op && s.endpoint == endpoint }
+	if m.last < len(all) && is(&all[m.last]) {
+		return &all[m.last]
+	}
+	op, endpoint = label(op), label(endpoint)
+	m.last = slices.IndexFunc(all, func(s series) bool { return is(&s) })
+	if m.last < 0 && len(all) >= maxSeries {
+		op, endpoint = otherLabel, otherLabel
+		m.last = slices.IndexFunc(all, func(s series) bool { return is(&s) })
+	}
+	if m.last < 0 {
+		m.last = len(all)
+		m.counts.series = append(all, series{op: op, endpoint: endpoint})
+	}
+	return &m.counts.series[m.last]
+}
+
+func (c *Counts) failed(s *series, code string) {
+	code = label(code)
+	is := func(f failure) bool { return f.op == s.op && f.endpoint == s.endpoint && f.code == code }
+	at := slices.IndexFunc(c.failures, is)
+	if at < 0 && len(c.failures) >= maxFailures {
+		code = otherLabel
+		at = slices.IndexFunc(c.failures, is)
+	}
+	if at < 0 {
+		at = len(c.failures)
+		c.failures = append(c.failures, failure{op: s.op, endpoint: s.endpoint, code: code})
+	}
+	c.failures[at].requests++
+}
+
+// label makes text of anybody's a value that Prometheus takes. It is a copy:
+// strings of a record may be cut from larger ones, which must not be kept.
+func label(text string) string {
+	if len(text) > maxLabel {
+		text = text[:maxLabel]
+	}
+	return strings.Clone(strings.ToValidUTF8(text, ""))
+}
+
+// InFlight notes what is under way.
+func (m *Metrics) InFlight(byOp map[string]int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	flying := m.counts.inFlight
+	for i := range flying {
+		flying[i].requests = 0
+	}
+	for op, n := range byOp {
+		at := slices.IndexFunc(flying, func(f flight) bool { return f.op == op })
+		if at < 0 {
+			at = len(flying)
+			flying = append(flying, flight{op: label(op)})
+		}
+		flying[at].requests = uint64(max(n, 0))
+	}
+	m.counts.inFlight = flying
+}
+
+// Flush and Close have nothing to do: who wants the counts fetches them.
+func (m *Metrics) Flush() error { return nil }
+
+// Close is there for the sake of Export.
+func (m *Metrics) Close() string { return "" }
+
+// Counts are a copy of those so far.
+func (m *Metrics) Counts() *Counts {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := &m.counts
+	return &Counts{series: slices.Clone(c.series), failures: slices.Clone(c.failures), inFlight: slices.Clone(c.inFlight)}
+}
+
+// Clients makes the metrics those of a whole Prometheus.
+func (m *Metrics) Clients() []ClientCounts { return []ClientCounts{{m.client, m.Counts()}} }

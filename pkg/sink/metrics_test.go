@@ -1,0 +1,178 @@
+package sink
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"warp/internal/wire"
+	"warp/pkg/oplog"
+)
+
+func deflate(t testing.TB, plain []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := flate.NewWriter(&b, flate.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = w.Write(plain)
+	_ = w.Close()
+	return b.Bytes()
+}
+
+// exposed is how many metrics Prometheus is shown of the clients.
+func exposed(t testing.TB, all ...ClientCounts) (n int) {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(newExposition("get", func() []ClientCounts { return all }))
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		n += len(f.GetMetric())
+	}
+	return n
+}
+
+func TestCountsTravel(t *testing.T) {
+	t.Parallel()
+	m := NewMetrics("c")
+	_ = m.Write(rows())
+	m.InFlight(map[string]int{"GET": 3, "PUT": 0})
+	want := m.Counts()
+	data, err := want.Append(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadCounts(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.ambiguous() // sorts
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if n := exposed(t, ClientCounts{"a", got}, ClientCounts{"b", want}); n != 2*(3*5+1+2) {
+		t.Errorf("%d metrics", n)
+	}
+}
+
+// A time counts in the first bucket whose border is not below it.
+func TestBuckets(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]int{
+		0: 0, leastBucket: 0, leastBucket + 1: 1, 2 * leastBucket: 1, time.Second: 14, 134 * time.Second: 21, time.Hour: 22, -1: 0,
+	} {
+		var h histogram
+		h.add(d)
+		if h.buckets[want] != 1 {
+			t.Errorf("%v is in %v", d, h.buckets)
+		}
+	}
+}
+
+// What would make Prometheus keep series without end is counted together, and still travels.
+func TestMetricsAreBounded(t *testing.T) {
+	t.Parallel()
+	m := NewMetrics("c")
+	const n = 3000
+	for i := range n {
+		_ = m.Write([]oplog.Record{
+			{Op: "GET", Endpoint: fmt.Sprintf("http://%0200d", i), Bytes: math.MaxInt64, Objects: 1, Duration: time.Hour},
+			{Op: "GET", Endpoint: "http://a", Err: fmt.Sprintf("Code%0200d: text", i)},
+		})
+	}
+	_ = m.Write([]oplog.Record{{Op: "GET", Endpoint: "\xff", Err: "\xfe\xff: text"}})
+	data, err := m.Counts().Append(nil)
+	if err != nil || len(data) > 1<<20 {
+		t.Fatalf("%d bytes, %v", len(data), err)
+	}
+	c, err := ReadCounts(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests, failed := uint64(0), uint64(0)
+	for _, s := range c.series {
+		requests += s.requests
+	}
+	for _, f := range c.failures {
+		failed += f.requests
+	}
+	if requests != 2*n+1 || failed != n+1 || len(c.series) != maxSeries+1 {
+		t.Errorf("%d requests, %d failed, %d series", requests, failed, len(c.series))
+	}
+	exposed(t, ClientCounts{"c", c})
+}
+
+// What is no worse than odd numbers is shown; everything else is refused, in bounded memory.
+func TestHostileCounts(t *testing.T) {
+	t.Parallel()
+	one := func(change func(*Counts)) []byte {
+		c := &Counts{series: []series{{op: "GET", endpoint: "http://a"}}, failures: []failure{{"GET", "http://a", "x", 1}}, inFlight: []flight{{"GET", 1}}}
+		change(c)
+		data, err := c.Append(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	if _, err := ReadCounts(one(func(*Counts) {})); err != nil {
+		t.Fatal(err)
+	}
+	whole := one(func(*Counts) {})
+	plain, _ := io.ReadAll(flate.NewReader(bytes.NewReader(whole)))
+	for name, data := range map[string][]byte{
+		"nothing":           nil,
+		"not deflated":      plain,
+		"cut off":           whole[:len(whole)-4],
+		"a bomb":            deflate(t, make([]byte, 256<<20)),
+		"more behind it":    deflate(t, append(slices.Clone(plain), 0)),
+		"too many series":   deflate(t, binary.AppendUvarint(nil, math.MaxUint64)),
+		"series of nothing": deflate(t, binary.AppendUvarint(nil, maxSeries)),
+		"a long label":      deflate(t, wire.AppendText([]byte{1}, strings.Repeat("x", maxLabel+1))),
+		"a label too far":   deflate(t, []byte{1, 200, 'x'}),
+		"no text":           one(func(c *Counts) { c.series[0].op = "\xff" }),
+		"no text as code":   one(func(c *Counts) { c.failures[0].code = "\xff" }),
+		"no number":         one(func(c *Counts) { c.series[0].ttfb.seconds = math.NaN() }),
+		"endless":           one(func(c *Counts) { c.series[0].ttfb.seconds = math.Inf(1) }),
+		"overflow":          one(func(c *Counts) { c.series[0].duration.buckets = [23]uint64{math.MaxUint64, 1} }),
+		"a series twice":    one(func(c *Counts) { c.series = append(c.series, c.series[0]) }),
+		"a code twice":      one(func(c *Counts) { c.failures = append(c.failures, c.failures[0]) }),
+		"in flight twice":   one(func(c *Counts) { c.inFlight = append(c.inFlight, c.inFlight[0]) }),
+	} {
+		if _, err := ReadCounts(data); err == nil {
+			t.Errorf("%s was read", name)
+		}
+	}
+}
+
+func FuzzReadCounts(f *testing.F) {
+	m := NewMetrics("c")
+	_ = m.Write(rows())
+	m.InFlight(map[string]int{"GET": 3})
+	f.Add(m.Counts().plain())
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		b := m.Counts().plain()
+		b[r.IntN(len(b))] = byte(r.Uint32())
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, plain []byte) {
+		if c, err := ReadCounts(deflate(t, plain)); err == nil {
+			exposed(t, ClientCounts{"c", c})
+		}
+	})
+}

@@ -1,0 +1,141 @@
+package sink
+
+import (
+	"bytes"
+	"cmp"
+	"compress/flate"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"warp/internal/wire"
+)
+
+// maxUnpacked bounds what counts take on their way before they are deflated:
+// all that the other bounds allow is less.
+const maxUnpacked = 8 << 20
+
+// Append writes the counts, deflated, so that ReadCounts of another machine can
+// read them.
+func (c *Counts) Append(b []byte) ([]byte, error) {
+	out := bytes.NewBuffer(b)
+	w, err := flate.NewWriter(out, flate.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(c.plain()); err != nil {
+		return nil, err
+	}
+	err = w.Close()
+	return out.Bytes(), err
+}
+
+func (c *Counts) plain() []byte {
+	b := binary.AppendUvarint(nil, uint64(len(c.series)))
+	for i := range c.series {
+		s := &c.series[i]
+		b = wire.AppendText(wire.AppendText(b, s.op), s.endpoint)
+		for _, n := range [...]uint64{s.requests, s.bytes, s.objects} {
+			b = binary.AppendUvarint(b, n)
+		}
+		b = s.ttfb.append(s.duration.append(b))
+	}
+	b = binary.AppendUvarint(b, uint64(len(c.failures)))
+	for _, f := range c.failures {
+		b = wire.AppendText(wire.AppendText(wire.AppendText(b, f.op), f.endpoint), f.code)
+		b = binary.AppendUvarint(b, f.requests)
+	}
+	b = binary.AppendUvarint(b, uint64(len(c.inFlight)))
+	for _, f := range c.inFlight {
+		b = binary.AppendUvarint(wire.AppendText(b, f.op), f.requests)
+	}
+	return b
+}
+
+func (h *histogram) append(b []byte) []byte {
+	for _, n := range h.buckets {
+		b = binary.AppendUvarint(b, n)
+	}
+	return binary.BigEndian.AppendUint64(b, math.Float64bits(h.seconds))
+}
+
+// errCounts says that counts were not written by Append.
+var errCounts = errors.New("the metrics of a client cannot be read")
+
+// ReadCounts reads what Append has written. Whoever wrote it, the result is no
+// larger than the bounds allow, and fit for Prometheus.
+func ReadCounts(b []byte) (*Counts, error) {
+	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), maxUnpacked+1))
+	if err != nil || len(plain) > maxUnpacked {
+		return nil, errCounts
+	}
+	r := &countsReader{wire.NewReader(plain)}
+	c := &Counts{}
+	// What is beyond the bounds is counted under another name: one more series, and one more code of each.
+	for range r.Length(maxSeries + 1) {
+		c.series = append(c.series, r.series())
+	}
+	for range r.Length(maxFailures + maxSeries + 1) {
+		c.failures = append(c.failures, failure{r.label(), r.label(), r.label(), r.Uint()})
+	}
+	for range r.Length(maxSeries) {
+		c.inFlight = append(c.inFlight, flight{r.label(), r.Uint()})
+	}
+	if r.Bad || r.Left() > 0 || c.ambiguous() {
+		return nil, errCounts
+	}
+	return c, nil
+}
+
+// ambiguous says whether anything is there twice, which Prometheus would not
+// take, not even from the other clients.
+func (c *Counts) ambiguous() bool {
+	n := len(c.series) + len(c.failures) + len(c.inFlight)
+	slices.SortFunc(c.series, func(a, b series) int {
+		return cmp.Or(cmp.Compare(a.op, b.op), cmp.Compare(a.endpoint, b.endpoint))
+	})
+	slices.SortFunc(c.failures, func(a, b failure) int {
+		return cmp.Or(cmp.Compare(a.op, b.op), cmp.Compare(a.endpoint, b.endpoint), cmp.Compare(a.code, b.code))
+	})
+	slices.SortFunc(c.inFlight, func(a, b flight) int { return cmp.Compare(a.op, b.op) })
+	c.series = slices.CompactFunc(c.series, func(a, b series) bool { return a.op == b.op && a.endpoint == b.endpoint })
+	c.failures = slices.CompactFunc(c.failures, func(a, b failure) bool {
+		return a.op == b.op && a.endpoint == b.endpoint && a.code == b.code
+	})
+	c.inFlight = slices.CompactFunc(c.inFlight, func(a, b flight) bool { return a.op == b.op })
+	return len(c.series)+len(c.failures)+len(c.inFlight) < n
+}
+
+// A countsReader takes counts from the front.
+type countsReader struct{ wire.Reader }
+
+func (r *countsReader) label() string {
+	s := r.Text(maxLabel)
+	r.Bad = r.Bad || !utf8.ValidString(s)
+	return s
+}
+
+func (r *countsReader) series() series {
+	s := series{op: r.label(), endpoint: r.label(), requests: r.Uint(), bytes: r.Uint(), objects: r.Uint()}
+	r.histogram(&s.duration)
+	r.histogram(&s.ttfb)
+	return s
+}
+
+func (r *countsReader) histogram(h *histogram) {
+	total := uint64(0)
+	for i := range h.buckets {
+		h.buckets[i] = r.Uint()
+		r.Bad = r.Bad || h.buckets[i] > math.MaxUint64-total
+		total += h.buckets[i]
+	}
+	bits := r.Bytes(8)
+	if bits == nil {
+		return
+	}
+	h.seconds = math.Float64frombits(binary.BigEndian.Uint64(bits))
+	r.Bad = r.Bad || math.IsNaN(h.seconds) || math.IsInf(h.seconds, 0)
+}
