@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"time"
 
 	"warp/pkg/aggregate"
@@ -30,9 +29,7 @@ func (p *benchProgress) Measuring() (stop func()) {
 	if err := p.s.profiles.begin(); err != nil {
 		p.s.warnf("%v", err)
 	}
-	if err := p.s.server.begin(context.Background()); err != nil {
-		p.s.warnf("--serverprof: %v", err)
-	}
+	p.s.beginServerProfiles()()
 	live := p.s.startLive(p.s.snapshot, p.s.opts.Duration, p.s.flags.progress.interval)
 	stopStats := p.s.stats.begin(p.s.flags.progress.interval)
 	return func() {

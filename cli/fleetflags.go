@@ -133,8 +133,6 @@ func (f *fleetFlags) check(b *benchFlags) error {
 		return usageError("--analyze.v is about single objects, which --stress with --warp-client does not keep in mind").tell("leave out one of them")
 	case len(b.profile.wanted()) > 0:
 		return usageError("profiles are of this process, which does nothing with --warp-client: leave them out")
-	case b.serverprof != "":
-		return usageError("--serverprof does not go with --warp-client yet: leave it out")
 	case b.names.clients > 0:
 		return usageError("--client-id and --client-count are for clients that are started by hand; --warp-client numbers them itself")
 	case b.target.signature == "IAM":

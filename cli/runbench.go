@@ -76,7 +76,8 @@ func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.
 		return s.cleanUp(f.target.explain(err))
 	}
 	inv.notef("seed %d", o.Seed)
-	if err := s.startServerProfiles(ctx, path); err != nil {
+	defer s.discardServerProfiles()
+	if err := s.startServerProfiles(ctx, target.client, path); err != nil {
 		return s.cleanUp(err)
 	}
 	if s.exports, err = f.exports.open(ctx, s); err != nil {

@@ -48,6 +48,10 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 		}
 		defer s.exports.end(ctx, s)
 	}
+	defer s.discardServerProfiles()
+	if err := s.profileServers(ctx, path); err != nil {
+		return err
+	}
 	stop := s.watchFleet()
 	err = s.fleet.Connect(ctx)
 	if err == nil {
@@ -60,6 +64,19 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 		return s.abortFleet(err)
 	}
 	return s.uploadLog(ctx, s.cleanFleet(s.measureFleet(ctx, path)))
+}
+
+// profileServers has the store profile itself, which is the coordinator's to
+// ask for: it has the keys, and is there until the end whatever happens to clients.
+func (s *session) profileServers(ctx context.Context, log string) error {
+	if s.flags.serverprof == "" {
+		return nil
+	}
+	target, err := s.flags.target.open(ctx, s.invocation, 1, nil)
+	if err != nil {
+		return err
+	}
+	return s.startServerProfiles(ctx, target.client, log)
 }
 
 // fleetPlan describes the run so that other machines can do it.
@@ -141,9 +158,10 @@ func (s *session) measureFleet(ctx context.Context, path string) error {
 	late := context.WithoutCancel(ctx)
 	stopWatching := func() {}
 	err := s.fleet.Measure(ctx, func() {
+		profiling := s.beginServerProfiles()
 		live := s.startLive(s.snapshot, s.opts.Duration, s.flags.progress.interval)
 		stopStats, stopSteady := s.stats.begin(s.flags.progress.interval), s.watchSteadiness()
-		stopWatching = func() { live.finish(); stopStats(); stopSteady() }
+		stopWatching = func() { live.finish(); stopStats(); stopSteady(); profiling(); s.saveServerProfiles() }
 	})
 	stopWatching()
 	if err != nil {

@@ -2,18 +2,23 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 
 	"warp/pkg/s3"
 )
 
 // serverProfiles are MinIO's profiles of itself during a run.
 type serverProfiles struct {
-	kinds  []string // none = not wanted
-	path   string   // of the ZIP, beside the op log
-	client *s3.Client
+	kinds   []string // none = not wanted
+	path    string   // of the ZIP, beside the op log
+	client  *s3.Client
+	running bool // at the store, for all that is known here
 }
 
 func parseServerProfiles(text string) ([]string, error) {
@@ -30,7 +35,7 @@ func parseServerProfiles(text string) ([]string, error) {
 // startServerProfiles finds out before the load whether the store does that.
 // They begin anew when the run is measured: what it costs to prepare objects
 // is not asked for.
-func (s *session) startServerProfiles(ctx context.Context, log string) error {
+func (s *session) startServerProfiles(ctx context.Context, client *s3.Client, log string) error {
 	kinds, err := parseServerProfiles(s.flags.serverprof)
 	if err != nil || len(kinds) == 0 {
 		return err
@@ -38,38 +43,66 @@ func (s *session) startServerProfiles(ctx context.Context, log string) error {
 	if log == "" {
 		log = logPath("", s.opts.Benchmark, s.opts.ClientID) // the one that --stress leaves out
 	}
-	s.server = serverProfiles{kinds: kinds, path: strings.TrimSuffix(log, ".csv.zst") + ".profiles.zip", client: s.runner.Client}
-	if err := s.server.begin(ctx); err != nil {
-		return runError("--serverprof: %w", err).tell("leave it out, or use keys of an administrator of a MinIO")
+	path := strings.TrimSuffix(log, ".csv.zst") + ".profiles.zip"
+	if _, err := os.Lstat(path); err == nil {
+		return usageError("--serverprof: %s exists already", path).tell("choose another --benchdata or move it away")
 	}
-	return nil
+	s.server = serverProfiles{kinds: kinds, path: path, client: client}
+	err = s.server.begin(ctx)
+	var nobody *s3.UnreachableError
+	switch {
+	case err == nil:
+		return nil
+	case s.fleet != nil && errors.As(err, &nobody):
+		return runError("--serverprof: %v", nobody).tell("with --warp-client the coordinator asks for the profiles, and it does not reach the store: start it where it does, or leave out --serverprof")
+	}
+	if code := s3.CodeOf(err); code == "AccessDenied" || code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch" {
+		return runError("--serverprof: %w", err).tell("use keys of an administrator of the store, or leave it out")
+	}
+	return runError("--serverprof: %w", err).tell("leave it out")
 }
 
+// begin starts them, anew if they run already.
 func (p *serverProfiles) begin(ctx context.Context) error {
 	if len(p.kinds) == 0 {
 		return nil
 	}
-	return p.client.StartServerProfiles(ctx, p.kinds)
+	err := p.client.StartServerProfiles(ctx, p.kinds)
+	p.running = p.running || err == nil || ctx.Err() != nil // it may have arrived
+	return err
 }
 
-// saveServerProfiles ends them. What goes wrong there is no reason to lose the run.
+// beginServerProfiles has them begin anew, while others do what they have to;
+// started waits until that is done.
+func (s *session) beginServerProfiles() (started func()) {
+	var begun sync.WaitGroup
+	begun.Go(func() {
+		if err := s.server.begin(context.Background()); err != nil {
+			s.warnf("--serverprof: %v", err)
+		}
+	})
+	return begun.Wait
+}
+
+// saveServerProfiles ends them and writes the ZIP. The run is over, so an interrupt does not
+// matter.
 func (s *session) saveServerProfiles() {
-	if path, err := s.server.save(); err != nil {
-		s.warnf("--serverprof: %v", err)
-	} else if path != "" {
-		s.notef("server profiles written to %q", path)
+	p := &s.server
+	if !p.running {
+		return
 	}
+	p.running = false
+	if err := p.save(); err != nil {
+		s.warnf("--serverprof: %v", err)
+		return
+	}
+	s.notef("server profiles written to %q", p.path)
 }
 
-// save writes the ZIP, and tells what it is called. The run is over, so an
-// interrupt does not matter.
-func (p *serverProfiles) save() (written string, err error) {
-	if len(p.kinds) == 0 {
-		return "", nil
-	}
+func (p *serverProfiles) save() error {
 	f, err := os.CreateTemp(filepath.Dir(p.path), ".warp-profiles-*")
 	if err != nil {
-		return "", err
+		return errors.Join(err, p.stop())
 	}
 	defer os.Remove(f.Name()) // there is none any more after all went well
 	err = p.client.ServerProfilesTo(context.Background(), f)
@@ -82,5 +115,23 @@ func (p *serverProfiles) save() (written string, err error) {
 	if err == nil {
 		err = os.Rename(f.Name(), p.path)
 	}
-	return p.path, err
+	return err
+}
+
+// discardServerProfiles ends those of a run that was not measured: a store
+// profiles itself until somebody fetches what it has.
+func (s *session) discardServerProfiles() {
+	if !s.server.running {
+		return
+	}
+	s.server.running = false
+	if err := s.server.stop(); err != nil {
+		s.warnf("--serverprof: the store may still profile itself: %v", err)
+	}
+}
+
+func (p *serverProfiles) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	return p.client.ServerProfilesTo(ctx, io.Discard)
 }

@@ -65,6 +65,7 @@ func (c *Client) StartServerProfiles(ctx context.Context, kinds []string) error 
 	}
 	for _, n := range nodes {
 		if !n.Success {
+			_ = c.ServerProfilesTo(ctx, io.Discard) // the other nodes have begun
 			return fmt.Errorf("node %s does not start its profile: %s", n.Node, oneLine(n.Error))
 		}
 	}
@@ -86,10 +87,24 @@ func (c *Client) ServerProfilesTo(ctx context.Context, w io.Writer) error {
 	return asError(err, nil)
 }
 
-// admin sends a signed request to the first host. An answer that is no success
-// is an error.
-func (c *Client) admin(ctx context.Context, method, path string, query url.Values) (*http.Response, error) {
-	desk := c.hosts[0].desk
+// admin sends a signed request to the first host that can be connected to. An
+// answer that is no success is an error.
+func (c *Client) admin(ctx context.Context, method, path string, query url.Values) (resp *http.Response, err error) {
+	other := false
+	err = c.tryHosts(ctx, 0, func(h *Host) error {
+		resp, err = c.adminAt(ctx, h.desk, method, path, query)
+		if other = err == errNotMinIO; other {
+			return nil
+		}
+		return err
+	})
+	if other {
+		err = errNotMinIO
+	}
+	return resp, err
+}
+
+func (c *Client) adminAt(ctx context.Context, desk *minioEngine, method, path string, query url.Values) (*http.Response, error) {
 	u := *desk.core.Client.EndpointURL()
 	u.Path, u.RawQuery = path, query.Encode()
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), nil)
@@ -116,5 +131,5 @@ func (c *Client) admin(ctx context.Context, method, path string, query url.Value
 	if json.Unmarshal(text, &said) != nil || said.Code == "" {
 		return nil, errNotMinIO
 	}
-	return nil, errorf(said.Code, resp.StatusCode, "%s", oneLine(said.Message))
+	return nil, errorf(said.Code, resp.StatusCode, "%s", strings.TrimSuffix(oneLine(said.Message), "."))
 }
