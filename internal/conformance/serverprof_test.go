@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"warp/internal/teststore"
@@ -125,6 +126,7 @@ func TestServerProfiles(t *testing.T) {
 		b.clean(t)
 	})
 	t.Run("nothing to measure", func(t *testing.T) {
+		_ = b.client.MakeBucket(t.Context(), b.bucket, minio.MakeBucketOptions{}) // or it is there
 		o, log := b.run("get", "--list-existing", "--duration=1s", "--serverprof=cpu")
 		o.want(t, 1)
 		stopped(t)
