@@ -132,11 +132,14 @@ func (f *fleetFlags) check(b *benchFlags) error {
 	case b.stress && b.analysis.verbose:
 		return usageError("--analyze.v is about single objects, which --stress with --warp-client does not keep in mind").tell("leave out one of them")
 	case len(b.profile.wanted()) > 0:
-		return usageError("profiles are of this process, which does nothing with --warp-client: leave them out")
+		return usageError("--cpu, --mem and their like are profiles of this process, which makes no load with --warp-client").
+			tell("leave them out, or run the benchmark without --warp-client; --serverprof has the store profile itself")
 	case b.names.clients > 0:
-		return usageError("--client-id and --client-count are for clients that are started by hand; --warp-client numbers them itself")
+		return usageError("--client-id and --client-count are for clients that are started by hand; --warp-client numbers them itself").
+			tell("leave them out, or leave out --warp-client and start warp with them on each machine, at the same --syncstart")
 	case b.target.signature == "IAM":
-		return usageError("--signature=IAM does not go with --warp-client: its keys expire while clients use them").tell("use --access-key and --secret-key, or a --profile with keys that last")
+		return usageError("--signature=IAM does not go with --warp-client: its keys expire while clients use them").
+			tell("use --access-key and --secret-key, or a --profile with keys that last")
 	}
 	return nil
 }

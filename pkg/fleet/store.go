@@ -24,15 +24,23 @@ func DescribeStore(cfg s3.Config) (*Store, error) {
 		}
 		s.Keys = append(s.Keys, Keys{v.AccessKeyID, v.SecretAccessKey, v.SessionToken, int(v.SignerType)})
 	}
-	if cfg.CAFile != "" {
-		pem, err := os.ReadFile(cfg.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("read the CA file: %w", err)
+	for _, f := range []struct {
+		name *string
+		text *[]byte
+		what string
+	}{
+		{&cfg.CAFile, &cfg.CAPEM, "CA file"},
+		{&cfg.ClientCert, &cfg.CertPEM, "client certificate"},
+		{&cfg.ClientKey, &cfg.KeyPEM, "key of the client certificate"},
+	} {
+		if *f.name == "" {
+			continue
 		}
-		cfg.CAPEM, cfg.CAFile = pem, ""
-	}
-	if cfg.ClientCert != "" || cfg.ClientKey != "" {
-		return nil, errors.New("a client certificate for the store stays on the machine that has it: clients cannot use it")
+		text, err := os.ReadFile(*f.name)
+		if err != nil {
+			return nil, fmt.Errorf("read the %s: %w", f.what, err)
+		}
+		*f.text, *f.name = text, ""
 	}
 	cfg.Credentials, cfg.Others = nil, nil
 	s.Config = cfg

@@ -1,7 +1,11 @@
 package fleet
 
 import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +14,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -54,8 +59,8 @@ func TestDescribeStore(t *testing.T) {
 	if _, err := DescribeStore(s3.Config{Credentials: credentials.New(&expiring{})}); err == nil {
 		t.Error("keys that expire were accepted")
 	}
-	if _, err := DescribeStore(s3.Config{Credentials: static, Options: s3.Options{ClientCert: "x", ClientKey: "y"}}); err == nil {
-		t.Error("a client certificate was left out in silence")
+	if _, err := DescribeStore(s3.Config{Credentials: static, Options: s3.Options{ClientCert: ca, ClientKey: ca + "no"}}); err == nil {
+		t.Error("a key that is not there was left out in silence")
 	}
 	if _, err := DescribeStore(s3.Config{Credentials: static, CAFile: ca + "no"}); err == nil {
 		t.Error("a CA file that is not there was left out in silence")
@@ -89,5 +94,54 @@ func TestStoreTravelsWithItsOptions(t *testing.T) {
 	must(t, json.Unmarshal(text, &got))
 	if !reflect.DeepEqual(got.Config.Options, want) {
 		t.Errorf("got %+v\nof %s", got.Config.Options, text)
+	}
+}
+
+// A client shows the store the certificate whose files only the coordinator has.
+func TestClientCertificateTravels(t *testing.T) {
+	t.Parallel()
+	config, _, err := SelfSigned()
+	must(t, err)
+	own := config.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(own.PrivateKey)
+	must(t, err)
+	dir := t.TempDir()
+	file := func(name, kind string, der []byte) string {
+		path := filepath.Join(dir, name)
+		must(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
+		return path
+	}
+	certFile, keyFile := file("cert", "CERTIFICATE", own.Certificate[0]), file("key", "PRIVATE KEY", key)
+	var shown atomic.Value
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Last-Modified", time.Now().UTC().Format(http.TimeFormat))
+		shown.Store(r.TLS.PeerCertificates[0].Raw)
+	}))
+	server.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
+	server.StartTLS()
+	defer server.Close()
+	for _, engine := range []string{"lean", "minio"} {
+		shown.Store([]byte(nil))
+		s, err := DescribeStore(s3.Config{
+			Hosts: []s3.Address{{Name: server.Listener.Addr().String()}}, TLS: true, Insecure: true, Region: "us-east-1", Engine: engine,
+			Credentials: credentials.NewStaticV4("a", "b", ""), Options: s3.Options{ClientCert: certFile, ClientKey: keyFile},
+		})
+		must(t, err)
+		text, err := json.Marshal(s)
+		must(t, err)
+		if strings.Contains(string(text), dir) {
+			t.Errorf("a file of this machine is named: %s", text)
+		}
+		var got Store
+		must(t, json.Unmarshal(text, &got))
+		c, err := got.connect(AgentOptions{Warp: "test"})
+		must(t, err)
+		host := c.Acquire()
+		_, err = host.Stat(t.Context(), s3.Ref{Bucket: "bucket", Key: "key"}, s3.NewTrace(time.Now()))
+		must(t, err)
+		c.Release(host)
+		if raw, _ := shown.Load().([]byte); !bytes.Equal(raw, own.Certificate[0]) {
+			t.Errorf("%s: the store was shown another certificate, or none", engine)
+		}
 	}
 }

@@ -22,6 +22,8 @@ type Config struct {
 	Insecure    bool                       // accept any certificate
 	CAFile      string                     // PEM file of further certificate authorities
 	CAPEM       []byte                     // its content, instead of the file
+	CertPEM     []byte                     // the content of ClientCert, instead of that file
+	KeyPEM      []byte                     // and of ClientKey
 	Region      string                     // "" asks the store
 	HostSelect  string                     // weighed or roundrobin
 	Credentials *credentials.Credentials   `json:"-"`

@@ -183,12 +183,9 @@ func newTLSConfig(cfg *Config) (*tls.Config, error) {
 		InsecureSkipVerify: cfg.Insecure, // the user asked for it by --insecure
 		ClientSessionCache: tls.NewLRUClientSessionCache(1024),
 	}
-	if cfg.ClientCert != "" {
-		own, err := tls.LoadX509KeyPair(cfg.ClientCert, cfg.ClientKey)
-		if err != nil {
-			return nil, fmt.Errorf("read the client certificate: %w", err)
-		}
-		c.Certificates = []tls.Certificate{own}
+	var err error
+	if c.Certificates, err = cfg.clientCertificates(); err != nil {
+		return nil, fmt.Errorf("read the client certificate: %w", err)
 	}
 	pem, err := cfg.authorities()
 	if err != nil || pem == nil {
@@ -204,6 +201,21 @@ func newTLSConfig(cfg *Config) (*tls.Config, error) {
 	}
 	c.RootCAs = pool
 	return c, nil
+}
+
+// clientCertificates are those to show to the store.
+func (cfg *Config) clientCertificates() ([]tls.Certificate, error) {
+	var own tls.Certificate
+	var err error
+	switch {
+	case cfg.CertPEM != nil:
+		own, err = tls.X509KeyPair(cfg.CertPEM, cfg.KeyPEM)
+	case cfg.ClientCert != "":
+		own, err = tls.LoadX509KeyPair(cfg.ClientCert, cfg.ClientKey)
+	default:
+		return nil, nil
+	}
+	return []tls.Certificate{own}, err
 }
 
 // authorities is the content of the CA file; nil where none is given.
