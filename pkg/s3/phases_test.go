@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -81,6 +82,42 @@ func TestPhases(t *testing.T) {
 			p, _ = noted(true, func(tr *Trace) error { _, err := h.Stat(context.Background(), ref, tr); return err })
 			if p[PhaseWait] < think || p[PhaseReceive] == 0 {
 				t.Errorf("HEAD: %v", p)
+			}
+		})
+	}
+}
+
+// TestPhasesOfConnections: a connection to a host with a name and a certificate has all phases, the first request only.
+func TestPhasesOfConnections(t *testing.T) {
+	t.Parallel()
+	store := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Last-Modified", time.Now().UTC().Format(http.TimeFormat))
+	}))
+	t.Cleanup(store.Close)
+	_, port, err := net.SplitHostPort(store.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, engine := range []string{"lean", "minio"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			h := oneHost(t, Config{Engine: engine, TLS: true, Insecure: true, Region: "us-east-1",
+				Credentials: credentials.NewStaticV4("key", "secret", "")}, "localhost:"+port)
+			for i, connects := range []bool{true, false} {
+				var p Phases
+				tr := NewTrace(time.Now())
+				tr.Note(&p, true)
+				if _, err := h.Get(t.Context(), Get{Ref: Ref{Bucket: "bucket", Key: "key"}}, tr); err != nil {
+					t.Fatal(err)
+				}
+				for _, phase := range []int{PhaseDNS, PhaseConnect, PhaseTLS} {
+					if (p[phase] > 0) != connects {
+						t.Errorf("request %d: %v", i, p)
+					}
+				}
+				if p[PhaseSend] == 0 || p[PhaseWait] == 0 {
+					t.Errorf("request %d: %v", i, p)
+				}
 			}
 		})
 	}
