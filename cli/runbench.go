@@ -245,6 +245,9 @@ func (f *targetFlags) explain(err error) error {
 	case s3.CodeNoHTTP2:
 		return runError("%w", err).tell("leave out --http2")
 	case s3.CodeTLS:
+		if strings.Contains(err.Error(), "certificate required") {
+			return runError("%w", err).tell("the store wants to see a certificate: give --client-cert and --client-key")
+		}
 		return runError("%w", err).tell("check --tls, and --ca-file or --insecure for a private certificate")
 	}
 	var nobody *s3.UnreachableError

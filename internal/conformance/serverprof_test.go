@@ -175,21 +175,25 @@ func ordinary(t *testing.T, s *teststore.Store) []string {
 	return []string{"--access-key=" + v.AccessKeyID, "--secret-key=" + v.SecretAccessKey, "--session-token=" + v.SessionToken}
 }
 
-// profiledFleet: it is the coordinator who has the store profile itself, once, and keeps what it gets beside its log.
-func profiledFleet(t *testing.T, b *bed, stopped func(*testing.T)) {
-	var clients []string
-	for range 2 {
+// startClients returns the addresses of clients, each a process with a folder of its own.
+func startClients(t *testing.T, n int) (addrs []string) {
+	t.Helper()
+	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		addr := l.Addr().String()
+		addrs = append(addrs, l.Addr().String())
 		_ = l.Close()
-		startWarp(t, "client", addr).says(t, "listens at")
-		clients = append(clients, addr)
+		startWarp(t, "client", addrs[len(addrs)-1]).says(t, "listens at")
 	}
+	return addrs
+}
+
+// profiledFleet: it is the coordinator who has the store profile itself, once, and keeps what it gets beside its log.
+func profiledFleet(t *testing.T, b *bed, stopped func(*testing.T)) {
 	before := len(b.proxy.Requests(asksForProfiles))
-	load := []string{"put", "--warp-client=" + strings.Join(clients, ","), "--obj.size=64KiB", "--concurrent=2", "--serverprof=cpu,trace"}
+	load := []string{"put", "--warp-client=" + strings.Join(startClients(t, 2), ","), "--obj.size=64KiB", "--concurrent=2", "--serverprof=cpu,trace"}
 	o, log := b.run(append(load, "--duration=1s")...)
 	o.want(t, 0)
 	opens(t, log, "cpu", "trace")
