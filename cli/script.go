@@ -312,7 +312,8 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 		}
 		return f.target.explain(err)
 	}
-	if err := s.startServerProfiles(ctx, path); err != nil {
+	defer s.discardServerProfiles()
+	if err := s.startServerProfiles(ctx, target.client, path); err != nil {
 		return err
 	}
 	if s.exports, err = f.exports.open(ctx, s); err != nil {
