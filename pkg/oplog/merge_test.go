@@ -498,8 +498,9 @@ func BenchmarkMerge(b *testing.B) {
 // What several clients say is said once, and what they have counted is added up.
 func TestJoinNotes(t *testing.T) {
 	t.Parallel()
-	got := joinNotes([]string{"slow", "2 requests had no answer", "slow", "2 requests had no answer", "3 requests had no answer", "1 object"})
-	if want := []string{"1 object", "7 requests had no answer", "slow"}; !slices.Equal(got, want) {
+	got := joinNotes([]string{"slow", "2 requests had no answer", "slow", "2 requests had no answer", "3 requests had no answer",
+		"9 of 20 points are lost", "9 of 20 points are lost", "5 connections for 8 requests", "5 connections for 8 requests"})
+	if want := []string{"5 connections for 8 requests", "7 requests had no answer", "9 of 20 points are lost", "slow"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -233,8 +233,9 @@ func CombineTrailers(all []Trailer) Trailer {
 	return t
 }
 
-// countedNote is a note about so many of something.
-var countedNote = regexp.MustCompile(`^([0-9]+) (.+)$`)
+// countedNote is a note about so many of something. A number that is a part of
+// another one, as in "9 of 20 points", cannot be added up by itself.
+var countedNote = regexp.MustCompile(`^([0-9]+) ((?:requests|objects|datagrams) .+)$`)
 
 // joinNotes says once what several clients say. What they have counted is added
 // up: two that say "1 request had no answer" do not mean the same one.
