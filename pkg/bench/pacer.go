@@ -75,10 +75,11 @@ func (p *pacer) at(k int64) time.Duration {
 
 // before is how many arrivals are due before t, the inverse of at.
 func (p *pacer) before(t time.Duration) float64 {
-	if ns := float64(t); ns < p.warmup {
+	ns := max(float64(t), 0) // the start may be yet to come
+	if ns < p.warmup {
 		return ns * ns / (2 * p.warmup * p.interval)
 	}
-	return p.ramp() + (float64(t)-p.warmup)/p.interval
+	return p.ramp() + (ns-p.warmup)/p.interval
 }
 
 // unsent is how many arrivals were due by t that no worker went off with.

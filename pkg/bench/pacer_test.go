@@ -78,6 +78,12 @@ func TestPacerUnsent(t *testing.T) {
 	if n := p.unsent(p.end.Add(time.Second)); n != 150 {
 		t.Errorf("50 of the 200 arrivals in 200 ms at 1000/s went off, and %d did not", n)
 	}
+	for _, warmup := range []float64{0, 1e9} {
+		early := &pacer{interval: 1e6, warmup: warmup, start: time.Now().Add(time.Hour)}
+		if n := early.before(-time.Second); n != 0 {
+			t.Errorf("warm-up %v: %v arrivals are due a second before the start", warmup, n)
+		}
+	}
 }
 
 // BenchmarkPacerLag shows how late arrivals go off: the median should be far
