@@ -120,6 +120,21 @@ func TestScriptIsItsLog(t *testing.T) {
 	}
 }
 
+// Requests of a warm-up are in its line also where they end after it, or come late to the table.
+func TestScriptWarmupLine(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	r := runWarp(t, nil, "script", "--host=embedded", "--benchdata="+log,
+		`PUT 5 OBJECTS OF SIZE 1 KB; GET AT RATE 400 PER SECOND WARMUP 990 MILLISECONDS RUNTIME 1300 MILLISECONDS`)
+	report := decoded[aggregate.Report](t, exitOK, "analyze", log+".csv.zst")
+	for i := range report.Operations {
+		op := &report.Operations[i]
+		if want := fmt.Sprintf("WARMUP | %8d ‖", op.Requests); op.Warmup && !strings.Contains(r.out, want) {
+			t.Errorf("%q is not in\n%s", want, r.out)
+		}
+	}
+}
+
 func compareStatements(t *testing.T, what string, r *aggregate.Report, want map[string]string) {
 	t.Helper()
 	if len(r.Operations) != len(want) || len(r.Warnings) > 1 { // the machine may have been busy

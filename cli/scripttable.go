@@ -45,7 +45,7 @@ type statementReport struct {
 	Strategy  string            `json:"naming_strategy,omitempty"`
 	Seed      string            `json:"seed,omitempty"`
 	Warmup    *statementFigures `json:"warmup,omitempty"`
-	Final     *statementFigures `json:"final,omitempty"` // null where there was nothing to request
+	Final     *statementFigures `json:"final,omitempty"` // left out of REUSE, which requests nothing
 }
 
 type statementFigures struct {
@@ -184,7 +184,7 @@ func (t *scriptTable) End(number int) {
 func (t *scriptTable) final(report *statementReport) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.takePeak()
+	t.takePeak(false)
 	if t.step.Warmup > 0 {
 		// Not before: its last requests may end long after it.
 		report.Warmup = t.warm.figures()
@@ -222,12 +222,12 @@ func (t *scriptTable) Flush() error { return nil }
 func (t *scriptTable) tick() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.takePeak()
 	elapsed := time.Since(t.began)
 	sums := &t.rest
 	if elapsed < t.step.Warmup {
 		sums = &t.warm
 	}
+	t.takePeak(sums == &t.warm)
 	switch {
 	case t.quiet:
 	case t.json:
@@ -253,8 +253,8 @@ func (t *scriptTable) left(elapsed time.Duration) string {
 	return fmt.Sprintf("%s+%ds", mark, (elapsed+scriptInterval/2)/time.Second)
 }
 
-func (t *scriptTable) takePeak() {
-	warm, rest := t.peak.Take()
+func (t *scriptTable) takePeak(warming bool) {
+	warm, rest := t.peak.Take(warming)
 	for s, n := range map[*statementSums]int{&t.warm: warm, &t.rest: rest} {
 		s.most, s.intervalMost = max(s.most, n), max(s.intervalMost, n)
 	}

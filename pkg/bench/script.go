@@ -256,6 +256,10 @@ type Peak struct {
 
 func (p *Peak) begin(warmup bool) {
 	n := p.now.Add(1)
+	p.raise(warmup, n)
+}
+
+func (p *Peak) raise(warmup bool, n int64) {
 	most := &p.rest
 	if warmup {
 		most = &p.warmup
@@ -266,9 +270,11 @@ func (p *Peak) begin(warmup bool) {
 
 func (p *Peak) end() { p.now.Add(-1) }
 
-// Take returns the most since the last call, in the warm-up and after it.
-func (p *Peak) Take() (warmup, rest int) {
+// Take returns the most since the last call, in the warm-up and after it. What
+// is on its way now counts the next time too, as a part of what goes on then.
+func (p *Peak) Take(warming bool) (warmup, rest int) {
 	warmup, rest = int(p.warmup.Swap(0)), int(p.rest.Swap(0))
+	p.raise(warming, p.now.Load())
 	return warmup, rest
 }
 

@@ -334,3 +334,30 @@ func TestScriptGrows(t *testing.T) {
 		}
 	}
 }
+
+// A request counts in each interval that it is in, also where none begins in that.
+func TestPeak(t *testing.T) {
+	t.Parallel()
+	var p Peak
+	takes := func(warming bool, warmup, rest int) {
+		t.Helper()
+		if w, r := p.Take(warming); w != warmup || r != rest {
+			t.Errorf("%d and %d, want %d and %d", w, r, warmup, rest)
+		}
+	}
+	p.begin(true)
+	takes(true, 1, 0)
+	takes(true, 1, 0)
+	takes(false, 1, 0)
+	p.end()
+	takes(false, 0, 1)
+	takes(false, 0, 0)
+	for range 3 {
+		p.begin(false)
+	}
+	takes(false, 0, 3)
+	takes(false, 0, 3)
+	p.end()
+	takes(false, 0, 3)
+	takes(false, 0, 2)
+}
