@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"syscall"
+	"time"
 )
 
 // maxRSS is a finished process's largest resident set in MiB, as Linux counts it.
@@ -14,4 +15,13 @@ func maxRSS(p *os.ProcessState) float64 {
 		return 0
 	}
 	return float64(u.Maxrss) / 1024
+}
+
+// cpuTime is the processor time of this process.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
