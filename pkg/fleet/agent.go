@@ -222,7 +222,7 @@ func (a *Agent) admit(want *attach) (*job, *attached) {
 	switch {
 	case want.Purpose == forResume:
 		if j == nil || !j.belongsTo(want) {
-			answer.Unknown, answer.Refused = true, fmt.Sprintf("it knows nothing of run %s", printable(want.Run))
+			answer.Unknown, answer.Refused = true, fmt.Sprintf("it was started anew, or has given up, and knows nothing of run %s", printable(want.Run))
 			return nil, answer
 		}
 	case want.Purpose == forRun && j != nil && j.belongsTo(want):
