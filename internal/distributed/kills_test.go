@@ -19,7 +19,8 @@ import (
 
 var (
 	seed     = flag.Uint64("seed", 0, "of TestKills: what is killed, and when; 0 = another one each time")
-	kills    = flag.Int("kills", 6, "of TestKills: how many runs are disturbed")
+	kills    = flag.Int("kills", 5, "of TestKills: how many runs are disturbed")
+	onlyThis = flag.String("blow", "", "of TestKills: nothing but this, such as 'clients killed'")
 	killsFor = flag.Duration("kills.for", 0, "of TestKills: go on for that long")
 )
 
@@ -30,6 +31,7 @@ type blow struct {
 	client int    // that it happens to
 	sign   string // after which it happens
 	after  time.Duration
+	then   time.Duration // until the next client is killed too, where two are
 }
 
 func (b blow) String() string {
@@ -37,11 +39,16 @@ func (b blow) String() string {
 	if strings.HasPrefix(b.what, "client") {
 		whom = fmt.Sprintf(" %d", b.client)
 	}
-	return fmt.Sprintf("%s: %s%s %v after %s", b.op, b.what, whom, b.after, b.sign)
+	then := ""
+	if b.what == clientsKilled {
+		then = fmt.Sprintf(", the next one %v later", b.then)
+	}
+	return fmt.Sprintf("%s: %s%s %v after %s%s", b.op, b.what, whom, b.after, b.sign, then)
 }
 
 const (
 	clientKilled      = "client killed"
+	clientsKilled     = "clients killed" // the second one may be about to remove what the first one left
 	clientEnded       = "client interrupted"
 	coordinatorKilled = "coordinator killed"
 	coordinatorEnded  = "coordinator interrupted"
@@ -63,10 +70,11 @@ func randomBlow(r *rand.Rand) blow {
 	pick := func(all ...string) string { return all[r.IntN(len(all))] }
 	return blow{
 		op:     pick("get", "put", "stat"),
-		what:   pick(clientKilled, clientKilled, clientEnded, coordinatorKilled, coordinatorEnded, coordinatorTwice),
+		what:   pick(clientKilled, clientsKilled, clientEnded, coordinatorKilled, coordinatorEnded, coordinatorTwice),
 		client: r.IntN(4),
 		sign:   pick(signStart, signReserved, signUploads, signMeasured, signOver, signLog, signClean),
 		after:  time.Duration(r.IntN(1200)) * time.Millisecond,
+		then:   time.Duration(r.IntN(20000)) * time.Millisecond,
 	}
 }
 
@@ -86,6 +94,9 @@ func TestKills(t *testing.T) {
 	r := rand.New(rand.NewPCG(*seed, 0))
 	for n, began := 0, time.Now(); n < *kills || time.Since(began) < *killsFor; n++ {
 		b := randomBlow(r)
+		if *onlyThis != "" {
+			b.what = *onlyThis
+		}
 		c.suffer(t, n, b)
 		if t.Failed() {
 			t.Fatalf("seed %d, number %d: %s", *seed, n, b)
@@ -155,6 +166,13 @@ func (c *cluster) strike(t *testing.T, p *process, b blow) {
 	switch b.what {
 	case clientKilled:
 		h.client.kill()
+	case clientsKilled:
+		h.client.kill()
+		select { // the run may be over before
+		case <-time.After(b.then):
+		case <-p.done:
+		}
+		c.clients[b.next()].client.kill()
 	case clientEnded:
 		_ = h.client.cmd.Process.Signal(os.Interrupt)
 	case coordinatorKilled:
@@ -188,12 +206,20 @@ func (c *cluster) judge(t *testing.T, p *process, b blow, name string, code int)
 			c.about(t, name, whole...)
 		}
 	case code == 3 && strings.HasPrefix(b.what, "client"):
-		if !strings.Contains(text, "1 client of 4 lost, whose share is missing; client "+addr) || !strings.Contains(text, "client "+addr+" was lost") {
-			t.Errorf("it does not name client %s:\n%s", addr, text)
+		lost := c.lostIn(text)
+		most := []int{b.client}
+		if b.what == clientsKilled {
+			most = append(most, b.next())
 		}
-		c.holds(t, name, slices.Delete(whole, b.client, b.client+1)...)
+		if len(lost) == 0 || slices.ContainsFunc(lost, func(i int) bool { return !slices.Contains(most, i) }) ||
+			!strings.Contains(text, fmt.Sprintf(" of 4 lost, whose share is missing; client %s", c.clients[lost[0]].addr)) {
+			t.Errorf("it names clients %v as lost:\n%s", lost, text)
+		}
+		c.holds(t, name, slices.DeleteFunc(whole, func(i int) bool { return slices.Contains(lost, i) })...)
 	case code == 1 && strings.HasPrefix(b.what, "client"):
-		if !strings.Contains(text, "warp: error: client "+addr) || err == nil {
+		named := strings.Contains(text, "warp: error: client "+addr) ||
+			b.what == clientsKilled && strings.Contains(text, "warp: error: client "+c.clients[b.next()].addr)
+		if !named || err == nil {
 			t.Errorf("it does not name client %s, or has a log (%v):\n%s", addr, err, text)
 		}
 	default:
@@ -202,6 +228,19 @@ func (c *cluster) judge(t *testing.T, p *process, b blow, name string, code int)
 	if t.Failed() {
 		t.Log(text)
 	}
+}
+
+// next is the second client that is killed.
+func (b *blow) next() int { return (b.client + 1) % 4 }
+
+// lostIn are the clients that the report says are lost.
+func (c *cluster) lostIn(text string) (lost []int) {
+	for i, h := range c.clients {
+		if strings.Contains(text, "client "+h.addr+" was lost") {
+			lost = append(lost, i)
+		}
+	}
+	return lost
 }
 
 // ready has the logs of a run collected that has no coordinator any more, wants an empty bucket, and runs again.
@@ -213,12 +252,12 @@ func (c *cluster) ready(t *testing.T, b blow, name string) {
 		if code := h.client.wait(t, time.Minute); code != 0 {
 			t.Errorf("an interrupted client: exit code %d\n%s", code, h.client.text())
 		}
-		fallthrough
+		c.restart(t, h)
 	case clientKilled:
-		<-h.client.done
-		h.client = h.start(t, "client", h.addr)
-		h.client.has(t, "listens at")
-		h.read = 0
+		c.restart(t, h)
+	case clientsKilled:
+		c.restart(t, h)
+		c.restart(t, c.clients[b.next()])
 	case coordinatorKilled, coordinatorTwice:
 		c.collect(t, name+"-collected")
 	}
@@ -226,6 +265,14 @@ func (c *cluster) ready(t *testing.T, b blow, name string) {
 	c.runOp(t, "get", name+"-next", "200ms").ends(t, 0, "4 clients began within")
 	c.holds(t, name+"-next", 0, 1, 2, 3)
 	c.empty(t)
+}
+
+func (c *cluster) restart(t *testing.T, h *host) {
+	t.Helper()
+	<-h.client.done
+	h.client = h.start(t, "client", h.addr)
+	h.client.has(t, "listens at")
+	h.read = 0
 }
 
 // collect gets what the clients have of a run, which is all of it or, where it was not measured, nothing.
