@@ -23,6 +23,9 @@ func (f *benchFlags) checkStdout(json bool) error {
 		return nil
 	case json:
 		return usageError("--stdout writes rows and --json the report to standard output").tell("leave out one of them; warp analyze --json makes the report of the log")
+	case f.fleet.clients != "" && f.stress:
+		return usageError("--stdout does not go with --warp-client, whose rows are made on other machines and with --stress stay there").
+			tell("leave out both; the merged log has the rows")
 	case f.fleet.clients != "":
 		return usageError("--stdout does not go with --warp-client, whose rows are made on other machines").tell("leave it out; the merged log has the rows")
 	}
