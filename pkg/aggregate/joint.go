@@ -239,10 +239,14 @@ func (d *Deferred) Finish(windows []Group) ([]byte, error) {
 	}
 	var b []byte
 	for i, p := range d.phases {
-		if p.filter.summary != nil && p.group.Start != windows[i].Start {
+		w := &windows[i] // whose segments may be anybody's
+		if _, err := segmentFor(distance(w.Start, w.End), max(w.Segment, 1)); err != nil {
+			return nil, fmt.Errorf("the windows of all: %w", err)
+		}
+		if p.filter.summary != nil && p.group.Start != w.Start {
 			return nil, errors.New("the window of all began at another time than was said")
 		}
-		p.settle(windows[i], d.options)
+		p.settle(*w, d.options)
 		b = p.append(b)
 	}
 	return b, nil

@@ -240,6 +240,22 @@ func TestHostileDigests(t *testing.T) {
 	}
 }
 
+// Windows of a coordinator cannot make a client keep segments without end.
+func TestHostileWindows(t *testing.T) {
+	t.Parallel()
+	for _, w := range []Group{
+		{End: int64(3 * time.Second), Segment: time.Microsecond}, {End: math.MaxInt64, Segment: time.Microsecond},
+		{End: int64(3 * time.Second)}, {End: int64(3 * time.Second), Segment: -1},
+	} {
+		d := NewShared(Options{})
+		d.BeginPhase(1)
+		_ = d.Write([]oplog.Record{{Op: "GET", Start: int64(2 * time.Second), Duration: time.Second}})
+		if _, err := d.Finish([]Group{w}); err == nil {
+			t.Errorf("%d segments of %v were taken", distance(w.Start, w.End), w.Segment)
+		}
+	}
+}
+
 func FuzzJointAdd(f *testing.F) {
 	rows := load{ops: []string{"GET", "PUT"}, clients: 1, threads: 2, length: time.Second, latency: 10 * time.Millisecond, failures: .1}.make(3)
 	for i := range rows[:20] {

@@ -121,6 +121,9 @@ func (j *Job) check() error {
 	if o.Concurrency < 1 || o.Concurrency > mostThreads {
 		return fmt.Errorf("%d requests at a time are not between 1 and %d", o.Concurrency, mostThreads)
 	}
+	if j.Analysis.SegmentDur < 0 {
+		return fmt.Errorf("segments of %v", j.Analysis.SegmentDur)
+	}
 	return j.Exports.Check()
 }
 

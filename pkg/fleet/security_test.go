@@ -305,6 +305,7 @@ func TestHostileCoordinator(t *testing.T) {
 		"points without end": func(j *Job) { j.Exports.Influx = &sink.InfluxOptions{Server: "http://h", Interval: 1} },
 		"place for metrics":  func(j *Job) { j.Exports.StatsD = "/run/socket" },
 		"too much":           func(j *Job) { j.Options.Concurrency = 1 << 30 },
+		"negative segments":  func(j *Job) { j.NoLog, j.Analysis.SegmentDur = true, -1 },
 	} {
 		m := startMachine(t, nil)
 		f := lead(t, nil, m)
