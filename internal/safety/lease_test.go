@@ -2,6 +2,7 @@ package safety
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,6 +10,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -249,4 +252,46 @@ func keysOf(all map[string]item) map[string]bool {
 		}
 	}
 	return keys
+}
+
+// A renewal that a busy store has taken in but not answered in time may be stored after the marker has been removed.
+func TestRenewalThatArrivesAfterTheMarkerIsGone(t *testing.T) {
+	t.Parallel()
+	s := stores.Shared(t, teststore.MinIO)
+	b := made(t, s, false)
+	before := b.fill()
+	var writes, late atomic.Int64
+	var last atomic.Bool
+	gone := make(chan struct{})
+	removed := sync.OnceFunc(func() { close(gone) })
+	f := newFront(t, s.Endpoint, func(f *front) {
+		f.before = func(r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				panic(http.ErrAbortHandler)
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			marker := strings.Contains(r.URL.Path, "/.warp/") || bytes.Contains(body, []byte(".warp/"))
+			switch {
+			case isDelete(r) && marker:
+				last.Store(true)
+			case r.Method == http.MethodPut && marker && writes.Add(1) == 4: // the run has begun by then
+				*r = *r.WithContext(context.WithoutCancel(r.Context())) // the client has given it up
+				<-gone
+				late.Add(1)
+			}
+		}
+		f.change = func(r *http.Response) error {
+			if isDelete(r.Request) && last.Load() {
+				removed()
+			}
+			return nil
+		}
+	})
+	t.Cleanup(removed)
+	b.through(f.endpoint, "put", "--obj.size=1KiB", "--concurrent=2", "--duration=2s", "--lease=1s").want(0)
+	if late.Load() != 1 {
+		t.Fatalf("of %d writes of the marker none came late", writes.Load())
+	}
+	b.same(before)
 }

@@ -79,8 +79,14 @@ func (r *Runner) cleanOwn(ctx context.Context, l *lease) error {
 		return err
 	}
 	l.stopRenewing() // or the marker would come back
-	if err := persist(ctx, func() error { return r.removeMarker(ctx, &l.marker) }); err != nil {
+	gone := func() error { return r.removeMarker(ctx, &l.marker) }
+	if err := persist(ctx, gone); err != nil {
 		return err
+	}
+	if l.mayComeBack() && pause(ctx, landing) {
+		if err := persist(ctx, gone); err != nil {
+			return err
+		}
 	}
 	return r.leaveVersions(ctx, &l.marker)
 }
@@ -102,6 +108,10 @@ func (r *Runner) removeRun(ctx context.Context, m *marker, others []foundMarker,
 // settle is how long uploads that were cut off are given to arrive all the
 // same, before a second look.
 const settle = 500 * time.Millisecond
+
+// landing is how long a renewal of the marker that was cut off is given. It is longer, since a store that had no answer
+// in time is a busy one.
+const landing = 2 * time.Second
 
 // removeObjects deletes the objects of the run that m marks. Names are checked
 // one by one: an object that somebody else put under the run's prefix stays.

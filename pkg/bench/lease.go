@@ -100,6 +100,7 @@ type lease struct {
 	writing sync.Mutex // held while the marker is being written, and to change it
 	mu      sync.Mutex
 	written time.Time // when the marker was last renewed
+	adrift  bool      // a write was cut off, and may still arrive
 }
 
 // newLease is the lease of this run's names under prefix, not yet written.
@@ -284,12 +285,22 @@ func (l *lease) writeLocked(ctx context.Context) (time.Time, error) {
 		return time.Time{}, err
 	}
 	modified, err := l.client.WriteSmall(ctx, s3.Ref{Bucket: l.bucket, Key: l.marker.key()}, data)
-	if err == nil {
-		l.mu.Lock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case err == nil:
 		l.written = time.Now()
-		l.mu.Unlock()
+	case ctx.Err() != nil:
+		l.adrift = true
 	}
 	return modified, err
+}
+
+// mayComeBack says whether a write that was cut off may arrive after the marker has been removed.
+func (l *lease) mayComeBack() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.adrift
 }
 
 // renewInBackground rewrites the marker three times per lease, so that one
