@@ -34,7 +34,7 @@ func hungUp(t *testing.T, shell string, args ...string) (text, log string, lines
 	_ = cmd.Process.Signal(syscall.SIGHUP)
 	if shell == "" || len(args) > 0 {
 		s.await("HTTP tracing is ")
-		time.Sleep(300 * time.Millisecond) // some requests in this state
+		awaitTraced(t, s, log+".csv.zst.part")
 		before := strings.Count(s.String(), "HTTP tracing is ")
 		_ = cmd.Process.Signal(syscall.SIGHUP)
 		for deadline := time.Now().Add(20 * time.Second); strings.Count(s.String(), "HTTP tracing is ") == before && time.Now().Before(deadline); {
@@ -54,6 +54,20 @@ func hungUp(t *testing.T, shell string, args ...string) (text, log string, lines
 		}
 	}
 	return s.String(), log + ".csv.zst", lines
+}
+
+// awaitTraced waits until the log that is being written has rows with phases, where tracing is on now.
+func awaitTraced(t *testing.T, s *tty, path string) {
+	t.Helper()
+	if !strings.Contains(s.String(), "HTTP tracing is on") {
+		return
+	}
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if rows, _, _ := traced(t, path); rows > 0 {
+			return
+		}
+	}
+	t.Errorf("no request is traced: %s", s)
 }
 
 // traced counts the rows with phases of a request, and returns the log's notes.

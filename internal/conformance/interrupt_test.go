@@ -178,7 +178,7 @@ func TestKill(t *testing.T) {
 	line, log := b.line("get", "--objects=20", "--obj.size=4KiB", "--concurrent=3", "--duration=5m")
 	c := startWarp(t, line...)
 	eventually(t, "the run to be under way", func() bool { return b.sent("GET") > 100 })
-	time.Sleep(1500 * time.Millisecond)
+	eventually(t, "rows in the log", func() bool { return len(readLog(t, log+".part").of("GET")) >= 50 })
 	if err := c.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
