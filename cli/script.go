@@ -338,6 +338,9 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 	out.Trailer.Notes = append(out.Trailer.Notes, s.exports.close()...)
 	notes, incomplete := s.closeRows(ctx)
 	out.Trailer.Notes = append(out.Trailer.Notes, notes...)
+	if note := table.skipped(); note != "" {
+		out.Trailer.Notes = append(out.Trailer.Notes, note)
+	}
 	return s.endScript(out, table, incomplete)
 }
 

@@ -181,6 +181,26 @@ func (t *scriptTable) End(number int) {
 	t.print("Statement finished: " + t.report.Statements[number-1].Statement)
 }
 
+// skipped says which statements were not even begun, and "" where all were.
+// Whoever relies on a DELETE at the end has to know that objects stay.
+func (t *scriptTable) skipped() string {
+	begun, all := len(t.report.Statements), len(t.statements)
+	deletes := func(s script.Statement) bool { return s.Verb == script.Delete }
+	var note string
+	switch left := all - begun; left {
+	case 0:
+		return ""
+	case 1:
+		note = fmt.Sprintf("statement %d was not run", all)
+	default:
+		note = fmt.Sprintf("statements %d to %d were not run", begun+1, all)
+	}
+	if slices.ContainsFunc(t.statements[begun:], deletes) {
+		note += "; what a DELETE there would have removed is still in the bucket"
+	}
+	return note
+}
+
 func (t *scriptTable) final(report *statementReport) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
