@@ -12,6 +12,9 @@ import (
 	"warp/pkg/oplog"
 )
 
+// bucketOf is one that no other test uses at the same time.
+func bucketOf(t *testing.T) string { return "distributed-" + strings.ToLower(t.Name()) }
+
 // onThisMachine has four clients as processes, before MinIO.
 func onThisMachine(t *testing.T) *cluster {
 	s := stores.Shared(t, teststore.MinIO)
@@ -19,7 +22,7 @@ func onThisMachine(t *testing.T) *cluster {
 	for range 4 {
 		c.clients = append(c.clients, &host{addr: freeAddress(t), dir: t.TempDir()})
 	}
-	c.target = []string{"--host=" + c.store.addr, "--access-key=" + s.AccessKey, "--secret-key=" + s.SecretKey, "--region=" + s.Region, "--bucket=distributed"}
+	c.target = []string{"--host=" + c.store.addr, "--access-key=" + s.AccessKey, "--secret-key=" + s.SecretKey, "--region=" + s.Region, "--bucket=" + bucketOf(t)}
 	c.access, c.secret, c.region = s.AccessKey, s.SecretKey, s.Region
 	return c
 }

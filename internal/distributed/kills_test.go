@@ -302,7 +302,7 @@ func (c *cluster) empty(t *testing.T) {
 		t.Fatal(err)
 	}
 	var left []string
-	err = client.List(t.Context(), s3.List{Bucket: "distributed"}, func() { left = nil }, func(o s3.Object) bool {
+	err = client.List(t.Context(), s3.List{Bucket: bucketOf(t)}, func() { left = nil }, func(o s3.Object) bool {
 		left = append(left, o.Key)
 		return true
 	})
