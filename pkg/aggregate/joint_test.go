@@ -119,7 +119,7 @@ func TestJointEqualsAnalyze(t *testing.T) {
 	for name, l := range loads() {
 		for _, o := range []Options{{}, {SegmentDur: 700 * time.Millisecond}, {Skip: 500 * time.Millisecond}, {Op: l.ops[0], Host: "host0:9000"}} {
 			for clients := 1; clients <= 3; clients += 2 {
-				l := l
+				l, o := l, o
 				l.clients = max(l.clients, clients)
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
