@@ -41,6 +41,17 @@ func autotermPercent(p float64) error {
 	return nil
 }
 
+// tooShort says that a run of this duration is over before its throughput can
+// be seen to be steady, and "" where it can be; 0 is a run without end.
+func (f *autotermFlags) tooShort(duration time.Duration) string {
+	earliest := aggregate.SteadyAtEarliest(f.least)
+	if !f.on || duration == 0 || duration >= earliest {
+		return ""
+	}
+	return fmt.Sprintf("--autoterm will not end this run: with --autoterm.dur=%s it could after %s, and --duration=%s ends it before; use a longer --duration, or a shorter --autoterm.dur",
+		shortDuration(f.least), shortDuration(earliest.Round(time.Second)), shortDuration(duration))
+}
+
 // An autoterm is a sink that looks at the live figures every second. Rows are
 // nothing to it.
 type autoterm struct {

@@ -81,6 +81,9 @@ func benchmarkCommand(env environment, b benchmark) *command {
 			if err != nil {
 				return err
 			}
+			if note := f.autoterm.tooShort(f.ends.duration); note != "" {
+				inv.warnf("%s", note)
+			}
 			if f.dryRun {
 				return showPlan(inv, f, b, o)
 			}

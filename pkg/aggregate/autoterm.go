@@ -140,6 +140,12 @@ func (o *steadyOp) rate(perSecond float64) string {
 	return fmt.Sprintf("%.2f obj/s", perSecond)
 }
 
+// SteadyAtEarliest is after what time a run may have been steady for this
+// long: only the last of its samples count.
+func SteadyAtEarliest(least time.Duration) time.Duration {
+	return least * steadySamples / steadyLast
+}
+
 // Steady says whether all samples are within percent of the last one.
 func Steady(samples []float64, percent float64) bool {
 	newest := samples[len(samples)-1]
