@@ -145,17 +145,13 @@ func TestInfluxThatIsSlow(t *testing.T) {
 		<-release
 		http.Error(w, `{"code":"unauthorized","message":"no se=cret here"}`, http.StatusUnauthorized)
 	}, func(o *InfluxOptions) { o.Every = true })
-	began := time.Now()
 	for range 100 {
 		for range influxBatch {
 			_ = i.Write(rows()[:1])
 		}
 		_ = i.Flush()
 	}
-	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("writing took %v", took)
-	}
-	close(release)
+	close(release) // not earlier: if writing waited for the answer, this line would never be reached
 	lost := i.Close()
 	if !strings.Contains(lost, "points did not reach InfluxDB") || !strings.Contains(lost, "unauthorized") || strings.Contains(lost, "se=cret") {
 		t.Errorf("says %q", lost)
