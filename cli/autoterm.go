@@ -10,6 +10,11 @@ import (
 	"warp/pkg/oplog"
 )
 
+const (
+	autotermLeast  = 15 * time.Second
+	autotermWithin = 7.5 // percent
+)
+
 // autotermFlags end a run whose throughput has become steady.
 type autotermFlags struct {
 	on      bool
@@ -20,9 +25,9 @@ type autotermFlags struct {
 func (f *autotermFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "autoterm", Destination: &f.on, Usage: "end the run when the throughput has become steady"},
-		&durationFlag{Name: "autoterm.dur", Hidden: true, Value: 15 * time.Second, Destination: &f.least, Validator: autotermValid,
+		&durationFlag{Name: "autoterm.dur", Hidden: true, Value: autotermLeast, Destination: &f.least, Validator: autotermValid,
 			Usage: "`TIME` for which it must have been steady, at least"},
-		&cli.FloatFlag{Name: "autoterm.pct", Hidden: true, Value: 7.5, Destination: &f.percent, Validator: autotermPercent,
+		&cli.FloatFlag{Name: "autoterm.pct", Hidden: true, Value: autotermWithin, Destination: &f.percent, Validator: autotermPercent,
 			Usage: "steady is when the last 7 of 25 samples are within `N` % of the newest"},
 	}
 }
@@ -41,11 +46,15 @@ func autotermPercent(p float64) error {
 	return nil
 }
 
-// tooShort says that a run of this duration is over before its throughput can
-// be seen to be steady, and "" where it can be; 0 is a run without end.
-func (f *autotermFlags) tooShort(duration time.Duration) string {
+// inVain says why the flags change nothing for a run of this duration, and ""
+// where they may; 0 is a run without end. It is no error: files of warp run
+// have autoterm with all its keys, and switch it by enabled.
+func (f *autotermFlags) inVain(duration time.Duration) string {
 	earliest := aggregate.SteadyAtEarliest(f.least)
-	if !f.on || duration == 0 || duration >= earliest {
+	switch {
+	case !f.on && (f.least != autotermLeast || f.percent != autotermWithin):
+		return "--autoterm.dur and --autoterm.pct change nothing without --autoterm"
+	case !f.on || duration == 0 || duration >= earliest:
 		return ""
 	}
 	return fmt.Sprintf("--autoterm will not end this run: with --autoterm.dur=%s it could after %s, and --duration=%s ends it before; use a longer --duration, or a shorter --autoterm.dur",

@@ -81,7 +81,7 @@ func benchmarkCommand(env environment, b benchmark) *command {
 			if err != nil {
 				return err
 			}
-			if note := f.autoterm.tooShort(f.ends.duration); note != "" {
+			if note := f.autoterm.inVain(f.ends.duration); note != "" {
 				inv.warnf("%s", note)
 			}
 			if f.dryRun {
