@@ -249,12 +249,18 @@ func (c *cluster) clients() (addrs []string, names string) {
 			cmd.Args[i] = strings.Replace(cmd.Args[i], "0.0.0.0:7761", addr, 1)
 		}
 		// The coordinator is there first, as it may be in a cluster.
-		later := time.AfterFunc(time.Second, func() { _ = cmd.Start() })
+		started := make(chan error, 1)
+		later := time.AfterFunc(time.Second, func() { started <- cmd.Start() })
 		c.t.Cleanup(func() {
-			if !later.Stop() && cmd.Process != nil {
-				_ = cmd.Process.Kill()
-				_ = cmd.Wait()
+			if later.Stop() {
+				return
 			}
+			if err := <-started; err != nil {
+				c.t.Errorf("a client did not start: %v", err)
+				return
+			}
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
 		})
 	}
 	return addrs, fmt.Sprintf("%s-{0...%d}.%s:7761", set.Metadata.Name, len(addrs)-1, set.Spec.ServiceName)
