@@ -108,6 +108,10 @@ func (b *bucket) snapshot() map[string]item {
 	uploads, err := b.core.ListMultipartUploads(ctx, b.name, "", "", "", "", 1000)
 	b.must(err)
 	for _, u := range uploads.Uploads {
+		// MinIO keeps this list in memory, where an upload stays whose end the client did not wait for.
+		if _, err := b.core.ListObjectParts(ctx, b.name, u.Key, u.UploadID, 0, 1); minio.ToErrorResponse(err).Code == minio.NoSuchUpload {
+			continue
+		}
 		all["unfinished upload of "+u.Key+"\x00"+u.UploadID] = item{Modified: u.Initiated}
 	}
 	return all
