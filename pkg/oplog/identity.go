@@ -152,7 +152,7 @@ func (m *merger) identifyAnonymous(people map[sourceKey]*person) error {
 		g := newOverlaps(first)
 		if err := m.sorter.each(m.ctx, func(row *sortRow) error {
 			s := m.sources[row.source]
-			p := s.part(firstThread(row.body))
+			p := s.part(row.thread())
 			if p.node < 0 {
 				return nil
 			}
@@ -260,7 +260,7 @@ func newOverlaps(nodes []nodeOrigin) *overlaps {
 // note takes the rows in order of their start.
 func (g *overlaps) note(row *sortRow, p *part) error {
 	if g.hash[p.node] == "" {
-		d := bodyReader{b: row.body}
+		d := bodyReader{b: row.names.appendFull(nil, row)}
 		thread := uint32(d.uint()) - p.from // a piece of a merged log has other numbers
 		g.hash[p.node] = hashText(fmt.Sprint(row.start, thread), string(d.b))
 		g.order = append(g.order, p.node)
@@ -268,7 +268,7 @@ func (g *overlaps) note(row *sortRow, p *part) error {
 	if row.compare(&g.last) == 0 {
 		return nil // the same request from two inputs
 	}
-	g.last.start, g.last.body = row.start, append(g.last.body[:0], row.body...)
+	g.last.start, g.last.body, g.last.names = row.start, append(g.last.body[:0], row.body...), row.names
 	var rec Record
 	if err := g.decode.decode(row, &rec); err != nil {
 		return err

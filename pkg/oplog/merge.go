@@ -308,10 +308,10 @@ func (x *mergeWriter) take(row *sortRow) error {
 		}
 	}
 	if x.n == 0 {
-		x.row.start, x.row.body = row.start, append(x.row.body[:0], row.body...)
+		x.row.start, x.row.body, x.row.names = row.start, append(x.row.body[:0], row.body...), row.names
 	}
 	source := x.m.sources[row.source]
-	owner := rowOwner{source.part(firstThread(row.body)), source.input}
+	owner := rowOwner{source.part(row.thread()), source.input}
 	switch {
 	case x.n == 0:
 		x.only, x.n = owner, 1
@@ -384,12 +384,6 @@ func (x *mergeWriter) writeCopies(rec *Record, p *part, n int64) error {
 		x.m.stats.Rows++
 	}
 	return nil
-}
-
-// firstThread takes the thread out of a body without decoding the rest.
-func firstThread(body []byte) uint32 {
-	d := bodyReader{b: body}
-	return uint32(d.uint())
 }
 
 // part returns what becomes of a thread.

@@ -53,7 +53,7 @@ func (p *piles) less(a, b pileKey) bool {
 func (p *piles) push(row *sortRow, run uint32) {
 	k := pileKey{row.start, run, p.slot()}
 	s := &p.slots[k.slot]
-	s.start, s.source, s.body = row.start, row.source, append(s.body[:0], row.body...)
+	s.start, s.source, s.body, s.names = row.start, row.source, append(s.body[:0], row.body...), row.names
 	s.run, s.next = run, noSlot
 	p.bytes += len(row.body)
 	p.last = p.find(k)

@@ -1,15 +1,12 @@
 package oplog
 
 import (
-	"bufio"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-
-	"github.com/klauspost/compress/s2"
 )
 
 // A sorter sorts any number of rows in constant memory. Rows go through piles
@@ -24,6 +21,7 @@ type sorter struct {
 	fanIn    int
 
 	piles piles
+	names nameTable
 
 	run   uint32  // that rows are let out to
 	last  sortRow // that was let out; its body is in a buffer of the runWriter
@@ -36,7 +34,8 @@ const (
 	sorterRows  = 24 << 10 // rows in the piles: a quarter second of the fastest client, which stays in a processor's cache
 	sorterBytes = 8 << 20  // of their bodies
 	fanIn       = 16       // runs that are merged at once; mostly there are one or two
-	runBlock    = 256 << 10
+	runBlock    = 128 << 10
+	maxBody     = 4 * maxLine // more than a line can make
 )
 
 func newSorter(folder string) *sorter {
@@ -45,13 +44,13 @@ func newSorter(folder string) *sorter {
 
 // add takes a row. Its record is not kept.
 func (s *sorter) add(r *Record, source uint32) error {
-	s.buf = appendBody(s.buf[:0], r)
+	s.buf = s.names.appendRow(s.buf[:0], r)
 	for n := s.piles.len(); n > 0 && (n >= s.maxRows || s.piles.bytes+len(s.buf) > s.maxBytes); n-- {
 		if err := s.letOut(); err != nil {
 			return err
 		}
 	}
-	row, run := sortRow{r.Start, source, s.buf}, s.run
+	row, run := sortRow{r.Start, source, s.buf, &s.names}, s.run
 	if s.out != nil && row.compare(&s.last) < 0 {
 		run++
 	}
@@ -68,7 +67,7 @@ func (s *sorter) letOut() error {
 		}
 	}
 	err := s.out.write(row)
-	s.last = sortRow{start: row.start, body: s.out.buf[rowHead:]}
+	s.last = sortRow{start: row.start, body: s.out.last, names: row.names}
 	if cap(row.body) > 256 {
 		row.body = nil // or room for a large row would stay in every slot
 	}
@@ -97,7 +96,7 @@ func (s *sorter) endRun() error {
 	if s.out == nil {
 		return nil
 	}
-	err := s.out.z.Close()
+	err := s.out.flush()
 	s.out = nil
 	return err
 }
@@ -121,8 +120,8 @@ func (s *sorter) collapse() error {
 		return err
 	}
 	w := newRunWriter(f)
-	err = mergeRuns(context.Background(), s.files, w.write)
-	if err = errors.Join(err, w.z.Close()); err != nil {
+	err = mergeRuns(context.Background(), s.files, &s.names, w.write)
+	if err = errors.Join(err, w.flush()); err != nil {
 		return errors.Join(err, dropFile(f))
 	}
 	err = s.close()
@@ -144,7 +143,7 @@ func (s *sorter) finish() error {
 // each calls f with all rows in order. It can be called again. The row is
 // valid until f returns.
 func (s *sorter) each(ctx context.Context, f func(*sortRow) error) error {
-	return mergeRuns(ctx, s.files, f)
+	return mergeRuns(ctx, s.files, &s.names, f)
 }
 
 // close removes the temporary files.
@@ -165,73 +164,102 @@ func dropFile(f *os.File) error {
 	return err
 }
 
-// A runWriter writes sorted rows. The files are short-lived and large, so the
-// fastest compression is the right one.
+// A runWriter writes sorted rows. They are not compressed: names are numbers
+// already, and what is left would cost more time than the disk needs for it.
 type runWriter struct {
-	z   *s2.Writer
-	buf []byte // the last row
+	f    *os.File
+	buf  []byte // what is not written yet
+	last []byte // body of the last row
 }
 
 const rowHead = 16 // bytes before the body
 
-func newRunWriter(f *os.File) *runWriter {
-	return &runWriter{z: s2.NewWriter(f, s2.WriterConcurrency(1), s2.WriterBlockSize(runBlock))}
-}
+func newRunWriter(f *os.File) *runWriter { return &runWriter{f: f, buf: make([]byte, 0, runBlock)} }
 
 func (w *runWriter) write(row *sortRow) error {
-	b := binary.LittleEndian.AppendUint64(w.buf[:0], uint64(row.start))
+	if len(w.buf)+rowHead+len(row.body) > runBlock {
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
+	b := binary.LittleEndian.AppendUint64(w.buf, uint64(row.start))
 	b = binary.LittleEndian.AppendUint32(b, row.source)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(row.body)))
 	w.buf = append(b, row.body...)
-	if _, err := w.z.Write(w.buf); err != nil {
+	w.last = w.buf[len(w.buf)-len(row.body):]
+	return nil
+}
+
+func (w *runWriter) flush() error {
+	if _, err := w.f.Write(w.buf); err != nil {
 		return fmt.Errorf("sorting, in a temporary file: %w", err)
 	}
+	w.buf = w.buf[:0]
 	return nil
 }
 
 // A runReader reads them back.
 type runReader struct {
-	r   *bufio.Reader
-	row sortRow
+	f        *os.File
+	buf      []byte
+	pos, end int
+	row      sortRow // its body is in buf
 }
 
-func newRunReader(f *os.File) (*runReader, error) {
+func newRunReader(f *os.File, names *nameTable) (*runReader, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	return &runReader{r: bufio.NewReaderSize(s2.NewReader(f, s2.ReaderMaxBlockSize(runBlock)), 16<<10)}, nil
+	return &runReader{f: f, buf: make([]byte, runBlock), row: sortRow{names: names}}, nil
 }
 
 // next reads a row; io.EOF says that there is none.
 func (r *runReader) next() error {
-	var head [rowHead]byte
-	b, err := r.r.Peek(len(head))
-	if len(b) == 0 && errors.Is(err, io.EOF) {
-		return io.EOF
+	if err := r.need(rowHead); err != nil {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", errSpill, err)
+	head := r.buf[r.pos:]
+	start, source, n := binary.LittleEndian.Uint64(head), binary.LittleEndian.Uint32(head[8:]), int(binary.LittleEndian.Uint32(head[12:]))
+	if n > maxBody {
+		return errSpill
 	}
-	copy(head[:], b)
-	_, _ = r.r.Discard(len(head)) // it was peeked at
-	r.row.start = int64(binary.LittleEndian.Uint64(head[:]))
-	r.row.source = binary.LittleEndian.Uint32(head[8:])
-	n := int(binary.LittleEndian.Uint32(head[12:]))
-	if cap(r.row.body) < n {
-		r.row.body = make([]byte, n, n+n/2)
+	if err := r.need(rowHead + n); err != nil {
+		return err
 	}
-	r.row.body = r.row.body[:n]
-	if _, err := io.ReadFull(r.r, r.row.body); err != nil {
-		return fmt.Errorf("%w: %w", errSpill, err)
+	r.row.start, r.row.source = int64(start), source
+	r.row.body = r.buf[r.pos+rowHead : r.pos+rowHead+n]
+	r.pos += rowHead + n
+	return nil
+}
+
+// need makes n bytes available from pos on. io.EOF says that there is nothing more.
+func (r *runReader) need(n int) error {
+	if r.end-r.pos >= n {
+		return nil
+	}
+	r.end = copy(r.buf, r.buf[r.pos:r.end])
+	r.pos = 0
+	if len(r.buf) < n {
+		r.buf = append(r.buf, make([]byte, n)...)
+	}
+	for r.end < n {
+		k, err := r.f.Read(r.buf[r.end:])
+		r.end += k
+		switch {
+		case errors.Is(err, io.EOF) && r.end == 0:
+			return io.EOF
+		case err != nil && r.end < n:
+			return fmt.Errorf("%w: %w", errSpill, err)
+		}
 	}
 	return nil
 }
 
 // mergeRuns calls f with the rows of sorted files in order.
-func mergeRuns(ctx context.Context, files []*os.File, f func(*sortRow) error) error {
+func mergeRuns(ctx context.Context, files []*os.File, names *nameTable, f func(*sortRow) error) error {
 	var runs []*runReader
 	for _, file := range files {
-		r, err := newRunReader(file)
+		r, err := newRunReader(file, names)
 		if err == nil {
 			err = r.next()
 		}

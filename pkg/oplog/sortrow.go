@@ -14,6 +14,7 @@ type sortRow struct {
 	start  int64
 	source uint32 // whose row it is; not part of the order
 	body   []byte
+	names  *nameTable // of which the body has numbers; nil where a test has made the body
 }
 
 func (a *sortRow) compare(b *sortRow) int {
@@ -23,7 +24,10 @@ func (a *sortRow) compare(b *sortRow) int {
 	case a.start > b.start:
 		return 1
 	}
-	return bytes.Compare(a.body, b.body)
+	if a.names == nil || bytes.Equal(a.body, b.body) {
+		return bytes.Compare(a.body, b.body)
+	}
+	return a.names.compare(a, b)
 }
 
 // appendBody encodes all of r but its start and its run.
@@ -103,7 +107,10 @@ type rowDecoder struct {
 }
 
 func (x *rowDecoder) decode(row *sortRow, r *Record) error {
-	d := bodyReader{b: row.body}
+	if row.names.decode(row, r) {
+		return nil
+	}
+	d := bodyReader{b: row.body[1:]}
 	*r = Record{Start: row.start}
 	r.Thread = uint32(d.uint())
 	statement := d.uint()
