@@ -163,6 +163,7 @@ func (m *merger) read(input int, name string) error {
 		return err
 	}
 	defer func() { _ = r.Close() }()
+	r.lendKeys = true
 	shift, err := r.header.shift(name)
 	if err != nil {
 		return err
@@ -332,6 +333,7 @@ func (x *mergeWriter) flush() error {
 		return nil
 	}
 	var rec Record
+	x.decode.lendKeys = true // the record does not outlive the row
 	if err := x.decode.decode(&x.row, &rec); err != nil {
 		return err
 	}

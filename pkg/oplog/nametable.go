@@ -117,11 +117,11 @@ func (t *nameTable) number(column int, name string, n *[tabled]uint16) bool {
 	return true
 }
 
-// decode makes a record of a body with numbers, and returns false for another one.
-func (t *nameTable) decode(row *sortRow, r *Record) bool {
+// decode makes a record of a body with numbers, all but its key, and returns false for another one.
+func (t *nameTable) decode(row *sortRow, r *Record) (key []byte, ok bool) {
 	f := row.body
 	if f[0] == 0 {
-		return false
+		return nil, false
 	}
 	e := binary.LittleEndian
 	*r = Record{
@@ -140,12 +140,11 @@ func (t *nameTable) decode(row *sortRow, r *Record) bool {
 		Endpoint:  t.names[e.Uint16(f[atNames+4:])],
 		Err:       t.names[e.Uint16(f[atNames+6:])],
 	}
-	key := f[fixedSize:]
+	key = f[fixedSize:]
 	if f[0]&dueBody != 0 {
 		r.Due, key = int64(e.Uint64(key)), key[8:]
 	}
-	r.Key = string(key)
-	return true
+	return key, true
 }
 
 // thread takes the thread out of a row without decoding the rest.
@@ -161,9 +160,11 @@ func (a *sortRow) thread() uint32 {
 // start together are ordered: numbers of names depend on who came first.
 func (t *nameTable) appendFull(b []byte, row *sortRow) []byte {
 	var r Record
-	if !t.decode(row, &r) {
+	key, ok := t.decode(row, &r)
+	if !ok {
 		return append(b, row.body[1:]...)
 	}
+	r.Key = asString(key)
 	return appendBody(b, &r)
 }
 

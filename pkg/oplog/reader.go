@@ -39,6 +39,7 @@ type Reader struct {
 	origins    originIndex
 	keys       []byte // of the batch that is being read
 	keyEnds    []int
+	lendKeys   bool // keys of records are valid until the next Read only
 	fields     [][]byte
 	ends       []int // of the fields of the line
 	layout     layout
@@ -283,7 +284,12 @@ func (r *Reader) setKeys(records []Record) {
 	if r.SkipKeys || len(r.keys) == 0 {
 		return
 	}
-	all, start := string(r.keys), 0
+	all, start := "", 0
+	if r.lendKeys {
+		all = asString(r.keys)
+	} else {
+		all = string(r.keys)
+	}
 	for i := range records {
 		records[i].Key = all[start:r.keyEnds[i]]
 		start = r.keyEnds[i]

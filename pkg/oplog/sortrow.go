@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"time"
+	"unsafe"
 )
 
 // A sortRow is a record on its way through a merge. Rows are ordered by start
@@ -104,10 +105,13 @@ func (d *bodyReader) phases() *Phases {
 // A rowDecoder makes records of rows again. Its strings are interned, except keys.
 type rowDecoder struct {
 	op, client, endpoint, err interner
+
+	lendKeys bool // keys of records are valid as long as the row is
 }
 
 func (x *rowDecoder) decode(row *sortRow, r *Record) error {
-	if row.names.decode(row, r) {
+	if key, ok := row.names.decode(row, r); ok {
+		r.Key = x.key(key)
 		return nil
 	}
 	d := bodyReader{b: row.body[1:]}
@@ -133,10 +137,21 @@ func (x *rowDecoder) decode(row *sortRow, r *Record) error {
 	r.Op = x.op.get(d.text())
 	r.Client = x.client.get(d.text())
 	r.Endpoint = x.endpoint.get(d.text())
-	r.Key = string(d.text())
+	r.Key = x.key(d.text())
 	r.Err = x.err.get(d.text())
 	if d.bad {
 		return errSpill
 	}
 	return nil
 }
+
+func (x *rowDecoder) key(b []byte) string {
+	if x.lendKeys {
+		return asString(b)
+	}
+	return string(b)
+}
+
+// asString is b without a copy, for as long as b does not change. Nearly all
+// that a merge would allocate are keys.
+func asString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

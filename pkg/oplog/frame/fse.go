@@ -2,11 +2,17 @@ package frame
 
 import "math/bits"
 
+// Room in a table for whatever a byte, or a state without its size, may say, so that nothing has to be checked.
+const (
+	maxTable = 1 << 9
+	maxCodes = 1 << 6
+)
+
 // A table encodes one kind of code of sequences as finite state entropy.
 type table struct {
 	log    uint
-	next   []uint16
-	steps  []step
+	next   [maxTable]uint16
+	steps  [maxCodes]step
 	header []byte // the table as a block describes it
 }
 
@@ -45,7 +51,7 @@ func normalize(weights []int, log uint) []int16 {
 // newTable makes the table of these shares of 1<<log; -1 stands for less than one share.
 func newTable(norm []int16, log uint) table {
 	size := 1 << log
-	t := table{log: log, next: make([]uint16, size), steps: make([]step, len(norm)), header: describe(norm, log)}
+	t := table{log: log, header: describe(norm, log)}
 	symbols := make([]uint8, size)
 	first := make([]int, len(norm)+1)
 	high := size - 1
