@@ -104,32 +104,27 @@ func (e *Encoder) appendBits(t *tables) {
 		if i == len(e.seqs)-1 {
 			sl, sm, so = t.literals.start(lc), t.match.start(mc), t.offset.start(ob)
 		} else {
-			x := &t.offset.steps[ob]
-			k := (so + x.bits) >> 16
-			acc |= uint64(so&(1<<k-1)) << filled
-			filled += uint(k)
-			so = uint32(t.offset.next[int32(so>>k)+x.find])
-			x = &t.match.steps[mc]
-			k = (sm + x.bits) >> 16
-			acc |= uint64(sm&(1<<k-1)) << filled
-			filled += uint(k)
-			sm = uint32(t.match.next[int32(sm>>k)+x.find])
-			x = &t.literals.steps[lc]
-			k = (sl + x.bits) >> 16
-			acc |= uint64(sl&(1<<k-1)) << filled
-			filled += uint(k)
-			sl = uint32(t.literals.next[int32(sl>>k)+x.find])
+			var v, n uint32
+			so, v, n = t.offset.step(so, ob)
+			acc |= uint64(v) << (filled & 63)
+			filled += uint(n)
+			sm, v, n = t.match.step(sm, mc)
+			acc |= uint64(v) << (filled & 63)
+			filled += uint(n)
+			sl, v, n = t.literals.step(sl, lc)
+			acc |= uint64(v) << (filled & 63)
+			filled += uint(n)
 		}
-		acc |= uint64(s.literals&(1<<lb-1)) << filled
+		acc |= uint64(s.literals&(1<<(lb&31)-1)) << (filled & 63)
 		filled += uint(lb)
 		binary.LittleEndian.PutUint64(out[at:], acc)
-		at, acc, filled = at+int(filled>>3), acc>>(filled&^7), filled&7
-		acc |= uint64((s.match-3)&(1<<mb-1)) << filled
+		at, acc, filled = at+int(filled>>3), acc>>(filled&56), filled&7
+		acc |= uint64((s.match-3)&(1<<(mb&31)-1)) << (filled & 63)
 		filled += uint(mb)
-		acc |= uint64(s.offset&(1<<ob-1)) << filled
+		acc |= uint64(s.offset&(1<<(ob&31)-1)) << (filled & 63)
 		filled += uint(ob)
 		binary.LittleEndian.PutUint64(out[at:], acc)
-		at, acc, filled = at+int(filled>>3), acc>>(filled&^7), filled&7
+		at, acc, filled = at+int(filled>>3), acc>>(filled&56), filled&7
 	}
 	for _, f := range [3]struct {
 		v   uint32

@@ -29,37 +29,36 @@ func defaultTables() *tables {
 }
 
 func literalCode(n uint32) (code uint8, extra uint8) {
-	if n < 16 {
-		return uint8(n), 0
-	}
 	if n < 64 {
-		return litCode[n], litBits[litCode[n]]
+		c := litCode[n]
+		return c.code, c.bits
 	}
 	b := uint8(bits.Len32(n) - 1)
 	return b + 19, b
 }
 
 func matchCode(n uint32) (code uint8, extra uint8) { // n is the length less 3
-	if n < 32 {
-		return uint8(n), 0
-	}
 	if n < 128 {
-		return mlCode[n], mlBits[mlCode[n]]
+		c := mlCode[n]
+		return c.code, c.bits
 	}
 	b := uint8(bits.Len32(n) - 1)
 	return b + 36, b
 }
 
+// A rangeCode is a code and how many extra bits it has.
+type rangeCode struct{ code, bits uint8 }
+
 var litBits = [literalCodes]uint8{16: 1, 17: 1, 18: 1, 19: 1, 20: 2, 21: 2, 22: 3, 23: 3, 24: 4, 25: 6, 26: 7}
 var mlBits = [matchCodes]uint8{32: 1, 33: 1, 34: 1, 35: 1, 36: 2, 37: 2, 38: 3, 39: 3, 40: 4, 41: 4, 42: 5, 43: 7}
-var litCode = spread[[64]uint8](litBits[:], 64)
-var mlCode = spread[[128]uint8](mlBits[:], 128)
+var litCode = [64]rangeCode(spread(litBits[:], 64))
+var mlCode = [128]rangeCode(spread(mlBits[:], 128))
 
-func spread[T [64]uint8 | [128]uint8](extra []uint8, n int) []uint8 {
-	out := make([]uint8, 0, n)
+func spread(extra []uint8, n int) []rangeCode {
+	out := make([]rangeCode, 0, n)
 	for c := 0; len(out) < n; c++ {
 		for k := 0; k < 1<<extra[c] && len(out) < n; k++ {
-			out = append(out, uint8(c))
+			out = append(out, rangeCode{uint8(c), extra[c]})
 		}
 	}
 	return out

@@ -123,3 +123,11 @@ func (t *table) start(code uint8) uint32 {
 	n := (s.bits + 1<<15) >> 16
 	return uint32(t.next[int32((n<<16-s.bits)>>n)+s.find])
 }
+
+// step goes from a state to the one for the code before it, and returns the n bits to write.
+// The masks change nothing; they spare the checks.
+func (t *table) step(state uint32, code uint8) (next, v, n uint32) {
+	x := &t.steps[code&(maxCodes-1)]
+	n = (state + x.bits) >> 16
+	return uint32(t.next[uint32(int32(state>>(n&31))+x.find)&(maxTable-1)]), state & (1<<(n&31) - 1), n
+}
