@@ -2,28 +2,28 @@ package oplog
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"strconv"
 	"strings"
 	"time"
 )
 
-const digitPairs = "00010203040506070809" +
-	"10111213141516171819" +
-	"20212223242526272829" +
-	"30313233343536373839" +
-	"40414243444546474849" +
-	"50515253545556575859" +
-	"60616263646566676869" +
-	"70717273747576777879" +
-	"80818283848586878889" +
-	"90919293949596979899"
+// eightBytes are the digits of a number below 10^8, with leading zeros, the first one lowest: halves
+// are cut into quarters, these into digits, all at once.
+func eightBytes(n uint32) uint64 {
+	x := uint64(n/10_000) | uint64(n%10_000)<<32
+	q := x * 10_486 >> 20 & 0x0000007f0000007f // a hundredth of each
+	x = q | (x-100*q)<<16
+	q = x * 103 >> 10 & 0x000f000f000f000f // a tenth of each
+	return q | (x-10*q)<<8 | 0x3030303030303030
+}
 
 // A timeFormatter appends times as RFC 3339 in UTC, always with nine digits, so
 // that a column of times sorts as text. The four times of a row mostly share
 // their second, so the text of the last second is kept.
 type timeFormatter struct {
 	second int64
-	text   []byte // "2006-01-02T15:04:05."
+	text   [timeLength]byte // of that second; 0 where there is none yet
 }
 
 func (f *timeFormatter) append(b []byte, ns int64) []byte {
@@ -33,19 +33,16 @@ func (f *timeFormatter) append(b []byte, ns int64) []byte {
 		second--
 		frac += 1e9
 	}
-	if second != f.second || len(f.text) == 0 {
+	if second != f.second || f.text[0] == 0 {
 		f.second = second
-		f.text = time.Unix(second, 0).UTC().AppendFormat(f.text[:0], "2006-01-02T15:04:05.")
+		time.Unix(second, 0).UTC().AppendFormat(f.text[:0], "2006-01-02T15:04:05.000000000Z")
 	}
-	b = append(b, f.text...)
-	u := uint32(frac)
-	hi := u / 100_000_000
-	u -= hi * 100_000_000
-	top, low := u/10_000, u%10_000
-	p, q, r, s := top/100*2, top%100*2, low/100*2, low%100*2
-	return append(b, byte('0'+hi),
-		digitPairs[p], digitPairs[p+1], digitPairs[q], digitPairs[q+1],
-		digitPairs[r], digitPairs[r+1], digitPairs[s], digitPairs[s+1], 'Z')
+	b = append(b, f.text[:]...)
+	digits := b[len(b)-len("999999999Z"):]
+	hi := uint32(frac) / 1e8
+	digits[0] = byte('0' + hi)
+	binary.LittleEndian.PutUint64(digits[1:], eightBytes(uint32(frac)-hi*1e8))
+	return b
 }
 
 // appendText appends a text field. A field that would break the row is quoted
@@ -111,12 +108,19 @@ func (f *nameFormatter) append(b []byte, s string) []byte {
 	return b
 }
 
-// appendNumber appends a number that mostly has one digit.
+// appendNumber appends a number that mostly has one digit, and hardly ever more than eight.
 func appendNumber(b []byte, n uint64) []byte {
 	if n < 10 {
 		return append(b, byte('0'+n))
 	}
-	return strconv.AppendUint(b, n, 10)
+	if n >= 1e8 {
+		return strconv.AppendUint(b, n, 10)
+	}
+	x := eightBytes(uint32(n))
+	zeros := bits.TrailingZeros64(x^0x3030303030303030) >> 3
+	at := len(b)
+	b = binary.LittleEndian.AppendUint64(b, x>>(8*zeros&63))
+	return b[:at+8-zeros]
 }
 
 // A rowFormatter turns records into lines.
@@ -131,7 +135,7 @@ type rowFormatter struct {
 // append appends the line of r, with thread in place of r.Thread: a merge
 // renumbers threads and everything else writes them as they are.
 func (f *rowFormatter) append(b []byte, r *Record, thread uint32) []byte {
-	b = strconv.AppendUint(b, f.index, 10)
+	b = appendNumber(b, f.index)
 	f.index++
 	b = f.column(b, colThread)
 	b = appendNumber(b, uint64(thread))
@@ -142,7 +146,7 @@ func (f *rowFormatter) append(b []byte, r *Record, thread uint32) []byte {
 	b = f.column(b, colObjects)
 	b = appendNumber(b, uint64(r.Objects))
 	b = f.column(b, colBytes)
-	b = strconv.AppendInt(b, r.Bytes, 10)
+	b = appendNumber(b, uint64(r.Bytes))
 	b = f.column(b, colEndpoint)
 	b = f.endpoint.append(b, r.Endpoint)
 	b = f.column(b, colKey)
@@ -184,7 +188,7 @@ func (f *rowFormatter) appendTimes(b []byte, r *Record) []byte {
 	b = f.column(b, colEnd)
 	b = f.time.append(b, r.End())
 	b = f.column(b, colDuration)
-	return strconv.AppendInt(b, int64(r.Duration), 10)
+	return appendNumber(b, uint64(r.Duration))
 }
 
 // column begins one behind the one that stands there.
