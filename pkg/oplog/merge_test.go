@@ -351,9 +351,9 @@ func TestSorter(t *testing.T) {
 	records := testRecords(rng, 3000, "", "c")
 	rng.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
 	s := newSorter(t.TempDir())
-	s.maxRows, s.fanIn = 20, 5
+	s.maxRows, s.mostRows, s.fanIn = 10, 20, 5
 	for i := range records {
-		if err := s.add(&records[i], uint32(i)); err != nil {
+		if err := s.add(&records[i], uint32(i%3)); err != nil {
 			t.Fatal(err)
 		}
 	}

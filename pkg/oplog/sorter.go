@@ -17,6 +17,7 @@ import (
 type sorter struct {
 	folder   string
 	maxRows  int // in the piles
+	mostRows int // that this may become
 	maxBytes int
 	fanIn    int
 
@@ -31,7 +32,8 @@ type sorter struct {
 }
 
 const (
-	sorterRows  = 24 << 10 // rows in the piles: a quarter second of the fastest client, which stays in a processor's cache
+	sorterRows  = 8 << 10  // rows in the piles at first, which stay in a processor's cache
+	mostRows    = 24 << 10 // for logs that are less in order: a quarter second of the fastest client
 	sorterBytes = 8 << 20  // of their bodies
 	fanIn       = 16       // runs that are merged at once; mostly there are one or two
 	runBlock    = 128 << 10
@@ -39,7 +41,7 @@ const (
 )
 
 func newSorter(folder string) *sorter {
-	return &sorter{folder: folder, maxRows: sorterRows, maxBytes: sorterBytes, fanIn: fanIn}
+	return &sorter{folder: folder, maxRows: sorterRows, mostRows: mostRows, maxBytes: sorterBytes, fanIn: fanIn}
 }
 
 // add takes a row. Its record is not kept.
@@ -53,6 +55,9 @@ func (s *sorter) add(r *Record, source uint32) error {
 	row, run := sortRow{r.Start, source, s.buf, &s.names}, s.run
 	if s.out != nil && row.compare(&s.last) < 0 {
 		run++
+		if source == s.last.source { // logs of several clients overlap however many rows wait
+			s.maxRows = min(2*s.maxRows, s.mostRows)
+		}
 	}
 	s.piles.push(&row, run)
 	return nil
@@ -67,7 +72,7 @@ func (s *sorter) letOut() error {
 		}
 	}
 	err := s.out.write(row)
-	s.last = sortRow{start: row.start, body: s.out.last, names: row.names}
+	s.last = sortRow{row.start, row.source, s.out.last, row.names}
 	if cap(row.body) > 256 {
 		row.body = nil // or room for a large row would stay in every slot
 	}
