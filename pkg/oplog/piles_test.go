@@ -80,3 +80,34 @@ func TestPilesInUse(t *testing.T) {
 		last, lastRun = sortRow{start: row.start}, run
 	}
 }
+
+// Runs of many logs are collapsed by levels, so that a row is copied as often as there are levels.
+func TestSorterLevels(t *testing.T) {
+	t.Parallel()
+	s := newSorter(t.TempDir())
+	s.maxRows, s.mostRows, s.fanIn = 1, 1, 4
+	const runs = 400
+	for i := range runs {
+		if err := s.add(&Record{Op: "GET", Start: int64(runs - i)}, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.finish(); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.files) > s.fanIn || len(s.levels) != len(s.files) || slices.Max(s.levels) > 5 || !slices.IsSortedFunc(s.levels, func(a, b int) int { return b - a }) {
+		t.Errorf("%d files of levels %v", len(s.files), s.levels)
+	}
+	want := int64(0)
+	if err := s.each(t.Context(), func(row *sortRow) error {
+		if want++; row.start != want {
+			t.Errorf("row %d instead of %d", row.start, want)
+		}
+		return nil
+	}); err != nil || want != runs {
+		t.Errorf("%d rows, %v", want, err)
+	}
+	if err := s.close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 )
 
 // A sorter sorts any number of rows in constant memory. Rows go through piles
@@ -24,11 +25,12 @@ type sorter struct {
 	piles piles
 	names nameTable
 
-	run   uint32  // that rows are let out to
-	last  sortRow // that was let out; its body is in a buffer of the runWriter
-	out   *runWriter
-	files []*os.File
-	buf   []byte
+	run    uint32  // that rows are let out to
+	last   sortRow // that was let out; its body is in a buffer of the runWriter
+	out    *runWriter
+	files  []*os.File // from the highest level to the lowest
+	levels []int      // how often their rows have been collapsed
+	buf    []byte
 }
 
 const (
@@ -83,8 +85,8 @@ func (s *sorter) startRun(run uint32) error {
 	if err := s.endRun(); err != nil {
 		return err
 	}
-	if len(s.files) >= s.fanIn {
-		if err := s.collapse(); err != nil {
+	for n := s.alike(); n >= s.fanIn; n = s.alike() {
+		if err := s.collapse(n); err != nil {
 			return err
 		}
 	}
@@ -93,8 +95,17 @@ func (s *sorter) startRun(run uint32) error {
 		return err
 	}
 	s.run, s.out = run, newRunWriter(f)
-	s.files = append(s.files, f)
+	s.files, s.levels = append(s.files, f), append(s.levels, 0)
 	return nil
+}
+
+// alike is how many of the last files are of the same level.
+func (s *sorter) alike() int {
+	n := len(s.levels)
+	for n > 0 && s.levels[n-1] == s.levels[len(s.levels)-1] {
+		n--
+	}
+	return len(s.levels) - n
 }
 
 func (s *sorter) endRun() error {
@@ -118,19 +129,23 @@ func (s *sorter) tempFile() (*os.File, error) {
 	return f, nil
 }
 
-// collapse makes one run of all.
-func (s *sorter) collapse() error {
+// collapse makes one run of the last n. Its level is one more than theirs, and only runs of one level are
+// collapsed while rows come: were all made one run again and again, logs of a hundred clients would be copied many times.
+func (s *sorter) collapse(n int) error {
 	f, err := s.tempFile()
 	if err != nil {
 		return err
 	}
+	left := len(s.files) - n
 	w := newRunWriter(f)
-	err = mergeRuns(context.Background(), s.files, &s.names, w.write)
+	err = mergeRuns(context.Background(), s.files[left:], &s.names, w.write)
 	if err = errors.Join(err, w.flush()); err != nil {
 		return errors.Join(err, dropFile(f))
 	}
-	err = s.close()
-	s.files = append(s.files[:0], f)
+	for _, old := range s.files[left:] {
+		err = errors.Join(err, dropFile(old))
+	}
+	s.files, s.levels = append(s.files[:left], f), append(s.levels[:left], s.levels[left]+1)
 	return err
 }
 
@@ -142,7 +157,13 @@ func (s *sorter) finish() error {
 		}
 	}
 	s.piles = piles{}
-	return s.endRun()
+	if err := s.endRun(); err != nil {
+		return err
+	}
+	if n := len(s.files); n > s.fanIn {
+		return s.collapse(n - s.fanIn + 1) // the smallest of them
+	}
+	return nil
 }
 
 // each calls f with all rows in order. It can be called again. The row is
@@ -157,7 +178,7 @@ func (s *sorter) close() error {
 	for _, f := range s.files {
 		err = errors.Join(err, dropFile(f))
 	}
-	s.files = nil
+	s.files, s.levels = nil, nil
 	return err
 }
 
@@ -263,6 +284,7 @@ func (r *runReader) need(n int) error {
 // mergeRuns calls f with the rows of sorted files in order.
 func mergeRuns(ctx context.Context, files []*os.File, names *nameTable, f func(*sortRow) error) error {
 	var runs []*runReader
+	var starts []int64 // of their rows, next to each other
 	for _, file := range files {
 		r, err := newRunReader(file, names)
 		if err == nil {
@@ -274,16 +296,16 @@ func mergeRuns(ctx context.Context, files []*os.File, names *nameTable, f func(*
 		if err != nil {
 			return err
 		}
-		runs = append(runs, r)
+		runs, starts = append(runs, r), append(starts, r.row.start)
 	}
 	for n := 0; len(runs) > 0; n++ {
 		if n&1023 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		// There are one or two runs as a rule, so looking at all is fastest.
+		// There are few runs, so looking at all is fastest.
 		least := 0
-		for i := 1; i < len(runs); i++ {
-			if runs[i].row.compare(&runs[least].row) < 0 {
+		for i, start := range starts {
+			if start < starts[least] || start == starts[least] && runs[i].row.compare(&runs[least].row) < 0 {
 				least = i
 			}
 		}
@@ -291,9 +313,11 @@ func mergeRuns(ctx context.Context, files []*os.File, names *nameTable, f func(*
 			return err
 		}
 		if err := runs[least].next(); errors.Is(err, io.EOF) {
-			runs = append(runs[:least], runs[least+1:]...)
+			runs, starts = slices.Delete(runs, least, least+1), slices.Delete(starts, least, least+1)
 		} else if err != nil {
 			return err
+		} else {
+			starts[least] = runs[least].row.start
 		}
 	}
 	return nil
