@@ -147,6 +147,18 @@ func (t *nameTable) decode(row *sortRow, r *Record) (key []byte, ok bool) {
 	return key, true
 }
 
+// has says whether a body that was in a file can be decoded.
+func (t *nameTable) has(f []byte) bool {
+	if len(f) == 0 || f[0] == 0 {
+		return len(f) > 0
+	}
+	if len(f) < fixedSize || f[0]&dueBody != 0 && len(f) < fixedSize+8 {
+		return false
+	}
+	e := binary.LittleEndian
+	return int(max(e.Uint16(f[atNames:]), e.Uint16(f[atNames+2:]), e.Uint16(f[atNames+4:]), e.Uint16(f[atNames+6:]))) < len(t.names)
+}
+
 // thread takes the thread out of a row without decoding the rest.
 func (a *sortRow) thread() uint32 {
 	if a.body[0] != 0 {

@@ -3,6 +3,7 @@ package oplog
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -212,5 +213,49 @@ func TestMergeAsSimpleOfShared(t *testing.T) {
 		if got, want := rowLines(unzstd(t, m.log)), rowLines(simpleMerge(t, m, [][]byte{log})); m.stats.Repeated == 0 && !bytes.Equal(got, want) {
 			t.Errorf("%s: %d bytes instead of %d, %+v", filepath.Base(name), len(got), len(want), m.stats)
 		}
+	}
+}
+
+// A temporary file that is not as it was written ends in an error, or in other rows, and not in a panic.
+func TestDamagedSpill(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(3, 8))
+	failed := 0
+	for range 300 {
+		s := newSorter(t.TempDir())
+		for _, r := range oddRecords(rng, 40, "", "c") {
+			if err := s.add(&r, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.finish(); err != nil {
+			t.Fatal(err)
+		}
+		info, err := s.files[0].Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rng.IntN(3) == 0 {
+			err = s.files[0].Truncate(rng.Int64N(info.Size()))
+		} else {
+			_, err = s.files[0].WriteAt([]byte{byte(rng.Uint32()), byte(rng.Uint32())}, rng.Int64N(info.Size()))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d rowDecoder
+		var r Record
+		if err := s.each(t.Context(), func(row *sortRow) error {
+			_ = row.thread()
+			return d.decode(row, &r)
+		}); errors.Is(err, errSpill) {
+			failed++
+		}
+		if err := s.close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if failed < 100 {
+		t.Errorf("%d of 300 were found damaged", failed)
 	}
 }

@@ -255,6 +255,9 @@ func (r *runReader) next() error {
 	r.row.start, r.row.source = int64(start), source
 	r.row.body = r.buf[r.pos+rowHead : r.pos+rowHead+n]
 	r.pos += rowHead + n
+	if !r.row.names.has(r.row.body) {
+		return errSpill
+	}
 	return nil
 }
 
@@ -274,6 +277,8 @@ func (r *runReader) need(n int) error {
 		switch {
 		case errors.Is(err, io.EOF) && r.end == 0:
 			return io.EOF
+		case errors.Is(err, io.EOF) && r.end < n:
+			return fmt.Errorf("%w: %w", errSpill, io.ErrUnexpectedEOF) // not the end of the run
 		case err != nil && r.end < n:
 			return fmt.Errorf("%w: %w", errSpill, err)
 		}
