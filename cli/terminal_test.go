@@ -7,12 +7,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/cheggaaa/pb/v3"
 	"github.com/creack/pty"
+
+	"warp/internal/teststore"
 )
 
 // A tty is a program on a pseudo terminal.
@@ -20,8 +21,7 @@ type tty struct {
 	t    *testing.T
 	file *os.File
 
-	mu   sync.Mutex
-	text bytes.Buffer // all that the program has written
+	teststore.Output // all that the program has written
 }
 
 func startTerminal(t *testing.T, cmd *exec.Cmd) *tty {
@@ -40,18 +40,6 @@ func startTerminal(t *testing.T, cmd *exec.Cmd) *tty {
 		_ = cmd.Wait()
 	})
 	return s
-}
-
-func (s *tty) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *tty) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
 }
 
 func (s *tty) send(text string) {

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,17 +10,6 @@ import (
 	"warp/internal/teststore"
 )
 
-// closedPort is an address that nothing listens on.
-func closedPort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // TestOneBadHost: its errors are its own, and the other works.
 func TestOneBadHost(t *testing.T) {
 	t.Parallel()
@@ -29,7 +17,7 @@ func TestOneBadHost(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			b := newBed(t, stores.Shared(t, teststore.Embedded))
-			bad := closedPort(t)
+			bad := teststore.FreeAddress(t)
 			o, log := b.run(get("--host="+b.proxy.Endpoint+","+bad, "--host-select="+how, "--objects=4", "--duration=1s")...)
 			o.want(t, 3)
 			o.sameAsAnalyze(t, log, "--json")
@@ -125,7 +113,7 @@ func TestPortRange(t *testing.T) {
 // TestNothingListens: one line, which names a way to go on.
 func TestNothingListens(t *testing.T) {
 	t.Parallel()
-	for _, hosts := range []string{closedPort(t), closedPort(t) + "," + closedPort(t)} {
+	for _, hosts := range []string{teststore.FreeAddress(t), teststore.FreeAddress(t) + "," + teststore.FreeAddress(t)} {
 		for _, op := range []string{"get", "put", "stat", "delete", "list", "mixed"} {
 			dir := t.TempDir()
 			o := warp(op, "--host="+hosts, "--access-key=k", "--secret-key=s", "--benchdata="+dir+"/run").want(t, 1)

@@ -1,12 +1,10 @@
 package conformance
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,26 +14,8 @@ import (
 // A child is a warp in a process of its own.
 type child struct {
 	cmd      *exec.Cmd
-	out, err shared
+	out, err teststore.Output
 	done     chan struct{}
-}
-
-// shared is a buffer that can be looked at while a process writes to it.
-type shared struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (s *shared) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.buf.Write(p)
-}
-
-func (s *shared) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.buf.String()
 }
 
 func startWarp(t *testing.T, args ...string) *child {

@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -179,12 +178,7 @@ func ordinary(t *testing.T, s *teststore.Store) []string {
 func startClients(t *testing.T, n int) (addrs []string) {
 	t.Helper()
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		addrs = append(addrs, l.Addr().String())
-		_ = l.Close()
+		addrs = append(addrs, teststore.FreeAddress(t))
 		startWarp(t, "client", addrs[len(addrs)-1]).says(t, "listens at")
 	}
 	return addrs

@@ -1,7 +1,6 @@
 package distributed
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"log"
@@ -163,27 +162,14 @@ func (h *host) command(args ...string) *exec.Cmd {
 // A process is a warp that runs.
 type process struct {
 	cmd  *exec.Cmd
-	mu   sync.Mutex
-	out  bytes.Buffer
+	out  teststore.Output
 	done chan struct{}
-}
-
-func (p *process) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.out.Write(b)
-}
-
-func (p *process) text() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.out.String()
 }
 
 func (h *host) start(t *testing.T, args ...string) *process {
 	t.Helper()
 	p := &process{cmd: h.command(args...), done: make(chan struct{})}
-	p.cmd.Stdout, p.cmd.Stderr = p, p
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +189,7 @@ func (p *process) wait(t *testing.T, most time.Duration) int {
 	case <-p.done:
 	case <-time.After(most):
 		p.kill()
-		t.Fatalf("it hangs:\n%s", p.text())
+		t.Fatalf("it hangs:\n%s", p.out.String())
 	}
 	return p.cmd.ProcessState.ExitCode()
 }
@@ -212,12 +198,12 @@ func (p *process) wait(t *testing.T, most time.Duration) int {
 func (p *process) has(t *testing.T, text string) {
 	t.Helper()
 	for range 300 {
-		if strings.Contains(p.text(), text) {
+		if strings.Contains(p.out.String(), text) {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	t.Fatalf("it never said %q:\n%s", text, p.text())
+	t.Fatalf("it never said %q:\n%s", text, p.out.String())
 }
 
 // A cluster is a coordinator, its clients, and a store that counts.
@@ -278,7 +264,7 @@ func (c *cluster) measuring(t *testing.T, p *process) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	t.Fatalf("not all clients download:\n%s", p.text())
+	t.Fatalf("not all clients download:\n%s", p.out.String())
 }
 
 // holds compares the rows of the log with what the store saw of the clients that count.
@@ -332,14 +318,14 @@ func (c *cluster) compare(t *testing.T, name string, cut int, clients []int) {
 func (c *cluster) clean(t *testing.T) {
 	t.Helper()
 	p := c.desk.start(t, append([]string{"clean", "--dry-run"}, c.target...)...)
-	if code := p.wait(t, time.Minute); code != 0 || !strings.Contains(p.text(), "nothing that a run of warp left") {
-		t.Errorf("%d: %s", code, p.text())
+	if code := p.wait(t, time.Minute); code != 0 || !strings.Contains(p.out.String(), "nothing that a run of warp left") {
+		t.Errorf("%d: %s", code, p.out.String())
 	}
 }
 
 func (p *process) ends(t *testing.T, code int, text string) {
 	t.Helper()
-	if got := p.wait(t, 2*time.Minute); got != code || !strings.Contains(p.text(), text) {
-		t.Errorf("exit code %d, want %d with %q:\n%s", got, code, text, p.text())
+	if got := p.wait(t, 2*time.Minute); got != code || !strings.Contains(p.out.String(), text) {
+		t.Errorf("exit code %d, want %d with %q:\n%s", got, code, text, p.out.String())
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"maps"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -28,7 +26,7 @@ func TestStoreCounters(t *testing.T) {
 	w := watchStore(t, s.Endpoints[0])
 	c := &cluster{desk: &host{dir: t.TempDir()}}
 	for range 4 {
-		c.clients = append(c.clients, &host{addr: freeAddress(t), dir: t.TempDir()})
+		c.clients = append(c.clients, &host{addr: teststore.FreeAddress(t), dir: t.TempDir()})
 	}
 	c.startClients(t, nil, []string{"--clock-skew=-200ms"})
 	c.target = []string{"--host=" + w.addr, "--access-key=" + s.AccessKey, "--secret-key=" + s.SecretKey, "--region=" + s.Region}
@@ -75,20 +73,6 @@ func TestStoreCounters(t *testing.T) {
 			}
 		}
 	}
-}
-
-// freeAddress is one that outgoing connections do not take while nobody listens there: a client is started again.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	for range 1000 {
-		addr := fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(10000))
-		if l, err := net.Listen("tcp", addr); err == nil {
-			_ = l.Close()
-			return addr
-		}
-	}
-	t.Fatal("there is no free port")
-	return ""
 }
 
 // counts says which counters of a store are not by total higher than before.

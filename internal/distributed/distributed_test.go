@@ -20,7 +20,7 @@ func onThisMachine(t *testing.T) *cluster {
 	s := stores.Shared(t, teststore.MinIO)
 	c := &cluster{desk: &host{dir: t.TempDir()}, store: count(t, "127.0.0.1", s.Endpoints[0])}
 	for range 4 {
-		c.clients = append(c.clients, &host{addr: freeAddress(t), dir: t.TempDir()})
+		c.clients = append(c.clients, &host{addr: teststore.FreeAddress(t), dir: t.TempDir()})
 	}
 	c.target = []string{"--host=" + c.store.addr, "--access-key=" + s.AccessKey, "--secret-key=" + s.SecretKey, "--region=" + s.Region, "--bucket=" + bucketOf(t)}
 	c.access, c.secret, c.region = s.AccessKey, s.SecretKey, s.Region
@@ -59,11 +59,11 @@ func (c *cluster) plain(t *testing.T) (said string) {
 		t.Errorf("the coordinator's log is not what merge makes of the clients' (%v, %v)", err, err2)
 	}
 	report := c.desk.start(t, "analyze", "--no-color", "again.csv.zst")
-	if code := report.wait(t, time.Minute); code != 0 || !strings.Contains(p.text(), report.text()) {
-		t.Errorf("the coordinator's report is not what analyze makes of that (%d):\n%s\n%s", code, p.text(), report.text())
+	if code := report.wait(t, time.Minute); code != 0 || !strings.Contains(p.out.String(), report.out.String()) {
+		t.Errorf("the coordinator's report is not what analyze makes of that (%d):\n%s\n%s", code, p.out.String(), report.out.String())
 	}
 	c.clean(t)
-	return p.text()
+	return p.out.String()
 }
 
 // steady is a run that ends by itself, on all clients, long before its time.

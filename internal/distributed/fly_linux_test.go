@@ -45,7 +45,7 @@ func script(t *testing.T, dir string, env []string, args ...string) *process {
 	p := &process{cmd: exec.Command(path, args...), done: make(chan struct{})}
 	p.cmd.Dir = dir
 	p.cmd.Env = append([]string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}, env...)
-	p.cmd.Stdout, p.cmd.Stderr = p, p
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -124,12 +124,12 @@ func TestFly(t *testing.T) {
 	p := run(given, "-d", "2s")
 	p.ends(t, 0, "4 clients began within")
 	f.left(four, "WARP_CLIENT_TOKEN")
-	log := regexp.MustCompile(`the log of all requests is (warp-fly-\d+)\.csv\.zst`).FindStringSubmatch(p.text())
+	log := regexp.MustCompile(`the log of all requests is (warp-fly-\d+)\.csv\.zst`).FindStringSubmatch(p.out.String())
 	if log == nil {
-		t.Fatalf("no log is named:\n%s", p.text())
+		t.Fatalf("no log is named:\n%s", p.out.String())
 	}
-	if !strings.Contains(p.text(), "Operation: GET") {
-		t.Errorf("there is no report:\n%s", p.text())
+	if !strings.Contains(p.out.String(), "Operation: GET") {
+		t.Errorf("there is no report:\n%s", p.out.String())
 	}
 	c.holds(t, log[1], 0, 1, 2, 3)
 	c.clean(t)
@@ -201,7 +201,7 @@ func TestFlyOptions(t *testing.T) {
 	} {
 		p := script(t, t.TempDir(), []string{"FLY_APP=a"}, strings.Fields(c.args)...)
 		p.ends(t, 2, "benchmark.sh: error: ")
-		if text := p.text(); !strings.Contains(text, c.says) || strings.Count(text, "\n") != 1 {
+		if text := p.out.String(); !strings.Contains(text, c.says) || strings.Count(text, "\n") != 1 {
 			t.Errorf("%s: %q, want one line with %q", c.args, text, c.says)
 		}
 	}
@@ -218,7 +218,7 @@ func TestFlyDryRun(t *testing.T) {
 	env := []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "FLY_APP=mine"}
 	p := script(t, dir, env, "-r", "iad,ord,sjc", "-a", flyAccess, "-p", flySecret, "-f", "-g", "--dry-run")
 	p.ends(t, 0, "+ flyctl deploy ")
-	text := p.text()
+	text := p.out.String()
 	if got := strings.Count(text, "+ flyctl machine run --app mine --region "); got != 7 {
 		t.Errorf("%d machines, want 2 in each of 3 regions and a coordinator:\n%s", got, text)
 	}
@@ -236,7 +236,7 @@ func TestFlyDryRun(t *testing.T) {
 	script(t, dir, env, "-s", "--dry-run").ends(t, 0, "+ flyctl machine destroy MACHINE --app mine --force")
 	help := script(t, dir, env, "-n", "77", "-h")
 	help.ends(t, 0, "clients per region (default: 2)")
-	documented(t, help.text())
+	documented(t, help.out.String())
 	script(t, dir, env, "-s").ends(t, 1, "flyctl cannot list the machines of app mine")
 }
 

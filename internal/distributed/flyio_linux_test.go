@@ -174,7 +174,7 @@ func (f *flyIO) enter(m *flyMachine, out io.Writer, inside []string, args ...str
 	}
 	p.cmd.Stdout, p.cmd.Stderr = out, out
 	if out == nil {
-		p.cmd.Stdout, p.cmd.Stderr = p, p
+		p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	}
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C is not heard there
 	if err := p.cmd.Start(); err != nil {

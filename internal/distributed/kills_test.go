@@ -108,15 +108,15 @@ func TestKills(t *testing.T) {
 func (c *cluster) sign(p *process, b blow) bool {
 	switch b.sign {
 	case signReserved:
-		return strings.Contains(c.clients[b.client].client.text()[c.clients[b.client].read:], " begins")
+		return strings.Contains(c.clients[b.client].client.out.String()[c.clients[b.client].read:], " begins")
 	case signUploads:
 		return c.store.count("PUT") > 0
 	case signMeasured:
 		return len(c.store.busy(25)) == len(c.clients) // 20 are uploads
 	case signOver:
-		return strings.Contains(p.text(), "clients began within")
+		return strings.Contains(p.out.String(), "clients began within")
 	case signLog:
-		return strings.Contains(p.text(), "benchmark data written")
+		return strings.Contains(p.out.String(), "benchmark data written")
 	case signClean:
 		return c.store.count("POST") > 0
 	}
@@ -127,7 +127,7 @@ func (c *cluster) sign(p *process, b blow) bool {
 func (c *cluster) suffer(t *testing.T, n int, b blow) {
 	name := fmt.Sprintf("run%d", n)
 	for _, h := range c.clients {
-		h.read = len(h.client.text())
+		h.read = len(h.client.out.String())
 	}
 	began := time.Now()
 	p := c.runOp(t, b.op, name, "2s")
@@ -145,7 +145,7 @@ func (c *cluster) suffer(t *testing.T, n int, b blow) {
 	t.Logf("%d: %s: exit code %d after %v", n, b, code, took.Round(100*time.Millisecond))
 	if t.Failed() {
 		for i, h := range c.clients {
-			t.Logf("client %d, %s: %s", i, h.addr, h.client.text()[h.read:])
+			t.Logf("client %d, %s: %s", i, h.addr, h.client.out.String()[h.read:])
 		}
 	}
 	c.ready(t, b, name)
@@ -189,7 +189,7 @@ func (c *cluster) strike(t *testing.T, p *process, b blow) {
 // judge looks at how the coordinator ended, and at its log.
 func (c *cluster) judge(t *testing.T, p *process, b blow, name string, code int) {
 	t.Helper()
-	text := p.text()
+	text := p.out.String()
 	if strings.Contains(text, "panic:") || strings.Contains(text, "fatal error:") {
 		t.Errorf("it broke:\n%s", text)
 	}
@@ -250,7 +250,7 @@ func (c *cluster) ready(t *testing.T, b blow, name string) {
 	switch b.what {
 	case clientEnded:
 		if code := h.client.wait(t, time.Minute); code != 0 {
-			t.Errorf("an interrupted client: exit code %d\n%s", code, h.client.text())
+			t.Errorf("an interrupted client: exit code %d\n%s", code, h.client.out.String())
 		}
 		c.restart(t, h)
 	case clientKilled:
@@ -280,7 +280,7 @@ func (c *cluster) collect(t *testing.T, name string) {
 	t.Helper()
 	began := time.Now()
 	p := c.desk.start(t, "collect", c.list(), "--benchdata="+name)
-	code, text := p.wait(t, time.Minute), p.text()
+	code, text := p.wait(t, time.Minute), p.out.String()
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("the clients were free after %v", took)
 	}

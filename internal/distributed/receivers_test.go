@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -85,8 +84,8 @@ func TestInflux(t *testing.T) {
 	for _, h := range append([]*host{c.desk}, c.clients...) {
 		for _, p := range h.started {
 			for _, secret := range []string{"wrong-token-of-somebody", r.Token, url.QueryEscape(r.Token)} {
-				if strings.Contains(p.text(), secret) {
-					t.Errorf("the token is shown:\n%s", p.text())
+				if strings.Contains(p.out.String(), secret) {
+					t.Errorf("the token is shown:\n%s", p.out.String())
 				}
 			}
 		}
@@ -165,12 +164,7 @@ func TestStatsD(t *testing.T) {
 func TestPrometheus(t *testing.T) {
 	t.Parallel()
 	promtool := teststore.Program(t, teststore.Promtool)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	_ = l.Close()
+	addr := teststore.FreeAddress(t)
 	gateway := teststore.StartReceiver(t, teststore.Pushgateway, teststore.ReceiverOptions{})
 	server := teststore.StartReceiver(t, teststore.Prometheus, teststore.ReceiverOptions{
 		Config: "global: {scrape_interval: 1s}\nscrape_configs: [{job_name: warp, static_configs: [{targets: [" + addr + "]}]}]\n",
@@ -257,9 +251,9 @@ func TestStress(t *testing.T) {
 			Requests int64  `json:"requests"`
 		} `json:"operations"`
 	}
-	document := p.text()[strings.Index(p.text(), "{\n"):]
+	document := p.out.String()[strings.Index(p.out.String(), "{\n"):]
 	if err := json.NewDecoder(strings.NewReader(document)).Decode(&report); err != nil {
-		t.Fatalf("%v in\n%s", err, p.text())
+		t.Fatalf("%v in\n%s", err, p.out.String())
 	}
 	got, want := int64(0), int64(0)
 	for _, op := range report.Operations {

@@ -1,7 +1,6 @@
 package doctest
 
 import (
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,7 +58,7 @@ func (b block) test(t *testing.T, dir, want string) {
 			if !strings.Contains(script, "127.0.0.1:"+value) {
 				t.Fatalf("line %d: the script has no 127.0.0.1:%s", b.number, value)
 			}
-			script = strings.ReplaceAll(script, "127.0.0.1:"+value, freeAddress(t))
+			script = strings.ReplaceAll(script, "127.0.0.1:"+value, teststore.FreeAddress(t))
 		case "store":
 			env = storeVariables(t)
 		default:
@@ -74,17 +73,6 @@ func (b block) test(t *testing.T, dir, want string) {
 		t.Errorf("line %d: the documented output has another shape than that of\n%s\ndocumented:\n%s\nreal:\n%s",
 			b.number, b.text, shape(atEase(want)), shape(atEase(r.all)))
 	}
-}
-
-// freeAddress is one on loopback that nothing listens on at this moment.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func storeVariables(t *testing.T) []string {

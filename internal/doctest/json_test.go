@@ -2,12 +2,12 @@ package doctest
 
 import (
 	"encoding/json"
-	"net"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"warp/internal/teststore"
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
 	"warp/pkg/s3mem"
@@ -128,13 +128,7 @@ func twoHosts(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dead := l.Addr().String()
-	l.Close()
-	return store.Addr() + "," + dead
+	return store.Addr() + "," + teststore.FreeAddress(t)
 }
 
 // seeEverything runs what makes every field appear at least once.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -237,12 +236,7 @@ func (c *cluster) clients() (addrs []string, names string) {
 	c.t.Helper()
 	set := c.objects["StatefulSet"]
 	for range set.Spec.Replicas {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		addr := l.Addr().String()
-		l.Close()
+		addr := teststore.FreeAddress(c.t)
 		addrs = append(addrs, addr)
 		cmd := c.command(set.Spec.Template.Spec)
 		for i := range cmd.Args {

@@ -202,8 +202,8 @@ var labelValues = regexp.MustCompile(`^label_values\((.+), (\w+)\)$`)
 // Every query of the dashboard finds something after a run in which everything happened.
 func TestPrometheusDashboard(t *testing.T) {
 	t.Parallel()
-	addr := freePort(t)
-	p := scraping(t, addr, freePort(t))
+	addr := teststore.FreeAddress(t)
+	p := scraping(t, addr, teststore.FreeAddress(t))
 	b := newBed(t, teststore.MinIO, someFail)
 	r := start(t, b.line("mixed", "--objects=20", "--duration=0", "--rps-limit=300", "--metrics="+addr)...)
 	// Rates need some fetches, before and after there was something of each kind.

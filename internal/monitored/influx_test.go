@@ -349,7 +349,7 @@ func TestInfluxThatIsDead(t *testing.T) {
 	t.Parallel()
 	i := &teststore.Receiver{Bucket: "b", Org: "o"}
 	for _, more := range []string{"--json", "--influxdb-every-request"} {
-		r := start(t, "put", "--host=embedded", "--obj.size=1KiB", "--max-objects=100", more, "--influxdb="+influxURL(i, freePort(t), "a+token/of==")).want(0)
+		r := start(t, "put", "--host=embedded", "--obj.size=1KiB", "--max-objects=100", more, "--influxdb="+influxURL(i, teststore.FreeAddress(t), "a+token/of==")).want(0)
 		r.warns("InfluxDB at", "refused", "the run goes on")
 		if !strings.Contains(r.stdout(), "points did not reach InfluxDB") {
 			t.Errorf("the report does not say what was lost: %s", r)

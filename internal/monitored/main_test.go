@@ -420,17 +420,6 @@ func (g *gate) open() { g.once.Do(func() { close(g.shut) }) }
 // waiting is how many requests were held back so far.
 func (g *gate) waiting() int { g.mu.Lock(); defer g.mu.Unlock(); return g.held }
 
-// freePort is an address on loopback that nothing listens on at this moment.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // A turnstile lets a number of uploads pass and holds the others until it is opened, so that something can happen in the
 // middle of a run.
 type turnstile struct {

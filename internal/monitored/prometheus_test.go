@@ -102,8 +102,8 @@ func get(t *testing.T, url string) string {
 // The load waits in the middle until Prometheus has come by, so that it comes again for the end.
 func TestPrometheusAgreesWithTheLog(t *testing.T) {
 	t.Parallel()
-	addr := freePort(t)
-	p := scraping(t, addr, freePort(t))
+	addr := teststore.FreeAddress(t)
+	p := scraping(t, addr, teststore.FreeAddress(t))
 	b := newBed(t, teststore.MinIO, someFail)
 	half := newTurnstile(40)
 	b.hosts[0].Inject(append([]*teststore.Fault{half.fault()}, someFail()...)...)
@@ -176,7 +176,7 @@ func checkQuantiles(t *testing.T, p *teststore.Receiver, labels string, f *figur
 // An address that nobody asks for anything costs nothing, and is gone with the run.
 func TestPrometheusThatDoesNotCome(t *testing.T) {
 	t.Parallel()
-	addr := freePort(t)
+	addr := teststore.FreeAddress(t)
 	r := start(t, "put", "--host=embedded", "--obj.size=1KiB", "--max-objects=100", "--metrics="+addr).want(0)
 	if strings.Contains(r.stderr(), "serving the last metrics") {
 		t.Errorf("it waits for nobody: %s", r)
@@ -193,8 +193,8 @@ func TestPrometheusThatDoesNotCome(t *testing.T) {
 // A Prometheus that ends during the run does not keep it.
 func TestPrometheusThatDies(t *testing.T) {
 	t.Parallel()
-	addr := freePort(t)
-	p := scraping(t, addr, freePort(t))
+	addr := teststore.FreeAddress(t)
+	p := scraping(t, addr, teststore.FreeAddress(t))
 	b := newBed(t, teststore.Embedded, nil)
 	half := newTurnstile(20)
 	b.hosts[0].Inject(half.fault())
@@ -258,7 +258,7 @@ func checkPushed(t *testing.T, r *run, g *teststore.Receiver) {
 func TestPushgatewayAgreesWithTheLog(t *testing.T) {
 	t.Parallel()
 	g := teststore.StartReceiver(t, teststore.Pushgateway, teststore.ReceiverOptions{})
-	p := scraping(t, freePort(t), g.Addr)
+	p := scraping(t, teststore.FreeAddress(t), g.Addr)
 	b := newBed(t, teststore.MinIO, someFail)
 	// With a slash at the end, as people write it.
 	r := start(t, b.line("mixed", "--objects=20", "--max-objects=50", "--pushgateway="+g.URL+"/")...).want(3)
@@ -309,7 +309,7 @@ func TestPushgatewayThatIsSlow(t *testing.T) {
 // One that never answers costs some seconds at the end, and is reported.
 func TestPushgatewayThatHangs(t *testing.T) {
 	t.Parallel()
-	hangs := newGate(t, freePort(t), func(*http.Request) bool { return true })
+	hangs := newGate(t, teststore.FreeAddress(t), func(*http.Request) bool { return true })
 	r := start(t, "put", "--host=embedded", "--obj.size=1KiB", "--max-objects=2000", "--pushgateway=http://"+hangs.Addr).want(0)
 	r.reports("pushes to the Pushgateway failed", "deadline exceeded")
 	if n := len(r.rows()); n != 2000 {
@@ -319,7 +319,7 @@ func TestPushgatewayThatHangs(t *testing.T) {
 
 func TestPushgatewayThatIsDead(t *testing.T) {
 	t.Parallel()
-	r := start(t, "put", "--host=embedded", "--obj.size=1KiB", "--max-objects=100", "--json", "--pushgateway=http://user:apassword@"+freePort(t)).want(0)
+	r := start(t, "put", "--host=embedded", "--obj.size=1KiB", "--max-objects=100", "--json", "--pushgateway=http://user:apassword@"+teststore.FreeAddress(t)).want(0)
 	if !strings.Contains(r.stdout(), "pushes to the Pushgateway failed") {
 		t.Errorf("the report does not say what was lost: %s", r)
 	}

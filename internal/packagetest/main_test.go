@@ -1,14 +1,11 @@
 package packagetest
 
 import (
-	"bytes"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -54,39 +51,10 @@ func read(t *testing.T, name string) string {
 	return string(content(t, filepath.Join(root, name)))
 }
 
-// freeAddress is one on loopback that nothing listens on at this moment.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
-// A printed is what a process has printed so far.
-type printed struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (p *printed) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.text.Write(b)
-}
-
-func (p *printed) String() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.text.String()
-}
-
 // start runs a command until the test ends.
-func start(t *testing.T, cmd *exec.Cmd) *printed {
+func start(t *testing.T, cmd *exec.Cmd) *teststore.Output {
 	t.Helper()
-	out := &printed{}
+	out := &teststore.Output{}
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -99,7 +67,7 @@ func start(t *testing.T, cmd *exec.Cmd) *printed {
 }
 
 // awaitText waits until a process has printed it.
-func awaitText(t *testing.T, out *printed, text string) {
+func awaitText(t *testing.T, out *teststore.Output, text string) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !strings.Contains(out.String(), text); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {

@@ -76,7 +76,7 @@ func TestUnitServes(t *testing.T) {
 	if at < 0 {
 		t.Fatalf("%q does not listen on every address", command)
 	}
-	command[at] = freeAddress(t)
+	command[at] = teststore.FreeAddress(t)
 	token := "WARP_CLIENT_TOKEN=a long random text"
 	if want := setting(t, "EnvironmentFile") + ` <<<"` + token + `"`; !strings.Contains(read(t, unit), want) {
 		t.Errorf("the unit does not say how its EnvironmentFile is made: %s", want)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -189,7 +190,17 @@ func (r *Receiver) launchPrometheus(ctx context.Context, binary string, o Receiv
 	if err != nil {
 		return err
 	}
-	return r.awaitPage(ctx, "/-/ready")
+	if err := r.awaitPage(ctx, "/-/ready"); err != nil || !strings.Contains(o.Config, "scrape_configs") {
+		return err
+	}
+	// It looks at its targets only seconds after it is ready. A short run could be over by then.
+	return r.awaitReady(ctx, func(ctx context.Context) error {
+		text, err := r.Get(ctx, "/api/v1/query?query=up")
+		if err == nil && !strings.Contains(text, `"metric":{`) {
+			err = errors.New("it has not looked for its targets yet")
+		}
+		return err
+	})
 }
 
 // Get returns what a page of the web interface says, or how it failed.
