@@ -93,7 +93,8 @@ func testWorker(t testing.TB, addr string) *Worker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := newRun(context.Background(), &Options{RunID: "run", ClientID: "client"}, client)
+	o := &Options{RunID: "run", ClientID: "client"}
+	run := newRun(context.Background(), o, client, newTracing(o))
 	run.chunkLimit = 1 << 20
 	col := startCollector([]Sink{nowhere{}}, run.abort)
 	t.Cleanup(func() { col.close(); run.cancel() })

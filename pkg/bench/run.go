@@ -51,17 +51,39 @@ type run struct {
 	why   done // nothing was left to do; "" = nobody said why
 }
 
-func newRun(ctx context.Context, o *Options, store *s3.Client) *run {
-	u := &run{id: o.RunID, client: o.ClientID, opts: o, store: store, started: time.Now(), tracing: newTracing(o)}
+func newRun(ctx context.Context, o *Options, store *s3.Client, t *tracing) *run {
+	u := &run{id: o.RunID, client: o.ClientID, opts: o, store: store, started: time.Now(), tracing: t}
 	u.base = u.started.UnixNano()
+	u.live(ctx)
+	u.links = linksTo(u.steering, store.Endpoints())
+	return u
+}
+
+// part begins a part of the run that has requests of its own: those that one
+// part has to cut off must not take others with them. join ends it.
+func (u *run) part() *run {
+	p := &run{id: u.id, client: u.client, opts: u.opts, store: u.store, started: u.started, base: u.base, tracing: u.tracing}
+	p.sent.Store(u.sent.Load())
+	p.failed.Store(u.failed.Load())
+	p.live(u.steering)
+	return p
+}
+
+// join counts what a part has done.
+func (u *run) join(p *run) {
+	p.cancel()
+	u.sent.Store(p.sent.Load())
+	u.failed.Store(p.failed.Load())
+	u.cutOff.Add(p.cutOff.Load())
+}
+
+func (u *run) live(ctx context.Context) {
 	u.steering, u.stop = context.WithCancelCause(ctx)
 	// Not a child of ctx: an interrupt must stop new requests first.
 	u.requests, u.cutNow = context.WithCancel(context.WithoutCancel(ctx))
 	// An interrupt ends requests at once, since a person is waiting.
 	context.AfterFunc(u.steering, u.cutNow)
 	u.pacing, u.stopPacing = context.WithCancel(u.steering)
-	u.links = linksTo(u.steering, store.Endpoints())
-	return u
 }
 
 func (u *run) cancel() {
@@ -121,13 +143,7 @@ func (u *run) end() {
 // is over may finish, for as long as Drain allows.
 func (u *run) steps(w *Worker, op Op) error {
 	for !u.stopped() && !u.finished.Load() && !u.budget.spent() {
-		if u.pacer != nil {
-			due, ok := u.pacer.next(u.pacing)
-			if !ok {
-				return nil
-			}
-			w.due = due
-		} else if !u.deadline.IsZero() && !time.Now().Before(u.deadline) {
+		if !u.mayStart(w) {
 			return nil
 		}
 		if err := op.Do(u.requests, w); errors.Is(err, ErrDone) {
@@ -137,14 +153,31 @@ func (u *run) steps(w *Worker, op Op) error {
 			u.noteDone(err)
 			return err
 		}
-		if w.refused {
-			// A host that refuses connections would otherwise fill the log
-			// with errors as fast as the machine can make them.
-			w.refused = false
-			pause(u.steering, refusedPause)
-		}
+		u.rest(w)
 	}
 	return nil
+}
+
+// mayStart waits until w may begin a step, and says whether there is one left.
+func (u *run) mayStart(w *Worker) (ok bool) {
+	if u.pacer == nil {
+		return u.deadline.IsZero() || time.Now().Before(u.deadline)
+	}
+	due, ok := u.pacer.next(u.pacing)
+	if ok {
+		w.due = due
+	}
+	return ok
+}
+
+// rest is for a worker that found nobody to talk to: a host that refuses
+// connections would otherwise fill the log with errors as fast as the machine
+// can make them.
+func (u *run) rest(w *Worker) {
+	if w.refused {
+		w.refused = false
+		pause(u.steering, refusedPause)
+	}
 }
 
 // finish ends the run in good order: no new request starts, and those on the

@@ -185,8 +185,7 @@ func (r *Runner) open(ctx context.Context) error {
 
 // Run prepares and measures what Open has opened.
 func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
-	run := newRun(ctx, &r.Options, r.Client)
-	run.tracing = r.trace(&r.Options)
+	run := newRun(ctx, &r.Options, r.Client, r.trace(&r.Options))
 	if r.UnixNano != nil {
 		run.base = r.UnixNano(run.started)
 	}
@@ -293,13 +292,10 @@ func (r *Runner) makeWorkers(run *run, col *collector) error {
 	}
 	for i := range r.Options.Concurrency {
 		place := i % len(r.env.places)
-		lanes := uint64(0)
+		lanes := 0
 		make := func() *Worker {
-			w := &Worker{
-				ID: i, Env: r.env.places[place], place: place, run: run, tape: col.newTape(),
-				body: payload.NewReader(), check: newVerifier(r.Options.Verify, payload),
-			}
-			w.sample.Seed(r.Options.Seed, uint64(r.Options.stream(i))<<32|lanes)
+			w := r.Options.newWorker(i, lanes, r.env.places[place], payload, col.newTape())
+			w.place, w.run = place, run
 			lanes++
 			return w
 		}

@@ -131,14 +131,13 @@ func (s *Script) Open(ctx context.Context) error {
 // Run executes the statements. It ends early where one cannot be executed, or
 // ctx ends.
 func (s *Script) Run(ctx context.Context, sinks ...Sink) *Outcome {
-	whole := newRun(ctx, &s.Options, s.Client)
-	whole.tracing = s.trace(&s.Options)
+	whole := newRun(ctx, &s.Options, s.Client, s.trace(&s.Options))
 	defer whole.cancel()
 	s.col = startCollector(sinks, whole.abort)
 	s.env = &Env{Client: s.Client, Bucket: s.Options.Bucket, Seed: s.Options.Seed}
 	s.contexts = make(map[string]*scriptObjects)
-	payload, err := generator.NewPayload(s.Options.Payload)
-	s.payload = payload
+	var err error
+	s.payload, err = generator.NewPayload(s.Options.Payload)
 	whole.meter = startLoadMeter(s.Client, whole.links)
 	for i := range s.Steps {
 		if err != nil || whole.stopped() {
@@ -149,15 +148,11 @@ func (s *Script) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	whole.load = whole.meter.stop()
 	s.abortUploads(whole)
 	out := whole.outcome(s.col, err)
-	if out.Fatal == nil {
-		out.Unanswered = whole.cutOff.Load()
-	}
 	out.Trailer.Notes = append(out.Trailer.Notes, s.notes...)
 	return out
 }
 
-// step executes one statement with requests of its own: those that one of an
-// earlier statement has to cut off must not take others with them.
+// step executes one statement.
 func (s *Script) step(whole *run, i int) error {
 	step := &s.Steps[i]
 	t, err := s.statement(step, i+1)
@@ -171,28 +166,19 @@ func (s *Script) step(whole *run, i int) error {
 	if step.Op == "" {
 		return nil
 	}
-	part := newRun(whole.steering, &s.Options, s.Client)
-	defer part.cancel()
-	part.started, part.base, part.tracing = whole.started, whole.base, whole.tracing
-	part.sent.Store(whole.sent.Load())
-	part.failed.Store(whole.failed.Load())
+	part := whole.part()
 	part.chunkLimit = int64(backlogChunks + 2*max(t.most, len(s.workers)))
-	err = t.execute(part)
-	whole.sent.Store(part.sent.Load())
-	whole.failed.Store(part.failed.Load())
-	whole.cutOff.Add(part.cutOff.Load())
+	err = part.whatEnded(nil, t.execute(part))
+	whole.join(part)
 	s.col.beginPhase(len(s.workers)) // whoever looks at End sees every record
 	if t.unclear.Load() {
 		s.unclear = append(s.unclear, t.names)
 	}
 	s.note(t)
-	if fatal := part.whatEnded(nil, err); fatal != nil {
-		if !whole.stopped() {
-			whole.abort(fatal)
-		}
-		return fatal
+	if err != nil && !whole.stopped() {
+		whole.abort(err)
 	}
-	return nil
+	return err
 }
 
 func (s *Script) mostPaced() int { return cmp.Or(s.paced, mostPaced) }
@@ -237,11 +223,8 @@ const abortPatience = 30 * time.Second
 func (s *Script) worker(i int) *Worker {
 	for len(s.workers) <= i {
 		id := len(s.workers)
-		w := &Worker{
-			ID: id, Env: s.env, tape: s.col.newTape(), Rand: generator.Rand(s.Options.Seed, "worker", id),
-			body: s.payload.NewReader(), check: newVerifier(s.Options.Verify, s.payload),
-		}
-		w.sample.Seed(s.Options.Seed, uint64(id))
+		w := s.Options.newWorker(id, 0, s.env, s.payload, s.col.newTape())
+		w.Rand = generator.Rand(s.Options.Seed, "worker", s.Options.stream(id))
 		s.workers = append(s.workers, w)
 	}
 	return s.workers[i]

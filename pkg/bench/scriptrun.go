@@ -166,25 +166,19 @@ func (t *scriptRun) work(w *Worker) {
 		t.peak.begin(warmup)
 		t.request(w, place)
 		t.peak.end()
-		if w.refused {
-			w.refused = false
-			pause(t.part.steering, refusedPause)
-		}
+		t.part.rest(w)
 	}
 }
 
 // mayStart waits until a request is due, and says whether there is one.
 func (t *scriptRun) mayStart(w *Worker) bool {
 	if t.part.pacer == nil {
-		return t.part.deadline.IsZero() || time.Now().Before(t.part.deadline)
+		return t.part.mayStart(w)
 	}
 	t.waiting.Add(1)
-	due, ok := t.part.pacer.next(t.part.pacing)
+	ok := t.part.mayStart(w)
 	if t.waiting.Add(-1) == 0 && ok {
 		t.start() // or nobody would be there for the next arrival
-	}
-	if ok {
-		w.due = due
 	}
 	return ok
 }

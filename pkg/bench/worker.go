@@ -44,6 +44,13 @@ type Worker struct {
 	key     []byte
 }
 
+// newWorker is worker id, or one beside it that shares its number in the log.
+func (o *Options) newWorker(id, lane int, env *Env, payload *generator.Payload, t *tape) *Worker {
+	w := &Worker{ID: id, Env: env, tape: t, body: payload.NewReader(), check: newVerifier(o.Verify, payload)}
+	w.sample.Seed(o.Seed, uint64(o.stream(id))<<32|uint64(lane))
+	return w
+}
+
 // A Request is one attempt of what Measure times. The call fills in what the
 // request moved, and sends through the engine with the trace.
 type Request struct {
