@@ -82,14 +82,15 @@ func (d *dryRun) addGroup(inv *invocation, g flagGroup) {
 			value = redacted
 		}
 		value = inv.hide.text(value)
-		d.Parameters[name] = value
+		shown := value
 		if doc, ok := f.(cli.DocGenerationFlag); ok && !f.IsSet() && doc.GetDefaultText() != "" {
-			value = "(" + doc.GetDefaultText() + ")"
+			value, shown = "", "("+doc.GetDefaultText()+")" // such as the 0 that stands for it
 		}
-		if value == "" {
-			value = "(not set)"
+		if shown == "" {
+			shown = "(not set)"
 		}
-		group.values = append(group.values, [2]string{name, value})
+		d.Parameters[name] = value
+		group.values = append(group.values, [2]string{name, shown})
 	}
 	d.groups = append(d.groups, group)
 }

@@ -45,7 +45,7 @@ func scriptCommand(env environment) *command {
 				&cli.StringFlag{Name: "script", Destination: &f.text, Usage: "run the script that `TEXT` is, like the argument"},
 			}, also: []cli.Flag{
 				&cli.StringFlag{Name: "implementation", Value: "s3", Destination: &f.implementation, Usage: "`CLIENT` to use: s3; the other S3 clients of object-store-bench mean that too"},
-				&cli.IntFlag{Name: "concurrent", Destination: &f.concurrent, Hidden: true, Validator: atLeast(1), Usage: "accepted for scripts that have it: `N` requests at a time are MAX … CONCURRENT"},
+				&cli.IntFlag{Name: "concurrent", Destination: &f.concurrent, Hidden: true, DefaultText: "as many as each statement needs", Validator: atLeast(1), Usage: "accepted for scripts that have it: `N` requests at a time are MAX … CONCURRENT"},
 			}},
 			f.target.group(env),
 			{title: groupRun, flags: []cli.Flag{

@@ -25,8 +25,8 @@ func parseServerProfiles(text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
 	}
-	kinds := strings.Split(text, ",")
-	if err := s3.CheckServerProfiles(kinds); err != nil {
+	kinds, err := s3.ParseServerProfiles(text)
+	if err != nil {
 		return nil, usageError("--serverprof: %w", err)
 	}
 	return kinds, nil

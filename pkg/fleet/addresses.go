@@ -42,8 +42,7 @@ func ParseMembers(ctx context.Context, spec string, lookup func(ctx context.Cont
 }
 
 func (l *memberList) add(ctx context.Context, spec string, files bool) error {
-	for item := range strings.SplitSeq(spec, ",") {
-		item = strings.TrimSpace(item)
+	for item := range s3.ListItems(spec) {
 		name, isFile := strings.CutPrefix(item, "file:")
 		host, isName := strings.CutPrefix(item, "dns:")
 		var err error

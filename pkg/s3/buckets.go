@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/minio/minio-go/v7/pkg/s3utils"
 )
@@ -14,8 +13,8 @@ import (
 func ParseBuckets(spec string) ([]string, error) {
 	var buckets []string
 	seen := make(map[string]bool)
-	for item := range strings.SplitSeq(spec, ",") {
-		names, err := expandRanges("bucket", strings.TrimSpace(item))
+	for item := range ListItems(spec) {
+		names, err := expandRanges("bucket", item)
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net"
 	"net/netip"
 	"os"
@@ -30,6 +31,17 @@ func ParseHosts(spec string) ([]string, error) {
 		return nil, err
 	}
 	return list.hosts, nil
+}
+
+// ListItems are the items of a list in one value of a flag. All lists are read so: there may be spaces around the commas.
+func ListItems(spec string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for item := range strings.SplitSeq(spec, ",") {
+			if !yield(strings.TrimSpace(item)) {
+				return
+			}
+		}
+	}
 }
 
 // A hostList collects hosts, each once.
@@ -61,8 +73,7 @@ func (l *hostList) addFile(path string) error {
 }
 
 func (l *hostList) add(spec string) error {
-	for item := range strings.SplitSeq(spec, ",") {
-		item = strings.TrimSpace(item)
+	for item := range ListItems(spec) {
 		if err := checkItem(item); err != nil {
 			return err
 		}

@@ -24,17 +24,18 @@ func ServerProfiles() []string {
 	return []string{"cpu", "cpuio", "mem", "block", "mutex", "threads", "trace"}
 }
 
-// CheckServerProfiles says what is wrong with a list of them.
-func CheckServerProfiles(kinds []string) error {
-	for i, k := range kinds {
+// ParseServerProfiles reads the value of --serverprof: some of them, separated by commas.
+func ParseServerProfiles(spec string) (kinds []string, err error) {
+	for k := range ListItems(spec) {
 		switch {
 		case !slices.Contains(ServerProfiles(), k):
-			return fmt.Errorf("%q is none of %s", k, strings.Join(ServerProfiles(), ", "))
-		case slices.Contains(kinds[:i], k):
-			return fmt.Errorf("%s is named twice", k)
+			return nil, fmt.Errorf("%q is none of %s", k, strings.Join(ServerProfiles(), ", "))
+		case slices.Contains(kinds, k):
+			return nil, fmt.Errorf("%s is named twice", k)
 		}
+		kinds = append(kinds, k)
 	}
-	return nil
+	return kinds, nil
 }
 
 // The administration interface of MinIO, version 3.

@@ -3,6 +3,7 @@ package s3
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,9 +29,12 @@ func TestServerProfilesRefused(t *testing.T) {
 			t.Errorf("%q: %v", answer, err)
 		}
 	}
-	for _, kinds := range [][]string{{"cpu", "cpu"}, {"heap"}, {""}} {
-		if CheckServerProfiles(kinds) == nil {
-			t.Errorf("%q is accepted", kinds)
+	for _, spec := range []string{"cpu, cpu", "heap", "", "cpu,", "cpu mem"} {
+		if kinds, err := ParseServerProfiles(spec); err == nil {
+			t.Errorf("%q is read as %q", spec, kinds)
 		}
+	}
+	if kinds, err := ParseServerProfiles(" cpu , mem"); err != nil || !slices.Equal(kinds, []string{"cpu", "mem"}) {
+		t.Errorf("%q, %v", kinds, err)
 	}
 }
