@@ -140,15 +140,17 @@ func (a *app) dispatch(ctx context.Context, args []string, hide *redactor) error
 	if err := line.check(a.env); err != nil {
 		return err
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	if len(line.command.lent) > 0 {
-		return a.runFile(ctx, line, args, hide)
+		return a.runFile(ctx, cancel, line, args, hide)
 	}
-	return a.run(ctx, line.canonical(), args, hide)
+	return a.run(ctx, cancel, line.canonical(), args, hide)
 }
 
-// run starts the command of a checked command line.
-func (a *app) run(ctx context.Context, canonical, args []string, hide *redactor) error {
-	return a.parse(ctx, canonical, func(ctx context.Context, cancel context.CancelCauseFunc, c *command, positional []string) error {
+// run starts the command of a checked command line. A signal cancels ctx.
+func (a *app) run(ctx context.Context, cancel context.CancelCauseFunc, canonical, args []string, hide *redactor) error {
+	return a.parse(ctx, canonical, func(ctx context.Context, c *command, positional []string) error {
 		inv := a.invocation(c, positional, args, hide)
 		stop := a.watchSignals(cancel, inv.console)
 		defer stop()
@@ -157,9 +159,7 @@ func (a *app) run(ctx context.Context, canonical, args []string, hide *redactor)
 }
 
 // parse has urfave/cli parse the checked command line, and calls do with its command.
-func (a *app) parse(ctx context.Context, canonical []string, do func(context.Context, context.CancelCauseFunc, *command, []string) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+func (a *app) parse(ctx context.Context, canonical []string, do func(context.Context, *command, []string) error) error {
 	root := &cli.Command{
 		Name: "warp", Reader: a.in, Writer: a.out, ErrWriter: a.errw,
 		HideHelp: true, HideVersion: true,
@@ -172,7 +172,7 @@ func (a *app) parse(ctx context.Context, canonical []string, do func(context.Con
 				return usageError("%w", err)
 			},
 			Action: func(ctx context.Context, parsed *cli.Command) error {
-				return do(ctx, cancel, c, parsed.Args().Slice())
+				return do(ctx, c, parsed.Args().Slice())
 			},
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"regexp"
 	"slices"
@@ -63,30 +62,22 @@ type fileRun struct {
 }
 
 // runFile runs the benchmarks of a file in order. All of them are checked before the first one begins; the first that
-// fails is the last.
-func (a *app) runFile(ctx context.Context, line *commandLine, args []string, hide *redactor) error {
-	file, err := a.readRunFile(line, hide)
+// fails is the last. After a signal, which cancels ctx, no other one begins.
+func (a *app) runFile(ctx context.Context, cancel context.CancelCauseFunc, line *commandLine, args []string, hide *redactor) error {
+	stop := a.watchSignals(cancel, newConsole(a, nil, hide))
+	runs, err := a.planFile(ctx, line, hide)
+	stop()
 	if err != nil {
 		return err
 	}
-	runs := make([]*fileRun, len(file.Benchmarks))
-	for i, b := range file.Benchmarks {
-		runs[i] = &fileRun{Benchmark: b, file: file.Name}
-		if err := runs[i].scan(a.table(), line); err != nil {
-			return err
-		}
-		if err := a.checkFileRun(ctx, runs[i]); err != nil {
-			return runs[i].explain(err)
-		}
-	}
-	if err := differ(runs); err != nil {
-		return err
-	}
 	for i, r := range runs {
+		if context.Cause(ctx) != nil {
+			return context.Cause(ctx)
+		}
 		if len(runs) > 1 {
 			newConsole(a, runs[i].output(), hide).notef("benchmark %d of %d: %s (%s:%d)", i+1, len(runs), r.Name, r.file, r.Line)
 		}
-		if err := a.run(ctx, r.line.canonical(), args, hide); err != nil {
+		if err := a.run(ctx, cancel, r.line.canonical(), args, hide); err != nil {
 			err = r.explain(err)
 			if left := len(runs) - i - 1; left > 0 && err != ErrInterrupted {
 				err = fmt.Errorf("%w (the %s after it did not run)", err, plural(left, "benchmark"))
@@ -97,15 +88,36 @@ func (a *app) runFile(ctx context.Context, line *commandLine, args []string, hid
 	return nil
 }
 
+// planFile finds out whether the benchmarks of a file would begin.
+func (a *app) planFile(ctx context.Context, line *commandLine, hide *redactor) ([]*fileRun, error) {
+	file, err := a.readRunFile(ctx, line, hide)
+	if err != nil {
+		return nil, err
+	}
+	runs := make([]*fileRun, len(file.Benchmarks))
+	for i, b := range file.Benchmarks {
+		runs[i] = &fileRun{Benchmark: b, file: file.Name}
+		if err := runs[i].scan(a.table(), line); err != nil {
+			return nil, err
+		}
+		if err := a.checkFileRun(ctx, runs[i]); err != nil {
+			return nil, runs[i].explain(err)
+		}
+	}
+	return runs, differ(runs)
+}
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9]*$`)
+
 // readRunFile reads the file that the command line names, and keeps the secrets in it.
-func (a *app) readRunFile(line *commandLine, hide *redactor) (*runfile.File, error) {
+func (a *app) readRunFile(ctx context.Context, line *commandLine, hide *redactor) (*runfile.File, error) {
 	vars := map[string]string{}
 	for _, t := range line.tokens {
 		if t.name != "var" {
 			continue
 		}
 		name, value, ok := strings.Cut(t.value, "=")
-		if !ok || !regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9]*$`).MatchString(name) {
+		if !ok || !variableName.MatchString(name) {
 			return nil, usageError("--var: this is not NAME=VALUE with a name of letters, digits and _")
 		}
 		vars[name] = value
@@ -113,34 +125,16 @@ func (a *app) readRunFile(line *commandLine, hide *redactor) (*runfile.File, err
 			hide.add(value)
 		}
 	}
-	name := line.arguments()[0]
-	var text []byte
-	var err error
-	if name == "-" {
-		name = "stdin"
-		text, err = io.ReadAll(io.LimitReader(a.in, runfile.MostBytes+1))
-	} else {
-		text, err = readAtMost(name, runfile.MostBytes+1)
-	}
+	name, text, err := a.readRunText(ctx, line.arguments()[0])
 	if err != nil {
-		return nil, usageError("cannot read the file of warp run: %w", err)
+		return nil, err
 	}
 	file, err := runfile.Parse(name, text, vars)
 	if err != nil {
 		return nil, usageError("%w", err)
 	}
 	for _, b := range file.Benchmarks {
-		for _, s := range b.Settings {
-			if !isSecretFlag(s.Flag) {
-				continue
-			}
-			hide.add(s.Values...)
-			for _, value := range vars {
-				if strings.Contains(strings.Join(s.Values, ","), value) {
-					hide.add(value)
-				}
-			}
-		}
+		hideSecrets(b.Settings, vars, hide)
 	}
 	for _, name := range file.Unused {
 		newConsole(a, nil, hide).warnf("--var %s: %s has no such variable", name, file.Name)
@@ -148,13 +142,41 @@ func (a *app) readRunFile(line *commandLine, hide *redactor) (*runfile.File, err
 	return file, nil
 }
 
-func readAtMost(name string, n int64) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
+// readRunText reads a file, or standard input, and how to call it.
+func (a *app) readRunText(ctx context.Context, path string) (name string, text []byte, err error) {
+	in := a.in
+	if name = path; path == "-" {
+		name = "stdin"
+	} else {
+		f, err := os.Open(path)
+		if err != nil {
+			return "", nil, unreadable(err)
+		}
+		defer f.Close()
+		in = f
 	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, n))
+	text, err = readAll(ctx, in, runfile.MostBytes+1)
+	if err != nil && ctx.Err() == nil {
+		err = unreadable(err)
+	}
+	return name, text, err
+}
+
+func unreadable(err error) error { return usageError("cannot read the file of warp run: %w", err) }
+
+// hideSecrets hides the secrets among the settings, and the variables that they are made of.
+func hideSecrets(settings []runfile.Setting, vars map[string]string, hide *redactor) {
+	for _, s := range settings {
+		if !isSecretFlag(s.Flag) {
+			continue
+		}
+		hide.add(s.Values...)
+		for _, value := range vars {
+			if strings.Contains(strings.Join(s.Values, ","), value) {
+				hide.add(value)
+			}
+		}
+	}
 }
 
 // scan makes a command line of the settings, and of the flags of typed, which count more.
@@ -285,7 +307,7 @@ func (a *app) checkFileRun(ctx context.Context, r *fileRun) error {
 	if err := r.line.check(a.env); err != nil {
 		return err
 	}
-	return a.parse(ctx, r.line.canonical(), func(_ context.Context, _ context.CancelCauseFunc, c *command, _ []string) error {
+	return a.parse(ctx, r.line.canonical(), func(_ context.Context, c *command, _ []string) error {
 		return c.check(c.output.json)
 	})
 }

@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"bytes"
+	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"warp/pkg/runfile"
@@ -47,5 +51,60 @@ func TestKeysAreDocumented(t *testing.T) {
 		if !slices.Contains(keys, k) {
 			t.Errorf("%+v is documented but not there", k)
 		}
+	}
+}
+
+// A ctrlC is pressed when somebody reads, or writes the given text.
+type ctrlC struct {
+	signals chan os.Signal // without a buffer: it was seen when Read or Write goes on
+	text    string
+	io.Reader
+
+	mu      sync.Mutex
+	written bytes.Buffer
+}
+
+func (c *ctrlC) Read(p []byte) (int, error) {
+	c.signals <- os.Interrupt
+	return c.Reader.Read(p)
+}
+
+func (c *ctrlC) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte(c.text)) {
+		c.signals <- os.Interrupt
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.written.Write(p)
+}
+
+func (c *ctrlC) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.written.String()
+}
+
+// Ctrl-C ends warp run also where no benchmark is measured: while it waits for the file, and between two benchmarks.
+func TestRunInterrupted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	suite := filepath.Join(dir, "suite.yml")
+	text := "warp:\n  api: v1\n  remote: {host: embedded}\n  params: {objects: 3, obj: {size: 1KiB}, duration: 50ms}\n" +
+		"  benchmarks: [{benchmark: get, benchdata: '" + dir + "/get'}, {benchmark: stat, benchdata: '" + dir + "/stat'}]\n"
+	if err := os.WriteFile(suite, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"-", suite} {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
+			silent, speaks := io.Pipe() // nothing comes, and it does not end
+			defer speaks.Close()
+			c := &ctrlC{signals: make(chan os.Signal), text: "benchmark data written", Reader: silent}
+			a := &app{in: c, out: io.Discard, errw: c, env: mapEnvironment(nil), signals: c.signals, exit: func(int) { t.Error("exit was called") }}
+			code := a.main(t.Context(), []string{"run", path, "--json"})
+			if said := c.String(); code != exitInterrupted || strings.Contains(said, "2 of 2") || strings.Contains(said, "error") {
+				t.Errorf("exit code %d: %s", code, said)
+			}
+		})
 	}
 }

@@ -229,29 +229,29 @@ func (f *scriptFlags) read(ctx context.Context, args []string, in io.Reader) (wh
 	if t, ok := in.(interface{ Fd() uintptr }); ok && given == 0 && term.IsTerminal(int(t.Fd())) {
 		return "", "", usageError("there is no script").tell("write it as an argument in quotation marks, or name a file with --input")
 	}
-	text, err = readAll(ctx, in)
-	return "standard input", text, err
+	data, err := readAll(ctx, in, 2<<20) // more than any script may have
+	if err != nil && ctx.Err() == nil {
+		err = runError("standard input: %w", err)
+	}
+	return "standard input", string(data), err
 }
 
-// readAll reads a script from a stream, unless ctx ends before the stream does.
-func readAll(ctx context.Context, in io.Reader) (string, error) {
+// readAll reads a stream, or its first bytes, unless ctx ends before the stream does.
+func readAll(ctx context.Context, in io.Reader, most int64) ([]byte, error) {
 	type result struct {
 		data []byte
 		err  error
 	}
 	read := make(chan result, 1)
 	go func() {
-		data, err := io.ReadAll(io.LimitReader(in, 2<<20)) // more than any script may have
+		data, err := io.ReadAll(io.LimitReader(in, most))
 		read <- result{data, err}
 	}()
 	select {
 	case r := <-read:
-		if r.err != nil {
-			return "", runError("standard input: %w", r.err)
-		}
-		return string(r.data), nil
+		return r.data, r.err
 	case <-ctx.Done():
-		return "", context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
 }
 
