@@ -323,14 +323,15 @@ func (e *leanEngine) do(ctx context.Context, q *leanQuery, tr *Trace) (*leanConn
 
 // repeatable says whether a connection died between two requests, so that the
 // later one is for another connection: none of it was sent, or the store has
-// closed the connection in good order and the request changes nothing. A reset
-// is an error, or a store that resets connections would look healthy.
+// closed the connection in good order and the request changes nothing, or is an
+// upload that came right behind the answer before. A reset is an error, or a
+// store that resets connections would look healthy.
 func (c *leanConn) repeatable(q *leanQuery, err error) bool {
 	switch {
 	case c.answered:
 		return false
 	case c.wrote:
-		return !q.changes() && err == io.EOF
+		return (c.hasty || !q.changes()) && err == io.EOF
 	}
 	return err == errStale || err == io.EOF || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }

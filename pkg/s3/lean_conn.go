@@ -96,8 +96,10 @@ type leanConn struct {
 	bucket     string // the signer's region is this bucket's
 	generation uint32 // of the engine's regions
 	objects    leanStrings
+	answeredAt time.Time // the latest answer
 
 	reused   bool // not the first request
+	hasty    bool // an upload was sent without a look at the connection
 	answered bool // a byte of the answer has arrived
 	wrote    bool // a byte of the request is on its way
 	broken   bool // not to be used again

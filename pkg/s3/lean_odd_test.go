@@ -8,6 +8,7 @@ import (
 	"net"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -319,6 +320,58 @@ func TestLeanReplacesDeadConnections(t *testing.T) {
 			t.Fatalf("upload %d: %v, %d requests, the store saw %d", i, err, tr.Requests(), len(puts))
 		}
 		time.Sleep(5 * time.Millisecond) // for the end to arrive
+	}
+}
+
+// An upload right behind an answer goes out without a look at the connection, and once more where that had been
+// closed. Later ones, and those that are not the same when they are done twice, are looked at, and never repeated.
+func TestLeanRepeatsHastyUploads(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		pause    time.Duration
+		headers  []Header
+		size     int64
+		requests uint16 // of the second upload, which the store does not answer
+		code     string
+	}{
+		"right behind":              {size: 10, requests: 2},
+		"later":                     {pause: 2 * leanHaste, size: 10, requests: 1, code: CodeClosed},
+		"with a condition":          {size: 10, headers: []Header{{"if-none-match", "*"}}, requests: 1, code: CodeClosed},
+		"large, which takes longer": {size: 100 << 10, requests: 1, code: CodeClosed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var served atomic.Int64
+			h := leanHost(t, oddStore(t, func(c *net.TCPConn, br *bufio.Reader) {
+				for readRequest(br) {
+					if served.Add(1) == 2 {
+						c.CloseWrite()
+						io.Copy(io.Discard, br)
+						return
+					}
+					io.CopyN(io.Discard, br, test.size)
+					io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+				}
+			}), time.Second)
+			h.Engine.(*leanEngine).unsigned = true // the body is as long as the payload
+			put := func(base time.Time) (*Trace, error) {
+				tr := NewTrace(base)
+				_, err := h.Put(context.Background(), Put{Ref: oddGet.Ref, Body: payload(int(test.size)), Size: test.size, Headers: test.headers}, tr)
+				return tr, err
+			}
+			start := time.Now()
+			if tr, err := put(start); err != nil || tr.Requests() != 1 {
+				t.Fatal(tr.Requests(), err)
+			}
+			if test.pause > 0 {
+				time.Sleep(test.pause)
+				start = time.Now()
+			}
+			tr, err := put(start)
+			if CodeOf(err) != test.code || tr.Requests() != test.requests {
+				t.Errorf("%v after %d requests, want code %q after %d", err, tr.Requests(), test.code, test.requests)
+			}
+		})
 	}
 }
 

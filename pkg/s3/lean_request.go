@@ -65,9 +65,15 @@ func (q *leanQuery) streamed() bool {
 // signsChunks says whether those are signed.
 func (q *leanQuery) signsChunks() bool { return q.payloadHash != unsignedTrailer }
 
-// changes says whether the request does something to the store, so that it
-// must not be sent twice.
+// changes says whether the request does something to the store, so that it is
+// not to be sent twice.
 func (q *leanQuery) changes() bool { return q.method != "GET" && q.method != "HEAD" }
+
+// repeats says whether the request is an upload that is the same when it is
+// done twice, and takes one call to send.
+func (q *leanQuery) repeats() bool {
+	return q.method == "PUT" && q.size <= signedWhole && len(q.headers) == 0 && len(q.refs) == 0
+}
 
 // validKey says whether the key is one that goes out as it is. What minio-go
 // refuses is left to it to refuse.
