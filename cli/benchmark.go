@@ -36,7 +36,7 @@ type benchFlags struct {
 	concurrent, retries            int
 	lease, drain                   time.Duration
 	rps                            float64
-	maxErrors                      percentOrCount
+	maxErrors                      bench.ErrorLimit
 	seed                           string
 	benchdata, destroy             string
 	stress, stdout, dryRun         bool
@@ -291,9 +291,7 @@ func (f *benchFlags) options(name string) (bench.Options, error) {
 		Benchmark: name, Warp: thisBuild().version, RunID: randomID() + id, ClientID: f.names.clientName(id),
 		Bucket: f.target.buckets[0], MoreBuckets: f.target.buckets[1:], Seed: seed,
 		Concurrency: f.concurrent, Rate: f.rps, Retries: f.retries,
-		MaxErrors: bench.ErrorLimit{Set: f.maxErrors.set, Count: f.maxErrors.count,
-			Percent: f.maxErrors.percent, IsPct: f.maxErrors.percent > 0},
-		Payload: payload, Verify: f.verify.how,
+		MaxErrors: f.maxErrors, Payload: payload, Verify: f.verify.how,
 		NoClear: f.noClear, KeepData: f.keepData, ClearBucket: f.clearBucket,
 		Lease: f.lease, Drain: f.drain, TraceHTTP: f.trace.on, TraceSample: f.trace.sample,
 	}

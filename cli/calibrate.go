@@ -152,6 +152,7 @@ func (c *calibration) measure(ctx context.Context, addr, op string, size int64, 
 	if err != nil {
 		return err
 	}
+	defer client.Close()
 	operation, err := calibrationOp(op, size, concurrency)
 	if err != nil {
 		return err

@@ -139,8 +139,9 @@ func (all *exports) close() (lost []string) {
 	return lost
 }
 
-// end ends what outlives the run: metrics that Prometheus still has to fetch.
+// end ends what is left where the run has failed, and what outlives a run: metrics that Prometheus still has to fetch.
 func (all *exports) end(ctx context.Context, s *session) {
+	all.close()
 	p := all.prometheus
 	if p == nil {
 		return

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/aggregate"
+	"warp/pkg/bench"
 )
 
 // fakeCommands are shaped like a benchmark: flags of every type in a struct,
@@ -19,7 +20,7 @@ func fakeCommands(env environment) []*command {
 		size                                   int64
 		duration                               time.Duration
 		concurrent                             int
-		maxErrors                              percentOrCount
+		maxErrors                              bench.ErrorLimit
 		tls, stress                            bool
 		add                                    []string
 		progress                               progressFlags

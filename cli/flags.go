@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v3"
+
+	"warp/pkg/bench"
 )
 
 // Titles of flag groups that more than one command has.
@@ -26,10 +28,10 @@ const (
 // Flag types besides those of urfave/cli. Their values are plain Go types, so
 // a command's struct holds numbers and not flags.
 type (
-	sizeFlag     = cli.FlagBase[int64, cli.NoConfig, sizeValue]           // 10MiB
-	durationFlag = cli.FlagBase[time.Duration, cli.NoConfig, lengthValue] // 5m
-	choiceFlag   = cli.FlagBase[string, choices, choiceValue]             // one of Config
-	limitFlag    = cli.FlagBase[percentOrCount, cli.NoConfig, limitValue] // 100 or 5%
+	sizeFlag     = cli.FlagBase[int64, cli.NoConfig, sizeValue]             // 10MiB
+	durationFlag = cli.FlagBase[time.Duration, cli.NoConfig, lengthValue]   // 5m
+	choiceFlag   = cli.FlagBase[string, choices, choiceValue]               // one of Config
+	limitFlag    = cli.FlagBase[bench.ErrorLimit, cli.NoConfig, limitValue] // 100 or 5%
 )
 
 // wrongValue is an error about a flag's value that quotes the value itself.
@@ -106,40 +108,10 @@ func (v choiceValue) Get() any               { return *v.p }
 func (v choiceValue) String() string         { return *v.p }
 func (choiceValue) ToString(s string) string { return s }
 
-// A percentOrCount is a limit that is given as a number or as a share.
-type percentOrCount struct {
-	set     bool // the zero value is no limit
-	count   int64
-	percent float64 // > 0: the limit is this share, and count is 0
-}
-
-func (l percentOrCount) String() string {
-	switch {
-	case !l.set:
-		return ""
-	case l.percent > 0:
-		return strconv.FormatFloat(l.percent, 'g', -1, 64) + "%"
-	default:
-		return strconv.FormatInt(l.count, 10)
-	}
-}
-
-// exceeded reports whether n of total are more than the limit allows.
-func (l percentOrCount) exceeded(n, total int64) bool {
-	switch {
-	case !l.set || n == 0:
-		return false
-	case l.percent > 0:
-		return float64(n)*100 > l.percent*float64(total)
-	default:
-		return n > l.count
-	}
-}
-
 // limitValue parses the value of a limitFlag.
-type limitValue struct{ p *percentOrCount }
+type limitValue struct{ p *bench.ErrorLimit }
 
-func (limitValue) Create(v percentOrCount, p *percentOrCount, _ cli.NoConfig) cli.Value {
+func (limitValue) Create(v bench.ErrorLimit, p *bench.ErrorLimit, _ cli.NoConfig) cli.Value {
 	*p = v
 	return limitValue{p}
 }
@@ -150,20 +122,20 @@ func (v limitValue) Set(s string) error {
 		if err != nil || !(f >= 0 && f <= 100) {
 			return wrong("%q is not a share from 0%% to 100%%", s)
 		}
-		*v.p = percentOrCount{set: true, percent: f}
+		*v.p = bench.ErrorLimit{Set: true, IsPct: f > 0, Percent: f} // no share at all is none of any number
 		return nil
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 {
 		return wrong("%q is neither a number like 100 nor a share like 5%%", s)
 	}
-	*v.p = percentOrCount{set: true, count: n}
+	*v.p = bench.ErrorLimit{Set: true, Count: n}
 	return nil
 }
 
-func (v limitValue) Get() any                       { return *v.p }
-func (v limitValue) String() string                 { return v.p.String() }
-func (limitValue) ToString(l percentOrCount) string { return l.String() }
+func (v limitValue) Get() any                         { return *v.p }
+func (v limitValue) String() string                   { return v.p.String() }
+func (limitValue) ToString(l bench.ErrorLimit) string { return l.String() }
 
 // unit is a suffix of a size.
 type unit struct {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"warp/pkg/sink"
 )
 
 func TestParseSize(t *testing.T) {
@@ -42,27 +44,6 @@ func FuzzParseSize(f *testing.F) {
 	})
 }
 
-func TestPercentOrCount(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		limit    percentOrCount
-		n, total int64
-		want     bool
-	}{
-		{percentOrCount{}, 100, 100, false},
-		{percentOrCount{set: true}, 0, 100, false},
-		{percentOrCount{set: true}, 1, 100, true},
-		{percentOrCount{set: true, count: 5}, 5, 100, false},
-		{percentOrCount{set: true, count: 5}, 6, 100, true},
-		{percentOrCount{set: true, percent: 10}, 10, 100, false},
-		{percentOrCount{set: true, percent: 10}, 11, 100, true},
-	} {
-		if got := test.limit.exceeded(test.n, test.total); got != test.want {
-			t.Errorf("%q with %d of %d: %v", test.limit, test.n, test.total, got)
-		}
-	}
-}
-
 func TestShortDuration(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
@@ -95,4 +76,26 @@ func TestListsWithSpaces(t *testing.T) {
 			t.Errorf("%q: code %d, %s", sizes, r.code, r.err)
 		}
 	}
+}
+
+// A run that fails before its end lets go of what its figures go to.
+func TestExportsOfFailedRun(t *testing.T) {
+	t.Parallel()
+	e := &openExport{}
+	all := exports{Exports: &sink.Exports{All: []sink.Export{e}}}
+	all.end(t.Context(), nil)
+	all.end(t.Context(), nil)
+	if e.closed != 1 {
+		t.Errorf("closed %d times", e.closed)
+	}
+}
+
+type openExport struct {
+	sink.Export
+	closed int
+}
+
+func (e *openExport) Close() (lost string) {
+	e.closed++
+	return ""
 }

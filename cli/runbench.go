@@ -59,6 +59,7 @@ func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.
 	if s.upload, err = f.upload.open(ctx, inv, path); err != nil {
 		return err
 	}
+	defer s.upload.close()
 	if s.stats, err = s.openStats(f.progress.output); err != nil {
 		return err
 	}
@@ -70,10 +71,7 @@ func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.
 	s.runner = &bench.Runner{Client: target.client, Op: op, Options: o, Progress: s.benchProgress(), Gate: f.sync.gate(inv)}
 	inv.hangups.begin(o.TraceHTTP, s.runner.SetTrace)
 	if err := s.runner.Open(ctx); err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
-		return s.cleanUp(f.target.explain(err))
+		return s.cleanUp(f.target.unopened(ctx, err))
 	}
 	inv.notef("seed %d", o.Seed)
 	defer s.discardServerProfiles()
@@ -97,13 +95,7 @@ func (s *session) measure(ctx context.Context, path string) error {
 		sinks = append(sinks, s.rows)
 	}
 	out := s.runner.Run(ctx, sinks...)
-	out.Trailer.Notes = append(out.Trailer.Notes, s.exports.close()...)
-	notes, incomplete := s.closeRows(ctx)
-	out.Trailer.Notes = append(out.Trailer.Notes, notes...)
-	inner := s.verdict(out)
-	if !errors.Is(inner, ErrInterrupted) { // which has an exit code of its own
-		inner = both(inner, incomplete)
-	}
+	inner := s.settle(ctx, out)
 	report, err := s.report(out, path)
 	if err == nil && report != nil {
 		err = s.showReport(report, &s.flags.analysis)
@@ -112,6 +104,19 @@ func (s *session) measure(ctx context.Context, path string) error {
 		err = s.unsaved
 	}
 	return both(inner, err)
+}
+
+// settle ends what the rows went to beside the log, notes what did not arrive there, and says what the exit code of the
+// run follows from.
+func (s *session) settle(ctx context.Context, out *bench.Outcome) error {
+	out.Trailer.Notes = append(out.Trailer.Notes, s.exports.close()...)
+	notes, incomplete := s.closeRows(ctx)
+	out.Trailer.Notes = append(out.Trailer.Notes, notes...)
+	err := s.verdict(out)
+	if errors.Is(err, ErrInterrupted) { // which has an exit code of its own
+		return err
+	}
+	return both(err, incomplete)
 }
 
 // both says of two errors both; the exit code is that of the first.
@@ -231,6 +236,14 @@ func (s *session) cleanUp(err error) error {
 	}
 	s.warnf("%v", cleanErr)
 	return err
+}
+
+// unopened is why a benchmark could not begin.
+func (f *targetFlags) unopened(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	return f.explain(err)
 }
 
 // explain turns what the store answered into what to do about it.

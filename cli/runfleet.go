@@ -33,6 +33,7 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 	if s.upload, err = f.upload.open(ctx, inv, path); err != nil {
 		return err
 	}
+	defer s.upload.close()
 	if s.stats, err = s.openStats(f.progress.output); err != nil {
 		return err
 	}
@@ -48,8 +49,9 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 		}
 		defer s.exports.end(ctx, s)
 	}
-	defer s.discardServerProfiles()
-	if err := s.profileServers(ctx, path); err != nil {
+	endProfiles, err := s.profileServers(ctx, path)
+	defer endProfiles()
+	if err != nil {
 		return err
 	}
 	stop := s.watchFleet()
@@ -68,15 +70,19 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 
 // profileServers has the store profile itself, which is the coordinator's to
 // ask for: it has the keys, and is there until the end whatever happens to clients.
-func (s *session) profileServers(ctx context.Context, log string) error {
+func (s *session) profileServers(ctx context.Context, log string) (end func(), err error) {
 	if s.flags.serverprof == "" {
-		return nil
+		return func() {}, nil
 	}
 	target, err := s.flags.target.open(ctx, s.invocation, 1, nil)
 	if err != nil {
-		return err
+		return func() {}, err
 	}
-	return s.startServerProfiles(ctx, target.client, log)
+	end = func() {
+		s.discardServerProfiles()
+		target.close()
+	}
+	return end, s.startServerProfiles(ctx, target.client, log)
 }
 
 // fleetPlan describes the run so that other machines can do it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"io"
 	"os"
 	"slices"
@@ -287,8 +286,7 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 	seed := randomSeed()
 	o := bench.Options{
 		Benchmark: "script", Warp: thisBuild().version, RunID: randomID() + id, ClientID: id, Bucket: f.target.buckets[0], Seed: seed,
-		MaxErrors: bench.ErrorLimit{Set: f.maxErrors.set, Count: f.maxErrors.count, Percent: f.maxErrors.percent, IsPct: f.maxErrors.percent > 0},
-		TraceHTTP: f.trace.on, TraceSample: f.trace.sample,
+		MaxErrors: f.maxErrors, TraceHTTP: f.trace.on, TraceSample: f.trace.sample,
 		Payload: generator.PayloadOptions{Seed: seed}, Drain: f.drain, Retries: f.retries, Redact: inv.hide.text,
 	}
 	path := logPath(f.benchdata, o.Benchmark, o.ClientID)
@@ -307,10 +305,7 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 	sc := &bench.Script{Client: target.client, Options: o, Steps: steps, Watcher: table}
 	inv.hangups.begin(o.TraceHTTP, sc.SetTrace)
 	if err := sc.Open(ctx); err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
-		return f.target.explain(err)
+		return f.target.unopened(ctx, err)
 	}
 	defer s.discardServerProfiles()
 	if err := s.startServerProfiles(ctx, target.client, path); err != nil {
@@ -320,36 +315,35 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 		return err
 	}
 	defer s.exports.end(ctx, s)
-	s.rows = s.openRows() // before anything else is said on standard output
-	table.settings(f, target)
+	return s.runScript(ctx, sc, table, path)
+}
+
+// runScript runs what is open, saves the log and says how it all ended.
+func (s *session) runScript(ctx context.Context, sc *bench.Script, table *scriptTable, path string) error {
 	header := s.header()
-	for i := range statements {
-		header.Statements = append(header.Statements, statements[i].Text)
+	for _, statement := range table.statements {
+		header.Statements = append(header.Statements, statement.Text)
 	}
+	var err error
 	if s.log, err = oplog.Create(path, header); err != nil {
 		return runError("%w", err)
 	}
 	sinks := append([]bench.Sink{table, s.log}, s.exports.sinks()...)
-	if s.rows != nil {
+	if s.rows = s.openRows(); s.rows != nil { // before anything else is said on standard output
 		sinks = append(sinks, s.rows)
 	}
+	table.settings(&s.flags.target, sc.Client)
 	out := sc.Run(ctx, sinks...)
 	s.saveServerProfiles()
-	out.Trailer.Notes = append(out.Trailer.Notes, s.exports.close()...)
-	notes, incomplete := s.closeRows(ctx)
-	out.Trailer.Notes = append(out.Trailer.Notes, notes...)
+	inner := s.settle(ctx, out)
 	if note := table.skipped(); note != "" {
 		out.Trailer.Notes = append(out.Trailer.Notes, note)
 	}
-	return s.endScript(out, table, incomplete)
+	return both(inner, s.endScript(out, table))
 }
 
-// endScript saves the log and says how it all ended.
-func (s *session) endScript(out *bench.Outcome, table *scriptTable, incomplete error) error {
-	inner := s.verdict(out)
-	if !errors.Is(inner, ErrInterrupted) { // which has an exit code of its own
-		inner = both(inner, incomplete)
-	}
+// endScript saves the log, and shows what was not shown while the script ran.
+func (s *session) endScript(out *bench.Outcome, table *scriptTable) error {
 	var err error
 	if out.Sent == 0 {
 		err = s.log.Discard()
@@ -365,9 +359,9 @@ func (s *session) endScript(out *bench.Outcome, table *scriptTable, incomplete e
 	if s.json {
 		table.report.Notes = append([]string{}, out.Trailer.Notes...)
 		table.report.End, table.report.EndReason = out.Trailer.End, s.hide.text(out.Trailer.Reason)
-		err = errors.Join(err, s.result(func(w io.Writer) error { return writeJSON(w, table.report) }))
+		err = both(err, s.result(func(w io.Writer) error { return writeJSON(w, table.report) }))
 	}
-	return both(inner, err)
+	return err
 }
 
 // connectionsWorth is how many connections are worth keeping open between

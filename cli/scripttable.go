@@ -13,6 +13,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
+	"warp/pkg/s3"
 	"warp/pkg/script"
 )
 
@@ -109,15 +110,15 @@ type statementSums struct {
 }
 
 // settings says what all statements have in common.
-func (t *scriptTable) settings(f *scriptFlags, target *target) {
+func (t *scriptTable) settings(f *targetFlags, client *s3.Client) {
 	t.report.Version, t.report.Benchmark = 1, "script"
-	t.report.Settings = scriptSettings{Engine: target.client.EngineName(), Region: f.target.region, BaseURI: target.client.Endpoints(), Bucket: f.target.buckets[0]}
+	t.report.Settings = scriptSettings{Engine: client.EngineName(), Region: f.region, BaseURI: client.Endpoints(), Bucket: f.buckets[0]}
 	t.report.Statements = []statementReport{}
 	key := "from the environment or a profile"
 	switch {
-	case f.target.accessKey != "":
+	case f.accessKey != "":
 		key = redacted
-	case f.target.host == embeddedHost:
+	case f.host == embeddedHost:
 		key = "any"
 	}
 	if t.quiet {
@@ -126,7 +127,7 @@ func (t *scriptTable) settings(f *scriptFlags, target *target) {
 	t.print("Settings:")
 	for _, line := range [][2]string{
 		{"implementation", "S3, engine " + t.report.Settings.Engine},
-		{"region", cmp.Or(f.target.region, "what the store says")},
+		{"region", cmp.Or(f.region, "what the store says")},
 		{"base uri", strings.Join(t.report.Settings.BaseURI, ", ")},
 		{"bucket", t.report.Settings.Bucket},
 		{"access key", key},

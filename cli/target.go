@@ -159,6 +159,9 @@ type target struct {
 }
 
 func (t *target) close() {
+	if t.client != nil {
+		t.client.Close()
+	}
 	if t.embedded != nil {
 		_ = t.embedded.Close()
 	}

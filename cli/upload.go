@@ -105,21 +105,36 @@ func (f *uploadFlags) open(ctx context.Context, inv *invocation, log string) (*u
 		return nil, err
 	}
 	u.url = strings.Join([]string{u.client.Endpoints()[0], u.ref.Bucket, u.ref.Key}, "/")
-	exists, err := u.client.BucketExists(ctx, p.bucket)
-	switch code := s3.CodeOf(err); {
-	case err == nil || code == "AccessDenied":
-	case code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch":
-		return nil, runError("--upload: look for bucket %s: %w", p.bucket, err).tell("check %s and %s", uploadAccessVariable, uploadSecretVariable)
-	default:
-		return nil, runError("--upload: look for bucket %s: %w", p.bucket, err)
-	}
-	if err == nil && !exists {
-		return nil, runError("--upload: there is no bucket %s at %s", p.bucket, u.client.Endpoints()[0]).tell("make it, or name another")
-	}
-	if _, err := u.client.HeadersOf(ctx, u.ref); err == nil {
-		return nil, usageError("--upload: %s exists already", u.url).tell("choose another --benchdata or another prefix")
+	if err := u.look(ctx); err != nil {
+		u.close()
+		return nil, err
 	}
 	return u, nil
+}
+
+// look finds out whether the bucket is there, and the object not yet.
+func (u *upload) look(ctx context.Context) error {
+	bucket := u.ref.Bucket
+	exists, err := u.client.BucketExists(ctx, bucket)
+	switch code := s3.CodeOf(err); {
+	case err == nil && !exists:
+		return runError("--upload: there is no bucket %s at %s", bucket, u.client.Endpoints()[0]).tell("make it, or name another")
+	case err == nil || code == "AccessDenied":
+	case code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch":
+		return runError("--upload: look for bucket %s: %w", bucket, err).tell("check %s and %s", uploadAccessVariable, uploadSecretVariable)
+	default:
+		return runError("--upload: look for bucket %s: %w", bucket, err)
+	}
+	if _, err := u.client.HeadersOf(ctx, u.ref); err == nil {
+		return usageError("--upload: %s exists already", u.url).tell("choose another --benchdata or another prefix")
+	}
+	return nil
+}
+
+func (u *upload) close() {
+	if u != nil {
+		u.client.Close()
+	}
 }
 
 // client talks to the store of --upload as whoever the variables say, or the AWS environment and profiles.

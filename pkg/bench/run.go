@@ -322,7 +322,10 @@ func (l ErrorLimit) Allows(failed, sent int64) bool {
 }
 
 func (l ErrorLimit) String() string {
-	if l.IsPct {
+	switch {
+	case !l.Set:
+		return ""
+	case l.IsPct:
 		return fmt.Sprintf("%g%%", l.Percent)
 	}
 	return fmt.Sprint(l.Count)

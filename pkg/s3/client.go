@@ -49,6 +49,7 @@ type Host struct {
 	Engine
 	Endpoint string // as it stands in logs: scheme://host:port
 	desk     *minioEngine
+	hangUp   func() // what Engine does at Close
 	index    int
 	turns    *turns // nil where there is one identity
 }
@@ -157,10 +158,13 @@ func newHost(cfg *Config, a Address, name string, dialed *atomic.Int64) (*Host, 
 		return nil, err
 	}
 	var engine Engine = library
+	hangUp := library.hangUp
 	if name == engineLean {
-		if engine, err = newLeanEngine(cfg, a, library, dialed); err != nil {
+		lean, err := newLeanEngine(cfg, a, library, dialed)
+		if err != nil {
 			return nil, err
 		}
+		engine, hangUp = lean, lean.hangUp
 	}
 	desk, err := newMinioEngine(cfg.forDesk(), a, deskTimeout, new(atomic.Int64))
 	if err != nil {
@@ -173,7 +177,7 @@ func newHost(cfg *Config, a Address, name string, dialed *atomic.Int64) (*Host, 
 	if a.Dial != "" {
 		shown = a.Dial
 	}
-	return &Host{Engine: engine, Endpoint: scheme + shown, desk: desk}, nil
+	return &Host{Engine: engine, Endpoint: scheme + shown, desk: desk, hangUp: hangUp}, nil
 }
 
 // addIdentities gives the host an engine for each further identity.
@@ -220,7 +224,8 @@ func newMinioEngine(cfg *Config, a Address, answer time.Duration, dialed *atomic
 		return nil, err
 	}
 	return &minioEngine{
-		core: minio.Core{Client: mc}, part: uint64(cfg.PartSize), unsigned: cfg.UnsignedPayload,
+		hangUp: transport.CloseIdleConnections,
+		core:   minio.Core{Client: mc}, part: uint64(cfg.PartSize), unsigned: cfg.UnsignedPayload,
 		opts: cfg.Options, sse: sse, checksum: cfg.Checksum.libraryType(),
 		transport: traced, agent: "warp/" + cfg.AppVersion + " (" + runtime.GOOS + "; " + runtime.GOARCH + ") form",
 	}, nil
@@ -238,6 +243,24 @@ func (c *Client) Acquire() *Host {
 
 // Release says that the request on h has finished.
 func (c *Client) Release(h *Host) { c.selector.Release(h.index) }
+
+// Close closes the connections that no request uses, and each other one when its request ends. Whoever measures next,
+// in this process or another, finds the store without them.
+func (c *Client) Close() {
+	for _, h := range c.hosts {
+		h.close()
+	}
+}
+
+func (h *Host) close() {
+	h.hangUp()
+	h.desk.hangUp()
+	if h.turns != nil {
+		for _, other := range h.turns.hosts[1:] {
+			other.close()
+		}
+	}
+}
 
 // Connections is how many connections were opened for the load so far.
 func (c *Client) Connections() int64 { return c.dialed.Load() }

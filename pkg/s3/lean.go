@@ -50,6 +50,7 @@ type leanEngine struct {
 
 	mu         sync.Mutex
 	idle       []*leanConn
+	over       bool              // no further connection becomes idle
 	regions    map[string]string // by bucket, where they had to be asked for
 	generation atomic.Uint32     // of regions
 	dialed     *atomic.Int64     // connections opened so far, over all hosts
@@ -379,8 +380,26 @@ func (e *leanEngine) release(c *leanConn) {
 	}
 	c.busy.Store(false)
 	e.mu.Lock()
-	e.idle = append(e.idle, c)
+	over := e.over
+	if !over {
+		e.idle = append(e.idle, c)
+	}
 	e.mu.Unlock()
+	if over {
+		c.close()
+	}
+}
+
+// hangUp closes the connections that are idle, and has those that are not closed by their requests.
+func (e *leanEngine) hangUp() {
+	e.mu.Lock()
+	idle := e.idle
+	e.idle, e.over = nil, true
+	e.mu.Unlock()
+	for _, c := range idle {
+		c.close()
+	}
+	e.fallback.hangUp()
 }
 
 func (e *leanEngine) discard(c *leanConn) {

@@ -27,6 +27,8 @@ type minioEngine struct {
 	// For what minio-go does not send itself: forms.
 	transport http.RoundTripper
 	agent     string
+
+	hangUp func() // closes the connections that are idle, and others when their requests have ended
 }
 
 // receiveBuffers hold payload on its way to nowhere. 128 KiB is past the point
