@@ -37,15 +37,10 @@ func (r *Reader) Uint() uint64 {
 	return n
 }
 
-// Int reads what binary.AppendVarint wrote.
+// Int reads what binary.AppendVarint wrote: the sign is the last bit.
 func (r *Reader) Int() int64 {
-	n, size := binary.Varint(r.b[r.at:])
-	if size <= 0 {
-		r.Fail()
-		return 0
-	}
-	r.at += size
-	return n
+	n := r.Uint()
+	return int64(n>>1) ^ -int64(n&1)
 }
 
 // Length reads how many of something follow, each of a byte at least: most at
@@ -61,7 +56,7 @@ func (r *Reader) Length(most int) int {
 
 // Bytes reads the next n; nil where there are fewer.
 func (r *Reader) Bytes(n int) []byte {
-	if n > r.Left() {
+	if n < 0 || n > r.Left() {
 		r.Fail()
 		return nil
 	}

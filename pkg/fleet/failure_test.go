@@ -97,7 +97,7 @@ func TestLostClient(t *testing.T) {
 	ctx := t.Context()
 	must(t, f.Connect(ctx))
 	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), 4*time.Second)))
-	time.AfterFunc(2500*time.Millisecond, w.hold)
+	when(t, func() bool { return working(gone, other) && arrived(f) }, w.hold)
 	must(t, f.Measure(ctx, func() {}))
 	must(t, f.Finish(ctx))
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
@@ -161,7 +161,7 @@ func TestDeadCoordinator(t *testing.T) {
 	must(t, f.Connect(ctx))
 	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Minute)))
 	go func() { _ = f.Measure(ctx, func() {}) }()
-	time.Sleep(1500 * time.Millisecond)
+	await(t, "requests of all clients", func() bool { return working(ms...) })
 	f.Close() // as a kill does: nothing is said
 	began := time.Now()
 	folder := t.TempDir()
@@ -247,7 +247,7 @@ func TestInterruption(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	must(t, f.Connect(ctx))
 	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Hour)))
-	time.AfterFunc(1500*time.Millisecond, func() { cancel(bench.ErrInterrupted) })
+	when(t, func() bool { return working(ms...) }, func() { cancel(bench.ErrInterrupted) })
 	must(t, f.Measure(ctx, func() {}))
 	must(t, f.Finish(t.Context()))
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
@@ -309,9 +309,7 @@ func TestClientComesLater(t *testing.T) {
 	}
 	connected := make(chan error, 1)
 	go func() { connected <- f.Connect(t.Context()) }()
-	for f.absent() == "" {
-		time.Sleep(time.Millisecond)
-	}
+	await(t, "somebody who is missed", func() bool { return f.absent() != "" })
 	want := "1 of 1 clients do not answer yet, client " + m.addr + " among them: no such host; each is given 1m0s"
 	if text := f.absent(); text != want {
 		t.Errorf("%q, want %q", text, want)
@@ -358,7 +356,7 @@ func tooMany(t *testing.T, limit bench.ErrorLimit) {
 	p := getPlan(t, e.Addr(), time.Hour)
 	p.Job.Options.MaxErrors = limit
 	must(t, f.Prepare(ctx, p))
-	time.AfterFunc(time.Second, func() { _ = e.Close() }) // every request fails from now on
+	when(t, func() bool { return working(ms...) }, func() { _ = e.Close() }) // every request fails from now on
 	must(t, f.Measure(ctx, func() {}))
 	must(t, f.Finish(ctx))
 	if r := f.Result(); !errors.Is(r.Fatal, bench.ErrTooManyErrors) || len(r.Lost) > 0 {
@@ -375,7 +373,7 @@ func TestEndedClient(t *testing.T) {
 	ctx := t.Context()
 	must(t, f.Connect(ctx))
 	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), 3*time.Second)))
-	time.AfterFunc(1500*time.Millisecond, ms[1].stop)
+	when(t, func() bool { return working(ms...) }, ms[1].stop)
 	must(t, f.Measure(ctx, func() {}))
 	must(t, f.Finish(ctx))
 	// Its last words are on their way when it goes: on a busy machine the coordinator may only find it gone.

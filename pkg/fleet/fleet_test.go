@@ -6,11 +6,13 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
@@ -135,6 +137,67 @@ func empty(t *testing.T, addr string) {
 	if len(left) > 0 {
 		t.Errorf("%d objects are left in the bucket: %v", len(left), left)
 	}
+}
+
+// await waits until something has come true.
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("no %s within a minute", what)
+		}
+	}
+}
+
+// when does something once a condition has come true, unless the test ends before.
+func when(t *testing.T, holds func() bool, do func()) {
+	ctx := t.Context()
+	go func() {
+		for !holds() {
+			if !pause(ctx, 5*time.Millisecond) {
+				return
+			}
+		}
+		do()
+	}()
+}
+
+// working says whether all of the machines have had downloads answered.
+func working(ms ...*machine) bool {
+	return !slices.ContainsFunc(ms, func(m *machine) bool {
+		m.agent.mu.Lock()
+		j := m.agent.job
+		m.agent.mu.Unlock()
+		if j == nil {
+			return true
+		}
+		task, ok := j.begunTask().(*benchTask)
+		return !ok || !slices.ContainsFunc(task.live.Snapshot(time.Now().UnixNano()).Ops, func(o aggregate.LiveOp) bool {
+			return o.Op == "GET" && o.Requests > 0
+		})
+	})
+}
+
+// arrived says whether the coordinator has some of each log.
+func arrived(f *Fleet) bool {
+	return !slices.ContainsFunc(f.links, func(l *link) bool {
+		info, err := os.Stat(f.options.Spool(l.id))
+		return err != nil || info.Size() == 0
+	})
+}
+
+// Nobody who runs next at the same store finds connections of a run that is over.
+func TestConnectionsEnd(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	w := newWire(t, e.Addr())
+	m := startMachine(t, nil)
+	whole(t, lead(t, nil, m), getPlan(t, w.addr, 100*time.Millisecond), filepath.Join(t.TempDir(), "all.csv.zst"))
+	await(t, "end of all connections to the store", func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return len(w.seen) > 0 && len(w.conns) == 0
+	})
 }
 
 func ownLogs(t *testing.T, machines ...*machine) []string {

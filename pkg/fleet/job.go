@@ -33,6 +33,8 @@ type Task interface {
 	Cleanup() error
 	// Bury, which comes after it, removes what lost runs of the given names left.
 	Bury(ctx context.Context, lost []string) error
+	// Close lets go of the store; nothing is asked of it after that.
+	Close()
 	// Log is where the log is while it is written; "" where there is none yet.
 	Log() string
 	// Live writes the figures so far.
@@ -242,6 +244,7 @@ func (j *job) work() {
 	j.store(task)
 	j.clean(task)
 	j.bury(task)
+	task.Close()
 }
 
 func (j *job) fail(err error) {

@@ -136,6 +136,7 @@ func (t *idleTask) Bury(context.Context, []string) error { return nil }
 func (t *idleTask) Log() string                          { return t.path }
 func (t *idleTask) Live() []byte                         { return t.live.Append(nil) }
 func (t *idleTask) Engine() string                       { return "none" }
+func (t *idleTask) Close()                               {}
 
 // peak is the most memory that the process had; 0 where that is not known.
 func peak() int64 {

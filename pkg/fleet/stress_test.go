@@ -105,15 +105,16 @@ func text(t *testing.T, r *aggregate.Report) string {
 func TestStressWithoutOne(t *testing.T) {
 	t.Parallel()
 	e := store(t)
+	other := startMachine(t, nil)
 	w, behind := through(t, startMachine(t, nil))
-	f := lead(t, func(o *Options) { o.Patience = time.Second }, startMachine(t, nil), behind)
+	f := lead(t, func(o *Options) { o.Patience = time.Second }, other, behind)
 	p := getPlan(t, e.Addr(), 3*time.Second)
 	p.Job.NoLog = true
 	ctx := t.Context()
 	must(t, f.Connect(ctx))
 	must(t, f.Prepare(ctx, p))
 	must(t, f.Measure(ctx, func() {
-		time.AfterFunc(time.Second, func() { w.hold(); w.cut() })
+		when(t, func() bool { return working(other, behind) }, func() { w.hold(); w.cut() })
 	}))
 	must(t, f.Finish(ctx))
 	report, err := f.Report()
@@ -148,7 +149,7 @@ func TestStressAlone(t *testing.T) {
 	must(t, f.Prepare(t.Context(), p))
 	_, err := f.giveStart()
 	must(t, err)
-	time.Sleep(time.Second)
+	await(t, "requests", func() bool { return working(m) })
 	f.Close()
 	m.agent.mu.Lock()
 	idle := m.agent.idle

@@ -145,6 +145,8 @@ func (t *benchTask) Bury(ctx context.Context, lost []string) error {
 	return t.runner.Bury(ctx, lost)
 }
 
+func (t *benchTask) Close() { t.runner.Client.Close() }
+
 func (t *benchTask) Log() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

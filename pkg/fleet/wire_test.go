@@ -57,6 +57,10 @@ func (w *wire) join(c net.Conn, target string) {
 	go w.copy(s, c, true, done)
 	go w.copy(c, s, false, done)
 	<-done
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.conns, c)
+	delete(w.conns, s)
 }
 
 func (w *wire) copy(dst io.Writer, src io.Reader, toServer bool, done chan<- struct{}) {

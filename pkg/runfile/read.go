@@ -108,11 +108,7 @@ func (r *reader) pairs(n *yaml.Node, path string, depth int) ([]pair, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, p := range more {
-			if find(own, p.name) == nil {
-				own = append(own, p)
-			}
-		}
+		own = withNew(own, more)
 	}
 	return own, nil
 }
@@ -136,13 +132,19 @@ func (r *reader) merge(n *yaml.Node, path string, depth int) ([]pair, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, p := range more {
-			if find(all, p.name) == nil {
-				all = append(all, p)
-			}
-		}
+		all = withNew(all, more)
 	}
 	return all, nil
+}
+
+// withNew adds those of more whose names are not there yet.
+func withNew(all, more []pair) []pair {
+	for _, p := range more {
+		if find(all, p.name) == nil {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 func find(all []pair, name string) *pair {
