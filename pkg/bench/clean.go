@@ -76,7 +76,7 @@ func (r *Runner) Clean(ctx context.Context, s Selection) ([]LeftRun, error) {
 		}
 		run := m.left(s.named())
 		if run.Chosen {
-			err := r.cleanRun(ctx, &m, found, s, now, &run.Objects, counter)
+			run.Objects, err = r.cleanRun(ctx, &m, found, s, now, counter)
 			if ctx.Err() != nil {
 				return left, context.Cause(ctx)
 			}
@@ -136,61 +136,63 @@ func (r *Runner) openClean(ctx context.Context, s Selection) (now time.Time, err
 }
 
 // cleanRun removes one run, or says what that would remove.
-func (r *Runner) cleanRun(ctx context.Context, m *foundMarker, found []foundMarker, s Selection, now time.Time, objects *int64, counter *countingProgress) error {
+func (r *Runner) cleanRun(ctx context.Context, m *foundMarker, found []foundMarker, s Selection, now time.Time, counter *countingProgress) (objects int64, err error) {
 	others := slices.DeleteFunc(slices.Clone(found), func(o foundMarker) bool {
 		return o.Run == m.Run || s.named() && s.has(&o.marker) && o.state() != RunAlive
 	})
 	for _, o := range others {
 		if o.answersFor(&m.marker) && m.Claimed && s.named() {
-			return fmt.Errorf("run %s has the same names as run %s, which has them yet: nothing of it was removed; --seed=%d chooses both once they have ended", m.Run, o.Run, m.Seed)
+			return 0, fmt.Errorf("run %s has the same names as run %s, which has them yet: nothing of it was removed; --seed=%d chooses both once they have ended", m.Run, o.Run, m.Seed)
 		}
 	}
 	if s.DryRun {
-		return r.wouldRemove(ctx, &m.marker, others, objects, s.Would)
+		return r.wouldRemove(ctx, &m.marker, others, s.Would)
 	}
 	counter.n.Store(0)
-	err := r.removeRun(ctx, &m.marker, others, now)
-	*objects = counter.n.Load()
-	if err != nil {
-		return fmt.Errorf("remove what run %s left: %w", m.Run, err)
+	if err = r.removeRun(ctx, &m.marker, others, now); err != nil {
+		err = fmt.Errorf("remove what run %s left: %w", m.Run, err)
 	}
-	return nil
+	return counter.n.Load(), err
 }
 
 // wouldRemove finds what removeObjects would remove.
-func (r *Runner) wouldRemove(ctx context.Context, m *marker, others []foundMarker, objects *int64, would func(string, s3.Object)) error {
-	fixed, err := r.ownFixed(ctx, m)
-	if err != nil {
-		return err
+func (r *Runner) wouldRemove(ctx context.Context, m *marker, others []foundMarker, would func(string, s3.Object)) (objects int64, err error) {
+	if !m.Claimed {
+		return 0, nil
 	}
-	*objects = int64(len(fixed))
-	for _, o := range fixed {
+	list, err := r.ownFixed(ctx, m)
+	if err == nil && !m.answered(others) {
+		var named []s3.Object
+		named, err = r.ownNamed(ctx, m)
+		list = append(list, named...)
+	}
+	if err != nil {
+		return 0, err
+	}
+	for _, o := range list {
 		would(m.Run, o)
 	}
-	if !m.Claimed || slices.ContainsFunc(others, func(o foundMarker) bool { return o.answersFor(m) }) {
-		return nil
-	}
+	return int64(len(list)), nil
+}
+
+// ownNamed finds the objects that have the names of the run that m marks.
+func (r *Runner) ownNamed(ctx context.Context, m *marker) (own []s3.Object, err error) {
 	state, err := r.Client.Versioning(ctx, r.Options.Bucket)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	names := m.names()
 	l := s3.List{Bucket: r.Options.Bucket, Prefix: m.Prefix, Versions: state != ""}
-	var list []s3.Object
-	err = r.Client.List(ctx, l, func() { list = nil }, func(o s3.Object) bool {
+	err = r.Client.List(ctx, l, func() { own = nil }, func(o s3.Object) bool {
 		if names.Owns(o.Key) {
-			list = append(list, o)
+			own = append(own, o)
 		}
 		return true
 	})
 	if err != nil {
-		return fmt.Errorf("look for objects under %s: %w", m.Prefix, err)
+		return nil, fmt.Errorf("look for objects under %s: %w", m.Prefix, err)
 	}
-	*objects += int64(len(list))
-	for _, o := range list {
-		would(m.Run, o)
-	}
-	return nil
+	return own, nil
 }
 
 // A countingProgress also knows how much was done.

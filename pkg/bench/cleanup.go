@@ -109,7 +109,7 @@ func (r *Runner) removeRun(ctx context.Context, m *marker, others []foundMarker,
 // same, before a second look.
 const settle = 500 * time.Millisecond
 
-// landing is how long a renewal of the marker that was cut off is given. It is longer, since a store that had no answer
+// landing is how long a write of the marker that had no answer is given. It is longer, since a store that had no answer
 // in time is a busy one.
 const landing = 2 * time.Second
 
@@ -118,25 +118,18 @@ const landing = 2 * time.Second
 // So does what was written at or after the given time, unless that is zero: it
 // belongs to a run that has taken the same names since, after we looked.
 func (r *Runner) removeObjects(ctx context.Context, m *marker, others []foundMarker, before time.Time) error {
-	fixed, err := r.removeFixed(ctx, m)
-	if err != nil {
-		return err
-	}
-	for _, o := range others {
-		if o.Run != m.Run && o.answersFor(m) {
-			return nil
-		}
-	}
 	if !m.Claimed {
 		return nil
+	}
+	r.Progress.Begin("Cleaning up", 0)
+	defer r.Progress.End()
+	if err := r.removeFixed(ctx, m); err != nil || m.answered(others) {
+		return err
 	}
 	state, err := r.Client.Versioning(ctx, r.Options.Bucket)
 	if err != nil {
 		return err
 	}
-	r.Progress.Begin("Cleaning up", 0)
-	defer r.Progress.End()
-	r.Progress.Add(fixed)
 	names := m.names()
 	var later string
 	ours := func(o s3.Object) bool {

@@ -100,7 +100,7 @@ func (r *Runner) fixedVersions(ctx context.Context, key string, each func(s3.Obj
 
 // ownFixed finds the fixed object of the run that m marks, in all versions that this run has written.
 func (r *Runner) ownFixed(ctx context.Context, m *marker) (own []s3.Object, err error) {
-	if m.Fixed == nil || !m.Claimed {
+	if m.Fixed == nil {
 		return nil, nil
 	}
 	var there []s3.Object
@@ -127,27 +127,24 @@ func (r *Runner) ownFixed(ctx context.Context, m *marker) (own []s3.Object, err 
 
 // removeFixed removes the object of the run that m marks, and what was being
 // uploaded. First the upload, so that it cannot be completed any more.
-func (r *Runner) removeFixed(ctx context.Context, m *marker) (removed int64, err error) {
-	if m.Fixed == nil || !m.Claimed {
-		return 0, nil
-	}
-	if m.Fixed.Upload != "" {
+func (r *Runner) removeFixed(ctx context.Context, m *marker) error {
+	if m.Fixed != nil && m.Fixed.Upload != "" {
 		ref := s3.Ref{Bucket: r.Options.Bucket, Key: m.Fixed.Key}
 		if err := r.Client.AbortUpload(ctx, s3.Upload{Ref: ref, ID: m.Fixed.Upload}); err != nil {
-			return 0, fmt.Errorf("abort the upload of %s: %w", ref.Key, err)
+			return fmt.Errorf("abort the upload of %s: %w", ref.Key, err)
 		}
 	}
 	own, err := r.ownFixed(ctx, m)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	for _, o := range own {
 		if err := r.Client.Delete(ctx, []s3.Ref{o.Ref}); err != nil {
-			return removed, fmt.Errorf("remove %s: %w", o.Key, err)
+			return fmt.Errorf("remove %s: %w", o.Key, err)
 		}
-		removed++
+		r.Progress.Add(1)
 	}
-	return removed, nil
+	return nil
 }
 
 // A fixedUpload is the upload in parts that makes the run's fixed object.

@@ -88,6 +88,11 @@ func (f *foundMarker) answersFor(m *marker) bool {
 	return f.Prefix == m.Prefix && f.Claimed && (f.Keep || !f.expired())
 }
 
+// answered says whether the objects that m names belong to another of these runs.
+func (m *marker) answered(others []foundMarker) bool {
+	return slices.ContainsFunc(others, func(o foundMarker) bool { return o.Run != m.Run && o.answersFor(m) })
+}
+
 // A lease keeps a run's marker fresh.
 type lease struct {
 	marker marker
@@ -100,7 +105,7 @@ type lease struct {
 	writing sync.Mutex // held while the marker is being written, and to change it
 	mu      sync.Mutex
 	written time.Time // when the marker was last renewed
-	adrift  bool      // a write was cut off, and may still arrive
+	adrift  bool      // a write had no answer, and may still arrive
 }
 
 // newLease is the lease of this run's names under prefix, not yet written.
@@ -284,19 +289,17 @@ func (l *lease) writeLocked(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	modified, err := l.client.WriteSmall(ctx, s3.Ref{Bucket: l.bucket, Key: l.marker.key()}, data)
+	modified, late, err := l.client.WriteSmall(ctx, s3.Ref{Bucket: l.bucket, Key: l.marker.key()}, data)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case err == nil:
+	l.adrift = l.adrift || late
+	if err == nil {
 		l.written = time.Now()
-	case ctx.Err() != nil:
-		l.adrift = true
 	}
 	return modified, err
 }
 
-// mayComeBack says whether a write that was cut off may arrive after the marker has been removed.
+// mayComeBack says whether a write that had no answer may arrive after the marker has been removed.
 func (l *lease) mayComeBack() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,19 +6,14 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/oplog"
 	"warp/pkg/s3"
-	"warp/pkg/s3mem"
 )
 
 // A rows sink keeps every record.
@@ -43,19 +38,7 @@ func (r *rows) of(t *testing.T, op string, s oplog.Statement) (n int, keys map[s
 	return n, keys
 }
 
-func scriptClient(t *testing.T) *s3.Client {
-	t.Helper()
-	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 64 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = e.Close() })
-	c, err := s3.New(s3.Config{Hosts: []s3.Address{{Name: e.Addr()}}, Region: "us-east-1", Credentials: credentials.NewStaticV4("k", "s", ""), Concurrency: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
+func scriptClient(t *testing.T) *s3.Client { return clientOf(t, embeddedStore(t)) }
 
 func runScript(ctx context.Context, t *testing.T, c *s3.Client, steps ...ScriptStep) (*rows, *Outcome) {
 	t.Helper()
@@ -165,8 +148,14 @@ func TestScriptWarmup(t *testing.T) {
 func TestScriptInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(context.Background())
-	time.AfterFunc(200*time.Millisecond, func() { cancel(ErrInterrupted) })
-	got, out := runScript(ctx, t, scriptClient(t), ScriptStep{Op: "PUT", Runtime: time.Hour, Most: 2, Seed: "a", Size: 10}, ScriptStep{Op: "DELETE"})
+	var puts atomic.Int64
+	c := frontedClient(t, func(store http.Handler, w http.ResponseWriter, r *http.Request) {
+		store.ServeHTTP(w, r)
+		if r.Method == http.MethodPut && puts.Add(1) == 50 {
+			cancel(ErrInterrupted)
+		}
+	})
+	got, out := runScript(ctx, t, c, ScriptStep{Op: "PUT", Runtime: time.Hour, Most: 2, Seed: "a", Size: 10}, ScriptStep{Op: "DELETE"})
 	if !errors.Is(out.Fatal, ErrInterrupted) || out.Trailer.End != "interrupted" || int64(len(got.all)) != out.Sent {
 		t.Errorf("%+v", out)
 	}
@@ -247,25 +236,13 @@ func (g *gate) held(t *testing.T, n int) {
 
 func gatedClient(t *testing.T) (*s3.Client, *gate) {
 	t.Helper()
-	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 64 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
 	g := &gate{pass: make(chan struct{})}
-	behind := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: e.Addr()})
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return frontedClient(t, func(store http.Handler, w http.ResponseWriter, r *http.Request) {
 		if r.Method == "GET" && strings.Contains(r.URL.Path, scriptPrefix) {
 			g.hold()
 		}
-		r.Host = e.Addr()
-		behind.ServeHTTP(w, r)
-	}))
-	t.Cleanup(func() { front.Close(); _ = e.Close() })
-	c, err := s3.New(s3.Config{Hosts: []s3.Address{{Name: front.Listener.Addr().String()}}, Region: "us-east-1", Credentials: credentials.NewStaticV4("k", "s", ""), Concurrency: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c, g
+		store.ServeHTTP(w, r)
+	}), g
 }
 
 // With a rate and MAX both apply: a slow store gets no more than MAX at a time, a fast one no more than the rate.

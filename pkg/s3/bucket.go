@@ -109,18 +109,20 @@ func (c *Client) ObjectLock(ctx context.Context, bucket string) (lock Lock, err 
 }
 
 // WriteSmall stores a small object and returns when the store says that it was
-// modified, by the store's clock.
-func (c *Client) WriteSmall(ctx context.Context, ref Ref, data []byte) (modified time.Time, err error) {
+// modified, by the store's clock. late says that one of the attempts had no
+// answer, so that it may be stored after whatever follows.
+func (c *Client) WriteSmall(ctx context.Context, ref Ref, data []byte) (modified time.Time, late bool, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
 		put := Put{Ref: ref, Body: bytes.NewReader(data), Size: int64(len(data)), ContentType: "application/json"}
 		if _, err := h.desk.Put(ctx, put, NewTrace(time.Now())); err != nil {
+			late = late || unanswered(err)
 			return err
 		}
 		o, err := h.desk.Stat(ctx, ref, NewTrace(time.Now()))
 		modified = o.LastModified
 		return err
 	})
-	return modified, err
+	return modified, late, err
 }
 
 // ReadSmall returns the content of a small object.

@@ -112,6 +112,13 @@ func Repeatable(err error) bool {
 	return e.Status >= 500 && e.Status != 501 || e.Code == CodeShortRead
 }
 
+// unanswered says whether a request that may have reached the store had no
+// answer: the store may yet do what it asked for.
+func unanswered(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Status == 0 && !IsConnection(err)
+}
+
 // asError turns what minio-go and net return into an *Error; nil stays nil.
 func asError(err error, tr *Trace) error {
 	if err == nil {
