@@ -247,7 +247,7 @@ func (s *session) abortFleet(err error) error {
 	}
 	var client *fleet.Error
 	if errors.As(err, &client) {
-		return runError("%w", err)
+		return runError("%w", s.flags.target.explain(err))
 	}
 	return err
 }

@@ -50,14 +50,15 @@ func (s *session) startServerProfiles(ctx context.Context, client *s3.Client, lo
 	s.server = serverProfiles{kinds: kinds, path: path, client: client}
 	err = s.server.begin(ctx)
 	var nobody *s3.UnreachableError
-	switch {
+	switch code := s3.CodeOf(err); {
 	case err == nil:
 		return nil
+	case code == s3.CodeTLS:
+		return runError("--serverprof: %w", s.flags.target.explain(err))
+	case code == "AccessDenied" || code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch":
+		return runError("--serverprof: %w", err).tell("use keys of an administrator of the store, or leave it out")
 	case s.fleet != nil && errors.As(err, &nobody):
 		return runError("--serverprof: %v", nobody).tell("with --warp-client the coordinator asks for the profiles, and it does not reach the store: start it where it does, or leave out --serverprof")
-	}
-	if code := s3.CodeOf(err); code == "AccessDenied" || code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch" {
-		return runError("--serverprof: %w", err).tell("use keys of an administrator of the store, or leave it out")
 	}
 	return runError("--serverprof: %w", err).tell("leave it out")
 }

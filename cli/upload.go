@@ -122,6 +122,8 @@ func (u *upload) look(ctx context.Context) error {
 	case err == nil || code == "AccessDenied":
 	case code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch":
 		return runError("--upload: look for bucket %s: %w", bucket, err).tell("check %s and %s", uploadAccessVariable, uploadSecretVariable)
+	case code == s3.CodeTLS:
+		return runError("--upload: look for bucket %s: %w", bucket, err).tell("check the address, and --upload-ca-file for a private certificate")
 	default:
 		return runError("--upload: look for bucket %s: %w", bucket, err)
 	}

@@ -34,6 +34,12 @@ func TestTLS(t *testing.T) {
 	}
 	o, _ := run("--tls")
 	o.want(t, 1).says(t, "certificate", "--ca-file")
+	o, _ = run("--tls", "--warp-client="+strings.Join(startClients(t, 1), ","))
+	o.want(t, 1).says(t, "client 127.0.0.1:", "certificate", "--ca-file")
+	o, _ = run("--tls", "--warp-client="+strings.Join(startClients(t, 1), ","), "--serverprof=cpu")
+	o.want(t, 1).says(t, "--serverprof", "certificate", "--ca-file")
+	o, _ = run("--tls", "--insecure", "--upload=https://"+s.Endpoint+"/results/here")
+	o.want(t, 1).says(t, "--upload", "certificate", "--upload-ca-file")
 	o, _ = run()
 	o.want(t, 1)
 	t.Logf("without --tls: %s", o.says(t))

@@ -281,9 +281,11 @@ func (f *Fleet) order(links []*link, change func(*order)) {
 }
 
 func (f *Fleet) awaitAll(ctx context.Context, links []*link, p Phase) error {
-	return f.await(ctx, p.String(), f.options.StepPatience, forEvery, func(l *link) bool {
-		return l.status.Phase >= p || !slices.Contains(links, l)
-	})
+	due := make(map[*link]bool, len(links)) // thousands of them are looked at after every change
+	for _, l := range links {
+		due[l] = true
+	}
+	return f.await(ctx, p.String(), f.options.StepPatience, forEvery, func(l *link) bool { return l.status.Phase >= p || !due[l] })
 }
 
 // A wait says for whom to wait.
@@ -327,7 +329,7 @@ func (f *Fleet) look(what string, patience time.Duration, whom wait, done func(*
 	for _, l := range f.links {
 		f.passWarnings(l)
 		if l.failed() {
-			l.discount(errors.New(l.status.Error))
+			l.discount(l.status.failure())
 		}
 		out := l.lost
 		if whom == forPresent {

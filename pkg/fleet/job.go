@@ -9,6 +9,7 @@ import (
 
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
+	"warp/pkg/s3"
 )
 
 // A Task is the work of a job: what an agent does with the store. Open, Run and
@@ -250,7 +251,7 @@ func (j *job) work() {
 func (j *job) fail(err error) {
 	j.update(func() {
 		if j.status.Error == "" {
-			j.status.Error = j.agent.options.redact(j.spec)(err.Error())
+			j.status.Error, j.status.Code = j.agent.options.redact(j.spec)(err.Error()), s3.CodeOf(err)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -173,6 +174,7 @@ const traceOn = "on"
 type status struct {
 	Phase   Phase    `json:"phase"`
 	Error   string   `json:"error,omitempty"` // why it goes no further
+	Code    string   `json:"code,omitempty"`  // what pkg/s3 calls that
 	Alone   bool     `json:"alone,omitempty"` // it ended the run because nobody was there
 	Log     bool     `json:"log,omitempty"`   // there is one to be pulled
 	Began   int64    `json:"began,omitempty"` // when it began to measure, by its clock
@@ -190,6 +192,25 @@ type status struct {
 	Buried  int      `json:"buried,omitempty"`  // of those that are to be removed as well
 	// Where there is no log: what the client knows of its windows.
 	Digest []aggregate.PhaseDigest `json:"digest,omitempty"`
+}
+
+// A storeError is what a client had with the store. For whoever asks pkg/s3 it
+// is what it was there.
+type storeError struct {
+	text  string
+	cause *s3.Error
+}
+
+func (e *storeError) Error() string { return e.text }
+
+func (e *storeError) Unwrap() error { return e.cause }
+
+// failure is why the client goes no further.
+func (s *status) failure() error {
+	if s.Code == "" {
+		return errors.New(s.Error)
+	}
+	return &storeError{s.Error, &s3.Error{Code: s.Code}}
 }
 
 // An outcome is a bench.Outcome on its way.
