@@ -129,7 +129,7 @@ func (f *fleetFlags) check(b *benchFlags) error {
 		return nil
 	case b.target.host == embeddedHost:
 		return usageError("--host=embedded is a store in this process, and --warp-client runs elsewhere: name a store that all clients reach")
-	case b.stress && b.analysis.verbose:
+	case b.stress && !b.stdout && b.analysis.verbose:
 		return usageError("--analyze.v is about single objects, which --stress with --warp-client does not keep in mind").tell("leave out one of them")
 	case len(b.profile.wanted()) > 0:
 		return usageError("--cpu, --mem and their like are profiles of this process, which makes no load with --warp-client").

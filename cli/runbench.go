@@ -112,11 +112,7 @@ func (s *session) settle(ctx context.Context, out *bench.Outcome) error {
 	out.Trailer.Notes = append(out.Trailer.Notes, s.exports.close()...)
 	notes, incomplete := s.closeRows(ctx)
 	out.Trailer.Notes = append(out.Trailer.Notes, notes...)
-	err := s.verdict(out)
-	if errors.Is(err, ErrInterrupted) { // which has an exit code of its own
-		return err
-	}
-	return both(err, incomplete)
+	return withRows(s.verdict(out), incomplete)
 }
 
 // both says of two errors both; the exit code is that of the first.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -40,6 +41,9 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 	defer s.stats.close()
 	options.Run = o.RunID
 	options.Spool = func(client string) string { return strings.TrimSuffix(path, ".csv.zst") + "." + client + ".spool" }
+	if s.rows = s.openRows(); s.rows != nil {
+		options.Rows = s.rows.Write
+	}
 	s.fleet = fleet.New(options)
 	defer s.fleet.Close()
 	inv.hangups.begin(o.TraceHTTP, s.fleet.Trace)
@@ -63,7 +67,7 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 	}
 	stop()
 	if err != nil {
-		return s.abortFleet(err)
+		return s.abortFleet(ctx, err)
 	}
 	return s.uploadLog(ctx, s.cleanFleet(s.measureFleet(ctx, path)))
 }
@@ -95,7 +99,7 @@ func (s *session) fleetPlan(ctx context.Context, op bench.Op) (*fleet.Plan, erro
 	if err != nil {
 		return nil, err
 	}
-	p := &fleet.Plan{Start: s.flags.sync.at(), Job: fleet.Job{Options: s.opts, Op: text, Store: *store, NoLog: s.flags.stress, Analysis: s.flags.analysis.options(), Exports: s.flags.exports.destinations(), Header: oplog.Header{
+	p := &fleet.Plan{Start: s.flags.sync.at(), Job: fleet.Job{Options: s.opts, Op: text, Store: *store, NoLog: s.flags.stress && !s.flags.stdout, DropLog: s.flags.stress, Analysis: s.flags.analysis.options(), Exports: s.flags.exports.destinations(), Header: oplog.Header{
 		Command: s.line, Seed: s.opts.Seed, Parameters: s.parameters(),
 	}}}
 	if size := p.Job.Size(); size > fleet.MaxJob {
@@ -171,7 +175,7 @@ func (s *session) measureFleet(ctx context.Context, path string) error {
 	})
 	stopWatching()
 	if err != nil {
-		return s.abortFleet(err)
+		return s.abortFleet(ctx, err)
 	}
 	if err := s.fleet.Finish(late); err != nil {
 		return runError("%w", err)
@@ -180,14 +184,26 @@ func (s *session) measureFleet(ctx context.Context, path string) error {
 		s.fleet.Note(lost)
 	}
 	result := s.fleet.Result()
-	inner := s.fleetVerdict(result)
+	inner := withRows(s.fleetVerdict(result), s.endRows(ctx, result))
 	if result.Sent > 0 {
 		s.notef("%s began within %v", plural(result.Clients-len(result.Lost), "client"), result.Spread.Round(time.Microsecond))
 	}
-	if s.flags.stress {
+	if s.flags.stress && s.rows == nil {
 		return both(inner, s.reportFleet())
 	}
 	return both(inner, s.mergeFleet(late, path))
+}
+
+// endRows ends the rows of --stdout, and says which are missing.
+func (s *session) endRows(ctx context.Context, r *fleet.Result) error {
+	notes, incomplete := s.closeRows(ctx)
+	for _, lost := range notes {
+		s.fleet.Note(lost)
+	}
+	if r.Unread != nil {
+		incomplete = both(runError("--stdout: rows are missing: %w", r.Unread), incomplete)
+	}
+	return incomplete
 }
 
 // reportFleet shows the report of a fleet that keeps no logs.
@@ -203,7 +219,12 @@ func (s *session) reportFleet() error {
 	return s.showReport(report, &s.flags.analysis)
 }
 
-func (s *session) mergeFleet(ctx context.Context, path string) error {
+// mergeFleet makes one log of those of the clients, and its report. With --stress
+// they came for their rows only, and none is kept.
+func (s *session) mergeFleet(ctx context.Context, path string) (err error) {
+	if s.flags.stress {
+		path = strings.TrimSuffix(path, ".csv.zst") + ".spool"
+	}
 	stats, left, err := s.fleet.Merge(ctx, path)
 	for _, name := range left {
 		s.warnf("what arrived of the log of a client that was lost is in %q", name)
@@ -218,8 +239,12 @@ func (s *session) mergeFleet(ctx context.Context, path string) error {
 	for _, w := range stats.Warnings {
 		s.warnf("%s", w)
 	}
-	s.written = stats.Path
-	s.notef("benchmark data written to %q", stats.Path)
+	if s.flags.stress {
+		defer func() { err = both(err, os.Remove(stats.Path)) }()
+	} else {
+		s.written = stats.Path
+		s.notef("benchmark data written to %q", stats.Path)
+	}
 	report, err := analyzeFile(ctx, stats.Path, nil, s.flags.analysis.options())
 	if err == nil {
 		err = s.showReport(report, &s.flags.analysis)
@@ -241,10 +266,11 @@ func (s *session) fleetVerdict(r *fleet.Result) error {
 }
 
 // abortFleet ends a run that was not measured.
-func (s *session) abortFleet(err error) error {
+func (s *session) abortFleet(ctx context.Context, err error) error {
 	if cleanErr := s.fleet.Abort(context.Background(), err); cleanErr != nil {
 		s.warnf("%v", cleanErr)
 	}
+	_, _ = s.closeRows(ctx) // it has failed in any case
 	var client *fleet.Error
 	if errors.As(err, &client) {
 		return runError("%w", s.flags.target.explain(err))

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"warp/pkg/sink"
@@ -16,18 +17,10 @@ const (
 	rowsGrace = 3 * time.Second
 )
 
-// checkStdout refuses what would be on standard output too, or would have no rows here.
+// checkStdout refuses what would be on standard output too.
 func (f *benchFlags) checkStdout(json bool) error {
-	switch {
-	case !f.stdout:
-		return nil
-	case json:
+	if f.stdout && json {
 		return usageError("--stdout writes rows and --json the report to standard output").tell("leave out one of them; warp analyze --json makes the report of the log")
-	case f.fleet.clients != "" && f.stress:
-		return usageError("--stdout does not go with --warp-client, whose rows are made on other machines and with --stress stay there").
-			tell("leave out both; the merged log has the rows")
-	case f.fleet.clients != "":
-		return usageError("--stdout does not go with --warp-client, whose rows are made on other machines").tell("leave it out; the merged log has the rows")
 	}
 	return nil
 }
@@ -63,4 +56,13 @@ func (s *session) closeRows(ctx context.Context) (notes []string, err error) {
 		return nil, nil
 	}
 	return []string{"--stdout: " + lost}, runError("--stdout: %s", lost)
+}
+
+// withRows adds to what is said of a run that rows are missing. An interruption
+// has an exit code of its own.
+func withRows(verdict, incomplete error) error {
+	if errors.Is(verdict, ErrInterrupted) {
+		return verdict
+	}
+	return both(verdict, incomplete)
 }

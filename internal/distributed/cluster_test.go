@@ -163,20 +163,35 @@ func (h *host) command(args ...string) *exec.Cmd {
 type process struct {
 	cmd  *exec.Cmd
 	out  teststore.Output
+	rows teststore.Output // what is on standard output, where that is kept apart
 	done chan struct{}
 }
 
 func (h *host) start(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: h.command(args...), done: make(chan struct{})}
-	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
+	p := &process{}
+	h.launch(t, p, &p.out, args)
+	return p
+}
+
+// startRows keeps standard output apart.
+func (h *host) startRows(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := &process{}
+	h.launch(t, p, &p.rows, args)
+	return p
+}
+
+func (h *host) launch(t *testing.T, p *process, stdout *teststore.Output, args []string) {
+	t.Helper()
+	p.cmd, p.done = h.command(args...), make(chan struct{})
+	p.cmd.Stdout, p.cmd.Stderr = stdout, &p.out
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	h.started = append(h.started, p)
 	go func() { _ = p.cmd.Wait(); close(p.done) }()
 	t.Cleanup(func() { p.kill(); <-p.done })
-	return p
 }
 
 // kill is kill -9. "ip netns exec" becomes the program that it starts, so it is the right process.

@@ -282,8 +282,8 @@ func (a *Agent) finished(j *job) {
 	if j.feed == nil || !j.feed.complete {
 		return
 	}
-	if j.spec.NoLog {
-		_ = os.Remove(j.feed.name()) // it says nothing by itself
+	if !j.spec.keepsLog() {
+		_ = os.Remove(j.feed.name()) // figures say nothing by themselves, and nobody wants the log
 		return
 	}
 	if j.order.Have {

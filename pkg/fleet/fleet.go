@@ -15,6 +15,7 @@ import (
 
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
+	"warp/pkg/oplog"
 )
 
 // Options say who the clients are, and how long to wait for them.
@@ -27,6 +28,9 @@ type Options struct {
 	Note    func(format string, args ...any)
 	// Spool names the file that the log of a client is kept in until all are merged.
 	Spool func(client string) string
+	// Rows is given the rows of all clients as they arrive, those of several at
+	// once; nil = nobody wants them. They are valid until it returns.
+	Rows func([]oplog.Record) error
 
 	ConnectPatience time.Duration // until a client must have answered first; 0 = 5 s
 	BusyPatience    time.Duration // until one that finishes another run must be free; 0 = 1 min
@@ -43,6 +47,9 @@ type Fleet struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
+
+	following sync.WaitGroup // those who hand on rows
+	rowsEnd   bool           // all that arrive have arrived
 
 	mu        sync.Mutex
 	links     []*link
@@ -89,6 +96,7 @@ func New(o Options) *Fleet {
 // Close ends all connections.
 func (f *Fleet) Close() {
 	f.cancel()
+	f.endRows()
 	f.work.Wait()
 }
 
@@ -225,7 +233,7 @@ func (f *Fleet) share(p Plan, i int) *Job {
 	if o.MaxErrors.IsPct {
 		o.MaxErrors = bench.ErrorLimit{} // of all requests, which only the fleet knows
 	}
-	j.Header.ClockOffset = int64(l.first.Ahead)
+	j.Header.ClockOffset, j.Header.Threads = int64(l.first.Ahead), uint32(o.Concurrency)
 	j.Name = l.name()
 	return &j
 }
@@ -258,13 +266,15 @@ func (f *Fleet) Prepare(ctx context.Context, p Plan) error {
 }
 
 func (f *Fleet) makeSpools() error {
-	for _, l := range f.links {
+	for i, l := range f.links {
 		s, err := newSpool(f.options.Spool(l.id))
 		if err != nil {
 			return err
 		}
 		f.mu.Lock()
-		l.spool = s
+		if l.spool = s; f.options.Rows != nil {
+			f.follow(i)
+		}
 		f.mu.Unlock()
 	}
 	return nil
@@ -533,7 +543,7 @@ func (f *Fleet) limitErrors(ctx context.Context) (stop func()) {
 }
 
 // Finish compares the clocks again, has all logs completed, and waits until
-// they are here.
+// they are here and their rows handed on.
 func (f *Fleet) Finish(ctx context.Context) error {
 	f.measureClocks()
 	_ = f.await(ctx, "to compare the clocks after the run", 30*time.Second, forCounted, func(l *link) bool { return l.now.Samples >= clockSamples })
@@ -549,6 +559,7 @@ func (f *Fleet) Finish(ctx context.Context) error {
 	}
 	f.order(f.links, func(o *order) { o.Goal, o.Notes, o.Windows = max(o.Goal, Stored), notes, windows })
 	err = f.await(ctx, Stored.String(), f.options.StepPatience, forCounted, func(l *link) bool { return l.arrived() })
+	f.endRows()
 	f.addParts()
 	return err
 }
@@ -731,6 +742,7 @@ func (f *Fleet) Abort(ctx context.Context, cause error) error {
 	if !reserved {
 		return nil
 	}
+	f.endRows()
 	f.order(f.links, func(o *order) { o.Goal = max(o.Goal, Stored) })
 	err := f.Clean(ctx)
 	f.dropSpools()

@@ -312,7 +312,7 @@ func (j *job) store(task Task) {
 		})
 		return
 	}
-	if !j.spec.NoLog {
+	if j.spec.keepsLog() {
 		j.agent.note("the log of run %s is %s", j.run, path)
 	}
 	f := &feed{name: func() string { return path }, complete: true}

@@ -42,7 +42,9 @@ type link struct {
 	counts *sink.Counts // for Prometheus; nil where there are none
 
 	spool    *spool
-	verified bool // the spool is the client's log, whole
+	verified bool  // the spool is the client's log, whole
+	tail     *tail // nil where nobody wants its rows
+	unread   error // why not all of its rows were handed on
 
 	wake chan struct{} // something is to be sent
 	warn int           // warnings of the status that were passed on
@@ -416,6 +418,9 @@ func (d *dialogue) chunk(body []byte) error {
 		}
 		size = d.spool.size
 		d.moved = time.Now()
+		if d.tail != nil {
+			d.tail.grown.Signal()
+		}
 	})
 	if err != nil {
 		d.lose(err) // the disk here is full, or the client is not one of ours

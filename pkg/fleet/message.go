@@ -78,12 +78,17 @@ type Job struct {
 	// Header goes into the client's log; the agent completes it.
 	Header oplog.Header `json:"header"`
 	NoLog  bool         `json:"no_log,omitempty"`
+	// DropLog says that the log is for the coordinator only: nobody keeps it.
+	DropLog bool `json:"drop_log,omitempty"`
 	// Analysis is how the report is made where there is no log.
 	Analysis aggregate.Options `json:"analysis"`
 	// Exports are where the client sends its figures itself.
 	Exports sink.Destinations `json:"exports"`
 	Name    string            `json:"name"` // that the coordinator calls the client
 }
+
+// keepsLog says whether there is a log that the client keeps.
+func (j *Job) keepsLog() bool { return !j.NoLog && !j.DropLog }
 
 // Size is how many bytes the job is on its way.
 func (j *Job) Size() int {

@@ -129,6 +129,7 @@ type Result struct {
 	Sent, Failed, Unanswered int64
 	Fatal                    error // what ended it before its time
 	Lost                     []*Error
+	Unread                   error         // why rows of a client that counts were not handed on
 	Spread                   time.Duration // between the first and the last client's start
 	Clients                  int           // that took part
 }
@@ -143,6 +144,9 @@ func (f *Fleet) Result() *Result {
 		if l.lost != nil {
 			r.Lost = append(r.Lost, &Error{l.name(), l.lost})
 			continue
+		}
+		if l.unread != nil {
+			r.Unread = cmp.Or(r.Unread, error(&Error{l.name(), l.unread}))
 		}
 		if began := l.status.Began; began != 0 {
 			began -= int64(l.first.Ahead)
@@ -201,7 +205,7 @@ func (f *Fleet) Merge(ctx context.Context, path string) (stats oplog.MergeStats,
 		case l.spool == nil:
 		case l.lost == nil && l.verified:
 			inputs = append(inputs, l.spool.path())
-		case l.lost != nil && l.spool.size > 0:
+		case l.lost != nil && l.spool.size > 0 && !f.plan.Job.DropLog:
 			left = append(left, l.spool.path())
 		}
 	}
@@ -243,7 +247,7 @@ func (f *Fleet) removeSpools() error {
 			continue
 		}
 		errs = append(errs, l.spool.close())
-		if l.lost == nil || l.spool.size == 0 {
+		if l.lost == nil || l.spool.size == 0 || f.plan.Job.DropLog {
 			errs = append(errs, os.Remove(l.spool.path()))
 		}
 		l.spool = nil

@@ -18,7 +18,7 @@ type spool struct {
 }
 
 func newSpool(path string) (*spool, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("keep the log of a client: %w", err)
 	}

@@ -16,6 +16,9 @@ type Header struct {
 	Parameters map[string]string `json:"parameters,omitempty"` // flag name to value, defaults included
 	Statements []string          `json:"statements,omitempty"` // of a script, as they were written
 	Merged     []Origin          `json:"merged,omitempty"`     // whose rows these are, in a merged log
+	// Threads is how many the client may use, where that was known before the
+	// first row. Merge leaves as many numbers for it, used or not.
+	Threads uint32 `json:"threads,omitempty"`
 
 	// ClockOffset is how far the clock of these rows is ahead of the clock of
 	// the run's coordinator, in ns. Merge takes it off all times.
@@ -35,7 +38,7 @@ type Origin struct {
 	Run     string   `json:"run"`
 	Client  string   `json:"client"`
 	Offset  uint32   `json:"offset"`
-	Threads uint32   `json:"threads"` // highest thread number in use before the offset, plus one
+	Threads uint32   `json:"threads"` // numbers that the client has before the offset: the highest in use plus one, or more
 	Header  Header   `json:"header"`
 	Trailer *Trailer `json:"trailer,omitempty"` // nil where the log was cut off or had none
 }

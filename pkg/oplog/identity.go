@@ -182,7 +182,8 @@ func (m *merger) identifyAnonymous(people map[sourceKey]*person) error {
 }
 
 // addIdle adds clients that are known from headers only, so that what their
-// run has to say is not lost with rows that it does not have.
+// run has to say is not lost with rows that it does not have, and threads that
+// are.
 func (m *merger) addIdle(people map[sourceKey]*person) {
 	runs := map[string]bool{}
 	for key := range people {
@@ -200,6 +201,9 @@ func (m *merger) addIdle(people map[sourceKey]*person) {
 		k := sourceKey(key)
 		if key.run != "" && len(l.origins) == 0 && people[k] == nil && (key.client != "" || !runs[key.run]) {
 			people[k] = &person{run: key.run, client: key.client}
+		}
+		if p := people[k]; p != nil && key.client != "" {
+			p.threads = max(p.threads, min(l.header().Threads, maxThread+1))
 		}
 	}
 }

@@ -40,6 +40,7 @@ type Reader struct {
 	keys       []byte // of the batch that is being read
 	keyEnds    []int
 	lendKeys   bool // keys of records are valid until the next Read only
+	prompt     bool // Read returns what is there rather than wait for more
 	fields     [][]byte
 	ends       []int // of the fields of the line
 	layout     layout
@@ -263,6 +264,9 @@ func (r *Reader) Read(dst []Record) (int, error) {
 	r.keys, r.keyEnds = r.keys[:0], r.keyEnds[:0]
 	n := 0
 	for n < len(dst) && r.done == nil && len(r.keys) < 1<<20 {
+		if r.prompt && n > 0 && !r.lines.ready() {
+			break
+		}
 		ok, err := r.readRow(&dst[n])
 		if err != nil {
 			r.finish(err)

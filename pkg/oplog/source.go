@@ -106,6 +106,9 @@ func (l *lineReader) next() (line []byte, complete bool, err error) {
 	}
 }
 
+// ready says whether the next line is here, so that nobody waits for it.
+func (l *lineReader) ready() bool { return bytes.IndexByte(l.buf[l.pos:l.end], '\n') >= 0 }
+
 // skip hands out n bytes as a line that the caller has found itself.
 func (l *lineReader) skip(n int) {
 	l.start = l.pos

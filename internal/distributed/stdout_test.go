@@ -1,0 +1,104 @@
+package distributed
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// rowsIn are the rows in the text of a log, sorted, without their numbers.
+func rowsIn(text string) (rows []string) {
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "# ") {
+			_, row, _ := strings.Cut(line, "\t")
+			rows = append(rows, row)
+		}
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+// loggedRows are those of a log of the coordinator.
+func (c *cluster) loggedRows(t *testing.T, name string) []string {
+	t.Helper()
+	log, err := os.ReadFile(filepath.Join(c.desk.dir, name+".csv.zst"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dec.Close()
+	text, err := dec.DecodeAll(log, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rowsIn(string(text))
+}
+
+// TestStdout: the rows of all clients are on standard output while the run goes
+// on, and in the end those of the log. With --stress there is no log anywhere.
+func TestStdout(t *testing.T) {
+	t.Parallel()
+	c := two(t, "stdout")
+	args := append([]string{"get", c.list(), "--stdout", "--obj.size=4KiB", "--objects=20", "--concurrent=2", "--rps-limit=200", "--lease=5s"}, c.target...)
+	p := c.desk.startRows(t, append(args, "--duration=1h", "--benchdata=rows")...)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		if text := p.rows.String(); strings.Contains(text, "-1\t") && strings.Contains(text, "-2\t") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("there are no rows of both clients:\n%s", p.out.String())
+		}
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	p.ends(t, 130, "benchmark data written")
+	if got, want := rowsIn(p.rows.String()), c.loggedRows(t, "rows"); !slices.Equal(got, want) {
+		t.Errorf("there are %d rows, and the log has %d, or their text differs", len(got), len(want))
+	}
+	c.store.reset()
+	before := c.files(t)
+	p = c.desk.startRows(t, append(args, "--duration=2s", "--stress")...)
+	p.ends(t, 0, "Operation: GET")
+	seen := 1 // the line of columns
+	c.store.mu.Lock()
+	for _, n := range c.store.n {
+		seen += n
+	}
+	c.store.mu.Unlock()
+	if rows := rowsIn(p.rows.String()); len(rows) != seen || seen < 100 {
+		t.Errorf("with --stress there are %d rows, and the store saw %d requests", len(rows)-1, seen-1)
+	}
+	for deadline := time.Now().Add(time.Minute); !maps.Equal(c.files(t), before); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) { // clients remove theirs after the coordinator has ended
+			t.Fatalf("the files were %v and are %v", before, c.files(t))
+		}
+	}
+	c.clean(t)
+}
+
+// files are those of all hosts.
+func (c *cluster) files(t *testing.T) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	for _, h := range append([]*host{c.desk}, c.clients...) {
+		files, err := os.ReadDir(h.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			all[filepath.Join(h.dir, f.Name())] = true
+		}
+	}
+	return all
+}

@@ -1,0 +1,245 @@
+package fleet
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"warp/pkg/oplog"
+)
+
+// A listing keeps the text of rows as they arrive, by client.
+type listing struct {
+	mu   sync.Mutex
+	rows map[string][]string
+}
+
+func (l *listing) write(batch []oplog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.rows == nil {
+		l.rows = map[string][]string{}
+	}
+	for i := range batch {
+		l.rows[batch[i].Client] = append(l.rows[batch[i].Client], rowText(&batch[i]))
+	}
+	return nil
+}
+
+// rowText is a row with the first number.
+func rowText(r *oplog.Record) string {
+	var text oplog.Text
+	return string(text.AppendRow(nil, r))
+}
+
+func (l *listing) clients() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.rows)
+}
+
+// await waits until rows of so many clients are there.
+func (l *listing) await(t *testing.T, clients int) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); l.clients() < clients; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Errorf("there are rows of %d clients", l.clients())
+			return
+		}
+	}
+}
+
+// inLog are the rows of a log by client, in its order: those of a merged one as
+// they are written there, and those of a client as a merge moves them.
+func inLog(t *testing.T, path string) map[string][]string {
+	t.Helper()
+	r, err := oplog.Open(path)
+	must(t, err)
+	defer r.Close()
+	ahead, offset := r.Header().ClockOffset, map[string]uint32{}
+	for _, o := range r.Header().Merged {
+		offset[o.Client] = o.Offset
+	}
+	rows := map[string][]string{}
+	must(t, r.Each(t.Context(), func(batch []oplog.Record) error {
+		for i := range batch {
+			batch[i].MoveBack(ahead)
+			batch[i].Thread += offset[batch[i].Client]
+			rows[batch[i].Client] = append(rows[batch[i].Client], rowText(&batch[i]))
+		}
+		return nil
+	}))
+	return rows
+}
+
+// same fails unless a client's rows are those, once each, whatever their order.
+func same(t *testing.T, client string, got, want []string) {
+	t.Helper()
+	got, want = slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))
+	if !slices.Equal(got, want) {
+		t.Errorf("client %s: %d rows arrived, and its log has %d, or their text differs", client, len(got), len(want))
+	}
+}
+
+// Rows arrive while the run goes on, and in the end are those of the merged log,
+// though a connection breaks again and again and clocks differ; a client's are in
+// the order of its own log.
+func TestRows(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	w, broken := through(t, startMachine(t, nil))
+	ms := []*machine{broken, startMachine(t, func(o *AgentOptions) { o.Skew = 300 * time.Millisecond }), startMachine(t, nil)}
+	var arrived listing
+	f := lead(t, func(o *Options) { o.Rows = arrived.write }, ms...)
+	p := getPlan(t, e.Addr(), time.Hour)
+	p.Job.Options.Rate = 500
+	ctx := t.Context()
+	must(t, f.Connect(ctx))
+	must(t, f.Prepare(ctx, p))
+	stop := make(chan struct{})
+	var cutting sync.WaitGroup
+	cutting.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(150 * time.Millisecond):
+				w.cut()
+			}
+		}
+	})
+	must(t, f.Measure(ctx, func() {
+		go func() {
+			defer f.End("there were rows")
+			arrived.await(t, 3)
+			time.Sleep(2 * time.Second) // some pieces more
+		}()
+	}))
+	close(stop)
+	cutting.Wait()
+	must(t, f.Finish(ctx))
+	if r := f.Result(); len(r.Lost) > 0 || r.Unread != nil || r.Sent < 100 {
+		t.Errorf("%+v", r)
+	}
+	path := filepath.Join(t.TempDir(), "all.csv.zst")
+	_, _, err := f.Merge(ctx, path)
+	must(t, err)
+	must(t, f.Clean(ctx))
+	merged := inLog(t, path)
+	for i, l := range f.links {
+		same(t, l.id, arrived.rows[l.id], merged[l.id])
+		begins(t, ms[i], arrived.rows[l.id])
+	}
+}
+
+// begins fails unless a machine's own log begins with the rows. Only their
+// threads have other numbers.
+func begins(t *testing.T, m *machine, rows []string) {
+	t.Helper()
+	for _, own := range inLog(t, ownLogs(t, m)[0]) {
+		for i, row := range rows {
+			if i == len(own) || withoutThread(row) != withoutThread(own[i]) {
+				t.Fatalf("row %d of %d is\n%s\nand the log has %d, with\n%s", i, len(rows), row, len(own), own[min(i, len(own)-1)])
+			}
+		}
+	}
+}
+
+func withoutThread(row string) string { return strings.SplitN(row, "\t", 3)[2] }
+
+// What has arrived of a client that is lost is there once, as it is in its own log, and nothing is missing of the others.
+func TestRowsOfLostClient(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	gone := startMachine(t, hasty)
+	w, m := through(t, gone)
+	var arrived listing
+	f := lead(t, func(o *Options) { hastyLead(o); o.Rows = arrived.write }, startMachine(t, hasty), m)
+	ctx := t.Context()
+	must(t, f.Connect(ctx))
+	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Hour)))
+	must(t, f.Measure(ctx, func() {
+		go func() {
+			defer f.End("one is lost")
+			arrived.await(t, 2)
+			w.hold()
+			_ = f.await(ctx, "to be lost", time.Minute, forCounted, func(l *link) bool { return l.id != f.links[1].id })
+		}()
+	}))
+	must(t, f.Finish(ctx))
+	path := filepath.Join(t.TempDir(), "all.csv.zst")
+	_, _, err := f.Merge(ctx, path)
+	must(t, err)
+	r := f.Result()
+	if len(r.Lost) != 1 || r.Unread != nil {
+		t.Fatalf("%+v", r)
+	}
+	there, lost := f.links[0].id, f.links[1].id
+	same(t, there, arrived.rows[there], inLog(t, path)[there])
+	gone.waitUntilFree(t)
+	begins(t, gone, arrived.rows[lost])
+	must(t, f.Clean(ctx))
+	w.release()
+}
+
+// A log that is wanted for its rows only is nobody's in the end, not even that of a client that is lost.
+func TestDroppedLogs(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	ms := []*machine{startMachine(t, nil), startMachine(t, nil)}
+	var arrived listing
+	f := lead(t, func(o *Options) {
+		o.Rows = func(batch []oplog.Record) error {
+			time.Sleep(100 * time.Millisecond) // whoever takes them slowly has them all the same when the run is over
+			return arrived.write(batch)
+		}
+	}, ms...)
+	p := getPlan(t, e.Addr(), 300*time.Millisecond)
+	p.Job.DropLog = true
+	ctx := t.Context()
+	must(t, f.Connect(ctx))
+	must(t, f.Prepare(ctx, p))
+	must(t, f.Measure(ctx, func() {}))
+	must(t, f.Finish(ctx))
+	there := f.links[0].id
+	rows := slices.Clone(arrived.rows[there])
+	f.update(func() { f.links[1].lost = errors.New("lost") })
+	path := filepath.Join(t.TempDir(), "all.csv.zst")
+	_, left, err := f.Merge(ctx, path)
+	must(t, err)
+	must(t, f.Clean(ctx))
+	same(t, there, rows, inLog(t, path)[there])
+	if copies, err := os.ReadDir(filepath.Dir(f.options.Spool("x"))); err != nil || len(copies) > 0 || len(left) > 0 {
+		t.Errorf("copies are left: %v, %v, %v", copies, left, err)
+	}
+	for _, m := range ms {
+		m.waitUntilFree(t)
+		m.agent.mu.Lock() // which it has until the log is gone
+		if logs := ownLogs(t, m); len(logs) > 0 || len(m.agent.kept) > 0 {
+			t.Errorf("there are logs: %v", logs)
+		}
+		m.agent.mu.Unlock()
+	}
+}
+
+// Rows that could not be handed on are said of their client, and cost the run nothing else.
+func TestRowsRefused(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	m := startMachine(t, nil)
+	f := lead(t, func(o *Options) { o.Rows = func([]oplog.Record) error { return errors.New("full") } }, m)
+	path := filepath.Join(t.TempDir(), "all.csv.zst")
+	r := whole(t, f, getPlan(t, e.Addr(), 300*time.Millisecond), path)
+	var which *Error
+	if !errors.As(r.Unread, &which) || which.Client != m.addr || !strings.Contains(r.Unread.Error(), "full") {
+		t.Errorf("%+v", r)
+	}
+	if n := rows(t, path)[f.links[0].id]; r.Sent == 0 || len(r.Lost) > 0 || n != int(r.Sent) {
+		t.Errorf("%+v, and %d rows", r, n)
+	}
+}
