@@ -38,9 +38,6 @@ const (
 	numColumns
 )
 
-// writtenColumns are those of every log. The statement is written as if it were the end of the last one.
-const writtenColumns = int(colRequests) + 1
-
 // columnNames holds the names that a header line uses. "idx" is not among
 // them: it is written, and skipped as unknown when read.
 var columnNames = [numColumns]string{

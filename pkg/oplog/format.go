@@ -90,24 +90,6 @@ func isPlain(b []byte) bool {
 	return true
 }
 
-// A nameFormatter appends a text field that is mostly the one of the row
-// before, which it then need not look through.
-type nameFormatter struct {
-	plain []byte // the last one that needed no quotes
-}
-
-func (f *nameFormatter) append(b []byte, s string) []byte {
-	if s == string(f.plain) {
-		return append(b, s...)
-	}
-	n := len(b)
-	b = appendText(b, s)
-	if len(b)-n == len(s) { // quotes and U+FFFD make it longer
-		f.plain = append(f.plain[:0], s...)
-	}
-	return b
-}
-
 // appendNumber appends a number that mostly has one digit, and hardly ever more than eight.
 func appendNumber(b []byte, n uint64) []byte {
 	if n < 10 {
@@ -123,79 +105,75 @@ func appendNumber(b []byte, n uint64) []byte {
 	return b[:at+8-zeros]
 }
 
+// A line is written in pieces: columns that change by themselves, and those that do not together. Each begins with a tab.
+const (
+	pieceThread = 1 + iota // behind the number of the row
+	pieceHead
+	pieceBytes
+	pieceEndpoint
+	pieceKey
+	pieceErr
+	pieceStart
+	pieceFirst
+	pieceLast
+	pieceEnd
+	pieceDuration
+	pieceTail
+	pieceStatus
+	pieceRequests
+	pieces
+)
+
 // A rowFormatter turns records into lines.
 type rowFormatter struct {
-	index                uint64
-	op, client, endpoint nameFormatter
-	time                 timeFormatter
-	starts               [writtenColumns]int // of the columns in the last line; idx is the first
-	statements           bool                // the log has that column
+	index  uint64
+	kinds  kindTexts
+	time   timeFormatter
+	starts [pieces]uint16 // where each piece of the last line begins, if it is not longer than these can say
 }
 
 // append appends the line of r, with thread in place of r.Thread: a merge
 // renumbers threads and everything else writes them as they are.
 func (f *rowFormatter) append(b []byte, r *Record, thread uint32) []byte {
+	k, at, starts := f.kinds.find(r), len(b), &f.starts
 	b = appendNumber(b, f.index)
 	f.index++
-	b = f.column(b, colThread)
-	b = appendNumber(b, uint64(thread))
-	b = f.column(b, colOp)
-	b = f.op.append(b, r.Op)
-	b = f.column(b, colClient)
-	b = f.client.append(b, r.Client)
-	b = f.column(b, colObjects)
-	b = appendNumber(b, uint64(r.Objects))
-	b = f.column(b, colBytes)
-	b = appendNumber(b, uint64(r.Bytes))
-	b = f.column(b, colEndpoint)
-	b = f.endpoint.append(b, r.Endpoint)
-	b = f.column(b, colKey)
-	b = appendText(b, r.Key)
-	b = f.column(b, colErr)
-	b = appendText(b, r.Err)
-	b = f.appendTimes(b, r)
-	b = f.column(b, colCategory)
-	b = appendNumber(b, r.Category)
-	b = f.column(b, colDue)
+	starts[pieceThread] = uint16(len(b) - at)
+	b = appendNumber(append(b, '\t'), uint64(thread))
+	starts[pieceHead] = uint16(len(b) - at)
+	b = append(b, k.head...)
+	starts[pieceBytes] = uint16(len(b) - at)
+	b = appendNumber(append(b, '\t'), uint64(r.Bytes))
+	starts[pieceEndpoint] = uint16(len(b) - at)
+	b = append(b, k.endpoint...)
+	starts[pieceKey] = uint16(len(b) - at)
+	b = appendText(append(b, '\t'), r.Key)
+	starts[pieceErr] = uint16(len(b) - at)
+	b = append(b, k.err...)
+	starts[pieceStart] = uint16(len(b) - at)
+	b = f.time.append(append(b, '\t'), r.Start)
+	starts[pieceFirst] = uint16(len(b) - at)
+	if b = append(b, '\t'); r.FirstByte != 0 {
+		b = f.time.append(b, r.Start+int64(r.FirstByte))
+	}
+	starts[pieceLast] = uint16(len(b) - at)
+	if b = append(b, '\t'); r.LastByte != 0 {
+		b = f.time.append(b, r.Start+int64(r.LastByte))
+	}
+	starts[pieceEnd] = uint16(len(b) - at)
+	b = f.time.append(append(b, '\t'), r.End())
+	starts[pieceDuration] = uint16(len(b) - at)
+	b = appendNumber(append(b, '\t'), uint64(r.Duration))
+	starts[pieceTail] = uint16(len(b) - at)
+	b = append(b, k.tail[:k.due]...)
 	if r.Due != 0 {
 		b = f.time.append(b, r.Due)
 	}
-	b = f.column(b, colStatus)
-	b = appendCount(b, r.Status)
-	b = f.column(b, colRetries)
-	b = appendNumber(b, uint64(r.Retries))
-	b = f.column(b, colPhases)
+	starts[pieceStatus] = uint16(len(b) - at)
+	b = append(b, k.tail[k.due:k.phases]...)
 	b = appendPhases(b, r.Phases)
-	b = f.column(b, colRequests)
-	b = appendCount(b, r.Requests)
-	if f.statements {
-		b = r.Statement.append(append(b, '\t'))
-	}
-	return append(b, '\n')
-}
-
-func (f *rowFormatter) appendTimes(b []byte, r *Record) []byte {
-	b = f.column(b, colStart)
-	b = f.time.append(b, r.Start)
-	b = f.column(b, colFirstByte)
-	if r.FirstByte != 0 {
-		b = f.time.append(b, r.Start+int64(r.FirstByte))
-	}
-	b = f.column(b, colLastByte)
-	if r.LastByte != 0 {
-		b = f.time.append(b, r.Start+int64(r.LastByte))
-	}
-	b = f.column(b, colEnd)
-	b = f.time.append(b, r.End())
-	b = f.column(b, colDuration)
-	return appendNumber(b, uint64(r.Duration))
-}
-
-// column begins one behind the one that stands there.
-func (f *rowFormatter) column(b []byte, c column) []byte {
-	b = append(b, '\t')
-	f.starts[c] = len(b)
-	return b
+	starts[pieceRequests] = uint16(len(b) - at)
+	return append(b, k.tail[k.phases:]...)
 }
 
 // appendCount leaves the field empty where 0 means that nobody knows.

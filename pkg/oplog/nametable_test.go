@@ -126,7 +126,7 @@ func simpleMerge(t *testing.T, m merged, logs [][]byte) []byte {
 		all = append(all, rows...)
 	}
 	all = sorted(all)
-	text := Text{rowFormatter{statements: m.head.hasStatements()}}
+	text := Text{rowFormatter{kinds: kindTexts{statements: m.head.hasStatements()}}}
 	b := text.AppendColumns(nil)
 	for i := range all {
 		r := &all[i]

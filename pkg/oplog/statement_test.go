@@ -28,7 +28,7 @@ func scriptLog(n int) []byte {
 	records := benchRecords(n)
 	var text bytes.Buffer
 	text.WriteString(columns + statementColumn + "\n")
-	f := rowFormatter{statements: true}
+	f := rowFormatter{kinds: kindTexts{statements: true}}
 	for i := range records {
 		records[i].Statement = Statement{uint16(1 + i*3/n), i%100 == 7}
 		text.Write(f.append(nil, &records[i], records[i].Thread))

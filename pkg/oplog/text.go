@@ -6,12 +6,12 @@ package oplog
 type Text struct{ rows rowFormatter }
 
 // ScriptText has the column for the statements of a script.
-func ScriptText() Text { return Text{rowFormatter{statements: true}} }
+func ScriptText() Text { return Text{rowFormatter{kinds: kindTexts{statements: true}}} }
 
 // AppendColumns appends the line that names the columns.
 func (t *Text) AppendColumns(b []byte) []byte {
 	b = append(b, columns...)
-	if t.rows.statements {
+	if t.rows.kinds.statements {
 		b = append(b, statementColumn...)
 	}
 	return append(b, '\n')

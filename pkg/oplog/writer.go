@@ -21,10 +21,9 @@ type Writer struct {
 	err    error
 }
 
-// rowLayout tells the encoder what a line is made of. Columns are numbered as they are written.
+// rowLayout tells the encoder what a line is made of.
 func rowLayout() frame.Layout {
-	return frame.Layout{Columns: writtenColumns, Group: []int{int(colOp), int(colClient), int(colEndpoint)},
-		Key: int(colKey), Times: int(colStart), TimesEnd: int(colEnd) + 1}
+	return frame.Layout{Pieces: pieces, Key: pieceKey}
 }
 
 // NewWriter starts a log on w with its column line and its header. They are in
@@ -33,7 +32,7 @@ func rowLayout() frame.Layout {
 func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	lw := &Writer{enc: frame.NewEncoder(w, rowLayout()), buf: make([]byte, 0, 4096)}
 	lw.buf = append(lw.buf, columns...)
-	if lw.format.statements = h.hasStatements(); lw.format.statements {
+	if lw.format.kinds.statements = h.hasStatements(); lw.format.kinds.statements {
 		lw.buf = append(lw.buf, statementColumn...)
 	}
 	lw.buf = append(lw.buf, '\n')
@@ -73,11 +72,14 @@ func (w *Writer) writeRow(r *Record, thread uint32) error {
 	if err := w.spill(); err != nil {
 		return err
 	}
-	w.buf = w.format.append(w.buf, r, thread)
-	if err := w.enc.Row(w.buf, w.format.starts[:]); err != nil {
+	b, err := w.enc.Space()
+	if err == nil {
+		b = w.format.append(b, r, thread)
+		err = w.enc.Row(b, w.format.starts[:], w.format.kinds.last.number)
+	}
+	if err != nil {
 		w.err = fmt.Errorf("writing the op log: %w", err)
 	}
-	w.buf = w.buf[:0]
 	return w.err
 }
 

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,21 +67,30 @@ func TestQuotesWhereNeeded(t *testing.T) {
 	}
 }
 
-// The encoder is told where the columns of each line begin.
-func TestStartsOfColumns(t *testing.T) {
+// The encoder is told where the pieces of each line begin.
+func TestStartsOfPieces(t *testing.T) {
 	t.Parallel()
 	var f rowFormatter
-	for _, r := range benchRecords(50) {
-		r.Due, r.Err = r.Start, "NoSuchKey: gone"
-		line := f.append(nil, &r, r.Thread)
-		want := []int{0}
+	columns := [pieces]int{pieceThread: 1, pieceHead: 2, pieceBytes: 5, pieceEndpoint: 6, pieceKey: 7, pieceErr: 8, pieceStart: 9, pieceFirst: 10,
+		pieceLast: 11, pieceEnd: 12, pieceDuration: 13, pieceTail: 14, pieceStatus: 16, pieceRequests: 19}
+	for i, r := range benchRecords(50) {
+		if i%3 > 0 {
+			r.Due, r.Err = r.Start, "NoSuchKey: gone"
+		}
+		if i%3 > 1 {
+			r.Phases = &Phases{1, 2}
+		}
+		line := f.append([]byte("what was there"), &r, r.Thread)[len("what was there"):]
+		tabs := []int{0}
 		for i, c := range line {
 			if c == '\t' {
-				want = append(want, i+1)
+				tabs = append(tabs, i)
 			}
 		}
-		if !slices.Equal(f.starts[:], want) {
-			t.Fatalf("%v instead of %v in %s", f.starts, want, line)
+		for p, c := range columns {
+			if int(f.starts[p]) != tabs[c] {
+				t.Fatalf("%v: piece %d is not at %d in %s", f.starts, p, tabs[c], line)
+			}
 		}
 	}
 }

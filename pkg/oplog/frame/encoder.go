@@ -15,21 +15,21 @@ const (
 	// window is how far back a match may lie, hence what a reader has to keep.
 	window    = 512 << 10
 	windowLog = 19
-	// blockText is how much text makes a block. No block may be longer than 128 KiB.
-	blockText = 64 << 10
+	// blockText is how long a block may be at most.
+	blockText = 128 << 10
+	// maxRow is what is taken for a row. Longer lines are text like any other.
+	maxRow = 16 << 10
 	// slide is how much text is taken between two moves of the window.
 	slide = 512 << 10
 	// slack lies behind all text, so that eight or sixteen bytes can be taken anywhere.
 	slack = 32
 )
 
-// A Layout says what is known about the columns of all rows.
+// A Layout says what is known about all rows. They are made of pieces, each of which but the first begins with the byte that
+// separates it from the one before.
 type Layout struct {
-	Columns  int   // how many there are
-	Group    []int // those that tell rows of different kinds apart, all before the key
-	Key      int   // it repeats, but not in the row before
-	Times    int   // first of the columns that resemble each other in one row
-	TimesEnd int   // the column after them
+	Pieces int // how many there are
+	Key    int // it repeats, but not in the row before
 }
 
 // An Encoder writes frames. It is not safe for concurrent use. After an error it is of no use.
@@ -65,7 +65,7 @@ func NewEncoder(dst io.Writer, l Layout) *Encoder {
 		rowTables: rowTables(), defaultTables: defaultTables(),
 	}
 	e.literalEnc.Reuse = huff0.ReusePolicyNone
-	e.matcher.init(l.Columns)
+	e.matcher.init(l.Pieces)
 	return e
 }
 
@@ -82,18 +82,25 @@ func (e *Encoder) Text(b []byte) error {
 	return nil
 }
 
-// Row appends a line with its end. Columns begin where starts says, behind one byte that separates them from the column
-// before. Starts that are wrong cost compression and nothing else, as long as they rise and lie in the row.
-func (e *Encoder) Row(b []byte, starts []int) error {
-	if len(b) > blockText/4 {
+// Space is where to append the next row, for Row.
+func (e *Encoder) Space() ([]byte, error) {
+	if err := e.room(maxRow); err != nil {
+		return nil, err
+	}
+	n := len(e.text)
+	return e.text[n : n : n+maxRow], nil
+}
+
+// Row takes a line with its end that was appended to Space. Its pieces begin where starts says; rows of one
+// kind are those with much in common. What is wrong about either costs compression and nothing else, as
+// long as the starts rise and lie in the row.
+func (e *Encoder) Row(b []byte, starts []uint16, kind uint8) error {
+	if len(b) > maxRow { // it did not fit the space
 		return e.Text(b)
 	}
-	if err := e.room(len(b)); err != nil {
-		return err
-	}
 	at := len(e.text)
-	e.text = append(e.text, b...)
-	e.match(at, starts)
+	e.text = e.text[:at+len(b)]
+	e.match(at, starts, kind)
 	return nil
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 func layout() Layout {
-	return Layout{Columns: 19, Group: []int{2, 3, 6}, Key: 7, Times: 9, TimesEnd: 13}
+	return Layout{Pieces: 19, Key: 7}
 }
 
 // A log is an encoder and the text that was given to it.
@@ -32,13 +32,17 @@ func newLog(t testing.TB) *log {
 
 func (l *log) row(columns []string) {
 	line := strings.Join(columns, "\t") + "\n"
-	starts, at := make([]int, len(columns)), 0
+	starts, at := make([]uint16, len(columns)), 0
 	for c, s := range columns {
-		starts[c] = at
+		starts[c] = uint16(max(at-1, 0))
 		at += len(s) + 1
 	}
 	l.text.WriteString(line)
-	if err := l.enc.Row([]byte(line), starts); err != nil {
+	row, err := l.enc.Space()
+	if err == nil {
+		err = l.enc.Row(append(row, line...), starts, uint8(len(columns[2])))
+	}
+	if err != nil {
 		l.t.Fatal(err)
 	}
 }

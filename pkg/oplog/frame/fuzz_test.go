@@ -34,12 +34,14 @@ func FuzzRows(f *testing.F) {
 				}
 			}
 			row = append(row, '\n')
-			starts := make([]int, 19)
+			starts, at := make([]uint16, 19), 0
 			for c := 1; c < 19; c++ {
-				starts[c] = max(starts[c-1]+1, min(len(row)-19+c, starts[c-1]+rng.IntN(40)))
-				if i := bytes.IndexByte(row[starts[c-1]:], '\t'); i >= 0 && rng.IntN(8) > 0 {
-					starts[c] = min(starts[c-1]+i+1, len(row)-19+c)
+				next := max(at+1, min(len(row)-19+c, at+rng.IntN(40)))
+				if i := bytes.IndexByte(row[at+1:], '\t'); i >= 0 && rng.IntN(8) > 0 {
+					next = min(at+1+i, len(row)-19+c)
 				}
+				at = next
+				starts[c] = uint16(at)
 			}
 			if rng.IntN(50) == 0 {
 				text.Write(row)
@@ -53,7 +55,11 @@ func FuzzRows(f *testing.F) {
 				}
 			}
 			text.Write(row)
-			if err := e.Row(row, starts); err != nil {
+			b, err := e.Space()
+			if err == nil {
+				err = e.Row(append(b, row...), starts, uint8(rng.IntN(4)))
+			}
+			if err != nil {
 				t.Fatal(err)
 			}
 		}

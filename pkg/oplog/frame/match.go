@@ -7,35 +7,35 @@ import (
 )
 
 const (
-	minMatch   = 4 // shorter ones cost more than their bytes
-	keySlots   = 1 << 12
-	groupSlots = 1 << 6
+	minMatch  = 4 // shorter ones cost more than their bytes
+	keySlots  = 1 << 12
+	kindSlots = 1 << 6
 )
 
 // A matcher remembers where to look for what a row repeats. Whatever it believes is compared
 // with the text before it is used.
 type matcher struct {
-	last   *place            // the row before
-	groups [groupSlots]place // the last row of each group
-	keys   [keySlots]uint32  // where a key, or all before its last slash, was seen last, in all text
+	last  *place           // the row before
+	kinds [kindSlots]place // the last row of each kind
+	keys  [keySlots]uint32 // where a key, or all before its last slash, was seen last, in all text
 }
 
 // A place is where a row was.
 type place struct {
 	at     int // in all text
-	starts []int
+	starts []uint16
 }
 
-func (m *matcher) init(columns int) {
-	for i := range m.groups {
-		m.groups[i] = place{-1, make([]int, columns)}
+func (m *matcher) init(pieces int) {
+	for i := range m.kinds {
+		m.kinds[i] = place{-1, make([]uint16, pieces)}
 	}
-	m.last = &m.groups[0]
+	m.last = &m.kinds[0]
 }
 
 // match finds what the row at the given place in the text repeats. What is in no match at its end
 // are literals before the next match.
-func (e *Encoder) match(at int, starts []int) {
+func (e *Encoder) match(at int, starts []uint16, kind uint8) {
 	h, end := e.text[:cap(e.text)], len(e.text)
 	if n := len(e.seqs); n > 0 && e.taken == at {
 		// The match that reached the end of the row before mostly goes on.
@@ -43,35 +43,36 @@ func (e *Encoder) match(at int, starts []int) {
 		e.seqs[n-1].match += uint32(more)
 		e.taken += more
 	}
-	ref := e.reference(h, at, starts)
+	own := &e.kinds[kind%kindSlots]
+	ref := own
+	if ref.at < e.base {
+		ref = e.last
+	}
 	from := ref.at - e.base
-	if from < 0 || at-from > window-blockText {
+	if at-from > window-maxRow {
 		from = -1
 	}
-	own := -1 // where the time before in this row is
-	for c := 1; c < len(starts); c++ {
-		p := at + starts[c] - 1
-		time := c >= e.layout.Times && c < e.layout.TimesEnd
-		switch {
-		case c == e.layout.Key:
-			e.matchKey(h, p+1, at+starts[c+1]-1)
-		case time && h[p+1] == h[p] && c+1 < e.layout.TimesEnd:
-			continue // empty: it is part of what comes before the next one
+	l := &e.layout
+	e.matchPieces(h, at, starts, from, ref.starts, 1, l.Key)
+	e.matchKey(h, at+int(starts[l.Key])+1, at+int(starts[l.Key+1]))
+	e.matchPieces(h, at, starts, from, ref.starts, l.Key+1, len(starts))
+	own.at = e.base + at
+	copy(own.starts, starts)
+	e.last = own
+}
+
+// matchPieces compares pieces with those of another row. Mostly the first of several matches is of all of them.
+func (e *Encoder) matchPieces(h []byte, at int, starts []uint16, from int, others []uint16, c, last int) {
+	if from < 0 {
+		return
+	}
+	for ; c < last; c++ {
+		p := at + int(starts[c])
+		if p < e.taken {
+			continue
 		}
-		n, q := 0, 0
-		if p >= e.taken && from >= 0 {
-			q = from + ref.starts[c] - 1
-			n = common(h, p, q, end)
-		}
-		if time {
-			if own >= 0 && p >= e.taken {
-				if m := common(h, p+1, own, end); m > n+1 && m >= minMatch {
-					e.emit(p+1, p+1-own, m)
-					n = 0
-				}
-			}
-			own = p + 1
-		}
+		q := from + int(others[c])
+		n := common(h, p, q, len(e.text))
 		if n < minMatch {
 			continue
 		}
@@ -80,29 +81,6 @@ func (e *Encoder) match(at int, starts []int) {
 		}
 		e.emit(p, p-q, n)
 	}
-	m := e.last
-	m.at = e.base + at
-	copy(m.starts, starts)
-}
-
-// reference returns the row to compare with: the last one that was of the same kind. The place of the
-// new one is e.last from then on.
-func (e *Encoder) reference(h []byte, at int, starts []int) *place {
-	g := e.layout.Group
-	last := e.last
-	p, end := at+starts[g[0]], at+starts[e.layout.Key]
-	if q := last.at - e.base; q >= 0 && common(h, p, q+last.starts[g[0]], end) == end-p {
-		return last
-	}
-	var k uint64
-	for _, c := range g {
-		k = hash(h[at+starts[c]:at+starts[c+1]], k)
-	}
-	e.last = &e.groups[k>>(64-6)]
-	if e.last.at >= e.base {
-		return e.last
-	}
-	return last
 }
 
 // matchKey looks for the key itself, then for what is before its last slash.
@@ -117,11 +95,11 @@ func (e *Encoder) matchKey(h []byte, start, end int) {
 
 // matchSeen looks for a text that was seen before, and remembers it.
 func (e *Encoder) matchSeen(h []byte, start, end int) bool {
-	slot := &e.keys[hash(h[start:end], 0)>>(64-12)]
+	slot := &e.keys[hash(h[start:end])>>(64-12)]
 	distance := int(uint32(e.base+start) - *slot)
 	*slot = uint32(e.base + start)
 	p := max(start, e.taken)
-	if distance > start || distance > window-blockText || distance == 0 {
+	if distance > start || distance > window || distance == 0 {
 		return p >= end
 	}
 	n := common(h, p, p-distance, end)
@@ -133,9 +111,9 @@ func (e *Encoder) matchSeen(h []byte, start, end int) bool {
 }
 
 // hash mixes the last sixteen bytes, which tell keys apart as a rule.
-func hash(b []byte, seed uint64) uint64 {
+func hash(b []byte) uint64 {
 	const prime = 0x9E3779B97F4A7C15
-	x := seed + uint64(len(b))
+	x := uint64(len(b))
 	switch {
 	case len(b) >= 16:
 		x ^= binary.LittleEndian.Uint64(b[len(b)-16:])
