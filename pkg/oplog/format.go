@@ -132,10 +132,10 @@ type rowFormatter struct {
 	starts [pieces]uint16 // where each piece of the last line begins, if it is not longer than these can say
 }
 
-// append appends the line of r, with thread in place of r.Thread: a merge
+// append appends the line of r, which is of kind k, with thread in place of r.Thread: a merge
 // renumbers threads and everything else writes them as they are.
-func (f *rowFormatter) append(b []byte, r *Record, thread uint32) []byte {
-	k, at, starts := f.kinds.find(r), len(b), &f.starts
+func (f *rowFormatter) append(b []byte, r *Record, k *kindText, thread uint32) []byte {
+	at, starts := len(b), &f.starts
 	b = appendNumber(b, f.index)
 	f.index++
 	starts[pieceThread] = uint16(len(b) - at)

@@ -264,7 +264,7 @@ func newOverlaps(nodes []nodeOrigin) *overlaps {
 // note takes the rows in order of their start.
 func (g *overlaps) note(row *sortRow, p *part) error {
 	if g.hash[p.node] == "" {
-		d := bodyReader{b: row.names.appendFull(nil, row)}
+		d := bodyReader{b: row.kinds.appendFull(nil, row)}
 		thread := uint32(d.uint()) - p.from // a piece of a merged log has other numbers
 		g.hash[p.node] = hashText(fmt.Sprint(row.start, thread), string(d.b))
 		g.order = append(g.order, p.node)
@@ -272,9 +272,9 @@ func (g *overlaps) note(row *sortRow, p *part) error {
 	if row.compare(&g.last) == 0 {
 		return nil // the same request from two inputs
 	}
-	g.last.start, g.last.body, g.last.names = row.start, append(g.last.body[:0], row.body...), row.names
+	g.last.start, g.last.body, g.last.kinds = row.start, append(g.last.body[:0], row.body...), row.kinds
 	var rec Record
-	if err := g.decode.decode(row, &rec); err != nil {
+	if _, err := g.decode.decode(row, &rec); err != nil {
 		return err
 	}
 	op, ok := g.ops[rec.Op]

@@ -18,11 +18,30 @@ func (k *kind) of(r *Record) bool {
 		k.requests == r.Requests && k.retries == r.Retries && k.category == r.Category && k.statement == r.Statement
 }
 
+func kindOf(r *Record) kind {
+	return kind{r.Op, r.Client, r.Endpoint, r.Err, r.Category, r.Objects, r.Status, r.Retries, r.Requests, r.Statement}
+}
+
+// kindHash is the same for rows of one kind.
+func kindHash(r *Record) uint64 {
+	const prime = 0x9E3779B97F4A7C15
+	h := (lastBytes(r.Op)*prime^lastBytes(r.Client))*prime ^ lastBytes(r.Endpoint) ^ uint64(r.Status)
+	return (h ^ h>>32) * prime >> 32
+}
+
+// lastBytes are those in which names of one sort differ, as a rule.
+func lastBytes(s string) uint64 {
+	var b [8]byte
+	copy(b[:], s[max(len(s)-8, 0):])
+	return binary.LittleEndian.Uint64(b[:])
+}
+
 // A kindText is what every row of a kind has, each column with the tab before it.
 type kindText struct {
 	kind
-	number   uint8  // of its slot
-	head     []byte // operation, client and objects
+	number   uint8      // of its slot
+	known    *knownKind // that is this one, where there is one
+	head     []byte     // operation, client and objects
 	endpoint []byte
 	err      []byte
 	tail     []byte // from the category on
@@ -30,13 +49,17 @@ type kindText struct {
 	phases   int    // and the phases
 }
 
-const kindSlots = 1 << 6
+const (
+	kindSlots   = 1 << 6
+	maxKindText = 4 << 10 // what is kept for each
+)
 
 // kindTexts hold the texts of the kinds that rows had lately.
 type kindTexts struct {
 	statements bool // the log has that column
 	last       *kindText
 	slots      [kindSlots]kindText
+	long       kindText // of a row with names that are not worth keeping
 }
 
 // find returns the text for a row.
@@ -47,20 +70,32 @@ func (t *kindTexts) find(r *Record) *kindText {
 	return t.last
 }
 
+// findKnown is find for a row whose kind is known.
+func (t *kindTexts) findKnown(k *knownKind, r *Record) *kindText {
+	if k.text == nil || k.text.known != k {
+		k.text = t.slot(r)
+		k.text.known = k
+	}
+	return k.text
+}
+
 // slot finds the slot of the row's kind, or the first free one among the next, or takes one.
 func (t *kindTexts) slot(r *Record) *kindText {
-	const prime, few = 0x9E3779B97F4A7C15, 4
-	h := (lastBytes(r.Op)*prime^lastBytes(r.Client))*prime ^ lastBytes(r.Endpoint) ^ uint64(r.Status)
-	first := (h ^ h>>32) * prime >> 32 % kindSlots
-	slot := first
+	const few = 4
+	if len(r.Op)+len(r.Client)+len(r.Endpoint)+len(r.Err) > maxKindText {
+		t.long.fill(r, t.statements)
+		return &t.long
+	}
+	first := kindHash(r)
+	slot := first % kindSlots
 	for i := range uint64(few) {
-		slot = (first + i) % kindSlots
-		if k := &t.slots[slot]; k.tail == nil {
-			break
-		} else if k.of(r) {
+		k := &t.slots[(first+i)%kindSlots]
+		if k.tail != nil && k.of(r) {
 			return k
-		} else if i == few-1 {
-			slot = first
+		}
+		if k.tail == nil {
+			slot = (first + i) % kindSlots
+			break
 		}
 	}
 	k := &t.slots[slot]
@@ -69,15 +104,8 @@ func (t *kindTexts) slot(r *Record) *kindText {
 	return k
 }
 
-// lastBytes are those in which names of one sort differ, as a rule.
-func lastBytes(s string) uint64 {
-	var b [8]byte
-	copy(b[:], s[max(len(s)-8, 0):])
-	return binary.LittleEndian.Uint64(b[:])
-}
-
 func (k *kindText) fill(r *Record, statements bool) {
-	k.kind = kind{r.Op, r.Client, r.Endpoint, r.Err, r.Category, r.Objects, r.Status, r.Retries, r.Requests, r.Statement}
+	k.kind, k.known = kindOf(r), nil
 	b := appendText(append(k.head[:0], '\t'), r.Op)
 	b = appendText(append(b, '\t'), r.Client)
 	k.head = appendNumber(append(b, '\t'), uint64(r.Objects))

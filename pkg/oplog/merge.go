@@ -309,7 +309,7 @@ func (x *mergeWriter) take(row *sortRow) error {
 		}
 	}
 	if x.n == 0 {
-		x.row.start, x.row.body, x.row.names = row.start, append(x.row.body[:0], row.body...), row.names
+		x.row.start, x.row.body, x.row.kinds = row.start, append(x.row.body[:0], row.body...), row.kinds
 	}
 	source := x.m.sources[row.source]
 	owner := rowOwner{source.part(row.thread()), source.input}
@@ -334,19 +334,20 @@ func (x *mergeWriter) flush() error {
 	}
 	var rec Record
 	x.decode.lendKeys = true // the record does not outlive the row
-	if err := x.decode.decode(&x.row, &rec); err != nil {
+	kind, err := x.decode.decode(&x.row, &rec)
+	if err != nil {
 		return err
 	}
 	if len(x.counts) == 0 {
 		n := x.n
 		x.n = 0
-		return x.writeCopies(&rec, x.only.part, n)
+		return x.writeCopies(&rec, kind, x.only.part, n)
 	}
 	times, parts := x.multiplicities(&rec)
 	x.n = 0
 	clear(x.counts)
 	for _, p := range parts {
-		if err := x.writeCopies(&rec, p, times[p.who]); err != nil {
+		if err := x.writeCopies(&rec, kind, p, times[p.who]); err != nil {
 			return err
 		}
 	}
@@ -377,10 +378,10 @@ func (x *mergeWriter) multiplicities(rec *Record) (map[*person]int64, []*part) {
 	return times, parts
 }
 
-func (x *mergeWriter) writeCopies(rec *Record, p *part, n int64) error {
+func (x *mergeWriter) writeCopies(rec *Record, kind *knownKind, p *part, n int64) error {
 	thread := rec.Thread - p.from + p.who.offset
 	for ; n > 0; n-- {
-		if err := x.w.writeRow(rec, thread); err != nil {
+		if err := x.w.writeRow(rec, kind, thread); err != nil {
 			return err
 		}
 		x.m.stats.Rows++

@@ -369,7 +369,8 @@ func TestSorter(t *testing.T) {
 		var d rowDecoder
 		if err := s.each(t.Context(), func(row *sortRow) error {
 			got = append(got, Record{})
-			return d.decode(row, &got[len(got)-1])
+			_, err := d.decode(row, &got[len(got)-1])
+			return err
 		}); err != nil {
 			t.Fatal(err)
 		}

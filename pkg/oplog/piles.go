@@ -11,7 +11,7 @@ import "sort"
 type piles struct {
 	slots []pileRow
 	rows  int       // in use
-	next  uint32    // slot at which the search for a free one goes on
+	next  uint32    // slot that was reserved last, behind which the search for a free one goes on
 	tails []pileKey // of the last rows, from the largest to the smallest
 	heads []pileKey // of the first rows, a heap
 	last  int       // in tails, where the row before went
@@ -49,13 +49,19 @@ func (p *piles) less(a, b pileKey) bool {
 	return p.slots[a.slot].compare(&p.slots[b.slot].sortRow) < 0
 }
 
-// push adds a copy of the row.
-func (p *piles) push(row *sortRow, run uint32) {
-	k := pileKey{row.start, run, p.slot()}
-	s := &p.slots[k.slot]
-	s.start, s.source, s.body, s.names = row.start, row.source, append(s.body[:0], row.body...), row.names
+// reserve returns the row that push adds next, for the caller to fill. What is in its body is free to be used again.
+func (p *piles) reserve() *sortRow {
+	p.next = p.slot()
+	return &p.slots[p.next].sortRow
+}
+
+// push adds the row that was reserved.
+func (p *piles) push(run uint32) {
+	s := &p.slots[p.next]
+	k := pileKey{s.start, run, p.next}
 	s.run, s.next = run, noSlot
-	p.bytes += len(row.body)
+	p.bytes += len(s.body)
+	p.rows++
 	p.last = p.find(k)
 	if p.last == len(p.tails) {
 		p.tails = append(p.tails, k)
@@ -79,17 +85,16 @@ func (p *piles) find(k pileKey) int {
 // which came one after the other, and mostly leave so, are neighbours in
 // memory. There are a third more slots than rows, for the search to be short.
 func (p *piles) slot() uint32 {
-	p.rows++
-	if len(p.slots) < p.rows+p.rows/3 {
+	if n := p.rows + 1; len(p.slots) < n+n/3 {
 		p.slots = append(p.slots, pileRow{})
 		return uint32(len(p.slots) - 1)
 	}
-	for {
-		if p.next++; int(p.next) >= len(p.slots) {
-			p.next = 0
+	for at := p.next; ; {
+		if at++; int(at) >= len(p.slots) {
+			at = 0
 		}
-		if p.slots[p.next].next == freeSlot {
-			return p.next
+		if p.slots[at].next == freeSlot {
+			return at
 		}
 	}
 }

@@ -32,7 +32,7 @@ func TestPiles(t *testing.T) {
 			for i := range n {
 				row := sortRow{start: c.start(i), body: binary.BigEndian.AppendUint32(nil, uint32(rng.IntN(30)))}
 				want = append(want, row)
-				p.push(&row, 0)
+				pushCopy(&p, &row, 0)
 				most = max(most, len(p.tails))
 				for k := 1; k < len(p.tails); k++ {
 					if !p.less(p.tails[k], p.tails[k-1]) {
@@ -56,6 +56,12 @@ func TestPiles(t *testing.T) {
 	}
 }
 
+func pushCopy(p *piles, row *sortRow, run uint32) {
+	to := p.reserve()
+	to.start, to.source, to.body, to.kinds = row.start, row.source, append(to.body[:0], row.body...), row.kinds
+	p.push(run)
+}
+
 // TestPilesInUse lets rows out while others come in, and later runs wait for
 // earlier ones.
 func TestPilesInUse(t *testing.T) {
@@ -70,7 +76,7 @@ func TestPilesInUse(t *testing.T) {
 			if row.compare(&last) < 0 {
 				run++
 			}
-			p.push(&row, run)
+			pushCopy(&p, &row, run)
 			continue
 		}
 		row, run := p.pop()

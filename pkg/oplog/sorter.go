@@ -23,14 +23,13 @@ type sorter struct {
 	fanIn    int
 
 	piles piles
-	names nameTable
+	kinds kindTable
 
 	run    uint32  // that rows are let out to
 	last   sortRow // that was let out; its body is in a buffer of the runWriter
 	out    *runWriter
 	files  []*os.File // from the highest level to the lowest
 	levels []int      // how often their rows have been collapsed
-	buf    []byte
 }
 
 const (
@@ -48,20 +47,21 @@ func newSorter(folder string) *sorter {
 
 // add takes a row. Its record is not kept.
 func (s *sorter) add(r *Record, source uint32) error {
-	s.buf = s.names.appendRow(s.buf[:0], r)
-	for n := s.piles.len(); n > 0 && (n >= s.maxRows || s.piles.bytes+len(s.buf) > s.maxBytes); n-- {
+	for n := s.piles.len(); n > 0 && (n >= s.maxRows || s.piles.bytes > s.maxBytes); n-- {
 		if err := s.letOut(); err != nil {
 			return err
 		}
 	}
-	row, run := sortRow{r.Start, source, s.buf, &s.names}, s.run
+	row, run := s.piles.reserve(), s.run
+	row.start, row.source, row.kinds = r.Start, source, &s.kinds
+	row.body = s.kinds.appendRow(row.body[:0], r)
 	if s.out != nil && row.compare(&s.last) < 0 {
 		run++
 		if source == s.last.source { // logs of several clients overlap however many rows wait
 			s.maxRows = min(2*s.maxRows, s.mostRows)
 		}
 	}
-	s.piles.push(&row, run)
+	s.piles.push(run)
 	return nil
 }
 
@@ -74,7 +74,7 @@ func (s *sorter) letOut() error {
 		}
 	}
 	err := s.out.write(row)
-	s.last = sortRow{row.start, row.source, s.out.last, row.names}
+	s.last = sortRow{row.start, row.source, s.out.last, row.kinds}
 	if cap(row.body) > 256 {
 		row.body = nil // or room for a large row would stay in every slot
 	}
@@ -138,7 +138,7 @@ func (s *sorter) collapse(n int) error {
 	}
 	left := len(s.files) - n
 	w := newRunWriter(f)
-	err = mergeRuns(context.Background(), s.files[left:], &s.names, w.write)
+	err = mergeRuns(context.Background(), s.files[left:], &s.kinds, w.write)
 	if err = errors.Join(err, w.flush()); err != nil {
 		return errors.Join(err, dropFile(f))
 	}
@@ -169,7 +169,7 @@ func (s *sorter) finish() error {
 // each calls f with all rows in order. It can be called again. The row is
 // valid until f returns.
 func (s *sorter) each(ctx context.Context, f func(*sortRow) error) error {
-	return mergeRuns(ctx, s.files, &s.names, f)
+	return mergeRuns(ctx, s.files, &s.kinds, f)
 }
 
 // close removes the temporary files.
@@ -190,7 +190,7 @@ func dropFile(f *os.File) error {
 	return err
 }
 
-// A runWriter writes sorted rows. They are not compressed: names are numbers
+// A runWriter writes sorted rows. They are not compressed: what rows share is a number
 // already, and what is left would cost more time than the disk needs for it.
 type runWriter struct {
 	f    *os.File
@@ -198,7 +198,7 @@ type runWriter struct {
 	last []byte // body of the last row
 }
 
-const rowHead = 16 // bytes before the body
+const rowHead = 14 // bytes before the body
 
 func newRunWriter(f *os.File) *runWriter { return &runWriter{f: f, buf: make([]byte, 0, runBlock)} }
 
@@ -209,7 +209,7 @@ func (w *runWriter) write(row *sortRow) error {
 		}
 	}
 	b := binary.LittleEndian.AppendUint64(w.buf, uint64(row.start))
-	b = binary.LittleEndian.AppendUint32(b, row.source)
+	b = binary.LittleEndian.AppendUint16(b, uint16(row.source))
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(row.body)))
 	w.buf = append(b, row.body...)
 	w.last = w.buf[len(w.buf)-len(row.body):]
@@ -232,11 +232,11 @@ type runReader struct {
 	row      sortRow // its body is in buf
 }
 
-func newRunReader(f *os.File, names *nameTable) (*runReader, error) {
+func newRunReader(f *os.File, kinds *kindTable) (*runReader, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	return &runReader{f: f, buf: make([]byte, runBlock), row: sortRow{names: names}}, nil
+	return &runReader{f: f, buf: make([]byte, runBlock), row: sortRow{kinds: kinds}}, nil
 }
 
 // next reads a row; io.EOF says that there is none.
@@ -245,17 +245,17 @@ func (r *runReader) next() error {
 		return err
 	}
 	head := r.buf[r.pos:]
-	start, source, n := binary.LittleEndian.Uint64(head), binary.LittleEndian.Uint32(head[8:]), int(binary.LittleEndian.Uint32(head[12:]))
+	start, source, n := binary.LittleEndian.Uint64(head), binary.LittleEndian.Uint16(head[8:]), int(binary.LittleEndian.Uint32(head[10:]))
 	if n > maxBody {
 		return errSpill
 	}
 	if err := r.need(rowHead + n); err != nil {
 		return err
 	}
-	r.row.start, r.row.source = int64(start), source
+	r.row.start, r.row.source = int64(start), uint32(source)
 	r.row.body = r.buf[r.pos+rowHead : r.pos+rowHead+n]
 	r.pos += rowHead + n
-	if !r.row.names.has(r.row.body) {
+	if !r.row.kinds.has(r.row.body) {
 		return errSpill
 	}
 	return nil
@@ -287,11 +287,11 @@ func (r *runReader) need(n int) error {
 }
 
 // mergeRuns calls f with the rows of sorted files in order.
-func mergeRuns(ctx context.Context, files []*os.File, names *nameTable, f func(*sortRow) error) error {
+func mergeRuns(ctx context.Context, files []*os.File, kinds *kindTable, f func(*sortRow) error) error {
 	var runs []*runReader
 	var starts []int64 // of their rows, next to each other
 	for _, file := range files {
-		r, err := newRunReader(file, names)
+		r, err := newRunReader(file, kinds)
 		if err == nil {
 			err = r.next()
 		}

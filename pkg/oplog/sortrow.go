@@ -15,7 +15,7 @@ type sortRow struct {
 	start  int64
 	source uint32 // whose row it is; not part of the order
 	body   []byte
-	names  *nameTable // of which the body has numbers; nil where a test has made the body
+	kinds  *kindTable // of which the body has a number; nil where a test has made the body
 }
 
 func (a *sortRow) compare(b *sortRow) int {
@@ -25,10 +25,10 @@ func (a *sortRow) compare(b *sortRow) int {
 	case a.start > b.start:
 		return 1
 	}
-	if a.names == nil || bytes.Equal(a.body, b.body) {
+	if a.kinds == nil || bytes.Equal(a.body, b.body) {
 		return bytes.Compare(a.body, b.body)
 	}
-	return a.names.compare(a, b)
+	return a.kinds.compare(a, b)
 }
 
 // appendBody encodes all of r but its start and its run.
@@ -109,10 +109,11 @@ type rowDecoder struct {
 	lendKeys bool // keys of records are valid as long as the row is
 }
 
-func (x *rowDecoder) decode(row *sortRow, r *Record) error {
-	if key, ok := row.names.decode(row, r); ok {
+// decode also says what kind of row it is, if that has a number.
+func (x *rowDecoder) decode(row *sortRow, r *Record) (*knownKind, error) {
+	if k, key := row.kinds.decode(row, r); k != nil {
 		r.Key = x.key(key)
-		return nil
+		return k, nil
 	}
 	d := bodyReader{b: row.body[1:]}
 	*r = Record{Start: row.start}
@@ -130,7 +131,7 @@ func (x *rowDecoder) decode(row *sortRow, r *Record) error {
 	r.Category = d.uint()
 	due, size := binary.Varint(d.b)
 	if size <= 0 {
-		return errSpill
+		return nil, errSpill
 	}
 	r.Due, d.b = due, d.b[size:]
 	r.Phases = d.phases()
@@ -140,9 +141,9 @@ func (x *rowDecoder) decode(row *sortRow, r *Record) error {
 	r.Key = x.key(d.text())
 	r.Err = x.err.get(d.text())
 	if d.bad {
-		return errSpill
+		return nil, errSpill
 	}
-	return nil
+	return nil, nil
 }
 
 func (x *rowDecoder) key(b []byte) string {

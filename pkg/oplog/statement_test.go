@@ -31,7 +31,7 @@ func scriptLog(n int) []byte {
 	f := rowFormatter{kinds: kindTexts{statements: true}}
 	for i := range records {
 		records[i].Statement = Statement{uint16(1 + i*3/n), i%100 == 7}
-		text.Write(f.append(nil, &records[i], records[i].Thread))
+		text.Write(f.append(nil, &records[i], f.kinds.find(&records[i]), records[i].Thread))
 	}
 	return text.Bytes()
 }

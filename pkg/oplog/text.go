@@ -20,5 +20,5 @@ func (t *Text) AppendColumns(b []byte) []byte {
 // AppendRow appends the next row. It has the next number, even if the caller
 // then leaves it out.
 func (t *Text) AppendRow(b []byte, r *Record) []byte {
-	return t.rows.append(b, r, r.Thread)
+	return t.rows.append(b, r, t.rows.kinds.find(r), r.Thread)
 }

@@ -48,14 +48,15 @@ func (w *Writer) Rows() int64 { return int64(w.format.index) }
 // Write appends one row per record.
 func (w *Writer) Write(records []Record) error {
 	for i := range records {
-		if err := w.writeRow(&records[i], records[i].Thread); err != nil {
+		if err := w.writeRow(&records[i], nil, records[i].Thread); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *Writer) writeRow(r *Record, thread uint32) error {
+// writeRow appends a row. Its kind is looked for where the caller does not know it.
+func (w *Writer) writeRow(r *Record, known *knownKind, thread uint32) error {
 	if err := w.usable(); err != nil {
 		return err
 	}
@@ -72,10 +73,16 @@ func (w *Writer) writeRow(r *Record, thread uint32) error {
 	if err := w.spill(); err != nil {
 		return err
 	}
+	var k *kindText
+	if known != nil {
+		k = w.format.kinds.findKnown(known, r)
+	} else {
+		k = w.format.kinds.find(r)
+	}
 	b, err := w.enc.Space()
 	if err == nil {
-		b = w.format.append(b, r, thread)
-		err = w.enc.Row(b, w.format.starts[:], w.format.kinds.last.number)
+		b = w.format.append(b, r, k, thread)
+		err = w.enc.Row(b, w.format.starts[:], k.number)
 	}
 	if err != nil {
 		w.err = fmt.Errorf("writing the op log: %w", err)

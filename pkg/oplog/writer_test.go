@@ -80,7 +80,7 @@ func TestStartsOfPieces(t *testing.T) {
 		if i%3 > 1 {
 			r.Phases = &Phases{1, 2}
 		}
-		line := f.append([]byte("what was there"), &r, r.Thread)[len("what was there"):]
+		line := f.append([]byte("what was there"), &r, f.kinds.find(&r), r.Thread)[len("what was there"):]
 		tabs := []int{0}
 		for i, c := range line {
 			if c == '\t' {

@@ -127,16 +127,22 @@ func hash(b []byte) uint64 {
 	return (x ^ x>>32) * prime
 }
 
-// common returns how many bytes at p and q are the same, up to end. There are at least
-// eight bytes behind end.
+// common returns how many bytes at p and q are the same, up to end, sixteen at a time. There are at least as many behind end.
 func common(h []byte, p, q, end int) int {
 	start := p
 	for p < end {
-		if x := binary.LittleEndian.Uint64(h[p:]) ^ binary.LittleEndian.Uint64(h[q:]); x != 0 {
-			p += bits.TrailingZeros64(x) >> 3
+		a, b := h[p:p+16], h[q:q+16]
+		x := binary.LittleEndian.Uint64(a) ^ binary.LittleEndian.Uint64(b)
+		y := binary.LittleEndian.Uint64(a[8:]) ^ binary.LittleEndian.Uint64(b[8:])
+		if x|y != 0 {
+			n := bits.TrailingZeros64(x)
+			if x == 0 { // without a jump, which would be guessed wrongly half of the time
+				n = 64 + bits.TrailingZeros64(y)
+			}
+			p += n >> 3
 			break
 		}
-		p, q = p+8, q+8
+		p, q = p+16, q+16
 	}
 	return min(p, end) - start
 }

@@ -44,12 +44,12 @@ func oddRecords(rng *rand.Rand, n int, run, client string) []Record {
 	return records
 }
 
-// A body says all of a record, and rows are in the order of what appendBody says, whatever numbers names have.
-func TestNameTable(t *testing.T) {
+// A body says all of a record, and rows are in the order of what appendBody says, whatever numbers kinds have.
+func TestKindTable(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(8, 2))
 	records := oddRecords(rng, 3000, "", "c")
-	for name, table := range map[string]*nameTable{"empty": {}, "with others": {}, "full": {size: maxNamesSize - 40}} {
+	for name, table := range map[string]*kindTable{"empty": {}, "with others": {}, "full": {size: maxKindsSize - 60_000}} {
 		if name == "with others" {
 			for i := len(records) - 1; i >= 0; i-- {
 				table.appendRow(nil, &records[i])
@@ -59,11 +59,11 @@ func TestNameTable(t *testing.T) {
 		var d rowDecoder
 		fixed := 0
 		for i := range records {
-			row := sortRow{start: records[i].Start, body: table.appendRow(nil, &records[i]), names: table}
+			row := sortRow{start: records[i].Start, body: table.appendRow(nil, &records[i]), kinds: table}
 			rows = append(rows, row)
 			fixed += int(row.body[0] & fixedBody)
 			var got Record
-			if err := d.decode(&row, &got); err != nil {
+			if _, err := d.decode(&row, &got); err != nil {
 				t.Fatal(err)
 			}
 			want := records[i]
@@ -74,7 +74,7 @@ func TestNameTable(t *testing.T) {
 			}
 		}
 		if least := 200; fixed < least {
-			t.Errorf("%s: %d rows of %d have numbers for names", name, fixed, len(rows))
+			t.Errorf("%s: %d rows of %d have the number of a kind", name, fixed, len(rows))
 		}
 		for range 20_000 {
 			a, b := rng.IntN(len(rows)), rng.IntN(len(rows))
@@ -91,17 +91,17 @@ func TestNameTable(t *testing.T) {
 }
 
 // A log with names that are all different fills the table and no more.
-func TestNameTableIsBounded(t *testing.T) {
+func TestKindTableIsBounded(t *testing.T) {
 	t.Parallel()
-	var table nameTable
-	for i := range 3 * maxNames {
+	var table kindTable
+	for i := range 3 * maxKinds {
 		table.appendRow(nil, &Record{Op: "GET", Err: fmt.Sprint("error ", i, strings.Repeat("x", i%1000))})
 	}
-	if len(table.names) > maxNames || len(table.numbers) > maxNames || table.size > maxNamesSize {
-		t.Errorf("%d names of %d bytes", len(table.names), table.size)
+	if len(table.kinds) > maxKinds || len(table.numbers) > maxKinds || table.size > maxKindsSize {
+		t.Errorf("%d kinds of %d bytes", len(table.kinds), table.size)
 	}
 	if row := table.appendRow(nil, &Record{Op: "GET"}); row[0] == 0 {
-		t.Error("a name in the table is not found once the table is full")
+		t.Error("a kind in the table is not found once the table is full")
 	}
 }
 
@@ -247,7 +247,8 @@ func TestDamagedSpill(t *testing.T) {
 		var r Record
 		if err := s.each(t.Context(), func(row *sortRow) error {
 			_ = row.thread()
-			return d.decode(row, &r)
+			_, err := d.decode(row, &r)
+			return err
 		}); errors.Is(err, errSpill) {
 			failed++
 		}
