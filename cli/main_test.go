@@ -18,10 +18,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"warp/internal/teststore"
 	"warp/pkg/oplog"
 )
 
 func TestMain(m *testing.M) {
+	name, value, _ := strings.Cut(teststore.QuickExit, "=")
+	_ = os.Setenv(name, value) // of the processes that tests start
 	testscript.Main(m, map[string]func(){
 		"warp": func() {
 			os.Exit(Main(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
@@ -50,6 +53,7 @@ func TestScripts(t *testing.T) {
 				}
 			}
 			e.Setenv("TZ", "UTC")
+			e.Vars = append(e.Vars, teststore.QuickExit)
 			return cutLog(filepath.Join(e.WorkDir, "run.csv.zst"), filepath.Join(e.WorkDir, "cut.csv.zst"))
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){

@@ -136,7 +136,7 @@ func TestSecondInterrupt(t *testing.T) {
 	eventually(t, "the run to be under way", func() bool { return b.sent("GET") > 100 })
 	b.proxy.Freeze(time.Minute) // clean-up would wait for this
 	t.Cleanup(func() { b.proxy.Freeze(0) })
-	time.Sleep(1500 * time.Millisecond) // a frame of the log is written every second
+	eventually(t, "rows in the log", func() bool { return len(readLog(t, log+".part").of("GET")) >= 90 })
 	c.interrupt(t)
 	eventually(t, "warp to notice", func() bool { return strings.Contains(c.err.String(), "interrupted") })
 	eventually(t, "the log to be saved", func() bool { return strings.Contains(c.err.String(), "benchmark data written") })

@@ -103,7 +103,7 @@ func process(t *testing.T, env []string, args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self, args...)
-	cmd.Env = append([]string{actAsWarp + "=1", "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}, env...)
+	cmd.Env = append([]string{actAsWarp + "=1", teststore.QuickExit, "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}, env...)
 	cmd.Dir = t.TempDir()
 	return cmd
 }

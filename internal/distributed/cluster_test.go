@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -212,13 +213,17 @@ func (p *process) wait(t *testing.T, most time.Duration) int {
 // has waits until the process has said something.
 func (p *process) has(t *testing.T, text string) {
 	t.Helper()
-	for range 300 {
-		if strings.Contains(p.out.String(), text) {
-			return
+	p.await(t, fmt.Sprintf("it never said %q", text), func() bool { return strings.Contains(p.out.String(), text) })
+}
+
+// await waits until something has come true while the process runs.
+func (p *process) await(t *testing.T, otherwise string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s:\n%s", otherwise, p.out.String())
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
-	t.Fatalf("it never said %q:\n%s", text, p.out.String())
 }
 
 // A cluster is a coordinator, its clients, and a store that counts.
@@ -273,13 +278,20 @@ func (c *cluster) runOp(t *testing.T, op, name, duration string, more ...string)
 func (c *cluster) measuring(t *testing.T, p *process) {
 	t.Helper()
 	p.has(t, "seed ")
-	for range 300 {
-		if len(c.store.busy(30)) == len(c.clients) { // 20 are uploads
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Fatalf("not all clients download:\n%s", p.out.String())
+	p.await(t, "not all clients download", func() bool { return len(c.store.busy(30)) == len(c.clients) }) // 20 are uploads
+}
+
+// recorded waits until the coordinator has some of all clients' logs, too.
+func (c *cluster) recorded(t *testing.T, p *process, name string) {
+	t.Helper()
+	c.measuring(t, p)
+	p.await(t, "not all logs arrive", func() bool {
+		spools, err := filepath.Glob(filepath.Join(c.desk.dir, name+".*.spool"))
+		return err == nil && len(spools) == len(c.clients) && !slices.ContainsFunc(spools, func(path string) bool {
+			info, err := os.Stat(path)
+			return err != nil || info.Size() == 0
+		})
+	})
 }
 
 // holds compares the rows of the log with what the store saw of the clients that count.

@@ -107,8 +107,7 @@ func (c *cluster) traced(t *testing.T) {
 func (c *cluster) killClient(t *testing.T) {
 	t.Helper()
 	p := c.run(t, "killed", "8s")
-	c.measuring(t, p)
-	time.Sleep(3 * time.Second)
+	c.recorded(t, p, "killed")
 	dead := c.clients[2]
 	dead.client.kill()
 	p.ends(t, 3, "client "+dead.addr+" was lost")
@@ -122,8 +121,7 @@ func (c *cluster) killClient(t *testing.T) {
 func (c *cluster) killCoordinator(t *testing.T) {
 	t.Helper()
 	p := c.run(t, "orphans", "5m")
-	c.measuring(t, p)
-	time.Sleep(3 * time.Second)
+	c.recorded(t, p, "orphans")
 	p.kill()
 	began := time.Now()
 	c.desk.start(t, "collect", c.list(), "--benchdata=collected").ends(t, 0, "4 clients merged")

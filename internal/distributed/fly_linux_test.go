@@ -44,7 +44,7 @@ func script(t *testing.T, dir string, env []string, args ...string) *process {
 	}
 	p := &process{cmd: exec.Command(path, args...), done: make(chan struct{})}
 	p.cmd.Dir = dir
-	p.cmd.Env = append([]string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}, env...)
+	p.cmd.Env = append([]string{teststore.QuickExit, "HOME=" + dir, "PATH=" + os.Getenv("PATH")}, env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {
@@ -90,90 +90,122 @@ func (f *flyIO) left(roles string, secrets ...string) {
 	}
 }
 
-// TestFly has benchmark.sh do all it does, with a stand-in for Fly.io whose machines are real clients.
+// A flyBench is benchmark.sh on a stand-in for Fly.io, whose machines are real clients.
+type flyBench struct {
+	*flyIO
+	c    *cluster
+	args []string
+}
+
+// four is what a run leaves where it may.
+const four = "client iad,client iad,client ord,client ord"
+
+// given is the environment of somebody with an image and keys.
+func given() []string {
+	return []string{"IMAGE=registry.fly.io/warp-benchmark:given", "WARP_ACCESS_KEY=" + flyAccess, "WARP_SECRET_KEY=" + flySecret}
+}
+
+func (b *flyBench) run(env []string, more ...string) *process {
+	b.t.Helper()
+	return b.runWith(nil, env, more...)
+}
+
+// runWith gives warp itself further flags.
+func (b *flyBench) runWith(flags, env []string, more ...string) *process {
+	b.t.Helper()
+	b.c.store.reset()
+	return b.script(b.c.desk.dir, env, slices.Concat(b.args, more, []string{"--", "--objects=20", "--rps-limit=200", "--region=us-east-1"}, flags)...)
+}
+
+// interrupt is Ctrl-C half way.
+func (b *flyBench) interrupt(p *process) {
+	b.t.Helper()
+	b.c.measuring(b.t, p)
+	if err := syscall.Kill(-p.cmd.Process.Pid, syscall.SIGINT); err != nil {
+		b.t.Fatal(err)
+	}
+	p.ends(b.t, 130, "removing the machines that were started")
+}
+
+// TestFly has benchmark.sh do all it does.
 func TestFly(t *testing.T) {
+	t.Parallel()
 	needs(t, "jq", "ip", "unshare")
-	f := startFly(t, 5)
+	b := &flyBench{flyIO: startFly(t, 5)}
 	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 256 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close() })
-	c := &cluster{desk: &host{dir: t.TempDir()}, clients: make([]*host, 4), store: count(t, "["+f.addr+"]", e.Addr())}
-	c.target = []string{"--host=" + c.store.addr, "--access-key=key", "--secret-key=secretsecret", "--region=us-east-1", "--bucket=fly"}
-	args := []string{"-r", "ord,iad", "-n", "2", "-c", "2", "-o", "4KiB", "-e", c.store.addr, "-b", "fly", "-i"}
-	flags := []string{"--", "--objects=20", "--rps-limit=200", "--region=us-east-1"}
-	given := []string{"IMAGE=registry.fly.io/warp-benchmark:given", "WARP_ACCESS_KEY=" + flyAccess, "WARP_SECRET_KEY=" + flySecret}
-	const four = "client iad,client iad,client ord,client ord"
-
-	run := func(env []string, more ...string) *process {
-		t.Helper()
-		return f.script(c.desk.dir, env, slices.Concat(args, more, flags)...)
-	}
-	// interrupted is Ctrl-C half way.
-	interrupted := func(p *process) {
-		t.Helper()
-		c.measuring(t, p)
-		if err := syscall.Kill(-p.cmd.Process.Pid, syscall.SIGINT); err != nil {
-			t.Fatal(err)
-		}
-		p.ends(t, 130, "removing the machines that were started")
-	}
-
-	// A whole run.
-	p := run(given, "-d", "2s")
-	p.ends(t, 0, "4 clients began within")
-	f.left(four, "WARP_CLIENT_TOKEN")
-	log := regexp.MustCompile(`the log of all requests is (warp-fly-\d+)\.csv\.zst`).FindStringSubmatch(p.out.String())
-	if log == nil {
-		t.Fatalf("no log is named:\n%s", p.out.String())
-	}
-	if !strings.Contains(p.out.String(), "Operation: GET") {
-		t.Errorf("there is no report:\n%s", p.out.String())
-	}
-	c.holds(t, log[1], 0, 1, 2, 3)
-	c.clean(t)
-
-	// The same clients again, with warp's own exit code, and with Ctrl-C, after which they are still there.
-	flags = append(flags, "--no-such-flag")
-	run(given).ends(t, 2, "using the 4 clients that are there")
-	flags = flags[:len(flags)-1]
-	f.left(four, "WARP_CLIENT_TOKEN")
-	c.store.reset()
-	interrupted(run(given, "-d", "10m"))
-	f.left(four, "WARP_CLIENT_TOKEN")
-	f.mu.Lock()
-	started := f.runs
-	f.refuse = started + 2
-	f.mu.Unlock()
-	if started != 7 {
-		t.Errorf("%d machines were started, want 4 clients and 3 coordinators", started)
-	}
-
-	// Other clients, which cannot all be had.
-	run(given, "-n", "1").ends(t, 1, "there is no capacity in region ord")
-	f.left("")
-	c.clean(t)
-
-	// Ctrl-C of a call that started everything, from a new image on.
-	c.store.reset()
-	interrupted(run(nil, "-d", "10m", "-a", flyAccess, "-p", flySecret))
-	f.left("")
-	c.clean(t)
-
-	// -s removes what is there.
-	run(given, "-d", "1s").ends(t, 0, "4 clients began within")
-	f.script(c.desk.dir, nil, "-s").ends(t, 0, "machine destroy")
-	f.left("")
-	f.script(c.desk.dir, nil, "-s").ends(t, 0, "no machine of this script is in app warp-benchmark")
-
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, call := range f.calls {
+	b.c = &cluster{desk: &host{dir: t.TempDir()}, clients: make([]*host, 4), store: count(t, "["+b.addr+"]", e.Addr())}
+	b.c.target = []string{"--host=" + b.c.store.addr, "--access-key=key", "--secret-key=secretsecret", "--region=us-east-1", "--bucket=fly"}
+	b.args = []string{"-r", "ord,iad", "-n", "2", "-c", "2", "-o", "4KiB", "-e", b.c.store.addr, "-b", "fly", "-i"}
+	b.whole()
+	b.again()
+	b.noCapacity()
+	b.fromScratch()
+	b.removed()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, call := range b.calls {
 		if strings.Contains(call, flyAccess) || strings.Contains(call, flySecret) {
 			t.Errorf("a key is in the command flyctl %s", call)
 		}
 	}
+}
+
+// whole is a run in which nothing happens.
+func (b *flyBench) whole() {
+	p := b.run(given(), "-d", "2s")
+	p.ends(b.t, 0, "4 clients began within")
+	b.left(four, "WARP_CLIENT_TOKEN")
+	log := regexp.MustCompile(`the log of all requests is (warp-fly-\d+)\.csv\.zst`).FindStringSubmatch(p.out.String())
+	if log == nil {
+		b.t.Fatalf("no log is named:\n%s", p.out.String())
+	}
+	if !strings.Contains(p.out.String(), "Operation: GET") {
+		b.t.Errorf("there is no report:\n%s", p.out.String())
+	}
+	b.c.holds(b.t, log[1], 0, 1, 2, 3)
+	b.c.clean(b.t)
+}
+
+// again uses the same clients, with warp's own exit code, and with Ctrl-C, after which they are still there.
+func (b *flyBench) again() {
+	b.runWith([]string{"--no-such-flag"}, given()).ends(b.t, 2, "using the 4 clients that are there")
+	b.left(four, "WARP_CLIENT_TOKEN")
+	b.interrupt(b.run(given(), "-d", "10m"))
+	b.left(four, "WARP_CLIENT_TOKEN")
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.runs != 7 {
+		b.t.Errorf("%d machines were started, want 4 clients and 3 coordinators", b.runs)
+	}
+}
+
+// noCapacity wants other clients, which cannot all be had.
+func (b *flyBench) noCapacity() {
+	b.mu.Lock()
+	b.refuse = b.runs + 2
+	b.mu.Unlock()
+	b.run(given(), "-n", "1").ends(b.t, 1, "there is no capacity in region ord")
+	b.left("")
+	b.c.clean(b.t)
+}
+
+// fromScratch is Ctrl-C of a call that started everything, from a new image on.
+func (b *flyBench) fromScratch() {
+	b.interrupt(b.run(nil, "-d", "10m", "-a", flyAccess, "-p", flySecret))
+	b.left("")
+	b.c.clean(b.t)
+}
+
+// removed is what -s does.
+func (b *flyBench) removed() {
+	b.run(given(), "-d", "1s").ends(b.t, 0, "4 clients began within")
+	b.script(b.c.desk.dir, nil, "-s").ends(b.t, 0, "machine destroy")
+	b.left("")
+	b.script(b.c.desk.dir, nil, "-s").ends(b.t, 0, "no machine of this script is in app warp-benchmark")
 }
 
 // Whatever is wrong with a call is said in one line, before flyctl is called.

@@ -99,7 +99,7 @@ func start(t *testing.T, args ...string) *run {
 	}
 	r.cmd = exec.Command(self, args...)
 	r.cmd.Dir = dir
-	r.cmd.Env = []string{actAsWarp + "=1", "HOME=" + dir, "PATH=" + os.Getenv("PATH")}
+	r.cmd.Env = []string{actAsWarp + "=1", teststore.QuickExit, "HOME=" + dir, "PATH=" + os.Getenv("PATH")}
 	r.cmd.Stdout, r.cmd.Stderr = locked{&r.mu, &r.out}, locked{&r.mu, &r.err}
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
