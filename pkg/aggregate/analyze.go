@@ -75,13 +75,19 @@ func NewAlongside(o Options) *Alongside {
 func (a *Alongside) Write(batch []oplog.Record) error {
 	a.rows += int64(len(batch))
 	for i := range batch {
-		r := &batch[i]
-		outside := r.FirstByte < 0 || r.FirstByte > r.Duration || r.LastByte < 0 || r.LastByte > r.Duration
-		if outside || r.Err != "" && strings.ContainsRune(r.Err, 0) {
-			a.odd = true
-		}
+		a.odd = a.odd || readsOtherwise(&batch[i])
+	}
+	if a.odd {
+		a.pass.giveUp()
+		return nil // the log will be read from its begin
 	}
 	return a.pass.write(batch)
+}
+
+// readsOtherwise says whether a log has something else of a row than was written.
+func readsOtherwise(r *oplog.Record) bool {
+	outside := r.FirstByte < 0 || r.FirstByte > r.Duration || r.LastByte < 0 || r.LastByte > r.Duration
+	return outside || strings.IndexByte(r.Err, 0) >= 0
 }
 
 // Report makes the report of the log, which src reads and which has that many

@@ -136,7 +136,7 @@ func (o *opSummary) report(verbose bool) Operation {
 	}
 	op.Throughput = extremes(op.Segments, op.SegmentS, op.HasBytes())
 	op.Hosts = o.hostParts(&op)
-	op.ByClient = o.clientParts(&op, all)
+	op.ByClient = o.clientParts(&op)
 	if verbose {
 		op.Accesses = o.accesses(op.Inside)
 		op.SizeClasses = o.sizeClasses(op.ObjectBytes)
@@ -162,7 +162,7 @@ func (o *opSummary) hostParts(op *Operation) []Part {
 	return parts
 }
 
-func (o *opSummary) clientParts(op *Operation, all *hostSummary) []Part {
+func (o *opSummary) clientParts(op *Operation) []Part {
 	if len(o.clients.vals) <= 1 || o.group.Clients <= 1 {
 		p := Part{
 			Name: o.group.Client.id, Run: o.group.Client.run,

@@ -181,7 +181,7 @@ func reportPhases(phases []*phase, all *Survey, plan *Plan, o Options) (*Report,
 
 // finish closes the window and passes on the rest.
 func (p *phase) finish(o Options) error {
-	ops := p.survey.sorted()
+	ops := sorted(p.survey.ops)
 	g := p.survey.group(ops)
 	p.survey.setWindow(&g, ops, o.Skip)
 	if p.filter.summary != nil && p.forced {
@@ -272,7 +272,8 @@ func (n *interner) hold(r *oplog.Record, keepKey bool) held {
 	h := held{
 		start: r.Start, due: r.Due, firstByte: r.FirstByte, lastByte: r.LastByte, duration: r.Duration,
 		bytes: r.Bytes, objects: r.Objects, status: r.Status, retries: r.Retries, phases: r.Phases,
-		op: n.opNumber(idOf(r)), run: id(&n.run, r.Run), client: id(&n.client, r.Client), endpoint: id(&n.endpoint, r.Endpoint),
+		op: number(&n.op, idOf(r), opID.clone), run: number(&n.run, r.Run, strings.Clone),
+		client: number(&n.client, r.Client, strings.Clone), endpoint: number(&n.endpoint, r.Endpoint, strings.Clone),
 	}
 	if r.Err != "" || keepKey {
 		h.texts = &texts{err: strings.Clone(r.Err)}
@@ -283,21 +284,13 @@ func (n *interner) hold(r *oplog.Record, keepKey bool) held {
 	return h
 }
 
-// opNumber is what id is for names.
-func (n *interner) opNumber(op opID) uint32 {
-	if i := n.op.get(op); i != nil {
-		return *i
-	}
-	i := uint32(len(n.op.keys))
-	return *n.op.put(op.clone(), &i)
-}
-
-func id(k *keyed[string, uint32], name string) uint32 {
+// number tells the number of a name, and keeps a clone of those that are new.
+func number[K comparable](k *keyed[K, uint32], name K, clone func(K) K) uint32 {
 	if i := k.get(name); i != nil {
 		return *i
 	}
 	i := uint32(len(k.keys))
-	return *k.put(strings.Clone(name), &i)
+	return *k.put(clone(name), &i)
 }
 
 func (n *interner) restore(h *held, r *oplog.Record) {

@@ -16,7 +16,6 @@ import (
 type Joint struct {
 	options Options
 	phases  []*phase
-	opened  []bool
 }
 
 // NewJoint begins a report.
@@ -132,11 +131,11 @@ func (j *Joint) Look(clients []ClientDigest) []PhaseBounds {
 			}
 		}
 		p := j.phase(i)
-		if !j.opened[i] && (ready && closes > opens || forced) {
-			j.opened[i], p.forced = true, forced
-			p.bounds.Opens = opens
+		if !p.bounds.Open && (ready && closes > opens || forced) {
+			p.bounds.Open, p.bounds.Opens, p.forced = true, opens, forced
 		}
-		all = append(all, PhaseBounds{Open: j.opened[i], Opens: p.bounds.Opens, Closes: closes})
+		p.bounds.Closes = closes
+		all = append(all, p.bounds)
 	}
 	return all
 }
@@ -150,7 +149,7 @@ func phasesOf(clients []ClientDigest) (n int) {
 
 func (j *Joint) phase(i int) *phase {
 	for len(j.phases) <= i {
-		j.phases, j.opened = append(j.phases, &phase{}), append(j.opened, false)
+		j.phases = append(j.phases, &phase{})
 	}
 	return j.phases[i]
 }
@@ -160,7 +159,7 @@ func (j *Joint) Close(clients []ClientDigest) ([]Group, error) {
 	var all []Group
 	for i := range phasesOf(clients) {
 		p := j.phase(i)
-		if err := p.close(j.opened[i], p.learn(clients, i), j.options); err != nil {
+		if err := p.close(p.learn(clients, i), j.options); err != nil {
 			return nil, err
 		}
 		all = append(all, p.group)
@@ -189,7 +188,7 @@ func (p *phase) leave(clients []ClientDigest, i int) {
 	if len(p.survey.ops) == 0 {
 		return
 	}
-	g := p.survey.group(p.survey.sorted())
+	g := p.survey.group(sorted(p.survey.ops))
 	p.shorter = p.shorter || g.Clients < before.Clients
 	g.Start, g.End, g.Segment, g.Basis, g.Threads = before.Start, before.End, before.Segment, before.Basis, threads
 	p.group = g
@@ -208,16 +207,16 @@ func (g *PhaseDigest) survey(run, id string) *Survey {
 }
 
 // close finds the window of a phase from its survey.
-func (p *phase) close(opened bool, threads int, o Options) error {
+func (p *phase) close(threads int, o Options) error {
 	p.filter.summary = newOpenSummary(&p.group, o)
-	ops := p.survey.sorted()
+	ops := sorted(p.survey.ops)
 	if len(ops) == 0 {
 		return nil
 	}
 	g := p.survey.group(ops)
 	p.survey.setWindow(&g, ops, o.Skip)
 	g.Threads = threads
-	if opens, _, _ := p.survey.activeWindow(ops); opened && opens != p.bounds.Opens {
+	if opens, _, _ := p.survey.activeWindow(ops); p.bounds.Open && opens != p.bounds.Opens {
 		// What was counted began at another time. Where those that were waited for are gone now, that is later than it
 		// could have been; all the others were at work.
 		p.shorter = opens < p.bounds.Opens

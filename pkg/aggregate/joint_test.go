@@ -175,7 +175,7 @@ func TestJointWithoutOne(t *testing.T) {
 		p.BeginPhase(2)
 	}
 	feed(t, j, all, rand.New(rand.NewPCG(1, 2)))
-	if !j.opened[0] {
+	if !j.phases[0].bounds.Open {
 		t.Fatal("the window never opened")
 	}
 	start := j.phases[0].bounds.Opens

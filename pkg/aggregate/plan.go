@@ -144,8 +144,7 @@ func (s *Survey) groups() [][]*opSurvey {
 	}
 	groups := make([][]*opSurvey, 0, len(byRoot))
 	for _, ops := range byRoot {
-		slices.SortFunc(ops, func(a, b *opSurvey) int { return a.compare(b.opID) })
-		groups = append(groups, ops)
+		groups = append(groups, sorted(ops))
 	}
 	return groups
 }

@@ -179,9 +179,9 @@ func (s *Survey) Ops() []string {
 	return slices.Compact(names)
 }
 
-// sorted lists the operations by name.
-func (s *Survey) sorted() []*opSurvey {
-	ops := slices.Clone(s.ops)
+// sorted lists operations by name.
+func sorted(ops []*opSurvey) []*opSurvey {
+	ops = slices.Clone(ops)
 	slices.SortFunc(ops, func(a, b *opSurvey) int { return a.compare(b.opID) })
 	return ops
 }
