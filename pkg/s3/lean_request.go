@@ -172,11 +172,13 @@ func (c *leanConn) kind(q *leanQuery) (k leanKind, ok bool) {
 	if len(q.headers) > 0 || len(q.refs) > 0 || q.payloadHash == "" || q.length > 0 || q.md5 || q.streamed() || c.signer.anonymous() {
 		return k, false
 	}
+	if len(q.fields) > 0 {
+		k.fields = &q.fields[0]
+	}
 	for i := range q.fields {
 		if f := &q.fields[i]; f.random != nil || f.tags != nil {
 			return k, false
 		}
-		k.fields = &q.fields[0]
 	}
 	k.epoch, k.payloadHash, k.contentType = c.signer.epoch, q.payloadHash, q.contentType
 	k.checksums = q.checksums && q.method == "GET"
@@ -233,26 +235,26 @@ func (c *leanConn) appendHeaders(q *leanQuery) {
 	if q.length > 0 {
 		var num [64]byte
 		span := append(strconv.AppendInt(append(num[:0], "bytes="...), q.offset, 10), '-')
-		c.headerBytes("Range: ", "range:", strconv.AppendInt(span, q.offset+q.length-1, 10))
+		addHeader(c, "Range: ", "range:", strconv.AppendInt(span, q.offset+q.length-1, 10))
 	}
 	if q.checksums && q.method == "GET" {
-		c.header("X-Amz-Checksum-Mode: ", "x-amz-checksum-mode:", "ENABLED")
+		addHeader(c, "X-Amz-Checksum-Mode: ", "x-amz-checksum-mode:", "ENABLED")
 	}
 	if s.anonymous() {
 		c.furtherUpTo("~")
 		return
 	}
-	c.headerBytes("X-Amz-Content-Sha256: ", "x-amz-content-sha256:", hash)
-	c.headerBytes("X-Amz-Date: ", "x-amz-date:", s.date[:])
+	addHeader(c, "X-Amz-Content-Sha256: ", "x-amz-content-sha256:", hash)
+	addHeader(c, "X-Amz-Date: ", "x-amz-date:", s.date[:])
 	if q.streamed() {
 		var num [20]byte
-		c.headerBytes("X-Amz-Decoded-Content-Length: ", "x-amz-decoded-content-length:", strconv.AppendInt(num[:0], q.size, 10))
+		addHeader(c, "X-Amz-Decoded-Content-Length: ", "x-amz-decoded-content-length:", strconv.AppendInt(num[:0], q.size, 10))
 	}
 	if s.value.SessionToken != "" {
-		c.header("X-Amz-Security-Token: ", "x-amz-security-token:", s.value.SessionToken)
+		addHeader(c, "X-Amz-Security-Token: ", "x-amz-security-token:", s.value.SessionToken)
 	}
 	if q.trailer {
-		c.header("X-Amz-Trailer: ", "x-amz-trailer:", c.e.trailer)
+		addHeader(c, "X-Amz-Trailer: ", "x-amz-trailer:", c.e.trailer)
 	}
 	c.furtherUpTo("~")
 	names := s.names[:len(s.names)-len(";")]
@@ -264,14 +266,14 @@ func (c *leanConn) appendHeaders(q *leanQuery) {
 // appendContentHeaders appends the headers that say what the body is.
 func (c *leanConn) appendContentHeaders(q *leanQuery) {
 	if q.streamed() {
-		c.header("Content-Encoding: ", "content-encoding:", c.encoding())
+		addHeader(c, "Content-Encoding: ", "content-encoding:", c.encoding())
 	}
 	if q.md5 || len(q.refs) > 0 {
 		var sum [24]byte
-		c.headerBytes("Content-Md5: ", "content-md5:", base64.StdEncoding.AppendEncode(sum[:0], c.signer.md5Sum[:]))
+		addHeader(c, "Content-Md5: ", "content-md5:", base64.StdEncoding.AppendEncode(sum[:0], c.signer.md5Sum[:]))
 	}
 	if q.contentType != "" {
-		c.header("Content-Type: ", "content-type:", q.contentType)
+		addHeader(c, "Content-Type: ", "content-type:", q.contentType)
 	}
 }
 
@@ -373,19 +375,9 @@ func fitHeaders(headers []Header) error {
 	return nil
 }
 
-// header appends one header to the request and to its canonical form, unless
+// addHeader appends one header to the request and to its canonical form, unless
 // the request has one of that name of its own.
-func (c *leanConn) header(name, canonical, value string) {
-	if len(c.further) > 0 && c.furtherUpTo(canonical[:len(canonical)-1]) {
-		return
-	}
-	s := &c.signer
-	c.ask = append(append(append(c.ask, name...), value...), "\r\n"...)
-	s.text = append(append(append(s.text, canonical...), value...), '\n')
-	s.names = append(append(s.names, canonical[:len(canonical)-1]...), ';')
-}
-
-func (c *leanConn) headerBytes(name, canonical string, value []byte) {
+func addHeader[T string | []byte](c *leanConn, name, canonical string, value T) {
 	if len(c.further) > 0 && c.furtherUpTo(canonical[:len(canonical)-1]) {
 		return
 	}

@@ -44,29 +44,26 @@ type leanSigner struct {
 
 func (s *leanSigner) anonymous() bool { return s.value.SignerType.IsAnonymous() }
 
-// at sets the time of what follows. It returns whether a new second began.
-func (s *leanSigner) at(now time.Time) bool {
+// at sets the time of what follows.
+func (s *leanSigner) at(now time.Time) {
 	second := now.Unix()
 	if second == s.second {
-		return false
+		return
 	}
 	s.second = second
 	s.epoch++
 	now.UTC().AppendFormat(s.date[:0], "20060102T150405Z")
-	return true
 }
 
 // use sets credentials and region, and derives the day's key where any of the
-// three has changed.
+// three has changed. Requests to several buckets come here again and again.
 func (s *leanSigner) use(value credentials.Value, region string) {
 	day := s.date[:8]
-	same := s.key.hash != nil && string(s.scope[:8]) == string(day) && s.region == region &&
-		s.value.AccessKeyID == value.AccessKeyID && s.value.SecretAccessKey == value.SecretAccessKey
-	s.value, s.region = value, region
-	s.epoch++
-	if same {
+	if s.key.hash != nil && string(s.scope[:8]) == string(day) && s.region == region && s.value == value {
 		return
 	}
+	s.value, s.region = value, region
+	s.epoch++
 	s.scope = append(append(append(s.scope[:0], day...), '/'), region...)
 	s.scope = append(s.scope, "/s3/aws4_request"...)
 	key := []byte("AWS4" + value.SecretAccessKey)

@@ -6,6 +6,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
 // A dayKey says what crypto/hmac says, whatever of a message it was given ahead.
@@ -31,4 +34,29 @@ func TestDayKey(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What a signer keeps for requests of the same kind lasts while nothing changes, and no longer.
+func TestSignerEpoch(t *testing.T) {
+	t.Parallel()
+	var s leanSigner
+	now := time.Date(2026, 11, 21, 23, 59, 59, 0, time.UTC)
+	value := credentials.Value{AccessKeyID: "key", SecretAccessKey: "secret"}
+	s.at(now)
+	s.use(value, "eu")
+	changed := func(what string, want bool, do func()) {
+		t.Helper()
+		before := s.epoch
+		if do(); (s.epoch != before) != want {
+			t.Errorf("%s: changed %v, want %v", what, !want, want)
+		}
+	}
+	changed("the same again", false, func() { s.at(now.Add(time.Millisecond)); s.use(value, "eu") })
+	changed("region", true, func() { s.use(value, "us") })
+	value.SessionToken = "token"
+	changed("session", true, func() { s.use(value, "us") })
+	value.SecretAccessKey = "other"
+	changed("secret", true, func() { s.use(value, "us") })
+	changed("second", true, func() { s.at(now.Add(time.Second)) })
+	changed("day", true, func() { s.use(value, "us") })
 }
