@@ -79,9 +79,15 @@ type countingWriter struct{ n int }
 
 func (w *countingWriter) Write(b []byte) (int, error) { w.n += len(b); return len(b), nil }
 
-// Requests on the lean path make no garbage, whatever they carry.
-func TestLeanMakesNoGarbage(t *testing.T) {
-	skipUnderRace(t)
+// A frugal request has an answer, and a most of allocations.
+type frugal struct {
+	answer  string
+	most    float64
+	do      func(h *Host, tr *Trace) error
+	options Options
+}
+
+func frugalRequests() map[string]frugal {
 	const head = "HTTP/1.1 200 OK\r\nETag: \"0123456789abcdef0123456789abcdef\"\r\nLast-Modified: Sat, 21 Nov 2026 00:00:00 GMT\r\nContent-Length: "
 	ctx, ref := context.Background(), Ref{Bucket: "bucket", Key: "some/key"}
 	batch, results := make([]Ref, 100), "<DeleteResult>"
@@ -94,12 +100,7 @@ func TestLeanMakesNoGarbage(t *testing.T) {
 	body, into := payload(200<<10), &countingWriter{}
 	headers := []Header{{"x-amz-meta-b", "c"}, {"x-amz-meta-a", "b"}, {"cache-control", "no-store"}}
 	one := batch[:1]
-	tests := map[string]struct {
-		answer  string
-		most    float64
-		do      func(h *Host, tr *Trace) error
-		options Options
-	}{
+	return map[string]frugal{
 		"DELETE": {"HTTP/1.1 204 No Content\r\n\r\n", 0, func(h *Host, tr *Trace) error { return h.Delete(ctx, one, tr) }, Options{}},
 		"part": {head + "0\r\n\r\n", 0, func(h *Host, tr *Trace) error {
 			_, err := h.PutPart(ctx, PutPart{Upload: Upload{Ref: ref, ID: "id"}, Number: 3, Body: body, Size: body.Size()}, tr)
@@ -130,7 +131,12 @@ func TestLeanMakesNoGarbage(t *testing.T) {
 			return err
 		}, Options{MD5: true}},
 	}
-	for name, test := range tests {
+}
+
+// Requests on the lean path make no garbage, whatever they carry.
+func TestLeanMakesNoGarbage(t *testing.T) {
+	skipUnderRace(t)
+	for name, test := range frugalRequests() {
 		t.Run(name, func(t *testing.T) {
 			h := oneHost(t, Config{Engine: "lean", Options: test.options, Credentials: credentials.NewStaticV4("key", "secret", "")}, echo(t, test.answer))
 			tr := NewTrace(time.Now())

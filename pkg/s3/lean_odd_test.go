@@ -84,59 +84,67 @@ func leanHost(t testing.TB, addr string, patience time.Duration) *Host {
 
 var oddGet = Get{Ref: Ref{Bucket: "bucket", Key: "k"}}
 
-func TestLeanSurvivesOddStores(t *testing.T) {
-	t.Parallel()
-	drip := func(text string) func(*net.TCPConn, *bufio.Reader) {
-		return func(c *net.TCPConn, br *bufio.Reader) {
-			readRequest(br)
-			for i := range len(text) {
-				if _, err := io.WriteString(c, text[i:i+1]); err != nil {
-					return
-				}
-				time.Sleep(50 * time.Millisecond)
-			}
-		}
+// An oddAnswer is what a store makes of each connection, and what the client is to make of that.
+type oddAnswer struct {
+	serve func(*net.TCPConn, *bufio.Reader)
+	code  string // "" = the request succeeds
+}
+
+// oddHeads are heads that are none, never end, or are unusual.
+func oddHeads() map[string]oddAnswer {
+	return map[string]oddAnswer{
+		"nothing, and hangs up":      {once(""), CodeClosed},
+		"reset at once":              {func(c *net.TCPConn, br *bufio.Reader) { readRequest(br); c.SetLinger(0) }, CodeReset},
+		"silence":                    {func(c *net.TCPConn, br *bufio.Reader) { io.Copy(io.Discard, br) }, CodeAnswerTimeout},
+		"garbage":                    {once("SSH-2.0-OpenSSH_9.2\r\n\r\n"), CodeBadAnswer},
+		"binary":                     {once("\x00\x01\x02\xff\n\n\n"), CodeBadAnswer},
+		"TLS alert":                  {once("\x15\x03\x01\x00\x02\x02\x46"), CodeClosed},
+		"HTTP/2":                     {once("HTTP/2 200\r\n\r\n"), CodeBadAnswer},
+		"HTTP/1.1 with a word":       {once("HTTP/1.1 OK\r\n\r\n"), CodeBadAnswer},
+		"status 99":                  {once("HTTP/1.1 099 OK\r\n\r\n"), CodeBadAnswer},
+		"half a status line":         {once("HTTP/1.1 2"), CodeClosed},
+		"half a head":                {once(goodHead), CodeClosed},
+		"switching protocols":        {once("HTTP/1.1 101 Go\r\n\r\n"), CodeBadAnswer},
+		"interim answers for ever":   {once(strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 10_000)), CodeBadAnswer},
+		"interim, then good":         {says("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nLink: x\r\n\r\n" + goodHead + "Content-Length: 2\r\n\r\nok"), ""},
+		"one long line":              {once("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("a", 20<<10) + "\r\n\r\n"), CodeBadAnswer},
+		"headers beyond measure":     {endlessHeaders, CodeBadAnswer},
+		"a line without end":         {endlessLine, CodeBadAnswer},
+		"no colon":                   {once("HTTP/1.1 200 OK\r\nNonsense\r\n\r\n"), CodeBadAnswer},
+		"folded line":                {once("HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n"), CodeBadAnswer},
+		"HTTP/1.0":                   {once(strings.Replace(goodHead, "1.1", "1.0", 1) + "Content-Length: 5\r\n\r\nhello"), ""},
+		"bare line feeds":            {says(strings.ReplaceAll(goodHead+"Content-Length: 5\r\n\r\nhello", "\r", "")), ""},
+		"drip of a head":             {drip(goodHead), CodeAnswerTimeout},
+		"connection close":           {once(goodHead + "Connection: close\r\nContent-Length: 5\r\n\r\nhello"), ""},
+		"closes without saying so":   {once(goodHead + "Content-Length: 5\r\n\r\nhello"), ""},
+		"half-closes without saying": {halfClose, ""},
 	}
-	tests := map[string]struct {
-		serve func(*net.TCPConn, *bufio.Reader)
-		code  string // "" = the request succeeds
-	}{
-		"nothing, and hangs up":    {once(""), CodeClosed},
-		"reset at once":            {func(c *net.TCPConn, br *bufio.Reader) { readRequest(br); c.SetLinger(0) }, CodeReset},
-		"silence":                  {func(c *net.TCPConn, br *bufio.Reader) { io.Copy(io.Discard, br) }, CodeAnswerTimeout},
-		"garbage":                  {once("SSH-2.0-OpenSSH_9.2\r\n\r\n"), CodeBadAnswer},
-		"binary":                   {once("\x00\x01\x02\xff\n\n\n"), CodeBadAnswer},
-		"TLS alert":                {once("\x15\x03\x01\x00\x02\x02\x46"), CodeClosed},
-		"HTTP/2":                   {once("HTTP/2 200\r\n\r\n"), CodeBadAnswer},
-		"HTTP/1.1 with a word":     {once("HTTP/1.1 OK\r\n\r\n"), CodeBadAnswer},
-		"status 99":                {once("HTTP/1.1 099 OK\r\n\r\n"), CodeBadAnswer},
-		"half a status line":       {once("HTTP/1.1 2"), CodeClosed},
-		"half a head":              {once(goodHead), CodeClosed},
-		"switching protocols":      {once("HTTP/1.1 101 Go\r\n\r\n"), CodeBadAnswer},
-		"interim answers for ever": {once(strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 10_000)), CodeBadAnswer},
-		"interim, then good":       {says("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nLink: x\r\n\r\n" + goodHead + "Content-Length: 2\r\n\r\nok"), ""},
-		"one long line":            {once("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("a", 20<<10) + "\r\n\r\n"), CodeBadAnswer},
-		"headers beyond measure":   {endlessHeaders, CodeBadAnswer},
-		"a line without end":       {endlessLine, CodeBadAnswer},
-		"no colon":                 {once("HTTP/1.1 200 OK\r\nNonsense\r\n\r\n"), CodeBadAnswer},
-		"folded line":              {once("HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n"), CodeBadAnswer},
-		"negative length":          {once(goodHead + "Content-Length: -5\r\n\r\n"), CodeBadAnswer},
-		"signed length":            {once(goodHead + "Content-Length: +5\r\n\r\nhello"), CodeBadAnswer},
-		"huge length":              {once(goodHead + "Content-Length: 99999999999999999999\r\n\r\n"), CodeBadAnswer},
-		"two lengths":              {once(goodHead + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!"), CodeBadAnswer},
-		"the same length twice":    {says(goodHead + "Content-Length: 5\r\ncontent-length: 5\r\n\r\nhello"), ""},
-		"empty length":             {once(goodHead + "Content-Length: \r\n\r\n"), CodeBadAnswer},
-		"no length":                {once(goodHead + "\r\nhello"), ""},
-		"HTTP/1.0":                 {once(strings.Replace(goodHead, "1.1", "1.0", 1) + "Content-Length: 5\r\n\r\nhello"), ""},
-		"bare line feeds":          {says(strings.ReplaceAll(goodHead+"Content-Length: 5\r\n\r\nhello", "\r", "")), ""},
-		"short body":               {once(goodHead + "Content-Length: 50\r\n\r\nhello"), CodeShortRead},
-		"short large body":         {once(goodHead + "Content-Length: 5000000\r\n\r\n" + strings.Repeat("x", 1_000_000)), CodeShortRead},
-		"long body":                {says(goodHead + "Content-Length: 5\r\n\r\nhello, world"), ""},
-		"long large body":          {says(goodHead + "Content-Length: 200000\r\n\r\n" + strings.Repeat("x", 200_010)), ""},
+}
+
+// oddLengths are bodies that are not as long as they should be, or that say so.
+func oddLengths() map[string]oddAnswer {
+	return map[string]oddAnswer{
+		"negative length":       {once(goodHead + "Content-Length: -5\r\n\r\n"), CodeBadAnswer},
+		"signed length":         {once(goodHead + "Content-Length: +5\r\n\r\nhello"), CodeBadAnswer},
+		"huge length":           {once(goodHead + "Content-Length: 99999999999999999999\r\n\r\n"), CodeBadAnswer},
+		"two lengths":           {once(goodHead + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!"), CodeBadAnswer},
+		"the same length twice": {says(goodHead + "Content-Length: 5\r\ncontent-length: 5\r\n\r\nhello"), ""},
+		"empty length":          {once(goodHead + "Content-Length: \r\n\r\n"), CodeBadAnswer},
+		"no length":             {once(goodHead + "\r\nhello"), ""},
+		"short body":            {once(goodHead + "Content-Length: 50\r\n\r\nhello"), CodeShortRead},
+		"short large body":      {once(goodHead + "Content-Length: 5000000\r\n\r\n" + strings.Repeat("x", 1_000_000)), CodeShortRead},
+		"long body":             {says(goodHead + "Content-Length: 5\r\n\r\nhello, world"), ""},
+		"long large body":       {says(goodHead + "Content-Length: 200000\r\n\r\n" + strings.Repeat("x", 200_010)), ""},
 		"stalled body": {func(c *net.TCPConn, br *bufio.Reader) {
 			once(goodHead+"Content-Length: 5\r\n\r\nhe")(c, br)
 			io.Copy(io.Discard, br)
 		}, CodeStallTimeout},
+	}
+}
+
+// oddChunks are bodies of which the length is not known ahead.
+func oddChunks() map[string]oddAnswer {
+	return map[string]oddAnswer{
 		"chunks":                   {says(goodHead + "Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\nTrailer: x\r\n\r\n"), ""},
 		"chunks that end early":    {once(goodHead + "Transfer-Encoding: chunked\r\n\r\n5\r\nhel"), CodeShortRead},
 		"chunks without an end":    {once(goodHead + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"), CodeShortRead},
@@ -147,9 +155,14 @@ func TestLeanSurvivesOddStores(t *testing.T) {
 		"a long chunk line":        {once(goodHead + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("0", 40<<10)), CodeBadAnswer},
 		"trailers beyond measure":  {once(goodHead + "Transfer-Encoding: chunked\r\n\r\n0\r\n" + strings.Repeat("A: b\r\n", 100_000)), CodeBadAnswer},
 		"gzip":                     {once(goodHead + "Transfer-Encoding: gzip\r\n\r\n"), CodeBadAnswer},
+	}
+}
+
+// oddErrors are refusals.
+func oddErrors() map[string]oddAnswer {
+	return map[string]oddAnswer{
 		"an error of 10 MB":        {once("HTTP/1.1 500 Oh\r\nContent-Length: 10000000\r\n\r\n" + strings.Repeat("x", 10_000_000)), "HTTP500"},
 		"an error that breaks off": {once("HTTP/1.1 500 Oh\r\nContent-Length: 100\r\n\r\n<Error>"), CodeClosed},
-		"drip of a head":           {drip(goodHead), CodeAnswerTimeout},
 		"drip of an error's head":  {drip("HTTP/1.1 500 Oh\r\nContent-Length: 100\r\n\r\n" + strings.Repeat("x", 100)), CodeAnswerTimeout},
 		"drip of an error": {func(c *net.TCPConn, br *bufio.Reader) {
 			once("HTTP/1.1 500 Oh\r\nContent-Length: 100\r\n\r\n")(c, br)
@@ -159,29 +172,48 @@ func TestLeanSurvivesOddStores(t *testing.T) {
 			once("HTTP/1.1 500 Oh\r\n\r\noh")(c, br)
 			io.Copy(io.Discard, br)
 		}, CodeStallTimeout},
-		"connection close":           {once(goodHead + "Connection: close\r\nContent-Length: 5\r\n\r\nhello"), ""},
-		"closes without saying so":   {once(goodHead + "Content-Length: 5\r\n\r\nhello"), ""},
-		"half-closes without saying": {halfClose, ""},
 	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := leanHost(t, oddStore(t, test.serve), time.Second)
-			// More than once, since the first may leave something behind.
-			for i := range 4 {
-				start := time.Now()
-				_, err := h.Get(context.Background(), oddGet, NewTrace(start))
-				if CodeOf(err) != test.code || err != nil && test.code == "" {
-					t.Errorf("request %d: %v, want code %q", i, err, test.code)
-				}
-				if d := time.Since(start); d > 4*time.Second {
-					t.Errorf("request %d took %v", i, d)
-				}
-				if IsTimeout(err) {
-					break // one is enough to wait for
-				}
+}
+
+// drip sends byte after byte.
+func drip(text string) func(*net.TCPConn, *bufio.Reader) {
+	return func(c *net.TCPConn, br *bufio.Reader) {
+		readRequest(br)
+		for i := range len(text) {
+			if _, err := io.WriteString(c, text[i:i+1]); err != nil {
+				return
 			}
-		})
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+}
+
+func TestLeanSurvivesOddStores(t *testing.T) {
+	t.Parallel()
+	for _, tests := range []map[string]oddAnswer{oddHeads(), oddLengths(), oddChunks(), oddErrors()} {
+		for name, test := range tests {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				survive(t, leanHost(t, oddStore(t, test.serve), time.Second), test.code)
+			})
+		}
+	}
+}
+
+// survive downloads more than once, since the first time may leave something behind.
+func survive(t *testing.T, h *Host, code string) {
+	for i := range 4 {
+		start := time.Now()
+		_, err := h.Get(context.Background(), oddGet, NewTrace(start))
+		if CodeOf(err) != code || err != nil && code == "" {
+			t.Errorf("request %d: %v, want code %q", i, err, code)
+		}
+		if d := time.Since(start); d > 4*time.Second {
+			t.Errorf("request %d took %v", i, d)
+		}
+		if IsTimeout(err) {
+			break // one is enough to wait for
+		}
 	}
 }
 
