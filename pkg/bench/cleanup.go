@@ -79,16 +79,20 @@ func (r *Runner) cleanOwn(ctx context.Context, l *lease) error {
 		return err
 	}
 	l.stopRenewing() // or the marker would come back
-	gone := func() error { return r.removeMarker(ctx, &l.marker) }
-	if err := persist(ctx, gone); err != nil {
+	if err := r.withdraw(ctx, l); err != nil {
 		return err
 	}
-	if l.mayComeBack() && pause(ctx, landing) {
-		if err := persist(ctx, gone); err != nil {
-			return err
-		}
-	}
 	return r.leaveVersions(ctx, &l.marker)
+}
+
+// withdraw removes the marker of a lease that is not renewed any more, for good.
+func (r *Runner) withdraw(ctx context.Context, l *lease) error {
+	gone := func() error { return r.removeMarker(ctx, &l.marker) }
+	err := persist(ctx, gone)
+	if err == nil && l.mayComeBack() && pause(ctx, landing) {
+		err = persist(ctx, gone)
+	}
+	return err
 }
 
 // removeRun removes the objects of the dead run that m marks, then the marker.

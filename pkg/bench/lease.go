@@ -381,7 +381,7 @@ func (r *Runner) Bury(ctx context.Context, names []string) error {
 func (r *Runner) buryThere(ctx context.Context, names []string) (err error) {
 	l := r.newLease(r.Options.FullPrefix())
 	defer func() {
-		if removed := r.removeMarker(context.WithoutCancel(ctx), &l.marker); err == nil && removed != nil {
+		if removed := r.withdraw(context.WithoutCancel(ctx), l); err == nil && removed != nil {
 			err = fmt.Errorf("remove what lost clients left: %w", removed)
 		}
 	}()

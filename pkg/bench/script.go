@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -67,6 +68,9 @@ type Script struct {
 	notes    []string
 }
 
+// mostStatements is as many as the op log can tell apart.
+const mostStatements = math.MaxUint16
+
 // CheckScript finds what is wrong with statements before anything is sent.
 func CheckScript(steps []ScriptStep) error {
 	ever, filled := make(map[string]bool), make(map[string]bool)
@@ -85,6 +89,8 @@ func CheckScript(steps []ScriptStep) error {
 		}
 		switch {
 		case err != nil:
+		case i >= mostStatements:
+			err = fmt.Errorf("a script has at most %d statements", mostStatements)
 		case s.Most > MaxThreads:
 			err = fmt.Errorf("MAX %d CONCURRENT is more than %d", s.Most, MaxThreads)
 		case s.Runtime > 0 && s.Warmup >= s.Runtime:

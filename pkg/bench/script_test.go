@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -192,6 +193,7 @@ func TestCheckScript(t *testing.T) {
 		"leaves nothing in context":        {put, del, get},
 		"MAX 70000 CONCURRENT":             {{Op: "PUT", Objects: 1, Most: 70000}},
 		"ends before the WARMUP":           {{Op: "PUT", Runtime: 1, Rate: 1, Warmup: 1}},
+		"at most 65535 statements":         slices.Repeat([]ScriptStep{put}, 1<<16),
 		"all 5 requests fall into the WAR": {{Op: "PUT", Objects: 5, Rate: 10, Warmup: time.Second}},
 	} {
 		if got := fmt.Sprint(CheckScript(steps)); !strings.Contains(got, want) || want == "" && got != "<nil>" {
