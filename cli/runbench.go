@@ -110,7 +110,7 @@ func (s *session) measure(ctx context.Context, path string) error {
 // run follows from.
 func (s *session) settle(ctx context.Context, out *bench.Outcome) error {
 	out.Trailer.Notes = append(out.Trailer.Notes, s.exports.close()...)
-	notes, incomplete := s.closeRows(ctx)
+	notes, incomplete := s.closeRows(ctx, nil)
 	out.Trailer.Notes = append(out.Trailer.Notes, notes...)
 	return withRows(s.verdict(out), incomplete)
 }

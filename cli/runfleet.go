@@ -46,6 +46,9 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 	}
 	s.fleet = fleet.New(options)
 	defer s.fleet.Close()
+	if s.rows != nil {
+		defer s.rows.Release() // or that would wait for a reader that does not read
+	}
 	inv.hangups.begin(o.TraceHTTP, s.fleet.Trace)
 	if f.exports.showsMetrics() {
 		if s.exports.prometheus, err = f.exports.openPrometheus(s, o.RunID, s.fleet.Metrics); err != nil {
@@ -183,8 +186,9 @@ func (s *session) measureFleet(ctx context.Context, path string) error {
 	for _, lost := range s.exports.close() {
 		s.fleet.Note(lost)
 	}
+	incomplete := s.endRows(ctx)
 	result := s.fleet.Result()
-	inner := withRows(s.fleetVerdict(result), s.endRows(ctx, result))
+	inner := withRows(s.fleetVerdict(result), incomplete)
 	if result.Sent > 0 {
 		s.notef("%s began within %v", plural(result.Clients-len(result.Lost), "client"), result.Spread.Round(time.Microsecond))
 	}
@@ -195,15 +199,16 @@ func (s *session) measureFleet(ctx context.Context, path string) error {
 }
 
 // endRows ends the rows of --stdout, and says which are missing.
-func (s *session) endRows(ctx context.Context, r *fleet.Result) error {
-	notes, incomplete := s.closeRows(ctx)
+func (s *session) endRows(ctx context.Context) error {
+	var unread error
+	notes, incomplete := s.closeRows(ctx, func() { unread = s.fleet.EndRows() })
 	for _, lost := range notes {
 		s.fleet.Note(lost)
 	}
-	if r.Unread != nil {
-		incomplete = both(runError("--stdout: rows are missing: %w", r.Unread), incomplete)
+	if unread != nil {
+		unread = runError("--stdout: rows are missing: %w", unread)
 	}
-	return incomplete
+	return both(unread, incomplete)
 }
 
 // reportFleet shows the report of a fleet that keeps no logs.
@@ -267,10 +272,13 @@ func (s *session) fleetVerdict(r *fleet.Result) error {
 
 // abortFleet ends a run that was not measured.
 func (s *session) abortFleet(ctx context.Context, err error) error {
+	if s.rows != nil {
+		s.rows.Release()
+	}
 	if cleanErr := s.fleet.Abort(context.Background(), err); cleanErr != nil {
 		s.warnf("%v", cleanErr)
 	}
-	_, _ = s.closeRows(ctx) // it has failed in any case
+	_, _ = s.closeRows(ctx, nil) // it has failed in any case
 	var client *fleet.Error
 	if errors.As(err, &client) {
 		return runError("%w", s.flags.target.explain(err))

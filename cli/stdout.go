@@ -26,18 +26,19 @@ func (f *benchFlags) checkStdout(json bool) error {
 }
 
 // openRows begins to write rows to standard output, and turns what would be
-// there otherwise to standard error; nil without --stdout.
+// there otherwise to standard error; nil without --stdout. Those of a fleet come
+// out of files, in bursts, and wait there for a reader that is not that fast.
 func (s *session) openRows() *sink.Rows {
 	if !s.flags.stdout {
 		return nil
 	}
-	rows := s.out
+	rows, fleet := s.out, s.flags.fleet.clients != ""
 	if _, ok := terminal(rows); ok {
 		s.undrawn() // rows would run through what is drawn in place
 	}
 	s.out, s.outColor = s.errw, s.errColor
 	return sink.NewRows(rows, sink.RowsOptions{
-		Script: s.opts.Benchmark == "script", Most: rowsMemory, Patience: rowsPatience, Grace: rowsGrace,
+		Script: s.opts.Benchmark == "script", Most: rowsMemory, Hold: fleet, Patience: rowsPatience, Grace: rowsGrace,
 		Warn: func(text string) { s.warnf("--stdout: %s", text) },
 		Waiting: func() {
 			s.notef("waiting for the reader of --stdout, until it takes nothing for %s (Ctrl-C ends that)", shortDuration(rowsPatience))
@@ -45,13 +46,14 @@ func (s *session) openRows() *sink.Rows {
 	})
 }
 
-// closeRows waits for the reader of the rows. What it lacks is a note for the
-// report, and an error: who asked for rows did not get all of them.
-func (s *session) closeRows(ctx context.Context) (notes []string, err error) {
+// closeRows waits for the reader of the rows, of which there may be more until
+// rest returns. What it lacks is a note for the report, and an error: who asked
+// for rows did not get all of them.
+func (s *session) closeRows(ctx context.Context, rest func()) (notes []string, err error) {
 	if s.rows == nil {
 		return nil, nil
 	}
-	lost := s.rows.Close(ctx)
+	lost := s.rows.Close(ctx, rest)
 	if lost == "" {
 		return nil, nil
 	}

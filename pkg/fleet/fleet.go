@@ -29,7 +29,8 @@ type Options struct {
 	// Spool names the file that the log of a client is kept in until all are merged.
 	Spool func(client string) string
 	// Rows is given the rows of all clients as they arrive, those of several at
-	// once; nil = nobody wants them. They are valid until it returns.
+	// once; nil = nobody wants them. They are valid until it returns, which may
+	// take as long as it likes.
 	Rows func([]oplog.Record) error
 
 	ConnectPatience time.Duration // until a client must have answered first; 0 = 5 s
@@ -96,7 +97,7 @@ func New(o Options) *Fleet {
 // Close ends all connections.
 func (f *Fleet) Close() {
 	f.cancel()
-	f.endRows()
+	_ = f.EndRows()
 	f.work.Wait()
 }
 
@@ -543,7 +544,7 @@ func (f *Fleet) limitErrors(ctx context.Context) (stop func()) {
 }
 
 // Finish compares the clocks again, has all logs completed, and waits until
-// they are here and their rows handed on.
+// they are here.
 func (f *Fleet) Finish(ctx context.Context) error {
 	f.measureClocks()
 	_ = f.await(ctx, "to compare the clocks after the run", 30*time.Second, forCounted, func(l *link) bool { return l.now.Samples >= clockSamples })
@@ -559,7 +560,6 @@ func (f *Fleet) Finish(ctx context.Context) error {
 	}
 	f.order(f.links, func(o *order) { o.Goal, o.Notes, o.Windows = max(o.Goal, Stored), notes, windows })
 	err = f.await(ctx, Stored.String(), f.options.StepPatience, forCounted, func(l *link) bool { return l.arrived() })
-	f.endRows()
 	f.addParts()
 	return err
 }
@@ -742,7 +742,7 @@ func (f *Fleet) Abort(ctx context.Context, cause error) error {
 	if !reserved {
 		return nil
 	}
-	f.endRows()
+	_ = f.EndRows()
 	f.order(f.links, func(o *order) { o.Goal = max(o.Goal, Stored) })
 	err := f.Clean(ctx)
 	f.dropSpools()

@@ -129,7 +129,6 @@ type Result struct {
 	Sent, Failed, Unanswered int64
 	Fatal                    error // what ended it before its time
 	Lost                     []*Error
-	Unread                   error         // why rows of a client that counts were not handed on
 	Spread                   time.Duration // between the first and the last client's start
 	Clients                  int           // that took part
 }
@@ -144,9 +143,6 @@ func (f *Fleet) Result() *Result {
 		if l.lost != nil {
 			r.Lost = append(r.Lost, &Error{l.name(), l.lost})
 			continue
-		}
-		if l.unread != nil {
-			r.Unread = cmp.Or(r.Unread, error(&Error{l.name(), l.unread}))
 		}
 		if began := l.status.Began; began != 0 {
 			began -= int64(l.first.Ahead)

@@ -63,8 +63,9 @@ func (f *Fleet) firstThread(i int) uint32 {
 	return uint32(i * threads)
 }
 
-// endRows waits until all rows that have arrived are handed on.
-func (f *Fleet) endRows() {
+// EndRows waits until all rows that have arrived are handed on, and says why
+// some of a client that counts were not. It comes after Finish and before Merge.
+func (f *Fleet) EndRows() error {
 	f.mu.Lock()
 	f.rowsEnd = true
 	for _, l := range f.links {
@@ -74,4 +75,12 @@ func (f *Fleet) endRows() {
 	}
 	f.mu.Unlock()
 	f.following.Wait()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range f.links {
+		if l.unread != nil && l.lost == nil {
+			return &Error{l.name(), l.unread}
+		}
+	}
+	return nil
 }

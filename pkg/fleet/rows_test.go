@@ -123,7 +123,8 @@ func TestRows(t *testing.T) {
 	close(stop)
 	cutting.Wait()
 	must(t, f.Finish(ctx))
-	if r := f.Result(); len(r.Lost) > 0 || r.Unread != nil || r.Sent < 100 {
+	must(t, f.EndRows())
+	if r := f.Result(); len(r.Lost) > 0 || r.Sent < 100 {
 		t.Errorf("%+v", r)
 	}
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
@@ -172,11 +173,12 @@ func TestRowsOfLostClient(t *testing.T) {
 		}()
 	}))
 	must(t, f.Finish(ctx))
+	must(t, f.EndRows())
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	_, _, err := f.Merge(ctx, path)
 	must(t, err)
 	r := f.Result()
-	if len(r.Lost) != 1 || r.Unread != nil {
+	if len(r.Lost) != 1 {
 		t.Fatalf("%+v", r)
 	}
 	there, lost := f.links[0].id, f.links[1].id
@@ -206,6 +208,7 @@ func TestDroppedLogs(t *testing.T) {
 	must(t, f.Prepare(ctx, p))
 	must(t, f.Measure(ctx, func() {}))
 	must(t, f.Finish(ctx))
+	must(t, f.EndRows())
 	there := f.links[0].id
 	rows := slices.Clone(arrived.rows[there])
 	f.update(func() { f.links[1].lost = errors.New("lost") })
@@ -236,8 +239,8 @@ func TestRowsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	r := whole(t, f, getPlan(t, e.Addr(), 300*time.Millisecond), path)
 	var which *Error
-	if !errors.As(r.Unread, &which) || which.Client != m.addr || !strings.Contains(r.Unread.Error(), "full") {
-		t.Errorf("%+v", r)
+	if err := f.EndRows(); !errors.As(err, &which) || which.Client != m.addr || !strings.Contains(err.Error(), "full") {
+		t.Errorf("%v", err)
 	}
 	if n := rows(t, path)[f.links[0].id]; r.Sent == 0 || len(r.Lost) > 0 || n != int(r.Sent) {
 		t.Errorf("%+v, and %d rows", r, n)

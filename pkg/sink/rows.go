@@ -20,6 +20,7 @@ const mostPiece = 16 << 10
 type RowsOptions struct {
 	Script   bool          // rows have the statement of a script
 	Most     int           // bytes that may wait for the reader
+	Hold     bool          // what is more waits with whoever writes it, who can wait, rather than be dropped
 	Patience time.Duration // how long it may take nothing after the run
 	Grace    time.Duration // how long it is waited for once the context is done
 	Warn     func(string)  // told once, when rows begin to get lost
@@ -28,7 +29,8 @@ type RowsOptions struct {
 
 // Rows is a bench.Sink that writes the rows of the op log as text. A goroutine
 // of its own writes, so that a slow reader never holds up the run: what does
-// not fit into the memory meant for that is dropped, by whole rows.
+// not fit into the memory meant for that is dropped, by whole rows, where it is
+// not to be held.
 type Rows struct {
 	RowsOptions
 	w    io.Writer
@@ -36,6 +38,7 @@ type Rows struct {
 
 	mu      sync.Mutex
 	more    sync.Cond // there is a piece, or nothing follows
+	room    sync.Cond // there is some, or none is needed any more
 	pieces  []piece   // not yet written, in order; the last one may grow
 	held    int       // bytes of them, and of the one that is being written
 	rows    int64     // that there were
@@ -58,7 +61,7 @@ type piece struct {
 // NewRows writes to w, with the line that names the columns first.
 func NewRows(w io.Writer, o RowsOptions) *Rows {
 	r := &Rows{RowsOptions: o, w: w, done: make(chan struct{})}
-	r.more.L = &r.mu
+	r.more.L, r.room.L = &r.mu, &r.mu
 	if o.Script {
 		r.text = oplog.ScriptText()
 	}
@@ -73,7 +76,10 @@ func (r *Rows) Write(batch []oplog.Record) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.rows += int64(len(batch))
-	if r.failed != nil {
+	for r.Hold && r.held >= r.Most && !r.over() {
+		r.room.Wait()
+	}
+	if r.over() {
 		return nil
 	}
 	for i := range batch {
@@ -81,6 +87,17 @@ func (r *Rows) Write(batch []oplog.Record) error {
 	}
 	r.more.Signal()
 	return nil
+}
+
+// over says that nothing more is written. The lock is held.
+func (r *Rows) over() bool { return r.failed != nil || r.left }
+
+// Release holds nothing from now on: what does not fit is dropped.
+func (r *Rows) Release() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Hold = false
+	r.room.Broadcast()
 }
 
 func (r *Rows) add(record *oplog.Record) {
@@ -91,7 +108,7 @@ func (r *Rows) add(record *oplog.Record) {
 	before := len(last.text)
 	last.text = r.text.AppendRow(last.text, record)
 	size := len(last.text) - before
-	if r.held+size <= r.Most {
+	if r.Hold || r.held+size <= r.Most {
 		r.held += size
 		last.rows++
 		return
@@ -146,9 +163,11 @@ func (r *Rows) wrote(p piece, err error) bool {
 	r.moved = time.Now()
 	if err == nil {
 		r.written += p.rows
+		r.room.Signal()
 		return true
 	}
 	r.failed, r.pieces, r.held = err, nil, 0
+	r.room.Broadcast()
 	switch {
 	case r.left: // and was said to be lost
 	case r.closedByReader():
@@ -163,15 +182,28 @@ func (r *Rows) wrote(p piece, err error) bool {
 func (r *Rows) closedByReader() bool { return errors.Is(r.failed, syscall.EPIPE) }
 
 // Close waits for the reader and says what it lacks; "" = nothing, or nothing
-// that it wanted.
-func (r *Rows) Close(ctx context.Context) (lost string) {
+// that it wanted. Rows may be written until rest returns; nil = none are.
+func (r *Rows) Close(ctx context.Context, rest func()) (lost string) {
 	r.mu.Lock()
-	r.ending, r.moved = true, time.Now()
-	r.more.Signal()
+	r.moved = time.Now()
 	r.mu.Unlock()
+	var all sync.WaitGroup
+	all.Go(func() {
+		if rest != nil {
+			rest()
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.ending = true
+		r.more.Signal()
+	})
 	why := r.wait(ctx)
 	r.mu.Lock()
 	r.left = true
+	r.room.Broadcast()
+	r.mu.Unlock()
+	all.Wait() // those that are left are counted
+	r.mu.Lock()
 	lost = r.lacks(why)
 	r.mu.Unlock()
 	r.told.Wait()
@@ -219,9 +251,12 @@ func (r *Rows) wait(ctx context.Context) (why string) {
 	}
 }
 
-// idle is for how long the reader has taken nothing.
+// idle is for how long the reader has taken nothing of what there is.
 func (r *Rows) idle() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.held == 0 {
+		r.moved = time.Now()
+	}
 	return time.Since(r.moved)
 }

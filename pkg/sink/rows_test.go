@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -72,7 +73,7 @@ func TestRows(t *testing.T) {
 	got, l := &reader{gate: openGate()}, &listener{}
 	r := rowsTo(got, l, nil)
 	writeRows(t, r, 500)
-	if lost := r.Close(t.Context()); lost != "" || l.warned.Load() != 0 {
+	if lost := r.Close(t.Context(), nil); lost != "" || l.warned.Load() != 0 {
 		t.Errorf("lost %q, and warned %d times", lost, l.warned.Load())
 	}
 	if got.String() != expected(500) {
@@ -93,7 +94,7 @@ func TestRowsComeAtOnce(t *testing.T) {
 			}
 		}
 	}
-	r.Close(t.Context())
+	r.Close(t.Context(), nil)
 }
 
 // While nobody reads, writing goes on; whole rows are dropped and counted, and the reader sees where.
@@ -121,7 +122,7 @@ func TestRowsSlowReader(t *testing.T) {
 		}
 	}
 	writeRows(t, r, 1) // there is room again
-	if lost, want := r.Close(t.Context()), "rows were dropped because the reader was slow"; !strings.Contains(lost, want) {
+	if lost, want := r.Close(t.Context(), nil), "rows were dropped because the reader was slow"; !strings.Contains(lost, want) {
 		t.Errorf("lost %q", lost)
 	}
 	if n := l.warned.Load(); n != 1 {
@@ -139,6 +140,79 @@ func TestRowsSlowReader(t *testing.T) {
 	}
 	if !strings.HasPrefix(lines[len(lines)-2], "4003\t") {
 		t.Errorf("the last row is %q", lines[len(lines)-2])
+	}
+}
+
+// Rows that are held wait with their writer, and none is lost: neither to a reader that was slow nor in the end.
+func TestRowsHold(t *testing.T) {
+	t.Parallel()
+	got, l := &reader{gate: make(chan struct{})}, &listener{}
+	r := rowsTo(got, l, func(o *RowsOptions) { o.Hold, o.Most = true, 100<<10 })
+	var writing sync.WaitGroup
+	writing.Go(func() { writeRows(t, r, 2000) })
+	held := func() int {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.held
+	}
+	for deadline := time.Now().Add(20 * time.Second); held() < 100<<10; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d bytes are held", held())
+		}
+	}
+	r.mu.Lock()
+	if r.rows == 8000 || r.held > 110<<10 {
+		t.Errorf("%d rows came, and %d bytes are held", r.rows, r.held)
+	}
+	r.mu.Unlock()
+	close(got.gate)
+	if lost := r.Close(t.Context(), writing.Wait); lost != "" || l.warned.Load() != 0 {
+		t.Errorf("lost %q, and warned %d times", lost, l.warned.Load())
+	}
+	if got.String() != expected(2000) {
+		t.Error("the text is another")
+	}
+	if most := held(); most > 0 {
+		t.Errorf("%d bytes are held", most)
+	}
+}
+
+// Whoever waits with rows is let go where nobody takes them any more, and they are counted.
+func TestRowsHoldEnds(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		fail   error // of the reader, if it takes writes at all
+		change func(*RowsOptions)
+		then   func(*Rows)
+		lost   string
+	}{
+		"stuck":    {change: func(o *RowsOptions) { o.Patience = 50 * time.Millisecond }, lost: "up to 8000 of 8000 rows did not reach the reader"},
+		"closed":   {fail: syscall.EPIPE},
+		"full":     {fail: syscall.ENOSPC, lost: "8000 of 8000 rows could not be written"},
+		"released": {change: func(o *RowsOptions) { o.Patience = 50 * time.Millisecond }, then: (*Rows).Release, lost: "of 8000 rows did not reach"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := &reader{gate: make(chan struct{}), fail: test.fail}
+			if test.fail != nil {
+				close(got.gate)
+			}
+			r := rowsTo(got, &listener{}, func(o *RowsOptions) {
+				o.Hold, o.Most = true, 100<<10
+				if test.change != nil {
+					test.change(o)
+				}
+			})
+			var writing sync.WaitGroup
+			writing.Go(func() { writeRows(t, r, 2000) })
+			if test.then != nil {
+				test.then(r)
+				writing.Wait() // nothing else lets it go
+			}
+			if lost := r.Close(t.Context(), writing.Wait); !strings.Contains(lost, test.lost) || (lost == "") != (test.lost == "") {
+				t.Errorf("lost %q, want %q", lost, test.lost)
+			}
+		})
 	}
 }
 
@@ -168,7 +242,7 @@ func TestRowsEnd(t *testing.T) {
 			l := &listener{}
 			r := rowsTo(test.reader, l, test.change)
 			writeRows(t, r, 10)
-			if lost := r.Close(test.ctx); lost != test.lost {
+			if lost := r.Close(test.ctx, nil); lost != test.lost {
 				t.Errorf("lost %q, want %q", lost, test.lost)
 			}
 			if n := l.warned.Load(); n != test.warned {
@@ -186,7 +260,7 @@ func TestRowsWaiting(t *testing.T) {
 		o.Waiting = func() { l.waited.Add(1); close(got.gate) }
 	})
 	writeRows(t, r, 1)
-	if lost := r.Close(t.Context()); lost != "" || got.String() != expected(1) || l.waited.Load() != 1 {
+	if lost := r.Close(t.Context(), nil); lost != "" || got.String() != expected(1) || l.waited.Load() != 1 {
 		t.Errorf("lost %q, told %d times", lost, l.waited.Load())
 	}
 }
