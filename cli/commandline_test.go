@@ -6,15 +6,17 @@ import (
 	"testing"
 )
 
-func TestCommandLines(t *testing.T) {
+// A commandLineTest is a command line and what comes of it.
+type commandLineTest struct {
+	args string
+	env  map[string]string
+	code int
+	want string // part of standard error, or of standard output where the code is 0
+}
+
+func TestCommandLineCommand(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		args string
-		env  map[string]string
-		code int
-		want string // part of standard error, or of standard output where the code is 0
-	}{
-		// the command
+	runCommandLines(t, []commandLineTest{
 		{args: "", code: 0, want: "Usage: warp COMMAND"},
 		{args: "--help", code: 0, want: "Usage: warp COMMAND"},
 		{args: "help fake", code: 0, want: "Usage: warp fake"},
@@ -28,8 +30,12 @@ func TestCommandLines(t *testing.T) {
 		{args: "-v", code: 0, want: "warp "},
 		{args: "--version", code: 0, want: "commit "},
 		{args: "fake -v", code: 2, want: "unknown flag --v"},
+	})
+}
 
-		// flags
+func TestCommandLineFlags(t *testing.T) {
+	t.Parallel()
+	runCommandLines(t, []commandLineTest{
 		{args: "fake --obj.sise=1KiB", code: 2, want: "unknown flag --obj.sise; did you mean --obj.size?"},
 		{args: "fake --size 4", code: 2, want: "unknown flag --size; did you mean --obj.size?"},
 		{args: "fake --nothinglikeit", code: 2, want: "unknown flag --nothinglikeit; warp fake --help lists the flags"},
@@ -49,21 +55,33 @@ func TestCommandLines(t *testing.T) {
 		{args: "fake --host-select=random", code: 2, want: `--host-select: "random" is none of weighed, roundrobin`},
 		{args: "fake --stats-interval=1ms", code: 2, want: "--stats-interval: 1ms is too short"},
 		{args: "fake extra", code: 2, want: `warp fake takes no arguments, but got "extra"`},
+	})
+}
 
-		// flags that are not there
+func TestCommandLineAbsentFlags(t *testing.T) {
+	t.Parallel()
+	runCommandLines(t, []commandLineTest{
 		{args: "fake --web", code: 2, want: "--web is not built in yet"},
 		{args: "fake --rdma", code: 2, want: "--rdma is not part of this tool"},
 		{args: "analyze --serve=:80 x", code: 2, want: "--serve is not built in yet"},
 		{args: "cmp --web a b", code: 2, want: "--web is not built in yet"},
 		{args: "cmp --analyze.out=x a b", code: 2, want: "--analyze.out is a flag of analyze"},
+	})
+}
 
-		// the environment
+func TestCommandLineEnvironment(t *testing.T) {
+	t.Parallel()
+	runCommandLines(t, []commandLineTest{
 		{args: "fake", env: map[string]string{"WARP_DURATION": "soon"}, code: 2, want: `environment variable WARP_DURATION: "soon" is not a duration`},
 		{args: "fake", env: map[string]string{"WARP_TLS": "yes please"}, code: 2, want: `environment variable WARP_TLS: "yes please" is neither`},
 		{args: "fake --host=params", env: map[string]string{"WARP_KTLS": "false", "WARP_DURATION": ""}, code: 0, want: `"duration":"5m"`},
 		{args: "fake --host=params --duration=3s", env: map[string]string{"WARP_DURATION": "broken"}, code: 0, want: `"duration":"3s"`},
+	})
+}
 
-		// arguments
+func TestCommandLineArguments(t *testing.T) {
+	t.Parallel()
+	runCommandLines(t, []commandLineTest{
 		{args: "analyze", code: 2, want: "warp analyze needs one op log, but got 0 arguments; write warp analyze FILE"},
 		{args: "analyze a b", code: 2, want: "needs one op log, but got 2 arguments"},
 		{args: "cmp a", code: 2, want: "warp cmp needs two op logs"},
@@ -72,11 +90,19 @@ func TestCommandLines(t *testing.T) {
 		{args: "analyze no-such-file", code: 1, want: "cannot open the op log no-such-file"},
 		{args: "analyze .", code: 1, want: ". is a folder, not an op log"},
 		{args: "completion tcsh", code: 2, want: `there is no completion for "tcsh"; it exists for bash, fish, zsh`},
+	})
+}
 
-		// what a run returns
+func TestCommandLineFailures(t *testing.T) {
+	t.Parallel()
+	runCommandLines(t, []commandLineTest{
 		{args: "fake --host=some-fail", code: 3, want: "3 of 100 requests failed"},
 		{args: "fake --host=fails", code: 1, want: "second line; start it"},
-	}
+	})
+}
+
+func runCommandLines(t *testing.T, tests []commandLineTest) {
+	t.Helper()
 	for _, test := range tests {
 		t.Run(test.args, func(t *testing.T) {
 			t.Parallel()

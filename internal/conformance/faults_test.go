@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -92,6 +91,13 @@ func TestTwoInAHundredAreSlow(t *testing.T) {
 	}
 }
 
+// A faulty store does one thing wrong, at every fifth request of an operation.
+type faulty struct {
+	name, code, op string
+	args           []string
+	fault          teststore.Fault
+}
+
 // TestEachFault: what a store does wrong is an error of that request under its own code, and the run goes on.
 func TestEachFault(t *testing.T) {
 	t.Parallel()
@@ -100,11 +106,7 @@ func TestEachFault(t *testing.T) {
 	}
 	deletion := func(r *http.Request) bool { return r.Method == "POST" && r.URL.Query().Has("delete") }
 	list := []string{"list", "--max-keys=7"}
-	for _, c := range []struct {
-		name, code, op string
-		args           []string
-		fault          teststore.Fault
-	}{
+	for _, c := range []faulty{
 		{"wrong ETag", "WrongETag", "GET", []string{"get"}, teststore.Fault{ETag: `"00000000000000000000000000000000"`}},
 		{"wrong ETag of stat", "WrongETag", "STAT", []string{"stat"}, teststore.Fault{ETag: `"00000000000000000000000000000000"`}},
 		{"short body", "ShortRead", "GET", []string{"get"}, teststore.Fault{Truncate: 100}},
@@ -124,56 +126,58 @@ func TestEachFault(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			f := c.fault
-			f.Every = 5
-			if f.Match == nil {
-				f.Match = onPool(map[string]string{"GET": "GET", "PUT": "PUT", "STAT": "HEAD"}[c.op])
-			}
-			args := append([]string{c.args[0], "--obj.size=4KiB", "--concurrent=2"}, c.args[1:]...)
-			if c.op != "PUT" {
-				args = append(args, "--objects=40")
-			}
-			var b *bed
-			var o outcome
-			var log string
-			var rows []oplog.Record
-			var failed, good int
-			for _, d := range durations {
-				fault := f
-				b = newBed(t, stores.Shared(t, teststore.Embedded), &fault)
-				o, log = b.run(append(args, d)...)
-				rows = readLog(t, log).of(c.op)
-				failed = errorsIn(rows)
-				if good = len(rows) - failed; len(rows) >= 10 {
-					break
-				}
-			}
-			o.want(t, 3)
-			o.sameAsAnalyze(t, log)
-			h := readLog(t, log)
-			for _, r := range rows {
-				if r.Err != "" && r.Code() != c.code {
-					t.Fatalf("%q instead of %s", r.Err, c.code)
-				}
-			}
-			hits := b.hitsWithin(h, c.op)
-			if failed != hits || failed == 0 || good == 0 {
-				t.Errorf("%d failed and %d good rows, but %d faults", failed, good, hits)
-			}
-			if n := sumRequests(rows); c.op != "LIST" && n != b.sentWithin(h, c.op) {
-				t.Errorf("the log has %d requests, the wire %d: something was repeated", n, b.sentWithin(h, c.op))
-			}
-			// The first of each kind is shown, with its count.
-			first := slices.IndexFunc(rows, func(r oplog.Record) bool { return r.Err != "" })
-			if code := rows[first].Code(); !strings.Contains(o.out, code) || !strings.Contains(o.out, fmt.Sprint(failed)) {
-				t.Errorf("%s or its count %d is not in the report:\n%s", code, failed, o.out)
-			}
-			if _, message, _ := strings.Cut(firstError(rows).Err, ": "); !strings.Contains(o.out, message) {
-				t.Errorf("the first error %q is not in the report:\n%s", message, o.out)
-			}
-			b.clean(t)
+			c.test(t)
 		})
 	}
+}
+
+// run repeats the benchmark with longer durations until there are rows enough.
+func (c *faulty) run(t *testing.T) (b *bed, o outcome, log string) {
+	args := append([]string{c.args[0], "--obj.size=4KiB", "--concurrent=2"}, c.args[1:]...)
+	if c.op != "PUT" {
+		args = append(args, "--objects=40")
+	}
+	for _, d := range durations {
+		fault := c.fault
+		fault.Every = 5
+		if fault.Match == nil {
+			fault.Match = onPool(map[string]string{"GET": "GET", "PUT": "PUT", "STAT": "HEAD"}[c.op])
+		}
+		b = newBed(t, stores.Shared(t, teststore.Embedded), &fault)
+		o, log = b.run(append(args, d)...)
+		if len(readLog(t, log).of(c.op)) >= 10 {
+			break
+		}
+	}
+	return b, o, log
+}
+
+func (c *faulty) test(t *testing.T) {
+	b, o, log := c.run(t)
+	o.want(t, 3)
+	o.sameAsAnalyze(t, log)
+	h := readLog(t, log)
+	rows := h.of(c.op)
+	for _, r := range rows {
+		if r.Err != "" && r.Code() != c.code {
+			t.Fatalf("%q instead of %s", r.Err, c.code)
+		}
+	}
+	failed, hits := errorsIn(rows), b.hitsWithin(h, c.op)
+	if failed != hits || failed == 0 || failed == len(rows) {
+		t.Errorf("%d of %d rows failed, but %d faults", failed, len(rows), hits)
+	}
+	if n := sumRequests(rows); c.op != "LIST" && n != b.sentWithin(h, c.op) {
+		t.Errorf("the log has %d requests, the wire %d: something was repeated", n, b.sentWithin(h, c.op))
+	}
+	// The first of each kind is shown, with its count.
+	if !strings.Contains(o.out, c.code) || !strings.Contains(o.out, fmt.Sprint(failed)) {
+		t.Errorf("%s or its count %d is not in the report:\n%s", c.code, failed, o.out)
+	}
+	if _, message, _ := strings.Cut(firstError(rows).Err, ": "); !strings.Contains(o.out, message) {
+		t.Errorf("the first error %q is not in the report:\n%s", message, o.out)
+	}
+	b.clean(t)
 }
 
 func firstError(rows []oplog.Record) (first oplog.Record) {

@@ -98,22 +98,31 @@ func TestHosts(t *testing.T) {
 	for _, h := range c.clients {
 		h.client.has(t, "listens at")
 	}
-	// One link takes its time in both directions.
-	const way = 40 * time.Millisecond
-	skewed := c.clients[1]
-	skewed.addr = delay(t, skewed.addr, way)
-	must := func(line string) {
-		t.Helper()
-		if err := system(line); err != nil {
-			t.Fatal(err)
-		}
-	}
-	// One slow link: to the coordinator.
-	must("ip netns exec " + c.clients[3].namespace + " tc qdisc add dev eth0 root tbf rate 256kbit burst 16kbit latency 400ms")
-	said := c.plain(t)
+	c.slowLinks(t)
 	if from := c.store.from("2"); from != bound.second {
 		t.Errorf("the client at %s loads the store from %s", bound.addr, from)
 	}
+	c.shortPartition(t, c.clients[0])
+	c.partition(t, c.clients[0], bound)
+}
+
+// change has the network changed.
+func change(t *testing.T, line string) {
+	t.Helper()
+	if err := system(line); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// slowLinks is a run with two links to clients that are slow, each in its own way. The clock of a client is found to be
+// what it is all the same.
+func (c *cluster) slowLinks(t *testing.T) {
+	t.Helper()
+	const way = 40 * time.Millisecond
+	skewed := c.clients[1]
+	skewed.addr = delay(t, skewed.addr, way) // takes its time in both directions
+	change(t, "ip netns exec "+c.clients[3].namespace+" tc qdisc add dev eth0 root tbf rate 256kbit burst 16kbit latency 400ms")
+	said := c.plain(t)
 	clock := regexp.MustCompile(regexp.QuoteMeta(skewed.addr) + `.* ahead by (\S+) \(round trip (\S+)\)`).FindStringSubmatch(said)
 	if clock == nil {
 		t.Fatalf("nothing is said of the clock of %s:\n%s", skewed.addr, said)
@@ -123,32 +132,36 @@ func TestHosts(t *testing.T) {
 	if err != nil || err2 != nil || trip < 2*way || (ahead-300*time.Millisecond).Abs() > trip/2 {
 		t.Errorf("a clock that is 300ms ahead behind %v of delay was found to be %s", way, clock[0])
 	}
+}
 
-	// A partition of five seconds costs nothing.
-	away := c.clients[0]
+// shortPartition cuts a client off for five seconds, which costs nothing.
+func (c *cluster) shortPartition(t *testing.T, away *host) {
+	t.Helper()
 	p := c.run(t, "short", "9s")
 	c.recorded(t, p, "short")
-	must("ip link set " + away.link + " down")
+	change(t, "ip link set "+away.link+" down")
 	time.Sleep(5 * time.Second)
-	must("ip link set " + away.link + " up")
+	change(t, "ip link set "+away.link+" up")
 	p.ends(t, 0, "4 clients began within")
 	c.holds(t, "short", 0, 1, 2, 3)
 	c.clean(t)
+}
 
-	// One for good loses the client, which cleans up by itself; of one that dies meanwhile others remove what it left.
-	p = c.run(t, "long", "8s")
+// partition cuts the first client off for good, which loses it; it cleans up by itself. The third one dies meanwhile,
+// and others remove what it left. Both can be part of the next run.
+func (c *cluster) partition(t *testing.T, away, dead *host) {
+	t.Helper()
+	p := c.run(t, "long", "8s")
 	c.recorded(t, p, "long")
-	must("ip link set " + away.link + " down")
-	bound.client.kill()
+	change(t, "ip link set "+away.link+" down")
+	dead.client.kill()
 	p.ends(t, 3, "client "+away.addr+" was lost")
-	p.has(t, "client "+bound.addr+" was lost")
+	p.has(t, "client "+dead.addr+" was lost")
 	c.holds(t, "long", 1, 3)
 	c.clean(t)
-
-	// Both can be part of the next run.
-	must("ip link set " + away.link + " up")
-	bound.client = bound.start(t, "client", bound.addr)
-	bound.client.has(t, "listens at")
+	change(t, "ip link set "+away.link+" up")
+	dead.client = dead.start(t, "client", dead.addr)
+	dead.client.has(t, "listens at")
 	away.client.await(t, "its network does not come back", func() bool {
 		conn, err := net.DialTimeout("tcp", away.addr, time.Second)
 		if err == nil {

@@ -70,29 +70,65 @@ func (h *histogram) add(d time.Duration) {
 type Metrics struct {
 	client string
 
-	mu     sync.Mutex
-	counts Counts
-	last   int // series
+	mu       sync.Mutex
+	counts   Counts
+	places   index[place]   // of the series
+	failures index[failing] // of the failures
+}
+
+// A failing is what failures are told apart by.
+type failing struct {
+	place
+	code string
 }
 
 // NewMetrics returns the sink of the client of that id.
-func NewMetrics(client string) *Metrics { return &Metrics{client: client} }
+func NewMetrics(client string) *Metrics {
+	return &Metrics{
+		client:   client,
+		places:   index[place]{make(map[place]int), maxSeries},
+		failures: index[failing]{make(map[failing]int), maxFailures},
+	}
+}
+
+// An index says where in a list something stands that is told apart by a key.
+type index[K comparable] struct {
+	at   map[K]int
+	most int
+}
+
+// find looks a key up. One that is new goes behind the others, as label has it, and as other where there are too many.
+func (x *index[K]) find(key K, label func(K) K, other K) (at int, as K, added bool) {
+	if at, known := x.at[key]; known {
+		return at, key, false
+	}
+	as = label(key)
+	if _, known := x.at[as]; !known && len(x.at) >= x.most {
+		as = other
+	}
+	at, known := x.at[as]
+	if !known {
+		at = len(x.at)
+		x.at[as] = at
+	}
+	return at, as, !known
+}
 
 // Write counts rows.
 func (m *Metrics) Write(batch []oplog.Record) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range batch {
-		m.add(&batch[i])
+		m.count(&batch[i])
 	}
 	return nil
 }
 
-func (m *Metrics) add(r *oplog.Record) {
+func (m *Metrics) count(r *oplog.Record) {
 	s := m.of(r.Op, r.Endpoint)
 	s.requests++
 	if r.Err != "" {
-		m.counts.failed(s, r.Code())
+		m.failed(place{s.op, s.endpoint}, r.Code())
 		return
 	}
 	s.bytes += uint64(max(r.Bytes, 0))
@@ -104,38 +140,25 @@ func (m *Metrics) add(r *oplog.Record) {
 }
 
 func (m *Metrics) of(op, endpoint string) *series {
-	all := m.counts.series
-	is := func(s *series) bool { return s.op == op && s.endpoint == endpoint }
-	if m.last < len(all) && is(&all[m.last]) {
-		return &all[m.last]
+	at, p, added := m.places.find(place{op, endpoint}, place.label, place{otherLabel, otherLabel})
+	if added {
+		m.counts.series = append(m.counts.series, series{op: p.op, endpoint: p.endpoint})
 	}
-	op, endpoint = label(op), label(endpoint)
-	m.last = slices.IndexFunc(all, func(s series) bool { return is(&s) })
-	if m.last < 0 && len(all) >= maxSeries {
-		op, endpoint = otherLabel, otherLabel
-		m.last = slices.IndexFunc(all, func(s series) bool { return is(&s) })
-	}
-	if m.last < 0 {
-		m.last = len(all)
-		m.counts.series = append(all, series{op: op, endpoint: endpoint})
-	}
-	return &m.counts.series[m.last]
+	return &m.counts.series[at]
 }
 
-func (c *Counts) failed(s *series, code string) {
-	code = label(code)
-	is := func(f failure) bool { return f.op == s.op && f.endpoint == s.endpoint && f.code == code }
-	at := slices.IndexFunc(c.failures, is)
-	if at < 0 && len(c.failures) >= maxFailures {
-		code = otherLabel
-		at = slices.IndexFunc(c.failures, is)
+func (p place) label() place { return place{label(p.op), label(p.endpoint)} }
+
+// failed counts a failure at a place whose names are labels.
+func (m *Metrics) failed(p place, code string) {
+	at, f, added := m.failures.find(failing{p, code}, failing.label, failing{p, otherLabel})
+	if added {
+		m.counts.failures = append(m.counts.failures, failure{op: f.op, endpoint: f.endpoint, code: f.code})
 	}
-	if at < 0 {
-		at = len(c.failures)
-		c.failures = append(c.failures, failure{op: s.op, endpoint: s.endpoint, code: code})
-	}
-	c.failures[at].requests++
+	m.counts.failures[at].requests++
 }
+
+func (f failing) label() failing { return failing{f.place, label(f.code)} }
 
 // label makes text of anybody's a value that Prometheus takes. It is a copy:
 // strings of a record may be cut from larger ones, which must not be kept.

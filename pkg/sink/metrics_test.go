@@ -176,3 +176,23 @@ func FuzzReadCounts(f *testing.F) {
 		}
 	})
 }
+
+// What a row costs does not depend on how many endpoints there are.
+func BenchmarkMetrics(b *testing.B) {
+	for _, hosts := range []int{1, 32} {
+		b.Run(fmt.Sprint(hosts, " endpoints"), func(b *testing.B) {
+			rows := make([]oplog.Record, 1024)
+			for i := range rows {
+				rows[i] = oplog.Record{Op: "GET", Endpoint: fmt.Sprintf("http://10.0.0.%d:9000", i%hosts), Duration: time.Millisecond, Bytes: 1, Objects: 1}
+				if i%2 == 1 {
+					rows[i].Err = "SlowDown: reduce your request rate"
+				}
+			}
+			m := NewMetrics("client")
+			b.ReportAllocs()
+			for i := 0; i < b.N; i += len(rows) {
+				_ = m.Write(rows)
+			}
+		})
+	}
+}

@@ -70,9 +70,14 @@ func (t *total) add(r *oplog.Record) {
 	}
 }
 
+// A place is what rows are told apart by. With many endpoints hardly a row is at that of the one before, so that all are
+// looked up.
+type place struct{ op, endpoint string }
+
 // totals are one total per operation and endpoint.
 type totals struct {
 	list []*total
+	at   map[place]*total
 	last *total // rows of one kind come in rows
 }
 
@@ -80,14 +85,16 @@ func (ts *totals) of(op, endpoint string) *total {
 	if t := ts.last; t != nil && t.op == op && t.endpoint == endpoint {
 		return t
 	}
-	for _, t := range ts.list {
-		if t.op == op && t.endpoint == endpoint {
-			ts.last = t
-			return t
-		}
+	if t := ts.at[place{op, endpoint}]; t != nil {
+		ts.last = t
+		return t
 	}
 	// The strings of a record may be cut from larger ones, which must not be kept.
 	t := &total{op: strings.Clone(op), endpoint: strings.Clone(endpoint)}
+	if ts.at == nil {
+		ts.at = make(map[place]*total)
+	}
+	ts.at[place{t.op, t.endpoint}] = t
 	ts.list = append(ts.list, t)
 	slices.SortFunc(ts.list, func(a, b *total) int {
 		return cmp.Or(cmp.Compare(a.op, b.op), cmp.Compare(a.endpoint, b.endpoint))
