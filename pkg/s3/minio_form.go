@@ -216,19 +216,8 @@ func (e *minioEngine) sendForm(ctx context.Context, policy *minio.PostPolicy, mo
 	if resp.StatusCode/100 != 2 {
 		return nil, refusedForm(resp)
 	}
-	resp.Body = &seenAnswer{resp.Body, seen}
+	resp.Body = &watchedAnswer{ReadCloser: resp.Body, end: seen}
 	return resp, nil
-}
-
-// A seenAnswer looks again at what was seen of a request when its answer is read.
-type seenAnswer struct {
-	io.ReadCloser
-	seen func()
-}
-
-func (a *seenAnswer) Close() error {
-	defer a.seen()
-	return a.ReadCloser.Close()
 }
 
 // formAround is what stands before and after the payload, which has to be the

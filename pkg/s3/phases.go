@@ -258,7 +258,7 @@ func (t *Trace) connecting(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// A watchedAnswer notes when an answer's body was received.
+// A watchedAnswer tells when an answer's body was received.
 type watchedAnswer struct {
 	io.ReadCloser
 	once sync.Once
@@ -274,6 +274,6 @@ func (a *watchedAnswer) Read(p []byte) (int, error) {
 }
 
 func (a *watchedAnswer) Close() error {
-	a.once.Do(a.end)
+	defer a.once.Do(a.end) // after those of the answers inside it
 	return a.ReadCloser.Close()
 }
