@@ -118,7 +118,8 @@ func TestPhasesOfConnections(t *testing.T) {
 						t.Errorf("request %d: %v", i, p)
 					}
 				}
-				if p[PhaseSend] == 0 || p[PhaseWait] == 0 {
+				// net/http may say that it has sent a request when the answer is there.
+				if p[PhaseSend] == 0 && engine == "lean" || p[PhaseWait] == 0 {
 					t.Errorf("request %d: %v", i, p)
 				}
 			}
