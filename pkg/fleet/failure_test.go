@@ -54,10 +54,7 @@ func TestBrokenConnections(t *testing.T) {
 		}
 	}()
 	ctx := t.Context()
-	must(t, f.Connect(ctx))
-	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), 2*time.Second)))
-	must(t, f.Measure(ctx, func() {}))
-	must(t, f.Finish(ctx))
+	measured(t, f, getPlan(t, e.Addr(), 2*time.Second))
 	close(stop)
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	stats, _, err := f.Merge(ctx, path)

@@ -100,14 +100,21 @@ func lead(t *testing.T, change func(*Options), machines ...*machine) *Fleet {
 	return f
 }
 
-// whole performs all steps of a run.
-func whole(t *testing.T, f *Fleet, p Plan, path string) *Result {
+// measured performs the steps of a run up to its end.
+func measured(t *testing.T, f *Fleet, p Plan) {
 	t.Helper()
 	ctx := t.Context()
 	must(t, f.Connect(ctx))
 	must(t, f.Prepare(ctx, p))
 	must(t, f.Measure(ctx, func() {}))
 	must(t, f.Finish(ctx))
+}
+
+// whole performs all steps of a run.
+func whole(t *testing.T, f *Fleet, p Plan, path string) *Result {
+	t.Helper()
+	ctx := t.Context()
+	measured(t, f, p)
 	r := f.Result()
 	_, _, err := f.Merge(ctx, path)
 	must(t, err)

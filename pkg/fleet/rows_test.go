@@ -204,10 +204,7 @@ func TestDroppedLogs(t *testing.T) {
 	p := getPlan(t, e.Addr(), 300*time.Millisecond)
 	p.Job.DropLog = true
 	ctx := t.Context()
-	must(t, f.Connect(ctx))
-	must(t, f.Prepare(ctx, p))
-	must(t, f.Measure(ctx, func() {}))
-	must(t, f.Finish(ctx))
+	measured(t, f, p)
 	must(t, f.EndRows())
 	there := f.links[0].id
 	rows := slices.Clone(arrived.rows[there])

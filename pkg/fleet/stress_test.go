@@ -54,10 +54,7 @@ func TestStress(t *testing.T) {
 	p := getPlan(t, e.Addr(), 2500*time.Millisecond)
 	p.Job.NoLog = true
 	ctx := t.Context()
-	must(t, f.Connect(ctx))
-	must(t, f.Prepare(ctx, p))
-	must(t, f.Measure(ctx, func() {}))
-	must(t, f.Finish(ctx))
+	measured(t, f, p)
 	got, err := f.Report()
 	must(t, err)
 	must(t, f.Clean(ctx))
@@ -179,10 +176,7 @@ func TestHostileParts(t *testing.T) {
 	p := getPlan(t, e.Addr(), 500*time.Millisecond)
 	p.Job.NoLog = true
 	ctx := t.Context()
-	must(t, f.Connect(ctx))
-	must(t, f.Prepare(ctx, p))
-	must(t, f.Measure(ctx, func() {}))
-	must(t, f.Finish(ctx))
+	measured(t, f, p)
 	report, err := f.Report()
 	must(t, err)
 	if r := f.Result(); len(r.Lost) != 1 || !strings.Contains(r.Lost[0].Error(), "cannot be read") || len(report.Operations[0].ByClient) != 1 {
