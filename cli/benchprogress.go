@@ -26,9 +26,7 @@ func (p *benchProgress) End() { p.bar.finish() }
 func (p *benchProgress) Warn(text string) { p.s.warnf("%s", text) }
 
 func (p *benchProgress) Measuring() (stop func()) {
-	if err := p.s.profiles.begin(); err != nil {
-		p.s.warnf("%v", err)
-	}
+	endProfiles := p.s.profile()
 	p.s.beginServerProfiles()()
 	live := p.s.startLive(p.s.snapshot, p.s.opts.Duration, p.s.flags.progress.interval)
 	stopStats := p.s.stats.begin(p.s.flags.progress.interval)
@@ -36,9 +34,7 @@ func (p *benchProgress) Measuring() (stop func()) {
 		live.finish()
 		stopStats()
 		p.s.saveServerProfiles()
-		if err := p.s.profiles.end(); err != nil {
-			p.s.warnf("%v", err)
-		}
+		endProfiles()
 	}
 }
 

@@ -118,6 +118,18 @@ func (all profiles) discard() {
 	}
 }
 
+// profile has warp profile itself until end is called. What goes wrong does not
+// end a run.
+func (s *session) profile() (end func()) {
+	warn := func(err error) {
+		if err != nil {
+			s.warnf("%v", err)
+		}
+	}
+	warn(s.profiles.begin())
+	return func() { warn(s.profiles.end()) }
+}
+
 func (all profiles) begin() error {
 	for _, p := range all {
 		if p.begin == nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -350,13 +351,16 @@ func (r *fileRun) explain(err error) error {
 
 // differ refuses benchmarks that would write the same file, or begin at the same time.
 func differ(runs []*fileRun) error {
-	for _, name := range []string{"benchdata", "analyze.out", "stats-output", "syncstart"} {
+	for _, name := range []string{"benchdata", "analyze.out", "stats-output", "syncstart", "pprofdir"} {
 		seen := map[string]*fileRun{}
 		for _, r := range runs {
 			value, from := r.value(name)
+			hint := "leave it out or give each its own" + from
+			if name == "pprofdir" {
+				value, hint = r.profiles(), "profile only one of them, or give each its own"
+			}
 			if other := seen[value]; value != "" && other != nil {
-				return r.wrong(r.Line, "%s has the same %s as %s in line %d", r.Name, name, other.Name, other.Line).
-					tell("leave it out or give each its own%s", from)
+				return r.wrong(r.Line, "%s has the same %s as %s in line %d", r.Name, name, other.Name, other.Line).tell("%s", hint)
 			}
 			seen[value] = r
 		}
@@ -377,12 +381,26 @@ func (r *fileRun) value(name string) (value, from string) {
 	return value, from
 }
 
-// output are the flags on output that the benchmark is run with, as far as they matter between benchmarks.
-func (r *fileRun) output() *outputFlags {
-	on := func(name string) bool { v, _ := r.value(name); return v == "true" || r.bare(name) }
-	return &outputFlags{quiet: on("quiet"), noColor: on("no-color"), json: on("json")}
+// profiles is the folder for profiles of warp itself, where there will be any.
+func (r *fileRun) profiles() string {
+	if !slices.ContainsFunc([]string{"cpu", "mem", "block", "mutex", "threads", "trace"}, r.on) {
+		return ""
+	}
+	return flagValue(r.line.command.lookup("pprofdir"))
 }
 
-func (r *fileRun) bare(name string) bool {
-	return slices.ContainsFunc(r.line.tokens, func(t token) bool { return t.name == name && !t.hasValue })
+// output are the flags on output that the benchmark is run with, as far as they matter between benchmarks.
+func (r *fileRun) output() *outputFlags {
+	return &outputFlags{quiet: r.on("quiet"), noColor: r.on("no-color"), json: r.on("json")}
+}
+
+// on says whether a flag that is true or false is given as true.
+func (r *fileRun) on(name string) (on bool) {
+	for _, t := range r.line.tokens {
+		if t.name == name {
+			given, err := strconv.ParseBool(t.value)
+			on = !t.hasValue || given && err == nil
+		}
+	}
+	return on
 }

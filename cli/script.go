@@ -64,7 +64,7 @@ func scriptCommand(env environment) *command {
 func (f *scriptFlags) rareFlags(env environment) []cli.Flag {
 	shared := []string{"serverprof", "retries", "stdout", "dry-run", "drain"}
 	rare := slices.DeleteFunc(f.rareRunFlags(), func(f cli.Flag) bool { return !slices.Contains(shared, f.Names()[0]) })
-	return slices.Concat(rare, f.exports.flags(env), f.trace.flags())
+	return slices.Concat(rare, f.upload.flags(), f.exports.flags(env), f.trace.flags(), f.profile.flags())
 }
 
 // absentFromScripts are flags of other benchmarks that a script says itself,
@@ -141,6 +141,9 @@ func (f *scriptFlags) checkFlags(json bool) error {
 		return err
 	}
 	if err := f.exports.check(); err != nil {
+		return err
+	}
+	if err := f.upload.check(&f.benchFlags); err != nil {
 		return err
 	}
 	_, err := parseServerProfiles(f.serverprof)
@@ -301,6 +304,14 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 	}
 	defer target.close()
 	s := &session{invocation: inv, flags: &f.benchFlags, opts: o, runner: &bench.Runner{Client: target.client}}
+	if s.upload, err = f.upload.open(ctx, inv, path); err != nil {
+		return err
+	}
+	defer s.upload.close()
+	if s.profiles, err = f.profile.open(); err != nil {
+		return err
+	}
+	defer s.profiles.discard()
 	table := &scriptTable{invocation: inv, statements: statements, steps: steps}
 	sc := &bench.Script{Client: target.client, Options: o, Steps: steps, Watcher: table}
 	inv.hangups.begin(o.TraceHTTP, sc.SetTrace)
@@ -315,7 +326,7 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 		return err
 	}
 	defer s.exports.end(ctx, s)
-	return s.runScript(ctx, sc, table, path)
+	return s.uploadLog(ctx, s.runScript(ctx, sc, table, path))
 }
 
 // runScript runs what is open, saves the log and says how it all ended.
@@ -333,8 +344,10 @@ func (s *session) runScript(ctx context.Context, sc *bench.Script, table *script
 		sinks = append(sinks, s.rows)
 	}
 	table.settings(&s.flags.target, sc.Client)
+	endProfiles := s.profile()
 	out := sc.Run(ctx, sinks...)
 	s.saveServerProfiles()
+	endProfiles()
 	inner := s.settle(ctx, out)
 	if note := table.skipped(); note != "" {
 		out.Trailer.Notes = append(out.Trailer.Notes, note)
@@ -351,7 +364,8 @@ func (s *session) endScript(out *bench.Outcome, table *scriptTable) error {
 	} else if table.report.Log, err = s.log.Commit(out.Trailer); err != nil {
 		err = runError("%w", err)
 	} else {
-		s.notef("benchmark data written to %q", table.report.Log)
+		s.written = table.report.Log
+		s.notef("benchmark data written to %q", s.written)
 	}
 	for _, note := range out.Trailer.Notes {
 		s.warnf("%s", note)

@@ -81,7 +81,9 @@ func TestUploadOfTheLog(t *testing.T) {
 		}
 		o, second := b.put(t, "second", region, "--upload="+b.url("/a b/ü/"))
 		o.want(t, 0)
-		b.holds(t, map[string]string{"first.csv.zst": first, "a b/ü/second.csv.zst": second})
+		third := filepath.Join(b.dir, "third.csv.zst")
+		warpProcess(t, b.env, "script", "--host=embedded", "--benchdata="+third, region, "--upload="+b.url(""), "PUT 3 OBJECTS OF SIZE 1 KB; DELETE").want(t, 0)
+		b.holds(t, map[string]string{"first.csv.zst": first, "a b/ü/second.csv.zst": second, "third.csv.zst": third})
 		for _, text := range []string{o.out, o.err} {
 			if strings.Contains(text, s.SecretKey) || strings.Contains(text, s.AccessKey) {
 				t.Errorf("keys are shown: %s", o)
