@@ -451,36 +451,27 @@ func (e *leanEngine) learnRegion(bucket, region string) {
 // identify has the connection's signer use the right time, key and region.
 // The time is looked at after each tick of the watchdog: to ask the clock for
 // each request costs more than it is worth, since a signature is valid for
-// minutes. So are credentials, which expire by the minute.
-func (c *leanConn) identify(ctx context.Context, bucket string) error {
+// minutes. So are credentials, which expire by the minute. After an error the
+// connection is not used again.
+func (c *leanConn) identify(ctx context.Context, bucket string) (err error) {
 	generation := c.e.generation.Load()
 	settled := c.settled.Load()
 	if settled && c.bucket == bucket && c.generation == generation {
 		return nil
 	}
-	if !settled {
-		c.settled.Store(true)
-		c.signer.at(time.Now())
-	}
-	c.bucket = ""
 	if s3utils.CheckValidBucketName(bucket) != nil {
 		return errNotLean
 	}
-	value := credentials.Value{SignerType: credentials.SignatureAnonymous}
-	if c.e.creds != nil {
-		var err error
-		asking := c.e.fallback.core.Client.CredContext()
-		asking.Context = ctx
-		if value, err = c.e.creds.GetWithContext(asking); err != nil {
+	value := c.signer.value
+	if !settled {
+		c.settled.Store(true)
+		c.signer.at(time.Now())
+		if value, err = c.e.identity(ctx); err != nil {
 			return err
 		}
 	}
-	if value.SignerType.IsV2() {
-		return errNotLean
-	}
 	region := ""
 	if !value.SignerType.IsAnonymous() {
-		var err error
 		if region, err = c.e.regionOf(ctx, bucket); err != nil {
 			return err
 		}
@@ -488,4 +479,17 @@ func (c *leanConn) identify(ctx context.Context, bucket string) error {
 	c.signer.use(value, region)
 	c.bucket, c.generation = bucket, generation
 	return nil
+}
+
+// identity is who signs now.
+func (e *leanEngine) identity(ctx context.Context) (value credentials.Value, err error) {
+	if e.creds == nil {
+		return credentials.Value{SignerType: credentials.SignatureAnonymous}, nil
+	}
+	asking := e.fallback.core.Client.CredContext()
+	asking.Context = ctx
+	if value, err = e.creds.GetWithContext(asking); err == nil && value.SignerType.IsV2() {
+		err = errNotLean
+	}
+	return value, err
 }

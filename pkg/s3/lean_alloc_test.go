@@ -114,6 +114,15 @@ func frugalRequests() map[string]frugal {
 			_, err := h.Get(ctx, Get{Ref: ref, Into: into, Headers: headers, Part: 1}, tr)
 			return err
 		}, Options{}},
+		"two buckets": {head + "0\r\n\r\n", 0, func(h *Host, tr *Trace) error {
+			other := ref
+			other.Bucket = "another"
+			_, err := h.Stat(ctx, ref, tr)
+			if err == nil {
+				_, err = h.Stat(ctx, other, tr)
+			}
+			return err
+		}, Options{}},
 		// Strings of names, codes and the like; not one for each object.
 		"batch": {fmt.Sprintf("%s%d\r\n\r\n%s", head, len(results), results), 4, func(h *Host, tr *Trace) error { return h.Delete(ctx, batch, tr) }, Options{}},
 		"list": {fmt.Sprintf("%s%d\r\n\r\n%s", head, len(page), page), 4, func(h *Host, tr *Trace) error {
