@@ -69,19 +69,7 @@ type run struct {
 	done         chan struct{}
 	began, ended time.Time
 
-	mu       sync.Mutex
-	out, err bytes.Buffer
-}
-
-type locked struct {
-	mu *sync.Mutex
-	b  *bytes.Buffer
-}
-
-func (l locked) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
+	out, err teststore.Output
 }
 
 // start runs a benchmark with nothing of this machine's environment, in a folder of its own.
@@ -100,7 +88,7 @@ func start(t *testing.T, args ...string) *run {
 	r.cmd = exec.Command(self, args...)
 	r.cmd.Dir = dir
 	r.cmd.Env = []string{actAsWarp + "=1", teststore.QuickExit, "HOME=" + dir, "PATH=" + os.Getenv("PATH")}
-	r.cmd.Stdout, r.cmd.Stderr = locked{&r.mu, &r.out}, locked{&r.mu, &r.err}
+	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.err
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -113,8 +101,8 @@ func start(t *testing.T, args ...string) *run {
 	return r
 }
 
-func (r *run) stdout() string { r.mu.Lock(); defer r.mu.Unlock(); return r.out.String() }
-func (r *run) stderr() string { r.mu.Lock(); defer r.mu.Unlock(); return r.err.String() }
+func (r *run) stdout() string { return r.out.String() }
+func (r *run) stderr() string { return r.err.String() }
 
 func (r *run) String() string {
 	return fmt.Sprintf("warp %s\n--- stdout\n%s--- stderr\n%s", r.line, r.stdout(), r.stderr())

@@ -216,7 +216,7 @@ func TestFileSizeLimitEndsTheRunInOrder(t *testing.T) {
 	args := append([]string{"-c", `ulimit -f 32; exec "$0" "$@"`, binary, "put", "--obj.size=1B", "--concurrent=16", "--duration=40s",
 		"--benchdata=" + filepath.Join(dir, "log")}, b.args()...)
 	p.cmd = exec.Command("sh", args...)
-	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = []string{"HOME=" + dir}, lockedBuffer{&p.outMu, &p.out}, lockedBuffer{&p.outMu, &p.err}
+	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = []string{"HOME=" + dir}, &p.out, &p.err
 	b.must(p.cmd.Start())
 	t.Cleanup(func() { p.kill(); p.wait() })
 	b.fullDisk(p, filepath.Join(dir, "log.csv.zst"), before)

@@ -1,7 +1,6 @@
 package safety
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -74,22 +73,9 @@ type process struct {
 	dir  string
 	once sync.Once
 
-	outMu    sync.Mutex
-	out, err bytes.Buffer
+	out, err teststore.Output
 	start    time.Time
 	took     time.Duration
-}
-
-// lockedBuffer may be read while the process writes.
-type lockedBuffer struct {
-	mu *sync.Mutex
-	b  *bytes.Buffer
-}
-
-func (l lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
 }
 
 // in are the arguments that name a bucket of a store, through the given endpoint.
@@ -105,7 +91,7 @@ func start(t *testing.T, args ...string) *process {
 	p.cmd = exec.Command(binary, args...)
 	p.cmd.Dir = p.dir
 	p.cmd.Env = []string{"HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}
-	p.cmd.Stdout, p.cmd.Stderr = lockedBuffer{&p.outMu, &p.out}, lockedBuffer{&p.outMu, &p.err}
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.err
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -139,8 +125,8 @@ func (p *process) want(code int) *process {
 	return p
 }
 
-func (p *process) stdout() string { p.outMu.Lock(); defer p.outMu.Unlock(); return p.out.String() }
-func (p *process) stderr() string { p.outMu.Lock(); defer p.outMu.Unlock(); return p.err.String() }
+func (p *process) stdout() string { return p.out.String() }
+func (p *process) stderr() string { return p.err.String() }
 
 func (p *process) String() string {
 	return fmt.Sprintf("warp %s\n--- stdout\n%s--- stderr\n%s", p.line, p.stdout(), p.stderr())
