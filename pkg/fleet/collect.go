@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -84,14 +85,7 @@ func joinLines(lines []string) string {
 	if len(lines) > 3 {
 		lines = append(lines[:3:3], fmt.Sprintf("and %d more", len(lines)-3))
 	}
-	text := ""
-	for i, l := range lines {
-		if i > 0 {
-			text += "; "
-		}
-		text += l
-	}
-	return text
+	return strings.Join(lines, "; ")
 }
 
 func (f *Fleet) visitAll(ctx context.Context) []*visit {
@@ -189,12 +183,18 @@ func (f *Fleet) fetchAll(ctx context.Context, c *Collected, with []*visit, path 
 		return err
 	}
 	for _, v := range with {
-		// If that does not arrive, it can be collected again: no harm is done.
-		if v.ch.send(kindForget, pull{Run: c.Run}) == nil {
-			_, _, _ = v.next()
-		}
+		all.Go(func() { v.forget(ctx, c.Run) })
 	}
+	all.Wait()
 	return nil
+}
+
+// forget tells a client that its log is here. If that does not arrive, it can be collected again: no harm is done.
+func (v *visit) forget(ctx context.Context, run string) {
+	defer closeOn(ctx, v.ch.ws)()
+	if v.ch.send(kindForget, pull{Run: run}) == nil {
+		_, _, _ = v.next()
+	}
 }
 
 // fetch copies the log of the run from one client.

@@ -180,8 +180,8 @@ func (r *Result) add(o *outcome) {
 
 // cutPrefix is what follows prefix in text, if that begins with it.
 func cutPrefix(text, prefix string) string {
-	if len(text) >= len(prefix) && text[:len(prefix)] == prefix {
-		return text[len(prefix):]
+	if rest, ok := strings.CutPrefix(text, prefix); ok {
+		return rest
 	}
 	return ": " + text
 }
