@@ -1,6 +1,7 @@
 package s3
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -19,37 +20,22 @@ import (
 // what is counted is the client's.
 func echo(t testing.TB, answer string) (addr string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
+	return oddStore(t, func(c *net.TCPConn, _ *bufio.Reader) {
+		in, have, out := make([]byte, 256<<10), 0, []byte(answer)
 		for {
-			c, err := l.Accept()
+			n, err := c.Read(in[have:])
 			if err != nil {
 				return
 			}
-			go func() {
-				defer c.Close()
-				in, have, out := make([]byte, 256<<10), 0, []byte(answer)
-				for {
-					n, err := c.Read(in[have:])
-					if err != nil {
-						return
-					}
-					if have += n; have < requestLength(in[:have]) {
-						continue
-					}
-					have = 0
-					if _, err := c.Write(out); err != nil {
-						return
-					}
-				}
-			}()
+			if have += n; have < requestLength(in[:have]) {
+				continue
+			}
+			have = 0
+			if _, err := c.Write(out); err != nil {
+				return
+			}
 		}
-	}()
-	return l.Addr().String()
+	})
 }
 
 var headEnd, lengthLine = []byte("\r\n\r\n"), []byte("Content-Length: ")

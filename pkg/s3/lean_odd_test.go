@@ -15,8 +15,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// oddStore hands every connection to serve. A nil reader means that nothing of
-// the request has been read.
+// oddStore hands every connection to serve, of which nothing has been read yet.
 func oddStore(t testing.TB, serve func(c *net.TCPConn, br *bufio.Reader)) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

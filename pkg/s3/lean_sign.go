@@ -79,8 +79,7 @@ func (s *leanSigner) use(value credentials.Value, region string) {
 func (s *leanSigner) sign() {
 	s.sum = sha256.Sum256(s.text)
 	if s.key.begun != s.epoch {
-		s.text = append(append(append(s.text[:0], "AWS4-HMAC-SHA256\n"...), s.date[:]...), '\n')
-		s.text = append(append(s.text, s.scope...), '\n')
+		s.begin("AWS4-HMAC-SHA256\n")
 		s.key.begin(s.text, s.epoch)
 	}
 	s.text = appendHex(s.text[:0], &s.sum)
@@ -90,35 +89,28 @@ func (s *leanSigner) sign() {
 
 // signChunk signs a chunk of a streamed payload, after the one before it.
 func (s *leanSigner) signChunk(data []byte) {
-	s.hash(data)
-	s.text = append(s.text[:0], "AWS4-HMAC-SHA256-PAYLOAD\n"...)
-	s.text = append(s.text, s.date[:]...)
-	s.text = append(s.text, '\n')
-	s.text = append(s.text, s.scope...)
-	s.text = append(s.text, '\n')
-	s.text = append(s.text, s.last[:]...)
-	s.text = append(s.text, "\n"+emptyPayload+"\n"...)
-	s.text = appendHex(s.text, &s.sum)
-	s.seal()
+	s.signNext("AWS4-HMAC-SHA256-PAYLOAD\n", "\n"+emptyPayload+"\n", data)
 }
 
 // signTrailer signs the line behind a streamed payload.
 func (s *leanSigner) signTrailer(line []byte) {
-	s.hash(line)
-	s.text = append(s.text[:0], "AWS4-HMAC-SHA256-TRAILER\n"...)
-	s.text = append(s.text, s.date[:]...)
-	s.text = append(s.text, '\n')
-	s.text = append(s.text, s.scope...)
-	s.text = append(s.text, '\n')
-	s.text = append(s.text, s.last[:]...)
-	s.text = append(s.text, '\n')
-	s.text = appendHex(s.text, &s.sum)
-	s.seal()
+	s.signNext("AWS4-HMAC-SHA256-TRAILER\n", "\n", line)
 }
 
-func (s *leanSigner) seal() {
+// signNext signs what follows the head: each piece by the signature before it.
+func (s *leanSigner) signNext(algorithm, between string, data []byte) {
+	s.hash(data)
+	s.begin(algorithm)
+	s.text = append(append(s.text, s.last[:]...), between...)
+	s.text = appendHex(s.text, &s.sum)
 	s.key.seal(s.key.inner, s.text, &s.sum)
 	appendHex(s.last[:0], &s.sum)
+}
+
+// begin puts into s.text what all begins with that is signed.
+func (s *leanSigner) begin(algorithm string) {
+	s.text = append(append(append(s.text[:0], algorithm...), s.date[:]...), '\n')
+	s.text = append(append(s.text, s.scope...), '\n')
 }
 
 // A dayKey computes HMAC-SHA256 with the key of a day. Unlike crypto/hmac it also keeps what comes of the
