@@ -80,10 +80,3 @@ func split(key string) (group, name string) {
 	}
 	return "", key
 }
-
-// Preferred is the way to write a flag that the documents show: the last one that Keys has, which is the one that files
-// have always had.
-func Preferred(flag string) Key {
-	all := Keys([]string{flag})
-	return all[len(all)-1]
-}
