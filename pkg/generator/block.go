@@ -1,5 +1,7 @@
 package generator
 
+import "math"
+
 // What follows the first 64 KiB of an object is made of slices of one random block, which can be sent from where
 // they lie. They are the block's slots in an order of the object's own, so that nothing repeats before all of it
 // was used, and each begins at a byte of its slot that the object and the place in it decide. A slice is shorter
@@ -20,11 +22,23 @@ func (p *Payload) slices() bool { return p.dedupPct == 0 && p.random == stretch 
 
 // slice returns the content from off on, up to the end of a slice. off is at least blockFrom.
 func (p *Payload) slice(object, off uint64) []byte {
+	var one [1][]byte
+	p.cut(object, off, math.MaxInt64, one[:])
+	return one[0]
+}
+
+// cut fills dst with slices from off on, which is at least blockFrom, up to size at most, and returns how many.
+func (p *Payload) cut(object, off, size uint64, dst [][]byte) (n int) {
+	block, step := p.randomBlock(), object|1
 	number, within := (off-blockFrom)/sliceSize, (off-blockFrom)%sliceSize
-	slot := (object>>32 + number*(object|1)) % slots
-	jitter := mix(object^golden*(number+1)) % (slotSize - sliceSize + 1)
-	at := slot*slotSize + jitter
-	return p.randomBlock()[at+within : at+sliceSize]
+	for n < len(dst) && off < size {
+		slot := (object>>32 + number*step) % slots
+		at := slot*slotSize + mix(object^golden*(number+1))%(slotSize-sliceSize+1)
+		s := block[at+within : min(at+sliceSize, at+within+size-off)]
+		dst[n] = s
+		n, number, within, off = n+1, number+1, 0, off+uint64(len(s))
+	}
+	return n
 }
 
 // objectKey is what tells the contents of objects apart.
@@ -42,24 +56,19 @@ func (p *Payload) randomBlock() []byte {
 	return p.block
 }
 
+// Lies is the offset from which on all of the content lies in memory.
+func (r *Reader) Lies() int64 {
+	if p := r.payload; !p.slices() || p.tar || p.file != nil {
+		return r.size
+	}
+	return min(blockFrom, r.size)
+}
+
 // Pieces fills dst with content from off on, piece by piece, as it lies in memory. Nobody may change it, and it
-// stays what it is. It returns how many pieces there are, and the offset behind them. Without any the content up to
-// that offset has to be read.
-func (r *Reader) Pieces(off int64, dst [][]byte) (n int, end int64) {
-	p := r.payload
-	switch {
-	case !p.slices() || p.tar || p.file != nil || off >= r.size:
-		return 0, r.size
-	case off < blockFrom:
-		return 0, min(blockFrom, r.size)
+// stays what it is. It returns how many pieces there are: none at the end.
+func (r *Reader) Pieces(off int64, dst [][]byte) int {
+	if off >= r.size {
+		return 0
 	}
-	object := p.objectKey(r.id)
-	for n < len(dst) && off < r.size {
-		s := p.slice(object, uint64(off))
-		s = s[:min(int64(len(s)), r.size-off)]
-		dst[n] = s
-		n++
-		off += int64(len(s))
-	}
-	return n, off
+	return r.payload.cut(r.payload.objectKey(r.id), uint64(off), uint64(r.size), dst)
 }

@@ -72,10 +72,11 @@ type Body interface {
 // copied on its way to a socket.
 type PieceBody interface {
 	Body
-	// Pieces fills dst with the content from off on, in memory that stays as it
-	// is, and returns how many pieces that are, and the offset behind them.
-	// Where there are none, the content up to that offset has to be read.
-	Pieces(off int64, dst [][]byte) (n int, end int64)
+	// Lies is the offset from which on all of the content lies there.
+	Lies() int64
+	// Pieces fills dst with the content from such an offset on, in memory that
+	// stays as it is, and returns how many pieces that are: none at the end.
+	Pieces(off int64, dst [][]byte) int
 }
 
 // A Put is one upload. Its body is read from the start.

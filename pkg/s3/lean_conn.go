@@ -88,8 +88,6 @@ type leanConn struct {
 	scanner xmlScanner
 	listing leanListing
 
-	pieces [][]byte // the same, where it lies elsewhere
-
 	head       leanHead
 	signer     leanSigner
 	same       leanHeaders
@@ -278,7 +276,7 @@ func (c *leanConn) begin(ctx context.Context) error {
 	c.r, c.w = 0, 0
 	c.answered, c.wrote, c.broken = false, false, false
 	if c.raw != nil {
-		c.raw.pieces = nil
+		c.raw.follow(nil, 0, 0)
 	}
 	c.moved(phaseSend)
 	if err := ctx.Err(); err != nil {
@@ -373,6 +371,7 @@ func (c *leanConn) sendAndAwait(b []byte, tr *Trace, up bool) error {
 func (c *leanConn) awaitSlowly(tr *Trace) error {
 	s := c.raw
 	if !s.sent {
+		c.moved(phaseSend)
 		if err := c.pushRest(); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -30,7 +31,7 @@ func (c *leanConn) exchange(ctx context.Context, q *leanQuery, tr *Trace) error 
 	if c.wrote && tr != nil {
 		tr.requests++
 	}
-	if err != nil && c.wrote && !c.answered && q.method == "PUT" {
+	if err != nil && c.wrote && !c.answered && q.method == "PUT" && !isOwn(err) {
 		// A store that refuses an upload may say why before it hangs up.
 		c.broken = true
 		if c.fill(tr) == nil {
@@ -56,6 +57,12 @@ const leanHaste = time.Millisecond
 
 func (c *leanConn) justAnswered(tr *Trace) bool {
 	return tr != nil && tr.base.Sub(c.answeredAt) < leanHaste
+}
+
+// isOwn says whether the error is the payload's, and not the connection's.
+func isOwn(err error) bool {
+	var own *Error
+	return errors.As(err, &own)
 }
 
 func (c *leanConn) transmit(q *leanQuery, tr *Trace) error {
@@ -120,9 +127,13 @@ func readBody(b Body, p []byte, off int64) error {
 		return nil
 	}
 	if err == nil || err == io.EOF {
-		err = errorf("RequestFailed", 0, "the payload ends after %d bytes, before its size", off+int64(n))
+		err = payloadEnds(off + int64(n))
 	}
 	return err
+}
+
+func payloadEnds(off int64) error {
+	return errorf("RequestFailed", 0, "the payload ends after %d bytes, before its size", off)
 }
 
 // putHashed uploads a small object, whose payload is hashed before the head
@@ -147,79 +158,36 @@ func (c *leanConn) putHashed(q *leanQuery, tr *Trace) error {
 }
 
 // putPlain uploads the payload as it is: what lies in memory from there, and
-// what does not, in pieces.
+// what comes before that, in pieces of our own.
 func (c *leanConn) putPlain(q *leanQuery, tr *Trace) error {
 	c.buildHead(q)
 	tr.sending()
-	lying, _ := q.body.(PieceBody)
-	if c.raw == nil {
-		lying = nil
+	computed := q.size
+	lying, ok := q.body.(PieceBody)
+	if ok = ok && c.raw != nil; ok {
+		computed = min(lying.Lies(), q.size)
 	}
 	for off := int64(0); ; {
-		b, end, err := c.compute(q, off, lying)
+		end := min(computed, off+int64(c.e.piece))
+		b := c.room(int(end - off))
+		err := readBody(q.body, b, off)
 		if err == nil && off == 0 {
 			b, err = c.withHead(b)
 		}
 		if err != nil {
 			return err
 		}
-		if off = end; lying != nil {
-			off = c.find(lying, off, q.size)
+		if off = end; off < computed {
+			if err := c.send(b); err != nil {
+				return err
+			}
+			continue
 		}
-		if off == q.size {
-			return c.sendAndAwait(b, tr, q.size > 0)
+		if ok {
+			c.raw.follow(lying, off, q.size)
 		}
-		if err := c.send(b); err != nil {
-			return err
-		}
+		return c.sendAndAwait(b, tr, q.size > 0)
 	}
-}
-
-// compute reads payload from off on into c.out, as much as makes a piece or as
-// there is before what lies in memory.
-func (c *leanConn) compute(q *leanQuery, off int64, lying PieceBody) (b []byte, end int64, err error) {
-	end = min(q.size, off+int64(c.e.piece))
-	if lying != nil {
-		if n, next := lying.Pieces(off, c.pieceRoom()[:1]); n > 0 {
-			end = off
-		} else {
-			end = min(end, max(next, off))
-		}
-	}
-	b = c.room(int(end - off))
-	return b, end, readBody(q.body, b, off)
-}
-
-// pieceMost is how many pieces one system call takes.
-const pieceMost = 1000
-
-func (c *leanConn) pieceRoom() [][]byte {
-	if c.pieces == nil {
-		c.pieces = make([][]byte, pieceMost)
-	}
-	return c.pieces
-}
-
-// find has what lies in memory from off on sent behind what is sent next.
-func (c *leanConn) find(lying PieceBody, off, size int64) int64 {
-	room := c.pieceRoom()
-	n, end := lying.Pieces(off, room)
-	for ; n > 0; n-- {
-		c.raw.pieces = room[:n]
-		if end <= size {
-			return end
-		}
-		// The body is longer than the upload.
-		last := &room[n-1]
-		from := end - int64(len(*last))
-		if from < size {
-			*last = (*last)[:size-from]
-			return size
-		}
-		end = from
-	}
-	c.raw.pieces = nil
-	return off
 }
 
 // chunkRoom is for what stands around the payload of a chunk: a line in front,

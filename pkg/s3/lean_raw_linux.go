@@ -18,8 +18,12 @@ import (
 // one that returns false is called again when the socket is ready.
 type rawSocket struct {
 	rc     syscall.RawConn
-	out    []byte // still to be sent, and then
-	pieces [][]byte
+	out    []byte   // still to be sent, and then
+	pieces [][]byte // in room, and then
+	lying  PieceBody
+	off    int64 // the content of lying from here
+	end    int64 // up to here
+	room   [][]byte
 	pushed int64           // bytes sent so far
 	vec    []syscall.Iovec // out and pieces as the kernel wants them
 	in     []byte          // where to receive
@@ -91,12 +95,52 @@ func (s *rawSocket) look(fd uintptr) bool {
 }
 
 // unsent says whether anything is still to be sent.
-func (s *rawSocket) unsent() bool { return len(s.out) > 0 || len(s.pieces) > 0 }
+func (s *rawSocket) unsent() bool { return len(s.out) > 0 || len(s.pieces) > 0 || s.off < s.end }
+
+// pieceMost is how many pieces one system call gets. Pieces of warp's payload
+// are 3.5 KiB, and a socket takes about a mebibyte at a time: the kernel looks
+// at all that it gets, and not only at what it takes.
+const pieceMost = 320
+
+// follow has the content of lying from off to end sent behind s.out.
+func (s *rawSocket) follow(lying PieceBody, off, end int64) {
+	s.lying, s.off, s.end, s.pieces = lying, off, end, nil
+}
+
+// topUp makes as many pieces as one system call gets.
+func (s *rawSocket) topUp() {
+	if s.off == s.end || len(s.pieces) > pieceMost/2 {
+		return
+	}
+	if s.room == nil {
+		s.room = make([][]byte, pieceMost)
+	}
+	n := copy(s.room, s.pieces)
+	more := s.lying.Pieces(s.off, s.room[n:])
+	if more == 0 {
+		s.err = payloadEnds(s.off)
+		return
+	}
+	s.pieces = s.room[:n+more]
+	for i, p := range s.pieces[n:] {
+		if left := s.end - s.off; int64(len(p)) >= left { // the body may be longer than the upload
+			s.pieces[n+i] = p[:left]
+			s.pieces = s.pieces[:n+i+1]
+		}
+		s.off += int64(len(s.pieces[n+i]))
+		if s.off == s.end {
+			break
+		}
+	}
+}
 
 func (s *rawSocket) push(fd uintptr) bool {
 	for s.unsent() {
 		var n int
 		var errno syscall.Errno
+		if s.topUp(); s.err != nil {
+			return true
+		}
 		if len(s.pieces) == 0 {
 			n, errno = sendTo(fd, s.out)
 		} else {

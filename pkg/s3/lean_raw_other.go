@@ -15,7 +15,6 @@ var errStale = errors.New("the connection was closed by the store")
 type rawSocket struct {
 	rc                                   syscall.RawConn
 	out, in                              []byte
-	pieces                               [][]byte
 	pushed                               int64
 	got                                  int
 	left                                 int64
@@ -30,3 +29,5 @@ func newRawSocket(net.Conn) *rawSocket { return nil }
 func (s *rawSocket) quiet() bool { return true }
 
 func (s *rawSocket) unsent() bool { return false }
+
+func (s *rawSocket) follow(PieceBody, int64, int64) {}
