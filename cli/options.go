@@ -61,7 +61,7 @@ func (f *optionFlags) connectionFlags(env environment) []cli.Flag {
 		&cli.StringFlag{Name: "client-key", Hidden: true, Destination: &f.clientKey, TakesFile: true, Usage: "with --client-cert: PEM `FILE` of its key"},
 		&cli.BoolFlag{Name: "http2", Destination: &f.http2, Hidden: true, Usage: "with --tls: talk HTTP/2"},
 		&cli.BoolFlag{Name: "disable-http-keepalive", Destination: &f.noKeepAlive, Hidden: true, Usage: "make a connection for each request"},
-		&sizeFlag{Name: "sndbuf", Destination: &f.sendBuffer, Hidden: true, DefaultText: "as the system tunes it, small for a store on this machine", Usage: "`SIZE` of the send buffer of sockets"},
+		&sizeFlag{Name: "sndbuf", Destination: &f.sendBuffer, Hidden: true, DefaultText: "as the system tunes it", Usage: "`SIZE` of the send buffer of sockets"},
 		&sizeFlag{Name: "rcvbuf", Destination: &f.receiveBuffer, Hidden: true, DefaultText: "as the system tunes it", Usage: "`SIZE` of the receive buffer of sockets"},
 		&cli.BoolFlag{Name: "ktls", Destination: &f.ktls, Sources: env.vars("WARP_KTLS"), Hidden: true,
 			Usage: "with --tls: leave the encryption to the kernel; refused where that cannot be had"},

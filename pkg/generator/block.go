@@ -5,12 +5,13 @@ import "math"
 // What follows the first 64 KiB of an object is made of slices of one random block, which can be sent from where
 // they lie. They are the block's slots in an order of the object's own, so that nothing repeats before all of it
 // was used, and each begins at a byte of its slot that the object and the place in it decide. A slice is shorter
-// than 4 KiB, so that any 4 KiB have two in them, aligned or not: of these pairs there are 2^41.
+// than 4 KiB, so that any 4 KiB have two in them, aligned or not: of these pairs there are 2^39. The block is as large as
+// it has to be for repetitions to be out of sight of compressors with a window of 8 MiB, and no larger: see Payload.
 const (
 	blockFrom = 64 << 10
 	slotSize  = 4 << 10
 	sliceSize = 3584
-	slots     = 4096
+	slots     = 2560
 	// reach is how much of an object there is before a byte of the block occurs a second time.
 	reach = slots * sliceSize
 	// blockID is the object that the block is the content of, as if all of it were computed.
@@ -29,7 +30,7 @@ func (p *Payload) slice(object, off uint64) []byte {
 
 // cut fills dst with slices from off on, which is at least blockFrom, up to size at most, and returns how many.
 func (p *Payload) cut(object, off, size uint64, dst [][]byte) (n int) {
-	block, step := p.randomBlock(), object|1
+	block, step := p.randomBlock(), stepOf(object)
 	number, within := (off-blockFrom)/sliceSize, (off-blockFrom)%sliceSize
 	for n < len(dst) && off < size {
 		slot := (object>>32 + number*step) % slots
@@ -39,6 +40,16 @@ func (p *Payload) cut(object, off, size uint64, dst [][]byte) (n int) {
 		n, number, within, off = n+1, number+1, 0, off+uint64(len(s))
 	}
 	return n
+}
+
+// stepOf is how many slots further an object's next slice lies: a number without a divisor in common with their count,
+// so that each comes once before one comes again.
+func stepOf(object uint64) uint64 {
+	step := (object | 1) % slots
+	if step%5 == 0 {
+		step += 2
+	}
+	return step
 }
 
 // objectKey is what tells the contents of objects apart.

@@ -18,15 +18,10 @@ import (
 // one that returns false is called again when the socket is ready.
 type rawSocket struct {
 	rc     syscall.RawConn
-	out    []byte   // still to be sent, and then
-	pieces [][]byte // in room, and then
-	lying  PieceBody
-	off    int64 // the content of lying from here
-	end    int64 // up to here
-	room   [][]byte
-	pushed int64           // bytes sent so far
-	vec    []syscall.Iovec // out and pieces as the kernel wants them
-	in     []byte          // where to receive
+	out    []byte // still to be sent, and then
+	lying  leanQueue
+	pushed int64  // bytes sent so far
+	in     []byte // where to receive
 	got    int
 	left   int64 // still to be dropped
 	water  int   // SO_RCVLOWAT; 0 = as it was
@@ -95,56 +90,21 @@ func (s *rawSocket) look(fd uintptr) bool {
 }
 
 // unsent says whether anything is still to be sent.
-func (s *rawSocket) unsent() bool { return len(s.out) > 0 || len(s.pieces) > 0 || s.off < s.end }
+func (s *rawSocket) unsent() bool { return len(s.out) > 0 || !s.lying.empty() }
 
-// pieceMost is how many pieces one system call gets. Pieces of warp's payload
-// are 3.5 KiB, and a socket takes about a mebibyte at a time: the kernel looks
-// at all that it gets, and not only at what it takes.
-const pieceMost = 320
-
-// follow has the content of lying from off to end sent behind s.out.
-func (s *rawSocket) follow(lying PieceBody, off, end int64) {
-	s.lying, s.off, s.end, s.pieces = lying, off, end, nil
-}
-
-// topUp makes as many pieces as one system call gets.
-func (s *rawSocket) topUp() {
-	if s.off == s.end || len(s.pieces) > pieceMost/2 {
-		return
-	}
-	if s.room == nil {
-		s.room = make([][]byte, pieceMost)
-	}
-	n := copy(s.room, s.pieces)
-	more := s.lying.Pieces(s.off, s.room[n:])
-	if more == 0 {
-		s.err = payloadEnds(s.off)
-		return
-	}
-	s.pieces = s.room[:n+more]
-	for i, p := range s.pieces[n:] {
-		if left := s.end - s.off; int64(len(p)) >= left { // the body may be longer than the upload
-			s.pieces[n+i] = p[:left]
-			s.pieces = s.pieces[:n+i+1]
-		}
-		s.off += int64(len(s.pieces[n+i]))
-		if s.off == s.end {
-			break
-		}
-	}
-}
+// follow has the content of body from off to end sent behind s.out.
+func (s *rawSocket) follow(body PieceBody, off, end int64) { s.lying.begin(body, off, end) }
 
 func (s *rawSocket) push(fd uintptr) bool {
 	for s.unsent() {
 		var n int
 		var errno syscall.Errno
-		if s.topUp(); s.err != nil {
-			return true
-		}
-		if len(s.pieces) == 0 {
+		if s.lying.empty() {
 			n, errno = sendTo(fd, s.out)
+		} else if s.out, s.err = s.lying.topUp(s.out), s.lying.err; s.err != nil {
+			return true
 		} else {
-			n, errno = s.sendPieces(fd)
+			n, errno = sendVector(fd, s.lying.vec)
 		}
 		switch errno {
 		case 0:
@@ -167,33 +127,11 @@ func (s *rawSocket) push(fd uintptr) bool {
 func (s *rawSocket) advance(n int) {
 	s.begun = true
 	s.pushed += int64(n)
-	k := min(n, len(s.out))
-	s.out, n = s.out[k:], n-k
-	for n > 0 {
-		k := min(n, len(s.pieces[0]))
-		if s.pieces[0], n = s.pieces[0][k:], n-k; len(s.pieces[0]) == 0 {
-			s.pieces = s.pieces[1:]
-		}
+	if s.lying.empty() {
+		s.out = s.out[n:]
+	} else {
+		s.lying.advance(n)
 	}
-}
-
-// vector puts what is still to be sent into s.vec.
-func (s *rawSocket) vector() []syscall.Iovec {
-	v := s.vec[:0]
-	if len(s.out) > 0 {
-		v = appendIovec(v, s.out)
-	}
-	for _, p := range s.pieces {
-		v = appendIovec(v, p)
-	}
-	s.vec = v
-	return v
-}
-
-func appendIovec(v []syscall.Iovec, b []byte) []syscall.Iovec {
-	iov := syscall.Iovec{Base: &b[0]}
-	iov.SetLen(len(b))
-	return append(v, iov)
 }
 
 func (s *rawSocket) receive(fd uintptr) bool {

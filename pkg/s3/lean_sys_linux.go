@@ -22,10 +22,9 @@ func receiveFrom(fd uintptr, b []byte) (int, syscall.Errno) {
 	return int(n), errno
 }
 
-// sendPieces may use writev because the runtime has made the socket one that
+// sendVector may use writev because the runtime has made the socket one that
 // does not wait, and catches the signal of a broken one.
-func (s *rawSocket) sendPieces(fd uintptr) (int, syscall.Errno) {
-	v := s.vector()
+func sendVector(fd uintptr, v []syscall.Iovec) (int, syscall.Errno) {
 	n, _, errno := syscall.RawSyscall(syscall.SYS_WRITEV, fd, uintptr(unsafe.Pointer(&v[0])), uintptr(len(v)))
 	return int(n), errno
 }

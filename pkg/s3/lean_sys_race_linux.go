@@ -27,7 +27,6 @@ func errnoOf(err error) syscall.Errno {
 	return errno
 }
 
-func (s *rawSocket) sendPieces(fd uintptr) (int, syscall.Errno) {
-	v := s.vector()
+func sendVector(fd uintptr, v []syscall.Iovec) (int, syscall.Errno) {
 	return sendTo(fd, unsafe.Slice(v[0].Base, v[0].Len))
 }

@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -438,12 +437,6 @@ func TestSocketBuffers(t *testing.T) {
 	// Linux doubles what it is given, for its own bookkeeping.
 	if send != 20_000 && send != 40_000 || receive != 10_000 && receive != 20_000 {
 		t.Errorf("socket buffers are %d and %d", send, receive)
-	}
-	near, err := newDialer(&Config{}).connect(context.Background(), l.Addr().String())
-	must(t, err)
-	defer near.Close()
-	if send, _ := socketBuffers(t, near); runtime.GOOS == "linux" && send > 2*localSendBuffer {
-		t.Errorf("the send buffer of a connection within this machine is %d bytes, of which too many leave the processor's cache", send)
 	}
 }
 

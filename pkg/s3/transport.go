@@ -11,7 +11,6 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
-	"runtime"
 	"sync/atomic"
 	"time"
 )
@@ -113,24 +112,19 @@ func (d *dialer) tune(conn net.Conn) error {
 	if !ok {
 		return nil
 	}
+	if onThisMachine(tcp) {
+		withoutPacing(tcp)
+	}
 	if d.send > 0 {
 		if err := tcp.SetWriteBuffer(d.send); err != nil {
 			return err
 		}
-	} else if runtime.GOOS == "linux" && onThisMachine(tcp) {
-		_ = tcp.SetWriteBuffer(localSendBuffer) // what the system allows of it will do
 	}
 	if d.receive > 0 {
 		return tcp.SetReadBuffer(d.receive)
 	}
 	return nil
 }
-
-// localSendBuffer is for a store on the same machine, to which nothing is under
-// way that a buffer would have to cover. The system would let it grow to 4 MiB,
-// for each connection, which with 8 of them costs a fifth to a quarter of the
-// CPU time of a large upload: what waits there drives the payload out of the processor's cache.
-const localSendBuffer = 512 << 10 // which Linux doubles
 
 // onThisMachine says whether both ends of a connection are here.
 func onThisMachine(conn *net.TCPConn) bool {

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package s3
+
+import "net"
+
+func withoutPacing(*net.TCPConn) {}
