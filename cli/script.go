@@ -370,6 +370,7 @@ func (s *session) endScript(out *bench.Outcome, table *scriptTable) error {
 	for _, note := range out.Trailer.Notes {
 		s.warnf("%s", note)
 	}
+	err = both(err, table.unwritten)
 	if s.json {
 		table.report.Notes = append([]string{}, out.Trailer.Notes...)
 		table.report.End, table.report.EndReason = out.Trailer.End, s.hide.text(out.Trailer.Reason)

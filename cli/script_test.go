@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -151,3 +153,22 @@ func compareStatements(t *testing.T, what string, r *aggregate.Report, want map[
 		}
 	}
 }
+
+// A table that cannot be written is an error, as the report of any benchmark is.
+func TestScriptOnFullDisk(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	var errw bytes.Buffer
+	a := &app{in: strings.NewReader(""), out: fullDisk{}, errw: &errw, env: mapEnvironment(nil)}
+	code := a.main(t.Context(), []string{"script", "--host=embedded", "--benchdata=" + log, "PUT 1 OBJECTS; DELETE"})
+	if want := "warp: error: writing the result: no space left on device\n"; code != exitFailed || !strings.HasSuffix(errw.String(), want) {
+		t.Errorf("exit code %d, %q; want %q", code, errw.String(), want)
+	}
+	if _, err := os.Stat(log + ".csv.zst"); err != nil {
+		t.Errorf("there is no log: %v", err)
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }

@@ -87,6 +87,7 @@ type scriptTable struct {
 	report     scriptReport
 	statements []script.Statement
 	steps      []bench.ScriptStep
+	unwritten  error // why a line of it is not on standard output
 
 	mu         sync.Mutex
 	step       *bench.ScriptStep
@@ -136,10 +137,14 @@ func (t *scriptTable) settings(f *targetFlags, client *s3.Client) {
 	}
 }
 
-// print writes one line of the table, which --json has none of.
+// print writes one line of the table, which --json has none of. One that cannot be written ends nothing: there is the log.
 func (t *scriptTable) print(line string) {
-	if !t.json {
-		_ = t.result(func(w io.Writer) error { _, err := fmt.Fprintln(w, line); return err })
+	if t.json {
+		return
+	}
+	err := t.result(func(w io.Writer) error { _, err := fmt.Fprintln(w, line); return err })
+	if t.unwritten == nil {
+		t.unwritten = err
 	}
 }
 
