@@ -131,6 +131,9 @@ func TestClientCertificate(t *testing.T) {
 			switch {
 			case c.works && err != nil:
 				t.Errorf("%s, %s: %v", engine, name, err)
+			case !c.works && CodeOf(err) == CodeReset:
+				// The store has hung up before its reason was read, which TLS 1.3 allows: the request is sent before the
+				// certificate was looked at.
 			case !c.works && (CodeOf(err) != CodeTLS || strings.Contains(err.Error(), "\n")):
 				t.Errorf("%s, %s: %v", engine, name, err)
 			}
