@@ -39,7 +39,7 @@ func (d *Delete) batch(place int) []s3.Ref {
 	to := int(d.next[place].Add(int64(d.Batch)))
 	from := to - d.Batch
 	to = min(to, share.count)
-	var refs []s3.Ref
+	refs := make([]s3.Ref, 0, max(to-from, 0))
 	for i := from; i < to; i++ {
 		refs = append(refs, d.objects[share.index(i)].Ref)
 	}
