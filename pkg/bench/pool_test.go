@@ -9,31 +9,62 @@ import (
 	"warp/pkg/s3"
 )
 
+// A watchedPool is a shared pool of which a test knows what is in it.
+type watchedPool struct {
+	t *testing.T
+	sharedPool
+
+	looking      sync.Mutex
+	alive        map[string]bool // false once deletion has begun
+	added, taken int
+}
+
+func (p *watchedPool) key(e *entry) string { return p.object(e).Key }
+
+func (p *watchedPool) put(worker, i int) {
+	key := p.names.Key(uint32(worker), uint64(i))
+	p.looking.Lock()
+	p.alive[key] = true
+	p.added++
+	p.looking.Unlock()
+	p.add(s3.Object{Ref: s3.Ref{Key: key}})
+}
+
+func (p *watchedPool) delete(w *Worker) {
+	e := p.take(w)
+	if e == nil {
+		return
+	}
+	p.looking.Lock()
+	defer p.looking.Unlock()
+	p.taken++
+	if !p.alive[p.key(e)] {
+		p.t.Errorf("%s was taken twice", p.key(e))
+	}
+	p.alive[p.key(e)] = false
+}
+
+func (p *watchedPool) read(w *Worker) {
+	e := p.borrow(w)
+	if e == nil {
+		return
+	}
+	for _, doing := range []string{"began to read", "was reading"} {
+		p.looking.Lock()
+		if !p.alive[p.key(e)] {
+			p.t.Errorf("%s %s, which is being deleted", doing, p.key(e))
+		}
+		p.looking.Unlock()
+	}
+	p.giveBack(e)
+}
+
 // Nobody may read what another is deleting, nothing may be lost.
 func TestSharedPoolUnderConcurrency(t *testing.T) {
 	t.Parallel()
-	names := generator.NewNames("p/", 1, generator.Layout{})
-	pool := sharedPool{names: names}
-	key := func(e *entry) string { return pool.object(e).Key }
-	var mu sync.Mutex
-	alive := make(map[string]bool) // false once deletion has begun
-	added, taken := 0, 0
-	add := func(key string) {
-		mu.Lock()
-		alive[key] = true
-		added++
-		mu.Unlock()
-		pool.add(s3.Object{Ref: s3.Ref{Key: key}})
-	}
+	pool := &watchedPool{t: t, sharedPool: sharedPool{names: generator.NewNames("p/", 1, generator.Layout{})}, alive: make(map[string]bool)}
 	for i := range 50 {
-		add(names.Key(100, uint64(i)))
-	}
-	check := func(key, doing string) {
-		mu.Lock()
-		defer mu.Unlock()
-		if !alive[key] {
-			t.Errorf("%s %s, which is being deleted", doing, key)
-		}
+		pool.put(100, i)
 	}
 	var wg sync.WaitGroup
 	for id := range 8 {
@@ -42,34 +73,22 @@ func TestSharedPoolUnderConcurrency(t *testing.T) {
 			for i := range 2000 {
 				switch i % 4 {
 				case 0:
-					add(names.Key(uint32(id), uint64(i)))
+					pool.put(id, i)
 				case 1:
-					if e := pool.take(w); e != nil {
-						mu.Lock()
-						taken++
-						if !alive[key(e)] {
-							t.Errorf("%s was taken twice", key(e))
-						}
-						alive[key(e)] = false
-						mu.Unlock()
-					}
+					pool.delete(w)
 				default:
-					if e := pool.borrow(w); e != nil {
-						check(key(e), "began to read")
-						check(key(e), "was reading")
-						pool.giveBack(e)
-					}
+					pool.read(w)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	if left := len(pool.entries); left != added-taken {
-		t.Errorf("%d objects are left of %d added and %d taken", left, added, taken)
+	if left := len(pool.entries); left != pool.added-pool.taken {
+		t.Errorf("%d objects are left of %d added and %d taken", left, pool.added, pool.taken)
 	}
 	for _, e := range pool.entries {
 		if e.readers != 0 {
-			t.Errorf("%s still has %d readers", key(e), e.readers)
+			t.Errorf("%s still has %d readers", pool.key(e), e.readers)
 		}
 	}
 }
