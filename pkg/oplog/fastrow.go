@@ -56,9 +56,8 @@ func (r *Reader) fastRow(rec *Record) bool {
 	b := r.lines.buf[r.lines.pos:r.lines.end]
 	_, at := fastNumber(b, 0, '\t') // idx
 	thread, at := fastNumber(b, at, '\t')
-	op, at := r.ops.fast(b, at)
-	client, at := r.clients.fast(b, at)
-	objects, at := fastNumber(b, at, '\t')
+	seen := r.seenAt(b, at)
+	at = r.fastHead(b, at, seen)
 	bytes, at := fastNumber(b, at, '\t')
 	endpoint, at := r.endpoints.fast(b, at)
 	key := at
@@ -66,39 +65,15 @@ func (r *Reader) fastRow(rec *Record) bool {
 	keyEnd := at - 1
 	errText, at := r.errs.fast(b, at)
 	at = r.fastTimes(b, at)
-	var due int64
-	var category, status, retries, requests uint64
-	var statement Statement
-	var phases *Phases
-	end := unusual
-	if r.layout == documented {
-		category, end = fastOptional(b, at, '\n')
-	} else {
-		category, at = fastOptional(b, at, '\t')
-		due, at = r.fastTime(b, at)
-		status, at = fastOptional(b, at, '\t')
-		retries, at = fastOptional(b, at, '\t')
-		phases, at = fastPhases(b, at)
-		if r.layout == extended {
-			requests, end = fastOptional(b, at, '\n')
-		} else {
-			requests, at = fastOptional(b, at, '\t')
-			statement, end = r.statements.fast(b, at)
-		}
-	}
-	if end == unusual || op == "" || thread > math.MaxInt32 || max(status, retries, requests) > math.MaxUint16 {
+	r.due, r.phases = 0, nil
+	end := r.fastTail(b, at, seen)
+	if end == unusual || thread > math.MaxInt32 {
 		return false
 	}
-	if client == "" {
-		client = r.header.Client
-	}
-	if due == noTime {
-		due = 0
-	}
 	*rec = Record{
-		Op: op, Run: r.header.Run, Client: client, Endpoint: endpoint, Err: errText,
-		Thread: uint32(thread), Statement: statement, Objects: int(objects), Bytes: int64(bytes), Start: r.row.start, Due: due,
-		Status: uint16(status), Retries: uint16(retries), Requests: uint16(requests), Phases: phases, Category: category,
+		Op: seen.op, Run: r.header.Run, Client: seen.client, Endpoint: endpoint, Err: errText,
+		Thread: uint32(thread), Statement: seen.statement, Objects: seen.objects, Bytes: int64(bytes), Start: r.row.start, Due: r.due,
+		Status: seen.status, Retries: seen.retries, Requests: seen.requests, Phases: r.phases, Category: seen.category,
 	}
 	if !r.SkipKeys {
 		r.keys = append(r.keys, b[key:keyEnd]...)
@@ -106,6 +81,89 @@ func (r *Reader) fastRow(rec *Record) bool {
 	r.lines.skip(end)
 	r.fast++
 	return true
+}
+
+// A seenText is what two parts of a line were lately, and what they say. Most lines of an operation have the same.
+type seenText struct {
+	head                      []byte // operation, client and objects
+	op, client                string
+	objects                   int
+	tail                      []byte // all behind the duration
+	statement                 Statement
+	category                  uint64
+	status, retries, requests uint16
+}
+
+// seenAt returns what is kept of lines with the operation at the given place. Those of an S3 benchmark differ in their
+// first letters; where others do not, they take turns.
+func (r *Reader) seenAt(b []byte, at int) *seenText {
+	if at >= len(b) {
+		return &r.seen[0]
+	}
+	return &r.seen[b[at]%seenSlots]
+}
+
+const (
+	seenSlots = 16
+	maxSeen   = 64 // longer ones are not kept
+)
+
+// fastHead reads the columns from op to n_objects.
+func (r *Reader) fastHead(b []byte, at int, seen *seenText) int {
+	if n := len(seen.head); n > 0 && at <= len(b)-n && string(b[at:at+n]) == string(seen.head) {
+		return at + n
+	}
+	seen.head = seen.head[:0]
+	op, next := r.ops.fast(b, at)
+	client, next := r.clients.fast(b, next)
+	objects, next := fastNumber(b, next, '\t')
+	if next == unusual || op == "" {
+		return unusual
+	}
+	if client == "" {
+		client = r.header.Client
+	}
+	seen.op, seen.client, seen.objects = op, client, int(objects)
+	if next-at <= maxSeen {
+		seen.head = append(seen.head, b[at:next]...)
+	}
+	return next
+}
+
+// fastTail reads the columns behind the duration.
+func (r *Reader) fastTail(b []byte, at int, seen *seenText) (end int) {
+	if n := len(seen.tail); n > 0 && at <= len(b)-n && string(b[at:at+n]) == string(seen.tail) {
+		return at + n
+	}
+	seen.tail = seen.tail[:0]
+	var status, retries, requests uint64
+	seen.statement = Statement{}
+	if r.layout == documented {
+		seen.category, end = fastOptional(b, at, '\n')
+	} else {
+		seen.category, end = fastOptional(b, at, '\t')
+		r.due, end = r.fastTime(b, end)
+		status, end = fastOptional(b, end, '\t')
+		retries, end = fastOptional(b, end, '\t')
+		r.phases, end = fastPhases(b, end)
+		if r.layout == extended {
+			requests, end = fastOptional(b, end, '\n')
+		} else {
+			requests, end = fastOptional(b, end, '\t')
+			seen.statement, end = r.statements.fast(b, end)
+		}
+	}
+	if end == unusual || max(status, retries, requests) > math.MaxUint16 {
+		return unusual
+	}
+	if r.due == noTime {
+		r.due = 0
+	}
+	seen.status, seen.retries, seen.requests = uint16(status), uint16(retries), uint16(requests)
+	if r.due == 0 && r.phases == nil && end-at <= maxSeen {
+		seen.tail = append(seen.tail, b[at:end]...)
+	}
+	return end
 }
 
 // fastTimes reads the columns from start to duration_ns into r.row.

@@ -45,6 +45,9 @@ type Reader struct {
 	ends       []int // of the fields of the line
 	layout     layout
 	fast       int // rows that fastRow has read
+	seen       [seenSlots]seenText
+	due        int64   // of the row that fastRow reads
+	phases     *Phases // of it
 	row        rowTimes
 	outside    int  // first_byte or last_byte outside of the request
 	pending    bool // lines.next was called ahead for the line in ahead
