@@ -11,36 +11,48 @@ import (
 	"warp/internal/teststore"
 )
 
+// scripts are run one after the other at a store, by aliases of the flags that object-store-bench has.
+type scripts struct {
+	t   *testing.T
+	s   *teststore.Store
+	dir string
+}
+
+func (s *scripts) run(name, script string) outcome {
+	s.t.Helper()
+	return warpProcess(s.t, nil, "script", "--base-uri=http://"+s.s.Endpoint+"/", "--s3-access-key="+s.s.AccessKey, "--s3-secret-key="+s.s.SecretKey,
+		"--bucket=scripts", "--json", "--benchdata="+filepath.Join(s.dir, name), "--script="+script)
+}
+
+// counts are those of the warm-ups and the FINAL lines, in their order.
+func (s *scripts) counts(name, script string) (counts []int) {
+	s.t.Helper()
+	o := s.run(name, script).want(s.t, 0)
+	var report struct {
+		Statements []struct {
+			Final  *struct{ Count, Bytes int }
+			Warmup *struct{ Count int }
+		}
+	}
+	if err := json.Unmarshal([]byte(o.out), &report); err != nil {
+		s.t.Fatalf("%v: %s", err, o)
+	}
+	for _, st := range report.Statements {
+		if st.Warmup != nil {
+			counts = append(counts, st.Warmup.Count)
+		}
+		if st.Final != nil {
+			counts = append(counts, st.Final.Count)
+		}
+	}
+	return counts
+}
+
 // The examples of object-store-bench, with its minutes made seconds, against MinIO; and objects that a script in a
 // process of its own finds again.
 func TestScriptExamples(t *testing.T) {
 	t.Parallel()
-	s := stores.Shared(t, teststore.MinIO)
-	dir := t.TempDir()
-	run := func(name, script string, env ...string) outcome {
-		return warpProcess(t, env, "script", "--base-uri=http://"+s.Endpoint+"/", "--s3-access-key="+s.AccessKey, "--s3-secret-key="+s.SecretKey,
-			"--bucket=scripts", "--json", "--benchdata="+filepath.Join(dir, name), "--script="+script)
-	}
-	finals := func(o outcome) (counts []int) {
-		var report struct {
-			Statements []struct {
-				Final  *struct{ Count, Bytes int }
-				Warmup *struct{ Count int }
-			}
-		}
-		if err := json.Unmarshal([]byte(o.out), &report); err != nil {
-			t.Fatalf("%v: %s", err, o)
-		}
-		for _, st := range report.Statements {
-			if st.Warmup != nil {
-				counts = append(counts, st.Warmup.Count)
-			}
-			if st.Final != nil {
-				counts = append(counts, st.Final.Count)
-			}
-		}
-		return counts
-	}
+	s := &scripts{t, stores.Shared(t, teststore.MinIO), t.TempDir()}
 	const first = `
 // Create 100 objects of size 2 MB, but no more than 5 concurrent PUT operations
 PUT
@@ -60,11 +72,11 @@ DELETE;
 GET 5 OBJECTS AT RATE 10 PER SECOND RUNTIME 1 SECOND;
 DELETE;`
 	for name, script := range map[string]string{"three": three, "one": strings.ReplaceAll(three, "\n", " ")} {
-		if got := finals(run(name, script).want(t, 0)); len(got) != 3 || got[0] != 100 || got[1] < 1 || got[2] != 100 {
+		if got := s.counts(name, script); len(got) != 3 || got[0] != 100 || got[1] < 1 || got[2] != 100 {
 			t.Errorf("in %s line(s): %v, want 100, 10 and 100", name, got)
 		}
 	}
-	got := finals(run("first", first).want(t, 0))
+	got := s.counts("first", first)
 	if want := []int{100, 10, 10, 10, 100}; len(got) != len(want) {
 		t.Fatalf("%v, want %v", got, want)
 	} else {
@@ -74,7 +86,7 @@ DELETE;`
 			}
 		}
 	}
-	run("put", `PUT 10 OBJECTS USING NAMING STRATEGY CONSTANT PREFIX WITH SEED "a898a861";`).want(t, 0)
+	s.run("put", `PUT 10 OBJECTS USING NAMING STRATEGY CONSTANT PREFIX WITH SEED "a898a861";`).want(t, 0)
 	const reuse = `REUSE 10 OBJECTS
   USING NAMING STRATEGY CONSTANT PREFIX
   WITH SEED "a898a861";
@@ -83,10 +95,10 @@ GET OBJECTS
   FOR 1 SECONDS
   AT RATE 10 PER SECOND;
 DELETE`
-	if got := finals(run("reuse", reuse).want(t, 0)); len(got) != 2 || got[0] < 1 || got[1] != 10 {
+	if got := s.counts("reuse", reuse); len(got) != 2 || got[0] < 1 || got[1] != 10 {
 		t.Errorf("%v, want up to 10 downloads and 10 deletions", got)
 	}
-	run("typing", strings.Replace(reuse, "PER SECOND", "PER SEONCD", 1)).want(t, 2).says(t, "line 7, column 18", "did you mean SECOND?")
+	s.run("typing", strings.Replace(reuse, "PER SECOND", "PER SEONCD", 1)).want(t, 2).says(t, "line 7, column 18", "did you mean SECOND?")
 }
 
 // Ctrl-C in the middle of a statement: the log and the lines so far are kept, nothing after it is executed, and what was
