@@ -238,7 +238,7 @@ func sameOps(a, b []GroupOp) bool {
 	return slices.EqualFunc(a, b, func(x, y GroupOp) bool { return x.id() == y.id() })
 }
 
-// held is a request without what a summary does not need, at a third of the size.
+// held is a request without what a summary does not need, at half of the size.
 type held struct {
 	start, due                    int64
 	firstByte, lastByte, duration time.Duration

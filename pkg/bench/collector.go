@@ -13,7 +13,7 @@ const (
 	sweepInterval = 100 * time.Millisecond
 	flushInterval = time.Second
 	// backlogChunks bounds what waits for a collector that is stuck, say on a
-	// disk that hangs: about 128 MiB.
+	// disk that hangs: about 105 MiB.
 	backlogChunks = 18000
 )
 

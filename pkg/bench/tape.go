@@ -6,7 +6,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// chunkLen keeps a chunk near 7 KiB, so that thousands of workers fit into
+// chunkLen keeps a chunk near 6 KiB, so that thousands of workers fit into
 // little memory; a busy worker strings many of them together.
 const chunkLen = 32
 

@@ -32,7 +32,7 @@ type Record struct {
 	Status   uint16  // last HTTP status; 0 = no answer, or unknown
 	Retries  uint16  // requests that repeated an earlier one of this row
 	Requests uint16  // HTTP requests sent for this row, retries included; 0 = unknown
-	Phases   *Phases // of its HTTP requests, in all of the row; nil = not noted. Never changed
+	Phases   *Phases // of the HTTP requests of the last attempt; nil = not noted. Never changed
 	Category uint64  // the file's cat column, carried through
 }
 
