@@ -50,8 +50,13 @@ func (f *fleetFlags) collect(ctx context.Context, inv *invocation, run, benchdat
 	o.Spool = func(client string) string {
 		return strings.TrimSuffix(path("collect"), ".csv.zst") + "." + client + ".spool"
 	}
-	c, err := fleet.New(o).Collect(ctx, run, path)
-	if err != nil {
+	clients := fleet.New(o)
+	defer clients.Close()
+	c, err := clients.Collect(ctx, run, path)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
 		return runError("%w", err)
 	}
 	for _, w := range append(c.Without, c.Warnings...) {

@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"io"
+	"net"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"warp/internal/teststore"
 	"warp/pkg/bench"
 )
 
@@ -75,5 +79,32 @@ func TestListenAddress(t *testing.T) {
 		if err != nil || addr != test.addr || source.String() != test.source {
 			t.Errorf("%+v: %s, %v, %v", test, addr, source, err)
 		}
+	}
+}
+
+// Ctrl-C ends the wait for clients, and is no failure of theirs.
+func TestCollectInterrupted(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	signals := make(chan os.Signal)
+	go func() {
+		for first := true; ; first = false {
+			if _, err := l.Accept(); err != nil { // whoever connects gets no answer
+				return
+			}
+			if first {
+				signals <- os.Interrupt
+			}
+		}
+	}()
+	errw := &teststore.Output{}
+	a := &app{in: strings.NewReader(""), out: io.Discard, errw: errw, env: mapEnvironment(nil), signals: signals, exit: func(int) {}}
+	code := a.main(t.Context(), []string{"collect", "--warp-client=" + l.Addr().String(), "--json"})
+	if code != exitInterrupted || strings.Contains(errw.String(), "error") {
+		t.Errorf("exit code %d: %s", code, errw)
 	}
 }

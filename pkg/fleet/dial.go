@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -60,27 +61,36 @@ func (f *Fleet) dial(ctx context.Context, m Member, most time.Duration) (*channe
 	if config != nil {
 		scheme = "wss://"
 	}
+	hangUp := func() bool { return true }
+	defer func() { hangUp() }()
 	dialer := websocket.Dialer{
-		NetDialContext:   f.options.Dial,
+		// Of the end of a context the library takes note while it connects, and not while it waits for an answer.
+		NetDialContext: func(dialing context.Context, network, addr string) (net.Conn, error) {
+			conn, err := f.options.Dial(dialing, network, addr)
+			if err == nil {
+				hangUp = context.AfterFunc(ctx, func() { _ = conn.Close() })
+			}
+			return conn, err
+		},
 		TLSClientConfig:  config,
 		HandshakeTimeout: handshakeTime,
 		ReadBufferSize:   8 << 10,
 		WriteBufferSize:  4 << 10,
 	}
 	// Who is silent is not waited for longer than for somebody who is not there.
-	ctx, cancel := context.WithTimeout(ctx, min(handshakeTime, f.options.ConnectPatience, most))
+	limited, cancel := context.WithTimeout(ctx, min(handshakeTime, f.options.ConnectPatience, most))
 	defer cancel()
-	ws, answer, err := dialer.DialContext(ctx, scheme+m.Addr+Path, nil)
+	ws, answer, err := dialer.DialContext(limited, scheme+m.Addr+Path, nil)
 	if err != nil {
-		return nil, explainDial(err, answer)
+		return nil, cmp.Or(context.Cause(ctx), explainDial(err, answer))
 	}
-	ch, err := handshakeAsCoordinator(ctx, ws, identity{warp: f.options.Warp, token: f.options.Token})
+	ch, err := handshakeAsCoordinator(limited, ws, identity{warp: f.options.Warp, token: f.options.Token})
 	if err != nil {
 		_ = ws.Close()
-		if isTimeout(ctx.Err()) {
+		if isTimeout(limited.Err()) {
 			err = errSilent
 		}
-		return nil, err
+		return nil, cmp.Or(context.Cause(ctx), err)
 	}
 	return ch, nil
 }
