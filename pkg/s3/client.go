@@ -313,6 +313,9 @@ func (c *Client) tryHosts(ctx context.Context, first int, do func(*Host) error) 
 	for i := range c.hosts {
 		h := c.hosts[(first+i)%len(c.hosts)]
 		err := asError(do(h), nil)
+		if err != nil && ctx.Err() == context.Canceled {
+			err = &Error{Code: CodeCanceled, Message: context.Cause(ctx).Error()} // net/http says nothing but the cause
+		}
 		switch {
 		case err == nil || ctx.Err() != nil:
 			return err
