@@ -68,7 +68,7 @@ func spread(extra []uint8, n int) []rangeCode {
 // depends on lengths of names has something added, since other runs have other names.
 
 func literalWeights() []int {
-	w := []int{168, 113, 32, 36, 68, 79, 144, 28, 15, 31, 70, 52, 67, 38, 48, 12, 6, 4, 4, 4, 4, 3, 3, 3}
+	w := []int{147, 119, 31, 45, 36, 100, 180, 38, 12, 12, 53, 27, 51, 64, 80, 20, 6, 4, 4, 4, 4, 3, 3, 3}
 	return append(w, make([]int, literalCodes-len(w))...)
 }
 
@@ -77,13 +77,13 @@ func matchWeights() []int {
 	for c := 1; c < 44; c++ {
 		w[c] = 6
 	}
-	for c, n := range map[int]int{6: 50, 12: 20, 13: 65, 14: 45, 21: 28, 22: 120, 23: 120, 24: 50, 25: 30, 26: 60, 27: 20, 39: 85, 40: 50} {
+	for c, n := range map[int]int{2: 6, 6: 68, 12: 10, 13: 20, 14: 35, 15: 65, 16: 50, 17: 12, 21: 24, 22: 132, 23: 137, 24: 65, 25: 30, 26: 76, 27: 31, 39: 95, 40: 65} {
 		w[c] += n
 	}
 	return w
 }
 
 func offsetWeights() []int {
-	w := []int{628, 112, 5, 5, 5, 33, 70, 60, 30, 25, 22, 20, 13, 6, 5, 6, 10, 17, 16, 4}
+	w := []int{720, 85, 4, 4, 4, 6, 12, 50, 20, 28, 27, 21, 12, 5, 4, 5, 8, 12, 13, 4}
 	return append(w, make([]int, offsetCodes-len(w))...)
 }
