@@ -5,21 +5,17 @@ package cli
 import (
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/creack/pty"
 
+	"warp/internal/teststore"
 	"warp/pkg/oplog"
 )
-
-// hearHangups has what tests start not inherit that SIGHUP is ignored, as it is for tests that run under nohup.
-var hearHangups = sync.OnceFunc(func() { signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) })
 
 // hungUp runs a benchmark in a process of its own, sends it SIGHUP twice and
 // ends it. Before the second one it waits until requests were traced, if the
@@ -33,7 +29,7 @@ func hungUp(t *testing.T, shell string, args ...string) (text, log string, lines
 	log = filepath.Join(t.TempDir(), "run")
 	all := append([]string{"-c", shell + ` exec "$0" "$@"`, path, "put", "--host=embedded", "--obj.size=1KiB", "--concurrent=2",
 		"--max-objects=1000000", "--rps-limit=200", "--duration=5m", "--stats-interval=100ms", "--benchdata=" + log}, args...)
-	hearHangups()
+	teststore.HearHangups()
 	cmd := exec.Command("sh", all...)
 	s := startTerminal(t, cmd)
 	s.await("PUT")
@@ -147,7 +143,7 @@ func TestHangupHolds(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "two.yml"), []byte(file), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	hearHangups()
+	teststore.HearHangups()
 	cmd := exec.Command(path, "run", "two.yml", "--host=embedded", "--obj.size=1KiB", "--concurrent=2",
 		"--stats-interval=100ms", "--trace-http-sample=1")
 	cmd.Dir = dir
@@ -187,7 +183,7 @@ func TestTerminalClosed(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			hearHangups()
+			teststore.HearHangups()
 			cmd := exec.Command("sh", "-c", test.shell+` exec "$0" put --host=embedded --obj.size=1KiB --concurrent=2 --rps-limit=100 `+
 				`--max-objects=300 --duration=5m --stats-interval=100ms --benchdata=run `+test.flag+` >text 2>&1`, path)
 			cmd.Dir = dir

@@ -78,6 +78,7 @@ func (c *cluster) steady(t *testing.T) {
 // traced is a run whose coordinator is told by SIGHUP to have requests traced.
 func (c *cluster) traced(t *testing.T) {
 	t.Helper()
+	teststore.HearHangups()
 	p := c.run(t, "traced", "1h", "--trace-http-sample=1", "--autoterm", "--autoterm.dur=3s", "--autoterm.pct=90")
 	c.measuring(t, p)
 	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
