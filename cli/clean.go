@@ -56,6 +56,7 @@ func cleanCommand(env environment) *command {
 				&cli.BoolFlag{Name: "dry-run", Destination: &f.dryRun, Usage: "remove nothing, list what would be removed"},
 			}},
 			f.target.group(env),
+			{title: groupTraffic, also: f.target.connections(env)},
 		},
 		run: func(ctx context.Context, inv *invocation) error { return f.clean(ctx, inv) },
 	}

@@ -84,11 +84,15 @@ func (f *targetFlags) traffic(env environment, parts string) flagGroup {
 	if parts != "" {
 		also = append(also, f.options.partFlag(parts))
 	}
-	also = append(also,
+	return flagGroup{title: groupTraffic, also: append(also, f.connections(env)...)}
+}
+
+// connections are the flags for how to get through to the store, which is the same for everything that asks it.
+func (f *targetFlags) connections(env environment) []cli.Flag {
+	return append([]cli.Flag{
 		&cli.BoolFlag{Name: "insecure", Destination: &f.insecure, Usage: "with --tls: accept any certificate"},
 		&cli.StringFlag{Name: "ca-file", Destination: &f.caFile, TakesFile: true, Usage: "with --tls: PEM `FILE` of further certificate authorities"},
-	)
-	return flagGroup{title: groupTraffic, also: append(also, f.options.connectionFlags(env)...)}
+	}, f.options.connectionFlags(env)...)
 }
 
 // check refuses what contradicts itself, before anything is asked of anybody.
