@@ -26,6 +26,7 @@ type Options struct {
 	Members []Member
 	Roots   *x509.CertPool // that certificates of clients without a pin are checked by; nil is without TLS
 	Note    func(format string, args ...any)
+	Warn    func(format string, args ...any) // of what makes the figures less than they seem; nil = Note
 	// Spool names the file that the log of a client is kept in until all are merged.
 	Spool func(client string) string
 	// Rows is given the rows of all clients as they arrive, those of several at
@@ -62,6 +63,7 @@ type Fleet struct {
 	lostNoted int       // clients that the notes call lost
 	fatal     error     // why the run was ended from here, if not by a person
 	begun     time.Time // when the measured run began
+	measures  bool      // it has begun: who is lost from now on ends nothing
 	plan      Plan
 
 	// Where there is no log.
@@ -81,6 +83,9 @@ func New(o Options) *Fleet {
 	}
 	if o.Note == nil {
 		o.Note = func(string, ...any) {}
+	}
+	if o.Warn == nil {
+		o.Warn = o.Note
 	}
 	f := &Fleet{options: o, key: rand.Text(), clock: newClock(0), changed: make(chan struct{})}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
@@ -124,6 +129,7 @@ func (f *Fleet) Connect(ctx context.Context) error {
 	for _, l := range f.links {
 		f.work.Go(func() { l.run(f.ctx) })
 	}
+	f.work.Go(f.watchContacts)
 	f.measureClocks()
 	stop := f.noteAbsent()
 	defer stop()
@@ -401,6 +407,7 @@ func (f *Fleet) Measure(ctx context.Context, began func()) error {
 	if err != nil {
 		return err
 	}
+	f.update(func() { f.measures = true })
 	if pause(ctx, time.Until(start)) {
 		began()
 	} else {
@@ -550,6 +557,9 @@ func (f *Fleet) Finish(ctx context.Context) error {
 	_ = f.await(ctx, "to compare the clocks after the run", 30*time.Second, forCounted, func(l *link) bool { return l.now.Samples >= clockSamples })
 	f.mu.Lock()
 	f.judgeClocks()
+	f.mu.Unlock()
+	f.tellContacts(unheard)
+	f.mu.Lock()
 	f.noteLost()
 	notes := slices.Clone(f.notes)
 	err := f.closeWindows()

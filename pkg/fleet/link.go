@@ -28,6 +28,8 @@ type link struct {
 	lost     error     // why its share of the run does not count
 	gone     error     // why nobody speaks to it any more
 	counted  bool      // its share is here, whatever becomes of the client
+	silent   bool      // somebody was told that it is not heard
+	told     bool      // and that it is given up
 	buried   bool      // another one has removed what it left
 	note     string    // what it is waited for before it is admitted
 
@@ -166,7 +168,7 @@ func (l *link) connect(ctx context.Context) (talked bool, err error) {
 		return false, &refusedError{answer.Refused, answer.Wait}
 	}
 	l.fleet.update(func() {
-		l.admitted, l.host, l.note = true, answer.Host, ""
+		l.admitted, l.host, l.note, l.contact = true, answer.Host, "", time.Now()
 		l.take(answer.Status)
 	})
 	return true, l.converse(ctx, ch, answer.HasJob)

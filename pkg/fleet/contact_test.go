@@ -1,0 +1,96 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"warp/pkg/bench"
+)
+
+// A heard is what somebody was told.
+type heard struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (h *heard) add(format string, args ...any) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lines = append(h.lines, fmt.Sprintf(format, args...))
+}
+
+func (h *heard) count(text string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return strings.Count(strings.Join(h.lines, "\n"), text)
+}
+
+// What becomes of a client is said when it happens, once, and not when the run is over.
+func TestContactIsTold(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	away := startMachine(t, nil)
+	w, m := through(t, away)
+	other := startMachine(t, nil)
+	said := &heard{}
+	f := lead(t, func(o *Options) { o.Patience, o.Warn = 8*time.Second, said.add }, m, other)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	must(t, f.Connect(ctx))
+	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Hour)))
+	over := make(chan error, 1)
+	go func() { over <- f.Measure(ctx, func() {}) }()
+	name := "client " + m.addr
+	await(t, "requests", func() bool { return working(away, other) && arrived(f) })
+	w.cut() // which is made good at once
+	w.hold()
+	await(t, "word of a silent client", func() bool { return said.count(name+" is not reachable since ") == 1 })
+	w.release()
+	await(t, "word of its return", func() bool { return said.count(name+" is back") == 1 })
+	w.hold()
+	await(t, "word of its end", func() bool { return said.count(name+" is given up (") == 1 })
+	cancel(bench.ErrInterrupted)
+	must(t, <-over)
+	must(t, f.Finish(t.Context()))
+	if n := said.count(name + " is given up"); n != 1 || said.count("client "+other.addr) > 0 {
+		t.Errorf("%q", said.lines)
+	}
+	_, _, err := f.Merge(t.Context(), t.TempDir()+"/all.csv.zst")
+	must(t, err)
+	must(t, f.Clean(t.Context()))
+	w.release()
+}
+
+func TestNews(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	lost := errors.New("why")
+	for name, test := range map[string]struct {
+		link     link
+		measures bool
+		want     string
+	}{
+		"heard":                    {link{admitted: true, contact: now}, true, ""},
+		"not there yet":            {link{contact: now.Add(-time.Hour)}, false, ""},
+		"silent while it prepares": {link{admitted: true, contact: now.Add(-time.Minute)}, false, "is not reachable since"},
+		"silent, and told":         {link{admitted: true, contact: now.Add(-time.Minute), silent: true}, true, ""},
+		"back":                     {link{admitted: true, contact: now, silent: true}, true, "is back"},
+		"lost":                     {link{admitted: true, contact: now, lost: lost}, true, "is given up (why): its share will be missing"},
+		"lost, and told":           {link{admitted: true, contact: now, lost: lost, told: true}, true, ""},
+		"lost before the run":      {link{admitted: true, contact: now, lost: lost}, false, ""}, // that is an error
+		"gone with its share here": {link{admitted: true, contact: now.Add(-time.Minute), gone: lost, counted: true}, true, ""},
+		"released":                 {link{admitted: true, contact: now.Add(-time.Minute), status: status{Phase: Released}}, true, ""},
+	} {
+		l := test.link
+		l.fleet = &Fleet{measures: test.measures}
+		if got := l.news(unheard); (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		} else if again := l.news(unheard); again != "" {
+			t.Errorf("%s: a second time: %q", name, again)
+		}
+	}
+}
