@@ -27,7 +27,6 @@ func (p *benchProgress) Warn(text string) { p.s.warnf("%s", text) }
 
 func (p *benchProgress) Measuring() (stop func()) {
 	endProfiles := p.s.profile()
-	p.s.beginServerProfiles()()
 	live := p.s.startLive(p.s.snapshot, p.s.opts.Duration, p.s.flags.progress.interval)
 	stopStats := p.s.stats.begin(p.s.flags.progress.interval)
 	return func() {

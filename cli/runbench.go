@@ -68,7 +68,7 @@ func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.
 		return err
 	}
 	defer s.profiles.discard()
-	s.runner = &bench.Runner{Client: target.client, Op: op, Options: o, Progress: s.benchProgress(), Gate: f.sync.gate(inv)}
+	s.runner = &bench.Runner{Client: target.client, Op: op, Options: o, Progress: s.benchProgress(), Gate: s.gate(f.sync.gate(inv))}
 	inv.hangups.begin(o.TraceHTTP, s.runner.SetTrace)
 	if err := s.runner.Open(ctx); err != nil {
 		return s.cleanUp(f.target.unopened(ctx, err))

@@ -39,7 +39,7 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 		return err
 	}
 	defer s.stats.close()
-	options.Run = o.RunID
+	options.Run, options.Soon, options.SoonLead = o.RunID, s.beginServerProfiles, profileLead
 	options.Spool = func(client string) string { return strings.TrimSuffix(path, ".csv.zst") + "." + client + ".spool" }
 	if s.rows = s.openRows(); s.rows != nil {
 		options.Rows = s.rows.Write
@@ -171,10 +171,9 @@ func (s *session) measureFleet(ctx context.Context, path string) error {
 	late := context.WithoutCancel(ctx)
 	stopWatching := func() {}
 	err := s.fleet.Measure(ctx, func() {
-		profiling := s.beginServerProfiles()
 		live := s.startLive(s.snapshot, s.opts.Duration, s.flags.progress.interval)
 		stopStats, stopSteady := s.stats.begin(s.flags.progress.interval), s.watchSteadiness()
-		stopWatching = func() { live.finish(); stopStats(); stopSteady(); profiling(); s.saveServerProfiles() }
+		stopWatching = func() { live.finish(); stopStats(); stopSteady(); s.saveServerProfiles() }
 	})
 	stopWatching()
 	if err != nil {

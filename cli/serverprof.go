@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"warp/pkg/s3"
@@ -73,16 +72,44 @@ func (p *serverProfiles) begin(ctx context.Context) error {
 	return err
 }
 
-// beginServerProfiles has them begin anew, while others do what they have to;
-// started waits until that is done.
-func (s *session) beginServerProfiles() (started func()) {
-	var begun sync.WaitGroup
-	begun.Go(func() {
-		if err := s.server.begin(context.Background()); err != nil {
-			s.warnf("--serverprof: %v", err)
+// beginServerProfiles has them begin anew. It comes before the measured time,
+// of which it would otherwise take a share: a MinIO that begins with "mem" first
+// collects its garbage, and answers when that is done.
+func (s *session) beginServerProfiles(ctx context.Context) {
+	if err := s.server.begin(ctx); err != nil && ctx.Err() == nil {
+		s.warnf("--serverprof: %v", err)
+	}
+}
+
+// profileLead is how long before a start at a given time the profiles begin
+// anew. Earlier they would be full of waiting.
+const profileLead = 2 * time.Second
+
+// gate is where a run of this process waits until it may be measured. The gate
+// of --syncstart is nil where that was not given.
+func (s *session) gate(sync func(context.Context) (time.Time, error)) func(context.Context) (time.Time, error) {
+	if len(s.flags.serverprof) == 0 {
+		return sync
+	}
+	return func(ctx context.Context) (time.Time, error) {
+		if sync == nil {
+			s.beginServerProfiles(ctx)
+			return time.Now(), nil
 		}
-	})
-	return begun.Wait
+		start, err := sync(ctx)
+		if err != nil {
+			return start, err
+		}
+		soon := time.NewTimer(time.Until(start.Add(-profileLead)))
+		defer soon.Stop()
+		select {
+		case <-ctx.Done():
+			return start, context.Cause(ctx)
+		case <-soon.C:
+		}
+		s.beginServerProfiles(ctx)
+		return start, nil
+	}
 }
 
 // saveServerProfiles ends them and writes the ZIP. The run is over, so an interrupt does not

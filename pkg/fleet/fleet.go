@@ -34,6 +34,11 @@ type Options struct {
 	// take as long as it likes.
 	Rows func([]oplog.Record) error
 
+	// Soon is called once all clients are ready, and before the run is measured: SoonLead before the start if that was
+	// given, otherwise at once, and the start follows; nil = there is nothing to do.
+	Soon     func(ctx context.Context)
+	SoonLead time.Duration
+
 	ConnectPatience time.Duration // until a client must have answered first; 0 = 5 s
 	BusyPatience    time.Duration // until one that finishes another run must be free; 0 = 1 min
 	Patience        time.Duration // without a word of a client until it is lost; 0 = 15 s
@@ -395,6 +400,9 @@ func (f *Fleet) Measure(ctx context.Context, began func()) error {
 	if err := f.compareAgain(ctx, "before the start"); err != nil {
 		return err
 	}
+	if f.plan.Start.IsZero() {
+		f.soon(ctx)
+	}
 	start, err := f.giveStart()
 	if err != nil {
 		return err
@@ -403,8 +411,13 @@ func (f *Fleet) Measure(ctx context.Context, began func()) error {
 		f.options.Note("all clients are ready; measuring begins at %s", f.plan.Start.Format("15:04:05"))
 	}
 	// That may be long, and a run that begins without a client is not what was asked for.
-	err = f.await(ctx, "waiting for the start", 1<<62, forEvery, func(*link) bool { return time.Until(start) <= startLead })
-	if err != nil {
+	if err := f.awaitUntil(ctx, start.Add(-max(startLead, f.options.SoonLead))); err != nil {
+		return err
+	}
+	if !f.plan.Start.IsZero() {
+		f.soon(ctx)
+	}
+	if err := f.awaitUntil(ctx, start.Add(-startLead)); err != nil {
 		return err
 	}
 	f.update(func() { f.measures = true })
@@ -430,6 +443,18 @@ func (f *Fleet) Measure(ctx context.Context, began func()) error {
 	})
 }
 
+// awaitUntil waits for the time, and ends early where a client is lost meanwhile.
+func (f *Fleet) awaitUntil(ctx context.Context, t time.Time) error {
+	return f.await(ctx, "waiting for the start", 1<<62, forEvery, func(*link) bool { return !time.Now().Before(t) })
+}
+
+// soon has done what is to be done before the run is measured.
+func (f *Fleet) soon(ctx context.Context) {
+	if f.options.Soon != nil {
+		f.options.Soon(ctx)
+	}
+}
+
 // compareAgain compares the clocks once more, since preparing takes time.
 func (f *Fleet) compareAgain(ctx context.Context, when string) error {
 	f.measureClocks()
@@ -444,9 +469,9 @@ func (f *Fleet) compareAgain(ctx context.Context, when string) error {
 	return err
 }
 
-// soon is the earliest time that all clients can be told of before it has come.
+// earliest is the first time that all clients can be told of before it has come.
 // The lock is held.
-func (f *Fleet) soon() time.Time {
+func (f *Fleet) earliest() time.Time {
 	way := time.Duration(0)
 	for _, l := range f.links {
 		way = max(way, l.last.RoundTrip)
@@ -458,7 +483,7 @@ func (f *Fleet) soon() time.Time {
 func (f *Fleet) giveStart() (time.Time, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	start := f.soon()
+	start := f.earliest()
 	if !f.plan.Start.IsZero() {
 		if f.plan.Start.Before(start) {
 			return start, fmt.Errorf("the start at %s has passed before all clients were ready: begin earlier, or choose a later time", f.plan.Start.Format("15:04:05"))
@@ -507,7 +532,7 @@ func (f *Fleet) stopLocked(reason string) {
 func (f *Fleet) End(why string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	at := f.clock.unixNano(f.soon())
+	at := f.clock.unixNano(f.earliest())
 	for _, l := range f.links {
 		if l.order.End == 0 {
 			l.order.End, l.order.Why = at+int64(l.last.Ahead), why
