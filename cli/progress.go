@@ -68,7 +68,9 @@ type bar struct {
 	done        atomic.Int64
 	start       time.Time
 	pb          *pb.ProgressBar
+	interval    time.Duration
 	stop        func()
+	rests       time.Time // since when nothing is done; zero while something is
 }
 
 // startBar shows progress towards total until finish is called. A total of 0
@@ -79,17 +81,39 @@ func (c *console) startBar(title, unit string, total int64, interval time.Durati
 
 // startBarAt is startBar for what has been going on for a moment.
 func (c *console) startBarAt(start time.Time, title, unit string, total int64, interval time.Duration) *bar {
-	b := &bar{con: c, title: title, unit: unit, total: total, start: start, pb: newTimeBar(total)}
-	switch {
-	case c.quiet:
-		b.stop = func() {}
-	case c.screen != nil:
-		b.drawNow()
-		b.stop = every(c.refresh, b.drawNow)
-	default:
-		b.stop = every(interval, b.tell)
-	}
+	b := &bar{con: c, title: title, unit: unit, total: total, start: start, pb: newTimeBar(total), interval: interval}
+	b.show()
 	return b
+}
+
+func (b *bar) show() {
+	switch {
+	case b.con.quiet:
+		b.stop = func() {}
+	case b.con.screen != nil:
+		b.drawNow()
+		b.stop = every(b.con.refresh, b.drawNow)
+	default:
+		b.stop = every(b.interval, b.tell)
+	}
+}
+
+// rest takes the bar away while nothing is done. That time does not count.
+func (b *bar) rest() {
+	if b.rests.IsZero() {
+		b.stop()
+		b.con.restore()
+		b.rests = b.con.now()
+	}
+}
+
+// resume shows it again, with a total that may have grown.
+func (b *bar) resume(total int64) {
+	if !b.rests.IsZero() {
+		b.start, b.rests = b.start.Add(b.con.now().Sub(b.rests)), time.Time{}
+		b.total, b.pb = total, newTimeBar(total)
+		b.show()
+	}
 }
 
 // add counts n more as done. Workers may call it; it takes no lock.
@@ -99,6 +123,9 @@ func (b *bar) add(n int64) { b.done.Add(n) }
 func (b *bar) finish() {
 	b.stop()
 	b.con.restore()
+	if !b.rests.IsZero() {
+		b.start = b.start.Add(b.con.now().Sub(b.rests))
+	}
 	if b.con.quiet {
 		return
 	}

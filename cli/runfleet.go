@@ -141,17 +141,22 @@ func (s *session) watchFleet() (stop func()) {
 		if shown != nil {
 			shown.done.Store(done)
 		}
-		if now := s.fleet.Doing(); now != title {
+		now := s.fleet.Doing()
+		switch {
+		case now == "" && shown != nil:
+			shown.rest() // it may go on, for a client that was lost
+		case now == title && shown != nil:
+			_, total := s.fleet.Progress(title)
+			shown.resume(total)
+		case now != "":
 			if shown != nil {
 				shown.finish()
-				shown = nil
 			}
-			if title = now; title != "" {
-				done, total := s.fleet.Progress(title)
-				// It began at some time since the look before; what is said of its pace must not be too good.
-				shown = s.startBarAt(before, title, "objects", total, s.flags.progress.interval)
-				shown.done.Store(done)
-			}
+			title = now
+			done, total := s.fleet.Progress(title)
+			// It began at some time since the look before; what is said of its pace must not be too good.
+			shown = s.startBarAt(before, title, "objects", total, s.flags.progress.interval)
+			shown.done.Store(done)
 		}
 	}
 	end := every(200*time.Millisecond, look)

@@ -45,11 +45,11 @@ func (f *Fleet) tellContacts(most time.Duration) {
 func (l *link) news(most time.Duration) string {
 	quiet := time.Since(l.contact)
 	switch {
-	case !l.admitted || l.told || l.status.Phase == Released:
+	case !l.admitted || l.told:
 	case l.lost != nil && l.fleet.measures:
 		l.told = true
 		return fmt.Sprintf("client %s is given up (%v): its share will be missing", l.name(), l.lost)
-	case l.lost != nil || l.gone != nil: // that ends the run, or harms nothing; it is said there
+	case l.lost != nil || l.gone != nil || l.status.Phase == Released: // that ends the run, or harms nothing; it is said there
 	case quiet > most && !l.silent:
 		l.silent = true
 		return fmt.Sprintf("client %s is not reachable since %s; it goes on if it can, and is tried again until it was away for %v",

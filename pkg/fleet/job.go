@@ -74,6 +74,7 @@ type job struct {
 	contact time.Time     // when the coordinator was heard last
 	channel *channel      // of the coordinator; nil while there is none
 	over    bool
+	titled  Phase // in which the title of the status began
 }
 
 func newJob(a *Agent, want *attach) *job {
@@ -307,7 +308,7 @@ func (j *job) store(task Task) {
 	}
 	if path == "" {
 		j.update(func() {
-			j.status.Phase = Stored
+			j.status.Phase, j.status.Title = Stored, ""
 			j.feed = nil
 		})
 		return
@@ -327,7 +328,7 @@ func (j *job) store(task Task) {
 			j.feed = f
 		}
 		j.status.Log = true
-		j.status.Phase, j.status.Bytes, j.status.SHA256 = Stored, size, sum
+		j.status.Phase, j.status.Title, j.status.Bytes, j.status.SHA256 = Stored, "", size, sum
 	})
 }
 
@@ -422,7 +423,15 @@ func (j *job) reach(p Phase) {
 func (j *job) Begin(title string, total int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.status.Title, j.status.Total, j.status.Done, j.status.Idle = title, total, 0, false
+	// What is done to several buckets in turn, or for lost clients as well, is one thing. What older runs left was
+	// removed before this one.
+	stage := min(j.status.Phase, Stored)
+	if j.status.Title != title || j.titled != stage {
+		j.status.Total, j.status.Done = 0, 0
+	}
+	j.titled = stage
+	j.status.Title, j.status.Idle = title, false
+	j.status.Total += total
 }
 
 func (j *job) Add(n int64) {

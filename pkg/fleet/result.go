@@ -111,12 +111,13 @@ func (f *Fleet) Doing() string {
 	return title
 }
 
-// Progress is how far they are with what has the title, added up.
+// Progress is how far they are with what has the title, added up. What a client
+// did that is gone is done.
 func (f *Fleet) Progress(title string) (done, total int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range f.links {
-		if l.gone == nil && l.status.Title == title {
+		if l.status.Title == title && (l.gone == nil || l.status.Phase >= Stored) {
 			done += l.status.Done
 			total += l.status.Total
 		}

@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A bar that rests and goes on is one, whose time is that in which something was done.
+func TestBarRests(t *testing.T) {
+	t.Parallel()
+	var said bytes.Buffer
+	now := time.Now()
+	c := &console{errw: &said, hide: newRedactor(nil, noEnv), now: func() time.Time { return now }}
+	b := c.startBar("Cleaning up", "objects", 0, time.Hour)
+	b.add(2000)
+	now = now.Add(2 * time.Second)
+	b.rest()
+	now = now.Add(time.Minute)
+	b.rest()
+	b.resume(0)
+	b.add(270)
+	now = now.Add(time.Second)
+	b.rest()
+	now = now.Add(time.Minute)
+	b.finish()
+	if want := "Cleaning up: 2270 objects in 3.0s (757 objects/s)\n"; !strings.HasSuffix(said.String(), want) || strings.Count(said.String(), "\n") != 1 {
+		t.Errorf("%q, want %q", said.String(), want)
+	}
+}

@@ -1,0 +1,33 @@
+package fleet
+
+import "testing"
+
+// What a client does in several buckets, and for lost clients as well, is one sum; what it removed of older runs is
+// not in it, and what a client did that is gone is.
+func TestCleaningIsOneSum(t *testing.T) {
+	t.Parallel()
+	const title = "Cleaning up"
+	j := &job{changed: make(chan struct{})}
+	do := func(n int64) {
+		j.Begin(title, 0)
+		j.Add(n)
+		j.End()
+	}
+	do(7) // of an older run
+	j.status.Phase = Stored
+	do(1000)
+	do(50)
+	j.status.Phase = Cleaned
+	do(270)
+	if j.status.Done != 1320 {
+		t.Errorf("%d were removed", j.status.Done)
+	}
+	f := &Fleet{links: []*link{
+		{status: j.status},
+		{status: status{Phase: Stored, Title: title, Done: 30}, gone: errDiffers},  // died while it cleaned up
+		{status: status{Phase: Prepared, Title: title, Done: 5}, gone: errDiffers}, // and in the run: those were of an older one
+	}}
+	if done, _ := f.Progress(title); done != 1350 {
+		t.Errorf("all removed %d", done)
+	}
+}
