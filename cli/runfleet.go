@@ -118,7 +118,7 @@ func (s *session) showClients() {
 	const few = 16
 	if len(clients) <= few {
 		for _, c := range clients {
-			s.notef("client %s is %s (%s), its clock is ahead by %s", c.ID, c.Addr, c.Host, c.Clock)
+			s.notef("client %s is %s (%s), its clock is %s", c.ID, c.Addr, c.Host, c.Clock)
 		}
 		return
 	}

@@ -43,7 +43,7 @@ func limits(l *oplog.Load, requests int64) (notes []string) {
 		note("%.0f %% of the time went into pauses of warp's memory management; use more machines, or fewer threads each", 100*share)
 	}
 	if l.SchedP99S >= waitLimit {
-		note("threads waited %.0f ms for a core (99 %%); the machine is busy with something else, or has too few cores", 1000*l.SchedP99S)
+		note("threads waited up to %.0f ms for a core (p99); the machine is busy with something else, or has too few cores", 1000*l.SchedP99S)
 	}
 	if l.LagMaxS >= lagLimit {
 		note("recording fell %.1f s behind; write the op log to a faster disk, or use --stress", l.LagMaxS)

@@ -181,6 +181,9 @@ func (p *Pool) pick(w *Worker) (*s3.Object, error) {
 			return &p.objects[s.index(i)], nil
 		}
 	}
+	if p.Epochs == 1 {
+		return nil, done(fmt.Sprintf("the one pass of --epochs over %d objects was made", len(p.objects)))
+	}
 	return nil, done(fmt.Sprintf("all %d passes of --epochs over %d objects were made", p.Epochs, len(p.objects)))
 }
 

@@ -63,7 +63,11 @@ func (o *Offset) add(s Offset) {
 func (o Offset) tooFar() bool { return o.Ahead.Abs()-o.RoundTrip/2 > MaxSkew }
 
 func (o Offset) String() string {
-	return fmt.Sprintf("%v (round trip %v)", o.Ahead.Round(time.Microsecond), o.RoundTrip.Round(time.Microsecond))
+	ahead, way := o.Ahead.Round(time.Microsecond), "ahead"
+	if ahead < 0 {
+		way = "behind"
+	}
+	return fmt.Sprintf("%s by %v (round trip %v)", way, ahead.Abs(), o.RoundTrip.Round(time.Microsecond))
 }
 
 // ping and pong are fixed in size, and not JSON, to take as little time as can be.
