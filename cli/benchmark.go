@@ -235,7 +235,7 @@ func (f *benchFlags) check() error {
 	case f.destroy != "" && !f.target.mayDestroy(f.destroy):
 		return usageError("--destroy=%s is not the bucket of this run", f.destroy).tell("that is --destroy=%s", f.target.bucketList())
 	}
-	if err := f.names.check(f.seed); err != nil {
+	if err := f.names.check(f.seed, f.fleet.clients != ""); err != nil {
 		return err
 	}
 	if err := f.fleet.check(f); err != nil {

@@ -18,6 +18,7 @@ import (
 type fleetFlags struct {
 	clients, tokenFile, ca string
 	wait                   time.Duration
+	waitGiven              func() bool
 }
 
 // clientWait is how long a client must answer within where nobody says otherwise: it is on, or it is not.
@@ -26,18 +27,20 @@ const clientWait = 5 * time.Second
 func (f *fleetFlags) flags() []cli.Flag {
 	token := tokenFlag(&f.tokenFile)
 	token.Hidden = true // most have it in the variable
+	wait := &durationFlag{Name: "warp-client-wait", Value: clientWait, Destination: &f.wait, Hidden: true, Validator: func(d time.Duration) error {
+		if d <= 0 {
+			return wrong("%v is no time to wait for: write it like 30s or 10m", d)
+		}
+		return nil
+	}, Usage: "with --warp-client: wait up to `TIME` for clients that do not answer yet"}
+	f.waitGiven = wait.IsSet
 	return []cli.Flag{
 		&cli.StringFlag{Name: "warp-client", Destination: &f.clients,
 			Usage: "run on these `CLIENTS` and not here: a,b:7761,c-{1...10}; file:NAME lists them; dns:NAME:PORT is all addresses"},
 		token,
 		&cli.StringFlag{Name: "warp-ca", Destination: &f.ca, TakesFile: true, Hidden: true,
 			Usage: "with --warp-client: PEM `FILE` of authorities that clients' certificates are checked by; system takes those of this machine"},
-		&durationFlag{Name: "warp-client-wait", Value: clientWait, Destination: &f.wait, Hidden: true, Validator: func(d time.Duration) error {
-			if d <= 0 {
-				return wrong("%v is no time to wait for: write it like 30s or 10m", d)
-			}
-			return nil
-		}, Usage: "with --warp-client: wait up to `TIME` for clients that do not answer yet"},
+		wait,
 	}
 }
 
@@ -70,6 +73,7 @@ func readToken(inv *invocation, file string) (string, error) {
 // options find the clients and what is needed to talk to them.
 func (f *fleetFlags) options(ctx context.Context, inv *invocation) (o fleet.Options, err error) {
 	o.Warp, o.Note, o.Warn, o.ConnectPatience = thisBuild().version, inv.notef, inv.warnf, f.wait
+	o.Starting = f.waitGiven()
 	if o.Members, err = fleet.ParseMembers(ctx, f.clients, net.DefaultResolver.LookupHost); err != nil {
 		return o, usageError("--warp-client: %w", err)
 	}
@@ -123,7 +127,7 @@ func (f *fleetFlags) check(b *benchFlags) error {
 	switch {
 	case f.clients == "" && (f.ca != "" || f.tokenFile != ""):
 		return usageError("--warp-ca and --token-file are of use with --warp-client only")
-	case f.clients == "" && f.wait != clientWait:
+	case f.clients == "" && f.waitGiven():
 		return usageError("--warp-client-wait is of use with --warp-client only")
 	case f.clients == "":
 		return nil
@@ -134,9 +138,6 @@ func (f *fleetFlags) check(b *benchFlags) error {
 	case len(b.profile.wanted()) > 0:
 		return usageError("--cpu, --mem and their like are profiles of this process, which makes no load with --warp-client").
 			tell("leave them out, or run the benchmark without --warp-client; --serverprof has the store profile itself")
-	case b.names.clients > 0:
-		return usageError("--client-id and --client-count are for clients that are started by hand; --warp-client numbers them itself").
-			tell("leave them out, or leave out --warp-client and start warp with them on each machine, at the same --syncstart")
 	case b.target.signature == "IAM":
 		return usageError("--signature=IAM does not go with --warp-client: its keys expire while clients use them").
 			tell("use --access-key and --secret-key, or a --profile with keys that last")

@@ -54,7 +54,8 @@ func clientsValid(n int) error {
 	return nil
 }
 
-func (n *nameFlags) check(seed string) error {
+// check refuses what contradicts itself. fleet is whether --warp-client starts clients.
+func (n *nameFlags) check(seed string, fleet bool) error {
 	directory := strings.TrimSuffix(n.subdir, "/")
 	odd := func(part string) bool { return part == "" || part == "." || part == ".." }
 	switch {
@@ -62,6 +63,9 @@ func (n *nameFlags) check(seed string) error {
 		return usageError("--subdir=%s has an empty part or one of dots, which stores refuse", n.subdir).tell("write it like a/b")
 	case strings.HasPrefix(n.above()+"/", ".warp/"):
 		return usageError("--prefix and --subdir: .warp/ is where warp keeps its markers")
+	case (n.clientFlag.IsSet() || n.clients > 0) && fleet:
+		return usageError("--client-id and --client-count are for clients that are started by hand; --warp-client numbers them itself").
+			tell("leave them out, or leave out --warp-client and start warp with them on each machine, at the same --syncstart")
 	case n.clientFlag.IsSet() && n.clients == 0:
 		return usageError("--client-id needs --client-count").tell("say how many clients there are")
 	case n.clients > 0 && !n.clientFlag.IsSet():

@@ -22,7 +22,7 @@ func TestLimitsNameWhatWasTheLimit(t *testing.T) {
 		"idle, waiting":    {func(l *oplog.Load) { l.CPUWaitS = 35 }, ""},
 		"link":             {func(l *oplog.Load) { l.LinkShare = 0.95 }, "eth0 ran at 95 %"},
 		"pauses":           {func(l *oplog.Load) { l.GCPauseS = 0.5 }, "5 % of the time"},
-		"waits":            {func(l *oplog.Load) { l.SchedP99S = 0.02 }, "waited 20 ms"},
+		"waits":            {func(l *oplog.Load) { l.SchedP99S = 0.02 }, "waited up to 20 ms"},
 		"recorder":         {func(l *oplog.Load) { l.LagMaxS = 1.5 }, "1.5 s behind"},
 		"connections":      {func(l *oplog.Load) { l.Connections = 5000 }, "5000 connections"},
 		"short run":        {func(l *oplog.Load) { l.WallSeconds, l.CPUSeconds = 0.4, 1.6 }, ""},

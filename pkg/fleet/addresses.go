@@ -122,6 +122,10 @@ func (l *memberList) addHosts(item string) error {
 	if err != nil {
 		return err
 	}
+	if _, address, isURL := strings.Cut(item, "://"); isURL {
+		return fmt.Errorf("client %q is a URL: write %s; TLS is what a fingerprint after it (%s…) or --warp-ca asks for",
+			item, strings.TrimRight(address, "/"), pinMark)
+	}
 	hosts, err := s3.ParseHosts(item)
 	if err != nil {
 		return err

@@ -40,6 +40,7 @@ func TestParseMembers(t *testing.T) {
 		"a,,b":                      "! empty",
 		"a:0":                       "! port",
 		"http://a":                  "! URL",
+		"https://a:7761/":           `! client "https://a:7761/" is a URL: write a:7761; TLS is what a fingerprint after it (#sha256=…) or --warp-ca asks for`,
 		"a-{1...99999}":             "! more than",
 		"file:" + os.DevNull:        "! no client in it",
 		"a b":                       "! cannot be in the name",

@@ -125,7 +125,7 @@ func (f *Fleet) visit(ctx context.Context, m Member) (*channel, []Saved, error) 
 				}
 			}
 		}
-		if hopeless(err) || time.Since(began) > patience || !pause(ctx, 500*time.Millisecond) {
+		if f.options.hopelessFirst(err) || time.Since(began) > patience || !pause(ctx, 500*time.Millisecond) {
 			return nil, nil, err
 		}
 	}

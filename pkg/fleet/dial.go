@@ -102,6 +102,7 @@ var (
 	errRefused   = errors.New("connection refused, so no warp client listens there")
 	errSilent    = errors.New("something listens there and does not answer as warp client does")
 	errNotWarp   = errors.New("no warp client answers there, but something")
+	errHangsUp   = errors.New("no warp client answers there, but something that hangs up") // as what stands before one that starts does
 )
 
 // explainDial says in words of this program why there is no connection.
@@ -128,7 +129,7 @@ func explainDial(err error, answer *http.Response) error {
 	case strings.Contains(err.Error(), "malformed HTTP"): // net/http has no type for it
 		return fmt.Errorf("%w that does not speak HTTP", errNotWarp)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		return fmt.Errorf("%w that hangs up", errNotWarp)
+		return errHangsUp
 	}
 	return err
 }
@@ -163,6 +164,12 @@ func hopeless(err error) bool {
 		}
 	}
 	return false
+}
+
+// hopelessFirst says so of an attempt to reach a client that was not reached yet. Who waits for clients that are being
+// started may find something else at their address until then.
+func (o *Options) hopelessFirst(err error) bool {
+	return hopeless(err) || !o.Starting && errors.Is(err, errNotWarp)
 }
 
 // defaultDial connects by TCP.

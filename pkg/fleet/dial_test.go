@@ -3,10 +3,12 @@ package fleet
 import (
 	"context"
 	"crypto/x509"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -81,6 +83,54 @@ func TestNoClient(t *testing.T) {
 			}
 			must(t, f.Abort(t.Context(), err))
 		})
+	}
+}
+
+// A web server's answer is the last word, unless clients are still being started.
+func TestAnswerOfNoClient(t *testing.T) {
+	t.Parallel()
+	for name, starting := range map[string]bool{"clients are there": false, "clients are being started": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var asked atomic.Int32
+			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusForbidden)
+				if asked.Add(1) == 3 {
+					cancel()
+				}
+			}))
+			t.Cleanup(web.Close)
+			f := lead(t, func(o *Options) {
+				o.ConnectPatience, o.Starting = time.Hour, starting
+				o.Members = []Member{{Addr: web.Listener.Addr().String()}}
+			})
+			err := f.Connect(ctx)
+			if final := errors.Is(err, errNotWarp) && asked.Load() == 1; final == starting {
+				t.Errorf("%v after %d answers", err, asked.Load())
+			}
+			must(t, f.Abort(t.Context(), err))
+			_, err = lead(t, func(o *Options) {
+				o.ConnectPatience, o.Starting = time.Hour, starting
+				o.Members = []Member{{Addr: web.Listener.Addr().String()}}
+			}).Collect(ctx, "", nil)
+			if final := errors.Is(err, errNotWarp) && asked.Load() == 2; final == starting {
+				t.Errorf("collect: %v after %d answers", err, asked.Load())
+			}
+		})
+	}
+}
+
+// A clock is ahead or behind by a time, which has no sign.
+func TestOffsetInWords(t *testing.T) {
+	t.Parallel()
+	for ahead, want := range map[time.Duration]string{
+		-9 * time.Microsecond: "behind by 9µs (round trip 1ms)", 0: "ahead by 0s (round trip 1ms)", 2 * time.Second: "ahead by 2s (round trip 1ms)",
+	} {
+		if got := (Offset{Ahead: ahead, RoundTrip: time.Millisecond}).String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

@@ -40,6 +40,7 @@ type Options struct {
 	SoonLead time.Duration
 
 	ConnectPatience time.Duration // until a client must have answered first; 0 = 5 s
+	Starting        bool          // clients are being started: what answers in place of one may give way to it
 	BusyPatience    time.Duration // until one that finishes another run must be free; 0 = 1 min
 	Patience        time.Duration // without a word of a client until it is lost; 0 = 15 s
 	StepPatience    time.Duration // without any progress of a client; 0 = 10 min

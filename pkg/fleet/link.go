@@ -89,7 +89,7 @@ func (l *link) hopeless(err error, began time.Time) bool {
 	defer l.fleet.mu.Unlock()
 	var refused *refusedError
 	switch {
-	case hopeless(err), errors.As(err, &refused) && !refused.wait:
+	case hopeless(err), !l.admitted && l.fleet.options.hopelessFirst(err), errors.As(err, &refused) && !refused.wait:
 		return true
 	case refused != nil:
 		return time.Since(began) > l.fleet.options.BusyPatience
