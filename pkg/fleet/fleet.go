@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -650,13 +649,10 @@ func (f *Fleet) Note(text string) {
 	f.late = append(f.late, text)
 }
 
-// lostMark is in every note about a client that was lost.
-const lostMark = "its share is missing, these are the figures of "
-
 // noteLost says whose share is missing. The lock is held.
 func (f *Fleet) noteLost() {
 	left := 0
-	f.notes = slices.DeleteFunc(f.notes, func(s string) bool { return strings.Contains(s, lostMark) })
+	f.notes = slices.DeleteFunc(f.notes, oplog.IsLostShare)
 	for _, l := range f.links {
 		if l.lost == nil {
 			left++
@@ -670,8 +666,8 @@ func (f *Fleet) noteLost() {
 		if !f.begun.IsZero() {
 			when = fmt.Sprintf(", heard of last %v after the start", max(0, l.contact.Sub(f.begun)).Round(time.Second))
 		}
-		f.notes = append(f.notes, fmt.Sprintf("client %s was lost%s (%v): "+lostMark+"%d of %d clients",
-			l.name(), when, l.lost, left, len(f.links)))
+		f.notes = append(f.notes, fmt.Sprintf("client %s was lost%s (%v): %s",
+			l.name(), when, l.lost, oplog.LostShare(l.id, left, len(f.links))))
 	}
 	f.lostNoted = len(f.links) - left
 }

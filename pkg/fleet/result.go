@@ -208,7 +208,7 @@ func (f *Fleet) Merge(ctx context.Context, path string) (stats oplog.MergeStats,
 	}
 	if f.lostSinceNoted() {
 		f.noteLost()
-		late = slices.DeleteFunc(slices.Clone(f.notes), func(s string) bool { return !strings.Contains(s, lostMark) })
+		late = slices.DeleteFunc(slices.Clone(f.notes), func(s string) bool { return !oplog.IsLostShare(s) })
 	}
 	late = append(late, f.late...)
 	f.mu.Unlock()

@@ -505,3 +505,62 @@ func TestJoinNotes(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// What is no count is not added up.
+func TestJoinNotesOverflow(t *testing.T) {
+	t.Parallel()
+	got := joinNotes([]string{"9223372036854775807 requests failed", "1 requests failed", "99999999999999999999 objects are left"})
+	if want := []string{"1 requests failed", "9223372036854775807 requests failed", "99999999999999999999 objects are left"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Only those are named as reasons of an end that ended like that.
+func TestCombinedReason(t *testing.T) {
+	t.Parallel()
+	done, cut, dead := Trailer{End: "completed", Reason: "all was written"}, Trailer{End: "interrupted", Reason: "it was cut off"}, Trailer{End: "aborted", Reason: "nobody was there"}
+	for _, c := range []struct {
+		of   []Trailer
+		want Trailer
+	}{
+		{[]Trailer{done, done}, done},
+		{[]Trailer{done, cut}, cut},
+		{[]Trailer{done, dead}, dead},
+		{[]Trailer{dead, cut, done}, Trailer{End: "aborted", Reason: "nobody was there", Notes: []string{"it was cut off"}}},
+	} {
+		if got := CombineTrailers(c.of); asJSON(got) != asJSON(c.want) {
+			t.Errorf("%s, want %s", asJSON(got), asJSON(c.want))
+		}
+	}
+}
+
+// A client that the coordinator had lost is missing only where its log is not merged.
+func TestMergeOfLostClients(t *testing.T) {
+	t.Parallel()
+	var logs [][]byte
+	for i, client := range []string{"A", "B", "C", "D"} {
+		h, end := testHeader, testTrailer
+		h.Run, h.Client = "r1", client
+		end.Notes = []string{"client c:1 was lost (gone): " + LostShare("C", 2, 4), "client d:1 was lost (gone): " + LostShare("D", 2, 4)}
+		log := writeLog(t, h, end, testRecords(rand.New(rand.NewPCG(uint64(i), 7)), 50, "r1", client), 90)
+		if i >= 2 { // those were killed
+			log = writeLog(t, h, Trailer{}, testRecords(rand.New(rand.NewPCG(uint64(i), 7)), 50, "r1", client), 90)
+		}
+		logs = append(logs, log)
+	}
+	other, _ := testLog(t, 9, "r2", "C")
+	for _, c := range []struct {
+		logs [][]byte
+		want []string
+	}{
+		{logs[:2], []string{"client c:1 was lost (gone): " + LostShare("C", 2, 4), "client d:1 was lost (gone): " + LostShare("D", 2, 4)}},
+		{logs[:3], []string{"client d:1 was lost (gone): " + LostShare("D", 3, 4)}},
+		{logs, nil},
+		{append(slices.Clone(logs[:2]), other), []string{"client c:1 was lost (gone): " + LostShare("C", 2, 4), "client d:1 was lost (gone): " + LostShare("D", 2, 4)}},
+	} {
+		got := slices.DeleteFunc(mergeLogs(t, c.logs...).end.Notes, func(s string) bool { return !IsLostShare(s) })
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%d logs: %q, want %q", len(c.logs), got, c.want)
+		}
+	}
+}

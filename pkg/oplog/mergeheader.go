@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -111,7 +112,7 @@ func (m *merger) makeHeader() error {
 		m.header.Merged = append(m.header.Merged, Origin{Run: p.run, Client: p.client, Offset: p.offset,
 			Threads: p.threads, Header: p.leaf.header(), Trailer: p.leaf.trailer()})
 	}
-	m.trailer = combineTrailers(leaves)
+	m.trailer = m.combineTrailers(leaves)
 	return nil
 }
 
@@ -195,10 +196,11 @@ func alternatives(values []string) string {
 }
 
 // combineTrailers says how the runs ended whose logs these are.
-func combineTrailers(leaves []*leaf) Trailer {
+func (m *merger) combineTrailers(leaves []*leaf) Trailer {
 	var all []Trailer
 	for _, l := range leaves {
 		if t := l.trailer(); t != nil {
+			t.Notes = m.stillMissing(l, t.Notes)
 			all = append(all, *t)
 		} else if h := l.header(); h.Warp != "" {
 			all = append(all, Trailer{End: "interrupted", Reason: "the log of a client was cut off"})
@@ -207,12 +209,49 @@ func combineTrailers(leaves []*leaf) Trailer {
 	return CombineTrailers(all)
 }
 
+// LostShare is how every note ends about a client that the coordinator has
+// lost, whose log it therefore did not have.
+func LostShare(client string, left, all int) string {
+	return fmt.Sprintf("the share of %s is missing, these are the figures of %d of %d clients", client, left, all)
+}
+
+var lostShare = regexp.MustCompile(`the share of (\S*) is missing, these are the figures of ([0-9]+) of ([0-9]+) clients$`)
+
+// IsLostShare says whether a note is one of those.
+func IsLostShare(note string) bool { return lostShare.MatchString(note) }
+
+// stillMissing leaves out what the log says of lost clients whose logs are
+// merged after all, and has the others say how many clients there are now.
+func (m *merger) stillMissing(l *leaf, notes []string) (missing []string) {
+	here := map[string]bool{}
+	at := slices.IndexFunc(m.people, func(p *person) bool { return p.leaf == l })
+	for _, p := range m.people {
+		if p.run == m.people[at].run {
+			here[p.client] = true
+		}
+	}
+	for _, note := range notes {
+		if part := lostShare.FindStringSubmatch(note); part != nil {
+			if here[part[1]] {
+				continue
+			}
+			left, _ := strconv.Atoi(part[2]) // nonsense is less than there are
+			all, _ := strconv.Atoi(part[3])
+			if len(here) > left {
+				note = strings.TrimSuffix(note, part[0]) + LostShare(part[1], min(len(here), all), all)
+			}
+		}
+		missing = append(missing, note)
+	}
+	return missing
+}
+
 // CombineTrailers says how the parts of a run ended: as badly as the worst of
 // them.
 func CombineTrailers(all []Trailer) Trailer {
 	var t Trailer
-	var reasons []string
 	worst := 0
+	reasons := make([][]string, 4)
 	ends := []string{"", "completed", "interrupted", "aborted"}
 	for _, x := range all {
 		at := slices.Index(ends, x.End)
@@ -221,15 +260,19 @@ func CombineTrailers(all []Trailer) Trailer {
 		}
 		worst = max(worst, at)
 		if x.Reason != "" {
-			reasons = append(reasons, x.Reason)
+			reasons[at] = append(reasons[at], x.Reason)
 		}
 		t.Notes = append(t.Notes, x.Notes...)
 		t.Offered += x.Offered
 		t.Unsent += x.Unsent
 		t.Load = addLoad(t.Load, x.Load)
 	}
+	// A normal end is no reason for another run's early one. One that is not the worst is worth a note.
+	t.End, t.Reason = ends[worst], alternatives(reasons[worst])
+	if interrupted := 2; worst > interrupted {
+		t.Notes = append(t.Notes, reasons[interrupted]...)
+	}
 	t.Notes = joinNotes(t.Notes)
-	t.End, t.Reason = ends[worst], alternatives(reasons)
 	return t
 }
 
@@ -248,7 +291,11 @@ func joinNotes(notes []string) []string {
 			all = append(all, note)
 			continue
 		}
-		n, _ := strconv.ParseInt(m[1], 10, 64)
+		n, err := strconv.ParseInt(m[1], 10, 64)
+		if err != nil || n > math.MaxInt64-sums[m[2]] { // no count of anything
+			all = append(all, note)
+			continue
+		}
 		sums[m[2]] += n
 	}
 	for what, n := range sums {
