@@ -50,6 +50,7 @@ type Agent struct {
 	mu   sync.Mutex
 	job  *job
 	kept []keptLog
+	left bool          // it takes part in nothing any more
 	idle chan struct{} // closed while there is no job
 }
 
@@ -150,6 +151,7 @@ var ErrQuit = errors.New("somebody ended warp client on its machine")
 // leave ends the run that is on, and waits until its bucket is clean.
 func (a *Agent) leave(cause error) {
 	a.mu.Lock()
+	a.left = true
 	j, idle := a.job, a.idle
 	a.mu.Unlock()
 	if j == nil {
@@ -158,6 +160,21 @@ func (a *Agent) leave(cause error) {
 	a.note("run %s: stopping and cleaning up", j.run)
 	j.leave(cause)
 	<-idle
+	j.sayGoodbye()
+}
+
+// sayGoodbye waits a moment until the coordinator knows that nothing is left,
+// or it would wait for the lease of a dead client. It hangs up then.
+func (j *job) sayGoodbye() {
+	const most = 2 * time.Second
+	for began := time.Now(); time.Since(began) < most; time.Sleep(10 * time.Millisecond) {
+		j.mu.Lock()
+		there := j.channel != nil
+		j.mu.Unlock()
+		if !there {
+			return
+		}
+	}
 }
 
 // knock lets a coordinator in, or a stranger out.
@@ -245,6 +262,9 @@ func (a *Agent) admit(want *attach) (*job, *attached) {
 			answer.Kept = append(answer.Kept, k.Saved)
 		}
 		return nil, answer
+	case a.left:
+		answer.Refused = ErrQuit.Error()
+		return nil, answer
 	case want.Purpose != forRun || !identifier.MatchString(want.Run) || len(want.Key) < MinToken:
 		answer.Refused = fmt.Sprintf("it does not know what %q is", printable(string(want.Purpose)))
 		return nil, answer
@@ -276,7 +296,11 @@ func (a *Agent) finished(j *job) {
 	}
 	a.job = nil
 	close(a.idle)
-	a.note("run %s is over; ready for the next one", j.run)
+	if a.left {
+		a.note("run %s is over", j.run)
+	} else {
+		a.note("run %s is over; ready for the next one", j.run)
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.feed == nil || !j.feed.complete {

@@ -361,25 +361,45 @@ func tooMany(t *testing.T, limit bench.ErrorLimit) {
 	}
 }
 
-// A client that somebody ends cleans up, and says why it is gone.
+// A client that somebody ends cleans up, and says so before it goes: nobody waits for its lease, which is an hour.
 func TestEndedClient(t *testing.T) {
 	t.Parallel()
 	e := store(t)
-	ms := []*machine{startMachine(t, nil), startMachine(t, nil)}
-	f := lead(t, hastyLead, ms...)
+	said := &heard{}
+	change := func(o *AgentOptions) { o.Note = said.add }
+	ms := []*machine{startMachine(t, change), startMachine(t, nil)} // the first one would be asked to clean up after others
+	f := lead(t, nil, ms...)
 	ctx := t.Context()
 	must(t, f.Connect(ctx))
-	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), 3*time.Second)))
-	when(t, func() bool { return working(ms...) }, ms[1].stop)
+	p := getPlan(t, e.Addr(), 3*time.Second)
+	p.Job.Options.Lease = time.Hour
+	must(t, f.Prepare(ctx, p))
+	when(t, func() bool { return working(ms...) }, ms[0].stop)
 	must(t, f.Measure(ctx, func() {}))
 	must(t, f.Finish(ctx))
-	// Its last words are on their way when it goes: on a busy machine the coordinator may only find it gone.
 	r := f.Result()
-	said := len(r.Lost) == 1 && strings.Contains(r.Lost[0].Error(), "somebody ended warp client")
-	gone := len(r.Lost) == 1 && strings.Contains(r.Lost[0].Error(), "refused")
-	if !said && !gone || !strings.Contains(r.Lost[0].Error(), ms[1].addr) {
+	if len(r.Lost) != 1 || !strings.Contains(r.Lost[0].Error(), "somebody ended warp client") || !strings.Contains(r.Lost[0].Error(), ms[0].addr) {
 		t.Errorf("%+v", r)
 	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
 	must(t, f.Clean(ctx))
 	empty(t, e.Addr())
+	ms[0].stop()
+	if said.count("is over") != 1 || said.count("ready for the next one") > 0 {
+		t.Errorf("%q", said.lines)
+	}
+}
+
+// Who has gone in good order is nobody's heir.
+func TestHeirIsThere(t *testing.T) {
+	t.Parallel()
+	left := &link{id: "left", status: status{Phase: Released, Heir: true}, job: &Job{}}
+	there := &link{id: "there", status: status{Phase: Cleaned, Heir: true}, job: &Job{}, wake: make(chan struct{}, 1)}
+	dead := &link{id: "dead", status: status{Phase: Measured}, gone: errDiffers, job: &Job{}}
+	f := New(Options{})
+	f.links = []*link{left, there, dead}
+	if heir, gone := f.inheritance(); heir != there || len(gone) != 1 || gone[0] != dead {
+		t.Errorf("%v of %v", heir, gone)
+	}
 }

@@ -699,13 +699,13 @@ func (f *Fleet) bury(ctx context.Context) error {
 			return nil
 		}
 		err := f.await(ctx, "removing what lost clients left", patience, forPresent, func(l *link) bool {
-			return l != heir || l.status.Buried >= len(l.order.Bury)
+			return l != heir || l.status.Buried >= len(l.order.Bury) || l.status.Phase == Released // somebody ended it
 		})
 		if err != nil {
 			return err
 		}
 		f.mu.Lock()
-		if heir.gone == nil {
+		if heir.gone == nil && heir.status.Buried >= len(heir.order.Bury) {
 			for _, l := range gone {
 				l.buried = true
 			}
@@ -724,7 +724,7 @@ func (f *Fleet) inheritance() (heir *link, gone []*link) {
 	}
 	for _, l := range f.links {
 		switch {
-		case l.gone == nil && l.status.Heir && heir == nil:
+		case l.gone == nil && l.status.Heir && l.status.Phase < Released && heir == nil:
 			heir = l
 		case l.gone != nil && l.job != nil && l.status.Phase < Cleaned && !l.buried:
 			gone = append(gone, l)
