@@ -21,8 +21,9 @@ const (
 )
 
 // limits says, a line each, in what way the client was the limit of the run;
-// nothing where it was not.
-func limits(l *oplog.Load, requests int64) (notes []string) {
+// nothing where it was not. Where nothing bounds how many requests there are at a
+// time, warp itself opens a connection for each, which is no fault of the store.
+func limits(l *oplog.Load, requests int64, unbounded bool) (notes []string) {
 	if l.WallSeconds < shortestJudged {
 		return nil
 	}
@@ -48,7 +49,7 @@ func limits(l *oplog.Load, requests int64) (notes []string) {
 	if l.LagMaxS >= lagLimit {
 		note("recording fell %.1f s behind; write the op log to a faster disk, or use --stress", l.LagMaxS)
 	}
-	if l.Connections > fewConnections && float64(l.Connections) >= connectionLimit*float64(requests) {
+	if !unbounded && l.Connections > fewConnections && float64(l.Connections) >= connectionLimit*float64(requests) {
 		notes = append(notes, fmt.Sprintf("%d connections were opened for %d requests, so connecting is a part of what was measured; does the store close them?", l.Connections, requests))
 	}
 	return notes

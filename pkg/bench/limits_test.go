@@ -35,7 +35,7 @@ func TestLimitsNameWhatWasTheLimit(t *testing.T) {
 			t.Parallel()
 			l := fine
 			test.change(&l)
-			got := limits(&l, 10_000)
+			got := limits(&l, 10_000, false)
 			if test.want == "" {
 				if len(got) != 0 {
 					t.Errorf("notes %q, want none", got)
@@ -46,6 +46,18 @@ func TestLimitsNameWhatWasTheLimit(t *testing.T) {
 				t.Errorf("notes %q, want one with %q", got, test.want)
 			}
 		})
+	}
+}
+
+// Where nothing bounds the requests at a time, it is warp that opens connections.
+func TestLimitsOfUnbounded(t *testing.T) {
+	t.Parallel()
+	many := oplog.Load{WallSeconds: 10, Cores: 4, Connections: 528}
+	if got := limits(&many, 500, true); len(got) != 0 {
+		t.Errorf("notes %q, want none", got)
+	}
+	if got := limits(&many, 500, false); len(got) != 1 {
+		t.Errorf("notes %q, want one", got)
 	}
 }
 

@@ -31,6 +31,7 @@ type run struct {
 
 	pacer      *pacer // nil in a closed loop
 	deadline   time.Time
+	unbounded  bool    // as many requests at a time as there are to send
 	budget     *budget // nil where there is none, and while preparing
 	meter      *loadMeter
 	load       *oplog.Load
@@ -240,7 +241,7 @@ func (u *run) outcome(col *collector, err error) *Outcome {
 	t.End, t.Load, t.Unsent = "completed", u.load, u.unsent
 	if u.load != nil {
 		u.load.LagMaxS = col.lagMax.Seconds()
-		t.Notes = append(t.Notes, limits(u.load, u.sent.Load())...)
+		t.Notes = append(t.Notes, limits(u.load, u.sent.Load(), u.unbounded)...)
 		if note := u.opts.Verify.note(); note != "" {
 			t.Notes = append(t.Notes, note)
 		}

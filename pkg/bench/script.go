@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -144,6 +145,7 @@ func (s *Script) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	s.contexts = make(map[string]*scriptObjects)
 	var err error
 	s.payload, err = generator.NewPayload(s.Options.Payload)
+	whole.unbounded = slices.ContainsFunc(s.Steps, func(step ScriptStep) bool { return step.Op != "" && step.Most == 0 })
 	whole.meter = startLoadMeter(s.Client, whole.links)
 	for i := range s.Steps {
 		if err != nil || whole.stopped() {
