@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 	"io"
-	"strings"
+	"os"
 
 	"github.com/urfave/cli/v3"
 
@@ -47,9 +47,8 @@ func (f *fleetFlags) collect(ctx context.Context, inv *invocation, run, benchdat
 			return err
 		}
 	}
-	o.Spool = func(client string) string {
-		return strings.TrimSuffix(path("collect"), ".csv.zst") + "." + client + ".spool"
-	}
+	// The coordinator that is dead may have left copies of the names that it would give, and so may a collect that was.
+	o.Spool = func(client string) string { return spoolPath(path("collect"), client+".collect-"+id) }
 	clients := fleet.New(o)
 	defer clients.Close()
 	c, err := clients.Collect(ctx, run, path)
@@ -58,6 +57,10 @@ func (f *fleetFlags) collect(ctx context.Context, inv *invocation, run, benchdat
 		return context.Cause(ctx)
 	case err != nil:
 		return runError("%w", err)
+	}
+	for _, client := range c.Fetched {
+		// What the dead coordinator had of the log, and is in the merged one now. Most often it is not there.
+		_ = os.Remove(spoolPath(c.Path, client))
 	}
 	for _, w := range append(c.Without, c.Warnings...) {
 		inv.warnf("%s", w)

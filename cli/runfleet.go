@@ -40,7 +40,7 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 	}
 	defer s.stats.close()
 	options.Run, options.Soon, options.SoonLead = o.RunID, s.beginServerProfiles, profileLead
-	options.Spool = func(client string) string { return strings.TrimSuffix(path, ".csv.zst") + "." + client + ".spool" }
+	options.Spool = func(client string) string { return spoolPath(path, client) }
 	if s.rows = s.openRows(); s.rows != nil {
 		options.Rows = s.rows.Write
 	}
@@ -73,6 +73,11 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 		return s.abortFleet(ctx, err)
 	}
 	return s.uploadLog(ctx, s.cleanFleet(s.measureFleet(ctx, path)))
+}
+
+// spoolPath is where the log of a client is kept until it is merged to the one at path.
+func spoolPath(path, client string) string {
+	return strings.TrimSuffix(path, ".csv.zst") + "." + client + ".spool"
 }
 
 // profileServers has the store profile itself, which is the coordinator's to

@@ -18,6 +18,7 @@ type Collected struct {
 	oplog.MergeStats
 	Run       string
 	Benchmark string
+	Fetched   []string // ids of the clients whose logs it has
 	Without   []string // clients that have no log of the run, and why
 }
 
@@ -79,6 +80,19 @@ func (f *Fleet) Collect(ctx context.Context, run string, path func(benchmark str
 		return c, fmt.Errorf("client %s: its log is of %q, which is no benchmark", with[0].member.Addr, printable(c.Benchmark))
 	}
 	return c, f.fetchAll(ctx, c, with, path(c.Benchmark))
+}
+
+// joinErrors is errors.Join for what is shown in one line.
+func joinErrors(errs []error) (all error) {
+	for _, err := range errs {
+		switch {
+		case all == nil:
+			all = err
+		case err != nil:
+			all = fmt.Errorf("%w; %w", all, err)
+		}
+	}
+	return all
 }
 
 func joinLines(lines []string) string {
@@ -167,11 +181,12 @@ func (f *Fleet) fetchAll(ctx context.Context, c *Collected, with []*visit, path 
 			}
 		}
 	}()
-	if err := errors.Join(errs...); err != nil {
+	if err := joinErrors(errs); err != nil {
 		return err
 	}
 	var inputs []string
 	for _, v := range with {
+		c.Fetched = append(c.Fetched, v.client(c.Run))
 		inputs = append(inputs, v.spool.path())
 	}
 	var notes []string
@@ -195,6 +210,11 @@ func (v *visit) forget(ctx context.Context, run string) {
 	if v.ch.send(kindForget, pull{Run: run}) == nil {
 		_, _, _ = v.next()
 	}
+}
+
+// client is the id that the client had in the run.
+func (v *visit) client(run string) string {
+	return v.kept[slices.IndexFunc(v.kept, func(s Saved) bool { return s.Run == run })].Client
 }
 
 // fetch copies the log of the run from one client.

@@ -686,7 +686,8 @@ func (f *Fleet) Clean(ctx context.Context) error {
 		l.stir()
 	}
 	f.mu.Unlock()
-	return errors.Join(err, f.await(ctx, Released.String(), 10*time.Second, forPresent, func(l *link) bool { return l.status.Phase >= Released }), f.unclean())
+	released := f.await(ctx, Released.String(), 10*time.Second, forPresent, func(l *link) bool { return l.status.Phase >= Released })
+	return joinErrors([]error{err, released, f.unclean()})
 }
 
 // bury has what clients left that are gone removed by one that is there. That
@@ -749,12 +750,13 @@ func (f *Fleet) inheritance() (heir *link, gone []*link) {
 func (f *Fleet) unclean() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	var errs []error
 	for _, l := range f.links {
 		if l.status.Clean != "" {
-			return &Error{l.name(), errors.New(l.status.Clean)}
+			errs = append(errs, &Error{l.name(), errors.New(l.status.Clean)})
 		}
 	}
-	return nil
+	return joinErrors(errs)
 }
 
 // Abort ends a run that did not get to be measured, and cleans up.

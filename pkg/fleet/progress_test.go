@@ -1,6 +1,22 @@
 package fleet
 
-import "testing"
+import (
+	"errors"
+	"testing"
+)
+
+// What several clients have to say is one line.
+func TestJoinErrors(t *testing.T) {
+	t.Parallel()
+	a, b := &Error{"a", ErrQuit}, &Error{"b", errDiffers}
+	err := joinErrors([]error{nil, a, nil, b})
+	if err == nil || err.Error() != a.Error()+"; "+b.Error() || !errors.Is(err, ErrQuit) || !errors.Is(err, errDiffers) {
+		t.Errorf("%v", err)
+	}
+	if err := joinErrors([]error{nil, nil}); err != nil {
+		t.Error(err)
+	}
+}
 
 // What a client does in several buckets, and for lost clients as well, is one sum; what it removed of older runs is
 // not in it, and what a client did that is gone is.
