@@ -39,6 +39,7 @@ type app struct {
 	exit      func(code int) // for the second signal only
 
 	hangups *hangups
+	suite   bool // it runs the benchmarks of a file
 
 	extra func(environment) []*command // more commands, for tests
 }
@@ -143,6 +144,7 @@ func (a *app) dispatch(ctx context.Context, args []string, hide *redactor) error
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if len(line.command.lent) > 0 {
+		a.suite = true
 		return a.runFile(ctx, cancel, line, args, hide)
 	}
 	return a.run(ctx, cancel, line.canonical(), args, hide)
@@ -189,6 +191,7 @@ func (a *app) invocation(c *command, positional, args []string, hide *redactor) 
 		env:     a.env,
 		in:      a.in,
 		hangups: a.hangups,
+		suite:   a.suite,
 	}
 	// What the environment gives is secret wherever it turns up.
 	inv.line = hide.text(inv.line)

@@ -41,6 +41,7 @@ type benchFlags struct {
 	benchdata, destroy             string
 	stress, stdout, dryRun         bool
 	noClear, keepData, clearBucket bool
+	suite                          bool // see invocation
 }
 
 // A benchmark is what a benchmark command adds to the flags that all have.
@@ -75,8 +76,13 @@ func benchmarkCommand(env environment, b benchmark) *command {
 			f.analysis.group(),
 		},
 		absent: absentFromBenchmarks(),
-		check:  func(json bool) error { _, _, err := f.ready(b, json); return err },
+		check: func(json bool) error {
+			f.suite = true
+			_, _, err := f.ready(b, json)
+			return err
+		},
 		run: func(ctx context.Context, inv *invocation) error {
+			f.suite = inv.suite
 			op, o, err := f.ready(b, inv.json)
 			if err != nil {
 				return err
@@ -271,7 +277,11 @@ func (f *benchFlags) checkReadOnly(o *bench.Options) error {
 	if f.target.options.encrypt {
 		return usageError("--encrypt makes a new key for this run, which the objects of --list-existing do not have")
 	}
-	if name := f.target.options.writes(); name != "" {
+	name := f.target.options.writes()
+	if f.target.unsigned {
+		name = "--disable-sha256-payload"
+	}
+	if name != "" {
 		return usageError("%s is for uploads, and --list-existing makes none", name)
 	}
 	return nil

@@ -114,6 +114,7 @@ type invocation struct {
 	env     environment
 	in      io.Reader
 	hangups *hangups
+	suite   bool // it is one of several that share their flags, so that some may have no use for all of them
 }
 
 // parameters lists the flags of the command with their effective values, as

@@ -51,6 +51,19 @@ func readerValid(s string) error {
 // memory, where reading it costs a run least.
 const mostFile = 1 << 30
 
+// shapes names a flag that makes payload another than it is by default, "" if none is given.
+func (p *payloadFlags) shapes() string {
+	switch {
+	case p.compressible > 0:
+		return "--obj.compressible"
+	case p.dedup > 0:
+		return "--obj.dedup"
+	case p.reader == readerTar, strings.HasPrefix(p.reader, readerFile):
+		return "--reader"
+	}
+	return ""
+}
+
 // options are what the generator makes payload from.
 func (p *payloadFlags) options(seed uint64) (generator.PayloadOptions, error) {
 	o := generator.PayloadOptions{Seed: seed, CompressiblePct: p.compressible, DedupPct: p.dedup, Tar: p.reader == readerTar}

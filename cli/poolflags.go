@@ -157,8 +157,29 @@ func (p *poolFlags) check(f *benchFlags) error {
 		return usageError("--objects times --versions is more than %d", mostObjects)
 	case p.objects == 0 && !p.foreign() && p.objectsGiven():
 		return usageError("--objects=0 leaves nothing to work on")
+	case p.foreign() && !f.suite:
+		return p.checkUnused(f)
 	}
 	return nil
+}
+
+// checkUnused refuses what says how objects are made, where none are.
+func (p *poolFlags) checkUnused(f *benchFlags) error {
+	name := ""
+	switch {
+	case p.sizeFlag.IsSet():
+		name = "--obj.size"
+	case p.randSize:
+		name = "--obj.randsize"
+	case p.boundFlags[0].IsSet():
+		name = "--min-size and --max-size"
+	case f.verify.how != bench.VerifyContent: // which has to know what payload should be there
+		name = f.payload.shapes()
+	}
+	if name == "" {
+		return nil
+	}
+	return usageError("%s: that is for objects that are uploaded, and %s takes those that are there", name, p.how()).tell("leave it out")
 }
 
 // checkEmbedded refuses what the embedded store could not hold or do.
