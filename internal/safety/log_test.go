@@ -213,7 +213,7 @@ func TestFileSizeLimitEndsTheRunInOrder(t *testing.T) {
 	before := b.fill()
 	dir := t.TempDir()
 	p := &process{t: t, line: "under ulimit -f", dir: dir, start: time.Now()}
-	args := append([]string{"-c", `ulimit -f 32; exec "$0" "$@"`, binary, "put", "--obj.size=1B", "--concurrent=16", "--duration=40s",
+	args := append([]string{"-c", `ulimit -f 128; exec "$0" "$@"`, binary, "put", "--obj.size=1B", "--concurrent=16", "--duration=40s",
 		"--benchdata=" + filepath.Join(dir, "log")}, b.args()...)
 	p.cmd = exec.Command("sh", args...)
 	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = []string{"HOME=" + dir}, &p.out, &p.err

@@ -233,12 +233,16 @@ func TestRowsRefused(t *testing.T) {
 	e := store(t)
 	m := startMachine(t, nil)
 	f := lead(t, func(o *Options) { o.Rows = func([]oplog.Record) error { return errors.New("full") } }, m)
-	path := filepath.Join(t.TempDir(), "all.csv.zst")
-	r := whole(t, f, getPlan(t, e.Addr(), 300*time.Millisecond), path)
+	measured(t, f, getPlan(t, e.Addr(), 300*time.Millisecond))
 	var which *Error
 	if err := f.EndRows(); !errors.As(err, &which) || which.Client != m.addr || !strings.Contains(err.Error(), "full") {
 		t.Errorf("%v", err)
 	}
+	path := filepath.Join(t.TempDir(), "all.csv.zst")
+	_, _, err := f.Merge(t.Context(), path)
+	must(t, err)
+	must(t, f.Clean(t.Context()))
+	r := f.Result()
 	if n := rows(t, path)[f.links[0].id]; r.Sent == 0 || len(r.Lost) > 0 || n != int(r.Sent) {
 		t.Errorf("%+v, and %d rows", r, n)
 	}
