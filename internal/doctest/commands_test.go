@@ -52,7 +52,7 @@ func ownFlags(t *testing.T, help map[string]string) map[string][]string {
 			})
 		} else {
 			parts := groups(text)
-			names = missing(names, append(heads(parts["Target"]), heads(parts["Output"])...))
+			names = missing(names, slices.Concat(heads(parts["Target"]), heads(parts["Traffic"]), heads(parts["Output"])))
 		}
 		own[command] = names
 	}
