@@ -74,6 +74,25 @@ func TestCleanByRun(t *testing.T) {
 	})
 }
 
+// Objects that several runs have kept, one over the other, count once.
+func TestCleanOfTheSameObjects(t *testing.T) {
+	t.Parallel()
+	b := made(t, stores.Shared(t, teststore.MinIO), false)
+	before := b.fill()
+	keep := small("put", "--seed=95", "--max-objects=10", "--duration=0", "--concurrent=1") // or others of the names are used each time
+	b.warp(append(keep, "--keep-data")...).want(0)
+	b.warp(keep...).want(1).says("kept objects under these names")
+	b.warp(append(keep, "--keep-data", "--obj.size=2KiB")...).want(0)
+	b.warp(append(keep, "--noclear")...).want(0)
+	for _, c := range []struct{ flag, says string }{{"--dry-run", "objects would be removed"}, {"--quiet", "objects removed"}} {
+		out := b.warp("clean", "--seed=95", c.flag).want(0).stdout()
+		if strings.Count(out, "kept, 10 "+c.says) != 1 || strings.Count(out, "kept, 0 "+c.says) != 2 || c.flag == "--dry-run" && strings.Count(out, "\n  ") != 10 {
+			t.Errorf("clean %s says %q", c.flag, out)
+		}
+	}
+	b.same(before)
+}
+
 // An object that a person named is told of and counted like the others, and only that of the run is.
 func TestCleanOfAFixedObject(t *testing.T) {
 	t.Parallel()

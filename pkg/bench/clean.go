@@ -68,6 +68,7 @@ func (r *Runner) Clean(ctx context.Context, s Selection) ([]LeftRun, error) {
 	if err != nil {
 		return nil, err
 	}
+	told := map[s3.Ref]bool{} // several runs may have kept the same objects
 	var left []LeftRun
 	var failed error
 	for _, m := range found {
@@ -76,7 +77,7 @@ func (r *Runner) Clean(ctx context.Context, s Selection) ([]LeftRun, error) {
 		}
 		run := m.left(s.named())
 		if run.Chosen {
-			run.Objects, err = r.cleanRun(ctx, &m, found, s, now, counter)
+			run.Objects, err = r.cleanRun(ctx, &m, found, s, now, counter, told)
 			if ctx.Err() != nil {
 				return left, context.Cause(ctx)
 			}
@@ -136,7 +137,7 @@ func (r *Runner) openClean(ctx context.Context, s Selection) (now time.Time, err
 }
 
 // cleanRun removes one run, or says what that would remove.
-func (r *Runner) cleanRun(ctx context.Context, m *foundMarker, found []foundMarker, s Selection, now time.Time, counter *countingProgress) (objects int64, err error) {
+func (r *Runner) cleanRun(ctx context.Context, m *foundMarker, found []foundMarker, s Selection, now time.Time, counter *countingProgress, told map[s3.Ref]bool) (objects int64, err error) {
 	others := slices.DeleteFunc(slices.Clone(found), func(o foundMarker) bool {
 		return o.Run == m.Run || s.named() && s.has(&o.marker) && o.state() != RunAlive
 	})
@@ -146,7 +147,7 @@ func (r *Runner) cleanRun(ctx context.Context, m *foundMarker, found []foundMark
 		}
 	}
 	if s.DryRun {
-		return r.wouldRemove(ctx, &m.marker, others, s.Would)
+		return r.wouldRemove(ctx, &m.marker, others, told, s.Would)
 	}
 	counter.n.Store(0)
 	if err = r.removeRun(ctx, &m.marker, others, now); err != nil {
@@ -155,8 +156,9 @@ func (r *Runner) cleanRun(ctx context.Context, m *foundMarker, found []foundMark
 	return counter.n.Load(), err
 }
 
-// wouldRemove finds what removeObjects would remove.
-func (r *Runner) wouldRemove(ctx context.Context, m *marker, others []foundMarker, would func(string, s3.Object)) (objects int64, err error) {
+// wouldRemove finds what removeObjects would remove, but for what others were
+// told to have, with whom it would be gone by then.
+func (r *Runner) wouldRemove(ctx context.Context, m *marker, others []foundMarker, told map[s3.Ref]bool, would func(string, s3.Object)) (objects int64, err error) {
 	if !m.Claimed {
 		return 0, nil
 	}
@@ -170,9 +172,13 @@ func (r *Runner) wouldRemove(ctx context.Context, m *marker, others []foundMarke
 		return 0, err
 	}
 	for _, o := range list {
-		would(m.Run, o)
+		if !told[o.Ref] {
+			told[o.Ref] = true
+			would(m.Run, o)
+			objects++
+		}
 	}
-	return int64(len(list)), nil
+	return objects, nil
 }
 
 // ownNamed finds the objects that have the names of the run that m marks.

@@ -111,7 +111,7 @@ func TestFixedObjectsAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	others := []foundMarker{{marker: marker{Run: "alive", Prefix: m.Prefix, Claimed: true, Keep: true}}}
-	would, err := r.wouldRemove(ctx, m, others, func(string, s3.Object) {})
+	would, err := r.wouldRemove(ctx, m, others, map[s3.Ref]bool{}, func(string, s3.Object) {})
 	if err != nil || would != 1 {
 		t.Errorf("%d objects would be removed (%v), want 1", would, err)
 	}
