@@ -219,6 +219,7 @@ func (a *app) watchSignals(cancel context.CancelCauseFunc, con *console) (stop f
 				}
 			}
 			if n++; n > 1 {
+				con.part()
 				con.quit()
 				a.exit(exitInterrupted)
 				return

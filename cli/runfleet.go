@@ -46,6 +46,9 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 	}
 	s.fleet = fleet.New(options)
 	defer s.fleet.Close()
+	left := func() string { return s.leftBehind(f.fleet.clients) }
+	inv.parting.Store(&left)
+	defer inv.parting.Store(nil)
 	if s.rows != nil {
 		defer s.rows.Release() // or that would wait for a reader that does not read
 	}
@@ -78,6 +81,18 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 // spoolPath is where the log of a client is kept until it is merged to the one at path.
 func spoolPath(path, client string) string {
 	return strings.TrimSuffix(path, ".csv.zst") + "." + client + ".spool"
+}
+
+// leftBehind is what whoever ends the coordinator at once has to know of the logs; "" where it has none.
+func (s *session) leftBehind(clients string) string {
+	copies := s.fleet.Copies()
+	switch {
+	case len(copies) == 0:
+		return ""
+	case s.flags.stress:
+		return fmt.Sprintf("%s left, %q for instance, which can be deleted; there is no log of this run to be collected", plural(len(copies), "file"), copies[0])
+	}
+	return fmt.Sprintf("the clients stop, clean up and keep their logs; `warp collect --warp-client=%s` gets them. Incomplete copies are left here, %q for instance (%d in all)", clients, copies[0], len(copies))
 }
 
 // profileServers has the store profile itself, which is the coordinator's to

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cheggaaa/pb/v3"
@@ -25,6 +26,8 @@ type console struct {
 	screen             *screen    // nil where nothing is drawn in place
 	refresh            time.Duration
 	now                func() time.Time
+
+	parting atomic.Pointer[func() string] // what is to be said when warp is ended at once; nil = nothing
 }
 
 // newConsole finds out what the writers can do. Nothing is drawn in place where
@@ -114,6 +117,25 @@ func (c *console) undrawn() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.screen = nil
+}
+
+// part says what whoever ends warp at once has to know, unless somebody is stuck in writing.
+func (c *console) part() {
+	text := c.parting.Load()
+	if text == nil {
+		return
+	}
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		if text := (*text)(); text != "" {
+			c.warnf("%s", text)
+		}
+	}()
+	select {
+	case <-said:
+	case <-time.After(200 * time.Millisecond):
+	}
 }
 
 // quit is restore for the last time: the process ends, and nothing may be drawn

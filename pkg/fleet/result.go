@@ -234,6 +234,18 @@ func (f *Fleet) lostSinceNoted() bool {
 	return n > f.lostNoted
 }
 
+// Copies are the files that hold what has arrived of the logs, until those are merged.
+func (f *Fleet) Copies() (names []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range f.links {
+		if l.spool != nil {
+			names = append(names, l.spool.path())
+		}
+	}
+	return names
+}
+
 // removeSpools removes what was merged, and what is empty.
 func (f *Fleet) removeSpools() error {
 	f.mu.Lock()
