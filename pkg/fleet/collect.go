@@ -113,6 +113,9 @@ func (f *Fleet) visitAll(ctx context.Context) []*visit {
 	return visits
 }
 
+// busyNotice is how long a client may be busy with a coordinator that was killed just now: until it has noticed.
+const busyNotice = 2 * time.Second
+
 // visit asks a client what it has, as often as it takes until it has cleaned up.
 func (f *Fleet) visit(ctx context.Context, m Member) (*channel, []Saved, error) {
 	began, told := time.Now(), false
@@ -131,9 +134,8 @@ func (f *Fleet) visit(ctx context.Context, m Member) (*channel, []Saved, error) 
 				err = errors.New(answer.Refused)
 				patience = f.options.BusyPatience
 				if !answer.Wait {
-					return nil, nil, err
-				}
-				if !told {
+					patience = min(patience, busyNotice)
+				} else if !told {
 					f.options.Note("waiting for client %s: %s", m.Addr, answer.Refused)
 					told = true
 				}
