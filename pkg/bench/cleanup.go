@@ -19,10 +19,17 @@ const deleteBatch = 1000
 // Cleanup removes what the run wrote, unless it is to be kept. It may be
 // called whether or not Run came far, and does nothing the second time.
 func (r *Runner) Cleanup(ctx context.Context) error {
-	var all error
+	var errs []error
 	for _, place := range r.everywhere() {
 		place.loose = r.loose
-		err := place.cleanup(ctx)
+		errs = append(errs, place.cleanup(ctx))
+	}
+	return JoinErrors(errs)
+}
+
+// JoinErrors is errors.Join for what is shown in one line.
+func JoinErrors(errs []error) (all error) {
+	for _, err := range errs {
 		switch {
 		case all == nil:
 			all = err

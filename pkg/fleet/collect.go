@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"warp/pkg/bench"
 	"warp/pkg/oplog"
 )
 
@@ -80,19 +81,6 @@ func (f *Fleet) Collect(ctx context.Context, run string, path func(benchmark str
 		return c, fmt.Errorf("client %s: its log is of %q, which is no benchmark", with[0].member.Addr, printable(c.Benchmark))
 	}
 	return c, f.fetchAll(ctx, c, with, path(c.Benchmark))
-}
-
-// joinErrors is errors.Join for what is shown in one line.
-func joinErrors(errs []error) (all error) {
-	for _, err := range errs {
-		switch {
-		case all == nil:
-			all = err
-		case err != nil:
-			all = fmt.Errorf("%w; %w", all, err)
-		}
-	}
-	return all
 }
 
 func joinLines(lines []string) string {
@@ -183,7 +171,7 @@ func (f *Fleet) fetchAll(ctx context.Context, c *Collected, with []*visit, path 
 			}
 		}
 	}()
-	if err := joinErrors(errs); err != nil {
+	if err := bench.JoinErrors(errs); err != nil {
 		return err
 	}
 	var inputs []string

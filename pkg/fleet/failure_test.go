@@ -42,20 +42,10 @@ func TestBrokenConnections(t *testing.T) {
 	w, m := through(t, startMachine(t, nil))
 	other := startMachine(t, nil)
 	f := lead(t, nil, m, other)
-	stop := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(150 * time.Millisecond):
-				w.cut()
-			}
-		}
-	}()
+	rest := w.cutOften()
 	ctx := t.Context()
 	measured(t, f, getPlan(t, e.Addr(), 2*time.Second))
-	close(stop)
+	rest()
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	stats, _, err := f.Merge(ctx, path)
 	must(t, err)

@@ -687,7 +687,7 @@ func (f *Fleet) Clean(ctx context.Context) error {
 	}
 	f.mu.Unlock()
 	released := f.await(ctx, Released.String(), 10*time.Second, forPresent, func(l *link) bool { return l.status.Phase >= Released })
-	return joinErrors([]error{err, released, f.unclean()})
+	return bench.JoinErrors([]error{err, released, f.unclean()})
 }
 
 // bury has what clients left that are gone removed by one that is there. That
@@ -756,7 +756,7 @@ func (f *Fleet) unclean() error {
 			errs = append(errs, &Error{l.name(), errors.New(l.status.Clean)})
 		}
 	}
-	return joinErrors(errs)
+	return bench.JoinErrors(errs)
 }
 
 // Abort ends a run that did not get to be measured, and cleans up.

@@ -3,17 +3,18 @@ package fleet
 import (
 	"errors"
 	"testing"
+	"warp/pkg/bench"
 )
 
 // What several clients have to say is one line.
 func TestJoinErrors(t *testing.T) {
 	t.Parallel()
 	a, b := &Error{"a", ErrQuit}, &Error{"b", errDiffers}
-	err := joinErrors([]error{nil, a, nil, b})
+	err := bench.JoinErrors([]error{nil, a, nil, b})
 	if err == nil || err.Error() != a.Error()+"; "+b.Error() || !errors.Is(err, ErrQuit) || !errors.Is(err, errDiffers) {
 		t.Errorf("%v", err)
 	}
-	if err := joinErrors([]error{nil, nil}); err != nil {
+	if err := bench.JoinErrors([]error{nil, nil}); err != nil {
 		t.Error(err)
 	}
 }

@@ -101,18 +101,7 @@ func TestRows(t *testing.T) {
 	ctx := t.Context()
 	must(t, f.Connect(ctx))
 	must(t, f.Prepare(ctx, p))
-	stop := make(chan struct{})
-	var cutting sync.WaitGroup
-	cutting.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(150 * time.Millisecond):
-				w.cut()
-			}
-		}
-	})
+	rest := w.cutOften()
 	must(t, f.Measure(ctx, func() {
 		go func() {
 			defer f.End("there were rows")
@@ -120,8 +109,7 @@ func TestRows(t *testing.T) {
 			time.Sleep(2 * time.Second) // some pieces more
 		}()
 	}))
-	close(stop)
-	cutting.Wait()
+	rest()
 	must(t, f.Finish(ctx))
 	must(t, f.EndRows())
 	if r := f.Result(); len(r.Lost) > 0 || r.Sent < 100 {

@@ -127,6 +127,26 @@ func (w *wire) cut() {
 	clear(w.conns)
 }
 
+// cutOften does it again and again, until it is told to leave off.
+func (w *wire) cutOften() (rest func()) {
+	stop := make(chan struct{})
+	var cutting sync.WaitGroup
+	cutting.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(150 * time.Millisecond):
+				w.cut()
+			}
+		}
+	})
+	return func() {
+		close(stop)
+		cutting.Wait()
+	}
+}
+
 // through makes a machine reachable by the wire.
 func through(t *testing.T, m *machine) (*wire, *machine) {
 	w := newWire(t, m.addr)

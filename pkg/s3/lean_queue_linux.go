@@ -16,10 +16,12 @@ type leanQueue struct {
 	body     PieceBody       // and then its content
 	off, end int64           // from here to there
 	err      error
-	room     *struct {
-		pieces [pieceMost][]byte
-		vec    [pieceMost + 1]syscall.Iovec
-	}
+	room     *leanQueueRoom
+}
+
+type leanQueueRoom struct {
+	pieces [pieceMost][]byte
+	vec    [pieceMost + 1]syscall.Iovec
 }
 
 func (q *leanQueue) begin(body PieceBody, off, end int64) {
@@ -35,10 +37,7 @@ func (q *leanQueue) topUp(out []byte) []byte {
 		return out
 	}
 	if q.room == nil {
-		q.room = new(struct {
-			pieces [pieceMost][]byte
-			vec    [pieceMost + 1]syscall.Iovec
-		})
+		q.room = new(leanQueueRoom)
 	}
 	q.vec = q.room.vec[:copy(q.room.vec[:], q.vec)]
 	if len(out) > 0 {
