@@ -3,6 +3,7 @@ package fleet
 import (
 	"errors"
 	"testing"
+
 	"warp/pkg/bench"
 )
 
