@@ -143,6 +143,7 @@ func (m *Metrics) of(op, endpoint string) *series {
 	at, p, added := m.places.find(place{op, endpoint}, place.label, place{otherLabel, otherLabel})
 	if added {
 		m.counts.series = append(m.counts.series, series{op: p.op, endpoint: p.endpoint})
+		m.flight(p.op) // is 0 and not absent where no look ever finds one under way
 	}
 	return &m.counts.series[at]
 }
@@ -173,19 +174,23 @@ func label(text string) string {
 func (m *Metrics) InFlight(byOp map[string]int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	flying := m.counts.inFlight
-	for i := range flying {
-		flying[i].requests = 0
+	for i := range m.counts.inFlight {
+		m.counts.inFlight[i].requests = 0
 	}
 	for op, n := range byOp {
-		at := slices.IndexFunc(flying, func(f flight) bool { return f.op == op })
-		if at < 0 {
-			at = len(flying)
-			flying = append(flying, flight{op: label(op)})
-		}
-		flying[at].requests = uint64(max(n, 0))
+		m.flight(label(op)).requests = uint64(max(n, 0))
 	}
-	m.counts.inFlight = flying
+}
+
+// flight is the gauge of an operation.
+func (m *Metrics) flight(op string) *flight {
+	all := m.counts.inFlight
+	at := slices.IndexFunc(all, func(f flight) bool { return f.op == op })
+	if at < 0 {
+		at = len(all)
+		m.counts.inFlight = append(all, flight{op: op})
+	}
+	return &m.counts.inFlight[at]
 }
 
 // Flush and Close have nothing to do: who wants the counts fetches them.
