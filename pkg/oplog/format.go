@@ -74,20 +74,28 @@ func appendText(b []byte, s string) []byte {
 // isPlain says that a field needs no quotes, eight bytes at a time. It may take a control character for
 // one that needs them: then appendText looks again.
 func isPlain(b []byte) bool {
+	n := len(b)
+	if n < 8 {
+		for _, c := range b {
+			if c < 14 || c == '"' {
+				return false
+			}
+		}
+		return true
+	}
+	// The last eight overlap those before.
+	found := needsQuotes(binary.LittleEndian.Uint64(b[n-8:]))
+	for i := 0; i < n-8; i += 8 {
+		found |= needsQuotes(binary.LittleEndian.Uint64(b[i:]))
+	}
+	return found == 0
+}
+
+// needsQuotes is 0 if none of eight bytes is a quote or below 14.
+func needsQuotes(x uint64) uint64 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for ; len(b) >= 8; b = b[8:] {
-		x := binary.LittleEndian.Uint64(b)
-		quote := x ^ ones*'"'
-		if ((x-ones*14)&^x|(quote-ones)&^quote)&highs != 0 {
-			return false
-		}
-	}
-	for _, c := range b {
-		if c < 14 || c == '"' {
-			return false
-		}
-	}
-	return true
+	quote := x ^ ones*'"'
+	return ((x-ones*14)&^x | (quote-ones)&^quote) & highs
 }
 
 // appendNumber appends a number that mostly has one digit, and hardly ever more than eight.

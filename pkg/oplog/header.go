@@ -35,12 +35,11 @@ func (h *Header) hasStatements() bool { return h.statementRows || len(h.Statemen
 // An Origin is one client of one run in a merged log. Its threads were moved
 // up by Offset, so that no two clients share a thread number.
 type Origin struct {
-	Run     string   `json:"run"`
-	Client  string   `json:"client"`
-	Offset  uint32   `json:"offset"`
-	Threads uint32   `json:"threads"` // numbers that the client has before the offset: the highest in use plus one, or more
-	Header  Header   `json:"header"`
-	Trailer *Trailer `json:"trailer,omitempty"` // nil where the log was cut off or had none
+	Run     string `json:"run"`
+	Client  string `json:"client"`
+	Offset  uint32 `json:"offset"`
+	Threads uint32 `json:"threads"` // numbers that the client has before the offset: the highest in use plus one, or more
+	Header  Header `json:"header"`
 }
 
 // A Trailer is what the comments at the end of a log say: what only the run
@@ -52,6 +51,9 @@ type Trailer struct {
 	Offered float64  `json:"offered,omitempty"` // requests/s that an open-loop schedule asked for
 	Unsent  int64    `json:"unsent,omitempty"`  // requests that were due but not sent when the run ended
 	Load    *Load    `json:"load,omitempty"`
+	// Merged are, in a merged log, the trailers of the clients' own, in the order of the header; nil where one was cut
+	// off or had none. The header cannot have them: it is written when the ends of the logs are not read yet.
+	Merged []*Trailer `json:"merged,omitempty"`
 }
 
 // Load is what the measured run cost the client that made it.

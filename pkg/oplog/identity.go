@@ -20,8 +20,9 @@ func anonymous(run, client string) bool {
 }
 
 // identify finds out whose rows all sources are, gives everybody thread
-// numbers, and makes the header and the trailer.
+// numbers, and makes the header and the trailer. It can be called again when more is known.
 func (m *merger) identify() error {
+	m.people, m.header, m.trailer = nil, Header{}, Trailer{}
 	m.splitSources()
 	people := map[sourceKey]*person{}
 	if err := m.identifyAnonymous(people); err != nil {
@@ -83,6 +84,7 @@ func (m *merger) splitSources() {
 		}
 	}
 	for _, s := range m.sources {
+		s.parts = nil
 		if s.run != "" || s.merged || !s.split(origins[s.client]) {
 			s.parts = []part{{from: 0, count: math.MaxUint32, who: &person{run: s.run, client: s.client}, node: -1}}
 		}
@@ -96,12 +98,14 @@ func (s *mergeSource) split(origins []Origin) bool {
 		return false // none, or those of two merges that number differently
 	}
 	used := map[uint32]part{}
-	for t := range s.threads {
+	if !s.threads.each(func(t uint32) bool {
 		o := x.find(s.client, t)
-		if o == nil {
-			return false
+		if o != nil {
+			used[o.Offset] = part{from: o.Offset, count: o.Threads, who: &person{run: o.Run, client: o.Client}, node: -1}
 		}
-		used[o.Offset] = part{from: o.Offset, count: o.Threads, who: &person{run: o.Run, client: o.Client}, node: -1}
+		return o != nil
+	}) {
+		return false
 	}
 	for _, offset := range slices.Sorted(maps.Keys(used)) {
 		s.parts = append(s.parts, used[offset])
@@ -149,8 +153,11 @@ func (m *merger) identifyAnonymous(people map[sourceKey]*person) error {
 	}
 	names := make([]string, nodes)
 	if nodes > 1 {
+		if m.sorter == nil {
+			return errIndirect
+		}
 		g := newOverlaps(first)
-		if err := m.sorter.each(m.ctx, func(row *sortRow) error {
+		if err := m.sorter.each(m.ctx, func(row *sortRow, _ bool) error {
 			s := m.sources[row.source]
 			p := s.part(row.thread())
 			if p.node < 0 {

@@ -245,7 +245,7 @@ func TestDamagedSpill(t *testing.T) {
 		}
 		var d rowDecoder
 		var r Record
-		if err := s.each(t.Context(), func(row *sortRow) error {
+		if err := s.each(t.Context(), func(row *sortRow, _ bool) error {
 			_ = row.thread()
 			_, err := d.decode(row, &r)
 			return err

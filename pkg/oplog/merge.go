@@ -17,7 +17,7 @@ import (
 type MergeOptions struct {
 	// Open opens an input. Open of this package is used where it is nil.
 	Open func(name string) (*Reader, error)
-	// Progress is called now and then with the rows read so far.
+	// Progress is called now and then with the rows read so far. It begins again where rows have to be sorted first.
 	Progress func(rows int64)
 	// Notes are added to those of the inputs' trailers.
 	Notes []string
@@ -55,21 +55,24 @@ func Merge(ctx context.Context, path string, inputs []string, o MergeOptions) (s
 	if err := distinctFiles(inputs); err != nil {
 		return stats, err
 	}
-	m := &merger{ctx: ctx, options: o, sorter: newSorter(filepath.Dir(path)), leaves: map[leafKey]*leaf{}}
-	defer func() { err = errors.Join(err, m.sorter.close()) }()
 	// A name that is taken should be known before an hour of sorting.
 	if _, err := os.Lstat(path); err == nil {
 		return stats, fmt.Errorf("%s exists already; warp does not overwrite it: choose another name or move it away", path)
 	}
-	for i, name := range inputs {
-		if err := m.read(i, name); err != nil {
+	if canReadAgain(inputs) {
+		if stats, err = merge(ctx, path, inputs, o, (*merger).direct); !errors.Is(err, errIndirect) {
 			return stats, err
 		}
 	}
-	if err := m.sorter.finish(); err != nil {
-		return stats, err
-	}
-	if err := m.identify(); err != nil {
+	return merge(ctx, path, inputs, o, (*merger).sorted)
+}
+
+// merge is one attempt to merge. It gathers rows in one of two ways, with the same result.
+func merge(ctx context.Context, path string, inputs []string, o MergeOptions, gather func(*merger, []string) (gathered, error)) (stats MergeStats, err error) {
+	m := &merger{ctx: ctx, options: o, folder: filepath.Dir(path), leaves: map[leafKey]*leaf{}}
+	defer func() { err = errors.Join(err, m.close()) }()
+	rows, err := gather(m, inputs)
+	if err != nil {
 		return stats, err
 	}
 	m.header.statementRows = m.scripted
@@ -77,13 +80,74 @@ func Merge(ctx context.Context, path string, inputs []string, o MergeOptions) (s
 	if err != nil {
 		return stats, err
 	}
-	if err := m.write(f.Writer); err != nil {
+	if err = m.write(f.Writer, rows.each); err == nil {
+		err = rows.finish()
+	}
+	if err == nil {
+		err = m.writeComments(f.Writer)
+	}
+	if err != nil {
 		return stats, errors.Join(err, f.Discard())
 	}
 	m.trailer.Notes = append(m.trailer.Notes, o.Notes...)
 	m.stats.Path, err = f.Commit(m.trailer)
 	slices.Sort(m.stats.Warnings)
 	return m.stats, err
+}
+
+// gathered are the rows of all inputs in order, and what is to be done behind the last one.
+type gathered struct {
+	each   func(takeRow) error
+	finish func() error
+}
+
+// sorted reads all rows before the first one is handed out.
+func (m *merger) sorted(names []string) (gathered, error) {
+	m.sorter = newSorter(m.folder)
+	for at, name := range names {
+		if err := m.sort(at, name); err != nil {
+			return gathered{}, err
+		}
+	}
+	if err := m.sorter.finish(); err != nil {
+		return gathered{}, err
+	}
+	return gathered{
+		each:   func(f takeRow) error { return m.sorter.each(m.ctx, f) },
+		finish: func() error { return nil },
+	}, m.identify()
+}
+
+// sort sorts in the rows of one input.
+func (m *merger) sort(at int, name string) error {
+	in, err := m.open(at, name)
+	if err != nil {
+		return err
+	}
+	for {
+		rec, err := in.next()
+		if errors.Is(err, io.EOF) {
+			in.end()
+			return in.close()
+		}
+		if err != nil {
+			return err
+		}
+		if err := m.sorter.add(rec, in.source); err != nil {
+			return err
+		}
+	}
+}
+
+func (m *merger) close() error {
+	var err error
+	if m.sorter != nil {
+		err = m.sorter.close()
+	}
+	for _, in := range m.inputs {
+		_ = in.close()
+	}
+	return err
 }
 
 // distinctFiles refuses a file that is given twice, also under two names.
@@ -107,28 +171,21 @@ func distinctFiles(inputs []string) error {
 type merger struct {
 	ctx     context.Context
 	options MergeOptions
-	sorter  *sorter
+	folder  string  // of the result
+	sorter  *sorter // nil where rows come directly
 	stats   MergeStats
+	inputs  []*mergeInput
 
 	sources  []*mergeSource
 	leaves   map[leafKey]*leaf
 	comments []string
 	rowsRead int64 // rows read
 	scripted bool  // one of the inputs has a column of statements
+	numbered bool  // rows are on their way out, with the numbers that threads have now
 
 	people  []*person // runs and clients of the result, in order
 	header  Header
 	trailer Trailer
-}
-
-// A mergeSource is the rows of one input that say the same about whose they are.
-type mergeSource struct {
-	input       int
-	run, client string
-	merged      bool   // the input's header has told run and thread
-	highest     uint32 // thread
-	threads     map[uint32]struct{}
-	parts       []part // what becomes of the rows, by thread
 }
 
 // A part is a range of a source's threads and whose they turn out to be.
@@ -147,131 +204,17 @@ type person struct {
 	at          int
 }
 
-// maxSources bounds what a log of made-up client ids can cost.
-const maxSources = 1 << 14
-
-type sourceKey struct{ run, client string }
-
-// read sorts in the rows of one input.
-func (m *merger) read(input int, name string) error {
-	open := m.options.Open
-	if open == nil {
-		open = Open
-	}
-	r, err := open(name)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = r.Close() }()
-	r.lendKeys = true
-	shift, err := r.header.shift(name)
-	if err != nil {
-		return err
-	}
-	known := map[sourceKey]uint32{}
-	var last sourceKey
-	source := uint32(maxSources)
-	batch := make([]Record, 512)
-	for {
-		n, err := r.Read(batch)
-		for i := range batch[:n] {
-			rec := &batch[i]
-			if key := (sourceKey{rec.Run, rec.Client}); source == maxSources || key != last {
-				if source, err = m.source(known, input, key, len(r.header.Merged) > 0); err != nil {
-					return err
-				}
-				last = key
-			}
-			if err := shift.apply(rec); err != nil {
-				return err
-			}
-			m.sources[source].note(rec.Thread)
-			if err := m.sorter.add(rec, source); err != nil {
-				return err
-			}
-		}
-		m.rowsRead += int64(n)
-		if m.options.Progress != nil {
-			m.options.Progress(m.rowsRead)
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err = errors.Join(err, m.ctx.Err()); err != nil {
-			return err
-		}
-	}
-	m.noteLog(r)
-	return nil
-}
-
-func (m *merger) source(known map[sourceKey]uint32, input int, key sourceKey, merged bool) (uint32, error) {
-	if i, ok := known[key]; ok {
-		return i, nil
-	}
-	if len(m.sources) >= maxSources {
-		return 0, fmt.Errorf("the logs name more than %d clients, which no run has", maxSources)
-	}
-	i := uint32(len(m.sources))
-	known[key] = i
-	m.sources = append(m.sources, &mergeSource{input: input, run: key.run, client: key.client, merged: merged})
-	return i, nil
-}
-
-// note remembers which threads there are; where nothing else tells whose rows
-// they are, each of them.
-func (s *mergeSource) note(thread uint32) {
-	s.highest = max(s.highest, thread)
-	if s.run != "" || s.merged {
-		return
-	}
-	if s.threads == nil {
-		s.threads = map[uint32]struct{}{}
-	}
-	if len(s.threads) <= maxThread+1 {
-		s.threads[thread] = struct{}{}
-	}
-}
-
-// noteLog keeps what the log says about its run.
-func (m *merger) noteLog(r *Reader) {
-	m.scripted = m.scripted || r.has[colStatement]
-	m.stats.Warnings = append(m.stats.Warnings, r.Warnings()...)
-	for _, c := range r.Comments() {
-		if len(m.comments) < maxComments && !slices.Contains(m.comments, c) {
-			m.comments = append(m.comments, c)
-		}
-	}
-	h, t := r.Header(), r.Trailer()
-	if h.ClockOffset != 0 {
-		h.Start = h.Start.Add(-time.Duration(h.ClockOffset))
-		h.ClockOffset, h.ClockApplied = 0, h.ClockOffset
-	}
-	if len(h.Merged) == 0 {
-		m.leaf(h.Run, h.Client).add(h, t)
-		return
-	}
-	for _, o := range h.Merged {
-		l := m.leaf(o.Run, o.Header.Client)
-		if o.Trailer != nil {
-			l.add(o.Header, *o.Trailer)
-		} else {
-			l.add(o.Header, Trailer{})
-		}
-		l.clients = append(l.clients, o.Client)
-		l.origins = append(l.origins, o)
-	}
-}
-
 // write copies the sorted rows to the result.
-func (m *merger) write(w *Writer) error {
+func (m *merger) write(w *Writer, each func(takeRow) error) error {
 	x := &mergeWriter{m: m, w: w, counts: map[rowOwner]int64{}}
-	if err := m.sorter.each(m.ctx, x.take); err != nil {
+	x.decode.lendKeys = true // records do not outlive their rows
+	if err := each(x.take); err != nil {
 		return err
 	}
-	if err := x.flush(); err != nil {
-		return err
-	}
+	return x.flush()
+}
+
+func (m *merger) writeComments(w *Writer) error {
 	slices.Sort(m.comments)
 	for _, c := range m.comments {
 		if err := w.Comment(c); err != nil {
@@ -302,19 +245,19 @@ type rowOwner struct {
 	input int
 }
 
-func (x *mergeWriter) take(row *sortRow) error {
-	if x.n > 0 && row.compare(&x.row) != 0 {
+func (x *mergeWriter) take(row *sortRow, alone bool) error {
+	if x.n > 0 && (row.start != x.row.start || row.compare(&x.row) != 0) {
 		if err := x.flush(); err != nil {
 			return err
 		}
 	}
-	if x.n == 0 {
-		x.row.start, x.row.body, x.row.kinds = row.start, append(x.row.body[:0], row.body...), row.kinds
-	}
 	source := x.m.sources[row.source]
 	owner := rowOwner{source.part(row.thread()), source.input}
 	switch {
+	case x.n == 0 && alone:
+		return x.write(row, owner.part, 1)
 	case x.n == 0:
+		x.row.start, x.row.body, x.row.kinds = row.start, append(x.row.body[:0], row.body...), row.kinds
 		x.only, x.n = owner, 1
 	case len(x.counts) == 0 && owner == x.only:
 		x.n++
@@ -329,25 +272,21 @@ func (x *mergeWriter) take(row *sortRow) error {
 
 // flush writes the row that was held back, as often as it really is there.
 func (x *mergeWriter) flush() error {
-	if x.n == 0 {
+	n := x.n
+	if x.n = 0; n == 0 {
 		return nil
 	}
+	if len(x.counts) == 0 {
+		return x.write(&x.row, x.only.part, n)
+	}
 	var rec Record
-	x.decode.lendKeys = true // the record does not outlive the row
-	kind, err := x.decode.decode(&x.row, &rec)
-	if err != nil {
+	if _, err := x.decode.decode(&x.row, &rec); err != nil {
 		return err
 	}
-	if len(x.counts) == 0 {
-		n := x.n
-		x.n = 0
-		return x.writeCopies(&rec, kind, x.only.part, n)
-	}
-	times, parts := x.multiplicities(&rec)
-	x.n = 0
+	times, parts := x.multiplicities(rec.Duration)
 	clear(x.counts)
 	for _, p := range parts {
-		if err := x.writeCopies(&rec, kind, p, times[p.who]); err != nil {
+		if err := x.write(&x.row, p, times[p.who]); err != nil {
 			return err
 		}
 	}
@@ -357,7 +296,7 @@ func (x *mergeWriter) flush() error {
 // multiplicities works out how often each owner has the row. A thread cannot
 // start the same request twice, so what two inputs have is one request; only
 // requests too short for the clock may really be several.
-func (x *mergeWriter) multiplicities(rec *Record) (map[*person]int64, []*part) {
+func (x *mergeWriter) multiplicities(d time.Duration) (map[*person]int64, []*part) {
 	times, sums := map[*person]int64{}, map[*person]int64{}
 	var parts []*part
 	for o, n := range x.counts {
@@ -369,7 +308,7 @@ func (x *mergeWriter) multiplicities(rec *Record) (map[*person]int64, []*part) {
 		times[who] = max(times[who], n)
 	}
 	for who, sum := range sums {
-		if rec.Duration == 0 {
+		if d == 0 {
 			times[who] = sum
 		}
 		x.m.stats.Repeated += sum - times[who]
@@ -378,10 +317,16 @@ func (x *mergeWriter) multiplicities(rec *Record) (map[*person]int64, []*part) {
 	return times, parts
 }
 
-func (x *mergeWriter) writeCopies(rec *Record, kind *knownKind, p *part, n int64) error {
+// write writes a row n times.
+func (x *mergeWriter) write(row *sortRow, p *part, n int64) error {
+	var rec Record
+	kind, err := x.decode.decode(row, &rec)
+	if err != nil {
+		return err
+	}
 	thread := rec.Thread - p.from + p.who.offset
 	for ; n > 0; n-- {
-		if err := x.w.writeRow(rec, kind, thread); err != nil {
+		if err := x.w.writeRow(&rec, kind, thread); err != nil {
 			return err
 		}
 		x.m.stats.Rows++

@@ -52,10 +52,29 @@ func mergeLogs(t testing.TB, logs ...[]byte) merged {
 	if int64(len(rows)) != stats.Rows || stats.Path != out {
 		t.Errorf("%d rows, stats %+v", len(rows), stats)
 	}
+	sameWhenSorted(t, log, stats, names)
 	if files, err := os.ReadDir(dir); err != nil || len(files) != len(logs)+1 {
 		t.Errorf("files left behind: %v %v", files, err)
 	}
 	return merged{log, rows, r.Header(), r.Trailer(), stats}
+}
+
+// sameWhenSorted merges once more, through sorted files, and compares.
+func sameWhenSorted(t testing.TB, log []byte, stats MergeStats, names []string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "sorted.csv.zst")
+	again, err := merge(t.Context(), path, names, MergeOptions{}, (*merger).sorted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Path = stats.Path
+	if !bytes.Equal(other, log) || !reflect.DeepEqual(again, stats) {
+		t.Errorf("through files: %d bytes instead of %d, %+v instead of %+v", len(other), len(log), again, stats)
+	}
 }
 
 // sorted returns the rows in the order of a merge.
@@ -367,7 +386,7 @@ func TestSorter(t *testing.T) {
 	for range 2 {
 		var got []Record
 		var d rowDecoder
-		if err := s.each(t.Context(), func(row *sortRow) error {
+		if err := s.each(t.Context(), func(row *sortRow, _ bool) error {
 			got = append(got, Record{})
 			_, err := d.decode(row, &got[len(got)-1])
 			return err

@@ -33,11 +33,14 @@ func (m *merger) leaf(run, client string) *leaf {
 	return m.leaves[k]
 }
 
-// add notes what one piece of the log said; pieces may lack either.
-func (l *leaf) add(h Header, t Trailer) {
+// addHeader and addTrailer note what one piece of the log said; pieces may lack either.
+func (l *leaf) addHeader(h Header) {
 	if !h.isZero() {
 		l.headers = append(l.headers, h)
 	}
+}
+
+func (l *leaf) addTrailer(t Trailer) {
 	if !t.isZero() {
 		l.trailers = append(l.trailers, t)
 	}
@@ -110,9 +113,12 @@ func (m *merger) makeHeader() error {
 	m.header.Run = m.combinedRun()
 	for _, p := range m.people {
 		m.header.Merged = append(m.header.Merged, Origin{Run: p.run, Client: p.client, Offset: p.offset,
-			Threads: p.threads, Header: p.leaf.header(), Trailer: p.leaf.trailer()})
+			Threads: p.threads, Header: p.leaf.header()})
 	}
 	m.trailer = m.combineTrailers(leaves)
+	for _, p := range m.people {
+		m.trailer.Merged = append(m.trailer.Merged, p.leaf.trailer())
+	}
 	return nil
 }
 

@@ -105,7 +105,7 @@ func TestSorterLevels(t *testing.T) {
 		t.Errorf("%d files of levels %v", len(s.files), s.levels)
 	}
 	want := int64(0)
-	if err := s.each(t.Context(), func(row *sortRow) error {
+	if err := s.each(t.Context(), func(row *sortRow, _ bool) error {
 		if want++; row.start != want {
 			t.Errorf("row %d instead of %d", row.start, want)
 		}

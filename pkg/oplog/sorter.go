@@ -75,10 +75,15 @@ func (s *sorter) letOut() error {
 	}
 	err := s.out.write(row)
 	s.last = sortRow{row.start, row.source, s.out.last, row.kinds}
-	if cap(row.body) > 256 {
-		row.body = nil // or room for a large row would stay in every slot
-	}
+	row.drop()
 	return err
+}
+
+// drop frees the body of a row that was popped, or room for a large one would stay in every slot.
+func (a *sortRow) drop() {
+	if cap(a.body) > 256 {
+		a.body = nil
+	}
 }
 
 func (s *sorter) startRun(run uint32) error {
@@ -138,7 +143,7 @@ func (s *sorter) collapse(n int) error {
 	}
 	left := len(s.files) - n
 	w := newRunWriter(f)
-	err = mergeRuns(context.Background(), s.files[left:], &s.kinds, w.write)
+	err = mergeRuns(context.Background(), s.files[left:], &s.kinds, func(row *sortRow, _ bool) error { return w.write(row) })
 	if err = errors.Join(err, w.flush()); err != nil {
 		return errors.Join(err, dropFile(f))
 	}
@@ -168,7 +173,7 @@ func (s *sorter) finish() error {
 
 // each calls f with all rows in order. It can be called again. The row is
 // valid until f returns.
-func (s *sorter) each(ctx context.Context, f func(*sortRow) error) error {
+func (s *sorter) each(ctx context.Context, f takeRow) error {
 	return mergeRuns(ctx, s.files, &s.kinds, f)
 }
 
@@ -239,6 +244,11 @@ func newRunReader(f *os.File, kinds *kindTable) (*runReader, error) {
 	return &runReader{f: f, buf: make([]byte, runBlock), row: sortRow{kinds: kinds}}, nil
 }
 
+func (r *runReader) at() *sortRow { return &r.row }
+
+// alone would have to read ahead, into the row that is there.
+func (r *runReader) alone() bool { return false }
+
 // next reads a row; io.EOF says that there is none.
 func (r *runReader) next() error {
 	if err := r.need(rowHead); err != nil {
@@ -287,34 +297,61 @@ func (r *runReader) need(n int) error {
 }
 
 // mergeRuns calls f with the rows of sorted files in order.
-func mergeRuns(ctx context.Context, files []*os.File, kinds *kindTable, f func(*sortRow) error) error {
-	var runs []*runReader
-	var starts []int64 // of their rows, next to each other
+func mergeRuns(ctx context.Context, files []*os.File, kinds *kindTable, f takeRow) error {
+	var runs []sortedRows
 	for _, file := range files {
 		r, err := newRunReader(file, kinds)
-		if err == nil {
-			err = r.next()
+		if err != nil {
+			return err
 		}
+		runs = append(runs, r)
+	}
+	return mergeSorted(ctx, runs, f)
+}
+
+// takeRow is called with a row that is valid until it returns. Where the row is alone, no other one starts together with it.
+type takeRow func(row *sortRow, alone bool) error
+
+// sortedRows come in order.
+type sortedRows interface {
+	next() error // goes to the next one; io.EOF says that there is none
+	at() *sortRow
+	alone() bool // the one behind it surely starts later
+}
+
+// mergeSorted calls f with all rows in order, and says of which it is sure that no other one starts together with them.
+// Each is valid until f returns.
+func mergeSorted(ctx context.Context, all []sortedRows, f takeRow) error {
+	var runs []sortedRows
+	var starts []int64 // of their rows, next to each other
+	for _, r := range all {
+		err := r.next()
 		if errors.Is(err, io.EOF) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		runs, starts = append(runs, r), append(starts, r.row.start)
+		runs, starts = append(runs, r), append(starts, r.at().start)
 	}
 	for n := 0; len(runs) > 0; n++ {
 		if n&1023 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		// There are few runs, so looking at all is fastest.
-		least := 0
-		for i, start := range starts {
-			if start < starts[least] || start == starts[least] && runs[i].row.compare(&runs[least].row) < 0 {
-				least = i
+		least, alone := 0, true
+		for i := 1; i < len(starts); i++ {
+			switch {
+			case starts[i] < starts[least]:
+				least, alone = i, true
+			case starts[i] == starts[least]:
+				alone = false
+				if runs[i].at().compare(runs[least].at()) < 0 {
+					least = i
+				}
 			}
 		}
-		if err := f(&runs[least].row); err != nil {
+		if err := f(runs[least].at(), alone && runs[least].alone()); err != nil {
 			return err
 		}
 		if err := runs[least].next(); errors.Is(err, io.EOF) {
@@ -322,7 +359,7 @@ func mergeRuns(ctx context.Context, files []*os.File, kinds *kindTable, f func(*
 		} else if err != nil {
 			return err
 		} else {
-			starts[least] = runs[least].row.start
+			starts[least] = runs[least].at().start
 		}
 	}
 	return nil

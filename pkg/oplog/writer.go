@@ -82,7 +82,7 @@ func (w *Writer) writeRow(r *Record, known *knownKind, thread uint32) error {
 	b, err := w.enc.Space()
 	if err == nil {
 		b = w.format.append(b, r, k, thread)
-		err = w.enc.Row(b, w.format.starts[:], k.number)
+		err = w.enc.Row(b, w.format.starts[:], k.number, thread)
 	}
 	if err != nil {
 		w.err = fmt.Errorf("writing the op log: %w", err)
@@ -171,5 +171,5 @@ func (t Trailer) AsRead() (read Trailer, ok bool) {
 
 // isZero says that nothing is known about how the run ended.
 func (t *Trailer) isZero() bool {
-	return t.End == "" && t.Reason == "" && len(t.Notes) == 0 && t.Offered == 0 && t.Unsent == 0 && t.Load == nil
+	return t.End == "" && t.Reason == "" && len(t.Notes) == 0 && t.Offered == 0 && t.Unsent == 0 && t.Load == nil && len(t.Merged) == 0
 }

@@ -94,13 +94,13 @@ func (e *Encoder) Space() ([]byte, error) {
 // Row takes a line with its end that was appended to Space. Its pieces begin where starts says; rows of one
 // kind are those with much in common. What is wrong about either costs compression and nothing else, as
 // long as the starts rise and lie in the row.
-func (e *Encoder) Row(b []byte, starts []uint16, kind uint8) error {
+func (e *Encoder) Row(b []byte, starts []uint16, kind uint8, thread uint32) error {
 	if len(b) > maxRow { // it did not fit the space
 		return e.Text(b)
 	}
 	at := len(e.text)
 	e.text = e.text[:at+len(b)]
-	e.match(at, starts, kind)
+	e.match(at, starts, kind, thread)
 	return nil
 }
 

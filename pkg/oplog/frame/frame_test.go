@@ -40,7 +40,7 @@ func (l *log) row(columns []string) {
 	l.text.WriteString(line)
 	row, err := l.enc.Space()
 	if err == nil {
-		err = l.enc.Row(append(row, line...), starts, uint8(len(columns[2])))
+		err = l.enc.Row(append(row, line...), starts, uint8(len(columns[2])), uint32(len(columns[1])))
 	}
 	if err != nil {
 		l.t.Fatal(err)

@@ -57,7 +57,7 @@ func FuzzRows(f *testing.F) {
 			text.Write(row)
 			b, err := e.Space()
 			if err == nil {
-				err = e.Row(append(b, row...), starts, uint8(rng.IntN(4)))
+				err = e.Row(append(b, row...), starts, uint8(rng.IntN(4)), rng.Uint32N(4))
 			}
 			if err != nil {
 				t.Fatal(err)

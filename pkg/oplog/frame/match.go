@@ -10,6 +10,8 @@ const (
 	minMatch  = 4 // shorter ones cost more than their bytes
 	keySlots  = 1 << 12
 	kindSlots = 1 << 6
+	headSlots = 1 << 9
+	mostHeads = 8 // pieces up to the key of which is known where they begin
 )
 
 // A matcher remembers where to look for what a row repeats. Whatever it believes is compared
@@ -17,7 +19,14 @@ const (
 type matcher struct {
 	last  *place           // the row before
 	kinds [kindSlots]place // the last row of each kind
+	heads [headSlots]head  // the last row of each kind and thread
 	keys  [keySlots]uint32 // where a key, or all before its last slash, was seen last, in all text
+}
+
+// A head is where the pieces of a row are up to its key.
+type head struct {
+	at     int // in all text
+	starts [mostHeads]uint16
 }
 
 // A place is where a row was.
@@ -30,12 +39,15 @@ func (m *matcher) init(pieces int) {
 	for i := range m.kinds {
 		m.kinds[i] = place{-1, make([]uint16, pieces)}
 	}
+	for i := range m.heads {
+		m.heads[i].at = -1
+	}
 	m.last = &m.kinds[0]
 }
 
 // match finds what the row at the given place in the text repeats. What is in no match at its end
 // are literals before the next match.
-func (e *Encoder) match(at int, starts []uint16, kind uint8) {
+func (e *Encoder) match(at int, starts []uint16, kind uint8, thread uint32) {
 	h, end := e.text[:cap(e.text)], len(e.text)
 	if n := len(e.seqs); n > 0 && e.taken == at {
 		// The match that reached the end of the row before mostly goes on.
@@ -53,7 +65,15 @@ func (e *Encoder) match(at int, starts []uint16, kind uint8) {
 		from = -1
 	}
 	l := &e.layout
-	e.matchPieces(h, at, starts, from, ref.starts, 1, l.Key)
+	// Keys of one thread begin alike.
+	mine := &e.heads[(uint32(kind)<<3^uint32(kind)>>3^thread)%headSlots]
+	if d := at + e.base - mine.at; mine.at >= e.base && d <= window-maxRow {
+		e.matchPieces(h, at, starts, mine.at-e.base, mine.starts[:], 1, l.Key)
+	} else {
+		e.matchPieces(h, at, starts, from, ref.starts, 1, l.Key)
+	}
+	mine.at = e.base + at
+	copy(mine.starts[:], starts)
 	e.matchKey(h, at+int(starts[l.Key])+1, at+int(starts[l.Key+1]))
 	e.matchPieces(h, at, starts, from, ref.starts, l.Key+1, len(starts))
 	own.at = e.base + at
@@ -88,8 +108,9 @@ func (e *Encoder) matchKey(h []byte, start, end int) {
 	if e.matchSeen(h, start, end) {
 		return
 	}
-	if i := bytes.LastIndexByte(h[start:end], '/'); i >= minMatch {
-		e.matchSeen(h, start, start+i+1)
+	from := max(start, e.taken)
+	if i := bytes.LastIndexByte(h[from:end], '/'); from+i >= start+minMatch && i >= 0 {
+		e.matchSeen(h, start, from+i+1)
 	}
 }
 

@@ -1,0 +1,150 @@
+package oplog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+)
+
+// errIndirect says that rows cannot be written while they are read: sorting
+// needs more of them at once, or what is known at the beginning of the logs was
+// not enough to number their threads.
+var errIndirect = errors.New("the rows have to be sorted first")
+
+// What may wait in memory, for all inputs together.
+const (
+	directInputs = 8
+	directRows   = 2 * mostRows
+	directBytes  = 2 * sorterBytes
+	refill       = 512 // rows are taken in at once, so that code and data of one task after the other are in the caches
+)
+
+// canReadAgain says that the inputs may be read directly: should that not do, they
+// are read once more, which a pipe cannot be.
+func canReadAgain(inputs []string) bool {
+	for _, name := range inputs {
+		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+			return false
+		}
+	}
+	return len(inputs) <= directInputs
+}
+
+// direct hands rows out while it reads: logs are nearly in order, and which
+// threads there are is mostly known from their headers and first rows. That
+// saves the way through a file. Whether it was true is looked at behind the last row;
+// where it was not, finish returns errIndirect, as does anything else on the way.
+func (m *merger) direct(names []string) (gathered, error) {
+	return m.directly(names, directRows)
+}
+
+func (m *merger) directly(names []string, waiting int) (gathered, error) {
+	kinds := &kindTable{}
+	var streams []sortedRows
+	for at, name := range names {
+		in, err := m.open(at, name)
+		if err != nil {
+			return gathered{}, err
+		}
+		s := &stream{in: in, kinds: kinds, maxRows: min(waiting/len(names), mostRows), maxBytes: directBytes / len(names), earliest: math.MinInt64}
+		if err := s.fill(); err != nil {
+			return gathered{}, err
+		}
+		streams = append(streams, s)
+	}
+	if err := m.identify(); err != nil {
+		return gathered{}, err
+	}
+	m.numbered = true
+	said := m.numbering()
+	return gathered{
+		each: func(f takeRow) error { return mergeSorted(m.ctx, streams, f) },
+		finish: func() error {
+			for _, in := range m.inputs {
+				in.end()
+			}
+			if err := m.identify(); err != nil {
+				return err
+			}
+			if m.numbering() != said {
+				return errIndirect
+			}
+			return nil
+		},
+	}, nil
+}
+
+// numbering is all that the rows and the header depend on but the rows themselves.
+func (m *merger) numbering() string {
+	var b strings.Builder
+	b.WriteString(asJSON(m.header))
+	for _, s := range m.sources {
+		for _, p := range s.parts {
+			fmt.Fprintf(&b, " %d+%d@%d", p.from, p.count, p.who.offset)
+		}
+		b.WriteByte(';')
+	}
+	return b.String()
+}
+
+// A stream is the rows of one input in order, of which some wait for those that come too late.
+type stream struct {
+	in       *mergeInput
+	kinds    *kindTable
+	piles    piles
+	maxRows  int
+	maxBytes int
+	row      *sortRow
+	earliest int64 // start of a row that may still come
+	ended    bool
+}
+
+func (s *stream) at() *sortRow { return s.row }
+
+func (s *stream) alone() bool {
+	return s.piles.len() == 0 || s.piles.heads[0].start != s.row.start // fill takes no other one that starts with it
+}
+
+func (s *stream) next() error {
+	if s.row != nil {
+		s.row.drop()
+	}
+	if err := s.fill(); err != nil {
+		return err
+	}
+	if s.piles.len() == 0 {
+		return io.EOF
+	}
+	s.row, _ = s.piles.pop()
+	s.earliest = s.row.start
+	return nil
+}
+
+// fill has as many rows wait as may.
+func (s *stream) fill() error {
+	if s.piles.len() > s.maxRows-refill {
+		return nil
+	}
+	for !s.ended && s.piles.len() < s.maxRows && s.piles.bytes < s.maxBytes {
+		rec, err := s.in.next()
+		if errors.Is(err, io.EOF) {
+			s.ended = true
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		// One that starts together with the last that was let out may belong before it.
+		if rec.Start <= s.earliest {
+			return errIndirect
+		}
+		row := s.piles.reserve()
+		row.start, row.source, row.kinds = rec.Start, s.in.source, s.kinds
+		row.body = s.kinds.appendRow(row.body[:0], rec)
+		s.piles.push(0)
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package oplog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// writeLogs writes files and returns their names.
+func writeLogs(t testing.TB, logs ...[]byte) (names []string) {
+	t.Helper()
+	dir := t.TempDir()
+	for i, log := range logs {
+		names = append(names, filepath.Join(dir, fmt.Sprintf("in%d.csv.zst", i)))
+		if err := os.WriteFile(names[i], log, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return names
+}
+
+// inTurns are rows of that many threads, which overlap, in the order of their ends.
+func inTurns(n, threads int, client string) []Record {
+	all := make([]Record, n)
+	for i := range all {
+		all[i] = Record{Op: "GET", Run: "r", Client: client, Endpoint: "http://127.0.0.1:9000", Key: fmt.Sprint("k", i%100), Thread: uint32(i % threads),
+			Objects: 1, Bytes: 1, Start: 1e18 + int64(i*1000/threads*threads), Duration: 900, Status: 200}
+	}
+	return all
+}
+
+// Which logs are merged while they are read, and which have to be sorted first. Either way the result is the same.
+func TestMergeDirectly(t *testing.T) {
+	t.Parallel()
+	const waiting, many = 4 * refill, 6000
+	plain := func(client string, threads uint32, rows []Record) []byte {
+		return writeLog(t, Header{Warp: "1", Run: "r", Client: client, Benchmark: "get", Threads: threads}, testTrailer, rows, 3000)
+	}
+	foreign := func(rows []Record) []byte { return stripComments(unzstd(t, plain("", 0, rows))) }
+	late := inTurns(many, 8, "A")
+	late[many-1].Thread = 8
+	early := inTurns(many, 8, "A")
+	early[many-1].Start = early[0].Start
+	two := inTurns(many, 8, "A")
+	two[many-1].Client = "C"
+	nobody := func(rows []Record) []Record {
+		for i := range rows {
+			rows[i].Client = ""
+		}
+		return rows
+	}
+	b := plain("B", 0, inTurns(many, 3, "B"))
+	for name, test := range map[string]struct {
+		logs   [][]byte
+		direct bool
+	}{
+		"usual":                          {[][]byte{plain("A", 0, inTurns(many, 8, "A")), b}, true},
+		"one":                            {[][]byte{b}, true},
+		"without comments":               {[][]byte{foreign(inTurns(many, 8, "A")), b}, true},
+		"the last row has a new thread":  {[][]byte{plain("A", 0, late), b}, false},
+		"and the header tells":           {[][]byte{plain("A", 9, late), b}, true},
+		"and it is the only log":         {[][]byte{plain("A", 0, late)}, true},
+		"without comments, a new thread": {[][]byte{foreign(late), b}, false},
+		"the last row is the first":      {[][]byte{plain("A", 0, early), b}, false},
+		"the last row is of a client":    {[][]byte{foreign(two), b}, false},
+		"nobody knows whose":             {[][]byte{foreign(nobody(inTurns(many, 8, ""))), foreign(nobody(inTurns(100, 2, "")))}, false},
+		"many":                           {slices.Repeat([][]byte{b}, directInputs+1), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			names := writeLogs(t, test.logs...)
+			all := mergeLogs(t, test.logs...)
+			if canReadAgain(names) {
+				path := filepath.Join(t.TempDir(), "direct.csv.zst")
+				_, err := merge(t.Context(), path, names, MergeOptions{}, func(m *merger, names []string) (gathered, error) {
+					return m.directly(names, waiting)
+				})
+				if test.direct && err != nil || !test.direct && !errors.Is(err, errIndirect) {
+					t.Errorf("directly: %v", err)
+				}
+				log, err := os.ReadFile(path)
+				if test.direct && !bytes.Equal(log, all.log) {
+					t.Errorf("%d bytes instead of %d: %v", len(log), len(all.log), err)
+				}
+				if left, _ := filepath.Glob(path + "*"); !test.direct && len(left) > 0 {
+					t.Errorf("%v is left behind", left)
+				}
+			} else if test.direct {
+				t.Error("is not tried directly")
+			}
+		})
+	}
+}
+
+// Damage in the middle of an input is reported, and nothing is left behind.
+func TestMergeDirectlyOfDamaged(t *testing.T) {
+	t.Parallel()
+	log := writeLog(t, Header{Warp: "1", Run: "r", Client: "A"}, testTrailer, inTurns(30_000, 8, "A"), 1000)
+	broken := bytes.Clone(log)
+	broken[len(log)*3/4] ^= 0xff
+	names := writeLogs(t, broken, writeLog(t, Header{Warp: "1", Run: "r", Client: "B"}, testTrailer, inTurns(100, 8, "B"), 1000))
+	path := filepath.Join(t.TempDir(), "out.csv.zst")
+	_, err := Merge(t.Context(), path, names, MergeOptions{})
+	var at *ReadError
+	if !errors.As(err, &at) || at.File != names[0] || at.Line == 0 {
+		t.Errorf("%v", err)
+	}
+	if left, _ := filepath.Glob(path + "*"); len(left) > 0 {
+		t.Errorf("%v is left behind", left)
+	}
+}
+
+// A pipe can be read only once.
+func TestMergeOfWhatIsNoFile(t *testing.T) {
+	t.Parallel()
+	names := writeLogs(t, []byte("x"))
+	if !canReadAgain(names) || canReadAgain(append(names, os.DevNull)) || canReadAgain([]string{filepath.Join(t.TempDir(), "none")}) {
+		t.Error("what can be read again is not told apart")
+	}
+}

@@ -1,0 +1,205 @@
+package oplog
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"time"
+)
+
+// A mergeInput is one input and the rows that are being read from it.
+type mergeInput struct {
+	m      *merger
+	at     int // among the inputs
+	r      *Reader
+	shift  clockShift
+	known  map[sourceKey]uint32
+	key    sourceKey // of the row before
+	source uint32    // of that row; maxSources before the first
+	batch  []Record
+	pos, n int
+}
+
+// A mergeSource is the rows of one input that say the same about whose they are.
+type mergeSource struct {
+	input       int
+	run, client string
+	merged      bool      // the input's header has told run and thread
+	highest     uint32    // thread
+	threads     threadSet // where nothing else tells whose rows they are
+	parts       []part    // what becomes of the rows, by thread
+}
+
+// maxSources bounds what a log of made-up client ids can cost.
+const maxSources = 1 << 14
+
+type sourceKey struct{ run, client string }
+
+// open begins to read an input.
+func (m *merger) open(at int, name string) (*mergeInput, error) {
+	open := m.options.Open
+	if open == nil {
+		open = Open
+	}
+	r, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	r.lendKeys = true
+	in := &mergeInput{m: m, at: at, r: r, known: map[sourceKey]uint32{}, source: maxSources, batch: make([]Record, 512)}
+	m.inputs = append(m.inputs, in)
+	if in.shift, err = r.header.shift(name); err != nil {
+		return nil, err
+	}
+	in.noteHeader()
+	return in, nil
+}
+
+func (in *mergeInput) close() error {
+	r := in.r
+	in.r, in.batch = nil, nil
+	if r == nil {
+		return nil
+	}
+	return r.Close()
+}
+
+// next returns the next row, which is valid until the next call, of in.source.
+func (in *mergeInput) next() (*Record, error) {
+	for in.pos == in.n {
+		if err := in.fill(); err != nil {
+			return nil, err
+		}
+	}
+	rec := &in.batch[in.pos]
+	in.pos++
+	if key := (sourceKey{rec.Run, rec.Client}); in.source == maxSources || key != in.key {
+		if err := in.enter(key); err != nil {
+			return nil, err
+		}
+	}
+	if err := in.shift.apply(rec); err != nil {
+		return nil, err
+	}
+	in.m.sources[in.source].note(rec.Thread)
+	return rec, nil
+}
+
+func (in *mergeInput) fill() (err error) {
+	in.pos = 0
+	if in.n, err = in.r.Read(in.batch); err != nil {
+		return err
+	}
+	in.m.rowsRead += int64(in.n)
+	if in.m.options.Progress != nil {
+		in.m.options.Progress(in.m.rowsRead)
+	}
+	return in.m.ctx.Err()
+}
+
+// enter makes the source of that key the one of the rows that follow.
+func (in *mergeInput) enter(key sourceKey) error {
+	i, ok := in.known[key]
+	if !ok {
+		var err error
+		if i, err = in.m.addSource(&mergeSource{input: in.at, run: key.run, client: key.client, merged: len(in.r.header.Merged) > 0}); err != nil {
+			return err
+		}
+		in.known[key] = i
+	}
+	in.source, in.key = i, key
+	return nil
+}
+
+func (m *merger) addSource(s *mergeSource) (uint32, error) {
+	if m.numbered {
+		return 0, errIndirect
+	}
+	if len(m.sources) >= maxSources {
+		return 0, fmt.Errorf("the logs name more than %d clients, which no run has", maxSources)
+	}
+	m.sources = append(m.sources, s)
+	return uint32(len(m.sources) - 1), nil
+}
+
+// note remembers which threads there are.
+func (s *mergeSource) note(thread uint32) {
+	s.highest = max(s.highest, thread)
+	if s.run == "" && !s.merged {
+		s.threads.add(thread)
+	}
+}
+
+// A threadSet is the numbers of threads that one log can have.
+type threadSet struct {
+	words []uint64
+	wide  bool // there are others, too
+}
+
+func (t *threadSet) add(thread uint32) {
+	if thread > maxThread {
+		t.wide = true
+		return
+	}
+	for int(thread/64) >= len(t.words) {
+		t.words = append(t.words, 0)
+	}
+	t.words[thread/64] |= 1 << (thread % 64)
+}
+
+func (t *threadSet) each(f func(thread uint32) bool) bool {
+	for i, w := range t.words {
+		for ; w != 0; w &= w - 1 {
+			if !f(uint32(64*i + bits.TrailingZeros64(w))) {
+				return false
+			}
+		}
+	}
+	return !t.wide
+}
+
+// noteHeader keeps what the log says about its run before the first row.
+func (in *mergeInput) noteHeader() {
+	m, h := in.m, in.r.Header()
+	m.scripted = m.scripted || in.r.has[colStatement]
+	if len(h.Merged) == 0 {
+		m.leaf(h.Run, h.Client).addHeader(h.applied())
+		return
+	}
+	for _, o := range h.Merged {
+		l := m.leaf(o.Run, o.Header.Client)
+		l.addHeader(o.Header)
+		l.clients = append(l.clients, o.Client)
+		l.origins = append(l.origins, o)
+	}
+}
+
+// end keeps what the log says behind the last row.
+func (in *mergeInput) end() {
+	m, h, t := in.m, in.r.Header(), in.r.Trailer()
+	m.stats.Warnings = append(m.stats.Warnings, in.r.Warnings()...)
+	for _, c := range in.r.Comments() {
+		if len(m.comments) < maxComments && !slices.Contains(m.comments, c) {
+			m.comments = append(m.comments, c)
+		}
+	}
+	switch {
+	case len(h.Merged) == 0:
+		m.leaf(h.Run, h.Client).addTrailer(t)
+	case len(h.Merged) == len(t.Merged): // or it was cut off
+		for i, o := range h.Merged {
+			if t := t.Merged[i]; t != nil {
+				m.leaf(o.Run, o.Header.Client).addTrailer(*t)
+			}
+		}
+	}
+}
+
+// applied is the header of a log whose times are on the clock of the run's coordinator.
+func (h Header) applied() Header {
+	if h.ClockOffset != 0 {
+		h.Start = h.Start.Add(-time.Duration(h.ClockOffset))
+		h.ClockOffset, h.ClockApplied = 0, h.ClockOffset
+	}
+	return h
+}
