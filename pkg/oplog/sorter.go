@@ -354,12 +354,13 @@ func mergeSorted(ctx context.Context, all []sortedRows, f takeRow) error {
 		if err := f(runs[least].at(), alone && runs[least].alone()); err != nil {
 			return err
 		}
-		if err := runs[least].next(); errors.Is(err, io.EOF) {
-			runs, starts = slices.Delete(runs, least, least+1), slices.Delete(starts, least, least+1)
-		} else if err != nil {
-			return err
-		} else {
+		switch err := runs[least].next(); {
+		case err == nil:
 			starts[least] = runs[least].at().start
+		case errors.Is(err, io.EOF):
+			runs, starts = slices.Delete(runs, least, least+1), slices.Delete(starts, least, least+1)
+		default:
+			return err
 		}
 	}
 	return nil

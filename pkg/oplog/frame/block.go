@@ -92,50 +92,58 @@ func (e *Encoder) appendBits(t *tables) {
 	if cap(e.out) < need {
 		e.out = append(make([]byte, 0, need*2), e.out...)
 	}
-	out, at := e.out[:cap(e.out)], len(e.out)
-	var acc uint64
-	var filled uint
+	w := bitWriter{out: e.out[:cap(e.out)], at: len(e.out)}
 	var sl, sm, so uint32
 	for i := len(e.seqs) - 1; i >= 0; i-- {
-		s := &e.seqs[i]
-		lc, lb := literalCode(s.literals)
-		mc, mb := matchCode(s.match - 3)
-		ob := uint8(bits.Len32(s.offset) - 1)
+		x := &e.seqs[i]
+		l, m, ob := literalCode(x.literals), matchCode(x.match-3), uint8(bits.Len32(x.offset)-1)
 		if i == len(e.seqs)-1 {
-			sl, sm, so = t.literals.start(lc), t.match.start(mc), t.offset.start(ob)
+			sl, sm, so = t.literals.start(l.code), t.match.start(m.code), t.offset.start(ob)
 		} else {
 			var v, n uint32
 			so, v, n = t.offset.step(so, ob)
-			acc |= uint64(v) << (filled & 63)
-			filled += uint(n)
-			sm, v, n = t.match.step(sm, mc)
-			acc |= uint64(v) << (filled & 63)
-			filled += uint(n)
-			sl, v, n = t.literals.step(sl, lc)
-			acc |= uint64(v) << (filled & 63)
-			filled += uint(n)
+			w.add(v, n)
+			sm, v, n = t.match.step(sm, m.code)
+			w.add(v, n)
+			sl, v, n = t.literals.step(sl, l.code)
+			w.add(v, n)
 		}
-		acc |= uint64(s.literals&(1<<(lb&31)-1)) << (filled & 63)
-		filled += uint(lb)
-		binary.LittleEndian.PutUint64(out[at:], acc)
-		at, acc, filled = at+int(filled>>3), acc>>(filled&56), filled&7
-		acc |= uint64((s.match-3)&(1<<(mb&31)-1)) << (filled & 63)
-		filled += uint(mb)
-		acc |= uint64(s.offset&(1<<(ob&31)-1)) << (filled & 63)
-		filled += uint(ob)
-		binary.LittleEndian.PutUint64(out[at:], acc)
-		at, acc, filled = at+int(filled>>3), acc>>(filled&56), filled&7
+		w.add(x.literals-l.base, uint32(l.bits))
+		if l.bits+m.bits > 13 { // with 7 bits of before, 23 of the codes and 20 of the offset that is too many for one step
+			w.store()
+		}
+		w.add(x.match-3-m.base, uint32(m.bits))
+		w.add(x.offset&^(1<<(ob&31)), uint32(ob))
+		w.store()
 	}
-	for _, f := range [3]struct {
-		v   uint32
-		log uint
-	}{{sm, t.match.log}, {so, t.offset.log}, {sl, t.literals.log}} {
-		acc |= uint64(f.v&(1<<f.log-1)) << filled
-		filled += f.log
+	w.add(sm&(1<<t.match.log-1), uint32(t.match.log))
+	w.add(so&(1<<t.offset.log-1), uint32(t.offset.log))
+	w.add(sl&(1<<t.literals.log-1), uint32(t.literals.log))
+	w.add(1, 1)
+	w.store()
+	if w.filled > 0 {
+		w.at++
 	}
-	acc |= 1 << filled
-	filled++
-	binary.LittleEndian.PutUint64(out[at:], acc)
-	at += int(filled+7) >> 3
-	e.out = e.out[:at]
+	e.out = e.out[:w.at]
+}
+
+// A bitWriter writes bits from the lowest on. It has room for eight bytes more than is written.
+type bitWriter struct {
+	out    []byte
+	at     int
+	acc    uint64
+	filled uint32
+}
+
+func (w *bitWriter) add(v, n uint32) {
+	w.acc |= uint64(v) << (w.filled & 63)
+	w.filled += n
+}
+
+// store leaves less than a byte.
+func (w *bitWriter) store() {
+	binary.LittleEndian.PutUint64(w.out[w.at:], w.acc)
+	w.at += int(w.filled >> 3)
+	w.acc >>= w.filled & 56
+	w.filled &= 7
 }

@@ -28,26 +28,27 @@ func defaultTables() *tables {
 	}
 }
 
-func literalCode(n uint32) (code uint8, extra uint8) {
-	if n < 64 {
-		c := litCode[n]
-		return c.code, c.bits
-	}
-	b := uint8(bits.Len32(n) - 1)
-	return b + 19, b
+// A rangeCode is a code, how many extra bits it has and the least number that it stands for.
+type rangeCode struct {
+	code, bits uint8
+	base       uint32
 }
 
-func matchCode(n uint32) (code uint8, extra uint8) { // n is the length less 3
-	if n < 128 {
-		c := mlCode[n]
-		return c.code, c.bits
+func literalCode(n uint32) rangeCode {
+	if n < uint32(len(litCode)) {
+		return litCode[n]
 	}
 	b := uint8(bits.Len32(n) - 1)
-	return b + 36, b
+	return rangeCode{b + 19, b, 1 << b}
 }
 
-// A rangeCode is a code and how many extra bits it has.
-type rangeCode struct{ code, bits uint8 }
+func matchCode(n uint32) rangeCode { // n is the length less 3
+	if n < uint32(len(mlCode)) {
+		return mlCode[n]
+	}
+	b := uint8(bits.Len32(n) - 1)
+	return rangeCode{b + 36, b, 1 << b}
+}
 
 var litBits = [literalCodes]uint8{16: 1, 17: 1, 18: 1, 19: 1, 20: 2, 21: 2, 22: 3, 23: 3, 24: 4, 25: 6, 26: 7}
 var mlBits = [matchCodes]uint8{32: 1, 33: 1, 34: 1, 35: 1, 36: 2, 37: 2, 38: 3, 39: 3, 40: 4, 41: 4, 42: 5, 43: 7}
@@ -57,8 +58,9 @@ var mlCode = [128]rangeCode(spread(mlBits[:], 128))
 func spread(extra []uint8, n int) []rangeCode {
 	out := make([]rangeCode, 0, n)
 	for c := 0; len(out) < n; c++ {
+		base := uint32(len(out))
 		for k := 0; k < 1<<extra[c] && len(out) < n; k++ {
-			out = append(out, rangeCode{uint8(c), extra[c]})
+			out = append(out, rangeCode{uint8(c), extra[c], base})
 		}
 	}
 	return out
