@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"warp/pkg/oplog/frame"
 )
 
 // eightBytes are the digits of a number below 10^8, with leading zeros, the first one lowest: halves
@@ -137,7 +139,7 @@ type rowFormatter struct {
 	index  uint64
 	kinds  kindTexts
 	time   timeFormatter
-	starts [pieces]uint16 // where each piece of the last line begins, if it is not longer than these can say
+	starts frame.Starts // where each piece of the last line begins, if it is not longer than these can say
 }
 
 // append appends the line of r, which is of kind k, with thread in place of r.Thread: a merge

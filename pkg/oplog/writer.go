@@ -82,7 +82,7 @@ func (w *Writer) writeRow(r *Record, known *knownKind, thread uint32) error {
 	b, err := w.enc.Space()
 	if err == nil {
 		b = w.format.append(b, r, k, thread)
-		err = w.enc.Row(b, w.format.starts[:], k.number, thread)
+		err = w.enc.Row(b, &w.format.starts, k.number, thread)
 	}
 	if err != nil {
 		w.err = fmt.Errorf("writing the op log: %w", err)

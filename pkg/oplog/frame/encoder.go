@@ -28,9 +28,15 @@ const (
 // A Layout says what is known about all rows. They are made of pieces, each of which but the first begins with the byte that
 // separates it from the one before.
 type Layout struct {
-	Pieces int // how many there are
+	Pieces int // how many there are, at most MaxPieces
 	Key    int // it repeats, but not in the row before
 }
+
+// MaxPieces is how many pieces a row can have.
+const MaxPieces = 16
+
+// Starts say where the pieces of a row begin.
+type Starts [MaxPieces]uint16
 
 // An Encoder writes frames. It is not safe for concurrent use. After an error it is of no use.
 type Encoder struct {
@@ -65,7 +71,7 @@ func NewEncoder(dst io.Writer, l Layout) *Encoder {
 		rowTables: rowTables(), defaultTables: defaultTables(),
 	}
 	e.literalEnc.Reuse = huff0.ReusePolicyNone
-	e.matcher.init(l.Pieces)
+	e.matcher.init()
 	return e
 }
 
@@ -94,7 +100,7 @@ func (e *Encoder) Space() ([]byte, error) {
 // Row takes a line with its end that was appended to Space. Its pieces begin where starts says; rows of one
 // kind are those with much in common. What is wrong about either costs compression and nothing else, as
 // long as the starts rise and lie in the row.
-func (e *Encoder) Row(b []byte, starts []uint16, kind uint8, thread uint32) error {
+func (e *Encoder) Row(b []byte, starts *Starts, kind uint8, thread uint32) error {
 	if len(b) > maxRow { // it did not fit the space
 		return e.Text(b)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 func layout() Layout {
-	return Layout{Pieces: 19, Key: 7}
+	return Layout{Pieces: MaxPieces, Key: 7}
 }
 
 // A log is an encoder and the text that was given to it.
@@ -32,15 +32,18 @@ func newLog(t testing.TB) *log {
 
 func (l *log) row(columns []string) {
 	line := strings.Join(columns, "\t") + "\n"
-	starts, at := make([]uint16, len(columns)), 0
+	var starts Starts
+	at := 0
 	for c, s := range columns {
-		starts[c] = uint16(max(at-1, 0))
+		if c < MaxPieces {
+			starts[c] = uint16(max(at-1, 0))
+		}
 		at += len(s) + 1
 	}
 	l.text.WriteString(line)
 	row, err := l.enc.Space()
 	if err == nil {
-		err = l.enc.Row(append(row, line...), starts, uint8(len(columns[2])), uint32(len(columns[1])))
+		err = l.enc.Row(append(row, line...), &starts, uint8(len(columns[2])), uint32(len(columns[1])))
 	}
 	if err != nil {
 		l.t.Fatal(err)

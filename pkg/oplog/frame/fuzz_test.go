@@ -34,8 +34,9 @@ func FuzzRows(f *testing.F) {
 				}
 			}
 			row = append(row, '\n')
-			starts, at := make([]uint16, 19), 0
-			for c := 1; c < 19; c++ {
+			var starts Starts
+			at := 0
+			for c := 1; c < MaxPieces; c++ {
 				next := max(at+1, min(len(row)-19+c, at+rng.IntN(40)))
 				if i := bytes.IndexByte(row[at+1:], '\t'); i >= 0 && rng.IntN(8) > 0 {
 					next = min(at+1+i, len(row)-19+c)
@@ -57,7 +58,7 @@ func FuzzRows(f *testing.F) {
 			text.Write(row)
 			b, err := e.Space()
 			if err == nil {
-				err = e.Row(append(b, row...), starts, uint8(rng.IntN(4)), rng.Uint32N(4))
+				err = e.Row(append(b, row...), &starts, uint8(rng.IntN(4)), rng.Uint32N(4))
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -11,7 +11,6 @@ const (
 	keySlots  = 1 << 12
 	kindSlots = 1 << 6
 	headSlots = 1 << 9
-	mostHeads = 8 // pieces up to the key of which is known where they begin
 )
 
 // A matcher remembers where to look for what a row repeats. Whatever it believes is compared
@@ -19,25 +18,19 @@ const (
 type matcher struct {
 	last  *place           // the row before
 	kinds [kindSlots]place // the last row of each kind
-	heads [headSlots]head  // the last row of each kind and thread
+	heads [headSlots]place // the last row of each kind and thread
 	keys  [keySlots]uint32 // where a key, or all before its last slash, was seen last, in all text
-}
-
-// A head is where the pieces of a row are up to its key.
-type head struct {
-	at     int // in all text
-	starts [mostHeads]uint16
 }
 
 // A place is where a row was.
 type place struct {
 	at     int // in all text
-	starts []uint16
+	starts Starts
 }
 
-func (m *matcher) init(pieces int) {
+func (m *matcher) init() {
 	for i := range m.kinds {
-		m.kinds[i] = place{-1, make([]uint16, pieces)}
+		m.kinds[i].at = -1
 	}
 	for i := range m.heads {
 		m.heads[i].at = -1
@@ -47,7 +40,7 @@ func (m *matcher) init(pieces int) {
 
 // match finds what the row at the given place in the text repeats. What is in no match at its end
 // are literals before the next match.
-func (e *Encoder) match(at int, starts []uint16, kind uint8, thread uint32) {
+func (e *Encoder) match(at int, starts *Starts, kind uint8, thread uint32) {
 	h, end := e.text[:cap(e.text)], len(e.text)
 	if n := len(e.seqs); n > 0 && e.taken == at {
 		// The match that reached the end of the row before mostly goes on.
@@ -68,30 +61,28 @@ func (e *Encoder) match(at int, starts []uint16, kind uint8, thread uint32) {
 	// Keys of one thread begin alike.
 	mine := &e.heads[(uint32(kind)<<3^uint32(kind)>>3^thread)%headSlots]
 	if d := at + e.base - mine.at; mine.at >= e.base && d <= window-maxRow {
-		e.matchPieces(h, at, starts, mine.at-e.base, mine.starts[:], 1, l.Key)
+		e.matchPieces(h, at, starts, mine.at-e.base, &mine.starts, 1, uint(l.Key))
 	} else {
-		e.matchPieces(h, at, starts, from, ref.starts, 1, l.Key)
+		e.matchPieces(h, at, starts, from, &ref.starts, 1, uint(l.Key))
 	}
-	mine.at = e.base + at
-	copy(mine.starts[:], starts)
+	mine.at, mine.starts = e.base+at, *starts
 	e.matchKey(h, at+int(starts[l.Key])+1, at+int(starts[l.Key+1]))
-	e.matchPieces(h, at, starts, from, ref.starts, l.Key+1, len(starts))
-	own.at = e.base + at
-	copy(own.starts, starts)
+	e.matchPieces(h, at, starts, from, &ref.starts, uint(l.Key+1), uint(l.Pieces))
+	own.at, own.starts = e.base+at, *starts
 	e.last = own
 }
 
 // matchPieces compares pieces with those of another row. Mostly the first of several matches is of all of them.
-func (e *Encoder) matchPieces(h []byte, at int, starts []uint16, from int, others []uint16, c, last int) {
+func (e *Encoder) matchPieces(h []byte, at int, starts *Starts, from int, others *Starts, c, last uint) {
 	if from < 0 {
 		return
 	}
 	for ; c < last; c++ {
-		p := at + int(starts[c])
+		p := at + int(starts[c%MaxPieces])
 		if p < e.taken {
 			continue
 		}
-		q := from + int(others[c])
+		q := from + int(others[c%MaxPieces])
 		n := common(h, p, q, len(e.text))
 		if n < minMatch {
 			continue
