@@ -324,9 +324,12 @@ func (x *mergeWriter) write(row *sortRow, p *part, n int64) error {
 	if err != nil {
 		return err
 	}
-	thread := rec.Thread - p.from + p.who.offset
+	thread := rec.Thread - p.from
+	if thread >= p.who.threads && x.m.numbered && len(x.m.header.Merged) > 0 {
+		return errIndirect // a thread that was not known when they got their numbers, which may not even fit behind the others
+	}
 	for ; n > 0; n-- {
-		if err := x.w.writeRow(&rec, kind, thread); err != nil {
+		if err := x.w.writeRow(&rec, kind, thread+p.who.offset); err != nil {
 			return err
 		}
 		x.m.stats.Rows++

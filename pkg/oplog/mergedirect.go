@@ -125,7 +125,7 @@ func (s *stream) next() error {
 
 // fill has as many rows wait as may.
 func (s *stream) fill() error {
-	if s.piles.len() > s.maxRows-refill {
+	if s.piles.len() > max(s.maxRows-refill, 0) {
 		return nil
 	}
 	for !s.ended && s.piles.len() < s.maxRows && s.piles.bytes < s.maxBytes {

@@ -43,6 +43,8 @@ func TestMergeDirectly(t *testing.T) {
 	foreign := func(rows []Record) []byte { return stripComments(unzstd(t, plain("", 0, rows))) }
 	late := inTurns(many, 8, "A")
 	late[many-1].Thread = 8
+	wide := inTurns(many, 8, "B")
+	wide[many-1].Thread = maxThread
 	early := inTurns(many, 8, "A")
 	early[many-1].Start = early[0].Start
 	two := inTurns(many, 8, "A")
@@ -64,6 +66,7 @@ func TestMergeDirectly(t *testing.T) {
 		"the last row has a new thread":  {[][]byte{plain("A", 0, late), b}, false},
 		"and the header tells":           {[][]byte{plain("A", 9, late), b}, true},
 		"and it is the only log":         {[][]byte{plain("A", 0, late)}, true},
+		"numbers that do not fit":        {[][]byte{plain("A", 0, inTurns(many, 8, "A")), plain("B", 0, wide)}, false},
 		"without comments, a new thread": {[][]byte{foreign(late), b}, false},
 		"the last row is the first":      {[][]byte{plain("A", 0, early), b}, false},
 		"the last row is of a client":    {[][]byte{foreign(two), b}, false},
