@@ -1,6 +1,7 @@
 package oplog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -204,6 +205,15 @@ type person struct {
 	at          int
 }
 
+// Numbers are somebody's threads as a source numbers them: those of a merged log without its header are not those of
+// one with it, so the same number is another thread.
+type numbers struct {
+	who  *person
+	from uint32
+}
+
+func (p *part) numbers() numbers { return numbers{p.who, p.from} }
+
 // write copies the sorted rows to the result.
 func (m *merger) write(w *Writer, each func(takeRow) error) error {
 	x := &mergeWriter{m: m, w: w, counts: map[rowOwner]int64{}}
@@ -286,7 +296,7 @@ func (x *mergeWriter) flush() error {
 	times, parts := x.multiplicities(rec.Duration)
 	clear(x.counts)
 	for _, p := range parts {
-		if err := x.write(&x.row, p, times[p.who]); err != nil {
+		if err := x.write(&x.row, p, times[p.numbers()]); err != nil {
 			return err
 		}
 	}
@@ -296,24 +306,24 @@ func (x *mergeWriter) flush() error {
 // multiplicities works out how often each owner has the row. A thread cannot
 // start the same request twice, so what two inputs have is one request; only
 // requests too short for the clock may really be several.
-func (x *mergeWriter) multiplicities(d time.Duration) (map[*person]int64, []*part) {
-	times, sums := map[*person]int64{}, map[*person]int64{}
+func (x *mergeWriter) multiplicities(d time.Duration) (map[numbers]int64, []*part) {
+	times, sums := map[numbers]int64{}, map[numbers]int64{}
 	var parts []*part
 	for o, n := range x.counts {
-		who := o.part.who
-		if _, ok := times[who]; !ok {
+		k := o.part.numbers()
+		if _, ok := times[k]; !ok {
 			parts = append(parts, o.part)
 		}
-		sums[who] += n
-		times[who] = max(times[who], n)
+		sums[k] += n
+		times[k] = max(times[k], n)
 	}
-	for who, sum := range sums {
+	for k, sum := range sums {
 		if d == 0 {
-			times[who] = sum
+			times[k] = sum
 		}
-		x.m.stats.Repeated += sum - times[who]
+		x.m.stats.Repeated += sum - times[k]
 	}
-	slices.SortFunc(parts, func(a, b *part) int { return a.who.at - b.who.at })
+	slices.SortFunc(parts, func(a, b *part) int { return cmp.Or(a.who.at-b.who.at, cmp.Compare(a.from, b.from)) })
 	return times, parts
 }
 

@@ -583,3 +583,20 @@ func TestMergeOfLostClients(t *testing.T) {
 		}
 	}
 }
+
+// A piece of a merged log that lacks the header has other thread numbers than the log with it.
+func TestMergeOfPieceNumbersThreads(t *testing.T) {
+	t.Parallel()
+	h := Header{Warp: "1", Run: "r1", Client: "A"}
+	row := func(run string, thread uint32) Record {
+		return Record{Op: "GET", Run: run, Client: "A", Key: "k", Start: 1e18, Duration: 5, Thread: thread}
+	}
+	one := writeLog(t, h, testTrailer, []Record{row("r1", 1)}, 9)
+	h.Run = "r2"
+	both := mergeLogs(t, one, writeLog(t, h, testTrailer, []Record{row("r2", 3), row("r2", 5)}, 9))
+	lines := bytes.SplitAfter(unzstd(t, both.log), []byte("\n")) // columns, header, threads 1, 3+2 and 5+2
+	with, without := slices.Concat(lines[0], lines[1], lines[2], lines[4]), slices.Concat(lines[0], lines[3])
+	if m := mergeLogs(t, with, without); m.stats.Repeated != 0 || !slices.Equal(sorted(m.rows), sorted(both.rows)) {
+		t.Errorf("%+v\n%+v", m.stats, m.rows)
+	}
+}
