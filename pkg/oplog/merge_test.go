@@ -600,3 +600,17 @@ func TestMergeOfPieceNumbersThreads(t *testing.T) {
 		t.Errorf("%+v\n%+v", m.stats, m.rows)
 	}
 }
+
+// An empty line before the header, or a header without a line end, is not what hides it from a merge.
+func TestMergeOfHeadersEditedByHand(t *testing.T) {
+	t.Parallel()
+	a, _ := testLog(t, 1, "r1", "A")
+	b, _ := testLog(t, 2, "r2", "A")
+	lines := bytes.SplitAfter(unzstd(t, b), []byte("\n"))
+	if want, got := mergeLogs(t, a, b), mergeLogs(t, a, slices.Concat(lines[0], []byte("\n\r\n"), bytes.Join(lines[1:], nil))); !bytes.Equal(got.log, want.log) {
+		t.Errorf("behind an empty line: header %s", asJSON(got.head))
+	}
+	if want, got := mergeLogs(t, a, slices.Concat(lines[0], lines[1])), mergeLogs(t, a, slices.Concat(lines[0], bytes.TrimSpace(lines[1]))); !bytes.Equal(got.log, want.log) {
+		t.Errorf("without a line end: header %s", asJSON(got.head))
+	}
+}

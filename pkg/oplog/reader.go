@@ -155,17 +155,24 @@ func (r *Reader) readHead() error {
 	}
 	for {
 		line, complete, err := r.nextLine()
-		if err != nil || !complete || len(line) == 0 || line[0] != '#' {
-			if err != nil {
-				r.finish(err)
-			} else {
-				r.ahead, r.complete, r.pending = line, complete, true
-			}
+		if err != nil {
+			r.finish(err)
 			break
 		}
-		r.comment(line)
+		if len(line) > 0 && line[0] != '#' {
+			r.ahead, r.complete, r.pending = line, complete, true
+			break
+		}
+		r.noRow(line, complete)
 	}
 	return r.indexOrigins()
+}
+
+// noRow takes an empty line or a comment. One of warp without an end was cut off.
+func (r *Reader) noRow(line []byte, complete bool) {
+	if len(line) > 0 && (complete || r.lines.err == io.EOF && r.header.Warp == "") {
+		r.comment(line)
+	}
 }
 
 // headError is for a source that ends or breaks before the column line.
@@ -338,13 +345,8 @@ func (r *Reader) readRow(rec *Record) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if len(line) == 0 {
-		return false, nil
-	}
-	if line[0] == '#' {
-		if complete || r.lines.err == io.EOF && r.header.Warp == "" {
-			r.comment(line)
-		}
+	if len(line) == 0 || line[0] == '#' {
+		r.noRow(line, complete)
 		return false, nil
 	}
 	if !complete && (r.lines.err != io.EOF || r.header.Warp != "") {
