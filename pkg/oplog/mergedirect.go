@@ -7,6 +7,8 @@ import (
 	"math"
 	"os"
 	"strings"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // errIndirect says that rows cannot be written while they are read: sorting
@@ -14,23 +16,51 @@ import (
 // not enough to number their threads.
 var errIndirect = errors.New("the rows have to be sorted first")
 
-// What may wait in memory, for all inputs together.
+// What may wait in memory, for all inputs together. Of compressed logs each keeps a window besides, where sorting
+// opens one after the other.
 const (
 	directInputs = 8
 	directRows   = 2 * mostRows
-	directBytes  = 2 * sorterBytes
+	directBytes  = sorterBytes / 2
+	directWindow = 16 << 20
 	refill       = 512 // rows are taken in at once, so that code and data of one task after the other are in the caches
 )
 
-// canReadAgain says that the inputs may be read directly: should that not do, they
+// canReadAgain says that the inputs may be read directly, all at once: should that not do, they
 // are read once more, which a pipe cannot be.
 func canReadAgain(inputs []string) bool {
+	if len(inputs) > directInputs {
+		return false
+	}
+	window := uint64(0)
 	for _, name := range inputs {
 		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 			return false
 		}
+		window += windowOf(name)
 	}
-	return len(inputs) <= directInputs
+	return window <= directWindow
+}
+
+// windowOf is how much text a decoder keeps of a zstd file, as far as its first frame tells.
+func windowOf(name string) uint64 {
+	f, err := os.Open(name)
+	if err != nil {
+		return 0 // it is reported when the log is opened
+	}
+	defer func() { _ = f.Close() }()
+	var head [zstd.HeaderMaxSize]byte
+	n, _ := io.ReadFull(f, head[:])
+	var h zstd.Header
+	switch err := h.Decode(head[:n]); {
+	case err != nil:
+		return 0 // it is not compressed by zstd, or cannot be read
+	case h.Skippable:
+		return maxReadWindow
+	case h.SingleSegment:
+		return min(h.FrameContentSize, maxReadWindow)
+	}
+	return min(h.WindowSize, maxReadWindow)
 }
 
 // direct hands rows out while it reads: logs are nearly in order, and which

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // writeLogs writes files and returns their names.
@@ -123,5 +125,42 @@ func TestMergeOfWhatIsNoFile(t *testing.T) {
 	names := writeLogs(t, []byte("x"))
 	if !canReadAgain(names) || canReadAgain(append(names, os.DevNull)) || canReadAgain([]string{filepath.Join(t.TempDir(), "none")}) {
 		t.Error("what can be read again is not told apart")
+	}
+}
+
+// Logs that are compressed with large windows are read one after the other.
+func TestMergeOfLargeWindows(t *testing.T) {
+	t.Parallel()
+	text := unzstd(t, writeLog(t, Header{Warp: "1"}, testTrailer, inTurns(100, 8, "A"), 100))
+	for _, c := range []struct {
+		windows []int
+		skip    bool
+		want    bool
+	}{
+		{[]int{8 << 20, 8 << 20}, false, true},
+		{[]int{8 << 20, 8 << 20, 1 << 20}, false, false},
+		{[]int{1 << 20}, true, false}, // what comes first does not tell
+	} {
+		logs := [][]byte{text}
+		for _, window := range c.windows {
+			var log bytes.Buffer
+			w, err := zstd.NewWriter(&log, zstd.WithWindowSize(window))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.skip {
+				log.Write([]byte{0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, 'x'})
+			}
+			if _, err := w.Write(text); err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(w.Flush(), w.Close()); err != nil {
+				t.Fatal(err)
+			}
+			logs = append(logs, log.Bytes())
+		}
+		if got := canReadAgain(writeLogs(t, logs...)); got != c.want {
+			t.Errorf("%v: %v", c, got)
+		}
 	}
 }
