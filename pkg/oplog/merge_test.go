@@ -614,3 +614,21 @@ func TestMergeOfHeadersEditedByHand(t *testing.T) {
 		t.Errorf("without a line end: header %s", asJSON(got.head))
 	}
 }
+
+// Trailers of trailers would grow with every merge.
+func TestMergeOfTrailersWithoutHeader(t *testing.T) {
+	t.Parallel()
+	a, _ := testLog(t, 1, "", "")
+	b, _ := testLog(t, 2, "r1", "B")
+	end := testTrailer
+	end.Merged = []*Trailer{nil, {End: "completed", Merged: []*Trailer{nil}}}
+	lines := bytes.SplitAfter(unzstd(t, a), []byte("\n"))
+	cut := slices.Concat(lines[0], bytes.Join(lines[2:len(lines)-2], nil), []byte("# "+asJSON(end)+"\n"))
+	for _, m := range []merged{mergeLogs(t, cut), mergeLogs(t, cut, b)} {
+		for _, x := range append(m.end.Merged, &Trailer{}) {
+			if x == nil || x.Merged != nil || len(m.head.Merged) != len(m.end.Merged) {
+				t.Errorf("%s", asJSON(m.end))
+			}
+		}
+	}
+}

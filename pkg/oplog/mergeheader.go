@@ -41,6 +41,7 @@ func (l *leaf) addHeader(h Header) {
 }
 
 func (l *leaf) addTrailer(t Trailer) {
+	t.Merged = nil // a piece of a merged log without its header does not tell whose they are
 	if !t.isZero() {
 		l.trailers = append(l.trailers, t)
 	}
