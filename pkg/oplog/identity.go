@@ -209,7 +209,9 @@ func (m *merger) addIdle(people map[sourceKey]*person) {
 		if key.run != "" && len(l.origins) == 0 && people[k] == nil && (key.client != "" || !runs[key.run]) {
 			people[k] = &person{run: key.run, client: key.client}
 		}
-		if p := people[k]; p != nil && key.client != "" {
+	}
+	for key, l := range m.leaves { // when all are there, whatever the order
+		if p := people[sourceKey(key)]; p != nil && key.client != "" {
 			p.threads = max(p.threads, min(l.header().Threads, maxThread+1))
 		}
 	}

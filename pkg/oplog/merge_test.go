@@ -632,3 +632,18 @@ func TestMergeOfTrailersWithoutHeader(t *testing.T) {
 		}
 	}
 }
+
+// A client of which one log has only the name and another one only how many threads it may use.
+func TestMergeOfIdleClients(t *testing.T) {
+	t.Parallel()
+	a, _ := testLog(t, 1, "r1", "B")
+	foreign := stripComments(unzstd(t, writeLog(t, Header{Warp: "1"}, testTrailer, []Record{{Op: "GET", Client: "A", Start: 1, Duration: 1}}, 9)))
+	both := bytes.SplitAfter(unzstd(t, mergeLogs(t, foreign, a).log), []byte("\n"))
+	empty := writeLog(t, Header{Warp: "1", Client: "A", Threads: 7}, testTrailer, nil, 9)
+	for range 20 { // what depends on chance does so often enough
+		m := mergeLogs(t, slices.Concat(both[0], both[1]), empty)
+		if len(m.head.Merged) != 2 || m.head.Merged[0].Threads != 7 {
+			t.Fatalf("header %s", asJSON(m.head))
+		}
+	}
+}
