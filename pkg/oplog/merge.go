@@ -60,7 +60,7 @@ func Merge(ctx context.Context, path string, inputs []string, o MergeOptions) (s
 	if _, err := os.Lstat(path); err == nil {
 		return stats, fmt.Errorf("%s exists already; warp does not overwrite it: choose another name or move it away", path)
 	}
-	if canReadAgain(inputs) {
+	if canReadAtOnce(inputs) {
 		if stats, err = merge(ctx, path, inputs, o, (*merger).direct); !errors.Is(err, errIndirect) {
 			return stats, err
 		}

@@ -26,9 +26,9 @@ const (
 	refill       = 512 // rows are taken in at once, so that code and data of one task after the other are in the caches
 )
 
-// canReadAgain says that the inputs may be read directly, all at once: should that not do, they
+// canReadAtOnce says that the inputs may be read directly, all at the same time: should that not do, they
 // are read once more, which a pipe cannot be.
-func canReadAgain(inputs []string) bool {
+func canReadAtOnce(inputs []string) bool {
 	if len(inputs) > directInputs {
 		return false
 	}

@@ -79,7 +79,7 @@ func TestMergeDirectly(t *testing.T) {
 			t.Parallel()
 			names := writeLogs(t, test.logs...)
 			all := mergeLogs(t, test.logs...)
-			if canReadAgain(names) {
+			if canReadAtOnce(names) {
 				path := filepath.Join(t.TempDir(), "direct.csv.zst")
 				_, err := merge(t.Context(), path, names, MergeOptions{}, func(m *merger, names []string) (gathered, error) {
 					return m.directly(names, waiting)
@@ -123,7 +123,7 @@ func TestMergeDirectlyOfDamaged(t *testing.T) {
 func TestMergeOfWhatIsNoFile(t *testing.T) {
 	t.Parallel()
 	names := writeLogs(t, []byte("x"))
-	if !canReadAgain(names) || canReadAgain(append(names, os.DevNull)) || canReadAgain([]string{filepath.Join(t.TempDir(), "none")}) {
+	if !canReadAtOnce(names) || canReadAtOnce(append(names, os.DevNull)) || canReadAtOnce([]string{filepath.Join(t.TempDir(), "none")}) {
 		t.Error("what can be read again is not told apart")
 	}
 }
@@ -159,7 +159,7 @@ func TestMergeOfLargeWindows(t *testing.T) {
 			}
 			logs = append(logs, log.Bytes())
 		}
-		if got := canReadAgain(writeLogs(t, logs...)); got != c.want {
+		if got := canReadAtOnce(writeLogs(t, logs...)); got != c.want {
 			t.Errorf("%v: %v", c, got)
 		}
 	}
