@@ -2,12 +2,15 @@ package oplog
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // anonymousPrefix begins the run ids that a merge makes up for runs that have
@@ -167,6 +170,9 @@ func (m *merger) identifyAnonymous(people map[sourceKey]*person) error {
 		}); err != nil {
 			return err
 		}
+		if err := g.settle(); err != nil {
+			return err
+		}
 		names = g.names()
 	}
 	for _, s := range m.sources {
@@ -254,10 +260,20 @@ type overlaps struct {
 	busy     map[opThread][]int64        // until when, by node
 	conflict map[[2]int]map[int]struct{} // pair of nodes: operations in which they overlap
 	broken   map[int]bool                // operations of which a node overlaps with itself
-	order    []int                       // nodes by their first row
-	hash     []string                    // of that row
+	order    []int                       // nodes, as they came up
+	found    []nodeRows                  // by node
+	rows     int                         // different ones so far
 	last     sortRow
+	same     []*part // of all nodes that have the last row
 	decode   rowDecoder
+	text     []byte
+}
+
+// nodeRows is what tells the rows of one node from those of others.
+type nodeRows struct {
+	first int    // which row is its first one
+	hash  string // of that row
+	all   xxhash.Digest
 }
 
 type opThread struct {
@@ -266,24 +282,46 @@ type opThread struct {
 }
 
 func newOverlaps(nodes []nodeOrigin) *overlaps {
+	found := make([]nodeRows, len(nodes))
+	for i := range found {
+		found[i].all.Reset()
+	}
 	return &overlaps{nodes: nodes, ops: map[string]int{}, busy: map[opThread][]int64{},
-		conflict: map[[2]int]map[int]struct{}{}, broken: map[int]bool{}, hash: make([]string, len(nodes))}
+		conflict: map[[2]int]map[int]struct{}{}, broken: map[int]bool{}, found: found}
 }
 
 // note takes the rows in order of their start.
 func (g *overlaps) note(row *sortRow, p *part) error {
-	if g.hash[p.node] == "" {
-		d := bodyReader{b: row.kinds.appendFull(nil, row)}
-		thread := uint32(d.uint()) - p.from // a piece of a merged log has other numbers
-		g.hash[p.node] = hashText(fmt.Sprint(row.start, thread), string(d.b))
+	if len(g.same) == 0 || row.compare(&g.last) != 0 {
+		if err := g.settle(); err != nil {
+			return err
+		}
+		g.last.start, g.last.body, g.last.kinds = row.start, append(g.last.body[:0], row.body...), row.kinds
+		g.rows++
+	}
+	g.text = row.kinds.appendFull(g.text[:0], row)
+	d := bodyReader{b: g.text}
+	thread := uint32(d.uint()) - p.from // a piece of a merged log has other numbers
+	n := &g.found[p.node]
+	if n.hash == "" {
+		n.hash = hashText(fmt.Sprint(row.start, thread), string(d.b))
+		n.first = g.rows
 		g.order = append(g.order, p.node)
 	}
-	if row.compare(&g.last) == 0 {
-		return nil // the same request from two inputs
+	n.all.Write(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(d.b, uint64(row.start)), thread))
+	if !slices.ContainsFunc(g.same, func(o *part) bool { return o.node == p.node }) {
+		g.same = append(g.same, p)
 	}
-	g.last.start, g.last.body, g.last.kinds = row.start, append(g.last.body[:0], row.body...), row.kinds
+	return nil
+}
+
+// settle looks at the last row. Where several inputs have it, it is the same request, and does not overlap with itself.
+func (g *overlaps) settle() error {
+	if len(g.same) == 0 {
+		return nil
+	}
 	var rec Record
-	if _, err := g.decode.decode(row, &rec); err != nil {
+	if _, err := g.decode.decode(&g.last, &rec); err != nil {
 		return err
 	}
 	op, ok := g.ops[rec.Op]
@@ -291,25 +329,39 @@ func (g *overlaps) note(row *sortRow, p *part) error {
 		op = len(g.ops)
 		g.ops[rec.Op] = op
 	}
-	key := opThread{op, rec.Thread - p.from}
-	busy := g.busy[key]
-	if busy == nil {
-		if len(g.busy) > 1<<20/len(g.nodes) {
-			return errors.New("too many logs without client ids, or too many threads in them, to find out which belong together")
+	for _, p := range g.same {
+		busy, err := g.busyWith(opThread{op, rec.Thread - p.from})
+		if err != nil {
+			return err
 		}
-		busy = make([]int64, len(g.nodes))
-		for i := range busy {
-			busy[i] = math.MinInt64
-		}
-		g.busy[key] = busy
-	}
-	for other, until := range busy {
-		if until > rec.Start {
-			g.overlap(other, p.node, op)
+		for other, until := range busy {
+			if until > rec.Start {
+				g.overlap(other, p.node, op)
+			}
 		}
 	}
-	busy[p.node] = max(busy[p.node], rec.End())
+	for _, p := range g.same {
+		busy := g.busy[opThread{op, rec.Thread - p.from}]
+		busy[p.node] = max(busy[p.node], rec.End())
+	}
+	g.same = g.same[:0]
 	return nil
+}
+
+// busyWith says until when that thread of every node is busy with an operation.
+func (g *overlaps) busyWith(key opThread) ([]int64, error) {
+	if busy := g.busy[key]; busy != nil {
+		return busy, nil
+	}
+	if len(g.busy) > 1<<20/len(g.nodes) {
+		return nil, errors.New("too many logs without client ids, or too many threads in them, to find out which belong together")
+	}
+	busy := make([]int64, len(g.nodes))
+	for i := range busy {
+		busy[i] = math.MinInt64
+	}
+	g.busy[key] = busy
+	return busy, nil
 }
 
 func (g *overlaps) overlap(a, b, op int) {
@@ -338,8 +390,13 @@ func (g *overlaps) different(a, b int) bool {
 }
 
 // names puts nodes that can be one run together, in the order of their first
-// rows, and names the runs after the first row if there are several.
+// rows, and names the runs after the first row if there are several. The order of
+// the inputs does not matter: nodes that begin with the same row are told apart by all of theirs.
 func (g *overlaps) names() []string {
+	slices.SortStableFunc(g.order, func(a, b int) int {
+		x, y := &g.found[a], &g.found[b]
+		return cmp.Or(cmp.Compare(x.first, y.first), cmp.Compare(x.all.Sum64(), y.all.Sum64()))
+	})
 	var groups [][]int
 	for _, node := range g.order {
 		at := slices.IndexFunc(groups, func(group []int) bool {
@@ -357,7 +414,7 @@ func (g *overlaps) names() []string {
 	}
 	for _, group := range groups {
 		for _, node := range group {
-			names[node] = anonymousPrefix + g.hash[group[0]]
+			names[node] = anonymousPrefix + g.found[group[0]].hash
 		}
 	}
 	return names
