@@ -144,18 +144,38 @@ func withNullStore(size int64, do func(addr string) error) error {
 	return do(strings.TrimSpace(addr))
 }
 
+// measure measures until there is something to measure: on a machine that is busy a short time may pass without a request.
 func (c *calibration) measure(ctx context.Context, addr, op string, size int64, concurrency int, each time.Duration) error {
+	const attempts = 5
+	var none error
+	for range attempts {
+		deferred := aggregate.NewDeferred(aggregate.Options{Op: op})
+		out, err := calibrationRun(ctx, addr, op, size, concurrency, each, deferredSink{deferred})
+		if err != nil {
+			return err
+		}
+		report, err := deferred.Report()
+		if err == nil {
+			c.add(report.Operations[0], size, out.Trailer.Load)
+			return nil
+		}
+		none = err
+	}
+	return runError("%s of %s, %d at a time, %d times for %v: %w", op, formatSize(size), concurrency, attempts, each, none).tell("give --duration more, or end what else runs on the machine")
+}
+
+func calibrationRun(ctx context.Context, addr, op string, size int64, concurrency int, each time.Duration, sink bench.Sink) (out *bench.Outcome, err error) {
 	client, err := s3.New(s3.Config{
 		Hosts: s3.Addresses([]string{addr}), Region: "us-east-1", Concurrency: concurrency,
 		Credentials: credentials.NewStaticV4("calibrate", "calibrate", ""),
 	})
 	if err != nil {
-		return err
+		return out, err
 	}
 	defer client.Close()
 	operation, err := calibrationOp(op, size, concurrency)
 	if err != nil {
-		return err
+		return out, err
 	}
 	id := randomID()
 	runner := &bench.Runner{Client: client, Op: operation, Options: bench.Options{
@@ -164,23 +184,17 @@ func (c *calibration) measure(ctx context.Context, addr, op string, size int64, 
 		Payload: generator.PayloadOptions{},
 	}}
 	if err := runner.Open(ctx); err != nil {
-		return err
+		return out, err
 	}
-	deferred := aggregate.NewDeferred(aggregate.Options{Op: op})
-	out := runner.Run(ctx, deferredSink{deferred})
+	out = runner.Run(ctx, sink)
 	_ = runner.Cleanup(context.WithoutCancel(ctx)) // the store keeps nothing anyway
 	switch {
 	case out.Fatal != nil:
-		return out.Fatal
+		return out, out.Fatal
 	case out.Failed > 0:
-		return runError("%d of %d requests to the null store failed", out.Failed, out.Sent)
+		return out, runError("%d of %d requests to the null store failed", out.Failed, out.Sent)
 	}
-	report, err := deferred.Report()
-	if err != nil {
-		return err
-	}
-	c.add(report.Operations[0], size, out.Trailer.Load)
-	return nil
+	return out, nil
 }
 
 func calibrationOp(op string, size int64, concurrency int) (bench.Op, error) {
