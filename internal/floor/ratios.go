@@ -218,9 +218,17 @@ func (b *bench) command(r row, addr string, concurrency int, d time.Duration) *e
 		args = append(args, "--benchdata="+log)
 	}
 	if r.op != "put" {
-		args = append(args, "--objects=8")
+		args = append(args, "--objects="+strconv.Itoa(r.objects()))
 	}
 	return exec.Command(b.warp, append(args, r.flags...)...)
+}
+
+// objects is how many warp uploads before it downloads. Uploads are hashed, which of large ones is work that the row is not about.
+func (r row) objects() int {
+	if r.size > 1<<20 {
+		return 1
+	}
+	return 8
 }
 
 // answered is how many requests of an operation warp's report counts.
