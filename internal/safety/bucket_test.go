@@ -92,16 +92,31 @@ type item struct {
 	DeleteMarker  bool
 }
 
-// snapshot is everything that is in the bucket, unfinished uploads included.
+// snapshot is everything that is in the bucket, unfinished uploads included. What the store still removes when it is listed, at
+// the wish of a warp that was killed since, has the bucket looked at again.
 func (b *bucket) snapshot() map[string]item {
 	b.t.Helper()
+	for range 20 {
+		if all, whole := b.look(); whole {
+			return all
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	b.t.Fatal("whatever is listed is gone when it is read")
+	return nil
+}
+
+func (b *bucket) look() (all map[string]item, whole bool) {
+	b.t.Helper()
 	ctx := context.WithoutCancel(b.t.Context())
-	all := map[string]item{}
+	all = map[string]item{}
 	for o := range b.core.Client.ListObjectsIter(ctx, b.name, minio.ListObjectsOptions{Recursive: true, WithVersions: b.versioned}) {
 		b.must(o.Err)
 		i := item{ETag: o.ETag, Modified: o.LastModified, Size: o.Size, DeleteMarker: o.IsDeleteMarker, Latest: o.IsLatest}
 		if !o.IsDeleteMarker {
-			i.Content = b.content(o.Key, o.VersionID)
+			if i.Content = b.content(o.Key, o.VersionID); i.Content == "" {
+				return nil, false
+			}
 		}
 		all[o.Key+"\x00"+o.VersionID] = i
 	}
@@ -114,12 +129,16 @@ func (b *bucket) snapshot() map[string]item {
 		}
 		all["unfinished upload of "+u.Key+"\x00"+u.UploadID] = item{Modified: u.Initiated}
 	}
-	return all
+	return all, true
 }
 
+// content is "" of what is not there.
 func (b *bucket) content(key, version string) string {
 	b.t.Helper()
 	body, _, _, err := b.core.GetObject(context.WithoutCancel(b.t.Context()), b.name, key, minio.GetObjectOptions{VersionID: version})
+	if code := minio.ToErrorResponse(err).Code; code == minio.NoSuchVersion || code == minio.NoSuchKey {
+		return ""
+	}
 	if err != nil {
 		b.t.Fatalf("read %q: %v", key, err)
 	}
