@@ -296,7 +296,7 @@ func (g *overlaps) note(row *sortRow, p *part) error {
 		if err := g.settle(); err != nil {
 			return err
 		}
-		g.last.start, g.last.body, g.last.kinds = row.start, append(g.last.body[:0], row.body...), row.kinds
+		g.last.keep(row)
 		g.rows++
 	}
 	g.text = row.kinds.appendFull(g.text[:0], row)

@@ -267,7 +267,7 @@ func (x *mergeWriter) take(row *sortRow, alone bool) error {
 	case x.n == 0 && alone:
 		return x.write(row, owner.part, 1)
 	case x.n == 0:
-		x.row.start, x.row.body, x.row.kinds = row.start, append(x.row.body[:0], row.body...), row.kinds
+		x.row.keep(row)
 		x.only, x.n = owner, 1
 	case len(x.counts) == 0 && owner == x.only:
 		x.n++

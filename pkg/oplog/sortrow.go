@@ -31,6 +31,11 @@ func (a *sortRow) compare(b *sortRow) int {
 	return a.kinds.compare(a, b)
 }
 
+// keep makes a a copy of b, which is valid for longer.
+func (a *sortRow) keep(b *sortRow) {
+	a.start, a.body, a.kinds = b.start, append(a.body[:0], b.body...), b.kinds
+}
+
 // appendBody encodes all of r but its start and its run.
 func appendBody(b []byte, r *Record) []byte {
 	statement := uint64(r.Statement.Number) << 1
