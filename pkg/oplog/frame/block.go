@@ -86,64 +86,58 @@ func (e *Encoder) appendSequences() {
 // fewSequences do not repay that the tables are described.
 const fewSequences = 64
 
+// appendBits encodes the sequences from the last to the first. All that changes is in variables: a bit writer of its own
+// would be in memory, where each step waits for the one before.
 func (e *Encoder) appendBits(t *tables) {
 	// A sequence takes at most 8+8+7 bits for its codes and 16+16+20 for the rest.
 	need := len(e.out) + len(e.seqs)*10 + 16
 	if cap(e.out) < need {
 		e.out = append(make([]byte, 0, need*2), e.out...)
 	}
-	w := bitWriter{out: e.out[:cap(e.out)], at: len(e.out)}
-	var sl, sm, so uint32
-	for i := len(e.seqs) - 1; i >= 0; i-- {
-		x := &e.seqs[i]
-		l, m, ob := literalCode(x.literals), matchCode(x.match-3), uint8(bits.Len32(x.offset)-1)
-		if i == len(e.seqs)-1 {
-			sl, sm, so = t.literals.start(l.code), t.match.start(m.code), t.offset.start(ob)
+	out, at := e.out[:cap(e.out)], len(e.out)
+	var acc uint64
+	var filled, literals, match, offset, v, n uint32
+	var room [2]rangeStep
+	for left := e.seqs; len(left) > 0; left = left[:len(left)-1] {
+		x := &left[len(left)-1]
+		l, m := t.literals.of(x.literals, &room[0]), t.match.of(x.match-3, &room[1])
+		o := uint32(bits.Len32(x.offset)-1) & 31
+		if len(left) == len(e.seqs) {
+			literals, match, offset = t.literals.start(&l.step), t.match.start(&m.step), t.offset.start(&t.offset.steps[o])
 		} else {
-			var v, n uint32
-			so, v, n = t.offset.step(so, ob)
-			w.add(v, n)
-			sm, v, n = t.match.step(sm, m.code)
-			w.add(v, n)
-			sl, v, n = t.literals.step(sl, l.code)
-			w.add(v, n)
+			offset, v, n = t.offset.step(offset, &t.offset.steps[o])
+			acc, filled = addBits(acc, filled, v, n)
+			match, v, n = t.match.step(match, &m.step)
+			acc, filled = addBits(acc, filled, v, n)
+			literals, v, n = t.literals.step(literals, &l.step)
+			acc, filled = addBits(acc, filled, v, n)
 		}
-		w.add(x.literals-l.base, uint32(l.bits))
-		if l.bits+m.bits > 13 { // with 7 bits of before, 23 of the codes and 20 of the offset that is too many for one step
-			w.store()
+		acc, filled = addBits(acc, filled, x.literals-l.base, l.extra)
+		if l.extra+m.extra > 13 { // with 7 bits of before, 23 of the codes and 20 of the offset that is too many for one step
+			acc, filled, at = storeBits(out, acc, filled, at)
 		}
-		w.add(x.match-3-m.base, uint32(m.bits))
-		w.add(x.offset&^(1<<(ob&31)), uint32(ob))
-		w.store()
+		acc, filled = addBits(acc, filled, x.match-3-m.base, m.extra)
+		acc, filled = addBits(acc, filled, x.offset-1<<o, o)
+		acc, filled, at = storeBits(out, acc, filled, at)
 	}
-	w.add(sm&(1<<t.match.log-1), uint32(t.match.log))
-	w.add(so&(1<<t.offset.log-1), uint32(t.offset.log))
-	w.add(sl&(1<<t.literals.log-1), uint32(t.literals.log))
-	w.add(1, 1)
-	w.store()
-	if w.filled > 0 {
-		w.at++
+	acc, filled = addBits(acc, filled, match&(1<<t.match.log-1), t.match.log)
+	acc, filled = addBits(acc, filled, offset&(1<<t.offset.log-1), t.offset.log)
+	acc, filled = addBits(acc, filled, literals&(1<<t.literals.log-1), t.literals.log)
+	acc, filled = addBits(acc, filled, 1, 1)
+	_, filled, at = storeBits(out, acc, filled, at)
+	if filled > 0 {
+		at++
 	}
-	e.out = e.out[:w.at]
+	e.out = out[:at]
 }
 
-// A bitWriter writes bits from the lowest on. It has room for eight bytes more than is written.
-type bitWriter struct {
-	out    []byte
-	at     int
-	acc    uint64
-	filled uint32
+// addBits adds n bits, the first ones lowest.
+func addBits(acc uint64, filled, v, n uint32) (uint64, uint32) {
+	return acc | uint64(v)<<(filled&63), filled + n
 }
 
-func (w *bitWriter) add(v, n uint32) {
-	w.acc |= uint64(v) << (w.filled & 63)
-	w.filled += n
-}
-
-// store leaves less than a byte.
-func (w *bitWriter) store() {
-	binary.LittleEndian.PutUint64(w.out[w.at:], w.acc)
-	w.at += int(w.filled >> 3)
-	w.acc >>= w.filled & 56
-	w.filled &= 7
+// storeBits leaves less than a byte. It writes eight, of which the last ones are written again.
+func storeBits(out []byte, acc uint64, filled uint32, at int) (left uint64, leftFilled uint32, next int) {
+	binary.LittleEndian.PutUint64(out[at:], acc)
+	return acc >> (filled & 56), filled & 7, at + int(filled>>3)
 }

@@ -11,59 +11,71 @@ const (
 
 // rowTables fit rows of op logs. A frame has to say what they are, once.
 func rowTables() *tables {
-	return &tables{
-		literals: newTable(normalize(literalWeights(), 8), 8),
-		offset:   newTable(normalize(offsetWeights(), 7), 7),
-		match:    newTable(normalize(matchWeights(), 8), 8),
-	}
+	return newTables(
+		newTable(normalize(literalWeights(), 8), 8),
+		newTable(normalize(offsetWeights(), 7), 7),
+		newTable(normalize(matchWeights(), 8), 8),
+	)
 }
 
 // defaultTables are those that every decoder knows (RFC 8878, 3.1.1.3.2.2).
 func defaultTables() *tables {
-	return &tables{
-		literals: newTable([]int16{4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1}, 6),
-		offset:   newTable([]int16{1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1}, 5),
-		match: newTable([]int16{1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+	return newTables(
+		newTable([]int16{4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1}, 6),
+		newTable([]int16{1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1}, 5),
+		newTable([]int16{1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
 			1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1}, 6),
+	)
+}
+
+type tables struct {
+	literals, match rangeTable
+	offset          table
+}
+
+func newTables(literals, offset, match table) *tables {
+	return &tables{
+		literals: newRangeTable(literals, []uint32{16: 1, 17: 1, 18: 1, 19: 1, 20: 2, 21: 2, 22: 3, 23: 3, 24: 4, 25: 6, 26: 7}, 19),
+		match:    newRangeTable(match, []uint32{32: 1, 33: 1, 34: 1, 35: 1, 36: 2, 37: 2, 38: 3, 39: 3, 40: 4, 41: 4, 42: 5, 43: 7}, 36),
+		offset:   offset,
 	}
 }
 
-// A rangeCode is a code, how many extra bits it has and the least number that it stands for.
-type rangeCode struct {
-	code, bits uint8
-	base       uint32
+// A rangeTable encodes numbers by the range in which they are.
+type rangeTable struct {
+	table
+	small  [128]rangeStep // of numbers that are mostly there
+	powers uint32         // code of the range of 1 to 2, if all others began at powers of two as the last ones do
 }
 
-func literalCode(n uint32) rangeCode {
-	if n < uint32(len(litCode)) {
-		return litCode[n]
-	}
-	b := uint8(bits.Len32(n) - 1)
-	return rangeCode{b + 19, b, 1 << b}
+// A rangeStep is what there is to do about a number: the step of its code, how many extra bits it has, and the least number with that code.
+type rangeStep struct {
+	step
+	extra, base uint32
 }
 
-func matchCode(n uint32) rangeCode { // n is the length less 3
-	if n < uint32(len(mlCode)) {
-		return mlCode[n]
-	}
-	b := uint8(bits.Len32(n) - 1)
-	return rangeCode{b + 36, b, 1 << b}
-}
-
-var litBits = [literalCodes]uint8{16: 1, 17: 1, 18: 1, 19: 1, 20: 2, 21: 2, 22: 3, 23: 3, 24: 4, 25: 6, 26: 7}
-var mlBits = [matchCodes]uint8{32: 1, 33: 1, 34: 1, 35: 1, 36: 2, 37: 2, 38: 3, 39: 3, 40: 4, 41: 4, 42: 5, 43: 7}
-var litCode = [64]rangeCode(spread(litBits[:], 64))
-var mlCode = [128]rangeCode(spread(mlBits[:], 128))
-
-func spread(extra []uint8, n int) []rangeCode {
-	out := make([]rangeCode, 0, n)
-	for c := 0; len(out) < n; c++ {
-		base := uint32(len(out))
-		for k := 0; k < 1<<extra[c] && len(out) < n; k++ {
-			out = append(out, rangeCode{uint8(c), extra[c], base})
+func newRangeTable(t table, extra []uint32, powers uint32) rangeTable {
+	r := rangeTable{table: t, powers: powers}
+	for code, n := 0, 0; n < len(r.small); code++ {
+		base, bits := uint32(n), uint32(0)
+		if code < len(extra) {
+			bits = extra[code]
+		}
+		for ; n < len(r.small) && n < int(base)+1<<bits; n++ {
+			r.small[n] = rangeStep{t.steps[code], bits, base}
 		}
 	}
-	return out
+	return r
+}
+
+// of returns the step of a number, in room if there is none that is ready.
+func (r *rangeTable) of(n uint32, room *rangeStep) *rangeStep {
+	if n < uint32(len(r.small)) {
+		return &r.small[n]
+	}
+	b := uint32(bits.Len32(n) - 1)
+	*room = rangeStep{r.steps[(r.powers+b)%maxCodes], b, 1 << b}
+	return room
 }
 
 // The weights are how often codes were there in a thousand sequences of logs of GET, PUT and mixed runs and of a merge of these. What

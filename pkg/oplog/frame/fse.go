@@ -10,7 +10,7 @@ const (
 
 // A table encodes one kind of code of sequences as finite state entropy.
 type table struct {
-	log    uint
+	log    uint32
 	next   [maxTable]uint16
 	steps  [maxCodes]step
 	header []byte // the table as a block describes it
@@ -21,10 +21,8 @@ type step struct {
 	find int32
 }
 
-type tables struct{ literals, offset, match table }
-
 // normalize scales weights to a sum of 1<<log. What has none gets the least share there is.
-func normalize(weights []int, log uint) []int16 {
+func normalize(weights []int, log uint32) []int16 {
 	size, sum := 1<<log, 0
 	for _, w := range weights {
 		sum += w
@@ -49,7 +47,7 @@ func normalize(weights []int, log uint) []int16 {
 }
 
 // newTable makes the table of these shares of 1<<log; -1 stands for less than one share.
-func newTable(norm []int16, log uint) table {
+func newTable(norm []int16, log uint32) table {
 	size := 1 << log
 	t := table{log: log, header: describe(norm, log)}
 	symbols := make([]uint8, size)
@@ -82,7 +80,7 @@ func newTable(norm []int16, log uint) table {
 		n = max(n, -n)
 		most := log
 		if n > 1 {
-			most = log - uint(bits.Len16(uint16(n-1))-1)
+			most = log - uint32(bits.Len16(uint16(n-1))-1)
 		}
 		t.steps[s] = step{uint32(most)<<16 - uint32(n)<<most, int32(first[s]) - int32(n)}
 	}
@@ -90,7 +88,7 @@ func newTable(norm []int16, log uint) table {
 }
 
 // describe writes shares as the format does: the fewer are left, the fewer bits each takes.
-func describe(norm []int16, log uint) []byte {
+func describe(norm []int16, log uint32) []byte {
 	var out []byte
 	acc, n := uint64(log-5), uint(4)
 	left := 1 << log
@@ -118,16 +116,14 @@ func describe(norm []int16, log uint) []byte {
 }
 
 // start returns the state before which a code is the last one.
-func (t *table) start(code uint8) uint32 {
-	s := t.steps[code]
-	n := (s.bits + 1<<15) >> 16
-	return uint32(t.next[int32((n<<16-s.bits)>>n)+s.find])
+func (t *table) start(x *step) uint32 {
+	n := (x.bits + 1<<15) >> 16
+	return uint32(t.next[int32((n<<16-x.bits)>>n)+x.find])
 }
 
 // step goes from a state to the one for the code before it, and returns the n bits to write.
 // The masks change nothing; they spare the checks.
-func (t *table) step(state uint32, code uint8) (next, v, n uint32) {
-	x := &t.steps[code&(maxCodes-1)]
-	n = (state + x.bits) >> 16
-	return uint32(t.next[uint32(int32(state>>(n&31))+x.find)&(maxTable-1)]), state & (1<<(n&31) - 1), n
+func (t *table) step(state uint32, x *step) (next, v, n uint32) {
+	n = (state + x.bits) >> 16 & 31
+	return uint32(t.next[uint32(int32(state>>n)+x.find)&(maxTable-1)]), state & (1<<n - 1), n
 }
