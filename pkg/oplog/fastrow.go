@@ -50,45 +50,88 @@ const unusual = math.MaxInt / 2
 // returns false nothing has happened, and parseRow decides: about lines that
 // are unusual, wrong, or not wholly in the buffer.
 func (r *Reader) fastRow(rec *Record) bool {
+	f := &r.line
+	if !r.fastLine() {
+		return false
+	}
+	seen := f.seen
+	*rec = Record{
+		Op: seen.op, Run: r.header.Run, Client: seen.client, Endpoint: f.endpoint, Err: f.err,
+		Thread: f.thread, Statement: seen.statement, Objects: seen.objects, Bytes: f.bytes, Start: r.row.start, Due: f.due,
+		Status: seen.status, Retries: seen.retries, Requests: seen.requests, Phases: f.phases, Category: seen.category,
+	}
+	if !r.SkipKeys {
+		r.keys = append(r.keys, r.lines.buf[r.lines.pos+f.key:r.lines.pos+f.keyEnd]...)
+	}
+	r.takeLine()
+	return true
+}
+
+// A fastLine is what fastLine has found in the next line. Times are in Reader.row.
+type fastLine struct {
+	seen          *seenText
+	endpoint, err string
+	bytes, due    int64
+	thread        uint32
+	odd           bool // a number or a time is not written as a Writer does
+	phases        *Phases
+	size, key     int // where these columns begin
+	keyEnd        int
+	duration      int
+	category      int
+	end           int // of the line; 0 if none was read
+}
+
+// fastLine reads the next line, unless it has done so, and leaves it where it is.
+func (r *Reader) fastLine() bool {
+	f := &r.line
+	if f.end > 0 {
+		return true
+	}
 	if r.layout == otherLayout || r.pending {
 		return false
 	}
 	b := r.lines.buf[r.lines.pos:r.lines.end]
-	_, at := fastNumber(b, 0, '\t') // idx
+	at := skipNumber(b) // idx
 	thread, at := fastNumber(b, at, '\t')
-	seen := r.seenAt(b, at)
-	at = r.fastHead(b, at, seen)
-	bytes, at := fastNumber(b, at, '\t')
-	endpoint, at := r.endpoints.fast(b, at)
-	key := at
-	at = fastText(b, at)
-	keyEnd := at - 1
-	errText, at := r.errs.fast(b, at)
-	at = r.fastTimes(b, at)
-	r.due, r.phases = 0, nil
-	end := r.fastTail(b, at, seen)
+	f.seen, f.due, f.phases, f.odd = r.seenAt(b, at), 0, nil, false
+	f.size = r.fastHead(b, at, f.seen)
+	f.key = r.fastPlace(b, f.size, f.seen)
+	at = fastText(b, f.key)
+	f.keyEnd = at - 1
+	f.err, at = r.errs.fast(b, at)
+	f.category = r.fastTimes(b, at)
+	end := r.fastTail(b, f.category, f.seen)
 	if end == unusual || thread > math.MaxInt32 {
 		return false
 	}
-	*rec = Record{
-		Op: seen.op, Run: r.header.Run, Client: seen.client, Endpoint: endpoint, Err: errText,
-		Thread: uint32(thread), Statement: seen.statement, Objects: seen.objects, Bytes: int64(bytes), Start: r.row.start, Due: r.due,
-		Status: seen.status, Retries: seen.retries, Requests: seen.requests, Phases: r.phases, Category: seen.category,
-	}
-	if !r.SkipKeys {
-		r.keys = append(r.keys, b[key:keyEnd]...)
-	}
-	r.lines.skip(end)
-	r.fast++
+	f.thread, f.end = uint32(thread), end
 	return true
 }
 
-// A seenText is what two parts of a line were lately, and what they say. Most lines of an operation have the same.
+// takeLine goes on behind the line that fastLine has read.
+func (r *Reader) takeLine() {
+	r.lines.skip(r.line.end)
+	r.line.end = 0
+	r.fast++
+}
+
+// A seenText is what three parts of a line were lately, and what they say. Most lines of an operation have the same.
 type seenText struct {
-	head                      []byte // operation, client and objects
-	op, client                string
-	objects                   int
-	tail                      []byte // all behind the duration
+	head       []byte // operation, client and objects
+	op, client string
+	objects    int
+	place      []byte // size and endpoint, if the line before had the same
+	bytes      int64
+	endpoint   string
+	tail       []byte // all behind the duration
+	tailValues
+
+	id                uint32 // of all that lines with it have in common; 0 where it has none yet
+	idEndpoint, idErr string // of these
+}
+
+type tailValues struct {
 	statement                 Statement
 	category                  uint64
 	status, retries, requests uint16
@@ -123,10 +166,31 @@ func (r *Reader) fastHead(b []byte, at int, seen *seenText) int {
 	if client == "" {
 		client = r.header.Client
 	}
+	if op != seen.op || client != seen.client || int(objects) != seen.objects {
+		seen.id = 0
+	}
 	seen.op, seen.client, seen.objects = op, client, int(objects)
 	if next-at <= maxSeen {
 		seen.head = append(seen.head, b[at:next]...)
 	}
+	return next
+}
+
+// fastPlace reads size and endpoint.
+func (r *Reader) fastPlace(b []byte, at int, seen *seenText) int {
+	f := &r.line
+	if n := len(seen.place); n > 0 && at <= len(b)-n && string(b[at:at+n]) == string(seen.place) {
+		f.bytes, f.endpoint = seen.bytes, seen.endpoint
+		return at + n
+	}
+	bytes, next := fastNumber(b, at, '\t')
+	f.bytes = int64(bytes)
+	f.endpoint, next = r.endpoints.fast(b, next)
+	seen.place = seen.place[:0]
+	if next != unusual && next-at <= maxSeen && f.bytes == seen.bytes && f.endpoint == seen.endpoint {
+		seen.place = append(seen.place, b[at:next]...)
+	}
+	seen.bytes, seen.endpoint = f.bytes, f.endpoint
 	return next
 }
 
@@ -136,44 +200,68 @@ func (r *Reader) fastTail(b []byte, at int, seen *seenText) (end int) {
 		return at + n
 	}
 	seen.tail = seen.tail[:0]
+	f := &r.line
+	var v tailValues
 	var status, retries, requests uint64
-	seen.statement = Statement{}
 	if r.layout == documented {
-		seen.category, end = fastOptional(b, at, '\n')
+		v.category, end = fastOptional(b, at, '\n')
 	} else {
-		seen.category, end = fastOptional(b, at, '\t')
-		r.due, end = r.fastTime(b, end)
+		v.category, end = fastOptional(b, at, '\t')
+		f.due, end = r.fastTime(b, end)
 		status, end = fastOptional(b, end, '\t')
 		retries, end = fastOptional(b, end, '\t')
-		r.phases, end = fastPhases(b, end)
+		f.phases, end = fastPhases(b, end)
 		if r.layout == extended {
 			requests, end = fastOptional(b, end, '\n')
 		} else {
 			requests, end = fastOptional(b, end, '\t')
-			seen.statement, end = r.statements.fast(b, end)
+			v.statement, end = r.statements.fast(b, end)
 		}
 	}
 	if end == unusual || max(status, retries, requests) > math.MaxUint16 {
 		return unusual
 	}
-	if r.due == noTime {
-		r.due = 0
+	if f.due == noTime {
+		f.due = 0
 	}
-	seen.status, seen.retries, seen.requests = uint16(status), uint16(retries), uint16(requests)
-	if r.due == 0 && r.phases == nil && end-at <= maxSeen {
+	v.status, v.retries, v.requests = uint16(status), uint16(retries), uint16(requests)
+	if v != seen.tailValues {
+		seen.tailValues, seen.id = v, 0
+	}
+	if f.due == 0 && f.phases == nil && end-at <= maxSeen {
 		seen.tail = append(seen.tail, b[at:end]...)
 	}
 	return end
 }
 
-// fastTimes reads the columns from start to duration_ns into r.row.
+// fastTimes reads the columns from start to duration_ns into r.row. Most times have nine digits and are in UTC, in the
+// second of the one before, which is looked at here as timeParser.near does.
 func (r *Reader) fastTimes(b []byte, at int) int {
-	t := &r.row
-	t.start, at = r.fastTime(b, at)
-	t.first, at = r.fastTime(b, at)
-	t.last, at = r.fastTime(b, at)
-	t.end, at = r.fastTime(b, at)
+	t, p := &r.row, &r.time
+	var times [4]int64
+	for i := range times {
+		if at > len(b)-fastRoom {
+			return unusual
+		}
+		f := b[at : at+fastRoom]
+		if f[0] == '\t' {
+			times[i] = noTime
+			at++
+			continue
+		}
+		e := binary.LittleEndian
+		frac, ok := eightDigits(f[20:])
+		if last := f[28] - '0'; ok && last <= 9 && e.Uint16(f[29:]) == 'Z'|'\t'<<8 &&
+			e.Uint64(f) == p.words[0] && e.Uint64(f[8:]) == p.words[1] && e.Uint32(f[16:]) == uint32(p.words[2]) && p.words[0] != 0 {
+			times[i] = p.nanos + int64(frac)*10 + int64(last)
+			at += timeLength + 1
+			continue
+		}
+		times[i], at = r.oddTime(b, at)
+	}
+	r.line.duration = at
 	duration, at := fastNumber(b, at, '\t')
+	t.start, t.first, t.last, t.end = times[0], times[1], times[2], times[3]
 	if t.start == noTime {
 		return unusual
 	}
@@ -185,7 +273,7 @@ func (r *Reader) fastTimes(b []byte, at int) int {
 // noTime stands for an empty field. No time that can be read is that early.
 const noTime = math.MinInt64
 
-// fastTime reads a time. Most have nine digits and are in UTC.
+// fastTime reads a time that mostly is not there.
 func (r *Reader) fastTime(b []byte, at int) (ns int64, next int) {
 	if at > len(b)-fastRoom {
 		return 0, unusual
@@ -197,6 +285,12 @@ func (r *Reader) fastTime(b []byte, at int) (ns int64, next int) {
 	if ns, ok := r.time.near(f); ok && f[timeLength] == '\t' {
 		return ns, at + timeLength + 1
 	}
+	return r.oddTime(b, at)
+}
+
+// oddTime reads a time however it is written.
+func (r *Reader) oddTime(b []byte, at int) (ns int64, next int) {
+	r.line.odd = true
 	next = fastText(b, at)
 	if next == unusual {
 		return 0, unusual
@@ -230,6 +324,18 @@ func fastOptional(b []byte, at int, sep byte) (v uint64, next int) {
 		return 0, at + 1
 	}
 	return fastNumber(b, at, sep)
+}
+
+// skipNumber goes behind a number of up to seven digits at the begin and its tab, or of more.
+func skipNumber(b []byte) (next int) {
+	if len(b) < fastRoom {
+		return unusual
+	}
+	if _, n := shortNumber(b); n > 0 && b[n] == '\t' {
+		return n + 1
+	}
+	_, next = longNumber(b, 0, '\t')
+	return next
 }
 
 // longNumber reads one of up to 18 digits, which cannot overflow.

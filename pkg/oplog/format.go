@@ -146,12 +146,7 @@ type rowFormatter struct {
 // renumbers threads and everything else writes them as they are.
 func (f *rowFormatter) append(b []byte, r *Record, k *kindText, thread uint32) []byte {
 	at, starts := len(b), &f.starts
-	b = appendNumber(b, f.index)
-	f.index++
-	starts[pieceThread] = uint16(len(b) - at)
-	b = appendNumber(append(b, '\t'), uint64(thread))
-	starts[pieceHead] = uint16(len(b) - at)
-	b = append(b, k.head...)
+	b = f.appendHead(b, k, thread)
 	starts[pieceBytes] = uint16(len(b) - at)
 	b = appendNumber(append(b, '\t'), uint64(r.Bytes))
 	starts[pieceEndpoint] = uint16(len(b) - at)
@@ -174,14 +169,36 @@ func (f *rowFormatter) append(b []byte, r *Record, k *kindText, thread uint32) [
 	b = f.time.append(append(b, '\t'), r.End())
 	starts[pieceDuration] = uint16(len(b) - at)
 	b = appendNumber(append(b, '\t'), uint64(r.Duration))
+	return f.appendTail(b, at, k, r.Due, r.Phases)
+}
+
+// appendHead begins a line, up to its size.
+func (f *rowFormatter) appendHead(b []byte, k *kindText, thread uint32) []byte {
+	at, starts := len(b), &f.starts
+	b = appendNumber(b, f.index)
+	f.index++
+	starts[pieceThread] = uint16(len(b) - at)
+	b = appendNumber(append(b, '\t'), uint64(thread))
+	starts[pieceHead] = uint16(len(b) - at)
+	return append(b, k.head...)
+}
+
+// appendTail ends the line that begins at the given place, behind its duration.
+func (f *rowFormatter) appendTail(b []byte, at int, k *kindText, due int64, p *Phases) []byte {
+	starts := &f.starts
 	starts[pieceTail] = uint16(len(b) - at)
+	if due == 0 && p == nil { // as in most rows
+		starts[pieceStatus] = starts[pieceTail] + uint16(k.due)
+		starts[pieceRequests] = starts[pieceTail] + uint16(k.phases)
+		return append(b, k.tail...)
+	}
 	b = append(b, k.tail[:k.due]...)
-	if r.Due != 0 {
-		b = f.time.append(b, r.Due)
+	if due != 0 {
+		b = f.time.append(b, due)
 	}
 	starts[pieceStatus] = uint16(len(b) - at)
 	b = append(b, k.tail[k.due:k.phases]...)
-	b = appendPhases(b, r.Phases)
+	b = appendPhases(b, p)
 	starts[pieceRequests] = uint16(len(b) - at)
 	return append(b, k.tail[k.phases:]...)
 }

@@ -22,10 +22,21 @@ func kindOf(r *Record) kind {
 	return kind{r.Op, r.Client, r.Endpoint, r.Err, r.Category, r.Objects, r.Status, r.Retries, r.Requests, r.Statement}
 }
 
-// kindHash is the same for rows of one kind.
-func kindHash(r *Record) uint64 {
+// record is a row of that kind.
+func (k *kind) record() Record {
+	return Record{
+		Op: k.op, Client: k.client, Endpoint: k.endpoint, Err: k.err, Category: k.category, Objects: k.objects,
+		Status: k.status, Retries: k.retries, Requests: k.requests, Statement: k.statement,
+	}
+}
+
+// size is how long its names are.
+func (k *kind) size() int { return len(k.op) + len(k.client) + len(k.endpoint) + len(k.err) }
+
+// hash is the same for equal kinds.
+func (k *kind) hash() uint64 {
 	const prime = 0x9E3779B97F4A7C15
-	h := (lastBytes(r.Op)*prime^lastBytes(r.Client))*prime ^ lastBytes(r.Endpoint) ^ uint64(r.Status)
+	h := (lastBytes(k.op)*prime^lastBytes(k.client))*prime ^ lastBytes(k.endpoint) ^ uint64(k.status)
 	return (h ^ h>>32) * prime >> 32
 }
 
@@ -65,32 +76,33 @@ type kindTexts struct {
 // find returns the text for a row.
 func (t *kindTexts) find(r *Record) *kindText {
 	if t.last == nil || !t.last.of(r) {
-		t.last = t.slot(r)
+		k := kindOf(r)
+		t.last = t.slot(&k)
 	}
 	return t.last
 }
 
 // findKnown is find for a row whose kind is known.
-func (t *kindTexts) findKnown(k *knownKind, r *Record) *kindText {
+func (t *kindTexts) findKnown(k *knownKind) *kindText {
 	if k.text == nil || k.text.known != k {
-		k.text = t.slot(r)
+		k.text = t.slot(&k.kind)
 		k.text.known = k
 	}
 	return k.text
 }
 
-// slot finds the slot of the row's kind, or the first free one among the next, or takes one.
-func (t *kindTexts) slot(r *Record) *kindText {
+// slot finds the slot of a kind, or the first free one among the next, or takes one.
+func (t *kindTexts) slot(of *kind) *kindText {
 	const few = 4
-	if len(r.Op)+len(r.Client)+len(r.Endpoint)+len(r.Err) > maxKindText {
-		t.long.fill(r, t.statements)
+	if of.size() > maxKindText {
+		t.long.fill(of, t.statements)
 		return &t.long
 	}
-	first := kindHash(r)
+	first := of.hash()
 	slot := first % kindSlots
 	for i := range uint64(few) {
 		k := &t.slots[(first+i)%kindSlots]
-		if k.tail != nil && k.of(r) {
+		if k.tail != nil && k.kind == *of {
 			return k
 		}
 		if k.tail == nil {
@@ -100,27 +112,27 @@ func (t *kindTexts) slot(r *Record) *kindText {
 	}
 	k := &t.slots[slot]
 	k.number = uint8(slot)
-	k.fill(r, t.statements)
+	k.fill(of, t.statements)
 	return k
 }
 
-func (k *kindText) fill(r *Record, statements bool) {
-	k.kind, k.known = kindOf(r), nil
-	b := appendText(append(k.head[:0], '\t'), r.Op)
-	b = appendText(append(b, '\t'), r.Client)
-	k.head = appendNumber(append(b, '\t'), uint64(r.Objects))
-	k.endpoint = appendText(append(k.endpoint[:0], '\t'), r.Endpoint)
-	k.err = appendText(append(k.err[:0], '\t'), r.Err)
-	b = appendNumber(append(k.tail[:0], '\t'), r.Category)
+func (k *kindText) fill(of *kind, statements bool) {
+	k.kind, k.known = *of, nil
+	b := appendText(append(k.head[:0], '\t'), k.op)
+	b = appendText(append(b, '\t'), k.client)
+	k.head = appendNumber(append(b, '\t'), uint64(k.objects))
+	k.endpoint = appendText(append(k.endpoint[:0], '\t'), k.kind.endpoint)
+	k.err = appendText(append(k.err[:0], '\t'), k.kind.err)
+	b = appendNumber(append(k.tail[:0], '\t'), k.category)
 	b = append(b, '\t')
 	k.due = len(b)
-	b = appendCount(append(b, '\t'), r.Status)
-	b = appendNumber(append(b, '\t'), uint64(r.Retries))
+	b = appendCount(append(b, '\t'), k.status)
+	b = appendNumber(append(b, '\t'), uint64(k.retries))
 	b = append(b, '\t')
 	k.phases = len(b)
-	b = appendCount(append(b, '\t'), r.Requests)
+	b = appendCount(append(b, '\t'), k.requests)
 	if statements {
-		b = r.Statement.append(append(b, '\t'))
+		b = k.statement.append(append(b, '\t'))
 	}
 	k.tail = append(b, '\n')
 }

@@ -23,7 +23,7 @@ func TestKindTexts(t *testing.T) {
 		want := string(fresh.append(nil, &r, fresh.kinds.find(&r), r.Thread))
 		k := f.kinds.find(&r)
 		if rng.IntN(2) == 0 && table.find(&r) {
-			k = f.kinds.findKnown(table.kinds[table.last], &r)
+			k = f.kinds.findKnown(table.kinds[table.last])
 		}
 		if got := string(f.append(nil, &r, k, r.Thread)); got != want {
 			t.Fatalf("%q instead of %q", got, want)

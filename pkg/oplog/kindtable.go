@@ -2,6 +2,7 @@ package oplog
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"math"
 	"time"
@@ -23,6 +24,7 @@ type kindTable struct {
 type knownKind struct {
 	kind
 	text *kindText
+	body []byte // of a row of which nothing else is known
 }
 
 const (
@@ -80,14 +82,12 @@ func (t *kindTable) find(r *Record) bool {
 	if len(t.kinds) > 0 && t.kinds[t.last].of(r) {
 		return true
 	}
-	recent := &t.recent[kindHash(r)%kindSlots]
-	if int(*recent) >= len(t.kinds) || !t.kinds[*recent].of(r) {
-		k := kindOf(r)
-		n, ok := t.numbers[k]
+	k := kindOf(r)
+	recent := &t.recent[k.hash()%kindSlots]
+	if int(*recent) >= len(t.kinds) || t.kinds[*recent].kind != k {
+		n, ok := t.number(k)
 		if !ok {
-			if n, ok = t.add(k); !ok {
-				return false
-			}
+			return false
 		}
 		*recent = n
 	}
@@ -95,18 +95,26 @@ func (t *kindTable) find(r *Record) bool {
 	return true
 }
 
+// number is that of a kind, which gets one if there is room.
+func (t *kindTable) number(k kind) (n uint16, ok bool) {
+	if n, ok = t.numbers[k]; !ok {
+		return t.add(k)
+	}
+	return n, true
+}
+
 func (t *kindTable) add(k kind) (n uint16, ok bool) {
-	size := len(k.op) + len(k.client) + len(k.endpoint) + len(k.err)
-	if len(t.kinds) >= maxKinds || t.size+size > maxKindsSize {
+	if len(t.kinds) >= maxKinds || t.size+k.size() > maxKindsSize {
 		return 0, false
 	}
-	t.size += size
+	t.size += k.size()
 	if t.numbers == nil {
 		t.numbers = map[kind]uint16{}
 	}
 	n = uint16(len(t.kinds))
 	t.numbers[k] = n
-	t.kinds = append(t.kinds, &knownKind{kind: k})
+	r := k.record()
+	t.kinds = append(t.kinds, &knownKind{kind: k, body: appendBody(nil, &r)})
 	return n, true
 }
 
@@ -116,26 +124,21 @@ func (t *kindTable) decode(row *sortRow, r *Record) (k *knownKind, key []byte) {
 	if f[0] == 0 {
 		return nil, nil
 	}
+	if f[0]&textBody != 0 {
+		var x rowText
+		t.text(row, &x)
+		*r, key = x.record()
+		return x.kind, key
+	}
 	e := binary.LittleEndian
 	k = t.kinds[e.Uint16(f[atKind:])]
-	*r = Record{
-		Start:     row.start,
-		Thread:    uint32(e.Uint16(f[atThread:])),
-		Bytes:     int64(e.Uint32(f[atBytes:])),
-		Duration:  time.Duration(e.Uint32(f[atDuration:])),
-		FirstByte: time.Duration(e.Uint32(f[atFirstByte:])),
-		LastByte:  time.Duration(e.Uint32(f[atLastByte:])),
-		Op:        k.op,
-		Client:    k.client,
-		Endpoint:  k.endpoint,
-		Err:       k.err,
-		Objects:   k.objects,
-		Category:  k.category,
-		Status:    k.status,
-		Retries:   k.retries,
-		Requests:  k.requests,
-		Statement: k.statement,
-	}
+	*r = k.record()
+	r.Start = row.start
+	r.Thread = uint32(e.Uint16(f[atThread:]))
+	r.Bytes = int64(e.Uint32(f[atBytes:]))
+	r.Duration = time.Duration(e.Uint32(f[atDuration:]))
+	r.FirstByte = time.Duration(e.Uint32(f[atFirstByte:]))
+	r.LastByte = time.Duration(e.Uint32(f[atLastByte:]))
 	key = f[fixedSize:]
 	if f[0]&dueBody != 0 {
 		r.Due, key = int64(e.Uint64(key)), key[8:]
@@ -175,14 +178,58 @@ func (t *kindTable) appendFull(b []byte, row *sortRow) []byte {
 	return appendBody(b, &r)
 }
 
-// compare orders rows that start together. Their threads come first, so these
-// mostly decide.
+// compare orders rows that start together as appendBody would, of whose order this is the beginning, which mostly decides.
 func (t *kindTable) compare(a, b *sortRow) int {
-	t.a = binary.AppendUvarint(t.a[:0], uint64(a.thread()))
-	t.b = binary.AppendUvarint(t.b[:0], uint64(b.thread()))
-	if c := bytes.Compare(t.a, t.b); c != 0 {
+	if c := compareNumbers(uint64(a.thread()), uint64(b.thread())); c != 0 {
+		return c
+	}
+	statementA, durationA := t.order(a)
+	statementB, durationB := t.order(b)
+	if c := cmp.Or(compareNumbers(statementA, statementB), compareNumbers(durationA, durationB)); c != 0 {
+		return c
+	}
+	if c, ok := t.compareKinds(a, b); ok {
 		return c
 	}
 	t.a, t.b = t.appendFull(t.a[:0], a), t.appendFull(t.b[:0], b)
 	return bytes.Compare(t.a, t.b)
+}
+
+// compareNumbers orders numbers as their encodings are.
+func compareNumbers(a, b uint64) int {
+	if a == b {
+		return 0
+	}
+	var x, y [binary.MaxVarintLen64]byte
+	return bytes.Compare(x[:binary.PutUvarint(x[:], a)], y[:binary.PutUvarint(y[:], b)])
+}
+
+// order is what a body says behind the thread.
+func (t *kindTable) order(row *sortRow) (statement, duration uint64) {
+	f, e := row.body, binary.LittleEndian
+	switch {
+	case f[0] == 0:
+		d := bodyReader{b: f[1:]}
+		d.uint() // thread
+		return d.uint(), d.uint()
+	case f[0]&textBody != 0:
+		digit := uint64(1)
+		for i := len(f) - 1; f[i] != '\t'; i-- {
+			duration += uint64(f[i]-'0') * digit
+			digit *= 10
+		}
+	default:
+		duration = uint64(e.Uint32(f[atDuration:]))
+	}
+	return t.kinds[e.Uint16(f[atKind:])].statement.number(), duration
+}
+
+// compareKinds compares rows that differ in nothing but their kinds, as those of clients that did the same at once.
+func (t *kindTable) compareKinds(a, b *sortRow) (c int, ok bool) {
+	x, y := a.body, b.body
+	if x[0]&textBody == 0 || x[0] != y[0] || !bytes.Equal(x[atKind+2:], y[atKind+2:]) {
+		return 0, false
+	}
+	e := binary.LittleEndian
+	return bytes.Compare(t.kinds[e.Uint16(x[atKind:])].body, t.kinds[e.Uint16(y[atKind:])].body), true
 }

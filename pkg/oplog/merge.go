@@ -126,7 +126,7 @@ func (m *merger) sort(at int, name string) error {
 		return err
 	}
 	for {
-		rec, err := in.next()
+		err := in.next()
 		if errors.Is(err, io.EOF) {
 			in.end()
 			return in.close()
@@ -134,7 +134,7 @@ func (m *merger) sort(at int, name string) error {
 		if err != nil {
 			return err
 		}
-		if err := m.sorter.add(rec, in.source); err != nil {
+		if err := m.sorter.add(in.rec, in.source); err != nil {
 			return err
 		}
 	}
@@ -243,6 +243,7 @@ type mergeWriter struct {
 	m      *merger
 	w      *Writer
 	decode rowDecoder
+	text   rowText
 	row    sortRow // the last one, of which the others are copies
 	only   rowOwner
 	n      int64 // copies of owner only
@@ -329,20 +330,29 @@ func (x *mergeWriter) multiplicities(d time.Duration) (map[numbers]int64, []*par
 
 // write writes a row n times.
 func (x *mergeWriter) write(row *sortRow, p *part, n int64) error {
+	thread := row.thread() - p.from
+	if thread >= p.who.threads && x.m.numbered && len(x.m.header.Merged) > 0 {
+		return errIndirect // a thread that was not known when they got their numbers, which may not even fit behind the others
+	}
+	x.m.stats.Rows += n
+	thread += p.who.offset
+	if row.kinds.text(row, &x.text) {
+		for ; n > 0; n-- {
+			if err := x.w.writeText(&x.text, thread); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	var rec Record
 	kind, err := x.decode.decode(row, &rec)
 	if err != nil {
 		return err
 	}
-	thread := rec.Thread - p.from
-	if thread >= p.who.threads && x.m.numbered && len(x.m.header.Merged) > 0 {
-		return errIndirect // a thread that was not known when they got their numbers, which may not even fit behind the others
-	}
 	for ; n > 0; n-- {
-		if err := x.w.writeRow(&rec, kind, thread+p.who.offset); err != nil {
+		if err := x.w.writeRow(&rec, kind, thread); err != nil {
 			return err
 		}
-		x.m.stats.Rows++
 	}
 	return nil
 }

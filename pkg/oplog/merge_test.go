@@ -482,7 +482,13 @@ func TestMergeMemory(t *testing.T) {
 	}
 }
 
+// Two clients, of which nearly no requests start together; and all, as in logs of a coarse clock.
 func BenchmarkMerge(b *testing.B) {
+	b.Run("apart", func(b *testing.B) { benchMerge(b, 1234) })
+	b.Run("together", func(b *testing.B) { benchMerge(b, 0) })
+}
+
+func benchMerge(b *testing.B, apart int64) {
 	const rows = 500_000
 	dir := b.TempDir()
 	var names []string
@@ -499,6 +505,7 @@ func BenchmarkMerge(b *testing.B) {
 		records := benchRecords(rows)
 		for k := range records {
 			records[k].Client = client
+			records[k].Start += int64(i) * apart
 		}
 		if err := errors.Join(w.Write(records), w.Close(testTrailer), f.Close()); err != nil {
 			b.Fatal(err)

@@ -21,7 +21,7 @@ var errIndirect = errors.New("the rows have to be sorted first")
 const (
 	directInputs = 8
 	directRows   = 2 * mostRows
-	directBytes  = sorterBytes / 2
+	directBytes  = 3 * sorterBytes / 2
 	directWindow = 16 << 20
 	refill       = 512 // rows are taken in at once, so that code and data of one task after the other are in the caches
 )
@@ -79,7 +79,8 @@ func (m *merger) directly(names []string, waiting int) (gathered, error) {
 		if err != nil {
 			return gathered{}, err
 		}
-		s := &stream{in: in, kinds: kinds, maxRows: min(waiting/len(names), mostRows), maxBytes: directBytes / len(names), earliest: math.MinInt64}
+		in.allowText(kinds)
+		s := &stream{in: in, piles: piles{kinds: kinds}, maxRows: min(waiting/len(names), mostRows), maxBytes: directBytes / len(names), earliest: math.MinInt64}
 		if err := s.fill(); err != nil {
 			return gathered{}, err
 		}
@@ -123,7 +124,6 @@ func (m *merger) numbering() string {
 // A stream is the rows of one input in order, of which some wait for those that come too late.
 type stream struct {
 	in       *mergeInput
-	kinds    *kindTable
 	piles    piles
 	maxRows  int
 	maxBytes int
@@ -139,9 +139,6 @@ func (s *stream) alone() bool {
 }
 
 func (s *stream) next() error {
-	if s.row != nil {
-		s.row.drop()
-	}
 	if err := s.fill(); err != nil {
 		return err
 	}
@@ -159,7 +156,7 @@ func (s *stream) fill() error {
 		return nil
 	}
 	for !s.ended && s.piles.len() < s.maxRows && s.piles.bytes < s.maxBytes {
-		rec, err := s.in.next()
+		err := s.in.next()
 		if errors.Is(err, io.EOF) {
 			s.ended = true
 			return nil
@@ -167,13 +164,13 @@ func (s *stream) fill() error {
 		if err != nil {
 			return err
 		}
+		row := s.piles.reserve()
+		row.start, row.source = s.in.start(), s.in.source
 		// One that starts together with the last that was let out may belong before it.
-		if rec.Start <= s.earliest {
+		if row.start <= s.earliest {
 			return errIndirect
 		}
-		row := s.piles.reserve()
-		row.start, row.source, row.kinds = rec.Start, s.in.source, s.kinds
-		row.body = s.kinds.appendRow(row.body[:0], rec)
+		row.body = s.in.appendBody(row.body[:0], s.piles.kinds)
 		s.piles.push(0)
 	}
 	return nil

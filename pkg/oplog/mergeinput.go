@@ -18,7 +18,26 @@ type mergeInput struct {
 	source uint32    // of that row; maxSources before the first
 	batch  []Record
 	pos, n int
+	rec    *Record // the row, unless it is text
+	text   rowText
+	isText bool
+	kinds  *kindTable // where rows may be text; nil where all are records
+	hints  [textHints]textHint
+	hint   *textHint // of the row before, if it was text and of the same source
+	rows   int       // since the last report
 }
+
+// A textHint is what is known about the rows with one id, as usualText gives them.
+type textHint struct {
+	id     uint32
+	kind   uint16
+	client string
+}
+
+const (
+	textHints  = 16
+	reportRows = 512
+)
 
 // A mergeSource is the rows of one input that say the same about whose they are.
 type mergeSource struct {
@@ -46,7 +65,7 @@ func (m *merger) open(at int, name string) (*mergeInput, error) {
 		return nil, err
 	}
 	r.lendKeys = true
-	in := &mergeInput{m: m, at: at, r: r, known: map[sourceKey]uint32{}, source: maxSources, batch: make([]Record, 512)}
+	in := &mergeInput{m: m, at: at, r: r, known: map[sourceKey]uint32{}, source: maxSources, batch: make([]Record, reportRows)}
 	m.inputs = append(m.inputs, in)
 	if in.shift, err = r.header.shift(name); err != nil {
 		return nil, err
@@ -64,41 +83,115 @@ func (in *mergeInput) close() error {
 	return r.Close()
 }
 
-// next returns the next row, which is valid until the next call, of in.source.
-func (in *mergeInput) next() (*Record, error) {
-	for in.pos == in.n {
-		if err := in.fill(); err != nil {
-			return nil, err
+// next reads a row of in.source, which is valid until the next call. It is text where it is as a Writer writes it.
+func (in *mergeInput) next() (err error) {
+	if in.rows == reportRows {
+		if err := in.report(); err != nil {
+			return err
 		}
 	}
-	rec := &in.batch[in.pos]
-	in.pos++
-	if key := (sourceKey{rec.Run, rec.Client}); in.source == maxSources || key != in.key {
-		if err := in.enter(key); err != nil {
-			return nil, err
+	if in.isText = false; in.kinds != nil {
+		if in.isText, err = in.nextText(); in.isText || err != nil {
+			return err
 		}
 	}
-	if err := in.shift.apply(rec); err != nil {
-		return nil, err
-	}
-	in.m.sources[in.source].note(rec.Thread)
-	return rec, nil
+	return in.nextRecord()
 }
 
-func (in *mergeInput) fill() (err error) {
-	in.pos = 0
-	if in.n, err = in.r.Read(in.batch); err != nil {
+// allowText has rows be text from now on where they can be. Those which cannot are read one at a time.
+func (in *mergeInput) allowText(kinds *kindTable) {
+	if in.shift.ahead == 0 {
+		in.kinds, in.batch = kinds, in.batch[:1]
+	}
+}
+
+// start is that of the row.
+func (in *mergeInput) start() int64 {
+	if in.isText {
+		return in.text.start
+	}
+	return in.rec.Start
+}
+
+// appendBody appends the body of the row.
+func (in *mergeInput) appendBody(b []byte, kinds *kindTable) []byte {
+	if in.isText {
+		return in.text.appendBody(b, in.hint.kind)
+	}
+	return kinds.appendRow(b, in.rec)
+}
+
+func (in *mergeInput) nextRecord() error {
+	for in.pos == in.n {
+		n, err := in.r.Read(in.batch)
+		if err != nil {
+			if ended := in.report(); ended != nil {
+				return ended
+			}
+			return err
+		}
+		in.pos, in.n = 0, n
+	}
+	rec := &in.batch[in.pos]
+	in.rec = rec
+	in.pos++
+	if err := in.enter(sourceKey{rec.Run, rec.Client}); err != nil {
 		return err
 	}
-	in.m.rowsRead += int64(in.n)
+	if err := in.shift.apply(rec); err != nil {
+		return err
+	}
+	in.note(rec.Thread)
+	return nil
+}
+
+// nextText takes the next row as text if that will do.
+func (in *mergeInput) nextText() (ok bool, err error) {
+	id, run, ok := in.r.usualText(&in.text)
+	if !ok || !in.text.fits() {
+		return false, nil
+	}
+	h := &in.hints[id%textHints]
+	if h.id != id {
+		k := in.r.line.kind()
+		number, ok := in.kinds.number(k)
+		if !ok {
+			return false, nil
+		}
+		*h = textHint{id: id, kind: number, client: k.client}
+		in.hint = nil // it may be this one, as it was before
+	}
+	if h != in.hint || in.r.origins != nil {
+		if err := in.enter(sourceKey{run, h.client}); err != nil {
+			return false, err
+		}
+		in.hint = h
+	}
+	in.r.takeText()
+	in.note(in.text.thread)
+	return true, nil
+}
+
+func (in *mergeInput) note(thread uint32) {
+	in.rows++
+	in.m.sources[in.source].note(thread)
+}
+
+// report says how far the merge is.
+func (in *mergeInput) report() error {
+	in.m.rowsRead += int64(in.rows)
+	in.rows = 0
 	if in.m.options.Progress != nil {
 		in.m.options.Progress(in.m.rowsRead)
 	}
 	return in.m.ctx.Err()
 }
 
-// enter makes the source of that key the one of the rows that follow.
+// enter makes the source of that key the one of the row.
 func (in *mergeInput) enter(key sourceKey) error {
+	if in.source != maxSources && key == in.key {
+		return nil
+	}
 	i, ok := in.known[key]
 	if !ok {
 		var err error
@@ -107,7 +200,7 @@ func (in *mergeInput) enter(key sourceKey) error {
 		}
 		in.known[key] = i
 	}
-	in.source, in.key = i, key
+	in.source, in.key, in.hint = i, key, nil
 	return nil
 }
 

@@ -38,7 +38,7 @@ func (p *timeParser) near(b []byte) (int64, bool) {
 	}
 	frac, ok := eightDigits(b[20:])
 	d := b[28] - '0'
-	return p.nanos + int64(frac)*10 + int64(d), ok && d <= 9
+	return p.nanos + int64(frac)*10 + int64(d), ok && d <= 9 && p.words[0] != 0
 }
 
 // parseAny takes any number of digits and any zone.

@@ -9,121 +9,139 @@ import "sort"
 // the threads; a heap of all rows would compare each with a dozen others, all
 // over the memory.
 type piles struct {
-	slots []pileRow
-	rows  int       // in use
-	next  uint32    // slot that was reserved last, behind which the search for a free one goes on
-	tails []pileKey // of the last rows, from the largest to the smallest
-	heads []pileKey // of the first rows, a heap
-	last  int       // in tails, where the row before went
-	bytes int       // of bodies
-}
+	kinds  *kindTable // of the bodies
+	tails  []pileKey  // of the last rows, from the largest to the smallest
+	heads  []pileKey  // of the first rows, a heap
+	last   int        // in tails, where the row before went
+	all    []pile
+	unused []uint32 // of these
+	rows   int
+	bytes  int // of bodies
 
-type pileRow struct {
-	sortRow
-	run  uint32 // sorted file that it is to be written to
-	next uint32 // slot of the next row of the pile, or noSlot; freeSlot if the slot is
+	pushed, popped sortRow
+	chunks         chunks
+	emptied        *chunk // the row that was popped is in it
 }
 
 // A pileKey is what decides about order, except the body.
 type pileKey struct {
 	start int64
-	run   uint32
-	slot  uint32
+	run   uint32 // sorted file that the row is to be written to
+	pile  uint32
 }
-
-const (
-	noSlot   = 1<<32 - 1
-	freeSlot = 1<<32 - 2
-)
 
 // len is the number of rows.
 func (p *piles) len() int { return p.rows }
 
-func (p *piles) less(a, b pileKey) bool {
-	if a.run != b.run {
-		return a.run < b.run
+// compare returns 0 where bodies have to decide.
+func (a pileKey) compare(b pileKey) int {
+	switch {
+	case a.run < b.run, a.run == b.run && a.start < b.start:
+		return -1
+	case a == pileKey{b.start, b.run, a.pile}:
+		return 0
 	}
-	if a.start != b.start {
-		return a.start < b.start
+	return 1
+}
+
+// lessHead compares the first rows of two piles.
+func (p *piles) lessHead(a, b pileKey) bool {
+	c := a.compare(b)
+	if c == 0 {
+		x, y := p.all[a.pile].first.firstRow(p.kinds), p.all[b.pile].first.firstRow(p.kinds)
+		c = x.compare(&y)
 	}
-	return p.slots[a.slot].compare(&p.slots[b.slot].sortRow) < 0
+	return c < 0
+}
+
+// before compares the row that is to be pushed with the last one of a pile.
+func (p *piles) before(pushed, tail pileKey) bool {
+	c := pushed.compare(tail)
+	if c == 0 {
+		x := p.all[tail.pile].last.lastRow(p.kinds)
+		c = p.pushed.compare(&x)
+	}
+	return c < 0
 }
 
 // reserve returns the row that push adds next, for the caller to fill. What is in its body is free to be used again.
 func (p *piles) reserve() *sortRow {
-	p.next = p.slot()
-	return &p.slots[p.next].sortRow
+	p.pushed.kinds = p.kinds
+	return &p.pushed
 }
 
 // push adds the row that was reserved.
 func (p *piles) push(run uint32) {
-	s := &p.slots[p.next]
-	k := pileKey{s.start, run, p.next}
-	s.run, s.next = run, noSlot
-	p.bytes += len(s.body)
-	p.rows++
+	s := &p.pushed
+	k := pileKey{start: s.start, run: run}
 	p.last = p.find(k)
-	if p.last == len(p.tails) {
+	if p.last < len(p.tails) {
+		k.pile = p.tails[p.last].pile
+		p.tails[p.last] = k
+	} else {
+		k.pile = p.newPile()
 		p.tails = append(p.tails, k)
+	}
+	isNew := p.all[k.pile].last == nil
+	p.chunks.add(&p.all[k.pile], s, run)
+	if isNew {
 		p.heads = append(p.heads, k)
 		p.up(len(p.heads) - 1)
-		return
 	}
-	p.slots[p.tails[p.last].slot].next = k.slot
-	p.tails[p.last] = k
+	p.bytes += len(s.body)
+	p.rows++
+	if cap(s.body) > largestChunk {
+		s.body = nil
+	}
 }
 
 // find returns the pile for a row, mostly that of the row before.
 func (p *piles) find(k pileKey) int {
-	if i := p.last; i < len(p.tails) && !p.less(k, p.tails[i]) && (i == 0 || p.less(k, p.tails[i-1])) {
+	if i := p.last; i < len(p.tails) && !p.before(k, p.tails[i]) && (i == 0 || p.before(k, p.tails[i-1])) {
 		return i
 	}
-	return sort.Search(len(p.tails), func(i int) bool { return !p.less(k, p.tails[i]) })
+	return sort.Search(len(p.tails), func(i int) bool { return !p.before(k, p.tails[i]) })
 }
 
-// slot finds room for a row. Rows get theirs round and round, so that those
-// which came one after the other, and mostly leave so, are neighbours in
-// memory. There are a third more slots than rows, for the search to be short.
-func (p *piles) slot() uint32 {
-	if n := p.rows + 1; len(p.slots) < n+n/3 {
-		p.slots = append(p.slots, pileRow{})
-		return uint32(len(p.slots) - 1)
+func (p *piles) newPile() uint32 {
+	n := len(p.unused)
+	if n == 0 {
+		p.all = append(p.all, pile{})
+		return uint32(len(p.all) - 1)
 	}
-	for at := p.next; ; {
-		if at++; int(at) >= len(p.slots) {
-			at = 0
-		}
-		if p.slots[at].next == freeSlot {
-			return at
-		}
-	}
+	x := p.unused[n-1]
+	p.unused = p.unused[:n-1]
+	return x
 }
 
-// pop takes the smallest row out. It is valid until the next push.
+// pop takes the smallest row out. It is valid until the next pop.
 func (p *piles) pop() (row *sortRow, run uint32) {
-	top := p.heads[0]
-	s := &p.slots[top.slot]
-	if s.next != noSlot {
-		next := &p.slots[s.next]
-		p.heads[0] = pileKey{next.start, next.run, s.next}
+	p.chunks.drop(p.emptied)
+	k := p.heads[0]
+	x := &p.all[k.pile]
+	p.popped, p.emptied = x.pop(p.kinds)
+	if x.first != nil {
+		start, next := x.first.firstKey()
+		p.down(pileKey{start, next, k.pile})
 	} else {
 		// The last row of its pile is the smallest of all, hence of all last ones.
+		p.unused = append(p.unused, k.pile)
 		p.tails = p.tails[:len(p.tails)-1]
 		n := len(p.heads) - 1
-		p.heads[0] = p.heads[n]
-		p.heads = p.heads[:n]
+		last := p.heads[n]
+		if p.heads = p.heads[:n]; n > 0 {
+			p.down(last)
+		}
 	}
-	p.down()
-	p.bytes -= len(s.body)
+	p.bytes -= len(p.popped.body)
 	p.rows--
-	s.next = freeSlot
-	return &s.sortRow, top.run
+	return &p.popped, k.run
 }
 
 func (p *piles) up(i int) {
 	for i > 0 {
 		parent := (i - 1) / 2
-		if !p.less(p.heads[i], p.heads[parent]) {
+		if !p.lessHead(p.heads[i], p.heads[parent]) {
 			return
 		}
 		p.heads[i], p.heads[parent] = p.heads[parent], p.heads[i]
@@ -131,19 +149,22 @@ func (p *piles) up(i int) {
 	}
 }
 
-func (p *piles) down() {
-	for i := 0; ; {
+// down puts a key in the place of the first one, and from there to where it belongs.
+func (p *piles) down(k pileKey) {
+	h, i := p.heads, 0
+	for {
 		c := 2*i + 1
-		if c >= len(p.heads) {
-			return
+		if c >= len(h) {
+			break
 		}
-		if c+1 < len(p.heads) && p.less(p.heads[c+1], p.heads[c]) {
+		if c+1 < len(h) && p.lessHead(h[c+1], h[c]) {
 			c++
 		}
-		if !p.less(p.heads[c], p.heads[i]) {
-			return
+		if !p.lessHead(h[c], k) {
+			break
 		}
-		p.heads[i], p.heads[c] = p.heads[c], p.heads[i]
+		h[i] = h[c]
 		i = c
 	}
+	h[i] = k
 }

@@ -46,8 +46,8 @@ type Reader struct {
 	layout     layout
 	fast       int // rows that fastRow has read
 	seen       [seenSlots]seenText
-	due        int64   // of the row that fastRow reads
-	phases     *Phases // of it
+	line       fastLine
+	ids        uint32 // of seen texts
 	row        rowTimes
 	outside    int  // first_byte or last_byte outside of the request
 	pending    bool // lines.next was called ahead for the line in ahead

@@ -42,7 +42,9 @@ const (
 )
 
 func newSorter(folder string) *sorter {
-	return &sorter{folder: folder, maxRows: sorterRows, mostRows: mostRows, maxBytes: sorterBytes, fanIn: fanIn}
+	s := &sorter{folder: folder, maxRows: sorterRows, mostRows: mostRows, maxBytes: sorterBytes, fanIn: fanIn}
+	s.piles.kinds = &s.kinds
+	return s
 }
 
 // add takes a row. Its record is not kept.
@@ -53,7 +55,7 @@ func (s *sorter) add(r *Record, source uint32) error {
 		}
 	}
 	row, run := s.piles.reserve(), s.run
-	row.start, row.source, row.kinds = r.Start, source, &s.kinds
+	row.start, row.source = r.Start, source
 	row.body = s.kinds.appendRow(row.body[:0], r)
 	if s.out != nil && row.compare(&s.last) < 0 {
 		run++
@@ -75,15 +77,7 @@ func (s *sorter) letOut() error {
 	}
 	err := s.out.write(row)
 	s.last = sortRow{row.start, row.source, s.out.last, row.kinds}
-	row.drop()
 	return err
-}
-
-// drop frees the body of a row that was popped, or room for a large one would stay in every slot.
-func (a *sortRow) drop() {
-	if cap(a.body) > 256 {
-		a.body = nil
-	}
 }
 
 func (s *sorter) startRun(run uint32) error {

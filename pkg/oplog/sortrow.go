@@ -38,11 +38,7 @@ func (a *sortRow) keep(b *sortRow) {
 
 // appendBody encodes all of r but its start and its run.
 func appendBody(b []byte, r *Record) []byte {
-	statement := uint64(r.Statement.Number) << 1
-	if r.Statement.WarmUp {
-		statement++
-	}
-	for _, n := range [...]uint64{uint64(r.Thread), statement, uint64(r.Duration), uint64(r.Objects), uint64(r.Bytes),
+	for _, n := range [...]uint64{uint64(r.Thread), r.Statement.number(), uint64(r.Duration), uint64(r.Objects), uint64(r.Bytes),
 		uint64(r.FirstByte), uint64(r.LastByte), uint64(r.Status), uint64(r.Retries), uint64(r.Requests), r.Category} {
 		b = binary.AppendUvarint(b, n)
 	}
@@ -53,6 +49,15 @@ func appendBody(b []byte, r *Record) []byte {
 		b = append(b, s...)
 	}
 	return b
+}
+
+// number is one for warm-up and the rest of a statement.
+func (s Statement) number() uint64 {
+	n := uint64(s.Number) << 1
+	if s.WarmUp {
+		n++
+	}
+	return n
 }
 
 var errSpill = errors.New("a temporary file of the merge is damaged")

@@ -57,12 +57,8 @@ func (w *Writer) Write(records []Record) error {
 
 // writeRow appends a row. Its kind is looked for where the caller does not know it.
 func (w *Writer) writeRow(r *Record, known *knownKind, thread uint32) error {
-	if err := w.usable(); err != nil {
+	if err := w.ready(thread); err != nil {
 		return err
-	}
-	if thread > maxThread {
-		w.err = fmt.Errorf("writing the op log: thread %d does not fit its 16 bits", thread)
-		return w.err
 	}
 	if r.Op == "" || r.Objects < 0 || r.Bytes < 0 || r.Duration < 0 {
 		// Not remembered: better to lose this row than the rows after it, and
@@ -70,12 +66,9 @@ func (w *Writer) writeRow(r *Record, known *knownKind, thread uint32) error {
 		return fmt.Errorf("writing the op log: a record of %q with %d objects, %d bytes, %v is not a request",
 			r.Op, r.Objects, r.Bytes, r.Duration)
 	}
-	if err := w.spill(); err != nil {
-		return err
-	}
 	var k *kindText
 	if known != nil {
-		k = w.format.kinds.findKnown(known, r)
+		k = w.format.kinds.findKnown(known)
 	} else {
 		k = w.format.kinds.find(r)
 	}
@@ -84,6 +77,37 @@ func (w *Writer) writeRow(r *Record, known *knownKind, thread uint32) error {
 		b = w.format.append(b, r, k, thread)
 		err = w.enc.Row(b, &w.format.starts, k.number, thread)
 	}
+	return w.failed(err)
+}
+
+// writeText appends a row of which there is text.
+func (w *Writer) writeText(x *rowText, thread uint32) error {
+	if err := w.ready(thread); err != nil {
+		return err
+	}
+	k := w.format.kinds.findKnown(x.kind)
+	b, err := w.enc.Space()
+	if err == nil {
+		b = w.format.appendText(b, x, k, thread)
+		err = w.enc.Row(b, &w.format.starts, k.number, thread)
+	}
+	return w.failed(err)
+}
+
+// ready prepares for a row of that thread.
+func (w *Writer) ready(thread uint32) error {
+	if err := w.usable(); err != nil {
+		return err
+	}
+	if thread > maxThread {
+		w.err = fmt.Errorf("writing the op log: thread %d does not fit its 16 bits", thread)
+		return w.err
+	}
+	return w.spill()
+}
+
+// failed remembers an error of writing.
+func (w *Writer) failed(err error) error {
 	if err != nil {
 		w.err = fmt.Errorf("writing the op log: %w", err)
 	}
