@@ -50,6 +50,9 @@ func (r *Runner) cleanup(ctx context.Context) error {
 	defer l.drop()
 	if l.unwritten() {
 		_ = r.removeMarker(ctx, &l.marker) // most likely it is not there
+		if l.mayComeBack() && pause(ctx, landing) {
+			_ = r.removeMarker(ctx, &l.marker)
+		}
 		return nil
 	}
 	var err error

@@ -284,7 +284,14 @@ func (l *lease) change(ctx context.Context, edit func(*marker)) error {
 	return err
 }
 
+// writeLocked writes the marker. Cut off, a write could arrive when the marker has been removed, so one that is on its
+// way has a while for its answer.
 func (l *lease) writeLocked(ctx context.Context) (time.Time, error) {
+	if ctx.Err() != nil {
+		return time.Time{}, ctx.Err()
+	}
+	ctx, cancel := outlive(ctx, landing)
+	defer cancel()
 	data, err := json.Marshal(&l.marker)
 	if err != nil {
 		return time.Time{}, err
@@ -297,6 +304,18 @@ func (l *lease) writeLocked(ctx context.Context) (time.Time, error) {
 		l.written = time.Now()
 	}
 	return modified, err
+}
+
+// outlive returns a context that ends that long after ctx.
+func outlive(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(d, func() { cancel(context.Cause(ctx)) })
+	})
+	return late, func() {
+		stop()
+		cancel(nil)
+	}
 }
 
 // mayComeBack says whether a write that had no answer may arrive after the marker has been removed.

@@ -95,6 +95,52 @@ func TestMarkerThatArrivesLate(t *testing.T) {
 	}
 }
 
+// A run that is interrupted while it writes its first marker waits for the answer, or the marker would be stored when
+// nobody looks any more.
+func TestInterruptedMarker(t *testing.T) {
+	t.Parallel()
+	gone, arrived := make(chan struct{}), make(chan struct{})
+	removed := sync.OnceFunc(func() { close(gone) })
+	t.Cleanup(removed)
+	ctx, interrupt := context.WithCancel(t.Context())
+	var first sync.Once
+	c := frontedClient(t, func(store http.Handler, w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		marker := strings.Contains(r.URL.Path, "/"+markerPrefix) || bytes.Contains(body, []byte(markerPrefix))
+		if marker && r.Method == http.MethodPut {
+			first.Do(func() {
+				interrupt()
+				select {
+				case <-gone:
+				case <-time.After(300 * time.Millisecond):
+				}
+				r = r.Clone(context.Background())
+				defer close(arrived)
+			})
+		}
+		store.ServeHTTP(w, r)
+		if marker && (r.Method == http.MethodDelete || r.Method == http.MethodPost) {
+			removed()
+		}
+	})
+	r := &Runner{Client: c, Options: Options{Bucket: "bucket", RunID: "r", ClientID: "c", Seed: 1, Concurrency: 1, Lease: time.Hour}}
+	if err := r.Open(ctx); err == nil {
+		t.Fatal("nothing was interrupted")
+	}
+	if err := r.Cleanup(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	<-arrived
+	err := c.List(t.Context(), s3.List{Bucket: "bucket"}, func() {}, func(o s3.Object) bool {
+		t.Errorf("%s is left", o.Key)
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // What is removed by its own name is counted, also where all other objects stay because they are another run's too.
 func TestFixedObjectsAreCounted(t *testing.T) {
 	t.Parallel()
