@@ -187,7 +187,10 @@ func (r *Reader) fastPlace(b []byte, at int, seen *seenText) int {
 	f.bytes = int64(bytes)
 	f.endpoint, next = r.endpoints.fast(b, next)
 	seen.place = seen.place[:0]
-	if next != unusual && next-at <= maxSeen && f.bytes == seen.bytes && f.endpoint == seen.endpoint {
+	if next == unusual || next-at > maxSeen {
+		return next
+	}
+	if f.bytes == seen.bytes && f.endpoint == seen.endpoint {
 		seen.place = append(seen.place, b[at:next]...)
 	}
 	seen.bytes, seen.endpoint = f.bytes, f.endpoint

@@ -90,6 +90,17 @@ func TestFastRowTakesUsualRows(t *testing.T) {
 	}
 }
 
+// A time of NULs is none, though no second was kept yet that it could be compared with.
+func TestFastRowOfNULs(t *testing.T) {
+	t.Parallel()
+	const line = "0\t0\tGET\tA\t1\t1\te\tk\t\tTIME\t\t\tTIME\t0\t0\t\t200\t0\t\t1\n"
+	first := strings.ReplaceAll(line, "TIME", "2026-05-01T12:00:00Z")
+	damaged := strings.ReplaceAll(line, "TIME", strings.Repeat("\x00", 20)+"123456789Z")
+	if _, rows, err := readAll([]byte(columns+"\n"+first+damaged+first), 7); len(rows) != 1 || err == nil {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+}
+
 // TestFastRowOfDamagedLogs changes logs everywhere.
 func TestFastRowOfDamagedLogs(t *testing.T) {
 	t.Parallel()

@@ -146,12 +146,12 @@ func (t *kindTable) decode(row *sortRow, r *Record) (k *knownKind, key []byte) {
 	return k, key
 }
 
-// has says whether a body that was in a file can be decoded.
+// has says whether a body that was in a file can be decoded. None has a text.
 func (t *kindTable) has(f []byte) bool {
 	if len(f) == 0 || f[0] == 0 {
 		return len(f) > 0
 	}
-	if len(f) < fixedSize || f[0]&dueBody != 0 && len(f) < fixedSize+8 {
+	if f[0]&textBody != 0 || len(f) < fixedSize || f[0]&dueBody != 0 && len(f) < fixedSize+8 {
 		return false
 	}
 	return int(binary.LittleEndian.Uint16(f[atKind:])) < len(t.kinds)

@@ -148,12 +148,15 @@ func (in *mergeInput) nextRecord() error {
 // nextText takes the next row as text if that will do.
 func (in *mergeInput) nextText() (ok bool, err error) {
 	id, run, ok := in.r.usualText(&in.text)
-	if !ok || !in.text.fits() {
+	if !ok {
 		return false, nil
 	}
 	h := &in.hints[id%textHints]
 	if h.id != id {
 		k := in.r.line.kind()
+		if !k.isPlain() {
+			return false, nil
+		}
 		number, ok := in.kinds.number(k)
 		if !ok {
 			return false, nil

@@ -39,6 +39,9 @@ func (r *Reader) usualText(t *rowText) (id uint32, run string, ok bool) {
 	t.first, t.last = r.row.hasFirst, r.row.hasLast
 	t.text = r.lines.buf[r.lines.pos+from : r.lines.pos+f.category-1]
 	t.key, t.keyEnd = f.key-from, f.keyEnd-from
+	if !t.fits() {
+		return 0, "", false // before its error is kept with an id
+	}
 	return f.seenID(r), run, true
 }
 
@@ -71,6 +74,10 @@ func (f *fastLine) kind() kind {
 	s := f.seen
 	return kind{s.op, s.client, f.endpoint, f.err, s.category, s.objects, s.status, s.retries, s.requests, s.statement}
 }
+
+// isPlain says whether the names that a text has are written as they were read. Where a line is like the one before, they
+// need not be: then fastRow takes over what parseRow has read.
+func (k *kind) isPlain() bool { return isPlain([]byte(k.endpoint)) && isPlain([]byte(k.err)) }
 
 // A body with a text has these bits in its first byte, perhaps dueBody, and what follows.
 const (
