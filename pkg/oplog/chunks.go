@@ -15,15 +15,16 @@ type chunk struct {
 	next        *chunk
 }
 
-// chunks are those which are free. There may be as many piles as rows, so the first chunk of a pile is small, and
-// each is twice the one before.
+// chunks are those which are free. There may be as many piles as rows, so the first chunk of a pile is small. Each is
+// twice the one before, as long as there are few piles: a row keeps all of its chunk.
 type chunks [chunkSizes][]*chunk
 
 const (
 	smallestChunk = 256
 	chunkSizes    = 6
 	largestChunk  = smallestChunk << (chunkSizes - 1)
-	mostFree      = 64 // of one size
+	mostFree      = 64      // of one size
+	mostGrown     = 1 << 20 // in chunks of all piles that are larger than they have to be
 )
 
 // What is before the body of a row in a chunk.
@@ -35,8 +36,8 @@ const (
 	chunkedHead = 20
 )
 
-// add puts a row behind those of a pile.
-func (f *chunks) add(p *pile, s *sortRow, run uint32) {
+// add puts a row behind those of a pile, which is one of so many.
+func (f *chunks) add(p *pile, s *sortRow, run uint32, piles int) {
 	n := chunkedHead + len(s.body)
 	c := p.last
 	switch {
@@ -44,7 +45,7 @@ func (f *chunks) add(p *pile, s *sortRow, run uint32) {
 		c = f.take(n, smallestChunk)
 		*p = pile{c, c}
 	case cap(c.b)-len(c.b) < n:
-		c = f.take(n, 2*cap(c.b))
+		c = f.take(n, min(2*cap(c.b), mostGrown/piles))
 		p.last.next, p.last = c, c
 	}
 	c.last = len(c.b)

@@ -83,7 +83,7 @@ func (p *piles) push(run uint32) {
 		p.tails = append(p.tails, k)
 	}
 	isNew := p.all[k.pile].last == nil
-	p.chunks.add(&p.all[k.pile], s, run)
+	p.chunks.add(&p.all[k.pile], s, run, len(p.tails))
 	if isNew {
 		p.heads = append(p.heads, k)
 		p.up(len(p.heads) - 1)

@@ -1,6 +1,7 @@
 package oplog
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
 	"slices"
@@ -84,6 +85,75 @@ func TestPilesInUse(t *testing.T) {
 			t.Fatalf("row %d of run %d after %d of run %d", row.start, run, last.start, lastRun)
 		}
 		last, lastRun = sortRow{start: row.start}, run
+	}
+}
+
+// Bodies of every length come out as they went in, and the last that did stays as it is while others come.
+func TestPilesKeepBodies(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(6, 3))
+	var p piles
+	var popped *sortRow
+	body := func(start int64) []byte {
+		return bytes.Repeat([]byte{byte(start)}, int(start*7919%(1<<(start%15))))
+	}
+	in, out := 0, 0
+	for in < 20_000 || p.len() > 0 {
+		if popped != nil && !bytes.Equal(popped.body, body(popped.start)) {
+			t.Fatalf("row %d has become %d bytes %.10q", popped.start, len(popped.body), popped.body)
+		}
+		if in < 20_000 && (p.len() < 100 || p.len() < 700 && rng.IntN(2) == 0) {
+			start := int64(in) - rng.Int64N(300)
+			pushCopy(&p, &sortRow{start: max(start, 0), source: uint32(max(start, 0)), body: body(max(start, 0))}, 0)
+			in++
+			continue
+		}
+		popped, _ = p.pop()
+		out++
+		if int64(popped.source) != popped.start {
+			t.Fatalf("row %d is of source %d", popped.start, popped.source)
+		}
+	}
+	if out != in || p.bytes != 0 {
+		t.Errorf("%d rows of %d, and %d bytes are left", out, in, p.bytes)
+	}
+}
+
+// What waiting rows take does not become much more than they are, however many piles there are and for however long.
+func TestPilesAreBounded(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ piles, body, rounds int }{{3, 200, 3000}, {1000, 200, 60}, {1000, 1, 300}, {5, 5000, 60}, {300, 9000, 9}} {
+		var p piles
+		most, bytes := 0, 0
+		for round := range c.rounds {
+			for i := range c.piles {
+				if p.len() > c.piles {
+					p.pop()
+				}
+				pushCopy(&p, &sortRow{start: int64(round*c.piles - i), body: make([]byte, c.body)}, 0)
+				bytes = max(bytes, p.bytes)
+			}
+			held := 0
+			for i := range p.all {
+				for x := p.all[i].first; x != nil; x = x.next {
+					held += cap(x.b)
+				}
+			}
+			most = max(most, held)
+		}
+		if limit := 2*bytes + 2*smallestChunk*c.piles + mostGrown; len(p.all) != c.piles || most > limit {
+			t.Errorf("%+v: %d bytes of bodies are in %d of chunks, of %d piles", c, bytes, most, len(p.all))
+		}
+		free := 0
+		for p.len() > 0 {
+			p.pop()
+		}
+		for size, chunks := range p.chunks {
+			free += len(chunks) * smallestChunk << size
+		}
+		if (free == 0) != (c.body > largestChunk) || free > mostFree*2*largestChunk || cap(p.pushed.body) > largestChunk {
+			t.Errorf("%+v: %d bytes are kept for what comes next", c, free)
+		}
 	}
 }
 
