@@ -134,7 +134,7 @@ func (m *merger) sort(at int, name string) error {
 		if err != nil {
 			return err
 		}
-		if err := m.sorter.add(in.rec, in.source); err != nil {
+		if err := m.sorter.add(in.record(), in.source); err != nil {
 			return err
 		}
 	}

@@ -16,9 +16,8 @@ type mergeInput struct {
 	known  map[sourceKey]uint32
 	key    sourceKey // of the row before
 	source uint32    // of that row; maxSources before the first
-	batch  []Record
-	pos, n int
-	rec    *Record // the row, unless it is text
+	batch  []Record  // of rows that are not text
+	pos, n int       // behind the row in batch, and how many there are
 	text   rowText
 	isText bool
 	kinds  *kindTable // where rows may be text; nil where all are records
@@ -105,12 +104,15 @@ func (in *mergeInput) allowText(kinds *kindTable) {
 	}
 }
 
+// record is the row, unless it is text.
+func (in *mergeInput) record() *Record { return &in.batch[in.pos-1] }
+
 // start is that of the row.
 func (in *mergeInput) start() int64 {
 	if in.isText {
 		return in.text.start
 	}
-	return in.rec.Start
+	return in.record().Start
 }
 
 // appendBody appends the body of the row.
@@ -118,7 +120,7 @@ func (in *mergeInput) appendBody(b []byte, kinds *kindTable) []byte {
 	if in.isText {
 		return in.text.appendBody(b, in.hint.kind)
 	}
-	return kinds.appendRow(b, in.rec)
+	return kinds.appendRow(b, in.record())
 }
 
 func (in *mergeInput) nextRecord() error {
@@ -132,9 +134,8 @@ func (in *mergeInput) nextRecord() error {
 		}
 		in.pos, in.n = 0, n
 	}
-	rec := &in.batch[in.pos]
-	in.rec = rec
 	in.pos++
+	rec := in.record()
 	if err := in.enter(sourceKey{rec.Run, rec.Client}); err != nil {
 		return err
 	}
