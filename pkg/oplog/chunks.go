@@ -3,6 +3,8 @@ package oplog
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"warp/internal/prefetch"
 )
 
 // A pile is rows in order, one after the other in chunks: what is needed next is next in memory, too.
@@ -54,7 +56,18 @@ func (f *chunks) add(p *pile, s *sortRow, run uint32, piles int) {
 	e.PutUint32(h[atRun:], run)
 	e.PutUint32(h[atSource:], s.source)
 	e.PutUint32(h[atLength:], uint32(len(s.body)))
-	c.b = append(c.b[:c.last+chunkedHead], s.body...)
+	if c.b = c.b[:c.last+n]; len(s.body) > 0 && &c.b[c.last+chunkedHead] != &s.body[0] {
+		copy(c.b[c.last+chunkedHead:], s.body)
+	}
+}
+
+// room is where the body of the next row will be, if it has at most so many bytes; nil if it does not fit.
+func (c *chunk) room(most int) []byte {
+	at := len(c.b) + chunkedHead
+	if cap(c.b)-at < most {
+		return nil
+	}
+	return c.b[at:at]
 }
 
 // take returns an empty chunk of at least n bytes, and of the wanted size if there are such.
@@ -109,4 +122,16 @@ func (c *chunk) row(at int, kinds *kindTable) sortRow {
 func (c *chunk) firstKey() (start int64, run uint32) {
 	h := c.b[c.first:]
 	return int64(binary.LittleEndian.Uint64(h[atStart:])), binary.LittleEndian.Uint32(h[atRun:])
+}
+
+// ahead asks for the row behind the first one.
+func (p *pile) ahead() {
+	c := p.first
+	h := c.b[c.first:]
+	i := chunkedHead + int(binary.LittleEndian.Uint32(h[atLength:]))
+	if i < len(h) {
+		prefetch.Row(&h[i])
+	} else if c.next != nil {
+		prefetch.Row(&c.next.b[:1][0])
+	}
 }

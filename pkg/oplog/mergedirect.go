@@ -164,13 +164,13 @@ func (s *stream) fill() error {
 		if err != nil {
 			return err
 		}
-		row := s.piles.reserve()
+		row := s.piles.reserve(s.in.mostBody())
 		row.start, row.source = s.in.start(), s.in.source
 		// One that starts together with the last that was let out may belong before it.
 		if row.start <= s.earliest {
 			return errIndirect
 		}
-		row.body = s.in.appendBody(row.body[:0], s.piles.kinds)
+		row.body = s.in.appendBody(row.body, s.piles.kinds)
 		s.piles.push(0)
 	}
 	return nil

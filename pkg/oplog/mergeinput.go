@@ -115,6 +115,14 @@ func (in *mergeInput) start() int64 {
 	return in.record().Start
 }
 
+// mostBody is more than the size of the row's body, 0 if that is not known.
+func (in *mergeInput) mostBody() int {
+	if in.isText {
+		return textSize + 8 + len(in.text.text)
+	}
+	return 0
+}
+
 // appendBody appends the body of the row.
 func (in *mergeInput) appendBody(b []byte, kinds *kindTable) []byte {
 	if in.isText {

@@ -19,6 +19,8 @@ type piles struct {
 	bytes  int // of bodies
 
 	pushed, popped sortRow
+	body           []byte // for a row that is not in its chunk before it is pushed
+	inChunk        bool   // the row that is to be pushed probably is
 	chunks         chunks
 	emptied        *chunk // the row that was popped is in it
 }
@@ -64,10 +66,17 @@ func (p *piles) before(pushed, tail pileKey) bool {
 	return c < 0
 }
 
-// reserve returns the row that push adds next, for the caller to fill. What is in its body is free to be used again.
-func (p *piles) reserve() *sortRow {
-	p.pushed.kinds = p.kinds
-	return &p.pushed
+// reserve returns the row that push adds next, for the caller to fill, whose body will have at most so many bytes; 0 if
+// that is not known. Most rows come onto the pile of the row before, so that is where the body is.
+func (p *piles) reserve(most int) *sortRow {
+	s := &p.pushed
+	s.kinds, s.body = p.kinds, p.body[:0]
+	if p.inChunk = false; most > 0 && p.last < len(p.tails) {
+		if b := p.all[p.tails[p.last].pile].last.room(most); b != nil {
+			s.body, p.inChunk = b, true
+		}
+	}
+	return s
 }
 
 // push adds the row that was reserved.
@@ -84,15 +93,16 @@ func (p *piles) push(run uint32) {
 	}
 	isNew := p.all[k.pile].last == nil
 	p.chunks.add(&p.all[k.pile], s, run, len(p.tails))
+	if !p.inChunk && cap(s.body) <= largestChunk {
+		p.body = s.body
+	}
 	if isNew {
 		p.heads = append(p.heads, k)
 		p.up(len(p.heads) - 1)
 	}
 	p.bytes += len(s.body)
 	p.rows++
-	if cap(s.body) > largestChunk {
-		s.body = nil
-	}
+	s.body = nil
 }
 
 // find returns the pile for a row, mostly that of the row before.
@@ -122,6 +132,7 @@ func (p *piles) pop() (row *sortRow, run uint32) {
 	p.popped, p.emptied = x.pop(p.kinds)
 	if x.first != nil {
 		start, next := x.first.firstKey()
+		x.ahead()
 		p.down(pileKey{start, next, k.pile})
 	} else {
 		// The last row of its pile is the smallest of all, hence of all last ones.

@@ -58,8 +58,8 @@ func TestPiles(t *testing.T) {
 }
 
 func pushCopy(p *piles, row *sortRow, run uint32) {
-	to := p.reserve()
-	to.start, to.source, to.body = row.start, row.source, append(to.body[:0], row.body...)
+	to := p.reserve(len(row.body))
+	to.start, to.source, to.body = row.start, row.source, append(to.body, row.body...)
 	p.push(run)
 }
 
@@ -151,7 +151,7 @@ func TestPilesAreBounded(t *testing.T) {
 		for size, chunks := range p.chunks {
 			free += len(chunks) * smallestChunk << size
 		}
-		if (free == 0) != (c.body > largestChunk) || free > mostFree*2*largestChunk || cap(p.pushed.body) > largestChunk {
+		if (free == 0) != (c.body > largestChunk) || free > mostFree*2*largestChunk || cap(p.body) > largestChunk || p.pushed.body != nil {
 			t.Errorf("%+v: %d bytes are kept for what comes next", c, free)
 		}
 	}

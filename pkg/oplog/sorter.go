@@ -54,9 +54,9 @@ func (s *sorter) add(r *Record, source uint32) error {
 			return err
 		}
 	}
-	row, run := s.piles.reserve(), s.run
+	row, run := s.piles.reserve(0), s.run
 	row.start, row.source = r.Start, source
-	row.body = s.kinds.appendRow(row.body[:0], r)
+	row.body = s.kinds.appendRow(row.body, r)
 	if s.out != nil && row.compare(&s.last) < 0 {
 		run++
 		if source == s.last.source { // logs of several clients overlap however many rows wait

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+
+	"warp/internal/prefetch"
 )
 
 const (
@@ -58,6 +60,8 @@ func (e *Encoder) match(at int, starts *Starts, kind uint8, thread uint32) {
 		from = -1
 	}
 	l := &e.layout
+	key, keyEnd := at+int(starts[l.Key])+1, at+int(starts[l.Key+1])
+	distance := e.seen(h, key, keyEnd)
 	// Keys of one thread begin alike.
 	mine := &e.heads[(uint32(kind)<<3^uint32(kind)>>3^thread)%headSlots]
 	if d := at + e.base - mine.at; mine.at >= e.base && d <= window-maxRow {
@@ -66,7 +70,7 @@ func (e *Encoder) match(at int, starts *Starts, kind uint8, thread uint32) {
 		e.matchPieces(h, at, starts, from, &ref.starts, 1, uint(l.Key))
 	}
 	mine.at, mine.starts = e.base+at, *starts
-	e.matchKey(h, at+int(starts[l.Key])+1, at+int(starts[l.Key+1]))
+	e.matchKey(h, key, keyEnd, distance)
 	e.matchPieces(h, at, starts, from, &ref.starts, uint(l.Key+1), uint(l.Pieces))
 	own.at, own.starts = e.base+at, *starts
 	e.last = own
@@ -94,24 +98,35 @@ func (e *Encoder) matchPieces(h []byte, at int, starts *Starts, from int, others
 	}
 }
 
-// matchKey looks for the key itself, then for what is before its last slash.
-func (e *Encoder) matchKey(h []byte, start, end int) {
-	if e.matchSeen(h, start, end) {
+// matchKey looks for the key itself, which was seen that far back, then for what is before its last slash.
+func (e *Encoder) matchKey(h []byte, start, end, distance int) {
+	if e.matchSeen(h, start, end, distance) {
 		return
 	}
 	from := max(start, e.taken)
 	if i := bytes.LastIndexByte(h[from:end], '/'); from+i >= start+minMatch && i >= 0 {
-		e.matchSeen(h, start, from+i+1)
+		end = from + i + 1
+		e.matchSeen(h, start, end, e.seen(h, start, end))
 	}
 }
 
-// matchSeen looks for a text that was seen before, and remembers it.
-func (e *Encoder) matchSeen(h []byte, start, end int) bool {
+// seen returns how far back a text was seen before, 0 if it is not known, and remembers where it is now. That
+// is anywhere in the window, so it is asked for before it is needed.
+func (e *Encoder) seen(h []byte, start, end int) (distance int) {
 	slot := &e.keys[hash(h[start:end])>>(64-12)]
-	distance := int(uint32(e.base+start) - *slot)
+	distance = int(uint32(e.base+start) - *slot)
 	*slot = uint32(e.base + start)
+	if distance > start || distance > window {
+		return 0
+	}
+	prefetch.Line(&h[start-distance])
+	return distance
+}
+
+// matchSeen says whether nothing is left of a text, or nothing can be matched, after a look that far back.
+func (e *Encoder) matchSeen(h []byte, start, end, distance int) bool {
 	p := max(start, e.taken)
-	if distance > start || distance > window || distance == 0 {
+	if distance == 0 {
 		return p >= end
 	}
 	n := common(h, p, p-distance, end)
