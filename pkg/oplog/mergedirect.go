@@ -20,8 +20,8 @@ var errIndirect = errors.New("the rows have to be sorted first")
 // opens one after the other.
 const (
 	directInputs = 8
-	directRows   = 3 * mostRows
-	directBytes  = 9 * sorterBytes / 4
+	directRows   = 128 << 10
+	directBytes  = 3 * sorterBytes
 	directWindow = 16 << 20
 	refill       = 512 // rows are taken in at once, so that code and data of one task after the other are in the caches
 )
