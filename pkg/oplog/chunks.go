@@ -8,13 +8,16 @@ import (
 )
 
 // A pile is rows in order, one after the other in chunks: what is needed next is next in memory, too.
-type pile struct{ first, last *chunk }
+type pile struct {
+	head        []byte // the rows of its first chunk that are left
+	first, last *chunk
+}
 
 // A chunk is filled from its begin on, and emptied from there.
 type chunk struct {
-	b           []byte
-	first, last int // where these rows begin
-	next        *chunk
+	b    []byte
+	last int // where this row begins
+	next *chunk
 }
 
 // chunks are those which are free. There may be as many piles as rows, so the first chunk of a pile is small. Each is
@@ -45,7 +48,7 @@ func (f *chunks) add(p *pile, s *sortRow, run uint32, piles int) {
 	switch {
 	case c == nil:
 		c = f.take(n, smallestChunk)
-		*p = pile{c, c}
+		*p = pile{c.b, c, c}
 	case cap(c.b)-len(c.b) < n:
 		c = f.take(n, min(2*cap(c.b), mostGrown/piles))
 		p.last.next, p.last = c, c
@@ -58,6 +61,9 @@ func (f *chunks) add(p *pile, s *sortRow, run uint32, piles int) {
 	e.PutUint32(h[atLength:], uint32(len(s.body)))
 	if c.b = c.b[:c.last+n]; len(s.body) > 0 && &c.b[c.last+chunkedHead] != &s.body[0] {
 		copy(c.b[c.last+chunkedHead:], s.body)
+	}
+	if p.first == c {
+		p.head = c.b[c.last-len(p.head):]
 	}
 }
 
@@ -95,43 +101,53 @@ func (f *chunks) drop(c *chunk) {
 	}
 }
 
-// pop takes the first row out. It is valid until the chunk is dropped that is empty now, if one is.
-func (p *pile) pop(kinds *kindTable) (row sortRow, emptied *chunk) {
-	c := p.first
-	row = c.firstRow(kinds)
-	if c.first += chunkedHead + len(row.body); c.first < len(c.b) {
-		return row, nil
+// pop takes the first row out. It is valid until the chunk is dropped that is empty now, if one is. The row behind the
+// next one is asked for, since there are more piles than a processor reads ahead.
+func (p *pile) pop(row *sortRow) (emptied *chunk) {
+	next := row.take(p.head)
+	if len(next) == 0 {
+		emptied = p.first
+		if p.first = emptied.next; p.first == nil {
+			*p = pile{}
+			return emptied
+		}
+		next = p.first.b
 	}
-	if p.first = c.next; p.first == nil {
-		p.last = nil
+	p.head = next
+	if n := sizeInChunk(next); n < len(next) {
+		prefetch.Row(&next[n])
+	} else if c := p.first.next; c != nil {
+		prefetch.Row(&c.b[0])
 	}
-	return row, c
+	return emptied
 }
 
-func (c *chunk) firstRow(kinds *kindTable) sortRow { return c.row(c.first, kinds) }
+// take makes row the first one of a chunk, and returns the others.
+func (row *sortRow) take(chunk []byte) (rest []byte) {
+	e, n := binary.LittleEndian, sizeInChunk(chunk)
+	row.start, row.source = int64(e.Uint64(chunk[atStart:])), e.Uint32(chunk[atSource:])
+	row.body = chunk[chunkedHead:n:n]
+	return chunk[n:]
+}
 
-func (c *chunk) lastRow(kinds *kindTable) sortRow { return c.row(c.last, kinds) }
-
-func (c *chunk) row(at int, kinds *kindTable) sortRow {
-	e, h := binary.LittleEndian, c.b[at:]
-	body := h[chunkedHead:][:e.Uint32(h[atLength:])]
-	return sortRow{start: int64(e.Uint64(h[atStart:])), source: e.Uint32(h[atSource:]), body: body, kinds: kinds}
+func sizeInChunk(row []byte) int {
+	return chunkedHead + int(binary.LittleEndian.Uint32(row[atLength:]))
 }
 
 // firstKey is what orders the first row.
-func (c *chunk) firstKey() (start int64, run uint32) {
-	h := c.b[c.first:]
-	return int64(binary.LittleEndian.Uint64(h[atStart:])), binary.LittleEndian.Uint32(h[atRun:])
+func (p *pile) firstKey() (start int64, run uint32) {
+	e := binary.LittleEndian
+	return int64(e.Uint64(p.head[atStart:])), e.Uint32(p.head[atRun:])
 }
 
-// ahead asks for the row behind the first one.
-func (p *pile) ahead() {
-	c := p.first
-	h := c.b[c.first:]
-	i := chunkedHead + int(binary.LittleEndian.Uint32(h[atLength:]))
-	if i < len(h) {
-		prefetch.Row(&h[i])
-	} else if c.next != nil {
-		prefetch.Row(&c.next.b[:1][0])
-	}
+func (p *pile) firstRow(kinds *kindTable) sortRow {
+	row := sortRow{kinds: kinds}
+	row.take(p.head)
+	return row
+}
+
+func (p *pile) lastRow(kinds *kindTable) sortRow {
+	row := sortRow{kinds: kinds}
+	row.take(p.last.b[p.last.last:])
+	return row
 }

@@ -50,7 +50,7 @@ func (a pileKey) compare(b pileKey) int {
 func (p *piles) lessHead(a, b pileKey) bool {
 	c := a.compare(b)
 	if c == 0 {
-		x, y := p.all[a.pile].first.firstRow(p.kinds), p.all[b.pile].first.firstRow(p.kinds)
+		x, y := p.all[a.pile].firstRow(p.kinds), p.all[b.pile].firstRow(p.kinds)
 		c = x.compare(&y)
 	}
 	return c < 0
@@ -60,7 +60,7 @@ func (p *piles) lessHead(a, b pileKey) bool {
 func (p *piles) before(pushed, tail pileKey) bool {
 	c := pushed.compare(tail)
 	if c == 0 {
-		x := p.all[tail.pile].last.lastRow(p.kinds)
+		x := p.all[tail.pile].lastRow(p.kinds)
 		c = p.pushed.compare(&x)
 	}
 	return c < 0
@@ -129,10 +129,10 @@ func (p *piles) pop() (row *sortRow, run uint32) {
 	p.chunks.drop(p.emptied)
 	k := p.heads[0]
 	x := &p.all[k.pile]
-	p.popped, p.emptied = x.pop(p.kinds)
+	p.popped.kinds = p.kinds
+	p.emptied = x.pop(&p.popped)
 	if x.first != nil {
-		start, next := x.first.firstKey()
-		x.ahead()
+		start, next := x.firstKey()
 		p.down(pileKey{start, next, k.pile})
 	} else {
 		// The last row of its pile is the smallest of all, hence of all last ones.
@@ -168,8 +168,8 @@ func (p *piles) down(k pileKey) {
 		if c >= len(h) {
 			break
 		}
-		if c+1 < len(h) && p.lessHead(h[c+1], h[c]) {
-			c++
+		if c+1 < len(h) {
+			c += p.firstIsLater(h[c], h[c+1])
 		}
 		if !p.lessHead(h[c], k) {
 			break
@@ -178,4 +178,18 @@ func (p *piles) down(k pileKey) {
 		i = c
 	}
 	h[i] = k
+}
+
+// firstIsLater returns 1 where b is before a. Which is so cannot be guessed, so there should be no jump.
+func (p *piles) firstIsLater(a, b pileKey) (n int) {
+	if a.run != b.run || a.start == b.start {
+		if p.lessHead(b, a) {
+			return 1
+		}
+		return 0
+	}
+	if b.start < a.start {
+		n = 1
+	}
+	return n
 }

@@ -190,6 +190,6 @@ func TestSorterLevels(t *testing.T) {
 
 // tailsInOrder says whether the last row of a pile is before that of the one before.
 func (p *piles) tailsInOrder(k int) bool {
-	x, y := p.all[p.tails[k].pile].last.lastRow(nil), p.all[p.tails[k-1].pile].last.lastRow(nil)
+	x, y := p.all[p.tails[k].pile].lastRow(nil), p.all[p.tails[k-1].pile].lastRow(nil)
 	return x.compare(&y) < 0
 }
