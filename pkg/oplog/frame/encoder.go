@@ -21,6 +21,8 @@ const (
 	maxRow = 16 << 10
 	// slide is how much text is taken between two moves of the window.
 	slide = 512 << 10
+	// gathered is how many bytes of blocks are written at once, unless the frame ends: a write costs more than it copies.
+	gathered = 64 << 10
 	// slack lies behind all text, so that eight or sixteen bytes can be taken anywhere.
 	slack = 32
 )
@@ -62,7 +64,7 @@ type Encoder struct {
 	tablesSent               bool // in this frame
 }
 
-// NewEncoder returns an encoder of rows with this layout, which writes to dst at the end of every block.
+// NewEncoder returns an encoder of rows with this layout, which writes to dst some blocks at a time, and all of them when it is flushed.
 func NewEncoder(dst io.Writer, l Layout) *Encoder {
 	e := &Encoder{
 		dst: dst, layout: l,
@@ -136,7 +138,7 @@ func (e *Encoder) begin() {
 	e.open = true
 	e.sum.Reset()
 	const checksum = 4
-	e.out = append(e.out[:0], 0x28, 0xb5, 0x2f, 0xfd, checksum, (windowLog-10)<<3)
+	e.out = append(e.out, 0x28, 0xb5, 0x2f, 0xfd, checksum, (windowLog-10)<<3)
 }
 
 // moveWindow drops what lies before the window. It is called at the begin of a block only, or the
@@ -180,10 +182,13 @@ func (e *Encoder) endBlock(last bool) error {
 	if last {
 		e.out = binary.LittleEndian.AppendUint32(e.out, uint32(e.sum.Sum64()))
 	}
-	_, err := e.dst.Write(e.out)
-	e.out = e.out[:0]
 	e.literals, e.seqs = e.literals[:0], e.seqs[:0]
 	e.block, e.taken = len(e.text), len(e.text)
 	e.blockRecent = e.recent
+	if !last && len(e.out) < gathered {
+		return nil
+	}
+	_, err := e.dst.Write(e.out)
+	e.out = e.out[:0]
 	return err
 }
