@@ -90,10 +90,10 @@ func (m *merger) directly(names []string, waiting int) (gathered, error) {
 		return gathered{}, err
 	}
 	m.numbered = true
-	said := m.numbering()
 	return gathered{
 		each: func(f takeRow) error { return mergeSorted(m.ctx, streams, f) },
 		finish: func() error {
+			said := m.numbering()
 			for _, in := range m.inputs {
 				in.end()
 			}

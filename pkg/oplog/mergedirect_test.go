@@ -58,22 +58,29 @@ func TestMergeDirectly(t *testing.T) {
 		return rows
 	}
 	b := plain("B", 0, inTurns(many, 3, "B"))
+	later := inTurns(many, 3, "L")
+	for i := range later {
+		later[i].Start += 1e12
+	}
+	apart := mergeLogs(t, b, plain("L", 0, later)).log
 	for name, test := range map[string]struct {
 		logs   [][]byte
 		direct bool
 	}{
-		"usual":                          {[][]byte{plain("A", 0, inTurns(many, 8, "A")), b}, true},
-		"one":                            {[][]byte{b}, true},
-		"without comments":               {[][]byte{foreign(inTurns(many, 8, "A")), b}, true},
-		"the last row has a new thread":  {[][]byte{plain("A", 0, late), b}, false},
-		"and the header tells":           {[][]byte{plain("A", 9, late), b}, true},
-		"and it is the only log":         {[][]byte{plain("A", 0, late)}, true},
-		"numbers that do not fit":        {[][]byte{plain("A", 0, inTurns(many, 8, "A")), plain("B", 0, wide)}, false},
-		"without comments, a new thread": {[][]byte{foreign(late), b}, false},
-		"the last row is the first":      {[][]byte{plain("A", 0, early), b}, false},
-		"the last row is of a client":    {[][]byte{foreign(two), b}, false},
-		"nobody knows whose":             {[][]byte{foreign(nobody(inTurns(many, 8, ""))), foreign(nobody(inTurns(100, 2, "")))}, false},
-		"many":                           {slices.Repeat([][]byte{b}, directInputs+1), false},
+		"usual":                              {[][]byte{plain("A", 0, inTurns(many, 8, "A")), b}, true},
+		"one":                                {[][]byte{b}, true},
+		"without comments":                   {[][]byte{foreign(inTurns(many, 8, "A")), b}, true},
+		"the last row has a new thread":      {[][]byte{plain("A", 0, late), b}, false},
+		"and the header tells":               {[][]byte{plain("A", 9, late), b}, true},
+		"and it is the only log":             {[][]byte{plain("A", 0, late)}, true},
+		"numbers that do not fit":            {[][]byte{plain("A", 0, inTurns(many, 8, "A")), plain("B", 0, wide)}, false},
+		"without comments, a new thread":     {[][]byte{foreign(late), b}, false},
+		"the last row is the first":          {[][]byte{plain("A", 0, early), b}, false},
+		"the last row is of a client":        {[][]byte{foreign(two), b}, false},
+		"merged, of clients that were apart": {[][]byte{apart, plain("A", 0, inTurns(many, 8, "A"))}, true},
+		"and without comments":               {[][]byte{stripComments(unzstd(t, apart)), plain("A", 0, inTurns(many, 8, "A"))}, false},
+		"nobody knows whose":                 {[][]byte{foreign(nobody(inTurns(many, 8, ""))), foreign(nobody(inTurns(100, 2, "")))}, false},
+		"many":                               {slices.Repeat([][]byte{b}, directInputs+1), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

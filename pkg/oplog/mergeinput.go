@@ -2,6 +2,7 @@ package oplog
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"time"
@@ -217,7 +218,7 @@ func (in *mergeInput) enter(key sourceKey) error {
 }
 
 func (m *merger) addSource(s *mergeSource) (uint32, error) {
-	if m.numbered {
+	if m.numbered && !m.known(s) {
 		return 0, errIndirect
 	}
 	if len(m.sources) >= maxSources {
@@ -225,6 +226,19 @@ func (m *merger) addSource(s *mergeSource) (uint32, error) {
 	}
 	m.sources = append(m.sources, s)
 	return uint32(len(m.sources) - 1), nil
+}
+
+// known says whose rows those of a source are that comes up when everybody has numbers, if a header has named them:
+// the runs of a merged log may be hours apart.
+func (m *merger) known(s *mergeSource) bool {
+	if s.run == "" || anonymous(s.run, s.client) {
+		return false
+	}
+	i := slices.IndexFunc(m.people, func(p *person) bool { return p.run == s.run && p.client == s.client })
+	if i >= 0 {
+		s.parts = []part{{count: math.MaxUint32, who: m.people[i], node: -1}}
+	}
+	return i >= 0
 }
 
 // note remembers which threads there are.
