@@ -73,7 +73,7 @@ type fastLine struct {
 	endpoint, err string
 	bytes, due    int64
 	thread        uint32
-	odd           bool // a number or a time is not written as a Writer does
+	odd           bool // a time is not written as a Writer does, or is of another second than the one before
 	phases        *Phases
 	size, key     int // where these columns begin
 	keyEnd        int
@@ -294,6 +294,9 @@ func (r *Reader) fastTime(b []byte, at int) (ns int64, next int) {
 // oddTime reads a time however it is written.
 func (r *Reader) oddTime(b []byte, at int) (ns int64, next int) {
 	r.line.odd = true
+	if ns, n := r.time.nearShort(b[at : at+fastRoom]); n > 0 {
+		return ns, at + n
+	}
 	next = fastText(b, at)
 	if next == unusual {
 		return 0, unusual

@@ -41,6 +41,23 @@ func (p *timeParser) near(b []byte) (int64, bool) {
 	return p.nanos + int64(frac)*10 + int64(d), ok && d <= 9 && p.words[0] != 0
 }
 
+// nearShort reads a time of that second that is written without the zeros at its end, as many implementations do, and the
+// tab behind it. It returns how long both are; 0 if it is another time.
+func (p *timeParser) nearShort(b []byte) (ns int64, n int) {
+	_ = b[fastRoom-1]
+	if binary.LittleEndian.Uint64(b) != p.words[0] || binary.LittleEndian.Uint64(b[8:]) != p.words[1] ||
+		binary.LittleEndian.Uint32(b[16:]) != uint32(p.words[2]) || p.words[0] == 0 {
+		return 0, 0
+	}
+	frac, digits := shortNumber(b[20:])
+	if digits == 0 || b[20+digits] != 'Z' || b[21+digits] != '\t' {
+		return 0, 0
+	}
+	return p.nanos + int64(frac)*tenTo[9-digits], 22 + digits
+}
+
+var tenTo = [...]int64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
+
 // parseAny takes any number of digits and any zone.
 func (p *timeParser) parseAny(b []byte) (int64, bool) {
 	const shortest = len("2006-01-02T15:04:05Z")

@@ -47,6 +47,8 @@ type Reader struct {
 	fast       int // rows that fastRow has read
 	seen       [seenSlots]seenText
 	line       fastLine
+	rewrite    []byte // of a line of which times are written otherwise
+	format     timeFormatter
 	ids        uint32 // of seen texts
 	row        rowTimes
 	outside    int  // first_byte or last_byte outside of the request

@@ -39,10 +39,29 @@ func (r *Reader) usualText(t *rowText) (id uint32, run string, ok bool) {
 	t.first, t.last = r.row.hasFirst, r.row.hasLast
 	t.text = r.lines.buf[r.lines.pos+from : r.lines.pos+f.category-1]
 	t.key, t.keyEnd = f.key-from, f.keyEnd-from
+	if f.odd && t.fits() { // longer ones are not kept
+		t.text = r.rewritten(t)
+	}
 	if !t.fits() {
 		return 0, "", false // before its error is kept with an id
 	}
 	return f.seenID(r), run, true
+}
+
+// rewritten is the text of a line that was read, with its times as a Writer writes them.
+func (r *Reader) rewritten(t *rowText) []byte {
+	f, row := &r.line, &r.row
+	b := append(r.rewrite[:0], t.text[:t.keyEnd+len("\t")+len(f.err)]...)
+	b = r.format.append(append(b, '\t'), row.start)
+	if b = append(b, '\t'); row.hasFirst {
+		b = r.format.append(b, row.first)
+	}
+	if b = append(b, '\t'); row.hasLast {
+		b = r.format.append(b, row.last)
+	}
+	b = r.format.append(append(b, '\t'), row.end)
+	r.rewrite = append(b, t.text[len(t.text)-(f.category-f.duration):]...)
+	return r.rewrite
 }
 
 // takeText goes on behind the line that was taken as text.
@@ -51,10 +70,10 @@ func (r *Reader) takeText() {
 	r.rows++
 }
 
-// isUsual says whether a Writer would write the line that was read in the same way, up to its tail.
+// isUsual says whether a Writer would write the line that was read in the same way, up to its tail, but for how times are written.
 func (r *Reader) isUsual() bool {
 	f, t, b := &r.line, &r.row, r.lines.buf[r.lines.pos:r.lines.end]
-	return !f.odd && f.phases == nil && t.hasEnd && t.end-t.start == t.duration &&
+	return f.phases == nil && t.hasEnd && t.end-t.start == t.duration &&
 		(!t.hasFirst || t.first > t.start && t.first <= t.end) && (!t.hasLast || t.last > t.start && t.last <= t.end) &&
 		(b[f.size] != '0' || b[f.size+1] == '\t') && (b[f.duration] != '0' || b[f.duration+1] == '\t')
 }
