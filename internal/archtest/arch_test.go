@@ -39,7 +39,7 @@ func allowed() map[string][]string {
 		"pkg/s3":        {},
 		"pkg/s3mem":     {},
 		"pkg/generator": {},
-		"pkg/oplog":     {},
+		"pkg/oplog":     {"internal/prefetch"},
 		"pkg/script":    {"internal/suggest"},
 		"pkg/runfile":   {"internal/suggest"},
 		"pkg/sink":      {"pkg/oplog", "internal/wire"},
