@@ -119,6 +119,45 @@ func TestPilesKeepBodies(t *testing.T) {
 	}
 }
 
+// A body is written where it will wait if it is known how long it can be. Others are written into one buffer.
+func TestPilesCopyLittle(t *testing.T) {
+	t.Parallel()
+	var p piles
+	body, inPlace := make([]byte, 100), 0
+	push := func(start int64, most int) {
+		row := p.reserve(most)
+		row.start, row.body = start, append(row.body, body...)
+		at := &row.body[0]
+		p.push(0)
+		if c := p.all[0].last; at == &c.b[c.last+chunkedHead] {
+			inPlace++
+		}
+	}
+	const rows = 1000
+	for i := range int64(rows) {
+		push(i, len(body)+10)
+	}
+	if inPlace < rows*9/10 {
+		t.Errorf("%d of %d bodies were written where they wait", inPlace, rows)
+	}
+	p.body = nil
+	push(rows, 0)
+	if next := p.reserve(0); cap(next.body) < len(body) {
+		t.Error("the buffer of a body is not used again")
+	}
+}
+
+// A body that is longer than was said is written elsewhere first.
+func TestMostBody(t *testing.T) {
+	t.Parallel()
+	for _, due := range []int64{0, 1} {
+		in := mergeInput{isText: true, hint: &textHint{}, text: rowText{due: due, text: make([]byte, 100)}}
+		if n := len(in.appendBody(nil, nil)); n > in.mostBody() || n+8 < in.mostBody() {
+			t.Errorf("a body of %d bytes instead of at most %d", n, in.mostBody())
+		}
+	}
+}
+
 // What waiting rows take does not become much more than they are, however many piles there are and for however long.
 func TestPilesAreBounded(t *testing.T) {
 	t.Parallel()

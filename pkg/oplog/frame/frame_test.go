@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -192,6 +193,106 @@ func TestTornFrame(t *testing.T) {
 	got, err := io.ReadAll(d)
 	if !errors.Is(err, io.ErrUnexpectedEOF) || !bytes.HasPrefix(l.text.Bytes(), got) || len(got) == 0 || len(l.enc.out) >= gathered {
 		t.Errorf("%d of %d bytes, %d are not written: %v", len(got), l.text.Len(), len(l.enc.out), err)
+	}
+}
+
+// A failingDisk takes so many writes, then refuses one.
+type failingDisk struct {
+	writes []int // their sizes
+	taken  int
+}
+
+var errDisk = errors.New("no space left")
+
+func (d *failingDisk) Write(b []byte) (int, error) {
+	d.writes = append(d.writes, len(b))
+	if len(d.writes) == d.taken+1 {
+		return 0, errDisk
+	}
+	return len(b), nil
+}
+
+// Whichever write fails, the call that made it says so: behind a hole nothing could be read. Only the last one of a frame is small.
+func TestFailedWrite(t *testing.T) {
+	t.Parallel()
+	write := func(d *failingDisk) error {
+		e, rng := NewEncoder(d, layout()), rand.New(rand.NewPCG(8, 1))
+		for range 80 {
+			b := make([]byte, 10_000)
+			for i := range b {
+				b[i] = "acgt"[rng.IntN(4)] // blocks of 32 KiB
+			}
+			if err := e.Text(b); err != nil {
+				return err
+			}
+		}
+		return e.Flush()
+	}
+	whole := &failingDisk{taken: 1000}
+	if err := write(whole); err != nil || len(whole.writes) < 2 || slices.Min(whole.writes[:len(whole.writes)-1]) < gathered {
+		t.Fatalf("writes of %d bytes: %v", whole.writes, err)
+	}
+	for n := range whole.writes {
+		if d := (&failingDisk{taken: n}); !errors.Is(write(d), errDisk) || len(d.writes) != n+1 {
+			t.Errorf("write %d of %d failed, %d were made", n+1, len(whole.writes), len(d.writes))
+		}
+	}
+}
+
+// What a decoder does not see, since the block is there as it was, does not count as seen in the blocks behind it.
+func TestRawBlockBetween(t *testing.T) {
+	t.Parallel()
+	l, rng := newLog(t), rand.New(rand.NewPCG(10, 1))
+	noise := func(n int) []byte {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte('\n' + 1 + rng.IntN(240))
+		}
+		return b
+	}
+	for n := range 40 {
+		for i := range 20 { // these are compressed
+			l.row(usual(rng, 100*n+i))
+		}
+		l.plain(noise(blockText))
+		row := usual(rng, n) // of which so little repeats that nothing is gained
+		for i := range row {
+			row[i] = string(noise(30))
+		}
+		row[layout().Key] = "again"
+		l.row(row)
+		l.plain(noise(blockText - 2000))
+	}
+	l.check()
+}
+
+// What repeats of keys is found again however many rows ago it was: a key, and all before its last slash.
+func TestKeysRepeat(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(9, 1))
+	var folders []string
+	for range 50 {
+		b := make([]byte, 100)
+		for i := range b {
+			b[i] = byte('a' + rng.IntN(26))
+		}
+		folders = append(folders, string(b))
+	}
+	for name, key := range map[string]func() string{
+		"key":    func() string { return folders[rng.IntN(len(folders))] },
+		"folder": func() string { return fmt.Sprintf("%s/%d", folders[rng.IntN(len(folders))], rng.Uint32()) },
+	} {
+		l := newLog(t)
+		const rows = 2000
+		for n := range rows {
+			row := usual(rng, n)
+			row[layout().Key] = key()
+			l.row(row)
+		}
+		l.check()
+		if n := l.out.Len() / rows; n > 45 {
+			t.Errorf("%s: %d bytes per row", name, n)
+		}
 	}
 }
 
