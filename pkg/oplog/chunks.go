@@ -20,9 +20,12 @@ type chunk struct {
 	next *chunk
 }
 
-// chunks are those which are free. There may be as many piles as rows, so the first chunk of a pile is small. Each is
+// chunks hands chunks out. There may be as many piles as rows, so the first chunk of a pile is small. Each is
 // twice the one before, as long as there are few piles: a row keeps all of its chunk.
-type chunks [chunkSizes][]*chunk
+type chunks struct {
+	free [chunkSizes][]*chunk
+	held int // bytes of those in use
+}
 
 const (
 	smallestChunk = 256
@@ -79,12 +82,14 @@ func (c *chunk) room(most int) []byte {
 // take returns an empty chunk of at least n bytes, and of the wanted size if there are such.
 func (f *chunks) take(n, wanted int) *chunk {
 	if n > largestChunk {
+		f.held += n
 		return &chunk{b: make([]byte, 0, n)}
 	}
 	size := bits.Len(uint(max(n, min(wanted, largestChunk))-1) / smallestChunk)
-	if free := f[size]; len(free) > 0 {
+	f.held += smallestChunk << size
+	if free := f.free[size]; len(free) > 0 {
 		c := free[len(free)-1]
-		f[size] = free[:len(free)-1]
+		f.free[size] = free[:len(free)-1]
 		return c
 	}
 	return &chunk{b: make([]byte, 0, smallestChunk<<size)}
@@ -92,10 +97,14 @@ func (f *chunks) take(n, wanted int) *chunk {
 
 // drop takes a chunk back, if there is one.
 func (f *chunks) drop(c *chunk) {
-	if c == nil || cap(c.b) > largestChunk {
+	if c == nil {
 		return
 	}
-	if free := &f[bits.Len(uint(cap(c.b)-1)/smallestChunk)]; len(*free) < mostFree {
+	f.held -= cap(c.b)
+	if cap(c.b) > largestChunk {
+		return
+	}
+	if free := &f.free[bits.Len(uint(cap(c.b)-1)/smallestChunk)]; len(*free) < mostFree {
 		*c = chunk{b: c.b[:0]}
 		*free = append(*free, c)
 	}

@@ -21,7 +21,7 @@ var errIndirect = errors.New("the rows have to be sorted first")
 const (
 	directInputs = 8
 	directRows   = 128 << 10
-	directBytes  = 3 * sorterBytes
+	directBytes  = 26 << 20 // of chunks
 	directWindow = 16 << 20
 	refill       = 512 // rows are taken in at once, so that code and data of one task after the other are in the caches
 )
@@ -155,7 +155,7 @@ func (s *stream) fill() error {
 	if s.piles.len() > max(s.maxRows-refill, 0) {
 		return nil
 	}
-	for !s.ended && s.piles.len() < s.maxRows && s.piles.bytes < s.maxBytes {
+	for !s.ended && s.piles.len() < s.maxRows && s.piles.chunks.held < s.maxBytes {
 		err := s.in.next()
 		if errors.Is(err, io.EOF) {
 			s.ended = true

@@ -126,7 +126,7 @@ func (p *piles) newPile() uint32 {
 
 // pop takes the smallest row out. It is valid until the next pop.
 func (p *piles) pop() (row *sortRow, run uint32) {
-	p.chunks.drop(p.emptied)
+	p.drop()
 	k := p.heads[0]
 	x := &p.all[k.pile]
 	p.popped.kinds = p.kinds
@@ -147,6 +147,12 @@ func (p *piles) pop() (row *sortRow, run uint32) {
 	p.bytes -= len(p.popped.body)
 	p.rows--
 	return &p.popped, k.run
+}
+
+// drop gives back what was kept for the row that was popped.
+func (p *piles) drop() {
+	p.chunks.drop(p.emptied)
+	p.emptied = nil
 }
 
 func (p *piles) up(i int) {

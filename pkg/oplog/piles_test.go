@@ -178,6 +178,9 @@ func TestPilesAreBounded(t *testing.T) {
 					held += cap(x.b)
 				}
 			}
+			if p.drop(); p.chunks.held != held {
+				t.Fatalf("%+v: %d bytes are said to be held, %d are", c, p.chunks.held, held)
+			}
 			most = max(most, held)
 		}
 		if limit := 2*bytes + 2*smallestChunk*c.piles + mostGrown; len(p.all) != c.piles || most > limit {
@@ -187,7 +190,7 @@ func TestPilesAreBounded(t *testing.T) {
 		for p.len() > 0 {
 			p.pop()
 		}
-		for size, chunks := range p.chunks {
+		for size, chunks := range p.chunks.free {
 			free += len(chunks) * smallestChunk << size
 		}
 		if (free == 0) != (c.body > largestChunk) || free > mostFree*2*largestChunk || cap(p.body) > largestChunk || p.pushed.body != nil {
