@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -64,6 +65,7 @@ func Merge(ctx context.Context, path string, inputs []string, o MergeOptions) (s
 		if stats, err = merge(ctx, path, inputs, o, (*merger).direct); !errors.Is(err, errIndirect) {
 			return stats, err
 		}
+		debug.FreeOSMemory() // what waited would stay beside what is needed now
 	}
 	return merge(ctx, path, inputs, o, (*merger).sorted)
 }
