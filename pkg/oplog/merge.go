@@ -62,10 +62,15 @@ func Merge(ctx context.Context, path string, inputs []string, o MergeOptions) (s
 		return stats, fmt.Errorf("%s exists already; warp does not overwrite it: choose another name or move it away", path)
 	}
 	if canReadAtOnce(inputs) {
-		if stats, err = merge(ctx, path, inputs, o, (*merger).direct); !errors.Is(err, errIndirect) {
+		stats, err = merge(ctx, path, inputs, o, (*merger).directText)
+		if errors.Is(err, errTooLong) {
+			debug.FreeOSMemory() // or what waited would stay beside what is needed now
+			stats, err = merge(ctx, path, inputs, o, (*merger).direct)
+		}
+		if !errors.Is(err, errIndirect) {
 			return stats, err
 		}
-		debug.FreeOSMemory() // what waited would stay beside what is needed now
+		debug.FreeOSMemory()
 	}
 	return merge(ctx, path, inputs, o, (*merger).sorted)
 }

@@ -16,6 +16,9 @@ import (
 // not enough to number their threads.
 var errIndirect = errors.New("the rows have to be sorted first")
 
+// errTooLong says that too few rows can wait while they are text.
+var errTooLong = errors.New("the rows take too much memory as text")
+
 // What may wait in memory, for all inputs together. Of compressed logs each keeps a window besides, where sorting
 // opens one after the other.
 const (
@@ -23,7 +26,8 @@ const (
 	directRows   = 128 << 10
 	directBytes  = 26 << 20 // of chunks
 	directWindow = 16 << 20
-	refill       = 512 // rows are taken in at once, so that code and data of one task after the other are in the caches
+	enoughRows   = 16 << 10 // of one input, if it is not of the fastest client with the most threads
+	refill       = 512      // rows are taken in at once, so that code and data of one task after the other are in the caches
 )
 
 // canReadAtOnce says that the inputs may be read directly, all at the same time: should that not do, they
@@ -68,10 +72,15 @@ func windowOf(name string) uint64 {
 // saves the way through a file. Whether it was true is looked at behind the last row;
 // where it was not, finish returns errIndirect, as does anything else on the way.
 func (m *merger) direct(names []string) (gathered, error) {
-	return m.directly(names, directRows)
+	return m.directly(names, directRows, false)
 }
 
-func (m *merger) directly(names []string, waiting int) (gathered, error) {
+// directText is direct for rows of which enough can wait as text.
+func (m *merger) directText(names []string) (gathered, error) {
+	return m.directly(names, directRows, true)
+}
+
+func (m *merger) directly(names []string, waiting int, text bool) (gathered, error) {
 	kinds := &kindTable{}
 	var streams []sortedRows
 	for at, name := range names {
@@ -79,10 +88,15 @@ func (m *merger) directly(names []string, waiting int) (gathered, error) {
 		if err != nil {
 			return gathered{}, err
 		}
-		in.allowText(kinds)
+		if text {
+			in.allowText(kinds)
+		}
 		s := &stream{in: in, piles: piles{kinds: kinds}, maxRows: min(waiting/len(names), mostRows), maxBytes: directBytes / len(names), earliest: math.MinInt64}
 		if err := s.fill(); err != nil {
 			return gathered{}, err
+		}
+		if text && !s.ended && s.piles.len() < min(s.maxRows, enoughRows) {
+			return gathered{}, errTooLong
 		}
 		streams = append(streams, s)
 	}

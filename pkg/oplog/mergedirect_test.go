@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -89,7 +90,7 @@ func TestMergeDirectly(t *testing.T) {
 			if canReadAtOnce(names) {
 				path := filepath.Join(t.TempDir(), "direct.csv.zst")
 				_, err := merge(t.Context(), path, names, MergeOptions{}, func(m *merger, names []string) (gathered, error) {
-					return m.directly(names, waiting)
+					return m.directly(names, waiting, true)
 				})
 				if test.direct && err != nil || !test.direct && !errors.Is(err, errIndirect) {
 					t.Errorf("directly: %v", err)
@@ -169,5 +170,27 @@ func TestMergeOfLargeWindows(t *testing.T) {
 		if got := canReadAtOnce(writeLogs(t, logs...)); got != c.want {
 			t.Errorf("%v: %v", c, got)
 		}
+	}
+}
+
+// Rows that are long wait as records where too few could wait as text, without a temporary file.
+func TestMergeOfLongRows(t *testing.T) {
+	t.Parallel()
+	const many = enoughRows + 2000
+	rows := inTurns(many, 8, "A")
+	for i := range rows {
+		rows[i].Endpoint = "http://" + strings.Repeat("h", 900)
+	}
+	names := writeLogs(t, writeLog(t, Header{Warp: "1", Run: "r", Client: "A"}, testTrailer, rows, many),
+		writeLog(t, Header{Warp: "1", Run: "r", Client: "B"}, testTrailer, inTurns(100, 8, "B"), 100))
+	path := filepath.Join(t.TempDir(), "out.csv.zst")
+	if _, err := merge(t.Context(), path, names, MergeOptions{}, (*merger).directText); !errors.Is(err, errTooLong) {
+		t.Errorf("as text: %v", err)
+	}
+	if stats, err := merge(t.Context(), path, names, MergeOptions{}, (*merger).direct); err != nil || stats.Rows != many+100 {
+		t.Errorf("as records: %d rows, %v", stats.Rows, err)
+	}
+	if stats, err := Merge(t.Context(), path+"2", names, MergeOptions{}); err != nil || stats.Rows != many+100 {
+		t.Errorf("%d rows, %v", stats.Rows, err)
 	}
 }
