@@ -64,7 +64,7 @@ type Encoder struct {
 	tablesSent               bool // in this frame
 }
 
-// NewEncoder returns an encoder of rows with this layout, which writes to dst some blocks at a time, and all of them when it is flushed.
+// NewEncoder returns an encoder of rows with this layout. It writes to dst some blocks at a time, and all when it is flushed.
 func NewEncoder(dst io.Writer, l Layout) *Encoder {
 	e := &Encoder{
 		dst: dst, layout: l,
