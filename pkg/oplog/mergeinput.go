@@ -119,7 +119,7 @@ func (in *mergeInput) start() int64 {
 // mostBody is more than the size of the row's body, 0 if that is not known.
 func (in *mergeInput) mostBody() int {
 	if in.isText {
-		return textSize + 8 + len(in.text.text)
+		return in.text.mostBody()
 	}
 	return 0
 }

@@ -32,21 +32,25 @@ func (p *timeParser) parse(b []byte) (int64, bool) {
 // near reads a time of the second that was read last.
 func (p *timeParser) near(b []byte) (int64, bool) {
 	_ = b[timeLength-1]
-	if binary.LittleEndian.Uint64(b) != p.words[0] || binary.LittleEndian.Uint64(b[8:]) != p.words[1] ||
-		binary.LittleEndian.Uint32(b[16:]) != uint32(p.words[2]) || b[timeLength-1] != 'Z' {
+	if !p.inSecond(b) || b[timeLength-1] != 'Z' {
 		return 0, false
 	}
 	frac, ok := eightDigits(b[20:])
 	d := b[28] - '0'
-	return p.nanos + int64(frac)*10 + int64(d), ok && d <= 9 && p.words[0] != 0
+	return p.nanos + int64(frac)*10 + int64(d), ok && d <= 9
+}
+
+// inSecond says whether a time is one of the second that was read last, as far as the point.
+func (p *timeParser) inSecond(b []byte) bool {
+	return binary.LittleEndian.Uint64(b) == p.words[0] && binary.LittleEndian.Uint64(b[8:]) == p.words[1] &&
+		binary.LittleEndian.Uint32(b[16:]) == uint32(p.words[2]) && p.words[0] != 0
 }
 
 // nearShort reads a time of that second that is written without the zeros at its end, as many implementations do, and the
 // tab behind it. It returns how long both are; 0 if it is another time.
 func (p *timeParser) nearShort(b []byte) (ns int64, n int) {
 	_ = b[fastRoom-1]
-	if binary.LittleEndian.Uint64(b) != p.words[0] || binary.LittleEndian.Uint64(b[8:]) != p.words[1] ||
-		binary.LittleEndian.Uint32(b[16:]) != uint32(p.words[2]) || p.words[0] == 0 {
+	if !p.inSecond(b) {
 		return 0, 0
 	}
 	frac, digits := shortNumber(b[20:])

@@ -114,6 +114,9 @@ const (
 // fits says whether a body can have the text.
 func (x *rowText) fits() bool { return len(x.text) <= math.MaxUint16 && x.thread <= math.MaxUint16 }
 
+// mostBody is how long the body can be: eight bytes are only there where the row was due.
+func (x *rowText) mostBody() int { return textSize + 8 + len(x.text) }
+
 // appendBody appends the body of a row of the kind with that number.
 func (x *rowText) appendBody(b []byte, kind uint16) []byte {
 	var f [textSize]byte
