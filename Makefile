@@ -5,7 +5,6 @@
 # make cross   ./dist, one binary per platform
 # make bench   warp's cost above that of bare sockets: a table of ratios
 # make gobench Go benchmarks
-# make profile default.pgo, which tells the compiler where warp spends its time
 # make fuzz    every fuzz target for a while (FUZZTIME)
 # make stores  build the stores and receivers that the tests need, and nothing else
 # make clean   remove what build and cross made
@@ -27,7 +26,7 @@ DATE    ?= $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --fo
 LDFLAGS := -s -w -X 'warp/cli.version=$(VERSION)' -X 'warp/cli.commit=$(COMMIT)' -X 'warp/cli.date=$(DATE)'
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)"
 
-.PHONY: build demo test stores check fmt cross bench gobench profile fuzz clean
+.PHONY: build demo test stores check fmt cross bench gobench fuzz clean
 
 build:
 	$(BUILD) -o warp .
@@ -72,17 +71,6 @@ bench: build
 
 gobench:
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
-
-# The compiler inlines and arranges what is hot (https://go.dev/doc/pgo) where go build finds this file. To be made anew when
-# hot code has changed much; an old one is never wrong, only of less use.
-profile: build
-	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && cp warp "$$dir" && \
-		CGO_ENABLED=0 $(GO) build -o "$$dir" ./internal/floor ./internal/nullstore && \
-		"$$dir/floor" ratios -warp "$$dir/warp" -nullstore "$$dir/nullstore" -n 1 -d 5s -resident 0 -profiles "$$dir" && \
-		for pkg in oplog aggregate; do \
-			$(GO) test -trimpath -run '^$$' -bench 'Read|Write|Merge|Analyze' -benchtime 3s -cpuprofile "$$dir/$$pkg.prof" -o "$$dir/$$pkg.test" ./pkg/$$pkg || exit 1; \
-		done && \
-		$(GO) tool pprof -proto "$$dir"/*/cpu.pprof "$$dir"/*.prof > default.pgo
 
 # go test fuzzes one target of one package at a time.
 fuzz:

@@ -50,8 +50,6 @@ type bench struct {
 	runs            int
 	duration        time.Duration
 	resident        time.Duration
-	profiles        string // folder for CPU profiles of warp; "" for none
-	commands        int
 	kernel          []float64 // share of the CPU time of GET 1 KiB that is the kernel's
 	dir             string
 }
@@ -64,7 +62,6 @@ func ratios(args []string) error {
 	f.IntVar(&b.runs, "n", 5, "runs, of which the median counts")
 	f.DurationVar(&b.duration, "d", 3*time.Second, "how long each takes")
 	f.DurationVar(&b.resident, "resident", 30*time.Second, "how long the row on memory takes")
-	f.StringVar(&b.profiles, "profiles", "", "a folder into which warp writes CPU profiles of itself")
 	only := f.String("only", "", "only rows whose name contains this")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -222,10 +219,6 @@ func (b *bench) command(r row, addr string, concurrency int, d time.Duration) *e
 	}
 	if r.op != "put" {
 		args = append(args, "--objects="+strconv.Itoa(r.objects()))
-	}
-	if b.profiles != "" {
-		b.commands++
-		args = append(args, "--cpu", "--pprofdir="+filepath.Join(b.profiles, strconv.Itoa(b.commands)))
 	}
 	return exec.Command(b.warp, append(args, r.flags...)...)
 }
