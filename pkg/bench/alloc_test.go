@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"warp/pkg/generator"
+	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 	"warp/pkg/s3"
 )
@@ -162,11 +162,12 @@ func BenchmarkRequest(b *testing.B) {
 	for name, step := range steps(b, w) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
-			start := cpuTime()
+			m := hostload.NewMeter(b.Context(), nil, func() int64 { return 0 })
+			m.Start()
 			for b.Loop() {
 				step()
 			}
-			b.ReportMetric(float64(cpuTime()-start)/float64(time.Microsecond)/float64(b.N), "cpu-µs/op")
+			b.ReportMetric(1e6*m.Stop().CPUSeconds/float64(b.N), "cpu-µs/op")
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 	"warp/pkg/s3"
 )
@@ -27,13 +28,12 @@ type run struct {
 	pacing   context.Context // ends when no further arrival is of use
 
 	stopPacing context.CancelFunc
-	links      []link // network interfaces that lead to the store
 
 	pacer      *pacer // nil in a closed loop
 	deadline   time.Time
 	unbounded  bool    // as many requests at a time as there are to send
 	budget     *budget // nil where there is none, and while preparing
-	meter      *loadMeter
+	meter      *hostload.Meter
 	load       *oplog.Load
 	unsent     int64
 	chunkLimit int64
@@ -56,7 +56,7 @@ func newRun(ctx context.Context, o *Options, store *s3.Client, t *tracing) *run 
 	u := &run{id: o.RunID, client: o.ClientID, opts: o, store: store, started: time.Now(), tracing: t}
 	u.base = u.started.UnixNano()
 	u.live(ctx)
-	u.links = linksTo(u.steering, store.Endpoints())
+	u.meter = hostload.NewMeter(u.steering, store.Endpoints(), store.Connections)
 	return u
 }
 
@@ -119,7 +119,7 @@ func (u *run) countRequest(err error) {
 }
 
 func (u *run) begin(now time.Time) (err error) {
-	u.meter = startLoadMeter(u.store, u.links)
+	u.meter.Start()
 	if u.opts.MaxObjects > 0 || u.opts.TotalSize > 0 {
 		u.budget = &budget{objects: u.opts.MaxObjects, bytes: u.opts.TotalSize}
 	}
@@ -133,7 +133,7 @@ func (u *run) begin(now time.Time) (err error) {
 }
 
 func (u *run) end() {
-	u.load = u.meter.stop()
+	u.load = u.meter.Stop()
 	if u.pacer != nil {
 		u.unsent = u.pacer.unsent(time.Now())
 		u.pacer.close()
@@ -241,7 +241,7 @@ func (u *run) outcome(col *collector, err error) *Outcome {
 	t.End, t.Load, t.Unsent = "completed", u.load, u.unsent
 	if u.load != nil {
 		u.load.LagMaxS = col.lagMax.Seconds()
-		t.Notes = append(t.Notes, limits(u.load, u.sent.Load(), u.unbounded)...)
+		t.Notes = append(t.Notes, hostload.Limits(u.load, u.sent.Load(), u.unbounded)...)
 		if note := u.opts.Verify.note(); note != "" {
 			t.Notes = append(t.Notes, note)
 		}

@@ -146,14 +146,14 @@ func (s *Script) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	var err error
 	s.payload, err = generator.NewPayload(s.Options.Payload)
 	whole.unbounded = slices.ContainsFunc(s.Steps, func(step ScriptStep) bool { return step.Op != "" && step.Most == 0 })
-	whole.meter = startLoadMeter(s.Client, whole.links)
+	whole.meter.Start()
 	for i := range s.Steps {
 		if err != nil || whole.stopped() {
 			break
 		}
 		err = s.step(whole, i)
 	}
-	whole.load = whole.meter.stop()
+	whole.load = whole.meter.Stop()
 	s.abortUploads(whole)
 	out := whole.outcome(s.col, err)
 	out.Trailer.Notes = append(out.Trailer.Notes, s.notes...)

@@ -1,6 +1,9 @@
-package bench
+// Package hostload measures what a run costs the machine that makes it, and
+// says where that machine, and not the store, was the limit.
+package hostload
 
 import (
+	"context"
 	"math"
 	"runtime"
 	"runtime/debug"
@@ -8,30 +11,37 @@ import (
 	"time"
 
 	"warp/pkg/oplog"
-	"warp/pkg/s3"
 )
 
-// A loadMeter measures what a run costs the client itself.
-type loadMeter struct {
-	start       time.Time
-	cpu, wait   time.Duration
-	store       *s3.Client
-	connections int64
-	runtime     runtimeState
+// A Meter measures what a run costs the client itself, from Start to Stop.
+type Meter struct {
+	connections func() int64 // opened so far
 	links       []link
+
+	// At the start:
+	start     time.Time
+	cpu, wait time.Duration
+	opened    int64
+	runtime   runtimeState
 }
 
-func startLoadMeter(store *s3.Client, links []link) *loadMeter {
-	for i := range links {
-		links[i].begin()
-	}
-	return &loadMeter{
-		start: time.Now(), cpu: cpuTime(), wait: cpuWait(), store: store, connections: store.Connections(),
-		runtime: readRuntime(), links: links,
-	}
+// NewMeter returns a meter for a run against the endpoints, of which
+// connections counts the connections opened so far.
+func NewMeter(ctx context.Context, endpoints []string, connections func() int64) *Meter {
+	return &Meter{connections: connections, links: linksTo(ctx, endpoints)}
 }
 
-func (m *loadMeter) stop() *oplog.Load {
+// Start begins to measure.
+func (m *Meter) Start() {
+	for i := range m.links {
+		m.links[i].begin()
+	}
+	m.start, m.cpu, m.wait = time.Now(), cpuTime(), cpuWait()
+	m.opened, m.runtime = m.connections(), readRuntime()
+}
+
+// Stop returns what has been used since Start.
+func (m *Meter) Stop() *oplog.Load {
 	now := readRuntime()
 	wall := time.Since(m.start).Seconds()
 	l := &oplog.Load{
@@ -42,7 +52,7 @@ func (m *loadMeter) stop() *oplog.Load {
 		MaxRSSBytes: maxRSS(),
 		GCPauseS:    (now.pauses - m.runtime.pauses).Seconds(),
 		SchedP99S:   now.waits.since(m.runtime.waits).quantile(0.99),
-		Connections: m.store.Connections() - m.connections,
+		Connections: m.connections() - m.opened,
 	}
 	for _, link := range m.links {
 		if share := link.share(wall); share > l.LinkShare {

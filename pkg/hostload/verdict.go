@@ -1,4 +1,4 @@
-package bench
+package hostload
 
 import (
 	"fmt"
@@ -20,10 +20,10 @@ const (
 	fewConnections = 200 // are never too many
 )
 
-// limits says, a line each, in what way the client was the limit of the run;
+// Limits says, a line each, in what way the client was the limit of the run;
 // nothing where it was not. Where nothing bounds how many requests there are at a
 // time, warp itself opens a connection for each, which is no fault of the store.
-func limits(l *oplog.Load, requests int64, unbounded bool) (notes []string) {
+func Limits(l *oplog.Load, requests int64, unbounded bool) (notes []string) {
 	if l.WallSeconds < shortestJudged {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package bench
+package hostload
 
 import (
 	"strings"
@@ -35,7 +35,7 @@ func TestLimitsNameWhatWasTheLimit(t *testing.T) {
 			t.Parallel()
 			l := fine
 			test.change(&l)
-			got := limits(&l, 10_000, false)
+			got := Limits(&l, 10_000, false)
 			if test.want == "" {
 				if len(got) != 0 {
 					t.Errorf("notes %q, want none", got)
@@ -53,10 +53,10 @@ func TestLimitsNameWhatWasTheLimit(t *testing.T) {
 func TestLimitsOfUnbounded(t *testing.T) {
 	t.Parallel()
 	many := oplog.Load{WallSeconds: 10, Cores: 4, Connections: 528}
-	if got := limits(&many, 500, true); len(got) != 0 {
+	if got := Limits(&many, 500, true); len(got) != 0 {
 		t.Errorf("notes %q, want none", got)
 	}
-	if got := limits(&many, 500, false); len(got) != 1 {
+	if got := Limits(&many, 500, false); len(got) != 1 {
 		t.Errorf("notes %q, want one", got)
 	}
 }

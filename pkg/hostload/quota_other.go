@@ -1,5 +1,5 @@
 //go:build !linux
 
-package bench
+package hostload
 
 func cpuQuota(string) float64 { return 0 } // there is none
