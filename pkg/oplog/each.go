@@ -14,8 +14,15 @@ const eachBatch = 4096
 // f, or the cause of the end of ctx; the reader can be asked for what it knows
 // after that.
 func (r *Reader) Each(ctx context.Context, f func([]Record) error) error {
+	return r.EachInWindow(ctx, func(Window) {}, f)
+}
+
+// EachInWindow is Each that calls decided with what the run had decided about
+// its window, before the first row and whenever it decided more.
+func (r *Reader) EachInWindow(ctx context.Context, decided func(Window), f func([]Record) error) error {
 	type batch struct {
 		records []Record
+		window  Window
 		err     error
 	}
 	full, free, stop := make(chan batch), make(chan []Record, 2), make(chan struct{})
@@ -26,7 +33,7 @@ func (r *Reader) Each(ctx context.Context, f func([]Record) error) error {
 		for dst := range free {
 			n, err := r.Read(dst)
 			select {
-			case full <- batch{dst[:n], err}:
+			case full <- batch{dst[:n], r.Window(), err}:
 			case <-stop:
 				return
 			}
@@ -42,9 +49,14 @@ func (r *Reader) Each(ctx context.Context, f func([]Record) error) error {
 		for range full {
 		}
 	}()
+	window := Window{}
 	for b := range full {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if b.window != window {
+			window = b.window
+			decided(window)
 		}
 		if len(b.records) > 0 {
 			if err := f(b.records); err != nil {

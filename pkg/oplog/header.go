@@ -19,6 +19,8 @@ type Header struct {
 	// Threads is how many the client may use, where that was known before the
 	// first row. Merge leaves as many numbers for it, used or not.
 	Threads uint32 `json:"threads,omitempty"`
+	// Windowed says that the log has comments about its window, see Window.
+	Windowed bool `json:"windowed,omitempty"`
 
 	// ClockOffset is how far the clock of these rows is ahead of the clock of
 	// the run's coordinator, in ns. Merge takes it off all times.
@@ -35,11 +37,12 @@ func (h *Header) hasStatements() bool { return h.statementRows || len(h.Statemen
 // An Origin is one client of one run in a merged log. Its threads were moved
 // up by Offset, so that no two clients share a thread number.
 type Origin struct {
-	Run     string `json:"run"`
-	Client  string `json:"client"`
-	Offset  uint32 `json:"offset"`
-	Threads uint32 `json:"threads"` // numbers that the client has before the offset: the highest in use plus one, or more
-	Header  Header `json:"header"`
+	Run     string  `json:"run"`
+	Client  string  `json:"client"`
+	Offset  uint32  `json:"offset"`
+	Threads uint32  `json:"threads"` // numbers that the client has before the offset: the highest in use plus one, or more
+	Header  Header  `json:"header"`
+	Window  *Window `json:"window,omitempty"` // nil where its log was cut off, or has none
 }
 
 // A Trailer is what the comments at the end of a log say: what only the run
@@ -49,8 +52,13 @@ type Trailer struct {
 	Reason  string   `json:"reason,omitempty"`  // why it ended early
 	Notes   []string `json:"notes,omitempty"`   // warnings that every later report repeats
 	Offered float64  `json:"offered,omitempty"` // requests/s that an open-loop schedule asked for
-	Unsent  int64    `json:"unsent,omitempty"`  // requests that were due but not sent when the run ended
+	Unsent  int64    `json:"unsent,omitempty"`  // requests that were due in the window and not sent when the run ended
 	Load    *Load    `json:"load,omitempty"`
+	Window  *Window  `json:"window,omitempty"`
+	// UnsentWaits says how long the unsent requests had waited; of a merged log those of each run are in Merged.
+	UnsentWaits *Unsent `json:"unsent_waits,omitempty"`
+	CutOff      *CutOff `json:"cut_off,omitempty"`
+	Pauses      []Pause `json:"pauses,omitempty"`
 	// Merged are, in a merged log, the trailers of the clients' own, in the order of the header; nil where one was cut
 	// off or had none. The header cannot have them: it is written when the ends of the logs are not read yet.
 	Merged []*Trailer `json:"merged,omitempty"`

@@ -25,6 +25,8 @@ type Reader struct {
 	header    Header
 	hasHeader bool
 	trailer   Trailer
+	window    Window // of the rows that Read returned last
+	decided   Window // so far
 	comments  []string
 	warnings  []string
 	file      *os.File // closed by Close where Open opened it
@@ -241,8 +243,9 @@ func (r *Reader) comment(line []byte) {
 // ourComment recognises a header or a trailer by the field that each must have.
 func (r *Reader) ourComment(text []byte) bool {
 	var kind struct {
-		Warp *string `json:"warp"`
-		End  *string `json:"end"`
+		Warp   *string `json:"warp"`
+		End    *string `json:"end"`
+		Window *Window `json:"window"`
 	}
 	if json.Unmarshal(text, &kind) != nil {
 		return false
@@ -262,9 +265,16 @@ func (r *Reader) ourComment(text []byte) bool {
 		}
 		r.trailer = t
 		return true
+	case kind.Window != nil:
+		r.decided = *kind.Window
+		return true
 	}
 	return false
 }
+
+// Window is what the run had decided about its window before the rows that
+// Read returned last.
+func (r *Reader) Window() Window { return r.window }
 
 // Read fills dst with the next records and returns how many they are. At the
 // end it returns 0 and io.EOF; a log that was cut off ends like one that was
@@ -274,9 +284,12 @@ func (r *Reader) Read(dst []Record) (int, error) {
 		return 0, r.done
 	}
 	r.keys, r.keyEnds = r.keys[:0], r.keyEnds[:0]
+	r.window = r.decided
 	n := 0
 	for n < len(dst) && r.done == nil && len(r.keys) < 1<<20 {
-		if r.prompt && n > 0 && !r.lines.ready() {
+		if n == 0 {
+			r.window = r.decided
+		} else if r.window != r.decided || r.prompt && !r.lines.ready() {
 			break
 		}
 		ok, err := r.readRow(&dst[n])

@@ -195,5 +195,6 @@ func (t Trailer) AsRead() (read Trailer, ok bool) {
 
 // isZero says that nothing is known about how the run ended.
 func (t *Trailer) isZero() bool {
-	return t.End == "" && t.Reason == "" && len(t.Notes) == 0 && t.Offered == 0 && t.Unsent == 0 && t.Load == nil && len(t.Merged) == 0
+	return t.End == "" && t.Reason == "" && len(t.Notes) == 0 && t.Offered == 0 && t.Unsent == 0 && t.Load == nil && len(t.Merged) == 0 &&
+		t.Window == nil && t.UnsentWaits == nil && t.CutOff == nil && len(t.Pauses) == 0
 }

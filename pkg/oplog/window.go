@@ -1,0 +1,121 @@
+package oplog
+
+import (
+	"encoding/json"
+	"math"
+	"time"
+)
+
+// A Window is the part of a run that is measured. A run decides on each of
+// its instants while it lasts, and writes a comment with all that is decided
+// before any row that ended after it. Times are unix ns, 0 where not decided.
+type Window struct {
+	Start int64 // of the run after its preparation: what starts before is preparation
+	Begin int64 // of what is measured: the workers are warm
+	End   int64 // no request that starts later is measured
+	Cold  int   // workers that had not finished a request at Begin
+}
+
+// Complete says whether the run lived long enough to decide on all instants.
+// A run that ends while it warms up has an end and no begin.
+func (w Window) Complete() bool { return w.End != 0 }
+
+// windowJSON is a Window as it is written.
+type windowJSON struct {
+	Start *time.Time `json:"start,omitempty"`
+	Begin *time.Time `json:"begin,omitempty"`
+	End   *time.Time `json:"end,omitempty"`
+	Cold  int        `json:"cold,omitempty"`
+}
+
+// MarshalJSON writes times as RFC 3339 with nanoseconds.
+func (w Window) MarshalJSON() ([]byte, error) {
+	return json.Marshal(windowJSON{instant(w.Start), instant(w.Begin), instant(w.End), w.Cold})
+}
+
+// UnmarshalJSON reads what MarshalJSON has written.
+func (w *Window) UnmarshalJSON(b []byte) error {
+	var j windowJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	*w = Window{Cold: max(j.Cold, 0)}
+	for _, f := range []struct {
+		to   *int64
+		from *time.Time
+	}{{&w.Start, j.Start}, {&w.Begin, j.Begin}, {&w.End, j.End}} {
+		if f.from != nil {
+			*f.to = f.from.UnixNano()
+		}
+	}
+	return nil
+}
+
+func instant(ns int64) *time.Time {
+	if ns == 0 {
+		return nil
+	}
+	t := time.Unix(0, ns).UTC()
+	return &t
+}
+
+// MoveBack moves the instants of the window by that many ns.
+func (w *Window) MoveBack(ahead int64) {
+	for _, at := range []*int64{&w.Start, &w.Begin, &w.End} {
+		if *at != 0 {
+			*at -= ahead
+		}
+	}
+}
+
+// A windowComment is a line of the log about the window.
+type windowComment struct {
+	Window Window `json:"window"`
+}
+
+// SetWindow writes what is decided about the window. Rows that ended after a
+// newly decided instant must come later.
+func (w *Writer) SetWindow(window Window) error {
+	if err := w.usable(); err != nil {
+		return err
+	}
+	return w.comment(windowComment{window})
+}
+
+// Unsent are the requests of an open loop that were due in the window and that
+// nobody sent before the run ended: the last ones of its schedule.
+type Unsent struct {
+	Count    int64     `json:"count"`
+	FirstDue time.Time `json:"first_due"`
+	Interval float64   `json:"interval_ns"` // between two of them
+	Until    time.Time `json:"until"`       // the run had ended: each has waited at least until then
+}
+
+// EachWait calls f with the time that each request had waited when the run
+// ended, in ns, the longest first.
+func (u *Unsent) EachWait(f func(time.Duration)) {
+	if u == nil {
+		return
+	}
+	whole := u.Until.Sub(u.FirstDue)
+	for i := range u.Count {
+		at := float64(i) * u.Interval
+		if !(at < math.MaxInt64) {
+			at = 0
+		}
+		f(max(whole-time.Duration(at), 0))
+	}
+}
+
+// CutOff counts requests that an interrupt ended before their answer.
+type CutOff struct {
+	Count    int64   `json:"count"`
+	LongestS float64 `json:"longest_s"` // of them had waited
+}
+
+// A Pause is a time in which the process did not run: it was stopped, or the
+// machine was suspended.
+type Pause struct {
+	At      time.Time `json:"at"`
+	Seconds float64   `json:"s"`
+}

@@ -1,0 +1,68 @@
+package oplog
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestWindowComments reads the window between the rows where it was written.
+func TestWindowComments(t *testing.T) {
+	var log bytes.Buffer
+	w, err := NewWriter(&log, Header{Warp: "test", Windowed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	windows := []Window{{}, {Start: 1e9}, {Start: 1e9, Begin: 2e9, Cold: 3}, {Start: 1e9, Begin: 2e9, End: 3e9, Cold: 3}}
+	var want []string
+	for i, window := range windows {
+		if i > 0 {
+			if err := w.SetWindow(window); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, fmt.Sprint(window))
+		}
+		for range 3 {
+			if err := w.Write([]Record{{Op: "GET", Client: "c", Start: int64(i) * 1e9, Duration: time.Duration(i)}}); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, fmt.Sprint("row ", i))
+		}
+	}
+	last := windows[len(windows)-1]
+	if err := w.Close(Trailer{End: "completed", Window: &last}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewReader(&log, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	err = r.EachInWindow(t.Context(), func(w Window) { got = append(got, fmt.Sprint(w)) }, func(batch []Record) error {
+		for i := range batch {
+			got = append(got, fmt.Sprint("row ", batch[i].Start/1e9))
+		}
+		return nil
+	})
+	if err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Fatalf("error %v, read\n%s\nwant\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if end := r.Trailer().Window; end == nil || *end != last {
+		t.Fatalf("the trailer has %v, want %v", end, last)
+	}
+	if len(r.Comments()) > 0 {
+		t.Errorf("unknown comments: %q", r.Comments())
+	}
+}
+
+func TestUnsentWaits(t *testing.T) {
+	at := time.Unix(100, 0)
+	u := &Unsent{Count: 3, FirstDue: at, Interval: 1e9, Until: at.Add(5 * time.Second)}
+	var got []time.Duration
+	u.EachWait(func(d time.Duration) { got = append(got, d) })
+	if fmt.Sprint(got) != "[5s 4s 3s]" {
+		t.Errorf("waits are %v", got)
+	}
+}
