@@ -72,9 +72,15 @@ type autoterm struct {
 
 func (a *autoterm) Write([]oplog.Record) error { return nil }
 
-// BeginPhase forgets the phase before: how fast objects were prepared says
-// nothing of the run.
-func (a *autoterm) BeginPhase(int) {
+// SetWindow forgets the preparation, which says nothing of the run.
+func (a *autoterm) SetWindow(w oplog.Window) error {
+	if starts(w) {
+		a.reset()
+	}
+	return nil
+}
+
+func (a *autoterm) reset() {
 	a.steady = aggregate.Steadiness{Percent: a.flags.percent, For: a.flags.least}
 }
 
@@ -103,7 +109,7 @@ func (s *session) watchSteadiness() (stop func()) {
 		return func() {}
 	}
 	a := &autoterm{finish: s.fleet.End, flags: &s.flags.autoterm}
-	a.BeginPhase(0)
+	a.reset()
 	return every(autotermLook, func() {
 		if snap, ok := s.fleet.Even(); ok {
 			a.look(&snap)

@@ -150,7 +150,8 @@ func (c *calibration) measure(ctx context.Context, addr, op string, size int64, 
 	var none error
 	for range attempts {
 		deferred := aggregate.NewDeferred(aggregate.Options{Op: op})
-		out, err := calibrationRun(ctx, addr, op, size, concurrency, each, deferredSink{deferred})
+		deferred.BeginPhase(concurrency)
+		out, err := calibrationRun(ctx, addr, op, size, concurrency, each, deferredSink{deferred, concurrency})
 		if err != nil {
 			return err
 		}

@@ -283,7 +283,7 @@ func (s *session) mergeFleet(ctx context.Context, path string) (err error) {
 
 // fleetVerdict is what the exit code of the run follows from.
 func (s *session) fleetVerdict(r *fleet.Result) error {
-	err := s.verdict(&bench.Outcome{Sent: r.Sent, Failed: r.Failed, Unanswered: r.Unanswered, Fatal: r.Fatal})
+	err := s.verdict(&bench.Outcome{Sent: r.Sent, Failed: r.Failed, Fatal: r.Fatal})
 	if len(r.Lost) == 0 {
 		return err
 	}

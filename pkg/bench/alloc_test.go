@@ -96,10 +96,10 @@ func testWorker(t testing.TB, addr string) *Worker {
 	o := &Options{RunID: "run", ClientID: "client"}
 	run := newRun(context.Background(), o, client, newTracing(o))
 	run.chunkLimit = 1 << 20
-	col := startCollector([]Sink{nowhere{}}, run.abort)
+	col := startCollector([]Sink{nowhere{}}, run.window, run.abort)
 	t.Cleanup(func() { col.close(); run.cancel() })
 	env := &Env{Client: client, Bucket: "bucket", Names: generator.NewNames("warp-1/", 1, generator.Layout{})}
-	return &Worker{Env: env, run: run, Rand: generator.Rand(1, "worker", 0), body: payload.NewReader(), check: newVerifier(VerifyETag, payload), tape: col.newTape()}
+	return &Worker{Env: env, run: run, Rand: generator.Rand(1, "worker", 0), body: payload.NewReader(), check: newVerifier(VerifyETag, payload), tape: col.newTape(0)}
 }
 
 // steps are the requests that must not make garbage.

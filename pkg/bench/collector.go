@@ -11,42 +11,50 @@ import (
 
 const (
 	sweepInterval = 100 * time.Millisecond
+	// warmInterval is for the time in which the begin of the window depends on
+	// what has arrived.
+	warmInterval  = 10 * time.Millisecond
 	flushInterval = time.Second
 	// backlogChunks bounds what waits for a collector that is stuck, say on a
 	// disk that hangs: about 105 MiB.
 	backlogChunks = 18000
 )
 
-// A collector moves records from the workers' tapes to the sinks.
+// A collector moves records from the workers' tapes to the sinks, and tells
+// these about the window of the run in between.
 type collector struct {
 	sinks     []Sink
+	window    *window
 	allocated atomic.Int64 // chunks over all tapes
 	fail      func(error)  // told once when a sink fails
 	lagMax    time.Duration
+	longest   atomic.Int64 // request so far, in ns
+	pauses    pauses       // read after close
 
 	mu    sync.Mutex
 	tapes []*tape
 
-	phase chan phase
+	from *tape  // of the batch that is written
+	seen []bool // workers that have a row of the measured part
+	cold int    // workers that have none
+	rows int64  // of the measured part
+
+	syncs chan chan struct{}
 	stop  chan struct{}
 	done  chan struct{}
 	err   error // the first sink's failure; read after close
 }
 
-// A phase is a message to the collector that another part of the run begins.
-type phase struct {
-	threads int
-	begun   chan struct{}
-}
-
-func startCollector(sinks []Sink, fail func(error)) *collector {
-	c := &collector{sinks: sinks, fail: fail, phase: make(chan phase), stop: make(chan struct{}), done: make(chan struct{})}
+func startCollector(sinks []Sink, w *window, fail func(error)) *collector {
+	c := &collector{sinks: sinks, window: w, fail: fail, syncs: make(chan chan struct{}), stop: make(chan struct{}), done: make(chan struct{})}
 	go c.loop()
 	return c
 }
 
-func (c *collector) newTape() *tape {
+// newTape is a tape for one worker, or for one beside it.
+func (c *collector) newTape(worker int) *tape {
 	t := newTape(&c.allocated)
+	t.worker = worker
 	c.mu.Lock()
 	c.tapes = append(c.tapes, t)
 	c.mu.Unlock()
@@ -55,24 +63,35 @@ func (c *collector) newTape() *tape {
 
 func (c *collector) loop() {
 	defer close(c.done)
-	tick := time.NewTicker(sweepInterval)
+	interval := sweepInterval
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	lastSweep, lastFlush := time.Now(), time.Now()
+	write := c.write
 	for {
 		stopping := false
-		var next phase
+		var synced chan struct{}
+		wait := startWait()
 		select {
 		case <-tick.C:
-		case next = <-c.phase:
+			c.pauses.note(wait)
+		case synced = <-c.syncs:
+		case <-c.window.wake:
 		case <-c.stop:
 			stopping = true
 		}
 		began := time.Now()
-		c.sweep()
+		c.sweep(write)
 		// What a worker recorded right after the sweep before is safe only now.
 		c.lagMax = max(c.lagMax, time.Since(lastSweep)-sweepInterval)
 		lastSweep = began
-		c.enter(next)
+		if now := c.watchWindow(); now != interval {
+			interval = now
+			tick.Reset(interval)
+		}
+		if synced != nil {
+			close(synced)
+		}
 		if stopping || time.Since(lastFlush) >= flushInterval-sweepInterval/2 {
 			c.flush()
 			lastFlush = time.Now()
@@ -83,41 +102,81 @@ func (c *collector) loop() {
 	}
 }
 
-// beginPhase returns when every sink has all records of the phase before.
-func (c *collector) beginPhase(threads int) {
-	p := phase{threads, make(chan struct{})}
-	c.phase <- p
-	<-p.begun
+// sync returns when every sink has all records that there are.
+func (c *collector) sync() {
+	synced := make(chan struct{})
+	c.syncs <- synced
+	<-synced
 }
 
-func (c *collector) enter(p phase) {
-	if p.begun == nil {
-		return
+// watchWindow moves the window along after a sweep, and says how long to wait
+// for the next one.
+func (c *collector) watchWindow() time.Duration {
+	c.announce()
+	if !c.warmingUp() {
+		return sweepInterval
 	}
-	for _, s := range c.sinks {
-		if s, ok := s.(Phaser); ok {
-			s.BeginPhase(p.threads)
+	c.window.warm(c.rows, c.cold)
+	c.announce()
+	return warmInterval
+}
+
+func (c *collector) warmingUp() bool {
+	w := c.window.known()
+	return w.Start != 0 && w.Begin == 0 && w.End == 0
+}
+
+// announce tells the sinks which instants of the window are over.
+func (c *collector) announce() {
+	for w, more := c.window.next(c.cold); more; w, more = c.window.next(c.cold) {
+		if c.seen == nil {
+			c.cold = c.window.warmUp.workers
+			c.seen = make([]bool, c.cold)
+		}
+		for _, s := range c.sinks {
+			if s, ok := s.(WindowSink); ok {
+				c.note(s.SetWindow(w))
+			}
 		}
 	}
-	close(p.begun)
 }
 
-func (c *collector) sweep() {
+func (c *collector) sweep(write func([]oplog.Record) error) {
 	c.mu.Lock()
 	tapes := c.tapes
 	c.mu.Unlock()
 	for _, t := range tapes {
-		_ = t.drain(c.write) // write never fails; it remembers
+		c.from = t
+		_ = t.drain(write) // write never fails; it remembers
 	}
 }
 
 // write hands a batch to every sink. After a failure the tapes are still
 // emptied, so that the run can end in good order.
 func (c *collector) write(batch []oplog.Record) error {
+	c.announce()
+	c.look(batch)
 	for _, s := range c.sinks {
 		c.note(s.Write(batch))
 	}
 	return nil
+}
+
+// look takes note of what decides about the window and about the drain.
+func (c *collector) look(batch []oplog.Record) {
+	longest := time.Duration(c.longest.Load())
+	for i := range batch {
+		longest = max(longest, batch[i].Duration)
+	}
+	c.longest.Store(int64(longest))
+	if c.seen == nil {
+		return // preparation
+	}
+	c.rows += int64(len(batch))
+	if id := c.from.worker; !c.seen[id] {
+		c.seen[id] = true
+		c.cold--
+	}
 }
 
 func (c *collector) flush() {

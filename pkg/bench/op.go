@@ -41,10 +41,12 @@ type Watcher interface {
 	InFlight(byOp map[string]int)
 }
 
-// A Phaser is a Sink that wants to know when the measured run begins: what it
-// was given before is preparation's, what follows is the run's.
-type Phaser interface {
-	BeginPhase(threads int)
+// A WindowSink is a Sink that wants to know about the window of the run. It is
+// told in order with the rows, once for each instant that the run has decided
+// on: those of the measured part come after Start, and a row that ended after
+// an instant comes after it. A script has no window.
+type WindowSink interface {
+	SetWindow(oplog.Window) error
 }
 
 // Progress is told how the phases other than the measured run come along.

@@ -82,18 +82,26 @@ func (p *pacer) before(t time.Duration) float64 {
 	return p.ramp() + (ns-p.warmup)/p.interval
 }
 
-// unsent is how many arrivals were due by t that no worker went off with.
-func (p *pacer) unsent(t time.Time) int64 {
-	if !p.end.IsZero() && t.After(p.end) {
-		t = p.end
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// dueBefore is how many arrivals are due before t.
+func (p *pacer) dueBefore(t time.Time) int64 {
 	// One arrival is due at the start. The tiny part keeps a whole number of
 	// intervals from being rounded up by the last bit of a division.
 	due := int64(math.Ceil(p.before(t.Sub(p.start)) - 1e-9))
 	if p.most > 0 {
 		due = min(due, p.most)
 	}
-	return max(0, due-p.taken)
+	return due
+}
+
+// unsent is how many of the arrivals that were due in that time no worker went
+// off with, and the place of the first of them. They are the last ones, since
+// arrivals go off in order.
+func (p *pacer) unsent(from, to time.Time) (first, n int64) {
+	if !p.end.IsZero() && to.After(p.end) {
+		to = p.end
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	first = max(p.taken, p.dueBefore(from))
+	return first, max(0, p.dueBefore(to)-first)
 }

@@ -75,7 +75,7 @@ func TestPacerUnsent(t *testing.T) {
 		_, _ = p.next(context.Background())
 	}
 	p.end = p.start.Add(200 * time.Millisecond)
-	if n := p.unsent(p.end.Add(time.Second)); n != 150 {
+	if first, n := p.unsent(p.start, p.end.Add(time.Second)); first != 50 || n != 150 {
 		t.Errorf("50 of the 200 arrivals in 200 ms at 1000/s went off, and %d did not", n)
 	}
 	for _, warmup := range []float64{0, 1e9} {
@@ -117,7 +117,7 @@ func TestPacerEndsWithTheRun(t *testing.T) {
 	if _, ok := p.next(ctx); ok || time.Since(start) > 5*time.Second {
 		t.Errorf("next returned %v after %v", ok, time.Since(start))
 	}
-	if n := p.unsent(p.start.Add(350 * time.Second)); n != 3 {
+	if _, n := p.unsent(p.start, p.start.Add(350*time.Second)); n != 3 {
 		t.Errorf("%d arrivals are unsent after 350 s, want 3: those due at 100, 200 and 300 s", n)
 	}
 }

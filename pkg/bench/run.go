@@ -24,7 +24,7 @@ type run struct {
 	steering context.Context // ends when no new request may start
 	stop     context.CancelCauseFunc
 	requests context.Context // ends when requests on the wire are cut off
-	cutNow   context.CancelFunc
+	cutCause context.CancelCauseFunc
 	pacing   context.Context // ends when no further arrival is of use
 
 	stopPacing context.CancelFunc
@@ -35,17 +35,20 @@ type run struct {
 	budget     *budget // nil where there is none, and while preparing
 	meter      *hostload.Meter
 	load       *oplog.Load
-	unsent     int64
+	unsent     *oplog.Unsent
 	chunkLimit int64
+	window     *window
+	longest    *atomic.Int64 // request so far, in ns; the collector's
 
 	sent   atomic.Int64
 	failed atomic.Int64
-	cutOff atomic.Int64
+	drain  drain
 
 	tracing *tracing
 
 	unfinished atomic.Int64 // uploads in parts that were given up at the end
 	finished   atomic.Bool  // somebody has seen enough
+	toldEnded  atomic.Bool  // the coordinator
 
 	mu    sync.Mutex
 	fatal error
@@ -55,6 +58,8 @@ type run struct {
 func newRun(ctx context.Context, o *Options, store *s3.Client, t *tracing) *run {
 	u := &run{id: o.RunID, client: o.ClientID, opts: o, store: store, started: time.Now(), tracing: t}
 	u.base = u.started.UnixNano()
+	u.window = newWindow(func() int64 { return u.unixNano(time.Now()) }, nil)
+	u.longest = new(atomic.Int64)
 	u.live(ctx)
 	u.meter = hostload.NewMeter(u.steering, store.Endpoints(), store.Connections)
 	return u
@@ -63,7 +68,8 @@ func newRun(ctx context.Context, o *Options, store *s3.Client, t *tracing) *run 
 // part begins a part of the run that has requests of its own: those that one
 // part has to cut off must not take others with them. join ends it.
 func (u *run) part() *run {
-	p := &run{id: u.id, client: u.client, opts: u.opts, store: u.store, started: u.started, base: u.base, tracing: u.tracing}
+	p := &run{id: u.id, client: u.client, opts: u.opts, store: u.store, started: u.started, base: u.base, tracing: u.tracing,
+		window: u.window, longest: u.longest}
 	p.sent.Store(u.sent.Load())
 	p.failed.Store(u.failed.Load())
 	p.live(u.steering)
@@ -75,22 +81,24 @@ func (u *run) join(p *run) {
 	p.cancel()
 	u.sent.Store(p.sent.Load())
 	u.failed.Store(p.failed.Load())
-	u.cutOff.Add(p.cutOff.Load())
+	u.drain.join(&p.drain)
+	u.unfinished.Add(p.unfinished.Load())
 }
 
 func (u *run) live(ctx context.Context) {
 	u.steering, u.stop = context.WithCancelCause(ctx)
 	// Not a child of ctx: an interrupt must stop new requests first.
-	u.requests, u.cutNow = context.WithCancel(context.WithoutCancel(ctx))
-	// An interrupt ends requests at once, since a person is waiting.
-	context.AfterFunc(u.steering, u.cutNow)
+	u.requests, u.cutCause = context.WithCancelCause(context.WithoutCancel(ctx))
+	context.AfterFunc(u.steering, u.interrupt)
 	u.pacing, u.stopPacing = context.WithCancel(u.steering)
 }
 
 func (u *run) cancel() {
+	u.drain.measuring.Store(false)
+	u.cut(errCutOff)
 	u.stop(nil)
-	u.cutNow()
 	u.stopPacing()
+	u.drain.stopTimers()
 }
 
 func (u *run) unixNano(t time.Time) int64 { return u.base + int64(t.Sub(u.started)) }
@@ -118,13 +126,18 @@ func (u *run) countRequest(err error) {
 	}
 }
 
+// begin starts the measured part of the run.
 func (u *run) begin(now time.Time) (err error) {
 	u.meter.Start()
+	u.window.start(u.unixNano(now), warmUp{
+		workers: u.opts.Concurrency, openLoop: u.opts.Rate > 0, least: u.opts.Warmup, most: warmUpBound(u.opts.Duration),
+	})
 	if u.opts.MaxObjects > 0 || u.opts.TotalSize > 0 {
 		u.budget = &budget{objects: u.opts.MaxObjects, bytes: u.opts.TotalSize}
 	}
 	if u.opts.Duration > 0 {
 		u.deadline = now.Add(u.opts.Duration)
+		u.window.end(u.unixNano(u.deadline))
 	}
 	if u.opts.Rate > 0 {
 		u.pacer, err = newPacer(u.opts.Rate, now, u.deadline)
@@ -132,18 +145,68 @@ func (u *run) begin(now time.Time) (err error) {
 	return err
 }
 
-func (u *run) end() {
+// end ends the measured part, when all its workers have.
+func (u *run) end() error {
+	drained := time.Now()
 	u.load = u.meter.Stop()
+	err := u.awaitEnd()
 	if u.pacer != nil {
-		u.unsent = u.pacer.unsent(time.Now())
+		u.countUnsent(drained)
 		u.pacer.close()
+	}
+	return err
+}
+
+// awaitEnd returns when the window has ended.
+func (u *run) awaitEnd() error {
+	if u.window.coordinator == nil {
+		u.window.end(u.unixNano(time.Now()))
+		return nil
+	}
+	late := time.Now().Add(coordinatorPatience)
+	for !u.stopped() && !u.window.ended() {
+		if time.Now().After(late) {
+			return errors.New("the coordinator did not say when the window ends")
+		}
+		pause(u.steering, warmInterval)
+	}
+	if u.stopped() {
+		u.window.end(u.unixNano(time.Now()))
+		return nil
+	}
+	return u.window.undecided()
+}
+
+// coordinatorPatience is how long a run that is over waits for the end of its
+// window.
+const coordinatorPatience = 15 * time.Second
+
+// countUnsent notes the arrivals that were due in the window and that no worker
+// went off with. Where the window has no begin it is all of the run.
+func (u *run) countUnsent(drained time.Time) {
+	from, to := u.window.span()
+	first, n := u.pacer.unsent(u.timeOf(from), u.timeOf(to))
+	if n == 0 {
+		return
+	}
+	due := u.pacer.start.Add(u.pacer.at(first))
+	u.unsent = &oplog.Unsent{
+		Count: n, FirstDue: time.Unix(0, u.unixNano(due)).UTC(), Interval: u.pacer.interval,
+		Until: time.Unix(0, u.unixNano(drained)).UTC(),
 	}
 }
 
-// steps has w do one step after the other. Requests on the wire when the time
-// is over may finish, for as long as Drain allows.
+// timeOf is the inverse of unixNano.
+func (u *run) timeOf(ns int64) time.Time { return u.started.Add(time.Duration(ns - u.base)) }
+
+// steps has w do one step after the other, until nothing is left to do. Then
+// requests on the wire may finish, for as long as the drain lasts.
 func (u *run) steps(w *Worker, op Op) error {
-	for !u.stopped() && !u.finished.Load() && !u.budget.spent() {
+	for !u.stopped() && !u.finished.Load() {
+		if u.budget.spent() {
+			u.nothingLeft()
+			return nil
+		}
 		if !u.mayStart(w) {
 			return nil
 		}
@@ -152,6 +215,7 @@ func (u *run) steps(w *Worker, op Op) error {
 				u.stopPacing() // nobody need wait for an arrival only to find that out
 			}
 			u.noteDone(err)
+			u.nothingLeft()
 			return err
 		}
 		u.rest(w)
@@ -181,13 +245,28 @@ func (u *run) rest(w *Worker) {
 	}
 }
 
+// nothingLeft says that a worker has nothing left to do. Others may have, where
+// something is given back.
+func (u *run) nothingLeft() {
+	if c := u.window.coordinator; c == nil {
+		u.window.end(u.unixNano(time.Now()))
+	} else if !u.toldEnded.Swap(true) {
+		c.Ended()
+	}
+	u.startDrain()
+}
+
 // finish ends the run in good order: no new request starts, and those on the
-// wire are given Drain to finish.
+// wire are waited for. A coordinator that has a client finish says itself when
+// the window ends.
 func (u *run) finish(why string) {
 	u.noteDone(done(why))
 	u.finished.Store(true)
 	u.stopPacing()
-	time.AfterFunc(u.opts.Drain, u.cutNow) // does nothing to a run that is over by then
+	if u.window.coordinator == nil {
+		u.window.end(u.unixNano(time.Now()))
+	}
+	u.startDrain()
 }
 
 // noteDone keeps why nothing is left to do.
@@ -217,28 +296,12 @@ func (u *run) reason() string {
 // refusedPause is short, since the next request may go to a host that lives.
 const refusedPause = 10 * time.Millisecond
 
-// giveUp says that the time is over, and half of what requests are given to
-// finish: what takes many requests sends no more, so that those on the wire can
-// end in good order.
-func (u *run) giveUp() bool {
-	return !u.deadline.IsZero() && time.Since(u.deadline) > u.opts.Drain/2
-}
-
-// watchDrain cuts requests off that have not finished Drain after the end.
-func (u *run) watchDrain() (stop func() bool) {
-	if u.deadline.IsZero() {
-		return func() bool { return true }
-	}
-	t := time.AfterFunc(time.Until(u.deadline)+u.opts.Drain, u.cutNow)
-	return t.Stop
-}
-
 // outcome ends the recording and says how it all ended.
 func (u *run) outcome(col *collector, err error) *Outcome {
 	sinkErr := col.close()
 	o := &Outcome{Sent: u.sent.Load(), Failed: u.failed.Load()}
 	t := &o.Trailer
-	t.End, t.Load, t.Unsent = "completed", u.load, u.unsent
+	t.End, t.Load = "completed", u.load
 	if u.load != nil {
 		u.load.LagMaxS = col.lagMax.Seconds()
 		t.Notes = append(t.Notes, hostload.Limits(u.load, u.sent.Load(), u.unbounded)...)
@@ -249,6 +312,7 @@ func (u *run) outcome(col *collector, err error) *Outcome {
 	if u.opts.Rate > 0 {
 		t.Offered = u.opts.Rate
 	}
+	u.describeWindow(t, col)
 	o.Fatal = u.whatEnded(sinkErr, err)
 	switch {
 	case errors.Is(o.Fatal, ErrInterrupted):
@@ -260,15 +324,24 @@ func (u *run) outcome(col *collector, err error) *Outcome {
 	}
 	t.Notes = append(t.Notes, u.tracing.changes()...)
 	if n := u.unfinished.Load(); n > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("%d objects in parts were not complete %s after the end of the run and were given up; their parts count, they do not", n, u.opts.Drain/2))
+		t.Notes = append(t.Notes, u.drain.gaveUp(n))
 	}
-	if n := u.cutOff.Load(); n > 0 && o.Fatal == nil {
-		o.Unanswered = n
-		t.Notes = append(t.Notes, fmt.Sprintf("%d requests had no answer %s after the end of the run and were cut off; they are not in the figures", n, u.opts.Drain))
-	} else if n > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("%d requests had no answer when the run ended; they are not counted", n))
-	}
+	t.CutOff = u.drain.cutOff()
 	return o
+}
+
+// describeWindow puts into the trailer what is known of the window.
+func (u *run) describeWindow(t *oplog.Trailer, col *collector) {
+	w := u.window.known()
+	if w.Start == 0 {
+		return // nothing was measured
+	}
+	t.Window = &w
+	if u.unsent != nil {
+		t.Unsent, t.UnsentWaits = u.unsent.Count, u.unsent
+	}
+	from, to := u.window.span()
+	t.Pauses = col.pauses.inside(u.timeOf(from), u.timeOf(to))
 }
 
 // whatEnded is the reason for an early end that says most: what made the run

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,7 +52,8 @@ type Options struct {
 	NoClear         bool   // leave this run's and all earlier runs' objects
 	ClearBucket     bool   // empty the bucket first; the caller has checked --destroy
 	Lease           time.Duration
-	Drain           time.Duration // how long requests may take to finish after the end
+	Warmup          time.Duration // the window begins that long after the start at the earliest
+	Drain           time.Duration // how long requests may take to finish after the end; 0 = as leastDrain says
 	TraceHTTP       bool          // note the phases of requests from the start on, see Runner.SetTrace
 	TraceSample     int           // one request in so many, chosen at random; at least 1
 	// Redact takes secrets out of what a store says; nil = nothing to take out.
@@ -99,6 +101,9 @@ type Runner struct {
 	// Gate is called between Prepare and the measured run, which begins at the
 	// time that it returns; nil = at once.
 	Gate func(ctx context.Context) (time.Time, error)
+	// Window decides on the window of a run with several clients; nil = this
+	// process does. SetBegin and SetEnd say what it has decided.
+	Window WindowCoordinator
 	// UnixNano tells the time of day for the log; nil = the system's clock.
 	UnixNano func(time.Time) int64
 
@@ -115,7 +120,6 @@ type Runner struct {
 type Outcome struct {
 	Trailer      oplog.Trailer
 	Sent, Failed int64 // requests that were recorded, and how many of them failed
-	Unanswered   int64 // requests that were given Drain to finish, and did not
 	Fatal        error // what ended the run before its time; nil when nothing did
 }
 
@@ -189,25 +193,24 @@ func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	if r.UnixNano != nil {
 		run.base = r.UnixNano(run.started)
 	}
+	run.window.coordinator = r.Window
 	defer run.cancel()
-	col := startCollector(sinks, run.abort)
+	col := startCollector(sinks, run.window, run.abort)
+	run.longest = &col.longest
 	err := r.makeWorkers(run, col)
-	if err == nil {
-		col.beginPhase(r.Options.Concurrency)
-		if !r.Options.ReadOnly {
-			err = r.env.tryOptions(run.requests, r.Op)
-		}
+	if err == nil && !r.Options.ReadOnly {
+		err = r.env.tryOptions(run.requests, r.Op)
 	}
 	if err == nil {
 		err = r.Op.Prepare(run.requests, r.env)
 		r.loose = err != nil // an error of one upload cuts off the others, as an interruption does
 	}
 	if err == nil {
-		col.beginPhase(r.Options.Concurrency)
+		col.sync() // what follows belongs to the measured part
 		err = r.measure(run)
 	}
 	out := run.outcome(col, err)
-	r.loose = r.loose || run.cutOff.Load() > 0
+	r.loose = r.loose || run.drain.loose()
 	if slices.ContainsFunc(r.everywhere(), func(r *Runner) bool { return r.lease != nil && r.lease.lost() }) {
 		out.Trailer.Notes = append(out.Trailer.Notes, "the store took no renewal of this run's lease in time; another warp may have removed its objects")
 	}
@@ -294,7 +297,7 @@ func (r *Runner) makeWorkers(run *run, col *collector) error {
 		place := i % len(r.env.places)
 		lanes := 0
 		make := func() *Worker {
-			w := r.Options.newWorker(i, lanes, r.env.places[place], payload, col.newTape())
+			w := r.Options.newWorker(i, lanes, r.env.places[place], payload, col.newTape(i))
 			w.place, w.run = place, run
 			lanes++
 			return w
@@ -332,15 +335,36 @@ func (r *Runner) measure(run *run) error {
 	if err := run.begin(start); err != nil {
 		return err
 	}
-	defer run.watchDrain()()
+	ended := run.measuring()
 	r.running.Store(run)
 	defer r.running.Store(nil)
 	err = r.env.each(func(w *Worker) error { return run.steps(w, r.Op) })
-	run.end()
+	ended()
 	if errors.Is(err, ErrDone) {
-		return nil
+		err = nil
 	}
-	return err
+	return cmp.Or(err, run.end())
+}
+
+// SetBegin is for a coordinator of the window: it begins at that time, which
+// may be a little ahead. It is an error if requests that ended later are
+// recorded already.
+func (r *Runner) SetBegin(at time.Time) error {
+	return r.setWindow(at, (*window).setBegin)
+}
+
+// SetEnd says when the window ends, as SetBegin says when it begins. A deadline
+// before that counts, and so does a begin that would be later.
+func (r *Runner) SetEnd(at time.Time) error {
+	return r.setWindow(at, (*window).setEnd)
+}
+
+func (r *Runner) setWindow(at time.Time, set func(*window, int64) error) error {
+	run := r.running.Load()
+	if run == nil {
+		return errors.New("no run is being measured")
+	}
+	return set(run.window, run.unixNano(at))
 }
 
 // startTime waits for the time at which the measured run begins.

@@ -140,7 +140,8 @@ func (s *Script) Open(ctx context.Context) error {
 func (s *Script) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	whole := newRun(ctx, &s.Options, s.Client, s.trace(&s.Options))
 	defer whole.cancel()
-	s.col = startCollector(sinks, whole.abort)
+	s.col = startCollector(sinks, whole.window, whole.abort)
+	whole.longest = &s.col.longest
 	s.env = &Env{Client: s.Client, Bucket: s.Options.Bucket, Seed: s.Options.Seed}
 	s.contexts = make(map[string]*scriptObjects)
 	var err error
@@ -178,7 +179,7 @@ func (s *Script) step(whole *run, i int) error {
 	part.chunkLimit = int64(backlogChunks + 2*max(t.most, len(s.workers)))
 	err = part.whatEnded(nil, t.execute(part))
 	whole.join(part)
-	s.col.beginPhase(len(s.workers)) // whoever looks at End sees every record
+	s.col.sync() // whoever looks at End sees every record
 	if t.unclear.Load() {
 		s.unclear = append(s.unclear, t.names)
 	}
@@ -231,7 +232,7 @@ const abortPatience = 30 * time.Second
 func (s *Script) worker(i int) *Worker {
 	for len(s.workers) <= i {
 		id := len(s.workers)
-		w := s.Options.newWorker(id, 0, s.env, s.payload, s.col.newTape())
+		w := s.Options.newWorker(id, 0, s.env, s.payload, s.col.newTape(id))
 		w.Rand = generator.Rand(s.Options.Seed, "worker", s.Options.stream(id))
 		s.workers = append(s.workers, w)
 	}

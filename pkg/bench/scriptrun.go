@@ -114,7 +114,7 @@ func (t *scriptRun) execute(part *run) error {
 		}
 		defer part.pacer.close()
 	}
-	defer part.watchDrain()()
+	defer part.measuring()()
 	first := t.most
 	if part.pacer != nil {
 		first = 1 // others come as they are needed
@@ -124,7 +124,7 @@ func (t *scriptRun) execute(part *run) error {
 	}
 	t.wg.Wait()
 	if part.pacer != nil {
-		t.missed = part.pacer.unsent(time.Now())
+		_, t.missed = part.pacer.unsent(t.began, time.Now())
 	}
 	return nil
 }
@@ -155,10 +155,12 @@ func (t *scriptRun) start() {
 func (t *scriptRun) work(w *Worker) {
 	for !t.part.stopped() {
 		if !t.mayStart(w) {
+			t.part.startDrain()
 			return
 		}
 		place := t.places.Add(1) - 1
 		if t.total > 0 && place >= t.total {
+			t.part.startDrain()
 			return
 		}
 		warmup := t.step.Warmup > 0 && w.due.Before(t.began.Add(t.step.Warmup))

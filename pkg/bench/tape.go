@@ -28,6 +28,7 @@ type tape struct {
 	spare atomic.Pointer[chunk] // on the way back from the collector
 
 	allocated *atomic.Int64 // chunks in existence, over all tapes
+	worker    int           // whose rows these are
 
 	busy atomic.Pointer[string] // the operation under way; nil = none
 	ops  []*string              // worker's: those that it has performed

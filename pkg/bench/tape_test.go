@@ -63,7 +63,7 @@ func (w *watch) InFlight(byOp map[string]int) { w.seen = byOp }
 func TestInFlight(t *testing.T) {
 	w := &watch{}
 	c := &collector{sinks: []Sink{w}}
-	a, b := c.newTape(), c.newTape()
+	a, b := c.newTape(0), c.newTape(0)
 	a.begin("GET")
 	outer := b.begin("COPY")
 	if c.flush(); len(w.seen) != 2 || w.seen["GET"] != 1 || w.seen["COPY"] != 1 {

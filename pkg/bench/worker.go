@@ -80,9 +80,7 @@ func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.
 		return err
 	}
 	if err != nil && ctx.Err() != nil {
-		// We cut this request off ourselves; it says nothing about the store.
-		w.run.cutOff.Add(1)
-		return err
+		return w.cutOff(ctx, rec, start, err)
 	}
 	if err != nil {
 		rec.Err = err.Error()

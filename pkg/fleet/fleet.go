@@ -431,7 +431,7 @@ func (f *Fleet) Measure(ctx context.Context, began func()) error {
 	defer context.AfterFunc(ctx, func() { f.Stop(context.Cause(ctx)) })()
 	stopCounting := f.limitErrors(watch)
 	defer stopCounting()
-	patience := f.options.StepPatience + f.plan.Job.Options.Duration + f.plan.Job.Options.Drain
+	patience := f.options.StepPatience + f.plan.Job.Options.Duration + max(f.plan.Job.Options.Drain, 30*time.Second)
 	if f.plan.Job.Options.Duration == 0 {
 		patience = 1 << 62 // until somebody ends it
 	}

@@ -285,7 +285,7 @@ func TestEnd(t *testing.T) {
 	must(t, err)
 	must(t, f.Clean(ctx))
 	empty(t, e.Addr())
-	if r.Fatal != nil || len(r.Lost) > 0 || r.Sent != stats.Rows || r.Failed > 0 || r.Unanswered > 0 {
+	if r.Fatal != nil || len(r.Lost) > 0 || r.Sent != stats.Rows || r.Failed > 0 {
 		t.Errorf("%+v, and %d rows", r, stats.Rows)
 	}
 	log, err := oplog.Open(path)

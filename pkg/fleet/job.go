@@ -464,7 +464,7 @@ func (j *job) Measuring() (stop func()) {
 
 // portable makes an outcome ready for its way.
 func portable(o *bench.Outcome) *outcome {
-	p := &outcome{Trailer: o.Trailer, Sent: o.Sent, Failed: o.Failed, Unanswered: o.Unanswered}
+	p := &outcome{Trailer: o.Trailer, Sent: o.Sent, Failed: o.Failed}
 	if o.Fatal != nil {
 		p.Fatal = o.Fatal.Error()
 		p.TooMany = errors.Is(o.Fatal, bench.ErrTooManyErrors)

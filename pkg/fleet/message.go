@@ -220,11 +220,11 @@ func (s *status) failure() error {
 
 // An outcome is a bench.Outcome on its way.
 type outcome struct {
-	Trailer                  oplog.Trailer `json:"trailer"`
-	Sent, Failed, Unanswered int64
-	Fatal                    string `json:"fatal,omitempty"`
-	TooMany                  bool   `json:"too_many,omitempty"` // more errors than allowed
-	Interrupted              bool   `json:"interrupted,omitempty"`
+	Trailer      oplog.Trailer `json:"trailer"`
+	Sent, Failed int64
+	Fatal        string `json:"fatal,omitempty"`
+	TooMany      bool   `json:"too_many,omitempty"` // more errors than allowed
+	Interrupted  bool   `json:"interrupted,omitempty"`
 }
 
 // pull asks for the log from an offset on; of a kept run, if one is named.

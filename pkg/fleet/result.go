@@ -127,11 +127,11 @@ func (f *Fleet) Progress(title string) (done, total int64) {
 
 // A Result is how the run of a fleet ended.
 type Result struct {
-	Sent, Failed, Unanswered int64
-	Fatal                    error // what ended it before its time
-	Lost                     []*Error
-	Spread                   time.Duration // between the first and the last client's start
-	Clients                  int           // that took part
+	Sent, Failed int64
+	Fatal        error // what ended it before its time
+	Lost         []*Error
+	Spread       time.Duration // between the first and the last client's start
+	Clients      int           // that took part
 }
 
 // Result tells it once Finish has returned.
@@ -168,7 +168,6 @@ func (r *Result) add(o *outcome) {
 	}
 	r.Sent += o.Sent
 	r.Failed += o.Failed
-	r.Unanswered += o.Unanswered
 	switch {
 	case o.TooMany:
 		r.Fatal = fmt.Errorf("%w%s", bench.ErrTooManyErrors, cutPrefix(o.Fatal, bench.ErrTooManyErrors.Error()))

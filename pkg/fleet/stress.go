@@ -16,7 +16,8 @@ import (
 // A sharedReport is the part that a client has of the report of a run without
 // logs. It is a sink; the others may ask and tell meanwhile.
 type sharedReport struct {
-	ahead int64 // of this machine's clock, that rows are moved back by as merge would
+	threads int
+	ahead   int64 // of this machine's clock, that rows are moved back by as merge would
 
 	mu       sync.Mutex
 	deferred *aggregate.Deferred
@@ -35,10 +36,14 @@ func (s *sharedReport) Write(batch []oplog.Record) error {
 
 func (s *sharedReport) Flush() error { return nil }
 
-func (s *sharedReport) BeginPhase(threads int) {
+func (s *sharedReport) SetWindow(w oplog.Window) error {
+	if w.Begin != 0 || w.End != 0 {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.deferred.BeginPhase(threads)
+	s.deferred.BeginPhase(s.threads)
+	return nil
 }
 
 func (s *sharedReport) bound(b []aggregate.PhaseBounds) {

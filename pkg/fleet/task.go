@@ -49,7 +49,8 @@ func newBenchTask(j *job, spec *Job) (Task, error) {
 	name := oplog.DefaultName("client-"+o.Benchmark, time.Now(), o.ClientID)
 	t.path = filepath.Join(j.agent.options.Folder, name)
 	if spec.NoLog {
-		t.shared = &sharedReport{deferred: aggregate.NewShared(spec.Analysis), ahead: spec.Header.ClockOffset}
+		t.shared = &sharedReport{deferred: aggregate.NewShared(spec.Analysis), threads: o.Concurrency, ahead: spec.Header.ClockOffset}
+		t.shared.deferred.BeginPhase(o.Concurrency)
 	}
 	return t, nil
 }
@@ -70,6 +71,7 @@ func (t *benchTask) Open(ctx context.Context) error {
 	}
 	h := t.spec.Header
 	h.Warp, h.Run, h.Client, h.Benchmark = t.runner.Options.Warp, t.spec.Options.RunID, t.spec.Options.ClientID, t.spec.Options.Benchmark
+	h.Windowed = true
 	h.Engine, h.Start, h.Merged = t.Engine(), time.Unix(0, t.job.clock.now()).UTC(), nil
 	log, err := oplog.Create(t.path, h)
 	t.mu.Lock()
@@ -176,5 +178,10 @@ type liveSink struct{ *aggregate.Live }
 
 func (liveSink) Flush() error { return nil }
 
-// BeginPhase starts the live figures anew: those of prepare are its own.
-func (l liveSink) BeginPhase(int) { l.Reset() }
+// SetWindow starts the live figures anew: those of prepare are its own.
+func (l liveSink) SetWindow(w oplog.Window) error {
+	if w.Begin == 0 && w.End == 0 {
+		l.Reset()
+	}
+	return nil
+}

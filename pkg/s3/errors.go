@@ -27,6 +27,7 @@ const (
 	CodeConnectTimeout = "ConnectTimeout"
 	CodeAnswerTimeout  = "AnswerTimeout"
 	CodeStallTimeout   = "StallTimeout"
+	CodeDrainTimeout   = "DrainTimeout" // the run is over and does not wait any longer
 	CodeDNS            = "NameNotResolved"
 	CodeTLS            = "TLSFailed"
 	CodeCanceled       = "Canceled"

@@ -1,0 +1,184 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"warp/pkg/oplog"
+	"warp/pkg/s3"
+)
+
+const (
+	// leastDrain is how long a run that has ended waits for the answers that are
+	// on their way. Requests that took longer before are given more.
+	leastDrain = 30 * time.Second
+	// interruptDrain is short, since a person is waiting.
+	interruptDrain = 2 * time.Second
+)
+
+var (
+	// errNoAnswer cuts off what had no answer when the drain was over.
+	errNoAnswer = errors.New("the drain is over")
+	// errCutOff cuts off what an interrupt did not wait for.
+	errCutOff = errors.New("interrupted")
+)
+
+// A drain is the time between the last start of a request and the last answer.
+type drain struct {
+	measuring atomic.Bool  // requests are waited for; those of the preparation are not
+	began     atomic.Int64 // unix ns, 0 = not yet
+	length    atomic.Int64 // ns, once it has begun
+	cutAt     atomic.Int64 // unix ns, 0 = not yet
+	timedOut  atomic.Int64 // requests that errNoAnswer has cut off
+
+	mu     sync.Mutex
+	off    oplog.CutOff // what errCutOff has cut off
+	timers []*time.Timer
+	over   bool
+}
+
+// after calls f then, unless the run is over.
+func (d *drain) after(t time.Duration, f func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.over {
+		d.timers = append(d.timers, time.AfterFunc(t, f))
+	}
+}
+
+func (d *drain) stopTimers() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.over = true
+	for _, t := range d.timers {
+		t.Stop()
+	}
+}
+
+// count notes a request that an interrupt has cut off.
+func (d *drain) count(waited time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.off.Count++
+	d.off.LongestS = max(d.off.LongestS, waited.Seconds())
+}
+
+// cutOff is what an interrupt has cut off; nil = nothing.
+func (d *drain) cutOff() *oplog.CutOff {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.off.Count == 0 {
+		return nil
+	}
+	return &oplog.CutOff{Count: d.off.Count, LongestS: d.off.LongestS}
+}
+
+// join adds that of a part of the run.
+func (d *drain) join(p *drain) {
+	off := p.cutOff()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.timedOut.Add(p.timedOut.Load())
+	d.length.Store(max(d.length.Load(), p.length.Load()))
+	if off != nil {
+		d.off.Count += off.Count
+		d.off.LongestS = max(d.off.LongestS, off.LongestS)
+	}
+}
+
+// loose says whether requests were cut off, which may arrive at the store yet.
+func (d *drain) loose() bool { return d.cutOff() != nil || d.timedOut.Load() > 0 }
+
+// gaveUp is the note about n objects that were not complete in time.
+func (d *drain) gaveUp(n int64) string {
+	when := "when the run was stopped"
+	if length := time.Duration(d.length.Load()); length > 0 {
+		when = fmt.Sprintf("%s after the end of the run", length/2)
+	}
+	return fmt.Sprintf("%d objects in parts were not complete %s and were given up; their parts count, they do not", n, when)
+}
+
+// drainLength is how long requests are waited for.
+func (u *run) drainLength() time.Duration {
+	if u.opts.Drain > 0 {
+		return u.opts.Drain
+	}
+	return max(leastDrain, 2*time.Duration(u.longest.Load()))
+}
+
+// measuring has requests waited for from now on until the run ends; that is
+// called when they have ended.
+func (u *run) measuring() (ended func()) {
+	u.drain.measuring.Store(true)
+	if !u.deadline.IsZero() {
+		u.drain.after(time.Until(u.deadline), u.startDrain)
+	}
+	return func() {
+		u.drain.measuring.Store(false)
+		u.drain.stopTimers()
+	}
+}
+
+// startDrain gives the requests on the wire a limited time to finish.
+func (u *run) startDrain() {
+	length := u.drainLength()
+	if !u.drain.length.CompareAndSwap(0, int64(length)) {
+		return
+	}
+	u.drain.began.Store(u.unixNano(time.Now()))
+	u.drain.after(length, func() {
+		u.finished.Store(true) // what is given back now is not for anybody else
+		u.cut(errNoAnswer)
+	})
+}
+
+// interrupt is called when no new request may start, and ends those that are on
+// their way.
+func (u *run) interrupt() {
+	if !u.drain.measuring.Load() {
+		u.cut(errCutOff)
+		return
+	}
+	u.window.end(u.unixNano(time.Now()))
+	u.drain.after(interruptDrain, func() { u.cut(errCutOff) })
+}
+
+// cut ends all requests on their way, for that reason.
+func (u *run) cut(why error) {
+	if u.drain.cutAt.CompareAndSwap(0, u.unixNano(time.Now())) {
+		u.cutCause(why)
+	}
+}
+
+// giveUp says that half of what requests are given to finish is over: what
+// takes many requests sends no more, so that those on the wire can end in good
+// order.
+func (u *run) giveUp() bool {
+	began := u.drain.began.Load()
+	return u.stopped() || began != 0 && u.unixNano(time.Now())-began > u.drain.length.Load()/2
+}
+
+// cutOff says of a request that failed because the run did not wait for it any
+// longer what becomes of it. One without an answer at the end of the drain is a
+// failed request; one that an interrupt cut off says nothing about the store.
+func (w *Worker) cutOff(ctx context.Context, rec *oplog.Record, start time.Time, err error) error {
+	waited := time.Since(start)
+	switch cut := w.run.drain.cutAt.Load(); {
+	case cut != 0 && rec.Start > cut:
+		return err // it was never sent
+	case !errors.Is(context.Cause(ctx), errNoAnswer):
+		w.run.drain.count(waited)
+		return err
+	}
+	w.run.drain.timedOut.Add(1)
+	err = &s3.Error{Code: s3.CodeDrainTimeout, Message: fmt.Sprintf("no answer %s after the end of the run", time.Duration(w.run.drain.length.Load()))}
+	rec.Err, rec.Duration = err.Error(), waited
+	if !w.silent {
+		w.keep(rec, err)
+	}
+	return err
+}

@@ -1,0 +1,49 @@
+package bench
+
+import (
+	"time"
+
+	"warp/pkg/oplog"
+)
+
+// leastPause is what a goroutine that only waits for a tick is never late by
+// while the process runs.
+const leastPause = time.Second
+
+// mostPauses bounds what the trailer holds.
+const mostPauses = 100
+
+// pauses are the times in which the process did not run.
+type pauses struct{ all []oplog.Pause }
+
+// A wait is the begin of waiting for a tick. What the collector did before, a
+// slow write to a disk say, is none of it.
+type wait struct {
+	at    time.Time
+	sleep time.Duration
+}
+
+func startWait() wait { return wait{time.Now(), suspended()} }
+
+// note is called when the tick has come.
+func (p *pauses) note(w wait) { p.add(w.at, time.Since(w.at)+suspended()-w.sleep) }
+
+// add keeps the wait if it was longer than any tick takes. A suspended machine
+// is none that the monotonic clock knows of.
+func (p *pauses) add(at time.Time, took time.Duration) {
+	took -= sweepInterval
+	if took >= leastPause && len(p.all) < mostPauses {
+		p.all = append(p.all, oplog.Pause{At: at.UTC(), Seconds: took.Seconds()})
+	}
+}
+
+// inside are those that overlap the window.
+func (p *pauses) inside(from, to time.Time) (in []oplog.Pause) {
+	for _, one := range p.all {
+		over := one.At.Add(time.Duration(one.Seconds * float64(time.Second)))
+		if over.After(from) && one.At.Before(to) {
+			in = append(in, one)
+		}
+	}
+	return in
+}
