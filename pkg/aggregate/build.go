@@ -3,48 +3,231 @@ package aggregate
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strings"
 	"time"
+
+	"warp/pkg/oplog"
 )
 
-// Report computes the figures. It changes nothing; more can be added after.
-func (s *Summary) Report(o Options) *Report {
-	r := &Report{Version: 1, Warnings: []string{}, Groups: []GroupReport{}, Operations: []Operation{}}
-	for i := range s.plan.Groups {
-		g := &s.plan.Groups[i]
-		var ops []Operation
-		for _, op := range s.ops {
-			if op.group == g && len(op.hosts.keys) > 0 {
-				ops = append(ops, op.report(o.Verbose))
-			}
-		}
-		if len(ops) == 0 { // filtered out
-			continue
-		}
-		slices.SortFunc(ops, func(a, b Operation) int {
-			return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Op, b.Op))
-		})
-		gr := groupReport(g)
-		for k := range ops {
-			ops[k].Group = len(r.Groups)
-			gr.add(&ops[k])
-		}
-		r.Groups = append(r.Groups, gr)
-		r.Operations = append(r.Operations, ops...)
-		r.Warnings = append(r.Warnings, g.warnings(&gr, o)...)
-	}
-	r.Warnings = append(r.Warnings, s.clockWarnings()...)
-	return r
+// A view is what is reported of an operation: its window, or all of it.
+type view struct {
+	op         *opSummary
+	part       *part
+	basis      Basis
+	start, end int64
 }
 
-func groupReport(g *Group) GroupReport {
-	return GroupReport{
-		WindowStart: utc(g.Start), WindowEnd: utc(g.End),
-		WindowS: g.Seconds(), WindowBasis: g.Basis.String(),
-		Concurrency: g.Threads, Clients: g.Clients,
+// Seconds is the length of the window.
+func (v *view) seconds() float64 { return float64(distance(v.start, v.end)) / 1e9 }
+
+// A groupView is what is reported of a group.
+type groupView struct {
+	*group
+	ops        []*view
+	run        string // the only run that it is about; "" = all
+	basis      Basis
+	start, end int64
+	requests   uint64
+}
+
+// Report computes the figures. It changes nothing; more rows can be added after.
+func (s *Summary) Report() (*Report, error) {
+	wanted, err := s.matchOp()
+	if err == nil {
+		err = s.matchHost(wanted)
 	}
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Version: 2, Warnings: []string{}, Groups: []GroupReport{}, Operations: []Operation{}, Runs: sortedKeys(s.runs)}
+	for _, g := range s.views() {
+		if err := s.reportGroup(r, g, wanted); err != nil {
+			return nil, err
+		}
+	}
+	r.Warnings = append(r.Warnings, s.clockWarnings()...)
+	return r, nil
+}
+
+// views decides what is reported of each group, in order of time.
+func (s *Summary) views() []*groupView {
+	// Runs that have too little time in common are reported one by one.
+	apart := s.options.Skip <= 0 && slices.ContainsFunc(s.groups, func(g *group) bool {
+		return (g.Kind == measured || g.Kind == derived) && len(g.runKeys()) > 1 && g.inside() < fewRequests
+	})
+	var all []*groupView
+	for _, g := range s.groups {
+		runs := g.runKeys()
+		if len(runs) < 2 || !apart || g.inside() >= fewRequests {
+			runs = []string{""}
+		}
+		for _, run := range runs {
+			all = append(all, g.view(run, &s.options))
+		}
+	}
+	all = slices.DeleteFunc(all, func(g *groupView) bool { return len(g.ops) == 0 })
+	slices.SortStableFunc(all, func(a, b *groupView) int {
+		x, y := a.times(), b.times()
+		return cmp.Or(cmp.Compare(x.first, y.first), cmp.Compare(x.last, y.last), a.ops[0].op.ID.compare(b.ops[0].op.ID), strings.Compare(a.run, b.run))
+	})
+	return all
+}
+
+// times are the begin of the first request and the end of the last one.
+func (g *groupView) times() timeRange {
+	t := timeRange{math.MaxInt64, math.MinInt64}
+	for _, v := range g.ops {
+		t = timeRange{min(t.first, v.op.First), max(t.last, v.op.Last)}
+	}
+	return t
+}
+
+// runKeys are the runs of the group, sorted.
+func (g *group) runKeys() []string {
+	keys := map[string]bool{}
+	for _, c := range g.Clients {
+		keys[c.Client.runKey()] = true
+	}
+	return sortedKeys(keys)
+}
+
+// inside counts the successful requests that started in the window.
+func (g *group) inside() (n uint64) {
+	for _, op := range g.Ops {
+		n += op.inside()
+	}
+	return n
+}
+
+func (o *opSummary) inside() (n uint64) {
+	if o.In == nil {
+		return 0
+	}
+	for _, h := range o.In.Hosts.Vals {
+		n += h.Latency.Count()
+	}
+	return n
+}
+
+// view is what is reported of the group, or of one of its runs as a whole.
+func (g *group) view(run string, o *Options) *groupView {
+	v := &groupView{group: g, run: run, basis: g.basis}
+	for _, op := range g.Ops {
+		if op.Requests == 0 || run != "" && op.Whole.get(run) == nil {
+			continue
+		}
+		v.ops = append(v.ops, op.view(g, run, o))
+		v.requests += op.Requests
+	}
+	if len(v.ops) == 0 {
+		return v
+	}
+	v.start, v.end = g.window.Begin, g.window.End
+	if in := v.ops[0].op.In; in != nil {
+		v.start = in.From
+	}
+	if !slices.ContainsFunc(v.ops, func(op *view) bool { return op.basis == g.basis && g.basis != Whole }) {
+		v.basis = v.ops[0].basis
+		v.start, v.end = v.ops[0].start, v.ops[0].end
+		for _, op := range v.ops {
+			v.start, v.end = min(v.start, op.start), max(v.end, op.end)
+		}
+	}
+	return v
+}
+
+// view is the window where enough requests started in it, and otherwise
+// everything.
+func (o *opSummary) view(g *group, run string, options *Options) *view {
+	if run == "" && o.In != nil && (o.Enough || options.Skip > 0) || run == "" && o.In != nil && o.inside() >= fewRequests {
+		v := &view{op: o, part: o.In, basis: g.basis, start: o.In.From, end: o.In.To}
+		if v.end == math.MaxInt64 { // not decided yet
+			v.end = max(o.Last, v.start)
+		}
+		if v.end <= v.start && o.inside() == 0 {
+			v.basis = NoWindow
+		}
+		return v
+	}
+	v := &view{op: o, part: &part{From: math.MinInt64, To: math.MaxInt64, Asked: options.SegmentDur}, basis: Whole, start: o.First, end: o.Last}
+	for i, p := range o.Whole.Vals {
+		if run == "" || o.Whole.Keys[i] == run {
+			v.part.merge(p)
+		}
+	}
+	if run != "" {
+		v.start, v.end = v.part.span(v.start, v.end)
+	}
+	return v
+}
+
+// span is the time of the segments that have anything in them, within limits:
+// the exact times of one of several runs are not known.
+func (p *part) span(first, last int64) (from, to int64) {
+	from, to = last, first
+	for _, h := range p.Hosts.Vals {
+		if len(h.Series.Segs) > 0 {
+			lo, _ := h.Series.bounds(h.Series.Lo)
+			_, hi := h.Series.bounds(h.Series.Hi)
+			from, to = min(from, max(lo, first)), max(to, min(hi, last))
+		}
+	}
+	return min(from, to), to
+}
+
+// whole is the part on all hosts.
+func (p *part) whole() *hostSummary {
+	sum := p.newHost()
+	for _, h := range p.Hosts.Vals {
+		sum.merge(h)
+	}
+	return sum
+}
+
+func (s *Summary) reportGroup(r *Report, g *groupView, wanted string) error {
+	var ops []Operation
+	for _, v := range g.ops {
+		if wanted != "" && v.op.ID.Name != wanted || len(v.part.Hosts.Keys) == 0 && s.options.Host != "" {
+			continue
+		}
+		op, err := s.reportOp(g, v)
+		if err != nil {
+			return err
+		}
+		ops = append(ops, op)
+	}
+	if len(ops) == 0 { // filtered out
+		return nil
+	}
+	slices.SortFunc(ops, func(a, b Operation) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Op, b.Op))
+	})
+	gr := g.report()
+	for k := range ops {
+		ops[k].Group = len(r.Groups)
+		gr.add(&ops[k])
+	}
+	s.schedule(&gr, g, ops)
+	r.Groups = append(r.Groups, gr)
+	r.Operations = append(r.Operations, ops...)
+	r.Warnings = append(r.Warnings, g.warnings(&gr, ops, &s.options)...)
+	return nil
+}
+
+func (g *groupView) report() GroupReport {
+	return GroupReport{
+		Kind: g.Kind.String(), WindowStart: utc(g.start), WindowEnd: utc(g.end),
+		WindowS: float64(distance(g.start, g.end)) / 1e9, WindowBasis: g.basis, ColdWorkers: g.window.Cold,
+		Concurrency: g.threads(), Clients: len(g.clients()),
+	}
+}
+
+// String is the name in JSON.
+func (k groupKind) String() string {
+	return [...]string{"preparation", "measured", "statement", "derived"}[k]
 }
 
 func (g *GroupReport) add(op *Operation) {
@@ -55,130 +238,203 @@ func (g *GroupReport) add(op *Operation) {
 	g.BytesPerS += op.BytesPerS
 }
 
-// String is the name in JSON.
-func (b Basis) String() string {
-	switch b {
-	case WarmUp:
-		return "all"
-	case NoWindow:
-		return "none"
-	case WholeStatement:
-		return "statement"
+// clients are those of the run that the view is about.
+func (g *groupView) clients() (all []*groupClient) {
+	for _, c := range g.Clients {
+		if g.run == "" || c.Client.runKey() == g.run {
+			all = append(all, c)
+		}
 	}
-	return "active"
+	return all
 }
 
-func (g *Group) warnings(r *GroupReport, o Options) []string {
-	ops := strings.Join(r.Operations, ", ")
-	if s := g.Ops[0].Statement; s.Number > 0 {
-		ops = upperFirst(title(int(s.Number), s.WarmUp)) + ", " + ops
+func (g *groupView) threads() (n int) {
+	for _, c := range g.clients() {
+		n += c.threads()
 	}
-	switch {
-	case g.Basis == WarmUp:
-		return []string{fmt.Sprintf("%s: the run is too short: no time in which every thread was past its first "+
-			"request and before its last one. The figures cover all of it, warm-up included; run longer.", ops)}
-	case g.Basis == NoWindow && o.Skip > 0:
-		return []string{fmt.Sprintf("%s: nothing is left after skipping %v; there are no rates or latencies.", ops, o.Skip)}
-	case g.Basis == NoWindow:
-		return []string{fmt.Sprintf("%s: the %d runs do not overlap in time, so there is nothing to add up: "+
-			"no rates or latencies. Analyze the logs one by one, or compare them.", ops, g.Runs)}
+	return n
+}
+
+func (s *Summary) reportOp(g *groupView, v *view) (Operation, error) {
+	o, all := v.op, v.part.whole()
+	for _, h := range append(slices.Clone(v.part.Hosts.Vals), all) {
+		h.Series.fit(v.start, v.end)
 	}
-	return nil
+	err := checkSegments(distance(v.start, v.end), s.options.SegmentDur)
+	if err == nil && all.Series.TooMany {
+		err = fmt.Errorf("segments of %v cut the time of the requests into more than 100,000: choose longer ones", s.options.SegmentDur)
+	}
+	if err != nil {
+		return Operation{}, err
+	}
+	total := all.Series.total()
+	op := Operation{
+		Op: o.ID.Name, Statement: int(o.ID.Statement.Number), Warmup: o.ID.Statement.WarmUp, Requests: o.wanted(), Errors: all.Errors,
+		ErrorsByCode: all.Kinds.counts(), FirstErrors: all.Kinds.first(),
+		Share: ratio(float64(o.Requests), float64(g.requests)),
+		Start: utc(o.First), Stop: utc(o.Last), RanS: float64(distance(o.First, o.Last)) / 1e9,
+		WindowStart: utc(v.start), WindowEnd: utc(v.end), WindowS: v.seconds(), WindowBasis: v.basis,
+		Concurrency: g.threads(), Clients: len(g.clients()),
+		WarmUp: Outside(o.WarmUp), Late: Outside(o.Late), InFlight: o.InFlight.report(),
+		Objects: float64(total.Objects) / objectUnit, Bytes: total.Bytes, Inside: all.Latency.Count(),
+		ObjectBytes:  SizeRange{o.Sizes.MinBytes, o.Sizes.MaxBytes, ratio(o.Sizes.Bytes.float(), float64(o.Sizes.N))},
+		ObjectsPerOp: SizeRange{o.Sizes.MinObjects, o.Sizes.MaxObjects, ratio(o.Sizes.Objects.float(), float64(o.Sizes.N))},
+		Duration:     stats(&all.Latency), TTFB: stats(&all.TTFB),
+		Response: stats(&all.Response), Lag: stats(&all.Lag),
+		SegmentS: float64(all.Series.Dur) / 1e9, Segments: segments(&all.Series, v.start, v.end),
+	}
+	if g.run != "" { // only its segments are known
+		op.Start, op.Stop, op.RanS, op.Requests = op.WindowStart, op.WindowEnd, op.WindowS, all.Requests
+	}
+	if o.Unanswered.Count > 0 {
+		f := o.Unanswered.report()
+		op.Unanswered = &f
+	}
+	op.Retries, op.HTTPPhases = o.retries(), o.phases(all.Phases)
+	op.ObjectsPerS, op.BytesPerS = ratio(op.Objects, op.WindowS), ratio(float64(op.Bytes), op.WindowS)
+	op.Throughput = extremes(op.Segments, op.SegmentS, op.HasBytes())
+	op.Hosts = v.hostParts(&op)
+	op.ByClient = v.clientParts(&op)
+	if s.options.Verbose {
+		op.Accesses = o.accesses()
+		op.SizeClasses = v.part.sizeClasses(op.ObjectBytes)
+	}
+	return op, nil
+}
+
+func (f *flight) report() Flight {
+	return Flight{f.Count, float64(f.Shortest) / 1e6, float64(f.Longest) / 1e6}
+}
+
+// wanted counts the requests to hosts that the report is about.
+func (o *opSummary) wanted() (n uint64) {
+	for _, h := range o.Totals.Vals {
+		n += h.Requests
+	}
+	return n
+}
+
+func (o *opSummary) retries() (n uint64) {
+	for _, h := range o.Totals.Vals {
+		n += h.Retries
+	}
+	return n
+}
+
+// phases are the begins of connections of the whole run, and the exchanges.
+func (o *opSummary) phases(exchanges *phaseHists) *Phases {
+	var all phaseHists
+	for _, h := range o.Totals.Vals {
+		if h.Connections != nil {
+			all.merge(h.Connections)
+		}
+	}
+	if exchanges != nil {
+		all.merge(exchanges)
+	}
+	return all.report()
+}
+
+// schedule is about an open loop: what was due, and what came of it.
+func (s *Summary) schedule(r *GroupReport, g *groupView, ops []Operation) {
+	var response, waits Hist
+	var due, ended, requests uint64
+	for _, v := range g.ops {
+		for _, h := range v.part.Hosts.Vals {
+			due += h.Due
+			requests += h.Requests
+			ended += h.Series.total().Ended
+			response.Merge(&h.Response)
+		}
+	}
+	if g.Kind == measured || g.Kind == derived && due > 0 {
+		waits = s.unsent()
+	}
+	if due+waits.Count() == 0 || due < requests {
+		return
+	}
+	r.OfferedPerS, r.AchievedPerS = ratio(float64(due+waits.Count()), r.WindowS), ratio(float64(ended), r.WindowS)
+	r.Unsent = int64(waits.Count())
+	response.Merge(&waits)
+	r.Response = stats(&response).withUnsent(&waits)
+	if len(g.ops) == 1 {
+		ops[0].Response = r.Response // the operation is all that there is
+	}
+}
+
+// unsent are the requests that were due in the window and never sent, and how
+// long each had waited.
+func (s *Summary) unsent() (waits Hist) {
+	if s.trailer == nil {
+		return waits
+	}
+	for _, t := range append([]*oplog.Trailer{s.trailer}, s.trailer.Merged...) {
+		if t != nil && t.UnsentWaits != nil {
+			t.UnsentWaits.EachWait(waits.Add)
+		}
+	}
+	return waits
+}
+
+func (s *Stats) withUnsent(waits *Hist) *Stats {
+	if s != nil && waits.Count() > 0 {
+		s.Unsent, s.UnsentMin = waits.Count(), float64(waits.Min())/1e6
+	}
+	return s
 }
 
 // clockWarnings tells of rows whose times cannot be.
 func (s *Summary) clockWarnings() []string {
 	var n uint64
-	for _, op := range s.ops {
-		for _, h := range op.hosts.vals {
-			n += h.backwards
+	for _, g := range s.groups {
+		for _, op := range g.Ops {
+			for _, h := range op.Totals.Vals {
+				n += h.Backwards
+			}
 		}
 	}
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d requests end before they start, so the clock was set back or the log is damaged; "+
-		"they count as having taken no time.", n)}
+	return []string{counted(n, "request ends before it starts", "requests end before they start") +
+		": the clock was set back, or the log is damaged. Each counts as having taken no time."}
 }
 
-// groupOp finds the operation in the plan.
-func (o *opSummary) groupOp() GroupOp {
-	for _, g := range o.group.Ops {
-		if g.id() == o.opID {
-			return g
-		}
-	}
-	return GroupOp{Name: o.name, Statement: o.statement}
-}
-
-func (o *opSummary) report(verbose bool) Operation {
-	g, planned, all := o.group, o.groupOp(), o.whole()
-	total := all.total()
-	op := Operation{
-		Op: o.name, Statement: int(o.statement.Number), Warmup: o.statement.WarmUp, Requests: all.requests, Errors: all.errors, Retries: all.retries,
-		ErrorsByCode: all.kinds.counts(), FirstErrors: all.kinds.first(),
-		Share: ratio(float64(planned.Requests), float64(g.Requests)),
-		Start: utc(planned.First), Stop: utc(planned.Last),
-		RanS:        float64(distance(planned.First, planned.Last)) / 1e9,
-		WindowStart: utc(g.Start), WindowEnd: utc(g.End), WindowS: g.Seconds(), WindowBasis: g.Basis.String(),
-		Concurrency: g.Threads, Clients: g.Clients,
-		Objects: float64(total.objects) / objectUnit, Bytes: total.bytes, Inside: all.latency.Count(),
-		ObjectBytes:  all.sizes.bytesRange(),
-		ObjectsPerOp: all.sizes.objectsRange(),
-		Duration:     stats(&all.latency), TTFB: stats(&all.ttfb),
-		Response: stats(&all.response), Lag: stats(&all.lag), HTTPPhases: all.phases.report(),
-		SegmentS: float64(g.Segment) / 1e9, Segments: o.segments(&all.series),
-	}
-	op.ObjectsPerS, op.BytesPerS = ratio(op.Objects, op.WindowS), ratio(float64(op.Bytes), op.WindowS)
-	if all.scheduled > 0 {
-		op.OfferedPerS = ratio(float64(all.due), op.WindowS)
-		op.AchievedPerS = ratio(float64(total.ended), op.WindowS)
-	}
-	op.Throughput = extremes(op.Segments, op.SegmentS, op.HasBytes())
-	op.Hosts = o.hostParts(&op)
-	op.ByClient = o.clientParts(&op)
-	if verbose {
-		op.Accesses = o.accesses(op.Inside)
-		op.SizeClasses = o.sizeClasses(op.ObjectBytes)
-	}
-	return op
-}
-
-func (o *opSummary) hostParts(op *Operation) []Part {
+func (v *view) hostParts(op *Operation) []Part {
 	var parts []Part
-	for i, h := range o.hosts.vals {
-		total := h.total()
+	hosts := v.part.Hosts
+	for i, h := range hosts.Vals {
+		total := h.Series.total()
 		t := h.tally
-		t.bytes, t.objects = total.bytes, total.objects
-		p := t.part(o.hosts.keys[i], o.group)
-		p.HTTPPhases = h.phases.report()
-		if len(o.hosts.vals) > 1 {
-			p.Segments = o.segments(&h.series)
+		t.Bytes, t.Objects = total.Bytes, total.Objects
+		p := t.part(hosts.Keys[i], v)
+		if seen := v.op.Totals.get(hosts.Keys[i]); seen != nil {
+			one := opSummary{Totals: keyed[string, hostTotals]{Vals: []*hostTotals{seen}}}
+			p.HTTPPhases = one.phases(h.Phases)
+		}
+		if len(hosts.Vals) > 1 {
+			p.Segments = segments(&h.Series, v.start, v.end)
 			p.Throughput = extremes(p.Segments, op.SegmentS, op.HasBytes())
 		}
 		parts = append(parts, p)
+	}
+	if parts == nil {
+		parts = []Part{}
 	}
 	slices.SortFunc(parts, func(a, b Part) int { return strings.Compare(a.Name, b.Name) })
 	return parts
 }
 
-func (o *opSummary) clientParts(op *Operation) []Part {
-	if len(o.clients.vals) <= 1 || o.group.Clients <= 1 {
-		p := Part{
-			Name: o.group.Client.id, Run: o.group.Client.run,
-			Requests: op.Requests, Errors: op.Errors, Inside: op.Inside, Objects: op.Objects, Bytes: op.Bytes,
-			ObjectsPerS: op.ObjectsPerS, BytesPerS: op.BytesPerS, Duration: op.Duration, TTFB: op.TTFB,
-		}
-		if len(o.clients.keys) == 1 {
-			p.Name, p.Run = o.clients.keys[0].id, o.clients.keys[0].run
-		}
-		return []Part{p}
-	}
-	var parts []Part
-	for i, t := range o.clients.vals {
-		p := t.part(o.clients.keys[i].id, o.group)
-		p.Run = o.clients.keys[i].run
+func (v *view) clientParts(op *Operation) []Part {
+	parts := []Part{}
+	for i, t := range v.part.Clients.Vals {
+		p := t.part(v.part.Clients.Keys[i].ID, v)
+		p.Run = v.part.Clients.Keys[i].Run
 		parts = append(parts, p)
+	}
+	if len(parts) == 1 { // not by rounding apart from the operation
+		p := &parts[0]
+		p.Objects, p.Bytes, p.ObjectsPerS, p.BytesPerS = op.Objects, op.Bytes, op.ObjectsPerS, op.BytesPerS
 	}
 	slices.SortFunc(parts, func(a, b Part) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Run, b.Run))
@@ -186,35 +442,40 @@ func (o *opSummary) clientParts(op *Operation) []Part {
 	return parts
 }
 
-func (t *tally) part(name string, g *Group) Part {
+func (t *tally) part(name string, v *view) Part {
 	p := Part{
-		Name: name, Requests: t.requests, Errors: t.errors, Inside: t.latency.Count(),
-		Objects: float64(t.objects) / objectUnit, Bytes: t.bytes,
-		Duration: stats(&t.latency), TTFB: stats(&t.ttfb),
+		Name: name, Requests: t.Requests, Errors: t.Errors, Inside: t.Latency.Count(),
+		Objects: float64(t.Objects) / objectUnit, Bytes: t.Bytes,
+		Duration: stats(&t.Latency), TTFB: stats(&t.TTFB),
 	}
-	p.ObjectsPerS, p.BytesPerS = ratio(p.Objects, g.Seconds()), ratio(float64(p.Bytes), g.Seconds())
+	p.ObjectsPerS, p.BytesPerS = ratio(p.Objects, v.seconds()), ratio(float64(p.Bytes), v.seconds())
 	return p
 }
 
-// segments covers the whole window, also where nothing happened.
-func (o *opSummary) segments(t *series) []Segment {
-	if o.group.Basis == NoWindow {
+// segments lists all segments of the window, those without requests included.
+func segments(t *series, start, end int64) []Segment {
+	if end <= start {
 		return []Segment{}
 	}
-	list := make([]Segment, t.limit())
-	for i := range list {
-		var g segment
-		if i < len(t.segs) {
-			g = t.segs[i]
-		}
+	first, last := t.number(start, t.Dur), t.number(end-1, t.Dur)
+	list := make([]Segment, 0, last-first+1)
+	for i := first; i <= last; i++ {
 		from, to := t.bounds(i)
+		from, to = max(from, start), min(to, end)
+		var g segment
+		if own := t.Segs[i]; own != nil {
+			g.merge(own)
+		}
+		if next := t.Segs[i+1]; i == last && next != nil { // requests that took no time, right at the end
+			g.merge(next)
+		}
 		s := Segment{
 			Start: utc(from), DurationS: float64(distance(from, to)) / 1e9,
-			Bytes: g.bytes, Objects: float64(g.objects) / objectUnit,
-			FullOps: g.full, PartialOps: g.partial, OpsStarted: g.started, OpsEnded: g.ended, Errors: g.errors,
+			Bytes: g.Bytes, Objects: float64(g.Objects) / objectUnit, FullOps: g.Full, PartialOps: g.Partial,
+			OpsStarted: g.Started, OpsEnded: g.Ended, Errors: g.Errors,
 		}
 		s.BytesPerS, s.ObjectsPerS = ratio(float64(s.Bytes), s.DurationS), ratio(s.Objects, s.DurationS)
-		list[i] = s
+		list = append(list, s)
 	}
 	return list
 }
@@ -257,21 +518,13 @@ func stats(h *Hist) *Stats {
 	}
 }
 
-func (z *sizes) bytesRange() SizeRange {
-	return SizeRange{z.minBytes, z.maxBytes, ratio(z.bytes.float(), float64(z.n))}
-}
-
-func (z *sizes) objectsRange() SizeRange {
-	return SizeRange{z.minObjects, z.maxObjects, ratio(z.objects.float(), float64(z.n))}
-}
-
 func (e *errorKinds) counts() map[string]uint64 {
 	m := map[string]uint64{}
-	for code, k := range e.byCode {
-		m[code] = k.count
+	for code, k := range e.ByCode {
+		m[code] = k.Count
 	}
-	if e.other.count > 0 {
-		m[otherKinds] = e.other.count
+	if e.Other.Count > 0 {
+		m[otherKinds] = e.Other.Count
 	}
 	return m
 }
@@ -279,55 +532,55 @@ func (e *errorKinds) counts() map[string]uint64 {
 func (e *errorKinds) first() []FirstError {
 	var list []FirstError
 	for _, code := range e.codes() {
-		k := e.byCode[code]
-		list = append(list, FirstError{code, utc(k.start), k.text, k.endpoint})
+		k := e.ByCode[code]
+		list = append(list, FirstError{code, utc(k.Start), k.Text, k.Endpoint})
 	}
-	if k := e.other; k.count > 0 {
-		list = append(list, FirstError{otherKinds, utc(k.start), k.text, k.endpoint})
+	if k := e.Other; k.Count > 0 {
+		list = append(list, FirstError{otherKinds, utc(k.Start), k.Text, k.Endpoint})
 	}
 	return list
 }
 
 // accesses is nil where no object was accessed twice: the first access is the
 // last one then, and both are what the report shows already.
-func (o *opSummary) accesses(inside uint64) *Accesses {
-	if n := uint64(len(o.objects)); n == 0 || n >= inside {
+func (o *opSummary) accesses() *Accesses {
+	if n := uint64(len(o.Objects)); n == 0 || n >= o.Sizes.N {
 		return nil
 	}
 	var first, firstTTFB, last, lastTTFB Hist
-	for _, a := range o.objects {
-		first.Add(a.first.latency)
-		last.Add(a.last.latency)
-		if a.first.hasTTFB {
-			firstTTFB.Add(a.first.ttfb)
+	for _, a := range o.Objects {
+		first.Add(a.First.Latency)
+		last.Add(a.Last.Latency)
+		if a.First.HasTTFB {
+			firstTTFB.Add(a.First.TTFB)
 		}
-		if a.last.hasTTFB {
-			lastTTFB.Add(a.last.ttfb)
+		if a.Last.HasTTFB {
+			lastTTFB.Add(a.Last.TTFB)
 		}
 	}
-	return &Accesses{uint64(len(o.objects)), stats(&first), stats(&firstTTFB), stats(&last), stats(&lastTTFB)}
+	return &Accesses{uint64(len(o.Objects)), stats(&first), stats(&firstTTFB), stats(&last), stats(&lastTTFB)}
 }
 
 // sizeClasses is nil where all requests have the same size.
-func (o *opSummary) sizeClasses(size SizeRange) []SizeClass {
+func (p *part) sizeClasses(size SizeRange) []SizeClass {
 	if size.Min == size.Max {
 		return nil
 	}
 	var list []SizeClass
-	for i, c := range o.classes {
+	for i, c := range p.Classes {
 		if c == nil {
 			continue
 		}
 		k := SizeClass{
-			From: classNames[i], MinBytes: classBorders[i], Requests: c.latency.Count(), Bytes: c.bytes.lo,
-			Duration: stats(&c.latency), TTFB: stats(&c.ttfb),
+			From: classNames[i], MinBytes: classBorders[i], Requests: c.Latency.Count(), Bytes: c.Bytes.Lo,
+			Duration: stats(&c.Latency), TTFB: stats(&c.TTFB),
 		}
 		if i+1 < len(classNames) {
 			k.To = classNames[i+1]
 		}
-		if h := &c.speed; h.Count() > 0 {
+		if h := &c.Speed; h.Count() > 0 {
 			k.Speed = &Speed{
-				Mean: ratio(c.bytes.float(), c.latency.sum.float()/1e9),
+				Mean: ratio(c.Bytes.float(), c.Latency.sum.float()/1e9),
 				P50:  float64(h.Quantile(.5)), P90: float64(h.Quantile(.1)), P99: float64(h.Quantile(.01)),
 				Fastest: float64(h.Max()), Slowest: float64(h.Min()),
 			}

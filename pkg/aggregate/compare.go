@@ -99,13 +99,13 @@ func Compare(before, after *Report) Comparison {
 		OnlyBefore: []string{}, OnlyAfter: []string{}, Operations: []OpChange{},
 	}
 	for i := range before.Operations {
-		if b := &before.Operations[i]; after.operation(b) == nil {
+		if b := &before.Operations[i]; after.counterpart(before, i) == nil {
 			c.OnlyBefore = append(c.OnlyBefore, b.label())
 		}
 	}
 	for i := range after.Operations {
 		a := &after.Operations[i]
-		if b := before.operation(a); b != nil {
+		if b := before.counterpart(after, i); b != nil {
 			o := compareOps(b, a)
 			if text := after.statementText(a.Statement); text == before.statementText(a.Statement) {
 				o.text = text
@@ -118,11 +118,25 @@ func Compare(before, after *Report) Comparison {
 	return c
 }
 
-// operation finds the counterpart of an operation of another report.
-func (r *Report) operation(other *Operation) *Operation {
-	for i := range r.Operations {
-		if o := &r.Operations[i]; o.Op == other.Op && o.Statement == other.Statement && o.Warmup == other.Warmup {
-			return o
+// counterpart finds in r what operation i is in the other report: where there
+// are several of that name, the one with as many before it.
+func (r *Report) counterpart(other *Report, i int) *Operation {
+	same := func(o *Operation) bool {
+		x := &other.Operations[i]
+		return o.Op == x.Op && o.Statement == x.Statement && o.Warmup == x.Warmup
+	}
+	before := 0
+	for k := range i {
+		if same(&other.Operations[k]) {
+			before++
+		}
+	}
+	for k := range r.Operations {
+		if o := &r.Operations[k]; same(o) {
+			if before == 0 {
+				return o
+			}
+			before--
 		}
 	}
 	return nil

@@ -8,8 +8,6 @@ import (
 	"warp/pkg/oplog"
 )
 
-const openEnd = 1<<63 - 1 // end of a window whose end is not known yet
-
 // classBorders are the sizes at which size classes begin.
 var classBorders = [...]uint64{0, 1, 10 << 10, 1 << 20, 10 << 20, 100 << 20, 1 << 30, 10 << 30}
 
@@ -26,81 +24,76 @@ func classOf(bytes uint64) int {
 
 // sizeClass is about the requests of similar size that lie inside the window.
 type sizeClass struct {
-	bytes         uint128
-	latency, ttfb Hist
-	speed         Hist // bytes/s of each request, for those that took any time
+	Bytes         uint128
+	Latency, TTFB Hist
+	Speed         Hist // bytes/s of each request, for those that took any time
 }
 
 func (c *sizeClass) merge(o *sizeClass) {
-	c.bytes.add(o.bytes.hi, o.bytes.lo)
-	c.latency.Merge(&o.latency)
-	c.ttfb.Merge(&o.ttfb)
-	c.speed.Merge(&o.speed)
-}
-
-func (o *opSummary) class(i int) *sizeClass {
-	if o.classes[i] == nil {
-		o.classes[i] = &sizeClass{}
-	}
-	return o.classes[i]
+	c.Bytes.add(o.Bytes.Hi, o.Bytes.Lo)
+	c.Latency.Merge(&o.Latency)
+	c.TTFB.Merge(&o.TTFB)
+	c.Speed.Merge(&o.Speed)
 }
 
 // access is the first and the last access to one object.
-type access struct{ first, last visit }
+type access struct{ First, Last visit }
 
 type visit struct {
-	start         int64
-	latency, ttfb time.Duration
-	hasTTFB       bool
+	Start         int64
+	Latency, TTFB time.Duration
+	HasTTFB       bool
 }
 
 // before orders by time; the rest only makes the choice independent of the
 // order of rows.
 func (v visit) before(o visit) bool {
 	switch {
-	case v.start != o.start:
-		return v.start < o.start
-	case v.latency != o.latency:
-		return v.latency < o.latency
-	case v.ttfb != o.ttfb:
-		return v.ttfb < o.ttfb
+	case v.Start != o.Start:
+		return v.Start < o.Start
+	case v.Latency != o.Latency:
+		return v.Latency < o.Latency
+	case v.TTFB != o.TTFB:
+		return v.TTFB < o.TTFB
 	}
-	return !v.hasTTFB && o.hasTTFB
+	return !v.HasTTFB && o.HasTTFB
+}
+
+// visit notes a successful request for an object, in the window or not: its
+// first access is the first one in the log.
+func (o *opSummary) visit(r *oplog.Record) {
+	first, seen := r.TTFB()
+	v := visit{r.Start, r.Duration, first, seen}
+	o.access(r.Key, access{v, v})
 }
 
 func (o *opSummary) access(key string, a access) {
-	old, ok := o.objects[key]
+	old, ok := o.Objects[key]
 	if !ok {
-		if o.objects == nil {
-			o.objects = map[string]access{}
+		if o.Objects == nil {
+			o.Objects = map[string]access{}
 		}
-		o.objects[strings.Clone(key)] = a
+		o.Objects[strings.Clone(key)] = a
 		return
 	}
-	if a.first.before(old.first) {
-		old.first = a.first
+	if a.First.before(old.First) {
+		old.First = a.First
 	}
-	if old.last.before(a.last) {
-		old.last = a.last
+	if old.Last.before(a.Last) {
+		old.Last = a.Last
 	}
-	o.objects[key] = old
+	o.Objects[key] = old
 }
 
-// detail counts what only a verbose report shows, of a request inside.
-func (o *opSummary) detail(r *oplog.Record, bytes uint64) {
-	first, seen := r.TTFB()
-	c := o.class(classOf(bytes))
-	c.bytes.add(0, bytes)
-	c.latency.Add(r.Duration)
-	if seen {
-		c.ttfb.Add(first)
+// add counts what only a verbose report shows.
+func (c *sizeClass) add(r *oplog.Record, bytes uint64) {
+	c.Bytes.add(0, bytes)
+	c.Latency.Add(r.Duration)
+	if first, seen := r.TTFB(); seen {
+		c.TTFB.Add(first)
 	}
 	if r.Duration > 0 {
-		c.speed.Add(time.Duration(perSecond(bytes, r.Duration)))
-	}
-	if r.Key != "" {
-		v := visit{r.Start, r.Duration, first, seen}
-		o.access(r.Key, access{v, v})
+		c.Speed.Add(time.Duration(perSecond(bytes, r.Duration)))
 	}
 }
 

@@ -18,83 +18,83 @@ const (
 // Because the choice goes by name, those that keep a count of their own were
 // never thrown out, and neither order nor merging changes anything.
 type errorKinds struct {
-	byCode map[string]*errorKind
-	other  errorKind
+	ByCode map[string]*errorKind
+	Other  errorKind
 }
 
 // An errorKind is how often a code occurred, and its first occurrence.
 type errorKind struct {
-	count    uint64
-	start    int64 // of the first, unix ns
-	text     string
-	endpoint string
+	Count    uint64
+	Start    int64 // of the first, unix ns
+	Text     string
+	Endpoint string
 }
 
 func (k *errorKind) merge(o errorKind) {
-	if o.count == 0 {
+	if o.Count == 0 {
 		return
 	}
-	n := k.count + o.count
-	if k.count == 0 || o.before(k) {
+	n := k.Count + o.Count
+	if k.Count == 0 || o.before(k) {
 		*k = o
 	}
-	k.count = n
+	k.Count = n
 }
 
 // before orders by time; the rest only decides between equal times, so that
 // the order of rows does not.
 func (k *errorKind) before(o *errorKind) bool {
-	if k.start != o.start {
-		return k.start < o.start
+	if k.Start != o.Start {
+		return k.Start < o.Start
 	}
-	if k.text != o.text {
-		return k.text < o.text
+	if k.Text != o.Text {
+		return k.Text < o.Text
 	}
-	return k.endpoint < o.endpoint
+	return k.Endpoint < o.Endpoint
 }
 
 func (e *errorKinds) add(r *oplog.Record) {
-	one := errorKind{count: 1, start: r.Start, text: r.Err, endpoint: r.Endpoint}
-	one.text = one.text[:min(len(one.text), maxErrorText)]
+	one := errorKind{Count: 1, Start: r.Start, Text: r.Err, Endpoint: r.Endpoint}
+	one.Text = one.Text[:min(len(one.Text), maxErrorText)]
 	code := r.Code()
-	k := e.byCode[code]
+	k := e.ByCode[code]
 	if k != nil && !one.before(k) {
-		k.count++
+		k.Count++
 		return
 	}
 	// What is kept must not hold on to the batch that it came from.
-	one.text, one.endpoint = strings.Clone(one.text), strings.Clone(one.endpoint)
+	one.Text, one.Endpoint = strings.Clone(one.Text), strings.Clone(one.Endpoint)
 	e.merge(strings.Clone(code), one)
 }
 
 func (e *errorKinds) merge(code string, o errorKind) {
-	if e.byCode == nil {
-		e.byCode = map[string]*errorKind{}
+	if e.ByCode == nil {
+		e.ByCode = map[string]*errorKind{}
 	}
-	k := e.byCode[code]
+	k := e.ByCode[code]
 	if k == nil {
 		k = &errorKind{}
-		e.byCode[code] = k
+		e.ByCode[code] = k
 	}
 	k.merge(o)
-	if len(e.byCode) > maxKinds {
+	if len(e.ByCode) > maxKinds {
 		last := slices.Max(e.codes())
-		e.other.merge(*e.byCode[last])
-		delete(e.byCode, last)
+		e.Other.merge(*e.ByCode[last])
+		delete(e.ByCode, last)
 	}
 }
 
 func (e *errorKinds) mergeAll(o *errorKinds) {
-	for code, k := range o.byCode {
+	for code, k := range o.ByCode {
 		e.merge(code, *k)
 	}
-	e.other.merge(o.other)
+	e.Other.merge(o.Other)
 }
 
 // codes are sorted.
 func (e *errorKinds) codes() []string {
-	codes := make([]string, 0, len(e.byCode))
-	for c := range e.byCode {
+	codes := make([]string, 0, len(e.ByCode))
+	for c := range e.ByCode {
 		codes = append(codes, c)
 	}
 	slices.Sort(codes)

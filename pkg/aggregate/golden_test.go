@@ -111,7 +111,7 @@ func TestUnits(t *testing.T) {
 	for bytes, want := range map[float64]string{
 		0: "0.0B/s", 1124.8: "1124.8B/s", 1534.6 * 1024: "1534.6KiB/s", 9.7 * mib: "9.7MiB/s", 4812.4 * mib: "4812.4MiB/s", 20 << 30: "20.0GiB/s",
 	} {
-		if got := formatSpeed(bytes); got != want {
+		if got := segmentUnit(bytes).speed(bytes); got != want {
 			t.Errorf("%v bytes/s: got %s, want %s", bytes, got, want)
 		}
 	}
@@ -139,7 +139,7 @@ func TestLive(t *testing.T) {
 			l.Snapshot(ms(5000))
 		}
 	}()
-	_ = source(rows)(l.Write)
+	_, _ = (&memoryLog{rows: rows}).Read(ignoreWindow, l.Write)
 	<-done
 	op := l.Snapshot(ms(10_000)).Ops[0]
 	if op.Requests != 1000 || op.Errors != 100 || op.Bytes != 900_000 || op.Objects != 900 || op.Elapsed != 10*time.Second {

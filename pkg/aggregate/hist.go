@@ -1,10 +1,14 @@
 package aggregate
 
 import (
+	"encoding/json"
+	"errors"
 	"math"
 	"math/big"
 	"math/bits"
 	"time"
+
+	"warp/internal/wire"
 )
 
 const (
@@ -35,20 +39,20 @@ type Hist struct {
 }
 
 // uint128 is an unsigned integer that only grows.
-type uint128 struct{ hi, lo uint64 }
+type uint128 struct{ Hi, Lo uint64 }
 
 func (u *uint128) add(hi, lo uint64) {
 	var carry uint64
-	u.lo, carry = bits.Add64(u.lo, lo, 0)
-	u.hi, _ = bits.Add64(u.hi, hi, carry)
+	u.Lo, carry = bits.Add64(u.Lo, lo, 0)
+	u.Hi, _ = bits.Add64(u.Hi, hi, carry)
 }
 
 func (u uint128) big() *big.Int {
-	b := new(big.Int).SetUint64(u.hi)
-	return b.Add(b.Lsh(b, 64), new(big.Int).SetUint64(u.lo))
+	b := new(big.Int).SetUint64(u.Hi)
+	return b.Add(b.Lsh(b, 64), new(big.Int).SetUint64(u.Lo))
 }
 
-func (u uint128) float() float64 { return float64(u.hi)*(1<<64) + float64(u.lo) }
+func (u uint128) float() float64 { return float64(u.Hi)*(1<<64) + float64(u.Lo) }
 
 // bucket returns the page and the place in it for v. Page 0 counts values
 // below 128 one by one; page p holds [2^(p+6), 2^(p+7)) in 128 steps.
@@ -96,8 +100,8 @@ func (h *Hist) Merge(o *Hist) {
 	}
 	h.max = max(h.max, o.max)
 	h.count += o.count
-	h.sum.add(o.sum.hi, o.sum.lo)
-	h.squares.add(o.squares.hi, o.squares.lo)
+	h.sum.add(o.sum.Hi, o.sum.Lo)
+	h.squares.add(o.squares.Hi, o.squares.Lo)
 	for i, theirs := range &o.pages {
 		if theirs == nil {
 			continue
@@ -172,4 +176,28 @@ func (h *Hist) Quantile(q float64) time.Duration {
 		}
 	}
 	return h.Max()
+}
+
+// MarshalJSON writes the binary form, which is short.
+func (h *Hist) MarshalJSON() ([]byte, error) {
+	if h.count == 0 {
+		return []byte(`""`), nil
+	}
+	return json.Marshal(h.append(nil))
+}
+
+// UnmarshalJSON reads what MarshalJSON has written.
+func (h *Hist) UnmarshalJSON(text []byte) error {
+	var b []byte
+	if err := json.Unmarshal(text, &b); err != nil || len(b) == 0 {
+		*h = Hist{}
+		return err
+	}
+	r := &wireReader{wire.NewReader(b), octaves}
+	*h = Hist{}
+	r.hist(h)
+	if r.Bad || r.Left() > 0 {
+		return errors.New("a histogram cannot be read")
+	}
+	return nil
 }

@@ -146,7 +146,7 @@ func (c *liveCount) merge(o *liveCount) {
 // append writes a histogram: its sums, then the buckets that are not empty, each
 // by its distance from the one before.
 func (h *Hist) append(b []byte) []byte {
-	for _, n := range [...]uint64{h.count, h.min, h.max, h.sum.hi, h.sum.lo, h.squares.hi, h.squares.lo} {
+	for _, n := range [...]uint64{h.count, h.min, h.max, h.sum.Hi, h.sum.Lo, h.squares.Hi, h.squares.Lo} {
 		b = binary.AppendUvarint(b, n)
 	}
 	used := 0
@@ -184,7 +184,7 @@ func countZero(p *[subs]uint64) (n int) {
 
 // hist reads what append has written.
 func (r *wireReader) hist(h *Hist) {
-	for _, p := range [...]*uint64{&h.count, &h.min, &h.max, &h.sum.hi, &h.sum.lo, &h.squares.hi, &h.squares.lo} {
+	for _, p := range [...]*uint64{&h.count, &h.min, &h.max, &h.sum.Hi, &h.sum.Lo, &h.squares.Hi, &h.squares.Lo} {
 		*p = r.Uint()
 	}
 	used := r.Uint()

@@ -103,25 +103,69 @@ func loads() map[string]load {
 	}
 }
 
-// source yields rows in odd batches, from memory that is overwritten after.
-func source(rows []oplog.Record) Source {
-	return func(yield func([]oplog.Record) error) error {
-		batch, rest := make([]oplog.Record, 97), rows
-		for len(rest) > 0 {
-			n := copy(batch, rest)
-			if err := yield(batch[:n]); err != nil {
-				return err
+// A memoryLog is a log in memory. It hands out rows in odd batches, from memory
+// that is overwritten after.
+type memoryLog struct {
+	header  oplog.Header
+	trailer oplog.Trailer
+	windows []oplog.Window // each is announced before the first row that ended after its last instant
+	rows    []oplog.Record
+	reads   int
+}
+
+func (l *memoryLog) Header() oplog.Header { return l.header }
+
+func (l *memoryLog) Read(decided func(oplog.Window) error, rows func([]oplog.Record) error) (oplog.Trailer, error) {
+	l.reads++
+	batch, rest, windows := make([]oplog.Record, 97), l.rows, l.windows
+	for len(rest) > 0 {
+		n := 0
+		for ; n < min(len(batch), len(rest)); n++ {
+			if len(windows) > 0 && rest[n].End() > latest(windows[0]) {
+				break
 			}
-			clear(batch)
-			rest = rest[n:]
+			batch[n] = rest[n]
 		}
-		return nil
+		if n == 0 {
+			if err := decided(windows[0]); err != nil {
+				return oplog.Trailer{}, err
+			}
+			windows = windows[1:]
+			continue
+		}
+		if err := rows(batch[:n]); err != nil {
+			return oplog.Trailer{}, err
+		}
+		clear(batch)
+		rest = rest[n:]
+	}
+	for _, w := range windows {
+		if err := decided(w); err != nil {
+			return oplog.Trailer{}, err
+		}
+	}
+	return l.trailer, nil
+}
+
+// latest is the last instant that is decided.
+func latest(w oplog.Window) int64 { return max(w.Start, w.Begin, w.End) }
+
+// windowed is a log of warp's own of a run with that window.
+func windowed(rows []oplog.Record, w oplog.Window) *memoryLog {
+	return &memoryLog{
+		header: oplog.Header{Warp: "test", Windowed: true}, rows: rows, trailer: oplog.Trailer{End: "completed", Window: &w},
+		windows: []oplog.Window{{Start: w.Start}, {Start: w.Start, Begin: w.Begin, Cold: w.Cold}, w},
 	}
 }
 
 func analyze(t testing.TB, rows []oplog.Record, o Options) *Report {
 	t.Helper()
-	r, err := Analyze(source(rows), o)
+	return analyzeLog(t, &memoryLog{rows: rows}, o)
+}
+
+func analyzeLog(t testing.TB, log Log, o Options) *Report {
+	t.Helper()
+	r, err := Analyze(log, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,11 +23,11 @@ func req(thread uint32, from, to int64) oplog.Record {
 func TestNoRows(t *testing.T) {
 	t.Parallel()
 	r := analyze(t, nil, Options{})
-	if len(r.Operations) != 0 || r.Version != 1 {
+	if len(r.Operations) != 0 || r.Version != 2 {
 		t.Errorf("%+v", r)
 	}
 	render(t, r)
-	if _, err := Analyze(source(nil), Options{Op: "get"}); err == nil || !strings.Contains(err.Error(), "no rows") {
+	if _, err := Analyze(&memoryLog{}, Options{Op: "get"}); err == nil || !strings.Contains(err.Error(), "no rows") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -39,7 +39,7 @@ func TestOneRequest(t *testing.T) {
 	if op.Requests != 1 || op.Inside != 1 || op.BytesPerS != 10000 || op.WindowS != .1 || op.Duration.P999 != 100 {
 		t.Errorf("%+v", op)
 	}
-	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "too short") {
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "fewer than 10") {
 		t.Errorf("warnings %q", r.Warnings)
 	}
 }
@@ -54,11 +54,11 @@ func TestNoDuration(t *testing.T) {
 	// Instants on borders belong to one segment, and inside means counted.
 	rows := []oplog.Record{req(0, 0, 1000), req(0, 1000, 1000), req(0, 2000, 2000), req(0, 3000, 3000)}
 	op = analyze(t, rows, Options{}).Operations[0]
-	if op.WindowS != 2 || op.Inside != 3 || op.Objects != 3 || op.Bytes != 3000 {
+	if op.WindowS != 3 || op.Inside != 4 || op.Objects != 4 || op.Bytes != 4000 {
 		t.Errorf("%+v", op)
 	}
-	if n0, n1 := op.Segments[0].FullOps, op.Segments[1].FullOps; n0 != 1 || n1 != 2 {
-		t.Errorf("segments have %d and %d", n0, n1)
+	if n1, n2 := op.Segments[1].FullOps, op.Segments[2].FullOps; n1 != 1 || n2 != 2 {
+		t.Errorf("segments have %d and %d", n1, n2)
 	}
 }
 
@@ -67,7 +67,7 @@ func TestAllFailed(t *testing.T) {
 	rows := loads()["failing"].make(1)
 	op := analyze(t, rows, Options{}).Operations[0]
 	n := uint64(len(rows))
-	if op.Requests != n || op.Errors != n || op.Inside != 0 || op.Bytes != 0 || op.Duration != nil || op.WindowBasis != "active" {
+	if op.Requests != n || op.Errors != n || op.Inside != 0 || op.Bytes != 0 || op.Duration != nil || op.WindowBasis != Whole {
 		t.Errorf("%+v", op)
 	}
 	sum := uint64(0)
@@ -94,7 +94,7 @@ func TestFailuresAreNoThroughput(t *testing.T) {
 	for _, s := range op.Segments {
 		ended += s.OpsEnded
 	}
-	if op.Errors != uint64(failed) || ended >= uint64(len(rows)-failed) || math.Abs(op.Objects-float64(ended)) > 10 {
+	if inside := op.Errors + op.WarmUp.Errors; inside != uint64(failed) || ended >= uint64(len(rows)-failed) || math.Abs(op.Objects-float64(ended)) > 10 {
 		t.Errorf("%d errors, %d ended well, %v objects", op.Errors, ended, op.Objects)
 	}
 }
@@ -138,11 +138,13 @@ func TestNonsense(t *testing.T) {
 		if strings.Contains(want, "\x1b") {
 			t.Fatal("an error text reached the terminal as it was")
 		}
-		d := NewDeferred(o)
-		d.BeginPhase(1)
-		_ = d.Write(rows)
-		if r, err := d.Report(); err == nil {
-			render(t, r)
+		w := oplog.Window{Start: pick(), Begin: pick(), End: pick()}
+		if r, err := count(t, rows, w, o).Report(); err == nil {
+			again, err := count(t, shuffled(rows, seed), w, o).Report()
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "with a window, shuffled", render(t, again), render(t, r))
 		}
 		var l Live
 		_ = l.Write(rows)
@@ -154,7 +156,7 @@ func TestClockSetBack(t *testing.T) {
 	t.Parallel()
 	rows := []oplog.Record{req(0, 0, 10), req(0, 20, 15), req(0, 30, 40)}
 	r := analyze(t, rows, Options{})
-	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "1 requests end before") {
+	if len(r.Warnings) != 2 || !strings.Contains(r.Warnings[1], "1 request ends before it starts") {
 		t.Errorf("warnings %q", r.Warnings)
 	}
 }
@@ -204,12 +206,13 @@ func TestOpenLoop(t *testing.T) {
 		at = start + took
 		rows = append(rows, r)
 	}
-	op := analyze(t, rows, Options{}).Operations[0]
+	r := analyze(t, rows, Options{})
+	op, g := r.Operations[0], r.Groups[0]
 	if op.Duration.P99 > 3 || op.Response.P90 < 700 || op.Response.Max != 1000 || op.Lag.Max < 900 {
 		t.Errorf("service %+v\nresponse %+v\nlag %+v", op.Duration, op.Response, op.Lag)
 	}
-	if math.Abs(op.OfferedPerS-100) > 1 || math.Abs(op.AchievedPerS-100) > 1 {
-		t.Errorf("offered %v, achieved %v", op.OfferedPerS, op.AchievedPerS)
+	if math.Abs(g.OfferedPerS-100) > 1 || math.Abs(g.AchievedPerS-100) > 1 {
+		t.Errorf("offered %v, achieved %v", g.OfferedPerS, g.AchievedPerS)
 	}
 }
 
@@ -234,7 +237,7 @@ func TestErrorsSayWhatIsThere(t *testing.T) {
 		{SegmentDur: time.Microsecond}: "choose",
 		{SegmentDur: -time.Second}:     "must be positive",
 	} {
-		if _, err := Analyze(source(rows), o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Analyze(&memoryLog{rows: rows}, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %s", o, err, want)
 		}
 	}

@@ -17,32 +17,51 @@ import (
 type oracle struct {
 	rows       []oplog.Record
 	start, end int64
+	whole      bool // all requests belong to it
 }
 
+// newOracle derives the window: of each run, from when every thread has finished
+// a first request to the latest start of a request; of several runs, the time
+// that they have in common.
 func newOracle(rows []oplog.Record) oracle {
 	type key struct {
 		run, client string
 		thread      uint32
 	}
-	firstEnd, lastStart := map[key]int64{}, map[key]int64{}
-	o := oracle{rows: rows, start: math.MinInt64, end: math.MaxInt64}
+	firstEnd, begin, end := map[key]int64{}, map[string]int64{}, map[string]int64{}
 	for _, r := range rows {
 		k := key{r.Run, r.Client, r.Thread}
 		if e, ok := firstEnd[k]; !ok || r.End() < e {
 			firstEnd[k] = r.End()
 		}
-		if s, ok := lastStart[k]; !ok || r.Start > s {
-			lastStart[k] = r.Start
+		if s, ok := end[r.Run]; !ok || r.Start > s {
+			end[r.Run] = r.Start
 		}
 	}
-	for k := range firstEnd {
-		o.start, o.end = max(o.start, firstEnd[k]), min(o.end, lastStart[k])
+	for k, e := range firstEnd {
+		if b, ok := begin[k.run]; !ok || e > b {
+			begin[k.run] = e
+		}
+	}
+	o := oracle{rows: rows, start: math.MinInt64, end: math.MaxInt64}
+	for run := range begin {
+		o.start, o.end = max(o.start, begin[run]), min(o.end, end[run])
 	}
 	return o
 }
 
-// part is what of an amount lies between two times, in exact fractions.
-func part(r *oplog.Record, amount, from, to int64) *big.Rat {
+// started says whether a request belongs to the window: by when it was due in
+// an open loop, and by when it started otherwise.
+func (o oracle) started(r *oplog.Record) bool {
+	at := r.Start
+	if r.Due != 0 {
+		at = r.Due
+	}
+	return o.whole || at >= o.start && at <= o.end
+}
+
+// fraction is what of an amount lies between two times, in exact fractions.
+func fraction(r *oplog.Record, amount, from, to int64) *big.Rat {
 	if r.Duration == 0 {
 		if r.Start >= from && r.Start <= to {
 			return big.NewRat(amount, 1)
@@ -68,12 +87,14 @@ func (o oracle) check(t *testing.T, op *Operation) {
 		}
 		requests++
 		if r.Err != "" {
-			errs++
+			if o.started(r) {
+				errs++
+			}
 			continue
 		}
-		bytes.Add(bytes, part(r, r.Bytes, o.start, o.end))
-		objects.Add(objects, part(r, int64(r.Objects), o.start, o.end))
-		if r.Start >= o.start && r.End() <= o.end {
+		bytes.Add(bytes, fraction(r, r.Bytes, o.start, o.end))
+		objects.Add(objects, fraction(r, int64(r.Objects), o.start, o.end))
+		if o.started(r) {
 			inside = append(inside, r.Duration)
 			if r.FirstByte > 0 {
 				first = append(first, r.FirstByte)
@@ -133,10 +154,9 @@ func checkStats(t *testing.T, what string, s *Stats, values []time.Duration) {
 
 func (o oracle) checkSegment(t *testing.T, op *Operation, i int) {
 	t.Helper()
-	dur := int64(op.SegmentS * 1e9)
-	from := o.start + int64(i)*dur
-	to := min(from+dur, o.end)
 	s := op.Segments[i]
+	from := s.Start.UnixNano()
+	to := op.segmentEnd(i).UnixNano()
 	var want Segment
 	bytes := new(big.Rat)
 	for k := range o.rows {
@@ -146,7 +166,7 @@ func (o oracle) checkSegment(t *testing.T, op *Operation, i int) {
 		}
 		start, end := r.Start, r.End()
 		if r.Err != "" {
-			if end > from && end <= to {
+			if at := min(max(start, o.start), o.end-1); o.started(r) && at >= from && at < to {
 				want.Errors++
 			}
 			continue
@@ -164,7 +184,7 @@ func (o oracle) checkSegment(t *testing.T, op *Operation, i int) {
 		if end > from && end <= to {
 			want.OpsEnded++
 		}
-		bytes.Add(bytes, part(r, r.Bytes, from, to))
+		bytes.Add(bytes, fraction(r, r.Bytes, from, to))
 	}
 	if s.FullOps != want.FullOps || s.PartialOps != want.PartialOps || s.OpsStarted != want.OpsStarted ||
 		s.OpsEnded != want.OpsEnded || s.Errors != want.Errors {
@@ -193,7 +213,7 @@ func TestOracle(t *testing.T) {
 				o := newOracle(rows)
 				for i := range r.Operations {
 					op := &r.Operations[i]
-					if op.WindowBasis != "active" || op.WindowStart.UnixNano() != o.start || op.WindowEnd.UnixNano() != o.end {
+					if op.WindowBasis != Derived || op.WindowStart.UnixNano() != o.start || op.WindowEnd.UnixNano() != o.end {
 						t.Fatalf("window %v to %v (%s)", op.WindowStart, op.WindowEnd, op.WindowBasis)
 					}
 					if len(op.Segments) > 60 {

@@ -9,21 +9,12 @@ import (
 // phaseHists are the times of each phase.
 type phaseHists [len(oplog.PhaseNames)]Hist
 
-// traced makes room for phases where there are any: most logs have none.
-func (h *hostSummary) traced() *phaseHists {
-	if h.phases == nil {
-		h.phases = new(phaseHists)
-	}
-	return h.phases
-}
-
-// connections counts the begins of connections, in the window or not, since
-// most connections are made before it, and of failed requests as well.
-func (h *hostSummary) connections(p *oplog.Phases) { h.traced().add(p, 0, oplog.ConnectionPhases) }
-
 // exchanges counts what a latency consists of, of the same requests.
 func (h *hostSummary) exchanges(p *oplog.Phases) {
-	h.traced().add(p, oplog.ConnectionPhases, len(p))
+	if h.Phases == nil {
+		h.Phases = new(phaseHists)
+	}
+	h.Phases.add(p, oplog.ConnectionPhases, len(p))
 }
 
 func (h *phaseHists) add(p *oplog.Phases, from, to int) {

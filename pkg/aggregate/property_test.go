@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -44,42 +45,67 @@ func pieces(rows []oplog.Record, n int, rule func(i int, r *oplog.Record) int) [
 	return parts
 }
 
-// merged analyses the parts on their own and joins them in the given order.
-func merged(t *testing.T, parts [][]oplog.Record, order []int, nested bool) string {
+// windowOf is a window in the middle of the rows.
+func windowOf(rows []oplog.Record) oplog.Window {
+	first, last := rows[0].Start, rows[0].End()
+	for i := range rows {
+		first, last = min(first, rows[i].Start), max(last, rows[i].End())
+	}
+	length := last - first
+	return oplog.Window{Start: first + length/20, Begin: first + length/6, End: last - length/5, Cold: 1}
+}
+
+// merged counts the parts on their own and joins them in the given order. On
+// the way each part is encoded.
+func merged(t *testing.T, parts [][]oplog.Record, w oplog.Window, order []int, nested bool) string {
 	t.Helper()
 	o := Options{Verbose: true}
-	surveys := make([]*Survey, len(parts))
-	for i, p := range parts {
-		surveys[i] = &Survey{}
-		_ = surveys[i].Write(p)
-	}
-	var all Survey
-	for _, i := range order {
-		all.Merge(surveys[i])
-	}
-	plan, err := all.Plan(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := NewSummary(plan, o)
-	inner := NewSummary(plan, o)
+	sum, inner := NewSummary(o), NewSummary(o)
 	for k, i := range order {
-		s := NewSummary(plan, o)
-		_ = s.Write(parts[i])
 		into := sum
 		if nested && k > 0 {
 			into = inner
 		}
-		if err := into.Merge(s); err != nil {
+		if err := into.Merge(travelled(t, count(t, parts[i], w, o), o)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := sum.Merge(inner); err != nil {
+	if nested {
+		if err := sum.Merge(inner); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sum.Close(oplog.Trailer{})
+	r, err := sum.Report()
+	if err != nil {
 		t.Fatal(err)
 	}
-	r := sum.Report(o)
-	r.Runs = all.Runs()
 	return render(t, r)
+}
+
+// count makes a summary of rows in any order.
+func count(t *testing.T, rows []oplog.Record, w oplog.Window, o Options) *Summary {
+	t.Helper()
+	s := NewSummary(o)
+	if err := s.SetWindow(w); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.Write(rows)
+	return s
+}
+
+// travelled is the summary as a coordinator decodes it.
+func travelled(t *testing.T, s *Summary, o Options) *Summary {
+	t.Helper()
+	b, err := s.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err = Decode(b, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func TestMerge(t *testing.T) {
@@ -92,27 +118,55 @@ func TestMerge(t *testing.T) {
 		"host":   func(_ int, r *oplog.Record) int { return int(r.Endpoint[len("http://host")]) },
 	}
 	everyLoad(t, func(t *testing.T, rows []oplog.Record) {
-		want := render(t, analyze(t, rows, Options{Verbose: true}))
+		w := windowOf(rows)
+		whole := count(t, rows, w, Options{Verbose: true})
+		whole.windows.Common.Cold = 3 // one of each part
+		whole.groupOf(measured, oplog.Statement{}).window.Cold = 3
+		r, err := whole.Report()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := render(t, r)
 		for name, rule := range rules {
 			parts := pieces(rows, 3, rule)
-			same(t, name, merged(t, parts, []int{0, 1, 2}, false), want)
-			same(t, name+", other order", merged(t, parts, []int{2, 0, 1}, false), want)
-			same(t, name+", nested", merged(t, parts, []int{1, 2, 0}, true), want)
+			same(t, name, merged(t, parts, w, []int{0, 1, 2}, false), want)
+			same(t, name+", other order", merged(t, parts, w, []int{2, 0, 1}, false), want)
+			same(t, name+", nested", merged(t, parts, w, []int{1, 2, 0}, true), want)
 		}
 	})
 }
 
 func TestMergeRefusesOtherWindows(t *testing.T) {
 	t.Parallel()
-	plan := func(end int64) *Plan {
-		return &Plan{Groups: []Group{{Ops: []GroupOp{{Name: "GET"}}, End: end, Segment: time.Second}}}
-	}
-	if err := NewSummary(plan(1), Options{}).Merge(NewSummary(plan(2), Options{})); err == nil {
+	rows := loads()["get"].make(1)
+	w := windowOf(rows)
+	other := w
+	other.End++
+	if err := count(t, rows, w, Options{}).Merge(count(t, rows, other, Options{})); err == nil {
 		t.Error("summaries of different windows were merged")
 	}
-	if err := NewSummary(plan(1), Options{}).Merge(NewSummary(&Plan{}, Options{})); err == nil {
-		t.Error("summaries of different operations were merged")
-	}
+}
+
+// TestOnePass holds a log that is read once against rows that arrive in any
+// order after all is decided.
+func TestOnePass(t *testing.T) {
+	t.Parallel()
+	everyLoad(t, func(t *testing.T, rows []oplog.Record) {
+		w := windowOf(rows)
+		for _, o := range []Options{{Verbose: true}, {SegmentDur: 7 * time.Minute}, {Skip: 100 * time.Millisecond}} {
+			log := windowed(rows, w)
+			got := analyzeLog(t, log, o)
+			if log.reads != 1 {
+				t.Fatalf("the log was read %d times", log.reads)
+			}
+			s := count(t, shuffled(rows, 3), w, o)
+			want, err := s.describe(log.header, log.trailer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "one pass", render(t, got), render(t, want))
+		}
+	})
 }
 
 func TestSegmentsAddUp(t *testing.T) {
@@ -149,62 +203,46 @@ func segmentsAddUp(t *testing.T, op *Operation) {
 	}
 }
 
-func TestDeferredEqualsAnalyze(t *testing.T) {
+// TestNothingStaysBehind looks for fields that encoding would leave out.
+func TestNothingStaysBehind(t *testing.T) {
 	t.Parallel()
-	for name, l := range loads() {
-		for _, o := range []Options{{Verbose: true}, {SegmentDur: 700 * time.Millisecond}, {Skip: 500 * time.Millisecond}} {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				if l.length > 24*time.Hour && o.SegmentDur > 0 {
-					o.SegmentDur = time.Hour // less would only take long
-				}
-				rows := l.make(11)
-				d := NewDeferred(o)
-				d.every = 20
-				prepare := load{ops: []string{"PUT"}, threads: 3, length: time.Second, latency: 9 * time.Millisecond}.make(5)
-				if slices.Contains(l.ops, "PUT") || l.runs > 1 {
-					prepare = nil
-				}
-				for i := range prepare {
-					prepare[i].Start -= int64(time.Minute)
-					prepare[i].Run = "run0"
-				}
-				d.BeginPhase(3)
-				_ = d.Write(prepare)
-				d.BeginPhase(max(l.runs, 1) * max(l.clients, 1) * l.threads)
-				_ = source(rows)(d.Write)
-				got, err := d.Report()
-				if err != nil {
-					t.Fatal(err)
-				}
-				want := analyze(t, append(prepare, rows...), o)
-				same(t, "deferred", render(t, got), render(t, want))
-			})
+	local := map[string]bool{ // found again from the rest, or of no use at the coordinator
+		"group.window": true, "group.basis": true, "group.runs": true, "group.lastOp": true, "group.lastClient": true, "groupClient.run": true,
+		"hostTotals.unwanted": true, "series.cur": true, "series.curLo": true, "series.curHi": true,
+	}
+	seen := map[reflect.Type]bool{}
+	var walk func(x reflect.Type)
+	walk = func(x reflect.Type) {
+		switch x.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Array:
+			walk(x.Elem())
+			return
+		case reflect.Map:
+			walk(x.Key())
+			walk(x.Elem())
+			return
+		case reflect.Struct:
+		default:
+			return
+		}
+		if seen[x] || x == reflect.TypeFor[Hist]() || x == reflect.TypeFor[oplog.Window]() {
+			return // these encode themselves
+		}
+		seen[x] = true
+		for i := range x.NumField() {
+			f := x.Field(i)
+			generic := strings.HasPrefix(x.Name(), "keyed[") && (f.Name == "index" || f.Name == "last")
+			if !f.IsExported() && !f.Anonymous && !generic && !local[x.Name()+"."+f.Name] {
+				t.Errorf("%s.%s does not travel", x.Name(), f.Name)
+			}
+			if f.IsExported() || f.Anonymous {
+				walk(f.Type)
+			}
 		}
 	}
-}
-
-func TestDeferredSaysWhenNotExact(t *testing.T) {
-	t.Parallel()
-	rows := load{ops: []string{"GET"}, threads: 4, length: 5 * time.Second, latency: time.Millisecond}.make(1)
-	// One thread hangs from the start and makes everybody else undecided.
-	rows = slices.DeleteFunc(rows, func(r oplog.Record) bool { return r.Thread == 3 })
-	d := NewDeferred(Options{})
-	d.bound = 5000
-	d.BeginPhase(4)
-	_ = d.Write(rows)
-	r, err := d.Report()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "not exact") {
-		t.Errorf("warnings: %q", r.Warnings)
-	}
-	if n := r.Operations[0].Requests; n != uint64(len(rows)) {
-		t.Errorf("%d requests of %d", n, len(rows))
-	}
-	if held := cap(d.phases[0].held); held > 20000 {
-		t.Errorf("room for %d requests was needed", held)
+	walk(reflect.TypeFor[encodedSummary]())
+	if len(seen) < 15 {
+		t.Errorf("only %d types were looked at", len(seen))
 	}
 }
 
@@ -278,7 +316,7 @@ func TestFiltersDoNotChangeFigures(t *testing.T) {
 		}
 		for _, asked := range []string{"http://host1:9000", "host1:9000", "HOST1:9000/"} {
 			one := analyze(t, rows, Options{Op: want.Op, Host: asked}).Operations[0]
-			if one.Bytes != want.Hosts[1].Bytes || one.Requests != want.Hosts[1].Requests || one.WindowS != want.WindowS {
+			if one.Bytes != want.Hosts[1].Bytes || one.Inside+one.Errors != want.Hosts[1].Requests || one.WindowS != want.WindowS {
 				t.Errorf("%s at %s: %+v, in the whole report %+v", want.Op, asked, one, want.Hosts[1])
 			}
 		}

@@ -1,20 +1,21 @@
 package aggregate
 
 import (
+	"fmt"
 	"time"
 
 	"warp/pkg/oplog"
 )
 
 // A Report is everything that warp says about a log, as plain data. Its JSON
-// form is the output of --json; fields may be added to version 1, but none
+// form is the output of --json; fields may be added to version 2, but none
 // changes its meaning.
 //
 // Units: names end in the unit, _s is seconds, _ms milliseconds, _per_s per
 // second; bytes are bytes. Times are RFC 3339 with nanoseconds, in UTC. Lists
 // are sorted by name, segments by time.
 type Report struct {
-	Version    int               `json:"version"`              // 1
+	Version    int               `json:"version"`              // 2
 	Command    string            `json:"command"`              // command line of the run, without secrets; "" in foreign logs
 	Benchmark  string            `json:"benchmark,omitempty"`  // name of the command: get, put, mixed, …
 	Engine     string            `json:"engine"`               // what sent the requests; "" if unknown
@@ -26,9 +27,9 @@ type Report struct {
 	End        string            `json:"end,omitempty"`        // completed, interrupted, or aborted; "" if the log does not say
 	EndReason  string            `json:"end_reason,omitempty"` // why the run ended early
 
-	OfferedPerS float64     `json:"offered_per_s,omitempty"` // requests/s that an open-loop schedule asked for, all operations
-	Unsent      int64       `json:"unsent,omitempty"`        // requests that were due but not sent when the run ended
-	ClientLoad  *oplog.Load `json:"client_load,omitempty"`   // what the run cost the machine that made it
+	CutOff     *oplog.CutOff `json:"cut_off,omitempty"`     // requests that an interrupt ended before their answer
+	Pauses     []oplog.Pause `json:"pauses,omitempty"`      // times in which warp itself did not run
+	ClientLoad *oplog.Load   `json:"client_load,omitempty"` // what the run cost the machine that made it
 
 	Warnings   []string      `json:"warnings"`   // what a reader of the figures should know; may be empty
 	Groups     []GroupReport `json:"groups"`     // operations that ran at the same time, in order of time
@@ -38,32 +39,41 @@ type Report struct {
 // GroupReport is about operations that ran at the same time; its rates are
 // the sums of theirs.
 type GroupReport struct {
+	Kind        string    `json:"kind"`         // "preparation", "measured", "statement"; "derived" in logs without windows
 	Operations  []string  `json:"operations"`   // names, in the order of the report
-	WindowStart time.Time `json:"window_start"` // active window: every thread has finished a first request
-	WindowEnd   time.Time `json:"window_end"`   // and none has started its last one
+	WindowStart time.Time `json:"window_start"` // begin of the window
+	WindowEnd   time.Time `json:"window_end"`
 	WindowS     float64   `json:"window_s"`
-	WindowBasis string    `json:"window_basis"` // "active"; "all" = too short, warm-up included; "none" = nothing could be measured; "statement" = all of a statement
-	Requests    uint64    `json:"requests"`     // all, failed ones included
-	Errors      uint64    `json:"errors"`       // failed requests
+	WindowBasis Basis     `json:"window_basis"` // "measured", "derived", "whole" or "none"
+	ColdWorkers int       `json:"cold_workers"` // that had not finished a request when the window began
+	Requests    uint64    `json:"requests"`     // all, failed ones included, in the window or not
+	Errors      uint64    `json:"errors"`       // failed requests that started in the window
 	ObjectsPerS float64   `json:"objects_per_s"`
 	BytesPerS   float64   `json:"bytes_per_s"`
 	Concurrency int       `json:"concurrency"` // threads of all clients
 	Clients     int       `json:"clients"`
+
+	// Of an open loop, all operations together. They are missing where some of the requests had no schedule.
+	OfferedPerS  float64 `json:"offered_per_s,omitempty"`  // requests that were due in the window, per second of it
+	AchievedPerS float64 `json:"achieved_per_s,omitempty"` // requests that ended successfully in the window, per second of it
+	Unsent       int64   `json:"unsent,omitempty"`         // requests that were due in the window and never sent
+	Response     *Stats  `json:"response_ms,omitempty"`    // from when a request was due to its end, unsent ones included
 }
 
 // An Operation is one kind of request in one group.
 //
 // Throughput (objects, bytes and what follows from them) counts every
 // successful request by the share of its time inside the window. Latencies are
-// those of the successful requests entirely inside. Requests and errors count
-// everything, in the window or not.
+// those of the successful requests that started in the window, however long
+// they took, and errors are the failed ones that started in it. In an open
+// loop requests belong to the window in which they were due.
 type Operation struct {
 	Op           string            `json:"op"`                  // GET, PUT, …
 	Statement    int               `json:"statement,omitempty"` // of a script, from 1
 	Warmup       bool              `json:"warmup,omitempty"`    // these are the requests of its WARMUP
 	Group        int               `json:"group"`               // index into groups
-	Requests     uint64            `json:"requests"`            // all, failed ones included
-	Errors       uint64            `json:"errors"`              // failed requests
+	Requests     uint64            `json:"requests"`            // all, failed ones included, in the window or not
+	Errors       uint64            `json:"errors"`              // failed requests that started in the window
 	ErrorsByCode map[string]uint64 `json:"errors_by_code"`      // by S3 code or warp's name for it
 	FirstErrors  []FirstError      `json:"first_errors,omitempty"`
 	Retries      uint64            `json:"retries"` // requests that repeated an earlier one of the same row
@@ -75,15 +85,20 @@ type Operation struct {
 	WindowStart time.Time `json:"window_start"`
 	WindowEnd   time.Time `json:"window_end"`
 	WindowS     float64   `json:"window_s"`     // rates are per second of this
-	WindowBasis string    `json:"window_basis"` // as in groups
+	WindowBasis Basis     `json:"window_basis"` // as in groups; "whole" also for an operation with fewer than 10 requests in the group's window
 	Concurrency int       `json:"concurrency"`  // threads of the group, all clients
 	Clients     int       `json:"clients"`      // clients of the group
+
+	WarmUp     Outside `json:"before_window"`        // requests that started before the window
+	Late       Outside `json:"after_window"`         // requests that started after it
+	InFlight   Flight  `json:"in_flight_at_begin"`   // of before_window: those that were on their way when the window began
+	Unanswered *Flight `json:"unanswered,omitempty"` // of errors: those that had no answer when the run waited no longer
 
 	ObjectsPerS float64 `json:"objects_per_s"` // 0 where window_s is 0
 	BytesPerS   float64 `json:"bytes_per_s"`   // goodput over the window; 0 where window_s is 0
 	Objects     float64 `json:"objects"`       // inside the window; the share of a request need not be whole
 	Bytes       uint64  `json:"bytes"`         // inside the window
-	Inside      uint64  `json:"inside"`        // successful requests entirely inside the window
+	Inside      uint64  `json:"inside"`        // successful requests that started in the window
 
 	ObjectBytes  SizeRange `json:"request_bytes"`   // payload per successful request
 	ObjectsPerOp SizeRange `json:"request_objects"` // objects per successful request
@@ -95,18 +110,28 @@ type Operation struct {
 
 	HTTPPhases *Phases `json:"http_phases_ms,omitempty"` // --trace-http: what the time of a sample of requests went into
 
-	OfferedPerS  float64 `json:"offered_per_s,omitempty"`  // open loop: requests/s due in the window and sent sooner or later
-	AchievedPerS float64 `json:"achieved_per_s,omitempty"` // open loop: requests/s that ended well in the window
-
 	Hosts      []Part    `json:"hosts"`                // by host; always at least one
 	ByClient   []Part    `json:"by_client"`            // by client; always at least one
-	SegmentS   float64   `json:"segment_s"`            // length of a segment; the last one may be shorter
+	SegmentS   float64   `json:"segment_s"`            // length of a segment; the first and the last one may be shorter
 	Segments   []Segment `json:"segments"`             // all of the window, in order
 	Throughput *Extremes `json:"throughput,omitempty"` // fastest, median and slowest full segment
 
 	// Only in verbose reports.
 	Accesses    *Accesses   `json:"accesses,omitempty"`     // where objects were accessed more than once
 	SizeClasses []SizeClass `json:"size_classes,omitempty"` // where sizes vary
+}
+
+// Outside counts requests that are not in the figures of the window.
+type Outside struct {
+	Requests uint64 `json:"requests"` // failed ones included
+	Errors   uint64 `json:"errors"`
+}
+
+// A Flight is a number of requests and how long they took.
+type Flight struct {
+	Requests   uint64  `json:"requests"`
+	ShortestMS float64 `json:"shortest_ms"`
+	LongestMS  float64 `json:"longest_ms"`
 }
 
 // A FirstError is the first occurrence of an error code.
@@ -138,11 +163,16 @@ type Stats struct {
 	Min    float64 `json:"min"`
 	Max    float64 `json:"max"`
 	StdDev float64 `json:"stddev"`
+
+	// Of response times: how many of the values are of requests that were never sent, and how long each of them had
+	// waited at least. Figures that reach this are lower bounds.
+	Unsent    uint64  `json:"unsent,omitempty"`
+	UnsentMin float64 `json:"unsent_min,omitempty"`
 }
 
 // Phases are what the time of HTTP requests went into, of those whose phases
 // were noted. null = no such phase was seen. The phases of new connections are
-// of the whole run, the others of successful requests entirely inside the window.
+// of the whole run, the others of successful requests that started in the window.
 type Phases struct {
 	DNS     *Stats `json:"dns"`     // new connection: lookup of the host's name
 	Connect *Stats `json:"connect"` // new connection: TCP's begin
@@ -156,7 +186,7 @@ type Phases struct {
 type Part struct {
 	Name        string    `json:"name"`          // the host with scheme and port; the client's id
 	Run         string    `json:"run,omitempty"` // of a client, if known
-	Requests    uint64    `json:"requests"`
+	Requests    uint64    `json:"requests"`      // that started in the window
 	Errors      uint64    `json:"errors"`
 	Inside      uint64    `json:"inside"`
 	Objects     float64   `json:"objects"`
@@ -196,8 +226,8 @@ type Extremes struct {
 	Slowest  Segment `json:"slowest"`
 }
 
-// Accesses are the first and the last request for each object; requests for
-// the same object may find it in a cache.
+// Accesses are the first and the last successful request for each object in
+// the log; requests for the same object may find it in a cache.
 type Accesses struct {
 	Objects   uint64 `json:"objects"` // distinct ones
 	First     *Stats `json:"first_ms"`
@@ -206,7 +236,7 @@ type Accesses struct {
 	LastTTFB  *Stats `json:"last_ttfb_ms"`
 }
 
-// A SizeClass is about requests of similar size, entirely inside the window.
+// A SizeClass is about requests of similar size that started in the window.
 type SizeClass struct {
 	From     string `json:"from"`      // smallest size, for people
 	To       string `json:"to"`        // size at which the next class begins; "" = none
@@ -238,13 +268,21 @@ func (r *Report) Describe(h oplog.Header, t oplog.Trailer) {
 	r.Command, r.Benchmark, r.Engine, r.Warp = h.Command, h.Benchmark, h.Engine, h.Warp
 	r.Seed, r.Parameters, r.Statements = h.Seed, h.Parameters, h.Statements
 	r.End, r.EndReason = t.End, t.Reason
-	r.OfferedPerS, r.Unsent, r.ClientLoad = t.Offered, t.Unsent, t.Load
+	r.CutOff, r.Pauses, r.ClientLoad = t.CutOff, t.Pauses, t.Load
 	if t.End != "" && t.End != "completed" {
 		w := "The run was " + t.End
 		if t.Reason != "" {
 			w += ": " + t.Reason
 		}
 		r.Warnings = append(r.Warnings, w+".")
+	}
+	if c := t.CutOff; c != nil {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s cut off by the interrupt and %s in no figure; the longest had waited %s.",
+			wereRequests(uint64(c.Count)), are(uint64(c.Count)), formatMS(1e3*c.LongestS)))
+	}
+	for _, p := range t.Pauses {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("warp did not run for %s from %s on: the process was stopped, or the machine was suspended.",
+			formatMS(1e3*p.Seconds), p.At.UTC().Format(time.RFC3339)))
 	}
 	r.Warnings = append(r.Warnings, t.Notes...)
 }

@@ -1,270 +1,348 @@
 package aggregate
 
-import "math"
+import (
+	"math"
+	"math/bits"
+	"time"
+)
 
 // objectUnit is the fixed-point unit in which shares of objects are counted.
 // 2^20 leaves room for 17 billion objects times a thousand.
 const objectUnit = 1 << 20
 
-// A segment counts what happened in one piece of the window. All but errors
+// A segment counts what happened in one piece of a window. All but errors
 // are about successful requests.
 type segment struct {
-	bytes, objects uint64 // by share of time; objects in objectUnit
-	full, partial  uint64 // requests wholly inside, and those that cross a border
-	started, ended uint64
-	errors         uint64 // failed requests that ended here
+	Bytes, Objects uint64 // by share of time; objects in objectUnit
+	Full, Partial  uint64 // requests wholly inside, and those that cross a border
+	Started, Ended uint64
+	Errors         uint64 // failed requests that started here
 }
 
 func (g *segment) merge(o *segment) {
-	g.bytes = sum64(g.bytes, o.bytes)
-	g.objects = sum64(g.objects, o.objects)
-	g.full += o.full
-	g.partial += o.partial
-	g.started += o.started
-	g.ended += o.ended
-	g.errors += o.errors
+	g.Bytes = sum64(g.Bytes, o.Bytes)
+	g.Objects = sum64(g.Objects, o.Objects)
+	g.Full += o.Full
+	g.Partial += o.Partial
+	g.Started += o.Started
+	g.Ended += o.Ended
+	g.Errors += o.Errors
 }
 
-// A series cuts a window into segments. A request that crosses a border is
-// split in proportion to time, in whole numbers that add up exactly. A request
-// that took no time belongs to the segment that begins with it, or to the last
-// one if it sits on the end of the window.
+// A series cuts time into segments, from Origin on in both directions. A
+// request that crosses a border is split in proportion to time, in whole
+// numbers that add up exactly. A request that took no time belongs to the
+// segment that begins with it, or to the last one if it is at the end.
+//
+// Segments have the asked length, or grow so that there are at most 400. Which
+// length they end up with follows from the times alone, not from their order.
 type series struct {
-	start, end int64 // the window
-	open       bool  // end is only the end of time, until finish
-	dur        int64
-	segs       []segment // grown as needed, at most limit()
+	Origin   int64
+	From, To int64 // what lies outside does not count
+	Dur      int64
+	Segs     map[int64]*segment // by number, which may be negative
+	Lo, Hi   int64              // the lowest and the highest number; only where there are segments
+	Coarser  []coarse           // nil where the length was asked for
+	TooMany  bool               // more than maxSegments
 
-	cur          int // the segment found last,
+	cur          *segment // the one found last
 	curLo, curHi int64
-
-	coarser []coarse // only where the end is not known in advance
 }
 
 // coarse remembers what sums of finer segments cannot tell about longer ones:
-// requests that cross a border of finer segments. full holds those that fit
-// into this length but into no shorter one, partial those that do not fit.
+// requests that cross a border of finer segments. Full holds those that fit
+// into this length but into no shorter one, Partial those that do not fit.
 type coarse struct {
-	dur           int64
-	full, partial []uint64
+	Dur           int64
+	Full, Partial map[int64]uint64
 }
 
-func newSeries(g *Group) series {
-	t := series{start: g.Start, end: g.End, dur: max(int64(g.Segment), 1)}
-	t.locate(0)
-	return t
-}
-
-// newOpenSeries begins a series whose end is not known yet; see finish. Its
-// segments grow with the ladder unless a duration is given.
-func newOpenSeries(start, dur int64) series {
-	t := series{start: start, end: math.MaxInt64, open: true, dur: dur}
-	if dur == 0 {
-		t.dur = int64(ladder[0])
+// newSeries begins a series of the time between from and to.
+func newSeries(origin, from, to int64, asked time.Duration) series {
+	t := series{Origin: origin, From: from, To: to, Dur: int64(asked), Segs: map[int64]*segment{}}
+	if asked <= 0 {
+		t.Dur = int64(ladder[0])
 		for _, d := range ladder[1:] {
-			t.coarser = append(t.coarser, coarse{dur: int64(d)})
+			t.Coarser = append(t.Coarser, coarse{int64(d), map[int64]uint64{}, map[int64]uint64{}})
 		}
 	}
-	t.locate(0)
 	return t
 }
 
-// limit is the number of segments in the window.
-func (t *series) limit() int {
-	if t.open {
-		return maxSegments
-	}
-	n := distance(t.start, t.end)
-	return max(int((n-1)/t.dur)+1, 1)
+// newWholeSeries begins a series of all time. Its segments begin at multiples
+// of their length since 1970, whenever the first request is.
+func newWholeSeries(asked time.Duration) series {
+	return newSeries(0, math.MinInt64, math.MaxInt64, asked)
 }
 
-func (t *series) locate(i int) {
-	t.cur = i
-	t.curLo, t.curHi = t.bounds(i)
+// number is which segment of the given length an instant is in.
+func (t *series) number(at, dur int64) int64 {
+	if at >= t.Origin {
+		return int64((uint64(at) - uint64(t.Origin)) / uint64(dur))
+	}
+	return -1 - int64((uint64(t.Origin)-uint64(at)-1)/uint64(dur))
+}
+
+// at is where segment i begins, held within the range of int64.
+func (t *series) at(i int64) int64 {
+	far, length := bits.Mul64(uint64(max(i, -i)), uint64(t.Dur))
+	switch {
+	case i >= 0 && (far > 0 || length > uint64(math.MaxInt64)-uint64(t.Origin)):
+		return math.MaxInt64
+	case i >= 0:
+		return int64(uint64(t.Origin) + length)
+	case far > 0 || length > uint64(t.Origin)-(1<<63):
+		return math.MinInt64
+	}
+	return int64(uint64(t.Origin) - length)
 }
 
 // bounds are begin and end of segment i.
-func (t *series) bounds(i int) (from, to int64) {
-	at := func(i int64) int64 {
-		if i > math.MaxInt64/t.dur {
-			return t.end
-		}
-		return min(addSat(t.start, i*t.dur), t.end)
-	}
-	return at(int64(i)), at(int64(i) + 1)
+func (t *series) bounds(i int64) (from, to int64) {
+	return max(t.at(i), t.From), min(t.at(i+1), t.To)
 }
 
-// seek makes the segment that instant at belongs to the current one.
+// seek makes the segment that instant at belongs to the current one. It
+// returns nil where there are too many.
 func (t *series) seek(at int64) *segment {
-	if at < t.curLo || at >= t.curHi {
-		t.locate(min(int(distance(t.start, at)/t.dur), t.limit()-1))
-		for t.coarser != nil && t.cur >= defaultSegments {
-			t.coarsen()
-			t.locate(int(distance(t.start, at) / t.dur))
+	if t.cur != nil && at >= t.curLo && at < t.curHi {
+		return t.cur
+	}
+	i := t.number(at, t.Dur)
+	for !t.include(i) {
+		if t.Coarser == nil {
+			t.TooMany = true
+			return nil
 		}
+		t.coarsen()
+		i = t.number(at, t.Dur)
 	}
-	return t.current()
+	t.cur = t.Segs[i]
+	if t.cur == nil {
+		t.cur = new(segment)
+		t.Segs[i] = t.cur
+	}
+	t.curLo, t.curHi = t.bounds(i)
+	return t.cur
 }
 
-func (t *series) current() *segment {
-	for len(t.segs) <= t.cur {
-		t.segs = append(t.segs, segment{})
+// include widens the range of numbers; false where that is too wide.
+func (t *series) include(i int64) bool {
+	lo, hi := i, i
+	if len(t.Segs) > 0 {
+		lo, hi = min(lo, t.Lo), max(hi, t.Hi)
 	}
-	return &t.segs[t.cur]
+	most := int64(maxSegments)
+	if t.Coarser != nil {
+		most = defaultSegments
+	}
+	if distance(lo, hi) >= most {
+		return false
+	}
+	t.Lo, t.Hi = lo, hi
+	return true
 }
 
-// inWindow tells whether any part of the time from start to end is inside.
-func (t *series) inWindow(start, end int64) bool {
+// overlaps tells whether any part of the time from start to end counts.
+func (t *series) overlaps(start, end int64) bool {
 	if start == end {
-		return start >= t.start && start <= t.end
+		return start >= t.From && start <= t.To
 	}
-	return start < t.end && end > t.start
+	return start < t.To && end > t.From
 }
 
-// add counts a successful request that is at least partly in the window.
+// add counts a successful request that overlaps.
 func (t *series) add(start, end int64, bytes, objects uint64) {
-	if start >= t.start {
-		g := t.seek(start)
-		if end <= t.curHi {
-			g.bytes = sum64(g.bytes, bytes)
-			g.objects = sum64(g.objects, objects)
-			g.full++
-			g.started++
-			g.ended++
-			return
-		}
+	if t.cur != nil && start >= t.curLo && start < t.curHi && end <= t.curHi {
+		g := t.cur
+		g.Bytes = sum64(g.Bytes, bytes)
+		g.Objects = sum64(g.Objects, objects)
+		g.Full++
+		g.Started++
+		g.Ended++
+		return
 	}
 	t.split(start, end, bytes, objects)
 }
 
-// split counts a request that crosses a border.
+// split counts a request that may cross a border.
 func (t *series) split(start, end int64, bytes, objects uint64) {
-	from, to, whole := max(start, t.start), min(end, t.end), distance(start, end)
-	t.seek(to - 1) // joins segments where needed, before the indexes below count
-	g := t.seek(from)
-	if start >= t.start {
-		g.started++
+	from, to, whole := max(start, t.From), min(end, t.To), distance(start, end)
+	last := from
+	switch {
+	case to > from:
+		last = to - 1
+	case start == t.To && start > t.From: // it took no time, at the end of the window
+		from, last = start-1, start-1
 	}
-	t.crossing(start, end)
-	b, o := share(bytes, distance(start, from), whole), share(objects, distance(start, from), whole)
-	for {
-		part := distance(start, min(t.curHi, to))
-		nextB, nextO := share(bytes, part, whole), share(objects, part, whole)
-		g.bytes = sum64(g.bytes, nextB-b)
-		g.objects = sum64(g.objects, nextO-o)
-		b, o = nextB, nextO
-		if start >= t.curLo && end <= t.curHi {
-			g.full++ // only after segments were joined just now
-		} else {
-			g.partial++
-		}
-		if t.curHi >= to || t.cur+1 >= t.limit() {
-			break
-		}
-		t.locate(t.cur + 1)
-		g = t.current()
-	}
-	if end <= t.end {
-		g.ended++
-	}
-}
-
-// crossing notes a request for the longer segments that may come.
-func (t *series) crossing(start, end int64) {
-	if t.coarser == nil || start >= t.curLo && end <= t.curHi {
+	// Both ends first: joining segments changes the numbers.
+	if t.seek(from) == nil || t.seek(last) == nil {
 		return
 	}
-	from, to := max(start, t.start), min(end, t.end)
-	for l := range t.coarser {
-		c := &t.coarser[l]
-		i, j := int(distance(t.start, from)/c.dur), int(distance(t.start, to-1)/c.dur)
-		if i == j && start >= t.start {
-			count(&c.full, i)
-			return
+	first, final := t.number(from, t.Dur), t.number(last, t.Dur)
+	cut := start < t.From || end > t.To
+	t.note(from, last, cut)
+	var b, o uint64
+	if whole > 0 {
+		b, o = share(bytes, distance(start, from), whole), share(objects, distance(start, from), whole)
+	}
+	for i := first; i <= final; i++ {
+		g := t.seek(max(from, t.begin(i)))
+		part := distance(start, min(t.curHi, to))
+		nextB, nextO := share(bytes, part, whole), share(objects, part, whole)
+		g.Bytes = sum64(g.Bytes, nextB-b)
+		g.Objects = sum64(g.Objects, nextO-o)
+		b, o = nextB, nextO
+		if first == final && !cut {
+			g.Full++
+		} else {
+			g.Partial++
 		}
-		for k := i; k <= j; k++ {
-			count(&c.partial, k)
+		if i == first && start >= t.From {
+			g.Started++
+		}
+		if i == final && end <= t.To {
+			g.Ended++
 		}
 	}
 }
 
-func count(s *[]uint64, i int) {
-	for len(*s) <= i {
-		*s = append(*s, 0)
+// begin is where segment i begins.
+func (t *series) begin(i int64) int64 {
+	from, _ := t.bounds(i)
+	return from
+}
+
+// note remembers for longer segments a request that does not fit into one of
+// these. One that is cut by the window fits into none.
+func (t *series) note(from, last int64, cut bool) {
+	if t.Coarser == nil || !cut && t.number(from, t.Dur) == t.number(last, t.Dur) {
+		return
 	}
-	(*s)[i]++
+	for l := range t.Coarser {
+		c := &t.Coarser[l]
+		i, j := t.number(from, c.Dur), t.number(last, c.Dur)
+		if i == j && !cut {
+			c.Full[i]++
+			return
+		}
+		for ; i <= j; i++ {
+			c.Partial[i]++
+		}
+	}
 }
 
 // coarsen joins segments into those of the next length.
 func (t *series) coarsen() {
-	c := t.coarser[0]
-	factor := int(c.dur / t.dur)
-	joined := make([]segment, (len(t.segs)+factor-1)/factor)
-	for i := range t.segs {
-		joined[i/factor].merge(&t.segs[i])
-	}
-	for i := range joined {
-		g := &joined[i]
-		g.partial = 0
-		if i < len(c.full) {
-			g.full += c.full[i]
+	c := t.Coarser[0]
+	factor := c.Dur / t.Dur
+	joined := make(map[int64]*segment, len(t.Segs)/int(factor)+1)
+	for i, g := range t.Segs {
+		k := floorDiv(i, factor)
+		if joined[k] == nil {
+			joined[k] = new(segment)
 		}
-		if i < len(c.partial) {
-			g.partial = c.partial[i]
-		}
+		joined[k].merge(g)
 	}
-	t.segs, t.dur, t.coarser = joined, c.dur, t.coarser[1:]
-	if len(t.coarser) == 0 {
-		t.coarser = nil
+	for k, g := range joined {
+		g.Full += c.Full[k]
+		g.Partial = c.Partial[k]
 	}
-	t.locate(0)
+	t.Segs, t.Dur, t.Coarser = joined, c.Dur, t.Coarser[1:]
+	t.Lo, t.Hi = floorDiv(t.Lo, factor), floorDiv(t.Hi, factor)
+	if len(t.Coarser) == 0 {
+		t.Coarser = nil
+	}
+	t.cur = nil
 }
 
-// fail counts a failed request in the segment that it ended in.
-func (t *series) fail(start, end int64) {
-	if start == end {
-		if start >= t.start && start <= t.end {
-			t.seek(start).errors++
-		}
-		return
-	}
-	if end > t.start && end <= t.end {
-		t.seek(end-1).errors++
+// fail counts a failed request in the segment that it started in.
+func (t *series) fail(start int64) {
+	if g := t.seek(min(max(start, t.From), max(t.To-1, t.From))); g != nil {
+		g.Errors++
 	}
 }
 
-// finish sets the end of a series that was open until now, and the length that
-// segments get by it.
-func (t *series) finish(end, dur int64) {
-	for t.coarser != nil && t.dur < dur {
+// end cuts off what lies behind the end of the window. Nothing that was added
+// before does, except requests that took no time right at the end.
+func (t *series) end(at int64) {
+	t.To, t.cur = at, nil
+	last := t.number(at-1, t.Dur)
+	for i, g := range t.Segs {
+		if i > last && i > t.Lo {
+			if t.Segs[last] == nil {
+				t.Segs[last] = new(segment)
+			}
+			t.Segs[last].merge(g)
+			delete(t.Segs, i)
+			t.Hi = last
+		}
+	}
+}
+
+// fit joins segments until those of the time from first to last are few enough.
+func (t *series) fit(first, last int64) {
+	for t.Coarser != nil && distance(t.number(first, t.Dur), t.number(max(last-1, first), t.Dur)) >= defaultSegments {
 		t.coarsen()
 	}
-	t.end, t.open, t.coarser = end, false, nil
-	if n := t.limit(); len(t.segs) > n { // requests of no duration, right at the end
-		for i := n; i < len(t.segs); i++ {
-			t.segs[n-1].merge(&t.segs[i])
-		}
-		t.segs = t.segs[:n]
-	}
-	t.locate(0)
 }
 
-// merge adds the segments of a series over the same window.
+// merge adds a series with the same origin. It leaves o as it is, except that
+// segments may be joined.
 func (t *series) merge(o *series) {
-	for i := range o.segs {
-		if i == len(t.segs) {
-			t.segs = append(t.segs, segment{})
+	for o.Dur > t.Dur && t.Coarser != nil {
+		t.coarsen()
+	}
+	for t.Dur > o.Dur && o.Coarser != nil {
+		o.coarsen()
+	}
+	t.TooMany = t.TooMany || o.TooMany
+	if len(o.Segs) == 0 {
+		return
+	}
+	for !t.includeAll(o) {
+		if t.Coarser == nil {
+			t.TooMany = true
+			return
 		}
-		t.segs[i].merge(&o.segs[i])
+		t.coarsen()
+		o.coarsen()
+	}
+	for i, g := range o.Segs {
+		if t.Segs[i] == nil {
+			t.Segs[i] = new(segment)
+		}
+		t.Segs[i].merge(g)
+	}
+	for l := range t.Coarser {
+		for i, n := range o.Coarser[l].Full {
+			t.Coarser[l].Full[i] += n
+		}
+		for i, n := range o.Coarser[l].Partial {
+			t.Coarser[l].Partial[i] += n
+		}
 	}
 }
 
-// total is what lies in the whole window, except full and partial, which
-// count requests of one segment.
+func (t *series) includeAll(o *series) bool {
+	if len(t.Segs) == 0 {
+		t.Lo, t.Hi = o.Lo, o.Hi
+		return true
+	}
+	lo, hi := t.Lo, t.Hi
+	if t.include(o.Lo) && t.include(o.Hi) {
+		return true
+	}
+	t.Lo, t.Hi = lo, hi
+	return false
+}
+
+// total is what all segments have, except Full and Partial, which count
+// requests of one segment.
 func (t *series) total() segment {
 	var sum segment
-	for i := range t.segs {
-		sum.merge(&t.segs[i])
+	for _, g := range t.Segs {
+		sum.merge(g)
 	}
 	return sum
 }

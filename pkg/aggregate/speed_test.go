@@ -32,40 +32,21 @@ func bench(b *testing.B, rows []oplog.Record, add func(*oplog.Record)) {
 	}
 }
 
-func summaryOf(tb testing.TB, rows []oplog.Record) *Summary {
-	var survey Survey
-	_ = survey.Write(rows)
-	p, err := survey.Plan(Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return NewSummary(p, Options{})
+func summaryOf(rows []oplog.Record) *Summary {
+	s := NewSummary(Options{})
+	_ = s.SetWindow(windowOf(rows))
+	return s
 }
 
 func BenchmarkSurveyAdd(b *testing.B) {
-	b.Run("get", func(b *testing.B) { bench(b, getRows(), new(Survey).Add) })
-	b.Run("mixed", func(b *testing.B) { bench(b, mixedRows(), new(Survey).Add) })
+	b.Run("get", func(b *testing.B) { bench(b, getRows(), new(survey).add) })
+	b.Run("mixed", func(b *testing.B) { bench(b, mixedRows(), new(survey).add) })
 }
 
 func BenchmarkSummaryAdd(b *testing.B) {
 	get, mixed := getRows(), mixedRows()
-	b.Run("get", func(b *testing.B) { bench(b, get, summaryOf(b, get).Add) })
-	b.Run("mixed", func(b *testing.B) { bench(b, mixed, summaryOf(b, mixed).Add) })
-}
-
-func BenchmarkDeferredWrite(b *testing.B) {
-	rows := getRows()
-	b.ReportAllocs()
-	n := 0
-	d := NewDeferred(Options{})
-	d.BeginPhase(16)
-	for b.Loop() {
-		_ = d.Write(rows[n : n+1])
-		if n++; n == len(rows) {
-			n, d = 0, NewDeferred(Options{})
-			d.BeginPhase(16)
-		}
-	}
+	b.Run("get", func(b *testing.B) { bench(b, get, summaryOf(get).Add) })
+	b.Run("mixed", func(b *testing.B) { bench(b, mixed, summaryOf(mixed).Add) })
 }
 
 func BenchmarkLiveWrite(b *testing.B) {
@@ -76,14 +57,14 @@ func BenchmarkLiveWrite(b *testing.B) {
 
 func TestSteadyStateAllocatesNothing(t *testing.T) {
 	rows := mixedRows()
-	var survey Survey
-	_ = survey.Write(rows)
-	sum := summaryOf(t, rows)
+	var survey survey
+	_ = survey.write(rows)
+	sum := summaryOf(rows)
 	_ = sum.Write(rows)
 	var live Live
 	_ = live.Write(rows)
 	for name, write := range map[string]func([]oplog.Record) error{
-		"survey": survey.Write, "summary": sum.Write, "live": live.Write,
+		"survey": survey.write, "summary": sum.Write, "live": live.Write,
 	} {
 		if n := testing.AllocsPerRun(3, func() { _ = write(rows) }); n > 0 {
 			t.Errorf("%s: %v allocations for %d rows", name, n, len(rows))

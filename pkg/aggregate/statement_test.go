@@ -44,11 +44,11 @@ func TestStatements(t *testing.T) {
 			op := &r.Operations[i]
 			s := oplog.Statement{Number: uint16(op.Statement), WarmUp: op.Warmup}
 			own := slices.DeleteFunc(slices.Clone(rows), func(r oplog.Record) bool { return r.Statement != s })
-			o := oracle{rows: own, start: own[0].Start, end: own[0].End()}
+			o := oracle{rows: own, start: own[0].Start, end: own[0].End(), whole: true}
 			for i := range own {
 				o.start, o.end = min(o.start, own[i].Start), max(o.end, own[i].End())
 			}
-			if op.Op != parts[s] || op.WindowBasis != "statement" || op.WindowStart.UnixNano() != o.start || op.WindowEnd.UnixNano() != o.end {
+			if op.Op != parts[s] || op.WindowBasis != Whole || op.WindowStart.UnixNano() != o.start || op.WindowEnd.UnixNano() != o.end {
 				t.Fatalf("statement %s: %s from %v to %v (%s)", s, op.Op, op.WindowStart, op.WindowEnd, op.WindowBasis)
 			}
 			if op.Inside != op.Requests-op.Errors || op.Share != 1 {
@@ -60,53 +60,16 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// However little is kept in mind, the report is the same.
-func TestStatementsInOnePass(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(5) {
-		rows, _ := scripted(seed)
-		for i := range rows { // a part of no script at the same time
-			if seed%2 == 1 && i%3 == 0 {
-				rows[i].Statement = oplog.Statement{}
-			}
-		}
-		for _, o := range []Options{{}, {Verbose: true, SegmentDur: 300 * time.Millisecond}, {Op: "get"}, {Skip: 100 * time.Millisecond}} {
-			want := twoPasses(t, rows, o)
-			for _, l := range []limits{{20, 100, 1 << 20}, {1, 1 << 20, 1 << 20}} {
-				got, _ := within(t, rows, o, l)
-				same(t, fmt.Sprintf("seed %d, %+v, %+v", seed, o, l), got, want)
-			}
-		}
-	}
-}
-
-// The parts of a log, surveyed and counted on their own, make the same report.
+// The parts of a log, counted on their own, make the same report.
 func TestStatementsMerge(t *testing.T) {
 	t.Parallel()
 	rows, _ := scripted(1)
-	want := twoPasses(t, rows, Options{})
-	var surveys [3]Survey
-	for i := range rows {
-		surveys[i%3].Add(&rows[i])
-	}
-	surveys[0].Merge(&surveys[1])
-	surveys[0].Merge(&surveys[2])
-	plan, err := surveys[0].Plan(Options{})
+	want, err := count(t, rows, oplog.Window{}, Options{Verbose: true}).Report()
 	if err != nil {
 		t.Fatal(err)
 	}
-	sums := [3]*Summary{NewSummary(plan, Options{}), NewSummary(plan, Options{}), NewSummary(plan, Options{})}
-	for i := range rows {
-		sums[i%3].Add(&rows[i])
-	}
-	for _, o := range sums[1:] {
-		if err := sums[0].Merge(o); err != nil {
-			t.Fatal(err)
-		}
-	}
-	r := sums[0].Report(Options{})
-	r.Runs = surveys[0].Runs()
-	same(t, "merged", render(t, r), want)
+	parts := pieces(rows, 3, func(i int, _ *oplog.Record) int { return i })
+	same(t, "merged", merged(t, parts, oplog.Window{}, []int{2, 0, 1}, false), render(t, want))
 }
 
 func TestStatementGolden(t *testing.T) {

@@ -1,345 +1,629 @@
 package aggregate
 
 import (
-	"errors"
+	"cmp"
+	"math"
+	"slices"
 	"strings"
+	"time"
 
 	"warp/pkg/oplog"
 )
 
-// A Summary is the second of the two passes: given the windows, it counts what
-// lies in them. It holds integers only, so that neither the order of records
-// nor that of merging changes a digit of the report. Its memory depends on the
-// numbers of operations, hosts, clients and segments, not on that of requests
-// (except with Verbose, where it grows with the number of distinct objects).
+// fewRequests is how many successful requests must have started in the window
+// for an operation to be reported by it. One with fewer is reported whole.
+const fewRequests = 10
+
+// A Summary counts the requests of a run as they arrive: those of its
+// preparation, of its warm-up, and of its window. It holds integers only, so
+// that neither the order of rows nor that of merging changes a digit of the
+// report. Its memory depends on the numbers of operations, hosts, clients and
+// segments, not on that of requests (except with Verbose, where it grows with
+// the number of distinct objects).
+//
+// The exported fields of its parts are what travels from a client to its
+// coordinator, see Encode.
 type Summary struct {
-	plan    *Plan
-	open    *Group // takes operations that are not in the plan; only while a run lasts
-	verbose bool
-	ops     []*opSummary
-	last    int
+	options Options
+	windows runWindows
+	groups  []*group
+	last    *group
+	runs    map[string]bool
+	trailer *oplog.Trailer
 }
 
-// opSummary is one operation.
+// NewSummary begins a summary. Its windows are not known yet; see SetWindow.
+func NewSummary(o Options) *Summary {
+	return &Summary{options: o, windows: runWindows{Basis: Measured}, runs: map[string]bool{}}
+}
+
+// A groupKind says why operations are reported together.
+type groupKind int
+
+const (
+	preparation groupKind = iota // what started before the measured part of the run
+	measured                     // the measured part
+	statement                    // one statement of a script, or its warm-up
+	derived                      // operations that ran at the same time, in a log without windows
+)
+
+// A group is a set of operations that are reported together.
+type group struct {
+	Kind      groupKind
+	Statement oplog.Statement
+	Ops       []*opSummary
+	Clients   []*groupClient
+
+	window     oplog.Window // as far as it is decided; of a derived one as far as rows tell
+	basis      Basis
+	runs       []oplog.Window // of each run, where there are several
+	lastOp     *opSummary
+	lastClient *groupClient
+}
+
+// A groupClient is what one client did in a group.
+type groupClient struct {
+	Client  clientID
+	Threads []uint64 // the numbers in use, as bits
+
+	run string // the identity of its run
+}
+
+// An opSummary is one operation of a group.
 type opSummary struct {
-	opID
-	group   *Group
-	hosts   keyed[string, hostSummary]
-	clients keyed[client, tally] // only where there are several
-	classes [len(classBorders)]*sizeClass
-	objects map[string]access
+	ID                     opID
+	Requests               uint64 // all
+	First, Last, LastStart int64  // begin of the first request, end of the last one, begin of the latest
+	Sizes                  sizes  // of all successful requests
+	Totals                 keyed[string, hostTotals]
+
+	In         *part               // the window; nil where there is none yet
+	Whole      keyed[string, part] // by run: everything, for as long as In may turn out to have too few
+	Enough     bool                // it has not
+	WarmUp     outside             // what started before the window
+	Late       outside             // what started after it
+	InFlight   flight              // what was on its way when the window began
+	Unanswered flight              // failed without an answer before the end of the drain
+	Objects    map[string]access
+	Unlisted   uint64 // requests for objects that Objects has no room for
 }
 
-// tally is what is counted for any part of an operation.
+// hostTotals are about all requests to one host, in the window or not.
+type hostTotals struct {
+	Requests    uint64
+	Retries     uint64
+	Backwards   uint64      // requests that ended before they began
+	Connections *phaseHists // begins of connections; nil where none were noted
+	unwanted    bool        // the report is about another host
+}
+
+// outside counts what does not count.
+type outside struct{ Requests, Errors uint64 }
+
+func (o *outside) merge(p *outside) {
+	o.Requests += p.Requests
+	o.Errors += p.Errors
+}
+
+// A flight is a number of requests and how long they took.
+type flight struct {
+	Count             uint64
+	Shortest, Longest time.Duration
+}
+
+func (f *flight) add(d time.Duration) {
+	f.merge(&flight{1, d, d})
+}
+
+func (f *flight) merge(o *flight) {
+	if f.Count == 0 || o.Count > 0 && o.Shortest < f.Shortest {
+		f.Shortest = o.Shortest
+	}
+	f.Count += o.Count
+	f.Longest = max(f.Longest, o.Longest)
+}
+
+// A part is what happened of an operation in a window, or as a whole.
+type part struct {
+	Hosts   keyed[string, hostSummary]
+	Clients keyed[clientID, tally]
+	Classes [len(classBorders)]*sizeClass
+
+	From, To int64
+	Asked    time.Duration
+}
+
+// tally is what is counted for any piece of a part.
 type tally struct {
-	requests, errors uint64 // everything, in the window or not
-	bytes, objects   uint64 // share in the window; objects in objectUnit
-	latency, ttfb    Hist   // successful requests wholly inside
+	Requests, Errors uint64 // that started in it
+	Bytes, Objects   uint64 // by share of time; objects in objectUnit
+	Latency, TTFB    Hist   // of successful requests that started in it
 }
 
 // hostSummary is what one host did. The operation as a whole is the sum of
 // its hosts, so it is not counted twice.
 type hostSummary struct {
-	tally // without bytes and objects, which are the sum of the series
-	series
-	kinds         errorKinds
-	sizes         sizes
-	response, lag Hist
-	due           uint64 // requests that a schedule wanted to begin in the window
-	scheduled     uint64 // requests that had a schedule at all
-	backwards     uint64 // requests that ended before they began
-	retries       uint64
-	phases        *phaseHists // nil where none were noted
+	tally         // without bytes and objects, which are the sum of the series
+	Series        series
+	Kinds         errorKinds
+	Response, Lag Hist
+	Due           uint64      // requests that a schedule wanted to begin in it
+	Phases        *phaseHists // of exchanges; nil where none were noted
 }
 
-// sizes is about all successful requests, in the window or not.
+// sizes are the extremes and sums of what requests moved.
 type sizes struct {
-	n                      uint64
-	minBytes, maxBytes     uint64
-	minObjects, maxObjects uint64
-	bytes, objects         uint128
+	N                      uint64
+	MinBytes, MaxBytes     uint64
+	MinObjects, MaxObjects uint64
+	Bytes, Objects         uint128
 }
 
 func (z *sizes) add(bytes, objects uint64) {
-	if z.n == 0 {
-		z.minBytes, z.minObjects = bytes, objects
-	}
-	z.n++
-	z.minBytes, z.maxBytes = min(z.minBytes, bytes), max(z.maxBytes, bytes)
-	z.minObjects, z.maxObjects = min(z.minObjects, objects), max(z.maxObjects, objects)
-	z.bytes.add(0, bytes)
-	z.objects.add(0, objects)
+	z.merge(&sizes{1, bytes, bytes, objects, objects, uint128{0, bytes}, uint128{0, objects}})
 }
 
 func (z *sizes) merge(o *sizes) {
-	if o.n == 0 {
+	if o.N == 0 {
 		return
 	}
-	if z.n == 0 {
+	if z.N == 0 {
 		*z = *o
 		return
 	}
-	z.n += o.n
-	z.minBytes, z.maxBytes = min(z.minBytes, o.minBytes), max(z.maxBytes, o.maxBytes)
-	z.minObjects, z.maxObjects = min(z.minObjects, o.minObjects), max(z.maxObjects, o.maxObjects)
-	z.bytes.add(o.bytes.hi, o.bytes.lo)
-	z.objects.add(o.objects.hi, o.objects.lo)
+	z.N += o.N
+	z.MinBytes, z.MaxBytes = min(z.MinBytes, o.MinBytes), max(z.MaxBytes, o.MaxBytes)
+	z.MinObjects, z.MaxObjects = min(z.MinObjects, o.MinObjects), max(z.MaxObjects, o.MaxObjects)
+	z.Bytes.add(o.Bytes.Hi, o.Bytes.Lo)
+	z.Objects.add(o.Objects.Hi, o.Objects.Lo)
 }
 
 // keyed is a small table that remembers what was asked for last.
 type keyed[K comparable, V any] struct {
-	keys  []K
-	vals  []*V
+	Keys  []K
+	Vals  []*V
 	index map[K]int
 	last  int
 }
 
 // get returns nil where there is no such key.
 func (k *keyed[K, V]) get(key K) *V {
-	if k.last < len(k.keys) && k.keys[k.last] == key {
-		return k.vals[k.last]
+	if k.last < len(k.Keys) && k.Keys[k.last] == key {
+		return k.Vals[k.last]
+	}
+	if k.index == nil {
+		k.index = make(map[K]int, len(k.Keys))
+		for i, key := range k.Keys {
+			k.index[key] = i
+		}
 	}
 	i, ok := k.index[key]
 	if !ok {
 		return nil
 	}
 	k.last = i
-	return k.vals[i]
+	return k.Vals[i]
 }
 
 func (k *keyed[K, V]) put(key K, val *V) *V {
 	if k.index == nil {
 		k.index = map[K]int{}
 	}
-	k.last = len(k.keys)
+	k.last = len(k.Keys)
 	k.index[key] = k.last
-	k.keys, k.vals = append(k.keys, key), append(k.vals, val)
+	k.Keys, k.Vals = append(k.Keys, key), append(k.Vals, val)
 	return val
 }
 
-// NewSummary begins a second pass over the windows of p.
-func NewSummary(p *Plan, o Options) *Summary {
-	s := &Summary{plan: p, verbose: o.Verbose}
-	for i := range p.Groups {
-		g := &p.Groups[i]
-		for _, op := range g.Ops {
-			s.ops = append(s.ops, &opSummary{opID: op.id(), group: g})
-		}
-	}
-	return s
-}
-
-// newOpenSummary begins a summary of a group whose window has no end yet.
-func newOpenSummary(g *Group, o Options) *Summary {
-	s := NewSummary(&Plan{}, o)
-	s.open = g
-	return s
-}
-
-// Add counts one request. Operations that the plan does not know are ignored.
-func (s *Summary) Add(r *oplog.Record) {
-	op := s.op(idOf(r))
-	if op == nil {
-		return
-	}
-	start, end := span(r)
-	h := op.host(r.Endpoint)
-	h.requests++
-	h.retries += uint64(r.Retries)
-	if r.Phases != nil {
-		h.connections(r.Phases)
-	}
-	if r.Duration < 0 {
-		h.backwards++
-	}
-	if r.Due != 0 {
-		h.scheduled++
-		if r.Due >= h.start && r.Due < h.end {
-			h.due++
-		}
-	}
-	c := op.client(r)
-	if c != nil {
-		c.requests++
-	}
-	if r.Err != "" {
-		h.errors++
-		h.kinds.add(r)
-		if op.group.Basis != NoWindow {
-			h.series.fail(start, end)
-		}
-		if c != nil {
-			c.errors++
-		}
-		return
-	}
-	op.succeed(h, c, r, start, end, s.verbose)
-}
-
-func (s *Summary) op(id opID) *opSummary {
-	if s.last < len(s.ops) && s.ops[s.last].opID == id {
-		return s.ops[s.last]
-	}
-	for i, op := range s.ops {
-		if op.opID == id {
-			s.last = i
-			return op
-		}
-	}
-	if s.open == nil {
-		return nil
-	}
-	op := &opSummary{opID: id.clone(), group: s.open}
-	s.ops = append(s.ops, op)
-	return op
-}
-
-func (o *opSummary) host(endpoint string) *hostSummary {
-	if h := o.hosts.get(endpoint); h != nil {
-		return h
-	}
-	return o.hosts.put(strings.Clone(endpoint), o.newHost())
-}
-
-func (o *opSummary) newHost() *hostSummary {
-	if o.group.open {
-		return &hostSummary{series: newOpenSeries(o.group.Start, int64(o.group.Segment))}
-	}
-	return &hostSummary{series: newSeries(o.group)}
-}
-
-// client is nil where the group has only one: its figures are those of the
-// operation.
-func (o *opSummary) client(r *oplog.Record) *tally {
-	if o.group.Clients <= 1 {
-		return nil
-	}
-	key := client{r.Run, r.Client}
-	if t := o.clients.get(key); t != nil {
-		return t
-	}
-	return o.clients.put(client{strings.Clone(r.Run), strings.Clone(r.Client)}, &tally{})
-}
-
-// succeed counts a request that did not fail.
-func (o *opSummary) succeed(h *hostSummary, c *tally, r *oplog.Record, start, end int64, verbose bool) {
-	bytes, objects := uint64(max(r.Bytes, 0)), uint64(min(max(r.Objects, 0), 1<<40))
-	h.sizes.add(bytes, objects)
-	objects *= objectUnit
-	if o.group.Basis == NoWindow || !h.inWindow(start, end) {
-		return
-	}
-	h.series.add(start, end, bytes, objects)
-	inside := start >= h.start && end <= h.end
-	if c != nil {
-		c.bytes = sum64(c.bytes, h.windowShare(start, end, bytes))
-		c.objects = sum64(c.objects, h.windowShare(start, end, objects))
-	}
-	if !inside {
-		return
-	}
-	first, seen := r.TTFB()
-	h.latency.Add(r.Duration)
-	if r.Phases != nil {
-		h.exchanges(r.Phases)
-	}
-	if seen {
-		h.ttfb.Add(first)
-	}
-	if r.Due != 0 {
-		h.response.Add(response(r, end))
-		h.lag.Add(r.Lag())
-	}
-	if c != nil {
-		c.latency.Add(r.Duration)
-		if seen {
-			c.ttfb.Add(first)
-		}
-	}
-	if verbose {
-		o.detail(r, bytes)
-	}
-}
-
-// windowShare is the part of amount that lies in the window.
-func (t *series) windowShare(start, end int64, amount uint64) uint64 {
-	if start >= t.start && end <= t.end {
-		return amount
-	}
-	whole := distance(start, end)
-	return share(amount, distance(start, min(end, t.end)), whole) -
-		share(amount, distance(start, max(start, t.start)), whole)
-}
-
-// Merge adds what o counted; o stays as it is. Both must have the same plan.
-func (s *Summary) Merge(o *Summary) error {
-	if len(s.ops) != len(o.ops) {
-		return errors.New("cannot merge summaries of different operations: survey all parts first and merge the surveys")
-	}
-	for i, op := range o.ops {
-		mine := s.ops[i]
-		if mine.opID != op.opID || mine.group.Start != op.group.Start ||
-			mine.group.End != op.group.End || mine.group.Segment != op.group.Segment {
-			return errors.New("cannot merge summaries of different windows: survey all parts first and merge the surveys")
-		}
-	}
-	for i, op := range o.ops {
-		s.ops[i].merge(op)
+// Write adds a batch; it never fails.
+func (s *Summary) Write(batch []oplog.Record) error {
+	for i := range batch {
+		s.Add(&batch[i])
 	}
 	return nil
 }
 
-func (o *opSummary) merge(other *opSummary) {
-	for i, name := range other.hosts.keys {
-		o.host(name).merge(other.hosts.vals[i])
-	}
-	for i, key := range other.clients.keys {
-		mine := o.clients.get(key)
-		if mine == nil {
-			mine = o.clients.put(key, &tally{})
-		}
-		mine.merge(other.clients.vals[i])
-	}
-	for i, c := range other.classes {
-		if c != nil {
-			o.class(i).merge(c)
+// Flush has nothing to do.
+func (s *Summary) Flush() error { return nil }
+
+// SetWindow says what the run has decided about its window. Rows that come
+// later may have ended after it; those that came before have not.
+func (s *Summary) SetWindow(w oplog.Window) error {
+	s.windows.Common = w
+	for _, g := range s.groups {
+		if g.Kind == measured {
+			g.setWindow(w, &s.options)
 		}
 	}
-	for key, a := range other.objects {
-		o.access(key, a)
+	return nil
+}
+
+// setWindow opens or closes the windows of all operations.
+func (g *group) setWindow(w oplog.Window, o *Options) {
+	g.window = w
+	for _, op := range g.Ops {
+		g.open(op, o)
 	}
 }
 
-func (t *tally) merge(o *tally) {
-	t.requests += o.requests
-	t.errors += o.errors
-	t.bytes = sum64(t.bytes, o.bytes)
-	t.objects = sum64(t.objects, o.objects)
-	t.latency.Merge(&o.latency)
-	t.ttfb.Merge(&o.ttfb)
-}
-
-func (h *hostSummary) merge(o *hostSummary) {
-	h.tally.merge(&o.tally)
-	h.series.merge(&o.series)
-	h.kinds.mergeAll(&o.kinds)
-	h.sizes.merge(&o.sizes)
-	h.response.Merge(&o.response)
-	h.lag.Merge(&o.lag)
-	h.due += o.due
-	h.scheduled += o.scheduled
-	h.backwards += o.backwards
-	h.retries += o.retries
-	if o.phases != nil {
-		h.traced().merge(o.phases)
+// open gives an operation a window, once that has begun.
+func (g *group) open(op *opSummary, o *Options) {
+	if op.In == nil && g.window.Begin != 0 && !op.Enough {
+		begin := addSat(g.window.Begin, int64(max(o.Skip, 0)))
+		op.In = &part{From: begin, To: math.MaxInt64, Asked: o.SegmentDur}
+	}
+	if op.In != nil && g.window.End != 0 {
+		op.In.end(max(g.window.End, op.In.From))
 	}
 }
 
-// whole is the operation on all hosts.
-func (o *opSummary) whole() *hostSummary {
-	sum := o.newHost()
-	for _, h := range o.hosts.vals {
-		sum.merge(h)
+// end closes the window of a part.
+func (p *part) end(at int64) {
+	if p.To == at {
+		return
 	}
-	return sum
+	p.To = at
+	for _, h := range p.Hosts.Vals {
+		h.Series.end(at)
+	}
+}
+
+// Add counts one request.
+func (s *Summary) Add(r *oplog.Record) {
+	start, end := span(r)
+	g := s.group(r, start)
+	if g == nil {
+		return
+	}
+	c := g.client(r.Run, r.Client, s)
+	c.use(r.Thread)
+	op := g.op(idOf(r), &s.options)
+	op.seen(start, end)
+	host := op.totals(r.Endpoint, s.options.Host)
+	if host.unwanted {
+		return
+	}
+	host.add(r)
+	s.count(g, op, c, r, start, end)
+}
+
+// group finds out what a request belongs to.
+func (s *Summary) group(r *oplog.Record, start int64) *group {
+	switch {
+	case r.Statement.Number > 0:
+		return s.groupOf(statement, r.Statement)
+	case s.windows.ops != nil:
+		return s.derivedGroup(idOf(r))
+	}
+	begin := s.windows.Common.Start
+	if s.windows.starts != nil || begin == 0 {
+		begin = s.windows.start(clientID{r.Run, r.Client})
+	}
+	if start < begin {
+		return s.groupOf(preparation, oplog.Statement{})
+	}
+	return s.groupOf(measured, oplog.Statement{})
+}
+
+// groupOf finds a group, or makes it.
+func (s *Summary) groupOf(kind groupKind, st oplog.Statement) *group {
+	if g := s.last; g != nil && g.Kind == kind && g.Statement == st && kind != derived {
+		return g
+	}
+	for _, g := range s.groups {
+		if g.Kind == kind && g.Statement == st && kind != derived {
+			s.last = g
+			return g
+		}
+	}
+	g := &group{Kind: kind, Statement: st, basis: Whole}
+	if kind == measured {
+		g.basis, g.window, g.runs = s.windows.Basis, s.windows.Common, s.windows.each
+	}
+	s.groups = append(s.groups, g)
+	s.last = g
+	return g
+}
+
+// derivedGroup is the one that the survey has put the operation in.
+func (s *Summary) derivedGroup(id opID) *group {
+	if g := s.last; g != nil && g.lastOp != nil && g.lastOp.ID == id {
+		return g
+	}
+	for _, g := range s.groups {
+		if g.has(id) {
+			s.last = g
+			return g
+		}
+	}
+	d := s.windows.ops[id]
+	if d == nil {
+		return nil // a file that grows: the survey has not seen it
+	}
+	g := &group{Kind: derived, basis: Derived, window: oplog.Window{Begin: d.begin, End: d.end}, runs: d.runs}
+	for _, op := range d.ops {
+		g.op(op, &s.options)
+	}
+	s.groups = append(s.groups, g)
+	s.last = g
+	return g
+}
+
+func (g *group) has(id opID) bool {
+	return slices.ContainsFunc(g.Ops, func(o *opSummary) bool { return o.ID == id })
+}
+
+// op finds an operation. Rows of one operation tend to follow each other, and
+// there are few operations: no map is needed.
+func (g *group) op(id opID, o *Options) *opSummary {
+	if g.lastOp != nil && g.lastOp.ID == id {
+		return g.lastOp
+	}
+	for _, op := range g.Ops {
+		if op.ID == id {
+			g.lastOp = op
+			return op
+		}
+	}
+	g.lastOp = &opSummary{ID: id.clone()}
+	g.Ops = append(g.Ops, g.lastOp)
+	g.open(g.lastOp, o)
+	return g.lastOp
+}
+
+func (g *group) client(run, id string, s *Summary) *groupClient {
+	if c := g.lastClient; c != nil && c.Client.ID == id && c.Client.Run == run {
+		return c
+	}
+	for _, c := range g.Clients {
+		if c.Client.ID == id && c.Client.Run == run {
+			g.lastClient = c
+			return c
+		}
+	}
+	c := &groupClient{Client: clientID{strings.Clone(run), strings.Clone(id)}}
+	c.run = c.Client.runKey()
+	if run != "" {
+		s.runs[c.Client.Run] = true
+	}
+	g.Clients = append(g.Clients, c)
+	g.lastClient = c
+	return c
+}
+
+// maxThread is the highest number of a thread; readers of the log check it.
+const maxThread = 1<<16 - 1
+
+// use notes that the client has used a thread.
+func (c *groupClient) use(thread uint32) {
+	n := min(thread, maxThread)
+	for int(n/64) >= len(c.Threads) {
+		c.Threads = append(c.Threads, 0)
+	}
+	c.Threads[n/64] |= 1 << (n % 64)
+}
+
+func (o *opSummary) seen(start, end int64) {
+	if o.Requests == 0 {
+		o.First, o.Last, o.LastStart = start, end, start
+	}
+	o.Requests++
+	o.First, o.Last, o.LastStart = min(o.First, start), max(o.Last, end), max(o.LastStart, start)
+}
+
+func (o *opSummary) totals(endpoint, wanted string) *hostTotals {
+	if h := o.Totals.get(endpoint); h != nil {
+		return h
+	}
+	return o.Totals.put(strings.Clone(endpoint), &hostTotals{unwanted: wanted != "" && !sameHost(endpoint, wanted)})
+}
+
+func (h *hostTotals) add(r *oplog.Record) {
+	h.Requests++
+	h.Retries += uint64(r.Retries)
+	if r.Duration < 0 {
+		h.Backwards++
+	}
+	if r.Phases != nil {
+		if h.Connections == nil {
+			h.Connections = new(phaseHists)
+		}
+		h.Connections.add(r.Phases, 0, oplog.ConnectionPhases)
+	}
+}
+
+// count adds a request to the parts that it belongs to.
+func (s *Summary) count(g *group, op *opSummary, c *groupClient, r *oplog.Record, start, end int64) {
+	if r.Err == "" {
+		op.Sizes.add(amounts(r))
+		if s.options.Verbose && r.Key != "" {
+			op.visit(r)
+		}
+	}
+	if !op.Enough {
+		op.whole(c.run, s.options.SegmentDur).add(c, r, start, end, true, s.options.Verbose)
+	}
+	in := op.In
+	if g.Kind == preparation || g.Kind == statement || in == nil && g.window.End == 0 {
+		if g.Kind == measured {
+			op.WarmUp.add(r)
+		}
+		return
+	}
+	when := start
+	if r.Due != 0 {
+		when = r.Due // an open loop: what was due in the window belongs to it
+	}
+	switch {
+	case in == nil || when < in.From:
+		op.WarmUp.add(r)
+		if in != nil && start < in.From && end > in.From {
+			op.InFlight.add(r.Duration)
+		}
+	case when > in.To:
+		op.Late.add(r)
+	default:
+		in.add(c, r, start, end, true, s.options.Verbose)
+		op.started(r, in, &s.options)
+		return
+	}
+	if in != nil {
+		in.add(c, r, start, end, false, false)
+	}
+}
+
+func (o *outside) add(r *oplog.Record) {
+	o.Requests++
+	if r.Err != "" {
+		o.Errors++
+	}
+}
+
+// started looks whether enough requests started in the window.
+func (o *opSummary) started(r *oplog.Record, in *part, options *Options) {
+	if r.Err != "" {
+		if r.Code() == CodeDrainTimeout {
+			o.Unanswered.add(r.Duration)
+		}
+		return
+	}
+	if o.Enough {
+		return
+	}
+	var n uint64
+	for _, h := range in.Hosts.Vals {
+		n += h.Latency.Count()
+	}
+	if n >= fewRequests {
+		o.Enough, o.Whole = true, keyed[string, part]{}
+	}
+}
+
+// CodeDrainTimeout is the code of a request that had no answer when the run
+// waited no longer.
+const CodeDrainTimeout = "DrainTimeout"
+
+func (o *opSummary) whole(run string, asked time.Duration) *part {
+	if p := o.Whole.get(run); p != nil {
+		return p
+	}
+	return o.Whole.put(run, &part{From: math.MinInt64, To: math.MaxInt64, Asked: asked})
+}
+
+// amounts are what a request moved.
+func amounts(r *oplog.Record) (bytes, objects uint64) {
+	return uint64(max(r.Bytes, 0)), uint64(min(max(r.Objects, 0), 1<<40))
+}
+
+// add counts a request: its share of the time, and all else if it started in
+// the part.
+func (p *part) add(c *groupClient, r *oplog.Record, start, end int64, started, verbose bool) {
+	h := p.host(r.Endpoint)
+	t := p.client(c.Client)
+	if started {
+		h.Requests++
+		t.Requests++
+		if r.Due != 0 {
+			h.Due++
+		}
+	}
+	if r.Err != "" {
+		if started {
+			h.Errors++
+			t.Errors++
+			h.Kinds.add(r)
+			h.Series.fail(start)
+		}
+		return
+	}
+	bytes, objects := amounts(r)
+	objects *= objectUnit
+	if h.Series.overlaps(start, end) {
+		h.Series.add(start, end, bytes, objects)
+		t.Bytes = sum64(t.Bytes, p.share(start, end, bytes))
+		t.Objects = sum64(t.Objects, p.share(start, end, objects))
+	}
+	if !started {
+		return
+	}
+	h.succeed(r, end)
+	first, seen := r.TTFB()
+	t.Latency.Add(r.Duration)
+	if seen {
+		t.TTFB.Add(first)
+	}
+	if verbose {
+		p.class(classOf(bytes)).add(r, bytes)
+	}
+}
+
+// succeed counts the times of a successful request.
+func (h *hostSummary) succeed(r *oplog.Record, end int64) {
+	h.Latency.Add(r.Duration)
+	if first, seen := r.TTFB(); seen {
+		h.TTFB.Add(first)
+	}
+	if r.Phases != nil {
+		h.exchanges(r.Phases)
+	}
+	if r.Due != 0 {
+		h.Response.Add(response(r, end))
+		h.Lag.Add(r.Lag())
+	}
+}
+
+// share is the piece of amount that lies in the part.
+func (p *part) share(start, end int64, amount uint64) uint64 {
+	if start >= p.From && end <= p.To {
+		return amount
+	}
+	whole := distance(start, end)
+	return share(amount, distance(start, min(end, p.To)), whole) -
+		share(amount, distance(start, max(start, p.From)), whole)
+}
+
+func (p *part) host(endpoint string) *hostSummary {
+	if h := p.Hosts.get(endpoint); h != nil {
+		return h
+	}
+	return p.Hosts.put(strings.Clone(endpoint), p.newHost())
+}
+
+func (p *part) newHost() *hostSummary {
+	h := &hostSummary{Series: newWholeSeries(p.Asked)}
+	if p.From != math.MinInt64 {
+		h.Series = newSeries(p.From, p.From, p.To, p.Asked)
+	}
+	return h
+}
+
+func (p *part) client(c clientID) *tally {
+	if t := p.Clients.get(c); t != nil {
+		return t
+	}
+	return p.Clients.put(c, &tally{})
+}
+
+func (p *part) class(i int) *sizeClass {
+	if p.Classes[i] == nil {
+		p.Classes[i] = &sizeClass{}
+	}
+	return p.Classes[i]
+}
+
+// Close says how the run ended; no rows follow.
+func (s *Summary) Close(t oplog.Trailer) {
+	s.trailer = &t
+	if t.Window != nil && s.windows.starts == nil && s.windows.ops == nil {
+		_ = s.SetWindow(*t.Window)
+	}
+}
+
+// sortClients puts clients in order of their ids.
+func sortClients(all []*groupClient) []*groupClient {
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b *groupClient) int {
+		return cmp.Or(strings.Compare(a.Client.ID, b.Client.ID), strings.Compare(a.Client.Run, b.Client.Run))
+	})
+	return all
 }

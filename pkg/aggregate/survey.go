@@ -3,247 +3,190 @@ package aggregate
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"warp/pkg/oplog"
 )
 
-// maxDense is the highest thread number that is kept in a slice. Real runs
-// stay far below; a nonsense number must not allocate gigabytes.
-const maxDense = 1 << 14
-
-// A Survey is the first of the two passes: it learns when each thread did
-// what, which is all that the active windows depend on. Failed requests count
-// like successful ones, for a thread is active either way. It needs memory for
-// every thread and operation, not for every request. The zero value is ready.
-type Survey struct {
-	ops     []*opSurvey
-	clients []client
-	index   map[client]int // into clients
-	lastOp  int
-	lastC   int
+// A survey is the first of two passes over a log that does not say what its
+// window is: it learns when each thread had finished a first request, and when
+// the last request started. Failed requests count like successful ones, for a
+// thread is active either way. It needs memory for every thread and operation,
+// not for every request.
+type survey struct {
+	after int64 // leave out what started before
+	ops   []*opSurvey
+	last  int
 }
 
-// A client is one process of one run. Rows of other tools have no run id;
-// there the client id alone tells runs apart.
-type client struct{ run, id string }
-
-// runKey is the identity of the run that the client belongs to.
-func (c client) runKey() string {
-	if c.run != "" {
-		return "run " + c.run
-	}
-	return "client " + c.id
-}
-
+// An opSurvey is one operation.
 type opSurvey struct {
 	opID
-	requests uint64
-	clients  []threads // by index into Survey.clients
+	clients keyed[clientID, clientSurvey]
 }
 
-// threads are those of one client that performed one operation.
-type threads struct {
-	dense []activity
-	other map[uint32]*activity
+// A clientSurvey is what one client did of an operation.
+type clientSurvey struct {
+	first, last int64 // begin of the first request, end of the last one
+	lastStart   int64
+	firstEnd    []int64 // of each thread; openEnd where it made no request
 }
 
-// An activity is what one thread did: n requests, the first of which ended at
-// firstEnd and the last of which began at lastStart.
-type activity struct {
-	n                   uint64
-	firstStart, lastEnd int64
-	firstEnd, lastStart int64
-}
+// openEnd is later than any request.
+const openEnd = math.MaxInt64
 
-func (a *activity) add(b activity) {
-	if a.n == 0 {
-		*a = b
-		return
+func (s *survey) write(batch []oplog.Record) error {
+	for i := range batch {
+		s.add(&batch[i])
 	}
-	a.n += b.n
-	a.firstStart = min(a.firstStart, b.firstStart)
-	a.firstEnd = min(a.firstEnd, b.firstEnd)
-	a.lastStart = max(a.lastStart, b.lastStart)
-	a.lastEnd = max(a.lastEnd, b.lastEnd)
+	return nil
 }
 
-// Add takes note of one request.
-func (s *Survey) Add(r *oplog.Record) {
-	op := s.op(idOf(r))
+func (s *survey) add(r *oplog.Record) {
 	start, end := span(r)
-	op.requests++
-	a := op.at(s.client(r.Run, r.Client)).thread(r.Thread)
-	if a.n == 0 {
-		*a = activity{1, start, end, end, start}
+	if start < s.after {
 		return
 	}
-	a.n++
-	a.firstStart = min(a.firstStart, start)
-	a.firstEnd = min(a.firstEnd, end)
-	a.lastStart = max(a.lastStart, start)
-	a.lastEnd = max(a.lastEnd, end)
+	op := s.op(idOf(r))
+	c := op.clients.get(clientID{r.Run, r.Client})
+	if c == nil {
+		c = op.clients.put(clientID{clone(r.Run), clone(r.Client)}, &clientSurvey{first: start, last: end, lastStart: start})
+	}
+	c.first, c.last, c.lastStart = min(c.first, start), max(c.last, end), max(c.lastStart, start)
+	n := int(min(r.Thread, maxThread))
+	for n >= len(c.firstEnd) {
+		c.firstEnd = append(c.firstEnd, openEnd)
+	}
+	c.firstEnd[n] = min(c.firstEnd[n], end)
 }
 
-// op finds an operation. Rows of one operation tend to follow each
-// other, and there are few operations: no map is needed.
-func (s *Survey) op(id opID) *opSurvey {
-	if s.lastOp < len(s.ops) && s.ops[s.lastOp].opID == id {
-		return s.ops[s.lastOp]
+// op finds an operation. Rows of one operation tend to follow each other, and
+// there are few operations: no map is needed.
+func (s *survey) op(id opID) *opSurvey {
+	if s.last < len(s.ops) && s.ops[s.last].opID == id {
+		return s.ops[s.last]
 	}
 	for i, op := range s.ops {
 		if op.opID == id {
-			s.lastOp = i
+			s.last = i
 			return op
 		}
 	}
-	s.lastOp = len(s.ops)
+	s.last = len(s.ops)
 	s.ops = append(s.ops, &opSurvey{opID: id.clone()})
-	return s.ops[s.lastOp]
+	return s.ops[s.last]
 }
 
-func (s *Survey) client(run, id string) int {
-	if s.lastC < len(s.clients) {
-		if c := &s.clients[s.lastC]; c.id == id && c.run == run {
-			return s.lastC
+// groups puts operations together whose time ranges overlap within a run,
+// transitively; to touch at one instant is not to overlap. Between runs time
+// does not decide: where two machines upload at slightly different speed, one
+// of them downloads already while the other still uploads, and these are two
+// phases of each, not one mixed load.
+func (s *survey) groups() map[opID]*derivedGroup {
+	parent := make([]int, len(s.ops))
+	for i := range parent {
+		parent[i] = i
+	}
+	root := func(i int) int {
+		for parent[i] != i {
+			i = parent[i]
 		}
+		return i
 	}
-	c, ok := s.index[client{run, id}]
-	if !ok {
-		if s.index == nil {
-			s.index = map[client]int{}
-		}
-		c = len(s.clients)
-		s.clients = append(s.clients, client{strings.Clone(run), strings.Clone(id)})
-		s.index[s.clients[c]] = c
-	}
-	s.lastC = c
-	return s.lastC
-}
-
-func (o *opSurvey) at(client int) *threads {
-	for client >= len(o.clients) {
-		o.clients = append(o.clients, threads{})
-	}
-	return &o.clients[client]
-}
-
-func (t *threads) thread(n uint32) *activity {
-	if int(n) < len(t.dense) {
-		return &t.dense[n]
-	}
-	if n < maxDense {
-		t.dense = append(t.dense, make([]activity, int(n)+1-len(t.dense))...)
-		return &t.dense[n]
-	}
-	if t.other == nil {
-		t.other = map[uint32]*activity{}
-	}
-	if t.other[n] == nil {
-		t.other[n] = new(activity)
-	}
-	return t.other[n]
-}
-
-// each calls f for every thread that did anything, in no particular order.
-func (t *threads) each(f func(n uint32, a *activity)) {
-	for i := range t.dense {
-		if t.dense[i].n > 0 {
-			f(uint32(i), &t.dense[i])
-		}
-	}
-	for n, a := range t.other {
-		f(n, a)
-	}
-}
-
-// Merge adds what o saw. It leaves o as it is.
-func (s *Survey) Merge(o *Survey) {
-	for _, theirs := range o.ops {
-		op := s.op(theirs.opID)
-		op.requests += theirs.requests
-		for i := range theirs.clients {
-			mine := op.at(s.client(o.clients[i].run, o.clients[i].id))
-			theirs.clients[i].each(func(n uint32, a *activity) { mine.thread(n).add(*a) })
-		}
-	}
-}
-
-// Ops lists the names of the operations seen, sorted.
-func (s *Survey) Ops() []string {
-	names := make([]string, len(s.ops))
 	for i, op := range s.ops {
-		names[i] = op.name
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// sorted lists operations by name.
-func sorted(ops []*opSurvey) []*opSurvey {
-	ops = slices.Clone(ops)
-	slices.SortFunc(ops, func(a, b *opSurvey) int { return a.compare(b.opID) })
-	return ops
-}
-
-// Runs lists the run ids seen, sorted; rows without one are not listed.
-func (s *Survey) Runs() []string {
-	var runs []string
-	for _, c := range s.clients {
-		if c.run != "" {
-			runs = append(runs, c.run)
+		for j := range i {
+			if !op.scripted() && !s.ops[j].scripted() && overlapInAnyRun(op.ranges(), s.ops[j].ranges()) {
+				parent[root(i)] = root(j)
+			}
 		}
 	}
-	slices.Sort(runs)
-	return slices.Compact(runs)
+	byRoot := map[int][]*opSurvey{}
+	for i, op := range s.ops {
+		byRoot[root(i)] = append(byRoot[root(i)], op)
+	}
+	groups := map[opID]*derivedGroup{}
+	for _, ops := range byRoot {
+		g := &derivedGroup{}
+		for _, op := range ops {
+			g.ops = append(g.ops, op.opID)
+			groups[op.opID] = g
+		}
+		sortIDs(g.ops)
+		g.runs = windowsOf(ops)
+		common := intersect(g.runs)
+		g.begin, g.end = common.Begin, common.End
+	}
+	return groups
 }
 
-// timeRange is when something began and ended.
 type timeRange struct{ first, last int64 }
 
-func (t timeRange) join(o timeRange) timeRange {
-	return timeRange{min(t.first, o.first), max(t.last, o.last)}
-}
-
 // ranges tells for each run when it performed the operation.
-func (s *Survey) ranges(op *opSurvey) map[string]timeRange {
+func (o *opSurvey) ranges() map[string]timeRange {
 	m := map[string]timeRange{}
-	for i := range op.clients {
-		key := s.clients[i].runKey()
-		op.clients[i].each(func(_ uint32, a *activity) {
-			t := timeRange{a.firstStart, a.lastEnd}
-			if old, ok := m[key]; ok {
-				t = t.join(old)
-			}
-			m[key] = t
-		})
+	for i, c := range o.clients.Vals {
+		t := timeRange{c.first, c.last}
+		key := o.clients.Keys[i].runKey()
+		if old, ok := m[key]; ok {
+			t = timeRange{min(t.first, old.first), max(t.last, old.last)}
+		}
+		m[key] = t
 	}
 	return m
 }
 
-// activeWindow is the time between the moment when every thread has finished a
-// first request and the moment when the first of them starts its last one.
-func (s *Survey) activeWindow(ops []*opSurvey) (start, end int64, threadCount int) {
-	start, end = math.MinInt64, math.MaxInt64
-	for _, t := range s.groupThreads(ops) {
-		t.each(func(_ uint32, a *activity) {
-			start, end = max(start, a.firstEnd), min(end, a.lastStart)
-			threadCount++
-		})
-	}
-	return start, end, threadCount
-}
-
-// groupThreads joins what each thread did in any of the operations.
-func (s *Survey) groupThreads(ops []*opSurvey) []threads {
-	if len(ops) == 1 {
-		return ops[0].clients
-	}
-	all := make([]threads, len(s.clients))
-	for _, op := range ops {
-		for i := range op.clients {
-			op.clients[i].each(func(n uint32, a *activity) { all[i].thread(n).add(*a) })
+func overlapInAnyRun(a, b map[string]timeRange) bool {
+	for run, x := range a {
+		if y, ok := b[run]; ok && x.first < y.last && y.first < x.last {
+			return true
 		}
 	}
+	return false
+}
+
+// windowsOf derives the window of each run: it begins when every thread has
+// finished a first request, and ends at the latest start of a request.
+func windowsOf(ops []*opSurvey) []oplog.Window {
+	type run struct {
+		threads map[clientID][]int64
+		window  oplog.Window
+	}
+	runs := map[string]*run{}
+	for _, op := range ops {
+		for i, c := range op.clients.Vals {
+			id := op.clients.Keys[i]
+			r := runs[id.runKey()]
+			if r == nil {
+				r = &run{map[clientID][]int64{}, oplog.Window{Start: c.first, End: c.lastStart}}
+				runs[id.runKey()] = r
+			}
+			r.window.Start, r.window.End = min(r.window.Start, c.first), max(r.window.End, c.lastStart)
+			r.threads[id] = earliest(r.threads[id], c.firstEnd)
+		}
+	}
+	var all []oplog.Window
+	for _, key := range sortedKeys(runs) {
+		r := runs[key]
+		begin := int64(math.MinInt64)
+		for _, threads := range r.threads {
+			for _, end := range threads {
+				if end != openEnd {
+					begin = max(begin, end)
+				}
+			}
+		}
+		r.window.Begin = begin
+		all = append(all, r.window)
+	}
 	return all
+}
+
+// earliest is the earlier time of each thread.
+func earliest(a, b []int64) []int64 {
+	if len(a) < len(b) {
+		a, b = slices.Clone(b), a
+	}
+	for i, end := range b {
+		a[i] = min(a[i], end)
+	}
+	return a
 }

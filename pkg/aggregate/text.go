@@ -55,9 +55,6 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	for i := range r.Groups {
 		r.writeGroup(p, i)
 	}
-	if r.Unsent > 0 {
-		p.line("\n%d requests were due but not sent when the run ended.", r.Unsent)
-	}
 	if r.End == "completed" && r.EndReason != "" {
 		p.line("\nThe run ended because %s.", r.EndReason)
 	}
@@ -101,6 +98,10 @@ func (r *Report) writeGroup(p *printer, group int) {
 		p.line("Total:")
 	}
 	p.line(" * %d requests, %d errors", g.Requests, g.Errors)
+	p.schedule(" * ", g)
+	if g.Response != nil {
+		p.line(" * Response time (from due): %s", latencies(g.Response))
+	}
 }
 
 // window says what time averages are about.
@@ -122,7 +123,6 @@ func (p *printer) operation(op *Operation, mixed bool, r *Report) {
 	p.line("%s", p.heading(op))
 	if mixed {
 		p.line(" * %s (%.1f%% of operations)", p.average(op), op.Share*100)
-		p.offered(" * ", op, r)
 	}
 	p.requests(op)
 	p.sizeClasses(op)
@@ -130,8 +130,9 @@ func (p *printer) operation(op *Operation, mixed bool, r *Report) {
 	if !mixed {
 		p.line("\nThroughput:")
 		p.line("* Average: %s", p.average(op))
-		p.offered("* ", op, r)
+		p.schedule("* ", &r.Groups[op.Group])
 	}
+	p.outside(op)
 	p.byPart("host", op.Hosts, op)
 	if p.o.Verbose {
 		p.byPart("client", op.ByClient, op)
@@ -162,16 +163,33 @@ func (p *printer) heading(op *Operation) string {
 	return s
 }
 
-// offered compares the schedule of an open loop with what came of it.
-func (p *printer) offered(bullet string, op *Operation, r *Report) {
-	if op.Response == nil && op.OfferedPerS == 0 {
+// schedule compares what an open loop wanted with what came of it.
+func (p *printer) schedule(bullet string, r *GroupReport) {
+	if r.OfferedPerS == 0 {
 		return
 	}
-	asked := op.OfferedPerS
-	if g := r.Groups[op.Group]; len(g.Operations) == 1 && r.OfferedPerS > 0 {
-		asked = r.OfferedPerS
+	line := fmt.Sprintf("Offered: %.2f requests/s, achieved: %.2f requests/s", r.OfferedPerS, r.AchievedPerS)
+	if r.Unsent > 0 {
+		line += fmt.Sprintf(", %s due and never sent", wereRequests(uint64(r.Unsent)))
 	}
-	p.line(bullet+"Offered: %.2f requests/s, achieved: %.2f requests/s", asked, op.AchievedPerS)
+	p.line("%s%s", bullet, line)
+}
+
+// outside counts what is not in the figures of the window.
+func (p *printer) outside(op *Operation) {
+	if op.WindowBasis == Whole {
+		return
+	}
+	if w := op.WarmUp; w.Requests > 0 {
+		line := fmt.Sprintf("Before the window: %s, %s", counted(w.Requests, "request", "requests"), counted(w.Errors, "error", "errors"))
+		if f := op.InFlight; f.Requests > 0 {
+			line += fmt.Sprintf("; %d in flight when it began, the longest took %s", f.Requests, formatMS(f.LongestMS))
+		}
+		p.line("\n%s.", line)
+	}
+	if l := op.Late; l.Requests > 0 {
+		p.line("\nAfter the window: %s, %s.", counted(l.Requests, "request", "requests"), counted(l.Errors, "error", "errors"))
+	}
 }
 
 func (p *printer) requests(op *Operation) {
@@ -181,7 +199,8 @@ func (p *printer) requests(op *Operation) {
 	}
 	p.line("\nRequests considered: %d%s:", op.Inside, sizes)
 	if op.Duration == nil {
-		p.line(" * None succeeded inside the window.")
+		p.line(" * None succeeded.")
+		p.unanswered(op)
 		return
 	}
 	if op.Response == nil {
@@ -191,6 +210,7 @@ func (p *printer) requests(op *Operation) {
 		p.line(" * Response time (from due): %s", latencies(op.Response))
 		p.line(" * Lag (sent after due): %s", latencies(op.Lag))
 	}
+	p.unanswered(op)
 	p.firstByte(" * TTFB: ", op.TTFB)
 	if a := op.Accesses; a != nil && p.o.Verbose {
 		p.line(" * First Access: %s", latencies(a.First))
@@ -200,10 +220,28 @@ func (p *printer) requests(op *Operation) {
 	}
 }
 
+// unanswered is about the requests that percentiles cannot show.
+func (p *printer) unanswered(op *Operation) {
+	if u := op.Unanswered; u != nil {
+		p.line(" * %d not in the percentiles, each ≥ %s: no answer by the end of the run", u.Requests, formatMS(u.ShortestMS))
+	}
+}
+
 func latencies(s *Stats) string {
 	return fmt.Sprintf("Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, 99.9%%: %s, Fastest: %s, Slowest: %s, StdDev: %s",
-		formatMS(s.Mean), formatMS(s.P50), formatMS(s.P90), formatMS(s.P99), formatMS(s.P999),
-		formatMS(s.Min), formatMS(s.Max), formatMS(s.StdDev))
+		s.bound(s.Mean, s.Unsent > 0), s.reached(s.P50), s.reached(s.P90), s.reached(s.P99), s.reached(s.P999),
+		formatMS(s.Min), s.reached(s.Max), formatMS(s.StdDev))
+}
+
+// reached marks a figure as a lower bound where requests that were never sent
+// may be above it.
+func (s *Stats) reached(ms float64) string { return s.bound(ms, s.Unsent > 0 && ms >= s.UnsentMin) }
+
+func (s *Stats) bound(ms float64, lower bool) string {
+	if lower {
+		return "> " + formatMS(ms)
+	}
+	return formatMS(ms)
 }
 
 func (p *printer) firstByte(label string, s *Stats) {
@@ -226,9 +264,9 @@ func (p *printer) sizeClasses(op *Operation) {
 		}
 		p.line("\nRequest size %s%s. Requests - %d:", c.From, to, c.Requests)
 		if s := c.Speed; s != nil && c.Bytes > 0 {
+			u := segmentUnit(s.Fastest)
 			p.line(" * Throughput: Average: %s, 50%%: %s, 90%%: %s, 99%%: %s, Fastest: %s, Slowest: %s",
-				formatSpeed(s.Mean), formatSpeed(s.P50), formatSpeed(s.P90), formatSpeed(s.P99),
-				formatSpeed(s.Fastest), formatSpeed(s.Slowest))
+				u.speed(s.Mean), u.speed(s.P50), u.speed(s.P90), u.speed(s.P99), u.speed(s.Fastest), u.speed(s.Slowest))
 		}
 		p.line(" * %s", latencies(c.Duration))
 		if f := c.TTFB; f != nil {
@@ -265,6 +303,11 @@ func (p *printer) byPart(kind string, parts []Part, op *Operation) {
 	if len(parts) < 2 {
 		return
 	}
+	largest := 0.0
+	for i := range parts {
+		largest = max(largest, parts[i].BytesPerS)
+	}
+	unit := averageUnit(largest)
 	p.line("\nThroughput by %s:", kind)
 	for i := range parts {
 		h := &parts[i]
@@ -272,11 +315,11 @@ func (p *printer) byPart(kind string, parts []Part, op *Operation) {
 		if h.Errors > 0 {
 			errs = p.paint(fmt.Sprintf(", %d errors of %d requests", h.Errors, h.Requests), color.FgRed)
 		}
-		p.line(" * %s: Avg: %s%s", partName(h), averageRate(h.BytesPerS, h.ObjectsPerS, op.HasBytes()), errs)
+		p.line(" * %s: Avg: %s%s", partName(h), unit.average(h.BytesPerS, h.ObjectsPerS, op.HasBytes()), errs)
 		if t := h.Throughput; p.o.Verbose && t != nil {
 			length := segmentLength(op)
 			for _, s := range t.list() {
-				p.line("        - %s: %s (%s)", s.name, averageRate(s.BytesPerS, s.ObjectsPerS, op.HasBytes()), length)
+				p.line("        - %s: %s (%s)", s.name, unit.average(s.BytesPerS, s.ObjectsPerS, op.HasBytes()), length)
 			}
 		}
 	}
@@ -304,10 +347,10 @@ func (p *printer) segments(op *Operation) {
 	if t == nil || op.WindowS == 0 {
 		return
 	}
-	length := segmentLength(op)
+	length, unit := segmentLength(op), segmentUnit(t.Fastest.BytesPerS)
 	p.line("\nThroughput, split into %d x %s:", t.Segments, length)
 	for _, s := range t.list() {
-		p.line(" * %s: %s (%s, starting %s)", s.name, segmentRate(s.Segment, op.HasBytes()), length, p.clock(s.Start))
+		p.line(" * %s: %s (%s, starting %s)", s.name, unit.segment(s.Segment, op.HasBytes()), length, p.clock(s.Start))
 	}
 }
 
@@ -315,8 +358,8 @@ func (p *printer) errors(op *Operation) {
 	if op.Errors == 0 {
 		return
 	}
-	p.line("\n%s %d of %d requests (%.2f%%):", p.paint("Errors:", color.FgRed), op.Errors, op.Requests,
-		100*ratio(float64(op.Errors), float64(op.Requests)))
+	p.line("\n%s %d of %d requests (%.2f%%):", p.paint("Errors:", color.FgRed), op.Errors, op.Inside+op.Errors,
+		100*ratio(float64(op.Errors), float64(op.Inside+op.Errors)))
 	for _, e := range op.FirstErrors {
 		from := ""
 		if e.Endpoint != "" {

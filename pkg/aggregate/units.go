@@ -1,7 +1,6 @@
 package aggregate
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -65,47 +64,79 @@ func formatRan(seconds float64) string {
 
 const mib = 1 << 20
 
-// averageRate is in MiB/s with two decimals, as scripts expect, except where
-// that would round to nothing.
-func averageRate(bytes, objects float64, hasBytes bool) string {
-	obj := fmt.Sprintf("%.2f obj/s", objects)
+// A rateUnit is what bytes per second are shown in. All rates of one block have
+// the same, so that they can be compared at a glance.
+type rateUnit struct {
+	name string
+	size float64
+}
+
+// averageUnit is the unit of averages: MiB/s, as scripts expect, except where
+// the largest of them would round to nothing.
+func averageUnit(largest float64) rateUnit {
+	switch a := math.Abs(largest); {
+	case a >= mib/10 || a == 0:
+		return rateUnit{"MiB/s", mib}
+	case a >= 100:
+		return rateUnit{"KiB/s", 1024}
+	}
+	return rateUnit{"B/s", 1}
+}
+
+// average shows throughput with two decimals.
+func (u rateUnit) average(bytes, objects float64, hasBytes bool) string {
+	obj := decimals(objects, 2) + " obj/s"
 	if !hasBytes {
 		return obj
 	}
-	return formatAverage(bytes) + ", " + obj
+	return decimals(bytes/u.size, 2) + " " + u.name + ", " + obj
+}
+
+// decimals shows a number with so many digits after the point, or more where it
+// would be zero otherwise and is not: a rate of 0.00 would say that nothing was
+// done.
+func decimals(x float64, digits int) string {
+	s := strconv.FormatFloat(x, 'f', digits, 64)
+	if x != 0 && strings.Trim(s, "-0.") == "" {
+		return strconv.FormatFloat(x, 'g', 2, 64)
+	}
+	return s
+}
+
+func averageRate(bytes, objects float64, hasBytes bool) string {
+	return averageUnit(bytes).average(bytes, objects, hasBytes)
 }
 
 func formatAverage(bytes float64) string {
-	switch a := math.Abs(bytes); {
-	case a >= mib/10 || a == 0:
-		return fmt.Sprintf("%.2f MiB/s", bytes/mib)
-	case a >= 100:
-		return fmt.Sprintf("%.2f KiB/s", bytes/1024)
-	}
-	return fmt.Sprintf("%.2f B/s", bytes)
+	u := averageUnit(bytes)
+	return decimals(bytes/u.size, 2) + " " + u.name
 }
 
-// segmentRate is in the unit that shows at least two digits before the point
-// of the next smaller one, without a space, as in averages of segments ever since.
-func segmentRate(s *Segment, hasBytes bool) string {
-	obj := fmt.Sprintf("%.2f obj/s", s.ObjectsPerS)
+// segmentUnit is the unit that shows at least two digits before the point of
+// the next smaller one.
+func segmentUnit(largest float64) rateUnit {
+	switch {
+	case largest >= 10<<30:
+		return rateUnit{"GiB/s", 1 << 30}
+	case largest >= 2*mib:
+		return rateUnit{"MiB/s", mib}
+	case largest >= 2048:
+		return rateUnit{"KiB/s", 1024}
+	}
+	return rateUnit{"B/s", 1}
+}
+
+// segment shows throughput without a space, as in averages of segments ever
+// since.
+func (u rateUnit) segment(s *Segment, hasBytes bool) string {
+	obj := decimals(s.ObjectsPerS, 2) + " obj/s"
 	if !hasBytes {
 		return obj
 	}
-	return formatSpeed(s.BytesPerS) + ", " + obj
+	return u.speed(s.BytesPerS) + ", " + obj
 }
 
-func formatSpeed(bytes float64) string {
-	switch {
-	case bytes >= 10<<30:
-		return fmt.Sprintf("%.1fGiB/s", bytes/(1<<30))
-	case bytes >= 2*mib:
-		return fmt.Sprintf("%.1fMiB/s", bytes/mib)
-	case bytes >= 2048:
-		return fmt.Sprintf("%.1fKiB/s", bytes/1024)
-	}
-	return fmt.Sprintf("%.1fB/s", bytes)
-}
+func (u rateUnit) speed(bytes float64) string { return decimals(bytes/u.size, 1) + u.name }
 
 // formatBytes is a size for people.
 func formatBytes(n float64) string {

@@ -1,0 +1,91 @@
+package aggregate
+
+import (
+	"fmt"
+	"strings"
+)
+
+// warnings say what a reader of the group's figures should know.
+func (g *groupView) warnings(r *GroupReport, ops []Operation, o *Options) (all []string) {
+	names := strings.Join(r.Operations, ", ")
+	if s := g.Statement; s.Number > 0 {
+		names = upperFirst(title(int(s.Number), s.WarmUp)) + ", " + names
+	}
+	say := func(who, format string, a ...any) { all = append(all, who+": "+fmt.Sprintf(format, a...)) }
+	if n := g.window.Cold; n > 0 && g.basis == Measured {
+		say(names, "%d of %s had not finished a request when the window began.", n, counted(uint64(r.Concurrency), "worker", "workers"))
+	}
+	if g.run != "" {
+		say(names, "the %d runs have less than %d requests of the time in which all were measured, so each is reported whole, warm-up included.",
+			len(g.runKeys()), fewRequests)
+		return all
+	}
+	all = append(all, g.overlap(names, ops)...)
+	for i := range ops {
+		all = append(all, g.opWarnings(&ops[i], o)...)
+	}
+	return all
+}
+
+func (g *groupView) opWarnings(op *Operation, o *Options) (all []string) {
+	say := func(format string, a ...any) { all = append(all, op.Op+": "+fmt.Sprintf(format, a...)) }
+	windowed := g.Kind == measured || g.Kind == derived
+	switch {
+	case op.WindowBasis == NoWindow && o.Skip > 0:
+		say("nothing is left after skipping %v; there are no rates or latencies.", o.Skip)
+	case windowed && op.WindowBasis == Whole:
+		say("fewer than %d successful requests started in the window, so the figures cover the whole run, warm-up included; run longer.", fewRequests)
+		return all
+	}
+	if f := op.InFlight; f.Requests > 0 && (op.Duration == nil || f.LongestMS > op.Duration.Max) {
+		say("%s in flight when the window began, and the longest took %s, longer than any that started in the window.",
+			wereRequests(f.Requests), formatMS(f.LongestMS))
+	}
+	if outside := op.WarmUp.Requests + op.Late.Requests; op.WindowBasis == Derived && 20*outside > op.Requests {
+		say("%.1f %% of the requests started outside of the window.", 100*ratio(float64(outside), float64(op.Requests)))
+	}
+	if u := op.Unanswered; u != nil {
+		say("%s without an answer at the end of the run and not in the percentiles: %s waited %s or longer.",
+			wereRequests(u.Requests), eachOf(u.Requests), formatMS(u.ShortestMS))
+	}
+	return all
+}
+
+// overlap says how much of their time several runs have in common, where that
+// is not nearly all of it.
+func (g *groupView) overlap(names string, ops []Operation) []string {
+	longest := int64(0)
+	for _, w := range g.runs {
+		longest = max(longest, distance(w.Begin, w.End))
+	}
+	common := distance(g.start, g.end)
+	if len(g.runs) < 2 || g.basis == Whole || 20*(longest-common) <= longest {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: the %d runs were measured at the same time for %s only, of up to %s each; the figures cover that time.",
+		names, len(g.runs), formatMS(float64(common)/1e6), formatMS(float64(longest)/1e6))}
+}
+
+// counted is a number with its noun.
+func counted(n uint64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func wereRequests(n uint64) string { return counted(n, "request was", "requests were") }
+
+func are(n uint64) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+func eachOf(n uint64) string {
+	if n == 1 {
+		return "it"
+	}
+	return "each"
+}

@@ -1,0 +1,132 @@
+package aggregate
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"warp/pkg/oplog"
+)
+
+// MaxEncoded is how large an encoded summary may be, once inflated: many times
+// what a day on hundreds of hosts comes to.
+const MaxEncoded = 64 << 20
+
+// An encodedSummary is a Summary on its way from a client to its coordinator.
+type encodedSummary struct {
+	Window oplog.Window
+	Groups []*group
+	Runs   []string
+}
+
+// Encode writes the summary so that Decode can read it on another machine.
+func (s *Summary) Encode() ([]byte, error) {
+	var b bytes.Buffer
+	w, err := flate.NewWriter(&b, flate.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.NewEncoder(w).Encode(encodedSummary{s.windows.Common, s.groups, sortedKeys(s.runs)}); err != nil {
+		return nil, fmt.Errorf("encode the figures of the run: %w", err)
+	}
+	err = w.Close()
+	return b.Bytes(), err
+}
+
+// errSummary says that a summary was not written by Encode.
+var errSummary = errors.New("the figures of a client cannot be read")
+
+// Decode reads what Encode has written, of a run with the given options.
+func Decode(b []byte, o Options) (*Summary, error) {
+	inflated := io.LimitReader(flate.NewReader(bytes.NewReader(b)), MaxEncoded)
+	var e encodedSummary
+	if err := json.NewDecoder(inflated).Decode(&e); err != nil {
+		return nil, fmt.Errorf("%w: %w", errSummary, err)
+	}
+	s := NewSummary(o)
+	s.windows.Common = e.Window
+	for _, run := range e.Runs {
+		s.runs[run] = true
+	}
+	for _, g := range e.Groups {
+		if g == nil || g.Kind < preparation || g.Kind > statement || !g.valid(&o) {
+			return nil, errSummary
+		}
+		for _, c := range g.Clients {
+			c.run = c.Client.runKey()
+		}
+		g.basis = Whole
+		if g.Kind == measured {
+			g.basis, g.window = Measured, e.Window
+		}
+		s.groups = append(s.groups, g)
+	}
+	return s, nil
+}
+
+// valid says whether nothing in the group can break what merges and reports it.
+func (g *group) valid(o *Options) bool {
+	for _, c := range g.Clients {
+		if c == nil || len(c.Threads) > (maxThread+1)/64 {
+			return false
+		}
+	}
+	for _, op := range g.Ops {
+		if op == nil || !validKeys(&op.Totals) || !validKeys(&op.Whole) || op.In != nil && !op.In.valid(o) ||
+			slices.ContainsFunc(op.Whole.Vals, func(p *part) bool { return !p.valid(o) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func validKeys[K comparable, V any](k *keyed[K, V]) bool {
+	seen := map[K]bool{}
+	for _, key := range k.Keys {
+		seen[key] = true
+	}
+	return len(seen) == len(k.Vals) && len(k.Keys) == len(k.Vals) && !slices.Contains(k.Vals, nil)
+}
+
+func (p *part) valid(o *Options) bool {
+	return p.Asked == o.SegmentDur && validKeys(&p.Hosts) && validKeys(&p.Clients) &&
+		!slices.ContainsFunc(p.Hosts.Vals, func(h *hostSummary) bool {
+			return !h.Series.valid(p) || h.Kinds.invalid()
+		})
+}
+
+// valid says whether the series is one of that part, with a length of the ladder.
+func (t *series) valid(p *part) bool {
+	like := part{From: p.From, To: p.To, Asked: p.Asked}
+	fresh := like.newHost().Series
+	for fresh.Dur != t.Dur && fresh.Coarser != nil {
+		fresh.coarsen()
+	}
+	if t.Dur != fresh.Dur || t.Origin != fresh.Origin || t.From != fresh.From || t.To != fresh.To || len(t.Coarser) != len(fresh.Coarser) || t.Hi < t.Lo {
+		return false
+	}
+	for i, c := range t.Coarser {
+		if c.Dur != fresh.Coarser[i].Dur || c.Full == nil || c.Partial == nil {
+			return false
+		}
+	}
+	for i, g := range t.Segs {
+		if g == nil || i < t.Lo || i > t.Hi {
+			return false
+		}
+	}
+	return t.Segs != nil && distance(t.Lo, t.Hi) < maxSegments
+}
+
+func (e *errorKinds) invalid() bool {
+	for _, k := range e.ByCode {
+		if k == nil {
+			return true
+		}
+	}
+	return len(e.ByCode) > maxKinds
+}

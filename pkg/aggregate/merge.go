@@ -1,0 +1,145 @@
+package aggregate
+
+import (
+	"fmt"
+	"math/bits"
+
+	"warp/pkg/oplog"
+)
+
+func (c *groupClient) threads() (n int) {
+	for _, word := range c.Threads {
+		n += bits.OnesCount64(word)
+	}
+	return n
+}
+
+func (c *groupClient) merge(o *groupClient) {
+	for i, word := range o.Threads {
+		if i == len(c.Threads) {
+			c.Threads = append(c.Threads, 0)
+		}
+		c.Threads[i] |= word
+	}
+}
+
+// Merge adds what o counted in the same window; o can not be used after it.
+func (s *Summary) Merge(o *Summary) error {
+	a, b := &s.windows.Common, o.windows.Common
+	switch {
+	case *a == (oplog.Window{}):
+		s.windows = o.windows
+	case a.Begin != b.Begin || a.End != b.End:
+		return fmt.Errorf("cannot merge summaries of different windows: %v and %v", *a, b)
+	default:
+		a.Cold += b.Cold
+		a.Start = min(a.Start, b.Start)
+	}
+	for run := range o.runs {
+		s.runs[run] = true
+	}
+	for _, theirs := range o.groups {
+		mine := s.groupOf(theirs.Kind, theirs.Statement)
+		mine.merge(theirs, s)
+	}
+	for _, g := range s.groups {
+		if g.Kind == measured {
+			g.window = *a
+		}
+	}
+	return nil
+}
+
+func (g *group) merge(o *group, s *Summary) {
+	for _, c := range o.Clients {
+		g.client(c.Client.Run, c.Client.ID, s).merge(c)
+	}
+	for _, op := range o.Ops {
+		g.op(op.ID, &s.options).merge(op)
+	}
+}
+
+func (o *opSummary) merge(p *opSummary) {
+	if p.Requests > 0 {
+		if o.Requests == 0 {
+			o.First, o.Last, o.LastStart = p.First, p.Last, p.LastStart
+		}
+		o.First, o.Last, o.LastStart = min(o.First, p.First), max(o.Last, p.Last), max(o.LastStart, p.LastStart)
+	}
+	o.Requests += p.Requests
+	o.Sizes.merge(&p.Sizes)
+	for i, host := range p.Totals.Keys {
+		o.totals(host, "").merge(p.Totals.Vals[i])
+	}
+	o.WarmUp.merge(&p.WarmUp)
+	o.Late.merge(&p.Late)
+	o.InFlight.merge(&p.InFlight)
+	o.Unanswered.merge(&p.Unanswered)
+	for key, a := range p.Objects {
+		o.access(key, a)
+	}
+	o.Unlisted += p.Unlisted
+	if p.In != nil {
+		if o.In == nil {
+			o.In = &part{From: p.In.From, To: p.In.To, Asked: p.In.Asked}
+		}
+		o.In.merge(p.In)
+	}
+	if o.Enough = o.Enough || p.Enough; o.Enough {
+		o.Whole = keyed[string, part]{}
+		return
+	}
+	for i, run := range p.Whole.Keys {
+		o.whole(run, p.Whole.Vals[i].Asked).merge(p.Whole.Vals[i])
+	}
+}
+
+func (h *hostTotals) merge(o *hostTotals) {
+	h.Requests += o.Requests
+	h.Retries += o.Retries
+	h.Backwards += o.Backwards
+	mergePhases(&h.Connections, o.Connections)
+}
+
+func mergePhases(to **phaseHists, from *phaseHists) {
+	if from == nil {
+		return
+	}
+	if *to == nil {
+		*to = new(phaseHists)
+	}
+	(*to).merge(from)
+}
+
+func (p *part) merge(o *part) {
+	for i, host := range o.Hosts.Keys {
+		p.host(host).merge(o.Hosts.Vals[i])
+	}
+	for i, c := range o.Clients.Keys {
+		p.client(c).merge(o.Clients.Vals[i])
+	}
+	for i, c := range o.Classes {
+		if c != nil {
+			p.class(i).merge(c)
+		}
+	}
+}
+
+func (t *tally) merge(o *tally) {
+	t.Requests += o.Requests
+	t.Errors += o.Errors
+	t.Bytes = sum64(t.Bytes, o.Bytes)
+	t.Objects = sum64(t.Objects, o.Objects)
+	t.Latency.Merge(&o.Latency)
+	t.TTFB.Merge(&o.TTFB)
+}
+
+func (h *hostSummary) merge(o *hostSummary) {
+	h.tally.merge(&o.tally)
+	h.Series.merge(&o.Series)
+	h.Kinds.mergeAll(&o.Kinds)
+	h.Response.Merge(&o.Response)
+	h.Lag.Merge(&o.Lag)
+	h.Due += o.Due
+	mergePhases(&h.Phases, o.Phases)
+}

@@ -1,0 +1,135 @@
+package aggregate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"warp/pkg/oplog"
+)
+
+// A clientID names one process of one run. Rows of other tools have no run id;
+// there the client id alone tells runs apart.
+type clientID struct{ Run, ID string }
+
+// runKey is the identity of the run that the client belongs to.
+func (c clientID) runKey() string {
+	if c.Run != "" {
+		return "run " + c.Run
+	}
+	return "client " + c.ID
+}
+
+// A Basis says what a window rests on.
+type Basis string
+
+const (
+	// Measured is a window that the run itself has decided on.
+	Measured Basis = "measured"
+	// Derived is a window that follows from the rows, in a log that has none.
+	Derived Basis = "derived"
+	// Whole is everything from the first request to the end of the last one:
+	// preparation, statements of scripts, and runs that are too short.
+	Whole Basis = "whole"
+	// NoWindow is the case where there is nothing to measure in.
+	NoWindow Basis = "none"
+)
+
+// runWindows are the windows of the runs in a log.
+type runWindows struct {
+	Common oplog.Window           // of all runs; of one run as far as it is decided
+	Basis  Basis                  // Measured or Derived
+	starts map[clientID]int64     // of each client in a merged log; nil = Common.Start
+	each   []oplog.Window         // of each run in a merged log
+	ops    map[opID]*derivedGroup // of a log without windows
+}
+
+// mergedWindows are those in the header of a merged log; ok is false where a
+// log that was merged has none.
+func mergedWindows(origins []oplog.Origin) (w runWindows, ok bool) {
+	w.Basis, w.starts = Measured, map[clientID]int64{}
+	for i := range origins {
+		o := &origins[i]
+		if !o.Header.Windowed || o.Window == nil {
+			return w, false
+		}
+		w.starts[clientID{o.Run, o.Client}] = o.Window.Start
+		w.each = append(w.each, *o.Window)
+	}
+	w.Common = intersect(w.each)
+	return w, true
+}
+
+// intersect is the time in which all runs were measured. Its start is the
+// earliest one.
+func intersect(all []oplog.Window) oplog.Window {
+	var common oplog.Window
+	for i, w := range all {
+		if i == 0 {
+			common = w
+			continue
+		}
+		common.Cold += w.Cold
+		common.Start = min(common.Start, w.Start)
+		common.End = min(common.End, w.End)
+		if common.Begin == 0 || w.Begin == 0 {
+			common.Begin = 0
+		} else {
+			common.Begin = max(common.Begin, w.Begin)
+		}
+	}
+	return common
+}
+
+// start is when the run of the client left its preparation behind.
+func (w *runWindows) start(c clientID) int64 {
+	start := w.Common.Start
+	if w.starts != nil {
+		start = w.starts[c]
+	}
+	if start == 0 {
+		return math.MaxInt64
+	}
+	return start
+}
+
+const (
+	defaultSegments = 400     // at most that many, where the user does not choose
+	maxSegments     = 100000 // what a person may ask for
+)
+
+// ladder holds the lengths that segments take by themselves. Each divides the
+// next, so that segments of a run whose length is not known in advance can be
+// joined while it lasts.
+var ladder = []time.Duration{
+	time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,
+	time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute,
+	time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour,
+	30 * 24 * time.Hour, 720 * 24 * time.Hour, // only broken clocks get here; 400 of these hold all time
+}
+
+// checkSegments refuses lengths that would cut the window into too many pieces.
+func checkSegments(window int64, asked time.Duration) error {
+	switch {
+	case asked < 0:
+		return fmt.Errorf("segments of %v: the duration must be positive", asked)
+	case asked > 0 && window/int64(asked) >= maxSegments:
+		return fmt.Errorf("segments of %v cut %v into more than 100,000: choose %v or longer",
+			asked, time.Duration(window).Round(time.Second), time.Duration(window/maxSegments+1))
+	}
+	return nil
+}
+
+// A derivedGroup is a set of operations that ran at the same time, and their
+// window, in a log that has none.
+type derivedGroup struct {
+	ops        []opID
+	begin, end int64
+	runs       []oplog.Window
+}
+
+// sortIDs sorts operations by statement and name.
+func sortIDs(ids []opID) {
+	slices.SortFunc(ids, opID.compare)
+}
