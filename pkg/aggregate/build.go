@@ -125,6 +125,7 @@ func (g *group) view(run string, o *Options) *groupView {
 	if len(v.ops) == 0 {
 		return v
 	}
+	slices.SortFunc(v.ops, func(a, b *view) int { return a.op.ID.compare(b.op.ID) })
 	v.start, v.end = g.window.Begin, g.window.End
 	if in := v.ops[0].op.In; in != nil {
 		v.start = in.From
