@@ -79,76 +79,166 @@ func (f *analysisFlags) checkOut() error {
 }
 
 // analyzeFile analyses the log at path. It is the only way from a log to a
-// report, for analyze and for cmp; at the end of a run the same was done while
-// the log was written, see analyzeWritten. The path "-" stands for in.
+// report, for analyze and for cmp. The path "-" stands for in.
 func analyzeFile(ctx context.Context, path string, in io.Reader, o aggregate.Options) (*aggregate.Report, error) {
 	log, err := openLog(ctx, path, in)
 	if err != nil {
 		return nil, err
 	}
 	defer log.close()
-	return log.analyze(ctx, func() (*aggregate.Report, error) { return aggregate.Analyze(log.source(ctx, !o.Verbose), o) })
-}
-
-// analyze says with a report of the log what the log says of itself.
-func (log *logFile) analyze(ctx context.Context, analyze func() (*aggregate.Report, error)) (*aggregate.Report, error) {
-	report, err := analyze()
+	log.skipKeys = !o.Verbose
+	report, err := aggregate.Analyze(log, o)
 	if err != nil {
 		if read := (*oplog.ReadError)(nil); errors.As(err, &read) || context.Cause(ctx) != nil {
 			return nil, err // it names the file itself
 		}
 		return nil, runError("%s: %w", log.name, err)
 	}
-	report.Describe(log.header, log.trailer)
 	report.Warnings = append(report.Warnings, log.warnings...)
 	return report, nil
 }
 
-// analyzeWritten makes the report of a log that was analysed alongside. It is
-// read only where one pass was not enough.
-func analyzeWritten(ctx context.Context, path string, rows int64, trailer oplog.Trailer, along *aggregate.Alongside, o aggregate.Options) (*aggregate.Report, error) {
-	read, ok := trailer.AsRead()
-	if along == nil || !ok {
-		return analyzeFile(ctx, path, nil, o)
-	}
-	log, err := openLog(ctx, path, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer log.close()
-	if err := log.readHeader(); err != nil {
-		return nil, err
-	}
-	log.trailer = read
-	return log.analyze(ctx, func() (*aggregate.Report, error) { return along.Report(log.source(ctx, true), rows) })
-}
-
 // A logFile is a log that can be read more than once and is the same each
-// time: what a run that goes on adds in the meantime is left out.
+// time: what a run that goes on adds in the meantime is left out. A stream is
+// copied to a temporary file while it is read first.
 type logFile struct {
-	name string
-	file *os.File
-	size int64
-	temp string // to be removed, where the file is a copy of a stream
+	ctx      context.Context
+	name     string
+	file     *os.File
+	size     int64
+	stream   io.Reader // what the file is a copy of; nil once that is complete
+	temp     string    // to be removed, where the file is a copy of a stream
+	skipKeys bool
 
-	header   oplog.Header // known after a pass
-	trailer  oplog.Trailer
+	reader   *oplog.Reader // at its first row
+	header   oplog.Header
 	warnings []string
 }
 
 func openLog(ctx context.Context, path string, in io.Reader) (*logFile, error) {
+	log := &logFile{ctx: ctx, name: path}
+	if err := log.open(path, in); err != nil {
+		return nil, err
+	}
+	err := log.begin()
+	if err != nil {
+		log.close()
+		return nil, err
+	}
+	log.header = log.reader.Header()
+	return log, nil
+}
+
+// open opens the file, or one to keep a copy of the stream.
+func (l *logFile) open(path string, in io.Reader) error {
 	if path == "-" {
-		return spool(ctx, "standard input", in)
+		l.name = "standard input"
+		return l.copy(in)
 	}
 	file, info, err := openFile(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if !info.Mode().IsRegular() { // a pipe: it can be read only once
-		defer file.Close()
-		return spool(ctx, path, file)
+	if info.Mode().IsRegular() {
+		l.file, l.size = file, info.Size()
+		return nil
 	}
-	return &logFile{name: path, file: file, size: info.Size()}, nil
+	return l.copy(file) // a pipe: it can be read only once
+}
+
+// copy keeps what is read of a stream, in case that it has to be read again.
+func (l *logFile) copy(in io.Reader) error {
+	file, err := os.CreateTemp("", "warp-spool-*")
+	if err != nil {
+		return runError("cannot keep a copy of %s: %w", l.name, reason(err))
+	}
+	l.file, l.temp, l.stream = file, file.Name(), in
+	if os.Remove(l.temp) == nil { // Unix: gone at once, whatever happens to this process
+		l.temp = ""
+	}
+	return nil
+}
+
+// begin reads up to the first row.
+func (l *logFile) begin() error {
+	source := io.Reader(io.NewSectionReader(l.file, 0, l.size))
+	if l.stream != nil {
+		source = io.TeeReader(cancelled{l.ctx, l.stream}, counted{l})
+		l.stream = nil
+	}
+	var err error
+	if l.reader, err = oplog.NewReader(source, l.name); err != nil && l.ctx.Err() != nil {
+		return context.Cause(l.ctx)
+	}
+	return err
+}
+
+// counted is the copy of a stream as it grows.
+type counted struct{ *logFile }
+
+func (c counted) Write(b []byte) (int, error) {
+	n, err := c.file.Write(b)
+	c.size += int64(n)
+	if err != nil {
+		err = fmt.Errorf("cannot keep a copy of %s: %w", c.name, reason(err))
+	}
+	return n, err
+}
+
+// cancelled is a stream whose reader does not wait longer than ctx lasts. A
+// read that hangs then goes on, but the process ends soon.
+type cancelled struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+func (c cancelled) Read(b []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	own := make([]byte, len(b))
+	done := make(chan result, 1)
+	go func() {
+		n, err := c.in.Read(own)
+		done <- result{n, err}
+	}()
+	select {
+	case r := <-done:
+		return copy(b, own[:r.n]), r.err
+	case <-c.ctx.Done():
+		return 0, context.Cause(c.ctx)
+	}
+}
+
+// Header is what the log says before its first row.
+func (l *logFile) Header() oplog.Header { return l.header }
+
+// Read reads the whole log at each call.
+func (l *logFile) Read(decided func(oplog.Window) error, rows func([]oplog.Record) error) (oplog.Trailer, error) {
+	if l.reader == nil {
+		if err := l.begin(); err != nil {
+			return oplog.Trailer{}, err
+		}
+	}
+	r := l.reader
+	defer func() { l.reader = nil }()
+	defer r.Close()
+	r.SkipKeys = l.skipKeys
+	var failed error
+	err := r.EachInWindow(l.ctx, func(w oplog.Window) { failed = errors.Join(failed, decided(w)) }, rows)
+	l.warnings = r.Warnings()
+	return r.Trailer(), errors.Join(err, failed)
+}
+
+func (l *logFile) close() {
+	if l.reader != nil {
+		l.reader.Close()
+	}
+	l.file.Close()
+	if l.temp != "" {
+		os.Remove(l.temp)
+	}
 }
 
 // openFile opens what should be an op log.
@@ -167,67 +257,6 @@ func openFile(path string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, runError("%s is a folder, not an op log", path).tell("give the .csv.zst file in it")
 	}
 	return file, info, nil
-}
-
-// spool copies a stream to a temporary file, because an analysis may have to read twice.
-func spool(ctx context.Context, name string, in io.Reader) (*logFile, error) {
-	file, err := os.CreateTemp("", "warp-spool-*")
-	if err != nil {
-		return nil, runError("cannot keep a copy of %s: %w", name, reason(err))
-	}
-	log := &logFile{name: name, file: file, temp: file.Name()}
-	if os.Remove(log.temp) == nil { // Unix: gone at once, whatever happens to this process
-		log.temp = ""
-	}
-	copied := make(chan error, 1)
-	go func() {
-		var err error
-		log.size, err = io.Copy(file, in)
-		copied <- err
-	}()
-	select {
-	case err = <-copied:
-	case <-ctx.Done():
-		// The copy may hang in a read that nothing ends; the process does soon.
-		return nil, context.Cause(ctx)
-	}
-	if err != nil {
-		log.close()
-		return nil, runError("cannot keep a copy of %s: %w", name, reason(err))
-	}
-	return log, nil
-}
-
-func (l *logFile) close() {
-	l.file.Close()
-	if l.temp != "" {
-		os.Remove(l.temp)
-	}
-}
-
-// readHeader reads no further than that.
-func (l *logFile) readHeader() error {
-	r, err := oplog.NewReader(io.NewSectionReader(l.file, 0, l.size), l.name)
-	if err != nil {
-		return err
-	}
-	l.header = r.Header()
-	return r.Close()
-}
-
-// source reads the whole log at each call.
-func (l *logFile) source(ctx context.Context, skipKeys bool) aggregate.Source {
-	return func(yield func([]oplog.Record) error) error {
-		r, err := oplog.NewReader(io.NewSectionReader(l.file, 0, l.size), l.name)
-		if err != nil {
-			return err
-		}
-		defer r.Close()
-		r.SkipKeys = skipKeys
-		err = r.Each(ctx, yield)
-		l.header, l.trailer, l.warnings = r.Header(), r.Trailer(), r.Warnings()
-		return err
-	}
 }
 
 // reason is the system's answer without the call and the path, which our

@@ -149,13 +149,13 @@ func (c *calibration) measure(ctx context.Context, addr, op string, size int64, 
 	const attempts = 5
 	var none error
 	for range attempts {
-		deferred := aggregate.NewDeferred(aggregate.Options{Op: op})
-		deferred.BeginPhase(concurrency)
-		out, err := calibrationRun(ctx, addr, op, size, concurrency, each, deferredSink{deferred, concurrency})
+		summary := aggregate.NewSummary(aggregate.Options{Op: op})
+		out, err := calibrationRun(ctx, addr, op, size, concurrency, each, summary)
 		if err != nil {
 			return err
 		}
-		report, err := deferred.Report()
+		summary.Close(out.Trailer)
+		report, err := summary.Report()
 		if err == nil {
 			c.add(report.Operations[0], size, out.Trailer.Load)
 			return nil

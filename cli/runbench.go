@@ -23,9 +23,8 @@ type session struct {
 	opts  bench.Options
 
 	live     aggregate.Live
-	log      *oplog.File          // nil with --stress
-	deferred *aggregate.Deferred  // nil without
-	along    *aggregate.Alongside // of the log; nil where it has to be read
+	log      *oplog.File // nil with --stress
+	summary  *aggregate.Summary
 	runner   *bench.Runner
 	unsaved  error // why the log did not get its name
 	profiles profiles
@@ -96,7 +95,7 @@ func (s *session) measure(ctx context.Context, path string) error {
 	}
 	out := s.runner.Run(ctx, sinks...)
 	inner := s.settle(ctx, out)
-	report, err := s.report(out, path)
+	report, err := s.report(out)
 	if err == nil && report != nil {
 		err = s.showReport(report, &s.flags.analysis)
 	}
@@ -131,21 +130,25 @@ func (s *session) sinks(path string) ([]bench.Sink, error) {
 	if s.flags.autoterm.on {
 		sinks = append(sinks, &autoterm{live: s.snapshot, finish: s.runner.Finish, flags: &s.flags.autoterm})
 	}
+	o := s.flags.analysis.options()
+	if path != "" && needsLog(o) {
+		o.Verbose = false // its memory would grow during the run
+	}
+	s.summary = aggregate.NewSummary(o)
+	sinks = append(sinks, s.summary)
 	if path == "" {
-		s.deferred = aggregate.NewDeferred(s.flags.analysis.options())
-		s.deferred.BeginPhase(s.opts.Concurrency)
-		return append(sinks, deferredSink{s.deferred, s.opts.Concurrency}), nil
+		return sinks, nil
 	}
 	log, err := oplog.Create(path, s.header())
 	if err != nil {
 		return nil, runError("%w", err)
 	}
 	s.log = log
-	if s.along = aggregate.NewAlongside(s.flags.analysis.options()); s.along != nil {
-		sinks = append(sinks, alongsideSink{s.along})
-	}
 	return append(sinks, log), nil
 }
+
+// needsLog says whether the report is made of the log, once that is complete.
+func needsLog(o aggregate.Options) bool { return o.Verbose || o.Limit > 0 || o.Offset > 0 }
 
 // header says in the log what was run.
 func (s *session) header() oplog.Header {
@@ -158,11 +161,15 @@ func (s *session) header() oplog.Header {
 	}
 }
 
-// report makes the report of what was measured: that of the log, as analyze
-// makes it, or from memory with --stress. It is nil where nothing was measured.
-func (s *session) report(out *bench.Outcome, path string) (*aggregate.Report, error) {
+// report saves the log and makes the report of what was measured. It is nil
+// where nothing was measured.
+func (s *session) report(out *bench.Outcome) (*aggregate.Report, error) {
 	if s.log == nil {
-		return s.reportFromMemory(out)
+		if out.Sent == 0 {
+			s.warnf("no request was %s, so there is no report", madeOrAnswered(out))
+			return nil, nil
+		}
+		return s.summarize(out)
 	}
 	if out.Sent == 0 {
 		if err := s.log.Discard(); err != nil {
@@ -173,26 +180,27 @@ func (s *session) report(out *bench.Outcome, path string) (*aggregate.Report, er
 	}
 	written, err := s.log.Commit(out.Trailer)
 	if err != nil {
-		s.unsaved, s.along = runError("%w", err), nil
+		s.unsaved = runError("%w", err)
 	} else {
 		s.written = written
 		s.notef("benchmark data written to %q", written)
 	}
-	// What a first Ctrl-C stopped is reported all the same.
-	return analyzeWritten(context.Background(), written, s.log.Rows(), out.Trailer, s.along, s.flags.analysis.options())
+	if o := s.flags.analysis.options(); err == nil && needsLog(o) {
+		// What a first Ctrl-C stopped is reported all the same.
+		return analyzeFile(context.Background(), written, nil, o)
+	}
+	return s.summarize(out)
 }
 
-func (s *session) reportFromMemory(out *bench.Outcome) (*aggregate.Report, error) {
-	if out.Sent == 0 {
-		s.warnf("no request was %s, so there is no report", madeOrAnswered(out))
-		return nil, nil
+// summarize makes the report of what was counted while the run lasted. It is
+// that of analyze of the log, which counts the same.
+func (s *session) summarize(out *bench.Outcome) (*aggregate.Report, error) {
+	s.summary.Close(out.Trailer)
+	report, err := s.summary.Report()
+	if err == nil {
+		report.Describe(s.header(), out.Trailer)
 	}
-	report, err := s.deferred.Report()
-	if err != nil {
-		return nil, err
-	}
-	report.Describe(s.header(), out.Trailer)
-	return report, nil
+	return report, err
 }
 
 func madeOrAnswered(out *bench.Outcome) string {
@@ -277,7 +285,7 @@ func checkLog(path string) error {
 	return nil
 }
 
-// liveSink and deferredSink are sinks that have nothing to flush.
+// liveSink is a sink that has nothing to flush.
 type liveSink struct{ *aggregate.Live }
 
 func (liveSink) Flush() error { return nil }
@@ -292,21 +300,3 @@ func (l liveSink) SetWindow(w oplog.Window) error {
 
 // starts says whether the run has only just started.
 func starts(w oplog.Window) bool { return w.Begin == 0 && w.End == 0 }
-
-type alongsideSink struct{ *aggregate.Alongside }
-
-func (alongsideSink) Flush() error { return nil }
-
-type deferredSink struct {
-	*aggregate.Deferred
-	threads int
-}
-
-func (deferredSink) Flush() error { return nil }
-
-func (d deferredSink) SetWindow(w oplog.Window) error {
-	if starts(w) {
-		d.BeginPhase(d.threads)
-	}
-	return nil
-}

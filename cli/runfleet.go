@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -216,10 +215,7 @@ func (s *session) measureFleet(ctx context.Context, path string) error {
 	if result.Sent > 0 {
 		s.notef("%s began within %v", plural(result.Clients-len(result.Lost), "client"), result.Spread.Round(time.Microsecond))
 	}
-	if s.flags.stress && s.rows == nil {
-		return both(inner, s.reportFleet())
-	}
-	return both(inner, s.mergeFleet(late, path))
+	return both(inner, s.reportFleet(late, path))
 }
 
 // endRows ends the rows of --stdout, and says which are missing.
@@ -235,31 +231,43 @@ func (s *session) endRows(ctx context.Context) error {
 	return both(unread, incomplete)
 }
 
-// reportFleet shows the report of a fleet that keeps no logs.
-func (s *session) reportFleet() error {
+// reportFleet shows what the clients have counted, all together, and makes one
+// log of theirs.
+func (s *session) reportFleet(ctx context.Context, path string) error {
+	if o := s.flags.analysis.options(); needsLog(o) && !s.flags.stress {
+		if err := s.mergeFleet(ctx, path); err != nil || s.written == "" {
+			return err
+		}
+		report, err := analyzeFile(ctx, s.written, nil, o)
+		if err != nil {
+			return err
+		}
+		return s.showReport(report, &s.flags.analysis)
+	}
 	report, err := s.fleet.Report()
-	if errors.Is(err, fleet.ErrNoParts) {
-		s.warnf("no request was made, so there is no report")
-		return nil
+	switch {
+	case errors.Is(err, fleet.ErrNoRequests):
+		s.warnf("no request was made, so there is no op log and no report")
+		err = nil
+	case err != nil:
+		err = runError("%w", err)
+	default:
+		err = s.showReport(report, &s.flags.analysis)
 	}
-	if err != nil {
-		return runError("%w", err)
+	if s.flags.stress {
+		s.fleet.DropLogs()
+		return err
 	}
-	return s.showReport(report, &s.flags.analysis)
+	return both(err, s.mergeFleet(ctx, path))
 }
 
-// mergeFleet makes one log of those of the clients, and its report. With --stress
-// they came for their rows only, and none is kept.
+// mergeFleet makes one log of those of the clients.
 func (s *session) mergeFleet(ctx context.Context, path string) (err error) {
-	if s.flags.stress {
-		path = strings.TrimSuffix(path, ".csv.zst") + ".spool"
-	}
 	stats, left, err := s.fleet.Merge(ctx, path)
 	for _, name := range left {
 		s.warnf("what arrived of the log of a client that was lost is in %q", name)
 	}
 	if errors.Is(err, fleet.ErrNoLogs) {
-		s.warnf("no request was made, so there is no op log and no report")
 		return nil
 	}
 	if err != nil {
@@ -268,17 +276,9 @@ func (s *session) mergeFleet(ctx context.Context, path string) (err error) {
 	for _, w := range stats.Warnings {
 		s.warnf("%s", w)
 	}
-	if s.flags.stress {
-		defer func() { err = both(err, os.Remove(stats.Path)) }()
-	} else {
-		s.written = stats.Path
-		s.notef("benchmark data written to %q", stats.Path)
-	}
-	report, err := analyzeFile(ctx, stats.Path, nil, s.flags.analysis.options())
-	if err == nil {
-		err = s.showReport(report, &s.flags.analysis)
-	}
-	return err
+	s.written = stats.Path
+	s.notef("benchmark data written to %q", stats.Path)
+	return nil
 }
 
 // fleetVerdict is what the exit code of the run follows from.

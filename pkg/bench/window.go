@@ -163,6 +163,7 @@ func (w *window) setEnd(at int64) error {
 	d := &w.decided
 	switch {
 	case d.End != 0 && at >= d.End:
+		w.endGiven = true
 		return nil // it ends before, or this was said before
 	case d.Start == 0 || at < d.Start:
 		return errors.New("the window cannot end before the run starts")

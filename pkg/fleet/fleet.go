@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
 )
@@ -71,10 +70,7 @@ type Fleet struct {
 	measures  bool      // it has begun: who is lost from now on ends nothing
 	plan      Plan
 
-	// Where there is no log.
-	joint   *aggregate.Joint
-	windows []aggregate.Group // nil until they are closed
-	parts   int               // of clients, that were added
+	window oplog.Window // of all clients, by our clock, as far as it is decided
 }
 
 // New prepares to lead the clients. Close must follow.
@@ -266,12 +262,10 @@ func (f *Fleet) Prepare(ctx context.Context, p Plan) error {
 			return err
 		}
 	}
-	if err := f.makeSpools(); err != nil {
-		return err
-	}
-	if p.Job.NoLog {
-		f.joint = aggregate.NewJoint(p.Job.Analysis)
-		f.work.Go(f.shareBounds)
+	if !p.Job.NoLog {
+		if err := f.makeSpools(); err != nil {
+			return err
+		}
 	}
 	f.order(f.links, func(o *order) { o.Goal = Prepared })
 	return f.awaitAll(ctx, f.links, Prepared)
@@ -431,6 +425,9 @@ func (f *Fleet) Measure(ctx context.Context, began func()) error {
 	defer context.AfterFunc(ctx, func() { f.Stop(context.Cause(ctx)) })()
 	stopCounting := f.limitErrors(watch)
 	defer stopCounting()
+	over := make(chan struct{})
+	defer close(over)
+	f.work.Go(func() { f.watchWindow(over) })
 	patience := f.options.StepPatience + f.plan.Job.Options.Duration + max(f.plan.Job.Options.Drain, 30*time.Second)
 	if f.plan.Job.Options.Duration == 0 {
 		patience = 1 << 62 // until somebody ends it
@@ -496,8 +493,9 @@ func (f *Fleet) giveStart() (time.Time, error) {
 		at = start.UnixNano() // of the wall clock; the other has its monotonic reading
 		f.begun = f.clock.time(at)
 	}
+	f.window = oplog.Window{Start: at}
 	for _, l := range f.links {
-		l.order.Goal, l.order.Start = Measured, at+int64(l.last.Ahead)
+		l.order.Goal, l.order.Start = Measured, l.clockAt(at)
 		l.stir()
 	}
 	return f.begun, nil
@@ -519,6 +517,9 @@ func (f *Fleet) Stop(cause error) {
 }
 
 func (f *Fleet) stopLocked(reason string) {
+	if f.measures && f.window.End == 0 {
+		f.closeWindow(f.clock.unixNano(f.earliest()))
+	}
 	for _, l := range f.links {
 		if l.order.Stop == "" {
 			l.order.Stop = reason
@@ -532,10 +533,12 @@ func (f *Fleet) stopLocked(reason string) {
 func (f *Fleet) End(why string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	at := f.clock.unixNano(f.earliest())
+	if f.window.End == 0 {
+		f.closeWindow(f.clock.unixNano(f.earliest()))
+	}
 	for _, l := range f.links {
 		if l.order.End == 0 {
-			l.order.End, l.order.Why = at+int64(l.last.Ahead), why
+			l.order.End, l.order.Why = l.order.Close, why
 			l.stir()
 		}
 	}
@@ -587,16 +590,9 @@ func (f *Fleet) Finish(ctx context.Context) error {
 	f.mu.Lock()
 	f.noteLost()
 	notes := slices.Clone(f.notes)
-	err := f.closeWindows()
-	windows := f.windows
 	f.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	f.order(f.links, func(o *order) { o.Goal, o.Notes, o.Windows = max(o.Goal, Stored), notes, windows })
-	err = f.await(ctx, Stored.String(), f.options.StepPatience, forCounted, func(l *link) bool { return l.arrived() })
-	f.addParts()
-	return err
+	f.order(f.links, func(o *order) { o.Goal, o.Notes = max(o.Goal, Stored), notes })
+	return f.await(ctx, Stored.String(), f.options.StepPatience, forCounted, func(l *link) bool { return l.arrived() })
 }
 
 // arrived says whether the client's log is here, whole. The lock is held.
@@ -779,11 +775,12 @@ func (f *Fleet) Abort(ctx context.Context, cause error) error {
 	_ = f.EndRows()
 	f.order(f.links, func(o *order) { o.Goal = max(o.Goal, Stored) })
 	err := f.Clean(ctx)
-	f.dropSpools()
+	f.DropLogs()
 	return err
 }
 
-func (f *Fleet) dropSpools() {
+// DropLogs removes what arrived of the logs, which nobody wants to keep.
+func (f *Fleet) DropLogs() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range f.links {

@@ -1,13 +1,13 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"time"
 
-	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/s3"
 )
@@ -26,10 +26,12 @@ type Task interface {
 	// Store completes the log, or what takes its place; the path is empty where
 	// there is none.
 	Store(o *order) (path string, err error)
-	// Bound takes note of what is certain of the windows of all, and Digest says
-	// what is known of those here, where there is no log.
-	Bound([]aggregate.PhaseBounds)
-	Digest() []aggregate.PhaseDigest
+	// SetBegin and SetEnd say when the window begins and ends. They fail where
+	// that comes too late.
+	SetBegin(time.Time) error
+	SetEnd(time.Time) error
+	// Summary writes what was counted; nil where nothing was measured.
+	Summary() ([]byte, error)
 	// Cleanup removes what the run wrote.
 	Cleanup() error
 	// Bury, which comes after it, removes what lost runs of the given names left.
@@ -139,7 +141,9 @@ func (j *job) assigned() (*Job, error) {
 // obey takes an order. Goals only grow, since an order may arrive twice.
 func (j *job) obey(o order) {
 	ends := false
+	var before order
 	j.update(func() {
+		before = j.order
 		o.Goal = max(o.Goal, j.order.Goal)
 		if o.Stop == "" {
 			o.Stop = j.order.Stop
@@ -150,18 +154,30 @@ func (j *job) obey(o order) {
 		if o.Trace == "" {
 			o.Trace = j.order.Trace
 		}
+		o.Begin, o.Close = cmp.Or(before.Begin, o.Begin), cmp.Or(before.Close, o.Close)
 		j.order = o
 		j.trace()
 	})
-	if task := j.begunTask(); task != nil && len(o.Bounds) > 0 {
-		task.Bound(o.Bounds)
+	if task := j.begunTask(); task != nil {
+		j.setWindow(task, o, before)
 	}
 	if ends {
 		go j.finish(o)
 	}
-	if o.Stop != "" {
-		j.stop(o.cause())
+	if o.Stop != "" && before.Stop == "" {
+		j.stopAt(&o)
 	}
+}
+
+// stopAt ends the run at the end of the window, so that it is the same for all,
+// and at once where nobody has decided on that.
+func (j *job) stopAt(o *order) {
+	cause := o.cause()
+	if o.Close == 0 {
+		j.stop(cause)
+		return
+	}
+	time.AfterFunc(time.Until(j.clock.time(o.Close)), func() { j.stop(cause) })
 }
 
 // trace has the task do what was ordered. The lock is held.
@@ -274,8 +290,7 @@ func (j *job) measure(task Task) error {
 	}
 	out, err := task.Run(j.ctx, j.gate)
 	if out != nil {
-		digest := task.Digest()
-		j.update(func() { j.status.Outcome, j.status.Digest = portable(out), digest })
+		j.update(func() { j.status.Outcome = portable(out) })
 	}
 	if err != nil {
 		return err

@@ -43,6 +43,8 @@ type link struct {
 	liveAt int64
 	counts *sink.Counts // for Prometheus; nil where there are none
 
+	summary *aggregate.Summary // what the client has counted; nil where it has not said so
+
 	spool    *spool
 	verified bool  // the spool is the client's log, whole
 	tail     *tail // nil where nobody wants its rows
@@ -150,6 +152,7 @@ func (l *link) connect(ctx context.Context) (talked bool, err error) {
 	}
 	defer ch.close()
 	defer closeOn(ctx, ch.ws)()
+	ch.ws.SetReadLimit(maxSummary + maxControl)
 	l.fleet.mu.Lock()
 	want := attach{Purpose: forRun, Run: l.fleet.options.Run, Client: l.id, Key: l.fleet.key}
 	if l.admitted {
@@ -158,9 +161,6 @@ func (l *link) connect(ctx context.Context) (talked bool, err error) {
 	l.fleet.mu.Unlock()
 	answer, err := introduce(ch, want)
 	if err != nil {
-		return false, err
-	}
-	if err := aggregate.CheckDigest(answer.Status.Digest); err != nil {
 		return false, err
 	}
 	if answer.Refused != "" {
@@ -297,9 +297,6 @@ func (d *dialogue) hear(k kind, body []byte) error {
 		if err := decode(body, &s); err != nil {
 			return err
 		}
-		if err := aggregate.CheckDigest(s.Digest); err != nil {
-			return err
-		}
 		f.update(func() { d.take(s) })
 		d.stir()
 	case kindPong:
@@ -308,6 +305,8 @@ func (d *dialogue) hear(k kind, body []byte) error {
 		return d.figures(body)
 	case kindMetrics:
 		return d.takeMetrics(body)
+	case kindSummary:
+		return d.takeSummary(body)
 	case kindChunk:
 		return d.chunk(body)
 	default:
@@ -322,9 +321,6 @@ func (l *link) take(s status) {
 		l.moved = time.Now()
 	}
 	s.Phase = max(s.Phase, l.status.Phase)
-	if s.Digest == nil {
-		s.Digest = l.status.Digest // a greeting need not have it
-	}
 	l.status = s
 	if s.Alone {
 		l.discount(errors.New("it heard nothing from here for too long, stopped and cleaned up by itself"))
@@ -415,9 +411,7 @@ func (d *dialogue) chunk(body []byte) error {
 			err = errors.New("a piece of a log arrived that nobody asked for")
 			return
 		}
-		if err = d.spool.add(offset, data); err == nil && d.job.NoLog && d.spool.size > maxPart {
-			err = fmt.Errorf("its figures take more than %d MiB", maxPart>>20)
-		}
+		err = d.spool.add(offset, data)
 		size = d.spool.size
 		d.moved = time.Now()
 		if d.tail != nil {

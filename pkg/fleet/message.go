@@ -29,6 +29,7 @@ const (
 	kindAck                      // to the agent: received so far [8 bytes]
 	kindForget                   // to the agent: the kept log has arrived
 	kindMetrics                  // those so far [sink.Counts]
+	kindSummary                  // what the client has counted, once the run is over [aggregate.Summary]
 )
 
 // A purpose is what a coordinator connects for.
@@ -167,9 +168,9 @@ type order struct {
 	Bury  []string `json:"bury,omitempty"`  // names of lost runs whose objects are to be removed as well, once its own are
 	Have  bool     `json:"have,omitempty"`  // the whole log has arrived
 
-	// Where there is no log: what is certain of the windows of all, and what they are in the end.
-	Bounds  []aggregate.PhaseBounds `json:"bounds,omitempty"`
-	Windows []aggregate.Group       `json:"windows,omitempty"`
+	// When the window begins and ends, by the agent's clock.
+	Begin int64 `json:"begin,omitempty"`
+	Close int64 `json:"close,omitempty"`
 }
 
 // traceOn is what Trace says where it is to be on.
@@ -195,8 +196,9 @@ type status struct {
 	Clean   string   `json:"clean,omitempty"`   // why the clean-up failed
 	Heir    bool     `json:"heir,omitempty"`    // it has cleaned up and can do so for others
 	Buried  int      `json:"buried,omitempty"`  // of those that are to be removed as well
-	// Where there is no log: what the client knows of its windows.
-	Digest []aggregate.PhaseDigest `json:"digest,omitempty"`
+	Warm    bool     `json:"warm,omitempty"`    // the window may begin
+	Cold    int      `json:"cold,omitempty"`    // workers that were not warm by then
+	Ended   bool     `json:"ended,omitempty"`   // nothing is left to do for a worker, so the window may end
 }
 
 // A storeError is what a client had with the store. For whoever asks pkg/s3 it

@@ -20,6 +20,7 @@ type conversation struct {
 	quietUntil atomic.Int64 // ns of the process's monotonic clock, from the job's begin
 	metrics    time.Time    // when they were sent
 	final      bool         // and whether they were the last ones
+	summed     bool         // the summary was sent
 }
 
 // serve answers the coordinator until the connection ends. A connection that
@@ -121,11 +122,8 @@ func (c *conversation) tell(ctx context.Context) {
 	defer c.ch.close()
 	for {
 		s, changed := c.state()
-		if task := c.begunTask(); task != nil && s.Outcome == nil {
-			s.Digest = task.Digest()
-		}
 		// First, so that they are complete where the status says that the run is over.
-		if c.tellMetrics(s.Outcome != nil) != nil {
+		if c.tellMetrics(s.Outcome != nil) != nil || c.tellSummary(s.Phase) != nil {
 			return
 		}
 		if c.ch.send(kindStatus, s) != nil {
@@ -192,6 +190,24 @@ func (c *conversation) tellMetrics(final bool) error {
 	}
 	c.metrics, c.final = time.Now(), final
 	return c.ch.sendBytes(kindMetrics, body)
+}
+
+// tellSummary sends what was counted, once on each connection, before the
+// status says that everything is stored.
+func (c *conversation) tellSummary(p Phase) error {
+	task := c.begunTask()
+	if task == nil || p < Stored || c.summed {
+		return nil
+	}
+	c.summed = true
+	body, err := task.Summary()
+	if err != nil {
+		c.fail(err)
+	}
+	if body == nil {
+		return nil
+	}
+	return c.ch.sendBytes(kindSummary, body)
 }
 
 // pause waits for d, or returns false when ctx ends first.

@@ -19,8 +19,8 @@ type benchTask struct {
 	spec   *Job
 	runner *bench.Runner
 	live   aggregate.Live
-	shared *sharedReport // nil where there is a log
-	extra  bench.Sink    // of tests; nil
+	counts clientSummary
+	extra  bench.Sink // of tests; nil
 	path   string
 	out    *bench.Outcome
 
@@ -48,10 +48,8 @@ func newBenchTask(j *job, spec *Job) (Task, error) {
 	t.runner = &bench.Runner{Client: client, Op: op, Options: o, Progress: j, UnixNano: j.clock.unixNano}
 	name := oplog.DefaultName("client-"+o.Benchmark, time.Now(), o.ClientID)
 	t.path = filepath.Join(j.agent.options.Folder, name)
-	if spec.NoLog {
-		t.shared = &sharedReport{deferred: aggregate.NewShared(spec.Analysis), threads: o.Concurrency, ahead: spec.Header.ClockOffset}
-		t.shared.deferred.BeginPhase(o.Concurrency)
-	}
+	t.counts = clientSummary{summary: aggregate.NewSummary(spec.Analysis), ahead: spec.Header.ClockOffset}
+	t.runner.Window = jobWindow{j}
 	return t, nil
 }
 
@@ -82,12 +80,9 @@ func (t *benchTask) Open(ctx context.Context) error {
 
 func (t *benchTask) Run(ctx context.Context, gate func(context.Context) (time.Time, error)) (*bench.Outcome, error) {
 	t.runner.Gate = gate
-	sinks := []bench.Sink{liveSink{&t.live}}
+	sinks := []bench.Sink{liveSink{&t.live}, &t.counts}
 	if t.log != nil {
 		sinks = append(sinks, t.log)
-	}
-	if t.shared != nil {
-		sinks = append(sinks, t.shared)
 	}
 	if t.extra != nil {
 		sinks = append(sinks, t.extra)
@@ -113,8 +108,6 @@ func (t *benchTask) Store(o *order) (string, error) {
 	s, _ := t.job.state()
 	measured := t.out != nil && s.Began != 0
 	switch {
-	case t.shared != nil && measured:
-		return t.shared.store(t.path, o.Windows)
 	case t.log == nil:
 		return "", nil
 	case !measured:
@@ -125,17 +118,16 @@ func (t *benchTask) Store(o *order) (string, error) {
 	return t.log.Commit(trailer)
 }
 
-func (t *benchTask) Bound(b []aggregate.PhaseBounds) {
-	if t.shared != nil {
-		t.shared.bound(b)
-	}
-}
+func (t *benchTask) SetBegin(at time.Time) error { return t.runner.SetBegin(at) }
 
-func (t *benchTask) Digest() []aggregate.PhaseDigest {
-	if t.shared == nil {
-		return nil
+func (t *benchTask) SetEnd(at time.Time) error { return t.runner.SetEnd(at) }
+
+// Summary writes what was counted, once the run is over.
+func (t *benchTask) Summary() ([]byte, error) {
+	if s, _ := t.job.state(); t.out == nil || t.out.Sent == 0 || s.Began == 0 {
+		return nil, nil
 	}
-	return t.shared.digest()
+	return t.counts.encode()
 }
 
 func (t *benchTask) Cleanup() error {

@@ -1,0 +1,204 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"warp/pkg/aggregate"
+	"warp/pkg/bench"
+	"warp/pkg/oplog"
+)
+
+// A clientSummary counts the requests of one client by the clock of the
+// coordinator, as a merge of the logs would have them. It is a sink.
+type clientSummary struct {
+	ahead int64 // of this machine's clock
+
+	mu      sync.Mutex
+	summary *aggregate.Summary
+	moved   []oplog.Record
+}
+
+func (s *clientSummary) Write(batch []oplog.Record) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.moved = append(s.moved[:0], batch...)
+	for i := range s.moved {
+		s.moved[i].MoveBack(s.ahead)
+	}
+	return s.summary.Write(s.moved)
+}
+
+func (s *clientSummary) Flush() error { return nil }
+
+// SetWindow takes the instants that the run has decided on.
+func (s *clientSummary) SetWindow(w oplog.Window) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w.MoveBack(s.ahead)
+	return s.summary.SetWindow(w)
+}
+
+// encode writes what was counted for the coordinator.
+func (s *clientSummary) encode() ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.summary.Encode()
+}
+
+// maxSummary bounds what a client may send of its figures.
+const maxSummary = 16 << 20
+
+// ErrNoRequests says that no client has made a request.
+var ErrNoRequests = errors.New("no client has made a request")
+
+// Report adds up what the clients that count have counted, once Finish has
+// returned.
+func (f *Fleet) Report() (*aggregate.Report, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	total := aggregate.NewSummary(f.plan.Job.Analysis)
+	var trailers []oplog.Trailer
+	var engines []string
+	for _, l := range f.links {
+		if l.lost != nil || l.summary == nil {
+			continue
+		}
+		if err := total.Merge(l.summary); err != nil {
+			return nil, &Error{l.name(), err}
+		}
+		l.summary = nil // Merge has taken it apart
+		if o := l.status.Outcome; o != nil {
+			trailers = append(trailers, o.Trailer)
+		}
+		engines = append(engines, l.status.Engine)
+	}
+	if len(engines) == 0 {
+		return nil, ErrNoRequests
+	}
+	f.noteLost()
+	t := oplog.CombineTrailers(append(slices.Clone(trailers), oplog.Trailer{Notes: slices.Concat(f.notes, f.late)}))
+	for i := range trailers {
+		t.Merged = append(t.Merged, &trailers[i])
+	}
+	total.Close(t)
+	r, err := total.Report()
+	if err != nil {
+		return nil, fmt.Errorf("put the figures of all clients together: %w", err)
+	}
+	h := f.plan.Job.Header
+	h.Warp, h.Benchmark = f.options.Warp, f.plan.Job.Options.Benchmark
+	slices.Sort(engines)
+	h.Engine = strings.Join(slices.Compact(engines), " | ")
+	r.Describe(h, t)
+	return r, nil
+}
+
+// takeSummary keeps what the client has counted.
+func (d *dialogue) takeSummary(body []byte) error {
+	d.fleet.mu.Lock()
+	options, known := d.fleet.plan.Job.Analysis, d.summary != nil
+	d.fleet.mu.Unlock()
+	if known {
+		return nil // the connection broke before the client had heard so
+	}
+	summary, err := aggregate.Decode(body, options)
+	d.fleet.update(func() {
+		if err != nil {
+			d.discount(err)
+			return
+		}
+		d.summary = summary
+	})
+	return err
+}
+
+// watchWindow decides on the window of all clients while they are measured.
+func (f *Fleet) watchWindow(done <-chan struct{}) {
+	for {
+		f.mu.Lock()
+		f.decideWindow()
+		changed := f.changed
+		f.mu.Unlock()
+		select {
+		case <-changed:
+		case <-done:
+			return
+		}
+	}
+}
+
+// decideWindow has the window begin once all clients are warm, and end once one
+// of them has nothing left to do. The lock is held.
+func (f *Fleet) decideWindow() {
+	warm, ended := true, false
+	for _, l := range f.links {
+		if l.lost == nil {
+			warm, ended = warm && l.status.Warm, ended || l.status.Ended
+		}
+	}
+	if f.window.End == 0 && ended {
+		f.closeWindow(f.clock.unixNano(f.earliest()))
+	}
+	if f.window.Begin != 0 || f.window.End != 0 || !warm {
+		return
+	}
+	at := f.clock.unixNano(f.earliest())
+	if d := f.plan.Job.Options.Duration; d > 0 && at >= f.window.Start+int64(d) {
+		f.closeWindow(f.window.Start + int64(d)) // it ends before it could begin
+		return
+	}
+	f.window.Begin = at
+	for _, l := range f.links {
+		l.order.Begin = l.clockAt(at)
+		l.stir()
+	}
+}
+
+// closeWindow ends the window of all clients. The lock is held.
+func (f *Fleet) closeWindow(at int64) {
+	f.window.End = at
+	for _, l := range f.links {
+		l.order.Close = l.clockAt(at)
+		l.stir()
+	}
+}
+
+// clockAt is what the client's clock shows at an instant of the coordinator's.
+// It goes by the first comparison of the clocks, as the client's log does.
+func (l *link) clockAt(at int64) int64 { return at + int64(l.first.Ahead) }
+
+// A jobWindow is how a run asks the coordinator for its window.
+type jobWindow struct{ *job }
+
+var _ bench.WindowCoordinator = jobWindow{}
+
+// Warm says that this client is warm.
+func (j jobWindow) Warm(cold int) { j.update(func() { j.status.Warm, j.status.Cold = true, cold }) }
+
+// Ended says that nothing is left to do here.
+func (j jobWindow) Ended() { j.update(func() { j.status.Ended = true }) }
+
+// setWindow tells the run what the coordinator has decided. One that learns of
+// it too late is of no use to the others.
+func (j *job) setWindow(task Task, o, before order) {
+	if o.Begin != 0 && before.Begin == 0 {
+		if err := task.SetBegin(j.clock.time(o.Begin)); err != nil {
+			j.failRun(err)
+		}
+	}
+	if o.Close != 0 && before.Close == 0 {
+		if err := task.SetEnd(j.clock.time(o.Close)); err != nil {
+			j.failRun(err)
+		}
+	}
+}
+
+// failRun ends a run whose figures would not fit those of the others.
+func (j *job) failRun(err error) {
+	j.fail(err)
+	j.stop(fmt.Errorf("%w: %w", errStopped, err))
+}
