@@ -132,12 +132,12 @@ func (p *printer) operation(op *Operation, mixed bool, r *Report) {
 		p.line("* Average: %s", p.average(op))
 		p.schedule("* ", &r.Groups[op.Group])
 	}
-	p.outside(op)
 	p.byPart("host", op.Hosts, op)
 	if p.o.Verbose {
 		p.byPart("client", op.ByClient, op)
 	}
 	p.segments(op)
+	p.outside(op)
 	p.phases(op)
 	p.errors(op)
 	if op.Retries > 0 {
