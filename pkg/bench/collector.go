@@ -34,11 +34,11 @@ type collector struct {
 	mu    sync.Mutex
 	tapes []*tape
 
-	from    *tape // of the batch that is written
-	warming bool  // the begin of the window depends on what arrives
-	seen []bool // workers that have a row of the measured part
-	cold int    // workers that have none
-	rows int64  // of the measured part
+	from    *tape  // of the batch that is written
+	warming bool   // the begin of the window depends on what arrives
+	seen    []bool // workers that have a row of the measured part
+	cold    int    // workers that have none
+	rows    int64  // of the measured part
 
 	syncs chan chan struct{}
 	stop  chan struct{}
@@ -75,7 +75,7 @@ func (c *collector) loop() {
 		wait := startWait()
 		select {
 		case <-tick.C:
-			c.pauses.note(wait)
+			lastSweep = lastSweep.Add(c.pauses.note(wait)) // the collector did not fall behind
 		case synced = <-c.syncs:
 		case <-c.window.wake:
 		case <-c.stop:

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -416,9 +417,9 @@ func TestPauses(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1000, 0)
 	var p pauses
-	p.add(at, 900*time.Millisecond)
-	p.add(at.Add(10*time.Second), 5*time.Second)
-	p.add(at.Add(20*time.Second), 2*time.Second)
+	p.add(at, 900*time.Millisecond, 0)
+	p.add(at.Add(10*time.Second), 0, 5*time.Second)
+	p.add(at.Add(20*time.Second), 2*time.Second, 0)
 	if len(p.all) != 2 {
 		t.Fatalf("%+v", p.all)
 	}
@@ -428,4 +429,69 @@ func TestPauses(t *testing.T) {
 	if in := p.inside(at, at.Add(10*time.Second)); len(in) != 0 {
 		t.Errorf("%+v", in)
 	}
+}
+
+// What holds for requests of our own making holds on the wire too: a store that
+// freezes in the middle leaves one failed request per worker.
+func TestStoreThatFreezes(t *testing.T) {
+	t.Parallel()
+	var frozen atomic.Bool
+	front := freezingFront(t, silentStore(t), &frozen)
+	w := testWorker(t, front)
+	r := &Runner{Client: w.Env.Client, Progress: Silent{}, Options: Options{Concurrency: 3, Duration: 400 * time.Millisecond, Drain: 300 * time.Millisecond}}
+	r.env = &Env{Client: r.Client, Bucket: "bucket", Names: w.Env.Names, Concurrency: 3, Progress: Silent{}}
+	r.env.places = []*Env{r.env}
+	r.Op = &uploads{before: 3}
+	s := &witness{t: t, onSet: func(w oplog.Window) {
+		if w.Begin != 0 && w.End == 0 {
+			time.AfterFunc(50*time.Millisecond, func() { frozen.Store(true) })
+		}
+	}}
+	out := r.Run(t.Context(), s)
+	if out.Fatal != nil || out.Failed != 3 || out.Trailer.CutOff != nil {
+		t.Errorf("%+v", out)
+	}
+	for _, row := range s.rows {
+		if row.Err != "" && (!strings.HasPrefix(row.Err, "DrainTimeout: ") || row.Duration < 300*time.Millisecond || row.Start >= s.window().End) {
+			t.Errorf("%+v in %+v", row, s.window())
+		}
+	}
+}
+
+// freezingFront passes on what a store answers until it is frozen.
+func freezingFront(t *testing.T, store string, frozen *atomic.Bool) (addr string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	pass := func(to, from net.Conn) {
+		defer to.Close()
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := from.Read(buf)
+			if err != nil {
+				return
+			}
+			if !frozen.Load() {
+				_, _ = to.Write(buf[:n])
+			}
+		}
+	}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			s, err := net.Dial("tcp", store)
+			if err != nil {
+				c.Close()
+				return
+			}
+			go pass(s, c)
+			go pass(c, s)
+		}
+	}()
+	return l.Addr().String()
 }
