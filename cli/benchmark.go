@@ -118,6 +118,9 @@ func (f *benchFlags) ready(b benchmark, json bool) (op bench.Op, o bench.Options
 		return nil, o, err
 	}
 	f.ends.settle()
+	if err := f.ends.check(); err != nil {
+		return nil, o, err
+	}
 	if o, err = f.options(b.name); err != nil {
 		return nil, o, err
 	}
@@ -138,7 +141,8 @@ func (f *benchFlags) workload(b benchmark) flagGroup {
 	if b.writes {
 		g.also = append(g.also, f.ends.writeFlags()...)
 	}
-	g.also = append(append(g.also, f.names.flags()...),
+	g.also = append(append(g.also, f.ends.warmupFlag()), f.names.flags()...)
+	g.also = append(g.also,
 		&cli.StringFlag{Name: "seed", Destination: &f.seed, DefaultText: "random, and shown",
 			Usage: "`NUMBER` that names, sizes, order and payload follow from"},
 	)
@@ -174,8 +178,7 @@ func (f *benchFlags) rareRunFlags() []cli.Flag {
 		&cli.StringFlag{Name: "destroy", Destination: &f.destroy, Hidden: true, Usage: "name the `BUCKET` whose foreign objects may be deleted"},
 		&durationFlag{Name: "lease", Value: time.Minute, Destination: &f.lease, Hidden: true,
 			Usage: "`TIME` after which a run that no longer shows life may be cleaned up by others", Validator: leaseValid},
-		// Requests on the wire at the end are outside of the active window, but worth having in the log.
-		&durationFlag{Name: "drain", Value: 30 * time.Second, Destination: &f.drain, Hidden: true,
+		&durationFlag{Name: "drain", Destination: &f.drain, DefaultText: "30s, or twice the longest request", Hidden: true,
 			Usage: "`TIME` that requests on the wire at the end of the run are given to finish"},
 	)
 }

@@ -11,6 +11,7 @@ import (
 // endFlags say when a run ends.
 type endFlags struct {
 	duration   time.Duration
+	warmup     time.Duration
 	maxObjects int
 	totalSize  int64
 	skipList   bool
@@ -22,6 +23,20 @@ type endFlags struct {
 func (e *endFlags) flag() cli.Flag {
 	e.durationFlag = &durationFlag{Name: "duration", Value: 5 * time.Minute, Destination: &e.duration, Usage: "`TIME` to measure for; 0 is until Ctrl-C"}
 	return e.durationFlag
+}
+
+func (e *endFlags) warmupFlag() cli.Flag {
+	return &durationFlag{Name: "warmup", Destination: &e.warmup, DefaultText: "until each worker has finished a request",
+		Usage: "begin to measure `TIME` after the start, or later"}
+}
+
+// check refuses a warm-up that leaves nothing to measure.
+func (e *endFlags) check() error {
+	if e.duration > 0 && e.warmup >= e.duration {
+		return usageError("--warmup=%s leaves nothing of --duration=%s to measure", shortDuration(e.warmup), shortDuration(e.duration)).
+			tell("use a longer --duration or a shorter --warmup")
+	}
+	return nil
 }
 
 // writeFlags are those of operations whose requests write objects.
@@ -45,5 +60,6 @@ func (e *endFlags) settle() {
 }
 
 func (e *endFlags) apply(o *bench.Options) {
-	o.Duration, o.MaxObjects, o.TotalSize = e.duration, int64(e.maxObjects), e.totalSize
+	o.Duration, o.Warmup = e.duration, e.warmup
+	o.MaxObjects, o.TotalSize = int64(e.maxObjects), e.totalSize
 }

@@ -82,6 +82,7 @@ func absentFromScripts() []absentFlag {
 			why: "is for the report, which a script has none of: run warp analyze on its op log"},
 		{names: []string{"clear-bucket", "destroy", "lease"}, why: "does not go with scripts, which remove nothing but what a DELETE says"},
 		inScript("OF SIZE, one size for all objects", "obj.size", "obj.randsize", "min-size", "max-size"),
+		inScript("WARMUP", "warmup"),
 		inScript("RUNTIME", "duration", "autoterm", "autoterm.dur", "autoterm.pct"),
 		inScript("n OBJECTS", "objects", "max-objects", "total-size", "epochs"),
 		inScript("AT RATE … PER SECOND", "rps-limit"),

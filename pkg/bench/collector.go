@@ -34,10 +34,11 @@ type collector struct {
 	mu    sync.Mutex
 	tapes []*tape
 
-	from *tape  // of the batch that is written
-	seen []bool // workers that have a row of the measured part
-	cold int    // workers that have none
-	rows int64  // of the measured part
+	from    *tape  // of the batch that is written
+	warming bool   // the begin of the window depends on what arrives
+	seen    []bool // workers that have a row of the measured part
+	cold    int    // workers that have none
+	rows    int64  // of the measured part
 
 	syncs chan chan struct{}
 	stop  chan struct{}
@@ -74,7 +75,7 @@ func (c *collector) loop() {
 		wait := startWait()
 		select {
 		case <-tick.C:
-			c.pauses.note(wait)
+			lastSweep = lastSweep.Add(c.pauses.note(wait)) // the collector did not fall behind
 		case synced = <-c.syncs:
 		case <-c.window.wake:
 		case <-c.stop:
@@ -113,17 +114,14 @@ func (c *collector) sync() {
 // for the next one.
 func (c *collector) watchWindow() time.Duration {
 	c.announce()
-	if !c.warmingUp() {
-		return sweepInterval
+	if c.warming {
+		c.window.warm(c.rows, c.cold, true)
+		c.announce()
 	}
-	c.window.warm(c.rows, c.cold)
-	c.announce()
-	return warmInterval
-}
-
-func (c *collector) warmingUp() bool {
-	w := c.window.known()
-	return w.Start != 0 && w.Begin == 0 && w.End == 0
+	if c.warming {
+		return warmInterval
+	}
+	return sweepInterval
 }
 
 // announce tells the sinks which instants of the window are over.
@@ -133,6 +131,7 @@ func (c *collector) announce() {
 			c.cold = c.window.warmUp.workers
 			c.seen = make([]bool, c.cold)
 		}
+		c.warming = w.Begin == 0 && w.End == 0
 		for _, s := range c.sinks {
 			if s, ok := s.(WindowSink); ok {
 				c.note(s.SetWindow(w))
@@ -158,6 +157,9 @@ func (c *collector) write(batch []oplog.Record) error {
 	c.look(batch)
 	for _, s := range c.sinks {
 		c.note(s.Write(batch))
+	}
+	if c.warming { // a sweep may be long where a sink is slow
+		c.window.warm(c.rows, c.cold, false)
 	}
 	return nil
 }

@@ -25,16 +25,24 @@ type wait struct {
 
 func startWait() wait { return wait{time.Now(), suspended()} }
 
-// note is called when the tick has come.
-func (p *pauses) note(w wait) { p.add(w.at, time.Since(w.at)+suspended()-w.sleep) }
+// note is called when the tick has come, and says how long the process did not
+// run meanwhile.
+func (p *pauses) note(w wait) time.Duration {
+	return p.add(w.at, time.Since(w.at), suspended()-w.sleep)
+}
 
 // add keeps the wait if it was longer than any tick takes. A suspended machine
-// is none that the monotonic clock knows of.
-func (p *pauses) add(at time.Time, took time.Duration) {
-	took -= sweepInterval
-	if took >= leastPause && len(p.all) < mostPauses {
+// is nothing that the monotonic clock knows of. It returns how much of a pause
+// that clock saw.
+func (p *pauses) add(at time.Time, awake, asleep time.Duration) time.Duration {
+	took := awake + asleep - sweepInterval
+	if took < leastPause {
+		return 0
+	}
+	if len(p.all) < mostPauses {
 		p.all = append(p.all, oplog.Pause{At: at.UTC(), Seconds: took.Seconds()})
 	}
+	return min(took, awake)
 }
 
 // inside are those that overlap the window.

@@ -102,13 +102,14 @@ func (w *window) next(cold int) (oplog.Window, bool) {
 }
 
 // warm decides on the begin, once the run is warm or must wait no longer for
-// that. With a coordinator it only says so.
-func (w *window) warm(rows int64, cold int) {
+// that. With a coordinator it only says so. What is on the tapes is known only
+// when they are all swept.
+func (w *window) warm(rows int64, cold int, swept bool) {
 	w.mu.Lock()
 	now := max(w.now(), w.seen)
 	since := time.Duration(now - w.decided.Start)
 	isWarm := cold == 0 || w.warmUp.openLoop && rows >= int64(w.warmUp.workers)
-	if since < w.warmUp.least || !isWarm && since < w.warmUp.most {
+	if since < w.warmUp.least || !isWarm && (!swept || since < w.warmUp.most) {
 		w.mu.Unlock()
 		return
 	}

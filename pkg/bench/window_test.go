@@ -1,0 +1,497 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"warp/pkg/oplog"
+)
+
+// A witness is a sink that holds rows against what it knows of the window.
+type witness struct {
+	t     *testing.T
+	onSet func(oplog.Window)
+	slow  time.Duration // each batch takes that long
+
+	mu      sync.Mutex
+	windows []oplog.Window
+	rows    []oplog.Record
+	early   int // rows of the measured part before its start
+}
+
+func (s *witness) Write(batch []oplog.Record) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	time.Sleep(s.slow)
+	if s.window().Start == 0 {
+		s.early += len(batch)
+	}
+	s.rows = append(s.rows, batch...)
+	return nil
+}
+
+func (s *witness) Flush() error { return nil }
+
+func (s *witness) window() oplog.Window {
+	if len(s.windows) == 0 {
+		return oplog.Window{}
+	}
+	return s.windows[len(s.windows)-1]
+}
+
+// SetWindow checks that all rows so far had ended by the newest instant.
+func (s *witness) SetWindow(w oplog.Window) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	newest := max(w.Start, w.Begin, w.End)
+	for _, r := range s.rows {
+		if end := r.Start + int64(r.Duration); end > newest {
+			s.t.Errorf("a row that ended at %d came before %+v", end, w)
+			break
+		}
+	}
+	s.windows = append(s.windows, w)
+	if s.onSet != nil {
+		s.onSet(w)
+	}
+	return nil
+}
+
+// A scenario is an operation whose requests are functions.
+type scenario struct {
+	prepare int // requests of the preparation
+	do      func(ctx context.Context, w *Worker, n int64) error
+	begun   atomic.Int64
+}
+
+func (f *scenario) Prepare(ctx context.Context, e *Env) error {
+	return e.Spread(ctx, f.prepare, func(ctx context.Context, w *Worker, i int) error {
+		return w.Measure(ctx, "PUT", "key", func(context.Context, *Request) error { return nil })
+	})
+}
+
+func (f *scenario) Do(ctx context.Context, w *Worker) error { return f.do(ctx, w, f.begun.Add(1)) }
+
+// takes is a request that takes so long unless it is cut off.
+func takes(ctx context.Context, w *Worker, d time.Duration) error {
+	return w.Measure(ctx, "GET", "key", func(ctx context.Context, _ *Request) error {
+		if !pause(ctx, d) {
+			return ctx.Err()
+		}
+		return nil
+	})
+}
+
+func runSteps(t *testing.T, workers int, set func(*Options), do func(context.Context, *Worker, int64) error) (*Outcome, *witness) {
+	t.Helper()
+	r := emptyRunner(t, workers)
+	set(&r.Options)
+	r.Op = &scenario{prepare: 20, do: do}
+	w := &witness{t: t}
+	return r.Run(t.Context(), w), w
+}
+
+// Under load every row is on the right side of each instant, however slow the
+// sinks are, and the trailer repeats what they were told.
+func TestWindowIsInOrderWithTheRows(t *testing.T) {
+	t.Parallel()
+	for _, slow := range []time.Duration{0, 100 * time.Microsecond} {
+		r := emptyRunner(t, 16)
+		r.Options.Duration = 300 * time.Millisecond
+		r.Op = &scenario{prepare: 1000, do: func(ctx context.Context, w *Worker, n int64) error {
+			return takes(ctx, w, time.Duration(n%50)*time.Microsecond)
+		}}
+		s := &witness{t: t, slow: slow}
+		out := r.Run(t.Context(), s)
+		if len(s.windows) != 3 || out.Trailer.Window == nil || *out.Trailer.Window != s.window() {
+			t.Fatalf("windows %+v, trailer %+v", s.windows, out.Trailer.Window)
+		}
+		if s.early != 1000 {
+			t.Errorf("%d rows came before the start, want the 1000 of the preparation", s.early)
+		}
+		first, second, third := s.windows[0], s.windows[1], s.windows[2]
+		if first.Begin != 0 || first.End != 0 || second.Start != first.Start || second.Begin == 0 || second.End != 0 || third.Begin != second.Begin {
+			t.Errorf("windows %+v", s.windows)
+		}
+		if third.Cold != 0 || third.End-third.Start != int64(300*time.Millisecond) || third.Begin <= third.Start || third.Begin >= third.End {
+			t.Errorf("window %+v", third)
+		}
+	}
+}
+
+// What ends a run ends its window, then and there.
+func TestWhatEndsTheWindow(t *testing.T) {
+	t.Parallel()
+	ms := time.Millisecond
+	for _, test := range []struct {
+		name       string
+		set        func(*Options)
+		until      int64 // requests, then nothing is left
+		finish     time.Duration
+		interrupt  time.Duration
+		least, end time.Duration // the window's end from the start
+	}{
+		{name: "deadline", set: func(o *Options) { o.Duration = 200 * ms }, least: 200 * ms, end: 200 * ms},
+		{name: "nothing left", until: 400, least: 10 * ms, end: 2000 * ms},
+		{name: "nothing left before the deadline", set: func(o *Options) { o.Duration = time.Hour }, until: 400, least: 10 * ms, end: 2000 * ms},
+		{name: "finish", finish: 150 * ms, least: 150 * ms, end: 1500 * ms},
+		{name: "interrupt", interrupt: 150 * ms, least: 100 * ms, end: 1500 * ms},
+		{name: "open loop", set: func(o *Options) { o.Duration, o.Rate = 200*ms, 1000 }, least: 200 * ms, end: 200 * ms},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r := emptyRunner(t, 4)
+			if test.set != nil {
+				test.set(&r.Options)
+			}
+			r.Op = &scenario{do: func(ctx context.Context, w *Worker, n int64) error {
+				if test.until > 0 && n > test.until {
+					return ErrDone
+				}
+				return takes(ctx, w, ms)
+			}}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			s := &witness{t: t, onSet: func(w oplog.Window) {
+				if w.Begin == 0 && w.End == 0 && test.finish > 0 {
+					time.AfterFunc(test.finish, func() { r.Finish("seen enough") })
+				}
+				if w.Begin == 0 && w.End == 0 && test.interrupt > 0 {
+					time.AfterFunc(test.interrupt, func() { cancel(ErrInterrupted) })
+				}
+			}}
+			out := r.Run(ctx, s)
+			w := s.window()
+			length := time.Duration(w.End - w.Start)
+			if out.Failed > 0 || w.End == 0 || length < test.least || length > test.end || *out.Trailer.Window != w {
+				t.Errorf("%+v, %s long; %+v", w, length, out)
+			}
+			if out.Trailer.CutOff != nil {
+				t.Errorf("%+v was cut off, of requests that take a millisecond", out.Trailer.CutOff)
+			}
+		})
+	}
+}
+
+// The last object of a budget belongs to the window.
+func TestBudgetEndsTheWindow(t *testing.T) {
+	t.Parallel()
+	r := emptyRunner(t, 1)
+	r.Options.MaxObjects = 50
+	r.Op = &uploads{}
+	s := &witness{t: t}
+	r.Run(t.Context(), s)
+	w := s.window()
+	for _, row := range s.rows {
+		if row.Start < w.Start || row.Start > w.End {
+			t.Errorf("an upload at %d is outside of %+v", row.Start, w)
+		}
+	}
+}
+
+// One worker that is stuck cannot delay the begin beyond the bound, and counts
+// as cold. --warmup moves the begin further.
+func TestBeginOfTheWindow(t *testing.T) {
+	t.Parallel()
+	ms := time.Millisecond
+	for _, test := range []struct {
+		name   string
+		set    func(*Options)
+		stuck  bool
+		least  time.Duration
+		cold   int
+		absent bool
+	}{
+		{name: "bound of half the run", stuck: true, set: func(o *Options) { o.Duration = 300 * ms }, least: 150 * ms, cold: 1},
+		{name: "warm-up", set: func(o *Options) { o.Duration, o.Warmup = 300*ms, 200*ms }, least: 200 * ms},
+		{name: "warm-up beyond the bound", stuck: true, set: func(o *Options) { o.Duration, o.Warmup = 300*ms, 200*ms }, least: 200 * ms, cold: 1},
+		{name: "open loop", stuck: true, set: func(o *Options) { o.Duration, o.Rate = 300*ms, 100 }, least: 20 * ms, cold: 1},
+		{name: "too short for a begin", stuck: true, set: func(o *Options) { o.Duration, o.Warmup = 100*ms, 100*ms }, absent: true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, s := runSteps(t, 3, test.set, func(ctx context.Context, w *Worker, n int64) error {
+				if n == 1 && test.stuck {
+					return takes(ctx, w, 400*ms)
+				}
+				return takes(ctx, w, ms)
+			})
+			w := s.window()
+			if (w.Begin == 0) != test.absent {
+				t.Fatalf("%+v", w)
+			}
+			if late := time.Duration(w.Begin - w.Start); !test.absent && (late < test.least || w.Begin >= w.End || w.Cold != test.cold) {
+				t.Errorf("begin after %s, %d cold; want at least %s and %d", late, w.Cold, test.least, test.cold)
+			}
+		})
+	}
+	for duration, bound := range map[time.Duration]time.Duration{
+		0: 10 * time.Second, time.Second: 500 * ms, 4 * time.Second: 2 * time.Second, 30 * time.Second: 2 * time.Second,
+		100 * time.Second: 5 * time.Second, time.Hour: 10 * time.Second,
+	} {
+		if got := warmUpBound(duration); got != bound {
+			t.Errorf("%s of a run of %s", got, duration)
+		}
+	}
+}
+
+// A request without an answer at the end of the drain is a failed one; one that
+// an interrupt cuts off is none.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	frozen := func(ctx context.Context, w *Worker, n int64) error {
+		if n > 100 {
+			return takes(ctx, w, time.Hour)
+		}
+		return takes(ctx, w, time.Millisecond)
+	}
+	t.Run("over", func(t *testing.T) {
+		t.Parallel()
+		out, s := runSteps(t, 4, func(o *Options) { o.Duration, o.Drain = 200*time.Millisecond, 300*time.Millisecond }, frozen)
+		if out.Fatal != nil || out.Failed != 4 || out.Sent != 124 || out.Trailer.CutOff != nil || out.Trailer.End != "completed" {
+			t.Errorf("%+v", out)
+		}
+		failed := 0
+		for _, r := range s.rows {
+			if r.Err == "" {
+				continue
+			}
+			failed++
+			if !strings.HasPrefix(r.Err, "DrainTimeout: ") || r.Duration < 300*time.Millisecond || r.Start+int64(r.Duration) < s.window().End {
+				t.Errorf("%q after %s", r.Err, r.Duration)
+			}
+		}
+		if failed != 4 {
+			t.Errorf("%d rows failed", failed)
+		}
+	})
+	for name, stop := range map[string]func(r *Runner, cancel context.CancelCauseFunc){
+		"interrupted": func(_ *Runner, cancel context.CancelCauseFunc) { cancel(ErrInterrupted) },
+		"interrupted after its end": func(r *Runner, cancel context.CancelCauseFunc) {
+			r.Finish("seen enough")
+			cancel(ErrInterrupted)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := emptyRunner(t, 4)
+			r.Op = &scenario{do: frozen}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			var at time.Time
+			s := &witness{t: t, onSet: func(w oplog.Window) {
+				if w.Begin != 0 && w.End == 0 {
+					time.AfterFunc(300*time.Millisecond, func() { at = time.Now(); stop(r, cancel) })
+				}
+			}}
+			out := r.Run(ctx, s)
+			if took := time.Since(at); took < interruptDrain || took > 4*interruptDrain {
+				t.Errorf("it ended %s after the interrupt", took)
+			}
+			cut := out.Trailer.CutOff
+			if out.Failed != 0 || out.Sent != 100 || !errors.Is(out.Fatal, ErrInterrupted) || cut == nil || cut.Count != 4 || cut.LongestS < 2 {
+				t.Errorf("%+v, cut off %+v", out, cut)
+			}
+		})
+	}
+}
+
+func TestLengthOfTheDrain(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ asked, longest, want time.Duration }{
+		{0, 0, 30 * time.Second}, {0, 15 * time.Second, 30 * time.Second}, {0, 80 * time.Second, 160 * time.Second}, {time.Second, time.Minute, time.Second},
+	} {
+		u := &run{opts: &Options{Drain: test.asked}, longest: new(atomic.Int64)}
+		u.longest.Store(int64(test.longest))
+		if got := u.drainLength(); got != test.want {
+			t.Errorf("%+v: %s", test, got)
+		}
+	}
+}
+
+// In an open loop against a store that freezes, what was due and not sent is
+// counted, with how long it had waited.
+func TestUnsentArrivalsHaveWaited(t *testing.T) {
+	t.Parallel()
+	const rate = 200.0
+	out, s := runSteps(t, 2, func(o *Options) { o.Duration, o.Rate = 500*time.Millisecond, rate }, func(ctx context.Context, w *Worker, n int64) error {
+		if n > 20 {
+			return takes(ctx, w, 600*time.Millisecond)
+		}
+		return takes(ctx, w, time.Microsecond)
+	})
+	u, w := out.Trailer.UnsentWaits, s.window()
+	measured := int64(0)
+	for _, r := range s.rows {
+		if r.Due != 0 {
+			measured++
+		}
+	}
+	// 100 arrivals are due in the run. They are sent in order.
+	if u == nil || u.Count != 100-measured || u.Count != out.Trailer.Unsent || out.Trailer.Offered != rate {
+		t.Fatalf("%+v of %d sent, %+v", u, measured, out.Trailer)
+	}
+	due := w.Start + measured*int64(1e9/rate)
+	if d := u.FirstDue.UnixNano() - due; d < -1000 || d > 1e6 || u.Until.UnixNano() < w.End {
+		t.Errorf("%+v: the first is off by %s", u, time.Duration(d))
+	}
+	u.EachWait(func(d time.Duration) {
+		if d < u.Until.Sub(time.Unix(0, w.End)) {
+			t.Errorf("one of them had waited %s", d)
+		}
+	})
+}
+
+// A coordinator decides on begin and end.
+type coordinator struct {
+	warm, ended chan int
+}
+
+func (c *coordinator) Warm(cold int) { c.warm <- cold }
+func (c *coordinator) Ended()        { c.ended <- 0 }
+
+func TestCoordinatedWindow(t *testing.T) {
+	t.Parallel()
+	r := emptyRunner(t, 4)
+	c := &coordinator{make(chan int, 2), make(chan int, 2)}
+	r.Window = c
+	r.Op = &scenario{prepare: 5, do: func(ctx context.Context, w *Worker, n int64) error {
+		if n > 1000 {
+			return ErrDone
+		}
+		return takes(ctx, w, time.Millisecond)
+	}}
+	s := &witness{t: t}
+	if err := r.SetBegin(time.Now()); err == nil {
+		t.Error("a run began before it was there")
+	}
+	done := make(chan *Outcome)
+	go func() { done <- r.Run(t.Context(), s) }()
+	<-c.warm
+	time.Sleep(20 * time.Millisecond)
+	if err := r.SetBegin(time.Now().Add(-15 * time.Millisecond)); !errors.Is(err, errTooLate) {
+		t.Errorf("too late, and %v", err)
+	}
+	begin := time.Now().Add(20 * time.Millisecond)
+	for range 2 { // what is said again changes nothing
+		if err := r.SetBegin(begin); err != nil {
+			t.Error(err)
+		}
+	}
+	<-c.ended
+	end := time.Now().Add(50 * time.Millisecond)
+	for range 2 {
+		if err := r.SetEnd(end); err != nil {
+			t.Error(err)
+		}
+	}
+	out := <-done
+	w := out.Trailer.Window
+	if out.Fatal != nil || w == nil || w.Begin != begin.UnixNano() && time.Duration(w.Begin-begin.UnixNano()).Abs() > time.Millisecond ||
+		time.Duration(w.End-end.UnixNano()).Abs() > time.Millisecond || *w != s.window() || len(s.windows) != 3 {
+		t.Errorf("%+v, %+v", out.Fatal, w)
+	}
+}
+
+// Without a word from the coordinator a deadline ends the window, and a run
+// that does not know its begin is no good.
+func TestCoordinatorThatDoesNotDecide(t *testing.T) {
+	t.Parallel()
+	r := emptyRunner(t, 2)
+	r.Window = &coordinator{make(chan int, 2), make(chan int, 2)}
+	r.Options.Duration = 100 * time.Millisecond
+	r.Op = &scenario{do: func(ctx context.Context, w *Worker, _ int64) error { return takes(ctx, w, time.Millisecond) }}
+	out := r.Run(t.Context(), &witness{t: t})
+	if out.Fatal == nil || !strings.Contains(out.Fatal.Error(), "when the window begins") || out.Trailer.Window.End == 0 {
+		t.Errorf("%v, %+v", out.Fatal, out.Trailer.Window)
+	}
+}
+
+func TestPauses(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(1000, 0)
+	var p pauses
+	p.add(at, 900*time.Millisecond, 0)
+	p.add(at.Add(10*time.Second), 0, 5*time.Second)
+	p.add(at.Add(20*time.Second), 2*time.Second, 0)
+	if len(p.all) != 2 {
+		t.Fatalf("%+v", p.all)
+	}
+	if in := p.inside(at.Add(14*time.Second), at.Add(19*time.Second)); len(in) != 1 || in[0].Seconds < 4.8 || in[0].Seconds > 5 {
+		t.Errorf("%+v", in)
+	}
+	if in := p.inside(at, at.Add(10*time.Second)); len(in) != 0 {
+		t.Errorf("%+v", in)
+	}
+}
+
+// What holds for requests of our own making holds on the wire too: a store that
+// freezes in the middle leaves one failed request per worker.
+func TestStoreThatFreezes(t *testing.T) {
+	t.Parallel()
+	var frozen atomic.Bool
+	front := freezingFront(t, silentStore(t), &frozen)
+	w := testWorker(t, front)
+	r := &Runner{Client: w.Env.Client, Progress: Silent{}, Options: Options{Concurrency: 3, Duration: 400 * time.Millisecond, Drain: 300 * time.Millisecond}}
+	r.env = &Env{Client: r.Client, Bucket: "bucket", Names: w.Env.Names, Concurrency: 3, Progress: Silent{}}
+	r.env.places = []*Env{r.env}
+	r.Op = &uploads{before: 3}
+	s := &witness{t: t, onSet: func(w oplog.Window) {
+		if w.Begin != 0 && w.End == 0 {
+			time.AfterFunc(50*time.Millisecond, func() { frozen.Store(true) })
+		}
+	}}
+	out := r.Run(t.Context(), s)
+	if out.Fatal != nil || out.Failed != 3 || out.Trailer.CutOff != nil {
+		t.Errorf("%+v", out)
+	}
+	for _, row := range s.rows {
+		if row.Err != "" && (!strings.HasPrefix(row.Err, "DrainTimeout: ") || row.Duration < 300*time.Millisecond || row.Start >= s.window().End) {
+			t.Errorf("%+v in %+v", row, s.window())
+		}
+	}
+}
+
+// freezingFront passes on what a store answers until it is frozen.
+func freezingFront(t *testing.T, store string, frozen *atomic.Bool) (addr string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	pass := func(to, from net.Conn) {
+		defer to.Close()
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := from.Read(buf)
+			if err != nil {
+				return
+			}
+			if !frozen.Load() {
+				_, _ = to.Write(buf[:n])
+			}
+		}
+	}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			s, err := net.Dial("tcp", store)
+			if err != nil {
+				c.Close()
+				return
+			}
+			go pass(s, c)
+			go pass(c, s)
+		}
+	}()
+	return l.Addr().String()
+}
