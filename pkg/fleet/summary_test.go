@@ -67,7 +67,10 @@ func TestStress(t *testing.T) {
 			all = append(all, row)
 		}
 	}
-	want, err := aggregate.Analyze(func(yield func([]oplog.Record) error) error { return yield(all) }, aggregate.Options{})
+	counted := aggregate.NewSummary(aggregate.Options{})
+	must(t, counted.SetWindow(windowOf(f)))
+	must(t, counted.Write(all))
+	want, err := counted.Report()
 	must(t, err)
 	if len(got.Operations) != 2 || got.Operations[1].Clients != 3 || r.Sent == 0 {
 		t.Fatalf("%+v", got)
@@ -84,6 +87,23 @@ func TestStress(t *testing.T) {
 	if got.Benchmark != "get" || got.Command != "warp get" || got.End != "completed" {
 		t.Errorf("%q %q %q", got.Benchmark, got.Command, got.End)
 	}
+}
+
+// windowOf is the window that the coordinator has decided on, and how many
+// workers were not warm when it began.
+func windowOf(f *Fleet) oplog.Window {
+	w := f.window
+	if w.End == 0 {
+		w.End = w.Start + int64(f.plan.Job.Options.Duration)
+	}
+	for _, l := range f.links {
+		if w.Cold += l.status.Cold; l.status.Outcome != nil && l.status.Outcome.Trailer.Window != nil {
+			own := *l.status.Outcome.Trailer.Window
+			own.MoveBack(int64(l.first.Ahead))
+			w.Start = min(w.Start, own.Start)
+		}
+	}
+	return w
 }
 
 // text is the report without what only a run knows.
@@ -163,7 +183,7 @@ func TestStressAlone(t *testing.T) {
 }
 
 // A client whose figures cannot be read is lost, and the others are reported.
-func TestHostileParts(t *testing.T) {
+func TestHostileSummary(t *testing.T) {
 	t.Parallel()
 	e := store(t)
 	hostile := startMachine(t, func(o *AgentOptions) {
@@ -183,19 +203,61 @@ func TestHostileParts(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	_ = f.Clean(ctx)
-	d := &dialogue{link: f.links[1]}
-	if d.hear(kindStatus, []byte(`{"phase":1,"digest":[{"threads":-1}]}`)) == nil {
-		t.Error("a digest that cannot be was taken")
-	}
 }
 
 // A liar's figures are none.
 type liar struct{ Task }
 
-func (l *liar) Store(o *order) (string, error) {
-	path, err := l.Task.Store(o)
-	if err == nil {
-		err = os.WriteFile(path, []byte("these are no figures at all"), 0o600)
+func (l *liar) Summary() ([]byte, error) { return []byte("these are no figures at all"), nil }
+
+// The report of a fleet says what analyze says of the merged log.
+func TestReportIsThatOfTheLog(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	var ms []*machine
+	for i := range 3 {
+		ms = append(ms, startMachine(t, func(o *AgentOptions) { o.Skew = time.Duration(i-1) * 300 * time.Millisecond }))
 	}
-	return path, err
+	f := lead(t, nil, ms...)
+	ctx := t.Context()
+	measured(t, f, getPlan(t, e.Addr(), 2*time.Second))
+	got, err := f.Report()
+	must(t, err)
+	path := filepath.Join(t.TempDir(), "all.csv.zst")
+	_, _, err = f.Merge(ctx, path)
+	must(t, err)
+	must(t, f.Clean(ctx))
+	want, err := aggregate.Analyze(&logFile{t, path}, aggregate.Options{})
+	must(t, err)
+	if text(t, got) != text(t, want) {
+		t.Errorf("the report is\n%s\nand that of the merged log\n%s", text(t, got), text(t, want))
+	}
+	if op := got.Operations[len(got.Operations)-1]; op.WindowBasis != aggregate.Measured || op.Clients != 3 {
+		t.Errorf("%+v", op)
+	}
+}
+
+// A logFile is a log on disk.
+type logFile struct {
+	t    *testing.T
+	path string
+}
+
+func (l *logFile) open() *oplog.Reader {
+	r, err := oplog.Open(l.path)
+	must(l.t, err)
+	return r
+}
+
+func (l *logFile) Header() oplog.Header {
+	r := l.open()
+	defer r.Close()
+	return r.Header()
+}
+
+func (l *logFile) Read(decided func(oplog.Window) error, rows func([]oplog.Record) error) (oplog.Trailer, error) {
+	r := l.open()
+	defer r.Close()
+	err := r.EachInWindow(l.t.Context(), func(w oplog.Window) { must(l.t, decided(w)) }, rows)
+	return r.Trailer(), err
 }
