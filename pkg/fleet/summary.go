@@ -127,6 +127,8 @@ func (f *Fleet) watchWindow(done <-chan struct{}) {
 		case <-changed:
 		case <-done:
 			return
+		case <-f.ctx.Done():
+			return
 		}
 	}
 }
