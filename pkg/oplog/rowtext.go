@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"time"
-
-	"warp/pkg/oplog/frame"
 )
 
 // A rowText is a row of which the columns from bytes to duration_ns are text as a Writer writes it. A merge carries
@@ -161,8 +159,22 @@ func (t *kindTable) text(row *sortRow, x *rowText) bool {
 	return true
 }
 
+const (
+	pieceBytes = iota
+	pieceEndpoint
+	pieceKey
+	pieceErr
+	pieceStart
+	pieceFirst
+	pieceLast
+	pieceEnd
+	pieceDuration
+	pieceTail
+	pieces
+)
+
 // starts says where the pieces of the text begin in a line, in which it begins at the given place.
-func (x *rowText) starts(s *frame.Starts, at int) {
+func (x *rowText) starts(s *[pieces]uint16, at int) {
 	s[pieceBytes] = uint16(at)
 	s[pieceEndpoint] = uint16(at + x.key - 2 - len(x.kind.endpoint))
 	s[pieceKey] = uint16(at + x.key - 1)
@@ -185,7 +197,7 @@ func (x *rowText) starts(s *frame.Starts, at int) {
 // record is the row as a record, and its key. Few rows are needed like that: those which start together with others.
 // What is parsed here was parsed by a Reader before.
 func (x *rowText) record() (r Record, key []byte) {
-	var s frame.Starts
+	var s [pieces]uint16
 	x.starts(&s, 0)
 	s[pieceTail] = uint16(len(x.text))
 	var p timeParser
@@ -211,9 +223,7 @@ func (x *rowText) record() (r Record, key []byte) {
 
 // appendText is append for a row of which there is text.
 func (f *rowFormatter) appendText(b []byte, x *rowText, k *kindText, thread uint32) []byte {
-	at, starts := len(b), &f.starts
 	b = f.appendHead(b, k, thread)
-	x.starts(starts, len(b)-at)
 	b = append(b, x.text...)
-	return f.appendTail(b, at, k, x.due, nil)
+	return f.appendTail(b, k, x.due, nil)
 }
