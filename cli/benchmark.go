@@ -41,7 +41,8 @@ type benchFlags struct {
 	benchdata, destroy             string
 	stress, stdout, dryRun         bool
 	noClear, keepData, clearBucket bool
-	suite                          bool // see invocation
+	suite                          bool   // see invocation
+	log                            string // where the op log goes
 }
 
 // A benchmark is what a benchmark command adds to the flags that all have.
@@ -79,7 +80,10 @@ func benchmarkCommand(env environment, b benchmark) *command {
 		check: func(json bool) error {
 			f.suite = true
 			_, _, err := f.ready(b, json)
-			return err
+			if err != nil || f.dryRun {
+				return err
+			}
+			return f.tryFiles()
 		},
 		run: func(ctx context.Context, inv *invocation) error {
 			f.suite = inv.suite
@@ -92,6 +96,9 @@ func benchmarkCommand(env environment, b benchmark) *command {
 			}
 			if f.dryRun {
 				return showPlan(inv, f, b, o)
+			}
+			if err := f.tryFiles(); err != nil {
+				return err
 			}
 			if f.fleet.clients != "" {
 				return runFleet(ctx, inv, f, op, o)
@@ -124,7 +131,40 @@ func (f *benchFlags) ready(b benchmark, json bool) (op bench.Op, o bench.Options
 	if b.adjust != nil {
 		b.adjust(&o)
 	}
-	return op, o, f.checkReadOnly(&o)
+	if err := f.checkReadOnly(&o); err != nil {
+		return nil, o, err
+	}
+	return op, o, f.checkFiles(&o)
+}
+
+// checkFiles finds the name of the op log, and refuses files that could not be written.
+func (f *benchFlags) checkFiles(o *bench.Options) error {
+	f.log = logPath(f.benchdata, f.logKind(o.Benchmark), o.ClientID)
+	if f.progress.output != "" {
+		if err := checkNew("--stats-output", f.progress.output, "name another place"); err != nil {
+			return err
+		}
+	}
+	if f.stress {
+		return nil
+	}
+	return checkLog(f.log)
+}
+
+// logKind is what the name of a log says was done.
+func (f *benchFlags) logKind(benchmark string) string {
+	if f.fleet.clients != "" {
+		return "remote"
+	}
+	return benchmark
+}
+
+// tryFiles finds out whether the files of a run can be made.
+func (f *benchFlags) tryFiles() error {
+	if err := f.analysis.tryOut(); err != nil || f.stress {
+		return err
+	}
+	return tryFolder("--benchdata", f.log)
 }
 
 func (f *benchFlags) workload(b benchmark) flagGroup {

@@ -30,11 +30,6 @@ type parameterGroup struct {
 }
 
 func showPlan(inv *invocation, f *benchFlags, b benchmark, o bench.Options) error {
-	if path := logPath(f.benchdata, o.Benchmark, o.ClientID); !f.stress {
-		if err := checkLog(path); err != nil {
-			return err
-		}
-	}
 	d, err := planRun(inv, f, b, &o)
 	if err != nil {
 		return err
@@ -172,10 +167,8 @@ func (d *dryRun) planFiles(f *benchFlags, o *bench.Options) {
 	switch {
 	case f.stress:
 		d.say("no op log is written")
-	case f.benchdata == "":
-		d.say("the op log is written to warp-%s-TIME-ID.csv.zst", o.Benchmark)
 	default:
-		d.say("the op log is written to %s", logPath(f.benchdata, o.Benchmark, o.ClientID))
+		d.say("the op log is written to %s", logPathOr(f.benchdata, "warp-"+f.logKind(o.Benchmark)+"-TIME-ID"+logSuffix))
 	}
 	if f.upload.url != "" {
 		d.say("the op log is uploaded to %s", f.upload.url)

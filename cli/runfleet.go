@@ -17,12 +17,7 @@ import (
 // one machine.
 func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, o bench.Options) error {
 	s := &session{invocation: inv, flags: f, opts: o}
-	path := logPath(f.benchdata, "remote-"+o.Benchmark, o.ClientID)
-	if !f.stress {
-		if err := checkLog(path); err != nil {
-			return err
-		}
-	}
+	path := f.log
 	options, err := f.fleet.options(ctx, inv)
 	if err != nil {
 		return err
@@ -272,7 +267,7 @@ func (s *session) mergeFleet(ctx context.Context, path string) (err error) {
 		defer func() { err = both(err, os.Remove(stats.Path)) }()
 	} else {
 		s.written = stats.Path
-		s.notef("benchmark data written to %q", stats.Path)
+		s.notef("Benchmark data written to %q", stats.Path)
 	}
 	report, err := analyzeFile(ctx, stats.Path, nil, s.flags.analysis.options())
 	if err == nil {
@@ -316,10 +311,11 @@ func (s *session) cleanFleet(err error) error {
 	cleanErr := s.fleet.Clean(context.Background())
 	stop()
 	switch {
+	case cleanErr == nil && (s.opts.KeepData || s.opts.NoClear):
+		s.notef("objects of all clients are kept; warp clean --bucket=%s --run=%s-1 removes those of the first, and so on", s.opts.Buckets(), s.opts.RunID)
+		return err
 	case cleanErr == nil:
-		if s.opts.KeepData || s.opts.NoClear {
-			s.notef("objects of all clients are kept; warp clean --bucket=%s --run=%s-1 removes those of the first, and so on", s.opts.Buckets(), s.opts.RunID)
-		}
+		s.notef("Cleanup done.")
 		return err
 	case err == nil:
 		return runError("%w", cleanErr)

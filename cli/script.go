@@ -296,6 +296,9 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 	if err := checkLog(path); err != nil {
 		return err
 	}
+	if err := tryFolder("--benchdata", path); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	target, err := f.target.open(ctx, inv, connectionsWorth(steps), cancel)
@@ -365,7 +368,7 @@ func (s *session) endScript(out *bench.Outcome, table *scriptTable) error {
 		err = runError("%w", err)
 	} else {
 		s.written = table.report.Log
-		s.notef("benchmark data written to %q", s.written)
+		s.notef("Benchmark data written to %q", s.written)
 	}
 	for _, note := range out.Trailer.Notes {
 		s.warnf("%s", note)

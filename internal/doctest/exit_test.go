@@ -96,7 +96,7 @@ func TestKilledRun(t *testing.T) {
 	if !strings.Contains(res.out, "Operation: PUT") || !strings.Contains(res.errout, "warning") {
 		t.Errorf("analyze of a killed run's log says\n%s%s", res.out, res.errout)
 	}
-	if res := mustWarp(t, 1, dir, "put", "--host=embedded", "--obj.size=1KiB", "--duration=1s", "--benchdata=killed"); !strings.Contains(res.errout, ".part exists already") {
+	if res := mustWarp(t, 2, dir, "put", "--host=embedded", "--obj.size=1KiB", "--duration=1s", "--benchdata=killed"); !strings.Contains(res.errout, ".part exists already") {
 		t.Errorf("a name that is taken by a .part file gives\n%s", res.errout)
 	}
 }
