@@ -63,7 +63,7 @@ func newRun(ctx context.Context, o *Options, store *s3.Client, t *tracing) *run 
 // part begins a part of the run that has requests of its own: those that one
 // part has to cut off must not take others with them. join ends it.
 func (u *run) part() *run {
-	p := &run{id: u.id, client: u.client, opts: u.opts, store: u.store, started: u.started, base: u.base, tracing: u.tracing}
+	p := &run{id: u.id, client: u.client, opts: u.opts, store: u.store, started: u.started, base: u.base, meter: u.meter, tracing: u.tracing}
 	p.sent.Store(u.sent.Load())
 	p.failed.Store(u.failed.Load())
 	p.live(u.steering)
@@ -127,7 +127,9 @@ func (u *run) begin(now time.Time) (err error) {
 		u.deadline = now.Add(u.opts.Duration)
 	}
 	if u.opts.Rate > 0 {
-		u.pacer, err = newPacer(u.opts.Rate, now, u.deadline)
+		if u.pacer, err = newPacer(u.opts.Rate, now, u.deadline); err == nil {
+			u.pacer.lag = &u.meter.Lag
+		}
 	}
 	return err
 }

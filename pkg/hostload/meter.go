@@ -15,6 +15,8 @@ import (
 
 // A Meter measures what a run costs the client itself, from Start to Stop.
 type Meter struct {
+	Lag Lag // of open loops; whoever paces adds to it, one at a time
+
 	connections func() int64 // opened so far
 	links       []link
 
@@ -53,6 +55,7 @@ func (m *Meter) Stop() *oplog.Load {
 		GCPauseS:    (now.pauses - m.runtime.pauses).Seconds(),
 		SchedP99S:   now.waits.since(m.runtime.waits).quantile(0.99),
 		Connections: m.connections() - m.opened,
+		PacingLagS:  m.Lag.P99(),
 	}
 	for _, link := range m.links {
 		if share := link.share(wall); share > l.LinkShare {

@@ -8,13 +8,14 @@ import (
 
 // Past one of these a run's numbers are the client's and no longer the store's.
 const (
-	cpuLimit        = 0.85 // of the cores that warp may use
-	leastUsed       = 0.30 // of them, for waiting to matter: short waits of idle threads add up too
-	linkLimit       = 0.90 // of the speed of a network interface
-	pauseLimit      = 0.05 // of the time, in the collector's pauses
-	waitLimit       = 0.01 // s that 1 % of the waits for a core took
-	lagLimit        = 1.0  // s that the recorder was behind
-	connectionLimit = 0.10 // connections per request
+	cpuLimit        = 0.85  // of the cores that warp may use
+	leastUsed       = 0.30  // of them, for waiting to matter: short waits of idle threads add up too
+	linkLimit       = 0.90  // of the speed of a network interface
+	pauseLimit      = 0.05  // of the time, in the collector's pauses
+	waitLimit       = 0.01  // s that 1 % of the waits for a core took
+	pacingLimit     = 0.002 // s that 1 % of the requests of an open loop were sent late; a busy neighbour's turn on a core is longer
+	lagLimit        = 1.0   // s that the recorder was behind
+	connectionLimit = 0.10  // connections per request
 	// A run that is too short says nothing about its limits.
 	shortestJudged = 0.5 // s
 	fewConnections = 200 // are never too many
@@ -45,6 +46,9 @@ func Limits(l *oplog.Load, requests int64, unbounded bool) (notes []string) {
 	}
 	if l.SchedP99S >= waitLimit {
 		note("threads waited up to %.0f ms for a core (p99); the machine is busy with something else, or has too few cores", 1000*l.SchedP99S)
+	}
+	if l.PacingLagS >= pacingLimit {
+		note("1 %% of the requests were sent %.1f ms late or more although a worker waited for each of them; the machine is busy with something else, or has too few cores", 1000*l.PacingLagS)
 	}
 	if l.LagMaxS >= lagLimit {
 		note("recording fell %.1f s behind; write the op log to a faster disk, or use --stress", l.LagMaxS)

@@ -23,6 +23,8 @@ func TestLimitsNameWhatWasTheLimit(t *testing.T) {
 		"link":             {func(l *oplog.Load) { l.LinkShare = 0.95 }, "eth0 ran at 95 %"},
 		"pauses":           {func(l *oplog.Load) { l.GCPauseS = 0.5 }, "5 % of the time"},
 		"waits":            {func(l *oplog.Load) { l.SchedP99S = 0.02 }, "waited up to 20 ms"},
+		"pacing":           {func(l *oplog.Load) { l.PacingLagS = 0.0081 }, "sent 8.1 ms late"},
+		"good pacing":      {func(l *oplog.Load) { l.PacingLagS = 0.0009 }, ""},
 		"recorder":         {func(l *oplog.Load) { l.LagMaxS = 1.5 }, "1.5 s behind"},
 		"connections":      {func(l *oplog.Load) { l.Connections = 5000 }, "5000 connections"},
 		"short run":        {func(l *oplog.Load) { l.WallSeconds, l.CPUSeconds = 0.4, 1.6 }, ""},

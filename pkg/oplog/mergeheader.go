@@ -335,6 +335,7 @@ func addLoad(a, b *Load) *Load {
 		Cores:       a.Cores + b.Cores,
 		Connections: a.Connections + b.Connections,
 		SchedP99S:   max(a.SchedP99S, b.SchedP99S),
+		PacingLagS:  max(a.PacingLagS, b.PacingLagS),
 		Link:        link.Link,
 		LinkShare:   link.LinkShare,
 		WallSeconds: max(a.WallSeconds, b.WallSeconds),
