@@ -123,7 +123,7 @@ func (l *memberList) addHosts(item string) error {
 		return err
 	}
 	if _, address, isURL := strings.Cut(item, "://"); isURL {
-		return fmt.Errorf("client %q is a URL: write %s; TLS is what a fingerprint after it (%s…) or --warp-ca asks for",
+		return fmt.Errorf("client %q is a URL: write %s; it is always TLS, and a fingerprint after it (%s…) or --warp-ca checks the certificate",
 			item, strings.TrimRight(address, "/"), pinMark)
 	}
 	hosts, err := s3.ParseHosts(item)

@@ -112,9 +112,19 @@ func CheckToken(token string, addrs ...netip.Addr) error {
 	return nil
 }
 
-// Serve serves coordinators that connect to l, over TLS if config is given. It
-// ends with ctx, after the run that is on has been stopped and cleaned up.
+// Serve serves coordinators that connect to l over TLS. Without a config it
+// makes a certificate. It ends with ctx, after the run that is on has been
+// stopped and cleaned up.
 func (a *Agent) Serve(ctx context.Context, l net.Listener, config *tls.Config) error {
+	if config == nil {
+		var err error
+		if config, _, err = SelfSigned(); err != nil {
+			return err
+		}
+	}
+	config = config.Clone()
+	config.MinVersion = tls.VersionTLS13 // whose exported secrets bind a proof to its connection
+	config.SessionTicketsDisabled = true // nobody comes often enough
 	mux := http.NewServeMux()
 	conns, hangUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer hangUp()
@@ -126,13 +136,7 @@ func (a *Agent) Serve(ctx context.Context, l net.Listener, config *tls.Config) e
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
 	}
 	ended := make(chan error, 1)
-	go func() {
-		if config != nil {
-			ended <- server.ServeTLS(l, "", "")
-			return
-		}
-		ended <- server.Serve(l)
-	}()
+	go func() { ended <- server.ServeTLS(l, "", "") }()
 	select {
 	case err := <-ended:
 		return err
@@ -192,7 +196,7 @@ func (a *Agent) knock(ctx context.Context, w http.ResponseWriter, r *http.Reques
 		return // the answer is sent
 	}
 	defer ws.Close()
-	ch, err := handshakeAsAgent(ctx, ws, identity{warp: a.options.Warp, token: a.options.Token})
+	ch, err := handshakeAsAgent(ctx, ws, r.TLS, identity{warp: a.options.Warp, token: a.options.Token})
 	if err != nil {
 		a.note("%s was turned away: %v", r.RemoteAddr, err)
 		return

@@ -2,9 +2,6 @@ package fleet
 
 import (
 	"bytes"
-	"crypto/aes"
-	"crypto/cipher"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,48 +25,21 @@ const (
 	maxBurst = 8000
 )
 
-// A channel carries sealed messages. One goroutine may receive while any
-// number send.
+// A channel carries messages between two that have proven themselves. One
+// goroutine may receive while any number send.
 type channel struct {
 	ws *websocket.Conn
 
 	sending sync.Mutex
-	seal    cipher.AEAD
-	sent    uint64
 	out     []byte
 
-	open     cipher.AEAD
-	received uint64
-	tokens   float64 // of the rate limit
-	last     time.Time
+	tokens float64 // of the rate limit
+	last   time.Time
 }
 
-func newChannel(ws *websocket.Conn, out, in []byte) (*channel, error) {
-	c := &channel{ws: ws, tokens: maxBurst, last: time.Now()}
-	var err error
-	if c.seal, err = newSeal(out); err != nil {
-		return nil, err
-	}
-	if c.open, err = newSeal(in); err != nil {
-		return nil, err
-	}
-	c.ws.SetReadLimit(maxControl)
-	return c, nil
-}
-
-func newSeal(key []byte) (cipher.AEAD, error) {
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCM(block)
-}
-
-// nonce counts messages: each key seals one direction of one connection, so no
-// number comes twice, and a message that is repeated, left out or moved does
-// not open.
-func nonce(n uint64) []byte {
-	return binary.BigEndian.AppendUint64(make([]byte, 4, 12), n)
+func newChannel(ws *websocket.Conn) *channel {
+	ws.SetReadLimit(maxControl)
+	return &channel{ws: ws, tokens: maxBurst, last: time.Now()}
 }
 
 // A kind says what a message is.
@@ -87,46 +57,38 @@ func (c *channel) send(k kind, v any) error {
 func (c *channel) sendBytes(k kind, body ...[]byte) error {
 	c.sending.Lock()
 	defer c.sending.Unlock()
-	plain := append(c.out[:0], byte(k))
+	message := append(c.out[:0], byte(k))
 	for _, b := range body {
-		plain = append(plain, b...)
+		message = append(message, b...)
 	}
-	// Sealed in place, with room for the seal behind it.
-	sealed := c.seal.Seal(plain[:0], nonce(c.sent), plain, nil)
-	c.sent++
-	if c.out = sealed[:0]; cap(sealed) > 256<<10 {
+	if c.out = message[:0]; cap(message) > 256<<10 {
 		c.out = nil
 	}
 	if err := c.ws.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
 		return err
 	}
-	return c.ws.WriteMessage(websocket.BinaryMessage, sealed)
+	return c.ws.WriteMessage(websocket.BinaryMessage, message)
 }
 
-// errSeal is all that is said about a message that does not open.
-var errSeal = errors.New("a message of the connection was damaged or forged")
+// errMessage is about a message without the kind that each begins with.
+var errMessage = errors.New("a message of the connection is not of warp's protocol")
 
 // receive returns the next message, which is valid until the one after it.
 func (c *channel) receive() (kind, []byte, error) {
 	if err := c.ws.SetReadDeadline(time.Now().Add(silence)); err != nil {
 		return 0, nil, err
 	}
-	form, sealed, err := c.ws.ReadMessage()
+	form, message, err := c.ws.ReadMessage()
 	if err != nil {
 		return 0, nil, err
 	}
-	if form != websocket.BinaryMessage {
-		return 0, nil, errSeal
+	if form != websocket.BinaryMessage || len(message) == 0 {
+		return 0, nil, errMessage
 	}
 	if err := c.limit(); err != nil {
 		return 0, nil, err
 	}
-	plain, err := c.open.Open(sealed[:0], nonce(c.received), sealed, nil)
-	if err != nil || len(plain) == 0 {
-		return 0, nil, errSeal
-	}
-	c.received++
-	return kind(plain[0]), plain[1:], nil
+	return kind(message[0]), message[1:], nil
 }
 
 func (c *channel) limit() error {
@@ -141,7 +103,7 @@ func (c *channel) limit() error {
 
 // close ends the connection; the other side need not wonder why.
 func (c *channel) close() {
-	closeWith(c.ws, websocket.CloseNormalClosure)
+	_ = c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(time.Second))
 	_ = c.ws.Close()
 }
 

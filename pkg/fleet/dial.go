@@ -32,47 +32,51 @@ func (m Member) String() string { return m.Addr }
 // errPin says that somebody else answers.
 var errPin = errors.New("its certificate is not the one that the list of clients pins: another machine answers, or warp client was started anew and made another certificate")
 
-// tlsFor says how to talk to the member; nil is without TLS.
+// tlsFor says how to talk to the member, and how much its certificate has to
+// say. Where that is nothing, the proof of the token, which covers the secret
+// of the connection, says that nobody is in between.
 func tlsFor(m Member, roots *x509.CertPool) *tls.Config {
+	c := &tls.Config{MinVersion: tls.VersionTLS13}
 	switch {
 	case m.Pin != nil:
-		return &tls.Config{
-			MinVersion: tls.VersionTLS13,
-			// The pin says more than any authority could.
-			InsecureSkipVerify: true,
-			VerifyConnection: func(s tls.ConnectionState) error {
-				sum := sha256.Sum256(s.PeerCertificates[0].Raw)
-				if !bytes.Equal(sum[:], m.Pin) {
-					return fmt.Errorf("%w (sha256=%s)", errPin, hex.EncodeToString(sum[:]))
-				}
-				return nil
-			},
+		c.InsecureSkipVerify = true // the pin says more than any authority could
+		c.VerifyConnection = func(s tls.ConnectionState) error {
+			sum := sha256.Sum256(s.PeerCertificates[0].Raw)
+			if !bytes.Equal(sum[:], m.Pin) {
+				return fmt.Errorf("%w (sha256=%s)", errPin, hex.EncodeToString(sum[:]))
+			}
+			return nil
 		}
 	case roots != nil:
-		return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
+		c.RootCAs = roots
+		c.ServerName, _, _ = net.SplitHostPort(m.Addr) // it always has a port
+	default:
+		c.InsecureSkipVerify = true
 	}
-	return nil
+	return c
 }
 
 // dial connects to a member and proves to it who we are, which takes as long as most.
 func (f *Fleet) dial(ctx context.Context, m Member, most time.Duration) (*channel, error) {
-	config := tlsFor(m, f.options.Roots)
-	scheme := "ws://"
-	if config != nil {
-		scheme = "wss://"
-	}
 	hangUp := func() bool { return true }
 	defer func() { hangUp() }()
+	var state tls.ConnectionState
 	dialer := websocket.Dialer{
-		// Of the end of a context the library takes note while it connects, and not while it waits for an answer.
-		NetDialContext: func(dialing context.Context, network, addr string) (net.Conn, error) {
-			conn, err := f.options.Dial(dialing, network, addr)
-			if err == nil {
-				hangUp = context.AfterFunc(ctx, func() { _ = conn.Close() })
+		NetDialTLSContext: func(dialing context.Context, network, addr string) (net.Conn, error) {
+			raw, err := f.options.Dial(dialing, network, addr)
+			if err != nil {
+				return nil, err
 			}
-			return conn, err
+			conn := tls.Client(raw, tlsFor(m, f.options.Roots))
+			if err := conn.HandshakeContext(dialing); err != nil {
+				_ = raw.Close()
+				return nil, err
+			}
+			// The library heeds the end of a context while it connects, and not while it waits for an answer.
+			hangUp = context.AfterFunc(ctx, func() { _ = raw.Close() })
+			state = conn.ConnectionState()
+			return conn, nil
 		},
-		TLSClientConfig:  config,
 		HandshakeTimeout: handshakeTime,
 		ReadBufferSize:   8 << 10,
 		WriteBufferSize:  4 << 10,
@@ -80,11 +84,11 @@ func (f *Fleet) dial(ctx context.Context, m Member, most time.Duration) (*channe
 	// Who is silent is not waited for longer than for somebody who is not there.
 	limited, cancel := context.WithTimeout(ctx, min(handshakeTime, f.options.ConnectPatience, most))
 	defer cancel()
-	ws, answer, err := dialer.DialContext(limited, scheme+m.Addr+Path, nil)
+	ws, answer, err := dialer.DialContext(limited, "wss://"+m.Addr+Path, nil)
 	if err != nil {
 		return nil, cmp.Or(context.Cause(ctx), explainDial(err, answer))
 	}
-	ch, err := handshakeAsCoordinator(limited, ws, identity{warp: f.options.Warp, token: f.options.Token})
+	ch, err := handshakeAsCoordinator(limited, ws, &state, identity{warp: f.options.Warp, token: f.options.Token})
 	if err != nil {
 		_ = ws.Close()
 		if isTimeout(limited.Err()) {
@@ -97,12 +101,11 @@ func (f *Fleet) dial(ctx context.Context, m Member, most time.Duration) (*channe
 
 // What answers, if it is no warp client that is reached in this way.
 var (
-	errSpeaksTLS = errors.New("it talks TLS: give its fingerprint after the address, as it shows it at its start, or --warp-ca")
-	errPlain     = errors.New("it does not talk TLS: leave out --warp-ca and the fingerprint, or start it with --tls-self-signed or --tls-cert")
-	errRefused   = errors.New("connection refused, so no warp client listens there")
-	errSilent    = errors.New("something listens there and does not answer as warp client does")
-	errNotWarp   = errors.New("no warp client answers there, but something")
-	errHangsUp   = errors.New("no warp client answers there, but something that hangs up") // as what stands before one that starts does
+	errRefused = errors.New("connection refused, so no warp client listens there")
+	errSilent  = errors.New("something listens there and does not answer as warp client does")
+	errNotWarp = errors.New("no warp client answers there, but something")
+	errOldWarp = fmt.Errorf("%w that speaks HTTP without TLS; where that is a warp client, it is an older version: use the same version on all machines", errNotWarp)
+	errHangsUp = errors.New("no warp client answers there, but something that hangs up") // as what stands before one that starts does
 )
 
 // explainDial says in words of this program why there is no connection.
@@ -114,18 +117,24 @@ func explainDial(err error, answer *http.Response) error {
 	switch {
 	case answer != nil:
 		return explainAnswer(answer)
+	case errors.As(err, &record) && string(record.RecordHeader[:]) == "HTTP/":
+		return errOldWarp
 	case errors.As(err, &record):
-		return errPlain
+		return fmt.Errorf("%w that does not speak TLS", errNotWarp)
 	case errors.As(err, &cert) && !errors.Is(err, errPin):
 		return fmt.Errorf("%w: start it with a certificate for this address from an authority in --warp-ca, or give its fingerprint after the address", err)
 	case errors.As(err, &name) && name.IsNotFound:
 		return fmt.Errorf("there is no such name: %w", err)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return errRefused
+	case errors.Is(err, errPin):
+		return err
 	case errors.As(err, &op) && op.Op == "dial":
 		return err // the system's words are as good as any
 	case isTimeout(err):
 		return errSilent
+	case strings.Contains(err.Error(), "tls: "): // crypto/tls has no type for most of them
+		return fmt.Errorf("%w that does not speak TLS as warp does: %w", errNotWarp, err)
 	case strings.Contains(err.Error(), "malformed HTTP"): // net/http has no type for it
 		return fmt.Errorf("%w that does not speak HTTP", errNotWarp)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
@@ -138,10 +147,6 @@ func explainDial(err error, answer *http.Response) error {
 func explainAnswer(answer *http.Response) error {
 	if answer.StatusCode == http.StatusServiceUnavailable {
 		return errors.New("it has too many connections of strangers; try again")
-	}
-	text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10)) // what there is of it helps; the rest does not matter
-	if answer.StatusCode == http.StatusBadRequest && strings.Contains(string(text), "HTTP request to an HTTPS server") {
-		return errSpeaksTLS
 	}
 	return fmt.Errorf("%w that says %q", errNotWarp, printable(answer.Status))
 }
@@ -158,7 +163,7 @@ func hopeless(err error) bool {
 	if errors.As(err, &version) || errors.As(err, &cert) {
 		return true
 	}
-	for _, final := range []error{errPin, errPlain, errSpeaksTLS, ErrTokenMissing, ErrTokenNeeded, ErrTokenWrong} {
+	for _, final := range []error{errPin, ErrTokenMissing, ErrTokenNeeded, ErrTokenWrong} {
 		if errors.Is(err, final) {
 			return true
 		}

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"net"
@@ -51,7 +52,12 @@ func TestNoClient(t *testing.T) {
 		_ = c.Close()
 	})
 	closes := answering(t, func(c net.Conn) { _ = c.Close() })
-	plain := startMachine(t, nil).addr
+	client := startMachine(t, nil).addr
+	old := httptest.NewUnstartedServer(http.NotFoundHandler())
+	old.TLS = &tls.Config{MaxVersion: tls.VersionTLS12}
+	old.Config.ErrorLog = discardLog()
+	old.StartTLS()
+	t.Cleanup(old.Close)
 	for name, test := range map[string]struct {
 		addr   string
 		change func(*Options)
@@ -59,13 +65,14 @@ func TestNoClient(t *testing.T) {
 	}{
 		"nobody":                {"127.0.0.1:1", nil, "connection refused, so no warp client listens there"},
 		"no such name":          {"nobody.invalid:7761", func(o *Options) { o.Dial = noSuchName }, "there is no such name"},
-		"a web server":          {web.Listener.Addr().String(), nil, `no warp client answers there, but something that says "404 Not Found"`},
-		"another protocol":      {garbage, nil, "no warp client answers there, but something that does not speak HTTP"},
+		"a web server":          {secure.Listener.Addr().String(), nil, `no warp client answers there, but something that says "404 Not Found"`},
+		"a server without TLS":  {web.Listener.Addr().String(), nil, "something that speaks HTTP without TLS; where that is a warp client, it is an older version: use the same version on all machines"},
+		"a server of old TLS":   {old.Listener.Addr().String(), nil, "no warp client answers there, but something that does not speak TLS as warp does: "},
+		"another protocol":      {garbage, nil, "no warp client answers there, but something that does not speak TLS"},
 		"hangs up":              {closes, nil, "no warp client answers there, but something that hangs up"},
 		"silent":                {silent, nil, "something listens there and does not answer as warp client does"},
-		"TLS for plain":         {secure.Listener.Addr().String(), nil, "it talks TLS: give its fingerprint"},
-		"plain for TLS":         {plain, func(o *Options) { o.Members[0].Pin = make([]byte, 32) }, "it does not talk TLS: leave out --warp-ca and the fingerprint"},
 		"an unknown authority":  {secure.Listener.Addr().String(), func(o *Options) { o.Roots = emptyRoots() }, "from an authority in --warp-ca"},
+		"its own certificate":   {client, func(o *Options) { o.Roots = emptyRoots() }, "from an authority in --warp-ca"},
 		"another's certificate": {secure.Listener.Addr().String(), func(o *Options) { o.Members[0].Pin = make([]byte, 32) }, "its certificate is not the one"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -95,7 +102,7 @@ func TestAnswerOfNoClient(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			var asked atomic.Int32
-			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			web := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.WriteHeader(http.StatusForbidden)
 				if asked.Add(1) == 3 {
 					cancel()

@@ -2,13 +2,9 @@ package fleet
 
 import (
 	"context"
-	"crypto/ecdh"
-	"crypto/hkdf"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
-	"encoding/binary"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,34 +15,32 @@ import (
 
 // Protocol is the version of the language between coordinator and agent.
 // Whoever changes a message or what it means makes it one higher.
-const Protocol = 2
+const Protocol = 3
 
-// MinToken is the fewest characters of a token. What is proven with it could
-// be tried out offline by somebody who plays an agent, so it must not be a word.
+// MinToken is the fewest characters of a token. Whoever answers in place of an
+// agent can try out tokens offline, so it must not be a word.
 const MinToken = 16
 
 const (
-	nonceSize     = 32
-	maxHandshake  = 4 << 10 // bytes of a message before anybody has proven anything
+	maxGreeting   = 4 << 10 // bytes
 	handshakeTime = 10 * time.Second
 )
 
-// The roles go into what is proven, so that a proof cannot be sent back to its
-// maker as one's own.
+// The roles are part of the proofs, so that neither side can send the other
+// one's proof back as its own.
 const (
 	roleCoordinator = "coordinator"
 	roleAgent       = "agent"
 )
 
-// A hello is the first message of either side. It is not secret; the proofs
-// cover every byte of both.
-type hello struct {
+// A greeting is the first message of either side. The fields but the proof are
+// those of every version of warp, so that different versions can name each other.
+type greeting struct {
 	Protocol int    `json:"protocol"`
 	Warp     string `json:"warp"`
 	Role     string `json:"role"`
-	Token    bool   `json:"token"` // the sender has one and asks for the proof
-	Nonce    []byte `json:"nonce"`
-	Key      []byte `json:"key"` // ephemeral, X25519
+	Token    bool   `json:"token"`           // the sender has one
+	Proof    []byte `json:"proof,omitempty"` // that it does
 }
 
 // An identity is what one side brings into a handshake.
@@ -56,47 +50,20 @@ type identity struct {
 	role  string
 }
 
-// A handshake is one side's state until both have proven themselves.
-type handshake struct {
-	self    identity
-	private *ecdh.PrivateKey
-	own     []byte // the hellos as they were sent
-	theirs  []byte
-	peer    hello
+func (i identity) greeting() *greeting {
+	return &greeting{Protocol: Protocol, Warp: i.warp, Role: i.role, Token: i.token != ""}
 }
 
-func newHandshake(self identity) (*handshake, error) {
-	private, err := ecdh.X25519().GenerateKey(rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	h := &handshake{self: self, private: private}
-	nonce := make([]byte, nonceSize)
-	_, _ = rand.Read(nonce) // never fails
-	h.own, err = json.Marshal(hello{
-		Protocol: Protocol, Warp: self.warp, Role: self.role, Token: self.token != "",
-		Nonce: nonce, Key: private.PublicKey().Bytes(),
-	})
-	return h, err
-}
-
-// take reads the other side's hello and says why the two do not go together.
-func (h *handshake) take(message []byte) error {
-	h.theirs = message
-	if err := json.Unmarshal(message, &h.peer); err != nil {
-		return fmt.Errorf("its first message is not of warp's protocol: %w", err)
-	}
-	p := &h.peer
+// check says why the other side cannot be talked to, whether or not it knows the token.
+func (i identity) check(their *greeting) error {
 	switch {
-	case p.Protocol != Protocol || p.Warp != h.self.warp:
-		return &VersionError{Own: h.self.warp, OwnProtocol: Protocol, Their: p.Warp, TheirProtocol: p.Protocol, Role: h.self.role}
-	case p.Role == h.self.role:
-		return fmt.Errorf("it is a second %s", p.Role)
-	case len(p.Nonce) != nonceSize:
-		return errors.New("its first message is not of warp's protocol: the nonce has the wrong length")
-	case p.Token && h.self.token == "":
+	case their.Protocol != Protocol || their.Warp != i.warp:
+		return &VersionError{Own: i.warp, OwnProtocol: Protocol, Their: their.Warp, TheirProtocol: their.Protocol, Role: i.role}
+	case their.Role == i.role:
+		return fmt.Errorf("it is a second %s", i.role)
+	case their.Token && i.token == "":
 		return ErrTokenNeeded
-	case !p.Token && h.self.token != "":
+	case !their.Token && i.token != "":
 		return ErrTokenMissing
 	}
 	return nil
@@ -127,142 +94,105 @@ func printable(s string) string {
 var (
 	ErrTokenNeeded  = errors.New("the other side asks for a token: set WARP_CLIENT_TOKEN or --token-file to the token of the clients")
 	ErrTokenMissing = errors.New("the other side has no token: start it with the same WARP_CLIENT_TOKEN or --token-file")
-	ErrTokenWrong   = errors.New("the other side has another token: give the coordinator and all clients the same WARP_CLIENT_TOKEN or --token-file")
+	ErrTokenWrong   = errors.New("the other side has another token, or something between the two opens the connection: " +
+		"give the coordinator and all clients the same WARP_CLIENT_TOKEN or --token-file, and have them connect directly")
 )
 
-// keys are what both sides work out of the two hellos.
-type keys struct {
-	toAgent, toCoordinator []byte // AES-256
-	proofKey               []byte
-	transcript             []byte
+// bindingLabel and bindingSize are those of tls-exporter in RFC 9266.
+const (
+	bindingLabel = "EXPORTER-Channel-Binding"
+	bindingSize  = 32
+)
+
+// A prover proves that a side of a TLS connection knows the token.
+type prover struct {
+	token   string
+	binding []byte // a secret that only the two ends of the connection have
 }
 
-// keys mixes the agreed secret, the token and everything that was said.
-func (h *handshake) keys() (*keys, error) {
-	public, err := ecdh.X25519().NewPublicKey(h.peer.Key)
+func newProver(token string, state *tls.ConnectionState) (*prover, error) {
+	if state.Version < tls.VersionTLS13 {
+		return nil, errors.New("the connection is not protected by TLS 1.3")
+	}
+	binding, err := state.ExportKeyingMaterial(bindingLabel, nil, bindingSize)
 	if err != nil {
-		return nil, fmt.Errorf("its key is not one: %w", err)
+		return nil, err
 	}
-	secret, err := h.private.ECDH(public) // refuses the points that give everybody the same secret
-	if err != nil {
-		return nil, fmt.Errorf("its key is not one: %w", err)
-	}
-	transcript := sha256.New()
-	first, second := h.own, h.theirs
-	if h.self.role == roleAgent {
-		first, second = second, first
-	}
-	for _, m := range [][]byte{first, second} {
-		_ = binary.Write(transcript, binary.BigEndian, uint64(len(m))) // a hash takes everything
-		transcript.Write(m)
-	}
-	k := &keys{transcript: transcript.Sum(nil)}
-	token := sha256.Sum256([]byte("warp fleet token\x00" + h.self.token))
-	material := append(secret, token[:]...)
-	for info, dst := range map[string]*[]byte{"to agent": &k.toAgent, "to coordinator": &k.toCoordinator} {
-		if *dst, err = hkdf.Key(sha256.New, material, k.transcript, "warp fleet "+info, 32); err != nil {
-			return nil, err
-		}
-	}
-	k.proofKey, err = hkdf.Key(sha256.New, token[:], k.transcript, "warp fleet proof", 32)
-	return k, err
+	return &prover{token, binding}, nil
 }
 
-// proof is what only somebody with the token can say about this conversation.
-func (k *keys) proof(role string) []byte {
-	mac := hmac.New(sha256.New, k.proofKey)
+// proof is the HMAC of the role and the connection's binding. The binding is of
+// one size, so the two cannot be split differently.
+func (p *prover) proof(role string) []byte {
+	mac := hmac.New(sha256.New, []byte(p.token))
 	mac.Write([]byte(role))
-	mac.Write(k.transcript)
+	mac.Write(p.binding)
 	return mac.Sum(nil)
 }
 
-func (k *keys) check(proof []byte, role string) error {
-	if subtle.ConstantTimeCompare(proof, k.proof(role)) != 1 {
+func (p *prover) check(proof []byte, role string) error {
+	if !hmac.Equal(proof, p.proof(role)) { // in constant time
 		return ErrTokenWrong
 	}
 	return nil
 }
 
-// handshakeAsCoordinator speaks first, and proves itself first: a stranger that
-// knocks at the port of an agent learns nothing that depends on the token.
-func handshakeAsCoordinator(ctx context.Context, ws *websocket.Conn, self identity) (*channel, error) {
-	stop := closeOn(ctx, ws)
-	defer stop()
+// handshakeAsCoordinator greets first, with its proof.
+func handshakeAsCoordinator(ctx context.Context, ws *websocket.Conn, state *tls.ConnectionState, self identity) (*channel, error) {
+	defer closeOn(ctx, ws)()
 	self.role = roleCoordinator
-	h, err := newHandshake(self)
+	p, err := newProver(self.token, state)
 	if err != nil {
 		return nil, err
 	}
-	if err := sendPlain(ws, h.own); err != nil {
+	own := self.greeting()
+	own.Proof = p.proof(roleCoordinator)
+	if err := sendGreeting(ws, own); err != nil {
 		return nil, err
 	}
-	answer, err := receivePlain(ws)
+	their, err := receiveGreeting(ws)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.take(answer); err != nil {
+	if err := self.check(their); err != nil {
 		return nil, err
 	}
-	k, err := h.keys()
-	if err != nil {
+	if err := p.check(their.Proof, roleAgent); err != nil {
 		return nil, err
 	}
-	if err := sendPlain(ws, k.proof(roleCoordinator)); err != nil {
-		return nil, err
-	}
-	proof, err := receivePlain(ws)
-	if err != nil {
-		if websocket.IsCloseError(err, closeToken) {
-			return nil, ErrTokenWrong
-		}
-		return nil, err
-	}
-	if err := k.check(proof, roleAgent); err != nil {
-		return nil, err
-	}
-	return newChannel(ws, k.toAgent, k.toCoordinator)
+	return newChannel(ws), nil
 }
 
-// closeToken is the code with which an agent ends a connection whose proof was wrong.
-const closeToken = 4001
-
-func handshakeAsAgent(ctx context.Context, ws *websocket.Conn, self identity) (*channel, error) {
-	stop := closeOn(ctx, ws)
-	defer stop()
+// handshakeAsAgent answers a coordinator. Only one that has proven itself gets
+// a proof back: a stranger that knocks at the port of an agent learns nothing
+// that depends on the token. The rest of the greeting goes to everybody, since
+// the coordinator's user wants to know why the two do not go together.
+func handshakeAsAgent(ctx context.Context, ws *websocket.Conn, state *tls.ConnectionState, self identity) (*channel, error) {
+	defer closeOn(ctx, ws)()
 	self.role = roleAgent
-	h, err := newHandshake(self)
+	p, err := newProver(self.token, state)
 	if err != nil {
 		return nil, err
 	}
-	first, err := receivePlain(ws)
+	their, err := receiveGreeting(ws)
 	if err != nil {
 		return nil, err
 	}
-	// The answer goes out whether or not the two go together: the coordinator
-	// has a person who wants to know both versions.
-	fits := h.take(first)
-	if err := sendPlain(ws, h.own); err != nil {
+	own := self.greeting()
+	refused := self.check(their)
+	if refused == nil {
+		refused = p.check(their.Proof, roleCoordinator)
+	}
+	if refused == nil {
+		own.Proof = p.proof(roleAgent)
+	}
+	if err := sendGreeting(ws, own); err != nil {
 		return nil, err
 	}
-	if fits != nil {
-		return nil, fits
+	if refused != nil {
+		return nil, refused
 	}
-	k, err := h.keys()
-	if err != nil {
-		return nil, err
-	}
-	proof, err := receivePlain(ws)
-	if err != nil {
-		return nil, err
-	}
-	if err := k.check(proof, roleCoordinator); err != nil {
-		closeWith(ws, closeToken)
-		return nil, err
-	}
-	if err := sendPlain(ws, k.proof(roleAgent)); err != nil {
-		return nil, err
-	}
-	return newChannel(ws, k.toCoordinator, k.toAgent)
+	return newChannel(ws), nil
 }
 
 // closeOn closes ws when ctx ends, which is what ends a read that is waiting.
@@ -270,25 +200,30 @@ func closeOn(ctx context.Context, ws *websocket.Conn) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { _ = ws.Close() })
 }
 
-func closeWith(ws *websocket.Conn, code int) {
-	_ = ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""), time.Now().Add(time.Second))
-}
-
-func sendPlain(ws *websocket.Conn, message []byte) error {
+func sendGreeting(ws *websocket.Conn, g *greeting) error {
+	message, err := json.Marshal(g)
+	if err != nil {
+		return err
+	}
 	if err := ws.SetWriteDeadline(time.Now().Add(handshakeTime)); err != nil {
 		return err
 	}
 	return ws.WriteMessage(websocket.BinaryMessage, message)
 }
 
-func receivePlain(ws *websocket.Conn) ([]byte, error) {
-	ws.SetReadLimit(maxHandshake)
+// receiveGreeting reads one of this or any other version of warp.
+func receiveGreeting(ws *websocket.Conn) (*greeting, error) {
+	ws.SetReadLimit(maxGreeting)
 	if err := ws.SetReadDeadline(time.Now().Add(handshakeTime)); err != nil {
 		return nil, err
 	}
 	kind, message, err := ws.ReadMessage()
-	if err == nil && kind != websocket.BinaryMessage {
-		err = errors.New("its message is not of warp's protocol")
+	if err != nil {
+		return nil, err
 	}
-	return message, err
+	g := new(greeting)
+	if kind != websocket.BinaryMessage || json.Unmarshal(message, g) != nil {
+		return nil, errors.New("its first message is not of warp's protocol")
+	}
+	return g, nil
 }
