@@ -244,6 +244,7 @@ func reason(err error) error {
 // where that is asked for. What weakens the figures is said on standard error
 // too, so that it is seen where the report goes to a file.
 func (inv *invocation) showReport(report *aggregate.Report, f *analysisFlags) error {
+	inv.hide.strings(report)
 	for _, w := range report.Warnings {
 		inv.warnf("%s", w)
 	}

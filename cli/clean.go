@@ -91,6 +91,7 @@ func (f *cleanFlags) clean(ctx context.Context, inv *invocation) error {
 	if err == nil && len(result.Runs) == 0 && (f.run != "" || f.seed != "") {
 		return f.missed(result)
 	}
+	inv.hide.strings(result)
 	if shown := inv.result(func(w io.Writer) error { return result.show(w, inv.json) }); err == nil {
 		err = shown
 	}

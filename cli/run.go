@@ -168,6 +168,11 @@ func unreadable(err error) error { return usageError("cannot read the file of wa
 // hideSecrets hides the secrets among the settings, and the variables that they are made of.
 func hideSecrets(settings []runfile.Setting, vars map[string]string, hide *redactor) {
 	for _, s := range settings {
+		if slices.Contains(urlFlags(), s.Flag) {
+			for _, value := range s.Values {
+				hide.addUsers(userOf(value))
+			}
+		}
 		if !isSecretFlag(s.Flag) {
 			continue
 		}

@@ -110,6 +110,7 @@ func (s *session) settle(ctx context.Context, out *bench.Outcome) error {
 	out.Trailer.Notes = append(out.Trailer.Notes, s.exports.close()...)
 	notes, incomplete := s.closeRows(ctx, nil)
 	out.Trailer.Notes = append(out.Trailer.Notes, notes...)
+	s.hide.strings(&out.Trailer)
 	return withRows(s.verdict(out), incomplete)
 }
 

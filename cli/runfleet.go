@@ -203,7 +203,7 @@ func (s *session) measureFleet(ctx context.Context, path string) error {
 		return runError("%w", err)
 	}
 	for _, lost := range s.exports.close() {
-		s.fleet.Note(lost)
+		s.fleet.Note(s.hide.text(lost))
 	}
 	incomplete := s.endRows(ctx)
 	result := s.fleet.Result()
@@ -222,7 +222,7 @@ func (s *session) endRows(ctx context.Context) error {
 	var unread error
 	notes, incomplete := s.closeRows(ctx, func() { unread = s.fleet.EndRows() })
 	for _, lost := range notes {
-		s.fleet.Note(lost)
+		s.fleet.Note(s.hide.text(lost))
 	}
 	if unread != nil {
 		unread = runError("--stdout: rows are missing: %w", unread)

@@ -376,7 +376,8 @@ func (s *session) endScript(out *bench.Outcome, table *scriptTable) error {
 	err = both(err, table.unwritten)
 	if s.json {
 		table.report.Notes = append([]string{}, out.Trailer.Notes...)
-		table.report.End, table.report.EndReason = out.Trailer.End, s.hide.text(out.Trailer.Reason)
+		table.report.End, table.report.EndReason = out.Trailer.End, out.Trailer.Reason
+		s.hide.strings(&table.report)
 		err = both(err, s.result(func(w io.Writer) error { return writeJSON(w, table.report) }))
 	}
 	return err

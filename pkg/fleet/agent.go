@@ -86,7 +86,7 @@ func (o *AgentOptions) redact(j *Job) func(string) string {
 	}
 	var secrets []string
 	for _, k := range j.Store.Keys {
-		secrets = append(secrets, k.AccessKey, k.SecretKey, k.SessionToken)
+		secrets = append(secrets, k.SecretKey, k.SessionToken)
 	}
 	if j.Exports.Influx != nil {
 		secrets = append(secrets, j.Exports.Influx.Token)
