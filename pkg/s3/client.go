@@ -84,6 +84,7 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	libraryRetries.Do(func() { minio.DefaultRetryUnit = 0 })
+	cfg.UnsignedPayload = cfg.UnsignedPayload || cfg.TLS // which protects it as well
 	selector, err := NewSelector(cfg.HostSelect, len(cfg.Hosts))
 	if err != nil {
 		return nil, err

@@ -63,7 +63,7 @@ func newLeanEngine(cfg *Config, a Address, fallback *minioEngine, dialed *atomic
 	e := &leanEngine{
 		Extras: fallback, fallback: fallback, creds: cfg.Credentials, region: cfg.Region, unsigned: cfg.UnsignedPayload,
 		host: hostHeader(a.Name, cfg.TLS), addr: withPort(cmp.Or(a.Dial, a.Name), cfg.TLS),
-		piece:    pieceSize(cfg.Concurrency),
+		piece:    pieceSize(cfg),
 		agent:    "\r\nUser-Agent: warp/" + cfg.AppVersion + " (" + runtime.GOOS + "; " + runtime.GOARCH + ") lean\r\n",
 		checksum: cfg.Checksum.libraryType(), md5: cfg.MD5, once: cfg.NoKeepAlive,
 		dialer: newDialer(cfg), limits: newLeanLimits(cfg), tick: min(leanTick, cfg.patience()/4),
@@ -89,9 +89,13 @@ func newLeanEngine(cfg *Config, a Address, fallback *minioEngine, dialed *atomic
 
 // pieceSize is small enough to stay in the processor's cache between generating and
 // sending, and large enough for the receiver not to fall asleep between two
-// pieces, which costs more than they do. Many connections share 16 MiB.
-func pieceSize(connections int) int {
-	return min(max(16<<20/max(connections, 1), leanChunk), 16*leanChunk) / leanChunk * leanChunk
+// pieces, which costs more than they do. Many connections share 16 MiB. Under TLS
+// encryption takes longer than the receiver does, so that small pieces are better.
+func pieceSize(cfg *Config) int {
+	if cfg.TLS {
+		return leanChunk
+	}
+	return min(max(16<<20/max(cfg.Concurrency, 1), leanChunk), 16*leanChunk) / leanChunk * leanChunk
 }
 
 // leanCan says why the lean engine cannot talk to a host; "" = it can.
@@ -331,7 +335,7 @@ func (c *leanConn) repeatable(q *leanQuery, err error) bool {
 	switch {
 	case c.answered:
 		return false
-	case c.wrote:
+	case c.sock.begun:
 		return (c.hasty || !q.changes()) && err == io.EOF
 	}
 	return err == errStale || err == io.EOF || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)

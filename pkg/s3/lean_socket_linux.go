@@ -1,7 +1,6 @@
 package s3
 
 import (
-	"errors"
 	"io"
 	"net"
 	"os"
@@ -9,78 +8,110 @@ import (
 	"unsafe"
 )
 
-// A rawSocket makes the system calls on a TCP connection itself: a request
+// A kernel makes the system calls on a TCP connection itself: a request
 // takes one wait instead of a read that fails and then a wait, and payload is
 // dropped by the kernel (MSG_TRUNC) instead of being copied. Waiting is still
 // the runtime's, with its deadlines.
 //
 // The steps are called by the runtime with the connection's file descriptor;
 // one that returns false is called again when the socket is ready.
-type rawSocket struct {
+type kernel struct {
 	rc     syscall.RawConn
-	out    []byte // still to be sent, and then
-	lying  leanQueue
-	pushed int64  // bytes sent so far
-	in     []byte // where to receive
+	lying  leanQueue // to be sent behind out
+	pushed int64     // bytes sent so far
+	in     []byte    // where to receive
 	got    int
 	left   int64 // still to be dropped
 	water  int   // SO_RCVLOWAT; 0 = as it was
 	err    error
-	check  bool // look at the connection before anything is sent
-	sent   bool
-	begun  bool   // some of out is on its way
-	trace  *Trace // told of the last byte sent and the first received
-	up     bool   // out ends a payload
-	final  bool   // nothing of the request follows out
 
-	asking, sending, receiving, dropping, looking func(fd uintptr) bool
+	asking, sending, dropping func(fd uintptr) bool
 }
 
-// errStale says that a connection was found unusable before anything was sent.
-var errStale = errors.New("the connection was closed by the store")
-
-// newRawSocket returns nil where the connection has no socket of its own.
-func newRawSocket(nc net.Conn) *rawSocket {
-	tcp, ok := nc.(*net.TCPConn)
-	if !ok {
-		return nil
-	}
-	rc, err := tcp.SyscallConn()
+func newSocket(c *leanConn, conn *net.TCPConn) (*socket, error) {
+	rc, err := conn.SyscallConn()
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	s := &rawSocket{rc: rc}
-	s.asking, s.sending, s.receiving, s.dropping, s.looking = s.ask, s.push, s.receive, s.drop, s.look
-	return s
+	s := &socket{Conn: conn, c: c, kernel: kernel{rc: rc}}
+	s.asking, s.sending, s.dropping = s.ask, s.push, s.drop
+	return s, nil
 }
+
+// sendsPieces says whether payload can be sent from where it lies.
+const sendsPieces = true
+
+// follow has the content of body from off to end sent behind s.out.
+func (s *socket) follow(body PieceBody, off, end int64) { s.lying.begin(body, off, end) }
+
+// unsent says whether anything is still to be sent.
+func (s *socket) unsent() bool { return len(s.out) > 0 || !s.lying.empty() }
 
 // quiet says whether neither data nor an end is waiting to be received: what a
 // connection looks like that nothing was asked on.
-func (s *rawSocket) quiet() bool {
+func (s *socket) quiet() bool {
 	s.err = nil
 	return s.rc.Control(func(fd uintptr) { s.look(fd) }) == nil && s.err == nil
+}
+
+// flush sends what was collected, waiting where it has to.
+func (s *socket) flush() error {
+	for s.err = nil; s.unsent() && s.err == nil; {
+		before := s.pushed
+		err := s.rc.Write(s.sending)
+		if s.pushed != before {
+			s.c.step()
+		}
+		if err != nil && !s.c.goOn(err) {
+			return err
+		}
+		// What waits under TLS may be no answer.
+		if err != nil && s.c.tls == nil && !s.quiet() {
+			return errAnswered
+		}
+	}
+	return s.err
+}
+
+// flushNow sends of what was collected as much as takes no wait.
+func (s *socket) flushNow() {
+	_ = s.rc.Control(func(fd uintptr) { s.push(fd) }) // nobody is left to say it to
+}
+
+// Read sends what was collected and receives what comes back.
+func (s *socket) Read(p []byte) (int, error) {
+	s.in, s.got, s.err = p, 0, nil
+	for {
+		err := s.rc.Read(s.asking)
+		if err == nil && (s.got > 0 || s.err != nil) {
+			return s.got, s.err
+		}
+		if err != nil && !s.c.goOn(err) {
+			return 0, err
+		}
+		if !s.unsent() {
+			continue
+		}
+		s.c.moved(phaseSend)
+		if err := s.flush(); err != nil {
+			return 0, err
+		}
+		s.c.moved(phaseAwait)
+	}
 }
 
 // ask sends s.out and receives the first bytes of what comes back. All of it
 // runs under one preparation to wait for input, so that no wake-up is lost
 // between sending and waiting, and none is needed for the sending.
-func (s *rawSocket) ask(fd uintptr) bool {
-	if s.sent {
-		return s.receive(fd)
+func (s *socket) ask(fd uintptr) bool {
+	if s.unsent() {
+		return !s.push(fd) || s.err != nil // the caller goes on
 	}
-	if s.check && !s.look(fd) {
-		return true
-	}
-	s.check = false
-	if !s.push(fd) || s.err != nil {
-		return true // the caller goes on
-	}
-	s.sent = true
-	return false
+	return s.receive(fd)
 }
 
 // look sets s.err where the connection is not quiet.
-func (s *rawSocket) look(fd uintptr) bool {
+func (s *socket) look(fd uintptr) bool {
 	var b [1]byte
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b[0])), 1, syscall.MSG_PEEK|syscall.MSG_DONTWAIT, 0, 0)
 	if errno != syscall.EAGAIN {
@@ -89,16 +120,15 @@ func (s *rawSocket) look(fd uintptr) bool {
 	return errno == syscall.EAGAIN
 }
 
-// unsent says whether anything is still to be sent.
-func (s *rawSocket) unsent() bool { return len(s.out) > 0 || !s.lying.empty() }
-
-// follow has the content of body from off to end sent behind s.out.
-func (s *rawSocket) follow(body PieceBody, off, end int64) { s.lying.begin(body, off, end) }
-
-func (s *rawSocket) push(fd uintptr) bool {
+func (s *socket) push(fd uintptr) bool {
+	if s.check && !s.look(fd) {
+		return true
+	}
+	s.check = false
 	for s.unsent() {
 		var n int
 		var errno syscall.Errno
+		at := s.clock()
 		if s.lying.empty() {
 			n, errno = sendTo(fd, s.out)
 		} else if s.out, s.err = s.lying.topUp(s.out), s.lying.err; s.err != nil {
@@ -116,15 +146,15 @@ func (s *rawSocket) push(fd uintptr) bool {
 			s.err = os.NewSyscallError("write", errno)
 			return true
 		}
-	}
-	if s.final {
-		s.trace.sent(s.up)
+		if s.trace != nil && !s.unsent() {
+			s.sent(at)
+		}
 	}
 	return true
 }
 
 // advance takes n bytes off what is still to be sent.
-func (s *rawSocket) advance(n int) {
+func (s *socket) advance(n int) {
 	s.begun = true
 	s.pushed += int64(n)
 	if s.lying.empty() {
@@ -134,7 +164,7 @@ func (s *rawSocket) advance(n int) {
 	}
 }
 
-func (s *rawSocket) receive(fd uintptr) bool {
+func (s *socket) receive(fd uintptr) bool {
 	n, errno := receiveFrom(fd, s.in)
 	switch {
 	case errno == syscall.EAGAIN, errno == syscall.EINTR:
@@ -145,15 +175,34 @@ func (s *rawSocket) receive(fd uintptr) bool {
 		s.err = io.EOF
 	default:
 		s.got = n
-		s.trace.sawFirstByte()
 	}
 	return true
 }
 
+// discard receives up to n bytes and throws them away; io.EOF where the
+// connection ended before. What follows an answer would be taken for the next
+// one, so that it is an error of the connection.
+func (s *socket) discard(n int64) (dropped int64, err error) {
+	s.left, s.err = n, nil
+	for s.left > 0 && s.err == nil {
+		before := s.left
+		err := s.rc.Read(s.dropping)
+		if s.left < before {
+			s.c.step()
+		}
+		if err != nil && !s.c.goOn(err) {
+			return n - s.left, err
+		}
+	}
+	if s.left < 0 {
+		s.left, s.c.broken = 0, true // the answer is longer than it says
+	}
+	return n - s.left, s.err
+}
+
 // drop asks the kernel to truncate what it would have copied. It asks for a
-// byte more than is expected: what follows an answer would be taken for the
-// next one.
-func (s *rawSocket) drop(fd uintptr) bool {
+// byte more than is expected, see discard.
+func (s *socket) drop(fd uintptr) bool {
 	for s.left > 0 && s.err == nil {
 		n, _, errno := syscall.Syscall6(syscall.SYS_RECVFROM, fd, 0, uintptr(min(s.left, 1<<30)+1), syscall.MSG_TRUNC|syscall.MSG_DONTWAIT, 0, 0)
 		switch {
@@ -178,7 +227,7 @@ func (s *rawSocket) drop(fd uintptr) bool {
 const lowWater = 512 << 10
 
 // wakeAt sets when the socket counts as ready, while left bytes are expected.
-func (s *rawSocket) wakeAt(fd uintptr, left int64) {
+func (s *socket) wakeAt(fd uintptr, left int64) {
 	want := 1
 	if left >= 2*lowWater {
 		want = lowWater
