@@ -3,6 +3,7 @@ package aggregate
 import (
 	"time"
 
+	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 )
 
@@ -26,9 +27,9 @@ type Report struct {
 	End        string            `json:"end,omitempty"`        // completed, interrupted, or aborted; "" if the log does not say
 	EndReason  string            `json:"end_reason,omitempty"` // why the run ended early
 
-	OfferedPerS float64     `json:"offered_per_s,omitempty"` // requests/s that an open-loop schedule asked for, all operations
-	Unsent      int64       `json:"unsent,omitempty"`        // requests that were due but not sent when the run ended
-	ClientLoad  *oplog.Load `json:"client_load,omitempty"`   // what the run cost the machine that made it
+	OfferedPerS float64        `json:"offered_per_s,omitempty"` // requests/s that an open-loop schedule asked for, all operations
+	Unsent      int64          `json:"unsent,omitempty"`        // requests that were due but not sent when the run ended
+	ClientLoad  *hostload.Load `json:"client_load,omitempty"`   // what the run cost the machine that made it
 
 	Warnings   []string      `json:"warnings"`   // what a reader of the figures should know; may be empty
 	Groups     []GroupReport `json:"groups"`     // operations that ran at the same time, in order of time

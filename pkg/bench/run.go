@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"warp/pkg/hostload"
-	"warp/pkg/oplog"
 	"warp/pkg/s3"
 )
 
@@ -34,7 +33,7 @@ type run struct {
 	unbounded  bool    // as many requests at a time as there are to send
 	budget     *budget // nil where there is none, and while preparing
 	meter      *hostload.Meter
-	load       *oplog.Load
+	load       *hostload.Load
 	unsent     int64
 	chunkLimit int64
 

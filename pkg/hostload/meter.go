@@ -9,8 +9,6 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
-
-	"warp/pkg/oplog"
 )
 
 // A Meter measures what a run costs the client itself, from Start to Stop.
@@ -43,17 +41,17 @@ func (m *Meter) Start() {
 }
 
 // Stop returns what has been used since Start.
-func (m *Meter) Stop() *oplog.Load {
+func (m *Meter) Stop() *Load {
 	now := readRuntime()
 	wall := time.Since(m.start).Seconds()
-	l := &oplog.Load{
+	l := &Load{
 		CPUSeconds:  (cpuTime() - m.cpu).Seconds(),
 		CPUWaitS:    max(0, cpuWait()-m.wait).Seconds(),
 		WallSeconds: wall,
 		Cores:       cores(),
 		MaxRSSBytes: maxRSS(),
 		GCPauseS:    (now.pauses - m.runtime.pauses).Seconds(),
-		SchedP99S:   now.waits.since(m.runtime.waits).quantile(0.99),
+		GoSchedS:    now.waits.since(m.runtime.waits).quantile(0.99),
 		Connections: m.connections() - m.opened,
 		PacingLagS:  m.Lag.P99(),
 	}

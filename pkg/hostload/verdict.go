@@ -1,10 +1,6 @@
 package hostload
 
-import (
-	"fmt"
-
-	"warp/pkg/oplog"
-)
+import "fmt"
 
 // Past one of these a run's numbers are the client's and no longer the store's.
 const (
@@ -12,7 +8,7 @@ const (
 	leastUsed       = 0.30  // of them, for waiting to matter: short waits of idle threads add up too
 	linkLimit       = 0.90  // of the speed of a network interface
 	pauseLimit      = 0.05  // of the time, in the collector's pauses
-	waitLimit       = 0.01  // s that 1 % of the waits for a core took
+	schedLimit      = 0.01  // s that 1 % of the goroutines that could run waited
 	pacingLimit     = 0.002 // s that 1 % of the requests of an open loop were sent late; a busy neighbour's turn on a core is longer
 	lagLimit        = 1.0   // s that the recorder was behind
 	connectionLimit = 0.10  // connections per request
@@ -24,7 +20,7 @@ const (
 // Limits says, a line each, in what way the client was the limit of the run;
 // nothing where it was not. Where nothing bounds how many requests there are at a
 // time, warp itself opens a connection for each, which is no fault of the store.
-func Limits(l *oplog.Load, requests int64, unbounded bool) (notes []string) {
+func Limits(l *Load, requests int64, unbounded bool) (notes []string) {
 	if l.WallSeconds < shortestJudged {
 		return nil
 	}
@@ -44,8 +40,8 @@ func Limits(l *oplog.Load, requests int64, unbounded bool) (notes []string) {
 	if share := l.GCPauseS / l.WallSeconds; share >= pauseLimit {
 		note("%.0f %% of the time went into pauses of warp's memory management; use more machines, or fewer threads each", 100*share)
 	}
-	if l.SchedP99S >= waitLimit {
-		note("threads waited up to %.0f ms for a core (p99); the machine is busy with something else, or has too few cores", 1000*l.SchedP99S)
+	if l.GoSchedS >= schedLimit {
+		note("1 %% of the goroutines that could run waited %.0f ms or more; the machine is busy with something else, or has too few cores", 1000*l.GoSchedS)
 	}
 	if l.PacingLagS >= pacingLimit {
 		note("1 %% of the requests were sent %.1f ms late or more although a worker waited for each of them; the machine is busy with something else, or has too few cores", 1000*l.PacingLagS)

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"warp/pkg/hostload"
 )
 
 // A leafKey names the log of one client, before any merge.
@@ -272,7 +274,7 @@ func CombineTrailers(all []Trailer) Trailer {
 		t.Notes = append(t.Notes, x.Notes...)
 		t.Offered += x.Offered
 		t.Unsent += x.Unsent
-		t.Load = addLoad(t.Load, x.Load)
+		t.Load = hostload.Add(t.Load, x.Load)
 	}
 	// A normal end is no reason for another run's early one. One that is not the worst is worth a note.
 	t.End, t.Reason = ends[worst], alternatives(reasons[worst])
@@ -310,37 +312,4 @@ func joinNotes(notes []string) []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
-}
-
-// addLoad adds up what the clients have and used. What bounds a client by
-// itself, and the time, is that of the one that was worst off.
-func addLoad(a, b *Load) *Load {
-	if a == nil || b == nil {
-		if a == nil {
-			a = b
-		}
-		if a == nil {
-			return nil
-		}
-		sum := *a
-		return &sum
-	}
-	link := a
-	if b.LinkShare > a.LinkShare || b.LinkShare == a.LinkShare && b.Link < a.Link {
-		link = b
-	}
-	return &Load{
-		CPUSeconds:  a.CPUSeconds + b.CPUSeconds,
-		CPUWaitS:    a.CPUWaitS + b.CPUWaitS,
-		Cores:       a.Cores + b.Cores,
-		Connections: a.Connections + b.Connections,
-		SchedP99S:   max(a.SchedP99S, b.SchedP99S),
-		PacingLagS:  max(a.PacingLagS, b.PacingLagS),
-		Link:        link.Link,
-		LinkShare:   link.LinkShare,
-		WallSeconds: max(a.WallSeconds, b.WallSeconds),
-		MaxRSSBytes: max(a.MaxRSSBytes, b.MaxRSSBytes),
-		GCPauseS:    max(a.GCPauseS, b.GCPauseS),
-		LagMaxS:     max(a.LagMaxS, b.LagMaxS),
-	}
 }
