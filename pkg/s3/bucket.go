@@ -24,6 +24,15 @@ func (c *Client) BucketExists(ctx context.Context, bucket string) (exists bool, 
 	return exists, err
 }
 
+// askRegion asks the store where bucket is.
+func (c *Client) askRegion(ctx context.Context, bucket string) (region string, err error) {
+	err = c.anyHost(ctx, func(h *Host) error {
+		region, err = h.desk.core.Client.GetBucketLocation(ctx, bucket)
+		return err
+	})
+	return region, err
+}
+
 // MakeBucket creates bucket, with object lock or without, and marks it as made
 // by warp.
 func (c *Client) MakeBucket(ctx context.Context, bucket string, lock bool) error {

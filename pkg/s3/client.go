@@ -69,6 +69,7 @@ type Client struct {
 	options  Options
 	sse      encrypt.ServerSide // with SSE-C the key to read with; nil otherwise
 	dialed   atomic.Int64
+	regions  regions
 }
 
 // libraryRetries makes minio-go never wait: it sleeps after a failed request
@@ -90,6 +91,7 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{selector: selector, region: cfg.Region, options: cfg.Options}
+	c.regions.ask = c.askRegion
 	if cfg.Encryption.Kind == SSEC {
 		if c.sse, err = cfg.Encryption.serverSide(); err != nil {
 			return nil, err
@@ -99,12 +101,12 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	for i, a := range cfg.Hosts {
-		h, err := newHost(&cfg, a, c.engine, &c.dialed)
+		h, err := c.newHost(&cfg, a)
 		if err != nil {
 			return nil, fmt.Errorf("host %s: %w", a.Name, err)
 		}
 		h.index = i
-		if err := h.addIdentities(&cfg, a, c.engine, &c.dialed); err != nil {
+		if err := c.addIdentities(h, &cfg, a); err != nil {
 			return nil, fmt.Errorf("host %s: %w", a.Name, err)
 		}
 		c.hosts = append(c.hosts, h)
@@ -153,15 +155,15 @@ func signsV2(c *credentials.Credentials) bool {
 	return err == nil && value.SignerType.IsV2()
 }
 
-func newHost(cfg *Config, a Address, name string, dialed *atomic.Int64) (*Host, error) {
-	library, err := newMinioEngine(cfg, a, cfg.patience(), dialed)
+func (c *Client) newHost(cfg *Config, a Address) (*Host, error) {
+	library, err := newMinioEngine(cfg, a, cfg.patience(), &c.dialed)
 	if err != nil {
 		return nil, err
 	}
 	var engine Engine = library
 	hangUp := library.hangUp
-	if name == engineLean {
-		lean, err := newLeanEngine(cfg, a, library, dialed)
+	if c.engine == engineLean {
+		lean, err := c.newLeanEngine(cfg, a, library)
 		if err != nil {
 			return nil, err
 		}
@@ -182,7 +184,7 @@ func newHost(cfg *Config, a Address, name string, dialed *atomic.Int64) (*Host, 
 }
 
 // addIdentities gives the host an engine for each further identity.
-func (h *Host) addIdentities(cfg *Config, a Address, name string, dialed *atomic.Int64) error {
+func (c *Client) addIdentities(h *Host, cfg *Config, a Address) error {
 	if len(cfg.Others) == 0 {
 		return nil
 	}
@@ -190,7 +192,7 @@ func (h *Host) addIdentities(cfg *Config, a Address, name string, dialed *atomic
 	for _, identity := range cfg.Others {
 		as := *cfg
 		as.Credentials = identity
-		other, err := newHost(&as, a, name, dialed)
+		other, err := c.newHost(&as, a)
 		if err != nil {
 			return err
 		}

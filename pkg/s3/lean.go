@@ -47,19 +47,18 @@ type leanEngine struct {
 	dialer   *dialer
 	limits   leanLimits
 	tick     time.Duration
+	regions  *regions      // of all hosts
+	dialed   *atomic.Int64 // connections opened so far, over all hosts
 
-	mu         sync.Mutex
-	idle       []*leanConn
-	over       bool              // no further connection becomes idle
-	regions    map[string]string // by bucket, where they had to be asked for
-	generation atomic.Uint32     // of regions
-	dialed     *atomic.Int64     // connections opened so far, over all hosts
+	mu   sync.Mutex
+	idle []*leanConn
+	over bool // no further connection becomes idle
 }
 
 // errNotLean says that a request is one for minio-go.
 var errNotLean = errors.New("not for the lean engine")
 
-func newLeanEngine(cfg *Config, a Address, fallback *minioEngine, dialed *atomic.Int64) (*leanEngine, error) {
+func (c *Client) newLeanEngine(cfg *Config, a Address, fallback *minioEngine) (*leanEngine, error) {
 	e := &leanEngine{
 		Extras: fallback, fallback: fallback, creds: cfg.Credentials, region: cfg.Region, unsigned: cfg.UnsignedPayload,
 		host: hostHeader(a.Name, cfg.TLS), addr: withPort(cmp.Or(a.Dial, a.Name), cfg.TLS),
@@ -67,7 +66,7 @@ func newLeanEngine(cfg *Config, a Address, fallback *minioEngine, dialed *atomic
 		agent:    "\r\nUser-Agent: warp/" + cfg.AppVersion + " (" + runtime.GOOS + "; " + runtime.GOARCH + ") lean\r\n",
 		checksum: cfg.Checksum.libraryType(), md5: cfg.MD5, once: cfg.NoKeepAlive,
 		dialer: newDialer(cfg), limits: newLeanLimits(cfg), tick: min(leanTick, cfg.patience()/4),
-		regions: make(map[string]string), dialed: dialed,
+		regions: &c.regions, dialed: &c.dialed,
 	}
 	e.trailer, e.fields = e.checksum.Key(), newLeanFields(&cfg.Options, e.checksum)
 	if e.most = cmp.Or(cfg.PartSize, leanPutMost); cfg.DisableMultipart {
@@ -423,42 +422,13 @@ func (e *leanEngine) forget(c *leanConn) bool {
 	return true
 }
 
-// regionOf asks for a bucket's region once.
-func (e *leanEngine) regionOf(ctx context.Context, bucket string) (string, error) {
-	if e.region != "" {
-		return e.region, nil
-	}
-	e.mu.Lock()
-	region, known := e.regions[bucket]
-	e.mu.Unlock()
-	if known {
-		return region, nil
-	}
-	region, err := e.fallback.core.Client.GetBucketLocation(ctx, bucket)
-	if err != nil {
-		return "", err
-	}
-	region = cmp.Or(region, "us-east-1")
-	e.learnRegion(bucket, region)
-	return region, nil
-}
-
-func (e *leanEngine) learnRegion(bucket, region string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.regions[bucket] != region {
-		e.regions[bucket] = region
-		e.generation.Add(1)
-	}
-}
-
 // identify has the connection's signer use the right time, key and region.
 // The time is looked at after each tick of the watchdog: to ask the clock for
 // each request costs more than it is worth, since a signature is valid for
 // minutes. So are credentials, which expire by the minute. After an error the
 // connection is not used again.
 func (c *leanConn) identify(ctx context.Context, bucket string) (err error) {
-	generation := c.e.generation.Load()
+	generation := c.e.regions.generation.Load()
 	settled := c.settled.Load()
 	if settled && c.bucket == bucket && c.generation == generation {
 		return nil
@@ -474,9 +444,9 @@ func (c *leanConn) identify(ctx context.Context, bucket string) (err error) {
 			return err
 		}
 	}
-	region := ""
-	if !value.SignerType.IsAnonymous() {
-		if region, err = c.e.regionOf(ctx, bucket); err != nil {
+	region := c.e.region
+	if region == "" && !value.SignerType.IsAnonymous() {
+		if region, err = c.e.regions.of(ctx, bucket); err != nil {
 			return err
 		}
 	}

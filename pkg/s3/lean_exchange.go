@@ -355,7 +355,7 @@ func (e *leanEngine) refused(ctx context.Context, c *leanConn, q *leanQuery, tr 
 	switch resp.Code {
 	case "AuthorizationHeaderMalformed", "InvalidRegion", "AccessDenied", "PermanentRedirect", "TemporaryRedirect":
 		if e.region == "" && resp.Region != "" {
-			e.learnRegion(q.ref.Bucket, resp.Region)
+			e.regions.learn(q.ref.Bucket, resp.Region)
 		}
 	}
 	// A store that has not taken all of an upload takes the rest of it for
