@@ -43,6 +43,7 @@ type benchFlags struct {
 	noClear, keepData, clearBucket bool
 	suite                          bool   // see invocation
 	log                            string // where the op log goes
+	plan                           string // what is going to happen, in one line
 }
 
 // A benchmark is what a benchmark command adds to the flags that all have.
@@ -50,13 +51,15 @@ type benchmark struct {
 	name, summary string
 	about         []string
 	examples      []string
-	flags         []cli.Flag // its own, first in the help
-	rarely        []cli.Flag // its own, named only
-	payload       bool       // it uploads objects of --obj.size
-	writes        bool       // its requests write objects, so that the run may end after some
-	reads         bool       // it downloads objects, and checks them as --verify says
-	oneBucket     bool       // it is about one bucket
-	parts         string     // what --part.size is for; "" = it has none, or one of its own
+	flags         []cli.Flag    // its own, first in the help
+	rarely        []cli.Flag    // its own, named only
+	payload       bool          // it uploads objects of --obj.size
+	writes        bool          // its requests write objects, so that the run may end after some
+	reads         bool          // it downloads objects, and checks them as --verify says
+	oneBucket     bool          // it is about one bucket
+	empties       bool          // it ends when no object is left
+	parts         string        // what --part.size is for; "" = it has none, or one of its own
+	plan          func() string // what it does, once op has made the operation
 	// op checks the flags and makes the operation.
 	op func(f *benchFlags) (bench.Op, error)
 	// adjust sets the options that only this operation has; may be nil.
@@ -100,6 +103,7 @@ func benchmarkCommand(env environment, b benchmark) *command {
 			if err := f.tryFiles(); err != nil {
 				return err
 			}
+			f.plan = f.summary(b, &o)
 			if f.fleet.clients != "" {
 				return runFleet(ctx, inv, f, op, o)
 			}
@@ -124,7 +128,9 @@ func (f *benchFlags) ready(b benchmark, json bool) (op bench.Op, o bench.Options
 	if op, err = b.op(f); err != nil {
 		return nil, o, err
 	}
-	f.ends.settle()
+	if err := f.ends.settle(b.empties || f.autoterm.on, b.writes); err != nil {
+		return nil, o, err
+	}
 	if o, err = f.options(b.name); err != nil {
 		return nil, o, err
 	}
@@ -209,7 +215,7 @@ func (f *benchFlags) rareRunFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "stdout", Destination: &f.stdout, Usage: "write the rows of the op log to standard output as requests finish, and the report to standard error"},
 		&cli.BoolFlag{Name: "keep-data", Aliases: []string{"cleanup"}, Destination: &f.keepData, Usage: "leave this run's objects in the bucket"},
 		&cli.BoolFlag{Name: "clear-bucket", Destination: &f.clearBucket, Usage: "delete everything in the bucket first, whoever it belongs to; needs --destroy"},
-		f.progress.flag(), f.progress.outputFlag(), f.sync.flag(),
+		f.progress.flag(), f.progress.outputFlag(), f.sync.flag(), f.ends.foreverFlag(),
 		&cli.BoolFlag{Name: "dry-run", Destination: &f.dryRun, Usage: "show every parameter and what would happen; touch nothing"},
 		&cli.StringFlag{Name: "destroy", Destination: &f.destroy, Hidden: true, Usage: "name the `BUCKET` whose foreign objects may be deleted"},
 		&durationFlag{Name: "lease", Value: time.Minute, Destination: &f.lease, Hidden: true,

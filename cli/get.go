@@ -15,6 +15,12 @@ func getCommand(env environment) *command {
 	return benchmarkCommand(env, benchmark{
 		name: "get", summary: "download objects, or parts of them",
 		about: []string{"Uploads --objects objects, then downloads them in random order."},
+		plan: func() string {
+			if get.Range || get.ReadOffset > 0 || get.ReadLength > 0 {
+				return pool.describe() + "downloads parts of them in random order"
+			}
+			return pool.describe() + "downloads them in random order"
+		},
 		examples: []string{
 			"warp get --host=s3-{1...4}:9000 --access-key=… --secret-key=… --obj.size=1MiB",
 			"warp get --list-existing --objects=0 --bucket=photos",

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/bench"
@@ -13,6 +15,9 @@ func multipartPutCommand(env environment) *command {
 		name: "multipart-put", summary: "upload objects in parts",
 		about: []string{
 			"Each worker uploads one object after the other, in --parts parts, --part.concurrent at a time.",
+		},
+		plan: func() string {
+			return fmt.Sprintf("uploads objects in %s of %s, %d at a time", plural(op.Parts, "part"), formatSize(op.PartSize), op.AtOnce)
 		},
 		examples: []string{"warp multipart-put --host=s3:9000 --access-key=… --secret-key=… --parts=20"},
 		flags: []cli.Flag{

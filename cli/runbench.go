@@ -72,6 +72,7 @@ func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.
 	}
 	s.opened = true
 	inv.notef("seed %d", o.Seed)
+	inv.notef("%s", f.plan)
 	defer s.discardServerProfiles()
 	if err := s.startServerProfiles(ctx, target.client, path); err != nil {
 		return s.cleanUp(err)

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/bench"
@@ -17,6 +19,9 @@ func zipCommand(env environment) *command {
 		about: []string{
 			"Uploads one ZIP of --files files, then downloads files out of it, in random order: an extension of",
 			"MinIO, which reads the archive for each of them.",
+		},
+		plan: func() string {
+			return fmt.Sprintf("uploads one ZIP of %s of %s, then downloads files out of it in random order", plural(zip.Files, "file"), zip.Sizes)
 		},
 		examples: []string{"warp zip --host=s3:9000 --access-key=… --secret-key=… --files=1000"},
 		flags: append([]cli.Flag{
