@@ -156,7 +156,7 @@ func signsV2(c *credentials.Credentials) bool {
 }
 
 func (c *Client) newHost(cfg *Config, a Address) (*Host, error) {
-	library, err := newMinioEngine(cfg, a, cfg.patience(), &c.dialed)
+	library, err := newMinioEngine(cfg, a, answerCheck{}, cfg.patience(), &c.dialed)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (c *Client) newHost(cfg *Config, a Address) (*Host, error) {
 		}
 		engine, hangUp = lean, lean.hangUp
 	}
-	desk, err := newMinioEngine(cfg.forDesk(), a, deskTimeout, new(atomic.Int64))
+	desk, err := newMinioEngine(cfg.forDesk(), a, answerCheck{total: deskTimeout, desk: true}, deskTimeout, new(atomic.Int64))
 	if err != nil {
 		return nil, err
 	}
@@ -202,16 +202,17 @@ func (c *Client) addIdentities(h *Host, cfg *Config, a Address) error {
 	return nil
 }
 
-func newMinioEngine(cfg *Config, a Address, answer time.Duration, dialed *atomic.Int64) (*minioEngine, error) {
+func newMinioEngine(cfg *Config, a Address, check answerCheck, answer time.Duration, dialed *atomic.Int64) (*minioEngine, error) {
 	transport, err := newTransport(cfg, a.Dial, answer, dialed)
 	if err != nil {
 		return nil, err
 	}
 	traced := tracer{transport, cfg.HTTP2}
+	check.next = traced
 	mc, err := minio.New(a.Name, &minio.Options{
 		Creds:      cfg.Credentials,
 		Secure:     cfg.TLS,
-		Transport:  traced,
+		Transport:  check,
 		Region:     cfg.Region,
 		MaxRetries: 1, // repeating is for the run to decide, and to count
 
