@@ -6,6 +6,7 @@ import "encoding/json"
 type Load struct {
 	CPUSeconds  float64 `json:"cpu_s"`                      // user and system time
 	CPUWaitS    float64 `json:"cpu_wait_s"`                 // time that threads were ready to run without getting a core; 0 where not known
+	IdleShare   float64 `json:"cores_idle,omitempty"`       // share of the time of the CPUs that warp may run on in which nobody used them; 0 = not known, or none
 	WallSeconds float64 `json:"wall_s"`                     // length of the measured run
 	Cores       float64 `json:"cores"`                      // cores that warp may use: affinity and quota count
 	MaxRSSBytes int64   `json:"max_rss"`                    // peak resident memory of the process

@@ -20,7 +20,9 @@ type Meter struct {
 
 	// At the start:
 	start     time.Time
-	cpu, wait time.Duration
+	cpu       time.Duration
+	waits     map[string]time.Duration // of threads
+	idle, all float64                  // see cpuTimes
 	opened    int64
 	runtime   runtimeState
 }
@@ -36,7 +38,8 @@ func (m *Meter) Start() {
 	for i := range m.links {
 		m.links[i].begin()
 	}
-	m.start, m.cpu, m.wait = time.Now(), cpuTime(), cpuWait()
+	m.start, m.cpu, m.waits = time.Now(), cpuTime(), threadWaits()
+	m.idle, m.all = cpuTimes("/", allowedCPUs())
 	m.opened, m.runtime = m.connections(), readRuntime()
 }
 
@@ -46,7 +49,8 @@ func (m *Meter) Stop() *Load {
 	wall := time.Since(m.start).Seconds()
 	l := &Load{
 		CPUSeconds:  (cpuTime() - m.cpu).Seconds(),
-		CPUWaitS:    max(0, cpuWait()-m.wait).Seconds(),
+		CPUWaitS:    m.waited().Seconds(),
+		IdleShare:   m.idleShare(),
 		WallSeconds: wall,
 		Cores:       cores(),
 		MaxRSSBytes: maxRSS(),
@@ -61,6 +65,24 @@ func (m *Meter) Stop() *Load {
 		}
 	}
 	return l
+}
+
+// waited is how long threads have been ready to run without getting a core.
+func (m *Meter) waited() (sum time.Duration) {
+	for thread, wait := range threadWaits() {
+		sum += max(0, wait-m.waits[thread])
+	}
+	return sum
+}
+
+// idleShare is the share of the time in which the CPUs that warp may use had
+// nothing to do, be it for warp or for others.
+func (m *Meter) idleShare() float64 {
+	idle, all := cpuTimes("/", allowedCPUs())
+	if idle, all = idle-m.idle, all-m.all; all <= 0 {
+		return 0
+	}
+	return min(max(0, idle/all), 1)
 }
 
 // cores is how many cores' time warp may use: those that it may run on, those

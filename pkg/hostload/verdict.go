@@ -5,7 +5,10 @@ import "fmt"
 // Past one of these a run's numbers are the client's and no longer the store's.
 const (
 	cpuLimit        = 0.85  // of the cores that warp may use
-	leastUsed       = 0.30  // of them, for waiting to matter: short waits of idle threads add up too
+	demandLimit     = 0.85  // of them, used and waited for together
+	minUsed         = 0.30  // of them, for the demand to matter
+	waitLimit       = 2.0   // times as long as threads run, they wait for a core; warp alone on its cores comes to 0.2 to 0.8
+	idleLimit       = 0.50  // of the time: where the cores are idle for longer, threads wait only for these to wake up
 	linkLimit       = 0.90  // of the speed of a network interface
 	pauseLimit      = 0.05  // of the time, in the collector's pauses
 	schedLimit      = 0.01  // s that 1 % of the goroutines that could run waited
@@ -27,12 +30,8 @@ func Limits(l *Load, requests int64, unbounded bool) (notes []string) {
 	note := func(format string, args ...any) {
 		notes = append(notes, "these numbers are the client's, not the store's: "+fmt.Sprintf(format, args...))
 	}
-	used, waited := l.CPUSeconds/(l.WallSeconds*l.Cores), l.CPUWaitS/(l.WallSeconds*l.Cores)
-	switch {
-	case used >= cpuLimit:
-		note("warp used %.0f %% of the CPU that it may use; spread the load over more machines, or give it more cores", 100*used)
-	case used >= leastUsed && used+waited >= cpuLimit:
-		note("warp used %.0f %% of the CPU that it may use and its threads waited for more; end what else runs on the machine, or use more machines", 100*used)
+	if text := cpuVerdict(l); text != "" {
+		note("warp %s", text)
 	}
 	if l.LinkShare >= linkLimit {
 		note("the network interface %s ran at %.0f %% of its speed; use a faster one, or more machines", l.Link, 100*l.LinkShare)
@@ -53,4 +52,20 @@ func Limits(l *Load, requests int64, unbounded bool) (notes []string) {
 		notes = append(notes, fmt.Sprintf("%d connections were opened for %d requests, so connecting is a part of what was measured; does the store close them?", l.Connections, requests))
 	}
 	return notes
+}
+
+// cpuVerdict says in what way the cores were too few; nothing where they were
+// not. It goes on a sentence about who used them.
+func cpuVerdict(l *Load) string {
+	used, waited := l.CPUSeconds/(l.WallSeconds*l.Cores), l.CPUWaitS/(l.WallSeconds*l.Cores)
+	busy := l.IdleShare < idleLimit
+	switch {
+	case used >= cpuLimit:
+		return fmt.Sprintf("used %.0f %% of the CPU that it may use; spread the load over more machines, or give it more cores", 100*used)
+	case busy && used >= minUsed && used+waited >= demandLimit:
+		return fmt.Sprintf("used %.0f %% of the CPU that it may use and its threads waited for more; end what else runs on the machine, or use more machines", 100*used)
+	case busy && used > 0 && waited >= waitLimit*used:
+		return fmt.Sprintf("waited for a core %.1f times as long as it ran; end what else runs on the machine, do not lower its priority, or use another machine", waited/used)
+	}
+	return ""
 }
