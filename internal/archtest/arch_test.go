@@ -33,7 +33,7 @@ func allowed() map[string][]string {
 	return map[string][]string{
 		".":             {"cli"},
 		"cli":           {"pkg/fleet", "pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/s3mem", "pkg/generator", "pkg/hostload", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/suggest"},
-		"pkg/fleet":     {"pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/oplog", "pkg/sink"},
+		"pkg/fleet":     {"pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/oplog", "pkg/sink", "internal/connlimit"},
 		"pkg/bench":     {"pkg/s3", "pkg/generator", "pkg/hostload", "pkg/oplog"},
 		"pkg/hostload":  {},
 		"pkg/aggregate": {"pkg/hostload", "pkg/oplog", "internal/wire"},
@@ -43,7 +43,7 @@ func allowed() map[string][]string {
 		"pkg/oplog":     {"pkg/hostload", "internal/prefetch"},
 		"pkg/script":    {"internal/suggest"},
 		"pkg/runfile":   {"internal/suggest"},
-		"pkg/sink":      {"pkg/oplog", "internal/wire"},
+		"pkg/sink":      {"pkg/oplog", "internal/wire", "internal/connlimit"},
 	}
 }
 

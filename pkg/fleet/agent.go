@@ -45,7 +45,8 @@ type Agent struct {
 	options  AgentOptions
 	host     string
 	upgrader websocket.Upgrader
-	strange  chan struct{} // bounds the connections that have proven nothing yet
+
+	refusals refusals
 
 	mu   sync.Mutex
 	job  *job
@@ -69,10 +70,10 @@ func NewAgent(o AgentOptions) *Agent {
 	if o.NewTask == nil {
 		o.NewTask = newBenchTask
 	}
-	a := &Agent{options: o, strange: make(chan struct{}, 16)}
+	a := &Agent{options: o}
 	a.host, _ = os.Hostname() // for messages only
 	a.upgrader = websocket.Upgrader{
-		HandshakeTimeout: handshakeTime,
+		HandshakeTimeout: strangerTime,
 		// A browser always says which page it acts for, and no page has
 		// business here.
 		CheckOrigin: func(r *http.Request) bool { return r.Header.Get("Origin") == "" },
@@ -130,11 +131,13 @@ func (a *Agent) Serve(ctx context.Context, l net.Listener, config *tls.Config) e
 	defer hangUp()
 	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) { a.knock(conns, w, r) })
 	server := &http.Server{
-		Handler: mux, TLSConfig: config, ReadHeaderTimeout: handshakeTime, IdleTimeout: handshakeTime,
-		MaxHeaderBytes: 8 << 10, ErrorLog: discardLog(),
+		Handler: mux, TLSConfig: config, ReadHeaderTimeout: strangerTime, ErrorLog: discardLog(),
+		MaxHeaderBytes: 8 << 10,
 		// HTTP/2 has no upgrade to a websocket that this library knows.
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
 	}
+	server.SetKeepAlivesEnabled(false)
+	l = a.limitStrangers(l)
 	ended := make(chan error, 1)
 	go func() { ended <- server.ServeTLS(l, "", "") }()
 	select {
@@ -183,14 +186,6 @@ func (j *job) sayGoodbye() {
 
 // knock lets a coordinator in, or a stranger out.
 func (a *Agent) knock(ctx context.Context, w http.ResponseWriter, r *http.Request) {
-	select {
-	case a.strange <- struct{}{}:
-	default:
-		http.Error(w, "too many connections that have not proven themselves", http.StatusServiceUnavailable)
-		return
-	}
-	free := sync.OnceFunc(func() { <-a.strange })
-	defer free()
 	ws, err := a.upgrader.Upgrade(w, r, nil)
 	if err != nil {
 		return // the answer is sent
@@ -198,10 +193,12 @@ func (a *Agent) knock(ctx context.Context, w http.ResponseWriter, r *http.Reques
 	defer ws.Close()
 	ch, err := handshakeAsAgent(ctx, ws, r.TLS, identity{warp: a.options.Warp, token: a.options.Token})
 	if err != nil {
-		a.note("%s was turned away: %v", r.RemoteAddr, err)
+		a.turnedAway(ws.RemoteAddr(), err)
 		return
 	}
-	free()
+	if !admit(ws) {
+		return
+	}
 	defer closeOn(ctx, ws)()
 	if err := a.meet(ctx, ch); err != nil && ctx.Err() == nil && !websocket.IsCloseError(err, websocket.CloseNormalClosure) {
 		a.note("the connection from %s ended: %v", r.RemoteAddr, err)

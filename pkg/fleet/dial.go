@@ -145,9 +145,6 @@ func explainDial(err error, answer *http.Response) error {
 
 // explainAnswer is about an answer that is no way to a websocket.
 func explainAnswer(answer *http.Response) error {
-	if answer.StatusCode == http.StatusServiceUnavailable {
-		return errors.New("it has too many connections of strangers; try again")
-	}
 	return fmt.Errorf("%w that says %q", errNotWarp, printable(answer.Status))
 }
 

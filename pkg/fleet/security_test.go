@@ -475,39 +475,6 @@ func TestLargeGreeting(t *testing.T) {
 	}
 }
 
-// Strangers who connect and say nothing take up a bounded room, and for a bounded time.
-func TestSilentStrangers(t *testing.T) {
-	t.Parallel()
-	m := startMachine(t, nil)
-	var open []*websocket.Conn
-	refused := 0
-	for range 40 {
-		ws, _, err := strangerDialer().Dial("wss://"+m.addr+Path, nil)
-		if err != nil {
-			refused++
-			continue
-		}
-		open = append(open, ws)
-	}
-	if len(open) > 16 || refused == 0 {
-		t.Errorf("%d of 40 strangers were let wait", len(open))
-	}
-	for _, ws := range open {
-		_ = ws.Close()
-	}
-	deadline := time.Now().Add(5 * time.Second)
-	for {
-		_, err := meetAlone(t, m, "test", testToken)
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("nobody gets in any more: %v", err)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-}
-
 func TestFloodIsEnded(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t, nil)
