@@ -41,6 +41,7 @@ type benchFlags struct {
 	benchdata, destroy             string
 	stress, stdout, dryRun         bool
 	noClear, keepData, clearBucket bool
+	allowDeadHosts                 bool
 	suite                          bool   // see invocation
 	log                            string // where the op log goes
 	plan                           string // what is going to happen, in one line
@@ -210,6 +211,7 @@ func (f *benchFlags) runGroup(env environment) flagGroup {
 func (f *benchFlags) rareRunFlags() []cli.Flag {
 	return append(f.autoterm.flags(),
 		&cli.StringFlag{Name: "serverprof", Destination: &f.serverprof, Usage: "have a MinIO profile itself: `KINDS` of cpu, cpuio, mem, block, mutex, threads and trace"},
+		&cli.BoolFlag{Name: "allow-dead-hosts", Destination: &f.allowDeadHosts, Usage: "go on where some hosts of several do not answer before the run"},
 		&cli.IntFlag{Name: "retries", Destination: &f.retries, Validator: atLeast(0), Usage: "repeat a failed request up to `N` times, and count that"},
 		&cli.BoolFlag{Name: "stress", Destination: &f.stress, Usage: "write no op log"},
 		&cli.BoolFlag{Name: "stdout", Destination: &f.stdout, Usage: "write the rows of the op log to standard output as requests finish, and the report to standard error"},
@@ -348,7 +350,7 @@ func (f *benchFlags) options(name string) (bench.Options, error) {
 		Bucket: f.target.buckets[0], MoreBuckets: f.target.buckets[1:], Seed: seed,
 		Concurrency: f.concurrent, Rate: f.rps, Retries: f.retries,
 		MaxErrors: f.maxErrors, Payload: payload, Verify: f.verify.how,
-		NoClear: f.noClear, KeepData: f.keepData, ClearBucket: f.clearBucket,
+		NoClear: f.noClear, KeepData: f.keepData, ClearBucket: f.clearBucket, AllowDeadHosts: f.allowDeadHosts,
 		Lease: f.lease, Drain: f.drain, TraceHTTP: f.trace.on, TraceSample: f.trace.sample,
 	}
 	f.names.apply(&o)

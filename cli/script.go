@@ -290,7 +290,7 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 	o := bench.Options{
 		Benchmark: "script", Warp: thisBuild().version, RunID: randomID() + id, ClientID: id, Bucket: f.target.buckets[0], Seed: seed,
 		MaxErrors: f.maxErrors, TraceHTTP: f.trace.on, TraceSample: f.trace.sample,
-		Payload: generator.PayloadOptions{Seed: seed}, Drain: f.drain, Retries: f.retries, Redact: inv.hide.text,
+		Payload: generator.PayloadOptions{Seed: seed}, Drain: f.drain, Retries: f.retries, AllowDeadHosts: f.allowDeadHosts, Redact: inv.hide.text,
 	}
 	path := logPath(f.benchdata, o.Benchmark, o.ClientID)
 	if err := checkLog(path); err != nil {

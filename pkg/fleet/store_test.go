@@ -139,7 +139,7 @@ func TestClientCertificateTravels(t *testing.T) {
 		host := c.Acquire()
 		_, err = host.Stat(t.Context(), s3.Ref{Bucket: "bucket", Key: "key"}, s3.NewTrace(time.Now()))
 		must(t, err)
-		c.Release(host)
+		c.Release(host, nil)
 		if raw, _ := shown.Load().([]byte); !bytes.Equal(raw, own.Certificate[0]) {
 			t.Errorf("%s: the store was shown another certificate, or none", engine)
 		}

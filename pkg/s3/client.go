@@ -69,6 +69,8 @@ type Client struct {
 	options  Options
 	sse      encrypt.ServerSide // with SSE-C the key to read with; nil otherwise
 	dialed   atomic.Int64
+	refused  []atomic.Int64 // by host
+	answered atomic.Int32   // the host that bookkeeping heard from last
 	regions  regions
 }
 
@@ -90,7 +92,7 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{selector: selector, region: cfg.Region, options: cfg.Options}
+	c := &Client{selector: selector, region: cfg.Region, options: cfg.Options, refused: make([]atomic.Int64, len(cfg.Hosts))}
 	c.regions.ask = c.askRegion
 	if cfg.Encryption.Kind == SSEC {
 		if c.sse, err = cfg.Encryption.serverSide(); err != nil {
@@ -245,8 +247,35 @@ func (c *Client) Acquire() *Host {
 	return h.turns.hosts[(h.turns.next.Add(1)-1)%uint64(len(h.turns.hosts))]
 }
 
-// Release says that the request on h has finished.
-func (c *Client) Release(h *Host) { c.selector.Release(h.index) }
+// Release says that the request on h has finished, and how. A host that cannot be connected to is left alone for a while
+// where there are others.
+func (c *Client) Release(h *Host, err error) {
+	if IsConnection(err) {
+		c.refused[h.index].Add(1)
+		c.selector.Refuse(h.index)
+		return
+	}
+	c.selector.Release(h.index)
+}
+
+// Use calls do with the host for one request.
+func (c *Client) Use(do func(*Host) error) error {
+	h := c.Acquire()
+	err := do(h)
+	c.Release(h, err)
+	return err
+}
+
+// Refused is how many requests found no connection to each host, by endpoint. Hosts without any are left out.
+func (c *Client) Refused() map[string]int64 {
+	all := make(map[string]int64)
+	for i, h := range c.hosts {
+		if n := c.refused[i].Load(); n > 0 {
+			all[h.Endpoint] = n
+		}
+	}
+	return all
+}
 
 // Close closes the connections that no request uses, and each other one when its request ends. Whoever measures next,
 // in this process or another, finds the store without them.
@@ -310,18 +339,27 @@ func (c *Client) anyHost(ctx context.Context, do func(*Host) error) error {
 }
 
 // tryHosts goes on to the next host for every error that another one may not
-// have. Each attempt begins with another host.
+// have. It begins with the one that answered last, each further attempt with
+// another one.
 func (c *Client) tryHosts(ctx context.Context, first int, do func(*Host) error) error {
 	var unreachable []error
 	var busy error
+	began := time.Now()
+	first += int(c.answered.Load())
 	for i := range c.hosts {
+		if i > 0 && busy != nil && time.Since(began) > deskPatience {
+			return busy
+		}
 		h := c.hosts[(first+i)%len(c.hosts)]
 		err := asError(do(h), nil)
 		if err != nil && ctx.Err() == context.Canceled {
 			err = &Error{Code: CodeCanceled, Message: context.Cause(ctx).Error()} // net/http says nothing but the cause
 		}
 		switch {
-		case err == nil || ctx.Err() != nil:
+		case err == nil:
+			c.answered.Store(int32(h.index))
+			return nil
+		case ctx.Err() != nil:
 			return err
 		case IsConnection(err):
 			unreachable = append(unreachable, fmt.Errorf("%s (%w)", h.Endpoint, err))

@@ -548,7 +548,7 @@ func TestLeanAsksForTheRegionOnce(t *testing.T) {
 	for range workers {
 		wg.Go(func() {
 			h := c.Acquire()
-			defer c.Release(h)
+			defer c.Release(h, nil)
 			if _, err := h.Get(t.Context(), oddGet, NewTrace(time.Now())); err != nil {
 				t.Error(err)
 			}
