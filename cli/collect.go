@@ -65,7 +65,7 @@ func (f *fleetFlags) collect(ctx context.Context, inv *invocation, run, benchdat
 	for _, w := range append(c.Without, c.Warnings...) {
 		inv.warnf("%s", w)
 	}
-	err = inv.showMerged("collect", c.MergeStats)
+	err = inv.showMerged("collect", c.Stats)
 	if err == nil && len(c.Without) > 0 {
 		return requestsFailed("the share of %s is missing", plural(len(c.Without), "client"))
 	}

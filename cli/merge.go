@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/oplog"
+	"warp/pkg/oplog/merge"
 )
 
 // mergeCommand makes one op log of many.
@@ -42,7 +43,7 @@ func mergeLogs(ctx context.Context, inv *invocation, benchdata string) error {
 	if err := tryFolder("--benchdata", path); err != nil {
 		return err
 	}
-	stats, err := oplog.Merge(ctx, path, inv.args, oplog.MergeOptions{
+	stats, err := merge.Logs(ctx, path, inv.args, merge.Options{
 		Open: func(name string) (*oplog.Reader, error) {
 			file, _, err := openFile(name)
 			if err != nil {
@@ -62,7 +63,7 @@ func mergeLogs(ctx context.Context, inv *invocation, benchdata string) error {
 }
 
 // showMerged says what the merged log has and where it is.
-func (inv *invocation) showMerged(command string, s oplog.MergeStats) error {
+func (inv *invocation) showMerged(command string, s merge.Stats) error {
 	switch {
 	case inv.json:
 		return inv.result(func(w io.Writer) error {

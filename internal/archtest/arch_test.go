@@ -40,7 +40,7 @@ func allowed() map[string][]string {
 		"pkg/s3":        {},
 		"pkg/s3mem":     {},
 		"pkg/generator": {},
-		"pkg/oplog":     {"pkg/hostload", "internal/prefetch"},
+		"pkg/oplog":     {"pkg/hostload", "internal/wire"},
 		"pkg/script":    {"internal/suggest"},
 		"pkg/runfile":   {"internal/suggest"},
 		"pkg/sink":      {"pkg/oplog", "internal/wire", "internal/connlimit"},

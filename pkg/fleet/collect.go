@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"warp/pkg/bench"
-	"warp/pkg/oplog"
+	"warp/pkg/oplog/merge"
 )
 
 // Collected is what Collect has done.
 type Collected struct {
-	oplog.MergeStats
+	merge.Stats
 	Run       string
 	Benchmark string
 	Fetched   []string // ids of the clients whose logs it has
@@ -184,7 +184,7 @@ func (f *Fleet) fetchAll(ctx context.Context, c *Collected, with []*visit, path 
 		notes = append(notes, "a share is missing: "+w)
 	}
 	var err error
-	if c.MergeStats, err = oplog.Merge(ctx, path, inputs, oplog.MergeOptions{Notes: notes}); err != nil {
+	if c.Stats, err = merge.Logs(ctx, path, inputs, merge.Options{Notes: notes}); err != nil {
 		return err
 	}
 	for _, v := range with {

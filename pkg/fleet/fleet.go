@@ -15,6 +15,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
+	"warp/pkg/oplog/merge"
 )
 
 // Options say who the clients are, and how long to wait for them.
@@ -652,7 +653,7 @@ func (f *Fleet) Note(text string) {
 // noteLost says whose share is missing. The lock is held.
 func (f *Fleet) noteLost() {
 	left := 0
-	f.notes = slices.DeleteFunc(f.notes, oplog.IsLostShare)
+	f.notes = slices.DeleteFunc(f.notes, merge.IsLostShare)
 	for _, l := range f.links {
 		if l.lost == nil {
 			left++
@@ -667,7 +668,7 @@ func (f *Fleet) noteLost() {
 			when = fmt.Sprintf(", heard of last %v after the start", max(0, l.contact.Sub(f.begun)).Round(time.Second))
 		}
 		f.notes = append(f.notes, fmt.Sprintf("client %s was lost%s (%v): %s",
-			l.name(), when, l.lost, oplog.LostShare(l.id, left, len(f.links))))
+			l.name(), when, l.lost, merge.LostShare(l.id, left, len(f.links))))
 	}
 	f.lostNoted = len(f.links) - left
 }

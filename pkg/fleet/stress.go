@@ -11,6 +11,7 @@ import (
 
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
+	"warp/pkg/oplog/merge"
 )
 
 // A sharedReport is the part that a client has of the report of a run without
@@ -166,7 +167,7 @@ func (f *Fleet) Report() (*aggregate.Report, error) {
 	}
 	slices.Sort(engines)
 	h.Engine = strings.Join(slices.Compact(engines), " | ")
-	t := oplog.CombineTrailers(append(trailers, oplog.Trailer{Notes: notes}))
+	t := merge.CombineTrailers(append(trailers, oplog.Trailer{Notes: notes}))
 	r.Describe(h, t)
 	return r, nil
 }

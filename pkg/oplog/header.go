@@ -30,11 +30,11 @@ type Header struct {
 	// ClockApplied is the offset that a merge has taken off.
 	ClockApplied int64 `json:"clock_applied_ns,omitempty"`
 
-	statementRows bool // rows have statements, whether or not anybody knows their text
+	// Scripted says that the log has a column for the statements of a script,
+	// whether or not their text is known. A Writer also adds the column if
+	// there are Statements.
+	Scripted bool `json:"-"`
 }
-
-// hasStatements says whether the log has a column for the statements of a script.
-func (h *Header) hasStatements() bool { return h.statementRows || len(h.Statements) > 0 }
 
 // An Origin is one client of one run in a merged log. Its threads were moved
 // up by Offset, so that no two clients share a thread number.

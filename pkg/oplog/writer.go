@@ -41,11 +41,8 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 		return nil, fmt.Errorf("writing the op log: %w", err)
 	}
 	lw := &Writer{dst: w, enc: enc, buf: make([]byte, 0, 2*bufferedText)}
-	lw.buf = append(lw.buf, columns...)
-	if lw.format.kinds.statements = h.hasStatements(); lw.format.kinds.statements {
-		lw.buf = append(lw.buf, statementColumn...)
-	}
-	lw.buf = append(lw.buf, '\n')
+	lw.format.scripted = h.Scripted || len(h.Statements) > 0
+	lw.buf = lw.format.appendColumns(lw.buf)
 	if err := lw.comment(h); err != nil {
 		return nil, err
 	}
@@ -58,16 +55,15 @@ func (w *Writer) Rows() int64 { return int64(w.format.index) }
 // Write appends one row per record.
 func (w *Writer) Write(records []Record) error {
 	for i := range records {
-		if err := w.writeRow(&records[i], nil, records[i].Thread); err != nil {
+		if err := w.writeRow(&records[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// writeRow appends a row. Its kind is looked for where the caller does not know it.
-func (w *Writer) writeRow(r *Record, known *knownKind, thread uint32) error {
-	if err := w.ready(thread); err != nil {
+func (w *Writer) writeRow(r *Record) error {
+	if err := w.ready(r.Thread); err != nil {
 		return err
 	}
 	if r.Op == "" || r.Objects < 0 || r.Bytes < 0 || r.Duration < 0 {
@@ -76,22 +72,7 @@ func (w *Writer) writeRow(r *Record, known *knownKind, thread uint32) error {
 		return fmt.Errorf("writing the op log: a record of %q with %d objects, %d bytes, %v is not a request",
 			r.Op, r.Objects, r.Bytes, r.Duration)
 	}
-	var k *kindText
-	if known != nil {
-		k = w.format.kinds.findKnown(known)
-	} else {
-		k = w.format.kinds.find(r)
-	}
-	w.buf = w.format.append(w.buf, r, k, thread)
-	return w.spillFull()
-}
-
-// writeText appends a row of which there is text.
-func (w *Writer) writeText(x *rowText, thread uint32) error {
-	if err := w.ready(thread); err != nil {
-		return err
-	}
-	w.buf = w.format.appendText(w.buf, x, w.format.kinds.findKnown(x.kind), thread)
+	w.buf = w.format.append(w.buf, r)
 	return w.spillFull()
 }
 
@@ -100,7 +81,7 @@ func (w *Writer) ready(thread uint32) error {
 	if err := w.usable(); err != nil {
 		return err
 	}
-	if thread > maxThread {
+	if thread > MaxThread {
 		w.err = fmt.Errorf("writing the op log: thread %d does not fit its 16 bits", thread)
 	}
 	return w.err
@@ -185,7 +166,7 @@ func (w *Writer) Close(t Trailer) error {
 		w.closed = true
 		return err
 	}
-	if !t.isZero() {
+	if !t.IsZero() {
 		if err := w.comment(t); err != nil {
 			return err
 		}
@@ -198,10 +179,10 @@ func (w *Writer) Close(t Trailer) error {
 // AsRead is t as a reader finds it in a log; false where it cannot be in one.
 func (t Trailer) AsRead() (read Trailer, ok bool) {
 	b, err := json.Marshal(t)
-	return read, err == nil && !t.isZero() && json.Unmarshal(b, &read) == nil
+	return read, err == nil && !t.IsZero() && json.Unmarshal(b, &read) == nil
 }
 
-// isZero says that nothing is known about how the run ended.
-func (t *Trailer) isZero() bool {
+// IsZero says that nothing is known about how the run ended.
+func (t *Trailer) IsZero() bool {
 	return t.End == "" && t.Reason == "" && len(t.Notes) == 0 && t.Offered == 0 && t.Unsent == 0 && t.Load == nil && len(t.Merged) == 0
 }

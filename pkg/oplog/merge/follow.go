@@ -1,29 +1,31 @@
-package oplog
+package merge
 
 import (
 	"errors"
 	"io"
+
+	"warp/pkg/oplog"
 )
 
 // followBatch is how many rows are handed over at once at most.
 const followBatch = 512
 
 // Follow calls f with the rows of one client's log, which may still be written:
-// it waits in r for the next row, but with none that is here. The batch is valid
-// until f returns. Times and threads are those that a merge gives them where the
+// it waits in r for the next row, but not while it has any. The batch is valid
+// until f returns. Times and threads are those that [Logs] gives them if the
 // client's threads begin at offset.
-func Follow(r io.Reader, name string, offset uint32, f func([]Record) error) error {
-	log, err := NewReader(r, name)
+func Follow(r io.Reader, name string, offset uint32, f func([]oplog.Record) error) error {
+	log, err := oplog.NewReader(r, name)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	log.prompt, log.lendKeys = true, true
-	shift, err := log.header.shift(name)
+	log.Prompt = true
+	shift, err := clockShiftOf(log.Header(), name)
 	if err != nil {
 		return err
 	}
-	batch := make([]Record, followBatch)
+	batch := make([]oplog.Record, followBatch)
 	for {
 		n, err := log.Read(batch)
 		if errors.Is(err, io.EOF) {

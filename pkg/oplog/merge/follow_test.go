@@ -1,4 +1,4 @@
-package oplog
+package merge
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/pkg/oplog"
 )
 
 // Rows come as soon as their frame is there, though the log goes on, and are
@@ -21,10 +23,10 @@ func TestFollow(t *testing.T) {
 	h.Client, h.ClockOffset = "c", ahead
 	records := testRecords(rand.New(rand.NewPCG(1, 2)), 3000, h.Run, h.Client)
 	in, out := io.Pipe()
-	batches, ended := make(chan []Record, len(records)), make(chan error, 1)
+	batches, ended := make(chan []oplog.Record, len(records)), make(chan error, 1)
 	go func() {
-		ended <- Follow(in, "log", offset, func(batch []Record) error {
-			kept := append([]Record{}, batch...)
+		ended <- Follow(in, "log", offset, func(batch []oplog.Record) error {
+			kept := append([]oplog.Record{}, batch...)
 			for i := range kept {
 				kept[i].Key = strings.Clone(kept[i].Key)
 			}
@@ -32,11 +34,11 @@ func TestFollow(t *testing.T) {
 			return nil
 		})
 	}()
-	w, err := NewWriter(out, h)
+	w, err := oplog.NewWriter(out, h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []Record
+	var got []oplog.Record
 	for at, n := 0, 1; at < len(records); n = min(3*n, len(records)-at) {
 		if err := errors.Join(w.Write(records[at:at+n]), w.Flush()); err != nil {
 			t.Fatal(err)
@@ -82,7 +84,7 @@ func TestFollowErrors(t *testing.T) {
 		"refused": {log: whole, rows: true, fail: full, err: full.Error()},
 	} {
 		rows := 0
-		err := Follow(bytes.NewReader(test.log), name, 0, func(batch []Record) error { rows += len(batch); return test.fail })
+		err := Follow(bytes.NewReader(test.log), name, 0, func(batch []oplog.Record) error { rows += len(batch); return test.fail })
 		if err == nil || !strings.Contains(err.Error(), test.err) || (rows > 0) != test.rows {
 			t.Errorf("%s: %d rows, %v", name, rows, err)
 		}
@@ -96,16 +98,16 @@ func TestMergeKeepsThreadNumbers(t *testing.T) {
 	folder := t.TempDir()
 	write := func(client string, threads uint32, used ...uint32) string {
 		path := filepath.Join(folder, client)
-		f, err := Create(path, Header{Warp: "v1", Run: "R", Client: client, Threads: threads, Start: time.Unix(100, 0)})
+		f, err := oplog.Create(path, oplog.Header{Warp: "v1", Run: "R", Client: client, Threads: threads, Start: time.Unix(100, 0)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, thread := range used {
-			if err := f.Write([]Record{{Op: "GET", Client: client, Thread: thread, Start: int64(i + 1), Duration: 1}}); err != nil {
+			if err := f.Write([]oplog.Record{{Op: "GET", Client: client, Thread: thread, Start: int64(i + 1), Duration: 1}}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := f.Commit(Trailer{End: "completed"}); err != nil {
+		if _, err := f.Commit(oplog.Trailer{End: "completed"}); err != nil {
 			t.Fatal(err)
 		}
 		return path
@@ -113,7 +115,7 @@ func TestMergeKeepsThreadNumbers(t *testing.T) {
 	a, idle, low, last := write("a", 8, 0, 3), write("b", 8), write("c", 1, 4), write("d", 1<<31, 1)
 	merge := func(name string, inputs ...string) string {
 		path := filepath.Join(folder, name)
-		if _, err := Merge(t.Context(), path, inputs, MergeOptions{}); err != nil {
+		if _, err := Logs(t.Context(), path, inputs, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		return path

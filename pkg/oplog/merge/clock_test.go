@@ -1,4 +1,4 @@
-package oplog
+package merge
 
 import (
 	"io"
@@ -7,36 +7,38 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"warp/pkg/oplog"
 )
 
 // writeShifted writes a log of one client whose clock is ahead.
 func writeShifted(t *testing.T, client string, ahead int64, starts ...int64) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), client+".csv.zst")
-	f, err := Create(path, Header{Warp: "v1", Run: "R", Client: client, Benchmark: "get", Start: time.Unix(100, ahead).UTC(), ClockOffset: ahead})
+	f, err := oplog.Create(path, oplog.Header{Warp: "v1", Run: "R", Client: client, Benchmark: "get", Start: time.Unix(100, ahead).UTC(), ClockOffset: ahead})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range starts {
-		r := Record{Op: "GET", Client: client, Start: s, Duration: 5, Due: s - 1, FirstByte: 2}
-		if err := f.Write([]Record{r}); err != nil {
+		r := oplog.Record{Op: "GET", Client: client, Start: s, Duration: 5, Due: s - 1, FirstByte: 2}
+		if err := f.Write([]oplog.Record{r}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := f.Commit(Trailer{End: "completed"}); err != nil {
+	if _, err := f.Commit(oplog.Trailer{End: "completed"}); err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
-func readWhole(t *testing.T, path string) (all []Record, h Header) {
+func readWhole(t *testing.T, path string) (all []oplog.Record, h oplog.Header) {
 	t.Helper()
-	r, err := Open(path)
+	r, err := oplog.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	batch := make([]Record, 16)
+	batch := make([]oplog.Record, 16)
 	for {
 		n, err := r.Read(batch)
 		all = append(all, batch[:n]...)
@@ -66,7 +68,7 @@ func TestMergeAppliesClockOffsets(t *testing.T) {
 		{"again", func() []string { return []string{filepath.Join(folder, "two")} }, []int64{base + 10, base + 20}},
 	} {
 		path := filepath.Join(folder, test.name)
-		if _, err := Merge(t.Context(), path, test.inputs(), MergeOptions{}); err != nil {
+		if _, err := Logs(t.Context(), path, test.inputs(), Options{}); err != nil {
 			t.Fatalf("%s: %v", test.name, err)
 		}
 		rows, h := readWhole(t, path)
@@ -95,7 +97,7 @@ func TestMergeRefusesClockOffsets(t *testing.T) {
 		"days":  writeShifted(t, "a", int64(48*time.Hour), 100e9),
 		"early": writeShifted(t, "a", int64(time.Hour), math.MinInt64+10),
 	} {
-		if _, err := Merge(t.Context(), filepath.Join(t.TempDir(), "out"), []string{path}, MergeOptions{}); err == nil {
+		if _, err := Logs(t.Context(), filepath.Join(t.TempDir(), "out"), []string{path}, Options{}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

@@ -1,4 +1,4 @@
-package oplog
+package merge
 
 import (
 	"bytes"
@@ -7,26 +7,28 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"warp/pkg/oplog"
 )
 
 // oddLogs are a few small logs, of which many have requests in common and few say whose they are.
 func oddLogs(t testing.TB, rng *rand.Rand) [][]byte {
-	pool := make([]Record, 4+rng.IntN(8))
+	pool := make([]oplog.Record, 4+rng.IntN(8))
 	for i := range pool {
-		pool[i] = Record{Op: []string{"GET", "PUT"}[rng.IntN(2)], Thread: uint32(rng.IntN(3)), Key: fmt.Sprint(rng.IntN(2)),
+		pool[i] = oplog.Record{Op: []string{"GET", "PUT"}[rng.IntN(2)], Thread: uint32(rng.IntN(3)), Key: fmt.Sprint(rng.IntN(2)),
 			Start: 1e18 + rng.Int64N(12), Duration: 1 + 4*1<<rng.IntN(2), Objects: 1}
 	}
 	clients := []string{"", "", "", "A"}
 	var logs [][]byte
 	for range 2 + rng.IntN(3) {
 		client := clients[rng.IntN(len(clients))]
-		var rows []Record
+		var rows []oplog.Record
 		for _, r := range pool {
 			if r.Client = client; rng.IntN(2) == 0 {
 				rows = append(rows, r)
 			}
 		}
-		log := writeLog(t, Header{Warp: "1", Run: "r", Client: client, Benchmark: "get"}, testTrailer, rows, 5)
+		log := writeLog(t, oplog.Header{Warp: "1", Run: "r", Client: client, Benchmark: "get"}, testTrailer, rows, 5)
 		if client == "" || rng.IntN(2) == 0 {
 			log = stripComments(unzstd(t, log))
 		}
@@ -44,7 +46,7 @@ func TestMergeInAnyOrder(t *testing.T) {
 		var want []byte
 		for try := range 4 {
 			path := filepath.Join(t.TempDir(), fmt.Sprint(try))
-			if _, err := Merge(t.Context(), path, names, MergeOptions{}); err != nil {
+			if _, err := Logs(t.Context(), path, names, Options{}); err != nil {
 				t.Fatal(seed, err)
 			}
 			got, err := os.ReadFile(path)

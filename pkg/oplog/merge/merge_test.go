@@ -1,4 +1,4 @@
-package oplog
+package merge
 
 import (
 	"bytes"
@@ -15,15 +15,17 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/pkg/oplog"
 )
 
 // A merged log, as a test looks at it.
 type merged struct {
 	log   []byte
-	rows  []Record
-	head  Header
-	end   Trailer
-	stats MergeStats
+	rows  []oplog.Record
+	head  oplog.Header
+	end   oplog.Trailer
+	stats Stats
 }
 
 func mergeLogs(t testing.TB, logs ...[]byte) merged {
@@ -37,7 +39,7 @@ func mergeLogs(t testing.TB, logs ...[]byte) merged {
 		}
 	}
 	out := filepath.Join(dir, "out.csv.zst")
-	stats, err := Merge(t.Context(), out, names, MergeOptions{})
+	stats, err := Logs(t.Context(), out, names, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,18 +54,20 @@ func mergeLogs(t testing.TB, logs ...[]byte) merged {
 	if int64(len(rows)) != stats.Rows || stats.Path != out {
 		t.Errorf("%d rows, stats %+v", len(rows), stats)
 	}
-	sameWhenSorted(t, log, stats, names)
+	sameWithManyRuns(t, log, stats, names)
 	if files, err := os.ReadDir(dir); err != nil || len(files) != len(logs)+1 {
 		t.Errorf("files left behind: %v %v", files, err)
 	}
 	return merged{log, rows, r.Header(), r.Trailer(), stats}
 }
 
-// sameWhenSorted merges once more, through sorted files, and compares.
-func sameWhenSorted(t testing.TB, log []byte, stats MergeStats, names []string) {
+// sameWithManyRuns merges once more, with a sorter that needs many runs, and compares.
+func sameWithManyRuns(t testing.TB, log []byte, stats Stats, names []string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "sorted.csv.zst")
-	again, err := merge(t.Context(), path, names, MergeOptions{}, (*merger).sorted)
+	path := filepath.Join(t.TempDir(), "many.csv.zst")
+	s := newSorter(filepath.Dir(path))
+	s.maxRows, s.maxRuns = 1+len(log)/1000, 4
+	again, err := mergeWith(t.Context(), s, path, names, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,20 +77,20 @@ func sameWhenSorted(t testing.TB, log []byte, stats MergeStats, names []string) 
 	}
 	again.Path = stats.Path
 	if !bytes.Equal(other, log) || !reflect.DeepEqual(again, stats) {
-		t.Errorf("through files: %d bytes instead of %d, %+v instead of %+v", len(other), len(log), again, stats)
+		t.Errorf("with many runs: %d bytes instead of %d, %+v instead of %+v", len(other), len(log), again, stats)
 	}
 }
 
 // sorted returns the rows in the order of a merge.
-func sorted(rows ...[]Record) []Record {
+func sorted(rows ...[]oplog.Record) []oplog.Record {
 	all := slices.Concat(rows...)
-	slices.SortFunc(all, func(a, b Record) int {
+	slices.SortFunc(all, func(a, b oplog.Record) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), bytes.Compare(appendBody(nil, &a), appendBody(nil, &b)), cmp.Compare(a.Run, b.Run))
 	})
 	return all
 }
 
-func testLog(t testing.TB, seed uint64, run, client string) ([]byte, []Record) {
+func testLog(t testing.TB, seed uint64, run, client string) ([]byte, []oplog.Record) {
 	h := testHeader
 	h.Run, h.Client, h.Seed = run, client, seed
 	records := testRecords(rand.New(rand.NewPCG(seed, 7)), 200, run, client)
@@ -101,7 +105,7 @@ func TestMergeOfSeveralRuns(t *testing.T) {
 	want := sorted(ra, rb, rc)
 	all := mergeLogs(t, a, b, c)
 	sameRecords(t, sorted(all.rows), want)
-	if !slices.IsSortedFunc(all.rows, func(a, b Record) int { return cmp.Compare(a.Start, b.Start) }) {
+	if !slices.IsSortedFunc(all.rows, func(a, b oplog.Record) int { return cmp.Compare(a.Start, b.Start) }) {
 		t.Error("not sorted by start")
 	}
 	if other := mergeLogs(t, c, a, b); !bytes.Equal(other.log, all.log) {
@@ -181,7 +185,7 @@ func split(t testing.TB, text []byte, n int, rule func(row int) int) [][]byte {
 	return out
 }
 
-func noBreaks(records []Record) []Record {
+func noBreaks(records []oplog.Record) []oplog.Record {
 	for i := range records {
 		r := &records[i]
 		r.Key, r.Err = strings.NewReplacer("\n", "", "\r", "").Replace(r.Key), strings.NewReplacer("\n", "", "\r", "").Replace(r.Err)
@@ -272,12 +276,10 @@ func TestMergeWithoutNames(t *testing.T) {
 	if m := mergeLogs(t, append(pieces, b)...); m.stats.Runs != 2 || len(m.rows) != 190 {
 		t.Errorf("pieces of one run and another: %+v", m.stats)
 	}
-	if m := mergeLogs(t, split(t, abc.log2text(t), 3, func(i int) int { return i % 3 })...); !bytes.Equal(m.log, abc.log) {
+	if m := mergeLogs(t, split(t, unzstd(t, abc.log), 3, func(i int) int { return i % 3 })...); !bytes.Equal(m.log, abc.log) {
 		t.Errorf("pieces of a merged log: %+v\n%s\n%s", m.stats, asJSON(m.head), asJSON(abc.head))
 	}
 }
-
-func (m merged) log2text(t *testing.T) []byte { return unzstd(t, m.log) }
 
 func TestMergeCountsOnce(t *testing.T) {
 	t.Parallel()
@@ -319,7 +321,7 @@ func TestMergeRefuses(t *testing.T) {
 		"name taken":   {t.Context(), "a", []string{in}, "exists already"},
 		"cancelled":    {stopped, "out", []string{in}, "canceled"},
 	} {
-		_, err := Merge(c.ctx, filepath.Join(dir, c.out), c.inputs, MergeOptions{})
+		_, err := Logs(c.ctx, filepath.Join(dir, c.out), c.inputs, Options{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -344,7 +346,7 @@ func TestMergeManyThreads(t *testing.T) {
 	wide := func(run, client string, thread uint32) []byte {
 		h := testHeader
 		h.Run, h.Client = run, client
-		return writeLog(t, h, testTrailer, []Record{{Op: "GET", Run: run, Client: client, Start: 5, Duration: 7, Thread: thread}}, 9)
+		return writeLog(t, h, testTrailer, []oplog.Record{{Op: "GET", Run: run, Client: client, Start: 5, Duration: 7, Thread: thread}}, 9)
 	}
 	m := mergeLogs(t, wide("r1", "A", 60000), wide("r2", "B", 60000))
 	for _, r := range m.rows {
@@ -358,48 +360,9 @@ func TestMergeManyThreads(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := Merge(t.Context(), filepath.Join(dir, "out"), []string{filepath.Join(dir, "0"), filepath.Join(dir, "1")}, MergeOptions{})
+	_, err := Logs(t.Context(), filepath.Join(dir, "out"), []string{filepath.Join(dir, "0"), filepath.Join(dir, "1")}, Options{})
 	if err == nil || !strings.Contains(err.Error(), "65536 threads") {
 		t.Errorf("%v", err)
-	}
-}
-
-func TestSorter(t *testing.T) {
-	t.Parallel()
-	rng := rand.New(rand.NewPCG(1, 1))
-	records := testRecords(rng, 3000, "", "c")
-	rng.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
-	s := newSorter(t.TempDir())
-	s.maxRows, s.mostRows, s.fanIn = 10, 20, 5
-	for i := range records {
-		if err := s.add(&records[i], uint32(i%3)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.finish(); err != nil {
-		t.Fatal(err)
-	}
-	if len(s.files) > 5 {
-		t.Errorf("%d files", len(s.files))
-	}
-	want := sorted(records)
-	for range 2 {
-		var got []Record
-		var d rowDecoder
-		if err := s.each(t.Context(), func(row *sortRow, _ bool) error {
-			got = append(got, Record{})
-			_, err := d.decode(row, &got[len(got)-1])
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-		for i := range got {
-			want[i].Run = ""
-		}
-		sameRecords(t, got, want)
-	}
-	if err := s.close(); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -407,7 +370,7 @@ func TestSorter(t *testing.T) {
 // must find that they are one run, and two copies shifted in time that they are not.
 func TestMergeSharedPieces(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join("..", "..", "..", "shared", "data", "get-2019-old-columns.csv.zst")
+	path := filepath.Join("..", "..", "..", "..", "shared", "data", "get-2019-old-columns.csv.zst")
 	log, err := os.ReadFile(path)
 	if err != nil {
 		t.Skipf("no log of another implementation at %s", path)
@@ -430,7 +393,7 @@ func TestMergeSharedPieces(t *testing.T) {
 	for i := range later {
 		later[i].Start += 1.5e6
 	}
-	if m := mergeLogs(t, text, writeLog(t, Header{}, Trailer{}, later, 9999)); m.stats.Runs != 2 || len(m.rows) != 2*len(all) {
+	if m := mergeLogs(t, text, writeLog(t, oplog.Header{}, oplog.Trailer{}, later, 9999)); m.stats.Runs != 2 || len(m.rows) != 2*len(all) {
 		t.Errorf("a second run at the same time: %+v", m.stats)
 	}
 }
@@ -447,13 +410,13 @@ func TestMergeMemory(t *testing.T) {
 		}
 		h := testHeader
 		h.Run = fmt.Sprint(i)
-		w, err := NewWriter(f, h)
+		w, err := oplog.NewWriter(f, h)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 40_000 {
-			r := Record{Op: "GET", Client: "c", Key: strings.Repeat("k", 300), Start: rng.Int64N(1e12), Duration: 5}
-			if err := w.Write([]Record{r}); err != nil {
+			r := oplog.Record{Op: "GET", Client: "c", Key: strings.Repeat("k", 300), Start: rng.Int64N(1e12), Duration: 5}
+			if err := w.Write([]oplog.Record{r}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -467,7 +430,7 @@ func TestMergeMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	peak := uint64(0)
 	calls := 0
-	stats, err := Merge(t.Context(), filepath.Join(dir, "out"), names, MergeOptions{Progress: func(int64) {
+	stats, err := Logs(t.Context(), filepath.Join(dir, "out"), names, Options{Progress: func(int64) {
 		if calls++; calls%100 == 0 {
 			runtime.GC() // what is in use, not what lies about
 			runtime.ReadMemStats(&now)
@@ -480,46 +443,6 @@ func TestMergeMemory(t *testing.T) {
 	if used := int64(peak) - int64(before.HeapAlloc); used > 32<<20 {
 		t.Errorf("%d MiB in use", used>>20)
 	}
-}
-
-// Two clients, of which nearly no requests start together; and all, as in logs of a coarse clock.
-func BenchmarkMerge(b *testing.B) {
-	b.Run("apart", func(b *testing.B) { benchMerge(b, 1234) })
-	b.Run("together", func(b *testing.B) { benchMerge(b, 0) })
-}
-
-func benchMerge(b *testing.B, apart int64) {
-	const rows = 500_000
-	dir := b.TempDir()
-	var names []string
-	for i, client := range []string{"A", "B"} {
-		name := filepath.Join(dir, fmt.Sprint(i))
-		f, err := os.Create(name)
-		if err != nil {
-			b.Fatal(err)
-		}
-		w, err := NewWriter(f, Header{Warp: "1", Run: "r", Client: client})
-		if err != nil {
-			b.Fatal(err)
-		}
-		records := benchRecords(rows)
-		for k := range records {
-			records[k].Client = client
-			records[k].Start += int64(i) * apart
-		}
-		if err := errors.Join(w.Write(records), w.Close(testTrailer), f.Close()); err != nil {
-			b.Fatal(err)
-		}
-		names = append(names, name)
-	}
-	start := cpuTime()
-	b.ResetTimer()
-	for i := range b.N {
-		if _, err := Merge(b.Context(), filepath.Join(dir, fmt.Sprint("out", i)), names, MergeOptions{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(cpuTime()-start)/float64(b.N)/(2*rows), "cpu-ns/row")
 }
 
 // What several clients say is said once, and what they have counted is added up.
@@ -544,15 +467,15 @@ func TestJoinNotesOverflow(t *testing.T) {
 // Only those are named as reasons of an end that ended like that.
 func TestCombinedReason(t *testing.T) {
 	t.Parallel()
-	done, cut, dead := Trailer{End: "completed", Reason: "all was written"}, Trailer{End: "interrupted", Reason: "it was cut off"}, Trailer{End: "aborted", Reason: "nobody was there"}
+	done, cut, dead := oplog.Trailer{End: "completed", Reason: "all was written"}, oplog.Trailer{End: "interrupted", Reason: "it was cut off"}, oplog.Trailer{End: "aborted", Reason: "nobody was there"}
 	for _, c := range []struct {
-		of   []Trailer
-		want Trailer
+		of   []oplog.Trailer
+		want oplog.Trailer
 	}{
-		{[]Trailer{done, done}, done},
-		{[]Trailer{done, cut}, cut},
-		{[]Trailer{done, dead}, dead},
-		{[]Trailer{dead, cut, done}, Trailer{End: "aborted", Reason: "nobody was there", Notes: []string{"it was cut off"}}},
+		{[]oplog.Trailer{done, done}, done},
+		{[]oplog.Trailer{done, cut}, cut},
+		{[]oplog.Trailer{done, dead}, dead},
+		{[]oplog.Trailer{dead, cut, done}, oplog.Trailer{End: "aborted", Reason: "nobody was there", Notes: []string{"it was cut off"}}},
 	} {
 		if got := CombineTrailers(c.of); asJSON(got) != asJSON(c.want) {
 			t.Errorf("%s, want %s", asJSON(got), asJSON(c.want))
@@ -570,7 +493,7 @@ func TestMergeOfLostClients(t *testing.T) {
 		end.Notes = []string{"client c:1 was lost (gone): " + LostShare("C", 2, 4), "client d:1 was lost (gone): " + LostShare("D", 2, 4)}
 		log := writeLog(t, h, end, testRecords(rand.New(rand.NewPCG(uint64(i), 7)), 50, "r1", client), 90)
 		if i >= 2 { // those were killed
-			log = writeLog(t, h, Trailer{}, testRecords(rand.New(rand.NewPCG(uint64(i), 7)), 50, "r1", client), 90)
+			log = writeLog(t, h, oplog.Trailer{}, testRecords(rand.New(rand.NewPCG(uint64(i), 7)), 50, "r1", client), 90)
 		}
 		logs = append(logs, log)
 	}
@@ -594,13 +517,13 @@ func TestMergeOfLostClients(t *testing.T) {
 // A piece of a merged log that lacks the header has other thread numbers than the log with it.
 func TestMergeOfPieceNumbersThreads(t *testing.T) {
 	t.Parallel()
-	h := Header{Warp: "1", Run: "r1", Client: "A"}
-	row := func(run string, thread uint32) Record {
-		return Record{Op: "GET", Run: run, Client: "A", Key: "k", Start: 1e18, Duration: 5, Thread: thread}
+	h := oplog.Header{Warp: "1", Run: "r1", Client: "A"}
+	row := func(run string, thread uint32) oplog.Record {
+		return oplog.Record{Op: "GET", Run: run, Client: "A", Key: "k", Start: 1e18, Duration: 5, Thread: thread}
 	}
-	one := writeLog(t, h, testTrailer, []Record{row("r1", 1)}, 9)
+	one := writeLog(t, h, testTrailer, []oplog.Record{row("r1", 1)}, 9)
 	h.Run = "r2"
-	both := mergeLogs(t, one, writeLog(t, h, testTrailer, []Record{row("r2", 3), row("r2", 5)}, 9))
+	both := mergeLogs(t, one, writeLog(t, h, testTrailer, []oplog.Record{row("r2", 3), row("r2", 5)}, 9))
 	lines := bytes.SplitAfter(unzstd(t, both.log), []byte("\n")) // columns, header, threads 1, 3+2 and 5+2
 	with, without := slices.Concat(lines[0], lines[1], lines[2], lines[4]), slices.Concat(lines[0], lines[3])
 	if m := mergeLogs(t, with, without); m.stats.Repeated != 0 || !slices.Equal(sorted(m.rows), sorted(both.rows)) {
@@ -628,11 +551,11 @@ func TestMergeOfTrailersWithoutHeader(t *testing.T) {
 	a, _ := testLog(t, 1, "", "")
 	b, _ := testLog(t, 2, "r1", "B")
 	end := testTrailer
-	end.Merged = []*Trailer{nil, {End: "completed", Merged: []*Trailer{nil}}}
+	end.Merged = []*oplog.Trailer{nil, {End: "completed", Merged: []*oplog.Trailer{nil}}}
 	lines := bytes.SplitAfter(unzstd(t, a), []byte("\n"))
 	cut := slices.Concat(lines[0], bytes.Join(lines[2:len(lines)-2], nil), []byte("# "+asJSON(end)+"\n"))
 	for _, m := range []merged{mergeLogs(t, cut), mergeLogs(t, cut, b)} {
-		for _, x := range append(m.end.Merged, &Trailer{}) {
+		for _, x := range append(m.end.Merged, &oplog.Trailer{}) {
 			if x == nil || x.Merged != nil || len(m.head.Merged) != len(m.end.Merged) {
 				t.Errorf("%s", asJSON(m.end))
 			}
@@ -644,13 +567,112 @@ func TestMergeOfTrailersWithoutHeader(t *testing.T) {
 func TestMergeOfIdleClients(t *testing.T) {
 	t.Parallel()
 	a, _ := testLog(t, 1, "r1", "B")
-	foreign := stripComments(unzstd(t, writeLog(t, Header{Warp: "1"}, testTrailer, []Record{{Op: "GET", Client: "A", Start: 1, Duration: 1}}, 9)))
+	foreign := stripComments(unzstd(t, writeLog(t, oplog.Header{Warp: "1"}, testTrailer, []oplog.Record{{Op: "GET", Client: "A", Start: 1, Duration: 1}}, 9)))
 	both := bytes.SplitAfter(unzstd(t, mergeLogs(t, foreign, a).log), []byte("\n"))
-	empty := writeLog(t, Header{Warp: "1", Client: "A", Threads: 7}, testTrailer, nil, 9)
+	empty := writeLog(t, oplog.Header{Warp: "1", Client: "A", Threads: 7}, testTrailer, nil, 9)
 	for range 20 { // what depends on chance does so often enough
 		m := mergeLogs(t, slices.Concat(both[0], both[1]), empty)
 		if len(m.head.Merged) != 2 || m.head.Merged[0].Threads != 7 {
 			t.Fatalf("header %s", asJSON(m.head))
 		}
+	}
+}
+
+// TestMergePhases: a merge keeps them, be it in steps or at once.
+func TestMergePhases(t *testing.T) {
+	t.Parallel()
+	a, ra := testLog(t, 1, "r1", "A")
+	b, rb := testLog(t, 2, "r2", "B")
+	var want, got oplog.Phases
+	add := func(sum *oplog.Phases, records []oplog.Record) (rows int) {
+		for i := range records {
+			if p := records[i].Phases; p != nil {
+				rows++
+				for k, d := range p {
+					sum[k] += d
+				}
+			}
+		}
+		return rows
+	}
+	rows := add(&want, ra) + add(&want, rb)
+	all := mergeLogs(t, a, b)
+	if n := add(&got, all.rows); n != rows || got != want || rows == 0 {
+		t.Errorf("%d rows with phases %v, want %d with %v", n, got, rows, want)
+	}
+	c, _ := testLog(t, 3, "r3", "C")
+	if steps, once := mergeLogs(t, all.log, c), mergeLogs(t, a, b, c); !bytes.Equal(unzstd(t, steps.log), unzstd(t, once.log)) {
+		t.Error("merging in steps makes another log")
+	}
+}
+
+// TestMergeStatements merges a script's log with that of something else, in
+// steps and at once.
+func TestMergeStatements(t *testing.T) {
+	t.Parallel()
+	ra := scriptRecords(1, 200, "r1", "A")
+	a := writeLog(t, scriptHeader("r1", "A"), testTrailer, ra, 90)
+	b, rb := testLog(t, 2, "r2", "B")
+	c := writeLog(t, scriptHeader("r3", "C"), testTrailer, scriptRecords(5, 100, "r3", "C"), 90)
+	all := mergeLogs(t, a, b)
+	count := map[oplog.Statement]int{}
+	for _, r := range ra {
+		count[r.Statement]++
+	}
+	count[oplog.Statement{}] += len(rb)
+	for _, r := range all.rows {
+		count[r.Statement]--
+	}
+	for s, n := range count {
+		if n != 0 {
+			t.Errorf("statement %q: %d rows are missing", s, n)
+		}
+	}
+	if all.head.Statements != nil {
+		t.Errorf("a merge of different things has the statements %q", all.head.Statements)
+	}
+	if same := mergeLogs(t, a, c); len(same.head.Statements) != 3 {
+		t.Errorf("a merge of two runs of one script has the statements %q", same.head.Statements)
+	}
+	if steps, once := mergeLogs(t, all.log, c), mergeLogs(t, a, b, c); !bytes.Equal(unzstd(t, steps.log), unzstd(t, once.log)) {
+		t.Error("merging in steps makes another log")
+	}
+	other, _ := testLog(t, 4, "r4", "D")
+	if plain := mergeLogs(t, b, other); strings.Contains(string(unzstd(t, plain.log)), "\tstatement") {
+		t.Error("a merge without scripts has the column of scripts")
+	}
+}
+
+// Damage in the middle of an input is reported, and nothing is left behind.
+func TestMergeOfDamaged(t *testing.T) {
+	t.Parallel()
+	log := writeLog(t, oplog.Header{Warp: "1", Run: "r", Client: "A"}, testTrailer, inTurns(30_000, 8, "A"), 1000)
+	log[len(log)*3/4] ^= 0xff
+	names := writeLogs(t, writeLog(t, oplog.Header{Warp: "1", Run: "r", Client: "B"}, testTrailer, inTurns(100, 8, "B"), 1000), log)
+	folder := t.TempDir()
+	_, err := Logs(t.Context(), filepath.Join(folder, "out.csv.zst"), names, Options{})
+	var at *oplog.ReadError
+	if !errors.As(err, &at) || at.File != names[1] || at.Line == 0 {
+		t.Errorf("%v", err)
+	}
+	if left, _ := os.ReadDir(folder); len(left) > 0 {
+		t.Errorf("%v is left behind", left)
+	}
+}
+
+// Progress says how many rows are read, all of them at last.
+func TestMergeProgress(t *testing.T) {
+	t.Parallel()
+	const rows = 5000
+	names := writeLogs(t, writeLog(t, oplog.Header{Warp: "1", Run: "r", Client: "A"}, testTrailer, inTurns(rows, 3, "A"), 1000))
+	reports, last := 0, int64(0)
+	o := Options{Progress: func(n int64) {
+		if reports++; n < last || n > last+batchRows {
+			t.Errorf("%d rows after %d", n, last)
+		}
+		last = n
+	}}
+	if _, err := Logs(t.Context(), filepath.Join(t.TempDir(), "out"), names, o); err != nil || last != rows || reports < rows/batchRows {
+		t.Errorf("%d of %d rows in %d reports, %v", last, rows, reports, err)
 	}
 }
