@@ -70,7 +70,9 @@ type benchmark struct {
 // benchmarkCommand makes a command of b.
 func benchmarkCommand(env environment, b benchmark) *command {
 	f := &benchFlags{}
-	return &command{
+	c := &command{}
+	f.target.given = c.wasGiven
+	*c = command{
 		name: b.name, summary: b.summary, section: sectionBenchmark,
 		about: b.about, examples: b.examples,
 		groups: []flagGroup{
@@ -111,6 +113,7 @@ func benchmarkCommand(env environment, b benchmark) *command {
 			return runBenchmark(ctx, inv, f, op, o)
 		},
 	}
+	return c
 }
 
 // ready checks the flags and makes of them what is to be run. It touches nothing.

@@ -10,7 +10,6 @@ import (
 
 	"warp/pkg/bench"
 	"warp/pkg/generator"
-	"warp/pkg/s3"
 )
 
 // A dryRun says what a benchmark would do. Making it touches nothing: no
@@ -93,15 +92,11 @@ func (f *benchFlags) plannedHosts() (string, error) {
 	if f.target.host == embeddedHost {
 		return "a store in warp's own memory", nil
 	}
-	hosts, err := s3.ParseHosts(f.target.host)
-	if err != nil {
-		return "", usageError("--host: %w", err)
-	}
 	scheme := "http://"
 	if f.target.tls {
 		scheme = "https://"
 	}
-	text := scheme + strings.Join(hosts, ", "+scheme)
+	text := scheme + strings.Join(f.target.hosts, ", "+scheme)
 	if f.target.resolveHost {
 		text += ", at every address of these names"
 	}

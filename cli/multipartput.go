@@ -41,8 +41,9 @@ type partFlags struct {
 
 // What S3 allows.
 const (
-	mostParts   = 10_000
-	largestPart = 5 << 30
+	mostParts    = 10_000
+	smallestPart = 5 << 20
+	largestPart  = 5 << 30
 )
 
 func (p *partFlags) countFlag(n int, usage string) cli.Flag {
@@ -65,8 +66,8 @@ func partsValid(n int) error {
 }
 
 func (p *partFlags) check() error {
-	if p.size < 1 || p.size > largestPart {
-		return usageError("--part.size=%s is not between 1 byte and 5GiB", formatSize(p.size))
+	if p.size < smallestPart || p.size > largestPart {
+		return usageError("--part.size=%s is not between 5MiB and 5GiB, which S3 wants parts to be", formatSize(p.size))
 	}
 	return nil
 }

@@ -27,7 +27,9 @@ type scriptFlags struct {
 
 func scriptCommand(env environment) *command {
 	f := &scriptFlags{}
-	return &command{
+	c := &command{}
+	f.target.given = c.wasGiven
+	*c = command{
 		name: "script", args: "[SCRIPT]", section: sectionBenchmark,
 		summary: "run a script of PUT, GET and DELETE statements",
 		about: []string{
@@ -58,6 +60,7 @@ func scriptCommand(env environment) *command {
 		check: f.check,
 		run:   f.run,
 	}
+	return c
 }
 
 // rareFlags are those of the other benchmarks' that mean the same here.

@@ -28,6 +28,7 @@ func zipCommand(env environment) *command {
 			&cli.IntFlag{Name: "files", Value: 10000, Destination: &zip.Files, Validator: filesValid, Usage: "`N` files in the ZIP"},
 		}, pool.sizeFlags("10KiB")...),
 		payload: true, oneBucket: true, reads: true,
+		parts: "`SIZE` of the parts in which a larger ZIP is uploaded",
 		op: func(f *benchFlags) (op bench.Op, err error) {
 			zip.Sizes, err = pool.sizes(f)
 			return &zip, err

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/urfave/cli/v3"
 )
@@ -58,11 +59,11 @@ func (l *commandLine) globalFlag(name string) bool {
 func globalFlagNames() []string { return []string{"help", "help-all", "autocompletion"} }
 
 // scan reads the arguments after the program's name. Flags may stand before
-// and after positional arguments, with one dash or two, and output flags also
-// before the command.
+// and after positional arguments, with one dash or two, and those for output and
+// for profiles of warp itself also before the command.
 func scan(table []*command, args []string) *commandLine {
 	l := &commandLine{table: table}
-	before := (&outputFlags{}).group().all()
+	before := slices.Concat((&outputFlags{}).group().all(), (&profileFlags{}).flags())
 	for i := 0; i < len(args); i++ {
 		if args[i] == "--" {
 			for _, rest := range args[i+1:] {
@@ -92,22 +93,12 @@ func scan(table []*command, args []string) *commandLine {
 			i++
 			t.value, t.hasValue = args[i], true
 		}
-		l.add(t, foreign)
+		if t.flag != nil && t.hasValue && foreign.convert != nil {
+			t.value, t.wrong = foreign.convert(t.value)
+		}
+		l.tokens = append(l.tokens, t)
 	}
 	return l
-}
-
-// add takes a token, with its value as we write it.
-func (l *commandLine) add(t token, foreign foreignValue) {
-	var also []token
-	if t.flag != nil && t.hasValue && foreign.convert != nil {
-		t.value, also, t.wrong = foreign.convert(t.value)
-	}
-	l.tokens = append(l.tokens, t)
-	for _, more := range also {
-		more.flag = l.command.lookup(more.name)
-		l.tokens = append(l.tokens, more)
-	}
 }
 
 // isFlag reports whether arg names a flag of the command. Such a word is not
@@ -125,6 +116,8 @@ func (l *commandLine) positional(word string) {
 		l.tokens = append(l.tokens, token{value: word})
 	case word == "help":
 		l.help = true
+	case word == "version":
+		l.version = true
 	default:
 		for _, c := range l.table {
 			if c.name == word {
@@ -147,61 +140,55 @@ func (l *commandLine) arguments() []string {
 	return words
 }
 
-// canonical writes the command line in the one form that cannot be read in two
-// ways: the command, then each flag as --name=value, then the arguments.
-func (l *commandLine) canonical() []string {
-	args := []string{"warp", l.command.name}
-	for _, t := range l.tokens {
-		if t.name == "" {
-			continue
-		}
-		value := t.value
-		if !t.hasValue {
-			value = "true"
-		}
-		args = append(args, "--"+t.flag.Names()[0]+"="+value)
-	}
-	return append(append(args, "--"), l.arguments()...)
-}
-
 // isBool reports whether f is a switch, which takes a value only after "=".
 func isBool(f cli.Flag) bool {
 	_, ok := f.(*cli.BoolFlag)
 	return ok
 }
 
-// check returns what is wrong with the command line. It tries the values on
-// the flags of the table that was scanned; the command then runs on a table of
-// its own.
-func (l *commandLine) check(env environment) error {
-	for _, t := range l.tokens {
-		if t.name != "" && t.early && t.flag == nil {
+// parse sets the flags of the command, from the command line and else from the
+// environment, and returns what is wrong with either.
+func (l *commandLine) parse(env environment) error {
+	for i := range l.tokens {
+		t := &l.tokens[i]
+		if t.name == "" || !t.early {
+			continue
+		}
+		if t.flag == nil {
 			return usageError("the flag %s stands before a command that has it", dashed(t.name)).
 				tell("write warp COMMAND %s", dashed(t.name))
+		}
+		if l.command != nil {
+			t.flag = l.command.lookup(t.name)
 		}
 	}
 	if l.command == nil {
 		return unknownCommand(l.table, l.unknown)
 	}
-	given := make(map[cli.Flag]bool)
+	for _, f := range l.command.flags() {
+		if err := f.PreParse(); err != nil { // writes the default
+			return usageError("--%s: %w", f.Names()[0], err)
+		}
+	}
+	l.command.given = make(map[string]bool)
 	for _, t := range l.tokens {
 		if t.name == "" {
 			continue
 		}
-		if err := l.checkFlag(t); err != nil {
+		if err := l.setFlag(t); err != nil {
 			return err
 		}
-		given[t.flag] = true
+		l.command.given[t.flag.Names()[0]] = true
 	}
-	if err := l.checkEnvironment(env, given); err != nil {
+	if err := l.setFromEnvironment(env); err != nil {
 		return err
 	}
 	return l.checkArguments()
 }
 
-func (l *commandLine) checkFlag(t token) error {
+func (l *commandLine) setFlag(t token) error {
 	if t.flag == nil {
-		return l.command.unknownFlag(t.name)
+		return unknownFlag(l.table, l.command, t.name)
 	}
 	name := "--" + t.flag.Names()[0]
 	switch {
@@ -211,8 +198,10 @@ func (l *commandLine) checkFlag(t token) error {
 		return usageError("%s needs a value", name).tell("write %s=%s", name, placeholder(t.flag))
 	case t.hasValue && t.value == "":
 		return usageError("%s has an empty value", name).tell("give it a value or leave it out")
-	case !t.hasValue, slices.Contains(l.command.lent, t.flag):
+	case slices.Contains(l.command.lent, t.flag):
 		return nil
+	case !t.hasValue:
+		t.value = "true"
 	}
 	if t.from != "" {
 		name = t.from
@@ -223,19 +212,41 @@ func (l *commandLine) checkFlag(t token) error {
 	return nil
 }
 
-// checkEnvironment tries the variables that stand in for flags not given.
-func (l *commandLine) checkEnvironment(env environment, given map[cli.Flag]bool) error {
-	for _, f := range l.command.flags() {
-		for _, name := range variablesOf(f) {
+// setFromEnvironment sets flags that are not given from their variables.
+func (l *commandLine) setFromEnvironment(env environment) error {
+	for _, a := range l.command.absent {
+		for _, name := range a.variables {
 			value, ok := env(name)
-			if !ok || value == "" || given[f] {
+			if on, err := strconv.ParseBool(value); ok && value != "" && (on || err != nil) {
+				return usageError("environment variable %s: --%s %s", name, a.names[0], a.why).tell("unset it")
+			}
+		}
+	}
+	for _, f := range l.command.flags() {
+		name := f.Names()[0]
+		if l.command.given[name] || slices.ContainsFunc(insteadOf(name), l.command.wasGiven) {
+			continue
+		}
+		for _, variable := range variablesOf(f) {
+			value, ok := env(variable)
+			if !ok || value == "" {
 				continue
 			}
 			if err := f.Set(name, value); err != nil {
-				return valueError("environment variable "+name, f, value, err)
+				return valueError("environment variable "+variable, f, value, err)
 			}
 			break
 		}
+	}
+	return nil
+}
+
+// insteadOf are the flags that say in another way what the named one does. One
+// that is given counts more than a variable of the named one.
+func insteadOf(name string) []string {
+	switch name {
+	case "access-key", "secret-key", "session-token":
+		return []string{"profile", "credentials-file"}
 	}
 	return nil
 }
@@ -244,9 +255,9 @@ func (l *commandLine) checkArguments() error {
 	c, args := l.command, l.arguments()
 	switch {
 	case c.maxArgs >= 0 && len(args) > c.maxArgs && c.maxArgs == 0:
-		return usageError("warp %s takes no arguments, but got %q", c.name, args[0])
+		return l.strayArgument()
 	case len(args) < c.minArgs || c.maxArgs >= 0 && len(args) > c.maxArgs:
-		return usageError("warp %s needs %s, but got %d arguments", c.name, c.needs, len(args)).
+		return usageError("warp %s needs %s, but got %s", c.name, c.needs, plural(len(args), "argument")).
 			tell("write warp %s %s", c.name, c.args)
 	}
 	for _, a := range args {
@@ -255,4 +266,23 @@ func (l *commandLine) checkArguments() error {
 		}
 	}
 	return nil
+}
+
+// strayArgument says what is wrong with the first argument of a command that
+// takes none. Behind a switch it was most likely meant for that.
+func (l *commandLine) strayArgument() error {
+	i := slices.IndexFunc(l.tokens, func(t token) bool { return t.name == "" })
+	word := l.tokens[i].value
+	if i == 0 || l.tokens[i-1].hasValue {
+		return usageError("warp %s takes no arguments, but got %q", l.command.name, word)
+	}
+	flag := dashed(l.tokens[i-1].name)
+	err := usageError("%s is a switch and takes no value, but got %q", flag, word)
+	if _, notBool := strconv.ParseBool(word); notBool == nil {
+		return err.tell("write %s=%s", flag, word)
+	}
+	if flag == "--threads" {
+		return err.tell("for %s requests at a time write --concurrent=%s; --threads is a profile of warp itself", word, word)
+	}
+	return err.tell("leave out %q", word)
 }
