@@ -47,6 +47,8 @@ type leanEngine struct {
 	dialer   *dialer
 	limits   leanLimits
 	tick     time.Duration
+	memory   sync.Pool     // of *leanMemory
+	second   atomic.Int64  // the time for signatures
 	regions  *regions      // of all hosts
 	dialed   *atomic.Int64 // connections opened so far, over all hosts
 
@@ -68,6 +70,7 @@ func (c *Client) newLeanEngine(cfg *Config, a Address, fallback *minioEngine) (*
 		dialer: newDialer(cfg), limits: newLeanLimits(cfg), tick: min(leanTick, cfg.patience()/4),
 		regions: &c.regions, dialed: &c.dialed,
 	}
+	e.memory.New = func() any { return &leanMemory{in: make([]byte, leanLineMost)} }
 	e.trailer, e.fields = e.checksum.Key(), newLeanFields(&cfg.Options, e.checksum)
 	if e.most = cmp.Or(cfg.PartSize, leanPutMost); cfg.DisableMultipart {
 		e.most = math.MaxInt64
@@ -88,11 +91,11 @@ func (c *Client) newLeanEngine(cfg *Config, a Address, fallback *minioEngine) (*
 
 // pieceSize is small enough to stay in the processor's cache between generating and
 // sending, and large enough for the receiver not to fall asleep between two
-// pieces, which costs more than they do. Many connections share 16 MiB. Under TLS
-// encryption takes longer than the receiver does, so that small pieces are better.
+// pieces, which costs more than they do. Many connections share 16 MiB. Under TLS a
+// piece is a record, and the socket collects several.
 func pieceSize(cfg *Config) int {
 	if cfg.TLS {
-		return leanChunk
+		return 16 << 10
 	}
 	return min(max(16<<20/max(cfg.Concurrency, 1), leanChunk), 16*leanChunk) / leanChunk * leanChunk
 }
@@ -373,14 +376,15 @@ func (e *leanEngine) acquire(ctx context.Context, tr *Trace) (*leanConn, error) 
 // release keeps the connection for another request, if it is fit for one.
 // Bytes after the end of an answer would be taken for the next one.
 func (e *leanEngine) release(c *leanConn) {
-	if c.head.close || e.once || c.broken || c.r != c.w || c.verdict.Load() != verdictNone {
+	if c.sock.unsent() {
+		c.sock.flushNow() // what TLS has to say beside
+	}
+	if c.head.close || e.once || c.broken || c.r != c.w || c.verdict.Load() != verdictNone || c.sock.unsent() {
 		e.discard(c)
 		return
 	}
 	c.reused = true
-	if cap(c.kept) > leanKeptMost {
-		c.kept, c.listing = nil, leanListing{}
-	}
+	c.giveBack()
 	c.busy.Store(false)
 	e.mu.Lock()
 	over := e.over
@@ -408,6 +412,7 @@ func (e *leanEngine) hangUp() {
 func (e *leanEngine) discard(c *leanConn) {
 	c.busy.Store(false)
 	c.close()
+	c.giveBack()
 }
 
 // forget takes c out of the idle connections; false where it is in use.
@@ -422,23 +427,39 @@ func (e *leanEngine) forget(c *leanConn) bool {
 	return true
 }
 
-// identify has the connection's signer use the right time, key and region.
-// The time is looked at after each tick of the watchdog: to ask the clock for
-// each request costs more than it is worth, since a signature is valid for
-// minutes. So are credentials, which expire by the minute. After an error the
-// connection is not used again.
-func (c *leanConn) identify(ctx context.Context, bucket string) (err error) {
+// locate has the region of the bucket known, for which the connection needs no
+// memory: many may have to wait.
+func (c *leanConn) locate(ctx context.Context, bucket string) error {
 	generation := c.e.regions.generation.Load()
-	settled := c.settled.Load()
-	if settled && c.bucket == bucket && c.generation == generation {
+	if c.e.region != "" || c.located == bucket && c.locatedBy == generation {
+		return nil
+	}
+	if s3utils.CheckValidBucketName(bucket) != nil {
+		return errNotLean
+	}
+	value, err := c.e.identity(ctx)
+	if err == nil && !value.SignerType.IsAnonymous() {
+		_, err = c.e.regions.of(ctx, bucket)
+	}
+	if err != nil {
+		return err
+	}
+	c.located, c.locatedBy = bucket, generation
+	return nil
+}
+
+// identify has the signer use the right time, key and region. Credentials, which
+// expire by the minute, are asked for as often as the time is.
+func (c *leanConn) identify(ctx context.Context, bucket string) (err error) {
+	generation, second := c.e.regions.generation.Load(), c.e.second.Load()
+	if c.second == second && c.bucket == bucket && c.generation == generation {
 		return nil
 	}
 	if s3utils.CheckValidBucketName(bucket) != nil {
 		return errNotLean
 	}
 	value := c.signer.value
-	if !settled {
-		c.settled.Store(true)
+	if c.second != second {
 		c.signer.at(time.Now())
 		if value, err = c.e.identity(ctx); err != nil {
 			return err
@@ -451,7 +472,7 @@ func (c *leanConn) identify(ctx context.Context, bucket string) (err error) {
 		}
 	}
 	c.signer.use(value, region)
-	c.bucket, c.generation = bucket, generation
+	c.second, c.bucket, c.generation = second, bucket, generation
 	return nil
 }
 

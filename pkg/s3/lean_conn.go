@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"hash"
 	"io"
 	"os"
 	"sync"
@@ -65,34 +64,17 @@ const (
 	verdictTimeout
 )
 
-// A leanConn is one connection to a host with all the memory that requests on
-// it need. One goroutine at a time uses it; what the watchdog and cancelled
-// contexts reach is marked.
+// A leanConn is one connection to a host. One goroutine at a time uses it; what
+// the watchdog and cancelled contexts reach is marked.
 type leanConn struct {
 	e    *leanEngine
 	sock *socket
 	tls  *tls.Conn // above sock; nil without TLS
-	in   []byte    // received, between r and w
-	r, w int
-	ask  []byte // the request's head
-	out  []byte // payload on its way
-	kept []byte // the document that was received last
-	cut  bool   // it was longer than what is kept
+	*leanMemory
 
-	fields  []leanField // of the request, in the order of their names
-	further []leanField // those of them that are still to be appended
-	key     string      // of the request, for their values
-	sum     hash.Hash   // the checksum of what is uploaded
-	scanner xmlScanner
-	listing leanListing
-
-	head       leanHead
-	signer     leanSigner
-	same       leanHeaders
-	bucket     string // the signer's region is this bucket's
-	generation uint32 // of the engine's regions
-	objects    leanStrings
-	answeredAt time.Time // the latest answer
+	located    string // the region of this bucket is known
+	locatedBy  uint32 // the generation of the regions then
+	answeredAt time.Time
 
 	reused   bool // not the first request
 	hasty    bool // an upload was sent without a look at the connection
@@ -105,7 +87,6 @@ type leanConn struct {
 	busy    atomic.Bool
 	verdict atomic.Int32
 	rested  atomic.Bool // nothing was asked on it for a while
-	settled atomic.Bool // the signer's time is that of the latest tick, or later
 
 	mu      sync.Mutex      // for what follows, and for deadlines
 	done    <-chan struct{} // of the context that can interrupt
@@ -124,7 +105,8 @@ func (e *leanEngine) dial(ctx context.Context, tr *Trace) (*leanConn, error) {
 		return nil, err
 	}
 	e.dialed.Add(1)
-	c := &leanConn{e: e, in: make([]byte, leanLineMost), since: time.Now()}
+	c := &leanConn{e: e, since: time.Now()}
+	e.beat(c.since)
 	if c.sock, err = newSocket(c, nc); err == nil && e.tls != nil {
 		err = c.secure(ctx, tr)
 	}
@@ -152,7 +134,9 @@ func (c *leanConn) secure(ctx context.Context, tr *Trace) error {
 	if tr != nil && tr.phases != nil {
 		tr.phases.add(PhaseTLS, time.Since(began))
 	}
-	return nil
+	err = c.sock.flush()
+	c.sock.own = nil
+	return err
 }
 
 // watch has ctx interrupt the connection. A worker comes with the same context
@@ -197,8 +181,8 @@ func (c *leanConn) watchdog() {
 		c.mu.Unlock()
 		return
 	}
-	c.settled.Store(false)
 	now, steps := time.Now(), c.steps.Load()
+	c.e.beat(now)
 	moved := steps != c.seen
 	if moved {
 		c.seen, c.since = steps, now
@@ -272,7 +256,6 @@ func (c *leanConn) step() {
 func (c *leanConn) begin(ctx context.Context) error {
 	c.watch(ctx)
 	c.busy.Store(true)
-	c.r, c.w = 0, 0
 	c.answered, c.broken = false, false
 	c.sock.begin()
 	c.moved(phaseSend)
@@ -304,6 +287,10 @@ func (c *leanConn) sendAndAwait(b []byte, tr *Trace, up bool) error {
 	}
 	c.sock.endsWith(tr, up)
 	c.moved(phaseAwait)
+	if err := c.sock.await(); err != nil {
+		return err
+	}
+	c.borrow()
 	return c.fill(tr)
 }
 
@@ -315,6 +302,7 @@ func (c *leanConn) fill(tr *Trace) error {
 	}
 	c.w += n
 	c.answered = true
+	c.broken = c.broken || err != nil // TLS may know already that this was the last
 	tr.sawFirstByte()
 	return nil
 }

@@ -18,6 +18,10 @@ func (c *leanConn) exchange(ctx context.Context, q *leanQuery, tr *Trace) error 
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
+	if err := c.locate(ctx, q.ref.Bucket); err != nil {
+		return err
+	}
+	c.borrow()
 	if err := c.identify(ctx, q.ref.Bucket); err != nil {
 		return err
 	}
@@ -33,6 +37,7 @@ func (c *leanConn) exchange(ctx context.Context, q *leanQuery, tr *Trace) error 
 		// A store that refuses an upload may say why before it hangs up.
 		c.broken = true
 		c.sock.abandon()
+		c.borrow()
 		if c.fill(tr) == nil {
 			err = nil
 		}
@@ -204,11 +209,11 @@ func (c *leanConn) putStreamed(q *leanQuery, tr *Trace) error {
 	q.contentLength = streamedLength(q.size, q.signsChunks(), trailer)
 	c.buildHead(q)
 	tr.sending()
-	piece := min(int64(c.e.piece), q.size)
+	piece := min(max(int64(c.e.piece), leanChunk), q.size)
 	for off := int64(0); ; {
 		from := off
 		b := c.room(int(piece + (piece+leanChunk-1)/leanChunk*chunkRoom))[:0]
-		for off < q.size && off-from < int64(c.e.piece) {
+		for off < q.size && off-from < piece {
 			n := int(min(q.size-off, leanChunk))
 			var err error
 			if b, err = c.appendChunk(b, q, off, n); err != nil {

@@ -27,10 +27,10 @@ type socket struct {
 	c        *leanConn
 	kernel   // what makes the system calls
 
-	out       []byte // to be sent next
-	collected []byte // what was written, of which out is the end
-	begun     bool   // some of the request is on its way
-	check     bool   // look at the connection before anything is sent
+	out   []byte // to be sent next
+	own   []byte // memory for it where the connection has none
+	begun bool   // some of the request is on its way
+	check bool   // look at the connection before anything is sent
 
 	trace *Trace // notes when the last of a request is sent; nil until that is in out
 	up    bool   // out ends a payload
@@ -57,12 +57,16 @@ func (s *socket) Write(b []byte) (int, error) {
 			return 0, err
 		}
 	}
-	if len(s.out) == 0 {
-		s.collected = s.collected[:0]
+	all := &s.own
+	if s.c.leanMemory != nil {
+		all = &s.c.collected
 	}
-	from := len(s.collected) - len(s.out)
-	s.collected = append(s.collected, b...)
-	s.out = s.collected[from:]
+	if len(s.out) == 0 {
+		*all = (*all)[:0]
+	}
+	from := len(*all) - len(s.out)
+	*all = append(*all, b...)
+	s.out = (*all)[from:]
 	return len(b), nil
 }
 

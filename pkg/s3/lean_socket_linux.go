@@ -25,7 +25,9 @@ type kernel struct {
 	water  int   // SO_RCVLOWAT; 0 = as it was
 	err    error
 
-	asking, sending, dropping func(fd uintptr) bool
+	again bool // the wait for an answer was interrupted
+
+	awaiting, sending, receiving, dropping func(fd uintptr) bool
 }
 
 func newSocket(c *leanConn, conn *net.TCPConn) (*socket, error) {
@@ -34,7 +36,7 @@ func newSocket(c *leanConn, conn *net.TCPConn) (*socket, error) {
 		return nil, err
 	}
 	s := &socket{Conn: conn, c: c, kernel: kernel{rc: rc}}
-	s.asking, s.sending, s.dropping = s.ask, s.push, s.drop
+	s.awaiting, s.sending, s.receiving, s.dropping = s.ready, s.push, s.receive, s.drop
 	return s, nil
 }
 
@@ -42,7 +44,15 @@ func newSocket(c *leanConn, conn *net.TCPConn) (*socket, error) {
 const sendsPieces = true
 
 // follow has the content of body from off to end sent behind s.out.
-func (s *socket) follow(body PieceBody, off, end int64) { s.lying.begin(body, off, end) }
+func (s *socket) follow(body PieceBody, off, end int64) {
+	if body != nil && s.c.lying == nil {
+		s.c.lying = new(leanQueueRoom)
+	}
+	if body != nil {
+		s.lying.room = s.c.lying
+	}
+	s.lying.begin(body, off, end)
+}
 
 // unsent says whether anything is still to be sent.
 func (s *socket) unsent() bool { return len(s.out) > 0 || !s.lying.empty() }
@@ -78,45 +88,74 @@ func (s *socket) flushNow() {
 	_ = s.rc.Control(func(fd uintptr) { s.push(fd) }) // nobody is left to say it to
 }
 
-// Read sends what was collected and receives what comes back.
-func (s *socket) Read(p []byte) (int, error) {
-	s.in, s.got, s.err = p, 0, nil
-	for {
-		err := s.rc.Read(s.asking)
-		if err == nil && (s.got > 0 || s.err != nil) {
-			return s.got, s.err
+// await sends what was collected and waits for something to receive. All of it
+// runs under one preparation to wait for input, so that no wake-up is lost
+// between sending and waiting, and none is needed for the sending. The
+// connection's memory is given back meanwhile.
+func (s *socket) await() error {
+	for s.err, s.again = nil, false; ; s.again = true {
+		err := s.rc.Read(s.awaiting)
+		switch {
+		case err != nil && !s.c.goOn(err):
+			return err
+		case s.err != nil:
+			return s.err
+		case s.unsent():
+			s.c.moved(phaseSend)
+			if err := s.flush(); err != nil {
+				return err
+			}
+			s.c.giveBack()
+			s.c.moved(phaseAwait)
+		case err == nil:
+			return nil
 		}
-		if err != nil && !s.c.goOn(err) {
-			return 0, err
-		}
-		if !s.unsent() {
-			continue
-		}
-		s.c.moved(phaseSend)
-		if err := s.flush(); err != nil {
-			return 0, err
-		}
-		s.c.moved(phaseAwait)
 	}
 }
 
-// ask sends s.out and receives the first bytes of what comes back. All of it
-// runs under one preparation to wait for input, so that no wake-up is lost
-// between sending and waiting, and none is needed for the sending.
-func (s *socket) ask(fd uintptr) bool {
+// ready is await's step. It returns true as well where not all can be sent at
+// once.
+func (s *socket) ready(fd uintptr) bool {
 	if s.unsent() {
-		return !s.push(fd) || s.err != nil // the caller goes on
+		if !s.push(fd) || s.err != nil {
+			return true
+		}
+		s.c.giveBack()
+		return false
 	}
-	return s.receive(fd)
+	return !s.again || !empty(fd)
+}
+
+// Read sends what was collected and receives.
+func (s *socket) Read(p []byte) (int, error) {
+	if s.unsent() {
+		if err := s.flush(); err != nil {
+			return 0, err
+		}
+	}
+	for {
+		s.in, s.got, s.err = p, 0, nil
+		if err := s.rc.Read(s.receiving); err == nil {
+			return s.got, s.err
+		} else if !s.c.goOn(err) {
+			return 0, err
+		}
+	}
 }
 
 // look sets s.err where the connection is not quiet.
 func (s *socket) look(fd uintptr) bool {
+	if !empty(fd) {
+		s.err = errStale
+		return false
+	}
+	return true
+}
+
+// empty says whether nothing is to be received, not even an end.
+func empty(fd uintptr) bool {
 	var b [1]byte
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b[0])), 1, syscall.MSG_PEEK|syscall.MSG_DONTWAIT, 0, 0)
-	if errno != syscall.EAGAIN {
-		s.err = errStale
-	}
 	return errno == syscall.EAGAIN
 }
 

@@ -14,6 +14,8 @@ func newSocket(c *leanConn, conn *net.TCPConn) (*socket, error) {
 	return &socket{Conn: conn, c: c}, nil
 }
 
+type leanQueueRoom struct{}
+
 // sendsPieces says whether payload can be sent from where it lies.
 const sendsPieces = false
 
@@ -50,14 +52,18 @@ func (s *socket) flushNow() {
 	_, _ = s.Conn.Write(s.out) // nobody is left to say it to
 }
 
-// Read sends what was collected and receives what comes back.
+// await sends what was collected. The wait is Read's.
+func (s *socket) await() error {
+	s.c.moved(phaseSend)
+	err := s.flush()
+	s.c.moved(phaseAwait)
+	return err
+}
+
+// Read sends what was collected and receives.
 func (s *socket) Read(p []byte) (int, error) {
-	if len(s.out) > 0 {
-		s.c.moved(phaseSend)
-		if err := s.flush(); err != nil {
-			return 0, err
-		}
-		s.c.moved(phaseAwait)
+	if err := s.flush(); err != nil {
+		return 0, err
 	}
 	for {
 		n, err := s.Conn.Read(p)
