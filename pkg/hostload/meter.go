@@ -57,7 +57,12 @@ func (m *Meter) Stop() *Load {
 		GCPauseS:    (now.pauses - m.runtime.pauses).Seconds(),
 		GoSchedS:    now.waits.since(m.runtime.waits).quantile(0.99),
 		Connections: m.connections() - m.opened,
+		Machine:     machineID("/"),
+		Start:       m.start.UTC().Round(0),
 		PacingLagS:  m.Lag.P99(),
+	}
+	if cpus := allowedCPUs(); cpus != nil {
+		l.CPUs = cpus.Text(16)
 	}
 	for _, link := range m.links {
 		if share := link.share(wall); share > l.LinkShare {

@@ -1,6 +1,11 @@
 package hostload
 
-import "fmt"
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
 
 // Past one of these a run's numbers are the client's and no longer the store's.
 const (
@@ -20,6 +25,9 @@ const (
 	fewConnections = 200 // are never too many
 )
 
+// clientsNumbers begins a note where the client was the limit.
+const clientsNumbers = "these numbers are the client's, not the store's: "
+
 // Limits says, a line each, in what way the client was the limit of the run;
 // nothing where it was not. Where nothing bounds how many requests there are at a
 // time, warp itself opens a connection for each, which is no fault of the store.
@@ -28,7 +36,7 @@ func Limits(l *Load, requests int64, unbounded bool) (notes []string) {
 		return nil
 	}
 	note := func(format string, args ...any) {
-		notes = append(notes, "these numbers are the client's, not the store's: "+fmt.Sprintf(format, args...))
+		notes = append(notes, clientsNumbers+fmt.Sprintf(format, args...))
 	}
 	if text := cpuVerdict(l); text != "" {
 		note("warp %s", text)
@@ -57,15 +65,56 @@ func Limits(l *Load, requests int64, unbounded bool) (notes []string) {
 // cpuVerdict says in what way the cores were too few; nothing where they were
 // not. It goes on a sentence about who used them.
 func cpuVerdict(l *Load) string {
+	if l.WallSeconds < shortestJudged {
+		return ""
+	}
 	used, waited := l.CPUSeconds/(l.WallSeconds*l.Cores), l.CPUWaitS/(l.WallSeconds*l.Cores)
 	busy := l.IdleShare < idleLimit
 	switch {
 	case used >= cpuLimit:
-		return fmt.Sprintf("used %.0f %% of the CPU that it may use; spread the load over more machines, or give it more cores", 100*used)
+		return fmt.Sprintf("used %.0f %% of the available CPU time; spread the load over more machines, or give warp more cores", 100*used)
 	case busy && used >= minUsed && used+waited >= demandLimit:
-		return fmt.Sprintf("used %.0f %% of the CPU that it may use and its threads waited for more; end what else runs on the machine, or use more machines", 100*used)
+		return fmt.Sprintf("used %.0f %% of the available CPU time while threads waited for more; end what else runs on the machine, or use more machines", 100*used)
 	case busy && used > 0 && waited >= waitLimit*used:
-		return fmt.Sprintf("waited for a core %.1f times as long as it ran; end what else runs on the machine, do not lower its priority, or use another machine", waited/used)
+		return fmt.Sprintf("waited for a core %.1f times as long as running on one; end what else runs on the machine, do not lower the priority of warp, or use another machine", waited/used)
 	}
 	return ""
+}
+
+var figure = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
+
+// JoinNotes keeps the worst of the notes of several clients that differ only in
+// their figures, the last one of which says how bad it is. Other notes stay.
+func JoinNotes(notes []string) (joined []string) {
+	type group struct {
+		at, clients int
+		worst       float64
+	}
+	groups := map[string]*group{}
+	for _, note := range notes {
+		if !strings.HasPrefix(note, clientsNumbers) {
+			joined = append(joined, note)
+			continue
+		}
+		figures, kind := figure.FindAllString(note, -1), figure.ReplaceAllString(note, "0")
+		g := groups[kind]
+		if g == nil {
+			g = &group{at: len(joined), worst: -1}
+			groups[kind], joined = g, append(joined, "")
+		}
+		g.clients++
+		bad := 0.0
+		if len(figures) > 0 {
+			bad, _ = strconv.ParseFloat(figures[len(figures)-1], 64)
+		}
+		if bad > g.worst {
+			g.worst, joined[g.at] = bad, note
+		}
+	}
+	for _, g := range groups {
+		if g.clients > 1 {
+			joined[g.at] += fmt.Sprintf(" (the worst of %d clients that say so)", g.clients)
+		}
+	}
+	return joined
 }

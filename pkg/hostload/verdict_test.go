@@ -1,6 +1,7 @@
 package hostload
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -13,11 +14,11 @@ func TestLimitsNameWhatWasTheLimit(t *testing.T) {
 		want   string // part of the only note; "" = none
 	}{
 		"fine":             {func(*Load) {}, ""},
-		"cpu":              {func(l *Load) { l.CPUSeconds = 34 }, "85 % of the CPU"},
+		"cpu":              {func(l *Load) { l.CPUSeconds = 34 }, "85 % of the available CPU"},
 		"just below":       {func(l *Load) { l.CPUSeconds = 33.9 }, ""},
-		"fewer cores":      {func(l *Load) { l.Cores = 0.5 }, "100 % of the CPU"},
+		"fewer cores":      {func(l *Load) { l.Cores = 0.5 }, "100 % of the available CPU"},
 		"busy machine":     {func(l *Load) { l.CPUSeconds, l.CPUWaitS = 20, 15 }, "waited for more"},
-		"busy, little use": {func(l *Load) { l.CPUSeconds, l.CPUWaitS = 0.7, 3 }, "waited for a core 4.3 times as long as it ran"},
+		"busy, little use": {func(l *Load) { l.CPUSeconds, l.CPUWaitS = 0.7, 3 }, "waited for a core 4.3 times as long as running"},
 		"neighbours":       {func(l *Load) { l.CPUWaitS, l.IdleShare = 10, 0.1 }, "2.0 times"},
 		"own threads":      {func(l *Load) { l.CPUWaitS = 9.9 }, ""},
 		"slow to wake up":  {func(l *Load) { l.CPUWaitS, l.IdleShare = 35, 0.6 }, ""},
@@ -62,6 +63,24 @@ func TestLimitsOfUnbounded(t *testing.T) {
 	}
 	if got := Limits(&many, 500, false); len(got) != 1 {
 		t.Errorf("notes %q, want one", got)
+	}
+}
+
+func TestJoinNotes(t *testing.T) {
+	t.Parallel()
+	limits := func(change func(*Load)) []string {
+		l := Load{WallSeconds: 10, Cores: 1}
+		change(&l)
+		return Limits(&l, 1000, false)
+	}
+	of := func(cpu float64) []string { return limits(func(l *Load) { l.CPUSeconds = cpu }) }
+	link := func(name string, share float64) []string {
+		return limits(func(l *Load) { l.Link, l.LinkShare = name, share })
+	}
+	got := JoinNotes(slices.Concat(of(9), link("eth7", 0.91), []string{"slow", "slower"}, of(10), link("eth1", 0.95), of(8.5), []string{clientsNumbers + "alas"}))
+	want := []string{of(10)[0] + " (the worst of 3 clients that say so)", link("eth1", 0.95)[0] + " (the worst of 2 clients that say so)", "slow", "slower", clientsNumbers + "alas"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

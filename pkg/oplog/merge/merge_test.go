@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 )
 
@@ -480,6 +481,18 @@ func TestCombinedReason(t *testing.T) {
 		if got := CombineTrailers(c.of); asJSON(got) != asJSON(c.want) {
 			t.Errorf("%s, want %s", asJSON(got), asJSON(c.want))
 		}
+	}
+}
+
+// Clients on one machine have its cores once, and together are its limit.
+func TestCombinedLoadOfOneMachine(t *testing.T) {
+	t.Parallel()
+	client := func() oplog.Trailer {
+		return oplog.Trailer{End: "completed", Load: &hostload.Load{Machine: "m", CPUs: "3", Cores: 2, Start: time.Unix(1e9, 0), WallSeconds: 10, CPUSeconds: 9}}
+	}
+	got := CombineTrailers([]oplog.Trailer{client(), client()})
+	if l := got.Load; l.Cores != 2 || l.CPUSeconds != 18 || len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "2 clients on one machine together used 90 %") {
+		t.Errorf("%s", asJSON(got))
 	}
 }
 

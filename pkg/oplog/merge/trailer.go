@@ -69,6 +69,7 @@ func CombineTrailers(all []oplog.Trailer) oplog.Trailer {
 	var t oplog.Trailer
 	worst := 0
 	reasons := make([][]string, 4)
+	var loads []*hostload.Load
 	ends := []string{"", "completed", "interrupted", "aborted"}
 	for _, x := range all {
 		at := slices.Index(ends, x.End)
@@ -82,14 +83,15 @@ func CombineTrailers(all []oplog.Trailer) oplog.Trailer {
 		t.Notes = append(t.Notes, x.Notes...)
 		t.Offered += x.Offered
 		t.Unsent += x.Unsent
-		t.Load = hostload.Add(t.Load, x.Load)
+		loads = append(loads, x.Load)
 	}
 	// A normal end is no reason for another run's early one. One that is not the worst is worth a note.
 	t.End, t.Reason = ends[worst], alternatives(reasons[worst])
 	if interrupted := 2; worst > interrupted {
 		t.Notes = append(t.Notes, reasons[interrupted]...)
 	}
-	t.Notes = joinNotes(t.Notes)
+	load, together := hostload.Merge(loads)
+	t.Load, t.Notes = load, joinNotes(append(hostload.JoinNotes(t.Notes), together...))
 	return t
 }
 
