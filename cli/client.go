@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/fleet"
+	"warp/pkg/fleet/transport"
 )
 
 // clientFlags are those of a machine that makes load for a coordinator.
@@ -132,7 +133,7 @@ func (f *clientFlags) certificate() (config *tls.Config, fingerprint string, err
 	case f.cert != "" && f.selfSigned:
 		return nil, "", usageError("--tls-self-signed makes a certificate, and --tls-cert names one: leave out one of them")
 	case f.selfSigned:
-		return fleet.SelfSigned()
+		return transport.SelfSigned()
 	case f.cert == "":
 		return nil, "", nil
 	}

@@ -32,8 +32,8 @@ const (
 func allowed() map[string][]string {
 	return map[string][]string{
 		".":             {"cli"},
-		"cli":           {"pkg/fleet", "pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/s3mem", "pkg/generator", "pkg/hostload", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/suggest"},
-		"pkg/fleet":     {"pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/oplog", "pkg/sink", "internal/connlimit"},
+		"cli":           {"pkg/fleet", "pkg/fleet/transport", "pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/s3mem", "pkg/generator", "pkg/hostload", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/suggest"},
+		"pkg/fleet":     {"pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/oplog", "pkg/sink", "pkg/fleet/transport"},
 		"pkg/bench":     {"pkg/s3", "pkg/generator", "pkg/hostload", "pkg/oplog"},
 		"pkg/hostload":  {},
 		"pkg/aggregate": {"pkg/hostload", "pkg/oplog", "internal/wire"},
@@ -44,6 +44,8 @@ func allowed() map[string][]string {
 		"pkg/script":    {"internal/suggest"},
 		"pkg/runfile":   {"internal/suggest"},
 		"pkg/sink":      {"pkg/oplog", "internal/wire", "internal/connlimit"},
+
+		"pkg/fleet/transport": {"internal/connlimit"},
 	}
 }
 

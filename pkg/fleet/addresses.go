@@ -18,6 +18,15 @@ const MaxMembers = 10_000
 // pinMark stands between an address and the fingerprint of its certificate.
 const pinMark = "#sha256="
 
+// A Member is a client as the user names it.
+type Member struct {
+	Addr string // host:port
+	Pin  []byte // SHA-256 of its certificate; nil where none is given
+}
+
+// String is the member as messages name it.
+func (m Member) String() string { return m.Addr }
+
 // A memberList collects clients, none of them twice.
 type memberList struct {
 	members []Member

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/pkg/fleet/transport"
 )
 
 func TestParseMembers(t *testing.T) {
@@ -70,7 +72,7 @@ func TestParseMembers(t *testing.T) {
 func TestPinnedCertificate(t *testing.T) {
 	t.Parallel()
 	serve := func() (string, string) {
-		config, fingerprint, err := SelfSigned()
+		config, fingerprint, err := transport.SelfSigned()
 		must(t, err)
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		must(t, err)

@@ -14,6 +14,7 @@ import (
 
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
+	"warp/pkg/fleet/transport"
 	"warp/pkg/oplog"
 	"warp/pkg/oplog/merge"
 )
@@ -24,7 +25,7 @@ type Options struct {
 	Token   string
 	Run     string // id of the run
 	Members []Member
-	Roots   *x509.CertPool // that certificates of clients without a pin are checked by; nil is without TLS
+	Roots   *x509.CertPool // that certificates of clients without a pin are checked by; nil = they are not
 	Note    func(format string, args ...any)
 	Warn    func(format string, args ...any) // of what makes the figures less than they seem; nil = Note
 	// Spool names the file that the log of a client is kept in until all are merged.
@@ -50,6 +51,7 @@ type Options struct {
 // A Fleet is the coordinator's side of a run on many clients.
 type Fleet struct {
 	options Options
+	dialer  transport.Dialer
 	key     string // that a connection resumes the run with
 	clock   clock
 	ctx     context.Context
@@ -84,16 +86,15 @@ func New(o Options) *Fleet {
 	o.BusyPatience = cmp.Or(o.BusyPatience, max(time.Minute, o.ConnectPatience))
 	o.Patience = cmp.Or(o.Patience, 15*time.Second)
 	o.StepPatience = cmp.Or(o.StepPatience, 10*time.Minute)
-	if o.Dial == nil {
-		o.Dial = defaultDial
-	}
 	if o.Note == nil {
 		o.Note = func(string, ...any) {}
 	}
 	if o.Warn == nil {
 		o.Warn = o.Note
 	}
-	f := &Fleet{options: o, key: rand.Text(), clock: newClock(0), changed: make(chan struct{})}
+	f := &Fleet{options: o, key: rand.Text(), clock: newClock(0), changed: make(chan struct{}), dialer: transport.Dialer{
+		Identity: transport.Identity{Protocol: Protocol, Warp: o.Warp, Token: o.Token}, Roots: o.Roots, Dial: o.Dial,
+	}}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	width := len(fmt.Sprint(len(o.Members)))
 	for i, m := range o.Members {

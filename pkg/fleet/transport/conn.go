@@ -1,7 +1,7 @@
-package fleet
+package transport
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,9 +12,8 @@ import (
 )
 
 const (
-	maxControl = 1 << 20 // bytes of a message
-	// MaxJob is as large as a job may be: files that flags name are in it.
-	MaxJob = 32 << 20
+	// MaxMessage is how many bytes a message has at most, unless more are allowed.
+	MaxMessage = 1 << 20
 	// silence is how long nothing may arrive on a connection before it counts
 	// as broken; both sides speak every second.
 	silence   = 5 * time.Second
@@ -25,41 +24,49 @@ const (
 	maxBurst = 8000
 )
 
-// A channel carries messages between two that have proven themselves. One
+// A Conn carries messages between two that have proven themselves. One
 // goroutine may receive while any number send.
-type channel struct {
+type Conn struct {
 	ws *websocket.Conn
 
 	sending sync.Mutex
 	out     []byte
 
-	tokens float64 // of the rate limit
-	last   time.Time
+	allowance float64 // messages that may still come at once
+	last      time.Time
 }
 
-func newChannel(ws *websocket.Conn) *channel {
-	ws.SetReadLimit(maxControl)
-	return &channel{ws: ws, tokens: maxBurst, last: time.Now()}
+func newConn(ws *websocket.Conn) *Conn {
+	ws.SetReadLimit(MaxMessage)
+	return &Conn{ws: ws, allowance: maxBurst, last: time.Now()}
 }
 
-// A kind says what a message is.
-type kind byte
+// Allow lets messages have that many bytes from now on.
+func (c *Conn) Allow(size int64) { c.ws.SetReadLimit(size) }
 
-// send sends v as JSON.
-func (c *channel) send(k kind, v any) error {
+// CloseOn closes the connection when ctx ends, which also ends a read that is
+// waiting.
+func (c *Conn) CloseOn(ctx context.Context) (stop func() bool) { return closeOn(ctx, c.ws) }
+
+// A Kind says what a message is.
+type Kind byte
+
+// Send sends v as JSON.
+func (c *Conn) Send(k Kind, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	return c.sendBytes(k, body)
+	return c.SendBytes(k, body)
 }
 
-func (c *channel) sendBytes(k kind, body ...[]byte) error {
+// SendBytes sends a message of all parts.
+func (c *Conn) SendBytes(k Kind, parts ...[]byte) error {
 	c.sending.Lock()
 	defer c.sending.Unlock()
 	message := append(c.out[:0], byte(k))
-	for _, b := range body {
-		message = append(message, b...)
+	for _, p := range parts {
+		message = append(message, p...)
 	}
 	if c.out = message[:0]; cap(message) > 256<<10 {
 		c.out = nil
@@ -73,8 +80,8 @@ func (c *channel) sendBytes(k kind, body ...[]byte) error {
 // errMessage is about a message without the kind that each begins with.
 var errMessage = errors.New("a message of the connection is not of warp's protocol")
 
-// receive returns the next message, which is valid until the one after it.
-func (c *channel) receive() (kind, []byte, error) {
+// Receive returns the next message, which is valid until the one after it.
+func (c *Conn) Receive() (Kind, []byte, error) {
 	if err := c.ws.SetReadDeadline(time.Now().Add(silence)); err != nil {
 		return 0, nil, err
 	}
@@ -88,35 +95,21 @@ func (c *channel) receive() (kind, []byte, error) {
 	if err := c.limit(); err != nil {
 		return 0, nil, err
 	}
-	return kind(message[0]), message[1:], nil
+	return Kind(message[0]), message[1:], nil
 }
 
-func (c *channel) limit() error {
+func (c *Conn) limit() error {
 	now := time.Now()
-	c.tokens = min(maxBurst, c.tokens+now.Sub(c.last).Seconds()*maxRate) - 1
+	c.allowance = min(maxBurst, c.allowance+now.Sub(c.last).Seconds()*maxRate) - 1
 	c.last = now
-	if c.tokens < 0 {
+	if c.allowance < 0 {
 		return fmt.Errorf("more than %d messages a second arrived", maxRate)
 	}
 	return nil
 }
 
-// close ends the connection; the other side need not wonder why.
-func (c *channel) close() {
+// Close ends the connection; the other side need not wonder why.
+func (c *Conn) Close() {
 	_ = c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(time.Second))
 	_ = c.ws.Close()
-}
-
-// decode reads JSON strictly: what this build does not know is an error, not
-// something to leave out of a benchmark in silence.
-func decode(body []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return fmt.Errorf("a message cannot be read: %w", err)
-	}
-	if d.More() {
-		return errors.New("a message cannot be read: something follows it")
-	}
-	return nil
 }

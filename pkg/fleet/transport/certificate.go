@@ -1,4 +1,4 @@
-package fleet
+package transport
 
 import (
 	"crypto/ecdsa"

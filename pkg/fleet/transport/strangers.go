@@ -1,4 +1,4 @@
-package fleet
+package transport
 
 import (
 	"bytes"
@@ -25,14 +25,14 @@ const (
 // limitStrangers bounds the connections that have proven nothing yet. Neither
 // the run nor its coordinator, who may have to connect again, need to fear for
 // their descriptors then, nor for their turn.
-func (a *Agent) limitStrangers(l net.Listener) net.Listener {
+func (s *Server) limitStrangers(l net.Listener) net.Listener {
 	total := connlimit.Share(maxStrangers)
-	return &httpRefuser{warp: a.options.Warp, turnedAway: a.turnedAway, Listener: connlimit.Listen(l, connlimit.Limits{
+	return &httpRefuser{warp: s.Warp, turnedAway: s.turnedAway, Listener: connlimit.Listen(l, connlimit.Limits{
 		Total: total, PerAddress: total * 3 / 4, Grace: strangerGrace, Timeout: strangerTime, Dropped: func(from net.Addr, why error) {
 			if errors.Is(why, connlimit.ErrTimeout) {
 				why = fmt.Errorf("it did not introduce itself within %v", strangerTime)
 			}
-			a.turnedAway(from, why)
+			s.turnedAway(from, why)
 		},
 	})}
 }
@@ -44,11 +44,11 @@ func admit(ws *websocket.Conn) bool {
 }
 
 // turnedAway says who was.
-func (a *Agent) turnedAway(from net.Addr, why error) {
-	if others, say := a.refusals.count(time.Now()); say && others > 0 {
-		a.note("%s was turned away, as were %d others since the last such line: %v", from, others, why)
+func (s *Server) turnedAway(from net.Addr, why error) {
+	if others, say := s.refusals.count(time.Now()); say && others > 0 {
+		s.Note("%s was turned away, as were %d others since the last such line: %v", from, others, why)
 	} else if say {
-		a.note("%s was turned away: %v", from, why)
+		s.Note("%s was turned away: %v", from, why)
 	}
 }
 

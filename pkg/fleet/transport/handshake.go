@@ -1,4 +1,4 @@
-package fleet
+package transport
 
 import (
 	"context"
@@ -12,14 +12,6 @@ import (
 
 	"github.com/gorilla/websocket"
 )
-
-// Protocol is the version of the language between coordinator and agent.
-// Whoever changes a message or what it means makes it one higher.
-const Protocol = 3
-
-// MinToken is the fewest characters of a token. Whoever answers in place of an
-// agent can try out tokens offline, so it must not be a word.
-const MinToken = 16
 
 const (
 	maxGreeting   = 4 << 10 // bytes
@@ -43,27 +35,27 @@ type greeting struct {
 	Proof    []byte `json:"proof,omitempty"` // that it does
 }
 
-// An identity is what one side brings into a handshake.
-type identity struct {
-	warp  string
-	token string
-	role  string
+// An Identity is what one side brings into a handshake.
+type Identity struct {
+	Protocol int    // version of the messages
+	Warp     string // version
+	Token    string // "" = anybody may connect
 }
 
-func (i identity) greeting() *greeting {
-	return &greeting{Protocol: Protocol, Warp: i.warp, Role: i.role, Token: i.token != ""}
+func (i Identity) greeting(role string) *greeting {
+	return &greeting{Protocol: i.Protocol, Warp: i.Warp, Role: role, Token: i.Token != ""}
 }
 
 // check says why the other side cannot be talked to, whether or not it knows the token.
-func (i identity) check(their *greeting) error {
+func (i Identity) check(role string, their *greeting) error {
 	switch {
-	case their.Protocol != Protocol || their.Warp != i.warp:
-		return &VersionError{Own: i.warp, OwnProtocol: Protocol, Their: their.Warp, TheirProtocol: their.Protocol, Role: i.role}
-	case their.Role == i.role:
-		return fmt.Errorf("it is a second %s", i.role)
-	case their.Token && i.token == "":
+	case their.Protocol != i.Protocol || their.Warp != i.Warp:
+		return &VersionError{Own: i.Warp, OwnProtocol: i.Protocol, Their: their.Warp, TheirProtocol: their.Protocol, Role: role}
+	case their.Role == role:
+		return fmt.Errorf("it is a second %s", role)
+	case their.Token && i.Token == "":
 		return ErrTokenNeeded
-	case !their.Token && i.token != "":
+	case !their.Token && i.Token != "":
 		return ErrTokenMissing
 	}
 	return nil
@@ -81,13 +73,8 @@ func (e *VersionError) Error() string {
 	if e.Role == roleAgent {
 		here, there = there, here
 	}
-	return fmt.Sprintf("the %s is warp %s (protocol %d) and the %s is warp %s (protocol %d): use the same version on all machines",
-		there, printable(e.Their), e.TheirProtocol, here, e.Own, e.OwnProtocol)
-}
-
-// printable shortens what a stranger has sent, for a message.
-func printable(s string) string {
-	return fmt.Sprintf("%.64s", s)
+	return fmt.Sprintf("the %s is warp %.64s (protocol %d) and the %s is warp %s (protocol %d): use the same version on all machines",
+		there, e.Their, e.TheirProtocol, here, e.Own, e.OwnProtocol)
 }
 
 // What goes wrong between two that do not share a token.
@@ -137,49 +124,46 @@ func (p *prover) check(proof []byte, role string) error {
 	return nil
 }
 
-// handshakeAsCoordinator greets first, with its proof.
-func handshakeAsCoordinator(ctx context.Context, ws *websocket.Conn, state *tls.ConnectionState, self identity) (*channel, error) {
+// greetAgent is the coordinator's side of the handshake, which greets first,
+// with its proof.
+func (i Identity) greetAgent(ctx context.Context, ws *websocket.Conn, state *tls.ConnectionState) error {
 	defer closeOn(ctx, ws)()
-	self.role = roleCoordinator
-	p, err := newProver(self.token, state)
+	p, err := newProver(i.Token, state)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	own := self.greeting()
+	own := i.greeting(roleCoordinator)
 	own.Proof = p.proof(roleCoordinator)
 	if err := sendGreeting(ws, own); err != nil {
-		return nil, err
+		return err
 	}
 	their, err := receiveGreeting(ws)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := self.check(their); err != nil {
-		return nil, err
+	if err := i.check(roleCoordinator, their); err != nil {
+		return err
 	}
-	if err := p.check(their.Proof, roleAgent); err != nil {
-		return nil, err
-	}
-	return newChannel(ws), nil
+	return p.check(their.Proof, roleAgent)
 }
 
-// handshakeAsAgent answers a coordinator. Only one that has proven itself gets
-// a proof back: a stranger that knocks at the port of an agent learns nothing
-// that depends on the token. The rest of the greeting goes to everybody, since
-// the coordinator's user wants to know why the two do not go together.
-func handshakeAsAgent(ctx context.Context, ws *websocket.Conn, state *tls.ConnectionState, self identity) (*channel, error) {
+// greetCoordinator is the agent's side. Only a coordinator that has proven
+// itself gets a proof back: a stranger that knocks at the port of an agent
+// learns nothing that depends on the token. The rest of the greeting goes to
+// everybody, since the coordinator's user wants to know why the two do not go
+// together.
+func (i Identity) greetCoordinator(ctx context.Context, ws *websocket.Conn, state *tls.ConnectionState) error {
 	defer closeOn(ctx, ws)()
-	self.role = roleAgent
-	p, err := newProver(self.token, state)
+	p, err := newProver(i.Token, state)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	their, err := receiveGreeting(ws)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	own := self.greeting()
-	refused := self.check(their)
+	own := i.greeting(roleAgent)
+	refused := i.check(roleAgent, their)
 	if refused == nil {
 		refused = p.check(their.Proof, roleCoordinator)
 	}
@@ -187,12 +171,9 @@ func handshakeAsAgent(ctx context.Context, ws *websocket.Conn, state *tls.Connec
 		own.Proof = p.proof(roleAgent)
 	}
 	if err := sendGreeting(ws, own); err != nil {
-		return nil, err
+		return err
 	}
-	if refused != nil {
-		return nil, refused
-	}
-	return newChannel(ws), nil
+	return refused
 }
 
 // closeOn closes ws when ctx ends, which is what ends a read that is waiting.
