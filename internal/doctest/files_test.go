@@ -17,6 +17,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 )
 
@@ -72,7 +73,7 @@ func TestOpLog(t *testing.T) {
 	comments := doc.in(t, "Comments")
 	headerFields := append(fields(reflect.TypeFor[oplog.Header]()), prefixed("merged.", fields(reflect.TypeFor[oplog.Origin]()))...)
 	same(t, "second line", plain(comments[0].names()), headerFields)
-	trailerFields := append(fields(reflect.TypeFor[oplog.Trailer]()), prefixed("load.", fields(reflect.TypeFor[oplog.Load]()))...)
+	trailerFields := append(fields(reflect.TypeFor[oplog.Trailer]()), prefixed("load.", fields(reflect.TypeFor[hostload.Load]()))...)
 	same(t, "last line", plain(comments[1].names()), trailerFields)
 
 	known := slices.Concat(headerFields, trailerFields, prefixed("merged.", slices.Clone(trailerFields))) // the last lines in the last line

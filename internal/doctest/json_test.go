@@ -9,7 +9,7 @@ import (
 
 	"warp/internal/teststore"
 	"warp/pkg/aggregate"
-	"warp/pkg/oplog"
+	"warp/pkg/hostload"
 	"warp/pkg/s3mem"
 )
 
@@ -17,7 +17,7 @@ import (
 func sections() map[string]reflect.Type {
 	return map[string]reflect.Type{
 		"Report":             reflect.TypeFor[aggregate.Report](),
-		"Client load":        reflect.TypeFor[oplog.Load](),
+		"Client load":        reflect.TypeFor[hostload.Load](),
 		"Group":              reflect.TypeFor[aggregate.GroupReport](),
 		"Operation":          reflect.TypeFor[aggregate.Operation](),
 		"First error":        reflect.TypeFor[aggregate.FirstError](),
