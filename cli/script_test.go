@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,8 +140,11 @@ func TestScriptWarmupLine(t *testing.T) {
 
 func compareStatements(t *testing.T, what string, r *aggregate.Report, want map[string]string) {
 	t.Helper()
-	if len(r.Operations) != len(want) || len(r.Warnings) > 1 { // the machine may have been busy
-		t.Errorf("%s: %d operations, want %d; %q", what, len(r.Operations), len(want), r.Warnings)
+	warnings := slices.DeleteFunc(slices.Clone(r.Warnings), func(w string) bool {
+		return strings.HasPrefix(w, "these numbers are the client's") // the machine may be busy
+	})
+	if len(r.Operations) != len(want) || len(warnings) > 0 {
+		t.Errorf("%s: %d operations, want %d; %q", what, len(r.Operations), len(want), warnings)
 	}
 	for i := range r.Operations {
 		op := &r.Operations[i]

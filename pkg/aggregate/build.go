@@ -220,7 +220,7 @@ func (s *Summary) reportGroup(r *Report, g *groupView, wanted string) error {
 
 func (g *groupView) report() GroupReport {
 	return GroupReport{
-		Kind: g.Kind.String(), WindowStart: utc(g.start), WindowEnd: utc(g.end),
+		Run: g.runID(), Kind: g.Kind.String(), WindowStart: utc(g.start), WindowEnd: utc(g.end),
 		WindowS: float64(distance(g.start, g.end)) / 1e9, WindowBasis: g.basis, ColdWorkers: g.window.Cold,
 		Concurrency: g.threads(), Clients: len(g.clients()),
 	}
@@ -237,6 +237,13 @@ func (g *GroupReport) add(op *Operation) {
 	g.Errors += op.Errors
 	g.ObjectsPerS += op.ObjectsPerS
 	g.BytesPerS += op.BytesPerS
+}
+
+// runID is the run that the view is about, or the client where the log does not
+// know runs; "" where it is about all of them.
+func (g *groupView) runID() string {
+	_, id, _ := strings.Cut(g.run, " ")
+	return id
 }
 
 // clients are those of the run that the view is about.

@@ -16,8 +16,10 @@ func (g *groupView) warnings(r *GroupReport, ops []Operation, o *Options) (all [
 		say(names, "%d of %s had not finished a request when the window began.", n, counted(uint64(r.Concurrency), "worker", "workers"))
 	}
 	if g.run != "" {
-		say(names, "the %d runs have less than %d requests of the time in which all were measured, so each is reported whole, warm-up included.",
-			len(g.runKeys()), fewRequests)
+		if g.run == g.runKeys()[0] { // once
+			say(names, "fewer than %d requests started in the time in which all %d runs were measured, so each run is reported by itself and whole, warm-up included.",
+				fewRequests, len(g.runKeys()))
+		}
 		return all
 	}
 	all = append(all, g.overlap(names, ops)...)

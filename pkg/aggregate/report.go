@@ -40,9 +40,10 @@ type Report struct {
 // GroupReport is about operations that ran at the same time; its rates are
 // the sums of theirs.
 type GroupReport struct {
-	Kind        string    `json:"kind"`         // "preparation", "measured", "statement"; "derived" in logs without windows
-	Operations  []string  `json:"operations"`   // names, in the order of the report
-	WindowStart time.Time `json:"window_start"` // begin of the window
+	Run         string    `json:"run,omitempty"` // where runs are reported one by one, because they have too little time in common
+	Kind        string    `json:"kind"`          // "preparation", "measured", "statement"; "derived" in logs without windows
+	Operations  []string  `json:"operations"`    // names, in the order of the report
+	WindowStart time.Time `json:"window_start"`  // begin of the window
 	WindowEnd   time.Time `json:"window_end"`
 	WindowS     float64   `json:"window_s"`
 	WindowBasis Basis     `json:"window_basis"` // "measured", "derived", "whole" or "none"

@@ -120,7 +120,7 @@ func (p *printer) average(op *Operation) string {
 
 func (p *printer) operation(op *Operation, mixed bool, r *Report) {
 	p.statement(op.Statement, op.Warmup, r.statementText(op.Statement))
-	p.line("%s", p.heading(op))
+	p.line("%s", p.heading(op, r.Groups[op.Group].Run))
 	if mixed {
 		p.line(" * %s (%.1f%% of operations)", p.average(op), op.Share*100)
 	}
@@ -145,7 +145,7 @@ func (p *printer) operation(op *Operation, mixed bool, r *Report) {
 	}
 }
 
-func (p *printer) heading(op *Operation) string {
+func (p *printer) heading(op *Operation, run string) string {
 	s := fmt.Sprintf("Operation: %s (%d). Ran %s.", p.bold(oneLine(op.Op)), op.Requests, formatRan(op.RanS))
 	if op.HasBytes() && op.ObjectBytes.Min == op.ObjectBytes.Max {
 		s += fmt.Sprintf(" Size: %d bytes.", op.ObjectBytes.Max)
@@ -156,6 +156,13 @@ func (p *printer) heading(op *Operation) string {
 	s += fmt.Sprintf(" Concurrency: %d.", op.Concurrency)
 	if n := len(op.Hosts); n > 1 {
 		s += fmt.Sprintf(" Hosts: %d.", n)
+	}
+	if run != "" {
+		s += " Run: " + oneLine(run)
+		if len(op.ByClient) == 1 && op.ByClient[0].Name != run {
+			s += ", client " + oneLine(op.ByClient[0].Name)
+		}
+		s += "."
 	}
 	if op.Clients > 1 {
 		s += fmt.Sprintf(" Warp Instances: %d.", op.Clients)
