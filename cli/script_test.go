@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,7 +140,10 @@ func TestScriptWarmupLine(t *testing.T) {
 
 func compareStatements(t *testing.T, what string, r *aggregate.Report, want map[string]string) {
 	t.Helper()
-	if len(r.Operations) != len(want) || len(r.Warnings) > 1 { // the machine may have been busy
+	warnings := slices.DeleteFunc(slices.Clone(r.Warnings), func(w string) bool {
+		return strings.HasPrefix(w, "these numbers are the client's") // the machine may have been busy
+	})
+	if len(r.Operations) != len(want) || len(warnings) > 0 {
 		t.Errorf("%s: %d operations, want %d; %q", what, len(r.Operations), len(want), r.Warnings)
 	}
 	for i := range r.Operations {
