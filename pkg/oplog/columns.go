@@ -15,6 +15,7 @@ type column uint8
 
 const (
 	colUnknown column = iota
+	colNumber
 	colThread
 	colOp
 	colClient
@@ -38,9 +39,9 @@ const (
 	numColumns
 )
 
-// columnNames holds the names that a header line uses. "idx" is not among
-// them: it is written, and skipped as unknown when read.
+// columnNames holds the names that a header line uses.
 var columnNames = [numColumns]string{
+	colNumber:    "idx",
 	colThread:    "thread",
 	colOp:        "op",
 	colClient:    "client_id",

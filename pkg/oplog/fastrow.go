@@ -56,7 +56,7 @@ func (r *Reader) fastRow(rec *Record) bool {
 		return false
 	}
 	b := r.lines.buf[r.lines.pos:r.lines.end]
-	at := skipNumber(b) // idx
+	number, at := fastNumber(b, 0, '\t')
 	thread, at := fastNumber(b, at, '\t')
 	seen := r.seenAt(b, at)
 	*rec = Record{Run: r.header.Run, Thread: uint32(thread)}
@@ -74,6 +74,7 @@ func (r *Reader) fastRow(rec *Record) bool {
 	if !r.SkipKeys {
 		r.keys = append(r.keys, b[key:keyEnd]...)
 	}
+	r.row.number, r.row.numbered = number, true
 	r.lines.skip(end)
 	r.fast++
 	return true
@@ -287,18 +288,6 @@ func fastOptional(b []byte, at int, sep byte) (v uint64, next int) {
 		return 0, at + 1
 	}
 	return fastNumber(b, at, sep)
-}
-
-// skipNumber goes behind a number of up to seven digits at the begin and its tab, or of more.
-func skipNumber(b []byte) (next int) {
-	if len(b) < fastRoom {
-		return noMatch
-	}
-	if _, n := shortNumber(b); n > 0 && b[n] == '\t' {
-		return n + 1
-	}
-	_, next = longNumber(b, 0, '\t')
-	return next
 }
 
 // longNumber reads one of up to 18 digits, which cannot overflow.

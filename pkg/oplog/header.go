@@ -53,6 +53,7 @@ type Trailer struct {
 	Reason  string         `json:"reason,omitempty"`  // why it ended early
 	Notes   []string       `json:"notes,omitempty"`   // warnings that every later report repeats
 	Offered float64        `json:"offered,omitempty"` // requests/s that an open-loop schedule asked for
+	Rows    int64          `json:"rows,omitempty"`    // that the log has; a Writer sets it
 	Unsent  int64          `json:"unsent,omitempty"`  // requests that were due but not sent when the run ended
 	Load    *hostload.Load `json:"load,omitempty"`
 	// Merged are, in a merged log, the trailers of the clients' own, in the order of the header; nil where one was cut

@@ -7,12 +7,14 @@ import (
 	"time"
 )
 
-// rowTimes are the times of a row as they stand in it.
+// rowTimes are the times of a row as they stand in it, and its number.
 type rowTimes struct {
 	start, first, last, end, duration int64
 	hasFirst, hasLast                 bool
 	hasEnd, hasDuration               bool
-	lastEmpty                         bool // nothing stands in the last column
+	lastEmpty                         bool // nothing is in the last column
+	number                            uint64
+	numbered                          bool // there is a number
 }
 
 // parseRow parses one line into rec. All of rec is set.
@@ -261,6 +263,8 @@ func (r *Reader) setField(rec *Record, c column, f []byte) bool {
 		statement, ok := r.statements.parse(f)
 		rec.Statement = statement
 		return ok
+	case colNumber:
+		r.row.number, r.row.numbered = parseUint(f, math.MaxInt64)
 	case colPhases:
 		phases, ok := parsePhases(f)
 		rec.Phases = phases

@@ -26,6 +26,30 @@ func (m *merger) combineTrailers(logs []*sourceLog) oplog.Trailer {
 	return CombineTrailers(all)
 }
 
+// lossNotes says how many rows the result has too few and too many, compared
+// with what the logs say at their ends. Rows that one piece of a log lacks may
+// be in another one.
+func (m *merger) lossNotes() (notes []string) {
+	rows := map[*sourceLog]int64{}
+	for _, c := range m.clients {
+		rows[c.log] += c.rows
+	}
+	var missing, repeated int64
+	for l, n := range rows {
+		if t := l.trailer(); t != nil && t.Rows > 0 {
+			missing += max(t.Rows-n, 0)
+			repeated += max(n-t.Rows, 0)
+		}
+	}
+	if missing > 0 {
+		notes = append(notes, fmt.Sprintf("%d requests are missing: merged logs lack a part of their rows", missing))
+	}
+	if repeated > 0 {
+		notes = append(notes, fmt.Sprintf("%d requests count twice: merged logs have a part of their rows twice", repeated))
+	}
+	return notes
+}
+
 // LostShare is how every note ends about a client that the coordinator has
 // lost, whose log it therefore did not have.
 func LostShare(client string, left, all int) string {

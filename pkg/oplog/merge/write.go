@@ -79,6 +79,7 @@ func (x *rowWriter) flush() error {
 func (x *rowWriter) write(thread uint32, of *threadRange, n int64) error {
 	x.record[0].Thread = thread - of.from + of.client.offset
 	x.m.stats.Rows += n
+	of.client.rows += n
 	for ; n > 0; n-- {
 		if err := x.w.Write(x.record[:]); err != nil {
 			return err
