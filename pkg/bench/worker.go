@@ -66,6 +66,10 @@ type Request struct {
 // a request is timed. The error it returns is recorded already.
 func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.Context, *Request) error) error {
 	start := time.Now()
+	if err := w.Env.lapse(start); err != nil {
+		w.run.abort(err)
+		return err
+	}
 	rec := &w.record
 	*rec = oplog.Record{Op: op, Key: key, Thread: uint32(w.ID), Statement: w.statement, Run: w.run.id, Client: w.run.client, Start: w.run.unixNano(start)}
 	if !w.due.IsZero() {
@@ -128,7 +132,7 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 		if err == nil || int(rec.Retries) >= w.run.opts.Retries || !s3.Repeatable(err) || req.Once {
 			return err
 		}
-		if !pause(ctx, backoff(int(rec.Retries))) {
+		if !pause(ctx, backoff(int(rec.Retries))) || w.Env.lapse(time.Now()) != nil {
 			return err
 		}
 		rec.Retries++
