@@ -20,7 +20,7 @@ type gap struct{ first, end uint64 }
 // number of rows is compared with the highest number.
 const maxGaps = 1 << 12
 
-// add takes the number of the next row.
+// add counts the number of the next row.
 func (c *numberCheck) add(n uint64) {
 	c.rows++
 	if n == c.next {
@@ -30,7 +30,7 @@ func (c *numberCheck) add(n uint64) {
 	c.addOther(n)
 }
 
-// addOther takes a number that is not the next one.
+// addOther counts a number that is not the next one.
 func (c *numberCheck) addOther(n uint64) {
 	if len(c.gaps) == maxGaps {
 		c.gaps, c.tooMany = nil, true
@@ -46,7 +46,7 @@ func (c *numberCheck) addOther(n uint64) {
 	}
 }
 
-// addEarlier takes a number below the highest one.
+// addEarlier counts a number below the highest one.
 func (c *numberCheck) addEarlier(n uint64) {
 	i, found := slices.BinarySearchFunc(c.gaps, n, func(g gap, n uint64) int {
 		switch {
@@ -78,7 +78,7 @@ func (c *numberCheck) addEarlier(n uint64) {
 // result returns how many rows are missing and how many have the number of an
 // earlier one, in a log that had want rows; 0 if that is not known.
 func (c *numberCheck) result(want uint64) (missing, repeated uint64) {
-	if c.off || c.rows == 0 {
+	if c.off {
 		return 0, 0
 	}
 	if c.tooMany {

@@ -112,6 +112,7 @@ func TestMissingAndRepeatedRows(t *testing.T) {
 	}{
 		"whole":              {pick(0, 1, 2, 3, 4, 5, 6), nil},
 		"first is missing":   {pick(0, 2, 3, 4, 5, 6), []string{"10" + missing}},
+		"all are missing":    {pick(0, 6), []string{"50" + missing}},
 		"holes":              {pick(0, 1, 3, 5, 6), []string{"20" + missing}},
 		"last is missing":    {pick(0, 1, 2, 3, 4, 6), []string{"10" + missing}},
 		"repeated":           {pick(0, 1, 2, 2, 2, 3, 4, 5, 6), []string{"20" + repeated}},

@@ -39,7 +39,7 @@ type Reader struct {
 	endpoints wire.Interner
 	errs      wire.Interner
 
-	statements statements
+	statements statementParser
 	origins    OriginIndex
 	keys       []byte // of the batch that is being read
 	keyEnds    []int
@@ -47,7 +47,7 @@ type Reader struct {
 	ends       []int // of the fields of the line
 	layout     layout
 	fast       int // rows that fastRow has read
-	seen       [seenSlots]seenText
+	templates  [templateSlots]rowTemplate
 	row        rowTimes
 	numbers    numberCheck
 	outside    int  // first_byte or last_byte outside of the request
@@ -417,8 +417,8 @@ func (r *Reader) endWarnings(err error) {
 	}
 }
 
-// numberWarnings says which rows are missing or doubled. Logs of tools that
-// give all rows the same number do not tell.
+// numberWarnings says how many rows are missing or repeated. That cannot be
+// known of tools that give all rows the same number.
 func (r *Reader) numberWarnings() {
 	if r.header.Warp == "" && r.numbers.next <= 1 {
 		return
