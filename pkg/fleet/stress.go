@@ -94,8 +94,8 @@ func (f *Fleet) shareBounds() {
 		}
 		bounds := f.joint.Look(f.digests())
 		for _, l := range f.links {
-			l.order.Bounds = bounds
-			l.stir()
+			l.desired.Bounds = bounds
+			l.wake()
 		}
 		f.mu.Unlock()
 	}

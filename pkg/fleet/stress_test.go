@@ -104,7 +104,7 @@ func TestStressWithoutOne(t *testing.T) {
 	e := store(t)
 	other := startMachine(t, nil)
 	w, behind := through(t, startMachine(t, nil))
-	f := lead(t, func(o *Options) { o.Patience = time.Second }, other, behind)
+	f := lead(t, func(o *Options) { o.Timeout = time.Second }, other, behind)
 	p := getPlan(t, e.Addr(), 3*time.Second)
 	p.Job.NoLog = true
 	ctx := t.Context()
@@ -138,13 +138,13 @@ func TestStressWithoutOne(t *testing.T) {
 func TestStressAlone(t *testing.T) {
 	t.Parallel()
 	e := store(t)
-	m := startMachine(t, func(o *AgentOptions) { o.Patience = time.Second })
+	m := startMachine(t, func(o *AgentOptions) { o.Timeout = time.Second })
 	f := lead(t, nil, m)
 	p := getPlan(t, e.Addr(), time.Hour)
 	p.Job.NoLog = true
 	must(t, f.Connect(t.Context()))
 	must(t, f.Prepare(t.Context(), p))
-	_, err := f.giveStart()
+	_, err := f.announceStart()
 	must(t, err)
 	await(t, "requests", func() bool { return working(m) })
 	f.Close()
@@ -183,8 +183,8 @@ func TestHostileParts(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	_ = f.Clean(ctx)
-	d := &dialogue{link: f.links[1]}
-	if d.hear(kindStatus, []byte(`{"phase":1,"digest":[{"threads":-1}]}`)) == nil {
+	d := &clientSession{link: f.links[1]}
+	if d.handle(kindStatus, []byte(`{"phase":1,"digest":[{"threads":-1}]}`)) == nil {
 		t.Error("a digest that cannot be was taken")
 	}
 }
@@ -192,7 +192,7 @@ func TestHostileParts(t *testing.T) {
 // A liar's figures are none.
 type liar struct{ Task }
 
-func (l *liar) Store(o *order) (string, error) {
+func (l *liar) Store(o *desiredState) (string, error) {
 	path, err := l.Task.Store(o)
 	if err == nil {
 		err = os.WriteFile(path, []byte("these are no figures at all"), 0o600)

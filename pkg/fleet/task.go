@@ -114,7 +114,7 @@ func (t *benchTask) Finish(why string) { t.runner.Finish(why) }
 
 func (t *benchTask) Trace(on bool) { t.runner.SetTrace(on) }
 
-func (t *benchTask) Store(o *order) (string, error) {
+func (t *benchTask) Store(o *desiredState) (string, error) {
 	s, _ := t.job.state()
 	measured := t.out != nil && s.Began != 0
 	switch {
@@ -148,7 +148,7 @@ func (t *benchTask) Cleanup() error {
 	return t.runner.Cleanup(t.ctx)
 }
 
-func (t *benchTask) Bury(ctx context.Context, lost []string) error {
+func (t *benchTask) CleanUpOrphans(ctx context.Context, lost []string) error {
 	return t.runner.Bury(ctx, lost)
 }
 
