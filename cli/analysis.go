@@ -274,6 +274,9 @@ func reason(err error) error {
 // too, so that it is seen where the report goes to a file.
 func (inv *invocation) showReport(report *aggregate.Report, f *analysisFlags) error {
 	inv.hide.strings(report)
+	if inv.outColor {
+		changeStrings(report, plain) // colors in it are not ours
+	}
 	for _, w := range report.Warnings {
 		inv.warnf("%s", w)
 	}
@@ -296,9 +299,13 @@ func (inv *invocation) showReport(report *aggregate.Report, f *analysisFlags) er
 
 // result writes what the command was run for.
 func (c *console) result(write func(io.Writer) error) error {
-	w := bufio.NewWriter(c.out)
+	shown := &plainWriter{w: c.out, color: c.outColor}
+	w := bufio.NewWriter(shown)
 	err := write(w)
 	if flushErr := w.Flush(); err == nil {
+		err = flushErr
+	}
+	if flushErr := shown.flush(); err == nil {
 		err = flushErr
 	}
 	if errors.Is(err, syscall.EPIPE) {

@@ -114,7 +114,7 @@ func (f *cleanFlags) cleanBucket(ctx context.Context, inv *invocation, target *t
 		Seed: randomSeed(), Concurrency: cleanConcurrency, Lease: time.Minute,
 	}}
 	left, err := runner.Clean(ctx, chosen)
-	if cleanErr := runner.Cleanup(context.Background()); err == nil {
+	if cleanErr := runner.Cleanup(ctx); err == nil {
 		err = cleanErr
 	}
 	for _, run := range left {

@@ -98,7 +98,7 @@ func oneLine(s string) string {
 		words[i] = strings.TrimSpace(w)
 	}
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) {
+		if steers(r) {
 			return ' '
 		}
 		return r

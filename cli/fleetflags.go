@@ -72,7 +72,7 @@ func readToken(inv *invocation, file string) (string, error) {
 
 // options find the clients and what is needed to talk to them.
 func (f *fleetFlags) options(ctx context.Context, inv *invocation) (o fleet.Options, err error) {
-	o.Warp, o.Note, o.Warn, o.ConnectPatience = thisBuild().version, inv.notef, inv.warnf, f.wait
+	o.Warp, o.Logf, o.Warnf, o.ConnectTimeout = thisBuild().version, inv.notef, inv.warnf, f.wait
 	o.Starting = f.waitGiven()
 	if o.Members, err = fleet.ParseMembers(ctx, f.clients, net.DefaultResolver.LookupHost); err != nil {
 		return o, usageError("--warp-client: %w", err)

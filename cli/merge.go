@@ -67,7 +67,7 @@ func (inv *invocation) showMerged(command string, s merge.Stats) error {
 	switch {
 	case inv.json:
 		return inv.result(func(w io.Writer) error {
-			return writeJSON(w, mergeResult{1, command, s.Path, s.Rows, s.Repeated, s.Runs, s.Clients})
+			return writeJSON(w, mergeResult{1, command, s.Path, s.Rows, s.Repeated, s.Runs, s.Clients, append([]string{}, s.Warnings...)})
 		})
 	case inv.quiet:
 		return nil
@@ -96,6 +96,8 @@ type mergeResult struct {
 	Repeated int64  `json:"repeated"` // rows that several inputs had, written once
 	Runs     int    `json:"runs"`
 	Clients  int    `json:"clients"`
+
+	Warnings []string `json:"warnings"`
 }
 
 func writeJSON(w io.Writer, v any) error {

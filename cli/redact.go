@@ -311,20 +311,27 @@ func inName(c byte) bool {
 	return isLetter(c) || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.'
 }
 
-// strings takes secrets out of all strings that v points to. Keys of maps and
-// names of fields stay: what is made of v has the same form.
-func (r *redactor) strings(v any) { r.value(reflect.ValueOf(v)) }
+// strings takes secrets out of all strings that v points to.
+func (r *redactor) strings(v any) { changeStrings(v, r.text) }
 
-func (r *redactor) value(v reflect.Value) {
+// changeStrings changes all strings that v points to. Keys of maps and names of
+// fields stay: what is made of v has the same form.
+func changeStrings(v any, change func(string) string) {
+	stringChanger(change).value(reflect.ValueOf(v))
+}
+
+type stringChanger func(string) string
+
+func (c stringChanger) value(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
-			r.value(v.Elem())
+			c.value(v.Elem())
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				r.value(v.Field(i))
+				c.value(v.Field(i))
 			}
 		}
 	case reflect.Slice, reflect.Array:
@@ -332,18 +339,18 @@ func (r *redactor) value(v reflect.Value) {
 			return
 		}
 		for i := range v.Len() {
-			r.value(v.Index(i))
+			c.value(v.Index(i))
 		}
 	case reflect.Map:
 		for _, key := range v.MapKeys() {
 			inside := reflect.New(v.Type().Elem()).Elem()
 			inside.Set(v.MapIndex(key))
-			r.value(inside)
+			c.value(inside)
 			v.SetMapIndex(key, inside)
 		}
 	case reflect.String:
 		if v.CanSet() {
-			v.SetString(r.text(v.String()))
+			v.SetString(c(v.String()))
 		}
 	}
 }

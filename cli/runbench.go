@@ -67,20 +67,20 @@ func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.
 	s.runner = &bench.Runner{Client: target.client, Op: op, Options: o, Progress: s.benchProgress(), Gate: s.gate(f.sync.gate(inv))}
 	inv.hangups.begin(o.TraceHTTP, s.runner.SetTrace)
 	if err := s.runner.Open(ctx); err != nil {
-		return s.cleanUp(f.target.unopened(ctx, err))
+		return s.cleanUp(ctx, f.target.unopened(ctx, err))
 	}
 	s.opened = true
 	inv.notef("seed %d", o.Seed)
 	inv.notef("%s", f.plan)
 	defer s.discardServerProfiles()
 	if err := s.startServerProfiles(ctx, target.client, path); err != nil {
-		return s.cleanUp(err)
+		return s.cleanUp(ctx, err)
 	}
 	if s.exports, err = f.exports.open(ctx, s); err != nil {
-		return s.cleanUp(err)
+		return s.cleanUp(ctx, err)
 	}
 	defer s.exports.end(ctx, s)
-	return s.uploadLog(ctx, s.cleanUp(s.measure(ctx, path)))
+	return s.uploadLog(ctx, s.cleanUp(ctx, s.measure(ctx, path)))
 }
 
 // measure runs what is open, saves the log and shows the report.
@@ -227,8 +227,8 @@ func (s *session) verdict(out *bench.Outcome) error {
 }
 
 // cleanUp removes what the run wrote, however it ended, and returns err.
-func (s *session) cleanUp(err error) error {
-	cleanErr := s.runner.Cleanup(context.Background())
+func (s *session) cleanUp(ctx context.Context, err error) error {
+	cleanErr := s.runner.Cleanup(ctx)
 	switch {
 	case cleanErr == nil && s.runner.Kept():
 		s.notef("objects are kept under %s; warp clean --bucket=%s --run=%s removes them", s.opts.FullPrefix(), s.opts.Buckets(), s.opts.RunID)

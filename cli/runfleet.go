@@ -33,7 +33,7 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 		return err
 	}
 	defer s.stats.close()
-	options.Run, options.Soon, options.SoonLead = o.RunID, s.beginServerProfiles, profileLead
+	options.Run, options.BeforeStart, options.BeforeStartLead = o.RunID, s.beginServerProfiles, profileLead
 	options.Spool = func(client string) string { return spoolPath(path, client) }
 	if s.rows = s.openRows(); s.rows != nil {
 		options.Rows = s.rows.Write
@@ -203,7 +203,7 @@ func (s *session) measureFleet(ctx context.Context, path string) error {
 		return runError("%w", err)
 	}
 	for _, lost := range s.exports.close() {
-		s.fleet.Note(s.hide.text(lost))
+		s.fleet.AddNote(s.hide.text(lost))
 	}
 	incomplete := s.endRows(ctx)
 	result := s.fleet.Result()
@@ -219,7 +219,7 @@ func (s *session) endRows(ctx context.Context) error {
 	var unread error
 	notes, incomplete := s.closeRows(ctx, func() { unread = s.fleet.EndRows() })
 	for _, lost := range notes {
-		s.fleet.Note(s.hide.text(lost))
+		s.fleet.AddNote(s.hide.text(lost))
 	}
 	if unread != nil {
 		unread = runError("--stdout: rows are missing: %w", unread)

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -50,7 +51,33 @@ func TestMeasuredVerdict(t *testing.T) {
 	t.Run("quota", func(t *testing.T) {
 		verdict(t, true, []string{"sh", "-c", `echo $$ > "$0" && exec "$@"`, quotaGroup(t, 20)}, "")
 	})
+	t.Run("low priority beside others", func(t *testing.T) {
+		if _, err := exec.LookPath("nice"); err != nil {
+			t.Skip("there is no nice")
+		}
+		neighbours(t, runtime.NumCPU())
+		verdict(t, true, []string{"nice", "-n", "19"}, "", "--concurrent=8")
+	})
+	t.Run("busy neighbours", func(t *testing.T) {
+		neighbours(t, 2*runtime.NumCPU())
+		verdict(t, true, nil, "", "--rps-limit=300")
+	})
 	t.Run("enough", func(t *testing.T) { verdict(t, false, nil, "", "--rps-limit=200") })
+}
+
+// neighbours starts processes that use as much of the CPU as they get, until the test ends.
+func neighbours(t *testing.T, n int) {
+	t.Helper()
+	for range n {
+		cmd := exec.Command("sh", "-c", "while :; do :; done")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		})
+	}
 }
 
 // quotaGroup makes a control group that gets so many percent of a core, and returns the file that takes processes.

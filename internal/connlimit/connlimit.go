@@ -16,10 +16,10 @@ import (
 type Limits struct {
 	Total      int // connections
 	PerAddress int // connections from one IPv4 address, or one IPv6 network of 64 bits
-	// Grace is how long a connection is safe from giving way. While there is
-	// nobody who may, new ones wait in the system's queue, where they cost no
-	// descriptor. So whoever renews connections as fast as he can does not shut
-	// out others either.
+	// Grace is how long a connection is safe from giving way. While all are,
+	// new ones wait in the system's queue, where they cost no descriptor. So
+	// strangers that renew connections as fast as they can do not shut out
+	// others.
 	Grace time.Duration
 	// Timeout ends a connection that was not admitted; 0 = never.
 	Timeout time.Duration
@@ -99,26 +99,26 @@ func (l *Listener) add(c *Conn) (oldest *Conn, wait time.Duration) {
 }
 
 // crowding is the oldest connection of the network, if that has as many as it
-// may, or else of the network that has most, if there are as many as may be. It
-// is nil where there is room. The lock is held.
+// may, or else of the network with the most connections, if the total is reached.
+// It is nil where there is room. The lock is held.
 func (l *Listener) crowding(from netip.Prefix) *Conn {
 	count := map[netip.Prefix]int{}
 	for _, c := range l.strangers {
 		count[c.from]++
 	}
-	most := from
+	largest := from
 	if count[from] < l.limits.PerAddress {
 		if len(l.strangers) < l.limits.Total {
 			return nil
 		}
 		for _, c := range l.strangers {
-			if count[c.from] > count[most] {
-				most = c.from
+			if count[c.from] > count[largest] {
+				largest = c.from
 			}
 		}
 	}
 	for _, c := range l.strangers {
-		if c.from == most {
+		if c.from == largest {
 			return c
 		}
 	}
@@ -168,8 +168,8 @@ func (l *Listener) Close() error {
 	return l.Listener.Close()
 }
 
-// Admit takes the connection out of the limits: whoever it is is no stranger
-// any more. It says whether that was in time.
+// Admit takes the connection out of the limits, since its other end is no
+// stranger any more. It reports whether the connection was still open.
 func (c *Conn) Admit() bool { return c.listener.remove(c) }
 
 // Close closes the connection.

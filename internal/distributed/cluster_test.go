@@ -233,10 +233,10 @@ func (p *process) await(t *testing.T, otherwise string, holds func() bool) {
 
 // A cluster is a coordinator, its clients, and a store that counts.
 type cluster struct {
-	desk    *host
-	clients []*host
-	store   *counter
-	target  []string // flags that name the store
+	coordinator *host
+	clients     []*host
+	store       *counter
+	target      []string // flags that name the store
 
 	access, secret, region string
 }
@@ -276,7 +276,7 @@ func (c *cluster) runOp(t *testing.T, op, name, duration string, more ...string)
 	if op != "put" {
 		args = append(args, "--objects=20")
 	}
-	return c.desk.start(t, append(args, more...)...)
+	return c.coordinator.start(t, append(args, more...)...)
 }
 
 // measuring waits until all clients download.
@@ -291,7 +291,7 @@ func (c *cluster) recorded(t *testing.T, p *process, name string) {
 	t.Helper()
 	c.measuring(t, p)
 	p.await(t, "not all logs arrive", func() bool {
-		spools, err := filepath.Glob(filepath.Join(c.desk.dir, name+".*.spool"))
+		spools, err := filepath.Glob(filepath.Join(c.coordinator.dir, name+".*.spool"))
 		return err == nil && len(spools) == len(c.clients) && !slices.ContainsFunc(spools, func(path string) bool {
 			info, err := os.Stat(path)
 			return err != nil || info.Size() == 0
@@ -313,7 +313,7 @@ func (c *cluster) about(t *testing.T, name string, clients ...int) {
 
 func (c *cluster) compare(t *testing.T, name string, cut int, clients []int) {
 	t.Helper()
-	r, err := oplog.Open(filepath.Join(c.desk.dir, name+".csv.zst"))
+	r, err := oplog.Open(filepath.Join(c.coordinator.dir, name+".csv.zst"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +349,7 @@ func (c *cluster) compare(t *testing.T, name string, cut int, clients []int) {
 // clean fails unless nothing of any run is left.
 func (c *cluster) clean(t *testing.T) {
 	t.Helper()
-	p := c.desk.start(t, append([]string{"clean", "--dry-run"}, c.target...)...)
+	p := c.coordinator.start(t, append([]string{"clean", "--dry-run"}, c.target...)...)
 	if code := p.wait(t, time.Minute); code != 0 || !strings.Contains(p.out.String(), "nothing that a run of warp left") {
 		t.Errorf("%d: %s", code, p.out.String())
 	}

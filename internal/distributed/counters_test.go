@@ -24,7 +24,7 @@ func TestStoreCounters(t *testing.T) {
 	t.Parallel()
 	s := teststore.Start(t, teststore.MinIO, teststore.Options{Env: []string{"MINIO_PROMETHEUS_AUTH_TYPE=public"}})
 	w := watchStore(t, s.Endpoints[0])
-	c := &cluster{desk: &host{dir: t.TempDir()}}
+	c := &cluster{coordinator: &host{dir: t.TempDir()}}
 	for range 4 {
 		c.clients = append(c.clients, &host{addr: teststore.FreeAddress(t), dir: t.TempDir()})
 	}
@@ -51,7 +51,7 @@ func TestStoreCounters(t *testing.T) {
 		if !strings.HasPrefix(name, "multipart") {
 			args = append(args, "--obj.size=4KiB")
 		}
-		c.desk.start(t, append(args, c.target...)...).ends(t, 0, "4 clients began within")
+		c.coordinator.start(t, append(args, c.target...)...).ends(t, 0, "4 clients began within")
 		total, own := w.seen()
 		counted := storeCounters(t, s.Endpoints[0])
 		// It counts a request once it is done with it, which can be after the answer.
@@ -65,7 +65,7 @@ func TestStoreCounters(t *testing.T) {
 		if wrong := counts(counted, before, total); wrong != "" {
 			t.Errorf("%s: %s", name, wrong)
 		}
-		rows := rowsOf(t, filepath.Join(c.desk.dir, name+".csv.zst"))
+		rows := rowsOf(t, filepath.Join(c.coordinator.dir, name+".csv.zst"))
 		t.Logf("%s: rows %v; the store counts %v, without the run's own notes %v", name, rows, total, own)
 		for op, api := range test.rows {
 			if rows[op] == 0 || rows[op] != own[api] {

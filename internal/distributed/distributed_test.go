@@ -18,7 +18,7 @@ func bucketOf(t *testing.T) string { return "distributed-" + strings.ToLower(t.N
 // onThisMachine has four clients as processes, before MinIO.
 func onThisMachine(t *testing.T) *cluster {
 	s := stores.Shared(t, teststore.MinIO)
-	c := &cluster{desk: &host{dir: t.TempDir()}, store: count(t, "127.0.0.1", s.Endpoints[0])}
+	c := &cluster{coordinator: &host{dir: t.TempDir()}, store: count(t, "127.0.0.1", s.Endpoints[0])}
 	for range 4 {
 		c.clients = append(c.clients, &host{addr: teststore.FreeAddress(t), dir: t.TempDir()})
 	}
@@ -52,13 +52,13 @@ func (c *cluster) plain(t *testing.T) (said string) {
 		}
 		args = append(args, logs[0])
 	}
-	c.desk.start(t, args...).ends(t, 0, "4 clients merged")
-	a, err := os.ReadFile(filepath.Join(c.desk.dir, "plain.csv.zst"))
-	b, err2 := os.ReadFile(filepath.Join(c.desk.dir, "again.csv.zst"))
+	c.coordinator.start(t, args...).ends(t, 0, "4 clients merged")
+	a, err := os.ReadFile(filepath.Join(c.coordinator.dir, "plain.csv.zst"))
+	b, err2 := os.ReadFile(filepath.Join(c.coordinator.dir, "again.csv.zst"))
 	if err != nil || err2 != nil || string(a) != string(b) {
 		t.Errorf("the coordinator's log is not what merge makes of the clients' (%v, %v)", err, err2)
 	}
-	report := c.desk.start(t, "analyze", "--no-color", "again.csv.zst")
+	report := c.coordinator.start(t, "analyze", "--no-color", "again.csv.zst")
 	if code := report.wait(t, time.Minute); code != 0 || !strings.Contains(p.out.String(), report.out.String()) {
 		t.Errorf("the coordinator's report is not what analyze makes of that (%d):\n%s\n%s", code, p.out.String(), report.out.String())
 	}
@@ -85,7 +85,7 @@ func (c *cluster) traced(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.ends(t, 0, "HTTP phases")
-	r, err := oplog.Open(filepath.Join(c.desk.dir, "traced.csv.zst"))
+	r, err := oplog.Open(filepath.Join(c.coordinator.dir, "traced.csv.zst"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,11 +126,11 @@ func (c *cluster) killCoordinator(t *testing.T) {
 	p.kill()
 	began := time.Now()
 	// By the name that the run had, whose copies are in the way.
-	c.desk.start(t, "collect", c.list(), "--benchdata=orphans").ends(t, 0, "4 clients merged")
+	c.coordinator.start(t, "collect", c.list(), "--benchdata=orphans").ends(t, 0, "4 clients merged")
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("collected after %v", took)
 	}
-	if left, _ := filepath.Glob(filepath.Join(c.desk.dir, "orphans.*.spool")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(c.coordinator.dir, "orphans.*.spool")); len(left) > 0 {
 		t.Errorf("what is merged is left as copies: %v", left)
 	}
 	c.clean(t)

@@ -114,7 +114,7 @@ func (b *flyBench) run(env []string, more ...string) *process {
 func (b *flyBench) runWith(flags, env []string, more ...string) *process {
 	b.t.Helper()
 	b.c.store.reset()
-	return b.script(b.c.desk.dir, env, slices.Concat(b.args, more, []string{"--", "--objects=20", "--rps-limit=200", "--region=us-east-1"}, flags)...)
+	return b.script(b.c.coordinator.dir, env, slices.Concat(b.args, more, []string{"--", "--objects=20", "--rps-limit=200", "--region=us-east-1"}, flags)...)
 }
 
 // interrupt is Ctrl-C half way.
@@ -137,7 +137,7 @@ func TestFly(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close() })
-	b.c = &cluster{desk: &host{dir: t.TempDir()}, clients: make([]*host, 4), store: count(t, "["+b.addr+"]", e.Addr())}
+	b.c = &cluster{coordinator: &host{dir: t.TempDir()}, clients: make([]*host, 4), store: count(t, "["+b.addr+"]", e.Addr())}
 	b.c.target = []string{"--host=" + b.c.store.addr, "--access-key=key", "--secret-key=secretsecret", "--region=us-east-1", "--bucket=fly"}
 	b.args = []string{"-r", "ord,iad", "-n", "2", "-c", "2", "-o", "4KiB", "-e", b.c.store.addr, "-b", "fly", "-i"}
 	b.whole()
@@ -203,9 +203,9 @@ func (b *flyBench) fromScratch() {
 // removed is what -s does.
 func (b *flyBench) removed() {
 	b.run(given(), "-d", "1s").ends(b.t, 0, "4 clients began within")
-	b.script(b.c.desk.dir, nil, "-s").ends(b.t, 0, "machine destroy")
+	b.script(b.c.coordinator.dir, nil, "-s").ends(b.t, 0, "machine destroy")
 	b.left("")
-	b.script(b.c.desk.dir, nil, "-s").ends(b.t, 0, "no machine of this script is in app warp-benchmark")
+	b.script(b.c.coordinator.dir, nil, "-s").ends(b.t, 0, "no machine of this script is in app warp-benchmark")
 }
 
 // Whatever is wrong with a call is said in one line, before flyctl is called.

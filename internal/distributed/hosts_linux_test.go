@@ -65,7 +65,7 @@ func onHosts(t *testing.T) *cluster {
 		do(fmt.Sprintf("ip -n %s addr add %s/24 dev eth1", h.namespace, h.second), "")
 		c.clients = append(c.clients, h)
 	}
-	c.desk, c.clients = c.clients[0], c.clients[1:]
+	c.coordinator, c.clients = c.clients[0], c.clients[1:]
 	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 256 << 20})
 	if err != nil {
 		t.Fatal(err)

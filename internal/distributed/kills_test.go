@@ -195,7 +195,7 @@ func (c *cluster) judge(t *testing.T, p *process, b blow, name string, code int)
 	}
 	whole := []int{0, 1, 2, 3}
 	addr := c.clients[b.client].addr
-	_, err := os.Stat(filepath.Join(c.desk.dir, name+".csv.zst"))
+	_, err := os.Stat(filepath.Join(c.coordinator.dir, name+".csv.zst"))
 	switch {
 	case b.what == coordinatorKilled && code == -1, b.what == coordinatorTwice && code == 130:
 		return // what there is of it is with the clients
@@ -279,7 +279,7 @@ func (c *cluster) restart(t *testing.T, h *host) {
 func (c *cluster) collect(t *testing.T, name string) {
 	t.Helper()
 	began := time.Now()
-	p := c.desk.start(t, "collect", c.list(), "--benchdata="+name)
+	p := c.coordinator.start(t, "collect", c.list(), "--benchdata="+name)
 	code, text := p.wait(t, time.Minute), p.out.String()
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("the clients were free after %v", took)

@@ -37,7 +37,7 @@ type sums struct{ requests, errors, bytes int64 }
 // rows adds a log up, by client and operation.
 func (c *cluster) rows(t *testing.T, name string) map[string]sums {
 	t.Helper()
-	r, err := oplog.Open(filepath.Join(c.desk.dir, name+".csv.zst"))
+	r, err := oplog.Open(filepath.Join(c.coordinator.dir, name+".csv.zst"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestInflux(t *testing.T) {
 			t.Errorf("InfluxDB has %v of %s, and the log %v", got, measurement, want)
 		}
 	}
-	for _, h := range append([]*host{c.desk}, c.clients...) {
+	for _, h := range append([]*host{c.coordinator}, c.clients...) {
 		for _, p := range h.started {
 			for _, secret := range []string{"wrong-token-of-somebody", r.Token, url.QueryEscape(r.Token)} {
 				if strings.Contains(p.out.String(), secret) {
@@ -243,7 +243,7 @@ func TestStress(t *testing.T) {
 	c := two(t, "stress")
 	args := append([]string{"get", c.list(), "--duration=3s", "--stress", "--obj.size=4KiB", "--objects=20", "--concurrent=2", "--rps-limit=200",
 		"--json", "--lease=5s"}, c.target...)
-	p := c.desk.start(t, args...)
+	p := c.coordinator.start(t, args...)
 	p.ends(t, 0, `"clients": 2`)
 	var report struct {
 		Operations []struct {
@@ -267,7 +267,7 @@ func TestStress(t *testing.T) {
 	if got != want || want < 100 {
 		t.Errorf("the report is about %d requests, and the store saw %d", got, want)
 	}
-	for _, h := range append([]*host{c.desk}, c.clients...) {
+	for _, h := range append([]*host{c.coordinator}, c.clients...) {
 		if files, err := os.ReadDir(h.dir); err != nil || len(files) > 0 {
 			t.Errorf("there are files: %v, %v", files, err)
 		}

@@ -28,7 +28,7 @@ func rowsIn(text string) (rows []string) {
 // loggedRows are those of a log of the coordinator.
 func (c *cluster) loggedRows(t *testing.T, name string) []string {
 	t.Helper()
-	log, err := os.ReadFile(filepath.Join(c.desk.dir, name+".csv.zst"))
+	log, err := os.ReadFile(filepath.Join(c.coordinator.dir, name+".csv.zst"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestStdout(t *testing.T) {
 	t.Parallel()
 	c := two(t, "stdout")
 	args := append([]string{"get", c.list(), "--stdout", "--obj.size=4KiB", "--objects=20", "--concurrent=2", "--rps-limit=200", "--lease=5s"}, c.target...)
-	p := c.desk.startRows(t, append(args, "--duration=1h", "--benchdata=rows")...)
+	p := c.coordinator.startRows(t, append(args, "--duration=1h", "--benchdata=rows")...)
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		if text := p.rows.String(); strings.Contains(text, "-1\t") && strings.Contains(text, "-2\t") {
 			break
@@ -68,7 +68,7 @@ func TestStdout(t *testing.T) {
 	}
 	c.store.reset()
 	before := c.files(t)
-	p = c.desk.startRows(t, append(args, "--duration=2s", "--stress")...)
+	p = c.coordinator.startRows(t, append(args, "--duration=2s", "--stress")...)
 	p.ends(t, 0, "Operation: GET")
 	seen := 1 // the line of columns
 	c.store.mu.Lock()
@@ -91,7 +91,7 @@ func TestStdout(t *testing.T) {
 func (c *cluster) files(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
-	for _, h := range append([]*host{c.desk}, c.clients...) {
+	for _, h := range append([]*host{c.coordinator}, c.clients...) {
 		files, err := os.ReadDir(h.dir)
 		if err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ func TestCrowdAtTheDoor(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close() })
-	c := &cluster{desk: &host{dir: t.TempDir()}, store: count(t, "127.0.0.1", e.Addr())}
+	c := &cluster{coordinator: &host{dir: t.TempDir()}, store: count(t, "127.0.0.1", e.Addr())}
 	for range 2 {
 		c.clients = append(c.clients, &host{addr: teststore.FreeAddress(t), dir: t.TempDir(), files: files})
 	}

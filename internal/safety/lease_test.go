@@ -25,7 +25,7 @@ func TestLiveRunIsLeftAlone(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, false)
 		before := b.fill()
-		long := b.warp("get", "--objects=60", "--obj.size=1KiB", "--concurrent=2", "--duration=60s", "--lease=2s", "--seed=77", "--noprefix")
+		long := b.warp("get", "--objects=60", "--obj.size=1KiB", "--concurrent=2", "--duration=60s", "--lease=3s", "--seed=77", "--noprefix")
 		long.awaitOutput("Preparing: uploading: ")
 		mine := generator.RunPrefix(77)
 		began := time.Now()
@@ -224,9 +224,9 @@ func TestClocksThatDisagreeByHours(t *testing.T) {
 			b := made(t, s, false)
 			before := b.fill()
 			endpoint := skewed(t, s.Endpoint, by)
-			live := b.through(endpoint, "get", "--objects=24", "--obj.size=1KiB", "--concurrent=2", "--duration=60s", "--lease=2s")
+			live := b.through(endpoint, "get", "--objects=24", "--obj.size=1KiB", "--concurrent=2", "--duration=60s", "--lease=3s")
 			live.awaitOutput("Preparing: uploading: ")
-			time.Sleep(2500 * time.Millisecond)
+			time.Sleep(3500 * time.Millisecond)
 			b.through(endpoint, small("put")...).want(0)
 			if n := len(b.keys(isData)) - len(keysOf(before)); n != 24 {
 				t.Errorf("%d of 24 objects of the live run are there", n)
@@ -289,7 +289,7 @@ func TestRenewalThatArrivesAfterTheMarkerIsGone(t *testing.T) {
 		}
 	})
 	t.Cleanup(removed)
-	b.through(f.endpoint, "put", "--obj.size=1KiB", "--concurrent=2", "--duration=2s", "--lease=1s").want(0)
+	b.through(f.endpoint, "put", "--obj.size=1KiB", "--concurrent=2", "--duration=8s", "--lease=6s").want(0)
 	if late.Load() != 1 {
 		t.Fatalf("of %d writes of the marker none came late", writes.Load())
 	}

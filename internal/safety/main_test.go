@@ -187,7 +187,7 @@ func await(t *testing.T, limit time.Duration, ok func() bool, what string) {
 
 // small are the flags of a run that is over soon.
 func small(op string, more ...string) []string {
-	args := []string{op, "--concurrent=4", "--duration=300ms", "--lease=1s"}
+	args := []string{op, "--concurrent=4", "--duration=300ms", "--lease=3s"}
 	if !slices.Contains(more, "--list-existing") { // which uploads nothing
 		args = append(args, "--obj.size=1KiB")
 	}
@@ -197,5 +197,5 @@ func small(op string, more ...string) []string {
 	return append(args, more...)
 }
 
-// expiry is how long after a death a lease of one second has run out, in a store that counts in whole seconds.
-const expiry = 2200 * time.Millisecond
+// expiry is how long after a death a lease of three seconds has run out, in a store that counts in whole seconds.
+const expiry = 4200 * time.Millisecond

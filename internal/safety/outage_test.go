@@ -101,7 +101,7 @@ func TestStoreThatFreezesForGood(t *testing.T) {
 	b := made(t, s, false)
 	before := b.fill()
 	f := newFront(t, s.Endpoint, nil)
-	p := b.through(f.endpoint, "get", "--objects=20", "--obj.size=1KiB", "--concurrent=5", "--duration=2s", "--lease=1s", "--drain=1s")
+	p := b.through(f.endpoint, "get", "--objects=20", "--obj.size=1KiB", "--concurrent=5", "--duration=2s", "--lease=6s", "--drain=1s")
 	p.awaitOutput("Preparing: uploading: ")
 	ready := time.Now()
 	time.Sleep(300 * time.Millisecond)

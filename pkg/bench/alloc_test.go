@@ -107,7 +107,7 @@ func steps(t testing.TB, w *Worker) map[string]func() {
 	ctx := w.run.requests
 	obj := &s3.Object{Ref: s3.Ref{Bucket: "bucket", Key: "key"}, Size: 1024, ETag: "0123456789abcdef0123456789abcdef"}
 	get, stat := &Get{}, &Stat{}
-	get.objects, stat.objects = []s3.Object{*obj}, []s3.Object{*obj}
+	get.found, stat.found = []s3.Object{*obj}, []s3.Object{*obj}
 	get.divide(w.Env)
 	stat.divide(w.Env)
 	check := func(err error) {
@@ -115,8 +115,12 @@ func steps(t testing.TB, w *Worker) map[string]func() {
 			t.Fatal(err)
 		}
 	}
+	made := &Get{}
+	key := w.NextKey()
+	made.names, made.buckets, made.made = w.Env.Names, []string{"bucket"}, []entry{newEntry(w.Env.Names, &s3.Object{Ref: s3.Ref{Key: key}, Size: 1024, ETag: obj.ETag}, "")}
+	made.divide(w.Env)
 	ranged := &Get{Range: true}
-	ranged.objects = []s3.Object{{Ref: obj.Ref, Size: 1024}}
+	ranged.found = []s3.Object{{Ref: obj.Ref, Size: 1024}}
 	ranged.RangeSize = 1024
 	ranged.divide(w.Env)
 	// What the store sends is all zeros, and so is this payload.
@@ -124,7 +128,8 @@ func steps(t testing.TB, w *Worker) map[string]func() {
 	check(err)
 	plain, content := w.check, newVerifier(VerifyContent, zeros)
 	return map[string]func(){
-		"GET": func() { check(get.Do(ctx, w)) },
+		"GET":                      func() { check(get.Do(ctx, w)) },
+		"GET of a prepared object": func() { check(made.Do(ctx, w)) },
 		"GET with its content": func() {
 			w.check = content
 			check(get.Do(ctx, w))

@@ -154,7 +154,7 @@ func prepareForeign(t *testing.T, client *s3.Client, buckets []string, objects b
 			t.Fatal(err)
 		}
 		for _, key := range []string{"foreign/1", "foreign/2"} {
-			if _, _, err := client.WriteSmall(t.Context(), s3.Ref{Bucket: b, Key: key}, []byte("foreign")); err != nil {
+			if _, err := client.WriteSmall(t.Context(), s3.Ref{Bucket: b, Key: key}, []byte("foreign")); err != nil {
 				t.Fatal(err)
 			}
 		}

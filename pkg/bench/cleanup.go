@@ -17,12 +17,19 @@ import (
 const deleteBatch = 1000
 
 // Cleanup removes what the run wrote, unless it is to be kept. It may be
-// called whether or not Run came far, and does nothing the second time.
+// called whether or not Run came far, and does nothing the second time. After
+// the end of ctx it goes on as long as it gets on.
 func (r *Runner) Cleanup(ctx context.Context) error {
 	var errs []error
 	for _, place := range r.everywhere() {
 		place.loose = r.loose
-		errs = append(errs, place.cleanup(ctx))
+		work, stop := place.hurry(ctx)
+		err := place.cleanup(work)
+		if cause := context.Cause(work); err != nil && cause == errNothingMoves {
+			err = place.leftBehind(cause)
+		}
+		stop()
+		errs = append(errs, err)
 	}
 	return JoinErrors(errs)
 }
@@ -56,10 +63,13 @@ func (r *Runner) cleanup(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	if l.marker.kept() {
+	if l.term.over(time.Now()) {
+		l.drop()
+		err = r.cleanLapsed(ctx, l)
+	} else if l.marker.kept() {
 		r.kept = true
 		err = r.leaveVersions(ctx, &l.marker)
-		l.stopRenewing()
+		l.stopRenewing(ctx)
 		// Without this the run counts as alive until its lease expires, and no longer.
 		_ = l.change(ctx, func(m *marker) { m.Ended = true })
 	} else {
@@ -68,16 +78,24 @@ func (r *Runner) cleanup(ctx context.Context) error {
 		err = r.cleanOwn(ctx, l)
 	}
 	if err != nil {
-		return fmt.Errorf("clean up: %w; objects are left under %s, which the next warp on bucket %s removes, %s from now or later",
-			err, l.marker.Prefix, r.Options.Bucket, r.Options.Lease)
+		return r.leftBehind(err)
 	}
 	return nil
+}
+
+// leftBehind says what a clean-up that failed leaves.
+func (r *Runner) leftBehind(err error) error {
+	return fmt.Errorf("clean up: %w; objects are left under %s, which the next warp on bucket %s removes, %s from now or later",
+		err, r.Options.FullPrefix(), r.Options.Bucket, r.Options.Lease)
 }
 
 // Kept says whether Cleanup has left the run's objects, as it was told to.
 func (r *Runner) Kept() bool { return r.kept }
 
 func (r *Runner) cleanOwn(ctx context.Context, l *lease) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	l.term.watch(func(err error) { cancel(err) }) // the names may be another run's from then on
 	err := persist(ctx, func() error {
 		others, _, err := r.otherMarkers(ctx, &l.marker, time.Time{})
 		if err != nil {
@@ -88,7 +106,7 @@ func (r *Runner) cleanOwn(ctx context.Context, l *lease) error {
 	if err != nil {
 		return err
 	}
-	l.stopRenewing() // or the marker would come back
+	l.stopRenewing(ctx) // or the marker would come back
 	if err := r.withdraw(ctx, l); err != nil {
 		return err
 	}
@@ -279,6 +297,7 @@ func (r *Runner) removeAll(ctx context.Context, all removal) error {
 					cancel(err)
 					continue
 				}
+				r.removed.Add(int64(len(b)))
 				all.count(int64(len(b)))
 			}
 		})
@@ -294,6 +313,12 @@ func (r *Runner) removeAll(ctx context.Context, all removal) error {
 
 func (r *Runner) sendBatches(ctx context.Context, l s3.List, ours func(s3.Object) bool, out chan<- []s3.Ref) error {
 	var batch []s3.Ref
+	most := func() int {
+		if r.hurried.Load() {
+			return hurriedBatch
+		}
+		return deleteBatch
+	}
 	begin := func() { batch = nil } // what was sent already is deleted, or fails for being gone
 	send := func() bool {
 		select {
@@ -309,7 +334,7 @@ func (r *Runner) sendBatches(ctx context.Context, l s3.List, ours func(s3.Object
 			return true
 		}
 		batch = append(batch, o.Ref)
-		return len(batch) < deleteBatch || send()
+		return len(batch) < most() || send()
 	})
 	if err == nil && len(batch) > 0 {
 		send()

@@ -26,7 +26,7 @@ func (d *Delete) Prepare(ctx context.Context, e *Env) error {
 // nothing is left there.
 func (d *Delete) Do(ctx context.Context, w *Worker) error {
 	for k := range d.shares {
-		if refs := d.batch((w.place + k) % len(d.shares)); len(refs) > 0 {
+		if refs := d.batch((w.place+k)%len(d.shares), &w.text); len(refs) > 0 {
 			return w.remove(ctx, refs)
 		}
 	}
@@ -34,14 +34,14 @@ func (d *Delete) Do(ctx context.Context, w *Worker) error {
 }
 
 // batch takes the next batch out of the share of a bucket.
-func (d *Delete) batch(place int) []s3.Ref {
+func (d *Delete) batch(place int, text *textArena) []s3.Ref {
 	share := &d.shares[place]
 	to := int(d.next[place].Add(int64(d.Batch)))
 	from := to - d.Batch
 	to = min(to, share.count)
 	refs := make([]s3.Ref, 0, max(to-from, 0))
 	for i := from; i < to; i++ {
-		refs = append(refs, d.objects[share.index(i)].Ref)
+		refs = append(refs, d.get(share.index(i), text).Ref)
 	}
 	return refs
 }

@@ -22,8 +22,9 @@ func (g *Get) Prepare(ctx context.Context, e *Env) error {
 	if err := g.Pool.Prepare(ctx, e); err != nil {
 		return err
 	}
-	for i := range g.objects {
-		if o := &g.objects[i]; g.ReadOffset > 0 && g.ReadOffset >= o.Size {
+	var text textArena
+	for i := range g.count() {
+		if o := g.get(i, &text); g.ReadOffset > 0 && g.ReadOffset >= o.Size {
 			return fmt.Errorf("prepare: %s has %d bytes, so there is nothing at --read-offset=%d", o.Key, o.Size, g.ReadOffset)
 		}
 	}

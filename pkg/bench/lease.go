@@ -104,14 +104,15 @@ type lease struct {
 
 	writing sync.Mutex // held while the marker is being written, and to change it
 	mu      sync.Mutex
-	written time.Time // when the marker was last renewed
-	adrift  bool      // a write had no answer, and may still arrive
+	written bool  // the marker was, at least once
+	adrift  bool  // a write had no answer, and may still arrive
+	term    *term // how long others leave the names alone
 }
 
 // newLease is the lease of this run's names under prefix, not yet written.
 func (r *Runner) newLease(prefix string) *lease {
 	o := &r.Options
-	return &lease{client: r.Client, bucket: o.Bucket, marker: marker{
+	return &lease{client: r.Client, bucket: o.Bucket, term: newTerm(o.Lease), marker: marker{
 		Warp: o.Warp, Run: cmp.Or(o.LeaseID, o.RunID), Benchmark: o.Benchmark, Prefix: prefix,
 		NoPrefix: o.Layout.NoPrefix, Shards: o.Layout.Shards, Random: o.Layout.Random,
 		Client: o.Client, Clients: o.Clients,
@@ -284,26 +285,50 @@ func (l *lease) change(ctx context.Context, edit func(*marker)) error {
 	return err
 }
 
-// writeLocked writes the marker. Cut off, a write could arrive when the marker has been removed, so one that is on its
-// way has a while for its answer.
+// renew writes the marker again. Nobody asks when the store did that, and if it fails for long the term is over.
+func (l *lease) renew(ctx context.Context, grace time.Duration) {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	_ = l.send(ctx, grace)
+}
+
+// writeLocked writes the marker, and returns when it was modified by the store's clock.
 func (l *lease) writeLocked(ctx context.Context) (time.Time, error) {
-	if ctx.Err() != nil {
-		return time.Time{}, ctx.Err()
-	}
-	ctx, cancel := outlive(ctx, landing)
-	defer cancel()
-	data, err := json.Marshal(&l.marker)
-	if err != nil {
+	if err := l.send(ctx, landing); err != nil {
 		return time.Time{}, err
 	}
-	modified, late, err := l.client.WriteSmall(ctx, s3.Ref{Bucket: l.bucket, Key: l.marker.key()}, data)
+	return l.client.ModifiedAt(ctx, l.ref())
+}
+
+func (l *lease) ref() s3.Ref { return s3.Ref{Bucket: l.bucket, Key: l.marker.key()} }
+
+// send writes the marker. Cut off, a write could arrive when the marker has been removed, so one that is on its
+// way has a while for its answer.
+func (l *lease) send(ctx context.Context, grace time.Duration) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	began := time.Now()
+	if l.term.over(began) {
+		return l.term.lapse() // somebody may have removed the marker, or have the names
+	}
+	ctx, cancel := outlive(ctx, grace)
+	defer cancel()
+	ctx, stop := l.term.limit(ctx)
+	defer stop()
+	data, err := json.Marshal(&l.marker)
+	if err != nil {
+		return err
+	}
+	late, err := l.client.WriteSmall(ctx, l.ref(), data)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.adrift = l.adrift || late
-	if err == nil {
-		l.written = time.Now()
+	if err != nil {
+		return err
 	}
-	return modified, err
+	l.written = true
+	return l.term.renew(began, time.Now())
 }
 
 // outlive returns a context that ends that long after ctx.
@@ -340,35 +365,30 @@ func (l *lease) renewInBackground() {
 			case <-quit:
 				return
 			case <-t.C:
-				attempt, cancel := context.WithTimeout(ctx, every)
-				_, _ = l.write(attempt) // lost says so when it matters
+				attempt, cancel := context.WithTimeout(ctx, every*2/3) // one without an answer leaves time for the next
+				l.renew(attempt, min(landing, every/6))
 				cancel()
 			}
 		}
 	})
 }
 
-// lost says whether the lease ran out because the store took no renewal.
-func (l *lease) lost() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return time.Since(l.written).Seconds() > l.marker.LeaseS
-}
-
 // unwritten says whether no write of the marker has succeeded.
 func (l *lease) unwritten() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.written.IsZero()
+	return !l.written
 }
 
 // stopRenewing waits for a renewal that is on its way: cut off, it could still
-// arrive, and bring back a marker that has been removed.
-func (l *lease) stopRenewing() {
+// arrive, and bring back a marker that has been removed. After the end of ctx
+// it has as long as a late write has.
+func (l *lease) stopRenewing(ctx context.Context) {
 	if l.stop == nil {
 		return
 	}
 	l.stop()
+	defer context.AfterFunc(ctx, l.cut)()
 	l.done.Wait()
 }
 
@@ -377,7 +397,7 @@ func (l *lease) drop() {
 	if l.cut != nil {
 		l.cut()
 	}
-	l.stopRenewing()
+	l.stopRenewing(context.Background())
 }
 
 // Bury removes what the runs of the given names left, other machines' shares of
@@ -400,7 +420,9 @@ func (r *Runner) Bury(ctx context.Context, names []string) error {
 func (r *Runner) buryThere(ctx context.Context, names []string) (err error) {
 	l := r.newLease(r.Options.FullPrefix())
 	defer func() {
-		if removed := r.withdraw(context.WithoutCancel(ctx), l); err == nil && removed != nil {
+		work, stop := r.hurry(ctx)
+		defer stop()
+		if removed := r.withdraw(work, l); err == nil && removed != nil {
 			err = fmt.Errorf("remove what lost clients left: %w", removed)
 		}
 	}()

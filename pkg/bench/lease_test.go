@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"warp/pkg/generator"
 	"warp/pkg/s3"
 	"warp/pkg/s3mem"
 )
@@ -168,5 +170,137 @@ func TestFixedObjectsAreCounted(t *testing.T) {
 	}
 	if err := r.removeObjects(ctx, m, others, time.Time{}); err != nil || counter.n.Load() != 1 {
 		t.Errorf("%d objects were removed (%v), want 1", counter.n.Load(), err)
+	}
+}
+
+// Once a term is over it stays over, whichever clock says so and however good the next renewal is.
+func TestTermIsOverForGood(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	later := func(d time.Duration) time.Time { return began.Add(d) }
+	asleep := func(d time.Duration) time.Time { // what time.Now says where the monotonic clock stood still
+		return began.Round(0).Add(d)
+	}
+	tests := map[string]struct {
+		now  time.Time
+		over bool
+	}{
+		"in time":              {later(58 * time.Second), false},
+		"too late":             {later(60 * time.Second), true},
+		"after a nap":          {asleep(58 * time.Second), false},
+		"after a night asleep": {asleep(8 * time.Hour), true},
+	}
+	for name, test := range tests {
+		term := newTerm(time.Minute)
+		if term.over(later(time.Hour)) {
+			t.Errorf("%s: it is over before it has begun", name)
+		}
+		term = newTerm(time.Minute)
+		if err := term.renew(began, began); err != nil {
+			t.Fatal(err)
+		}
+		if term.over(test.now) != test.over {
+			t.Errorf("%s: over is %t", name, !test.over)
+		}
+		if err := term.renew(test.now, test.now); (err != nil) != test.over || term.over(began) != test.over {
+			t.Errorf("%s: renewed: %v", name, err)
+		}
+	}
+	var told error
+	term := newTerm(time.Minute)
+	_ = term.renew(began, began)
+	term.watch(func(err error) { told = err })
+	if err := term.renew(later(50*time.Second), later(70*time.Second)); err == nil || told == nil {
+		t.Errorf("an answer that came too late renews: %v, told %v", err, told)
+	}
+}
+
+func hundredBytes(t *testing.T) generator.Sizes {
+	t.Helper()
+	sizes, err := generator.ParseSizes("100", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sizes
+}
+
+// A run whose lease the store does not let it renew stops writing when that is over, is an error, and removes what it
+// wrote as the next run would.
+func TestRunEndsWithItsLease(t *testing.T) {
+	t.Parallel()
+	var refuse atomic.Bool
+	var late atomic.Int64
+	var end atomic.Pointer[time.Time]
+	c := frontedClient(t, func(store http.Handler, w http.ResponseWriter, r *http.Request) {
+		marker := isAboutMarker(r)
+		if marker && r.Method == http.MethodPut && refuse.Load() && !strings.Contains(r.URL.Path, "-after") {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		if over := end.Load(); over != nil && !marker && r.Method == http.MethodPut && time.Now().After(*over) {
+			late.Add(1)
+		}
+		store.ServeHTTP(w, r)
+	})
+	r := &Runner{Client: c, Op: &Put{Sizes: hundredBytes(t)}, Options: Options{
+		Bucket: "bucket", RunID: "r", ClientID: "c", Seed: 1, Concurrency: 2, Lease: time.Second, Duration: time.Minute, Drain: time.Second,
+		Payload: generator.PayloadOptions{Seed: 1}, TraceSample: 1}}
+	if err := r.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	refuse.Store(true)
+	over := time.Now().Add(1200 * time.Millisecond) // with time for requests on their way
+	end.Store(&over)
+	began := time.Now()
+	out := r.Run(t.Context())
+	var lapsed *LapsedError
+	if !errors.As(out.Fatal, &lapsed) || time.Since(began) > 10*time.Second || out.Trailer.End != "aborted" {
+		t.Errorf("%v after %v, %+v", out.Fatal, time.Since(began), out.Trailer)
+	}
+	if n := late.Load(); n > 0 {
+		t.Errorf("%d objects were written after the lease", n)
+	}
+	time.Sleep(time.Second) // the store counts too
+	if err := r.Cleanup(t.Context()); err != nil {
+		t.Error(err)
+	}
+	nothingIsLeft(t, c)
+}
+
+// A run that was taken for dead does not remove what another one has kept under its names meanwhile.
+func TestLapsedRunLeavesWhatOthersKeep(t *testing.T) {
+	t.Parallel()
+	c := clientOf(t, embeddedStore(t))
+	newRunner := func(id string, keep bool) *Runner {
+		return &Runner{Client: c, Op: &Put{Sizes: hundredBytes(t)}, Options: Options{
+			Bucket: "bucket", RunID: id, ClientID: "c", Seed: 1, Concurrency: 1, Lease: time.Second, MaxObjects: 5, KeepData: keep,
+			Payload: generator.PayloadOptions{Seed: 1}, TraceSample: 1}}
+	}
+	a := newRunner("a", false)
+	if err := a.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if out := a.Run(t.Context()); out.Fatal != nil {
+		t.Fatal(out.Fatal)
+	}
+	a.lease.drop() // it stands still
+	time.Sleep(2500 * time.Millisecond)
+	b := newRunner("b", true)
+	if err := b.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if out := b.Run(t.Context()); out.Fatal != nil {
+		t.Fatal(out.Fatal)
+	}
+	if err := a.Cleanup(t.Context()); err == nil || !strings.Contains(err.Error(), "took this run for dead") {
+		t.Errorf("a says %v", err)
+	}
+	if err := b.Cleanup(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	kept := 0
+	err := c.List(t.Context(), s3.List{Bucket: "bucket", Prefix: "warp-"}, func() {}, func(s3.Object) bool { kept++; return true })
+	if err != nil || kept != 5 {
+		t.Errorf("%d of 5 kept objects are there, %v", kept, err)
 	}
 }

@@ -45,10 +45,15 @@ func (m *Mixed) Prepare(ctx context.Context, e *Env) error {
 		p.names, p.bucket, p.versions = place.Names, place.Bucket, m.versions
 	}
 	at := e.placeOf()
-	for _, o := range m.objects {
-		m.shared[at[o.Bucket]].add(o)
+	for i := range m.made {
+		one := &m.made[i]
+		if one.odd != nil && !m.versions {
+			one.odd.version = ""
+		}
+		shared := &m.shared[at[m.bucket(i)]]
+		shared.entries = append(shared.entries, one)
 	}
-	m.objects = nil
+	m.objects = objects{}
 	m.name = (*Worker).NextKey
 	m.total = m.Get + m.Stat + m.Put + m.Delete
 	return nil
@@ -76,7 +81,7 @@ func (m *Mixed) read(ctx context.Context, w *Worker, do func(*s3.Object) error) 
 		return m.upload(ctx, w)
 	}
 	defer shared.giveBack(e)
-	obj := shared.object(e)
+	obj := shared.object(e, &w.text)
 	return do(&obj)
 }
 
@@ -94,7 +99,7 @@ func (m *Mixed) remove(ctx context.Context, w *Worker) error {
 	if e == nil {
 		return m.upload(ctx, w)
 	}
-	err := w.remove(ctx, []s3.Ref{shared.object(e).Ref})
+	err := w.remove(ctx, []s3.Ref{shared.object(e, &w.text).Ref})
 	// After an error nobody knows whether the object is still there, so
 	// nothing reads it again; clean-up finds it if it is.
 	return err

@@ -24,8 +24,8 @@ type Pool struct {
 	Unique          bool // all objects equally often: one pass in random order after the other
 	Epochs          int  // ends the run after that many passes; 0 = does not
 
-	objects []s3.Object
-	shares  []share // by bucket
+	objects
+	shares []share // by bucket
 }
 
 // A share is what the pool has in one bucket, which the workers of that bucket
@@ -59,7 +59,7 @@ func (p *Pool) Prepare(ctx context.Context, e *Env) error {
 		err = p.upload(ctx, e)
 	}
 	if err == nil && (p.Keys != nil || p.ListExisting) {
-		err = e.canVerifyFound(ctx, p.objects)
+		err = e.canVerifyFound(ctx, p.found)
 	}
 	if err == nil {
 		p.divide(e)
@@ -71,11 +71,11 @@ func (p *Pool) Prepare(ctx context.Context, e *Env) error {
 func (p *Pool) divide(e *Env) {
 	p.shares = make([]share, max(len(e.places), 1))
 	if len(p.shares) == 1 {
-		p.shares[0].count = len(p.objects)
+		p.shares[0].count = p.count()
 	} else {
 		at := e.placeOf()
-		for i := range p.objects {
-			s := &p.shares[at[p.objects[i].Bucket]]
+		for i := range p.count() {
+			s := &p.shares[at[p.bucket(i)]]
 			s.of = append(s.of, i)
 			s.count++
 		}
@@ -90,7 +90,10 @@ func (p *Pool) upload(ctx context.Context, e *Env) error {
 	versions := max(p.Versions, 1)
 	e.Progress.Begin("Preparing: uploading", int64(p.Objects*versions))
 	defer e.Progress.End()
-	p.objects = make([]s3.Object, p.Objects*versions)
+	p.names, p.made = e.Names, make([]entry, p.Objects*versions)
+	for _, place := range e.places {
+		p.buckets = append(p.buckets, place.Bucket)
+	}
 	sizes := p.plannedSizes(e)
 	return e.Spread(ctx, p.Objects, func(ctx context.Context, w *Worker, i int) error {
 		key := w.NextKey()
@@ -102,11 +105,12 @@ func (p *Pool) upload(ctx context.Context, e *Env) error {
 			if versions > 1 && obj.VersionID == "" {
 				return fmt.Errorf("prepare: the store gave no version id for %s: it does not do --versions", key)
 			}
-			p.objects[i*versions+v] = obj
+			p.made[i*versions+v] = newEntry(p.names, &obj, obj.VersionID)
 			e.Progress.Add(1)
 		}
 		if i == 0 { // before much else is uploaded in vain
-			return w.canVerify(ctx, &p.objects[0])
+			first := p.get(0, &w.text)
+			return w.canVerify(ctx, &first)
 		}
 		return nil
 	})
@@ -138,10 +142,10 @@ func (p *Pool) list(ctx context.Context, e *Env) error {
 
 // listOne finds up to most objects in one bucket, where their number is limited.
 func (p *Pool) listOne(ctx context.Context, e *Env, most int) error {
-	before := len(p.objects)
+	before := len(p.found)
 	l := s3.List{Bucket: e.Bucket, Prefix: p.Prefix, Flat: p.ListFlat, Versions: p.Versions > 1}
 	var perKey map[string]int
-	begin := func() { p.objects, perKey = p.objects[:before], make(map[string]int) }
+	begin := func() { p.found, perKey = p.found[:before], make(map[string]int) }
 	err := e.Client.List(ctx, l, begin, func(o s3.Object) bool {
 		if o.IsPrefix || o.DeleteMarker || isMarker(o.Key) || !p.mine(o.Key) {
 			return true
@@ -151,17 +155,17 @@ func (p *Pool) listOne(ctx context.Context, e *Env, most int) error {
 				return true
 			}
 		}
-		p.objects = append(p.objects, o)
+		p.found = append(p.found, o)
 		e.Progress.Add(1)
-		return p.Objects == 0 || len(p.objects)-before < most
+		return p.Objects == 0 || len(p.found)-before < most
 	})
 	if err != nil {
 		return fmt.Errorf("prepare: list bucket %s: %w", e.Bucket, err)
 	}
-	if len(p.objects) == before && p.Clients > 0 {
+	if len(p.found) == before && p.Clients > 0 {
 		return fmt.Errorf("prepare: of the objects under prefix %q of bucket %s none is client %d's: use fewer clients", p.Prefix, e.Bucket, p.Client)
 	}
-	if len(p.objects) == before {
+	if len(p.found) == before {
 		return fmt.Errorf("prepare: bucket %s has no objects under prefix %q to work on", e.Bucket, p.Prefix)
 	}
 	return nil
@@ -173,18 +177,24 @@ func (p *Pool) listOne(ctx context.Context, e *Env, most int) error {
 func (p *Pool) pick(w *Worker) (*s3.Object, error) {
 	if !p.Unique {
 		s := &p.shares[w.place]
-		return &p.objects[s.index(w.Rand.IntN(s.count))], nil
+		return p.at(s.index(w.Rand.IntN(s.count)), w), nil
 	}
 	for k := range p.shares {
 		s := &p.shares[(w.place+k)%len(p.shares)]
 		if i, ok := s.order.next(); ok {
-			return &p.objects[s.index(i)], nil
+			return p.at(s.index(i), w), nil
 		}
 	}
 	if p.Epochs == 1 {
-		return nil, done(fmt.Sprintf("the one pass of --epochs over %d objects was made", len(p.objects)))
+		return nil, done(fmt.Sprintf("the one pass of --epochs over %d objects was made", p.count()))
 	}
-	return nil, done(fmt.Sprintf("all %d passes of --epochs over %d objects were made", p.Epochs, len(p.objects)))
+	return nil, done(fmt.Sprintf("all %d passes of --epochs over %d objects were made", p.Epochs, p.count()))
+}
+
+// at is object i, for the worker's next request.
+func (p *Pool) at(i int, w *Worker) *s3.Object {
+	w.picked = p.get(i, &w.text)
+	return &w.picked
 }
 
 // mine says whether an object that is there is this client's share. It follows
@@ -208,14 +218,14 @@ func (p *Pool) look(ctx context.Context, e *Env) error {
 	defer e.Progress.End()
 	e.Silently(true)
 	defer e.Silently(false)
-	p.objects = make([]s3.Object, len(keys))
+	p.found = make([]s3.Object, len(keys))
 	return e.Spread(ctx, len(keys), func(ctx context.Context, w *Worker, i int) error {
 		ref := s3.Ref{Bucket: e.Bucket, Key: keys[i]}
 		e.Progress.Add(1)
 		return w.must(ctx, "look for "+keys[i], func() error {
 			return w.Measure(ctx, "STAT", keys[i], func(ctx context.Context, r *Request) (err error) {
-				p.objects[i], err = r.Stat(ctx, ref, r.Trace)
-				p.objects[i].Ref = ref // of no certain version, as from a listing
+				p.found[i], err = r.Stat(ctx, ref, r.Trace)
+				p.found[i].Ref = ref // of no certain version, as from a listing
 				return err
 			})
 		})

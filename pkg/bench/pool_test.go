@@ -2,6 +2,7 @@ package bench
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -19,7 +20,7 @@ type watchedPool struct {
 	added, taken int
 }
 
-func (p *watchedPool) key(e *entry) string { return p.object(e).Key }
+func (p *watchedPool) key(e *entry) string { return p.object(e, new(textArena)).Key }
 
 func (p *watchedPool) put(worker, i int) {
 	key := p.names.Key(uint32(worker), uint64(i))
@@ -128,12 +129,38 @@ func TestEntriesKeepWhatIsKnown(t *testing.T) {
 		pool := sharedPool{names: names, bucket: "b"}
 		want := s3.Object{Ref: s3.Ref{Bucket: "b", Key: names.Key(7, 99)}, Size: 1 << 40, ETag: etag}
 		pool.add(want)
-		got := pool.object(pool.entries[0])
+		got := pool.object(pool.entries[0], new(textArena))
 		if etag == "00000000000000000000000000000000" {
 			want.ETag = "" // the one that cannot be told from none; nothing is compared then
 		}
 		if got != want {
 			t.Errorf("ETag %q: got %+v, want %+v", etag, got, want)
+		}
+	}
+}
+
+// A prepared object takes little memory, and is known exactly again.
+func TestMeasuredMemoryOfObjects(t *testing.T) {
+	const count = 200_000
+	names, etag := generator.NewNames("a prefix that somebody has chosen/warp-1/", 1, generator.Layout{}), "0123456789abcdef0123456789abcdef"
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	pool := Pool{objects: objects{names: names, buckets: []string{"a", "b"}, made: make([]entry, count)}}
+	var text textArena
+	for i := range pool.made {
+		key, tag := text.key(names, uint32(i%7), uint64(i)), text.cut([]byte(etag))
+		pool.made[i] = newEntry(names, &s3.Object{Ref: s3.Ref{Key: key}, Size: int64(i), ETag: tag}, "")
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if per := float64(after.HeapAlloc-before.HeapAlloc) / count; per > 60 {
+		t.Errorf("%.0f bytes per object", per)
+	}
+	for _, i := range []int{0, 1, 12345, count - 1} {
+		want := s3.Object{Ref: s3.Ref{Bucket: pool.buckets[i%7%2], Key: names.Key(uint32(i%7), uint64(i))}, Size: int64(i), ETag: etag}
+		if got := pool.get(i, &text); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}
 }

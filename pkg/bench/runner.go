@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -115,6 +114,9 @@ type Runner struct {
 	more  []*Runner // each has one of MoreBuckets, and does there all that is done to a bucket
 	kept  bool      // the run's objects stay
 	loose bool      // requests were cut off, and may arrive at the store yet
+
+	removed atomic.Int64 // objects, of whichever run
+	hurried atomic.Bool  // somebody waits for the clean-up
 }
 
 // An Outcome is how a run ended.
@@ -201,6 +203,11 @@ func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	defer run.cancel()
 	col := startCollector(sinks, run.window, run.abort)
 	run.longest = &col.longest
+	for _, place := range r.everywhere() {
+		if place.lease != nil {
+			place.lease.term.watch(run.abort)
+		}
+	}
 	err := r.makeWorkers(run, col)
 	if err == nil && !r.Options.ReadOnly {
 		err = r.env.tryOptions(run.requests, r.Op)
@@ -216,9 +223,7 @@ func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	out := run.outcome(col, err)
 	out.Trailer.Notes = append(out.Trailer.Notes, r.refusedNotes()...)
 	r.loose = r.loose || run.drain.loose()
-	if slices.ContainsFunc(r.everywhere(), func(r *Runner) bool { return r.lease != nil && r.lease.lost() }) {
-		out.Trailer.Notes = append(out.Trailer.Notes, "the store took no renewal of this run's lease in time; another warp may have removed its objects")
-	}
+	r.noteLapse(out)
 	return out
 }
 

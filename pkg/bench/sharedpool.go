@@ -1,8 +1,6 @@
 package bench
 
 import (
-	"encoding/hex"
-	"fmt"
 	"sync"
 
 	"warp/pkg/generator"
@@ -20,56 +18,20 @@ type sharedPool struct {
 	entries []*entry
 }
 
-// An entry is an object in 48 bytes: a pool grows for as long as more is
-// uploaded than deleted, so its name is made again rather than kept.
-type entry struct {
-	n       uint64
-	size    int64
-	thread  uint32
-	readers int32 // requests that are reading it; it must not be deleted under them
-	md5     [16]byte
-	odd     *oddity // nil for most objects
-}
-
-// An oddity is what few stores or operations have.
-type oddity struct {
-	etag    string // where it is no MD5
-	version string // where one version is meant
-}
-
 func (p *sharedPool) add(o s3.Object) {
-	thread, n, ok := p.names.Parse(o.Key)
-	if !ok {
-		panic(fmt.Sprintf("%s is no name of this run", o.Key)) // only own uploads come here
-	}
-	e := &entry{n: n, size: o.Size, thread: thread}
-	var odd oddity
+	version := ""
 	if p.versions {
-		odd.version = o.VersionID
+		version = o.VersionID
 	}
-	if len(o.ETag) != 2*len(e.md5) {
-		odd.etag = o.ETag
-	} else if _, err := hex.Decode(e.md5[:], []byte(o.ETag)); err != nil || hex.EncodeToString(e.md5[:]) != o.ETag {
-		odd.etag = o.ETag
-	}
-	if odd != (oddity{}) {
-		e.odd = &odd
-	}
+	e := newEntry(p.names, &o, version)
 	p.mu.Lock()
-	p.entries = append(p.entries, e)
+	p.entries = append(p.entries, &e)
 	p.mu.Unlock()
 }
 
 // object is what is known of an entry's object.
-func (p *sharedPool) object(e *entry) s3.Object {
-	o := s3.Object{Ref: s3.Ref{Bucket: p.bucket, Key: p.names.Key(e.thread, e.n)}, Size: e.size}
-	if e.odd != nil {
-		o.ETag, o.VersionID = e.odd.etag, e.odd.version
-	}
-	if e.md5 != [16]byte{} && o.ETag == "" {
-		o.ETag = hex.EncodeToString(e.md5[:])
-	}
-	return o
+func (p *sharedPool) object(e *entry, text *textArena) s3.Object {
+	return e.object(p.names, p.bucket, text)
 }
 
 // borrow picks an object to read; giveBack must follow. It returns nil when

@@ -79,7 +79,7 @@ func (g *Tagging) tryTags(ctx context.Context, h *s3.Host, ref s3.Ref) error {
 
 // Do sends one request about one of the worker's objects.
 func (g *Tagging) Do(ctx context.Context, w *Worker) error {
-	i := w.ownIndex(len(g.objects))
+	i := w.ownIndex(g.count())
 	x := w.Rand.Float64() * g.total
 	switch {
 	case x < g.Get:
@@ -100,18 +100,19 @@ func (w *Worker) ownIndex(n int) int {
 func (g *Tagging) put(ctx context.Context, w *Worker, i int) error {
 	w.uploads++
 	put := w.uploads
-	tags := g.tags(w.ID, put)
-	err := w.Measure(ctx, "PUTTAGS", g.objects[i].Key, func(ctx context.Context, r *Request) error {
-		return r.PutTags(ctx, g.objects[i].Ref, tags, r.Trace)
+	tags, obj := g.tags(w.ID, put), g.at(i, w)
+	err := w.Measure(ctx, "PUTTAGS", obj.Key, func(ctx context.Context, r *Request) error {
+		return r.PutTags(ctx, obj.Ref, tags, r.Trace)
 	})
 	g.known[i] = tagState{put: put, unknown: err != nil}
 	return err
 }
 
 func (g *Tagging) get(ctx context.Context, w *Worker, i int) error {
-	return w.Measure(ctx, "GETTAGS", g.objects[i].Key, func(ctx context.Context, r *Request) error {
+	obj := g.at(i, w)
+	return w.Measure(ctx, "GETTAGS", obj.Key, func(ctx context.Context, r *Request) error {
 		r.Receives = true
-		got, err := r.Tags(ctx, g.objects[i].Ref, r.Trace)
+		got, err := r.Tags(ctx, obj.Ref, r.Trace)
 		if err != nil || g.known[i].unknown {
 			return err
 		}
@@ -120,8 +121,9 @@ func (g *Tagging) get(ctx context.Context, w *Worker, i int) error {
 }
 
 func (g *Tagging) remove(ctx context.Context, w *Worker, i int) error {
-	err := w.Measure(ctx, "DELETETAGS", g.objects[i].Key, func(ctx context.Context, r *Request) error {
-		return r.DeleteTags(ctx, g.objects[i].Ref, r.Trace)
+	obj := g.at(i, w)
+	err := w.Measure(ctx, "DELETETAGS", obj.Key, func(ctx context.Context, r *Request) error {
+		return r.DeleteTags(ctx, obj.Ref, r.Trace)
 	})
 	g.known[i] = tagState{unknown: err != nil}
 	return err

@@ -22,9 +22,10 @@ func (v *Versioned) Prepare(ctx context.Context, e *Env) error {
 		return err
 	}
 	keys := make([][]string, len(v.shared)) // by bucket
+	var text textArena
 	for i := range v.shared {
 		for _, e := range v.shared[i].entries {
-			keys[i] = append(keys[i], v.shared[i].object(e).Key)
+			keys[i] = append(keys[i], v.shared[i].object(e, &text).Key)
 		}
 	}
 	v.name = func(w *Worker) string { return keys[w.place][w.Rand.IntN(len(keys[w.place]))] }

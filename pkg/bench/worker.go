@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"warp/pkg/generator"
@@ -40,8 +39,8 @@ type Worker struct {
 	trace   s3.Trace
 	phases  s3.Phases
 	sample  rand.PCG // which requests are traced; not Rand, of which the requests themselves follow
-	names   strings.Builder
-	key     []byte
+	text    textArena
+	picked  s3.Object // what the next request is about
 }
 
 // newWorker is worker id, or one beside it that shares its number in the log.
@@ -66,6 +65,10 @@ type Request struct {
 // a request is timed. The error it returns is recorded already.
 func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.Context, *Request) error) error {
 	start := time.Now()
+	if err := w.Env.lapse(start); err != nil {
+		w.run.abort(err)
+		return err
+	}
 	rec := &w.record
 	*rec = oplog.Record{Op: op, Key: key, Thread: uint32(w.ID), Statement: w.statement, Run: w.run.id, Client: w.run.client, Start: w.run.unixNano(start)}
 	if !w.due.IsZero() {
@@ -126,7 +129,7 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 		if err == nil || int(rec.Retries) >= w.run.opts.Retries || !s3.Repeatable(err) || req.Once {
 			return err
 		}
-		if !pause(ctx, backoff(int(rec.Retries))) {
+		if !pause(ctx, backoff(int(rec.Retries))) || w.Env.lapse(time.Now()) != nil {
 			return err
 		}
 		rec.Retries++
@@ -162,21 +165,8 @@ var errOverrun = errors.New("the op log cannot keep up with the requests: write 
 // NextKey names the next object that this worker uploads.
 func (w *Worker) NextKey() string {
 	w.uploads++
-	w.key = w.Env.Names.AppendKey(w.key[:0], uint32(w.ID), w.uploads-1)
-	// Names are cut from one large string after the other. A builder only ever
-	// appends, so what was cut off stays as it is.
-	if w.names.Cap()-w.names.Len() < len(w.key) {
-		w.names = strings.Builder{}
-		w.names.Grow(max(namesAtOnce, len(w.key)))
-	}
-	from := w.names.Len()
-	w.names.Write(w.key)
-	return w.names.String()[from:]
+	return w.text.key(w.Env.Names, uint32(w.ID), w.uploads-1)
 }
-
-// namesAtOnce is small enough for thousands of workers, and for a string of
-// names that is kept because of one of them.
-const namesAtOnce = 4 << 10
 
 // Upload puts one object of the given size under key and measures it as PUT.
 // It returns ErrDone where the run may write no more.

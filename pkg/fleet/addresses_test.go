@@ -90,7 +90,7 @@ func TestPinnedCertificate(t *testing.T) {
 	for spec, want := range map[string]string{addr + pinMark + right: "", addr + pinMark + wrong: "pins", addr: ""} {
 		members, err := ParseMembers(t.Context(), spec, nil)
 		must(t, err)
-		f := lead(t, func(o *Options) { o.Members = members; o.ConnectPatience = 200 * time.Millisecond })
+		f := lead(t, func(o *Options) { o.Members = members; o.ConnectTimeout = 200 * time.Millisecond })
 		err = f.Connect(t.Context())
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v", spec, err)

@@ -34,10 +34,10 @@ type AgentOptions struct {
 	Warp     string // version
 	Token    string
 	Folder   string        // for logs
-	Patience time.Duration // without a word of the coordinator until the run is ended; 0 = 10 s
+	Timeout  time.Duration // without a word of the coordinator until the run is ended; 0 = 10 s
 	Skew     time.Duration // moves the clock, for tests
 	SourceIP netip.Addr    // that connections to the store come from; zero leaves it to the system
-	Note     func(format string, args ...any)
+	Logf     func(format string, args ...any)
 	// Redact makes a function that takes the given secrets out of text.
 	Redact func(secrets ...string) func(string) string
 	// NewTask makes the work of a job; nil is a benchmark.
@@ -49,11 +49,11 @@ type Agent struct {
 	options AgentOptions
 	host    string
 
-	mu   sync.Mutex
-	job  *job
-	kept []keptLog
-	left bool          // it takes part in nothing any more
-	idle chan struct{} // closed while there is no job
+	mu           sync.Mutex
+	job          *job
+	kept         []keptLog
+	shuttingDown bool          // it takes part in nothing any more
+	idle         chan struct{} // closed while there is no job
 }
 
 // A keptLog is one that no coordinator has.
@@ -64,9 +64,9 @@ type keptLog struct {
 
 // NewAgent returns an agent that waits to be served.
 func NewAgent(o AgentOptions) *Agent {
-	o.Patience = cmp.Or(o.Patience, 10*time.Second)
-	if o.Note == nil {
-		o.Note = func(string, ...any) {}
+	o.Timeout = cmp.Or(o.Timeout, 10*time.Second)
+	if o.Logf == nil {
+		o.Logf = func(string, ...any) {}
 	}
 	if o.NewTask == nil {
 		o.NewTask = newBenchTask
@@ -90,7 +90,7 @@ func (o *AgentOptions) redact(j *Job) func(string) string {
 	return o.Redact(secrets...)
 }
 
-func (a *Agent) note(format string, args ...any) { a.options.Note(format, args...) }
+func (a *Agent) logf(format string, args ...any) { a.options.Logf(format, args...) }
 
 // ErrNoToken says why an agent without a token does not listen to the network.
 var ErrNoToken = errors.New("without a token anybody on the network could command this machine, so warp client listens on loopback addresses only: set WARP_CLIENT_TOKEN or --token-file to listen elsewhere")
@@ -114,7 +114,7 @@ func CheckToken(token string, addrs ...netip.Addr) error {
 func (a *Agent) Serve(ctx context.Context, l net.Listener, config *tls.Config) error {
 	server := &transport.Server{
 		Identity: transport.Identity{Protocol: Protocol, Warp: a.options.Warp, Token: a.options.Token},
-		TLS:      config, Note: a.note, Handle: a.meet,
+		TLS:      config, Logf: a.logf, Handle: a.serveCoordinator,
 	}
 	conns, hangUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer hangUp()
@@ -125,7 +125,7 @@ func (a *Agent) Serve(ctx context.Context, l net.Listener, config *tls.Config) e
 		return err
 	case <-ctx.Done():
 	}
-	a.leave(ErrQuit)
+	a.shutDown(ErrQuit)
 	hangUp()
 	<-ended
 	return context.Cause(ctx)
@@ -134,26 +134,27 @@ func (a *Agent) Serve(ctx context.Context, l net.Listener, config *tls.Config) e
 // ErrQuit ends the run of an agent that somebody ends.
 var ErrQuit = errors.New("somebody ended warp client on its machine")
 
-// leave ends the run that is on, and waits until its bucket is clean.
-func (a *Agent) leave(cause error) {
+// shutDown ends the run that is on, and waits until its bucket is clean.
+func (a *Agent) shutDown(cause error) {
 	a.mu.Lock()
-	a.left = true
+	a.shuttingDown = true
 	j, idle := a.job, a.idle
 	a.mu.Unlock()
 	if j == nil {
 		return
 	}
-	a.note("run %s: stopping and cleaning up", j.run)
-	j.leave(cause)
+	a.logf("run %s: stopping and cleaning up", j.run)
+	j.loseCoordinator(cause)
 	<-idle
-	j.sayGoodbye()
+	j.awaitDisconnect()
 }
 
-// sayGoodbye waits a moment until the coordinator knows that nothing is left,
-// or it would wait for the lease of a dead client. It hangs up then.
-func (j *job) sayGoodbye() {
-	const most = 2 * time.Second
-	for began := time.Now(); time.Since(began) < most; time.Sleep(10 * time.Millisecond) {
+// awaitDisconnect waits a moment for the coordinator to hang up, which it does
+// once it knows that nothing is left. Otherwise it would wait for the lease of a
+// dead client.
+func (j *job) awaitDisconnect() {
+	const timeout = 2 * time.Second
+	for began := time.Now(); time.Since(began) < timeout; time.Sleep(10 * time.Millisecond) {
 		j.mu.Lock()
 		there := j.channel != nil
 		j.mu.Unlock()
@@ -163,13 +164,13 @@ func (j *job) sayGoodbye() {
 	}
 }
 
-// meet serves a coordinator that has proven itself.
-func (a *Agent) meet(ctx context.Context, ch *transport.Conn) error {
+// serveCoordinator serves a coordinator that has proven itself.
+func (a *Agent) serveCoordinator(ctx context.Context, ch *transport.Conn) error {
 	k, body, err := ch.Receive()
 	if err != nil {
 		return err
 	}
-	var want attach
+	var want attachRequest
 	if k != kindAttach {
 		return fmt.Errorf("a message of kind %d came first", k)
 	}
@@ -184,16 +185,16 @@ func (a *Agent) meet(ctx context.Context, ch *transport.Conn) error {
 	case answer.Refused != "":
 		return nil
 	case want.Purpose == forCollect:
-		return a.handOut(ctx, ch)
+		return a.serveKeptLogs(ctx, ch)
 	}
-	return j.serve(ctx, ch)
+	return j.readLoop(ctx, ch)
 }
 
 // admit finds the job that the coordinator is to have.
-func (a *Agent) admit(want *attach) (*job, *attached) {
+func (a *Agent) admit(want *attachRequest) (*job, *attachReply) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	answer := &attached{Host: a.host}
+	answer := &attachReply{Host: a.host}
 	j := a.job
 	switch {
 	case want.Purpose == forResume:
@@ -221,7 +222,7 @@ func (a *Agent) admit(want *attach) (*job, *attached) {
 			answer.Kept = append(answer.Kept, k.Saved)
 		}
 		return nil, answer
-	case a.left:
+	case a.shuttingDown:
 		answer.Refused = ErrQuit.Error()
 		return nil, answer
 	case want.Purpose != forRun || !identifier.MatchString(want.Run) || len(want.Key) < MinToken:
@@ -230,7 +231,7 @@ func (a *Agent) admit(want *attach) (*job, *attached) {
 	default:
 		j = newJob(a, want)
 		a.job, a.idle = j, make(chan struct{})
-		a.note("run %s begins", j.run)
+		a.logf("run %s begins", j.run)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -239,15 +240,15 @@ func (a *Agent) admit(want *attach) (*job, *attached) {
 }
 
 // belongsTo says whether it is the coordinator that began the job.
-func (j *job) belongsTo(want *attach) bool {
+func (j *job) belongsTo(want *attachRequest) bool {
 	return j.run == want.Run && subtle.ConstantTimeCompare([]byte(j.key), []byte(want.Key)) == 1
 }
 
 // maxKept is how many logs an agent remembers. The files stay in any case.
 const maxKept = 16
 
-// finished frees the agent.
-func (a *Agent) finished(j *job) {
+// release frees the agent.
+func (a *Agent) release(j *job) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.job != j {
@@ -255,10 +256,10 @@ func (a *Agent) finished(j *job) {
 	}
 	a.job = nil
 	close(a.idle)
-	if a.left {
-		a.note("run %s is over", j.run)
+	if a.shuttingDown {
+		a.logf("run %s is over", j.run)
 	} else {
-		a.note("run %s is over; ready for the next one", j.run)
+		a.logf("run %s is over; ready for the next one", j.run)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -269,7 +270,7 @@ func (a *Agent) finished(j *job) {
 		_ = os.Remove(j.feed.name()) // figures say nothing by themselves, and nobody wants the log
 		return
 	}
-	if j.order.Have {
+	if j.desired.LogReceived {
 		return
 	}
 	o := &j.spec.Options
@@ -282,8 +283,8 @@ func (a *Agent) finished(j *job) {
 	}
 }
 
-// handOut gives the logs that were kept to a coordinator who collects.
-func (a *Agent) handOut(ctx context.Context, ch *transport.Conn) error {
+// serveKeptLogs sends the logs that no coordinator has fetched to one that collects them.
+func (a *Agent) serveKeptLogs(ctx context.Context, ch *transport.Conn) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var p *pump

@@ -107,13 +107,13 @@ const busyNotice = 2 * time.Second
 
 // visit asks a client what it has, as often as it takes until it has cleaned up.
 func (f *Fleet) visit(ctx context.Context, m Member) (*transport.Conn, []Saved, error) {
-	began, told := time.Now(), false
+	began, noted := time.Now(), false
 	for {
-		ch, err := f.dialer.Connect(ctx, m.Addr, m.Pin, f.options.ConnectPatience)
-		patience := f.options.ConnectPatience
+		ch, err := f.dialer.Connect(ctx, m.Addr, m.Pin, f.options.ConnectTimeout)
+		timeout := f.options.ConnectTimeout
 		if err == nil {
-			var answer *attached
-			answer, err = introduce(ch, attach{Purpose: forCollect})
+			var answer *attachReply
+			answer, err = requestAttach(ch, attachRequest{Purpose: forCollect})
 			if err == nil && answer.Refused == "" {
 				go keepAlive(ch)
 				return ch, answer.Kept, nil
@@ -121,16 +121,16 @@ func (f *Fleet) visit(ctx context.Context, m Member) (*transport.Conn, []Saved, 
 			ch.Close()
 			if err == nil {
 				err = errors.New(answer.Refused)
-				patience = f.options.BusyPatience
+				timeout = f.options.BusyTimeout
 				if !answer.Wait {
-					patience = min(patience, busyNotice)
-				} else if !told {
-					f.options.Note("waiting for client %s: %s", m.Addr, answer.Refused)
-					told = true
+					timeout = min(timeout, busyNotice)
+				} else if !noted {
+					f.options.Logf("waiting for client %s: %s", m.Addr, answer.Refused)
+					noted = true
 				}
 			}
 		}
-		if f.options.finalFirst(err) || time.Since(began) > patience || !pause(ctx, 500*time.Millisecond) {
+		if f.options.finalAtStart(err) || time.Since(began) > timeout || !pause(ctx, 500*time.Millisecond) {
 			return nil, nil, err
 		}
 	}
@@ -177,7 +177,7 @@ func (f *Fleet) fetchAll(ctx context.Context, c *Collected, with []*visit, path 
 	}
 	var inputs []string
 	for _, v := range with {
-		c.Fetched = append(c.Fetched, v.client(c.Run))
+		c.Fetched = append(c.Fetched, v.clientID(c.Run))
 		inputs = append(inputs, v.spool.path())
 	}
 	var notes []string
@@ -203,8 +203,8 @@ func (v *visit) forget(ctx context.Context, run string) {
 	}
 }
 
-// client is the id that the client had in the run.
-func (v *visit) client(run string) string {
+// clientID is the id that the client had in the run.
+func (v *visit) clientID(run string) string {
 	return v.kept[slices.IndexFunc(v.kept, func(s Saved) bool { return s.Run == run })].Client
 }
 

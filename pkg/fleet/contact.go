@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// unheard is how long a client, which says something every second, is not heard
-// until somebody is told: a connection that is made anew at once is no news.
+// unheard is how long a client, which sends something every second, may be
+// silent before that is reported. A connection that is replaced at once is not
+// worth a line.
 const unheard = 3 * time.Second
 
 // watchContacts says when a client is not heard any more, when it is back, and
@@ -19,43 +20,43 @@ func (f *Fleet) watchContacts() {
 			awake = time.Now() // this process itself was stopped, or starved
 		}
 		if time.Since(awake) > unheard {
-			f.tellContacts(unheard)
+			f.reportContacts(unheard)
 		}
 	}
 }
 
-// tellContacts tells once of each change. Whoever is told may be slow, so that
-// the lock is not held then.
-func (f *Fleet) tellContacts(most time.Duration) {
+// reportContacts reports each change once. The lock is not held meanwhile, since
+// writing a line may take long.
+func (f *Fleet) reportContacts(limit time.Duration) {
 	var news []string
 	f.mu.Lock()
 	for _, l := range f.links {
-		if text := l.news(most); text != "" {
+		if text := l.contactChange(limit); text != "" {
 			news = append(news, text)
 		}
 	}
 	f.mu.Unlock()
 	for _, text := range news {
-		f.options.Warn("%s", text)
+		f.options.Warnf("%s", text)
 	}
 }
 
-// news is what has changed with the client since that was told last; "" for
-// nothing. The fleet's lock is held.
-func (l *link) news(most time.Duration) string {
+// contactChange says what has changed since the last report; "" = nothing. The
+// fleet's lock is held.
+func (l *link) contactChange(limit time.Duration) string {
 	quiet := time.Since(l.contact)
 	switch {
-	case !l.admitted || l.told:
+	case !l.admitted || l.reportedLost:
 	case l.lost != nil && l.fleet.measures:
-		l.told = true
+		l.reportedLost = true
 		return fmt.Sprintf("client %s is given up (%v): its share will be missing", l.name(), l.lost)
 	case l.lost != nil || l.gone != nil || l.status.Phase == Released: // that ends the run, or harms nothing; it is said there
-	case quiet > most && !l.silent:
-		l.silent = true
+	case quiet > limit && !l.reportedSilent:
+		l.reportedSilent = true
 		return fmt.Sprintf("client %s is not reachable since %s; it goes on if it can, and is tried again until it was away for %v",
-			l.name(), l.contact.Format("15:04:05"), l.fleet.options.Patience)
-	case quiet <= most && l.silent:
-		l.silent = false
+			l.name(), l.contact.Format("15:04:05"), l.fleet.options.Timeout)
+	case quiet <= limit && l.reportedSilent:
+		l.reportedSilent = false
 		return fmt.Sprintf("client %s is back", l.name())
 	}
 	return ""

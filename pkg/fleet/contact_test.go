@@ -38,7 +38,7 @@ func TestContactIsTold(t *testing.T) {
 	w, m := through(t, away)
 	other := startMachine(t, nil)
 	said := &heard{}
-	f := lead(t, func(o *Options) { o.Patience, o.Warn = 8*time.Second, said.add }, m, other)
+	f := lead(t, func(o *Options) { o.Timeout, o.Warnf = 8*time.Second, said.add }, m, other)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	must(t, f.Connect(ctx))
 	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Hour)))
@@ -77,19 +77,19 @@ func TestNews(t *testing.T) {
 		"heard":                    {link{admitted: true, contact: now}, true, ""},
 		"not there yet":            {link{contact: now.Add(-time.Hour)}, false, ""},
 		"silent while it prepares": {link{admitted: true, contact: now.Add(-time.Minute)}, false, "is not reachable since"},
-		"silent, and told":         {link{admitted: true, contact: now.Add(-time.Minute), silent: true}, true, ""},
-		"back":                     {link{admitted: true, contact: now, silent: true}, true, "is back"},
+		"silent, and told":         {link{admitted: true, contact: now.Add(-time.Minute), reportedSilent: true}, true, ""},
+		"back":                     {link{admitted: true, contact: now, reportedSilent: true}, true, "is back"},
 		"lost":                     {link{admitted: true, contact: now, lost: lost}, true, "is given up (why): its share will be missing"},
-		"lost, and told":           {link{admitted: true, contact: now, lost: lost, told: true}, true, ""},
+		"lost, and told":           {link{admitted: true, contact: now, lost: lost, reportedLost: true}, true, ""},
 		"lost before the run":      {link{admitted: true, contact: now, lost: lost}, false, ""}, // that is an error
 		"gone with its share here": {link{admitted: true, contact: now.Add(-time.Minute), gone: lost, counted: true}, true, ""},
 		"released":                 {link{admitted: true, contact: now.Add(-time.Minute), status: status{Phase: Released}}, true, ""},
 	} {
 		l := test.link
 		l.fleet = &Fleet{measures: test.measures}
-		if got := l.news(unheard); (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+		if got := l.contactChange(unheard); (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
-		} else if again := l.news(unheard); again != "" {
+		} else if again := l.contactChange(unheard); again != "" {
 			t.Errorf("%s: a second time: %q", name, again)
 		}
 	}

@@ -31,7 +31,7 @@ func TestAnswerOfNoClient(t *testing.T) {
 			}))
 			t.Cleanup(web.Close)
 			f := lead(t, func(o *Options) {
-				o.ConnectPatience, o.Starting = time.Hour, starting
+				o.ConnectTimeout, o.Starting = time.Hour, starting
 				o.Members = []Member{{Addr: web.Listener.Addr().String()}}
 			})
 			err := f.Connect(ctx)
@@ -40,7 +40,7 @@ func TestAnswerOfNoClient(t *testing.T) {
 			}
 			must(t, f.Abort(t.Context(), err))
 			_, err = lead(t, func(o *Options) {
-				o.ConnectPatience, o.Starting = time.Hour, starting
+				o.ConnectTimeout, o.Starting = time.Hour, starting
 				o.Members = []Member{{Addr: web.Listener.Addr().String()}}
 			}).Collect(ctx, "", nil)
 			if final := errors.Is(err, transport.ErrNotWarp) && asked.Load() == 2; final == starting {
@@ -84,7 +84,7 @@ func TestLostAdmission(t *testing.T) {
 	f := lead(t, nil, m)
 	ch, err := f.dialer.Connect(t.Context(), m.addr, nil, 10*time.Second)
 	must(t, err)
-	_, err = introduce(ch, attach{Purpose: forRun, Run: f.options.Run, Client: f.links[0].id, Key: f.key})
+	_, err = requestAttach(ch, attachRequest{Purpose: forRun, Run: f.options.Run, Client: f.links[0].id, Key: f.key})
 	must(t, err)
 	ch.Close() // before the link has heard of it
 	must(t, f.Connect(t.Context()))

@@ -1,16 +1,28 @@
 // Package fleet makes many machines one client of a store. On each of them an
-// Agent serves one coordinator at a time; a Fleet is the coordinator's side: it
-// hands out the shares of a run, starts them at one instant, and brings their
-// records together.
+// [Agent] serves one coordinator at a time; a [Fleet] is the coordinator's side.
 //
-// # Layers
+// # A run from hello to report
 //
-//   - channel: a websocket on which, after a handshake, every message is sealed
-//     under a key of that connection alone. Who does not know the token can
-//     neither speak, nor listen, nor change or repeat a message.
-//   - job and link: the state of a share of a run, on the agent's and on the
-//     coordinator's side. They outlive connections: what is sent is always the
-//     whole state (the phase that is wanted, the phase that is reached), never
-//     a step, so that a connection may break anywhere and be replaced.
-//   - Fleet: the barriers between phases, the clocks, the failures.
+// The coordinator calls the steps of [Fleet] one after the other. Each waits
+// until every client has reached a [Phase]:
+//
+//	Fleet.Connect   connects to all agents and compares their clocks   Attached
+//	Fleet.Prepare   sends each its [Job]: open the bucket, write        Opened, Prepared
+//	                objects
+//	Fleet.Measure   sends one start time for all, waits for the end     Measured
+//	Fleet.Finish    fetches what each has recorded                      Stored
+//	Fleet.Merge     makes one log of all; without logs, Fleet.Report
+//	                makes one report
+//	Fleet.Clean     has all remove what they wrote, and lets them go    Cleaned, Released
+//
+// Each client is a link on the coordinator's side (link.go) and a job on the
+// agent's side (job.go). Both outlive connections: the coordinator sends the
+// desiredState of a client, the client its status, and always all of it, so
+// that a connection may break anywhere and be replaced. An agent that does not
+// hear from its coordinator ends the run and cleans up by itself (job.go); a
+// coordinator goes on without a client that it does not hear from (link.go,
+// contact.go).
+//
+// How the two are connected, and how each proves that it knows the token, is
+// the business of the package transport.
 package fleet

@@ -138,7 +138,7 @@ func TestReceiversThatAreDead(t *testing.T) {
 	var mu sync.Mutex
 	said := ""
 	f := lead(t, func(o *Options) {
-		o.Note = func(format string, args ...any) {
+		o.Logf = func(format string, args ...any) {
 			mu.Lock()
 			defer mu.Unlock()
 			for _, a := range args {
@@ -280,22 +280,22 @@ func TestHostileMetrics(t *testing.T) {
 	body, err := m.Counts().Append(nil)
 	must(t, err)
 	f := New(Options{Members: make([]Member, 1)})
-	talk := func() *dialogue {
-		return &dialogue{link: f.links[0], metrics: metricsBurst, metricsAt: time.Now()}
+	talk := func() *clientSession {
+		return &clientSession{link: f.links[0], metrics: metricsBurst, metricsAt: time.Now()}
 	}
-	if talk().hear(kindMetrics, body) == nil {
+	if talk().handle(kindMetrics, body) == nil {
 		t.Error("metrics that nobody asked for were taken")
 	}
 	f.links[0].job = &Job{Exports: sink.Destinations{Metrics: true}}
-	must(t, talk().hear(kindMetrics, body))
+	must(t, talk().handle(kindMetrics, body))
 	if len(f.Metrics()) != 1 {
 		t.Error("metrics were not taken")
 	}
-	if talk().hear(kindMetrics, body[:len(body)/2]) == nil {
+	if talk().handle(kindMetrics, body[:len(body)/2]) == nil {
 		t.Error("half of the metrics were taken")
 	}
 	d, taken := talk(), 0
-	for taken < 1000 && d.hear(kindMetrics, body) == nil {
+	for taken < 1000 && d.handle(kindMetrics, body) == nil {
 		taken++
 	}
 	if taken > 5*metricsBurst { // some time may pass meanwhile

@@ -31,9 +31,9 @@ func rows(t *testing.T, path string) map[string]int {
 }
 
 // hasty makes a machine, and a coordinator, that give up soon.
-func hasty(o *AgentOptions) { o.Patience = 2500 * time.Millisecond }
+func hasty(o *AgentOptions) { o.Timeout = 2500 * time.Millisecond }
 
-func hastyLead(o *Options) { o.Patience = 3500 * time.Millisecond }
+func hastyLead(o *Options) { o.Timeout = 3500 * time.Millisecond }
 
 // Connections that break cost nothing: neither a row nor the client.
 func TestBrokenConnections(t *testing.T) {
@@ -266,7 +266,7 @@ func TestWrongClock(t *testing.T) {
 func TestNobodyThere(t *testing.T) {
 	t.Parallel()
 	f := lead(t, func(o *Options) {
-		o.ConnectPatience = 300 * time.Millisecond
+		o.ConnectTimeout = 300 * time.Millisecond
 		o.Members = []Member{{Addr: "127.0.0.1:1"}}
 	})
 	err := f.Connect(t.Context())
@@ -282,7 +282,7 @@ func TestClientComesLater(t *testing.T) {
 	m := startMachine(t, nil)
 	var up atomic.Bool
 	f := lead(t, func(o *Options) {
-		o.ConnectPatience = time.Minute
+		o.ConnectTimeout = time.Minute
 		o.Members = []Member{{Addr: m.addr}}
 		o.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
 			if !up.Load() {
@@ -356,7 +356,7 @@ func TestEndedClient(t *testing.T) {
 	t.Parallel()
 	e := store(t)
 	said := &heard{}
-	change := func(o *AgentOptions) { o.Note = said.add }
+	change := func(o *AgentOptions) { o.Logf = said.add }
 	ms := []*machine{startMachine(t, change), startMachine(t, nil)} // the first one would be asked to clean up after others
 	f := lead(t, nil, ms...)
 	ctx := t.Context()
@@ -384,12 +384,12 @@ func TestEndedClient(t *testing.T) {
 // Who has gone in good order is nobody's heir.
 func TestHeirIsThere(t *testing.T) {
 	t.Parallel()
-	left := &link{id: "left", status: status{Phase: Released, Heir: true}, job: &Job{}}
-	there := &link{id: "there", status: status{Phase: Cleaned, Heir: true}, job: &Job{}, wake: make(chan struct{}, 1)}
+	left := &link{id: "left", status: status{Phase: Released, TakesOrphans: true}, job: &Job{}}
+	there := &link{id: "there", status: status{Phase: Cleaned, TakesOrphans: true}, job: &Job{}, wakeUp: make(chan struct{}, 1)}
 	dead := &link{id: "dead", status: status{Phase: Measured}, gone: errDiffers, job: &Job{}}
 	f := New(Options{})
 	f.links = []*link{left, there, dead}
-	if heir, gone := f.inheritance(); heir != there || len(gone) != 1 || gone[0] != dead {
+	if heir, gone := f.delegate(); heir != there || len(gone) != 1 || gone[0] != dead {
 		t.Errorf("%v of %v", heir, gone)
 	}
 }

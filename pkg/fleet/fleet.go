@@ -18,15 +18,15 @@ import (
 	"warp/pkg/oplog/merge"
 )
 
-// Options say who the clients are, and how long to wait for them.
+// Options name the clients and say how long to wait for them.
 type Options struct {
 	Warp    string // version
 	Token   string
 	Run     string // id of the run
 	Members []Member
 	Roots   *x509.CertPool // that certificates of clients without a pin are checked by; nil = they are not
-	Note    func(format string, args ...any)
-	Warn    func(format string, args ...any) // of what makes the figures less than they seem; nil = Note
+	Logf    func(format string, args ...any)
+	Warnf   func(format string, args ...any) // of what makes the figures less than they seem; nil = Logf
 	// Spool names the file that the log of a client is kept in until all are merged.
 	Spool func(client string) string
 	// Rows is given the rows of all clients as they arrive, those of several at
@@ -34,17 +34,17 @@ type Options struct {
 	// take as long as it likes.
 	Rows func([]oplog.Record) error
 
-	// Soon is called once all clients are ready, and before the run is measured: SoonLead before the start if that was
+	// BeforeStart is called once all clients are ready, and before the run is measured: BeforeStartLead before the start if that was
 	// given, otherwise at once, and the start follows; nil = there is nothing to do.
-	Soon     func(ctx context.Context)
-	SoonLead time.Duration
+	BeforeStart     func(ctx context.Context)
+	BeforeStartLead time.Duration
 
-	ConnectPatience time.Duration // until a client must have answered first; 0 = 5 s
-	Starting        bool          // clients are being started: what answers in place of one may give way to it
-	BusyPatience    time.Duration // until one that finishes another run must be free; 0 = 1 min
-	Patience        time.Duration // without a word of a client until it is lost; 0 = 15 s
-	StepPatience    time.Duration // without any progress of a client; 0 = 10 min
-	Dial            func(ctx context.Context, network, addr string) (net.Conn, error)
+	ConnectTimeout time.Duration // until a client must have answered first; 0 = 5 s
+	Starting       bool          // clients are being started: what answers in place of one may give way to it
+	BusyTimeout    time.Duration // until one that finishes another run must be free; 0 = 1 min
+	Timeout        time.Duration // without a word of a client until it is lost; 0 = 15 s
+	StepTimeout    time.Duration // without any progress of a client; 0 = 10 min
+	Dial           func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
 // A Fleet is the coordinator's side of a run on many clients.
@@ -68,9 +68,9 @@ type Fleet struct {
 	notes     []string
 	late      []string  // that only the merged log has
 	lostNoted int       // clients that the notes call lost
-	fatal     error     // why the run was ended from here, if not by a person
+	fatal     error     // why the run was ended here, unless the user did
 	begun     time.Time // when the measured run began
-	measures  bool      // it has begun: who is lost from now on ends nothing
+	measures  bool      // it has begun: a client that is lost from now on ends nothing
 	plan      Plan
 
 	window oplog.Window // of all clients, by our clock, as far as it is decided
@@ -78,15 +78,15 @@ type Fleet struct {
 
 // New prepares to lead the clients. Close must follow.
 func New(o Options) *Fleet {
-	o.ConnectPatience = cmp.Or(o.ConnectPatience, 5*time.Second)
-	o.BusyPatience = cmp.Or(o.BusyPatience, max(time.Minute, o.ConnectPatience))
-	o.Patience = cmp.Or(o.Patience, 15*time.Second)
-	o.StepPatience = cmp.Or(o.StepPatience, 10*time.Minute)
-	if o.Note == nil {
-		o.Note = func(string, ...any) {}
+	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, 5*time.Second)
+	o.BusyTimeout = cmp.Or(o.BusyTimeout, max(time.Minute, o.ConnectTimeout))
+	o.Timeout = cmp.Or(o.Timeout, 15*time.Second)
+	o.StepTimeout = cmp.Or(o.StepTimeout, 10*time.Minute)
+	if o.Logf == nil {
+		o.Logf = func(string, ...any) {}
 	}
-	if o.Warn == nil {
-		o.Warn = o.Note
+	if o.Warnf == nil {
+		o.Warnf = o.Logf
 	}
 	f := &Fleet{options: o, key: rand.Text(), clock: newClock(0), changed: make(chan struct{}), dialer: transport.Dialer{
 		Identity: transport.Identity{Protocol: Protocol, Warp: o.Warp, Token: o.Token}, Roots: o.Roots, Dial: o.Dial,
@@ -96,7 +96,7 @@ func New(o Options) *Fleet {
 	for i, m := range o.Members {
 		f.links = append(f.links, &link{
 			fleet: f, member: m, id: fmt.Sprintf("%s-%0*d", o.Run, width, i+1),
-			wake: make(chan struct{}, 1), moved: time.Now(), contact: time.Now(),
+			wakeUp: make(chan struct{}, 1), progressed: time.Now(), contact: time.Now(),
 		})
 	}
 	return f
@@ -127,7 +127,7 @@ func (e *Error) Error() string { return "client " + e.Client + ": " + e.Err.Erro
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Connect reserves all clients and compares their clocks.
+// Connect reserves all clients and compares tcleaner clocks.
 func (f *Fleet) Connect(ctx context.Context) error {
 	for _, l := range f.links {
 		f.work.Go(func() { l.run(f.ctx) })
@@ -137,11 +137,11 @@ func (f *Fleet) Connect(ctx context.Context) error {
 	stop := f.noteAbsent()
 	defer stop()
 	noted := map[string]string{}
-	patience := max(f.options.BusyPatience, f.options.ConnectPatience) + 10*time.Second
-	err := f.await(ctx, "to compare the clocks", patience, forEvery, func(l *link) bool {
+	timeout := max(f.options.BusyTimeout, f.options.ConnectTimeout) + 10*time.Second
+	err := f.await(ctx, "to compare the clocks", timeout, forEvery, func(l *link) bool {
 		if l.note != "" && noted[l.id] != l.note {
 			noted[l.id] = l.note
-			f.options.Note("waiting for client %s: %s", l.name(), l.note)
+			f.options.Logf("waiting for client %s: %s", l.name(), l.note)
 		}
 		return l.now.Samples >= clockSamples
 	})
@@ -153,21 +153,21 @@ func (f *Fleet) Connect(ctx context.Context) error {
 	for _, l := range f.links {
 		l.first, l.last = l.now, l.now
 		if l.first.tooFar() {
-			return &Error{l.name(), fmt.Errorf("its clock is off by %v, and the most is %v: set it, by NTP for example",
+			return &Error{l.name(), fmt.Errorf("its clock is off by %v, and the limit is %v: set it, by NTP for example",
 				l.first.Ahead.Round(time.Millisecond), MaxSkew)}
 		}
 	}
 	return nil
 }
 
-// noteAbsent says now and then who is waited for, and why, so that nobody has
-// to guess while clients are still being started.
+// noteAbsent reports now and then which clients are missing, and why, while
+// clients are still being started.
 func (f *Fleet) noteAbsent() (stop func()) {
 	ctx, cancel := context.WithCancel(f.ctx)
 	f.work.Go(func() {
 		for wait := 5 * time.Second; pause(ctx, wait); wait = 30 * time.Second {
 			if text := f.absent(); text != "" {
-				f.options.Note("%s", text)
+				f.options.Logf("%s", text)
 			}
 		}
 	})
@@ -192,17 +192,17 @@ func (f *Fleet) absent() string {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d clients do not answer yet, client %s among them: %v; each is given %v",
-		missing, len(f.links), first.name(), first.dialError, f.options.ConnectPatience)
+		missing, len(f.links), first.name(), first.dialError, f.options.ConnectTimeout)
 }
 
-// measureClocks asks all clients for their time, many times in a row.
+// measureClocks asks all clients for tcleaner time, many times in a row.
 func (f *Fleet) measureClocks() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range f.links {
 		if l.lost == nil {
 			l.now, l.samples = Offset{}, clockSamples
-			l.stir()
+			l.wake()
 		}
 	}
 }
@@ -255,11 +255,11 @@ func (f *Fleet) Prepare(ctx context.Context, p Plan) error {
 	f.plan = p
 	for i, l := range f.links {
 		l.job = f.share(p, i)
-		l.stir()
+		l.wake()
 	}
 	f.mu.Unlock()
 	for _, links := range [][]*link{f.links[:1], f.links} {
-		f.order(links, func(o *order) { o.Goal = Opened })
+		f.setDesired(links, func(o *desiredState) { o.Goal = Opened })
 		if err := f.awaitAll(ctx, links, Opened); err != nil {
 			return err
 		}
@@ -269,7 +269,7 @@ func (f *Fleet) Prepare(ctx context.Context, p Plan) error {
 			return err
 		}
 	}
-	f.order(f.links, func(o *order) { o.Goal = Prepared })
+	f.setDesired(f.links, func(o *desiredState) { o.Goal = Prepared })
 	return f.awaitAll(ctx, f.links, Prepared)
 }
 
@@ -288,13 +288,13 @@ func (f *Fleet) makeSpools() error {
 	return nil
 }
 
-// order changes what is asked of the links.
-func (f *Fleet) order(links []*link, change func(*order)) {
+// setDesired changes the desired state of links.
+func (f *Fleet) setDesired(links []*link, change func(*desiredState)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range links {
-		change(&l.order)
-		l.stir()
+		change(&l.desired)
+		l.wake()
 	}
 }
 
@@ -303,7 +303,7 @@ func (f *Fleet) awaitAll(ctx context.Context, links []*link, p Phase) error {
 	for _, l := range links {
 		due[l] = true
 	}
-	return f.await(ctx, p.String(), f.options.StepPatience, forEvery, func(l *link) bool { return l.status.Phase >= p || !due[l] })
+	return f.await(ctx, p.String(), f.options.StepTimeout, forEvery, func(l *link) bool { return l.status.Phase >= p || !due[l] })
 }
 
 // A wait says for whom to wait.
@@ -315,19 +315,19 @@ const (
 	forPresent             // one that is still spoken to, though its share may not count
 )
 
-// await waits until the clients are done. One that makes no progress for as long
-// as patience lasts has failed.
-func (f *Fleet) await(ctx context.Context, what string, patience time.Duration, whom wait, done func(*link) bool) error {
+// await waits until the clients are done. One that makes no progress within
+// the timeout has failed.
+func (f *Fleet) await(ctx context.Context, what string, timeout time.Duration, whom wait, done func(*link) bool) error {
 	f.update(func() {
 		for _, l := range f.links {
-			l.moved = time.Now()
+			l.progressed = time.Now()
 		}
 	})
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		f.mu.Lock()
-		waiting, err := f.look(what, patience, whom, done)
+		waiting, err := f.countWaiting(what, timeout, whom, done)
 		changed := f.changed
 		f.mu.Unlock()
 		if err != nil || waiting == 0 {
@@ -342,8 +342,8 @@ func (f *Fleet) await(ctx context.Context, what string, patience time.Duration, 
 	}
 }
 
-// look counts the clients that are not done. The lock is held.
-func (f *Fleet) look(what string, patience time.Duration, whom wait, done func(*link) bool) (waiting int, err error) {
+// countWaiting counts the clients that are not done. The lock is held.
+func (f *Fleet) countWaiting(what string, timeout time.Duration, whom wait, done func(*link) bool) (waiting int, err error) {
 	for _, l := range f.links {
 		f.passWarnings(l)
 		if l.failed() {
@@ -355,12 +355,12 @@ func (f *Fleet) look(what string, patience time.Duration, whom wait, done func(*
 		}
 		switch {
 		case out != nil || done(l):
-		case time.Since(l.moved) <= patience:
+		case time.Since(l.progressed) <= timeout:
 			waiting++
 		case whom == forPresent:
-			l.leave(stuck(patience, what))
+			l.giveUpLocked(stuck(timeout, what))
 		default:
-			l.discount(stuck(patience, what))
+			l.discount(stuck(timeout, what))
 		}
 		if whom == forEvery && l.lost != nil {
 			return 0, &Error{l.name(), l.lost}
@@ -369,8 +369,8 @@ func (f *Fleet) look(what string, patience time.Duration, whom wait, done func(*
 	return waiting, nil
 }
 
-func stuck(patience time.Duration, what string) error {
-	return fmt.Errorf("waited %v for it while it was %s, without any progress", patience, what)
+func stuck(timeout time.Duration, what string) error {
+	return fmt.Errorf("waited %v for it while it was %s, without any progress", timeout, what)
 }
 
 // failed says whether the client can do no more. Too many failed requests are
@@ -382,11 +382,11 @@ func (l *link) failed() bool {
 // passWarnings says what the client has to say. The lock is held.
 func (f *Fleet) passWarnings(l *link) {
 	for ; l.warn < len(l.status.Warning); l.warn++ {
-		f.options.Note("client %s: %s", l.name(), l.status.Warning[l.warn])
+		f.options.Logf("client %s: %s", l.name(), l.status.Warning[l.warn])
 	}
 }
 
-// startLead is how long before the start all clients are told of it.
+// startLead is how long before the start all clients must know it.
 const startLead = 500 * time.Millisecond
 
 // Measure starts all clients at one instant and waits until the last one is
@@ -397,21 +397,21 @@ func (f *Fleet) Measure(ctx context.Context, began func()) error {
 		return err
 	}
 	if f.plan.Start.IsZero() {
-		f.soon(ctx)
+		f.beforeStart(ctx)
 	}
-	start, err := f.giveStart()
+	start, err := f.announceStart()
 	if err != nil {
 		return err
 	}
 	if !f.plan.Start.IsZero() {
-		f.options.Note("all clients are ready; measuring begins at %s", f.plan.Start.Format("15:04:05"))
+		f.options.Logf("all clients are ready; measuring begins at %s", f.plan.Start.Format("15:04:05"))
 	}
 	// That may be long, and a run that begins without a client is not what was asked for.
-	if err := f.awaitUntil(ctx, start.Add(-max(startLead, f.options.SoonLead))); err != nil {
+	if err := f.awaitUntil(ctx, start.Add(-max(startLead, f.options.BeforeStartLead))); err != nil {
 		return err
 	}
 	if !f.plan.Start.IsZero() {
-		f.soon(ctx)
+		f.beforeStart(ctx)
 	}
 	if err := f.awaitUntil(ctx, start.Add(-startLead)); err != nil {
 		return err
@@ -430,11 +430,11 @@ func (f *Fleet) Measure(ctx context.Context, began func()) error {
 	over := make(chan struct{})
 	defer close(over)
 	f.work.Go(func() { f.watchWindow(over) })
-	patience := f.options.StepPatience + f.plan.Job.Options.Duration + max(f.plan.Job.Options.Drain, 30*time.Second)
+	timeout := f.options.StepTimeout + f.plan.Job.Options.Duration + max(f.plan.Job.Options.Drain, 30*time.Second)
 	if f.plan.Job.Options.Duration == 0 {
-		patience = 1 << 62 // until somebody ends it
+		timeout = 1 << 62 // until somebody ends it
 	}
-	return f.await(watch, Measured.String(), patience, forCounted, func(l *link) bool {
+	return f.await(watch, Measured.String(), timeout, forCounted, func(l *link) bool {
 		if o := l.status.Outcome; o != nil && o.TooMany {
 			f.stopLocked(o.Fatal)
 		}
@@ -447,10 +447,10 @@ func (f *Fleet) awaitUntil(ctx context.Context, t time.Time) error {
 	return f.await(ctx, "waiting for the start", 1<<62, forEvery, func(*link) bool { return !time.Now().Before(t) })
 }
 
-// soon has done what is to be done before the run is measured.
-func (f *Fleet) soon(ctx context.Context) {
-	if f.options.Soon != nil {
-		f.options.Soon(ctx)
+// beforeStart does what the caller wants done before the run is measured.
+func (f *Fleet) beforeStart(ctx context.Context) {
+	if f.options.BeforeStart != nil {
+		f.options.BeforeStart(ctx)
 	}
 }
 
@@ -468,9 +468,9 @@ func (f *Fleet) compareAgain(ctx context.Context, when string) error {
 	return err
 }
 
-// earliest is the first time that all clients can be told of before it has come.
+// earliestStart is the first time that all clients can hear of before it has come.
 // The lock is held.
-func (f *Fleet) earliest() time.Time {
+func (f *Fleet) earliestStart() time.Time {
 	way := time.Duration(0)
 	for _, l := range f.links {
 		way = max(way, l.last.RoundTrip)
@@ -478,11 +478,11 @@ func (f *Fleet) earliest() time.Time {
 	return time.Now().Add(startLead + 2*way)
 }
 
-// giveStart tells every client, by its own clock, when to begin.
-func (f *Fleet) giveStart() (time.Time, error) {
+// announceStart tells every client, by its own clock, when to begin.
+func (f *Fleet) announceStart() (time.Time, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	start := f.earliest()
+	start := f.earliestStart()
 	if !f.plan.Start.IsZero() {
 		if f.plan.Start.Before(start) {
 			return start, fmt.Errorf("the start at %s has passed before all clients were ready: begin earlier, or choose a later time", f.plan.Start.Format("15:04:05"))
@@ -497,13 +497,13 @@ func (f *Fleet) giveStart() (time.Time, error) {
 	}
 	f.window = oplog.Window{Start: at}
 	for _, l := range f.links {
-		l.order.Goal, l.order.Start = Measured, l.clockAt(at)
-		l.stir()
+		l.desired.Goal, l.desired.Start = Measured, l.clockAt(at)
+		l.wake()
 	}
 	return f.begun, nil
 }
 
-// interruptedRun is the reason that clients know to be a person's.
+// interruptedRun is the reason that says that the user ended the run.
 const interruptedRun = "interrupted"
 
 // Stop ends the run of all clients now. What they have is kept.
@@ -520,28 +520,28 @@ func (f *Fleet) Stop(cause error) {
 
 func (f *Fleet) stopLocked(reason string) {
 	if f.measures && f.window.End == 0 {
-		f.closeWindow(f.clock.unixNano(f.earliest()))
+		f.closeWindow(f.clock.unixNano(f.earliestStart()))
 	}
 	for _, l := range f.links {
-		if l.order.Stop == "" {
-			l.order.Stop = reason
-			l.stir()
+		if l.desired.Stop == "" {
+			l.desired.Stop = reason
+			l.wake()
 		}
 	}
 }
 
 // End ends the measured run of all clients in good order at the same instant.
-// Their logs say why.
+// Tcleaner logs say why.
 func (f *Fleet) End(why string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.window.End == 0 {
-		f.closeWindow(f.clock.unixNano(f.earliest()))
+		f.closeWindow(f.clock.unixNano(f.earliestStart()))
 	}
 	for _, l := range f.links {
-		if l.order.End == 0 {
-			l.order.End, l.order.Why = l.order.Close, why
-			l.stir()
+		if l.desired.End == 0 {
+			l.desired.End, l.desired.EndReason = l.desired.Close, why
+			l.wake()
 		}
 	}
 }
@@ -552,7 +552,7 @@ func (f *Fleet) Trace(on bool) {
 	if on {
 		state = traceOn
 	}
-	f.order(f.links, func(o *order) { o.Trace = state })
+	f.setDesired(f.links, func(o *desiredState) { o.Trace = state })
 }
 
 // limitErrors ends the run when more requests have failed, over all clients,
@@ -588,13 +588,13 @@ func (f *Fleet) Finish(ctx context.Context) error {
 	f.mu.Lock()
 	f.judgeClocks()
 	f.mu.Unlock()
-	f.tellContacts(unheard)
+	f.reportContacts(unheard)
 	f.mu.Lock()
 	f.noteLost()
 	notes := slices.Clone(f.notes)
 	f.mu.Unlock()
-	f.order(f.links, func(o *order) { o.Goal, o.Notes = max(o.Goal, Stored), notes })
-	return f.await(ctx, Stored.String(), f.options.StepPatience, forCounted, func(l *link) bool { return l.arrived() })
+	f.setDesired(f.links, func(o *desiredState) { o.Goal, o.Notes = max(o.Goal, Stored), notes })
+	return f.await(ctx, Stored.String(), f.options.StepTimeout, forCounted, func(l *link) bool { return l.arrived() })
 }
 
 // arrived says whether the client's log is here, whole. The lock is held.
@@ -619,7 +619,7 @@ func (l *link) arrived() bool {
 }
 
 // leastDrift is what is worth a note: a start spread has to be below it.
-const leastDrift = 10 * time.Millisecond
+const minDrift = 10 * time.Millisecond
 
 // judgeClocks says which clocks have moved against ours. The lock is held.
 func (f *Fleet) judgeClocks() {
@@ -633,15 +633,15 @@ func (f *Fleet) judgeClocks() {
 		switch {
 		case drift.Abs()-doubt > MaxSkew:
 			l.discount(fmt.Errorf("its clock moved by %v during the run, so its times mean nothing", drift.Round(time.Millisecond)))
-		case drift.Abs()-doubt > leastDrift:
+		case drift.Abs()-doubt > minDrift:
 			f.notes = append(f.notes, fmt.Sprintf("the clock of client %s moved by %v against the coordinator's during the run", l.name(), drift.Round(100*time.Microsecond)))
 		}
 	}
 }
 
 // Note adds to what the merged log says of the run, after the clients have
-// completed theirs.
-func (f *Fleet) Note(text string) {
+// completed tcleaners.
+func (f *Fleet) AddNote(text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.late = append(f.late, text)
@@ -671,51 +671,51 @@ func (f *Fleet) noteLost() {
 }
 
 // Clean has all clients remove what they wrote, and lets them go. One of those
-// that are left also removes what others could not, once their leases allow it.
+// that are left also removes what others could not, once tcleaner leases allow it.
 func (f *Fleet) Clean(ctx context.Context) error {
-	f.order(f.links, func(o *order) { o.Goal = max(o.Goal, Cleaned) })
-	err := f.await(ctx, Cleaned.String(), f.options.StepPatience, forPresent, func(l *link) bool { return l.status.Phase >= Cleaned })
+	f.setDesired(f.links, func(o *desiredState) { o.Goal = max(o.Goal, Cleaned) })
+	err := f.await(ctx, Cleaned.String(), f.options.StepTimeout, forPresent, func(l *link) bool { return l.status.Phase >= Cleaned })
 	if err == nil {
-		err = f.bury(ctx)
+		err = f.cleanUpOrphans(ctx)
 	}
 	f.mu.Lock()
 	for _, l := range f.links {
-		l.order.Goal, l.order.Have = Released, l.verified
-		l.stir()
+		l.desired.Goal, l.desired.LogReceived = Released, l.verified
+		l.wake()
 	}
 	f.mu.Unlock()
 	released := f.await(ctx, Released.String(), 10*time.Second, forPresent, func(l *link) bool { return l.status.Phase >= Released })
-	return bench.JoinErrors([]error{err, released, f.unclean()})
+	return bench.JoinErrors([]error{err, released, f.cleanUpErrors()})
 }
 
-// bury has what clients left that are gone removed by one that is there. That
-// one can go as well, and is then another one's to bury.
-func (f *Fleet) bury(ctx context.Context) error {
-	patience := f.options.StepPatience + f.plan.Job.Options.Lease
+// cleanUpOrphans has a client that is there remove what lost clients left. If that
+// one is lost too, another one cleans up after both.
+func (f *Fleet) cleanUpOrphans(ctx context.Context) error {
+	timeout := f.options.StepTimeout + f.plan.Job.Options.Lease
 	for {
-		heir, gone := f.inheritance()
-		if heir == nil {
+		cleaner, gone := f.delegate()
+		if cleaner == nil {
 			return nil
 		}
-		err := f.await(ctx, "removing what lost clients left", patience, forPresent, func(l *link) bool {
-			return l != heir || l.status.Buried >= len(l.order.Bury) || l.status.Phase == Released // somebody ended it
+		err := f.await(ctx, "removing what lost clients left", timeout, forPresent, func(l *link) bool {
+			return l != cleaner || l.status.OrphansDone >= len(l.desired.Orphans) || l.status.Phase == Released // somebody ended it
 		})
 		if err != nil {
 			return err
 		}
 		f.mu.Lock()
-		if heir.gone == nil && heir.status.Buried >= len(heir.order.Bury) {
+		if cleaner.gone == nil && cleaner.status.OrphansDone >= len(cleaner.desired.Orphans) {
 			for _, l := range gone {
-				l.buried = true
+				l.orphanRemoved = true
 			}
 		}
 		f.mu.Unlock()
 	}
 }
 
-// inheritance gives what clients left that are gone to one that is there; heir
-// is nil where there is nothing to give, or nobody.
-func (f *Fleet) inheritance() (heir *link, gone []*link) {
+// delegate names the lost clients to a client that is there, which cleans up
+// after them. It returns no client where nothing is left, or nobody is there.
+func (f *Fleet) delegate() (cleaner *link, gone []*link) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.plan.Job.Options.NoClear || f.plan.Job.Options.KeepData {
@@ -723,29 +723,29 @@ func (f *Fleet) inheritance() (heir *link, gone []*link) {
 	}
 	for _, l := range f.links {
 		switch {
-		case l.gone == nil && l.status.Heir && l.status.Phase < Released && heir == nil:
-			heir = l
-		case l.gone != nil && l.job != nil && l.status.Phase < Cleaned && !l.buried:
+		case l.gone == nil && l.status.TakesOrphans && l.status.Phase < Released && cleaner == nil:
+			cleaner = l
+		case l.gone != nil && l.job != nil && l.status.Phase < Cleaned && !l.orphanRemoved:
 			gone = append(gone, l)
 		}
 	}
 	if len(gone) == 0 {
 		return nil, nil
 	}
-	if heir == nil {
-		f.options.Note("nobody is there to remove what client %s left: the next warp on this bucket does, %v from now or later", gone[0].name(), f.plan.Job.Options.Lease)
+	if cleaner == nil {
+		f.options.Logf("nobody is there to remove what client %s left: the next warp on this bucket does, %v from now or later", gone[0].name(), f.plan.Job.Options.Lease)
 		return nil, nil
 	}
 	for _, l := range gone {
-		f.options.Note("client %s is gone; what it left is removed once its lease has run out, %v after its last sign of life", l.name(), f.plan.Job.Options.Lease)
-		heir.order.Bury = append(slices.Clip(heir.order.Bury), l.id)
+		f.options.Logf("client %s is gone; what it left is removed once its lease has run out, %v after its last sign of life", l.name(), f.plan.Job.Options.Lease)
+		cleaner.desired.Orphans = append(slices.Clip(cleaner.desired.Orphans), l.id)
 	}
-	heir.stir()
-	return heir, gone
+	cleaner.wake()
+	return cleaner, gone
 }
 
-// unclean says which clients could not clean up.
-func (f *Fleet) unclean() error {
+// cleanUpErrors says which clients could not clean up.
+func (f *Fleet) cleanUpErrors() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var errs []error
@@ -764,10 +764,10 @@ func (f *Fleet) Abort(ctx context.Context, cause error) error {
 	reserved := slices.ContainsFunc(f.links, func(l *link) bool { return l.admitted })
 	for _, l := range f.links {
 		if !l.admitted {
-			l.leave(&refusedError{text: "it never was part of the run"})
+			l.giveUpLocked(&refusedError{text: "it never was part of the run"})
 		}
 		if l.job == nil {
-			l.order.Goal = Released
+			l.desired.Goal = Released
 		}
 	}
 	f.mu.Unlock()
@@ -775,7 +775,7 @@ func (f *Fleet) Abort(ctx context.Context, cause error) error {
 		return nil
 	}
 	_ = f.EndRows()
-	f.order(f.links, func(o *order) { o.Goal = max(o.Goal, Stored) })
+	f.setDesired(f.links, func(o *desiredState) { o.Goal = max(o.Goal, Stored) })
 	err := f.Clean(ctx)
 	f.DropLogs()
 	return err

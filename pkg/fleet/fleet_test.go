@@ -38,7 +38,7 @@ func startMachine(t *testing.T, change func(*AgentOptions)) *machine {
 		t.Fatal(err)
 	}
 	m := &machine{addr: l.Addr().String(), folder: t.TempDir()}
-	o := AgentOptions{Warp: "test", Token: testToken, Folder: m.folder, Note: func(f string, a ...any) { t.Logf("agent %s: "+f, append([]any{m.addr}, a...)...) }}
+	o := AgentOptions{Warp: "test", Token: testToken, Folder: m.folder, Logf: func(f string, a ...any) { t.Logf("agent %s: "+f, append([]any{m.addr}, a...)...) }}
 	if change != nil {
 		change(&o)
 	}
@@ -88,7 +88,7 @@ func lead(t *testing.T, change func(*Options), machines ...*machine) *Fleet {
 	t.Helper()
 	folder := t.TempDir()
 	o := Options{Warp: "test", Token: testToken, Run: "Rtest" + fmt.Sprint(time.Now().UnixNano()%1e6),
-		Note:  func(f string, a ...any) { t.Logf("coordinator: "+f, a...) },
+		Logf:  func(f string, a ...any) { t.Logf("coordinator: "+f, a...) },
 		Spool: func(client string) string { return filepath.Join(folder, client+".spool") }}
 	for _, m := range machines {
 		o.Members = append(o.Members, Member{Addr: m.addr})

@@ -26,7 +26,7 @@ type Task interface {
 	Trace(on bool)
 	// Store completes the log, or what takes its place; the path is empty where
 	// there is none.
-	Store(o *order) (path string, err error)
+	Store(o *desiredState) (path string, err error)
 	// SetBegin and SetEnd say when the window begins and ends. They fail where
 	// that comes too late.
 	SetBegin(time.Time) error
@@ -35,8 +35,8 @@ type Task interface {
 	Summary() ([]byte, error)
 	// Cleanup removes what the run wrote.
 	Cleanup() error
-	// Bury, which comes after it, removes what lost runs of the given names left.
-	Bury(ctx context.Context, lost []string) error
+	// CleanUpOrphans, which comes after it, removes what the lost clients of these names left.
+	CleanUpOrphans(ctx context.Context, lost []string) error
 	// Close lets go of the store; nothing is asked of it after that.
 	Close()
 	// Log is where the log is while it is written; "" where there is none yet.
@@ -51,8 +51,8 @@ type Task interface {
 // Causes of the end of a job's context.
 var (
 	errStopped = errors.New("the run was stopped")
-	// ErrAlone ends the run of an agent that hears from nobody.
-	ErrAlone = errors.New("the coordinator was not heard from for too long")
+	// ErrCoordinatorLost ends the run of an agent that does not hear from its coordinator.
+	ErrCoordinatorLost = errors.New("the coordinator was not heard from for too long")
 )
 
 // A job is an agent's state of one share of a run. It outlives connections.
@@ -62,37 +62,37 @@ type job struct {
 	clock            clock
 	agent            *Agent
 
-	company context.Context // ends when the coordinator was not heard for too long
-	leave   context.CancelCauseFunc
-	ctx     context.Context // ends with it, and when the run is stopped
-	stop    context.CancelCauseFunc
+	coordinatorCtx  context.Context // ends when the coordinator was not heard for too long
+	loseCoordinator context.CancelCauseFunc
+	ctx             context.Context // ends with it, and when the run is stopped
+	stop            context.CancelCauseFunc
 
 	mu      sync.Mutex
 	spec    *Job // nil until it has arrived
 	task    Task // nil before the job has begun
 	feed    *feed
-	order   order
+	desired desiredState
 	status  status
-	changed chan struct{}   // closed and replaced whenever order or status changes
+	changed chan struct{}   // closed and replaced whenever desired or status changes
 	contact time.Time       // when the coordinator was heard last
 	channel *transport.Conn // of the coordinator; nil while there is none
 	over    bool
 	titled  Phase // in which the title of the status began
 }
 
-func newJob(a *Agent, want *attach) *job {
+func newJob(a *Agent, want *attachRequest) *job {
 	j := &job{
 		run: want.Run, client: want.Client, key: want.Key, since: time.Now(), clock: newClock(a.options.Skew), agent: a,
 		contact: time.Now(), changed: make(chan struct{}),
 	}
-	j.company, j.leave = context.WithCancelCause(context.Background())
-	j.ctx, j.stop = context.WithCancelCause(j.company)
-	go j.watch()
-	go j.work()
+	j.coordinatorCtx, j.loseCoordinator = context.WithCancelCause(context.Background())
+	j.ctx, j.stop = context.WithCancelCause(j.coordinatorCtx)
+	go j.watchCoordinator()
+	go j.runPhases()
 	return j
 }
 
-// update changes the state under its lock and tells everybody who waits.
+// update changes the state under its lock and wakes all that wait for a change.
 func (j *job) update(change func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -139,24 +139,25 @@ func (j *job) assigned() (*Job, error) {
 	}
 }
 
-// obey takes an order. Goals only grow, since an order may arrive twice.
-func (j *job) obey(o order) {
+// apply makes the coordinator's desired state the job's. Goals only grow, since
+// the same state may arrive twice.
+func (j *job) apply(o desiredState) {
 	ends := false
-	var before order
+	var before desiredState
 	j.update(func() {
-		before = j.order
-		o.Goal = max(o.Goal, j.order.Goal)
+		before = j.desired
+		o.Goal = max(o.Goal, j.desired.Goal)
 		if o.Stop == "" {
-			o.Stop = j.order.Stop
+			o.Stop = j.desired.Stop
 		}
-		if ends = o.End != 0 && j.order.End == 0; !ends {
-			o.End, o.Why = j.order.End, j.order.Why
+		if ends = o.End != 0 && j.desired.End == 0; !ends {
+			o.End, o.EndReason = j.desired.End, j.desired.EndReason
 		}
 		if o.Trace == "" {
-			o.Trace = j.order.Trace
+			o.Trace = j.desired.Trace
 		}
 		o.Begin, o.Close = cmp.Or(before.Begin, o.Begin), cmp.Or(before.Close, o.Close)
-		j.order = o
+		j.desired = o
 		j.trace()
 	})
 	if task := j.begunTask(); task != nil {
@@ -172,7 +173,7 @@ func (j *job) obey(o order) {
 
 // stopAt ends the run at the end of the window, so that it is the same for all,
 // and at once where nobody has decided on that.
-func (j *job) stopAt(o *order) {
+func (j *job) stopAt(o *desiredState) {
 	cause := o.cause()
 	if o.Close == 0 {
 		j.stop(cause)
@@ -181,10 +182,10 @@ func (j *job) stopAt(o *order) {
 	time.AfterFunc(time.Until(j.clock.time(o.Close)), func() { j.stop(cause) })
 }
 
-// trace has the task do what was ordered. The lock is held.
+// trace switches the task's tracing as desired. The lock is held.
 func (j *job) trace() {
-	if j.task != nil && j.order.Trace != "" {
-		j.task.Trace(j.order.Trace == traceOn)
+	if j.task != nil && j.desired.Trace != "" {
+		j.task.Trace(j.desired.Trace == traceOn)
 	}
 }
 
@@ -197,7 +198,7 @@ func (j *job) begunTask() Task {
 
 // finish ends the measured run in good order when its time has come. It says so
 // until that has come true: the run may just be about to begin.
-func (j *job) finish(o order) {
+func (j *job) finish(o desiredState) {
 	for d := time.Until(j.clock.time(o.End)); pause(j.ctx, d); d = 100 * time.Millisecond {
 		j.mu.Lock()
 		task, phase := j.task, j.status.Phase
@@ -206,28 +207,28 @@ func (j *job) finish(o order) {
 			return
 		}
 		if task != nil {
-			task.Finish(o.Why)
+			task.Finish(o.EndReason)
 		}
 	}
 }
 
 // cause is why a run was stopped.
-func (o *order) cause() error {
+func (o *desiredState) cause() error {
 	if o.Stop == interruptedRun {
 		return bench.ErrInterrupted
 	}
 	return fmt.Errorf("%w: %s", errStopped, o.Stop)
 }
 
-// until waits for the order to go to the phase, or for the end of ctx.
-func (j *job) until(ctx context.Context, goal Phase) (order, error) {
-	return j.untilOrder(ctx, func(o *order) bool { return o.Goal >= goal })
+// awaitGoal waits until the desired state has the goal, or for the end of ctx.
+func (j *job) awaitGoal(ctx context.Context, goal Phase) (desiredState, error) {
+	return j.awaitDesired(ctx, func(o *desiredState) bool { return o.Goal >= goal })
 }
 
-func (j *job) untilOrder(ctx context.Context, enough func(*order) bool) (order, error) {
+func (j *job) awaitDesired(ctx context.Context, enough func(*desiredState) bool) (desiredState, error) {
 	for {
 		j.mu.Lock()
-		o, changed := j.order, j.changed
+		o, changed := j.desired, j.changed
 		j.mu.Unlock()
 		if enough(&o) {
 			return o, nil
@@ -240,9 +241,9 @@ func (j *job) untilOrder(ctx context.Context, enough func(*order) bool) (order, 
 	}
 }
 
-// work goes from phase to phase as ordered. Whatever happens, it ends with a
+// runPhases goes from phase to phase as desired. Whatever happens, it ends with a
 // clean bucket and a log on disk.
-func (j *job) work() {
+func (j *job) runPhases() {
 	defer j.close()
 	spec, err := j.assigned()
 	if err != nil {
@@ -262,7 +263,7 @@ func (j *job) work() {
 	}
 	j.store(task)
 	j.clean(task)
-	j.bury(task)
+	j.cleanUpOrphans(task)
 	task.Close()
 }
 
@@ -276,14 +277,14 @@ func (j *job) fail(err error) {
 
 // measure is everything up to the end of the run.
 func (j *job) measure(task Task) error {
-	if _, err := j.until(j.ctx, Opened); err != nil {
+	if _, err := j.awaitGoal(j.ctx, Opened); err != nil {
 		return err
 	}
 	if err := task.Open(j.ctx); err != nil {
 		return err
 	}
-	j.reach(Opened)
-	if _, err := j.until(j.ctx, Prepared); err != nil {
+	j.setPhase(Opened)
+	if _, err := j.awaitGoal(j.ctx, Prepared); err != nil {
 		return err
 	}
 	if task.Log() != "" {
@@ -291,20 +292,20 @@ func (j *job) measure(task Task) error {
 	}
 	out, err := task.Run(j.ctx, j.gate)
 	if out != nil {
-		j.update(func() { j.status.Outcome = portable(out) })
+		j.update(func() { j.status.Outcome = encodeOutcome(out) })
 	}
 	if err != nil {
 		return err
 	}
-	j.reach(Measured)
+	j.setPhase(Measured)
 	return nil
 }
 
 // gate is where the run waits for all others, and then for the common start.
 func (j *job) gate(ctx context.Context) (time.Time, error) {
-	j.reach(Prepared)
-	o, err := j.until(ctx, Measured)
-	if err == nil && (ctx.Err() != nil || o.Start == 0) { // the order is to go on without a run
+	j.setPhase(Prepared)
+	o, err := j.awaitGoal(ctx, Measured)
+	if err == nil && (ctx.Err() != nil || o.Start == 0) { // the goal has moved on without a run
 		err = o.cause()
 	}
 	if err != nil {
@@ -313,12 +314,12 @@ func (j *job) gate(ctx context.Context) (time.Time, error) {
 	return j.clock.time(o.Start), nil
 }
 
-func (j *job) began(at time.Time) { j.update(func() { j.status.Began = j.clock.unixNano(at) }) }
+func (j *job) setBegan(at time.Time) { j.update(func() { j.status.Began = j.clock.unixNano(at) }) }
 
 // store waits for what the coordinator has to say about the run, since that
 // goes into the log too, and completes it.
 func (j *job) store(task Task) {
-	path, err := task.Store(j.last())
+	path, err := task.Store(j.finalState())
 	if err != nil {
 		j.fail(err)
 	}
@@ -330,7 +331,7 @@ func (j *job) store(task Task) {
 		return
 	}
 	if j.spec.keepsLog() {
-		j.agent.note("the log of run %s is %s", j.run, path)
+		j.agent.logf("the log of run %s is %s", j.run, path)
 	}
 	f := &feed{name: func() string { return path }, complete: true}
 	size, sum, err := f.sum()
@@ -348,45 +349,45 @@ func (j *job) store(task Task) {
 	})
 }
 
-// last is what the coordinator says in the end.
-func (j *job) last() *order {
-	o, err := j.until(j.company, Stored)
+// finalState waits for what the coordinator wants in the log.
+func (j *job) finalState() *desiredState {
+	o, err := j.awaitGoal(j.coordinatorCtx, Stored)
 	if err != nil {
-		return &order{Notes: []string{"the coordinator of this run was lost; this client stopped and cleaned up by itself"}}
+		return &desiredState{Notes: []string{"the coordinator of this run was lost; this client stopped and cleaned up by itself"}}
 	}
 	return &o
 }
 
 // clean removes what the run wrote. The coordinator asks for it when all logs
-// are there; whoever is alone does not wait for that.
+// are there; a job without a coordinator does not wait for that.
 func (j *job) clean(task Task) {
-	_, _ = j.until(j.company, Cleaned) // to be alone is as good a reason
+	_, _ = j.awaitGoal(j.coordinatorCtx, Cleaned) // losing the coordinator is as good a reason
 	err := task.Cleanup()
 	j.update(func() {
-		j.unclean(err)
-		j.status.Phase, j.status.Heir = Cleaned, true
+		j.setCleanUpError(err)
+		j.status.Phase, j.status.TakesOrphans = Cleaned, true
 	})
 }
 
-// unclean notes why something is left. The lock is held.
-func (j *job) unclean(err error) {
+// setCleanUpError notes why something is left. The lock is held.
+func (j *job) setCleanUpError(err error) {
 	if err != nil && j.status.Clean == "" {
 		j.status.Clean = j.agent.options.redact(j.spec)(err.Error())
 	}
 }
 
-// bury removes what lost clients left, until the coordinator lets go.
-func (j *job) bury(task Task) {
-	for buried := 0; ; {
-		o, err := j.untilOrder(j.company, func(o *order) bool { return o.Goal >= Released || len(o.Bury) > buried })
+// cleanUpOrphans removes what lost clients left, until the coordinator lets go.
+func (j *job) cleanUpOrphans(task Task) {
+	for done := 0; ; {
+		o, err := j.awaitDesired(j.coordinatorCtx, func(o *desiredState) bool { return o.Goal >= Released || len(o.Orphans) > done })
 		if err != nil || o.Goal >= Released {
 			return
 		}
-		err = task.Bury(j.company, o.Bury[buried:])
-		buried = len(o.Bury)
+		err = task.CleanUpOrphans(j.coordinatorCtx, o.Orphans[done:])
+		done = len(o.Orphans)
 		j.update(func() {
-			j.unclean(err)
-			j.status.Buried = buried
+			j.setCleanUpError(err)
+			j.status.OrphansDone = done
 		})
 	}
 }
@@ -394,38 +395,38 @@ func (j *job) bury(task Task) {
 // close frees the agent once the coordinator lets go, or is gone.
 func (j *job) close() {
 	j.update(func() { j.status.Phase = max(j.status.Phase, Cleaned) }) // also if it never began
-	_, _ = j.until(j.company, Released)
+	_, _ = j.awaitGoal(j.coordinatorCtx, Released)
 	j.update(func() {
 		j.over = true
 		j.status.Phase = Released
 	})
-	j.leave(nil)
-	j.agent.finished(j)
+	j.loseCoordinator(nil)
+	j.agent.release(j)
 }
 
-// watch ends the run of an agent that is alone.
-func (j *job) watch() {
+// watchCoordinator ends the run when the coordinator was not heard for too long.
+func (j *job) watchCoordinator() {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-		case <-j.company.Done():
+		case <-j.coordinatorCtx.Done():
 			return
 		}
 		j.mu.Lock()
-		alone := time.Since(j.contact) > j.agent.options.Patience
+		lost := time.Since(j.contact) > j.agent.options.Timeout
 		j.mu.Unlock()
-		if alone {
-			j.update(func() { j.status.Alone = true })
-			j.agent.note("run %s: the coordinator was not heard from for %v; stopping and cleaning up", j.run, j.agent.options.Patience)
-			j.leave(ErrAlone)
+		if lost {
+			j.update(func() { j.status.CoordinatorLost = true })
+			j.agent.logf("run %s: the coordinator was not heard from for %v; stopping and cleaning up", j.run, j.agent.options.Timeout)
+			j.loseCoordinator(ErrCoordinatorLost)
 			return
 		}
 	}
 }
 
-func (j *job) reach(p Phase) {
+func (j *job) setPhase(p Phase) {
 	j.update(func() {
 		j.status.Phase = p
 		if j.task != nil {
@@ -474,17 +475,17 @@ func (j *job) Warn(text string) {
 }
 
 func (j *job) Measuring() (stop func()) {
-	j.began(time.Now())
+	j.setBegan(time.Now())
 	return func() {}
 }
 
-// portable makes an outcome ready for its way.
-func portable(o *bench.Outcome) *outcome {
+// encodeOutcome is the outcome as a message carries it.
+func encodeOutcome(o *bench.Outcome) *outcome {
 	p := &outcome{Trailer: o.Trailer, Sent: o.Sent, Failed: o.Failed}
 	if o.Fatal != nil {
 		p.Fatal = o.Fatal.Error()
 		p.TooMany = errors.Is(o.Fatal, bench.ErrTooManyErrors)
-		p.Interrupted = errors.Is(o.Fatal, bench.ErrInterrupted) || errors.Is(o.Fatal, errStopped) || errors.Is(o.Fatal, ErrAlone)
+		p.Interrupted = errors.Is(o.Fatal, bench.ErrInterrupted) || errors.Is(o.Fatal, errStopped) || errors.Is(o.Fatal, ErrCoordinatorLost)
 	}
 	return p
 }

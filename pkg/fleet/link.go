@@ -19,20 +19,20 @@ type link struct {
 	member Member
 	id     string // client id
 
-	host     string
-	admitted bool
-	job      *Job
-	order    order
-	status   status
-	moved    time.Time // when the status last said something new
-	contact  time.Time // when the client was heard last
-	lost     error     // why its share of the run does not count
-	gone     error     // why nobody speaks to it any more
-	counted  bool      // its share is here, whatever becomes of the client
-	silent   bool      // somebody was told that it is not heard
-	told     bool      // and that it is given up
-	buried   bool      // another one has removed what it left
-	note     string    // what it is waited for before it is admitted
+	host           string
+	admitted       bool
+	job            *Job
+	desired        desiredState
+	status         status
+	progressed     time.Time // when the status last said something new
+	contact        time.Time // when the client was heard last
+	lost           error     // why its share of the run does not count
+	gone           error     // why it is not connected to any more
+	counted        bool      // its share is here, whatever becomes of the client
+	reportedSilent bool      // that it is silent was reported
+	reportedLost   bool      // that it is lost was reported
+	orphanRemoved  bool      // another one has removed what it left
+	note           string    // what it is waited for before it is admitted
 
 	dialError error // of the newest attempt, before it is admitted
 
@@ -51,15 +51,16 @@ type link struct {
 	tail     *tail // nil where nobody wants its rows
 	unread   error // why not all of its rows were handed on
 
-	wake chan struct{} // something is to be sent
-	warn int           // warnings of the status that were passed on
+	wakeUp chan struct{} // something is to be sent
+	warn   int           // warnings of the status that were passed on
 }
 
 func (l *link) name() string { return l.member.Addr }
 
-func (l *link) stir() {
+// wake has the session send what is new.
+func (l *link) wake() {
 	select {
-	case l.wake <- struct{}{}:
+	case l.wakeUp <- struct{}{}:
 	default:
 	}
 }
@@ -73,8 +74,8 @@ func (l *link) run(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil || l.released():
 			return
-		case l.hopeless(err, began):
-			l.lose(err)
+		case l.shouldGiveUp(err, began):
+			l.giveUp(err)
 			return
 		}
 		if talked {
@@ -85,41 +86,41 @@ func (l *link) run(ctx context.Context) {
 	}
 }
 
-// hopeless says whether to stop trying: at once where nothing would change, else
+// shouldGiveUp says whether to stop trying: at once where nothing would change, else
 // after some time without a word.
-func (l *link) hopeless(err error, began time.Time) bool {
+func (l *link) shouldGiveUp(err error, began time.Time) bool {
 	l.fleet.mu.Lock()
 	defer l.fleet.mu.Unlock()
 	var refused *refusedError
 	switch {
-	case transport.Final(err), !l.admitted && l.fleet.options.finalFirst(err), errors.As(err, &refused) && !refused.wait:
+	case transport.Final(err), !l.admitted && l.fleet.options.finalAtStart(err), errors.As(err, &refused) && !refused.wait:
 		return true
 	case refused != nil:
-		return time.Since(began) > l.fleet.options.BusyPatience
+		return time.Since(began) > l.fleet.options.BusyTimeout
 	case l.admitted:
-		return time.Since(l.contact) > l.fleet.options.Patience
+		return time.Since(l.contact) > l.fleet.options.Timeout
 	}
-	return time.Since(began) > l.fleet.options.ConnectPatience
+	return time.Since(began) > l.fleet.options.ConnectTimeout
 }
 
-// finalFirst says whether to try again to reach a client that was not reached
-// yet. While clients are being started, something else may be at their address.
-func (o *Options) finalFirst(err error) bool {
+// finalAtStart says whether not to try again to reach a client that was not
+// reached yet. While clients are being started, something else may be at their address.
+func (o *Options) finalAtStart(err error) bool {
 	return transport.Final(err) || !o.Starting && errors.Is(err, transport.ErrNotWarp)
 }
 
 // released says whether there is nothing more to be said to the client. One
-// that does not count is told to clean up all the same.
+// that does not count has to clean up all the same.
 func (l *link) released() bool {
 	l.fleet.mu.Lock()
 	defer l.fleet.mu.Unlock()
 	return l.status.Phase == Released || l.gone != nil
 }
 
-func (l *link) lose(err error) { l.fleet.update(func() { l.leave(err) }) }
+func (l *link) giveUp(err error) { l.fleet.update(func() { l.giveUpLocked(err) }) }
 
-// leave gives the client up. The fleet's lock is held.
-func (l *link) leave(err error) {
+// giveUpLocked gives the client up. The fleet's lock is held.
+func (l *link) giveUpLocked(err error) {
 	if l.gone == nil {
 		l.gone = err
 	}
@@ -145,9 +146,9 @@ func (e *refusedError) Error() string { return e.text }
 // connect makes a connection and uses it until it breaks.
 func (l *link) connect(ctx context.Context) (talked bool, err error) {
 	l.fleet.mu.Lock()
-	timeout := l.fleet.options.ConnectPatience
-	if l.admitted { // an attempt must not outlast the patience
-		timeout = min(timeout, max(time.Second, l.fleet.options.Patience-time.Since(l.contact)))
+	timeout := l.fleet.options.ConnectTimeout
+	if l.admitted { // an attempt must not outlast the timeout
+		timeout = min(timeout, max(time.Second, l.fleet.options.Timeout-time.Since(l.contact)))
 	}
 	l.fleet.mu.Unlock()
 	ch, err := l.fleet.dialer.Connect(ctx, l.member.Addr, l.member.Pin, timeout)
@@ -161,12 +162,12 @@ func (l *link) connect(ctx context.Context) (talked bool, err error) {
 	defer ch.CloseOn(ctx)()
 	ch.Allow(maxSummary)
 	l.fleet.mu.Lock()
-	want := attach{Purpose: forRun, Run: l.fleet.options.Run, Client: l.id, Key: l.fleet.key}
+	want := attachRequest{Purpose: forRun, Run: l.fleet.options.Run, Client: l.id, Key: l.fleet.key}
 	if l.admitted {
 		want.Purpose = forResume
 	}
 	l.fleet.mu.Unlock()
-	answer, err := introduce(ch, want)
+	answer, err := requestAttach(ch, want)
 	if err != nil {
 		return false, err
 	}
@@ -176,13 +177,13 @@ func (l *link) connect(ctx context.Context) (talked bool, err error) {
 	}
 	l.fleet.update(func() {
 		l.admitted, l.host, l.note, l.contact = true, answer.Host, "", time.Now()
-		l.take(answer.Status)
+		l.setStatus(answer.Status)
 	})
-	return true, l.converse(ctx, ch, answer.HasJob)
+	return true, l.readLoop(ctx, ch, answer.HasJob)
 }
 
-// introduce says what the connection is for.
-func introduce(ch *transport.Conn, want attach) (*attached, error) {
+// requestAttach says what the connection is for.
+func requestAttach(ch *transport.Conn, want attachRequest) (*attachReply, error) {
 	if err := ch.Send(kindAttach, want); err != nil {
 		return nil, err
 	}
@@ -190,15 +191,15 @@ func introduce(ch *transport.Conn, want attach) (*attached, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := new(attached)
+	answer := new(attachReply)
 	if k != kindAttached {
 		return nil, fmt.Errorf("a message of kind %d came instead of an answer", k)
 	}
 	return answer, decode(body, answer)
 }
 
-// A dialogue is one connection to a client.
-type dialogue struct {
+// A clientSession is one connection to a client.
+type clientSession struct {
 	*link
 	ch     *transport.Conn
 	hasJob bool
@@ -209,17 +210,17 @@ type dialogue struct {
 	metricsAt time.Time
 }
 
-func (l *link) converse(ctx context.Context, ch *transport.Conn, hasJob bool) error {
+func (l *link) readLoop(ctx context.Context, ch *transport.Conn, hasJob bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	d := &dialogue{link: l, ch: ch, hasJob: hasJob, metrics: metricsBurst, metricsAt: time.Now()}
-	go d.speak(ctx)
+	d := &clientSession{link: l, ch: ch, hasJob: hasJob, metrics: metricsBurst, metricsAt: time.Now()}
+	go d.writeLoop(ctx)
 	for {
 		k, body, err := ch.Receive()
 		if err != nil {
 			return err
 		}
-		if err := d.hear(k, body); err != nil {
+		if err := d.handle(k, body); err != nil {
 			return err
 		}
 		if l.released() {
@@ -228,19 +229,19 @@ func (l *link) converse(ctx context.Context, ch *transport.Conn, hasJob bool) er
 	}
 }
 
-// speak sends what the client does not know yet, and a heartbeat every second.
-func (d *dialogue) speak(ctx context.Context) {
+// writeLoop sends what the client does not know yet, and a heartbeat every second.
+func (d *clientSession) writeLoop(ctx context.Context) {
 	defer d.ch.Close()
 	beat := time.NewTicker(time.Second)
 	defer beat.Stop()
-	d.stir()
+	d.wake()
 	for {
 		var err error
 		select {
 		case <-beat.C:
 			err = d.ping(false)
-		case <-d.wake:
-			err = d.catchUp()
+		case <-d.wakeUp:
+			err = d.sendState()
 		case <-ctx.Done():
 			return
 		}
@@ -250,7 +251,7 @@ func (d *dialogue) speak(ctx context.Context) {
 	}
 }
 
-func (d *dialogue) ping(burst bool) error {
+func (d *clientSession) ping(burst bool) error {
 	body := pingBody(d.fleet.clock.now())
 	if burst {
 		body = append(body, 1)
@@ -258,11 +259,12 @@ func (d *dialogue) ping(burst bool) error {
 	return d.ch.SendBytes(kindPing, body)
 }
 
-// catchUp sends the job, the order and the wish for the log, each where it is due.
-func (d *dialogue) catchUp() error {
+// sendState sends the job, the desired state and the request for the log, each
+// where it is due.
+func (d *clientSession) sendState() error {
 	f := d.fleet
 	f.mu.Lock()
-	job, o, samples := d.job, d.order, d.samples
+	job, o, samples := d.job, d.desired, d.samples
 	pulls, have := d.spool != nil && d.status.Log && !d.pulls, int64(0)
 	if pulls {
 		have = d.spool.size
@@ -276,7 +278,7 @@ func (d *dialogue) catchUp() error {
 	}
 	if text := fmt.Sprint(o); text != d.sent {
 		d.sent = text
-		if err := d.ch.Send(kindOrder, o); err != nil {
+		if err := d.ch.Send(kindDesired, o); err != nil {
 			return err
 		}
 	}
@@ -292,7 +294,7 @@ func (d *dialogue) catchUp() error {
 	return nil
 }
 
-func (d *dialogue) hear(k transport.Kind, body []byte) error {
+func (d *clientSession) handle(k transport.Kind, body []byte) error {
 	received := d.fleet.clock.now()
 	f := d.fleet
 	f.mu.Lock()
@@ -304,37 +306,37 @@ func (d *dialogue) hear(k transport.Kind, body []byte) error {
 		if err := decode(body, &s); err != nil {
 			return err
 		}
-		f.update(func() { d.take(s) })
-		d.stir()
+		f.update(func() { d.setStatus(s) })
+		d.wake()
 	case kindPong:
-		return d.pong(body, received)
+		return d.handlePong(body, received)
 	case kindLive:
-		return d.figures(body)
+		return d.handleLive(body)
 	case kindMetrics:
-		return d.takeMetrics(body)
+		return d.handleMetrics(body)
 	case kindSummary:
-		return d.takeSummary(body)
+		return d.handleSummary(body)
 	case kindChunk:
-		return d.chunk(body)
+		return d.handleChunk(body)
 	default:
 		return fmt.Errorf("a message of kind %d is not for a coordinator", k)
 	}
 	return nil
 }
 
-// take notes how far the client is. The fleet's lock is held.
-func (l *link) take(s status) {
+// setStatus notes how far the client is. The fleet's lock is held.
+func (l *link) setStatus(s status) {
 	if s.Phase != l.status.Phase || s.Done != l.status.Done || s.Title != l.status.Title {
-		l.moved = time.Now()
+		l.progressed = time.Now()
 	}
 	s.Phase = max(s.Phase, l.status.Phase)
 	l.status = s
-	if s.Alone {
+	if s.CoordinatorLost {
 		l.discount(errors.New("it heard nothing from here for too long, stopped and cleaned up by itself"))
 	}
 }
 
-func (d *dialogue) pong(body []byte, received int64) error {
+func (d *clientSession) handlePong(body []byte, received int64) error {
 	o, err := readPong(body, received)
 	if err != nil {
 		return err
@@ -358,14 +360,14 @@ func (d *dialogue) pong(body []byte, received int64) error {
 	return nil
 }
 
-func (d *dialogue) figures(body []byte) error {
+func (d *clientSession) handleLive(body []byte) error {
 	if len(body) < 8 {
 		return errors.New("a message cannot be read: figures without a time")
 	}
 	d.fleet.mu.Lock()
 	ahead := d.first.Ahead
 	d.fleet.mu.Unlock()
-	live, err := aggregate.ReadLive(body[8:], int64(ahead)) // which takes the most time: all clients can do it at once
+	live, err := aggregate.ReadLive(body[8:], int64(ahead)) // slow, so the lock is not held
 	if err != nil {
 		return err
 	}
@@ -376,14 +378,14 @@ func (d *dialogue) figures(body []byte) error {
 	return nil
 }
 
-// Metrics come once a second; to read them is the most that a message costs, so
-// that more than these a second, and at once, are not read.
+// Metrics come once a second. No message costs more to read, so more than these a
+// second, and at once, are refused.
 const (
 	metricsRate  = 2
 	metricsBurst = 10
 )
 
-func (d *dialogue) takeMetrics(body []byte) error {
+func (d *clientSession) handleMetrics(body []byte) error {
 	now := time.Now()
 	d.metrics = min(metricsBurst, d.metrics+now.Sub(d.metricsAt).Seconds()*metricsRate) - 1
 	d.metricsAt = now
@@ -406,8 +408,8 @@ func (d *dialogue) takeMetrics(body []byte) error {
 	return nil
 }
 
-// chunk keeps a piece of the log.
-func (d *dialogue) chunk(body []byte) error {
+// handleChunk keeps a piece of the log.
+func (d *clientSession) handleChunk(body []byte) error {
 	offset, data, err := readChunk(body)
 	if err != nil {
 		return err
@@ -420,13 +422,13 @@ func (d *dialogue) chunk(body []byte) error {
 		}
 		err = d.spool.add(offset, data)
 		size = d.spool.size
-		d.moved = time.Now()
+		d.progressed = time.Now()
 		if d.tail != nil {
 			d.tail.grown.Signal()
 		}
 	})
 	if err != nil {
-		d.lose(err) // the disk here is full, or the client is not one of ours
+		d.giveUp(err) // the disk here is full, or the client is not one of ours
 		return err
 	}
 	return d.ch.SendBytes(kindAck, binary.BigEndian.AppendUint64(nil, uint64(size)))

@@ -21,7 +21,7 @@ const (
 	kindAttach   transport.Kind = iota + 1 // to the agent: what the connection is for
 	kindAttached                           // its answer
 	kindJob                                // to the agent: its share of the run
-	kindOrder                              // to the agent: how far to go
+	kindDesired                            // to the agent: how far to go
 	kindStatus                             // how far it has come
 	kindPing                               // to the agent [ping]
 	kindPong                               // its answer [pong]
@@ -48,7 +48,7 @@ const (
 
 // attach says what the connection is for. Key is a secret of the run: only
 // the coordinator that began it can resume it. Client is the share of the run.
-type attach struct {
+type attachRequest struct {
 	Purpose purpose `json:"purpose"`
 	Run     string  `json:"run"`
 	Client  string  `json:"client,omitempty"`
@@ -56,7 +56,7 @@ type attach struct {
 }
 
 // attached is the answer. Refused is empty where the coordinator may go on.
-type attached struct {
+type attachReply struct {
 	Refused string  `json:"refused,omitempty"`
 	Wait    bool    `json:"wait,omitempty"`    // it will be free soon
 	Unknown bool    `json:"unknown,omitempty"` // the run is not known here, and will never be
@@ -129,9 +129,9 @@ func (j *Job) check() error {
 			return fmt.Errorf("%q is not a name", printable(id))
 		}
 	}
-	const mostThreads = 1 << 16
-	if o.Concurrency < 1 || o.Concurrency > mostThreads {
-		return fmt.Errorf("%d requests at a time are not between 1 and %d", o.Concurrency, mostThreads)
+	const maxThreads = 1 << 16
+	if o.Concurrency < 1 || o.Concurrency > maxThreads {
+		return fmt.Errorf("%d requests at a time are not between 1 and %d", o.Concurrency, maxThreads)
 	}
 	if j.Analysis.SegmentDur < 0 {
 		return fmt.Errorf("segments of %v", j.Analysis.SegmentDur)
@@ -139,7 +139,7 @@ func (j *Job) check() error {
 	return j.Exports.Check()
 }
 
-// A Phase is how far a share of a run has come. Each stands for all before it.
+// A Phase is how far a share of a run has come. Each includes all before it.
 type Phase int
 
 // The phases in their order.
@@ -161,17 +161,17 @@ func (p Phase) String() string {
 	return names[p]
 }
 
-// An order says how far the agent shall go. A later one replaces it.
-type order struct {
-	Goal  Phase    `json:"goal"`
-	Start int64    `json:"start,omitempty"` // when to measure, by the agent's clock
-	Stop  string   `json:"stop,omitempty"`  // end the run now, and why
-	End   int64    `json:"end,omitempty"`   // end the measured run in good order at this time of the agent's clock
-	Why   string   `json:"why,omitempty"`   // to end it; goes into the log
-	Trace string   `json:"trace,omitempty"` // on = note the phases of requests from now on, off = no longer
-	Notes []string `json:"notes,omitempty"` // for the log's trailer
-	Bury  []string `json:"bury,omitempty"`  // names of lost runs whose objects are to be removed as well, once its own are
-	Have  bool     `json:"have,omitempty"`  // the whole log has arrived
+// A desiredState says how far the agent shall go. A later one replaces it.
+type desiredState struct {
+	Goal        Phase    `json:"goal"`
+	Start       int64    `json:"start,omitempty"`        // when to measure, by the agent's clock
+	Stop        string   `json:"stop,omitempty"`         // end the run now, and why
+	End         int64    `json:"end,omitempty"`          // end the measured run in good order at this time of the agent's clock
+	EndReason   string   `json:"end_reason,omitempty"`   // to end it; goes into the log
+	Trace       string   `json:"trace,omitempty"`        // on = note the phases of requests from now on, off = no longer
+	Notes       []string `json:"notes,omitempty"`        // for the log's trailer
+	Orphans     []string `json:"orphans,omitempty"`      // lost clients whose objects are to be removed as well, after its own
+	LogReceived bool     `json:"log_received,omitempty"` // the whole log has arrived
 
 	// When the window begins and ends, by the agent's clock.
 	Begin int64 `json:"begin,omitempty"`
@@ -183,27 +183,27 @@ const traceOn = "on"
 
 // A status says how far the agent has come.
 type status struct {
-	Phase   Phase    `json:"phase"`
-	Error   string   `json:"error,omitempty"` // why it goes no further
-	Code    string   `json:"code,omitempty"`  // what pkg/s3 calls that
-	Alone   bool     `json:"alone,omitempty"` // it ended the run because nobody was there
-	Log     bool     `json:"log,omitempty"`   // there is one to be pulled
-	Began   int64    `json:"began,omitempty"` // when it began to measure, by its clock
-	Engine  string   `json:"engine,omitempty"`
-	Title   string   `json:"title,omitempty"` // of what it does, or did last
-	Idle    bool     `json:"idle,omitempty"`  // it has done that
-	Total   int64    `json:"total,omitempty"`
-	Done    int64    `json:"done,omitempty"`
-	Bytes   int64    `json:"bytes,omitempty"` // of the log, once it is complete
-	SHA256  []byte   `json:"sha256,omitempty"`
-	Outcome *outcome `json:"outcome,omitempty"`
-	Warning []string `json:"warning,omitempty"` // all so far
-	Clean   string   `json:"clean,omitempty"`   // why the clean-up failed
-	Heir    bool     `json:"heir,omitempty"`    // it has cleaned up and can do so for others
-	Buried  int      `json:"buried,omitempty"`  // of those that are to be removed as well
-	Warm    bool     `json:"warm,omitempty"`    // the window may begin
-	Cold    int      `json:"cold,omitempty"`    // workers that were not warm by then
-	Ended   bool     `json:"ended,omitempty"`   // nothing is left to do for a worker, so the window may end
+	Phase           Phase    `json:"phase"`
+	Error           string   `json:"error,omitempty"`            // why it goes no further
+	Code            string   `json:"code,omitempty"`             // what pkg/s3 calls that
+	CoordinatorLost bool     `json:"coordinator_lost,omitempty"` // it ended the run because it did not hear from the coordinator
+	Log             bool     `json:"log,omitempty"`              // there is one to be pulled
+	Began           int64    `json:"began,omitempty"`            // when it began to measure, by its clock
+	Engine          string   `json:"engine,omitempty"`
+	Title           string   `json:"title,omitempty"` // of what it does, or did last
+	Idle            bool     `json:"idle,omitempty"`  // it has done that
+	Total           int64    `json:"total,omitempty"`
+	Done            int64    `json:"done,omitempty"`
+	Bytes           int64    `json:"bytes,omitempty"` // of the log, once it is complete
+	SHA256          []byte   `json:"sha256,omitempty"`
+	Outcome         *outcome `json:"outcome,omitempty"`
+	Warning         []string `json:"warning,omitempty"`       // all so far
+	Clean           string   `json:"clean,omitempty"`         // why the clean-up failed
+	TakesOrphans    bool     `json:"takes_orphans,omitempty"` // it has cleaned up and can do so for lost clients
+	OrphansDone     int      `json:"orphans_done,omitempty"`  // of them it has cleaned up after
+	Warm            bool     `json:"warm,omitempty"`          // the window may begin
+	Cold            int      `json:"cold,omitempty"`          // workers that were not warm by then
+	Ended           bool     `json:"ended,omitempty"`         // nothing is left to do for a worker, so the window may end
 }
 
 // A storeError is what a client had with the store. For whoever asks pkg/s3 it

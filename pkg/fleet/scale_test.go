@@ -33,8 +33,8 @@ func TestMeasuredMerge(t *testing.T) {
 	for range 20 { // the best counts: the machine may be busy
 		began := time.Now()
 		for _, link := range f.links {
-			d := &dialogue{link: link}
-			must(t, d.figures(state))
+			d := &clientSession{link: link}
+			must(t, d.handleLive(state))
 		}
 		if n := len(f.Snapshot().Ops); n != 4 {
 			t.Fatalf("%d operations", n)
@@ -57,7 +57,7 @@ func TestMeasuredScale(t *testing.T) {
 	var one sync.Mutex // making a log takes memory that is not the coordinator's
 	for range 200 {
 		ms = append(ms, startMachine(t, func(o *AgentOptions) {
-			o.Note = nil
+			o.Logf = nil
 			folder := o.Folder
 			o.NewTask = func(j *job, spec *Job) (Task, error) {
 				one.Lock()
@@ -66,7 +66,7 @@ func TestMeasuredScale(t *testing.T) {
 			}
 		}))
 	}
-	f := lead(t, func(o *Options) { o.Note = nil }, ms...)
+	f := lead(t, func(o *Options) { o.Logf = nil }, ms...)
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	ctx := t.Context()
 	measured(t, f, getPlan(t, "127.0.0.1:1", 3*time.Second))
@@ -122,19 +122,19 @@ func (t *idleTask) Run(ctx context.Context, gate func(context.Context) (time.Tim
 	return &bench.Outcome{Sent: idleRows}, nil
 }
 
-func (t *idleTask) Finish(string)                        {}
-func (t *idleTask) Trace(bool)                           {}
-func (t *idleTask) Store(*order) (string, error)         { return t.path, nil }
-func (t *idleTask) SetBegin(time.Time) error             { return nil }
-func (t *idleTask) SetEnd(time.Time) error               { return nil }
-func (t *idleTask) Summary() ([]byte, error)             { return nil, nil }
-func (t *idleTask) Metrics() ([]byte, error)             { return nil, nil }
-func (t *idleTask) Cleanup() error                       { return nil }
-func (t *idleTask) Bury(context.Context, []string) error { return nil }
-func (t *idleTask) Log() string                          { return t.path }
-func (t *idleTask) Live() []byte                         { return t.live.Append(nil) }
-func (t *idleTask) Engine() string                       { return "none" }
-func (t *idleTask) Close()                               {}
+func (t *idleTask) Finish(string)                                  {}
+func (t *idleTask) Trace(bool)                                     {}
+func (t *idleTask) Store(*desiredState) (string, error)            { return t.path, nil }
+func (t *idleTask) SetBegin(time.Time) error                       { return nil }
+func (t *idleTask) SetEnd(time.Time) error                         { return nil }
+func (t *idleTask) Summary() ([]byte, error)                       { return nil, nil }
+func (t *idleTask) Metrics() ([]byte, error)                       { return nil, nil }
+func (t *idleTask) Cleanup() error                                 { return nil }
+func (t *idleTask) CleanUpOrphans(context.Context, []string) error { return nil }
+func (t *idleTask) Log() string                                    { return t.path }
+func (t *idleTask) Live() []byte                                   { return t.live.Append(nil) }
+func (t *idleTask) Engine() string                                 { return "none" }
+func (t *idleTask) Close()                                         {}
 
 // peak is the most memory that the process had; 0 where that is not known.
 func peak() int64 {

@@ -65,7 +65,7 @@ func TestFloodIsEnded(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t, nil)
 	ch := meetAlone(t, m)
-	_, err := introduce(ch, attach{Purpose: forCollect})
+	_, err := requestAttach(ch, attachRequest{Purpose: forCollect})
 	must(t, err)
 	for i := range 1_000_000 {
 		if err := ch.SendBytes(kindPing, pingBody(int64(i))); err != nil {
@@ -128,7 +128,7 @@ func TestOneCoordinatorAtATime(t *testing.T) {
 	}
 	// Nor can the other one take it over.
 	ch := meetAlone(t, m)
-	answer, err := introduce(ch, attach{Purpose: forResume, Run: first.options.Run, Key: strings.Repeat("x", 26)})
+	answer, err := requestAttach(ch, attachRequest{Purpose: forResume, Run: first.options.Run, Key: strings.Repeat("x", 26)})
 	if err != nil || answer.Refused == "" {
 		t.Errorf("%+v, %v", answer, err)
 	}

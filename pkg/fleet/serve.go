@@ -10,8 +10,8 @@ import (
 	"warp/pkg/fleet/transport"
 )
 
-// A conversation is one connection of the coordinator of a job.
-type conversation struct {
+// A coordinatorSession is one connection of the coordinator of a job.
+type coordinatorSession struct {
 	*job
 	ch         *transport.Conn
 	pump       *pump
@@ -21,9 +21,9 @@ type conversation struct {
 	summed     bool         // the summary was sent
 }
 
-// serve answers the coordinator until the connection ends. A connection that
+// readLoop answers the coordinator until the connection ends. A connection that
 // was there before is of no more use: the coordinator has given it up.
-func (j *job) serve(ctx context.Context, ch *transport.Conn) error {
+func (j *job) readLoop(ctx context.Context, ch *transport.Conn) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ch.Allow(MaxJob + transport.MaxMessage)
@@ -41,27 +41,27 @@ func (j *job) serve(ctx context.Context, ch *transport.Conn) error {
 			j.channel = nil
 		}
 	}()
-	c := &conversation{job: j, ch: ch}
-	go c.tell(ctx)
+	c := &coordinatorSession{job: j, ch: ch}
+	go c.writeLoop(ctx)
 	for {
 		k, body, err := ch.Receive()
 		if err != nil {
 			return err
 		}
-		j.heard()
-		if err := c.answer(ctx, k, body); err != nil {
+		j.noteContact()
+		if err := c.handle(ctx, k, body); err != nil {
 			return err
 		}
 	}
 }
 
-func (j *job) heard() {
+func (j *job) noteContact() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.contact = time.Now()
 }
 
-func (c *conversation) answer(ctx context.Context, k transport.Kind, body []byte) error {
+func (c *coordinatorSession) handle(ctx context.Context, k transport.Kind, body []byte) error {
 	switch k {
 	case kindPing:
 		if len(body) == 9 { // one of many, to compare the clocks: nothing shall be in the way
@@ -77,12 +77,12 @@ func (c *conversation) answer(ctx context.Context, k transport.Kind, body []byte
 		if err := c.assign(spec); err != nil {
 			c.fail(err)
 		}
-	case kindOrder:
-		var o order
+	case kindDesired:
+		var o desiredState
 		if err := decode(body, &o); err != nil {
 			return err
 		}
-		c.obey(o)
+		c.apply(o)
 	case kindPull:
 		return c.startPump(ctx, body)
 	case kindAck:
@@ -93,7 +93,7 @@ func (c *conversation) answer(ctx context.Context, k transport.Kind, body []byte
 	return nil
 }
 
-func (c *conversation) startPump(ctx context.Context, body []byte) error {
+func (c *coordinatorSession) startPump(ctx context.Context, body []byte) error {
 	var want pull
 	if err := decode(body, &want); err != nil {
 		return err
@@ -113,21 +113,21 @@ func (c *conversation) startPump(ctx context.Context, body []byte) error {
 	return nil
 }
 
-// tell sends the status whenever it changes and every second, and the figures
-// at every full second by the coordinator's clock, so that those of all clients
+// writeLoop sends the status whenever it changes and every second, and the figures
+// at every full second by the coordinator's clock, so that the figures of all clients
 // are of the same moment.
-func (c *conversation) tell(ctx context.Context) {
+func (c *coordinatorSession) writeLoop(ctx context.Context) {
 	defer c.ch.Close()
 	for {
 		s, changed := c.state()
 		// First, so that they are complete where the status says that the run is over.
-		if c.tellMetrics(s.Outcome != nil) != nil || c.tellSummary(s.Phase) != nil {
+		if c.sendMetrics(s.Outcome != nil) != nil || c.sendSummary(s.Phase) != nil {
 			return
 		}
 		if c.ch.Send(kindStatus, s) != nil {
 			return
 		}
-		if c.tellLive() != nil {
+		if c.sendLive() != nil {
 			return
 		}
 		next := time.NewTimer(c.untilFullSecond())
@@ -144,12 +144,12 @@ func (c *conversation) tell(ctx context.Context) {
 	}
 }
 
-func (c *conversation) untilFullSecond() time.Duration {
-	return time.Second - time.Duration(c.common()%int64(time.Second))
+func (c *coordinatorSession) untilFullSecond() time.Duration {
+	return time.Second - time.Duration(c.coordinatorTime()%int64(time.Second))
 }
 
-// common is the time by the coordinator's clock.
-func (j *job) common() int64 {
+// coordinatorTime is the time by the coordinator's clock.
+func (j *job) coordinatorTime() int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	now := j.clock.now()
@@ -159,22 +159,22 @@ func (j *job) common() int64 {
 	return now
 }
 
-func (c *conversation) tellLive() error {
+func (c *coordinatorSession) sendLive() error {
 	c.mu.Lock()
 	task, began := c.task, c.status.Began
 	c.mu.Unlock()
 	if task == nil || began == 0 {
 		return nil
 	}
-	at := binary.BigEndian.AppendUint64(nil, uint64(c.common()))
+	at := binary.BigEndian.AppendUint64(nil, uint64(c.coordinatorTime()))
 	return c.ch.SendBytes(kindLive, at, task.Live())
 }
 
 // metricsInterval is a little less than the second after which they are due.
 const metricsInterval = 900 * time.Millisecond
 
-// tellMetrics sends them about once a second, and when they change no more.
-func (c *conversation) tellMetrics(final bool) error {
+// sendMetrics sends them about once a second, and when they change no more.
+func (c *coordinatorSession) sendMetrics(final bool) error {
 	if c.final || !final && time.Since(c.metrics) < metricsInterval {
 		return nil
 	}
@@ -190,9 +190,9 @@ func (c *conversation) tellMetrics(final bool) error {
 	return c.ch.SendBytes(kindMetrics, body)
 }
 
-// tellSummary sends what was counted, once on each connection, before the
+// sendSummary sends what was counted, once on each connection, before the
 // status says that everything is stored.
-func (c *conversation) tellSummary(p Phase) error {
+func (c *coordinatorSession) sendSummary(p Phase) error {
 	task := c.begunTask()
 	if task == nil || p < Stored || c.summed {
 		return nil

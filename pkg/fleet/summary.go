@@ -101,7 +101,7 @@ func (f *Fleet) Report() (*aggregate.Report, error) {
 }
 
 // takeSummary keeps what the client has counted.
-func (d *dialogue) takeSummary(body []byte) error {
+func (d *clientSession) handleSummary(body []byte) error {
 	d.fleet.mu.Lock()
 	options, known := d.fleet.plan.Job.Analysis, d.summary != nil
 	d.fleet.mu.Unlock()
@@ -146,20 +146,20 @@ func (f *Fleet) decideWindow() {
 		}
 	}
 	if f.window.End == 0 && ended {
-		f.closeWindow(f.clock.unixNano(f.earliest()))
+		f.closeWindow(f.clock.unixNano(f.earliestStart()))
 	}
 	if f.window.Begin != 0 || f.window.End != 0 || !warm {
 		return
 	}
-	at := f.clock.unixNano(f.earliest())
+	at := f.clock.unixNano(f.earliestStart())
 	if d := f.plan.Job.Options.Duration; d > 0 && at >= f.window.Start+int64(d) {
 		f.closeWindow(f.window.Start + int64(d)) // it ends before it could begin
 		return
 	}
 	f.window.Begin = at
 	for _, l := range f.links {
-		l.order.Begin = l.clockAt(at)
-		l.stir()
+		l.desired.Begin = l.clockAt(at)
+		l.wake()
 	}
 }
 
@@ -167,8 +167,8 @@ func (f *Fleet) decideWindow() {
 func (f *Fleet) closeWindow(at int64) {
 	f.window.End = at
 	for _, l := range f.links {
-		l.order.Close = l.clockAt(at)
-		l.stir()
+		l.desired.Close = l.clockAt(at)
+		l.wake()
 	}
 }
 
@@ -189,7 +189,7 @@ func (j jobWindow) Ended() { j.update(func() { j.status.Ended = true }) }
 
 // setWindow tells the run what the coordinator has decided. One that learns of
 // it too late is of no use to the others.
-func (j *job) setWindow(task Task, o, before order) {
+func (j *job) setWindow(task Task, o, before desiredState) {
 	if o.Begin != 0 && before.Begin == 0 {
 		if err := task.SetBegin(j.clock.time(o.Begin)); err != nil {
 			j.failRun(err)

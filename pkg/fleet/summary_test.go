@@ -124,7 +124,7 @@ func TestStressWithoutOne(t *testing.T) {
 	e := store(t)
 	other := startMachine(t, nil)
 	w, behind := through(t, startMachine(t, nil))
-	f := lead(t, func(o *Options) { o.Patience = time.Second }, other, behind)
+	f := lead(t, func(o *Options) { o.Timeout = time.Second }, other, behind)
 	p := getPlan(t, e.Addr(), 3*time.Second)
 	p.Job.NoLog = true
 	ctx := t.Context()
@@ -158,13 +158,13 @@ func TestStressWithoutOne(t *testing.T) {
 func TestStressAlone(t *testing.T) {
 	t.Parallel()
 	e := store(t)
-	m := startMachine(t, func(o *AgentOptions) { o.Patience = time.Second })
+	m := startMachine(t, func(o *AgentOptions) { o.Timeout = time.Second })
 	f := lead(t, nil, m)
 	p := getPlan(t, e.Addr(), time.Hour)
 	p.Job.NoLog = true
 	must(t, f.Connect(t.Context()))
 	must(t, f.Prepare(t.Context(), p))
-	_, err := f.giveStart()
+	_, err := f.announceStart()
 	must(t, err)
 	await(t, "requests", func() bool { return working(m) })
 	f.Close()

@@ -18,6 +18,7 @@ type benchTask struct {
 	job    *job
 	spec   *Job
 	runner *bench.Runner
+	ctx    context.Context // of Open; after its end clean-up goes on only as long as it gets on
 	live   aggregate.Live
 	counts clientSummary
 	extra  bench.Sink // of tests; nil
@@ -44,7 +45,7 @@ func newBenchTask(j *job, spec *Job) (Task, error) {
 	o := spec.Options
 	o.Warp = j.agent.options.Warp
 	o.Redact = j.agent.options.redact(spec)
-	t := &benchTask{job: j, spec: spec}
+	t := &benchTask{job: j, spec: spec, ctx: context.Background()}
 	t.runner = &bench.Runner{Client: client, Op: op, Options: o, Progress: j, UnixNano: j.clock.unixNano}
 	name := oplog.DefaultName("client-"+o.Benchmark, time.Now(), o.ClientID)
 	t.path = filepath.Join(j.agent.options.Folder, name)
@@ -54,6 +55,7 @@ func newBenchTask(j *job, spec *Job) (Task, error) {
 }
 
 func (t *benchTask) Open(ctx context.Context) error {
+	t.ctx = ctx
 	if err := t.runner.Open(ctx); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
@@ -109,7 +111,7 @@ func (t *benchTask) Finish(why string) { t.runner.Finish(why) }
 
 func (t *benchTask) Trace(on bool) { t.runner.SetTrace(on) }
 
-func (t *benchTask) Store(o *order) (string, error) {
+func (t *benchTask) Store(o *desiredState) (string, error) {
 	s, _ := t.job.state()
 	measured := t.out != nil && s.Began != 0
 	switch {
@@ -137,10 +139,10 @@ func (t *benchTask) Summary() ([]byte, error) {
 
 func (t *benchTask) Cleanup() error {
 	t.exports.Close() // where there was no run
-	return t.runner.Cleanup(context.Background())
+	return t.runner.Cleanup(t.ctx)
 }
 
-func (t *benchTask) Bury(ctx context.Context, lost []string) error {
+func (t *benchTask) CleanUpOrphans(ctx context.Context, lost []string) error {
 	return t.runner.Bury(ctx, lost)
 }
 

@@ -13,7 +13,7 @@ const (
 	demandLimit     = 0.85  // of them, used and waited for together
 	minUsed         = 0.30  // of them, for the demand to matter
 	waitLimit       = 2.0   // times as long as threads run, they wait for a core; warp alone on its cores comes to 0.2 to 0.8
-	idleLimit       = 0.50  // of the time: where the cores are idle for longer, threads wait only for these to wake up
+	idleLimit       = 0.25  // of the time: where the cores are idle for longer, threads wait for these to wake up, or for each other
 	linkLimit       = 0.90  // of the speed of a network interface
 	pauseLimit      = 0.05  // of the time, in the collector's pauses
 	schedLimit      = 0.01  // s that 1 % of the goroutines that could run waited

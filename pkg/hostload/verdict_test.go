@@ -22,6 +22,8 @@ func TestLimitsNameWhatWasTheLimit(t *testing.T) {
 		"neighbours":       {func(l *Load) { l.CPUWaitS, l.IdleShare = 10, 0.1 }, "2.0 times"},
 		"own threads":      {func(l *Load) { l.CPUWaitS = 9.9 }, ""},
 		"slow to wake up":  {func(l *Load) { l.CPUWaitS, l.IdleShare = 35, 0.6 }, ""},
+		"one core":         {func(l *Load) { l.Cores, l.CPUSeconds, l.CPUWaitS, l.IdleShare = 1, 5.6, 5.3, 0.3 }, ""},
+		"a neighbour each": {func(l *Load) { l.CPUSeconds, l.CPUWaitS = 20, 20 }, "used 50 % of the available CPU time while"},
 		"wait of unknown":  {func(l *Load) { l.CPUSeconds, l.CPUWaitS = 0, 1 }, ""},
 		"link":             {func(l *Load) { l.LinkShare = 0.95 }, "eth0 ran at 95 %"},
 		"pauses":           {func(l *Load) { l.GCPauseS = 0.5 }, "5 % of the time"},

@@ -6,15 +6,15 @@ const columns = "idx\tthread\top\tclient_id\tn_objects\tbytes\tendpoint\tfile\te
 	"start\tfirst_byte\tlast_byte\tend\tduration_ns\tcat\t" +
 	"sched\tstatus\tretries\tphases_ns\trequests"
 
-// statementColumn follows in logs of scripts only, so that those of everything
-// else stay as short as they are.
+// statementColumn follows in logs of scripts only, to keep other logs short.
 const statementColumn = "\tstatement"
 
-// A column says what a field of a row means, wherever the file has put it.
+// A column is the meaning of a field, whatever its place in the row.
 type column uint8
 
 const (
 	colUnknown column = iota
+	colNumber
 	colThread
 	colOp
 	colClient
@@ -38,9 +38,9 @@ const (
 	numColumns
 )
 
-// columnNames holds the names that a header line uses. "idx" is not among
-// them: it is written, and skipped as unknown when read.
+// columnNames are the names in the first line of a log.
 var columnNames = [numColumns]string{
+	colNumber:    "idx",
 	colThread:    "thread",
 	colOp:        "op",
 	colClient:    "client_id",
@@ -63,8 +63,7 @@ var columnNames = [numColumns]string{
 	colStatement: "statement",
 }
 
-// essential are the columns without which no honest number can be computed;
-// besides them a log needs end or duration_ns.
+// essential are the columns that every log must have, besides end or duration_ns.
 var essential = []column{colThread, colOp, colObjects, colBytes, colErr, colStart}
 
 func (c column) String() string { return columnNames[c] }

@@ -10,14 +10,14 @@ import (
 	"warp/internal/wire"
 )
 
-// A layout is an order of columns that fastRow knows.
+// A layout is an order of columns that fastRow can read.
 type layout uint8
 
 const (
 	otherLayout layout = iota
 	documented         // what every implementation writes
-	extended           // with the columns of ours after these
-	scripted           // and with that of scripts as well
+	extended           // with our own columns after these
+	scripted           // with the column of scripts as well
 )
 
 // layoutOf recognises the first line of a log.
@@ -33,9 +33,9 @@ func layoutOf(names string) layout {
 	return otherLayout
 }
 
-// fastRoom is how much text there has to be where a field begins, so that its
-// first bytes can be looked at without asking for each. It is a time and its
-// separator, or eight bytes more than a short number.
+// fastRoom is how much text must follow the beginning of a field, so that its
+// first bytes can be read without a check for each. It is enough for a time
+// and its separator, or eight bytes more than a short number.
 const fastRoom = 40
 
 // noMatch is the place behind a field that is unlike those of nearly all rows.
@@ -43,51 +43,53 @@ const fastRoom = 40
 // the last place of a row needs to be looked at.
 const noMatch = math.MaxInt / 2
 
-// fastRow reads the next line if it is like those of benchmarks: columns in
-// their usual order, no quotes, mostly names that the line before had as well
-// and times of the same second. It goes through the line once, where parseRow first
-// looks for its end, then for quotes, then for tabs.
+// fastRow reads the next line if it is a usual one: columns in their usual
+// order, no quotes, mostly the names of the line before and times of the same
+// second. It goes through the line once; parseRow first looks for its end, then
+// for quotes, then for tabs.
 //
-// It accepts nothing that parseRow would refuse or read otherwise. Where it
-// returns false nothing has happened, and parseRow decides: about lines that
+// It accepts nothing that parseRow would refuse or read otherwise. If it
+// returns false it has changed nothing, and parseRow decides: about lines that
 // are unusual, wrong, or not wholly in the buffer.
 func (r *Reader) fastRow(rec *Record) bool {
 	if r.layout == otherLayout || r.pending {
 		return false
 	}
 	b := r.lines.buf[r.lines.pos:r.lines.end]
-	at := skipNumber(b) // idx
+	number, at := fastNumber(b, 0, '\t')
 	thread, at := fastNumber(b, at, '\t')
-	seen := r.seenAt(b, at)
+	tpl := r.template(b, at)
 	*rec = Record{Run: r.header.Run, Thread: uint32(thread)}
-	at = r.fastHead(b, at, seen)
-	key := r.fastPlace(b, at, seen, rec)
+	at = r.fastHead(b, at, tpl)
+	key := r.fastHost(b, at, tpl, rec)
 	at = fastText(b, key)
 	keyEnd := at - 1
 	rec.Err, at = fastName(&r.errs, b, at)
 	at = r.fastTimes(b, at)
-	end := r.fastTail(b, at, seen, rec)
+	end := r.fastTail(b, at, tpl, rec)
 	if end == noMatch || thread > math.MaxInt32 {
 		return false
 	}
-	rec.Op, rec.Client, rec.Objects, rec.Start = seen.op, seen.client, seen.objects, r.row.start
+	rec.Op, rec.Client, rec.Objects, rec.Start = tpl.op, tpl.client, tpl.objects, r.row.start
 	if !r.SkipKeys {
 		r.keys = append(r.keys, b[key:keyEnd]...)
 	}
+	r.row.number, r.row.numbered = number, true
 	r.lines.skip(end)
 	r.fast++
 	return true
 }
 
-// A seenText is what three parts of a line were lately, and what they say. Most lines of an operation have the same.
-type seenText struct {
-	head       []byte // operation, client and objects
+// A rowTemplate is the text of three parts of the last row of an operation, and
+// their values. Most rows of an operation have the same.
+type rowTemplate struct {
+	head       []byte // op, client_id and n_objects
 	op, client string
 	objects    int
-	place      []byte // size and endpoint, if the line before had the same
+	host       []byte // bytes and endpoint, if the row before had the same
 	bytes      int64
 	endpoint   string
-	tail       []byte // all behind the duration
+	tail       []byte // all after duration_ns
 	tailValues
 }
 
@@ -101,26 +103,26 @@ func (v *tailValues) set(rec *Record) {
 	rec.Statement, rec.Category, rec.Status, rec.Retries, rec.Requests = v.statement, v.category, v.status, v.retries, v.requests
 }
 
-// seenAt returns what is kept of lines with the operation at the given place. Those of an S3 benchmark differ in their
-// first letters; where others do not, they take turns.
-func (r *Reader) seenAt(b []byte, at int) *seenText {
+// template returns the template for the operation at the given place. The
+// operations of S3 differ in their first letters; others may share a template.
+func (r *Reader) template(b []byte, at int) *rowTemplate {
 	if at >= len(b) {
-		return &r.seen[0]
+		return &r.templates[0]
 	}
-	return &r.seen[b[at]%seenSlots]
+	return &r.templates[b[at]%templateSlots]
 }
 
 const (
-	seenSlots = 16
-	maxSeen   = 64 // longer ones are not kept
+	templateSlots = 16
+	maxTemplate   = 64 // bytes of a part; longer ones are not kept
 )
 
 // fastHead reads the columns from op to n_objects.
-func (r *Reader) fastHead(b []byte, at int, seen *seenText) int {
-	if n := len(seen.head); n > 0 && at <= len(b)-n && string(b[at:at+n]) == string(seen.head) {
+func (r *Reader) fastHead(b []byte, at int, tpl *rowTemplate) int {
+	if n := len(tpl.head); n > 0 && at <= len(b)-n && string(b[at:at+n]) == string(tpl.head) {
 		return at + n
 	}
-	seen.head = seen.head[:0]
+	tpl.head = tpl.head[:0]
 	op, next := fastName(&r.ops, b, at)
 	client, next := fastName(&r.clients, b, next)
 	objects, next := fastNumber(b, next, '\t')
@@ -130,40 +132,40 @@ func (r *Reader) fastHead(b []byte, at int, seen *seenText) int {
 	if client == "" {
 		client = r.header.Client
 	}
-	seen.op, seen.client, seen.objects = op, client, int(objects)
-	if next-at <= maxSeen {
-		seen.head = append(seen.head, b[at:next]...)
+	tpl.op, tpl.client, tpl.objects = op, client, int(objects)
+	if next-at <= maxTemplate {
+		tpl.head = append(tpl.head, b[at:next]...)
 	}
 	return next
 }
 
-// fastPlace reads size and endpoint.
-func (r *Reader) fastPlace(b []byte, at int, seen *seenText, rec *Record) int {
-	if n := len(seen.place); n > 0 && at <= len(b)-n && string(b[at:at+n]) == string(seen.place) {
-		rec.Bytes, rec.Endpoint = seen.bytes, seen.endpoint
+// fastHost reads the columns bytes and endpoint.
+func (r *Reader) fastHost(b []byte, at int, tpl *rowTemplate, rec *Record) int {
+	if n := len(tpl.host); n > 0 && at <= len(b)-n && string(b[at:at+n]) == string(tpl.host) {
+		rec.Bytes, rec.Endpoint = tpl.bytes, tpl.endpoint
 		return at + n
 	}
 	bytes, next := fastNumber(b, at, '\t')
 	rec.Bytes = int64(bytes)
 	rec.Endpoint, next = fastName(&r.endpoints, b, next)
-	seen.place = seen.place[:0]
-	if next == noMatch || next-at > maxSeen {
+	tpl.host = tpl.host[:0]
+	if next == noMatch || next-at > maxTemplate {
 		return next
 	}
-	if rec.Bytes == seen.bytes && rec.Endpoint == seen.endpoint {
-		seen.place = append(seen.place, b[at:next]...)
+	if rec.Bytes == tpl.bytes && rec.Endpoint == tpl.endpoint {
+		tpl.host = append(tpl.host, b[at:next]...)
 	}
-	seen.bytes, seen.endpoint = rec.Bytes, rec.Endpoint
+	tpl.bytes, tpl.endpoint = rec.Bytes, rec.Endpoint
 	return next
 }
 
-// fastTail reads the columns behind the duration.
-func (r *Reader) fastTail(b []byte, at int, seen *seenText, rec *Record) (end int) {
-	if n := len(seen.tail); n > 0 && at <= len(b)-n && string(b[at:at+n]) == string(seen.tail) {
-		seen.tailValues.set(rec)
+// fastTail reads the columns after duration_ns.
+func (r *Reader) fastTail(b []byte, at int, tpl *rowTemplate, rec *Record) (end int) {
+	if n := len(tpl.tail); n > 0 && at <= len(b)-n && string(b[at:at+n]) == string(tpl.tail) {
+		tpl.tailValues.set(rec)
 		return at + n
 	}
-	seen.tail = seen.tail[:0]
+	tpl.tail = tpl.tail[:0]
 	var v tailValues
 	var status, retries, requests uint64
 	if r.layout == documented {
@@ -188,16 +190,17 @@ func (r *Reader) fastTail(b []byte, at int, seen *seenText, rec *Record) (end in
 		rec.Due = 0
 	}
 	v.status, v.retries, v.requests = uint16(status), uint16(retries), uint16(requests)
-	seen.tailValues = v
+	tpl.tailValues = v
 	v.set(rec)
-	if rec.Due == 0 && rec.Phases == nil && end-at <= maxSeen {
-		seen.tail = append(seen.tail, b[at:end]...)
+	if rec.Due == 0 && rec.Phases == nil && end-at <= maxTemplate {
+		tpl.tail = append(tpl.tail, b[at:end]...)
 	}
 	return end
 }
 
-// fastTimes reads the columns from start to duration_ns into r.row. Most times have nine digits and are in UTC, in the
-// second of the one before, which is looked at here as timeParser.near does.
+// fastTimes reads the columns from start to duration_ns into r.row. Most times
+// have nine digits and are in UTC, in the second of the time before; this is
+// timeParser.parseSameSecond, inlined.
 func (r *Reader) fastTimes(b []byte, at int) int {
 	t, p := &r.row, &r.time
 	var times [4]int64
@@ -231,10 +234,10 @@ func (r *Reader) fastTimes(b []byte, at int) int {
 	return at
 }
 
-// noTime stands for an empty field. No time that can be read is that early.
+// noTime is the value of an empty field. No time that can be read is that early.
 const noTime = math.MinInt64
 
-// fastTime reads a time that mostly is not there.
+// fastTime reads a time that most rows do not have.
 func (r *Reader) fastTime(b []byte, at int) (ns int64, next int) {
 	if at > len(b)-fastRoom {
 		return 0, noMatch
@@ -243,7 +246,7 @@ func (r *Reader) fastTime(b []byte, at int) (ns int64, next int) {
 	if f[0] == '\t' {
 		return noTime, at + 1
 	}
-	if ns, ok := r.time.near(f); ok && f[timeLength] == '\t' {
+	if ns, ok := r.time.parseSameSecond(f); ok && f[timeLength] == '\t' {
 		return ns, at + timeLength + 1
 	}
 	return r.parseAnyTime(b, at)
@@ -251,7 +254,7 @@ func (r *Reader) fastTime(b []byte, at int) (ns int64, next int) {
 
 // parseAnyTime reads a time however it is written.
 func (r *Reader) parseAnyTime(b []byte, at int) (ns int64, next int) {
-	if ns, n := r.time.nearShort(b[at : at+fastRoom]); n > 0 {
+	if ns, n := r.time.parseSameSecondShort(b[at : at+fastRoom]); n > 0 {
 		return ns, at + n
 	}
 	next = fastText(b, at)
@@ -289,18 +292,6 @@ func fastOptional(b []byte, at int, sep byte) (v uint64, next int) {
 	return fastNumber(b, at, sep)
 }
 
-// skipNumber goes behind a number of up to seven digits at the begin and its tab, or of more.
-func skipNumber(b []byte) (next int) {
-	if len(b) < fastRoom {
-		return noMatch
-	}
-	if _, n := shortNumber(b); n > 0 && b[n] == '\t' {
-		return n + 1
-	}
-	_, next = longNumber(b, 0, '\t')
-	return next
-}
-
 // longNumber reads one of up to 18 digits, which cannot overflow.
 func longNumber(b []byte, at int, sep byte) (v uint64, next int) {
 	for i, c := range b[:19] {
@@ -315,9 +306,9 @@ func longNumber(b []byte, at int, sep byte) (v uint64, next int) {
 	return 0, noMatch
 }
 
-// shortNumber parses the digits at the beginning of b, eight at most, and says
-// how many there are. They are looked at together, because how many there are
-// is what a processor cannot guess.
+// shortNumber parses the digits at the beginning of b, eight at most, and
+// returns how many there are. It looks at all of them together, since a
+// processor cannot predict their number.
 func shortNumber(b []byte) (v uint64, n int) {
 	x := binary.LittleEndian.Uint64(b) ^ 0x3030303030303030 // digits are 0 to 9 now
 	other := (x + 0x7676767676767676 | x) & 0x8080808080808080
@@ -325,8 +316,7 @@ func shortNumber(b []byte) (v uint64, n int) {
 	return joinDigits(x << (64 - 8*n)), n
 }
 
-// fastText finds the end of a field that has nothing in it that needs care: no
-// quote and no NUL.
+// fastText finds the end of a field without quotes and NULs.
 func fastText(b []byte, at int) (next int) {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for ; at <= len(b)-fastRoom; at += 8 {
@@ -347,7 +337,7 @@ func fastText(b []byte, at int) (next int) {
 	return noMatch
 }
 
-// fastName reads a name, which mostly is the one of the line before.
+// fastName reads a name, mostly the one of the row before.
 func fastName(names *wire.Interner, b []byte, at int) (name string, next int) {
 	last := names.Last()
 	if at > len(b)-fastRoom-len(last) {
@@ -364,8 +354,8 @@ func fastName(names *wire.Interner, b []byte, at int) (name string, next int) {
 	return names.Get(b[at : next-1]), next
 }
 
-// fast reads the last column of a script's log, which mostly is that of the line before.
-func (p *statements) fast(b []byte, at int) (s Statement, next int) {
+// fast reads the last column of a script's log, mostly the statement of the row before.
+func (p *statementParser) fast(b []byte, at int) (s Statement, next int) {
 	if at > len(b)-fastRoom {
 		return s, noMatch
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// eightBytes are the digits of a number below 10^8, with leading zeros, the first one lowest: halves
-// are cut into quarters, these into digits, all at once.
+// eightBytes returns the eight digits of a number below 10^8, the first one in
+// the lowest byte. It splits halves into quarters and these into digits, all at once.
 func eightBytes(n uint32) uint64 {
 	x := uint64(n/10_000) | uint64(n%10_000)<<32
 	q := x * 10_486 >> 20 & 0x0000007f0000007f // a hundredth of each
@@ -20,7 +20,7 @@ func eightBytes(n uint32) uint64 {
 
 // A timeFormatter appends times as RFC 3339 in UTC, always with nine digits, so
 // that a column of times sorts as text. The four times of a row mostly share
-// their second, so the text of the last second is kept.
+// their second, so it keeps the text of the last second.
 type timeFormatter struct {
 	second int64
 	text   [timeLength]byte // of that second; 0 where there is none yet
@@ -71,8 +71,8 @@ func appendText(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// isPlain says that a field needs no quotes, eight bytes at a time. It may take a control character for
-// one that needs them: then appendText looks again.
+// isPlain reports whether a field certainly needs no quotes. It may return false
+// because of other control characters; appendText then looks again.
 func isPlain(b []byte) bool {
 	n := len(b)
 	if n < 8 {
@@ -98,7 +98,7 @@ func needsQuotes(x uint64) uint64 {
 	return ((x-ones*14)&^x | (quote-ones)&^quote) & highs
 }
 
-// appendNumber appends a number that mostly has one digit, and hardly ever more than eight.
+// appendNumber is strconv.AppendUint, faster for numbers of up to eight digits.
 func appendNumber(b []byte, n uint64) []byte {
 	if n < 10 {
 		return append(b, byte('0'+n))
@@ -128,7 +128,7 @@ func (f *rowFormatter) appendColumns(b []byte) []byte {
 	return append(b, '\n')
 }
 
-// append appends the next row.
+// append appends the line of the next row.
 func (f *rowFormatter) append(b []byte, r *Record) []byte {
 	b = appendNumber(b, f.index)
 	f.index++
@@ -167,7 +167,7 @@ func (f *rowFormatter) appendOffset(b []byte, r *Record, offset time.Duration) [
 	return f.time.append(b, r.Start+int64(offset))
 }
 
-// appendCount leaves the field empty where 0 means that nobody knows.
+// appendCount appends nothing for 0, which means unknown.
 func appendCount(b []byte, n uint16) []byte {
 	if n == 0 {
 		return b

@@ -56,6 +56,7 @@ type Trailer struct {
 	Reason  string         `json:"reason,omitempty"`  // why it ended early
 	Notes   []string       `json:"notes,omitempty"`   // warnings that every later report repeats
 	Offered float64        `json:"offered,omitempty"` // requests/s that an open-loop schedule asked for
+	Rows    int64          `json:"rows,omitempty"`    // that the log has; a Writer sets it
 	Unsent  int64          `json:"unsent,omitempty"`  // requests that were due in the window and not sent when the run ended
 	Load    *hostload.Load `json:"load,omitempty"`
 	Window  *Window        `json:"window,omitempty"`

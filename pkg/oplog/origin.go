@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// An OriginIndex finds whose row a row of a merged log is.
+// An OriginIndex finds the client that a row of a merged log is of.
 type OriginIndex map[string][]Origin // by client
 
 // NewOriginIndex refuses origins that overlap. The index of none is nil.
@@ -40,7 +40,7 @@ func (x OriginIndex) Find(client string, thread uint32) *Origin {
 	return nil
 }
 
-// resolve gives a record the run and the thread that it had before the merge.
+// resolve restores the run and the thread that a record had before the merge.
 func (x OriginIndex) resolve(rec *Record) bool {
 	o := x.Find(rec.Client, rec.Thread)
 	if o == nil {

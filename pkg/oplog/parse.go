@@ -8,7 +8,7 @@ import (
 )
 
 // A timeParser reads RFC 3339. The times of a row mostly share their second,
-// and neighbouring rows their minute, so what those are is kept.
+// and neighbouring rows their minute, so it keeps both.
 type timeParser struct {
 	minute [17]byte // "2006-01-02T15:04:" that base belongs to
 	base   int64    // unix seconds of that minute in UTC
@@ -22,17 +22,17 @@ const timeLength = len("2006-01-02T15:04:05.999999999Z")
 // parse returns unix nanoseconds.
 func (p *timeParser) parse(b []byte) (int64, bool) {
 	if len(b) == timeLength {
-		if ns, ok := p.near(b); ok {
+		if ns, ok := p.parseSameSecond(b); ok {
 			return ns, true
 		}
 	}
 	return p.parseAny(b)
 }
 
-// near reads a time of the second that was read last.
-func (p *timeParser) near(b []byte) (int64, bool) {
+// parseSameSecond parses a time in the second of the time before.
+func (p *timeParser) parseSameSecond(b []byte) (int64, bool) {
 	_ = b[timeLength-1]
-	if !p.inSecond(b) || b[timeLength-1] != 'Z' {
+	if !p.sameSecond(b) || b[timeLength-1] != 'Z' {
 		return 0, false
 	}
 	frac, ok := eightDigits(b[20:])
@@ -40,17 +40,18 @@ func (p *timeParser) near(b []byte) (int64, bool) {
 	return p.nanos + int64(frac)*10 + int64(d), ok && d <= 9
 }
 
-// inSecond says whether a time is one of the second that was read last, as far as the point.
-func (p *timeParser) inSecond(b []byte) bool {
+// sameSecond reports whether a time is, up to its point, in the second of the time before.
+func (p *timeParser) sameSecond(b []byte) bool {
 	return binary.LittleEndian.Uint64(b) == p.words[0] && binary.LittleEndian.Uint64(b[8:]) == p.words[1] &&
 		binary.LittleEndian.Uint32(b[16:]) == uint32(p.words[2]) && p.words[0] != 0
 }
 
-// nearShort reads a time of that second that is written without the zeros at its end, as many implementations do, and the
-// tab behind it. It returns how long both are; 0 if it is another time.
-func (p *timeParser) nearShort(b []byte) (ns int64, n int) {
+// parseSameSecondShort parses a time in that second without trailing zeros, as
+// many implementations write it, and the tab after it. It returns the length of
+// both, 0 for any other time.
+func (p *timeParser) parseSameSecondShort(b []byte) (ns int64, n int) {
 	_ = b[fastRoom-1]
-	if !p.inSecond(b) {
+	if !p.sameSecond(b) {
 		return 0, 0
 	}
 	frac, digits := shortNumber(b[20:])
@@ -62,7 +63,7 @@ func (p *timeParser) nearShort(b []byte) (ns int64, n int) {
 
 var tenTo = [...]int64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 
-// parseAny takes any number of digits and any zone.
+// parseAny parses a time with any number of digits and any zone.
 func (p *timeParser) parseAny(b []byte) (int64, bool) {
 	const shortest = len("2006-01-02T15:04:05Z")
 	if len(b) < shortest {
@@ -133,9 +134,9 @@ func joinDigits(x uint64) uint64 {
 	return (x*10_000 + x>>32) & 0xffffffff
 }
 
-// findTabs stores where the tabs of line are, as many as at has room for, and
-// returns how many there are. It also says whether there is a NUL. Eight bytes
-// are looked at together: what matters are bytes below ten.
+// findTabs stores the places of the tabs of line in at, as many as it has room
+// for, and returns their number and whether there is a NUL. It looks at eight
+// bytes together, for bytes below ten.
 func findTabs(line []byte, at []int) (n int, nul bool) {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	i := 0
@@ -167,7 +168,7 @@ func findTabs(line []byte, at []int) (n int, nul bool) {
 	return n, nul
 }
 
-// setMinute parses the part that is cached.
+// setMinute parses the date, hour and minute.
 func (p *timeParser) setMinute(b []byte) bool {
 	p.valid = false
 	if b[4] != '-' || b[7] != '-' || b[10] != 'T' || b[13] != ':' || b[16] != ':' {

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// PhaseNames are the phases of an HTTP request, in their order. The first three
-// are those of a new connection.
+// PhaseNames are the phases of an HTTP request, in their order. The first
+// ConnectionPhases occur on new connections only.
 var PhaseNames = [...]string{"dns", "connect", "tls", "send", "wait", "receive"}
 
-// ConnectionPhases is how many of them are those of a new connection.
+// ConnectionPhases is the number of phases that only a new connection has.
 const ConnectionPhases = 3
 
-// Phases are the times that the requests of a row took in each phase; 0 = there
-// was no such phase, or nobody noted it.
+// Phases are the times that the requests of a row spent in each phase; 0 = there
+// was no such phase, or it was not measured.
 type Phases [len(PhaseNames)]time.Duration
 
-// appendPhases writes them in ns, with commas in between. Most rows have none.
+// appendPhases appends them in ns, separated by commas. Most rows have none.
 func appendPhases(b []byte, p *Phases) []byte {
 	if p == nil {
 		return b
@@ -33,7 +33,7 @@ func appendPhases(b []byte, p *Phases) []byte {
 	return b
 }
 
-// parsePhases reads what appendPhases has written.
+// parsePhases undoes appendPhases.
 func parsePhases(f []byte) (*Phases, bool) {
 	if len(f) == 0 {
 		return nil, true
@@ -59,7 +59,7 @@ func parsePhases(f []byte) (*Phases, bool) {
 	return p, true
 }
 
-// fastPhases reads the column of phases, which mostly is empty.
+// fastPhases reads the column of phases, mostly an empty one.
 func fastPhases(b []byte, at int) (p *Phases, next int) {
 	if at < len(b) && b[at] == '\t' {
 		return nil, at + 1

@@ -41,7 +41,7 @@ type Reader struct {
 	endpoints wire.Interner
 	errs      wire.Interner
 
-	statements statements
+	statements statementParser
 	origins    OriginIndex
 	keys       []byte // of the batch that is being read
 	keyEnds    []int
@@ -49,8 +49,9 @@ type Reader struct {
 	ends       []int // of the fields of the line
 	layout     layout
 	fast       int // rows that fastRow has read
-	seen       [seenSlots]seenText
+	templates  [templateSlots]rowTemplate
 	row        rowTimes
+	numbers    numberCheck
 	outside    int  // first_byte or last_byte outside of the request
 	pending    bool // lines.next was called ahead for the line in ahead
 	ahead      []byte
@@ -346,8 +347,7 @@ func (r *Reader) readRow(rec *Record) (ok bool, err error) {
 		if err := r.completeRow(rec); err != nil {
 			return false, err
 		}
-		r.keyEnds = append(r.keyEnds, len(r.keys))
-		r.rows++
+		r.countRow()
 		return true, nil
 	}
 	line, complete, err := r.nextLine()
@@ -370,9 +370,19 @@ func (r *Reader) readRow(rec *Record) (ok bool, err error) {
 	if !complete && !r.plausibleEnd() {
 		return false, errCut
 	}
+	r.countRow()
+	return true, nil
+}
+
+// countRow is called for each row that is delivered.
+func (r *Reader) countRow() {
 	r.keyEnds = append(r.keyEnds, len(r.keys))
 	r.rows++
-	return true, nil
+	if r.row.numbered {
+		r.numbers.add(r.row.number)
+	} else {
+		r.numbers.off = true
+	}
 }
 
 // plausibleEnd judges a last row without a line end, which hand-made logs have
@@ -414,8 +424,24 @@ func (r *Reader) endWarnings(err error) {
 	case r.header.Warp != "" && r.trailer.IsZero():
 		r.warn("the log has no closing line: its run was killed or its disk was full; the %d rows up to there are read", r.rows)
 	}
+	r.numberWarnings()
 	if r.outside > 0 {
 		r.warn("%d rows have a first_byte or last_byte outside of their request; it is taken as not observed", r.outside)
+	}
+}
+
+// numberWarnings says how many rows are missing or repeated. That cannot be
+// known of tools that give all rows the same number.
+func (r *Reader) numberWarnings() {
+	if r.header.Warp == "" && r.numbers.next <= 1 {
+		return
+	}
+	missing, repeated := r.numbers.result(uint64(max(r.trailer.Rows, 0)))
+	if missing > 0 {
+		r.warn("%d rows are missing, by their numbers (idx): this file lacks a part of its log", missing)
+	}
+	if repeated > 0 {
+		r.warn("%d rows have the number (idx) of an earlier row: this file has a part of its log twice", repeated)
 	}
 }
 

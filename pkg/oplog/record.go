@@ -1,5 +1,5 @@
-// Package oplog holds the record of a finished request and the file that keeps
-// such records: it writes, reads and merges op logs.
+// Package oplog has the record of a finished request, and writes and reads op
+// logs, the files of such records. Package oplog/merge merges them.
 package oplog
 
 import (
@@ -32,7 +32,7 @@ type Record struct {
 	Status   uint16  // last HTTP status; 0 = no answer, or unknown
 	Retries  uint16  // requests that repeated an earlier one of this row
 	Requests uint16  // HTTP requests sent for this row, retries included; 0 = unknown
-	Phases   *Phases // of the HTTP requests of the last attempt; nil = not noted. Never changed
+	Phases   *Phases // of the HTTP requests of the last attempt; nil = not measured. Never changed
 	Category uint64  // the file's cat column, carried through
 }
 
@@ -47,7 +47,7 @@ func (r *Record) MoveBack(ns int64) {
 	}
 }
 
-// Lag is how much later than its schedule the request was sent; 0 in a closed loop.
+// Lag is how much later than scheduled the request was sent; 0 in a closed loop.
 func (r *Record) Lag() time.Duration {
 	if r.Due == 0 {
 		return 0
@@ -55,8 +55,8 @@ func (r *Record) Lag() time.Duration {
 	return time.Duration(r.Start - r.Due)
 }
 
-// TTFB is the time to the first byte: of a download from the start to the
-// first byte of the answer, of an upload from the last payload byte to the end.
+// TTFB is the time to first byte: from the start to the first byte of the answer
+// for a download, from the last payload byte to the end for an upload.
 func (r *Record) TTFB() (d time.Duration, seen bool) {
 	if r.FirstByte > 0 {
 		return r.FirstByte, true
@@ -67,8 +67,8 @@ func (r *Record) TTFB() (d time.Duration, seen bool) {
 	return 0, false
 }
 
-// Code is the short name under which an error is counted: the S3 error code
-// or warp's own name for a failure without an answer. It is "" on success.
+// Code is the short name by which errors are counted: the S3 error code, or
+// warp's own name for a failure without an answer. It is "" on success.
 func (r *Record) Code() string {
 	if r.Err == "" {
 		return ""

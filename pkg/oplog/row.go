@@ -7,12 +7,14 @@ import (
 	"time"
 )
 
-// rowTimes are the times of a row as they stand in it.
+// rowTimes are the times that a row has, and its number.
 type rowTimes struct {
 	start, first, last, end, duration int64
 	hasFirst, hasLast                 bool
 	hasEnd, hasDuration               bool
-	lastEmpty                         bool // nothing stands in the last column
+	lastEmpty                         bool // nothing is in the last column
+	number                            uint64
+	numbered                          bool // there is a number
 }
 
 // parseRow parses one line into rec. All of rec is set.
@@ -36,7 +38,7 @@ func (r *Reader) completeRow(rec *Record) error {
 	return nil
 }
 
-// setFields cuts a line at its tabs. Quotes are rare, so they have their own path.
+// setFields splits a line at its tabs. Quotes are rare, so they have their own path.
 func (r *Reader) setFields(line []byte, rec *Record) error {
 	if bytes.IndexByte(line, '"') >= 0 {
 		return r.setQuoted(line, rec)
@@ -81,8 +83,9 @@ func (r *Reader) setQuoted(line []byte, rec *Record) error {
 	return nil
 }
 
-// forgetNames keeps a name with a tab in it from being taken for two fields by
-// fastRow, which compares text with the names of the line before.
+// forgetNames is called after a name with a tab in it may have been read, which
+// fastRow would confuse with two fields: it compares text with the names of the
+// line before.
 func (r *Reader) forgetNames() {
 	r.ops.Forget()
 	r.clients.Forget()
@@ -107,7 +110,7 @@ func (r *Reader) wrongCount(n int) error {
 	return r.rowError(colUnknown, "%d fields where the first line names %d", n, len(r.columns))
 }
 
-// splitQuoted cuts a line that has a quote somewhere. A field that begins with
+// splitQuoted splits a line that has a quote somewhere. A field that begins with
 // one ends with one, and is undoubled in between; it may hold line breaks. A
 // quote elsewhere is a quote: other implementations write those as they are.
 func (r *Reader) splitQuoted(line []byte) ([][]byte, error) {
@@ -196,7 +199,7 @@ func closingQuote(line []byte, at int) int {
 	return -1
 }
 
-// unquote undoes the quotes in place, after everything is cut.
+// unquote removes the quotes in place, after the line is split.
 func unquote(fields [][]byte) [][]byte {
 	for i, f := range fields {
 		if len(f) < 2 || f[0] != '"' {
@@ -261,6 +264,8 @@ func (r *Reader) setField(rec *Record, c column, f []byte) bool {
 		statement, ok := r.statements.parse(f)
 		rec.Statement = statement
 		return ok
+	case colNumber:
+		r.row.number, r.row.numbered = parseUint(f, math.MaxInt64)
 	case colPhases:
 		phases, ok := parsePhases(f)
 		rec.Phases = phases

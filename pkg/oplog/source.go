@@ -42,8 +42,8 @@ func openSource(r io.Reader) (source, error) {
 	case len(magic) == 0:
 		return source{}, errors.New("the file is empty")
 	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		// One goroutine for all of it: to decode ahead in others takes a third
-		// more CPU, for blocks are small. Each reads ahead in larger portions.
+		// One goroutine: decoding ahead in others takes a third more CPU,
+		// since blocks are small.
 		d, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxMemory(maxReadWindow), zstd.WithDecoderMaxWindow(maxReadWindow))
 		if err != nil {
@@ -60,7 +60,7 @@ func openSource(r io.Reader) (source, error) {
 	return source{b, "", func() {}, more}, nil
 }
 
-// A lineReader cuts a source into lines in one reused buffer.
+// A lineReader splits a source into lines in one reused buffer.
 type lineReader struct {
 	src   source
 	buf   []byte
@@ -106,10 +106,10 @@ func (l *lineReader) next() (line []byte, complete bool, err error) {
 	}
 }
 
-// ready says whether the next line is here, so that nobody waits for it.
+// ready reports whether the next line can be read without waiting.
 func (l *lineReader) ready() bool { return bytes.IndexByte(l.buf[l.pos:l.end], '\n') >= 0 }
 
-// skip hands out n bytes as a line that the caller has found itself.
+// skip counts the next n bytes as a line that the caller has read itself.
 func (l *lineReader) skip(n int) {
 	l.start = l.pos
 	l.pos += n

@@ -3,7 +3,7 @@ package oplog
 import "strconv"
 
 // A Statement is the part of a script that a request belongs to. The zero
-// value is that of requests which belong to none.
+// value is for requests outside of statements.
 type Statement struct {
 	Number uint16 // from 1
 	WarmUp bool   // the statement was still warming up
@@ -12,7 +12,7 @@ type Statement struct {
 // warmUpSuffix marks the requests of a warm-up in the log.
 const warmUpSuffix = "-warmup"
 
-// String is how the log writes it; "" of none.
+// String returns the statement as the log has it, "" for the zero value.
 func (s Statement) String() string { return string(s.append(nil)) }
 
 func (s Statement) append(b []byte) []byte {
@@ -26,7 +26,7 @@ func (s Statement) append(b []byte) []byte {
 	return b
 }
 
-// parseStatement reads what append has written.
+// parseStatement undoes append.
 func parseStatement(f []byte) (s Statement, ok bool) {
 	if len(f) == 0 {
 		return s, true
@@ -39,13 +39,13 @@ func parseStatement(f []byte) (s Statement, ok bool) {
 	return s, ok && n > 0
 }
 
-// A statements parser keeps the last one, since most rows have that of the row before.
-type statements struct {
+// A statementParser keeps the last statement, since most rows have the same as the row before.
+type statementParser struct {
 	text []byte
 	last Statement
 }
 
-func (p *statements) parse(f []byte) (s Statement, ok bool) {
+func (p *statementParser) parse(f []byte) (s Statement, ok bool) {
 	if string(f) == string(p.text) {
 		return p.last, true
 	}

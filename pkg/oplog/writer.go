@@ -167,6 +167,7 @@ func (w *Writer) Close(t Trailer) error {
 		return err
 	}
 	if !t.IsZero() {
+		t.Rows = w.Rows()
 		if err := w.comment(t); err != nil {
 			return err
 		}

@@ -118,21 +118,26 @@ func (c *Client) ObjectLock(ctx context.Context, bucket string) (lock Lock, err 
 	return lock, err
 }
 
-// WriteSmall stores a small object and returns when the store says that it was
-// modified, by the store's clock. late says that one of the attempts had no
+// WriteSmall stores a small object. late says that one of the attempts had no
 // answer, so that it may be stored after whatever follows.
-func (c *Client) WriteSmall(ctx context.Context, ref Ref, data []byte) (modified time.Time, late bool, err error) {
+func (c *Client) WriteSmall(ctx context.Context, ref Ref, data []byte) (late bool, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
 		put := Put{Ref: ref, Body: bytes.NewReader(data), Size: int64(len(data)), ContentType: "application/json"}
-		if _, err := h.desk.Put(ctx, put, NewTrace(time.Now())); err != nil {
-			late = late || unanswered(err)
-			return err
-		}
+		_, err := h.desk.Put(ctx, put, NewTrace(time.Now()))
+		late = late || unanswered(err)
+		return err
+	})
+	return late, err
+}
+
+// ModifiedAt is when an object was written, by the store's clock.
+func (c *Client) ModifiedAt(ctx context.Context, ref Ref) (modified time.Time, err error) {
+	err = c.anyHost(ctx, func(h *Host) error {
 		o, err := h.desk.Stat(ctx, ref, NewTrace(time.Now()))
 		modified = o.LastModified
 		return err
 	})
-	return modified, late, err
+	return modified, err
 }
 
 // maxSmall is more than anything that is read whole: a foreign object under a marker's name must not fill the memory.

@@ -179,8 +179,13 @@ func (o CredentialOptions) webToken() (credentials.Provider, error) {
 	if o.WebToken == "" {
 		return nil, errors.New("signature STS_WEB_TOKEN needs --sts-web-token")
 	}
+	client := http.Client{Timeout: metadataTimeout}
+	if o.Client != nil {
+		client = *o.Client
+	}
+	client.CheckRedirect = stayHere
 	return &credentials.STSWebIdentity{
-		Client:      o.Client,
+		Client:      &client,
 		STSEndpoint: o.STSEndpoint,
 		GetWebIDTokenExpiry: func() (*credentials.WebIdentityToken, error) {
 			path, isFile := strings.CutPrefix(o.WebToken, "file:")
@@ -192,6 +197,10 @@ func (o CredentialOptions) webToken() (credentials.Provider, error) {
 		},
 	}, nil
 }
+
+// stayHere keeps a client from following redirects: who is asked for credentials was chosen, and another host must not
+// be sent the token.
+func stayHere(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // explainExchange names who was asked for credentials: it is the store itself, unless somebody chose otherwise, and
 // most stores exchange no tokens.
@@ -210,7 +219,7 @@ func (o CredentialOptions) explainExchange(err error) error {
 // fetch asks once before the run, which would otherwise consist of failed requests. minio-go's own requests for
 // renewal go through the same client.
 func fetch(ctx context.Context, provider credentials.Provider, source string) (ResolvedCredentials, error) {
-	c := credentials.New(withClient{provider, &http.Client{Timeout: metadataTimeout, Transport: direct()}})
+	c := credentials.New(withClient{provider, &http.Client{Timeout: metadataTimeout, Transport: direct(), CheckRedirect: stayHere}})
 	_, err := c.GetWithContext(&credentials.CredContext{Context: ctx})
 	if err != nil {
 		return ResolvedCredentials{}, fmt.Errorf("credentials from %s: %w", source, err)

@@ -328,3 +328,30 @@ func TestWebToken(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// Another host gets neither the token nor the keys of an instance, even where a service sends warp there.
+func TestCredentialsFollowNoRedirect(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer other.Close()
+	for _, status := range []int{302, 307, 308} {
+		service := httptest.NewServer(http.RedirectHandler(other.URL, status))
+		for _, signature := range []string{"STS_WEB_TOKEN", "IAM"} {
+			for _, client := range []*http.Client{nil, {}} {
+				o := fakeEnv(t, nil)
+				o.Signature, o.WebToken, o.STSEndpoint, o.MetadataEndpoint, o.Client = signature, "hush", service.URL, service.URL, client
+				if signature == "IAM" {
+					o.WebToken, o.STSEndpoint = "", ""
+				}
+				if _, err := ResolveCredentials(t.Context(), o); err == nil {
+					t.Errorf("%s: %d is taken for credentials", signature, status)
+				}
+			}
+		}
+		service.Close()
+	}
+	if n := asked.Load(); n > 0 {
+		t.Errorf("the other host was asked %d times", n)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/minio/minio-go/v7"
 )
@@ -241,7 +242,7 @@ func plainText(err error) string {
 func oneLine(s string) string {
 	const most = 300
 	s = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 			return ' '
 		}
 		return r

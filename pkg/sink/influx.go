@@ -139,11 +139,15 @@ func NewInflux(o InfluxOptions) *Influx {
 	i := &Influx{opts: o, wait: influxLast, queue: make(chan []*write.Point, influxQueue), ended: make(chan struct{}), late: ctx.Done(), stop: stop}
 	options := influxdb2.DefaultOptions().SetHTTPRequestTimeout(uint(influxWait / time.Second)).
 		SetLogLevel(0).SetPrecision(time.Nanosecond)
+	options.HTTPOptions().HTTPClient().CheckRedirect = stayHere
 	i.client = influxdb2.NewClientWithOptions(o.Server, o.Token, options)
 	i.api = i.client.WriteAPIBlocking(o.Org, o.Bucket)
 	go i.send(ctx)
 	return i
 }
+
+// stayHere keeps a client from following redirects: another host must not be sent the token or the figures.
+func stayHere(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // ErrRefused says that a server is there and will not take what is sent: its
 // token or its bucket is wrong.
@@ -156,7 +160,7 @@ func (i *Influx) Check(ctx context.Context) error {
 	defer cancel()
 	err := i.api.WriteRecord(ctx, "\n")
 	var answer *influxhttp.Error
-	if errors.As(err, &answer) && answer.StatusCode/100 == 4 && answer.StatusCode != http.StatusTooManyRequests {
+	if errors.As(err, &answer) && (answer.StatusCode/100 == 4 || answer.StatusCode/100 == 3) && answer.StatusCode != http.StatusTooManyRequests {
 		return fmt.Errorf("%w: %w", ErrRefused, i.clean(err))
 	}
 	return i.clean(err)

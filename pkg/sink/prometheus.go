@@ -76,7 +76,7 @@ const (
 // a group of that instance.
 func (p *Prometheus) Push(url, instance string) {
 	p.gateway = push.New(url, "warp").Gatherer(p.registry).Grouping("instance", instance).
-		Client(&http.Client{Timeout: pushWait})
+		Client(&http.Client{Timeout: pushWait, CheckRedirect: stayHere})
 	p.stop, p.ended = make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(p.ended)

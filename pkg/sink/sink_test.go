@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -482,5 +484,29 @@ func TestTotalsAddUp(t *testing.T) {
 		if *got != *whole.list[i] {
 			t.Errorf("%+v, want %+v", got, whole.list[i])
 		}
+	}
+}
+
+// Neither the token nor the figures go to another host, whoever sends them there.
+func TestNoRedirectIsFollowed(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	t.Cleanup(other.Close)
+	for _, status := range []int{302, 307, 308} {
+		i := influxAt(t, http.RedirectHandler(other.URL, status).ServeHTTP, nil)
+		if err := i.Check(t.Context()); !errors.Is(err, ErrRefused) {
+			t.Errorf("InfluxDB, %d: %v", status, err)
+		}
+		_ = i.Write(rows())
+		_ = i.Close()
+		gateway := httptest.NewServer(http.RedirectHandler(other.URL, status))
+		p := NewPrometheus("get", NewMetrics("c").Clients)
+		p.Push(strings.Replace(gateway.URL, "http://", "http://user:secret@", 1), "x")
+		p.Close()
+		gateway.Close()
+	}
+	if n := asked.Load(); n > 0 {
+		t.Errorf("the other host was asked %d times", n)
 	}
 }

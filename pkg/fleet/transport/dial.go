@@ -118,7 +118,7 @@ var (
 	errSilent  = errors.New("something listens there and does not answer as warp client does")
 	ErrNotWarp = errors.New("no warp client answers there, but something")
 	errOldWarp = fmt.Errorf("%w that speaks HTTP without TLS; where that is a warp client, it is an older version: use the same version on all machines", ErrNotWarp)
-	errHangsUp = errors.New("no warp client answers there, but something that hangs up") // as what stands before one that starts does
+	errHangsUp = errors.New("no warp client answers there, but something that hangs up") // as a proxy does whose client is not up yet
 )
 
 // explainDial says in words of this program why there is no connection.

@@ -26,7 +26,7 @@ const (
 )
 
 // A greeting is the first message of either side. The fields but the proof are
-// those of every version of warp, so that different versions can name each other.
+// the same in every version of warp, so that different versions can name each other.
 type greeting struct {
 	Protocol int    `json:"protocol"`
 	Warp     string `json:"warp"`
@@ -65,7 +65,7 @@ func (i Identity) check(role string, their *greeting) error {
 type VersionError struct {
 	Own, Their                 string
 	OwnProtocol, TheirProtocol int
-	Role                       string // of the one who says so
+	Role                       string // of the side that reports it
 }
 
 func (e *VersionError) Error() string {
@@ -85,7 +85,7 @@ var (
 		"give the coordinator and all clients the same WARP_CLIENT_TOKEN or --token-file, and have them connect directly")
 )
 
-// bindingLabel and bindingSize are those of tls-exporter in RFC 9266.
+// bindingLabel and bindingSize are the parameters of tls-exporter in RFC 9266.
 const (
 	bindingLabel = "EXPORTER-Channel-Binding"
 	bindingSize  = 32

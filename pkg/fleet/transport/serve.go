@@ -19,7 +19,7 @@ type Server struct {
 	Identity
 	// TLS has the certificate; nil = one is made.
 	TLS  *tls.Config
-	Note func(format string, args ...any)
+	Logf func(format string, args ...any)
 	// Handle talks to a coordinator that has proven itself, until it returns.
 	Handle func(ctx context.Context, c *Conn) error
 
@@ -74,7 +74,7 @@ func (s *Server) accept(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	}
 	defer ws.Close()
 	if err := s.greetCoordinator(ctx, ws, r.TLS); err != nil {
-		s.turnedAway(ws.RemoteAddr(), err)
+		s.refused(ws.RemoteAddr(), err)
 		return
 	}
 	if !admit(ws) {
@@ -82,6 +82,6 @@ func (s *Server) accept(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	}
 	defer closeOn(ctx, ws)()
 	if err := s.Handle(ctx, newConn(ws)); err != nil && ctx.Err() == nil && !websocket.IsCloseError(err, websocket.CloseNormalClosure) {
-		s.Note("the connection from %s ended: %v", r.RemoteAddr, err)
+		s.Logf("the connection from %s ended: %v", r.RemoteAddr, err)
 	}
 }

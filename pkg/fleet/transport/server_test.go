@@ -62,7 +62,7 @@ func serve(t *testing.T, change func(*Server)) (addr string, notes *notebook) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	notes = &notebook{}
-	s := &Server{Identity: Identity{Protocol: testProtocol, Warp: "test", Token: testToken}, Note: notes.note}
+	s := &Server{Identity: Identity{Protocol: testProtocol, Warp: "test", Token: testToken}, Logf: notes.note}
 	s.Handle = func(_ context.Context, c *Conn) error {
 		notes.mu.Lock()
 		notes.let++

@@ -14,45 +14,44 @@ import (
 	"warp/internal/connlimit"
 )
 
-// What strangers may take up of an agent. Whoever has the token is none after
-// some round trips.
+// What strangers may take up of a server. A coordinator with the token is a
+// stranger for a few round trips only.
 const (
 	maxStrangers  = 256
 	strangerGrace = 250 * time.Millisecond
 	strangerTime  = 5 * time.Second
 )
 
-// limitStrangers bounds the connections that have proven nothing yet. Neither
-// the run nor its coordinator, who may have to connect again, need to fear for
-// their descriptors then, nor for their turn.
+// limitStrangers bounds the connections that have proven nothing yet, so that
+// descriptors are left for the run, and a coordinator can connect again.
 func (s *Server) limitStrangers(l net.Listener) net.Listener {
 	total := connlimit.Share(maxStrangers)
-	return &httpRefuser{warp: s.Warp, turnedAway: s.turnedAway, Listener: connlimit.Listen(l, connlimit.Limits{
+	return &httpRefuser{warp: s.Warp, turnedAway: s.refused, Listener: connlimit.Listen(l, connlimit.Limits{
 		Total: total, PerAddress: total * 3 / 4, Grace: strangerGrace, Timeout: strangerTime, Dropped: func(from net.Addr, why error) {
 			if errors.Is(why, connlimit.ErrTimeout) {
 				why = fmt.Errorf("it did not introduce itself within %v", strangerTime)
 			}
-			s.turnedAway(from, why)
+			s.refused(from, why)
 		},
 	})}
 }
 
-// admit says that whoever is at the other end is no stranger, and whether that
-// was in time.
+// admit ends the limits of a connection whose other end has proven itself. It
+// reports whether that was in time.
 func admit(ws *websocket.Conn) bool {
 	return ws.NetConn().(*tls.Conn).NetConn().(*firstRead).Conn.(*connlimit.Conn).Admit()
 }
 
-// turnedAway says who was.
-func (s *Server) turnedAway(from net.Addr, why error) {
+// refused reports a refused connection.
+func (s *Server) refused(from net.Addr, why error) {
 	if others, say := s.refusals.count(time.Now()); say && others > 0 {
-		s.Note("%s was turned away, as were %d others since the last such line: %v", from, others, why)
+		s.Logf("%s was turned away, as were %d others since the last such line: %v", from, others, why)
 	} else if say {
-		s.Note("%s was turned away: %v", from, why)
+		s.Logf("%s was turned away: %v", from, why)
 	}
 }
 
-// refusals bounds how often somebody is said to have been turned away.
+// refusals bounds how often refused connections are reported.
 type refusals struct {
 	mu     sync.Mutex
 	last   time.Time
@@ -60,7 +59,8 @@ type refusals struct {
 	others int     // since then
 }
 
-// count says whether to say so of one more, and of how many nothing was said.
+// count counts a refusal. It returns whether to report it, and how many before it
+// were not.
 func (r *refusals) count(now time.Time) (others int, say bool) {
 	const burst, each = 5, 10 * time.Second
 	r.mu.Lock()
@@ -76,8 +76,8 @@ func (r *refusals) count(now time.Time) (others int, say bool) {
 	return others, true
 }
 
-// An httpRefuser answers those who speak HTTP where TLS is spoken: coordinators
-// of versions before this one, which show the answer to their users.
+// An httpRefuser answers plain HTTP. Coordinators of versions without TLS show
+// the answer to their users.
 type httpRefuser struct {
 	net.Listener
 	warp       string

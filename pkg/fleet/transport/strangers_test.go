@@ -206,16 +206,16 @@ func TestPlainHTTP(t *testing.T) {
 func TestRefusalsAreCounted(t *testing.T) {
 	t.Parallel()
 	var said notebook
-	s := &Server{Note: said.note}
+	s := &Server{Logf: said.note}
 	from := &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 1}
 	for range 1000 {
-		s.turnedAway(from, ErrTokenWrong)
+		s.refused(from, ErrTokenWrong)
 	}
 	if len(said.lines) != 5 {
 		t.Errorf("%d lines", len(said.lines))
 	}
 	s.refusals.last = s.refusals.last.Add(-time.Minute)
-	s.turnedAway(from, ErrTokenMissing)
+	s.refused(from, ErrTokenMissing)
 	if last := said.lines[len(said.lines)-1]; !strings.HasPrefix(last, fmt.Sprintf("%s was turned away, as were 995 others", from)) {
 		t.Errorf("%q", last)
 	}

@@ -45,8 +45,8 @@ func (l *sourceLog) addTrailer(t oplog.Trailer) {
 
 func isZero(h oplog.Header) bool { return asJSON(h) == asJSON(oplog.Header{}) }
 
-// header returns the log's header. Where pieces disagree it takes the first in
-// the order of their text, so that the order of the inputs does not matter.
+// header returns the log's header. If pieces disagree it returns the first in the
+// order of their text, so that the order of the inputs does not matter.
 func (l *sourceLog) header() oplog.Header { return first(l.headers) }
 
 func (l *sourceLog) trailer() *oplog.Trailer {
@@ -95,8 +95,8 @@ func (m *merger) logOf(c *client) *sourceLog {
 	return &sourceLog{}
 }
 
-// makeHeader makes the header and the trailer of the result. Where all rows
-// are from one log, these are its own, and threads keep their numbers.
+// makeHeader makes the header and the trailer of the result. If all rows are
+// from one log, these are its own, and threads keep their numbers.
 func (m *merger) makeHeader() error {
 	logs := m.usedLogs()
 	if len(logs) <= 1 && (len(m.clients) <= 1 || m.stats.Runs == 1) {
@@ -127,7 +127,7 @@ func (m *merger) makeHeader() error {
 	return nil
 }
 
-// usedLogs are the logs that said something, each once, in the order of the clients.
+// usedLogs returns the logs with a header or a trailer, each once, in the order of the clients.
 func (m *merger) usedLogs() []*sourceLog {
 	var used []*sourceLog
 	for _, c := range m.clients {
@@ -138,7 +138,7 @@ func (m *merger) usedLogs() []*sourceLog {
 	return used
 }
 
-// combinedRun is the run's id if there is one run, or made of all ids.
+// combinedRun returns the id of the run, or one made of all ids if there are several.
 func (m *merger) combinedRun() string {
 	var ids []string
 	for _, c := range m.clients {
@@ -151,7 +151,7 @@ func (m *merger) combinedRun() string {
 	return "merge-" + hashText(ids...)
 }
 
-// combineHeaders keeps what all logs agree on and lists what they do not.
+// combineHeaders keeps what all logs agree on, and lists the alternatives elsewhere.
 func combineHeaders(logs []*sourceLog) oplog.Header {
 	var h oplog.Header
 	var warp, benchmark, command, engine []string

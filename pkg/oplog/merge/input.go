@@ -38,7 +38,7 @@ type inputClient struct {
 	input   int
 	merged  bool          // the input's header says which run and thread a row is of
 	highest uint32        // thread
-	threads threadSet     // if nothing else says whose rows they are
+	threads threadSet     // filled only if nothing else says whose rows they are
 	ranges  []threadRange // whose the threads are
 }
 
@@ -164,7 +164,7 @@ func (in *input) addTrailer() {
 	}
 }
 
-// withClockApplied is the header of a log whose times are on the clock of the run's coordinator.
+// withClockApplied returns the header of the log with its times moved to the coordinator's clock.
 func withClockApplied(h oplog.Header) oplog.Header {
 	if h.ClockOffset != 0 {
 		h.Start = h.Start.Add(-time.Duration(h.ClockOffset))

@@ -129,7 +129,8 @@ type client struct {
 	threads uint32 // highest number of a thread plus one
 	offset  uint32 // added to the numbers
 	log     *sourceLog
-	at      int // among the clients
+	at      int   // among the clients
+	rows    int64 // written
 }
 
 // A threadRange is a range of an inputClient's threads, all of one client.
@@ -172,6 +173,9 @@ func (m *merger) write(path string) error {
 	}
 	if err != nil {
 		return errors.Join(err, f.Discard())
+	}
+	if lost := m.lossNotes(); len(lost) > 0 {
+		m.trailer.Notes = joinNotes(append(m.trailer.Notes, lost...))
 	}
 	m.trailer.Notes = append(m.trailer.Notes, m.options.Notes...)
 	m.stats.Path, err = f.Commit(m.trailer)

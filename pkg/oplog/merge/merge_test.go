@@ -215,7 +215,9 @@ func TestMergeOfPieces(t *testing.T) {
 		for k, rule := range rules {
 			m := mergeLogs(t, split(t, unzstd(t, log), n, rule)...)
 			sameRecords(t, m.rows, sorted(one))
-			if !reflect.DeepEqual(m.head, h) || !reflect.DeepEqual(m.end, testTrailer) {
+			end := testTrailer
+			end.Rows = int64(len(one))
+			if !reflect.DeepEqual(m.head, h) || !reflect.DeepEqual(m.end, end) {
 				t.Errorf("rule %d: header %s, trailer %s", k, asJSON(m.head), asJSON(m.end))
 			}
 			m = mergeLogs(t, split(t, unzstd(t, both.log), n, rule)...)
@@ -687,5 +689,65 @@ func TestMergeProgress(t *testing.T) {
 	}}
 	if _, err := Logs(t.Context(), filepath.Join(t.TempDir(), "out"), names, o); err != nil || last != rows || reports < rows/batchRows {
 		t.Errorf("%d of %d rows in %d reports, %v", last, rows, reports, err)
+	}
+}
+
+// gappedLog is the log of a client with some of its frames, which have ten rows each. Frame 0 is the header.
+func gappedLog(t *testing.T, client string, frames ...int) []byte {
+	t.Helper()
+	var log bytes.Buffer
+	w, err := oplog.NewWriter(&log, oplog.Header{Warp: "1", Run: "r", Client: client})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := [][]byte{bytes.Clone(log.Bytes())}
+	rows := inTurns(50, 3, client)
+	for i := range 6 {
+		log.Reset()
+		if i < 5 {
+			err = errors.Join(w.Write(rows[10*i:10*i+10]), w.Flush())
+		} else {
+			err = w.Close(oplog.Trailer{End: "completed"})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, bytes.Clone(log.Bytes()))
+	}
+	var picked []byte
+	for _, i := range frames {
+		picked = append(picked, all[i]...)
+	}
+	return picked
+}
+
+// Rows that a log lacks or has twice are warned of, and the result says so, however it is merged.
+func TestMergeOfLogsWithHoles(t *testing.T) {
+	t.Parallel()
+	whole := func(client string) []byte { return gappedLog(t, client, 0, 1, 2, 3, 4, 5, 6) }
+	a, b, c := gappedLog(t, "A", 0, 1, 3, 4, 6), gappedLog(t, "B", 0, 1, 2, 2, 3, 4, 5, 6), whole("C")
+	m := mergeLogs(t, a, b, c)
+	want := []string{"10 requests count twice: merged logs have a part of their rows twice", "20 requests are missing: merged logs lack a part of their rows"}
+	if !slices.Equal(m.end.Notes, want) {
+		t.Errorf("notes %q", m.end.Notes)
+	}
+	if w := m.stats.Warnings; len(w) != 2 || !strings.Contains(w[0], "20 rows are missing") || !strings.Contains(w[1], "10 rows have the number") {
+		t.Errorf("warnings %q", w)
+	}
+	for _, other := range []merged{mergeLogs(t, c, b, a), mergeLogs(t, mergeLogs(t, a, b).log, c), mergeLogs(t, mergeLogs(t, b, c).log, a)} {
+		if !bytes.Equal(other.log, m.log) {
+			t.Errorf("another order gives another log: %q", other.end.Notes)
+		}
+	}
+	one := mergeLogs(t, a)
+	if !slices.Equal(one.end.Notes, want[1:]) {
+		t.Errorf("one log: notes %q", one.end.Notes)
+	}
+	if again := mergeLogs(t, one.log); !bytes.Equal(again.log, one.log) {
+		t.Errorf("once more: %q", again.end.Notes)
+	}
+	// What one piece lacks is in the other.
+	if m := mergeLogs(t, gappedLog(t, "A", 0, 1, 3, 5, 6), gappedLog(t, "A", 0, 2, 4), c); len(m.end.Notes) > 0 || len(m.rows) != 100 {
+		t.Errorf("pieces: %d rows, notes %q", len(m.rows), m.end.Notes)
 	}
 }

@@ -61,7 +61,7 @@ type overlaps struct {
 	busy     map[opThread][]int64        // until when, by node
 	conflict map[[2]int]map[int]struct{} // pair of nodes: operations in which they overlap
 	broken   map[int]bool                // operations of which a node overlaps with itself
-	order    []int                       // nodes, as they came up
+	order    []int                       // nodes, in the order of their first rows
 	rows     int                         // different ones so far
 	last     row
 	same     []*threadRange // of all nodes that have the last row
@@ -81,7 +81,7 @@ func newOverlaps(nodes []node) *overlaps {
 		conflict: map[[2]int]map[int]struct{}{}, broken: map[int]bool{}}
 }
 
-// add takes the rows in order of their start.
+// add is called with all rows in order.
 func (g *overlaps) add(r *row, threads *threadRange) error {
 	if len(g.same) == 0 || r.compare(&g.last) != 0 {
 		if err := g.flush(); err != nil {
@@ -114,7 +114,8 @@ func (n *node) addRow(rest []byte, start int64, thread uint32) {
 	_, _ = n.all.Write(b[:])
 }
 
-// flush looks at the last row. If several inputs have it, it is the same request, and does not overlap with itself.
+// flush compares the last row with those before it. If several inputs have it, it
+// is the same request, and does not overlap with itself.
 func (g *overlaps) flush() error {
 	if len(g.same) == 0 {
 		return nil

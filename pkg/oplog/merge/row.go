@@ -26,12 +26,12 @@ func (r *row) compare(o *row) int {
 	return bytes.Compare(r.body, o.body)
 }
 
-// keep makes r a copy of o, which is valid for longer.
+// keep makes r a copy of o.
 func (r *row) keep(o *row) {
 	r.start, r.source, r.body = o.start, o.source, append(r.body[:0], o.body...)
 }
 
-// thread takes the thread out of a row without decoding the rest.
+// thread decodes the thread only.
 func (r *row) thread() uint32 {
 	d := wire.NewReader(r.body)
 	return uint32(d.Uint())

@@ -52,7 +52,7 @@ func newSorter(folder string) *sorter {
 	return &sorter{folder: folder, maxBytes: sortBuffer, maxRows: sortRows, maxRuns: maxRuns}
 }
 
-// add takes a row, of which it keeps a copy.
+// add adds a copy of a row.
 func (s *sorter) add(r *row) error {
 	if len(s.sorted) == s.maxRows || len(s.rows)+rowHead+len(r.body) > s.maxBytes && len(s.rows) > 0 {
 		if err := s.writeRun(); err != nil {
@@ -125,7 +125,7 @@ func (s *sorter) newFile() error {
 	return nil
 }
 
-// finish ends the adding.
+// finish is called after the last row was added.
 func (s *sorter) finish(ctx context.Context) error {
 	if len(s.sorted) > 0 {
 		if err := s.writeRun(); err != nil {
@@ -144,7 +144,7 @@ func (s *sorter) finish(ctx context.Context) error {
 	return s.flush()
 }
 
-// mergeGroups makes one run of as many as can be merged at once, in a new file.
+// mergeGroups merges groups of runs, each to one run, into a new file.
 func (s *sorter) mergeGroups(ctx context.Context) (err error) {
 	if err := s.flush(); err != nil {
 		return err

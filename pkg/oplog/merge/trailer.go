@@ -12,7 +12,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// combineTrailers says how the runs ended whose logs these are.
+// combineTrailers combines the trailers of logs, and adds what is known of those without one.
 func (m *merger) combineTrailers(logs []*sourceLog) oplog.Trailer {
 	var all []oplog.Trailer
 	for _, l := range logs {
@@ -26,19 +26,43 @@ func (m *merger) combineTrailers(logs []*sourceLog) oplog.Trailer {
 	return CombineTrailers(all)
 }
 
-// LostShare is how every note ends about a client that the coordinator has
-// lost, whose log it therefore did not have.
+// lossNotes says how many rows the result has too few and too many, compared
+// with what the logs say at their ends. Rows that one piece of a log lacks may
+// be in another one.
+func (m *merger) lossNotes() (notes []string) {
+	rows := map[*sourceLog]int64{}
+	for _, c := range m.clients {
+		rows[c.log] += c.rows
+	}
+	var missing, repeated int64
+	for l, n := range rows {
+		if t := l.trailer(); t != nil && t.Rows > 0 && n > 0 { // or the rows say that they are of another client
+			missing += max(t.Rows-n, 0)
+			repeated += max(n-t.Rows, 0)
+		}
+	}
+	if missing > 0 {
+		notes = append(notes, fmt.Sprintf("%d requests are missing: merged logs lack a part of their rows", missing))
+	}
+	if repeated > 0 {
+		notes = append(notes, fmt.Sprintf("%d requests count twice: merged logs have a part of their rows twice", repeated))
+	}
+	return notes
+}
+
+// LostShare is the end of every note about a client that the coordinator has
+// lost, and whose log it therefore lacks.
 func LostShare(client string, left, all int) string {
 	return fmt.Sprintf("the share of %s is missing, these are the figures of %d of %d clients", client, left, all)
 }
 
 var lostShare = regexp.MustCompile(`the share of (\S*) is missing, these are the figures of ([0-9]+) of ([0-9]+) clients$`)
 
-// IsLostShare says whether a note is one of those.
+// IsLostShare reports whether a note ends with a [LostShare].
 func IsLostShare(note string) bool { return lostShare.MatchString(note) }
 
-// stillMissing logs out what the log says of lost clients whose logs are
-// merged after all, and has the others say how many clients there are now.
+// stillMissing removes the notes about lost clients whose logs are merged after
+// all, and corrects the number of clients in the others.
 func (m *merger) stillMissing(l *sourceLog, notes []string) (missing []string) {
 	here := map[string]bool{}
 	at := slices.IndexFunc(m.clients, func(c *client) bool { return c.log == l })
@@ -63,8 +87,8 @@ func (m *merger) stillMissing(l *sourceLog, notes []string) (missing []string) {
 	return missing
 }
 
-// CombineTrailers says how the parts of a run ended: as badly as the worst of
-// them.
+// CombineTrailers makes one trailer of those of a run's parts. The run ended as
+// badly as the worst of them.
 func CombineTrailers(all []oplog.Trailer) oplog.Trailer {
 	var t oplog.Trailer
 	worst := 0
@@ -88,7 +112,7 @@ func CombineTrailers(all []oplog.Trailer) oplog.Trailer {
 		t.Pauses = append(t.Pauses, x.Pauses...)
 	}
 	slices.SortFunc(t.Pauses, func(a, b oplog.Pause) int { return a.At.Compare(b.At) })
-	// A normal end is no reason for another run's early one. One that is not the worst is worth a note.
+	// A normal end is no reason for another run's early one. One that is not the worst becomes a note.
 	t.End, t.Reason = ends[worst], alternatives(reasons[worst])
 	if interrupted := 2; worst > interrupted {
 		t.Notes = append(t.Notes, reasons[interrupted]...)
@@ -98,12 +122,12 @@ func CombineTrailers(all []oplog.Trailer) oplog.Trailer {
 	return t
 }
 
-// countedNote is a note about so many of something. A number that is a part of
-// another one, as in "9 of 20 points", cannot be added up by itself.
+// countedNote matches notes about a number of something. A number that is a part
+// of another one, as in "9 of 20 points", cannot be added up by itself.
 var countedNote = regexp.MustCompile(`^([0-9]+) ((?:requests|objects|datagrams) .+)$`)
 
-// joinNotes says once what several clients say. What they have counted is added
-// up: two that say "1 request had no answer" do not mean the same one.
+// joinNotes keeps equal notes once and adds up counts: two clients that say
+// "1 request had no answer" do not mean the same one.
 func joinNotes(notes []string) []string {
 	sums := map[string]int64{}
 	var all []string

@@ -75,10 +75,11 @@ func (x *rowWriter) flush() error {
 	return nil
 }
 
-// write writes the row n times, for a thread of an owner.
+// write writes the row n times, with the number that the owner's thread has in the result.
 func (x *rowWriter) write(thread uint32, of *threadRange, n int64) error {
 	x.record[0].Thread = thread - of.from + of.client.offset
 	x.m.stats.Rows += n
+	of.client.rows += n
 	for ; n > 0; n-- {
 		if err := x.w.Write(x.record[:]); err != nil {
 			return err

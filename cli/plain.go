@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"unicode"
+	"unicode/utf8"
+)
+
+// steers reports whether a character acts on a terminal instead of being shown by it: control characters, and those
+// that change the direction of what follows. Markers, logs and stores may contain any.
+func steers(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// plain returns s with what would steer a terminal written as JSON writes it.
+func plain(s string) string { return string(appendPlain(nil, []byte(s))) }
+
+func appendPlain(dst, text []byte) []byte {
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		switch {
+		case r == '\n', r == '\t', !steers(r) && (r != utf8.RuneError || size > 1):
+			dst = append(dst, text[:size]...)
+		case r == utf8.RuneError:
+			dst = append(dst, '?') // a byte that is no character may be a control character elsewhere
+		default:
+			dst = fmt.Appendf(dst, `\u%04x`, r)
+		}
+		text = text[size:]
+	}
+	return dst
+}
+
+// A plainWriter writes what warp was run for, with no more that steers a terminal than warp's own colors.
+type plainWriter struct {
+	w     io.Writer
+	color bool
+	rest  []byte // of a character or color that has not ended yet
+}
+
+// ownColor is a color as warp writes it.
+var ownColor = regexp.MustCompile(`^\x1b\[[0-9;]{0,12}m`)
+
+const maxColor = len("\x1b[m") + 12
+
+func (p *plainWriter) Write(b []byte) (int, error) {
+	p.rest = append(p.rest, b...)
+	return len(b), p.pass(false)
+}
+
+// flush writes what was held back because more might have followed.
+func (p *plainWriter) flush() error { return p.pass(true) }
+
+func (p *plainWriter) pass(all bool) error {
+	var out []byte
+	text := p.rest
+	for len(text) > 0 {
+		color := 0
+		if p.color && text[0] == '\x1b' {
+			if color = len(ownColor.Find(text)); color == 0 && !all && len(text) < maxColor {
+				break
+			}
+		}
+		if color > 0 {
+			out, text = append(out, text[:color]...), text[color:]
+			continue
+		}
+		if !all && !utf8.FullRune(text) {
+			break
+		}
+		_, size := utf8.DecodeRune(text)
+		out, text = appendPlain(out, text[:size]), text[size:]
+	}
+	p.rest = append(p.rest[:0], text...)
+	_, err := p.w.Write(out)
+	return err
+}

@@ -1,0 +1,113 @@
+package bench
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"warp/pkg/generator"
+	"warp/pkg/s3"
+)
+
+// An entry is an object that the run has uploaded, in 48 bytes: there may be many
+// millions, so what follows from the seed is made again rather than kept.
+type entry struct {
+	n       uint64
+	size    int64
+	thread  uint32
+	readers int32 // requests that are reading it; it must not be deleted under them
+	md5     [16]byte
+	odd     *oddity // nil for most objects
+}
+
+// An oddity is what few stores or operations have.
+type oddity struct {
+	etag    string // where it is no MD5
+	version string // where one version is meant
+}
+
+func newEntry(names *generator.Names, o *s3.Object, version string) entry {
+	thread, n, ok := names.Parse(o.Key)
+	if !ok {
+		panic(fmt.Sprintf("%s is no name of this run", o.Key)) // only own uploads come here
+	}
+	e := entry{n: n, size: o.Size, thread: thread}
+	odd := oddity{version: version}
+	if len(o.ETag) != 2*len(e.md5) {
+		odd.etag = o.ETag
+	} else if _, err := hex.Decode(e.md5[:], []byte(o.ETag)); err != nil || hex.EncodeToString(e.md5[:]) != o.ETag {
+		odd.etag = o.ETag
+	}
+	if odd != (oddity{}) {
+		odd.etag, odd.version = strings.Clone(odd.etag), strings.Clone(odd.version)
+		e.odd = &odd
+	}
+	return e
+}
+
+// object is what is known of an entry's object.
+func (e *entry) object(names *generator.Names, bucket string, text *textArena) s3.Object {
+	o := s3.Object{Ref: s3.Ref{Bucket: bucket, Key: text.key(names, e.thread, e.n)}, Size: e.size}
+	if e.odd != nil {
+		o.ETag, o.VersionID = e.odd.etag, e.odd.version
+	}
+	if e.md5 != [16]byte{} && o.ETag == "" {
+		var digits [2 * len(e.md5)]byte
+		hex.Encode(digits[:], e.md5[:])
+		o.ETag = text.cut(digits[:])
+	}
+	return o
+}
+
+// objects are those of a pool, by number. Either made or found is empty.
+type objects struct {
+	names   *generator.Names
+	buckets []string    // thread i's is bucket i mod their number
+	made    []entry     // by this run
+	found   []s3.Object // those that were there
+}
+
+func (o *objects) count() int { return len(o.made) + len(o.found) }
+
+// bucket is where object i is.
+func (o *objects) bucket(i int) string {
+	if o.made == nil {
+		return o.found[i].Bucket
+	}
+	return o.buckets[int(o.made[i].thread)%len(o.buckets)]
+}
+
+// get is object i, with strings out of text where they are made again.
+func (o *objects) get(i int, text *textArena) s3.Object {
+	if o.made == nil {
+		return o.found[i]
+	}
+	return o.made[i].object(o.names, o.bucket(i), text)
+}
+
+// A textArena cuts strings from one large one after the other. A builder only
+// ever appends, so what was cut off stays as it is.
+type textArena struct {
+	all strings.Builder
+	buf []byte
+}
+
+// textAtOnce is small enough for thousands of workers, and for a string that is
+// kept because of a part of it.
+const textAtOnce = 1 << 10
+
+func (t *textArena) cut(b []byte) string {
+	if t.all.Cap()-t.all.Len() < len(b) {
+		t.all = strings.Builder{}
+		t.all.Grow(max(textAtOnce, len(b)))
+	}
+	from := t.all.Len()
+	t.all.Write(b)
+	return t.all.String()[from:]
+}
+
+// key is the name of object n of a thread.
+func (t *textArena) key(names *generator.Names, thread uint32, n uint64) string {
+	t.buf = names.AppendKey(t.buf[:0], thread, n)
+	return t.cut(t.buf)
+}
