@@ -95,7 +95,7 @@ func (w *runWindows) start(c clientID) int64 {
 }
 
 const (
-	defaultSegments = 400     // at most that many, where the user does not choose
+	defaultSegments = 400    // at most that many, where the user does not choose
 	maxSegments     = 100000 // what a person may ask for
 )
 
