@@ -1,15 +1,6 @@
 package aggregate
 
-import (
-	"time"
-
-	"warp/pkg/oplog"
-)
-
-// A Source yields all records of one log, in batches. It can be asked more
-// than once and yields the same each time. The records and their strings need
-// not outlive the call to yield.
-type Source func(yield func([]oplog.Record) error) error
+import "time"
 
 // Options say what part of a log is analysed, and how finely.
 //
