@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"strings"
 
 	"warp/internal/suggest"
 )
@@ -15,8 +16,9 @@ const (
 // because a flag that is ignored in silence makes numbers that nobody can
 // defend.
 type absentFlag struct {
-	names []string
-	why   string
+	names     []string
+	why       string
+	variables []string // that stand in for it elsewhere
 }
 
 // absentFromAnalysis are the flags that analyze, cmp and benchmarks lack.
@@ -27,7 +29,8 @@ func absentFromAnalysis() []absentFlag {
 // absentFromBenchmarks are the flags that no benchmark has yet.
 func absentFromBenchmarks() []absentFlag {
 	return slices.Concat(absentFromAnalysis(), absentFromAISLoader(), []absentFlag{
-		{names: []string{"rdma", "rdma.window"}, why: notOurs},
+		{names: []string{"rdma"}, why: notOurs, variables: []string{"WARP_RDMA"}},
+		{names: []string{"rdma.window"}, why: notOurs, variables: []string{"WARP_RDMA_WINDOW"}},
 	})
 }
 
@@ -37,21 +40,52 @@ func absentCommands() map[string]string {
 }
 
 // unknownFlag says why the command does not take the flag.
-func (c *command) unknownFlag(name string) error {
+func unknownFlag(table []*command, c *command, name string) error {
 	for _, a := range c.absent {
 		if slices.Contains(a.names, name) {
 			return usageError("--%s %s", name, a.why)
 		}
 	}
+	err := usageError("unknown flag %s", dashed(name))
+	if owners := withFlag(table, name); len(owners) > 0 {
+		return err.tell("%s", ownersText(owners, c.section))
+	}
 	names := globalFlagNames()
 	for _, f := range slices.Concat(c.flags(), c.lent) {
 		names = append(names, f.Names()...)
 	}
-	err := usageError("unknown flag --%s", name)
 	if near := suggest.Closest(name, names); near != "" {
 		return err.tell("did you mean %s?", dashed(near))
 	}
 	return err.tell("warp %s --help lists the flags", c.name)
+}
+
+// withFlag are the commands that have the flag.
+func withFlag(table []*command, name string) (owners []*command) {
+	for _, c := range table {
+		if c.section != "" && findFlag(c.flags(), name) != nil {
+			owners = append(owners, c)
+		}
+	}
+	return owners
+}
+
+// ownersText names commands. Where all benchmarks are among them, it says so.
+func ownersText(owners []*command, section string) string {
+	var benchmarks, names []string
+	for _, c := range owners {
+		if names = append(names, c.name); c.section == sectionBenchmark {
+			benchmarks = append(benchmarks, c.name)
+		}
+	}
+	const many = 8
+	switch {
+	case len(names) == 1:
+		return "it is a flag of warp " + names[0]
+	case len(benchmarks) >= many && section != sectionBenchmark:
+		return "it is a flag of benchmarks such as warp " + benchmarks[0]
+	}
+	return "it is a flag of " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
 // dashed is a flag's name as it is written on a command line.

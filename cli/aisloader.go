@@ -10,7 +10,7 @@ import (
 // our own spelling of the flag keeps our own values.
 type foreignValue struct {
 	bare    string // the value where none is given; "" = there must be one
-	convert func(string) (value string, also []token, err error)
+	convert func(string) (value string, err error)
 }
 
 // aisloaderValues are the values of aisloader that warp writes in another way.
@@ -22,64 +22,47 @@ func aisloaderValues() map[string]foreignValue {
 		"statsinterval": {convert: wholeSeconds},
 		"cleanup":       {bare: "true", convert: opposite},
 		"verifyhash":    {bare: "true", convert: verifyHash},
-		"s3endpoint":    {convert: endpointHost},
-		"base-uri":      {convert: endpointHost}, // of object-store-bench
 	}
 }
 
 // binarySize makes 8M what it is there: 8 MiB.
-func binarySize(s string) (string, []token, error) {
+func binarySize(s string) (string, error) {
 	if n := strings.TrimRight(s, "kKmMgGtT"); len(s)-len(n) == 1 && strings.Trim(n, "0123456789.") == "" {
-		return s + "iB", nil, nil
+		return s + "iB", nil
 	}
-	return s, nil, nil
+	return s, nil
 }
 
 // wholeSeconds makes 10 what it is there: 10 seconds.
-func wholeSeconds(s string) (string, []token, error) {
+func wholeSeconds(s string) (string, error) {
 	n, err := strconv.Atoi(s)
 	switch {
 	case err != nil:
-		return s, nil, nil
+		return s, nil
 	case n == 0:
-		return "", nil, wrong("0 turns the lines of progress off, which is --quiet here")
+		return "", wrong("0 turns the lines of progress off, which is --quiet here")
 	}
-	return s + "s", nil, nil
+	return s + "s", nil
 }
 
 // opposite is for a switch of which ours is the reverse.
-func opposite(s string) (string, []token, error) {
+func opposite(s string) (string, error) {
 	on, err := strconv.ParseBool(s)
 	if err != nil {
-		return "", nil, wrong("%q is neither true nor false", s)
+		return "", wrong("%q is neither true nor false", s)
 	}
-	return strconv.FormatBool(!on), nil, nil
+	return strconv.FormatBool(!on), nil
 }
 
-func verifyHash(s string) (string, []token, error) {
+func verifyHash(s string) (string, error) {
 	on, err := strconv.ParseBool(s)
 	switch {
 	case err != nil:
-		return "", nil, wrong("%q is neither true nor false", s)
+		return "", wrong("%q is neither true nor false", s)
 	case on:
-		return "checksum", nil, nil
+		return "checksum", nil
 	}
-	return "none", nil, nil
-}
-
-// endpointHost takes the address out of a URL, and TLS if it is one of https.
-func endpointHost(s string) (string, []token, error) {
-	host, secure := strings.CutPrefix(s, "https://")
-	if !secure {
-		host = strings.TrimPrefix(s, "http://")
-	}
-	if host = strings.TrimSuffix(host, "/"); host == "" || strings.Contains(host, "/") {
-		return "", nil, wrong("%q is not the address of a store; write it like http://HOST:PORT", s)
-	}
-	if secure {
-		return host, []token{{name: "tls", value: "true", hasValue: true}}, nil
-	}
-	return host, nil, nil
+	return "none", nil
 }
 
 // absentFromAISLoader are the flags of aisloader that are about AIStore, or

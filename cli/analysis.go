@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -69,13 +68,15 @@ func (f *analysisFlags) checkOut() error {
 	if f.out == "" {
 		return nil
 	}
-	if _, err := os.Lstat(f.out); !errors.Is(err, fs.ErrNotExist) {
-		return usageError("--analyze.out: %s exists already", f.out).tell("choose another name or move it away")
+	return checkNew("--analyze.out", f.out, "name another place")
+}
+
+// tryOut finds out whether the file can be made.
+func (f *analysisFlags) tryOut() error {
+	if f.out == "" {
+		return nil
 	}
-	if folder, err := os.Stat(filepath.Dir(f.out)); err != nil || !folder.IsDir() {
-		return usageError("--analyze.out: there is no folder %s", filepath.Dir(f.out)).tell("make it first")
-	}
-	return nil
+	return tryFolder("--analyze.out", f.out)
 }
 
 // analyzeFile analyses the log at path. It is the only way from a log to a
@@ -272,6 +273,7 @@ func reason(err error) error {
 // where that is asked for. What weakens the figures is said on standard error
 // too, so that it is seen where the report goes to a file.
 func (inv *invocation) showReport(report *aggregate.Report, f *analysisFlags) error {
+	inv.hide.strings(report)
 	for _, w := range report.Warnings {
 		inv.warnf("%s", w)
 	}

@@ -24,6 +24,9 @@ func analyzeCommand() *command {
 			if err := analysis.checkOut(); err != nil {
 				return err
 			}
+			if err := analysis.tryOut(); err != nil {
+				return err
+			}
 			report, err := analyzeFile(ctx, inv.args[0], inv.in, analysis.options())
 			if err != nil {
 				return err

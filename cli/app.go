@@ -11,8 +11,6 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-
-	"github.com/urfave/cli/v3"
 )
 
 // Main runs warp with the given arguments, of which the first is the name of
@@ -138,7 +136,7 @@ func (a *app) dispatch(ctx context.Context, args []string, hide *redactor) error
 	case line.install:
 		return installCompletion(a.env, a.out)
 	}
-	if err := line.check(a.env); err != nil {
+	if err := line.parse(a.env); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -147,38 +145,15 @@ func (a *app) dispatch(ctx context.Context, args []string, hide *redactor) error
 		a.suite = true
 		return a.runFile(ctx, cancel, line, args, hide)
 	}
-	return a.run(ctx, cancel, line.canonical(), args, hide)
+	return a.run(ctx, cancel, line, args, hide)
 }
 
-// run starts the command of a checked command line. A signal cancels ctx.
-func (a *app) run(ctx context.Context, cancel context.CancelCauseFunc, canonical, args []string, hide *redactor) error {
-	return a.parse(ctx, canonical, func(ctx context.Context, c *command, positional []string) error {
-		inv := a.invocation(c, positional, args, hide)
-		stop := a.watchSignals(cancel, inv.console)
-		defer stop()
-		return interrupted(ctx, c.run(ctx, inv))
-	})
-}
-
-// parse has urfave/cli parse the checked command line, and calls do with its command.
-func (a *app) parse(ctx context.Context, canonical []string, do func(context.Context, *command, []string) error) error {
-	root := &cli.Command{
-		Name: "warp", Reader: a.in, Writer: a.out, ErrWriter: a.errw,
-		HideHelp: true, HideVersion: true,
-		ExitErrHandler: func(context.Context, *cli.Command, error) {}, // Main decides
-	}
-	for _, c := range a.table() {
-		root.Commands = append(root.Commands, &cli.Command{
-			Name: c.name, Flags: c.flags(), HideHelp: true, DisableSliceFlagSeparator: true,
-			OnUsageError: func(_ context.Context, _ *cli.Command, err error, _ bool) error {
-				return usageError("%w", err)
-			},
-			Action: func(ctx context.Context, parsed *cli.Command) error {
-				return do(ctx, c, parsed.Args().Slice())
-			},
-		})
-	}
-	return root.Run(ctx, canonical)
+// run starts the command of a parsed command line. A signal cancels ctx.
+func (a *app) run(ctx context.Context, cancel context.CancelCauseFunc, line *commandLine, args []string, hide *redactor) error {
+	inv := a.invocation(line.command, line.arguments(), args, hide)
+	stop := a.watchSignals(cancel, inv.console)
+	defer stop()
+	return interrupted(ctx, line.command.run(ctx, inv))
 }
 
 // invocation puts together what the command is run with.

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"warp/pkg/bench"
 )
 
@@ -10,6 +12,9 @@ func appendCommand(env environment) *command {
 		name: "append", summary: "append to objects (S3 Express)",
 		about: []string{
 			"Each worker appends --obj.size to an object of its own, and begins a new one after 10,000 appends.",
+		},
+		plan: func() string {
+			return fmt.Sprintf("has each worker append %s at a time to an object of its own", pool.drawn)
 		},
 		examples: []string{"warp append --host=s3:9000 --access-key=… --secret-key=… --obj.size=1MiB"},
 		flags:    pool.sizeFlags("10MiB"),

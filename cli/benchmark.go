@@ -41,7 +41,10 @@ type benchFlags struct {
 	benchdata, destroy             string
 	stress, stdout, dryRun         bool
 	noClear, keepData, clearBucket bool
-	suite                          bool // see invocation
+	allowDeadHosts                 bool
+	suite                          bool   // see invocation
+	log                            string // where the op log goes
+	plan                           string // what is going to happen, in one line
 }
 
 // A benchmark is what a benchmark command adds to the flags that all have.
@@ -49,13 +52,15 @@ type benchmark struct {
 	name, summary string
 	about         []string
 	examples      []string
-	flags         []cli.Flag // its own, first in the help
-	rarely        []cli.Flag // its own, named only
-	payload       bool       // it uploads objects of --obj.size
-	writes        bool       // its requests write objects, so that the run may end after some
-	reads         bool       // it downloads objects, and checks them as --verify says
-	oneBucket     bool       // it is about one bucket
-	parts         string     // what --part.size is for; "" = it has none, or one of its own
+	flags         []cli.Flag    // its own, first in the help
+	rarely        []cli.Flag    // its own, named only
+	payload       bool          // it uploads objects of --obj.size
+	writes        bool          // its requests write objects, so that the run may end after some
+	reads         bool          // it downloads objects, and checks them as --verify says
+	oneBucket     bool          // it is about one bucket
+	empties       bool          // it ends when no object is left
+	parts         string        // what --part.size is for; "" = it has none, or one of its own
+	plan          func() string // what it does, once op has made the operation
 	// op checks the flags and makes the operation.
 	op func(f *benchFlags) (bench.Op, error)
 	// adjust sets the options that only this operation has; may be nil.
@@ -65,7 +70,9 @@ type benchmark struct {
 // benchmarkCommand makes a command of b.
 func benchmarkCommand(env environment, b benchmark) *command {
 	f := &benchFlags{}
-	return &command{
+	c := &command{}
+	f.target.given = c.wasGiven
+	*c = command{
 		name: b.name, summary: b.summary, section: sectionBenchmark,
 		about: b.about, examples: b.examples,
 		groups: []flagGroup{
@@ -79,7 +86,10 @@ func benchmarkCommand(env environment, b benchmark) *command {
 		check: func(json bool) error {
 			f.suite = true
 			_, _, err := f.ready(b, json)
-			return err
+			if err != nil || f.dryRun {
+				return err
+			}
+			return f.tryFiles()
 		},
 		run: func(ctx context.Context, inv *invocation) error {
 			f.suite = inv.suite
@@ -93,12 +103,17 @@ func benchmarkCommand(env environment, b benchmark) *command {
 			if f.dryRun {
 				return showPlan(inv, f, b, o)
 			}
+			if err := f.tryFiles(); err != nil {
+				return err
+			}
+			f.plan = f.summary(b, &o)
 			if f.fleet.clients != "" {
 				return runFleet(ctx, inv, f, op, o)
 			}
 			return runBenchmark(ctx, inv, f, op, o)
 		},
 	}
+	return c
 }
 
 // ready checks the flags and makes of them what is to be run. It touches nothing.
@@ -117,8 +132,10 @@ func (f *benchFlags) ready(b benchmark, json bool) (op bench.Op, o bench.Options
 	if op, err = b.op(f); err != nil {
 		return nil, o, err
 	}
-	f.ends.settle()
-	if err := f.ends.check(); err != nil {
+	if err := f.ends.settle(b.empties || f.autoterm.on, b.writes); err != nil {
+		return nil, o, err
+	}
+	if err := f.ends.checkWarmup(); err != nil {
 		return nil, o, err
 	}
 	if o, err = f.options(b.name); err != nil {
@@ -127,7 +144,40 @@ func (f *benchFlags) ready(b benchmark, json bool) (op bench.Op, o bench.Options
 	if b.adjust != nil {
 		b.adjust(&o)
 	}
-	return op, o, f.checkReadOnly(&o)
+	if err := f.checkReadOnly(&o); err != nil {
+		return nil, o, err
+	}
+	return op, o, f.checkFiles(&o)
+}
+
+// checkFiles finds the name of the op log, and refuses files that could not be written.
+func (f *benchFlags) checkFiles(o *bench.Options) error {
+	f.log = logPath(f.benchdata, f.logKind(o.Benchmark), o.ClientID)
+	if f.progress.output != "" {
+		if err := checkNew("--stats-output", f.progress.output, "name another place"); err != nil {
+			return err
+		}
+	}
+	if f.stress {
+		return nil
+	}
+	return checkLog(f.log)
+}
+
+// logKind is what the name of a log says was done.
+func (f *benchFlags) logKind(benchmark string) string {
+	if f.fleet.clients != "" {
+		return "remote"
+	}
+	return benchmark
+}
+
+// tryFiles finds out whether the files of a run can be made.
+func (f *benchFlags) tryFiles() error {
+	if err := f.analysis.tryOut(); err != nil || f.stress {
+		return err
+	}
+	return tryFolder("--benchdata", f.log)
 }
 
 func (f *benchFlags) workload(b benchmark) flagGroup {
@@ -168,12 +218,13 @@ func (f *benchFlags) runGroup(env environment) flagGroup {
 func (f *benchFlags) rareRunFlags() []cli.Flag {
 	return append(f.autoterm.flags(),
 		&cli.StringFlag{Name: "serverprof", Destination: &f.serverprof, Usage: "have a MinIO profile itself: `KINDS` of cpu, cpuio, mem, block, mutex, threads and trace"},
+		&cli.BoolFlag{Name: "allow-dead-hosts", Destination: &f.allowDeadHosts, Usage: "go on where some hosts of several do not answer before the run"},
 		&cli.IntFlag{Name: "retries", Destination: &f.retries, Validator: atLeast(0), Usage: "repeat a failed request up to `N` times, and count that"},
 		&cli.BoolFlag{Name: "stress", Destination: &f.stress, Usage: "write no op log"},
 		&cli.BoolFlag{Name: "stdout", Destination: &f.stdout, Usage: "write the rows of the op log to standard output as requests finish, and the report to standard error"},
 		&cli.BoolFlag{Name: "keep-data", Aliases: []string{"cleanup"}, Destination: &f.keepData, Usage: "leave this run's objects in the bucket"},
 		&cli.BoolFlag{Name: "clear-bucket", Destination: &f.clearBucket, Usage: "delete everything in the bucket first, whoever it belongs to; needs --destroy"},
-		f.progress.flag(), f.progress.outputFlag(), f.sync.flag(),
+		f.progress.flag(), f.progress.outputFlag(), f.sync.flag(), f.ends.foreverFlag(),
 		&cli.BoolFlag{Name: "dry-run", Destination: &f.dryRun, Usage: "show every parameter and what would happen; touch nothing"},
 		&cli.StringFlag{Name: "destroy", Destination: &f.destroy, Hidden: true, Usage: "name the `BUCKET` whose foreign objects may be deleted"},
 		&durationFlag{Name: "lease", Value: time.Minute, Destination: &f.lease, Hidden: true,
@@ -305,7 +356,7 @@ func (f *benchFlags) options(name string) (bench.Options, error) {
 		Bucket: f.target.buckets[0], MoreBuckets: f.target.buckets[1:], Seed: seed,
 		Concurrency: f.concurrent, Rate: f.rps, Retries: f.retries,
 		MaxErrors: f.maxErrors, Payload: payload, Verify: f.verify.how,
-		NoClear: f.noClear, KeepData: f.keepData, ClearBucket: f.clearBucket,
+		NoClear: f.noClear, KeepData: f.keepData, ClearBucket: f.clearBucket, AllowDeadHosts: f.allowDeadHosts,
 		Lease: f.lease, Drain: f.drain, TraceHTTP: f.trace.on, TraceSample: f.trace.sample,
 	}
 	f.names.apply(&o)

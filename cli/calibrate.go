@@ -19,7 +19,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
-	"warp/pkg/oplog"
+	"warp/pkg/hostload"
 	"warp/pkg/s3"
 	"warp/pkg/s3mem"
 )
@@ -211,7 +211,7 @@ func calibrationOp(op string, size int64, concurrency int) (bench.Op, error) {
 	}
 }
 
-func (c *calibration) add(op aggregate.Operation, size int64, load *oplog.Load) {
+func (c *calibration) add(op aggregate.Operation, size int64, load *hostload.Load) {
 	p := calibrationPoint{
 		Op: op.Op, SizeBytes: size, Concurrency: op.Concurrency,
 		RequestsPerS: op.ObjectsPerS, BytesPerS: op.BytesPerS,

@@ -41,7 +41,9 @@ type cleanRun struct {
 
 func cleanCommand(env environment) *command {
 	f := &cleanFlags{}
-	return &command{
+	c := &command{}
+	f.target.given = c.wasGiven
+	*c = command{
 		name: "clean", section: sectionOther,
 		summary: "remove what runs have left in a bucket",
 		about: []string{
@@ -60,6 +62,7 @@ func cleanCommand(env environment) *command {
 		},
 		run: func(ctx context.Context, inv *invocation) error { return f.clean(ctx, inv) },
 	}
+	return c
 }
 
 func (f *cleanFlags) clean(ctx context.Context, inv *invocation) error {
@@ -91,6 +94,7 @@ func (f *cleanFlags) clean(ctx context.Context, inv *invocation) error {
 	if err == nil && len(result.Runs) == 0 && (f.run != "" || f.seed != "") {
 		return f.missed(result)
 	}
+	inv.hide.strings(result)
 	if shown := inv.result(func(w io.Writer) error { return result.show(w, inv.json) }); err == nil {
 		err = shown
 	}

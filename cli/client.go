@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/fleet"
+	"warp/pkg/fleet/transport"
 )
 
 // clientFlags are those of a machine that makes load for a coordinator.
@@ -38,8 +39,8 @@ func clientCommand() *command {
 		groups: []flagGroup{{title: groupRun, flags: []cli.Flag{
 			tokenFlag(&f.tokenFile),
 			&cli.BoolFlag{Name: "tls-self-signed", Destination: &f.selfSigned,
-				Usage: "talk TLS with a certificate made now; its fingerprint is shown, for the coordinator's list of clients"},
-			&cli.StringFlag{Name: "tls-cert", Destination: &f.cert, TakesFile: true, Usage: "talk TLS with the certificate in this PEM `FILE`"},
+				Usage: "show the fingerprint of the TLS certificate made now, which the coordinator's list of clients can pin"},
+			&cli.StringFlag{Name: "tls-cert", Destination: &f.cert, TakesFile: true, Usage: "use the TLS certificate in this PEM `FILE` and make none"},
 			&cli.StringFlag{Name: "tls-key", Destination: &f.key, TakesFile: true, Usage: "with --tls-cert: PEM `FILE` of its key"},
 			&cli.StringFlag{Name: "clock-skew", Destination: &f.skewText, Hidden: true, Validator: func(s string) error {
 				_, err := time.ParseDuration(s)
@@ -123,7 +124,8 @@ func listenAddress(args []string, token string) (addr string, source netip.Addr,
 	return addr, source, nil
 }
 
-// certificate is how to talk TLS; nil is without.
+// certificate is how to talk TLS, nil with a certificate that is made, and its
+// fingerprint where that is wanted.
 func (f *clientFlags) certificate() (config *tls.Config, fingerprint string, err error) {
 	switch {
 	case (f.cert == "") != (f.key == ""):
@@ -131,7 +133,7 @@ func (f *clientFlags) certificate() (config *tls.Config, fingerprint string, err
 	case f.cert != "" && f.selfSigned:
 		return nil, "", usageError("--tls-self-signed makes a certificate, and --tls-cert names one: leave out one of them")
 	case f.selfSigned:
-		return fleet.SelfSigned()
+		return transport.SelfSigned()
 	case f.cert == "":
 		return nil, "", nil
 	}
@@ -144,5 +146,5 @@ func (f *clientFlags) certificate() (config *tls.Config, fingerprint string, err
 	if err != nil {
 		return nil, "", usageError("--tls-cert and --tls-key: %w", err)
 	}
-	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}, "", nil
+	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}}, "", nil
 }

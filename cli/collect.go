@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"io"
 	"os"
 
 	"github.com/urfave/cli/v3"
@@ -41,17 +40,18 @@ func (f *fleetFlags) collect(ctx context.Context, inv *invocation, run, benchdat
 		return err
 	}
 	id := randomID()
-	path := func(benchmark string) string { return logPath(benchdata, "remote-"+benchmark, id) }
-	if benchdata != "" {
-		if err := checkLog(path("")); err != nil {
-			return err
-		}
+	log := logPath(benchdata, "remote", id)
+	if err := checkLog(log); err != nil {
+		return err
+	}
+	if err := tryFolder("--benchdata", log); err != nil {
+		return err
 	}
 	// The coordinator that is dead may have left copies of the names that it would give, and so may a collect that was.
-	o.Spool = func(client string) string { return spoolPath(path("collect"), client+".collect-"+id) }
+	o.Spool = func(client string) string { return spoolPath(log, client+".collect-"+id) }
 	clients := fleet.New(o)
 	defer clients.Close()
-	c, err := clients.Collect(ctx, run, path)
+	c, err := clients.Collect(ctx, run, func(string) string { return log })
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -65,12 +65,7 @@ func (f *fleetFlags) collect(ctx context.Context, inv *invocation, run, benchdat
 	for _, w := range append(c.Without, c.Warnings...) {
 		inv.warnf("%s", w)
 	}
-	err = inv.result(func(w io.Writer) error {
-		if inv.json {
-			return writeJSON(w, mergeResult{1, "collect", c.Path, c.Rows, c.Repeated, c.Runs, c.Clients})
-		}
-		return printLines(w, []string{"warp: " + mergedText(c.MergeStats)})
-	})
+	err = inv.showMerged("collect", c.Stats)
 	if err == nil && len(c.Without) > 0 {
 		return requestsFailed("the share of %s is missing", plural(len(c.Without), "client"))
 	}

@@ -54,8 +54,8 @@ const (
 	sectionOther     = "Other"
 )
 
-// A command is one entry of the command table: what urfave/cli parses, and
-// what our help, completion and checks need to know besides.
+// A command is one entry of the command table. Its flags are those of
+// urfave/cli; commandLine parses them.
 type command struct {
 	name    string
 	args    string // as shown after the flags: "FILE", "BEFORE AFTER"
@@ -74,6 +74,7 @@ type command struct {
 	bare   bool         // it has no output to shape, and none of the flags for that
 	output *outputFlags // set by the table for every command that has output to shape
 
+	given map[string]bool       //  flags of the command line, once it was parsed
 	lent  []cli.Flag            // flags of other commands, which this one hands on to them
 	check func(json bool) error //  finds out whether run would begin; benchmarks have it, and nothing else
 	run   func(ctx context.Context, inv *invocation) error
@@ -87,6 +88,9 @@ func (c *command) flags() []cli.Flag {
 	}
 	return all
 }
+
+// wasGiven says whether the flag of that name stands on the command line.
+func (c *command) wasGiven(name string) bool { return c.given[name] }
 
 // lookup finds a flag by any of its names.
 func (c *command) lookup(name string) cli.Flag {

@@ -29,7 +29,7 @@ func TestCommandLineCommand(t *testing.T) {
 		{args: "iceberg", code: 2, want: "the command iceberg is not part of this tool"},
 		{args: "-v", code: 0, want: "warp "},
 		{args: "--version", code: 0, want: "commit "},
-		{args: "fake -v", code: 2, want: "unknown flag --v"},
+		{args: "fake -v", code: 2, want: "unknown flag -v"},
 	})
 }
 
@@ -45,7 +45,7 @@ func TestCommandLineFlags(t *testing.T) {
 		{args: "fake --host=", code: 2, want: "--host has an empty value"},
 		{args: "fake --tls=", code: 2, want: "--tls has an empty value"},
 		{args: "fake --tls=maybe", code: 2, want: `--tls: "maybe" is neither true nor false`},
-		{args: "fake --tls false", code: 2, want: `warp fake takes no arguments, but got "false"`},
+		{args: "fake --tls false", code: 2, want: `--tls is a switch and takes no value, but got "false"; write --tls=false`},
 		{args: "fake --duration=5", code: 2, want: `--duration: "5" is not a duration; write it like`},
 		{args: "fake --duration=-5s", code: 2, want: `--duration: "-5s" is negative`},
 		{args: "fake --obj.size=4X", code: 2, want: `--obj.size: "4X" is not a size`},
@@ -55,6 +55,52 @@ func TestCommandLineFlags(t *testing.T) {
 		{args: "fake --host-select=random", code: 2, want: `--host-select: "random" is none of weighed, roundrobin`},
 		{args: "fake --stats-interval=1ms", code: 2, want: "--stats-interval: 1ms is too short"},
 		{args: "fake extra", code: 2, want: `warp fake takes no arguments, but got "extra"`},
+	})
+}
+
+// TestCommandLineHints: what people write by mistake, and what they are told.
+func TestCommandLineHints(t *testing.T) {
+	t.Parallel()
+	rdma := map[string]string{"WARP_RDMA": "1"}
+	runCommandLines(t, []commandLineTest{
+		{args: "version", code: 0, want: "commit "},
+		{args: "get --threads 4", code: 2, want: `--threads is a switch and takes no value, but got "4"; for 4 requests at a time write --concurrent=4`},
+		{args: "get --tls 4", code: 2, want: `--tls is a switch and takes no value, but got "4"; leave out "4"`},
+		{args: "put -pctput=50", code: 2, want: "unknown flag --pctput; it is a flag of warp mixed"},
+		{args: "put -readlen=5", code: 2, want: "unknown flag --readlen; it is a flag of warp get"},
+		{args: "get -batchsize=5", code: 2, want: "unknown flag --batchsize; it is a flag of delete and list"},
+		{args: "mixed -filelist=x", code: 2, want: "unknown flag --filelist; it is a flag of get, delete, stat and copy"},
+		{args: "analyze --host=x y", code: 2, want: "unknown flag --host; it is a flag of benchmarks such as warp get"},
+		{args: "--cpu analyze x", code: 2, want: "unknown flag --cpu; it is a flag of benchmarks"},
+		{args: "--cpu --pprofdir=x get --dry-run", code: 0, want: "--pprofdir                x"},
+		{args: "get --access-key=x", code: 2, want: "is given without --secret-key"},
+		{args: "get --secret-key=x", code: 2, want: "is given without --access-key"},
+		{args: "get --session-token=x", code: 2, want: "is given without --access-key and --secret-key"},
+		{args: "get --profile=x --access-key=a --secret-key=b", code: 2, want: "--profile and --access-key both say"},
+		{args: "get --dry-run -s3profile=x", env: map[string]string{"WARP_ACCESS_KEY": "a", "WARP_SECRET_KEY": "b"}, code: 0, want: "--access-key        (not set)"},
+		{args: "get --host=127.0.0.1:1 -s3profile=x", env: map[string]string{"WARP_ACCESS_KEY": "a", "WARP_SECRET_KEY": "b"}, code: 1, want: "AWS profile x is neither in"},
+		{args: "get --dry-run", env: rdma, code: 2, want: "environment variable WARP_RDMA: --rdma is not part of this tool; unset it"},
+		{args: "run x.yml", env: rdma, code: 2, want: "environment variable WARP_RDMA:"},
+		{args: "get", env: map[string]string{"WARP_RDMA_WINDOW": "1MiB"}, code: 2, want: "environment variable WARP_RDMA_WINDOW:"},
+		{args: "get --dry-run", env: map[string]string{"WARP_RDMA": "false"}, code: 0, want: "Nothing of it was done"},
+		{args: "get --dry-run --range-size=1KiB", code: 0, want: "downloads parts of them"},
+		{args: "get --range-size=1KiB --range=false", code: 2, want: "--range=false downloads whole objects"},
+		{args: "get --obj.size=1KiB,2KiB", code: 2, want: "a range MIN,MAX needs --obj.randsize"},
+		{args: "zip --dry-run --part.size=8MiB", code: 0, want: "--part.size               8MiB"},
+		{args: "multipart --part.size=1KiB", code: 2, want: "--part.size=1KiB is not between 5MiB and 5GiB"},
+		{args: "multipart-put --part.size=1KiB", code: 2, want: "--part.size=1KiB is not between 5MiB and 5GiB"},
+		{args: "copy --part.size=1KiB", code: 2, want: "--part.size=1KiB is not between 5MiB and 5GiB"},
+		{args: "get --dry-run --host=http://a:9000/,http://b", code: 0, want: "requests go to http://a:9000, http://b\n"},
+		{args: "get --dry-run --host=https://a:9000", code: 0, want: "requests go to https://a:9000\n"},
+		{args: "get --dry-run --host=http://a", env: map[string]string{"WARP_TLS": "true"}, code: 0, want: "requests go to http://a\n"},
+		{args: "get --dry-run", env: map[string]string{"WARP_HOST": "https://a"}, code: 0, want: "requests go to https://a\n"},
+		{args: "get --host=http://a --tls", code: 2, want: "--host names a URL of http, and --tls=true contradicts it"},
+		{args: "get --host=https://a --tls=false", code: 2, want: "--tls=false contradicts it"},
+		{args: "get --host=http://a,https://b", code: 2, want: "some hosts are URLs of http and others of https"},
+		{args: "get --host=http://h/bucket", code: 2, want: `has a path, and an endpoint below a path is not built in yet: leave out /bucket`},
+		{args: "get --host=h:9000/s3", code: 2, want: `has a path`},
+		{args: "get --host=ftp://h", code: 2, want: `warp talks http and https, and not ftp`},
+		{args: "get --host=http://u:p@h", code: 2, want: `keys do not belong into an address`},
 	})
 }
 

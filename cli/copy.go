@@ -17,6 +17,7 @@ func copyCommand(env environment) *command {
 	return benchmarkCommand(env, benchmark{
 		name: "copy", summary: "have the store copy objects",
 		about:    []string{"Uploads --objects objects, then has the store copy them to new names, in random order."},
+		plan:     pool.then("has the store copy them to new names in random order"),
 		examples: []string{"warp copy --host=s3:9000 --access-key=… --secret-key=… --obj.size=100MiB --part.size=16MiB"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(250, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
 			size,

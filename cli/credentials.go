@@ -38,7 +38,7 @@ func (f *targetFlags) credentials(ctx context.Context, inv *invocation, cfg *s3.
 	}
 	// Keys that did not come by flag or variable are secret all the same.
 	if v, err := creds.GetWithContext(nil); err == nil {
-		inv.hide.add(v.AccessKeyID, v.SecretAccessKey, v.SessionToken)
+		inv.hide.add(v.SecretAccessKey, v.SessionToken)
 	}
 	inv.debugf("credentials are from %s", creds.Source)
 	return []*credentials.Credentials{creds.Credentials}, nil
@@ -78,7 +78,7 @@ func (f *targetFlags) severalCredentials(inv *invocation) ([]*credentials.Creden
 	}
 	for _, c := range all {
 		if v, err := c.GetWithContext(nil); err == nil {
-			inv.hide.add(v.AccessKeyID, v.SecretAccessKey, v.SessionToken)
+			inv.hide.add(v.SecretAccessKey, v.SessionToken)
 		}
 	}
 	inv.debugf("%d credentials take turns", len(all))

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/bench"
@@ -15,6 +17,7 @@ func deleteCommand(env environment) *command {
 			"Uploads --objects objects, then deletes them in batches. Ends when none are left.",
 			"With --list-existing or --filelist it deletes objects that are not warp's, and demands --destroy.",
 		},
+		plan: func() string { return pool.describe() + fmt.Sprintf("deletes them, %d per request", del.Batch) }, empties: true,
 		examples: []string{"warp delete --host=s3:9000 --access-key=… --secret-key=… --batch=10"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(25000, "`N` objects to upload first")}, pool.sizeFlags("1KiB")...),
 			&cli.IntFlag{Name: "batch", Aliases: []string{"batchsize"}, Value: 100, Destination: &del.Batch, Validator: batchValid, Usage: "`N` objects per request, up to 1000"},

@@ -10,7 +10,6 @@ import (
 
 	"warp/pkg/bench"
 	"warp/pkg/generator"
-	"warp/pkg/s3"
 )
 
 // A dryRun says what a benchmark would do. Making it touches nothing: no
@@ -30,11 +29,6 @@ type parameterGroup struct {
 }
 
 func showPlan(inv *invocation, f *benchFlags, b benchmark, o bench.Options) error {
-	if path := logPath(f.benchdata, o.Benchmark, o.ClientID); !f.stress {
-		if err := checkLog(path); err != nil {
-			return err
-		}
-	}
 	d, err := planRun(inv, f, b, &o)
 	if err != nil {
 		return err
@@ -57,10 +51,8 @@ func planRun(inv *invocation, f *benchFlags, b benchmark, o *bench.Options) (*dr
 		d.say("the clients %s make them, each with all of these parameters", f.fleet.clients)
 	}
 	d.planBucket(f, o)
-	for _, line := range b.about {
-		d.say("%s", strings.TrimSuffix(line, "."))
-	}
-	d.planEnd(f, o)
+	d.say("%s", b.plan())
+	d.say("%s", f.planEnd(b, o))
 	d.planFiles(f, o)
 	for i, line := range d.Plan {
 		d.Plan[i] = inv.hide.text(line)
@@ -100,15 +92,11 @@ func (f *benchFlags) plannedHosts() (string, error) {
 	if f.target.host == embeddedHost {
 		return "a store in warp's own memory", nil
 	}
-	hosts, err := s3.ParseHosts(f.target.host)
-	if err != nil {
-		return "", usageError("--host: %w", err)
-	}
 	scheme := "http://"
 	if f.target.tls {
 		scheme = "https://"
 	}
-	text := scheme + strings.Join(hosts, ", "+scheme)
+	text := scheme + strings.Join(f.target.hosts, ", "+scheme)
 	if f.target.resolveHost {
 		text += ", at every address of these names"
 	}
@@ -118,36 +106,71 @@ func (f *benchFlags) plannedHosts() (string, error) {
 // planBucket says what happens to the bucket.
 func (d *dryRun) planBucket(f *benchFlags, o *bench.Options) {
 	if o.ReadOnly {
-		d.say("bucket %s must exist; no object is written, and objects that are there are used", o.Buckets())
+		d.say("bucket %s must exist; objects that are there are used, and none is written", o.Buckets())
+		if f.destroy != "" {
+			d.say("OBJECTS THAT WARP DID NOT WRITE ARE DELETED (--destroy)")
+		}
 		return
 	}
-	d.say("bucket %s is made if it does not exist, and stays", o.Buckets())
+	if f.target.host == embeddedHost {
+		d.say("bucket %s is made, and gone with the store when the run has ended", o.Buckets())
+	} else {
+		d.say("bucket %s is made if it does not exist, and stays", o.Buckets())
+	}
+	if o.LockBucket != "" {
+		d.say("if it exists without object lock, %s is used in its place", o.LockBucket)
+	}
 	if len(o.MoreBuckets) > 0 {
 		d.say("all of this holds for each of these buckets, over which the workers are spread")
 	}
+	d.planSeed(f, o)
+	if f.target.host != embeddedHost {
+		d.planRemoval(o)
+	}
+}
+
+// planRemoval says what is removed, and when.
+func (d *dryRun) planRemoval(o *bench.Options) {
 	if o.ClearBucket {
 		d.say("EVERY object in the bucket is deleted first, whoever it belongs to")
 	}
 	if !o.NoClear {
 		d.say("what dead runs have left in it is removed")
 	}
+	if o.KeepData || o.NoClear {
+		d.say("objects stay in the bucket when the run has ended")
+	} else {
+		d.say("objects are removed when the run has ended, however it ended")
+	}
+}
+
+// planSeed says how objects are called.
+func (d *dryRun) planSeed(f *benchFlags, o *bench.Options) {
 	if f.seed == "" {
 		d.say("the seed is random, such as %d", o.Seed)
 	}
 	prefix := o.FullPrefix()
-	d.say("objects have names such as %s", generator.NewNames(prefix, o.Seed, o.Layout).Key(0, 0))
-	if o.KeepData || o.NoClear {
-		d.say("they stay in the bucket when the run has ended")
+	if o.ObjectName != "" {
+		d.say("the object has the name %s", o.ObjectName)
 	} else {
-		d.say("they are removed when the run has ended, however it ended")
+		d.say("objects have names such as %s", generator.NewNames(prefix, o.Seed, o.Layout).Key(0, 0))
 	}
 }
 
-// planEnd says what ends the run.
-func (d *dryRun) planEnd(f *benchFlags, o *bench.Options) {
+// summary is what a run says of itself before it begins.
+func (f *benchFlags) summary(b benchmark, o *bench.Options) string {
+	return fmt.Sprintf("bucket %s: %s; %s", o.Buckets(), b.plan(), f.planEnd(b, o))
+}
+
+// planEnd says how requests are sent and what ends that.
+func (f *benchFlags) planEnd(b benchmark, o *bench.Options) string {
 	var ends []string
 	if o.MaxObjects > 0 {
-		ends = append(ends, fmt.Sprintf("%d objects are written", o.MaxObjects))
+		is := " are"
+		if o.MaxObjects == 1 {
+			is = " is"
+		}
+		ends = append(ends, plural(o.MaxObjects, "object")+is+" written")
 	}
 	if o.TotalSize > 0 {
 		ends = append(ends, formatSize(o.TotalSize)+" are written")
@@ -155,27 +178,35 @@ func (d *dryRun) planEnd(f *benchFlags, o *bench.Options) {
 	if f.ends.passes {
 		ends = append(ends, "all passes of --epochs are made")
 	}
+	if b.empties {
+		ends = append(ends, "none is left")
+	}
+	if f.autoterm.on {
+		ends = append(ends, "the throughput is steady (--autoterm)")
+	}
 	if o.Duration > 0 {
 		ends = append(ends, shortDuration(o.Duration)+" are over")
 	}
 	if len(ends) == 0 {
-		ends = []string{"somebody presses Ctrl-C"}
+		ends = []string{"Ctrl-C"}
 	}
 	how := "as fast as they are answered"
 	if o.Rate > 0 {
 		how = fmt.Sprintf("at %g requests/s", o.Rate)
 	}
-	d.say("%d workers send requests, %s, until %s", o.Concurrency, how, strings.Join(ends, " or "))
+	send := "workers send"
+	if o.Concurrency == 1 {
+		send = "worker sends"
+	}
+	return fmt.Sprintf("%d %s requests, %s, until %s", o.Concurrency, send, how, strings.Join(ends, " or "))
 }
 
 func (d *dryRun) planFiles(f *benchFlags, o *bench.Options) {
 	switch {
 	case f.stress:
 		d.say("no op log is written")
-	case f.benchdata == "":
-		d.say("the op log is written to warp-%s-TIME-ID.csv.zst", o.Benchmark)
 	default:
-		d.say("the op log is written to %s", logPath(f.benchdata, o.Benchmark, o.ClientID))
+		d.say("the op log is written to %s", logPathOr(f.benchdata, "warp-"+f.logKind(o.Benchmark)+"-TIME-ID"+logSuffix))
 	}
 	if f.upload.url != "" {
 		d.say("the op log is uploaded to %s", f.upload.url)

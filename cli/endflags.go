@@ -16,12 +16,14 @@ type endFlags struct {
 	totalSize  int64
 	skipList   bool
 	passes     bool // the operation ends by itself, after --epochs
+	forever    bool
 
 	durationFlag *durationFlag
 }
 
 func (e *endFlags) flag() cli.Flag {
-	e.durationFlag = &durationFlag{Name: "duration", Value: 5 * time.Minute, Destination: &e.duration, Usage: "`TIME` to measure for; 0 is until Ctrl-C"}
+	e.durationFlag = &durationFlag{Name: "duration", Value: 5 * time.Minute, Destination: &e.duration,
+		Usage: "`TIME` to measure for; 0 needs another end, or --forever"}
 	return e.durationFlag
 }
 
@@ -30,13 +32,17 @@ func (e *endFlags) warmupFlag() cli.Flag {
 		Usage: "begin to measure `TIME` after the start, or later"}
 }
 
-// check refuses a warm-up that leaves nothing to measure.
-func (e *endFlags) check() error {
+// checkWarmup refuses a warm-up that leaves nothing to measure.
+func (e *endFlags) checkWarmup() error {
 	if e.duration > 0 && e.warmup >= e.duration {
 		return usageError("--warmup=%s leaves nothing of --duration=%s to measure", shortDuration(e.warmup), shortDuration(e.duration)).
 			tell("use a longer --duration or a shorter --warmup")
 	}
 	return nil
+}
+
+func (e *endFlags) foreverFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "forever", Destination: &e.forever, Usage: "measure until Ctrl-C"}
 }
 
 // writeFlags are those of operations whose requests write objects.
@@ -52,11 +58,24 @@ func (e *endFlags) writeFlags() []cli.Flag {
 }
 
 // settle makes the default of --duration none where something else was given
-// that ends the run.
-func (e *endFlags) settle() {
-	if (e.maxObjects > 0 || e.totalSize > 0 || e.passes) && !e.durationFlag.IsSet() {
+// that ends the run, and refuses a run without end that nobody asked for.
+// itself says that the operation or --autoterm ends it.
+func (e *endFlags) settle(itself, writes bool) error {
+	other := e.maxObjects > 0 || e.totalSize > 0 || e.passes
+	if (other || e.forever) && !e.durationFlag.IsSet() {
 		e.duration = 0
 	}
+	switch {
+	case e.forever && e.duration > 0:
+		return usageError("--forever has no end, and --duration=%s is one: leave out one of them", shortDuration(e.duration))
+	case e.forever && other:
+		return usageError("--forever has no end, and --max-objects, --total-size and --epochs are some: leave out the one or the others")
+	case e.forever || other || itself || e.duration > 0:
+		return nil
+	case writes:
+		return usageError("--duration=0 and nothing else that ends the run").tell("give --duration, --max-objects or --total-size, or --forever to measure until Ctrl-C")
+	}
+	return usageError("--duration=0 and nothing else that ends the run").tell("give --duration, or --forever to measure until Ctrl-C")
 }
 
 func (e *endFlags) apply(o *bench.Options) {

@@ -43,7 +43,7 @@ func fakeCommands(env environment) []*command {
 				&durationFlag{Name: "duration", Value: 5 * time.Minute, Destination: &o.duration, Sources: env.vars("WARP_DURATION"), Usage: "how long"},
 				&cli.IntFlag{Name: "concurrent", Value: 20, Destination: &o.concurrent, Sources: env.vars("WARP_CONCURRENT"), Usage: "workers"},
 				&limitFlag{Name: "max-errors", Destination: &o.maxErrors, Usage: "end when more fail"},
-				&cli.StringSliceFlag{Name: "add", Destination: &o.add, Usage: "`K=V`, repeatable"},
+				&listFlag{Name: "add", Destination: &o.add, Usage: "`K=V`, repeatable"},
 				&cli.BoolFlag{Name: "stress", Destination: &o.stress, Hidden: true, Usage: "no log"},
 				o.progress.flag(),
 			}},

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/bench"
@@ -14,6 +16,9 @@ func fanoutCommand(env environment) *command {
 		about: []string{
 			"Sends each payload once, and has the store write it under --copies names: an extension of MinIO.",
 			"Throughput counts what the store writes, which is --copies times what is sent.",
+		},
+		plan: func() string {
+			return fmt.Sprintf("sends payloads of %s and has the store write each under %s", fan.Sizes, plural(fan.Copies, "name"))
 		},
 		examples: []string{"warp fanout --host=s3:9000 --access-key=… --secret-key=… --copies=50 --obj.size=512KiB"},
 		flags: append(pool.sizeFlags("1MiB"),

@@ -32,6 +32,7 @@ type (
 	durationFlag = cli.FlagBase[time.Duration, cli.NoConfig, lengthValue]   // 5m
 	choiceFlag   = cli.FlagBase[string, choices, choiceValue]               // one of Config
 	limitFlag    = cli.FlagBase[bench.ErrorLimit, cli.NoConfig, limitValue] // 100 or 5%
+	listFlag     = cli.FlagBase[[]string, cli.NoConfig, listValue]          // one value each time it is given
 )
 
 // wrongValue is an error about a flag's value that quotes the value itself.
@@ -136,6 +137,23 @@ func (v limitValue) Set(s string) error {
 func (v limitValue) Get() any                         { return *v.p }
 func (v limitValue) String() string                   { return v.p.String() }
 func (limitValue) ToString(l bench.ErrorLimit) string { return l.String() }
+
+// listValue collects the values of a listFlag.
+type listValue struct{ p *[]string }
+
+func (listValue) Create(v []string, p *[]string, _ cli.NoConfig) cli.Value {
+	*p = slices.Clone(v)
+	return listValue{p}
+}
+
+func (v listValue) Set(s string) error {
+	*v.p = append(*v.p, s)
+	return nil
+}
+
+func (v listValue) Get() any                 { return *v.p }
+func (v listValue) String() string           { return strings.Join(*v.p, ",") }
+func (listValue) ToString(s []string) string { return strings.Join(s, ",") }
 
 // unit is a suffix of a size.
 type unit struct {
@@ -269,7 +287,7 @@ func usageOf(f cli.Flag) (text, value string) {
 		return text, "DURATION"
 	case *limitFlag:
 		return text, "N|N%"
-	case *cli.StringFlag, *choiceFlag, *cli.StringSliceFlag:
+	case *cli.StringFlag, *choiceFlag, *listFlag:
 		return text, "VALUE"
 	default:
 		return text, "N"

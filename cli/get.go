@@ -12,16 +12,23 @@ import (
 func getCommand(env environment) *command {
 	var pool poolFlags
 	var get bench.Get
+	part := &cli.BoolFlag{Name: "range", Destination: &get.Range, Usage: "download a random part of each object"}
 	return benchmarkCommand(env, benchmark{
 		name: "get", summary: "download objects, or parts of them",
 		about: []string{"Uploads --objects objects, then downloads them in random order."},
+		plan: func() string {
+			if get.Range || get.ReadOffset > 0 || get.ReadLength > 0 {
+				return pool.describe() + "downloads parts of them in random order"
+			}
+			return pool.describe() + "downloads them in random order"
+		},
 		examples: []string{
 			"warp get --host=s3-{1...4}:9000 --access-key=… --secret-key=… --obj.size=1MiB",
 			"warp get --list-existing --objects=0 --bucket=photos",
 		},
 		flags: append(append([]cli.Flag{pool.objectsFlag(2500, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
-			&cli.BoolFlag{Name: "range", Destination: &get.Range, Usage: "download a random part of each object"},
-			&sizeFlag{Name: "range-size", Destination: &get.RangeSize, DefaultText: "random", Usage: "with --range: `SIZE` of the parts"},
+			part,
+			&sizeFlag{Name: "range-size", Destination: &get.RangeSize, DefaultText: "random", Usage: "`SIZE` of the parts; implies --range"},
 		),
 		rarely: slices.Concat([]cli.Flag{
 			&sizeFlag{Name: "read-offset", Aliases: []string{"readoff"}, Destination: &get.ReadOffset, Usage: "download each object from `SIZE` bytes after its start on"},
@@ -31,9 +38,10 @@ func getCommand(env environment) *command {
 		payload: true, reads: true,
 		parts: "`SIZE` of the parts in which larger objects are uploaded to prepare",
 		op: func(f *benchFlags) (op bench.Op, err error) {
-			if get.RangeSize > 0 && !get.Range {
-				return nil, usageError("--range-size is of use with --range only")
+			if get.RangeSize > 0 && part.IsSet() && !get.Range {
+				return nil, usageError("--range-size is the size of a part, and --range=false downloads whole objects: leave out one of them")
 			}
+			get.Range = get.Range || get.RangeSize > 0
 			fixed := get.ReadOffset > 0 || get.ReadLength > 0
 			if get.Range && fixed {
 				return nil, usageError("--range draws a part of each object, --read-offset and --read-length say which: leave out the one or the others")

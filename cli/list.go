@@ -12,6 +12,7 @@ func listCommand(env environment) *command {
 	return benchmarkCommand(env, benchmark{
 		name: "list", summary: "list objects, prefix by prefix",
 		about:    []string{"Uploads --objects objects; then each thread lists its own prefix, all pages of it, again and again."},
+		plan:     pool.then("has each worker list its own prefix again and again"),
 		examples: []string{"warp list --host=s3:9000 --access-key=… --secret-key=… --max-keys=1000"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(10000, "`N` objects to upload first")}, pool.sizeFlags("1KB")...),
 			&cli.IntFlag{Name: "max-keys", Aliases: []string{"batchsize"}, Value: 100, Destination: &list.MaxKeys, Validator: batchValid, Usage: "`N` objects per page, up to 1000"},

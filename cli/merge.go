@@ -5,13 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/oplog"
+	"warp/pkg/oplog/merge"
 )
 
 // mergeCommand makes one op log of many.
@@ -38,7 +36,14 @@ func mergeCommand() *command {
 
 // mergeLogs merges and says where the result is.
 func mergeLogs(ctx context.Context, inv *invocation, benchdata string) error {
-	stats, err := oplog.Merge(ctx, logPath(benchdata, "merge", randomID()), inv.args, oplog.MergeOptions{
+	path := logPath(benchdata, "merge", randomID())
+	if err := checkLog(path); err != nil {
+		return err
+	}
+	if err := tryFolder("--benchdata", path); err != nil {
+		return err
+	}
+	stats, err := merge.Logs(ctx, path, inv.args, merge.Options{
 		Open: func(name string) (*oplog.Reader, error) {
 			file, _, err := openFile(name)
 			if err != nil {
@@ -54,24 +59,32 @@ func mergeLogs(ctx context.Context, inv *invocation, benchdata string) error {
 	for _, w := range stats.Warnings {
 		inv.warnf("%s", w)
 	}
+	return inv.showMerged("merge", stats)
+}
+
+// showMerged says what the merged log has and where it is.
+func (inv *invocation) showMerged(command string, s merge.Stats) error {
+	switch {
+	case inv.json:
+		return inv.result(func(w io.Writer) error {
+			return writeJSON(w, mergeResult{1, command, s.Path, s.Rows, s.Repeated, s.Runs, s.Clients})
+		})
+	case inv.quiet:
+		return nil
+	}
 	return inv.result(func(w io.Writer) error {
-		if inv.json {
-			return writeJSON(w, mergeResult{1, "merge", stats.Path, stats.Rows, stats.Repeated, stats.Runs, stats.Clients})
-		}
-		return printLines(w, []string{"warp: " + mergedText(stats)})
+		_, err := fmt.Fprintf(w, "warp: %s of %s and %s merged into %q\n",
+			plural(s.Rows, "request"), plural(s.Runs, "run"), plural(s.Clients, "client"), s.Path)
+		return err
 	})
 }
 
-func mergedText(s oplog.MergeStats) string {
-	return fmt.Sprintf("%d requests of %s and %s merged into %q",
-		s.Rows, plural(s.Runs, "run"), plural(s.Clients, "client"), s.Path)
-}
-
-func plural(n int, noun string) string {
+// plural is a number of things.
+func plural[N int | int64 | uint64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return strconv.Itoa(n) + " " + noun + "s"
+	return fmt.Sprint(n, " ", noun, "s")
 }
 
 // mergeResult is what merge says with --json.
@@ -90,14 +103,4 @@ func writeJSON(w io.Writer, v any) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
-}
-
-// logPath is where an op log goes: the name that was given with --benchdata, or
-// one that tells what was done, and when.
-func logPath(benchdata, benchmark, id string) string {
-	const suffix = ".csv.zst"
-	if benchdata == "" {
-		return oplog.DefaultName(benchmark, time.Now(), id)
-	}
-	return strings.TrimSuffix(benchdata, suffix) + suffix
 }

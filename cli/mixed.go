@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/urfave/cli/v3"
+	"strings"
 
 	"warp/pkg/bench"
 )
@@ -15,6 +18,7 @@ func mixedCommand(env environment) *command {
 	return benchmarkCommand(env, benchmark{
 		name: "mixed", summary: "download, stat, upload and delete at once",
 		about:    []string{"Uploads --objects objects as a pool, and then works on it with all four operations."},
+		plan:     func() string { return pool.describe() + describeMix(&mixed, "objects") },
 		examples: []string{"warp mixed --host=embedded --obj.size=1MiB --objects=100 --duration=10s"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(2500, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
 			shares...),
@@ -62,4 +66,23 @@ func onlyPuts(mixed *bench.Mixed, percent int, shares []cli.Flag) error {
 	}
 	mixed.Get, mixed.Put, mixed.Stat, mixed.Delete = float64(100-percent), float64(percent), 0, 0
 	return nil
+}
+
+// describeMix names the operations that have a share.
+func describeMix(m *bench.Mixed, things string) string {
+	var shares []string
+	total := m.Get + m.Stat + m.Put + m.Delete
+	for _, op := range []struct {
+		share float64
+		does  string
+	}{{m.Get, "downloads"}, {m.Stat, "stats"}, {m.Put, "uploads"}, {m.Delete, "deletes"}} {
+		if op.share > 0 {
+			shares = append(shares, fmt.Sprintf("%s (%.3g %%)", op.does, 100*op.share/total))
+		}
+	}
+	if len(shares) == 1 {
+		does, _, _ := strings.Cut(shares[0], " ")
+		return does + " " + things
+	}
+	return strings.Join(shares, ", ") + " " + things
 }

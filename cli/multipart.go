@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -16,6 +17,9 @@ func multipartCommand(env environment) *command {
 		name: "multipart", summary: "download the parts of an object",
 		about: []string{
 			"Uploads one object in --parts parts, then downloads these parts in random order.",
+		},
+		plan: func() string {
+			return fmt.Sprintf("uploads one object in %s of %s, then downloads these in random order", plural(parts.count, "part"), formatSize(parts.size))
 		},
 		examples: []string{"warp multipart --host=s3:9000 --access-key=… --secret-key=… --parts=50 --part.size=8MiB"},
 		flags: []cli.Flag{

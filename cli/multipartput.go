@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/bench"
@@ -13,6 +15,9 @@ func multipartPutCommand(env environment) *command {
 		name: "multipart-put", summary: "upload objects in parts",
 		about: []string{
 			"Each worker uploads one object after the other, in --parts parts, --part.concurrent at a time.",
+		},
+		plan: func() string {
+			return fmt.Sprintf("uploads objects in %s of %s, %d at a time", plural(op.Parts, "part"), formatSize(op.PartSize), op.AtOnce)
 		},
 		examples: []string{"warp multipart-put --host=s3:9000 --access-key=… --secret-key=… --parts=20"},
 		flags: []cli.Flag{
@@ -36,8 +41,9 @@ type partFlags struct {
 
 // What S3 allows.
 const (
-	mostParts   = 10_000
-	largestPart = 5 << 30
+	mostParts    = 10_000
+	smallestPart = 5 << 20
+	largestPart  = 5 << 30
 )
 
 func (p *partFlags) countFlag(n int, usage string) cli.Flag {
@@ -60,8 +66,8 @@ func partsValid(n int) error {
 }
 
 func (p *partFlags) check() error {
-	if p.size < 1 || p.size > largestPart {
-		return usageError("--part.size=%s is not between 1 byte and 5GiB", formatSize(p.size))
+	if p.size < smallestPart || p.size > largestPart {
+		return usageError("--part.size=%s is not between 5MiB and 5GiB, which S3 wants parts to be", formatSize(p.size))
 	}
 	return nil
 }

@@ -38,9 +38,9 @@ func (f *optionFlags) requestFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "md5", Destination: &f.md5, Usage: "send a Content-MD5 with uploads"},
 		&cli.StringFlag{Name: "storage-class", Destination: &f.class, Usage: "upload to storage `CLASS`"},
 		&cli.BoolFlag{Name: "disable-multipart", Destination: &f.noMultipart, Usage: "upload in one request, whatever the size"},
-		&cli.StringSliceFlag{Name: "add-metadata", Destination: &f.metadata, Hidden: true,
+		&listFlag{Name: "add-metadata", Destination: &f.metadata, Hidden: true,
 			Usage: "upload with metadata `KEY=VALUE`, where a value rand:N is N random characters for each object; repeatable"},
-		&cli.StringSliceFlag{Name: "tag", Destination: &f.tags, Hidden: true,
+		&listFlag{Name: "tag", Destination: &f.tags, Hidden: true,
 			Usage: "upload with tag `KEY=VALUE`, where a value rand:N is N random characters for each object; repeatable"},
 	}
 }
@@ -94,7 +94,7 @@ func (f *optionFlags) check(tls bool, signature string) error {
 		return usageError("--checksum cannot be used with --signature=S3V2: a checksum behind the payload is part of V4 signatures")
 	case f.noMultipart && f.partSize > 0:
 		return usageError("--part.size is of no use with --disable-multipart: leave out one of them")
-	case f.partSize != 0 && (f.partSize < 5<<20 || f.partSize > 5<<30):
+	case f.partSize != 0 && (f.partSize < smallestPart || f.partSize > largestPart):
 		return usageError("--part.size=%s is not between 5MiB and 5GiB, which S3 wants parts to be", formatSize(f.partSize))
 	case (f.clientCert == "") != (f.clientKey == ""):
 		return usageError("--client-cert and --client-key are of use together only")

@@ -24,6 +24,7 @@ type poolFlags struct {
 	epochs                   int
 
 	objectsGiven, uniqueGiven func() bool
+	drawn                     generator.Sizes // once pool or sizes has looked
 }
 
 // mostObjects is what a pool may have: each costs some 150 bytes of memory.
@@ -189,9 +190,9 @@ func (p *poolFlags) checkEmbedded(f *benchFlags, sizes generator.Sizes) error {
 		return nil
 	case p.versions > 1:
 		return usageError("the embedded store does not do --versions")
-	case p.fileList != "":
-		return usageError("the embedded store begins empty, so --filelist names nothing in it")
-	case !p.existing && float64(p.objects)*sizes.Mean() > float64(f.target.embeddedMemory):
+	case p.foreign():
+		return usageError("the embedded store begins empty, so %s finds nothing in it", p.how()).tell("point --host at a store")
+	case float64(p.objects)*sizes.Mean() > float64(f.target.embeddedMemory):
 		return usageError("%d objects of %s do not fit into the embedded store (--embedded.memory=%s)",
 			p.objects, sizes, formatSize(f.target.embeddedMemory)).tell("use fewer or smaller ones, such as --obj.size=64KiB")
 	}
@@ -238,6 +239,7 @@ func (p *poolFlags) sizes(f *benchFlags) (generator.Sizes, error) {
 	if err != nil {
 		return nil, usageError("--obj.size: %w", err)
 	}
+	p.drawn = sizes
 	return sizes, f.payload.fits(sizes)
 }
 
@@ -256,6 +258,41 @@ func (p *poolFlags) sizeSpec() (string, error) {
 		return "", usageError("--min-size=%s is more than --max-size=%s", formatSize(p.minSize), formatSize(p.maxSize))
 	}
 	return fmt.Sprintf("%d-%d", p.minSize, p.maxSize), nil
+}
+
+// then is the plan of a benchmark that makes or finds its objects first.
+func (p *poolFlags) then(what string) func() string {
+	return func() string { return p.describe() + what }
+}
+
+// describe says where the objects are from; "" where none are needed.
+func (p *poolFlags) describe() string {
+	switch {
+	case p.fileList != "":
+		return "takes the objects that --filelist names, then "
+	case p.existing && p.objects == 0:
+		return "takes the objects that are there, then "
+	case p.existing:
+		return fmt.Sprintf("takes up to %s that are there, then ", plural(p.objects, "object"))
+	case p.objects == 0:
+		return ""
+	}
+	versions := ""
+	if p.versions > 1 {
+		versions = fmt.Sprintf(" in %d versions", p.versions)
+	}
+	total := float64(p.objects) * float64(max(1, p.versions)) * p.drawn.Mean()
+	return fmt.Sprintf("uploads %s of %s%s, %s in all, then ", plural(p.objects, "object"), p.drawn, versions, roughSize(total))
+}
+
+// roughSize is a size with about three digits.
+func roughSize(bytes float64) string {
+	for _, u := range sizeUnits()[:4] {
+		if bytes >= float64(u.bytes) {
+			return fmt.Sprintf("%.3g%s", bytes/float64(u.bytes), strings.Replace(u.suffix, "IB", "iB", 1))
+		}
+	}
+	return fmt.Sprintf("%.0f bytes", bytes)
 }
 
 // adjust tells the runner what the pool asks of the bucket.

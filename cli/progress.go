@@ -126,7 +126,7 @@ func (b *bar) finish() {
 	if !b.rests.IsZero() {
 		b.start = b.start.Add(b.con.now().Sub(b.rests))
 	}
-	if b.con.quiet {
+	if b.con.quiet || b.total == 0 && b.done.Load() == 0 {
 		return
 	}
 	if b.con.json {

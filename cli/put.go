@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/bench"
@@ -12,6 +14,7 @@ func putCommand(env environment) *command {
 	return benchmarkCommand(env, benchmark{
 		name: "put", summary: "upload objects",
 		about:    []string{"Uploads new objects until the time is over."},
+		plan:     func() string { return fmt.Sprintf("uploads new objects of %s", put.Sizes) },
 		examples: []string{"warp put --host=s3:9000 --access-key=… --secret-key=… --obj.size=4KiB --concurrent=64"},
 		flags:    pool.sizeFlags("10MiB"),
 		rarely: []cli.Flag{

@@ -20,6 +20,7 @@ func retentionCommand(env environment) *command {
 			"Uploads --versions versions of --objects objects, then locks them in random order, in governance",
 			"mode for an hour. Needs a bucket with object lock, and creates it if it does not exist.",
 		},
+		plan:     pool.then("locks them for an hour in random order"),
 		examples: []string{"warp retention --host=s3:9000 --access-key=… --secret-key=… --bucket=locked --objects=2500"},
 		flags: append([]cli.Flag{pool.objectsFlag(25000, "`N` objects to upload first"), pool.versionsFlag(5)},
 			pool.sizeFlags("1KiB")...),

@@ -28,7 +28,7 @@ func runCommand(env environment) *command {
 		},
 		examples: []string{"warp run suite.yml --var Size=1MiB --duration=30s"},
 		groups: []flagGroup{{title: "File", flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "var", Destination: &vars, Usage: "put in a value, given as `NAME=VALUE`, where the file has {{.NAME}}; repeatable"},
+			&listFlag{Name: "var", Destination: &vars, Usage: "put in a value, given as `NAME=VALUE`, where the file has {{.NAME}}; repeatable"},
 		}}},
 		absent:  absentFromBenchmarks(),
 		lent:    benchmarkFlags(env),
@@ -78,7 +78,15 @@ func (a *app) runFile(ctx context.Context, cancel context.CancelCauseFunc, line 
 		if len(runs) > 1 {
 			newConsole(a, runs[i].output(), hide).notef("benchmark %d of %d: %s (%s:%d)", i+1, len(runs), r.Name, r.file, r.Line)
 		}
-		if err := a.run(ctx, cancel, r.line.canonical(), args, hide); err != nil {
+		// Whether it would begin was tried on flags that it may have changed.
+		err := r.scan(a.table(), line)
+		if err == nil {
+			err = r.line.parse(a.env)
+		}
+		if err == nil {
+			err = a.run(ctx, cancel, r.line, args, hide)
+		}
+		if err != nil {
 			err = r.explain(err)
 			if left := len(runs) - i - 1; left > 0 && err != ErrInterrupted {
 				err = fmt.Errorf("%w (the %s after it did not run)", err, plural(left, "benchmark"))
@@ -101,7 +109,7 @@ func (a *app) planFile(ctx context.Context, line *commandLine, hide *redactor) (
 		if err := runs[i].scan(a.table(), line); err != nil {
 			return nil, err
 		}
-		if err := a.checkFileRun(ctx, runs[i]); err != nil {
+		if err := a.checkFileRun(runs[i]); err != nil {
 			return nil, runs[i].explain(err)
 		}
 	}
@@ -168,6 +176,11 @@ func unreadable(err error) error { return usageError("cannot read the file of wa
 // hideSecrets hides the secrets among the settings, and the variables that they are made of.
 func hideSecrets(settings []runfile.Setting, vars map[string]string, hide *redactor) {
 	for _, s := range settings {
+		if slices.Contains(urlFlags(), s.Flag) {
+			for _, value := range s.Values {
+				hide.addUsers(userOf(value))
+			}
+		}
 		if !isSecretFlag(s.Flag) {
 			continue
 		}
@@ -222,7 +235,7 @@ func (r *fileRun) scan(table []*command, typed *commandLine) error {
 			continue
 		}
 		for _, t := range tokens { // what is wrong is said, also where it does not count
-			if err := r.line.checkFlag(t); err != nil {
+			if err := r.line.setFlag(t); err != nil {
 				return err
 			}
 		}
@@ -238,7 +251,7 @@ func (r *fileRun) tokens(c *command, s *runfile.Setting) ([]token, error) {
 		return nil, r.unknownKey(c, s)
 	}
 	values := s.Values
-	_, repeatable := f.(*cli.StringSliceFlag)
+	_, repeatable := f.(*listFlag)
 	switch {
 	case repeatable:
 	case s.List && slices.Contains(listFlags(), s.Flag):
@@ -304,13 +317,12 @@ func (r *fileRun) wrong(line int, format string, args ...any) *failure {
 }
 
 // checkFileRun finds out whether the benchmark would begin.
-func (a *app) checkFileRun(ctx context.Context, r *fileRun) error {
-	if err := r.line.check(a.env); err != nil {
+func (a *app) checkFileRun(r *fileRun) error {
+	if err := r.line.parse(a.env); err != nil {
 		return err
 	}
-	return a.parse(ctx, r.line.canonical(), func(_ context.Context, c *command, _ []string) error {
-		return c.check(c.output.json)
-	})
+	c := r.line.command
+	return c.check(c.output.json)
 }
 
 var mention = regexp.MustCompile(`--([a-z][a-z0-9]*(?:[.-][a-z0-9]+)*)(=?)`)

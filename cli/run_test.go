@@ -99,7 +99,7 @@ func TestRunInterrupted(t *testing.T) {
 			t.Parallel()
 			silent, speaks := io.Pipe() // nothing comes, and it does not end
 			defer speaks.Close()
-			c := &ctrlC{signals: make(chan os.Signal), text: "benchmark data written", Reader: silent}
+			c := &ctrlC{signals: make(chan os.Signal), text: "Benchmark data written", Reader: silent}
 			a := &app{in: c, out: io.Discard, errw: c, env: mapEnvironment(nil), signals: c.signals, exit: func(int) { t.Error("exit was called") }}
 			code := a.main(t.Context(), []string{"run", path, "--json"})
 			if said := c.String(); code != exitInterrupted || strings.Contains(said, "2 of 2") || strings.Contains(said, "error") {

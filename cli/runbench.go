@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -26,6 +25,7 @@ type session struct {
 	log      *oplog.File // nil with --stress
 	summary  *aggregate.Summary
 	runner   *bench.Runner
+	opened   bool  // runner is
 	unsaved  error // why the log did not get its name
 	profiles profiles
 	stats    *statsFile   // nil without --stats-output
@@ -41,6 +41,10 @@ type session struct {
 func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, o bench.Options) error {
 	o.Redact = inv.hide.text
 	s := &session{invocation: inv, flags: f, opts: o}
+	path := ""
+	if !f.stress {
+		path = f.log
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	target, err := f.target.open(ctx, inv, f.concurrent, cancel)
@@ -48,13 +52,6 @@ func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.
 		return err
 	}
 	defer target.close()
-	path := ""
-	if !f.stress {
-		path = logPath(f.benchdata, o.Benchmark, o.ClientID)
-	}
-	if err := checkLog(path); err != nil {
-		return err
-	}
 	if s.upload, err = f.upload.open(ctx, inv, path); err != nil {
 		return err
 	}
@@ -72,7 +69,9 @@ func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.
 	if err := s.runner.Open(ctx); err != nil {
 		return s.cleanUp(f.target.unopened(ctx, err))
 	}
+	s.opened = true
 	inv.notef("seed %d", o.Seed)
+	inv.notef("%s", f.plan)
 	defer s.discardServerProfiles()
 	if err := s.startServerProfiles(ctx, target.client, path); err != nil {
 		return s.cleanUp(err)
@@ -111,6 +110,7 @@ func (s *session) settle(ctx context.Context, out *bench.Outcome) error {
 	out.Trailer.Notes = append(out.Trailer.Notes, s.exports.close()...)
 	notes, incomplete := s.closeRows(ctx, nil)
 	out.Trailer.Notes = append(out.Trailer.Notes, notes...)
+	s.hide.strings(&out.Trailer)
 	return withRows(s.verdict(out), incomplete)
 }
 
@@ -183,7 +183,7 @@ func (s *session) report(out *bench.Outcome) (*aggregate.Report, error) {
 		s.unsaved = runError("%w", err)
 	} else {
 		s.written = written
-		s.notef("benchmark data written to %q", written)
+		s.notef("Benchmark data written to %q", written)
 	}
 	if o := s.flags.analysis.options(); err == nil && needsLog(o) {
 		// What a first Ctrl-C stopped is reported all the same.
@@ -230,9 +230,12 @@ func (s *session) verdict(out *bench.Outcome) error {
 func (s *session) cleanUp(err error) error {
 	cleanErr := s.runner.Cleanup(context.Background())
 	switch {
+	case cleanErr == nil && s.runner.Kept():
+		s.notef("objects are kept under %s; warp clean --bucket=%s --run=%s removes them", s.opts.FullPrefix(), s.opts.Buckets(), s.opts.RunID)
+		return err
 	case cleanErr == nil:
-		if s.runner.Kept() {
-			s.notef("objects are kept under %s; warp clean --bucket=%s --run=%s removes them", s.opts.FullPrefix(), s.opts.Buckets(), s.opts.RunID)
+		if s.opened {
+			s.notef("Cleanup done.")
 		}
 		return err
 	case err == nil:
@@ -272,17 +275,6 @@ func (f *targetFlags) explain(err error) error {
 		return runError("%v", nobody).tell("start a store there, name another with --host, or try warp without one: --host=embedded --obj.size=64KiB --duration=10s")
 	}
 	return err
-}
-
-// checkLog refuses a log that could not be written, before any load is made.
-func checkLog(path string) error {
-	if path == "" {
-		return nil
-	}
-	if _, err := os.Lstat(path); err == nil {
-		return usageError("--benchdata: %s exists already", path).tell("choose another name or move it away")
-	}
-	return nil
 }
 
 // liveSink is a sink that has nothing to flush.

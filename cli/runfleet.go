@@ -16,12 +16,7 @@ import (
 // one machine.
 func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, o bench.Options) error {
 	s := &session{invocation: inv, flags: f, opts: o}
-	path := logPath(f.benchdata, "remote-"+o.Benchmark, o.ClientID)
-	if !f.stress {
-		if err := checkLog(path); err != nil {
-			return err
-		}
-	}
+	path := f.log
 	options, err := f.fleet.options(ctx, inv)
 	if err != nil {
 		return err
@@ -68,6 +63,7 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 	if err == nil {
 		s.showClients()
 		inv.notef("seed %d", o.Seed)
+		inv.notef("%s, each of %s", f.plan, plural(len(s.fleet.Clients()), "client"))
 		err = s.fleet.Prepare(ctx, *plan)
 	}
 	stop()
@@ -207,7 +203,7 @@ func (s *session) measureFleet(ctx context.Context, path string) error {
 		return runError("%w", err)
 	}
 	for _, lost := range s.exports.close() {
-		s.fleet.Note(lost)
+		s.fleet.Note(s.hide.text(lost))
 	}
 	incomplete := s.endRows(ctx)
 	result := s.fleet.Result()
@@ -223,7 +219,7 @@ func (s *session) endRows(ctx context.Context) error {
 	var unread error
 	notes, incomplete := s.closeRows(ctx, func() { unread = s.fleet.EndRows() })
 	for _, lost := range notes {
-		s.fleet.Note(lost)
+		s.fleet.Note(s.hide.text(lost))
 	}
 	if unread != nil {
 		unread = runError("--stdout: rows are missing: %w", unread)
@@ -277,7 +273,7 @@ func (s *session) mergeFleet(ctx context.Context, path string) (err error) {
 		s.warnf("%s", w)
 	}
 	s.written = stats.Path
-	s.notef("benchmark data written to %q", stats.Path)
+	s.notef("Benchmark data written to %q", stats.Path)
 	return nil
 }
 
@@ -316,10 +312,11 @@ func (s *session) cleanFleet(err error) error {
 	cleanErr := s.fleet.Clean(context.Background())
 	stop()
 	switch {
+	case cleanErr == nil && (s.opts.KeepData || s.opts.NoClear):
+		s.notef("objects of all clients are kept; warp clean --bucket=%s --run=%s-1 removes those of the first, and so on", s.opts.Buckets(), s.opts.RunID)
+		return err
 	case cleanErr == nil:
-		if s.opts.KeepData || s.opts.NoClear {
-			s.notef("objects of all clients are kept; warp clean --bucket=%s --run=%s-1 removes those of the first, and so on", s.opts.Buckets(), s.opts.RunID)
-		}
+		s.notef("Cleanup done.")
 		return err
 	case err == nil:
 		return runError("%w", cleanErr)

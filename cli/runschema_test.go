@@ -95,7 +95,7 @@ func runSchema() schema {
 // valueSchema is what a flag takes.
 func valueSchema(f cli.Flag) schema {
 	kind := "text"
-	switch _, many := f.(*cli.StringSliceFlag); {
+	switch _, many := f.(*listFlag); {
 	case many, slices.Contains(listFlags(), f.Names()[0]):
 		kind = "list"
 	default:

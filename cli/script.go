@@ -27,7 +27,9 @@ type scriptFlags struct {
 
 func scriptCommand(env environment) *command {
 	f := &scriptFlags{}
-	return &command{
+	c := &command{}
+	f.target.given = c.wasGiven
+	*c = command{
 		name: "script", args: "[SCRIPT]", section: sectionBenchmark,
 		summary: "run a script of PUT, GET and DELETE statements",
 		about: []string{
@@ -58,6 +60,7 @@ func scriptCommand(env environment) *command {
 		check: f.check,
 		run:   f.run,
 	}
+	return c
 }
 
 // rareFlags are those of the other benchmarks' that mean the same here.
@@ -291,10 +294,13 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 	o := bench.Options{
 		Benchmark: "script", Warp: thisBuild().version, RunID: randomID() + id, ClientID: id, Bucket: f.target.buckets[0], Seed: seed,
 		MaxErrors: f.maxErrors, TraceHTTP: f.trace.on, TraceSample: f.trace.sample,
-		Payload: generator.PayloadOptions{Seed: seed}, Drain: f.drain, Retries: f.retries, Redact: inv.hide.text,
+		Payload: generator.PayloadOptions{Seed: seed}, Drain: f.drain, Retries: f.retries, AllowDeadHosts: f.allowDeadHosts, Redact: inv.hide.text,
 	}
 	path := logPath(f.benchdata, o.Benchmark, o.ClientID)
 	if err := checkLog(path); err != nil {
+		return err
+	}
+	if err := tryFolder("--benchdata", path); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -366,7 +372,7 @@ func (s *session) endScript(out *bench.Outcome, table *scriptTable) error {
 		err = runError("%w", err)
 	} else {
 		s.written = table.report.Log
-		s.notef("benchmark data written to %q", s.written)
+		s.notef("Benchmark data written to %q", s.written)
 	}
 	for _, note := range out.Trailer.Notes {
 		s.warnf("%s", note)
@@ -374,7 +380,8 @@ func (s *session) endScript(out *bench.Outcome, table *scriptTable) error {
 	err = both(err, table.unwritten)
 	if s.json {
 		table.report.Notes = append([]string{}, out.Trailer.Notes...)
-		table.report.End, table.report.EndReason = out.Trailer.End, s.hide.text(out.Trailer.Reason)
+		table.report.End, table.report.EndReason = out.Trailer.End, out.Trailer.Reason
+		s.hide.strings(&table.report)
 		err = both(err, s.result(func(w io.Writer) error { return writeJSON(w, table.report) }))
 	}
 	return err

@@ -40,7 +40,7 @@ func (s *session) startServerProfiles(ctx context.Context, client *s3.Client, lo
 		return err
 	}
 	if log == "" {
-		log = logPath("", s.opts.Benchmark, s.opts.ClientID) // the one that --stress leaves out
+		log = s.flags.log // the one that --stress leaves out
 	}
 	path := strings.TrimSuffix(log, ".csv.zst") + ".profiles.zip"
 	if _, err := os.Lstat(path); err == nil {

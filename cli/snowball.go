@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/bench"
@@ -14,6 +16,9 @@ func snowballCommand(env environment) *command {
 		about: []string{
 			"Uploads TARs of --objs.per objects each, which the store unpacks: an extension of MinIO.",
 			"Throughput counts the objects as the store writes them.",
+		},
+		plan: func() string {
+			return fmt.Sprintf("uploads TARs of %s of %s each", plural(snow.PerTar, "object"), snow.Sizes)
 		},
 		examples: []string{"warp snowball --host=s3:9000 --access-key=… --secret-key=… --objs.per=100"},
 		flags: append(pool.sizeFlags("512KiB"),

@@ -14,6 +14,7 @@ func statCommand(env environment) *command {
 	return benchmarkCommand(env, benchmark{
 		name: "stat", summary: "ask for the metadata of objects (HEAD)",
 		about:    []string{"Uploads --objects objects, then asks for the metadata of one after the other, in random order."},
+		plan:     pool.then("asks for the metadata of one after the other in random order"),
 		examples: []string{"warp stat --host=s3:9000 --access-key=… --secret-key=… --objects=1000"},
 		flags:    append([]cli.Flag{pool.objectsFlag(10000, "`N` objects to upload first")}, pool.sizeFlags("1KB")...),
 		rarely:   slices.Concat([]cli.Flag{pool.versionsFlag(1)}, pool.existingFlags(), pool.passFlags()),

@@ -12,6 +12,7 @@ func taggingCommand(env environment) *command {
 	return benchmarkCommand(env, benchmark{
 		name: "tagging", summary: "put, get and delete the tags of objects",
 		about:    []string{"Uploads --objects objects, then works on their tags, and checks that they are those put last."},
+		plan:     pool.then("puts, gets and deletes their tags"),
 		examples: []string{"warp tagging --host=s3:9000 --access-key=… --secret-key=… --get-distrib=9 --put-distrib=1"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(10000, "`N` objects to upload first, at least one per worker")}, pool.sizeFlags("1KiB")...),
 			&cli.IntFlag{Name: "tags", Value: 2, Destination: &tagging.Tags, Validator: tagsValid, Usage: "`N` tags per object, up to 10"},

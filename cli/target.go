@@ -29,7 +29,9 @@ const defaultBucket = "warp-benchmark-bucket"
 // targetFlags say which store to talk to, and as whom.
 type targetFlags struct {
 	host, hostSelect, bucket, region   string
-	buckets                            []string // that bucket stands for, once check has looked
+	buckets                            []string               // that bucket stands for, once check has looked
+	hosts                              []string               // likewise
+	given                              func(flag string) bool // stands on the command line, and not in a variable
 	engine                             string
 	accessKey, secretKey, sessionToken string
 	profile, signature, caFile         string
@@ -104,12 +106,16 @@ func (f *targetFlags) check() error {
 		return usageError("--sts-web-token is of use with --signature=STS_WEB_TOKEN only")
 	case f.credentialsFile != "" && (f.accessKey != "" || f.secretKey != "" || f.sessionToken != "" || f.profile != ""):
 		return usageError("credentials come either from --credentials-file or from --access-key, --secret-key, --session-token and --profile (or their variables)")
+	case f.accessKey != "" && f.secretKey == "":
+		return usageError("--access-key (WARP_ACCESS_KEY) is given without --secret-key (WARP_SECRET_KEY)").tell("give both")
+	case f.accessKey == "" && f.secretKey != "":
+		return usageError("--secret-key (WARP_SECRET_KEY) is given without --access-key (WARP_ACCESS_KEY)").tell("give both")
+	case f.accessKey == "" && f.sessionToken != "" && f.host != embeddedHost:
+		return usageError("--session-token (WARP_SESSION_TOKEN) is given without --access-key and --secret-key").tell("give all three")
+	case f.profile != "" && f.accessKey != "":
+		return usageError("--profile and --access-key both say as whom to talk to the store: leave out one of them")
 	case f.credentialsFile != "" && (f.signature == "IAM" || f.signature == signSTS):
 		return usageError("--signature=%s brings credentials of its own: leave out --credentials-file", f.signature)
-	case f.insecure && !f.tls:
-		return usageError("--insecure is of use with --tls only")
-	case f.caFile != "" && !f.tls:
-		return usageError("--ca-file is of use with --tls only")
 	case strings.Contains(f.bucket, "://"):
 		_, name, _ := strings.Cut(f.bucket, "://")
 		return usageError("--bucket=%s is no name of a bucket of S3", f.bucket).tell("write --bucket=%s", strings.TrimSuffix(name, "/"))
@@ -120,7 +126,14 @@ func (f *targetFlags) check() error {
 	if f.buckets, err = s3.ParseBuckets(f.bucket); err != nil {
 		return usageError("--bucket: %w", err)
 	}
+	if err := f.checkHosts(); err != nil {
+		return err
+	}
 	switch {
+	case f.insecure && !f.tls:
+		return usageError("--insecure is of use with --tls only")
+	case f.caFile != "" && !f.tls:
+		return usageError("--ca-file is of use with --tls only")
 	case f.host != embeddedHost && f.embeddedMemory != defaultEmbeddedMemory:
 		return usageError("--embedded.memory is of use with --host=embedded only")
 	case f.host != embeddedHost:
@@ -136,6 +149,27 @@ func (f *targetFlags) check() error {
 		return usageError("--host=embedded does not do %s: leave it out, or point --host at a store", name)
 	}
 	return f.options.check(f.tls, f.signature)
+}
+
+// checkHosts reads --host. A URL in it says whether to talk TLS.
+func (f *targetFlags) checkHosts() (err error) {
+	if f.host == embeddedHost {
+		return nil
+	}
+	var scheme string
+	if f.hosts, scheme, err = s3.ParseEndpoints(f.host); err != nil {
+		return usageError("--host: %w", err)
+	}
+	switch secure := scheme == "https"; {
+	case scheme == "" || secure == f.tls:
+	case f.given("tls"):
+		return usageError("--host names a URL of %s, and --tls=%t contradicts it: leave out one of them", scheme, f.tls)
+	case !secure && !f.given("host"):
+		return usageError("WARP_HOST names a URL of http, and WARP_TLS contradicts it: unset one of them")
+	default:
+		f.tls = secure
+	}
+	return nil
 }
 
 // several refuses more than one bucket for what is of one only.
@@ -212,11 +246,8 @@ func (f *targetFlags) startEmbedded(t *target, cfg *s3.Config, full func(error))
 }
 
 func (f *targetFlags) findStore(ctx context.Context, inv *invocation, cfg *s3.Config) error {
-	hosts, err := s3.ParseHosts(f.host)
-	if err != nil {
-		return usageError("--host: %w", err)
-	}
-	if cfg.Hosts, err = f.addresses(ctx, hosts); err != nil {
+	var err error
+	if cfg.Hosts, err = f.addresses(ctx, f.hosts); err != nil {
 		return runError("--resolve-host: %w", err)
 	}
 	all, err := f.credentials(ctx, inv, cfg)

@@ -155,7 +155,7 @@ func (f *uploadFlags) client(ctx context.Context, inv *invocation, p uploadPlace
 		return nil, runError("--upload: %w", err)
 	}
 	if v, err := creds.GetWithContext(nil); err == nil {
-		inv.hide.add(v.AccessKeyID, v.SecretAccessKey, v.SessionToken)
+		inv.hide.add(v.SecretAccessKey, v.SessionToken)
 	}
 	inv.debugf("credentials for --upload are from %s", creds.Source)
 	client, err := s3.New(s3.Config{Hosts: s3.Addresses([]string{p.host}), TLS: p.tls, CAFile: f.caFile, Region: f.region,

@@ -12,6 +12,7 @@ func versionedCommand(env environment) *command {
 	return benchmarkCommand(env, benchmark{
 		name: "versioned", summary: "as mixed, on versions of objects",
 		about:    []string{"Uploads --objects objects, then adds, reads and removes versions of them."},
+		plan:     func() string { return pool.describe() + describeMix(&versioned.Mixed, "versions") },
 		examples: []string{"warp versioned --host=s3:9000 --access-key=… --secret-key=… --obj.size=1MiB"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(250, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
 			distribution(&versioned.Mixed)...),

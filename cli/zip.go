@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/bench"
@@ -18,11 +20,15 @@ func zipCommand(env environment) *command {
 			"Uploads one ZIP of --files files, then downloads files out of it, in random order: an extension of",
 			"MinIO, which reads the archive for each of them.",
 		},
+		plan: func() string {
+			return fmt.Sprintf("uploads one ZIP of %s of %s, then downloads files out of it in random order", plural(zip.Files, "file"), zip.Sizes)
+		},
 		examples: []string{"warp zip --host=s3:9000 --access-key=… --secret-key=… --files=1000"},
 		flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "files", Value: 10000, Destination: &zip.Files, Validator: filesValid, Usage: "`N` files in the ZIP"},
 		}, pool.sizeFlags("10KiB")...),
 		payload: true, oneBucket: true, reads: true,
+		parts: "`SIZE` of the parts in which a larger ZIP is uploaded",
 		op: func(f *benchFlags) (op bench.Op, err error) {
 			zip.Sizes, err = pool.sizes(f)
 			return &zip, err

@@ -32,18 +32,20 @@ const (
 func allowed() map[string][]string {
 	return map[string][]string{
 		".":             {"cli"},
-		"cli":           {"pkg/fleet", "pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/s3mem", "pkg/generator", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/suggest"},
-		"pkg/fleet":     {"pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/oplog", "pkg/sink"},
+		"cli":           {"pkg/fleet", "pkg/fleet/transport", "pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/s3mem", "pkg/generator", "pkg/hostload", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/suggest"},
+		"pkg/fleet":     {"pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/oplog", "pkg/sink", "pkg/fleet/transport"},
 		"pkg/bench":     {"pkg/s3", "pkg/generator", "pkg/hostload", "pkg/oplog"},
-		"pkg/hostload":  {"pkg/oplog"},
-		"pkg/aggregate": {"pkg/oplog", "internal/wire"},
+		"pkg/hostload":  {},
+		"pkg/aggregate": {"pkg/hostload", "pkg/oplog", "internal/wire"},
 		"pkg/s3":        {},
 		"pkg/s3mem":     {},
 		"pkg/generator": {},
-		"pkg/oplog":     {"internal/prefetch"},
+		"pkg/oplog":     {"pkg/hostload", "internal/wire"},
 		"pkg/script":    {"internal/suggest"},
 		"pkg/runfile":   {"internal/suggest"},
-		"pkg/sink":      {"pkg/oplog", "internal/wire"},
+		"pkg/sink":      {"pkg/oplog", "internal/wire", "internal/connlimit"},
+
+		"pkg/fleet/transport": {"internal/connlimit"},
 	}
 }
 

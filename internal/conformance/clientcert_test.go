@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"warp/internal/teststore"
-	"warp/pkg/fleet"
+	"warp/pkg/fleet/transport"
 )
 
 // TestClientCertificates: a store that wants to see a certificate sees it, from this process and from clients of a
@@ -25,7 +25,7 @@ import (
 func TestClientCertificates(t *testing.T) {
 	t.Parallel()
 	s := stores.Shared(t, teststore.MinIO)
-	config, _, err := fleet.SelfSigned()
+	config, _, err := transport.SelfSigned()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -139,7 +139,7 @@ func TestSecondInterrupt(t *testing.T) {
 	eventually(t, "rows in the log", func() bool { return len(readLog(t, log+".part").of("GET")) >= 90 })
 	c.interrupt(t)
 	eventually(t, "warp to notice", func() bool { return strings.Contains(c.err.String(), "interrupted") })
-	eventually(t, "the log to be saved", func() bool { return strings.Contains(c.err.String(), "benchmark data written") })
+	eventually(t, "the log to be saved", func() bool { return strings.Contains(c.err.String(), "Benchmark data written") })
 	c.interrupt(t)
 	o, took := c.ends(t)
 	o.want(t, 130)

@@ -145,6 +145,7 @@ type host struct {
 	link      string // to the coordinator
 	second    string // address in the network of the store
 	dir       string
+	files     int // that a process may have open; 0 = as many as here
 	client    *process
 	read      int // of what the client has said
 	started   []*process
@@ -154,6 +155,10 @@ func (h *host) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(binary, args...)
 	if h.namespace != "" {
 		cmd = exec.Command("ip", append([]string{"netns", "exec", h.namespace, binary}, args...)...)
+	}
+	if h.files > 0 {
+		limited := fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, h.files)
+		cmd = exec.Command("sh", append([]string{"-c", limited, binary}, args...)...)
 	}
 	cmd.Dir = h.dir
 	cmd.Env = []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH"), "WARP_CLIENT_TOKEN=a token of these tests"}

@@ -116,7 +116,7 @@ func (c *cluster) sign(p *process, b blow) bool {
 	case signOver:
 		return strings.Contains(p.out.String(), "clients began within")
 	case signLog:
-		return strings.Contains(p.out.String(), "benchmark data written")
+		return strings.Contains(p.out.String(), "Benchmark data written")
 	case signClean:
 		return c.store.count("POST") > 0
 	}

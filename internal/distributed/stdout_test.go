@@ -62,7 +62,7 @@ func TestStdout(t *testing.T) {
 	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	p.ends(t, 130, "benchmark data written")
+	p.ends(t, 130, "Benchmark data written")
 	if got, want := rowsIn(p.rows.String()), c.loggedRows(t, "rows"); !slices.Equal(got, want) {
 		t.Errorf("there are %d rows, and the log has %d, or their text differs", len(got), len(want))
 	}

@@ -53,7 +53,7 @@ func TestExitCodes(t *testing.T) {
 
 // interrupted sends what Ctrl-C sends.
 func interrupted(t *testing.T, dir string) result {
-	r := start(t, dir, nil, binary, "put", "--host=embedded", "--obj.size=1KiB", "--rps-limit=200", "--duration=0", "--quiet", "--benchdata=stopped")
+	r := start(t, dir, nil, binary, "put", "--host=embedded", "--obj.size=1KiB", "--rps-limit=200", "--forever", "--quiet", "--benchdata=stopped")
 	waitForRows(t, dir, "stopped.csv.zst.part")
 	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func waitForRows(t *testing.T, dir, log string) {
 func TestKilledRun(t *testing.T) {
 	t.Parallel()
 	dir := workplace(t)
-	r := start(t, dir, nil, binary, "put", "--host=embedded", "--obj.size=1KiB", "--rps-limit=200", "--duration=0", "--quiet", "--benchdata=killed")
+	r := start(t, dir, nil, binary, "put", "--host=embedded", "--obj.size=1KiB", "--rps-limit=200", "--forever", "--quiet", "--benchdata=killed")
 	waitForRows(t, dir, "killed.csv.zst.part")
 	if err := r.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestKilledRun(t *testing.T) {
 	if !strings.Contains(res.out, "Operation: PUT") || !strings.Contains(res.errout, "warning") {
 		t.Errorf("analyze of a killed run's log says\n%s%s", res.out, res.errout)
 	}
-	if res := mustWarp(t, 1, dir, "put", "--host=embedded", "--obj.size=1KiB", "--duration=1s", "--benchdata=killed"); !strings.Contains(res.errout, ".part exists already") {
+	if res := mustWarp(t, 2, dir, "put", "--host=embedded", "--obj.size=1KiB", "--duration=1s", "--benchdata=killed"); !strings.Contains(res.errout, ".part exists already") {
 		t.Errorf("a name that is taken by a .part file gives\n%s", res.errout)
 	}
 }

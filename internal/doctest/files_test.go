@@ -17,6 +17,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 )
 
@@ -72,7 +73,7 @@ func TestOpLog(t *testing.T) {
 	comments := doc.in(t, "Comments")
 	headerFields := append(fields(reflect.TypeFor[oplog.Header]()), prefixed("merged.", fields(reflect.TypeFor[oplog.Origin]()))...)
 	same(t, "second line", plain(comments[0].names()), headerFields)
-	trailerFields := slices.Concat(fields(reflect.TypeFor[oplog.Trailer]()), prefixed("load.", fields(reflect.TypeFor[oplog.Load]())),
+	trailerFields := slices.Concat(fields(reflect.TypeFor[oplog.Trailer]()), prefixed("load.", fields(reflect.TypeFor[hostload.Load]())),
 		prefixed("unsent_waits.", fields(reflect.TypeFor[oplog.Unsent]())), prefixed("cut_off.", fields(reflect.TypeFor[oplog.CutOff]())),
 		prefixed("pauses.", fields(reflect.TypeFor[oplog.Pause]())))
 	same(t, "last line", plain(comments[1].names()), trailerFields)

@@ -11,6 +11,7 @@ import (
 
 	"warp/internal/teststore"
 	"warp/pkg/aggregate"
+	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 	"warp/pkg/s3mem"
 )
@@ -19,7 +20,7 @@ import (
 func sections() map[string]reflect.Type {
 	return map[string]reflect.Type{
 		"Report":                reflect.TypeFor[aggregate.Report](),
-		"Client load":           reflect.TypeFor[oplog.Load](),
+		"Client load":           reflect.TypeFor[hostload.Load](),
 		"Cut off":               reflect.TypeFor[oplog.CutOff](),
 		"Pause":                 reflect.TypeFor[oplog.Pause](),
 		"Outside of the window": reflect.TypeFor[aggregate.Outside](),

@@ -85,5 +85,11 @@ func dryRun(help map[string]string, text string) []string {
 	if name := flagMention.FindStringSubmatch(args[0])[1]; !slices.Contains(flagsOf(help["get"]), name) {
 		command = "put"
 	}
+	switch { // one key is refused without the other
+	case strings.Contains(args[0], "access-key"):
+		args = append(args, "--secret-key=x")
+	case strings.Contains(args[0], "secret-key"):
+		args = append(args, "--access-key=x")
+	}
 	return append([]string{command}, append(args, "--dry-run")...)
 }

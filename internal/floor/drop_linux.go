@@ -6,18 +6,22 @@ import (
 	"syscall"
 )
 
-// A dropper has the kernel discard payload uncopied.
-type dropper struct{ rc syscall.RawConn }
+// A truncater has the kernel discard payload uncopied.
+type truncater struct{ rc syscall.RawConn }
 
-func newDropper(c *net.TCPConn) dropper {
-	rc, err := c.SyscallConn()
+func newDropper(c net.Conn) dropper {
+	tcp, ok := c.(*net.TCPConn)
+	if !ok {
+		return newReader(c)
+	}
+	rc, err := tcp.SyscallConn()
 	if err != nil {
 		panic(err) // a TCP connection has one
 	}
-	return dropper{rc}
+	return truncater{rc}
 }
 
-func (d dropper) drop(n int) error {
+func (d truncater) drop(n int) error {
 	for n > 0 {
 		var got int
 		var errno syscall.Errno

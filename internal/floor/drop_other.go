@@ -2,17 +2,6 @@
 
 package main
 
-import (
-	"io"
-	"net"
-)
+import "net"
 
-// A dropper discards payload by reading it.
-type dropper struct{ c *net.TCPConn }
-
-func newDropper(c *net.TCPConn) dropper { return dropper{c} }
-
-func (d dropper) drop(n int) error {
-	_, err := io.CopyN(io.Discard, d.c, int64(n))
-	return err
-}
+func newDropper(c net.Conn) dropper { return newReader(c) }

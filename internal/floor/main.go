@@ -5,12 +5,13 @@
 //	floor ratios -warp ./warp -nullstore ./nullstore            the table of make bench
 //
 // Its requests are constants: no signature, no key to choose, no record. A payload is received with MSG_TRUNC where
-// there is such a thing, and sent from one buffer.
+// there is such a thing, one under TLS is read into one buffer, and both are sent from one buffer.
 package main
 
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
 	"flag"
 	"fmt"
 	"io"
@@ -43,6 +44,7 @@ func run(args []string) error {
 	f.IntVar(&l.size, "size", 1024, "bytes of an upload")
 	f.IntVar(&l.connections, "c", 8, "connections")
 	f.DurationVar(&l.duration, "d", 5*time.Second, "how long")
+	f.BoolVar(&l.secure, "tls", false, "speak TLS, and accept any certificate")
 	if err := f.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -58,6 +60,7 @@ type load struct {
 	op, addr          string
 	size, connections int
 	duration          time.Duration
+	secure            bool
 
 	payload  []byte
 	stop     atomic.Bool
@@ -91,17 +94,19 @@ func (l *load) connection(id int) error {
 		return err
 	}
 	defer conn.Close()
-	tcp := conn.(*net.TCPConn)
+	if l.secure {
+		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true})
+	}
 	method := map[string]string{"get": "GET", "put": "PUT", "stat": "HEAD"}[l.op]
 	if method == "" {
 		return fmt.Errorf("unknown command %q", l.op)
 	}
 	before, after := method+" /bucket/p"+strconv.Itoa(id)+"/", l.headers()
-	in, drop := bufio.NewReaderSize(tcp, 16<<10), newDropper(tcp)
-	var head []byte
+	in, drop := bufio.NewReaderSize(conn, 16<<10), newDropper(conn)
+	head := make([]byte, 0, 2<<10+min(l.size, 16<<10)) // with room for what send appends
 	for k := int64(0); !l.stop.Load(); k++ {
 		head = append(strconv.AppendInt(append(head[:0], before...), k%1000, 10), after...)
-		if err := l.send(tcp, head); err != nil {
+		if err := l.send(conn, head); err != nil {
 			return err
 		}
 		length, err := readHead(in)
@@ -132,14 +137,41 @@ func (l *load) headers() string {
 	return h + "\r\n"
 }
 
-func (l *load) send(tcp *net.TCPConn, head []byte) error {
-	if l.op != "put" {
-		_, err := tcp.Write(head)
-		return err
+// send sends a head, and the payload of an upload: one that fits a TLS record in one write with it.
+func (l *load) send(conn net.Conn, head []byte) error {
+	var err error
+	switch {
+	case l.op != "put":
+		_, err = conn.Write(head)
+	case l.secure && l.size < 16<<10-len(head):
+		_, err = conn.Write(append(head, l.payload...))
+	default:
+		both := net.Buffers{head, l.payload}
+		_, err = both.WriteTo(conn)
 	}
-	both := net.Buffers{head, l.payload}
-	_, err := both.WriteTo(tcp)
 	return err
+}
+
+// A dropper discards payload.
+type dropper interface{ drop(n int) error }
+
+// A reader does so by reading it.
+type reader struct {
+	conn net.Conn
+	buf  []byte
+}
+
+func newReader(c net.Conn) reader { return reader{c, make([]byte, 64<<10)} }
+
+func (r reader) drop(n int) error {
+	for n > 0 {
+		got, err := r.conn.Read(r.buf[:min(n, len(r.buf))])
+		if err != nil {
+			return err
+		}
+		n -= got
+	}
+	return nil
 }
 
 // readHead reads an answer's head and returns its Content-Length.

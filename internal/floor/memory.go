@@ -16,7 +16,7 @@ const residentRow = "resident memory, GET 1 KiB, 64 at a time"
 // grows, and then the first two figures differ.
 func (b *bench) memory() error {
 	r := row{name: residentRow, op: "get", size: 1 << 10}
-	return b.withStore(r.size, func(addr string) error {
+	return b.withStore(r, func(addr string) error {
 		var out, problems bytes.Buffer
 		cmd := b.command(r, addr, 64, b.resident)
 		cmd.Stdout, cmd.Stderr = &out, &problems

@@ -24,7 +24,17 @@ type row struct {
 	flags    []string // of warp
 	hashed   bool     // warp also hashes the payload, which floor does not
 	stress   bool     // not against floor, but against warp without a log
+	tls      bool
+	wide     bool // thousands of connections
 	goal     float64
+}
+
+// connections are how many requests the row has at a time.
+func (r row) connections() int {
+	if r.wide {
+		return 4096
+	}
+	return 8
 }
 
 // kernelRow is the row of which it is also said how much of it the kernel does.
@@ -33,13 +43,18 @@ const kernelRow = "GET 1 KiB"
 func rows() []row {
 	const unsigned = "--disable-sha256-payload"
 	return []row{
-		{name: kernelRow, op: "get", size: 1 << 10, goal: 1.2},
+		{name: kernelRow, op: "get", size: 1 << 10, goal: 1.3},
 		{name: "PUT 1 KiB, payload unsigned", op: "put", size: 1 << 10, flags: []string{unsigned}, goal: 1.25},
 		{name: "STAT", op: "stat", size: 1 << 10, goal: 1.2},
 		{name: "GET 10 MiB", op: "get", size: 10 << 20, goal: 1},
 		{name: "PUT 10 MiB, payload unsigned", op: "put", size: 10 << 20, flags: []string{unsigned}, goal: 0.85},
 		{name: "PUT 10 MiB, against floor + SHA-256", op: "put", size: 10 << 20, hashed: true, goal: 1.1},
 		{name: "recording: GET 1 KiB against --stress", op: "get", size: 1 << 10, stress: true, goal: 1.1},
+		{name: "GET 1 KiB, TLS", op: "get", size: 1 << 10, tls: true, goal: 1.3},
+		{name: "PUT 1 KiB, TLS", op: "put", size: 1 << 10, tls: true, goal: 1.35},
+		{name: "GET 10 MiB, TLS", op: "get", size: 10 << 20, tls: true, goal: 1.05},
+		{name: "PUT 10 MiB, TLS", op: "put", size: 10 << 20, tls: true, goal: 1.15},
+		{name: "GET 1 KiB, 4,096 at a time", op: "get", size: 1 << 10, wide: true, goal: 1.6}, // and 200 MiB
 		{name: "GET 1 KiB, --engine=minio", op: "get", size: 1 << 10, flags: []string{"--engine=minio"}},
 	}
 }
@@ -71,7 +86,7 @@ func ratios(args []string) error {
 		return err
 	}
 	defer os.RemoveAll(b.dir)
-	fmt.Printf("CPU time of the client (user + system, whole process), concurrency 8, medians of %d runs of %v\n\n", b.runs, b.duration)
+	fmt.Printf("CPU time of the client (user + system, whole process), 8 requests at a time, medians of %d runs of %v\n\n", b.runs, b.duration)
 	fmt.Printf("%-38s %12s %12s %7s %6s %9s\n", "work", "floor µs/req", "warp µs/req", "ratio", "goal", "resident")
 	for _, r := range rows() {
 		if !strings.Contains(r.name, *only) {
@@ -142,7 +157,7 @@ type client func(r row, addr string) (requests int64, p *os.ProcessState, err er
 // measure runs a client against a null store of its own. It returns the
 // client's CPU time per request in µs, and its memory.
 func (b *bench) measure(r row, c client) (cost, rss float64, err error) {
-	err = b.withStore(r.size, func(addr string) error {
+	err = b.withStore(r, func(addr string) error {
 		requests, state, err := c(r, addr)
 		if err != nil {
 			return err
@@ -155,8 +170,8 @@ func (b *bench) measure(r row, c client) (cost, rss float64, err error) {
 }
 
 // withStore calls do with the address of a null store, which lives as long as the call.
-func (b *bench) withStore(size int, do func(addr string) error) error {
-	store := exec.Command(b.nullstore, "-size", strconv.Itoa(size), "-stdin")
+func (b *bench) withStore(r row, do func(addr string) error) error {
+	store := exec.Command(b.nullstore, "-size", strconv.Itoa(r.size), "-stdin", fmt.Sprintf("-tls=%v", r.tls))
 	stdin, err := store.StdinPipe()
 	if err != nil {
 		return err
@@ -182,7 +197,8 @@ func (b *bench) floor(r row, addr string) (requests int64, p *os.ProcessState, e
 	if err != nil {
 		return 0, nil, err
 	}
-	out, p, err := output(exec.Command(self, r.op, "-addr", addr, "-size", strconv.Itoa(r.size), "-d", b.duration.String()))
+	out, p, err := output(exec.Command(self, r.op, "-addr", addr, "-size", strconv.Itoa(r.size), "-d", b.duration.String(),
+		"-c", strconv.Itoa(r.connections()), fmt.Sprintf("-tls=%v", r.tls)))
 	if err == nil {
 		_, err = fmt.Sscanf(string(out), "requests=%d", &requests)
 	}
@@ -196,7 +212,7 @@ func (b *bench) withoutLog(r row, addr string) (requests int64, p *os.ProcessSta
 }
 
 func (b *bench) warpRun(r row, addr string) (requests int64, p *os.ProcessState, err error) {
-	out, p, err := output(b.command(r, addr, 8, b.duration))
+	out, p, err := output(b.command(r, addr, r.connections(), b.duration))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -216,6 +232,9 @@ func (b *bench) command(r row, addr string, concurrency int, d time.Duration) *e
 		"--noclear", "--json", "--quiet"}
 	if !slices.Contains(r.flags, "--stress") {
 		args = append(args, "--benchdata="+log)
+	}
+	if r.tls {
+		args = append(args, "--tls", "--insecure")
 	}
 	if r.op != "put" {
 		args = append(args, "--objects="+strconv.Itoa(r.objects()))

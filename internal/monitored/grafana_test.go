@@ -205,7 +205,7 @@ func TestPrometheusDashboard(t *testing.T) {
 	addr := teststore.FreeAddress(t)
 	p := scraping(t, addr, teststore.FreeAddress(t))
 	b := newBed(t, teststore.MinIO, someFail)
-	r := start(t, b.line("mixed", "--objects=20", "--duration=0", "--rps-limit=300", "--metrics="+addr)...)
+	r := start(t, b.line("mixed", "--objects=20", "--forever", "--rps-limit=300", "--metrics="+addr)...)
 	// Rates need some fetches, before and after there was something of each kind.
 	r.await("fetches", func() bool {
 		all := promQL(t, p, "query", url.Values{"query": {`min(count_over_time(warp_request_duration_seconds_count{op=~"GET|PUT|DELETE|STAT"}[1h])) and count(warp_request_errors_total) > 2`}})
@@ -286,7 +286,7 @@ func TestInfluxDashboard(t *testing.T) {
 	t.Parallel()
 	i := teststore.StartReceiver(t, teststore.Influxd, teststore.ReceiverOptions{})
 	b := newBed(t, teststore.MinIO, someFail)
-	r := start(t, b.line("mixed", "--objects=20", "--duration=0", "--rps-limit=300", "--influxdb="+influxURL(i, i.Addr, i.Token))...)
+	r := start(t, b.line("mixed", "--objects=20", "--forever", "--rps-limit=300", "--influxdb="+influxURL(i, i.Addr, i.Token))...)
 	r.await("points", func() bool {
 		all := points(t, i, "warp", "")
 		for _, op := range []string{"GET", "PUT", "DELETE", "STAT"} {

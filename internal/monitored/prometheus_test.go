@@ -185,7 +185,7 @@ func TestPrometheusThatDoesNotCome(t *testing.T) {
 		t.Error("the address outlives the run")
 	}
 	// Two runs cannot have one address.
-	l := start(t, "put", "--host=embedded", "--obj.size=1KiB", "--duration=0", "--metrics="+addr)
+	l := start(t, "put", "--host=embedded", "--obj.size=1KiB", "--forever", "--metrics="+addr)
 	l.await("the metrics of the first", func() bool { return get(t, "http://"+addr+"/metrics") != "" })
 	start(t, "put", "--host=embedded", "--obj.size=1KiB", "--max-objects=1", "--metrics="+addr).want(1).fails("--metrics", "address already in use")
 }

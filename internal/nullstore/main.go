@@ -15,9 +15,10 @@ import (
 func main() {
 	addr := flag.String("addr", "127.0.0.1:0", "where to listen")
 	size := flag.Int64("size", 1024, "bytes that every download has")
+	secure := flag.Bool("tls", false, "speak TLS")
 	stdin := flag.Bool("stdin", false, "end when standard input ends")
 	flag.Parse()
-	n, err := s3mem.StartNull(s3mem.NullOptions{Addr: *addr, Size: *size})
+	n, err := s3mem.StartNull(s3mem.NullOptions{Addr: *addr, Size: *size, TLS: *secure})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

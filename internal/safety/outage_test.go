@@ -80,7 +80,7 @@ func TestStoreThatIsGoneAtCleanUp(t *testing.T) {
 			}
 		})
 		p := b.through(f.endpoint, small("get")...)
-		p.awaitOutput("benchmark data written")
+		p.awaitOutput("Benchmark data written")
 		gone := time.Now()
 		code := p.wait()
 		t.Logf("%s", p.stderr())
@@ -106,7 +106,7 @@ func TestStoreThatFreezesForGood(t *testing.T) {
 	ready := time.Now()
 	time.Sleep(300 * time.Millisecond)
 	f.freeze(time.Hour)
-	p.awaitOutput("benchmark data written")
+	p.awaitOutput("Benchmark data written")
 	if d := time.Since(ready); d < 2*time.Second || d > 6*time.Second {
 		t.Errorf("a run of 2 s and 1 s to drain took %s", d)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 )
 
@@ -46,7 +47,7 @@ func described(t *testing.T, l load, seed uint64, o Options) *Report {
 		Parameters: map[string]string{"concurrent": "8", "obj.size": "10MiB"},
 	}, oplog.Trailer{
 		End: "interrupted", Reason: "signal", Notes: []string{"The log is late."}, Offered: 500, Unsent: 3,
-		Load: &oplog.Load{CPUSeconds: 5.5, WallSeconds: 10, Cores: 2, MaxRSSBytes: 30 << 20},
+		Load: &hostload.Load{CPUSeconds: 5.5, WallSeconds: 10, Cores: 2, MaxRSSBytes: 30 << 20},
 	})
 	return r
 }

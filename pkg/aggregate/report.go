@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 )
 
@@ -27,9 +28,9 @@ type Report struct {
 	End        string            `json:"end,omitempty"`        // completed, interrupted, or aborted; "" if the log does not say
 	EndReason  string            `json:"end_reason,omitempty"` // why the run ended early
 
-	CutOff     *oplog.CutOff `json:"cut_off,omitempty"`     // requests that an interrupt ended before their answer
-	Pauses     []oplog.Pause `json:"pauses,omitempty"`      // times in which warp itself did not run
-	ClientLoad *oplog.Load   `json:"client_load,omitempty"` // what the run cost the machine that made it
+	CutOff     *oplog.CutOff  `json:"cut_off,omitempty"`     // requests that an interrupt ended before their answer
+	Pauses     []oplog.Pause  `json:"pauses,omitempty"`      // times in which warp itself did not run
+	ClientLoad *hostload.Load `json:"client_load,omitempty"` // what the run cost the machine that made it
 
 	Warnings   []string      `json:"warnings"`   // what a reader of the figures should know; may be empty
 	Groups     []GroupReport `json:"groups"`     // operations that ran at the same time, in order of time

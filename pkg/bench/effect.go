@@ -30,9 +30,7 @@ func (f feature) try(ctx context.Context, e *Env, send func(w *Worker) error, ef
 		return f.verdict(err)
 	}
 	err = w.must(ctx, fmt.Sprintf("look at the effect of %s", f), func() error {
-		h := e.Client.Acquire()
-		defer e.Client.Release(h)
-		return effect(h)
+		return e.Client.Use(effect)
 	})
 	return f.verdict(err)
 }
@@ -41,14 +39,14 @@ func (f feature) try(ctx context.Context, e *Env, send func(w *Worker) error, ef
 // than one request, and do looks at the effect itself.
 func (f feature) probe(ctx context.Context, e *Env, do func(h *s3.Host, ref s3.Ref) error) error {
 	err := e.workers[0].must(ctx, fmt.Sprintf("try %s", f), func() error {
-		h := e.Client.Acquire()
-		defer e.Client.Release(h)
-		// A name of its own for each attempt, since the one before may have got far.
-		ref := s3.Ref{Bucket: e.Bucket, Key: e.workers[0].NextKey()}
-		if err := do(h, ref); err != nil {
-			return err
-		}
-		return h.Delete(ctx, []s3.Ref{ref}, s3.NewTrace(time.Now()))
+		return e.Client.Use(func(h *s3.Host) error {
+			// A name of its own for each attempt, since the one before may have got far.
+			ref := s3.Ref{Bucket: e.Bucket, Key: e.workers[0].NextKey()}
+			if err := do(h, ref); err != nil {
+				return err
+			}
+			return h.Delete(ctx, []s3.Ref{ref}, s3.NewTrace(time.Now()))
+		})
 	})
 	return f.verdict(err)
 }

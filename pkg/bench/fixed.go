@@ -160,11 +160,11 @@ func (e *Env) startFixed(ctx context.Context) (*fixedUpload, error) {
 	put := s3.Put{Ref: ref, ContentType: "application/octet-stream",
 		Headers: []s3.Header{{Name: "x-amz-meta-" + runMetadata, Value: e.lease.marker.Run}}}
 	var u s3.Upload
-	err := e.workers[0].must(ctx, "begin the upload of "+ref.Key, func() (err error) {
-		h := e.Client.Acquire()
-		defer e.Client.Release(h)
-		u, err = h.StartUpload(ctx, put, s3.NewTrace(time.Now()))
-		return err
+	err := e.workers[0].must(ctx, "begin the upload of "+ref.Key, func() error {
+		return e.Client.Use(func(h *s3.Host) (err error) {
+			u, err = h.StartUpload(ctx, put, s3.NewTrace(time.Now()))
+			return err
+		})
 	})
 	if err != nil {
 		return nil, err
@@ -177,24 +177,27 @@ func (e *Env) startFixed(ctx context.Context) (*fixedUpload, error) {
 
 // complete makes the object, unless there is one of that name by now.
 func (u *fixedUpload) complete(ctx context.Context, parts []s3.Part) (o s3.Object, err error) {
-	e := u.env
-	err = e.workers[0].must(ctx, "complete the upload of "+u.Key, func() error {
-		h := e.Client.Acquire()
-		defer e.Client.Release(h)
-		o, err = h.CompleteUpload(ctx, u.Upload, parts, s3.NewTrace(time.Now()))
-		var said *s3.Error
-		if err == nil || !errors.As(err, &said) {
+	err = u.env.workers[0].must(ctx, "complete the upload of "+u.Key, func() error {
+		return u.env.Client.Use(func(h *s3.Host) error {
+			o, err = u.completeAt(ctx, h, parts)
 			return err
-		}
-		// An answer that was lost looks like an object in the way, or like no upload.
-		if run, seen := e.Client.Metadata(ctx, u.Ref, runMetadata); seen == nil && run == e.lease.marker.Run {
-			o, err = h.Stat(ctx, u.Ref, s3.NewTrace(time.Now()))
-			return err
-		}
-		if said.Status == 412 || said.Status == 409 {
-			return fmt.Errorf("something else has written %s meanwhile: choose another --obj.name", u.Key)
-		}
-		return err
+		})
 	})
+	return o, err
+}
+
+func (u *fixedUpload) completeAt(ctx context.Context, h *s3.Host, parts []s3.Part) (s3.Object, error) {
+	o, err := h.CompleteUpload(ctx, u.Upload, parts, s3.NewTrace(time.Now()))
+	var said *s3.Error
+	if err == nil || !errors.As(err, &said) {
+		return o, err
+	}
+	// An answer that was lost looks like an object in the way, or like no upload.
+	if run, seen := u.env.Client.Metadata(ctx, u.Ref, runMetadata); seen == nil && run == u.env.lease.marker.Run {
+		return h.Stat(ctx, u.Ref, s3.NewTrace(time.Now()))
+	}
+	if said.Status == 412 || said.Status == 409 {
+		return o, fmt.Errorf("something else has written %s meanwhile: choose another --obj.name", u.Key)
+	}
 	return o, err
 }

@@ -157,7 +157,7 @@ func TestFixedObjectsAreCounted(t *testing.T) {
 	m := &marker{Run: "dead", Prefix: "warp-1/", Seed: 1, Claimed: true, Fixed: &fixedObject{Key: "by/name"}}
 	put := s3.Put{Ref: s3.Ref{Bucket: "bucket", Key: m.Fixed.Key}, Body: bytes.NewReader(nil), Headers: []s3.Header{{Name: "x-amz-meta-" + runMetadata, Value: m.Run}}}
 	host := c.Acquire()
-	defer c.Release(host)
+	defer c.Release(host, nil)
 	if _, err := host.Put(ctx, put, s3.NewTrace(time.Now())); err != nil {
 		t.Fatal(err)
 	}

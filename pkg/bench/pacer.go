@@ -5,6 +5,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"warp/pkg/hostload"
 )
 
 // A pacer is an open-loop schedule: arrival n is due n intervals after the
@@ -21,6 +23,7 @@ type pacer struct {
 	mu    sync.Mutex
 	taken int64 // arrivals that a worker went off with
 	alarm *alarm
+	lag   *hostload.Lag // of arrivals that a worker waited for; nil = not noted
 }
 
 func newPacer(rate float64, start, end time.Time) (*pacer, error) {
@@ -38,6 +41,7 @@ func (p *pacer) close() { p.alarm.close() }
 // when the run ends first. A backlog ends with the run: what was due but not
 // sent is counted there.
 func (p *pacer) next(ctx context.Context) (due time.Time, ok bool) {
+	idle := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	due = p.start.Add(p.at(p.taken))
@@ -56,6 +60,9 @@ func (p *pacer) next(ctx context.Context) (due time.Time, ok bool) {
 		return due, false
 	}
 	p.taken++
+	if p.lag != nil && idle.Before(due) {
+		p.lag.Add(time.Since(due))
+	}
 	return due, true
 }
 

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"warp/pkg/hostload"
 )
 
 func pacerFor(t *testing.T, rate float64, start, end time.Time) *pacer {
@@ -83,6 +85,35 @@ func TestPacerUnsent(t *testing.T) {
 		if n := early.before(-time.Second); n != 0 {
 			t.Errorf("warm-up %v: %v arrivals are due a second before the start", warmup, n)
 		}
+	}
+}
+
+// Only what a worker waited for is late because of the client.
+func TestPacerLag(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		start time.Duration
+		noted bool
+	}{
+		"workers wait":      {0, true},
+		"workers were busy": {-time.Hour, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := pacerFor(t, 2000, time.Now().Add(test.start), time.Time{})
+			p.lag = new(hostload.Lag)
+			for range 200 {
+				if _, ok := p.next(t.Context()); !ok {
+					t.Fatal("the schedule ended")
+				}
+				if test.noted { // this worker is soon back, however busy the machine is
+					p.start = time.Now().Add(-p.at(p.taken) + 100*time.Microsecond)
+				}
+			}
+			if got := p.lag.P99(); got > 0 != test.noted {
+				t.Errorf("99 %% of the requests were less than %g s late", got)
+			}
+		})
 	}
 }
 

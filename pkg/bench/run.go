@@ -34,7 +34,7 @@ type run struct {
 	unbounded  bool    // as many requests at a time as there are to send
 	budget     *budget // nil where there is none, and while preparing
 	meter      *hostload.Meter
-	load       *oplog.Load
+	load       *hostload.Load
 	unsent     *oplog.Unsent
 	chunkLimit int64
 	window     *window
@@ -68,7 +68,7 @@ func newRun(ctx context.Context, o *Options, store *s3.Client, t *tracing) *run 
 // part begins a part of the run that has requests of its own: those that one
 // part has to cut off must not take others with them. join ends it.
 func (u *run) part() *run {
-	p := &run{id: u.id, client: u.client, opts: u.opts, store: u.store, started: u.started, base: u.base, tracing: u.tracing,
+	p := &run{id: u.id, client: u.client, opts: u.opts, store: u.store, started: u.started, base: u.base, meter: u.meter, tracing: u.tracing,
 		window: u.window, longest: u.longest}
 	p.sent.Store(u.sent.Load())
 	p.failed.Store(u.failed.Load())
@@ -140,7 +140,9 @@ func (u *run) begin(now time.Time) (err error) {
 		u.window.end(u.unixNano(u.deadline))
 	}
 	if u.opts.Rate > 0 {
-		u.pacer, err = newPacer(u.opts.Rate, now, u.deadline)
+		if u.pacer, err = newPacer(u.opts.Rate, now, u.deadline); err == nil {
+			u.pacer.lag = &u.meter.Lag
+		}
 	}
 	return err
 }

@@ -51,6 +51,7 @@ type Options struct {
 	KeepData        bool   // leave this run's objects
 	NoClear         bool   // leave this run's and all earlier runs' objects
 	ClearBucket     bool   // empty the bucket first; the caller has checked --destroy
+	AllowDeadHosts  bool   // go on where some of several hosts do not answer
 	Lease           time.Duration
 	Warmup          time.Duration // the window begins that long after the start at the earliest
 	Drain           time.Duration // how long requests may take to finish after the end; 0 = as leastDrain says
@@ -135,6 +136,9 @@ func (r *Runner) Open(ctx context.Context) error {
 	if r.Progress == nil {
 		r.Progress = Silent{}
 	}
+	if err := r.tryHosts(ctx); err != nil {
+		return err
+	}
 	if err := r.open(ctx); err != nil {
 		return err
 	}
@@ -210,6 +214,7 @@ func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
 		err = r.measure(run)
 	}
 	out := run.outcome(col, err)
+	out.Trailer.Notes = append(out.Trailer.Notes, r.refusedNotes()...)
 	r.loose = r.loose || run.drain.loose()
 	if slices.ContainsFunc(r.everywhere(), func(r *Runner) bool { return r.lease != nil && r.lease.lost() }) {
 		out.Trailer.Notes = append(out.Trailer.Notes, "the store took no renewal of this run's lease in time; another warp may have removed its objects")

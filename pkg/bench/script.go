@@ -130,7 +130,10 @@ func scriptNames(seed string, random bool) *generator.Names {
 
 // Open gets the bucket ready.
 func (s *Script) Open(ctx context.Context) error {
-	r := Runner{Client: s.Client, Options: s.Options}
+	r := Runner{Client: s.Client, Options: s.Options, Progress: Silent{}}
+	if err := r.tryHosts(ctx); err != nil {
+		return err
+	}
 	_, err := r.openBucket(ctx)
 	return err
 }

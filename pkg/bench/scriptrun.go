@@ -132,7 +132,7 @@ func (t *scriptRun) execute(part *run) error {
 func (t *scriptRun) pace() (err error) {
 	p, err := newPacer(t.step.Rate, t.began, t.part.deadline)
 	if err == nil {
-		p.warmup, p.most = float64(t.step.Warmup), t.total
+		p.warmup, p.most, p.lag = float64(t.step.Warmup), t.total, &t.part.meter.Lag
 		t.part.pacer = p
 	}
 	return err

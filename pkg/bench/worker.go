@@ -109,7 +109,7 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 		}
 		*req = Request{Engine: host, Trace: &w.trace, Objects: 1}
 		err := call(ctx, req)
-		w.Env.Client.Release(host)
+		w.Env.Client.Release(host, err)
 		rec.Duration = time.Since(start)
 		rec.Endpoint = host.Endpoint
 		rec.Objects, rec.Bytes = req.Objects, req.Bytes

@@ -18,6 +18,15 @@ const MaxMembers = 10_000
 // pinMark stands between an address and the fingerprint of its certificate.
 const pinMark = "#sha256="
 
+// A Member is a client as the user names it.
+type Member struct {
+	Addr string // host:port
+	Pin  []byte // SHA-256 of its certificate; nil where none is given
+}
+
+// String is the member as messages name it.
+func (m Member) String() string { return m.Addr }
+
 // A memberList collects clients, none of them twice.
 type memberList struct {
 	members []Member
@@ -123,7 +132,7 @@ func (l *memberList) addHosts(item string) error {
 		return err
 	}
 	if _, address, isURL := strings.Cut(item, "://"); isURL {
-		return fmt.Errorf("client %q is a URL: write %s; TLS is what a fingerprint after it (%s…) or --warp-ca asks for",
+		return fmt.Errorf("client %q is a URL: write %s; it is always TLS, and a fingerprint after it (%s…) or --warp-ca checks the certificate",
 			item, strings.TrimRight(address, "/"), pinMark)
 	}
 	hosts, err := s3.ParseHosts(item)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/pkg/fleet/transport"
 )
 
 func TestParseMembers(t *testing.T) {
@@ -40,7 +42,7 @@ func TestParseMembers(t *testing.T) {
 		"a,,b":                      "! empty",
 		"a:0":                       "! port",
 		"http://a":                  "! URL",
-		"https://a:7761/":           `! client "https://a:7761/" is a URL: write a:7761; TLS is what a fingerprint after it (#sha256=…) or --warp-ca asks for`,
+		"https://a:7761/":           `! client "https://a:7761/" is a URL: write a:7761; it is always TLS, and a fingerprint after it (#sha256=…) or --warp-ca checks the certificate`,
 		"a-{1...99999}":             "! more than",
 		"file:" + os.DevNull:        "! no client in it",
 		"a b":                       "! cannot be in the name",
@@ -66,11 +68,11 @@ func TestParseMembers(t *testing.T) {
 	}
 }
 
-// The coordinator talks to the machine with the pinned certificate and to no other.
+// The coordinator talks to the machine with the pinned certificate and to no other. Without a pin the token decides.
 func TestPinnedCertificate(t *testing.T) {
 	t.Parallel()
 	serve := func() (string, string) {
-		config, fingerprint, err := SelfSigned()
+		config, fingerprint, err := transport.SelfSigned()
 		must(t, err)
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		must(t, err)
@@ -85,7 +87,7 @@ func TestPinnedCertificate(t *testing.T) {
 	}
 	addr, right := serve()
 	_, wrong := serve()
-	for spec, want := range map[string]string{addr + pinMark + right: "", addr + pinMark + wrong: "pins", addr: "it talks TLS"} {
+	for spec, want := range map[string]string{addr + pinMark + right: "", addr + pinMark + wrong: "pins", addr: ""} {
 		members, err := ParseMembers(t.Context(), spec, nil)
 		must(t, err)
 		f := lead(t, func(o *Options) { o.Members = members; o.ConnectPatience = 200 * time.Millisecond })

@@ -9,18 +9,22 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/netip"
 	"os"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/gorilla/websocket"
+	"warp/pkg/fleet/transport"
 )
 
-// Path is where an agent listens for websockets.
-const Path = "/warp/fleet"
+// Protocol is the version of the language between coordinator and agent.
+// Whoever changes a message or what it means makes it one higher.
+const Protocol = 3
+
+// MinToken is the fewest characters of a token. Whoever answers in place of an
+// agent can try out tokens offline, so it must not be a word.
+const MinToken = 16
 
 // DefaultPort is the port of agents.
 const DefaultPort = "7761"
@@ -42,10 +46,8 @@ type AgentOptions struct {
 
 // An Agent serves one coordinator at a time.
 type Agent struct {
-	options  AgentOptions
-	host     string
-	upgrader websocket.Upgrader
-	strange  chan struct{} // bounds the connections that have proven nothing yet
+	options AgentOptions
+	host    string
 
 	mu   sync.Mutex
 	job  *job
@@ -69,14 +71,8 @@ func NewAgent(o AgentOptions) *Agent {
 	if o.NewTask == nil {
 		o.NewTask = newBenchTask
 	}
-	a := &Agent{options: o, strange: make(chan struct{}, 16)}
+	a := &Agent{options: o}
 	a.host, _ = os.Hostname() // for messages only
-	a.upgrader = websocket.Upgrader{
-		HandshakeTimeout: handshakeTime,
-		// A browser always says which page it acts for, and no page has
-		// business here.
-		CheckOrigin: func(r *http.Request) bool { return r.Header.Get("Origin") == "" },
-	}
 	return a
 }
 
@@ -86,7 +82,7 @@ func (o *AgentOptions) redact(j *Job) func(string) string {
 	}
 	var secrets []string
 	for _, k := range j.Store.Keys {
-		secrets = append(secrets, k.AccessKey, k.SecretKey, k.SessionToken)
+		secrets = append(secrets, k.SecretKey, k.SessionToken)
 	}
 	if j.Exports.Influx != nil {
 		secrets = append(secrets, j.Exports.Influx.Token)
@@ -112,27 +108,18 @@ func CheckToken(token string, addrs ...netip.Addr) error {
 	return nil
 }
 
-// Serve serves coordinators that connect to l, over TLS if config is given. It
-// ends with ctx, after the run that is on has been stopped and cleaned up.
+// Serve serves coordinators that connect to l. Without a config of TLS it makes
+// a certificate. It ends with ctx, after the run that is on has been stopped and
+// cleaned up.
 func (a *Agent) Serve(ctx context.Context, l net.Listener, config *tls.Config) error {
-	mux := http.NewServeMux()
+	server := &transport.Server{
+		Identity: transport.Identity{Protocol: Protocol, Warp: a.options.Warp, Token: a.options.Token},
+		TLS:      config, Note: a.note, Handle: a.meet,
+	}
 	conns, hangUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer hangUp()
-	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) { a.knock(conns, w, r) })
-	server := &http.Server{
-		Handler: mux, TLSConfig: config, ReadHeaderTimeout: handshakeTime, IdleTimeout: handshakeTime,
-		MaxHeaderBytes: 8 << 10, ErrorLog: discardLog(),
-		// HTTP/2 has no upgrade to a websocket that this library knows.
-		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
-	}
 	ended := make(chan error, 1)
-	go func() {
-		if config != nil {
-			ended <- server.ServeTLS(l, "", "")
-			return
-		}
-		ended <- server.Serve(l)
-	}()
+	go func() { ended <- server.Serve(conns, l) }()
 	select {
 	case err := <-ended:
 		return err
@@ -140,7 +127,6 @@ func (a *Agent) Serve(ctx context.Context, l net.Listener, config *tls.Config) e
 	}
 	a.leave(ErrQuit)
 	hangUp()
-	_ = server.Close()
 	<-ended
 	return context.Cause(ctx)
 }
@@ -177,36 +163,9 @@ func (j *job) sayGoodbye() {
 	}
 }
 
-// knock lets a coordinator in, or a stranger out.
-func (a *Agent) knock(ctx context.Context, w http.ResponseWriter, r *http.Request) {
-	select {
-	case a.strange <- struct{}{}:
-	default:
-		http.Error(w, "too many connections that have not proven themselves", http.StatusServiceUnavailable)
-		return
-	}
-	free := sync.OnceFunc(func() { <-a.strange })
-	defer free()
-	ws, err := a.upgrader.Upgrade(w, r, nil)
-	if err != nil {
-		return // the answer is sent
-	}
-	defer ws.Close()
-	ch, err := handshakeAsAgent(ctx, ws, identity{warp: a.options.Warp, token: a.options.Token})
-	if err != nil {
-		a.note("%s was turned away: %v", r.RemoteAddr, err)
-		return
-	}
-	free()
-	defer closeOn(ctx, ws)()
-	if err := a.meet(ctx, ch); err != nil && ctx.Err() == nil && !websocket.IsCloseError(err, websocket.CloseNormalClosure) {
-		a.note("the connection from %s ended: %v", r.RemoteAddr, err)
-	}
-}
-
 // meet serves a coordinator that has proven itself.
-func (a *Agent) meet(ctx context.Context, ch *channel) error {
-	k, body, err := ch.receive()
+func (a *Agent) meet(ctx context.Context, ch *transport.Conn) error {
+	k, body, err := ch.Receive()
 	if err != nil {
 		return err
 	}
@@ -218,7 +177,7 @@ func (a *Agent) meet(ctx context.Context, ch *channel) error {
 		return err
 	}
 	j, answer := a.admit(&want)
-	if err := ch.send(kindAttached, answer); err != nil {
+	if err := ch.Send(kindAttached, answer); err != nil {
 		return err
 	}
 	switch {
@@ -324,12 +283,12 @@ func (a *Agent) finished(j *job) {
 }
 
 // handOut gives the logs that were kept to a coordinator who collects.
-func (a *Agent) handOut(ctx context.Context, ch *channel) error {
+func (a *Agent) handOut(ctx context.Context, ch *transport.Conn) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var p *pump
 	for {
-		k, body, err := ch.receive()
+		k, body, err := ch.Receive()
 		if err != nil {
 			return err
 		}
@@ -342,7 +301,7 @@ func (a *Agent) handOut(ctx context.Context, ch *channel) error {
 			err = acknowledge(p, body)
 		case kindForget:
 			if err = a.forget(body); err == nil {
-				err = ch.sendBytes(kindForget, nil) // done
+				err = ch.SendBytes(kindForget, nil) // done
 			}
 		default:
 			err = fmt.Errorf("a message of kind %d came while logs are collected", k)
@@ -353,7 +312,7 @@ func (a *Agent) handOut(ctx context.Context, ch *channel) error {
 	}
 }
 
-func (a *Agent) pumpKept(ctx context.Context, ch *channel, body []byte) (*pump, error) {
+func (a *Agent) pumpKept(ctx context.Context, ch *transport.Conn, body []byte) (*pump, error) {
 	var want pull
 	if err := decode(body, &want); err != nil {
 		return nil, err
@@ -369,7 +328,7 @@ func (a *Agent) pumpKept(ctx context.Context, ch *channel, body []byte) (*pump, 
 	p := newPump(&feed{name: func() string { return path }, complete: true}, ch, want.Offset, func() bool { return false })
 	go func() {
 		if err := p.run(ctx, want.Offset); err != nil {
-			ch.close()
+			ch.Close()
 		}
 	}()
 	return p, nil
@@ -387,12 +346,12 @@ func (a *Agent) forget(body []byte) error {
 	return nil
 }
 
-func pong(ch *channel, body []byte, c clock) error {
+func pong(ch *transport.Conn, body []byte, c clock) error {
 	arrived := c.now()
 	if len(body) != 8 && len(body) != 9 {
 		return fmt.Errorf("a message cannot be read: %d bytes of a ping", len(body))
 	}
-	return ch.sendBytes(kindPong, pongBody(body, arrived, c.now()))
+	return ch.SendBytes(kindPong, pongBody(body, arrived, c.now()))
 }
 
 func acknowledge(p *pump, body []byte) error {

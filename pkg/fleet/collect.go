@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"warp/pkg/bench"
-	"warp/pkg/oplog"
+	"warp/pkg/fleet/transport"
+	"warp/pkg/oplog/merge"
 )
 
 // Collected is what Collect has done.
 type Collected struct {
-	oplog.MergeStats
+	merge.Stats
 	Run       string
 	Benchmark string
 	Fetched   []string // ids of the clients whose logs it has
@@ -29,7 +30,7 @@ var ErrNothingKept = errors.New("no client has a log that was not collected")
 // A visit is the connection to one client whose log is collected.
 type visit struct {
 	member Member
-	ch     *channel
+	ch     *transport.Conn
 	kept   []Saved
 	err    error
 	spool  *spool
@@ -43,7 +44,7 @@ func (f *Fleet) Collect(ctx context.Context, run string, path func(benchmark str
 	defer func() {
 		for _, v := range visits {
 			if v.ch != nil {
-				v.ch.close()
+				v.ch.Close()
 			}
 		}
 	}()
@@ -105,10 +106,10 @@ func (f *Fleet) visitAll(ctx context.Context) []*visit {
 const busyNotice = 2 * time.Second
 
 // visit asks a client what it has, as often as it takes until it has cleaned up.
-func (f *Fleet) visit(ctx context.Context, m Member) (*channel, []Saved, error) {
+func (f *Fleet) visit(ctx context.Context, m Member) (*transport.Conn, []Saved, error) {
 	began, told := time.Now(), false
 	for {
-		ch, err := f.dial(ctx, m, handshakeTime)
+		ch, err := f.dialer.Connect(ctx, m.Addr, m.Pin, f.options.ConnectPatience)
 		patience := f.options.ConnectPatience
 		if err == nil {
 			var answer *attached
@@ -117,7 +118,7 @@ func (f *Fleet) visit(ctx context.Context, m Member) (*channel, []Saved, error) 
 				go keepAlive(ch)
 				return ch, answer.Kept, nil
 			}
-			ch.close()
+			ch.Close()
 			if err == nil {
 				err = errors.New(answer.Refused)
 				patience = f.options.BusyPatience
@@ -129,23 +130,23 @@ func (f *Fleet) visit(ctx context.Context, m Member) (*channel, []Saved, error) 
 				}
 			}
 		}
-		if f.options.hopelessFirst(err) || time.Since(began) > patience || !pause(ctx, 500*time.Millisecond) {
+		if f.options.finalFirst(err) || time.Since(began) > patience || !pause(ctx, 500*time.Millisecond) {
 			return nil, nil, err
 		}
 	}
 }
 
 // keepAlive shows life on a connection that waits for the others.
-func keepAlive(ch *channel) {
-	for ch.sendBytes(kindPing, pingBody(0)) == nil {
+func keepAlive(ch *transport.Conn) {
+	for ch.SendBytes(kindPing, pingBody(0)) == nil {
 		time.Sleep(time.Second)
 	}
 }
 
 // next is the next message that is not an answer to a sign of life.
-func (v *visit) next() (kind, []byte, error) {
+func (v *visit) next() (transport.Kind, []byte, error) {
 	for {
-		k, body, err := v.ch.receive()
+		k, body, err := v.ch.Receive()
 		if err != nil || k != kindPong {
 			return k, body, err
 		}
@@ -184,7 +185,7 @@ func (f *Fleet) fetchAll(ctx context.Context, c *Collected, with []*visit, path 
 		notes = append(notes, "a share is missing: "+w)
 	}
 	var err error
-	if c.MergeStats, err = oplog.Merge(ctx, path, inputs, oplog.MergeOptions{Notes: notes}); err != nil {
+	if c.Stats, err = merge.Logs(ctx, path, inputs, merge.Options{Notes: notes}); err != nil {
 		return err
 	}
 	for _, v := range with {
@@ -196,8 +197,8 @@ func (f *Fleet) fetchAll(ctx context.Context, c *Collected, with []*visit, path 
 
 // forget tells a client that its log is here. If that does not arrive, it can be collected again: no harm is done.
 func (v *visit) forget(ctx context.Context, run string) {
-	defer closeOn(ctx, v.ch.ws)()
-	if v.ch.send(kindForget, pull{Run: run}) == nil {
+	defer v.ch.CloseOn(ctx)()
+	if v.ch.Send(kindForget, pull{Run: run}) == nil {
 		_, _, _ = v.next()
 	}
 }
@@ -218,8 +219,8 @@ func (v *visit) fetch(ctx context.Context, f *Fleet, run string) error {
 	if v.spool, err = newSpool(f.options.Spool(want.Client)); err != nil {
 		return err
 	}
-	defer closeOn(ctx, v.ch.ws)()
-	if err := v.ch.send(kindPull, pull{Run: run}); err != nil {
+	defer v.ch.CloseOn(ctx)()
+	if err := v.ch.Send(kindPull, pull{Run: run}); err != nil {
 		return err
 	}
 	for v.spool.size < want.Bytes {
@@ -238,7 +239,7 @@ func (v *visit) fetch(ctx context.Context, f *Fleet, run string) error {
 			err = v.spool.add(offset, data)
 		}
 		if err == nil {
-			err = v.ch.sendBytes(kindAck, binary.BigEndian.AppendUint64(nil, uint64(v.spool.size)))
+			err = v.ch.SendBytes(kindAck, binary.BigEndian.AppendUint64(nil, uint64(v.spool.size)))
 		}
 		if err != nil {
 			return err

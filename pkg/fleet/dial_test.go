@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"net"
 	"net/http"
@@ -11,80 +10,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"warp/pkg/fleet/transport"
 )
-
-// answering listens and does with each connection as it is told.
-func answering(t *testing.T, do func(net.Conn)) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go do(c)
-		}
-	}()
-	return l.Addr().String()
-}
-
-// Whoever answers in place of a client is told from it in words that say what to do, and within the time that clients have.
-func TestNoClient(t *testing.T) {
-	t.Parallel()
-	web := httptest.NewServer(http.NotFoundHandler())
-	t.Cleanup(web.Close)
-	secure := httptest.NewTLSServer(http.NotFoundHandler())
-	t.Cleanup(secure.Close)
-	secure.Config.ErrorLog = discardLog()
-	read := func(c net.Conn) { _, _ = c.Read(make([]byte, 1<<10)) }
-	silent := answering(t, func(c net.Conn) {
-		read(c)
-		<-t.Context().Done()
-		_ = c.Close()
-	})
-	garbage := answering(t, func(c net.Conn) {
-		read(c)
-		_, _ = c.Write([]byte("\x00\x01\x02 220 mail.example ready\r\n\r\n"))
-		_ = c.Close()
-	})
-	closes := answering(t, func(c net.Conn) { _ = c.Close() })
-	plain := startMachine(t, nil).addr
-	for name, test := range map[string]struct {
-		addr   string
-		change func(*Options)
-		want   string
-	}{
-		"nobody":                {"127.0.0.1:1", nil, "connection refused, so no warp client listens there"},
-		"no such name":          {"nobody.invalid:7761", func(o *Options) { o.Dial = noSuchName }, "there is no such name"},
-		"a web server":          {web.Listener.Addr().String(), nil, `no warp client answers there, but something that says "404 Not Found"`},
-		"another protocol":      {garbage, nil, "no warp client answers there, but something that does not speak HTTP"},
-		"hangs up":              {closes, nil, "no warp client answers there, but something that hangs up"},
-		"silent":                {silent, nil, "something listens there and does not answer as warp client does"},
-		"TLS for plain":         {secure.Listener.Addr().String(), nil, "it talks TLS: give its fingerprint"},
-		"plain for TLS":         {plain, func(o *Options) { o.Members[0].Pin = make([]byte, 32) }, "it does not talk TLS: leave out --warp-ca and the fingerprint"},
-		"an unknown authority":  {secure.Listener.Addr().String(), func(o *Options) { o.Roots = emptyRoots() }, "from an authority in --warp-ca"},
-		"another's certificate": {secure.Listener.Addr().String(), func(o *Options) { o.Members[0].Pin = make([]byte, 32) }, "its certificate is not the one"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := lead(t, func(o *Options) {
-				o.ConnectPatience = time.Second
-				o.Members = []Member{{Addr: test.addr}}
-				if test.change != nil {
-					test.change(o)
-				}
-			})
-			err := f.Connect(t.Context())
-			if err == nil || !strings.HasPrefix(err.Error(), "client "+test.addr+": ") || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("%v, want %q", err, test.want)
-			}
-			must(t, f.Abort(t.Context(), err))
-		})
-	}
-}
 
 // A web server's answer is the last word, unless clients are still being started.
 func TestAnswerOfNoClient(t *testing.T) {
@@ -95,7 +23,7 @@ func TestAnswerOfNoClient(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			var asked atomic.Int32
-			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			web := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.WriteHeader(http.StatusForbidden)
 				if asked.Add(1) == 3 {
 					cancel()
@@ -107,7 +35,7 @@ func TestAnswerOfNoClient(t *testing.T) {
 				o.Members = []Member{{Addr: web.Listener.Addr().String()}}
 			})
 			err := f.Connect(ctx)
-			if final := errors.Is(err, errNotWarp) && asked.Load() == 1; final == starting {
+			if final := errors.Is(err, transport.ErrNotWarp) && asked.Load() == 1; final == starting {
 				t.Errorf("%v after %d answers", err, asked.Load())
 			}
 			must(t, f.Abort(t.Context(), err))
@@ -115,7 +43,7 @@ func TestAnswerOfNoClient(t *testing.T) {
 				o.ConnectPatience, o.Starting = time.Hour, starting
 				o.Members = []Member{{Addr: web.Listener.Addr().String()}}
 			}).Collect(ctx, "", nil)
-			if final := errors.Is(err, errNotWarp) && asked.Load() == 2; final == starting {
+			if final := errors.Is(err, transport.ErrNotWarp) && asked.Load() == 2; final == starting {
 				t.Errorf("collect: %v after %d answers", err, asked.Load())
 			}
 		})
@@ -132,12 +60,6 @@ func TestOffsetInWords(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-}
-
-func emptyRoots() *x509.CertPool { return x509.NewCertPool() }
-
-func noSuchName(ctx context.Context, network, addr string) (net.Conn, error) {
-	return nil, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{Err: "no such host", Name: addr, IsNotFound: true}}
 }
 
 // A machine that is listed by two of its names has one share only.
@@ -160,11 +82,11 @@ func TestLostAdmission(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t, nil)
 	f := lead(t, nil, m)
-	ch, err := f.dial(t.Context(), Member{Addr: m.addr}, handshakeTime)
+	ch, err := f.dialer.Connect(t.Context(), m.addr, nil, 10*time.Second)
 	must(t, err)
 	_, err = introduce(ch, attach{Purpose: forRun, Run: f.options.Run, Client: f.links[0].id, Key: f.key})
 	must(t, err)
-	ch.close() // before the link has heard of it
+	ch.Close() // before the link has heard of it
 	must(t, f.Connect(t.Context()))
 	must(t, f.Abort(t.Context(), nil))
 	m.waitUntilFree(t)

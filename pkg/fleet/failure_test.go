@@ -288,7 +288,7 @@ func TestClientComesLater(t *testing.T) {
 			if !up.Load() {
 				return nil, errors.New("no such host")
 			}
-			return defaultDial(ctx, network, addr)
+			return (&net.Dialer{}).DialContext(ctx, network, addr)
 		}
 	})
 	if text := f.absent(); text != "" {

@@ -11,6 +11,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"warp/pkg/fleet/transport"
 )
 
 const (
@@ -77,7 +79,7 @@ func (f *feed) sum() (int64, []byte, error) {
 // A pump sends a feed over one connection, no faster than it is acknowledged.
 type pump struct {
 	feed  *feed
-	ch    *channel
+	ch    *transport.Conn
 	quiet func() bool // do not send now
 
 	mu    sync.Mutex
@@ -85,7 +87,7 @@ type pump struct {
 	wake  chan struct{}
 }
 
-func newPump(f *feed, ch *channel, offset int64, quiet func() bool) *pump {
+func newPump(f *feed, ch *transport.Conn, offset int64, quiet func() bool) *pump {
 	return &pump{feed: f, ch: ch, acked: offset, wake: make(chan struct{}, 1), quiet: quiet}
 }
 
@@ -119,7 +121,7 @@ func (p *pump) run(ctx context.Context, offset int64) error {
 			return err
 		}
 		if n == len(buf) || n > 0 && (end || time.Since(waited) >= lull) {
-			if err := p.ch.sendBytes(kindChunk, chunkHead(offset, buf[:n]), buf[:n]); err != nil {
+			if err := p.ch.SendBytes(kindChunk, chunkHead(offset, buf[:n]), buf[:n]); err != nil {
 				return err
 			}
 			offset += int64(n)

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"warp/pkg/bench"
+	"warp/pkg/fleet/transport"
 	"warp/pkg/oplog"
+	"warp/pkg/oplog/merge"
 )
 
 // Options say who the clients are, and how long to wait for them.
@@ -22,7 +24,7 @@ type Options struct {
 	Token   string
 	Run     string // id of the run
 	Members []Member
-	Roots   *x509.CertPool // that certificates of clients without a pin are checked by; nil is without TLS
+	Roots   *x509.CertPool // that certificates of clients without a pin are checked by; nil = they are not
 	Note    func(format string, args ...any)
 	Warn    func(format string, args ...any) // of what makes the figures less than they seem; nil = Note
 	// Spool names the file that the log of a client is kept in until all are merged.
@@ -48,6 +50,7 @@ type Options struct {
 // A Fleet is the coordinator's side of a run on many clients.
 type Fleet struct {
 	options Options
+	dialer  transport.Dialer
 	key     string // that a connection resumes the run with
 	clock   clock
 	ctx     context.Context
@@ -79,16 +82,15 @@ func New(o Options) *Fleet {
 	o.BusyPatience = cmp.Or(o.BusyPatience, max(time.Minute, o.ConnectPatience))
 	o.Patience = cmp.Or(o.Patience, 15*time.Second)
 	o.StepPatience = cmp.Or(o.StepPatience, 10*time.Minute)
-	if o.Dial == nil {
-		o.Dial = defaultDial
-	}
 	if o.Note == nil {
 		o.Note = func(string, ...any) {}
 	}
 	if o.Warn == nil {
 		o.Warn = o.Note
 	}
-	f := &Fleet{options: o, key: rand.Text(), clock: newClock(0), changed: make(chan struct{})}
+	f := &Fleet{options: o, key: rand.Text(), clock: newClock(0), changed: make(chan struct{}), dialer: transport.Dialer{
+		Identity: transport.Identity{Protocol: Protocol, Warp: o.Warp, Token: o.Token}, Roots: o.Roots, Dial: o.Dial,
+	}}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	width := len(fmt.Sprint(len(o.Members)))
 	for i, m := range o.Members {
@@ -648,7 +650,7 @@ func (f *Fleet) Note(text string) {
 // noteLost says whose share is missing. The lock is held.
 func (f *Fleet) noteLost() {
 	left := 0
-	f.notes = slices.DeleteFunc(f.notes, oplog.IsLostShare)
+	f.notes = slices.DeleteFunc(f.notes, merge.IsLostShare)
 	for _, l := range f.links {
 		if l.lost == nil {
 			left++
@@ -663,7 +665,7 @@ func (f *Fleet) noteLost() {
 			when = fmt.Sprintf(", heard of last %v after the start", max(0, l.contact.Sub(f.begun)).Round(time.Second))
 		}
 		f.notes = append(f.notes, fmt.Sprintf("client %s was lost%s (%v): %s",
-			l.name(), when, l.lost, oplog.LostShare(l.id, left, len(f.links))))
+			l.name(), when, l.lost, merge.LostShare(l.id, left, len(f.links))))
 	}
 	f.lostNoted = len(f.links) - left
 }

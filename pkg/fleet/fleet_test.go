@@ -16,6 +16,7 @@ import (
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
+	"warp/pkg/oplog/merge"
 	"warp/pkg/s3"
 	"warp/pkg/s3mem"
 )
@@ -240,7 +241,7 @@ func TestRun(t *testing.T) {
 		t.Fatalf("own logs: %v", logs)
 	}
 	again := filepath.Join(t.TempDir(), "again.csv.zst")
-	_, err := oplog.Merge(t.Context(), again, logs, oplog.MergeOptions{})
+	_, err := merge.Logs(t.Context(), again, logs, merge.Options{})
 	must(t, err)
 	a, err := os.ReadFile(path)
 	must(t, err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"warp/pkg/bench"
+	"warp/pkg/fleet/transport"
 	"warp/pkg/s3"
 )
 
@@ -72,9 +73,9 @@ type job struct {
 	feed    *feed
 	order   order
 	status  status
-	changed chan struct{} // closed and replaced whenever order or status changes
-	contact time.Time     // when the coordinator was heard last
-	channel *channel      // of the coordinator; nil while there is none
+	changed chan struct{}   // closed and replaced whenever order or status changes
+	contact time.Time       // when the coordinator was heard last
+	channel *transport.Conn // of the coordinator; nil while there is none
 	over    bool
 	titled  Phase // in which the title of the status began
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"warp/pkg/aggregate"
+	"warp/pkg/fleet/transport"
 	"warp/pkg/sink"
 )
 
@@ -91,7 +92,7 @@ func (l *link) hopeless(err error, began time.Time) bool {
 	defer l.fleet.mu.Unlock()
 	var refused *refusedError
 	switch {
-	case hopeless(err), !l.admitted && l.fleet.options.hopelessFirst(err), errors.As(err, &refused) && !refused.wait:
+	case transport.Final(err), !l.admitted && l.fleet.options.finalFirst(err), errors.As(err, &refused) && !refused.wait:
 		return true
 	case refused != nil:
 		return time.Since(began) > l.fleet.options.BusyPatience
@@ -99,6 +100,12 @@ func (l *link) hopeless(err error, began time.Time) bool {
 		return time.Since(l.contact) > l.fleet.options.Patience
 	}
 	return time.Since(began) > l.fleet.options.ConnectPatience
+}
+
+// finalFirst says whether to try again to reach a client that was not reached
+// yet. While clients are being started, something else may be at their address.
+func (o *Options) finalFirst(err error) bool {
+	return transport.Final(err) || !o.Starting && errors.Is(err, transport.ErrNotWarp)
 }
 
 // released says whether there is nothing more to be said to the client. One
@@ -138,21 +145,21 @@ func (e *refusedError) Error() string { return e.text }
 // connect makes a connection and uses it until it breaks.
 func (l *link) connect(ctx context.Context) (talked bool, err error) {
 	l.fleet.mu.Lock()
-	most := handshakeTime
+	timeout := l.fleet.options.ConnectPatience
 	if l.admitted { // an attempt must not outlast the patience
-		most = max(time.Second, l.fleet.options.Patience-time.Since(l.contact))
+		timeout = min(timeout, max(time.Second, l.fleet.options.Patience-time.Since(l.contact)))
 	}
 	l.fleet.mu.Unlock()
-	ch, err := l.fleet.dial(ctx, l.member, most)
+	ch, err := l.fleet.dialer.Connect(ctx, l.member.Addr, l.member.Pin, timeout)
 	l.fleet.mu.Lock()
 	l.dialError = err
 	l.fleet.mu.Unlock()
 	if err != nil {
 		return false, err
 	}
-	defer ch.close()
-	defer closeOn(ctx, ch.ws)()
-	ch.ws.SetReadLimit(maxSummary + maxControl)
+	defer ch.Close()
+	defer ch.CloseOn(ctx)()
+	ch.Allow(maxSummary)
 	l.fleet.mu.Lock()
 	want := attach{Purpose: forRun, Run: l.fleet.options.Run, Client: l.id, Key: l.fleet.key}
 	if l.admitted {
@@ -175,11 +182,11 @@ func (l *link) connect(ctx context.Context) (talked bool, err error) {
 }
 
 // introduce says what the connection is for.
-func introduce(ch *channel, want attach) (*attached, error) {
-	if err := ch.send(kindAttach, want); err != nil {
+func introduce(ch *transport.Conn, want attach) (*attached, error) {
+	if err := ch.Send(kindAttach, want); err != nil {
 		return nil, err
 	}
-	k, body, err := ch.receive()
+	k, body, err := ch.Receive()
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +200,7 @@ func introduce(ch *channel, want attach) (*attached, error) {
 // A dialogue is one connection to a client.
 type dialogue struct {
 	*link
-	ch     *channel
+	ch     *transport.Conn
 	hasJob bool
 	pulls  bool
 	sent   string
@@ -202,13 +209,13 @@ type dialogue struct {
 	metricsAt time.Time
 }
 
-func (l *link) converse(ctx context.Context, ch *channel, hasJob bool) error {
+func (l *link) converse(ctx context.Context, ch *transport.Conn, hasJob bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	d := &dialogue{link: l, ch: ch, hasJob: hasJob, metrics: metricsBurst, metricsAt: time.Now()}
 	go d.speak(ctx)
 	for {
-		k, body, err := ch.receive()
+		k, body, err := ch.Receive()
 		if err != nil {
 			return err
 		}
@@ -223,7 +230,7 @@ func (l *link) converse(ctx context.Context, ch *channel, hasJob bool) error {
 
 // speak sends what the client does not know yet, and a heartbeat every second.
 func (d *dialogue) speak(ctx context.Context) {
-	defer d.ch.close()
+	defer d.ch.Close()
 	beat := time.NewTicker(time.Second)
 	defer beat.Stop()
 	d.stir()
@@ -248,7 +255,7 @@ func (d *dialogue) ping(burst bool) error {
 	if burst {
 		body = append(body, 1)
 	}
-	return d.ch.sendBytes(kindPing, body)
+	return d.ch.SendBytes(kindPing, body)
 }
 
 // catchUp sends the job, the order and the wish for the log, each where it is due.
@@ -263,19 +270,19 @@ func (d *dialogue) catchUp() error {
 	f.mu.Unlock()
 	if job != nil && !d.hasJob {
 		d.hasJob = true
-		if err := d.ch.send(kindJob, job); err != nil {
+		if err := d.ch.Send(kindJob, job); err != nil {
 			return err
 		}
 	}
 	if text := fmt.Sprint(o); text != d.sent {
 		d.sent = text
-		if err := d.ch.send(kindOrder, o); err != nil {
+		if err := d.ch.Send(kindOrder, o); err != nil {
 			return err
 		}
 	}
 	if pulls {
 		d.pulls = true
-		if err := d.ch.send(kindPull, pull{Offset: have}); err != nil {
+		if err := d.ch.Send(kindPull, pull{Offset: have}); err != nil {
 			return err
 		}
 	}
@@ -285,7 +292,7 @@ func (d *dialogue) catchUp() error {
 	return nil
 }
 
-func (d *dialogue) hear(k kind, body []byte) error {
+func (d *dialogue) hear(k transport.Kind, body []byte) error {
 	received := d.fleet.clock.now()
 	f := d.fleet
 	f.mu.Lock()
@@ -422,5 +429,5 @@ func (d *dialogue) chunk(body []byte) error {
 		d.lose(err) // the disk here is full, or the client is not one of ours
 		return err
 	}
-	return d.ch.sendBytes(kindAck, binary.BigEndian.AppendUint64(nil, uint64(size)))
+	return d.ch.SendBytes(kindAck, binary.BigEndian.AppendUint64(nil, uint64(size)))
 }

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
+	"warp/pkg/fleet/transport"
 	"warp/pkg/oplog"
 	"warp/pkg/s3"
 	"warp/pkg/sink"
@@ -16,21 +18,24 @@ import (
 
 // The kinds of messages. Those in brackets are not JSON.
 const (
-	kindAttach   kind = iota + 1 // to the agent: what the connection is for
-	kindAttached                 // its answer
-	kindJob                      // to the agent: its share of the run
-	kindOrder                    // to the agent: how far to go
-	kindStatus                   // how far it has come
-	kindPing                     // to the agent [ping]
-	kindPong                     // its answer [pong]
-	kindLive                     // figures of the last second [liveHead, aggregate.Live]
-	kindPull                     // to the agent: send the log from here on
-	kindChunk                    // a piece of the log [chunk]
-	kindAck                      // to the agent: received so far [8 bytes]
-	kindForget                   // to the agent: the kept log has arrived
-	kindMetrics                  // those so far [sink.Counts]
-	kindSummary                  // what the client has counted, once the run is over [aggregate.Summary]
+	kindAttach   transport.Kind = iota + 1 // to the agent: what the connection is for
+	kindAttached                           // its answer
+	kindJob                                // to the agent: its share of the run
+	kindOrder                              // to the agent: how far to go
+	kindStatus                             // how far it has come
+	kindPing                               // to the agent [ping]
+	kindPong                               // its answer [pong]
+	kindLive                               // figures of the last second [liveHead, aggregate.Live]
+	kindPull                               // to the agent: send the log from here on
+	kindChunk                              // a piece of the log [chunk]
+	kindAck                                // to the agent: received so far [8 bytes]
+	kindForget                             // to the agent: the kept log has arrived
+	kindMetrics                            // those so far [sink.Counts]
+	kindSummary                            // what the client has counted, once the run is over [aggregate.Summary]
 )
+
+// MaxJob is as many bytes as a job may be: files that flags name are in it.
+const MaxJob = 32 << 20
 
 // A purpose is what a coordinator connects for.
 type purpose string
@@ -233,4 +238,21 @@ type outcome struct {
 type pull struct {
 	Offset int64  `json:"offset"`
 	Run    string `json:"run,omitempty"`
+}
+
+// printable shortens what somebody else has sent, for a message.
+func printable(s string) string { return fmt.Sprintf("%.64s", s) }
+
+// decode reads JSON strictly: what this build does not know is an error, not
+// something to leave out of a benchmark in silence.
+func decode(body []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return fmt.Errorf("a message cannot be read: %w", err)
+	}
+	if d.More() {
+		return errors.New("a message cannot be read: something follows it")
+	}
+	return nil
 }

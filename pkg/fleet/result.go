@@ -13,7 +13,7 @@ import (
 
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
-	"warp/pkg/oplog"
+	"warp/pkg/oplog/merge"
 	"warp/pkg/sink"
 )
 
@@ -192,7 +192,7 @@ var ErrNoLogs = errors.New("no client has a log with requests")
 // Merge makes one log at path of the logs of all clients that count. After that
 // their copies here are removed, unless something went wrong; the returned
 // names are of those that are left.
-func (f *Fleet) Merge(ctx context.Context, path string) (stats oplog.MergeStats, left []string, err error) {
+func (f *Fleet) Merge(ctx context.Context, path string) (stats merge.Stats, left []string, err error) {
 	f.mu.Lock()
 	var inputs []string
 	var late []string
@@ -207,14 +207,14 @@ func (f *Fleet) Merge(ctx context.Context, path string) (stats oplog.MergeStats,
 	}
 	if f.lostSinceNoted() {
 		f.noteLost()
-		late = slices.DeleteFunc(slices.Clone(f.notes), func(s string) bool { return !oplog.IsLostShare(s) })
+		late = slices.DeleteFunc(slices.Clone(f.notes), func(s string) bool { return !merge.IsLostShare(s) })
 	}
 	late = append(late, f.late...)
 	f.mu.Unlock()
 	if len(inputs) == 0 {
 		return stats, left, errors.Join(ErrNoLogs, f.removeSpools())
 	}
-	stats, err = oplog.Merge(ctx, path, inputs, oplog.MergeOptions{Notes: late})
+	stats, err = merge.Logs(ctx, path, inputs, merge.Options{Notes: late})
 	if err != nil {
 		return stats, append(left, inputs...), err
 	}

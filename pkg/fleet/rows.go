@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"warp/pkg/bench"
-	"warp/pkg/oplog"
+	"warp/pkg/oplog/merge"
 )
 
 // A tail reads the copy of a client's log while that grows. A reader of its own
@@ -43,7 +43,7 @@ func (f *Fleet) follow(i int) {
 	l.tail = t
 	offset := f.firstThread(i)
 	f.following.Go(func() {
-		err := oplog.Follow(t, t.spool.path(), offset, f.options.Rows)
+		err := merge.Follow(t, t.spool.path(), offset, f.options.Rows)
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if err != nil && t.spool.size > 0 {

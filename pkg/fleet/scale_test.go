@@ -125,8 +125,9 @@ func (t *idleTask) Run(ctx context.Context, gate func(context.Context) (time.Tim
 func (t *idleTask) Finish(string)                        {}
 func (t *idleTask) Trace(bool)                           {}
 func (t *idleTask) Store(*order) (string, error)         { return t.path, nil }
-func (t *idleTask) Bound([]aggregate.PhaseBounds)        {}
-func (t *idleTask) Digest() []aggregate.PhaseDigest      { return nil }
+func (t *idleTask) SetBegin(time.Time) error             { return nil }
+func (t *idleTask) SetEnd(time.Time) error               { return nil }
+func (t *idleTask) Summary() ([]byte, error)             { return nil, nil }
 func (t *idleTask) Metrics() ([]byte, error)             { return nil, nil }
 func (t *idleTask) Cleanup() error                       { return nil }
 func (t *idleTask) Bury(context.Context, []string) error { return nil }

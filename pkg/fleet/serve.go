@@ -4,18 +4,16 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"io"
-	"log"
 	"sync/atomic"
 	"time"
-)
 
-func discardLog() *log.Logger { return log.New(io.Discard, "", 0) }
+	"warp/pkg/fleet/transport"
+)
 
 // A conversation is one connection of the coordinator of a job.
 type conversation struct {
 	*job
-	ch         *channel
+	ch         *transport.Conn
 	pump       *pump
 	quietUntil atomic.Int64 // ns of the process's monotonic clock, from the job's begin
 	metrics    time.Time    // when they were sent
@@ -25,13 +23,13 @@ type conversation struct {
 
 // serve answers the coordinator until the connection ends. A connection that
 // was there before is of no more use: the coordinator has given it up.
-func (j *job) serve(ctx context.Context, ch *channel) error {
+func (j *job) serve(ctx context.Context, ch *transport.Conn) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ch.ws.SetReadLimit(MaxJob + maxControl)
+	ch.Allow(MaxJob + transport.MaxMessage)
 	j.mu.Lock()
 	if j.channel != nil {
-		j.channel.close()
+		j.channel.Close()
 	}
 	j.channel = ch
 	j.contact = time.Now()
@@ -46,7 +44,7 @@ func (j *job) serve(ctx context.Context, ch *channel) error {
 	c := &conversation{job: j, ch: ch}
 	go c.tell(ctx)
 	for {
-		k, body, err := ch.receive()
+		k, body, err := ch.Receive()
 		if err != nil {
 			return err
 		}
@@ -63,7 +61,7 @@ func (j *job) heard() {
 	j.contact = time.Now()
 }
 
-func (c *conversation) answer(ctx context.Context, k kind, body []byte) error {
+func (c *conversation) answer(ctx context.Context, k transport.Kind, body []byte) error {
 	switch k {
 	case kindPing:
 		if len(body) == 9 { // one of many, to compare the clocks: nothing shall be in the way
@@ -109,7 +107,7 @@ func (c *conversation) startPump(ctx context.Context, body []byte) error {
 	c.pump = newPump(f, c.ch, want.Offset, func() bool { return int64(time.Since(c.clock.at)) < c.quietUntil.Load() })
 	go func() {
 		if err := c.pump.run(ctx, want.Offset); err != nil {
-			c.ch.close() // the coordinator tries again over another connection
+			c.ch.Close() // the coordinator tries again over another connection
 		}
 	}()
 	return nil
@@ -119,14 +117,14 @@ func (c *conversation) startPump(ctx context.Context, body []byte) error {
 // at every full second by the coordinator's clock, so that those of all clients
 // are of the same moment.
 func (c *conversation) tell(ctx context.Context) {
-	defer c.ch.close()
+	defer c.ch.Close()
 	for {
 		s, changed := c.state()
 		// First, so that they are complete where the status says that the run is over.
 		if c.tellMetrics(s.Outcome != nil) != nil || c.tellSummary(s.Phase) != nil {
 			return
 		}
-		if c.ch.send(kindStatus, s) != nil {
+		if c.ch.Send(kindStatus, s) != nil {
 			return
 		}
 		if c.tellLive() != nil {
@@ -169,7 +167,7 @@ func (c *conversation) tellLive() error {
 		return nil
 	}
 	at := binary.BigEndian.AppendUint64(nil, uint64(c.common()))
-	return c.ch.sendBytes(kindLive, at, task.Live())
+	return c.ch.SendBytes(kindLive, at, task.Live())
 }
 
 // metricsInterval is a little less than the second after which they are due.
@@ -189,7 +187,7 @@ func (c *conversation) tellMetrics(final bool) error {
 		return err
 	}
 	c.metrics, c.final = time.Now(), final
-	return c.ch.sendBytes(kindMetrics, body)
+	return c.ch.SendBytes(kindMetrics, body)
 }
 
 // tellSummary sends what was counted, once on each connection, before the
@@ -207,7 +205,7 @@ func (c *conversation) tellSummary(p Phase) error {
 	if body == nil {
 		return nil
 	}
-	return c.ch.sendBytes(kindSummary, body)
+	return c.ch.SendBytes(kindSummary, body)
 }
 
 // pause waits for d, or returns false when ctx ends first.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"warp/pkg/fleet/transport"
 	"warp/pkg/s3"
 )
 
@@ -100,7 +101,7 @@ func TestStoreTravelsWithItsOptions(t *testing.T) {
 // A client shows the store the certificate whose files only the coordinator has.
 func TestClientCertificateTravels(t *testing.T) {
 	t.Parallel()
-	config, _, err := SelfSigned()
+	config, _, err := transport.SelfSigned()
 	must(t, err)
 	own := config.Certificates[0]
 	key, err := x509.MarshalPKCS8PrivateKey(own.PrivateKey)
@@ -139,7 +140,7 @@ func TestClientCertificateTravels(t *testing.T) {
 		host := c.Acquire()
 		_, err = host.Stat(t.Context(), s3.Ref{Bucket: "bucket", Key: "key"}, s3.NewTrace(time.Now()))
 		must(t, err)
-		c.Release(host)
+		c.Release(host, nil)
 		if raw, _ := shown.Load().([]byte); !bytes.Equal(raw, own.Certificate[0]) {
 			t.Errorf("%s: the store was shown another certificate, or none", engine)
 		}

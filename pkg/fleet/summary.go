@@ -10,6 +10,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
+	"warp/pkg/oplog/merge"
 )
 
 // A clientSummary counts the requests of one client by the clock of the
@@ -72,7 +73,9 @@ func (f *Fleet) Report() (*aggregate.Report, error) {
 		}
 		l.summary = nil // Merge has taken it apart
 		if o := l.status.Outcome; o != nil {
-			trailers = append(trailers, o.Trailer)
+			t := o.Trailer
+			t.MoveBack(int64(l.first.Ahead))
+			trailers = append(trailers, t)
 		}
 		engines = append(engines, l.status.Engine)
 	}
@@ -80,7 +83,7 @@ func (f *Fleet) Report() (*aggregate.Report, error) {
 		return nil, ErrNoRequests
 	}
 	f.noteLost()
-	t := oplog.CombineTrailers(append(slices.Clone(trailers), oplog.Trailer{Notes: slices.Concat(f.notes, f.late)}))
+	t := merge.CombineTrailers(append(slices.Clone(trailers), oplog.Trailer{Notes: slices.Concat(f.notes, f.late)}))
 	for i := range trailers {
 		t.Merged = append(t.Merged, &trailers[i])
 	}
@@ -126,6 +129,8 @@ func (f *Fleet) watchWindow(done <-chan struct{}) {
 		select {
 		case <-changed:
 		case <-done:
+			return
+		case <-f.ctx.Done():
 			return
 		}
 	}

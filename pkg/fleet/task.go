@@ -94,6 +94,11 @@ func (t *benchTask) Run(ctx context.Context, gate func(context.Context) (time.Ti
 	for _, lost := range t.exports.Close() {
 		t.out.Trailer.Notes = append(t.out.Trailer.Notes, "client "+t.spec.Name+": "+lost)
 	}
+	trailer, redact := &t.out.Trailer, t.runner.Options.Redact
+	trailer.Reason = redact(trailer.Reason)
+	for i, note := range trailer.Notes {
+		trailer.Notes[i] = redact(note)
+	}
 	if fatal := t.out.Fatal; fatal != nil && !errors.Is(fatal, errStopped) && !errors.Is(fatal, bench.ErrInterrupted) {
 		return t.out, fatal
 	}

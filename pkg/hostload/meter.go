@@ -9,18 +9,20 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
-
-	"warp/pkg/oplog"
 )
 
 // A Meter measures what a run costs the client itself, from Start to Stop.
 type Meter struct {
+	Lag Lag // of open loops; whoever paces adds to it, one at a time
+
 	connections func() int64 // opened so far
 	links       []link
 
 	// At the start:
 	start     time.Time
-	cpu, wait time.Duration
+	cpu       time.Duration
+	waits     map[string]time.Duration // of threads
+	idle, all float64                  // see cpuTimes
 	opened    int64
 	runtime   runtimeState
 }
@@ -36,23 +38,31 @@ func (m *Meter) Start() {
 	for i := range m.links {
 		m.links[i].begin()
 	}
-	m.start, m.cpu, m.wait = time.Now(), cpuTime(), cpuWait()
+	m.start, m.cpu, m.waits = time.Now(), cpuTime(), threadWaits()
+	m.idle, m.all = cpuTimes("/", allowedCPUs())
 	m.opened, m.runtime = m.connections(), readRuntime()
 }
 
 // Stop returns what has been used since Start.
-func (m *Meter) Stop() *oplog.Load {
+func (m *Meter) Stop() *Load {
 	now := readRuntime()
 	wall := time.Since(m.start).Seconds()
-	l := &oplog.Load{
+	l := &Load{
 		CPUSeconds:  (cpuTime() - m.cpu).Seconds(),
-		CPUWaitS:    max(0, cpuWait()-m.wait).Seconds(),
+		CPUWaitS:    m.waited().Seconds(),
+		IdleShare:   m.idleShare(),
 		WallSeconds: wall,
 		Cores:       cores(),
 		MaxRSSBytes: maxRSS(),
 		GCPauseS:    (now.pauses - m.runtime.pauses).Seconds(),
-		SchedP99S:   now.waits.since(m.runtime.waits).quantile(0.99),
+		GoSchedS:    now.waits.since(m.runtime.waits).quantile(0.99),
 		Connections: m.connections() - m.opened,
+		Machine:     machineID("/"),
+		Start:       m.start.UTC().Round(0),
+		PacingLagS:  m.Lag.P99(),
+	}
+	if cpus := allowedCPUs(); cpus != nil {
+		l.CPUs = cpus.Text(16)
 	}
 	for _, link := range m.links {
 		if share := link.share(wall); share > l.LinkShare {
@@ -60,6 +70,24 @@ func (m *Meter) Stop() *oplog.Load {
 		}
 	}
 	return l
+}
+
+// waited is how long threads have been ready to run without getting a core.
+func (m *Meter) waited() (sum time.Duration) {
+	for thread, wait := range threadWaits() {
+		sum += max(0, wait-m.waits[thread])
+	}
+	return sum
+}
+
+// idleShare is the share of the time in which the CPUs that warp may use had
+// nothing to do, be it for warp or for others.
+func (m *Meter) idleShare() float64 {
+	idle, all := cpuTimes("/", allowedCPUs())
+	if idle, all = idle-m.idle, all-m.all; all <= 0 {
+		return 0
+	}
+	return min(max(0, idle/all), 1)
 }
 
 // cores is how many cores' time warp may use: those that it may run on, those

@@ -8,24 +8,25 @@ import (
 	"time"
 )
 
-// cpuWait is how long the process's threads have been ready to run without
-// getting a core so far. Where others use the machine too, warp can be the
-// limit although it does not use much CPU itself.
-func cpuWait() (total time.Duration) {
-	files, err := filepath.Glob("/proc/self/task/*/schedstat")
+// threadWaits is how long each thread of the process has been ready to run
+// without getting a core so far, by its directory. The figures of ended threads
+// are gone, but Go ends only threads that a goroutine was locked to.
+func threadWaits() map[string]time.Duration {
+	threads, err := filepath.Glob("/proc/self/task/*")
 	if err != nil {
-		return 0
+		return nil
 	}
-	for _, name := range files {
-		data, err := os.ReadFile(name)
+	waits := make(map[string]time.Duration, len(threads))
+	for _, thread := range threads {
+		data, err := os.ReadFile(filepath.Join(thread, "schedstat"))
 		if err != nil {
 			continue // that thread has just ended
 		}
 		if fields := bytes.Fields(data); len(fields) >= 2 { // on a core, waiting for one, turns
 			if ns, err := strconv.ParseInt(string(fields[1]), 10, 64); err == nil {
-				total += time.Duration(ns)
+				waits[thread] = time.Duration(ns)
 			}
 		}
 	}
-	return total
+	return waits
 }

@@ -2,40 +2,44 @@ package hostload
 
 import (
 	"fmt"
-
-	"warp/pkg/oplog"
+	"regexp"
+	"strconv"
+	"strings"
 )
 
 // Past one of these a run's numbers are the client's and no longer the store's.
 const (
-	cpuLimit        = 0.85 // of the cores that warp may use
-	leastUsed       = 0.30 // of them, for waiting to matter: short waits of idle threads add up too
-	linkLimit       = 0.90 // of the speed of a network interface
-	pauseLimit      = 0.05 // of the time, in the collector's pauses
-	waitLimit       = 0.01 // s that 1 % of the waits for a core took
-	lagLimit        = 1.0  // s that the recorder was behind
-	connectionLimit = 0.10 // connections per request
+	cpuLimit        = 0.85  // of the cores that warp may use
+	demandLimit     = 0.85  // of them, used and waited for together
+	minUsed         = 0.30  // of them, for the demand to matter
+	waitLimit       = 2.0   // times as long as threads run, they wait for a core; warp alone on its cores comes to 0.2 to 0.8
+	idleLimit       = 0.50  // of the time: where the cores are idle for longer, threads wait only for these to wake up
+	linkLimit       = 0.90  // of the speed of a network interface
+	pauseLimit      = 0.05  // of the time, in the collector's pauses
+	schedLimit      = 0.01  // s that 1 % of the goroutines that could run waited
+	pacingLimit     = 0.002 // s that 1 % of the requests of an open loop were sent late; a busy neighbour's turn on a core is longer
+	lagLimit        = 1.0   // s that the recorder was behind
+	connectionLimit = 0.10  // connections per request
 	// A run that is too short says nothing about its limits.
 	shortestJudged = 0.5 // s
 	fewConnections = 200 // are never too many
 )
 
+// clientsNumbers begins a note where the client was the limit.
+const clientsNumbers = "these numbers are the client's, not the store's: "
+
 // Limits says, a line each, in what way the client was the limit of the run;
 // nothing where it was not. Where nothing bounds how many requests there are at a
 // time, warp itself opens a connection for each, which is no fault of the store.
-func Limits(l *oplog.Load, requests int64, unbounded bool) (notes []string) {
+func Limits(l *Load, requests int64, unbounded bool) (notes []string) {
 	if l.WallSeconds < shortestJudged {
 		return nil
 	}
 	note := func(format string, args ...any) {
-		notes = append(notes, "these numbers are the client's, not the store's: "+fmt.Sprintf(format, args...))
+		notes = append(notes, clientsNumbers+fmt.Sprintf(format, args...))
 	}
-	used, waited := l.CPUSeconds/(l.WallSeconds*l.Cores), l.CPUWaitS/(l.WallSeconds*l.Cores)
-	switch {
-	case used >= cpuLimit:
-		note("warp used %.0f %% of the CPU that it may use; spread the load over more machines, or give it more cores", 100*used)
-	case used >= leastUsed && used+waited >= cpuLimit:
-		note("warp used %.0f %% of the CPU that it may use and its threads waited for more; end what else runs on the machine, or use more machines", 100*used)
+	if text := cpuVerdict(l); text != "" {
+		note("warp %s", text)
 	}
 	if l.LinkShare >= linkLimit {
 		note("the network interface %s ran at %.0f %% of its speed; use a faster one, or more machines", l.Link, 100*l.LinkShare)
@@ -43,8 +47,11 @@ func Limits(l *oplog.Load, requests int64, unbounded bool) (notes []string) {
 	if share := l.GCPauseS / l.WallSeconds; share >= pauseLimit {
 		note("%.0f %% of the time went into pauses of warp's memory management; use more machines, or fewer threads each", 100*share)
 	}
-	if l.SchedP99S >= waitLimit {
-		note("threads waited up to %.0f ms for a core (p99); the machine is busy with something else, or has too few cores", 1000*l.SchedP99S)
+	if l.GoSchedS >= schedLimit {
+		note("1 %% of the goroutines that could run waited %.0f ms or more; the machine is busy with something else, or has too few cores", 1000*l.GoSchedS)
+	}
+	if l.PacingLagS >= pacingLimit {
+		note("1 %% of the requests were sent %.1f ms late or more although a worker waited for each of them; the machine is busy with something else, or has too few cores", 1000*l.PacingLagS)
 	}
 	if l.LagMaxS >= lagLimit {
 		note("recording fell %.1f s behind; write the op log to a faster disk, or use --stress", l.LagMaxS)
@@ -53,4 +60,61 @@ func Limits(l *oplog.Load, requests int64, unbounded bool) (notes []string) {
 		notes = append(notes, fmt.Sprintf("%d connections were opened for %d requests, so connecting is a part of what was measured; does the store close them?", l.Connections, requests))
 	}
 	return notes
+}
+
+// cpuVerdict says in what way the cores were too few; nothing where they were
+// not. It goes on a sentence about who used them.
+func cpuVerdict(l *Load) string {
+	if l.WallSeconds < shortestJudged {
+		return ""
+	}
+	used, waited := l.CPUSeconds/(l.WallSeconds*l.Cores), l.CPUWaitS/(l.WallSeconds*l.Cores)
+	busy := l.IdleShare < idleLimit
+	switch {
+	case used >= cpuLimit:
+		return fmt.Sprintf("used %.0f %% of the available CPU time; spread the load over more machines, or give warp more cores", 100*used)
+	case busy && used >= minUsed && used+waited >= demandLimit:
+		return fmt.Sprintf("used %.0f %% of the available CPU time while threads waited for more; end what else runs on the machine, or use more machines", 100*used)
+	case busy && used > 0 && waited >= waitLimit*used:
+		return fmt.Sprintf("waited for a core %.1f times as long as running on one; end what else runs on the machine, do not lower the priority of warp, or use another machine", waited/used)
+	}
+	return ""
+}
+
+var figure = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
+
+// JoinNotes keeps the worst of the notes of several clients that differ only in
+// their figures, the last one of which says how bad it is. Other notes stay.
+func JoinNotes(notes []string) (joined []string) {
+	type group struct {
+		at, clients int
+		worst       float64
+	}
+	groups := map[string]*group{}
+	for _, note := range notes {
+		if !strings.HasPrefix(note, clientsNumbers) {
+			joined = append(joined, note)
+			continue
+		}
+		figures, kind := figure.FindAllString(note, -1), figure.ReplaceAllString(note, "0")
+		g := groups[kind]
+		if g == nil {
+			g = &group{at: len(joined), worst: -1}
+			groups[kind], joined = g, append(joined, "")
+		}
+		g.clients++
+		bad := 0.0
+		if len(figures) > 0 {
+			bad, _ = strconv.ParseFloat(figures[len(figures)-1], 64)
+		}
+		if bad > g.worst {
+			g.worst, joined[g.at] = bad, note
+		}
+	}
+	for _, g := range groups {
+		if g.clients > 1 {
+			joined[g.at] += fmt.Sprintf(" (the worst of %d clients that say so)", g.clients)
+		}
+	}
+	return joined
 }

@@ -1,34 +1,39 @@
 package hostload
 
 import (
+	"slices"
 	"strings"
 	"testing"
-
-	"warp/pkg/oplog"
 )
 
 func TestLimitsNameWhatWasTheLimit(t *testing.T) {
 	t.Parallel()
-	fine := oplog.Load{CPUSeconds: 5, WallSeconds: 10, Cores: 4, Connections: 40, LinkShare: 0.5, Link: "eth0", GCPauseS: 0.1, SchedP99S: 0.001}
+	fine := Load{CPUSeconds: 5, WallSeconds: 10, Cores: 4, Connections: 40, LinkShare: 0.5, Link: "eth0", GCPauseS: 0.1, GoSchedS: 0.001}
 	tests := map[string]struct {
-		change func(*oplog.Load)
+		change func(*Load)
 		want   string // part of the only note; "" = none
 	}{
-		"fine":             {func(*oplog.Load) {}, ""},
-		"cpu":              {func(l *oplog.Load) { l.CPUSeconds = 34 }, "85 % of the CPU"},
-		"just below":       {func(l *oplog.Load) { l.CPUSeconds = 33.9 }, ""},
-		"fewer cores":      {func(l *oplog.Load) { l.Cores = 0.5 }, "100 % of the CPU"},
-		"busy machine":     {func(l *oplog.Load) { l.CPUSeconds, l.CPUWaitS = 20, 15 }, "waited for more"},
-		"idle, waiting":    {func(l *oplog.Load) { l.CPUWaitS = 35 }, ""},
-		"link":             {func(l *oplog.Load) { l.LinkShare = 0.95 }, "eth0 ran at 95 %"},
-		"pauses":           {func(l *oplog.Load) { l.GCPauseS = 0.5 }, "5 % of the time"},
-		"waits":            {func(l *oplog.Load) { l.SchedP99S = 0.02 }, "waited up to 20 ms"},
-		"recorder":         {func(l *oplog.Load) { l.LagMaxS = 1.5 }, "1.5 s behind"},
-		"connections":      {func(l *oplog.Load) { l.Connections = 5000 }, "5000 connections"},
-		"short run":        {func(l *oplog.Load) { l.WallSeconds, l.CPUSeconds = 0.4, 1.6 }, ""},
-		"few connections":  {func(l *oplog.Load) { l.Connections = 200 }, ""},
-		"no load at all":   {func(l *oplog.Load) { *l = oplog.Load{WallSeconds: 10, Cores: 1} }, ""},
-		"several, one out": {func(l *oplog.Load) { l.LinkShare = 0.89 }, ""},
+		"fine":             {func(*Load) {}, ""},
+		"cpu":              {func(l *Load) { l.CPUSeconds = 34 }, "85 % of the available CPU"},
+		"just below":       {func(l *Load) { l.CPUSeconds = 33.9 }, ""},
+		"fewer cores":      {func(l *Load) { l.Cores = 0.5 }, "100 % of the available CPU"},
+		"busy machine":     {func(l *Load) { l.CPUSeconds, l.CPUWaitS = 20, 15 }, "waited for more"},
+		"busy, little use": {func(l *Load) { l.CPUSeconds, l.CPUWaitS = 0.7, 3 }, "waited for a core 4.3 times as long as running"},
+		"neighbours":       {func(l *Load) { l.CPUWaitS, l.IdleShare = 10, 0.1 }, "2.0 times"},
+		"own threads":      {func(l *Load) { l.CPUWaitS = 9.9 }, ""},
+		"slow to wake up":  {func(l *Load) { l.CPUWaitS, l.IdleShare = 35, 0.6 }, ""},
+		"wait of unknown":  {func(l *Load) { l.CPUSeconds, l.CPUWaitS = 0, 1 }, ""},
+		"link":             {func(l *Load) { l.LinkShare = 0.95 }, "eth0 ran at 95 %"},
+		"pauses":           {func(l *Load) { l.GCPauseS = 0.5 }, "5 % of the time"},
+		"waits":            {func(l *Load) { l.GoSchedS = 0.02 }, "waited 20 ms or more"},
+		"pacing":           {func(l *Load) { l.PacingLagS = 0.0081 }, "sent 8.1 ms late"},
+		"good pacing":      {func(l *Load) { l.PacingLagS = 0.0009 }, ""},
+		"recorder":         {func(l *Load) { l.LagMaxS = 1.5 }, "1.5 s behind"},
+		"connections":      {func(l *Load) { l.Connections = 5000 }, "5000 connections"},
+		"short run":        {func(l *Load) { l.WallSeconds, l.CPUSeconds = 0.4, 1.6 }, ""},
+		"few connections":  {func(l *Load) { l.Connections = 200 }, ""},
+		"no load at all":   {func(l *Load) { *l = Load{WallSeconds: 10, Cores: 1} }, ""},
+		"several, one out": {func(l *Load) { l.LinkShare = 0.89 }, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -52,12 +57,30 @@ func TestLimitsNameWhatWasTheLimit(t *testing.T) {
 // Where nothing bounds the requests at a time, it is warp that opens connections.
 func TestLimitsOfUnbounded(t *testing.T) {
 	t.Parallel()
-	many := oplog.Load{WallSeconds: 10, Cores: 4, Connections: 528}
+	many := Load{WallSeconds: 10, Cores: 4, Connections: 528}
 	if got := Limits(&many, 500, true); len(got) != 0 {
 		t.Errorf("notes %q, want none", got)
 	}
 	if got := Limits(&many, 500, false); len(got) != 1 {
 		t.Errorf("notes %q, want one", got)
+	}
+}
+
+func TestJoinNotes(t *testing.T) {
+	t.Parallel()
+	limits := func(change func(*Load)) []string {
+		l := Load{WallSeconds: 10, Cores: 1}
+		change(&l)
+		return Limits(&l, 1000, false)
+	}
+	of := func(cpu float64) []string { return limits(func(l *Load) { l.CPUSeconds = cpu }) }
+	link := func(name string, share float64) []string {
+		return limits(func(l *Load) { l.Link, l.LinkShare = name, share })
+	}
+	got := JoinNotes(slices.Concat(of(9), link("eth7", 0.91), []string{"slow", "slower"}, of(10), link("eth1", 0.95), of(8.5), []string{clientsNumbers + "alas"}))
+	want := []string{of(10)[0] + " (the worst of 3 clients that say so)", link("eth1", 0.95)[0] + " (the worst of 2 clients that say so)", "slow", "slower", clientsNumbers + "alas"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

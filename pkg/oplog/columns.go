@@ -78,9 +78,9 @@ func columnByName(name string) column {
 	return colUnknown
 }
 
-// maxThread is the highest thread number that readers of the documented
+// MaxThread is the highest thread number that readers of the documented
 // columns can hold.
-const maxThread = 1<<16 - 1
+const MaxThread = 1<<16 - 1
 
 // maxLine bounds what one row may take in memory. S3 keys end at 1 KiB, so a
 // longer line is damage or an attack.

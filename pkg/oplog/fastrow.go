@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/bits"
 	"strings"
+
+	"warp/internal/wire"
 )
 
 // A layout is an order of columns that fastRow knows.
@@ -36,12 +38,12 @@ func layoutOf(names string) layout {
 // separator, or eight bytes more than a short number.
 const fastRoom = 40
 
-// unusual is the place behind a field that is not like those of nearly all
-// rows. It is behind the end of all text: what is read there is unusual, too,
-// so that only the last place of a row needs to be looked at.
-const unusual = math.MaxInt / 2
+// noMatch is the place behind a field that is unlike those of nearly all rows.
+// It is behind the end of all text, where nothing matches either, so that only
+// the last place of a row needs to be looked at.
+const noMatch = math.MaxInt / 2
 
-// fastRow reads the next line if it is as those of benchmarks are: columns in
+// fastRow reads the next line if it is like those of benchmarks: columns in
 // their usual order, no quotes, mostly names that the line before had as well
 // and times of the same second. It goes through the line once, where parseRow first
 // looks for its end, then for quotes, then for tabs.
@@ -50,70 +52,31 @@ const unusual = math.MaxInt / 2
 // returns false nothing has happened, and parseRow decides: about lines that
 // are unusual, wrong, or not wholly in the buffer.
 func (r *Reader) fastRow(rec *Record) bool {
-	f := &r.line
-	if !r.fastLine() {
-		return false
-	}
-	seen := f.seen
-	*rec = Record{
-		Op: seen.op, Run: r.header.Run, Client: seen.client, Endpoint: f.endpoint, Err: f.err,
-		Thread: f.thread, Statement: seen.statement, Objects: seen.objects, Bytes: f.bytes, Start: r.row.start, Due: f.due,
-		Status: seen.status, Retries: seen.retries, Requests: seen.requests, Phases: f.phases, Category: seen.category,
-	}
-	if !r.SkipKeys {
-		r.keys = append(r.keys, r.lines.buf[r.lines.pos+f.key:r.lines.pos+f.keyEnd]...)
-	}
-	r.takeLine()
-	return true
-}
-
-// A fastLine is what fastLine has found in the next line. Times are in Reader.row.
-type fastLine struct {
-	seen          *seenText
-	endpoint, err string
-	bytes, due    int64
-	thread        uint32
-	odd           bool // a time is not written as a Writer does, or is of another second than the one before
-	phases        *Phases
-	size, key     int // where these columns begin
-	keyEnd        int
-	duration      int
-	category      int
-	end           int // of the line; 0 if none was read
-}
-
-// fastLine reads the next line, unless it has done so, and leaves it where it is.
-func (r *Reader) fastLine() bool {
-	f := &r.line
-	if f.end > 0 {
-		return true
-	}
 	if r.layout == otherLayout || r.pending {
 		return false
 	}
 	b := r.lines.buf[r.lines.pos:r.lines.end]
 	at := skipNumber(b) // idx
 	thread, at := fastNumber(b, at, '\t')
-	f.seen, f.due, f.phases, f.odd = r.seenAt(b, at), 0, nil, false
-	f.size = r.fastHead(b, at, f.seen)
-	f.key = r.fastPlace(b, f.size, f.seen)
-	at = fastText(b, f.key)
-	f.keyEnd = at - 1
-	f.err, at = r.errs.fast(b, at)
-	f.category = r.fastTimes(b, at)
-	end := r.fastTail(b, f.category, f.seen)
-	if end == unusual || thread > math.MaxInt32 {
+	seen := r.seenAt(b, at)
+	*rec = Record{Run: r.header.Run, Thread: uint32(thread)}
+	at = r.fastHead(b, at, seen)
+	key := r.fastPlace(b, at, seen, rec)
+	at = fastText(b, key)
+	keyEnd := at - 1
+	rec.Err, at = fastName(&r.errs, b, at)
+	at = r.fastTimes(b, at)
+	end := r.fastTail(b, at, seen, rec)
+	if end == noMatch || thread > math.MaxInt32 {
 		return false
 	}
-	f.thread, f.end = uint32(thread), end
-	return true
-}
-
-// takeLine goes on behind the line that fastLine has read.
-func (r *Reader) takeLine() {
-	r.lines.skip(r.line.end)
-	r.line.end = 0
+	rec.Op, rec.Client, rec.Objects, rec.Start = seen.op, seen.client, seen.objects, r.row.start
+	if !r.SkipKeys {
+		r.keys = append(r.keys, b[key:keyEnd]...)
+	}
+	r.lines.skip(end)
 	r.fast++
+	return true
 }
 
 // A seenText is what three parts of a line were lately, and what they say. Most lines of an operation have the same.
@@ -126,15 +89,16 @@ type seenText struct {
 	endpoint   string
 	tail       []byte // all behind the duration
 	tailValues
-
-	id                uint32 // of all that lines with it have in common; 0 where it has none yet
-	idEndpoint, idErr string // of these
 }
 
 type tailValues struct {
 	statement                 Statement
 	category                  uint64
 	status, retries, requests uint16
+}
+
+func (v *tailValues) set(rec *Record) {
+	rec.Statement, rec.Category, rec.Status, rec.Retries, rec.Requests = v.statement, v.category, v.status, v.retries, v.requests
 }
 
 // seenAt returns what is kept of lines with the operation at the given place. Those of an S3 benchmark differ in their
@@ -157,17 +121,14 @@ func (r *Reader) fastHead(b []byte, at int, seen *seenText) int {
 		return at + n
 	}
 	seen.head = seen.head[:0]
-	op, next := r.ops.fast(b, at)
-	client, next := r.clients.fast(b, next)
+	op, next := fastName(&r.ops, b, at)
+	client, next := fastName(&r.clients, b, next)
 	objects, next := fastNumber(b, next, '\t')
-	if next == unusual || op == "" {
-		return unusual
+	if next == noMatch || op == "" {
+		return noMatch
 	}
 	if client == "" {
 		client = r.header.Client
-	}
-	if op != seen.op || client != seen.client || int(objects) != seen.objects {
-		seen.id = 0
 	}
 	seen.op, seen.client, seen.objects = op, client, int(objects)
 	if next-at <= maxSeen {
@@ -177,43 +138,42 @@ func (r *Reader) fastHead(b []byte, at int, seen *seenText) int {
 }
 
 // fastPlace reads size and endpoint.
-func (r *Reader) fastPlace(b []byte, at int, seen *seenText) int {
-	f := &r.line
+func (r *Reader) fastPlace(b []byte, at int, seen *seenText, rec *Record) int {
 	if n := len(seen.place); n > 0 && at <= len(b)-n && string(b[at:at+n]) == string(seen.place) {
-		f.bytes, f.endpoint = seen.bytes, seen.endpoint
+		rec.Bytes, rec.Endpoint = seen.bytes, seen.endpoint
 		return at + n
 	}
 	bytes, next := fastNumber(b, at, '\t')
-	f.bytes = int64(bytes)
-	f.endpoint, next = r.endpoints.fast(b, next)
+	rec.Bytes = int64(bytes)
+	rec.Endpoint, next = fastName(&r.endpoints, b, next)
 	seen.place = seen.place[:0]
-	if next == unusual || next-at > maxSeen {
+	if next == noMatch || next-at > maxSeen {
 		return next
 	}
-	if f.bytes == seen.bytes && f.endpoint == seen.endpoint {
+	if rec.Bytes == seen.bytes && rec.Endpoint == seen.endpoint {
 		seen.place = append(seen.place, b[at:next]...)
 	}
-	seen.bytes, seen.endpoint = f.bytes, f.endpoint
+	seen.bytes, seen.endpoint = rec.Bytes, rec.Endpoint
 	return next
 }
 
 // fastTail reads the columns behind the duration.
-func (r *Reader) fastTail(b []byte, at int, seen *seenText) (end int) {
+func (r *Reader) fastTail(b []byte, at int, seen *seenText, rec *Record) (end int) {
 	if n := len(seen.tail); n > 0 && at <= len(b)-n && string(b[at:at+n]) == string(seen.tail) {
+		seen.tailValues.set(rec)
 		return at + n
 	}
 	seen.tail = seen.tail[:0]
-	f := &r.line
 	var v tailValues
 	var status, retries, requests uint64
 	if r.layout == documented {
 		v.category, end = fastOptional(b, at, '\n')
 	} else {
 		v.category, end = fastOptional(b, at, '\t')
-		f.due, end = r.fastTime(b, end)
+		rec.Due, end = r.fastTime(b, end)
 		status, end = fastOptional(b, end, '\t')
 		retries, end = fastOptional(b, end, '\t')
-		f.phases, end = fastPhases(b, end)
+		rec.Phases, end = fastPhases(b, end)
 		if r.layout == extended {
 			requests, end = fastOptional(b, end, '\n')
 		} else {
@@ -221,17 +181,16 @@ func (r *Reader) fastTail(b []byte, at int, seen *seenText) (end int) {
 			v.statement, end = r.statements.fast(b, end)
 		}
 	}
-	if end == unusual || max(status, retries, requests) > math.MaxUint16 {
-		return unusual
+	if end == noMatch || max(status, retries, requests) > math.MaxUint16 {
+		return noMatch
 	}
-	if f.due == noTime {
-		f.due = 0
+	if rec.Due == noTime {
+		rec.Due = 0
 	}
 	v.status, v.retries, v.requests = uint16(status), uint16(retries), uint16(requests)
-	if v != seen.tailValues {
-		seen.tailValues, seen.id = v, 0
-	}
-	if f.due == 0 && f.phases == nil && end-at <= maxSeen {
+	seen.tailValues = v
+	v.set(rec)
+	if rec.Due == 0 && rec.Phases == nil && end-at <= maxSeen {
 		seen.tail = append(seen.tail, b[at:end]...)
 	}
 	return end
@@ -244,7 +203,7 @@ func (r *Reader) fastTimes(b []byte, at int) int {
 	var times [4]int64
 	for i := range times {
 		if at > len(b)-fastRoom {
-			return unusual
+			return noMatch
 		}
 		f := b[at : at+fastRoom]
 		if f[0] == '\t' {
@@ -260,13 +219,12 @@ func (r *Reader) fastTimes(b []byte, at int) int {
 			at += timeLength + 1
 			continue
 		}
-		times[i], at = r.oddTime(b, at)
+		times[i], at = r.parseAnyTime(b, at)
 	}
-	r.line.duration = at
 	duration, at := fastNumber(b, at, '\t')
 	t.start, t.first, t.last, t.end = times[0], times[1], times[2], times[3]
 	if t.start == noTime {
-		return unusual
+		return noMatch
 	}
 	t.duration, t.hasDuration = int64(duration), true
 	t.hasFirst, t.hasLast, t.hasEnd = t.first != noTime, t.last != noTime, t.end != noTime
@@ -279,7 +237,7 @@ const noTime = math.MinInt64
 // fastTime reads a time that mostly is not there.
 func (r *Reader) fastTime(b []byte, at int) (ns int64, next int) {
 	if at > len(b)-fastRoom {
-		return 0, unusual
+		return 0, noMatch
 	}
 	f := b[at : at+fastRoom]
 	if f[0] == '\t' {
@@ -288,22 +246,21 @@ func (r *Reader) fastTime(b []byte, at int) (ns int64, next int) {
 	if ns, ok := r.time.near(f); ok && f[timeLength] == '\t' {
 		return ns, at + timeLength + 1
 	}
-	return r.oddTime(b, at)
+	return r.parseAnyTime(b, at)
 }
 
-// oddTime reads a time however it is written.
-func (r *Reader) oddTime(b []byte, at int) (ns int64, next int) {
-	r.line.odd = true
+// parseAnyTime reads a time however it is written.
+func (r *Reader) parseAnyTime(b []byte, at int) (ns int64, next int) {
 	if ns, n := r.time.nearShort(b[at : at+fastRoom]); n > 0 {
 		return ns, at + n
 	}
 	next = fastText(b, at)
-	if next == unusual {
-		return 0, unusual
+	if next == noMatch {
+		return 0, noMatch
 	}
 	ns, ok := r.time.parseAny(b[at : next-1])
 	if !ok {
-		return 0, unusual
+		return 0, noMatch
 	}
 	return ns, next
 }
@@ -311,7 +268,7 @@ func (r *Reader) oddTime(b []byte, at int) (ns int64, next int) {
 // fastNumber reads a number of up to eight digits.
 func fastNumber(b []byte, at int, sep byte) (v uint64, next int) {
 	if at > len(b)-fastRoom {
-		return 0, unusual
+		return 0, noMatch
 	}
 	b = b[at : at+fastRoom]
 	if b[1] == sep && b[0]-'0' <= 9 {
@@ -335,7 +292,7 @@ func fastOptional(b []byte, at int, sep byte) (v uint64, next int) {
 // skipNumber goes behind a number of up to seven digits at the begin and its tab, or of more.
 func skipNumber(b []byte) (next int) {
 	if len(b) < fastRoom {
-		return unusual
+		return noMatch
 	}
 	if _, n := shortNumber(b); n > 0 && b[n] == '\t' {
 		return n + 1
@@ -355,7 +312,7 @@ func longNumber(b []byte, at int, sep byte) (v uint64, next int) {
 		}
 		v = v*10 + uint64(c-'0')
 	}
-	return 0, unusual
+	return 0, noMatch
 }
 
 // shortNumber parses the digits at the beginning of b, eight at most, and says
@@ -385,39 +342,40 @@ func fastText(b []byte, at int) (next int) {
 		if b[at] == '\t' {
 			return at + 1
 		}
-		return unusual
+		return noMatch
 	}
-	return unusual
+	return noMatch
 }
 
-// fast reads a name, which mostly is the one of the line before.
-func (n *interner) fast(b []byte, at int) (name string, next int) {
-	if at > len(b)-fastRoom-len(n.last) {
-		return "", unusual
+// fastName reads a name, which mostly is the one of the line before.
+func fastName(names *wire.Interner, b []byte, at int) (name string, next int) {
+	last := names.Last()
+	if at > len(b)-fastRoom-len(last) {
+		return "", noMatch
 	}
-	end := at + len(n.last)
-	if b[end] == '\t' && string(b[at:end]) == n.last {
-		return n.last, end + 1
+	end := at + len(last)
+	if b[end] == '\t' && string(b[at:end]) == last {
+		return last, end + 1
 	}
 	next = fastText(b, at)
-	if next == unusual {
-		return "", unusual
+	if next == noMatch {
+		return "", noMatch
 	}
-	return n.get(b[at : next-1]), next
+	return names.Get(b[at : next-1]), next
 }
 
 // fast reads the last column of a script's log, which mostly is that of the line before.
 func (p *statements) fast(b []byte, at int) (s Statement, next int) {
 	if at > len(b)-fastRoom {
-		return s, unusual
+		return s, noMatch
 	}
 	n := bytes.IndexByte(b[at:at+fastRoom], '\n')
 	if n < 0 {
-		return s, unusual
+		return s, noMatch
 	}
 	s, ok := p.parse(b[at : at+n])
 	if !ok {
-		return s, unusual
+		return s, noMatch
 	}
 	return s, at + n + 1
 }

@@ -60,7 +60,7 @@ func usualLog(n int) []byte {
 	text.WriteString(columns + "\n")
 	var f rowFormatter
 	for i := range records {
-		text.Write(f.append(nil, &records[i], f.kinds.find(&records[i]), records[i].Thread))
+		text.Write(f.append(nil, &records[i]))
 	}
 	return text.Bytes()
 }

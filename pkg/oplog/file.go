@@ -18,7 +18,8 @@ type File struct {
 	path string
 }
 
-const partSuffix = ".part"
+// PartSuffix follows the name of a log that is being written.
+const PartSuffix = ".part"
 
 // Create starts the log that will be at path. It writes to path + ".part", and
 // fails where either exists.
@@ -28,10 +29,10 @@ func Create(path string, h Header) (*File, error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("creating the op log: %w", err)
 	}
-	f, err := os.OpenFile(path+partSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(path+PartSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("%s%s exists already: another warp is writing it, or one that was killed left it (it can be analysed); choose another name or move it away",
-			path, partSuffix)
+			path, PartSuffix)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("creating the op log: %w", err)

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"warp/pkg/oplog/frame"
 )
 
 // eightBytes are the digits of a number below 10^8, with leading zeros, the first one lowest: halves
@@ -115,92 +113,58 @@ func appendNumber(b []byte, n uint64) []byte {
 	return b[:at+8-zeros]
 }
 
-// A line is written in pieces: columns that change by themselves, and those that do not together. Each begins with a tab.
-const (
-	pieceThread = 1 + iota // behind the number of the row
-	pieceHead
-	pieceBytes
-	pieceEndpoint
-	pieceKey
-	pieceErr
-	pieceStart
-	pieceFirst
-	pieceLast
-	pieceEnd
-	pieceDuration
-	pieceTail
-	pieceStatus
-	pieceRequests
-	pieces
-)
-
 // A rowFormatter turns records into lines.
 type rowFormatter struct {
-	index  uint64
-	kinds  kindTexts
-	time   timeFormatter
-	starts frame.Starts // where each piece of the last line begins, if it is not longer than these can say
+	index    uint64
+	scripted bool // there is a column for the statements of a script
+	time     timeFormatter
 }
 
-// append appends the line of r, which is of kind k, with thread in place of r.Thread: a merge
-// renumbers threads and everything else writes them as they are.
-func (f *rowFormatter) append(b []byte, r *Record, k *kindText, thread uint32) []byte {
-	at, starts := len(b), &f.starts
-	b = f.appendHead(b, k, thread)
-	starts[pieceBytes] = uint16(len(b) - at)
-	b = appendNumber(append(b, '\t'), uint64(r.Bytes))
-	starts[pieceEndpoint] = uint16(len(b) - at)
-	b = append(b, k.endpoint...)
-	starts[pieceKey] = uint16(len(b) - at)
-	b = appendText(append(b, '\t'), r.Key)
-	starts[pieceErr] = uint16(len(b) - at)
-	b = append(b, k.err...)
-	starts[pieceStart] = uint16(len(b) - at)
-	b = f.time.append(append(b, '\t'), r.Start)
-	starts[pieceFirst] = uint16(len(b) - at)
-	if b = append(b, '\t'); r.FirstByte != 0 {
-		b = f.time.append(b, r.Start+int64(r.FirstByte))
+func (f *rowFormatter) appendColumns(b []byte) []byte {
+	b = append(b, columns...)
+	if f.scripted {
+		b = append(b, statementColumn...)
 	}
-	starts[pieceLast] = uint16(len(b) - at)
-	if b = append(b, '\t'); r.LastByte != 0 {
-		b = f.time.append(b, r.Start+int64(r.LastByte))
-	}
-	starts[pieceEnd] = uint16(len(b) - at)
-	b = f.time.append(append(b, '\t'), r.End())
-	starts[pieceDuration] = uint16(len(b) - at)
-	b = appendNumber(append(b, '\t'), uint64(r.Duration))
-	return f.appendTail(b, at, k, r.Due, r.Phases)
+	return append(b, '\n')
 }
 
-// appendHead begins a line, up to its size.
-func (f *rowFormatter) appendHead(b []byte, k *kindText, thread uint32) []byte {
-	at, starts := len(b), &f.starts
+// append appends the next row.
+func (f *rowFormatter) append(b []byte, r *Record) []byte {
 	b = appendNumber(b, f.index)
 	f.index++
-	starts[pieceThread] = uint16(len(b) - at)
-	b = appendNumber(append(b, '\t'), uint64(thread))
-	starts[pieceHead] = uint16(len(b) - at)
-	return append(b, k.head...)
+	b = appendNumber(append(b, '\t'), uint64(r.Thread))
+	b = appendText(append(b, '\t'), r.Op)
+	b = appendText(append(b, '\t'), r.Client)
+	b = appendNumber(append(b, '\t'), uint64(r.Objects))
+	b = appendNumber(append(b, '\t'), uint64(r.Bytes))
+	b = appendText(append(b, '\t'), r.Endpoint)
+	b = appendText(append(b, '\t'), r.Key)
+	b = appendText(append(b, '\t'), r.Err)
+	b = f.time.append(append(b, '\t'), r.Start)
+	b = f.appendOffset(append(b, '\t'), r, r.FirstByte)
+	b = f.appendOffset(append(b, '\t'), r, r.LastByte)
+	b = f.time.append(append(b, '\t'), r.End())
+	b = appendNumber(append(b, '\t'), uint64(r.Duration))
+	b = appendNumber(append(b, '\t'), r.Category)
+	if b = append(b, '\t'); r.Due != 0 {
+		b = f.time.append(b, r.Due)
+	}
+	b = appendCount(append(b, '\t'), r.Status)
+	b = appendNumber(append(b, '\t'), uint64(r.Retries))
+	b = appendPhases(append(b, '\t'), r.Phases)
+	b = appendCount(append(b, '\t'), r.Requests)
+	if f.scripted {
+		b = r.Statement.append(append(b, '\t'))
+	}
+	return append(b, '\n')
 }
 
-// appendTail ends the line that begins at the given place, behind its duration.
-func (f *rowFormatter) appendTail(b []byte, at int, k *kindText, due int64, p *Phases) []byte {
-	starts := &f.starts
-	starts[pieceTail] = uint16(len(b) - at)
-	if due == 0 && p == nil { // as in most rows
-		starts[pieceStatus] = starts[pieceTail] + uint16(k.due)
-		starts[pieceRequests] = starts[pieceTail] + uint16(k.phases)
-		return append(b, k.tail...)
+// appendOffset appends the time at an offset from the start, unless that was not observed.
+func (f *rowFormatter) appendOffset(b []byte, r *Record, offset time.Duration) []byte {
+	if offset == 0 {
+		return b
 	}
-	b = append(b, k.tail[:k.due]...)
-	if due != 0 {
-		b = f.time.append(b, due)
-	}
-	starts[pieceStatus] = uint16(len(b) - at)
-	b = append(b, k.tail[k.due:k.phases]...)
-	b = appendPhases(b, p)
-	starts[pieceRequests] = uint16(len(b) - at)
-	return append(b, k.tail[k.phases:]...)
+	return f.time.append(b, r.Start+int64(offset))
 }
 
 // appendCount leaves the field empty where 0 means that nobody knows.

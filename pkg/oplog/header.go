@@ -1,6 +1,10 @@
 package oplog
 
-import "time"
+import (
+	"time"
+
+	"warp/pkg/hostload"
+)
 
 // A Header is what the comment on the second line of a log says about its run.
 // Logs of other tools have none; theirs is the zero value.
@@ -28,11 +32,11 @@ type Header struct {
 	// ClockApplied is the offset that a merge has taken off.
 	ClockApplied int64 `json:"clock_applied_ns,omitempty"`
 
-	statementRows bool // rows have statements, whether or not anybody knows their text
+	// Scripted says that the log has a column for the statements of a script,
+	// whether or not their text is known. A Writer also adds the column if
+	// there are Statements.
+	Scripted bool `json:"-"`
 }
-
-// hasStatements says whether the log has a column for the statements of a script.
-func (h *Header) hasStatements() bool { return h.statementRows || len(h.Statements) > 0 }
 
 // An Origin is one client of one run in a merged log. Its threads were moved
 // up by Offset, so that no two clients share a thread number.
@@ -48,13 +52,13 @@ type Origin struct {
 // A Trailer is what the comments at the end of a log say: what only the run
 // itself knew. Logs that were cut off have none.
 type Trailer struct {
-	End     string   `json:"end"`               // completed, interrupted, or aborted
-	Reason  string   `json:"reason,omitempty"`  // why it ended early
-	Notes   []string `json:"notes,omitempty"`   // warnings that every later report repeats
-	Offered float64  `json:"offered,omitempty"` // requests/s that an open-loop schedule asked for
-	Unsent  int64    `json:"unsent,omitempty"`  // requests that were due in the window and not sent when the run ended
-	Load    *Load    `json:"load,omitempty"`
-	Window  *Window  `json:"window,omitempty"`
+	End     string         `json:"end"`               // completed, interrupted, or aborted
+	Reason  string         `json:"reason,omitempty"`  // why it ended early
+	Notes   []string       `json:"notes,omitempty"`   // warnings that every later report repeats
+	Offered float64        `json:"offered,omitempty"` // requests/s that an open-loop schedule asked for
+	Unsent  int64          `json:"unsent,omitempty"`  // requests that were due in the window and not sent when the run ended
+	Load    *hostload.Load `json:"load,omitempty"`
+	Window  *Window        `json:"window,omitempty"`
 	// UnsentWaits says how long the unsent requests had waited; of a merged log those of each run are in Merged.
 	UnsentWaits *Unsent `json:"unsent_waits,omitempty"`
 	CutOff      *CutOff `json:"cut_off,omitempty"`
@@ -62,19 +66,4 @@ type Trailer struct {
 	// Merged are, in a merged log, the trailers of the clients' own, in the order of the header; nil where one was cut
 	// off or had none. The header cannot have them: it is written when the ends of the logs are not read yet.
 	Merged []*Trailer `json:"merged,omitempty"`
-}
-
-// Load is what the measured run cost the client that made it.
-type Load struct {
-	CPUSeconds  float64 `json:"cpu_s"`                // user and system time
-	CPUWaitS    float64 `json:"cpu_wait_s"`           // time that threads were ready to run without getting a core; 0 where not known
-	WallSeconds float64 `json:"wall_s"`               // length of the measured run
-	Cores       float64 `json:"cores"`                // cores that warp may use: affinity and quota count
-	MaxRSSBytes int64   `json:"max_rss"`              // peak resident memory of the process
-	GCPauseS    float64 `json:"gc_pause_s"`           // sum of stop-the-world pauses
-	SchedP99S   float64 `json:"sched_p99_s"`          // 99 % of the times that a runnable goroutine waited for a core were below
-	LagMaxS     float64 `json:"lag_max_s"`            // how far the collector fell behind the workers
-	Connections int64   `json:"connections"`          // opened for the load
-	Link        string  `json:"link,omitempty"`       // network interface that was used most of its speed
-	LinkShare   float64 `json:"link_share,omitempty"` // share of that interface's speed, 0 to 1; 0 = not known
 }

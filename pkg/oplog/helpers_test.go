@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+
+	"warp/pkg/hostload"
 )
 
 var testHeader = Header{Warp: "1.2.3", Run: "run1", Benchmark: "mixed", Command: "warp mixed --duration 5s <x>",
@@ -16,7 +18,7 @@ var testHeader = Header{Warp: "1.2.3", Run: "run1", Benchmark: "mixed", Command:
 	Parameters: map[string]string{"concurrent": "8", "duration": "5s"}}
 
 var testTrailer = Trailer{End: "completed", Notes: []string{"a note\twith a tab"}, Offered: 12.5,
-	Load: &Load{CPUSeconds: 1, WallSeconds: 2, Cores: 3, MaxRSSBytes: 4}}
+	Load: &hostload.Load{CPUSeconds: 1, WallSeconds: 2, Cores: 3, MaxRSSBytes: 4}}
 
 // testRecords returns records of sequential threads with everything in them
 // that a log may hold.

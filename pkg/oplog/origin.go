@@ -6,14 +6,15 @@ import (
 	"math"
 )
 
-// An originIndex finds whose row a row of a merged log is.
-type originIndex map[string][]Origin // by client
+// An OriginIndex finds whose row a row of a merged log is.
+type OriginIndex map[string][]Origin // by client
 
-func newOriginIndex(origins []Origin) (originIndex, error) {
+// NewOriginIndex refuses origins that overlap. The index of none is nil.
+func NewOriginIndex(origins []Origin) (OriginIndex, error) {
 	if len(origins) == 0 {
 		return nil, nil
 	}
-	x := make(originIndex)
+	x := make(OriginIndex)
 	for _, o := range origins {
 		if o.Threads > math.MaxUint32-o.Offset {
 			return nil, fmt.Errorf("the header counts %d threads from %d", o.Threads, o.Offset)
@@ -28,8 +29,8 @@ func newOriginIndex(origins []Origin) (originIndex, error) {
 	return x, nil
 }
 
-// find returns the origin of a thread as the merged log numbers it.
-func (x originIndex) find(client string, thread uint32) *Origin {
+// Find returns the origin of a thread as the merged log numbers it.
+func (x OriginIndex) Find(client string, thread uint32) *Origin {
 	list := x[client]
 	for i := range list {
 		if o := &list[i]; thread >= o.Offset && thread-o.Offset < o.Threads {
@@ -40,8 +41,8 @@ func (x originIndex) find(client string, thread uint32) *Origin {
 }
 
 // resolve gives a record the run and the thread that it had before the merge.
-func (x originIndex) resolve(rec *Record) bool {
-	o := x.find(rec.Client, rec.Thread)
+func (x OriginIndex) resolve(rec *Record) bool {
+	o := x.Find(rec.Client, rec.Thread)
 	if o == nil {
 		return false
 	}
@@ -58,7 +59,7 @@ func (r *Reader) indexOrigins() error {
 	if len(r.header.Merged) > maxOrigins {
 		err = errors.New("the header names more clients than a log can have")
 	} else {
-		r.origins, err = newOriginIndex(r.header.Merged)
+		r.origins, err = NewOriginIndex(r.header.Merged)
 	}
 	if err != nil {
 		return &ReadError{File: r.name, Line: 2, Err: err}

@@ -256,30 +256,3 @@ func parseInt(b []byte) (int64, bool) {
 	}
 	return n, true
 }
-
-// An interner makes one string of equal fields. It forgets everything when a
-// log holds more distinct values than any real one, so that a hostile log
-// cannot fill the memory through it.
-type interner struct {
-	last  string
-	known map[string]string
-}
-
-func (n *interner) get(b []byte) string {
-	if string(b) == n.last {
-		return n.last
-	}
-	s, ok := n.known[string(b)]
-	if !ok {
-		s = string(b)
-		if len(b) > 4096 { // not worth keeping
-			return s
-		}
-		if n.known == nil || len(n.known) >= 1024 {
-			n.known = make(map[string]string)
-		}
-		n.known[s] = s
-	}
-	n.last = s
-	return s
-}

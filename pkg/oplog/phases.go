@@ -65,12 +65,12 @@ func fastPhases(b []byte, at int) (p *Phases, next int) {
 		return nil, at + 1
 	}
 	next = fastText(b, at)
-	if next == unusual {
-		return nil, unusual
+	if next == noMatch {
+		return nil, noMatch
 	}
 	p, ok := parsePhases(b[at : next-1])
 	if !ok {
-		return nil, unusual
+		return nil, noMatch
 	}
 	return p, next
 }

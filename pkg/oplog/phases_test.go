@@ -1,7 +1,6 @@
 package oplog
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 )
@@ -17,33 +16,5 @@ func TestPhaseErrors(t *testing.T) {
 			t.Errorf("%q: %v", field, err)
 		}
 		bothWays(t, log)
-	}
-}
-
-// TestMergePhases: a merge keeps them, be it in steps or at once.
-func TestMergePhases(t *testing.T) {
-	t.Parallel()
-	a, ra := testLog(t, 1, "r1", "A")
-	b, rb := testLog(t, 2, "r2", "B")
-	var want, got Phases
-	add := func(sum *Phases, records []Record) (rows int) {
-		for i := range records {
-			if p := records[i].Phases; p != nil {
-				rows++
-				for k, d := range p {
-					sum[k] += d
-				}
-			}
-		}
-		return rows
-	}
-	rows := add(&want, ra) + add(&want, rb)
-	all := mergeLogs(t, a, b)
-	if n := add(&got, all.rows); n != rows || got != want || rows == 0 {
-		t.Errorf("%d rows with phases %v, want %d with %v", n, got, rows, want)
-	}
-	c, _ := testLog(t, 3, "r3", "C")
-	if steps, once := mergeLogs(t, all.log, c), mergeLogs(t, a, b, c); !bytes.Equal(unzstd(t, steps.log), unzstd(t, once.log)) {
-		t.Error("merging in steps makes another log")
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"unicode/utf8"
+
+	"warp/internal/wire"
 )
 
 // A Reader reads an op log of this or another implementation: zstd, gzip or
@@ -17,6 +19,8 @@ type Reader struct {
 	// SkipKeys leaves Record.Key empty, which saves the only allocation that
 	// reading needs per batch.
 	SkipKeys bool
+	// Prompt makes Read return the rows that are there rather than wait for more.
+	Prompt bool
 
 	name      string
 	lines     lineReader
@@ -32,26 +36,20 @@ type Reader struct {
 	file      *os.File // closed by Close where Open opened it
 
 	time      timeParser
-	ops       interner
-	clients   interner
-	endpoints interner
-	errs      interner
+	ops       wire.Interner
+	clients   wire.Interner
+	endpoints wire.Interner
+	errs      wire.Interner
 
 	statements statements
-	origins    originIndex
+	origins    OriginIndex
 	keys       []byte // of the batch that is being read
 	keyEnds    []int
-	lendKeys   bool // keys of records are valid until the next Read only
-	prompt     bool // Read returns what is there rather than wait for more
 	fields     [][]byte
 	ends       []int // of the fields of the line
 	layout     layout
 	fast       int // rows that fastRow has read
 	seen       [seenSlots]seenText
-	line       fastLine
-	rewrite    []byte // of a line of which times are written otherwise
-	format     timeFormatter
-	ids        uint32 // of seen texts
 	row        rowTimes
 	outside    int  // first_byte or last_byte outside of the request
 	pending    bool // lines.next was called ahead for the line in ahead
@@ -169,6 +167,7 @@ func (r *Reader) readHead() error {
 		}
 		r.noRow(line, complete)
 	}
+	r.header.Scripted = r.has[colStatement]
 	return r.indexOrigins()
 }
 
@@ -289,7 +288,7 @@ func (r *Reader) Read(dst []Record) (int, error) {
 	for n < len(dst) && r.done == nil && len(r.keys) < 1<<20 {
 		if n == 0 {
 			r.window = r.decided
-		} else if r.window != r.decided || r.prompt && !r.lines.ready() {
+		} else if r.window != r.decided || r.Prompt && !r.lines.ready() {
 			break
 		}
 		ok, err := r.readRow(&dst[n])
@@ -313,12 +312,7 @@ func (r *Reader) setKeys(records []Record) {
 	if r.SkipKeys || len(r.keys) == 0 {
 		return
 	}
-	all, start := "", 0
-	if r.lendKeys {
-		all = asString(r.keys)
-	} else {
-		all = string(r.keys)
-	}
+	all, start := string(r.keys), 0
 	for i := range records {
 		records[i].Key = all[start:r.keyEnds[i]]
 		start = r.keyEnds[i]
@@ -417,7 +411,7 @@ func (r *Reader) endWarnings(err error) {
 	case errors.Is(err, errCut), errors.Is(err, io.ErrUnexpectedEOF),
 		r.lines.err != nil && r.lines.err != io.EOF:
 		r.warn("the log was cut off; the %d complete rows before that are read", r.rows)
-	case r.header.Warp != "" && r.trailer.isZero():
+	case r.header.Warp != "" && r.trailer.IsZero():
 		r.warn("the log has no closing line: its run was killed or its disk was full; the %d rows up to there are read", r.rows)
 	}
 	if r.outside > 0 {

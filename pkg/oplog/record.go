@@ -39,6 +39,14 @@ type Record struct {
 // End is the time at which the request ended, in unix ns.
 func (r *Record) End() int64 { return r.Start + int64(r.Duration) }
 
+// MoveBack makes the times of the record that many ns earlier.
+func (r *Record) MoveBack(ns int64) {
+	r.Start -= ns
+	if r.Due != 0 {
+		r.Due -= ns
+	}
+}
+
 // Lag is how much later than its schedule the request was sent; 0 in a closed loop.
 func (r *Record) Lag() time.Duration {
 	if r.Due == 0 {

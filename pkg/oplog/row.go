@@ -84,7 +84,10 @@ func (r *Reader) setQuoted(line []byte, rec *Record) error {
 // forgetNames keeps a name with a tab in it from being taken for two fields by
 // fastRow, which compares text with the names of the line before.
 func (r *Reader) forgetNames() {
-	r.ops.last, r.clients.last, r.endpoints.last, r.errs.last = "", "", "", ""
+	r.ops.Forget()
+	r.clients.Forget()
+	r.endpoints.Forget()
+	r.errs.Forget()
 }
 
 // nulError names the field that has a NUL in it.
@@ -238,21 +241,21 @@ func (r *Reader) setField(rec *Record, c column, f []byte) bool {
 	case colStart, colFirstByte, colLastByte, colEnd, colDue:
 		return r.setTime(rec, c, f)
 	case colOp:
-		rec.Op = r.ops.get(f)
+		rec.Op = r.ops.Get(f)
 		return len(f) > 0
 	case colClient:
 		if len(f) > 0 {
-			rec.Client = r.clients.get(f)
+			rec.Client = r.clients.Get(f)
 		}
 	case colEndpoint:
-		rec.Endpoint = r.endpoints.get(f)
+		rec.Endpoint = r.endpoints.Get(f)
 	case colKey:
 		if !r.SkipKeys {
 			r.keys = append(r.keys, f...)
 		}
 	case colErr:
 		if len(f) > 0 {
-			rec.Err = r.errs.get(f)
+			rec.Err = r.errs.Get(f)
 		}
 	case colStatement:
 		statement, ok := r.statements.parse(f)

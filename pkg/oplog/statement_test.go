@@ -28,10 +28,10 @@ func scriptLog(n int) []byte {
 	records := benchRecords(n)
 	var text bytes.Buffer
 	text.WriteString(columns + statementColumn + "\n")
-	f := rowFormatter{kinds: kindTexts{statements: true}}
+	f := rowFormatter{scripted: true}
 	for i := range records {
 		records[i].Statement = Statement{uint16(1 + i*3/n), i%100 == 7}
-		text.Write(f.append(nil, &records[i], f.kinds.find(&records[i]), records[i].Thread))
+		text.Write(f.append(nil, &records[i]))
 	}
 	return text.Bytes()
 }
@@ -65,42 +65,5 @@ func TestStatementErrors(t *testing.T) {
 		if ok != (err == nil) || err != nil && !strings.Contains(err.Error(), "line 2, column statement") {
 			t.Errorf("%q: %v", field, err)
 		}
-	}
-}
-
-// TestMergeStatements merges a script's log with that of something else, in
-// steps and at once.
-func TestMergeStatements(t *testing.T) {
-	t.Parallel()
-	ra := scriptRecords(1, 200, "r1", "A")
-	a := writeLog(t, scriptHeader("r1", "A"), testTrailer, ra, 90)
-	b, rb := testLog(t, 2, "r2", "B")
-	c := writeLog(t, scriptHeader("r3", "C"), testTrailer, scriptRecords(5, 100, "r3", "C"), 90)
-	all := mergeLogs(t, a, b)
-	count := map[Statement]int{}
-	for _, r := range ra {
-		count[r.Statement]++
-	}
-	count[Statement{}] += len(rb)
-	for _, r := range all.rows {
-		count[r.Statement]--
-	}
-	for s, n := range count {
-		if n != 0 {
-			t.Errorf("statement %q: %d rows are missing", s, n)
-		}
-	}
-	if all.head.Statements != nil {
-		t.Errorf("a merge of different things has the statements %q", all.head.Statements)
-	}
-	if same := mergeLogs(t, a, c); len(same.head.Statements) != 3 {
-		t.Errorf("a merge of two runs of one script has the statements %q", same.head.Statements)
-	}
-	if steps, once := mergeLogs(t, all.log, c), mergeLogs(t, a, b, c); !bytes.Equal(unzstd(t, steps.log), unzstd(t, once.log)) {
-		t.Error("merging in steps makes another log")
-	}
-	other, _ := testLog(t, 4, "r4", "D")
-	if plain := mergeLogs(t, b, other); strings.Contains(string(unzstd(t, plain.log)), "\tstatement") {
-		t.Error("a merge without scripts has the column of scripts")
 	}
 }

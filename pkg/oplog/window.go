@@ -1,8 +1,10 @@
 package oplog
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -68,6 +70,28 @@ func (w *Window) MoveBack(ahead int64) {
 	}
 }
 
+// MoveBack moves the times of the trailer by that many ns.
+func (t *Trailer) MoveBack(ahead int64) {
+	if ahead == 0 {
+		return
+	}
+	earlier := func(at time.Time) time.Time { return at.Add(-time.Duration(ahead)) }
+	if t.Window != nil {
+		w := *t.Window
+		w.MoveBack(ahead)
+		t.Window = &w
+	}
+	if u := t.UnsentWaits; u != nil {
+		moved := *u
+		moved.FirstDue, moved.Until = earlier(u.FirstDue), earlier(u.Until)
+		t.UnsentWaits = &moved
+	}
+	t.Pauses = slices.Clone(t.Pauses)
+	for i := range t.Pauses {
+		t.Pauses[i].At = earlier(t.Pauses[i].At)
+	}
+}
+
 // A windowComment is a line of the log about the window.
 type windowComment struct {
 	Window Window `json:"window"`
@@ -111,6 +135,14 @@ func (u *Unsent) EachWait(f func(time.Duration)) {
 type CutOff struct {
 	Count    int64   `json:"count"`
 	LongestS float64 `json:"longest_s"` // of them had waited
+}
+
+// Add returns the requests of both, either of which may be nil.
+func (c *CutOff) Add(o *CutOff) *CutOff {
+	if c == nil || o == nil {
+		return cmp.Or(c, o)
+	}
+	return &CutOff{c.Count + o.Count, max(c.LongestS, o.LongestS)}
 }
 
 // A Pause is a time in which the process did not run: it was stopped, or the

@@ -8,34 +8,41 @@ import (
 	"io"
 	"strings"
 
-	"warp/pkg/oplog/frame"
+	"github.com/klauspost/compress/zstd"
 )
 
 // A Writer writes one op log. It is not safe for concurrent use. The first
 // error ends it: nothing is written after it, and every later call returns it.
 type Writer struct {
-	enc    *frame.Encoder
+	dst    io.Writer
+	enc    *zstd.Encoder
+	open   bool // a frame has begun
 	format rowFormatter
-	buf    []byte
+	buf    []byte // text that the encoder does not have yet
 	closed bool
 	err    error
 }
 
-// rowLayout tells the encoder what a line is made of.
-func rowLayout() frame.Layout {
-	return frame.Layout{Pieces: pieces, Key: pieceKey}
-}
+const (
+	// window is how far back the encoder looks for repetitions, hence what a reader keeps.
+	window = 512 << 10
+	// bufferedText is how much text the encoder gets at once.
+	bufferedText = 16 << 10
+)
 
 // NewWriter starts a log on w with its column line and its header. They are in
 // the file before NewWriter returns, so that even a run killed at once leaves
 // a log that can be read.
 func NewWriter(w io.Writer, h Header) (*Writer, error) {
-	lw := &Writer{enc: frame.NewEncoder(w, rowLayout()), buf: make([]byte, 0, 4096)}
-	lw.buf = append(lw.buf, columns...)
-	if lw.format.kinds.statements = h.hasStatements(); lw.format.kinds.statements {
-		lw.buf = append(lw.buf, statementColumn...)
+	// One goroutine: to compress in others while the run goes on would take a core away from the load.
+	enc, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+		zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(window))
+	if err != nil {
+		return nil, fmt.Errorf("writing the op log: %w", err)
 	}
-	lw.buf = append(lw.buf, '\n')
+	lw := &Writer{dst: w, enc: enc, buf: make([]byte, 0, 2*bufferedText)}
+	lw.format.scripted = h.Scripted || len(h.Statements) > 0
+	lw.buf = lw.format.appendColumns(lw.buf)
 	if err := lw.comment(h); err != nil {
 		return nil, err
 	}
@@ -48,16 +55,15 @@ func (w *Writer) Rows() int64 { return int64(w.format.index) }
 // Write appends one row per record.
 func (w *Writer) Write(records []Record) error {
 	for i := range records {
-		if err := w.writeRow(&records[i], nil, records[i].Thread); err != nil {
+		if err := w.writeRow(&records[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// writeRow appends a row. Its kind is looked for where the caller does not know it.
-func (w *Writer) writeRow(r *Record, known *knownKind, thread uint32) error {
-	if err := w.ready(thread); err != nil {
+func (w *Writer) writeRow(r *Record) error {
+	if err := w.ready(r.Thread); err != nil {
 		return err
 	}
 	if r.Op == "" || r.Objects < 0 || r.Bytes < 0 || r.Duration < 0 {
@@ -66,50 +72,17 @@ func (w *Writer) writeRow(r *Record, known *knownKind, thread uint32) error {
 		return fmt.Errorf("writing the op log: a record of %q with %d objects, %d bytes, %v is not a request",
 			r.Op, r.Objects, r.Bytes, r.Duration)
 	}
-	var k *kindText
-	if known != nil {
-		k = w.format.kinds.findKnown(known)
-	} else {
-		k = w.format.kinds.find(r)
-	}
-	b, err := w.enc.Space()
-	if err == nil {
-		b = w.format.append(b, r, k, thread)
-		err = w.enc.Row(b, &w.format.starts, k.number, thread)
-	}
-	return w.failed(err)
+	w.buf = w.format.append(w.buf, r)
+	return w.spillFull()
 }
 
-// writeText appends a row of which there is text.
-func (w *Writer) writeText(x *rowText, thread uint32) error {
-	if err := w.ready(thread); err != nil {
-		return err
-	}
-	k := w.format.kinds.findKnown(x.kind)
-	b, err := w.enc.Space()
-	if err == nil {
-		b = w.format.appendText(b, x, k, thread)
-		err = w.enc.Row(b, &w.format.starts, k.number, thread)
-	}
-	return w.failed(err)
-}
-
-// ready prepares for a row of that thread.
+// ready checks that a row of that thread can be written.
 func (w *Writer) ready(thread uint32) error {
 	if err := w.usable(); err != nil {
 		return err
 	}
-	if thread > maxThread {
+	if thread > MaxThread {
 		w.err = fmt.Errorf("writing the op log: thread %d does not fit its 16 bits", thread)
-		return w.err
-	}
-	return w.spill()
-}
-
-// failed remembers an error of writing.
-func (w *Writer) failed(err error) error {
-	if err != nil {
-		w.err = fmt.Errorf("writing the op log: %w", err)
 	}
 	return w.err
 }
@@ -121,25 +94,41 @@ func (w *Writer) usable() error {
 	return w.err
 }
 
-// spill hands the gathered text to the encoder, in a new frame where none is open.
+// spillFull hands the text to the encoder once that is worth a call.
+func (w *Writer) spillFull() error {
+	if len(w.buf) < bufferedText {
+		return nil
+	}
+	return w.spill()
+}
+
+// spill hands the text to the encoder, in a new frame where none is open.
 func (w *Writer) spill() error {
 	if w.err != nil || len(w.buf) == 0 {
 		return w.err
 	}
-	if err := w.enc.Text(w.buf); err != nil {
-		w.err = fmt.Errorf("writing the op log: %w", err)
+	if !w.open {
+		w.enc.Reset(w.dst)
+		w.open = true
 	}
+	_, err := w.enc.Write(w.buf)
 	w.buf = w.buf[:0]
-	return w.err
+	return w.fail(err)
 }
 
 // Flush ends the zstd frame: what was written so far can be read from now on,
 // whatever happens to this process.
 func (w *Writer) Flush() error {
-	if err := w.spill(); err != nil {
+	if err := w.spill(); err != nil || !w.open {
 		return err
 	}
-	if err := w.enc.Flush(); err != nil {
+	w.open = false
+	return w.fail(w.enc.Close())
+}
+
+// fail remembers an error of writing.
+func (w *Writer) fail(err error) error {
+	if err != nil {
 		w.err = fmt.Errorf("writing the op log: %w", err)
 	}
 	return w.err
@@ -177,7 +166,7 @@ func (w *Writer) Close(t Trailer) error {
 		w.closed = true
 		return err
 	}
-	if !t.isZero() {
+	if !t.IsZero() {
 		if err := w.comment(t); err != nil {
 			return err
 		}
@@ -190,11 +179,11 @@ func (w *Writer) Close(t Trailer) error {
 // AsRead is t as a reader finds it in a log; false where it cannot be in one.
 func (t Trailer) AsRead() (read Trailer, ok bool) {
 	b, err := json.Marshal(t)
-	return read, err == nil && !t.isZero() && json.Unmarshal(b, &read) == nil
+	return read, err == nil && !t.IsZero() && json.Unmarshal(b, &read) == nil
 }
 
-// isZero says that nothing is known about how the run ended.
-func (t *Trailer) isZero() bool {
+// IsZero says that nothing is known about how the run ended.
+func (t *Trailer) IsZero() bool {
 	return t.End == "" && t.Reason == "" && len(t.Notes) == 0 && t.Offered == 0 && t.Unsent == 0 && t.Load == nil && len(t.Merged) == 0 &&
 		t.Window == nil && t.UnsentWaits == nil && t.CutOff == nil && len(t.Pauses) == 0
 }

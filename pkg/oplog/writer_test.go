@@ -67,34 +67,6 @@ func TestQuotesWhereNeeded(t *testing.T) {
 	}
 }
 
-// The encoder is told where the pieces of each line begin.
-func TestStartsOfPieces(t *testing.T) {
-	t.Parallel()
-	var f rowFormatter
-	columns := [pieces]int{pieceThread: 1, pieceHead: 2, pieceBytes: 5, pieceEndpoint: 6, pieceKey: 7, pieceErr: 8, pieceStart: 9, pieceFirst: 10,
-		pieceLast: 11, pieceEnd: 12, pieceDuration: 13, pieceTail: 14, pieceStatus: 16, pieceRequests: 19}
-	for i, r := range benchRecords(50) {
-		if i%3 > 0 {
-			r.Due, r.Err = r.Start, "NoSuchKey: gone"
-		}
-		if i%3 > 1 {
-			r.Phases = &Phases{1, 2}
-		}
-		line := f.append([]byte("what was there"), &r, f.kinds.find(&r), r.Thread)[len("what was there"):]
-		tabs := []int{0}
-		for i, c := range line {
-			if c == '\t' {
-				tabs = append(tabs, i)
-			}
-		}
-		for p, c := range columns {
-			if int(f.starts[p]) != tabs[c] {
-				t.Fatalf("%v: piece %d is not at %d in %s", f.starts, p, tabs[c], line)
-			}
-		}
-	}
-}
-
 // What we write must be what a plain CSV reader makes of it, apart from the
 // carriage return that Go's drops before a line feed.
 func TestPlainCSVReaderAgrees(t *testing.T) {

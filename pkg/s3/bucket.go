@@ -2,6 +2,7 @@ package s3
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -22,6 +23,15 @@ func (c *Client) BucketExists(ctx context.Context, bucket string) (exists bool, 
 		return err
 	})
 	return exists, err
+}
+
+// askRegion asks the store where bucket is.
+func (c *Client) askRegion(ctx context.Context, bucket string) (region string, err error) {
+	err = c.anyHost(ctx, func(h *Host) error {
+		region, err = h.desk.core.Client.GetBucketLocation(ctx, bucket)
+		return err
+	})
+	return region, err
 }
 
 // MakeBucket creates bucket, with object lock or without, and marks it as made
@@ -125,17 +135,21 @@ func (c *Client) WriteSmall(ctx context.Context, ref Ref, data []byte) (modified
 	return modified, late, err
 }
 
+// maxSmall is more than anything that is read whole: a foreign object under a marker's name must not fill the memory.
+const maxSmall = 1 << 20
+
 // ReadSmall returns the content of a small object.
 func (c *Client) ReadSmall(ctx context.Context, ref Ref) (data []byte, err error) {
-	const most = 1 << 20 // a foreign object under a marker's name must not fill the memory
 	err = c.anyHost(ctx, func(h *Host) error {
-		body, err := h.desk.core.Client.GetObject(ctx, ref.Bucket, ref.Key, minio.GetObjectOptions{})
+		body, _, _, err := h.desk.core.GetObject(ctx, ref.Bucket, ref.Key, minio.GetObjectOptions{})
 		if err != nil {
 			return err
 		}
 		defer body.Close()
-		data, err = io.ReadAll(io.LimitReader(body, most))
-		return err
+		if data, err = io.ReadAll(io.LimitReader(body, maxSmall)); err != nil {
+			return err
+		}
+		return answerCheck{desk: true}.check(document{}, http.StatusOK, http.MethodGet, data)
 	})
 	return data, err
 }
@@ -145,7 +159,16 @@ func (c *Client) ReadSmall(ctx context.Context, ref Ref) (data []byte, err error
 func (c *Client) List(ctx context.Context, l List, begin func(), each func(Object) bool) error {
 	return c.anyHost(ctx, func(h *Host) error {
 		begin()
-		return h.desk.List(ctx, l, each, NewTrace(time.Now()))
+		check := newListCheck(l.Bucket, l.Prefix)
+		var wrong error
+		err := h.desk.List(ctx, l, func(o Object) bool {
+			skip, err := check.entry(&o)
+			if wrong = err; wrong != nil {
+				return false
+			}
+			return skip || each(o)
+		}, NewTrace(time.Now()))
+		return cmp.Or(wrong, err)
 	})
 }
 
@@ -186,25 +209,52 @@ func (c *Client) Metadata(ctx context.Context, ref Ref, name string) (value stri
 // AbortUploads ends the multipart uploads under prefix that were never
 // completed and whose names are ours.
 func (c *Client) AbortUploads(ctx context.Context, bucket, prefix string, ours func(key string) bool) error {
+	return c.eachUpload(ctx, bucket, prefix, func(h *Host, u Upload) error {
+		if !ours(u.Key) {
+			return nil
+		}
+		err := h.desk.AbortUpload(ctx, u, NewTrace(time.Now()))
+		if CodeOf(err) == "NoSuchUpload" {
+			return nil
+		}
+		return err
+	})
+}
+
+// eachUpload calls do for every upload under prefix that was not completed. It may have to start again. A store that
+// does not know the question has none.
+func (c *Client) eachUpload(ctx context.Context, bucket, prefix string, do func(*Host, Upload) error) error {
 	return c.anyHost(ctx, func(h *Host) error {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel() // or the sender of a listing that is left early stays
-		for u := range h.desk.core.ListIncompleteUploads(ctx, bucket, prefix, true) {
-			if unknownToStore(u.Err) {
-				return nil // then it can have none
+		check := newListCheck(bucket, prefix)
+		var track listTrack
+		for {
+			place := track.place
+			page, err := h.desk.core.ListMultipartUploads(ctx, bucket, prefix, place.key, place.version, "", 0)
+			if unknownToStore(err) {
+				return nil
 			}
-			if u.Err != nil {
-				return u.Err
+			if err != nil {
+				return err
 			}
-			if !ours(u.Key) {
-				continue
+			for _, u := range page.Uploads {
+				if err := check.below(u.Key); err != nil {
+					return err
+				}
+				if err := do(h, Upload{Ref: Ref{Bucket: bucket, Key: u.Key}, ID: u.UploadID}); err != nil {
+					return err
+				}
 			}
-			err := h.desk.core.AbortMultipartUpload(ctx, bucket, u.Key, u.UploadID)
-			if e, ok := asError(err, nil).(*Error); ok && e.Code != "NoSuchUpload" {
+			if !page.IsTruncated {
+				return nil
+			}
+			if track.empty++; len(page.Uploads) > 0 {
+				track.empty = 0
+			}
+			next := listPlace{key: page.NextKeyMarker, version: page.NextUploadIDMarker}
+			if err := cmp.Or(track.goOn(next, http.StatusOK), check.page(next.key)); err != nil {
 				return err
 			}
 		}
-		return nil
 	})
 }
 
@@ -214,5 +264,5 @@ func unknownToStore(err error) bool {
 	if !ok {
 		return false
 	}
-	return e.Status == 400 || e.Status == 405 || e.Status == 501 || e.Code == "NotImplemented"
+	return e.Status == 405 || e.Status == 501 || e.Status >= 400 && e.Code == "NotImplemented"
 }

@@ -69,6 +69,9 @@ type Client struct {
 	options  Options
 	sse      encrypt.ServerSide // with SSE-C the key to read with; nil otherwise
 	dialed   atomic.Int64
+	refused  []atomic.Int64 // by host
+	answered atomic.Int32   // the host that bookkeeping heard from last
+	regions  regions
 }
 
 // libraryRetries makes minio-go never wait: it sleeps after a failed request
@@ -84,11 +87,13 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	libraryRetries.Do(func() { minio.DefaultRetryUnit = 0 })
+	cfg.UnsignedPayload = cfg.UnsignedPayload || cfg.TLS // which protects it as well
 	selector, err := NewSelector(cfg.HostSelect, len(cfg.Hosts))
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{selector: selector, region: cfg.Region, options: cfg.Options}
+	c := &Client{selector: selector, region: cfg.Region, options: cfg.Options, refused: make([]atomic.Int64, len(cfg.Hosts))}
+	c.regions.ask = c.askRegion
 	if cfg.Encryption.Kind == SSEC {
 		if c.sse, err = cfg.Encryption.serverSide(); err != nil {
 			return nil, err
@@ -98,12 +103,12 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	for i, a := range cfg.Hosts {
-		h, err := newHost(&cfg, a, c.engine, &c.dialed)
+		h, err := c.newHost(&cfg, a)
 		if err != nil {
 			return nil, fmt.Errorf("host %s: %w", a.Name, err)
 		}
 		h.index = i
-		if err := h.addIdentities(&cfg, a, c.engine, &c.dialed); err != nil {
+		if err := c.addIdentities(h, &cfg, a); err != nil {
 			return nil, fmt.Errorf("host %s: %w", a.Name, err)
 		}
 		c.hosts = append(c.hosts, h)
@@ -152,21 +157,21 @@ func signsV2(c *credentials.Credentials) bool {
 	return err == nil && value.SignerType.IsV2()
 }
 
-func newHost(cfg *Config, a Address, name string, dialed *atomic.Int64) (*Host, error) {
-	library, err := newMinioEngine(cfg, a, cfg.patience(), dialed)
+func (c *Client) newHost(cfg *Config, a Address) (*Host, error) {
+	library, err := newMinioEngine(cfg, a, answerCheck{}, cfg.patience(), &c.dialed)
 	if err != nil {
 		return nil, err
 	}
 	var engine Engine = library
 	hangUp := library.hangUp
-	if name == engineLean {
-		lean, err := newLeanEngine(cfg, a, library, dialed)
+	if c.engine == engineLean {
+		lean, err := c.newLeanEngine(cfg, a, library)
 		if err != nil {
 			return nil, err
 		}
 		engine, hangUp = lean, lean.hangUp
 	}
-	desk, err := newMinioEngine(cfg.forDesk(), a, deskTimeout, new(atomic.Int64))
+	desk, err := newMinioEngine(cfg.forDesk(), a, answerCheck{total: deskTimeout, desk: true}, deskTimeout, new(atomic.Int64))
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +186,7 @@ func newHost(cfg *Config, a Address, name string, dialed *atomic.Int64) (*Host, 
 }
 
 // addIdentities gives the host an engine for each further identity.
-func (h *Host) addIdentities(cfg *Config, a Address, name string, dialed *atomic.Int64) error {
+func (c *Client) addIdentities(h *Host, cfg *Config, a Address) error {
 	if len(cfg.Others) == 0 {
 		return nil
 	}
@@ -189,7 +194,7 @@ func (h *Host) addIdentities(cfg *Config, a Address, name string, dialed *atomic
 	for _, identity := range cfg.Others {
 		as := *cfg
 		as.Credentials = identity
-		other, err := newHost(&as, a, name, dialed)
+		other, err := c.newHost(&as, a)
 		if err != nil {
 			return err
 		}
@@ -199,16 +204,17 @@ func (h *Host) addIdentities(cfg *Config, a Address, name string, dialed *atomic
 	return nil
 }
 
-func newMinioEngine(cfg *Config, a Address, answer time.Duration, dialed *atomic.Int64) (*minioEngine, error) {
+func newMinioEngine(cfg *Config, a Address, check answerCheck, answer time.Duration, dialed *atomic.Int64) (*minioEngine, error) {
 	transport, err := newTransport(cfg, a.Dial, answer, dialed)
 	if err != nil {
 		return nil, err
 	}
 	traced := tracer{transport, cfg.HTTP2}
+	check.next = traced
 	mc, err := minio.New(a.Name, &minio.Options{
 		Creds:      cfg.Credentials,
 		Secure:     cfg.TLS,
-		Transport:  traced,
+		Transport:  check,
 		Region:     cfg.Region,
 		MaxRetries: 1, // repeating is for the run to decide, and to count
 
@@ -241,8 +247,35 @@ func (c *Client) Acquire() *Host {
 	return h.turns.hosts[(h.turns.next.Add(1)-1)%uint64(len(h.turns.hosts))]
 }
 
-// Release says that the request on h has finished.
-func (c *Client) Release(h *Host) { c.selector.Release(h.index) }
+// Release says that the request on h has finished, and how. A host that cannot be connected to is left alone for a while
+// where there are others.
+func (c *Client) Release(h *Host, err error) {
+	if IsConnection(err) {
+		c.refused[h.index].Add(1)
+		c.selector.Refuse(h.index)
+		return
+	}
+	c.selector.Release(h.index)
+}
+
+// Use calls do with the host for one request.
+func (c *Client) Use(do func(*Host) error) error {
+	h := c.Acquire()
+	err := do(h)
+	c.Release(h, err)
+	return err
+}
+
+// Refused is how many requests found no connection to each host, by endpoint. Hosts without any are left out.
+func (c *Client) Refused() map[string]int64 {
+	all := make(map[string]int64)
+	for i, h := range c.hosts {
+		if n := c.refused[i].Load(); n > 0 {
+			all[h.Endpoint] = n
+		}
+	}
+	return all
+}
 
 // Close closes the connections that no request uses, and each other one when its request ends. Whoever measures next,
 // in this process or another, finds the store without them.
@@ -306,18 +339,27 @@ func (c *Client) anyHost(ctx context.Context, do func(*Host) error) error {
 }
 
 // tryHosts goes on to the next host for every error that another one may not
-// have. Each attempt begins with another host.
+// have. It begins with the one that answered last, each further attempt with
+// another one.
 func (c *Client) tryHosts(ctx context.Context, first int, do func(*Host) error) error {
 	var unreachable []error
 	var busy error
+	began := time.Now()
+	first += int(c.answered.Load())
 	for i := range c.hosts {
+		if i > 0 && busy != nil && time.Since(began) > deskPatience {
+			return busy
+		}
 		h := c.hosts[(first+i)%len(c.hosts)]
 		err := asError(do(h), nil)
 		if err != nil && ctx.Err() == context.Canceled {
 			err = &Error{Code: CodeCanceled, Message: context.Cause(ctx).Error()} // net/http says nothing but the cause
 		}
 		switch {
-		case err == nil || ctx.Err() != nil:
+		case err == nil:
+			c.answered.Store(int32(h.index))
+			return nil
+		case ctx.Err() != nil:
 			return err
 		case IsConnection(err):
 			unreachable = append(unreachable, fmt.Errorf("%s (%w)", h.Endpoint, err))

@@ -127,7 +127,7 @@ func TestClientCertificate(t *testing.T) {
 			}
 			h := client.Acquire()
 			_, err = h.Put(t.Context(), Put{Ref: Ref{Bucket: "bucket", Key: "key"}, Body: bytes.NewReader([]byte("x")), Size: 1}, NewTrace(time.Now()))
-			client.Release(h)
+			client.Release(h, nil)
 			switch {
 			case c.works && err != nil:
 				t.Errorf("%s, %s: %v", engine, name, err)

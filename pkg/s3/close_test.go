@@ -47,7 +47,7 @@ func TestClose(t *testing.T) {
 		must(t, err)
 		get := func(key string) error {
 			h := c.Acquire()
-			defer c.Release(h)
+			defer c.Release(h, nil)
 			_, err := h.Get(context.Background(), Get{Ref: Ref{Bucket: "bucket", Key: key}}, NewTrace(time.Now()))
 			return err
 		}

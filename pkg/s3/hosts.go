@@ -21,16 +21,23 @@ const maxHosts = 100_000
 // a comment. A host that occurs more than once counts once: its requests in flight are counted per host.
 func ParseHosts(spec string) ([]string, error) {
 	var list hostList
-	var err error
+	err := list.parse(spec)
+	return list.hosts, err
+}
+
+// ParseEndpoints is ParseHosts where a host may be a URL without a path. The
+// scheme of the URLs is http or https, and "" where there is none.
+func ParseEndpoints(spec string) (hosts []string, scheme string, err error) {
+	list := hostList{urls: true}
+	err = list.parse(spec)
+	return list.hosts, list.scheme, err
+}
+
+func (l *hostList) parse(spec string) error {
 	if path, ok := strings.CutPrefix(strings.TrimSpace(spec), "file:"); ok {
-		err = list.addFile(path)
-	} else {
-		err = list.add(spec)
+		return l.addFile(path)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return list.hosts, nil
+	return l.add(spec)
 }
 
 // ListItems are the items of a list in one value of a flag. All lists are read so: there may be spaces around the commas.
@@ -46,8 +53,10 @@ func ListItems(spec string) iter.Seq[string] {
 
 // A hostList collects hosts, each once.
 type hostList struct {
-	hosts []string
-	seen  map[string]bool
+	hosts  []string
+	seen   map[string]bool
+	urls   bool   // URLs are hosts too
+	scheme string // of all URLs so far
 }
 
 func (l *hostList) addFile(path string) error {
@@ -74,7 +83,8 @@ func (l *hostList) addFile(path string) error {
 
 func (l *hostList) add(spec string) error {
 	for item := range ListItems(spec) {
-		if err := checkItem(item); err != nil {
+		item, err := l.address(item)
+		if err != nil {
 			return err
 		}
 		all, err := expandRanges("host", item)
@@ -108,22 +118,37 @@ func (l *hostList) addHost(host string) error {
 	return nil
 }
 
-// checkItem finds what people paste by mistake, before any of it is taken for a name.
-func checkItem(item string) error {
+// address takes the host out of an item, and finds what people paste by mistake
+// before any of it is taken for a name.
+func (l *hostList) address(item string) (string, error) {
 	if item == "" {
-		return errors.New("a host is empty: want host:port, separated by commas")
+		return "", errors.New("a host is empty: want host:port, separated by commas")
 	}
 	if strings.HasPrefix(item, "file:") {
-		return fmt.Errorf("host %q: a file with a list of hosts must be given alone", item)
+		return "", fmt.Errorf("host %q: a file with a list of hosts must be given alone", item)
 	}
-	if scheme, rest, ok := strings.Cut(item, "://"); ok {
-		rest = strings.TrimRight(rest, "/")
-		if strings.EqualFold(scheme, "https") {
-			return fmt.Errorf("host %q is a URL: write %s, and --tls for https", item, rest)
-		}
-		return fmt.Errorf("host %q is a URL: write %s", item, rest)
+	scheme, rest, isURL := strings.Cut(item, "://")
+	if !isURL {
+		rest = item
 	}
-	return nil
+	host, path, _ := strings.Cut(rest, "/")
+	scheme = strings.ToLower(scheme)
+	switch {
+	case isURL && !l.urls:
+		return "", fmt.Errorf("%q is a URL: write %s", item, host)
+	case isURL && scheme != "http" && scheme != "https":
+		return "", fmt.Errorf("host %q: warp talks http and https, and not %s", item, scheme)
+	case isURL && strings.Contains(rest, "@"):
+		return "", fmt.Errorf("host %q: keys do not belong into an address: leave them out, and give --access-key and --secret-key", item)
+	case l.urls && path != "":
+		return "", fmt.Errorf("host %q has a path, and an endpoint below a path is not built in yet: leave out /%s", item, path)
+	case isURL && l.scheme != "" && l.scheme != scheme:
+		return "", errors.New("some hosts are URLs of http and others of https, and one run talks one of them to all hosts")
+	case isURL:
+		l.scheme = scheme
+		return host, nil
+	}
+	return strings.TrimSuffix(rest, "/"), nil
 }
 
 // expandRanges replaces each {low...high} by each of its numbers, the last range counting fastest. What it is that

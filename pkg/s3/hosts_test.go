@@ -46,7 +46,7 @@ func TestParseHostsErrors(t *testing.T) {
 		"a,,b":                      "empty",
 		"a,":                        "empty",
 		"http://a:9000":             "write a:9000",
-		"https://a:9000/":           "--tls",
+		"https://a:9000/":           "is a URL: write a:9000",
 		"a:9000/bucket":             "not a number from 1 to 65535",
 		"a/bucket":                  "'/' cannot be in the name",
 		"user@a:9000":               "'@' cannot be in the name",
@@ -117,7 +117,7 @@ func TestParseHostsFileErrors(t *testing.T) {
 		"a\n" + "h{2...1}":    "line 2",
 		"a\nfile:other":       "line 2",
 		"a\nb\x00c":           "line 2",
-		"https://example.com": "--tls",
+		"https://example.com": "is a URL: write example.com",
 	} {
 		path := writeFile(t, text)
 		_, err := ParseHosts("file:" + path)

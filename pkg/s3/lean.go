@@ -47,28 +47,30 @@ type leanEngine struct {
 	dialer   *dialer
 	limits   leanLimits
 	tick     time.Duration
+	memory   sync.Pool     // of *leanMemory
+	second   atomic.Int64  // the time for signatures
+	regions  *regions      // of all hosts
+	dialed   *atomic.Int64 // connections opened so far, over all hosts
 
-	mu         sync.Mutex
-	idle       []*leanConn
-	over       bool              // no further connection becomes idle
-	regions    map[string]string // by bucket, where they had to be asked for
-	generation atomic.Uint32     // of regions
-	dialed     *atomic.Int64     // connections opened so far, over all hosts
+	mu   sync.Mutex
+	idle []*leanConn
+	over bool // no further connection becomes idle
 }
 
 // errNotLean says that a request is one for minio-go.
 var errNotLean = errors.New("not for the lean engine")
 
-func newLeanEngine(cfg *Config, a Address, fallback *minioEngine, dialed *atomic.Int64) (*leanEngine, error) {
+func (c *Client) newLeanEngine(cfg *Config, a Address, fallback *minioEngine) (*leanEngine, error) {
 	e := &leanEngine{
 		Extras: fallback, fallback: fallback, creds: cfg.Credentials, region: cfg.Region, unsigned: cfg.UnsignedPayload,
 		host: hostHeader(a.Name, cfg.TLS), addr: withPort(cmp.Or(a.Dial, a.Name), cfg.TLS),
-		piece:    pieceSize(cfg.Concurrency),
+		piece:    pieceSize(cfg),
 		agent:    "\r\nUser-Agent: warp/" + cfg.AppVersion + " (" + runtime.GOOS + "; " + runtime.GOARCH + ") lean\r\n",
 		checksum: cfg.Checksum.libraryType(), md5: cfg.MD5, once: cfg.NoKeepAlive,
 		dialer: newDialer(cfg), limits: newLeanLimits(cfg), tick: min(leanTick, cfg.patience()/4),
-		regions: make(map[string]string), dialed: dialed,
+		regions: &c.regions, dialed: &c.dialed,
 	}
+	e.memory.New = func() any { return &leanMemory{in: make([]byte, leanLineMost)} }
 	e.trailer, e.fields = e.checksum.Key(), newLeanFields(&cfg.Options, e.checksum)
 	if e.most = cmp.Or(cfg.PartSize, leanPutMost); cfg.DisableMultipart {
 		e.most = math.MaxInt64
@@ -89,9 +91,13 @@ func newLeanEngine(cfg *Config, a Address, fallback *minioEngine, dialed *atomic
 
 // pieceSize is small enough to stay in the processor's cache between generating and
 // sending, and large enough for the receiver not to fall asleep between two
-// pieces, which costs more than they do. Many connections share 16 MiB.
-func pieceSize(connections int) int {
-	return min(max(16<<20/max(connections, 1), leanChunk), 16*leanChunk) / leanChunk * leanChunk
+// pieces, which costs more than they do. Many connections share 16 MiB. Under TLS a
+// piece is a record, and the socket collects several.
+func pieceSize(cfg *Config) int {
+	if cfg.TLS {
+		return 16 << 10
+	}
+	return min(max(16<<20/max(cfg.Concurrency, 1), leanChunk), 16*leanChunk) / leanChunk * leanChunk
 }
 
 // leanCan says why the lean engine cannot talk to a host; "" = it can.
@@ -331,7 +337,7 @@ func (c *leanConn) repeatable(q *leanQuery, err error) bool {
 	switch {
 	case c.answered:
 		return false
-	case c.wrote:
+	case c.sock.begun:
 		return (c.hasty || !q.changes()) && err == io.EOF
 	}
 	return err == errStale || err == io.EOF || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
@@ -370,14 +376,15 @@ func (e *leanEngine) acquire(ctx context.Context, tr *Trace) (*leanConn, error) 
 // release keeps the connection for another request, if it is fit for one.
 // Bytes after the end of an answer would be taken for the next one.
 func (e *leanEngine) release(c *leanConn) {
-	if c.head.close || e.once || c.broken || c.r != c.w || c.verdict.Load() != verdictNone {
+	if c.sock.unsent() {
+		c.sock.flushNow() // what TLS has to say beside
+	}
+	if c.head.close || e.once || c.broken || c.r != c.w || c.verdict.Load() != verdictNone || c.sock.unsent() {
 		e.discard(c)
 		return
 	}
 	c.reused = true
-	if cap(c.kept) > leanKeptMost {
-		c.kept, c.listing = nil, leanListing{}
-	}
+	c.giveBack()
 	c.busy.Store(false)
 	e.mu.Lock()
 	over := e.over
@@ -405,6 +412,7 @@ func (e *leanEngine) hangUp() {
 func (e *leanEngine) discard(c *leanConn) {
 	c.busy.Store(false)
 	c.close()
+	c.giveBack()
 }
 
 // forget takes c out of the idle connections; false where it is in use.
@@ -419,65 +427,52 @@ func (e *leanEngine) forget(c *leanConn) bool {
 	return true
 }
 
-// regionOf asks for a bucket's region once.
-func (e *leanEngine) regionOf(ctx context.Context, bucket string) (string, error) {
-	if e.region != "" {
-		return e.region, nil
+// locate has the region of the bucket known, for which the connection needs no
+// memory: many may have to wait.
+func (c *leanConn) locate(ctx context.Context, bucket string) error {
+	generation := c.e.regions.generation.Load()
+	if c.e.region != "" || c.located == bucket && c.locatedBy == generation {
+		return nil
 	}
-	e.mu.Lock()
-	region, known := e.regions[bucket]
-	e.mu.Unlock()
-	if known {
-		return region, nil
+	if s3utils.CheckValidBucketName(bucket) != nil {
+		return errNotLean
 	}
-	region, err := e.fallback.core.Client.GetBucketLocation(ctx, bucket)
+	value, err := c.e.identity(ctx)
+	if err == nil && !value.SignerType.IsAnonymous() {
+		_, err = c.e.regions.of(ctx, bucket)
+	}
 	if err != nil {
-		return "", err
+		return err
 	}
-	region = cmp.Or(region, "us-east-1")
-	e.learnRegion(bucket, region)
-	return region, nil
+	c.located, c.locatedBy = bucket, generation
+	return nil
 }
 
-func (e *leanEngine) learnRegion(bucket, region string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.regions[bucket] != region {
-		e.regions[bucket] = region
-		e.generation.Add(1)
-	}
-}
-
-// identify has the connection's signer use the right time, key and region.
-// The time is looked at after each tick of the watchdog: to ask the clock for
-// each request costs more than it is worth, since a signature is valid for
-// minutes. So are credentials, which expire by the minute. After an error the
-// connection is not used again.
+// identify has the signer use the right time, key and region. Credentials, which
+// expire by the minute, are asked for as often as the time is.
 func (c *leanConn) identify(ctx context.Context, bucket string) (err error) {
-	generation := c.e.generation.Load()
-	settled := c.settled.Load()
-	if settled && c.bucket == bucket && c.generation == generation {
+	generation, second := c.e.regions.generation.Load(), c.e.second.Load()
+	if c.second == second && c.bucket == bucket && c.generation == generation {
 		return nil
 	}
 	if s3utils.CheckValidBucketName(bucket) != nil {
 		return errNotLean
 	}
 	value := c.signer.value
-	if !settled {
-		c.settled.Store(true)
+	if c.second != second {
 		c.signer.at(time.Now())
 		if value, err = c.e.identity(ctx); err != nil {
 			return err
 		}
 	}
-	region := ""
-	if !value.SignerType.IsAnonymous() {
-		if region, err = c.e.regionOf(ctx, bucket); err != nil {
+	region := c.e.region
+	if region == "" && !value.SignerType.IsAnonymous() {
+		if region, err = c.e.regions.of(ctx, bucket); err != nil {
 			return err
 		}
 	}
 	c.signer.use(value, region)
-	c.bucket, c.generation = bucket, generation
+	c.second, c.bucket, c.generation = second, bucket, generation
 	return nil
 }
 

@@ -13,8 +13,6 @@ const (
 	// leanDocumentMost bounds what a listing's page or the results of a batch
 	// may take. 1000 objects with 2 KiB of metadata each fit many times.
 	leanDocumentMost = 64 << 20
-	// leanKeptMost is how much memory for documents a connection holds on to.
-	leanKeptMost = 4 << 20
 )
 
 // A leanSink is what happens to an answer's body: it is kept in c.kept up to a

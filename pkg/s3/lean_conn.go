@@ -5,9 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"hash"
 	"io"
-	"net"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -66,40 +64,21 @@ const (
 	verdictTimeout
 )
 
-// A leanConn is one connection to a host with all the memory that requests on
-// it need. One goroutine at a time uses it; what the watchdog and cancelled
-// contexts reach is marked.
+// A leanConn is one connection to a host. One goroutine at a time uses it; what
+// the watchdog and cancelled contexts reach is marked.
 type leanConn struct {
 	e    *leanEngine
-	nc   net.Conn
-	tcp  *rawSocket // of the TCP connection, also under TLS; nil where there is none
-	raw  *rawSocket // tcp where it is used for everything: no TLS
-	in   []byte     // received, between r and w
-	r, w int
-	ask  []byte // the request's head
-	out  []byte // payload on its way
-	kept []byte // the document that was received last
-	cut  bool   // it was longer than what is kept
+	sock *socket
+	tls  *tls.Conn // above sock; nil without TLS
+	*leanMemory
 
-	fields  []leanField // of the request, in the order of their names
-	further []leanField // those of them that are still to be appended
-	key     string      // of the request, for their values
-	sum     hash.Hash   // the checksum of what is uploaded
-	scanner xmlScanner
-	listing leanListing
-
-	head       leanHead
-	signer     leanSigner
-	same       leanHeaders
-	bucket     string // the signer's region is this bucket's
-	generation uint32 // of the engine's regions
-	objects    leanStrings
-	answeredAt time.Time // the latest answer
+	located    string // the region of this bucket is known
+	locatedBy  uint32 // the generation of the regions then
+	answeredAt time.Time
 
 	reused   bool // not the first request
 	hasty    bool // an upload was sent without a look at the connection
 	answered bool // a byte of the answer has arrived
-	wrote    bool // a byte of the request is on its way
 	broken   bool // not to be used again
 	phase    int
 
@@ -108,7 +87,6 @@ type leanConn struct {
 	busy    atomic.Bool
 	verdict atomic.Int32
 	rested  atomic.Bool // nothing was asked on it for a while
-	settled atomic.Bool // the signer's time is that of the latest tick, or later
 
 	mu      sync.Mutex      // for what follows, and for deadlines
 	done    <-chan struct{} // of the context that can interrupt
@@ -127,10 +105,12 @@ func (e *leanEngine) dial(ctx context.Context, tr *Trace) (*leanConn, error) {
 		return nil, err
 	}
 	e.dialed.Add(1)
-	c := &leanConn{e: e, nc: nc, tcp: newRawSocket(nc), in: make([]byte, leanLineMost), since: time.Now()}
-	if e.tls == nil {
-		c.raw = c.tcp
-	} else if err := c.secure(ctx, tr); err != nil {
+	c := &leanConn{e: e, since: time.Now()}
+	e.beat(c.since)
+	if c.sock, err = newSocket(c, nc); err == nil && e.tls != nil {
+		err = c.secure(ctx, tr)
+	}
+	if err != nil {
 		nc.Close()
 		return nil, err
 	}
@@ -141,19 +121,22 @@ func (e *leanEngine) dial(ctx context.Context, tr *Trace) (*leanConn, error) {
 func (c *leanConn) secure(ctx context.Context, tr *Trace) error {
 	own, cancel := context.WithTimeout(ctx, c.e.limits.connect)
 	defer cancel()
-	conn, began := tls.Client(c.nc, c.e.tls), time.Now()
-	err := conn.HandshakeContext(own)
+	began := time.Now()
+	c.tls = tls.Client(c.sock, c.e.tls)
+	err := c.tls.HandshakeContext(own)
 	if err != nil && own.Err() != nil && ctx.Err() == nil {
 		return errorf(CodeConnectTimeout, 0, "TLS did not begin within %v", c.e.limits.connect)
 	}
 	if err != nil {
+		c.sock.flushNow() // the store may want to know why
 		return err
 	}
 	if tr != nil && tr.phases != nil {
 		tr.phases.add(PhaseTLS, time.Since(began))
 	}
-	c.nc = conn
-	return nil
+	err = c.sock.flush()
+	c.sock.own = nil
+	return err
 }
 
 // watch has ctx interrupt the connection. A worker comes with the same context
@@ -186,7 +169,7 @@ func (c *leanConn) interrupt(done <-chan struct{}) {
 
 func (c *leanConn) giveUp(verdict int32) {
 	if c.verdict.CompareAndSwap(verdictNone, verdict) {
-		c.nc.SetDeadline(time.Unix(1, 0))
+		c.sock.SetDeadline(time.Unix(1, 0))
 	}
 }
 
@@ -198,8 +181,8 @@ func (c *leanConn) watchdog() {
 		c.mu.Unlock()
 		return
 	}
-	c.settled.Store(false)
 	now, steps := time.Now(), c.steps.Load()
+	c.e.beat(now)
 	moved := steps != c.seen
 	if moved {
 		c.seen, c.since = steps, now
@@ -209,11 +192,11 @@ func (c *leanConn) watchdog() {
 	switch busy := c.busy.Load(); {
 	case busy && quiet > c.e.limits.of(int(steps&(1<<phaseBits-1))):
 		c.giveUp(verdictTimeout)
-	case busy && !moved && c.raw != nil:
+	case busy && !moved:
 		// Have it look again: the end of a half-closed connection that was
 		// there before the request makes no wake-up of its own, nor does an
 		// answer wake somebody who is still sending.
-		c.nc.SetDeadline(time.Unix(1, 0))
+		c.sock.SetDeadline(time.Unix(1, 0))
 	case !busy:
 		c.rested.Store(!moved)
 		idle = quiet > leanIdle
@@ -235,7 +218,7 @@ func (c *leanConn) goOn(err error) bool {
 	if c.verdict.Load() != verdictNone {
 		return false
 	}
-	return c.nc.SetDeadline(time.Time{}) == nil
+	return c.sock.SetDeadline(time.Time{}) == nil
 }
 
 func (c *leanConn) close() {
@@ -249,11 +232,11 @@ func (c *leanConn) close() {
 	if c.unwatch != nil {
 		c.unwatch()
 	}
-	if c.raw == nil {
-		// A TLS connection says good-bye, which must not wait for anybody.
-		c.nc.SetDeadline(time.Now().Add(time.Second))
+	if c.tls != nil && !c.sock.unsent() { // the rest of a request that was given up is not for the store
+		c.tls.CloseWrite() // says good-bye, which must not wait for anybody
+		c.sock.flushNow()
 	}
-	c.nc.Close()
+	c.sock.Close()
 }
 
 // moved tells the watchdog that the request has come a step further.
@@ -273,11 +256,8 @@ func (c *leanConn) step() {
 func (c *leanConn) begin(ctx context.Context) error {
 	c.watch(ctx)
 	c.busy.Store(true)
-	c.r, c.w = 0, 0
-	c.answered, c.wrote, c.broken = false, false, false
-	if c.raw != nil {
-		c.raw.follow(nil, 0, 0)
-	}
+	c.answered, c.broken = false, false
+	c.sock.begin()
 	c.moved(phaseSend)
 	if err := ctx.Err(); err != nil {
 		return err
@@ -285,159 +265,62 @@ func (c *leanConn) begin(ctx context.Context) error {
 	if c.verdict.Load() != verdictNone {
 		return errStale
 	}
-	// Without TLS the look is taken together with the sending.
-	if c.raw == nil && c.tcp != nil && c.reused && !c.tcp.quiet() {
-		return errStale
-	}
 	return nil
 }
 
-// send hands all of b to the socket; more follows.
+// send sends b; more follows.
 func (c *leanConn) send(b []byte) error {
-	if c.raw != nil {
-		s := c.raw
-		s.out, s.up, s.final, s.begun, s.err = b, false, false, false, nil
-		if s.check && !s.quiet() {
-			return s.err
-		}
-		s.check = false
-		return c.pushRest()
+	if c.tls == nil {
+		return c.sock.send(b)
 	}
-	// In slices, so that the watchdog sees a slow connection move.
-	for len(b) > 0 {
-		n, err := c.nc.Write(b[:min(len(b), leanChunk)])
-		c.wrote = c.wrote || n > 0
-		c.step()
-		if err != nil {
-			return err
-		}
-		b = b[n:]
-	}
-	return nil
+	_, err := c.tls.Write(b)
+	return err
 }
-
-// pushRest sends what is left of s.out, waiting where it has to.
-func (c *leanConn) pushRest() error {
-	s := c.raw
-	for s.unsent() && s.err == nil {
-		before := s.pushed
-		err := s.rc.Write(s.sending)
-		c.wrote = c.wrote || s.begun
-		if s.pushed != before {
-			c.step()
-		}
-		if err != nil && !c.goOn(err) {
-			return err
-		}
-		if err != nil && !s.quiet() {
-			return errAnswered
-		}
-	}
-	return s.err
-}
-
-// errAnswered says that the store has answered, or hung up, before it had the
-// whole request.
-var errAnswered = errors.New("the store answered before it had received all")
 
 // sendAndAwait sends b, the last of a request, and receives the first bytes of
 // the answer. up says that b ends a payload.
 func (c *leanConn) sendAndAwait(b []byte, tr *Trace, up bool) error {
-	c.moved(phaseAwait)
-	if c.raw == nil {
-		if err := c.send(b); err != nil {
-			return err
-		}
-		tr.sent(up)
-		c.moved(phaseAwait)
-		return c.fill(tr)
-	}
-	s := c.raw
-	s.out, s.in, s.got, s.err = b, c.in, 0, nil
-	s.sent, s.begun, s.up, s.final, s.trace = false, false, up, true, tr
-	err := s.rc.Read(s.asking)
-	c.wrote = c.wrote || s.begun
-	if err != nil && !c.goOn(err) {
+	if c.tls == nil {
+		c.sock.out = b
+	} else if _, err := c.tls.Write(b); err != nil {
 		return err
 	}
-	if s.err == nil && s.got == 0 {
-		return c.awaitSlowly(tr)
+	c.sock.endsWith(tr, up)
+	c.moved(phaseAwait)
+	if err := c.sock.await(); err != nil {
+		return err
 	}
-	return c.received()
-}
-
-// awaitSlowly goes on where the socket did not take all at once, or where the
-// wait was interrupted.
-func (c *leanConn) awaitSlowly(tr *Trace) error {
-	s := c.raw
-	if !s.sent {
-		c.moved(phaseSend)
-		if err := c.pushRest(); err != nil {
-			return err
-		}
-		c.moved(phaseAwait)
-	}
+	c.borrow()
 	return c.fill(tr)
-}
-
-// received takes over what the raw socket has put into c.in.
-func (c *leanConn) received() error {
-	s := c.raw
-	if s.err != nil {
-		return s.err
-	}
-	c.answered = true
-	c.w += s.got
-	return nil
 }
 
 // fill receives more into the free end of c.in.
 func (c *leanConn) fill(tr *Trace) error {
-	if c.raw == nil {
-		n, err := c.nc.Read(c.in[c.w:])
-		c.w += n
-		if n > 0 {
-			c.answered = true
-			tr.sawFirstByte()
-			return nil
-		}
+	n, err := c.read(c.in[c.w:])
+	if n == 0 {
 		return err
 	}
-	s := c.raw
-	for {
-		s.in, s.got, s.err, s.trace = c.in[c.w:], 0, nil, tr
-		err := s.rc.Read(s.receiving)
-		if err == nil {
-			return c.received()
-		}
-		if !c.goOn(err) {
-			return err
-		}
+	c.w += n
+	c.answered = true
+	c.broken = c.broken || err != nil // TLS may know already that this was the last
+	tr.sawFirstByte()
+	return nil
+}
+
+func (c *leanConn) read(p []byte) (int, error) {
+	if c.tls == nil {
+		return c.sock.Read(p)
 	}
+	return c.tls.Read(p)
 }
 
 // drop receives up to n bytes and throws them away; io.EOF where the
 // connection ended before.
 func (c *leanConn) drop(n int64) (dropped int64, err error) {
-	if c.raw == nil {
-		return c.readAway(n)
+	if c.tls == nil {
+		return c.sock.discard(n)
 	}
-	s := c.raw
-	s.left, s.err = n, nil
-	for s.left > 0 && s.err == nil {
-		before := s.left
-		err := s.rc.Read(s.dropping)
-		if s.left < before {
-			c.step()
-		}
-		if err != nil && !c.goOn(err) {
-			return n - s.left, err
-		}
-	}
-	if s.left < 0 {
-		s.left, c.broken = 0, true // the answer is longer than it says
-	}
-	return n - s.left, s.err
+	return c.readAway(n)
 }
 
 func (c *leanConn) readAway(n int64) (dropped int64, err error) {
@@ -445,7 +328,7 @@ func (c *leanConn) readAway(n int64) (dropped int64, err error) {
 	defer receiveBuffers.Put(buf)
 	for dropped < n && err == nil {
 		var k int
-		k, err = c.nc.Read((*buf)[:min(n-dropped, int64(len(*buf)))])
+		k, err = c.read((*buf)[:min(n-dropped, int64(len(*buf)))])
 		dropped += int64(k)
 		c.step()
 	}

@@ -18,22 +18,26 @@ func (c *leanConn) exchange(ctx context.Context, q *leanQuery, tr *Trace) error 
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
+	if err := c.locate(ctx, q.ref.Bucket); err != nil {
+		return err
+	}
+	c.borrow()
 	if err := c.identify(ctx, q.ref.Bucket); err != nil {
 		return err
 	}
-	if c.raw != nil {
-		// A GET on a connection that has died meanwhile is simply sent again.
-		c.hasty = q.repeats() && c.justAnswered(tr)
-		c.raw.check = c.reused && (q.changes() && !c.hasty || c.rested.Load())
-		c.rested.Store(false)
-	}
+	// A GET on a connection that has died meanwhile is simply sent again.
+	c.hasty = q.repeats() && c.justAnswered(tr)
+	c.sock.check = c.reused && (q.changes() && !c.hasty || c.rested.Load())
+	c.rested.Store(false)
 	err := c.transmit(q, tr)
-	if c.wrote && tr != nil {
+	if c.sock.begun && tr != nil {
 		tr.requests++
 	}
-	if err != nil && c.wrote && !c.answered && q.method == "PUT" && !isOwn(err) {
+	if err != nil && c.sock.begun && !c.answered && q.method == "PUT" && !isOwn(err) {
 		// A store that refuses an upload may say why before it hangs up.
 		c.broken = true
+		c.sock.abandon()
+		c.borrow()
 		if c.fill(tr) == nil {
 			err = nil
 		}
@@ -83,7 +87,7 @@ func (c *leanConn) transmit(q *leanQuery, tr *Trace) error {
 	if err := c.announceBody(q); err != nil {
 		return err
 	}
-	switch signed = signed && c.e.tls == nil; { // TLS protects it as well
+	switch {
 	case signed && q.trailer:
 		q.payloadHash = signedTrailer
 	case q.trailer:
@@ -164,7 +168,7 @@ func (c *leanConn) putPlain(q *leanQuery, tr *Trace) error {
 	tr.sending()
 	computed := q.size
 	lying, ok := q.body.(PieceBody)
-	if ok = ok && c.raw != nil; ok {
+	if ok = ok && sendsPieces && c.tls == nil; ok {
 		computed = min(lying.Lies(), q.size)
 	}
 	for off := int64(0); ; {
@@ -184,7 +188,7 @@ func (c *leanConn) putPlain(q *leanQuery, tr *Trace) error {
 			continue
 		}
 		if ok {
-			c.raw.follow(lying, off, q.size)
+			c.sock.follow(lying, off, q.size)
 		}
 		return c.sendAndAwait(b, tr, q.size > 0)
 	}
@@ -205,11 +209,11 @@ func (c *leanConn) putStreamed(q *leanQuery, tr *Trace) error {
 	q.contentLength = streamedLength(q.size, q.signsChunks(), trailer)
 	c.buildHead(q)
 	tr.sending()
-	piece := min(int64(c.e.piece), q.size)
+	piece := min(max(int64(c.e.piece), leanChunk), q.size)
 	for off := int64(0); ; {
 		from := off
 		b := c.room(int(piece + (piece+leanChunk-1)/leanChunk*chunkRoom))[:0]
-		for off < q.size && off-from < int64(c.e.piece) {
+		for off < q.size && off-from < piece {
 			n := int(min(q.size-off, leanChunk))
 			var err error
 			if b, err = c.appendChunk(b, q, off, n); err != nil {
@@ -356,7 +360,7 @@ func (e *leanEngine) refused(ctx context.Context, c *leanConn, q *leanQuery, tr 
 	switch resp.Code {
 	case "AuthorizationHeaderMalformed", "InvalidRegion", "AccessDenied", "PermanentRedirect", "TemporaryRedirect":
 		if e.region == "" && resp.Region != "" {
-			e.learnRegion(q.ref.Bucket, resp.Region)
+			e.regions.learn(q.ref.Bucket, resp.Region)
 		}
 	}
 	// A store that has not taken all of an upload takes the rest of it for

@@ -294,7 +294,7 @@ func FuzzLeanListing(f *testing.F) {
 	f.Add([]byte(threeVersions))
 	f.Add([]byte("<ListBucketResult><Contents><Key>&#x41;<!-- x -->b</Key></Contents><IsTruncated>true</IsTruncated></ListBucketResult>"))
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		c := &leanConn{kept: doc}
+		c := &leanConn{leanMemory: &leanMemory{kept: doc}}
 		if c.readListing() != nil || c.listing.encoded {
 			return
 		}

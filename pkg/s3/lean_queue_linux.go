@@ -36,9 +36,6 @@ func (q *leanQueue) topUp(out []byte) []byte {
 	if q.off == q.end || len(q.vec) > pieceMost/2 {
 		return out
 	}
-	if q.room == nil {
-		q.room = new(leanQueueRoom)
-	}
 	q.vec = q.room.vec[:copy(q.room.vec[:], q.vec)]
 	if len(out) > 0 {
 		q.append(out)

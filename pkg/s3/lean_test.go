@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -514,6 +515,48 @@ func TestLeanLearnsTheRegion(t *testing.T) {
 	}
 	if len(asked) != 1 || strings.Join(scopes, " ") != "eu-old-1 eu-new-1 eu-new-1" {
 		t.Errorf("asked %v, signed for %v", asked, scopes)
+	}
+}
+
+// Many workers that begin at once ask for the region once, and over connections of bookkeeping.
+func TestLeanAsksForTheRegionOnce(t *testing.T) {
+	t.Parallel()
+	const workers = 50
+	var asked, connected atomic.Int64
+	store := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("location") {
+			asked.Add(1)
+			time.Sleep(50 * time.Millisecond)
+			answer(200, nil, "<LocationConstraint>eu-1</LocationConstraint>")(w, r)
+			return
+		}
+		answer(200, goodHeader, strings.Repeat("x", 100))(w, r)
+	}))
+	store.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connected.Add(1)
+		}
+	}
+	store.Start()
+	t.Cleanup(store.Close)
+	_, port, err := net.SplitHostPort(store.Listener.Addr().String())
+	must(t, err)
+	c, err := New(Config{Engine: engineLean, HostSelect: "roundrobin", Credentials: credentials.NewStaticV4("k", "s", ""),
+		Hosts: []Address{{Name: "127.0.0.1:" + port}, {Name: "localhost:" + port, Dial: "127.0.0.1:" + port}}})
+	must(t, err)
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			h := c.Acquire()
+			defer c.Release(h, nil)
+			if _, err := h.Get(t.Context(), oddGet, NewTrace(time.Now())); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if asked.Load() != 1 || connected.Load() > workers+1 {
+		t.Errorf("the store was asked %d times, over %d connections", asked.Load(), connected.Load())
 	}
 }
 

@@ -267,8 +267,8 @@ func checkPage(req *http.Request) error {
 	if t == nil || req.Response != nil {
 		return nil
 	}
-	query := req.URL.Query()
-	if !query.Has("list-type") && !query.Has("versions") {
+	place, ok := pageOf(req.URL.Query())
+	if !ok {
 		return nil // not for a page
 	}
 	t.empty++
@@ -276,7 +276,6 @@ func checkPage(req *http.Request) error {
 		t.begun = true
 		return nil
 	}
-	place := listPlace{token: query.Get("continuation-token"), key: query.Get("key-marker"), version: query.Get("version-id-marker")}
 	return t.goOn(place, http.StatusOK)
 }
 

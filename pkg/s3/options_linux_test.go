@@ -30,7 +30,7 @@ func TestNoPacingOnThisMachine(t *testing.T) {
 	conn, err := newDialer(&Config{}).connect(t.Context(), l.Addr().String())
 	must(t, err)
 	defer conn.Close()
-	raw, err := conn.(*net.TCPConn).SyscallConn()
+	raw, err := conn.SyscallConn()
 	must(t, err)
 	must(t, raw.Control(func(fd uintptr) {
 		var name [16]byte

@@ -108,7 +108,7 @@ func (w *wire) client(t *testing.T, cfg Config) *Client {
 func send(t *testing.T, c *Client, key string, payload []byte) {
 	t.Helper()
 	h := c.Acquire()
-	defer c.Release(h)
+	defer c.Release(h, nil)
 	tr := NewTrace(time.Now())
 	put := Put{Ref: Ref{Bucket: "bucket", Key: key}, Body: bytes.NewReader(payload), Size: int64(len(payload)), ContentType: "text/plain"}
 	if _, err := h.Put(context.Background(), put, tr); err != nil {
@@ -120,7 +120,7 @@ func send(t *testing.T, c *Client, key string, payload []byte) {
 func everything(t *testing.T, c *Client) {
 	t.Helper()
 	ctx, h, ref := context.Background(), c.Acquire(), Ref{Bucket: "bucket", Key: "a/key"}
-	defer c.Release(h)
+	defer c.Release(h, nil)
 	tr := NewTrace(time.Now())
 	payload := []byte("hello")
 	send(t, c, ref.Key, payload)
@@ -363,7 +363,7 @@ func TestConnectionOptions(t *testing.T) {
 		for range 4 {
 			h := c.Acquire()
 			_, err := h.Stat(context.Background(), Ref{Bucket: "bucket", Key: "k"}, NewTrace(time.Now()))
-			c.Release(h)
+			c.Release(h, nil)
 			must(t, err)
 		}
 	}
@@ -478,7 +478,7 @@ func TestIdentitiesTakeTurns(t *testing.T) {
 		for range 9 {
 			h := c.Acquire()
 			_, err := h.Stat(context.Background(), Ref{Bucket: "bucket", Key: "k"}, NewTrace(time.Now()))
-			c.Release(h)
+			c.Release(h, nil)
 			must(t, err)
 		}
 		seen := map[string]int{}

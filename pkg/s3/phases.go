@@ -50,17 +50,16 @@ func (t *Trace) sending() {
 	}
 }
 
-// sent says that all of a request is on its way, which may end a payload.
-func (t *Trace) sent(payload bool) {
+// sent says that the last of a request was sent, which may end a payload.
+func (t *Trace) sent(payload bool, at time.Duration) {
 	if t == nil || !payload && !t.all {
 		return
 	}
-	now := time.Since(t.base)
 	if payload {
-		t.lastByte = now
+		t.lastByte = at
 	}
 	if t.stage == inSend {
-		t.enter(inWait, PhaseSend, now)
+		t.enter(inWait, PhaseSend, at)
 	}
 }
 
@@ -210,14 +209,11 @@ func (w *wirePhases) watch(hooks *httptrace.ClientTrace) {
 	if w == nil || !w.all {
 		return
 	}
-	wrote, first := hooks.WroteRequest, hooks.GotFirstResponseByte
+	first := hooks.GotFirstResponseByte
 	hooks.GotConn = func(httptrace.GotConnInfo) { w.note(func(now time.Duration) { w.sending = now }) }
 	hooks.WroteRequest = func(info httptrace.WroteRequestInfo) {
 		if info.Err == nil {
 			w.note(func(now time.Duration) { w.sent = now })
-		}
-		if wrote != nil {
-			wrote(info)
 		}
 	}
 	hooks.GotFirstResponseByte = func() {

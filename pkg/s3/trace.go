@@ -158,9 +158,10 @@ func (t *netTrace) raise(lastByte int64) {
 }
 
 // A sentPayload is the body of an upload on its way through net/http. That
-// says when it has written a request, but from a goroutine of its own, which
-// may get to it when the answer is there. The time at which the last bytes were
-// taken from the body is known before they are on the wire.
+// says when it has written a request, but afterwards, and from a goroutine of its
+// own, which under load gets to it long after the store has everything. So the
+// last byte counts as sent when it is taken from the body, which is before it is
+// on the wire.
 //
 // After a redirect http.Client closes the body of the request that it was given
 // while the transport may be reading it yet, which minio-go's signing bodies do
@@ -168,8 +169,7 @@ func (t *netTrace) raise(lastByte int64) {
 type sentPayload struct {
 	base  time.Time
 	taken atomic.Int64 // the last bytes, by net/http
-	wrote atomic.Int64 // the request, says net/http
-	first atomic.Int64 // byte of the answer
+	ended atomic.Bool  // these were the last
 
 	mu     sync.Mutex
 	body   io.ReadCloser
@@ -196,25 +196,16 @@ func (s *sentPayload) Read(p []byte) (int, error) {
 	if n > 0 {
 		s.taken.Store(int64(time.Since(s.base)))
 	}
-	return n, err
-}
-
-func (s *sentPayload) wroteRequest(info httptrace.WroteRequestInfo) {
-	if info.Err == nil {
-		s.wrote.Store(int64(time.Since(s.base)))
+	if err == io.EOF {
+		s.ended.Store(true)
 	}
+	return n, err
 }
 
 // lastByte is when the payload was sent; 0 where it was not, or not all of it.
 func (s *sentPayload) lastByte(accepted bool) int64 {
-	wrote, first := s.wrote.Load(), s.first.Load()
-	switch {
-	case wrote > 0 && (first == 0 || wrote <= first):
-		return wrote
-	case accepted:
+	if accepted || s.ended.Load() {
 		return s.taken.Load()
-	case wrote > 0:
-		return min(wrote, first)
 	}
 	return 0
 }
@@ -243,11 +234,6 @@ func (t tracer) RoundTrip(req *http.Request) (*http.Response, error) {
 	if carriesPayload(req) {
 		upload = &sentPayload{body: req.Body, base: tr.base}
 		req.Body = upload
-		hooks.WroteRequest = upload.wroteRequest
-		hooks.GotFirstResponseByte = func() {
-			tr.sawFirstByte()
-			upload.first.Store(int64(time.Since(tr.base)))
-		}
 	}
 	phases.watch(hooks)
 	tr.requests.Add(1)

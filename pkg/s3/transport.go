@@ -91,15 +91,16 @@ func newDialer(cfg *Config) *dialer {
 }
 
 // connect makes a TCP connection. Source addresses take turns.
-func (d *dialer) connect(ctx context.Context, target string) (net.Conn, error) {
+func (d *dialer) connect(ctx context.Context, target string) (*net.TCPConn, error) {
 	via := d.Dialer
 	if n := uint64(len(d.sources)); n > 0 {
 		via.LocalAddr = net.TCPAddrFromAddrPort(netip.AddrPortFrom(d.sources[(d.turn.Add(1)-1)%n], 0))
 	}
-	conn, err := via.DialContext(ctx, "tcp", target)
+	any, err := via.DialContext(ctx, "tcp", target)
 	if err != nil {
 		return nil, err
 	}
+	conn := any.(*net.TCPConn) // as net promises
 	if err := d.tune(conn); err != nil {
 		conn.Close()
 		return nil, err
@@ -107,11 +108,7 @@ func (d *dialer) connect(ctx context.Context, target string) (net.Conn, error) {
 	return conn, nil
 }
 
-func (d *dialer) tune(conn net.Conn) error {
-	tcp, ok := conn.(*net.TCPConn)
-	if !ok {
-		return nil
-	}
+func (d *dialer) tune(tcp *net.TCPConn) error {
 	if onThisMachine(tcp) {
 		withoutPacing(tcp)
 	}
@@ -176,6 +173,8 @@ func newTLSConfig(cfg *Config) (*tls.Config, error) {
 		MinVersion:         tls.VersionTLS12,
 		InsecureSkipVerify: cfg.Insecure, // the user asked for it by --insecure
 		ClientSessionCache: tls.NewLRUClientSessionCache(1024),
+		// Small records at first are for readers of web pages; here they are more records for the same request.
+		DynamicRecordSizingDisabled: true,
 	}
 	var err error
 	if c.Certificates, err = cfg.clientCertificates(); err != nil {

@@ -6,29 +6,31 @@ import (
 	"syscall"
 )
 
-// dropper removes bytes from a socket without copying them to the process.
-type dropper struct {
-	c    *net.TCPConn
+// A truncater removes bytes from a socket without copying them to the process.
+type truncater struct {
 	rc   syscall.RawConn
 	left int64
 	err  error
 	step func(fd uintptr) bool
 }
 
-func newDropper(c *net.TCPConn) *dropper {
-	d := &dropper{c: c}
-	if rc, err := c.SyscallConn(); err == nil {
-		d.rc, d.step = rc, d.receive
+func newDropper(c net.Conn) dropper {
+	tcp, ok := c.(*net.TCPConn)
+	if !ok {
+		return &readDropper{c: c} // TLS has to decrypt them
 	}
+	rc, err := tcp.SyscallConn()
+	if err != nil {
+		return &readDropper{c: c}
+	}
+	d := &truncater{rc: rc}
+	d.step = d.receive
 	return d
 }
 
-func (d *dropper) drop(n int64) error {
+func (d *truncater) drop(n int64) error {
 	if n == 0 {
 		return nil
-	}
-	if d.rc == nil {
-		return copyDrop(d.c, n)
 	}
 	for d.left, d.err = n, nil; d.left > 0 && d.err == nil; {
 		if err := d.rc.Read(d.step); err != nil {
@@ -39,7 +41,7 @@ func (d *dropper) drop(n int64) error {
 }
 
 // receive asks the kernel to truncate what it would have copied. It returns false to wait for more.
-func (d *dropper) receive(fd uintptr) bool {
+func (d *truncater) receive(fd uintptr) bool {
 	n, _, errno := syscall.Syscall6(syscall.SYS_RECVFROM, fd, 0, uintptr(d.left), syscall.MSG_TRUNC, 0, 0)
 	switch {
 	case errno == syscall.EAGAIN:

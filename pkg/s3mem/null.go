@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/md5"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -20,6 +21,7 @@ import (
 type NullOptions struct {
 	Addr string // where to listen; "" means a free port of loopback
 	Size int64  // of every object that is downloaded
+	TLS  bool   // speak TLS, with a certificate of its own
 	// Delay, where set, is asked before each answer how long to wait. It is called by many connections at once.
 	Delay func(method, target string) time.Duration
 }
@@ -32,8 +34,9 @@ type NullOptions struct {
 type Null struct {
 	opts     NullOptions
 	listener net.Listener
-	body     []byte // a piece of the payload, sent as often as it takes
-	head     string // the header lines that all answers share
+	tls      *tls.Config // nil without TLS
+	body     []byte      // a piece of the payload, sent as often as it takes
+	head     string      // the header lines that all answers share
 	frozen   atomic.Int64
 	counts   [len(countedMethods)]atomic.Int64
 	bytesIn  atomic.Int64
@@ -54,11 +57,16 @@ func StartNull(o NullOptions) (*Null, error) {
 	if o.Addr == "" {
 		o.Addr = "127.0.0.1:0"
 	}
-	l, err := net.Listen("tcp", o.Addr)
-	if err != nil {
+	n := &Null{opts: o, conns: map[net.Conn]struct{}{}}
+	var err error
+	if o.TLS {
+		if n.tls, err = nullTLS(); err != nil {
+			return nil, err
+		}
+	}
+	if n.listener, err = net.Listen("tcp", o.Addr); err != nil {
 		return nil, err
 	}
-	n := &Null{opts: o, listener: l, conns: map[net.Conn]struct{}{}}
 	n.body = bytes.Repeat([]byte("x"), int(min(o.Size, nullPiece)))
 	n.head = "ETag: \"" + etagOfX(o.Size) + "\"\r\nLast-Modified: " + time.Now().UTC().Format(http.TimeFormat) +
 		"\r\nContent-Type: application/octet-stream\r\nContent-Length: "
@@ -135,7 +143,7 @@ func (n *Null) accept() {
 			continue
 		}
 		if n.enter(c) {
-			go n.serve(c.(*net.TCPConn))
+			go n.serve(c)
 		}
 	}
 }
@@ -167,8 +175,11 @@ func (n *Null) leave(c net.Conn) {
 }
 
 // serve answers the requests of one connection until it ends or sends what is no request.
-func (n *Null) serve(c *net.TCPConn) {
+func (n *Null) serve(c net.Conn) {
 	defer n.leave(c)
+	if n.tls != nil {
+		c = tls.Server(c, n.tls)
+	}
 	s := &nullConn{n: n, c: c, br: bufio.NewReaderSize(c, 16<<10), drop: newDropper(c)}
 	for s.one() == nil {
 	}
@@ -177,12 +188,15 @@ func (n *Null) serve(c *net.TCPConn) {
 // nullConn is one connection. All it needs for a request is reused.
 type nullConn struct {
 	n    *Null
-	c    *net.TCPConn
+	c    net.Conn
 	br   *bufio.Reader
-	drop *dropper
+	drop dropper
 	out  []byte
 	vec  [2][]byte
 }
+
+// A dropper takes bytes off a connection.
+type dropper interface{ drop(n int64) error }
 
 // A nullRequest is what of a request decides the answer.
 type nullRequest struct {
@@ -459,13 +473,29 @@ func document(name, inner string) string {
 	return `<?xml version="1.0" encoding="UTF-8"?><` + name + ` xmlns="http://s3.amazonaws.com/doc/2006-03-01/">` + inner + `</` + name + `>`
 }
 
-// copyDrop discards by reading, where the kernel cannot do it.
-func copyDrop(c *net.TCPConn, n int64) error {
-	_, err := io.CopyN(io.Discard, c, n)
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
+// A readDropper discards by reading, where the kernel cannot do it.
+type readDropper struct {
+	c   net.Conn
+	buf []byte
+}
+
+func (d *readDropper) drop(n int64) error {
+	if d.buf == nil {
+		d.buf = make([]byte, 64<<10)
 	}
-	return err
+	for n > 0 {
+		got, err := d.c.Read(d.buf[:min(n, int64(len(d.buf)))])
+		if n -= int64(got); n == 0 {
+			return nil
+		}
+		if err == io.EOF {
+			return io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func isBatchDelete(target string) bool {

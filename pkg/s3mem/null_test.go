@@ -2,8 +2,10 @@ package s3mem
 
 import (
 	"bytes"
+	"crypto/tls"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +25,32 @@ func startNull(t testing.TB, o NullOptions) *Null {
 		}
 	})
 	return n
+}
+
+// Under TLS it says the same, and drops payload that it has to decrypt.
+func TestNullTLS(t *testing.T) {
+	t.Parallel()
+	n := startNull(t, NullOptions{Size: 100_000, TLS: true})
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	defer client.CloseIdleConnections()
+	for _, method := range []string{"PUT", "GET"} {
+		req, err := http.NewRequest(method, "https://"+n.Addr()+"/b/k", bytes.NewReader(make([]byte, 300_000)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != 200 || method == "GET" && len(got) != 100_000 {
+			t.Errorf("%s: %s with %d bytes: %v", method, resp.Status, len(got), err)
+		}
+	}
+	if n.BytesIn() != 600_000 {
+		t.Errorf("%d bytes arrived", n.BytesIn())
+	}
 }
 
 // minio-go is content with all that the null store answers, for small objects and for ones of several pieces.

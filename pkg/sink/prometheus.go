@@ -11,6 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/client_golang/prometheus/push"
+
+	"warp/internal/connlimit"
 )
 
 const (
@@ -56,10 +58,19 @@ func (p *Prometheus) Serve(addr string) (net.Addr, error) {
 	mux := http.NewServeMux()
 	p.scrapes = newScrapes(promhttp.HandlerFor(p.registry, promhttp.HandlerOpts{EnableOpenMetrics: true}))
 	mux.Handle("GET /metrics", p.scrapes)
-	p.server = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
-	go func() { _ = p.server.Serve(l) }()
+	p.server = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second}
+	total := connlimit.Share(maxScrapers)
+	limited := connlimit.Listen(l, connlimit.Limits{Total: total, PerAddress: total * 3 / 4, Grace: scrapeGrace})
+	go func() { _ = p.server.Serve(limited) }()
 	return l.Addr(), nil
 }
+
+// What strangers may take up of the address for Prometheus: the descriptors are
+// for the benchmark.
+const (
+	maxScrapers = 64
+	scrapeGrace = 250 * time.Millisecond
+)
 
 // Push sends the metrics to a Pushgateway every few seconds and at the end, in
 // a group of that instance.

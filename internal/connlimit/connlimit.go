@@ -1,0 +1,195 @@
+// Package connlimit keeps strangers who can reach a listener from stopping the
+// program behind it: it bounds how many connections they hold, in all and from
+// one address, and for how long. A new connection always gets in; where there
+// is no room, the oldest one gives way.
+package connlimit
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// Limits are what strangers may take up.
+type Limits struct {
+	Total      int // connections
+	PerAddress int // connections from one IPv4 address, or one IPv6 network of 64 bits
+	// Grace is how long a connection is safe from giving way. While there is
+	// nobody who may, new ones wait in the system's queue, where they cost no
+	// descriptor. So whoever renews connections as fast as he can does not shut
+	// out others either.
+	Grace time.Duration
+	// Timeout ends a connection that was not admitted; 0 = never.
+	Timeout time.Duration
+	// Dropped, if not nil, is called for connections that are closed here.
+	Dropped func(from net.Addr, why error)
+}
+
+// Why a connection was closed.
+var (
+	ErrGaveWay = errors.New("it gave way to a newer connection, because too many others were open")
+	ErrTimeout = errors.New("it took too long")
+)
+
+// A Listener accepts connections within limits.
+type Listener struct {
+	net.Listener
+	limits Limits
+	closed chan struct{}
+	close  func()
+
+	mu        sync.Mutex
+	strangers []*Conn // the oldest first
+}
+
+// Listen puts limits on the connections of l.
+func Listen(l net.Listener, limits Limits) *Listener {
+	closed := make(chan struct{})
+	return &Listener{Listener: l, limits: limits, closed: closed, close: sync.OnceFunc(func() { close(closed) })}
+}
+
+// A Conn is a connection that counts until it is admitted or closed.
+type Conn struct {
+	net.Conn
+	listener *Listener
+	from     netip.Prefix
+	since    time.Time
+	timeout  *time.Timer
+}
+
+// Accept waits for a connection, and has an older one give way where it must.
+func (l *Listener) Accept() (net.Conn, error) {
+	raw, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	c := &Conn{Conn: raw, listener: l, from: network(raw.RemoteAddr())}
+	for {
+		oldest, wait := l.add(c)
+		switch {
+		case wait > 0:
+			if !l.pause(wait) {
+				_ = raw.Close()
+				return nil, net.ErrClosed
+			}
+		case oldest != nil:
+			l.drop(oldest, ErrGaveWay)
+		default:
+			return c, nil
+		}
+	}
+}
+
+// add counts the connection, or returns the one that has to give way before
+// that, or how long nobody has to.
+func (l *Listener) add(c *Conn) (oldest *Conn, wait time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if oldest = l.crowding(c.from); oldest != nil {
+		return oldest, l.limits.Grace - time.Since(oldest.since)
+	}
+	c.since = time.Now()
+	if l.limits.Timeout > 0 {
+		c.timeout = time.AfterFunc(l.limits.Timeout, func() { l.drop(c, ErrTimeout) })
+	}
+	l.strangers = append(l.strangers, c)
+	return nil, 0
+}
+
+// crowding is the oldest connection of the network, if that has as many as it
+// may, or else of the network that has most, if there are as many as may be. It
+// is nil where there is room. The lock is held.
+func (l *Listener) crowding(from netip.Prefix) *Conn {
+	count := map[netip.Prefix]int{}
+	for _, c := range l.strangers {
+		count[c.from]++
+	}
+	most := from
+	if count[from] < l.limits.PerAddress {
+		if len(l.strangers) < l.limits.Total {
+			return nil
+		}
+		for _, c := range l.strangers {
+			if count[c.from] > count[most] {
+				most = c.from
+			}
+		}
+	}
+	for _, c := range l.strangers {
+		if c.from == most {
+			return c
+		}
+	}
+	return nil
+}
+
+func (l *Listener) pause(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-l.closed:
+		return false
+	}
+}
+
+// drop closes a connection that still counts.
+func (l *Listener) drop(c *Conn, why error) {
+	if l.remove(c) {
+		_ = c.Conn.Close()
+		if l.limits.Dropped != nil {
+			l.limits.Dropped(c.RemoteAddr(), why)
+		}
+	}
+}
+
+// remove stops counting a connection, and says whether it did count.
+func (l *Listener) remove(c *Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, other := range l.strangers {
+		if other == c {
+			l.strangers = append(l.strangers[:i], l.strangers[i+1:]...)
+			if c.timeout != nil {
+				c.timeout.Stop()
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// Close ends the listener; the connections stay.
+func (l *Listener) Close() error {
+	l.close()
+	return l.Listener.Close()
+}
+
+// Admit takes the connection out of the limits: whoever it is is no stranger
+// any more. It says whether that was in time.
+func (c *Conn) Admit() bool { return c.listener.remove(c) }
+
+// Close closes the connection.
+func (c *Conn) Close() error {
+	c.listener.remove(c)
+	return c.Conn.Close()
+}
+
+// network is what an address counts as. An IPv6 host can choose among all
+// addresses of its network.
+func network(addr net.Addr) netip.Prefix {
+	parsed, err := netip.ParseAddrPort(addr.String())
+	if err != nil {
+		return netip.Prefix{} // all that are no IP addresses are one
+	}
+	ip := parsed.Addr().Unmap().WithZone("")
+	bits := ip.BitLen()
+	if ip.Is6() {
+		bits = 64
+	}
+	p, _ := ip.Prefix(bits) // cannot fail
+	return p
+}

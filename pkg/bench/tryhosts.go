@@ -1,0 +1,43 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"warp/pkg/s3"
+)
+
+// tryHosts asks each of several hosts before the run: one that is misspelt would otherwise fail its share of all
+// requests.
+func (r *Runner) tryHosts(ctx context.Context) error {
+	dead := r.Client.TryHosts(ctx, r.Options.Bucket)
+	hosts := len(r.Client.Endpoints())
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case len(dead) == 0:
+		return nil
+	case len(dead) == hosts:
+		return &s3.UnreachableError{Hosts: r.Client.Endpoints(), Err: fmt.Errorf("%s (%w)", dead[0].Endpoint, dead[0].Err)}
+	}
+	err := s3.DeadHostsError(dead, hosts)
+	if !r.Options.AllowDeadHosts {
+		return fmt.Errorf("%w: correct --host, or go on without it by --allow-dead-hosts", err)
+	}
+	r.Progress.Warn(err.Error())
+	return nil
+}
+
+// refusedNotes says for the log how many requests found no connection to a host of several.
+func (r *Runner) refusedNotes() (notes []string) {
+	if len(r.Client.Endpoints()) == 1 {
+		return nil
+	}
+	refused := r.Client.Refused()
+	for _, endpoint := range slices.Sorted(maps.Keys(refused)) {
+		notes = append(notes, fmt.Sprintf("%d requests found no connection to %s, which was then tried less and less often", refused[endpoint], endpoint))
+	}
+	return notes
+}

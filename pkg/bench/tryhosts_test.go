@@ -1,0 +1,51 @@
+package bench
+
+import (
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"warp/pkg/s3"
+)
+
+// warnings keeps what a run warns of.
+type warnings struct {
+	Silent
+	all []string
+}
+
+func (w *warnings) Warn(text string) { w.all = append(w.all, text) }
+
+// A misspelt host among good ones ends the run before it writes anything, unless that was asked for.
+func TestDeadHost(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	good, dead := embeddedStore(t), l.Addr().String()
+	for _, hosts := range [][]string{{good, dead}, {dead, good}} {
+		for _, allow := range []bool{false, true} {
+			c, err := s3.New(s3.Config{Hosts: s3.Addresses(hosts), Region: "us-east-1", Credentials: credentials.NewStaticV4("k", "s", "")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			warned := &warnings{}
+			r := &Runner{Client: c, Progress: warned, Options: Options{Bucket: "bucket", RunID: "r", Concurrency: 1, Lease: time.Hour, AllowDeadHosts: allow}}
+			err = r.Open(t.Context())
+			if cleaned := r.Cleanup(t.Context()); cleaned != nil {
+				t.Error(cleaned)
+			}
+			switch {
+			case allow && (err != nil || len(warned.all) != 1 || !strings.Contains(warned.all[0], dead)):
+				t.Errorf("%v is opened with %v, %q", hosts, err, warned.all)
+			case !allow && (err == nil || !strings.Contains(err.Error(), dead+" of 2 does not answer") || !strings.Contains(err.Error(), "--allow-dead-hosts")):
+				t.Errorf("%v is opened with %v", hosts, err)
+			}
+		}
+	}
+}

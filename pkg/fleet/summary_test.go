@@ -1,0 +1,263 @@
+package fleet
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"warp/pkg/aggregate"
+	"warp/pkg/oplog"
+)
+
+// A tap keeps rows.
+type tap struct{ rows *[]oplog.Record }
+
+func (s *tap) Write(batch []oplog.Record) error {
+	for _, r := range batch {
+		r.Op, r.Endpoint, r.Err = strings.Clone(r.Op), strings.Clone(r.Endpoint), strings.Clone(r.Err)
+		*s.rows = append(*s.rows, r)
+	}
+	return nil
+}
+
+func (s *tap) Flush() error { return nil }
+
+// tapped makes an agent's tasks leave their rows with the test.
+func tapped(rows *[]oplog.Record) func(*AgentOptions) {
+	return func(o *AgentOptions) {
+		o.NewTask = func(j *job, spec *Job) (Task, error) {
+			task, err := newBenchTask(j, spec)
+			if err == nil {
+				task.(*benchTask).extra = &tap{rows}
+			}
+			return task, err
+		}
+	}
+}
+
+// A run without logs has the report that analyze would have made of the logs.
+func TestStress(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	rows := make([][]oplog.Record, 3)
+	var ms []*machine
+	for i := range rows {
+		ms = append(ms, startMachine(t, func(o *AgentOptions) {
+			o.Skew = time.Duration(i-1) * 300 * time.Millisecond
+			tapped(&rows[i])(o)
+		}))
+	}
+	f := lead(t, nil, ms...)
+	p := getPlan(t, e.Addr(), 2500*time.Millisecond)
+	p.Job.NoLog = true
+	ctx := t.Context()
+	measured(t, f, p)
+	got, err := f.Report()
+	must(t, err)
+	must(t, f.Clean(ctx))
+	r := f.Result()
+	var all []oplog.Record
+	for i, c := range f.Clients() {
+		for _, row := range rows[i] {
+			row.Run, row.Client = f.options.Run, c.ID
+			row.MoveBack(int64(f.links[i].first.Ahead))
+			all = append(all, row)
+		}
+	}
+	counted := aggregate.NewSummary(aggregate.Options{})
+	must(t, counted.SetWindow(windowOf(f)))
+	must(t, counted.Write(all))
+	want, err := counted.Report()
+	must(t, err)
+	if len(got.Operations) != 2 || got.Operations[1].Clients != 3 || r.Sent == 0 {
+		t.Fatalf("%+v", got)
+	}
+	if text(t, got) != text(t, want) {
+		t.Errorf("the report is\n%s\nand that of all rows\n%s", text(t, got), text(t, want))
+	}
+	empty(t, e.Addr())
+	for _, m := range append(ms, &machine{folder: filepath.Dir(f.options.Spool("x"))}) {
+		if files, _ := os.ReadDir(m.folder); len(files) > 0 {
+			t.Errorf("there are files: %v", files)
+		}
+	}
+	if got.Benchmark != "get" || got.Command != "warp get" || got.End != "completed" {
+		t.Errorf("%q %q %q", got.Benchmark, got.Command, got.End)
+	}
+}
+
+// windowOf is the window that the coordinator has decided on, and how many
+// workers were not warm when it began.
+func windowOf(f *Fleet) oplog.Window {
+	w := f.window
+	if w.End == 0 {
+		w.End = w.Start + int64(f.plan.Job.Options.Duration)
+	}
+	for _, l := range f.links {
+		if w.Cold += l.status.Cold; l.status.Outcome != nil && l.status.Outcome.Trailer.Window != nil {
+			own := *l.status.Outcome.Trailer.Window
+			own.MoveBack(int64(l.first.Ahead))
+			w.Start = min(w.Start, own.Start)
+		}
+	}
+	return w
+}
+
+// text is the report without what only a run knows.
+func text(t *testing.T, r *aggregate.Report) string {
+	t.Helper()
+	bare := *r
+	bare.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), func(w string) bool { return strings.HasPrefix(w, "these numbers are the client's") })
+	bare.Describe(oplog.Header{}, oplog.Trailer{})
+	var b strings.Builder
+	must(t, bare.WriteCSV(&b))
+	must(t, bare.WriteText(&b, aggregate.TextOptions{}))
+	return b.String()
+}
+
+// The figures of a client that was lost are left out.
+func TestStressWithoutOne(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	other := startMachine(t, nil)
+	w, behind := through(t, startMachine(t, nil))
+	f := lead(t, func(o *Options) { o.Patience = time.Second }, other, behind)
+	p := getPlan(t, e.Addr(), 3*time.Second)
+	p.Job.NoLog = true
+	ctx := t.Context()
+	must(t, f.Connect(ctx))
+	must(t, f.Prepare(ctx, p))
+	must(t, f.Measure(ctx, func() {
+		when(t, func() bool { return working(other, behind) }, func() { w.hold(); w.cut() })
+	}))
+	must(t, f.Finish(ctx))
+	report, err := f.Report()
+	must(t, err)
+	r := f.Result()
+	w.release()
+	if len(r.Lost) != 1 || len(report.Operations) != 2 || !strings.Contains(strings.Join(report.Warnings, "\n"), "client "+behind.addr+" was lost") {
+		t.Errorf("%+v %+v", r, report.Warnings)
+	}
+	requests := int64(0)
+	for _, op := range report.Operations {
+		requests += int64(op.Requests)
+		if op.Clients != 1 || len(op.ByClient) != 1 || op.ByClient[0].Name != f.links[0].id {
+			t.Errorf("%s: %+v", op.Op, op.ByClient)
+		}
+	}
+	if requests != r.Sent {
+		t.Errorf("%d requests in the report, and %d were sent", requests, r.Sent)
+	}
+	must(t, f.Clean(ctx))
+}
+
+// Nobody hears of windows after the coordinator is gone; nothing is left of the run.
+func TestStressAlone(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	m := startMachine(t, func(o *AgentOptions) { o.Patience = time.Second })
+	f := lead(t, nil, m)
+	p := getPlan(t, e.Addr(), time.Hour)
+	p.Job.NoLog = true
+	must(t, f.Connect(t.Context()))
+	must(t, f.Prepare(t.Context(), p))
+	_, err := f.giveStart()
+	must(t, err)
+	await(t, "requests", func() bool { return working(m) })
+	f.Close()
+	m.agent.mu.Lock()
+	idle := m.agent.idle
+	m.agent.mu.Unlock()
+	select {
+	case <-idle:
+	case <-time.After(30 * time.Second):
+		t.Fatal("the client goes on")
+	}
+	empty(t, e.Addr())
+	if files, _ := os.ReadDir(m.folder); len(files) > 0 || len(m.agent.kept) > 0 {
+		t.Errorf("there are files: %v", files)
+	}
+}
+
+// A client whose figures cannot be read is lost, and the others are reported.
+func TestHostileSummary(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	hostile := startMachine(t, func(o *AgentOptions) {
+		o.NewTask = func(j *job, spec *Job) (Task, error) {
+			task, err := newBenchTask(j, spec)
+			return &liar{task}, err
+		}
+	})
+	f := lead(t, nil, hostile, startMachine(t, nil))
+	p := getPlan(t, e.Addr(), 500*time.Millisecond)
+	p.Job.NoLog = true
+	ctx := t.Context()
+	measured(t, f, p)
+	report, err := f.Report()
+	must(t, err)
+	if r := f.Result(); len(r.Lost) != 1 || !strings.Contains(r.Lost[0].Error(), "cannot be read") || len(report.Operations[0].ByClient) != 1 {
+		t.Errorf("%+v", r)
+	}
+	_ = f.Clean(ctx)
+}
+
+// A liar's figures are none.
+type liar struct{ Task }
+
+func (l *liar) Summary() ([]byte, error) { return []byte("these are no figures at all"), nil }
+
+// The report of a fleet says what analyze says of the merged log.
+func TestReportIsThatOfTheLog(t *testing.T) {
+	t.Parallel()
+	e := store(t)
+	var ms []*machine
+	for i := range 3 {
+		ms = append(ms, startMachine(t, func(o *AgentOptions) { o.Skew = time.Duration(i-1) * 300 * time.Millisecond }))
+	}
+	f := lead(t, nil, ms...)
+	ctx := t.Context()
+	measured(t, f, getPlan(t, e.Addr(), 2*time.Second))
+	got, err := f.Report()
+	must(t, err)
+	path := filepath.Join(t.TempDir(), "all.csv.zst")
+	_, _, err = f.Merge(ctx, path)
+	must(t, err)
+	must(t, f.Clean(ctx))
+	want, err := aggregate.Analyze(&logFile{t, path}, aggregate.Options{})
+	must(t, err)
+	if text(t, got) != text(t, want) {
+		t.Errorf("the report is\n%s\nand that of the merged log\n%s", text(t, got), text(t, want))
+	}
+	if op := got.Operations[len(got.Operations)-1]; op.WindowBasis != aggregate.Measured || op.Clients != 3 {
+		t.Errorf("%+v", op)
+	}
+}
+
+// A logFile is a log on disk.
+type logFile struct {
+	t    *testing.T
+	path string
+}
+
+func (l *logFile) open() *oplog.Reader {
+	r, err := oplog.Open(l.path)
+	must(l.t, err)
+	return r
+}
+
+func (l *logFile) Header() oplog.Header {
+	r := l.open()
+	defer r.Close()
+	return r.Header()
+}
+
+func (l *logFile) Read(decided func(oplog.Window) error, rows func([]oplog.Record) error) (oplog.Trailer, error) {
+	r := l.open()
+	defer r.Close()
+	err := r.EachInWindow(l.t.Context(), func(w oplog.Window) { must(l.t, decided(w)) }, rows)
+	return r.Trailer(), err
+}

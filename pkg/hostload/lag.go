@@ -1,0 +1,43 @@
+package hostload
+
+import (
+	"math"
+	"time"
+)
+
+// A Lag notes how late the requests of an open loop went off although a worker
+// waited for each of them. Such delays are the client's own.
+type Lag struct {
+	counts [lagBuckets]uint64
+	n      uint64
+}
+
+const (
+	lagSteps   = 8             // per doubling, so a percentile is at most 9 % too high
+	lagBuckets = 30 * lagSteps // from 1 µs to 18 minutes
+	minLags    = 100           // a 99th percentile of fewer is their maximum
+)
+
+// Add notes one request.
+func (l *Lag) Add(d time.Duration) {
+	at := 0
+	if us := float64(d) / float64(time.Microsecond); us > 1 {
+		at = min(int(math.Ceil(lagSteps*math.Log2(us))), lagBuckets-1)
+	}
+	l.counts[at]++
+	l.n++
+}
+
+// P99 is the 99th percentile in seconds, rounded up to the next step; 0 where
+// there are too few requests for one.
+func (l *Lag) P99() float64 {
+	if l.n < minLags {
+		return 0
+	}
+	var seen uint64
+	at := 0
+	for seen = l.counts[0]; 100*seen < 99*l.n; seen += l.counts[at] {
+		at++
+	}
+	return math.Exp2(float64(at)/lagSteps) * time.Microsecond.Seconds()
+}

@@ -1,0 +1,138 @@
+package merge
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"warp/pkg/oplog"
+)
+
+// Rows come as soon as their frame is there, though the log goes on, and are
+// moved as a merge moves them.
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	const ahead, offset = int64(250e6), 7
+	h := testHeader
+	h.Client, h.ClockOffset = "c", ahead
+	records := testRecords(rand.New(rand.NewPCG(1, 2)), 3000, h.Run, h.Client)
+	in, out := io.Pipe()
+	batches, ended := make(chan []oplog.Record, len(records)), make(chan error, 1)
+	go func() {
+		ended <- Follow(in, "log", offset, func(batch []oplog.Record) error {
+			kept := append([]oplog.Record{}, batch...)
+			for i := range kept {
+				kept[i].Key = strings.Clone(kept[i].Key)
+			}
+			batches <- kept
+			return nil
+		})
+	}()
+	w, err := oplog.NewWriter(out, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []oplog.Record
+	for at, n := 0, 1; at < len(records); n = min(3*n, len(records)-at) {
+		if err := errors.Join(w.Write(records[at:at+n]), w.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		for at += n; len(got) < at; {
+			select {
+			case batch := <-batches:
+				got = append(got, batch...)
+			case <-time.After(20 * time.Second):
+				t.Fatalf("%d of %d rows have come", len(got), at)
+			}
+		}
+	}
+	if err := errors.Join(w.Close(testTrailer), out.Close(), <-ended); err != nil {
+		t.Fatal(err)
+	}
+	for i := range records {
+		records[i].MoveBack(ahead)
+		records[i].Thread += offset
+	}
+	sameRecords(t, got, records)
+}
+
+// What cannot be followed says why, after the rows before it.
+func TestFollowErrors(t *testing.T) {
+	t.Parallel()
+	h := testHeader
+	h.ClockOffset = int64(48 * time.Hour)
+	records := testRecords(rand.New(rand.NewPCG(1, 2)), 20, h.Run, "")
+	whole := writeLog(t, testHeader, testTrailer, records, 5)
+	damaged := bytes.Clone(whole)
+	damaged[len(damaged)/2] ^= 0xff
+	full := errors.New("full")
+	for name, test := range map[string]struct {
+		log  []byte
+		fail error
+		rows bool
+		err  string
+	}{
+		"nothing": {err: "the file is empty"},
+		"clock":   {log: writeLog(t, h, testTrailer, records, 5), err: "more than a day"},
+		"damaged": {log: damaged, rows: true, err: "damaged"},
+		"refused": {log: whole, rows: true, fail: full, err: full.Error()},
+	} {
+		rows := 0
+		err := Follow(bytes.NewReader(test.log), name, 0, func(batch []oplog.Record) error { rows += len(batch); return test.fail })
+		if err == nil || !strings.Contains(err.Error(), test.err) || (rows > 0) != test.rows {
+			t.Errorf("%s: %d rows, %v", name, rows, err)
+		}
+	}
+}
+
+// A client has as many thread numbers as its log says, so that they are known
+// before its rows are.
+func TestMergeKeepsThreadNumbers(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	write := func(client string, threads uint32, used ...uint32) string {
+		path := filepath.Join(folder, client)
+		f, err := oplog.Create(path, oplog.Header{Warp: "v1", Run: "R", Client: client, Threads: threads, Start: time.Unix(100, 0)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, thread := range used {
+			if err := f.Write([]oplog.Record{{Op: "GET", Client: client, Thread: thread, Start: int64(i + 1), Duration: 1}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := f.Commit(oplog.Trailer{End: "completed"}); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	a, idle, low, last := write("a", 8, 0, 3), write("b", 8), write("c", 1, 4), write("d", 1<<31, 1)
+	merge := func(name string, inputs ...string) string {
+		path := filepath.Join(folder, name)
+		if _, err := Logs(t.Context(), path, inputs, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	steps := merge("steps", merge("first", a, idle), merge("second", low))
+	for _, path := range []string{merge("once", a, idle, low), steps, merge("again", steps)} {
+		_, h := readWhole(t, path)
+		var got []uint32
+		for _, o := range h.Merged {
+			got = append(got, o.Offset, o.Threads)
+		}
+		if want := []uint32{0, 8, 8, 8, 16, 5}; !slices.Equal(got, want) {
+			t.Errorf("%s: offsets and numbers %v, want %v", path, got, want)
+		}
+	}
+	// One that says far more than there can be is not the others' loss.
+	if rows, _ := readWhole(t, merge("most", a, last)); len(rows) != 3 {
+		t.Errorf("%d rows", len(rows))
+	}
+}

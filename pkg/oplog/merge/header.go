@@ -1,0 +1,207 @@
+package merge
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"warp/pkg/oplog"
+)
+
+// A sourceLog is what the log of one client, before any merge, says about its
+// run. Merged logs carry those of all their inputs, so that merging in steps
+// and merging at once is the same.
+type sourceLog struct {
+	headers  []oplog.Header
+	trailers []oplog.Trailer
+	clients  []string       // of the rows, as merged logs say
+	origins  []oplog.Origin // in merged logs
+}
+
+// log returns the source log with that run and client in its header.
+func (m *merger) log(run, client string) *sourceLog {
+	k := clientID{run, client}
+	if m.logs[k] == nil {
+		m.logs[k] = &sourceLog{}
+	}
+	return m.logs[k]
+}
+
+// addHeader and addTrailer keep what one piece of the log says; pieces may lack either.
+func (l *sourceLog) addHeader(h oplog.Header) {
+	if !isZero(h) {
+		l.headers = append(l.headers, h)
+	}
+}
+
+func (l *sourceLog) addTrailer(t oplog.Trailer) {
+	t.Merged = nil // a piece of a merged log without its header does not say whose they are
+	if !t.IsZero() {
+		l.trailers = append(l.trailers, t)
+	}
+}
+
+func isZero(h oplog.Header) bool { return asJSON(h) == asJSON(oplog.Header{}) }
+
+// header returns the log's header. Where pieces disagree it takes the first in
+// the order of their text, so that the order of the inputs does not matter.
+func (l *sourceLog) header() oplog.Header { return first(l.headers) }
+
+func (l *sourceLog) trailer() *oplog.Trailer {
+	if len(l.trailers) == 0 {
+		return nil
+	}
+	t := first(l.trailers)
+	return &t
+}
+
+// window is nil where nobody knows all of it.
+func (l *sourceLog) window() *oplog.Window {
+	if t := l.trailer(); t != nil {
+		return t.Window
+	}
+	return nil
+}
+
+func first[T any](list []T) T {
+	var least T
+	text := ""
+	for _, v := range list {
+		if s := asJSON(v); text == "" || s < text {
+			least, text = v, s
+		}
+	}
+	return least
+}
+
+func asJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+// logOf finds the log that a client's rows were in: its own, or one that all
+// clients of the run wrote together.
+func (m *merger) logOf(c *client) *sourceLog {
+	for _, name := range []string{c.name, ""} {
+		if l := m.logs[clientID{c.run, name}]; l != nil {
+			return l
+		}
+	}
+	return &sourceLog{}
+}
+
+// makeHeader makes the header and the trailer of the result. Where all rows
+// are from one log, these are its own, and threads keep their numbers.
+func (m *merger) makeHeader() error {
+	logs := m.usedLogs()
+	if len(logs) <= 1 && (len(m.clients) <= 1 || m.stats.Runs == 1) {
+		if len(logs) == 1 {
+			m.header = logs[0].header()
+			if t := logs[0].trailer(); t != nil {
+				m.trailer = *t
+			}
+		}
+		if len(m.clients) == 1 && isZero(m.header) {
+			m.header.Run = m.clients[0].run
+		}
+		return nil
+	}
+	if err := m.numberThreads(); err != nil {
+		return err
+	}
+	m.header = combineHeaders(logs)
+	m.header.Run = m.combinedRun()
+	for _, c := range m.clients {
+		m.header.Merged = append(m.header.Merged, oplog.Origin{Run: c.run, Client: c.name, Offset: c.offset,
+			Threads: c.threads, Header: c.log.header(), Window: c.log.window()})
+	}
+	m.trailer = m.combineTrailers(logs)
+	for _, c := range m.clients {
+		m.trailer.Merged = append(m.trailer.Merged, c.log.trailer())
+	}
+	return nil
+}
+
+// usedLogs are the logs that said something, each once, in the order of the clients.
+func (m *merger) usedLogs() []*sourceLog {
+	var used []*sourceLog
+	for _, c := range m.clients {
+		if (len(c.log.headers) > 0 || len(c.log.trailers) > 0) && !slices.Contains(used, c.log) {
+			used = append(used, c.log)
+		}
+	}
+	return used
+}
+
+// combinedRun is the run's id if there is one run, or made of all ids.
+func (m *merger) combinedRun() string {
+	var ids []string
+	for _, c := range m.clients {
+		ids = append(ids, c.run)
+	}
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	if len(ids) == 1 {
+		return ids[0]
+	}
+	return "merge-" + hashText(ids...)
+}
+
+// combineHeaders keeps what all logs agree on and lists what they do not.
+func combineHeaders(logs []*sourceLog) oplog.Header {
+	var h oplog.Header
+	var warp, benchmark, command, engine []string
+	parameters := map[string][]string{}
+	for i, l := range logs {
+		x := l.header()
+		warp = append(warp, x.Warp)
+		benchmark = append(benchmark, x.Benchmark)
+		command = append(command, x.Command)
+		engine = append(engine, x.Engine)
+		h.Start = earlier(h.Start, x.Start)
+		if i == 0 {
+			h.Seed, h.Statements = x.Seed, x.Statements
+		}
+		if h.Seed != x.Seed {
+			h.Seed = 0
+		}
+		if !slices.Equal(h.Statements, x.Statements) {
+			h.Statements = nil
+		}
+		for k, v := range x.Parameters {
+			parameters[k] = append(parameters[k], v)
+		}
+	}
+	h.Warp, h.Benchmark, h.Command, h.Engine = alternatives(warp), alternatives(benchmark), alternatives(command), alternatives(engine)
+	for _, k := range slices.Sorted(maps.Keys(parameters)) {
+		if h.Parameters == nil {
+			h.Parameters = map[string]string{}
+		}
+		h.Parameters[k] = alternatives(parameters[k])
+	}
+	return h
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// maxAlternatives keeps the header of a merge of very many logs readable.
+const maxAlternatives = 8
+
+// alternatives joins the different values, sorted.
+func alternatives(values []string) string {
+	values = slices.Compact(slices.Sorted(slices.Values(values)))
+	values = slices.DeleteFunc(values, func(s string) bool { return s == "" })
+	if len(values) > maxAlternatives {
+		values = append(values[:maxAlternatives], "…")
+	}
+	return strings.Join(values, " | ")
+}

@@ -1,0 +1,174 @@
+package merge
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"time"
+
+	"warp/pkg/oplog"
+)
+
+// An input is one log while its rows are being read.
+type input struct {
+	m      *merger
+	at     int // among the inputs
+	r      *oplog.Reader
+	header oplog.Header
+	shift  clockShift
+	known  map[clientID]uint32 // index of the inputClient
+	body   []byte
+
+	last   clientID // of the row before
+	source uint32   // of that row
+}
+
+const (
+	// batchRows are read between two reports of progress.
+	batchRows = 512
+	// maxSources bounds what a log of made-up client ids can cost.
+	maxSources = 1 << 14
+	// maxComments bounds how many foreign comments are kept.
+	maxComments = 64
+)
+
+// An inputClient is the rows of one input that name the same client.
+type inputClient struct {
+	clientID
+	input   int
+	merged  bool          // the input's header says which run and thread a row is of
+	highest uint32        // thread
+	threads threadSet     // if nothing else says whose rows they are
+	ranges  []threadRange // whose the threads are
+}
+
+// add gives rows to the sorter.
+func (in *input) add(records []oplog.Record) error {
+	for i := range records {
+		r := &records[i]
+		if id := (clientID{r.Run, r.Client}); len(in.known) == 0 || id != in.last {
+			source, err := in.sourceOf(id)
+			if err != nil {
+				return err
+			}
+			in.source, in.last = source, id
+		}
+		if err := in.shift.apply(r); err != nil {
+			return err
+		}
+		in.m.sources[in.source].addThread(r.Thread)
+		in.body = appendBody(in.body[:0], r)
+		if err := in.m.sorter.add(&row{r.Start, in.source, in.body}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sourceOf returns the index of the inputClient with that id.
+func (in *input) sourceOf(id clientID) (uint32, error) {
+	if i, ok := in.known[id]; ok {
+		return i, nil
+	}
+	m := in.m
+	if len(m.sources) >= maxSources {
+		return 0, fmt.Errorf("the logs name more than %d clients, which no run has", maxSources)
+	}
+	i := uint32(len(m.sources))
+	m.sources = append(m.sources, &inputClient{clientID: id, input: in.at, merged: len(in.header.Merged) > 0})
+	in.known[id] = i
+	return i, nil
+}
+
+// addThread remembers which threads there are.
+func (s *inputClient) addThread(thread uint32) {
+	s.highest = max(s.highest, thread)
+	if s.run == "" && !s.merged {
+		s.threads.add(thread)
+	}
+}
+
+// threadRange returns the range that a thread is in.
+func (s *inputClient) threadRange(thread uint32) *threadRange {
+	for i := range s.ranges {
+		if r := &s.ranges[i]; thread >= r.from && thread-r.from < r.count {
+			return r
+		}
+	}
+	return &s.ranges[0] // there is always one, and it covers all where it is alone
+}
+
+// A threadSet is the numbers of threads that one log can have.
+type threadSet struct {
+	words []uint64
+	wide  bool // there are others, too
+}
+
+func (t *threadSet) add(thread uint32) {
+	if thread > oplog.MaxThread {
+		t.wide = true
+		return
+	}
+	for int(thread/64) >= len(t.words) {
+		t.words = append(t.words, 0)
+	}
+	t.words[thread/64] |= 1 << (thread % 64)
+}
+
+func (t *threadSet) each(f func(thread uint32) bool) bool {
+	for i, w := range t.words {
+		for ; w != 0; w &= w - 1 {
+			if !f(uint32(64*i + bits.TrailingZeros64(w))) {
+				return false
+			}
+		}
+	}
+	return !t.wide
+}
+
+// addHeader keeps what the log says about its run before the first row.
+func (in *input) addHeader() {
+	m, h := in.m, in.header
+	m.scripted = m.scripted || h.Scripted
+	if len(h.Merged) == 0 {
+		m.log(h.Run, h.Client).addHeader(withClockApplied(h))
+		return
+	}
+	for _, o := range h.Merged {
+		l := m.log(o.Run, o.Header.Client)
+		l.addHeader(o.Header)
+		l.clients = append(l.clients, o.Client)
+		l.origins = append(l.origins, o)
+	}
+}
+
+// addTrailer keeps what the log says after the last row.
+func (in *input) addTrailer() {
+	m, h, t := in.m, in.header, in.r.Trailer()
+	m.stats.Warnings = append(m.stats.Warnings, in.r.Warnings()...)
+	for _, c := range in.r.Comments() {
+		if len(m.comments) < maxComments && !slices.Contains(m.comments, c) {
+			m.comments = append(m.comments, c)
+		}
+	}
+	switch {
+	case len(h.Merged) == 0:
+		t.MoveBack(h.ClockOffset)
+		m.log(h.Run, h.Client).addTrailer(t)
+	case len(h.Merged) == len(t.Merged): // or it was cut off
+		for i, o := range h.Merged {
+			if t := t.Merged[i]; t != nil {
+				m.log(o.Run, o.Header.Client).addTrailer(*t)
+			}
+		}
+	}
+}
+
+// withClockApplied is the header of a log whose times are on the clock of the run's coordinator.
+func withClockApplied(h oplog.Header) oplog.Header {
+	if h.ClockOffset != 0 {
+		h.Start = h.Start.Add(-time.Duration(h.ClockOffset))
+		h.ClockOffset, h.ClockApplied = 0, h.ClockOffset
+	}
+	return h
+}

@@ -1,0 +1,113 @@
+package merge
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"time"
+
+	"warp/internal/wire"
+	"warp/pkg/oplog"
+)
+
+// A row is a record on its way through a merge. Rows are ordered by start and
+// then by body, which holds everything else that the row says about its
+// request, so the order does not depend on which input came first.
+type row struct {
+	start  int64
+	source uint32 // index of its inputClient; not part of the order
+	body   []byte
+}
+
+func (r *row) compare(o *row) int {
+	if c := cmp.Compare(r.start, o.start); c != 0 {
+		return c
+	}
+	return bytes.Compare(r.body, o.body)
+}
+
+// keep makes r a copy of o, which is valid for longer.
+func (r *row) keep(o *row) {
+	r.start, r.source, r.body = o.start, o.source, append(r.body[:0], o.body...)
+}
+
+// thread takes the thread out of a row without decoding the rest.
+func (r *row) thread() uint32 {
+	d := wire.NewReader(r.body)
+	return uint32(d.Uint())
+}
+
+// appendBody encodes all of r but its start and its run.
+func appendBody(b []byte, r *oplog.Record) []byte {
+	for _, n := range [...]uint64{uint64(r.Thread), statementNumber(r.Statement), uint64(r.Duration), uint64(r.Objects), uint64(r.Bytes),
+		uint64(r.FirstByte), uint64(r.LastByte), uint64(r.Status), uint64(r.Retries), uint64(r.Requests), r.Category} {
+		b = binary.AppendUvarint(b, n)
+	}
+	b = binary.AppendVarint(b, r.Due)
+	b = appendPhases(b, r.Phases)
+	for _, s := range [...]string{r.Op, r.Client, r.Endpoint, r.Key, r.Err} {
+		b = wire.AppendText(b, s)
+	}
+	return b
+}
+
+// statementNumber is different for the warm-up and the rest of a statement.
+func statementNumber(s oplog.Statement) uint64 {
+	n := uint64(s.Number) << 1
+	if s.WarmUp {
+		n++
+	}
+	return n
+}
+
+// appendPhases writes 0 where there are no phases.
+func appendPhases(b []byte, p *oplog.Phases) []byte {
+	if p == nil {
+		return append(b, 0)
+	}
+	b = append(b, 1)
+	for _, d := range p {
+		b = binary.AppendUvarint(b, uint64(d))
+	}
+	return b
+}
+
+// A rowDecoder makes records of rows. Their strings are interned, except keys.
+type rowDecoder struct {
+	op, client, endpoint, err wire.Interner
+}
+
+// decode undoes appendBody.
+func (x *rowDecoder) decode(row *row, r *oplog.Record) error {
+	d := wire.NewReader(row.body)
+	*r = oplog.Record{Start: row.start}
+	r.Thread = uint32(d.Uint())
+	statement := d.Uint()
+	r.Statement = oplog.Statement{Number: uint16(statement >> 1), WarmUp: statement&1 == 1}
+	r.Duration = time.Duration(d.Uint())
+	r.Objects = int(d.Uint())
+	r.Bytes = int64(d.Uint())
+	r.FirstByte = time.Duration(d.Uint())
+	r.LastByte = time.Duration(d.Uint())
+	r.Status = uint16(d.Uint())
+	r.Retries = uint16(d.Uint())
+	r.Requests = uint16(d.Uint())
+	r.Category = d.Uint()
+	r.Due = d.Int()
+	if d.Uint() > 0 {
+		r.Phases = new(oplog.Phases)
+		for i := range r.Phases {
+			r.Phases[i] = time.Duration(d.Uint())
+		}
+	}
+	text := func() []byte { return d.Bytes(d.Length(maxBody)) }
+	r.Op = x.op.Get(text())
+	r.Client = x.client.Get(text())
+	r.Endpoint = x.endpoint.Get(text())
+	r.Key = string(text())
+	r.Err = x.err.Get(text())
+	if d.Bad {
+		return errSpill
+	}
+	return nil
+}
