@@ -96,6 +96,7 @@ func TestBacklog(t *testing.T) {
 	eventually(t, "the run to be under way", func() bool { return null.Count("HEAD") > 100 })
 	null.Freeze(2 * time.Second) // longer than the run
 	r := (<-done).want(t, 0).report(t)
+	g := r.Groups[len(r.Groups)-1]
 	rows := readLog(t, data+".csv.zst").of("STAT")
 	near(t, "sent and unsent requests", float64(len(rows))+float64(g.Unsent), 500, 0.01)
 	if g.Unsent < 200 {

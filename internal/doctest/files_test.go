@@ -73,10 +73,15 @@ func TestOpLog(t *testing.T) {
 	comments := doc.in(t, "Comments")
 	headerFields := append(fields(reflect.TypeFor[oplog.Header]()), prefixed("merged.", fields(reflect.TypeFor[oplog.Origin]()))...)
 	same(t, "second line", plain(comments[0].names()), headerFields)
-	trailerFields := append(fields(reflect.TypeFor[oplog.Trailer]()), prefixed("load.", fields(reflect.TypeFor[hostload.Load]()))...)
+	trailerFields := slices.Concat(fields(reflect.TypeFor[oplog.Trailer]()), prefixed("load.", fields(reflect.TypeFor[hostload.Load]())),
+		prefixed("unsent_waits.", fields(reflect.TypeFor[oplog.Unsent]())), prefixed("cut_off.", fields(reflect.TypeFor[oplog.CutOff]())),
+		prefixed("pauses.", fields(reflect.TypeFor[oplog.Pause]())))
 	same(t, "last line", plain(comments[1].names()), trailerFields)
 
-	known := slices.Concat(headerFields, trailerFields, prefixed("merged.", slices.Clone(trailerFields))) // the last lines in the last line
+	window := doc.in(t, "The window in the log")[0].names()
+	same(t, "window", window, keys(t, []byte(`{"start":0,"begin":0,"end":0,"cold":0}`)))
+	known := slices.Concat(headerFields, trailerFields, prefixed("merged.", slices.Clone(trailerFields)), // the last lines in the last line
+		prefixed("window.", slices.Clone(window)))
 
 	// What a real log has must be documented too, whatever the types say.
 	for _, l := range []string{lines[1], merged[1], lines[len(lines)-1], merged[len(merged)-1]} {
@@ -86,17 +91,21 @@ func TestOpLog(t *testing.T) {
 			}
 		}
 	}
-	if real := keys(t, comment(t, lines[len(lines)-1])); !slices.Contains(real, "unsent") || !slices.Contains(real, "offered") {
-		t.Errorf("the last line of an overloaded open loop has only %q", real)
+	real := keys(t, comment(t, lines[len(lines)-1]))
+	for _, name := range []string{"unsent", "unsent_waits.until", "offered", "window.begin", "window.end"} {
+		if !slices.Contains(real, name) {
+			t.Errorf("the last line of an overloaded open loop has only %q", real)
+		}
 	}
-	checkRows(t, lines)
+	rows := slices.DeleteFunc(lines[1:], func(l string) bool { return strings.HasPrefix(l, "#") })
+	checkRows(t, lines[0], rows)
 }
 
 // checkRows holds the table of what one row is against rows.
-func checkRows(t *testing.T, lines []string) {
+func checkRows(t *testing.T, head string, rows []string) {
 	t.Helper()
-	columns := strings.Split(lines[0], "\t")
-	for _, l := range lines[2 : len(lines)-1] {
+	columns := strings.Split(head, "\t")
+	for _, l := range rows {
 		row := map[string]string{}
 		for i, cell := range strings.Split(l, "\t") {
 			row[columns[i]] = cell

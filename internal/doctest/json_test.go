@@ -2,41 +2,48 @@ package doctest
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"warp/internal/teststore"
 	"warp/pkg/aggregate"
 	"warp/pkg/hostload"
+	"warp/pkg/oplog"
 	"warp/pkg/s3mem"
 )
 
 // sections says which section of docs/json.md is about which type.
 func sections() map[string]reflect.Type {
 	return map[string]reflect.Type{
-		"Report":             reflect.TypeFor[aggregate.Report](),
-		"Client load":        reflect.TypeFor[hostload.Load](),
-		"Group":              reflect.TypeFor[aggregate.GroupReport](),
-		"Operation":          reflect.TypeFor[aggregate.Operation](),
-		"First error":        reflect.TypeFor[aggregate.FirstError](),
-		"Amount per request": reflect.TypeFor[aggregate.SizeRange](),
-		"Durations":          reflect.TypeFor[aggregate.Stats](),
-		"HTTP phases":        reflect.TypeFor[aggregate.Phases](),
-		"Part":               reflect.TypeFor[aggregate.Part](),
-		"Segment":            reflect.TypeFor[aggregate.Segment](),
-		"Extremes":           reflect.TypeFor[aggregate.Extremes](),
-		"Accesses":           reflect.TypeFor[aggregate.Accesses](),
-		"Size class":         reflect.TypeFor[aggregate.SizeClass](),
-		"Speed":              reflect.TypeFor[aggregate.Speed](),
-		"Comparison":         reflect.TypeFor[aggregate.Comparison](),
-		"Side":               reflect.TypeFor[aggregate.Compared](),
-		"Parameter":          reflect.TypeFor[aggregate.Parameter](),
-		"Changed operation":  reflect.TypeFor[aggregate.OpChange](),
-		"Change":             reflect.TypeFor[aggregate.Change](),
-		"Changed durations":  reflect.TypeFor[aggregate.StatsChange](),
-		"Changed rate":       reflect.TypeFor[aggregate.RateChange](),
+		"Report":                reflect.TypeFor[aggregate.Report](),
+		"Client load":           reflect.TypeFor[hostload.Load](),
+		"Cut off":               reflect.TypeFor[oplog.CutOff](),
+		"Pause":                 reflect.TypeFor[oplog.Pause](),
+		"Outside of the window": reflect.TypeFor[aggregate.Outside](),
+		"Flight":                reflect.TypeFor[aggregate.Flight](),
+		"Group":                 reflect.TypeFor[aggregate.GroupReport](),
+		"Operation":             reflect.TypeFor[aggregate.Operation](),
+		"First error":           reflect.TypeFor[aggregate.FirstError](),
+		"Amount per request":    reflect.TypeFor[aggregate.SizeRange](),
+		"Durations":             reflect.TypeFor[aggregate.Stats](),
+		"HTTP phases":           reflect.TypeFor[aggregate.Phases](),
+		"Part":                  reflect.TypeFor[aggregate.Part](),
+		"Segment":               reflect.TypeFor[aggregate.Segment](),
+		"Extremes":              reflect.TypeFor[aggregate.Extremes](),
+		"Accesses":              reflect.TypeFor[aggregate.Accesses](),
+		"Size class":            reflect.TypeFor[aggregate.SizeClass](),
+		"Speed":                 reflect.TypeFor[aggregate.Speed](),
+		"Comparison":            reflect.TypeFor[aggregate.Comparison](),
+		"Side":                  reflect.TypeFor[aggregate.Compared](),
+		"Parameter":             reflect.TypeFor[aggregate.Parameter](),
+		"Changed operation":     reflect.TypeFor[aggregate.OpChange](),
+		"Change":                reflect.TypeFor[aggregate.Change](),
+		"Changed durations":     reflect.TypeFor[aggregate.StatsChange](),
+		"Changed rate":          reflect.TypeFor[aggregate.RateChange](),
 	}
 }
 
@@ -131,6 +138,36 @@ func twoHosts(t *testing.T) string {
 	return store.Addr() + "," + teststore.FreeAddress(t)
 }
 
+// unluckyLog is that of an open loop that was stopped for a while, had no answer to a request, and was interrupted.
+func unluckyLog(t *testing.T, path string) {
+	t.Helper()
+	w, err := oplog.Create(path, oplog.Header{Warp: "test", Windowed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	window := oplog.Window{Start: at.UnixNano(), Begin: at.Add(time.Second).UnixNano(), End: at.Add(10 * time.Second).UnixNano()}
+	rows := make([]oplog.Record, 50)
+	for i := range rows {
+		start := at.Add(time.Duration(1+i) * 50 * time.Millisecond).UnixNano()
+		rows[i] = oplog.Record{Op: "GET", Objects: 1, Bytes: 1, Endpoint: "http://127.0.0.1:9000", Start: start, Due: start, Duration: 1e6}
+	}
+	rows[len(rows)-1].Err = "DrainTimeout: no answer"
+	trailer := oplog.Trailer{
+		End: "interrupted", Window: &window, CutOff: &oplog.CutOff{Count: 1, LongestS: 2}, Pauses: []oplog.Pause{{At: at, Seconds: 2}},
+		UnsentWaits: &oplog.Unsent{Count: 3, FirstDue: at.Add(5 * time.Second), Interval: 1e9, Until: at.Add(12 * time.Second)},
+	}
+	write := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(w.SetWindow(window))
+	write(w.Write(rows))
+	_, err = w.Commit(trailer)
+	write(err)
+}
+
 // seeEverything runs what makes every field appear at least once.
 func seeEverything(t *testing.T) sighting {
 	dir := workplace(t)
@@ -138,8 +175,8 @@ func seeEverything(t *testing.T) sighting {
 	seen := sighting{}
 	// Errors, several hosts, an open loop that is far too fast.
 	r := mustWarp(t, 3, dir, "put", "--host="+twoHosts(t), "--access-key=testkey", "--secret-key=testsecret", "--obj.size=1KiB,64KiB",
-		"--obj.randsize", "--concurrent=2", "--duration=1s", "--rps-limit=2000000", "--json", "--analyze.v",
-		"--stats-interval=200ms", "--benchdata=open", "--allow-dead-hosts")
+		"--obj.randsize", "--allow-dead-hosts", "--concurrent=2", "--duration=1s", "--rps-limit=2000000", "--json", "--analyze.v",
+		"--stats-interval=200ms", "--benchdata=open")
 	seen.document(t, r.out, report)
 	for l := range strings.Lines(r.errout) {
 		switch {
@@ -158,6 +195,8 @@ func seeEverything(t *testing.T) sighting {
 		"--duration=1m", "--json", "--quiet", "--benchdata=full")
 	seen.document(t, r.out, report)
 	seen.document(t, mustWarp(t, 0, dir, "analyze", "--json", "open.csv.zst").out, report)
+	unluckyLog(t, filepath.Join(dir, "unlucky.csv.zst"))
+	seen.document(t, mustWarp(t, 0, dir, "analyze", "--json", "unlucky.csv.zst").out, report)
 	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "open.csv.zst", "open.csv.zst").out, comparison)
 	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "open.csv.zst", "full.csv.zst").out, comparison)
 	seen.script(t, dir)

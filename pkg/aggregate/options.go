@@ -1,15 +1,6 @@
 package aggregate
 
-import (
-	"time"
-
-	"warp/pkg/oplog"
-)
-
-// A Source yields all records of one log, in batches. It can be asked more
-// than once and yields the same each time. The records and their strings need
-// not outlive the call to yield.
-type Source func(yield func([]oplog.Record) error) error
+import "time"
 
 // Options say what part of a log is analysed, and how finely.
 //
@@ -20,7 +11,7 @@ type Options struct {
 	SegmentDur time.Duration // length of segments; 0 = 1s, or longer so that there are at most 400
 	Op         string        // only this operation, in upper or lower case; "" = all
 	Host       string        // only this host, with or without scheme; "" = all
-	Skip       time.Duration // begin every active window that much later
+	Skip       time.Duration // begin every window that much later
 	Verbose    bool          // also first and last access per object (memory for each object) and size classes
 	Limit      int64         // take at most that many rows; 0 = all
 	Offset     int64         // leave out that many rows before; windows are those of the rows taken

@@ -1,137 +1,511 @@
 package aggregate
 
 import (
-	"cmp"
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
-	"strconv"
+	"sort"
+	"strings"
 	"testing"
 	"time"
 
 	"warp/pkg/oplog"
 )
 
-// oracle is the analysis written down as it is defined, with all rows in
-// memory and no thought of speed. It knows one group.
+// This file is the analysis as docs/numbers.md writes it down ("To the last
+// digit"), with all rows in memory and no thought of speed. It shares no code
+// with the analysis that it checks.
+
+// An oracle is a log with all that its comments say.
 type oracle struct {
-	rows       []oplog.Record
-	start, end int64
-	whole      bool // all requests belong to it
+	log       *memoryLog
+	skip, dur int64
 }
 
-// newOracle derives the window: of each run, from when every thread has finished
-// a first request to the latest start of a request; of several runs, the time
-// that they have in common.
-func newOracle(rows []oplog.Record) oracle {
-	type key struct {
-		run, client string
-		thread      uint32
+// An oracleGroup is a group as the page defines it.
+type oracleGroup struct {
+	kind   string
+	b, e   int64
+	window bool // there is one
+	run    string
+	ops    map[string][]oplog.Record
+}
+
+// window is the last one that a comment has.
+func (o *oracle) window() (w oplog.Window) {
+	if n := len(o.log.windows); n > 0 {
+		w = o.log.windows[n-1]
 	}
-	firstEnd, begin, end := map[key]int64{}, map[string]int64{}, map[string]int64{}
+	return w
+}
+
+func (o *oracle) groups() (all []*oracleGroup) {
+	byKey := map[string]*oracleGroup{}
+	put := func(key, kind string, r oplog.Record) *oracleGroup {
+		g := byKey[key]
+		if g == nil {
+			g = &oracleGroup{kind: kind, ops: map[string][]oplog.Record{}}
+			byKey[key] = g
+			all = append(all, g)
+		}
+		g.ops[r.Op] = append(g.ops[r.Op], r)
+		return g
+	}
+	windows, measured := o.windows()
+	var rest []oplog.Record
+	for _, r := range o.log.rows {
+		switch {
+		case r.Statement.Number > 0:
+			put(fmt.Sprint(r.Statement), "statement", r)
+		case !measured:
+			rest = append(rest, r)
+		case r.Start < startOf(windows, &r):
+			put("preparation", "preparation", r)
+		default:
+			g := put("measured", "measured", r)
+			g.b, g.e, g.window = common(windows)
+		}
+	}
+	if g := byKey["measured"]; g != nil && g.e == 0 { // killed
+		w := windows[0].Window
+		b, e := derive(g.ops)
+		if g.b, g.e, g.window = w.Begin, e, true; w.Begin == 0 {
+			g.b = b
+		}
+	}
+	for i, ops := range together(rest) {
+		for _, rows := range ops {
+			for _, r := range rows {
+				put(fmt.Sprint("derived", i), "derived", r)
+			}
+		}
+		g := byKey[fmt.Sprint("derived", i)]
+		g.b, g.e = derive(g.ops)
+		g.window = true
+	}
+	for _, g := range all {
+		if g.b += o.skip; g.e < g.b {
+			g.e = g.b
+		}
+	}
+	return o.apart(all)
+}
+
+// windows are those of all runs; false where the log has none.
+func (o *oracle) windows() ([]oplog.Origin, bool) {
+	h := o.log.header
+	if len(h.Merged) == 0 {
+		w := o.window()
+		return []oplog.Origin{{Window: &w}}, h.Windowed
+	}
+	for _, m := range h.Merged {
+		if m.Window == nil || m.Window.End == 0 {
+			return nil, false
+		}
+	}
+	return h.Merged, true
+}
+
+func startOf(windows []oplog.Origin, r *oplog.Record) int64 {
+	for _, m := range windows {
+		if len(windows) == 1 || m.Run == r.Run && m.Client == r.Client {
+			if m.Window.Start != 0 {
+				return m.Window.Start
+			}
+		}
+	}
+	return math.MaxInt64
+}
+
+func common(windows []oplog.Origin) (b, e int64, ok bool) {
+	b, e, ok = math.MinInt64, math.MaxInt64, true
+	for _, m := range windows {
+		ok = ok && m.Window.Begin != 0
+		b, e = max(b, m.Window.Begin), min(e, m.Window.End)
+	}
+	return b, e, ok
+}
+
+func runOf(r *oplog.Record) string {
+	if r.Run != "" {
+		return r.Run
+	}
+	return "client " + r.Client
+}
+
+// derive is the window of rows that have none.
+func derive(ops map[string][]oplog.Record) (b, e int64) {
+	first, begin, end := map[string]int64{}, map[string]int64{}, map[string]int64{}
+	run := map[string]string{}
+	for _, rows := range ops {
+		for i := range rows {
+			r := &rows[i]
+			thread := fmt.Sprint(r.Run, "/", r.Client, "/", r.Thread)
+			if old, ok := first[thread]; !ok || ends(r) < old {
+				first[thread] = ends(r)
+			}
+			run[thread] = runOf(r)
+			if old, ok := end[runOf(r)]; !ok || r.Start > old {
+				end[runOf(r)] = r.Start
+			}
+		}
+	}
+	for thread, at := range first {
+		begin[run[thread]] = max(begin[run[thread]], at)
+	}
+	b, e = math.MinInt64, math.MaxInt64
+	for k := range begin {
+		b, e = max(b, begin[k]), min(e, end[k])
+	}
+	return b, e
+}
+
+func ends(r *oplog.Record) int64 { return r.Start + int64(max(r.Duration, 0)) }
+
+// together are the operations whose times overlap within a run.
+func together(rows []oplog.Record) (groups []map[string][]oplog.Record) {
+	byOp := map[string][]oplog.Record{}
 	for _, r := range rows {
-		k := key{r.Run, r.Client, r.Thread}
-		if e, ok := firstEnd[k]; !ok || r.End() < e {
-			firstEnd[k] = r.End()
-		}
-		if s, ok := end[r.Run]; !ok || r.Start > s {
-			end[r.Run] = r.Start
-		}
+		byOp[r.Op] = append(byOp[r.Op], r)
 	}
-	for k, e := range firstEnd {
-		if b, ok := begin[k.run]; !ok || e > b {
-			begin[k.run] = e
+	for op, rows := range byOp {
+		joined := map[string][]oplog.Record{op: rows}
+		var others []map[string][]oplog.Record
+		for _, g := range groups {
+			if slices.ContainsFunc(keys(g), func(other string) bool { return overlap(rows, byOp[other]) }) {
+				for k, v := range g {
+					joined[k] = v
+				}
+			} else {
+				others = append(others, g)
+			}
 		}
+		groups = append(others, joined)
 	}
-	o := oracle{rows: rows, start: math.MinInt64, end: math.MaxInt64}
-	for run := range begin {
-		o.start, o.end = max(o.start, begin[run]), min(o.end, end[run])
-	}
-	return o
+	return groups
 }
 
-// started says whether a request belongs to the window: by when it was due in
-// an open loop, and by when it started otherwise.
-func (o oracle) started(r *oplog.Record) bool {
-	at := r.Start
+func keys[V any](m map[string]V) (all []string) {
+	for k := range m {
+		all = append(all, k)
+	}
+	sort.Strings(all)
+	return all
+}
+
+func overlap(a, b []oplog.Record) bool {
+	for _, run := range runsOf(a, b) {
+		first, last, any1 := rangeOf(a, run)
+		from, to, any2 := rangeOf(b, run)
+		if any1 && any2 && first < to && from < last {
+			return true
+		}
+	}
+	return false
+}
+
+func runsOf(all ...[]oplog.Record) []string {
+	names := map[string]bool{}
+	for _, rows := range all {
+		for i := range rows {
+			names[runOf(&rows[i])] = true
+		}
+	}
+	return keys(names)
+}
+
+// rangeOf is from the first start to the last end; of all runs where none is named.
+func rangeOf(rows []oplog.Record, run string) (first, last int64, found bool) {
+	first, last = math.MaxInt64, math.MinInt64
+	for i := range rows {
+		if r := &rows[i]; run == "" || runOf(r) == run {
+			first, last, found = min(first, r.Start), max(last, ends(r)), true
+		}
+	}
+	return first, last, found
+}
+
+// apart reports each run by itself where too little happened at the same time.
+func (o *oracle) apart(all []*oracleGroup) (groups []*oracleGroup) {
+	few := func(g *oracleGroup) bool {
+		n := 0
+		for _, rows := range g.ops {
+			n += g.inside(rows)
+		}
+		return n < 10
+	}
+	runs := func(g *oracleGroup) []string {
+		var rows [][]oplog.Record
+		for _, r := range g.ops {
+			rows = append(rows, r)
+		}
+		return runsOf(rows...)
+	}
+	split := false
+	for _, g := range all {
+		split = split || (g.kind == "measured" || g.kind == "derived") && len(runs(g)) > 1 && few(g) && o.skip == 0
+	}
+	for _, g := range all {
+		if !split || len(runs(g)) < 2 || !few(g) {
+			groups = append(groups, g)
+			continue
+		}
+		for _, run := range runs(g) {
+			one := &oracleGroup{kind: g.kind, run: run, ops: map[string][]oplog.Record{}}
+			for op, rows := range g.ops {
+				for _, r := range rows {
+					if runOf(&r) == run {
+						one.ops[op] = append(one.ops[op], r)
+					}
+				}
+			}
+			groups = append(groups, one)
+		}
+	}
+	return groups
+}
+
+// place says whether a row is before the window, in it, or after it.
+func (g *oracleGroup) place(r *oplog.Record) int {
+	t := r.Start
 	if r.Due != 0 {
-		at = r.Due
+		t = r.Due
 	}
-	return o.whole || at >= o.start && at <= o.end
+	switch {
+	case t < g.b:
+		return -1
+	case t > g.e:
+		return 1
+	}
+	return 0
 }
 
-// fraction is what of an amount lies between two times, in exact fractions.
-func fraction(r *oplog.Record, amount, from, to int64) *big.Rat {
-	if r.Duration == 0 {
-		if r.Start >= from && r.Start <= to {
-			return big.NewRat(amount, 1)
+func oneIf(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func (g *oracleGroup) inside(rows []oplog.Record) (n int) {
+	for i := range rows {
+		if r := &rows[i]; g.window && r.Err == "" && g.place(r) == 0 {
+			n++
 		}
-		return new(big.Rat)
 	}
-	lo, hi := max(r.Start, from), min(r.End(), to)
-	if hi <= lo {
-		return new(big.Rat)
-	}
-	return new(big.Rat).Mul(big.NewRat(amount, 1), big.NewRat(hi-lo, int64(r.Duration)))
+	return n
 }
 
-func (o oracle) check(t *testing.T, op *Operation) {
-	t.Helper()
-	var requests, errs uint64
-	var inside, first []time.Duration
-	bytes, objects := new(big.Rat), new(big.Rat)
-	for i := range o.rows {
-		r := &o.rows[i]
-		if r.Op != op.Op {
+// An oracleOp is an operation as it is reported: in the window, or whole.
+type oracleOp struct {
+	rows    []oplog.Record
+	g       *oracleGroup // with the window of this operation
+	whole   bool
+	from    int64 // what segments count from
+	started []oplog.Record
+}
+
+func (o *oracle) op(g *oracleGroup, rows []oplog.Record) *oracleOp {
+	p := &oracleOp{rows: rows, g: g, from: g.b}
+	if !g.window || g.inside(rows) < 10 && o.skip == 0 {
+		p.whole, p.from = true, 0
+		first, last, _ := rangeOf(rows, "")
+		p.g = &oracleGroup{kind: g.kind, b: first, e: last, window: true, run: g.run}
+		p.started = rows
+		return p
+	}
+	for _, r := range rows {
+		if g.place(&r) == 0 {
+			p.started = append(p.started, r)
+		}
+	}
+	return p
+}
+
+// shareBetween is what of an amount lies between two instants.
+func shareBetween(r *oplog.Record, amount uint64, x, y int64) uint64 {
+	s, e := r.Start, ends(r)
+	if s == e {
+		return amount // the caller knows whether it is inside
+	}
+	at := func(t int64) uint64 {
+		t = min(max(t, s), e)
+		n := new(big.Int).Mul(new(big.Int).SetUint64(amount), big.NewInt(t-s))
+		return n.Div(n, big.NewInt(e-s)).Uint64()
+	}
+	return at(y) - at(x)
+}
+
+// touches says whether a successful row has a share of the window.
+func (p *oracleOp) touches(r *oplog.Record) bool {
+	if r.Err != "" {
+		return false
+	}
+	if r.Start == ends(r) {
+		return r.Start >= p.g.b && r.Start <= p.g.e
+	}
+	return r.Start < p.g.e && ends(r) > p.g.b
+}
+
+// borders are where segments begin, and the end of the last one.
+func (p *oracleOp) borders(asked int64) (all []int64, length int64) {
+	if p.g.e <= p.g.b {
+		return nil, 0
+	}
+	lengths := []int64{1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400}
+	for i := range lengths {
+		lengths[i] *= 1e9
+	}
+	if asked > 0 {
+		lengths = []int64{asked}
+	}
+	for _, length = range lengths {
+		all = []int64{p.g.b}
+		at := p.from
+		if p.whole {
+			at = p.g.b / length * length
+		}
+		for at += length; at < p.g.e; at += length {
+			all = append(all, at)
+		}
+		if all = append(all, p.g.e); len(all) <= 401 || asked > 0 {
+			break
+		}
+	}
+	return all, length
+}
+
+func (p *oracleOp) segments(asked int64) (list []Segment, length float64) {
+	at, l := p.borders(asked)
+	if at == nil {
+		return []Segment{}, 0
+	}
+	list = make([]Segment, len(at)-1)
+	parts := make([]uint64, len(list))
+	for i := range list {
+		list[i].Start, list[i].DurationS = time.Unix(0, at[i]).UTC(), float64(at[i+1]-at[i])/1e9
+	}
+	// holding is the segment of an instant that is one's begin.
+	holding := func(t int64) int {
+		i, exact := slices.BinarySearch(at, t)
+		if !exact {
+			i--
+		}
+		return min(max(i, 0), len(list)-1)
+	}
+	for k := range p.started {
+		if r := &p.started[k]; r.Err != "" {
+			list[holding(min(max(r.Start, p.g.b), p.g.e-1))].Errors++
+		}
+	}
+	for k := range p.rows {
+		r := &p.rows[k]
+		if !p.touches(r) {
 			continue
 		}
-		requests++
-		if r.Err != "" {
-			if o.started(r) {
-				errs++
-			}
-			continue
+		s, e := r.Start, ends(r)
+		first := holding(max(s, p.g.b))
+		last := first
+		if e > s {
+			last = holding(min(e, p.g.e) - 1)
 		}
-		bytes.Add(bytes, fraction(r, r.Bytes, o.start, o.end))
-		objects.Add(objects, fraction(r, int64(r.Objects), o.start, o.end))
-		if o.started(r) {
-			inside = append(inside, r.Duration)
-			if r.FirstByte > 0 {
-				first = append(first, r.FirstByte)
-			} else if r.LastByte > 0 {
-				first = append(first, r.Duration-r.LastByte)
+		for i := first; i <= last; i++ {
+			list[i].Bytes += shareBetween(r, uint64(r.Bytes), at[i], at[i+1])
+			parts[i] += shareBetween(r, uint64(r.Objects)<<20, at[i], at[i+1])
+			if first == last && s >= p.g.b && e <= p.g.e {
+				list[i].FullOps++
+			} else {
+				list[i].PartialOps++
+			}
+		}
+		if s >= p.g.b {
+			list[first].OpsStarted++
+		}
+		if e <= p.g.e {
+			list[last].OpsEnded++
+		}
+	}
+	for i := range list {
+		list[i].Objects = float64(parts[i]) / (1 << 20)
+		list[i].BytesPerS, list[i].ObjectsPerS = float64(list[i].Bytes)/list[i].DurationS, list[i].Objects/list[i].DurationS
+	}
+	return list, float64(l) / 1e9
+}
+
+// rates are those of all rows between the ends of the window.
+func (p *oracleOp) rates() (bytes uint64, objects float64, perS [2]float64, ended int) {
+	var units uint64
+	for i := range p.rows {
+		r := &p.rows[i]
+		if p.touches(r) {
+			bytes += shareBetween(r, uint64(r.Bytes), p.g.b, p.g.e)
+			units += shareBetween(r, uint64(r.Objects)<<20, p.g.b, p.g.e)
+			if ends(r) <= p.g.e {
+				ended++
 			}
 		}
 	}
-	if op.Requests != requests || op.Errors != errs || op.Inside != uint64(len(inside)) {
-		t.Fatalf("%s: %d requests, %d errors, %d inside; want %d, %d, %d",
-			op.Op, op.Requests, op.Errors, op.Inside, requests, errs, len(inside))
+	objects = float64(units) / (1 << 20)
+	if s := float64(p.g.e-p.g.b) / 1e9; s > 0 {
+		perS = [2]float64{float64(bytes) / s, objects / s}
 	}
-	seconds := float64(o.end-o.start) / 1e9
-	// Each request that crosses a border may lose less than a byte.
-	closeTo(t, op.Op+" bytes/s", op.BytesPerS*seconds, bytes, float64(requests))
-	closeTo(t, op.Op+" objects/s", op.ObjectsPerS*seconds, objects, float64(requests)/objectUnit)
-	checkStats(t, op.Op, op.Duration, inside)
-	checkStats(t, op.Op+" TTFB", op.TTFB, first)
-	for i := range op.Segments {
-		o.checkSegment(t, op, i)
+	return bytes, objects, perS, ended
+}
+
+// times of the successful requests that started in the window.
+func (p *oracleOp) times(of func(*oplog.Record) (time.Duration, bool)) (all []time.Duration) {
+	for i := range p.started {
+		if r := &p.started[i]; r.Err == "" {
+			if d, ok := of(r); ok {
+				all = append(all, d)
+			}
+		}
+	}
+	return all
+}
+
+func service(r *oplog.Record) (time.Duration, bool) { return max(r.Duration, 0), true }
+
+func firstByte(r *oplog.Record) (time.Duration, bool) {
+	switch {
+	case r.FirstByte > 0:
+		return r.FirstByte, true
+	case r.LastByte > 0:
+		return r.Duration - r.LastByte, true
+	}
+	return 0, false
+}
+
+func sinceDue(r *oplog.Record) (time.Duration, bool) {
+	return time.Duration(ends(r) - r.Due), r.Due != 0
+}
+func lagOf(r *oplog.Record) (time.Duration, bool) { return time.Duration(r.Start - r.Due), r.Due != 0 }
+
+// A checker compares figures and says where they are from.
+type checker struct {
+	*testing.T
+	where string
+}
+
+func (c checker) equal(what string, got, want any) {
+	c.Helper()
+	if got != want {
+		c.Errorf("%s: %s: got %v, want %v", c.where, what, got, want)
 	}
 }
 
-func closeTo(t *testing.T, what string, got float64, want *big.Rat, slack float64) {
-	t.Helper()
-	w, _ := want.Float64()
-	if math.Abs(got-w) > slack+1e-9*w {
-		t.Errorf("%s: got %v, want %v", what, got, w)
+func (c checker) near(what string, got, want, relative float64) {
+	c.Helper()
+	if math.Abs(got-want) > math.Abs(want)*relative {
+		c.Errorf("%s: %s: got %v, want %v", c.where, what, got, want)
 	}
 }
 
-func checkStats(t *testing.T, what string, s *Stats, values []time.Duration) {
-	t.Helper()
-	if len(values) == 0 {
-		if s != nil {
-			t.Errorf("%s: %+v out of nothing", what, s)
-		}
+func (c checker) stats(what string, s *Stats, values []time.Duration) {
+	c.Helper()
+	if len(values) == 0 || s == nil {
+		c.equal(what+" unknown", s == nil, len(values) == 0)
 		return
 	}
 	slices.Sort(values)
@@ -139,109 +513,215 @@ func checkStats(t *testing.T, what string, s *Stats, values []time.Duration) {
 	for _, v := range values {
 		sum += float64(v)
 	}
-	near := func(name string, got, want, relative float64) {
-		if math.Abs(got-want) > want*relative {
-			t.Errorf("%s %s: got %v, want %v", what, name, got, want)
-		}
-	}
-	near("mean", s.Mean, sum/float64(len(values))/1e6, 1e-9)
-	near("min", s.Min, float64(values[0])/1e6, 0)
-	near("max", s.Max, float64(values[len(values)-1])/1e6, 0)
+	c.equal(what+" count", s.Count, uint64(len(values)))
+	c.near(what+" mean", s.Mean, sum/float64(len(values))/1e6, 1e-9)
+	c.equal(what+" min", s.Min, float64(values[0])/1e6)
+	c.equal(what+" max", s.Max, float64(values[len(values)-1])/1e6)
 	for perMille, got := range map[int]float64{250: s.P25, 500: s.P50, 750: s.P75, 900: s.P90, 990: s.P99, 999: s.P999} {
-		near(strconv.Itoa(perMille)+"‰", got, float64(nearestRank(values, perMille))/1e6, 1.0/256)
+		c.near(fmt.Sprintf("%s %d per mille", what, perMille), got, float64(nearestRank(values, perMille))/1e6, 0.004)
 	}
 }
 
-func (o oracle) checkSegment(t *testing.T, op *Operation, i int) {
-	t.Helper()
-	s := op.Segments[i]
-	from := s.Start.UnixNano()
-	to := op.segmentEnd(i).UnixNano()
-	var want Segment
-	bytes := new(big.Rat)
-	for k := range o.rows {
-		r := &o.rows[k]
-		if r.Op != op.Op || r.Duration == 0 {
-			continue // at a border these could be in either; see TestNoDuration
+// checkOp compares what does not depend on other operations.
+func (c checker) checkOp(op *Operation, p *oracleOp, dur int64) {
+	c.where += " " + op.Op
+	var errs, before, beforeErrs, late, lateErrs uint64
+	byCode := map[string]uint64{}
+	for i := range p.started {
+		if code := p.started[i].Code(); code != "" {
+			errs++
+			byCode[code]++
 		}
-		start, end := r.Start, r.End()
-		if r.Err != "" {
-			if at := min(max(start, o.start), o.end-1); o.started(r) && at >= from && at < to {
-				want.Errors++
-			}
-			continue
-		}
-		if start < to && end > from {
-			if start >= from && end <= to {
-				want.FullOps++
-			} else {
-				want.PartialOps++
-			}
-		}
-		if start >= from && start < to {
-			want.OpsStarted++
-		}
-		if end > from && end <= to {
-			want.OpsEnded++
-		}
-		bytes.Add(bytes, fraction(r, r.Bytes, from, to))
 	}
-	if s.FullOps != want.FullOps || s.PartialOps != want.PartialOps || s.OpsStarted != want.OpsStarted ||
-		s.OpsEnded != want.OpsEnded || s.Errors != want.Errors {
-		t.Fatalf("%s segment %d: got %+v, want %+v", op.Op, i, s, want)
-	}
-	closeTo(t, op.Op+" segment", float64(s.Bytes), bytes, float64(len(o.rows)))
-}
-
-func TestOracle(t *testing.T) {
-	t.Parallel()
-	for name, l := range loads() {
-		if name == "short" || name == "apart" || name == "failing" || name == "day" {
-			continue // no active window, or too long for a slow oracle
-		}
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			l.zeros = false
-			l.length = min(l.length, 10*time.Minute)
-			for seed := range uint64(3) {
-				rows := l.make(seed)
-				dur := time.Duration(0)
-				if seed == 1 {
-					dur = l.latency * 3 / 2 // most requests cross a border
-				}
-				r := analyze(t, shuffled(rows, seed), Options{SegmentDur: dur})
-				o := newOracle(rows)
-				for i := range r.Operations {
-					op := &r.Operations[i]
-					if op.WindowBasis != Derived || op.WindowStart.UnixNano() != o.start || op.WindowEnd.UnixNano() != o.end {
-						t.Fatalf("window %v to %v (%s)", op.WindowStart, op.WindowEnd, op.WindowBasis)
-					}
-					if len(op.Segments) > 60 {
-						op.Segments = nil // the oracle is slow
-					}
-					o.check(t, op)
-				}
-				e := r.Operations[0].Throughput
-				checkExtremes(t, e, r.Operations[0].Segments, dur)
+	var flying, unanswered []float64
+	for i := range p.rows {
+		r := &p.rows[i]
+		failed := uint64(oneIf(r.Err != ""))
+		switch at := p.g.place(r); {
+		case at < 0:
+			before++
+			beforeErrs += failed
+			if r.Start < p.g.b && ends(r) > p.g.b {
+				flying = append(flying, float64(r.Duration)/1e6)
 			}
-		})
+		case at > 0:
+			late++
+			lateErrs += failed
+		case r.Code() == "DrainTimeout":
+			unanswered = append(unanswered, float64(r.Duration)/1e6)
+		}
+	}
+	c.equal("requests", op.Requests, uint64(len(p.rows)))
+	c.equal("errors", op.Errors, errs)
+	c.equal("codes", fmt.Sprint(op.ErrorsByCode), fmt.Sprint(byCode))
+	c.equal("inside", op.Inside, uint64(len(p.started))-errs)
+	if !p.whole {
+		c.equal("before", op.WarmUp, Outside{before, beforeErrs})
+		c.equal("after", op.Late, Outside{late, lateErrs})
+		c.equal("in flight", op.InFlight, flightOf(flying))
+		if len(unanswered) > 0 {
+			c.equal("unanswered", *op.Unanswered, flightOf(unanswered))
+		}
+	}
+	bytes, objects, perS, _ := p.rates()
+	c.equal("bytes", op.Bytes, bytes)
+	c.equal("objects", op.Objects, objects)
+	c.stats("duration", op.Duration, p.times(service))
+	c.stats("ttfb", op.TTFB, p.times(firstByte))
+	c.stats("lag", op.Lag, p.times(lagOf))
+	if p.g.run != "" {
+		return // the window of one of several runs is that of its segments
+	}
+	c.equal("window start", op.WindowStart.UnixNano(), p.g.b)
+	c.equal("window end", op.WindowEnd.UnixNano(), p.g.e)
+	c.near("bytes/s", op.BytesPerS, perS[0], 1e-12)
+	c.near("objects/s", op.ObjectsPerS, perS[1], 1e-12)
+	first, last, _ := rangeOf(p.rows, "")
+	c.equal("start", op.Start.UnixNano(), first)
+	c.equal("stop", op.Stop.UnixNano(), last)
+	want, length := p.segments(dur)
+	c.equal("segments", len(op.Segments), len(want))
+	for i := range min(len(want), len(op.Segments)) {
+		if got, want := op.Segments[i], want[i]; got != want {
+			c.Errorf("%s: segment %d of %vs from %d to %d: got %+v, want %+v", c.where, i, length, p.g.b, p.g.e, got, want)
+		}
+	}
+	if len(want) > 0 {
+		c.equal("segment length", op.SegmentS, length)
+		c.extremes(op.Throughput, want, length)
 	}
 }
 
-func checkExtremes(t *testing.T, e *Extremes, all []Segment, dur time.Duration) {
-	t.Helper()
-	if len(all) < 2 {
-		return
+func flightOf(ms []float64) Flight {
+	if len(ms) == 0 {
+		return Flight{}
 	}
-	full := slices.Clone(all[:e.Segments])
+	return Flight{uint64(len(ms)), slices.Min(ms), slices.Max(ms)}
+}
+
+func (c checker) extremes(e *Extremes, all []Segment, length float64) {
+	var full []float64
+	for _, only := range []float64{length, 0} {
+		for i := range all {
+			rate := all[i].ObjectsPerS
+			if e.By == "bytes" {
+				rate = all[i].BytesPerS
+			}
+			if all[i].DurationS >= only {
+				full = append(full, rate)
+			}
+		}
+		if len(full) > 0 {
+			break
+		}
+	}
+	sort.Float64s(full)
 	rate := func(s Segment) float64 {
 		if e.By == "bytes" {
 			return s.BytesPerS
 		}
 		return s.ObjectsPerS
 	}
-	slices.SortStableFunc(full, func(a, b Segment) int { return cmp.Compare(rate(a), rate(b)) })
-	if rate(e.Fastest) != rate(full[len(full)-1]) || rate(e.Slowest) != rate(full[0]) || rate(e.Median) != rate(full[(len(full)-1)/2]) {
-		t.Errorf("%v segments: %+v", dur, e)
+	c.equal("slowest, median, fastest", [3]float64{rate(e.Slowest), rate(e.Median), rate(e.Fastest)},
+		[3]float64{full[0], full[(len(full)-1)/2], full[len(full)-1]})
+}
+
+// checkGroup compares a group, and its operations.
+func (c checker) checkGroup(r *Report, index int, g *oracleGroup, o *oracle) {
+	gr := &r.Groups[index]
+	var ops []*oracleOp
+	var started, due, ended, errs int
+	var response []time.Duration
+	for i := range r.Operations {
+		op := &r.Operations[i]
+		if op.Group != index {
+			continue
+		}
+		p := o.op(g, g.ops[op.Op])
+		ops = append(ops, p)
+		c.checkOp(op, p, o.dur)
+		started += len(p.started)
+		for k := range p.started {
+			due += oneIf(p.started[k].Due != 0)
+			errs += oneIf(p.started[k].Err != "")
+		}
+		_, _, _, n := p.rates()
+		ended += n
+		response = append(response, p.times(sinceDue)...)
 	}
+	c.equal("errors of the group", gr.Errors, uint64(errs))
+	if g.run != "" {
+		return
+	}
+	var waits []time.Duration
+	if g.kind == "measured" || g.kind == "derived" && due > 0 {
+		waits = o.unsent()
+	}
+	if due < started || due+len(waits) == 0 {
+		c.equal("unknown offered", gr.OfferedPerS, 0.0)
+		return
+	}
+	c.equal("unsent", gr.Unsent, int64(len(waits)))
+	c.stats("response", gr.Response, append(response, waits...))
+	if gr.WindowS > 0 {
+		c.near("offered", gr.OfferedPerS, float64(due+len(waits))/gr.WindowS, 1e-12)
+		c.near("achieved", gr.AchievedPerS, float64(ended)/gr.WindowS, 1e-12)
+	}
+}
+
+// unsent are the waits that the trailer tells of.
+func (o *oracle) unsent() (waits []time.Duration) {
+	for _, t := range append([]*oplog.Trailer{&o.log.trailer}, o.log.trailer.Merged...) {
+		if t == nil || t.UnsentWaits == nil {
+			continue
+		}
+		u := t.UnsentWaits
+		for i := range u.Count {
+			waits = append(waits, u.Until.Sub(u.FirstDue)-time.Duration(math.Floor(float64(i)*u.Interval)))
+		}
+	}
+	return waits
+}
+
+// check holds a report against the page.
+func (o *oracle) check(t *testing.T, r *Report, where string) {
+	t.Helper()
+	groups := o.groups()
+	if len(groups) != len(r.Groups) {
+		t.Errorf("%s: %d groups, want %d", where, len(r.Groups), len(groups))
+		return
+	}
+	for _, g := range groups {
+		c, found := checker{t, where + " " + g.kind + " " + g.run}, false
+		for i := range r.Groups {
+			if g.reported(r, i) {
+				c.checkGroup(r, i, g, o)
+				found = true
+			}
+		}
+		c.equal("reported", found, true)
+	}
+}
+
+// reported says whether that is the group's report.
+func (g *oracleGroup) reported(r *Report, index int) bool {
+	names := slices.Clone(r.Groups[index].Operations)
+	sort.Strings(names)
+	if r.Groups[index].Kind != g.kind || strings.Join(names, " ") != strings.Join(keys(g.ops), " ") {
+		return false
+	}
+	for i := range r.Operations {
+		if op := &r.Operations[i]; op.Group == index {
+			row := &g.ops[op.Op][0]
+			return int(row.Statement.Number) == op.Statement && row.Statement.WarmUp == op.Warmup && (g.run == "" || g.run == runOfPart(op))
+		}
+	}
+	return false
+}
+
+func runOfPart(op *Operation) string {
+	if c := op.ByClient[0]; c.Run == "" {
+		return "client " + c.Name
+	}
+	return op.ByClient[0].Run
 }

@@ -213,7 +213,7 @@ type Segment struct {
 	PartialOps  uint64    `json:"partial_ops"` // requests partly in the segment
 	OpsStarted  uint64    `json:"ops_started"` // requests that began in the segment
 	OpsEnded    uint64    `json:"ops_ended"`   // requests that ended in the segment
-	Errors      uint64    `json:"errors"`      // failed requests that ended in the segment
+	Errors      uint64    `json:"errors"`      // failed requests of the window that started in the segment
 	BytesPerS   float64   `json:"bytes_per_s"` // bytes per second of the segment
 	ObjectsPerS float64   `json:"objects_per_s"`
 }

@@ -44,19 +44,16 @@ func TestStatements(t *testing.T) {
 			op := &r.Operations[i]
 			s := oplog.Statement{Number: uint16(op.Statement), WarmUp: op.Warmup}
 			own := slices.DeleteFunc(slices.Clone(rows), func(r oplog.Record) bool { return r.Statement != s })
-			o := oracle{rows: own, start: own[0].Start, end: own[0].End(), whole: true}
-			for i := range own {
-				o.start, o.end = min(o.start, own[i].Start), max(o.end, own[i].End())
-			}
-			if op.Op != parts[s] || op.WindowBasis != Whole || op.WindowStart.UnixNano() != o.start || op.WindowEnd.UnixNano() != o.end {
+			first, last, _ := rangeOf(own, "")
+			if op.Op != parts[s] || op.WindowBasis != Whole || op.WindowStart.UnixNano() != first || op.WindowEnd.UnixNano() != last {
 				t.Fatalf("statement %s: %s from %v to %v (%s)", s, op.Op, op.WindowStart, op.WindowEnd, op.WindowBasis)
 			}
 			if op.Inside != op.Requests-op.Errors || op.Share != 1 {
 				t.Errorf("statement %s: %d of %d requests are inside, share %g", s, op.Inside, op.Requests-op.Errors, op.Share)
 			}
-			o.check(t, op)
 			delete(parts, s)
 		}
+		(&oracle{log: &memoryLog{rows: rows}}).check(t, r, "script")
 	}
 }
 

@@ -1,0 +1,166 @@
+package aggregate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"warp/pkg/oplog"
+)
+
+// TestOracle holds reports of the logs of every shape against the oracle.
+func TestOracle(t *testing.T) {
+	t.Parallel()
+	for name, l := range loads() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l.length = min(l.length, 10*time.Minute)
+			for seed := range uint64(3) {
+				rows := l.make(seed)
+				dur := time.Duration(0)
+				if seed == 1 && name != "short" {
+					dur = l.latency * 3 / 2 // most requests cross a border
+				}
+				log := &memoryLog{rows: shuffled(rows, seed)}
+				o := oracle{log: log, dur: int64(dur)}
+				o.check(t, analyzeLog(t, log, Options{SegmentDur: dur}), fmt.Sprint("seed ", seed))
+			}
+		})
+	}
+}
+
+// TestOracleOfWindows does the same with hundreds of small logs that have
+// windows, or have lost them, and in which little is as it should be.
+func TestOracleOfWindows(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(600) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		log, kind := randomLog(rng)
+		o := oracle{log: log}
+		if rng.IntN(4) == 0 {
+			o.dur = 1 + rng.Int64N(2e9)
+		}
+		if rng.IntN(5) == 0 {
+			o.skip = rng.Int64N(3e9)
+		}
+		r, err := Analyze(log, Options{SegmentDur: time.Duration(o.dur), Skip: time.Duration(o.skip)})
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		o.check(t, r, fmt.Sprintf("seed %d, %s:", seed, kind))
+	}
+}
+
+// randomLog is one with a window, without one, of a killed run, of a script,
+// or of several runs.
+func randomLog(rng *rand.Rand) (*memoryLog, string) {
+	l := load{
+		ops: [][]string{{"GET"}, {"PUT"}, {"GET", "PUT", "DELETE"}}[rng.IntN(3)], hosts: 1 + rng.IntN(2),
+		clients: 1 + rng.IntN(2), threads: 1 + rng.IntN(4), failures: []float64{0, .1, .7}[rng.IntN(3)],
+		length: time.Duration(1 + rng.Int64N(10e9)), sizes: rng.IntN(2) == 0, schedule: rng.IntN(3) == 0, zeros: rng.IntN(3) == 0,
+		batch: 1 + rng.IntN(3),
+	}
+	l.latency = l.length/time.Duration(1+rng.IntN(60)) + 1
+	kinds := []string{"window", "no window", "killed", "warming up", "script", "merged", "merged, one without"}
+	kind := kinds[rng.IntN(len(kinds))]
+	if kind == "merged" || kind == "merged, one without" {
+		l.runs, l.clients, l.stagger = 1+rng.IntN(3), 1, time.Duration(rng.Int64N(int64(l.length)))
+		return mergedLog(rng, l, kind), kind
+	}
+	rows := disturbed(rng, l.make(rng.Uint64()))
+	w := randomWindow(rng, rows)
+	log := windowed(rows, w)
+	switch kind {
+	case "no window":
+		log = &memoryLog{rows: rows}
+	case "killed":
+		log.windows, log.trailer = log.windows[:1+rng.IntN(2)], oplog.Trailer{}
+	case "warming up":
+		w.Begin = 0
+		log = windowed(rows, w)
+		log.windows = []oplog.Window{{Start: w.Start}, w}
+	case "script":
+		for i := range rows {
+			rows[i].Statement = oplog.Statement{Number: uint16(1 + rng.IntN(3)), WarmUp: rng.IntN(3) == 0}
+		}
+		log = &memoryLog{header: oplog.Header{Windowed: true}, rows: rows}
+	}
+	if kind == "window" && l.schedule {
+		log.trailer.UnsentWaits = randomUnsent(rng, w)
+	}
+	return log, kind
+}
+
+// disturbed are rows with some that start and end right where others do, hang,
+// have no answer, or were due long before. All times are even but those of
+// requests that took no time: where one of these is right at an instant of the
+// window, it depends on the order of rows what it belongs to.
+func disturbed(rng *rand.Rand, rows []oplog.Record) []oplog.Record {
+	for i := range rows {
+		r := &rows[i]
+		switch rng.IntN(12) {
+		case 0:
+			r.Start = max(rows[rng.IntN(len(rows))].End(), r.Due)
+		case 1:
+			r.Duration *= 20
+		case 2:
+			r.Err, r.Duration = "DrainTimeout: no answer", r.Duration*3
+		case 3:
+			if r.Due != 0 {
+				r.Due -= rng.Int64N(3e9)
+			}
+		}
+		if r.Start, r.Duration = r.Start&^1, r.Duration&^1; r.Duration == 0 {
+			r.Start++
+		}
+		r.Due = min(r.Due, r.Start)
+	}
+	sortByEnd(rows)
+	return rows
+}
+
+// randomWindow has ends that are often those of requests.
+func randomWindow(rng *rand.Rand, rows []oplog.Record) oplog.Window {
+	var at []int64
+	for range 3 {
+		r := &rows[rng.IntN(len(rows))]
+		at = append(at, []int64{r.Start, r.End(), r.Start + rng.Int64N(int64(r.Duration)+1)}[rng.IntN(3)]&^1)
+	}
+	slices.Sort(at)
+	return oplog.Window{Start: at[0], Begin: at[1], End: at[2], Cold: rng.IntN(2)}
+}
+
+func randomUnsent(rng *rand.Rand, w oplog.Window) *oplog.Unsent {
+	return &oplog.Unsent{
+		Count: rng.Int64N(50), FirstDue: time.Unix(0, w.End-rng.Int64N(2e9)).UTC(), Interval: rng.Float64() * 1e7,
+		Until: time.Unix(0, w.End+1e9).UTC(),
+	}
+}
+
+// mergedLog is one of several runs, each with a window of its own.
+func mergedLog(rng *rand.Rand, l load, kind string) *memoryLog {
+	log := &memoryLog{}
+	for run := range max(l.runs, 1) {
+		one := l
+		one.runs = 1
+		rows := disturbed(rng, one.make(rng.Uint64()))
+		for i := range rows {
+			r := &rows[i]
+			r.Run = fmt.Sprint("run", run)
+			r.Start += int64(run) * int64(l.stagger)
+			if r.Due != 0 {
+				r.Due += int64(run) * int64(l.stagger)
+			}
+		}
+		w := randomWindow(rng, rows)
+		o := oplog.Origin{Run: rows[0].Run, Client: rows[0].Client, Header: oplog.Header{Windowed: true}, Window: &w}
+		if kind == "merged, one without" && run == 0 {
+			o.Window = nil
+		}
+		log.header.Merged = append(log.header.Merged, o)
+		log.rows = append(log.rows, rows...)
+	}
+	return log
+}
