@@ -97,17 +97,7 @@ func (g *group) runKeys() []string {
 // inside counts the successful requests that started in the window.
 func (g *group) inside() (n uint64) {
 	for _, op := range g.Ops {
-		n += op.inside()
-	}
-	return n
-}
-
-func (o *opSummary) inside() (n uint64) {
-	if o.In == nil {
-		return 0
-	}
-	for _, h := range o.In.Hosts.Vals {
-		n += h.Latency.Count()
+		n += op.Inside
 	}
 	return n
 }
@@ -143,12 +133,12 @@ func (g *group) view(run string, o *Options) *groupView {
 // view is the window where enough requests started in it, and otherwise
 // everything.
 func (o *opSummary) view(g *group, run string, options *Options) *view {
-	if run == "" && o.In != nil && (o.Enough || options.Skip > 0) || run == "" && o.In != nil && o.inside() >= fewRequests {
+	if run == "" && o.In != nil && (o.Enough || options.Skip > 0) {
 		v := &view{op: o, part: o.In, basis: g.basis, start: o.In.From, end: o.In.To}
 		if v.end == math.MaxInt64 { // not decided yet
 			v.end = max(o.Last, v.start)
 		}
-		if v.end <= v.start && o.inside() == 0 {
+		if v.end <= v.start && o.Inside == 0 {
 			v.basis = NoWindow
 		}
 		return v
@@ -355,8 +345,11 @@ func (s *Summary) schedule(r *GroupReport, g *groupView, ops []Operation) {
 			response.Merge(&h.Response)
 		}
 	}
+	if g.run != "" {
+		return // which of the unsent requests are its own is not known
+	}
 	if g.Kind == measured || g.Kind == derived && due > 0 {
-		waits = s.unsent()
+		waits = s.unsent(g.start, g.end)
 	}
 	if due+waits.Count() == 0 || due < requests {
 		return
@@ -372,13 +365,17 @@ func (s *Summary) schedule(r *GroupReport, g *groupView, ops []Operation) {
 
 // unsent are the requests that were due in the window and never sent, and how
 // long each had waited.
-func (s *Summary) unsent() (waits Hist) {
+func (s *Summary) unsent(begin, end int64) (waits Hist) {
 	if s.trailer == nil {
 		return waits
 	}
 	for _, t := range append([]*oplog.Trailer{s.trailer}, s.trailer.Merged...) {
 		if t != nil && t.UnsentWaits != nil {
-			t.UnsentWaits.EachWait(waits.Add)
+			t.UnsentWaits.Each(func(due int64, wait time.Duration) {
+				if due >= begin && due <= end {
+					waits.Add(wait)
+				}
+			})
 		}
 	}
 	return waits
@@ -552,6 +549,7 @@ func (e *errorKinds) first() []FirstError {
 // accesses is nil where no object was accessed twice: the first access is the
 // last one then, and both are what the report shows already.
 func (o *opSummary) accesses() *Accesses {
+	o.sample()
 	if n := uint64(len(o.Objects)); n == 0 || n >= o.Sizes.N {
 		return nil
 	}
@@ -566,7 +564,7 @@ func (o *opSummary) accesses() *Accesses {
 			lastTTFB.Add(a.Last.TTFB)
 		}
 	}
-	return &Accesses{uint64(len(o.Objects)), stats(&first), stats(&firstTTFB), stats(&last), stats(&lastTTFB)}
+	return &Accesses{uint64(len(o.Objects)), o.Sampled, stats(&first), stats(&firstTTFB), stats(&last), stats(&lastTTFB)}
 }
 
 // sizeClasses is nil where all requests have the same size.

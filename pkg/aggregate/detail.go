@@ -1,7 +1,10 @@
 package aggregate
 
 import (
+	"hash/fnv"
+	"maps"
 	"math/bits"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,13 +70,14 @@ func (o *opSummary) visit(r *oplog.Record) {
 	o.access(r.Key, access{v, v})
 }
 
+// maxObjects is how many objects of an operation are remembered; where there
+// are more it is a sample of them.
+const maxObjects = 1 << 18
+
 func (o *opSummary) access(key string, a access) {
 	old, ok := o.Objects[key]
 	if !ok {
-		if o.Objects == nil {
-			o.Objects = map[string]access{}
-		}
-		o.Objects[strings.Clone(key)] = a
+		o.remember(key, a)
 		return
 	}
 	if a.First.before(old.First) {
@@ -83,6 +87,41 @@ func (o *opSummary) access(key string, a access) {
 		old.Last = a.Last
 	}
 	o.Objects[key] = old
+}
+
+// remember keeps the objects with the lowest hashes. Which these are does not
+// depend on the order of the requests, and one of them was never left out.
+func (o *opSummary) remember(key string, a access) {
+	if o.Sampled && hashOf(key) > o.HashLimit {
+		return
+	}
+	if o.Objects == nil {
+		o.Objects = map[string]access{}
+	}
+	o.Objects[strings.Clone(key)] = a
+	if len(o.Objects) >= 2*maxObjects {
+		o.sample()
+	}
+}
+
+// sample leaves only as many objects as a report is about.
+func (o *opSummary) sample() {
+	if len(o.Objects) <= maxObjects {
+		return
+	}
+	hashes := make([]uint64, 0, len(o.Objects))
+	for key := range o.Objects {
+		hashes = append(hashes, hashOf(key))
+	}
+	slices.Sort(hashes)
+	o.Sampled, o.HashLimit = true, hashes[maxObjects-1]
+	maps.DeleteFunc(o.Objects, func(key string, _ access) bool { return hashOf(key) > o.HashLimit })
+}
+
+func hashOf(key string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(key))
+	return h.Sum64()
 }
 
 // add counts what only a verbose report shows.

@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
 
 	"warp/pkg/oplog"
@@ -75,17 +76,15 @@ func (o *opSummary) merge(p *opSummary) {
 	o.Late.merge(&p.Late)
 	o.InFlight.merge(&p.InFlight)
 	o.Unanswered.merge(&p.Unanswered)
-	for key, a := range p.Objects {
-		o.access(key, a)
-	}
-	o.Unlisted += p.Unlisted
+	o.mergeObjects(p)
+	o.Inside += p.Inside
 	if p.In != nil {
 		if o.In == nil {
 			o.In = &part{From: p.In.From, To: p.In.To, Asked: p.In.Asked}
 		}
 		o.In.merge(p.In)
 	}
-	if o.Enough = o.Enough || p.Enough; o.Enough {
+	if o.Enough = o.Inside >= fewRequests; o.Enough {
 		o.Whole = keyed[string, part]{}
 		return
 	}
@@ -142,4 +141,15 @@ func (h *hostSummary) merge(o *hostSummary) {
 	h.Lag.Merge(&o.Lag)
 	h.Due += o.Due
 	mergePhases(&h.Phases, o.Phases)
+}
+
+// mergeObjects keeps the objects that neither side may have left out.
+func (o *opSummary) mergeObjects(p *opSummary) {
+	if p.Sampled && (!o.Sampled || p.HashLimit < o.HashLimit) {
+		o.Sampled, o.HashLimit = true, p.HashLimit
+		maps.DeleteFunc(o.Objects, func(key string, _ access) bool { return hashOf(key) > o.HashLimit })
+	}
+	for key, a := range p.Objects {
+		o.access(key, a)
+	}
 }

@@ -1,8 +1,10 @@
 package aggregate
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -240,5 +242,32 @@ func TestErrorsSayWhatIsThere(t *testing.T) {
 		if _, err := Analyze(&memoryLog{rows: rows}, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %s", o, err, want)
 		}
+	}
+}
+
+// TestManyObjects: what is remembered of objects is bounded, and a sample that
+// no order changes.
+func TestManyObjects(t *testing.T) {
+	t.Parallel()
+	count := func(rows int, at func(i int) int) *opSummary {
+		o := &opSummary{}
+		for i := range rows {
+			r := req(0, int64(at(i)), int64(at(i))+1)
+			r.Key = strconv.Itoa(at(i) % (rows / 2))
+			o.visit(&r)
+			if len(o.Objects) > 2*maxObjects {
+				t.Fatalf("%d objects are remembered", len(o.Objects))
+			}
+		}
+		o.sample()
+		return o
+	}
+	const rows = 6 * maxObjects
+	a, b := count(rows, func(i int) int { return i }), count(rows, func(i int) int { return rows - 1 - i })
+	if len(a.Objects) != maxObjects || !a.Sampled || !maps.Equal(a.Objects, b.Objects) {
+		t.Errorf("%d and %d objects", len(a.Objects), len(b.Objects))
+	}
+	if r := a.accesses(); r != nil && !r.Sampled {
+		t.Error("the report does not say that it is a sample")
 	}
 }

@@ -655,7 +655,7 @@ func (c checker) checkGroup(r *Report, index int, g *oracleGroup, o *oracle) {
 	}
 	var waits []time.Duration
 	if g.kind == "measured" || g.kind == "derived" && due > 0 {
-		waits = o.unsent()
+		waits = o.unsent(gr.WindowStart, gr.WindowEnd)
 	}
 	if due < started || due+len(waits) == 0 {
 		c.equal("unknown offered", gr.OfferedPerS, 0.0)
@@ -669,15 +669,18 @@ func (c checker) checkGroup(r *Report, index int, g *oracleGroup, o *oracle) {
 	}
 }
 
-// unsent are the waits that the trailer tells of.
-func (o *oracle) unsent() (waits []time.Duration) {
+// unsent are the waits that the trailer knows of requests that were due in the window.
+func (o *oracle) unsent(begin, end time.Time) (waits []time.Duration) {
 	for _, t := range append([]*oplog.Trailer{&o.log.trailer}, o.log.trailer.Merged...) {
 		if t == nil || t.UnsentWaits == nil {
 			continue
 		}
 		u := t.UnsentWaits
 		for i := range u.Count {
-			waits = append(waits, u.Until.Sub(u.FirstDue)-time.Duration(math.Floor(float64(i)*u.Interval)))
+			due := u.FirstDue.Add(time.Duration(math.Floor(float64(i) * u.Interval)))
+			if !due.Before(begin) && !due.After(end) {
+				waits = append(waits, u.Until.Sub(due))
+			}
 		}
 	}
 	return waits

@@ -231,7 +231,8 @@ type Extremes struct {
 // Accesses are the first and the last successful request for each object in
 // the log; requests for the same object may find it in a cache.
 type Accesses struct {
-	Objects   uint64 `json:"objects"` // distinct ones
+	Objects   uint64 `json:"objects"`           // distinct ones
+	Sampled   bool   `json:"sampled,omitempty"` // there are more, and this is a sample of them
 	First     *Stats `json:"first_ms"`
 	FirstTTFB *Stats `json:"first_ttfb_ms"`
 	Last      *Stats `json:"last_ms"`

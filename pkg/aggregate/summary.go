@@ -78,6 +78,7 @@ type opSummary struct {
 	Totals                 keyed[string, hostTotals]
 
 	In         *part               // the window; nil where there is none yet
+	Inside     uint64              // successful requests that started in it, whichever host the report is about
 	Whole      keyed[string, part] // by run: everything, for as long as In may turn out to have too few
 	Enough     bool                // it has not
 	WarmUp     outside             // what started before the window
@@ -85,7 +86,8 @@ type opSummary struct {
 	InFlight   flight              // what was on its way when the window began
 	Unanswered flight              // failed without an answer before the end of the drain
 	Objects    map[string]access
-	Unlisted   uint64 // requests for objects that Objects has no room for
+	Sampled    bool   // Objects has not all of them, but those with hashes
+	HashLimit  uint64 // up to this
 }
 
 // hostTotals are about all requests to one host, in the window or not.
@@ -279,6 +281,7 @@ func (s *Summary) Add(r *oplog.Record) {
 	c.use(r.Thread)
 	op := g.op(idOf(r), &s.options)
 	op.seen(start, end)
+	op.started(r, start)
 	host := op.totals(r.Endpoint, s.options.Host)
 	if host.unwanted {
 		return
@@ -450,11 +453,7 @@ func (s *Summary) count(g *group, op *opSummary, c *groupClient, r *oplog.Record
 		}
 		return
 	}
-	when := start
-	if r.Due != 0 {
-		when = r.Due // an open loop: what was due in the window belongs to it
-	}
-	switch {
+	switch when := belongs(r, start); {
 	case in == nil || when < in.From:
 		op.WarmUp.add(r)
 		if in != nil && start < in.From && end > in.From {
@@ -464,7 +463,9 @@ func (s *Summary) count(g *group, op *opSummary, c *groupClient, r *oplog.Record
 		op.Late.add(r)
 	default:
 		in.add(c, r, start, end, true, s.options.Verbose)
-		op.started(r, in, &s.options)
+		if r.Code() == CodeDrainTimeout {
+			op.Unanswered.add(r.Duration)
+		}
 		return
 	}
 	if in != nil {
@@ -479,22 +480,25 @@ func (o *outside) add(r *oplog.Record) {
 	}
 }
 
-// started looks whether enough requests started in the window.
-func (o *opSummary) started(r *oplog.Record, in *part, options *Options) {
-	if r.Err != "" {
-		if r.Code() == CodeDrainTimeout {
-			o.Unanswered.add(r.Duration)
-		}
+// belongs is the time that decides whether a request belongs to the window: when
+// it was due in an open loop, and when it started otherwise.
+func belongs(r *oplog.Record, start int64) int64 {
+	if r.Due != 0 {
+		return r.Due
+	}
+	return start
+}
+
+// started counts a successful request that belongs to the window, and forgets
+// what is needed only where these are too few.
+func (o *opSummary) started(r *oplog.Record, start int64) {
+	if r.Err != "" || o.In == nil {
 		return
 	}
-	if o.Enough {
+	if when := belongs(r, start); when < o.In.From || when > o.In.To {
 		return
 	}
-	var n uint64
-	for _, h := range in.Hosts.Vals {
-		n += h.Latency.Count()
-	}
-	if n >= fewRequests {
+	if o.Inside++; o.Inside == fewRequests {
 		o.Enough, o.Whole = true, keyed[string, part]{}
 	}
 }

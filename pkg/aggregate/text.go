@@ -220,6 +220,9 @@ func (p *printer) requests(op *Operation) {
 	p.unanswered(op)
 	p.firstByte(" * TTFB: ", op.TTFB)
 	if a := op.Accesses; a != nil && p.o.Verbose {
+		if a.Sampled {
+			p.line(" * First and last access: of a sample of %d objects, for there are more", a.Objects)
+		}
 		p.line(" * First Access: %s", latencies(a.First))
 		p.firstByte(" * First Access TTFB: ", a.FirstTTFB)
 		p.line(" * Last Access: %s", latencies(a.Last))

@@ -82,6 +82,10 @@ func (c *collector) loop() {
 			stopping = true
 		}
 		began := time.Now()
+		if !stopping && synced == nil && c.window.holds() {
+			lastSweep = began
+			continue
+		}
 		c.sweep(write)
 		// What a worker recorded right after the sweep before is safe only now.
 		c.lagMax = max(c.lagMax, time.Since(lastSweep)-sweepInterval)

@@ -48,7 +48,14 @@ func (p *pacer) next(ctx context.Context) (due time.Time, ok bool) {
 	if p.most > 0 && p.taken >= p.most {
 		return due, false
 	}
-	if !p.end.IsZero() && (!due.Before(p.end) || !time.Now().Before(p.end)) {
+	if !p.end.IsZero() && !due.Before(p.end) {
+		// The run lasts until its deadline, though nothing is due any more.
+		for wait := time.Until(p.end); wait > 0 && ctx.Err() == nil && p.alarm.wait(ctx, wait); {
+			wait = time.Until(p.end)
+		}
+		return due, false
+	}
+	if !p.end.IsZero() && !time.Now().Before(p.end) {
 		return due, false
 	}
 	for wait := time.Until(due); wait > 0; wait = time.Until(due) {

@@ -55,7 +55,8 @@ type window struct {
 	said    oplog.Window // what the sinks know
 	seen    int64        // rows that ended up to then may be with the sinks
 
-	endGiven bool // by the coordinator
+	endGiven bool  // by the coordinator
+	hold     int64 // until when the collector holds rows back for the coordinator's answer
 }
 
 func newWindow(now func() int64, c WindowCoordinator) *window {
@@ -115,6 +116,7 @@ func (w *window) warm(rows int64, cold int, swept bool) {
 	}
 	w.warmUp.least = never // once
 	if w.coordinator != nil {
+		w.hold = now + int64(beginTimeout)
 		w.mu.Unlock()
 		w.coordinator.Warm(cold)
 		return
@@ -126,6 +128,18 @@ func (w *window) warm(rows int64, cold int, swept bool) {
 }
 
 const never = 1<<63 - 1
+
+// beginTimeout is how long rows wait for the coordinator's decision on the
+// begin, so that it does not come too late for them. It is more than the
+// coordinator needs, and little enough for the rows to fit into memory.
+const beginTimeout = 3 * time.Second
+
+// holds says whether rows have to wait for the coordinator.
+func (w *window) holds() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.hold != 0 && w.decided.Begin == 0 && !w.endGiven && w.now() < w.hold
+}
 
 // end decides that the window ends at that time, unless it ends before.
 func (w *window) end(at int64) {

@@ -341,7 +341,7 @@ func TestUnsentArrivalsHaveWaited(t *testing.T) {
 	if d := u.FirstDue.UnixNano() - due; d < -1000 || d > 1e6 || u.Until.UnixNano() < w.End {
 		t.Errorf("%+v: the first is off by %s", u, time.Duration(d))
 	}
-	u.EachWait(func(d time.Duration) {
+	u.Each(func(_ int64, d time.Duration) {
 		if d < u.Until.Sub(time.Unix(0, w.End)) {
 			t.Errorf("one of them had waited %s", d)
 		}

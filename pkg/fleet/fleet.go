@@ -520,7 +520,7 @@ func (f *Fleet) Stop(cause error) {
 
 func (f *Fleet) stopLocked(reason string) {
 	if f.measures && f.window.End == 0 {
-		f.closeWindow(f.clock.unixNano(f.earliestStart()))
+		f.closeWindow(f.earliestEnd())
 	}
 	for _, l := range f.links {
 		if l.desired.Stop == "" {
@@ -536,7 +536,7 @@ func (f *Fleet) End(why string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.window.End == 0 {
-		f.closeWindow(f.clock.unixNano(f.earliestStart()))
+		f.closeWindow(f.earliestEnd())
 	}
 	for _, l := range f.links {
 		if l.desired.End == 0 {

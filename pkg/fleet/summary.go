@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
@@ -146,7 +147,7 @@ func (f *Fleet) decideWindow() {
 		}
 	}
 	if f.window.End == 0 && ended {
-		f.closeWindow(f.clock.unixNano(f.earliestStart()))
+		f.closeWindow(f.earliestEnd())
 	}
 	if f.window.Begin != 0 || f.window.End != 0 || !warm {
 		return
@@ -171,6 +172,13 @@ func (f *Fleet) closeWindow(at int64) {
 		l.wake()
 	}
 }
+
+// endLead is how much longer than a start the end of the window is announced
+// before: a client that learns of it too late is lost.
+const endLead = 500 * time.Millisecond
+
+// earliestEnd is the first time at which the window can end. The lock is held.
+func (f *Fleet) earliestEnd() int64 { return f.clock.unixNano(f.earliestStart().Add(endLead)) }
 
 // clockAt is what the client's clock shows at an instant of the coordinator's.
 // It goes by the first comparison of the clocks, as the client's log does.

@@ -115,19 +115,19 @@ type Unsent struct {
 	Until    time.Time `json:"until"`       // the run had ended: each has waited at least until then
 }
 
-// EachWait calls f with the time that each request had waited when the run
-// ended, in ns, the longest first.
-func (u *Unsent) EachWait(f func(time.Duration)) {
+// Each calls f with the time at which each request was due, and how long it had
+// waited when the run ended, in ns, the longest first.
+func (u *Unsent) Each(f func(due int64, wait time.Duration)) {
 	if u == nil {
 		return
 	}
-	whole := u.Until.Sub(u.FirstDue)
 	for i := range u.Count {
 		at := float64(i) * u.Interval
-		if !(at < math.MaxInt64) {
+		if !(at >= 0 && at < math.MaxInt64) {
 			at = 0
 		}
-		f(max(whole-time.Duration(at), 0))
+		due := u.FirstDue.Add(time.Duration(at))
+		f(due.UnixNano(), max(u.Until.Sub(due), 0))
 	}
 }
 

@@ -61,7 +61,7 @@ func TestUnsentWaits(t *testing.T) {
 	at := time.Unix(100, 0)
 	u := &Unsent{Count: 3, FirstDue: at, Interval: 1e9, Until: at.Add(5 * time.Second)}
 	var got []time.Duration
-	u.EachWait(func(d time.Duration) { got = append(got, d) })
+	u.Each(func(_ int64, d time.Duration) { got = append(got, d) })
 	if fmt.Sprint(got) != "[5s 4s 3s]" {
 		t.Errorf("waits are %v", got)
 	}
