@@ -64,7 +64,7 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 	if err == nil {
 		s.showClients()
 		inv.notef("seed %d", o.Seed)
-		inv.notef("%s, each of %s", f.plan, plural(len(s.fleet.Clients()), "client"))
+		inv.notef("%s, on each of %s", f.plan, plural(len(s.fleet.Clients()), "client"))
 		err = s.fleet.Prepare(ctx, *plan)
 	}
 	stop()

@@ -71,6 +71,7 @@ type Client struct {
 	dialed   atomic.Int64
 	refused  []atomic.Int64 // by host
 	answered atomic.Int32   // the host that bookkeeping heard from last
+	heard    atomic.Bool    // there was one
 	regions  regions
 }
 
@@ -301,6 +302,9 @@ func (c *Client) Connections() int64 { return c.dialed.Load() }
 // Options are those that the client was made with.
 func (c *Client) Options() *Options { return &c.options }
 
+// Heard says whether bookkeeping has had an answer that was no error.
+func (c *Client) Heard() bool { return c.heard.Load() }
+
 // EngineName says what sends the requests.
 func (c *Client) EngineName() string { return c.engine }
 
@@ -358,6 +362,7 @@ func (c *Client) tryHosts(ctx context.Context, first int, do func(*Host) error) 
 		switch {
 		case err == nil:
 			c.answered.Store(int32(h.index))
+			c.heard.Store(true)
 			return nil
 		case ctx.Err() != nil:
 			return err
