@@ -153,8 +153,9 @@ func (s *session) watchFleet() (stop func()) {
 	look := func() {
 		before := looked
 		looked = s.now()
-		done, _ := s.fleet.Progress(title)
 		if shown != nil {
+			done, total := s.fleet.Progress(title)
+			shown.total.Store(total) // it grows with each client that begins
 			shown.done.Store(done)
 		}
 		now := s.fleet.Doing()
@@ -162,8 +163,7 @@ func (s *session) watchFleet() (stop func()) {
 		case now == "" && shown != nil:
 			shown.rest() // it may go on, for a client that was lost
 		case now == title && shown != nil:
-			_, total := s.fleet.Progress(title)
-			shown.resume(total)
+			shown.resume()
 		case now != "":
 			if shown != nil {
 				shown.finish()
