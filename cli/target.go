@@ -10,6 +10,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/urfave/cli/v3"
 
+	"warp/pkg/bench"
 	"warp/pkg/fleet"
 	"warp/pkg/s3"
 	"warp/pkg/s3mem"
@@ -215,6 +216,9 @@ func (f *targetFlags) open(ctx context.Context, inv *invocation, concurrency int
 		return nil, err
 	}
 	if f.host == embeddedHost {
+		if err := bench.FileLimit(2*concurrency, concurrency); err != nil { // both ends are here
+			return nil, runError("%w", err)
+		}
 		err = f.startEmbedded(t, &cfg, full)
 	} else {
 		err = f.findStore(ctx, inv, &cfg)

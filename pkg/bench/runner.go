@@ -134,6 +134,9 @@ func (r *Runner) Open(ctx context.Context) error {
 	if r.Progress == nil {
 		r.Progress = Silent{}
 	}
+	if err := r.checkFileLimit(); err != nil {
+		return err
+	}
 	if err := r.tryHosts(ctx); err != nil {
 		return err
 	}
