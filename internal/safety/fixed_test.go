@@ -73,7 +73,9 @@ func TestEncryptedObjectIsRecognised(t *testing.T) {
 	t.Parallel()
 	s := teststore.Start(t, teststore.MinIO, teststore.Options{TLS: true})
 	at := []string{"--tls", "--ca-file=" + s.CAFile}
-	run := func(args ...string) *process { return start(t, slices.Concat(args, at, in(s, s.Endpoint, "encrypted"))...) }
+	run := func(args ...string) *process {
+		return start(t, slices.Concat(args, at, in(s, s.Endpoint, "encrypted"))...)
+	}
 	small := []string{"multipart", "--parts=2", "--part.size=5MiB", "--concurrent=1", "--lease=3s"}
 	quiet := func(p *process) {
 		t.Helper()
