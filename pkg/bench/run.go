@@ -33,6 +33,7 @@ type run struct {
 	unbounded  bool    // as many requests at a time as there are to send
 	budget     *budget // nil where there is none, and while preparing
 	meter      *hostload.Meter
+	hashed     int64 // bytes of payload, for signatures
 	load       *hostload.Load
 	unsent     int64
 	chunkLimit int64
@@ -119,6 +120,7 @@ func (u *run) countRequest(err error) {
 
 func (u *run) begin(now time.Time) (err error) {
 	u.meter.Start()
+	u.hashed = u.store.HashedPayload()
 	if u.opts.MaxObjects > 0 || u.opts.TotalSize > 0 {
 		u.budget = &budget{objects: u.opts.MaxObjects, bytes: u.opts.TotalSize}
 	}
@@ -135,6 +137,7 @@ func (u *run) begin(now time.Time) (err error) {
 
 func (u *run) end() {
 	u.load = u.meter.Stop()
+	u.hashed = u.store.HashedPayload() - u.hashed
 	if u.pacer != nil {
 		u.unsent = u.pacer.unsent(time.Now())
 		u.pacer.close()
@@ -243,8 +246,10 @@ func (u *run) outcome(col *collector, err error) *Outcome {
 	if u.load != nil {
 		u.load.LagMaxS = col.lagMax.Seconds()
 		t.Notes = append(t.Notes, hostload.Limits(u.load, u.sent.Load(), u.unbounded)...)
-		if note := u.opts.Verify.note(); note != "" {
-			t.Notes = append(t.Notes, note)
+		for _, note := range []string{u.opts.Verify.note(), hashingNote(u.hashed, u.load.CPUSeconds)} {
+			if note != "" {
+				t.Notes = append(t.Notes, note)
+			}
 		}
 	}
 	if u.opts.Rate > 0 {
