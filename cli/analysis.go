@@ -278,7 +278,9 @@ func (inv *invocation) showReport(report *aggregate.Report, f *analysisFlags) er
 		changeStrings(report, plain) // colors in it are not ours
 	}
 	for _, w := range report.Warnings {
-		inv.warnf("%s", w)
+		if !inv.readable { // where the report is, which has them
+			inv.warnf("%s", w)
+		}
 	}
 	err := inv.result(func(w io.Writer) error {
 		if inv.json {

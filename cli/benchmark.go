@@ -71,7 +71,7 @@ type benchmark struct {
 func benchmarkCommand(env environment, b benchmark) *command {
 	f := &benchFlags{}
 	c := &command{}
-	f.target.given = c.wasGiven
+	f.target.given, f.target.elsewhere = c.wasGiven, whereDemo
 	*c = command{
 		name: b.name, summary: b.summary, section: sectionBenchmark,
 		about: b.about, examples: b.examples,

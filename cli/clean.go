@@ -89,7 +89,7 @@ func (f *cleanFlags) clean(ctx context.Context, inv *invocation) error {
 		}
 	}
 	if err != nil && len(result.Runs) == 0 {
-		return f.target.explain(err)
+		return f.target.unopened(ctx, err)
 	}
 	if err == nil && len(result.Runs) == 0 && (f.run != "" || f.seed != "") {
 		return f.missed(result)
@@ -113,7 +113,9 @@ func (f *cleanFlags) cleanBucket(ctx context.Context, inv *invocation, target *t
 		Benchmark: "clean", Warp: thisBuild().version, RunID: randomID() + id, ClientID: id, Bucket: bucket,
 		Seed: randomSeed(), Concurrency: cleanConcurrency, Lease: time.Minute,
 	}}
+	stop := f.target.sayWaiting(inv.console, target.client)
 	left, err := runner.Clean(ctx, chosen)
+	stop()
 	if cleanErr := runner.Cleanup(ctx); err == nil {
 		err = cleanErr
 	}

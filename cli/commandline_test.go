@@ -128,8 +128,9 @@ func TestCommandLineEnvironment(t *testing.T) {
 func TestCommandLineArguments(t *testing.T) {
 	t.Parallel()
 	runCommandLines(t, []commandLineTest{
-		{args: "analyze", code: 2, want: "warp analyze needs one op log, but got 0 arguments; write warp analyze FILE"},
-		{args: "analyze a b", code: 2, want: "needs one op log, but got 2 arguments"},
+		{args: "analyze", code: 2, want: "warp analyze needs an op log or more, but got 0 arguments; write warp analyze FILE"},
+		{args: "analyze a b", code: 1, want: "cannot open the op log a"},
+		{args: "analyze - b", code: 2, want: "standard input cannot be one of several logs"},
 		{args: "cmp a", code: 2, want: "warp cmp needs two op logs"},
 		{args: "cmp - -", code: 2, want: "standard input cannot be both runs"},
 		{args: "merge a", code: 2, want: "warp merge needs two op logs or more"},

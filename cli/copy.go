@@ -12,7 +12,7 @@ func copyCommand(env environment) *command {
 	pool := poolFlags{versions: 1}
 	var op bench.Copy
 	var parts partFlags
-	size := parts.sizeFlag(0, "copy objects above this `SIZE` in parts of it")
+	size := parts.sizeFlag(0, "copy larger objects in parts of `SIZE`")
 	size.(*sizeFlag).DefaultText = "5GiB, the most in one request"
 	return benchmarkCommand(env, benchmark{
 		name: "copy", summary: "have the store copy objects",

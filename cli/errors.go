@@ -42,7 +42,7 @@ func (f *failure) Error() string {
 	if f.hint == "" {
 		return f.err.Error()
 	}
-	return f.err.Error() + "; " + f.hint
+	return strings.TrimSuffix(f.err.Error(), ".") + "; " + f.hint
 }
 
 func (f *failure) Unwrap() error { return f.err }
@@ -97,12 +97,14 @@ func oneLine(s string) string {
 	for i, w := range words {
 		words[i] = strings.TrimSpace(w)
 	}
-	return strings.Map(func(r rune) rune {
+	clean := strings.Map(func(r rune) rune {
 		if steers(r) {
 			return ' '
 		}
 		return r
 	}, strings.Join(words, " "))
+	// What a store says ends in a full stop, and goes on here.
+	return strings.NewReplacer(".;", ";", ".)", ")").Replace(clean)
 }
 
 // interrupted replaces the plain "context canceled" by the reason for it, so

@@ -88,3 +88,21 @@ func TestFlagsHaveHelp(t *testing.T) {
 		}
 	}
 }
+
+// TestHelpHasDefaults: the plain help shows the default of each flag that it
+// explains.
+func TestHelpHasDefaults(t *testing.T) {
+	t.Parallel()
+	a := &app{env: mapEnvironment(nil)}
+	for _, c := range a.table() {
+		var help strings.Builder
+		commandHelp(&help, c, false)
+		for _, g := range c.groups {
+			for _, f := range g.flags {
+				if d := defaultText(f); visible(f) && d != "" && !strings.Contains(help.String(), "(default "+d+")") {
+					t.Errorf("warp %s --help does not show the default %s of --%s", c.name, d, f.Names()[0])
+				}
+			}
+		}
+	}
+}

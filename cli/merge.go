@@ -43,7 +43,19 @@ func mergeLogs(ctx context.Context, inv *invocation, benchdata string) error {
 	if err := tryFolder("--benchdata", path); err != nil {
 		return err
 	}
-	stats, err := merge.Logs(ctx, path, inv.args, merge.Options{
+	stats, err := mergeTo(ctx, path, inv.args)
+	if err != nil {
+		return err
+	}
+	for _, w := range stats.Warnings {
+		inv.warnf("%s", w)
+	}
+	return inv.showMerged("merge", stats)
+}
+
+// mergeTo makes one log at path of those that are named.
+func mergeTo(ctx context.Context, path string, logs []string) (merge.Stats, error) {
+	return merge.Logs(ctx, path, logs, merge.Options{
 		Open: func(name string) (*oplog.Reader, error) {
 			file, _, err := openFile(name)
 			if err != nil {
@@ -53,13 +65,6 @@ func mergeLogs(ctx context.Context, inv *invocation, benchdata string) error {
 			return oplog.Open(name)
 		},
 	})
-	if err != nil {
-		return err
-	}
-	for _, w := range stats.Warnings {
-		inv.warnf("%s", w)
-	}
-	return inv.showMerged("merge", stats)
 }
 
 // showMerged says what the merged log has and where it is.

@@ -45,7 +45,7 @@ func (p *poolFlags) objectsFlag(n int, usage string) cli.Flag {
 
 func (p *poolFlags) sizeFlags(size string) []cli.Flag {
 	p.sizeFlag = &cli.StringFlag{Name: "obj.size", Value: size, Destination: &p.size,
-		Usage: "`SIZE` of objects, MIN-MAX evenly, or weighted sizes: 4096:10,16384:1"}
+		Usage: "`SIZE` of objects, a range MIN-MAX, or weighted: 4096:10,8192:1"}
 	// The two ends of MIN-MAX, for those who know them as flags of their own.
 	p.boundFlags = [2]*sizeFlag{
 		{Name: "min-size", Aliases: []string{"minsize"}, Destination: &p.minSize, Hidden: true,

@@ -64,8 +64,7 @@ func every(interval time.Duration, tick func()) (stop func()) {
 type bar struct {
 	con         *console
 	title, unit string
-	total       int64
-	done        atomic.Int64
+	total, done atomic.Int64
 	start       time.Time
 	pb          *pb.ProgressBar
 	interval    time.Duration
@@ -81,7 +80,8 @@ func (c *console) startBar(title, unit string, total int64, interval time.Durati
 
 // startBarAt is startBar for what has been going on for a moment.
 func (c *console) startBarAt(start time.Time, title, unit string, total int64, interval time.Duration) *bar {
-	b := &bar{con: c, title: title, unit: unit, total: total, start: start, pb: newTimeBar(total), interval: interval}
+	b := &bar{con: c, title: title, unit: unit, start: start, pb: newTimeBar(total), interval: interval}
+	b.total.Store(total)
 	b.show()
 	return b
 }
@@ -107,11 +107,10 @@ func (b *bar) rest() {
 	}
 }
 
-// resume shows it again, with a total that may have grown.
-func (b *bar) resume(total int64) {
+// resume shows it again.
+func (b *bar) resume() {
 	if !b.rests.IsZero() {
 		b.start, b.rests = b.start.Add(b.con.now().Sub(b.rests)), time.Time{}
-		b.total, b.pb = total, newTimeBar(total)
 		b.show()
 	}
 }
@@ -126,7 +125,7 @@ func (b *bar) finish() {
 	if !b.rests.IsZero() {
 		b.start = b.start.Add(b.con.now().Sub(b.rests))
 	}
-	if b.con.quiet || b.total == 0 && b.done.Load() == 0 {
+	if b.con.quiet || b.total.Load() == 0 && b.done.Load() == 0 {
 		return
 	}
 	if b.con.json {
@@ -149,15 +148,16 @@ func (b *bar) drawNow() {
 // line is the bar for a terminal: title, bar, percent, count, rate and the
 // time that is left.
 func (b *bar) line(width int, elapsed time.Duration) string {
-	done := b.done.Load()
+	done, total := b.done.Load(), b.total.Load()
 	perSecond, left := b.pace(elapsed)
-	tail := fmt.Sprintf("%d/%d, %s %s/s", done, b.total, rate(perSecond), b.unit)
-	if b.total <= 0 {
+	tail := fmt.Sprintf("%d/%d, %s %s/s", done, total, rate(perSecond), b.unit)
+	if total <= 0 {
 		return fmt.Sprintf("%s  %d %s, %s/s", b.title, done, b.unit, rate(perSecond))
 	}
 	if left > 0 {
 		tail += ", " + roundDuration(left) + " left"
 	}
+	b.pb.SetTotal(total)
 	return timeBarLine(b.pb, b.title, tail, done, width)
 }
 
@@ -168,8 +168,8 @@ func (b *bar) pace(elapsed time.Duration) (perSecond float64, left time.Duration
 		return 0, 0
 	}
 	perSecond = float64(done) / elapsed.Seconds()
-	if b.total > done {
-		left = time.Duration(float64(b.total-done) / perSecond * float64(time.Second))
+	if total := b.total.Load(); total > done {
+		left = time.Duration(float64(total-done) / perSecond * float64(time.Second))
 	}
 	return perSecond, left
 }
@@ -183,14 +183,14 @@ func (b *bar) tell() {
 			Elapsed float64 `json:"elapsed_s"`
 			Phase   string  `json:"phase"`
 			Done    int64   `json:"done"`
-			Total   int64   `json:"total"`
+			Total   int64   `json:"total,omitempty"` // where it is known
 			Rate    float64 `json:"per_s"`
-		}{round3(elapsed.Seconds()), b.title, b.done.Load(), b.total, round3(perSecond)}))
+		}{round3(elapsed.Seconds()), b.title, b.done.Load(), b.total.Load(), round3(perSecond)}))
 		return
 	}
 	count := fmt.Sprint(b.done.Load())
-	if b.total > 0 {
-		count += fmt.Sprintf(" of %d", b.total)
+	if total := b.total.Load(); total > 0 {
+		count += fmt.Sprintf(" of %d", total)
 	}
 	line := fmt.Sprintf("%s: %s, %s %s, %s/s", b.title, roundDuration(elapsed), count, b.unit, rate(perSecond))
 	if left > 0 {

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/fleet"
 	"warp/pkg/oplog"
-	"warp/pkg/s3"
 	"warp/pkg/sink"
 )
 
@@ -66,7 +64,10 @@ func runBenchmark(ctx context.Context, inv *invocation, f *benchFlags, op bench.
 	defer s.profiles.discard()
 	s.runner = &bench.Runner{Client: target.client, Op: op, Options: o, Progress: s.benchProgress(), Gate: s.gate(f.sync.gate(inv))}
 	inv.hangups.begin(o.TraceHTTP, s.runner.SetTrace)
-	if err := s.runner.Open(ctx); err != nil {
+	stop := f.target.sayWaiting(inv.console, target.client)
+	err = s.runner.Open(ctx)
+	stop()
+	if err != nil {
 		return s.cleanUp(ctx, f.target.unopened(ctx, err))
 	}
 	s.opened = true
@@ -242,38 +243,6 @@ func (s *session) cleanUp(ctx context.Context, err error) error {
 		return runError("%w", cleanErr)
 	}
 	s.warnf("%v", cleanErr)
-	return err
-}
-
-// unopened is why a benchmark could not begin.
-func (f *targetFlags) unopened(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil {
-		err = cause
-	}
-	return f.explain(err)
-}
-
-// explain turns what the store answered into what to do about it.
-func (f *targetFlags) explain(err error) error {
-	switch s3.CodeOf(err) {
-	case "HTTP400":
-		if !f.tls && strings.Contains(err.Error(), "HTTPS") {
-			return runError("%w", err).tell("add --tls")
-		}
-	case "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch":
-		return runError("%w", err).tell("check --access-key and --secret-key")
-	case s3.CodeNoHTTP2:
-		return runError("%w", err).tell("leave out --http2")
-	case s3.CodeTLS:
-		if strings.Contains(err.Error(), "certificate required") {
-			return runError("%w", err).tell("the store wants to see a certificate: give --client-cert and --client-key")
-		}
-		return runError("%w", err).tell("check --tls, and --ca-file or --insecure for a private certificate")
-	}
-	var nobody *s3.UnreachableError
-	if errors.As(err, &nobody) {
-		return runError("%v", nobody).tell("start a store there, name another with --host, or try warp without one: --host=embedded --obj.size=64KiB --duration=10s")
-	}
 	return err
 }
 

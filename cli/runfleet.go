@@ -63,7 +63,7 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 	if err == nil {
 		s.showClients()
 		inv.notef("seed %d", o.Seed)
-		inv.notef("%s, each of %s", f.plan, plural(len(s.fleet.Clients()), "client"))
+		inv.notef("%s, on each of %s", f.plan, plural(len(s.fleet.Clients()), "client"))
 		err = s.fleet.Prepare(ctx, *plan)
 	}
 	stop()
@@ -152,8 +152,9 @@ func (s *session) watchFleet() (stop func()) {
 	look := func() {
 		before := looked
 		looked = s.now()
-		done, _ := s.fleet.Progress(title)
 		if shown != nil {
+			done, total := s.fleet.Progress(title)
+			shown.total.Store(total) // it grows with each client that begins
 			shown.done.Store(done)
 		}
 		now := s.fleet.Doing()
@@ -161,8 +162,7 @@ func (s *session) watchFleet() (stop func()) {
 		case now == "" && shown != nil:
 			shown.rest() // it may go on, for a client that was lost
 		case now == title && shown != nil:
-			_, total := s.fleet.Progress(title)
-			shown.resume(total)
+			shown.resume()
 		case now != "":
 			if shown != nil {
 				shown.finish()

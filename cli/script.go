@@ -322,7 +322,10 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 	table := &scriptTable{invocation: inv, statements: statements, steps: steps}
 	sc := &bench.Script{Client: target.client, Options: o, Steps: steps, Watcher: table}
 	inv.hangups.begin(o.TraceHTTP, sc.SetTrace)
-	if err := sc.Open(ctx); err != nil {
+	stop := f.target.sayWaiting(inv.console, target.client)
+	err = sc.Open(ctx)
+	stop()
+	if err != nil {
 		return f.target.unopened(ctx, err)
 	}
 	defer s.discardServerProfiles()

@@ -10,6 +10,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/urfave/cli/v3"
 
+	"warp/pkg/bench"
 	"warp/pkg/fleet"
 	"warp/pkg/s3"
 	"warp/pkg/s3mem"
@@ -31,6 +32,7 @@ type targetFlags struct {
 	host, hostSelect, bucket, region   string
 	buckets                            []string               // that bucket stands for, once check has looked
 	hosts                              []string               // likewise
+	elsewhere                          string                 // what else to try where nobody answers
 	given                              func(flag string) bool // stands on the command line, and not in a variable
 	engine                             string
 	accessKey, secretKey, sessionToken string
@@ -52,7 +54,7 @@ func (f *targetFlags) group(env environment) flagGroup {
 			Usage: "secret `KEY`"},
 		&cli.BoolFlag{Name: "tls", Destination: &f.tls, Sources: env.vars("WARP_TLS"), Usage: "talk HTTPS"},
 		&cli.StringFlag{Name: "bucket", Value: defaultBucket, Destination: &f.bucket,
-			Usage: "`BUCKET` to use, or several (a,b or b{1...4}); created where missing, its other objects are left alone"},
+			Usage: "`BUCKET` to use, or several: b{1...4}; created where missing, its other objects are left alone"},
 	}, also: []cli.Flag{
 		&cli.StringFlag{Name: "region", Destination: &f.region, Sources: env.vars("WARP_REGION"),
 			Usage: "`REGION` of the store; asked for where not given"},
@@ -214,6 +216,9 @@ func (f *targetFlags) open(ctx context.Context, inv *invocation, concurrency int
 		return nil, err
 	}
 	if f.host == embeddedHost {
+		if err := bench.FileLimit(2*concurrency, concurrency); err != nil { // both ends are here
+			return nil, runError("%w", err)
+		}
 		err = f.startEmbedded(t, &cfg, full)
 	} else {
 		err = f.findStore(ctx, inv, &cfg)

@@ -27,7 +27,8 @@ type console struct {
 	refresh            time.Duration
 	now                func() time.Time
 
-	parting atomic.Pointer[func() string] // what is to be said when warp is ended at once; nil = nothing
+	readable bool                          // who reads standard error reads the report too
+	parting  atomic.Pointer[func() string] // what is to be said when warp is ended at once; nil = nothing
 }
 
 // newConsole finds out what the writers can do. Nothing is drawn in place where
@@ -43,6 +44,7 @@ func newConsole(a *app, o *outputFlags, hide *redactor) *console {
 	plain := o.noColor || noColor != "" || dumb == "dumb"
 	_, outTerminal := terminal(a.out)
 	fd, errTerminal := terminal(a.errw)
+	c.readable = outTerminal && errTerminal && !o.json
 	c.outColor = outTerminal && !plain && !o.json
 	c.errColor = errTerminal && !plain
 	if errTerminal && dumb != "dumb" && !c.quiet && !c.json {

@@ -209,12 +209,13 @@ func TestLiveLines(t *testing.T) {
 
 func TestBarLine(t *testing.T) {
 	t.Parallel()
-	b := &bar{title: "Preparing", unit: "objects", total: 2500, pb: newTimeBar(2500)}
+	b := &bar{title: "Preparing", unit: "objects", pb: newTimeBar(2500)}
+	b.total.Store(2500)
 	b.add(1000)
 	if got, want := b.line(100, 4*time.Second), "Preparing  [===============>                      ]  40%  1000/2500, 250 objects/s, 6.0s left"; strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") && pb.CellCount(got) != 100 {
 		t.Errorf("got %q", got)
 	}
-	b.total = 0
+	b.total.Store(0)
 	if got := b.line(80, 4*time.Second); got != "Preparing  1000 objects, 250/s" {
 		t.Errorf("got %q", got)
 	}

@@ -1,4 +1,4 @@
-// Package connlimit keeps strangers who can reach a listener from stopping the
+// Package connlimit keeps strangers that can reach a listener from stopping the
 // program behind it: it bounds how many connections they hold, in all and from
 // one address, and for how long. A new connection always gets in; where there
 // is no room, the oldest one gives way.

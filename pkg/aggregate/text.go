@@ -375,7 +375,7 @@ func (p *printer) errors(op *Operation) {
 		if e.Endpoint != "" {
 			from = " from " + e.Endpoint
 		}
-		p.line(" * %s: %d, first at %s%s: %s", e.Code, op.ErrorsByCode[e.Code], p.clock(e.Time), from, oneLine(e.Error))
+		p.line(" * %s: %d, first at %s%s: %s", e.Code, op.ErrorsByCode[e.Code], p.clock(e.Time), from, oneLine(strings.TrimPrefix(e.Error, e.Code+": ")))
 	}
 }
 

@@ -155,7 +155,8 @@ func (r *Runner) removeObjects(ctx context.Context, m *marker, others []foundMar
 	}
 	r.Progress.Begin("Cleaning up", 0)
 	defer r.Progress.End()
-	if err := r.removeFixed(ctx, m); err != nil || m.answered(others) {
+	own := before.IsZero() // this run's own marker, as it has it itself
+	if err := r.removeFixed(ctx, m, own); err != nil || m.answered(others) {
 		return err
 	}
 	state, err := r.Client.Versioning(ctx, r.Options.Bucket)

@@ -1,9 +1,13 @@
 package bench
 
 import (
+	"bytes"
 	"context"
+	"crypto/md5"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"warp/pkg/s3"
@@ -54,14 +58,46 @@ func (r *Runner) takeFixed(ctx context.Context, others []foundMarker) error {
 		case r.Options.ObjectNameGiven:
 			return fmt.Errorf("run %s uses %s at this moment: choose another --obj.name, or wait for it to end", m.Run, m.Fixed.Key)
 		}
-		key := l.marker.Fixed.Key + "." + l.marker.Run
-		r.Progress.Warn(fmt.Sprintf("run %s uses %s at this moment, so the object of this run is %s", m.Run, m.Fixed.Key, key))
-		if err := l.change(ctx, func(m *marker) { m.Fixed = &fixedObject{Key: key} }); err != nil {
-			return fmt.Errorf("write this run's marker to bucket %s: %w", r.Options.Bucket, err)
+		if err := r.giveWay(ctx, "run "+m.Run+" uses"); err != nil {
+			return err
 		}
 		break
 	}
+	uploads, err := r.uploadsOf(ctx, l.marker.Fixed.Key)
+	switch {
+	case err != nil:
+		return err
+	case len(uploads) > 0 && r.Options.ObjectNameGiven:
+		return fmt.Errorf("somebody uploads %s in parts at this moment, or has given that up: choose another --obj.name", l.marker.Fixed.Key)
+	case len(uploads) > 0:
+		if err := r.giveWay(ctx, "somebody uploads"); err != nil {
+			return err
+		}
+	}
 	return r.refuseFixed(ctx)
+}
+
+// giveWay gives the object of this run another name, since somebody has the one that nobody asked for.
+func (r *Runner) giveWay(ctx context.Context, who string) error {
+	l := r.lease
+	key := l.marker.Fixed.Key + "." + l.marker.Run
+	r.Progress.Warn(fmt.Sprintf("%s %s at this moment, so the object of this run is %s", who, l.marker.Fixed.Key, key))
+	if err := l.change(ctx, func(m *marker) { m.Fixed = &fixedObject{Key: key} }); err != nil {
+		return fmt.Errorf("write this run's marker to bucket %s: %w", r.Options.Bucket, err)
+	}
+	return nil
+}
+
+// uploadsOf are the uploads in parts of that name. Some stores end them when an object of the name is written or removed.
+func (r *Runner) uploadsOf(ctx context.Context, key string) ([]string, error) {
+	ids, err := r.Client.UploadsOf(ctx, r.Options.Bucket, key)
+	switch {
+	case s3.CodeOf(err) == "AccessDenied":
+		return nil, nil // few need this right, and stores that know rights keep uploads and objects apart
+	case err != nil:
+		return nil, fmt.Errorf("look for uploads of %s: %w", key, err)
+	}
+	return ids, nil
 }
 
 // refuseFixed ends a run whose object would take the place of another, be that
@@ -113,7 +149,7 @@ func (r *Runner) ownFixed(ctx context.Context, m *marker) (own []s3.Object, err 
 		return nil, err
 	}
 	for _, o := range there {
-		run, err := r.Client.Metadata(ctx, o.Ref, runMetadata)
+		run, err := r.runOf(ctx, o.Ref)
 		switch {
 		case s3.CodeOf(err) == "NoSuchKey":
 		case err != nil:
@@ -125,27 +161,77 @@ func (r *Runner) ownFixed(ctx context.Context, m *marker) (own []s3.Object, err 
 	return own, nil
 }
 
+// runOf is the run that wrote an object, by what the object itself says; "" where it does not. Where its metadata are
+// encrypted a tag says it.
+func (r *Runner) runOf(ctx context.Context, ref s3.Ref) (string, error) {
+	run, err := r.Client.Metadata(ctx, ref, runMetadata)
+	if !s3.Sealed(err) {
+		return run, err
+	}
+	tagged, failed := r.Client.Tag(ctx, ref, runMetadata)
+	switch {
+	case failed != nil:
+		return "", err
+	case tagged == "":
+		r.Progress.Warn(fmt.Sprintf("%s is encrypted and does not say whose it is, so it stays", ref.Key))
+	}
+	return tagged, nil
+}
+
 // removeFixed removes the object of the run that m marks, and what was being
 // uploaded. First the upload, so that it cannot be completed any more.
-func (r *Runner) removeFixed(ctx context.Context, m *marker) error {
+func (r *Runner) removeFixed(ctx context.Context, m *marker, own bool) error {
 	if m.Fixed != nil && m.Fixed.Upload != "" {
-		ref := s3.Ref{Bucket: r.Options.Bucket, Key: m.Fixed.Key}
-		if err := r.Client.AbortUpload(ctx, s3.Upload{Ref: ref, ID: m.Fixed.Upload}); err != nil {
-			return fmt.Errorf("abort the upload of %s: %w", ref.Key, err)
+		if err := r.abortFixed(ctx, m, own); err != nil {
+			return fmt.Errorf("abort the upload of %s: %w", m.Fixed.Key, err)
 		}
 	}
-	own, err := r.ownFixed(ctx, m)
+	found, err := r.ownFixed(ctx, m)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	uploads, err := r.uploadsOf(ctx, m.Fixed.Key)
 	if err != nil {
 		return err
 	}
-	for _, o := range own {
+	if len(uploads) > 0 {
+		return fmt.Errorf("somebody uploads %s in parts at this moment, which some stores would end if it was removed", m.Fixed.Key)
+	}
+	for _, o := range found {
 		if err := r.Client.Delete(ctx, []s3.Ref{o.Ref}); err != nil {
 			return fmt.Errorf("remove %s: %w", o.Key, err)
 		}
+		r.removed.Add(1)
 		r.Progress.Add(1)
 	}
 	return nil
 }
+
+// abortFixed ends the upload that m names. Of another run's marker, which anybody may have written, that is not enough:
+// the upload itself has to say that it is that run's.
+func (r *Runner) abortFixed(ctx context.Context, m *marker, own bool) error {
+	u := s3.Upload{Ref: s3.Ref{Bucket: r.Options.Bucket, Key: m.Fixed.Key}, ID: m.Fixed.Upload}
+	if own {
+		return r.Client.AbortUpload(ctx, u)
+	}
+	part, ok, err := r.Client.LastPart(ctx, u)
+	switch {
+	case s3.CodeOf(err) == "NoSuchUpload", s3.CodeOf(err) == "NoSuchKey":
+		return nil // it was completed, or is gone
+	case err != nil:
+		return err
+	}
+	proof := uploadProof(m.Run)
+	if sum := md5.Sum(proof); !ok || part.Size != int64(len(proof)) || part.ETag != hex.EncodeToString(sum[:]) {
+		r.Progress.Warn(fmt.Sprintf("the upload of %s that the marker of run %s names does not say that it is that run's, so it stays", m.Fixed.Key, m.Run))
+		return nil
+	}
+	return r.Client.AbortUpload(ctx, u)
+}
+
+// uploadProof is the content of the part by which an upload says whose it is. It has the highest number, and does not
+// become part of the object.
+func uploadProof(run string) []byte { return []byte("this upload in parts is that of warp run " + run) }
 
 // A fixedUpload is the upload in parts that makes the run's fixed object.
 type fixedUpload struct {
@@ -157,12 +243,10 @@ type fixedUpload struct {
 // part is sent, so that a later run can abort it if this one is killed.
 func (e *Env) startFixed(ctx context.Context) (*fixedUpload, error) {
 	ref := s3.Ref{Bucket: e.Bucket, Key: e.lease.marker.Fixed.Key}
-	put := s3.Put{Ref: ref, ContentType: "application/octet-stream",
-		Headers: []s3.Header{{Name: "x-amz-meta-" + runMetadata, Value: e.lease.marker.Run}}}
 	var u s3.Upload
 	err := e.workers[0].must(ctx, "begin the upload of "+ref.Key, func() error {
 		return e.Client.Use(func(h *s3.Host) (err error) {
-			u, err = h.StartUpload(ctx, put, s3.NewTrace(time.Now()))
+			u, err = e.beginFixed(ctx, h, ref)
 			return err
 		})
 	})
@@ -172,7 +256,57 @@ func (e *Env) startFixed(ctx context.Context) (*fixedUpload, error) {
 	u.IfAbsent = true
 	// Not cut off by an interrupt, or nobody would know of the upload.
 	err = e.lease.change(context.WithoutCancel(ctx), func(m *marker) { m.Fixed = &fixedObject{ref.Key, u.ID} })
+	if err != nil {
+		return nil, err
+	}
+	if err = e.prove(ctx, u); err == nil {
+		err = e.aloneAt(ctx, u)
+	}
 	return &fixedUpload{u, e}, err
+}
+
+// beginFixed begins the upload with the run's id in metadata, and in a tag as well where metadata are encrypted under a
+// key that a later run will not have. A store that refuses tags does without.
+func (e *Env) beginFixed(ctx context.Context, h *s3.Host, ref s3.Ref) (s3.Upload, error) {
+	run := e.lease.marker.Run
+	put := s3.Put{Ref: ref, ContentType: "application/octet-stream",
+		Headers: []s3.Header{{Name: "x-amz-meta-" + runMetadata, Value: run}}}
+	if e.Client.Options().Encryption.Kind == s3.SSEC {
+		put.Tags = map[string]string{runMetadata: run}
+	}
+	u, err := h.StartUpload(ctx, put, s3.NewTrace(time.Now()))
+	var said *s3.Error
+	if put.Tags != nil && errors.As(err, &said) && said.Status >= 400 && !s3.Repeatable(err) {
+		put.Tags = nil
+		return h.StartUpload(ctx, put, s3.NewTrace(time.Now()))
+	}
+	return u, err
+}
+
+// prove uploads the part that says whose the upload is.
+func (e *Env) prove(ctx context.Context, u s3.Upload) error {
+	proof := uploadProof(e.lease.marker.Run)
+	return e.workers[0].must(ctx, "mark the upload of "+u.Key, func() error {
+		return e.Client.Use(func(h *s3.Host) error {
+			part := s3.PutPart{Upload: u, Number: s3.MaxPart, Body: bytes.NewReader(proof), Size: int64(len(proof))}
+			_, err := h.PutPart(ctx, part, s3.NewTrace(time.Now()))
+			return err
+		})
+	})
+}
+
+// aloneAt makes sure that nobody has begun to upload the same name since it was found to be free.
+func (e *Env) aloneAt(ctx context.Context, u s3.Upload) error {
+	uploads, err := e.Client.UploadsOf(ctx, u.Bucket, u.Key)
+	switch {
+	case s3.CodeOf(err) == "AccessDenied":
+		return nil
+	case err != nil:
+		return fmt.Errorf("look for uploads of %s: %w", u.Key, err)
+	case slices.ContainsFunc(uploads, func(id string) bool { return id != u.ID }):
+		return fmt.Errorf("somebody else has begun to upload %s: choose another --obj.name", u.Key)
+	}
+	return nil
 }
 
 // complete makes the object, unless there is one of that name by now.

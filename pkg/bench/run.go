@@ -34,6 +34,7 @@ type run struct {
 	unbounded  bool    // as many requests at a time as there are to send
 	budget     *budget // nil where there is none, and while preparing
 	meter      *hostload.Meter
+	hashed     int64 // bytes of payload, for signatures
 	load       *hostload.Load
 	unsent     *oplog.Unsent
 	chunkLimit int64
@@ -132,6 +133,7 @@ func (u *run) begin(now time.Time) (err error) {
 	u.window.start(u.unixNano(now), warmUp{
 		workers: u.opts.Concurrency, openLoop: u.opts.Rate > 0, least: u.opts.Warmup, most: warmUpBound(u.opts.Duration),
 	})
+	u.hashed = u.store.HashedPayload()
 	if u.opts.MaxObjects > 0 || u.opts.TotalSize > 0 {
 		u.budget = &budget{objects: u.opts.MaxObjects, bytes: u.opts.TotalSize}
 	}
@@ -151,6 +153,7 @@ func (u *run) begin(now time.Time) (err error) {
 func (u *run) end() error {
 	drained := time.Now()
 	u.load = u.meter.Stop()
+	u.hashed = u.store.HashedPayload() - u.hashed
 	err := u.awaitEnd()
 	if u.pacer != nil {
 		u.countUnsent(drained)
@@ -307,8 +310,10 @@ func (u *run) outcome(col *collector, err error) *Outcome {
 	if u.load != nil {
 		u.load.LagMaxS = col.lagMax.Seconds()
 		t.Notes = append(t.Notes, hostload.Limits(u.load, u.sent.Load(), u.unbounded)...)
-		if note := u.opts.Verify.note(); note != "" {
-			t.Notes = append(t.Notes, note)
+		for _, note := range []string{u.opts.Verify.note(), hashingNote(u.hashed, u.load.CPUSeconds)} {
+			if note != "" {
+				t.Notes = append(t.Notes, note)
+			}
 		}
 	}
 	if u.opts.Rate > 0 {

@@ -138,6 +138,9 @@ func (r *Runner) Open(ctx context.Context) error {
 	if r.Progress == nil {
 		r.Progress = Silent{}
 	}
+	if err := r.checkFileLimit(); err != nil {
+		return err
+	}
 	if err := r.tryHosts(ctx); err != nil {
 		return err
 	}

@@ -131,7 +131,7 @@ func (a *Agent) Serve(ctx context.Context, l net.Listener, config *tls.Config) e
 	return context.Cause(ctx)
 }
 
-// ErrQuit ends the run of an agent that somebody ends.
+// ErrQuit ends the run of an agent that is ended on its machine.
 var ErrQuit = errors.New("somebody ended warp client on its machine")
 
 // shutDown ends the run that is on, and waits until its bucket is clean.
@@ -335,7 +335,7 @@ func (a *Agent) pumpKept(ctx context.Context, ch *transport.Conn, body []byte) (
 	return p, nil
 }
 
-// forget takes note that somebody has the log now.
+// forget drops a log that was fetched.
 func (a *Agent) forget(body []byte) error {
 	var what pull
 	if err := decode(body, &what); err != nil {

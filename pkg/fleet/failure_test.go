@@ -342,6 +342,7 @@ func tooMany(t *testing.T, limit bench.ErrorLimit) {
 	must(t, f.Connect(ctx))
 	p := getPlan(t, e.Addr(), time.Hour)
 	p.Job.Options.MaxErrors = limit
+	p.Job.Options.Lease = time.Hour // no renewal succeeds either, which must not be what ends the run
 	must(t, f.Prepare(ctx, p))
 	when(t, func() bool { return working(ms...) }, func() { _ = e.Close() }) // every request fails from now on
 	must(t, f.Measure(ctx, func() {}))

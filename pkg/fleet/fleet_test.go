@@ -77,7 +77,7 @@ func getPlan(t *testing.T, addr string, length time.Duration) Plan {
 		t.Fatal(err)
 	}
 	return Plan{Job: Job{
-		Options: bench.Options{Benchmark: "get", Bucket: "fleet", Seed: 7, Concurrency: 2, Duration: length, Lease: 5 * time.Second, Drain: 5 * time.Second,
+		Options: bench.Options{Benchmark: "get", Bucket: "fleet", Seed: 7, Concurrency: 2, Duration: length, Lease: 6 * time.Second, Drain: 5 * time.Second,
 			Payload: generator.PayloadOptions{Seed: 7}},
 		Op: op, Store: storeAt(addr), Header: oplog.Header{Command: "warp get", Seed: 7},
 	}}

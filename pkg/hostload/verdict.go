@@ -45,7 +45,7 @@ func Limits(l *Load, requests int64, unbounded bool) (notes []string) {
 		note("the network interface %s ran at %.0f %% of its speed; use a faster one, or more machines", l.Link, 100*l.LinkShare)
 	}
 	if share := l.GCPauseS / l.WallSeconds; share >= pauseLimit {
-		note("%.0f %% of the time went into pauses of warp's memory management; use more machines, or fewer threads each", 100*share)
+		note("%.0f %% of the time went into pauses of warp's memory management; use more machines", 100*share)
 	}
 	if l.GoSchedS >= schedLimit {
 		note("1 %% of the goroutines that could run waited %.0f ms or more; the machine is busy with something else, or has too few cores", 1000*l.GoSchedS)

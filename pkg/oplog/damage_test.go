@@ -75,13 +75,12 @@ func TestDamageInLongFramesIsAnError(t *testing.T) {
 	}
 	const frameHead = 20 // of a frame and its first block; a wrong length there can reach beyond the file
 	for at := ends[0] + frameHead; at < ends[1]; at += 1 + (at-ends[0])/64 {
-		for bit := range 8 {
-			damaged := bytes.Clone(log.Bytes())
-			damaged[at] ^= 1 << bit
-			// A table may say something else about what is not used. The frame has a checksum.
-			if _, got, err := readAll(damaged, 100); err == nil && !slices.Equal(got, all) {
-				t.Errorf("bit %d of byte %d of the frame is wrong, and the log reads like a whole one or one that was cut off", bit, at-ends[0])
-			}
+		bit := at % 8
+		damaged := bytes.Clone(log.Bytes())
+		damaged[at] ^= 1 << bit
+		// A table may say something else about what is not used. The frame has a checksum.
+		if _, got, err := readAll(damaged, 100); err == nil && !slices.Equal(got, all) {
+			t.Errorf("bit %d of byte %d of the frame is wrong, and the log reads like a whole one or one that was cut off", bit, at-ends[0])
 		}
 	}
 }

@@ -78,8 +78,16 @@ func (a answerCheck) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := withLimit(req.Context(), limit)
 	resp, err := a.next.RoundTrip(req.WithContext(ctx))
 	if err != nil {
+		defer cancel()
+		if err = tooLong(ctx, err, 0); a.desk {
+			err = needsTLS(req, err)
+		}
+		return nil, err
+	}
+	if err := redirected(resp); err != nil && a.desk {
+		resp.Body.Close()
 		cancel()
-		return nil, tooLong(ctx, err, 0)
+		return nil, err
 	}
 	if !isDocument {
 		resp.Body = &limitedAnswer{resp.Body, ctx, cancel, resp.StatusCode}

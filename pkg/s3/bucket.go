@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/encrypt"
 	"github.com/minio/minio-go/v7/pkg/tags"
 )
 
@@ -200,15 +204,80 @@ func (c *Client) AbortUpload(ctx context.Context, u Upload) error {
 }
 
 // Metadata returns one entry of an object's user metadata, "" where it has none
-// of that name.
+// of that name. It has the key of objects that this client has encrypted.
 func (c *Client) Metadata(ctx context.Context, ref Ref, name string) (value string, err error) {
+	stat := func(key encrypt.ServerSide) error {
+		return c.anyHost(ctx, func(h *Host) error {
+			info, err := h.desk.core.Client.StatObject(ctx, ref.Bucket, ref.Key, minio.StatObjectOptions{VersionID: ref.VersionID, ServerSideEncryption: key})
+			value = info.Metadata.Get("X-Amz-Meta-" + name)
+			return err
+		})
+	}
+	if err = stat(nil); c.sse != nil && Sealed(err) {
+		err = stat(c.sse)
+	}
+	return value, err
+}
+
+// Sealed says whether a question about an object failed as it does where the object is encrypted under a key that the
+// store has to be shown.
+func Sealed(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && (e.Status == http.StatusBadRequest || e.Status == http.StatusForbidden)
+}
+
+// Tag returns one of an object's tags, "" where it has none of that name. Tags can be read without the object's key.
+func (c *Client) Tag(ctx context.Context, ref Ref, name string) (value string, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
-		opts := minio.StatObjectOptions{VersionID: ref.VersionID, ServerSideEncryption: h.desk.readEncryption()}
-		info, err := h.desk.core.Client.StatObject(ctx, ref.Bucket, ref.Key, opts)
-		value = info.Metadata.Get("X-Amz-Meta-" + name)
+		all, err := h.desk.Tags(ctx, ref, NewTrace(time.Now()))
+		value = all[name]
 		return err
 	})
+	if unknownToStore(err) || CodeOf(err) == "NoSuchTagSet" {
+		return "", nil
+	}
 	return value, err
+}
+
+// UploadsOf returns the ids of the uploads in parts of exactly that name which were not completed.
+func (c *Client) UploadsOf(ctx context.Context, bucket, key string) (ids []string, err error) {
+	err = c.eachUpload(ctx, bucket, key, func(_ *Host, u Upload) error {
+		if u.Key == key && !slices.Contains(ids, u.ID) {
+			ids = append(ids, u.ID)
+		}
+		return nil
+	})
+	return ids, err
+}
+
+// MaxPart is the highest number of a part.
+const MaxPart = 10000
+
+// LastPart returns the part of the highest number that an upload can have; false where it has none. It looks at all parts:
+// MinIO begins with the first one where the marker is no part.
+func (c *Client) LastPart(ctx context.Context, u Upload) (part Part, ok bool, err error) {
+	err = c.anyHost(ctx, func(h *Host) error {
+		for marker := 0; ; {
+			page, err := h.desk.core.ListObjectParts(ctx, u.Bucket, u.Key, u.ID, marker, 0)
+			if err != nil {
+				return err
+			}
+			for _, p := range page.ObjectParts {
+				if p.PartNumber == MaxPart {
+					part, ok = Part{Number: p.PartNumber, ETag: strings.Trim(p.ETag, `"`), Size: p.Size}, true
+					return nil
+				}
+			}
+			if !page.IsTruncated {
+				return nil
+			}
+			if page.NextPartNumberMarker <= marker {
+				return badAnswer(http.StatusOK, "the listing of parts goes on where it has been: %d", marker)
+			}
+			marker = page.NextPartNumberMarker
+		}
+	})
+	return part, ok, err
 }
 
 // AbortUploads ends the multipart uploads under prefix that were never

@@ -69,8 +69,10 @@ type Client struct {
 	options  Options
 	sse      encrypt.ServerSide // with SSE-C the key to read with; nil otherwise
 	dialed   atomic.Int64
+	hashed   atomic.Int64   // bytes of payload
 	refused  []atomic.Int64 // by host
 	answered atomic.Int32   // the host that bookkeeping heard from last
+	heard    atomic.Bool    // there was one
 	regions  regions
 }
 
@@ -162,6 +164,7 @@ func (c *Client) newHost(cfg *Config, a Address) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
+	library.hashed = &c.hashed
 	var engine Engine = library
 	hangUp := library.hangUp
 	if c.engine == engineLean {
@@ -298,8 +301,15 @@ func (h *Host) close() {
 // Connections is how many connections were opened for the load so far.
 func (c *Client) Connections() int64 { return c.dialed.Load() }
 
+// HashedPayload is how many bytes of payload were hashed for signatures so far,
+// those of small uploads not counted.
+func (c *Client) HashedPayload() int64 { return c.hashed.Load() }
+
 // Options are those that the client was made with.
 func (c *Client) Options() *Options { return &c.options }
+
+// Heard says whether bookkeeping has had an answer that was no error.
+func (c *Client) Heard() bool { return c.heard.Load() }
 
 // EngineName says what sends the requests.
 func (c *Client) EngineName() string { return c.engine }
@@ -358,6 +368,7 @@ func (c *Client) tryHosts(ctx context.Context, first int, do func(*Host) error) 
 		switch {
 		case err == nil:
 			c.answered.Store(int32(h.index))
+			c.heard.Store(true)
 			return nil
 		case ctx.Err() != nil:
 			return err

@@ -85,8 +85,9 @@ type Put struct {
 	Body        Body
 	Size        int64
 	ContentType string
-	Headers     []Header // of this request only, beside those of Config
-	Whole       bool     // in one request, whatever the size
+	Headers     []Header          // of this request only, beside those of Config
+	Tags        map[string]string // of an upload in parts, beside those of Config
+	Whole       bool              // in one request, whatever the size
 }
 
 // A Header is one header of a request. Names are in lower case.

@@ -41,6 +41,8 @@ const (
 	CodeBadAnswer      = "BadAnswer"
 	CodePartial        = "PartialFailure"
 	CodeNoHTTP2        = "NoHTTP2"
+	CodeNeedsTLS       = "NeedsTLS"
+	CodeRedirect       = "Redirect"
 )
 
 // Codes of downloads whose content was looked at.
@@ -60,8 +62,11 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	if e.Message == "" {
+	switch {
+	case e.Message == "":
 		return e.Code
+	case strings.HasPrefix(e.Message, e.Code+": "):
+		return e.Message // of an error that was wrapped
 	}
 	return e.Code + ": " + e.Message
 }
@@ -104,7 +109,7 @@ func IsTimeout(err error) bool {
 // Repeatable says whether the same request may succeed a moment later.
 func Repeatable(err error) bool {
 	var e *Error
-	if !errors.As(err, &e) || e.Code == CodeCanceled || e.Code == CodeTLS {
+	if !errors.As(err, &e) || e.Code == CodeCanceled || e.Code == CodeTLS || e.Code == CodeNeedsTLS {
 		return false
 	}
 	switch e.Status {

@@ -207,6 +207,9 @@ func (c *leanConn) putStreamed(q *leanQuery, tr *Trace) error {
 		trailer = len(c.appendTrailerLine(c.signer.text[:0]))
 	}
 	q.contentLength = streamedLength(q.size, q.signsChunks(), trailer)
+	if q.signsChunks() && q.size > signedWhole {
+		c.e.fallback.hashed.Add(q.size)
+	}
 	c.buildHead(q)
 	tr.sending()
 	piece := min(max(int64(c.e.piece), leanChunk), q.size)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/encrypt"
@@ -19,6 +20,7 @@ type minioEngine struct {
 	core     minio.Core
 	part     uint64 // part size of multipart uploads; 0 = minio-go's own
 	unsigned bool   // signatures of uploads do not cover the payload
+	hashed   *atomic.Int64
 
 	opts     Options
 	sse      encrypt.ServerSide // of opts
@@ -54,6 +56,9 @@ func (e *minioEngine) Put(ctx context.Context, p Put, tr *Trace) (Object, error)
 	if e.signsWhole(&p) {
 		info, err = e.putSmall(ctx, p, opts)
 	} else {
+		if !e.unsigned && e.hashed != nil {
+			e.hashed.Add(p.Size)
+		}
 		info, err = e.core.Client.PutObject(ctx, p.Bucket, p.Key, p.Body, p.Size, opts)
 	}
 	seen()

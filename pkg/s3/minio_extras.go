@@ -2,6 +2,7 @@ package s3
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -20,6 +21,10 @@ func call[T any](ctx context.Context, tr *Trace, do func(context.Context) (T, er
 func (e *minioEngine) StartUpload(ctx context.Context, p Put, tr *Trace) (Upload, error) {
 	id, err := call(ctx, tr, func(ctx context.Context) (string, error) {
 		opts := e.putOptions(&p)
+		if opts.UserTags == nil {
+			opts.UserTags = make(map[string]string)
+		}
+		maps.Copy(opts.UserTags, p.Tags)
 		opts.ServerSideEncryption = withHeaders(opts.ServerSideEncryption, p.Headers)
 		e.announceChecksum(&opts)
 		return e.core.NewMultipartUpload(ctx, p.Bucket, p.Key, opts)

@@ -23,6 +23,9 @@ const (
 	// Bookkeeping is small: markers, buckets, clean-up. Nobody should have to
 	// wait for minutes to learn that the store is frozen.
 	deskTimeout = 45 * time.Second
+
+	// DeskTimeout is how long a request of bookkeeping may take.
+	DeskTimeout = deskTimeout
 )
 
 // newTransport returns a transport for one host that waits for answers as long

@@ -14,8 +14,8 @@ import (
 )
 
 // SelfSigned makes a certificate that lives as long as the process, and its
-// fingerprint. It says nothing about who has it: the token does, or a
-// coordinator that was given the fingerprint.
+// fingerprint. It proves nothing by itself: the token does, or a coordinator
+// that was given the fingerprint.
 func SelfSigned() (*tls.Config, string, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -30,12 +30,12 @@ type Dialer struct {
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// errPin says that somebody else answers.
+// errPin says that another machine answers.
 var errPin = errors.New("its certificate is not the one that the list of clients pins: another machine answers, or warp client was started anew and made another certificate")
 
 // config says how to talk TLS to a client, and how much its certificate has to
-// say. Where that is nothing, the proof of the token, which covers the secret
-// of the connection, says that nobody is in between.
+// say. Where that is nothing, the proof of the token shows that nothing is in
+// between, since it covers the secret of the connection.
 func (d *Dialer) config(addr string, pin []byte) *tls.Config {
 	c := &tls.Config{MinVersion: tls.VersionTLS13}
 	switch {

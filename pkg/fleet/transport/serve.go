@@ -56,7 +56,7 @@ func (s *Server) config() (*tls.Config, error) {
 	}
 	config = config.Clone()
 	config.MinVersion = tls.VersionTLS13 // its exported secrets bind a proof to the connection
-	config.SessionTicketsDisabled = true // nobody comes often enough
+	config.SessionTicketsDisabled = true // connections are too few to resume any
 	return config, nil
 }
 

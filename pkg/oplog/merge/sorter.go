@@ -32,10 +32,10 @@ type sorter struct {
 }
 
 const (
-	sortBuffer = 8 << 20
-	sortRows   = 96 << 10
+	sortBuffer = 4 << 20
+	sortRows   = 64 << 10
 	maxRuns    = 512
-	readBuffer = 32 << 10 // for each run that is merged
+	readBuffer = 16 << 10 // for each run that is merged
 	maxBody    = 4 << 20  // longer than a row of a log can make
 )
 

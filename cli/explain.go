@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"warp/pkg/s3"
+)
+
+// unopened is why a benchmark could not begin.
+func (f *targetFlags) unopened(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	if noS3(err) {
+		return runError("%w", err).tell("there seems to be no S3 at %s: check --host and its port", f.host)
+	}
+	return f.explain(err)
+}
+
+// noS3 says whether the first answer was none that a store of S3 gives.
+func noS3(err error) bool {
+	text := err.Error()
+	switch code := s3.CodeOf(err); code {
+	case s3.CodeBadAnswer:
+		return strings.Contains(text, "a document <html") || strings.Contains(text, "is no XML") || strings.Contains(text, "document is empty") ||
+			strings.Contains(text, "malformed HTTP")
+	case "HTTP404", "HTTP405", "HTTP501":
+		return true
+	case "NoSuchBucket": // a 404 without any document
+		return strings.HasPrefix(text, "create bucket")
+	default:
+		return strings.HasPrefix(code, "HTTP") && strings.Contains(text, "<html")
+	}
+}
+
+// explain turns what the store answered into what to do about it.
+func (f *targetFlags) explain(err error) error {
+	var nobody *s3.UnreachableError
+	code, text := s3.CodeOf(err), err.Error()
+	hint := ""
+	switch {
+	case code == s3.CodeNeedsTLS, code == "HTTP400" && !f.tls && strings.Contains(text, "HTTPS"):
+		hint = "try --tls"
+	case code == "AccessDenied" && strings.HasPrefix(text, "create bucket"):
+		hint = "these keys may not create buckets (s3:CreateBucket): give them that right, or name a bucket that exists with --bucket"
+	case code == "InvalidAccessKeyId", code == "InvalidAccessKey", code == "SignatureDoesNotMatch", code == "AccessDenied",
+		code == "Forbidden", code == "Unauthorized", code == "HTTP401", code == "HTTP403":
+		hint = "check --access-key and --secret-key"
+	case code == "ExpiredToken", code == "InvalidToken", code == "InvalidTokenId":
+		hint = "check --session-token"
+	case code == "RequestTimeTooSkewed":
+		hint = "set the clock of this machine"
+	case code == "HTTP400", code == "AuthorizationHeaderMalformed", code == "InvalidRegion", code == "IllegalLocationConstraintException":
+		hint = "check --region"
+	case code == s3.CodeRedirect, code == "PermanentRedirect", code == "TemporaryRedirect":
+		hint = "check --host and --region"
+	case code == s3.CodeNoHTTP2:
+		hint = "leave out --http2"
+	case code == s3.CodeTLS && strings.Contains(text, "certificate required"):
+		hint = "the store wants to see a certificate: give --client-cert and --client-key"
+	case code == s3.CodeTLS:
+		hint = "check --tls, and --ca-file or --insecure for a private certificate"
+	case errors.As(err, &nobody):
+		return runError("%v", nobody).tell("start a store there, or name another with --host%s", f.elsewhere)
+	}
+	if hint == "" {
+		return err
+	}
+	return runError("%w", err).tell("%s", hint)
+}
+
+// whereDemo is what a benchmark suggests to whoever has no store.
+const whereDemo = ", or try warp without one: --host=embedded --obj.size=64KiB --duration=10s"
+
+// silence is after how long without an answer somebody wonders.
+const silence = 3 * time.Second
+
+// sayWaiting says after a moment what warp is waiting for, unless that is over.
+func (f *targetFlags) sayWaiting(con *console, client *s3.Client) (stop func()) {
+	t := time.AfterFunc(silence, func() {
+		if client.Heard() {
+			return
+		}
+		con.notef("nothing but silence or errors from %s for %s; it has %s to answer a request (Ctrl-C ends this)", f.host, silence, s3.DeskTimeout)
+	})
+	return func() { t.Stop() }
+}

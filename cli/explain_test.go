@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestFirstAnswers: what a host that is no store of S3, or that does not let
+// warp in, is reported as: one line that says what to do.
+func TestFirstAnswers(t *testing.T) {
+	t.Parallel()
+	s3Error := func(status int, code, message string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			fmt.Fprintf(w, "<Error><Code>%s</Code><Message>%s</Message></Error>", code, message)
+		}
+	}
+	text := func(status int, text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status); fmt.Fprint(w, text) }
+	}
+	noCreate := func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut {
+			s3Error(403, "AccessDenied", "Access Denied.")(w, r)
+			return
+		}
+		s3Error(404, "NoSuchBucket", "none")(w, r)
+	}
+	elsewhere := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Location", "http://other.example/x")
+		s3Error(307, "TemporaryRedirect", "Redirect")(w, r)
+	}
+	for name, test := range map[string]struct {
+		handler http.HandlerFunc
+		tls     bool
+		want    string
+	}{
+		"tls port":        {text(200, ""), true, "talks TLS, and the request was plain HTTP; try --tls"},
+		"web server":      {text(200, "<html><body>hi</body></html>"), false, "there seems to be no S3 at"},
+		"nothing there":   {text(404, ""), false, "there seems to be no S3 at"},
+		"other language":  {text(200, "{}"), false, "there seems to be no S3 at"},
+		"may not create":  {noCreate, false, "Access Denied; these keys may not create buckets (s3:CreateBucket)"},
+		"unknown key":     {s3Error(403, "InvalidAccessKeyId", "No such key."), false, "No such key; check --access-key and --secret-key"},
+		"wrong secret":    {s3Error(403, "SignatureDoesNotMatch", "x"), false, "check --access-key and --secret-key"},
+		"wrong region":    {text(400, ""), false, "check --region"},
+		"redirect":        {elsewhere, false, "the store sends this request to http://other.example/x, and warp does not follow"},
+		"session is over": {s3Error(400, "ExpiredToken", "x"), false, "check --"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			start := httptest.NewServer
+			if test.tls {
+				// One that closes the connection without a word, as most do.
+				start = func(h http.Handler) *httptest.Server {
+					s := httptest.NewUnstartedServer(h)
+					s.Config.ErrorLog = nil
+					s.StartTLS()
+					return s
+				}
+			}
+			server := start(test.handler)
+			defer server.Close()
+			_, address, _ := strings.Cut(server.URL, "://")
+			for _, command := range [][]string{{"put", "--obj.size=1KiB", "--stress"}, {"clean"}} {
+				if command[0] == "clean" && (name == "nothing there" || name == "may not create") {
+					continue // to clean up there is nothing
+				}
+				began := time.Now()
+				r := runWarp(t, nil, append(command, "--host="+address, "--access-key=warp", "--secret-key=warpwarp")...)
+				if r.code != 1 || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, test.want) && !(test.tls && strings.Contains(r.err, "try --tls")) || time.Since(began) > 5*time.Second {
+					t.Errorf("%v: code %d after %v, want %q in\n%s%s", command, r.code, time.Since(began), test.want, r.out, r.err)
+				}
+				if strings.Contains(r.err, ".;") || strings.Contains(r.err, "embedded") {
+					t.Errorf("%v: %s", command, r.err)
+				}
+			}
+		})
+	}
+}
+
+// TestSilentHost: after a moment warp says what it waits for.
+func TestSilentHost(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(silence+time.Second, func() { l.Close() })
+	r := runWarp(t, nil, "put", "--host="+l.Addr().String(), "--stress", "--access-key=warp", "--secret-key=warpwarp")
+	if want := "warp: nothing but silence or errors from " + l.Addr().String() + " for 3s; it has 45s to answer a request (Ctrl-C ends this)\n"; !strings.HasPrefix(r.err, want) {
+		t.Errorf("want %q at the begin of\n%s", want, r.err)
+	}
+}

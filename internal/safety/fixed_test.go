@@ -1,0 +1,99 @@
+package safety
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+
+	"warp/internal/teststore"
+	"warp/pkg/generator"
+)
+
+// uploadsOf are the names of the unfinished uploads in parts.
+func (b *bucket) uploadsOf(key string) (ids []string) {
+	b.t.Helper()
+	page, err := b.core.ListMultipartUploads(b.t.Context(), b.name, key, "", "", "", 0)
+	b.must(err)
+	for _, u := range page.Uploads {
+		if u.Key == key {
+			ids = append(ids, u.UploadID)
+		}
+	}
+	return ids
+}
+
+// A marker that names somebody's upload in parts, in all the right form, does not have it aborted.
+func TestForgedMarkerAbortsNoUpload(t *testing.T) {
+	onEach(t, func(t *testing.T, s *teststore.Store) {
+		b := made(t, s, false)
+		b.unfinished("video.mp4")
+		theirs := b.uploadsOf("video.mp4")
+		b.put(".warp/Forged99.json", fmt.Sprintf(`{"run":"Forged99","prefix":%q,"seed":"99","lease_s":0.5,"claimed":true,"fixed":{"key":"video.mp4","upload":%q}}`,
+			generator.RunPrefix(99), theirs[0]))
+		time.Sleep(expiry)
+		b.warp("clean").want(0).warns("video.mp4", "stays")
+		if now := b.uploadsOf("video.mp4"); !slices.Equal(now, theirs) {
+			t.Errorf("uploads were %q, are %q", theirs, now)
+		}
+	})
+}
+
+// An upload in progress under the name of the object is nobody's to end: some stores do that when the object is written,
+// or removed.
+func TestUploadInProgressIsLeftAlone(t *testing.T) {
+	onEach(t, func(t *testing.T, s *teststore.Store) {
+		b := made(t, s, false)
+		small := []string{"multipart", "--parts=2", "--part.size=5MiB", "--duration=300ms", "--concurrent=1", "--lease=3s"}
+		b.unfinished("video.mp4")
+		theirs := b.uploadsOf("video.mp4")
+		b.warp(append(small, "--obj.name=video.mp4")...).want(1).says("somebody uploads video.mp4", "--obj.name")
+		b.unfinished("warp-multipart.bin")
+		b.warp(small...).want(0).warns("somebody uploads warp-multipart.bin", "the object of this run is warp-multipart.bin.")
+		// Begun while the run lasts.
+		p := b.warp("multipart", "--parts=2", "--part.size=5MiB", "--duration=3s", "--concurrent=1", "--lease=3s", "--obj.name=later.bin")
+		await(t, 30*time.Second, func() bool {
+			_, err := b.core.StatObject(t.Context(), b.name, "later.bin", minio.StatObjectOptions{})
+			return err == nil
+		}, "the object")
+		b.unfinished("later.bin")
+		p.want(1).says("clean up: ", "somebody uploads later.bin")
+		if now := b.uploadsOf("video.mp4"); !slices.Equal(now, theirs) || len(b.uploadsOf("later.bin")) != 1 || len(b.uploadsOf("warp-multipart.bin")) != 1 {
+			t.Errorf("uploads were %q, are %q, %q and %q", theirs, now, b.uploadsOf("later.bin"), b.uploadsOf("warp-multipart.bin"))
+		}
+	})
+}
+
+// An object that is encrypted under the run's own key is recognised by that run, and by a later one that lacks the key.
+func TestEncryptedObjectIsRecognised(t *testing.T) {
+	needSignals(t)
+	t.Parallel()
+	s := teststore.Start(t, teststore.MinIO, teststore.Options{TLS: true})
+	at := []string{"--tls", "--ca-file=" + s.CAFile}
+	run := func(args ...string) *process {
+		return start(t, slices.Concat(args, at, in(s, s.Endpoint, "encrypted"))...)
+	}
+	small := []string{"multipart", "--parts=2", "--part.size=5MiB", "--concurrent=1", "--lease=3s"}
+	quiet := func(p *process) {
+		t.Helper()
+		if p.want(0); strings.Contains(p.stderr(), "warning: run") || strings.Contains(p.stderr(), "still there") {
+			t.Errorf("%s", p)
+		}
+	}
+	quiet(run(append(small, "--encrypt", "--duration=300ms")...))
+	quiet(run(append(small, "--encrypt", "--duration=300ms", "--obj.name=warp-multipart.bin")...)) // the name is free again
+	killed := run(append(small, "--encrypt", "--duration=60s", "--tag=a=b")...)
+	killed.awaitOutput("Preparing: uploading parts: ")
+	time.Sleep(500 * time.Millisecond)
+	killed.kill()
+	killed.wait()
+	time.Sleep(expiry)
+	p := run("clean").want(0)
+	if !strings.Contains(p.stdout(), "1 objects removed") && !strings.Contains(p.stdout(), "1 object removed") {
+		t.Errorf("%s", p)
+	}
+	quiet(run(append(small, "--duration=300ms", "--obj.name=warp-multipart.bin")...))
+}

@@ -1,0 +1,43 @@
+package bench
+
+import (
+	"fmt"
+
+	"warp/pkg/hostload"
+)
+
+// otherFiles is what a process has open besides the connections of its load:
+// the log, profiles, receivers of figures, and what the runtime needs.
+const otherFiles = 32
+
+// checkFileLimit refuses a run that would run out of files for its connections.
+func (r *Runner) checkFileLimit() error {
+	hosts := len(r.Client.Endpoints())
+	connections := r.Options.Concurrency
+	if op, ok := r.Op.(interface{ requestsAtOnce() int }); ok {
+		connections *= op.requestsAtOnce()
+	}
+	if hosts > 1 {
+		connections *= 2 // as many again wait at other hosts for their turn
+	}
+	return FileLimit(connections+hosts, r.Options.Concurrency)
+}
+
+// FileLimit is an error where the process may not have that many connections.
+func FileLimit(connections, concurrency int) error {
+	need, limit := uint64(connections+otherFiles), hostload.OpenFiles()
+	if limit == 0 || need <= limit {
+		return nil
+	}
+	return fmt.Errorf("--concurrent=%d needs up to %d open files, and this process may have %d: raise that limit (ulimit -n %d), or use a smaller --concurrent",
+		concurrency, need, limit, need)
+}
+
+func (m *MultipartPut) requestsAtOnce() int { return min(m.AtOnce, m.Parts) }
+
+func (c *Copy) requestsAtOnce() int {
+	if c.PartSize == 0 {
+		return 1
+	}
+	return c.AtOnce
+}

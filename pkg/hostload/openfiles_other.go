@@ -1,0 +1,6 @@
+//go:build !unix
+
+package hostload
+
+// OpenFiles is how many files this process may have open; 0 = unknown.
+func OpenFiles() uint64 { return 0 }
