@@ -94,11 +94,11 @@ func (p *Pool) upload(ctx context.Context, e *Env) error {
 	for _, place := range e.places {
 		p.buckets = append(p.buckets, place.Bucket)
 	}
-	sizes := p.plannedSizes(e)
+	p.planSizes(e, versions)
 	return e.Spread(ctx, p.Objects, func(ctx context.Context, w *Worker, i int) error {
-		key := w.NextKey()
+		key, size := w.NextKey(), p.made[i*versions].size
 		for v := range versions {
-			obj, err := w.MustUpload(ctx, key, sizes[i])
+			obj, err := w.MustUpload(ctx, key, size)
 			if err != nil {
 				return err
 			}
@@ -116,15 +116,13 @@ func (p *Pool) upload(ctx context.Context, e *Env) error {
 	})
 }
 
-// plannedSizes draws all sizes from one stream, so that they depend on the
-// seed alone.
-func (p *Pool) plannedSizes(e *Env) []int64 {
+// planSizes draws all sizes from one stream, so that they depend on the seed
+// alone. They are kept with the first version of each object.
+func (p *Pool) planSizes(e *Env, versions int) {
 	r := generator.Rand(e.Seed, "sizes", e.Stream)
-	sizes := make([]int64, p.Objects)
-	for i := range sizes {
-		sizes[i] = p.Sizes.Next(r)
+	for i := range p.Objects {
+		p.made[i*versions].size = p.Sizes.Next(r)
 	}
-	return sizes
 }
 
 // list finds the same number of objects in each bucket, as near as may be.
