@@ -130,7 +130,7 @@ func (c *collector) watchWindow() time.Duration {
 
 // announce tells the sinks which instants of the window are over.
 func (c *collector) announce() {
-	for w, more := c.window.next(c.cold); more; w, more = c.window.next(c.cold) {
+	for w, more := c.window.next(c.rows, c.cold); more; w, more = c.window.next(c.rows, c.cold) {
 		if c.seen == nil {
 			c.cold = c.window.warmUp.workers
 			c.seen = make([]bool, c.cold)

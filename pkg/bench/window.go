@@ -78,7 +78,7 @@ func (w *window) start(at int64, warm warmUp) {
 // next says what the sinks have to know before they are given another row. It
 // is called until it returns false. What the sinks get then has ended by now,
 // which is why no instant before now may be decided on later.
-func (w *window) next(cold int) (oplog.Window, bool) {
+func (w *window) next(rows int64, cold int) (oplog.Window, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.seen = max(w.seen, w.now())
@@ -93,7 +93,7 @@ func (w *window) next(cold int) (oplog.Window, bool) {
 		}
 		s.Start = d.Start
 	case s.Begin == 0 && reached(d.Begin) && (d.End == 0 || d.Begin < d.End):
-		s.Begin, s.Cold = d.Begin, cold
+		s.Begin, s.Cold = d.Begin, w.missing(rows, cold)
 	case reached(d.End):
 		s.End = d.End
 	default:
@@ -109,7 +109,8 @@ func (w *window) warm(rows int64, cold int, swept bool) {
 	w.mu.Lock()
 	now := max(w.now(), w.seen)
 	since := time.Duration(now - w.decided.Start)
-	isWarm := cold == 0 || w.warmUp.openLoop && rows >= int64(w.warmUp.workers)
+	cold = w.missing(rows, cold)
+	isWarm := cold == 0
 	if since < w.warmUp.least || !isWarm && (!swept || since < w.warmUp.most) {
 		w.mu.Unlock()
 		return
@@ -125,6 +126,15 @@ func (w *window) warm(rows int64, cold int, swept bool) {
 		w.decided.Begin, w.seen = now, now
 	}
 	w.mu.Unlock()
+}
+
+// missing is how many workers are not warm: those without a row, or in an open
+// loop, where arrivals may be rarer than workers, as many as rows are missing.
+func (w *window) missing(rows int64, cold int) int {
+	if w.warmUp.openLoop {
+		return int(max(int64(w.warmUp.workers)-rows, 0))
+	}
+	return cold
 }
 
 const never = 1<<63 - 1
