@@ -190,6 +190,11 @@ func seeEverything(t *testing.T) sighting {
 	r = mustWarp(t, 0, dir, "get", "--host=embedded", "--obj.size=4KiB", "--objects=10", "--concurrent=2", "--duration=500ms",
 		"--rps-limit=1000", "--json", "--analyze.v", "--trace-http", "--trace-http-sample=1", "--benchdata=again")
 	seen.document(t, r.out, report)
+	for l := range strings.Lines(r.errout) { // of a preparation, of which the total is known
+		if strings.HasPrefix(l, `{"elapsed_s"`) && strings.Contains(l, `"phase"`) {
+			seen.object(t, "Phase line", l)
+		}
+	}
 	// An early end.
 	r = mustWarp(t, 1, dir, "put", "--host=embedded", "--embedded.memory=16MiB", "--obj.size=64KiB", "--concurrent=2",
 		"--duration=1m", "--json", "--quiet", "--benchdata=full")

@@ -76,6 +76,7 @@ func TestWrongValues(t *testing.T) {
 		"results.upload=h/b":                       "upload",
 		"results.uploadSecret=a":                   "with results.upload only",
 		"egress=all":                               "egress",
+		"replicaCount=3,service.port=7761":         "replicaCount is clients.replicas; service is not needed",
 	} {
 		if out, err := helm(t, "template", "warp", chart, "--set", set); err == nil || !strings.Contains(out, want) {
 			t.Errorf("%s: %v\n%s", set, err, out)

@@ -168,7 +168,7 @@ func (c *Client) ReadSmall(ctx context.Context, ref Ref) (data []byte, err error
 func (c *Client) List(ctx context.Context, l List, begin func(), each func(Object) bool) error {
 	return c.anyHost(ctx, func(h *Host) error {
 		begin()
-		check := newListCheck(l.Bucket, l.Prefix)
+		check := newListCheck(l.Bucket, l.Prefix, l.Versions)
 		var wrong error
 		err := h.desk.List(ctx, l, func(o Object) bool {
 			skip, err := check.entry(&o)
@@ -299,7 +299,7 @@ func (c *Client) AbortUploads(ctx context.Context, bucket, prefix string, ours f
 // does not know the question has none.
 func (c *Client) eachUpload(ctx context.Context, bucket, prefix string, do func(*Host, Upload) error) error {
 	return c.anyHost(ctx, func(h *Host) error {
-		check := newListCheck(bucket, prefix)
+		check := newListCheck(bucket, prefix, false)
 		var track listTrack
 		for {
 			place := track.place

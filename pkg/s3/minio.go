@@ -233,7 +233,7 @@ func (e *minioEngine) List(ctx context.Context, l List, each func(Object) bool, 
 		opts.Set(h.Name, h.Value)
 	}
 	traced, seen := watch(ctx, tr)
-	track := &pageTrack{}
+	track := &pageTrack{pages: newListCheck(l.Bucket, l.Prefix, l.Versions)}
 	traced = context.WithValue(traced, pageKey{}, track)
 	for info := range e.core.Client.ListObjectsIter(traced, l.Bucket, opts) {
 		seen()
@@ -259,6 +259,7 @@ func (e *minioEngine) List(ctx context.Context, l List, each func(Object) bool, 
 // ever where a store says so.
 type pageTrack struct {
 	listTrack
+	pages *listCheck
 	begun bool
 }
 
@@ -281,7 +282,10 @@ func checkPage(req *http.Request) error {
 		t.begun = true
 		return nil
 	}
-	return t.goOn(place, http.StatusOK)
+	if err := t.goOn(place, http.StatusOK); err != nil {
+		return err
+	}
+	return t.pages.page(place.key)
 }
 
 func toObject(bucket string, info minio.ObjectInfo) Object {
