@@ -19,7 +19,7 @@ func TestExitCodes(t *testing.T) {
 		"1": func() result { return warp(t, dir, append([]string{"put", "--host=127.0.0.1:1"}, small...)...) },
 		"2": func() result { return warp(t, dir, append([]string{"put", "--nonsense"}, small...)...) },
 		"3": func() result {
-			return warp(t, dir, append([]string{"put", hosts, "--access-key=testkey", "--secret-key=testsecret"}, small...)...)
+			return warp(t, dir, append([]string{"put", hosts, "--allow-dead-hosts", "--access-key=testkey", "--secret-key=testsecret"}, small...)...)
 		},
 		"130": func() result { return interrupted(t, dir) },
 	}
