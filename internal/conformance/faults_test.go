@@ -6,12 +6,15 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"warp/internal/teststore"
+	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
 )
 
@@ -27,6 +30,11 @@ func (b *bed) sent(op string) int {
 		got, _ := measuredOp(s)
 		return got == op
 	}))
+}
+
+// errorsOf are the errors of that code, in the window and outside of it.
+func errorsOf(op aggregate.Operation, code string) int {
+	return int(op.ErrorsByCode[code] + op.WarmUp.ErrorsByCode[code] + op.Late.ErrorsByCode[code])
 }
 
 func get(flags ...string) []string {
@@ -52,7 +60,7 @@ func TestTenthFails(t *testing.T) {
 		}
 	}
 	op := operation(t, o.report(t), "GET")
-	if int(op.Requests) != len(rows) || int(op.Errors) != failed || int(op.ErrorsByCode["SlowDown"]) != failed || len(op.ErrorsByCode) != 1 {
+	if int(op.Requests) != len(rows) || errorsOf(op, "SlowDown") != failed || int(op.Errors+op.WarmUp.Errors+op.Late.Errors) != failed {
 		t.Errorf("%d requests, %d errors, %v; the log has %d and %d", op.Requests, op.Errors, op.ErrorsByCode, len(rows), failed)
 	}
 	j := judge(t, op, rows)
@@ -170,9 +178,14 @@ func (c *faulty) test(t *testing.T) {
 	if n := sumRequests(rows); c.op != "LIST" && n != b.sentWithin(h, c.op) {
 		t.Errorf("the log has %d requests, the wire %d: something was repeated", n, b.sentWithin(h, c.op))
 	}
-	// The first of each kind is shown, with its count.
-	if !strings.Contains(o.out, c.code) || !strings.Contains(o.out, fmt.Sprint(failed)) {
-		t.Errorf("%s or its count %d is not in the report:\n%s", c.code, failed, o.out)
+	// The first of each kind is shown, with its count in the window and outside of it.
+	shown := 0
+	for _, m := range regexp.MustCompile(` \* `+c.code+`: (\d+), first at`).FindAllStringSubmatch(o.out, -1) {
+		n, _ := strconv.Atoi(m[1])
+		shown += n
+	}
+	if shown != failed {
+		t.Errorf("%s is in the report %d times, want %d:\n%s", c.code, shown, failed, o.out)
 	}
 	if _, message, _ := strings.Cut(firstError(rows).Err, ": "); !strings.Contains(o.out, message) {
 		t.Errorf("the first error %q is not in the report:\n%s", message, o.out)
@@ -252,7 +265,7 @@ func TestGarbage(t *testing.T) {
 	if n := errorsIn(rows); n != int(spoiled.Load()) || len(rows) != int(seen.Load()) {
 		t.Errorf("%d rows with %d errors, but %d requests with %d faults", len(rows), n, seen.Load(), spoiled.Load())
 	}
-	if op := operation(t, o.report(t), "GET"); int64(op.ErrorsByCode["BadAnswer"]) != spoiled.Load() {
+	if op := operation(t, o.report(t), "GET"); errorsOf(op, "BadAnswer") != int(spoiled.Load()) {
 		t.Errorf("errors by code: %v, want %d BadAnswer", op.ErrorsByCode, spoiled.Load())
 	}
 	b.clean(t)

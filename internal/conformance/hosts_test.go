@@ -18,7 +18,7 @@ func TestOneBadHost(t *testing.T) {
 			t.Parallel()
 			b := newBed(t, stores.Shared(t, teststore.Embedded))
 			bad := teststore.FreeAddress(t)
-			o, log := b.run(get("--host="+b.proxy.Endpoint+","+bad, "--host-select="+how, "--objects=4", "--duration=1s")...)
+			o, log := b.run(get("--host="+b.proxy.Endpoint+","+bad, "--host-select="+how, "--allow-dead-hosts", "--objects=4", "--duration=1s")...)
 			o.want(t, 3)
 			o.sameAsAnalyze(t, log, "--json")
 			rows := readLog(t, log).of("GET")
@@ -95,7 +95,7 @@ func TestPortRange(t *testing.T) {
 	b := newBed(t, stores.Shared(t, teststore.Embedded))
 	_, port, _ := strings.Cut(b.proxy.Endpoint, ":")
 	head, last := port[:len(port)-1], int(port[len(port)-1]-'0')
-	o, log := b.run(get("--host=127.0.0.{1...2}:"+head+fmt.Sprintf("{%d...%d}", last, last), "--objects=4")...)
+	o, log := b.run(get("--host=127.0.0.{1...2}:"+head+fmt.Sprintf("{%d...%d}", last, last), "--allow-dead-hosts", "--objects=4")...)
 	if o.code != 3 {
 		t.Fatalf("the second host should refuse: %s", o)
 	}

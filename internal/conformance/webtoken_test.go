@@ -117,7 +117,11 @@ func TestWebToken(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			args := append(short("get"), "--host="+s.Endpoint, "--bucket=web-token", "--signature=STS_WEB_TOKEN", "--debug", "--benchdata="+filepath.Join(dir, "run"))
-			o := warpProcess(t, c.env, append(args, c.flags...)...)
+			var o outcome
+			eventually(t, "the store to be ready for tokens", func() bool {
+				o = warpProcess(t, c.env, append(args, c.flags...)...)
+				return !strings.Contains(o.err, "being initialized")
+			})
 			leaks(t, c.token, dir, o)
 			if c.says != nil {
 				line := o.want(t, 1).says(t, append(c.says, "web token")...)

@@ -273,7 +273,7 @@ func (s *Summary) reportOp(g *groupView, v *view) (Operation, error) {
 		Start: utc(o.First), Stop: utc(o.Last), RanS: float64(distance(o.First, o.Last)) / 1e9,
 		WindowStart: utc(v.start), WindowEnd: utc(v.end), WindowS: v.seconds(), WindowBasis: v.basis,
 		Concurrency: g.threads(), Clients: len(g.clients()),
-		WarmUp: Outside(o.WarmUp), Late: Outside(o.Late), InFlight: o.InFlight.report(),
+		WarmUp: o.WarmUp.report(), Late: o.Late.report(), InFlight: o.InFlight.report(),
 		Objects: float64(total.Objects) / objectUnit, Bytes: total.Bytes, Inside: all.Latency.Count(),
 		ObjectBytes:  SizeRange{o.Sizes.MinBytes, o.Sizes.MaxBytes, ratio(o.Sizes.Bytes.float(), float64(o.Sizes.N))},
 		ObjectsPerOp: SizeRange{o.Sizes.MinObjects, o.Sizes.MaxObjects, ratio(o.Sizes.Objects.float(), float64(o.Sizes.N))},
@@ -298,6 +298,10 @@ func (s *Summary) reportOp(g *groupView, v *view) (Operation, error) {
 		op.SizeClasses = v.part.sizeClasses(op.ObjectBytes)
 	}
 	return op, nil
+}
+
+func (o *outside) report() Outside {
+	return Outside{o.Requests, o.Errors, o.Kinds.counts(), o.Kinds.first()}
 }
 
 func (f *flight) report() Flight {

@@ -76,7 +76,7 @@ func (g *group) valid(o *Options) bool {
 		}
 	}
 	for _, op := range g.Ops {
-		if op == nil || !validKeys(&op.Totals) || !validKeys(&op.Whole) || op.In != nil && !op.In.valid(o) ||
+		if op == nil || op.WarmUp.Kinds.invalid() || op.Late.Kinds.invalid() || !validKeys(&op.Totals) || !validKeys(&op.Whole) || op.In != nil && !op.In.valid(o) ||
 			slices.ContainsFunc(op.Whole.Vals, func(p *part) bool { return !p.valid(o) }) {
 			return false
 		}

@@ -556,8 +556,8 @@ func (c checker) checkOp(op *Operation, p *oracleOp, dur int64) {
 	c.equal("codes", fmt.Sprint(op.ErrorsByCode), fmt.Sprint(byCode))
 	c.equal("inside", op.Inside, uint64(len(p.started))-errs)
 	if !p.whole {
-		c.equal("before", op.WarmUp, Outside{before, beforeErrs})
-		c.equal("after", op.Late, Outside{late, lateErrs})
+		c.equal("before", [2]uint64{op.WarmUp.Requests, op.WarmUp.Errors}, [2]uint64{before, beforeErrs})
+		c.equal("after", [2]uint64{op.Late.Requests, op.Late.Errors}, [2]uint64{late, lateErrs})
 		c.equal("in flight", op.InFlight, flightOf(flying))
 		if len(unanswered) > 0 {
 			c.equal("unanswered", *op.Unanswered, flightOf(unanswered))

@@ -125,8 +125,10 @@ type Operation struct {
 
 // Outside counts requests that are not in the figures of the window.
 type Outside struct {
-	Requests uint64 `json:"requests"` // failed ones included
-	Errors   uint64 `json:"errors"`
+	Requests     uint64            `json:"requests"` // failed ones included
+	Errors       uint64            `json:"errors"`
+	ErrorsByCode map[string]uint64 `json:"errors_by_code,omitempty"`
+	FirstErrors  []FirstError      `json:"first_errors,omitempty"`
 }
 
 // A Flight is a number of requests and how long they took.

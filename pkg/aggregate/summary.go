@@ -100,11 +100,15 @@ type hostTotals struct {
 }
 
 // outside counts what does not count.
-type outside struct{ Requests, Errors uint64 }
+type outside struct {
+	Requests, Errors uint64
+	Kinds            errorKinds
+}
 
 func (o *outside) merge(p *outside) {
 	o.Requests += p.Requests
 	o.Errors += p.Errors
+	o.Kinds.mergeAll(&p.Kinds)
 }
 
 // A flight is a number of requests and how long they took.
@@ -477,6 +481,7 @@ func (o *outside) add(r *oplog.Record) {
 	o.Requests++
 	if r.Err != "" {
 		o.Errors++
+		o.Kinds.add(r)
 	}
 }
 

@@ -365,17 +365,32 @@ func (p *printer) segments(op *Operation) {
 }
 
 func (p *printer) errors(op *Operation) {
-	if op.Errors == 0 {
-		return
+	if op.Errors > 0 {
+		p.line("\n%s %d of %d requests (%.2f%%):", p.paint("Errors:", color.FgRed), op.Errors, op.Inside+op.Errors,
+			100*ratio(float64(op.Errors), float64(op.Inside+op.Errors)))
+		p.errorCodes(op.FirstErrors, op.ErrorsByCode)
 	}
-	p.line("\n%s %d of %d requests (%.2f%%):", p.paint("Errors:", color.FgRed), op.Errors, op.Inside+op.Errors,
-		100*ratio(float64(op.Errors), float64(op.Inside+op.Errors)))
-	for _, e := range op.FirstErrors {
+	if op.WindowBasis == Whole {
+		return // these are among them
+	}
+	for _, o := range []struct {
+		when string
+		*Outside
+	}{{"before", &op.WarmUp}, {"after", &op.Late}} {
+		if o.Errors > 0 {
+			p.line("\n%s %d of %d requests:", p.paint("Errors "+o.when+" the window:", color.FgRed), o.Errors, o.Requests)
+			p.errorCodes(o.FirstErrors, o.ErrorsByCode)
+		}
+	}
+}
+
+func (p *printer) errorCodes(first []FirstError, counts map[string]uint64) {
+	for _, e := range first {
 		from := ""
 		if e.Endpoint != "" {
 			from = " from " + e.Endpoint
 		}
-		p.line(" * %s: %d, first at %s%s: %s", e.Code, op.ErrorsByCode[e.Code], p.clock(e.Time), from, oneLine(strings.TrimPrefix(e.Error, e.Code+": ")))
+		p.line(" * %s: %d, first at %s%s: %s", e.Code, counts[e.Code], p.clock(e.Time), from, oneLine(strings.TrimPrefix(e.Error, e.Code+": ")))
 	}
 }
 
