@@ -94,6 +94,7 @@ func (s *session) measure(ctx context.Context, path string) error {
 		sinks = append(sinks, s.rows)
 	}
 	out := s.runner.Run(ctx, sinks...)
+	s.stats.finish()
 	inner := s.settle(ctx, out)
 	report, err := s.report(out)
 	if err == nil && report != nil {

@@ -202,6 +202,7 @@ func (s *session) measureFleet(ctx context.Context, path string) error {
 	if err := s.fleet.Finish(late); err != nil {
 		return runError("%w", err)
 	}
+	s.stats.finish()
 	for _, lost := range s.exports.close() {
 		s.fleet.AddNote(s.hide.text(lost))
 	}

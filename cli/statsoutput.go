@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"warp/pkg/aggregate"
 )
 
 // A statsFile takes the lines of progress of --stats-output, whatever the
@@ -32,28 +34,36 @@ func (s *session) openStats(path string) (*statsFile, error) {
 	return &statsFile{File: file, session: s}, nil
 }
 
-// begin writes lines until the returned function is called, which writes the
-// last ones.
+// begin writes lines until the returned function is called.
 func (f *statsFile) begin(interval time.Duration) (stop func()) {
 	if f == nil {
 		return func() {}
 	}
 	f.start = time.Now()
-	end := every(interval, f.write)
-	return func() {
-		end()
-		f.write()
-		if f.failed != nil {
-			f.session.warnf("--stats-output: %v", f.failed)
-		}
+	return every(interval, func() { f.write(f.session.snapshot(), time.Since(f.start)) })
+}
+
+// finish writes the totals of the run, once all requests have been counted.
+func (f *statsFile) finish() {
+	if f == nil || f.start.IsZero() {
+		return
+	}
+	snap, elapsed := f.session.snapshot(), time.Duration(0)
+	for i := range snap.Ops {
+		op := &snap.Ops[i]
+		op.Current = op.Average
+		elapsed = max(elapsed, op.Elapsed)
+	}
+	f.write(snap, elapsed)
+	if f.failed != nil {
+		f.session.warnf("--stats-output: %v", f.failed)
 	}
 }
 
 // write adds a line per operation. What cannot be written is no reason to end
-// the run; the first failure is told at its end.
-func (f *statsFile) write() {
-	elapsed := time.Since(f.start)
-	for _, op := range f.session.snapshot().Ops {
+// the run; the first failure is reported at its end.
+func (f *statsFile) write(snap aggregate.LiveSnapshot, elapsed time.Duration) {
+	for _, op := range snap.Ops {
 		line := statsText(op, elapsed)
 		if f.session.json {
 			line = statsJSON(op, elapsed)

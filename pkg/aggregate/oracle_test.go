@@ -629,7 +629,6 @@ func (c checker) extremes(e *Extremes, all []Segment, length float64) {
 // checkGroup compares a group, and its operations.
 func (c checker) checkGroup(r *Report, index int, g *oracleGroup, o *oracle) {
 	gr := &r.Groups[index]
-	var ops []*oracleOp
 	var started, due, ended, errs int
 	var response []time.Duration
 	for i := range r.Operations {
@@ -638,7 +637,6 @@ func (c checker) checkGroup(r *Report, index int, g *oracleGroup, o *oracle) {
 			continue
 		}
 		p := o.op(g, g.ops[op.Op])
-		ops = append(ops, p)
 		c.checkOp(op, p, o.dur)
 		started += len(p.started)
 		for k := range p.started {

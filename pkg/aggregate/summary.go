@@ -1,7 +1,6 @@
 package aggregate
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -626,13 +625,4 @@ func (s *Summary) Close(t oplog.Trailer) {
 	if t.Window != nil && s.windows.starts == nil && s.windows.ops == nil {
 		_ = s.SetWindow(*t.Window)
 	}
-}
-
-// sortClients puts clients in order of their ids.
-func sortClients(all []*groupClient) []*groupClient {
-	all = slices.Clone(all)
-	slices.SortFunc(all, func(a, b *groupClient) int {
-		return cmp.Or(strings.Compare(a.Client.ID, b.Client.ID), strings.Compare(a.Client.Run, b.Client.Run))
-	})
-	return all
 }
