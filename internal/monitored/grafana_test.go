@@ -355,7 +355,7 @@ func checkDocumentedFlux(t *testing.T, i *teststore.Receiver, r *run) {
 	if rows := ask(begin + `"warp" `); len(rows) == 0 {
 		t.Error("the documented rate finds nothing")
 	}
-	want := figuresOf(r.rows())
+	want := figuresOf(r.summarized())
 	for _, row := range ask(begin + `"warp_run_summary" `) {
 		if n := fmt.Sprint(want[series{row["op"], ""}].requests); row["requests"] != n || row["warp_id"] != r.client() {
 			t.Errorf("the documented summary says %v; the log has %s requests", row, n)

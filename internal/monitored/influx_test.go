@@ -121,10 +121,13 @@ func checkFields(t *testing.T, what string, got point, want map[string]float64) 
 // agree holds what InfluxDB has in the end against the log.
 func agree(t *testing.T, r *run, i *teststore.Receiver) {
 	t.Helper()
-	want := figuresOf(r.rows())
+	all, summarized := figuresOf(r.rows()), figuresOf(r.summarized())
 	tags := map[string]string{"warp_id": r.client(), "site": "a b"}
 	for _, measurement := range []string{"warp", "warp_run_summary"} {
-		got := points(t, i, measurement, r.client())
+		got, want := points(t, i, measurement, r.client()), all
+		if measurement != "warp" {
+			want = summarized
+		}
 		for s, f := range want {
 			list := got[s]
 			if len(list) == 0 {
@@ -300,7 +303,13 @@ func TestInfluxUnderStress(t *testing.T) {
 	r.silentAbout(i.Token)
 	for _, measurement := range []string{"warp", "warp_run_summary"} {
 		list := points(t, i, measurement, "")[series{"PUT", ""}]
-		if len(list) == 0 || list[len(list)-1].fields["requests"] != 300 || list[len(list)-1].fields["objects"] != 300 {
+		if len(list) == 0 {
+			t.Errorf("no %s", measurement)
+			continue
+		}
+		// Some of the uploads may have warmed the workers up.
+		n := list[len(list)-1].fields
+		if n["requests"] != n["objects"] || n["requests"] > 300 || n["requests"] == 0 || measurement == "warp" && n["requests"] != 300 {
 			t.Errorf("%s of 300 uploads: %v", measurement, list)
 		}
 	}

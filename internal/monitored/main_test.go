@@ -215,6 +215,37 @@ func (r *run) rows() []oplog.Record {
 	}
 }
 
+// summarized are the rows that the summary of the run is about: those that
+// belong to its window, or all of an operation with fewer than 10 good ones there.
+func (r *run) summarized() (chosen []oplog.Record) {
+	r.t.Helper()
+	rows := r.rows()
+	f, err := oplog.Open(r.log)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Each(r.t.Context(), func([]oplog.Record) error { return nil }); err != nil {
+		r.t.Fatal(err)
+	}
+	w := f.Trailer().Window
+	if w == nil || w.Begin == 0 {
+		return rows
+	}
+	good := map[string]int{}
+	for i := range rows {
+		if rows[i].Err == "" && rows[i].BelongsTo(*w) {
+			good[rows[i].Op]++
+		}
+	}
+	for i := range rows {
+		if good[rows[i].Op] < 10 || rows[i].BelongsTo(*w) {
+			chosen = append(chosen, rows[i])
+		}
+	}
+	return chosen
+}
+
 // client is the id of the run's client.
 func (r *run) client() string {
 	r.t.Helper()

@@ -61,6 +61,16 @@ func instant(ns int64) *time.Time {
 	return &t
 }
 
+// BelongsTo says whether the request belongs to the window, which has begun:
+// whether it started in it, or in an open loop whether it was due in it.
+func (r *Record) BelongsTo(w Window) bool {
+	at := r.Start
+	if r.Due != 0 {
+		at = r.Due
+	}
+	return at >= w.Begin && (w.End == 0 || at <= w.End)
+}
+
 // MoveBack moves the instants of the window by that many ns.
 func (w *Window) MoveBack(ahead int64) {
 	for _, at := range []*int64{&w.Start, &w.Begin, &w.End} {

@@ -115,9 +115,11 @@ type Influx struct {
 	api    api.WriteAPIBlocking
 
 	// Of the collector's goroutine.
-	totals totals
-	rows   []oplog.Record // with Every: since the last Flush
-	last   time.Time
+	totals   totals
+	window   oplog.Window   // as far as the run has decided on it
+	measured totals         // of requests that belong to it
+	rows     []oplog.Record // with Every: since the last Flush
+	last     time.Time
 
 	wait  time.Duration // at the end
 	queue chan []*write.Point
@@ -190,6 +192,13 @@ func (i *Influx) clean(err error) error {
 
 // Write counts rows, and never waits.
 func (i *Influx) Write(batch []oplog.Record) error {
+	if i.window.Begin != 0 {
+		for k := range batch {
+			if r := &batch[k]; r.BelongsTo(i.window) {
+				i.measured.of(r.Op, r.Endpoint).add(r)
+			}
+		}
+	}
 	if i.opts.Every {
 		i.rows = append(i.rows, batch...)
 		return nil
@@ -198,6 +207,37 @@ func (i *Influx) Write(batch []oplog.Record) error {
 		i.totals.of(batch[k].Op, batch[k].Endpoint).add(&batch[k])
 	}
 	return nil
+}
+
+// SetWindow takes what the run has decided about its window.
+func (i *Influx) SetWindow(w oplog.Window) error {
+	i.window = w
+	return nil
+}
+
+// fewRequests is how many successful requests of an operation must belong to
+// the window. With fewer its summary is about all of them, as in the report.
+const fewRequests = 10
+
+// summarized are the totals of the summary: of the requests that belong to the
+// window, by operation and host, and by operation.
+func (i *Influx) summarized() []*total {
+	enough := make(map[string]bool)
+	for _, t := range i.measured.overall() {
+		enough[t.op] = t.answered >= fewRequests
+	}
+	var chosen totals
+	for _, t := range i.totals.list {
+		if !enough[t.op] {
+			chosen.of(t.op, t.endpoint).merge(t)
+		}
+	}
+	for _, t := range i.measured.list {
+		if enough[t.op] {
+			chosen.of(t.op, t.endpoint).merge(t)
+		}
+	}
+	return slices.Concat(chosen.list, chosen.overall())
 }
 
 // Flush sends what there is: totals once per interval.
@@ -300,7 +340,7 @@ func (i *Influx) Close() string {
 	i.every(math.MaxInt64)
 	i.flush(now)
 	var summary []*write.Point
-	for _, t := range slices.Concat(i.totals.list, i.totals.overall()) {
+	for _, t := range i.summarized() {
 		summary = append(summary, i.summary(t, now))
 	}
 	patience := time.AfterFunc(i.wait, i.stop)

@@ -93,6 +93,41 @@ func TestInflux(t *testing.T) {
 	}
 }
 
+// The summary is about the requests that started in the window.
+func TestInfluxSummaryOfTheWindow(t *testing.T) {
+	t.Parallel()
+	var got inbox
+	i := influxAt(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(&got, r.Body)
+		_, _ = got.Write([]byte("\n"))
+		w.WriteHeader(http.StatusNoContent)
+	}, nil)
+	write := func(op string, starts ...int64) {
+		for _, start := range starts {
+			if err := i.Write([]oplog.Record{{Op: op, Endpoint: "http://a:1", Start: start, Duration: time.Second, Objects: 1}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write("GET", 1, 2, 3)
+	write("STAT", 1, 2)
+	w := oplog.Window{Start: 1, Begin: 10}
+	_ = i.SetWindow(w)
+	write("GET", 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19)
+	write("STAT", 15)
+	w.End = 20
+	_ = i.SetWindow(w)
+	write("GET", 20, 21)
+	if lost := i.Close(); lost != "" {
+		t.Error(lost)
+	}
+	for _, want := range []string{"warp_run_summary,op=GET,site=x,warp_id=Ab3d requests=11i", "warp_run_summary,op=STAT,site=x,warp_id=Ab3d requests=3i", "warp,op=GET,site=x,warp_id=Ab3d requests=16i"} {
+		if !strings.Contains(got.String(), want) {
+			t.Errorf("no %q in\n%s", want, got.String())
+		}
+	}
+}
+
 // Rows come from one worker after the other; their points are in order of time, and no two have the same one.
 func TestInfluxEveryRequest(t *testing.T) {
 	t.Parallel()
