@@ -143,30 +143,29 @@ func (o *opSummary) view(g *group, run string, options *Options) *view {
 		}
 		return v
 	}
-	v := &view{op: o, part: &part{From: math.MinInt64, To: math.MaxInt64, Asked: options.SegmentDur}, basis: Whole, start: o.First, end: o.Last}
+	v := &view{op: o, part: newPart(math.MinInt64, math.MaxInt64, options.SegmentDur), basis: Whole}
 	for i, p := range o.Whole.Vals {
 		if run == "" || o.Whole.Keys[i] == run {
 			v.part.merge(p)
 		}
 	}
-	if run != "" {
-		v.start, v.end = v.part.span(v.start, v.end)
-	}
+	v.start, v.end = g.span(run)
 	return v
 }
 
-// span is the time of the segments that have anything in them, within limits:
-// the exact times of one of several runs are not known.
-func (p *part) span(first, last int64) (from, to int64) {
-	from, to = last, first
-	for _, h := range p.Hosts.Vals {
-		if len(h.Series.Segs) > 0 {
-			lo, _ := h.Series.bounds(h.Series.Lo)
-			_, hi := h.Series.bounds(h.Series.Hi)
-			from, to = min(from, max(lo, first)), max(to, min(hi, last))
+// span is the time from the first request of the group, or of one of its runs,
+// to the end of the last one.
+func (g *group) span(run string) (first, last int64) {
+	first, last = math.MaxInt64, math.MinInt64
+	for _, op := range g.Ops {
+		switch p := op.Whole.get(run); {
+		case run != "" && p != nil:
+			first, last = min(first, p.First), max(last, p.Last)
+		case run == "" && op.Requests > 0:
+			first, last = min(first, op.First), max(last, op.Last)
 		}
 	}
-	return min(from, to), to
+	return first, last
 }
 
 // whole is the part on all hosts.
@@ -281,11 +280,15 @@ func (s *Summary) reportOp(g *groupView, v *view) (Operation, error) {
 		Response: stats(&all.Response), Lag: stats(&all.Lag),
 		SegmentS: float64(all.Series.Dur) / 1e9, Segments: segments(&all.Series, v.start, v.end),
 	}
-	if g.run != "" { // only its segments are known
-		op.Start, op.Stop, op.RanS, op.Requests = op.WindowStart, op.WindowEnd, op.WindowS, all.Requests
+	if g.run != "" {
+		op.Start, op.Stop, op.Requests = utc(v.part.First), utc(v.part.Last), all.Requests
+		op.RanS = float64(distance(v.part.First, v.part.Last)) / 1e9
 	}
-	if o.Unanswered.Count > 0 {
-		f := o.Unanswered.report()
+	if v.basis == Whole { // nothing is outside
+		op.WarmUp, op.Late, op.InFlight = Outside{}, Outside{}, Flight{}
+	}
+	if u := &v.part.Unanswered; u.Count > 0 {
+		f := u.report()
 		op.Unanswered = &f
 	}
 	op.Retries, op.HTTPPhases = o.retries(), o.phases(all.Phases)

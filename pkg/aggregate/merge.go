@@ -30,6 +30,9 @@ func (s *Summary) Merge(o *Summary) error {
 	switch {
 	case *a == (oplog.Window{}):
 		s.windows = o.windows
+	case a.Begin == 0 && b.Begin == 0: // nothing was measured, and all is reported whole
+		a.End = max(a.End, b.End)
+		a.Start = min(a.Start, b.Start)
 	case a.Begin != b.Begin || a.End != b.End:
 		return fmt.Errorf("cannot merge summaries of different windows: %v and %v", *a, b)
 	default:
@@ -75,12 +78,11 @@ func (o *opSummary) merge(p *opSummary) {
 	o.WarmUp.merge(&p.WarmUp)
 	o.Late.merge(&p.Late)
 	o.InFlight.merge(&p.InFlight)
-	o.Unanswered.merge(&p.Unanswered)
 	o.mergeObjects(p)
 	o.Inside += p.Inside
 	if p.In != nil {
 		if o.In == nil {
-			o.In = &part{From: p.In.From, To: p.In.To, Asked: p.In.Asked}
+			o.In = newPart(p.In.From, p.In.To, p.In.Asked)
 		}
 		o.In.merge(p.In)
 	}
@@ -111,6 +113,8 @@ func mergePhases(to **phaseHists, from *phaseHists) {
 }
 
 func (p *part) merge(o *part) {
+	p.seen(o.First, o.Last)
+	p.Unanswered.merge(&o.Unanswered)
 	for i, host := range o.Hosts.Keys {
 		p.host(host).merge(o.Hosts.Vals[i])
 	}

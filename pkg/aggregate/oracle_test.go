@@ -310,7 +310,11 @@ func (o *oracle) op(g *oracleGroup, rows []oplog.Record) *oracleOp {
 	p := &oracleOp{rows: rows, g: g, from: g.b}
 	if !g.window || g.inside(rows) < 10 && o.skip == 0 {
 		p.whole, p.from = true, 0
-		first, last, _ := rangeOf(rows, "")
+		first, last := int64(math.MaxInt64), int64(math.MinInt64)
+		for _, rows := range g.ops {
+			from, to, _ := rangeOf(rows, "")
+			first, last = min(first, from), max(last, to)
+		}
 		p.g = &oracleGroup{kind: g.kind, b: first, e: last, window: true, run: g.run}
 		p.started = rows
 		return p
@@ -547,7 +551,10 @@ func (c checker) checkOp(op *Operation, p *oracleOp, dur int64) {
 		case at > 0:
 			late++
 			lateErrs += failed
-		case r.Code() == "DrainTimeout":
+		}
+	}
+	for i := range p.started {
+		if r := &p.started[i]; r.Code() == "DrainTimeout" {
 			unanswered = append(unanswered, float64(r.Duration)/1e6)
 		}
 	}
@@ -569,9 +576,6 @@ func (c checker) checkOp(op *Operation, p *oracleOp, dur int64) {
 	c.stats("duration", op.Duration, p.times(service))
 	c.stats("ttfb", op.TTFB, p.times(firstByte))
 	c.stats("lag", op.Lag, p.times(lagOf))
-	if p.g.run != "" {
-		return // the window of one of several runs is that of its segments
-	}
 	c.equal("window start", op.WindowStart.UnixNano(), p.g.b)
 	c.equal("window end", op.WindowEnd.UnixNano(), p.g.e)
 	c.near("bytes/s", op.BytesPerS, perS[0], 1e-12)

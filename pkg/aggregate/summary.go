@@ -76,17 +76,16 @@ type opSummary struct {
 	Sizes                  sizes  // of all successful requests
 	Totals                 keyed[string, hostTotals]
 
-	In         *part               // the window; nil where there is none yet
-	Inside     uint64              // successful requests that started in it, whichever host the report is about
-	Whole      keyed[string, part] // by run: everything, for as long as In may turn out to have too few
-	Enough     bool                // it has not
-	WarmUp     outside             // what started before the window
-	Late       outside             // what started after it
-	InFlight   flight              // what was on its way when the window began
-	Unanswered flight              // failed without an answer before the end of the drain
-	Objects    map[string]access
-	Sampled    bool   // Objects has not all of them, but those with hashes
-	HashLimit  uint64 // up to this
+	In        *part               // the window; nil where there is none yet
+	Inside    uint64              // successful requests that started in it, whichever host the report is about
+	Whole     keyed[string, part] // by run: everything, for as long as In may turn out to have too few
+	Enough    bool                // it has not
+	WarmUp    outside             // what started before the window
+	Late      outside             // what started after it
+	InFlight  flight              // what was on its way when the window began
+	Objects   map[string]access
+	Sampled   bool   // Objects has not all of them, but those with hashes
+	HashLimit uint64 // up to this
 }
 
 // hostTotals are about all requests to one host, in the window or not.
@@ -136,7 +135,16 @@ type part struct {
 
 	From, To int64
 	Asked    time.Duration
+
+	First, Last int64  // begin of the first request that belongs to it, and end of the last one
+	Unanswered  flight // failed without an answer before the end of the drain
 }
+
+func newPart(from, to int64, asked time.Duration) *part {
+	return &part{From: from, To: to, Asked: asked, First: math.MaxInt64, Last: math.MinInt64}
+}
+
+func (p *part) seen(start, end int64) { p.First, p.Last = min(p.First, start), max(p.Last, end) }
 
 // tally is what is counted for any piece of a part.
 type tally struct {
@@ -255,7 +263,7 @@ func (g *group) setWindow(w oplog.Window, o *Options) {
 func (g *group) open(op *opSummary, o *Options) {
 	if op.In == nil && g.window.Begin != 0 && !op.Enough {
 		begin := addSat(g.window.Begin, int64(max(o.Skip, 0)))
-		op.In = &part{From: begin, To: math.MaxInt64, Asked: o.SegmentDur}
+		op.In = newPart(begin, math.MaxInt64, o.SegmentDur)
 	}
 	if op.In != nil && g.window.End != 0 {
 		op.In.end(max(g.window.End, op.In.From))
@@ -466,9 +474,6 @@ func (s *Summary) count(g *group, op *opSummary, c *groupClient, r *oplog.Record
 		op.Late.add(r)
 	default:
 		in.add(c, r, start, end, true, s.options.Verbose)
-		if r.Code() == CodeDrainTimeout {
-			op.Unanswered.add(r.Duration)
-		}
 		return
 	}
 	if in != nil {
@@ -515,7 +520,7 @@ func (o *opSummary) whole(run string, asked time.Duration) *part {
 	if p := o.Whole.get(run); p != nil {
 		return p
 	}
-	return o.Whole.put(run, &part{From: math.MinInt64, To: math.MaxInt64, Asked: asked})
+	return o.Whole.put(run, newPart(math.MinInt64, math.MaxInt64, asked))
 }
 
 // amounts are what a request moved.
@@ -529,6 +534,7 @@ func (p *part) add(c *groupClient, r *oplog.Record, start, end int64, started, v
 	h := p.host(r.Endpoint)
 	t := p.client(c.Client)
 	if started {
+		p.seen(start, end)
 		h.Requests++
 		t.Requests++
 		if r.Due != 0 {
@@ -541,6 +547,9 @@ func (p *part) add(c *groupClient, r *oplog.Record, start, end int64, started, v
 			t.Errors++
 			h.Kinds.add(r)
 			h.Series.fail(start)
+			if r.Code() == CodeDrainTimeout {
+				p.Unanswered.add(r.Duration)
+			}
 		}
 		return
 	}

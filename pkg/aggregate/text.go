@@ -206,7 +206,11 @@ func (p *printer) requests(op *Operation) {
 	}
 	p.line("\nRequests considered: %d%s:", op.Inside, sizes)
 	if op.Duration == nil {
-		p.line(" * None succeeded.")
+		if op.WindowBasis == Whole {
+			p.line(" * None succeeded.")
+		} else {
+			p.line(" * None that started in the window succeeded.")
+		}
 		p.unanswered(op)
 		return
 	}
@@ -357,10 +361,13 @@ func (p *printer) segments(op *Operation) {
 	if t == nil || op.WindowS == 0 {
 		return
 	}
-	length, unit := segmentLength(op), segmentUnit(t.Fastest.BytesPerS)
+	length, unit := segmentLength(op), averageUnit(op.BytesPerS) // that of the average above
+	if t.Fastest.BytesPerS >= 10<<30 {
+		unit = segmentUnit(t.Fastest.BytesPerS)
+	}
 	p.line("\nThroughput, split into %d x %s:", t.Segments, length)
 	for _, s := range t.list() {
-		p.line(" * %s: %s (%s, starting %s)", s.name, unit.segment(s.Segment, op.HasBytes()), length, p.clock(s.Start))
+		p.line(" * %s: %s (%s, starting %s)", s.name, unit.segment(s.Segment, t.Fastest.BytesPerS, op.HasBytes()), length, p.clock(s.Start))
 	}
 }
 

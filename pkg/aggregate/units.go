@@ -127,13 +127,17 @@ func segmentUnit(largest float64) rateUnit {
 }
 
 // segment shows throughput without a space, as in averages of segments ever
-// since.
-func (u rateUnit) segment(s *Segment, hasBytes bool) string {
+// since. Where the largest has one digit before the point, there are two behind.
+func (u rateUnit) segment(s *Segment, largest float64, hasBytes bool) string {
 	obj := decimals(s.ObjectsPerS, 2) + " obj/s"
 	if !hasBytes {
 		return obj
 	}
-	return u.speed(s.BytesPerS) + ", " + obj
+	digits := 1
+	if largest < 10*u.size && u.size > 1 {
+		digits = 2
+	}
+	return decimals(s.BytesPerS/u.size, digits) + u.name + ", " + obj
 }
 
 func (u rateUnit) speed(bytes float64) string { return decimals(bytes/u.size, 1) + u.name }

@@ -372,10 +372,13 @@ func (r *Runner) SetEnd(at time.Time) error {
 	return r.setWindow(at, (*window).setEnd)
 }
 
+// ErrNotMeasuring says that there is no window to decide on.
+var ErrNotMeasuring = errors.New("no run is being measured")
+
 func (r *Runner) setWindow(at time.Time, set func(*window, int64) error) error {
 	run := r.running.Load()
 	if run == nil {
-		return errors.New("no run is being measured")
+		return ErrNotMeasuring
 	}
 	return set(run.window, run.unixNano(at))
 }

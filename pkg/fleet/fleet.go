@@ -519,7 +519,7 @@ func (f *Fleet) Stop(cause error) {
 }
 
 func (f *Fleet) stopLocked(reason string) {
-	if f.measures && f.window.End == 0 {
+	if f.measures && f.window.End == 0 && time.Now().After(f.begun) {
 		f.closeWindow(f.earliestEnd())
 	}
 	for _, l := range f.links {

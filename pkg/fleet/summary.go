@@ -204,7 +204,8 @@ func (j *job) setWindow(task Task, o, before desiredState) {
 		}
 	}
 	if o.Close != 0 && before.Close == 0 {
-		if err := task.SetEnd(j.clock.time(o.Close)); err != nil {
+		// A run that was stopped before it began to measure has no window.
+		if err := task.SetEnd(j.clock.time(o.Close)); err != nil && !errors.Is(err, bench.ErrNotMeasuring) {
 			j.failRun(err)
 		}
 	}

@@ -164,7 +164,7 @@ func (f *rowFormatter) appendOffset(b []byte, r *Record, offset time.Duration) [
 	if offset == 0 {
 		return b
 	}
-	return f.time.append(b, r.Start+int64(offset))
+	return f.time.append(b, r.Start+int64(max(offset, 0)))
 }
 
 // appendCount appends nothing for 0, which means unknown.

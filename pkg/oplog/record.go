@@ -25,8 +25,8 @@ type Record struct {
 
 	Start     int64         // unix ns: wall clock at the start of the run plus monotonic offset
 	Due       int64         // unix ns at which an open-loop schedule wanted Start; 0 in a closed loop
-	FirstByte time.Duration // offset from Start of the first byte of the answer; 0 = not observed
-	LastByte  time.Duration // offset from Start of the last payload byte sent; 0 = not observed
+	FirstByte time.Duration // offset from Start of the first byte of the answer; 0 = not observed; or AtStart
+	LastByte  time.Duration // offset from Start of the last payload byte sent; 0 = not observed; or AtStart
 	Duration  time.Duration // offset from Start of the end
 
 	Status   uint16  // last HTTP status; 0 = no answer, or unknown
@@ -35,6 +35,9 @@ type Record struct {
 	Phases   *Phases // of the HTTP requests of the last attempt; nil = not measured. Never changed
 	Category uint64  // the file's cat column, carried through
 }
+
+// AtStart is the offset of a byte that a coarse clock saw at the start itself.
+const AtStart = time.Duration(-1)
 
 // End is the time at which the request ended, in unix ns.
 func (r *Record) End() int64 { return r.Start + int64(r.Duration) }
@@ -58,11 +61,11 @@ func (r *Record) Lag() time.Duration {
 // TTFB is the time to first byte: from the start to the first byte of the answer
 // for a download, from the last payload byte to the end for an upload.
 func (r *Record) TTFB() (d time.Duration, seen bool) {
-	if r.FirstByte > 0 {
-		return r.FirstByte, true
+	if r.FirstByte != 0 {
+		return max(r.FirstByte, 0), true
 	}
-	if r.LastByte > 0 {
-		return max(r.Duration-r.LastByte, 0), true
+	if r.LastByte != 0 {
+		return max(r.Duration-max(r.LastByte, 0), 0), true
 	}
 	return 0, false
 }

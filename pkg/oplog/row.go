@@ -376,7 +376,7 @@ func (r *Reader) offset(rec *Record, ns int64) time.Duration {
 		r.outside++
 		return 0
 	case d == 0:
-		return min(1, rec.Duration)
+		return AtStart
 	}
 	return d
 }
