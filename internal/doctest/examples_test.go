@@ -112,6 +112,8 @@ func sameShape(want, real string) bool {
 	for l := range strings.Lines(shape(want)) {
 		if strings.TrimSpace(l) == "…" {
 			b.WriteString(`(?:.*\n)*`)
+		} else if begin, cut := strings.CutSuffix(l, "…\n"); cut {
+			b.WriteString(regexp.QuoteMeta(begin) + `.*\n`)
 		} else {
 			b.WriteString(regexp.QuoteMeta(l))
 		}
@@ -130,6 +132,8 @@ func TestShape(t *testing.T) {
 		{"1.5GiB/s, 2.00 obj/s\n", "812.0MiB/s, 81.25 obj/s\n", true},
 		{"…\nend 1\n", "a\nb\nend 2\n", true},
 		{"…\nend 1\n", "end 2\nmore\n", false},
+		{"3 errors…\n", "7 errors and more\n", true},
+		{"3 errors…\nend\n", "7 errors\nmore\nend\n", false},
 		{"3 errors\n", "3 requests\n", false},
 		{"99%: 1ms\n", "99%: 1ms, 99.9%: 2ms\n", false},
 	} {

@@ -176,7 +176,7 @@ func seeEverything(t *testing.T) sighting {
 	seen := sighting{}
 	// Errors, several hosts, an open loop that is far too fast.
 	r := mustWarp(t, 3, dir, "put", "--host="+twoHosts(t), "--access-key=testkey", "--secret-key=testsecret", "--obj.size=1KiB,64KiB",
-		"--obj.randsize", "--allow-dead-hosts", "--concurrent=2", "--duration=1s", "--rps-limit=2000000", "--json", "--analyze.v",
+		"--obj.randsize", "--allow-dead-hosts", "--concurrent=2", "--duration=1s", "--warmup=500ms", "--rps-limit=2000000", "--json", "--analyze.v",
 		"--stats-interval=200ms", "--benchdata=open")
 	seen.document(t, r.out, report)
 	for l := range strings.Lines(r.errout) {
