@@ -87,6 +87,9 @@ func analyzeFile(ctx context.Context, path string, in io.Reader, o aggregate.Opt
 		return nil, err
 	}
 	defer log.close()
+	if log.aggregated {
+		return log.readAggregated(o)
+	}
 	log.skipKeys = !o.Verbose
 	report, err := aggregate.Analyze(log, o)
 	if err != nil {
@@ -111,9 +114,11 @@ type logFile struct {
 	temp     string    // to be removed, where the file is a copy of a stream
 	skipKeys bool
 
-	reader   *oplog.Reader // at its first row
-	header   oplog.Header
-	warnings []string
+	aggregated bool          // no log at all, but results that the reader of logs refuses
+	rest       io.Reader     // of a stream of such results
+	reader     *oplog.Reader // at its first row
+	header     oplog.Header
+	warnings   []string
 }
 
 func openLog(ctx context.Context, path string, in io.Reader) (*logFile, error) {
@@ -122,6 +127,10 @@ func openLog(ctx context.Context, path string, in io.Reader) (*logFile, error) {
 		return nil, err
 	}
 	err := log.begin()
+	if errors.Is(err, oplog.ErrAggregated) {
+		log.aggregated = true
+		return log, nil
+	}
 	if err != nil {
 		log.close()
 		return nil, err
@@ -165,13 +174,45 @@ func (l *logFile) begin() error {
 	source := io.Reader(io.NewSectionReader(l.file, 0, l.size))
 	if l.stream != nil {
 		source = io.TeeReader(cancelled{l.ctx, l.stream}, counted{l})
-		l.stream = nil
+		l.rest, l.stream = source, nil
 	}
 	var err error
 	if l.reader, err = oplog.NewReader(source, l.name); err != nil && l.ctx.Err() != nil {
 		return context.Cause(l.ctx)
 	}
 	return err
+}
+
+// readAggregated makes a report of the results of another tool. They cannot be cut anew.
+func (l *logFile) readAggregated(o aggregate.Options) (*aggregate.Report, error) {
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{
+		{"analyze.dur", o.SegmentDur != 0}, {"analyze.skip", o.Skip != 0}, {"analyze.host", o.Host != ""},
+		{"analyze.limit", o.Limit != 0}, {"analyze.offset", o.Offset != 0},
+	} {
+		if f.given {
+			return nil, runError("%s has aggregated results, without the single requests that --%s needs", l.name, f.name).tell("leave it out")
+		}
+	}
+	in := io.Reader(io.NewSectionReader(l.file, 0, l.size))
+	if l.rest != nil {
+		in = io.MultiReader(in, l.rest)
+	}
+	text, err := oplog.Decompress(in)
+	if err != nil {
+		return nil, runError("%s: %w", l.name, err)
+	}
+	defer text.Close()
+	report, err := aggregate.ReadAggregated(text, o.Op)
+	if err != nil && l.ctx.Err() != nil {
+		return nil, context.Cause(l.ctx)
+	}
+	if err != nil {
+		return nil, runError("%s: %w", l.name, err)
+	}
+	return report, nil
 }
 
 // counted is the copy of a stream as it grows.

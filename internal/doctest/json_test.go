@@ -44,6 +44,9 @@ func sections() map[string]reflect.Type {
 		"Change":                reflect.TypeFor[aggregate.Change](),
 		"Changed durations":     reflect.TypeFor[aggregate.StatsChange](),
 		"Changed rate":          reflect.TypeFor[aggregate.RateChange](),
+
+		"Averaged durations":         reflect.TypeFor[aggregate.AveragedStats](),
+		"Changed averaged durations": reflect.TypeFor[aggregate.AveragedChange](),
 	}
 }
 
@@ -196,6 +199,12 @@ func seeEverything(t *testing.T) sighting {
 			seen.object(t, "Phase line", l)
 		}
 	}
+	aggregated, err := filepath.Abs("../../pkg/aggregate/testdata/aggregated.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen.document(t, mustWarp(t, 0, dir, "analyze", "--json", aggregated).out, report)
+	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", aggregated, aggregated).out, comparison)
 	// An early end.
 	r = mustWarp(t, 1, dir, "put", "--host=embedded", "--embedded.memory=16MiB", "--obj.size=64KiB", "--concurrent=2",
 		"--duration=1m", "--json", "--quiet", "--benchdata=full")

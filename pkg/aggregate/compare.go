@@ -60,12 +60,13 @@ type OpChange struct {
 	RequestBytes Change            `json:"request_bytes"` // mean payload per request
 	ObjectsPerS  Change            `json:"objects_per_s"`
 	BytesPerS    Change            `json:"bytes_per_s"`
-	Duration     *StatsChange      `json:"duration_ms"`           // null unless known on both sides
-	TTFB         *StatsChange      `json:"ttfb_ms"`               // null unless known on both sides
-	Response     *StatsChange      `json:"response_ms,omitempty"` // open loops only
-	Fastest      *RateChange       `json:"fastest"`               // segment
-	Median       *RateChange       `json:"median"`                // segment
-	Slowest      *RateChange       `json:"slowest"`               // segment
+	Duration     *StatsChange      `json:"duration_ms"`                    // null unless known on both sides
+	TTFB         *StatsChange      `json:"ttfb_ms"`                        // null unless known on both sides
+	Response     *StatsChange      `json:"response_ms,omitempty"`          // open loops only
+	Averaged     *AveragedChange   `json:"averaged_duration_ms,omitempty"` // where a side is aggregated results
+	Fastest      *RateChange       `json:"fastest"`                        // segment
+	Median       *RateChange       `json:"median"`                         // segment
+	Slowest      *RateChange       `json:"slowest"`                        // segment
 
 	hasBytes bool
 	text     string // of the statement, where it is the same on both sides
@@ -87,6 +88,17 @@ type StatsChange struct {
 type RateChange struct {
 	BytesPerS   Change `json:"bytes_per_s"`
 	ObjectsPerS Change `json:"objects_per_s"`
+}
+
+// An AveragedChange is what changed in durations, in ms, where one side or both
+// know averages of percentiles only.
+type AveragedChange struct {
+	Mean Change  `json:"mean"`
+	P50  *Change `json:"averaged_p50"` // null unless known on both sides
+	P90  *Change `json:"averaged_p90"`
+	P99  *Change `json:"averaged_p99"`
+	Min  *Change `json:"min"`
+	Max  *Change `json:"max"`
 }
 
 const comparisonSeparator = "-------------------"
@@ -189,6 +201,7 @@ func compareOps(b, a *Operation) OpChange {
 		ObjectsPerS:  change(b.ObjectsPerS, a.ObjectsPerS), BytesPerS: change(b.BytesPerS, a.BytesPerS),
 		Duration: compareStats(b.Duration, a.Duration), TTFB: compareStats(b.TTFB, a.TTFB),
 		Response: compareStats(b.Response, a.Response),
+		Averaged: compareAveraged(b, a),
 		hasBytes: b.HasBytes() || a.HasBytes(),
 	}
 	for code, n := range b.ErrorsByCode {
@@ -213,6 +226,32 @@ func compareStats(b, a *Stats) *StatsChange {
 		Mean: change(b.Mean, a.Mean), P50: change(b.P50, a.P50), P90: change(b.P90, a.P90), P99: change(b.P99, a.P99),
 		P999: change(b.P999, a.P999), Min: change(b.Min, a.Min), Max: change(b.Max, a.Max), StdDev: change(b.StdDev, a.StdDev),
 	}
+}
+
+func compareAveraged(before, after *Operation) *AveragedChange {
+	if before.AveragedDuration == nil && after.AveragedDuration == nil {
+		return nil
+	}
+	b, a := before.averagedDuration(), after.averagedDuration()
+	if b == nil || a == nil {
+		return nil
+	}
+	both := func(b, a *float64) *Change {
+		if b == nil || a == nil {
+			return nil
+		}
+		c := change(*b, *a)
+		return &c
+	}
+	return &AveragedChange{change(b.Mean, a.Mean), both(b.P50, a.P50), both(b.P90, a.P90), both(b.P99, a.P99), both(b.Min, a.Min), both(b.Max, a.Max)}
+}
+
+// averagedDuration has what aggregated results can be compared with.
+func (o *Operation) averagedDuration() *AveragedStats {
+	if s := o.Duration; s != nil {
+		return &AveragedStats{s.Count, s.Mean, &s.P50, &s.P90, &s.P99, &s.Min, &s.Max}
+	}
+	return o.AveragedDuration
 }
 
 func compareRates(b, a *Segment) *RateChange {
@@ -278,6 +317,16 @@ func (p *printer) change(c *OpChange) {
 	if s := c.Duration; s != nil {
 		p.line("* Requests: %s", latencyChanges(s))
 		p.values(s)
+	}
+	if s := c.Averaged; s != nil {
+		known := func(mark string, c *Change) string {
+			if c == nil {
+				return "unknown"
+			}
+			return mark + msChange(*c)
+		}
+		p.line("* Requests: Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, Fastest: %s, Slowest: %s (≈: averages of percentiles)", msChange(s.Mean),
+			known("≈", s.P50), known("≈", s.P90), known("≈", s.P99), known("", s.Min), known("", s.Max))
 	}
 	if s := c.Response; s != nil {
 		p.line("* Response time: %s", latencyChanges(s))

@@ -175,3 +175,17 @@ func TestLiveSlowRequests(t *testing.T) {
 		t.Errorf("%v requests/s, want 2", r)
 	}
 }
+
+func TestGoldenAggregated(t *testing.T) {
+	t.Parallel()
+	file, err := os.Open("testdata/aggregated.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	r, err := ReadAggregated(file, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "aggregated.txt", func(w io.Writer) error { return r.WriteText(w, TextOptions{Verbose: true}) })
+}

@@ -41,12 +41,12 @@ type Report struct {
 // the sums of theirs.
 type GroupReport struct {
 	Run         string    `json:"run,omitempty"` // where runs are reported one by one, because they have too little time in common
-	Kind        string    `json:"kind"`          // "preparation", "measured", "statement"; "derived" in logs without windows
+	Kind        string    `json:"kind"`          // "preparation", "measured", "statement"; "derived" in logs without windows; "aggregated" in aggregated results
 	Operations  []string  `json:"operations"`    // names, in the order of the report
 	WindowStart time.Time `json:"window_start"`  // begin of the window
 	WindowEnd   time.Time `json:"window_end"`
 	WindowS     float64   `json:"window_s"`
-	WindowBasis Basis     `json:"window_basis"` // "measured", "derived", "whole" or "none"
+	WindowBasis Basis     `json:"window_basis"` // "measured", "derived", "whole", "none", or "aggregated"
 	ColdWorkers int       `json:"cold_workers"` // that had not finished a request when the window began
 	Requests    uint64    `json:"requests"`     // all, failed ones included, in the window or not
 	Errors      uint64    `json:"errors"`       // failed requests that started in the window
@@ -109,6 +109,10 @@ type Operation struct {
 	TTFB     *Stats `json:"ttfb_ms"`               // time to first byte: upload from last byte sent to end; null if not observed
 	Response *Stats `json:"response_ms,omitempty"` // open loop: from when the request was due to its end
 	Lag      *Stats `json:"lag_ms,omitempty"`      // open loop: how much later than due the request was sent
+
+	// Of aggregated results, in place of duration_ms and ttfb_ms.
+	AveragedDuration *AveragedStats `json:"averaged_duration_ms,omitempty"`
+	AveragedTTFB     *AveragedStats `json:"averaged_ttfb_ms,omitempty"`
 
 	HTTPPhases *Phases `json:"http_phases_ms,omitempty"` // --trace-http: what the time of a sample of requests went into
 

@@ -205,6 +205,10 @@ func (p *printer) requests(op *Operation) {
 		sizes = fmt.Sprintf(". Multiple sizes, average %.0f bytes", op.ObjectBytes.Mean)
 	}
 	p.line("\nRequests considered: %d%s:", op.Inside, sizes)
+	if op.WindowBasis == Aggregated {
+		p.averaged(op)
+		return
+	}
 	if op.Duration == nil {
 		if op.WindowBasis == Whole {
 			p.line(" * None succeeded.")
@@ -232,6 +236,29 @@ func (p *printer) requests(op *Operation) {
 		p.line(" * Last Access: %s", latencies(a.Last))
 		p.firstByte(" * Last Access TTFB: ", a.LastTTFB)
 	}
+}
+
+// averaged marks percentiles that are averages of percentiles.
+func (p *printer) averaged(op *Operation) {
+	if op.AveragedDuration == nil {
+		p.line(" * Durations are unknown.")
+	} else {
+		p.line(" * %s", op.AveragedDuration)
+	}
+	if op.AveragedTTFB != nil {
+		p.line(" * TTFB: %s", op.AveragedTTFB)
+	}
+}
+
+func (s *AveragedStats) String() string {
+	known := func(mark string, ms *float64) string {
+		if ms == nil {
+			return "unknown"
+		}
+		return mark + formatMS(*ms)
+	}
+	return fmt.Sprintf("Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, Fastest: %s, Slowest: %s (≈: averages of percentiles)",
+		formatMS(s.Mean), known("≈", s.P50), known("≈", s.P90), known("≈", s.P99), known("", s.Min), known("", s.Max))
 }
 
 // unanswered is about the requests that percentiles cannot show.
@@ -396,6 +423,10 @@ func (p *printer) errorCodes(first []FirstError, counts map[string]uint64) {
 		from := ""
 		if e.Endpoint != "" {
 			from = " from " + e.Endpoint
+		}
+		if e.Time.IsZero() {
+			p.line(" * %s: %d, the first of them: %s", e.Code, counts[e.Code], oneLine(e.Error))
+			continue
 		}
 		p.line(" * %s: %d, first at %s%s: %s", e.Code, counts[e.Code], p.clock(e.Time), from, oneLine(strings.TrimPrefix(e.Error, e.Code+": ")))
 	}

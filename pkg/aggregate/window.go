@@ -34,6 +34,8 @@ const (
 	Whole Basis = "whole"
 	// NoWindow is the case where there is nothing to measure in.
 	NoWindow Basis = "none"
+	// Aggregated: another program has chosen the time that its results cover.
+	Aggregated Basis = "aggregated"
 )
 
 // runWindows are the windows of the runs in a log.

@@ -66,6 +66,10 @@ const (
 	maxCommentSize = 16 << 10
 )
 
+// ErrAggregated is the error of a log that is a JSON document, as other tools write their results.
+var ErrAggregated = errors.New("this is a JSON document, such as the aggregated results of minio/warp, and has no single requests: " +
+	"analyze and cmp read such results one by one; with --full, minio/warp writes every request")
+
 // A ReadError says where in which log something cannot be read.
 type ReadError struct {
 	File   string
@@ -142,6 +146,10 @@ func (r *Reader) Close() error {
 
 // readHead reads the column line and the comments before the first row.
 func (r *Reader) readHead() error {
+	r.lines.fill()
+	if b := bytes.TrimLeft(r.lines.buf[:r.lines.end], "\uFEFF \t\r\n"); len(b) > 0 && b[0] == '{' {
+		return &ReadError{File: r.name, Err: ErrAggregated}
+	}
 	for r.columns == nil {
 		line, complete, err := r.lines.next()
 		if err != nil {

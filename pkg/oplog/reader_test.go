@@ -178,7 +178,7 @@ func TestReadErrors(t *testing.T) {
 	for name, c := range map[string]struct{ log, want string }{
 		"empty":            {"", "test.csv: the file is empty"},
 		"only a comment":   {"# hello\n", "no line with column names"},
-		"JSON":             {"{\"a\": 1,\n \"b\": 2}\n", "line 1: this is not an op log"},
+		"JSON":             {"{\"a\": 1,\n \"b\": 2}\n", "this is a JSON document"},
 		"binary":           {"\x7fELF\x00\x01\x02\t\t\t\t\n", "line 1: this is not an op log"},
 		"no line at all":   {strings.Repeat("x", 3<<20), "this is not an op log"},
 		"missing column":   {strings.Replace(foreignHead, "\tbytes", "", 1), "line 1, column bytes: the column is missing"},

@@ -60,6 +60,22 @@ func openSource(r io.Reader) (source, error) {
 	return source{b, "", func() {}, more}, nil
 }
 
+// Decompress returns the text in r, which may be compressed as an op log may be. Closing it does not close r.
+func Decompress(r io.Reader) (io.ReadCloser, error) {
+	src, err := openSource(r)
+	if err != nil {
+		return nil, err
+	}
+	return text{src}, nil
+}
+
+type text struct{ source }
+
+func (t text) Close() error {
+	t.close()
+	return nil
+}
+
 // A lineReader splits a source into lines in one reused buffer.
 type lineReader struct {
 	src   source

@@ -1,0 +1,596 @@
+package aggregate
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Limits of a document of aggregated results: it may be anybody's.
+const (
+	maxAggregated      = 64 << 20  // bytes of its text
+	maxAggregatedItems = 200_000   // entries of a list, as segments of an operation: more than two days of them
+	maxAggregatedParts = 10_000    // members of an object, as operations, hosts or clients
+	maxAggregatedDepth = 100       // of what is passed over
+	maxAggregatedAll   = 1_000_000 // segments of all operations
+)
+
+// anyCode is the code of errors in results that do not tell codes apart.
+const anyCode = "(any code)"
+
+// AveragedStats describe durations in ms where only figures of pieces of the
+// run are known. Count, mean and extremes are of all requests; the
+// percentiles are averages of the pieces' percentiles, weighted by requests,
+// and need not be near the percentiles of all requests.
+type AveragedStats struct {
+	Count uint64   `json:"count"`
+	Mean  float64  `json:"mean"`
+	P50   *float64 `json:"averaged_p50"` // null if unknown
+	P90   *float64 `json:"averaged_p90"`
+	P99   *float64 `json:"averaged_p99"`
+	Min   *float64 `json:"min"` // null if unknown
+	Max   *float64 `json:"max"`
+}
+
+// ReadAggregated makes a report of the aggregated results that minio/warp
+// writes unless it is asked for every request.
+func ReadAggregated(r io.Reader, wanted string) (*Report, error) {
+	limited := &io.LimitedReader{R: r, N: maxAggregated + 1}
+	d := aggregatedReader{Decoder: json.NewDecoder(limited)}
+	err := d.read()
+	switch {
+	case limited.N <= 0:
+		return nil, fmt.Errorf("the aggregated results are larger than %d MiB", maxAggregated>>20)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, errors.New("the aggregated results are cut off")
+	case err != nil:
+		return nil, fmt.Errorf("not aggregated results of minio/warp, or damaged ones: %w", err)
+	case d.version == nil || d.ops == nil:
+		return nil, errors.New("this JSON document does not have the aggregated results of minio/warp")
+	case *d.version != 2:
+		return nil, fmt.Errorf("these are aggregated results of version %v; warp knows version 2", *d.version)
+	}
+	return d.report(wanted), nil
+}
+
+// An aggregatedReader reads the members of the document one by one, so that
+// those that are of no use take no memory.
+type aggregatedReader struct {
+	*json.Decoder
+	version *number
+	command string
+	partial bool
+	ops     []Operation
+
+	segments int // of all operations
+}
+
+func (d *aggregatedReader) read() error {
+	err := d.members(func(name string) error {
+		switch name {
+		case "v":
+			return d.Decode(&d.version)
+		case "commandline":
+			return d.Decode(&d.command)
+		case "final":
+			var final bool
+			err := d.Decode(&final)
+			d.partial = !final
+			return err
+		case "by_op_type":
+			d.ops = []Operation{}
+			return d.members(d.operation)
+		}
+		return d.skip()
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the document")
+	}
+	return nil
+}
+
+// members calls each for every member of an object, with the decoder at its value.
+func (d *aggregatedReader) members(each func(name string) error) error {
+	return eachMember(d.Decoder, each)
+}
+
+func eachMember(d *json.Decoder, each func(name string) error) error {
+	if t, err := d.Token(); err != nil {
+		return err
+	} else if t != json.Delim('{') {
+		return errors.New("an object is missing")
+	}
+	for n := 0; d.More(); n++ {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		if n == maxAggregatedParts {
+			return fmt.Errorf("an object has more than %d members", maxAggregatedParts)
+		}
+		if err := each(fmt.Sprint(name)); err != nil {
+			return err
+		}
+	}
+	_, err := d.Token()
+	return err
+}
+
+// skip passes over a value without keeping it.
+func (d *aggregatedReader) skip() error {
+	for depth := 0; ; {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth == 0 {
+			return nil
+		}
+		if depth > maxAggregatedDepth {
+			return fmt.Errorf("it is nested more than %d times", maxAggregatedDepth)
+		}
+	}
+}
+
+// operation reads what is known about one operation.
+func (d *aggregatedReader) operation(name string) error {
+	var a aggregatedOp
+	if err := d.Decode(&a); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	n := len(a.Throughput.Segmented.Segments)
+	if d.segments += n; d.segments > maxAggregatedAll {
+		return fmt.Errorf("there are more than %d segments", maxAggregatedAll)
+	}
+	if n > 0 && a.Throughput.Segmented.Millis == 0 {
+		return fmt.Errorf("%s: its segments have no length", name)
+	}
+	d.ops = append(d.ops, a.operation(name))
+	return nil
+}
+
+// aggregatedOp has the members of an operation that a report can use.
+type aggregatedOp struct {
+	Requests    number                   `json:"total_requests"`
+	Objects     number                   `json:"total_objects"`
+	Errors      number                   `json:"total_errors"`
+	Bytes       number                   `json:"total_bytes"`
+	Concurrency number                   `json:"concurrency"`
+	Start       instant                  `json:"start_time"`
+	End         instant                  `json:"end_time"`
+	FirstErrors items[string]            `json:"first_errors"`
+	Hosts       items[string]            `json:"hosts"`
+	Clients     items[string]            `json:"clients"`
+	Throughput  aggregatedRate           `json:"throughput"`
+	ByHost      table[aggregatedRate]    `json:"throughput_by_host"`
+	ByClient    table[aggregatedRate]    `json:"throughput_by_client"`
+	Latencies   table[aggregatedPeriods] `json:"requests_by_client"`
+}
+
+type aggregatedRate struct {
+	Millis    number `json:"measure_duration_millis"`
+	Bytes     number `json:"bytes"`
+	Objects   number `json:"objects"`
+	Ops       number `json:"ops"`
+	Errors    number `json:"errors"`
+	Segmented struct {
+		Millis   number                   `json:"segment_duration_millis"`
+		Segments items[aggregatedSegment] `json:"segments"`
+	} `json:"segmented"`
+}
+
+type aggregatedSegment struct {
+	Start   instant `json:"start"`
+	Bytes   number  `json:"bytes_per_sec"`
+	Objects number  `json:"obj_per_sec"`
+}
+
+// aggregatedRequests are the requests of one client in one period, of one size or of a range of sizes.
+type aggregatedRequests struct {
+	Requests number  `json:"requests"`
+	Skipped  bool    `json:"skipped"`
+	Mean     *number `json:"dur_avg_millis"`
+	P50      *number `json:"dur_median_millis"`
+	P90      *number `json:"dur_90_millis"`
+	P99      *number `json:"dur_99_millis"`
+	Fastest  *number `json:"fastest_millis"`
+	Slowest  *number `json:"slowest_millis"`
+	Size     number  `json:"obj_size"`
+
+	RangeMean *number `json:"avg_duration_millis"`
+	MinSize   number  `json:"min_size"`
+	MaxSize   number  `json:"max_size"`
+
+	FirstByte *struct {
+		Mean    *number `json:"average_millis"`
+		P50     *number `json:"median_millis"`
+		P90     *number `json:"p90_millis"`
+		P99     *number `json:"p99_millis"`
+		Fastest *number `json:"fastest_millis"`
+		Slowest *number `json:"slowest_millis"`
+	} `json:"first_byte"`
+}
+
+// number is never negative and small enough that sums of it are finite.
+type number float64
+
+func (n *number) UnmarshalJSON(b []byte) error {
+	var f float64
+	if err := json.Unmarshal(b, &f); err != nil {
+		return err
+	}
+	if f < 0 || f > 1e15 {
+		return fmt.Errorf("%g cannot be", f)
+	}
+	*n = number(f)
+	return nil
+}
+
+// instant is a time that can be added to and written again.
+type instant struct{ time.Time }
+
+func (i *instant) UnmarshalJSON(b []byte) error {
+	if err := json.Unmarshal(b, &i.Time); err != nil {
+		return err
+	}
+	if i.Time = i.UTC(); !i.IsZero() && (i.Year() < 1971 || i.Year() > 2200) {
+		return fmt.Errorf("the year %d cannot be", i.Year())
+	}
+	return nil
+}
+
+// items is a list of bounded length.
+type items[T any] []T
+
+func (l *items[T]) UnmarshalJSON(b []byte) error {
+	return eachItem(b, func(v T) error {
+		if len(*l) == maxAggregatedItems {
+			return fmt.Errorf("a list has more than %d entries", maxAggregatedItems)
+		}
+		*l = append(*l, v)
+		return nil
+	})
+}
+
+// table is an object of bounded size.
+type table[T any] map[string]T
+
+func (t *table[T]) UnmarshalJSON(b []byte) error {
+	if bytes.Equal(b, []byte("null")) {
+		return nil
+	}
+	*t = table[T]{}
+	d := json.NewDecoder(bytes.NewReader(b))
+	return eachMember(d, func(name string) error {
+		var v T
+		err := d.Decode(&v)
+		(*t)[name] = v
+		return err
+	})
+}
+
+// eachItem decodes the entries of a list one by one.
+func eachItem[T any](b []byte, each func(T) error) error {
+	if bytes.Equal(b, []byte("null")) {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	if t, err := d.Token(); err != nil {
+		return err
+	} else if t != json.Delim('[') {
+		return errors.New("a list is missing")
+	}
+	for d.More() {
+		var v T
+		if err := d.Decode(&v); err != nil {
+			return err
+		}
+		if err := each(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// aggregatedPeriods adds up the periods of a client while they are read.
+type aggregatedPeriods struct {
+	duration, ttfb   averager
+	minSize, maxSize float64
+	sized            bool
+}
+
+func (p *aggregatedPeriods) UnmarshalJSON(b []byte) error {
+	type period struct {
+		Single *aggregatedRequests `json:"single_sized_requests"`
+		Multi  *struct {
+			BySize items[aggregatedRequests] `json:"by_size"`
+		} `json:"multi_sized_requests"`
+	}
+	return eachItem(b, func(v period) error {
+		if v.Single != nil {
+			v.Single.MinSize, v.Single.MaxSize = v.Single.Size, v.Single.Size
+			p.add(v.Single)
+		}
+		if v.Multi != nil {
+			for i := range v.Multi.BySize {
+				p.add(&v.Multi.BySize[i])
+			}
+		}
+		return nil
+	})
+}
+
+func (p *aggregatedPeriods) add(r *aggregatedRequests) {
+	if r.Requests == 0 {
+		return
+	}
+	size := aggregatedPeriods{minSize: float64(r.MinSize), maxSize: float64(r.MaxSize), sized: true}
+	if !r.Skipped {
+		if r.Mean == nil {
+			r.Mean = r.RangeMean
+		}
+		size.duration.add(r.Requests, r.Mean, [...]*number{r.P50, r.P90, r.P99}, r.Fastest, r.Slowest)
+		if f := r.FirstByte; f != nil {
+			size.ttfb.add(r.Requests, f.Mean, [...]*number{f.P50, f.P90, f.P99}, f.Fastest, f.Slowest)
+		}
+	}
+	p.merge(&size)
+}
+
+func (p *aggregatedPeriods) merge(o *aggregatedPeriods) {
+	p.duration.merge(&o.duration)
+	p.ttfb.merge(&o.ttfb)
+	if !o.sized {
+		return
+	}
+	if !p.sized {
+		p.minSize = o.minSize
+	}
+	p.sized, p.minSize, p.maxSize = true, min(p.minSize, o.minSize), max(p.maxSize, o.maxSize)
+}
+
+// An averager weights figures of pieces by their requests.
+type averager struct {
+	n, mean    float64
+	percentile [3]float64 // times requests
+	known      [3]float64 // requests
+	fastest    float64
+	slowest    float64
+	extremesOf float64 // requests
+}
+
+func (a *averager) add(n number, mean *number, percentiles [3]*number, fastest, slowest *number) {
+	if mean == nil {
+		return
+	}
+	one := averager{n: float64(n), mean: float64(*mean) * float64(n)}
+	for i, v := range percentiles {
+		if v != nil {
+			one.percentile[i], one.known[i] = float64(*v)*float64(n), float64(n)
+		}
+	}
+	if fastest != nil && slowest != nil {
+		one.fastest, one.slowest, one.extremesOf = float64(*fastest), float64(*slowest), float64(n)
+	}
+	a.merge(&one)
+}
+
+func (a *averager) merge(o *averager) {
+	if o.extremesOf > 0 {
+		if a.extremesOf == 0 {
+			a.fastest = o.fastest
+		}
+		a.fastest, a.slowest = min(a.fastest, o.fastest), max(a.slowest, o.slowest)
+	}
+	a.n, a.mean, a.extremesOf = a.n+o.n, a.mean+o.mean, a.extremesOf+o.extremesOf
+	for i := range a.percentile {
+		a.percentile[i] += o.percentile[i]
+		a.known[i] += o.known[i]
+	}
+}
+
+// stats says only what is known of all of the requests.
+func (a *averager) stats() *AveragedStats {
+	if a.n == 0 {
+		return nil
+	}
+	s := &AveragedStats{Count: whole(a.n), Mean: a.mean / a.n}
+	for i, p := range [...]**float64{&s.P50, &s.P90, &s.P99} {
+		if a.known[i] == a.n {
+			v := a.percentile[i] / a.n
+			*p = &v
+		}
+	}
+	if a.extremesOf == a.n {
+		s.Min, s.Max = &a.fastest, &a.slowest
+	}
+	return s
+}
+
+// whole is a number of things; the limit keeps sums within 64 bits.
+func whole(f float64) uint64 { return uint64(min(math.Round(f), 1e15)) }
+
+func (a *aggregatedOp) operation(name string) Operation {
+	var all aggregatedPeriods
+	for _, p := range a.Latencies {
+		all.merge(&p)
+	}
+	rate := &a.Throughput
+	op := Operation{
+		Op: name, Requests: whole(float64(a.Requests)), Errors: whole(float64(a.Errors)), ErrorsByCode: map[string]uint64{},
+		Start: a.Start.Time, Stop: a.End.Time, RanS: max(0, a.End.Sub(a.Start.Time).Seconds()),
+		WindowStart: a.Start.Time, WindowS: rate.seconds(), WindowBasis: Aggregated,
+		Concurrency: int(whole(float64(a.Concurrency))), Clients: len(a.Clients),
+		Objects: float64(rate.Objects), Bytes: whole(float64(rate.Bytes)), ObjectBytes: a.sizes(&all),
+		AveragedDuration: all.duration.stats(), AveragedTTFB: all.ttfb.stats(),
+	}
+	op.Inside = op.Requests - min(op.Errors, op.Requests)
+	if per := ratio(float64(a.Objects), float64(a.Requests)); per > 0 {
+		op.ObjectsPerOp = SizeRange{uint64(per), uint64(math.Ceil(per)), per}
+	}
+	if op.Errors > 0 {
+		op.ErrorsByCode[anyCode] = op.Errors
+		text := "(unknown)"
+		if len(a.FirstErrors) > 0 {
+			text = a.FirstErrors[0]
+		}
+		op.FirstErrors = []FirstError{{Code: anyCode, Error: text}}
+	}
+	op.ObjectsPerS, op.BytesPerS = rate.perSecond()
+	op.SegmentS, op.Segments = float64(rate.Segmented.Millis)/1e3, rate.segments()
+	if len(op.Segments) > 0 {
+		op.WindowStart = op.Segments[0].Start
+	}
+	op.WindowEnd = op.WindowStart.Add(time.Duration(op.WindowS * 1e9))
+	op.Throughput = extremes(op.Segments, op.SegmentS, op.HasBytes())
+	op.Hosts, op.ByClient = aggregatedParts(&op, a.ByHost, a.Hosts), aggregatedParts(&op, a.ByClient, a.Clients)
+	return op
+}
+
+// sizes are those of the classes that requests are in, where sizes vary.
+func (a *aggregatedOp) sizes(all *aggregatedPeriods) SizeRange {
+	s := SizeRange{Mean: ratio(float64(a.Bytes), float64(a.Requests)-min(float64(a.Errors), float64(a.Requests)))}
+	switch {
+	case a.Bytes == 0:
+	case all.sized:
+		s.Min, s.Max = whole(all.minSize), whole(all.maxSize)
+	default:
+		s.Max = whole(math.Ceil(s.Mean))
+	}
+	return s
+}
+
+// seconds is the time that was measured in; no run takes longer than 30 years.
+func (r *aggregatedRate) seconds() float64 { return min(float64(r.Millis)/1e3, 1e9) }
+
+func (r *aggregatedRate) perSecond() (objects, payload float64) {
+	return ratio(float64(r.Objects), r.seconds()), ratio(float64(r.Bytes), r.seconds())
+}
+
+// segments are in order of time; what they were in the document is unsaid.
+func (r *aggregatedRate) segments() []Segment {
+	length := min(float64(r.Segmented.Millis)/1e3, 1e9)
+	list := make([]Segment, 0, len(r.Segmented.Segments))
+	for _, s := range r.Segmented.Segments {
+		list = append(list, Segment{
+			Start: s.Start.Time, DurationS: length, BytesPerS: float64(s.Bytes), ObjectsPerS: float64(s.Objects),
+			Bytes: whole(float64(s.Bytes) * length), Objects: float64(s.Objects) * length,
+		})
+	}
+	slices.SortStableFunc(list, func(a, b Segment) int { return a.Start.Compare(b.Start) })
+	return list
+}
+
+func aggregatedParts(op *Operation, rates table[aggregatedRate], names []string) []Part {
+	parts := []Part{}
+	for name, r := range rates {
+		p := Part{
+			Name: name, Requests: whole(float64(r.Ops)) + whole(float64(r.Errors)), Inside: whole(float64(r.Ops)), Errors: whole(float64(r.Errors)),
+			Objects: float64(r.Objects), Bytes: whole(float64(r.Bytes)),
+		}
+		p.ObjectsPerS, p.BytesPerS = r.perSecond()
+		parts = append(parts, p)
+	}
+	if len(parts) == 0 {
+		for _, name := range names {
+			parts = append(parts, Part{Name: name})
+		}
+	}
+	if len(parts) == 1 { // by host it is the whole run that was divided by its length
+		p := &parts[0]
+		p.Objects, p.Bytes, p.ObjectsPerS, p.BytesPerS = op.Objects, op.Bytes, op.ObjectsPerS, op.BytesPerS
+	}
+	slices.SortFunc(parts, func(a, b Part) int { return strings.Compare(a.Name, b.Name) })
+	return parts
+}
+
+// report makes groups of operations that ran at the same time.
+func (d *aggregatedReader) report(wanted string) *Report {
+	r := &Report{Version: 2, Command: d.command, Groups: []GroupReport{}, Operations: []Operation{}, Warnings: []string{
+		"These are aggregated results of minio/warp, not a log of requests: throughput and segments are what it computed, " +
+			"percentiles (≈) are averages of those of parts of the run and cannot be compared with percentiles of all requests, " +
+			"and what a report shows besides is unknown.",
+	}}
+	if d.partial {
+		r.Warnings = append(r.Warnings, "The results are those of a run that was still going on.")
+	}
+	slices.SortStableFunc(d.ops, func(a, b Operation) int { return a.Start.Compare(b.Start) })
+	var end time.Time
+	for i := range d.ops {
+		op := &d.ops[i]
+		if i == 0 || !op.Start.Before(end) {
+			r.Groups = append(r.Groups, GroupReport{Kind: string(Aggregated), WindowStart: op.WindowStart, WindowBasis: Aggregated, Operations: []string{}})
+			end = op.Stop
+		}
+		end = later(end, op.Stop)
+		op.Group = len(r.Groups) - 1
+		r.Groups[op.Group].addAggregated(op)
+	}
+	for _, op := range d.ops {
+		op.Share = ratio(float64(op.Requests), float64(r.Groups[op.Group].Requests))
+		r.Operations = append(r.Operations, op)
+	}
+	slices.SortStableFunc(r.Operations, func(a, b Operation) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Op, b.Op))
+	})
+	for i := range r.Operations {
+		op := &r.Operations[i]
+		r.Groups[op.Group].Operations = append(r.Groups[op.Group].Operations, op.Op)
+	}
+	return r.only(wanted)
+}
+
+func (g *GroupReport) addAggregated(op *Operation) {
+	if op.WindowStart.Before(g.WindowStart) {
+		g.WindowStart = op.WindowStart
+	}
+	g.WindowEnd = later(g.WindowEnd, op.WindowEnd)
+	g.WindowS = max(g.WindowS, op.WindowS)
+	g.Concurrency, g.Clients = max(g.Concurrency, op.Concurrency), max(g.Clients, op.Clients)
+	g.Requests += op.Requests
+	g.Errors += op.Errors
+	g.ObjectsPerS += op.ObjectsPerS
+	g.BytesPerS += op.BytesPerS
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// only leaves one operation, where one is wanted, with groups of its own.
+func (r *Report) only(wanted string) *Report {
+	if wanted == "" {
+		return r
+	}
+	all := r.Operations
+	r.Groups, r.Operations = []GroupReport{}, []Operation{}
+	for _, op := range all {
+		if op.Op != wanted {
+			continue
+		}
+		g := GroupReport{Kind: string(Aggregated), WindowStart: op.WindowStart, WindowBasis: Aggregated, Operations: []string{op.Op}}
+		g.addAggregated(&op)
+		op.Group = len(r.Groups)
+		r.Groups, r.Operations = append(r.Groups, g), append(r.Operations, op)
+	}
+	return r
+}
