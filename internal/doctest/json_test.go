@@ -156,7 +156,7 @@ func unluckyLog(t *testing.T, path string) {
 		start := at.Add(time.Duration(1+i) * 50 * time.Millisecond).UnixNano()
 		rows[i] = oplog.Record{Op: "GET", Objects: 1, Bytes: 1, Endpoint: "http://127.0.0.1:9000", Start: start, Due: start, Duration: 1e6}
 	}
-	rows[len(rows)-1].Err = "DrainTimeout: no answer"
+	rows[0].Err, rows[len(rows)-1].Err = "SlowDown: later", "DrainTimeout: no answer"
 	trailer := oplog.Trailer{
 		End: "interrupted", Window: &window, CutOff: &oplog.CutOff{Count: 1, LongestS: 2}, Pauses: []oplog.Pause{{At: at, Seconds: 2}},
 		UnsentWaits: &oplog.Unsent{Count: 3, FirstDue: at.Add(5 * time.Second), Interval: 1e9, Until: at.Add(12 * time.Second)},
@@ -179,7 +179,7 @@ func seeEverything(t *testing.T) sighting {
 	seen := sighting{}
 	// Errors, several hosts, an open loop that is far too fast.
 	r := mustWarp(t, 3, dir, "put", "--host="+twoHosts(t), "--access-key=testkey", "--secret-key=testsecret", "--obj.size=1KiB,64KiB",
-		"--obj.randsize", "--allow-dead-hosts", "--concurrent=2", "--duration=1s", "--warmup=500ms", "--rps-limit=2000000", "--json", "--analyze.v",
+		"--obj.randsize", "--allow-dead-hosts", "--concurrent=2", "--duration=1s", "--rps-limit=2000000", "--json", "--analyze.v",
 		"--stats-interval=200ms", "--benchdata=open")
 	seen.document(t, r.out, report)
 	for l := range strings.Lines(r.errout) {
