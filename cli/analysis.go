@@ -80,7 +80,7 @@ func (f *analysisFlags) tryOut() error {
 }
 
 // analyzeFile analyses the log at path. It is the only way from a log to a
-// report, for analyze and for cmp. The path "-" stands for in.
+// report, for analyze and for cmp. The path "-" reads from in.
 func analyzeFile(ctx context.Context, path string, in io.Reader, o aggregate.Options) (*aggregate.Report, error) {
 	log, err := openLog(ctx, path, in)
 	if err != nil {

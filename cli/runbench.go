@@ -195,7 +195,7 @@ func (s *session) report(out *bench.Outcome) (*aggregate.Report, error) {
 }
 
 // summarize makes the report of what was counted while the run lasted. It is
-// that of analyze of the log, which counts the same.
+// the same as analyze makes of the log.
 func (s *session) summarize(out *bench.Outcome) (*aggregate.Report, error) {
 	s.summary.Close(out.Trailer)
 	report, err := s.summary.Report()

@@ -258,7 +258,7 @@ func (s *session) reportFleet(ctx context.Context, path string) error {
 	return both(err, s.mergeFleet(ctx, path))
 }
 
-// mergeFleet makes one log of those of the clients.
+// mergeFleet merges the logs of the clients.
 func (s *session) mergeFleet(ctx context.Context, path string) (err error) {
 	stats, left, err := s.fleet.Merge(ctx, path)
 	for _, name := range left {

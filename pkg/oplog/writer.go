@@ -177,12 +177,6 @@ func (w *Writer) Close(t Trailer) error {
 	return err
 }
 
-// AsRead is t as a reader finds it in a log; false where it cannot be in one.
-func (t Trailer) AsRead() (read Trailer, ok bool) {
-	b, err := json.Marshal(t)
-	return read, err == nil && !t.IsZero() && json.Unmarshal(b, &read) == nil
-}
-
 // IsZero says that nothing is known about how the run ended.
 func (t *Trailer) IsZero() bool {
 	return t.End == "" && t.Reason == "" && len(t.Notes) == 0 && t.Offered == 0 && t.Unsent == 0 && t.Load == nil && len(t.Merged) == 0 &&
