@@ -20,8 +20,8 @@ import (
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 	"warp/pkg/hostload"
-	"warp/pkg/s3"
 	"warp/pkg/s3mem"
+	"warp/pkg/store"
 )
 
 // nullStoreCommand is how calibrate starts warp again as its null store. It is
@@ -123,19 +123,19 @@ func withNullStore(size int64, do func(addr string) error) error {
 	if err != nil {
 		return runError("start the null store: %w", err)
 	}
-	store := exec.Command(self, nullStoreCommand, strconv.FormatInt(size, 10))
-	hold, err := store.StdinPipe() // the store ends with it, and so with this process
+	null := exec.Command(self, nullStoreCommand, strconv.FormatInt(size, 10))
+	hold, err := null.StdinPipe() // the store ends with it, and so with this process
 	if err != nil {
 		return runError("start the null store: %w", err)
 	}
-	said, err := store.StdoutPipe()
+	said, err := null.StdoutPipe()
 	if err == nil {
-		err = store.Start()
+		err = null.Start()
 	}
 	if err != nil {
 		return runError("start the null store: %w", err)
 	}
-	defer store.Wait()
+	defer null.Wait()
 	defer hold.Close()
 	addr, err := bufio.NewReader(said).ReadString('\n')
 	if err != nil {
@@ -166,8 +166,8 @@ func (c *calibration) measure(ctx context.Context, addr, op string, size int64, 
 }
 
 func calibrationRun(ctx context.Context, addr, op string, size int64, concurrency int, each time.Duration, sink bench.Sink) (out *bench.Outcome, err error) {
-	client, err := s3.New(s3.Config{
-		Hosts: s3.Addresses([]string{addr}), Region: "us-east-1", Concurrency: concurrency,
+	client, err := store.New(store.Config{
+		Hosts: store.Addresses([]string{addr}), Region: "us-east-1", Concurrency: concurrency,
 		Credentials: credentials.NewStaticV4("calibrate", "calibrate", ""),
 	})
 	if err != nil {
@@ -291,12 +291,12 @@ func nullStore() *command {
 			if err != nil {
 				return usageError("%w", err)
 			}
-			store, err := s3mem.StartNull(s3mem.NullOptions{Size: size})
+			null, err := s3mem.StartNull(s3mem.NullOptions{Size: size})
 			if err != nil {
 				return runError("start the null store: %w", err)
 			}
-			defer store.Close()
-			if _, err := fmt.Fprintln(inv.out, store.Addr()); err != nil {
+			defer null.Close()
+			if _, err := fmt.Fprintln(inv.out, null.Addr()); err != nil {
 				return err
 			}
 			_, err = io.Copy(io.Discard, inv.in)

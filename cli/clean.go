@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/bench"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // cleanFlags choose what is cleaned up.
@@ -107,7 +107,7 @@ func (f *cleanFlags) clean(ctx context.Context, inv *invocation) error {
 // cleanBucket cleans up one bucket, and adds to the result what came of it.
 func (f *cleanFlags) cleanBucket(ctx context.Context, inv *invocation, target *target, bucket string, chosen bench.Selection, result *cleanResult) error {
 	keys := make(map[string][]string)
-	chosen.Would = func(run string, o s3.Object) { keys[run] = append(keys[run], o.Key) }
+	chosen.Would = func(run string, o store.Object) { keys[run] = append(keys[run], o.Key) }
 	id := randomID()
 	runner := &bench.Runner{Client: target.client, Progress: &cleanProgress{console: inv.console}, Options: bench.Options{
 		Benchmark: "clean", Warp: thisBuild().version, RunID: randomID() + id, ClientID: id, Bucket: bucket,

@@ -8,18 +8,18 @@ import (
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // credentials finds out as whom to talk to the store. There are several with
 // --credentials-file only.
-func (f *targetFlags) credentials(ctx context.Context, inv *invocation, cfg *s3.Config) ([]*credentials.Credentials, error) {
+func (f *targetFlags) credentials(ctx context.Context, inv *invocation, cfg *store.Config) ([]*credentials.Credentials, error) {
 	if f.credentialsFile != "" {
 		return f.severalCredentials(inv)
 	}
 	// A machine without a home folder has no shared configuration.
 	home, _ := os.UserHomeDir()
-	o := s3.CredentialOptions{
+	o := store.CredentialOptions{
 		Access: f.accessKey, Secret: f.secretKey, Session: f.sessionToken,
 		Profile: f.profile, Signature: f.signature, Home: home,
 		Getenv: func(name string) string {
@@ -32,7 +32,7 @@ func (f *targetFlags) credentials(ctx context.Context, inv *invocation, cfg *s3.
 			return nil, err
 		}
 	}
-	creds, err := s3.ResolveCredentials(ctx, o)
+	creds, err := store.ResolveCredentials(ctx, o)
 	if err != nil {
 		return nil, runError("%w", err)
 	}
@@ -46,7 +46,7 @@ func (f *targetFlags) credentials(ctx context.Context, inv *invocation, cfg *s3.
 
 // exchange says where a web token becomes credentials: at the store itself,
 // or where AWS's own variable says.
-func (f *targetFlags) exchange(inv *invocation, cfg *s3.Config, o *s3.CredentialOptions) error {
+func (f *targetFlags) exchange(inv *invocation, cfg *store.Config, o *store.CredentialOptions) error {
 	o.WebToken = f.webToken
 	if name, isFile := strings.CutPrefix(f.webToken, "file:"); isFile {
 		token, err := os.ReadFile(name)
@@ -63,7 +63,7 @@ func (f *targetFlags) exchange(inv *invocation, cfg *s3.Config, o *s3.Credential
 	if endpoint, ok := inv.env("AWS_ENDPOINT_URL_STS"); ok && endpoint != "" {
 		o.STSEndpoint = endpoint
 	}
-	transport, err := s3.PlainTransport(cfg)
+	transport, err := store.PlainTransport(cfg)
 	if err != nil {
 		return usageError("%w", err)
 	}
@@ -72,7 +72,7 @@ func (f *targetFlags) exchange(inv *invocation, cfg *s3.Config, o *s3.Credential
 }
 
 func (f *targetFlags) severalCredentials(inv *invocation) ([]*credentials.Credentials, error) {
-	all, err := s3.ReadCredentials(f.credentialsFile, f.signature)
+	all, err := store.ReadCredentials(f.credentialsFile, f.signature)
 	if err != nil {
 		return nil, runError("--credentials-file: %w", err)
 	}

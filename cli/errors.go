@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"warp/pkg/bench"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // Exit codes, as documented for scripts.
@@ -110,7 +110,7 @@ func oneLine(s string) string {
 // interrupted replaces the plain "context canceled" by the reason for it, so
 // that the exit code tells an interruption from a failure.
 func interrupted(ctx context.Context, err error) error {
-	if err != nil && errors.Is(context.Cause(ctx), ErrInterrupted) && (errors.Is(err, context.Canceled) || s3.CodeOf(err) == s3.CodeCanceled) {
+	if err != nil && errors.Is(context.Cause(ctx), ErrInterrupted) && (errors.Is(err, context.Canceled) || store.CodeOf(err) == store.CodeCanceled) {
 		return ErrInterrupted
 	}
 	return err

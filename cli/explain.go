@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // unopened is why a benchmark could not begin.
@@ -23,8 +23,8 @@ func (f *targetFlags) unopened(ctx context.Context, err error) error {
 // noS3 says whether the first answer was none that a store of S3 gives.
 func noS3(err error) bool {
 	text := err.Error()
-	switch code := s3.CodeOf(err); code {
-	case s3.CodeBadAnswer:
+	switch code := store.CodeOf(err); code {
+	case store.CodeBadAnswer:
 		return strings.Contains(text, "a document <html") || strings.Contains(text, "is no XML") || strings.Contains(text, "document is empty") ||
 			strings.Contains(text, "malformed HTTP")
 	case "HTTP404", "HTTP405", "HTTP501":
@@ -38,11 +38,11 @@ func noS3(err error) bool {
 
 // explain turns what the store answered into what to do about it.
 func (f *targetFlags) explain(err error) error {
-	var nobody *s3.UnreachableError
-	code, text := s3.CodeOf(err), err.Error()
+	var nobody *store.UnreachableError
+	code, text := store.CodeOf(err), err.Error()
 	hint := ""
 	switch {
-	case code == s3.CodeNeedsTLS, code == "HTTP400" && !f.tls && strings.Contains(text, "HTTPS"):
+	case code == store.CodeNeedsTLS, code == "HTTP400" && !f.tls && strings.Contains(text, "HTTPS"):
 		hint = "try --tls"
 	case code == "AccessDenied" && strings.HasPrefix(text, "create bucket"):
 		hint = "these keys may not create buckets (s3:CreateBucket): give them that right, or name a bucket that exists with --bucket"
@@ -55,13 +55,13 @@ func (f *targetFlags) explain(err error) error {
 		hint = "set the clock of this machine"
 	case code == "HTTP400", code == "AuthorizationHeaderMalformed", code == "InvalidRegion", code == "IllegalLocationConstraintException":
 		hint = "check --region"
-	case code == s3.CodeRedirect, code == "PermanentRedirect", code == "TemporaryRedirect":
+	case code == store.CodeRedirect, code == "PermanentRedirect", code == "TemporaryRedirect":
 		hint = "check --host and --region"
-	case code == s3.CodeNoHTTP2:
+	case code == store.CodeNoHTTP2:
 		hint = "leave out --http2"
-	case code == s3.CodeTLS && strings.Contains(text, "certificate required"):
+	case code == store.CodeTLS && strings.Contains(text, "certificate required"):
 		hint = "the store wants to see a certificate: give --client-cert and --client-key"
-	case code == s3.CodeTLS:
+	case code == store.CodeTLS:
 		hint = "check --tls, and --ca-file or --insecure for a private certificate"
 	case errors.As(err, &nobody):
 		return runError("%v", nobody).tell("start a store there, or name another with --host%s", f.elsewhere)
@@ -79,12 +79,12 @@ const whereDemo = ", or try warp without one: --host=embedded --obj.size=64KiB -
 const silence = 3 * time.Second
 
 // sayWaiting says after a moment what warp is waiting for, unless that is over.
-func (f *targetFlags) sayWaiting(con *console, client *s3.Client) (stop func()) {
+func (f *targetFlags) sayWaiting(con *console, client *store.Client) (stop func()) {
 	t := time.AfterFunc(silence, func() {
 		if client.Heard() {
 			return
 		}
-		con.notef("nothing but silence or errors from %s for %s; it has %s to answer a request (Ctrl-C ends this)", f.host, silence, s3.DeskTimeout)
+		con.notef("nothing but silence or errors from %s for %s; it has %s to answer a request (Ctrl-C ends this)", f.host, silence, store.DeskTimeout)
 	})
 	return func() { t.Stop() }
 }

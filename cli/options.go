@@ -11,7 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // optionFlags say what requests look like, and the connections they travel on.
@@ -51,7 +51,7 @@ func (f *optionFlags) partFlag(usage string) cli.Flag {
 
 func (f *optionFlags) connectionFlags(env environment) []cli.Flag {
 	return []cli.Flag{
-		&choiceFlag{Name: "lookup", Value: s3.LookupAuto, Config: choices{s3.LookupAuto, s3.LookupHost, s3.LookupPath}, Destination: &f.lookup,
+		&choiceFlag{Name: "lookup", Value: store.LookupAuto, Config: choices{store.LookupAuto, store.LookupHost, store.LookupPath}, Destination: &f.lookup,
 			Usage: "`WHERE` the bucket's name stands: in the host, the path, or auto (path, but on AWS the host)"},
 		&durationFlag{Name: "timeout", Destination: &f.timeout, DefaultText: "10s to connect, 2m for all else",
 			Usage: "fail a request when nothing moves for `TIME`, be it connecting, sending, the wait for an answer, or its body"},
@@ -72,7 +72,7 @@ func (f *optionFlags) connectionFlags(env environment) []cli.Flag {
 // Content-MD5; the checksum is MD5CS.
 func checksumNames() choices {
 	var names choices
-	for _, c := range s3.Checksums() {
+	for _, c := range store.Checksums() {
 		names = append(names, string(c))
 	}
 	return append(names, "MD5")
@@ -107,7 +107,7 @@ func (f *optionFlags) check(tls bool, signature string) error {
 	case f.sendBuffer > mostBuffer, f.receiveBuffer > mostBuffer:
 		return usageError("--sndbuf and --rcvbuf are at most %s", formatSize(mostBuffer))
 	case f.ktls:
-		return runError("--ktls: %s", s3.WhyNoKTLS()).tell("leave out --ktls")
+		return runError("--ktls: %s", store.WhyNoKTLS()).tell("leave out --ktls")
 	}
 	return nil
 }
@@ -146,9 +146,9 @@ func (f *optionFlags) beyondEmbedded() string {
 		return "--tag"
 	case f.class != "" && f.class != "STANDARD":
 		return "--storage-class=" + f.class
-	case f.checksum != "" && !slices.Contains(embeddedChecksums(), s3.Checksum(f.checksum)):
+	case f.checksum != "" && !slices.Contains(embeddedChecksums(), store.Checksum(f.checksum)):
 		return "--checksum=" + f.checksum
-	case f.lookup == s3.LookupHost:
+	case f.lookup == store.LookupHost:
 		return "--lookup=host"
 	case f.http2:
 		return "--http2"
@@ -161,9 +161,9 @@ func (f *optionFlags) beyondEmbedded() string {
 }
 
 // embeddedChecksums are those that the embedded store checks.
-func embeddedChecksums() []s3.Checksum {
-	return []s3.Checksum{s3.ChecksumCRC32, s3.ChecksumCRC32FO, s3.ChecksumCRC32C, s3.ChecksumCRC32CFO, s3.ChecksumCRC64NVME,
-		s3.ChecksumSHA1, s3.ChecksumSHA256}
+func embeddedChecksums() []store.Checksum {
+	return []store.Checksum{store.ChecksumCRC32, store.ChecksumCRC32FO, store.ChecksumCRC32C, store.ChecksumCRC32CFO, store.ChecksumCRC64NVME,
+		store.ChecksumSHA1, store.ChecksumSHA256}
 }
 
 // checkForm refuses what the form that what uploads by cannot carry.
@@ -183,21 +183,21 @@ func (f *optionFlags) checkForm(what string, class bool) error {
 }
 
 // options are what the flags say. It makes the key of --encrypt.
-func (f *optionFlags) options() (o s3.Options, err error) {
-	o = s3.Options{
-		StorageClass: f.class, Checksum: s3.Checksum(f.checksum), MD5: f.md5,
+func (f *optionFlags) options() (o store.Options, err error) {
+	o = store.Options{
+		StorageClass: f.class, Checksum: store.Checksum(f.checksum), MD5: f.md5,
 		DisableMultipart: f.noMultipart, PartSize: f.partSize, Lookup: f.lookup, Timeout: f.timeout,
 		HTTP2: f.http2, NoKeepAlive: f.noKeepAlive, SendBuffer: int(f.sendBuffer), ReceiveBuffer: int(f.receiveBuffer),
 		ClientCert: f.clientCert, ClientKey: f.clientKey,
 	}
 	switch {
 	case f.encrypt:
-		o.Encryption.Kind = s3.SSEC
+		o.Encryption.Kind = store.SSEC
 		_, err = rand.Read(o.Encryption.Key[:])
 	case f.sseS3:
-		o.Encryption.Kind = s3.SSES3
+		o.Encryption.Kind = store.SSES3
 	case f.kmsKey != "":
-		o.Encryption = s3.Encryption{Kind: s3.SSEKMS, KeyID: f.kmsKey}
+		o.Encryption = store.Encryption{Kind: store.SSEKMS, KeyID: f.kmsKey}
 	}
 	if err == nil {
 		o.Metadata, err = attributes("--add-metadata", f.metadata)
@@ -212,20 +212,20 @@ func (f *optionFlags) options() (o s3.Options, err error) {
 }
 
 // attributes reads KEY=VALUE and KEY=rand:N.
-func attributes(flag string, given []string) ([]s3.Attribute, error) {
-	var all []s3.Attribute
+func attributes(flag string, given []string) ([]store.Attribute, error) {
+	var all []store.Attribute
 	for _, pair := range given {
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok || key == "" {
 			return nil, usageError("%s: %q is not KEY=VALUE", flag, pair)
 		}
-		a := s3.Attribute{Key: key, Value: value}
+		a := store.Attribute{Key: key, Value: value}
 		if n, random := strings.CutPrefix(value, "rand:"); random {
 			count, err := strconv.Atoi(n)
 			if err != nil || count < 1 || count > 2048 {
 				return nil, usageError("%s: %q does not say how many random characters: write %s=rand:N with N from 1 to 2048", flag, pair, key)
 			}
-			a = s3.Attribute{Key: key, Random: count}
+			a = store.Attribute{Key: key, Random: count}
 		}
 		all = append(all, a)
 	}
@@ -238,7 +238,7 @@ func sourceAddresses(spec string) ([]netip.Addr, error) {
 	if spec == "" {
 		return nil, nil
 	}
-	names, err := s3.ParseHosts(spec)
+	names, err := store.ParseHosts(spec)
 	if err != nil {
 		return nil, usageError("--source-ip: %w", err)
 	}

@@ -13,8 +13,8 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
-	"warp/pkg/s3"
 	"warp/pkg/script"
+	"warp/pkg/store"
 )
 
 // scriptInterval is the time between the lines of a statement.
@@ -111,7 +111,7 @@ type statementSums struct {
 }
 
 // settings says what all statements have in common.
-func (t *scriptTable) settings(f *targetFlags, client *s3.Client) {
+func (t *scriptTable) settings(f *targetFlags, client *store.Client) {
 	t.report.Version, t.report.Benchmark = 1, "script"
 	t.report.Settings = scriptSettings{Engine: client.EngineName(), Region: f.region, BaseURI: client.Endpoints(), Bucket: f.buckets[0]}
 	t.report.Statements = []statementReport{}

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"time"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // serverProfiles are MinIO's profiles of itself during a run.
 type serverProfiles struct {
 	kinds   []string // none = not wanted
 	path    string   // of the ZIP, beside the op log
-	client  *s3.Client
+	client  *store.Client
 	running bool // at the store, for all that is known here
 }
 
@@ -24,7 +24,7 @@ func parseServerProfiles(text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
 	}
-	kinds, err := s3.ParseServerProfiles(text)
+	kinds, err := store.ParseServerProfiles(text)
 	if err != nil {
 		return nil, usageError("--serverprof: %w", err)
 	}
@@ -34,7 +34,7 @@ func parseServerProfiles(text string) ([]string, error) {
 // startServerProfiles finds out before the load whether the store does that.
 // They begin anew when the run is measured: what it costs to prepare objects
 // is not asked for.
-func (s *session) startServerProfiles(ctx context.Context, client *s3.Client, log string) error {
+func (s *session) startServerProfiles(ctx context.Context, client *store.Client, log string) error {
 	kinds, err := parseServerProfiles(s.flags.serverprof)
 	if err != nil || len(kinds) == 0 {
 		return err
@@ -48,11 +48,11 @@ func (s *session) startServerProfiles(ctx context.Context, client *s3.Client, lo
 	}
 	s.server = serverProfiles{kinds: kinds, path: path, client: client}
 	err = s.server.begin(ctx)
-	var nobody *s3.UnreachableError
-	switch code := s3.CodeOf(err); {
+	var nobody *store.UnreachableError
+	switch code := store.CodeOf(err); {
 	case err == nil:
 		return nil
-	case code == s3.CodeTLS:
+	case code == store.CodeTLS:
 		return runError("--serverprof: %w", s.flags.target.explain(err))
 	case code == "AccessDenied" || code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch":
 		return runError("--serverprof: %w", err).tell("use keys of an administrator of the store, or leave it out")

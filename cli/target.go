@@ -12,8 +12,8 @@ import (
 
 	"warp/pkg/bench"
 	"warp/pkg/fleet"
-	"warp/pkg/s3"
 	"warp/pkg/s3mem"
+	"warp/pkg/store"
 )
 
 // defaultEmbeddedMemory is what the embedded store may grow to.
@@ -125,7 +125,7 @@ func (f *targetFlags) check() error {
 		return usageError("--bucket is empty")
 	}
 	var err error
-	if f.buckets, err = s3.ParseBuckets(f.bucket); err != nil {
+	if f.buckets, err = store.ParseBuckets(f.bucket); err != nil {
 		return usageError("--bucket: %w", err)
 	}
 	if err := f.checkHosts(); err != nil {
@@ -159,7 +159,7 @@ func (f *targetFlags) checkHosts() (err error) {
 		return nil
 	}
 	var scheme string
-	if f.hosts, scheme, err = s3.ParseEndpoints(f.host); err != nil {
+	if f.hosts, scheme, err = store.ParseEndpoints(f.host); err != nil {
 		return usageError("--host: %w", err)
 	}
 	switch secure := scheme == "https"; {
@@ -187,14 +187,14 @@ func (f *targetFlags) bucketList() string { return strings.Join(f.buckets, ",") 
 
 // mayDestroy says whether --destroy names exactly the buckets of the run.
 func (f *targetFlags) mayDestroy(destroy string) bool {
-	named, err := s3.ParseBuckets(destroy)
+	named, err := store.ParseBuckets(destroy)
 	slices.Sort(named)
 	return err == nil && slices.Equal(named, slices.Sorted(slices.Values(f.buckets)))
 }
 
 // A target is the store that the flags name.
 type target struct {
-	client   *s3.Client
+	client   *store.Client
 	embedded *s3mem.Embedded // nil where the store is somebody else's
 }
 
@@ -226,7 +226,7 @@ func (f *targetFlags) open(ctx context.Context, inv *invocation, concurrency int
 	if err != nil {
 		return nil, err
 	}
-	if t.client, err = s3.New(cfg); err != nil {
+	if t.client, err = store.New(cfg); err != nil {
 		t.close()
 		return nil, usageError("%w", err)
 	}
@@ -234,7 +234,7 @@ func (f *targetFlags) open(ctx context.Context, inv *invocation, concurrency int
 	return t, nil
 }
 
-func (f *targetFlags) startEmbedded(t *target, cfg *s3.Config, full func(error)) error {
+func (f *targetFlags) startEmbedded(t *target, cfg *store.Config, full func(error)) error {
 	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: f.embeddedMemory, OnFull: func(error) {
 		full(runError("the embedded store is full (--embedded.memory=%s)", formatSize(f.embeddedMemory)).
 			tell("allow it more, use smaller or fewer objects, or point --host at a store"))
@@ -243,14 +243,14 @@ func (f *targetFlags) startEmbedded(t *target, cfg *s3.Config, full func(error))
 		return runError("start the embedded store: %w", err)
 	}
 	t.embedded = e
-	cfg.Hosts = []s3.Address{{Name: e.Addr()}}
+	cfg.Hosts = []store.Address{{Name: e.Addr()}}
 	// It takes any region and any keys.
 	cfg.Region = cmp.Or(f.region, "us-east-1")
 	cfg.Credentials = credentials.NewStaticV4(cmp.Or(f.accessKey, "embedded"), cmp.Or(f.secretKey, "embedded"), f.sessionToken)
 	return nil
 }
 
-func (f *targetFlags) findStore(ctx context.Context, inv *invocation, cfg *s3.Config) error {
+func (f *targetFlags) findStore(ctx context.Context, inv *invocation, cfg *store.Config) error {
 	var err error
 	if cfg.Hosts, err = f.addresses(ctx, f.hosts); err != nil {
 		return runError("--resolve-host: %w", err)
@@ -263,21 +263,21 @@ func (f *targetFlags) findStore(ctx context.Context, inv *invocation, cfg *s3.Co
 	return nil
 }
 
-func (f *targetFlags) addresses(ctx context.Context, hosts []string) ([]s3.Address, error) {
+func (f *targetFlags) addresses(ctx context.Context, hosts []string) ([]store.Address, error) {
 	if f.resolveHost {
 		port := "80"
 		if f.tls {
 			port = "443"
 		}
-		return s3.ResolveHosts(ctx, hosts, port, net.DefaultResolver.LookupHost)
+		return store.ResolveHosts(ctx, hosts, port, net.DefaultResolver.LookupHost)
 	}
-	return s3.Addresses(hosts), nil
+	return store.Addresses(hosts), nil
 }
 
 // config is what the flags say about the store, without hosts and keys.
-func (f *targetFlags) config(concurrency int) (s3.Config, error) {
+func (f *targetFlags) config(concurrency int) (store.Config, error) {
 	options, err := f.options.options()
-	return s3.Config{
+	return store.Config{
 		TLS: f.tls, Insecure: f.insecure, CAFile: f.caFile, Region: f.region,
 		HostSelect: f.hostSelect, AppVersion: thisBuild().version, Concurrency: concurrency,
 		Engine: f.engine, UnsignedPayload: f.unsigned, Options: options,
@@ -298,12 +298,12 @@ func (f *targetFlags) describe(ctx context.Context, inv *invocation, concurrency
 	if err := f.findStore(ctx, inv, &cfg); err != nil {
 		return nil, err
 	}
-	if _, err := s3.New(cfg); err != nil { // it sends nothing, and finds what contradicts itself
+	if _, err := store.New(cfg); err != nil { // it sends nothing, and finds what contradicts itself
 		return nil, usageError("%w", err)
 	}
-	store, err := fleet.DescribeStore(cfg)
+	target, err := fleet.DescribeStore(cfg)
 	if err != nil {
 		return nil, usageError("--warp-client: %w", err)
 	}
-	return store, nil
+	return target, nil
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // uploadFlags say where the op log of a run goes beside the folder that it is in.
@@ -52,7 +52,7 @@ func (f *uploadFlags) place() (p uploadPlace, err error) {
 		return p, usageError("--upload: keys do not belong in the address").tell("put them into %s and %s", uploadAccessVariable, uploadSecretVariable)
 	}
 	bucket, prefix, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
-	if names, err := s3.ParseBuckets(bucket); err != nil {
+	if names, err := store.ParseBuckets(bucket); err != nil {
 		return p, usageError("--upload: %w", err).tell(form)
 	} else if len(names) > 1 {
 		return p, usageError("--upload: %s stands for several buckets, and the log goes into one", bucket)
@@ -85,8 +85,8 @@ func (f *uploadFlags) check(b *benchFlags) error {
 
 // An upload is where the op log goes.
 type upload struct {
-	client *s3.Client
-	ref    s3.Ref
+	client *store.Client
+	ref    store.Ref
 	url    string // of the object
 }
 
@@ -100,7 +100,7 @@ func (f *uploadFlags) open(ctx context.Context, inv *invocation, log string) (*u
 	if err != nil {
 		return nil, err
 	}
-	u := &upload{ref: s3.Ref{Bucket: p.bucket, Key: path.Join(p.prefix, filepath.Base(log))}}
+	u := &upload{ref: store.Ref{Bucket: p.bucket, Key: path.Join(p.prefix, filepath.Base(log))}}
 	if u.client, err = f.client(ctx, inv, p); err != nil {
 		return nil, err
 	}
@@ -116,13 +116,13 @@ func (f *uploadFlags) open(ctx context.Context, inv *invocation, log string) (*u
 func (u *upload) look(ctx context.Context) error {
 	bucket := u.ref.Bucket
 	exists, err := u.client.BucketExists(ctx, bucket)
-	switch code := s3.CodeOf(err); {
+	switch code := store.CodeOf(err); {
 	case err == nil && !exists:
 		return runError("--upload: there is no bucket %s at %s", bucket, u.client.Endpoints()[0]).tell("make it, or name another")
 	case err == nil || code == "AccessDenied":
 	case code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch":
 		return runError("--upload: look for bucket %s: %w", bucket, err).tell("check %s and %s", uploadAccessVariable, uploadSecretVariable)
-	case code == s3.CodeTLS:
+	case code == store.CodeTLS:
 		return runError("--upload: look for bucket %s: %w", bucket, err).tell("check the address, and --upload-ca-file for a private certificate")
 	default:
 		return runError("--upload: look for bucket %s: %w", bucket, err)
@@ -140,17 +140,17 @@ func (u *upload) close() {
 }
 
 // client talks to the store of --upload as whoever the variables say, or the AWS environment and profiles.
-func (f *uploadFlags) client(ctx context.Context, inv *invocation, p uploadPlace) (*s3.Client, error) {
+func (f *uploadFlags) client(ctx context.Context, inv *invocation, p uploadPlace) (*store.Client, error) {
 	home, _ := os.UserHomeDir()
 	env := func(name string) string {
 		value, _ := inv.env(name)
 		return value
 	}
-	own := s3.CredentialOptions{Access: env(uploadAccessVariable), Secret: env(uploadSecretVariable), Session: env(uploadSessionVariable), Home: home, Getenv: env}
+	own := store.CredentialOptions{Access: env(uploadAccessVariable), Secret: env(uploadSecretVariable), Session: env(uploadSessionVariable), Home: home, Getenv: env}
 	if (own.Access == "") != (own.Secret == "") || own.Session != "" && own.Access == "" {
 		return nil, usageError("--upload: only one of %s and %s is set", uploadAccessVariable, uploadSecretVariable).tell("set both")
 	}
-	creds, err := s3.ResolveCredentials(ctx, own)
+	creds, err := store.ResolveCredentials(ctx, own)
 	if err != nil {
 		return nil, runError("--upload: %w", err)
 	}
@@ -158,7 +158,7 @@ func (f *uploadFlags) client(ctx context.Context, inv *invocation, p uploadPlace
 		inv.hide.add(v.SecretAccessKey, v.SessionToken)
 	}
 	inv.debugf("credentials for --upload are from %s", creds.Source)
-	client, err := s3.New(s3.Config{Hosts: s3.Addresses([]string{p.host}), TLS: p.tls, CAFile: f.caFile, Region: f.region,
+	client, err := store.New(store.Config{Hosts: store.Addresses([]string{p.host}), TLS: p.tls, CAFile: f.caFile, Region: f.region,
 		Credentials: creds.Credentials, AppVersion: thisBuild().version})
 	if err != nil {
 		return nil, usageError("--upload: %w", err)

@@ -32,12 +32,12 @@ const (
 func allowed() map[string][]string {
 	return map[string][]string{
 		".":             {"cli"},
-		"cli":           {"pkg/fleet", "pkg/fleet/transport", "pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/s3mem", "pkg/generator", "pkg/hostload", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/suggest"},
-		"pkg/fleet":     {"pkg/bench", "pkg/aggregate", "pkg/s3", "pkg/oplog", "pkg/sink", "pkg/fleet/transport"},
-		"pkg/bench":     {"pkg/s3", "pkg/generator", "pkg/hostload", "pkg/oplog"},
+		"cli":           {"pkg/fleet", "pkg/fleet/transport", "pkg/bench", "pkg/aggregate", "pkg/store", "pkg/s3mem", "pkg/generator", "pkg/hostload", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/suggest"},
+		"pkg/fleet":     {"pkg/bench", "pkg/aggregate", "pkg/store", "pkg/oplog", "pkg/sink", "pkg/fleet/transport"},
+		"pkg/bench":     {"pkg/store", "pkg/generator", "pkg/hostload", "pkg/oplog"},
 		"pkg/hostload":  {},
 		"pkg/aggregate": {"pkg/hostload", "pkg/oplog", "internal/wire"},
-		"pkg/s3":        {},
+		"pkg/store":        {},
 		"pkg/s3mem":     {},
 		"pkg/generator": {},
 		"pkg/oplog":     {"pkg/hostload", "internal/wire"},

@@ -16,7 +16,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"warp/internal/teststore"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // profileIn matches what MinIO calls the profile of a kind at the end of a run; some have one of the beginning too.
@@ -35,7 +35,7 @@ func opens(t *testing.T, log string, kinds ...string) {
 		t.Fatal(err)
 	}
 	defer z.Close()
-	for _, kind := range s3.ServerProfiles() {
+	for _, kind := range store.ServerProfiles() {
 		var found *zip.File
 		for _, f := range z.File {
 			if ok, _ := filepath.Match(profileIn(kind), f.Name); ok {
@@ -76,7 +76,7 @@ func goToolReads(t *testing.T, kind string, f *zip.File) {
 // profiling says whether the store profiles itself; it does no longer afterwards.
 func profiling(t *testing.T, s *teststore.Store) bool {
 	t.Helper()
-	c, err := s3.New(s3.Config{Hosts: []s3.Address{{Name: s.Endpoint}}, Credentials: credentials.NewStaticV4(s.AccessKey, s.SecretKey, "")})
+	c, err := store.New(store.Config{Hosts: []store.Address{{Name: s.Endpoint}}, Credentials: credentials.NewStaticV4(s.AccessKey, s.SecretKey, "")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestServerProfiles(t *testing.T) {
 			t.Error("the store goes on to profile itself")
 		}
 	}
-	for _, kinds := range append(s3.ServerProfiles(), "cpu,mem", strings.Join(s3.ServerProfiles(), ",")) {
+	for _, kinds := range append(store.ServerProfiles(), "cpu,mem", strings.Join(store.ServerProfiles(), ",")) {
 		t.Run(kinds, func(t *testing.T) {
 			o, log := b.run(append(load, "--serverprof="+kinds)...)
 			o.want(t, 0)

@@ -13,7 +13,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"warp/internal/teststore"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // A shelf is a bucket for op logs, behind a proxy.
@@ -178,11 +178,11 @@ func TestUploadInParts(t *testing.T) {
 	if err := os.WriteFile(file, bytes.Repeat([]byte("a row of the log\n"), 40<<20/17), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := s3.New(s3.Config{Hosts: s3.Addresses([]string{b.proxy.Endpoint}), Region: s.Region, Credentials: credentials.NewStaticV4(s.AccessKey, s.SecretKey, "")})
+	c, err := store.New(store.Config{Hosts: store.Addresses([]string{b.proxy.Endpoint}), Region: s.Region, Credentials: credentials.NewStaticV4(s.AccessKey, s.SecretKey, "")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.UploadFile(t.Context(), s3.Ref{Bucket: b.bucket, Key: "large"}, file, "application/zstd"); err != nil {
+	if err := c.UploadFile(t.Context(), store.Ref{Bucket: b.bucket, Key: "large"}, file, "application/zstd"); err != nil {
 		t.Fatal(err)
 	}
 	if n := b.proxy.Count(http.MethodPut); n < 3 {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
@@ -296,17 +296,17 @@ func (c *cluster) collect(t *testing.T, name string) {
 // empty fails unless the bucket is, soon.
 func (c *cluster) empty(t *testing.T) {
 	t.Helper()
-	client, err := s3.New(s3.Config{Hosts: []s3.Address{{Name: c.store.addr}}, Region: c.region, Concurrency: 1,
+	client, err := store.New(store.Config{Hosts: []store.Address{{Name: c.store.addr}}, Region: c.region, Concurrency: 1,
 		Credentials: credentials.NewStaticV4(c.access, c.secret, "")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var left []string
-	err = client.List(t.Context(), s3.List{Bucket: bucketOf(t)}, func() { left = nil }, func(o s3.Object) bool {
+	err = client.List(t.Context(), store.List{Bucket: bucketOf(t)}, func() { left = nil }, func(o store.Object) bool {
 		left = append(left, o.Key)
 		return true
 	})
-	if err != nil && s3.CodeOf(err) != "NoSuchBucket" {
+	if err != nil && store.CodeOf(err) != "NoSuchBucket" {
 		t.Fatal(err)
 	}
 	if len(left) > 0 {

@@ -192,10 +192,10 @@ func TestSegmentColumns(t *testing.T) {
 	}
 }
 
-// warp's own error codes are those of pkg/s3, and what record and client make up without a constant.
+// warp's own error codes are those of pkg/store, and what record and client make up without a constant.
 func TestErrorCodes(t *testing.T) {
 	t.Parallel()
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "pkg/s3/errors.go"), nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "pkg/store/errors.go"), nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

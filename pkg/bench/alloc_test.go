@@ -14,7 +14,7 @@ import (
 	"warp/pkg/generator"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // silentStore answers every request with the same object and makes no garbage,
@@ -82,8 +82,8 @@ func (nowhere) Flush() error               { return nil }
 // testWorker is a worker that measures against a store, with all that belongs
 // to a run.
 func testWorker(t testing.TB, addr string) *Worker {
-	client, err := s3.New(s3.Config{
-		Hosts: []s3.Address{{Name: addr}}, Region: "us-east-1", Concurrency: 1, Engine: "lean",
+	client, err := store.New(store.Config{
+		Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Concurrency: 1, Engine: "lean",
 		Credentials: credentials.NewStaticV4("key", "secret", ""),
 	})
 	if err != nil {
@@ -105,9 +105,9 @@ func testWorker(t testing.TB, addr string) *Worker {
 // steps are the requests that must not make garbage.
 func steps(t testing.TB, w *Worker) map[string]func() {
 	ctx := w.run.requests
-	obj := &s3.Object{Ref: s3.Ref{Bucket: "bucket", Key: "key"}, Size: 1024, ETag: "0123456789abcdef0123456789abcdef"}
+	obj := &store.Object{Ref: store.Ref{Bucket: "bucket", Key: "key"}, Size: 1024, ETag: "0123456789abcdef0123456789abcdef"}
 	get, stat := &Get{}, &Stat{}
-	get.found, stat.found = []s3.Object{*obj}, []s3.Object{*obj}
+	get.found, stat.found = []store.Object{*obj}, []store.Object{*obj}
 	get.divide(w.Env)
 	stat.divide(w.Env)
 	check := func(err error) {
@@ -117,10 +117,10 @@ func steps(t testing.TB, w *Worker) map[string]func() {
 	}
 	made := &Get{}
 	key := w.NextKey()
-	made.names, made.buckets, made.made = w.Env.Names, []string{"bucket"}, []entry{newEntry(w.Env.Names, &s3.Object{Ref: s3.Ref{Key: key}, Size: 1024, ETag: obj.ETag}, "")}
+	made.names, made.buckets, made.made = w.Env.Names, []string{"bucket"}, []entry{newEntry(w.Env.Names, &store.Object{Ref: store.Ref{Key: key}, Size: 1024, ETag: obj.ETag}, "")}
 	made.divide(w.Env)
 	ranged := &Get{Range: true}
-	ranged.found = []s3.Object{{Ref: obj.Ref, Size: 1024}}
+	ranged.found = []store.Object{{Ref: obj.Ref, Size: 1024}}
 	ranged.RangeSize = 1024
 	ranged.divide(w.Env)
 	// What the store sends is all zeros, and so is this payload.

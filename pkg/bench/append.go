@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"warp/pkg/generator"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // MostAppends is how many parts S3 lets an object be appended from, the first
@@ -35,20 +35,20 @@ type growing struct {
 // Prepare makes sure that the store appends: most stores overwrite.
 func (a *Append) Prepare(ctx context.Context, e *Env) error {
 	a.growing = make([]growing, e.Concurrency)
-	return feature("appends to objects (x-amz-write-offset-bytes)").probe(ctx, e, func(h *s3.Host, ref s3.Ref) error {
+	return feature("appends to objects (x-amz-write-offset-bytes)").probe(ctx, e, func(h *store.Host, ref store.Ref) error {
 		return tryAppend(ctx, h, ref)
 	})
 }
 
-func tryAppend(ctx context.Context, h *s3.Host, ref s3.Ref) error {
+func tryAppend(ctx context.Context, h *store.Host, ref store.Ref) error {
 	half := []byte("warp")
 	size := int64(2 * len(half))
 	for offset := int64(0); offset < size; offset += int64(len(half)) {
-		if _, err := h.Put(ctx, appendAt(ref, bytes.NewReader(half), offset, int64(len(half))), s3.NewTrace(time.Now())); err != nil {
+		if _, err := h.Put(ctx, appendAt(ref, bytes.NewReader(half), offset, int64(len(half))), store.NewTrace(time.Now())); err != nil {
 			return err
 		}
 	}
-	o, err := h.Stat(ctx, ref, s3.NewTrace(time.Now()))
+	o, err := h.Stat(ctx, ref, store.NewTrace(time.Now()))
 	if err == nil && o.Size != size {
 		err = noEffect(fmt.Sprintf("after %d bytes and %d more the object has %d", len(half), len(half), o.Size))
 	}
@@ -56,10 +56,10 @@ func tryAppend(ctx context.Context, h *s3.Host, ref s3.Ref) error {
 }
 
 // appendAt is a request that appends. With offset 0 it makes the object.
-func appendAt(ref s3.Ref, body s3.Body, offset, size int64) s3.Put {
-	return s3.Put{
+func appendAt(ref store.Ref, body store.Body, offset, size int64) store.Put {
+	return store.Put{
 		Ref: ref, Body: body, Size: size, ContentType: "application/octet-stream",
-		Headers: []s3.Header{{Name: "x-amz-write-offset-bytes", Value: strconv.FormatInt(offset, 10)}},
+		Headers: []store.Header{{Name: "x-amz-write-offset-bytes", Value: strconv.FormatInt(offset, 10)}},
 	}
 }
 
@@ -75,10 +75,10 @@ func (a *Append) Do(ctx context.Context, w *Worker) error {
 		w.body.Reset(generator.PayloadID(g.key), g.size+size)
 		body := io.NewSectionReader(w.body, g.size, size)
 		r.Bytes = size
-		o, err := r.Put(ctx, appendAt(s3.Ref{Bucket: w.Env.Bucket, Key: g.key}, body, g.size, size), r.Trace)
+		o, err := r.Put(ctx, appendAt(store.Ref{Bucket: w.Env.Bucket, Key: g.key}, body, g.size, size), r.Trace)
 		// Without a size in the answer it is that of what was sent.
 		if err == nil && o.Size != size && o.Size != g.size+size {
-			return &s3.Error{Code: s3.CodeWrongLength, Status: int(r.Trace.Status()),
+			return &store.Error{Code: store.CodeWrongLength, Status: int(r.Trace.Status()),
 				Message: fmt.Sprintf("the store says that the object has %d bytes now instead of %d", o.Size, g.size+size)}
 		}
 		return err

@@ -7,7 +7,7 @@ import (
 	"warp/internal/teststore"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // Objects have as many parts as the store allows, and no more: it would refuse
@@ -16,7 +16,7 @@ func TestAppendBeginsNewObjects(t *testing.T) {
 	t.Parallel()
 	const limit = 7
 	var seen perKey
-	runWith(t, teststore.StartAppender(t, limit), s3.Config{Engine: "lean", Region: "us-east-1"}, "append",
+	runWith(t, teststore.StartAppender(t, limit), store.Config{Engine: "lean", Region: "us-east-1"}, "append",
 		&bench.Append{Sizes: sizes(t, "10"), Parts: limit}, &seen)
 	full := 0
 	for key, n := range seen.rows {

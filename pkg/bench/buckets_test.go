@@ -14,12 +14,12 @@ import (
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // In several buckets a row's bucket follows from its thread, all of them are used, and all are left as they were.
 func TestSeveralBuckets(t *testing.T) {
-	stores.Each(t, func(t *testing.T, store *teststore.Store) {
+	stores.Each(t, func(t *testing.T, target *teststore.Store) {
 		pool := func() bench.Pool { return bench.Pool{Objects: 30, Sizes: sizes(t, "1KiB")} }
 		unique, versions, existing := pool(), pool(), pool()
 		unique.Unique, unique.Epochs = true, 3
@@ -43,18 +43,18 @@ func TestSeveralBuckets(t *testing.T) {
 			"mixed":         {op: &bench.Mixed{Pool: pool(), Get: 45, Stat: 30, Put: 15, Delete: 10}},
 			"copy":          {op: &bench.Copy{Pool: pool()}},
 		}
-		if store.Can.Versioning {
+		if target.Can.Versioning {
 			runs["get versions"] = run{op: &bench.Get{Pool: versions}, more: func(o *bench.Options) { o.Versions = true }}
 			runs["versioned"] = run{op: &bench.Versioned{Mixed: bench.Mixed{Pool: pool(), Get: 45, Stat: 30, Put: 15, Delete: 10}},
 				more: func(o *bench.Options) { o.Versions = true }}
 		}
-		if store.Name == teststore.Embedded {
+		if target.Name == teststore.Embedded {
 			delete(runs, "copy") // it copies nothing
 		}
 		for name, r := range runs {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				inBuckets(t, store, name, r.op, r.more, r.rows)
+				inBuckets(t, target, name, r.op, r.more, r.rows)
 			})
 		}
 	})
@@ -77,9 +77,9 @@ func (r *rows) Flush() error { return nil }
 
 // failures are the rows of failed requests. A versioned object that is being overwritten is gone from versitygw for a
 // moment, which is no matter of buckets.
-func (r *rows) failures(store *teststore.Store) (failed []oplog.Record) {
+func (r *rows) failures(target *teststore.Store) (failed []oplog.Record) {
 	for i := range r.all {
-		gone := store.Name == teststore.Versitygw && strings.HasPrefix(r.all[i].Err, "NoSuchKey")
+		gone := target.Name == teststore.Versitygw && strings.HasPrefix(r.all[i].Err, "NoSuchKey")
 		if r.all[i].Err != "" && !gone {
 			failed = append(failed, r.all[i])
 		}
@@ -87,12 +87,12 @@ func (r *rows) failures(store *teststore.Store) (failed []oplog.Record) {
 	return failed
 }
 
-func inBuckets(t *testing.T, store *teststore.Store, name string, op bench.Op, more func(*bench.Options), want int) {
+func inBuckets(t *testing.T, target *teststore.Store, name string, op bench.Op, more func(*bench.Options), want int) {
 	ctx := context.Background()
-	proxy := teststore.NewProxy(t, store.Endpoint)
-	client, err := s3.New(s3.Config{
-		Hosts: []s3.Address{{Name: proxy.Endpoint}}, Region: store.Region, Concurrency: 7,
-		Credentials: credentials.NewStaticV4(store.AccessKey, store.SecretKey, ""),
+	proxy := teststore.NewProxy(t, target.Endpoint)
+	client, err := store.New(store.Config{
+		Hosts: []store.Address{{Name: proxy.Endpoint}}, Region: target.Region, Concurrency: 7,
+		Credentials: credentials.NewStaticV4(target.AccessKey, target.SecretKey, ""),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func inBuckets(t *testing.T, store *teststore.Store, name string, op bench.Op, m
 		t.Fatal(err)
 	}
 	out := r.Run(ctx, seen)
-	if failed := seen.failures(store); out.Fatal != nil || len(failed) > 0 || out.Sent == 0 {
+	if failed := seen.failures(target); out.Fatal != nil || len(failed) > 0 || out.Sent == 0 {
 		t.Fatalf("%v, of %d failed: %+v", out.Fatal, out.Sent, failed)
 	}
 	if want > 0 && len(seen.all) != want {
@@ -145,7 +145,7 @@ func inBuckets(t *testing.T, store *teststore.Store, name string, op bench.Op, m
 }
 
 // prepareForeign puts somebody else's objects into buckets. Those for versions warp has to make itself.
-func prepareForeign(t *testing.T, client *s3.Client, buckets []string, objects bool) {
+func prepareForeign(t *testing.T, client *store.Client, buckets []string, objects bool) {
 	for _, b := range buckets {
 		if !objects {
 			continue
@@ -154,15 +154,15 @@ func prepareForeign(t *testing.T, client *s3.Client, buckets []string, objects b
 			t.Fatal(err)
 		}
 		for _, key := range []string{"foreign/1", "foreign/2"} {
-			if _, err := client.WriteSmall(t.Context(), s3.Ref{Bucket: b, Key: key}, []byte("foreign")); err != nil {
+			if _, err := client.WriteSmall(t.Context(), store.Ref{Bucket: b, Key: key}, []byte("foreign")); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 }
 
-func keysOf(t *testing.T, client *s3.Client, bucket string) (keys []string) {
-	err := client.List(t.Context(), s3.List{Bucket: bucket}, func() { keys = nil }, func(o s3.Object) bool {
+func keysOf(t *testing.T, client *store.Client, bucket string) (keys []string) {
+	err := client.List(t.Context(), store.List{Bucket: bucket}, func() { keys = nil }, func(o store.Object) bool {
 		keys = append(keys, o.Key)
 		return true
 	})

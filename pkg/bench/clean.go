@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // A Selection says which runs Clean is to remove. Without Run and Seed it is
@@ -16,8 +16,8 @@ import (
 type Selection struct {
 	Run    string
 	Seed   *uint64
-	DryRun bool                          // remove nothing, call Would
-	Would  func(run string, o s3.Object) // for every object that would be removed
+	DryRun bool                             // remove nothing, call Would
+	Would  func(run string, o store.Object) // for every object that would be removed
 }
 
 // named says whether somebody meant these runs and no others. Only then are
@@ -68,7 +68,7 @@ func (r *Runner) Clean(ctx context.Context, s Selection) ([]LeftRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := map[s3.Ref]bool{} // several runs may have kept the same objects
+	told := map[store.Ref]bool{} // several runs may have kept the same objects
 	var left []LeftRun
 	var failed error
 	for _, m := range found {
@@ -137,7 +137,7 @@ func (r *Runner) openClean(ctx context.Context, s Selection) (now time.Time, err
 }
 
 // cleanRun removes one run, or says what that would remove.
-func (r *Runner) cleanRun(ctx context.Context, m *foundMarker, found []foundMarker, s Selection, now time.Time, counter *countingProgress, told map[s3.Ref]bool) (objects int64, err error) {
+func (r *Runner) cleanRun(ctx context.Context, m *foundMarker, found []foundMarker, s Selection, now time.Time, counter *countingProgress, told map[store.Ref]bool) (objects int64, err error) {
 	others := slices.DeleteFunc(slices.Clone(found), func(o foundMarker) bool {
 		return o.Run == m.Run || s.named() && s.has(&o.marker) && o.state() != RunAlive
 	})
@@ -158,13 +158,13 @@ func (r *Runner) cleanRun(ctx context.Context, m *foundMarker, found []foundMark
 
 // wouldRemove finds what removeObjects would remove, but for what others were
 // told to have, with whom it would be gone by then.
-func (r *Runner) wouldRemove(ctx context.Context, m *marker, others []foundMarker, told map[s3.Ref]bool, would func(string, s3.Object)) (objects int64, err error) {
+func (r *Runner) wouldRemove(ctx context.Context, m *marker, others []foundMarker, told map[store.Ref]bool, would func(string, store.Object)) (objects int64, err error) {
 	if !m.Claimed {
 		return 0, nil
 	}
 	list, err := r.ownFixed(ctx, m)
 	if err == nil && !m.answered(others) {
-		var named []s3.Object
+		var named []store.Object
 		named, err = r.ownNamed(ctx, m)
 		list = append(list, named...)
 	}
@@ -182,14 +182,14 @@ func (r *Runner) wouldRemove(ctx context.Context, m *marker, others []foundMarke
 }
 
 // ownNamed finds the objects that have the names of the run that m marks.
-func (r *Runner) ownNamed(ctx context.Context, m *marker) (own []s3.Object, err error) {
+func (r *Runner) ownNamed(ctx context.Context, m *marker) (own []store.Object, err error) {
 	state, err := r.Client.Versioning(ctx, r.Options.Bucket)
 	if err != nil {
 		return nil, err
 	}
 	names := m.names()
-	l := s3.List{Bucket: r.Options.Bucket, Prefix: m.Prefix, Versions: state != ""}
-	err = r.Client.List(ctx, l, func() { own = nil }, func(o s3.Object) bool {
+	l := store.List{Bucket: r.Options.Bucket, Prefix: m.Prefix, Versions: state != ""}
+	err = r.Client.List(ctx, l, func() { own = nil }, func(o store.Object) bool {
 		if names.Owns(o.Key) {
 			own = append(own, o)
 		}

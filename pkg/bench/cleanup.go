@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"warp/pkg/generator"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // deleteBatch is as many objects as one request may delete.
@@ -165,7 +165,7 @@ func (r *Runner) removeObjects(ctx context.Context, m *marker, others []foundMar
 	}
 	names := m.names()
 	var later string
-	ours := func(o s3.Object) bool {
+	ours := func(o store.Object) bool {
 		if !names.Owns(o.Key) {
 			return false
 		}
@@ -195,7 +195,7 @@ func (r *Runner) removeObjects(ctx context.Context, m *marker, others []foundMar
 func (r *Runner) abortUploads(ctx context.Context, names *generator.Names) error {
 	err := r.Client.AbortUploads(ctx, r.Options.Bucket, "", names.Owns)
 	switch {
-	case s3.CodeOf(err) == "AccessDenied":
+	case store.CodeOf(err) == "AccessDenied":
 		// Few need this right, so lacking it must not make every run fail.
 		r.Progress.Warn("unfinished uploads in parts were not looked for, because these credentials may not list or abort them")
 	case err != nil:
@@ -209,7 +209,7 @@ func (r *Runner) removeMarker(ctx context.Context, m *marker) error {
 	if err != nil {
 		return err
 	}
-	ours := func(o s3.Object) bool { return o.Key == m.key() }
+	ours := func(o store.Object) bool { return o.Key == m.key() }
 	return r.removeAll(ctx, removal{prefix: m.key(), versions: state != "", ours: ours, count: func(int64) {}})
 }
 
@@ -245,11 +245,11 @@ const cleanPasses = 4
 func persist(ctx context.Context, do func() error) error {
 	for pass := 1; ; pass++ {
 		err := do()
-		var e *s3.Error
+		var e *store.Error
 		switch {
 		case err == nil, pass == cleanPasses, ctx.Err() != nil:
 			return err
-		case s3.IsTimeout(err), errors.As(err, &e) && (e.Status == 401 || e.Status == 403):
+		case store.IsTimeout(err), errors.As(err, &e) && (e.Status == 401 || e.Status == 403):
 			return err
 		}
 		if !pause(ctx, time.Duration(pass)*500*time.Millisecond) {
@@ -264,7 +264,7 @@ func (r *Runner) clearBucket(ctx context.Context) error {
 	defer r.Progress.End()
 	state, err := r.Client.Versioning(ctx, r.Options.Bucket)
 	if err == nil {
-		everything := func(s3.Object) bool { return true }
+		everything := func(store.Object) bool { return true }
 		err = r.removeAll(ctx, removal{versions: state != "", ours: everything, count: r.Progress.Add})
 	}
 	if err != nil {
@@ -276,9 +276,9 @@ func (r *Runner) clearBucket(ctx context.Context) error {
 // A removal says what is to be deleted.
 type removal struct {
 	prefix   string
-	versions bool                 // all versions of it
-	locked   bool                 // also what a retention in governance mode protects
-	ours     func(s3.Object) bool // of what lies under prefix
+	versions bool                    // all versions of it
+	locked   bool                    // also what a retention in governance mode protects
+	ours     func(store.Object) bool // of what lies under prefix
 	count    func(int64)
 }
 
@@ -289,7 +289,7 @@ func (r *Runner) removeAll(ctx context.Context, all removal) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	batches := make(chan []s3.Ref)
+	batches := make(chan []store.Ref)
 	var wg sync.WaitGroup
 	for range max(1, min(r.Options.Concurrency, 16)) {
 		wg.Go(func() {
@@ -303,7 +303,7 @@ func (r *Runner) removeAll(ctx context.Context, all removal) error {
 			}
 		})
 	}
-	err := r.sendBatches(ctx, s3.List{Bucket: r.Options.Bucket, Prefix: all.prefix, Versions: all.versions}, all.ours, batches)
+	err := r.sendBatches(ctx, store.List{Bucket: r.Options.Bucket, Prefix: all.prefix, Versions: all.versions}, all.ours, batches)
 	close(batches)
 	wg.Wait()
 	if cause := context.Cause(ctx); cause != nil {
@@ -312,8 +312,8 @@ func (r *Runner) removeAll(ctx context.Context, all removal) error {
 	return err
 }
 
-func (r *Runner) sendBatches(ctx context.Context, l s3.List, ours func(s3.Object) bool, out chan<- []s3.Ref) error {
-	var batch []s3.Ref
+func (r *Runner) sendBatches(ctx context.Context, l store.List, ours func(store.Object) bool, out chan<- []store.Ref) error {
+	var batch []store.Ref
 	most := func() int {
 		if r.hurried.Load() {
 			return hurriedBatch
@@ -330,7 +330,7 @@ func (r *Runner) sendBatches(ctx context.Context, l s3.List, ours func(s3.Object
 			return false
 		}
 	}
-	err := r.Client.List(ctx, l, begin, func(o s3.Object) bool {
+	err := r.Client.List(ctx, l, begin, func(o store.Object) bool {
 		if !ours(o) {
 			return true
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"warp/pkg/generator"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // largestCopy is what S3 copies in one request at most.
@@ -24,7 +24,7 @@ type Copy struct {
 
 // Prepare makes sure that the store copies, and gets the objects ready.
 func (c *Copy) Prepare(ctx context.Context, e *Env) error {
-	err := feature("copies of objects").probe(ctx, e, func(h *s3.Host, ref s3.Ref) error {
+	err := feature("copies of objects").probe(ctx, e, func(h *store.Host, ref store.Ref) error {
 		return c.try(ctx, e, h, ref)
 	})
 	if err != nil {
@@ -38,29 +38,29 @@ func (c *Copy) Prepare(ctx context.Context, e *Env) error {
 const leastPart = 5 << 20
 
 // try copies an object, in the way in which the run will.
-func (c *Copy) try(ctx context.Context, e *Env, h *s3.Host, ref s3.Ref) error {
+func (c *Copy) try(ctx context.Context, e *Env, h *store.Host, ref store.Ref) error {
 	size := int64(1000)
 	if c.PartSize > 0 {
 		size = leastPart
 	}
 	body := e.workers[0].body
 	body.Reset(generator.PayloadID(ref.Key), size)
-	from, err := h.Put(ctx, s3.Put{Ref: ref, Body: body, Size: size}, s3.NewTrace(time.Now()))
+	from, err := h.Put(ctx, store.Put{Ref: ref, Body: body, Size: size}, store.NewTrace(time.Now()))
 	if err != nil {
 		return err
 	}
-	to := s3.Ref{Bucket: ref.Bucket, Key: e.workers[0].NextKey()}
+	to := store.Ref{Bucket: ref.Bucket, Key: e.workers[0].NextKey()}
 	if c.PartSize > 0 {
 		err = tryCopyInParts(ctx, h, &from, to)
 	} else {
-		_, err = h.Copy(ctx, s3.Copy{From: ref, To: to}, s3.NewTrace(time.Now()))
+		_, err = h.Copy(ctx, store.Copy{From: ref, To: to}, store.NewTrace(time.Now()))
 	}
 	if err != nil {
 		return err
 	}
-	got, err := h.Stat(ctx, to, s3.NewTrace(time.Now()))
+	got, err := h.Stat(ctx, to, store.NewTrace(time.Now()))
 	switch {
-	case s3.CodeOf(err) == "NoSuchKey":
+	case store.CodeOf(err) == "NoSuchKey":
 		return noEffect("there is no copy")
 	case err != nil:
 		return err
@@ -68,17 +68,17 @@ func (c *Copy) try(ctx context.Context, e *Env, h *s3.Host, ref s3.Ref) error {
 		return noEffect(fmt.Sprintf("the copy of %d bytes has %d", from.Size, got.Size))
 	}
 	c.sameETag = from.ETag != "" && got.ETag == from.ETag
-	return h.Delete(ctx, []s3.Ref{to}, s3.NewTrace(time.Now()))
+	return h.Delete(ctx, []store.Ref{to}, store.NewTrace(time.Now()))
 }
 
-func tryCopyInParts(ctx context.Context, h *s3.Host, from *s3.Object, to s3.Ref) error {
-	u, err := h.StartUpload(ctx, s3.Put{Ref: to}, s3.NewTrace(time.Now()))
+func tryCopyInParts(ctx context.Context, h *store.Host, from *store.Object, to store.Ref) error {
+	u, err := h.StartUpload(ctx, store.Put{Ref: to}, store.NewTrace(time.Now()))
 	if err != nil {
 		return err
 	}
-	part, err := h.CopyPart(ctx, s3.CopyPart{Upload: u, Number: 1, From: from.Ref, Length: from.Size}, s3.NewTrace(time.Now()))
+	part, err := h.CopyPart(ctx, store.CopyPart{Upload: u, Number: 1, From: from.Ref, Length: from.Size}, store.NewTrace(time.Now()))
 	if err == nil {
-		_, err = h.CompleteUpload(ctx, u, []s3.Part{part}, s3.NewTrace(time.Now()))
+		_, err = h.CompleteUpload(ctx, u, []store.Part{part}, store.NewTrace(time.Now()))
 	}
 	return err
 }
@@ -92,15 +92,15 @@ func (c *Copy) Do(ctx context.Context, w *Worker) error {
 	return w.Spend(1, from.Size, func(int) error { return c.copy(ctx, w, from, w.NextKey()) })
 }
 
-func (c *Copy) copy(ctx context.Context, w *Worker, from *s3.Object, key string) error {
+func (c *Copy) copy(ctx context.Context, w *Worker, from *store.Object, key string) error {
 	// Without the version, which not every store that names one takes as a source.
-	source := s3.Ref{Bucket: from.Bucket, Key: from.Key}
+	source := store.Ref{Bucket: from.Bucket, Key: from.Key}
 	if size := c.partSize(from.Size); from.Size > size {
 		return c.inParts(ctx, w, from, key, size)
 	}
 	return w.Measure(ctx, "COPY", key, func(ctx context.Context, r *Request) error {
 		r.Bytes = from.Size
-		got, err := r.Copy(ctx, s3.Copy{From: source, To: s3.Ref{Bucket: w.Env.Bucket, Key: key}}, r.Trace)
+		got, err := r.Copy(ctx, store.Copy{From: source, To: store.Ref{Bucket: w.Env.Bucket, Key: key}}, r.Trace)
 		if err != nil || !c.sameETag || strings.Contains(from.ETag, "-") {
 			return err // an ETag of parts is no copy's
 		}
@@ -119,15 +119,15 @@ func (c *Copy) partSize(object int64) int64 {
 	return max(size, (object+mostParts-1)/mostParts)
 }
 
-func (c *Copy) inParts(ctx context.Context, w *Worker, from *s3.Object, key string, size int64) error {
+func (c *Copy) inParts(ctx context.Context, w *Worker, from *store.Object, key string, size int64) error {
 	return w.inParts(ctx, &parted{
 		whole: "COPY", part: "COPYPART", key: key,
 		parts: int((from.Size + size - 1) / size), atOnce: c.AtOnce,
-		send: func(ctx context.Context, _ *Worker, r *Request, u s3.Upload, n int) (s3.Part, error) {
+		send: func(ctx context.Context, _ *Worker, r *Request, u store.Upload, n int) (store.Part, error) {
 			offset := size * int64(n-1)
 			length := min(size, from.Size-offset)
 			r.Bytes = length
-			return r.CopyPart(ctx, s3.CopyPart{Upload: u, Number: n, From: from.Ref, Offset: offset, Length: length}, r.Trace)
+			return r.CopyPart(ctx, store.CopyPart{Upload: u, Number: n, From: from.Ref, Offset: offset, Length: length}, r.Trace)
 		},
 	})
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // Delete deletes objects, a batch per request, until none are left.
@@ -34,12 +34,12 @@ func (d *Delete) Do(ctx context.Context, w *Worker) error {
 }
 
 // batch takes the next batch out of the share of a bucket.
-func (d *Delete) batch(place int, text *textArena) []s3.Ref {
+func (d *Delete) batch(place int, text *textArena) []store.Ref {
 	share := &d.shares[place]
 	to := int(d.next[place].Add(int64(d.Batch)))
 	from := to - d.Batch
 	to = min(to, share.count)
-	refs := make([]s3.Ref, 0, max(to-from, 0))
+	refs := make([]store.Ref, 0, max(to-from, 0))
 	for i := from; i < to; i++ {
 		refs = append(refs, d.get(share.index(i), text).Ref)
 	}
@@ -47,7 +47,7 @@ func (d *Delete) batch(place int, text *textArena) []s3.Ref {
 }
 
 // remove measures one request that deletes refs.
-func (w *Worker) remove(ctx context.Context, refs []s3.Ref) error {
+func (w *Worker) remove(ctx context.Context, refs []store.Ref) error {
 	return w.Measure(ctx, "DELETE", refs[0].Key, func(ctx context.Context, r *Request) error {
 		r.Objects = len(refs)
 		return r.Delete(ctx, refs, r.Trace)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"warp/pkg/oplog"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 const (
@@ -175,7 +175,7 @@ func (w *Worker) cutOff(ctx context.Context, rec *oplog.Record, start time.Time,
 		return err
 	}
 	w.run.drain.timedOut.Add(1)
-	err = &s3.Error{Code: s3.CodeDrainTimeout, Message: fmt.Sprintf("no answer %s after the end of the run", time.Duration(w.run.drain.length.Load()))}
+	err = &store.Error{Code: store.CodeDrainTimeout, Message: fmt.Sprintf("no answer %s after the end of the run", time.Duration(w.run.drain.length.Load()))}
 	rec.Err, rec.Duration = err.Error(), waited
 	if !w.silent {
 		w.keep(rec, err)

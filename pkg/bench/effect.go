@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // A feature is what an operation needs of a store and many stores lack, in
@@ -21,7 +21,7 @@ func (n noEffect) Error() string { return string(n) }
 // try makes one request of the operation, unrecorded and on the first worker,
 // and then has effect look at what came of it. A store that refuses the
 // request, or that only pretends, ends the run here.
-func (f feature) try(ctx context.Context, e *Env, send func(w *Worker) error, effect func(h *s3.Host) error) error {
+func (f feature) try(ctx context.Context, e *Env, send func(w *Worker) error, effect func(h *store.Host) error) error {
 	w := e.workers[0]
 	defer func(was bool) { w.silent = was }(w.silent)
 	w.silent = true
@@ -37,15 +37,15 @@ func (f feature) try(ctx context.Context, e *Env, send func(w *Worker) error, ef
 
 // probe has the store do the feature on an object of its own, which takes more
 // than one request, and do looks at the effect itself.
-func (f feature) probe(ctx context.Context, e *Env, do func(h *s3.Host, ref s3.Ref) error) error {
+func (f feature) probe(ctx context.Context, e *Env, do func(h *store.Host, ref store.Ref) error) error {
 	err := e.workers[0].must(ctx, fmt.Sprintf("try %s", f), func() error {
-		return e.Client.Use(func(h *s3.Host) error {
+		return e.Client.Use(func(h *store.Host) error {
 			// A name of its own for each attempt, since the one before may have got far.
-			ref := s3.Ref{Bucket: e.Bucket, Key: e.workers[0].NextKey()}
+			ref := store.Ref{Bucket: e.Bucket, Key: e.workers[0].NextKey()}
 			if err := do(h, ref); err != nil {
 				return err
 			}
-			return h.Delete(ctx, []s3.Ref{ref}, s3.NewTrace(time.Now()))
+			return h.Delete(ctx, []store.Ref{ref}, store.NewTrace(time.Now()))
 		})
 	})
 	return f.verdict(err)
@@ -54,11 +54,11 @@ func (f feature) probe(ctx context.Context, e *Env, do func(h *s3.Host, ref s3.R
 // verdict tells what a store lacks from what is wrong otherwise.
 func (f feature) verdict(err error) error {
 	var lacks noEffect
-	var said *s3.Error
+	var said *store.Error
 	switch {
 	case errors.As(err, &lacks):
 		return f.pretended(string(lacks))
-	case !errors.As(err, &said) || said.Status == 0 || s3.Repeatable(said):
+	case !errors.As(err, &said) || said.Status == 0 || store.Repeatable(said):
 		return err
 	case said.Status < 300:
 		return f.pretended(said.Message)
@@ -74,12 +74,12 @@ func (f feature) pretended(what string) error {
 
 // takeBack wants an object of the given size under each key, and removes them:
 // they were written to try the store, and are no part of the run.
-func (e *Env) takeBack(ctx context.Context, h *s3.Host, keys []string, size int64) error {
-	var refs []s3.Ref
+func (e *Env) takeBack(ctx context.Context, h *store.Host, keys []string, size int64) error {
+	var refs []store.Ref
 	for _, k := range keys {
-		o, err := h.Stat(ctx, s3.Ref{Bucket: e.Bucket, Key: k}, s3.NewTrace(time.Now()))
+		o, err := h.Stat(ctx, store.Ref{Bucket: e.Bucket, Key: k}, store.NewTrace(time.Now()))
 		switch {
-		case s3.CodeOf(err) == "NoSuchKey":
+		case store.CodeOf(err) == "NoSuchKey":
 			return noEffect("there is no " + k)
 		case err != nil:
 			return err
@@ -88,5 +88,5 @@ func (e *Env) takeBack(ctx context.Context, h *s3.Host, keys []string, size int6
 		}
 		refs = append(refs, o.Ref)
 	}
-	return h.Delete(ctx, refs, s3.NewTrace(time.Now()))
+	return h.Delete(ctx, refs, store.NewTrace(time.Now()))
 }

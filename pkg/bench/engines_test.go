@@ -16,7 +16,7 @@ import (
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 var stores teststore.Pool
@@ -52,20 +52,20 @@ func (s *tally) Flush() error { return nil }
 
 // Both engines do all operations on all stores.
 func TestEnginesOnRealStores(t *testing.T) {
-	stores.Each(t, func(t *testing.T, store *teststore.Store) { bothEngines(t, store) })
+	stores.Each(t, func(t *testing.T, target *teststore.Store) { bothEngines(t, target) })
 	t.Run("minio TLS", func(t *testing.T) {
 		bothEngines(t, teststore.Start(t, teststore.MinIO, teststore.Options{TLS: true}))
 	})
 }
 
-func bothEngines(t *testing.T, store *teststore.Store) {
+func bothEngines(t *testing.T, target *teststore.Store) {
 	for _, engine := range []string{"lean", "minio"} {
-		t.Run(engine, func(t *testing.T) { allOperations(t, store, engine) })
+		t.Run(engine, func(t *testing.T) { allOperations(t, target, engine) })
 		t.Run(engine+" asks for the region", func(t *testing.T) {
-			runOn(t, store, s3.Config{Engine: engine}, "put", &bench.Put{Sizes: sizes(t, "1KiB")})
+			runOn(t, target, store.Config{Engine: engine}, "put", &bench.Put{Sizes: sizes(t, "1KiB")})
 		})
 		t.Run(engine+" unsigned", func(t *testing.T) {
-			runOn(t, store, s3.Config{Engine: engine, Region: store.Region, UnsignedPayload: true}, "put", &bench.Put{Sizes: sizes(t, "100KiB")})
+			runOn(t, target, store.Config{Engine: engine, Region: target.Region, UnsignedPayload: true}, "put", &bench.Put{Sizes: sizes(t, "100KiB")})
 		})
 	}
 }
@@ -79,8 +79,8 @@ func sizes(t *testing.T, spec string) generator.Sizes {
 	return s
 }
 
-func allOperations(t *testing.T, store *teststore.Store, engine string) {
-	cfg := s3.Config{Engine: engine, Region: store.Region}
+func allOperations(t *testing.T, target *teststore.Store, engine string) {
+	cfg := store.Config{Engine: engine, Region: target.Region}
 	pool := func(size string, objects int) bench.Pool {
 		return bench.Pool{Objects: objects, Sizes: sizes(t, size)}
 	}
@@ -97,32 +97,32 @@ func allOperations(t *testing.T, store *teststore.Store, engine string) {
 		"delete":    &bench.Delete{Pool: pool("1KiB", 50), Batch: 10},
 		"mixed":     &bench.Mixed{Pool: pool("10KiB", 20), Get: 45, Stat: 30, Put: 15, Delete: 10},
 	}
-	if store.Name == teststore.Garage {
+	if target.Name == teststore.Garage {
 		delete(operations, "get empty") // it stores none
 	}
 	for name, op := range operations {
-		t.Run(name, func(t *testing.T) { runOn(t, store, cfg, name, op) })
+		t.Run(name, func(t *testing.T) { runOn(t, target, cfg, name, op) })
 	}
-	if store.Can.Versioning {
+	if target.Can.Versioning {
 		versioned := pool("1KiB", 5)
 		versioned.Versions = 2
-		t.Run("versions", func(t *testing.T) { runOn(t, store, cfg, "get versions", &bench.Get{Pool: versioned}) })
+		t.Run("versions", func(t *testing.T) { runOn(t, target, cfg, "get versions", &bench.Get{Pool: versioned}) })
 	}
 }
 
-func runOn(t *testing.T, store *teststore.Store, cfg s3.Config, name string, op bench.Op) {
+func runOn(t *testing.T, target *teststore.Store, cfg store.Config, name string, op bench.Op) {
 	t.Helper()
-	runWith(t, store, cfg, name, op)
+	runWith(t, target, cfg, name, op)
 }
 
 // runWith wants a run without errors; its rows go to further sinks as well.
-func runWith(t *testing.T, store *teststore.Store, cfg s3.Config, name string, op bench.Op, sinks ...bench.Sink) {
+func runWith(t *testing.T, target *teststore.Store, cfg store.Config, name string, op bench.Op, sinks ...bench.Sink) {
 	t.Helper()
-	cfg.Hosts = []s3.Address{{Name: store.Endpoint}}
-	cfg.TLS, cfg.CAFile = store.CAFile != "", store.CAFile
-	cfg.Credentials = credentials.NewStaticV4(store.AccessKey, store.SecretKey, "")
+	cfg.Hosts = []store.Address{{Name: target.Endpoint}}
+	cfg.TLS, cfg.CAFile = target.CAFile != "", target.CAFile
+	cfg.Credentials = credentials.NewStaticV4(target.AccessKey, target.SecretKey, "")
 	cfg.Concurrency = 4
-	client, err := s3.New(cfg)
+	client, err := store.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,12 +154,12 @@ func runWith(t *testing.T, store *teststore.Store, cfg s3.Config, name string, o
 
 // What one engine has stored, the other finds whole.
 func TestEnginesStoreTheSame(t *testing.T) {
-	stores.Each(t, func(t *testing.T, store *teststore.Store) {
-		hosts := map[string]*s3.Client{}
+	stores.Each(t, func(t *testing.T, target *teststore.Store) {
+		hosts := map[string]*store.Client{}
 		for _, engine := range []string{"lean", "minio"} {
-			c, err := s3.New(s3.Config{
-				Hosts: []s3.Address{{Name: store.Endpoint}}, Region: store.Region, Engine: engine,
-				Credentials: credentials.NewStaticV4(store.AccessKey, store.SecretKey, ""),
+			c, err := store.New(store.Config{
+				Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region, Engine: engine,
+				Credentials: credentials.NewStaticV4(target.AccessKey, target.SecretKey, ""),
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -179,9 +179,9 @@ func TestEnginesStoreTheSame(t *testing.T) {
 		for _, size := range []int64{1, 64 << 10, 64<<10 + 1, 900_000} {
 			key := fmt.Sprintf("a b/ü+%d", size)
 			body.Reset(generator.PayloadID(key), size)
-			ref := s3.Ref{Bucket: bucket, Key: key}
+			ref := store.Ref{Bucket: bucket, Key: key}
 			h := hosts["lean"].Acquire()
-			if _, err := h.Put(ctx, s3.Put{Ref: ref, Body: body, Size: size}, s3.NewTrace(time.Now())); err != nil {
+			if _, err := h.Put(ctx, store.Put{Ref: ref, Body: body, Size: size}, store.NewTrace(time.Now())); err != nil {
 				t.Fatal(err)
 			}
 			data, err := hosts["minio"].ReadSmall(ctx, ref)
@@ -192,12 +192,12 @@ func TestEnginesStoreTheSame(t *testing.T) {
 			if string(data) != string(want) {
 				t.Errorf("%d bytes came back as %d others", size, len(data))
 			}
-			stat, err := h.Stat(ctx, ref, s3.NewTrace(time.Now()))
-			other, err2 := hosts["minio"].Acquire().Stat(ctx, ref, s3.NewTrace(time.Now()))
+			stat, err := h.Stat(ctx, ref, store.NewTrace(time.Now()))
+			other, err2 := hosts["minio"].Acquire().Stat(ctx, ref, store.NewTrace(time.Now()))
 			if err != nil || err2 != nil || stat != other {
 				t.Errorf("%+v, %v; minio-go says %+v, %v", stat, err, other, err2)
 			}
-			if err := hosts["lean"].Delete(ctx, []s3.Ref{ref}); err != nil {
+			if err := hosts["lean"].Delete(ctx, []store.Ref{ref}); err != nil {
 				t.Error(err)
 			}
 		}

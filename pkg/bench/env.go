@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // each runs do on every worker at once and returns the first error.
@@ -54,7 +54,7 @@ const prepareAttempts = 8
 
 // MustUpload uploads for prepare: failures are recorded like any other, but
 // repeated.
-func (w *Worker) MustUpload(ctx context.Context, key string, size int64) (obj s3.Object, err error) {
+func (w *Worker) MustUpload(ctx context.Context, key string, size int64) (obj store.Object, err error) {
 	err = w.must(ctx, "upload "+key, func() error {
 		obj, err = w.Upload(ctx, key, size)
 		return err
@@ -69,11 +69,11 @@ func (w *Worker) must(ctx context.Context, what string, do func() error) error {
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		if !s3.Repeatable(err) || attempt == prepareAttempts {
+		if !store.Repeatable(err) || attempt == prepareAttempts {
 			return fmt.Errorf("prepare: %s, tried %d times: %w", what, attempt, err)
 		}
 		wait := min(10*backoff(attempt), 2*time.Second)
-		if s3.IsConnection(err) {
+		if store.IsConnection(err) {
 			wait = backoff(attempt) // it is a dead host, and the next one is likely another
 		}
 		if !pause(ctx, wait) {

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"warp/pkg/generator"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // FanOut uploads one payload that the store writes under many names.
@@ -21,7 +21,7 @@ func (f *FanOut) Prepare(ctx context.Context, e *Env) error {
 		keys = w.nextCopies(2)
 		return f.send(ctx, w, keys, size)
 	}
-	return feature("fan-out uploads (an extension of MinIO)").try(ctx, e, send, func(h *s3.Host) error {
+	return feature("fan-out uploads (an extension of MinIO)").try(ctx, e, send, func(h *store.Host) error {
 		return e.takeBack(ctx, h, keys, size)
 	})
 }
@@ -38,7 +38,7 @@ func (f *FanOut) send(ctx context.Context, w *Worker, keys []string, size int64)
 	return w.Measure(ctx, "POST", keys[0], func(ctx context.Context, r *Request) error {
 		r.Objects, r.Bytes = len(keys), size*int64(len(keys))
 		w.body.Reset(generator.PayloadID(keys[0]), size)
-		_, err := r.FanOut(ctx, s3.FanOut{Bucket: w.Env.Bucket, Keys: keys, Body: w.body, Size: size}, r.Trace)
+		_, err := r.FanOut(ctx, store.FanOut{Bucket: w.Env.Bucket, Keys: keys, Body: w.body, Size: size}, r.Trace)
 		return err
 	})
 }

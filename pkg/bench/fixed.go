@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // A fixedObject is an object that a person named. Its name does not tell that
@@ -92,7 +92,7 @@ func (r *Runner) giveWay(ctx context.Context, who string) error {
 func (r *Runner) uploadsOf(ctx context.Context, key string) ([]string, error) {
 	ids, err := r.Client.UploadsOf(ctx, r.Options.Bucket, key)
 	switch {
-	case s3.CodeOf(err) == "AccessDenied":
+	case store.CodeOf(err) == "AccessDenied":
 		return nil, nil // few need this right, and stores that know rights keep uploads and objects apart
 	case err != nil:
 		return nil, fmt.Errorf("look for uploads of %s: %w", key, err)
@@ -104,7 +104,7 @@ func (r *Runner) uploadsOf(ctx context.Context, key string) ([]string, error) {
 // an old version or hidden by a delete marker.
 func (r *Runner) refuseFixed(ctx context.Context) error {
 	key, found := r.lease.marker.Fixed.Key, false
-	err := r.fixedVersions(ctx, key, func(s3.Object) { found = true })
+	err := r.fixedVersions(ctx, key, func(store.Object) { found = true })
 	if err != nil {
 		return fmt.Errorf("look whether %s exists: %w", key, err)
 	}
@@ -115,14 +115,14 @@ func (r *Runner) refuseFixed(ctx context.Context) error {
 }
 
 // fixedVersions calls each for everything that has exactly this name.
-func (r *Runner) fixedVersions(ctx context.Context, key string, each func(s3.Object)) error {
+func (r *Runner) fixedVersions(ctx context.Context, key string, each func(store.Object)) error {
 	state, err := r.Client.Versioning(ctx, r.Options.Bucket)
 	if err != nil {
 		return err
 	}
-	var found []s3.Object
-	l := s3.List{Bucket: r.Options.Bucket, Prefix: key, Versions: state != ""}
-	err = r.Client.List(ctx, l, func() { found = nil }, func(o s3.Object) bool {
+	var found []store.Object
+	l := store.List{Bucket: r.Options.Bucket, Prefix: key, Versions: state != ""}
+	err = r.Client.List(ctx, l, func() { found = nil }, func(o store.Object) bool {
 		if o.Key == key {
 			found = append(found, o)
 		}
@@ -135,12 +135,12 @@ func (r *Runner) fixedVersions(ctx context.Context, key string, each func(s3.Obj
 }
 
 // ownFixed finds the fixed object of the run that m marks, in all versions that this run has written.
-func (r *Runner) ownFixed(ctx context.Context, m *marker) (own []s3.Object, err error) {
+func (r *Runner) ownFixed(ctx context.Context, m *marker) (own []store.Object, err error) {
 	if m.Fixed == nil {
 		return nil, nil
 	}
-	var there []s3.Object
-	err = r.fixedVersions(ctx, m.Fixed.Key, func(o s3.Object) {
+	var there []store.Object
+	err = r.fixedVersions(ctx, m.Fixed.Key, func(o store.Object) {
 		if !o.DeleteMarker { // which warp makes none of
 			there = append(there, o)
 		}
@@ -151,7 +151,7 @@ func (r *Runner) ownFixed(ctx context.Context, m *marker) (own []s3.Object, err 
 	for _, o := range there {
 		run, err := r.runOf(ctx, o.Ref)
 		switch {
-		case s3.CodeOf(err) == "NoSuchKey":
+		case store.CodeOf(err) == "NoSuchKey":
 		case err != nil:
 			return nil, fmt.Errorf("look whose %s is: %w", o.Key, err)
 		case run == m.Run:
@@ -163,9 +163,9 @@ func (r *Runner) ownFixed(ctx context.Context, m *marker) (own []s3.Object, err 
 
 // runOf is the run that wrote an object, by what the object itself says; "" where it does not. Where its metadata are
 // encrypted a tag says it.
-func (r *Runner) runOf(ctx context.Context, ref s3.Ref) (string, error) {
+func (r *Runner) runOf(ctx context.Context, ref store.Ref) (string, error) {
 	run, err := r.Client.Metadata(ctx, ref, runMetadata)
-	if !s3.Sealed(err) {
+	if !store.Sealed(err) {
 		return run, err
 	}
 	tagged, failed := r.Client.Tag(ctx, ref, runMetadata)
@@ -198,7 +198,7 @@ func (r *Runner) removeFixed(ctx context.Context, m *marker, own bool) error {
 		return fmt.Errorf("somebody uploads %s in parts at this moment, which some stores would end if it was removed", m.Fixed.Key)
 	}
 	for _, o := range found {
-		if err := r.Client.Delete(ctx, []s3.Ref{o.Ref}); err != nil {
+		if err := r.Client.Delete(ctx, []store.Ref{o.Ref}); err != nil {
 			return fmt.Errorf("remove %s: %w", o.Key, err)
 		}
 		r.removed.Add(1)
@@ -210,13 +210,13 @@ func (r *Runner) removeFixed(ctx context.Context, m *marker, own bool) error {
 // abortFixed ends the upload that m names. Of another run's marker, which anybody may have written, that is not enough:
 // the upload itself has to say that it is that run's.
 func (r *Runner) abortFixed(ctx context.Context, m *marker, own bool) error {
-	u := s3.Upload{Ref: s3.Ref{Bucket: r.Options.Bucket, Key: m.Fixed.Key}, ID: m.Fixed.Upload}
+	u := store.Upload{Ref: store.Ref{Bucket: r.Options.Bucket, Key: m.Fixed.Key}, ID: m.Fixed.Upload}
 	if own {
 		return r.Client.AbortUpload(ctx, u)
 	}
 	part, ok, err := r.Client.LastPart(ctx, u)
 	switch {
-	case s3.CodeOf(err) == "NoSuchUpload", s3.CodeOf(err) == "NoSuchKey":
+	case store.CodeOf(err) == "NoSuchUpload", store.CodeOf(err) == "NoSuchKey":
 		return nil // it was completed, or is gone
 	case err != nil:
 		return err
@@ -235,17 +235,17 @@ func uploadProof(run string) []byte { return []byte("this upload in parts is tha
 
 // A fixedUpload is the upload in parts that makes the run's fixed object.
 type fixedUpload struct {
-	s3.Upload
+	store.Upload
 	env *Env
 }
 
 // startFixed begins the upload, and notes it in the marker before the first
 // part is sent, so that a later run can abort it if this one is killed.
 func (e *Env) startFixed(ctx context.Context) (*fixedUpload, error) {
-	ref := s3.Ref{Bucket: e.Bucket, Key: e.lease.marker.Fixed.Key}
-	var u s3.Upload
+	ref := store.Ref{Bucket: e.Bucket, Key: e.lease.marker.Fixed.Key}
+	var u store.Upload
 	err := e.workers[0].must(ctx, "begin the upload of "+ref.Key, func() error {
-		return e.Client.Use(func(h *s3.Host) (err error) {
+		return e.Client.Use(func(h *store.Host) (err error) {
 			u, err = e.beginFixed(ctx, h, ref)
 			return err
 		})
@@ -267,39 +267,39 @@ func (e *Env) startFixed(ctx context.Context) (*fixedUpload, error) {
 
 // beginFixed begins the upload with the run's id in metadata, and in a tag as well where metadata are encrypted under a
 // key that a later run will not have. A store that refuses tags does without.
-func (e *Env) beginFixed(ctx context.Context, h *s3.Host, ref s3.Ref) (s3.Upload, error) {
+func (e *Env) beginFixed(ctx context.Context, h *store.Host, ref store.Ref) (store.Upload, error) {
 	run := e.lease.marker.Run
-	put := s3.Put{Ref: ref, ContentType: "application/octet-stream",
-		Headers: []s3.Header{{Name: "x-amz-meta-" + runMetadata, Value: run}}}
-	if e.Client.Options().Encryption.Kind == s3.SSEC {
+	put := store.Put{Ref: ref, ContentType: "application/octet-stream",
+		Headers: []store.Header{{Name: "x-amz-meta-" + runMetadata, Value: run}}}
+	if e.Client.Options().Encryption.Kind == store.SSEC {
 		put.Tags = map[string]string{runMetadata: run}
 	}
-	u, err := h.StartUpload(ctx, put, s3.NewTrace(time.Now()))
-	var said *s3.Error
-	if put.Tags != nil && errors.As(err, &said) && said.Status >= 400 && !s3.Repeatable(err) {
+	u, err := h.StartUpload(ctx, put, store.NewTrace(time.Now()))
+	var said *store.Error
+	if put.Tags != nil && errors.As(err, &said) && said.Status >= 400 && !store.Repeatable(err) {
 		put.Tags = nil
-		return h.StartUpload(ctx, put, s3.NewTrace(time.Now()))
+		return h.StartUpload(ctx, put, store.NewTrace(time.Now()))
 	}
 	return u, err
 }
 
 // prove uploads the part that says whose the upload is.
-func (e *Env) prove(ctx context.Context, u s3.Upload) error {
+func (e *Env) prove(ctx context.Context, u store.Upload) error {
 	proof := uploadProof(e.lease.marker.Run)
 	return e.workers[0].must(ctx, "mark the upload of "+u.Key, func() error {
-		return e.Client.Use(func(h *s3.Host) error {
-			part := s3.PutPart{Upload: u, Number: s3.MaxPart, Body: bytes.NewReader(proof), Size: int64(len(proof))}
-			_, err := h.PutPart(ctx, part, s3.NewTrace(time.Now()))
+		return e.Client.Use(func(h *store.Host) error {
+			part := store.PutPart{Upload: u, Number: store.MaxPart, Body: bytes.NewReader(proof), Size: int64(len(proof))}
+			_, err := h.PutPart(ctx, part, store.NewTrace(time.Now()))
 			return err
 		})
 	})
 }
 
 // aloneAt makes sure that nobody has begun to upload the same name since it was found to be free.
-func (e *Env) aloneAt(ctx context.Context, u s3.Upload) error {
+func (e *Env) aloneAt(ctx context.Context, u store.Upload) error {
 	uploads, err := e.Client.UploadsOf(ctx, u.Bucket, u.Key)
 	switch {
-	case s3.CodeOf(err) == "AccessDenied":
+	case store.CodeOf(err) == "AccessDenied":
 		return nil
 	case err != nil:
 		return fmt.Errorf("look for uploads of %s: %w", u.Key, err)
@@ -310,9 +310,9 @@ func (e *Env) aloneAt(ctx context.Context, u s3.Upload) error {
 }
 
 // complete makes the object, unless there is one of that name by now.
-func (u *fixedUpload) complete(ctx context.Context, parts []s3.Part) (o s3.Object, err error) {
+func (u *fixedUpload) complete(ctx context.Context, parts []store.Part) (o store.Object, err error) {
 	err = u.env.workers[0].must(ctx, "complete the upload of "+u.Key, func() error {
-		return u.env.Client.Use(func(h *s3.Host) error {
+		return u.env.Client.Use(func(h *store.Host) error {
 			o, err = u.completeAt(ctx, h, parts)
 			return err
 		})
@@ -320,15 +320,15 @@ func (u *fixedUpload) complete(ctx context.Context, parts []s3.Part) (o s3.Objec
 	return o, err
 }
 
-func (u *fixedUpload) completeAt(ctx context.Context, h *s3.Host, parts []s3.Part) (s3.Object, error) {
-	o, err := h.CompleteUpload(ctx, u.Upload, parts, s3.NewTrace(time.Now()))
-	var said *s3.Error
+func (u *fixedUpload) completeAt(ctx context.Context, h *store.Host, parts []store.Part) (store.Object, error) {
+	o, err := h.CompleteUpload(ctx, u.Upload, parts, store.NewTrace(time.Now()))
+	var said *store.Error
 	if err == nil || !errors.As(err, &said) {
 		return o, err
 	}
 	// An answer that was lost looks like an object in the way, or like no upload.
 	if run, seen := u.env.Client.Metadata(ctx, u.Ref, runMetadata); seen == nil && run == u.env.lease.marker.Run {
-		return h.Stat(ctx, u.Ref, s3.NewTrace(time.Now()))
+		return h.Stat(ctx, u.Ref, store.NewTrace(time.Now()))
 	}
 	if said.Status == 412 || said.Status == 409 {
 		return o, fmt.Errorf("something else has written %s meanwhile: choose another --obj.name", u.Key)

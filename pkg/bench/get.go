@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // Get downloads objects, or ranges of them.
@@ -37,7 +37,7 @@ func (g *Get) Do(ctx context.Context, w *Worker) error {
 	if err != nil {
 		return err
 	}
-	get := s3.Get{Ref: obj.Ref}
+	get := store.Get{Ref: obj.Ref}
 	switch {
 	case g.Range && obj.Size > 0:
 		get.Offset, get.Length = g.part(w, obj.Size)
@@ -63,7 +63,7 @@ func (g *Get) part(w *Worker, size int64) (offset, length int64) {
 // download measures one GET and checks what came, as closely as --verify asks.
 // The object must be one of Upload, or have the content that Upload gives to
 // its name and size.
-func (w *Worker) download(ctx context.Context, obj *s3.Object, get s3.Get) error {
+func (w *Worker) download(ctx context.Context, obj *store.Object, get store.Get) error {
 	want := obj.Size
 	if get.Length > 0 {
 		want = get.Length
@@ -72,7 +72,7 @@ func (w *Worker) download(ctx context.Context, obj *s3.Object, get s3.Get) error
 }
 
 // downloadOf measures one GET that wants so many bytes.
-func (w *Worker) downloadOf(ctx context.Context, obj *s3.Object, get s3.Get, want int64) error {
+func (w *Worker) downloadOf(ctx context.Context, obj *store.Object, get store.Get, want int64) error {
 	watched := w.check.watch(get)
 	return w.Measure(ctx, "GET", obj.Key, func(ctx context.Context, r *Request) error {
 		r.Receives = true

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"warp/pkg/generator"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // markerPrefix is where every run keeps its marker, whatever its --prefix is,
@@ -96,7 +96,7 @@ func (m *marker) answered(others []foundMarker) bool {
 // A lease keeps a run's marker fresh.
 type lease struct {
 	marker marker
-	client *s3.Client
+	client *store.Client
 	bucket string
 	stop   func()             // ends the renewals; nil before the marker was first written
 	cut    context.CancelFunc // and the one that is on its way
@@ -202,8 +202,8 @@ const maxMarker = 64 << 10
 // count from now, the time at which own was written last by the store's clock.
 func (r *Runner) otherMarkers(ctx context.Context, own *marker, written time.Time) (found []foundMarker, now time.Time, err error) {
 	now = written
-	var objects []s3.Object
-	err = r.Client.List(ctx, s3.List{Bucket: r.Options.Bucket, Prefix: markerPrefix}, func() { objects = nil }, func(o s3.Object) bool {
+	var objects []store.Object
+	err = r.Client.List(ctx, store.List{Bucket: r.Options.Bucket, Prefix: markerPrefix}, func() { objects = nil }, func(o store.Object) bool {
 		if o.Key == own.key() {
 			now = o.LastModified // as exact as the others' times are
 		} else if strings.HasSuffix(o.Key, ".json") && o.Size <= maxMarker {
@@ -228,9 +228,9 @@ func (r *Runner) otherMarkers(ctx context.Context, own *marker, written time.Tim
 
 // readMarker returns nil for what is no marker of ours: a foreign object that
 // happens to be here, whether or not it can be read.
-func (r *Runner) readMarker(ctx context.Context, ref s3.Ref) (*marker, error) {
+func (r *Runner) readMarker(ctx context.Context, ref store.Ref) (*marker, error) {
 	data, err := r.Client.ReadSmall(ctx, ref)
-	if e := (*s3.Error)(nil); errors.As(err, &e) && e.Status >= 400 && e.Status < 500 && !s3.Repeatable(err) {
+	if e := (*store.Error)(nil); errors.As(err, &e) && e.Status >= 400 && e.Status < 500 && !store.Repeatable(err) {
 		return nil, nil // among them NoSuchKey: that run has just ended
 	}
 	if err != nil {
@@ -256,8 +256,8 @@ func (r *Runner) refuseForeign(ctx context.Context, prefix string, others []foun
 		return fmt.Errorf("ask for the versioning of bucket %s: %w", r.Options.Bucket, err)
 	}
 	var there string
-	l := s3.List{Bucket: r.Options.Bucket, Prefix: prefix, MaxKeys: 1, Versions: state != ""}
-	err = r.Client.List(ctx, l, func() { there = "" }, func(o s3.Object) bool {
+	l := store.List{Bucket: r.Options.Bucket, Prefix: prefix, MaxKeys: 1, Versions: state != ""}
+	err = r.Client.List(ctx, l, func() { there = "" }, func(o store.Object) bool {
 		there = o.Key
 		return false
 	})
@@ -300,7 +300,7 @@ func (l *lease) writeLocked(ctx context.Context) (time.Time, error) {
 	return l.client.ModifiedAt(ctx, l.ref())
 }
 
-func (l *lease) ref() s3.Ref { return s3.Ref{Bucket: l.bucket, Key: l.marker.key()} }
+func (l *lease) ref() store.Ref { return store.Ref{Bucket: l.bucket, Key: l.marker.key()} }
 
 // send writes the marker. Cut off, a write could arrive when the marker has been removed, so one that is on its
 // way has a while for its answer.

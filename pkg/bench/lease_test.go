@@ -19,8 +19,8 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"warp/pkg/generator"
-	"warp/pkg/s3"
 	"warp/pkg/s3mem"
+	"warp/pkg/store"
 )
 
 // embeddedStore is the address of a store of the test's own.
@@ -34,9 +34,9 @@ func embeddedStore(t *testing.T) string {
 	return e.Addr()
 }
 
-func clientOf(t *testing.T, addr string) *s3.Client {
+func clientOf(t *testing.T, addr string) *store.Client {
 	t.Helper()
-	c, err := s3.New(s3.Config{Hosts: []s3.Address{{Name: addr}}, Region: "us-east-1", Credentials: credentials.NewStaticV4("k", "s", ""), Concurrency: 10})
+	c, err := store.New(store.Config{Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Credentials: credentials.NewStaticV4("k", "s", ""), Concurrency: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,13 +44,13 @@ func clientOf(t *testing.T, addr string) *s3.Client {
 }
 
 // frontedClient talks to a store through a front, which gets the store to hand requests on to.
-func frontedClient(t *testing.T, front func(store http.Handler, w http.ResponseWriter, r *http.Request)) *s3.Client {
+func frontedClient(t *testing.T, front func(backend http.Handler, w http.ResponseWriter, r *http.Request)) *store.Client {
 	t.Helper()
 	addr := embeddedStore(t)
-	store := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: addr})
+	backend := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: addr})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Host = addr
-		front(store, w, r)
+		front(backend, w, r)
 	}))
 	t.Cleanup(server.Close)
 	return clientOf(t, server.Listener.Addr().String())
@@ -63,9 +63,9 @@ func isAboutMarker(r *http.Request) bool {
 	return strings.Contains(r.URL.Path, "/"+markerPrefix) || bytes.Contains(body, []byte(markerPrefix))
 }
 
-func nothingIsLeft(t *testing.T, c *s3.Client) {
+func nothingIsLeft(t *testing.T, c *store.Client) {
 	t.Helper()
-	err := c.List(t.Context(), s3.List{Bucket: "bucket"}, func() {}, func(o s3.Object) bool {
+	err := c.List(t.Context(), store.List{Bucket: "bucket"}, func() {}, func(o store.Object) bool {
 		t.Errorf("%s is left", o.Key)
 		return true
 	})
@@ -81,18 +81,18 @@ func TestMarkerThatArrivesLate(t *testing.T) {
 	gone, arrived := make(chan struct{}), make(chan struct{})
 	removed := sync.OnceFunc(func() { close(gone) })
 	t.Cleanup(removed)
-	c := frontedClient(t, func(store http.Handler, w http.ResponseWriter, r *http.Request) {
+	c := frontedClient(t, func(backend http.Handler, w http.ResponseWriter, r *http.Request) {
 		marker := isAboutMarker(r)
 		if marker && r.Method == http.MethodPut && writes.Add(1) == 2 {
 			late := r.Clone(context.Background())
 			go func() {
 				<-gone
-				store.ServeHTTP(httptest.NewRecorder(), late)
+				backend.ServeHTTP(httptest.NewRecorder(), late)
 				close(arrived)
 			}()
 			panic(http.ErrAbortHandler) // closes the connection
 		}
-		store.ServeHTTP(w, r)
+		backend.ServeHTTP(w, r)
 		if marker && (r.Method == http.MethodDelete || r.Method == http.MethodPost) {
 			removed()
 		}
@@ -117,7 +117,7 @@ func TestInterruptedMarker(t *testing.T) {
 	t.Cleanup(removed)
 	ctx, interrupt := context.WithCancel(t.Context())
 	var writes atomic.Int64
-	c := frontedClient(t, func(store http.Handler, w http.ResponseWriter, r *http.Request) {
+	c := frontedClient(t, func(backend http.Handler, w http.ResponseWriter, r *http.Request) {
 		marker := isAboutMarker(r)
 		if marker && r.Method == http.MethodPut && writes.Add(1) == 1 {
 			interrupt()
@@ -126,13 +126,13 @@ func TestInterruptedMarker(t *testing.T) {
 			case <-time.After(300 * time.Millisecond):
 			}
 			answer := httptest.NewRecorder() // the proxy gives up a request of a client that has gone
-			store.ServeHTTP(answer, r.Clone(context.Background()))
+			backend.ServeHTTP(answer, r.Clone(context.Background()))
 			close(arrived)
 			maps.Copy(w.Header(), answer.Header())
 			w.WriteHeader(answer.Code)
 			return
 		}
-		store.ServeHTTP(w, r)
+		backend.ServeHTTP(w, r)
 		if marker && (r.Method == http.MethodDelete || r.Method == http.MethodPost) {
 			removed()
 		}
@@ -157,14 +157,14 @@ func TestFixedObjectsAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &marker{Run: "dead", Prefix: "warp-1/", Seed: 1, Claimed: true, Fixed: &fixedObject{Key: "by/name"}}
-	put := s3.Put{Ref: s3.Ref{Bucket: "bucket", Key: m.Fixed.Key}, Body: bytes.NewReader(nil), Headers: []s3.Header{{Name: "x-amz-meta-" + runMetadata, Value: m.Run}}}
+	put := store.Put{Ref: store.Ref{Bucket: "bucket", Key: m.Fixed.Key}, Body: bytes.NewReader(nil), Headers: []store.Header{{Name: "x-amz-meta-" + runMetadata, Value: m.Run}}}
 	host := c.Acquire()
 	defer c.Release(host, nil)
-	if _, err := host.Put(ctx, put, s3.NewTrace(time.Now())); err != nil {
+	if _, err := host.Put(ctx, put, store.NewTrace(time.Now())); err != nil {
 		t.Fatal(err)
 	}
 	others := []foundMarker{{marker: marker{Run: "alive", Prefix: m.Prefix, Claimed: true, Keep: true}}}
-	would, err := r.wouldRemove(ctx, m, others, map[s3.Ref]bool{}, func(string, s3.Object) {})
+	would, err := r.wouldRemove(ctx, m, others, map[store.Ref]bool{}, func(string, store.Object) {})
 	if err != nil || would != 1 {
 		t.Errorf("%d objects would be removed (%v), want 1", would, err)
 	}
@@ -231,7 +231,7 @@ func TestRunEndsWithItsLease(t *testing.T) {
 	var refuse atomic.Bool
 	var late atomic.Int64
 	var end atomic.Pointer[time.Time]
-	c := frontedClient(t, func(store http.Handler, w http.ResponseWriter, r *http.Request) {
+	c := frontedClient(t, func(backend http.Handler, w http.ResponseWriter, r *http.Request) {
 		marker := isAboutMarker(r)
 		if marker && r.Method == http.MethodPut && refuse.Load() && !strings.Contains(r.URL.Path, "-after") {
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -240,7 +240,7 @@ func TestRunEndsWithItsLease(t *testing.T) {
 		if over := end.Load(); over != nil && !marker && r.Method == http.MethodPut && time.Now().After(*over) {
 			late.Add(1)
 		}
-		store.ServeHTTP(w, r)
+		backend.ServeHTTP(w, r)
 	})
 	r := &Runner{Client: c, Op: &Put{Sizes: hundredBytes(t)}, Options: Options{
 		Bucket: "bucket", RunID: "r", ClientID: "c", Seed: 1, Concurrency: 2, Lease: time.Second, Duration: time.Minute, Drain: time.Second,
@@ -299,7 +299,7 @@ func TestLapsedRunLeavesWhatOthersKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := 0
-	err := c.List(t.Context(), s3.List{Bucket: "bucket", Prefix: "warp-"}, func() {}, func(s3.Object) bool { kept++; return true })
+	err := c.List(t.Context(), store.List{Bucket: "bucket", Prefix: "warp-"}, func() {}, func(store.Object) bool { kept++; return true })
 	if err != nil || kept != 5 {
 		t.Errorf("%d of 5 kept objects are there, %v", kept, err)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // List lists the objects under each worker's prefix, all pages of it.
@@ -13,7 +13,7 @@ type List struct {
 	Metadata bool
 	MaxKeys  int
 
-	entries map[s3.Ref]int // what a listing of each prefix in each bucket must have
+	entries map[store.Ref]int // what a listing of each prefix in each bucket must have
 }
 
 // Prepare uploads the objects to be listed.
@@ -22,7 +22,7 @@ func (l *List) Prepare(ctx context.Context, e *Env) error {
 		return err
 	}
 	// With --noprefix all workers share one prefix, and each lists everything.
-	l.entries = make(map[s3.Ref]int)
+	l.entries = make(map[store.Ref]int)
 	for i := range l.Objects {
 		thread := i % e.Concurrency
 		l.entries[listed(l.request(e.workers[thread].Env, thread))] += max(l.Versions, 1)
@@ -38,7 +38,7 @@ func (l *List) Prepare(ctx context.Context, e *Env) error {
 func (l *List) checkMetadata(ctx context.Context, e *Env) error {
 	var listed, with int
 	begin := func() { listed, with = 0, 0 }
-	err := e.Client.List(ctx, l.request(e, 0), begin, func(o s3.Object) bool {
+	err := e.Client.List(ctx, l.request(e, 0), begin, func(o store.Object) bool {
 		listed++
 		if o.HasMetadata {
 			with++
@@ -54,8 +54,8 @@ func (l *List) checkMetadata(ctx context.Context, e *Env) error {
 	return nil
 }
 
-func (l *List) request(e *Env, thread int) s3.List {
-	return s3.List{
+func (l *List) request(e *Env, thread int) store.List {
+	return store.List{
 		Bucket: e.Bucket, Prefix: threadPrefix(e, thread),
 		Versions: l.Versions > 1, Metadata: l.Metadata, MaxKeys: l.MaxKeys,
 	}
@@ -68,10 +68,10 @@ func (l *List) Do(ctx context.Context, w *Worker) error {
 	return w.Measure(ctx, "LIST", req.Prefix, func(ctx context.Context, r *Request) error {
 		r.Receives = true
 		n := 0
-		err := r.List(ctx, req, func(s3.Object) bool { n++; return true }, r.Trace)
+		err := r.List(ctx, req, func(store.Object) bool { n++; return true }, r.Trace)
 		r.Objects = n
 		if err == nil && n != want {
-			return &s3.Error{Code: s3.CodeWrongList, Status: int(r.Trace.Status()),
+			return &store.Error{Code: store.CodeWrongList, Status: int(r.Trace.Status()),
 				Message: fmt.Sprintf("the listing has %d entries instead of %d", n, want)}
 		}
 		return err
@@ -79,7 +79,7 @@ func (l *List) Do(ctx context.Context, w *Worker) error {
 }
 
 // listed is what a request lists.
-func listed(l s3.List) s3.Ref { return s3.Ref{Bucket: l.Bucket, Key: l.Prefix} }
+func listed(l store.List) store.Ref { return store.Ref{Bucket: l.Bucket, Key: l.Prefix} }
 
 func threadPrefix(e *Env, thread int) string {
 	return string(e.Names.AppendThreadPrefix(nil, uint32(thread)))

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // Mixed performs several operations on one changing pool.
@@ -65,16 +65,16 @@ func (m *Mixed) Do(ctx context.Context, w *Worker) error {
 	x := w.Rand.Float64() * m.total
 	switch {
 	case x < m.Get:
-		return m.read(ctx, w, func(o *s3.Object) error { return w.download(ctx, o, s3.Get{Ref: o.Ref}) })
+		return m.read(ctx, w, func(o *store.Object) error { return w.download(ctx, o, store.Get{Ref: o.Ref}) })
 	case x < m.Get+m.Stat:
-		return m.read(ctx, w, func(o *s3.Object) error { return w.stat(ctx, o) })
+		return m.read(ctx, w, func(o *store.Object) error { return w.stat(ctx, o) })
 	case x < m.Get+m.Stat+m.Put:
 		return m.upload(ctx, w)
 	}
 	return m.remove(ctx, w)
 }
 
-func (m *Mixed) read(ctx context.Context, w *Worker, do func(*s3.Object) error) error {
+func (m *Mixed) read(ctx context.Context, w *Worker, do func(*store.Object) error) error {
 	shared := &m.shared[w.place]
 	e := shared.borrow(w)
 	if e == nil {
@@ -99,7 +99,7 @@ func (m *Mixed) remove(ctx context.Context, w *Worker) error {
 	if e == nil {
 		return m.upload(ctx, w)
 	}
-	err := w.remove(ctx, []s3.Ref{shared.object(e, &w.text).Ref})
+	err := w.remove(ctx, []store.Ref{shared.object(e, &w.text).Ref})
 	// After an error nobody knows whether the object is still there, so
 	// nothing reads it again; clean-up finds it if it is.
 	return err

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"warp/pkg/generator"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // Multipart uploads one object in parts, and then downloads its parts.
@@ -14,13 +14,13 @@ type Multipart struct {
 	Parts    int
 	PartSize int64
 
-	object s3.Object
+	object store.Object
 }
 
 // Prepare makes sure that the store sends single parts, and uploads the object.
 func (m *Multipart) Prepare(ctx context.Context, e *Env) error {
 	if m.Parts > 1 { // a single part is the object, for every store
-		err := feature("downloads of single parts (partNumber)").probe(ctx, e, func(h *s3.Host, ref s3.Ref) error {
+		err := feature("downloads of single parts (partNumber)").probe(ctx, e, func(h *store.Host, ref store.Ref) error {
 			return m.try(ctx, e, h, ref)
 		})
 		if err != nil {
@@ -31,26 +31,26 @@ func (m *Multipart) Prepare(ctx context.Context, e *Env) error {
 }
 
 // try uploads two parts, the second one of a byte, and downloads that.
-func (m *Multipart) try(ctx context.Context, e *Env, h *s3.Host, ref s3.Ref) error {
+func (m *Multipart) try(ctx context.Context, e *Env, h *store.Host, ref store.Ref) error {
 	sizes := [2]int64{min(m.PartSize, leastPart), 1}
-	u, err := h.StartUpload(ctx, s3.Put{Ref: ref}, s3.NewTrace(time.Now()))
+	u, err := h.StartUpload(ctx, store.Put{Ref: ref}, store.NewTrace(time.Now()))
 	if err != nil {
 		return err
 	}
-	var parts []s3.Part
+	var parts []store.Part
 	for i, size := range sizes {
 		body := e.workers[0].body
 		body.Reset(generator.PayloadID(ref.Key), size)
-		part, err := h.PutPart(ctx, s3.PutPart{Upload: u, Number: i + 1, Body: body, Size: size}, s3.NewTrace(time.Now()))
+		part, err := h.PutPart(ctx, store.PutPart{Upload: u, Number: i + 1, Body: body, Size: size}, store.NewTrace(time.Now()))
 		if err != nil {
 			return err
 		}
 		parts = append(parts, part)
 	}
-	if _, err := h.CompleteUpload(ctx, u, parts, s3.NewTrace(time.Now())); err != nil {
+	if _, err := h.CompleteUpload(ctx, u, parts, store.NewTrace(time.Now())); err != nil {
 		return err
 	}
-	d, err := h.Get(ctx, s3.Get{Ref: ref, Part: 2}, s3.NewTrace(time.Now()))
+	d, err := h.Get(ctx, store.Get{Ref: ref, Part: 2}, store.NewTrace(time.Now()))
 	if err == nil && d.Bytes != 1 {
 		err = noEffect(fmt.Sprintf("of an object of %d bytes it sent %d as the part of 1 byte", sizes[0]+1, d.Bytes))
 	}
@@ -65,7 +65,7 @@ func (m *Multipart) upload(ctx context.Context, e *Env) error {
 	if err != nil {
 		return fmt.Errorf("prepare: %w", err)
 	}
-	parts := make([]s3.Part, m.Parts)
+	parts := make([]store.Part, m.Parts)
 	err = e.Spread(ctx, m.Parts, func(ctx context.Context, w *Worker, i int) error {
 		err := w.must(ctx, fmt.Sprintf("upload part %d of %s", i+1, u.Key), func() error {
 			return w.Measure(ctx, "PUT", u.Key, func(ctx context.Context, r *Request) (err error) {
@@ -90,6 +90,6 @@ func (m *Multipart) upload(ctx context.Context, e *Env) error {
 // Do downloads one part.
 func (m *Multipart) Do(ctx context.Context, w *Worker) error {
 	i := w.Rand.IntN(m.Parts)
-	part := s3.Get{Ref: m.object.Ref, Part: i + 1, Offset: m.PartSize * int64(i)}
+	part := store.Get{Ref: m.object.Ref, Part: i + 1, Offset: m.PartSize * int64(i)}
 	return w.downloadOf(ctx, &m.object, part, m.PartSize)
 }

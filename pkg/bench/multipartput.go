@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"warp/pkg/generator"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // MultipartPut uploads objects in parts, one upload per worker at a time.
@@ -27,17 +27,17 @@ func (m *MultipartPut) upload(ctx context.Context, w *Worker, key string) error 
 	return w.inParts(ctx, &parted{
 		whole: "UPLOAD", part: "PUTPART", key: key,
 		parts: m.Parts, atOnce: m.AtOnce,
-		send: func(ctx context.Context, lane *Worker, r *Request, u s3.Upload, n int) (s3.Part, error) {
+		send: func(ctx context.Context, lane *Worker, r *Request, u store.Upload, n int) (store.Part, error) {
 			return lane.putPart(ctx, r, u, n, m.PartSize)
 		},
 	})
 }
 
 // putPart sends part n of an object of parts of one size.
-func (w *Worker) putPart(ctx context.Context, r *Request, u s3.Upload, n int, size int64) (s3.Part, error) {
+func (w *Worker) putPart(ctx context.Context, r *Request, u store.Upload, n int, size int64) (store.Part, error) {
 	from := size * int64(n-1)
 	w.body.Reset(generator.PayloadID(u.Key), from+size)
 	r.Bytes = size
 	// The object's content is that of an upload in one piece.
-	return r.PutPart(ctx, s3.PutPart{Upload: u, Number: n, Body: io.NewSectionReader(w.body, from, size), Size: size}, r.Trace)
+	return r.PutPart(ctx, store.PutPart{Upload: u, Number: n, Body: io.NewSectionReader(w.body, from, size), Size: size}, r.Trace)
 }

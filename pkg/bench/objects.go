@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"warp/pkg/generator"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // An entry is an object that the run has uploaded, in 48 bytes: there may be many
@@ -26,7 +26,7 @@ type oddity struct {
 	version string // where one version is meant
 }
 
-func newEntry(names *generator.Names, o *s3.Object, version string) entry {
+func newEntry(names *generator.Names, o *store.Object, version string) entry {
 	thread, n, ok := names.Parse(o.Key)
 	if !ok {
 		panic(fmt.Sprintf("%s is no name of this run", o.Key)) // only own uploads come here
@@ -46,8 +46,8 @@ func newEntry(names *generator.Names, o *s3.Object, version string) entry {
 }
 
 // object is what is known of an entry's object.
-func (e *entry) object(names *generator.Names, bucket string, text *textArena) s3.Object {
-	o := s3.Object{Ref: s3.Ref{Bucket: bucket, Key: text.key(names, e.thread, e.n)}, Size: e.size}
+func (e *entry) object(names *generator.Names, bucket string, text *textArena) store.Object {
+	o := store.Object{Ref: store.Ref{Bucket: bucket, Key: text.key(names, e.thread, e.n)}, Size: e.size}
 	if e.odd != nil {
 		o.ETag, o.VersionID = e.odd.etag, e.odd.version
 	}
@@ -62,9 +62,9 @@ func (e *entry) object(names *generator.Names, bucket string, text *textArena) s
 // objects are those of a pool, by number. Either made or found is empty.
 type objects struct {
 	names   *generator.Names
-	buckets []string    // thread i's is bucket i mod their number
-	made    []entry     // by this run
-	found   []s3.Object // those that were there
+	buckets []string       // thread i's is bucket i mod their number
+	made    []entry        // by this run
+	found   []store.Object // those that were there
 }
 
 func (o *objects) count() int { return len(o.made) + len(o.found) }
@@ -78,7 +78,7 @@ func (o *objects) bucket(i int) string {
 }
 
 // get is object i, with strings out of text where they are made again.
-func (o *objects) get(i int, text *textArena) s3.Object {
+func (o *objects) get(i int, text *textArena) store.Object {
 	if o.made == nil {
 		return o.found[i]
 	}

@@ -14,80 +14,80 @@ import (
 	"warp/internal/teststore"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // What uploads carry is understood by real stores, whichever engine sends it,
 // and what one engine has uploaded the other reads.
 func TestEnginesSendOptionsToRealStores(t *testing.T) {
-	stores.Each(t, func(t *testing.T, store *teststore.Store) { uploadWithOptions(t, store) })
+	stores.Each(t, func(t *testing.T, target *teststore.Store) { uploadWithOptions(t, target) })
 	t.Run("minio TLS", func(t *testing.T) {
 		uploadWithOptions(t, teststore.Start(t, teststore.MinIO, teststore.Options{TLS: true}))
 	})
 }
 
-func uploadWithOptions(t *testing.T, store *teststore.Store) {
-	options := map[string]s3.Options{
+func uploadWithOptions(t *testing.T, target *teststore.Store) {
+	options := map[string]store.Options{
 		"MD5": {MD5: true},
 		"attributes": {
-			Metadata: []s3.Attribute{{Key: "one", Value: "a  b"}, {Key: "Two.x", Random: 20}},
-			Tags:     []s3.Attribute{{Key: "a b", Value: "c=d/+"}, {Key: "e", Random: 10}},
+			Metadata: []store.Attribute{{Key: "one", Value: "a  b"}, {Key: "Two.x", Random: 20}},
+			Tags:     []store.Attribute{{Key: "a b", Value: "c=d/+"}, {Key: "e", Random: 10}},
 		},
 		"one connection each": {NoKeepAlive: true},
 		"buffers, timeout":    {SendBuffer: 64 << 10, ReceiveBuffer: 64 << 10, Timeout: 20 * time.Second},
 	}
-	for _, sum := range []s3.Checksum{s3.ChecksumCRC32, s3.ChecksumCRC32C, s3.ChecksumSHA1, s3.ChecksumSHA256, s3.ChecksumCRC64NVME} {
-		options[string(sum)] = s3.Options{Checksum: sum}
+	for _, sum := range []store.Checksum{store.ChecksumCRC32, store.ChecksumCRC32C, store.ChecksumSHA1, store.ChecksumSHA256, store.ChecksumCRC64NVME} {
+		options[string(sum)] = store.Options{Checksum: sum}
 	}
-	if store.Name == teststore.MinIO {
-		options["class"] = s3.Options{StorageClass: "REDUCED_REDUNDANCY"}
+	if target.Name == teststore.MinIO {
+		options["class"] = store.Options{StorageClass: "REDUCED_REDUNDANCY"}
 	}
-	if store.Name == teststore.MinIO && store.CAFile != "" {
-		options["SSE-C"] = s3.Options{Encryption: s3.Encryption{Kind: s3.SSEC, Key: [32]byte{1, 2, 3}}}
+	if target.Name == teststore.MinIO && target.CAFile != "" {
+		options["SSE-C"] = store.Options{Encryption: store.Encryption{Kind: store.SSEC, Key: [32]byte{1, 2, 3}}}
 	}
-	if store.Name == teststore.Embedded {
+	if target.Name == teststore.Embedded {
 		delete(options, "attributes") // it has no tags
 	}
 	for name, o := range options {
 		for _, unsigned := range []bool{false, true} {
-			if unsigned && o.Checksum == s3.NoChecksum {
+			if unsigned && o.Checksum == store.NoChecksum {
 				continue // nothing that the other does not have
 			}
 			t.Run(fmt.Sprintf("%s unsigned %t", name, unsigned), func(t *testing.T) {
-				if why := storeRefuses(store, o.Checksum, unsigned); why != "" {
+				if why := storeRefuses(target, o.Checksum, unsigned); why != "" {
 					t.Skip(why)
 				}
 				writers := []string{"lean", "minio"}
-				if o.Checksum != s3.NoChecksum && !unsigned && store.Name == teststore.Versitygw {
+				if o.Checksum != store.NoChecksum && !unsigned && target.Name == teststore.Versitygw {
 					writers = writers[:1] // minio-go ends the line of a signed trailer in a way that not all stores take
 				}
-				uploadBothWays(t, store, o, unsigned, writers)
+				uploadBothWays(t, target, o, unsigned, writers)
 			})
 		}
 	}
 }
 
 // storeRefuses says which checksums a store does not take.
-func storeRefuses(store *teststore.Store, sum s3.Checksum, unsigned bool) string {
+func storeRefuses(target *teststore.Store, sum store.Checksum, unsigned bool) string {
 	switch {
-	case sum == s3.ChecksumCRC64NVME && store.Name == teststore.Embedded:
+	case sum == store.ChecksumCRC64NVME && target.Name == teststore.Embedded:
 		return "the store does not know it"
-	case sum == s3.ChecksumCRC64NVME && store.Name == teststore.Garage:
+	case sum == store.ChecksumCRC64NVME && target.Name == teststore.Garage:
 		return "the store keeps none, and does not complete uploads with one"
-	case sum != s3.NoChecksum && !unsigned && store.Name == teststore.Garage:
+	case sum != store.NoChecksum && !unsigned && target.Name == teststore.Garage:
 		return "the store wants another signature of the trailer"
 	}
 	return ""
 }
 
-func uploadBothWays(t *testing.T, store *teststore.Store, o s3.Options, unsigned bool, writers []string) {
+func uploadBothWays(t *testing.T, target *teststore.Store, o store.Options, unsigned bool, writers []string) {
 	ctx := context.Background()
-	clients := map[string]*s3.Client{}
+	clients := map[string]*store.Client{}
 	for _, engine := range []string{"lean", "minio"} {
-		c, err := s3.New(s3.Config{
-			Hosts: []s3.Address{{Name: store.Endpoint}}, Region: store.Region, Engine: engine, Options: o, UnsignedPayload: unsigned,
-			TLS: store.CAFile != "", CAFile: store.CAFile, Concurrency: 2,
-			Credentials: credentials.NewStaticV4(store.AccessKey, store.SecretKey, ""),
+		c, err := store.New(store.Config{
+			Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region, Engine: engine, Options: o, UnsignedPayload: unsigned,
+			TLS: target.CAFile != "", CAFile: target.CAFile, Concurrency: 2,
+			Credentials: credentials.NewStaticV4(target.AccessKey, target.SecretKey, ""),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -109,46 +109,46 @@ func uploadBothWays(t *testing.T, store *teststore.Store, o s3.Options, unsigned
 	body := payload.NewReader()
 	for _, writer := range writers {
 		for _, size := range []int64{0, 1000, 200_000} {
-			if size == 0 && store.Name == teststore.Garage {
+			if size == 0 && target.Name == teststore.Garage {
 				continue // it stores none
 			}
-			ref := s3.Ref{Bucket: bucket, Key: fmt.Sprintf("%s/a b+%d", writer, size)}
+			ref := store.Ref{Bucket: bucket, Key: fmt.Sprintf("%s/a b+%d", writer, size)}
 			body.Reset(generator.PayloadID(ref.Key), size)
-			put := s3.Put{Ref: ref, Body: body, Size: size, ContentType: "text/x-test"}
+			put := store.Put{Ref: ref, Body: body, Size: size, ContentType: "text/x-test"}
 			w := clients[writer].Acquire()
-			if _, err := w.Put(ctx, put, s3.NewTrace(time.Now())); err != nil {
+			if _, err := w.Put(ctx, put, store.NewTrace(time.Now())); err != nil {
 				t.Errorf("%s uploads %d bytes: %v", writer, size, err)
 				continue
 			}
 			want := o.Checksum
-			if store.Name == teststore.Embedded {
-				want = s3.NoChecksum // it checks them, and keeps none
+			if target.Name == teststore.Embedded {
+				want = store.NoChecksum // it checks them, and keeps none
 			}
 			for reader := range clients {
 				readBack(t, clients[reader].Acquire(), ref, size, want)
 			}
-			if err := w.Delete(ctx, []s3.Ref{ref}, s3.NewTrace(time.Now())); err != nil {
+			if err := w.Delete(ctx, []store.Ref{ref}, store.NewTrace(time.Now())); err != nil {
 				t.Errorf("%s deletes: %v", writer, err)
 			}
 		}
-		uploadParts(t, clients[writer].Acquire(), s3.Ref{Bucket: bucket, Key: writer + "/parts"}, body)
+		uploadParts(t, clients[writer].Acquire(), store.Ref{Bucket: bucket, Key: writer + "/parts"}, body)
 	}
 }
 
-func readBack(t *testing.T, h *s3.Host, ref s3.Ref, size int64, want s3.Checksum) {
+func readBack(t *testing.T, h *store.Host, ref store.Ref, size int64, want store.Checksum) {
 	t.Helper()
-	var kept s3.StoredChecksum
-	get := s3.Get{Ref: ref, Checksum: func(c s3.StoredChecksum) { kept = c }}
+	var kept store.StoredChecksum
+	get := store.Get{Ref: ref, Checksum: func(c store.StoredChecksum) { kept = c }}
 	sum := &matching{}
 	get.Into = sum
-	d, err := h.Get(context.Background(), get, s3.NewTrace(time.Now()))
+	d, err := h.Get(context.Background(), get, store.NewTrace(time.Now()))
 	if err != nil || d.Bytes != size || sum.n != size {
 		t.Errorf("%s: %d bytes, %v", ref.Key, d.Bytes, err)
 	}
-	if want != s3.NoChecksum && kept.Algorithm != string(want) {
+	if want != store.NoChecksum && kept.Algorithm != string(want) {
 		t.Errorf("%s: the store keeps the checksum %+v, want %s", ref.Key, kept, want)
 	}
-	if o, err := h.Stat(context.Background(), ref, s3.NewTrace(time.Now())); err != nil || o.Size != size {
+	if o, err := h.Stat(context.Background(), ref, store.NewTrace(time.Now())); err != nil || o.Size != size {
 		t.Errorf("%s: %+v, %v", ref.Key, o, err)
 	}
 }
@@ -158,18 +158,18 @@ type matching struct{ n int64 }
 func (m *matching) Write(b []byte) (int, error) { m.n += int64(len(b)); return len(b), nil }
 
 // uploadParts uploads two parts, reads the second one of them, and lists.
-func uploadParts(t *testing.T, h *s3.Host, ref s3.Ref, body *generator.Reader) {
+func uploadParts(t *testing.T, h *store.Host, ref store.Ref, body *generator.Reader) {
 	t.Helper()
-	ctx, tr := context.Background(), s3.NewTrace(time.Now())
-	u, err := h.StartUpload(ctx, s3.Put{Ref: ref}, tr)
+	ctx, tr := context.Background(), store.NewTrace(time.Now())
+	u, err := h.StartUpload(ctx, store.Put{Ref: ref}, tr)
 	if err != nil {
 		t.Error(err)
 		return
 	}
-	var parts []s3.Part
+	var parts []store.Part
 	for i, size := range []int64{5 << 20, 70_000} {
 		body.Reset(generator.PayloadID(ref.Key), size)
-		p, err := h.PutPart(ctx, s3.PutPart{Upload: u, Number: i + 1, Body: body, Size: size}, tr)
+		p, err := h.PutPart(ctx, store.PutPart{Upload: u, Number: i + 1, Body: body, Size: size}, tr)
 		if err != nil {
 			t.Errorf("part %d: %v", i+1, err)
 			return
@@ -183,12 +183,12 @@ func uploadParts(t *testing.T, h *s3.Host, ref s3.Ref, body *generator.Reader) {
 		t.Error(err)
 		return
 	}
-	d, err := h.Get(ctx, s3.Get{Ref: ref, Into: io.Discard}, tr)
+	d, err := h.Get(ctx, store.Get{Ref: ref, Into: io.Discard}, tr)
 	if err != nil || d.Bytes != 5<<20+70_000 {
 		t.Errorf("%d bytes, %v", d.Bytes, err)
 	}
 	found := 0
-	err = h.List(ctx, s3.List{Bucket: ref.Bucket, Prefix: ref.Key}, func(o s3.Object) bool {
+	err = h.List(ctx, store.List{Bucket: ref.Bucket, Prefix: ref.Key}, func(o store.Object) bool {
 		if o.Key == ref.Key && o.Size == d.Bytes {
 			found++
 		}
@@ -197,7 +197,7 @@ func uploadParts(t *testing.T, h *s3.Host, ref s3.Ref, body *generator.Reader) {
 	if err != nil || found != 1 {
 		t.Errorf("listed %d times, %v", found, err)
 	}
-	if err := h.Delete(ctx, []s3.Ref{ref}, tr); err != nil {
+	if err := h.Delete(ctx, []store.Ref{ref}, tr); err != nil {
 		t.Error(err)
 	}
 }
@@ -205,14 +205,14 @@ func uploadParts(t *testing.T, h *s3.Host, ref s3.Ref, body *generator.Reader) {
 // What a form carries arrives: a store shows it afterwards.
 func TestFormsCarryOptions(t *testing.T) {
 	t.Parallel()
-	store := teststore.Start(t, teststore.MinIO, teststore.Options{})
-	keys := credentials.NewStaticV4(store.AccessKey, store.SecretKey, "")
-	c, err := s3.New(s3.Config{
-		Hosts: []s3.Address{{Name: store.Endpoint}}, Region: store.Region, Credentials: keys,
-		Options: s3.Options{
-			Encryption: s3.Encryption{Kind: s3.SSES3}, StorageClass: "REDUCED_REDUNDANCY",
-			Metadata: []s3.Attribute{{Key: "Two.x", Value: `a"\<b`}, {Key: "n", Random: 20}},
-			Tags:     []s3.Attribute{{Key: "a b", Value: "c=d/+"}, {Key: "e", Random: 10}},
+	target := teststore.Start(t, teststore.MinIO, teststore.Options{})
+	keys := credentials.NewStaticV4(target.AccessKey, target.SecretKey, "")
+	c, err := store.New(store.Config{
+		Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region, Credentials: keys,
+		Options: store.Options{
+			Encryption: store.Encryption{Kind: store.SSES3}, StorageClass: "REDUCED_REDUNDANCY",
+			Metadata: []store.Attribute{{Key: "Two.x", Value: `a"\<b`}, {Key: "n", Random: 20}},
+			Tags:     []store.Attribute{{Key: "a b", Value: "c=d/+"}, {Key: "e", Random: 10}},
 		},
 	})
 	if err != nil {
@@ -228,14 +228,14 @@ func TestFormsCarryOptions(t *testing.T) {
 	}
 	body, h := payload.NewReader(), c.Acquire()
 	body.Reset(1, 1000)
-	if _, err := h.Post(t.Context(), s3.Put{Ref: s3.Ref{Bucket: bucket, Key: "post"}, Body: body, Size: 1000}, s3.NewTrace(time.Now())); err != nil {
+	if _, err := h.Post(t.Context(), store.Put{Ref: store.Ref{Bucket: bucket, Key: "post"}, Body: body, Size: 1000}, store.NewTrace(time.Now())); err != nil {
 		t.Fatal(err)
 	}
 	body.Reset(1, 1000)
-	if _, err := h.FanOut(t.Context(), s3.FanOut{Bucket: bucket, Keys: []string{"one", "two"}, Body: body, Size: 1000}, s3.NewTrace(time.Now())); err != nil {
+	if _, err := h.FanOut(t.Context(), store.FanOut{Bucket: bucket, Keys: []string{"one", "two"}, Body: body, Size: 1000}, store.NewTrace(time.Now())); err != nil {
 		t.Fatal(err)
 	}
-	plain, err := minio.New(store.Endpoint, &minio.Options{Creds: keys})
+	plain, err := minio.New(target.Endpoint, &minio.Options{Creds: keys})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,16 +266,16 @@ func TestFormsCarryOptions(t *testing.T) {
 // What a store does not do ends the run before any request of it is made.
 func TestRefusedOptionsEndTheRun(t *testing.T) {
 	t.Parallel()
-	store := teststore.Start(t, teststore.MinIO, teststore.Options{})
-	for says, o := range map[string]s3.Options{
-		"key nope): kms:KeyNotFound":         {Encryption: s3.Encryption{Kind: s3.SSEKMS, KeyID: "nope"}},
+	target := teststore.Start(t, teststore.MinIO, teststore.Options{})
+	for says, o := range map[string]store.Options{
+		"key nope): kms:KeyNotFound":         {Encryption: store.Encryption{Kind: store.SSEKMS, KeyID: "nope"}},
 		"class GLACIER: InvalidStorageClass": {StorageClass: "GLACIER"},
-		"checksum XXH64: InvalidArgument":    {Checksum: s3.ChecksumXXH64},
+		"checksum XXH64: InvalidArgument":    {Checksum: store.ChecksumXXH64},
 		"metadata, tags: ":                   {}, // nothing is asked, and nothing refused
 	} {
 		for _, op := range []bench.Op{&bench.Put{Sizes: sizes(t, "1KiB")}, &bench.MultipartPut{Parts: 1, PartSize: 1000, AtOnce: 1}} {
-			client, err := s3.New(s3.Config{Hosts: []s3.Address{{Name: store.Endpoint}}, Region: store.Region, Options: o,
-				Credentials: credentials.NewStaticV4(store.AccessKey, store.SecretKey, "")})
+			client, err := store.New(store.Config{Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region, Options: o,
+				Credentials: credentials.NewStaticV4(target.AccessKey, target.SecretKey, "")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -304,9 +304,9 @@ func TestRefusedOptionsEndTheRun(t *testing.T) {
 // Signatures of version 2 are taken by a store that still knows them.
 func TestSignatureV2(t *testing.T) {
 	t.Parallel()
-	store := teststore.Start(t, teststore.MinIO, teststore.Options{})
-	c, err := s3.New(s3.Config{Hosts: []s3.Address{{Name: store.Endpoint}}, Region: store.Region,
-		Credentials: credentials.NewStaticV2(store.AccessKey, store.SecretKey, "")})
+	target := teststore.Start(t, teststore.MinIO, teststore.Options{})
+	c, err := store.New(store.Config{Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region,
+		Credentials: credentials.NewStaticV2(target.AccessKey, target.SecretKey, "")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,11 +317,11 @@ func TestSignatureV2(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, h, ref := payload.NewReader(), c.Acquire(), s3.Ref{Bucket: "signed-v2", Key: "a b+c"}
+	body, h, ref := payload.NewReader(), c.Acquire(), store.Ref{Bucket: "signed-v2", Key: "a b+c"}
 	body.Reset(1, 1000)
-	if _, err := h.Put(t.Context(), s3.Put{Ref: ref, Body: body, Size: 1000}, s3.NewTrace(time.Now())); err != nil {
+	if _, err := h.Put(t.Context(), store.Put{Ref: ref, Body: body, Size: 1000}, store.NewTrace(time.Now())); err != nil {
 		t.Fatal(err)
 	}
-	readBack(t, h, ref, 1000, s3.NoChecksum)
-	uploadParts(t, h, s3.Ref{Bucket: "signed-v2", Key: "parts"}, body)
+	readBack(t, h, ref, 1000, store.NoChecksum)
+	uploadParts(t, h, store.Ref{Bucket: "signed-v2", Key: "parts"}, body)
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // A parted is an object that comes about part by part, several at a time. The
@@ -18,7 +18,7 @@ type parted struct {
 	parts       int
 	atOnce      int // parts on their way at a time
 	// send makes part n, from 1.
-	send func(ctx context.Context, lane *Worker, r *Request, u s3.Upload, n int) (s3.Part, error)
+	send func(ctx context.Context, lane *Worker, r *Request, u store.Upload, n int) (store.Part, error)
 }
 
 // errUnfinished is what becomes of an object that would take longer than a run
@@ -29,7 +29,7 @@ var errUnfinished = errors.New("given up at the end of the run")
 // the run is interrupted that is left to clean-up.
 func (w *Worker) inParts(ctx context.Context, p *parted) error {
 	return w.Measure(ctx, p.whole, p.key, func(ctx context.Context, r *Request) error {
-		put := s3.Put{Ref: s3.Ref{Bucket: w.Env.Bucket, Key: p.key}, ContentType: "application/octet-stream"}
+		put := store.Put{Ref: store.Ref{Bucket: w.Env.Bucket, Key: p.key}, ContentType: "application/octet-stream"}
 		u, err := r.StartUpload(ctx, put, r.Trace)
 		if err != nil {
 			return err
@@ -42,12 +42,12 @@ func (w *Worker) inParts(ctx context.Context, p *parted) error {
 			r.Trace.Add(next)
 			next = r.Trace.Next()
 		}
-		if err == nil || ctx.Err() != nil || s3.CodeOf(err) == "NoSuchUpload" {
+		if err == nil || ctx.Err() != nil || store.CodeOf(err) == "NoSuchUpload" {
 			return err
 		}
 		_ = r.AbortUpload(ctx, u, next) // clean-up looks for it again
 		r.Trace.Add(next)
-		var failed *s3.Error
+		var failed *store.Error
 		if errors.As(err, &failed) {
 			r.Trace.Failed(failed.Status)
 		}
@@ -56,8 +56,8 @@ func (w *Worker) inParts(ctx context.Context, p *parted) error {
 }
 
 // sendParts sends all parts; the first that fails ends it.
-func (w *Worker) sendParts(ctx context.Context, p *parted, u s3.Upload) ([]s3.Part, error) {
-	parts := make([]s3.Part, p.parts)
+func (w *Worker) sendParts(ctx context.Context, p *parted, u store.Upload) ([]store.Part, error) {
+	parts := make([]store.Part, p.parts)
 	var mu sync.Mutex
 	var first error
 	next := 0
@@ -90,7 +90,7 @@ func (w *Worker) sendParts(ctx context.Context, p *parted, u s3.Upload) ([]s3.Pa
 	return parts, first
 }
 
-func (w *Worker) sendPart(ctx context.Context, p *parted, u s3.Upload, n int) (part s3.Part, err error) {
+func (w *Worker) sendPart(ctx context.Context, p *parted, u store.Upload, n int) (part store.Part, err error) {
 	err = w.Measure(ctx, p.part, p.key, func(ctx context.Context, r *Request) error {
 		part, err = p.send(ctx, w, r, u, n)
 		return err
@@ -100,14 +100,14 @@ func (w *Worker) sendPart(ctx context.Context, p *parted, u s3.Upload, n int) (p
 
 // firstError keeps the first error, and says of which part it was.
 func firstError(first, err error, part int) error {
-	var e *s3.Error
+	var e *store.Error
 	switch {
 	case first != nil:
 		return first
 	case !errors.As(err, &e):
 		return err
 	}
-	return &s3.Error{Code: e.Code, Status: e.Status, Message: fmt.Sprintf("part %d: %s", part, e.Message)}
+	return &store.Error{Code: e.Code, Status: e.Status, Message: fmt.Sprintf("part %d: %s", part, e.Message)}
 }
 
 // beside returns n workers that send requests at the same time as each other,

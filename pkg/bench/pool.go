@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"warp/pkg/generator"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // A Pool is the set of objects that an operation works on: uploaded by
@@ -141,10 +141,10 @@ func (p *Pool) list(ctx context.Context, e *Env) error {
 // listOne finds up to most objects in one bucket, where their number is limited.
 func (p *Pool) listOne(ctx context.Context, e *Env, most int) error {
 	before := len(p.found)
-	l := s3.List{Bucket: e.Bucket, Prefix: p.Prefix, Flat: p.ListFlat, Versions: p.Versions > 1}
+	l := store.List{Bucket: e.Bucket, Prefix: p.Prefix, Flat: p.ListFlat, Versions: p.Versions > 1}
 	var perKey map[string]int
 	begin := func() { p.found, perKey = p.found[:before], make(map[string]int) }
-	err := e.Client.List(ctx, l, begin, func(o s3.Object) bool {
+	err := e.Client.List(ctx, l, begin, func(o store.Object) bool {
 		if o.IsPrefix || o.DeleteMarker || isMarker(o.Key) || !p.mine(o.Key) {
 			return true
 		}
@@ -172,7 +172,7 @@ func (p *Pool) listOne(ctx context.Context, e *Env, most int) error {
 // pick chooses the object of the next request, in the worker's bucket. After
 // the last pass there it goes on with another bucket's, so that the run ends
 // for all workers at once, and after all of them returns ErrDone.
-func (p *Pool) pick(w *Worker) (*s3.Object, error) {
+func (p *Pool) pick(w *Worker) (*store.Object, error) {
 	if !p.Unique {
 		s := &p.shares[w.place]
 		return p.at(s.index(w.Rand.IntN(s.count)), w), nil
@@ -190,7 +190,7 @@ func (p *Pool) pick(w *Worker) (*s3.Object, error) {
 }
 
 // at is object i, for the worker's next request.
-func (p *Pool) at(i int, w *Worker) *s3.Object {
+func (p *Pool) at(i int, w *Worker) *store.Object {
 	w.picked = p.get(i, &w.text)
 	return &w.picked
 }
@@ -216,9 +216,9 @@ func (p *Pool) look(ctx context.Context, e *Env) error {
 	defer e.Progress.End()
 	e.Silently(true)
 	defer e.Silently(false)
-	p.found = make([]s3.Object, len(keys))
+	p.found = make([]store.Object, len(keys))
 	return e.Spread(ctx, len(keys), func(ctx context.Context, w *Worker, i int) error {
-		ref := s3.Ref{Bucket: e.Bucket, Key: keys[i]}
+		ref := store.Ref{Bucket: e.Bucket, Key: keys[i]}
 		e.Progress.Add(1)
 		return w.must(ctx, "look for "+keys[i], func() error {
 			return w.Measure(ctx, "STAT", keys[i], func(ctx context.Context, r *Request) (err error) {
@@ -232,20 +232,20 @@ func (p *Pool) look(ctx context.Context, e *Env) error {
 
 // checkObject compares what an answer says of an object with what is known of
 // it from its upload or listing.
-func checkObject(want *s3.Object, got s3.Object, tr *s3.Trace) error {
+func checkObject(want *store.Object, got store.Object, tr *store.Trace) error {
 	if want.ETag != "" && got.ETag != "" && got.ETag != want.ETag {
-		return &s3.Error{Code: s3.CodeWrongETag, Status: int(tr.Status()),
+		return &store.Error{Code: store.CodeWrongETag, Status: int(tr.Status()),
 			Message: fmt.Sprintf("the store answered ETag %s, it had said %s", got.ETag, want.ETag)}
 	}
 	if want.VersionID != "" && got.VersionID != "" && got.VersionID != want.VersionID {
-		return &s3.Error{Code: s3.CodeWrongVersion, Status: int(tr.Status()),
+		return &store.Error{Code: store.CodeWrongVersion, Status: int(tr.Status()),
 			Message: fmt.Sprintf("the store answered version %s instead of %s", got.VersionID, want.VersionID)}
 	}
 	return nil
 }
 
-func wrongLength(got, want int64, tr *s3.Trace) error {
-	return &s3.Error{Code: s3.CodeWrongLength, Status: int(tr.Status()),
+func wrongLength(got, want int64, tr *store.Trace) error {
+	return &store.Error{Code: store.CodeWrongLength, Status: int(tr.Status()),
 		Message: fmt.Sprintf("the store answered %d bytes instead of %d", got, want)}
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"warp/pkg/generator"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // A watchedPool is a shared pool of which a test knows what is in it.
@@ -28,7 +28,7 @@ func (p *watchedPool) put(worker, i int) {
 	p.alive[key] = true
 	p.added++
 	p.looking.Unlock()
-	p.add(s3.Object{Ref: s3.Ref{Key: key}})
+	p.add(store.Object{Ref: store.Ref{Key: key}})
 }
 
 func (p *watchedPool) delete(w *Worker) {
@@ -127,7 +127,7 @@ func TestEntriesKeepWhatIsKnown(t *testing.T) {
 	for _, etag := range []string{"", "0123456789abcdef0123456789abcdef", "0123456789ABCDEF0123456789ABCDEF",
 		"0123456789abcdef0123456789abcdef-3", "00000000000000000000000000000000", "odd", "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz"} {
 		pool := sharedPool{names: names, bucket: "b"}
-		want := s3.Object{Ref: s3.Ref{Bucket: "b", Key: names.Key(7, 99)}, Size: 1 << 40, ETag: etag}
+		want := store.Object{Ref: store.Ref{Bucket: "b", Key: names.Key(7, 99)}, Size: 1 << 40, ETag: etag}
 		pool.add(want)
 		got := pool.object(pool.entries[0], new(textArena))
 		if etag == "00000000000000000000000000000000" {
@@ -150,7 +150,7 @@ func TestMeasuredMemoryOfObjects(t *testing.T) {
 	var text textArena
 	for i := range pool.made {
 		key, tag := text.key(names, uint32(i%7), uint64(i)), text.cut([]byte(etag))
-		pool.made[i] = newEntry(names, &s3.Object{Ref: s3.Ref{Key: key}, Size: int64(i), ETag: tag}, "")
+		pool.made[i] = newEntry(names, &store.Object{Ref: store.Ref{Key: key}, Size: int64(i), ETag: tag}, "")
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
@@ -158,7 +158,7 @@ func TestMeasuredMemoryOfObjects(t *testing.T) {
 		t.Errorf("%.0f bytes per object", per)
 	}
 	for _, i := range []int{0, 1, 12345, count - 1} {
-		want := s3.Object{Ref: s3.Ref{Bucket: pool.buckets[i%7%2], Key: names.Key(uint32(i%7), uint64(i))}, Size: int64(i), ETag: etag}
+		want := store.Object{Ref: store.Ref{Bucket: pool.buckets[i%7%2], Key: names.Key(uint32(i%7), uint64(i))}, Size: int64(i), ETag: etag}
 		if got := pool.get(i, &text); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}

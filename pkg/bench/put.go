@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"warp/pkg/generator"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // Put uploads objects.
@@ -24,7 +24,7 @@ func (p *Put) Prepare(ctx context.Context, e *Env) error {
 		key = w.NextKey()
 		return w.post(ctx, key, size)
 	}
-	return feature("uploads by a form (POST)").try(ctx, e, send, func(h *s3.Host) error {
+	return feature("uploads by a form (POST)").try(ctx, e, send, func(h *store.Host) error {
 		return e.takeBack(ctx, h, []string{key}, size)
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // Retention locks versions of objects, in governance mode: that is the one
@@ -28,23 +28,23 @@ func (r *Retention) Prepare(ctx context.Context, e *Env) error {
 // tryLock locks one version, which then must resist a deletion, but not one
 // that bypasses governance: a run that could not clean up does not begin.
 func tryLock(ctx context.Context, e *Env) error {
-	var made s3.Object
+	var made store.Object
 	send := func(w *Worker) (err error) {
 		if made, err = w.Upload(ctx, w.NextKey(), 1); err != nil {
 			return err
 		}
 		return w.retain(ctx, &made)
 	}
-	return feature("object lock").try(ctx, e, send, func(*s3.Host) error {
-		refs := []s3.Ref{made.Ref}
+	return feature("object lock").try(ctx, e, send, func(*store.Host) error {
+		refs := []store.Ref{made.Ref}
 		err := e.Client.Delete(ctx, refs)
-		var said *s3.Error
+		var said *store.Error
 		switch {
 		case made.VersionID == "":
 			return noEffect(fmt.Sprintf("it gave no version id for %s", made.Key))
 		case err == nil:
 			return noEffect("a version under retention could be deleted")
-		case !errors.As(err, &said) || said.Status == 0 || s3.Repeatable(err):
+		case !errors.As(err, &said) || said.Status == 0 || store.Repeatable(err):
 			return err
 		}
 		if err := e.Client.DeleteLocked(ctx, refs); err != nil {
@@ -66,9 +66,9 @@ func (r *Retention) Do(ctx context.Context, w *Worker) error {
 // retain measures one PutObjectRetention. It may shorten an earlier retention
 // of the same version by as much as two requests can overtake each other, and
 // only a bypass allows that.
-func (w *Worker) retain(ctx context.Context, obj *s3.Object) error {
+func (w *Worker) retain(ctx context.Context, obj *store.Object) error {
 	return w.Measure(ctx, "RETENTION", obj.Key, func(ctx context.Context, r *Request) error {
 		until := time.Now().Add(retainFor).UTC().Truncate(time.Second)
-		return r.Retain(ctx, obj.Ref, s3.Retention{Mode: "GOVERNANCE", Until: until, Bypass: true}, r.Trace)
+		return r.Retain(ctx, obj.Ref, store.Retention{Mode: "GOVERNANCE", Until: until, Bypass: true}, r.Trace)
 	})
 }

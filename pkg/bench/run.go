@@ -10,14 +10,14 @@ import (
 
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // A run is the state of one Runner.Run that its workers share.
 type run struct {
 	id, client string
 	opts       *Options
-	store      *s3.Client
+	store      *store.Client
 	started    time.Time // all times of the log count from here, by the monotonic clock
 	base       int64     // started by the wall clock, unix ns
 
@@ -56,13 +56,13 @@ type run struct {
 	why   done // nothing was left to do; "" = nobody said why
 }
 
-func newRun(ctx context.Context, o *Options, store *s3.Client, t *tracing) *run {
-	u := &run{id: o.RunID, client: o.ClientID, opts: o, store: store, started: time.Now(), tracing: t}
+func newRun(ctx context.Context, o *Options, target *store.Client, t *tracing) *run {
+	u := &run{id: o.RunID, client: o.ClientID, opts: o, store: target, started: time.Now(), tracing: t}
 	u.base = u.started.UnixNano()
 	u.window = newWindow(func() int64 { return u.unixNano(time.Now()) }, nil)
 	u.longest = new(atomic.Int64)
 	u.live(ctx)
-	u.meter = hostload.NewMeter(u.steering, store.Endpoints(), store.Connections)
+	u.meter = hostload.NewMeter(u.steering, target.Endpoints(), target.Connections)
 	return u
 }
 

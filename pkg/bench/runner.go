@@ -11,7 +11,7 @@ import (
 
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // Options are what all benchmarks have in common.
@@ -80,7 +80,7 @@ func (o *Options) FullPrefix() string {
 
 // An Env is what operations work with.
 type Env struct {
-	Client      *s3.Client
+	Client      *store.Client
 	Bucket      string
 	Seed        uint64
 	Stream      int // of the seed's random numbers: clients that share a seed must not draw the same
@@ -94,7 +94,7 @@ type Env struct {
 
 // A Runner performs one benchmark: Open, Run, and Cleanup in any case.
 type Runner struct {
-	Client   *s3.Client
+	Client   *store.Client
 	Op       Op
 	Options  Options
 	Progress Progress
@@ -250,7 +250,7 @@ func (r *Runner) openBucket(ctx context.Context) (made bool, err error) {
 		return false, fmt.Errorf("bucket %s does not exist, so there is nothing to list", o.Bucket)
 	}
 	err = r.Client.MakeBucket(ctx, o.Bucket, o.Lock)
-	if s3.CodeOf(err) == "BucketAlreadyOwnedByYou" {
+	if store.CodeOf(err) == "BucketAlreadyOwnedByYou" {
 		return false, nil // another warp was faster
 	}
 	switch {

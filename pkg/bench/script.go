@@ -14,7 +14,7 @@ import (
 
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // How many requests a statement of a script sends at a time that does not say it.
@@ -53,7 +53,7 @@ type ScriptWatcher interface {
 // A Script runs statements one after the other, over the same objects. Objects
 // stay in the bucket until a statement deletes them.
 type Script struct {
-	Client  *s3.Client
+	Client  *store.Client
 	Options Options // of which names, lease and clean-up are not used
 	Steps   []ScriptStep
 	Watcher ScriptWatcher

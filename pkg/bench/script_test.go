@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"warp/pkg/oplog"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // A rows sink keeps every record.
@@ -39,9 +39,9 @@ func (r *rows) of(t *testing.T, op string, s oplog.Statement) (n int, keys map[s
 	return n, keys
 }
 
-func scriptClient(t *testing.T) *s3.Client { return clientOf(t, embeddedStore(t)) }
+func scriptClient(t *testing.T) *store.Client { return clientOf(t, embeddedStore(t)) }
 
-func runScript(ctx context.Context, t *testing.T, c *s3.Client, steps ...ScriptStep) (*rows, *Outcome) {
+func runScript(ctx context.Context, t *testing.T, c *store.Client, steps ...ScriptStep) (*rows, *Outcome) {
 	t.Helper()
 	if err := CheckScript(steps); err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func (x combination) run(t *testing.T) (got combination) {
 	}
 	n, keys := rows.of(t, x.step.Op, statementOf(2, false))
 	got.requests, got.keys = n, len(keys)
-	err := c.List(t.Context(), s3.List{Bucket: "scripts", Prefix: scriptPrefix}, func() { got.left = 0 }, func(s3.Object) bool { got.left++; return true })
+	err := c.List(t.Context(), store.List{Bucket: "scripts", Prefix: scriptPrefix}, func() { got.left = 0 }, func(store.Object) bool { got.left++; return true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,8 +166,8 @@ func TestScriptInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	var puts atomic.Int64
-	c := frontedClient(t, func(store http.Handler, w http.ResponseWriter, r *http.Request) {
-		store.ServeHTTP(w, r)
+	c := frontedClient(t, func(backend http.Handler, w http.ResponseWriter, r *http.Request) {
+		backend.ServeHTTP(w, r)
 		if r.Method == http.MethodPut && puts.Add(1) == 50 {
 			cancel(ErrInterrupted)
 		}
@@ -252,14 +252,14 @@ func (g *gate) held(t *testing.T, n int) {
 	}
 }
 
-func gatedClient(t *testing.T) (*s3.Client, *gate) {
+func gatedClient(t *testing.T) (*store.Client, *gate) {
 	t.Helper()
 	g := &gate{pass: make(chan struct{})}
-	return frontedClient(t, func(store http.Handler, w http.ResponseWriter, r *http.Request) {
+	return frontedClient(t, func(backend http.Handler, w http.ResponseWriter, r *http.Request) {
 		if r.Method == "GET" && strings.Contains(r.URL.Path, scriptPrefix) {
 			g.hold()
 		}
-		store.ServeHTTP(w, r)
+		backend.ServeHTTP(w, r)
 	}), g
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"warp/pkg/generator"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // A scriptRun is one statement while it is executed.
@@ -85,13 +85,13 @@ func (t *scriptRun) workersFor() int {
 // reuse makes the objects known that another script has uploaded.
 func (t *scriptRun) reuse() {
 	for i := range int64(t.step.Objects) {
-		t.objects.put(t.order(i), s3.Object{Ref: t.ref(i), Size: anyLength})
+		t.objects.put(t.order(i), store.Object{Ref: t.ref(i), Size: anyLength})
 	}
 }
 
 // ref names object i of the statement.
-func (t *scriptRun) ref(i int64) s3.Ref {
-	return s3.Ref{Bucket: t.script.Options.Bucket, Key: t.names.Key(0, uint64(i))}
+func (t *scriptRun) ref(i int64) store.Ref {
+	return store.Ref{Bucket: t.script.Options.Bucket, Key: t.names.Key(0, uint64(i))}
 }
 
 // order puts the objects of a context in the order in which the script names
@@ -194,7 +194,7 @@ func (t *scriptRun) request(w *Worker, place int64) {
 		t.get(w, place)
 	case "DELETE":
 		obj := t.targets[place]
-		if err := w.remove(t.part.requests, []s3.Ref{obj.Ref}); err == nil {
+		if err := w.remove(t.part.requests, []store.Ref{obj.Ref}); err == nil {
 			t.objects.remove(obj)
 		}
 	}
@@ -211,7 +211,7 @@ func (t *scriptRun) put(w *Worker, place int64) {
 		t.objects.put(t.order(place), obj)
 		return
 	}
-	var said *s3.Error
+	var said *store.Error
 	if t.part.requests.Err() == nil && errors.As(err, &said) && said.Status >= 300 && said.Status < 500 {
 		return // the store has not taken it
 	}
@@ -228,7 +228,7 @@ func (t *scriptRun) get(w *Worker, place int64) {
 		i = w.Rand.Int64N(n)
 	}
 	obj := &t.targets[i].Object
-	_ = w.downloadOf(t.part.requests, obj, s3.Get{Ref: obj.Ref}, obj.Size)
+	_ = w.downloadOf(t.part.requests, obj, store.Get{Ref: obj.Ref}, obj.Size)
 }
 
 // scriptObjects are the objects of a context.
@@ -238,13 +238,13 @@ type scriptObjects struct {
 }
 
 type scriptObject struct {
-	s3.Object
+	store.Object
 	order  uint64
 	unsure bool // it may not be there
 }
 
 // put notes that an object is there.
-func (c *scriptObjects) put(order uint64, obj s3.Object) {
+func (c *scriptObjects) put(order uint64, obj store.Object) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if old := c.known[obj.Key]; old != nil && old.order == order && old.ETag != obj.ETag {
@@ -256,14 +256,14 @@ func (c *scriptObjects) put(order uint64, obj s3.Object) {
 }
 
 // unsure notes that an object may be there, or be another than before.
-func (c *scriptObjects) unsure(order uint64, ref s3.Ref) {
+func (c *scriptObjects) unsure(order uint64, ref store.Ref) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if old := c.known[ref.Key]; old != nil && !old.unsure {
-		c.known[ref.Key] = &scriptObject{Object: s3.Object{Ref: ref, Size: anyLength}, order: old.order}
+		c.known[ref.Key] = &scriptObject{Object: store.Object{Ref: ref, Size: anyLength}, order: old.order}
 		return
 	}
-	c.known[ref.Key] = &scriptObject{Object: s3.Object{Ref: ref, Size: anyLength}, order: order, unsure: true}
+	c.known[ref.Key] = &scriptObject{Object: store.Object{Ref: ref, Size: anyLength}, order: order, unsure: true}
 }
 
 func (c *scriptObjects) remove(obj *scriptObject) {

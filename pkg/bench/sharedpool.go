@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"warp/pkg/generator"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // A sharedPool is a set of objects that operations add to and take from while
@@ -18,7 +18,7 @@ type sharedPool struct {
 	entries []*entry
 }
 
-func (p *sharedPool) add(o s3.Object) {
+func (p *sharedPool) add(o store.Object) {
 	version := ""
 	if p.versions {
 		version = o.VersionID
@@ -30,7 +30,7 @@ func (p *sharedPool) add(o s3.Object) {
 }
 
 // object is what is known of an entry's object.
-func (p *sharedPool) object(e *entry, text *textArena) s3.Object {
+func (p *sharedPool) object(e *entry, text *textArena) store.Object {
 	return e.object(p.names, p.bucket, text)
 }
 

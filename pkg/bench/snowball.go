@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"warp/pkg/generator"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // Snowball uploads TARs that the store unpacks into objects.
@@ -66,7 +66,7 @@ func (s *Snowball) Prepare(ctx context.Context, e *Env) error {
 		keys = s.names(w, 2)
 		return s.send(ctx, w, w.NextKey(), keys, size)
 	}
-	return feature("unpacking of uploaded TARs (snowball, an extension of MinIO)").try(ctx, e, send, func(h *s3.Host) error {
+	return feature("unpacking of uploaded TARs (snowball, an extension of MinIO)").try(ctx, e, send, func(h *store.Host) error {
 		return e.takeBack(ctx, h, keys, size)
 	})
 }
@@ -96,10 +96,10 @@ func (s *Snowball) send(ctx context.Context, w *Worker, name string, keys []stri
 	}
 	return w.Measure(ctx, "PUT", name, func(ctx context.Context, r *Request) error {
 		r.Objects, r.Bytes = len(keys), size*int64(len(keys))
-		_, err := r.Put(ctx, s3.Put{
-			Ref: s3.Ref{Bucket: w.Env.Bucket, Key: name}, Body: body, Size: body.Size(), Whole: true,
+		_, err := r.Put(ctx, store.Put{
+			Ref: store.Ref{Bucket: w.Env.Bucket, Key: name}, Body: body, Size: body.Size(), Whole: true,
 			ContentType: "application/x-tar",
-			Headers:     []s3.Header{{Name: "x-amz-meta-snowball-auto-extract", Value: "true"}},
+			Headers:     []store.Header{{Name: "x-amz-meta-snowball-auto-extract", Value: "true"}},
 		}, r.Trace)
 		return err
 	})

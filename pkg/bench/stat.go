@@ -3,7 +3,7 @@ package bench
 import (
 	"context"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // Stat asks for the metadata of objects.
@@ -19,7 +19,7 @@ func (s *Stat) Do(ctx context.Context, w *Worker) error {
 }
 
 // stat measures one HEAD and checks what it says.
-func (w *Worker) stat(ctx context.Context, obj *s3.Object) error {
+func (w *Worker) stat(ctx context.Context, obj *store.Object) error {
 	return w.Measure(ctx, "STAT", obj.Key, func(ctx context.Context, r *Request) error {
 		r.Trace.Expect(obj.ETag)
 		got, err := r.Stat(ctx, obj.Ref, r.Trace)

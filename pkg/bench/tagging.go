@@ -8,7 +8,7 @@ import (
 	"maps"
 	"time"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // Tagging puts, gets and deletes the tags of objects. Every worker works on
@@ -41,7 +41,7 @@ func (g *Tagging) Check() error {
 
 // Prepare looks whether the store has tags, and uploads the objects.
 func (g *Tagging) Prepare(ctx context.Context, e *Env) error {
-	err := feature("object tags").probe(ctx, e, func(h *s3.Host, ref s3.Ref) error { return g.tryTags(ctx, h, ref) })
+	err := feature("object tags").probe(ctx, e, func(h *store.Host, ref store.Ref) error { return g.tryTags(ctx, h, ref) })
 	if err != nil {
 		return err
 	}
@@ -51,26 +51,26 @@ func (g *Tagging) Prepare(ctx context.Context, e *Env) error {
 }
 
 // tryTags puts, gets and deletes the tags of one object.
-func (g *Tagging) tryTags(ctx context.Context, h *s3.Host, ref s3.Ref) error {
+func (g *Tagging) tryTags(ctx context.Context, h *store.Host, ref store.Ref) error {
 	body := bytes.NewReader([]byte("warp"))
-	if _, err := h.Put(ctx, s3.Put{Ref: ref, Body: body, Size: body.Size()}, s3.NewTrace(time.Now())); err != nil {
+	if _, err := h.Put(ctx, store.Put{Ref: ref, Body: body, Size: body.Size()}, store.NewTrace(time.Now())); err != nil {
 		return err
 	}
 	tags := g.tags(0, 1)
-	if err := h.PutTags(ctx, ref, tags, s3.NewTrace(time.Now())); err != nil {
+	if err := h.PutTags(ctx, ref, tags, store.NewTrace(time.Now())); err != nil {
 		return err
 	}
-	got, err := h.Tags(ctx, ref, s3.NewTrace(time.Now()))
+	got, err := h.Tags(ctx, ref, store.NewTrace(time.Now()))
 	if err == nil && !maps.Equal(got, tags) {
 		err = noEffect(fmt.Sprintf("the tags are %v afterwards instead of %v", got, tags))
 	}
 	if err == nil {
-		err = h.DeleteTags(ctx, ref, s3.NewTrace(time.Now()))
+		err = h.DeleteTags(ctx, ref, store.NewTrace(time.Now()))
 	}
 	if err != nil {
 		return err
 	}
-	got, err = h.Tags(ctx, ref, s3.NewTrace(time.Now()))
+	got, err = h.Tags(ctx, ref, store.NewTrace(time.Now()))
 	if err == nil && len(got) > 0 {
 		err = noEffect("deleted tags are still there")
 	}
@@ -142,10 +142,10 @@ func (g *Tagging) tags(worker int, put uint64) map[string]string {
 	return tags
 }
 
-func checkTags(got, want map[string]string, tr *s3.Trace) error {
+func checkTags(got, want map[string]string, tr *store.Trace) error {
 	if maps.Equal(got, want) {
 		return nil
 	}
-	return &s3.Error{Code: s3.CodeWrongTags, Status: int(tr.Status()),
+	return &store.Error{Code: store.CodeWrongTags, Status: int(tr.Status()),
 		Message: fmt.Sprintf("the store answered the tags %v, put last were %v", got, want)}
 }

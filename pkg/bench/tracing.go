@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"warp/pkg/oplog"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // A tracing says whether the phases of requests are noted now. Workers look at
@@ -79,8 +79,8 @@ func (w *Worker) traces() (traced, all bool) {
 }
 
 // keepPhases returns what a row may keep; nil where nothing was noted.
-func keepPhases(p *s3.Phases) *oplog.Phases {
-	if *p == (s3.Phases{}) {
+func keepPhases(p *store.Phases) *oplog.Phases {
+	if *p == (store.Phases{}) {
 		return nil
 	}
 	kept := oplog.Phases(*p)

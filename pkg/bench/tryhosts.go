@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // tryHosts asks each of several hosts before the run: one that is misspelt would otherwise fail its share of all
@@ -20,9 +20,9 @@ func (r *Runner) tryHosts(ctx context.Context) error {
 	case len(dead) == 0:
 		return nil
 	case len(dead) == hosts:
-		return &s3.UnreachableError{Hosts: r.Client.Endpoints(), Err: fmt.Errorf("%s (%w)", dead[0].Endpoint, dead[0].Err)}
+		return &store.UnreachableError{Hosts: r.Client.Endpoints(), Err: fmt.Errorf("%s (%w)", dead[0].Endpoint, dead[0].Err)}
 	}
-	err := s3.DeadHostsError(dead, hosts)
+	err := store.DeadHostsError(dead, hosts)
 	if !r.Options.AllowDeadHosts {
 		return fmt.Errorf("%w: correct --host, or go on without it by --allow-dead-hosts", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"warp/pkg/generator"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // tryOptions uploads one small object as the options of uploads say, if there
@@ -19,12 +19,12 @@ func (e *Env) tryOptions(ctx context.Context, op Op) error {
 	if len(asked) == 0 {
 		return nil
 	}
-	return feature("uploads with "+strings.Join(asked, ", ")).probe(ctx, e, func(h *s3.Host, ref s3.Ref) error {
+	return feature("uploads with "+strings.Join(asked, ", ")).probe(ctx, e, func(h *store.Host, ref store.Ref) error {
 		if err := e.uploadTrial(ctx, h, ref, op); err != nil {
 			return err
 		}
-		if o.Encryption.Kind != s3.NoEncryption {
-			if _, err := h.Get(ctx, s3.Get{Ref: ref}, s3.NewTrace(time.Now())); err != nil {
+		if o.Encryption.Kind != store.NoEncryption {
+			if _, err := h.Get(ctx, store.Get{Ref: ref}, store.NewTrace(time.Now())); err != nil {
 				return err
 			}
 		}
@@ -42,7 +42,7 @@ func (e *Env) tryOptions(ctx context.Context, op Op) error {
 }
 
 // askedOf are the options of uploads that are set, in words.
-func askedOf(o *s3.Options) (all []string) {
+func askedOf(o *store.Options) (all []string) {
 	add := func(given bool, words string) {
 		if given {
 			all = append(all, words)
@@ -52,9 +52,9 @@ func askedOf(o *s3.Options) (all []string) {
 	if o.Encryption.KeyID != "" {
 		kind = "encryption (SSE-KMS, key " + o.Encryption.KeyID + ")"
 	}
-	add(o.Encryption.Kind != s3.NoEncryption, kind)
+	add(o.Encryption.Kind != store.NoEncryption, kind)
 	add(o.StorageClass != "", "storage class "+o.StorageClass)
-	add(o.Checksum != s3.NoChecksum, "the checksum "+string(o.Checksum))
+	add(o.Checksum != store.NoChecksum, "the checksum "+string(o.Checksum))
 	add(o.MD5, "a Content-MD5")
 	add(len(o.Metadata) > 0, "metadata")
 	add(len(o.Tags) > 0, "tags")
@@ -62,36 +62,36 @@ func askedOf(o *s3.Options) (all []string) {
 }
 
 // uploadTrial uploads a small object, in parts where that is how op uploads.
-func (e *Env) uploadTrial(ctx context.Context, h *s3.Host, ref s3.Ref, op Op) error {
+func (e *Env) uploadTrial(ctx context.Context, h *store.Host, ref store.Ref, op Op) error {
 	const size = 1000
 	body := e.workers[0].body
 	body.Reset(generator.PayloadID(ref.Key), size)
 	put := e.workers[0].putOf(ref.Key, size)
 	switch op.(type) {
 	default:
-		_, err := h.Put(ctx, put, s3.NewTrace(time.Now()))
+		_, err := h.Put(ctx, put, store.NewTrace(time.Now()))
 		return err
 	case *Multipart, *MultipartPut:
 	}
-	u, err := h.StartUpload(ctx, put, s3.NewTrace(time.Now()))
+	u, err := h.StartUpload(ctx, put, store.NewTrace(time.Now()))
 	if err != nil {
 		return err
 	}
-	part, err := h.PutPart(ctx, s3.PutPart{Upload: u, Number: 1, Body: body, Size: size}, s3.NewTrace(time.Now()))
+	part, err := h.PutPart(ctx, store.PutPart{Upload: u, Number: 1, Body: body, Size: size}, store.NewTrace(time.Now()))
 	if err == nil {
-		_, err = h.CompleteUpload(ctx, u, []s3.Part{part}, s3.NewTrace(time.Now()))
+		_, err = h.CompleteUpload(ctx, u, []store.Part{part}, store.NewTrace(time.Now()))
 	}
 	if err != nil {
-		_ = h.AbortUpload(ctx, u, s3.NewTrace(time.Now())) // the error says more
+		_ = h.AbortUpload(ctx, u, store.NewTrace(time.Now())) // the error says more
 	}
 	return err
 }
 
 // hasTags wants n tags of the object. Who may not read tags cannot know.
-func hasTags(ctx context.Context, h *s3.Host, ref s3.Ref, n int) error {
-	got, err := h.Tags(ctx, ref, s3.NewTrace(time.Now()))
+func hasTags(ctx context.Context, h *store.Host, ref store.Ref, n int) error {
+	got, err := h.Tags(ctx, ref, store.NewTrace(time.Now()))
 	switch {
-	case s3.CodeOf(err) == "AccessDenied":
+	case store.CodeOf(err) == "AccessDenied":
 		return nil
 	case err != nil:
 		return err
@@ -103,12 +103,12 @@ func hasTags(ctx context.Context, h *s3.Host, ref s3.Ref, n int) error {
 
 // missing looks for what the headers of an object have to show. Checksums are
 // checked by stores that keep none, and STANDARD is what no header means.
-func missing(o *s3.Options, shown http.Header) error {
+func missing(o *store.Options, shown http.Header) error {
 	header := "X-Amz-Server-Side-Encryption"
-	if o.Encryption.Kind == s3.SSEC {
+	if o.Encryption.Kind == store.SSEC {
 		header += "-Customer-Algorithm"
 	}
-	if o.Encryption.Kind != s3.NoEncryption && shown.Get(header) == "" {
+	if o.Encryption.Kind != store.NoEncryption && shown.Get(header) == "" {
 		return noEffect("the object is not encrypted")
 	}
 	if class := o.StorageClass; class != "" && class != "STANDARD" && shown.Get("X-Amz-Storage-Class") != class {

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // A store that shows nothing of an option has not heeded it, where it would
@@ -12,23 +12,23 @@ import (
 func TestMissingOptions(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		options s3.Options
+		options store.Options
 		shown   map[string]string
 		lacks   string
 	}{
 		"nothing asked":        {},
-		"class":                {s3.Options{StorageClass: "COLD"}, map[string]string{"X-Amz-Storage-Class": "COLD"}, ""},
-		"no class":             {s3.Options{StorageClass: "COLD"}, nil, "the object is not of the class COLD"},
-		"another class":        {s3.Options{StorageClass: "COLD"}, map[string]string{"X-Amz-Storage-Class": "ICE"}, "the object is not of the class COLD"},
-		"STANDARD":             {s3.Options{StorageClass: "STANDARD"}, nil, ""},
-		"SSE-S3":               {s3.Options{Encryption: s3.Encryption{Kind: s3.SSES3}}, map[string]string{"X-Amz-Server-Side-Encryption": "AES256"}, ""},
-		"no SSE-S3":            {s3.Options{Encryption: s3.Encryption{Kind: s3.SSES3}}, nil, "the object is not encrypted"},
-		"SSE-C":                {s3.Options{Encryption: s3.Encryption{Kind: s3.SSEC}}, map[string]string{"X-Amz-Server-Side-Encryption-Customer-Algorithm": "AES256"}, ""},
-		"SSE-C, but another":   {s3.Options{Encryption: s3.Encryption{Kind: s3.SSEC}}, map[string]string{"X-Amz-Server-Side-Encryption": "AES256"}, "the object is not encrypted"},
-		"metadata":             {s3.Options{Metadata: []s3.Attribute{{Key: "a.B", Random: 3}}}, map[string]string{"X-Amz-Meta-A.b": "xyz"}, ""},
-		"no metadata":          {s3.Options{Metadata: []s3.Attribute{{Key: "a", Random: 3}}}, nil, "the object has no metadata a"},
-		"metadata of no value": {s3.Options{Metadata: []s3.Attribute{{Key: "a"}}}, nil, ""},
-		"a checksum":           {s3.Options{Checksum: s3.ChecksumSHA1, MD5: true}, nil, ""},
+		"class":                {store.Options{StorageClass: "COLD"}, map[string]string{"X-Amz-Storage-Class": "COLD"}, ""},
+		"no class":             {store.Options{StorageClass: "COLD"}, nil, "the object is not of the class COLD"},
+		"another class":        {store.Options{StorageClass: "COLD"}, map[string]string{"X-Amz-Storage-Class": "ICE"}, "the object is not of the class COLD"},
+		"STANDARD":             {store.Options{StorageClass: "STANDARD"}, nil, ""},
+		"SSE-S3":               {store.Options{Encryption: store.Encryption{Kind: store.SSES3}}, map[string]string{"X-Amz-Server-Side-Encryption": "AES256"}, ""},
+		"no SSE-S3":            {store.Options{Encryption: store.Encryption{Kind: store.SSES3}}, nil, "the object is not encrypted"},
+		"SSE-C":                {store.Options{Encryption: store.Encryption{Kind: store.SSEC}}, map[string]string{"X-Amz-Server-Side-Encryption-Customer-Algorithm": "AES256"}, ""},
+		"SSE-C, but another":   {store.Options{Encryption: store.Encryption{Kind: store.SSEC}}, map[string]string{"X-Amz-Server-Side-Encryption": "AES256"}, "the object is not encrypted"},
+		"metadata":             {store.Options{Metadata: []store.Attribute{{Key: "a.B", Random: 3}}}, map[string]string{"X-Amz-Meta-A.b": "xyz"}, ""},
+		"no metadata":          {store.Options{Metadata: []store.Attribute{{Key: "a", Random: 3}}}, nil, "the object has no metadata a"},
+		"metadata of no value": {store.Options{Metadata: []store.Attribute{{Key: "a"}}}, nil, ""},
+		"a checksum":           {store.Options{Checksum: store.ChecksumSHA1, MD5: true}, nil, ""},
 	}
 	for name, test := range tests {
 		shown := http.Header{}

@@ -8,7 +8,7 @@ import (
 	"io"
 
 	"warp/pkg/generator"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // A Verify says how closely downloads are looked at.
@@ -49,7 +49,7 @@ func newVerifier(how Verify, payload *generator.Payload) *verifier {
 }
 
 // watch returns get as it has to be asked for.
-func (v *verifier) watch(get s3.Get) s3.Get {
+func (v *verifier) watch(get store.Get) store.Get {
 	switch v.how {
 	case VerifyContent:
 		get.Into = v.content
@@ -61,12 +61,12 @@ func (v *verifier) watch(get s3.Get) s3.Get {
 
 // begin forgets what came of an earlier attempt. Of a part, the caller has to
 // say with Offset where in the object it begins.
-func (v *verifier) begin(obj *s3.Object, get *s3.Get) {
+func (v *verifier) begin(obj *store.Object, get *store.Get) {
 	switch v.how {
 	case VerifyContent:
 		v.content.Reset(generator.PayloadID(obj.Key), obj.Size, get.Offset)
 	case VerifyChecksum:
-		v.sum.tell(s3.StoredChecksum{})
+		v.sum.tell(store.StoredChecksum{})
 	}
 }
 
@@ -74,7 +74,7 @@ func (v *verifier) begin(obj *s3.Object, get *s3.Get) {
 const anyLength = -1
 
 // verdict is what is wrong with a download that came as a whole.
-func (v *verifier) verdict(obj *s3.Object, d *s3.Download, want int64, tr *s3.Trace) error {
+func (v *verifier) verdict(obj *store.Object, d *store.Download, want int64, tr *store.Trace) error {
 	if v.how == VerifyNone {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (v *verifier) verdict(obj *s3.Object, d *s3.Download, want int64, tr *s3.Tr
 	case VerifyContent:
 		// Before the ETag, which is often wrong as well and says less.
 		if wrong, ok := v.content.Difference(); ok {
-			return contentError(s3.CodeWrongContent, tr, "the byte at offset %d of %s is 0x%02x instead of 0x%02x", wrong.Offset, obj.Key, wrong.Got, wrong.Want)
+			return contentError(store.CodeWrongContent, tr, "the byte at offset %d of %s is 0x%02x instead of 0x%02x", wrong.Offset, obj.Key, wrong.Got, wrong.Want)
 		}
 	case VerifyChecksum:
 		if err := v.sum.verdict(obj.Key, tr); err != nil {
@@ -95,14 +95,14 @@ func (v *verifier) verdict(obj *s3.Object, d *s3.Download, want int64, tr *s3.Tr
 	return checkObject(obj, d.Object, tr)
 }
 
-func contentError(code string, tr *s3.Trace, format string, args ...any) error {
-	return &s3.Error{Code: code, Status: int(tr.Status()), Message: fmt.Sprintf(format, args...)}
+func contentError(code string, tr *store.Trace, format string, args ...any) error {
+	return &store.Error{Code: code, Status: int(tr.Status()), Message: fmt.Sprintf(format, args...)}
 }
 
 // A checksum computes what the store says it keeps.
 type checksum struct {
-	told   func(s3.StoredChecksum) // tell, made once
-	stored s3.StoredChecksum
+	told   func(store.StoredChecksum) // tell, made once
+	stored store.StoredChecksum
 	hash   hash.Hash // nil where there is nothing to compute
 	known  map[string]hash.Hash
 	sum    []byte
@@ -110,7 +110,7 @@ type checksum struct {
 }
 
 // tell chooses the hash. The answer's head comes before its payload.
-func (c *checksum) tell(stored s3.StoredChecksum) {
+func (c *checksum) tell(stored store.StoredChecksum) {
 	c.stored, c.hash = stored, nil
 	if stored.Algorithm == "" || stored.Composite {
 		return
@@ -134,20 +134,20 @@ func (c *checksum) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (c *checksum) verdict(key string, tr *s3.Trace) error {
+func (c *checksum) verdict(key string, tr *store.Trace) error {
 	const toDo = "; upload with --checksum=CRC64NVME, CRC32-FO or CRC32C-FO, or choose another --verify"
 	switch {
 	case c.stored.Algorithm == "":
-		return contentError(s3.CodeNoChecksum, tr, "the store keeps no checksum of %s"+toDo, key)
+		return contentError(store.CodeNoChecksum, tr, "the store keeps no checksum of %s"+toDo, key)
 	case c.stored.Composite:
-		return contentError(s3.CodeNoChecksum, tr, "of %s, which was uploaded in parts, the store keeps a %s of the parts' checksums only"+toDo, key, c.stored.Algorithm)
+		return contentError(store.CodeNoChecksum, tr, "of %s, which was uploaded in parts, the store keeps a %s of the parts' checksums only"+toDo, key, c.stored.Algorithm)
 	case c.hash == nil:
-		return contentError(s3.CodeNoChecksum, tr, "the checksum that the store keeps of %s is a %s, which warp cannot compute", key, c.stored.Algorithm)
+		return contentError(store.CodeNoChecksum, tr, "the checksum that the store keeps of %s is a %s, which warp cannot compute", key, c.stored.Algorithm)
 	}
 	c.sum = c.hash.Sum(c.sum[:0])
 	c.text = base64.StdEncoding.AppendEncode(c.text[:0], c.sum)
 	if string(c.text) != c.stored.Value {
-		return contentError(s3.CodeWrongChecksum, tr, "the %s of what came of %s is %s, the store keeps %s", c.stored.Algorithm, key, c.text, c.stored.Value)
+		return contentError(store.CodeWrongChecksum, tr, "the %s of what came of %s is %s, the store keeps %s", c.stored.Algorithm, key, c.text, c.stored.Value)
 	}
 	return nil
 }
@@ -156,22 +156,22 @@ var _ io.Writer = (*checksum)(nil)
 
 // canVerify finds out before the run whether an object has what downloads are
 // to be held against, so that a run does not fail with each of them.
-func (w *Worker) canVerify(ctx context.Context, obj *s3.Object) error {
+func (w *Worker) canVerify(ctx context.Context, obj *store.Object) error {
 	if w.check.how != VerifyChecksum {
 		return nil
 	}
 	silent := w.silent
 	w.silent = true
 	defer func() { w.silent = silent }()
-	err := w.download(ctx, obj, s3.Get{Ref: obj.Ref})
-	if s3.CodeOf(err) == s3.CodeNoChecksum {
+	err := w.download(ctx, obj, store.Get{Ref: obj.Ref})
+	if store.CodeOf(err) == store.CodeNoChecksum {
 		return fmt.Errorf("--verify=checksum: %w", err)
 	}
 	return nil // whatever else is wrong, the run shows it
 }
 
 // canVerifyFound is the same for objects that were there.
-func (e *Env) canVerifyFound(ctx context.Context, objects []s3.Object) error {
+func (e *Env) canVerifyFound(ctx context.Context, objects []store.Object) error {
 	w := e.workers[0]
 	if w.check.how != VerifyContent {
 		return w.canVerify(ctx, &objects[0])

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // Versioned performs several operations on the versions of a fixed set of
@@ -35,7 +35,7 @@ func (v *Versioned) Prepare(ctx context.Context, e *Env) error {
 // tryVersions makes sure that the store keeps the versions of an object apart.
 func tryVersions(ctx context.Context, e *Env) error {
 	const versions = feature("versions of objects")
-	var made []s3.Object
+	var made []store.Object
 	send := func(w *Worker) error {
 		key := w.NextKey()
 		made = nil
@@ -48,14 +48,14 @@ func tryVersions(ctx context.Context, e *Env) error {
 		}
 		return nil
 	}
-	return versions.try(ctx, e, send, func(h *s3.Host) error {
-		var refs []s3.Ref
+	return versions.try(ctx, e, send, func(h *store.Host) error {
+		var refs []store.Ref
 		for _, o := range made {
-			got, err := h.Stat(ctx, o.Ref, s3.NewTrace(time.Now()))
+			got, err := h.Stat(ctx, o.Ref, store.NewTrace(time.Now()))
 			switch {
 			case o.VersionID == "":
 				return noEffect(fmt.Sprintf("it gave no version id for %s", o.Key))
-			case s3.CodeOf(err) != "" && !s3.Repeatable(err):
+			case store.CodeOf(err) != "" && !store.Repeatable(err):
 				return noEffect(fmt.Sprintf("version %s of %s cannot be read: %v", o.VersionID, o.Key, err))
 			case err != nil:
 				return err
@@ -64,6 +64,6 @@ func tryVersions(ctx context.Context, e *Env) error {
 			}
 			refs = append(refs, o.Ref)
 		}
-		return h.Delete(ctx, refs, s3.NewTrace(time.Now()))
+		return h.Delete(ctx, refs, store.NewTrace(time.Now()))
 	})
 }

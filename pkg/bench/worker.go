@@ -9,7 +9,7 @@ import (
 
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // A Worker performs steps one after the other. It is one thread of the log.
@@ -36,11 +36,11 @@ type Worker struct {
 	// garbage is not held up by the collector of it.
 	record  oplog.Record
 	request Request
-	trace   s3.Trace
-	phases  s3.Phases
+	trace   store.Trace
+	phases  store.Phases
 	sample  rand.PCG // which requests are traced; not Rand, of which the requests themselves follow
 	text    textArena
-	picked  s3.Object // what the next request is about
+	picked  store.Object // what the next request is about
 }
 
 // newWorker is worker id, or one beside it that shares its number in the log.
@@ -53,8 +53,8 @@ func (o *Options) newWorker(id, lane int, env *Env, payload *generator.Payload, 
 // A Request is one attempt of what Measure times. The call fills in what the
 // request moved, and sends through the engine with the trace.
 type Request struct {
-	s3.Engine
-	Trace    *s3.Trace
+	store.Engine
+	Trace    *store.Trace
 	Receives bool // the answer is what is asked for: its first byte is worth noting
 	Objects  int
 	Bytes    int64
@@ -91,7 +91,7 @@ func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.
 			rec.Err = w.run.opts.Redact(rec.Err)
 		}
 	}
-	w.refused = s3.IsConnection(err)
+	w.refused = store.IsConnection(err)
 	if !w.silent {
 		w.keep(rec, err)
 	}
@@ -107,7 +107,7 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 		req := &w.request
 		w.trace.Reset(start)
 		if traced {
-			w.phases = s3.Phases{}
+			w.phases = store.Phases{}
 			w.trace.Note(&w.phases, all)
 		}
 		*req = Request{Engine: host, Trace: &w.trace, Objects: 1}
@@ -126,7 +126,7 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 			rec.Phases = keepPhases(&w.phases)
 		}
 		rec.Requests += min(req.Trace.Requests(), math.MaxUint16-rec.Requests)
-		if err == nil || int(rec.Retries) >= w.run.opts.Retries || !s3.Repeatable(err) || req.Once {
+		if err == nil || int(rec.Retries) >= w.run.opts.Retries || !store.Repeatable(err) || req.Once {
 			return err
 		}
 		if !pause(ctx, backoff(int(rec.Retries))) || w.Env.lapse(time.Now()) != nil {
@@ -170,7 +170,7 @@ func (w *Worker) NextKey() string {
 
 // Upload puts one object of the given size under key and measures it as PUT.
 // It returns ErrDone where the run may write no more.
-func (w *Worker) Upload(ctx context.Context, key string, size int64) (obj s3.Object, err error) {
+func (w *Worker) Upload(ctx context.Context, key string, size int64) (obj store.Object, err error) {
 	err = w.Spend(1, size, func(int) error {
 		obj, err = w.upload(ctx, key, size)
 		return err
@@ -178,8 +178,8 @@ func (w *Worker) Upload(ctx context.Context, key string, size int64) (obj s3.Obj
 	return obj, err
 }
 
-func (w *Worker) upload(ctx context.Context, key string, size int64) (s3.Object, error) {
-	var obj s3.Object
+func (w *Worker) upload(ctx context.Context, key string, size int64) (store.Object, error) {
+	var obj store.Object
 	err := w.Measure(ctx, "PUT", key, func(ctx context.Context, r *Request) error {
 		w.body.Reset(generator.PayloadID(key), size)
 		var err error
@@ -191,9 +191,9 @@ func (w *Worker) upload(ctx context.Context, key string, size int64) (s3.Object,
 }
 
 // putOf is the upload of what the worker's body is set to.
-func (w *Worker) putOf(key string, size int64) s3.Put {
-	return s3.Put{
-		Ref: s3.Ref{Bucket: w.Env.Bucket, Key: key}, Body: w.body, Size: size,
+func (w *Worker) putOf(key string, size int64) store.Put {
+	return store.Put{
+		Ref: store.Ref{Bucket: w.Env.Bucket, Key: key}, Body: w.body, Size: size,
 		ContentType: "application/octet-stream",
 	}
 }

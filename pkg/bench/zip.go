@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"warp/pkg/generator"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // Zip downloads files out of one ZIP, which the store does not unpack but reads
@@ -19,11 +19,11 @@ type Zip struct {
 	Sizes generator.Sizes
 	Files int
 
-	files []s3.Object // as the store names them: ARCHIVE.zip/FILE
+	files []store.Object // as the store names them: ARCHIVE.zip/FILE
 }
 
 // extract has a store look into archives.
-var extract = []s3.Header{{Name: "x-minio-extract", Value: "true"}}
+var extract = []store.Header{{Name: "x-minio-extract", Value: "true"}}
 
 // Prepare makes sure that the store looks into archives, and uploads one.
 func (z *Zip) Prepare(ctx context.Context, e *Env) error {
@@ -60,7 +60,7 @@ func (z *Zip) try(ctx context.Context, e *Env) error {
 		return errors.New("prepare: the store would take a part of --prefix for an archive: leave out .zip/")
 	}
 	var archive string
-	var files []s3.Object
+	var files []store.Object
 	send := func(w *Worker) (err error) {
 		archive = w.NextKey() + generator.ArchiveSuffix
 		var body *generator.Assembly
@@ -69,11 +69,11 @@ func (z *Zip) try(ctx context.Context, e *Env) error {
 		}
 		return w.uploadZip(ctx, archive, body)
 	}
-	return feature("downloads of files in a ZIP (x-minio-extract, an extension of MinIO)").try(ctx, e, send, func(h *s3.Host) error {
+	return feature("downloads of files in a ZIP (x-minio-extract, an extension of MinIO)").try(ctx, e, send, func(h *store.Host) error {
 		var got bytes.Buffer
-		_, err := h.Get(ctx, s3.Get{Ref: files[1].Ref, Headers: extract, Into: &got}, s3.NewTrace(time.Now()))
+		_, err := h.Get(ctx, store.Get{Ref: files[1].Ref, Headers: extract, Into: &got}, store.NewTrace(time.Now()))
 		switch {
-		case s3.CodeOf(err) == "NoSuchKey":
+		case store.CodeOf(err) == "NoSuchKey":
 			return noEffect("there is no " + files[1].Key)
 		case err != nil:
 			return err
@@ -83,21 +83,21 @@ func (z *Zip) try(ctx context.Context, e *Env) error {
 		if !bytes.Equal(got.Bytes(), want) {
 			return noEffect(files[1].Key + " is something else")
 		}
-		return h.Delete(ctx, []s3.Ref{{Bucket: e.Bucket, Key: archive}}, s3.NewTrace(time.Now()))
+		return h.Delete(ctx, []store.Ref{{Bucket: e.Bucket, Key: archive}}, store.NewTrace(time.Now()))
 	})
 }
 
 // zipOf makes a ZIP of files of these sizes, not compressed: their content does
 // not compress anyway.
-func zipOf(w *Worker, archive string, sizes []int64) (files []s3.Object, body *generator.Assembly, err error) {
+func zipOf(w *Worker, archive string, sizes []int64) (files []store.Object, body *generator.Assembly, err error) {
 	payload := w.body.Payload()
 	body = payload.NewAssembly()
 	out := &withoutPayload{Assembly: body}
 	zw := zip.NewWriter(out)
-	files = make([]s3.Object, len(sizes))
+	files = make([]store.Object, len(sizes))
 	for i, size := range sizes {
 		name := fmt.Sprintf("%08d.rnd", i)
-		files[i] = s3.Object{Ref: s3.Ref{Bucket: w.Env.Bucket, Key: archive + "/" + name}, Size: size}
+		files[i] = store.Object{Ref: store.Ref{Bucket: w.Env.Bucket, Key: archive + "/" + name}, Size: size}
 		file, err := zw.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
 		if err == nil {
 			err = zw.Flush()
@@ -139,8 +139,8 @@ func (o *withoutPayload) Write(b []byte) (int, error) {
 func (w *Worker) uploadZip(ctx context.Context, archive string, body *generator.Assembly) error {
 	return w.Measure(ctx, "PUT", archive, func(ctx context.Context, r *Request) error {
 		r.Bytes = body.Size()
-		_, err := r.Put(ctx, s3.Put{
-			Ref: s3.Ref{Bucket: w.Env.Bucket, Key: archive}, Body: body, Size: body.Size(), ContentType: "application/zip",
+		_, err := r.Put(ctx, store.Put{
+			Ref: store.Ref{Bucket: w.Env.Bucket, Key: archive}, Body: body, Size: body.Size(), ContentType: "application/zip",
 		}, r.Trace)
 		return err
 	})
@@ -151,6 +151,6 @@ func (z *Zip) Do(ctx context.Context, w *Worker) error {
 	return z.get(ctx, w, &z.files[w.Rand.IntN(len(z.files))])
 }
 
-func (z *Zip) get(ctx context.Context, w *Worker, file *s3.Object) error {
-	return w.download(ctx, file, s3.Get{Ref: file.Ref, Headers: extract})
+func (z *Zip) get(ctx context.Context, w *Worker, file *store.Object) error {
+	return w.download(ctx, file, store.Get{Ref: file.Ref, Headers: extract})
 }

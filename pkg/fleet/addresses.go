@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // MaxMembers is as many clients as a coordinator leads.
@@ -51,7 +51,7 @@ func ParseMembers(ctx context.Context, spec string, lookup func(ctx context.Cont
 }
 
 func (l *memberList) add(ctx context.Context, spec string, files bool) error {
-	for item := range s3.ListItems(spec) {
+	for item := range store.ListItems(spec) {
 		name, isFile := strings.CutPrefix(item, "file:")
 		host, isName := strings.CutPrefix(item, "dns:")
 		var err error
@@ -135,7 +135,7 @@ func (l *memberList) addHosts(item string) error {
 		return fmt.Errorf("client %q is a URL: write %s; it is always TLS, and a fingerprint after it (%s…) or --warp-ca checks the certificate",
 			item, strings.TrimRight(address, "/"), pinMark)
 	}
-	hosts, err := s3.ParseHosts(item)
+	hosts, err := store.ParseHosts(item)
 	if err != nil {
 		return err
 	}

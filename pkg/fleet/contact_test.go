@@ -33,7 +33,7 @@ func (h *heard) count(text string) int {
 // What becomes of a client is said when it happens, once, and not when the run is over.
 func TestContactIsTold(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	away := startMachine(t, nil)
 	w, m := through(t, away)
 	other := startMachine(t, nil)

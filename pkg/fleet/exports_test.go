@@ -81,7 +81,7 @@ var summaryLine = regexp.MustCompile(`^warp_run_summary,op=([A-Z]+),warp_id=(\S+
 // Every client sends points of its own, and all together they are the log.
 func TestClientsSendToInflux(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	var got influx
 	f := lead(t, nil, startMachine(t, nil), startMachine(t, func(o *AgentOptions) { o.Skew = 300 * time.Millisecond }))
 	p := getPlan(t, e.Addr(), 1200*time.Millisecond)
@@ -117,7 +117,7 @@ func TestClientsSendToInflux(t *testing.T) {
 // A wrong token ends the run before the load; nobody gets to see it.
 func TestInfluxThatRefuses(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	var got influx
 	var mu sync.Mutex
 	var notes []string
@@ -153,7 +153,7 @@ func TestInfluxThatRefuses(t *testing.T) {
 // What did not arrive is in the log, with the client that sent it.
 func TestReceiversThatAreDead(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	ms := []*machine{startMachine(t, nil), startMachine(t, nil)}
 	var mu sync.Mutex
 	said := ""
@@ -192,7 +192,7 @@ func TestReceiversThatAreDead(t *testing.T) {
 // Each client has names of its own at StatsD.
 func TestClientsSendToStatsD(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	l, err := net.ListenPacket("udp", "127.0.0.1:0")
 	must(t, err)
 	defer l.Close()
@@ -247,7 +247,7 @@ func page(t *testing.T, f *Fleet) map[string]float64 {
 // The coordinator shows the metrics of each client, and they are what is in the log.
 func TestMetricsOfAllClients(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	_, behind := through(t, startMachine(t, nil))
 	f := lead(t, nil, startMachine(t, nil), behind)
 	p := getPlan(t, e.Addr(), 1200*time.Millisecond)

@@ -38,7 +38,7 @@ func hastyLead(o *Options) { o.Timeout = 3500 * time.Millisecond }
 // Connections that break cost nothing: neither a row nor the client.
 func TestBrokenConnections(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	w, m := through(t, startMachine(t, nil))
 	other := startMachine(t, nil)
 	f := lead(t, nil, m, other)
@@ -60,7 +60,7 @@ func TestBrokenConnections(t *testing.T) {
 // A partition that is short enough costs nothing either.
 func TestShortPartition(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	w, m := through(t, startMachine(t, nil))
 	f := lead(t, nil, m, startMachine(t, nil))
 	time.AfterFunc(1500*time.Millisecond, w.hold)
@@ -76,7 +76,7 @@ func TestShortPartition(t *testing.T) {
 // A client that stays away stops by itself; the run goes on without it and says so.
 func TestLostClient(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	gone := startMachine(t, hasty)
 	w, m := through(t, gone)
 	other := startMachine(t, hasty)
@@ -118,7 +118,7 @@ func TestLostClient(t *testing.T) {
 // A client that goes while all wait for a start that is far ahead ends the run, before it begins.
 func TestLostBeforeTheStart(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	ms := []*machine{startMachine(t, nil), startMachine(t, nil)}
 	f := lead(t, hastyLead, ms...)
 	ctx := t.Context()
@@ -141,7 +141,7 @@ func TestLostBeforeTheStart(t *testing.T) {
 // for the next one.
 func TestDeadCoordinator(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	ms := []*machine{startMachine(t, hasty), startMachine(t, hasty)}
 	f := lead(t, nil, ms...)
 	ctx := t.Context()
@@ -177,7 +177,7 @@ func TestDeadCoordinator(t *testing.T) {
 // What one client cannot do before the run ends it for all, and is said of that client.
 func TestFailureBeforeTheRun(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	bad := startMachine(t, func(o *AgentOptions) {
 		o.NewTask = func(j *job, spec *Job) (Task, error) {
 			task, err := newBenchTask(j, spec)
@@ -228,7 +228,7 @@ func (failingTask) Run(context.Context, func(context.Context) (time.Time, error)
 // Whoever interrupts the coordinator stops everybody, and has the log of what was done.
 func TestInterruption(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	ms := []*machine{startMachine(t, nil), startMachine(t, nil)}
 	f := lead(t, nil, ms...)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -312,7 +312,7 @@ func TestClientComesLater(t *testing.T) {
 // A slow link delays the logs and nothing else.
 func TestSlowLink(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	w, m := through(t, startMachine(t, nil))
 	w.rate = 60 << 10
 	f := lead(t, nil, m, startMachine(t, nil))
@@ -335,7 +335,7 @@ func TestTooManyErrors(t *testing.T) {
 }
 
 func tooMany(t *testing.T, limit bench.ErrorLimit) {
-	e := store(t)
+	e := embedded(t)
 	ms := []*machine{startMachine(t, nil), startMachine(t, nil)}
 	f := lead(t, nil, ms...)
 	ctx := t.Context()
@@ -355,7 +355,7 @@ func tooMany(t *testing.T, limit bench.ErrorLimit) {
 // A client that somebody ends cleans up, and says so before it goes: nobody waits for its lease, which is an hour.
 func TestEndedClient(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	said := &heard{}
 	change := func(o *AgentOptions) { o.Logf = said.add }
 	ms := []*machine{startMachine(t, change), startMachine(t, nil)} // the first one would be asked to clean up after others

@@ -17,8 +17,8 @@ import (
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
 	"warp/pkg/oplog/merge"
-	"warp/pkg/s3"
 	"warp/pkg/s3mem"
+	"warp/pkg/store"
 )
 
 const testToken = "a token of the tests"
@@ -51,8 +51,8 @@ func startMachine(t *testing.T, change func(*AgentOptions)) *machine {
 	return m
 }
 
-// store is an embedded store for a test.
-func store(t *testing.T) *s3mem.Embedded {
+// embedded starts an embedded store for a test.
+func embedded(t *testing.T) *s3mem.Embedded {
 	t.Helper()
 	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 256 << 20})
 	if err != nil {
@@ -63,7 +63,7 @@ func store(t *testing.T) *s3mem.Embedded {
 }
 
 func storeAt(addr string) Store {
-	return Store{Config: s3.Config{Hosts: []s3.Address{{Name: addr}}, Region: "us-east-1", Concurrency: 2}, Keys: []Keys{{AccessKey: "key", SecretKey: "secretsecret"}}}
+	return Store{Config: store.Config{Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Concurrency: 2}, Keys: []Keys{{AccessKey: "key", SecretKey: "secretsecret"}}}
 }
 
 func getPlan(t *testing.T, addr string, length time.Duration) Plan {
@@ -137,7 +137,7 @@ func empty(t *testing.T, addr string) {
 	c, err := st.connect(AgentOptions{Warp: "test"})
 	must(t, err)
 	var left []string
-	err = c.List(t.Context(), s3.List{Bucket: "fleet"}, func() { left = nil }, func(o s3.Object) bool {
+	err = c.List(t.Context(), store.List{Bucket: "fleet"}, func() { left = nil }, func(o store.Object) bool {
 		left = append(left, o.Key)
 		return true
 	})
@@ -197,7 +197,7 @@ func arrived(f *Fleet) bool {
 // Nobody who runs next at the same store finds connections of a run that is over.
 func TestConnectionsEnd(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	w := newWire(t, e.Addr())
 	m := startMachine(t, nil)
 	whole(t, lead(t, nil, m), getPlan(t, w.addr, 100*time.Millisecond), filepath.Join(t.TempDir(), "all.csv.zst"))
@@ -221,7 +221,7 @@ func ownLogs(t *testing.T, machines ...*machine) []string {
 
 func TestRun(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	ms := []*machine{startMachine(t, nil), startMachine(t, func(o *AgentOptions) { o.Skew = 300 * time.Millisecond }), startMachine(t, nil)}
 	f := lead(t, nil, ms...)
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
@@ -261,7 +261,7 @@ func TestRun(t *testing.T) {
 // Whoever has seen enough ends all clients in good order at one instant; all logs say why, and no row is missing.
 func TestEnd(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	ms := []*machine{startMachine(t, nil), startMachine(t, func(o *AgentOptions) { o.Skew = -300 * time.Millisecond })}
 	f := lead(t, nil, ms...)
 	ctx := t.Context()
@@ -314,7 +314,7 @@ func TestEnd(t *testing.T) {
 // TestTrace: phases of requests are noted at all clients from the start on, until the coordinator says otherwise.
 func TestTrace(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	f := lead(t, nil, startMachine(t, nil), startMachine(t, nil))
 	p := getPlan(t, e.Addr(), time.Hour)
 	p.Job.Options.TraceHTTP, p.Job.Options.TraceSample, p.Job.Options.Rate = true, 1, 100

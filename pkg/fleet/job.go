@@ -10,7 +10,7 @@ import (
 
 	"warp/pkg/bench"
 	"warp/pkg/fleet/transport"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // A Task is the work of a job: what an agent does with the store. Open, Run and
@@ -270,7 +270,7 @@ func (j *job) runPhases() {
 func (j *job) fail(err error) {
 	j.update(func() {
 		if j.status.Error == "" {
-			j.status.Error, j.status.Code = j.agent.options.redact(j.spec)(err.Error()), s3.CodeOf(err)
+			j.status.Error, j.status.Code = j.agent.options.redact(j.spec)(err.Error()), store.CodeOf(err)
 		}
 	})
 }

@@ -12,8 +12,8 @@ import (
 	"warp/pkg/bench"
 	"warp/pkg/fleet/transport"
 	"warp/pkg/oplog"
-	"warp/pkg/s3"
 	"warp/pkg/sink"
+	"warp/pkg/store"
 )
 
 // The kinds of messages. Those in brackets are not JSON.
@@ -107,8 +107,8 @@ func (j *Job) Size() int {
 
 // A Store says how to reach the store, credentials and all.
 type Store struct {
-	Config s3.Config `json:"config"`
-	Keys   []Keys    `json:"keys"` // the first one, and those that take turns with it
+	Config store.Config `json:"config"`
+	Keys   []Keys       `json:"keys"` // the first one, and those that take turns with it
 }
 
 // Keys are one set of credentials.
@@ -185,7 +185,7 @@ const traceOn = "on"
 type status struct {
 	Phase           Phase    `json:"phase"`
 	Error           string   `json:"error,omitempty"`            // why it goes no further
-	Code            string   `json:"code,omitempty"`             // what pkg/s3 calls that
+	Code            string   `json:"code,omitempty"`             // what pkg/store calls that
 	CoordinatorLost bool     `json:"coordinator_lost,omitempty"` // it ended the run because it did not hear from the coordinator
 	Log             bool     `json:"log,omitempty"`              // there is one to be pulled
 	Began           int64    `json:"began,omitempty"`            // when it began to measure, by its clock
@@ -206,11 +206,11 @@ type status struct {
 	Ended           bool     `json:"ended,omitempty"`         // nothing is left to do for a worker, so the window may end
 }
 
-// A storeError is what a client had with the store. For whoever asks pkg/s3 it
+// A storeError is what a client had with the store. For whoever asks pkg/store it
 // is what it was there.
 type storeError struct {
 	text  string
-	cause *s3.Error
+	cause *store.Error
 }
 
 func (e *storeError) Error() string { return e.text }
@@ -222,7 +222,7 @@ func (s *status) failure() error {
 	if s.Code == "" {
 		return errors.New(s.Error)
 	}
-	return &storeError{s.Error, &s3.Error{Code: s.Code}}
+	return &storeError{s.Error, &store.Error{Code: s.Code}}
 }
 
 // An outcome is a bench.Outcome on its way.

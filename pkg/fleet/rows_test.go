@@ -91,7 +91,7 @@ func same(t *testing.T, client string, got, want []string) {
 // the order of its own log.
 func TestRows(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	w, broken := through(t, startMachine(t, nil))
 	ms := []*machine{broken, startMachine(t, func(o *AgentOptions) { o.Skew = 300 * time.Millisecond }), startMachine(t, nil)}
 	var arrived listing
@@ -144,7 +144,7 @@ func withoutThread(row string) string { return strings.SplitN(row, "\t", 3)[2] }
 // What has arrived of a client that is lost is there once, as it is in its own log, and nothing is missing of the others.
 func TestRowsOfLostClient(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	gone := startMachine(t, hasty)
 	w, m := through(t, gone)
 	var arrived listing
@@ -180,7 +180,7 @@ func TestRowsOfLostClient(t *testing.T) {
 // A log that is wanted for its rows only is nobody's in the end, not even that of a client that is lost.
 func TestDroppedLogs(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	ms := []*machine{startMachine(t, nil), startMachine(t, nil)}
 	var arrived listing
 	f := lead(t, func(o *Options) {
@@ -218,7 +218,7 @@ func TestDroppedLogs(t *testing.T) {
 // Rows that could not be handed on are said of their client, and cost the run nothing else.
 func TestRowsRefused(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	m := startMachine(t, nil)
 	f := lead(t, func(o *Options) { o.Rows = func([]oplog.Record) error { return errors.New("full") } }, m)
 	measured(t, f, getPlan(t, e.Addr(), 300*time.Millisecond))

@@ -40,7 +40,7 @@ func TestTokenRules(t *testing.T) {
 // Neither the token nor a secret of the job is ever on the wire, nor anything else that can be read.
 func TestNothingInTheClear(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	w, m := through(t, startMachine(t, nil))
 	f := lead(t, nil, m)
 	p := getPlan(t, e.Addr(), 100*time.Millisecond)
@@ -78,7 +78,7 @@ func TestFloodIsEnded(t *testing.T) {
 // A coordinator with the token can still not make an agent touch its own machine.
 func TestHostileCoordinator(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	for name, change := range map[string]func(*Job){
 		"CA file":            func(j *Job) { j.Store.Config.TLS, j.Store.Config.CAFile = true, "/etc/shadow" },
 		"client certificate": func(j *Job) { j.Store.Config.TLS, j.Store.Config.ClientCert = true, "/etc/shadow" },

@@ -7,12 +7,12 @@ import (
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // DescribeStore makes cfg ready to travel: what is in files is read, and the
 // credentials are what they are now.
-func DescribeStore(cfg s3.Config) (*Store, error) {
+func DescribeStore(cfg store.Config) (*Store, error) {
 	s := &Store{}
 	for _, c := range append([]*credentials.Credentials{cfg.Credentials}, cfg.Others...) {
 		v, err := c.GetWithContext(nil)
@@ -52,7 +52,7 @@ func DescribeStore(cfg s3.Config) (*Store, error) {
 var errFiles = errors.New("the job names a file, and a job may not")
 
 // connect makes a client of the store, on the machine of an agent.
-func (s *Store) connect(o AgentOptions) (*s3.Client, error) {
+func (s *Store) connect(o AgentOptions) (*store.Client, error) {
 	cfg := s.Config
 	if cfg.CAFile != "" || cfg.ClientCert != "" || cfg.ClientKey != "" {
 		return nil, errFiles
@@ -69,5 +69,5 @@ func (s *Store) connect(o AgentOptions) (*s3.Client, error) {
 	if o.SourceIP.IsValid() && len(cfg.SourceIPs) == 0 {
 		cfg.SourceIPs = append(cfg.SourceIPs, o.SourceIP)
 	}
-	return s3.New(cfg)
+	return store.New(cfg)
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"warp/pkg/fleet/transport"
-	"warp/pkg/s3"
+	"warp/pkg/store"
 )
 
 // Connections to the store come from the address that the client was told to listen at.
@@ -52,18 +52,18 @@ func TestDescribeStore(t *testing.T) {
 	ca := filepath.Join(t.TempDir(), "ca")
 	must(t, os.WriteFile(ca, []byte("the certificates"), 0o644))
 	static := credentials.NewStaticV4("a", "b", "c")
-	s, err := DescribeStore(s3.Config{CAFile: ca, Credentials: static, Others: []*credentials.Credentials{static}})
+	s, err := DescribeStore(store.Config{CAFile: ca, Credentials: static, Others: []*credentials.Credentials{static}})
 	must(t, err)
 	if s.Config.CAFile != "" || string(s.Config.CAPEM) != "the certificates" || len(s.Keys) != 2 || s.Keys[0].SecretKey != "b" || s.Keys[1].SessionToken != "c" {
 		t.Errorf("%+v", s)
 	}
-	if _, err := DescribeStore(s3.Config{Credentials: credentials.New(&expiring{})}); err == nil {
+	if _, err := DescribeStore(store.Config{Credentials: credentials.New(&expiring{})}); err == nil {
 		t.Error("keys that expire were accepted")
 	}
-	if _, err := DescribeStore(s3.Config{Credentials: static, Options: s3.Options{ClientCert: ca, ClientKey: ca + "no"}}); err == nil {
+	if _, err := DescribeStore(store.Config{Credentials: static, Options: store.Options{ClientCert: ca, ClientKey: ca + "no"}}); err == nil {
 		t.Error("a key that is not there was left out in silence")
 	}
-	if _, err := DescribeStore(s3.Config{Credentials: static, CAFile: ca + "no"}); err == nil {
+	if _, err := DescribeStore(store.Config{Credentials: static, CAFile: ca + "no"}); err == nil {
 		t.Error("a CA file that is not there was left out in silence")
 	}
 }
@@ -81,13 +81,13 @@ func (*expiring) IsExpired() bool { return false }
 // Options of requests and connections reach the clients as they were given.
 func TestStoreTravelsWithItsOptions(t *testing.T) {
 	t.Parallel()
-	want := s3.Options{
-		Encryption: s3.Encryption{Kind: s3.SSEC, Key: [32]byte{1, 2, 31: 9}}, StorageClass: "STANDARD_IA",
-		Metadata: []s3.Attribute{{Key: "k", Value: "v"}, {Key: "r", Random: 7}}, Tags: []s3.Attribute{{Key: "t", Value: "w"}},
+	want := store.Options{
+		Encryption: store.Encryption{Kind: store.SSEC, Key: [32]byte{1, 2, 31: 9}}, StorageClass: "STANDARD_IA",
+		Metadata: []store.Attribute{{Key: "k", Value: "v"}, {Key: "r", Random: 7}}, Tags: []store.Attribute{{Key: "t", Value: "w"}},
 		Checksum: "CRC32C", MD5: true, DisableMultipart: true, PartSize: 5 << 20, Lookup: "path", Timeout: time.Minute,
 		NoKeepAlive: true, SendBuffer: 1 << 16, ReceiveBuffer: 1 << 17, SourceIPs: []netip.Addr{netip.MustParseAddr("127.0.0.2")},
 	}
-	s, err := DescribeStore(s3.Config{Credentials: credentials.NewStaticV4("a", "b", ""), Options: want})
+	s, err := DescribeStore(store.Config{Credentials: credentials.NewStaticV4("a", "b", ""), Options: want})
 	must(t, err)
 	text, err := json.Marshal(s)
 	must(t, err)
@@ -123,9 +123,9 @@ func TestClientCertificateTravels(t *testing.T) {
 	defer server.Close()
 	for _, engine := range []string{"lean", "minio"} {
 		shown.Store([]byte(nil))
-		s, err := DescribeStore(s3.Config{
-			Hosts: []s3.Address{{Name: server.Listener.Addr().String()}}, TLS: true, Insecure: true, Region: "us-east-1", Engine: engine,
-			Credentials: credentials.NewStaticV4("a", "b", ""), Options: s3.Options{ClientCert: certFile, ClientKey: keyFile},
+		s, err := DescribeStore(store.Config{
+			Hosts: []store.Address{{Name: server.Listener.Addr().String()}}, TLS: true, Insecure: true, Region: "us-east-1", Engine: engine,
+			Credentials: credentials.NewStaticV4("a", "b", ""), Options: store.Options{ClientCert: certFile, ClientKey: keyFile},
 		})
 		must(t, err)
 		text, err := json.Marshal(s)
@@ -138,7 +138,7 @@ func TestClientCertificateTravels(t *testing.T) {
 		c, err := got.connect(AgentOptions{Warp: "test"})
 		must(t, err)
 		host := c.Acquire()
-		_, err = host.Stat(t.Context(), s3.Ref{Bucket: "bucket", Key: "key"}, s3.NewTrace(time.Now()))
+		_, err = host.Stat(t.Context(), store.Ref{Bucket: "bucket", Key: "key"}, store.NewTrace(time.Now()))
 		must(t, err)
 		c.Release(host, nil)
 		if raw, _ := shown.Load().([]byte); !bytes.Equal(raw, own.Certificate[0]) {

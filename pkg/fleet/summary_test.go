@@ -41,7 +41,7 @@ func tapped(rows *[]oplog.Record) func(*AgentOptions) {
 // A run without logs has the report that analyze would have made of the logs.
 func TestStress(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	rows := make([][]oplog.Record, 3)
 	var ms []*machine
 	for i := range rows {
@@ -121,7 +121,7 @@ func text(t *testing.T, r *aggregate.Report) string {
 // The figures of a client that was lost are left out.
 func TestStressWithoutOne(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	other := startMachine(t, nil)
 	w, behind := through(t, startMachine(t, nil))
 	f := lead(t, func(o *Options) { o.Timeout = time.Second }, other, behind)
@@ -157,7 +157,7 @@ func TestStressWithoutOne(t *testing.T) {
 // Nobody hears of windows after the coordinator is gone; nothing is left of the run.
 func TestStressAlone(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	m := startMachine(t, func(o *AgentOptions) { o.Timeout = time.Second })
 	f := lead(t, nil, m)
 	p := getPlan(t, e.Addr(), time.Hour)
@@ -185,7 +185,7 @@ func TestStressAlone(t *testing.T) {
 // A client whose figures cannot be read is lost, and the others are reported.
 func TestHostileSummary(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	hostile := startMachine(t, func(o *AgentOptions) {
 		o.NewTask = func(j *job, spec *Job) (Task, error) {
 			task, err := newBenchTask(j, spec)
@@ -213,7 +213,7 @@ func (l *liar) Summary() ([]byte, error) { return []byte("these are no figures a
 // The report of a fleet says what analyze says of the merged log.
 func TestReportIsThatOfTheLog(t *testing.T) {
 	t.Parallel()
-	e := store(t)
+	e := embedded(t)
 	var ms []*machine
 	for i := range 3 {
 		ms = append(ms, startMachine(t, func(o *AgentOptions) { o.Skew = time.Duration(i-1) * 300 * time.Millisecond }))

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package s3
-
-import "net"
-
-func withoutPacing(*net.TCPConn) {}

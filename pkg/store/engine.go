@@ -1,0 +1,174 @@
+// Package store talks to object stores: it sends requests through an engine,
+// picks the host for each, and turns whatever goes wrong into one kind of error.
+package store
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// An Engine sends requests to one host. Its methods are safe for concurrent
+// use. Every method fills in tr, also when it fails; every error is an *Error.
+type Engine interface {
+	Put(ctx context.Context, p Put, tr *Trace) (Object, error)
+	Get(ctx context.Context, g Get, tr *Trace) (Download, error)
+	Stat(ctx context.Context, ref Ref, tr *Trace) (Object, error)
+	Delete(ctx context.Context, refs []Ref, tr *Trace) error
+	// List calls each for every entry, page after page, until it returns false.
+	List(ctx context.Context, l List, each func(Object) bool, tr *Trace) error
+
+	Multipart
+	Extras
+}
+
+// Multipart is an upload in parts, request by request.
+type Multipart interface {
+	// StartUpload begins the upload of p, of which the body is not looked at.
+	StartUpload(ctx context.Context, p Put, tr *Trace) (Upload, error)
+	PutPart(ctx context.Context, p PutPart, tr *Trace) (Part, error)
+	CopyPart(ctx context.Context, c CopyPart, tr *Trace) (Part, error)
+	CompleteUpload(ctx context.Context, u Upload, parts []Part, tr *Trace) (Object, error)
+	AbortUpload(ctx context.Context, u Upload, tr *Trace) error
+}
+
+// Extras are requests that not every store knows.
+type Extras interface {
+	Copy(ctx context.Context, c Copy, tr *Trace) (Object, error)
+	PutTags(ctx context.Context, ref Ref, tags map[string]string, tr *Trace) error
+	Tags(ctx context.Context, ref Ref, tr *Trace) (map[string]string, error)
+	DeleteTags(ctx context.Context, ref Ref, tr *Trace) error
+	Retain(ctx context.Context, ref Ref, r Retention, tr *Trace) error
+	// FanOut uploads one body under many names (an extension of MinIO).
+	FanOut(ctx context.Context, f FanOut, tr *Trace) ([]Object, error)
+	// Post uploads as a browser's form does.
+	Post(ctx context.Context, p Put, tr *Trace) (Object, error)
+}
+
+// A Ref names an object, or one version of it.
+type Ref struct {
+	Bucket, Key, VersionID string
+}
+
+// An Object is what a store says about an object.
+type Object struct {
+	Ref
+	ETag         string // without quotes
+	Size         int64
+	LastModified time.Time
+	DeleteMarker bool
+	HasMetadata  bool // a listing carried the object's metadata
+	IsPrefix     bool // a flat listing's common prefix, not an object
+}
+
+// A Body is a payload that can be read again, and from several places at once
+// by a multipart upload.
+type Body interface {
+	io.ReadSeeker
+	io.ReaderAt
+}
+
+// A PieceBody can say where in memory its content lies, so that it need not be
+// copied on its way to a socket.
+type PieceBody interface {
+	Body
+	// Lies is the offset from which on all of the content lies there.
+	Lies() int64
+	// Pieces fills dst with the content from such an offset on, in memory that
+	// stays as it is, and returns how many pieces that are: none at the end.
+	Pieces(off int64, dst [][]byte) int
+}
+
+// A Put is one upload. Its body is read from the start.
+type Put struct {
+	Ref
+	Body        Body
+	Size        int64
+	ContentType string
+	Headers     []Header          // of this request only, beside those of Config
+	Tags        map[string]string // of an upload in parts, beside those of Config
+	Whole       bool              // in one request, whatever the size
+}
+
+// A Header is one header of a request. Names are in lower case.
+type Header struct{ Name, Value string }
+
+// A Get is one download. A Length of 0 asks for the whole object.
+type Get struct {
+	Ref
+	Offset, Length int64
+	Part           int       // of an object that was uploaded in parts; 0 = the whole object
+	Into           io.Writer // takes the payload; nil throws it away, at less cost
+	Headers        []Header
+	// Checksum asks for the checksum that the store keeps of the object, and is
+	// told it before the payload comes.
+	Checksum func(StoredChecksum)
+}
+
+// A Download is what came of a Get: the object and how much payload arrived.
+type Download struct {
+	Object
+	Bytes int64
+}
+
+// A List is one listing, with all its pages.
+type List struct {
+	Bucket, Prefix string
+	Flat           bool // stop at "/", do not descend
+	Versions       bool // list all versions and delete markers
+	Metadata       bool // ask for user metadata as well (an extension of MinIO)
+	MaxKeys        int  // objects in a page; 0 leaves it to the store
+	Headers        []Header
+}
+
+// An Upload is a multipart upload that has begun.
+type Upload struct {
+	Ref
+	ID       string
+	IfAbsent bool // completing it fails where an object of that name exists, if the store looks
+}
+
+// A Part is what a store says about a part: what completes the upload.
+type Part struct {
+	Number    int
+	ETag      string
+	Size      int64
+	Checksums map[string]string // by header name, such as x-amz-checksum-crc32c
+}
+
+// A PutPart is one part's upload. Its body is read from the start.
+type PutPart struct {
+	Upload
+	Number int // from 1
+	Body   Body
+	Size   int64
+}
+
+// A Copy has the store copy an object.
+type Copy struct {
+	From, To Ref
+	Headers  []Header
+}
+
+// A CopyPart has the store copy a range of an object as a part.
+type CopyPart struct {
+	Upload
+	Number         int
+	From           Ref
+	Offset, Length int64
+}
+
+// A Retention locks a version of an object.
+type Retention struct {
+	Mode   string // GOVERNANCE or COMPLIANCE
+	Until  time.Time
+	Bypass bool // of governance, to shorten or end it
+}
+
+// A FanOut is one body for many objects.
+type FanOut struct {
+	Bucket string
+	Keys   []string
+	Body   Body
+	Size   int64
+}

@@ -1,0 +1,259 @@
+package store
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"github.com/minio/minio-go/v7"
+)
+
+// Codes of failures that no store reported. They stand beside the S3 error
+// codes in logs and reports.
+const (
+	CodeRefused        = "ConnectionRefused"
+	CodeReset          = "ConnectionReset"
+	CodeClosed         = "ConnectionClosed"
+	CodeUnreachable    = "HostUnreachable"
+	CodeTimeout        = "Timeout" // of whoever asked
+	CodeConnectTimeout = "ConnectTimeout"
+	CodeAnswerTimeout  = "AnswerTimeout"
+	CodeStallTimeout   = "StallTimeout"
+	CodeDrainTimeout   = "DrainTimeout" // the run is over and does not wait any longer
+	CodeDNS            = "NameNotResolved"
+	CodeTLS            = "TLSFailed"
+	CodeCanceled       = "Canceled"
+	CodeShortRead      = "ShortRead"
+	CodeWrongLength    = "WrongLength"
+	CodeWrongETag      = "WrongETag"
+	CodeWrongVersion   = "WrongVersion"
+	CodeWrongList      = "WrongListing"
+	CodeWrongTags      = "WrongTags"
+	CodeBadAnswer      = "BadAnswer"
+	CodePartial        = "PartialFailure"
+	CodeNoHTTP2        = "NoHTTP2"
+	CodeNeedsTLS       = "NeedsTLS"
+	CodeRedirect       = "Redirect"
+)
+
+// Codes of downloads whose content was looked at.
+const (
+	CodeWrongContent  = "WrongContent"
+	CodeWrongChecksum = "WrongChecksum"
+	CodeNoChecksum    = "NoChecksum"
+)
+
+// An Error is a failed request: a code to count it under, what happened, and
+// the HTTP status where there was an answer.
+type Error struct {
+	Code    string
+	Message string
+	Status  int
+	Region  string // where the store says the bucket lives
+}
+
+func (e *Error) Error() string {
+	switch {
+	case e.Message == "":
+		return e.Code
+	case strings.HasPrefix(e.Message, e.Code+": "):
+		return e.Message // of an error that was wrapped
+	}
+	return e.Code + ": " + e.Message
+}
+
+func errorf(code string, status int, format string, args ...any) *Error {
+	return &Error{Code: code, Status: status, Message: fmt.Sprintf(format, args...)}
+}
+
+// CodeOf returns the code of err, or "" where it is none of this package's.
+func CodeOf(err error) string {
+	if err == nil {
+		return "" // before there is anything to allocate
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// IsConnection says whether no connection to the host could be had, so that
+// asking it again at once is pointless.
+func IsConnection(err error) bool {
+	switch CodeOf(err) {
+	case CodeRefused, CodeUnreachable, CodeDNS, CodeTLS, CodeConnectTimeout:
+		return true
+	}
+	return false
+}
+
+// IsTimeout says whether err is that something took too long.
+func IsTimeout(err error) bool {
+	switch CodeOf(err) {
+	case CodeTimeout, CodeConnectTimeout, CodeAnswerTimeout, CodeStallTimeout:
+		return true
+	}
+	return false
+}
+
+// Repeatable says whether the same request may succeed a moment later.
+func Repeatable(err error) bool {
+	var e *Error
+	if !errors.As(err, &e) || e.Code == CodeCanceled || e.Code == CodeTLS || e.Code == CodeNeedsTLS {
+		return false
+	}
+	switch e.Status {
+	case 0, 408, 429:
+		return true
+	}
+	return e.Status >= 500 && e.Status != 501 || e.Code == CodeShortRead
+}
+
+// unanswered says whether a request that may have reached the store had no
+// answer: the store may yet do what it asked for.
+func unanswered(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Status == 0 && !IsConnection(err)
+}
+
+// asError turns what minio-go and net return into an *Error; nil stays nil.
+func asError(err error, tr *Trace) error {
+	if err == nil {
+		return nil
+	}
+	var own *Error
+	if errors.As(err, &own) {
+		return own
+	}
+	var resp minio.ErrorResponse
+	if errors.As(err, &resp) {
+		return fromResponse(resp, int(tr.Status()))
+	}
+	status := int(tr.Status())
+	code := netCode(err)
+	if code == CodeTimeout && innermost(err) != context.DeadlineExceeded {
+		return timeoutError(err, status)
+	}
+	return &Error{Code: code, Message: plainText(err), Status: status}
+}
+
+// innermost is the error that all others are about. Timeouts of net and
+// net/http claim to be a context's.
+func innermost(err error) error {
+	for next := err; next != nil; next = errors.Unwrap(next) {
+		err = next
+	}
+	return err
+}
+
+// timeoutError says which of net's and net/http's timeouts err is.
+func timeoutError(err error, status int) *Error {
+	var op *net.OpError
+	isOp := errors.As(err, &op)
+	switch {
+	case isOp && op.Op == "dial", strings.Contains(err.Error(), "TLS handshake timeout"):
+		return errorf(CodeConnectTimeout, status, "no connection in time")
+	case isOp && op.Op == "write":
+		return errorf(CodeStallTimeout, status, "the store took no more of the request in time")
+	case status == 0:
+		return errorf(CodeAnswerTimeout, status, "the store did not answer in time")
+	}
+	return errorf(CodeStallTimeout, status, "no more of the answer came in time")
+}
+
+func fromResponse(resp minio.ErrorResponse, seen int) *Error {
+	status := resp.StatusCode
+	if status == 0 {
+		status = seen
+	}
+	code := resp.Code
+	// minio-go calls an answer that is no S3 error document by its status
+	// line, which is too long and too varied to be counted under.
+	if code == "" || strings.ContainsAny(code, " \t") {
+		code = fmt.Sprintf("HTTP%d", status)
+	}
+	message := resp.Message
+	if message == "" {
+		message = resp.Code
+	}
+	return &Error{Code: code, Message: oneLine(message), Status: status, Region: resp.Region}
+}
+
+// netCode names a failure below HTTP.
+func netCode(err error) string {
+	var (
+		dns    *net.DNSError
+		netErr net.Error
+		unk    x509.UnknownAuthorityError
+		host   x509.HostnameError
+		cert   *tls.CertificateVerificationError
+		record tls.RecordHeaderError
+	)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return CodeCanceled
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return CodeTimeout
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return CodeRefused
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return CodeReset
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EADDRNOTAVAIL):
+		return CodeUnreachable
+	case errors.As(err, &dns):
+		return CodeDNS
+	case errors.As(err, &unk), errors.As(err, &host), errors.As(err, &cert), errors.As(err, &record),
+		strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"), strings.Contains(err.Error(), "tls: "):
+		return CodeTLS
+	case errors.As(err, &netErr) && netErr.Timeout():
+		return CodeTimeout
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed),
+		strings.Contains(err.Error(), "Connection closed by foreign host"),
+		strings.Contains(err.Error(), "server closed idle connection"):
+		return CodeClosed
+	case strings.Contains(err.Error(), "malformed HTTP"), strings.Contains(err.Error(), "bad Content-Length"),
+		strings.Contains(err.Error(), "XML"), strings.Contains(err.Error(), "net/http: HTTP/1.x"):
+		return CodeBadAnswer
+	}
+	return "RequestFailed"
+}
+
+// plainText is the error without the URL and the addresses that net/http and
+// net put in front: they differ from request to request, may carry a
+// signature, and the endpoint stands beside the error anyway.
+func plainText(err error) string {
+	var op *net.OpError
+	var u *url.Error
+	switch {
+	case errors.As(err, &op) && op.Err != nil:
+		err = op.Err
+	case errors.As(err, &u):
+		err = u.Err
+	}
+	return oneLine(err.Error())
+}
+
+// oneLine keeps what a store says printable in one line of bounded length.
+func oneLine(s string) string {
+	const most = 300
+	s = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return ' '
+		}
+		return r
+	}, s)), " ")
+	if len(s) > most {
+		s = s[:most] + "…"
+	}
+	return strings.ToValidUTF8(s, "?")
+}

@@ -1,0 +1,314 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// maxHosts stops a mistyped range before it fills the memory.
+const maxHosts = 100_000
+
+// ParseHosts reads the value of --host: hosts with or without a port, separated by commas, where {1...8} stands for
+// each number of the range, anywhere in name or port and any number of times; with leading zeros ({01...10}) all
+// numbers have that many digits. "file:path" reads a list with one such specification per line, in which "#" begins
+// a comment. A host that occurs more than once counts once: its requests in flight are counted per host.
+func ParseHosts(spec string) ([]string, error) {
+	var list hostList
+	err := list.parse(spec)
+	return list.hosts, err
+}
+
+// ParseEndpoints is ParseHosts where a host may be a URL without a path. The
+// scheme of the URLs is http or https, and "" where there is none.
+func ParseEndpoints(spec string) (hosts []string, scheme string, err error) {
+	list := hostList{urls: true}
+	err = list.parse(spec)
+	return list.hosts, list.scheme, err
+}
+
+func (l *hostList) parse(spec string) error {
+	if path, ok := strings.CutPrefix(strings.TrimSpace(spec), "file:"); ok {
+		return l.addFile(path)
+	}
+	return l.add(spec)
+}
+
+// ListItems are the items of a list in one value of a flag. All lists are read so: there may be spaces around the commas.
+func ListItems(spec string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for item := range strings.SplitSeq(spec, ",") {
+			if !yield(strings.TrimSpace(item)) {
+				return
+			}
+		}
+	}
+}
+
+// A hostList collects hosts, each once.
+type hostList struct {
+	hosts  []string
+	seen   map[string]bool
+	urls   bool   // URLs are hosts too
+	scheme string // of all URLs so far
+}
+
+func (l *hostList) addFile(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("list of hosts: %w", err)
+	}
+	number := 0
+	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
+		number++
+		line, _, _ = strings.Cut(line, "#")
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if err := l.add(line); err != nil {
+			return fmt.Errorf("list of hosts %s, line %d: %w", path, number, err)
+		}
+	}
+	if len(l.hosts) == 0 {
+		return fmt.Errorf("list of hosts %s: there is no host in it", path)
+	}
+	return nil
+}
+
+func (l *hostList) add(spec string) error {
+	for item := range ListItems(spec) {
+		item, err := l.address(item)
+		if err != nil {
+			return err
+		}
+		all, err := expandRanges("host", item)
+		if err != nil {
+			return err
+		}
+		for _, host := range all {
+			if err := l.addHost(host); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (l *hostList) addHost(host string) error {
+	if err := checkHost(host); err != nil {
+		return fmt.Errorf("host %q: %w", host, err)
+	}
+	if l.seen[host] {
+		return nil
+	}
+	if len(l.hosts) == maxHosts {
+		return fmt.Errorf("more than %d hosts", maxHosts)
+	}
+	if l.seen == nil {
+		l.seen = map[string]bool{}
+	}
+	l.seen[host] = true
+	l.hosts = append(l.hosts, host)
+	return nil
+}
+
+// address takes the host out of an item, and finds what people paste by mistake
+// before any of it is taken for a name.
+func (l *hostList) address(item string) (string, error) {
+	if item == "" {
+		return "", errors.New("a host is empty: want host:port, separated by commas")
+	}
+	if strings.HasPrefix(item, "file:") {
+		return "", fmt.Errorf("host %q: a file with a list of hosts must be given alone", item)
+	}
+	scheme, rest, isURL := strings.Cut(item, "://")
+	if !isURL {
+		rest = item
+	}
+	host, path, _ := strings.Cut(rest, "/")
+	scheme = strings.ToLower(scheme)
+	switch {
+	case isURL && !l.urls:
+		return "", fmt.Errorf("%q is a URL: write %s", item, host)
+	case isURL && scheme != "http" && scheme != "https":
+		return "", fmt.Errorf("host %q: warp talks http and https, and not %s", item, scheme)
+	case isURL && strings.Contains(rest, "@"):
+		return "", fmt.Errorf("host %q: keys do not belong into an address: leave them out, and give --access-key and --secret-key", item)
+	case l.urls && path != "":
+		return "", fmt.Errorf("host %q has a path, and an endpoint below a path is not built in yet: leave out /%s", item, path)
+	case isURL && l.scheme != "" && l.scheme != scheme:
+		return "", errors.New("some hosts are URLs of http and others of https, and one run talks one of them to all hosts")
+	case isURL:
+		l.scheme = scheme
+		return host, nil
+	}
+	return strings.TrimSuffix(rest, "/"), nil
+}
+
+// expandRanges replaces each {low...high} by each of its numbers, the last range counting fastest. What it is that
+// the names are of, errors say.
+func expandRanges(what, item string) ([]string, error) {
+	all := []string{""}
+	for rest := item; rest != ""; {
+		before, after, found := strings.Cut(rest, "{")
+		numbers := []string{""}
+		if found {
+			inner, tail, closed := strings.Cut(after, "}")
+			if !closed {
+				return nil, fmt.Errorf("%s %q: a { has no }", what, item)
+			}
+			var err error
+			if numbers, err = rangeNumbers(inner); err != nil {
+				return nil, fmt.Errorf("%s %q: %w", what, item, err)
+			}
+			after = tail
+		}
+		if len(all)*len(numbers) > maxHosts {
+			return nil, fmt.Errorf("%s %q stands for more than %d %ss", what, item, maxHosts, what)
+		}
+		all, rest = product(all, before, numbers), after
+	}
+	return all, nil
+}
+
+func product(heads []string, middle string, tails []string) []string {
+	all := make([]string, 0, len(heads)*len(tails))
+	for _, head := range heads {
+		for _, tail := range tails {
+			all = append(all, head+middle+tail)
+		}
+	}
+	return all
+}
+
+func rangeNumbers(text string) ([]string, error) {
+	lowText, highText, ok := strings.Cut(text, "...")
+	low, lowErr := strconv.ParseUint(lowText, 10, 32)
+	high, highErr := strconv.ParseUint(highText, 10, 32)
+	switch {
+	case !ok || lowErr != nil || highErr != nil:
+		return nil, fmt.Errorf("{%s} is not a range of numbers like {1...8}", text)
+	case low > high:
+		return nil, fmt.Errorf("the range {%s} runs backwards", text)
+	case high-low >= maxHosts:
+		return nil, fmt.Errorf("the range {%s} has more than %d numbers", text, maxHosts)
+	case (padded(lowText) || padded(highText)) && len(lowText) != len(highText):
+		return nil, fmt.Errorf("the range {%s} has leading zeros but numbers of different lengths", text)
+	}
+	numbers := make([]string, 0, high-low+1)
+	for n := low; n <= high; n++ {
+		numbers = append(numbers, fmt.Sprintf("%0*d", len(lowText), n))
+	}
+	return numbers, nil
+}
+
+func padded(number string) bool { return len(number) > 1 && number[0] == '0' }
+
+// checkHost checks one host with all ranges replaced.
+func checkHost(host string) error {
+	name, port, err := splitHost(host)
+	if err != nil {
+		return err
+	}
+	if port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || port[0] == '0' {
+			return fmt.Errorf("the port %q is not a number from 1 to 65535", port)
+		}
+	}
+	if strings.Contains(name, ":") {
+		if _, err := netip.ParseAddr(name); err != nil {
+			return fmt.Errorf("%q is not an IPv6 address", name)
+		}
+		return nil
+	}
+	for _, c := range name {
+		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._", c) {
+			return fmt.Errorf("%q cannot be in the name of a host", c)
+		}
+	}
+	return nil
+}
+
+// splitHost separates name (an IPv6 address without its brackets) and port, which is empty if there is none.
+func splitHost(host string) (name, port string, err error) {
+	rest := ""
+	if inner, ok := strings.CutPrefix(host, "["); ok {
+		if name, rest, ok = strings.Cut(inner, "]"); !ok || !strings.Contains(name, ":") {
+			return "", "", errors.New("want an IPv6 address in brackets, like [::1]:9000")
+		}
+	} else {
+		end := strings.IndexByte(host, ':')
+		if end != strings.LastIndexByte(host, ':') {
+			return "", "", errors.New("has several colons; an IPv6 address goes in brackets, like [::1]:9000")
+		}
+		if end < 0 {
+			end = len(host)
+		}
+		name, rest = host[:end], host[end:]
+	}
+	switch {
+	case name == "":
+		return "", "", errors.New("has no name before the port")
+	case rest == ":":
+		return "", "", errors.New("has no port after the colon")
+	case rest != "" && rest[0] != ':':
+		return "", "", fmt.Errorf("%q follows the address", rest)
+	}
+	return name, strings.TrimPrefix(rest, ":"), nil
+}
+
+// Addresses takes hosts as they are, to be looked up whenever a connection is made.
+func Addresses(hosts []string) []Address {
+	all := make([]Address, len(hosts))
+	for i, host := range hosts {
+		all[i].Name = host
+	}
+	return all
+}
+
+// ResolveHosts is --resolve-host: each host becomes as many as its name has addresses. lookup is
+// net.Resolver.LookupHost, or what a test has instead; defaultPort is that of hosts that have none. Requests keep
+// the name, which certificates and signatures are about. Numeric addresses are not looked up.
+func ResolveHosts(ctx context.Context, hosts []string, defaultPort string,
+	lookup func(context.Context, string) ([]string, error)) ([]Address, error) {
+	var all []Address
+	seen := map[Address]bool{}
+	for _, host := range hosts {
+		name, port, err := splitHost(host)
+		if err != nil {
+			return nil, fmt.Errorf("host %q: %w", host, err)
+		}
+		if port == "" {
+			port = defaultPort
+		}
+		addresses, err := resolve(ctx, name, lookup)
+		if err != nil {
+			return nil, fmt.Errorf("resolve host %s: %w", host, err)
+		}
+		for _, ip := range addresses {
+			a := Address{Name: host, Dial: net.JoinHostPort(ip, port)}
+			if !seen[a] {
+				seen[a] = true
+				all = append(all, a)
+			}
+		}
+	}
+	return all, nil
+}
+
+func resolve(ctx context.Context, name string, lookup func(context.Context, string) ([]string, error)) ([]string, error) {
+	if _, err := netip.ParseAddr(name); err == nil {
+		return []string{name}, nil
+	}
+	addresses, err := lookup(ctx, name)
+	if err == nil && len(addresses) == 0 {
+		err = errors.New("it has no address")
+	}
+	return addresses, err
+}

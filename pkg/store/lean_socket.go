@@ -1,0 +1,98 @@
+package store
+
+import (
+	"errors"
+	"net"
+	"time"
+)
+
+// errStale says that a connection was found unusable before anything was sent.
+var errStale = errors.New("the connection was closed by the store")
+
+// errAnswered says that the store has answered, or hung up, before it had the
+// whole request.
+var errAnswered = errors.New("the store answered before it had received all")
+
+// collectMost is how much of what is written a socket sends at once: four of the
+// largest TLS records.
+const collectMost = 65 << 10
+
+// A socket is the connection below all requests, with TLS or without. Write
+// collects, and Read sends what was collected before it waits for an answer, so
+// that TLS needs as few system calls as plain requests do. Waits are the
+// runtime's; the watchdog interrupts them, and they go on unless it has given
+// the connection up.
+type socket struct {
+	net.Conn // its addresses, deadlines and end
+	c        *leanConn
+	kernel   // what makes the system calls
+
+	out   []byte // to be sent next
+	own   []byte // memory for it where the connection has none
+	begun bool   // some of the request is on its way
+	check bool   // look at the connection before anything is sent
+
+	trace *Trace // notes when the last of a request is sent; nil until that is in out
+	up    bool   // out ends a payload
+}
+
+// begin gets ready for another request.
+func (s *socket) begin() {
+	s.begun = false
+	if s.c.tls == nil { // it may have something to say yet
+		s.abandon()
+	}
+}
+
+// abandon gives up what is still to be sent.
+func (s *socket) abandon() {
+	s.out, s.trace = nil, nil
+	s.follow(nil, 0, 0)
+}
+
+// Write collects b.
+func (s *socket) Write(b []byte) (int, error) {
+	if len(s.out) > 0 && len(s.out)+len(b) > collectMost {
+		if err := s.flush(); err != nil {
+			return 0, err
+		}
+	}
+	all := &s.own
+	if s.c.leanMemory != nil {
+		all = &s.c.collected
+	}
+	if len(s.out) == 0 {
+		*all = (*all)[:0]
+	}
+	from := len(*all) - len(s.out)
+	*all = append(*all, b...)
+	s.out = (*all)[from:]
+	return len(b), nil
+}
+
+// send sends b.
+func (s *socket) send(b []byte) error {
+	s.out = b
+	return s.flush()
+}
+
+// endsWith says that what was written is the last of a request, and up that this
+// ends a payload. The time at which Read sends it is noted in tr.
+func (s *socket) endsWith(tr *Trace, up bool) { s.trace, s.up = tr, up }
+
+// clock is the time to note for what is sent next. It is taken before the system
+// call, which may return long after the store has everything: what follows until
+// the answer is then the store's time and what the client lost, and never less
+// than the store's.
+func (s *socket) clock() time.Duration {
+	if s.trace == nil || !s.up && !s.trace.all {
+		return 0
+	}
+	return time.Since(s.trace.base)
+}
+
+// sent notes that the last of a request was sent at a time that clock returned.
+func (s *socket) sent(at time.Duration) {
+	s.trace.sent(s.up, at)
+	s.trace = nil
+}

@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"strings"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/tags"
+)
+
+// call runs one of minio-go's calls with its requests noted in tr.
+func call[T any](ctx context.Context, tr *Trace, do func(context.Context) (T, error)) (T, error) {
+	ctx, seen := watch(ctx, tr)
+	got, err := do(ctx)
+	seen()
+	return got, asError(err, tr)
+}
+
+func (e *minioEngine) StartUpload(ctx context.Context, p Put, tr *Trace) (Upload, error) {
+	id, err := call(ctx, tr, func(ctx context.Context) (string, error) {
+		opts := e.putOptions(&p)
+		if opts.UserTags == nil {
+			opts.UserTags = make(map[string]string)
+		}
+		maps.Copy(opts.UserTags, p.Tags)
+		opts.ServerSideEncryption = withHeaders(opts.ServerSideEncryption, p.Headers)
+		e.announceChecksum(&opts)
+		return e.core.NewMultipartUpload(ctx, p.Bucket, p.Key, opts)
+	})
+	return Upload{Ref: Ref{Bucket: p.Bucket, Key: p.Key}, ID: id}, err
+}
+
+func (e *minioEngine) PutPart(ctx context.Context, p PutPart, tr *Trace) (Part, error) {
+	lent := &lentBody{body: p.Body}
+	defer lent.takeBack()
+	opts, body, err := e.partOptions(lent, p.Size)
+	if err != nil {
+		return Part{}, asError(err, tr)
+	}
+	got, err := call(ctx, tr, func(ctx context.Context) (minio.ObjectPart, error) {
+		return e.core.PutObjectPart(ctx, p.Bucket, p.Key, p.ID, p.Number, body, p.Size, opts)
+	})
+	return Part{Number: p.Number, ETag: strings.Trim(got.ETag, `"`), Size: p.Size, Checksums: e.checksumsOf(&got)}, err
+}
+
+func (e *minioEngine) CopyPart(ctx context.Context, c CopyPart, tr *Trace) (Part, error) {
+	got, err := call(ctx, tr, func(ctx context.Context) (minio.CompletePart, error) {
+		return e.core.CopyObjectPart(ctx, c.From.Bucket, c.From.Key, c.Bucket, c.Key, c.ID, c.Number, c.Offset, c.Length, e.copyHeaders(true))
+	})
+	return Part{Number: c.Number, ETag: strings.Trim(got.ETag, `"`), Size: c.Length}, err
+}
+
+func (e *minioEngine) CompleteUpload(ctx context.Context, u Upload, parts []Part, tr *Trace) (Object, error) {
+	done := make([]minio.CompletePart, len(parts))
+	o := Object{Ref: u.Ref}
+	for i, p := range parts {
+		done[i] = completePart(&p)
+		o.Size += p.Size
+	}
+	opts := e.completeOptions()
+	if u.IfAbsent {
+		opts.SetMatchETagExcept("*")
+	}
+	info, err := call(ctx, tr, func(ctx context.Context) (minio.UploadInfo, error) {
+		return e.core.CompleteMultipartUpload(ctx, u.Bucket, u.Key, u.ID, done, opts)
+	})
+	o.ETag, o.VersionID = strings.Trim(info.ETag, `"`), info.VersionID
+	return o, err
+}
+
+func (e *minioEngine) AbortUpload(ctx context.Context, u Upload, tr *Trace) error {
+	_, err := call(ctx, tr, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, e.core.AbortMultipartUpload(ctx, u.Bucket, u.Key, u.ID)
+	})
+	return err
+}
+
+func (e *minioEngine) Copy(ctx context.Context, c Copy, tr *Trace) (Object, error) {
+	headers := e.copyHeaders(false)
+	for _, h := range c.Headers {
+		headers[http.CanonicalHeaderKey(h.Name)] = h.Value
+	}
+	info, err := call(ctx, tr, func(ctx context.Context) (minio.ObjectInfo, error) {
+		return e.core.CopyObject(ctx, c.From.Bucket, c.From.Key, c.To.Bucket, c.To.Key, headers,
+			minio.CopySrcOptions{VersionID: c.From.VersionID}, minio.PutObjectOptions{})
+	})
+	return toObject(c.To.Bucket, info), err
+}
+
+func (e *minioEngine) PutTags(ctx context.Context, ref Ref, values map[string]string, tr *Trace) error {
+	set, err := tags.NewTags(values, true)
+	if err != nil {
+		return asError(err, tr)
+	}
+	_, err = call(ctx, tr, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, e.core.PutObjectTagging(ctx, ref.Bucket, ref.Key, set, minio.PutObjectTaggingOptions{VersionID: ref.VersionID})
+	})
+	return err
+}
+
+func (e *minioEngine) Tags(ctx context.Context, ref Ref, tr *Trace) (map[string]string, error) {
+	set, err := call(ctx, tr, func(ctx context.Context) (*tags.Tags, error) {
+		return e.core.GetObjectTagging(ctx, ref.Bucket, ref.Key, minio.GetObjectTaggingOptions{VersionID: ref.VersionID})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return set.ToMap(), nil
+}
+
+func (e *minioEngine) DeleteTags(ctx context.Context, ref Ref, tr *Trace) error {
+	_, err := call(ctx, tr, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, e.core.RemoveObjectTagging(ctx, ref.Bucket, ref.Key, minio.RemoveObjectTaggingOptions{VersionID: ref.VersionID})
+	})
+	return err
+}
+
+func (e *minioEngine) Retain(ctx context.Context, ref Ref, r Retention, tr *Trace) error {
+	mode := minio.RetentionMode(r.Mode)
+	opts := minio.PutObjectRetentionOptions{VersionID: ref.VersionID, GovernanceBypass: r.Bypass}
+	if r.Mode != "" {
+		opts.Mode, opts.RetainUntilDate = &mode, &r.Until
+	}
+	_, err := call(ctx, tr, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, e.core.PutObjectRetention(ctx, ref.Bucket, ref.Key, opts)
+	})
+	return err
+}

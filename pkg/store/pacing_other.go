@@ -1,0 +1,7 @@
+//go:build !linux
+
+package store
+
+import "net"
+
+func withoutPacing(*net.TCPConn) {}

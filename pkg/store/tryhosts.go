@@ -1,0 +1,73 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// A DeadHost is a host that did not answer, and why.
+type DeadHost struct {
+	Endpoint string
+	Err      error
+}
+
+const (
+	hostTries      = 2                // before a host counts as dead
+	hostTryTimeout = 10 * time.Second // for all of them
+	hostsAtOnce    = 64
+)
+
+// TryHosts asks every host of several for bucket, and returns those from which no answer came; any answer will do. A
+// single host is not asked: whatever comes next finds out.
+func (c *Client) TryHosts(ctx context.Context, bucket string) []DeadHost {
+	if len(c.hosts) == 1 {
+		return nil
+	}
+	failed := make([]error, len(c.hosts))
+	slots := make(chan struct{}, hostsAtOnce)
+	var wg sync.WaitGroup
+	for i, h := range c.hosts {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			failed[i] = h.try(ctx, bucket)
+		})
+	}
+	wg.Wait()
+	var dead []DeadHost
+	for i, err := range failed {
+		if err != nil {
+			dead = append(dead, DeadHost{c.hosts[i].Endpoint, err})
+		}
+	}
+	return dead
+}
+
+// try returns why h does not answer; nil where it does.
+func (h *Host) try(ctx context.Context, bucket string) (err error) {
+	ctx, cancel := withLimit(ctx, hostTryTimeout)
+	defer cancel()
+	for range hostTries {
+		_, err = h.desk.core.Client.BucketExists(ctx, bucket)
+		var said *Error
+		if err = tooLong(ctx, asError(err, nil), 0); !errors.As(err, &said) || said.Status != 0 {
+			return nil
+		}
+		if IsConnection(err) || ctx.Err() != nil {
+			break
+		}
+	}
+	return err
+}
+
+// DeadHostsError says that some hosts of several do not answer.
+func DeadHostsError(dead []DeadHost, hosts int) error {
+	first := dead[0]
+	if len(dead) == 1 {
+		return fmt.Errorf("host %s of %d does not answer: %w", first.Endpoint, hosts, first.Err)
+	}
+	return fmt.Errorf("%d of %d hosts do not answer; the first: %s (%w)", len(dead), hosts, first.Endpoint, first.Err)
+}
