@@ -179,6 +179,7 @@ func (p *part) whole() *hostSummary {
 
 func (s *Summary) reportGroup(r *Report, g *groupView, wanted string) error {
 	var ops []Operation
+	var latency Hist
 	for _, v := range g.ops {
 		if wanted != "" && v.op.ID.Name != wanted || len(v.part.Hosts.Keys) == 0 && s.options.Host != "" {
 			continue
@@ -188,6 +189,9 @@ func (s *Summary) reportGroup(r *Report, g *groupView, wanted string) error {
 			return err
 		}
 		ops = append(ops, op)
+		for _, h := range v.part.Hosts.Vals {
+			latency.Merge(&h.Latency)
+		}
 	}
 	if len(ops) == 0 { // filtered out
 		return nil
@@ -199,6 +203,9 @@ func (s *Summary) reportGroup(r *Report, g *groupView, wanted string) error {
 	for k := range ops {
 		ops[k].Group = len(r.Groups)
 		gr.add(&ops[k])
+	}
+	if len(ops) > 1 {
+		gr.Duration = stats(&latency)
 	}
 	s.schedule(&gr, g, ops)
 	r.Groups = append(r.Groups, gr)

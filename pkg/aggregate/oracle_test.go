@@ -634,7 +634,8 @@ func (c checker) extremes(e *Extremes, all []Segment, length float64) {
 func (c checker) checkGroup(r *Report, index int, g *oracleGroup, o *oracle) {
 	gr := &r.Groups[index]
 	var started, due, ended, errs int
-	var response []time.Duration
+	var response, took []time.Duration
+	ops := 0
 	for i := range r.Operations {
 		op := &r.Operations[i]
 		if op.Group != index {
@@ -650,6 +651,13 @@ func (c checker) checkGroup(r *Report, index int, g *oracleGroup, o *oracle) {
 		_, _, _, n := p.rates()
 		ended += n
 		response = append(response, p.times(sinceDue)...)
+		took = append(took, p.times(service)...)
+		ops++
+	}
+	if ops > 1 {
+		c.stats("service time of the group", gr.Duration, took)
+	} else {
+		c.equal("service time of a group of one", gr.Duration, (*Stats)(nil))
 	}
 	c.equal("errors of the group", gr.Errors, uint64(errs))
 	if g.run != "" {

@@ -54,6 +54,7 @@ type GroupReport struct {
 	BytesPerS   float64   `json:"bytes_per_s"`
 	Concurrency int       `json:"concurrency"` // threads of all clients
 	Clients     int       `json:"clients"`
+	Duration    *Stats    `json:"duration_ms,omitempty"` // service time of all operations together; missing where there is one
 
 	// Of an open loop, all operations together. They are missing where some of the requests had no schedule.
 	OfferedPerS  float64 `json:"offered_per_s,omitempty"`  // requests that were due in the window, per second of it

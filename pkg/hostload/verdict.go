@@ -28,6 +28,9 @@ const (
 // clientsNumbers begins a note where the client was the limit.
 const clientsNumbers = "these numbers are the client's, not the store's: "
 
+// IsLimit reports whether a note says that the client was the limit.
+func IsLimit(note string) bool { return strings.Contains(note, clientsNumbers) }
+
 // Limits says, a line each, in what way the client was the limit of the run;
 // nothing where it was not. Where nothing bounds how many requests there are at a
 // time, warp itself opens a connection for each, which is no fault of the store.

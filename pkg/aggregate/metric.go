@@ -1,0 +1,178 @@
+package aggregate
+
+import (
+	"slices"
+	"strings"
+
+	"warp/pkg/hostload"
+)
+
+// A Unit is what the value of a metric is measured in.
+type Unit string
+
+// The units of metrics.
+const (
+	BytesPerSecond   Unit = "bytes/s"
+	ObjectsPerSecond Unit = "objects/s"
+	Milliseconds     Unit = "ms"
+	Share            Unit = "share" // 0 to 1
+)
+
+// A Metric is a figure with a name that people write, in assertions and in
+// --judge.
+type Metric struct {
+	Name     string
+	Unit     Unit
+	Higher   bool // more is better
+	MayBe0   bool // zero is an ordinary value, so that ratios mean nothing
+	Listed   bool // comparisons show it; the others are there for those who ask
+	Quantile float64
+
+	of func(*Figures) (float64, bool)
+}
+
+// Of reads the metric. It is false where the figures do not have it.
+func (m *Metric) Of(f *Figures) (float64, bool) { return m.of(f) }
+
+// Figures are what metrics are read from: an operation, all operations of a
+// group, or what one host or client did of an operation.
+type Figures struct {
+	Op        string // "" = all operations of the group
+	Statement int    // of a script, from 1
+	Warmup    bool   // the requests are that statement's WARMUP
+	Part      string // host or client; "" = all
+
+	HasBytes               bool
+	BytesPerS, ObjectsPerS float64
+	Inside, Errors         uint64 // requests that started in the window: successful ones and failed ones
+
+	Duration, TTFB, Response *Stats // nil where unknown
+}
+
+// Figures are those of the operation.
+func (o *Operation) Figures() Figures {
+	return Figures{
+		Op: o.Op, Statement: o.Statement, Warmup: o.Warmup, HasBytes: o.HasBytes(),
+		BytesPerS: o.BytesPerS, ObjectsPerS: o.ObjectsPerS, Inside: o.Inside, Errors: o.Errors,
+		Duration: o.Duration, TTFB: o.TTFB, Response: o.Response,
+	}
+}
+
+// PartFigures are those of one of the operation's hosts or clients.
+func (o *Operation) PartFigures(p *Part) Figures {
+	return Figures{
+		Op: o.Op, Statement: o.Statement, Warmup: o.Warmup, Part: p.Name, HasBytes: o.HasBytes(),
+		BytesPerS: p.BytesPerS, ObjectsPerS: p.ObjectsPerS, Inside: p.Inside, Errors: p.Errors,
+		Duration: p.Duration, TTFB: p.TTFB,
+	}
+}
+
+// Total has the figures of the benchmark as a whole: of its only operation, or
+// of all that ran at the same time. It is false where there is no such thing:
+// in the log of a script with several statements, and where nothing was
+// measured.
+func (r *Report) Total() (Figures, bool) {
+	group := r.MainGroup()
+	if group < 0 {
+		return Figures{}, false
+	}
+	var ops []*Operation
+	for i := range r.Operations {
+		if o := &r.Operations[i]; o.Group == group {
+			ops = append(ops, o)
+		}
+	}
+	if len(ops) == 1 {
+		return ops[0].Figures(), true
+	}
+	g := &r.Groups[group]
+	f := Figures{BytesPerS: g.BytesPerS, ObjectsPerS: g.ObjectsPerS, Errors: g.Errors, Duration: g.Duration, Response: g.Response}
+	for _, o := range ops {
+		f.HasBytes = f.HasBytes || o.HasBytes()
+		f.Inside += o.Inside
+	}
+	return f, len(ops) > 0
+}
+
+// MainGroup is the index of the group that the benchmark was run for, -1 where
+// there is none or more than one. In a log without windows, whose groups are
+// derived, it is the last one: what is before it prepares it.
+func (r *Report) MainGroup() int {
+	main, derived := -1, true
+	for i := range r.Groups {
+		if r.Groups[i].Kind == preparation.String() {
+			continue
+		}
+		derived = derived && r.Groups[i].Kind != measured.String() && r.Groups[i].Kind != "statement"
+		if main >= 0 && !derived {
+			return -1
+		}
+		main = i
+	}
+	return main
+}
+
+// ClientLimits are the warnings that say that the client was the limit.
+func (r *Report) ClientLimits() []string {
+	return slices.DeleteFunc(slices.Clone(r.Warnings), func(w string) bool { return !hostload.IsLimit(w) })
+}
+
+// Metrics are all that have a name, in the order of tables.
+func Metrics() []Metric {
+	all := []Metric{
+		{Name: "throughput", Unit: BytesPerSecond, Higher: true, Listed: true,
+			of: func(f *Figures) (float64, bool) { return f.BytesPerS, f.HasBytes }},
+		{Name: "objs", Unit: ObjectsPerSecond, Higher: true, Listed: true,
+			of: func(f *Figures) (float64, bool) { return f.ObjectsPerS, true }},
+	}
+	all = append(all, distribution("", true, func(f *Figures) *Stats { return f.Duration })...)
+	all = append(all, distribution("ttfb", false, func(f *Figures) *Stats { return f.TTFB })...)
+	all = append(all, distribution("response", false, func(f *Figures) *Stats { return f.Response })...)
+	return append(all, Metric{Name: "errors", Unit: Share, MayBe0: true, Listed: true, of: func(f *Figures) (float64, bool) {
+		n := f.Inside + f.Errors
+		return ratio(float64(f.Errors), float64(n)), n > 0
+	}})
+}
+
+// distribution are the metrics of durations. Those of the service time have no
+// prefix; the mean of the others is called by their name alone.
+func distribution(name string, listed bool, of func(*Figures) *Stats) (all []Metric) {
+	for _, m := range []struct {
+		name     string
+		quantile float64
+		of       func(*Stats) float64
+	}{
+		{"mean", 0, func(s *Stats) float64 { return s.Mean }},
+		{"p50", .5, func(s *Stats) float64 { return s.P50 }},
+		{"p90", .9, func(s *Stats) float64 { return s.P90 }},
+		{"p99", .99, func(s *Stats) float64 { return s.P99 }},
+		{"p99.9", .999, func(s *Stats) float64 { return s.P999 }},
+		{"max", 0, func(s *Stats) float64 { return s.Max }},
+	} {
+		metric := Metric{Name: strings.TrimPrefix(name+"."+m.name, "."), Unit: Milliseconds, Quantile: m.quantile,
+			Listed: listed || m.name == "mean" || name == "response" && m.name == "p99"}
+		if name != "" && m.name == "mean" {
+			metric.Name = name
+		}
+		metric.MayBe0 = name == "ttfb"
+		metric.of = func(f *Figures) (float64, bool) {
+			s := of(f)
+			if s == nil {
+				return 0, false
+			}
+			return m.of(s), true
+		}
+		all = append(all, metric)
+	}
+	return all
+}
+
+// FindMetric finds a metric by its name.
+func FindMetric(name string) (Metric, bool) {
+	for _, m := range Metrics() {
+		if m.Name == name {
+			return m, true
+		}
+	}
+	return Metric{}, false
+}
