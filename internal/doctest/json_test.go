@@ -142,7 +142,7 @@ func twoHosts(t *testing.T) string {
 	return store.Addr() + "," + teststore.FreeAddress(t)
 }
 
-// unluckyLog is that of an open loop that was stopped for a while, had no answer to a request, and was interrupted.
+// unluckyLog is that of an open loop of two operations that was stopped for a while, had no answer to a request, and was interrupted.
 func unluckyLog(t *testing.T, path string) {
 	t.Helper()
 	w, err := oplog.Create(path, oplog.Header{Warp: "test", Windowed: true})
@@ -155,6 +155,9 @@ func unluckyLog(t *testing.T, path string) {
 	for i := range rows {
 		start := at.Add(time.Duration(1+i) * 50 * time.Millisecond).UnixNano()
 		rows[i] = oplog.Record{Op: "GET", Objects: 1, Bytes: 1, Endpoint: "http://127.0.0.1:9000", Start: start, Due: start, Duration: 1e6}
+		if i%4 == 1 {
+			rows[i].Op = "STAT"
+		}
 	}
 	rows[0].Err, rows[len(rows)-1].Err = "SlowDown: later", "DrainTimeout: no answer"
 	trailer := oplog.Trailer{
