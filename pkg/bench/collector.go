@@ -82,7 +82,7 @@ func (c *collector) loop() {
 			stopping = true
 		}
 		began := time.Now()
-		if !stopping && synced == nil && c.window.holds() {
+		if !stopping && synced == nil && c.window.holds(c.allocated.Load()) {
 			lastSweep = began
 			continue
 		}

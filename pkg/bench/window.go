@@ -140,15 +140,16 @@ func (w *window) missing(rows int64, cold int) int {
 const never = 1<<63 - 1
 
 // beginTimeout is how long rows wait for the coordinator's decision on the
-// begin, so that it does not come too late for them. It is more than the
-// coordinator needs, and little enough for the rows to fit into memory.
-const beginTimeout = 3 * time.Second
+// begin, so that it does not come too late for them. It is as long as a
+// coordinator waits for a client that its network has cut off.
+const beginTimeout = 15 * time.Second
 
-// holds says whether rows have to wait for the coordinator.
-func (w *window) holds() bool {
+// holds reports whether rows have to wait for the coordinator. They do not
+// where that would fill the queues: a run that loses rows is lost as well.
+func (w *window) holds(chunks int64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.hold != 0 && w.decided.Begin == 0 && !w.endGiven && w.now() < w.hold
+	return w.hold != 0 && w.decided.Begin == 0 && !w.endGiven && w.now() < w.hold && chunks < backlogChunks/2
 }
 
 // end decides that the window ends at that time, unless it ends before.

@@ -401,6 +401,37 @@ func TestCoordinatedWindow(t *testing.T) {
 	}
 }
 
+// Rows wait for the begin as long as a client may be cut off from its
+// coordinator, unless they fill half of what may wait.
+func TestRowsWaitForBegin(t *testing.T) {
+	t.Parallel()
+	now := int64(time.Hour)
+	w := newWindow(func() int64 { return now }, &coordinator{make(chan int, 2), make(chan int, 2)})
+	w.start(now, warmUp{workers: 1})
+	w.next(0, 1)
+	if w.holds(0) {
+		t.Error("rows wait before the run is warm")
+	}
+	w.warm(1, 0, true)
+	for _, c := range []struct {
+		after  time.Duration
+		chunks int64
+		want   bool
+	}{{0, 0, true}, {14 * time.Second, backlogChunks / 4, true}, {14 * time.Second, backlogChunks / 2, false}, {15 * time.Second, 0, false}} {
+		now = int64(time.Hour + c.after)
+		if got := w.holds(c.chunks); got != c.want {
+			t.Errorf("after %s with %d chunks: %v", c.after, c.chunks, got)
+		}
+	}
+	now = int64(time.Hour + 10*time.Second)
+	if err := w.setBegin(int64(time.Hour + time.Second)); err != nil {
+		t.Error(err)
+	}
+	if w.holds(0) {
+		t.Error("rows wait for what is known")
+	}
+}
+
 // Without a word from the coordinator a deadline ends the window, and a run
 // that does not know its begin is no good.
 func TestCoordinatorThatDoesNotDecide(t *testing.T) {
