@@ -36,6 +36,7 @@ func allowed() map[string][]string {
 		"pkg/fleet":     {"pkg/bench", "pkg/aggregate", "pkg/store", "pkg/oplog", "pkg/sink", "pkg/fleet/transport"},
 		"pkg/bench":     {"pkg/store", "pkg/generator", "pkg/hostload", "pkg/oplog"},
 		"pkg/hostload":  {},
+		"pkg/stats":     {},
 		"pkg/aggregate": {"pkg/hostload", "pkg/oplog", "internal/wire"},
 		"pkg/store":        {},
 		"pkg/s3mem":     {},

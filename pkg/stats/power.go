@@ -1,0 +1,95 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	mathstats "github.com/aclements/go-moremath/stats"
+)
+
+const (
+	simulations  = 2000 // comparisons, to find out what one can show
+	mostSimulate = 24   // runs a side; beyond that the large-sample formula is as good
+	mostRuns     = 1000 // nobody makes more
+)
+
+// Detectable is the shift that a comparison of this design shows in the given
+// share of all cases, at level alpha, in units of the standard deviation of a
+// run (of the difference of a pair), for values that are normally distributed.
+// It is infinite where no shift is large enough.
+func (d Design) Detectable(alpha, power float64) float64 {
+	if d.A <= 0 || d.B <= 0 {
+		return math.Inf(1)
+	}
+	if max(d.A, d.B) > mostSimulate {
+		return d.asymptotic(alpha, power)
+	}
+	outside, _ := d.Cut(alpha)
+	if outside == 0 {
+		return math.Inf(1)
+	}
+	// A comparison of shifted values shows the shift if the lower end of its
+	// interval is above zero. So one without a shift says how large it has to be.
+	random := rand.New(rand.NewPCG(19, 1945))
+	needed := make([]float64, simulations)
+	for i := range needed {
+		all := d.draw(random)
+		slices.Sort(all)
+		needed[i] = -all[outside-1]
+	}
+	slices.Sort(needed)
+	return needed[int(math.Ceil(power*simulations))-1]
+}
+
+// draw is what intervals are cut of, for standard normal values.
+func (d Design) draw(random *rand.Rand) []float64 {
+	sample := func(n int) []float64 {
+		s := make([]float64, n)
+		for i := range s {
+			s[i] = random.NormFloat64()
+		}
+		return s
+	}
+	if d.Paired {
+		return walsh(sample(d.A))
+	}
+	a, b := sample(d.A), sample(d.B)
+	all := make([]float64, 0, d.count())
+	for _, x := range a {
+		for _, y := range b {
+			all = append(all, y-x)
+		}
+	}
+	return all
+}
+
+// asymptotic is Detectable for many runs: that of a z-test, whose runs count
+// pi/3 times as much if values are normal.
+func (d Design) asymptotic(alpha, power float64) float64 {
+	quantile := mathstats.InvCDF(mathstats.StdNormal)
+	per := 1/float64(d.A) + 1/float64(d.B)
+	if d.Paired {
+		per = 1 / float64(d.A)
+	}
+	return (quantile(1-alpha/2) + quantile(power)) * math.Sqrt(math.Pi/3*per)
+}
+
+// RunsNeeded is how many runs a side, or pairs, show the shift in the given share
+// of cases; false where that is more than 1000. The shift is in the unit of
+// Detectable.
+func RunsNeeded(shift float64, paired bool, alpha, power float64) (n int, ok bool) {
+	enough := func(n int) bool { return Design{n, n, paired}.Detectable(alpha, power) <= shift }
+	if !(shift > 0) || !enough(mostRuns) {
+		return 0, false
+	}
+	low, high := 0, mostRuns
+	for high-low > 1 {
+		if middle := (low + high) / 2; enough(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high, true
+}

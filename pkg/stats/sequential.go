@@ -1,0 +1,111 @@
+package stats
+
+import "math/bits"
+
+// MostSequential is the largest number of pairs for which Sequential computes
+// levels. The work doubles with each pair.
+const MostSequential = 20
+
+// Sequential returns levels for the signed-rank test of pairs that is made again
+// at each look, after so many pairs, until it is significant: the test at a look
+// is significant if its p-value is at most the level of the look. Where nothing
+// differs, the chance that any of the looks is significant is at most alpha,
+// exactly, whatever continuous distribution the values have. A level of 0 means
+// that no p-value at that look could be small enough.
+//
+// Up to a look the part of alpha may have been spent that is its share of all
+// pairs. What the steps of the exact distribution leave over is there for the
+// looks after it.
+func Sequential(looks []int, alpha float64) []float64 {
+	if len(looks) == 0 {
+		return nil
+	}
+	levels := make([]float64, len(looks))
+	last := looks[len(looks)-1]
+	if last > MostSequential || looks[0] < 1 {
+		return levels
+	}
+	// The state after n pairs is which of them, in the order of their absolute
+	// differences, are positive. At first all states are equally likely.
+	n := looks[0]
+	states := make([]float64, 1<<n)
+	for i := range states {
+		states[i] = 1 / float64(len(states))
+	}
+	spent := 0.0
+	for i, look := range looks {
+		for ; n < look; n++ {
+			states = addPair(states, n)
+		}
+		limit := alpha * float64(look) / float64(last) * (1 + 1e-12)
+		critical := criticalValue(states, n, limit-spent)
+		spent += reject(states, n, critical)
+		levels[i] = signedRankP(n, critical)
+	}
+	return levels
+}
+
+// addPair is the distribution of states after one more pair, whose absolute
+// difference is in any place among the others with the same chance, and whose
+// sign is positive as likely as not.
+func addPair(states []float64, n int) []float64 {
+	next := make([]float64, 2*len(states))
+	for state, p := range states {
+		if p == 0 {
+			continue
+		}
+		p /= float64(2 * (n + 1))
+		for place := range n + 1 {
+			low := state & (1<<place - 1)
+			at := low | (state&^low)<<1
+			next[at] += p
+			next[at|1<<place] += p
+		}
+	}
+	return next
+}
+
+// statistic is the smaller one of the sums of ranks of either sign.
+func statistic(state, n int) int {
+	w := 0
+	for s := uint(state); s != 0; s &= s - 1 {
+		w += bits.TrailingZeros(s) + 1
+	}
+	return min(w, n*(n+1)/2-w)
+}
+
+// criticalValue is the largest value of the statistic up to which the states
+// have a probability of at most limit, -1 if there is none.
+func criticalValue(states []float64, n int, limit float64) int {
+	by := make([]float64, n*(n+1)/4+1)
+	for state, p := range states {
+		by[statistic(state, n)] += p
+	}
+	critical, sum := -1, 0.0
+	for value, p := range by {
+		if sum += p; sum > limit {
+			break
+		}
+		critical = value
+	}
+	return critical
+}
+
+// reject takes out the states that are significant, and returns their probability.
+func reject(states []float64, n, critical int) (sum float64) {
+	for state, p := range states {
+		if statistic(state, n) <= critical {
+			sum += p
+			states[state] = 0
+		}
+	}
+	return sum
+}
+
+// signedRankP is the two-sided p-value of the statistic, 0 for one that does not exist.
+func signedRankP(n, statistic int) float64 {
+	if statistic < 0 {
+		return 0
+	}
+	return 2 * Pairs(n).cdf()(statistic)
+}

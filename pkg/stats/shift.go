@@ -1,0 +1,156 @@
+package stats
+
+import (
+	"math"
+	"slices"
+
+	mathstats "github.com/aclements/go-moremath/stats"
+)
+
+// A Design is how many runs a comparison has.
+type Design struct {
+	A, B   int // runs of each side
+	Paired bool
+}
+
+// Pairs is the design of n pairs.
+func Pairs(n int) Design { return Design{n, n, true} }
+
+// Sides is the design of two independent samples.
+func Sides(a, b int) Design { return Design{a, b, false} }
+
+// SmallestP is the smallest two-sided p-value that so many runs can give.
+func (d Design) SmallestP() float64 {
+	if d.A <= 0 || d.B <= 0 {
+		return 1
+	}
+	if d.Paired {
+		return math.Min(1, math.Ldexp(2, -d.A))
+	}
+	ways := 1.0
+	for i := 1; i <= d.A; i++ {
+		ways *= float64(d.B+i) / float64(i)
+	}
+	return math.Min(1, 2/ways)
+}
+
+// count is how many differences between runs there are, or means of two of them.
+func (d Design) count() int {
+	if d.Paired {
+		return d.A * (d.A + 1) / 2
+	}
+	return d.A * d.B
+}
+
+// Cut says how many of the ordered differences lie at either side outside of an
+// interval of level 1 - alpha or more, and the exact level of that interval. An
+// interval with no difference outside is without bounds, and its level is 1.
+func (d Design) Cut(alpha float64) (outside int, level float64) {
+	cdf := d.cdf()
+	// Of so many differences at a side, at most outside-1 are beyond zero.
+	for outside+1 <= d.count()/2 && cdf(outside) <= alpha/2*(1+1e-9) {
+		outside++
+	}
+	if outside == 0 {
+		return 0, 1
+	}
+	return outside, 1 - 2*cdf(outside-1)
+}
+
+// cdf is the probability, where nothing differs, that at most so many
+// differences are positive.
+func (d Design) cdf() func(int) float64 {
+	switch {
+	case d.Paired:
+		ranks := make([]int, d.A)
+		for i := range ranks {
+			ranks[i] = i + 1
+		}
+		p := signedRanks(ranks)
+		return func(n int) float64 { return tail(p, n) }
+	case max(d.A, d.B) <= exactU:
+		u := mathstats.UDist{N1: d.A, N2: d.B}
+		return func(n int) float64 { return u.CDF(float64(n)) }
+	}
+	n, m := float64(d.A), float64(d.B)
+	normal := mathstats.NormalDist{Mu: n * m / 2, Sigma: math.Sqrt(n * m * (n + m + 1) / 12)}
+	return func(n int) float64 { return normal.CDF(float64(n) + .5) }
+}
+
+// A Shift is how far one sample lies above another.
+type Shift struct {
+	Estimate  float64 // of Hodges and Lehmann
+	Low, High float64 // interval; infinite where there are too few runs for one
+	Level     float64 // the exact level of the interval, if no values are tied
+}
+
+// RankShift is how far b lies above a: the median of the differences between a
+// value of b and one of a, with the interval of at least level 1 - alpha that
+// belongs to the Mann-Whitney test. Samples of more than 50 values take the
+// normal approximation for where to cut.
+func RankShift(a, b []float64, alpha float64) Shift {
+	all := make([]float64, 0, len(a)*len(b))
+	for _, x := range a {
+		for _, y := range b {
+			all = append(all, y-x)
+		}
+	}
+	return shift(all, Sides(len(a), len(b)), alpha)
+}
+
+// PairedShift is how far the differences of pairs lie above zero: the median of
+// the means of any two of them, each with itself included, with the interval of
+// at least level 1 - alpha that belongs to the signed-rank test.
+func PairedShift(differences []float64, alpha float64) Shift {
+	return shift(walsh(differences), Pairs(len(differences)), alpha)
+}
+
+// walsh are the means of any two values, each with itself included.
+func walsh(values []float64) []float64 {
+	all := make([]float64, 0, len(values)*(len(values)+1)/2)
+	for i, x := range values {
+		for _, y := range values[i:] {
+			all = append(all, x/2+y/2)
+		}
+	}
+	return all
+}
+
+func shift(all []float64, d Design, alpha float64) Shift {
+	if len(all) == 0 {
+		return Shift{math.NaN(), math.Inf(-1), math.Inf(1), 1}
+	}
+	slices.Sort(all)
+	s := Shift{Estimate: Median(all), Low: math.Inf(-1), High: math.Inf(1)}
+	var outside int
+	outside, s.Level = d.Cut(alpha)
+	if outside > 0 {
+		s.Low, s.High = all[outside-1], all[len(all)-outside]
+	}
+	return s
+}
+
+// Median is that of sorted values.
+func Median(sorted []float64) float64 {
+	n := len(sorted)
+	if n == 0 {
+		return math.NaN()
+	}
+	return sorted[(n-1)/2]/2 + sorted[n/2]/2
+}
+
+// MedianInterval is the interval of the median of what the sorted values are a
+// sample of, at a level of at least confidence. It is false where they are too
+// few: a level of 95 % takes six.
+func MedianInterval(sorted []float64, confidence float64) (low, high float64, ok bool) {
+	n := len(sorted)
+	binomial := mathstats.BinomialDist{N: n, P: .5}
+	outside := 0
+	for outside < n/2 && binomial.CDF(float64(outside)) <= (1-confidence)/2*(1+1e-9) {
+		outside++
+	}
+	if outside == 0 {
+		return 0, 0, false
+	}
+	return sorted[outside-1], sorted[n-outside], true
+}
