@@ -8,7 +8,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"warp/pkg/bench"
+	"warp/pkg/generator"
+	"warp/pkg/lease"
 	"warp/pkg/store"
 )
 
@@ -105,20 +106,18 @@ func (f *cleanFlags) clean(ctx context.Context, inv *invocation) error {
 }
 
 // cleanBucket cleans up one bucket, and adds to the result what came of it.
-func (f *cleanFlags) cleanBucket(ctx context.Context, inv *invocation, target *target, bucket string, chosen bench.Selection, result *cleanResult) error {
+func (f *cleanFlags) cleanBucket(ctx context.Context, inv *invocation, target *target, bucket string, chosen lease.Selection, result *cleanResult) error {
 	keys := make(map[string][]string)
 	chosen.Would = func(run string, o store.Object) { keys[run] = append(keys[run], o.Key) }
-	id := randomID()
-	runner := &bench.Runner{Client: target.client, Progress: &cleanProgress{console: inv.console}, Options: bench.Options{
-		Benchmark: "clean", Warp: thisBuild().version, RunID: randomID() + id, ClientID: id, Bucket: bucket,
-		Seed: randomSeed(), Concurrency: cleanConcurrency, Lease: time.Minute,
-	}}
-	stop := f.target.sayWaiting(inv.console, target.client)
-	left, err := runner.Clean(ctx, chosen)
-	stop()
-	if cleanErr := runner.Cleanup(ctx); err == nil {
-		err = cleanErr
+	seed := randomSeed()
+	options := lease.Options{
+		Store: target.client, Bucket: bucket, Run: randomID() + randomID(), Benchmark: "clean", Warp: thisBuild().version,
+		Prefix: generator.ClientPrefix(seed, 0, 0), Seed: seed, Length: time.Minute,
+		Concurrency: cleanConcurrency, Progress: &cleanProgress{console: inv.console},
 	}
+	stop := f.target.sayWaiting(inv.console, target.client)
+	left, err := lease.Clean(ctx, options, chosen)
+	stop()
 	for _, run := range left {
 		result.add(bucket, run, keys[run.Run])
 	}
@@ -128,8 +127,8 @@ func (f *cleanFlags) cleanBucket(ctx context.Context, inv *invocation, target *t
 // cleanConcurrency is how many requests delete at once.
 const cleanConcurrency = 16
 
-func (f *cleanFlags) selection() (bench.Selection, error) {
-	s := bench.Selection{Run: f.run, DryRun: f.dryRun}
+func (f *cleanFlags) selection() (lease.Selection, error) {
+	s := lease.Selection{Run: f.run, DryRun: f.dryRun}
 	if err := f.target.check(); err != nil {
 		return s, err
 	}
@@ -162,7 +161,7 @@ func (f *cleanFlags) missed(r *cleanResult) error {
 	return nil
 }
 
-func (r *cleanResult) add(bucket string, run bench.LeftRun, keys []string) {
+func (r *cleanResult) add(bucket string, run lease.LeftRun, keys []string) {
 	r.Runs = append(r.Runs, cleanRun{
 		Bucket: bucket, Run: run.Run, Benchmark: run.Benchmark, Seed: run.Seed, Prefix: run.Prefix, State: run.State,
 		Chosen: run.Chosen, Objects: run.Objects, WaitS: round3(run.Wait.Seconds()), Keys: keys,
@@ -201,7 +200,7 @@ func (c *cleanRun) fate(dryRun bool) string {
 		return fmt.Sprintf("%s, %d objects would be removed", c.State, c.Objects)
 	case c.Chosen:
 		return fmt.Sprintf("%s, %d objects removed", c.State, c.Objects)
-	case c.State == bench.RunKept:
+	case c.State == lease.RunKept:
 		return fmt.Sprintf("kept on purpose; --run=%s removes it", c.Run)
 	}
 	return fmt.Sprintf("may be alive and stays; if it is not, it counts as dead in %s", roundDuration(time.Duration(c.WaitS*float64(time.Second))))
@@ -217,7 +216,6 @@ func (p *cleanProgress) Begin(title string, total int64) {
 	p.bar = p.startBar(title, "objects", total, 10*time.Second)
 }
 
-func (p *cleanProgress) Add(n int64)              { p.bar.add(n) }
-func (p *cleanProgress) End()                     { p.bar.finish() }
-func (p *cleanProgress) Warn(text string)         { p.warnf("%s", text) }
-func (p *cleanProgress) Measuring() (stop func()) { return func() {} }
+func (p *cleanProgress) Add(n int64)      { p.bar.add(n) }
+func (p *cleanProgress) End()             { p.bar.finish() }
+func (p *cleanProgress) Warn(text string) { p.warnf("%s", text) }

@@ -61,7 +61,7 @@ func (m *Multipart) try(ctx context.Context, e *Env, h *store.Host, ref store.Re
 func (m *Multipart) upload(ctx context.Context, e *Env) error {
 	e.Progress.Begin("Preparing: uploading parts", int64(m.Parts))
 	defer e.Progress.End()
-	u, err := e.startFixed(ctx)
+	u, err := e.lease.StartUpload(ctx, e.workers[0].must)
 	if err != nil {
 		return fmt.Errorf("prepare: %w", err)
 	}
@@ -81,7 +81,7 @@ func (m *Multipart) upload(ctx context.Context, e *Env) error {
 	if err != nil {
 		return err
 	}
-	m.object, err = u.complete(ctx, parts)
+	m.object, err = u.Complete(ctx, parts)
 	m.object.Size = m.PartSize * int64(m.Parts)
 	m.object.VersionID = "" // which not every store that names one takes
 	return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"warp/pkg/generator"
+	"warp/pkg/lease"
 	"warp/pkg/store"
 )
 
@@ -145,7 +146,7 @@ func (p *Pool) listOne(ctx context.Context, e *Env, most int) error {
 	var perKey map[string]int
 	begin := func() { p.found, perKey = p.found[:before], make(map[string]int) }
 	err := e.Client.List(ctx, l, begin, func(o store.Object) bool {
-		if o.IsPrefix || o.DeleteMarker || isMarker(o.Key) || !p.mine(o.Key) {
+		if o.IsPrefix || o.DeleteMarker || lease.IsMarker(o.Key) || !p.mine(o.Key) {
 			return true
 		}
 		if p.Versions > 1 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"warp/pkg/generator"
+	"warp/pkg/lease"
 	"warp/pkg/oplog"
 	"warp/pkg/store"
 )
@@ -78,6 +79,19 @@ func (o *Options) FullPrefix() string {
 	return joinPrefix(o.Prefix, generator.ClientPrefix(o.Seed, o.Client, o.Clients))
 }
 
+// objectKey is the key of the one object that the operation is about, "" if
+// there is none. Clients that share a seed have an object each.
+func (o *Options) objectKey() string {
+	if o.ObjectName == "" {
+		return ""
+	}
+	key := joinPrefix(o.Prefix, o.ObjectName)
+	if o.Clients > 1 {
+		key = fmt.Sprintf("%s.%d", key, o.Client)
+	}
+	return key
+}
+
 // An Env is what operations work with.
 type Env struct {
 	Client      *store.Client
@@ -87,7 +101,7 @@ type Env struct {
 	Concurrency int
 	Names       *generator.Names
 	Progress    Progress
-	lease       *lease // nil where nothing is written
+	lease       *lease.Lease // nil if nothing is written
 	workers     []*Worker
 	places      []*Env // of each bucket, this one being the first; only of that are the workers known
 }
@@ -110,13 +124,9 @@ type Runner struct {
 	env     *Env
 	running atomic.Pointer[run] // while it measures
 	tracer
-	lease *lease
-	more  []*Runner // each has one of MoreBuckets, and does there all that is done to a bucket
-	kept  bool      // the run's objects stay
-	loose bool      // requests were cut off, and may arrive at the store yet
-
-	removed atomic.Int64 // objects, of whichever run
-	hurried atomic.Bool  // somebody waits for the clean-up
+	lease  *lease.Lease // nil if nothing is written
+	more   []*Runner    // each has one of MoreBuckets, and does there all that is done to a bucket
+	cutOff bool         // requests were cut off, and may arrive at the store yet
 }
 
 // An Outcome is how a run ended.
@@ -182,18 +192,76 @@ func (r *Runner) open(ctx context.Context) error {
 	if o.ReadOnly {
 		return nil
 	}
+	r.lease = r.newLease()
+	r.env.lease = r.lease
 	if o.ClearBucket {
-		if err := r.clearBucket(ctx); err != nil {
+		if err := r.lease.ClearBucket(ctx); err != nil {
 			return err
 		}
 	}
-	if err := r.takeLease(ctx, prefix); err != nil {
+	if err := r.lease.Acquire(ctx); err != nil {
 		return err
 	}
 	if o.Versions {
-		return r.openVersions(ctx, made)
+		return r.lease.EnableVersioning(ctx, made)
 	}
 	return nil
+}
+
+// newLease returns the lease of this run's names in the runner's own bucket.
+func (r *Runner) newLease() *lease.Lease {
+	o := &r.Options
+	return lease.New(lease.Options{
+		Store: r.Client, Bucket: o.Bucket, Run: cmp.Or(o.LeaseID, o.RunID), Benchmark: o.Benchmark, Warp: o.Warp,
+		Prefix: o.FullPrefix(), Layout: o.Layout, Seed: o.Seed, Client: o.Client, Clients: o.Clients,
+		ObjectKey: o.objectKey(), ObjectKeyChosen: o.ObjectNameGiven,
+		KeepData: o.KeepData, NoClear: o.NoClear, Locked: o.Lock,
+		Length: o.Lease, Concurrency: o.Concurrency, Progress: r.Progress,
+	})
+}
+
+// Cleanup removes what the run wrote, unless it is to be kept. It may be
+// called whether or not Run came far, and does nothing the second time. After
+// the end of ctx it goes on as long as it makes progress.
+func (r *Runner) Cleanup(ctx context.Context) error {
+	var errs []error
+	for _, place := range r.everywhere() {
+		if place.lease != nil {
+			errs = append(errs, place.lease.Release(ctx, r.cutOff))
+		}
+	}
+	return JoinErrors(errs)
+}
+
+// Kept reports whether Cleanup has left the run's objects, as the options say.
+func (r *Runner) Kept() bool { return r.lease != nil && r.lease.Kept() }
+
+// CleanUpOrphans removes what the runs of the given ids left, which are other
+// machines' shares of the same run, as soon as their leases have run out. It
+// comes after Cleanup.
+func (r *Runner) CleanUpOrphans(ctx context.Context, runs []string) error {
+	if r.Options.ReadOnly {
+		return nil // nobody wrote anything
+	}
+	for _, place := range r.everywhere() {
+		if err := place.newLease().CleanUpOrphans(ctx, runs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// JoinErrors is errors.Join for what is shown in one line.
+func JoinErrors(errs []error) (all error) {
+	for _, err := range errs {
+		switch {
+		case all == nil:
+			all = err
+		case err != nil:
+			all = fmt.Errorf("%w; %w", all, err)
+		}
+	}
+	return all
 }
 
 // Run prepares and measures what Open has opened.
@@ -208,7 +276,7 @@ func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	run.longest = &col.longest
 	for _, place := range r.everywhere() {
 		if place.lease != nil {
-			place.lease.term.watch(run.abort)
+			place.lease.OnLapse(run.abort)
 		}
 	}
 	err := r.makeWorkers(run, col)
@@ -217,7 +285,7 @@ func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	}
 	if err == nil {
 		err = r.Op.Prepare(run.requests, r.env)
-		r.loose = err != nil // an error of one upload cuts off the others, as an interruption does
+		r.cutOff = err != nil // an error of one upload cuts off the others, as an interruption does
 	}
 	if err == nil {
 		col.sync() // what follows belongs to the measured part
@@ -225,8 +293,8 @@ func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	}
 	out := run.outcome(col, err)
 	out.Trailer.Notes = append(out.Trailer.Notes, r.refusedNotes()...)
-	r.loose = r.loose || run.drain.loose()
-	r.noteLapse(out)
+	r.cutOff = r.cutOff || run.drain.loose()
+	r.checkLapsed(out)
 	return out
 }
 
@@ -260,45 +328,6 @@ func (r *Runner) openBucket(ctx context.Context) (made bool, err error) {
 		return false, fmt.Errorf("create bucket %s: %w", o.Bucket, err)
 	}
 	return true, nil
-}
-
-// openVersions turns versioning on, if the bucket is warp's own.
-func (r *Runner) openVersions(ctx context.Context, made bool) error {
-	bucket := r.Options.Bucket
-	state, err := r.Client.Versioning(ctx, bucket)
-	if err != nil {
-		return fmt.Errorf("ask for the versioning of bucket %s: %w", bucket, err)
-	}
-	if state == "Enabled" {
-		return r.shareVersions(ctx)
-	}
-	if !made && !r.Client.MadeByWarp(ctx, bucket) {
-		return fmt.Errorf("bucket %s is not versioned, and warp did not make it: turn versioning on yourself, or name another bucket with --bucket", bucket)
-	}
-	// First the marker, so that a later run suspends it if this one cannot.
-	if err := r.lease.change(ctx, func(m *marker) { m.Suspend = true }); err != nil {
-		return fmt.Errorf("write this run's marker to bucket %s: %w", bucket, err)
-	}
-	if err := r.Client.SetVersioning(ctx, bucket, true); err != nil {
-		_ = r.lease.change(ctx, func(m *marker) { m.Suspend = false }) // Cleanup has nothing to take back
-		return fmt.Errorf("this store does not do versions: turn on versioning of bucket %s: %w", bucket, err)
-	}
-	return nil
-}
-
-// shareVersions joins other runs in the duty to suspend the versioning that
-// one of them turned on.
-func (r *Runner) shareVersions(ctx context.Context) error {
-	others, _, err := r.otherMarkers(ctx, &r.lease.marker, time.Time{})
-	if err != nil {
-		return err
-	}
-	for _, m := range others {
-		if m.Suspend && r.Client.MadeByWarp(ctx, r.Options.Bucket) {
-			return r.lease.change(ctx, func(m *marker) { m.Suspend = true })
-		}
-	}
-	return nil
 }
 
 func (r *Runner) makeWorkers(run *run, col *collector) error {

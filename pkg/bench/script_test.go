@@ -166,7 +166,7 @@ func TestScriptInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	var puts atomic.Int64
-	c := frontedClient(t, func(backend http.Handler, w http.ResponseWriter, r *http.Request) {
+	c := interceptedClient(t, func(backend http.Handler, w http.ResponseWriter, r *http.Request) {
 		backend.ServeHTTP(w, r)
 		if r.Method == http.MethodPut && puts.Add(1) == 50 {
 			cancel(ErrInterrupted)
@@ -255,7 +255,7 @@ func (g *gate) held(t *testing.T, n int) {
 func gatedClient(t *testing.T) (*store.Client, *gate) {
 	t.Helper()
 	g := &gate{pass: make(chan struct{})}
-	return frontedClient(t, func(backend http.Handler, w http.ResponseWriter, r *http.Request) {
+	return interceptedClient(t, func(backend http.Handler, w http.ResponseWriter, r *http.Request) {
 		if r.Method == "GET" && strings.Contains(r.URL.Path, scriptPrefix) {
 			g.hold()
 		}

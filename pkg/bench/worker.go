@@ -65,7 +65,7 @@ type Request struct {
 // a request is timed. The error it returns is recorded already.
 func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.Context, *Request) error) error {
 	start := time.Now()
-	if err := w.Env.lapse(start); err != nil {
+	if err := w.Env.lapsed(start); err != nil {
 		w.run.abort(err)
 		return err
 	}
@@ -129,7 +129,7 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 		if err == nil || int(rec.Retries) >= w.run.opts.Retries || !store.Repeatable(err) || req.Once {
 			return err
 		}
-		if !pause(ctx, backoff(int(rec.Retries))) || w.Env.lapse(time.Now()) != nil {
+		if !pause(ctx, backoff(int(rec.Retries))) || w.Env.lapsed(time.Now()) != nil {
 			return err
 		}
 		rec.Retries++

@@ -382,15 +382,15 @@ func TestEndedClient(t *testing.T) {
 	}
 }
 
-// Who has gone in good order is nobody's heir.
-func TestHeirIsThere(t *testing.T) {
+// A client that has gone in good order is nobody's delegate.
+func TestDelegateIsThere(t *testing.T) {
 	t.Parallel()
 	left := &link{id: "left", status: status{Phase: Released, TakesOrphans: true}, job: &Job{}}
 	there := &link{id: "there", status: status{Phase: Cleaned, TakesOrphans: true}, job: &Job{}, wakeUp: make(chan struct{}, 1)}
 	dead := &link{id: "dead", status: status{Phase: Measured}, gone: errDiffers, job: &Job{}}
 	f := New(Options{})
 	f.links = []*link{left, there, dead}
-	if heir, gone := f.delegate(); heir != there || len(gone) != 1 || gone[0] != dead {
-		t.Errorf("%v of %v", heir, gone)
+	if delegate, gone := f.delegate(); delegate != there || len(gone) != 1 || gone[0] != dead {
+		t.Errorf("%v of %v", delegate, gone)
 	}
 }

@@ -143,7 +143,7 @@ func (t *benchTask) Cleanup() error {
 }
 
 func (t *benchTask) CleanUpOrphans(ctx context.Context, lost []string) error {
-	return t.runner.Bury(ctx, lost)
+	return t.runner.CleanUpOrphans(ctx, lost)
 }
 
 func (t *benchTask) Close() { t.runner.Client.Close() }

@@ -1,4 +1,4 @@
-package bench
+package lease
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 // After an interruption a clean-up that does not get on ends within seconds and says what it leaves, be it that the store
 // does not answer or that its listings have no end.
-func TestInterruptedCleanupEnds(t *testing.T) {
+func TestInterruptedReleaseEnds(t *testing.T) {
 	t.Parallel()
 	stores := map[string]func(w http.ResponseWriter, r *http.Request, n int64){
 		"silent": func(_ http.ResponseWriter, r *http.Request, _ int64) { <-r.Context().Done() },
@@ -26,22 +26,22 @@ func TestInterruptedCleanupEnds(t *testing.T) {
 			t.Parallel()
 			var on atomic.Bool
 			var pages atomic.Int64
-			c := frontedClient(t, func(store http.Handler, w http.ResponseWriter, r *http.Request) {
+			c := newStore(t, func(store http.Handler, w http.ResponseWriter, r *http.Request) {
 				if on.Load() && strings.HasPrefix(r.URL.Query().Get("prefix"), "warp-") {
 					list(w, r, pages.Add(1))
 					return
 				}
 				store.ServeHTTP(w, r)
 			})
-			r := &Runner{Client: c, Options: Options{Bucket: "bucket", RunID: "r", ClientID: "c", Seed: 1, Concurrency: 1, Lease: time.Hour}}
-			if err := r.Open(t.Context()); err != nil {
+			l := newLease(c, "r")
+			if err := l.Acquire(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			on.Store(true)
 			ctx, interrupt := context.WithCancel(t.Context())
 			time.AfterFunc(time.Second, interrupt)
 			began := time.Now()
-			err := r.Cleanup(ctx)
+			err := l.Release(ctx, false)
 			if err == nil || !strings.Contains(err.Error(), "given up") || !strings.Contains(err.Error(), "objects are left under warp-") {
 				t.Errorf("it says %v", err)
 			}

@@ -1,0 +1,32 @@
+package bench
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"warp/internal/teststore"
+	"warp/pkg/store"
+)
+
+// embeddedStore is the address of a store of the test's own.
+func embeddedStore(t *testing.T) string {
+	t.Helper()
+	return teststore.Start(t, teststore.Embedded, teststore.Options{}).Endpoint
+}
+
+func clientOf(t *testing.T, addr string) *store.Client {
+	t.Helper()
+	c, err := store.New(store.Config{Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Credentials: credentials.NewStaticV4("k", "s", ""), Concurrency: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// interceptedClient talks to a store through a function that sees every request first.
+func interceptedClient(t *testing.T, intercept func(store http.Handler, w http.ResponseWriter, r *http.Request)) *store.Client {
+	t.Helper()
+	return clientOf(t, teststore.Intercept(t, intercept))
+}

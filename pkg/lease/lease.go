@@ -1,0 +1,225 @@
+// Package lease protects the objects of a bucket that are not warp's, or that
+// belong to another run.
+//
+// A run writes a marker into the bucket before anything else: an object that
+// says which names are the run's own and until when it counts as alive. The
+// marker is renewed in the background. A later run refuses names that somebody
+// else has, and removes what dead runs have left. Nothing is ever deleted
+// unless a marker and its own name, or its own metadata, say that a run of
+// warp wrote it.
+package lease
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"warp/pkg/generator"
+	"warp/pkg/store"
+)
+
+// Options describe the run that takes a lease.
+type Options struct {
+	Store     *store.Client
+	Bucket    string
+	Run       string // the run's id, after which its marker is named
+	Benchmark string
+	Warp      string // version
+	Prefix    string // of all names of the run
+	Layout    generator.Layout
+	Seed      uint64
+	// Clients is how many clients share the seed, and Client which of them this
+	// is, from 0. 0 = this run is the only one.
+	Client, Clients int
+	// ObjectKey is the object that a person named, "" if there is none. A key
+	// that nobody asked for gives way to another run that uses it.
+	ObjectKey       string
+	ObjectKeyChosen bool
+	KeepData        bool          // leave this run's objects
+	NoClear         bool          // leave this run's and all earlier runs' objects
+	Locked          bool          // objects may be under a retention in governance mode
+	Length          time.Duration // of the lease, unless it is renewed
+	Concurrency     int           // requests that delete at a time
+	Progress        Progress      // nil = nobody is interested
+}
+
+// Progress receives what a clean-up does.
+type Progress interface {
+	Begin(title string, total int64) // total 0 = not known
+	Add(n int64)
+	End()
+	Warn(text string)
+}
+
+type silent struct{}
+
+func (silent) Begin(string, int64) {}
+func (silent) Add(int64)           {}
+func (silent) End()                {}
+func (silent) Warn(string)         {}
+
+// A Lease is the right of one run to its names in one bucket.
+type Lease struct {
+	opts     Options
+	store    *store.Client
+	bucket   string
+	progress Progress
+
+	own  *ownMarker
+	held bool // the marker was written, or a write of it failed and may have arrived
+	kept bool // the run's objects stay
+
+	cutOff      bool         // uploads were cut off, and may arrive at the store yet
+	objects     atomic.Int64 // that were deleted, without markers
+	removed     atomic.Int64 // the same with markers
+	interrupted atomic.Bool  // somebody waits for the clean-up
+}
+
+// New returns a lease that is not held yet. It sends nothing.
+func New(o Options) *Lease {
+	if o.Progress == nil {
+		o.Progress = silent{}
+	}
+	l := &Lease{opts: o, store: o.Store, bucket: o.Bucket, progress: o.Progress}
+	l.own = l.newOwnMarker()
+	return l
+}
+
+// Acquire marks the run's names as its own and removes what dead runs left. It
+// fails if somebody else has the names. Release must follow, whether or not
+// Acquire succeeds.
+func (l *Lease) Acquire(ctx context.Context) error {
+	l.held = true // a write that fails may have arrived
+	if key := l.opts.ObjectKey; key != "" {
+		l.own.marker.Object = &namedObject{Key: key}
+	}
+	modified, err := l.writeOwn(ctx)
+	if err != nil {
+		return err
+	}
+	l.own.renewInBackground()
+	others, now, err := l.otherMarkers(ctx, &l.own.marker, modified)
+	if err != nil {
+		return err
+	}
+	for _, m := range others {
+		if err := l.checkNames(&m); err != nil {
+			return err
+		}
+	}
+	for _, m := range others {
+		if err := l.removeDead(ctx, &m, others, now); err != nil {
+			return err
+		}
+	}
+	if err := l.checkPrefixFree(ctx, others); err != nil {
+		return err
+	}
+	if err := l.claimObjectKey(ctx, others); err != nil {
+		return err
+	}
+	return l.changeOwn(ctx, func(m *marker) { m.Claimed = true })
+}
+
+// writeOwn writes the run's marker and returns when, by the store's clock.
+func (l *Lease) writeOwn(ctx context.Context) (time.Time, error) {
+	modified, err := l.own.write(ctx)
+	return modified, l.writeError(err)
+}
+
+// changeOwn changes the run's marker, here and in the bucket.
+func (l *Lease) changeOwn(ctx context.Context, edit func(*marker)) error {
+	return l.writeError(l.own.change(ctx, edit))
+}
+
+func (l *Lease) writeError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("write this run's marker to bucket %s: %w", l.bucket, err)
+}
+
+// Lapsed returns a [LapsedError] if the lease has run out at the given time,
+// and nil while the run may write.
+func (l *Lease) Lapsed(now time.Time) error {
+	if !l.own.term.over(now) {
+		return nil
+	}
+	return l.own.term.lapse()
+}
+
+// OnLapse has do called when the lease runs out, which may be at once.
+func (l *Lease) OnLapse(do func(error)) { l.own.term.watch(do) }
+
+// checkNames refuses names that lie among those of another run.
+func (l *Lease) checkNames(m *foundMarker) error {
+	if !m.overlaps(&l.own.marker) {
+		return nil
+	}
+	switch {
+	case m.kept() && !l.own.marker.Keep:
+		return fmt.Errorf("run %s kept objects under these names: use another --seed, or --keep-data to write them again and keep them, or remove them with warp clean --run=%s", m.Run, m.Run)
+	case m.kept():
+		return nil
+	case !m.expired():
+		return fmt.Errorf("run %s uses the same names at this moment: use another --seed or --prefix, or wait for it to end", m.Run)
+	case m.Claimed && l.opts.NoClear:
+		return fmt.Errorf("run %s left objects under these names, which --noclear leaves alone: use another --seed", m.Run)
+	}
+	return nil
+}
+
+// removeDead removes what the run of m left, if it is dead.
+func (l *Lease) removeDead(ctx context.Context, m *foundMarker, others []foundMarker, now time.Time) error {
+	if m.kept() || !m.expired() || l.opts.NoClear {
+		return nil
+	}
+	l.progress.Warn(fmt.Sprintf("run %s ended without cleaning up; removing what it left", m.Run))
+	err := l.removeRun(ctx, &m.marker, others, now)
+	if err != nil && (ctx.Err() != nil || m.overlaps(&l.own.marker)) {
+		return fmt.Errorf("remove what run %s left: %w", m.Run, err)
+	}
+	if err != nil { // in nobody's way: the next run tries again
+		l.progress.Warn(fmt.Sprintf("what run %s left is still there: %v", m.Run, err))
+	}
+	return nil
+}
+
+// checkPrefixFree makes sure that no upload of this run can hit an object that
+// is not warp's, be it an old version or hidden by a delete marker.
+func (l *Lease) checkPrefixFree(ctx context.Context, others []foundMarker) error {
+	prefix := l.own.marker.Prefix
+	for _, m := range others {
+		if m.Prefix == prefix && m.kept() {
+			return nil // they are warp's, and stay
+		}
+	}
+	state, err := l.store.Versioning(ctx, l.bucket)
+	if err != nil {
+		return fmt.Errorf("ask for the versioning of bucket %s: %w", l.bucket, err)
+	}
+	var found string
+	list := store.List{Bucket: l.bucket, Prefix: prefix, MaxKeys: 1, Versions: state != ""}
+	err = l.store.List(ctx, list, func() { found = "" }, func(o store.Object) bool {
+		found = o.Key
+		return false
+	})
+	if err != nil {
+		return fmt.Errorf("look for objects under %s: %w", prefix, err)
+	}
+	if found != "" {
+		return fmt.Errorf("%s exists in bucket %s and no run of warp answers for it: use another --seed or --prefix", found, l.bucket)
+	}
+	return nil
+}
+
+// sleep waits for d, or returns false when ctx ends first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,284 @@
+package lease
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"warp/internal/teststore"
+	"warp/pkg/generator"
+	"warp/pkg/store"
+)
+
+// newStore returns a client of an embedded store with one bucket, whose requests a function sees first.
+func newStore(t *testing.T, intercept func(backend http.Handler, w http.ResponseWriter, r *http.Request)) *store.Client {
+	t.Helper()
+	c, err := store.New(store.Config{Hosts: store.Addresses([]string{teststore.Intercept(t, intercept)}), Region: "us-east-1",
+		Credentials: credentials.NewStaticV4("k", "s", ""), Concurrency: 10})
+	if err == nil {
+		err = c.MakeBucket(t.Context(), "bucket", false)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func pass(backend http.Handler, w http.ResponseWriter, r *http.Request) { backend.ServeHTTP(w, r) }
+
+// newLease returns a lease of a run that no test outlasts.
+func newLease(c *store.Client, run string) *Lease {
+	return New(Options{Store: c, Bucket: "bucket", Run: run, Prefix: generator.RunPrefix(1), Seed: 1, Concurrency: 1, Length: time.Hour})
+}
+
+// put uploads objects of the names of the run.
+func put(t *testing.T, l *Lease, n uint64) {
+	t.Helper()
+	err := l.store.Use(func(h *store.Host) error {
+		for i := range n {
+			object := store.Put{Ref: store.Ref{Bucket: "bucket", Key: l.own.marker.names().Key(0, i)}, Body: bytes.NewReader(nil)}
+			if _, err := h.Put(t.Context(), object, store.NewTrace(time.Now())); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// isAboutMarker reports whether a request names a marker, in its path or its body.
+func isAboutMarker(r *http.Request) bool {
+	body, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return strings.Contains(r.URL.Path, "/"+markerPrefix) || bytes.Contains(body, []byte(markerPrefix))
+}
+
+func nothingIsLeft(t *testing.T, c *store.Client) {
+	t.Helper()
+	err := c.List(t.Context(), store.List{Bucket: "bucket"}, func() {}, func(o store.Object) bool {
+		t.Errorf("%s is left", o.Key)
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A write of the marker that had no answer, and was repeated, may be stored after the marker has been removed.
+func TestMarkerThatArrivesLate(t *testing.T) {
+	t.Parallel()
+	var writes atomic.Int64
+	gone, arrived := make(chan struct{}), make(chan struct{})
+	removed := sync.OnceFunc(func() { close(gone) })
+	t.Cleanup(removed)
+	c := newStore(t, func(backend http.Handler, w http.ResponseWriter, r *http.Request) {
+		marker := isAboutMarker(r)
+		if marker && r.Method == http.MethodPut && writes.Add(1) == 2 {
+			late := r.Clone(context.Background())
+			go func() {
+				<-gone
+				backend.ServeHTTP(httptest.NewRecorder(), late)
+				close(arrived)
+			}()
+			panic(http.ErrAbortHandler) // closes the connection
+		}
+		backend.ServeHTTP(w, r)
+		if marker && (r.Method == http.MethodDelete || r.Method == http.MethodPost) {
+			removed()
+		}
+	})
+	l := newLease(c, "r")
+	if err := l.Acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Release(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	<-arrived
+	nothingIsLeft(t, c)
+}
+
+// A run that is interrupted while it writes its first marker waits for the answer, or the marker would be stored when
+// nobody looks any more.
+func TestInterruptedMarker(t *testing.T) {
+	t.Parallel()
+	gone, arrived := make(chan struct{}), make(chan struct{})
+	removed := sync.OnceFunc(func() { close(gone) })
+	t.Cleanup(removed)
+	ctx, interrupt := context.WithCancel(t.Context())
+	var writes atomic.Int64
+	c := newStore(t, func(backend http.Handler, w http.ResponseWriter, r *http.Request) {
+		marker := isAboutMarker(r)
+		if marker && r.Method == http.MethodPut && writes.Add(1) == 1 {
+			interrupt()
+			select {
+			case <-gone:
+			case <-time.After(300 * time.Millisecond):
+			}
+			answer := httptest.NewRecorder() // the proxy gives up a request of a client that has gone
+			backend.ServeHTTP(answer, r.Clone(context.Background()))
+			close(arrived)
+			maps.Copy(w.Header(), answer.Header())
+			w.WriteHeader(answer.Code)
+			return
+		}
+		backend.ServeHTTP(w, r)
+		if marker && (r.Method == http.MethodDelete || r.Method == http.MethodPost) {
+			removed()
+		}
+	})
+	l := newLease(c, "r")
+	if err := l.Acquire(ctx); err == nil {
+		t.Fatal("nothing was interrupted")
+	}
+	if err := l.Release(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	<-arrived
+	nothingIsLeft(t, c)
+}
+
+// A run that was taken for dead does not remove what another one has kept under its names meanwhile.
+func TestLapsedRunLeavesWhatOthersKeep(t *testing.T) {
+	t.Parallel()
+	c := newStore(t, pass)
+	a := newLease(c, "a")
+	if err := a.Acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	put(t, a, 5)
+	a.own.close() // it stands still, and its lease ends
+	if err := a.own.change(t.Context(), func(m *marker) { m.LeaseS = 0.001 }); err != nil {
+		t.Fatal(err)
+	}
+	a.own.term.end()
+	time.Sleep(1100 * time.Millisecond) // stores may tell times to the second
+	b := newLease(c, "b")
+	b.opts.KeepData, b.own.marker.Keep = true, true
+	if err := b.Acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	put(t, b, 5)
+	if err := a.Release(t.Context(), false); err == nil || !strings.Contains(err.Error(), "took this run for dead") {
+		t.Errorf("a says %v", err)
+	}
+	if err := b.Release(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	kept := 0
+	err := c.List(t.Context(), store.List{Bucket: "bucket", Prefix: "warp-"}, func() {}, func(store.Object) bool { kept++; return true })
+	if err != nil || kept != 5 || !b.Kept() {
+		t.Errorf("%d of 5 kept objects are there, %v", kept, err)
+	}
+}
+
+// What is removed by its own name is counted, also if all other objects stay because they are another run's too.
+func TestNamedObjectsAreCounted(t *testing.T) {
+	t.Parallel()
+	ctx, c := t.Context(), newStore(t, pass)
+	l := newLease(c, "r")
+	m := &marker{Run: "dead", Prefix: "warp-1/", Seed: 1, Claimed: true, Object: &namedObject{Key: "by/name"}}
+	object := store.Put{Ref: store.Ref{Bucket: "bucket", Key: m.Object.Key}, Body: bytes.NewReader(nil), Headers: []store.Header{{Name: "x-amz-meta-" + runMetadata, Value: m.Run}}}
+	err := c.Use(func(h *store.Host) error {
+		_, err := h.Put(ctx, object, store.NewTrace(time.Now()))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := []foundMarker{{marker: marker{Run: "alive", Prefix: m.Prefix, Claimed: true, Keep: true}}}
+	would, err := l.wouldRemove(ctx, m, others, map[store.Ref]bool{}, func(string, store.Object) {})
+	if err != nil || would != 1 {
+		t.Errorf("%d objects would be removed (%v), want 1", would, err)
+	}
+	if err := l.removeObjects(ctx, m, others, time.Time{}); err != nil || l.objects.Load() != 1 {
+		t.Errorf("%d objects were removed (%v), want 1", l.objects.Load(), err)
+	}
+}
+
+// Whoever removes a bucket's leftovers does so only for runs that are dead or that were named.
+func TestClean(t *testing.T) {
+	t.Parallel()
+	c := newStore(t, pass)
+	alive := newLease(c, "alive")
+	dead := newLease(c, "dead")
+	dead.opts.Prefix, dead.opts.Seed = generator.RunPrefix(2), 2
+	dead.own = dead.newOwnMarker()
+	for _, l := range []*Lease{alive, dead} {
+		if err := l.Acquire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		put(t, l, 3)
+	}
+	dead.own.close()
+	if err := dead.own.change(t.Context(), func(m *marker) { m.LeaseS = 0.001 }); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(1100 * time.Millisecond) // stores may tell times to the second
+	left, err := Clean(t.Context(), Options{Store: c, Bucket: "bucket", Run: "clean", Prefix: generator.RunPrefix(3), Seed: 3, Length: time.Hour}, Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range left {
+		want := LeftRun{Run: run.Run, Prefix: run.Prefix, State: RunAlive, Seed: 1, Wait: run.Wait}
+		if run.Run == "dead" {
+			want = LeftRun{Run: run.Run, Prefix: run.Prefix, State: RunDead, Seed: 2, Chosen: true, Objects: 3}
+		}
+		if run != want {
+			t.Errorf("%+v, want %+v", run, want)
+		}
+	}
+	if len(left) != 2 {
+		t.Errorf("found %d runs, want 2", len(left))
+	}
+	if err := alive.Release(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	nothingIsLeft(t, c)
+}
+
+// Objects that are nobody's stop a run, and so do the names of a run that is alive.
+func TestAcquireRefuses(t *testing.T) {
+	t.Parallel()
+	c := newStore(t, pass)
+	foreign := newLease(c, "foreign")
+	put(t, foreign, 1)
+	l := newLease(c, "r")
+	if err := l.Acquire(t.Context()); err == nil || !strings.Contains(err.Error(), "no run of warp answers for it") {
+		t.Errorf("names that a foreign object has: %v", err)
+	}
+	if err := l.Release(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	found, err := l.findObjects(t.Context(), &foreign.own.marker)
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%d foreign objects are left of 1, %v", len(found), err)
+	}
+	if err := l.ClearBucket(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	first, second := newLease(c, "first"), newLease(c, "second")
+	if err := first.Acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Acquire(t.Context()); err == nil || !strings.Contains(err.Error(), "run first uses the same names") {
+		t.Errorf("names of a run that is alive: %v", err)
+	}
+	if err := errors.Join(second.Release(t.Context(), false), first.Release(t.Context(), false)); err != nil {
+		t.Fatal(err)
+	}
+	nothingIsLeft(t, c)
+}

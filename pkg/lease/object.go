@@ -1,0 +1,219 @@
+package lease
+
+import (
+	"context"
+	"crypto/md5"
+	"encoding/hex"
+	"fmt"
+
+	"warp/pkg/store"
+)
+
+// A namedObject is an object whose name a person chose. The name does not show
+// that it is warp's, so the object carries the run's id in its metadata, and
+// nothing that lacks it is ever removed.
+type namedObject struct {
+	Key    string `json:"key"`
+	Upload string `json:"upload,omitempty"` // id of the upload in parts that is to make it
+}
+
+// runMetadata is the metadata that says which run wrote an object.
+const runMetadata = "warp-run"
+
+// claimObjectKey makes sure that nobody else has the key of the run's named
+// object. The markers of others were read after ours was written. A key that
+// nobody asked for gives way.
+func (l *Lease) claimObjectKey(ctx context.Context, others []foundMarker) error {
+	if l.own.marker.Object == nil {
+		return nil
+	}
+	if err := l.yieldToRuns(ctx, others); err != nil {
+		return err
+	}
+	key := l.own.marker.Object.Key
+	uploads, err := l.uploadsOf(ctx, key)
+	switch {
+	case err != nil:
+		return err
+	case len(uploads) > 0 && l.opts.ObjectKeyChosen:
+		return fmt.Errorf("somebody uploads %s in parts at this moment, or has given that up: choose another --obj.name", key)
+	case len(uploads) > 0:
+		if err := l.useOtherKey(ctx, "somebody uploads"); err != nil {
+			return err
+		}
+	}
+	return l.checkObjectFree(ctx)
+}
+
+// yieldToRuns refuses or changes a key that another run has.
+func (l *Lease) yieldToRuns(ctx context.Context, others []foundMarker) error {
+	key := l.own.marker.Object.Key
+	for _, m := range others {
+		if m.Object == nil || m.Object.Key != key {
+			continue
+		}
+		switch {
+		case m.kept():
+			return fmt.Errorf("run %s kept %s: choose another --obj.name", m.Run, key)
+		case m.expired() && l.opts.NoClear:
+			return fmt.Errorf("run %s left %s, which --noclear leaves alone: choose another --obj.name", m.Run, key)
+		case m.expired():
+			continue // what it left was removed, or is found below
+		case l.opts.ObjectKeyChosen:
+			return fmt.Errorf("run %s uses %s at this moment: choose another --obj.name, or wait for it to end", m.Run, key)
+		}
+		return l.useOtherKey(ctx, "run "+m.Run+" uses")
+	}
+	return nil
+}
+
+// useOtherKey gives the object of this run another name, since somebody has
+// the one that nobody asked for.
+func (l *Lease) useOtherKey(ctx context.Context, conflict string) error {
+	m := &l.own.marker
+	key := m.Object.Key + "." + m.Run
+	l.progress.Warn(fmt.Sprintf("%s %s at this moment, so the object of this run is %s", conflict, m.Object.Key, key))
+	return l.changeOwn(ctx, func(m *marker) { m.Object = &namedObject{Key: key} })
+}
+
+// uploadsOf returns the uploads in parts of that key. Some stores end them when
+// an object of the key is written or removed.
+func (l *Lease) uploadsOf(ctx context.Context, key string) ([]string, error) {
+	ids, err := l.store.UploadsOf(ctx, l.bucket, key)
+	switch {
+	case store.CodeOf(err) == "AccessDenied":
+		return nil, nil // few need this right, and stores that know rights keep uploads and objects apart
+	case err != nil:
+		return nil, fmt.Errorf("look for uploads of %s: %w", key, err)
+	}
+	return ids, nil
+}
+
+// checkObjectFree refuses a key under which something exists, be it an old
+// version or hidden by a delete marker.
+func (l *Lease) checkObjectFree(ctx context.Context) error {
+	key := l.own.marker.Object.Key
+	found, err := l.versionsOf(ctx, key)
+	if err != nil {
+		return fmt.Errorf("look whether %s exists: %w", key, err)
+	}
+	if len(found) > 0 {
+		return fmt.Errorf("%s exists in bucket %s and no run of warp answers for it: choose another --obj.name", key, l.bucket)
+	}
+	return nil
+}
+
+// versionsOf returns everything that has exactly this key.
+func (l *Lease) versionsOf(ctx context.Context, key string) (found []store.Object, err error) {
+	state, err := l.store.Versioning(ctx, l.bucket)
+	if err != nil {
+		return nil, err
+	}
+	list := store.List{Bucket: l.bucket, Prefix: key, Versions: state != ""}
+	err = l.store.List(ctx, list, func() { found = nil }, func(o store.Object) bool {
+		if o.Key == key {
+			found = append(found, o)
+		}
+		return o.Key == key // names are in order, and this is the first
+	})
+	return found, err
+}
+
+// findNamedObject finds the named object of the run that m marks, in all
+// versions that this run has written.
+func (l *Lease) findNamedObject(ctx context.Context, m *marker) (own []store.Object, err error) {
+	if m.Object == nil {
+		return nil, nil
+	}
+	found, err := l.versionsOf(ctx, m.Object.Key)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range found {
+		if o.DeleteMarker { // warp makes none
+			continue
+		}
+		run, err := l.writerOf(ctx, o.Ref)
+		switch {
+		case store.CodeOf(err) == "NoSuchKey":
+		case err != nil:
+			return nil, fmt.Errorf("look whose %s is: %w", o.Key, err)
+		case run == m.Run:
+			own = append(own, o)
+		}
+	}
+	return own, nil
+}
+
+// writerOf returns the run that wrote an object according to the object
+// itself, "" if it names none. If its metadata are encrypted a tag names it.
+func (l *Lease) writerOf(ctx context.Context, ref store.Ref) (string, error) {
+	run, err := l.store.Metadata(ctx, ref, runMetadata)
+	if !store.Sealed(err) {
+		return run, err
+	}
+	run, failed := l.store.Tag(ctx, ref, runMetadata)
+	switch {
+	case failed != nil:
+		return "", err
+	case run == "":
+		l.progress.Warn(fmt.Sprintf("%s is encrypted and does not say whose it is, so it stays", ref.Key))
+	}
+	return run, nil
+}
+
+// removeNamedObject removes the object of the run that m marks, and what was
+// being uploaded. First the upload, so that it cannot be completed any more.
+func (l *Lease) removeNamedObject(ctx context.Context, m *marker, own bool) error {
+	if m.Object != nil && m.Object.Upload != "" {
+		if err := l.abortUpload(ctx, m, own); err != nil {
+			return fmt.Errorf("abort the upload of %s: %w", m.Object.Key, err)
+		}
+	}
+	found, err := l.findNamedObject(ctx, m)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	uploads, err := l.uploadsOf(ctx, m.Object.Key)
+	if err != nil {
+		return err
+	}
+	if len(uploads) > 0 {
+		return fmt.Errorf("somebody uploads %s in parts at this moment, which some stores would end if it was removed", m.Object.Key)
+	}
+	for _, o := range found {
+		if err := l.store.Delete(ctx, []store.Ref{o.Ref}); err != nil {
+			return fmt.Errorf("remove %s: %w", o.Key, err)
+		}
+		l.removed.Add(1)
+		l.countObjects(1)
+	}
+	return nil
+}
+
+// abortUpload ends the upload that m names. Anybody may have written another
+// run's marker, so that is not enough: the upload itself has to say that it is
+// that run's.
+func (l *Lease) abortUpload(ctx context.Context, m *marker, own bool) error {
+	u := store.Upload{Ref: store.Ref{Bucket: l.bucket, Key: m.Object.Key}, ID: m.Object.Upload}
+	if own {
+		return l.store.AbortUpload(ctx, u)
+	}
+	part, ok, err := l.store.LastPart(ctx, u)
+	switch {
+	case store.CodeOf(err) == "NoSuchUpload", store.CodeOf(err) == "NoSuchKey":
+		return nil // it was completed, or is gone
+	case err != nil:
+		return err
+	}
+	proof := uploadProof(m.Run)
+	if sum := md5.Sum(proof); !ok || part.Size != int64(len(proof)) || part.ETag != hex.EncodeToString(sum[:]) {
+		l.progress.Warn(fmt.Sprintf("the upload of %s that the marker of run %s names does not say that it is that run's, so it stays", m.Object.Key, m.Run))
+		return nil
+	}
+	return l.store.AbortUpload(ctx, u)
+}
+
+// uploadProof is the content of the part by which an upload says whose it is.
+// The part has the highest number, and does not become part of the object.
+func uploadProof(run string) []byte { return []byte("this upload in parts is that of warp run " + run) }

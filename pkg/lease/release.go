@@ -1,0 +1,217 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Release removes what the run wrote, unless that is to be kept, and then the
+// marker. It may be called whether or not Acquire came far, and does nothing
+// the second time. After the end of ctx it goes on as long as it makes
+// progress. The caller says whether it has cut off uploads, which may arrive
+// at the store yet.
+func (l *Lease) Release(ctx context.Context, cutOff bool) error {
+	if !l.held {
+		return nil
+	}
+	l.held, l.cutOff = false, cutOff
+	work, stop := l.untilStalled(ctx)
+	defer stop()
+	err := l.release(work)
+	if err != nil && context.Cause(work) == errStalled {
+		err = errStalled
+	}
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("clean up: %w; objects are left under %s, which the next warp on bucket %s removes, %s from now or later",
+		err, l.opts.Prefix, l.bucket, l.opts.Length)
+}
+
+// Kept reports whether Release has left the run's objects, as the options say.
+func (l *Lease) Kept() bool { return l.kept }
+
+func (l *Lease) release(ctx context.Context) error {
+	own := l.own
+	defer own.close()
+	switch {
+	case own.unwritten():
+		_ = l.removeMarker(ctx, &own.marker) // most likely it is not there
+		if own.mayComeBack() && sleep(ctx, lateWriteGrace) {
+			_ = l.removeMarker(ctx, &own.marker)
+		}
+		return nil
+	case own.term.over(time.Now()):
+		own.close()
+		return l.releaseLapsed(ctx)
+	case own.marker.kept():
+		l.kept = true
+		err := l.suspendVersioning(ctx, &own.marker)
+		own.stopRenewing(ctx)
+		// Without this the run counts as alive until its lease expires, and no longer.
+		_ = own.change(ctx, func(m *marker) { m.Ended = true })
+		return err
+	}
+	return l.removeOwn(ctx)
+}
+
+// removeOwn removes the run's objects and its marker. The lease is renewed
+// meanwhile, or a later run might take the names and have its objects removed.
+func (l *Lease) removeOwn(ctx context.Context) error {
+	own := l.own
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	own.term.watch(func(err error) { cancel(err) }) // the names may be another run's from then on
+	err := retry(ctx, func() error {
+		others, _, err := l.otherMarkers(ctx, &own.marker, time.Time{})
+		if err != nil {
+			return err
+		}
+		return l.removeObjects(ctx, &own.marker, others, time.Time{})
+	})
+	if err != nil {
+		return err
+	}
+	own.stopRenewing(ctx) // or the marker would come back
+	if err := l.withdraw(ctx, own); err != nil {
+		return err
+	}
+	return l.suspendVersioning(ctx, &own.marker)
+}
+
+// withdraw removes a marker that is not renewed any more, for good.
+func (l *Lease) withdraw(ctx context.Context, own *ownMarker) error {
+	remove := func() error { return l.removeMarker(ctx, &own.marker) }
+	err := retry(ctx, remove)
+	if err == nil && own.mayComeBack() && sleep(ctx, lateWriteGrace) {
+		err = retry(ctx, remove)
+	}
+	return err
+}
+
+// releaseLapsed cleans up after this run, whose lease ran out, as the next run
+// would: under a marker that shows the store's time and has no names, and only
+// what belongs to no other run.
+func (l *Lease) releaseLapsed(ctx context.Context) (err error) {
+	own := &l.own.marker
+	if own.kept() {
+		l.kept = true
+		return nil
+	}
+	clock := l.newOwnMarker()
+	clock.marker.Run += "-after"
+	defer func() {
+		if removed := l.withdraw(ctx, clock); err == nil {
+			err = removed
+		}
+	}()
+	written, err := clock.write(ctx)
+	if err != nil {
+		return err
+	}
+	others, now, err := l.otherMarkers(ctx, &clock.marker, written)
+	if err != nil {
+		return err
+	}
+	for _, m := range others {
+		switch {
+		case m.Run != own.Run:
+		case !m.expired():
+			return errors.New("by the store's clock its lease is not over yet")
+		default:
+			return l.removeRun(ctx, &m.marker, others, now)
+		}
+	}
+	if !own.Claimed {
+		return nil
+	}
+	return fmt.Errorf("another warp took this run for dead and removed its marker, so what it has written since stays under %s", own.Prefix)
+}
+
+// CleanUpOrphans removes what the given runs left, which are other machines'
+// shares of this run, as soon as their leases have run out. It leaves alone
+// those that clean up themselves meanwhile. It needs no lease of its own names,
+// and comes after Release.
+func (l *Lease) CleanUpOrphans(ctx context.Context, runs []string) (err error) {
+	clock := l.newOwnMarker() // shows the store's time and has no names
+	defer func() {
+		work, stop := l.untilStalled(ctx)
+		defer stop()
+		if removed := l.withdraw(work, clock); err == nil && removed != nil {
+			err = fmt.Errorf("remove what lost clients left: %w", removed)
+		}
+	}()
+	for {
+		alive, err := l.removeOrphans(ctx, clock, runs)
+		switch {
+		case err != nil:
+			return err
+		case alive == 0:
+			return nil
+		case !sleep(ctx, time.Second):
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// removeOrphans removes those of the given runs that are dead and returns how
+// many are not.
+func (l *Lease) removeOrphans(ctx context.Context, clock *ownMarker, runs []string) (alive int, err error) {
+	written, err := clock.write(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("remove what lost clients left: %w", err)
+	}
+	others, now, err := l.otherMarkers(ctx, &clock.marker, written)
+	if err != nil {
+		return 0, fmt.Errorf("remove what lost clients left: %w", err)
+	}
+	for _, m := range others {
+		switch {
+		case !slices.Contains(runs, m.Run) || m.kept():
+		case !m.expired():
+			alive++
+		default:
+			if err := l.removeRun(ctx, &m.marker, others, now); err != nil {
+				return 0, fmt.Errorf("remove what lost client %s left: %w", m.Run, err)
+			}
+		}
+	}
+	return alive, nil
+}
+
+// errStalled ends a clean-up for which nobody waits any longer.
+var errStalled = errors.New("given up, since nothing could be removed for 6s after the interruption")
+
+// stallLimit is how long a clean-up goes on after an interruption while
+// nothing is removed.
+const stallLimit = 6 * time.Second
+
+// untilStalled returns a context for a clean-up. It outlives an interruption,
+// which is the end of ctx, but from then on only as long as objects are being
+// removed: a store that hangs, or lists for ever, must not keep a person
+// waiting.
+func (l *Lease) untilStalled(ctx context.Context) (context.Context, context.CancelFunc) {
+	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-work.Done():
+			return
+		}
+		l.interrupted.Store(true)
+		for {
+			before := l.removed.Load()
+			if !sleep(work, stallLimit) {
+				return
+			}
+			if l.removed.Load() == before {
+				cancel(errStalled)
+				return
+			}
+		}
+	}()
+	return work, func() { cancel(nil) }
+}

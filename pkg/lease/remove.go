@@ -1,0 +1,215 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"warp/pkg/generator"
+	"warp/pkg/store"
+)
+
+// removeRun removes the objects of the dead run that m marks, then the marker.
+// now is when this run read the markers others, by the store's clock.
+func (l *Lease) removeRun(ctx context.Context, m *marker, others []foundMarker, now time.Time) error {
+	return retry(ctx, func() error {
+		if err := l.removeObjects(ctx, m, others, now); err != nil {
+			return err
+		}
+		if err := l.removeMarker(ctx, m); err != nil || !l.store.MadeByWarp(ctx, l.bucket) {
+			return err
+		}
+		return l.suspendVersioning(ctx, m)
+	})
+}
+
+// lateUploadGrace is how long uploads that were cut off may take to arrive all
+// the same, before a second look.
+const lateUploadGrace = 500 * time.Millisecond
+
+// removeObjects deletes the objects of the run that m marks. Names are checked
+// one by one: an object that somebody else put under the run's prefix stays.
+// So does what was written at or after the given time, unless that is zero: it
+// belongs to a run that has taken the same names since, after we looked.
+func (l *Lease) removeObjects(ctx context.Context, m *marker, others []foundMarker, before time.Time) error {
+	if !m.Claimed {
+		return nil
+	}
+	l.progress.Begin("Cleaning up", 0)
+	defer l.progress.End()
+	own := before.IsZero() // this run's own marker, as it has it itself
+	if err := l.removeNamedObject(ctx, m, own); err != nil || m.ownedByOther(others) {
+		return err
+	}
+	state, err := l.store.Versioning(ctx, l.bucket)
+	if err != nil {
+		return err
+	}
+	names := m.names()
+	var later string
+	ours := func(o store.Object) bool {
+		if !names.Owns(o.Key) {
+			return false
+		}
+		if !before.IsZero() && !o.LastModified.Before(before) {
+			later = o.Key
+			return false
+		}
+		return true
+	}
+	all := removal{prefix: m.Prefix, versions: state != "", locked: m.Locked, ours: ours, count: l.countObjects}
+	err = l.removeAll(ctx, all)
+	if err == nil && l.cutOff && m.Run == l.opts.Run && sleep(ctx, lateUploadGrace) {
+		err = l.removeAll(ctx, all)
+	}
+	if err == nil {
+		err = l.abortUploads(ctx, names)
+	}
+	if err == nil && later != "" {
+		return fmt.Errorf("%s was written after its lease had expired", later)
+	}
+	return err
+}
+
+// abortUploads removes what the run was uploading in parts, which is in no
+// listing of objects. The whole bucket is looked at, since MinIO takes a
+// prefix for one whole name.
+func (l *Lease) abortUploads(ctx context.Context, names *generator.Names) error {
+	err := l.store.AbortUploads(ctx, l.bucket, "", names.Owns)
+	switch {
+	case store.CodeOf(err) == "AccessDenied":
+		// Few need this right, so lacking it must not make every run fail.
+		l.progress.Warn("unfinished uploads in parts were not looked for, because these credentials may not list or abort them")
+	case err != nil:
+		return fmt.Errorf("abort uploads that were not completed: %w", err)
+	}
+	return nil
+}
+
+func (l *Lease) removeMarker(ctx context.Context, m *marker) error {
+	state, err := l.store.Versioning(ctx, l.bucket)
+	if err != nil {
+		return err
+	}
+	ours := func(o store.Object) bool { return o.Key == m.key() }
+	return l.removeAll(ctx, removal{prefix: m.key(), versions: state != "", ours: ours, count: func(int64) {}})
+}
+
+// maxAttempts bounds how often a part of the clean-up is tried. A store that
+// is restarted or that refuses some objects of a batch is given a moment.
+const maxAttempts = 4
+
+// retry calls do until it succeeds, and gives up if that is hopeless or would
+// make a person wait for long.
+func retry(ctx context.Context, do func() error) error {
+	for attempt := 1; ; attempt++ {
+		err := do()
+		var e *store.Error
+		switch {
+		case err == nil, attempt == maxAttempts, ctx.Err() != nil:
+			return err
+		case store.IsTimeout(err), errors.As(err, &e) && (e.Status == 401 || e.Status == 403):
+			return err
+		}
+		if !sleep(ctx, time.Duration(attempt)*500*time.Millisecond) {
+			return err
+		}
+	}
+}
+
+// ClearBucket deletes everything in the bucket, whoever it belongs to.
+func (l *Lease) ClearBucket(ctx context.Context) error {
+	l.progress.Begin("Clearing the bucket", 0)
+	defer l.progress.End()
+	state, err := l.store.Versioning(ctx, l.bucket)
+	if err == nil {
+		everything := func(store.Object) bool { return true }
+		err = l.removeAll(ctx, removal{versions: state != "", ours: everything, count: l.countObjects})
+	}
+	if err != nil {
+		return fmt.Errorf("clear bucket %s: %w", l.bucket, err)
+	}
+	return nil
+}
+
+// countObjects counts objects that were removed. Markers are not counted.
+func (l *Lease) countObjects(n int64) {
+	l.objects.Add(n)
+	l.progress.Add(n)
+}
+
+// A removal says what is to be deleted.
+type removal struct {
+	prefix   string
+	versions bool                    // all versions of it
+	locked   bool                    // also what a retention in governance mode protects
+	ours     func(store.Object) bool // of what lies under prefix
+	count    func(int64)
+}
+
+func (l *Lease) removeAll(ctx context.Context, all removal) error {
+	remove := l.store.Delete
+	if all.locked {
+		remove = l.store.DeleteLocked
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	batches := make(chan []store.Ref)
+	var wg sync.WaitGroup
+	for range max(1, min(l.opts.Concurrency, 16)) {
+		wg.Go(func() {
+			for b := range batches {
+				if err := remove(ctx, b); err != nil {
+					cancel(err)
+					continue
+				}
+				l.removed.Add(int64(len(b)))
+				all.count(int64(len(b)))
+			}
+		})
+	}
+	err := l.sendBatches(ctx, store.List{Bucket: l.bucket, Prefix: all.prefix, Versions: all.versions}, all.ours, batches)
+	close(batches)
+	wg.Wait()
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+func (l *Lease) sendBatches(ctx context.Context, list store.List, ours func(store.Object) bool, out chan<- []store.Ref) error {
+	var batch []store.Ref
+	begin := func() { batch = nil } // what was sent already is deleted, or fails for being gone
+	send := func() bool {
+		select {
+		case out <- batch:
+			batch = nil
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	err := l.store.List(ctx, list, begin, func(o store.Object) bool {
+		if !ours(o) {
+			return true
+		}
+		batch = append(batch, o.Ref)
+		return len(batch) < l.maxBatch() || send()
+	})
+	if err == nil && len(batch) > 0 {
+		send()
+	}
+	return err
+}
+
+// maxBatch is how many objects one request deletes: as many as a request may,
+// but fewer after an interruption, so that a slow store is seen to make
+// progress.
+func (l *Lease) maxBatch() int {
+	if l.interrupted.Load() {
+		return 100
+	}
+	return 1000
+}

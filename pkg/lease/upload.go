@@ -1,0 +1,120 @@
+package lease
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"warp/pkg/store"
+)
+
+// An Upload is the upload in parts of the run's named object.
+type Upload struct {
+	store.Upload
+	lease *Lease
+	retry Retry
+}
+
+// A Retry repeats a request that the run cannot do without. what names the
+// request in errors.
+type Retry func(ctx context.Context, what string, do func() error) error
+
+// StartUpload begins the upload of the run's named object, and notes it in the
+// marker before the first part is sent, so that a later run can abort it if
+// this one is killed.
+func (l *Lease) StartUpload(ctx context.Context, retry Retry) (*Upload, error) {
+	u := &Upload{lease: l, retry: retry}
+	ref := store.Ref{Bucket: l.bucket, Key: l.own.marker.Object.Key}
+	err := u.send(ctx, "begin the upload of "+ref.Key, func(h *store.Host) (err error) {
+		u.Upload, err = l.beginUpload(ctx, h, ref)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	u.IfAbsent = true
+	// Not cut off by an interrupt, or nobody would know of the upload.
+	err = l.own.change(context.WithoutCancel(ctx), func(m *marker) { m.Object = &namedObject{ref.Key, u.ID} })
+	if err != nil {
+		return nil, err
+	}
+	if err = u.prove(ctx); err == nil {
+		err = u.checkAlone(ctx)
+	}
+	return u, err
+}
+
+// send sends a request of the upload to a host that is free.
+func (u *Upload) send(ctx context.Context, what string, do func(*store.Host) error) error {
+	return u.retry(ctx, what, func() error { return u.lease.store.Use(do) })
+}
+
+// beginUpload begins the upload with the run's id in metadata. If metadata are
+// encrypted under a key that a later run will not have, a tag has it as well.
+// A store that refuses tags does without.
+func (l *Lease) beginUpload(ctx context.Context, h *store.Host, ref store.Ref) (store.Upload, error) {
+	run := l.own.marker.Run
+	put := store.Put{Ref: ref, ContentType: "application/octet-stream",
+		Headers: []store.Header{{Name: "x-amz-meta-" + runMetadata, Value: run}}}
+	if l.store.Options().Encryption.Kind == store.SSEC {
+		put.Tags = map[string]string{runMetadata: run}
+	}
+	u, err := h.StartUpload(ctx, put, store.NewTrace(time.Now()))
+	var refused *store.Error
+	if put.Tags != nil && errors.As(err, &refused) && refused.Status >= 400 && !store.Repeatable(err) {
+		put.Tags = nil
+		return h.StartUpload(ctx, put, store.NewTrace(time.Now()))
+	}
+	return u, err
+}
+
+// prove uploads the part that says whose the upload is.
+func (u *Upload) prove(ctx context.Context) error {
+	proof := uploadProof(u.lease.own.marker.Run)
+	return u.send(ctx, "mark the upload of "+u.Key, func(h *store.Host) error {
+		part := store.PutPart{Upload: u.Upload, Number: store.MaxPart, Body: bytes.NewReader(proof), Size: int64(len(proof))}
+		_, err := h.PutPart(ctx, part, store.NewTrace(time.Now()))
+		return err
+	})
+}
+
+// checkAlone makes sure that nobody has begun to upload the same key since it
+// was found to be free.
+func (u *Upload) checkAlone(ctx context.Context) error {
+	uploads, err := u.lease.uploadsOf(ctx, u.Key)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(uploads, func(id string) bool { return id != u.ID }) {
+		return fmt.Errorf("somebody else has begun to upload %s: choose another --obj.name", u.Key)
+	}
+	return nil
+}
+
+// Complete makes the object, unless there is one of that key by now.
+func (u *Upload) Complete(ctx context.Context, parts []store.Part) (o store.Object, err error) {
+	err = u.send(ctx, "complete the upload of "+u.Key, func(h *store.Host) error {
+		o, err = u.complete(ctx, h, parts)
+		return err
+	})
+	return o, err
+}
+
+func (u *Upload) complete(ctx context.Context, h *store.Host, parts []store.Part) (store.Object, error) {
+	o, err := h.CompleteUpload(ctx, u.Upload, parts, store.NewTrace(time.Now()))
+	var failed *store.Error
+	if err == nil || !errors.As(err, &failed) {
+		return o, err
+	}
+	// An answer that was lost looks like an object in the way, or like no upload.
+	if run, seen := u.lease.store.Metadata(ctx, u.Ref, runMetadata); seen == nil && run == u.lease.own.marker.Run {
+		return h.Stat(ctx, u.Ref, store.NewTrace(time.Now()))
+	}
+	if failed.Status == 412 || failed.Status == 409 {
+		return o, fmt.Errorf("something else has written %s meanwhile: choose another --obj.name", u.Key)
+	}
+	return o, err
+}
