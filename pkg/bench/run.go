@@ -169,17 +169,15 @@ func (u *run) awaitEnd() error {
 		return nil
 	}
 	late := time.Now().Add(coordinatorPatience)
-	for !u.stopped() && !u.window.ended() {
-		if time.Now().After(late) {
-			return errors.New("the coordinator did not say when the window ends")
-		}
+	err := u.window.undecided()
+	for ; err != nil && !u.stopped() && time.Now().Before(late); err = u.window.undecided() {
 		pause(u.steering, warmInterval)
 	}
 	if u.stopped() {
 		u.window.end(u.unixNano(time.Now()))
 		return nil
 	}
-	return u.window.undecided()
+	return err
 }
 
 // coordinatorPatience is how long a run that is over waits for the end of its

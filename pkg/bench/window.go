@@ -34,6 +34,10 @@ func warmUpBound(duration time.Duration) time.Duration {
 	return min(max(leastWarmUpBound, duration/20), mostWarmUpBound, duration/2)
 }
 
+// MaxWarmUp is the time from the start after which the window begins although
+// workers have no row yet.
+func (o *Options) MaxWarmUp() time.Duration { return max(o.Warmup, warmUpBound(o.Duration)) }
+
 // A warmUp says when a run is warm.
 type warmUp struct {
 	workers  int
@@ -200,13 +204,6 @@ func (w *window) setEnd(at int64) error {
 	return nil
 }
 
-// ended says whether the end is decided and over.
-func (w *window) ended() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.decided.End != 0 && w.decided.End <= w.now()
-}
-
 // known is what the sinks know.
 func (w *window) known() oplog.Window {
 	w.mu.Lock()
@@ -219,7 +216,10 @@ func (w *window) known() oplog.Window {
 func (w *window) undecided() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.decided.Begin == 0 && !w.endGiven {
+	switch now := w.now(); {
+	case w.decided.End == 0 || w.decided.End > now:
+		return errors.New("the coordinator did not say when the window ends")
+	case w.decided.Begin == 0 && !w.endGiven:
 		return errors.New("the coordinator did not say when the window begins")
 	}
 	return nil

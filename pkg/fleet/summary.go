@@ -122,6 +122,8 @@ func (d *clientSession) handleSummary(body []byte) error {
 
 // watchWindow decides on the window of all clients while they are measured.
 func (f *Fleet) watchWindow(done <-chan struct{}) {
+	timeout := time.NewTimer(time.Until(f.warmTimeout()))
+	defer timeout.Stop()
 	for {
 		f.mu.Lock()
 		f.decideWindow()
@@ -129,6 +131,7 @@ func (f *Fleet) watchWindow(done <-chan struct{}) {
 		f.mu.Unlock()
 		select {
 		case <-changed:
+		case <-timeout.C:
 		case <-done:
 			return
 		case <-f.ctx.Done():
@@ -137,8 +140,18 @@ func (f *Fleet) watchWindow(done <-chan struct{}) {
 	}
 }
 
-// decideWindow has the window begin once all clients are warm, and end once one
-// of them has nothing left to do. The lock is held.
+// warmGrace is how much longer than a client may warm up the coordinator waits
+// for the news that it is warm.
+const warmGrace = 2 * time.Second
+
+// warmTimeout is when the window begins at the latest. A client that died or was
+// cut off must not keep the others from measuring.
+func (f *Fleet) warmTimeout() time.Time {
+	return f.begun.Add(f.plan.Job.Options.MaxWarmUp() + warmGrace)
+}
+
+// decideWindow has the window begin once all clients are warm, or have had the
+// time for it, and end once one of them has nothing left to do. The lock is held.
 func (f *Fleet) decideWindow() {
 	warm, ended := true, false
 	for _, l := range f.links {
@@ -149,7 +162,7 @@ func (f *Fleet) decideWindow() {
 	if f.window.End == 0 && ended {
 		f.closeWindow(f.earliestEnd())
 	}
-	if f.window.Begin != 0 || f.window.End != 0 || !warm {
+	if f.window.Begin != 0 || f.window.End != 0 || !warm && time.Now().Before(f.warmTimeout()) {
 		return
 	}
 	at := f.clock.unixNano(f.earliestStart())

@@ -154,6 +154,43 @@ func TestStressWithoutOne(t *testing.T) {
 	must(t, f.Clean(ctx))
 }
 
+// A client that is cut off before it is warm keeps the others neither from
+// measuring nor from reporting, whether it is given up before their end or after.
+func TestLostBeforeTheWindow(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		duration, timeout time.Duration
+		begins            bool
+	}{
+		"the window begins without it":   {5 * time.Second, 20 * time.Second, true},
+		"the run ends before it is lost": {500 * time.Millisecond, 5 * time.Second, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := embedded(t)
+			w, behind := through(t, startMachine(t, nil))
+			f := lead(t, func(o *Options) { o.Timeout = c.timeout }, startMachine(t, nil), behind)
+			p := getPlan(t, e.Addr(), c.duration)
+			p.Job.NoLog = true
+			ctx := t.Context()
+			must(t, f.Connect(ctx))
+			must(t, f.Prepare(ctx, p))
+			must(t, f.Measure(ctx, func() { w.hold(); w.cut() }))
+			must(t, f.Finish(ctx))
+			report, err := f.Report()
+			must(t, err)
+			r := f.Result()
+			w.release()
+			if len(r.Lost) != 1 || r.Sent == 0 || len(report.Operations) != 2 || report.Operations[1].Clients != 1 {
+				t.Errorf("%+v %+v", r, report.Operations)
+			}
+			if (f.window.Begin != 0) != c.begins {
+				t.Errorf("%+v", f.window)
+			}
+		})
+	}
+}
+
 // Nobody hears of windows after the coordinator is gone; nothing is left of the run.
 func TestStressAlone(t *testing.T) {
 	t.Parallel()
