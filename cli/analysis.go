@@ -15,6 +15,7 @@ import (
 
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
+	"warp/pkg/report"
 )
 
 // analysisFlags are the flags that decide how a log is analysed. The report at
@@ -313,27 +314,27 @@ func reason(err error) error {
 // showReport writes the report to standard output, and the segments to a file
 // where that is asked for. What weakens the figures is said on standard error
 // too, so that it is seen where the report goes to a file.
-func (inv *invocation) showReport(report *aggregate.Report, f *analysisFlags) error {
-	inv.hide.strings(report)
+func (inv *invocation) showReport(r *aggregate.Report, f *analysisFlags) error {
+	inv.hide.strings(r)
 	if inv.outColor {
-		changeStrings(report, plain) // colors in it are not ours
+		changeStrings(r, plain) // colors in it are not ours
 	}
-	for _, w := range report.Warnings {
+	for _, w := range r.Warnings {
 		if !inv.readable { // where the report is, which has them
 			inv.warnf("%s", w)
 		}
 	}
 	err := inv.result(func(w io.Writer) error {
 		if inv.json {
-			return report.WriteJSON(w)
+			return report.JSON(w, r)
 		}
-		return report.WriteText(w, aggregate.TextOptions{Color: inv.outColor, Location: time.Local, Verbose: f.verbose})
+		return report.Text(w, r, report.TextOptions{Color: inv.outColor, Location: time.Local, Verbose: f.verbose})
 	})
 	if f.out == "" {
 		return err
 	}
 	// After the report, which must not be lost because of the file.
-	if outErr := writeNew(f.out, report.WriteCSV); outErr != nil {
+	if outErr := writeNew(f.out, func(w io.Writer) error { return report.CSV(w, r) }); outErr != nil {
 		return errors.Join(err, runError("writing the segments: %w", outErr))
 	}
 	inv.notef("segments written to %q", f.out)

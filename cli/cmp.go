@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"warp/pkg/aggregate"
+	"warp/pkg/report"
 )
 
 // cmpCommand shows what has changed from one op log to another.
@@ -37,21 +38,21 @@ func cmpCommand() *command {
 func compare(ctx context.Context, inv *invocation, analysis *analysisFlags) error {
 	var reports [2]*aggregate.Report
 	for i, path := range inv.args {
-		report, err := analyzeFile(ctx, path, inv.in, analysis.options())
+		r, err := analyzeFile(ctx, path, inv.in, analysis.options())
 		if err != nil {
 			return err
 		}
-		for _, w := range report.Warnings {
+		for _, w := range r.Warnings {
 			inv.warnf("%s: %s", path, w)
 		}
-		reports[i] = report
+		reports[i] = r
 	}
 	comparison := aggregate.Compare(reports[0], reports[1])
 	return inv.result(func(w io.Writer) error {
 		if inv.json {
-			return comparison.WriteJSON(w)
+			return report.ComparisonJSON(w, comparison)
 		}
-		return comparison.WriteText(w, aggregate.TextOptions{
+		return report.ComparisonText(w, comparison, report.TextOptions{
 			Color: inv.outColor, Location: time.Local, Verbose: analysis.verbose})
 	})
 }

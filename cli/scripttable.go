@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
 	"warp/pkg/script"
+	"warp/pkg/stats"
 	"warp/pkg/store"
 )
 
@@ -101,7 +101,7 @@ type scriptTable struct {
 // statementSums add up records.
 type statementSums struct {
 	count          uint64
-	duration, ttfb aggregate.Hist
+	duration, ttfb stats.Histogram
 	bytes          int64
 	errors         map[int]int64
 	most           int
@@ -307,19 +307,19 @@ func (s *statementSums) add(r *oplog.Record) {
 // A timeColumn is one of the columns of times.
 type timeColumn struct {
 	name string
-	of   func(h *aggregate.Hist) float64 // ns
+	of   func(h *stats.Histogram) float64 // ns
 }
 
 func timeColumns() []timeColumn {
 	columns := []timeColumn{
-		{"mean", (*aggregate.Hist).Mean},
-		{"max", func(h *aggregate.Hist) float64 { return float64(h.Max()) }},
+		{"mean", (*stats.Histogram).Mean},
+		{"max", func(h *stats.Histogram) float64 { return float64(h.Max()) }},
 	}
 	for _, p := range []struct {
 		name string
 		q    float64
 	}{{"p999", .999}, {"p99", .99}, {"p98", .98}, {"p95", .95}, {"p90", .9}, {"p50", .5}} {
-		columns = append(columns, timeColumn{p.name, func(h *aggregate.Hist) float64 { return float64(h.Quantile(p.q)) }})
+		columns = append(columns, timeColumn{p.name, func(h *stats.Histogram) float64 { return float64(h.Quantile(p.q)) }})
 	}
 	return columns
 }
@@ -340,7 +340,7 @@ func statementHead() []string {
 
 // line is a line of figures.
 func (s *statementSums) line(first string, most int, bytes int64, requests uint64) string {
-	cells := func(h *aggregate.Hist) string {
+	cells := func(h *stats.Histogram) string {
 		var all []string
 		for _, c := range timeColumns() {
 			ms := 0.0
@@ -388,7 +388,7 @@ func (s *statementSums) figures() *statementFigures {
 	return f
 }
 
-func timesOf(h *aggregate.Hist) *statementTimes {
+func timesOf(h *stats.Histogram) *statementTimes {
 	if h.Count() == 0 {
 		return nil
 	}

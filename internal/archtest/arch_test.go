@@ -32,13 +32,14 @@ const (
 func allowed() map[string][]string {
 	return map[string][]string{
 		".":             {"cli"},
-		"cli":           {"pkg/fleet", "pkg/fleet/transport", "pkg/bench", "pkg/lease", "pkg/aggregate", "pkg/store", "pkg/s3mem", "pkg/generator", "pkg/hostload", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/suggest"},
+		"cli":           {"pkg/fleet", "pkg/fleet/transport", "pkg/bench", "pkg/lease", "pkg/report", "pkg/aggregate", "pkg/stats", "pkg/store", "pkg/s3mem", "pkg/generator", "pkg/hostload", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/human", "internal/suggest"},
 		"pkg/fleet":     {"pkg/bench", "pkg/aggregate", "pkg/store", "pkg/oplog", "pkg/sink", "pkg/fleet/transport"},
 		"pkg/bench":     {"pkg/lease", "pkg/store", "pkg/generator", "pkg/hostload", "pkg/oplog"},
 		"pkg/lease":     {"pkg/store", "pkg/generator"},
 		"pkg/hostload":  {},
-		"pkg/stats":     {},
-		"pkg/aggregate": {"pkg/hostload", "pkg/oplog", "internal/wire"},
+		"pkg/stats":     {"internal/exact", "internal/wire"},
+		"pkg/report":    {"pkg/aggregate", "pkg/oplog", "internal/human", "internal/exact"},
+		"pkg/aggregate": {"pkg/stats", "pkg/hostload", "pkg/oplog", "internal/human", "internal/exact", "internal/wire"},
 		"pkg/store":     {},
 		"pkg/s3mem":     {},
 		"pkg/generator": {},

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"warp/internal/exact"
 )
 
 // Limits of a document of aggregated results: it may be anybody's.
@@ -441,7 +443,7 @@ func (a *aggregatedOp) operation(name string) Operation {
 		AveragedDuration: all.duration.stats(), AveragedTTFB: all.ttfb.stats(),
 	}
 	op.Inside = op.Requests - min(op.Errors, op.Requests)
-	if per := ratio(float64(a.Objects), float64(a.Requests)); per > 0 {
+	if per := exact.Ratio(float64(a.Objects), float64(a.Requests)); per > 0 {
 		op.ObjectsPerOp = SizeRange{uint64(per), uint64(math.Ceil(per)), per}
 	}
 	if op.Errors > 0 {
@@ -465,7 +467,7 @@ func (a *aggregatedOp) operation(name string) Operation {
 
 // sizes are those of the classes that requests are in, where sizes vary.
 func (a *aggregatedOp) sizes(all *aggregatedPeriods) SizeRange {
-	s := SizeRange{Mean: ratio(float64(a.Bytes), float64(a.Requests)-min(float64(a.Errors), float64(a.Requests)))}
+	s := SizeRange{Mean: exact.Ratio(float64(a.Bytes), float64(a.Requests)-min(float64(a.Errors), float64(a.Requests)))}
 	switch {
 	case a.Bytes == 0:
 	case all.sized:
@@ -480,7 +482,7 @@ func (a *aggregatedOp) sizes(all *aggregatedPeriods) SizeRange {
 func (r *aggregatedRate) seconds() float64 { return min(float64(r.Millis)/1e3, 1e9) }
 
 func (r *aggregatedRate) perSecond() (objects, payload float64) {
-	return ratio(float64(r.Objects), r.seconds()), ratio(float64(r.Bytes), r.seconds())
+	return exact.Ratio(float64(r.Objects), r.seconds()), exact.Ratio(float64(r.Bytes), r.seconds())
 }
 
 // segments are in order of time; what they were in the document is unsaid.
@@ -543,7 +545,7 @@ func (d *aggregatedReader) report(wanted string) *Report {
 		r.Groups[op.Group].addAggregated(op)
 	}
 	for _, op := range d.ops {
-		op.Share = ratio(float64(op.Requests), float64(r.Groups[op.Group].Requests))
+		op.Share = exact.Ratio(float64(op.Requests), float64(r.Groups[op.Group].Requests))
 		r.Operations = append(r.Operations, op)
 	}
 	slices.SortStableFunc(r.Operations, func(a, b Operation) int {

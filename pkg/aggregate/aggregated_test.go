@@ -12,6 +12,7 @@ import (
 
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
+	"warp/pkg/report"
 )
 
 const aggregatedSample = "testdata/aggregated.json"
@@ -120,10 +121,10 @@ func FuzzReadAggregated(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := r.WriteJSON(io.Discard); err != nil {
+		if err := report.JSON(io.Discard, r); err != nil {
 			t.Error(err)
 		}
-		if err := r.WriteText(io.Discard, aggregate.TextOptions{Verbose: true}); err != nil {
+		if err := report.Text(io.Discard, r, report.TextOptions{Verbose: true}); err != nil {
 			t.Error(err)
 		}
 		if _, err := json.Marshal(aggregate.Compare(r, r)); err != nil {

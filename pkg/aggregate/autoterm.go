@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"warp/internal/human"
 )
 
 // Automatic termination looks at the throughput since the start in 25 samples
@@ -135,7 +137,7 @@ func (o *steadyOp) moves() bool { return o.points[len(o.points)-1].bytes > 0 }
 
 func (o *steadyOp) rate(perSecond float64) string {
 	if o.moves() {
-		return formatAverage(perSecond)
+		return human.Rate(perSecond)
 	}
 	return fmt.Sprintf("%.2f obj/s", perSecond)
 }

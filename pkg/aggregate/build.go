@@ -9,7 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"warp/internal/exact"
+	"warp/internal/human"
 	"warp/pkg/oplog"
+	"warp/pkg/stats"
 )
 
 // A view is what is reported of an operation: its window, or all of it.
@@ -21,7 +24,7 @@ type view struct {
 }
 
 // Seconds is the length of the window.
-func (v *view) seconds() float64 { return float64(distance(v.start, v.end)) / 1e9 }
+func (v *view) seconds() float64 { return float64(exact.Distance(v.start, v.end)) / 1e9 }
 
 // A groupView is what is reported of a group.
 type groupView struct {
@@ -179,7 +182,7 @@ func (p *part) whole() *hostSummary {
 
 func (s *Summary) reportGroup(r *Report, g *groupView, wanted string) error {
 	var ops []Operation
-	var latency Hist
+	var latency stats.Histogram
 	for _, v := range g.ops {
 		if wanted != "" && v.op.ID.Name != wanted || len(v.part.Hosts.Keys) == 0 && s.options.Host != "" {
 			continue
@@ -205,7 +208,7 @@ func (s *Summary) reportGroup(r *Report, g *groupView, wanted string) error {
 		gr.add(&ops[k])
 	}
 	if len(ops) > 1 {
-		gr.Duration = stats(&latency)
+		gr.Duration = statsOf(&latency)
 	}
 	s.schedule(&gr, g, ops)
 	r.Groups = append(r.Groups, gr)
@@ -217,7 +220,7 @@ func (s *Summary) reportGroup(r *Report, g *groupView, wanted string) error {
 func (g *groupView) report() GroupReport {
 	return GroupReport{
 		Run: g.runID(), Kind: g.Kind.String(), WindowStart: utc(g.start), WindowEnd: utc(g.end),
-		WindowS: float64(distance(g.start, g.end)) / 1e9, WindowBasis: g.basis, ColdWorkers: g.window.Cold,
+		WindowS: float64(exact.Distance(g.start, g.end)) / 1e9, WindowBasis: g.basis, ColdWorkers: g.window.Cold,
 		Concurrency: g.threads(), Clients: len(g.clients()),
 	}
 }
@@ -262,34 +265,34 @@ func (g *groupView) threads() (n int) {
 func (s *Summary) reportOp(g *groupView, v *view) (Operation, error) {
 	o, all := v.op, v.part.whole()
 	for _, h := range append(slices.Clone(v.part.Hosts.Vals), all) {
-		h.Series.fit(v.start, v.end)
+		h.Series.Fit(v.start, v.end)
 	}
-	err := checkSegments(distance(v.start, v.end), s.options.SegmentDur)
+	err := stats.CheckSegments(exact.Distance(v.start, v.end), s.options.SegmentDur)
 	if err == nil && all.Series.TooMany {
 		err = fmt.Errorf("segments of %v cut the time of the requests into more than 100,000: choose longer ones", s.options.SegmentDur)
 	}
 	if err != nil {
 		return Operation{}, err
 	}
-	total := all.Series.total()
+	total := all.Series.Total()
 	op := Operation{
 		Op: o.ID.Name, Statement: int(o.ID.Statement.Number), Warmup: o.ID.Statement.WarmUp, Requests: o.wanted(), Errors: all.Errors,
 		ErrorsByCode: all.Kinds.counts(), FirstErrors: all.Kinds.first(),
-		Share: ratio(float64(o.Requests), float64(g.requests)),
-		Start: utc(o.First), Stop: utc(o.Last), RanS: float64(distance(o.First, o.Last)) / 1e9,
+		Share: exact.Ratio(float64(o.Requests), float64(g.requests)),
+		Start: utc(o.First), Stop: utc(o.Last), RanS: float64(exact.Distance(o.First, o.Last)) / 1e9,
 		WindowStart: utc(v.start), WindowEnd: utc(v.end), WindowS: v.seconds(), WindowBasis: v.basis,
 		Concurrency: g.threads(), Clients: len(g.clients()),
 		WarmUp: o.WarmUp.report(), Late: o.Late.report(), InFlight: o.InFlight.report(),
 		Objects: float64(total.Objects) / objectUnit, Bytes: total.Bytes, Inside: all.Latency.Count(),
-		ObjectBytes:  SizeRange{o.Sizes.MinBytes, o.Sizes.MaxBytes, ratio(o.Sizes.Bytes.float(), float64(o.Sizes.N))},
-		ObjectsPerOp: SizeRange{o.Sizes.MinObjects, o.Sizes.MaxObjects, ratio(o.Sizes.Objects.float(), float64(o.Sizes.N))},
-		Duration:     stats(&all.Latency), TTFB: stats(&all.TTFB),
-		Response: stats(&all.Response), Lag: stats(&all.Lag),
+		ObjectBytes:  SizeRange{o.Sizes.MinBytes, o.Sizes.MaxBytes, exact.Ratio(o.Sizes.Bytes.Float(), float64(o.Sizes.N))},
+		ObjectsPerOp: SizeRange{o.Sizes.MinObjects, o.Sizes.MaxObjects, exact.Ratio(o.Sizes.Objects.Float(), float64(o.Sizes.N))},
+		Duration:     statsOf(&all.Latency), TTFB: statsOf(&all.TTFB),
+		Response: statsOf(&all.Response), Lag: statsOf(&all.Lag),
 		SegmentS: float64(all.Series.Dur) / 1e9, Segments: segments(&all.Series, v.start, v.end),
 	}
 	if g.run != "" {
 		op.Start, op.Stop, op.Requests = utc(v.part.First), utc(v.part.Last), all.Requests
-		op.RanS = float64(distance(v.part.First, v.part.Last)) / 1e9
+		op.RanS = float64(exact.Distance(v.part.First, v.part.Last)) / 1e9
 	}
 	if v.basis == Whole { // nothing is outside
 		op.WarmUp, op.Late, op.InFlight = Outside{}, Outside{}, Flight{}
@@ -299,7 +302,7 @@ func (s *Summary) reportOp(g *groupView, v *view) (Operation, error) {
 		op.Unanswered = &f
 	}
 	op.Retries, op.HTTPPhases = o.retries(), o.phases(all.Phases)
-	op.ObjectsPerS, op.BytesPerS = ratio(op.Objects, op.WindowS), ratio(float64(op.Bytes), op.WindowS)
+	op.ObjectsPerS, op.BytesPerS = exact.Ratio(op.Objects, op.WindowS), exact.Ratio(float64(op.Bytes), op.WindowS)
 	op.Throughput = extremes(op.Segments, op.SegmentS, op.HasBytes())
 	op.Hosts = v.hostParts(&op)
 	op.ByClient = v.clientParts(&op)
@@ -349,13 +352,13 @@ func (o *opSummary) phases(exchanges *phaseHists) *Phases {
 
 // schedule is about an open loop: what was due, and what came of it.
 func (s *Summary) schedule(r *GroupReport, g *groupView, ops []Operation) {
-	var response, waits Hist
+	var response, waits stats.Histogram
 	var due, ended, requests uint64
 	for _, v := range g.ops {
 		for _, h := range v.part.Hosts.Vals {
 			due += h.Due
 			requests += h.Requests
-			ended += h.Series.total().Ended
+			ended += h.Series.Total().Ended
 			response.Merge(&h.Response)
 		}
 	}
@@ -368,10 +371,10 @@ func (s *Summary) schedule(r *GroupReport, g *groupView, ops []Operation) {
 	if due+waits.Count() == 0 || due < requests {
 		return
 	}
-	r.OfferedPerS, r.AchievedPerS = ratio(float64(due+waits.Count()), r.WindowS), ratio(float64(ended), r.WindowS)
+	r.OfferedPerS, r.AchievedPerS = exact.Ratio(float64(due+waits.Count()), r.WindowS), exact.Ratio(float64(ended), r.WindowS)
 	r.Unsent = int64(waits.Count())
 	response.Merge(&waits)
-	r.Response = stats(&response).withUnsent(&waits)
+	r.Response = statsOf(&response).withUnsent(&waits)
 	if len(g.ops) == 1 {
 		ops[0].Response = r.Response // the operation is all that there is
 	}
@@ -379,7 +382,7 @@ func (s *Summary) schedule(r *GroupReport, g *groupView, ops []Operation) {
 
 // unsent are the requests that were due in the window and never sent, and how
 // long each had waited.
-func (s *Summary) unsent(begin, end int64) (waits Hist) {
+func (s *Summary) unsent(begin, end int64) (waits stats.Histogram) {
 	if s.trailer == nil {
 		return waits
 	}
@@ -395,7 +398,7 @@ func (s *Summary) unsent(begin, end int64) (waits Hist) {
 	return waits
 }
 
-func (s *Stats) withUnsent(waits *Hist) *Stats {
+func (s *Stats) withUnsent(waits *stats.Histogram) *Stats {
 	if s != nil && waits.Count() > 0 {
 		s.Unsent, s.UnsentMin = waits.Count(), float64(waits.Min())/1e6
 	}
@@ -415,7 +418,7 @@ func (s *Summary) clockWarnings() []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{counted(n, "request ends before it starts", "requests end before they start") +
+	return []string{human.Count(n, "request ends before it starts", "requests end before they start") +
 		": the clock was set back, or the log is damaged. Each counts as having taken no time."}
 }
 
@@ -423,7 +426,7 @@ func (v *view) hostParts(op *Operation) []Part {
 	var parts []Part
 	hosts := v.part.Hosts
 	for i, h := range hosts.Vals {
-		total := h.Series.total()
+		total := h.Series.Total()
 		t := h.tally
 		t.Bytes, t.Objects = total.Bytes, total.Objects
 		p := t.part(hosts.Keys[i], v)
@@ -465,35 +468,22 @@ func (t *tally) part(name string, v *view) Part {
 	p := Part{
 		Name: name, Requests: t.Requests, Errors: t.Errors, Inside: t.Latency.Count(),
 		Objects: float64(t.Objects) / objectUnit, Bytes: t.Bytes,
-		Duration: stats(&t.Latency), TTFB: stats(&t.TTFB),
+		Duration: statsOf(&t.Latency), TTFB: statsOf(&t.TTFB),
 	}
-	p.ObjectsPerS, p.BytesPerS = ratio(p.Objects, v.seconds()), ratio(float64(p.Bytes), v.seconds())
+	p.ObjectsPerS, p.BytesPerS = exact.Ratio(p.Objects, v.seconds()), exact.Ratio(float64(p.Bytes), v.seconds())
 	return p
 }
 
 // segments lists all segments of the window, those without requests included.
-func segments(t *series, start, end int64) []Segment {
-	if end <= start {
-		return []Segment{}
-	}
-	first, last := t.number(start, t.Dur), t.number(end-1, t.Dur)
-	list := make([]Segment, 0, last-first+1)
-	for i := first; i <= last; i++ {
-		from, to := t.bounds(i)
-		from, to = max(from, start), min(to, end)
-		var g segment
-		if own := t.Segs[i]; own != nil {
-			g.merge(own)
-		}
-		if next := t.Segs[i+1]; i == last && next != nil { // requests that took no time, right at the end
-			g.merge(next)
-		}
+func segments(t *stats.Series, start, end int64) []Segment {
+	list := []Segment{}
+	for _, g := range t.Between(start, end) {
 		s := Segment{
-			Start: utc(from), DurationS: float64(distance(from, to)) / 1e9,
+			Start: utc(g.From), DurationS: float64(exact.Distance(g.From, g.To)) / 1e9,
 			Bytes: g.Bytes, Objects: float64(g.Objects) / objectUnit, FullOps: g.Full, PartialOps: g.Partial,
 			OpsStarted: g.Started, OpsEnded: g.Ended, Errors: g.Errors,
 		}
-		s.BytesPerS, s.ObjectsPerS = ratio(float64(s.Bytes), s.DurationS), ratio(s.Objects, s.DurationS)
+		s.BytesPerS, s.ObjectsPerS = exact.Ratio(float64(s.Bytes), s.DurationS), exact.Ratio(s.Objects, s.DurationS)
 		list = append(list, s)
 	}
 	return list
@@ -524,8 +514,8 @@ func extremes(all []Segment, length float64, byBytes bool) *Extremes {
 	return e
 }
 
-// stats is nil where nothing was observed.
-func stats(h *Hist) *Stats {
+// statsOf is nil where nothing was observed.
+func statsOf(h *stats.Histogram) *Stats {
 	if h.Count() == 0 {
 		return nil
 	}
@@ -567,7 +557,7 @@ func (o *opSummary) accesses() *Accesses {
 	if n := uint64(len(o.Objects)); n == 0 || n >= o.Sizes.N {
 		return nil
 	}
-	var first, firstTTFB, last, lastTTFB Hist
+	var first, firstTTFB, last, lastTTFB stats.Histogram
 	for _, a := range o.Objects {
 		first.Add(a.First.Latency)
 		last.Add(a.Last.Latency)
@@ -578,7 +568,7 @@ func (o *opSummary) accesses() *Accesses {
 			lastTTFB.Add(a.Last.TTFB)
 		}
 	}
-	return &Accesses{uint64(len(o.Objects)), o.Sampled, stats(&first), stats(&firstTTFB), stats(&last), stats(&lastTTFB)}
+	return &Accesses{uint64(len(o.Objects)), o.Sampled, statsOf(&first), statsOf(&firstTTFB), statsOf(&last), statsOf(&lastTTFB)}
 }
 
 // sizeClasses is nil where all requests have the same size.
@@ -593,14 +583,14 @@ func (p *part) sizeClasses(size SizeRange) []SizeClass {
 		}
 		k := SizeClass{
 			From: classNames[i], MinBytes: classBorders[i], Requests: c.Latency.Count(), Bytes: c.Bytes.Lo,
-			Duration: stats(&c.Latency), TTFB: stats(&c.TTFB),
+			Duration: statsOf(&c.Latency), TTFB: statsOf(&c.TTFB),
 		}
 		if i+1 < len(classNames) {
 			k.To = classNames[i+1]
 		}
 		if h := &c.Speed; h.Count() > 0 {
 			k.Speed = &Speed{
-				Mean: ratio(c.Bytes.float(), c.Latency.sum.float()/1e9),
+				Mean: exact.Ratio(c.Bytes.Float(), c.Latency.Sum()/1e9),
 				P50:  float64(h.Quantile(.5)), P90: float64(h.Quantile(.1)), P99: float64(h.Quantile(.01)),
 				Fastest: float64(h.Max()), Slowest: float64(h.Min()),
 			}
@@ -608,14 +598,6 @@ func (p *part) sizeClasses(size SizeRange) []SizeClass {
 		list = append(list, k)
 	}
 	return list
-}
-
-// ratio is 0 where there is nothing to divide by.
-func ratio(a, b float64) float64 {
-	if b == 0 {
-		return 0
-	}
-	return a / b
 }
 
 func utc(ns int64) time.Time { return time.Unix(0, ns).UTC() }

@@ -1,14 +1,11 @@
 package aggregate
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
-	"strings"
 
-	"github.com/fatih/color"
+	"warp/internal/exact"
 )
 
 // A Comparison is what changed from one report to another. Units are those of
@@ -68,8 +65,8 @@ type OpChange struct {
 	Median       *RateChange       `json:"median"`                         // segment
 	Slowest      *RateChange       `json:"slowest"`                        // segment
 
-	hasBytes bool
-	text     string // of the statement, where it is the same on both sides
+	HasBytes      bool   `json:"-"` // whether either side moved payload
+	StatementText string `json:"-"` // where it is the same on both sides
 }
 
 // A StatsChange is what changed in a distribution of durations, in ms.
@@ -101,8 +98,6 @@ type AveragedChange struct {
 	Max  *Change `json:"max"`
 }
 
-const comparisonSeparator = "-------------------"
-
 // Compare tells what changed from before to after.
 func Compare(before, after *Report) Comparison {
 	c := Comparison{
@@ -119,8 +114,8 @@ func Compare(before, after *Report) Comparison {
 		a := &after.Operations[i]
 		if b := before.counterpart(after, i); b != nil {
 			o := compareOps(b, a)
-			if text := after.statementText(a.Statement); text == before.statementText(a.Statement) {
-				o.text = text
+			if text := after.StatementText(a.Statement); text == before.StatementText(a.Statement) {
+				o.StatementText = text
 			}
 			c.Operations = append(c.Operations, o)
 		} else {
@@ -183,7 +178,7 @@ func differing(before, after *Report) []Parameter {
 func change(before, after float64) Change {
 	c := Change{Before: before, After: after, Diff: after - before}
 	if before != 0 || after == 0 {
-		p := 100 * ratio(c.Diff, before)
+		p := 100 * exact.Ratio(c.Diff, before)
 		c.Percent = &p
 	}
 	return c
@@ -202,7 +197,7 @@ func compareOps(b, a *Operation) OpChange {
 		Duration: compareStats(b.Duration, a.Duration), TTFB: compareStats(b.TTFB, a.TTFB),
 		Response: compareStats(b.Response, a.Response),
 		Averaged: compareAveraged(b, a),
-		hasBytes: b.HasBytes() || a.HasBytes(),
+		HasBytes: b.HasBytes() || a.HasBytes(),
 	}
 	for code, n := range b.ErrorsByCode {
 		c.ErrorsByCode[code] = countChange(n, a.ErrorsByCode[code])
@@ -256,166 +251,4 @@ func (o *Operation) averagedDuration() *AveragedStats {
 
 func compareRates(b, a *Segment) *RateChange {
 	return &RateChange{change(b.BytesPerS, a.BytesPerS), change(b.ObjectsPerS, a.ObjectsPerS)}
-}
-
-// WriteJSON renders the comparison as one JSON document.
-func (c Comparison) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(c)
-}
-
-// WriteText renders the comparison for people.
-func (c Comparison) WriteText(w io.Writer, o TextOptions) error {
-	p := &printer{o: o}
-	if len(c.Parameters) > 0 {
-		p.line("Parameters that differ:")
-		for _, x := range c.Parameters {
-			p.line(" * %s: %s -> %s", x.Name, orNone(x.Before), orNone(x.After))
-		}
-	}
-	for i := range c.Operations {
-		p.change(&c.Operations[i])
-	}
-	p.only("before", c.OnlyBefore)
-	p.only("after", c.OnlyAfter)
-	p.warnings("Before", c.Before.Warnings)
-	p.warnings("After", c.After.Warnings)
-	_, err := w.Write(p.Bytes())
-	return err
-}
-
-func (p *printer) only(side string, ops []string) {
-	if len(ops) > 0 {
-		p.line("%s\nOnly in the log %s: %s", comparisonSeparator, side, strings.Join(ops, ", "))
-	}
-}
-
-func (p *printer) warnings(side string, list []string) {
-	for _, s := range list {
-		p.line("%s %s", p.paint(side+", warning:", color.FgYellow), s)
-	}
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "(none)"
-	}
-	return s
-}
-
-func (p *printer) change(c *OpChange) {
-	p.line("%s", comparisonSeparator)
-	p.statement(c.Statement, c.Warmup, c.text)
-	p.line("Operation: %s", p.bold(c.Op))
-	p.differs("Operations", c.Requests, func(x float64) string { return fmt.Sprintf("%.0f", x) })
-	p.differs("Duration", c.RanS, func(x float64) string { return formatRan(x) })
-	p.differs("Concurrency", c.Concurrency, func(x float64) string { return fmt.Sprintf("%.0f", x) })
-	p.differs("Bytes per operation", c.RequestBytes, func(x float64) string { return fmt.Sprintf("%.0f", x) })
-	p.rate("Average", &RateChange{c.BytesPerS, c.ObjectsPerS}, c.hasBytes)
-	if s := c.Duration; s != nil {
-		p.line("* Requests: %s", latencyChanges(s))
-		p.values(s)
-	}
-	if s := c.Averaged; s != nil {
-		known := func(mark string, c *Change) string {
-			if c == nil {
-				return "unknown"
-			}
-			return mark + msChange(*c)
-		}
-		p.line("* Requests: Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, Fastest: %s, Slowest: %s (≈: averages of percentiles)", msChange(s.Mean),
-			known("≈", s.P50), known("≈", s.P90), known("≈", s.P99), known("", s.Min), known("", s.Max))
-	}
-	if s := c.Response; s != nil {
-		p.line("* Response time: %s", latencyChanges(s))
-		p.values(s)
-	}
-	if s := c.TTFB; s != nil {
-		p.line("* First Byte: Average: %s, Median: %s, Best: %s, Worst: %s",
-			msChange(s.Mean), msChange(s.P50), msChange(s.Min), msChange(s.Max))
-		p.values(s)
-	}
-	p.rate("Fastest", c.Fastest, c.hasBytes)
-	p.rate("50% Median", c.Median, c.hasBytes)
-	p.rate("Slowest", c.Slowest, c.hasBytes)
-	p.errorChanges(c)
-}
-
-func latencyChanges(s *StatsChange) string {
-	return fmt.Sprintf("Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, 99.9%%: %s, Fastest: %s, Slowest: %s",
-		msChange(s.Mean), msChange(s.P50), msChange(s.P90), msChange(s.P99), msChange(s.P999), msChange(s.Min), msChange(s.Max))
-}
-
-// values adds to the changes what they are changes of.
-func (p *printer) values(s *StatsChange) {
-	if !p.o.Verbose {
-		return
-	}
-	for _, side := range []struct {
-		name string
-		of   func(Change) float64
-	}{
-		{"before", func(c Change) float64 { return c.Before }},
-		{"after", func(c Change) float64 { return c.After }},
-	} {
-		ms := func(c Change) string { return formatMS(side.of(c)) }
-		p.line("        - %s: Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, 99.9%%: %s, Fastest: %s, Slowest: %s, StdDev: %s", side.name,
-			ms(s.Mean), ms(s.P50), ms(s.P90), ms(s.P99), ms(s.P999), ms(s.Min), ms(s.Max), ms(s.StdDev))
-	}
-}
-
-// differs shows a figure only where it reads differently.
-func (p *printer) differs(name string, c Change, format func(float64) string) {
-	if b, a := format(c.Before), format(c.After); b != a {
-		p.line("%s: %s -> %s", name, b, a)
-	}
-}
-
-func (p *printer) rate(name string, c *RateChange, hasBytes bool) {
-	if c == nil {
-		return
-	}
-	s := fmt.Sprintf("%s (%+.1f) obj/s", percent(c.ObjectsPerS, 2), c.ObjectsPerS.Diff)
-	if hasBytes {
-		s = fmt.Sprintf("%s (%s) throughput, %s", percent(c.BytesPerS, 2), rateDiff(c.BytesPerS.Diff), s)
-	}
-	p.line("* %s: %s", name, s)
-}
-
-// rateDiff is in MiB/s, except where that would round to nothing.
-func rateDiff(d float64) string {
-	if d == 0 || d >= mib/10 || d <= -mib/10 {
-		return fmt.Sprintf("%+.1f MiB/s", d/mib)
-	}
-	return fmt.Sprintf("%+.1f KiB/s", d/1024)
-}
-
-// percent is "new" where there was nothing before.
-func percent(c Change, decimals int) string {
-	if c.Percent == nil {
-		return "new"
-	}
-	return fmt.Sprintf("%+.*f%%", decimals, *c.Percent)
-}
-
-func msChange(c Change) string {
-	sign := "+"
-	if c.Diff < 0 {
-		sign = "" // it brings its own
-	}
-	return fmt.Sprintf("%s%s (%s)", sign, formatMS(c.Diff), percent(c, 0))
-}
-
-func (p *printer) errorChanges(c *OpChange) {
-	if c.Errors.Before == 0 && c.Errors.After == 0 {
-		return
-	}
-	share := func(n, all float64) float64 { return 100 * ratio(n, all) }
-	p.line("* Errors: %.0f -> %.0f (%.2f%% -> %.2f%% of requests)", c.Errors.Before, c.Errors.After,
-		share(c.Errors.Before, c.Requests.Before), share(c.Errors.After, c.Requests.After))
-	for _, code := range slices.Sorted(maps.Keys(c.ErrorsByCode)) {
-		p.line("  - %s: %.0f -> %.0f", code, c.ErrorsByCode[code].Before, c.ErrorsByCode[code].After)
-	}
 }

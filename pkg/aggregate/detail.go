@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"warp/internal/exact"
 	"warp/pkg/oplog"
+	"warp/pkg/stats"
 )
 
 // classBorders are the sizes at which size classes begin.
@@ -27,13 +29,13 @@ func classOf(bytes uint64) int {
 
 // sizeClass is about the requests of similar size that lie inside the window.
 type sizeClass struct {
-	Bytes         uint128
-	Latency, TTFB Hist
-	Speed         Hist // bytes/s of each request, for those that took any time
+	Bytes         exact.Uint128
+	Latency, TTFB stats.Histogram
+	Speed         stats.Histogram // bytes/s of each request, for those that took any time
 }
 
 func (c *sizeClass) merge(o *sizeClass) {
-	c.Bytes.add(o.Bytes.Hi, o.Bytes.Lo)
+	c.Bytes.Add(o.Bytes.Hi, o.Bytes.Lo)
 	c.Latency.Merge(&o.Latency)
 	c.TTFB.Merge(&o.TTFB)
 	c.Speed.Merge(&o.Speed)
@@ -126,7 +128,7 @@ func hashOf(key string) uint64 {
 
 // add counts what only a verbose report shows.
 func (c *sizeClass) add(r *oplog.Record, bytes uint64) {
-	c.Bytes.add(0, bytes)
+	c.Bytes.Add(0, bytes)
 	c.Latency.Add(r.Duration)
 	if first, seen := r.TTFB(); seen {
 		c.TTFB.Add(first)
@@ -140,8 +142,8 @@ func (c *sizeClass) add(r *oplog.Record, bytes uint64) {
 func perSecond(bytes uint64, d time.Duration) uint64 {
 	hi, lo := bits.Mul64(bytes, 1e9)
 	if hi >= uint64(d) {
-		return maxValue
+		return stats.MaxValue
 	}
 	q, _ := bits.Div64(hi, lo, uint64(d))
-	return min(q, maxValue)
+	return min(q, stats.MaxValue)
 }

@@ -95,31 +95,8 @@ func validKeys[K comparable, V any](k *keyed[K, V]) bool {
 func (p *part) valid(o *Options) bool {
 	return p.Asked == o.SegmentDur && validKeys(&p.Hosts) && validKeys(&p.Clients) &&
 		!slices.ContainsFunc(p.Hosts.Vals, func(h *hostSummary) bool {
-			return !h.Series.valid(p) || h.Kinds.invalid()
+			return !h.Series.Valid(p.newSeries()) || h.Kinds.invalid()
 		})
-}
-
-// valid says whether the series is one of that part, with a length of the ladder.
-func (t *series) valid(p *part) bool {
-	like := part{From: p.From, To: p.To, Asked: p.Asked}
-	fresh := like.newHost().Series
-	for fresh.Dur != t.Dur && fresh.Coarser != nil {
-		fresh.coarsen()
-	}
-	if t.Dur != fresh.Dur || t.Origin != fresh.Origin || t.From != fresh.From || t.To != fresh.To || len(t.Coarser) != len(fresh.Coarser) || t.Hi < t.Lo {
-		return false
-	}
-	for i, c := range t.Coarser {
-		if c.Dur != fresh.Coarser[i].Dur || c.Full == nil || c.Partial == nil {
-			return false
-		}
-	}
-	for i, g := range t.Segs {
-		if g == nil || i < t.Lo || i > t.Hi {
-			return false
-		}
-	}
-	return t.Segs != nil && distance(t.Lo, t.Hi) < maxSegments
 }
 
 func (e *errorKinds) invalid() bool {

@@ -6,7 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"warp/internal/exact"
 	"warp/pkg/oplog"
+	"warp/pkg/stats"
 )
 
 const (
@@ -31,7 +33,7 @@ type liveOp struct {
 	first            int64 // begin of the first request
 	requests, errors uint64
 	bytes, objects   uint64
-	latency          Hist
+	latency          stats.Histogram
 	slots            [liveSlots]liveCount
 }
 
@@ -103,12 +105,12 @@ func (l *Live) add(r *oplog.Record) {
 		return
 	}
 	bytes, objects := uint64(max(r.Bytes, 0)), uint64(max(r.Objects, 0))
-	op.bytes = sum64(op.bytes, bytes)
-	op.objects = sum64(op.objects, objects)
+	op.bytes = exact.AddUint(op.bytes, bytes)
+	op.objects = exact.AddUint(op.objects, objects)
 	op.latency.Add(r.Duration)
 	// A request counts where it ended. To spread it over the time it took
 	// would leave out those in flight, and show too little until they end.
-	slot := floorDiv(end, liveSlot)
+	slot := exact.FloorDiv(end, liveSlot)
 	c := &op.slots[((slot%liveSlots)+liveSlots)%liveSlots]
 	switch {
 	case slot < c.slot && c.requests > 0:
@@ -117,17 +119,9 @@ func (l *Live) add(r *oplog.Record) {
 		*c = liveCount{slot: slot}
 	}
 	c.requests++
-	c.bytes = sum64(c.bytes, bytes)
-	c.objects = sum64(c.objects, objects)
-	c.busy = addSat(c.busy, distance(start, end))
-}
-
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
+	c.bytes = exact.AddUint(c.bytes, bytes)
+	c.objects = exact.AddUint(c.objects, objects)
+	c.busy = exact.AddInt(c.busy, exact.Distance(start, end))
 }
 
 // Snapshot tells the figures at the given time in unix ns.
@@ -136,7 +130,7 @@ func (l *Live) Snapshot(now int64) LiveSnapshot {
 	defer l.mu.Unlock()
 	s := LiveSnapshot{At: now, Ops: make([]LiveOp, 0, len(l.ops))}
 	for _, op := range l.ops {
-		elapsed := distance(op.first, now)
+		elapsed := exact.Distance(op.first, now)
 		o := LiveOp{
 			Op: op.name, Requests: op.requests, Errors: op.errors, Bytes: op.bytes, Objects: op.objects,
 			Elapsed: time.Duration(elapsed), P50: op.latency.Quantile(.5), P99: op.latency.Quantile(.99),
@@ -144,8 +138,8 @@ func (l *Live) Snapshot(now int64) LiveSnapshot {
 		}
 		seconds := float64(elapsed) / 1e9
 		o.Average = LiveRate{
-			Requests: ratio(float64(op.requests-op.errors), seconds),
-			Bytes:    ratio(float64(op.bytes), seconds), Objects: ratio(float64(op.objects), seconds),
+			Requests: exact.Ratio(float64(op.requests-op.errors), seconds),
+			Bytes:    exact.Ratio(float64(op.bytes), seconds), Objects: exact.Ratio(float64(op.objects), seconds),
 		}
 		s.Ops = append(s.Ops, o)
 	}
@@ -155,13 +149,13 @@ func (l *Live) Snapshot(now int64) LiveSnapshot {
 // current is the rate over the last second that is complete. Requests that
 // take longer end in lumps, so the time grows with them.
 func (o *liveOp) current(now int64) LiveRate {
-	last := floorDiv(now-liveDelay, liveSlot) // exclusive
+	last := exact.FloorDiv(now-liveDelay, liveSlot) // exclusive
 	recent := o.sum(last-50, last)
 	n := int64(10)
 	if recent.requests > 0 {
 		n = min(max(n, 2*recent.busy/int64(recent.requests)/liveSlot), 50)
 	}
-	n = min(n, last-floorDiv(o.first, liveSlot))
+	n = min(n, last-exact.FloorDiv(o.first, liveSlot))
 	if n <= 0 {
 		return LiveRate{}
 	}
@@ -174,9 +168,9 @@ func (o *liveOp) sum(from, to int64) liveCount {
 	for i := range o.slots {
 		if c := &o.slots[i]; c.slot >= from && c.slot < to {
 			sum.requests += c.requests
-			sum.bytes = sum64(sum.bytes, c.bytes)
-			sum.objects = sum64(sum.objects, c.objects)
-			sum.busy = addSat(sum.busy, c.busy)
+			sum.bytes = exact.AddUint(sum.bytes, c.bytes)
+			sum.objects = exact.AddUint(sum.objects, c.objects)
+			sum.busy = exact.AddInt(sum.busy, c.busy)
 		}
 	}
 	return sum

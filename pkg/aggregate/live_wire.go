@@ -3,10 +3,11 @@ package aggregate
 import (
 	"encoding/binary"
 	"errors"
-	"math"
 	"strings"
 
+	"warp/internal/exact"
 	"warp/internal/wire"
+	"warp/pkg/stats"
 )
 
 // Append writes the state, so that Merge of another machine's Live can add it.
@@ -22,7 +23,7 @@ func (l *Live) Append(b []byte) []byte {
 		for _, n := range [...]uint64{op.requests, op.errors, op.bytes, op.objects} {
 			b = binary.AppendUvarint(b, n)
 		}
-		b = op.latency.append(b)
+		b = op.latency.Append(b)
 		b = op.appendSlots(b)
 	}
 	return b
@@ -63,7 +64,7 @@ const (
 
 // ReadLive reads a state whose clock is ahead of ours by the given ns.
 func ReadLive(b []byte, ahead int64) (*LiveState, error) {
-	r := &wireReader{wire.NewReader(b), maxLiveOps * octaves}
+	r := &wireReader{wire.NewReader(b), maxLiveOps * stats.HistogramPages}
 	s := &LiveState{}
 	n := r.Uint()
 	if n > maxLiveOps {
@@ -95,13 +96,13 @@ func (r *wireReader) op(ahead int64) *liveOp {
 	for _, p := range [...]*uint64{&o.requests, &o.errors, &o.bytes, &o.objects} {
 		*p = r.Uint()
 	}
-	r.hist(&o.latency)
+	o.latency.Read(&r.Reader, &r.pages)
 	n := r.Uint()
 	if n > liveSlots {
 		r.Bad = true
 		return o
 	}
-	shift := floorDiv(ahead+liveSlot/2, liveSlot) // to the nearest
+	shift := exact.FloorDiv(ahead+liveSlot/2, liveSlot) // to the nearest
 	for range n {
 		c := liveCount{slot: r.Int() - shift, requests: r.Uint(), bytes: r.Uint(), objects: r.Uint(), busy: r.Int()}
 		o.slots[slotIndex(c.slot)] = c
@@ -118,10 +119,10 @@ func (l *Live) Merge(s *LiveState) {
 	for _, theirs := range s.ops {
 		op := l.op(strings.Clone(theirs.name), theirs.first)
 		op.first = min(op.first, theirs.first)
-		op.requests = sum64(op.requests, theirs.requests)
-		op.errors = sum64(op.errors, theirs.errors)
-		op.bytes = sum64(op.bytes, theirs.bytes)
-		op.objects = sum64(op.objects, theirs.objects)
+		op.requests = exact.AddUint(op.requests, theirs.requests)
+		op.errors = exact.AddUint(op.errors, theirs.errors)
+		op.bytes = exact.AddUint(op.bytes, theirs.bytes)
+		op.objects = exact.AddUint(op.objects, theirs.objects)
 		op.latency.Merge(&theirs.latency)
 		for i := range theirs.slots {
 			op.slots[i].merge(&theirs.slots[i])
@@ -137,81 +138,8 @@ func (c *liveCount) merge(o *liveCount) {
 		*c = *o
 		return
 	}
-	c.requests = sum64(c.requests, o.requests)
-	c.bytes = sum64(c.bytes, o.bytes)
-	c.objects = sum64(c.objects, o.objects)
-	c.busy = addSat(c.busy, o.busy)
-}
-
-// append writes a histogram: its sums, then the buckets that are not empty, each
-// by its distance from the one before.
-func (h *Hist) append(b []byte) []byte {
-	for _, n := range [...]uint64{h.count, h.min, h.max, h.sum.Hi, h.sum.Lo, h.squares.Hi, h.squares.Lo} {
-		b = binary.AppendUvarint(b, n)
-	}
-	used := 0
-	for _, p := range &h.pages {
-		if p != nil {
-			used += subs - countZero(p)
-		}
-	}
-	b = binary.AppendUvarint(b, uint64(used))
-	last := -1
-	for page, p := range &h.pages {
-		if p == nil {
-			continue
-		}
-		for sub, n := range p {
-			if n > 0 {
-				at := page*subs + sub
-				b = binary.AppendUvarint(b, uint64(at-last))
-				b = binary.AppendUvarint(b, n)
-				last = at
-			}
-		}
-	}
-	return b
-}
-
-func countZero(p *[subs]uint64) (n int) {
-	for _, v := range p {
-		if v == 0 {
-			n++
-		}
-	}
-	return n
-}
-
-// hist reads what append has written.
-func (r *wireReader) hist(h *Hist) {
-	for _, p := range [...]*uint64{&h.count, &h.min, &h.max, &h.sum.Hi, &h.sum.Lo, &h.squares.Hi, &h.squares.Lo} {
-		*p = r.Uint()
-	}
-	used := r.Uint()
-	at, total := -1, uint64(0)
-	for range used {
-		step, n := r.Uint(), r.Uint()
-		if r.Bad || step == 0 || step > octaves*subs || n > math.MaxUint64-total {
-			r.Bad = true
-			return
-		}
-		at += int(step)
-		total += n
-		if at >= octaves*subs {
-			r.Bad = true
-			return
-		}
-		page := h.pages[at/subs]
-		if page == nil {
-			if r.pages--; r.pages < 0 {
-				r.Bad = true
-				return
-			}
-			page = new([subs]uint64)
-			h.pages[at/subs] = page
-		}
-		page[at%subs] = n
-	}
-	// A count that is not the sum of its buckets would make quantiles of nothing.
-	r.Bad = r.Bad || total != h.count || h.min > h.max || h.max > maxValue
+	c.requests = exact.AddUint(c.requests, o.requests)
+	c.bytes = exact.AddUint(c.bytes, o.bytes)
+	c.objects = exact.AddUint(c.objects, o.objects)
+	c.busy = exact.AddInt(c.busy, o.busy)
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/bits"
 
+	"warp/internal/exact"
 	"warp/pkg/oplog"
 )
 
@@ -131,15 +132,15 @@ func (p *part) merge(o *part) {
 func (t *tally) merge(o *tally) {
 	t.Requests += o.Requests
 	t.Errors += o.Errors
-	t.Bytes = sum64(t.Bytes, o.Bytes)
-	t.Objects = sum64(t.Objects, o.Objects)
+	t.Bytes = exact.AddUint(t.Bytes, o.Bytes)
+	t.Objects = exact.AddUint(t.Objects, o.Objects)
 	t.Latency.Merge(&o.Latency)
 	t.TTFB.Merge(&o.TTFB)
 }
 
 func (h *hostSummary) merge(o *hostSummary) {
 	h.tally.merge(&o.tally)
-	h.Series.merge(&o.Series)
+	h.Series.Merge(&o.Series)
 	h.Kinds.mergeAll(&o.Kinds)
 	h.Response.Merge(&o.Response)
 	h.Lag.Merge(&o.Lag)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"warp/internal/exact"
 	"warp/pkg/hostload"
 )
 
@@ -130,7 +131,7 @@ func Metrics() []Metric {
 	all = append(all, distribution("response", false, func(f *Figures) *Stats { return f.Response })...)
 	return append(all, Metric{Name: "errors", Unit: Share, MayBe0: true, Listed: true, of: func(f *Figures) (float64, bool) {
 		n := f.Inside + f.Errors
-		return ratio(float64(f.Errors), float64(n)), n > 0
+		return exact.Ratio(float64(f.Errors), float64(n)), n > 0
 	}})
 }
 

@@ -9,10 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/testlog"
 	"warp/pkg/oplog"
 )
 
-func ms(n int64) int64 { return epoch + n*int64(time.Millisecond) }
+func ms(n int64) int64 { return testlog.Epoch + n*int64(time.Millisecond) }
 
 // req is a GET of 1000 bytes by a thread, from and to in ms.
 func req(thread uint32, from, to int64) oplog.Record {
@@ -66,7 +67,7 @@ func TestNoDuration(t *testing.T) {
 
 func TestAllFailed(t *testing.T) {
 	t.Parallel()
-	rows := loads()["failing"].make(1)
+	rows := testlog.Loads()["failing"].Rows(1)
 	op := analyze(t, rows, Options{}).Operations[0]
 	n := uint64(len(rows))
 	if op.Requests != n || op.Errors != n || op.Inside != 0 || op.Bytes != 0 || op.Duration != nil || op.WindowBasis != Whole {
@@ -83,7 +84,7 @@ func TestAllFailed(t *testing.T) {
 
 func TestFailuresAreNoThroughput(t *testing.T) {
 	t.Parallel()
-	rows := load{ops: []string{"GET"}, threads: 4, length: 5 * time.Second, latency: 10 * time.Millisecond}.make(2)
+	rows := testlog.Load{Ops: []string{"GET"}, Threads: 4, Length: 5 * time.Second, Latency: 10 * time.Millisecond}.Rows(2)
 	failed := 0
 	for i := range rows {
 		if i%10 == 3 {
@@ -119,7 +120,7 @@ func TestHugeNumbers(t *testing.T) {
 // become NaN (JSON would refuse it) or depend on order.
 func TestNonsense(t *testing.T) {
 	t.Parallel()
-	times := []int64{math.MinInt64, math.MinInt64 + 1, -1, 0, 1, epoch, math.MaxInt64 - 1, math.MaxInt64}
+	times := []int64{math.MinInt64, math.MinInt64 + 1, -1, 0, 1, testlog.Epoch, math.MaxInt64 - 1, math.MaxInt64}
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		pick := func() int64 { return times[rng.IntN(len(times))] + rng.Int64N(3) }
@@ -220,7 +221,7 @@ func TestOpenLoop(t *testing.T) {
 
 func TestLimitAndOffset(t *testing.T) {
 	t.Parallel()
-	rows := loads()["get"].make(1)
+	rows := testlog.Loads()["get"].Rows(1)
 	want := analyze(t, rows[150:1150], Options{})
 	got := analyze(t, rows, Options{Offset: 150, Limit: 1000})
 	same(t, "rows 150 to 1150", render(t, got), render(t, want))
@@ -232,7 +233,7 @@ func TestLimitAndOffset(t *testing.T) {
 
 func TestErrorsSayWhatIsThere(t *testing.T) {
 	t.Parallel()
-	rows := loads()["mixed"].make(1)
+	rows := testlog.Loads()["mixed"].Rows(1)
 	for o, want := range map[Options]string{
 		{Op: "LIST"}:                   `no operation "LIST" in the log; it has DELETE, GET, PUT, STAT`,
 		{Host: "nowhere"}:              `no requests to host "nowhere" in the log; it has http://host0:9000, http://host1:9000, http://host2:9000`,

@@ -7,21 +7,22 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/testlog"
 	"warp/pkg/oplog"
 )
 
 // TestOracle holds reports of the logs of every shape against the oracle.
 func TestOracle(t *testing.T) {
 	t.Parallel()
-	for name, l := range loads() {
+	for name, l := range testlog.Loads() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l.length = min(l.length, 10*time.Minute)
+			l.Length = min(l.Length, 10*time.Minute)
 			for seed := range uint64(3) {
-				rows := l.make(seed)
+				rows := l.Rows(seed)
 				dur := time.Duration(0)
 				if seed == 1 && name != "short" {
-					dur = l.latency * 3 / 2 // most requests cross a border
+					dur = l.Latency * 3 / 2 // most requests cross a border
 				}
 				log := &memoryLog{rows: shuffled(rows, seed)}
 				o := oracle{log: log, dur: int64(dur)}
@@ -56,20 +57,20 @@ func TestOracleOfWindows(t *testing.T) {
 // randomLog is one with a window, without one, of a killed run, of a script,
 // or of several runs.
 func randomLog(rng *rand.Rand) (*memoryLog, string) {
-	l := load{
-		ops: [][]string{{"GET"}, {"PUT"}, {"GET", "PUT", "DELETE"}}[rng.IntN(3)], hosts: 1 + rng.IntN(2),
-		clients: 1 + rng.IntN(2), threads: 1 + rng.IntN(4), failures: []float64{0, .1, .7}[rng.IntN(3)],
-		length: time.Duration(1 + rng.Int64N(10e9)), sizes: rng.IntN(2) == 0, schedule: rng.IntN(3) == 0, zeros: rng.IntN(3) == 0,
-		batch: 1 + rng.IntN(3),
+	l := testlog.Load{
+		Ops: [][]string{{"GET"}, {"PUT"}, {"GET", "PUT", "DELETE"}}[rng.IntN(3)], Hosts: 1 + rng.IntN(2),
+		Clients: 1 + rng.IntN(2), Threads: 1 + rng.IntN(4), Failures: []float64{0, .1, .7}[rng.IntN(3)],
+		Length: time.Duration(1 + rng.Int64N(10e9)), Sizes: rng.IntN(2) == 0, Schedule: rng.IntN(3) == 0, Zeros: rng.IntN(3) == 0,
+		Batch: 1 + rng.IntN(3),
 	}
-	l.latency = l.length/time.Duration(1+rng.IntN(60)) + 1
+	l.Latency = l.Length/time.Duration(1+rng.IntN(60)) + 1
 	kinds := []string{"window", "no window", "killed", "warming up", "script", "merged", "merged, one without"}
 	kind := kinds[rng.IntN(len(kinds))]
 	if kind == "merged" || kind == "merged, one without" {
-		l.runs, l.clients, l.stagger = 1+rng.IntN(3), 1, time.Duration(rng.Int64N(int64(l.length)))
+		l.Runs, l.Clients, l.Stagger = 1+rng.IntN(3), 1, time.Duration(rng.Int64N(int64(l.Length)))
 		return mergedLog(rng, l, kind), kind
 	}
-	rows := disturbed(rng, l.make(rng.Uint64()))
+	rows := disturbed(rng, l.Rows(rng.Uint64()))
 	w := randomWindow(rng, rows)
 	log := windowed(rows, w)
 	switch kind {
@@ -87,7 +88,7 @@ func randomLog(rng *rand.Rand) (*memoryLog, string) {
 		}
 		log = &memoryLog{header: oplog.Header{Windowed: true}, rows: rows}
 	}
-	if kind == "window" && l.schedule {
+	if kind == "window" && l.Schedule {
 		log.trailer.UnsentWaits = randomUnsent(rng, w)
 	}
 	return log, kind
@@ -117,7 +118,7 @@ func disturbed(rng *rand.Rand, rows []oplog.Record) []oplog.Record {
 		}
 		r.Due = min(r.Due, r.Start)
 	}
-	sortByEnd(rows)
+	testlog.SortByEnd(rows)
 	return rows
 }
 
@@ -140,18 +141,18 @@ func randomUnsent(rng *rand.Rand, w oplog.Window) *oplog.Unsent {
 }
 
 // mergedLog is one of several runs, each with a window of its own.
-func mergedLog(rng *rand.Rand, l load, kind string) *memoryLog {
+func mergedLog(rng *rand.Rand, l testlog.Load, kind string) *memoryLog {
 	log := &memoryLog{}
-	for run := range max(l.runs, 1) {
+	for run := range max(l.Runs, 1) {
 		one := l
-		one.runs = 1
-		rows := disturbed(rng, one.make(rng.Uint64()))
+		one.Runs = 1
+		rows := disturbed(rng, one.Rows(rng.Uint64()))
 		for i := range rows {
 			r := &rows[i]
 			r.Run = fmt.Sprint("run", run)
-			r.Start += int64(run) * int64(l.stagger)
+			r.Start += int64(run) * int64(l.Stagger)
 			if r.Due != 0 {
-				r.Due += int64(run) * int64(l.stagger)
+				r.Due += int64(run) * int64(l.Stagger)
 			}
 		}
 		w := randomWindow(rng, rows)

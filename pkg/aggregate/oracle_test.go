@@ -506,6 +506,12 @@ func (c checker) near(what string, got, want, relative float64) {
 	}
 }
 
+// nearestRank is the quantile straight from the definition.
+func nearestRank(sorted []time.Duration, perMille int) time.Duration {
+	rank := (perMille*len(sorted) + 999) / 1000
+	return sorted[max(rank, 1)-1]
+}
+
 func (c checker) stats(what string, s *Stats, values []time.Duration) {
 	c.Helper()
 	if len(values) == 0 || s == nil {

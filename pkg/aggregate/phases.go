@@ -1,13 +1,12 @@
 package aggregate
 
 import (
-	"fmt"
-
 	"warp/pkg/oplog"
+	"warp/pkg/stats"
 )
 
 // phaseHists are the times of each phase.
-type phaseHists [len(oplog.PhaseNames)]Hist
+type phaseHists [len(oplog.PhaseNames)]stats.Histogram
 
 // exchanges counts what a latency consists of, of the same requests.
 func (h *hostSummary) exchanges(p *oplog.Phases) {
@@ -37,41 +36,11 @@ func (h *phaseHists) report() *Phases {
 		return nil
 	}
 	p := &Phases{
-		DNS: stats(&h[0]), Connect: stats(&h[1]), TLS: stats(&h[2]),
-		Send: stats(&h[3]), Wait: stats(&h[4]), Receive: stats(&h[5]),
+		DNS: statsOf(&h[0]), Connect: statsOf(&h[1]), TLS: statsOf(&h[2]),
+		Send: statsOf(&h[3]), Wait: statsOf(&h[4]), Receive: statsOf(&h[5]),
 	}
 	if *p == (Phases{}) {
 		return nil
 	}
 	return p
-}
-
-func (h *Phases) list() [len(oplog.PhaseNames)]*Stats {
-	return [...]*Stats{h.DNS, h.Connect, h.TLS, h.Send, h.Wait, h.Receive}
-}
-
-// phases shows how the times of requests come about, by host where there are several.
-func (p *printer) phases(op *Operation) {
-	if op.HTTPPhases == nil {
-		return
-	}
-	p.line("\nHTTP phases of a sample of requests:")
-	p.phaseLines(" * ", op.HTTPPhases)
-	if !p.o.Verbose || len(op.Hosts) < 2 {
-		return
-	}
-	for i := range op.Hosts {
-		if h := &op.Hosts[i]; h.HTTPPhases != nil {
-			p.line(" * %s:", partName(h))
-			p.phaseLines("        - ", h.HTTPPhases)
-		}
-	}
-}
-
-func (p *printer) phaseLines(bullet string, phases *Phases) {
-	for i, s := range phases.list() {
-		if s != nil {
-			p.line("%s%s (%d): %s", bullet, fmt.Sprintf("%-7s", oplog.PhaseNames[i]), s.Count, latencies(s))
-		}
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"warp/internal/human"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 )
@@ -159,7 +160,7 @@ type SizeRange struct {
 }
 
 // Stats describe durations in ms. Mean, extremes and standard deviation are
-// exact, percentiles within 0.4 % (see Hist).
+// exact, percentiles within 0.4 % (see stats.Histogram).
 type Stats struct {
 	Count  uint64  `json:"count"`
 	Mean   float64 `json:"mean"`
@@ -288,11 +289,11 @@ func (r *Report) Describe(h oplog.Header, t oplog.Trailer) {
 	}
 	if c := t.CutOff; c != nil {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s cut off by the interrupt and %s in no figure; the longest had waited %s.",
-			wereRequests(uint64(c.Count)), are(uint64(c.Count)), formatMS(1e3*c.LongestS)))
+			wereRequests(uint64(c.Count)), human.Choose(c.Count, "is", "are"), human.Millis(1e3*c.LongestS)))
 	}
 	for _, p := range t.Pauses {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("warp did not run for %s from %s on: the process was stopped, or the machine was suspended.",
-			formatMS(1e3*p.Seconds), p.At.UTC().Format(time.RFC3339)))
+			human.Millis(1e3*p.Seconds), p.At.UTC().Format(time.RFC3339)))
 	}
 	r.Warnings = append(r.Warnings, t.Notes...)
 }

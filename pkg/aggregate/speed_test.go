@@ -4,21 +4,22 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/testlog"
 	"warp/pkg/oplog"
 )
 
 // mixedRows are what a fast mixed run writes: several operations, hosts and
 // clients take turns.
 func mixedRows() []oplog.Record {
-	l := load{
-		ops: []string{"GET", "PUT", "STAT", "DELETE"}, clients: 2, threads: 16, hosts: 4,
-		length: 20 * time.Second, latency: 5 * time.Millisecond,
+	l := testlog.Load{
+		Ops: []string{"GET", "PUT", "STAT", "DELETE"}, Clients: 2, Threads: 16, Hosts: 4,
+		Length: 20 * time.Second, Latency: 5 * time.Millisecond,
 	}
-	return l.make(1)
+	return l.Rows(1)
 }
 
 func getRows() []oplog.Record {
-	return load{ops: []string{"GET"}, threads: 16, length: 20 * time.Second, latency: 3 * time.Millisecond}.make(1)
+	return testlog.Load{Ops: []string{"GET"}, Threads: 16, Length: 20 * time.Second, Latency: 3 * time.Millisecond}.Rows(1)
 }
 
 func bench(b *testing.B, rows []oplog.Record, add func(*oplog.Record)) {

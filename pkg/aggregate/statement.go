@@ -2,8 +2,6 @@ package aggregate
 
 import (
 	"cmp"
-	"fmt"
-	"slices"
 	"strings"
 
 	"warp/pkg/oplog"
@@ -38,48 +36,18 @@ func (a opID) compare(b opID) int {
 	return 1
 }
 
-// title names the statement; "" where there is none.
-func title(number int, warmup bool) string {
-	switch {
-	case number == 0:
-		return ""
-	case warmup:
-		return fmt.Sprintf("statement %d, warm-up", number)
-	}
-	return fmt.Sprintf("statement %d", number)
-}
-
 // label names an operation where all those of a report are listed.
 func (o *Operation) label() string {
 	if o.Statement == 0 {
 		return o.Op
 	}
-	return o.Op + " (" + title(o.Statement, o.Warmup) + ")"
+	return o.Op + " (" + oplog.Statement{Number: uint16(o.Statement), WarmUp: o.Warmup}.Title() + ")"
 }
 
-// statementText is the statement as it was written; "" if unknown.
-func (r *Report) statementText(number int) string {
+// StatementText is the statement as it was written; "" if unknown.
+func (r *Report) StatementText(number int) string {
 	if number < 1 || number > len(r.Statements) {
 		return ""
 	}
 	return r.Statements[number-1]
-}
-
-// statement is the line above the figures of a statement.
-func (p *printer) statement(number int, warmup bool, text string) {
-	if number == 0 {
-		return
-	}
-	line := upperFirst(title(number, warmup))
-	if text != "" {
-		line += ": " + oneLine(text)
-	}
-	p.line("%s", p.bold(line))
-}
-
-func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
-
-// scripted says whether the report is about statements of a script.
-func (r *Report) scripted() bool {
-	return slices.ContainsFunc(r.Operations, func(o Operation) bool { return o.Statement > 0 })
 }

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"warp/internal/exact"
 	"warp/pkg/oplog"
+	"warp/pkg/stats"
 )
 
 // fewRequests is how many successful requests must have started in the window
@@ -146,20 +148,24 @@ func newPart(from, to int64, asked time.Duration) *part {
 
 func (p *part) seen(start, end int64) { p.First, p.Last = min(p.First, start), max(p.Last, end) }
 
+// objectUnit is the fixed-point unit in which shares of objects are counted.
+// 2^20 leaves room for 17 billion objects times a thousand.
+const objectUnit = 1 << 20
+
 // tally is what is counted for any piece of a part.
 type tally struct {
-	Requests, Errors uint64 // that started in it
-	Bytes, Objects   uint64 // by share of time; objects in objectUnit
-	Latency, TTFB    Hist   // of successful requests that started in it
+	Requests, Errors uint64          // that started in it
+	Bytes, Objects   uint64          // by share of time; objects in objectUnit
+	Latency, TTFB    stats.Histogram // of successful requests that started in it
 }
 
 // hostSummary is what one host did. The operation as a whole is the sum of
 // its hosts, so it is not counted twice.
 type hostSummary struct {
-	tally         // without bytes and objects, which are the sum of the series
-	Series        series
+	tally         // without bytes and objects, which are the sum of the stats.Series
+	Series        stats.Series
 	Kinds         errorKinds
-	Response, Lag Hist
+	Response, Lag stats.Histogram
 	Due           uint64      // requests that a schedule wanted to begin in it
 	Phases        *phaseHists // of exchanges; nil where none were noted
 }
@@ -169,11 +175,11 @@ type sizes struct {
 	N                      uint64
 	MinBytes, MaxBytes     uint64
 	MinObjects, MaxObjects uint64
-	Bytes, Objects         uint128
+	Bytes, Objects         exact.Uint128
 }
 
 func (z *sizes) add(bytes, objects uint64) {
-	z.merge(&sizes{1, bytes, bytes, objects, objects, uint128{0, bytes}, uint128{0, objects}})
+	z.merge(&sizes{1, bytes, bytes, objects, objects, exact.Uint128{Lo: bytes}, exact.Uint128{Lo: objects}})
 }
 
 func (z *sizes) merge(o *sizes) {
@@ -187,8 +193,8 @@ func (z *sizes) merge(o *sizes) {
 	z.N += o.N
 	z.MinBytes, z.MaxBytes = min(z.MinBytes, o.MinBytes), max(z.MaxBytes, o.MaxBytes)
 	z.MinObjects, z.MaxObjects = min(z.MinObjects, o.MinObjects), max(z.MaxObjects, o.MaxObjects)
-	z.Bytes.add(o.Bytes.Hi, o.Bytes.Lo)
-	z.Objects.add(o.Objects.Hi, o.Objects.Lo)
+	z.Bytes.Add(o.Bytes.Hi, o.Bytes.Lo)
+	z.Objects.Add(o.Objects.Hi, o.Objects.Lo)
 }
 
 // keyed is a small table that remembers what was asked for last.
@@ -262,7 +268,7 @@ func (g *group) setWindow(w oplog.Window, o *Options) {
 // open gives an operation a window, once that has begun.
 func (g *group) open(op *opSummary, o *Options) {
 	if op.In == nil && g.window.Begin != 0 && !op.Enough {
-		begin := addSat(g.window.Begin, int64(max(o.Skip, 0)))
+		begin := exact.AddInt(g.window.Begin, int64(max(o.Skip, 0)))
 		op.In = newPart(begin, math.MaxInt64, o.SegmentDur)
 	}
 	if op.In != nil && g.window.End != 0 {
@@ -277,7 +283,7 @@ func (p *part) end(at int64) {
 	}
 	p.To = at
 	for _, h := range p.Hosts.Vals {
-		h.Series.end(at)
+		h.Series.End(at)
 	}
 }
 
@@ -546,7 +552,7 @@ func (p *part) add(c *groupClient, r *oplog.Record, start, end int64, started, v
 			h.Errors++
 			t.Errors++
 			h.Kinds.add(r)
-			h.Series.fail(start)
+			h.Series.Fail(start)
 			if r.Code() == CodeDrainTimeout {
 				p.Unanswered.add(r.Duration)
 			}
@@ -555,10 +561,10 @@ func (p *part) add(c *groupClient, r *oplog.Record, start, end int64, started, v
 	}
 	bytes, objects := amounts(r)
 	objects *= objectUnit
-	if h.Series.overlaps(start, end) {
-		h.Series.add(start, end, bytes, objects)
-		t.Bytes = sum64(t.Bytes, p.share(start, end, bytes))
-		t.Objects = sum64(t.Objects, p.share(start, end, objects))
+	if h.Series.Overlaps(start, end) {
+		h.Series.Add(start, end, bytes, objects)
+		t.Bytes = exact.AddUint(t.Bytes, p.share(start, end, bytes))
+		t.Objects = exact.AddUint(t.Objects, p.share(start, end, objects))
 	}
 	if !started {
 		return
@@ -594,9 +600,9 @@ func (p *part) share(start, end int64, amount uint64) uint64 {
 	if start >= p.From && end <= p.To {
 		return amount
 	}
-	whole := distance(start, end)
-	return share(amount, distance(start, min(end, p.To)), whole) -
-		share(amount, distance(start, max(start, p.From)), whole)
+	whole := exact.Distance(start, end)
+	return exact.Share(amount, exact.Distance(start, min(end, p.To)), whole) -
+		exact.Share(amount, exact.Distance(start, max(start, p.From)), whole)
 }
 
 func (p *part) host(endpoint string) *hostSummary {
@@ -606,12 +612,13 @@ func (p *part) host(endpoint string) *hostSummary {
 	return p.Hosts.put(strings.Clone(endpoint), p.newHost())
 }
 
-func (p *part) newHost() *hostSummary {
-	h := &hostSummary{Series: newWholeSeries(p.Asked)}
-	if p.From != math.MinInt64 {
-		h.Series = newSeries(p.From, p.From, p.To, p.Asked)
+func (p *part) newHost() *hostSummary { return &hostSummary{Series: p.newSeries()} }
+
+func (p *part) newSeries() stats.Series {
+	if p.From == math.MinInt64 {
+		return stats.NewWholeSeries(p.Asked)
 	}
-	return h
+	return stats.NewSeries(p.From, p.From, p.To, p.Asked)
 }
 
 func (p *part) client(c clientID) *tally {

@@ -1,10 +1,8 @@
 package aggregate
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"warp/pkg/oplog"
 )
@@ -94,33 +92,6 @@ func (w *runWindows) start(c clientID) int64 {
 		return math.MaxInt64
 	}
 	return start
-}
-
-const (
-	defaultSegments = 400    // at most that many, where the user does not choose
-	maxSegments     = 100000 // what a person may ask for
-)
-
-// ladder holds the lengths that segments take by themselves. Each divides the
-// next, so that segments of a run whose length is not known in advance can be
-// joined while it lasts.
-var ladder = []time.Duration{
-	time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,
-	time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute,
-	time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour,
-	30 * 24 * time.Hour, 720 * 24 * time.Hour, // only broken clocks get here; 400 of these hold all time
-}
-
-// checkSegments refuses lengths that would cut the window into too many pieces.
-func checkSegments(window int64, asked time.Duration) error {
-	switch {
-	case asked < 0:
-		return fmt.Errorf("segments of %v: the duration must be positive", asked)
-	case asked > 0 && window/int64(asked) >= maxSegments:
-		return fmt.Errorf("segments of %v cut %v into more than 100,000: choose %v or longer",
-			asked, time.Duration(window).Round(time.Second), time.Duration(window/maxSegments+1))
-	}
-	return nil
 }
 
 // A derivedGroup is a set of operations that ran at the same time, and their

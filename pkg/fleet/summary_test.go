@@ -10,6 +10,7 @@ import (
 
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
+	"warp/pkg/report"
 )
 
 // A tap keeps rows.
@@ -113,8 +114,8 @@ func text(t *testing.T, r *aggregate.Report) string {
 	bare.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), func(w string) bool { return strings.HasPrefix(w, "these numbers are the client's") })
 	bare.Describe(oplog.Header{}, oplog.Trailer{})
 	var b strings.Builder
-	must(t, bare.WriteCSV(&b))
-	must(t, bare.WriteText(&b, aggregate.TextOptions{}))
+	must(t, report.CSV(&b, &bare))
+	must(t, report.Text(&b, &bare, report.TextOptions{}))
 	return b.String()
 }
 

@@ -1,6 +1,9 @@
 package oplog
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+)
 
 // A Statement is the part of a script that a request belongs to. The zero
 // value is for requests outside of statements.
@@ -24,6 +27,17 @@ func (s Statement) append(b []byte) []byte {
 		b = append(b, warmUpSuffix...)
 	}
 	return b
+}
+
+// Title returns the name of the statement in reports, "" for the zero value.
+func (s Statement) Title() string {
+	switch {
+	case s.Number == 0:
+		return ""
+	case s.WarmUp:
+		return fmt.Sprintf("statement %d, warm-up", s.Number)
+	}
+	return fmt.Sprintf("statement %d", s.Number)
 }
 
 // parseStatement undoes append.

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// exact has what SciPy, statsmodels and plain enumeration say; testdata/make.py
+// exactValues has what SciPy, statsmodels and plain enumeration say; testdata/make.py
 // makes it.
-type exact struct {
+type exactValues struct {
 	Sides  []sidesCase
 	Pairs  []pairsCase
 	Large  []sidesCase
@@ -39,7 +39,7 @@ type holmCase struct {
 
 type medianCase struct{ Values, Interval []float64 }
 
-func readExact(t *testing.T) (e exact) {
+func readExact(t *testing.T) (e exactValues) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/exact.json")
 	if err == nil {

@@ -3,17 +3,20 @@ package aggregate
 import (
 	"fmt"
 	"strings"
+
+	"warp/internal/exact"
+	"warp/internal/human"
 )
 
 // warnings say what a reader of the group's figures should know.
 func (g *groupView) warnings(r *GroupReport, ops []Operation, o *Options) (all []string) {
 	names := strings.Join(r.Operations, ", ")
 	if s := g.Statement; s.Number > 0 {
-		names = upperFirst(title(int(s.Number), s.WarmUp)) + ", " + names
+		names = human.UpperFirst(s.Title()) + ", " + names
 	}
 	say := func(who, format string, a ...any) { all = append(all, who+": "+fmt.Sprintf(format, a...)) }
 	if n := g.window.Cold; n > 0 && g.basis == Measured {
-		say(names, "%d of %s had not finished a request when the window began.", n, counted(uint64(r.Concurrency), "worker", "workers"))
+		say(names, "%d of %s had not finished a request when the window began.", n, human.Count(uint64(r.Concurrency), "worker", "workers"))
 	}
 	if g.run != "" {
 		if g.run == g.runKeys()[0] { // once
@@ -41,14 +44,14 @@ func (g *groupView) opWarnings(op *Operation, o *Options) (all []string) {
 	}
 	if f := op.InFlight; f.Requests > 0 && (op.Duration == nil || f.LongestMS > op.Duration.Max) {
 		say("%s in flight when the window began, and the longest took %s, longer than any that started in the window.",
-			wereRequests(f.Requests), formatMS(f.LongestMS))
+			wereRequests(f.Requests), human.Millis(f.LongestMS))
 	}
 	if outside := op.WarmUp.Requests + op.Late.Requests; op.WindowBasis == Derived && 20*outside > op.Requests {
-		say("%.1f %% of the requests started outside of the window.", 100*ratio(float64(outside), float64(op.Requests)))
+		say("%.1f %% of the requests started outside of the window.", 100*exact.Ratio(float64(outside), float64(op.Requests)))
 	}
 	if u := op.Unanswered; u != nil {
 		say("%s without an answer at the end of the run and not in the percentiles: %s waited %s or longer.",
-			wereRequests(u.Requests), eachOf(u.Requests), formatMS(u.ShortestMS))
+			wereRequests(u.Requests), human.Choose(u.Requests, "it", "each"), human.Millis(u.ShortestMS))
 	}
 	return all
 }
@@ -58,36 +61,14 @@ func (g *groupView) opWarnings(op *Operation, o *Options) (all []string) {
 func (g *groupView) overlap(names string, ops []Operation) []string {
 	longest := int64(0)
 	for _, w := range g.runs {
-		longest = max(longest, distance(w.Begin, w.End))
+		longest = max(longest, exact.Distance(w.Begin, w.End))
 	}
-	common := distance(g.start, g.end)
+	common := exact.Distance(g.start, g.end)
 	if len(g.runs) < 2 || g.basis == Whole || 20*(longest-common) <= longest {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s: the %d runs were measured at the same time for %s only, of up to %s each; the figures cover that time.",
-		names, len(g.runs), formatMS(float64(common)/1e6), formatMS(float64(longest)/1e6))}
+		names, len(g.runs), human.Millis(float64(common)/1e6), human.Millis(float64(longest)/1e6))}
 }
 
-// counted is a number with its noun.
-func counted(n uint64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
-func wereRequests(n uint64) string { return counted(n, "request was", "requests were") }
-
-func are(n uint64) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
-
-func eachOf(n uint64) string {
-	if n == 1 {
-		return "it"
-	}
-	return "each"
-}
+func wereRequests(n uint64) string { return human.Count(n, "request was", "requests were") }

@@ -1,4 +1,4 @@
-package aggregate
+package report
 
 import (
 	"bytes"
@@ -9,6 +9,10 @@ import (
 	"time"
 
 	"github.com/fatih/color"
+
+	"warp/internal/exact"
+	"warp/internal/human"
+	"warp/pkg/aggregate"
 )
 
 // TextOptions say how a report is rendered for people.
@@ -49,11 +53,11 @@ func (p *printer) clock(t time.Time) string {
 	return t.In(loc).Format("15:04:05 MST")
 }
 
-// WriteText renders the report for people.
-func (r *Report) WriteText(w io.Writer, o TextOptions) error {
+// Text renders the report for people.
+func Text(w io.Writer, r *aggregate.Report, o TextOptions) error {
 	p := &printer{o: o}
 	for i := range r.Groups {
-		r.writeGroup(p, i)
+		p.group(r, i)
 	}
 	if r.End == "completed" && r.EndReason != "" {
 		p.line("\nThe run ended because %s.", r.EndReason)
@@ -69,7 +73,7 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 	return err
 }
 
-func (r *Report) writeGroup(p *printer, group int) {
+func (p *printer) group(r *aggregate.Report, group int) {
 	g := &r.Groups[group]
 	if group > 0 {
 		p.line("")
@@ -91,9 +95,9 @@ func (r *Report) writeGroup(p *printer, group int) {
 		return
 	}
 	p.line("")
-	hasBytes := slices.ContainsFunc(r.Operations, func(o Operation) bool { return o.Group == group && o.HasBytes() })
+	hasBytes := slices.ContainsFunc(r.Operations, func(o aggregate.Operation) bool { return o.Group == group && o.HasBytes() })
 	if g.WindowS > 0 {
-		p.line("Total: %s %s", averageRate(g.BytesPerS, g.ObjectsPerS, hasBytes), p.window(g.WindowS, g.WindowStart))
+		p.line("Total: %s %s", human.Throughput(g.BytesPerS, g.ObjectsPerS, hasBytes), p.window(g.WindowS, g.WindowStart))
 	} else {
 		p.line("Total:")
 	}
@@ -111,15 +115,15 @@ func (p *printer) window(seconds float64, start time.Time) string {
 
 // average is the throughput over the window. Where there is none, a zero would
 // be a lie.
-func (p *printer) average(op *Operation) string {
+func (p *printer) average(op *aggregate.Operation) string {
 	if op.WindowS == 0 {
 		return "unknown, because there is no time to measure in"
 	}
-	return p.bold(averageRate(op.BytesPerS, op.ObjectsPerS, op.HasBytes())) + " " + p.window(op.WindowS, op.WindowStart)
+	return p.bold(human.Throughput(op.BytesPerS, op.ObjectsPerS, op.HasBytes())) + " " + p.window(op.WindowS, op.WindowStart)
 }
 
-func (p *printer) operation(op *Operation, mixed bool, r *Report) {
-	p.statement(op.Statement, op.Warmup, r.statementText(op.Statement))
+func (p *printer) operation(op *aggregate.Operation, mixed bool, r *aggregate.Report) {
+	p.statement(statementOf(op.Statement, op.Warmup), r.StatementText(op.Statement))
 	p.line("%s", p.heading(op, r.Groups[op.Group].Run))
 	if mixed {
 		p.line(" * %s (%.1f%% of operations)", p.average(op), op.Share*100)
@@ -145,8 +149,8 @@ func (p *printer) operation(op *Operation, mixed bool, r *Report) {
 	}
 }
 
-func (p *printer) heading(op *Operation, run string) string {
-	s := fmt.Sprintf("Operation: %s (%d). Ran %s.", p.bold(oneLine(op.Op)), op.Requests, formatRan(op.RanS))
+func (p *printer) heading(op *aggregate.Operation, run string) string {
+	s := fmt.Sprintf("Operation: %s (%d). Ran %s.", p.bold(human.OneLine(op.Op)), op.Requests, human.Seconds(op.RanS))
 	if op.HasBytes() && op.ObjectBytes.Min == op.ObjectBytes.Max {
 		s += fmt.Sprintf(" Size: %d bytes.", op.ObjectBytes.Max)
 	}
@@ -158,9 +162,9 @@ func (p *printer) heading(op *Operation, run string) string {
 		s += fmt.Sprintf(" Hosts: %d.", n)
 	}
 	if run != "" {
-		s += " Run: " + oneLine(run)
+		s += " Run: " + human.OneLine(run)
 		if len(op.ByClient) == 1 && op.ByClient[0].Name != run {
-			s += ", client " + oneLine(op.ByClient[0].Name)
+			s += ", client " + human.OneLine(op.ByClient[0].Name)
 		}
 		s += "."
 	}
@@ -171,46 +175,46 @@ func (p *printer) heading(op *Operation, run string) string {
 }
 
 // schedule compares what an open loop wanted with what came of it.
-func (p *printer) schedule(bullet string, r *GroupReport) {
+func (p *printer) schedule(bullet string, r *aggregate.GroupReport) {
 	if r.OfferedPerS == 0 {
 		return
 	}
 	line := fmt.Sprintf("Offered: %.2f requests/s, achieved: %.2f requests/s", r.OfferedPerS, r.AchievedPerS)
 	if r.Unsent > 0 {
-		line += fmt.Sprintf(", %s due and never sent", wereRequests(uint64(r.Unsent)))
+		line += fmt.Sprintf(", %s due and never sent", human.Count(r.Unsent, "request was", "requests were"))
 	}
 	p.line("%s%s", bullet, line)
 }
 
 // outside counts what is not in the figures of the window.
-func (p *printer) outside(op *Operation) {
-	if op.WindowBasis == Whole {
+func (p *printer) outside(op *aggregate.Operation) {
+	if op.WindowBasis == aggregate.Whole {
 		return
 	}
 	if w := op.WarmUp; w.Requests > 0 {
-		line := fmt.Sprintf("Before the window: %s, %s", counted(w.Requests, "request", "requests"), counted(w.Errors, "error", "errors"))
+		line := fmt.Sprintf("Before the window: %s, %s", human.Count(w.Requests, "request", "requests"), human.Count(w.Errors, "error", "errors"))
 		if f := op.InFlight; f.Requests > 0 {
-			line += fmt.Sprintf("; %d in flight when it began, the longest took %s", f.Requests, formatMS(f.LongestMS))
+			line += fmt.Sprintf("; %d in flight when it began, the longest took %s", f.Requests, human.Millis(f.LongestMS))
 		}
 		p.line("\n%s.", line)
 	}
 	if l := op.Late; l.Requests > 0 {
-		p.line("\nAfter the window: %s, %s.", counted(l.Requests, "request", "requests"), counted(l.Errors, "error", "errors"))
+		p.line("\nAfter the window: %s, %s.", human.Count(l.Requests, "request", "requests"), human.Count(l.Errors, "error", "errors"))
 	}
 }
 
-func (p *printer) requests(op *Operation) {
+func (p *printer) requests(op *aggregate.Operation) {
 	sizes := ""
 	if op.ObjectBytes.Min != op.ObjectBytes.Max {
 		sizes = fmt.Sprintf(". Multiple sizes, average %.0f bytes", op.ObjectBytes.Mean)
 	}
 	p.line("\nRequests considered: %d%s:", op.Inside, sizes)
-	if op.WindowBasis == Aggregated {
+	if op.WindowBasis == aggregate.Aggregated {
 		p.averaged(op)
 		return
 	}
 	if op.Duration == nil {
-		if op.WindowBasis == Whole {
+		if op.WindowBasis == aggregate.Whole {
 			p.line(" * None succeeded.")
 		} else {
 			p.line(" * None that started in the window succeeded.")
@@ -239,62 +243,64 @@ func (p *printer) requests(op *Operation) {
 }
 
 // averaged marks percentiles that are averages of percentiles.
-func (p *printer) averaged(op *Operation) {
+func (p *printer) averaged(op *aggregate.Operation) {
 	if op.AveragedDuration == nil {
 		p.line(" * Durations are unknown.")
 	} else {
-		p.line(" * %s", op.AveragedDuration)
+		p.line(" * %s", averages(op.AveragedDuration))
 	}
 	if op.AveragedTTFB != nil {
-		p.line(" * TTFB: %s", op.AveragedTTFB)
+		p.line(" * TTFB: %s", averages(op.AveragedTTFB))
 	}
 }
 
-func (s *AveragedStats) String() string {
+func averages(s *aggregate.AveragedStats) string {
 	known := func(mark string, ms *float64) string {
 		if ms == nil {
 			return "unknown"
 		}
-		return mark + formatMS(*ms)
+		return mark + human.Millis(*ms)
 	}
 	return fmt.Sprintf("Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, Fastest: %s, Slowest: %s (≈: averages of percentiles)",
-		formatMS(s.Mean), known("≈", s.P50), known("≈", s.P90), known("≈", s.P99), known("", s.Min), known("", s.Max))
+		human.Millis(s.Mean), known("≈", s.P50), known("≈", s.P90), known("≈", s.P99), known("", s.Min), known("", s.Max))
 }
 
 // unanswered is about the requests that percentiles cannot show.
-func (p *printer) unanswered(op *Operation) {
+func (p *printer) unanswered(op *aggregate.Operation) {
 	if u := op.Unanswered; u != nil {
-		p.line(" * %d not in the percentiles, each ≥ %s: no answer by the end of the run", u.Requests, formatMS(u.ShortestMS))
+		p.line(" * %d not in the percentiles, each ≥ %s: no answer by the end of the run", u.Requests, human.Millis(u.ShortestMS))
 	}
 }
 
-func latencies(s *Stats) string {
+func latencies(s *aggregate.Stats) string {
 	return fmt.Sprintf("Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, 99.9%%: %s, Fastest: %s, Slowest: %s, StdDev: %s",
-		s.bound(s.Mean, s.Unsent > 0), s.reached(s.P50), s.reached(s.P90), s.reached(s.P99), s.reached(s.P999),
-		formatMS(s.Min), s.reached(s.Max), formatMS(s.StdDev))
+		bound(s.Mean, s.Unsent > 0), reached(s, s.P50), reached(s, s.P90), reached(s, s.P99), reached(s, s.P999),
+		human.Millis(s.Min), reached(s, s.Max), human.Millis(s.StdDev))
 }
 
 // reached marks a figure as a lower bound where requests that were never sent
 // may be above it.
-func (s *Stats) reached(ms float64) string { return s.bound(ms, s.Unsent > 0 && ms >= s.UnsentMin) }
-
-func (s *Stats) bound(ms float64, lower bool) string {
-	if lower {
-		return "> " + formatMS(ms)
-	}
-	return formatMS(ms)
+func reached(s *aggregate.Stats, ms float64) string {
+	return bound(ms, s.Unsent > 0 && ms >= s.UnsentMin)
 }
 
-func (p *printer) firstByte(label string, s *Stats) {
+func bound(ms float64, lower bool) string {
+	if lower {
+		return "> " + human.Millis(ms)
+	}
+	return human.Millis(ms)
+}
+
+func (p *printer) firstByte(label string, s *aggregate.Stats) {
 	if s == nil {
 		return
 	}
 	p.line("%sAvg: %s, Best: %s, 25th: %s, Median: %s, 75th: %s, 90th: %s, 99th: %s, 99.9th: %s, Worst: %s, StdDev: %s",
-		label, formatMS(s.Mean), formatMS(s.Min), formatMS(s.P25), formatMS(s.P50), formatMS(s.P75),
-		formatMS(s.P90), formatMS(s.P99), formatMS(s.P999), formatMS(s.Max), formatMS(s.StdDev))
+		label, human.Millis(s.Mean), human.Millis(s.Min), human.Millis(s.P25), human.Millis(s.P50), human.Millis(s.P75),
+		human.Millis(s.P90), human.Millis(s.P99), human.Millis(s.P999), human.Millis(s.Max), human.Millis(s.StdDev))
 }
 
-func (p *printer) sizeClasses(op *Operation) {
+func (p *printer) sizeClasses(op *aggregate.Operation) {
 	if !p.o.Verbose {
 		return
 	}
@@ -305,19 +311,19 @@ func (p *printer) sizeClasses(op *Operation) {
 		}
 		p.line("\nRequest size %s%s. Requests - %d:", c.From, to, c.Requests)
 		if s := c.Speed; s != nil && c.Bytes > 0 {
-			u := segmentUnit(s.Fastest)
+			u := human.SegmentUnit(s.Fastest)
 			p.line(" * Throughput: Average: %s, 50%%: %s, 90%%: %s, 99%%: %s, Fastest: %s, Slowest: %s",
-				u.speed(s.Mean), u.speed(s.P50), u.speed(s.P90), u.speed(s.P99), u.speed(s.Fastest), u.speed(s.Slowest))
+				u.Speed(s.Mean), u.Speed(s.P50), u.Speed(s.P90), u.Speed(s.P99), u.Speed(s.Fastest), u.Speed(s.Slowest))
 		}
 		p.line(" * %s", latencies(c.Duration))
 		if f := c.TTFB; f != nil {
 			p.line(" * First Byte: Average: %s, Median: %s, Best: %s, Worst: %s",
-				formatMS(f.Mean), formatMS(f.P50), formatMS(f.Min), formatMS(f.Max))
+				human.Millis(f.Mean), human.Millis(f.P50), human.Millis(f.Min), human.Millis(f.Max))
 		}
 	}
 }
 
-func (p *printer) requestsByHost(op *Operation) {
+func (p *printer) requestsByHost(op *aggregate.Operation) {
 	if !p.o.Verbose || len(op.Hosts) < 2 {
 		return
 	}
@@ -332,7 +338,7 @@ func (p *printer) requestsByHost(op *Operation) {
 	}
 }
 
-func partName(h *Part) string {
+func partName(h *aggregate.Part) string {
 	if h.Name == "" {
 		return "(unknown)"
 	}
@@ -340,7 +346,7 @@ func partName(h *Part) string {
 }
 
 // byPart shows throughput by host or by client, where there are several.
-func (p *printer) byPart(kind string, parts []Part, op *Operation) {
+func (p *printer) byPart(kind string, parts []aggregate.Part, op *aggregate.Operation) {
 	if len(parts) < 2 {
 		return
 	}
@@ -348,7 +354,7 @@ func (p *printer) byPart(kind string, parts []Part, op *Operation) {
 	for i := range parts {
 		largest = max(largest, parts[i].BytesPerS)
 	}
-	unit := averageUnit(largest)
+	unit := human.AverageUnit(largest)
 	p.line("\nThroughput by %s:", kind)
 	for i := range parts {
 		h := &parts[i]
@@ -356,11 +362,11 @@ func (p *printer) byPart(kind string, parts []Part, op *Operation) {
 		if h.Errors > 0 {
 			errs = p.paint(fmt.Sprintf(", %d errors of %d requests", h.Errors, h.Requests), color.FgRed)
 		}
-		p.line(" * %s: Avg: %s%s", partName(h), unit.average(h.BytesPerS, h.ObjectsPerS, op.HasBytes()), errs)
+		p.line(" * %s: Avg: %s%s", partName(h), unit.Average(h.BytesPerS, h.ObjectsPerS, op.HasBytes()), errs)
 		if t := h.Throughput; p.o.Verbose && t != nil {
 			length := segmentLength(op)
-			for _, s := range t.list() {
-				p.line("        - %s: %s (%s)", s.name, unit.average(s.BytesPerS, s.ObjectsPerS, op.HasBytes()), length)
+			for _, s := range segmentsOf(t) {
+				p.line("        - %s: %s (%s)", s.name, unit.Average(s.BytesPerS, s.ObjectsPerS, op.HasBytes()), length)
 			}
 		}
 	}
@@ -368,48 +374,48 @@ func (p *printer) byPart(kind string, parts []Part, op *Operation) {
 
 type namedSegment struct {
 	name string
-	*Segment
+	*aggregate.Segment
 }
 
-func (t *Extremes) list() []namedSegment {
+func segmentsOf(t *aggregate.Extremes) []namedSegment {
 	return []namedSegment{{"Fastest", &t.Fastest}, {"50% Median", &t.Median}, {"Slowest", &t.Slowest}}
 }
 
 // segmentLength is the length of those that Extremes chose from.
-func segmentLength(op *Operation) string {
+func segmentLength(op *aggregate.Operation) string {
 	if d := op.Throughput.Fastest.DurationS; d < op.SegmentS {
-		return formatMS(d * 1e3)
+		return human.Millis(d * 1e3)
 	}
-	return shortDuration(time.Duration(op.SegmentS * 1e9))
+	return human.Duration(time.Duration(op.SegmentS * 1e9))
 }
 
-func (p *printer) segments(op *Operation) {
+func (p *printer) segments(op *aggregate.Operation) {
 	t := op.Throughput
 	if t == nil || op.WindowS == 0 {
 		return
 	}
-	length, unit := segmentLength(op), averageUnit(op.BytesPerS) // that of the average above
+	length, unit := segmentLength(op), human.AverageUnit(op.BytesPerS) // that of the average above
 	if t.Fastest.BytesPerS >= 10<<30 {
-		unit = segmentUnit(t.Fastest.BytesPerS)
+		unit = human.SegmentUnit(t.Fastest.BytesPerS)
 	}
 	p.line("\nThroughput, split into %d x %s:", t.Segments, length)
-	for _, s := range t.list() {
-		p.line(" * %s: %s (%s, starting %s)", s.name, unit.segment(s.Segment, t.Fastest.BytesPerS, op.HasBytes()), length, p.clock(s.Start))
+	for _, s := range segmentsOf(t) {
+		p.line(" * %s: %s (%s, starting %s)", s.name, unit.Segment(s.BytesPerS, s.ObjectsPerS, t.Fastest.BytesPerS, op.HasBytes()), length, p.clock(s.Start))
 	}
 }
 
-func (p *printer) errors(op *Operation) {
+func (p *printer) errors(op *aggregate.Operation) {
 	if op.Errors > 0 {
 		p.line("\n%s %d of %d requests (%.2f%%):", p.paint("Errors:", color.FgRed), op.Errors, op.Inside+op.Errors,
-			100*ratio(float64(op.Errors), float64(op.Inside+op.Errors)))
+			100*exact.Ratio(float64(op.Errors), float64(op.Inside+op.Errors)))
 		p.errorCodes(op.FirstErrors, op.ErrorsByCode)
 	}
-	if op.WindowBasis == Whole {
+	if op.WindowBasis == aggregate.Whole {
 		return // these are among them
 	}
 	for _, o := range []struct {
 		when string
-		*Outside
+		*aggregate.Outside
 	}{{"before", &op.WarmUp}, {"after", &op.Late}} {
 		if o.Errors > 0 {
 			p.line("\n%s %d of %d requests:", p.paint("Errors "+o.when+" the window:", color.FgRed), o.Errors, o.Requests)
@@ -418,36 +424,26 @@ func (p *printer) errors(op *Operation) {
 	}
 }
 
-func (p *printer) errorCodes(first []FirstError, counts map[string]uint64) {
+func (p *printer) errorCodes(first []aggregate.FirstError, counts map[string]uint64) {
 	for _, e := range first {
 		from := ""
 		if e.Endpoint != "" {
 			from = " from " + e.Endpoint
 		}
 		if e.Time.IsZero() {
-			p.line(" * %s: %d, the first of them: %s", e.Code, counts[e.Code], oneLine(e.Error))
+			p.line(" * %s: %d, the first of them: %s", e.Code, counts[e.Code], human.OneLine(e.Error))
 			continue
 		}
-		p.line(" * %s: %d, first at %s%s: %s", e.Code, counts[e.Code], p.clock(e.Time), from, oneLine(strings.TrimPrefix(e.Error, e.Code+": ")))
+		p.line(" * %s: %d, first at %s%s: %s", e.Code, counts[e.Code], p.clock(e.Time), from, human.OneLine(strings.TrimPrefix(e.Error, e.Code+": ")))
 	}
 }
 
-// oneLine keeps what a store said from breaking lines or driving the terminal.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, s)
-}
-
 // load says what the run cost the machine that made it.
-func (p *printer) load(r *Report) {
+func (p *printer) load(r *aggregate.Report) {
 	l := r.ClientLoad
 	if l == nil {
 		return
 	}
 	p.line("\nClient: %.1f s of CPU in %.1f s (%.0f%% of %g cores), %s of memory at most.",
-		l.CPUSeconds, l.WallSeconds, 100*ratio(l.CPUSeconds, l.WallSeconds*l.Cores), l.Cores, formatBytes(float64(l.MaxRSSBytes)))
+		l.CPUSeconds, l.WallSeconds, 100*exact.Ratio(l.CPUSeconds, l.WallSeconds*l.Cores), l.Cores, human.Bytes(float64(l.MaxRSSBytes)))
 }

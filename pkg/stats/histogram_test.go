@@ -1,4 +1,4 @@
-package aggregate
+package stats
 
 import (
 	"math"
@@ -14,11 +14,11 @@ func nearestRank(sorted []time.Duration, perMille int) time.Duration {
 	return sorted[max(rank, 1)-1]
 }
 
-func TestHistAgainstOrderStatistics(t *testing.T) {
+func TestHistogramAgainstOrderStatistics(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for round := range 200 {
-		var h Hist
+		var h Histogram
 		values := make([]time.Duration, 1+rng.IntN(3000))
 		scale := math.Pow(10, float64(round%12)+1)
 		sum := 0.0
@@ -48,23 +48,23 @@ func TestHistAgainstOrderStatistics(t *testing.T) {
 	}
 }
 
-func TestHistEveryBucket(t *testing.T) {
+func TestHistogramEveryBucket(t *testing.T) {
 	t.Parallel()
 	for top := range 56 {
 		for _, v := range []int64{1<<top - 1, 1 << top, 1<<top + 1, 1<<top + 1<<top/3} {
-			page, sub := bucket(uint64(min(v, maxValue)))
+			page, sub := bucket(uint64(min(v, MaxValue)))
 			m := float64(middle(page, sub))
-			if math.Abs(m-float64(v)) > float64(v)/256 && v <= maxValue {
+			if math.Abs(m-float64(v)) > float64(v)/256 && v <= MaxValue {
 				t.Errorf("%d is counted as %g", v, m)
 			}
 		}
 	}
 }
 
-func TestHistMerge(t *testing.T) {
+func TestHistogramMerge(t *testing.T) {
 	t.Parallel()
-	var parts [3]Hist
-	var whole Hist
+	var parts [3]Histogram
+	var whole Histogram
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 5000 {
 		v := time.Duration(rng.Int64N(1 << rng.IntN(50)))
@@ -72,22 +72,22 @@ func TestHistMerge(t *testing.T) {
 		parts[rng.IntN(3)].Add(v)
 	}
 	for _, order := range [][]int{{0, 1, 2}, {2, 0, 1}, {1, 2, 0}} {
-		var h Hist
+		var h Histogram
 		for _, i := range order {
 			h.Merge(&parts[i])
 		}
-		h.Merge(&Hist{})
-		sameHist(t, &h, &whole)
+		h.Merge(&Histogram{})
+		sameHistogram(t, &h, &whole)
 	}
-	var right, left Hist
+	var right, left Histogram
 	right.Merge(&parts[1])
 	right.Merge(&parts[2])
 	left.Merge(&parts[0])
 	left.Merge(&right)
-	sameHist(t, &left, &whole)
+	sameHistogram(t, &left, &whole)
 }
 
-func sameHist(t *testing.T, a, b *Hist) {
+func sameHistogram(t *testing.T, a, b *Histogram) {
 	t.Helper()
 	if a.count != b.count || a.min != b.min || a.max != b.max || a.sum != b.sum || a.squares != b.squares {
 		t.Fatal("sums differ")
@@ -99,19 +99,19 @@ func sameHist(t *testing.T, a, b *Hist) {
 	}
 }
 
-func TestHistExtremes(t *testing.T) {
+func TestHistogramExtremes(t *testing.T) {
 	t.Parallel()
-	var h Hist
+	var h Histogram
 	if h.Quantile(.5) != 0 || h.Mean() != 0 || h.StdDev() != 0 || h.Min() != 0 || h.Max() != 0 {
 		t.Error("an empty histogram is not all zero")
 	}
 	h.Add(-5)
 	h.Add(math.MinInt64)
 	h.Add(math.MaxInt64)
-	if h.Min() != 0 || h.Max() != maxValue || h.Count() != 3 {
+	if h.Min() != 0 || h.Max() != MaxValue || h.Count() != 3 {
 		t.Errorf("min %d max %d count %d", h.Min(), h.Max(), h.Count())
 	}
-	var same Hist
+	var same Histogram
 	for range 1_000_000 {
 		same.Add(123456789)
 	}
@@ -120,8 +120,8 @@ func TestHistExtremes(t *testing.T) {
 	}
 }
 
-func BenchmarkHistAdd(b *testing.B) {
-	var h Hist
+func BenchmarkHistogramAdd(b *testing.B) {
+	var h Histogram
 	for i := range b.N {
 		h.Add(time.Duration(i&1023) * time.Microsecond)
 	}

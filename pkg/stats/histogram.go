@@ -1,26 +1,24 @@
-package aggregate
+package stats
 
 import (
-	"encoding/json"
-	"errors"
 	"math"
 	"math/big"
 	"math/bits"
 	"time"
 
-	"warp/internal/wire"
+	"warp/internal/exact"
 )
 
 const (
 	subBits = 7            // a doubling is cut into 128 buckets
 	subs    = 1 << subBits // buckets of one doubling
-	// maxValue is the largest duration that is told apart (416 days). It bounds
-	// the sum of squares: 2^18 requests of that length still fit 128 bits.
-	maxValue = 1<<55 - 1
+	// MaxValue is the largest value that a Histogram tells apart: 416 days in
+	// ns. It bounds the sum of squares: 2^18 such values still fit 128 bits.
+	MaxValue = 1<<55 - 1
 	octaves  = 55 - subBits + 1
 )
 
-// A Hist is a histogram of durations in ns (or of any other non-negative
+// A Histogram is a histogram of durations in ns (or of any other non-negative
 // integer) that merges exactly. Count, mean, standard deviation, minimum and
 // maximum are exact. A quantile is off by at most 1/256 of its value (0.4 %),
 // because a bucket is at most 1/128 of its lower border wide and its middle is
@@ -30,29 +28,13 @@ const (
 // Sums are integers, so neither the order of Add nor that of Merge can change
 // a digit. Buckets are allocated by doubling when first touched: latencies
 // between 100 µs and 1 s cost 14 KiB.
-type Hist struct {
+type Histogram struct {
 	pages    [octaves]*[subs]uint64
 	count    uint64
 	min, max uint64
-	sum      uint128
-	squares  uint128
+	sum      exact.Uint128
+	squares  exact.Uint128
 }
-
-// uint128 is an unsigned integer that only grows.
-type uint128 struct{ Hi, Lo uint64 }
-
-func (u *uint128) add(hi, lo uint64) {
-	var carry uint64
-	u.Lo, carry = bits.Add64(u.Lo, lo, 0)
-	u.Hi, _ = bits.Add64(u.Hi, hi, carry)
-}
-
-func (u uint128) big() *big.Int {
-	b := new(big.Int).SetUint64(u.Hi)
-	return b.Add(b.Lsh(b, 64), new(big.Int).SetUint64(u.Lo))
-}
-
-func (u uint128) float() float64 { return float64(u.Hi)*(1<<64) + float64(u.Lo) }
 
 // bucket returns the page and the place in it for v. Page 0 counts values
 // below 128 one by one; page p holds [2^(p+6), 2^(p+7)) in 128 steps.
@@ -74,8 +56,8 @@ func middle(page, sub int) uint64 {
 }
 
 // Add counts one value. A negative one counts as 0, one beyond 416 days as 416 days.
-func (h *Hist) Add(d time.Duration) {
-	v := uint64(min(max(d, 0), maxValue))
+func (h *Histogram) Add(d time.Duration) {
+	v := uint64(min(max(d, 0), MaxValue))
 	page, sub := bucket(v)
 	if h.pages[page] == nil {
 		h.pages[page] = new([subs]uint64)
@@ -86,12 +68,12 @@ func (h *Hist) Add(d time.Duration) {
 	}
 	h.max = max(h.max, v)
 	h.count++
-	h.sum.add(0, v)
-	h.squares.add(bits.Mul64(v, v))
+	h.sum.Add(0, v)
+	h.squares.Add(bits.Mul64(v, v))
 }
 
 // Merge adds everything that o counted. It leaves o as it is.
-func (h *Hist) Merge(o *Hist) {
+func (h *Histogram) Merge(o *Histogram) {
 	if o.count == 0 {
 		return
 	}
@@ -100,8 +82,8 @@ func (h *Hist) Merge(o *Hist) {
 	}
 	h.max = max(h.max, o.max)
 	h.count += o.count
-	h.sum.add(o.sum.Hi, o.sum.Lo)
-	h.squares.add(o.squares.Hi, o.squares.Lo)
+	h.sum.Add(o.sum.Hi, o.sum.Lo)
+	h.squares.Add(o.squares.Hi, o.squares.Lo)
 	for i, theirs := range &o.pages {
 		if theirs == nil {
 			continue
@@ -116,33 +98,36 @@ func (h *Hist) Merge(o *Hist) {
 }
 
 // Count is the number of values.
-func (h *Hist) Count() uint64 { return h.count }
+func (h *Histogram) Count() uint64 { return h.count }
 
 // Min is the smallest value, 0 if there is none.
-func (h *Hist) Min() time.Duration { return time.Duration(h.min) }
+func (h *Histogram) Min() time.Duration { return time.Duration(h.min) }
 
 // Max is the largest value, 0 if there is none.
-func (h *Hist) Max() time.Duration { return time.Duration(h.max) }
+func (h *Histogram) Max() time.Duration { return time.Duration(h.max) }
+
+// Sum is the sum of all values in ns.
+func (h *Histogram) Sum() float64 { return h.sum.Float() }
 
 // Mean is the arithmetic mean in ns, 0 if there are no values.
-func (h *Hist) Mean() float64 {
+func (h *Histogram) Mean() float64 {
 	if h.count == 0 {
 		return 0
 	}
-	return h.sum.float() / float64(h.count)
+	return h.sum.Float() / float64(h.count)
 }
 
 // StdDev is the standard deviation of the values themselves (not an estimate
 // for a larger population) in ns.
-func (h *Hist) StdDev() float64 {
+func (h *Histogram) StdDev() float64 {
 	if h.count == 0 {
 		return 0
 	}
 	// n·Σv² − (Σv)² in whole numbers: floats would cancel to noise where all
 	// values are alike.
 	n := new(big.Int).SetUint64(h.count)
-	sum := h.sum.big()
-	v := n.Mul(n, h.squares.big())
+	sum := h.sum.Big()
+	v := n.Mul(n, h.squares.Big())
 	v.Sub(v, sum.Mul(sum, sum))
 	f, _ := new(big.Float).SetInt(v).Float64()
 	return math.Sqrt(max(f, 0)) / float64(h.count)
@@ -151,7 +136,7 @@ func (h *Hist) StdDev() float64 {
 // Quantile is the smallest value that at least the share q of all values do
 // not exceed (nearest rank), within the error that the type states. It is 0 if
 // there are no values.
-func (h *Hist) Quantile(q float64) time.Duration {
+func (h *Histogram) Quantile(q float64) time.Duration {
 	if h.count == 0 {
 		return 0
 	}
@@ -176,28 +161,4 @@ func (h *Hist) Quantile(q float64) time.Duration {
 		}
 	}
 	return h.Max()
-}
-
-// MarshalJSON writes the binary form, which is short.
-func (h *Hist) MarshalJSON() ([]byte, error) {
-	if h.count == 0 {
-		return []byte(`""`), nil
-	}
-	return json.Marshal(h.append(nil))
-}
-
-// UnmarshalJSON reads what MarshalJSON has written.
-func (h *Hist) UnmarshalJSON(text []byte) error {
-	var b []byte
-	if err := json.Unmarshal(text, &b); err != nil || len(b) == 0 {
-		*h = Hist{}
-		return err
-	}
-	r := &wireReader{wire.NewReader(b), octaves}
-	*h = Hist{}
-	r.hist(h)
-	if r.Bad || r.Left() > 0 {
-		return errors.New("a histogram cannot be read")
-	}
-	return nil
 }

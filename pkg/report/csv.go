@@ -1,38 +1,31 @@
-package aggregate
+package report
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"time"
 
-	"warp/pkg/oplog"
+	"warp/internal/exact"
+	"warp/internal/human"
+	"warp/pkg/aggregate"
 )
-
-// WriteJSON renders the report as one JSON document.
-func (r *Report) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
-}
 
 // csvColumns are those of the time series that users of warp read already.
 const csvColumns = "index\top\thost\tduration_s\tobjects_per_op\tbytes\tfull_ops\tpartial_ops\tops_started\tops_ended\terrors\t" +
 	"mb_per_sec\tops_ended_per_sec\tobjs_per_sec\tstart_time\tend_time"
 
-// WriteCSV renders the segments as a tab-separated time series. Each segment
+// CSV renders the segments as a tab-separated time series. Each segment
 // of an operation is one row about all hosts together, whose host column names
 // the host if there is only one and is empty otherwise; adding up rows never
 // counts a request twice. (Segments by host are in the JSON.) A script's have one
 // more column, with the statement as in the op log.
-func (r *Report) WriteCSV(w io.Writer) error {
+func CSV(w io.Writer, r *aggregate.Report) error {
 	b := bufio.NewWriter(w)
-	columns, scripted := csvColumns, r.scripted()
-	if scripted {
+	columns, statements := csvColumns, scripted(r)
+	if statements {
 		columns += "\tstatement"
 	}
 	fmt.Fprintln(b, columns)
@@ -48,10 +41,10 @@ func (r *Report) WriteCSV(w io.Writer) error {
 			fmt.Fprintf(b, "%d\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s",
 				k, cell(op.Op), host, float(s.DurationS), perOp, s.Bytes,
 				s.FullOps, s.PartialOps, s.OpsStarted, s.OpsEnded, s.Errors,
-				float(s.BytesPerS/mib), float(ratio(float64(s.OpsEnded), s.DurationS)), float(s.ObjectsPerS),
-				s.Start.Format(time.RFC3339Nano), op.segmentEnd(k).Format(time.RFC3339Nano))
-			if scripted {
-				fmt.Fprintf(b, "\t%s", oplog.Statement{Number: uint16(op.Statement), WarmUp: op.Warmup})
+				float(s.BytesPerS/human.MiB), float(exact.Ratio(float64(s.OpsEnded), s.DurationS)), float(s.ObjectsPerS),
+				s.Start.Format(time.RFC3339Nano), segmentEnd(op, k).Format(time.RFC3339Nano))
+			if statements {
+				fmt.Fprintf(b, "\t%s", statementOf(op.Statement, op.Warmup))
 			}
 			fmt.Fprintln(b)
 		}
@@ -59,7 +52,7 @@ func (r *Report) WriteCSV(w io.Writer) error {
 	return b.Flush()
 }
 
-func (o *Operation) segmentEnd(k int) time.Time {
+func segmentEnd(o *aggregate.Operation, k int) time.Time {
 	if k+1 < len(o.Segments) {
 		return o.Segments[k+1].Start
 	}

@@ -1,4 +1,6 @@
-package aggregate
+// Package human writes numbers as people read them: durations, sizes, rates,
+// and counts with their nouns.
+package human
 
 import (
 	"math"
@@ -7,15 +9,15 @@ import (
 	"time"
 )
 
-// formatMS shows a duration in ms with three significant digits, in the unit
+// Millis shows a duration in ms with three significant digits, in the unit
 // that fits: a fast store answers in µs, and "0ms" would hide that.
-func formatMS(ms float64) string {
+func Millis(ms float64) string {
 	ns := ms * 1e6
 	if ns == 0 {
 		return "0s"
 	}
 	if math.Abs(ns) >= 59.95e9 {
-		return shortDuration(time.Duration(ns).Round(time.Second))
+		return Duration(time.Duration(ns).Round(time.Second))
 	}
 	// Rounding comes first: 999.7µs is 1.00ms and not 1000µs.
 	ns, _ = strconv.ParseFloat(strconv.FormatFloat(ns, 'e', 2, 64), 64)
@@ -41,8 +43,8 @@ func digits3(x float64) string {
 	return strconv.FormatFloat(x, 'f', 0, 64)
 }
 
-// shortDuration is a duration without parts that are zero: 1m, 1h, 1m30s.
-func shortDuration(d time.Duration) string {
+// Duration is a duration without parts that are zero: 1m, 1h, 1m30s.
+func Duration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
@@ -53,38 +55,39 @@ func shortDuration(d time.Duration) string {
 	return s
 }
 
-// formatRan shows how long something ran, like 1m0s or 7.04s.
-func formatRan(seconds float64) string {
+// Seconds shows how long something ran, like 1m0s or 7.04s.
+func Seconds(seconds float64) string {
 	d := time.Duration(seconds * 1e9)
 	if d < 9950*time.Millisecond {
-		return formatMS(seconds * 1e3)
+		return Millis(seconds * 1e3)
 	}
 	return d.Round(time.Second).String()
 }
 
-const mib = 1 << 20
+// MiB is 2^20 bytes.
+const MiB = 1 << 20
 
-// A rateUnit is what bytes per second are shown in. All rates of one block have
+// A RateUnit is what bytes per second are shown in. All rates of one block have
 // the same, so that they can be compared at a glance.
-type rateUnit struct {
+type RateUnit struct {
 	name string
 	size float64
 }
 
-// averageUnit is the unit of averages: MiB/s, as scripts expect, except where
+// AverageUnit is the unit of averages: MiB/s, as scripts expect, except where
 // the largest of them would round to nothing.
-func averageUnit(largest float64) rateUnit {
+func AverageUnit(largest float64) RateUnit {
 	switch a := math.Abs(largest); {
-	case a >= mib/10 || a == 0:
-		return rateUnit{"MiB/s", mib}
+	case a >= MiB/10 || a == 0:
+		return RateUnit{"MiB/s", MiB}
 	case a >= 100:
-		return rateUnit{"KiB/s", 1024}
+		return RateUnit{"KiB/s", 1024}
 	}
-	return rateUnit{"B/s", 1}
+	return RateUnit{"B/s", 1}
 }
 
-// average shows throughput with two decimals.
-func (u rateUnit) average(bytes, objects float64, hasBytes bool) string {
+// Average shows throughput with two decimals.
+func (u RateUnit) Average(bytes, objects float64, hasBytes bool) string {
 	obj := decimals(objects, 2) + " obj/s"
 	if !hasBytes {
 		return obj
@@ -103,33 +106,35 @@ func decimals(x float64, digits int) string {
 	return s
 }
 
-func averageRate(bytes, objects float64, hasBytes bool) string {
-	return averageUnit(bytes).average(bytes, objects, hasBytes)
+// Throughput shows an average by itself, in the unit that fits it.
+func Throughput(bytes, objects float64, hasBytes bool) string {
+	return AverageUnit(bytes).Average(bytes, objects, hasBytes)
 }
 
-func formatAverage(bytes float64) string {
-	u := averageUnit(bytes)
+// Rate shows bytes per second by themselves, in the unit of averages that fits.
+func Rate(bytes float64) string {
+	u := AverageUnit(bytes)
 	return decimals(bytes/u.size, 2) + " " + u.name
 }
 
-// segmentUnit is the unit that shows at least two digits before the point of
+// SegmentUnit is the unit that shows at least two digits before the point of
 // the next smaller one.
-func segmentUnit(largest float64) rateUnit {
+func SegmentUnit(largest float64) RateUnit {
 	switch {
 	case largest >= 10<<30:
-		return rateUnit{"GiB/s", 1 << 30}
-	case largest >= 2*mib:
-		return rateUnit{"MiB/s", mib}
+		return RateUnit{"GiB/s", 1 << 30}
+	case largest >= 2*MiB:
+		return RateUnit{"MiB/s", MiB}
 	case largest >= 2048:
-		return rateUnit{"KiB/s", 1024}
+		return RateUnit{"KiB/s", 1024}
 	}
-	return rateUnit{"B/s", 1}
+	return RateUnit{"B/s", 1}
 }
 
-// segment shows throughput without a space, as in averages of segments ever
+// Segment shows throughput without a space, as in averages of segments ever
 // since. Where the largest has one digit before the point, there are two behind.
-func (u rateUnit) segment(s *Segment, largest float64, hasBytes bool) string {
-	obj := decimals(s.ObjectsPerS, 2) + " obj/s"
+func (u RateUnit) Segment(bytes, objects, largest float64, hasBytes bool) string {
+	obj := decimals(objects, 2) + " obj/s"
 	if !hasBytes {
 		return obj
 	}
@@ -137,13 +142,14 @@ func (u rateUnit) segment(s *Segment, largest float64, hasBytes bool) string {
 	if largest < 10*u.size && u.size > 1 {
 		digits = 2
 	}
-	return decimals(s.BytesPerS/u.size, digits) + u.name + ", " + obj
+	return decimals(bytes/u.size, digits) + u.name + ", " + obj
 }
 
-func (u rateUnit) speed(bytes float64) string { return decimals(bytes/u.size, 1) + u.name }
+// Speed shows the throughput of single requests.
+func (u RateUnit) Speed(bytes float64) string { return decimals(bytes/u.size, 1) + u.name }
 
-// formatBytes is a size for people.
-func formatBytes(n float64) string {
+// Bytes shows a size.
+func Bytes(n float64) string {
 	for _, u := range []string{"B", "KiB", "MiB", "GiB", "TiB"} {
 		if n < 1024 {
 			return strings.TrimSuffix(strconv.FormatFloat(n, 'f', 1, 64), ".0") + " " + u

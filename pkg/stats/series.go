@@ -1,27 +1,55 @@
-package aggregate
+package stats
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 	"time"
+
+	"warp/internal/exact"
 )
 
-// objectUnit is the fixed-point unit in which shares of objects are counted.
-// 2^20 leaves room for 17 billion objects times a thousand.
-const objectUnit = 1 << 20
+const (
+	// MaxSegments is how many segments of a chosen length there may be.
+	MaxSegments = 100000
+	// defaultSegments is how many there may be where no length was chosen.
+	defaultSegments = 400
+)
 
-// A segment counts what happened in one piece of a window. All but errors
+// ladder holds the lengths that segments take by themselves. Each divides the
+// next, so that segments of a run whose length is not known in advance can be
+// joined while it lasts.
+var ladder = []time.Duration{
+	time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,
+	time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute,
+	time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour,
+	30 * 24 * time.Hour, 720 * 24 * time.Hour, // only broken clocks get here; 400 of these hold all time
+}
+
+// CheckSegments refuses lengths that would cut the window into too many segments.
+func CheckSegments(window int64, asked time.Duration) error {
+	switch {
+	case asked < 0:
+		return fmt.Errorf("segments of %v: the duration must be positive", asked)
+	case asked > 0 && window/int64(asked) >= MaxSegments:
+		return fmt.Errorf("segments of %v cut %v into more than 100,000: choose %v or longer",
+			asked, time.Duration(window).Round(time.Second), time.Duration(window/MaxSegments+1))
+	}
+	return nil
+}
+
+// A Segment counts what happened in one piece of a window. All but errors
 // are about successful requests.
-type segment struct {
-	Bytes, Objects uint64 // by share of time; objects in objectUnit
+type Segment struct {
+	Bytes, Objects uint64 // by share of time; objects in any unit that is small enough
 	Full, Partial  uint64 // requests wholly inside, and those that cross a border
 	Started, Ended uint64
 	Errors         uint64 // failed requests that started here
 }
 
-func (g *segment) merge(o *segment) {
-	g.Bytes = sum64(g.Bytes, o.Bytes)
-	g.Objects = sum64(g.Objects, o.Objects)
+func (g *Segment) Merge(o *Segment) {
+	g.Bytes = exact.AddUint(g.Bytes, o.Bytes)
+	g.Objects = exact.AddUint(g.Objects, o.Objects)
 	g.Full += o.Full
 	g.Partial += o.Partial
 	g.Started += o.Started
@@ -29,23 +57,23 @@ func (g *segment) merge(o *segment) {
 	g.Errors += o.Errors
 }
 
-// A series cuts time into segments, from Origin on in both directions. A
+// A Series cuts time into segments, from Origin on in both directions. A
 // request that crosses a border is split in proportion to time, in whole
 // numbers that add up exactly. A request that took no time belongs to the
 // segment that begins with it, or to the last one if it is at the end.
 //
 // Segments have the asked length, or grow so that there are at most 400. Which
 // length they end up with follows from the times alone, not from their order.
-type series struct {
+type Series struct {
 	Origin   int64
 	From, To int64 // what lies outside does not count
 	Dur      int64
-	Segs     map[int64]*segment // by number, which may be negative
+	Segs     map[int64]*Segment // by number, which may be negative
 	Lo, Hi   int64              // the lowest and the highest number; only where there are segments
 	Coarser  []coarse           // nil where the length was asked for
-	TooMany  bool               // more than maxSegments
+	TooMany  bool               // more than MaxSegments
 
-	cur          *segment // the one found last
+	cur          *Segment // the one found last
 	curLo, curHi int64
 }
 
@@ -57,9 +85,9 @@ type coarse struct {
 	Full, Partial map[int64]uint64
 }
 
-// newSeries begins a series of the time between from and to.
-func newSeries(origin, from, to int64, asked time.Duration) series {
-	t := series{Origin: origin, From: from, To: to, Dur: int64(asked), Segs: map[int64]*segment{}}
+// NewSeries begins a series of the time between from and to.
+func NewSeries(origin, from, to int64, asked time.Duration) Series {
+	t := Series{Origin: origin, From: from, To: to, Dur: int64(asked), Segs: map[int64]*Segment{}}
 	if asked <= 0 {
 		t.Dur = int64(ladder[0])
 		for _, d := range ladder[1:] {
@@ -69,14 +97,14 @@ func newSeries(origin, from, to int64, asked time.Duration) series {
 	return t
 }
 
-// newWholeSeries begins a series of all time. Its segments begin at multiples
+// NewWholeSeries begins a series of all time. Its segments begin at multiples
 // of their length since 1970, whenever the first request is.
-func newWholeSeries(asked time.Duration) series {
-	return newSeries(0, math.MinInt64, math.MaxInt64, asked)
+func NewWholeSeries(asked time.Duration) Series {
+	return NewSeries(0, math.MinInt64, math.MaxInt64, asked)
 }
 
 // number is which segment of the given length an instant is in.
-func (t *series) number(at, dur int64) int64 {
+func (t *Series) number(at, dur int64) int64 {
 	if at >= t.Origin {
 		return int64((uint64(at) - uint64(t.Origin)) / uint64(dur))
 	}
@@ -84,7 +112,7 @@ func (t *series) number(at, dur int64) int64 {
 }
 
 // at is where segment i begins, held within the range of int64.
-func (t *series) at(i int64) int64 {
+func (t *Series) at(i int64) int64 {
 	far, length := bits.Mul64(uint64(max(i, -i)), uint64(t.Dur))
 	switch {
 	case i >= 0 && (far > 0 || length > uint64(math.MaxInt64)-uint64(t.Origin)):
@@ -98,13 +126,13 @@ func (t *series) at(i int64) int64 {
 }
 
 // bounds are begin and end of segment i.
-func (t *series) bounds(i int64) (from, to int64) {
+func (t *Series) bounds(i int64) (from, to int64) {
 	return max(t.at(i), t.From), min(t.at(i+1), t.To)
 }
 
 // seek makes the segment that instant at belongs to the current one. It
 // returns nil where there are too many.
-func (t *series) seek(at int64) *segment {
+func (t *Series) seek(at int64) *Segment {
 	if t.cur != nil && at >= t.curLo && at < t.curHi {
 		return t.cur
 	}
@@ -119,7 +147,7 @@ func (t *series) seek(at int64) *segment {
 	}
 	t.cur = t.Segs[i]
 	if t.cur == nil {
-		t.cur = new(segment)
+		t.cur = new(Segment)
 		t.Segs[i] = t.cur
 	}
 	t.curLo, t.curHi = t.bounds(i)
@@ -127,36 +155,36 @@ func (t *series) seek(at int64) *segment {
 }
 
 // include widens the range of numbers; false where that is too wide.
-func (t *series) include(i int64) bool {
+func (t *Series) include(i int64) bool {
 	lo, hi := i, i
 	if len(t.Segs) > 0 {
 		lo, hi = min(lo, t.Lo), max(hi, t.Hi)
 	}
-	most := int64(maxSegments)
+	most := int64(MaxSegments)
 	if t.Coarser != nil {
 		most = defaultSegments
 	}
-	if distance(lo, hi) >= most {
+	if exact.Distance(lo, hi) >= most {
 		return false
 	}
 	t.Lo, t.Hi = lo, hi
 	return true
 }
 
-// overlaps tells whether any part of the time from start to end counts.
-func (t *series) overlaps(start, end int64) bool {
+// Overlaps tells whether any part of the time from start to end counts.
+func (t *Series) Overlaps(start, end int64) bool {
 	if start == end {
 		return start >= t.From && start <= t.To
 	}
 	return start < t.To && end > t.From
 }
 
-// add counts a successful request that overlaps.
-func (t *series) add(start, end int64, bytes, objects uint64) {
+// Add counts a successful request that overlaps.
+func (t *Series) Add(start, end int64, bytes, objects uint64) {
 	if t.cur != nil && start >= t.curLo && start < t.curHi && end <= t.curHi {
 		g := t.cur
-		g.Bytes = sum64(g.Bytes, bytes)
-		g.Objects = sum64(g.Objects, objects)
+		g.Bytes = exact.AddUint(g.Bytes, bytes)
+		g.Objects = exact.AddUint(g.Objects, objects)
 		g.Full++
 		g.Started++
 		g.Ended++
@@ -166,8 +194,8 @@ func (t *series) add(start, end int64, bytes, objects uint64) {
 }
 
 // split counts a request that may cross a border.
-func (t *series) split(start, end int64, bytes, objects uint64) {
-	from, to, whole := max(start, t.From), min(end, t.To), distance(start, end)
+func (t *Series) split(start, end int64, bytes, objects uint64) {
+	from, to, whole := max(start, t.From), min(end, t.To), exact.Distance(start, end)
 	last := from
 	switch {
 	case to > from:
@@ -184,14 +212,14 @@ func (t *series) split(start, end int64, bytes, objects uint64) {
 	t.note(from, last, cut)
 	var b, o uint64
 	if whole > 0 {
-		b, o = share(bytes, distance(start, from), whole), share(objects, distance(start, from), whole)
+		b, o = exact.Share(bytes, exact.Distance(start, from), whole), exact.Share(objects, exact.Distance(start, from), whole)
 	}
 	for i := first; i <= final; i++ {
 		g := t.seek(max(from, t.begin(i)))
-		part := distance(start, min(t.curHi, to))
-		nextB, nextO := share(bytes, part, whole), share(objects, part, whole)
-		g.Bytes = sum64(g.Bytes, nextB-b)
-		g.Objects = sum64(g.Objects, nextO-o)
+		part := exact.Distance(start, min(t.curHi, to))
+		nextB, nextO := exact.Share(bytes, part, whole), exact.Share(objects, part, whole)
+		g.Bytes = exact.AddUint(g.Bytes, nextB-b)
+		g.Objects = exact.AddUint(g.Objects, nextO-o)
 		b, o = nextB, nextO
 		if first == final && !cut {
 			g.Full++
@@ -208,14 +236,14 @@ func (t *series) split(start, end int64, bytes, objects uint64) {
 }
 
 // begin is where segment i begins.
-func (t *series) begin(i int64) int64 {
+func (t *Series) begin(i int64) int64 {
 	from, _ := t.bounds(i)
 	return from
 }
 
 // note remembers for longer segments a request that does not fit into one of
 // these. One that is cut by the window fits into none.
-func (t *series) note(from, last int64, cut bool) {
+func (t *Series) note(from, last int64, cut bool) {
 	if t.Coarser == nil || !cut && t.number(from, t.Dur) == t.number(last, t.Dur) {
 		return
 	}
@@ -233,63 +261,63 @@ func (t *series) note(from, last int64, cut bool) {
 }
 
 // coarsen joins segments into those of the next length.
-func (t *series) coarsen() {
+func (t *Series) coarsen() {
 	c := t.Coarser[0]
 	factor := c.Dur / t.Dur
-	joined := make(map[int64]*segment, len(t.Segs)/int(factor)+1)
+	joined := make(map[int64]*Segment, len(t.Segs)/int(factor)+1)
 	for i, g := range t.Segs {
-		k := floorDiv(i, factor)
+		k := exact.FloorDiv(i, factor)
 		if joined[k] == nil {
-			joined[k] = new(segment)
+			joined[k] = new(Segment)
 		}
-		joined[k].merge(g)
+		joined[k].Merge(g)
 	}
 	for k, g := range joined {
 		g.Full += c.Full[k]
 		g.Partial = c.Partial[k]
 	}
 	t.Segs, t.Dur, t.Coarser = joined, c.Dur, t.Coarser[1:]
-	t.Lo, t.Hi = floorDiv(t.Lo, factor), floorDiv(t.Hi, factor)
+	t.Lo, t.Hi = exact.FloorDiv(t.Lo, factor), exact.FloorDiv(t.Hi, factor)
 	if len(t.Coarser) == 0 {
 		t.Coarser = nil
 	}
 	t.cur = nil
 }
 
-// fail counts a failed request in the segment that it started in.
-func (t *series) fail(start int64) {
+// Fail counts a failed request in the segment that it started in.
+func (t *Series) Fail(start int64) {
 	if g := t.seek(min(max(start, t.From), max(t.To-1, t.From))); g != nil {
 		g.Errors++
 	}
 }
 
-// end cuts off what lies behind the end of the window. Nothing that was added
+// End cuts off what lies behind the end of the window. Nothing that was added
 // before does, except requests that took no time right at the end.
-func (t *series) end(at int64) {
+func (t *Series) End(at int64) {
 	t.To, t.cur = at, nil
 	last := t.number(at-1, t.Dur)
 	for i, g := range t.Segs {
 		if i > last && i > t.Lo {
 			if t.Segs[last] == nil {
-				t.Segs[last] = new(segment)
+				t.Segs[last] = new(Segment)
 			}
-			t.Segs[last].merge(g)
+			t.Segs[last].Merge(g)
 			delete(t.Segs, i)
 			t.Hi = last
 		}
 	}
 }
 
-// fit joins segments until those of the time from first to last are few enough.
-func (t *series) fit(first, last int64) {
-	for t.Coarser != nil && distance(t.number(first, t.Dur), t.number(max(last-1, first), t.Dur)) >= defaultSegments {
+// Fit joins segments until those of the time from first to last are few enough.
+func (t *Series) Fit(first, last int64) {
+	for t.Coarser != nil && exact.Distance(t.number(first, t.Dur), t.number(max(last-1, first), t.Dur)) >= defaultSegments {
 		t.coarsen()
 	}
 }
 
-// merge adds a series with the same origin. It leaves o as it is, except that
+// Merge adds a series with the same origin. It leaves o as it is, except that
 // segments may be joined.
-func (t *series) merge(o *series) {
+func (t *Series) Merge(o *Series) {
 	for o.Dur > t.Dur && t.Coarser != nil {
 		t.coarsen()
 	}
@@ -310,9 +338,9 @@ func (t *series) merge(o *series) {
 	}
 	for i, g := range o.Segs {
 		if t.Segs[i] == nil {
-			t.Segs[i] = new(segment)
+			t.Segs[i] = new(Segment)
 		}
-		t.Segs[i].merge(g)
+		t.Segs[i].Merge(g)
 	}
 	for l := range t.Coarser {
 		for i, n := range o.Coarser[l].Full {
@@ -324,7 +352,7 @@ func (t *series) merge(o *series) {
 	}
 }
 
-func (t *series) includeAll(o *series) bool {
+func (t *Series) includeAll(o *Series) bool {
 	if len(t.Segs) == 0 {
 		t.Lo, t.Hi = o.Lo, o.Hi
 		return true
@@ -337,12 +365,62 @@ func (t *series) includeAll(o *series) bool {
 	return false
 }
 
-// total is what all segments have, except Full and Partial, which count
+// Total is what all segments have, except Full and Partial, which count
 // requests of one segment.
-func (t *series) total() segment {
-	var sum segment
+func (t *Series) Total() Segment {
+	var sum Segment
 	for _, g := range t.Segs {
-		sum.merge(g)
+		sum.Merge(g)
 	}
 	return sum
+}
+
+// Valid says whether a series that was decoded can be merged with fresh, a
+// series that nothing has been added to.
+func (t *Series) Valid(fresh Series) bool {
+	for fresh.Dur != t.Dur && fresh.Coarser != nil {
+		fresh.coarsen()
+	}
+	if t.Dur != fresh.Dur || t.Origin != fresh.Origin || t.From != fresh.From || t.To != fresh.To || len(t.Coarser) != len(fresh.Coarser) || t.Hi < t.Lo {
+		return false
+	}
+	for i, c := range t.Coarser {
+		if c.Dur != fresh.Coarser[i].Dur || c.Full == nil || c.Partial == nil {
+			return false
+		}
+	}
+	for i, g := range t.Segs {
+		if g == nil || i < t.Lo || i > t.Hi {
+			return false
+		}
+	}
+	return t.Segs != nil && exact.Distance(t.Lo, t.Hi) < MaxSegments
+}
+
+// A Piece is a segment and where it lies.
+type Piece struct {
+	From, To int64
+	Segment
+}
+
+// Between lists the segments of the time from start to end, those in which
+// nothing happened included.
+func (t *Series) Between(start, end int64) []Piece {
+	if end <= start {
+		return nil
+	}
+	first, last := t.number(start, t.Dur), t.number(end-1, t.Dur)
+	list := make([]Piece, 0, last-first+1)
+	for i := first; i <= last; i++ {
+		from, to := t.bounds(i)
+		p := Piece{From: max(from, start), To: min(to, end)}
+		if own := t.Segs[i]; own != nil {
+			p.Merge(own)
+		}
+		if next := t.Segs[i+1]; i == last && next != nil { // requests that took no time, right at the end
+			p.Merge(next)
+		}
+		list = append(list, p)
+	}
+	return list
 }

@@ -1,0 +1,22 @@
+package human
+
+import "testing"
+
+func TestUnits(t *testing.T) {
+	t.Parallel()
+	for ms, want := range map[float64]string{
+		0: "0s", 1e-6: "1ns", .000999: "999ns", .312: "312µs", .9997: "1.00ms", 4.016: "4.02ms", 99.96: "100ms",
+		999.6: "1.00s", 1250: "1.25s", 59940: "59.9s", 59960: "1m", 75000: "1m15s", 3600e3: "1h", -.0021: "-2.10µs",
+	} {
+		if got := Millis(ms); got != want {
+			t.Errorf("%v ms: got %s, want %s", ms, got, want)
+		}
+	}
+	for bytes, want := range map[float64]string{
+		0: "0.0B/s", 1124.8: "1124.8B/s", 1534.6 * 1024: "1534.6KiB/s", 9.7 * MiB: "9.7MiB/s", 4812.4 * MiB: "4812.4MiB/s", 20 << 30: "20.0GiB/s",
+	} {
+		if got := SegmentUnit(bytes).Speed(bytes); got != want {
+			t.Errorf("%v bytes/s: got %s, want %s", bytes, got, want)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package aggregate
+
+import (
+	"testing"
+	"time"
+
+	"warp/internal/testlog"
+	"warp/pkg/oplog"
+)
+
+func TestLive(t *testing.T) {
+	t.Parallel()
+	var l Live
+	if s := l.Snapshot(testlog.Epoch); len(s.Ops) != 0 {
+		t.Errorf("%+v", s)
+	}
+	// 100 requests/s of 1000 bytes for 10 s, one in ten fails.
+	var rows []oplog.Record
+	for i := range int64(1000) {
+		r := req(0, i*10, i*10+8)
+		if i%10 == 0 {
+			r.Err = "SlowDown: no"
+		}
+		rows = append(rows, r)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 50 {
+			l.Snapshot(ms(5000))
+		}
+	}()
+	_, _ = (&memoryLog{rows: rows}).Read(ignoreWindow, l.Write)
+	<-done
+	op := l.Snapshot(ms(10_000)).Ops[0]
+	if op.Requests != 1000 || op.Errors != 100 || op.Bytes != 900_000 || op.Objects != 900 || op.Elapsed != 10*time.Second {
+		t.Errorf("%+v", op)
+	}
+	if want := (LiveRate{90, 90_000, 90}); op.Current != want || op.Average != want {
+		t.Errorf("current %+v, average %+v", op.Current, op.Average)
+	}
+	if op.P50 != 8*time.Millisecond {
+		t.Errorf("p50 %v", op.P50)
+	}
+	// A store that hangs shows as nothing happening.
+	if r := l.Snapshot(ms(12_000)).Ops[0].Current; r != (LiveRate{}) {
+		t.Errorf("after two silent seconds: %+v", r)
+	}
+	l.Reset()
+	if s := l.Snapshot(ms(0)); len(s.Ops) != 0 {
+		t.Errorf("after a reset: %+v", s)
+	}
+}
+
+// TestLiveSlowRequests: 4 threads with requests of 2 s finish two per second.
+func TestLiveSlowRequests(t *testing.T) {
+	t.Parallel()
+	var l Live
+	for i := range int64(10) {
+		for thread := range int64(4) {
+			_ = l.Write([]oplog.Record{req(uint32(thread), i*2000+thread*500, i*2000+2000+thread*500)})
+		}
+	}
+	if r := l.Snapshot(ms(20_250)).Ops[0].Current.Requests; r < 1.7 || r > 2.3 {
+		t.Errorf("%v requests/s, want 2", r)
+	}
+}

@@ -1,0 +1,176 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fatih/color"
+
+	"warp/internal/exact"
+	"warp/internal/human"
+	"warp/pkg/aggregate"
+)
+
+const comparisonSeparator = "-------------------"
+
+// ComparisonJSON renders the comparison as one JSON document.
+func ComparisonJSON(w io.Writer, c aggregate.Comparison) error {
+	return writeJSON(w, c)
+}
+
+// ComparisonText renders the comparison for people.
+func ComparisonText(w io.Writer, c aggregate.Comparison, o TextOptions) error {
+	p := &printer{o: o}
+	if len(c.Parameters) > 0 {
+		p.line("Parameters that differ:")
+		for _, x := range c.Parameters {
+			p.line(" * %s: %s -> %s", x.Name, orNone(x.Before), orNone(x.After))
+		}
+	}
+	for i := range c.Operations {
+		p.change(&c.Operations[i])
+	}
+	p.only("before", c.OnlyBefore)
+	p.only("after", c.OnlyAfter)
+	p.warnings("Before", c.Before.Warnings)
+	p.warnings("After", c.After.Warnings)
+	_, err := w.Write(p.Bytes())
+	return err
+}
+
+func (p *printer) only(side string, ops []string) {
+	if len(ops) > 0 {
+		p.line("%s\nOnly in the log %s: %s", comparisonSeparator, side, strings.Join(ops, ", "))
+	}
+}
+
+func (p *printer) warnings(side string, list []string) {
+	for _, s := range list {
+		p.line("%s %s", p.paint(side+", warning:", color.FgYellow), s)
+	}
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "(none)"
+	}
+	return s
+}
+
+func (p *printer) change(c *aggregate.OpChange) {
+	p.line("%s", comparisonSeparator)
+	p.statement(statementOf(c.Statement, c.Warmup), c.StatementText)
+	p.line("Operation: %s", p.bold(c.Op))
+	p.differs("Operations", c.Requests, func(x float64) string { return fmt.Sprintf("%.0f", x) })
+	p.differs("Duration", c.RanS, func(x float64) string { return human.Seconds(x) })
+	p.differs("Concurrency", c.Concurrency, func(x float64) string { return fmt.Sprintf("%.0f", x) })
+	p.differs("Bytes per operation", c.RequestBytes, func(x float64) string { return fmt.Sprintf("%.0f", x) })
+	p.rate("Average", &aggregate.RateChange{BytesPerS: c.BytesPerS, ObjectsPerS: c.ObjectsPerS}, c.HasBytes)
+	if s := c.Duration; s != nil {
+		p.line("* Requests: %s", latencyChanges(s))
+		p.values(s)
+	}
+	if s := c.Averaged; s != nil {
+		known := func(mark string, c *aggregate.Change) string {
+			if c == nil {
+				return "unknown"
+			}
+			return mark + msChange(*c)
+		}
+		p.line("* Requests: Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, Fastest: %s, Slowest: %s (≈: averages of percentiles)", msChange(s.Mean),
+			known("≈", s.P50), known("≈", s.P90), known("≈", s.P99), known("", s.Min), known("", s.Max))
+	}
+	if s := c.Response; s != nil {
+		p.line("* Response time: %s", latencyChanges(s))
+		p.values(s)
+	}
+	if s := c.TTFB; s != nil {
+		p.line("* First Byte: Average: %s, Median: %s, Best: %s, Worst: %s",
+			msChange(s.Mean), msChange(s.P50), msChange(s.Min), msChange(s.Max))
+		p.values(s)
+	}
+	p.rate("Fastest", c.Fastest, c.HasBytes)
+	p.rate("50% Median", c.Median, c.HasBytes)
+	p.rate("Slowest", c.Slowest, c.HasBytes)
+	p.errorChanges(c)
+}
+
+func latencyChanges(s *aggregate.StatsChange) string {
+	return fmt.Sprintf("Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, 99.9%%: %s, Fastest: %s, Slowest: %s",
+		msChange(s.Mean), msChange(s.P50), msChange(s.P90), msChange(s.P99), msChange(s.P999), msChange(s.Min), msChange(s.Max))
+}
+
+// values adds to the changes what they are changes of.
+func (p *printer) values(s *aggregate.StatsChange) {
+	if !p.o.Verbose {
+		return
+	}
+	for _, side := range []struct {
+		name string
+		of   func(aggregate.Change) float64
+	}{
+		{"before", func(c aggregate.Change) float64 { return c.Before }},
+		{"after", func(c aggregate.Change) float64 { return c.After }},
+	} {
+		ms := func(c aggregate.Change) string { return human.Millis(side.of(c)) }
+		p.line("        - %s: Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, 99.9%%: %s, Fastest: %s, Slowest: %s, StdDev: %s", side.name,
+			ms(s.Mean), ms(s.P50), ms(s.P90), ms(s.P99), ms(s.P999), ms(s.Min), ms(s.Max), ms(s.StdDev))
+	}
+}
+
+// differs shows a figure only where it reads differently.
+func (p *printer) differs(name string, c aggregate.Change, format func(float64) string) {
+	if b, a := format(c.Before), format(c.After); b != a {
+		p.line("%s: %s -> %s", name, b, a)
+	}
+}
+
+func (p *printer) rate(name string, c *aggregate.RateChange, hasBytes bool) {
+	if c == nil {
+		return
+	}
+	s := fmt.Sprintf("%s (%+.1f) obj/s", percent(c.ObjectsPerS, 2), c.ObjectsPerS.Diff)
+	if hasBytes {
+		s = fmt.Sprintf("%s (%s) throughput, %s", percent(c.BytesPerS, 2), rateDiff(c.BytesPerS.Diff), s)
+	}
+	p.line("* %s: %s", name, s)
+}
+
+// rateDiff is in MiB/s, except where that would round to nothing.
+func rateDiff(d float64) string {
+	if d == 0 || d >= human.MiB/10 || d <= -human.MiB/10 {
+		return fmt.Sprintf("%+.1f MiB/s", d/human.MiB)
+	}
+	return fmt.Sprintf("%+.1f KiB/s", d/1024)
+}
+
+// percent is "new" where there was nothing before.
+func percent(c aggregate.Change, decimals int) string {
+	if c.Percent == nil {
+		return "new"
+	}
+	return fmt.Sprintf("%+.*f%%", decimals, *c.Percent)
+}
+
+func msChange(c aggregate.Change) string {
+	sign := "+"
+	if c.Diff < 0 {
+		sign = "" // it brings its own
+	}
+	return fmt.Sprintf("%s%s (%s)", sign, human.Millis(c.Diff), percent(c, 0))
+}
+
+func (p *printer) errorChanges(c *aggregate.OpChange) {
+	if c.Errors.Before == 0 && c.Errors.After == 0 {
+		return
+	}
+	share := func(n, all float64) float64 { return 100 * exact.Ratio(n, all) }
+	p.line("* Errors: %.0f -> %.0f (%.2f%% -> %.2f%% of requests)", c.Errors.Before, c.Errors.After,
+		share(c.Errors.Before, c.Requests.Before), share(c.Errors.After, c.Requests.After))
+	for _, code := range slices.Sorted(maps.Keys(c.ErrorsByCode)) {
+		p.line("  - %s: %.0f -> %.0f", code, c.ErrorsByCode[code].Before, c.ErrorsByCode[code].After)
+	}
+}

@@ -1,0 +1,180 @@
+package report
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"warp/internal/testlog"
+	"warp/pkg/aggregate"
+	"warp/pkg/hostload"
+	"warp/pkg/oplog"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func golden(t *testing.T, name string, write func(io.Writer) error) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, old := strings.Split(b.String(), "\n"), strings.Split(string(want), "\n")
+	for i := range min(len(got), len(old)) {
+		if got[i] != old[i] {
+			t.Fatalf("%s: line %d\n got %s\nwant %s", name, i+1, got[i], old[i])
+		}
+	}
+	if len(got) != len(old) {
+		t.Fatalf("%s: %d lines, want %d", name, len(got), len(old))
+	}
+}
+
+func analyze(t *testing.T, rows []oplog.Record, o aggregate.Options) *aggregate.Report {
+	t.Helper()
+	r, err := aggregate.Analyze(testlog.Log(rows), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// described is a report with all that a log's comments can say.
+func described(t *testing.T, l testlog.Load, seed uint64, o aggregate.Options) *aggregate.Report {
+	t.Helper()
+	r := analyze(t, l.Rows(seed), o)
+	r.Describe(oplog.Header{
+		Warp: "1.0", Benchmark: "mixed", Command: "warp mixed --secret-key=*REDACTED*", Engine: "lean", Seed: 1<<63 + 1,
+		Parameters: map[string]string{"concurrent": "8", "obj.size": "10MiB"},
+	}, oplog.Trailer{
+		End: "interrupted", Reason: "signal", Notes: []string{"The log is late."}, Offered: 500, Unsent: 3,
+		Load: &hostload.Load{CPUSeconds: 5.5, WallSeconds: 10, Cores: 2, MaxRSSBytes: 30 << 20},
+	})
+	return r
+}
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for name, l := range testlog.Loads() {
+		if name == "day" || name == "long" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := aggregate.Options{Verbose: true, SegmentDur: 2 * time.Second}
+			r := analyze(t, l.Rows(1), o)
+			golden(t, name+".txt", func(w io.Writer) error { return Text(w, r, TextOptions{}) })
+			golden(t, name+"-verbose.txt", func(w io.Writer) error { return Text(w, r, TextOptions{Verbose: true}) })
+			golden(t, name+".csv", func(w io.Writer) error { return CSV(w, r) })
+		})
+	}
+}
+
+func TestGoldenDescribed(t *testing.T) {
+	t.Parallel()
+	l := testlog.Loads()["mixed"]
+	l.Schedule, l.Sizes, l.Ops, l.Hosts = true, true, []string{"GET", "STAT"}, 2
+	o := aggregate.Options{Verbose: true, SegmentDur: 2 * time.Second}
+	r := described(t, l, 1, o)
+	golden(t, "described.json", func(w io.Writer) error { return JSON(w, r) })
+	cest := time.FixedZone("CEST", 7200)
+	golden(t, "described.txt", func(w io.Writer) error {
+		return Text(w, r, TextOptions{Color: true, Verbose: true, Location: cest})
+	})
+	l.Latency, l.Failures, l.Schedule = 25*time.Millisecond, 0, false
+	after := described(t, l, 2, o)
+	after.Parameters["concurrent"] = "16"
+	after.Engine = ""
+	c := aggregate.Compare(r, after)
+	golden(t, "compare.txt", func(w io.Writer) error { return ComparisonText(w, c, TextOptions{}) })
+	golden(t, "compare.json", func(w io.Writer) error { return ComparisonJSON(w, c) })
+}
+
+func TestCompareDifferentOperations(t *testing.T) {
+	t.Parallel()
+	get := analyze(t, testlog.Loads()["get"].Rows(1), aggregate.Options{})
+	del := analyze(t, testlog.Loads()["delete"].Rows(1), aggregate.Options{})
+	failing := analyze(t, testlog.Loads()["failing"].Rows(1), aggregate.Options{})
+	golden(t, "compare-other.txt", func(w io.Writer) error { return ComparisonText(w, aggregate.Compare(get, del), TextOptions{}) })
+	golden(t, "compare-new.txt", func(w io.Writer) error { return ComparisonText(w, aggregate.Compare(failing, get), TextOptions{}) })
+	golden(t, "compare-gone.txt", func(w io.Writer) error { return ComparisonText(w, aggregate.Compare(get, failing), TextOptions{}) })
+}
+
+func TestGoldenAggregated(t *testing.T) {
+	t.Parallel()
+	file, err := os.Open("../aggregate/testdata/aggregated.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	r, err := aggregate.ReadAggregated(file, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "aggregated.txt", func(w io.Writer) error { return Text(w, r, TextOptions{Verbose: true}) })
+}
+
+func TestStatementGolden(t *testing.T) {
+	t.Parallel()
+	texts := []string{"PUT 9 OBJECTS", "GET 9 OBJECTS AT RATE 10 PER SECOND WARMUP 2 SECONDS", "GET RUNTIME 2 SECONDS", "DELETE"}
+	of := func(seed uint64, texts []string) *aggregate.Report {
+		rows, _ := testlog.Script(seed)
+		r := analyze(t, rows, aggregate.Options{})
+		r.Describe(oplog.Header{Benchmark: "script", Statements: texts}, oplog.Trailer{End: "completed"})
+		return r
+	}
+	before, after := of(1, texts), of(2, append(slices.Clone(texts[:2]), "GET RUNTIME 3 SECONDS"))
+	golden(t, "script.txt", func(w io.Writer) error { return Text(w, before, TextOptions{}) })
+	golden(t, "script.csv", func(w io.Writer) error { return CSV(w, before) })
+	golden(t, "compare-script.txt", func(w io.Writer) error {
+		return ComparisonText(w, aggregate.Compare(before, after), TextOptions{})
+	})
+}
+
+// Nothing changes from a report to itself.
+func TestCompareWithItself(t *testing.T) {
+	t.Parallel()
+	for name, l := range testlog.Loads() {
+		r := analyze(t, l.Rows(1), aggregate.Options{})
+		var text bytes.Buffer
+		if err := ComparisonText(&text, aggregate.Compare(r, r), TextOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(text.String()) {
+			if strings.Contains(line, "%)") && strings.ContainsAny(strings.ReplaceAll(line, "99.9%", ""), "-→") {
+				t.Errorf("%s: something changed: %s", name, line)
+			}
+		}
+	}
+}
+
+func TestPhases(t *testing.T) {
+	t.Parallel()
+	r := analyze(t, testlog.Loads()["get"].Rows(1), aggregate.Options{})
+	one := &aggregate.Stats{Count: 7, Mean: 1, Min: 1, Max: 1}
+	r.Operations[0].HTTPPhases = &aggregate.Phases{Connect: one, Wait: one}
+	var text bytes.Buffer
+	if err := Text(&text, r, TextOptions{}); err != nil || !strings.Contains(text.String(), "\nHTTP phases of a sample of requests:\n * connect (7): Avg: 1.00ms") {
+		t.Errorf("%v in\n%s", err, text.String())
+	}
+}

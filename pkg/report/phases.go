@@ -1,0 +1,38 @@
+package report
+
+import (
+	"fmt"
+
+	"warp/pkg/aggregate"
+	"warp/pkg/oplog"
+)
+
+func phaseList(h *aggregate.Phases) [len(oplog.PhaseNames)]*aggregate.Stats {
+	return [...]*aggregate.Stats{h.DNS, h.Connect, h.TLS, h.Send, h.Wait, h.Receive}
+}
+
+// phases shows how the times of requests come about, by host where there are several.
+func (p *printer) phases(op *aggregate.Operation) {
+	if op.HTTPPhases == nil {
+		return
+	}
+	p.line("\nHTTP phases of a sample of requests:")
+	p.phaseLines(" * ", op.HTTPPhases)
+	if !p.o.Verbose || len(op.Hosts) < 2 {
+		return
+	}
+	for i := range op.Hosts {
+		if h := &op.Hosts[i]; h.HTTPPhases != nil {
+			p.line(" * %s:", partName(h))
+			p.phaseLines("        - ", h.HTTPPhases)
+		}
+	}
+}
+
+func (p *printer) phaseLines(bullet string, phases *aggregate.Phases) {
+	for i, s := range phaseList(phases) {
+		if s != nil {
+			p.line("%s%s (%d): %s", bullet, fmt.Sprintf("%-7s", oplog.PhaseNames[i]), s.Count, latencies(s))
+		}
+	}
+}

@@ -1,0 +1,30 @@
+package report
+
+import (
+	"slices"
+
+	"warp/internal/human"
+	"warp/pkg/aggregate"
+	"warp/pkg/oplog"
+)
+
+func statementOf(number int, warmup bool) oplog.Statement {
+	return oplog.Statement{Number: uint16(number), WarmUp: warmup}
+}
+
+// statement is the line above the figures of a statement.
+func (p *printer) statement(s oplog.Statement, text string) {
+	if s.Number == 0 {
+		return
+	}
+	line := human.UpperFirst(s.Title())
+	if text != "" {
+		line += ": " + human.OneLine(text)
+	}
+	p.line("%s", p.bold(line))
+}
+
+// scripted says whether the report is about statements of a script.
+func scripted(r *aggregate.Report) bool {
+	return slices.ContainsFunc(r.Operations, func(o aggregate.Operation) bool { return o.Statement > 0 })
+}
