@@ -76,10 +76,50 @@ func TestWrongValues(t *testing.T) {
 		"results.upload=h/b":                       "upload",
 		"results.uploadSecret=a":                   "with results.upload only",
 		"egress=all":                               "egress",
-		"replicaCount=3,service.port=7761":         "replicaCount is clients.replicas; service is not needed",
 	} {
 		if out, err := helm(t, "template", "warp", chart, "--set", set); err == nil || !strings.Contains(out, want) {
 			t.Errorf("%s: %v\n%s", set, err, out)
 		}
+	}
+}
+
+// TestForeignValues: each value of MinIO's chart is refused by name, with the one to use here, and all of them in one error.
+func TestForeignValues(t *testing.T) {
+	t.Parallel()
+	foreign := map[string]string{
+		"replicaCount=3":                       "replicaCount (use clients.replicas)",
+		"configFile=warp:":                     "configFile (use config)",
+		"warpConfiguration.s3ServerURL=h:9000": "warpConfiguration (use store.host",
+		"warpJobArgs.duration=1m":              "warpJobArgs (use args",
+		"serverResources.limits.cpu=1":         "serverResources (use coordinator.resources)",
+		"clientResources.limits.cpu=1":         "clientResources (use clients.resources)",
+		"nodeSelector.a=b":                     "nodeSelector (use clients.nodeSelector and coordinator.nodeSelector)",
+		"tolerations[0].key=a":                 "tolerations (use clients.tolerations and coordinator.tolerations)",
+		"affinity.podAntiAffinity.a=b":         "affinity (use clients.topologyKey",
+		"nameOverride=a":                       "nameOverride (leave it out",
+		"fullnameOverride=a":                   "fullnameOverride (leave it out",
+		"job.restartOnUpgrade=true":            "job (leave it out",
+		"serviceAccount.create=true":           "serviceAccount (leave it out",
+		"securityContext.runAsUser=1":          "securityContext (leave it out",
+		"podSecurityContext.fsGroup=1":         "podSecurityContext (leave it out",
+		"service.port=7761":                    "service (leave it out",
+	}
+	args := []string{"template", "warp", chart}
+	for set := range foreign {
+		args = append(args, "--set", set)
+	}
+	out, err := helm(t, args...)
+	if err == nil {
+		t.Fatalf("all of them are taken:\n%s", out)
+	}
+	for set, want := range foreign {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s: want %q in %s", set, want, out)
+		}
+	}
+	read := []string{"image.repository=r/warp", "image.pullPolicy=Always", "imagePullSecrets[0].name=pull"}
+	if out, err := helm(t, "template", "warp", chart, "--set", strings.Join(read, ",")); err != nil ||
+		!strings.Contains(out, "r/warp:") || !strings.Contains(out, "Always") || !strings.Contains(out, "name: pull") {
+		t.Errorf("%v: what both charts have is not read:\n%s", err, out)
 	}
 }

@@ -1,28 +1,30 @@
-{{- /* Values of another chart of warp: what each of them is here. The schema lets them pass, so that all are named at once. */ -}}
+{{- /* Values of MinIO's chart of warp, with the one to use here. The schema lets them pass, so that all are named at once. */ -}}
 {{- define "warp.foreign" -}}
 {{- $here := dict
-  "replicaCount" "is clients.replicas"
-  "configFile" "is config"
-  "serverResources" "is coordinator.resources"
-  "clientResources" "is clients.resources"
-  "nodeSelector" "is clients.nodeSelector and coordinator.nodeSelector"
-  "tolerations" "is clients.tolerations and coordinator.tolerations"
-  "affinity" "is clients.topologyKey, over whose values clients are spread, and nodeSelector"
-  "nameOverride" "is not needed: names come from the release"
-  "fullnameOverride" "is not needed: names come from the release"
-  "job" "is not needed: every helm upgrade is a run of its own"
-  "serviceAccount" "is not needed: pods have no account of the cluster"
-  "securityContext" "is not needed: pods are as restricted as Pod Security Standards ask for"
-  "podSecurityContext" "is not needed: pods are as restricted as Pod Security Standards ask for"
-  "service" "is not needed: clients listen on port 7761"
+  "replicaCount" "use clients.replicas"
+  "configFile" "use config"
+  "warpConfiguration" "use store.host, store.tls, store.region, store.accessKey, store.secretKey and benchmark"
+  "warpJobArgs" "use args, a list of flags such as --obj.size=1MiB"
+  "serverResources" "use coordinator.resources"
+  "clientResources" "use clients.resources"
+  "nodeSelector" "use clients.nodeSelector and coordinator.nodeSelector"
+  "tolerations" "use clients.tolerations and coordinator.tolerations"
+  "affinity" "use clients.topologyKey to spread the clients, and clients.nodeSelector and coordinator.nodeSelector"
+  "nameOverride" "leave it out: names come from the release"
+  "fullnameOverride" "leave it out: names come from the release"
+  "job" "leave it out: every helm upgrade is a run of its own"
+  "serviceAccount" "leave it out: pods have no service account"
+  "securityContext" "leave it out: pods are as restricted as Pod Security Standards ask for"
+  "podSecurityContext" "leave it out: pods are as restricted as Pod Security Standards ask for"
+  "service" "leave it out: clients listen on port 7761"
 }}
 {{- $found := list }}
 {{- range $name, $what := $here }}
 {{- if hasKey $.Values $name }}
-{{- $found = append $found (printf "%s %s" $name $what) }}
+{{- $found = append $found (printf "%s (%s)" $name $what) }}
 {{- end }}
 {{- end }}
 {{- if $found }}
-{{- fail (printf "these are values of another chart of warp: %s" (join "; " $found)) }}
+{{- fail (printf "not values of this chart: %s" (join "; " $found)) }}
 {{- end }}
 {{- end -}}
