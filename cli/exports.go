@@ -36,8 +36,8 @@ func (f *exportFlags) flags(env environment) []cli.Flag {
 }
 
 func exportInterval(d time.Duration) error {
-	if d < sink.LeastInterval {
-		return wrong("%s is too short; the least is %s", shortDuration(d), shortDuration(sink.LeastInterval))
+	if d < sink.MinInterval {
+		return wrong("%s is too short; the least is %s", shortDuration(d), shortDuration(sink.MinInterval))
 	}
 	return nil
 }

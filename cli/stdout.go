@@ -38,7 +38,7 @@ func (s *session) openRows() *sink.Rows {
 	}
 	s.out, s.outColor = s.errw, s.errColor
 	return sink.NewRows(rows, sink.RowsOptions{
-		Script: s.opts.Benchmark == "script", Most: rowsMemory, Hold: fleet, Patience: rowsPatience, Grace: rowsGrace,
+		Script: s.opts.Benchmark == "script", Max: rowsMemory, Wait: fleet, Patience: rowsPatience, Grace: rowsGrace,
 		Warn: func(text string) { s.warnf("--stdout: %s", text) },
 		Waiting: func() {
 			s.notef("waiting for the reader of --stdout, until it takes nothing for %s (Ctrl-C ends that)", shortDuration(rowsPatience))

@@ -46,7 +46,7 @@ func allowed() map[string][]string {
 		"pkg/oplog":     {"pkg/hostload", "internal/wire"},
 		"pkg/script":    {"internal/suggest"},
 		"pkg/runfile":   {"internal/suggest"},
-		"pkg/sink":      {"pkg/oplog", "internal/wire", "internal/connlimit"},
+		"pkg/sink":      {"pkg/oplog", "internal/human", "internal/wire", "internal/connlimit"},
 
 		"pkg/fleet/transport": {"internal/connlimit"},
 	}

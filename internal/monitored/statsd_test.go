@@ -261,5 +261,5 @@ func TestStatsDThatDies(t *testing.T) {
 	if n := len(r.rows()); n != 200 {
 		t.Errorf("%d rows", n)
 	}
-	r.reports("datagrams did not reach StatsD at "+s.UDP, "refused")
+	r.reports("did not reach StatsD at "+s.UDP, "refused")
 }

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	influxdb2 "github.com/influxdata/influxdb-client-go/v2"
@@ -121,15 +120,41 @@ type Influx struct {
 	rows     []oplog.Record // with Every: since the last Flush
 	last     time.Time
 
-	wait  time.Duration // at the end
-	queue chan []*write.Point
-	ended chan struct{}
-	late  <-chan struct{} // closed when what is left may not wait any longer
-	stop  context.CancelFunc
+	wait   time.Duration // at the end
+	buffer *buffer[[]*write.Point]
+	stop   context.CancelFunc
+}
 
-	mu            sync.Mutex
-	sent, dropped int64
-	lastErr       error
+// checkInflux refuses what the flags of a coordinator would have refused.
+func (d *Destinations) checkInflux() error {
+	if d.Influx == nil {
+		return nil
+	}
+	u, err := url.Parse(d.Influx.Server)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Scheme+"://"+u.Host != d.Influx.Server:
+		return errors.New("the address of InfluxDB is not http://HOST:PORT or https://HOST:PORT")
+	case d.Influx.Interval != 0 && d.Influx.Interval < MinInterval:
+		return fmt.Errorf("points for InfluxDB every %v are too many", d.Influx.Interval)
+	}
+	return nil
+}
+
+func (d *Destinations) openInflux(ctx context.Context, client string, warn func(text string)) (Export, error) {
+	if d.Influx == nil {
+		return nil, nil
+	}
+	o := *d.Influx
+	o.ID = client
+	i := NewInflux(o)
+	switch err := i.Check(ctx); {
+	case errors.Is(err, ErrRefused):
+		i.Close()
+		return nil, fmt.Errorf("--influxdb: %s: %w; check the token, the bucket and the organisation in the URL", o.Server, err)
+	case err != nil:
+		warn(fmt.Sprintf("InfluxDB at %s: %v; the run goes on, and counts what does not arrive", o.Server, err))
+	}
+	return i, nil
 }
 
 // NewInflux returns a sink that sends in the background.
@@ -138,13 +163,15 @@ func NewInflux(o InfluxOptions) *Influx {
 		o.Interval = time.Second
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	i := &Influx{opts: o, wait: influxLast, queue: make(chan []*write.Point, influxQueue), ended: make(chan struct{}), late: ctx.Done(), stop: stop}
+	i := &Influx{opts: o, wait: influxLast, stop: stop}
 	options := influxdb2.DefaultOptions().SetHTTPRequestTimeout(uint(influxWait / time.Second)).
 		SetLogLevel(0).SetPrecision(time.Nanosecond)
 	options.HTTPOptions().HTTPClient().CheckRedirect = stayHere
 	i.client = influxdb2.NewClientWithOptions(o.Server, o.Token, options)
 	i.api = i.client.WriteAPIBlocking(o.Org, o.Bucket)
-	go i.send(ctx)
+	i.buffer = newBuffer(influxQueue, func(points []*write.Point) error {
+		return i.clean(i.api.WritePoint(ctx, points...))
+	}).start()
 	return i
 }
 
@@ -268,8 +295,8 @@ func (i *Influx) every(until int64) {
 		t.add(r)
 		// Of two points of a series at one time the server keeps one.
 		t.at = max(r.End(), t.at+1)
-		if len(i.queue) == cap(i.queue) {
-			i.drop(1) // to make a point costs more than to count it
+		if i.buffer.room() == 0 {
+			i.buffer.offer(1) // to make a point costs more than to count it
 			continue
 		}
 		if points = append(points, i.point("warp", t, time.Unix(0, t.at))); len(points) == influxBatch {
@@ -294,42 +321,10 @@ func (i *Influx) flush(now time.Time) {
 	i.post(points)
 }
 
-// post hands a batch to the sender, or drops it.
+// post hands a batch to the buffer, which may drop it.
 func (i *Influx) post(points []*write.Point) {
-	if len(points) == 0 {
-		return
-	}
-	select {
-	case i.queue <- points:
-	default:
-		i.drop(len(points))
-	}
-}
-
-func (i *Influx) drop(points int) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.dropped += int64(points)
-}
-
-func (i *Influx) send(ctx context.Context) {
-	defer close(i.ended)
-	for points := range i.queue {
-		err := i.api.WritePoint(ctx, points...)
-		i.mu.Lock()
-		switch {
-		case err == nil:
-			i.sent += int64(len(points))
-		case ctx.Err() == nil:
-			i.lastErr = i.clean(err)
-			fallthrough
-		default: // warp gave up, which is told only where no better reason is known
-			i.dropped += int64(len(points))
-			if i.lastErr == nil {
-				i.lastErr = fmt.Errorf("it did not answer within %v of the end", i.wait)
-			}
-		}
-		i.mu.Unlock()
+	if len(points) > 0 {
+		i.buffer.offerWhole(points, int64(len(points)))
 	}
 }
 
@@ -343,29 +338,19 @@ func (i *Influx) Close() string {
 	for _, t := range i.summarized() {
 		summary = append(summary, i.summary(t, now))
 	}
-	patience := time.AfterFunc(i.wait, i.stop)
-	defer patience.Stop()
-	if len(summary) > 0 {
-		select {
-		case i.queue <- summary: // worth waiting for
-		case <-i.late:
-			i.drop(len(summary))
-		}
+	if n := int64(len(summary)); n > 0 { // worth waiting for, whether it fits or not
+		i.buffer.offer(n)
+		i.buffer.put(summary, 1, n)
 	}
-	close(i.queue)
-	<-i.ended
+	lost, points, err := i.buffer.finish(i.wait)
 	i.stop()
 	i.client.Close()
-	return i.lost()
-}
-
-func (i *Influx) lost() string {
-	if i.dropped == 0 {
+	if lost == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d of %d points did not reach InfluxDB", i.dropped, i.dropped+i.sent)
-	if i.lastErr != nil {
-		text += ": " + i.lastErr.Error()
+	text := fmt.Sprintf("%d of %d points did not reach InfluxDB", lost, points)
+	if err != nil {
+		text += ": " + err.Error()
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"sync"
@@ -80,6 +81,13 @@ type Metrics struct {
 type failing struct {
 	place
 	code string
+}
+
+func (d *Destinations) openMetrics(_ context.Context, client string, _ func(string)) (Export, error) {
+	if !d.Metrics {
+		return nil, nil
+	}
+	return NewMetrics(client), nil
 }
 
 // NewMetrics returns the sink of the client of that id.

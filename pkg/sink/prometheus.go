@@ -36,10 +36,8 @@ type Prometheus struct {
 	server  *http.Server
 	scrapes *scrapes
 
-	gateway        *push.Pusher
-	stop, ended    chan struct{}
-	pushes, failed int
-	pushErr        error
+	pushes *buffer[struct{}] // nil without a Pushgateway
+	stop   func()            // ends regular pushes
 }
 
 // NewPrometheus shows what clients returns, which is called at any time.
@@ -75,34 +73,20 @@ const (
 // Push sends the metrics to a Pushgateway every few seconds and at the end, in
 // a group of that instance.
 func (p *Prometheus) Push(url, instance string) {
-	p.gateway = push.New(url, "warp").Gatherer(p.registry).Grouping("instance", instance).
+	gateway := push.New(url, "warp").Gatherer(p.registry).Grouping("instance", instance).
 		Client(&http.Client{Timeout: pushWait, CheckRedirect: stayHere})
-	p.stop, p.ended = make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(p.ended)
-		for wait := firstPush; p.pause(wait); wait = pushInterval {
-			p.push()
+	pushes := newBuffer(1, func(struct{}) error {
+		if err := gateway.Push(); err != nil {
+			return errors.New(brief(err.Error()))
 		}
-	}()
-}
-
-func (p *Prometheus) pause(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-p.stop:
-		return false
-	}
-}
-
-func (p *Prometheus) push() {
-	p.pushes++
-	if err := p.gateway.Push(); err != nil {
-		p.failed++
-		p.pushErr = errors.New(brief(err.Error()))
-	}
+		return nil
+	}).start()
+	p.pushes = pushes
+	p.stop = every(firstPush, pushInterval, func() {
+		if pushes.room() > 0 { // the one before is over
+			pushes.offerWhole(struct{}{}, 1)
+		}
+	})
 }
 
 // Close pushes for the last time, and says what went wrong; "" = nothing. The
@@ -111,17 +95,18 @@ func (p *Prometheus) Close() string {
 	if p.scrapes != nil {
 		p.scrapes.finish(time.Now())
 	}
-	if p.gateway == nil {
+	if p.pushes == nil {
 		return ""
 	}
-	close(p.stop)
-	<-p.ended
-	p.push()
-	p.gateway = nil
-	if p.failed == 0 {
+	p.stop()
+	p.pushes.offer(1)
+	p.pushes.put(struct{}{}, 1, 1)
+	failed, pushes, err := p.pushes.finish(2 * pushWait) // one that is under way, and the last
+	p.pushes = nil
+	if failed == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d pushes to the Pushgateway failed: %v", p.failed, p.pushes, p.pushErr)
+	return fmt.Sprintf("%d of %d pushes to the Pushgateway failed: %v", failed, pushes, err)
 }
 
 // Lingers is how long End may wait for the last figures to be fetched; 0 = it

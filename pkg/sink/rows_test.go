@@ -39,12 +39,19 @@ func openGate() chan struct{} {
 type listener struct{ warned, waited atomic.Int64 }
 
 func rowsTo(w io.Writer, l *listener, change func(*RowsOptions)) *Rows {
-	o := RowsOptions{Most: 1 << 20, Patience: time.Minute, Grace: time.Minute,
+	o := RowsOptions{Max: 1 << 20, Patience: time.Minute, Grace: time.Minute,
 		Warn: func(string) { l.warned.Add(1) }, Waiting: func() { l.waited.Add(1) }}
 	if change != nil {
 		change(&o)
 	}
 	return NewRows(w, o)
+}
+
+// waiting is how many bytes wait for the reader.
+func waiting(r *Rows) int {
+	r.buffer.mu.Lock()
+	defer r.buffer.mu.Unlock()
+	return r.buffer.size
 }
 
 func writeRows(t *testing.T, r *Rows, times int) {
@@ -101,20 +108,15 @@ func TestRowsComeAtOnce(t *testing.T) {
 func TestRowsSlowReader(t *testing.T) {
 	t.Parallel()
 	got, l := &reader{gate: make(chan struct{})}, &listener{}
-	r := rowsTo(got, l, func(o *RowsOptions) { o.Most = 100 << 10 })
+	r := rowsTo(got, l, func(o *RowsOptions) { o.Max = 100 << 10 })
 	writeRows(t, r, 1000)
-	r.mu.Lock()
-	held, dropped := r.held, r.dropped
-	r.mu.Unlock()
+	held, dropped := waiting(r), r.dropped
 	if held > 100<<10 || held < 99<<10 || dropped == 0 {
 		t.Errorf("%d bytes are held and %d rows dropped", held, dropped)
 	}
 	close(got.gate)
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-		r.mu.Lock()
-		held := r.held
-		r.mu.Unlock()
-		if held == 0 {
+		if waiting(r) == 0 {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -143,28 +145,21 @@ func TestRowsSlowReader(t *testing.T) {
 	}
 }
 
-// Rows that are held wait with their writer, and none is lost: neither to a reader that was slow nor in the end.
-func TestRowsHold(t *testing.T) {
+// Rows whose writer waits are not lost: neither to a slow reader nor at the end.
+func TestRowsWait(t *testing.T) {
 	t.Parallel()
 	got, l := &reader{gate: make(chan struct{})}, &listener{}
-	r := rowsTo(got, l, func(o *RowsOptions) { o.Hold, o.Most = true, 100<<10 })
+	r := rowsTo(got, l, func(o *RowsOptions) { o.Wait, o.Max = true, 100<<10 })
 	var writing sync.WaitGroup
 	writing.Go(func() { writeRows(t, r, 2000) })
-	held := func() int {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		return r.held
-	}
-	for deadline := time.Now().Add(20 * time.Second); held() < 100<<10; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); waiting(r) < 100<<10; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d bytes are held", held())
+			t.Fatalf("%d bytes wait", waiting(r))
 		}
 	}
-	r.mu.Lock()
-	if r.rows == 8000 || r.held > 110<<10 {
-		t.Errorf("%d rows came, and %d bytes are held", r.rows, r.held)
+	if _, rows, _ := r.buffer.lost(); rows == 8000 || waiting(r) > 110<<10 {
+		t.Errorf("%d rows came, and %d bytes wait", rows, waiting(r))
 	}
-	r.mu.Unlock()
 	close(got.gate)
 	if lost := r.Close(t.Context(), writing.Wait); lost != "" || l.warned.Load() != 0 {
 		t.Errorf("lost %q, and warned %d times", lost, l.warned.Load())
@@ -172,13 +167,13 @@ func TestRowsHold(t *testing.T) {
 	if got.String() != expected(2000) {
 		t.Error("the text is another")
 	}
-	if most := held(); most > 0 {
-		t.Errorf("%d bytes are held", most)
+	if n := waiting(r); n > 0 {
+		t.Errorf("%d bytes wait", n)
 	}
 }
 
 // Whoever waits with rows is let go where nobody takes them any more, and they are counted.
-func TestRowsHoldEnds(t *testing.T) {
+func TestRowsWaitEnds(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		fail   error // of the reader, if it takes writes at all
@@ -198,7 +193,7 @@ func TestRowsHoldEnds(t *testing.T) {
 				close(got.gate)
 			}
 			r := rowsTo(got, &listener{}, func(o *RowsOptions) {
-				o.Hold, o.Most = true, 100<<10
+				o.Wait, o.Max = true, 100<<10
 				if test.change != nil {
 					test.change(o)
 				}
@@ -253,7 +248,7 @@ func TestRowsEnd(t *testing.T) {
 }
 
 // A reader that needs its time is told of, once.
-func TestRowsWaiting(t *testing.T) {
+func TestRowsNoteTheWait(t *testing.T) {
 	t.Parallel()
 	got, l := &reader{gate: make(chan struct{})}, &listener{}
 	r := rowsTo(got, l, func(o *RowsOptions) {

@@ -306,7 +306,7 @@ func TestStatsD(t *testing.T) {
 	if !regexp.MustCompile(`get\.latency:15\|ms\|@0\.4999\d+\n`).MatchString(got) || !regexp.MustCompile(`get\.throughput:1(50|49)(\.\d+)?\|g\n`).MatchString(got) {
 		t.Errorf("throughput or latency is wrong in\n%s", got)
 	}
-	if n > mostDatagram {
+	if n > maxDatagram {
 		t.Errorf("a datagram of %d bytes", n)
 	}
 }

@@ -1,20 +1,28 @@
 package sink
 
 import (
+	"context"
 	"fmt"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"time"
 
+	"warp/internal/human"
 	"warp/pkg/oplog"
 )
 
-// mostDatagram keeps a packet below what an Ethernet frame takes.
-const mostDatagram = 1400
+// maxDatagram keeps a packet below what an Ethernet frame takes.
+const maxDatagram = 1400
+
+const (
+	statsdQueue = 1024            // datagrams that may wait
+	statsdLast  = 2 * time.Second // for all that is left at the end
+)
 
 // StatsD is a bench.Sink that sends metrics in datagrams. Nobody answers those,
-// so nothing waits, and what gets lost on the way stays unknown.
+// so what gets lost on the way stays unknown.
 type StatsD struct {
 	conn   net.Conn
 	prefix string
@@ -22,8 +30,40 @@ type StatsD struct {
 	since  totals // since the last flush, over all endpoints
 	flying map[string]int
 	packet []byte
-	errs   int64
-	err    error
+	buffer *buffer[[]byte]
+}
+
+// checkStatsD refuses what the flags of a coordinator would have refused.
+func (d *Destinations) checkStatsD() error {
+	if d.StatsD == "" {
+		return nil
+	}
+	if _, _, err := net.SplitHostPort(d.StatsD); err != nil {
+		return fmt.Errorf("the address of StatsD: %w", err)
+	}
+	return nil
+}
+
+func (d *Destinations) openStatsD(_ context.Context, client string, _ func(string)) (Export, error) {
+	if d.StatsD == "" {
+		return nil, nil
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	s, err := NewStatsD(d.StatsD, host, client)
+	if err != nil {
+		return nil, fmt.Errorf("--statsd: %w", err)
+	}
+	if !d.StatsDProbe {
+		return s, nil
+	}
+	if err := s.Probe(); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("--statsd: nobody listens at %s (%w); start the receiver, or leave out this check with --statsd-probe=false", d.StatsD, err)
+	}
+	return s, nil
 }
 
 // NewStatsD sends to addr, under warp.<host>-<client>. Nothing is sent yet.
@@ -32,7 +72,12 @@ func NewStatsD(addr, host, client string) (*StatsD, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &StatsD{conn: conn, prefix: "warp." + metricName(host) + "-" + metricName(client) + ".", last: time.Now()}, nil
+	s := &StatsD{conn: conn, prefix: "warp." + metricName(host) + "-" + metricName(client) + ".", last: time.Now()}
+	s.buffer = newBuffer(statsdQueue, func(packet []byte) error {
+		_, err := conn.Write(packet)
+		return err
+	}).start()
+	return s, nil
 }
 
 // metricName replaces what has a meaning in the protocol or in paths.
@@ -118,29 +163,26 @@ func (s *StatsD) timer(name, metric string, mean float64, n int64) {
 
 func (s *StatsD) add(name, metric string, value float64, kind string) {
 	line := name + metric + ":" + strconv.FormatFloat(value, 'f', -1, 64) + "|" + kind + "\n"
-	if len(s.packet)+len(line) > mostDatagram {
+	if len(s.packet)+len(line) > maxDatagram {
 		s.sendPacket()
 	}
 	s.packet = append(s.packet, line...)
 }
 
 func (s *StatsD) sendPacket() {
-	if len(s.packet) == 0 {
-		return
+	if len(s.packet) > 0 {
+		s.buffer.offerWhole(s.packet, 1)
+		s.packet = nil
 	}
-	if _, err := s.conn.Write(s.packet); err != nil {
-		s.errs++
-		s.err = err
-	}
-	s.packet = s.packet[:0]
 }
 
 // Close sends the rest and says what is known to be lost; "" = nothing.
 func (s *StatsD) Close() string {
 	_ = s.Flush()
+	lost, _, err := s.buffer.finish(statsdLast)
 	_ = s.conn.Close()
-	if s.errs == 0 {
+	if lost == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d datagrams did not reach StatsD at %s: %v", s.errs, s.conn.RemoteAddr(), s.err)
+	return fmt.Sprintf("%s did not reach StatsD at %s: %v", human.Count(lost, "datagram", "datagrams"), s.conn.RemoteAddr(), err)
 }
