@@ -83,26 +83,35 @@ func commandTable(env environment) []*command {
 	}...)
 }
 
-// benchmarkTable lists the benchmarks. A new one is one line here.
-func benchmarkTable(env environment) []*command {
-	return []*command{
-		getCommand(env),
-		putCommand(env),
-		deleteCommand(env),
-		listCommand(env),
-		statCommand(env),
-		mixedCommand(env),
-		versionedCommand(env),
-		retentionCommand(env),
-		zipCommand(env),
-		snowballCommand(env),
-		fanoutCommand(env),
-		multipartCommand(env),
-		multipartPutCommand(env),
-		copyCommand(env),
-		appendCommand(env),
-		taggingCommand(env),
-		scriptCommand(env),
+// benchmarkTable lists the commands of the benchmarks.
+func benchmarkTable(env environment) (table []*command) {
+	for _, b := range benchmarks() {
+		table = append(table, benchmarkCommand(env, b))
+	}
+	return append(table, scriptCommand(env))
+}
+
+// benchmarks is the table of the operations. A new one is a file in pkg/bench
+// that does it, a file here that describes it, and a line in this table: help,
+// completion, files for warp run, clients and names of operations follow.
+func benchmarks() []benchmark {
+	return []benchmark{
+		getBenchmark(),
+		putBenchmark(),
+		deleteBenchmark(),
+		listBenchmark(),
+		statBenchmark(),
+		mixedBenchmark(),
+		versionedBenchmark(),
+		retentionBenchmark(),
+		zipBenchmark(),
+		snowballBenchmark(),
+		fanoutBenchmark(),
+		multipartBenchmark(),
+		multipartPutBenchmark(),
+		copyBenchmark(),
+		appendBenchmark(),
+		taggingBenchmark(),
 	}
 }
 

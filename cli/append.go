@@ -6,10 +6,12 @@ import (
 	"warp/pkg/bench"
 )
 
-func appendCommand(env environment) *command {
+func appendBenchmark() benchmark {
 	var pool poolFlags
-	return benchmarkCommand(env, benchmark{
+	var op bench.Append
+	return benchmark{
 		name: "append", summary: "append to objects (S3 Express)",
+		op: &op, requests: []string{"APPEND"},
 		about: []string{
 			"Each worker appends --obj.size to an object of its own, and begins a new one after 10,000 appends.",
 		},
@@ -19,12 +21,13 @@ func appendCommand(env environment) *command {
 		examples: []string{"warp append --host=s3:9000 --access-key=… --secret-key=… --obj.size=1MiB"},
 		flags:    pool.sizeFlags("10MiB"),
 		payload:  true,
-		op: func(f *benchFlags) (bench.Op, error) {
+		check: func(f *benchFlags) (err error) {
 			if f.payload.reader == readerTar {
-				return nil, usageError("--reader=tar: an object that grows is no TAR").tell("use --reader=rand or --reader=file:NAME")
+				return usageError("--reader=tar: an object that grows is no TAR").tell("use --reader=rand or --reader=file:NAME")
 			}
-			sizes, err := pool.sizes(f)
-			return &bench.Append{Sizes: sizes, Parts: bench.MostAppends}, err
+			op.Parts = bench.MostAppends
+			op.Sizes, err = pool.sizes(f)
+			return err
 		},
-	})
+	}
 }

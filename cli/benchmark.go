@@ -50,6 +50,8 @@ type benchFlags struct {
 // A benchmark is what a benchmark command adds to the flags that all have.
 type benchmark struct {
 	name, summary string
+	op            bench.Op // whose fields its flags set
+	requests      []string // what the log calls its requests, but for those of the preparation
 	about         []string
 	examples      []string
 	flags         []cli.Flag    // its own, first in the help
@@ -60,9 +62,9 @@ type benchmark struct {
 	oneBucket     bool          // it is about one bucket
 	empties       bool          // it ends when no object is left
 	parts         string        // what --part.size is for; "" = it has none, or one of its own
-	plan          func() string // what it does, once op has made the operation
-	// op checks the flags and makes the operation.
-	op func(f *benchFlags) (bench.Op, error)
+	plan          func() string // what it does, once the flags were checked
+	// check checks the flags, and completes the operation with what they say together.
+	check func(f *benchFlags) error
 	// adjust sets the options that only this operation has; may be nil.
 	adjust func(o *bench.Options)
 }
@@ -85,7 +87,7 @@ func benchmarkCommand(env environment, b benchmark) *command {
 		absent: absentFromBenchmarks(),
 		check: func(json bool) error {
 			f.suite = true
-			_, _, err := f.ready(b, json)
+			_, err := f.ready(b, json)
 			if err != nil || f.dryRun {
 				return err
 			}
@@ -93,7 +95,7 @@ func benchmarkCommand(env environment, b benchmark) *command {
 		},
 		run: func(ctx context.Context, inv *invocation) error {
 			f.suite = inv.suite
-			op, o, err := f.ready(b, inv.json)
+			o, err := f.ready(b, inv.json)
 			if err != nil {
 				return err
 			}
@@ -108,46 +110,46 @@ func benchmarkCommand(env environment, b benchmark) *command {
 			}
 			f.plan = f.summary(b, &o)
 			if f.fleet.clients != "" {
-				return runFleet(ctx, inv, f, op, o)
+				return runFleet(ctx, inv, f, b.op, o)
 			}
-			return runBenchmark(ctx, inv, f, op, o)
+			return runBenchmark(ctx, inv, f, b.op, o)
 		},
 	}
 	return c
 }
 
-// ready checks the flags and makes of them what is to be run. It touches nothing.
-func (f *benchFlags) ready(b benchmark, json bool) (op bench.Op, o bench.Options, err error) {
+// ready checks the flags, completes the operation, and returns the options of its run. It touches nothing.
+func (f *benchFlags) ready(b benchmark, json bool) (o bench.Options, err error) {
 	if err := f.check(); err != nil {
-		return nil, o, err
+		return o, err
 	}
 	if err := f.checkStdout(json); err != nil {
-		return nil, o, err
+		return o, err
 	}
 	if b.oneBucket {
 		if err := f.target.several(b.name + " works in one bucket"); err != nil {
-			return nil, o, err
+			return o, err
 		}
 	}
-	if op, err = b.op(f); err != nil {
-		return nil, o, err
+	if err := b.check(f); err != nil {
+		return o, err
 	}
 	if err := f.ends.settle(b.empties || f.autoterm.on, b.writes); err != nil {
-		return nil, o, err
+		return o, err
 	}
 	if err := f.ends.checkWarmup(); err != nil {
-		return nil, o, err
+		return o, err
 	}
 	if o, err = f.options(b.name); err != nil {
-		return nil, o, err
+		return o, err
 	}
 	if b.adjust != nil {
 		b.adjust(&o)
 	}
 	if err := f.checkReadOnly(&o); err != nil {
-		return nil, o, err
+		return o, err
 	}
-	return op, o, f.checkFiles(&o)
+	return o, f.checkFiles(&o)
 }
 
 // checkFiles finds the name of the op log, and refuses files that could not be written.
@@ -313,9 +315,26 @@ func (f *benchFlags) check() error {
 	return f.analysis.checkOut()
 }
 
-// operations are what benchmarks call their rows.
-func operations() []string {
-	return []string{"GET", "PUT", "STAT", "DELETE", "LIST", "POST", "RETENTION", "UPLOAD", "PUTPART", "COPY", "COPYPART", "APPEND", "PUTTAGS", "GETTAGS", "DELETETAGS"}
+// operations are what benchmarks call their requests, each name once.
+func operations() (names []string) {
+	for _, b := range benchmarks() {
+		for _, name := range b.requests {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// operationOf returns the operation of a benchmark, nil if there is no benchmark of that name.
+func operationOf(benchmark string) bench.Op {
+	for _, b := range benchmarks() {
+		if b.name == benchmark {
+			return b.op
+		}
+	}
+	return nil
 }
 
 // demandDestroy refuses what would delete objects that are not warp's.

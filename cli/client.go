@@ -75,7 +75,7 @@ func (f *clientFlags) serve(ctx context.Context, inv *invocation) error {
 	}
 	agent := fleet.NewAgent(fleet.AgentOptions{
 		Warp: thisBuild().version, Token: token, Folder: ".", Skew: f.skew, SourceIP: source,
-		Logf: inv.notef,
+		Operation: operationOf, Logf: inv.notef,
 		Redact: func(secrets ...string) func(string) string {
 			inv.hide.add(secrets...)
 			return inv.hide.text

@@ -8,14 +8,15 @@ import (
 	"warp/pkg/bench"
 )
 
-func copyCommand(env environment) *command {
+func copyBenchmark() benchmark {
 	pool := poolFlags{versions: 1}
 	var op bench.Copy
 	var parts partFlags
 	size := parts.sizeFlag(0, "copy larger objects in parts of `SIZE`")
 	size.(*sizeFlag).DefaultText = "5GiB, the most in one request"
-	return benchmarkCommand(env, benchmark{
+	return benchmark{
 		name: "copy", summary: "have the store copy objects",
+		op: &op, requests: []string{"COPY", "COPYPART"},
 		about:    []string{"Uploads --objects objects, then has the store copy them to new names, in random order."},
 		plan:     pool.then("has the store copy them to new names in random order"),
 		examples: []string{"warp copy --host=s3:9000 --access-key=… --secret-key=… --obj.size=100MiB --part.size=16MiB"},
@@ -25,16 +26,16 @@ func copyCommand(env environment) *command {
 		),
 		rarely:  slices.Concat(pool.existingFlags(), pool.passFlags()),
 		payload: true, writes: true,
-		op: func(f *benchFlags) (bench.Op, error) {
+		check: func(f *benchFlags) error {
 			if parts.size > 0 {
 				if err := parts.check(); err != nil {
-					return nil, err
+					return err
 				}
 			}
 			var err error
 			op.Pool, err = pool.pool(f)
 			op.PartSize, op.AtOnce = parts.size, parts.atOnce
-			return &op, err
+			return err
 		},
-	})
+	}
 }

@@ -8,11 +8,12 @@ import (
 	"warp/pkg/bench"
 )
 
-func deleteCommand(env environment) *command {
+func deleteBenchmark() benchmark {
 	pool := poolFlags{versions: 1}
 	var del bench.Delete
-	return benchmarkCommand(env, benchmark{
+	return benchmark{
 		name: "delete", summary: "delete objects, many per request",
+		op: &del, requests: []string{"DELETE"},
 		about: []string{
 			"Uploads --objects objects, then deletes them in batches. Ends when none are left.",
 			"With --list-existing or --filelist it deletes objects that are not warp's, and demands --destroy.",
@@ -24,15 +25,15 @@ func deleteCommand(env environment) *command {
 		),
 		rarely:  pool.existingFlags(),
 		payload: true,
-		op: func(f *benchFlags) (op bench.Op, err error) {
+		check: func(f *benchFlags) (err error) {
 			if pool.foreign() && !f.target.mayDestroy(f.destroy) {
-				return nil, f.demandDestroy("delete %s deletes objects of bucket %s that warp did not write", pool.how(), f.target.bucketList())
+				return f.demandDestroy("delete %s deletes objects of bucket %s that warp did not write", pool.how(), f.target.bucketList())
 			}
 			del.Pool, err = pool.pool(f)
-			return &del, err
+			return err
 		},
 		adjust: pool.adjust,
-	})
+	}
 }
 
 // batchValid holds to what S3 takes in one request.

@@ -8,11 +8,12 @@ import (
 	"warp/pkg/bench"
 )
 
-func fanoutCommand(env environment) *command {
+func fanoutBenchmark() benchmark {
 	var pool poolFlags
 	var fan bench.FanOut
-	return benchmarkCommand(env, benchmark{
+	return benchmark{
 		name: "fanout", summary: "upload one payload under many names (MinIO)",
+		op: &fan, requests: []string{"POST"},
 		about: []string{
 			"Sends each payload once, and has the store write it under --copies names: an extension of MinIO.",
 			"Throughput counts what the store writes, which is --copies times what is sent.",
@@ -25,12 +26,12 @@ func fanoutCommand(env environment) *command {
 			&cli.IntFlag{Name: "copies", Value: 100, Destination: &fan.Copies, Validator: batchValid, Usage: "`N` objects per request, up to 1000"},
 		),
 		payload: true, writes: true,
-		op: func(f *benchFlags) (op bench.Op, err error) {
+		check: func(f *benchFlags) (err error) {
 			if err := f.target.options.checkForm("fanout", false); err != nil {
-				return nil, err
+				return err
 			}
 			fan.Sizes, err = pool.sizes(f)
-			return &fan, err
+			return err
 		},
-	})
+	}
 }

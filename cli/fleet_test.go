@@ -9,21 +9,7 @@ import (
 	"time"
 
 	"warp/internal/teststore"
-	"warp/pkg/bench"
 )
-
-// Every benchmark can run on other machines, but for scripts.
-func TestBenchmarksTravel(t *testing.T) {
-	t.Parallel()
-	for _, c := range commandTable(noEnv) {
-		if c.section != sectionBenchmark || c.name == "script" { // which refuses --warp-client
-			continue
-		}
-		if _, err := bench.DecodeOp(c.name, []byte("{}")); err != nil {
-			t.Errorf("%s: %v", c.name, err)
-		}
-	}
-}
 
 func noEnv(string) (string, bool) { return "", false }
 

@@ -9,12 +9,13 @@ import (
 	"warp/pkg/bench"
 )
 
-func getCommand(env environment) *command {
+func getBenchmark() benchmark {
 	var pool poolFlags
 	var get bench.Get
 	part := &cli.BoolFlag{Name: "range", Destination: &get.Range, Usage: "download a random part of each object"}
-	return benchmarkCommand(env, benchmark{
+	return benchmark{
 		name: "get", summary: "download objects, or parts of them",
+		op: &get, requests: []string{"GET"},
 		about: []string{"Uploads --objects objects, then downloads them in random order."},
 		plan: func() string {
 			if get.Range || get.ReadOffset > 0 || get.ReadLength > 0 {
@@ -37,23 +38,23 @@ func getCommand(env environment) *command {
 		}, pool.existingFlags(), pool.passFlags()),
 		payload: true, reads: true,
 		parts: "`SIZE` of the parts in which larger objects are uploaded to prepare",
-		op: func(f *benchFlags) (op bench.Op, err error) {
+		check: func(f *benchFlags) (err error) {
 			if get.RangeSize > 0 && part.IsSet() && !get.Range {
-				return nil, usageError("--range-size is the size of a part, and --range=false downloads whole objects: leave out one of them")
+				return usageError("--range-size is the size of a part, and --range=false downloads whole objects: leave out one of them")
 			}
 			get.Range = get.Range || get.RangeSize > 0
 			fixed := get.ReadOffset > 0 || get.ReadLength > 0
 			if get.Range && fixed {
-				return nil, usageError("--range draws a part of each object, --read-offset and --read-length say which: leave out the one or the others")
+				return usageError("--range draws a part of each object, --read-offset and --read-length say which: leave out the one or the others")
 			}
 			if err := cmp.Or(f.verify.whole("--range", get.Range), f.verify.whole("--read-offset or --read-length", fixed)); err != nil {
-				return nil, err
+				return err
 			}
 			if get.Pool, err = pool.pool(f); err == nil && !pool.foreign() && get.ReadOffset > 0 && get.ReadOffset >= get.Sizes.Min() {
 				err = usageError("--read-offset=%s is not inside of objects that may have %s only", formatSize(get.ReadOffset), formatSize(get.Sizes.Min()))
 			}
-			return &get, err
+			return err
 		},
 		adjust: pool.adjust,
-	})
+	}
 }

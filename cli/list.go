@@ -6,11 +6,12 @@ import (
 	"warp/pkg/bench"
 )
 
-func listCommand(env environment) *command {
+func listBenchmark() benchmark {
 	var pool poolFlags
 	var list bench.List
-	return benchmarkCommand(env, benchmark{
+	return benchmark{
 		name: "list", summary: "list objects, prefix by prefix",
+		op: &list, requests: []string{"LIST"},
 		about:    []string{"Uploads --objects objects; then each thread lists its own prefix, all pages of it, again and again."},
 		plan:     pool.then("has each worker list its own prefix again and again"),
 		examples: []string{"warp list --host=s3:9000 --access-key=… --secret-key=… --max-keys=1000"},
@@ -20,13 +21,13 @@ func listCommand(env environment) *command {
 		),
 		rarely:  []cli.Flag{pool.versionsFlag(1)},
 		payload: true,
-		op: func(f *benchFlags) (op bench.Op, err error) {
+		check: func(f *benchFlags) (err error) {
 			if list.Metadata && f.target.host == embeddedHost {
-				return nil, usageError("the embedded store does not do --metadata")
+				return usageError("the embedded store does not do --metadata")
 			}
 			list.Pool, err = pool.pool(f)
-			return &list, err
+			return err
 		},
 		adjust: pool.adjust,
-	})
+	}
 }

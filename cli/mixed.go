@@ -9,14 +9,15 @@ import (
 	"warp/pkg/bench"
 )
 
-func mixedCommand(env environment) *command {
+func mixedBenchmark() benchmark {
 	pool := poolFlags{versions: 1}
 	var mixed bench.Mixed
 	shares := distribution(&mixed)
 	putShare := &cli.IntFlag{Name: "pctput", Validator: percentValid,
 		Usage: "upload with `N` % of the requests and download with the others; instead of the four shares"}
-	return benchmarkCommand(env, benchmark{
+	return benchmark{
 		name: "mixed", summary: "download, stat, upload and delete at once",
+		op: &mixed, requests: []string{"GET", "STAT", "PUT", "DELETE"},
 		about:    []string{"Uploads --objects objects as a pool, and then works on it with all four operations."},
 		plan:     func() string { return pool.describe() + describeMix(&mixed, "objects") },
 		examples: []string{"warp mixed --host=embedded --obj.size=1MiB --objects=100 --duration=10s"},
@@ -24,22 +25,22 @@ func mixedCommand(env environment) *command {
 			shares...),
 		payload: true, writes: true, reads: true,
 		rarely: []cli.Flag{putShare},
-		op: func(f *benchFlags) (op bench.Op, err error) {
+		check: func(f *benchFlags) (err error) {
 			if putShare.IsSet() {
 				if err := onlyPuts(&mixed, putShare.Get().(int), shares); err != nil {
-					return nil, err
+					return err
 				}
 				if mixed.Get == 0 && !pool.objectsGiven() {
 					pool.objects = 0 // nothing is ever read
 				}
 			}
 			if err := mixed.Check(); err != nil {
-				return nil, usageError("%w", err)
+				return usageError("%w", err)
 			}
 			mixed.Pool, err = pool.pool(f)
-			return &mixed, err
+			return err
 		},
-	})
+	}
 }
 
 // distribution are the shares of the four operations.

@@ -9,12 +9,14 @@ import (
 	"warp/pkg/bench"
 )
 
-func multipartCommand(env environment) *command {
+func multipartBenchmark() benchmark {
 	var parts partFlags
+	var op bench.Multipart
 	var object string
 	name := &cli.StringFlag{Name: "obj.name", Value: "warp-multipart.bin", Destination: &object, Usage: "`NAME` of the object; one that exists is refused"}
-	return benchmarkCommand(env, benchmark{
+	return benchmark{
 		name: "multipart", summary: "download the parts of an object",
+		op: &op, requests: []string{"GET"},
 		about: []string{
 			"Uploads one object in --parts parts, then downloads these parts in random order.",
 		},
@@ -28,12 +30,13 @@ func multipartCommand(env environment) *command {
 			name,
 		},
 		payload: true, oneBucket: true,
-		op: func(f *benchFlags) (bench.Op, error) {
+		check: func(f *benchFlags) error {
 			if object == "" || strings.HasSuffix(object, "/") || strings.HasPrefix(object, ".warp/") {
-				return nil, usageError("--obj.name: %q is no name for an object of this run", object)
+				return usageError("--obj.name: %q is no name for an object of this run", object)
 			}
-			return &bench.Multipart{Parts: parts.count, PartSize: parts.size}, parts.check()
+			op.Parts, op.PartSize = parts.count, parts.size
+			return parts.check()
 		},
 		adjust: func(o *bench.Options) { o.ObjectName, o.ObjectNameGiven = object, name.IsSet() },
-	})
+	}
 }

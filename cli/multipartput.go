@@ -8,11 +8,12 @@ import (
 	"warp/pkg/bench"
 )
 
-func multipartPutCommand(env environment) *command {
+func multipartPutBenchmark() benchmark {
 	var op bench.MultipartPut
 	var parts partFlags
-	return benchmarkCommand(env, benchmark{
+	return benchmark{
 		name: "multipart-put", summary: "upload objects in parts",
+		op: &op, requests: []string{"UPLOAD", "PUTPART"},
 		about: []string{
 			"Each worker uploads one object after the other, in --parts parts, --part.concurrent at a time.",
 		},
@@ -26,11 +27,11 @@ func multipartPutCommand(env environment) *command {
 			parts.atOnceFlag(20, "`N` parts of an object at a time"),
 		},
 		payload: true, writes: true,
-		op: func(f *benchFlags) (bench.Op, error) {
+		check: func(f *benchFlags) error {
 			op = bench.MultipartPut{Parts: parts.count, PartSize: parts.size, AtOnce: parts.atOnce}
-			return &op, parts.check()
+			return parts.check()
 		},
-	})
+	}
 }
 
 // partFlags are the flags of operations on objects in parts.

@@ -8,11 +8,12 @@ import (
 	"warp/pkg/bench"
 )
 
-func putCommand(env environment) *command {
+func putBenchmark() benchmark {
 	var pool poolFlags
 	var put bench.Put
-	return benchmarkCommand(env, benchmark{
+	return benchmark{
 		name: "put", summary: "upload objects",
+		op: &put, requests: []string{"PUT", "POST"},
 		about:    []string{"Uploads new objects until the time is over."},
 		plan:     func() string { return fmt.Sprintf("uploads new objects of %s", put.Sizes) },
 		examples: []string{"warp put --host=s3:9000 --access-key=… --secret-key=… --obj.size=4KiB --concurrent=64"},
@@ -22,14 +23,14 @@ func putCommand(env environment) *command {
 		},
 		payload: true, writes: true,
 		parts: "`SIZE` of the parts in which larger objects are uploaded",
-		op: func(f *benchFlags) (op bench.Op, err error) {
+		check: func(f *benchFlags) (err error) {
 			if put.Post {
 				if err := f.target.options.checkForm("--post", true); err != nil {
-					return nil, err
+					return err
 				}
 			}
 			put.Sizes, err = pool.sizes(f)
-			return &put, err
+			return err
 		},
-	})
+	}
 }

@@ -10,12 +10,13 @@ import (
 // and without object lock.
 const lockBucket = defaultBucket + "-lock"
 
-func retentionCommand(env environment) *command {
+func retentionBenchmark() benchmark {
 	var pool poolFlags
 	var retention bench.Retention
 	var elsewhere string
-	return benchmarkCommand(env, benchmark{
+	return benchmark{
 		name: "retention", summary: "lock versions of objects (PutObjectRetention)",
+		op: &retention, requests: []string{"RETENTION"},
 		about: []string{
 			"Uploads --versions versions of --objects objects, then locks them in random order, in governance",
 			"mode for an hour. Needs a bucket with object lock, and creates it if it does not exist.",
@@ -25,16 +26,16 @@ func retentionCommand(env environment) *command {
 		flags: append([]cli.Flag{pool.objectsFlag(25000, "`N` objects to upload first"), pool.versionsFlag(5)},
 			pool.sizeFlags("1KiB")...),
 		payload: true, oneBucket: true,
-		op: func(f *benchFlags) (op bench.Op, err error) {
+		check: func(f *benchFlags) (err error) {
 			if f.target.host == embeddedHost {
-				return nil, runError("the embedded store does not do object lock")
+				return runError("the embedded store does not do object lock")
 			}
 			if f.target.bucket == defaultBucket && !f.clearBucket {
 				elsewhere = lockBucket
 			}
 			retention.Pool, err = pool.pool(f)
-			return &retention, err
+			return err
 		},
 		adjust: func(o *bench.Options) { o.Lock, o.LockBucket = true, elsewhere },
-	})
+	}
 }

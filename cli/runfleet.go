@@ -109,9 +109,9 @@ func (s *session) profileServers(ctx context.Context, log string) (end func(), e
 
 // fleetPlan describes the run so that other machines can do it.
 func (s *session) fleetPlan(ctx context.Context, op bench.Op) (*fleet.Plan, error) {
-	text, err := bench.EncodeOp(s.opts.Benchmark, op)
+	text, err := bench.EncodeOp(op)
 	if err != nil {
-		return nil, usageError("--warp-client: %w", err)
+		return nil, err
 	}
 	store, err := s.flags.target.describe(ctx, s.invocation, s.flags.concurrent)
 	if err != nil {

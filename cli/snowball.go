@@ -8,11 +8,12 @@ import (
 	"warp/pkg/bench"
 )
 
-func snowballCommand(env environment) *command {
+func snowballBenchmark() benchmark {
 	var pool poolFlags
 	var snow bench.Snowball
-	return benchmarkCommand(env, benchmark{
+	return benchmark{
 		name: "snowball", summary: "upload TARs that the store unpacks (MinIO)",
+		op: &snow, requests: []string{"PUT"},
 		about: []string{
 			"Uploads TARs of --objs.per objects each, which the store unpacks: an extension of MinIO.",
 			"Throughput counts the objects as the store writes them.",
@@ -26,14 +27,14 @@ func snowballCommand(env environment) *command {
 			&cli.BoolFlag{Name: "compress", Destination: &snow.Compress, Usage: "compress the TARs, in each of which all objects are the same"},
 		),
 		payload: true, writes: true,
-		op: func(f *benchFlags) (op bench.Op, err error) {
+		check: func(f *benchFlags) (err error) {
 			if snow.Sizes, err = pool.sizes(f); err != nil {
-				return nil, err
+				return err
 			}
 			if err := snow.Check(f.concurrent); err != nil {
-				return nil, usageError("%w", err)
+				return usageError("%w", err)
 			}
-			return &snow, nil
+			return nil
 		},
-	})
+	}
 }

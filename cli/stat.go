@@ -8,21 +8,22 @@ import (
 	"warp/pkg/bench"
 )
 
-func statCommand(env environment) *command {
+func statBenchmark() benchmark {
 	var pool poolFlags
 	var stat bench.Stat
-	return benchmarkCommand(env, benchmark{
+	return benchmark{
 		name: "stat", summary: "ask for the metadata of objects (HEAD)",
+		op: &stat, requests: []string{"STAT"},
 		about:    []string{"Uploads --objects objects, then asks for the metadata of one after the other, in random order."},
 		plan:     pool.then("asks for the metadata of one after the other in random order"),
 		examples: []string{"warp stat --host=s3:9000 --access-key=… --secret-key=… --objects=1000"},
 		flags:    append([]cli.Flag{pool.objectsFlag(10000, "`N` objects to upload first")}, pool.sizeFlags("1KB")...),
 		rarely:   slices.Concat([]cli.Flag{pool.versionsFlag(1)}, pool.existingFlags(), pool.passFlags()),
 		payload:  true,
-		op: func(f *benchFlags) (op bench.Op, err error) {
+		check: func(f *benchFlags) (err error) {
 			stat.Pool, err = pool.pool(f)
-			return &stat, err
+			return err
 		},
 		adjust: pool.adjust,
-	})
+	}
 }

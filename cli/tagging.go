@@ -6,11 +6,12 @@ import (
 	"warp/pkg/bench"
 )
 
-func taggingCommand(env environment) *command {
+func taggingBenchmark() benchmark {
 	pool := poolFlags{versions: 1}
 	var tagging bench.Tagging
-	return benchmarkCommand(env, benchmark{
+	return benchmark{
 		name: "tagging", summary: "put, get and delete the tags of objects",
+		op: &tagging, requests: []string{"PUTTAGS", "GETTAGS", "DELETETAGS"},
 		about:    []string{"Uploads --objects objects, then works on their tags, and checks that they are those put last."},
 		plan:     pool.then("puts, gets and deletes their tags"),
 		examples: []string{"warp tagging --host=s3:9000 --access-key=… --secret-key=… --get-distrib=9 --put-distrib=1"},
@@ -21,17 +22,17 @@ func taggingCommand(env environment) *command {
 			shareFlag("delete", 10, &tagging.Delete, "deletions"),
 		),
 		payload: true,
-		op: func(f *benchFlags) (op bench.Op, err error) {
+		check: func(f *benchFlags) (err error) {
 			if err := tagging.Check(); err != nil {
-				return nil, usageError("%w", err)
+				return usageError("%w", err)
 			}
 			if pool.objects < f.concurrent {
-				return nil, usageError("--objects=%d is less than --concurrent=%d, and every worker needs objects of its own", pool.objects, f.concurrent)
+				return usageError("--objects=%d is less than --concurrent=%d, and every worker needs objects of its own", pool.objects, f.concurrent)
 			}
 			tagging.Pool, err = pool.pool(f)
-			return &tagging, err
+			return err
 		},
-	})
+	}
 }
 
 // tagsValid holds to what S3 allows an object.

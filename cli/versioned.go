@@ -6,27 +6,28 @@ import (
 	"warp/pkg/bench"
 )
 
-func versionedCommand(env environment) *command {
+func versionedBenchmark() benchmark {
 	pool := poolFlags{versions: 1}
 	var versioned bench.Versioned
-	return benchmarkCommand(env, benchmark{
+	return benchmark{
 		name: "versioned", summary: "as mixed, on versions of objects",
+		op: &versioned, requests: []string{"GET", "STAT", "PUT", "DELETE"},
 		about:    []string{"Uploads --objects objects, then adds, reads and removes versions of them."},
 		plan:     func() string { return pool.describe() + describeMix(&versioned.Mixed, "versions") },
 		examples: []string{"warp versioned --host=s3:9000 --access-key=… --secret-key=… --obj.size=1MiB"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(250, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
 			distribution(&versioned.Mixed)...),
 		payload: true, writes: true, reads: true,
-		op: func(f *benchFlags) (op bench.Op, err error) {
+		check: func(f *benchFlags) (err error) {
 			if f.target.host == embeddedHost {
-				return nil, runError("the embedded store does not do versions")
+				return runError("the embedded store does not do versions")
 			}
 			if err := versioned.Check(); err != nil {
-				return nil, usageError("%w", err)
+				return usageError("%w", err)
 			}
 			versioned.Pool, err = pool.pool(f)
-			return &versioned, err
+			return err
 		},
 		adjust: func(o *bench.Options) { o.Versions = true },
-	})
+	}
 }

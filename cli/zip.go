@@ -11,11 +11,12 @@ import (
 // mostFiles is what a ZIP may have: each takes some 400 bytes of memory.
 const mostFiles = 10_000_000
 
-func zipCommand(env environment) *command {
+func zipBenchmark() benchmark {
 	var pool poolFlags
 	var zip bench.Zip
-	return benchmarkCommand(env, benchmark{
+	return benchmark{
 		name: "zip", summary: "download files out of a ZIP (MinIO)",
+		op: &zip, requests: []string{"GET"},
 		about: []string{
 			"Uploads one ZIP of --files files, then downloads files out of it, in random order: an extension of",
 			"MinIO, which reads the archive for each of them.",
@@ -29,11 +30,11 @@ func zipCommand(env environment) *command {
 		}, pool.sizeFlags("10KiB")...),
 		payload: true, oneBucket: true, reads: true,
 		parts: "`SIZE` of the parts in which a larger ZIP is uploaded",
-		op: func(f *benchFlags) (op bench.Op, err error) {
+		check: func(f *benchFlags) (err error) {
 			zip.Sizes, err = pool.sizes(f)
-			return &zip, err
+			return err
 		},
-	})
+	}
 }
 
 func filesValid(n int) error {

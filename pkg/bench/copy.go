@@ -22,6 +22,15 @@ type Copy struct {
 	sameETag bool // a copy has its source's ETag in this store
 }
 
+var _ multiplexer = (*Copy)(nil)
+
+func (c *Copy) requestsAtOnce() int {
+	if c.PartSize == 0 {
+		return 1
+	}
+	return c.AtOnce
+}
+
 // Prepare makes sure that the store copies, and gets the objects ready.
 func (c *Copy) Prepare(ctx context.Context, e *Env) error {
 	err := feature("copies of objects").probe(ctx, e, func(h *store.Host, ref store.Ref) error {

@@ -14,7 +14,7 @@ const otherFiles = 32
 func (r *Runner) checkFileLimit() error {
 	hosts := len(r.Client.Endpoints())
 	connections := r.Options.Concurrency
-	if op, ok := r.Op.(interface{ requestsAtOnce() int }); ok {
+	if op, ok := r.Op.(multiplexer); ok {
 		connections *= op.requestsAtOnce()
 	}
 	if hosts > 1 {
@@ -31,13 +31,4 @@ func FileLimit(connections, concurrency int) error {
 	}
 	return fmt.Errorf("--concurrent=%d needs up to %d open files, and this process may have %d: raise that limit (ulimit -n %d), or use a smaller --concurrent",
 		concurrency, need, limit, need)
-}
-
-func (m *MultipartPut) requestsAtOnce() int { return min(m.AtOnce, m.Parts) }
-
-func (c *Copy) requestsAtOnce() int {
-	if c.PartSize == 0 {
-		return 1
-	}
-	return c.AtOnce
 }

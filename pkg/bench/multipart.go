@@ -17,6 +17,10 @@ type Multipart struct {
 	object store.Object
 }
 
+var _ partUploader = (*Multipart)(nil)
+
+func (m *Multipart) uploadsInParts() {}
+
 // Prepare makes sure that the store sends single parts, and uploads the object.
 func (m *Multipart) Prepare(ctx context.Context, e *Env) error {
 	if m.Parts > 1 { // a single part is the object, for every store

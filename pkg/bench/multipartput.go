@@ -15,6 +15,15 @@ type MultipartPut struct {
 	AtOnce   int // parts of one upload that are on their way at a time
 }
 
+var (
+	_ partUploader = (*MultipartPut)(nil)
+	_ multiplexer  = (*MultipartPut)(nil)
+)
+
+func (m *MultipartPut) uploadsInParts() {}
+
+func (m *MultipartPut) requestsAtOnce() int { return min(m.AtOnce, m.Parts) }
+
 // Prepare needs nothing.
 func (m *MultipartPut) Prepare(context.Context, *Env) error { return nil }
 

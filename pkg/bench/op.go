@@ -18,6 +18,15 @@ type Op interface {
 	Do(ctx context.Context, w *Worker) error
 }
 
+// A partUploader is an Op that uploads in parts whatever the size.
+type partUploader interface{ uploadsInParts() }
+
+// A multiplexer is an Op of which one worker sends several requests at a time.
+type multiplexer interface {
+	// requestsAtOnce is how many at most.
+	requestsAtOnce() int
+}
+
 // ErrDone is returned by Do when nothing is left to do. It ends the run well.
 var ErrDone = errors.New("nothing left to do")
 

@@ -67,11 +67,9 @@ func (e *Env) uploadTrial(ctx context.Context, h *store.Host, ref store.Ref, op 
 	body := e.workers[0].body
 	body.Reset(generator.PayloadID(ref.Key), size)
 	put := e.workers[0].putOf(ref.Key, size)
-	switch op.(type) {
-	default:
+	if _, ok := op.(partUploader); !ok {
 		_, err := h.Put(ctx, put, store.NewTrace(time.Now()))
 		return err
-	case *Multipart, *MultipartPut:
 	}
 	u, err := h.StartUpload(ctx, put, store.NewTrace(time.Now()))
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"warp/pkg/bench"
 	"warp/pkg/fleet/transport"
 )
 
@@ -40,6 +41,9 @@ type AgentOptions struct {
 	Logf     func(format string, args ...any)
 	// Redact makes a function that takes the given secrets out of text.
 	Redact func(secrets ...string) func(string) string
+	// Operation returns an operation of the type that a benchmark of that name
+	// has, nil if there is none.
+	Operation func(benchmark string) bench.Op
 	// NewTask makes the work of a job; nil is a benchmark.
 	NewTask func(j *job, spec *Job) (Task, error)
 }

@@ -31,6 +31,14 @@ type machine struct {
 	agent  *Agent
 }
 
+// operationOf knows the benchmark of these tests.
+func operationOf(name string) bench.Op {
+	if name == "get" {
+		return &bench.Get{}
+	}
+	return nil
+}
+
 func startMachine(t *testing.T, change func(*AgentOptions)) *machine {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -38,7 +46,7 @@ func startMachine(t *testing.T, change func(*AgentOptions)) *machine {
 		t.Fatal(err)
 	}
 	m := &machine{addr: l.Addr().String(), folder: t.TempDir()}
-	o := AgentOptions{Warp: "test", Token: testToken, Folder: m.folder, Logf: func(f string, a ...any) { t.Logf("agent %s: "+f, append([]any{m.addr}, a...)...) }}
+	o := AgentOptions{Warp: "test", Token: testToken, Folder: m.folder, Operation: operationOf, Logf: func(f string, a ...any) { t.Logf("agent %s: "+f, append([]any{m.addr}, a...)...) }}
 	if change != nil {
 		change(&o)
 	}
@@ -72,7 +80,7 @@ func getPlan(t *testing.T, addr string, length time.Duration) Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	op, err := bench.EncodeOp("get", &bench.Get{Pool: bench.Pool{Objects: 10, Sizes: sizes}})
+	op, err := bench.EncodeOp(&bench.Get{Pool: bench.Pool{Objects: 10, Sizes: sizes}})
 	if err != nil {
 		t.Fatal(err)
 	}

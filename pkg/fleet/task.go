@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"time"
@@ -31,9 +32,13 @@ type benchTask struct {
 }
 
 func newBenchTask(j *job, spec *Job) (Task, error) {
-	op, err := bench.DecodeOp(spec.Options.Benchmark, spec.Op)
+	like := j.agent.options.Operation(spec.Options.Benchmark)
+	if like == nil {
+		return nil, fmt.Errorf("there is no benchmark %q in this build", spec.Options.Benchmark)
+	}
+	op, err := bench.DecodeOp(like, spec.Op)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the parameters of %s: %w", spec.Options.Benchmark, err)
 	}
 	client, err := spec.Store.connect(j.agent.options)
 	if err != nil {
