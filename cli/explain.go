@@ -61,6 +61,8 @@ func (f *targetFlags) explain(err error) error {
 		hint = "leave out --http2"
 	case code == store.CodeTLS && strings.Contains(text, "certificate required"):
 		hint = "the store wants to see a certificate: give --client-cert and --client-key"
+	case code == store.CodeTLS && strings.Contains(text, "certificate has expired"):
+		hint = "renew the store's certificate, set the clock of this machine, or accept any certificate with --insecure"
 	case code == store.CodeTLS:
 		hint = "check --tls, and --ca-file or --insecure for a private certificate"
 	case errors.As(err, &nobody):
