@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/internal/human"
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
 )
@@ -34,7 +35,7 @@ func (f *autotermFlags) flags() []cli.Flag {
 
 func autotermValid(d time.Duration) error {
 	if d < time.Second {
-		return wrong("%s is too short; the least is 1s", shortDuration(d))
+		return wrong("%s is too short; the least is 1s", human.Duration(d))
 	}
 	return nil
 }
@@ -58,7 +59,7 @@ func (f *autotermFlags) inVain(duration time.Duration) string {
 		return ""
 	}
 	return fmt.Sprintf("--autoterm will not end this run: with --autoterm.dur=%s it could after %s, and --duration=%s ends it before; use a longer --duration, or a shorter --autoterm.dur",
-		shortDuration(f.least), shortDuration(earliest.Round(time.Second)), shortDuration(duration))
+		human.Duration(f.least), human.Duration(earliest.Round(time.Second)), human.Duration(duration))
 }
 
 // An autoterm is a sink that looks at the live figures every second. Rows are
@@ -94,7 +95,7 @@ func (a *autoterm) Flush() error {
 func (a *autoterm) look(snap *aggregate.LiveSnapshot) {
 	a.steady.Add(snap, snap.At)
 	if why, ok := a.steady.Reached(); ok {
-		a.finish(fmt.Sprintf("the throughput was steady %s after the start (%s)", shortDuration(a.steady.Age().Round(time.Second)), why))
+		a.finish(fmt.Sprintf("the throughput was steady %s after the start (%s)", human.Duration(a.steady.Age().Round(time.Second)), why))
 	}
 }
 

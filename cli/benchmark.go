@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/internal/human"
 	"warp/pkg/bench"
 )
 
@@ -271,7 +272,7 @@ func percentValid(n int) error {
 
 func leaseValid(d time.Duration) error {
 	if d < time.Second {
-		return wrong("%s is too short; the least is 1s", shortDuration(d))
+		return wrong("%s is too short; the least is 1s", human.Duration(d))
 	}
 	return nil
 }

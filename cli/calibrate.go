@@ -16,6 +16,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/urfave/cli/v3"
 
+	"warp/internal/human"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
@@ -64,7 +65,7 @@ func calibrateCommand() *command {
 			&durationFlag{Name: "duration", Value: 1500 * time.Millisecond, Destination: &each, Usage: "`TIME` to measure each row for",
 				Validator: func(d time.Duration) error {
 					if d < 100*time.Millisecond {
-						return wrong("%s is too short; the least is 100ms", shortDuration(d))
+						return wrong("%s is too short; the least is 100ms", human.Duration(d))
 					}
 					return nil
 				}},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/internal/human"
 	"warp/pkg/generator"
 	"warp/pkg/lease"
 	"warp/pkg/store"
@@ -197,9 +198,9 @@ func (r *cleanResult) show(w io.Writer, asJSON bool) error {
 func (c *cleanRun) fate(dryRun bool) string {
 	switch {
 	case c.Chosen && dryRun:
-		return fmt.Sprintf("%s, %d objects would be removed", c.State, c.Objects)
+		return fmt.Sprintf("%s, %s would be removed", c.State, human.Plural(c.Objects, "object"))
 	case c.Chosen:
-		return fmt.Sprintf("%s, %d objects removed", c.State, c.Objects)
+		return fmt.Sprintf("%s, %s removed", c.State, human.Plural(c.Objects, "object"))
 	case c.State == lease.RunKept:
 		return fmt.Sprintf("kept on purpose; --run=%s removes it", c.Run)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/internal/human"
 	"warp/pkg/fleet"
 )
 
@@ -67,7 +68,7 @@ func (f *fleetFlags) collect(ctx context.Context, inv *invocation, run, benchdat
 	}
 	err = inv.showMerged("collect", c.Stats)
 	if err == nil && len(c.Without) > 0 {
-		return requestsFailed("the share of %s is missing", plural(len(c.Without), "client"))
+		return requestsFailed("the share of %s is missing", human.Plural(len(c.Without), "client"))
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 )
@@ -170,7 +171,7 @@ func (f *benchFlags) planEnd(b benchmark, o *bench.Options) string {
 		if o.MaxObjects == 1 {
 			is = " is"
 		}
-		ends = append(ends, plural(o.MaxObjects, "object")+is+" written")
+		ends = append(ends, human.Plural(o.MaxObjects, "object")+is+" written")
 	}
 	if o.TotalSize > 0 {
 		ends = append(ends, formatSize(o.TotalSize)+" are written")
@@ -185,7 +186,7 @@ func (f *benchFlags) planEnd(b benchmark, o *bench.Options) string {
 		ends = append(ends, "the throughput is steady (--autoterm)")
 	}
 	if o.Duration > 0 {
-		ends = append(ends, shortDuration(o.Duration)+" are over")
+		ends = append(ends, human.Duration(o.Duration)+" are over")
 	}
 	if len(ends) == 0 {
 		ends = []string{"Ctrl-C"}
@@ -212,7 +213,7 @@ func (d *dryRun) planFiles(f *benchFlags, o *bench.Options) {
 		d.say("the op log is uploaded to %s", f.upload.url)
 	}
 	if f.progress.output != "" {
-		d.say("a line per operation is written to %s every %s", f.progress.output, shortDuration(f.progress.interval))
+		d.say("a line per operation is written to %s every %s", f.progress.output, human.Duration(f.progress.interval))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/internal/human"
 	"warp/pkg/bench"
 )
 
@@ -35,7 +36,7 @@ func (e *endFlags) warmupFlag() cli.Flag {
 // checkWarmup refuses a warm-up that leaves nothing to measure.
 func (e *endFlags) checkWarmup() error {
 	if e.duration > 0 && e.warmup >= e.duration {
-		return usageError("--warmup=%s leaves nothing of --duration=%s to measure", shortDuration(e.warmup), shortDuration(e.duration)).
+		return usageError("--warmup=%s leaves nothing of --duration=%s to measure", human.Duration(e.warmup), human.Duration(e.duration)).
 			tell("use a longer --duration or a shorter --warmup")
 	}
 	return nil
@@ -67,7 +68,7 @@ func (e *endFlags) settle(itself, writes bool) error {
 	}
 	switch {
 	case e.forever && e.duration > 0:
-		return usageError("--forever has no end, and --duration=%s is one: leave out one of them", shortDuration(e.duration))
+		return usageError("--forever has no end, and --duration=%s is one: leave out one of them", human.Duration(e.duration))
 	case e.forever && other:
 		return usageError("--forever has no end, and --max-objects, --total-size and --epochs are some: leave out the one or the others")
 	case e.forever || other || itself || e.duration > 0:

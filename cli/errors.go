@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/store"
 )
@@ -97,14 +98,8 @@ func oneLine(s string) string {
 	for i, w := range words {
 		words[i] = strings.TrimSpace(w)
 	}
-	clean := strings.Map(func(r rune) rune {
-		if steers(r) {
-			return ' '
-		}
-		return r
-	}, strings.Join(words, " "))
 	// What a store says ends in a full stop, and goes on here.
-	return strings.NewReplacer(".;", ";", ".)", ")").Replace(clean)
+	return strings.NewReplacer(".;", ";", ".)", ")").Replace(human.OneLine(strings.Join(words, " ")))
 }
 
 // interrupted replaces the plain "context canceled" by the reason for it, so

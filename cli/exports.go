@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/sink"
 )
@@ -37,7 +38,7 @@ func (f *exportFlags) flags(env environment) []cli.Flag {
 
 func exportInterval(d time.Duration) error {
 	if d < sink.MinInterval {
-		return wrong("%s is too short; the least is %s", shortDuration(d), shortDuration(sink.MinInterval))
+		return wrong("%s is too short; the least is %s", human.Duration(d), human.Duration(sink.MinInterval))
 	}
 	return nil
 }
@@ -147,7 +148,7 @@ func (all *exports) end(ctx context.Context, s *session) {
 		return
 	}
 	if d := p.Lingers(); d > 0 && ctx.Err() == nil {
-		s.notef("serving the last metrics until they are fetched, for %s at most (Ctrl-C ends that)", shortDuration(d.Round(time.Second)))
+		s.notef("serving the last metrics until they are fetched, for %s at most (Ctrl-C ends that)", human.Duration(d.Round(time.Second)))
 	}
 	p.End(ctx)
 }

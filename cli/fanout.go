@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/internal/human"
 	"warp/pkg/bench"
 )
 
@@ -19,7 +20,7 @@ func fanoutBenchmark() benchmark {
 			"Throughput counts what the store writes, which is --copies times what is sent.",
 		},
 		plan: func() string {
-			return fmt.Sprintf("sends payloads of %s and has the store write each under %s", fan.Sizes, plural(fan.Copies, "name"))
+			return fmt.Sprintf("sends payloads of %s and has the store write each under %s", fan.Sizes, human.Plural(fan.Copies, "name"))
 		},
 		examples: []string{"warp fanout --host=s3:9000 --access-key=… --secret-key=… --copies=50 --obj.size=512KiB"},
 		flags: append(pool.sizeFlags("1MiB"),

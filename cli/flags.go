@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/internal/human"
 	"warp/pkg/bench"
 )
 
@@ -78,8 +79,8 @@ func (v lengthValue) Set(s string) error {
 }
 
 func (v lengthValue) Get() any                      { return *v.p }
-func (v lengthValue) String() string                { return shortDuration(*v.p) }
-func (lengthValue) ToString(d time.Duration) string { return shortDuration(d) }
+func (v lengthValue) String() string                { return human.Duration(*v.p) }
+func (lengthValue) ToString(d time.Duration) string { return human.Duration(d) }
 
 // choices are the values that a choiceFlag accepts.
 type choices []string
@@ -202,25 +203,13 @@ func formatSize(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// shortDuration writes 5m instead of 5m0s.
-func shortDuration(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
-
 // flagValue is the effective value of a flag as text.
 func flagValue(f cli.Flag) string {
 	switch v := f.Get().(type) {
 	case nil:
 		return ""
 	case time.Duration:
-		return shortDuration(v)
+		return human.Duration(v)
 	case int64:
 		if _, ok := f.(*sizeFlag); ok {
 			return formatSize(v)

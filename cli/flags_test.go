@@ -3,7 +3,6 @@ package cli
 import (
 	"math"
 	"testing"
-	"time"
 
 	"warp/pkg/sink"
 )
@@ -42,18 +41,6 @@ func FuzzParseSize(f *testing.F) {
 			t.Fatalf("%q is %d, written %q and read as %d, %v", s, n, formatSize(n), again, err)
 		}
 	})
-}
-
-func TestShortDuration(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]string{
-		0: "0s", 5 * time.Minute: "5m", time.Hour: "1h", 90 * time.Second: "1m30s", 10 * time.Minute: "10m",
-		time.Hour + time.Second: "1h0m1s", 20 * time.Second: "20s", 100 * time.Millisecond: "100ms",
-	} {
-		if got := shortDuration(d); got != want {
-			t.Errorf("%v: %q, want %q", d, got, want)
-		}
-	}
 }
 
 // Whoever quotes a list may put spaces into it, whatever the list is of.

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v3"
+
+	"warp/internal/human"
 )
 
 // helpWidth is what a help line may fill.
@@ -61,7 +63,7 @@ func commandHelp(b *strings.Builder, c *command, all bool) {
 	if !all {
 		usage = fmt.Sprintf("%-54s (--help-all explains every flag)", usage)
 	}
-	fmt.Fprintf(b, "%s\n\n%s.\n", usage, upperFirst(c.summary))
+	fmt.Fprintf(b, "%s\n\n%s.\n", usage, human.UpperFirst(c.summary))
 	for _, line := range c.about {
 		b.WriteString(line + "\n")
 	}
@@ -246,11 +248,4 @@ func wrap(head, text string) string {
 		column += n
 	}
 	return strings.TrimRight(b.String(), " ") + "\n"
-}
-
-func upperFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }

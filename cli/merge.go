@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/internal/human"
 	"warp/pkg/oplog"
 	"warp/pkg/oplog/merge"
 )
@@ -79,17 +80,9 @@ func (inv *invocation) showMerged(command string, s merge.Stats) error {
 	}
 	return inv.result(func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "warp: %s of %s and %s merged into %q\n",
-			plural(s.Rows, "request"), plural(s.Runs, "run"), plural(s.Clients, "client"), s.Path)
+			human.Plural(s.Rows, "request"), human.Plural(s.Runs, "run"), human.Plural(s.Clients, "client"), s.Path)
 		return err
 	})
-}
-
-// plural is a number of things.
-func plural[N int | int64 | uint64](n N, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprint(n, " ", noun, "s")
 }
 
 // mergeResult is what merge says with --json.

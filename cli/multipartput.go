@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/internal/human"
 	"warp/pkg/bench"
 )
 
@@ -18,7 +19,7 @@ func multipartPutBenchmark() benchmark {
 			"Each worker uploads one object after the other, in --parts parts, --part.concurrent at a time.",
 		},
 		plan: func() string {
-			return fmt.Sprintf("uploads objects in %s of %s, %d at a time", plural(op.Parts, "part"), formatSize(op.PartSize), op.AtOnce)
+			return fmt.Sprintf("uploads objects in %s of %s, %d at a time", human.Plural(op.Parts, "part"), formatSize(op.PartSize), op.AtOnce)
 		},
 		examples: []string{"warp multipart-put --host=s3:9000 --access-key=… --secret-key=… --parts=20"},
 		flags: []cli.Flag{

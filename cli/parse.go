@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"github.com/urfave/cli/v3"
+
+	"warp/internal/human"
 )
 
 // A token is one thing that the command line says: a flag with its value, or a
@@ -257,7 +259,7 @@ func (l *commandLine) checkArguments() error {
 	case c.maxArgs >= 0 && len(args) > c.maxArgs && c.maxArgs == 0:
 		return l.strayArgument()
 	case len(args) < c.minArgs || c.maxArgs >= 0 && len(args) > c.maxArgs:
-		return usageError("warp %s needs %s, but got %s", c.name, c.needs, plural(len(args), "argument")).
+		return usageError("warp %s needs %s, but got %s", c.name, c.needs, human.Plural(len(args), "argument")).
 			tell("write warp %s %s", c.name, c.args)
 	}
 	for _, a := range args {

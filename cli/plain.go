@@ -4,15 +4,10 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"unicode"
 	"unicode/utf8"
-)
 
-// steers reports whether a character acts on a terminal instead of being shown by it: control characters, and those
-// that change the direction of what follows. Markers, logs and stores may contain any.
-func steers(r rune) bool {
-	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
-}
+	"warp/internal/human"
+)
 
 // plain returns s with what would steer a terminal written as JSON writes it.
 func plain(s string) string { return string(appendPlain(nil, []byte(s))) }
@@ -21,7 +16,7 @@ func appendPlain(dst, text []byte) []byte {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
 		switch {
-		case r == '\n', r == '\t', !steers(r) && (r != utf8.RuneError || size > 1):
+		case r == '\n', r == '\t', !human.Steers(r) && (r != utf8.RuneError || size > 1):
 			dst = append(dst, text[:size]...)
 		case r == utf8.RuneError:
 			dst = append(dst, '?') // a byte that is no character may be a control character elsewhere

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 )
@@ -273,7 +274,7 @@ func (p *poolFlags) describe() string {
 	case p.existing && p.objects == 0:
 		return "takes the objects that are there, then "
 	case p.existing:
-		return fmt.Sprintf("takes up to %s that are there, then ", plural(p.objects, "object"))
+		return fmt.Sprintf("takes up to %s that are there, then ", human.Plural(p.objects, "object"))
 	case p.objects == 0:
 		return ""
 	}
@@ -282,7 +283,7 @@ func (p *poolFlags) describe() string {
 		versions = fmt.Sprintf(" in %d versions", p.versions)
 	}
 	total := float64(p.objects) * float64(max(1, p.versions)) * p.drawn.Mean()
-	return fmt.Sprintf("uploads %s of %s%s, %s in all, then ", plural(p.objects, "object"), p.drawn, versions, roughSize(total))
+	return fmt.Sprintf("uploads %s of %s%s, %s in all, then ", human.Plural(p.objects, "object"), p.drawn, versions, roughSize(total))
 }
 
 // roughSize is a size with about three digits.

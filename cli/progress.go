@@ -14,6 +14,7 @@ import (
 	"github.com/fatih/color"
 	"github.com/urfave/cli/v3"
 
+	"warp/internal/human"
 	"warp/pkg/aggregate"
 )
 
@@ -33,7 +34,7 @@ func (p *progressFlags) flag() cli.Flag {
 		Usage: "`DURATION` between the lines of progress where there is no terminal",
 		Validator: func(d time.Duration) error {
 			if d < 100*time.Millisecond {
-				return wrong("%s is too short; the least is 100ms", shortDuration(d))
+				return wrong("%s is too short; the least is 100ms", human.Duration(d))
 			}
 			return nil
 		}}
@@ -255,7 +256,7 @@ func (l *liveRun) drawNow() {
 func (l *liveRun) lines(width int, elapsed time.Duration) []string {
 	var head string
 	if l.length > 0 {
-		tail := roundDuration(elapsed) + " of " + shortDuration(l.length)
+		tail := roundDuration(elapsed) + " of " + human.Duration(l.length)
 		if left := l.length - elapsed; left > 0 {
 			tail += ", " + roundDuration(left) + " left"
 		}
@@ -384,5 +385,5 @@ func roundDuration(d time.Duration) string {
 	if d < 10*time.Second {
 		return fmt.Sprintf("%.1fs", d.Seconds())
 	}
-	return shortDuration(d.Round(time.Second))
+	return human.Duration(d.Round(time.Second))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/internal/human"
 	"warp/internal/suggest"
 	"warp/pkg/runfile"
 )
@@ -89,7 +90,7 @@ func (a *app) runFile(ctx context.Context, cancel context.CancelCauseFunc, line 
 		if err != nil {
 			err = r.explain(err)
 			if left := len(runs) - i - 1; left > 0 && err != ErrInterrupted {
-				err = fmt.Errorf("%w (the %s after it did not run)", err, plural(left, "benchmark"))
+				err = fmt.Errorf("%w (the %s after it did not run)", err, human.Plural(left, "benchmark"))
 			}
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/fleet"
 	"warp/pkg/oplog"
@@ -63,7 +64,7 @@ func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, 
 	if err == nil {
 		s.showClients()
 		inv.notef("seed %d", o.Seed)
-		inv.notef("%s, on each of %s", f.plan, plural(len(s.fleet.Clients()), "client"))
+		inv.notef("%s, on each of %s", f.plan, human.Plural(len(s.fleet.Clients()), "client"))
 		err = s.fleet.Prepare(ctx, *plan)
 	}
 	stop()
@@ -85,7 +86,7 @@ func (s *session) leftBehind(clients string) string {
 	case len(copies) == 0:
 		return ""
 	case s.flags.stress:
-		return fmt.Sprintf("%s left, %q for instance, which can be deleted; there is no log of this run to be collected", plural(len(copies), "file"), copies[0])
+		return fmt.Sprintf("%s left, %q for instance, which can be deleted; there is no log of this run to be collected", human.Plural(len(copies), "file"), copies[0])
 	}
 	return fmt.Sprintf("the clients stop, clean up and keep their logs; `warp collect --warp-client=%s` gets them. Incomplete copies are left here, %q for instance (%d in all)", clients, copies[0], len(copies))
 }
@@ -210,7 +211,7 @@ func (s *session) measureFleet(ctx context.Context, path string) error {
 	result := s.fleet.Result()
 	inner := withRows(s.fleetVerdict(result), incomplete)
 	if result.Sent > 0 {
-		s.notef("%s began within %v", plural(result.Clients-len(result.Lost), "client"), result.Spread.Round(time.Microsecond))
+		s.notef("%s began within %v", human.Plural(result.Clients-len(result.Lost), "client"), result.Spread.Round(time.Microsecond))
 	}
 	return both(inner, s.reportFleet(late, path))
 }
@@ -284,7 +285,7 @@ func (s *session) fleetVerdict(r *fleet.Result) error {
 	if len(r.Lost) == 0 {
 		return err
 	}
-	lost := requestsFailed("%s of %d lost, whose share is missing; %w", plural(len(r.Lost), "client"), r.Clients, r.Lost[0])
+	lost := requestsFailed("%s of %d lost, whose share is missing; %w", human.Plural(len(r.Lost), "client"), r.Clients, r.Lost[0])
 	if err == nil || len(r.Lost) == r.Clients {
 		return lost
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/internal/human"
 	"warp/pkg/bench"
 )
 
@@ -19,7 +20,7 @@ func snowballBenchmark() benchmark {
 			"Throughput counts the objects as the store writes them.",
 		},
 		plan: func() string {
-			return fmt.Sprintf("uploads TARs of %s of %s each", plural(snow.PerTar, "object"), snow.Sizes)
+			return fmt.Sprintf("uploads TARs of %s of %s each", human.Plural(snow.PerTar, "object"), snow.Sizes)
 		},
 		examples: []string{"warp snowball --host=s3:9000 --access-key=… --secret-key=… --objs.per=100"},
 		flags: append(pool.sizeFlags("512KiB"),

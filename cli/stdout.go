@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"warp/internal/human"
 	"warp/pkg/sink"
 )
 
@@ -41,7 +42,7 @@ func (s *session) openRows() *sink.Rows {
 		Script: s.opts.Benchmark == "script", Max: rowsMemory, Wait: fleet, Patience: rowsPatience, Grace: rowsGrace,
 		Warn: func(text string) { s.warnf("--stdout: %s", text) },
 		Waiting: func() {
-			s.notef("waiting for the reader of --stdout, until it takes nothing for %s (Ctrl-C ends that)", shortDuration(rowsPatience))
+			s.notef("waiting for the reader of --stdout, until it takes nothing for %s (Ctrl-C ends that)", human.Duration(rowsPatience))
 		},
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/internal/human"
 	"warp/pkg/bench"
 )
 
@@ -22,7 +23,7 @@ func zipBenchmark() benchmark {
 			"MinIO, which reads the archive for each of them.",
 		},
 		plan: func() string {
-			return fmt.Sprintf("uploads one ZIP of %s of %s, then downloads files out of it in random order", plural(zip.Files, "file"), zip.Sizes)
+			return fmt.Sprintf("uploads one ZIP of %s of %s, then downloads files out of it in random order", human.Plural(zip.Files, "file"), zip.Sizes)
 		},
 		examples: []string{"warp zip --host=s3:9000 --access-key=… --secret-key=… --files=1000"},
 		flags: append([]cli.Flag{

@@ -1,6 +1,9 @@
 package human
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestUnits(t *testing.T) {
 	t.Parallel()
@@ -17,6 +20,30 @@ func TestUnits(t *testing.T) {
 	} {
 		if got := SegmentUnit(bytes).Speed(bytes); got != want {
 			t.Errorf("%v bytes/s: got %s, want %s", bytes, got, want)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0: "0s", 5 * time.Minute: "5m", time.Hour: "1h", 90 * time.Second: "1m30s", 10 * time.Minute: "10m",
+		time.Hour + time.Second: "1h0m1s", 20 * time.Second: "20s", 100 * time.Millisecond: "100ms",
+	} {
+		if got := Duration(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for got, want := range map[string]string{
+		Plural(1, "row"): "1 row", Plural(0, "row"): "0 rows", Count(2, "row is", "rows are"): "2 rows are",
+		Choose(1, "is", "are"): "is", OneLine("a\nb\x1b[1m\u202ec"): "a b [1m c", UpperFirst("élan"): "Élan", UpperFirst(""): "",
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

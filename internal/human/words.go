@@ -15,6 +15,9 @@ func Count[N int | int64 | uint64](n N, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
+// Plural is a number with a noun whose plural ends in s.
+func Plural[N int | int64 | uint64](n N, noun string) string { return Count(n, noun, noun+"s") }
+
 // Choose is the word that goes with a number of things.
 func Choose[N int | int64 | uint64](n N, one, many string) string {
 	if n == 1 {
@@ -23,10 +26,15 @@ func Choose[N int | int64 | uint64](n N, one, many string) string {
 	return many
 }
 
+// Steers reports whether a character acts on a terminal instead of being shown
+// by it: control characters, and those that change the direction of what
+// follows.
+func Steers(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+
 // OneLine keeps text of others from breaking lines or steering the terminal.
 func OneLine(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+		if Steers(r) {
 			return ' '
 		}
 		return r

@@ -105,7 +105,7 @@ func TestCleanOfAFixedObject(t *testing.T) {
 		t.Fatal(kept)
 	}
 	id, _, _ = strings.Cut(id, " ")
-	for _, c := range []struct{ flag, says string }{{"--dry-run", "kept, 1 objects would be removed\n  by/name.bin\n"}, {"--quiet", "kept, 1 objects removed\n"}} {
+	for _, c := range []struct{ flag, says string }{{"--dry-run", "kept, 1 object would be removed\n  by/name.bin\n"}, {"--quiet", "kept, 1 object removed\n"}} {
 		if out := b.warp("clean", "--run="+id, c.flag).want(0).stdout(); !strings.HasSuffix(out, c.says) {
 			t.Errorf("clean %s says %q", c.flag, out)
 		}

@@ -16,7 +16,7 @@ func (g *groupView) warnings(r *GroupReport, ops []Operation, o *Options) (all [
 	}
 	say := func(who, format string, a ...any) { all = append(all, who+": "+fmt.Sprintf(format, a...)) }
 	if n := g.window.Cold; n > 0 && g.basis == Measured {
-		say(names, "%d of %s had not finished a request when the window began.", n, human.Count(uint64(r.Concurrency), "worker", "workers"))
+		say(names, "%d of %s had not finished a request when the window began.", n, human.Plural(uint64(r.Concurrency), "worker"))
 	}
 	if g.run != "" {
 		if g.run == g.runKeys()[0] { // once

@@ -3,6 +3,8 @@ package bench
 import (
 	"fmt"
 	"sync"
+
+	"warp/internal/human"
 )
 
 // A budget is how much a run may write. What is about to be written is claimed
@@ -69,9 +71,12 @@ func (b *budget) reason() string {
 	defer b.mu.Unlock()
 	switch {
 	case b.objects > 0 && b.wrote.objects >= b.objects:
+		if b.objects == 1 {
+			return "the one object of --max-objects was written"
+		}
 		return fmt.Sprintf("all %d objects of --max-objects were written", b.objects)
 	case b.reaches(b.wrote):
-		return fmt.Sprintf("%d bytes were written, which is --total-size", b.wrote.bytes)
+		return human.Count(b.wrote.bytes, "byte was", "bytes were") + " written, which is --total-size"
 	}
 	return ""
 }
@@ -80,7 +85,7 @@ func (b *budget) reason() string {
 func (b *budget) written() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return fmt.Sprintf("%d objects and %d bytes written", b.wrote.objects, b.wrote.bytes)
+	return human.Plural(b.wrote.objects, "object") + " and " + human.Plural(b.wrote.bytes, "byte") + " written"
 }
 
 // Spend has do write n objects of the given size, or as many of them as the

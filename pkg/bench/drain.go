@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"warp/internal/human"
 	"warp/pkg/oplog"
 	"warp/pkg/store"
 )
@@ -99,7 +100,8 @@ func (d *drain) gaveUp(n int64) string {
 	if length := time.Duration(d.length.Load()); length > 0 {
 		when = fmt.Sprintf("%s after the end of the run", length/2)
 	}
-	return fmt.Sprintf("%d objects in parts were not complete %s and were given up; their parts count, they do not", n, when)
+	return fmt.Sprintf("%s in parts %s not complete %s and %s given up; the parts count, and the %s not",
+		human.Plural(n, "object"), human.Choose(n, "was", "were"), when, human.Choose(n, "was", "were"), human.Choose(n, "object does", "objects do"))
 }
 
 // drainLength is how long requests are waited for.

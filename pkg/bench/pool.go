@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"warp/internal/human"
 	"warp/pkg/generator"
 	"warp/pkg/lease"
 	"warp/pkg/store"
@@ -185,9 +186,9 @@ func (p *Pool) pick(w *Worker) (*store.Object, error) {
 		}
 	}
 	if p.Epochs == 1 {
-		return nil, done(fmt.Sprintf("the one pass of --epochs over %d objects was made", p.count()))
+		return nil, done("the one pass of --epochs over " + human.Plural(p.count(), "object") + " was made")
 	}
-	return nil, done(fmt.Sprintf("all %d passes of --epochs over %d objects were made", p.Epochs, p.count()))
+	return nil, done(fmt.Sprintf("all %d passes of --epochs over %s were made", p.Epochs, human.Plural(p.count(), "object")))
 }
 
 // at is object i, for the worker's next request.

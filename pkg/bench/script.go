@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"warp/internal/human"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
 	"warp/pkg/store"
@@ -198,7 +199,7 @@ func (s *Script) mostPaced() int { return cmp.Or(s.paced, mostPaced) }
 // note keeps what readers of the log have to know of a statement.
 func (s *Script) note(t *scriptRun) {
 	if t.missed > 0 {
-		s.notes = append(s.notes, fmt.Sprintf("statement %d: %d requests of its rate were due and not sent when it ended", t.number, t.missed))
+		s.notes = append(s.notes, fmt.Sprintf("statement %d: %s of its rate %s due and not sent when it ended", t.number, human.Plural(t.missed, "request"), human.Choose(t.missed, "was", "were")))
 	}
 	if t.step.Rate > 0 && t.step.Most == 0 && t.started >= s.mostPaced() {
 		s.notes = append(s.notes, fmt.Sprintf("statement %d: its rate needs more than %d requests at a time, which is the most warp sends", t.number, s.mostPaced()))

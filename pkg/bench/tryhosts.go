@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"warp/internal/human"
 	"warp/pkg/store"
 )
 
@@ -37,7 +38,7 @@ func (r *Runner) refusedNotes() (notes []string) {
 	}
 	refused := r.Client.Refused()
 	for _, endpoint := range slices.Sorted(maps.Keys(refused)) {
-		notes = append(notes, fmt.Sprintf("%d requests found no connection to %s, which was then tried less and less often", refused[endpoint], endpoint))
+		notes = append(notes, fmt.Sprintf("%s found no connection to %s, which was then tried less and less often", human.Plural(refused[endpoint], "request"), endpoint))
 	}
 	return notes
 }

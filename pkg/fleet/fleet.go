@@ -191,6 +191,9 @@ func (f *Fleet) absent() string {
 	if missing == 0 {
 		return ""
 	}
+	if missing == 1 {
+		return fmt.Sprintf("client %s of %d does not answer yet: %v; it is given %v", first.name(), len(f.links), first.dialError, f.options.ConnectTimeout)
+	}
 	return fmt.Sprintf("%d of %d clients do not answer yet, client %s among them: %v; each is given %v",
 		missing, len(f.links), first.name(), first.dialError, f.options.ConnectTimeout)
 }

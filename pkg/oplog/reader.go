@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"warp/internal/human"
 	"warp/internal/wire"
 )
 
@@ -428,13 +429,13 @@ func (r *Reader) endWarnings(err error) {
 	switch {
 	case errors.Is(err, errCut), errors.Is(err, io.ErrUnexpectedEOF),
 		r.lines.err != nil && r.lines.err != io.EOF:
-		r.warn("the log was cut off; the %d complete rows before that are read", r.rows)
+		r.warn("the log was cut off; %s before that %s read", human.Plural(r.rows, "complete row"), human.Choose(r.rows, "is", "are"))
 	case r.header.Warp != "" && r.trailer.IsZero():
-		r.warn("the log has no closing line: its run was killed or its disk was full; the %d rows up to there are read", r.rows)
+		r.warn("the log has no closing line: its run was killed or its disk was full; %s up to there %s read", human.Plural(r.rows, "row"), human.Choose(r.rows, "is", "are"))
 	}
 	r.numberWarnings()
 	if r.outside > 0 {
-		r.warn("%d rows have a first_byte or last_byte outside of their request; it is taken as not observed", r.outside)
+		r.warn("%s a first_byte or last_byte outside of the request; it is taken as not observed", human.Count(r.outside, "row has", "rows have"))
 	}
 }
 
@@ -446,10 +447,10 @@ func (r *Reader) numberWarnings() {
 	}
 	missing, repeated := r.numbers.result(uint64(max(r.trailer.Rows, 0)))
 	if missing > 0 {
-		r.warn("%d rows are missing, by their numbers (idx): this file lacks a part of its log", missing)
+		r.warn("%s missing, by their numbers (idx): this file lacks a part of its log", human.Count(missing, "row is", "rows are"))
 	}
 	if repeated > 0 {
-		r.warn("%d rows have the number (idx) of an earlier row: this file has a part of its log twice", repeated)
+		r.warn("%s the number (idx) of an earlier row: this file has a part of its log twice", human.Count(repeated, "row has", "rows have"))
 	}
 }
 

@@ -101,7 +101,7 @@ func (p *printer) group(r *aggregate.Report, group int) {
 	} else {
 		p.line("Total:")
 	}
-	p.line(" * %d requests, %d errors", g.Requests, g.Errors)
+	p.line(" * %s, %s", human.Plural(g.Requests, "request"), human.Plural(g.Errors, "error"))
 	p.schedule(" * ", g)
 	if g.Response != nil {
 		p.line(" * Response time (from due): %s", latencies(g.Response))
@@ -145,7 +145,7 @@ func (p *printer) operation(op *aggregate.Operation, mixed bool, r *aggregate.Re
 	p.phases(op)
 	p.errors(op)
 	if op.Retries > 0 {
-		p.line("\nRetries: %d requests repeated one that had failed; each row's time includes them.", op.Retries)
+		p.line("\nRetries: %s repeated one that had failed; each row's time includes them.", human.Plural(op.Retries, "request"))
 	}
 }
 
@@ -192,14 +192,14 @@ func (p *printer) outside(op *aggregate.Operation) {
 		return
 	}
 	if w := op.WarmUp; w.Requests > 0 {
-		line := fmt.Sprintf("Before the window: %s, %s", human.Count(w.Requests, "request", "requests"), human.Count(w.Errors, "error", "errors"))
+		line := fmt.Sprintf("Before the window: %s, %s", human.Plural(w.Requests, "request"), human.Plural(w.Errors, "error"))
 		if f := op.InFlight; f.Requests > 0 {
 			line += fmt.Sprintf("; %d in flight when it began, the longest took %s", f.Requests, human.Millis(f.LongestMS))
 		}
 		p.line("\n%s.", line)
 	}
 	if l := op.Late; l.Requests > 0 {
-		p.line("\nAfter the window: %s, %s.", human.Count(l.Requests, "request", "requests"), human.Count(l.Errors, "error", "errors"))
+		p.line("\nAfter the window: %s, %s.", human.Plural(l.Requests, "request"), human.Plural(l.Errors, "error"))
 	}
 }
 
@@ -330,7 +330,7 @@ func (p *printer) requestsByHost(op *aggregate.Operation) {
 	p.line("\nRequests by host:")
 	for i := range op.Hosts {
 		h := &op.Hosts[i]
-		p.line(" * %s - %d requests:", partName(h), h.Inside)
+		p.line(" * %s - %s:", partName(h), human.Plural(h.Inside, "request"))
 		if s := h.Duration; s != nil {
 			p.line("        - %s", latencies(s))
 		}
@@ -360,7 +360,7 @@ func (p *printer) byPart(kind string, parts []aggregate.Part, op *aggregate.Oper
 		h := &parts[i]
 		errs := ""
 		if h.Errors > 0 {
-			errs = p.paint(fmt.Sprintf(", %d errors of %d requests", h.Errors, h.Requests), color.FgRed)
+			errs = p.paint(fmt.Sprintf(", %s of %s", human.Plural(h.Errors, "error"), human.Plural(h.Requests, "request")), color.FgRed)
 		}
 		p.line(" * %s: Avg: %s%s", partName(h), unit.Average(h.BytesPerS, h.ObjectsPerS, op.HasBytes()), errs)
 		if t := h.Throughput; p.o.Verbose && t != nil {
@@ -406,7 +406,7 @@ func (p *printer) segments(op *aggregate.Operation) {
 
 func (p *printer) errors(op *aggregate.Operation) {
 	if op.Errors > 0 {
-		p.line("\n%s %d of %d requests (%.2f%%):", p.paint("Errors:", color.FgRed), op.Errors, op.Inside+op.Errors,
+		p.line("\n%s %d of %s (%.2f%%):", p.paint("Errors:", color.FgRed), op.Errors, human.Plural(op.Inside+op.Errors, "request"),
 			100*exact.Ratio(float64(op.Errors), float64(op.Inside+op.Errors)))
 		p.errorCodes(op.FirstErrors, op.ErrorsByCode)
 	}
@@ -418,7 +418,7 @@ func (p *printer) errors(op *aggregate.Operation) {
 		*aggregate.Outside
 	}{{"before", &op.WarmUp}, {"after", &op.Late}} {
 		if o.Errors > 0 {
-			p.line("\n%s %d of %d requests:", p.paint("Errors "+o.when+" the window:", color.FgRed), o.Errors, o.Requests)
+			p.line("\n%s %d of %s:", p.paint("Errors "+o.when+" the window:", color.FgRed), o.Errors, human.Plural(o.Requests, "request"))
 			p.errorCodes(o.FirstErrors, o.ErrorsByCode)
 		}
 	}

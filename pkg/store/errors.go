@@ -12,9 +12,10 @@ import (
 	"os"
 	"strings"
 	"syscall"
-	"unicode"
 
 	"github.com/minio/minio-go/v7"
+
+	"warp/internal/human"
 )
 
 // Codes of failures that no store reported. They stand beside the S3 error
@@ -245,15 +246,10 @@ func plainText(err error) string {
 
 // oneLine keeps what a store says printable in one line of bounded length.
 func oneLine(s string) string {
-	const most = 300
-	s = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return ' '
-		}
-		return r
-	}, s)), " ")
-	if len(s) > most {
-		s = s[:most] + "…"
+	const maxSize = 300
+	s = strings.Join(strings.Fields(human.OneLine(s)), " ")
+	if len(s) > maxSize {
+		s = s[:maxSize] + "…"
 	}
 	return strings.ToValidUTF8(s, "?")
 }

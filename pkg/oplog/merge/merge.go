@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"warp/internal/human"
 	"warp/pkg/oplog"
 )
 
@@ -191,7 +192,7 @@ func (m *merger) writeComments(w *oplog.Writer) error {
 		}
 	}
 	if n := m.stats.Repeated; n > 0 {
-		m.stats.Warnings = append(m.stats.Warnings, fmt.Sprintf("%d requests are in several of the logs and are counted once", n))
+		m.stats.Warnings = append(m.stats.Warnings, fmt.Sprintf("%s in several of the logs and counted once", human.Count(n, "request is", "requests are")))
 	}
 	return nil
 }

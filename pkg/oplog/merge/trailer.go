@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"warp/internal/human"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 )
@@ -42,10 +43,10 @@ func (m *merger) lossNotes() (notes []string) {
 		}
 	}
 	if missing > 0 {
-		notes = append(notes, fmt.Sprintf("%d requests are missing: merged logs lack a part of their rows", missing))
+		notes = append(notes, human.Count(missing, "request is", "requests are")+" missing: merged logs lack a part of their rows")
 	}
 	if repeated > 0 {
-		notes = append(notes, fmt.Sprintf("%d requests count twice: merged logs have a part of their rows twice", repeated))
+		notes = append(notes, human.Count(repeated, "request counts", "requests count")+" twice: merged logs have a part of their rows twice")
 	}
 	return notes
 }
