@@ -221,6 +221,11 @@ func TestCommandsAreDocumented(t *testing.T) {
 			t.Errorf("docs/usage.md does not mention %s", command)
 		}
 	}
+	for _, command := range benchmarks(t) {
+		if command != "script" && !strings.Contains(readAll(t, "docs/compatibility.md"), "\n| `"+command+"` | ") {
+			t.Errorf("the matrix of docs/compatibility.md, which internal/conformance writes, has no row of %s", command)
+		}
+	}
 	for _, command := range []string{"get", "put", "stat", "delete", "list", "mixed", "analyze", "cmp", "merge"} {
 		if !strings.Contains(readme, "\n./warp "+command+" ") {
 			t.Errorf("README has no example of %s", command)
