@@ -25,7 +25,7 @@ func appendBenchmark() benchmark {
 			if f.payload.reader == readerTar {
 				return usageError("--reader=tar: an object that grows is no TAR").tell("use --reader=rand or --reader=file:NAME")
 			}
-			op.Parts = bench.MostAppends
+			op.Parts = bench.MaxAppends
 			op.Sizes, err = pool.sizes(f)
 			return err
 		},

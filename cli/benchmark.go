@@ -246,11 +246,11 @@ func atLeast(least int) func(int) error {
 	}
 }
 
-// leastRate is one request a day; beyond that the times of a schedule overflow.
-const leastRate = 1.0 / 86400
+// minRate is one request a day; beyond that the times of a schedule overflow.
+const minRate = 1.0 / 86400
 
 func rateValid(r float64) error {
-	if math.IsNaN(r) || math.IsInf(r, 0) || r < 0 || r > 0 && r < leastRate {
+	if math.IsNaN(r) || math.IsInf(r, 0) || r < 0 || r > 0 && r < minRate {
 		return wrong("%g is not a number of requests per second", r)
 	}
 	return nil

@@ -43,9 +43,9 @@ type partFlags struct {
 
 // What S3 allows.
 const (
-	mostParts    = 10_000
-	smallestPart = 5 << 20
-	largestPart  = 5 << 30
+	maxParts    = 10_000
+	minPartSize = 5 << 20
+	maxPartSize = 5 << 30
 )
 
 func (p *partFlags) countFlag(n int, usage string) cli.Flag {
@@ -61,14 +61,14 @@ func (p *partFlags) atOnceFlag(n int, usage string) cli.Flag {
 }
 
 func partsValid(n int) error {
-	if n < 1 || n > mostParts {
-		return wrong("%d is not between 1 and %d", n, mostParts)
+	if n < 1 || n > maxParts {
+		return wrong("%d is not between 1 and %d", n, maxParts)
 	}
 	return nil
 }
 
 func (p *partFlags) check() error {
-	if p.size < smallestPart || p.size > largestPart {
+	if p.size < minPartSize || p.size > maxPartSize {
 		return usageError("--part.size=%s is not between 5MiB and 5GiB, which S3 wants parts to be", formatSize(p.size))
 	}
 	return nil

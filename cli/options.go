@@ -94,7 +94,7 @@ func (f *optionFlags) check(tls bool, signature string) error {
 		return usageError("--checksum cannot be used with --signature=S3V2: a checksum behind the payload is part of V4 signatures")
 	case f.noMultipart && f.partSize > 0:
 		return usageError("--part.size is of no use with --disable-multipart: leave out one of them")
-	case f.partSize != 0 && (f.partSize < smallestPart || f.partSize > largestPart):
+	case f.partSize != 0 && (f.partSize < minPartSize || f.partSize > maxPartSize):
 		return usageError("--part.size=%s is not between 5MiB and 5GiB, which S3 wants parts to be", formatSize(f.partSize))
 	case (f.clientCert == "") != (f.clientKey == ""):
 		return usageError("--client-cert and --client-key are of use together only")
@@ -104,16 +104,16 @@ func (f *optionFlags) check(tls bool, signature string) error {
 		return usageError("--http2 is of use with --tls only: without it nobody could say which HTTP the store speaks")
 	case !tls && f.ktls:
 		return usageError("--ktls is of use with --tls only")
-	case f.sendBuffer > mostBuffer, f.receiveBuffer > mostBuffer:
-		return usageError("--sndbuf and --rcvbuf are at most %s", formatSize(mostBuffer))
+	case f.sendBuffer > maxBuffer, f.receiveBuffer > maxBuffer:
+		return usageError("--sndbuf and --rcvbuf are at most %s", formatSize(maxBuffer))
 	case f.ktls:
 		return runError("--ktls: %s", store.WhyNoKTLS()).tell("leave out --ktls")
 	}
 	return nil
 }
 
-// mostBuffer is more than any system grants a socket.
-const mostBuffer = 1 << 30
+// maxBuffer is more than any system grants a socket.
+const maxBuffer = 1 << 30
 
 // writes names an option that only uploads have, "" if none is given.
 func (f *optionFlags) writes() string {

@@ -268,7 +268,7 @@ func scriptSteps(statements []script.Statement) []bench.ScriptStep {
 	for i, s := range statements {
 		steps[i] = bench.ScriptStep{
 			Op: string(s.Verb), Line: s.Line, Column: s.Column, Context: s.Context, Objects: s.Objects, Runtime: s.Runtime,
-			Rate: s.Rate, Warmup: s.Warmup, Most: s.Most, Seed: s.Seed, Random: s.Strategy == script.RandomPrefix, Size: s.Size,
+			Rate: s.Rate, Warmup: s.Warmup, Max: s.Max, Seed: s.Seed, Random: s.Strategy == script.RandomPrefix, Size: s.Size,
 		}
 		switch {
 		case s.Verb == script.Reuse:
@@ -394,5 +394,5 @@ func (s *session) endScript(out *bench.Outcome, table *scriptTable) error {
 // requests. Statements that name no number rarely need more than this.
 func connectionsWorth(steps []bench.ScriptStep) int {
 	const usual = 256
-	return slices.MaxFunc(steps, func(a, b bench.ScriptStep) int { return a.Most - b.Most }).Most + usual
+	return slices.MaxFunc(steps, func(a, b bench.ScriptStep) int { return a.Max - b.Max }).Max + usual
 }

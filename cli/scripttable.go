@@ -105,7 +105,7 @@ type statementSums struct {
 	bytes          int64
 	errors         map[int]int64
 	most           int
-	intervalMost   int
+	intervalMax    int
 	shown          uint64 // count and bytes of the lines before
 	shownBytes     int64
 }
@@ -261,9 +261,9 @@ func (t *scriptTable) tick() {
 			len(t.report.Statements), sums == &t.warm, round3(elapsed.Seconds()), *sums.figures(), sums.count - sums.shown, sums.bytes - sums.shownBytes,
 		}))
 	default:
-		t.print(sums.line(t.left(elapsed), sums.intervalMost, sums.bytes-sums.shownBytes, sums.count-sums.shown))
+		t.print(sums.line(t.left(elapsed), sums.intervalMax, sums.bytes-sums.shownBytes, sums.count-sums.shown))
 	}
-	sums.shown, sums.shownBytes, sums.intervalMost = sums.count, sums.bytes, 0
+	sums.shown, sums.shownBytes, sums.intervalMax = sums.count, sums.bytes, 0
 }
 
 // left is what the first column says: the time that is left, or where nobody
@@ -282,7 +282,7 @@ func (t *scriptTable) left(elapsed time.Duration) string {
 func (t *scriptTable) takePeak(warming bool) {
 	warm, rest := t.peak.Take(warming)
 	for s, n := range map[*statementSums]int{&t.warm: warm, &t.rest: rest} {
-		s.most, s.intervalMost = max(s.most, n), max(s.intervalMost, n)
+		s.most, s.intervalMax = max(s.most, n), max(s.intervalMax, n)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"warp/pkg/bench"
 )
 
-// mostFiles is what a ZIP may have: each takes some 400 bytes of memory.
-const mostFiles = 10_000_000
+// maxFiles is what a ZIP may have: each takes some 400 bytes of memory.
+const maxFiles = 10_000_000
 
 func zipBenchmark() benchmark {
 	var pool poolFlags
@@ -39,8 +39,8 @@ func zipBenchmark() benchmark {
 }
 
 func filesValid(n int) error {
-	if n < 1 || n > mostFiles {
-		return wrong("%d is not between 1 and %d", n, mostFiles)
+	if n < 1 || n > maxFiles {
+		return wrong("%d is not between 1 and %d", n, maxFiles)
 	}
 	return nil
 }

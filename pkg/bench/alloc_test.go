@@ -99,7 +99,7 @@ func testWorker(t testing.TB, addr string) *Worker {
 	col := startCollector([]Sink{nowhere{}}, run.window, run.abort)
 	t.Cleanup(func() { col.close(); run.cancel() })
 	env := &Env{Client: client, Bucket: "bucket", Names: generator.NewNames("warp-1/", 1, generator.Layout{})}
-	return &Worker{Env: env, run: run, Rand: generator.Rand(1, "worker", 0), body: payload.NewReader(), check: newVerifier(VerifyETag, payload), tape: col.newTape(0)}
+	return &Worker{Env: env, run: run, Rand: generator.Rand(1, "worker", 0), body: payload.NewReader(), check: newVerifier(VerifyETag, payload), queue: col.newQueue(0)}
 }
 
 // steps are the requests that must not make garbage.
@@ -151,7 +151,7 @@ func TestMeasuredRequestsMakeNoGarbage(t *testing.T) {
 	w := testWorker(t, silentStore(t))
 	for name, step := range steps(t, w) {
 		t.Run(name, func(t *testing.T) {
-			for range 200 { // buffers grow, chunks of the tape come into use
+			for range 200 { // buffers grow, chunks of the queue come into use
 				step()
 			}
 			if n := testing.AllocsPerRun(3000, step); n > 0 {

@@ -12,15 +12,15 @@ import (
 	"warp/pkg/store"
 )
 
-// MostAppends is how many parts S3 lets an object be appended from, the first
+// MaxAppends is how many parts S3 lets an object be appended from, the first
 // one included.
-const MostAppends = 10_000
+const MaxAppends = 10_000
 
 // Append grows objects: each worker appends to one of its own, and begins a new
 // one when that has all the parts it may have.
 type Append struct {
 	Sizes generator.Sizes // of what is appended
-	Parts int             // of an object; MostAppends, except in tests
+	Parts int             // of an object; MaxAppends, except in tests
 
 	growing []growing // by worker
 }

@@ -19,13 +19,13 @@ type budget struct {
 
 type amount struct{ objects, bytes int64 }
 
-// reaches says whether a is as much as the budget allows. The last object may
+// reaches reports whether a is as much as the budget allows. The last object may
 // take the bytes past their limit: the run ends with the one that reaches it.
 func (b *budget) reaches(a amount) bool {
 	return b.objects > 0 && a.objects >= b.objects || b.bytes > 0 && a.bytes >= b.bytes
 }
 
-// claim says how many of n objects of that size may be written; settle must
+// claim says how many of n objects of that size may be written; resolve must
 // follow if it is any.
 func (b *budget) claim(n int, size int64) (granted int) {
 	b.mu.Lock()
@@ -38,8 +38,8 @@ func (b *budget) claim(n int, size int64) (granted int) {
 	return granted
 }
 
-// settle ends a claim. It reports whether the budget is used up for good.
-func (b *budget) settle(n int, size int64, written bool) (done bool) {
+// resolve ends a claim. It reports whether the budget is used up for good.
+func (b *budget) resolve(n int, size int64, written bool) (done bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if written {
@@ -52,7 +52,7 @@ func (b *budget) settle(n int, size int64, written bool) (done bool) {
 	return b.reaches(b.wrote)
 }
 
-// spent says whether nothing more may be claimed, at this moment.
+// spent reports whether nothing more may be claimed, at this moment.
 func (b *budget) spent() bool {
 	if b == nil {
 		return false
@@ -100,7 +100,7 @@ func (w *Worker) Spend(n int, size int64, do func(n int) error) error {
 		return ErrDone
 	}
 	err := do(n)
-	if b.settle(n, size, err == nil) {
+	if b.resolve(n, size, err == nil) {
 		w.run.stopPacing() // nobody need wait for an arrival only to find that out
 	}
 	return err

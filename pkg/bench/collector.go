@@ -20,25 +20,25 @@ const (
 	backlogChunks = 18000
 )
 
-// A collector moves records from the workers' tapes to the sinks, and tells
+// A collector moves records from the workers' queues to the sinks, and tells
 // these about the window of the run in between.
 type collector struct {
 	sinks     []Sink
 	window    *window
-	allocated atomic.Int64 // chunks over all tapes
+	allocated atomic.Int64 // chunks over all queues
 	fail      func(error)  // told once when a sink fails
 	lagMax    time.Duration
 	longest   atomic.Int64 // request so far, in ns
 	pauses    pauses       // read after close
 
-	mu    sync.Mutex
-	tapes []*tape
+	mu     sync.Mutex
+	queues []*recordQueue
 
-	from    *tape  // of the batch that is written
-	warming bool   // the begin of the window depends on what arrives
-	seen    []bool // workers that have a row of the measured part
-	cold    int    // workers that have none
-	rows    int64  // of the measured part
+	from    *recordQueue // of the batch that is written
+	warming bool         // the begin of the window depends on what arrives
+	seen    []bool       // workers that have a row of the measured part
+	cold    int          // workers that have none
+	rows    int64        // of the measured part
 
 	syncs chan chan struct{}
 	stop  chan struct{}
@@ -52,14 +52,14 @@ func startCollector(sinks []Sink, w *window, fail func(error)) *collector {
 	return c
 }
 
-// newTape is a tape for one worker, or for one beside it.
-func (c *collector) newTape(worker int) *tape {
-	t := newTape(&c.allocated)
-	t.worker = worker
+// newQueue returns a queue for one worker, or for one beside it.
+func (c *collector) newQueue(worker int) *recordQueue {
+	q := newRecordQueue(&c.allocated)
+	q.worker = worker
 	c.mu.Lock()
-	c.tapes = append(c.tapes, t)
+	c.queues = append(c.queues, q)
 	c.mu.Unlock()
-	return t
+	return q
 }
 
 func (c *collector) loop() {
@@ -82,7 +82,7 @@ func (c *collector) loop() {
 			stopping = true
 		}
 		began := time.Now()
-		if !stopping && synced == nil && c.window.holds(c.allocated.Load()) {
+		if !stopping && synced == nil && c.window.mustHold(c.allocated.Load()) {
 			lastSweep = began
 			continue
 		}
@@ -90,7 +90,7 @@ func (c *collector) loop() {
 		// What a worker recorded right after the sweep before is safe only now.
 		c.lagMax = max(c.lagMax, time.Since(lastSweep)-sweepInterval)
 		lastSweep = began
-		if now := c.watchWindow(); now != interval {
+		if now := c.updateWindow(); now != interval {
 			interval = now
 			tick.Reset(interval)
 		}
@@ -114,9 +114,9 @@ func (c *collector) sync() {
 	<-synced
 }
 
-// watchWindow moves the window along after a sweep, and says how long to wait
+// updateWindow moves the window along after a sweep, and says how long to wait
 // for the next one.
-func (c *collector) watchWindow() time.Duration {
+func (c *collector) updateWindow() time.Duration {
 	c.announce()
 	if c.warming {
 		c.window.warm(c.rows, c.cold, true)
@@ -138,7 +138,7 @@ func (c *collector) announce() {
 		c.warming = w.Begin == 0 && w.End == 0
 		for _, s := range c.sinks {
 			if s, ok := s.(WindowSink); ok {
-				c.note(s.SetWindow(w))
+				c.record(s.SetWindow(w))
 			}
 		}
 	}
@@ -146,21 +146,21 @@ func (c *collector) announce() {
 
 func (c *collector) sweep(write func([]oplog.Record) error) {
 	c.mu.Lock()
-	tapes := c.tapes
+	queues := c.queues
 	c.mu.Unlock()
-	for _, t := range tapes {
-		c.from = t
-		_ = t.drain(write) // write never fails; it remembers
+	for _, q := range queues {
+		c.from = q
+		_ = q.drain(write) // write never fails; it remembers
 	}
 }
 
-// write hands a batch to every sink. After a failure the tapes are still
+// write hands a batch to every sink. After a failure the queues are still
 // emptied, so that the run can end in good order.
 func (c *collector) write(batch []oplog.Record) error {
 	c.announce()
-	c.look(batch)
+	c.track(batch)
 	for _, s := range c.sinks {
-		c.note(s.Write(batch))
+		c.record(s.Write(batch))
 	}
 	if c.warming { // a sweep may be long where a sink is slow
 		c.window.warm(c.rows, c.cold, false)
@@ -168,8 +168,8 @@ func (c *collector) write(batch []oplog.Record) error {
 	return nil
 }
 
-// look takes note of what decides about the window and about the drain.
-func (c *collector) look(batch []oplog.Record) {
+// track keeps what decides about the window and about the drain.
+func (c *collector) track(batch []oplog.Record) {
 	longest := time.Duration(c.longest.Load())
 	for i := range batch {
 		longest = max(longest, batch[i].Duration)
@@ -190,25 +190,25 @@ func (c *collector) flush() {
 		if s, ok := s.(Watcher); ok {
 			s.InFlight(c.inFlight())
 		}
-		c.note(s.Flush())
+		c.record(s.Flush())
 	}
 }
 
 // inFlight counts requests by operation.
 func (c *collector) inFlight() map[string]int {
 	c.mu.Lock()
-	tapes := c.tapes
+	queues := c.queues
 	c.mu.Unlock()
 	byOp := make(map[string]int)
-	for _, t := range tapes {
-		if op := t.busy.Load(); op != nil {
+	for _, q := range queues {
+		if op := q.busy.Load(); op != nil {
 			byOp[*op]++
 		}
 	}
 	return byOp
 }
 
-func (c *collector) note(err error) {
+func (c *collector) record(err error) {
 	if err == nil || c.err != nil {
 		return
 	}
@@ -216,7 +216,7 @@ func (c *collector) note(err error) {
 	c.fail(c.err)
 }
 
-// close takes what is still on the tapes and returns the first failure.
+// close takes what is still on the queues and returns the first failure.
 func (c *collector) close() error {
 	close(c.stop)
 	<-c.done

@@ -10,8 +10,8 @@ import (
 	"warp/pkg/store"
 )
 
-// largestCopy is what S3 copies in one request at most.
-const largestCopy = 5 << 30
+// maxCopySize is what S3 copies in one request at most.
+const maxCopySize = 5 << 30
 
 // Copy has the store copy objects to new names.
 type Copy struct {
@@ -42,15 +42,15 @@ func (c *Copy) Prepare(ctx context.Context, e *Env) error {
 	return c.Pool.Prepare(ctx, e)
 }
 
-// leastPart is the size below which stores may refuse a part, unless it is the
+// minPartSize is the size below which stores may refuse a part, unless it is the
 // last one.
-const leastPart = 5 << 20
+const minPartSize = 5 << 20
 
 // try copies an object, in the way in which the run will.
 func (c *Copy) try(ctx context.Context, e *Env, h *store.Host, ref store.Ref) error {
 	size := int64(1000)
 	if c.PartSize > 0 {
-		size = leastPart
+		size = minPartSize
 	}
 	body := e.workers[0].body
 	body.Reset(generator.PayloadID(ref.Key), size)
@@ -120,12 +120,12 @@ func (c *Copy) copy(ctx context.Context, w *Worker, from *store.Object, key stri
 // partSize is of which size the parts are that an object is copied in. A
 // smaller object is copied as a whole.
 func (c *Copy) partSize(object int64) int64 {
-	const mostParts = 10_000
+	const maxParts = 10_000
 	size := c.PartSize
 	if size == 0 {
-		size = largestCopy
+		size = maxCopySize
 	}
-	return max(size, (object+mostParts-1)/mostParts)
+	return max(size, (object+maxParts-1)/maxParts)
 }
 
 func (c *Copy) inParts(ctx context.Context, w *Worker, from *store.Object, key string, size int64) error {

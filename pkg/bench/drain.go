@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// leastDrain is how long a run that has ended waits for the answers that are
+	// minDrain is how long a run that has ended waits for the answers that are
 	// on their way. Requests that took longer before are given more.
-	leastDrain = 30 * time.Second
+	minDrain = 30 * time.Second
 	// interruptDrain is short, since a person is waiting.
 	interruptDrain = 2 * time.Second
 )
@@ -91,11 +91,11 @@ func (d *drain) join(p *drain) {
 	}
 }
 
-// loose says whether requests were cut off, which may arrive at the store yet.
-func (d *drain) loose() bool { return d.cutOff() != nil || d.timedOut.Load() > 0 }
+// cutAny reports whether requests were cut off, which may arrive at the store yet.
+func (d *drain) cutAny() bool { return d.cutOff() != nil || d.timedOut.Load() > 0 }
 
-// gaveUp is the note about n objects that were not complete in time.
-func (d *drain) gaveUp(n int64) string {
+// unfinishedNote is the note about n objects that were not complete in time.
+func (d *drain) unfinishedNote(n int64) string {
 	when := "when the run was stopped"
 	if length := time.Duration(d.length.Load()); length > 0 {
 		when = fmt.Sprintf("%s after the end of the run", length/2)
@@ -109,7 +109,7 @@ func (u *run) drainLength() time.Duration {
 	if u.opts.Drain > 0 {
 		return u.opts.Drain
 	}
-	return max(leastDrain, 2*time.Duration(u.longest.Load()))
+	return max(minDrain, 2*time.Duration(u.longest.Load()))
 }
 
 // measuring has requests waited for from now on until the run ends; that is

@@ -54,27 +54,27 @@ func (f feature) probe(ctx context.Context, e *Env, do func(h *store.Host, ref s
 // verdict tells what a store lacks from what is wrong otherwise.
 func (f feature) verdict(err error) error {
 	var lacks noEffect
-	var said *store.Error
+	var refused *store.Error
 	switch {
 	case errors.As(err, &lacks):
 		return f.pretended(string(lacks))
-	case !errors.As(err, &said) || said.Status == 0 || store.Repeatable(said):
+	case !errors.As(err, &refused) || refused.Status == 0 || store.Repeatable(refused):
 		return err
-	case said.Status < 300:
-		return f.pretended(said.Message)
+	case refused.Status < 300:
+		return f.pretended(refused.Message)
 	}
 	// Not wrapped: what the command line says about codes such as
 	// AccessDenied would lead astray here.
-	return fmt.Errorf("prepare: this store refuses %s: %v", f, said)
+	return fmt.Errorf("prepare: this store refuses %s: %v", f, refused)
 }
 
 func (f feature) pretended(what string) error {
 	return fmt.Errorf("prepare: this store does not do %s: it said yes, but %s", f, what)
 }
 
-// takeBack wants an object of the given size under each key, and removes them:
+// checkAndRemove wants an object of the given size under each key, and removes them:
 // they were written to try the store, and are no part of the run.
-func (e *Env) takeBack(ctx context.Context, h *store.Host, keys []string, size int64) error {
+func (e *Env) checkAndRemove(ctx context.Context, h *store.Host, keys []string, size int64) error {
 	var refs []store.Ref
 	for _, k := range keys {
 		o, err := h.Stat(ctx, store.Ref{Bucket: e.Bucket, Key: k}, store.NewTrace(time.Now()))

@@ -22,7 +22,7 @@ func (f *FanOut) Prepare(ctx context.Context, e *Env) error {
 		return f.send(ctx, w, keys, size)
 	}
 	return feature("fan-out uploads (an extension of MinIO)").try(ctx, e, send, func(h *store.Host) error {
-		return e.takeBack(ctx, h, keys, size)
+		return e.checkAndRemove(ctx, h, keys, size)
 	})
 }
 

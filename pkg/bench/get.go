@@ -73,12 +73,12 @@ func (w *Worker) download(ctx context.Context, obj *store.Object, get store.Get)
 
 // downloadOf measures one GET that wants so many bytes.
 func (w *Worker) downloadOf(ctx context.Context, obj *store.Object, get store.Get, want int64) error {
-	watched := w.check.watch(get)
+	get = w.check.request(get)
 	return w.Measure(ctx, "GET", obj.Key, func(ctx context.Context, r *Request) error {
 		r.Receives = true
 		r.Trace.Expect(obj.ETag)
-		w.check.begin(obj, &watched)
-		d, err := r.Get(ctx, watched, r.Trace)
+		w.check.reset(obj, &get)
+		d, err := r.Get(ctx, get, r.Trace)
 		r.Bytes = d.Bytes
 		if err != nil {
 			return err

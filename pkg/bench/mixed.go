@@ -76,11 +76,11 @@ func (m *Mixed) Do(ctx context.Context, w *Worker) error {
 
 func (m *Mixed) read(ctx context.Context, w *Worker, do func(*store.Object) error) error {
 	shared := &m.shared[w.place]
-	e := shared.borrow(w)
+	e := shared.acquire(w)
 	if e == nil {
 		return m.upload(ctx, w)
 	}
-	defer shared.giveBack(e)
+	defer shared.release(e)
 	obj := shared.object(e, &w.text)
 	return do(&obj)
 }
@@ -95,7 +95,7 @@ func (m *Mixed) upload(ctx context.Context, w *Worker) error {
 
 func (m *Mixed) remove(ctx context.Context, w *Worker) error {
 	shared := &m.shared[w.place]
-	e := shared.take(w)
+	e := shared.remove(w)
 	if e == nil {
 		return m.upload(ctx, w)
 	}

@@ -36,7 +36,7 @@ func (m *Multipart) Prepare(ctx context.Context, e *Env) error {
 
 // try uploads two parts, the second one of a byte, and downloads that.
 func (m *Multipart) try(ctx context.Context, e *Env, h *store.Host, ref store.Ref) error {
-	sizes := [2]int64{min(m.PartSize, leastPart), 1}
+	sizes := [2]int64{min(m.PartSize, minPartSize), 1}
 	u, err := h.StartUpload(ctx, store.Put{Ref: ref}, store.NewTrace(time.Now()))
 	if err != nil {
 		return err

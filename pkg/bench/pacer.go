@@ -16,7 +16,7 @@ type pacer struct {
 	end      time.Time // zero = open
 	interval float64   // ns
 	warmup   float64   // ns in which the rate rises from 0 to the full one; 0 = it is full at once
-	most     int64     // arrivals there are in all; 0 = no end
+	max      int64     // arrivals there are in all; 0 = no end
 
 	// The lock is held while waiting for the next arrival to be due: one
 	// worker watches the clock, and the others queue behind it.
@@ -45,7 +45,7 @@ func (p *pacer) next(ctx context.Context) (due time.Time, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	due = p.start.Add(p.at(p.taken))
-	if p.most > 0 && p.taken >= p.most {
+	if p.max > 0 && p.taken >= p.max {
 		return due, false
 	}
 	if !p.end.IsZero() && !due.Before(p.end) {
@@ -101,8 +101,8 @@ func (p *pacer) dueBefore(t time.Time) int64 {
 	// One arrival is due at the start. The tiny part keeps a whole number of
 	// intervals from being rounded up by the last bit of a division.
 	due := int64(math.Ceil(p.before(t.Sub(p.start)) - 1e-9))
-	if p.most > 0 {
-		due = min(due, p.most)
+	if p.max > 0 {
+		due = min(due, p.max)
 	}
 	return due
 }

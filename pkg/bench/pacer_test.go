@@ -26,7 +26,7 @@ func TestPacerDoesNotWaitForAnswers(t *testing.T) {
 	t.Parallel()
 	const workers, arrivals = 4, 200
 	p := pacerFor(t, 1000, time.Now(), time.Time{})
-	p.most = arrivals
+	p.max = arrivals
 	var mu sync.Mutex
 	var lags []time.Duration
 	var held, done sync.WaitGroup

@@ -6,12 +6,12 @@ import (
 	"warp/pkg/oplog"
 )
 
-// leastPause is what a goroutine that only waits for a tick is never late by
+// minPause is what a goroutine that only waits for a tick is never late by
 // while the process runs.
-const leastPause = time.Second
+const minPause = time.Second
 
-// mostPauses bounds what the trailer holds.
-const mostPauses = 100
+// maxPauses bounds what the trailer holds.
+const maxPauses = 100
 
 // pauses are the times in which the process did not run.
 type pauses struct{ all []oplog.Pause }
@@ -36,10 +36,10 @@ func (p *pauses) note(w wait) time.Duration {
 // that clock saw.
 func (p *pauses) add(at time.Time, awake, asleep time.Duration) time.Duration {
 	took := awake + asleep - sweepInterval
-	if took < leastPause {
+	if took < minPause {
 		return 0
 	}
-	if len(p.all) < mostPauses {
+	if len(p.all) < maxPauses {
 		p.all = append(p.all, oplog.Pause{At: at.UTC(), Seconds: took.Seconds()})
 	}
 	return min(took, awake)

@@ -54,7 +54,7 @@ func (p *Pool) Prepare(ctx context.Context, e *Env) error {
 	case p.Objects > 0 && p.Objects < len(e.places):
 		err = fmt.Errorf("prepare: %d objects are too few for %d buckets", p.Objects, len(e.places))
 	case p.Keys != nil:
-		err = p.look(ctx, e)
+		err = p.statKeys(ctx, e)
 	case p.ListExisting:
 		err = p.list(ctx, e)
 	default:
@@ -140,8 +140,8 @@ func (p *Pool) list(ctx context.Context, e *Env) error {
 	return nil
 }
 
-// listOne finds up to most objects in one bucket, where their number is limited.
-func (p *Pool) listOne(ctx context.Context, e *Env, most int) error {
+// listOne finds up to limit objects in one bucket, where their number is limited.
+func (p *Pool) listOne(ctx context.Context, e *Env, limit int) error {
 	before := len(p.found)
 	l := store.List{Bucket: e.Bucket, Prefix: p.Prefix, Flat: p.ListFlat, Versions: p.Versions > 1}
 	var perKey map[string]int
@@ -157,7 +157,7 @@ func (p *Pool) listOne(ctx context.Context, e *Env, most int) error {
 		}
 		p.found = append(p.found, o)
 		e.Progress.Add(1)
-		return p.Objects == 0 || len(p.found)-before < most
+		return p.Objects == 0 || len(p.found)-before < limit
 	})
 	if err != nil {
 		return fmt.Errorf("prepare: list bucket %s: %w", e.Bucket, err)
@@ -197,14 +197,14 @@ func (p *Pool) at(i int, w *Worker) *store.Object {
 	return &w.picked
 }
 
-// mine says whether an object that is there is this client's share. It follows
+// mine reports whether an object that is there is this client's share. It follows
 // from the name alone, so that shares stay apart while others already delete.
 func (p *Pool) mine(key string) bool {
 	return p.Clients == 0 || generator.PayloadID(key)%uint64(p.Clients) == uint64(p.Client)
 }
 
-// look asks for the objects that Keys names, as a listing would have found them.
-func (p *Pool) look(ctx context.Context, e *Env) error {
+// statKeys asks for the objects that Keys names, as a listing would have found them.
+func (p *Pool) statKeys(ctx context.Context, e *Env) error {
 	var keys []string
 	for _, key := range p.Keys {
 		if p.mine(key) && (p.Objects == 0 || len(keys) < p.Objects) {

@@ -32,7 +32,7 @@ func (p *watchedPool) put(worker, i int) {
 }
 
 func (p *watchedPool) delete(w *Worker) {
-	e := p.take(w)
+	e := p.remove(w)
 	if e == nil {
 		return
 	}
@@ -46,7 +46,7 @@ func (p *watchedPool) delete(w *Worker) {
 }
 
 func (p *watchedPool) read(w *Worker) {
-	e := p.borrow(w)
+	e := p.acquire(w)
 	if e == nil {
 		return
 	}
@@ -57,7 +57,7 @@ func (p *watchedPool) read(w *Worker) {
 		}
 		p.looking.Unlock()
 	}
-	p.giveBack(e)
+	p.release(e)
 }
 
 // Nobody may read what another is deleting, nothing may be lost.

@@ -25,7 +25,7 @@ func (p *Put) Prepare(ctx context.Context, e *Env) error {
 		return w.post(ctx, key, size)
 	}
 	return feature("uploads by a form (POST)").try(ctx, e, send, func(h *store.Host) error {
-		return e.takeBack(ctx, h, []string{key}, size)
+		return e.checkAndRemove(ctx, h, []string{key}, size)
 	})
 }
 

@@ -38,13 +38,13 @@ func tryLock(ctx context.Context, e *Env) error {
 	return feature("object lock").try(ctx, e, send, func(*store.Host) error {
 		refs := []store.Ref{made.Ref}
 		err := e.Client.Delete(ctx, refs)
-		var said *store.Error
+		var refused *store.Error
 		switch {
 		case made.VersionID == "":
 			return noEffect(fmt.Sprintf("it gave no version id for %s", made.Key))
 		case err == nil:
 			return noEffect("a version under retention could be deleted")
-		case !errors.As(err, &said) || said.Status == 0 || store.Repeatable(err):
+		case !errors.As(err, &refused) || refused.Status == 0 || store.Repeatable(err):
 			return err
 		}
 		if err := e.Client.DeleteLocked(ctx, refs); err != nil {

@@ -47,9 +47,9 @@ type run struct {
 
 	tracing *tracing
 
-	unfinished atomic.Int64 // uploads in parts that were given up at the end
-	finished   atomic.Bool  // somebody has seen enough
-	toldEnded  atomic.Bool  // the coordinator
+	unfinished  atomic.Int64 // uploads in parts that were given up at the end
+	finished    atomic.Bool  // somebody has seen enough
+	endReported atomic.Bool  // the coordinator
 
 	mu    sync.Mutex
 	fatal error
@@ -131,7 +131,7 @@ func (u *run) countRequest(err error) {
 func (u *run) begin(now time.Time) (err error) {
 	u.meter.Start()
 	u.window.start(u.unixNano(now), warmUp{
-		workers: u.opts.Concurrency, openLoop: u.opts.Rate > 0, least: u.opts.Warmup, most: warmUpBound(u.opts.Duration),
+		workers: u.opts.Concurrency, openLoop: u.opts.Rate > 0, min: u.opts.Warmup, max: warmUpBound(u.opts.Duration),
 	})
 	u.hashed = u.store.HashedPayload()
 	if u.opts.MaxObjects > 0 || u.opts.TotalSize > 0 {
@@ -168,7 +168,7 @@ func (u *run) awaitEnd() error {
 		u.window.end(u.unixNano(time.Now()))
 		return nil
 	}
-	late := time.Now().Add(coordinatorPatience)
+	late := time.Now().Add(coordinatorTimeout)
 	err := u.window.undecided()
 	for ; err != nil && !u.stopped() && time.Now().Before(late); err = u.window.undecided() {
 		pause(u.steering, warmInterval)
@@ -180,9 +180,9 @@ func (u *run) awaitEnd() error {
 	return err
 }
 
-// coordinatorPatience is how long a run that is over waits for the end of its
+// coordinatorTimeout is how long a run that is over waits for the end of its
 // window.
-const coordinatorPatience = 15 * time.Second
+const coordinatorTimeout = 15 * time.Second
 
 // countUnsent notes the arrivals that were due in the window and that no worker
 // went off with. Where the window has no begin it is all of the run.
@@ -217,7 +217,7 @@ func (u *run) steps(w *Worker, op Op) error {
 			if u.budget == nil { // which says itself when nothing can be given back any more
 				u.stopPacing() // nobody need wait for an arrival only to find that out
 			}
-			u.noteDone(err)
+			u.setReason(err)
 			u.nothingLeft()
 			return err
 		}
@@ -226,7 +226,7 @@ func (u *run) steps(w *Worker, op Op) error {
 	return nil
 }
 
-// mayStart waits until w may begin a step, and says whether there is one left.
+// mayStart waits until w may begin a step, and reports whether there is one left.
 func (u *run) mayStart(w *Worker) (ok bool) {
 	if u.pacer == nil {
 		return u.deadline.IsZero() || time.Now().Before(u.deadline)
@@ -253,7 +253,7 @@ func (u *run) rest(w *Worker) {
 func (u *run) nothingLeft() {
 	if c := u.window.coordinator; c == nil {
 		u.window.end(u.unixNano(time.Now()))
-	} else if !u.toldEnded.Swap(true) {
+	} else if !u.endReported.Swap(true) {
 		c.Ended()
 	}
 	u.startDrain()
@@ -263,7 +263,7 @@ func (u *run) nothingLeft() {
 // wire are waited for. A coordinator that has a client finish says itself when
 // the window ends.
 func (u *run) finish(why string) {
-	u.noteDone(done(why))
+	u.setReason(done(why))
 	u.finished.Store(true)
 	u.stopPacing()
 	if u.window.coordinator == nil {
@@ -272,8 +272,8 @@ func (u *run) finish(why string) {
 	u.startDrain()
 }
 
-// noteDone keeps why nothing is left to do.
-func (u *run) noteDone(err error) {
+// setReason keeps why nothing is left to do.
+func (u *run) setReason(err error) {
 	var why done
 	if errors.As(err, &why) {
 		u.mu.Lock()
@@ -329,7 +329,7 @@ func (u *run) outcome(col *collector, err error) *Outcome {
 	}
 	t.Notes = append(t.Notes, u.tracing.changes()...)
 	if n := u.unfinished.Load(); n > 0 {
-		t.Notes = append(t.Notes, u.drain.gaveUp(n))
+		t.Notes = append(t.Notes, u.drain.unfinishedNote(n))
 	}
 	t.CutOff = u.drain.cutOff()
 	return o
@@ -377,7 +377,7 @@ type ErrorLimit struct {
 // least this many.
 const minForPercent = 100
 
-// Exceeded says whether a run with that many failures is to be ended.
+// Exceeded reports whether a run with that many failures is to be ended.
 func (l ErrorLimit) Exceeded(failed, sent int64) bool {
 	switch {
 	case !l.Set:
@@ -388,7 +388,7 @@ func (l ErrorLimit) Exceeded(failed, sent int64) bool {
 	return failed > l.Count
 }
 
-// Allows says whether that many failures are within the limit; without a
+// Allows reports whether that many failures are within the limit; without a
 // limit none is.
 func (l ErrorLimit) Allows(failed, sent int64) bool {
 	if !l.Set {

@@ -54,7 +54,7 @@ type Options struct {
 	AllowDeadHosts  bool   // go on where some of several hosts do not answer
 	Lease           time.Duration
 	Warmup          time.Duration // the window begins that long after the start at the earliest
-	Drain           time.Duration // how long requests may take to finish after the end; 0 = as leastDrain says
+	Drain           time.Duration // how long requests may take to finish after the end; 0 = as minDrain says
 	TraceHTTP       bool          // note the phases of requests from the start on, see Runner.SetTrace
 	TraceSample     int           // one request in so many, chosen at random; at least 1
 	// Redact takes secrets out of what a store says; nil = nothing to take out.
@@ -293,7 +293,7 @@ func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	}
 	out := run.outcome(col, err)
 	out.Trailer.Notes = append(out.Trailer.Notes, r.refusedNotes()...)
-	r.cutOff = r.cutOff || run.drain.loose()
+	r.cutOff = r.cutOff || run.drain.cutAny()
 	r.checkLapsed(out)
 	return out
 }
@@ -339,7 +339,7 @@ func (r *Runner) makeWorkers(run *run, col *collector) error {
 		place := i % len(r.env.places)
 		lanes := 0
 		make := func() *Worker {
-			w := r.Options.newWorker(i, lanes, r.env.places[place], payload, col.newTape(i))
+			w := r.Options.newWorker(i, lanes, r.env.places[place], payload, col.newQueue(i))
 			w.place, w.run = place, run
 			lanes++
 			return w

@@ -20,12 +20,12 @@ import (
 
 // How many requests a statement of a script sends at a time that does not say it.
 const (
-	// mostUnpaced is for statements that go as fast as they can: each of more
+	// maxUnpaced is for statements that go as fast as they can: each of more
 	// requests at a time only waits longer.
-	mostUnpaced = 1000
-	// mostPaced is for statements with a rate, which take as many as it needs.
+	maxUnpaced = 1000
+	// maxPaced is for statements with a rate, which take as many as it needs.
 	// A store that needs more than this for the rate has stopped to answer.
-	mostPaced = 10_000
+	maxPaced = 10_000
 )
 
 // A ScriptStep is one statement of a script.
@@ -38,7 +38,7 @@ type ScriptStep struct {
 	Runtime time.Duration
 	Rate    float64 // requests/s; 0 = as fast as possible
 	Warmup  time.Duration
-	Most    int    // requests at a time; 0 = as many as needed
+	Max     int    // requests at a time; 0 = as many as needed
 	Seed    string // of names
 	Random  bool   // names begin at random
 	Size    int64
@@ -66,12 +66,12 @@ type Script struct {
 	workers  []*Worker
 	contexts map[string]*scriptObjects
 	unclear  []*generator.Names // of uploads that nobody knows the end of
-	paced    int                // requests at a time of a statement with a rate alone; 0 = mostPaced
+	paced    int                // requests at a time of a statement with a rate alone; 0 = maxPaced
 	notes    []string
 }
 
-// mostStatements is as many as the op log can tell apart.
-const mostStatements = math.MaxUint16
+// maxStatements is as many as the op log can tell apart.
+const maxStatements = math.MaxUint16
 
 // CheckScript finds what is wrong with statements before anything is sent.
 func CheckScript(steps []ScriptStep) error {
@@ -91,10 +91,10 @@ func CheckScript(steps []ScriptStep) error {
 		}
 		switch {
 		case err != nil:
-		case i >= mostStatements:
-			err = fmt.Errorf("a script has at most %d statements", mostStatements)
-		case s.Most > MaxThreads:
-			err = fmt.Errorf("MAX %d CONCURRENT is more than %d", s.Most, MaxThreads)
+		case i >= maxStatements:
+			err = fmt.Errorf("a script has at most %d statements", maxStatements)
+		case s.Max > MaxThreads:
+			err = fmt.Errorf("MAX %d CONCURRENT is more than %d", s.Max, MaxThreads)
 		case s.Runtime > 0 && s.Warmup >= s.Runtime:
 			err = fmt.Errorf("the RUNTIME of %s ends before the WARMUP of %s, which is a part of it, leaves anything to measure", s.Runtime, s.Warmup)
 		case s.Objects > 0 && s.Warmup.Seconds()*s.Rate/2 >= float64(s.Objects) && s.Runtime == 0:
@@ -150,7 +150,7 @@ func (s *Script) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	s.contexts = make(map[string]*scriptObjects)
 	var err error
 	s.payload, err = generator.NewPayload(s.Options.Payload)
-	whole.unbounded = slices.ContainsFunc(s.Steps, func(step ScriptStep) bool { return step.Op != "" && step.Most == 0 })
+	whole.unbounded = slices.ContainsFunc(s.Steps, func(step ScriptStep) bool { return step.Op != "" && step.Max == 0 })
 	whole.meter.Start()
 	for i := range s.Steps {
 		if err != nil || whole.stopped() {
@@ -180,7 +180,7 @@ func (s *Script) step(whole *run, i int) error {
 		return nil
 	}
 	part := whole.part()
-	part.chunkLimit = int64(backlogChunks + 2*max(t.most, len(s.workers)))
+	part.chunkLimit = int64(backlogChunks + 2*max(t.max, len(s.workers)))
 	err = part.whatEnded(nil, t.execute(part))
 	whole.join(part)
 	s.col.sync() // whoever looks at End sees every record
@@ -194,15 +194,15 @@ func (s *Script) step(whole *run, i int) error {
 	return err
 }
 
-func (s *Script) mostPaced() int { return cmp.Or(s.paced, mostPaced) }
+func (s *Script) maxPaced() int { return cmp.Or(s.paced, maxPaced) }
 
 // note keeps what readers of the log have to know of a statement.
 func (s *Script) note(t *scriptRun) {
 	if t.missed > 0 {
 		s.notes = append(s.notes, fmt.Sprintf("statement %d: %s of its rate %s due and not sent when it ended", t.number, human.Plural(t.missed, "request"), human.Choose(t.missed, "was", "were")))
 	}
-	if t.step.Rate > 0 && t.step.Most == 0 && t.started >= s.mostPaced() {
-		s.notes = append(s.notes, fmt.Sprintf("statement %d: its rate needs more than %d requests at a time, which is the most warp sends", t.number, s.mostPaced()))
+	if t.step.Rate > 0 && t.step.Max == 0 && t.started >= s.maxPaced() {
+		s.notes = append(s.notes, fmt.Sprintf("statement %d: its rate needs more than %d requests at a time, which is the most warp sends", t.number, s.maxPaced()))
 	}
 }
 
@@ -212,7 +212,7 @@ func (s *Script) abortUploads(whole *run) {
 	if len(s.unclear) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(whole.requests), abortPatience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(whole.requests), abortTimeout)
 	defer cancel()
 	// The whole bucket is looked at, since MinIO takes a prefix for one whole name.
 	err := s.Client.AbortUploads(ctx, s.Options.Bucket, "", func(key string) bool {
@@ -228,15 +228,15 @@ func (s *Script) abortUploads(whole *run) {
 	}
 }
 
-// abortPatience is what aborting uploads may take, since somebody may be
+// abortTimeout is what aborting uploads may take, since somebody may be
 // waiting for the end.
-const abortPatience = 30 * time.Second
+const abortTimeout = 30 * time.Second
 
 // worker is worker i, who may have worked on an earlier statement.
 func (s *Script) worker(i int) *Worker {
 	for len(s.workers) <= i {
 		id := len(s.workers)
-		w := s.Options.newWorker(id, 0, s.env, s.payload, s.col.newTape(id))
+		w := s.Options.newWorker(id, 0, s.env, s.payload, s.col.newQueue(id))
 		w.Rand = generator.Rand(s.Options.Seed, "worker", s.Options.stream(id))
 		s.workers = append(s.workers, w)
 	}

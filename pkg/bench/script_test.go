@@ -67,12 +67,12 @@ func TestScriptCombinations(t *testing.T) {
 	t.Parallel()
 	const short = 300 * time.Millisecond
 	tests := map[string]combination{
-		"PUT n":         {ScriptStep{Op: "PUT", Objects: 7, Most: 2, Seed: "other", Size: 10}, 7, 7, 27},
-		"PUT n runtime": {ScriptStep{Op: "PUT", Objects: 4, Runtime: short, Most: 2, Seed: "other", Size: 10}, -1, 4, 24},
+		"PUT n":         {ScriptStep{Op: "PUT", Objects: 7, Max: 2, Seed: "other", Size: 10}, 7, 7, 27},
+		"PUT n runtime": {ScriptStep{Op: "PUT", Objects: 4, Runtime: short, Max: 2, Seed: "other", Size: 10}, -1, 4, 24},
 		"GET n":         {ScriptStep{Op: "GET", Objects: 5}, 5, 5, 20},
 		"GET more":      {ScriptStep{Op: "GET", Objects: 50, Random: true}, 50, 20, 20},
-		"GET n runtime": {ScriptStep{Op: "GET", Objects: 5, Runtime: short, Most: 4}, -1, 5, 20},
-		"GET runtime":   {ScriptStep{Op: "GET", Runtime: short, Most: 4}, -1, 20, 20},
+		"GET n runtime": {ScriptStep{Op: "GET", Objects: 5, Runtime: short, Max: 4}, -1, 5, 20},
+		"GET runtime":   {ScriptStep{Op: "GET", Runtime: short, Max: 4}, -1, 20, 20},
 		"GET rate":      {ScriptStep{Op: "GET", Objects: 30, Rate: 300}, 30, 20, 20},
 		"DELETE":        {ScriptStep{Op: "DELETE"}, 20, 20, 0},
 		"DELETE n":      {ScriptStep{Op: "DELETE", Objects: 6}, 6, 6, 14},
@@ -108,7 +108,7 @@ func TestScriptCombinations(t *testing.T) {
 func (x combination) run(t *testing.T) (got combination) {
 	t.Helper()
 	c := scriptClient(t)
-	put := ScriptStep{Op: "PUT", Objects: 20, Most: 3, Seed: "seed", Size: 100}
+	put := ScriptStep{Op: "PUT", Objects: 20, Max: 3, Seed: "seed", Size: 100}
 	rows, out := runScript(t.Context(), t, c, put, x.step)
 	if out.Fatal != nil || out.Failed > 0 || out.Sent != int64(len(rows.all)) {
 		t.Fatalf("%+v, %d records", out, len(rows.all))
@@ -172,7 +172,7 @@ func TestScriptInterrupted(t *testing.T) {
 			cancel(ErrInterrupted)
 		}
 	})
-	got, out := runScript(ctx, t, c, ScriptStep{Op: "PUT", Runtime: time.Hour, Most: 2, Seed: "a", Size: 10}, ScriptStep{Op: "DELETE"})
+	got, out := runScript(ctx, t, c, ScriptStep{Op: "PUT", Runtime: time.Hour, Max: 2, Seed: "a", Size: 10}, ScriptStep{Op: "DELETE"})
 	if !errors.Is(out.Fatal, ErrInterrupted) || out.Trailer.End != "interrupted" || int64(len(got.all)) != out.Sent {
 		t.Errorf("%+v", out)
 	}
@@ -191,7 +191,7 @@ func TestCheckScript(t *testing.T) {
 		"no statement before it puts":      {get},
 		`in context "x"`:                   {put, other},
 		"leaves nothing in context":        {put, del, get},
-		"MAX 70000 CONCURRENT":             {{Op: "PUT", Objects: 1, Most: 70000}},
+		"MAX 70000 CONCURRENT":             {{Op: "PUT", Objects: 1, Max: 70000}},
 		"ends before the WARMUP":           {{Op: "PUT", Runtime: 1, Rate: 1, Warmup: 1}},
 		"at most 65535 statements":         slices.Repeat([]ScriptStep{put}, 1<<16),
 		"all 5 requests fall into the WAR": {{Op: "PUT", Objects: 5, Rate: 10, Warmup: time.Second}},
@@ -273,11 +273,11 @@ func TestScriptRateAndMost(t *testing.T) {
 		time.Sleep(100 * time.Millisecond) // 200 more are due
 		close(g.pass)
 	}()
-	got, out := runScript(context.Background(), t, c, put, ScriptStep{Op: "GET", Objects: 400, Rate: 2000, Most: 3})
+	got, out := runScript(context.Background(), t, c, put, ScriptStep{Op: "GET", Objects: 400, Rate: 2000, Max: 3})
 	if n, _ := got.of(t, "GET", statementOf(2, false)); n != 400 || g.most != 3 || out.Failed > 0 {
 		t.Errorf("%d downloads, at most %d at a time, %d failed; want 400, 3 and 0", n, g.most, out.Failed)
 	}
-	got, _ = runScript(context.Background(), t, scriptClient(t), put, ScriptStep{Op: "GET", Objects: 11, Rate: 50, Most: 8})
+	got, _ = runScript(context.Background(), t, scriptClient(t), put, ScriptStep{Op: "GET", Objects: 11, Rate: 50, Max: 8})
 	last := int64(0)
 	for i := range got.all {
 		if r := &got.all[i]; r.Op == "GET" {

@@ -18,7 +18,7 @@ type scriptRun struct {
 	script  *Script
 	step    *ScriptStep
 	number  int
-	most    int   // workers
+	max     int   // workers
 	total   int64 // requests; 0 = until the time is over
 	objects *scriptObjects
 	targets []*scriptObject // of GET and DELETE
@@ -29,7 +29,7 @@ type scriptRun struct {
 	places  atomic.Int64 // requests that were begun
 	peak    Peak
 	waiting atomic.Int64 // workers that wait for an arrival
-	unclear atomic.Bool  // an upload had no answer that says whether it is there
+	unclear atomic.Bool  // an upload had no answer that reports whether it is there
 	missed  int64
 
 	mu      sync.Mutex
@@ -62,24 +62,24 @@ func (s *Script) statement(step *ScriptStep, number int) (*scriptRun, error) {
 		t.targets = t.objects.first(step.Objects, false)
 		t.total = int64(len(t.targets))
 	}
-	t.most = t.workersFor()
+	t.max = t.workersFor()
 	return t, nil
 }
 
 // workersFor is how many requests the statement may have at a time.
 func (t *scriptRun) workersFor() int {
-	most := t.step.Most
+	limit := t.step.Max
 	switch {
-	case most > 0:
+	case limit > 0:
 	case t.step.Rate > 0:
-		most = t.script.mostPaced()
+		limit = t.script.maxPaced()
 	default:
-		most = mostUnpaced
+		limit = maxUnpaced
 	}
 	if t.total > 0 {
-		most = int(min(int64(most), t.total))
+		limit = int(min(int64(limit), t.total))
 	}
-	return most
+	return limit
 }
 
 // reuse makes the objects known that another script has uploaded.
@@ -115,7 +115,7 @@ func (t *scriptRun) execute(part *run) error {
 		defer part.pacer.close()
 	}
 	defer part.measuring()()
-	first := t.most
+	first := t.max
 	if part.pacer != nil {
 		first = 1 // others come as they are needed
 	}
@@ -132,7 +132,7 @@ func (t *scriptRun) execute(part *run) error {
 func (t *scriptRun) pace() (err error) {
 	p, err := newPacer(t.step.Rate, t.began, t.part.deadline)
 	if err == nil {
-		p.warmup, p.most, p.lag = float64(t.step.Warmup), t.total, &t.part.meter.Lag
+		p.warmup, p.max, p.lag = float64(t.step.Warmup), t.total, &t.part.meter.Lag
 		t.part.pacer = p
 	}
 	return err
@@ -142,7 +142,7 @@ func (t *scriptRun) pace() (err error) {
 func (t *scriptRun) start() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.started >= t.most {
+	if t.started >= t.max {
 		return
 	}
 	w := t.script.worker(t.started)
@@ -172,7 +172,7 @@ func (t *scriptRun) work(w *Worker) {
 	}
 }
 
-// mayStart waits until a request is due, and says whether there is one.
+// mayStart waits until a request is due, and reports whether there is one.
 func (t *scriptRun) mayStart(w *Worker) bool {
 	if t.part.pacer == nil {
 		return t.part.mayStart(w)
@@ -211,8 +211,8 @@ func (t *scriptRun) put(w *Worker, place int64) {
 		t.objects.put(t.order(place), obj)
 		return
 	}
-	var said *store.Error
-	if t.part.requests.Err() == nil && errors.As(err, &said) && said.Status >= 300 && said.Status < 500 {
+	var refused *store.Error
+	if t.part.requests.Err() == nil && errors.As(err, &refused) && refused.Status >= 300 && refused.Status < 500 {
 		return // the store has not taken it
 	}
 	t.unclear.Store(true)

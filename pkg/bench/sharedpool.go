@@ -34,9 +34,9 @@ func (p *sharedPool) object(e *entry, text *textArena) store.Object {
 	return e.object(p.names, p.bucket, text)
 }
 
-// borrow picks an object to read; giveBack must follow. It returns nil when
+// acquire picks an object to read; release must follow. It returns nil when
 // the pool is empty.
-func (p *sharedPool) borrow(w *Worker) *entry {
+func (p *sharedPool) acquire(w *Worker) *entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.entries) == 0 {
@@ -47,15 +47,15 @@ func (p *sharedPool) borrow(w *Worker) *entry {
 	return e
 }
 
-func (p *sharedPool) giveBack(e *entry) {
+func (p *sharedPool) release(e *entry) {
 	p.mu.Lock()
 	e.readers--
 	p.mu.Unlock()
 }
 
-// take removes an object that nobody reads, for deletion. It starts looking
+// remove removes an object that nobody reads, for deletion. It starts looking
 // at a random place; nil when there is none.
-func (p *sharedPool) take(w *Worker) *entry {
+func (p *sharedPool) remove(w *Worker) *entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := len(p.entries)

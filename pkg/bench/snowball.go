@@ -23,12 +23,12 @@ type Snowball struct {
 	packers []*packer // by worker
 }
 
-// SnowballMost bounds the TARs of all workers together, which are made in
-// memory, and SnowballMostCompressed the size of an object among others like
+// MaxSnowball bounds the TARs of all workers together, which are made in
+// memory, and MaxSnowballCompressed the size of an object among others like
 // it: a store's decoder looks back that far.
 const (
-	SnowballMost           = 1 << 30
-	SnowballMostCompressed = 10 << 20
+	MaxSnowball           = 1 << 30
+	MaxSnowballCompressed = 10 << 20
 )
 
 // Check says what is wrong with the sizes.
@@ -38,9 +38,9 @@ func (s *Snowball) Check(concurrency int) error {
 		all, of = all*float64(s.PerTar), of+" times --objs.per"
 	}
 	switch {
-	case s.Compress && s.Sizes.Max() > SnowballMostCompressed:
+	case s.Compress && s.Sizes.Max() > MaxSnowballCompressed:
 		return fmt.Errorf("with --compress objects can have up to 10MiB, because no decoder looks further back for duplicates: use a smaller --obj.size")
-	case all > SnowballMost:
+	case all > MaxSnowball:
 		return fmt.Errorf("%s is %.1f GiB, and TARs are made in memory, of which they may take 1 GiB: use less of one of them", of, all/(1<<30))
 	}
 	return nil
@@ -67,7 +67,7 @@ func (s *Snowball) Prepare(ctx context.Context, e *Env) error {
 		return s.send(ctx, w, w.NextKey(), keys, size)
 	}
 	return feature("unpacking of uploaded TARs (snowball, an extension of MinIO)").try(ctx, e, send, func(h *store.Host) error {
-		return e.takeBack(ctx, h, keys, size)
+		return e.checkAndRemove(ctx, h, keys, size)
 	})
 }
 
@@ -127,8 +127,8 @@ func (s *Snowball) newPacker() (*packer, error) {
 	return p, err
 }
 
-// most is about as much as a TAR takes.
-func (p *packer) most(objects int, size int64) int {
+// maxSize is about as much as a TAR takes.
+func (p *packer) maxSize(objects int, size int64) int {
 	if p.encoder != nil {
 		return int(size) + 64<<10
 	}
@@ -139,8 +139,8 @@ func (p *packer) most(objects int, size int64) int {
 // call.
 func (p *packer) pack(keys []string, size int64, content *generator.Reader) (*bytes.Reader, error) {
 	p.out.Reset()
-	if most := p.most(len(keys), size); p.out.Cap() < most {
-		p.out = *bytes.NewBuffer(make([]byte, 0, most)) // at once: growing doubles
+	if size := p.maxSize(len(keys), size); p.out.Cap() < size {
+		p.out = *bytes.NewBuffer(make([]byte, 0, size)) // at once: growing doubles
 	}
 	var w io.Writer = &p.out
 	if p.encoder != nil {

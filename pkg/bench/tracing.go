@@ -11,7 +11,7 @@ import (
 	"warp/pkg/store"
 )
 
-// A tracing says whether the phases of requests are noted now. Workers look at
+// A tracing reports whether the phases of requests are noted now. Workers look at
 // it once for each request.
 type tracing struct {
 	on     atomic.Bool
@@ -68,7 +68,7 @@ func (t *tracing) changes() []string {
 	return slices.Clone(t.notes)
 }
 
-// traces says whether the phases of the next request are noted, and whether all
+// traces reports whether the phases of the next request are noted, and whether all
 // of them: a new connection is rare enough to be noted each time.
 func (w *Worker) traces() (traced, all bool) {
 	t := w.run.tracing

@@ -44,29 +44,29 @@ type verifier struct {
 
 func newVerifier(how Verify, payload *generator.Payload) *verifier {
 	v := &verifier{how: how, content: payload.NewComparer()}
-	v.sum.told = v.sum.tell
+	v.sum.onStored = v.sum.setStored
 	return v
 }
 
-// watch returns get as it has to be asked for.
-func (v *verifier) watch(get store.Get) store.Get {
+// request returns get as it has to be sent.
+func (v *verifier) request(get store.Get) store.Get {
 	switch v.how {
 	case VerifyContent:
 		get.Into = v.content
 	case VerifyChecksum:
-		get.Into, get.Checksum = &v.sum, v.sum.told
+		get.Into, get.Checksum = &v.sum, v.sum.onStored
 	}
 	return get
 }
 
-// begin forgets what came of an earlier attempt. Of a part, the caller has to
+// reset forgets what came of an earlier attempt. Of a part, the caller has to
 // say with Offset where in the object it begins.
-func (v *verifier) begin(obj *store.Object, get *store.Get) {
+func (v *verifier) reset(obj *store.Object, get *store.Get) {
 	switch v.how {
 	case VerifyContent:
 		v.content.Reset(generator.PayloadID(obj.Key), obj.Size, get.Offset)
 	case VerifyChecksum:
-		v.sum.tell(store.StoredChecksum{})
+		v.sum.setStored(store.StoredChecksum{})
 	}
 }
 
@@ -101,16 +101,16 @@ func contentError(code string, tr *store.Trace, format string, args ...any) erro
 
 // A checksum computes what the store says it keeps.
 type checksum struct {
-	told   func(store.StoredChecksum) // tell, made once
-	stored store.StoredChecksum
-	hash   hash.Hash // nil where there is nothing to compute
-	known  map[string]hash.Hash
-	sum    []byte
-	text   []byte
+	onStored func(store.StoredChecksum) // setStored, made once
+	stored   store.StoredChecksum
+	hash     hash.Hash // nil where there is nothing to compute
+	known    map[string]hash.Hash
+	sum      []byte
+	text     []byte
 }
 
-// tell chooses the hash. The answer's head comes before its payload.
-func (c *checksum) tell(stored store.StoredChecksum) {
+// setStored chooses the hash. The answer's head comes before its payload.
+func (c *checksum) setStored(stored store.StoredChecksum) {
 	c.stored, c.hash = stored, nil
 	if stored.Algorithm == "" || stored.Composite {
 		return

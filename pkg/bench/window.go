@@ -21,17 +21,17 @@ type WindowCoordinator interface {
 
 // Bounds of the time that a run waits for the first row of each worker.
 const (
-	leastWarmUpBound = 2 * time.Second
-	mostWarmUpBound  = 10 * time.Second
+	minWarmUpBound = 2 * time.Second
+	maxWarmUpBound = 10 * time.Second
 )
 
 // warmUpBound is how long a run of that duration (0 = without end) waits for
 // its workers to become warm, so that one that is stuck cannot delay it.
 func warmUpBound(duration time.Duration) time.Duration {
 	if duration == 0 {
-		return mostWarmUpBound
+		return maxWarmUpBound
 	}
-	return min(max(leastWarmUpBound, duration/20), mostWarmUpBound, duration/2)
+	return min(max(minWarmUpBound, duration/20), maxWarmUpBound, duration/2)
 }
 
 // MaxWarmUp is the time from the start after which the window begins although
@@ -42,8 +42,8 @@ func (o *Options) MaxWarmUp() time.Duration { return max(o.Warmup, warmUpBound(o
 type warmUp struct {
 	workers  int
 	openLoop bool          // any row of any worker counts: arrivals may be rarer than workers
-	least    time.Duration // from the start, see Options.Warmup
-	most     time.Duration // from the start, unless least is longer
+	min      time.Duration // from the start, see Options.Warmup
+	max      time.Duration // from the start, unless min is longer
 }
 
 // A window decides on the window of a run, and says in which order with the
@@ -53,14 +53,14 @@ type window struct {
 	coordinator WindowCoordinator // nil = this process decides
 	wake        chan struct{}     // the collector has something to look at
 
-	mu      sync.Mutex
-	warmUp  warmUp
-	decided oplog.Window // an instant may be ahead
-	said    oplog.Window // what the sinks know
-	seen    int64        // rows that ended up to then may be with the sinks
+	mu        sync.Mutex
+	warmUp    warmUp
+	decided   oplog.Window // an instant may be ahead
+	announced oplog.Window // what the sinks know
+	seen      int64        // rows that ended up to then may be with the sinks
 
-	endGiven bool  // by the coordinator
-	hold     int64 // until when the collector holds rows back for the coordinator's answer
+	endGiven  bool  // by the coordinator
+	holdUntil int64 // until when the collector holds rows back for the coordinator's answer
 }
 
 func newWindow(now func() int64, c WindowCoordinator) *window {
@@ -86,7 +86,7 @@ func (w *window) next(rows int64, cold int) (oplog.Window, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.seen = max(w.seen, w.now())
-	d, s := &w.decided, &w.said
+	d, s := &w.decided, &w.announced
 	reached := func(at int64) bool { return at != 0 && at <= w.seen }
 	switch {
 	case s.End != 0:
@@ -97,7 +97,7 @@ func (w *window) next(rows int64, cold int) (oplog.Window, bool) {
 		}
 		s.Start = d.Start
 	case s.Begin == 0 && reached(d.Begin) && (d.End == 0 || d.Begin < d.End):
-		s.Begin, s.Cold = d.Begin, w.missing(rows, cold)
+		s.Begin, s.Cold = d.Begin, w.coldWorkers(rows, cold)
 	case reached(d.End):
 		s.End = d.End
 	default:
@@ -107,21 +107,21 @@ func (w *window) next(rows int64, cold int) (oplog.Window, bool) {
 }
 
 // warm decides on the begin, once the run is warm or must wait no longer for
-// that. With a coordinator it only says so. What is on the tapes is known only
+// that. With a coordinator it only says so. What is on the queues is known only
 // when they are all swept.
 func (w *window) warm(rows int64, cold int, swept bool) {
 	w.mu.Lock()
 	now := max(w.now(), w.seen)
 	since := time.Duration(now - w.decided.Start)
-	cold = w.missing(rows, cold)
+	cold = w.coldWorkers(rows, cold)
 	isWarm := cold == 0
-	if since < w.warmUp.least || !isWarm && (!swept || since < w.warmUp.most) {
+	if since < w.warmUp.min || !isWarm && (!swept || since < w.warmUp.max) {
 		w.mu.Unlock()
 		return
 	}
-	w.warmUp.least = never // once
+	w.warmUp.min = never // once
 	if w.coordinator != nil {
-		w.hold = now + int64(beginTimeout)
+		w.holdUntil = now + int64(beginTimeout)
 		w.mu.Unlock()
 		w.coordinator.Warm(cold)
 		return
@@ -132,9 +132,9 @@ func (w *window) warm(rows int64, cold int, swept bool) {
 	w.mu.Unlock()
 }
 
-// missing is how many workers are not warm: those without a row, or in an open
+// coldWorkers is how many workers are not warm: those without a row, or in an open
 // loop, where arrivals may be rarer than workers, as many as rows are missing.
-func (w *window) missing(rows int64, cold int) int {
+func (w *window) coldWorkers(rows int64, cold int) int {
 	if w.warmUp.openLoop {
 		return int(max(int64(w.warmUp.workers)-rows, 0))
 	}
@@ -148,12 +148,12 @@ const never = 1<<63 - 1
 // coordinator waits for a client that its network has cut off.
 const beginTimeout = 15 * time.Second
 
-// holds reports whether rows have to wait for the coordinator. They do not
+// mustHold reports whether rows have to wait for the coordinator. They do not
 // where that would fill the queues: a run that loses rows is lost as well.
-func (w *window) holds(chunks int64) bool {
+func (w *window) mustHold(chunks int64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.hold != 0 && w.decided.Begin == 0 && !w.endGiven && w.now() < w.hold && chunks < backlogChunks/2
+	return w.holdUntil != 0 && w.decided.Begin == 0 && !w.endGiven && w.now() < w.holdUntil && chunks < backlogChunks/2
 }
 
 // end decides that the window ends at that time, unless it ends before.
@@ -208,7 +208,7 @@ func (w *window) setEnd(at int64) error {
 func (w *window) known() oplog.Window {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.said
+	return w.announced
 }
 
 // undecided is an error where a coordinator has not said everything. It may let

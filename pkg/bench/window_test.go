@@ -409,7 +409,7 @@ func TestRowsWaitForBegin(t *testing.T) {
 	w := newWindow(func() int64 { return now }, &coordinator{make(chan int, 2), make(chan int, 2)})
 	w.start(now, warmUp{workers: 1})
 	w.next(0, 1)
-	if w.holds(0) {
+	if w.mustHold(0) {
 		t.Error("rows wait before the run is warm")
 	}
 	w.warm(1, 0, true)
@@ -419,7 +419,7 @@ func TestRowsWaitForBegin(t *testing.T) {
 		want   bool
 	}{{0, 0, true}, {14 * time.Second, backlogChunks / 4, true}, {14 * time.Second, backlogChunks / 2, false}, {15 * time.Second, 0, false}} {
 		now = int64(time.Hour + c.after)
-		if got := w.holds(c.chunks); got != c.want {
+		if got := w.mustHold(c.chunks); got != c.want {
 			t.Errorf("after %s with %d chunks: %v", c.after, c.chunks, got)
 		}
 	}
@@ -427,7 +427,7 @@ func TestRowsWaitForBegin(t *testing.T) {
 	if err := w.setBegin(int64(time.Hour + time.Second)); err != nil {
 		t.Error(err)
 	}
-	if w.holds(0) {
+	if w.mustHold(0) {
 		t.Error("rows wait for what is known")
 	}
 }

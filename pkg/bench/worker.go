@@ -24,7 +24,7 @@ type Worker struct {
 	lanes   []*Worker // see beside
 	body    *generator.Reader
 	check   *verifier
-	tape    *tape
+	queue   *recordQueue
 	silent  bool      // requests are neither recorded nor counted
 	due     time.Time // of the step's first request; zero in a closed loop
 	refused bool      // the last request found nobody to talk to
@@ -44,8 +44,8 @@ type Worker struct {
 }
 
 // newWorker is worker id, or one beside it that shares its number in the log.
-func (o *Options) newWorker(id, lane int, env *Env, payload *generator.Payload, t *tape) *Worker {
-	w := &Worker{ID: id, Env: env, tape: t, body: payload.NewReader(), check: newVerifier(o.Verify, payload)}
+func (o *Options) newWorker(id, lane int, env *Env, payload *generator.Payload, t *recordQueue) *Worker {
+	w := &Worker{ID: id, Env: env, queue: t, body: payload.NewReader(), check: newVerifier(o.Verify, payload)}
 	w.sample.Seed(o.Seed, uint64(o.stream(id))<<32|uint64(lane))
 	return w
 }
@@ -75,9 +75,9 @@ func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.
 		rec.Due = w.run.unixNano(w.due)
 		w.due = time.Time{}
 	}
-	outer := w.tape.begin(op)
+	outer := w.queue.begin(op)
 	err := w.attempts(ctx, start, call)
-	w.tape.busy.Store(outer)
+	w.queue.busy.Store(outer)
 	if errors.Is(err, errUnfinished) {
 		w.run.unfinished.Add(1)
 		return err
@@ -153,9 +153,9 @@ func pause(ctx context.Context, d time.Duration) bool {
 }
 
 func (w *Worker) keep(rec *oplog.Record, err error) {
-	w.tape.append(rec)
+	w.queue.append(rec)
 	w.run.countRequest(err)
-	if w.tape.allocated.Load() > w.run.chunkLimit {
+	if w.queue.allocated.Load() > w.run.chunkLimit {
 		w.run.abort(errOverrun)
 	}
 }

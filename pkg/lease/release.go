@@ -11,7 +11,7 @@ import (
 // Release removes what the run wrote, unless that is to be kept, and then the
 // marker. It may be called whether or not Acquire came far, and does nothing
 // the second time. After the end of ctx it goes on as long as it makes
-// progress. The caller says whether it has cut off uploads, which may arrive
+// progress. The caller reports whether it has cut off uploads, which may arrive
 // at the store yet.
 func (l *Lease) Release(ctx context.Context, cutOff bool) error {
 	if !l.held {

@@ -32,7 +32,7 @@ func newTerm(length time.Duration) *term {
 	return t
 }
 
-// over says whether the term is over at the given time, from which on it is.
+// over reports whether the term is over at the given time, from which on it is.
 func (t *term) over(now time.Time) bool {
 	if now.Sub(t.epoch) <= time.Duration(t.mono.Load()) && now.UnixNano() <= t.wall.Load() {
 		return t.lapsed.Load()

@@ -248,7 +248,7 @@ func (p *parser) most(s *Statement) (err error) {
 	if err := p.keywords("MAX"); err != nil {
 		return err
 	}
-	if s.Most, err = p.count(); err != nil {
+	if s.Max, err = p.count(); err != nil {
 		return err
 	}
 	return p.keywords("CONCURRENT")

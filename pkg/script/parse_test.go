@@ -12,7 +12,7 @@ func TestParse(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]Statement{
 		"PUT 100 OBJECTS MAX 5 CONCURRENT OF SIZE 2 MB; DELETE;": {
-			{Verb: Put, Text: "PUT 100 OBJECTS MAX 5 CONCURRENT OF SIZE 2 MB", Objects: 100, Most: 5, Size: 2e6},
+			{Verb: Put, Text: "PUT 100 OBJECTS MAX 5 CONCURRENT OF SIZE 2 MB", Objects: 100, Max: 5, Size: 2e6},
 			{Verb: Delete, Text: "DELETE"},
 		},
 		"get 5 objects at rate 10 per second warmup 20 seconds runtime 30 seconds": {

@@ -41,7 +41,7 @@ type Statement struct {
 	Seed     string  // "" = not given
 	Rate     float64 // requests per second; 0 = as fast as possible
 	Warmup   time.Duration
-	Most     int           // concurrent requests; 0 = as many as needed
+	Max      int           // concurrent requests; 0 = as many as needed
 	Runtime  time.Duration // 0 = not given
 	Context  string
 	Size     int64

@@ -16,9 +16,9 @@ type chunk struct {
 	next    atomic.Pointer[chunk]
 }
 
-// A tape carries records from one worker to the collector. The worker alone
+// A recordQueue carries records from one worker to the collector. The worker alone
 // appends, the collector alone drains, and neither ever waits for the other.
-type tape struct {
+type recordQueue struct {
 	tail *chunk // worker's
 	free *chunk // worker's: chunks to use again
 
@@ -27,7 +27,7 @@ type tape struct {
 
 	spare atomic.Pointer[chunk] // on the way back from the collector
 
-	allocated *atomic.Int64 // chunks in existence, over all tapes
+	allocated *atomic.Int64 // chunks in existence, over all queues
 	worker    int           // whose rows these are
 
 	busy atomic.Pointer[string] // the operation under way; nil = none
@@ -36,79 +36,79 @@ type tape struct {
 
 // begin is called by the worker before a request, and says what was under way
 // until then: a request may be part of another one.
-func (t *tape) begin(op string) (outer *string) {
-	outer = t.busy.Load()
-	for _, known := range t.ops {
+func (q *recordQueue) begin(op string) (outer *string) {
+	outer = q.busy.Load()
+	for _, known := range q.ops {
 		if *known == op {
-			t.busy.Store(known)
+			q.busy.Store(known)
 			return outer
 		}
 	}
-	t.ops = append(t.ops, new(op))
-	t.busy.Store(t.ops[len(t.ops)-1])
+	q.ops = append(q.ops, new(op))
+	q.busy.Store(q.ops[len(q.ops)-1])
 	return outer
 }
 
-func newTape(allocated *atomic.Int64) *tape {
+func newRecordQueue(allocated *atomic.Int64) *recordQueue {
 	c := new(chunk)
 	allocated.Add(1)
-	return &tape{tail: c, head: c, allocated: allocated}
+	return &recordQueue{tail: c, head: c, allocated: allocated}
 }
 
 // append is called by the worker.
-func (t *tape) append(r *oplog.Record) {
-	c := t.tail
+func (q *recordQueue) append(r *oplog.Record) {
+	c := q.tail
 	i := c.n.Load()
 	if i == chunkLen {
-		next := t.newChunk()
+		next := q.newChunk()
 		c.next.Store(next)
-		t.tail = next
+		q.tail = next
 		c, i = next, 0
 	}
 	c.records[i] = *r
 	c.n.Store(i + 1) // publishes the record
 }
 
-func (t *tape) newChunk() *chunk {
-	if t.free == nil {
-		t.free = t.spare.Swap(nil)
+func (q *recordQueue) newChunk() *chunk {
+	if q.free == nil {
+		q.free = q.spare.Swap(nil)
 	}
-	c := t.free
+	c := q.free
 	if c == nil {
-		t.allocated.Add(1)
+		q.allocated.Add(1)
 		return new(chunk)
 	}
-	t.free = c.next.Load()
+	q.free = c.next.Load()
 	c.next.Store(nil)
 	return c
 }
 
 // drain is called by the collector. The slices it hands to each are valid
 // until each returns.
-func (t *tape) drain(each func([]oplog.Record) error) error {
+func (q *recordQueue) drain(each func([]oplog.Record) error) error {
 	for {
-		c := t.head
+		c := q.head
 		n := c.n.Load()
-		if n > t.read {
-			if err := each(c.records[t.read:n]); err != nil {
+		if n > q.read {
+			if err := each(c.records[q.read:n]); err != nil {
 				return err
 			}
-			t.read = n
+			q.read = n
 		}
 		next := c.next.Load()
 		if n < chunkLen || next == nil {
 			return nil
 		}
-		t.head, t.read = next, 0
-		t.giveBack(c)
+		q.head, q.read = next, 0
+		q.recycle(c)
 	}
 }
 
-func (t *tape) giveBack(c *chunk) {
+func (q *recordQueue) recycle(c *chunk) {
 	clear(c.records[:]) // lets go of the strings
 	c.n.Store(0)
 	// Between Swap and Store the worker finds nothing and makes a new chunk,
 	// which costs it a little memory and no wait.
-	c.next.Store(t.spare.Swap(nil))
-	t.spare.Store(c)
+	c.next.Store(q.spare.Swap(nil))
+	q.spare.Store(c)
 }

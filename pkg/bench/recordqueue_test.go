@@ -7,10 +7,10 @@ import (
 	"warp/pkg/oplog"
 )
 
-func TestTapeKeepsOrderWhileBothSidesRun(t *testing.T) {
+func TestRecordQueueKeepsOrderWhileBothSidesRun(t *testing.T) {
 	t.Parallel()
 	var allocated atomic.Int64
-	tp := newTape(&allocated)
+	tp := newRecordQueue(&allocated)
 	const records = 100_000
 	go func() {
 		for i := range records {
@@ -31,9 +31,9 @@ func TestTapeKeepsOrderWhileBothSidesRun(t *testing.T) {
 	}
 }
 
-func TestTapeUsesChunksAgain(t *testing.T) {
+func TestRecordQueueUsesChunksAgain(t *testing.T) {
 	var allocated atomic.Int64
-	tp := newTape(&allocated)
+	tp := newRecordQueue(&allocated)
 	rec := oplog.Record{Op: "GET"}
 	drop := func([]oplog.Record) error { return nil }
 	round := func() {
@@ -63,7 +63,7 @@ func (w *watch) InFlight(byOp map[string]int) { w.seen = byOp }
 func TestInFlight(t *testing.T) {
 	w := &watch{}
 	c := &collector{sinks: []Sink{w}}
-	a, b := c.newTape(0), c.newTape(0)
+	a, b := c.newQueue(0), c.newQueue(0)
 	a.begin("GET")
 	outer := b.begin("COPY")
 	if c.flush(); len(w.seen) != 2 || w.seen["GET"] != 1 || w.seen["COPY"] != 1 {
