@@ -1,6 +1,7 @@
 # make demo    build warp and run it on its embedded store
 # make build   ./warp
-# make test    every test, those against real stores included (these are built once, into the user's cache)
+# make test    every test that needs nothing to be built but warp
+# make test-stores  the tests against real stores and receivers (these are built once, into the user's cache)
 # make check   formatting, vet, staticcheck
 # make cross   ./dist, one binary per platform
 # make bench   warp's cost above that of bare sockets: a table of ratios
@@ -16,6 +17,8 @@ GO          ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PLATFORMS   := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME    ?= 20s
+TESTFLAGS   ?=
+STORE_TESTS := ./pkg/bench ./pkg/sink $(addprefix ./internal/,teststore conformance distributed doctest kubetest monitored packagetest safety)
 BENCHTIME   ?= 1s
 
 # A clone tells its version; a source archive has none.
@@ -26,7 +29,7 @@ DATE    ?= $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --fo
 LDFLAGS := -s -w -X 'warp/cli.version=$(VERSION)' -X 'warp/cli.commit=$(COMMIT)' -X 'warp/cli.date=$(DATE)'
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)"
 
-.PHONY: build demo test stores check fmt cross bench gobench fuzz clean
+.PHONY: build demo test test-stores stores check fmt cross bench gobench fuzz clean
 
 build:
 	$(BUILD) -o warp .
@@ -39,11 +42,16 @@ demo: build
 stores:
 	$(GO) run ./internal/teststore/build
 
-# Packages run one after another: several stores and measurements at once would disturb each other on a small
-# machine. What measures time or memory is called TestMeasured…, skips itself under the race detector and runs
-# in a second round without it.
-test: stores
-	$(GO) test -race -p 1 -timeout 20m ./...
+# Tests that need nothing to be built but warp. What measures time or memory is called TestMeasured…, skips itself under
+# the race detector, and runs alone, in test-stores.
+test:
+	$(GO) test $(TESTFLAGS) -skip '^TestMeasured' -timeout 20m ./...
+	@echo "Left out: tests with $$($(GO) run ./internal/teststore/build -list). make test-stores builds them, once, and runs these tests."
+
+# All tests of the packages that use real stores. The packages run one after another, since several stores and
+# measurements at once would disturb each other on a small machine.
+test-stores: stores
+	WARP_TEST_STORES=1 $(GO) test -race -p 1 -timeout 20m $(STORE_TESTS)
 	$(GO) test -p 1 -timeout 10m -run '^TestMeasured' ./...
 
 check:

@@ -81,7 +81,7 @@ func storeVariables(t *testing.T) []string {
 }
 
 // busy is what warp says where the machine was the limit, which depends on what else runs on it.
-var busy = regexp.MustCompile(`(?m)(^\n)?^((warp: warning|Warning): these numbers are the client's.*|(warp: warning|Warning): .* in flight when the window began, .*)\n`)
+var busy = regexp.MustCompile(`(?m)(^\n)?^((warp: warning|Warning): these numbers are the client's.*|(warp: warning|Warning): (.* in flight when the window began,|.* were measured at the same time for) .*)\n`)
 
 // atEase is output as on a machine with time to spare.
 func atEase(text string) string { return busy.ReplaceAllString(text, "") }
@@ -209,16 +209,43 @@ func readAll(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestMakeTest holds what README says of make test against the Makefile, without running all tests in a test.
+// TestMakeTest holds what CONTRIBUTING.md says of make test and make test-stores against the Makefile, without running
+// all tests in a test.
 func TestMakeTest(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command("make", "-s", "-n", "-C", root, "test").CombinedOutput()
-	if err != nil {
-		t.Fatalf("make -n test: %v\n%s", err, out)
+	for target, wants := range map[string][]string{
+		"test":        {"test", "./...", "make test-stores"},
+		"test-stores": {"internal/teststore/build", "WARP_TEST_STORES=1", "-race", "./internal/conformance", "TestMeasured"},
+	} {
+		out, err := exec.Command("make", "-s", "-n", "-C", root, target).CombinedOutput()
+		if err != nil {
+			t.Fatalf("make -n %s: %v\n%s", target, err, out)
+		}
+		for _, want := range wants {
+			if !strings.Contains(string(out), want) {
+				t.Errorf("make %s does not call %q:\n%s", target, want, out)
+			}
+		}
 	}
-	for _, want := range []string{"internal/teststore/build", "test -race -p 1"} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("make test does not call %q:\n%s", want, out)
+}
+
+// Every package whose tests ask for a store is one that make test-stores runs.
+func TestStoreTests(t *testing.T) {
+	t.Parallel()
+	asks := regexp.MustCompile(`stores\.(Shared|Each)|teststore\.(Start|StartReceiver|StartKubernetes|Ensure|Open)\(`)
+	files, err := filepath.Glob(filepath.Join(root, "*", "*", "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, _ := filepath.Glob(filepath.Join(root, "cli", "*_test.go"))
+	makefile := readAll(t, "Makefile")
+	for _, f := range append(files, more...) {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name := filepath.Base(filepath.Dir(f)); asks.Match(text) && !regexp.MustCompile(`STORE_TESTS :=.*[ ,/]`+name+`\b`).MatchString(makefile) {
+			t.Errorf("%s asks for a store, and make test-stores does not run its package", f)
 		}
 	}
 }

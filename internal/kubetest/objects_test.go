@@ -2,7 +2,6 @@ package kubetest
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"io"
 	"net/http"
@@ -137,7 +136,7 @@ func strict(v any, defs map[string]map[string]any) any {
 // unavailable skips the test where a program cannot be had; in CI that is a failure.
 func unavailable(t *testing.T, err error) {
 	t.Helper()
-	if errors.Is(err, teststore.ErrUnavailable) && !teststore.InCI() {
+	if teststore.MaySkip(err) {
 		t.Skipf("SKIPPED, the chart is not tested: %v", err)
 	}
 	t.Fatal(err)

@@ -43,9 +43,19 @@ const (
 // GoReleaser makes archives of the project, and checks the file that says how.
 const GoReleaser = "goreleaser"
 
-// ErrUnavailable says that a program cannot be built here because a tool that it needs is missing. It is the
-// only error that a test may answer with a skip.
+// ErrUnavailable says that a program cannot be built here because a tool that it needs is missing.
 var ErrUnavailable = errors.New("it cannot be had here")
+
+// ErrLeftOut says that nothing is built in this run, because WARP_TEST_STORES is not 1.
+var ErrLeftOut = errors.New("make test leaves it out, make test-stores runs it")
+
+// MaySkip reports whether a test that failed to get a program with that error may be skipped.
+func MaySkip(err error) bool {
+	return errors.Is(err, ErrLeftOut) || errors.Is(err, ErrUnavailable) && !InCI()
+}
+
+// Requested reports whether this is a run with the stores and receivers that have to be built.
+func Requested() bool { return os.Getenv("WARP_TEST_STORES") == "1" }
 
 // A recipe says how one program is built.
 type recipe struct {
@@ -81,14 +91,31 @@ func recipes() map[string]recipe {
 	}
 }
 
-// Buildable lists what Ensure builds, quickest first, so that an early failure shows early.
+// Buildable lists what Build builds. Those that take longest come first, so that nothing waits for them in the end.
 func Buildable() []string {
-	return []string{StatsdExporter, Pushgateway, Kubeconform, Versitygw, Helm, GoReleaser, KubeAPIServer, MinIO, Influxd, Garage}
+	return []string{Garage, Influxd, MinIO, KubeAPIServer, GoReleaser, Helm, Versitygw, Pushgateway, Kubeconform, StatsdExporter}
 }
 
-// Ensure returns the binary of a store or a receiver, building it where the cache does not hold the pinned version.
-// Any number of processes may call it at once: one builds, the others wait.
+// Titles are the names of what Build builds, as people know them.
+func Titles() []string {
+	var titles []string
+	for _, name := range Buildable() {
+		titles = append(titles, recipes()[name].title)
+	}
+	return titles
+}
+
+// Ensure is Build where the stores are Requested, and ErrLeftOut elsewhere.
 func Ensure(ctx context.Context, store string) (binary string, err error) {
+	if !Requested() {
+		return "", fmt.Errorf("%s: %w", store, ErrLeftOut)
+	}
+	return Build(ctx, store)
+}
+
+// Build returns the binary of a store or a receiver, building it where the cache does not hold the pinned version.
+// Any number of processes may call it at once: one builds, the others wait.
+func Build(ctx context.Context, store string) (binary string, err error) {
 	r, ok := recipes()[store]
 	if !ok {
 		return "", fmt.Errorf("nothing called %q to build: there are %s", store, strings.Join(Buildable(), ", "))

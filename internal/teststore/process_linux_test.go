@@ -18,6 +18,9 @@ func TestStoreDiesWithTheTest(t *testing.T) {
 		fmt.Printf("pid=%d\n", s.Pid(0))
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
+	if _, err := Ensure(t.Context(), Versitygw); err != nil {
+		requireStore(t, Versitygw, err)
+	}
 	cmd := exec.Command(os.Args[0], "-test.run=^TestStoreDiesWithTheTest$", "-test.v")
 	cmd.Env = append(os.Environ(), "WARP_TESTSTORE_CHILD=1", "TMPDIR="+t.TempDir())
 	out, _ := cmd.CombinedOutput()

@@ -105,7 +105,7 @@ func inBuckets(t *testing.T, target *teststore.Store, name string, op bench.Op, 
 	seed := uint64(time.Now().UnixNano())
 	o := bench.Options{
 		Benchmark: name, RunID: fmt.Sprint("run", seed), ClientID: "client", Seed: seed, Bucket: buckets[0], MoreBuckets: buckets[1:],
-		Concurrency: 7, Duration: 150 * time.Millisecond, Drain: 10 * time.Second, Lease: time.Minute,
+		Concurrency: 7, Duration: 500 * time.Millisecond, Drain: 10 * time.Second, Lease: time.Minute,
 		Payload: generator.PayloadOptions{Seed: seed},
 	}
 	if want > 0 {

@@ -1,36 +1,72 @@
 // Command build puts the stores and receivers that the tests need into the cache. It does nothing where they are there.
+// With -list it only prints what they are.
 package main
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
+	"sync"
+	"sync/atomic"
 
 	"warp/internal/teststore"
 )
 
 func main() {
+	list := flag.Bool("list", false, "print what is built, and build nothing")
+	flag.Parse()
+	if *list {
+		fmt.Println(strings.Join(teststore.Titles(), ", "))
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := build(ctx)
 	stop()
 	os.Exit(code)
 }
 
-// build ensures all of them. A missing tool is said, and is an error only in CI, where all must run.
-func build(ctx context.Context) (code int) {
-	for _, name := range teststore.Buildable() {
-		path, err := teststore.Ensure(ctx, name)
-		switch {
-		case errors.Is(err, teststore.ErrUnavailable) && !teststore.InCI():
-			fmt.Fprintf(os.Stderr, "left out: %v\n", err)
-		case err != nil:
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
-		default:
-			fmt.Printf("%-15s %s\n", name, path)
-		}
+// atOnce is how many are built at the same time: while one is linked, which takes one core, another is compiled.
+const atOnce = 2
+
+// build builds all of them. A missing tool is reported, and is an error only in CI, where all must run.
+func build(ctx context.Context) int {
+	names := make(chan string)
+	var failed atomic.Bool
+	var work sync.WaitGroup
+	for range atOnce {
+		work.Go(func() {
+			for name := range names {
+				if !buildOne(ctx, name) {
+					failed.Store(true)
+				}
+			}
+		})
 	}
-	return code
+	for _, name := range teststore.Buildable() {
+		names <- name
+	}
+	close(names)
+	work.Wait()
+	if failed.Load() {
+		return 1
+	}
+	return 0
+}
+
+func buildOne(ctx context.Context, name string) bool {
+	path, err := teststore.Build(ctx, name)
+	switch {
+	case errors.Is(err, teststore.ErrUnavailable) && !teststore.InCI():
+		fmt.Fprintf(os.Stderr, "left out: %v\n", err)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, err)
+		return false
+	default:
+		fmt.Printf("%-15s %s\n", name, path)
+	}
+	return true
 }
