@@ -112,7 +112,7 @@ func TestUploadsAreGivenUp(t *testing.T) {
 	if len(h.of("UPLOAD")) > 0 || errorsIn(h.rows) > 0 || len(h.of("PUTPART")) == 0 {
 		t.Errorf("%d uploads, %d errors, %d parts", len(h.of("UPLOAD")), errorsIn(h.rows), len(h.of("PUTPART")))
 	}
-	if len(h.trailer.Notes) == 0 || !strings.Contains(strings.Join(h.trailer.Notes, "\n"), "2 objects in parts were not complete 500ms") {
+	if len(h.trailer.Notes) == 0 || !strings.Contains(strings.Join(h.trailer.Notes, "\n"), "2 objects in parts given up, not complete 500ms") {
 		t.Errorf("the log notes %q", h.trailer.Notes)
 	}
 	// An abort that a busy store has not answered in time is repeated by the cleaning up.

@@ -100,8 +100,7 @@ func (d *drain) unfinishedNote(n int64) string {
 	if length := time.Duration(d.length.Load()); length > 0 {
 		when = fmt.Sprintf("%s after the end of the run", length/2)
 	}
-	return fmt.Sprintf("%s in parts %s not complete %s and %s given up; the parts count, and the %s not",
-		human.Plural(n, "object"), human.Choose(n, "was", "were"), when, human.Choose(n, "was", "were"), human.Choose(n, "object does", "objects do"))
+	return fmt.Sprintf("%s in parts given up, not complete %s; only the parts count", human.Plural(n, "object"), when)
 }
 
 // drainLength is how long requests are waited for.

@@ -297,7 +297,7 @@ func TestClientComesLater(t *testing.T) {
 	connected := make(chan error, 1)
 	go func() { connected <- f.Connect(t.Context()) }()
 	await(t, "somebody who is missed", func() bool { return f.absent() != "" })
-	want := "1 of 1 clients do not answer yet, client " + m.addr + " among them: no such host; each is given 1m0s"
+	want := "client " + m.addr + " does not answer yet: no such host; it is given 1m0s"
 	if text := f.absent(); text != want {
 		t.Errorf("%q, want %q", text, want)
 	}

@@ -191,6 +191,9 @@ func (f *Fleet) absent() string {
 	if missing == 0 {
 		return ""
 	}
+	if len(f.links) == 1 {
+		return fmt.Sprintf("client %s does not answer yet: %v; it is given %v", first.name(), first.dialError, f.options.ConnectTimeout)
+	}
 	if missing == 1 {
 		return fmt.Sprintf("client %s of %d does not answer yet: %v; it is given %v", first.name(), len(f.links), first.dialError, f.options.ConnectTimeout)
 	}

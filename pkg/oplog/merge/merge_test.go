@@ -451,9 +451,9 @@ func TestMergeMemory(t *testing.T) {
 // What several clients say is said once, and what they have counted is added up.
 func TestJoinNotes(t *testing.T) {
 	t.Parallel()
-	got := joinNotes([]string{"slow", "2 requests had no answer", "slow", "2 requests had no answer", "3 requests had no answer",
+	got := joinNotes([]string{"slow", "1 request had no answer", "slow", "2 requests had no answer", "4 requests had no answer", "1 object left",
 		"9 of 20 points are lost", "9 of 20 points are lost", "5 connections for 8 requests", "5 connections for 8 requests"})
-	if want := []string{"5 connections for 8 requests", "7 requests had no answer", "9 of 20 points are lost", "slow"}; !slices.Equal(got, want) {
+	if want := []string{"1 object left", "5 connections for 8 requests", "7 requests had no answer", "9 of 20 points are lost", "slow"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -727,7 +727,7 @@ func TestMergeOfLogsWithHoles(t *testing.T) {
 	whole := func(client string) []byte { return gappedLog(t, client, 0, 1, 2, 3, 4, 5, 6) }
 	a, b, c := gappedLog(t, "A", 0, 1, 3, 4, 6), gappedLog(t, "B", 0, 1, 2, 2, 3, 4, 5, 6), whole("C")
 	m := mergeLogs(t, a, b, c)
-	want := []string{"10 requests count twice: merged logs have a part of their rows twice", "20 requests are missing: merged logs lack a part of their rows"}
+	want := []string{"10 requests counted twice: merged logs have a part of their rows twice", "20 requests missing: merged logs lack a part of their rows"}
 	if !slices.Equal(m.end.Notes, want) {
 		t.Errorf("notes %q", m.end.Notes)
 	}

@@ -43,10 +43,10 @@ func (m *merger) lossNotes() (notes []string) {
 		}
 	}
 	if missing > 0 {
-		notes = append(notes, human.Count(missing, "request is", "requests are")+" missing: merged logs lack a part of their rows")
+		notes = append(notes, human.Plural(missing, "request")+" missing: merged logs lack a part of their rows")
 	}
 	if repeated > 0 {
-		notes = append(notes, human.Count(repeated, "request counts", "requests count")+" twice: merged logs have a part of their rows twice")
+		notes = append(notes, human.Plural(repeated, "request")+" counted twice: merged logs have a part of their rows twice")
 	}
 	return notes
 }
@@ -123,14 +123,16 @@ func CombineTrailers(all []oplog.Trailer) oplog.Trailer {
 	return t
 }
 
-// countedNote matches notes about a number of something. A number that is a part
-// of another one, as in "9 of 20 points", cannot be added up by itself.
-var countedNote = regexp.MustCompile(`^([0-9]+) ((?:requests|objects|datagrams) .+)$`)
+// countedNote matches notes about a number of something, in which nothing but
+// the noun depends on the number. A number that is a part of another one, as in
+// "9 of 20 points", cannot be added up by itself.
+var countedNote = regexp.MustCompile(`^([0-9]+) (request|object|datagram)s?( .+)$`)
 
 // joinNotes keeps equal notes once and adds up counts: two clients that say
 // "1 request had no answer" do not mean the same one.
 func joinNotes(notes []string) []string {
-	sums := map[string]int64{}
+	type counted struct{ noun, rest string }
+	sums := map[counted]int64{}
 	var all []string
 	for _, note := range notes {
 		m := countedNote.FindStringSubmatch(note)
@@ -139,14 +141,15 @@ func joinNotes(notes []string) []string {
 			continue
 		}
 		n, err := strconv.ParseInt(m[1], 10, 64)
-		if err != nil || n > math.MaxInt64-sums[m[2]] { // no count of anything
+		what := counted{m[2], m[3]}
+		if err != nil || n > math.MaxInt64-sums[what] { // no count of anything
 			all = append(all, note)
 			continue
 		}
-		sums[m[2]] += n
+		sums[what] += n
 	}
 	for what, n := range sums {
-		all = append(all, fmt.Sprintf("%d %s", n, what))
+		all = append(all, human.Plural(n, what.noun)+what.rest)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
