@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestExitCodes makes every row of README's table happen.
+// TestExitCodes makes every row of the documented table happen.
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	dir := workplace(t)
@@ -24,8 +24,8 @@ func TestExitCodes(t *testing.T) {
 		"130": func() result { return interrupted(t, dir) },
 	}
 	var documented []string
-	readme := read(t, "README.md")
-	for _, row := range readme.in(t, "Exit codes")[0].rows {
+	usage := read(t, "docs/usage.md")
+	for _, row := range usage.in(t, "Exit codes")[0].rows {
 		documented = append(documented, row[0])
 		provoke := real[row[0]]
 		if provoke == nil {
@@ -38,7 +38,7 @@ func TestExitCodes(t *testing.T) {
 	}
 	for c := range real {
 		if len(missing([]string{c}, documented)) > 0 {
-			t.Errorf("README does not document exit code %s", c)
+			t.Errorf("docs/usage.md does not document exit code %s", c)
 		}
 	}
 	// The tool's own help says the same.

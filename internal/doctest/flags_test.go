@@ -226,7 +226,7 @@ func TestCommandsAreDocumented(t *testing.T) {
 			t.Errorf("the matrix of docs/compatibility.md, which internal/conformance writes, has no row of %s", command)
 		}
 	}
-	for _, command := range []string{"get", "put", "stat", "delete", "list", "mixed", "analyze", "cmp", "merge"} {
+	for _, command := range []string{"get", "put", "mixed", "analyze", "cmp"} {
 		if !strings.Contains(readme, "\n./warp "+command+" ") {
 			t.Errorf("README has no example of %s", command)
 		}

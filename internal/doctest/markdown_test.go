@@ -41,7 +41,7 @@ type table struct {
 // documents reads README and docs, with the pages of commands.
 func documents(t *testing.T) []document {
 	t.Helper()
-	names := []string{"README.md", "CHANGELOG.md"}
+	names := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}
 	for _, folder := range []string{"docs", "docs/commands"} {
 		pages, err := filepath.Glob(filepath.Join(root, folder, "*.md"))
 		if err != nil || len(pages) < 6 {
