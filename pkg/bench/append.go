@@ -16,8 +16,8 @@ import (
 // one included.
 const MaxAppends = 10_000
 
-// Append grows objects: each worker appends to one of its own, and begins a new
-// one when that has all the parts it may have.
+// Append grows objects. Each worker appends to its own object, and begins a new
+// one when the object has as many parts as it may have.
 type Append struct {
 	Sizes generator.Sizes // of what is appended
 	Parts int             // of an object; MaxAppends, except in tests
@@ -29,7 +29,7 @@ type Append struct {
 type growing struct {
 	key   string
 	size  int64
-	parts int // 0 = there is no such object
+	parts int // 0 = the next append begins a new object
 }
 
 // Prepare makes sure that the store appends: most stores overwrite.
@@ -71,12 +71,12 @@ func (a *Append) Do(ctx context.Context, w *Worker) error {
 	}
 	size := a.Sizes.Next(w.Rand)
 	err := w.Measure(ctx, "APPEND", g.key, func(ctx context.Context, r *Request) error {
-		// The object's content is that of one upload, whatever its parts.
+		// The object has the same content as if it were uploaded at once.
 		w.body.Reset(generator.PayloadID(g.key), g.size+size)
 		body := io.NewSectionReader(w.body, g.size, size)
 		r.Bytes = size
 		o, err := r.Put(ctx, appendAt(store.Ref{Bucket: w.Env.Bucket, Key: g.key}, body, g.size, size), r.Trace)
-		// Without a size in the answer it is that of what was sent.
+		// An answer without a size has the size of the request.
 		if err == nil && o.Size != size && o.Size != g.size+size {
 			return &store.Error{Code: store.CodeWrongLength, Status: int(r.Trace.Status()),
 				Message: fmt.Sprintf("the store says that the object has %d bytes now instead of %d", o.Size, g.size+size)}
@@ -84,7 +84,7 @@ func (a *Append) Do(ctx context.Context, w *Worker) error {
 		return err
 	})
 	if err != nil {
-		g.parts = 0 // nobody knows how long the object is
+		g.parts = 0 // the length of the object is unknown
 		return err
 	}
 	g.size += size

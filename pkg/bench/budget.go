@@ -7,9 +7,9 @@ import (
 	"warp/internal/human"
 )
 
-// A budget is how much a run may write. What is about to be written is claimed
-// first, so that not one object too many is on its way, however many workers
-// there are; what failed is given back, and another object takes its place.
+// A budget limits what a run writes. Workers claim an object before they upload
+// it, so that all of them together never send one too many. If an upload fails
+// its claim is returned, and another object takes its place.
 type budget struct {
 	objects, bytes int64 // limits; 0 = none
 
@@ -20,13 +20,13 @@ type budget struct {
 type amount struct{ objects, bytes int64 }
 
 // reaches reports whether a is as much as the budget allows. The last object may
-// take the bytes past their limit: the run ends with the one that reaches it.
+// exceed the limit in bytes: the run ends with the one that reaches it.
 func (b *budget) reaches(a amount) bool {
 	return b.objects > 0 && a.objects >= b.objects || b.bytes > 0 && a.bytes >= b.bytes
 }
 
-// claim says how many of n objects of that size may be written; resolve must
-// follow if it is any.
+// claim returns how many of n objects of that size may be written. If there are
+// any, resolve must follow.
 func (b *budget) claim(n int, size int64) (granted int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -38,7 +38,7 @@ func (b *budget) claim(n int, size int64) (granted int) {
 	return granted
 }
 
-// resolve ends a claim. It reports whether the budget is used up for good.
+// resolve ends a claim and reports whether the budget is used up for good.
 func (b *budget) resolve(n int, size int64, written bool) (done bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -52,7 +52,7 @@ func (b *budget) resolve(n int, size int64, written bool) (done bool) {
 	return b.reaches(b.wrote)
 }
 
-// spent reports whether nothing more may be claimed, at this moment.
+// spent reports whether nothing can be claimed at this moment.
 func (b *budget) spent() bool {
 	if b == nil {
 		return false
@@ -62,7 +62,7 @@ func (b *budget) spent() bool {
 	return b.reaches(b.claimed)
 }
 
-// reason is why the budget ended the run; "" where it did not.
+// reason says why the budget ended the run; "" means that it did not.
 func (b *budget) reason() string {
 	if b == nil {
 		return ""
@@ -81,16 +81,16 @@ func (b *budget) reason() string {
 	return ""
 }
 
-// written is what was written, in words.
+// written describes what was written.
 func (b *budget) written() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return human.Plural(b.wrote.objects, "object") + " and " + human.Plural(b.wrote.bytes, "byte") + " written"
 }
 
-// Spend has do write n objects of the given size, or as many of them as the
-// run may write yet; if that is none, it returns ErrDone. What prepare writes
-// is free.
+// Spend calls do to write n objects of the given size, or as many as the budget
+// still allows. It returns ErrDone if the budget allows none. Writes of the
+// preparation do not count.
 func (w *Worker) Spend(n int, size int64, do func(n int) error) error {
 	b := w.run.budget
 	if b == nil {
@@ -101,7 +101,7 @@ func (w *Worker) Spend(n int, size int64, do func(n int) error) error {
 	}
 	err := do(n)
 	if b.resolve(n, size, err == nil) {
-		w.run.stopPacing() // nobody need wait for an arrival only to find that out
+		w.run.stopPacing() // workers that wait for an arrival can end now
 	}
 	return err
 }

@@ -11,22 +11,22 @@ import (
 
 const (
 	sweepInterval = 100 * time.Millisecond
-	// warmInterval is for the time in which the begin of the window depends on
-	// what has arrived.
+	// warmInterval replaces sweepInterval while the begin of the window depends
+	// on the rows that arrive.
 	warmInterval  = 10 * time.Millisecond
 	flushInterval = time.Second
-	// backlogChunks bounds what waits for a collector that is stuck, say on a
-	// disk that hangs: about 105 MiB.
+	// backlogChunks bounds the queues while the collector is stuck, say on a disk
+	// that hangs: about 105 MiB.
 	backlogChunks = 18000
 )
 
-// A collector moves records from the workers' queues to the sinks, and tells
-// these about the window of the run in between.
+// A collector moves records from the workers' queues to the sinks, and between
+// them announces the instants of the window.
 type collector struct {
 	sinks     []Sink
 	window    *window
 	allocated atomic.Int64 // chunks over all queues
-	fail      func(error)  // told once when a sink fails
+	fail      func(error)  // called once, when a sink fails
 	lagMax    time.Duration
 	longest   atomic.Int64 // request so far, in ns
 	pauses    pauses       // read after close
@@ -52,7 +52,7 @@ func startCollector(sinks []Sink, w *window, fail func(error)) *collector {
 	return c
 }
 
-// newQueue returns a queue for one worker, or for one beside it.
+// newQueue returns a queue for one worker, or for one of its lanes.
 func (c *collector) newQueue(worker int) *recordQueue {
 	q := newRecordQueue(&c.allocated)
 	q.worker = worker
@@ -87,7 +87,7 @@ func (c *collector) loop() {
 			continue
 		}
 		c.sweep(write)
-		// What a worker recorded right after the sweep before is safe only now.
+		// What a worker recorded right after the previous sweep is safe only now.
 		c.lagMax = max(c.lagMax, time.Since(lastSweep)-sweepInterval)
 		lastSweep = began
 		if now := c.updateWindow(); now != interval {
@@ -107,15 +107,15 @@ func (c *collector) loop() {
 	}
 }
 
-// sync returns when every sink has all records that there are.
+// sync returns when every sink has all records made so far.
 func (c *collector) sync() {
 	synced := make(chan struct{})
 	c.syncs <- synced
 	<-synced
 }
 
-// updateWindow moves the window along after a sweep, and says how long to wait
-// for the next one.
+// updateWindow advances the window after a sweep and returns how long to wait for
+// the next one.
 func (c *collector) updateWindow() time.Duration {
 	c.announce()
 	if c.warming {
@@ -128,7 +128,7 @@ func (c *collector) updateWindow() time.Duration {
 	return sweepInterval
 }
 
-// announce tells the sinks which instants of the window are over.
+// announce sends the sinks the instants of the window that have passed.
 func (c *collector) announce() {
 	for w, more := c.window.next(c.rows, c.cold); more; w, more = c.window.next(c.rows, c.cold) {
 		if c.seen == nil {
@@ -150,7 +150,7 @@ func (c *collector) sweep(write func([]oplog.Record) error) {
 	c.mu.Unlock()
 	for _, q := range queues {
 		c.from = q
-		_ = q.drain(write) // write never fails; it remembers
+		_ = q.drain(write) // write never fails: it records the error
 	}
 }
 
@@ -162,13 +162,13 @@ func (c *collector) write(batch []oplog.Record) error {
 	for _, s := range c.sinks {
 		c.record(s.Write(batch))
 	}
-	if c.warming { // a sweep may be long where a sink is slow
+	if c.warming { // a sweep takes long if a sink is slow
 		c.window.warm(c.rows, c.cold, false)
 	}
 	return nil
 }
 
-// track keeps what decides about the window and about the drain.
+// track keeps what the window and the drain depend on.
 func (c *collector) track(batch []oplog.Record) {
 	longest := time.Duration(c.longest.Load())
 	for i := range batch {
@@ -216,7 +216,7 @@ func (c *collector) record(err error) {
 	c.fail(c.err)
 }
 
-// close takes what is still on the queues and returns the first failure.
+// close writes what is left in the queues and returns the first failure.
 func (c *collector) close() error {
 	close(c.stop)
 	<-c.done

@@ -10,7 +10,7 @@ import (
 	"warp/pkg/store"
 )
 
-// maxCopySize is what S3 copies in one request at most.
+// maxCopySize is how much S3 copies in one request.
 const maxCopySize = 5 << 30
 
 // Copy has the store copy objects to new names.
@@ -46,7 +46,7 @@ func (c *Copy) Prepare(ctx context.Context, e *Env) error {
 // last one.
 const minPartSize = 5 << 20
 
-// try copies an object, in the way in which the run will.
+// try copies an object as the run will.
 func (c *Copy) try(ctx context.Context, e *Env, h *store.Host, ref store.Ref) error {
 	size := int64(1000)
 	if c.PartSize > 0 {
@@ -102,7 +102,7 @@ func (c *Copy) Do(ctx context.Context, w *Worker) error {
 }
 
 func (c *Copy) copy(ctx context.Context, w *Worker, from *store.Object, key string) error {
-	// Without the version, which not every store that names one takes as a source.
+	// Without the version, since some stores that return one refuse it as a source.
 	source := store.Ref{Bucket: from.Bucket, Key: from.Key}
 	if size := c.partSize(from.Size); from.Size > size {
 		return c.inParts(ctx, w, from, key, size)
@@ -111,14 +111,14 @@ func (c *Copy) copy(ctx context.Context, w *Worker, from *store.Object, key stri
 		r.Bytes = from.Size
 		got, err := r.Copy(ctx, store.Copy{From: source, To: store.Ref{Bucket: w.Env.Bucket, Key: key}}, r.Trace)
 		if err != nil || !c.sameETag || strings.Contains(from.ETag, "-") {
-			return err // an ETag of parts is no copy's
+			return err // an upload in parts has a different ETag than its copy
 		}
 		return checkObject(from, got, r.Trace)
 	})
 }
 
-// partSize is of which size the parts are that an object is copied in. A
-// smaller object is copied as a whole.
+// partSize returns the size of the parts in which an object is copied. A smaller
+// object is copied as a whole.
 func (c *Copy) partSize(object int64) int64 {
 	const maxParts = 10_000
 	size := c.PartSize

@@ -12,7 +12,7 @@ type Delete struct {
 	Pool
 	Batch int
 
-	next []atomic.Int64 // by bucket: what is deleted by one request must be of one
+	next []atomic.Int64 // by bucket, since a request deletes objects of one bucket
 }
 
 // Prepare fills the pool.
@@ -22,8 +22,8 @@ func (d *Delete) Prepare(ctx context.Context, e *Env) error {
 	return err
 }
 
-// Do deletes the next batch of the worker's bucket, or of another one if
-// nothing is left there.
+// Do deletes the next batch of the worker's bucket, or of another bucket if nothing
+// is left there.
 func (d *Delete) Do(ctx context.Context, w *Worker) error {
 	for k := range d.shares {
 		if refs := d.batch((w.place+k)%len(d.shares), &w.text); len(refs) > 0 {
@@ -33,7 +33,7 @@ func (d *Delete) Do(ctx context.Context, w *Worker) error {
 	return ErrDone
 }
 
-// batch takes the next batch out of the share of a bucket.
+// batch returns the next batch of a bucket's share.
 func (d *Delete) batch(place int, text *textArena) []store.Ref {
 	share := &d.shares[place]
 	to := int(d.next[place].Add(int64(d.Batch)))

@@ -14,23 +14,23 @@ import (
 )
 
 const (
-	// minDrain is how long a run that has ended waits for the answers that are
-	// on their way. Requests that took longer before are given more.
+	// minDrain is how long a run that has ended waits for outstanding answers. If
+	// earlier requests took longer it waits longer.
 	minDrain = 30 * time.Second
 	// interruptDrain is short, since a person is waiting.
 	interruptDrain = 2 * time.Second
 )
 
 var (
-	// errNoAnswer cuts off what had no answer when the drain was over.
+	// errNoAnswer cuts off requests without an answer at the end of the drain.
 	errNoAnswer = errors.New("the drain is over")
-	// errCutOff cuts off what an interrupt did not wait for.
+	// errCutOff cuts off requests that an interrupt does not wait for.
 	errCutOff = errors.New("interrupted")
 )
 
 // A drain is the time between the last start of a request and the last answer.
 type drain struct {
-	measuring atomic.Bool  // requests are waited for; those of the preparation are not
+	measuring atomic.Bool  // outstanding requests are waited for, unlike in the preparation
 	began     atomic.Int64 // unix ns, 0 = not yet
 	length    atomic.Int64 // ns, once it has begun
 	cutAt     atomic.Int64 // unix ns, 0 = not yet
@@ -42,7 +42,7 @@ type drain struct {
 	over   bool
 }
 
-// after calls f then, unless the run is over.
+// after calls f after t, unless the run is over by then.
 func (d *drain) after(t time.Duration, f func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -60,7 +60,7 @@ func (d *drain) stopTimers() {
 	}
 }
 
-// count notes a request that an interrupt has cut off.
+// count counts a request that an interrupt has cut off.
 func (d *drain) count(waited time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -68,7 +68,7 @@ func (d *drain) count(waited time.Duration) {
 	d.off.LongestS = max(d.off.LongestS, waited.Seconds())
 }
 
-// cutOff is what an interrupt has cut off; nil = nothing.
+// cutOff returns what an interrupt has cut off, nil if nothing.
 func (d *drain) cutOff() *oplog.CutOff {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -78,7 +78,7 @@ func (d *drain) cutOff() *oplog.CutOff {
 	return &oplog.CutOff{Count: d.off.Count, LongestS: d.off.LongestS}
 }
 
-// join adds that of a part of the run.
+// join adds the drain of a part of the run.
 func (d *drain) join(p *drain) {
 	off := p.cutOff()
 	d.mu.Lock()
@@ -91,10 +91,10 @@ func (d *drain) join(p *drain) {
 	}
 }
 
-// cutAny reports whether requests were cut off, which may arrive at the store yet.
+// cutAny reports whether requests were cut off. They may still arrive at the store.
 func (d *drain) cutAny() bool { return d.cutOff() != nil || d.timedOut.Load() > 0 }
 
-// unfinishedNote is the note about n objects that were not complete in time.
+// unfinishedNote describes n objects that were not complete in time.
 func (d *drain) unfinishedNote(n int64) string {
 	when := "when the run was stopped"
 	if length := time.Duration(d.length.Load()); length > 0 {
@@ -103,7 +103,7 @@ func (d *drain) unfinishedNote(n int64) string {
 	return fmt.Sprintf("%s in parts given up, not complete %s; only the parts count", human.Plural(n, "object"), when)
 }
 
-// drainLength is how long requests are waited for.
+// drainLength returns how long to wait for outstanding requests.
 func (u *run) drainLength() time.Duration {
 	if u.opts.Drain > 0 {
 		return u.opts.Drain
@@ -111,8 +111,8 @@ func (u *run) drainLength() time.Duration {
 	return max(minDrain, 2*time.Duration(u.longest.Load()))
 }
 
-// measuring has requests waited for from now on until the run ends; that is
-// called when they have ended.
+// measuring begins the part of the run in which outstanding requests are waited
+// for. ended must be called when it is over.
 func (u *run) measuring() (ended func()) {
 	u.drain.measuring.Store(true)
 	if !u.deadline.IsZero() {
@@ -124,7 +124,7 @@ func (u *run) measuring() (ended func()) {
 	}
 }
 
-// startDrain gives the requests on the wire a limited time to finish.
+// startDrain limits the time that outstanding requests have to finish.
 func (u *run) startDrain() {
 	length := u.drainLength()
 	if !u.drain.length.CompareAndSwap(0, int64(length)) {
@@ -132,13 +132,12 @@ func (u *run) startDrain() {
 	}
 	u.drain.began.Store(u.unixNano(time.Now()))
 	u.drain.after(length, func() {
-		u.finished.Store(true) // what is given back now is not for anybody else
+		u.finished.Store(true) // claims that are returned now stay unused
 		u.cut(errNoAnswer)
 	})
 }
 
-// interrupt is called when no new request may start, and ends those that are on
-// their way.
+// interrupt is called when no new request may start. It ends outstanding ones.
 func (u *run) interrupt() {
 	if !u.drain.measuring.Load() {
 		u.cut(errCutOff)
@@ -148,24 +147,23 @@ func (u *run) interrupt() {
 	u.drain.after(interruptDrain, func() { u.cut(errCutOff) })
 }
 
-// cut ends all requests on their way, for that reason.
+// cut ends all outstanding requests with that cause.
 func (u *run) cut(why error) {
 	if u.drain.cutAt.CompareAndSwap(0, u.unixNano(time.Now())) {
 		u.cutCause(why)
 	}
 }
 
-// giveUp says that half of what requests are given to finish is over: what
-// takes many requests sends no more, so that those on the wire can end in good
-// order.
+// giveUp reports whether half of the drain is over. Objects that take many
+// requests are then given up, so that outstanding requests can end in good order.
 func (u *run) giveUp() bool {
 	began := u.drain.began.Load()
 	return u.stopped() || began != 0 && u.unixNano(time.Now())-began > u.drain.length.Load()/2
 }
 
-// cutOff says of a request that failed because the run did not wait for it any
-// longer what becomes of it. One without an answer at the end of the drain is a
-// failed request; one that an interrupt cut off says nothing about the store.
+// cutOff decides what becomes of a request that failed because the run did not
+// wait for it any longer. At the end of the drain it is a failed request. If an
+// interrupt cut it off, it says nothing about the store and is not recorded.
 func (w *Worker) cutOff(ctx context.Context, rec *oplog.Record, start time.Time, err error) error {
 	waited := time.Since(start)
 	switch cut := w.run.drain.cutAt.Load(); {

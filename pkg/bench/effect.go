@@ -9,18 +9,18 @@ import (
 	"warp/pkg/store"
 )
 
-// A feature is what an operation needs of a store and many stores lack, in
-// words. Some of those say so; others answer 200 and do something else.
+// A feature describes what an operation needs and many stores lack. Some of these
+// stores refuse it; others answer 200 and do something else.
 type feature string
 
-// noEffect says what is missing after a request that a store has taken.
+// noEffect is the error of a request that succeeded without its effect.
 type noEffect string
 
 func (n noEffect) Error() string { return string(n) }
 
-// try makes one request of the operation, unrecorded and on the first worker,
-// and then has effect look at what came of it. A store that refuses the
-// request, or that only pretends, ends the run here.
+// try sends one request of the operation, unrecorded and on the first worker, and
+// then calls effect to check the result. If the store refuses the request or has
+// not carried it out, the run ends here.
 func (f feature) try(ctx context.Context, e *Env, send func(w *Worker) error, effect func(h *store.Host) error) error {
 	w := e.workers[0]
 	defer func(was bool) { w.silent = was }(w.silent)
@@ -35,12 +35,12 @@ func (f feature) try(ctx context.Context, e *Env, send func(w *Worker) error, ef
 	return f.verdict(err)
 }
 
-// probe has the store do the feature on an object of its own, which takes more
-// than one request, and do looks at the effect itself.
+// probe is for features that take more than one request. do uses the feature on a
+// separate object and checks the result itself.
 func (f feature) probe(ctx context.Context, e *Env, do func(h *store.Host, ref store.Ref) error) error {
 	err := e.workers[0].must(ctx, fmt.Sprintf("try %s", f), func() error {
 		return e.Client.Use(func(h *store.Host) error {
-			// A name of its own for each attempt, since the one before may have got far.
+			// Each attempt has a new name, since the previous one may have got far.
 			ref := store.Ref{Bucket: e.Bucket, Key: e.workers[0].NextKey()}
 			if err := do(h, ref); err != nil {
 				return err
@@ -51,7 +51,7 @@ func (f feature) probe(ctx context.Context, e *Env, do func(h *store.Host, ref s
 	return f.verdict(err)
 }
 
-// verdict tells what a store lacks from what is wrong otherwise.
+// verdict distinguishes stores without the feature from other failures.
 func (f feature) verdict(err error) error {
 	var lacks noEffect
 	var refused *store.Error
@@ -63,8 +63,8 @@ func (f feature) verdict(err error) error {
 	case refused.Status < 300:
 		return f.pretended(refused.Message)
 	}
-	// Not wrapped: what the command line says about codes such as
-	// AccessDenied would lead astray here.
+	// Not wrapped: hints of the command line about codes such as AccessDenied
+	// would mislead here.
 	return fmt.Errorf("prepare: this store refuses %s: %v", f, refused)
 }
 
@@ -72,8 +72,8 @@ func (f feature) pretended(what string) error {
 	return fmt.Errorf("prepare: this store does not do %s: it said yes, but %s", f, what)
 }
 
-// checkAndRemove wants an object of the given size under each key, and removes them:
-// they were written to try the store, and are no part of the run.
+// checkAndRemove checks that each key has an object of the given size, and removes
+// these objects, which were written to try the store.
 func (e *Env) checkAndRemove(ctx context.Context, h *store.Host, keys []string, size int64) error {
 	var refs []store.Ref
 	for _, k := range keys {

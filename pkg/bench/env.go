@@ -10,7 +10,7 @@ import (
 	"warp/pkg/store"
 )
 
-// each runs do on every worker at once and returns the first error.
+// each calls do on all workers at once and returns the first error.
 func (e *Env) each(do func(*Worker) error) error {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -30,8 +30,8 @@ func (e *Env) each(do func(*Worker) error) error {
 	return first
 }
 
-// Spread does n tasks on the workers. Task i is worker i mod Concurrency's, so
-// that which thread uploads what does not depend on timing.
+// Spread runs n tasks on the workers. Worker i mod Concurrency runs task i, so
+// which thread uploads what does not depend on timing.
 func (e *Env) Spread(ctx context.Context, n int, do func(ctx context.Context, w *Worker, i int) error) error {
 	var failed atomic.Bool
 	return e.each(func(w *Worker) error {
@@ -48,12 +48,12 @@ func (e *Env) Spread(ctx context.Context, n int, do func(ctx context.Context, w 
 	})
 }
 
-// prepareAttempts bounds how often prepare repeats a request: the run needs
-// its objects, but a store that keeps failing is not worth waiting for.
+// prepareAttempts limits how often the preparation repeats a request. The run
+// needs its objects, but a store that keeps failing is not worth waiting for.
 const prepareAttempts = 8
 
-// MustUpload uploads for prepare: failures are recorded like any other, but
-// repeated.
+// MustUpload uploads an object for the preparation. Failures are recorded like
+// any other, and the upload is repeated.
 func (w *Worker) MustUpload(ctx context.Context, key string, size int64) (obj store.Object, err error) {
 	err = w.must(ctx, "upload "+key, func() error {
 		obj, err = w.Upload(ctx, key, size)
@@ -62,7 +62,7 @@ func (w *Worker) MustUpload(ctx context.Context, key string, size int64) (obj st
 	return obj, err
 }
 
-// must repeats what prepare cannot do without.
+// must repeats a request that the preparation cannot do without.
 func (w *Worker) must(ctx context.Context, what string, do func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := do()
@@ -74,7 +74,7 @@ func (w *Worker) must(ctx context.Context, what string, do func() error) error {
 		}
 		wait := min(10*backoff(attempt), 2*time.Second)
 		if store.IsConnection(err) {
-			wait = backoff(attempt) // it is a dead host, and the next one is likely another
+			wait = backoff(attempt) // the host is dead, and the next attempt likely goes to another
 		}
 		if !pause(ctx, wait) {
 			return ctx.Err()
@@ -82,7 +82,7 @@ func (w *Worker) must(ctx context.Context, what string, do func() error) error {
 	}
 }
 
-// placeOf is the place of each bucket among all.
+// placeOf returns the index of each bucket.
 func (e *Env) placeOf() map[string]int {
 	at := make(map[string]int, len(e.places))
 	for i, p := range e.places {
@@ -91,8 +91,8 @@ func (e *Env) placeOf() map[string]int {
 	return at
 }
 
-// Silently runs prepare's requests without recording them, for operations that
-// measure uploads of their own.
+// Silently turns the recording of the preparation's requests off or on, for
+// operations that measure uploads themselves.
 func (e *Env) Silently(on bool) {
 	for _, w := range e.workers {
 		w.silent = on

@@ -32,8 +32,8 @@ func (f *FanOut) Do(ctx context.Context, w *Worker) error {
 	return w.Spend(f.Copies, size, func(n int) error { return f.send(ctx, w, w.nextCopies(n), size) })
 }
 
-// send measures one fan-out. Its row counts what the store writes, not what is
-// sent: so it compares with the same objects uploaded one by one.
+// send measures one fan-out. Its row counts what the store writes rather than what is
+// sent, so that it compares with the same objects uploaded one by one.
 func (f *FanOut) send(ctx context.Context, w *Worker, keys []string, size int64) error {
 	return w.Measure(ctx, "POST", keys[0], func(ctx context.Context, r *Request) error {
 		r.Objects, r.Bytes = len(keys), size*int64(len(keys))
@@ -43,8 +43,8 @@ func (f *FanOut) send(ctx context.Context, w *Worker, keys []string, size int64)
 	})
 }
 
-// nextCopies names the next n objects that this worker uploads, all of which
-// have the content of the first.
+// nextCopies returns names of the next n objects of this worker, all of which have
+// the content of the first.
 func (w *Worker) nextCopies(n int) []string {
 	keys := w.nextKeys(n)
 	for i := range keys {
@@ -53,7 +53,7 @@ func (w *Worker) nextCopies(n int) []string {
 	return keys
 }
 
-// nextKeys names the next n objects that this worker uploads.
+// nextKeys returns the names of the next n objects of this worker.
 func (w *Worker) nextKeys(n int) []string {
 	keys := make([]string, n)
 	for i := range keys {

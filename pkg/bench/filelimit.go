@@ -23,7 +23,7 @@ func (r *Runner) checkFileLimit() error {
 	return FileLimit(connections+hosts, r.Options.Concurrency)
 }
 
-// FileLimit is an error where the process may not have that many connections.
+// FileLimit returns an error if the process may not have that many connections.
 func FileLimit(connections, concurrency int) error {
 	need, limit := uint64(connections+otherFiles), hostload.OpenFiles()
 	if limit == 0 || need <= limit {

@@ -60,9 +60,8 @@ func (g *Get) part(w *Worker, size int64) (offset, length int64) {
 	return offset, 1 + w.Rand.Int64N(size-offset)
 }
 
-// download measures one GET and checks what came, as closely as --verify asks.
-// The object must be one of Upload, or have the content that Upload gives to
-// its name and size.
+// download measures one GET and checks the answer as --verify says. The object
+// must have the content that Upload gives to its name and size.
 func (w *Worker) download(ctx context.Context, obj *store.Object, get store.Get) error {
 	want := obj.Size
 	if get.Length > 0 {
@@ -71,7 +70,7 @@ func (w *Worker) download(ctx context.Context, obj *store.Object, get store.Get)
 	return w.downloadOf(ctx, obj, get, want)
 }
 
-// downloadOf measures one GET that wants so many bytes.
+// downloadOf measures one GET of which want bytes are expected.
 func (w *Worker) downloadOf(ctx context.Context, obj *store.Object, get store.Get, want int64) error {
 	get = w.check.request(get)
 	return w.Measure(ctx, "GET", obj.Key, func(ctx context.Context, r *Request) error {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// hashingLimit is which share of the CPU time is worth a word.
+// hashingLimit is the share of the CPU time that is worth a note.
 const hashingLimit = 0.25
 
-// hashingNote says how much of the client's CPU time went into hashing so many bytes of payload; "" where that is little.
+// hashingNote says how much of the client's CPU time went into hashing that many bytes of payload; "" if it is little.
 func hashingNote(hashed int64, cpuSeconds float64) string {
 	if hashed < 64<<20 || cpuSeconds <= 0 {
 		return ""
@@ -21,7 +21,7 @@ func hashingNote(hashed int64, cpuSeconds float64) string {
 	return ""
 }
 
-// hashingCost is how long one byte takes, in s. Of several tries the best one was not interrupted.
+// hashingCost returns the seconds that hashing a byte takes: the best of several tries, since it was not interrupted.
 func hashingCost() float64 {
 	data := make([]byte, 256<<10)
 	best := time.Hour

@@ -15,8 +15,8 @@ func (e *Env) lapsed(now time.Time) error {
 	return e.lease.Lapsed(now)
 }
 
-// checkLapsed makes a lapse of the lease what the run ended with, also if
-// nobody noticed it before the last request.
+// checkLapsed makes a lapsed lease the cause of the run's end, also if it lapsed
+// after the last request.
 func (r *Runner) checkLapsed(out *Outcome) {
 	var known *lease.LapsedError
 	if errors.As(out.Fatal, &known) {

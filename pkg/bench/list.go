@@ -7,7 +7,7 @@ import (
 	"warp/pkg/store"
 )
 
-// List lists the objects under each worker's prefix, all pages of it.
+// List lists all objects under each worker's prefix, page by page.
 type List struct {
 	Pool
 	Metadata bool

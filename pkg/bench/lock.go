@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// openLock makes sure that the run's bucket has object lock, which a bucket
-// gets when it is created. It makes no such bucket of one that exists, whoever
-// that belongs to.
+// openLock makes sure that the run's bucket has object lock. A bucket gets that
+// when it is created; openLock never changes an existing bucket.
 func (r *Runner) openLock(ctx context.Context, made bool) error {
 	o := &r.Options
 	lock, err := r.Client.ObjectLock(ctx, o.Bucket)

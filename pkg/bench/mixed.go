@@ -18,7 +18,7 @@ type Mixed struct {
 	name     func(*Worker) string // of what is uploaded
 }
 
-// Check says what is wrong with the distribution.
+// Check checks the distribution.
 func (m *Mixed) Check() error {
 	switch {
 	case m.Get < 0 || m.Stat < 0 || m.Put < 0 || m.Delete < 0:
@@ -59,8 +59,8 @@ func (m *Mixed) Prepare(ctx context.Context, e *Env) error {
 	return nil
 }
 
-// Do performs one operation, chosen by the shares. Where the pool has nothing
-// for it, it uploads instead: that is what the pool lacks.
+// Do performs one operation, chosen by the shares. If the pool has no object for it,
+// Do uploads one instead.
 func (m *Mixed) Do(ctx context.Context, w *Worker) error {
 	x := w.Rand.Float64() * m.total
 	switch {
@@ -100,7 +100,7 @@ func (m *Mixed) remove(ctx context.Context, w *Worker) error {
 		return m.upload(ctx, w)
 	}
 	err := w.remove(ctx, []store.Ref{shared.object(e, &w.text).Ref})
-	// After an error nobody knows whether the object is still there, so
-	// nothing reads it again; clean-up finds it if it is.
+	// After an error the object may or may not exist, so it is not read again.
+	// Clean-up finds it.
 	return err
 }

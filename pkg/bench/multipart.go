@@ -21,7 +21,7 @@ var _ partUploader = (*Multipart)(nil)
 
 func (m *Multipart) uploadsInParts() {}
 
-// Prepare makes sure that the store sends single parts, and uploads the object.
+// Prepare makes sure that the store returns single parts, and uploads the object.
 func (m *Multipart) Prepare(ctx context.Context, e *Env) error {
 	if m.Parts > 1 { // a single part is the object, for every store
 		err := feature("downloads of single parts (partNumber)").probe(ctx, e, func(h *store.Host, ref store.Ref) error {
@@ -34,7 +34,7 @@ func (m *Multipart) Prepare(ctx context.Context, e *Env) error {
 	return m.upload(ctx, e)
 }
 
-// try uploads two parts, the second one of a byte, and downloads that.
+// try uploads two parts, the second of one byte, and downloads the second.
 func (m *Multipart) try(ctx context.Context, e *Env, h *store.Host, ref store.Ref) error {
 	sizes := [2]int64{min(m.PartSize, minPartSize), 1}
 	u, err := h.StartUpload(ctx, store.Put{Ref: ref}, store.NewTrace(time.Now()))
@@ -61,7 +61,7 @@ func (m *Multipart) try(ctx context.Context, e *Env, h *store.Host, ref store.Re
 	return err
 }
 
-// upload uploads the object. Its parts are rows of the preparation.
+// upload uploads the object. The rows of its parts belong to the preparation.
 func (m *Multipart) upload(ctx context.Context, e *Env) error {
 	e.Progress.Begin("Preparing: uploading parts", int64(m.Parts))
 	defer e.Progress.End()
@@ -87,7 +87,7 @@ func (m *Multipart) upload(ctx context.Context, e *Env) error {
 	}
 	m.object, err = u.Complete(ctx, parts)
 	m.object.Size = m.PartSize * int64(m.Parts)
-	m.object.VersionID = "" // which not every store that names one takes
+	m.object.VersionID = "" // some stores that return one refuse it
 	return err
 }
 

@@ -47,6 +47,6 @@ func (w *Worker) putPart(ctx context.Context, r *Request, u store.Upload, n int,
 	from := size * int64(n-1)
 	w.body.Reset(generator.PayloadID(u.Key), from+size)
 	r.Bytes = size
-	// The object's content is that of an upload in one piece.
+	// The object has the same content as if it were uploaded at once.
 	return r.PutPart(ctx, store.PutPart{Upload: u, Number: n, Body: io.NewSectionReader(w.body, from, size), Size: size}, r.Trace)
 }

@@ -9,8 +9,8 @@ import (
 	"warp/pkg/store"
 )
 
-// An entry is an object that the run has uploaded, in 48 bytes: there may be many
-// millions, so what follows from the seed is made again rather than kept.
+// An entry is an object that the run has uploaded, in 48 bytes. There may be many
+// millions, so what follows from the seed is computed again rather than kept.
 type entry struct {
 	n       uint64
 	size    int64
@@ -20,10 +20,10 @@ type entry struct {
 	odd     *oddity // nil for most objects
 }
 
-// An oddity is what few stores or operations have.
+// An oddity holds what only few stores or operations need.
 type oddity struct {
-	etag    string // where it is no MD5
-	version string // where one version is meant
+	etag    string // if it is no MD5
+	version string // if one version is meant
 }
 
 func newEntry(names *generator.Names, o *store.Object, version string) entry {
@@ -45,7 +45,7 @@ func newEntry(names *generator.Names, o *store.Object, version string) entry {
 	return e
 }
 
-// object is what is known of an entry's object.
+// object returns what is known of an entry's object.
 func (e *entry) object(names *generator.Names, bucket string, text *textArena) store.Object {
 	o := store.Object{Ref: store.Ref{Bucket: bucket, Key: text.key(names, e.thread, e.n)}, Size: e.size}
 	if e.odd != nil {
@@ -59,17 +59,17 @@ func (e *entry) object(names *generator.Names, bucket string, text *textArena) s
 	return o
 }
 
-// objects are those of a pool, by number. Either made or found is empty.
+// objects holds the objects of a pool by number. Either made or found is empty.
 type objects struct {
 	names   *generator.Names
 	buckets []string       // thread i's is bucket i mod their number
 	made    []entry        // by this run
-	found   []store.Object // those that were there
+	found   []store.Object // in the bucket before the run
 }
 
 func (o *objects) count() int { return len(o.made) + len(o.found) }
 
-// bucket is where object i is.
+// bucket returns the bucket of object i.
 func (o *objects) bucket(i int) string {
 	if o.made == nil {
 		return o.found[i].Bucket
@@ -77,7 +77,7 @@ func (o *objects) bucket(i int) string {
 	return o.buckets[int(o.made[i].thread)%len(o.buckets)]
 }
 
-// get is object i, with strings out of text where they are made again.
+// get returns object i. Strings that are computed again are cut from text.
 func (o *objects) get(i int, text *textArena) store.Object {
 	if o.made == nil {
 		return o.found[i]
@@ -85,15 +85,15 @@ func (o *objects) get(i int, text *textArena) store.Object {
 	return o.made[i].object(o.names, o.bucket(i), text)
 }
 
-// A textArena cuts strings from one large one after the other. A builder only
-// ever appends, so what was cut off stays as it is.
+// A textArena cuts small strings from large ones. A builder only appends, so a
+// string that was cut off never changes.
 type textArena struct {
 	all strings.Builder
 	buf []byte
 }
 
-// textAtOnce is small enough for thousands of workers, and for a string that is
-// kept because of a part of it.
+// textAtOnce is the size of the large strings. It is small enough for thousands
+// of workers, and for a string that stays alive because of a part of it.
 const textAtOnce = 1 << 10
 
 func (t *textArena) cut(b []byte) string {
@@ -106,7 +106,7 @@ func (t *textArena) cut(b []byte) string {
 	return t.all.String()[from:]
 }
 
-// key is the name of object n of a thread.
+// key returns the name of object n of a thread.
 func (t *textArena) key(names *generator.Names, thread uint32, n uint64) string {
 	t.buf = names.AppendKey(t.buf[:0], thread, n)
 	return t.cut(t.buf)

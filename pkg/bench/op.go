@@ -1,6 +1,9 @@
-// Package bench holds the benchmark operations and the runner that drives
-// them: it prepares objects, keeps workers busy, records every request and
-// removes what it wrote, and nothing else.
+// Package bench holds the benchmark operations and the [Runner] that drives them.
+//
+// A run has an [Op], which prepares objects and then performs one step after the
+// other on each [Worker]. [Worker.Measure] times every request. Its records go
+// through a queue of the worker to the collector, which hands them to the sinks
+// and decides on the measured window.
 package bench
 
 import (
@@ -12,7 +15,7 @@ import (
 
 // An Op is one kind of benchmark.
 type Op interface {
-	// Prepare brings about what the measured run needs.
+	// Prepare makes what the measured run needs, such as objects.
 	Prepare(ctx context.Context, e *Env) error
 	// Do performs one step on one worker; it may Measure any number of requests.
 	Do(ctx context.Context, w *Worker) error
@@ -27,7 +30,8 @@ type multiplexer interface {
 	requestsAtOnce() int
 }
 
-// ErrDone is returned by Do when nothing is left to do. It ends the run well.
+// ErrDone is returned by Do when nothing is left to do. The run then ends
+// successfully.
 var ErrDone = errors.New("nothing left to do")
 
 // A done is ErrDone with a reason, which the report repeats.
@@ -44,28 +48,28 @@ type Sink interface {
 	Flush() error
 }
 
-// A Watcher is a Sink that wants to know how many requests of each operation
-// are in flight: it is told right before each Flush.
+// A Watcher is a Sink that receives the number of requests in flight by operation,
+// right before each Flush.
 type Watcher interface {
 	InFlight(byOp map[string]int)
 }
 
-// A WindowSink is a Sink that wants to know about the window of the run. It is
-// told in order with the rows, once for each instant that the run has decided
-// on: those of the measured part come after Start, and a row that ended after
-// an instant comes after it. A script has no window.
+// A WindowSink is a Sink that receives the window of the run. SetWindow is called
+// in order with the rows, once for each instant that the run has decided on: rows
+// of the measured part come after Start, and a row that ended after an instant
+// comes after that instant. A script has no window.
 type WindowSink interface {
 	SetWindow(oplog.Window) error
 }
 
-// Progress is told how the phases other than the measured run come along.
+// Progress receives the progress of the phases before and after the measured run.
 type Progress interface {
 	Begin(title string, total int64) // total 0 = not known
 	Add(n int64)
 	End()
 	Warn(text string)
-	// Measuring is called when the measured run starts and returns what to
-	// call when it ends.
+	// Measuring is called when the measured run starts. The runner calls stop
+	// when it ends.
 	Measuring() (stop func())
 }
 

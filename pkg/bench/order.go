@@ -6,13 +6,13 @@ import (
 	"warp/pkg/generator"
 )
 
-// An order sends all workers through the objects together: pass after pass,
-// each pass in an order of its own, with no object twice in a pass. A worker
-// takes the next place with one atomic addition, and what lies there is a
-// function of the place; nobody waits for anybody.
+// An order leads all workers through the objects together, pass after pass. Each
+// pass has a different order, and no object is twice in a pass. A worker takes the
+// next place with one atomic addition and computes which object lies there, so no
+// worker waits for another.
 type order struct {
 	seed    uint64
-	stream  int // clients that share a seed go different ways
+	stream  int // clients that share a seed have different orders
 	objects int
 	epochs  int // passes before the end; 0 = no end
 
@@ -20,13 +20,13 @@ type order struct {
 	pass  atomic.Pointer[pass]
 }
 
-// A pass is the order of one pass, made once by whoever gets there first.
+// A pass is the order of one pass, made by the worker that gets there first.
 type pass struct {
 	number int64
 	order  generator.Permutation
 }
 
-// next is the object of the next request; ok is false after the last pass.
+// next returns the object of the next request; ok is false after the last pass.
 func (o *order) next() (object int, ok bool) {
 	place := o.taken.Add(1) - 1
 	number := place / int64(o.objects)

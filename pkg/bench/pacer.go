@@ -16,14 +16,14 @@ type pacer struct {
 	end      time.Time // zero = open
 	interval float64   // ns
 	warmup   float64   // ns in which the rate rises from 0 to the full one; 0 = it is full at once
-	max      int64     // arrivals there are in all; 0 = no end
+	max      int64     // arrivals in all; 0 = no limit
 
-	// The lock is held while waiting for the next arrival to be due: one
-	// worker watches the clock, and the others queue behind it.
+	// mu is held while waiting for the next arrival: one worker watches the
+	// clock, and the others queue behind it.
 	mu    sync.Mutex
-	taken int64 // arrivals that a worker went off with
+	taken int64 // arrivals that workers have taken
 	alarm *alarm
-	lag   *hostload.Lag // of arrivals that a worker waited for; nil = not noted
+	lag   *hostload.Lag // of arrivals that a worker waited for; nil = not measured
 }
 
 func newPacer(rate float64, start, end time.Time) (*pacer, error) {
@@ -73,12 +73,12 @@ func (p *pacer) next(ctx context.Context) (due time.Time, ok bool) {
 	return due, true
 }
 
-// ramp is how many arrivals are due while the rate rises: half of what the full
-// rate would have.
+// ramp returns how many arrivals are due while the rate rises: half as many as at
+// the full rate.
 func (p *pacer) ramp() float64 { return p.warmup / p.interval / 2 }
 
-// at is when arrival k is due, from the start. While the rate rises in a line,
-// arrivals come as the square of the time.
+// at returns when arrival k is due, from the start. The rate rises linearly, so
+// the number of arrivals grows with the square of the time.
 func (p *pacer) at(k int64) time.Duration {
 	n := float64(k)
 	if n < p.ramp() {
@@ -87,9 +87,9 @@ func (p *pacer) at(k int64) time.Duration {
 	return time.Duration(p.warmup + (n-p.ramp())*p.interval)
 }
 
-// before is how many arrivals are due before t, the inverse of at.
+// before returns how many arrivals are due before t. It is the inverse of at.
 func (p *pacer) before(t time.Duration) float64 {
-	ns := max(float64(t), 0) // the start may be yet to come
+	ns := max(float64(t), 0) // the start may be in the future
 	if ns < p.warmup {
 		return ns * ns / (2 * p.warmup * p.interval)
 	}
@@ -107,9 +107,9 @@ func (p *pacer) dueBefore(t time.Time) int64 {
 	return due
 }
 
-// unsent is how many of the arrivals that were due in that time no worker went
-// off with, and the place of the first of them. They are the last ones, since
-// arrivals go off in order.
+// unsent returns how many arrivals that were due in that time no worker has taken,
+// and the number of the first. They are the last ones, since arrivals are taken in
+// order.
 func (p *pacer) unsent(from, to time.Time) (first, n int64) {
 	if !p.end.IsZero() && to.After(p.end) {
 		to = p.end

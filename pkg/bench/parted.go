@@ -9,9 +9,9 @@ import (
 	"warp/pkg/store"
 )
 
-// A parted is an object that comes about part by part, several at a time. The
-// whole is a row, which stands for the requests that begin and complete it; each
-// part is a row as well, and bytes are counted there, so that they count once.
+// A parted is an object that is made of parts, several at a time. The row of the
+// whole covers the requests that begin and complete the upload. Each part has a row
+// too, and only these rows count bytes.
 type parted struct {
 	whole, part string // what the rows are called
 	key         string
@@ -21,12 +21,12 @@ type parted struct {
 	send func(ctx context.Context, lane *Worker, r *Request, u store.Upload, n int) (store.Part, error)
 }
 
-// errUnfinished is what becomes of an object that would take longer than a run
-// waits at its end. It says nothing about the store.
+// errUnfinished is the error of an object that would take longer than a run waits
+// at its end. It says nothing about the store.
 var errUnfinished = errors.New("given up at the end of the run")
 
-// inParts makes one such object. Where a part fails the upload is aborted; where
-// the run is interrupted that is left to clean-up.
+// inParts makes one such object. If a part fails it aborts the upload. If the run
+// is interrupted the clean-up does that.
 func (w *Worker) inParts(ctx context.Context, p *parted) error {
 	return w.Measure(ctx, p.whole, p.key, func(ctx context.Context, r *Request) error {
 		put := store.Put{Ref: store.Ref{Bucket: w.Env.Bucket, Key: p.key}, ContentType: "application/octet-stream"}
@@ -98,7 +98,7 @@ func (w *Worker) sendPart(ctx context.Context, p *parted, u store.Upload, n int)
 	return part, err
 }
 
-// firstError keeps the first error, and says of which part it was.
+// firstError keeps the first error and adds the number of its part.
 func firstError(first, err error, part int) error {
 	var e *store.Error
 	switch {
@@ -110,8 +110,8 @@ func firstError(first, err error, part int) error {
 	return &store.Error{Code: e.Code, Status: e.Status, Message: fmt.Sprintf("part %d: %s", part, e.Message)}
 }
 
-// beside returns n workers that send requests at the same time as each other,
-// for w, which waits. In the log they are its thread.
+// beside returns n lanes of w: workers that send requests at the same time while w
+// waits. In the log they have its thread number.
 func (w *Worker) beside(n int) []*Worker {
 	for len(w.lanes) < n {
 		w.lanes = append(w.lanes, w.newLane())

@@ -6,18 +6,18 @@ import (
 	"warp/pkg/oplog"
 )
 
-// minPause is what a goroutine that only waits for a tick is never late by
-// while the process runs.
+// minPause is more than a goroutine that only waits for a tick is ever late while
+// the process runs.
 const minPause = time.Second
 
-// maxPauses bounds what the trailer holds.
+// maxPauses limits the size of the trailer.
 const maxPauses = 100
 
 // pauses are the times in which the process did not run.
 type pauses struct{ all []oplog.Pause }
 
-// A wait is the begin of waiting for a tick. What the collector did before, a
-// slow write to a disk say, is none of it.
+// A wait is the begin of waiting for a tick. It excludes what the collector did
+// before, such as a slow write to a disk.
 type wait struct {
 	at    time.Time
 	sleep time.Duration
@@ -25,15 +25,14 @@ type wait struct {
 
 func startWait() wait { return wait{time.Now(), suspended()} }
 
-// note is called when the tick has come, and says how long the process did not
-// run meanwhile.
+// note is called when the tick has come. It returns how long the process did not
+// run since the begin of the wait.
 func (p *pauses) note(w wait) time.Duration {
 	return p.add(w.at, time.Since(w.at), suspended()-w.sleep)
 }
 
-// add keeps the wait if it was longer than any tick takes. A suspended machine
-// is nothing that the monotonic clock knows of. It returns how much of a pause
-// that clock saw.
+// add keeps the wait if it was longer than any tick takes, and returns how much of
+// the pause the monotonic clock saw, which stands still on a suspended machine.
 func (p *pauses) add(at time.Time, awake, asleep time.Duration) time.Duration {
 	took := awake + asleep - sweepInterval
 	if took < minPause {
@@ -45,7 +44,7 @@ func (p *pauses) add(at time.Time, awake, asleep time.Duration) time.Duration {
 	return min(took, awake)
 }
 
-// inside are those that overlap the window.
+// inside returns the pauses that overlap the window.
 func (p *pauses) inside(from, to time.Time) (in []oplog.Pause) {
 	for _, one := range p.all {
 		over := one.At.Add(time.Duration(one.Seconds * float64(time.Second)))

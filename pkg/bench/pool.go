@@ -11,27 +11,28 @@ import (
 	"warp/pkg/store"
 )
 
-// A Pool is the set of objects that an operation works on: uploaded by
-// prepare, or found in the bucket.
+// A Pool is the set of objects that an operation works on. They are uploaded by
+// the preparation or found in the bucket.
 type Pool struct {
 	Objects      int // how many; with ListExisting at most, 0 = all
 	Sizes        generator.Sizes
 	Versions     int  // versions of each object
-	ListExisting bool // use objects that are there
+	ListExisting bool // use objects that are in the bucket
 	ListFlat     bool // without descending into prefixes
 	Prefix       string
-	Keys         []string // of objects that are there, instead of a listing
-	// Of Clients that share a seed, each works on a part of what is there.
+	Keys         []string // of objects in the bucket, instead of a listing
+	// Clients is how many clients divide the objects in the bucket among them, and
+	// Client which of them this is.
 	Client, Clients int
-	Unique          bool // all objects equally often: one pass in random order after the other
+	Unique          bool // all objects equally often, in passes of random order
 	Epochs          int  // ends the run after that many passes; 0 = does not
 
 	objects
 	shares []share // by bucket
 }
 
-// A share is what the pool has in one bucket, which the workers of that bucket
-// work on.
+// A share is the part of the pool in one bucket. The workers of that bucket work
+// on it.
 type share struct {
 	of    []int // which objects; nil = all, as of a single bucket
 	count int
@@ -69,7 +70,7 @@ func (p *Pool) Prepare(ctx context.Context, e *Env) error {
 	return err
 }
 
-// divide tells the objects of the buckets apart.
+// divide sorts the objects by bucket.
 func (p *Pool) divide(e *Env) {
 	p.shares = make([]share, max(len(e.places), 1))
 	if len(p.shares) == 1 {
@@ -110,7 +111,7 @@ func (p *Pool) upload(ctx context.Context, e *Env) error {
 			p.made[i*versions+v] = newEntry(p.names, &obj, obj.VersionID)
 			e.Progress.Add(1)
 		}
-		if i == 0 { // before much else is uploaded in vain
+		if i == 0 { // before more is uploaded for nothing
 			first := p.get(0, &w.text)
 			return w.canVerify(ctx, &first)
 		}
@@ -118,8 +119,8 @@ func (p *Pool) upload(ctx context.Context, e *Env) error {
 	})
 }
 
-// planSizes draws all sizes from one stream, so that they depend on the seed
-// alone. They are kept with the first version of each object.
+// planSizes draws all sizes from one stream, so that they depend only on the seed.
+// They are kept with the first version of each object.
 func (p *Pool) planSizes(e *Env, versions int) {
 	r := generator.Rand(e.Seed, "sizes", e.Stream)
 	for i := range p.Objects {
@@ -127,7 +128,7 @@ func (p *Pool) planSizes(e *Env, versions int) {
 	}
 }
 
-// list finds the same number of objects in each bucket, as near as may be.
+// list finds objects, as equally many in each bucket as possible.
 func (p *Pool) list(ctx context.Context, e *Env) error {
 	e.Progress.Begin("Preparing: listing", int64(p.Objects))
 	defer e.Progress.End()
@@ -140,7 +141,7 @@ func (p *Pool) list(ctx context.Context, e *Env) error {
 	return nil
 }
 
-// listOne finds up to limit objects in one bucket, where their number is limited.
+// listOne finds objects in one bucket: up to limit, or all if Objects is 0.
 func (p *Pool) listOne(ctx context.Context, e *Env, limit int) error {
 	before := len(p.found)
 	l := store.List{Bucket: e.Bucket, Prefix: p.Prefix, Flat: p.ListFlat, Versions: p.Versions > 1}
@@ -171,9 +172,9 @@ func (p *Pool) listOne(ctx context.Context, e *Env, limit int) error {
 	return nil
 }
 
-// pick chooses the object of the next request, in the worker's bucket. After
-// the last pass there it goes on with another bucket's, so that the run ends
-// for all workers at once, and after all of them returns ErrDone.
+// pick chooses the object of the next request, in the worker's bucket. After the
+// last pass there it goes on with another bucket, so that all workers end at the
+// same time. It returns ErrDone when all buckets are done.
 func (p *Pool) pick(w *Worker) (*store.Object, error) {
 	if !p.Unique {
 		s := &p.shares[w.place]
@@ -191,19 +192,19 @@ func (p *Pool) pick(w *Worker) (*store.Object, error) {
 	return nil, done(fmt.Sprintf("all %d passes of --epochs over %s were made", p.Epochs, human.Plural(p.count(), "object")))
 }
 
-// at is object i, for the worker's next request.
+// at returns object i for the worker's next request.
 func (p *Pool) at(i int, w *Worker) *store.Object {
 	w.picked = p.get(i, &w.text)
 	return &w.picked
 }
 
-// mine reports whether an object that is there is this client's share. It follows
-// from the name alone, so that shares stay apart while others already delete.
+// mine reports whether an object in the bucket is this client's. That depends only
+// on its name, so the clients agree even while some of them already delete.
 func (p *Pool) mine(key string) bool {
 	return p.Clients == 0 || generator.PayloadID(key)%uint64(p.Clients) == uint64(p.Client)
 }
 
-// statKeys asks for the objects that Keys names, as a listing would have found them.
+// statKeys looks up the objects of Keys instead of listing them.
 func (p *Pool) statKeys(ctx context.Context, e *Env) error {
 	var keys []string
 	for _, key := range p.Keys {
@@ -225,15 +226,14 @@ func (p *Pool) statKeys(ctx context.Context, e *Env) error {
 		return w.must(ctx, "look for "+keys[i], func() error {
 			return w.Measure(ctx, "STAT", keys[i], func(ctx context.Context, r *Request) (err error) {
 				p.found[i], err = r.Stat(ctx, ref, r.Trace)
-				p.found[i].Ref = ref // of no certain version, as from a listing
+				p.found[i].Ref = ref // without a version, as in a listing
 				return err
 			})
 		})
 	})
 }
 
-// checkObject compares what an answer says of an object with what is known of
-// it from its upload or listing.
+// checkObject compares an answer about an object with its upload or listing.
 func checkObject(want *store.Object, got store.Object, tr *store.Trace) error {
 	if want.ETag != "" && got.ETag != "" && got.ETag != want.ETag {
 		return &store.Error{Code: store.CodeWrongETag, Status: int(tr.Status()),
@@ -251,8 +251,8 @@ func wrongLength(got, want int64, tr *store.Trace) error {
 		Message: fmt.Sprintf("the store answered %d bytes instead of %d", got, want)}
 }
 
-// ShareAmong has a client of several work on its share of what is there.
-// Objects that are uploaded first are its own anyway.
+// ShareAmong divides the objects in the bucket among several clients. Objects that
+// the preparation uploads belong to one client anyway.
 func (p *Pool) ShareAmong(client, clients int) {
 	if p.ListExisting || p.Keys != nil {
 		p.Client, p.Clients = client, clients

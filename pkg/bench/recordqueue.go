@@ -16,26 +16,26 @@ type chunk struct {
 	next    atomic.Pointer[chunk]
 }
 
-// A recordQueue carries records from one worker to the collector. The worker alone
-// appends, the collector alone drains, and neither ever waits for the other.
+// A recordQueue carries records from one worker to the collector. Only the worker
+// appends, only the collector drains, and neither ever waits for the other.
 type recordQueue struct {
 	tail *chunk // worker's
 	free *chunk // worker's: chunks to use again
 
 	head *chunk // collector's
-	read uint32 // collector's: records of head already taken
+	read uint32 // collector's: records of head that it has read
 
 	spare atomic.Pointer[chunk] // on the way back from the collector
 
 	allocated *atomic.Int64 // chunks in existence, over all queues
-	worker    int           // whose rows these are
+	worker    int           // id of the worker
 
-	busy atomic.Pointer[string] // the operation under way; nil = none
-	ops  []*string              // worker's: those that it has performed
+	busy atomic.Pointer[string] // the operation in flight; nil = none
+	ops  []*string              // worker's: the operations of all its requests
 }
 
-// begin is called by the worker before a request, and says what was under way
-// until then: a request may be part of another one.
+// begin is called by the worker before a request. It returns the operation that
+// was in flight before, since a request may be part of another one.
 func (q *recordQueue) begin(op string) (outer *string) {
 	outer = q.busy.Load()
 	for _, known := range q.ops {
@@ -105,7 +105,7 @@ func (q *recordQueue) drain(each func([]oplog.Record) error) error {
 }
 
 func (q *recordQueue) recycle(c *chunk) {
-	clear(c.records[:]) // lets go of the strings
+	clear(c.records[:]) // releases the strings
 	c.n.Store(0)
 	// Between Swap and Store the worker finds nothing and makes a new chunk,
 	// which costs it a little memory and no wait.

@@ -9,12 +9,12 @@ import (
 	"warp/pkg/store"
 )
 
-// Retention locks versions of objects, in governance mode: that is the one
-// that a clean-up can bypass.
+// Retention locks versions of objects in governance mode, which a clean-up can
+// bypass.
 type Retention struct{ Pool }
 
-// retainFor is long enough for clocks that differ as much as signatures allow,
-// and short enough for nobody to mind what a killed run leaves.
+// retainFor is longer than clocks may differ for signatures to be valid, and short
+// enough that what a killed run leaves is soon unlocked.
 const retainFor = time.Hour
 
 // Prepare makes sure that the store locks, and uploads the versions.

@@ -13,12 +13,12 @@ import (
 	"warp/pkg/store"
 )
 
-// A run is the state of one Runner.Run that its workers share.
+// A run is the state of one [Runner.Run] that its workers share.
 type run struct {
 	id, client string
 	opts       *Options
 	store      *store.Client
-	started    time.Time // all times of the log count from here, by the monotonic clock
+	started    time.Time // by the monotonic clock; all times of the log count from here
 	base       int64     // started by the wall clock, unix ns
 
 	steering context.Context // ends when no new request may start
@@ -31,8 +31,8 @@ type run struct {
 
 	pacer      *pacer // nil in a closed loop
 	deadline   time.Time
-	unbounded  bool    // as many requests at a time as there are to send
-	budget     *budget // nil where there is none, and while preparing
+	unbounded  bool    // the number of requests at a time has no limit
+	budget     *budget // nil without a limit and during the preparation
 	meter      *hostload.Meter
 	hashed     int64 // bytes of payload, for signatures
 	load       *hostload.Load
@@ -48,12 +48,12 @@ type run struct {
 	tracing *tracing
 
 	unfinished  atomic.Int64 // uploads in parts that were given up at the end
-	finished    atomic.Bool  // somebody has seen enough
-	endReported atomic.Bool  // the coordinator
+	finished    atomic.Bool  // no worker is to start another request
+	endReported atomic.Bool  // to the coordinator
 
 	mu    sync.Mutex
 	fatal error
-	why   done // nothing was left to do; "" = nobody said why
+	why   done // why nothing was left to do; "" = unknown
 }
 
 func newRun(ctx context.Context, o *Options, target *store.Client, t *tracing) *run {
@@ -66,8 +66,8 @@ func newRun(ctx context.Context, o *Options, target *store.Client, t *tracing) *
 	return u
 }
 
-// part begins a part of the run that has requests of its own: those that one
-// part has to cut off must not take others with them. join ends it.
+// part begins a part of the run with separate contexts, so that requests of one
+// part can be cut off without those of another. join ends it.
 func (u *run) part() *run {
 	p := &run{id: u.id, client: u.client, opts: u.opts, store: u.store, started: u.started, base: u.base, meter: u.meter, tracing: u.tracing,
 		window: u.window, longest: u.longest}
@@ -77,7 +77,7 @@ func (u *run) part() *run {
 	return p
 }
 
-// join counts what a part has done.
+// join ends a part and adds its counts.
 func (u *run) join(p *run) {
 	p.cancel()
 	u.sent.Store(p.sent.Load())
@@ -88,7 +88,7 @@ func (u *run) join(p *run) {
 
 func (u *run) live(ctx context.Context) {
 	u.steering, u.stop = context.WithCancelCause(ctx)
-	// Not a child of ctx: an interrupt must stop new requests first.
+	// Not a child of ctx, since an interrupt must stop new requests first.
 	u.requests, u.cutCause = context.WithCancelCause(context.WithoutCancel(ctx))
 	context.AfterFunc(u.steering, u.interrupt)
 	u.pacing, u.stopPacing = context.WithCancel(u.steering)
@@ -106,7 +106,7 @@ func (u *run) unixNano(t time.Time) int64 { return u.base + int64(t.Sub(u.starte
 
 func (u *run) stopped() bool { return u.steering.Err() != nil }
 
-// abort ends the run early because of err, the first one of which counts.
+// abort ends the run early because of err. Only the first error counts.
 func (u *run) abort(err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -149,7 +149,7 @@ func (u *run) begin(now time.Time) (err error) {
 	return err
 }
 
-// end ends the measured part, when all its workers have.
+// end ends the measured part after all its workers have ended.
 func (u *run) end() error {
 	drained := time.Now()
 	u.load = u.meter.Stop()
@@ -162,7 +162,7 @@ func (u *run) end() error {
 	return err
 }
 
-// awaitEnd returns when the window has ended.
+// awaitEnd waits until the window has ended.
 func (u *run) awaitEnd() error {
 	if u.window.coordinator == nil {
 		u.window.end(u.unixNano(time.Now()))
@@ -180,12 +180,12 @@ func (u *run) awaitEnd() error {
 	return err
 }
 
-// coordinatorTimeout is how long a run that is over waits for the end of its
-// window.
+// coordinatorTimeout is how long a run that is over waits for the coordinator to
+// set the end of its window.
 const coordinatorTimeout = 15 * time.Second
 
-// countUnsent notes the arrivals that were due in the window and that no worker
-// went off with. Where the window has no begin it is all of the run.
+// countUnsent counts the arrivals that were due in the window and that no worker
+// has taken. A window without begin is the whole run.
 func (u *run) countUnsent(drained time.Time) {
 	from, to := u.window.span()
 	first, n := u.pacer.unsent(u.timeOf(from), u.timeOf(to))
@@ -202,8 +202,8 @@ func (u *run) countUnsent(drained time.Time) {
 // timeOf is the inverse of unixNano.
 func (u *run) timeOf(ns int64) time.Time { return u.started.Add(time.Duration(ns - u.base)) }
 
-// steps has w do one step after the other, until nothing is left to do. Then
-// requests on the wire may finish, for as long as the drain lasts.
+// steps performs one step after the other on w until nothing is left to do. Then
+// outstanding requests may finish during the drain.
 func (u *run) steps(w *Worker, op Op) error {
 	for !u.stopped() && !u.finished.Load() {
 		if u.budget.spent() {
@@ -214,8 +214,8 @@ func (u *run) steps(w *Worker, op Op) error {
 			return nil
 		}
 		if err := op.Do(u.requests, w); errors.Is(err, ErrDone) {
-			if u.budget == nil { // which says itself when nothing can be given back any more
-				u.stopPacing() // nobody need wait for an arrival only to find that out
+			if u.budget == nil { // a budget stops the pacing when no claim can be returned any more
+				u.stopPacing() // workers that wait for an arrival can end now
 			}
 			u.setReason(err)
 			u.nothingLeft()
@@ -226,7 +226,7 @@ func (u *run) steps(w *Worker, op Op) error {
 	return nil
 }
 
-// mayStart waits until w may begin a step, and reports whether there is one left.
+// mayStart waits until w may begin a step, and reports whether one is left.
 func (u *run) mayStart(w *Worker) (ok bool) {
 	if u.pacer == nil {
 		return u.deadline.IsZero() || time.Now().Before(u.deadline)
@@ -238,9 +238,8 @@ func (u *run) mayStart(w *Worker) (ok bool) {
 	return ok
 }
 
-// rest is for a worker that found nobody to talk to: a host that refuses
-// connections would otherwise fill the log with errors as fast as the machine
-// can make them.
+// rest pauses a worker whose host refused the connection. Otherwise the log would
+// fill with errors as fast as the machine can make them.
 func (u *run) rest(w *Worker) {
 	if w.refused {
 		w.refused = false
@@ -248,8 +247,8 @@ func (u *run) rest(w *Worker) {
 	}
 }
 
-// nothingLeft says that a worker has nothing left to do. Others may have, where
-// something is given back.
+// nothingLeft is called when a worker has nothing left to do. Others may still get
+// claims that are returned.
 func (u *run) nothingLeft() {
 	if c := u.window.coordinator; c == nil {
 		u.window.end(u.unixNano(time.Now()))
@@ -259,9 +258,8 @@ func (u *run) nothingLeft() {
 	u.startDrain()
 }
 
-// finish ends the run in good order: no new request starts, and those on the
-// wire are waited for. A coordinator that has a client finish says itself when
-// the window ends.
+// finish ends the run in good order: no new request starts, and outstanding ones
+// may finish. A coordinator that asks for this sets the end of the window itself.
 func (u *run) finish(why string) {
 	u.setReason(done(why))
 	u.finished.Store(true)
@@ -282,7 +280,7 @@ func (u *run) setReason(err error) {
 	}
 }
 
-// reason is what made a run end that has more than one reason to.
+// reason says why a run ended that could end for several reasons.
 func (u *run) reason() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -296,10 +294,10 @@ func (u *run) reason() string {
 	return spent
 }
 
-// refusedPause is short, since the next request may go to a host that lives.
+// refusedPause is short, since the next request may go to a host that answers.
 const refusedPause = 10 * time.Millisecond
 
-// outcome ends the recording and says how it all ended.
+// outcome ends the recording and describes how the run ended.
 func (u *run) outcome(col *collector, err error) *Outcome {
 	sinkErr := col.close()
 	o := &Outcome{Sent: u.sent.Load(), Failed: u.failed.Load()}
@@ -335,7 +333,7 @@ func (u *run) outcome(col *collector, err error) *Outcome {
 	return o
 }
 
-// describeWindow puts into the trailer what is known of the window.
+// describeWindow adds what is known of the window to the trailer.
 func (u *run) describeWindow(t *oplog.Trailer, col *collector) {
 	w := u.window.known()
 	if w.Start == 0 {
@@ -349,8 +347,8 @@ func (u *run) describeWindow(t *oplog.Trailer, col *collector) {
 	t.Pauses = col.pauses.inside(u.timeOf(from), u.timeOf(to))
 }
 
-// whatEnded is the reason for an early end that says most: what made the run
-// stop itself, then what stopped it from outside, then what failed in it.
+// whatEnded returns the most telling cause of an early end: first what made the run
+// abort, then a sink that failed or an interrupt, then what failed in it.
 func (u *run) whatEnded(sinkErr, err error) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -369,15 +367,15 @@ func (u *run) whatEnded(sinkErr, err error) error {
 type ErrorLimit struct {
 	Set     bool
 	Count   int64
-	Percent float64 // used where IsPct
+	Percent float64 // used if IsPct
 	IsPct   bool
 }
 
-// A share of few requests means little, so a percentage is held against at
-// least this many.
+// minForPercent is how many requests a percentage needs at least, since a share of
+// few means little.
 const minForPercent = 100
 
-// Exceeded reports whether a run with that many failures is to be ended.
+// Exceeded reports whether that many failures end a run.
 func (l ErrorLimit) Exceeded(failed, sent int64) bool {
 	switch {
 	case !l.Set:
@@ -388,8 +386,8 @@ func (l ErrorLimit) Exceeded(failed, sent int64) bool {
 	return failed > l.Count
 }
 
-// Allows reports whether that many failures are within the limit; without a
-// limit none is.
+// Allows reports whether that many failures are within the limit. Without a limit
+// no failure is.
 func (l ErrorLimit) Allows(failed, sent int64) bool {
 	if !l.Set {
 		return failed == 0

@@ -21,15 +21,17 @@ type Options struct {
 	Warp      string // version
 	RunID     string
 	ClientID  string
-	LeaseID   string // what the run's marker is called; RunID where empty
+	LeaseID   string // names the run's marker; RunID if empty
 	Bucket    string
-	// MoreBuckets are used as well: worker i works in bucket i mod their number, Bucket being the first.
+	// MoreBuckets are used besides Bucket, which is the first: worker i works in
+	// bucket i mod their number.
 	MoreBuckets []string
 	Prefix      string // in front of the run's own prefix
 	Layout      generator.Layout
 	Seed        uint64
-	// Clients is how many clients were started by hand with this seed, and Client which of them this is, from 0.
-	// Their names and random choices have nothing in common. 0 = this run is the only one.
+	// Clients is how many clients were started by hand with this seed, and Client
+	// which of them this is, from 0. Their names and random choices differ. 0 = this
+	// run is the only one.
 	Client, Clients int
 	Concurrency     int
 	Duration        time.Duration
@@ -40,41 +42,42 @@ type Options struct {
 	MaxErrors       ErrorLimit
 	Payload         generator.PayloadOptions
 	Verify          Verify
-	// ObjectName is the name of the one object that the operation is about, after Prefix; "" = names are generated.
-	// One that was not Given gives way where another run uses it.
+	// ObjectName is the name after Prefix of the only object of the operation; "" =
+	// names are generated. Unless a person has given the name, another is used if a
+	// run already has it.
 	ObjectName      string
 	ObjectNameGiven bool
 	ReadOnly        bool   // objects are the bucket's own: write nothing, not even a marker
 	Versions        bool   // the operation needs a versioned bucket
 	Lock            bool   // the operation needs a bucket with object lock, and locks what it uploads
-	LockBucket      string // with Lock: instead of Bucket, where that exists without object lock; "" = refuse
+	LockBucket      string // with Lock: used if Bucket exists without object lock; "" = refuse
 	KeepData        bool   // leave this run's objects
 	NoClear         bool   // leave this run's and all earlier runs' objects
 	ClearBucket     bool   // empty the bucket first; the caller has checked --destroy
-	AllowDeadHosts  bool   // go on where some of several hosts do not answer
+	AllowDeadHosts  bool   // go on if some of several hosts do not answer
 	Lease           time.Duration
-	Warmup          time.Duration // the window begins that long after the start at the earliest
+	Warmup          time.Duration // the window begins no earlier than this after the start
 	Drain           time.Duration // how long requests may take to finish after the end; 0 = as minDrain says
-	TraceHTTP       bool          // note the phases of requests from the start on, see Runner.SetTrace
+	TraceHTTP       bool          // record the phases of requests from the start on, see [Runner.SetTrace]
 	TraceSample     int           // one request in so many, chosen at random; at least 1
-	// Redact takes secrets out of what a store says; nil = nothing to take out.
+	// Redact removes secrets from messages of a store; nil = there are none.
 	Redact func(string) string `json:"-"`
 }
 
-// MaxThreads is as many workers as a client may have; readers of the op log
-// tell no more apart.
+// MaxThreads is how many workers a client may have. Readers of the op log cannot
+// distinguish more.
 const MaxThreads = 1 << 16
 
-// stream is the number of a worker's random numbers among those of all
+// stream returns the number of a worker's random stream, which is unique among all
 // clients of the seed.
 func (o *Options) stream(worker int) int { return o.Client*MaxThreads + worker }
 
-// Buckets are the names of all buckets, as --bucket takes them.
+// Buckets returns the names of all buckets in the form of --bucket.
 func (o *Options) Buckets() string {
 	return strings.Join(append([]string{o.Bucket}, o.MoreBuckets...), ",")
 }
 
-// FullPrefix is what all names of the run start with.
+// FullPrefix returns the prefix of all names of the run.
 func (o *Options) FullPrefix() string {
 	return joinPrefix(o.Prefix, generator.ClientPrefix(o.Seed, o.Client, o.Clients))
 }
@@ -97,43 +100,44 @@ type Env struct {
 	Client      *store.Client
 	Bucket      string
 	Seed        uint64
-	Stream      int // of the seed's random numbers: clients that share a seed must not draw the same
+	Stream      int // of the seed's random numbers; it differs between clients that share the seed
 	Concurrency int
 	Names       *generator.Names
 	Progress    Progress
 	lease       *lease.Lease // nil if nothing is written
 	workers     []*Worker
-	places      []*Env // of each bucket, this one being the first; only of that are the workers known
+	places      []*Env // one for each bucket, this one first; only this one has workers
 }
 
-// A Runner performs one benchmark: Open, Run, and Cleanup in any case.
+// A Runner performs one benchmark. Call [Runner.Open], [Runner.Run] and, whether or
+// not these succeed, [Runner.Cleanup].
 type Runner struct {
 	Client   *store.Client
 	Op       Op
 	Options  Options
 	Progress Progress
-	// Gate is called between Prepare and the measured run, which begins at the
-	// time that it returns; nil = at once.
+	// Gate is called between Prepare and the measured run, and returns when that
+	// begins; nil = at once.
 	Gate func(ctx context.Context) (time.Time, error)
 	// Window decides on the window of a run with several clients; nil = this
 	// process does. SetBegin and SetEnd say what it has decided.
 	Window WindowCoordinator
-	// UnixNano tells the time of day for the log; nil = the system's clock.
+	// UnixNano returns the time of day for the log; nil = the system's clock.
 	UnixNano func(time.Time) int64
 
 	env     *Env
-	running atomic.Pointer[run] // while it measures
+	running atomic.Pointer[run] // nil unless it measures
 	tracer
 	lease  *lease.Lease // nil if nothing is written
-	more   []*Runner    // each has one of MoreBuckets, and does there all that is done to a bucket
-	cutOff bool         // requests were cut off, and may arrive at the store yet
+	more   []*Runner    // one for each of MoreBuckets, which opens and cleans up that bucket
+	cutOff bool         // requests were cut off, and may still arrive at the store
 }
 
 // An Outcome is how a run ended.
 type Outcome struct {
 	Trailer      oplog.Trailer
 	Sent, Failed int64 // requests that were recorded, and how many of them failed
-	Fatal        error // what ended the run before its time; nil when nothing did
+	Fatal        error // what ended the run early; nil = nothing
 }
 
 // ErrInterrupted is the cause of a context that a person has cancelled.
@@ -161,7 +165,7 @@ func (r *Runner) Open(ctx context.Context) error {
 	for _, bucket := range r.Options.MoreBuckets {
 		other := &Runner{Client: r.Client, Progress: r.Progress, Options: r.Options}
 		other.Options.Bucket, other.Options.MoreBuckets = bucket, nil
-		r.more = append(r.more, other) // also if it fails: Cleanup has to know
+		r.more = append(r.more, other) // also if it fails, for Cleanup
 		if err := other.open(ctx); err != nil {
 			return err
 		}
@@ -170,7 +174,7 @@ func (r *Runner) Open(ctx context.Context) error {
 	return nil
 }
 
-// everywhere is the runner of each bucket.
+// everywhere returns the runner of each bucket.
 func (r *Runner) everywhere() []*Runner { return append([]*Runner{r}, r.more...) }
 
 // open gets the runner's own bucket ready.
@@ -264,7 +268,7 @@ func JoinErrors(errs []error) (all error) {
 	return all
 }
 
-// Run prepares and measures what Open has opened.
+// Run prepares and measures. Open must have succeeded.
 func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	run := newRun(ctx, &r.Options, r.Client, r.trace(&r.Options))
 	if r.UnixNano != nil {
@@ -285,7 +289,7 @@ func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	}
 	if err == nil {
 		err = r.Op.Prepare(run.requests, r.env)
-		r.cutOff = err != nil // an error of one upload cuts off the others, as an interruption does
+		r.cutOff = err != nil // a failed upload cuts off the others, as an interruption does
 	}
 	if err == nil {
 		col.sync() // what follows belongs to the measured part
@@ -352,8 +356,8 @@ func (r *Runner) makeWorkers(run *run, col *collector) error {
 	return nil
 }
 
-// Finish ends the measured run in good order, before its time, and says why in
-// the log. Before and after the measured run it does nothing.
+// Finish ends the measured run early but in good order, and records why in the log.
+// Before and after the measured run it does nothing.
 func (r *Runner) Finish(why string) {
 	if run := r.running.Load(); run != nil {
 		run.finish(why)
@@ -388,20 +392,20 @@ func (r *Runner) measure(run *run) error {
 	return cmp.Or(err, run.end())
 }
 
-// SetBegin is for a coordinator of the window: it begins at that time, which
-// may be a little ahead. It is an error if requests that ended later are
-// recorded already.
+// SetBegin sets the begin of the window, which may be a little ahead. Only a
+// [WindowCoordinator] calls it. It fails if requests that ended later are recorded
+// already.
 func (r *Runner) SetBegin(at time.Time) error {
 	return r.setWindow(at, (*window).setBegin)
 }
 
-// SetEnd says when the window ends, as SetBegin says when it begins. A deadline
-// before that counts, and so does a begin that would be later.
+// SetEnd sets the end of the window as SetBegin sets its begin. An earlier deadline
+// prevails; if the begin would be later the window has none.
 func (r *Runner) SetEnd(at time.Time) error {
 	return r.setWindow(at, (*window).setEnd)
 }
 
-// ErrNotMeasuring says that there is no window to decide on.
+// ErrNotMeasuring is returned if there is no window to decide on.
 var ErrNotMeasuring = errors.New("no run is being measured")
 
 func (r *Runner) setWindow(at time.Time, set func(*window, int64) error) error {

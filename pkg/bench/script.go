@@ -18,22 +18,22 @@ import (
 	"warp/pkg/store"
 )
 
-// How many requests a statement of a script sends at a time that does not say it.
+// How many requests a statement sends at a time if the script does not limit it.
 const (
-	// maxUnpaced is for statements that go as fast as they can: each of more
-	// requests at a time only waits longer.
+	// maxUnpaced is for statements without a rate: more requests at a time would
+	// only wait longer.
 	maxUnpaced = 1000
-	// maxPaced is for statements with a rate, which take as many as it needs.
-	// A store that needs more than this for the rate has stopped to answer.
+	// maxPaced is for statements with a rate, which use as many as the rate needs.
+	// A store that needs more than this has stopped answering.
 	maxPaced = 10_000
 )
 
 // A ScriptStep is one statement of a script.
 type ScriptStep struct {
-	Op      string // PUT, GET, DELETE; "" only makes objects of an earlier script known
+	Op      string // PUT, GET, DELETE; "" only adds objects of an earlier script
 	Line    int    // of the script, for messages
 	Column  int
-	Context string // what its objects are filed under
+	Context string // names the set of its objects
 	Objects int    // 0 = not given
 	Runtime time.Duration
 	Rate    float64 // requests/s; 0 = as fast as possible
@@ -44,8 +44,8 @@ type ScriptStep struct {
 	Size    int64
 }
 
-// A ScriptWatcher is told how a script comes along. Between Begin and End of a
-// statement, every record that the sinks are given is the statement's.
+// A ScriptWatcher receives the progress of a script. Every record that the sinks
+// receive between Begin and End of a statement belongs to that statement.
 type ScriptWatcher interface {
 	Begin(number int, peak *Peak)
 	End(number int)
@@ -65,15 +65,15 @@ type Script struct {
 	col      *collector
 	workers  []*Worker
 	contexts map[string]*scriptObjects
-	unclear  []*generator.Names // of uploads that nobody knows the end of
+	unclear  []*generator.Names // of uploads that may or may not have succeeded
 	paced    int                // requests at a time of a statement with a rate alone; 0 = maxPaced
 	notes    []string
 }
 
-// maxStatements is as many as the op log can tell apart.
+// maxStatements is how many statements the op log can distinguish.
 const maxStatements = math.MaxUint16
 
-// CheckScript finds what is wrong with statements before anything is sent.
+// CheckScript checks statements before anything is sent.
 func CheckScript(steps []ScriptStep) error {
 	ever, filled := make(map[string]bool), make(map[string]bool)
 	for i := range steps {
@@ -114,11 +114,10 @@ func opOrReuse(op string) string {
 	return op
 }
 
-// scriptPrefix is what all names begin with.
+// scriptPrefix begins all names of scripts.
 const scriptPrefix = "warp-script-"
 
-// scriptNames names the objects of a seed. All names begin with warp-script-,
-// and none is one that the other benchmarks make.
+// scriptNames names the objects of a seed. No other benchmark makes these names.
 func scriptNames(seed string, random bool) *generator.Names {
 	sum := sha256.Sum256([]byte(seed))
 	number := binary.BigEndian.Uint64(sum[:])
@@ -139,8 +138,8 @@ func (s *Script) Open(ctx context.Context) error {
 	return err
 }
 
-// Run executes the statements. It ends early where one cannot be executed, or
-// ctx ends.
+// Run executes the statements. It ends early if one cannot be executed or ctx
+// ends.
 func (s *Script) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	whole := newRun(ctx, &s.Options, s.Client, s.trace(&s.Options))
 	defer whole.cancel()
@@ -183,7 +182,7 @@ func (s *Script) step(whole *run, i int) error {
 	part.chunkLimit = int64(backlogChunks + 2*max(t.max, len(s.workers)))
 	err = part.whatEnded(nil, t.execute(part))
 	whole.join(part)
-	s.col.sync() // whoever looks at End sees every record
+	s.col.sync() // End comes after every record
 	if t.unclear.Load() {
 		s.unclear = append(s.unclear, t.names)
 	}
@@ -196,7 +195,7 @@ func (s *Script) step(whole *run, i int) error {
 
 func (s *Script) maxPaced() int { return cmp.Or(s.paced, maxPaced) }
 
-// note keeps what readers of the log have to know of a statement.
+// note adds notes about a statement to the log.
 func (s *Script) note(t *scriptRun) {
 	if t.missed > 0 {
 		s.notes = append(s.notes, fmt.Sprintf("statement %d: %s of its rate %s due and not sent when it ended", t.number, human.Plural(t.missed, "request"), human.Choose(t.missed, "was", "were")))
@@ -206,8 +205,8 @@ func (s *Script) note(t *scriptRun) {
 	}
 }
 
-// abortUploads gives up uploads in parts that were cut off, which no statement
-// could delete.
+// abortUploads aborts uploads in parts that were cut off, which no statement could
+// delete.
 func (s *Script) abortUploads(whole *run) {
 	if len(s.unclear) == 0 {
 		return
@@ -228,11 +227,10 @@ func (s *Script) abortUploads(whole *run) {
 	}
 }
 
-// abortTimeout is what aborting uploads may take, since somebody may be
-// waiting for the end.
+// abortTimeout limits how long uploads are aborted, since a person may be waiting.
 const abortTimeout = 30 * time.Second
 
-// worker is worker i, who may have worked on an earlier statement.
+// worker returns worker i, which may have worked on an earlier statement.
 func (s *Script) worker(i int) *Worker {
 	for len(s.workers) <= i {
 		id := len(s.workers)
@@ -266,15 +264,15 @@ func (p *Peak) raise(warmup bool, n int64) {
 
 func (p *Peak) end() { p.now.Add(-1) }
 
-// Take returns the most since the last call, in the warm-up and after it. What
-// is on its way now counts the next time too, as a part of what goes on then.
+// Take returns the most since the last call, in the warm-up and after it. Requests
+// in flight now count in the next call too.
 func (p *Peak) Take(warming bool) (warmup, rest int) {
 	warmup, rest = int(p.warmup.Swap(0)), int(p.rest.Swap(0))
 	p.raise(warming, p.now.Load())
 	return warmup, rest
 }
 
-// statementOf is what the records of a request say.
+// statementOf marks the records of a statement.
 func statementOf(number int, warmup bool) oplog.Statement {
 	return oplog.Statement{Number: uint16(number), WarmUp: warmup}
 }

@@ -37,7 +37,7 @@ type scriptRun struct {
 	wg      sync.WaitGroup
 }
 
-// statement gets a statement ready. That of REUSE is done with it.
+// statement prepares a statement. A REUSE is done by then.
 func (s *Script) statement(step *ScriptStep, number int) (*scriptRun, error) {
 	t := &scriptRun{script: s, step: step, number: number, total: int64(step.Objects), objects: s.contexts[step.Context]}
 	if t.objects == nil {
@@ -45,7 +45,7 @@ func (s *Script) statement(step *ScriptStep, number int) (*scriptRun, error) {
 		s.contexts[step.Context] = t.objects
 	}
 	if step.Runtime > 0 && step.Op != "DELETE" {
-		t.total = 0 // the objects are used again and again until the time is over
+		t.total = 0 // the objects are used repeatedly until the time is over
 	}
 	switch step.Op {
 	case "", "PUT":
@@ -66,7 +66,7 @@ func (s *Script) statement(step *ScriptStep, number int) (*scriptRun, error) {
 	return t, nil
 }
 
-// workersFor is how many requests the statement may have at a time.
+// workersFor returns how many requests the statement may send at a time.
 func (t *scriptRun) workersFor() int {
 	limit := t.step.Max
 	switch {
@@ -82,7 +82,7 @@ func (t *scriptRun) workersFor() int {
 	return limit
 }
 
-// reuse makes the objects known that another script has uploaded.
+// reuse adds the objects that another script has uploaded.
 func (t *scriptRun) reuse() {
 	for i := range int64(t.step.Objects) {
 		t.objects.put(t.order(i), store.Object{Ref: t.ref(i), Size: anyLength})
@@ -94,8 +94,8 @@ func (t *scriptRun) ref(i int64) store.Ref {
 	return store.Ref{Bucket: t.script.Options.Bucket, Key: t.names.Key(0, uint64(i))}
 }
 
-// order puts the objects of a context in the order in which the script names
-// them, whichever request was the fastest.
+// order sorts the objects of a context as the script names them, regardless of
+// which request was fastest.
 func (t *scriptRun) order(i int64) uint64 { return uint64(t.number)<<48 | uint64(i) }
 
 // execute sends the requests of the statement and waits for all of them.
@@ -117,7 +117,7 @@ func (t *scriptRun) execute(part *run) error {
 	defer part.measuring()()
 	first := t.max
 	if part.pacer != nil {
-		first = 1 // others come as they are needed
+		first = 1 // others start when they are needed
 	}
 	for range first {
 		t.start()
@@ -138,7 +138,7 @@ func (t *scriptRun) pace() (err error) {
 	return err
 }
 
-// start has one more worker work, unless there are enough.
+// start starts one more worker, unless there are enough.
 func (t *scriptRun) start() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -172,7 +172,7 @@ func (t *scriptRun) work(w *Worker) {
 	}
 }
 
-// mayStart waits until a request is due, and reports whether there is one.
+// mayStart waits until a request is due, and reports whether one is left.
 func (t *scriptRun) mayStart(w *Worker) bool {
 	if t.part.pacer == nil {
 		return t.part.mayStart(w)
@@ -180,12 +180,12 @@ func (t *scriptRun) mayStart(w *Worker) bool {
 	t.waiting.Add(1)
 	ok := t.part.mayStart(w)
 	if t.waiting.Add(-1) == 0 && ok {
-		t.start() // or nobody would be there for the next arrival
+		t.start() // for the next arrival
 	}
 	return ok
 }
 
-// request sends the request that has that place in the statement.
+// request sends the request of that number in the statement.
 func (t *scriptRun) request(w *Worker, place int64) {
 	switch t.step.Op {
 	case "PUT":
@@ -219,8 +219,8 @@ func (t *scriptRun) put(w *Worker, place int64) {
 	t.objects.unsure(t.order(place), ref)
 }
 
-// get downloads one of the objects: one after the other where the statement
-// says how many, and any of them otherwise.
+// get downloads one of the objects: the next one if the statement has a number of
+// objects, and otherwise a random one.
 func (t *scriptRun) get(w *Worker, place int64) {
 	n := int64(len(t.targets))
 	i := place % n
@@ -240,22 +240,22 @@ type scriptObjects struct {
 type scriptObject struct {
 	store.Object
 	order  uint64
-	unsure bool // it may not be there
+	unsure bool // it may not exist
 }
 
-// put notes that an object is there.
+// put adds an object that exists.
 func (c *scriptObjects) put(order uint64, obj store.Object) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if old := c.known[obj.Key]; old != nil && old.order == order && old.ETag != obj.ETag {
-		// Two uploads of one name in one statement: which of them was the last, the store alone knows.
+		// Of two uploads of one name in one statement, only the store knows which was last.
 		obj.ETag = ""
 	}
-	obj.VersionID = "" // what a name stands for, not one version of it
+	obj.VersionID = "" // the current version is meant
 	c.known[obj.Key] = &scriptObject{Object: obj, order: order}
 }
 
-// unsure notes that an object may be there, or be another than before.
+// unsure adds an object that may exist, or may have been replaced.
 func (c *scriptObjects) unsure(order uint64, ref store.Ref) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -272,7 +272,7 @@ func (c *scriptObjects) remove(obj *scriptObject) {
 	delete(c.known, obj.Key)
 }
 
-// first are the first n objects, all of them where n is 0.
+// first returns the first n objects, all of them if n is 0.
 func (c *scriptObjects) first(n int, certain bool) []*scriptObject {
 	c.mu.Lock()
 	defer c.mu.Unlock()

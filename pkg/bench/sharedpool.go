@@ -7,8 +7,8 @@ import (
 	"warp/pkg/store"
 )
 
-// A sharedPool is a set of objects that operations add to and take from while
-// others read from it.
+// A sharedPool is a set of objects that operations add to and remove from while
+// others read them.
 type sharedPool struct {
 	names    *generator.Names
 	bucket   string
@@ -29,7 +29,7 @@ func (p *sharedPool) add(o store.Object) {
 	p.mu.Unlock()
 }
 
-// object is what is known of an entry's object.
+// object returns what is known of an entry's object.
 func (p *sharedPool) object(e *entry, text *textArena) store.Object {
 	return e.object(p.names, p.bucket, text)
 }
@@ -53,8 +53,8 @@ func (p *sharedPool) release(e *entry) {
 	p.mu.Unlock()
 }
 
-// remove removes an object that nobody reads, for deletion. It starts looking
-// at a random place; nil when there is none.
+// remove removes an object that no request reads, so that it can be deleted. The
+// search starts at a random place. It returns nil if there is none.
 func (p *sharedPool) remove(w *Worker) *entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -18,20 +18,20 @@ import (
 type Snowball struct {
 	Sizes    generator.Sizes
 	PerTar   int
-	Compress bool // the objects of a TAR have the same content, of which nearly all compresses away
+	Compress bool // compress TARs of objects with the same content, which makes them small
 
 	packers []*packer // by worker
 }
 
-// MaxSnowball bounds the TARs of all workers together, which are made in
-// memory, and MaxSnowballCompressed the size of an object among others like
-// it: a store's decoder looks back that far.
+// MaxSnowball limits the TARs of all workers together, which are made in memory.
+// MaxSnowballCompressed limits the size of an object among others like it, since a
+// store's decoder looks no further back.
 const (
 	MaxSnowball           = 1 << 30
 	MaxSnowballCompressed = 10 << 20
 )
 
-// Check says what is wrong with the sizes.
+// Check checks the sizes.
 func (s *Snowball) Check(concurrency int) error {
 	all, of := float64(s.Sizes.Max())*float64(concurrency), "--obj.size times --concurrent"
 	if !s.Compress {
@@ -55,8 +55,7 @@ func (s *Snowball) Prepare(ctx context.Context, e *Env) error {
 		}
 		s.packers = append(s.packers, p)
 	}
-	// MinIO puts the names of files in order, and then they are no longer the
-	// run's.
+	// MinIO cleans the names of files, and then they are no longer the run's.
 	if key := e.Names.Key(0, 0); path.Clean("/" + key)[1:] != key {
 		return fmt.Errorf("prepare: files in a TAR cannot be called %s: leave out double slashes and dots of --prefix", key)
 	}
@@ -79,7 +78,7 @@ func (s *Snowball) Do(ctx context.Context, w *Worker) error {
 	})
 }
 
-// names are those of the next n objects.
+// names returns the names of the next n objects.
 func (s *Snowball) names(w *Worker, n int) []string {
 	if s.Compress {
 		return w.nextCopies(n)
@@ -87,8 +86,8 @@ func (s *Snowball) names(w *Worker, n int) []string {
 	return w.nextKeys(n)
 }
 
-// send measures the upload of one TAR, which is made before. Its row counts
-// the objects, as the store writes them.
+// send makes a TAR and measures its upload. The row counts the objects that the
+// store unpacks.
 func (s *Snowball) send(ctx context.Context, w *Worker, name string, keys []string, size int64) error {
 	body, err := s.packers[w.ID].pack(keys, size, w.body)
 	if err != nil {
@@ -127,7 +126,7 @@ func (s *Snowball) newPacker() (*packer, error) {
 	return p, err
 }
 
-// maxSize is about as much as a TAR takes.
+// maxSize returns about how much memory a TAR takes.
 func (p *packer) maxSize(objects int, size int64) int {
 	if p.encoder != nil {
 		return int(size) + 64<<10
@@ -151,9 +150,9 @@ func (p *packer) pack(keys []string, size int64, content *generator.Reader) (*by
 	for _, key := range keys {
 		of := key
 		if p.encoder != nil {
-			of = keys[0] // what is the same compresses away
+			of = keys[0] // the same content for all
 		}
-		// Without a time, the store takes that of the upload.
+		// Without a time, the store uses the time of the upload.
 		if err := t.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: key, Size: size, Mode: 0o644}); err != nil {
 			return nil, err
 		}

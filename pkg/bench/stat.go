@@ -9,7 +9,7 @@ import (
 // Stat asks for the metadata of objects.
 type Stat struct{ Pool }
 
-// Do asks for one object.
+// Do asks for the metadata of one object.
 func (s *Stat) Do(ctx context.Context, w *Worker) error {
 	obj, err := s.pick(w)
 	if err != nil {
@@ -18,7 +18,7 @@ func (s *Stat) Do(ctx context.Context, w *Worker) error {
 	return w.stat(ctx, obj)
 }
 
-// stat measures one HEAD and checks what it says.
+// stat measures one HEAD and checks the answer.
 func (w *Worker) stat(ctx context.Context, obj *store.Object) error {
 	return w.Measure(ctx, "STAT", obj.Key, func(ctx context.Context, r *Request) error {
 		r.Trace.Expect(obj.ETag)

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// suspended is how long the machine was suspended since it was started, and 0
-// where nobody knows.
+// suspended returns how long the machine was suspended since it was started, 0 if
+// that is unknown.
 func suspended() time.Duration {
 	var boot, mono unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &mono) != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) != nil {

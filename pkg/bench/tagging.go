@@ -11,8 +11,8 @@ import (
 	"warp/pkg/store"
 )
 
-// Tagging puts, gets and deletes the tags of objects. Every worker works on
-// objects of its own, so that it knows which tags an object must have.
+// Tagging puts, gets and deletes the tags of objects. No two workers share an
+// object, so a worker knows which tags its objects must have.
 type Tagging struct {
 	Pool
 	Tags             int     // that an object gets
@@ -24,11 +24,11 @@ type Tagging struct {
 
 // A tagState is what a worker knows of an object's tags.
 type tagState struct {
-	put     uint64 // the tags are those of this put; 0 = there are none
-	unknown bool   // a request failed, and may have arrived all the same
+	put     uint64 // number of the put that set the tags; 0 = there are none
+	unknown bool   // a request failed, but may have been carried out
 }
 
-// Check says what is wrong with the distribution.
+// Check checks the distribution.
 func (g *Tagging) Check() error {
 	switch {
 	case g.Put < 0 || g.Get < 0 || g.Delete < 0:
@@ -39,7 +39,7 @@ func (g *Tagging) Check() error {
 	return nil
 }
 
-// Prepare looks whether the store has tags, and uploads the objects.
+// Prepare makes sure that the store has tags, and uploads the objects.
 func (g *Tagging) Prepare(ctx context.Context, e *Env) error {
 	err := feature("object tags").probe(ctx, e, func(h *store.Host, ref store.Ref) error { return g.tryTags(ctx, h, ref) })
 	if err != nil {
@@ -90,8 +90,8 @@ func (g *Tagging) Do(ctx context.Context, w *Worker) error {
 	return g.remove(ctx, w, i)
 }
 
-// ownIndex chooses one of n things that are spread over the workers, of those
-// that this one has.
+// ownIndex chooses one of this worker's objects out of n that are spread over all
+// workers.
 func (w *Worker) ownIndex(n int) int {
 	c := w.Env.Concurrency
 	return w.ID + c*w.Rand.IntN((n-w.ID+c-1)/c)
@@ -129,8 +129,8 @@ func (g *Tagging) remove(ctx context.Context, w *Worker, i int) error {
 	return err
 }
 
-// tags are those of a worker's nth put; of put 0 there are none. They are not
-// kept but made again, since there may be many objects.
+// tags returns the tags of a worker's nth put, none for put 0. They are computed
+// again rather than kept, since there may be many objects.
 func (g *Tagging) tags(worker int, put uint64) map[string]string {
 	if put == 0 {
 		return nil

@@ -11,24 +11,24 @@ import (
 	"warp/pkg/store"
 )
 
-// A tracing reports whether the phases of requests are noted now. Workers look at
-// it once for each request.
+// A tracing says whether the phases of requests are recorded. Workers check it once
+// for each request.
 type tracing struct {
 	on     atomic.Bool
 	sample uint64 // one request in so many
 
 	mu    sync.Mutex
-	notes []string // when it was switched
+	notes []string // of each time it was switched
 }
 
-// newTracing is in the state that the options begin with.
+// newTracing returns a tracing that is on or off as the options say.
 func newTracing(o *Options) *tracing {
 	t := &tracing{sample: uint64(max(o.TraceSample, 1))}
 	t.on.Store(o.TraceHTTP)
 	return t
 }
 
-// A tracer has the tracing of a run, which may be switched before that begins.
+// A tracer has the tracing of a run, which may be switched before the run begins.
 type tracer struct{ tracing atomic.Pointer[tracing] }
 
 func (r *tracer) trace(o *Options) *tracing {
@@ -39,11 +39,11 @@ func (r *tracer) trace(o *Options) *tracing {
 	return t
 }
 
-// SetTrace switches the noting of phases on or off. Anybody may call it at any
-// time; the log says when that changed something.
+// SetTrace turns the recording of phases on or off. It may be called at any time.
+// The log has a note of each change.
 func (r *Runner) SetTrace(on bool) { r.trace(&r.Options).set(on) }
 
-// SetTrace is that of a Runner.
+// SetTrace is like [Runner.SetTrace].
 func (s *Script) SetTrace(on bool) { s.trace(&s.Options).set(on) }
 
 func (t *tracing) set(on bool) {
@@ -68,8 +68,8 @@ func (t *tracing) changes() []string {
 	return slices.Clone(t.notes)
 }
 
-// traces reports whether the phases of the next request are noted, and whether all
-// of them: a new connection is rare enough to be noted each time.
+// traces reports whether the phases of the next request are recorded, and whether
+// all of them are. New connections are rare enough to be recorded each time.
 func (w *Worker) traces() (traced, all bool) {
 	t := w.run.tracing
 	if !t.on.Load() || w.silent {
@@ -78,7 +78,7 @@ func (w *Worker) traces() (traced, all bool) {
 	return true, w.sample.Uint64()%t.sample == 0
 }
 
-// keepPhases returns what a row may keep; nil where nothing was noted.
+// keepPhases returns a copy for the row, nil if nothing was recorded.
 func keepPhases(p *store.Phases) *oplog.Phases {
 	if *p == (store.Phases{}) {
 		return nil

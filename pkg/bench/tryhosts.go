@@ -10,8 +10,7 @@ import (
 	"warp/pkg/store"
 )
 
-// tryHosts asks each of several hosts before the run: one that is misspelt would otherwise fail its share of all
-// requests.
+// tryHosts sends a request to each host before the run. Otherwise a misspelt host would fail its share of all requests.
 func (r *Runner) tryHosts(ctx context.Context) error {
 	dead := r.Client.TryHosts(ctx, r.Options.Bucket)
 	hosts := len(r.Client.Endpoints())
@@ -31,7 +30,7 @@ func (r *Runner) tryHosts(ctx context.Context) error {
 	return nil
 }
 
-// refusedNotes says for the log how many requests found no connection to a host of several.
+// refusedNotes says how many requests found no connection to a host, if there are several.
 func (r *Runner) refusedNotes() (notes []string) {
 	if len(r.Client.Endpoints()) == 1 {
 		return nil

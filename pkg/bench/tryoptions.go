@@ -10,9 +10,9 @@ import (
 	"warp/pkg/store"
 )
 
-// tryOptions uploads one small object as the options of uploads say, if there
-// are any. A store that refuses them would fail every request of the run, and
-// one that ignores them would be measured doing something else.
+// tryOptions uploads one small object with the options of uploads, if there are any.
+// If a store refused them every request of the run would fail; if it ignored them
+// the run would measure something else.
 func (e *Env) tryOptions(ctx context.Context, op Op) error {
 	o := e.Client.Options()
 	asked := askedOf(o)
@@ -41,7 +41,7 @@ func (e *Env) tryOptions(ctx context.Context, op Op) error {
 	})
 }
 
-// askedOf are the options of uploads that are set, in words.
+// askedOf describes the options of uploads that are set.
 func askedOf(o *store.Options) (all []string) {
 	add := func(given bool, words string) {
 		if given {
@@ -61,7 +61,7 @@ func askedOf(o *store.Options) (all []string) {
 	return all
 }
 
-// uploadTrial uploads a small object, in parts where that is how op uploads.
+// uploadTrial uploads a small object, in parts if op does that.
 func (e *Env) uploadTrial(ctx context.Context, h *store.Host, ref store.Ref, op Op) error {
 	const size = 1000
 	body := e.workers[0].body
@@ -80,12 +80,13 @@ func (e *Env) uploadTrial(ctx context.Context, h *store.Host, ref store.Ref, op 
 		_, err = h.CompleteUpload(ctx, u, []store.Part{part}, store.NewTrace(time.Now()))
 	}
 	if err != nil {
-		_ = h.AbortUpload(ctx, u, store.NewTrace(time.Now())) // the error says more
+		_ = h.AbortUpload(ctx, u, store.NewTrace(time.Now())) // err says more
 	}
 	return err
 }
 
-// hasTags wants n tags of the object. Who may not read tags cannot know.
+// hasTags checks that the object has n tags. It passes if the credentials may not
+// read tags.
 func hasTags(ctx context.Context, h *store.Host, ref store.Ref, n int) error {
 	got, err := h.Tags(ctx, ref, store.NewTrace(time.Now()))
 	switch {
@@ -99,8 +100,9 @@ func hasTags(ctx context.Context, h *store.Host, ref store.Ref, n int) error {
 	return nil
 }
 
-// missing looks for what the headers of an object have to show. Checksums are
-// checked by stores that keep none, and STANDARD is what no header means.
+// missing returns an error if the headers of an object lack an option. It ignores
+// checksums, since a store may check them without keeping them, and the class
+// STANDARD, which no header means as well.
 func missing(o *store.Options, shown http.Header) error {
 	header := "X-Amz-Server-Side-Encryption"
 	if o.Encryption.Kind == store.SSEC {

@@ -11,17 +11,17 @@ import (
 	"warp/pkg/store"
 )
 
-// A Verify says how closely downloads are looked at.
+// A Verify says how closely downloads are checked.
 type Verify int
 
 const (
-	VerifyETag     Verify = iota // size and ETag are those of the upload or of the listing
-	VerifyChecksum               // and the content has the checksum that the store keeps of it
-	VerifyContent                // and every byte is what the seed says
-	VerifyNone                   // nothing is, beyond what HTTP itself demands
+	VerifyETag     Verify = iota // size and ETag must be as uploaded or listed
+	VerifyChecksum               // and the content must have the checksum that the store keeps
+	VerifyContent                // and every byte must follow from the seed
+	VerifyNone                   // nothing is checked beyond HTTP itself
 )
 
-// note is what readers of the report have to know of it; "" = nothing.
+// note is what the report says about it; "" = nothing.
 func (v Verify) note() string {
 	switch v {
 	case VerifyChecksum:
@@ -34,8 +34,7 @@ func (v Verify) note() string {
 	return ""
 }
 
-// A verifier looks at what one worker downloads, one object after the other. It
-// makes no garbage.
+// A verifier checks the downloads of one worker. It allocates no memory.
 type verifier struct {
 	how     Verify
 	content *generator.Comparer
@@ -48,7 +47,7 @@ func newVerifier(how Verify, payload *generator.Payload) *verifier {
 	return v
 }
 
-// request returns get as it has to be sent.
+// request returns get with what the check needs.
 func (v *verifier) request(get store.Get) store.Get {
 	switch v.how {
 	case VerifyContent:
@@ -59,8 +58,8 @@ func (v *verifier) request(get store.Get) store.Get {
 	return get
 }
 
-// reset forgets what came of an earlier attempt. Of a part, the caller has to
-// say with Offset where in the object it begins.
+// reset prepares for another attempt. Offset must say where in the object a part
+// begins.
 func (v *verifier) reset(obj *store.Object, get *store.Get) {
 	switch v.how {
 	case VerifyContent:
@@ -70,10 +69,10 @@ func (v *verifier) reset(obj *store.Object, get *store.Get) {
 	}
 }
 
-// anyLength is wanted of an object of which only the name is known.
+// anyLength is the expected length of an object of which only the name is known.
 const anyLength = -1
 
-// verdict is what is wrong with a download that came as a whole.
+// verdict returns what is wrong with a complete download, nil if nothing.
 func (v *verifier) verdict(obj *store.Object, d *store.Download, want int64, tr *store.Trace) error {
 	if v.how == VerifyNone {
 		return nil
@@ -83,7 +82,7 @@ func (v *verifier) verdict(obj *store.Object, d *store.Download, want int64, tr 
 	}
 	switch v.how {
 	case VerifyContent:
-		// Before the ETag, which is often wrong as well and says less.
+		// Checked before the ETag, which is often wrong as well and says less.
 		if wrong, ok := v.content.Difference(); ok {
 			return contentError(store.CodeWrongContent, tr, "the byte at offset %d of %s is 0x%02x instead of 0x%02x", wrong.Offset, obj.Key, wrong.Got, wrong.Want)
 		}
@@ -99,17 +98,17 @@ func contentError(code string, tr *store.Trace, format string, args ...any) erro
 	return &store.Error{Code: code, Status: int(tr.Status()), Message: fmt.Sprintf(format, args...)}
 }
 
-// A checksum computes what the store says it keeps.
+// A checksum computes the checksum that the store keeps.
 type checksum struct {
-	onStored func(store.StoredChecksum) // setStored, made once
+	onStored func(store.StoredChecksum) // setStored, allocated once
 	stored   store.StoredChecksum
-	hash     hash.Hash // nil where there is nothing to compute
+	hash     hash.Hash // nil if there is nothing to compute
 	known    map[string]hash.Hash
 	sum      []byte
 	text     []byte
 }
 
-// setStored chooses the hash. The answer's head comes before its payload.
+// setStored chooses the hash. It is called before the payload arrives.
 func (c *checksum) setStored(stored store.StoredChecksum) {
 	c.stored, c.hash = stored, nil
 	if stored.Algorithm == "" || stored.Composite {
@@ -154,8 +153,8 @@ func (c *checksum) verdict(key string, tr *store.Trace) error {
 
 var _ io.Writer = (*checksum)(nil)
 
-// canVerify finds out before the run whether an object has what downloads are
-// to be held against, so that a run does not fail with each of them.
+// canVerify checks before the run that an object has a checksum to compare, or else
+// each download would fail.
 func (w *Worker) canVerify(ctx context.Context, obj *store.Object) error {
 	if w.check.how != VerifyChecksum {
 		return nil
@@ -167,10 +166,10 @@ func (w *Worker) canVerify(ctx context.Context, obj *store.Object) error {
 	if store.CodeOf(err) == store.CodeNoChecksum {
 		return fmt.Errorf("--verify=checksum: %w", err)
 	}
-	return nil // whatever else is wrong, the run shows it
+	return nil // other errors show in the run
 }
 
-// canVerifyFound is the same for objects that were there.
+// canVerifyFound does the same for objects that were in the bucket before.
 func (e *Env) canVerifyFound(ctx context.Context, objects []store.Object) error {
 	w := e.workers[0]
 	if w.check.how != VerifyContent {

@@ -8,8 +8,8 @@ import (
 	"warp/pkg/store"
 )
 
-// Versioned performs several operations on the versions of a fixed set of
-// objects: uploads add a version, and the others name the one that they mean.
+// Versioned performs several operations on the versions of a fixed set of objects.
+// Uploads add a version; the other requests name one.
 type Versioned struct{ Mixed }
 
 // Prepare uploads a first version of each object.
@@ -32,7 +32,7 @@ func (v *Versioned) Prepare(ctx context.Context, e *Env) error {
 	return nil
 }
 
-// tryVersions makes sure that the store keeps the versions of an object apart.
+// tryVersions makes sure that the store keeps all versions of an object.
 func tryVersions(ctx context.Context, e *Env) error {
 	const versions = feature("versions of objects")
 	var made []store.Object

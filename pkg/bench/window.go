@@ -12,10 +12,10 @@ import (
 // A WindowCoordinator decides on the window of a run that this process is only
 // one client of. Its methods must not block.
 type WindowCoordinator interface {
-	// Warm says that this client is warm, or that it has waited as long as it
-	// may for its workers; cold is how many of these had no row by then.
+	// Warm is called when this client is warm, or has waited for its workers as
+	// long as it may; cold is how many of them have no row yet.
 	Warm(cold int)
-	// Ended says that nothing is left to do for a worker of this client.
+	// Ended is called when a worker of this client has nothing left to do.
 	Ended()
 }
 
@@ -25,8 +25,8 @@ const (
 	maxWarmUpBound = 10 * time.Second
 )
 
-// warmUpBound is how long a run of that duration (0 = without end) waits for
-// its workers to become warm, so that one that is stuck cannot delay it.
+// warmUpBound returns how long a run of that duration (0 = without end) waits for
+// its workers to become warm. A worker that is stuck cannot delay it further.
 func warmUpBound(duration time.Duration) time.Duration {
 	if duration == 0 {
 		return maxWarmUpBound
@@ -34,24 +34,24 @@ func warmUpBound(duration time.Duration) time.Duration {
 	return min(max(minWarmUpBound, duration/20), maxWarmUpBound, duration/2)
 }
 
-// MaxWarmUp is the time from the start after which the window begins although
+// MaxWarmUp returns the time from the start after which the window begins even if
 // workers have no row yet.
 func (o *Options) MaxWarmUp() time.Duration { return max(o.Warmup, warmUpBound(o.Duration)) }
 
 // A warmUp says when a run is warm.
 type warmUp struct {
 	workers  int
-	openLoop bool          // any row of any worker counts: arrivals may be rarer than workers
+	openLoop bool          // the number of rows counts, since arrivals may be rarer than workers
 	min      time.Duration // from the start, see Options.Warmup
 	max      time.Duration // from the start, unless min is longer
 }
 
-// A window decides on the window of a run, and says in which order with the
-// rows its instants become known. All times are unix ns of the run's clock.
+// A window decides on the window of a run, and in which order with the rows its
+// instants are announced. All times are unix ns of the run's clock.
 type window struct {
 	now         func() int64
 	coordinator WindowCoordinator // nil = this process decides
-	wake        chan struct{}     // the collector has something to look at
+	wake        chan struct{}     // wakes the collector
 
 	mu        sync.Mutex
 	warmUp    warmUp
@@ -67,8 +67,8 @@ func newWindow(now func() int64, c WindowCoordinator) *window {
 	return &window{now: now, coordinator: c, wake: make(chan struct{}, 1)}
 }
 
-// start decides that the measured part starts at that time, or as soon as
-// possible after it. All rows of the preparation must be with the sinks.
+// start sets the start of the measured part to that time, or as soon as possible
+// after it. The sinks must have all rows of the preparation.
 func (w *window) start(at int64, warm warmUp) {
 	w.mu.Lock()
 	w.decided.Start, w.warmUp = max(at, w.seen), warm
@@ -79,9 +79,9 @@ func (w *window) start(at int64, warm warmUp) {
 	}
 }
 
-// next says what the sinks have to know before they are given another row. It
-// is called until it returns false. What the sinks get then has ended by now,
-// which is why no instant before now may be decided on later.
+// next returns what has to be announced before the sinks receive another row. It is
+// called until it returns false. The rows that the sinks receive then have ended by
+// now, so no instant before now may be decided on later.
 func (w *window) next(rows int64, cold int) (oplog.Window, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,9 +106,9 @@ func (w *window) next(rows int64, cold int) (oplog.Window, bool) {
 	return *s, true
 }
 
-// warm decides on the begin, once the run is warm or must wait no longer for
-// that. With a coordinator it only says so. What is on the queues is known only
-// when they are all swept.
+// warm sets the begin once the run is warm or has waited long enough. With a
+// coordinator it only reports that. Rows in the queues are known only after all
+// queues were swept.
 func (w *window) warm(rows int64, cold int, swept bool) {
 	w.mu.Lock()
 	now := max(w.now(), w.seen)
@@ -132,8 +132,8 @@ func (w *window) warm(rows int64, cold int, swept bool) {
 	w.mu.Unlock()
 }
 
-// coldWorkers is how many workers are not warm: those without a row, or in an open
-// loop, where arrivals may be rarer than workers, as many as rows are missing.
+// coldWorkers returns how many workers are not warm: those without a row, or in an
+// open loop, where arrivals may be rarer than workers, the number of missing rows.
 func (w *window) coldWorkers(rows int64, cold int) int {
 	if w.warmUp.openLoop {
 		return int(max(int64(w.warmUp.workers)-rows, 0))
@@ -143,20 +143,20 @@ func (w *window) coldWorkers(rows int64, cold int) int {
 
 const never = 1<<63 - 1
 
-// beginTimeout is how long rows wait for the coordinator's decision on the
-// begin, so that it does not come too late for them. It is as long as a
-// coordinator waits for a client that its network has cut off.
+// beginTimeout is how long rows wait for the coordinator to set the begin, which
+// must not come too late for them. A coordinator waits as long for a client that
+// its network has cut off.
 const beginTimeout = 15 * time.Second
 
-// mustHold reports whether rows have to wait for the coordinator. They do not
-// where that would fill the queues: a run that loses rows is lost as well.
+// mustHold reports whether rows have to wait for the coordinator. They do not if
+// that would fill the queues, since a run that loses rows is lost as well.
 func (w *window) mustHold(chunks int64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.holdUntil != 0 && w.decided.Begin == 0 && !w.endGiven && w.now() < w.holdUntil && chunks < backlogChunks/2
 }
 
-// end decides that the window ends at that time, unless it ends before.
+// end sets the end of the window to that time, unless it ends earlier.
 func (w *window) end(at int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -167,7 +167,7 @@ func (w *window) end(at int64) {
 
 var errTooLate = errors.New("requests that ended later are recorded already")
 
-// setBegin is the coordinator's decision.
+// setBegin sets the begin as the coordinator decides.
 func (w *window) setBegin(at int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -186,7 +186,7 @@ func (w *window) setBegin(at int64) error {
 	return nil
 }
 
-// setEnd is the coordinator's decision.
+// setEnd sets the end as the coordinator decides.
 func (w *window) setEnd(at int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -194,7 +194,7 @@ func (w *window) setEnd(at int64) error {
 	switch {
 	case d.End != 0 && at >= d.End:
 		w.endGiven = true
-		return nil // it ends before, or this was said before
+		return nil // it ends earlier, or was set already
 	case d.Start == 0 || at < d.Start:
 		return errors.New("the window cannot end before the run starts")
 	case at < w.seen:
@@ -204,15 +204,15 @@ func (w *window) setEnd(at int64) error {
 	return nil
 }
 
-// known is what the sinks know.
+// known returns what was announced.
 func (w *window) known() oplog.Window {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.announced
 }
 
-// undecided is an error where a coordinator has not said everything. It may let
-// the window end before it begins, where nothing is left to do.
+// undecided returns an error if the coordinator has not set the window. It may let
+// the window end before it begins if nothing is left to do.
 func (w *window) undecided() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -225,8 +225,8 @@ func (w *window) undecided() error {
 	return nil
 }
 
-// span is the time that is measured: of a run that ended while it warmed up all
-// of it.
+// span returns the time that is measured. If a run ended during its warm-up that is
+// all of it.
 func (w *window) span() (from, to int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

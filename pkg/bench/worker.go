@@ -18,7 +18,7 @@ type Worker struct {
 	Rand *rand.Rand // the worker's own stream of the run's seed
 	Env  *Env       // of the worker's own bucket
 
-	place   int // of Env among those of all buckets
+	place   int // index of Env among those of all buckets
 	run     *run
 	newLane func() *Worker
 	lanes   []*Worker // see beside
@@ -27,42 +27,42 @@ type Worker struct {
 	queue   *recordQueue
 	silent  bool      // requests are neither recorded nor counted
 	due     time.Time // of the step's first request; zero in a closed loop
-	refused bool      // the last request found nobody to talk to
-	uploads uint64    // names given out so far
+	refused bool      // the last request found no connection
+	uploads uint64    // names used so far
 
 	statement oplog.Statement // of a script that the next request belongs to
 
-	// What each request needs, used again and again: a worker that makes no
-	// garbage is not held up by the collector of it.
+	// What each request needs is used again for the next: a worker that allocates
+	// nothing is not slowed by the garbage collector.
 	record  oplog.Record
 	request Request
 	trace   store.Trace
 	phases  store.Phases
-	sample  rand.PCG // which requests are traced; not Rand, of which the requests themselves follow
+	sample  rand.PCG // chooses the requests to trace; Rand determines the requests themselves
 	text    textArena
-	picked  store.Object // what the next request is about
+	picked  store.Object // of the next request
 }
 
-// newWorker is worker id, or one beside it that shares its number in the log.
+// newWorker returns worker id, or a lane of it, which shares its number in the log.
 func (o *Options) newWorker(id, lane int, env *Env, payload *generator.Payload, t *recordQueue) *Worker {
 	w := &Worker{ID: id, Env: env, queue: t, body: payload.NewReader(), check: newVerifier(o.Verify, payload)}
 	w.sample.Seed(o.Seed, uint64(o.stream(id))<<32|uint64(lane))
 	return w
 }
 
-// A Request is one attempt of what Measure times. The call fills in what the
-// request moved, and sends through the engine with the trace.
+// A Request is one attempt that [Worker.Measure] times. The call sends it through
+// the engine with the trace, and sets what it moved.
 type Request struct {
 	store.Engine
 	Trace    *store.Trace
-	Receives bool // the answer is what is asked for: its first byte is worth noting
+	Receives bool // the answer is what counts, so its first byte is recorded
 	Objects  int
 	Bytes    int64
-	Once     bool // its parts have rows of their own, which were repeated as far as they may be
+	Once     bool // not repeated: its parts have separate rows, and were repeated already
 }
 
-// Measure times call and records it. It is the only place in the project where
-// a request is timed. The error it returns is recorded already.
+// Measure times call and records it. No other place of the project times requests.
+// The error that it returns is recorded already.
 func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.Context, *Request) error) error {
 	start := time.Now()
 	if err := w.Env.lapsed(start); err != nil {
@@ -116,7 +116,7 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 		rec.Duration = time.Since(start)
 		rec.Endpoint = host.Endpoint
 		rec.Objects, rec.Bytes = req.Objects, req.Bytes
-		// Readers tell a download from an upload by which of the two is there.
+		// Readers recognise downloads and uploads by which of the two is set.
 		rec.FirstByte, rec.LastByte = 0, req.Trace.LastByte()
 		if req.Receives {
 			rec.FirstByte = req.Trace.FirstByte()
@@ -169,7 +169,7 @@ func (w *Worker) NextKey() string {
 }
 
 // Upload puts one object of the given size under key and measures it as PUT.
-// It returns ErrDone where the run may write no more.
+// It returns ErrDone if the run may write no more.
 func (w *Worker) Upload(ctx context.Context, key string, size int64) (obj store.Object, err error) {
 	err = w.Spend(1, size, func(int) error {
 		obj, err = w.upload(ctx, key, size)
@@ -190,7 +190,7 @@ func (w *Worker) upload(ctx context.Context, key string, size int64) (store.Obje
 	return obj, err
 }
 
-// putOf is the upload of what the worker's body is set to.
+// putOf returns the upload of the worker's body.
 func (w *Worker) putOf(key string, size int64) store.Put {
 	return store.Put{
 		Ref: store.Ref{Bucket: w.Env.Bucket, Key: key}, Body: w.body, Size: size,

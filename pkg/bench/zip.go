@@ -13,8 +13,8 @@ import (
 	"warp/pkg/store"
 )
 
-// Zip downloads files out of one ZIP, which the store does not unpack but reads
-// for each of them.
+// Zip downloads files out of one ZIP. The store does not unpack it, but reads it for
+// each of them.
 type Zip struct {
 	Sizes generator.Sizes
 	Files int
@@ -22,7 +22,7 @@ type Zip struct {
 	files []store.Object // as the store names them: ARCHIVE.zip/FILE
 }
 
-// extract has a store look into archives.
+// extract makes a store look into archives.
 var extract = []store.Header{{Name: "x-minio-extract", Value: "true"}}
 
 // Prepare makes sure that the store looks into archives, and uploads one.
@@ -49,12 +49,12 @@ func (z *Zip) Prepare(ctx context.Context, e *Env) error {
 		return err
 	}
 	e.Progress.Add(1)
-	// The first download has the store read the archive's directory, for all
-	// that follow.
+	// At the first download the store reads the archive's directory, which serves
+	// all others.
 	return w.must(ctx, "download "+files[0].Key, func() error { return z.get(ctx, w, &files[0]) })
 }
 
-// try uploads a small archive and wants a file out of it.
+// try uploads a small archive and downloads a file out of it.
 func (z *Zip) try(ctx context.Context, e *Env) error {
 	if strings.Contains(e.Names.Key(0, 0), generator.ArchiveSuffix+"/") {
 		return errors.New("prepare: the store would take a part of --prefix for an archive: leave out .zip/")
@@ -87,8 +87,8 @@ func (z *Zip) try(ctx context.Context, e *Env) error {
 	})
 }
 
-// zipOf makes a ZIP of files of these sizes, not compressed: their content does
-// not compress anyway.
+// zipOf makes a ZIP of files of these sizes, without compression, since their
+// content does not compress.
 func zipOf(w *Worker, archive string, sizes []int64) (files []store.Object, body *generator.Assembly, err error) {
 	payload := w.body.Payload()
 	body = payload.NewAssembly()
@@ -122,8 +122,8 @@ func zipOf(w *Worker, archive string, sizes []int64) (files []store.Object, body
 	return files, body, nil
 }
 
-// withoutPayload keeps what a ZIP writer writes but for the content of files.
-// The writer has to see that for its checksum, and nobody has to keep it.
+// withoutPayload keeps what a ZIP writer writes except the content of files. The
+// writer needs the content only for its checksum.
 type withoutPayload struct {
 	*generator.Assembly
 	drop bool
