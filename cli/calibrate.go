@@ -23,6 +23,7 @@ import (
 	"warp/pkg/hostload"
 	"warp/pkg/s3mem"
 	"warp/pkg/store"
+	"warp/pkg/store/engines"
 )
 
 // nullStoreCommand is how calibrate starts warp again as its null store. It is
@@ -167,7 +168,7 @@ func (c *calibration) measure(ctx context.Context, addr, op string, size int64, 
 }
 
 func calibrationRun(ctx context.Context, addr, op string, size int64, concurrency int, each time.Duration, sink bench.Sink) (out *bench.Outcome, err error) {
-	client, err := store.New(store.Config{
+	client, err := engines.New(store.Config{
 		Hosts: store.Addresses([]string{addr}), Region: "us-east-1", Concurrency: concurrency,
 		Credentials: credentials.NewStaticV4("calibrate", "calibrate", ""),
 	})

@@ -6,9 +6,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/store"
+	"warp/pkg/store/credentials"
+	"warp/pkg/store/nethttp"
 )
 
 // credentials finds out as whom to talk to the store. There are several with
@@ -19,7 +19,7 @@ func (f *targetFlags) credentials(ctx context.Context, inv *invocation, cfg *sto
 	}
 	// A machine without a home folder has no shared configuration.
 	home, _ := os.UserHomeDir()
-	o := store.CredentialOptions{
+	o := credentials.Options{
 		Access: f.accessKey, Secret: f.secretKey, Session: f.sessionToken,
 		Profile: f.profile, Signature: f.signature, Home: home,
 		Getenv: func(name string) string {
@@ -32,7 +32,7 @@ func (f *targetFlags) credentials(ctx context.Context, inv *invocation, cfg *sto
 			return nil, err
 		}
 	}
-	creds, err := store.ResolveCredentials(ctx, o)
+	creds, err := credentials.Resolve(ctx, o)
 	if err != nil {
 		return nil, runError("%w", err)
 	}
@@ -46,7 +46,7 @@ func (f *targetFlags) credentials(ctx context.Context, inv *invocation, cfg *sto
 
 // exchange says where a web token becomes credentials: at the store itself,
 // or where AWS's own variable says.
-func (f *targetFlags) exchange(inv *invocation, cfg *store.Config, o *store.CredentialOptions) error {
+func (f *targetFlags) exchange(inv *invocation, cfg *store.Config, o *credentials.Options) error {
 	o.WebToken = f.webToken
 	if name, isFile := strings.CutPrefix(f.webToken, "file:"); isFile {
 		token, err := os.ReadFile(name)
@@ -63,7 +63,7 @@ func (f *targetFlags) exchange(inv *invocation, cfg *store.Config, o *store.Cred
 	if endpoint, ok := inv.env("AWS_ENDPOINT_URL_STS"); ok && endpoint != "" {
 		o.STSEndpoint = endpoint
 	}
-	transport, err := store.PlainTransport(cfg)
+	transport, err := nethttp.PlainTransport(cfg)
 	if err != nil {
 		return usageError("%w", err)
 	}
@@ -72,7 +72,7 @@ func (f *targetFlags) exchange(inv *invocation, cfg *store.Config, o *store.Cred
 }
 
 func (f *targetFlags) severalCredentials(inv *invocation) ([]*credentials.Credentials, error) {
-	all, err := store.ReadCredentials(f.credentialsFile, f.signature)
+	all, err := credentials.ReadFile(f.credentialsFile, f.signature)
 	if err != nil {
 		return nil, runError("--credentials-file: %w", err)
 	}

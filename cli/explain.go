@@ -86,7 +86,7 @@ func (f *targetFlags) sayWaiting(con *console, client *store.Client) (stop func(
 		if client.Heard() {
 			return
 		}
-		con.notef("nothing but silence or errors from %s for %s; it has %s to answer a request (Ctrl-C ends this)", f.host, silence, store.DeskTimeout)
+		con.notef("nothing but silence or errors from %s for %s; it has %s to answer a request (Ctrl-C ends this)", f.host, silence, store.AdminTimeout)
 	})
 	return func() { t.Stop() }
 }

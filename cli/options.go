@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/store"
+	"warp/pkg/store/dial"
 )
 
 // optionFlags say what requests look like, and the connections they travel on.
@@ -107,7 +108,7 @@ func (f *optionFlags) check(tls bool, signature string) error {
 	case f.sendBuffer > maxBuffer, f.receiveBuffer > maxBuffer:
 		return usageError("--sndbuf and --rcvbuf are at most %s", formatSize(maxBuffer))
 	case f.ktls:
-		return runError("--ktls: %s", store.WhyNoKTLS()).tell("leave out --ktls")
+		return runError("--ktls: %s", dial.WhyNoKTLS()).tell("leave out --ktls")
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"warp/pkg/fleet"
 	"warp/pkg/s3mem"
 	"warp/pkg/store"
+	"warp/pkg/store/engines"
 )
 
 // defaultEmbeddedMemory is what the embedded store may grow to.
@@ -226,7 +227,7 @@ func (f *targetFlags) open(ctx context.Context, inv *invocation, concurrency int
 	if err != nil {
 		return nil, err
 	}
-	if t.client, err = store.New(cfg); err != nil {
+	if t.client, err = engines.New(cfg); err != nil {
 		t.close()
 		return nil, usageError("%w", err)
 	}
@@ -298,7 +299,7 @@ func (f *targetFlags) describe(ctx context.Context, inv *invocation, concurrency
 	if err := f.findStore(ctx, inv, &cfg); err != nil {
 		return nil, err
 	}
-	if _, err := store.New(cfg); err != nil { // it sends nothing, and finds what contradicts itself
+	if _, err := engines.New(cfg); err != nil { // it sends nothing, and finds what contradicts itself
 		return nil, usageError("%w", err)
 	}
 	target, err := fleet.DescribeStore(cfg)

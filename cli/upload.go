@@ -12,6 +12,8 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/store"
+	"warp/pkg/store/credentials"
+	"warp/pkg/store/engines"
 )
 
 // uploadFlags say where the op log of a run goes beside the folder that it is in.
@@ -146,11 +148,11 @@ func (f *uploadFlags) client(ctx context.Context, inv *invocation, p uploadPlace
 		value, _ := inv.env(name)
 		return value
 	}
-	own := store.CredentialOptions{Access: env(uploadAccessVariable), Secret: env(uploadSecretVariable), Session: env(uploadSessionVariable), Home: home, Getenv: env}
+	own := credentials.Options{Access: env(uploadAccessVariable), Secret: env(uploadSecretVariable), Session: env(uploadSessionVariable), Home: home, Getenv: env}
 	if (own.Access == "") != (own.Secret == "") || own.Session != "" && own.Access == "" {
 		return nil, usageError("--upload: only one of %s and %s is set", uploadAccessVariable, uploadSecretVariable).tell("set both")
 	}
-	creds, err := store.ResolveCredentials(ctx, own)
+	creds, err := credentials.Resolve(ctx, own)
 	if err != nil {
 		return nil, runError("--upload: %w", err)
 	}
@@ -158,7 +160,7 @@ func (f *uploadFlags) client(ctx context.Context, inv *invocation, p uploadPlace
 		inv.hide.add(v.SecretAccessKey, v.SessionToken)
 	}
 	inv.debugf("credentials for --upload are from %s", creds.Source)
-	client, err := store.New(store.Config{Hosts: store.Addresses([]string{p.host}), TLS: p.tls, CAFile: f.caFile, Region: f.region,
+	client, err := engines.New(store.Config{Hosts: store.Addresses([]string{p.host}), TLS: p.tls, CAFile: f.caFile, Region: f.region,
 		Credentials: creds.Credentials, AppVersion: thisBuild().version})
 	if err != nil {
 		return nil, usageError("--upload: %w", err)

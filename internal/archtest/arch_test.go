@@ -32,8 +32,8 @@ const (
 func allowed() map[string][]string {
 	return map[string][]string{
 		".":             {"cli"},
-		"cli":           {"pkg/fleet", "pkg/fleet/transport", "pkg/bench", "pkg/lease", "pkg/report", "pkg/aggregate", "pkg/stats", "pkg/store", "pkg/s3mem", "pkg/generator", "pkg/hostload", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/human", "internal/suggest"},
-		"pkg/fleet":     {"pkg/bench", "pkg/aggregate", "pkg/store", "pkg/oplog", "pkg/sink", "pkg/fleet/transport"},
+		"cli":           {"pkg/fleet", "pkg/fleet/transport", "pkg/bench", "pkg/lease", "pkg/report", "pkg/aggregate", "pkg/stats", "pkg/store", "pkg/store/engines", "pkg/store/credentials", "pkg/store/dial", "pkg/store/nethttp", "pkg/s3mem", "pkg/generator", "pkg/hostload", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/human", "internal/suggest"},
+		"pkg/fleet":     {"pkg/bench", "pkg/aggregate", "pkg/store", "pkg/store/engines", "pkg/oplog", "pkg/sink", "pkg/fleet/transport"},
 		"pkg/bench":     {"pkg/lease", "pkg/store", "pkg/generator", "pkg/hostload", "pkg/oplog", "internal/human"},
 		"pkg/lease":     {"pkg/store", "pkg/generator"},
 		"pkg/hostload":  {},
@@ -49,6 +49,15 @@ func allowed() map[string][]string {
 		"pkg/sink":      {"pkg/oplog", "internal/human", "internal/wire", "internal/connlimit"},
 
 		"pkg/fleet/transport": {"internal/connlimit"},
+
+		"pkg/store/engines":     {"pkg/store", "pkg/store/lean", "pkg/store/minio", "pkg/store/s3"},
+		"pkg/store/lean":        {"pkg/store", "pkg/store/dial", "pkg/store/nethttp", "pkg/store/s3", "pkg/store/s3/xmlscan"},
+		"pkg/store/minio":       {"pkg/store", "pkg/store/nethttp", "pkg/store/s3", "pkg/store/s3/xmlscan"},
+		"pkg/store/s3":          {"pkg/store"},
+		"pkg/store/s3/xmlscan":  {"pkg/store"},
+		"pkg/store/nethttp":     {"pkg/store", "pkg/store/dial"},
+		"pkg/store/dial":        {"pkg/store"},
+		"pkg/store/credentials": {},
 	}
 }
 

@@ -63,14 +63,14 @@ func (m *matrix) text(t *testing.T) (text string, complete bool) {
 	for _, f := range features() {
 		fmt.Fprintf(&out, "| `%s` |", f.name)
 		for _, store := range columns() {
-			became := m.cells[cell{f.name, store, engines()[0]}]
-			for _, engine := range engines() {
+			became := m.cells[cell{f.name, store, engineNames()[0]}]
+			for _, engine := range engineNames() {
 				other, ok := m.cells[cell{f.name, store, engine}]
 				if !ok {
 					return "", false
 				}
 				if other != became {
-					t.Errorf("%s in %s: with engine %s it is %q, with %s %q", f.name, store, engines()[0], became, engine, other)
+					t.Errorf("%s in %s: with engine %s it is %q, with %s %q", f.name, store, engineNames()[0], became, engine, other)
 				}
 			}
 			if became != works && became != inPart {

@@ -87,8 +87,8 @@ func agrees(also func(*testing.T, history)) func(*testing.T, *bed, history) {
 	}
 }
 
-// engines are all that --engine chooses from; auto is one of them.
-func engines() []string { return []string{"lean", "minio"} }
+// engineNames are all that --engine chooses from; auto is one of them.
+func engineNames() []string { return []string{"lean", "minio"} }
 
 // TestMatrix runs every operation against every store with every engine. It works, and a row is what the
 // documentation says; or it is refused with one line, and nothing is left behind.
@@ -100,7 +100,7 @@ func TestMatrix(t *testing.T) {
 		stores.Each(t, func(t *testing.T, s *teststore.Store) {
 			t.Parallel()
 			for _, f := range features() {
-				for _, engine := range engines() {
+				for _, engine := range engineNames() {
 					t.Run(f.name+"/"+engine, func(t *testing.T) { m.note(t, cell{f.name, s.Name, engine}, f.run(t, s, engine)) })
 				}
 			}
@@ -114,7 +114,7 @@ func TestVariants(t *testing.T) {
 	stores.Each(t, func(t *testing.T, s *teststore.Store) {
 		t.Parallel()
 		for _, f := range variants() {
-			for _, engine := range engines() {
+			for _, engine := range engineNames() {
 				t.Run(f.name+"/"+engine, func(t *testing.T) { f.run(t, s, engine) })
 			}
 		}

@@ -17,6 +17,7 @@ import (
 
 	"warp/internal/teststore"
 	"warp/pkg/store"
+	"warp/pkg/store/engines"
 )
 
 // profileIn matches what MinIO calls the profile of a kind at the end of a run; some have one of the beginning too.
@@ -76,7 +77,7 @@ func goToolReads(t *testing.T, kind string, f *zip.File) {
 // profiling says whether the store profiles itself; it does no longer afterwards.
 func profiling(t *testing.T, s *teststore.Store) bool {
 	t.Helper()
-	c, err := store.New(store.Config{Hosts: []store.Address{{Name: s.Endpoint}}, Credentials: credentials.NewStaticV4(s.AccessKey, s.SecretKey, "")})
+	c, err := engines.New(store.Config{Hosts: []store.Address{{Name: s.Endpoint}}, Credentials: credentials.NewStaticV4(s.AccessKey, s.SecretKey, "")})
 	if err != nil {
 		t.Fatal(err)
 	}

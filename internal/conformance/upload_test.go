@@ -14,6 +14,7 @@ import (
 
 	"warp/internal/teststore"
 	"warp/pkg/store"
+	"warp/pkg/store/engines"
 )
 
 // A shelf is a bucket for op logs, behind a proxy.
@@ -178,7 +179,7 @@ func TestUploadInParts(t *testing.T) {
 	if err := os.WriteFile(file, bytes.Repeat([]byte("a row of the log\n"), 40<<20/17), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := store.New(store.Config{Hosts: store.Addresses([]string{b.proxy.Endpoint}), Region: s.Region, Credentials: credentials.NewStaticV4(s.AccessKey, s.SecretKey, "")})
+	c, err := engines.New(store.Config{Hosts: store.Addresses([]string{b.proxy.Endpoint}), Region: s.Region, Credentials: credentials.NewStaticV4(s.AccessKey, s.SecretKey, "")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"warp/pkg/store"
+	"warp/pkg/store/engines"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
@@ -296,7 +297,7 @@ func (c *cluster) collect(t *testing.T, name string) {
 // empty fails unless the bucket is, soon.
 func (c *cluster) empty(t *testing.T) {
 	t.Helper()
-	client, err := store.New(store.Config{Hosts: []store.Address{{Name: c.store.addr}}, Region: c.region, Concurrency: 1,
+	client, err := engines.New(store.Config{Hosts: []store.Address{{Name: c.store.addr}}, Region: c.region, Concurrency: 1,
 		Credentials: credentials.NewStaticV4(c.access, c.secret, "")})
 	if err != nil {
 		t.Fatal(err)

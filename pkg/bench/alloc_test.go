@@ -15,6 +15,7 @@ import (
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 	"warp/pkg/store"
+	"warp/pkg/store/engines"
 )
 
 // silentStore answers every request with the same object and makes no garbage,
@@ -82,7 +83,7 @@ func (nowhere) Flush() error               { return nil }
 // testWorker is a worker that measures against a store, with all that belongs
 // to a run.
 func testWorker(t testing.TB, addr string) *Worker {
-	client, err := store.New(store.Config{
+	client, err := engines.New(store.Config{
 		Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Concurrency: 1, Engine: "lean",
 		Credentials: credentials.NewStaticV4("key", "secret", ""),
 	})

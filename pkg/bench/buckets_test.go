@@ -15,6 +15,7 @@ import (
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
 	"warp/pkg/store"
+	"warp/pkg/store/engines"
 )
 
 // In several buckets a row's bucket follows from its thread, all of them are used, and all are left as they were.
@@ -90,7 +91,7 @@ func (r *rows) failures(target *teststore.Store) (failed []oplog.Record) {
 func inBuckets(t *testing.T, target *teststore.Store, name string, op bench.Op, more func(*bench.Options), want int) {
 	ctx := context.Background()
 	proxy := teststore.NewProxy(t, target.Endpoint)
-	client, err := store.New(store.Config{
+	client, err := engines.New(store.Config{
 		Hosts: []store.Address{{Name: proxy.Endpoint}}, Region: target.Region, Concurrency: 7,
 		Credentials: credentials.NewStaticV4(target.AccessKey, target.SecretKey, ""),
 	})

@@ -17,6 +17,7 @@ import (
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
 	"warp/pkg/store"
+	"warp/pkg/store/engines"
 )
 
 var stores teststore.Pool
@@ -122,7 +123,7 @@ func runWith(t *testing.T, target *teststore.Store, cfg store.Config, name strin
 	cfg.TLS, cfg.CAFile = target.CAFile != "", target.CAFile
 	cfg.Credentials = credentials.NewStaticV4(target.AccessKey, target.SecretKey, "")
 	cfg.Concurrency = 4
-	client, err := store.New(cfg)
+	client, err := engines.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +158,7 @@ func TestEnginesStoreTheSame(t *testing.T) {
 	stores.Each(t, func(t *testing.T, target *teststore.Store) {
 		hosts := map[string]*store.Client{}
 		for _, engine := range []string{"lean", "minio"} {
-			c, err := store.New(store.Config{
+			c, err := engines.New(store.Config{
 				Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region, Engine: engine,
 				Credentials: credentials.NewStaticV4(target.AccessKey, target.SecretKey, ""),
 			})

@@ -8,6 +8,7 @@ import (
 
 	"warp/internal/teststore"
 	"warp/pkg/store"
+	"warp/pkg/store/engines"
 )
 
 // embeddedStore is the address of a store of the test's own.
@@ -18,7 +19,7 @@ func embeddedStore(t *testing.T) string {
 
 func clientOf(t *testing.T, addr string) *store.Client {
 	t.Helper()
-	c, err := store.New(store.Config{Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Credentials: credentials.NewStaticV4("k", "s", ""), Concurrency: 10})
+	c, err := engines.New(store.Config{Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Credentials: credentials.NewStaticV4("k", "s", ""), Concurrency: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

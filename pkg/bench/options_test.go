@@ -15,6 +15,7 @@ import (
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 	"warp/pkg/store"
+	"warp/pkg/store/engines"
 )
 
 // What uploads carry is understood by real stores, whichever engine sends it,
@@ -84,7 +85,7 @@ func uploadBothWays(t *testing.T, target *teststore.Store, o store.Options, unsi
 	ctx := context.Background()
 	clients := map[string]*store.Client{}
 	for _, engine := range []string{"lean", "minio"} {
-		c, err := store.New(store.Config{
+		c, err := engines.New(store.Config{
 			Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region, Engine: engine, Options: o, UnsignedPayload: unsigned,
 			TLS: target.CAFile != "", CAFile: target.CAFile, Concurrency: 2,
 			Credentials: credentials.NewStaticV4(target.AccessKey, target.SecretKey, ""),
@@ -207,7 +208,7 @@ func TestFormsCarryOptions(t *testing.T) {
 	t.Parallel()
 	target := teststore.Start(t, teststore.MinIO, teststore.Options{})
 	keys := credentials.NewStaticV4(target.AccessKey, target.SecretKey, "")
-	c, err := store.New(store.Config{
+	c, err := engines.New(store.Config{
 		Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region, Credentials: keys,
 		Options: store.Options{
 			Encryption: store.Encryption{Kind: store.SSES3}, StorageClass: "REDUCED_REDUNDANCY",
@@ -274,7 +275,7 @@ func TestRefusedOptionsEndTheRun(t *testing.T) {
 		"metadata, tags: ":                   {}, // nothing is asked, and nothing refused
 	} {
 		for _, op := range []bench.Op{&bench.Put{Sizes: sizes(t, "1KiB")}, &bench.MultipartPut{Parts: 1, PartSize: 1000, AtOnce: 1}} {
-			client, err := store.New(store.Config{Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region, Options: o,
+			client, err := engines.New(store.Config{Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region, Options: o,
 				Credentials: credentials.NewStaticV4(target.AccessKey, target.SecretKey, "")})
 			if err != nil {
 				t.Fatal(err)
@@ -305,7 +306,7 @@ func TestRefusedOptionsEndTheRun(t *testing.T) {
 func TestSignatureV2(t *testing.T) {
 	t.Parallel()
 	target := teststore.Start(t, teststore.MinIO, teststore.Options{})
-	c, err := store.New(store.Config{Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region,
+	c, err := engines.New(store.Config{Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region,
 		Credentials: credentials.NewStaticV2(target.AccessKey, target.SecretKey, "")})
 	if err != nil {
 		t.Fatal(err)

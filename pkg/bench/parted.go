@@ -49,7 +49,7 @@ func (w *Worker) inParts(ctx context.Context, p *parted) error {
 		r.Trace.Add(next)
 		var failed *store.Error
 		if errors.As(err, &failed) {
-			r.Trace.Failed(failed.Status)
+			r.Trace.Answered(failed.Status)
 		}
 		return err
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"warp/pkg/store"
+	"warp/pkg/store/engines"
 )
 
 // warnings keeps what a run warns of.
@@ -30,7 +31,7 @@ func TestDeadHost(t *testing.T) {
 	good, dead := embeddedStore(t), l.Addr().String()
 	for _, hosts := range [][]string{{good, dead}, {dead, good}} {
 		for _, allow := range []bool{false, true} {
-			c, err := store.New(store.Config{Hosts: store.Addresses(hosts), Region: "us-east-1", Credentials: credentials.NewStaticV4("k", "s", "")})
+			c, err := engines.New(store.Config{Hosts: store.Addresses(hosts), Region: "us-east-1", Credentials: credentials.NewStaticV4("k", "s", "")})
 			if err != nil {
 				t.Fatal(err)
 			}

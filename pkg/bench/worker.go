@@ -108,7 +108,7 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 		w.trace.Reset(start)
 		if traced {
 			w.phases = store.Phases{}
-			w.trace.Note(&w.phases, all)
+			w.trace.RecordPhases(&w.phases, all)
 		}
 		*req = Request{Engine: host, Trace: &w.trace, Objects: 1}
 		err := call(ctx, req)

@@ -8,6 +8,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"warp/pkg/store"
+	"warp/pkg/store/engines"
 )
 
 // DescribeStore makes cfg ready to travel: what is in files is read, and the
@@ -69,5 +70,5 @@ func (s *Store) connect(o AgentOptions) (*store.Client, error) {
 	if o.SourceIP.IsValid() && len(cfg.SourceIPs) == 0 {
 		cfg.SourceIPs = append(cfg.SourceIPs, o.SourceIP)
 	}
-	return store.New(cfg)
+	return engines.New(cfg)
 }

@@ -19,12 +19,13 @@ import (
 	"warp/internal/teststore"
 	"warp/pkg/generator"
 	"warp/pkg/store"
+	"warp/pkg/store/engines"
 )
 
 // newStore returns a client of an embedded store with one bucket, whose requests a function sees first.
 func newStore(t *testing.T, intercept func(backend http.Handler, w http.ResponseWriter, r *http.Request)) *store.Client {
 	t.Helper()
-	c, err := store.New(store.Config{Hosts: store.Addresses([]string{teststore.Intercept(t, intercept)}), Region: "us-east-1",
+	c, err := engines.New(store.Config{Hosts: store.Addresses([]string{teststore.Intercept(t, intercept)}), Region: "us-east-1",
 		Credentials: credentials.NewStaticV4("k", "s", ""), Concurrency: 10})
 	if err == nil {
 		err = c.MakeBucket(t.Context(), "bucket", false)

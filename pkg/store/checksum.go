@@ -2,8 +2,6 @@ package store
 
 import (
 	"hash"
-	"net/http"
-	"strings"
 
 	"github.com/minio/minio-go/v7"
 )
@@ -22,7 +20,7 @@ func (c StoredChecksum) New() hash.Hash {
 	if c.Composite {
 		return nil
 	}
-	for _, t := range checksumTypes {
+	for _, t := range ChecksumTypes() {
 		if t.String() == c.Algorithm {
 			return t.Hasher()
 		}
@@ -30,23 +28,10 @@ func (c StoredChecksum) New() hash.Hash {
 	return nil
 }
 
-// checksumTypes has those first that stores compute unasked.
-var checksumTypes = [...]minio.ChecksumType{
-	minio.ChecksumCRC64NVME, minio.ChecksumCRC32C, minio.ChecksumCRC32, minio.ChecksumSHA256, minio.ChecksumSHA1,
-	minio.ChecksumSHA512, minio.ChecksumMD5, minio.ChecksumXXHash64, minio.ChecksumXXHash3, minio.ChecksumXXHash128,
-}
-
-// storedChecksum is what an answer's headers say. Composites are told by their
-// type or, by stores that do not send one, by the number of parts behind them.
-func storedChecksum(h http.Header) StoredChecksum {
-	for _, t := range checksumTypes {
-		if v := h.Get(t.Key()); v != "" {
-			kind := h.Get("X-Amz-Checksum-Type")
-			return StoredChecksum{
-				Algorithm: t.String(), Value: v,
-				Composite: strings.EqualFold(kind, "COMPOSITE") || strings.Contains(v, "-"), // base64 has no "-"
-			}
-		}
+// ChecksumTypes are all that a store may keep, those first that stores compute unasked.
+func ChecksumTypes() []minio.ChecksumType {
+	return []minio.ChecksumType{
+		minio.ChecksumCRC64NVME, minio.ChecksumCRC32C, minio.ChecksumCRC32, minio.ChecksumSHA256, minio.ChecksumSHA1,
+		minio.ChecksumSHA512, minio.ChecksumMD5, minio.ChecksumXXHash64, minio.ChecksumXXHash3, minio.ChecksumXXHash128,
 	}
-	return StoredChecksum{}
 }

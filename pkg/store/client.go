@@ -1,18 +1,15 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
-	"github.com/minio/minio-go/v7/pkg/encrypt"
 )
 
 // Config says how to reach a store.
@@ -44,73 +41,60 @@ type Address struct {
 }
 
 // A Host is one host of the store. It sends requests through its Engine, and
-// bookkeeping over connections of its own, so that neither disturbs the other.
+// bookkeeping through its Admin, over connections of its own, so that neither
+// disturbs the other.
 type Host struct {
 	Engine
 	Endpoint string // as it stands in logs: scheme://host:port
-	desk     *minioEngine
-	hangUp   func() // what Engine does at Close
+	admin    Admin
 	index    int
-	turns    *turns // nil where there is one identity
+	rotation *credentialRotation // nil where there is one identity
 }
 
-// turns are the same host under each of several identities.
-type turns struct {
+// A credentialRotation has the same host once for each of several identities.
+type credentialRotation struct {
 	hosts []*Host
 	next  atomic.Uint64
+}
+
+// A Driver opens what talks to the hosts of one kind of store. It sends nothing yet.
+type Driver struct {
+	Name   string // of the engine, as Config.Engine has it
+	Engine func(cfg *Config, a Address, n *Counters) (Engine, error)
+	Admin  func(cfg *Config, a Address) (Admin, error)
+}
+
+// Counters are what engines count, over all hosts of a client.
+type Counters struct {
+	Connections   atomic.Int64 // opened
+	HashedPayload atomic.Int64 // bytes hashed for signatures, those of small uploads not counted
 }
 
 // A Client is the store: all its hosts and the choice between them.
 type Client struct {
 	hosts    []*Host
 	selector *Selector
-	region   string
 	engine   string
 	options  Options
-	sse      encrypt.ServerSide // with SSE-C the key to read with; nil otherwise
-	dialed   atomic.Int64
-	hashed   atomic.Int64   // bytes of payload
+	counters Counters
 	refused  []atomic.Int64 // by host
 	answered atomic.Int32   // the host that bookkeeping heard from last
 	heard    atomic.Bool    // there was one
-	regions  regions
 }
 
-// libraryRetries makes minio-go never wait: it sleeps after a failed request
-// even when it is not going to repeat it, and that sleep would be measured.
-var libraryRetries sync.Once
-
-// New returns a client for the hosts of cfg. It sends nothing.
-func New(cfg Config) (*Client, error) {
+// New returns a client for the hosts of cfg, which are of the driver's kind. It sends nothing.
+func New(cfg Config, driver Driver) (*Client, error) {
 	if len(cfg.Hosts) == 0 {
 		return nil, errors.New("no host is given")
 	}
-	if err := cfg.check(cfg.TLS); err != nil {
-		return nil, err
-	}
-	libraryRetries.Do(func() { minio.DefaultRetryUnit = 0 })
-	cfg.UnsignedPayload = cfg.UnsignedPayload || cfg.TLS // which protects it as well
 	selector, err := NewSelector(cfg.HostSelect, len(cfg.Hosts))
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{selector: selector, region: cfg.Region, options: cfg.Options, refused: make([]atomic.Int64, len(cfg.Hosts))}
-	c.regions.ask = c.askRegion
-	if cfg.Encryption.Kind == SSEC {
-		if c.sse, err = cfg.Encryption.serverSide(); err != nil {
-			return nil, err
-		}
-	}
-	if c.engine, err = chooseEngine(&cfg); err != nil {
-		return nil, err
-	}
+	c := &Client{selector: selector, engine: driver.Name, options: cfg.Options, refused: make([]atomic.Int64, len(cfg.Hosts))}
 	for i, a := range cfg.Hosts {
-		h, err := c.newHost(&cfg, a)
+		h, err := c.newHost(&cfg, a, i, &driver)
 		if err != nil {
-			return nil, fmt.Errorf("host %s: %w", a.Name, err)
-		}
-		h.index = i
-		if err := c.addIdentities(h, &cfg, a); err != nil {
 			return nil, fmt.Errorf("host %s: %w", a.Name, err)
 		}
 		c.hosts = append(c.hosts, h)
@@ -118,136 +102,49 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// The engines that send a client's requests.
-const (
-	engineAuto  = "auto"
-	engineLean  = "lean"
-	engineMinio = "minio"
-)
-
-// chooseEngine takes the lean engine where it can talk to all hosts: half a
-// store's requests through one engine and half through another would compare
-// the engines.
-func chooseEngine(cfg *Config) (string, error) {
-	switch cfg.Engine {
-	case engineMinio:
-		return engineMinio, nil
-	case engineAuto, engineLean, "":
-	default:
-		return "", fmt.Errorf("unknown engine %q: use %s, %s or %s", cfg.Engine, engineAuto, engineLean, engineMinio)
+// newHost returns a host that has further ones for further identities.
+func (c *Client) newHost(cfg *Config, a Address, index int, driver *Driver) (*Host, error) {
+	h, err := c.openHost(cfg, a, index, driver)
+	if err != nil || len(cfg.Others) == 0 {
+		return h, err
 	}
-	for _, a := range cfg.Hosts {
-		why := leanCan(cfg, a)
-		if why == "" && signsV2(cfg.Credentials) {
-			why = "it does not sign by V2"
-		}
-		if why != "" && cfg.Engine == engineLean {
-			return "", fmt.Errorf("the lean engine cannot talk to %s: %s", a.Name, why)
-		}
-		if why != "" {
-			return engineMinio, nil
-		}
-	}
-	return engineLean, nil
-}
-
-func signsV2(c *credentials.Credentials) bool {
-	if c == nil {
-		return false
-	}
-	value, err := c.GetWithContext(nil)
-	return err == nil && value.SignerType.IsV2()
-}
-
-func (c *Client) newHost(cfg *Config, a Address) (*Host, error) {
-	library, err := newMinioEngine(cfg, a, answerCheck{}, cfg.patience(), &c.dialed)
-	if err != nil {
-		return nil, err
-	}
-	library.hashed = &c.hashed
-	var engine Engine = library
-	hangUp := library.hangUp
-	if c.engine == engineLean {
-		lean, err := c.newLeanEngine(cfg, a, library)
-		if err != nil {
-			return nil, err
-		}
-		engine, hangUp = lean, lean.hangUp
-	}
-	desk, err := newMinioEngine(cfg.forDesk(), a, answerCheck{total: deskTimeout, desk: true}, deskTimeout, new(atomic.Int64))
-	if err != nil {
-		return nil, err
-	}
-	scheme, shown := "http://", a.Name
-	if cfg.TLS {
-		scheme = "https://"
-	}
-	if a.Dial != "" {
-		shown = a.Dial
-	}
-	return &Host{Engine: engine, Endpoint: scheme + shown, desk: desk, hangUp: hangUp}, nil
-}
-
-// addIdentities gives the host an engine for each further identity.
-func (c *Client) addIdentities(h *Host, cfg *Config, a Address) error {
-	if len(cfg.Others) == 0 {
-		return nil
-	}
-	h.turns = &turns{hosts: []*Host{h}}
+	h.rotation = &credentialRotation{hosts: []*Host{h}}
 	for _, identity := range cfg.Others {
 		as := *cfg
 		as.Credentials = identity
-		other, err := c.newHost(&as, a)
+		other, err := c.openHost(&as, a, index, driver)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		other.index = h.index
-		h.turns.hosts = append(h.turns.hosts, other)
+		h.rotation.hosts = append(h.rotation.hosts, other)
 	}
-	return nil
+	return h, nil
 }
 
-func newMinioEngine(cfg *Config, a Address, check answerCheck, answer time.Duration, dialed *atomic.Int64) (*minioEngine, error) {
-	transport, err := newTransport(cfg, a.Dial, answer, dialed)
+func (c *Client) openHost(cfg *Config, a Address, index int, driver *Driver) (*Host, error) {
+	engine, err := driver.Engine(cfg, a, &c.counters)
 	if err != nil {
 		return nil, err
 	}
-	traced := tracer{transport, cfg.HTTP2}
-	check.next = traced
-	mc, err := minio.New(a.Name, &minio.Options{
-		Creds:      cfg.Credentials,
-		Secure:     cfg.TLS,
-		Transport:  check,
-		Region:     cfg.Region,
-		MaxRetries: 1, // repeating is for the run to decide, and to count
-
-		BucketLookup:    cfg.bucketLookup(),
-		TrailingHeaders: cfg.Checksum != NoChecksum, // minio-go would send checksums of its own
-	})
+	admin, err := driver.Admin(cfg, a)
 	if err != nil {
 		return nil, err
 	}
-	mc.SetAppInfo("warp", cfg.AppVersion)
-	sse, err := cfg.Encryption.serverSide()
-	if err != nil {
-		return nil, err
+	scheme := "http://"
+	if cfg.TLS {
+		scheme = "https://"
 	}
-	return &minioEngine{
-		hangUp: transport.CloseIdleConnections,
-		core:   minio.Core{Client: mc}, part: uint64(cfg.PartSize), unsigned: cfg.UnsignedPayload,
-		opts: cfg.Options, sse: sse, checksum: cfg.Checksum.libraryType(),
-		transport: traced, agent: "warp/" + cfg.AppVersion + " (" + runtime.GOOS + "; " + runtime.GOARCH + ") form",
-	}, nil
+	return &Host{Engine: engine, Endpoint: scheme + cmp.Or(a.Dial, a.Name), admin: admin, index: index}, nil
 }
 
 // Acquire picks the host for one request, and as whom to talk to it; Release
 // must follow.
 func (c *Client) Acquire() *Host {
 	h := c.hosts[c.selector.Acquire()]
-	if h.turns == nil {
+	if h.rotation == nil {
 		return h
 	}
-	return h.turns.hosts[(h.turns.next.Add(1)-1)%uint64(len(h.turns.hosts))]
+	return h.rotation.hosts[(h.rotation.next.Add(1)-1)%uint64(len(h.rotation.hosts))]
 }
 
 // Release says that the request on h has finished, and how. A host that cannot be connected to is left alone for a while
@@ -284,26 +181,27 @@ func (c *Client) Refused() map[string]int64 {
 // in this process or another, finds the store without them.
 func (c *Client) Close() {
 	for _, h := range c.hosts {
-		h.close()
+		h.Close()
 	}
 }
 
-func (h *Host) close() {
-	h.hangUp()
-	h.desk.hangUp()
-	if h.turns != nil {
-		for _, other := range h.turns.hosts[1:] {
-			other.close()
+// Close closes the connections of h as [Client.Close] does.
+func (h *Host) Close() {
+	h.Engine.Close()
+	h.admin.Close()
+	if h.rotation != nil {
+		for _, other := range h.rotation.hosts[1:] {
+			other.Close()
 		}
 	}
 }
 
 // Connections is how many connections were opened for the load so far.
-func (c *Client) Connections() int64 { return c.dialed.Load() }
+func (c *Client) Connections() int64 { return c.counters.Connections.Load() }
 
 // HashedPayload is how many bytes of payload were hashed for signatures so far,
 // those of small uploads not counted.
-func (c *Client) HashedPayload() int64 { return c.hashed.Load() }
+func (c *Client) HashedPayload() int64 { return c.counters.HashedPayload.Load() }
 
 // Options are those that the client was made with.
 func (c *Client) Options() *Options { return &c.options }
@@ -323,10 +221,14 @@ func (c *Client) Endpoints() []string {
 	return all
 }
 
+// AdminTimeout is how long a request of bookkeeping may take. They are small:
+// nobody should have to wait for minutes to learn that the store is frozen.
+const AdminTimeout = 45 * time.Second
+
 // Bookkeeping is repeated where the store is busy, within these bounds.
 const (
-	deskAttempts = 8
-	deskPatience = 30 * time.Second // no further attempt after that
+	adminAttempts  = 8
+	adminRetryTime = 30 * time.Second // no further attempt after that
 )
 
 // anyHost calls do with one host after the other until one can be connected
@@ -337,7 +239,7 @@ func (c *Client) anyHost(ctx context.Context, do func(*Host) error) error {
 	for attempt := 1; ; attempt++ {
 		err := c.tryHosts(ctx, attempt-1, do)
 		var nobody *UnreachableError
-		if err == nil || !Repeatable(err) || errors.As(err, &nobody) || attempt == deskAttempts || time.Since(began) > deskPatience {
+		if err == nil || !Repeatable(err) || errors.As(err, &nobody) || attempt == adminAttempts || time.Since(began) > adminRetryTime {
 			return err
 		}
 		select {
@@ -357,11 +259,11 @@ func (c *Client) tryHosts(ctx context.Context, first int, do func(*Host) error) 
 	began := time.Now()
 	first += int(c.answered.Load())
 	for i := range c.hosts {
-		if i > 0 && busy != nil && time.Since(began) > deskPatience {
+		if i > 0 && busy != nil && time.Since(began) > adminRetryTime {
 			return busy
 		}
 		h := c.hosts[(first+i)%len(c.hosts)]
-		err := asError(do(h), nil)
+		err := AsError(do(h), 0)
 		if err != nil && ctx.Err() == context.Canceled {
 			err = &Error{Code: CodeCanceled, Message: context.Cause(ctx).Error()} // net/http says nothing but the cause
 		}

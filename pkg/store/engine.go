@@ -1,9 +1,14 @@
-// Package store talks to object stores: it sends requests through an engine,
-// picks the host for each, and turns whatever goes wrong into one kind of error.
+// Package store talks to object stores. A [Client] picks the host of each
+// request and sends it through that host's [Engine]; whatever goes wrong comes
+// back as an [*Error].
+//
+// The packages below are the engines and what they share. Package engines opens
+// a Client with the engine that a [Config] asks for.
 package store
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 )
@@ -20,7 +25,14 @@ type Engine interface {
 
 	Multipart
 	Extras
+
+	// Close closes the connections that no request uses, and each other one when its request ends.
+	Close()
 }
+
+// ErrUnsupported is what a method of an [Engine] returns that cannot do what it was asked for. It has sent nothing then,
+// so another engine may be asked.
+var ErrUnsupported = errors.New("the engine does not support this request")
 
 // Multipart is an upload in parts, request by request.
 type Multipart interface {

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/minio/minio-go/v7"
-
 	"warp/internal/human"
 )
 
@@ -72,8 +70,14 @@ func (e *Error) Error() string {
 	return e.Code + ": " + e.Message
 }
 
-func errorf(code string, status int, format string, args ...any) *Error {
+// Errorf returns an [Error] whose message is formatted.
+func Errorf(code string, status int, format string, args ...any) *Error {
 	return &Error{Code: code, Status: status, Message: fmt.Sprintf(format, args...)}
+}
+
+// BadAnswer returns an [Error] that says what is wrong with an answer.
+func BadAnswer(status int, format string, args ...any) *Error {
+	return Errorf(CodeBadAnswer, status, format, args...)
 }
 
 // CodeOf returns the code of err, or "" where it is none of this package's.
@@ -127,8 +131,9 @@ func unanswered(err error) bool {
 	return errors.As(err, &e) && e.Status == 0 && !IsConnection(err)
 }
 
-// asError turns what minio-go and net return into an *Error; nil stays nil.
-func asError(err error, tr *Trace) error {
+// AsError turns an error of a connection into an *Error; nil stays nil, and an *Error itself. The status is that of the
+// answer; 0 = there was none.
+func AsError(err error, status int) error {
 	if err == nil {
 		return nil
 	}
@@ -136,11 +141,6 @@ func asError(err error, tr *Trace) error {
 	if errors.As(err, &own) {
 		return own
 	}
-	var resp minio.ErrorResponse
-	if errors.As(err, &resp) {
-		return fromResponse(resp, int(tr.Status()))
-	}
-	status := int(tr.Status())
 	code := netCode(err)
 	if code == CodeTimeout && innermost(err) != context.DeadlineExceeded {
 		return timeoutError(err, status)
@@ -163,31 +163,13 @@ func timeoutError(err error, status int) *Error {
 	isOp := errors.As(err, &op)
 	switch {
 	case isOp && op.Op == "dial", strings.Contains(err.Error(), "TLS handshake timeout"):
-		return errorf(CodeConnectTimeout, status, "no connection in time")
+		return Errorf(CodeConnectTimeout, status, "no connection in time")
 	case isOp && op.Op == "write":
-		return errorf(CodeStallTimeout, status, "the store took no more of the request in time")
+		return Errorf(CodeStallTimeout, status, "the store took no more of the request in time")
 	case status == 0:
-		return errorf(CodeAnswerTimeout, status, "the store did not answer in time")
+		return Errorf(CodeAnswerTimeout, status, "the store did not answer in time")
 	}
-	return errorf(CodeStallTimeout, status, "no more of the answer came in time")
-}
-
-func fromResponse(resp minio.ErrorResponse, seen int) *Error {
-	status := resp.StatusCode
-	if status == 0 {
-		status = seen
-	}
-	code := resp.Code
-	// minio-go calls an answer that is no S3 error document by its status
-	// line, which is too long and too varied to be counted under.
-	if code == "" || strings.ContainsAny(code, " \t") {
-		code = fmt.Sprintf("HTTP%d", status)
-	}
-	message := resp.Message
-	if message == "" {
-		message = resp.Code
-	}
-	return &Error{Code: code, Message: oneLine(message), Status: status, Region: resp.Region}
+	return Errorf(CodeStallTimeout, status, "no more of the answer came in time")
 }
 
 // netCode names a failure below HTTP.
@@ -241,11 +223,11 @@ func plainText(err error) string {
 	case errors.As(err, &u):
 		err = u.Err
 	}
-	return oneLine(err.Error())
+	return OneLine(err.Error())
 }
 
-// oneLine keeps what a store says printable in one line of bounded length.
-func oneLine(s string) string {
+// OneLine keeps what a store says printable in one line of bounded length.
+func OneLine(s string) string {
 	const maxSize = 300
 	s = strings.Join(strings.Fields(human.OneLine(s)), " ")
 	if len(s) > maxSize {

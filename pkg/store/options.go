@@ -2,14 +2,8 @@ package store
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"net/netip"
-	"slices"
-	"strings"
 	"time"
-
-	"github.com/minio/minio-go/v7/pkg/tags"
 )
 
 // Options change what a client's requests look like, or the connections that
@@ -126,114 +120,21 @@ const (
 	LookupPath = "path"
 )
 
-// check refuses options that contradict each other.
-func (o *Options) check(tls bool) error {
-	switch {
-	case o.Encryption.Kind == SSEC && !tls:
-		return errors.New("SSE-C sends the key with every request, so it needs TLS")
-	case o.Encryption.Kind == SSEKMS && o.Encryption.KeyID == "":
-		return errors.New("SSE-KMS needs the id of a key")
-	case !slices.Contains([]EncryptionKind{NoEncryption, SSEC, SSES3, SSEKMS}, o.Encryption.Kind):
-		return fmt.Errorf("unknown encryption %q", o.Encryption.Kind)
-	case o.Checksum != NoChecksum && !slices.Contains(Checksums(), o.Checksum):
-		return fmt.Errorf("unknown checksum %q", o.Checksum)
-	case o.Checksum != NoChecksum && o.MD5:
-		return errors.New("an upload carries either a checksum or a Content-MD5")
-	case o.DisableMultipart && o.PartSize > 0:
-		return errors.New("a part size is of no use without multipart uploads")
-	case !slices.Contains([]string{"", LookupAuto, LookupHost, LookupPath}, o.Lookup):
-		return fmt.Errorf("unknown lookup %q: use %s, %s or %s", o.Lookup, LookupHost, LookupPath, LookupAuto)
-	case (o.ClientCert == "") != (o.ClientKey == ""):
-		return errors.New("a client certificate needs its key, and a key its certificate")
-	case o.PartSize != 0 && (o.PartSize < leastPart || o.PartSize > mostPart):
-		return errors.New("parts are between 5 MiB and 5 GiB large")
-	case !tls && (o.HTTP2 || o.ClientCert != "" || o.KTLS):
-		return errors.New("HTTP/2, client certificates and kernel TLS need TLS")
-	}
-	if err := checkMetadata(o.Metadata); err != nil {
-		return err
-	}
-	return checkTags(o.Tags)
-}
+// answerTimeout is how long the store may take to answer where nobody says:
+// without a bound a frozen store would hold prepare up for ever.
+const answerTimeout = 2 * time.Minute
 
-// What S3 allows.
-const (
-	leastPart    = 5 << 20
-	mostPart     = 5 << 30
-	mostMetadata = 2 << 10
-)
+// StallTimeout is for how long nothing may move on a connection of the load.
+func (o *Options) StallTimeout() time.Duration { return cmp.Or(o.Timeout, answerTimeout) }
 
-func checkMetadata(all []Attribute) error {
-	size, seen := 0, make(map[string]bool)
-	for i := range all {
-		a := &all[i]
-		value := string(a.AppendValue(nil, ""))
-		switch {
-		case a.Key == "" || strings.ContainsFunc(a.Key, unfitForName):
-			return fmt.Errorf("metadata %q: a key is made of letters, digits, dots, - and _", a.Key)
-		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }) || strings.TrimSpace(value) != value:
-			return fmt.Errorf("metadata %q: a value is of ASCII characters, with no blank at either end", a.Key)
-		case seen[strings.ToLower(a.Key)]:
-			return fmt.Errorf("metadata %q is given twice", a.Key)
-		}
-		seen[strings.ToLower(a.Key)] = true
-		size += len(a.Key) + len(value)
-	}
-	if size > mostMetadata {
-		return fmt.Errorf("metadata of %d bytes is more than the %d that S3 allows", size, mostMetadata)
-	}
-	return nil
-}
-
-func unfitForName(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.", r)
-}
-
-func checkTags(all []Attribute) error {
-	seen := make(map[string]string)
-	for i := range all {
-		if _, twice := seen[all[i].Key]; twice {
-			return fmt.Errorf("tag %q is given twice", all[i].Key)
-		}
-		seen[all[i].Key] = string(all[i].AppendValue(nil, ""))
-		if _, err := tags.NewTags(map[string]string{all[i].Key: seen[all[i].Key]}, true); err != nil {
-			return fmt.Errorf("tag %q: %w", all[i].Key, err)
-		}
-	}
-	if _, err := tags.NewTags(seen, true); err != nil {
-		return err
-	}
-	return nil
-}
-
-// patience is how long nothing may move on a connection of the load.
-func (o *Options) patience() time.Duration { return cmp.Or(o.Timeout, answerTimeout) }
-
-// forDesk is the configuration for bookkeeping. Markers are for all runs to
+// ForAdmin returns the configuration for bookkeeping. Markers are for all runs to
 // read, whatever their options: of these only those are left that it takes to
 // reach the store.
-func (cfg *Config) forDesk() *Config {
+func (cfg *Config) ForAdmin() *Config {
 	own := *cfg
 	own.Options = Options{
 		Lookup: cfg.Lookup, HTTP2: cfg.HTTP2, SourceIPs: cfg.SourceIPs,
 		ClientCert: cfg.ClientCert, ClientKey: cfg.ClientKey,
 	}
 	return &own
-}
-
-// beyondLean says which of the options the lean engine does not do; "" = none.
-func (o *Options) beyondLean() string {
-	var all []string
-	add := func(asked bool, what string) {
-		if asked {
-			all = append(all, what)
-		}
-	}
-	add(o.Lookup == LookupHost, "bucket names in host names")
-	add(o.HTTP2, "HTTP/2")
-	add(o.KTLS, "kernel TLS")
-	if len(all) == 0 {
-		return ""
-	}
-	return "it does not do " + strings.Join(all, ", ")
 }

@@ -1,15 +1,6 @@
 package store
 
-import (
-	"context"
-	"crypto/tls"
-	"io"
-	"net/http"
-	"net/http/httptrace"
-	"slices"
-	"sync"
-	"time"
-)
+import "time"
 
 // The phases of an HTTP request, in their order. The first three are those of
 // a new connection, which most requests do without.
@@ -27,13 +18,13 @@ const (
 // was no such phase, or it did not come to its end.
 type Phases [numPhases]time.Duration
 
-// add counts a phase that has ended. What a coarse clock does not see took place
-// all the same.
-func (p *Phases) add(phase int, d time.Duration) { p[phase] += max(d, 1) }
+// Add counts a phase that has ended. One that was too short for the clock counts
+// as a nanosecond.
+func (p *Phases) Add(phase int, d time.Duration) { p[phase] += max(d, 1) }
 
 // Note has t note the phases of its requests in p: those of new connections,
 // and the others where all is set.
-func (t *Trace) Note(p *Phases, all bool) { t.phases, t.all = p, all }
+func (t *Trace) RecordPhases(p *Phases, all bool) { t.phases, t.all = p, all }
 
 // Where a request is whose phases are noted.
 const (
@@ -43,15 +34,15 @@ const (
 	inReceive
 )
 
-// sending begins the phases of a request: it has a connection.
-func (t *Trace) sending() {
+// Sending notes that a request has a connection and is about to be sent.
+func (t *Trace) Sending() {
 	if t != nil && t.all {
 		t.stage, t.began = inSend, time.Since(t.base)
 	}
 }
 
-// sent says that the last of a request was sent, which may end a payload.
-func (t *Trace) sent(payload bool, at time.Duration) {
+// Sent notes that all of a request was sent at a time after [Trace.Base]. It says whether that ended a payload.
+func (t *Trace) Sent(payload bool, at time.Duration) {
 	if t == nil || !payload && !t.all {
 		return
 	}
@@ -65,211 +56,20 @@ func (t *Trace) sent(payload bool, at time.Duration) {
 
 // enter ends a phase and begins the next stage.
 func (t *Trace) enter(stage uint8, ended int, now time.Duration) {
-	t.phases.add(ended, now-t.began)
+	t.phases.Add(ended, now-t.began)
 	t.stage, t.began = stage, now
 }
 
-// received says that the answer is complete.
-func (t *Trace) received() {
+// Complete notes that all of the answer was received.
+func (t *Trace) Complete() {
 	if t != nil && t.stage == inReceive {
 		t.enter(notNoted, PhaseReceive, time.Since(t.base))
 	}
 }
 
-// sum adds the phases of another request.
-func (p *Phases) sum(o *Phases) {
+// Merge adds the phases of another request.
+func (p *Phases) Merge(o *Phases) {
 	for i, d := range o {
 		p[i] += d
 	}
-}
-
-// A wirePhases notes the phases of one request by the hooks of net and net/http,
-// which several goroutines call, some of them when the request is over.
-type wirePhases struct {
-	base time.Time
-	all  bool // not only those of a new connection
-
-	mu                            sync.Mutex
-	finished                      bool          // the answer was received, or there is none
-	over                          bool          // nothing is noted any more
-	dns, connect, tls             time.Duration // when they began; 0 = did not
-	sending, sent, answered, read time.Duration // when there was a connection, and so on; 0 = not seen
-	phases                        Phases
-}
-
-func (w *wirePhases) note(change func(now time.Duration)) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.over {
-		change(max(time.Since(w.base), 1))
-	}
-}
-
-// begun and done note when a phase of the connection began, and that it ended.
-// Several addresses of a name may be tried at once: it counts from the begin of
-// the first to the end of the one that succeeds.
-func (w *wirePhases) begun(at *time.Duration) {
-	w.note(func(now time.Duration) {
-		if *at == 0 {
-			*at = now
-		}
-	})
-}
-
-func (w *wirePhases) done(phase int, began *time.Duration, err error) {
-	w.note(func(now time.Duration) {
-		if err == nil && *began > 0 && w.phases[phase] == 0 {
-			w.phases.add(phase, now-*began)
-		}
-	})
-}
-
-// hooks are those of a connection.
-func (w *wirePhases) hooks() *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{
-		DNSStart:          func(httptrace.DNSStartInfo) { w.begun(&w.dns) },
-		DNSDone:           func(info httptrace.DNSDoneInfo) { w.done(PhaseDNS, &w.dns, info.Err) },
-		ConnectStart:      func(_, _ string) { w.begun(&w.connect) },
-		ConnectDone:       func(_, _ string, err error) { w.done(PhaseConnect, &w.connect, err) },
-		TLSHandshakeStart: func() { w.begun(&w.tls) },
-		TLSHandshakeDone:  func(_ tls.ConnectionState, err error) { w.done(PhaseTLS, &w.tls, err) },
-	}
-}
-
-// finish says that nothing more comes of the request.
-func (w *wirePhases) finish() {
-	w.note(func(now time.Duration) { w.read, w.finished = now, true })
-}
-
-// end returns the phases of the request, once it is finished. Nothing is noted
-// any more then.
-func (w *wirePhases) end() (p *Phases, ok bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.finished {
-		return nil, false
-	}
-	w.over = true
-	if w.all && w.sending > 0 && w.answered > 0 {
-		w.exchange()
-	}
-	return &w.phases, true
-}
-
-// exchange counts what follows the connection. Where net/http's goroutine that
-// sends says so too late, nobody knows when a request was sent; being short, it
-// counts as part of the wait.
-func (w *wirePhases) exchange() {
-	from := w.sending
-	if w.sent > from && w.sent <= w.answered {
-		w.phases.add(PhaseSend, w.sent-from)
-		from = w.sent
-	}
-	w.phases.add(PhaseWait, w.answered-from)
-	w.phases.add(PhaseReceive, w.read-w.answered)
-}
-
-// follow begins to note the phases of a request; nil where nobody wants them.
-func (t *netTrace) follow() *wirePhases {
-	if !t.noted {
-		return nil
-	}
-	w := &wirePhases{base: t.base, all: t.all}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.open = append(t.open, w)
-	return w
-}
-
-// takePhases adds the phases of all requests that are finished to p.
-func (t *netTrace) takePhases(p *Phases) {
-	if !t.noted {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.open = slices.DeleteFunc(t.open, func(w *wirePhases) bool {
-		phases, ok := w.end()
-		if ok {
-			p.sum(phases)
-		}
-		return ok
-	})
-}
-
-func (w *wirePhases) clientTrace() *httptrace.ClientTrace {
-	if w == nil {
-		return &httptrace.ClientTrace{}
-	}
-	return w.hooks()
-}
-
-// watch adds to the hooks what follows the begin of a connection.
-func (w *wirePhases) watch(hooks *httptrace.ClientTrace) {
-	if w == nil || !w.all {
-		return
-	}
-	first := hooks.GotFirstResponseByte
-	hooks.GotConn = func(httptrace.GotConnInfo) { w.note(func(now time.Duration) { w.sending = now }) }
-	hooks.WroteRequest = func(info httptrace.WroteRequestInfo) {
-		if info.Err == nil {
-			w.note(func(now time.Duration) { w.sent = now })
-		}
-	}
-	hooks.GotFirstResponseByte = func() {
-		w.note(func(now time.Duration) { w.answered = now })
-		first()
-	}
-}
-
-// uploaded corrects when the request was sent by what is known of its payload.
-func (w *wirePhases) uploaded(last int64) {
-	if w != nil && last > 0 {
-		w.note(func(time.Duration) { w.sent = min(time.Duration(last), w.answered) })
-	}
-}
-
-// answer notes when an answer has been received.
-func (w *wirePhases) answer(resp *http.Response) {
-	switch {
-	case w == nil:
-	case resp == nil, !w.all, resp.Body == nil, resp.Body == http.NoBody:
-		w.finish()
-	default:
-		resp.Body = &watchedAnswer{ReadCloser: resp.Body, end: w.finish}
-	}
-}
-
-// connecting returns a context under which the begin of a connection is noted in
-// t, and what to call when the connection is there.
-func (t *Trace) connecting(ctx context.Context) (context.Context, func()) {
-	if t == nil || t.phases == nil {
-		return ctx, func() {}
-	}
-	w := &wirePhases{base: t.base}
-	return httptrace.WithClientTrace(ctx, w.hooks()), func() {
-		w.finish()
-		phases, _ := w.end()
-		t.phases.sum(phases)
-	}
-}
-
-// A watchedAnswer tells when an answer's body was received.
-type watchedAnswer struct {
-	io.ReadCloser
-	once sync.Once
-	end  func()
-}
-
-func (a *watchedAnswer) Read(p []byte) (int, error) {
-	n, err := a.ReadCloser.Read(p)
-	if err != nil {
-		a.once.Do(a.end)
-	}
-	return n, err
-}
-
-func (a *watchedAnswer) Close() error {
-	defer a.once.Do(a.end) // after those of the answers inside it
-	return a.ReadCloser.Close()
 }

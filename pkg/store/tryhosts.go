@@ -48,12 +48,12 @@ func (c *Client) TryHosts(ctx context.Context, bucket string) []DeadHost {
 
 // try returns why h does not answer; nil where it does.
 func (h *Host) try(ctx context.Context, bucket string) (err error) {
-	ctx, cancel := withLimit(ctx, hostTryTimeout)
+	ctx, cancel := WithLimit(ctx, hostTryTimeout)
 	defer cancel()
 	for range hostTries {
-		_, err = h.desk.core.Client.BucketExists(ctx, bucket)
+		_, err = h.admin.BucketExists(ctx, bucket)
 		var said *Error
-		if err = tooLong(ctx, asError(err, nil), 0); !errors.As(err, &said) || said.Status != 0 {
+		if err = LimitError(ctx, err, 0); !errors.As(err, &said) || said.Status != 0 {
 			return nil
 		}
 		if IsConnection(err) || ctx.Err() != nil {

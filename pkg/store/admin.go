@@ -1,0 +1,45 @@
+package store
+
+import (
+	"context"
+	"io"
+	"net/http"
+)
+
+// An Admin does the bookkeeping of a run on one host: buckets, markers and clean-up. None of it is measured. Every error
+// is an *Error.
+type Admin interface {
+	Engine
+
+	BucketExists(ctx context.Context, bucket string) (bool, error)
+	// Region is where a bucket is; "" where the store does not say.
+	Region(ctx context.Context, bucket string) (string, error)
+	// MakeBucket creates a bucket, with object lock or without, and marks it for MadeByWarp.
+	MakeBucket(ctx context.Context, bucket string, lock bool) error
+	MadeByWarp(ctx context.Context, bucket string) bool
+	// Versioning is Enabled, Suspended, or "" for a bucket that never had it.
+	Versioning(ctx context.Context, bucket string) (string, error)
+	SetVersioning(ctx context.Context, bucket string, on bool) error
+	ObjectLock(ctx context.Context, bucket string) (Lock, error)
+
+	// Headers are what the store shows of an object beside its payload. With decrypt the request carries the client's key.
+	Headers(ctx context.Context, ref Ref, decrypt bool) (http.Header, error)
+	// Read returns the content of a small object.
+	Read(ctx context.Context, ref Ref) ([]byte, error)
+	UploadFile(ctx context.Context, ref Ref, path, contentType string) error
+	// DeleteLocked deletes versions that a retention in governance mode protects.
+	DeleteLocked(ctx context.Context, refs []Ref) error
+	// Uploads calls each for every upload under prefix that was not completed, until it fails.
+	Uploads(ctx context.Context, bucket, prefix string, each func(Upload) error) error
+	// Parts calls each for every part of an upload, until it returns false.
+	Parts(ctx context.Context, u Upload, each func(Part) bool) error
+}
+
+// A Profiler is an [Admin] of a store that can profile itself.
+type Profiler interface {
+	// StartProfiles begins profiles of the given kinds on all nodes. It fails with [ErrUnsupported] where there is no
+	// such function.
+	StartProfiles(ctx context.Context, kinds []string) error
+	// Profiles ends the profiles and returns them as a ZIP.
+	Profiles(ctx context.Context) (io.ReadCloser, error)
+}

@@ -1,0 +1,260 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// BucketExists asks the store whether bucket is there.
+func (c *Client) BucketExists(ctx context.Context, bucket string) (exists bool, err error) {
+	err = c.anyHost(ctx, func(h *Host) error {
+		exists, err = h.admin.BucketExists(ctx, bucket)
+		return err
+	})
+	return exists, err
+}
+
+// Region asks the store where bucket is.
+func (c *Client) Region(ctx context.Context, bucket string) (region string, err error) {
+	err = c.anyHost(ctx, func(h *Host) error {
+		region, err = h.admin.Region(ctx, bucket)
+		return err
+	})
+	return region, err
+}
+
+// MakeBucket creates bucket, with object lock or without, and marks it as made
+// by warp.
+func (c *Client) MakeBucket(ctx context.Context, bucket string, lock bool) error {
+	return c.anyHost(ctx, func(h *Host) error { return h.admin.MakeBucket(ctx, bucket, lock) })
+}
+
+// HeadersOf are what the store shows of an object beside its payload.
+func (c *Client) HeadersOf(ctx context.Context, ref Ref) (all http.Header, err error) {
+	err = c.anyHost(ctx, func(h *Host) error {
+		all, err = h.admin.Headers(ctx, ref, true)
+		return err
+	})
+	return all, err
+}
+
+// MadeByWarp says whether warp created bucket.
+func (c *Client) MadeByWarp(ctx context.Context, bucket string) bool {
+	made := false
+	_ = c.anyHost(ctx, func(h *Host) error {
+		made = h.admin.MadeByWarp(ctx, bucket)
+		return nil
+	})
+	return made
+}
+
+// Versioning returns Enabled, Suspended, or "" for a bucket that never had it.
+// A store that does not know the question has no versions.
+func (c *Client) Versioning(ctx context.Context, bucket string) (state string, err error) {
+	err = c.anyHost(ctx, func(h *Host) error {
+		state, err = h.admin.Versioning(ctx, bucket)
+		if unknownToStore(err) {
+			return nil
+		}
+		return err
+	})
+	return state, err
+}
+
+// SetVersioning turns versioning of bucket on, or suspends it.
+func (c *Client) SetVersioning(ctx context.Context, bucket string, on bool) error {
+	return c.anyHost(ctx, func(h *Host) error { return h.admin.SetVersioning(ctx, bucket, on) })
+}
+
+// A Lock is what a bucket's object lock is set to.
+type Lock struct {
+	Enabled bool
+	Default string // the mode that every upload is locked in; "" = none is
+}
+
+// ObjectLock asks for the object lock of bucket. A store that does not know
+// the question has none.
+func (c *Client) ObjectLock(ctx context.Context, bucket string) (lock Lock, err error) {
+	err = c.anyHost(ctx, func(h *Host) error {
+		lock, err = h.admin.ObjectLock(ctx, bucket)
+		var e *Error
+		if errors.As(err, &e) && e.Status == 404 && e.Code != "NoSuchBucket" || unknownToStore(err) {
+			return nil
+		}
+		return err
+	})
+	return lock, err
+}
+
+// WriteSmall stores a small object. late says that one of the attempts had no
+// answer, so that it may be stored after whatever follows.
+func (c *Client) WriteSmall(ctx context.Context, ref Ref, data []byte) (late bool, err error) {
+	err = c.anyHost(ctx, func(h *Host) error {
+		put := Put{Ref: ref, Body: bytes.NewReader(data), Size: int64(len(data)), ContentType: "application/json"}
+		_, err := h.admin.Put(ctx, put, NewTrace(time.Now()))
+		late = late || unanswered(err)
+		return err
+	})
+	return late, err
+}
+
+// ModifiedAt is when an object was written, by the store's clock.
+func (c *Client) ModifiedAt(ctx context.Context, ref Ref) (modified time.Time, err error) {
+	err = c.anyHost(ctx, func(h *Host) error {
+		o, err := h.admin.Stat(ctx, ref, NewTrace(time.Now()))
+		modified = o.LastModified
+		return err
+	})
+	return modified, err
+}
+
+// ReadSmall returns the content of a small object.
+func (c *Client) ReadSmall(ctx context.Context, ref Ref) (data []byte, err error) {
+	err = c.anyHost(ctx, func(h *Host) error {
+		data, err = h.admin.Read(ctx, ref)
+		return err
+	})
+	return data, err
+}
+
+// List lists through whichever host answers. It may have to start again, and
+// calls begin each time that it does.
+func (c *Client) List(ctx context.Context, l List, begin func(), each func(Object) bool) error {
+	return c.anyHost(ctx, func(h *Host) error {
+		begin()
+		return h.admin.List(ctx, l, each, NewTrace(time.Now()))
+	})
+}
+
+// Delete removes refs through whichever host answers.
+func (c *Client) Delete(ctx context.Context, refs []Ref) error {
+	return c.anyHost(ctx, func(h *Host) error { return h.admin.Delete(ctx, refs, NewTrace(time.Now())) })
+}
+
+// DeleteLocked is Delete for versions that a retention in governance mode
+// protects. It needs the right to bypass that.
+func (c *Client) DeleteLocked(ctx context.Context, refs []Ref) error {
+	return c.anyHost(ctx, func(h *Host) error { return h.admin.DeleteLocked(ctx, refs) })
+}
+
+// AbortUpload ends one upload in parts, which may be over already.
+func (c *Client) AbortUpload(ctx context.Context, u Upload) error {
+	err := c.anyHost(ctx, func(h *Host) error { return h.admin.AbortUpload(ctx, u, NewTrace(time.Now())) })
+	if CodeOf(err) == "NoSuchUpload" {
+		return nil
+	}
+	return err
+}
+
+// Metadata returns one entry of an object's user metadata, "" where it has none
+// of that name. It has the key of objects that this client has encrypted.
+func (c *Client) Metadata(ctx context.Context, ref Ref, name string) (value string, err error) {
+	headers := func(decrypt bool) error {
+		return c.anyHost(ctx, func(h *Host) error {
+			all, err := h.admin.Headers(ctx, ref, decrypt)
+			value = all.Get("X-Amz-Meta-" + name)
+			return err
+		})
+	}
+	if err = headers(false); c.options.Encryption.Kind == SSEC && Sealed(err) {
+		err = headers(true)
+	}
+	return value, err
+}
+
+// Sealed says whether a question about an object failed as it does where the object is encrypted under a key that the
+// store has to be shown.
+func Sealed(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && (e.Status == http.StatusBadRequest || e.Status == http.StatusForbidden)
+}
+
+// Tag returns one of an object's tags, "" where it has none of that name. Tags can be read without the object's key.
+func (c *Client) Tag(ctx context.Context, ref Ref, name string) (value string, err error) {
+	err = c.anyHost(ctx, func(h *Host) error {
+		all, err := h.admin.Tags(ctx, ref, NewTrace(time.Now()))
+		value = all[name]
+		return err
+	})
+	if unknownToStore(err) || CodeOf(err) == "NoSuchTagSet" {
+		return "", nil
+	}
+	return value, err
+}
+
+// UploadsOf returns the ids of the uploads in parts of exactly that name which were not completed.
+func (c *Client) UploadsOf(ctx context.Context, bucket, key string) (ids []string, err error) {
+	err = c.eachUpload(ctx, bucket, key, func(_ *Host, u Upload) error {
+		if u.Key == key && !slices.Contains(ids, u.ID) {
+			ids = append(ids, u.ID)
+		}
+		return nil
+	})
+	return ids, err
+}
+
+// MaxPart is the highest number of a part.
+const MaxPart = 10000
+
+// LastPart returns the part of the highest number that an upload can have; false where it has none. It looks at all parts:
+// MinIO begins with the first one where the marker is no part.
+func (c *Client) LastPart(ctx context.Context, u Upload) (part Part, ok bool, err error) {
+	err = c.anyHost(ctx, func(h *Host) error {
+		return h.admin.Parts(ctx, u, func(p Part) bool {
+			if ok = p.Number == MaxPart; ok {
+				part = p
+			}
+			return !ok
+		})
+	})
+	return part, ok, err
+}
+
+// AbortUploads ends the multipart uploads under prefix that were never
+// completed and whose names are ours.
+func (c *Client) AbortUploads(ctx context.Context, bucket, prefix string, ours func(key string) bool) error {
+	return c.eachUpload(ctx, bucket, prefix, func(h *Host, u Upload) error {
+		if !ours(u.Key) {
+			return nil
+		}
+		err := h.admin.AbortUpload(ctx, u, NewTrace(time.Now()))
+		if CodeOf(err) == "NoSuchUpload" {
+			return nil
+		}
+		return err
+	})
+}
+
+// eachUpload calls do for every upload under prefix that was not completed. It may have to start again. A store that
+// does not know the question has none.
+func (c *Client) eachUpload(ctx context.Context, bucket, prefix string, do func(*Host, Upload) error) error {
+	return c.anyHost(ctx, func(h *Host) error {
+		var failed error
+		err := h.admin.Uploads(ctx, bucket, prefix, func(u Upload) error {
+			failed = do(h, u)
+			return failed
+		})
+		if failed == nil && unknownToStore(err) {
+			return nil
+		}
+		return err
+	})
+}
+
+// unknownToStore says whether err means that the store lacks the function.
+func unknownToStore(err error) bool {
+	var e *Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	return e.Status == 405 || e.Status == 501 || e.Status >= 400 && e.Code == "NotImplemented"
+}
+
+// UploadFile stores a file of this machine as an object, in parts where it is large. It is never measured.
+func (c *Client) UploadFile(ctx context.Context, ref Ref, path, contentType string) error {
+	return c.anyHost(ctx, func(h *Host) error { return h.admin.UploadFile(ctx, ref, path, contentType) })
+}

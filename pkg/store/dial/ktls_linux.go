@@ -1,0 +1,43 @@
+package dial
+
+import (
+	"fmt"
+	"net"
+
+	"golang.org/x/sys/unix"
+)
+
+// WhyNoKTLS says what keeps TLS from being left to the kernel.
+func WhyNoKTLS() string {
+	if err := tryKTLS(); err != nil {
+		return fmt.Sprintf("this kernel has no TLS to offer (setting TCP_ULP to tls: %v); the module tls would have to be loaded", err)
+	}
+	return "this kernel could do TLS, but would need the keys of each session, and Go's TLS library does not hand them out"
+}
+
+// tryKTLS asks the kernel on a connection with itself, for it answers for
+// connected sockets only.
+func tryKTLS() error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	raw, err := conn.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		return err
+	}
+	var refused error
+	err = raw.Control(func(fd uintptr) {
+		refused = unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_ULP, "tls")
+	})
+	if err != nil {
+		return err
+	}
+	return refused
+}

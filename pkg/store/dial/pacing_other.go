@@ -1,0 +1,7 @@
+//go:build !linux
+
+package dial
+
+import "net"
+
+func withoutPacing(*net.TCPConn) {}

@@ -1,0 +1,156 @@
+package engines
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"warp/pkg/store"
+)
+
+// bookkeeping are all questions whose answers safety rests on.
+func bookkeeping(c *store.Client) map[string]func(context.Context) error {
+	return map[string]func(context.Context) error{
+		"Versioning": func(ctx context.Context) error { _, err := c.Versioning(ctx, "bucket"); return err },
+		"ObjectLock": func(ctx context.Context) error { _, err := c.ObjectLock(ctx, "bucket"); return err },
+		"List": func(ctx context.Context) error {
+			return c.List(ctx, store.List{Bucket: "bucket", Prefix: "p/"}, func() {}, func(store.Object) bool { return true })
+		},
+		"List versions": func(ctx context.Context) error {
+			return c.List(ctx, store.List{Bucket: "bucket", Prefix: "p/", Versions: true}, func() {}, func(store.Object) bool { return true })
+		},
+		"AbortUploads": func(ctx context.Context) error {
+			return c.AbortUploads(ctx, "bucket", "p/", func(string) bool { return true })
+		},
+		"Delete": func(ctx context.Context) error {
+			return c.Delete(ctx, []store.Ref{{Bucket: "bucket", Key: "a"}, {Bucket: "bucket", Key: "b"}})
+		},
+		"ReadSmall": func(ctx context.Context) error {
+			_, err := c.ReadSmall(ctx, store.Ref{Bucket: "bucket", Key: ".warp/a.json"})
+			return err
+		},
+		"SetVersioning": func(ctx context.Context) error { return c.SetVersioning(ctx, "bucket", false) },
+	}
+}
+
+// Where a store says 200 and sends an error, or another document, bookkeeping fails. That must not look like an empty
+// bucket, nor like a store that lacks the function.
+func TestBookkeepingWantsItsDocument(t *testing.T) {
+	t.Parallel()
+	docs := map[string]string{
+		"an error":        "<Error><Code>InternalError</Code><Message>oh</Message></Error>",
+		"not implemented": "<Error><Code>NotImplemented</Code></Error>",
+		"no bucket":       "<Error><Code>NoSuchBucket</Code></Error>",
+		"no upload":       "<Error><Code>NoSuchUpload</Code></Error>",
+		"a web page":      "<html><body>Welcome</body></html>",
+		"nothing":         "",
+	}
+	for said, doc := range docs {
+		c, _ := clientOf(t, answer(200, map[string]string{"Last-Modified": "Sat, 21 Nov 2026 00:00:00 GMT"}, doc))
+		for name, ask := range bookkeeping(c) {
+			if said == "a web page" || said == "nothing" {
+				if name == "ReadSmall" || name == "SetVersioning" {
+					continue // any content is an object's, and any answer but an error a success
+				}
+			}
+			err := ask(t.Context())
+			if store.CodeOf(err) != store.CodeBadAnswer {
+				t.Errorf("%s, answered by %s: %v", name, said, err)
+			}
+		}
+	}
+}
+
+// A document without an end does not fill the memory.
+func TestBookkeepingBoundsDocuments(t *testing.T) {
+	t.Parallel()
+	c, _ := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
+		junk := []byte(strings.Repeat("<a/>", 64<<10))
+		root := "<ListBucketResult>"
+		for range 2 * (16 << 20) / len(junk) {
+			if _, err := io.WriteString(w, root); err != nil {
+				return
+			}
+			root = string(junk)
+		}
+	})
+	for name, ask := range bookkeeping(c) {
+		if name == "ReadSmall" || name == "SetVersioning" {
+			continue
+		}
+		if err := ask(t.Context()); store.CodeOf(err) != store.CodeBadAnswer || !strings.Contains(err.Error(), "longer than") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Listings whose names go back, or lie elsewhere, end with an error however new their tokens are.
+func TestBookkeepingWantsOrder(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, bucket   string
+		versions, back bool
+		key            func(n int) string // of each page
+		found          int                // without an error
+	}{
+		{name: "the same name again and again", key: func(int) string { return "p/a" }},
+		{name: "the same version again and again", versions: true, key: func(int) string { return "p/a" }},
+		{name: "names that go back", key: func(n int) string { return fmt.Sprintf("p/%d", 9-n) }},
+		{name: "pages of versions that go back", versions: true, back: true, key: func(n int) string { return fmt.Sprintf("p/%d", n) }},
+		{name: "versions that go back", versions: true, key: func(n int) string { return fmt.Sprintf("p/%d", 9-n) }, found: 5}, // versitygw lists delete markers last
+		{name: "names elsewhere", key: func(n int) string { return fmt.Sprintf("q/%d", n) }},
+		{name: "names in order", key: func(n int) string { return fmt.Sprintf("p/%d", n) }, found: 5},
+		{name: "the last name of a page twice", key: func(n int) string { return fmt.Sprintf("p/%d", n/2) }, found: 3},
+		{name: "names in no order", bucket: "bucket--use1-az4--x-s3", key: func(n int) string { return fmt.Sprintf("p/%d", 9-n) }, found: 5},
+		{name: "names elsewhere, in no order", bucket: "bucket--use1-az4--x-s3", key: func(n int) string { return fmt.Sprintf("q/%d", 9-n) }},
+	}
+	for _, test := range tests {
+		n := 0
+		c, _ := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
+			root, entry, next := "ListBucketResult", "Contents", "NextContinuationToken"
+			if test.versions {
+				root, entry, next = "ListVersionsResult", "Version", "NextKeyMarker"
+			}
+			n++
+			at := n
+			if test.back {
+				at = 9 - n
+			}
+			answer(200, nil, fmt.Sprintf("<%s><IsTruncated>%t</IsTruncated><%s>%d</%s><%s><Key>%s</Key><LastModified>2026-11-21T09:25:33.000Z</LastModified></%s></%s>",
+				root, n < 5, next, at, next, entry, test.key(n), entry, root))(w, r)
+		})
+		bucket := test.bucket
+		if bucket == "" {
+			bucket = "bucket"
+		}
+		found := 0
+		err := c.List(t.Context(), store.List{Bucket: bucket, Prefix: "p/", Versions: test.versions}, func() {}, func(store.Object) bool { found++; return true })
+		if (store.CodeOf(err) == store.CodeBadAnswer) != (test.found == 0) || test.found > 0 && (err != nil || found != test.found) {
+			t.Errorf("%s: %v after %d entries", test.name, err, found)
+		}
+	}
+}
+
+// A listing of uploads that goes on where it has been ends, as does one that is another document.
+func TestUploadsEnd(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(n int) string{
+		"the same place":  func(int) string { return "<NextKeyMarker>a</NextKeyMarker><NextUploadIdMarker>1</NextUploadIdMarker>" },
+		"no place":        func(int) string { return "" },
+		"names that move": func(n int) string { return fmt.Sprintf("<NextKeyMarker>%c</NextKeyMarker>", 'z'-n) },
+	}
+	for name, next := range tests {
+		n := 0
+		c, _ := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
+			n++
+			answer(200, nil, "<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><Upload><Key>p/a</Key><UploadId>1</UploadId></Upload>"+next(n)+"</ListMultipartUploadsResult>")(w, r)
+		})
+		err := c.AbortUploads(t.Context(), "bucket", "p/", func(string) bool { return false })
+		if store.CodeOf(err) != store.CodeBadAnswer || n > 4 {
+			t.Errorf("%s: %v after %d pages", name, err, n)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package engines
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"warp/pkg/store"
+)
+
+// An issuer signs certificates of a test.
+type issuer struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+func newIssuer(t *testing.T) *issuer {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "issuer"}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &issuer{cert, key}
+}
+
+// issue writes a certificate for 127.0.0.1 and its key, as PEM.
+func (i *issuer) issue(t *testing.T) (certFile, keyFile string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "client"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, template, i.cert, key.Public(), i.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write := func(name, kind string, der []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	return write("cert.pem", "CERTIFICATE", cert), write("key.pem", "PRIVATE KEY", der)
+}
+
+func (i *issuer) pem() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.cert.Raw})
+}
+
+// demanding is a store that talks only to those whom the issuer knows.
+func (i *issuer) demanding(t *testing.T) (addr string) {
+	t.Helper()
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("ETag", `"abc"`)
+	}))
+	cert, key := i.issue(t)
+	own, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := x509.NewCertPool()
+	known.AddCert(i.cert)
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{own}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: known}
+	server.Config.ErrorLog = nil
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server.Listener.Addr().String()
+}
+
+func TestClientCertificate(t *testing.T) {
+	t.Parallel()
+	ours := newIssuer(t)
+	addr := ours.demanding(t)
+	rightCert, rightKey := ours.issue(t)
+	otherCert, otherKey := newIssuer(t).issue(t)
+	for _, engine := range []string{engineLean, engineMinio} {
+		for name, c := range map[string]struct {
+			cert, key string
+			works     bool
+		}{"right": {rightCert, rightKey, true}, "none": {}, "somebody else's": {otherCert, otherKey, false}} {
+			cfg := store.Config{
+				Hosts: []store.Address{{Name: addr}}, TLS: true, CAPEM: ours.pem(), Region: "us-east-1", Engine: engine,
+				Credentials: credentials.NewStaticV4("key", "secret", ""), Options: store.Options{ClientCert: c.cert, ClientKey: c.key},
+			}
+			client, err := New(cfg)
+			if err != nil {
+				t.Fatalf("%s, %s: %v", engine, name, err)
+			}
+			h := client.Acquire()
+			_, err = h.Put(t.Context(), store.Put{Ref: store.Ref{Bucket: "bucket", Key: "key"}, Body: bytes.NewReader([]byte("x")), Size: 1}, store.NewTrace(time.Now()))
+			client.Release(h, nil)
+			switch {
+			case c.works && err != nil:
+				t.Errorf("%s, %s: %v", engine, name, err)
+			case !c.works && store.CodeOf(err) == store.CodeReset:
+				// The store has hung up before its reason was read, which TLS 1.3 allows: the request is sent before the
+				// certificate was looked at.
+			case !c.works && (store.CodeOf(err) != store.CodeTLS || strings.Contains(err.Error(), "\n")):
+				t.Errorf("%s, %s: %v", engine, name, err)
+			}
+		}
+	}
+}
+
+func TestClientCertificateThatIsNone(t *testing.T) {
+	t.Parallel()
+	cert, _ := newIssuer(t).issue(t)
+	_, otherKey := newIssuer(t).issue(t)
+	for _, key := range []string{otherKey, filepath.Join(t.TempDir(), "missing"), cert} {
+		cfg := store.Config{Hosts: []store.Address{{Name: "127.0.0.1:1"}}, TLS: true, Options: store.Options{ClientCert: cert, ClientKey: key}}
+		if _, err := New(cfg); err == nil || !strings.Contains(err.Error(), "read the client certificate: ") {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+}

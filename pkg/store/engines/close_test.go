@@ -1,0 +1,76 @@
+package engines
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"warp/pkg/store"
+)
+
+// After Close no connection is left: those that were idle are gone, those of bookkeeping and of further identities too,
+// and that of a request which was under way when it has its answer.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	engines(t, func(t *testing.T, engine string) {
+		var open atomic.Int64
+		asked, answer := make(chan struct{}), make(chan struct{})
+		srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/slow") {
+				asked <- struct{}{}
+				<-answer
+			}
+			w.Header().Set("ETag", `"0123456789abcdef0123456789abcdef"`)
+			w.Header().Set("Last-Modified", "Sat, 21 Nov 2026 00:00:00 GMT")
+			_, _ = io.WriteString(w, "hello")
+		}))
+		srv.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+			switch s {
+			case http.StateNew:
+				open.Add(1)
+			case http.StateClosed:
+				open.Add(-1)
+			}
+		}
+		srv.Start()
+		t.Cleanup(srv.Close)
+		c, err := New(store.Config{
+			Hosts: []store.Address{{Name: strings.TrimPrefix(srv.URL, "http://")}}, Region: "us-east-1", Engine: engine,
+			Credentials: credentials.NewStaticV4("key", "secret", ""), Others: []*credentials.Credentials{credentials.NewStaticV4("other", "secret", "")},
+		})
+		must(t, err)
+		get := func(key string) error {
+			h := c.Acquire()
+			defer c.Release(h, nil)
+			_, err := h.Get(context.Background(), store.Get{Ref: store.Ref{Bucket: "bucket", Key: key}}, store.NewTrace(time.Now()))
+			return err
+		}
+		must(t, get("a"))
+		must(t, get("b")) // as the other one
+		_, err = c.BucketExists(context.Background(), "bucket")
+		must(t, err)
+		slow := make(chan error)
+		go func() { slow <- get("slow") }()
+		<-asked
+		if n := open.Load(); n < 3 {
+			t.Errorf("%d connections before Close, want at least 3", n)
+		}
+		c.Close()
+		close(answer)
+		must(t, <-slow)
+		for deadline := time.Now().Add(20 * time.Second); open.Load() > 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d connections are left", open.Load())
+			}
+		}
+		must(t, get("again"))
+	})
+}

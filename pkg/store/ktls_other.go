@@ -1,6 +1,0 @@
-//go:build !linux
-
-package store
-
-// WhyNoKTLS says what keeps TLS from being left to the kernel.
-func WhyNoKTLS() string { return "only the kernel of Linux does TLS" }

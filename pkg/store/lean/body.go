@@ -1,0 +1,163 @@
+package lean
+
+import (
+	"bytes"
+	"io"
+	"math"
+
+	"warp/pkg/store"
+	"warp/pkg/store/s3"
+)
+
+const (
+	// maxDocument bounds what a listing's page or the results of a batch
+	// may take. 1000 objects with 2 KiB of metadata each fit many times.
+	maxDocument = 64 << 20
+)
+
+// A sink is what happens to an answer's body: it is kept in c.kept up to a
+// number of bytes, written to somebody, or thrown away.
+type sink struct {
+	keep int
+	into io.Writer
+}
+
+// receiveBody receives the answer's body and returns how long it was. A body
+// that ends before its announced end gives io.ErrUnexpectedEOF.
+func (c *conn) receiveBody(tr *store.Trace, method string, to sink) (n int64, err error) {
+	n, err = c.receive(tr, method, to)
+	tr.Complete()
+	return n, err
+}
+
+func (c *conn) receive(tr *store.Trace, method string, to sink) (n int64, err error) {
+	h := &c.head
+	c.kept, c.cut = c.kept[:0], false
+	switch {
+	case method == "HEAD", h.status == 204, h.status == 304:
+		return 0, nil
+	case h.chunked:
+		return c.receiveChunks(tr, to)
+	case h.length >= 0:
+		return c.receiveBytes(h.length, to)
+	}
+	h.close = true
+	n, err = c.receiveBytes(math.MaxInt64, to)
+	if err == io.ErrUnexpectedEOF {
+		err = nil // there is no other way to tell the end
+	}
+	return n, err
+}
+
+// take receives n bytes of body.
+func (c *conn) receiveBytes(n int64, to sink) (taken int64, err error) {
+	if to.keep > 0 || to.into != nil {
+		return c.collect(n, to)
+	}
+	taken = min(n, int64(c.w-c.r))
+	c.r += int(taken)
+	if taken == n {
+		return taken, nil
+	}
+	more, err := c.discard(n - taken)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return taken + more, err
+}
+
+// collect is take for a body that is not thrown away.
+func (c *conn) collect(n int64, to sink) (taken int64, err error) {
+	for taken < n {
+		if c.r == c.w {
+			if err := c.receiveMore(nil); err != nil {
+				if err == io.EOF {
+					err = io.ErrUnexpectedEOF
+				}
+				return taken, err
+			}
+			if to.keep != s3.MaxErrorDocument { // an error has to arrive as a whole, in time
+				c.progress()
+			}
+		}
+		k := int(min(n-taken, int64(c.w-c.r)))
+		b := c.in[c.r : c.r+k]
+		if to.into != nil {
+			if _, err := to.into.Write(b); err != nil {
+				return taken, err
+			}
+		} else if len(c.kept)+k > to.keep {
+			c.broken, c.cut = true, true // the rest is not worth waiting for
+			return taken, nil
+		} else {
+			c.kept = append(c.kept, b...)
+		}
+		c.r += k
+		taken += int64(k)
+	}
+	return taken, nil
+}
+
+// receiveChunks receives a chunked body with its trailer.
+func (c *conn) receiveChunks(tr *store.Trace, to sink) (n int64, err error) {
+	for !c.cut {
+		line, err := c.readLine(tr)
+		if err != nil {
+			return n, err
+		}
+		size, ok := parseChunkSize(line)
+		if !ok {
+			return n, store.BadAnswer(c.head.status, "bad chunk size %.40q", line)
+		}
+		if size == 0 {
+			return n, c.skipTrailer(tr)
+		}
+		taken, err := c.receiveBytes(size, to)
+		n += taken
+		if err != nil || c.cut {
+			return n, err
+		}
+		if line, err = c.readLine(tr); err != nil {
+			return n, err
+		}
+		if len(line) > 0 {
+			return n, store.BadAnswer(c.head.status, "a chunk is longer than announced")
+		}
+	}
+	return n, nil
+}
+
+// skipTrailer reads to the empty line that ends a chunked body. Its size
+// counts as the head's does.
+func (c *conn) skipTrailer(tr *store.Trace) error {
+	for {
+		line, err := c.readLine(tr)
+		if err != nil || len(line) == 0 {
+			return err
+		}
+		if c.head.size += len(line); c.head.size > maxHead {
+			return store.BadAnswer(c.head.status, "the headers are longer than %d bytes", maxHead)
+		}
+	}
+}
+
+// readLine returns the next line without its end; it stays valid until more is
+// received.
+func (c *conn) readLine(tr *store.Trace) ([]byte, error) {
+	for {
+		if end := bytes.IndexByte(c.in[c.r:c.w], '\n'); end >= 0 {
+			line := c.in[c.r : c.r+end]
+			c.r += end + 1
+			return bytes.TrimSuffix(line, []byte("\r")), nil
+		}
+		if c.w-c.r == len(c.in) {
+			return nil, store.BadAnswer(c.head.status, "a chunk's line is longer than %d bytes", len(c.in))
+		}
+		if err := c.receiveMore(tr); err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+	}
+}

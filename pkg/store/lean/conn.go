@@ -1,0 +1,379 @@
+package lean
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"warp/pkg/store"
+	"warp/pkg/store/dial"
+	"warp/pkg/store/nethttp"
+)
+
+const (
+	chunkSize     = 64 << 10 // payload of a signed chunk: what minio-go makes of it
+	headRoom      = 4 << 10  // kept free in front of a payload for the head
+	maxIdle       = 90 * time.Second
+	watchInterval = time.Second
+)
+
+// What a request is doing, for the message of its timeout.
+const (
+	phaseSend = iota
+	phaseAwait
+	phaseReceive
+	phaseBits = 2 // that they take
+)
+
+// timeouts are how long each phase of a request may last without a step.
+type timeouts struct {
+	connect time.Duration // for the whole of TLS's beginning; TCP's is the dialer's
+	answer  time.Duration // for the whole head, from the last byte of the request on
+	stall   time.Duration // for the next byte, either way
+}
+
+func newTimeouts(cfg *store.Config) timeouts {
+	return timeouts{connect: cmp.Or(cfg.Timeout, dial.TLSTimeout), answer: cfg.StallTimeout(), stall: cfg.StallTimeout()}
+}
+
+func (l *timeouts) forPhase(phase int) time.Duration {
+	if phase == phaseAwait {
+		return l.answer
+	}
+	return l.stall
+}
+
+// exceeded is the error of a phase that lasted for too long.
+func (l *timeouts) exceeded(phase, status int) error {
+	switch phase {
+	case phaseSend:
+		return store.Errorf(store.CodeStallTimeout, status, "the store took nothing of the request for %v", l.stall)
+	case phaseAwait:
+		return store.Errorf(store.CodeAnswerTimeout, status, "the store did not answer for %v", l.answer)
+	}
+	return store.Errorf(store.CodeStallTimeout, status, "nothing came of the answer's rest for %v", l.stall)
+}
+
+// Why a connection was given up from outside.
+const (
+	verdictNone = iota
+	verdictCanceled
+	verdictTimeout
+)
+
+// A conn is one connection to a host. One goroutine at a time uses it; what
+// the watchdog and cancelled contexts reach is marked.
+type conn struct {
+	e    *Engine
+	sock *socket
+	tls  *tls.Conn // above sock; nil without TLS
+	*memory
+
+	located    string // the region of this bucket is known
+	locatedBy  uint32 // the generation of the regions then
+	answeredAt time.Time
+
+	reused          bool // not the first request
+	livenessSkipped bool // an upload was sent without a look at the connection
+	answered        bool // a byte of the answer has arrived
+	broken          bool // not to be used again
+	phase           int
+
+	count   uint32        // of steps
+	steps   atomic.Uint32 // changes whenever something moves: the count and the phase
+	busy    atomic.Bool
+	verdict atomic.Int32
+	idle    atomic.Bool // nothing was asked on it for a while
+
+	mu      sync.Mutex      // for what follows, and for deadlines
+	done    <-chan struct{} // of the context that can interrupt
+	unwatch func() bool
+	timer   *time.Timer
+	closed  bool
+	seen    uint32 // steps at the last tick
+	since   time.Time
+}
+
+func (e *Engine) dial(ctx context.Context, tr *store.Trace) (*conn, error) {
+	noted, done := nethttp.WatchDial(ctx, tr)
+	nc, err := e.dialer.Connect(noted, e.addr)
+	done()
+	if err != nil {
+		return nil, err
+	}
+	e.counters.Connections.Add(1)
+	c := &conn{e: e, since: time.Now()}
+	e.noteSecond(c.since)
+	if c.sock, err = newSocket(c, nc); err == nil && e.tls != nil {
+		err = c.secure(ctx, tr)
+	}
+	if err != nil {
+		nc.Close()
+		return nil, err
+	}
+	c.timer = time.AfterFunc(e.tick, c.watchdog)
+	return c, nil
+}
+
+func (c *conn) secure(ctx context.Context, tr *store.Trace) error {
+	own, cancel := context.WithTimeout(ctx, c.e.limits.connect)
+	defer cancel()
+	began := time.Now()
+	c.tls = tls.Client(c.sock, c.e.tls)
+	err := c.tls.HandshakeContext(own)
+	if err != nil && own.Err() != nil && ctx.Err() == nil {
+		return store.Errorf(store.CodeConnectTimeout, 0, "TLS did not begin within %v", c.e.limits.connect)
+	}
+	if err != nil {
+		c.sock.flushNow() // the store may want to know why
+		return err
+	}
+	if phases := tr.Phases(); phases != nil {
+		phases.Add(store.PhaseTLS, time.Since(began))
+	}
+	err = c.sock.flush()
+	c.sock.own = nil
+	return err
+}
+
+// watch has ctx interrupt the connection. A worker comes with the same context
+// again and again, so that nearly always there is nothing to do.
+func (c *conn) watch(ctx context.Context) {
+	done := ctx.Done()
+	if done == c.done {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.unwatch != nil {
+		c.unwatch()
+		c.unwatch = nil
+	}
+	if c.done = done; done != nil {
+		c.unwatch = context.AfterFunc(ctx, func() { c.interrupt(done) })
+	}
+}
+
+// interrupt ends the request on the connection, if it is one under the context
+// that has ended.
+func (c *conn) interrupt(done <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.done == done && c.busy.Load() {
+		c.abort(verdictCanceled)
+	}
+}
+
+func (c *conn) abort(verdict int32) {
+	if c.verdict.CompareAndSwap(verdictNone, verdict) {
+		c.sock.SetDeadline(time.Unix(1, 0))
+	}
+}
+
+// watchdog looks at the connection now and then, so that requests need no
+// timers of their own.
+func (c *conn) watchdog() {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return
+	}
+	now, steps := time.Now(), c.steps.Load()
+	c.e.noteSecond(now)
+	moved := steps != c.seen
+	if moved {
+		c.seen, c.since = steps, now
+	}
+	quiet := now.Sub(c.since)
+	idle := false
+	switch busy := c.busy.Load(); {
+	case busy && quiet > c.e.limits.forPhase(int(steps&(1<<phaseBits-1))):
+		c.abort(verdictTimeout)
+	case busy && !moved:
+		// Have it look again: the end of a half-closed connection that was
+		// there before the request makes no wake-up of its own, nor does an
+		// answer wake somebody who is still sending.
+		c.sock.SetDeadline(time.Unix(1, 0))
+	case !busy:
+		c.idle.Store(!moved)
+		idle = quiet > maxIdle
+	}
+	c.timer.Reset(c.e.tick)
+	c.mu.Unlock()
+	if idle && c.e.removeIdle(c) {
+		c.close()
+	}
+}
+
+// goOn says whether err is only the watchdog's nudge.
+func (c *conn) resume(err error) bool {
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.verdict.Load() != verdictNone {
+		return false
+	}
+	return c.sock.SetDeadline(time.Time{}) == nil
+}
+
+func (c *conn) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
+	c.closed = true
+	c.timer.Stop()
+	if c.unwatch != nil {
+		c.unwatch()
+	}
+	if c.tls != nil && !c.sock.unsent() { // the rest of a request that was given up is not for the store
+		c.tls.CloseWrite() // says good-bye, which must not wait for anybody
+		c.sock.flushNow()
+	}
+	c.sock.Close()
+}
+
+// moved tells the watchdog that the request has come a step further.
+func (c *conn) enterPhase(phase int) {
+	c.phase = phase
+	c.progress()
+}
+
+// step does so without a change of phase.
+func (c *conn) progress() {
+	c.count++
+	c.steps.Store(c.count<<phaseBits | uint32(c.phase))
+}
+
+// begin gets ready for a request. It returns errStale where the connection
+// turns out to be unusable.
+func (c *conn) begin(ctx context.Context) error {
+	c.watch(ctx)
+	c.busy.Store(true)
+	c.answered, c.broken = false, false
+	c.sock.begin()
+	c.enterPhase(phaseSend)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if c.verdict.Load() != verdictNone {
+		return errStale
+	}
+	return nil
+}
+
+// send sends b; more follows.
+func (c *conn) send(b []byte) error {
+	if c.tls == nil {
+		return c.sock.send(b)
+	}
+	_, err := c.tls.Write(b)
+	return err
+}
+
+// sendAndAwait sends b, the last of a request, and receives the first bytes of
+// the answer. up says that b ends a payload.
+func (c *conn) sendAndAwait(b []byte, tr *store.Trace, up bool) error {
+	if c.tls == nil {
+		c.sock.out = b
+	} else if _, err := c.tls.Write(b); err != nil {
+		return err
+	}
+	c.sock.endRequest(tr, up)
+	c.enterPhase(phaseAwait)
+	if err := c.sock.await(); err != nil {
+		return err
+	}
+	c.acquireMemory()
+	return c.fill(tr)
+}
+
+// fill receives more into the free end of c.in.
+func (c *conn) fill(tr *store.Trace) error {
+	n, err := c.read(c.in[c.w:])
+	if n == 0 {
+		return err
+	}
+	c.w += n
+	c.answered = true
+	c.broken = c.broken || err != nil // TLS may know already that this was the last
+	tr.Received()
+	return nil
+}
+
+func (c *conn) read(p []byte) (int, error) {
+	if c.tls == nil {
+		return c.sock.Read(p)
+	}
+	return c.tls.Read(p)
+}
+
+// drop receives up to n bytes and throws them away; io.EOF where the
+// connection ended before.
+func (c *conn) discard(n int64) (dropped int64, err error) {
+	if c.tls == nil {
+		return c.sock.discard(n)
+	}
+	return c.readAndDiscard(n)
+}
+
+func (c *conn) readAndDiscard(n int64) (dropped int64, err error) {
+	buf := discardBuffers.Get().(*[]byte)
+	defer discardBuffers.Put(buf)
+	for dropped < n && err == nil {
+		var k int
+		k, err = c.read((*buf)[:min(n-dropped, int64(len(*buf)))])
+		dropped += int64(k)
+		c.progress()
+	}
+	if dropped == n {
+		err = nil
+	}
+	return dropped, err
+}
+
+// readHead receives the answer's head. What follows it is left in c.in.
+func (c *conn) readHead(tr *store.Trace, checksums bool) error {
+	c.head.reset(checksums)
+	for {
+		used, done, err := c.head.feed(c.in[c.r:c.w])
+		c.r += used
+		switch {
+		case err != nil:
+			return err
+		case done && c.head.status == 101:
+			return store.BadAnswer(101, "the store switches protocols, which nobody asked for")
+		case done && c.head.status >= 200:
+			c.enterPhase(phaseReceive)
+			return nil
+		case done:
+			c.head.next() // an interim answer; the limit on the size bounds how many
+			continue
+		}
+		if err := c.receiveMore(tr); err != nil {
+			return err
+		}
+	}
+}
+
+// more makes room in c.in and receives.
+func (c *conn) receiveMore(tr *store.Trace) error {
+	if c.r > 0 {
+		c.w = copy(c.in, c.in[c.r:c.w])
+		c.r = 0
+	}
+	err := c.fill(tr)
+	if err == io.EOF && c.answered {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

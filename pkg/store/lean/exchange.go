@@ -1,0 +1,420 @@
+package lean
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+
+	"warp/pkg/store"
+	"warp/pkg/store/s3"
+)
+
+// exchange sends a request and receives the head of the answer.
+func (c *conn) exchange(ctx context.Context, q *request, tr *store.Trace) error {
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	if err := c.findRegion(ctx, q.ref.Bucket); err != nil {
+		return err
+	}
+	c.acquireMemory()
+	if err := c.prepareSigner(ctx, q.ref.Bucket); err != nil {
+		return err
+	}
+	// A GET on a connection that has died meanwhile is simply sent again.
+	c.livenessSkipped = q.idempotent() && c.justAnswered(tr)
+	c.sock.checkFirst = c.reused && (q.mutates() && !c.livenessSkipped || c.idle.Load())
+	c.idle.Store(false)
+	err := c.transmit(q, tr)
+	if c.sock.begun {
+		tr.Requested()
+	}
+	if err != nil && c.sock.begun && !c.answered && q.method == "PUT" && !isOwn(err) {
+		// A store that refuses an upload may say why before it hangs up.
+		c.broken = true
+		c.sock.abandon()
+		c.acquireMemory()
+		if c.fill(tr) == nil {
+			err = nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.readHead(tr, q.checksums); err != nil {
+		return err
+	}
+	if tr != nil {
+		tr.Answered(c.head.status)
+		c.answeredAt = tr.Base().Add(tr.FirstByte())
+	}
+	return nil
+}
+
+// livenessWindow is how soon behind an answer a request has to begin for its connection to be taken for as alive as it
+// was then. Looking at it is a system call, which is a twentieth of what a small upload costs.
+const livenessWindow = time.Millisecond
+
+func (c *conn) justAnswered(tr *store.Trace) bool {
+	return tr != nil && tr.Base().Sub(c.answeredAt) < livenessWindow
+}
+
+// isOwn says whether the error is the payload's, and not the connection's.
+func isOwn(err error) bool {
+	var own *store.Error
+	return errors.As(err, &own)
+}
+
+func (c *conn) transmit(q *request, tr *store.Trace) error {
+	switch {
+	case len(q.refs) > 0:
+		return c.postDelete(q, tr)
+	case q.method != "PUT":
+		q.payloadHash, q.contentLength = s3.EmptyPayload, -1
+		c.buildHead(q)
+		tr.Sending()
+		return c.sendAndAwait(c.ask, tr, false)
+	}
+	q.contentLength = q.size
+	signed := !c.e.unsigned && !c.signer.anonymous()
+	if signed && q.size <= s3.SignedWhole && !q.part && !q.trailer {
+		return c.putHashed(q, tr)
+	}
+	if err := c.announceBody(q); err != nil {
+		return err
+	}
+	switch {
+	case signed && q.trailer:
+		q.payloadHash = signedTrailer
+	case q.trailer:
+		q.payloadHash = unsignedTrailer
+	case signed:
+		q.payloadHash = streamingPayload
+	default:
+		q.payloadHash = unsignedPayload
+		return c.putPlain(q, tr)
+	}
+	return c.putStreamed(q, tr)
+}
+
+// room makes c.out large enough for a head and n bytes behind it, and returns
+// the place of the latter.
+func (c *conn) payloadRoom(n int) []byte {
+	if len(c.out) < headRoom+n {
+		c.out = make([]byte, headRoom+n)
+	}
+	return c.out[headRoom : headRoom+n]
+}
+
+// withHead returns what c.out holds behind the head's room, with the head in
+// front of it, so that both are sent at once. A head that is too long goes
+// ahead.
+func (c *conn) withHead(payload []byte) ([]byte, error) {
+	if len(c.ask) > headRoom {
+		return payload, c.send(c.ask)
+	}
+	from := headRoom - len(c.ask)
+	copy(c.out[from:], c.ask)
+	return c.out[from : headRoom+len(payload)], nil
+}
+
+func readBody(b store.Body, p []byte, off int64) error {
+	if len(p) == 0 {
+		return nil
+	}
+	n, err := b.ReadAt(p, off)
+	if n == len(p) {
+		return nil
+	}
+	if err == nil || err == io.EOF {
+		err = payloadEnds(off + int64(n))
+	}
+	return err
+}
+
+func payloadEnds(off int64) error {
+	return store.Errorf("RequestFailed", 0, "the payload ends after %d bytes, before its size", off)
+}
+
+// putHashed uploads a small object, whose payload is hashed before the head
+// can be signed.
+func (c *conn) putHashed(q *request, tr *store.Trace) error {
+	data := c.payloadRoom(int(q.size))
+	if err := readBody(q.body, data, 0); err != nil {
+		return err
+	}
+	q.payloadHash = ""
+	c.signer.hash(data)
+	if q.md5 {
+		c.signer.hashMD5(data)
+	}
+	c.buildHead(q)
+	tr.Sending()
+	b, err := c.withHead(data)
+	if err != nil {
+		return err
+	}
+	return c.sendAndAwait(b, tr, q.size > 0)
+}
+
+// putPlain uploads the payload as it is: what lies in memory from there, and
+// what comes before that, in pieces of our own.
+func (c *conn) putPlain(q *request, tr *store.Trace) error {
+	c.buildHead(q)
+	tr.Sending()
+	computed := q.size
+	lying, ok := q.body.(store.PieceBody)
+	if ok = ok && sendsPieces && c.tls == nil; ok {
+		computed = min(lying.Lies(), q.size)
+	}
+	for off := int64(0); ; {
+		end := min(computed, off+int64(c.e.piece))
+		b := c.payloadRoom(int(end - off))
+		err := readBody(q.body, b, off)
+		if err == nil && off == 0 {
+			b, err = c.withHead(b)
+		}
+		if err != nil {
+			return err
+		}
+		if off = end; off < computed {
+			if err := c.send(b); err != nil {
+				return err
+			}
+			continue
+		}
+		if ok {
+			c.sock.follow(lying, off, q.size)
+		}
+		return c.sendAndAwait(b, tr, q.size > 0)
+	}
+}
+
+// chunkRoom is for what stands around the payload of a chunk: a line in front,
+// a line end behind, and perhaps the empty chunk and the trailer that end it all.
+const chunkRoom = 512
+
+// putStreamed uploads the payload in chunks that are signed one by one, or
+// that have a checksum behind them, as many at a time as make a piece.
+func (c *conn) putStreamed(q *request, tr *store.Trace) error {
+	trailer := 0
+	if q.trailer {
+		c.beginSum()
+		trailer = len(c.appendTrailerLine(c.signer.text[:0]))
+	}
+	q.contentLength = streamedLength(q.size, q.signsChunks(), trailer)
+	if q.signsChunks() && q.size > s3.SignedWhole {
+		c.e.counters.HashedPayload.Add(q.size)
+	}
+	c.buildHead(q)
+	tr.Sending()
+	piece := min(max(int64(c.e.piece), chunkSize), q.size)
+	for off := int64(0); ; {
+		from := off
+		b := c.payloadRoom(int(piece + (piece+chunkSize-1)/chunkSize*chunkRoom))[:0]
+		for off < q.size && off-from < piece {
+			n := int(min(q.size-off, chunkSize))
+			var err error
+			if b, err = c.appendChunk(b, q, off, n); err != nil {
+				return err
+			}
+			off += int64(n)
+		}
+		if from == 0 {
+			var err error
+			if b, err = c.withHead(b); err != nil {
+				return err
+			}
+		}
+		if off == q.size {
+			return c.sendAndAwait(b, tr, true)
+		}
+		if err := c.send(b); err != nil {
+			return err
+		}
+	}
+}
+
+// appendChunk makes the chunk of n bytes at off, and the empty one that ends
+// the stream where there is nothing behind it. The payload is made in place,
+// behind the line that its signature makes possible.
+func (c *conn) appendChunk(b []byte, q *request, off int64, n int) ([]byte, error) {
+	s, signed := &c.signer, q.signsChunks()
+	head := len(b)
+	b = b[:head+chunkHeadLen(n, signed)+n]
+	data := b[len(b)-n:]
+	if err := readBody(q.body, data, off); err != nil {
+		return nil, err
+	}
+	if q.trailer {
+		c.sum.Write(data)
+	}
+	if signed {
+		s.signChunk(data)
+	}
+	s.appendChunkHead(b[:head], n, signed)
+	b = append(b, "\r\n"...)
+	if off+int64(n) == q.size {
+		b = c.appendStreamEnd(b, q)
+	}
+	return b, nil
+}
+
+// appendStreamEnd appends the empty chunk behind a payload, and the trailer.
+func (c *conn) appendStreamEnd(b []byte, q *request) []byte {
+	s, signed := &c.signer, q.signsChunks()
+	if signed {
+		s.signChunk(nil)
+	}
+	b = s.appendChunkHead(b, 0, signed)
+	if q.trailer {
+		from := len(b)
+		b = c.appendTrailerLine(b)
+		if signed {
+			s.signTrailer(b[from:])
+		}
+		b = append(b[:len(b)-len("\n")], "\r\n"...)
+		if signed {
+			b = append(append(append(b, trailerSignature...), s.last[:]...), "\r\n"...)
+		}
+	}
+	return append(b, "\r\n"...)
+}
+
+// stringCache are the strings that the latest answers had, and a time: the next
+// answer often has the same.
+type stringCache struct {
+	etag, version string
+	date          []byte // Last-Modified
+	modified      time.Time
+}
+
+func (c *conn) etagString(tr *store.Trace) string {
+	b := bytes.Trim(c.head.etag, `"`)
+	switch {
+	case string(b) == tr.ExpectedETag():
+		return tr.ExpectedETag()
+	case string(b) != c.objects.etag:
+		c.objects.etag = string(b)
+	}
+	return c.objects.etag
+}
+
+func (c *conn) versionString(asked string) string {
+	switch b := c.head.version; {
+	case string(b) == asked:
+		return asked
+	case string(b) != c.objects.version:
+		c.objects.version = string(b)
+	}
+	return c.objects.version
+}
+
+// object is what the answer's head says of the object, by minio-go's rules.
+func (c *conn) object(ref *store.Ref, tr *store.Trace) (store.Object, error) {
+	h := &c.head
+	modified := c.objects.modified
+	if !bytes.Equal(c.objects.date, h.modified) || len(h.modified) == 0 {
+		var err error
+		if modified, err = lastModified(h.modified); err != nil {
+			return store.Object{}, store.Errorf("InternalError", h.status, "Last-Modified is no time: %q", h.modified)
+		}
+		c.objects.date, c.objects.modified = append(c.objects.date[:0], h.modified...), modified
+	}
+	if len(h.sourceTime) > 0 {
+		var err error
+		if modified, err = time.Parse(time.RFC3339Nano, string(h.sourceTime)); err != nil {
+			return store.Object{}, store.Errorf("InternalError", h.status, "X-Minio-Source-Mtime is no time: %q", h.sourceTime)
+		}
+	}
+	o := store.Object{Ref: *ref, Size: h.length, LastModified: modified, DeleteMarker: h.marker, HasMetadata: h.described}
+	if h.chunked {
+		o.Size = -1
+	}
+	o.ETag, o.VersionID = c.etagString(tr), c.versionString(ref.VersionID)
+	return o, nil
+}
+
+// lastModified reads Last-Modified in the forms that minio-go knows.
+func lastModified(b []byte) (t time.Time, err error) {
+	if t, ok := parseDate(b); ok {
+		return t, nil
+	}
+	for _, layout := range []string{"Mon, 2 Jan 2006 15:04:05 GMT", "Mon, _2 Jan 2006 15:04:05 GMT", "Mon, _2 Jan 06 15:04:05 GMT"} {
+		if t, err = time.Parse(layout, string(b)); err == nil {
+			return t, nil
+		}
+	}
+	return t, err
+}
+
+// refused reads the document that comes with an answer that is none of
+// success, and turns it into an error.
+func (e *Engine) refused(ctx context.Context, c *conn, q *request, tr *store.Trace) error {
+	if _, err := c.receiveBody(tr, q.method, sink{keep: s3.MaxErrorDocument}); err != nil {
+		return e.failed(ctx, c, err, tr)
+	}
+	resp := refusal(&c.head, c.kept, q.ref.Key)
+	err := s3.ResponseError(resp, c.head.status)
+	switch resp.Code {
+	case "AuthorizationHeaderMalformed", "InvalidRegion", "AccessDenied", "PermanentRedirect", "TemporaryRedirect":
+		if e.region == "" && resp.Region != "" {
+			e.regions.Learn(q.ref.Bucket, resp.Region)
+		}
+	}
+	// A store that has not taken all of an upload takes the rest of it for
+	// another request.
+	e.release(c)
+	return err
+}
+
+// refusal is how minio-go understands an answer, which is what the codes in
+// logs have to agree with.
+func refusal(h *responseHead, doc []byte, key string) minio.ErrorResponse {
+	resp := minio.ErrorResponse{StatusCode: h.status}
+	if xml.NewDecoder(bytes.NewReader(doc)).Decode(&resp) != nil {
+		resp = withoutDocument(h, bytes.TrimSpace(doc), key)
+	}
+	if len(h.code) > 0 {
+		resp.Code = string(h.code)
+	}
+	if len(h.message) > 0 {
+		resp.Message = strings.Trim(string(h.message), `"`)
+	}
+	if resp.Region = strings.TrimSpace(resp.Region); resp.Region == "" {
+		resp.Region = string(h.region)
+	}
+	if resp.Code == "InvalidRegion" && resp.Region != "" {
+		resp.Message = fmt.Sprintf("Region does not match, expecting region ‘%s’.", resp.Region)
+	}
+	return resp
+}
+
+func withoutDocument(h *responseHead, doc []byte, key string) minio.ErrorResponse {
+	resp := minio.ErrorResponse{StatusCode: h.status}
+	switch {
+	case h.status == 404 && key == "":
+		resp.Code, resp.Message = minio.NoSuchBucket, "The specified bucket does not exist."
+	case h.status == 404:
+		resp.Code, resp.Message = minio.NoSuchKey, "The specified key does not exist."
+	case h.status == 403:
+		resp.Code, resp.Message = minio.AccessDenied, "Access Denied."
+	case h.status == 409:
+		resp.Code, resp.Message = minio.Conflict, "Bucket not empty."
+	case h.status == 412:
+		resp.Code, resp.Message = minio.PreconditionFailed, "At least one of the pre-conditions you specified did not hold."
+	default:
+		resp.Code, resp.Message = string(h.text), string(doc)
+		if resp.Message == "" {
+			resp.Message = resp.Code
+		}
+	}
+	return resp
+}

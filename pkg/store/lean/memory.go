@@ -1,0 +1,77 @@
+package lean
+
+import (
+	"hash"
+	"sync"
+	"time"
+
+	"warp/pkg/store/s3/xmlscan"
+)
+
+// A memory is all that a request needs to be built and its answer to be read,
+// who signs it included. A connection has one only while it does either, and none
+// while it waits: thousands of connections that wait then need little memory, and
+// the requests of a processor use the same again and again, which stays in its
+// cache.
+type memory struct {
+	in        []byte // received, between r and w
+	r, w      int
+	ask       []byte // the request's head
+	out       []byte // payload on its way
+	collected []byte // by the socket, for one system call
+	lying     *pieceRoom
+	kept      []byte // the document that was received last
+	cut       bool   // it was longer than what is kept
+
+	fields  []field   // of the request, in the order of their names
+	pending []field   // those of them that are still to be appended
+	key     string    // of the request, for their values
+	sum     hash.Hash // the checksum of what is uploaded
+	scanner xmlscan.Scanner
+	listing listing
+
+	head    responseHead
+	objects stringCache
+
+	signer     signer
+	same       headerCache
+	second     int64  // the engine's when the signer learnt the time and the credentials
+	bucket     string // the signer's region is this bucket's
+	generation uint32 // of the regions
+}
+
+// maxKept is how much memory for documents is held on to.
+const maxKept = 4 << 20
+
+// borrow has the connection have memory.
+func (c *conn) acquireMemory() {
+	if c.memory == nil {
+		c.memory = c.e.memory.Get().(*memory)
+		c.r, c.w = 0, 0
+	}
+}
+
+// giveBack is for when nothing in the connection's memory is needed any more.
+func (c *conn) releaseMemory() {
+	m := c.memory
+	if m == nil {
+		return
+	}
+	if cap(m.kept) > maxKept {
+		m.kept, m.listing = nil, listing{}
+	}
+	c.memory = nil
+	c.e.memory.Put(m)
+}
+
+// beat notes the time for those who sign. To ask the clock for each request costs
+// more than it is worth, since a signature is valid for minutes.
+func (e *Engine) noteSecond(now time.Time) {
+	if second := now.Unix(); e.second.Load() != second {
+		e.second.Store(second)
+	}
+}
+
+// discardBuffers receive payload that nobody wants where the kernel does not drop it. 128 KiB is past the point where
+// larger reads save system calls on loopback.
+var discardBuffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); return &b }}

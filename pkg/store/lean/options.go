@@ -1,0 +1,167 @@
+package lean
+
+import (
+	"cmp"
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"github.com/minio/minio-go/v7"
+
+	"warp/pkg/store"
+	"warp/pkg/store/s3"
+)
+
+// A field is a header that the options ask for. Its value is fixed, or made
+// for each object.
+type field struct {
+	store.Header
+	random *store.Attribute  // the value, where it is another one for each object
+	tags   []store.Attribute // of which the value is made, likewise
+}
+
+// fieldSet are the headers of the requests that options are for, in the order
+// of their names.
+type fieldSet struct {
+	put, part, read []field
+	empty           []field // of a Put without a payload, behind which no checksum could follow
+}
+
+func newFields(o *store.Options, checksum minio.ChecksumType) fieldSet {
+	var f fieldSet
+	if o.Encryption.Kind == store.SSEC {
+		f.read = encryptionFields(&o.Encryption)
+		f.part = f.read
+	}
+	f.put = append(f.put, encryptionFields(&o.Encryption)...)
+	if o.StorageClass != "" {
+		f.put = append(f.put, fixedField("x-amz-storage-class", o.StorageClass))
+	}
+	for i := range o.Metadata {
+		a := &o.Metadata[i]
+		field := fixedField(s3.MetadataPrefix+strings.ToLower(a.Key), a.Value)
+		if a.Random > 0 {
+			field.random = a
+		}
+		f.put = append(f.put, field)
+	}
+	if len(o.Tags) > 0 {
+		f.put = append(f.put, tagField(o.Tags))
+	}
+	f.empty = slices.Clone(f.put)
+	if checksum.IsSet() {
+		f.put = append(f.put, fixedField(s3.ChecksumAlgorithmHeader, checksum.String()))
+		f.empty = append(f.empty, fixedField(checksum.Key(), checksum.EncodeToString(nil)))
+	}
+	if checksum.FullObjectRequested() {
+		f.put = append(f.put, fixedField(s3.ChecksumTypeHeader, s3.FullObject))
+	}
+	sortFields(f.put)
+	sortFields(f.empty)
+	return f
+}
+
+func sortFields(fields []field) {
+	slices.SortFunc(fields, func(a, b field) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+func fixedField(name, value string) field {
+	return field{Header: store.Header{Name: name, Value: value}}
+}
+
+// encryptionFields are the encryption's headers, in the order of their names.
+func encryptionFields(e *store.Encryption) []field {
+	const prefix = "x-amz-server-side-encryption"
+	switch e.Kind {
+	case store.SSEC:
+		return []field{
+			fixedField(prefix+"-customer-algorithm", "AES256"),
+			fixedField(prefix+"-customer-key", base64.StdEncoding.EncodeToString(e.Key[:])),
+			fixedField(prefix+"-customer-key-md5", md5Base64(e.Key[:])),
+		}
+	case store.SSES3:
+		return []field{fixedField(prefix, "AES256")}
+	case store.SSEKMS:
+		return []field{fixedField(prefix, "aws:kms"), fixedField(prefix+"-aws-kms-key-id", e.KeyID)}
+	}
+	return nil
+}
+
+// tagField is the header that carries all tags.
+func tagField(tags []store.Attribute) field {
+	sorted := slices.Clone(tags)
+	slices.SortFunc(sorted, func(a, b store.Attribute) int { return cmp.Compare(a.Key, b.Key) })
+	field := field{Header: store.Header{Name: "x-amz-tagging"}, tags: sorted}
+	if !slices.ContainsFunc(tags, func(a store.Attribute) bool { return a.Random > 0 }) {
+		field.Value, field.tags = string(field.appendValue(nil, "")), nil
+	}
+	return field
+}
+
+// appendValue appends the header's value for the object called key.
+func (f *field) appendValue(dst []byte, key string) []byte {
+	if f.random != nil {
+		return f.random.AppendValue(dst, key)
+	}
+	if f.tags == nil {
+		return append(dst, strings.TrimSpace(f.Value)...)
+	}
+	for i := range f.tags {
+		if i > 0 {
+			dst = append(dst, '&')
+		}
+		t := &f.tags[i]
+		dst = append(appendFormEscaped(dst, t.Key), '=')
+		if t.Random > 0 {
+			dst = t.AppendValue(dst, key) // which needs no escaping
+		} else {
+			dst = appendFormEscaped(dst, t.Value)
+		}
+	}
+	return dst
+}
+
+// appendFormEscaped escapes as forms do, where a blank is a plus.
+func appendFormEscaped(dst []byte, s string) []byte {
+	for word := range strings.SplitSeq(s, " ") {
+		dst = append(appendEscaped(dst, word, false), '+')
+	}
+	return dst[:len(dst)-1]
+}
+
+// announceBody has the head carry what is to be known of the payload before it
+// comes: its MD5, where that is asked for. The payload is read once for that,
+// and once again to be sent.
+func (c *conn) announceBody(q *request) error {
+	if !q.md5 {
+		return nil
+	}
+	s := &c.signer
+	s.beginMD5()
+	for off := int64(0); off < q.size; {
+		b := c.payloadRoom(int(min(q.size-off, int64(c.e.piece))))
+		if err := readBody(q.body, b, off); err != nil {
+			return err
+		}
+		s.md5.Write(b)
+		off += int64(len(b))
+	}
+	s.endMD5()
+	return nil
+}
+
+// trailerLine is the line that follows the payload and has its checksum; with
+// nothing hashed yet it is as long as it will be.
+func (c *conn) appendTrailerLine(dst []byte) []byte {
+	dst = append(append(dst, c.e.trailer...), ':')
+	c.signer.raw = c.sum.Sum(c.signer.raw[:0])
+	return append(base64.StdEncoding.AppendEncode(dst, c.signer.raw), '\n')
+}
+
+// beginSum gets ready to compute the checksum of another payload.
+func (c *conn) beginSum() {
+	if c.sum == nil {
+		c.sum = c.e.checksum.Hasher()
+	}
+	c.sum.Reset()
+}

@@ -1,0 +1,100 @@
+package lean
+
+import (
+	"errors"
+	"net"
+	"time"
+
+	"warp/pkg/store"
+)
+
+// errStale says that a connection was found unusable before anything was sent.
+var errStale = errors.New("the connection was closed by the store")
+
+// errAnswered says that the store has answered, or hung up, before it had the
+// whole request.
+var errAnswered = errors.New("the store answered before it had received all")
+
+// maxCollected is how much of what is written a socket sends at once: four of the
+// largest TLS records.
+const maxCollected = 65 << 10
+
+// A socket is the connection below all requests, with TLS or without. Write
+// collects, and Read sends what was collected before it waits for an answer, so
+// that TLS needs as few system calls as plain requests do. Waits are the
+// runtime's; the watchdog interrupts them, and they go on unless it has given
+// the connection up.
+type socket struct {
+	net.Conn // its addresses, deadlines and end
+	c        *conn
+	kernel   // what makes the system calls
+
+	out        []byte // to be sent next
+	own        []byte // memory for it where the connection has none
+	begun      bool   // some of the request is on its way
+	checkFirst bool   // look at the connection before anything is sent
+
+	trace       *store.Trace // notes when the last of a request is sent; nil until that is in out
+	payloadEnds bool         // out ends a payload
+}
+
+// begin gets ready for another request.
+func (s *socket) begin() {
+	s.begun = false
+	if s.c.tls == nil { // it may have something to say yet
+		s.abandon()
+	}
+}
+
+// abandon gives up what is still to be sent.
+func (s *socket) abandon() {
+	s.out, s.trace = nil, nil
+	s.follow(nil, 0, 0)
+}
+
+// Write collects b.
+func (s *socket) Write(b []byte) (int, error) {
+	if len(s.out) > 0 && len(s.out)+len(b) > maxCollected {
+		if err := s.flush(); err != nil {
+			return 0, err
+		}
+	}
+	all := &s.own
+	if s.c.memory != nil {
+		all = &s.c.collected
+	}
+	if len(s.out) == 0 {
+		*all = (*all)[:0]
+	}
+	from := len(*all) - len(s.out)
+	*all = append(*all, b...)
+	s.out = (*all)[from:]
+	return len(b), nil
+}
+
+// send sends b.
+func (s *socket) send(b []byte) error {
+	s.out = b
+	return s.flush()
+}
+
+// endsWith says that what was written is the last of a request, and up that this
+// ends a payload. The time at which Read sends it is noted in tr.
+func (s *socket) endRequest(tr *store.Trace, up bool) { s.trace, s.payloadEnds = tr, up }
+
+// clock is the time to note for what is sent next. It is taken before the system
+// call, which may return long after the store has everything: what follows until
+// the answer is then the store's time and what the client lost, and never less
+// than the store's.
+func (s *socket) clock() time.Duration {
+	if s.trace == nil || !s.payloadEnds && !s.trace.Detailed() {
+		return 0
+	}
+	return time.Since(s.trace.Base())
+}
+
+// sent notes that the last of a request was sent at a time that clock returned.
+func (s *socket) sent(at time.Duration) {
+	s.trace.Sent(s.payloadEnds, at)
+	s.trace = nil
+}

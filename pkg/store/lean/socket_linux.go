@@ -1,0 +1,282 @@
+package lean
+
+import (
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"unsafe"
+
+	"warp/pkg/store"
+)
+
+// A kernel makes the system calls on a TCP connection itself: a request
+// takes one wait instead of a read that fails and then a wait, and payload is
+// dropped by the kernel (MSG_TRUNC) instead of being copied. Waiting is still
+// the runtime's, with its deadlines.
+//
+// The steps are called by the runtime with the connection's file descriptor;
+// one that returns false is called again when the socket is ready.
+type kernel struct {
+	rc     syscall.RawConn
+	lying  pieceQueue // to be sent behind out
+	pushed int64      // bytes sent so far
+	in     []byte     // where to receive
+	got    int
+	left   int64 // still to be dropped
+	water  int   // SO_RCVLOWAT; 0 = as it was
+	err    error
+
+	again bool // the wait for an answer was interrupted
+
+	awaiting, sending, receiving, dropping func(fd uintptr) bool
+}
+
+func newSocket(c *conn, tcp *net.TCPConn) (*socket, error) {
+	rc, err := tcp.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	s := &socket{Conn: tcp, c: c, kernel: kernel{rc: rc}}
+	s.awaiting, s.sending, s.receiving, s.dropping = s.ready, s.push, s.receive, s.drop
+	return s, nil
+}
+
+// sendsPieces says whether payload can be sent from where it lies.
+const sendsPieces = true
+
+// follow has the content of body from off to end sent behind s.out.
+func (s *socket) follow(body store.PieceBody, off, end int64) {
+	if body != nil && s.c.lying == nil {
+		s.c.lying = new(pieceRoom)
+	}
+	if body != nil {
+		s.lying.room = s.c.lying
+	}
+	s.lying.begin(body, off, end)
+}
+
+// unsent says whether anything is still to be sent.
+func (s *socket) unsent() bool { return len(s.out) > 0 || !s.lying.empty() }
+
+// quiet says whether neither data nor an end is waiting to be received: what a
+// connection looks like that nothing was asked on.
+func (s *socket) silent() bool {
+	s.err = nil
+	return s.rc.Control(func(fd uintptr) { s.checkSilent(fd) }) == nil && s.err == nil
+}
+
+// flush sends what was collected, waiting where it has to.
+func (s *socket) flush() error {
+	for s.err = nil; s.unsent() && s.err == nil; {
+		before := s.pushed
+		err := s.rc.Write(s.sending)
+		if s.pushed != before {
+			s.c.progress()
+		}
+		if err != nil && !s.c.resume(err) {
+			return err
+		}
+		// What waits under TLS may be no answer.
+		if err != nil && s.c.tls == nil && !s.silent() {
+			return errAnswered
+		}
+	}
+	return s.err
+}
+
+// flushNow sends of what was collected as much as takes no wait.
+func (s *socket) flushNow() {
+	_ = s.rc.Control(func(fd uintptr) { s.push(fd) }) // nobody is left to say it to
+}
+
+// await sends what was collected and waits for something to receive. All of it
+// runs under one preparation to wait for input, so that no wake-up is lost
+// between sending and waiting, and none is needed for the sending. The
+// connection's memory is given back meanwhile.
+func (s *socket) await() error {
+	for s.err, s.again = nil, false; ; s.again = true {
+		err := s.rc.Read(s.awaiting)
+		switch {
+		case err != nil && !s.c.resume(err):
+			return err
+		case s.err != nil:
+			return s.err
+		case s.unsent():
+			s.c.enterPhase(phaseSend)
+			if err := s.flush(); err != nil {
+				return err
+			}
+			s.c.releaseMemory()
+			s.c.enterPhase(phaseAwait)
+		case err == nil:
+			return nil
+		}
+	}
+}
+
+// ready is await's step. It returns true as well where not all can be sent at
+// once.
+func (s *socket) ready(fd uintptr) bool {
+	if s.unsent() {
+		if !s.push(fd) || s.err != nil {
+			return true
+		}
+		s.c.releaseMemory()
+		return false
+	}
+	return !s.again || !empty(fd)
+}
+
+// Read sends what was collected and receives.
+func (s *socket) Read(p []byte) (int, error) {
+	if s.unsent() {
+		if err := s.flush(); err != nil {
+			return 0, err
+		}
+	}
+	for {
+		s.in, s.got, s.err = p, 0, nil
+		if err := s.rc.Read(s.receiving); err == nil {
+			return s.got, s.err
+		} else if !s.c.resume(err) {
+			return 0, err
+		}
+	}
+}
+
+// look sets s.err where the connection is not quiet.
+func (s *socket) checkSilent(fd uintptr) bool {
+	if !empty(fd) {
+		s.err = errStale
+		return false
+	}
+	return true
+}
+
+// empty says whether nothing is to be received, not even an end.
+func empty(fd uintptr) bool {
+	var b [1]byte
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b[0])), 1, syscall.MSG_PEEK|syscall.MSG_DONTWAIT, 0, 0)
+	return errno == syscall.EAGAIN
+}
+
+func (s *socket) push(fd uintptr) bool {
+	if s.checkFirst && !s.checkSilent(fd) {
+		return true
+	}
+	s.checkFirst = false
+	for s.unsent() {
+		var n int
+		var errno syscall.Errno
+		at := s.clock()
+		if s.lying.empty() {
+			n, errno = sendTo(fd, s.out)
+		} else if s.out, s.err = s.lying.topUp(s.out), s.lying.err; s.err != nil {
+			return true
+		} else {
+			n, errno = sendVector(fd, s.lying.vec)
+		}
+		switch errno {
+		case 0:
+			s.advance(n)
+		case syscall.EAGAIN:
+			return false
+		case syscall.EINTR:
+		default:
+			s.err = os.NewSyscallError("write", errno)
+			return true
+		}
+		if s.trace != nil && !s.unsent() {
+			s.sent(at)
+		}
+	}
+	return true
+}
+
+// advance takes n bytes off what is still to be sent.
+func (s *socket) advance(n int) {
+	s.begun = true
+	s.pushed += int64(n)
+	if s.lying.empty() {
+		s.out = s.out[n:]
+	} else {
+		s.lying.advance(n)
+	}
+}
+
+func (s *socket) receive(fd uintptr) bool {
+	n, errno := receiveFrom(fd, s.in)
+	switch {
+	case errno == syscall.EAGAIN, errno == syscall.EINTR:
+		return false
+	case errno != 0:
+		s.err = os.NewSyscallError("read", errno)
+	case n == 0:
+		s.err = io.EOF
+	default:
+		s.got = n
+	}
+	return true
+}
+
+// discard receives up to n bytes and throws them away; io.EOF where the
+// connection ended before. What follows an answer would be taken for the next
+// one, so that it is an error of the connection.
+func (s *socket) discard(n int64) (dropped int64, err error) {
+	s.left, s.err = n, nil
+	for s.left > 0 && s.err == nil {
+		before := s.left
+		err := s.rc.Read(s.dropping)
+		if s.left < before {
+			s.c.progress()
+		}
+		if err != nil && !s.c.resume(err) {
+			return n - s.left, err
+		}
+	}
+	if s.left < 0 {
+		s.left, s.c.broken = 0, true // the answer is longer than it says
+	}
+	return n - s.left, s.err
+}
+
+// drop asks the kernel to truncate what it would have copied. It asks for a
+// byte more than is expected, see discard.
+func (s *socket) drop(fd uintptr) bool {
+	for s.left > 0 && s.err == nil {
+		n, _, errno := syscall.Syscall6(syscall.SYS_RECVFROM, fd, 0, uintptr(min(s.left, 1<<30)+1), syscall.MSG_TRUNC|syscall.MSG_DONTWAIT, 0, 0)
+		switch {
+		case errno == syscall.EAGAIN:
+			s.wakeAt(fd, s.left)
+			return false
+		case errno == syscall.EINTR:
+		case errno != 0:
+			s.err = os.NewSyscallError("read", errno)
+		case n == 0:
+			s.err = io.EOF
+		default:
+			s.left -= int64(n)
+		}
+	}
+	s.wakeAt(fd, 0)
+	return true
+}
+
+// lowWater is how much of a large body has to have arrived for it to be worth
+// waking up. The kernel wakes up earlier where the window is full.
+const lowWater = 512 << 10
+
+// wakeAt sets when the socket counts as ready, while left bytes are expected.
+func (s *socket) wakeAt(fd uintptr, left int64) {
+	want := 1
+	if left >= 2*lowWater {
+		want = lowWater
+	}
+	if want == s.water || want == 1 && s.water == 0 {
+		return
+	}
+	if syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVLOWAT, want) == nil {
+		s.water = want
+	}
+}

@@ -1,0 +1,79 @@
+//go:build !linux
+
+package lean
+
+import (
+	"net"
+	"time"
+
+	"warp/pkg/store"
+)
+
+// A kernel is what a socket adds under Linux; elsewhere net.Conn does it all.
+type kernel struct{}
+
+func newSocket(c *conn, tcp *net.TCPConn) (*socket, error) {
+	return &socket{Conn: tcp, c: c}, nil
+}
+
+type pieceRoom struct{}
+
+// sendsPieces says whether payload can be sent from where it lies.
+const sendsPieces = false
+
+func (s *socket) follow(store.PieceBody, int64, int64) {}
+
+// unsent says whether anything is still to be sent.
+func (s *socket) unsent() bool { return len(s.out) > 0 }
+
+// silent cannot be known.
+func (s *socket) silent() bool { return true }
+
+// flush sends what was collected, waiting where it has to.
+func (s *socket) flush() error {
+	for len(s.out) > 0 {
+		at := s.clock()
+		n, err := s.Conn.Write(s.out)
+		if n > 0 {
+			s.begun, s.out = true, s.out[n:]
+			s.c.progress()
+		}
+		if err != nil && !s.c.resume(err) {
+			return err
+		}
+		if s.trace != nil && len(s.out) == 0 {
+			s.sent(at)
+		}
+	}
+	return nil
+}
+
+// flushNow sends what was collected, for which it takes a moment at most.
+func (s *socket) flushNow() {
+	s.SetWriteDeadline(time.Now().Add(time.Second))
+	_, _ = s.Conn.Write(s.out) // nobody is left to say it to
+}
+
+// await sends what was collected. The wait is Read's.
+func (s *socket) await() error {
+	s.c.enterPhase(phaseSend)
+	err := s.flush()
+	s.c.enterPhase(phaseAwait)
+	return err
+}
+
+// Read sends what was collected and receives.
+func (s *socket) Read(p []byte) (int, error) {
+	if err := s.flush(); err != nil {
+		return 0, err
+	}
+	for {
+		n, err := s.Conn.Read(p)
+		if n > 0 || err != nil && !s.c.resume(err) {
+			return n, err
+		}
+	}
+}
+
+// discard is for sockets whose kernel does it.
+func (s *socket) discard(n int64) (dropped int64, err error) { return s.c.readAndDiscard(n) }

@@ -1,0 +1,188 @@
+package minio
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/encrypt"
+	"github.com/minio/minio-go/v7/pkg/tags"
+
+	"warp/pkg/store"
+	"warp/pkg/store/s3"
+)
+
+// A Admin does bookkeeping through minio-go.
+type Admin struct {
+	*Engine
+	region string
+	key    encrypt.ServerSide // with SSE-C the key of what the load writes; nil otherwise
+}
+
+// NewAdmin returns what does the bookkeeping on one host.
+func NewAdmin(cfg *store.Config, a store.Address) (*Admin, error) {
+	e, err := openEngine(cfg.ForAdmin(), a, answerCheck{total: store.AdminTimeout, admin: true}, store.AdminTimeout, new(store.Counters))
+	if err != nil {
+		return nil, err
+	}
+	admin := &Admin{Engine: e, region: cfg.Region}
+	if cfg.Encryption.Kind == store.SSEC {
+		admin.key, err = serverSide(&cfg.Encryption)
+	}
+	return admin, err
+}
+
+// ownTag marks a bucket that warp made. Where a store has no bucket tags the
+// mark is lost, and warp treats the bucket as somebody else's: the safe side.
+const ownTag = "created-by"
+
+func (a *Admin) BucketExists(ctx context.Context, bucket string) (bool, error) {
+	exists, err := a.core.Client.BucketExists(ctx, bucket)
+	return exists, asError(err, nil)
+}
+
+func (a *Admin) Region(ctx context.Context, bucket string) (string, error) {
+	region, err := a.core.GetBucketLocation(ctx, bucket)
+	return region, asError(err, nil)
+}
+
+func (a *Admin) MakeBucket(ctx context.Context, bucket string, lock bool) error {
+	err := a.core.MakeBucket(ctx, bucket, minio.MakeBucketOptions{Region: a.region, ObjectLocking: lock})
+	if err != nil {
+		return asError(err, nil)
+	}
+	mark, err := tags.MapToBucketTags(map[string]string{ownTag: "warp"})
+	if err == nil {
+		_ = a.core.SetBucketTagging(ctx, bucket, mark) // see ownTag
+	}
+	return nil
+}
+
+func (a *Admin) MadeByWarp(ctx context.Context, bucket string) bool {
+	t, err := a.core.GetBucketTagging(ctx, bucket)
+	return err == nil && t.ToMap()[ownTag] == "warp"
+}
+
+func (a *Admin) Versioning(ctx context.Context, bucket string) (string, error) {
+	v, err := a.core.GetBucketVersioning(ctx, bucket)
+	return v.Status, asError(err, nil)
+}
+
+func (a *Admin) SetVersioning(ctx context.Context, bucket string, on bool) error {
+	if on {
+		return asError(a.core.EnableVersioning(ctx, bucket), nil)
+	}
+	return asError(a.core.SuspendVersioning(ctx, bucket), nil)
+}
+
+func (a *Admin) ObjectLock(ctx context.Context, bucket string) (store.Lock, error) {
+	enabled, mode, _, _, err := a.core.GetObjectLockConfig(ctx, bucket)
+	lock := store.Lock{Enabled: enabled == "Enabled"}
+	if mode != nil {
+		lock.Default = string(*mode)
+	}
+	return lock, asError(err, nil)
+}
+
+func (a *Admin) Headers(ctx context.Context, ref store.Ref, decrypt bool) (http.Header, error) {
+	opts := minio.StatObjectOptions{VersionID: ref.VersionID}
+	if decrypt {
+		opts.ServerSideEncryption = a.key
+	}
+	info, err := a.core.Client.StatObject(ctx, ref.Bucket, ref.Key, opts)
+	return info.Metadata, asError(err, nil)
+}
+
+// maxSmall is more than anything that is read whole: a foreign object under a marker's name must not fill the memory.
+const maxSmall = 1 << 20
+
+func (a *Admin) Read(ctx context.Context, ref store.Ref) ([]byte, error) {
+	body, _, _, err := a.core.GetObject(ctx, ref.Bucket, ref.Key, minio.GetObjectOptions{})
+	if err != nil {
+		return nil, asError(err, nil)
+	}
+	defer body.Close()
+	data, err := io.ReadAll(io.LimitReader(body, maxSmall))
+	if err != nil {
+		return nil, asError(err, nil)
+	}
+	return data, answerCheck{admin: true}.check(document{}, http.StatusOK, http.MethodGet, data)
+}
+
+func (a *Admin) UploadFile(ctx context.Context, ref store.Ref, path, contentType string) error {
+	_, err := a.core.FPutObject(ctx, ref.Bucket, ref.Key, path, minio.PutObjectOptions{ContentType: contentType})
+	return asError(err, nil)
+}
+
+// List checks each entry as well: clean-up deletes what it is told here.
+func (a *Admin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
+	check := s3.NewListCheck(l.Bucket, l.Prefix, l.Versions)
+	var wrong error
+	err := a.Engine.List(ctx, l, func(o store.Object) bool {
+		skip, err := check.Entry(&o)
+		if wrong = err; wrong != nil {
+			return false
+		}
+		return skip || each(o)
+	}, tr)
+	return cmp.Or(wrong, err)
+}
+
+func (a *Admin) DeleteLocked(ctx context.Context, refs []store.Ref) error {
+	return a.deleteBatch(ctx, refs, minio.RemoveObjectsOptions{GovernanceBypass: true}, nil)
+}
+
+func (a *Admin) Uploads(ctx context.Context, bucket, prefix string, each func(store.Upload) error) error {
+	check := s3.NewListCheck(bucket, prefix, false)
+	var track s3.ListTrack
+	for {
+		place := track.Place
+		page, err := a.core.ListMultipartUploads(ctx, bucket, prefix, place.Key, place.Version, "", 0)
+		if err != nil {
+			return asError(err, nil)
+		}
+		for _, u := range page.Uploads {
+			if err := check.Below(u.Key); err != nil {
+				return err
+			}
+			if err := each(store.Upload{Ref: store.Ref{Bucket: bucket, Key: u.Key}, ID: u.UploadID}); err != nil {
+				return err
+			}
+		}
+		if !page.IsTruncated {
+			return nil
+		}
+		if track.Empty++; len(page.Uploads) > 0 {
+			track.Empty = 0
+		}
+		next := s3.ListPlace{Key: page.NextKeyMarker, Version: page.NextUploadIDMarker}
+		if err := cmp.Or(track.Advance(next, http.StatusOK), check.Page(next.Key)); err != nil {
+			return err
+		}
+	}
+}
+
+// Parts looks at all parts: MinIO begins with the first one where the marker is no part.
+func (a *Admin) Parts(ctx context.Context, u store.Upload, each func(store.Part) bool) error {
+	for marker := 0; ; {
+		page, err := a.core.ListObjectParts(ctx, u.Bucket, u.Key, u.ID, marker, 0)
+		if err != nil {
+			return asError(err, nil)
+		}
+		for _, p := range page.ObjectParts {
+			if !each(store.Part{Number: p.PartNumber, ETag: strings.Trim(p.ETag, `"`), Size: p.Size}) {
+				return nil
+			}
+		}
+		if !page.IsTruncated {
+			return nil
+		}
+		if page.NextPartNumberMarker <= marker {
+			return store.BadAnswer(http.StatusOK, "the listing of parts goes on where it has been: %d", marker)
+		}
+		marker = page.NextPartNumberMarker
+	}
+}

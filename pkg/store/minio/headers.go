@@ -1,0 +1,43 @@
+package minio
+
+import (
+	"net/http"
+
+	"github.com/minio/minio-go/v7/pkg/encrypt"
+
+	"warp/pkg/store"
+)
+
+// extraHeaders adds headers to an upload before it is signed. minio-go takes
+// metadata and some headers that it knows, and no others; what asks for
+// encryption is the one thing it lets write any header.
+type extraHeaders struct {
+	headers []store.Header
+	inner   encrypt.ServerSide // what the upload is encrypted with; nil = nothing
+}
+
+// withHeaders returns what has an upload carry headers besides those of inner.
+func withHeaders(inner encrypt.ServerSide, headers []store.Header) encrypt.ServerSide {
+	if len(headers) == 0 {
+		return inner
+	}
+	return extraHeaders{headers, inner}
+}
+
+// Type is the inner encryption's.
+func (e extraHeaders) Type() encrypt.Type {
+	if e.inner == nil {
+		return ""
+	}
+	return e.inner.Type()
+}
+
+// Marshal writes the headers.
+func (e extraHeaders) Marshal(h http.Header) {
+	if e.inner != nil {
+		e.inner.Marshal(h)
+	}
+	for _, x := range e.headers {
+		h.Set(x.Name, x.Value)
+	}
+}

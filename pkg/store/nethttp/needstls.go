@@ -1,0 +1,36 @@
+package nethttp
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"time"
+
+	"warp/pkg/store"
+)
+
+// tlsProbe bounds how long it takes to find out that a host talks TLS.
+const tlsProbe = 2 * time.Second
+
+// NeedsTLS explains a plain request that was cut off by a host that talks TLS.
+// Other errors stay as they are.
+func NeedsTLS(req *http.Request, err error) error {
+	if code := store.CodeOf(store.AsError(err, 0)); req.URL.Scheme != "http" || code != store.CodeClosed && code != store.CodeReset {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(req.Context(), tlsProbe)
+	defer cancel()
+	host := req.URL.Host
+	if req.URL.Port() == "" {
+		host = net.JoinHostPort(req.URL.Hostname(), "80")
+	}
+	// Nothing is sent over this connection, so it does not matter who is there.
+	d := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}
+	conn, failed := d.DialContext(ctx, "tcp", host)
+	if failed != nil {
+		return err
+	}
+	conn.Close()
+	return store.Errorf(store.CodeNeedsTLS, 0, "%s talks TLS, and the request was plain HTTP", req.URL.Host)
+}

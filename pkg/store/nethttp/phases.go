@@ -1,0 +1,205 @@
+package nethttp
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"slices"
+	"sync"
+	"time"
+
+	"warp/pkg/store"
+)
+
+// A wirePhases notes the phases of one request by the hooks of net and net/http,
+// which several goroutines call, some of them when the request is over.
+type wirePhases struct {
+	base time.Time
+	all  bool // not only those of a new connection
+
+	mu                            sync.Mutex
+	finished                      bool          // the answer was received, or there is none
+	over                          bool          // nothing is noted any more
+	dns, connect, tls             time.Duration // when they began; 0 = did not
+	sending, sent, answered, read time.Duration // when there was a connection, and so on; 0 = not seen
+	phases                        store.Phases
+}
+
+func (w *wirePhases) note(change func(now time.Duration)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.over {
+		change(max(time.Since(w.base), 1))
+	}
+}
+
+// begun and done note when a phase of the connection began, and that it ended.
+// Several addresses of a name may be tried at once: it counts from the begin of
+// the first to the end of the one that succeeds.
+func (w *wirePhases) begun(at *time.Duration) {
+	w.note(func(now time.Duration) {
+		if *at == 0 {
+			*at = now
+		}
+	})
+}
+
+func (w *wirePhases) done(phase int, began *time.Duration, err error) {
+	w.note(func(now time.Duration) {
+		if err == nil && *began > 0 && w.phases[phase] == 0 {
+			w.phases.Add(phase, now-*began)
+		}
+	})
+}
+
+// hooks are those of a connection.
+func (w *wirePhases) hooks() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		DNSStart:          func(httptrace.DNSStartInfo) { w.begun(&w.dns) },
+		DNSDone:           func(info httptrace.DNSDoneInfo) { w.done(store.PhaseDNS, &w.dns, info.Err) },
+		ConnectStart:      func(_, _ string) { w.begun(&w.connect) },
+		ConnectDone:       func(_, _ string, err error) { w.done(store.PhaseConnect, &w.connect, err) },
+		TLSHandshakeStart: func() { w.begun(&w.tls) },
+		TLSHandshakeDone:  func(_ tls.ConnectionState, err error) { w.done(store.PhaseTLS, &w.tls, err) },
+	}
+}
+
+// finish says that nothing more comes of the request.
+func (w *wirePhases) finish() {
+	w.note(func(now time.Duration) { w.read, w.finished = now, true })
+}
+
+// end returns the phases of the request, once it is finished. Nothing is noted
+// any more then.
+func (w *wirePhases) end() (p *store.Phases, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.finished {
+		return nil, false
+	}
+	w.over = true
+	if w.all && w.sending > 0 && w.answered > 0 {
+		w.exchange()
+	}
+	return &w.phases, true
+}
+
+// exchange counts what follows the connection. Where net/http's goroutine that
+// sends says so too late, nobody knows when a request was sent; being short, it
+// counts as part of the wait.
+func (w *wirePhases) exchange() {
+	from := w.sending
+	if w.sent > from && w.sent <= w.answered {
+		w.phases.Add(store.PhaseSend, w.sent-from)
+		from = w.sent
+	}
+	w.phases.Add(store.PhaseWait, w.answered-from)
+	w.phases.Add(store.PhaseReceive, w.read-w.answered)
+}
+
+// follow begins to note the phases of a request; nil where nobody wants them.
+func (t *netTrace) follow() *wirePhases {
+	if !t.noted {
+		return nil
+	}
+	w := &wirePhases{base: t.base, all: t.all}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open = append(t.open, w)
+	return w
+}
+
+// takePhases adds the phases of all requests that are finished to p.
+func (t *netTrace) takePhases(p *store.Phases) {
+	if !t.noted {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open = slices.DeleteFunc(t.open, func(w *wirePhases) bool {
+		phases, ok := w.end()
+		if ok {
+			p.Merge(phases)
+		}
+		return ok
+	})
+}
+
+func (w *wirePhases) clientTrace() *httptrace.ClientTrace {
+	if w == nil {
+		return &httptrace.ClientTrace{}
+	}
+	return w.hooks()
+}
+
+// watch adds to the hooks what follows the begin of a connection.
+func (w *wirePhases) watch(hooks *httptrace.ClientTrace) {
+	if w == nil || !w.all {
+		return
+	}
+	first := hooks.GotFirstResponseByte
+	hooks.GotConn = func(httptrace.GotConnInfo) { w.note(func(now time.Duration) { w.sending = now }) }
+	hooks.WroteRequest = func(info httptrace.WroteRequestInfo) {
+		if info.Err == nil {
+			w.note(func(now time.Duration) { w.sent = now })
+		}
+	}
+	hooks.GotFirstResponseByte = func() {
+		w.note(func(now time.Duration) { w.answered = now })
+		first()
+	}
+}
+
+// uploaded corrects when the request was sent by what is known of its payload.
+func (w *wirePhases) uploaded(last int64) {
+	if w != nil && last > 0 {
+		w.note(func(time.Duration) { w.sent = min(time.Duration(last), w.answered) })
+	}
+}
+
+// answer notes when an answer has been received.
+func (w *wirePhases) answer(resp *http.Response) {
+	switch {
+	case w == nil:
+	case resp == nil, !w.all, resp.Body == nil, resp.Body == http.NoBody:
+		w.finish()
+	default:
+		resp.Body = &WatchedBody{ReadCloser: resp.Body, End: w.finish}
+	}
+}
+
+// WatchDial returns a context under which the phases of a new connection are noted in
+// t, and what to call when the connection is there.
+func WatchDial(ctx context.Context, t *store.Trace) (context.Context, func()) {
+	if t.Phases() == nil {
+		return ctx, func() {}
+	}
+	w := &wirePhases{base: t.Base()}
+	return httptrace.WithClientTrace(ctx, w.hooks()), func() {
+		w.finish()
+		phases, _ := w.end()
+		t.Phases().Merge(phases)
+	}
+}
+
+// A WatchedBody tells when an answer's body was received.
+type WatchedBody struct {
+	io.ReadCloser
+	once sync.Once
+	End  func()
+}
+
+func (a *WatchedBody) Read(p []byte) (int, error) {
+	n, err := a.ReadCloser.Read(p)
+	if err != nil {
+		a.once.Do(a.End)
+	}
+	return n, err
+}
+
+func (a *WatchedBody) Close() error {
+	defer a.once.Do(a.End) // after those of the answers inside it
+	return a.ReadCloser.Close()
+}

@@ -1,0 +1,206 @@
+package nethttp
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"warp/pkg/store"
+)
+
+// A netTrace is what net/http's goroutines write to, hence the atomics. Each
+// row has its own, since a late write must not reach the next row.
+type netTrace struct {
+	base      time.Time
+	firstByte atomic.Int64
+	lastByte  atomic.Int64
+	status    atomic.Int32
+	requests  atomic.Int32
+	size      atomic.Int64
+
+	noted bool // note phases
+	all   bool // of them
+	mu    sync.Mutex
+	open  []*wirePhases // of each request
+}
+
+// Watch returns a context whose requests are noted, and what to call when they
+// are over, so that t has what was seen.
+func Watch(ctx context.Context, t *store.Trace) (context.Context, func()) {
+	if t == nil {
+		return ctx, func() {}
+	}
+	n := &netTrace{base: t.Base(), noted: t.Phases() != nil, all: t.Detailed()}
+	return context.WithValue(ctx, traceKey{}, n), func() {
+		t.Observed(store.Observation{
+			FirstByte: time.Duration(n.firstByte.Load()), LastByte: time.Duration(n.lastByte.Load()),
+			Status: int(n.status.Load()), Requests: int(n.requests.Load()),
+		})
+		n.takePhases(t.Phases())
+	}
+}
+
+// ObjectSize is the size of the object that an answer to a request under ctx named, else size. Only the answer to an
+// append names one.
+func ObjectSize(ctx context.Context, size int64) int64 {
+	if n, ok := ctx.Value(traceKey{}).(*netTrace); ok && n.size.Load() > 0 {
+		return n.size.Load()
+	}
+	return size
+}
+
+func (t *netTrace) sawFirstByte() {
+	t.firstByte.CompareAndSwap(0, int64(time.Since(t.base)))
+}
+
+// raise notes that payload was sent until then. Parts of an upload are sent
+// beside each other.
+func (t *netTrace) raise(lastByte int64) {
+	for {
+		seen := t.lastByte.Load()
+		if lastByte <= seen || t.lastByte.CompareAndSwap(seen, lastByte) {
+			return
+		}
+	}
+}
+
+// A sentPayload is the body of an upload on its way through net/http. That
+// says when it has written a request, but afterwards, and from a goroutine of its
+// own, which under load gets to it long after the store has everything. So the
+// last byte counts as sent when it is taken from the body, which is before it is
+// on the wire.
+//
+// After a redirect http.Client closes the body of the request that it was given
+// while the transport may be reading it yet, which minio-go's signing bodies do
+// not bear. So this one stands in both requests, and does one thing at a time.
+type sentPayload struct {
+	base  time.Time
+	taken atomic.Int64 // the last bytes, by net/http
+	ended atomic.Bool  // these were the last
+
+	mu     sync.Mutex
+	body   io.ReadCloser
+	closed bool
+}
+
+func (s *sentPayload) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	return s.body.Close()
+}
+
+func (s *sentPayload) Read(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	n, err := s.body.Read(p)
+	if n > 0 {
+		s.taken.Store(int64(time.Since(s.base)))
+	}
+	if err == io.EOF {
+		s.ended.Store(true)
+	}
+	return n, err
+}
+
+// lastByte is when the payload was sent; 0 where it was not, or not all of it.
+func (s *sentPayload) lastByte(accepted bool) int64 {
+	if accepted || s.ended.Load() {
+		return s.taken.Load()
+	}
+	return 0
+}
+
+type traceKey struct{}
+
+// A Tracer notes in the request's trace what goes over the wire. It sits right
+// above the transport, so that it sees every request that a library sends.
+type Tracer struct {
+	Next  http.RoundTripper
+	HTTP2 bool // nothing else will do
+	// Check refuses a request before it is sent; nil = none.
+	Check func(*http.Request) error
+}
+
+// RoundTrip sends req.
+func (t Tracer) RoundTrip(req *http.Request) (*http.Response, error) {
+	if t.Check != nil {
+		if err := t.Check(req); err != nil {
+			return nil, err
+		}
+	}
+	tr, _ := req.Context().Value(traceKey{}).(*netTrace)
+	if tr == nil {
+		return t.send(req)
+	}
+	phases := tr.follow()
+	hooks := phases.clientTrace()
+	hooks.GotFirstResponseByte = tr.sawFirstByte
+	var upload *sentPayload
+	if carriesPayload(req) {
+		upload = &sentPayload{body: req.Body, base: tr.base}
+		req.Body = upload
+	}
+	phases.watch(hooks)
+	tr.requests.Add(1)
+	req = req.WithContext(httptrace.WithClientTrace(req.Context(), hooks))
+	bare := req.Body == nil || req.Body == http.NoBody
+	if bare && !t.HTTP2 && (req.Method == http.MethodGet || req.Method == http.MethodHead) {
+		req.Body, req.GetBody, req.TransferEncoding = sentOnce{}, nil, []string{"identity"}
+	}
+	resp, err := t.send(req)
+	if upload != nil {
+		last := upload.lastByte(resp != nil && resp.StatusCode/100 == 2)
+		tr.raise(last)
+		phases.uploaded(last)
+	}
+	phases.answer(resp)
+	if resp != nil {
+		tr.status.Store(int32(resp.StatusCode))
+		if size, err := strconv.ParseInt(resp.Header.Get("X-Amz-Object-Size"), 10, 64); err == nil {
+			tr.size.Store(size)
+		}
+	}
+	return resp, err
+}
+
+// carriesPayload says whether a request uploads an object, or a part of one.
+func carriesPayload(req *http.Request) bool {
+	if req.Body == nil || req.ContentLength == 0 {
+		return false
+	}
+	return req.Method == http.MethodPut || strings.HasPrefix(req.Header.Get("Content-Type"), "multipart/form-data")
+}
+
+// send refuses an answer by HTTP/1.1 where HTTP/2 was asked for: a store that
+// does not speak it would otherwise be measured in silence as if it did.
+func (t Tracer) send(req *http.Request) (*http.Response, error) {
+	resp, err := t.Next.RoundTrip(req)
+	if err == nil && t.HTTP2 && resp.ProtoMajor != 2 {
+		resp.Body.Close()
+		return nil, store.Errorf(store.CodeNoHTTP2, resp.StatusCode, "the store answers by %s", resp.Proto)
+	}
+	return resp, err
+}
+
+// sentOnce is an empty body. net/http sends a GET or HEAD a second time where
+// a connection breaks before the answer, and says nothing: a store that resets
+// connections would look healthy. It does so only while there is no body. The
+// encoding beside it keeps the body from being announced, so that the request
+// on the wire is the same.
+type sentOnce struct{}
+
+func (sentOnce) Read([]byte) (int, error) { return 0, io.EOF }
+func (sentOnce) Close() error             { return nil }

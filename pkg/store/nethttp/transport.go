@@ -1,0 +1,98 @@
+// Package nethttp is what engines over net/http share: a transport with the
+// options of a store's configuration, and traces of the requests that a library
+// sends through it.
+package nethttp
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"warp/pkg/store"
+	"warp/pkg/store/dial"
+)
+
+// NewTransport returns a transport for one host that waits for answers as long
+// as given. With addr it connects there, whatever the name in the URL is, so
+// that each address of a name can be a host of its own while TLS still sees
+// the name.
+func NewTransport(cfg *store.Config, addr string, answer time.Duration, dialed *atomic.Int64) (*http.Transport, error) {
+	dialer := dial.NewDialer(cfg)
+	t := &http.Transport{
+		DialContext: func(ctx context.Context, _, target string) (net.Conn, error) {
+			if addr != "" {
+				target = addr
+			}
+			dialed.Add(1)
+			conn, err := dialer.Connect(ctx, target)
+			if err != nil {
+				return nil, err
+			}
+			return &timeoutConn{conn, answer}, nil
+		},
+		Proxy:        dial.ProxyFor(addr),
+		MaxIdleConns: 0,
+		// minio-go sends up to four parts of an upload at a time.
+		MaxIdleConnsPerHost:   4 * max(cfg.Concurrency, 4),
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   cmp.Or(cfg.Timeout, dial.TLSTimeout),
+		ResponseHeaderTimeout: answer,
+		ExpectContinueTimeout: 10 * time.Second,
+		// Objects must arrive as they are stored, or lengths mean nothing.
+		DisableCompression: true,
+		DisableKeepAlives:  cfg.NoKeepAlive,
+		ForceAttemptHTTP2:  cfg.HTTP2, // net/http does not by itself where it does not dial by itself
+		WriteBufferSize:    bufferSize(cfg.Concurrency),
+		ReadBufferSize:     bufferSize(cfg.Concurrency),
+	}
+	if !cfg.TLS {
+		return t, nil
+	}
+	tlsConfig, err := dial.NewTLSConfig(cfg)
+	if err != nil {
+		return nil, err
+	}
+	t.TLSClientConfig = tlsConfig
+	return t, nil
+}
+
+// plainTimeout bounds the wait for an answer to a request that is none of S3's.
+const plainTimeout = 5 * time.Second
+
+// PlainTransport is for requests to the store that are none of S3's, such as
+// the one for credentials. It reaches the store as bookkeeping does.
+func PlainTransport(cfg *store.Config) (http.RoundTripper, error) {
+	return NewTransport(cfg.ForAdmin(), "", plainTimeout, new(atomic.Int64))
+}
+
+// A timeoutConn fails when nothing moves for too long: a store that freezes
+// in the middle of a body would otherwise hold prepare or clean-up for ever.
+type timeoutConn struct {
+	net.Conn
+	timeout time.Duration
+}
+
+func (c *timeoutConn) Read(p []byte) (int, error) {
+	if err := c.Conn.SetReadDeadline(time.Now().Add(c.timeout)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Read(p)
+}
+
+// Write begins the wait for the answer too, for which net/http may have been
+// reading since the answer before.
+func (c *timeoutConn) Write(p []byte) (int, error) {
+	if err := c.Conn.SetDeadline(time.Now().Add(c.timeout)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(p)
+}
+
+// bufferSize shares 4 MiB among the connections, since thousands of them with
+// large buffers would be most of the process.
+func bufferSize(connections int) int {
+	return min(max(4<<20/max(connections, 1), 4<<10), 64<<10)
+}

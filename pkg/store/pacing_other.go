@@ -1,7 +1,0 @@
-//go:build !linux
-
-package store
-
-import "net"
-
-func withoutPacing(*net.TCPConn) {}

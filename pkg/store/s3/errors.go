@@ -1,0 +1,29 @@
+package s3
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/minio/minio-go/v7"
+
+	"warp/pkg/store"
+)
+
+// ResponseError is the error of an answer that a store sent; seen is its status where the answer does not say.
+func ResponseError(resp minio.ErrorResponse, seen int) *store.Error {
+	status := resp.StatusCode
+	if status == 0 {
+		status = seen
+	}
+	code := resp.Code
+	// minio-go calls an answer that is no S3 error document by its status
+	// line, which is too long and too varied to be counted under.
+	if code == "" || strings.ContainsAny(code, " \t") {
+		code = fmt.Sprintf("HTTP%d", status)
+	}
+	message := resp.Message
+	if message == "" {
+		message = resp.Code
+	}
+	return &store.Error{Code: code, Message: store.OneLine(message), Status: status, Region: resp.Region}
+}

@@ -1,0 +1,91 @@
+package s3
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
+// Regions are the regions of buckets, where the store has to be asked for them.
+// All hosts of a client share them: thousands of workers that begin at once ask
+// one time.
+type Regions struct {
+	ask        func(ctx context.Context, bucket string) (string, error)
+	generation atomic.Uint32
+
+	mu     sync.Mutex
+	known  map[string]string
+	asking map[string]*regionAnswer
+}
+
+// NewRegions returns regions that are known from ask.
+func NewRegions(ask func(ctx context.Context, bucket string) (string, error)) *Regions {
+	return &Regions{ask: ask}
+}
+
+// Generation changes whenever a region becomes known that was not, or was another.
+func (r *Regions) Generation() uint32 { return r.generation.Load() }
+
+// A regionAnswer is on its way until done is closed.
+type regionAnswer struct {
+	done   chan struct{}
+	region string
+	err    error
+}
+
+// Of is the region of a bucket. The wait for it ends with ctx, or with the
+// patience of bookkeeping.
+func (r *Regions) Of(ctx context.Context, bucket string) (string, error) {
+	r.mu.Lock()
+	if region, ok := r.known[bucket]; ok {
+		r.mu.Unlock()
+		return region, nil
+	}
+	a := r.asking[bucket]
+	if a == nil {
+		a = r.begin(ctx, bucket)
+	}
+	r.mu.Unlock()
+	select {
+	case <-a.done:
+		return a.region, a.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// begin asks for a region on behalf of all who want to know it, so that it does
+// not end with the context of the first of them.
+func (r *Regions) begin(ctx context.Context, bucket string) *regionAnswer {
+	if r.asking == nil {
+		r.asking = make(map[string]*regionAnswer)
+	}
+	a := &regionAnswer{done: make(chan struct{})}
+	r.asking[bucket] = a
+	go func() {
+		a.region, a.err = r.ask(context.WithoutCancel(ctx), bucket)
+		a.region = cmp.Or(a.region, "us-east-1")
+		if a.err == nil {
+			r.Learn(bucket, a.region)
+		}
+		r.mu.Lock()
+		delete(r.asking, bucket)
+		r.mu.Unlock()
+		close(a.done)
+	}()
+	return a
+}
+
+// Learn takes over what an answer says of a bucket's region.
+func (r *Regions) Learn(bucket, region string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.known == nil {
+		r.known = make(map[string]string)
+	}
+	if r.known[bucket] != region {
+		r.known[bucket] = region
+		r.generation.Add(1)
+	}
+}

@@ -1,0 +1,58 @@
+// Package s3 is what engines that speak S3 share: its limits and errors, the
+// results of deletions, checks of listings, and the regions of buckets.
+package s3
+
+import (
+	"github.com/minio/minio-go/v7"
+
+	"warp/pkg/store"
+)
+
+// Headers of S3.
+const (
+	MetadataPrefix          = "x-amz-meta-" // makes user metadata a header
+	ChecksumAlgorithmHeader = "x-amz-checksum-algorithm"
+	ChecksumTypeHeader      = "x-amz-checksum-type"
+	FullObject              = "FULL_OBJECT" // value of ChecksumTypeHeader: the checksum is of the whole, not of the parts'
+)
+
+// SignedWhole is up to which size a payload is signed as a whole. minio-go
+// would sign it in chunks, for which it makes buffers of 64 KiB per request.
+const SignedWhole = 64 << 10
+
+// EmptyPayload is the SHA-256 of nothing, in hex.
+const EmptyPayload = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+// MaxErrorDocument is how much of an error's document is read: they are short, and what is longer is none.
+const MaxErrorDocument = 64 << 10
+
+// ChecksumType is the checksum as minio-go knows it.
+func ChecksumType(c store.Checksum) minio.ChecksumType {
+	switch c {
+	case store.ChecksumCRC32:
+		return minio.ChecksumCRC32
+	case store.ChecksumCRC32FO:
+		return minio.ChecksumFullObjectCRC32
+	case store.ChecksumCRC32C:
+		return minio.ChecksumCRC32C
+	case store.ChecksumCRC32CFO:
+		return minio.ChecksumFullObjectCRC32C
+	case store.ChecksumCRC64NVME:
+		return minio.ChecksumCRC64NVME
+	case store.ChecksumSHA1:
+		return minio.ChecksumSHA1
+	case store.ChecksumSHA256:
+		return minio.ChecksumSHA256
+	case store.ChecksumSHA512:
+		return minio.ChecksumSHA512
+	case store.ChecksumMD5:
+		return minio.ChecksumMD5
+	case store.ChecksumXXH64:
+		return minio.ChecksumXXHash64
+	case store.ChecksumXXH3:
+		return minio.ChecksumXXHash3
+	case store.ChecksumXXH128:
+		return minio.ChecksumXXHash128
+	}
+	return minio.ChecksumNone
+}
