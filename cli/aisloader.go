@@ -3,6 +3,8 @@ package cli
 import (
 	"strconv"
 	"strings"
+
+	"warp/cli/flagtype"
 )
 
 // A foreignValue is how another tool writes the value of a flag that has the
@@ -40,7 +42,7 @@ func wholeSeconds(s string) (string, error) {
 	case err != nil:
 		return s, nil
 	case n == 0:
-		return "", wrong("0 turns the lines of progress off, which is --quiet here")
+		return "", flagtype.Wrong("0 turns the lines of progress off, which is --quiet here")
 	}
 	return s + "s", nil
 }
@@ -49,7 +51,7 @@ func wholeSeconds(s string) (string, error) {
 func opposite(s string) (string, error) {
 	on, err := strconv.ParseBool(s)
 	if err != nil {
-		return "", wrong("%q is neither true nor false", s)
+		return "", flagtype.Wrong("%q is neither true nor false", s)
 	}
 	return strconv.FormatBool(!on), nil
 }
@@ -58,7 +60,7 @@ func verifyHash(s string) (string, error) {
 	on, err := strconv.ParseBool(s)
 	switch {
 	case err != nil:
-		return "", wrong("%q is neither true nor false", s)
+		return "", flagtype.Wrong("%q is neither true nor false", s)
 	case on:
 		return "checksum", nil
 	}

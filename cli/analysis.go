@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
 	"warp/pkg/report"
@@ -29,11 +30,11 @@ type analysisFlags struct {
 
 func (f *analysisFlags) group() flagGroup {
 	return flagGroup{title: groupAnalysis, flags: []cli.Flag{
-		&durationFlag{Name: "analyze.dur", Destination: &f.dur, DefaultText: "1s, or what makes 400 of them",
+		&flagtype.Duration{Name: "analyze.dur", Destination: &f.dur, DefaultText: "1s, or what makes 400 of them",
 			Usage: "length of the segments of a run"},
 		&cli.StringFlag{Name: "analyze.op", Destination: &f.op, Usage: "report on this operation `OP` only, such as GET"},
 		&cli.StringFlag{Name: "analyze.host", Destination: &f.host, Usage: "report on this `HOST` only"},
-		&durationFlag{Name: "analyze.skip", Destination: &f.skip, Usage: "leave out that much after the warm-up"},
+		&flagtype.Duration{Name: "analyze.skip", Destination: &f.skip, Usage: "leave out that much after the warm-up"},
 		&cli.BoolFlag{Name: "analyze.v", Destination: &f.verbose,
 			Usage: "more detail: by host, by object size, first and last access"},
 		&cli.StringFlag{Name: "analyze.out", Destination: &f.out, TakesFile: true,
@@ -50,7 +51,7 @@ func (f *analysisFlags) group() flagGroup {
 
 func notNegative(n int64) error {
 	if n < 0 {
-		return wrong("%d is negative", n)
+		return flagtype.Wrong("%d is negative", n)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
@@ -26,7 +27,7 @@ type autotermFlags struct {
 func (f *autotermFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "autoterm", Destination: &f.on, Usage: "end the run when the throughput has become steady"},
-		&durationFlag{Name: "autoterm.dur", Hidden: true, Value: autotermLeast, Destination: &f.least, Validator: autotermValid,
+		&flagtype.Duration{Name: "autoterm.dur", Hidden: true, Value: autotermLeast, Destination: &f.least, Validator: autotermValid,
 			Usage: "`TIME` for which it must have been steady, at least"},
 		&cli.FloatFlag{Name: "autoterm.pct", Hidden: true, Value: autotermWithin, Destination: &f.percent, Validator: autotermPercent,
 			Usage: "steady is when the last 7 of 25 samples are within `N` % of the newest"},
@@ -35,14 +36,14 @@ func (f *autotermFlags) flags() []cli.Flag {
 
 func autotermValid(d time.Duration) error {
 	if d < time.Second {
-		return wrong("%s is too short; the least is 1s", human.Duration(d))
+		return flagtype.Wrong("%s is too short; the least is 1s", human.Duration(d))
 	}
 	return nil
 }
 
 func autotermPercent(p float64) error {
 	if !(p > 0 && p <= 100) {
-		return wrong("%g is not above 0 and up to 100", p)
+		return flagtype.Wrong("%g is not above 0 and up to 100", p)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench"
 )
@@ -213,7 +214,7 @@ func (f *benchFlags) runGroup(env environment) flagGroup {
 	return flagGroup{title: groupRun, also: also, flags: []cli.Flag{
 		&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID",
 			Usage: "write the op log to `NAME`.csv.zst"},
-		&limitFlag{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests have failed; fewer do not change the exit code"},
+		&flagtype.Limit{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests have failed; fewer do not change the exit code"},
 		&cli.BoolFlag{Name: "noclear", Destination: &f.noClear, Usage: "remove nothing: neither this run's objects nor what dead runs left"},
 	}}
 }
@@ -230,9 +231,9 @@ func (f *benchFlags) rareRunFlags() []cli.Flag {
 		f.progress.flag(), f.progress.outputFlag(), f.sync.flag(), f.ends.foreverFlag(),
 		&cli.BoolFlag{Name: "dry-run", Destination: &f.dryRun, Usage: "show every parameter and what would happen; touch nothing"},
 		&cli.StringFlag{Name: "destroy", Destination: &f.destroy, Hidden: true, Usage: "name the `BUCKET` whose foreign objects may be deleted"},
-		&durationFlag{Name: "lease", Value: time.Minute, Destination: &f.lease, Hidden: true,
+		&flagtype.Duration{Name: "lease", Value: time.Minute, Destination: &f.lease, Hidden: true,
 			Usage: "`TIME` after which a run that no longer shows life may be cleaned up by others", Validator: leaseValid},
-		&durationFlag{Name: "drain", Destination: &f.drain, DefaultText: "30s, or twice the longest request", Hidden: true,
+		&flagtype.Duration{Name: "drain", Destination: &f.drain, DefaultText: "30s, or twice the longest request", Hidden: true,
 			Usage: "`TIME` that requests on the wire at the end of the run are given to finish"},
 	)
 }
@@ -240,7 +241,7 @@ func (f *benchFlags) rareRunFlags() []cli.Flag {
 func atLeast(least int) func(int) error {
 	return func(n int) error {
 		if n < least {
-			return wrong("%d is less than %d", n, least)
+			return flagtype.Wrong("%d is less than %d", n, least)
 		}
 		return nil
 	}
@@ -251,28 +252,28 @@ const minRate = 1.0 / 86400
 
 func rateValid(r float64) error {
 	if math.IsNaN(r) || math.IsInf(r, 0) || r < 0 || r > 0 && r < minRate {
-		return wrong("%g is not a number of requests per second", r)
+		return flagtype.Wrong("%g is not a number of requests per second", r)
 	}
 	return nil
 }
 
 func shareValid(share float64) error {
 	if math.IsNaN(share) || math.IsInf(share, 0) || share < 0 {
-		return wrong("%g is not a share", share)
+		return flagtype.Wrong("%g is not a share", share)
 	}
 	return nil
 }
 
 func percentValid(n int) error {
 	if n < 0 || n > 100 {
-		return wrong("%d is not between 0 and 100", n)
+		return flagtype.Wrong("%d is not between 0 and 100", n)
 	}
 	return nil
 }
 
 func leaseValid(d time.Duration) error {
 	if d < time.Second {
-		return wrong("%s is too short; the least is 1s", human.Duration(d))
+		return flagtype.Wrong("%s is too short; the least is 1s", human.Duration(d))
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
@@ -63,10 +64,10 @@ func calibrateCommand() *command {
 			"on this machine. A real store's figures near these are the machine's, not the store's.",
 		},
 		groups: []flagGroup{{title: groupRun, flags: []cli.Flag{
-			&durationFlag{Name: "duration", Value: 1500 * time.Millisecond, Destination: &each, Usage: "`TIME` to measure each row for",
+			&flagtype.Duration{Name: "duration", Value: 1500 * time.Millisecond, Destination: &each, Usage: "`TIME` to measure each row for",
 				Validator: func(d time.Duration) error {
 					if d < 100*time.Millisecond {
-						return wrong("%s is too short; the least is 100ms", human.Duration(d))
+						return flagtype.Wrong("%s is too short; the least is 100ms", human.Duration(d))
 					}
 					return nil
 				}},
@@ -103,7 +104,7 @@ func calibrate(ctx context.Context, inv *invocation, each time.Duration) (*calib
 		err := withNullStore(part.size, func(addr string) error {
 			for _, op := range part.ops {
 				for _, n := range part.concurrency {
-					inv.notef("measuring %s of %s, %d at a time", op, formatSize(part.size), n)
+					inv.notef("measuring %s of %s, %d at a time", op, flagtype.FormatSize(part.size), n)
 					if err := c.measure(ctx, addr, op, part.size, n, each); err != nil {
 						return err
 					}
@@ -164,7 +165,7 @@ func (c *calibration) measure(ctx context.Context, addr, op string, size int64, 
 		}
 		none = err
 	}
-	return runError("%s of %s, %d at a time, %d times for %v: %w", op, formatSize(size), concurrency, attempts, each, none).tell("give --duration more, or end what else runs on the machine")
+	return runError("%s of %s, %d at a time, %d times for %v: %w", op, flagtype.FormatSize(size), concurrency, attempts, each, none).tell("give --duration more, or end what else runs on the machine")
 }
 
 func calibrationRun(ctx context.Context, addr, op string, size int64, concurrency int, each time.Duration, sink bench.Sink) (out *bench.Outcome, err error) {
@@ -264,7 +265,7 @@ func (c *calibration) write(w io.Writer) error {
 	fmt.Fprintf(w, "%-5s %8s %12s %12s %10s %10s %10s %14s\n", "op", "size", "concurrent", "requests/s", "GiB/s", "50 % [ms]", "99 % [ms]", "CPU/req [µs]")
 	for _, p := range c.Points {
 		fmt.Fprintf(w, "%-5s %8s %12d %12.0f %10.3f %10s %10s %14.1f\n",
-			p.Op, formatSize(p.SizeBytes), p.Concurrency, p.RequestsPerS, p.BytesPerS/(1<<30), msOrNone(p.P50MS), msOrNone(p.P99MS), p.CPUPerReqUS)
+			p.Op, flagtype.FormatSize(p.SizeBytes), p.Concurrency, p.RequestsPerS, p.BytesPerS/(1<<30), msOrNone(p.P50MS), msOrNone(p.P99MS), p.CPUPerReqUS)
 	}
 	_, err := fmt.Fprintf(w, "\nMemory: %d MiB at most.", c.MaxRSS>>20)
 	if c.Saved != "" {
@@ -289,7 +290,7 @@ func nullStore() *command {
 		name: nullStoreCommand, args: "SIZE", bare: true, minArgs: 1, maxArgs: 1, needs: "the size of downloads",
 		summary: "answer every request and do nothing",
 		run: func(_ context.Context, inv *invocation) error {
-			size, err := parseSize(inv.args[0])
+			size, err := flagtype.ParseSize(inv.args[0])
 			if err != nil {
 				return usageError("%w", err)
 			}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"warp/cli/flagtype"
 )
 
 // completeWord is the hidden first argument with which completion scripts ask
@@ -99,7 +101,7 @@ func (c *command) completeValue(name, current string) []string {
 	switch f := f.(type) {
 	case nil:
 		return nil
-	case *choiceFlag:
+	case *flagtype.Choice:
 		return startingWith(current, f.Config)
 	}
 	if isBool(f) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/pkg/bench"
 )
 
@@ -13,7 +14,7 @@ func copyBenchmark() benchmark {
 	var op bench.Copy
 	var parts partFlags
 	size := parts.sizeFlag(0, "copy larger objects in parts of `SIZE`")
-	size.(*sizeFlag).DefaultText = "5GiB, the most in one request"
+	size.(*flagtype.Size).DefaultText = "5GiB, the most in one request"
 	return benchmark{
 		name: "copy", summary: "have the store copy objects",
 		op: &op, requests: []string{"COPY", "COPYPART"},

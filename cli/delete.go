@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/pkg/bench"
 )
 
@@ -39,7 +40,7 @@ func deleteBenchmark() benchmark {
 // batchValid holds to what S3 takes in one request.
 func batchValid(n int) error {
 	if n < 1 || n > 1000 {
-		return wrong("%d is not between 1 and 1000", n)
+		return flagtype.Wrong("%d is not between 1 and 1000", n)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
@@ -174,7 +175,7 @@ func (f *benchFlags) planEnd(b benchmark, o *bench.Options) string {
 		ends = append(ends, human.Plural(o.MaxObjects, "object")+is+" written")
 	}
 	if o.TotalSize > 0 {
-		ends = append(ends, formatSize(o.TotalSize)+" are written")
+		ends = append(ends, flagtype.FormatSize(o.TotalSize)+" are written")
 	}
 	if f.ends.passes {
 		ends = append(ends, "all passes of --epochs are made")

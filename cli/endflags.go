@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench"
 )
@@ -19,17 +20,17 @@ type endFlags struct {
 	passes     bool // the operation ends by itself, after --epochs
 	forever    bool
 
-	durationFlag *durationFlag
+	durationFlag *flagtype.Duration
 }
 
 func (e *endFlags) flag() cli.Flag {
-	e.durationFlag = &durationFlag{Name: "duration", Value: 5 * time.Minute, Destination: &e.duration,
+	e.durationFlag = &flagtype.Duration{Name: "duration", Value: 5 * time.Minute, Destination: &e.duration,
 		Usage: "`TIME` to measure for; 0 needs another end, or --forever"}
 	return e.durationFlag
 }
 
 func (e *endFlags) warmupFlag() cli.Flag {
-	return &durationFlag{Name: "warmup", Destination: &e.warmup, DefaultText: "until each worker has finished a request",
+	return &flagtype.Duration{Name: "warmup", Destination: &e.warmup, DefaultText: "until each worker has finished a request",
 		Usage: "begin to measure `TIME` after the start, or later"}
 }
 
@@ -51,7 +52,7 @@ func (e *endFlags) writeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "max-objects", Aliases: []string{"maxputs"}, Destination: &e.maxObjects, Validator: atLeast(0),
 			Usage: "end the run when `N` objects are written; without --duration nothing else ends it"},
-		&sizeFlag{Name: "total-size", Aliases: []string{"totalputsize"}, Destination: &e.totalSize,
+		&flagtype.Size{Name: "total-size", Aliases: []string{"totalputsize"}, Destination: &e.totalSize,
 			Usage: "end the run when objects of `SIZE` in all are written; without --duration nothing else ends it"},
 		&cli.BoolFlag{Name: "skiplist", Destination: &e.skipList, Hidden: true,
 			Usage: "accepted for scripts that have it; no run lists a bucket's objects before it uploads"},

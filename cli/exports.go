@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/sink"
@@ -25,7 +26,7 @@ func (f *exportFlags) flags(env environment) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "influxdb", Destination: &f.influx, Sources: env.vars("WARP_INFLUXDB_CONNECT"),
 			Usage: "send totals to InfluxDB 2 at `URL`: http://TOKEN@HOST:8086/BUCKET/ORG?TAG=VALUE"},
-		&durationFlag{Name: "influxdb-interval", Hidden: true, Value: time.Second, Destination: &f.influxInterval, Validator: exportInterval,
+		&flagtype.Duration{Name: "influxdb-interval", Hidden: true, Value: time.Second, Destination: &f.influxInterval, Validator: exportInterval,
 			Usage: "with --influxdb: `TIME` between two points of the same series"},
 		&cli.BoolFlag{Name: "influxdb-every-request", Hidden: true, Destination: &f.influxEvery, Usage: "with --influxdb: send a point for each request"},
 		&cli.StringFlag{Name: "statsd", Hidden: true, Destination: &f.statsd, Usage: "send metrics to StatsD at `HOST:PORT`"},
@@ -38,7 +39,7 @@ func (f *exportFlags) flags(env environment) []cli.Flag {
 
 func exportInterval(d time.Duration) error {
 	if d < sink.MinInterval {
-		return wrong("%s is too short; the least is %s", human.Duration(d), human.Duration(sink.MinInterval))
+		return flagtype.Wrong("%s is too short; the least is %s", human.Duration(d), human.Duration(sink.MinInterval))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 )
@@ -34,16 +35,16 @@ func fakeCommands(env environment) []*command {
 				&cli.StringFlag{Name: "access-key", Destination: &o.accessKey, Sources: env.vars("WARP_ACCESS_KEY"), Usage: "access `KEY`"},
 				&cli.StringFlag{Name: "secret-key", Destination: &o.secretKey, Sources: env.vars("WARP_SECRET_KEY"), Usage: "secret `KEY`"},
 				&cli.BoolFlag{Name: "tls", Destination: &o.tls, Sources: env.vars("WARP_TLS"), Usage: "use TLS"},
-				&choiceFlag{Name: "host-select", Value: "weighed", Config: choices{"weighed", "roundrobin"}, Destination: &o.sel, Usage: "how `HOW`"},
+				&flagtype.Choice{Name: "host-select", Value: "weighed", Config: flagtype.Choices{"weighed", "roundrobin"}, Destination: &o.sel, Usage: "how `HOW`"},
 			}, also: []cli.Flag{
 				&cli.StringFlag{Name: "session-token", Destination: &o.token, Sources: env.vars("WARP_SESSION_TOKEN"), Usage: "session `TOKEN`"},
 			}},
 			{title: groupWorkload, flags: []cli.Flag{
-				&sizeFlag{Name: "obj.size", Value: 10 << 20, Destination: &o.size, Usage: "`SIZE` of objects"},
-				&durationFlag{Name: "duration", Value: 5 * time.Minute, Destination: &o.duration, Sources: env.vars("WARP_DURATION"), Usage: "how long"},
+				&flagtype.Size{Name: "obj.size", Value: 10 << 20, Destination: &o.size, Usage: "`SIZE` of objects"},
+				&flagtype.Duration{Name: "duration", Value: 5 * time.Minute, Destination: &o.duration, Sources: env.vars("WARP_DURATION"), Usage: "how long"},
 				&cli.IntFlag{Name: "concurrent", Value: 20, Destination: &o.concurrent, Sources: env.vars("WARP_CONCURRENT"), Usage: "workers"},
-				&limitFlag{Name: "max-errors", Destination: &o.maxErrors, Usage: "end when more fail"},
-				&listFlag{Name: "add", Destination: &o.add, Usage: "`K=V`, repeatable"},
+				&flagtype.Limit{Name: "max-errors", Destination: &o.maxErrors, Usage: "end when more fail"},
+				&flagtype.List{Name: "add", Destination: &o.add, Usage: "`K=V`, repeatable"},
 				&cli.BoolFlag{Name: "stress", Destination: &o.stress, Hidden: true, Usage: "no log"},
 				o.progress.flag(),
 			}},

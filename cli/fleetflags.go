@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/pkg/fleet"
 )
 
@@ -27,9 +28,9 @@ const clientWait = 5 * time.Second
 func (f *fleetFlags) flags() []cli.Flag {
 	token := tokenFlag(&f.tokenFile)
 	token.Hidden = true // most have it in the variable
-	wait := &durationFlag{Name: "warp-client-wait", Value: clientWait, Destination: &f.wait, Hidden: true, Validator: func(d time.Duration) error {
+	wait := &flagtype.Duration{Name: "warp-client-wait", Value: clientWait, Destination: &f.wait, Hidden: true, Validator: func(d time.Duration) error {
 		if d <= 0 {
-			return wrong("%v is no time to wait for: write it like 30s or 10m", d)
+			return flagtype.Wrong("%v is no time to wait for: write it like 30s or 10m", d)
 		}
 		return nil
 	}, Usage: "with --warp-client: wait up to `TIME` for clients that do not answer yet"}
@@ -165,20 +166,20 @@ func startTime(text string, now time.Time) (time.Time, error) {
 	}
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		if at.Before(now) {
-			return at, wrong("%s has passed", text)
+			return at, flagtype.Wrong("%s has passed", text)
 		}
 		return at, nil
 	}
 	clock, err := time.ParseInLocation("15:04", text, now.Location())
 	if err != nil {
-		return clock, wrong("%q is not a time; write it like 15:04 or 2006-01-02T15:04:05Z", text)
+		return clock, flagtype.Wrong("%q is not a time; write it like 15:04 or 2006-01-02T15:04:05Z", text)
 	}
 	at := time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), 0, 0, now.Location())
 	if at.Before(now) {
 		at = time.Date(now.Year(), now.Month(), now.Day()+1, clock.Hour(), clock.Minute(), 0, 0, now.Location())
 	}
 	if at.Sub(now) > soon {
-		return at, wrong("%s is more than 12 hours away; write the date too, like %s", text, at.Format(time.RFC3339))
+		return at, flagtype.Wrong("%s is more than 12 hours away; write the date too, like %s", text, at.Format(time.RFC3339))
 	}
 	return at, nil
 }

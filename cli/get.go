@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/pkg/bench"
 )
 
@@ -29,11 +30,11 @@ func getBenchmark() benchmark {
 		},
 		flags: append(append([]cli.Flag{pool.objectsFlag(2500, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
 			part,
-			&sizeFlag{Name: "range-size", Destination: &get.RangeSize, DefaultText: "random", Usage: "`SIZE` of the parts; implies --range"},
+			&flagtype.Size{Name: "range-size", Destination: &get.RangeSize, DefaultText: "random", Usage: "`SIZE` of the parts; implies --range"},
 		),
 		rarely: slices.Concat([]cli.Flag{
-			&sizeFlag{Name: "read-offset", Aliases: []string{"readoff"}, Destination: &get.ReadOffset, Usage: "download each object from `SIZE` bytes after its start on"},
-			&sizeFlag{Name: "read-length", Aliases: []string{"readlen"}, Destination: &get.ReadLength, DefaultText: "to the end", Usage: "download `SIZE` bytes of each object, or what it has"},
+			&flagtype.Size{Name: "read-offset", Aliases: []string{"readoff"}, Destination: &get.ReadOffset, Usage: "download each object from `SIZE` bytes after its start on"},
+			&flagtype.Size{Name: "read-length", Aliases: []string{"readlen"}, Destination: &get.ReadLength, DefaultText: "to the end", Usage: "download `SIZE` bytes of each object, or what it has"},
 			pool.versionsFlag(1),
 		}, pool.existingFlags(), pool.passFlags()),
 		payload: true, reads: true,
@@ -51,7 +52,7 @@ func getBenchmark() benchmark {
 				return err
 			}
 			if get.Pool, err = pool.pool(f); err == nil && !pool.foreign() && get.ReadOffset > 0 && get.ReadOffset >= get.Sizes.Min() {
-				err = usageError("--read-offset=%s is not inside of objects that may have %s only", formatSize(get.ReadOffset), formatSize(get.Sizes.Min()))
+				err = usageError("--read-offset=%s is not inside of objects that may have %s only", flagtype.FormatSize(get.ReadOffset), flagtype.FormatSize(get.Sizes.Min()))
 			}
 			return err
 		},

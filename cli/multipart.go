@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench"
 )
@@ -22,7 +23,7 @@ func multipartBenchmark() benchmark {
 			"Uploads one object in --parts parts, then downloads these parts in random order.",
 		},
 		plan: func() string {
-			return fmt.Sprintf("uploads one object in %s of %s, then downloads these in random order", human.Plural(parts.count, "part"), formatSize(parts.size))
+			return fmt.Sprintf("uploads one object in %s of %s, then downloads these in random order", human.Plural(parts.count, "part"), flagtype.FormatSize(parts.size))
 		},
 		examples: []string{"warp multipart --host=s3:9000 --access-key=… --secret-key=… --parts=50 --part.size=8MiB"},
 		flags: []cli.Flag{

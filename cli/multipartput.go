@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench"
 )
@@ -19,7 +20,7 @@ func multipartPutBenchmark() benchmark {
 			"Each worker uploads one object after the other, in --parts parts, --part.concurrent at a time.",
 		},
 		plan: func() string {
-			return fmt.Sprintf("uploads objects in %s of %s, %d at a time", human.Plural(op.Parts, "part"), formatSize(op.PartSize), op.AtOnce)
+			return fmt.Sprintf("uploads objects in %s of %s, %d at a time", human.Plural(op.Parts, "part"), flagtype.FormatSize(op.PartSize), op.AtOnce)
 		},
 		examples: []string{"warp multipart-put --host=s3:9000 --access-key=… --secret-key=… --parts=20"},
 		flags: []cli.Flag{
@@ -53,7 +54,7 @@ func (p *partFlags) countFlag(n int, usage string) cli.Flag {
 }
 
 func (p *partFlags) sizeFlag(size int64, usage string) cli.Flag {
-	return &sizeFlag{Name: "part.size", Value: size, Destination: &p.size, Usage: usage}
+	return &flagtype.Size{Name: "part.size", Value: size, Destination: &p.size, Usage: usage}
 }
 
 func (p *partFlags) atOnceFlag(n int, usage string) cli.Flag {
@@ -62,14 +63,14 @@ func (p *partFlags) atOnceFlag(n int, usage string) cli.Flag {
 
 func partsValid(n int) error {
 	if n < 1 || n > maxParts {
-		return wrong("%d is not between 1 and %d", n, maxParts)
+		return flagtype.Wrong("%d is not between 1 and %d", n, maxParts)
 	}
 	return nil
 }
 
 func (p *partFlags) check() error {
 	if p.size < minPartSize || p.size > maxPartSize {
-		return usageError("--part.size=%s is not between 5MiB and 5GiB, which S3 wants parts to be", formatSize(p.size))
+		return usageError("--part.size=%s is not between 5MiB and 5GiB, which S3 wants parts to be", flagtype.FormatSize(p.size))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 )
@@ -39,7 +40,7 @@ func (n *nameFlags) flags() []cli.Flag {
 
 func shardsValid(n int) error {
 	if n < 0 || n > generator.MaxShards {
-		return wrong("%d is not between 0 and %d", n, generator.MaxShards)
+		return flagtype.Wrong("%d is not between 0 and %d", n, generator.MaxShards)
 	}
 	return nil
 }
@@ -49,7 +50,7 @@ const maxClients = 10_000
 
 func clientsValid(n int) error {
 	if n < 1 || n > maxClients {
-		return wrong("%d is not between 1 and %d", n, maxClients)
+		return flagtype.Wrong("%d is not between 1 and %d", n, maxClients)
 	}
 	return nil
 }

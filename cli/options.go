@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/pkg/store"
 	"warp/pkg/store/dial"
 )
@@ -34,27 +35,27 @@ func (f *optionFlags) requestFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "encrypt", Destination: &f.encrypt, Usage: "encrypt with a random key that goes with every request (SSE-C); needs --tls"},
 		&cli.BoolFlag{Name: "sse-s3-encrypt", Destination: &f.sseS3, Usage: "encrypt with a key of the store (SSE-S3)"},
 		&cli.StringFlag{Name: "sse-kms-key", Hidden: true, Destination: &f.kmsKey, Usage: "encrypt with key `ID` of the store's key service (SSE-KMS)"},
-		&choiceFlag{Name: "checksum", Config: checksumNames(), Destination: &f.checksum,
+		&flagtype.Choice{Name: "checksum", Config: checksumNames(), Destination: &f.checksum,
 			Usage: "send a checksum of `KIND` with uploads: " + strings.Join(checksumNames(), ", ") + "; MD5 is --md5"},
 		&cli.BoolFlag{Name: "md5", Destination: &f.md5, Usage: "send a Content-MD5 with uploads"},
 		&cli.StringFlag{Name: "storage-class", Destination: &f.class, Usage: "upload to storage `CLASS`"},
 		&cli.BoolFlag{Name: "disable-multipart", Destination: &f.noMultipart, Usage: "upload in one request, whatever the size"},
-		&listFlag{Name: "add-metadata", Destination: &f.metadata, Hidden: true,
+		&flagtype.List{Name: "add-metadata", Destination: &f.metadata, Hidden: true,
 			Usage: "upload with metadata `KEY=VALUE`, where a value rand:N is N random characters for each object; repeatable"},
-		&listFlag{Name: "tag", Destination: &f.tags, Hidden: true,
+		&flagtype.List{Name: "tag", Destination: &f.tags, Hidden: true,
 			Usage: "upload with tag `KEY=VALUE`, where a value rand:N is N random characters for each object; repeatable"},
 	}
 }
 
 func (f *optionFlags) partFlag(usage string) cli.Flag {
-	return &sizeFlag{Name: "part.size", Destination: &f.partSize, Hidden: true, DefaultText: "16MiB", Usage: usage}
+	return &flagtype.Size{Name: "part.size", Destination: &f.partSize, Hidden: true, DefaultText: "16MiB", Usage: usage}
 }
 
 func (f *optionFlags) connectionFlags(env environment) []cli.Flag {
 	return []cli.Flag{
-		&choiceFlag{Name: "lookup", Value: store.LookupAuto, Config: choices{store.LookupAuto, store.LookupHost, store.LookupPath}, Destination: &f.lookup,
+		&flagtype.Choice{Name: "lookup", Value: store.LookupAuto, Config: flagtype.Choices{store.LookupAuto, store.LookupHost, store.LookupPath}, Destination: &f.lookup,
 			Usage: "`WHERE` the bucket's name stands: in the host, the path, or auto (path, but on AWS the host)"},
-		&durationFlag{Name: "timeout", Destination: &f.timeout, DefaultText: "10s to connect, 2m for all else",
+		&flagtype.Duration{Name: "timeout", Destination: &f.timeout, DefaultText: "10s to connect, 2m for all else",
 			Usage: "fail a request when nothing moves for `TIME`, be it connecting, sending, the wait for an answer, or its body"},
 		&cli.StringFlag{Name: "source-ip", Destination: &f.sourceIP,
 			Usage: "connect from `ADDRESS`; a,b and 10.0.0.{1...4} name several, which take turns"},
@@ -62,8 +63,8 @@ func (f *optionFlags) connectionFlags(env environment) []cli.Flag {
 		&cli.StringFlag{Name: "client-key", Hidden: true, Destination: &f.clientKey, TakesFile: true, Usage: "with --client-cert: PEM `FILE` of its key"},
 		&cli.BoolFlag{Name: "http2", Destination: &f.http2, Hidden: true, Usage: "with --tls: talk HTTP/2"},
 		&cli.BoolFlag{Name: "disable-http-keepalive", Destination: &f.noKeepAlive, Hidden: true, Usage: "make a connection for each request"},
-		&sizeFlag{Name: "sndbuf", Destination: &f.sendBuffer, Hidden: true, DefaultText: "as the system tunes it", Usage: "`SIZE` of the send buffer of sockets"},
-		&sizeFlag{Name: "rcvbuf", Destination: &f.receiveBuffer, Hidden: true, DefaultText: "as the system tunes it", Usage: "`SIZE` of the receive buffer of sockets"},
+		&flagtype.Size{Name: "sndbuf", Destination: &f.sendBuffer, Hidden: true, DefaultText: "as the system tunes it", Usage: "`SIZE` of the send buffer of sockets"},
+		&flagtype.Size{Name: "rcvbuf", Destination: &f.receiveBuffer, Hidden: true, DefaultText: "as the system tunes it", Usage: "`SIZE` of the receive buffer of sockets"},
 		&cli.BoolFlag{Name: "ktls", Destination: &f.ktls, Sources: env.vars("WARP_KTLS"), Hidden: true,
 			Usage: "with --tls: leave the encryption to the kernel; refused where that cannot be had"},
 	}
@@ -71,8 +72,8 @@ func (f *optionFlags) connectionFlags(env environment) []cli.Flag {
 
 // checksumNames are the values of --checksum. MD5 is what other tools call a
 // Content-MD5; the checksum is MD5CS.
-func checksumNames() choices {
-	var names choices
+func checksumNames() flagtype.Choices {
+	var names flagtype.Choices
 	for _, c := range store.Checksums() {
 		names = append(names, string(c))
 	}
@@ -96,7 +97,7 @@ func (f *optionFlags) check(tls bool, signature string) error {
 	case f.noMultipart && f.partSize > 0:
 		return usageError("--part.size is of no use with --disable-multipart: leave out one of them")
 	case f.partSize != 0 && (f.partSize < minPartSize || f.partSize > maxPartSize):
-		return usageError("--part.size=%s is not between 5MiB and 5GiB, which S3 wants parts to be", formatSize(f.partSize))
+		return usageError("--part.size=%s is not between 5MiB and 5GiB, which S3 wants parts to be", flagtype.FormatSize(f.partSize))
 	case (f.clientCert == "") != (f.clientKey == ""):
 		return usageError("--client-cert and --client-key are of use together only")
 	case !tls && f.clientCert != "":
@@ -106,7 +107,7 @@ func (f *optionFlags) check(tls bool, signature string) error {
 	case !tls && f.ktls:
 		return usageError("--ktls is of use with --tls only")
 	case f.sendBuffer > maxBuffer, f.receiveBuffer > maxBuffer:
-		return usageError("--sndbuf and --rcvbuf are at most %s", formatSize(maxBuffer))
+		return usageError("--sndbuf and --rcvbuf are at most %s", flagtype.FormatSize(maxBuffer))
 	case f.ktls:
 		return runError("--ktls: %s", dial.WhyNoKTLS()).tell("leave out --ktls")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/pkg/generator"
 )
 
@@ -19,7 +20,7 @@ type payloadFlags struct {
 
 func (p *payloadFlags) flags() []cli.Flag {
 	return []cli.Flag{
-		&choiceFlag{Name: "obj.generator", Value: "random", Config: choices{"random"}, Usage: "`KIND` of payload: random"},
+		&flagtype.Choice{Name: "obj.generator", Value: "random", Config: flagtype.Choices{"random"}, Usage: "`KIND` of payload: random"},
 		&cli.IntFlag{Name: "obj.compressible", Destination: &p.compressible, Validator: percentValid, Usage: "make `N` % of the payload compress away"},
 		&cli.IntFlag{Name: "obj.dedup", Destination: &p.dedup, Validator: percentValid, Usage: "make `N` % of the 4 KiB chunks duplicates of other objects'"},
 		&cli.StringFlag{Name: "reader", Aliases: []string{"readertype"}, Value: "rand", Destination: &p.reader, Validator: readerValid,
@@ -42,9 +43,9 @@ func readerValid(s string) error {
 	case s == readerRand, s == readerSG, s == readerTar, isFile && name != "":
 		return nil
 	case s == "file", isFile:
-		return wrong("%q does not name the file; write file:NAME", s)
+		return flagtype.Wrong("%q does not name the file; write file:NAME", s)
 	}
-	return wrong("%q is none of rand, tar and file:NAME", s)
+	return flagtype.Wrong("%q is none of rand, tar and file:NAME", s)
 }
 
 // mostFile is how large a file may be that payload is taken from: it is kept in
@@ -93,8 +94,8 @@ func readPayload(name string) ([]byte, error) {
 	case info.Size() == 0:
 		return nil, usageError("--reader: %s is empty", name)
 	case info.Size() > mostFile:
-		return nil, usageError("--reader: %s has %s, and what objects are filled with is kept in memory", name, formatSize(info.Size())).
-			tell("use a piece of it of up to %s", formatSize(mostFile))
+		return nil, usageError("--reader: %s has %s, and what objects are filled with is kept in memory", name, flagtype.FormatSize(info.Size())).
+			tell("use a piece of it of up to %s", flagtype.FormatSize(mostFile))
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {

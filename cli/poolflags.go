@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
@@ -18,7 +19,7 @@ type poolFlags struct {
 	size                     string
 	minSize, maxSize         int64
 	sizeFlag                 *cli.StringFlag // to tell what was given from what is by default
-	boundFlags               [2]*sizeFlag
+	boundFlags               [2]*flagtype.Size
 	randSize, existing, flat bool
 	unique                   bool
 	fileList                 string
@@ -33,7 +34,7 @@ const mostObjects = 100_000_000
 
 func objectsValid(n int) error {
 	if n < 0 || n > mostObjects {
-		return wrong("%d is not between 0 and %d", n, mostObjects)
+		return flagtype.Wrong("%d is not between 0 and %d", n, mostObjects)
 	}
 	return nil
 }
@@ -48,7 +49,7 @@ func (p *poolFlags) sizeFlags(size string) []cli.Flag {
 	p.sizeFlag = &cli.StringFlag{Name: "obj.size", Value: size, Destination: &p.size,
 		Usage: "`SIZE` of objects, a range MIN-MAX, or weighted: 4096:10,8192:1"}
 	// The two ends of MIN-MAX, for those who know them as flags of their own.
-	p.boundFlags = [2]*sizeFlag{
+	p.boundFlags = [2]*flagtype.Size{
 		{Name: "min-size", Aliases: []string{"minsize"}, Destination: &p.minSize, Hidden: true,
 			Usage: "with --max-size: the same as --obj.size=MIN-MAX"},
 		{Name: "max-size", Aliases: []string{"maxsize"}, Destination: &p.maxSize, Hidden: true,
@@ -68,7 +69,7 @@ func (p *poolFlags) versionsFlag(n int) cli.Flag {
 
 func versionsValid(n int) error {
 	if n < 1 || n > 10_000 {
-		return wrong("%d is not between 1 and 10000", n)
+		return flagtype.Wrong("%d is not between 1 and 10000", n)
 	}
 	return nil
 }
@@ -195,7 +196,7 @@ func (p *poolFlags) checkEmbedded(f *benchFlags, sizes generator.Sizes) error {
 		return usageError("the embedded store begins empty, so %s finds nothing in it", p.how()).tell("point --host at a store")
 	case float64(p.objects)*sizes.Mean() > float64(f.target.embeddedMemory):
 		return usageError("%d objects of %s do not fit into the embedded store (--embedded.memory=%s)",
-			p.objects, sizes, formatSize(f.target.embeddedMemory)).tell("use fewer or smaller ones, such as --obj.size=64KiB")
+			p.objects, sizes, flagtype.FormatSize(f.target.embeddedMemory)).tell("use fewer or smaller ones, such as --obj.size=64KiB")
 	}
 	return nil
 }
@@ -256,7 +257,7 @@ func (p *poolFlags) sizeSpec() (string, error) {
 	case p.sizeFlag.IsSet() || p.randSize:
 		return "", usageError("--min-size and --max-size stand in place of --obj.size and --obj.randsize: leave out the ones or the others")
 	case p.minSize > p.maxSize:
-		return "", usageError("--min-size=%s is more than --max-size=%s", formatSize(p.minSize), formatSize(p.maxSize))
+		return "", usageError("--min-size=%s is more than --max-size=%s", flagtype.FormatSize(p.minSize), flagtype.FormatSize(p.maxSize))
 	}
 	return fmt.Sprintf("%d-%d", p.minSize, p.maxSize), nil
 }
@@ -288,9 +289,9 @@ func (p *poolFlags) describe() string {
 
 // roughSize is a size with about three digits.
 func roughSize(bytes float64) string {
-	for _, u := range sizeUnits()[:4] {
-		if bytes >= float64(u.bytes) {
-			return fmt.Sprintf("%.3g%s", bytes/float64(u.bytes), strings.Replace(u.suffix, "IB", "iB", 1))
+	for _, u := range flagtype.Units()[:4] {
+		if bytes >= float64(u.Bytes) {
+			return fmt.Sprintf("%.3g%s", bytes/float64(u.Bytes), strings.Replace(u.Suffix, "IB", "iB", 1))
 		}
 	}
 	return fmt.Sprintf("%.0f bytes", bytes)

@@ -14,6 +14,7 @@ import (
 	"github.com/fatih/color"
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/aggregate"
 )
@@ -30,11 +31,11 @@ func (p *progressFlags) outputFlag() cli.Flag {
 }
 
 func (p *progressFlags) flag() cli.Flag {
-	return &durationFlag{Name: "stats-interval", Aliases: []string{"statsinterval"}, Value: 10 * time.Second, Destination: &p.interval,
+	return &flagtype.Duration{Name: "stats-interval", Aliases: []string{"statsinterval"}, Value: 10 * time.Second, Destination: &p.interval,
 		Usage: "`DURATION` between the lines of progress where there is no terminal",
 		Validator: func(d time.Duration) error {
 			if d < 100*time.Millisecond {
-				return wrong("%s is too short; the least is 100ms", human.Duration(d))
+				return flagtype.Wrong("%s is too short; the least is 100ms", human.Duration(d))
 			}
 			return nil
 		}}

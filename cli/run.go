@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/internal/suggest"
 	"warp/pkg/runfile"
@@ -29,7 +30,7 @@ func runCommand(env environment) *command {
 		},
 		examples: []string{"warp run suite.yml --var Size=1MiB --duration=30s"},
 		groups: []flagGroup{{title: "File", flags: []cli.Flag{
-			&listFlag{Name: "var", Destination: &vars, Usage: "put in a value, given as `NAME=VALUE`, where the file has {{.NAME}}; repeatable"},
+			&flagtype.List{Name: "var", Destination: &vars, Usage: "put in a value, given as `NAME=VALUE`, where the file has {{.NAME}}; repeatable"},
 		}}},
 		absent:  absentFromBenchmarks(),
 		lent:    benchmarkFlags(env),
@@ -252,7 +253,7 @@ func (r *fileRun) tokens(c *command, s *runfile.Setting) ([]token, error) {
 		return nil, r.unknownKey(c, s)
 	}
 	values := s.Values
-	_, repeatable := f.(*listFlag)
+	_, repeatable := f.(*flagtype.List)
 	switch {
 	case repeatable:
 	case s.List && slices.Contains(listFlags(), s.Flag):
@@ -275,9 +276,9 @@ func listFlags() []string {
 // expected says what a flag takes.
 func expected(f cli.Flag) string {
 	switch f.(type) {
-	case *sizeFlag:
+	case *flagtype.Size:
 		return "a size such as 10MiB"
-	case *durationFlag:
+	case *flagtype.Duration:
 		return "a duration such as 30s"
 	}
 	switch f.Get().(type) {

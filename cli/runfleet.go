@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/fleet"
@@ -122,7 +123,7 @@ func (s *session) fleetPlan(ctx context.Context, op bench.Op) (*fleet.Plan, erro
 		Command: s.line, Seed: s.opts.Seed, Parameters: s.parameters(),
 	}}}
 	if size := p.Job.Size(); size > fleet.MaxJob {
-		return nil, usageError("--warp-client: what the flags and the files that they name come to is %s, and clients take %s", formatSize(int64(size)), formatSize(fleet.MaxJob)).
+		return nil, usageError("--warp-client: what the flags and the files that they name come to is %s, and clients take %s", flagtype.FormatSize(int64(size)), flagtype.FormatSize(fleet.MaxJob)).
 			tell("use smaller files")
 	}
 	return p, nil

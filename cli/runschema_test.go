@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/pkg/runfile"
 )
 
@@ -95,7 +96,7 @@ func runSchema() schema {
 // valueSchema is what a flag takes.
 func valueSchema(f cli.Flag) schema {
 	kind := "text"
-	switch _, many := f.(*listFlag); {
+	switch _, many := f.(*flagtype.List); {
 	case many, slices.Contains(listFlags(), f.Names()[0]):
 		kind = "list"
 	default:

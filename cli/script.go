@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v3"
 	"golang.org/x/term"
 
+	"warp/cli/flagtype"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
@@ -51,7 +52,7 @@ func scriptCommand(env environment) *command {
 			f.target.group(env),
 			{title: groupRun, flags: []cli.Flag{
 				&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID", Usage: "write the op log to `NAME`.csv.zst"},
-				&limitFlag{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests have failed; fewer do not change the exit code"},
+				&flagtype.Limit{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests have failed; fewer do not change the exit code"},
 			}, also: f.rareFlags(env)},
 			f.target.traffic(env, "`SIZE` of the parts in which larger objects are uploaded"),
 		},

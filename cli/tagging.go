@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/pkg/bench"
 )
 
@@ -38,7 +39,7 @@ func taggingBenchmark() benchmark {
 // tagsValid holds to what S3 allows an object.
 func tagsValid(n int) error {
 	if n < 1 || n > 10 {
-		return wrong("%d is not between 1 and 10", n)
+		return flagtype.Wrong("%d is not between 1 and 10", n)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/pkg/bench"
 	"warp/pkg/fleet"
 	"warp/pkg/s3mem"
@@ -66,15 +67,15 @@ func (f *targetFlags) group(env environment) flagGroup {
 		&cli.StringFlag{Name: "sts-web-token", Destination: &f.webToken, Hidden: true, Sources: env.vars("WARP_STS_WEB_TOKEN"),
 			Usage: "with --signature=STS_WEB_TOKEN: web identity `TOKEN` to exchange for credentials, or file:NAME"},
 		&cli.StringFlag{Name: "profile", Aliases: []string{"s3profile"}, Destination: &f.profile, Usage: "`PROFILE` of the shared AWS configuration to take credentials from"},
-		&choiceFlag{Name: "host-select", Value: "weighed", Config: choices{"weighed", "roundrobin"}, Destination: &f.hostSelect,
+		&flagtype.Choice{Name: "host-select", Value: "weighed", Config: flagtype.Choices{"weighed", "roundrobin"}, Destination: &f.hostSelect,
 			Usage: "`HOW` a request's host is chosen: weighed (fewest requests in flight, then longest idle) or roundrobin"},
-		&choiceFlag{Name: "engine", Value: "auto", Config: choices{"auto", "lean", "minio"}, Destination: &f.engine,
+		&flagtype.Choice{Name: "engine", Value: "auto", Config: flagtype.Choices{"auto", "lean", "minio"}, Destination: &f.engine,
 			Usage: "`WHAT` sends the requests: lean (least CPU), minio (minio-go), or auto (lean where it can)"},
-		&sizeFlag{Name: "embedded.memory", Hidden: true, Value: defaultEmbeddedMemory, Destination: &f.embeddedMemory,
+		&flagtype.Size{Name: "embedded.memory", Hidden: true, Value: defaultEmbeddedMemory, Destination: &f.embeddedMemory,
 			Usage: "with --host=embedded: `SIZE` that the store may grow to"},
 		&cli.BoolFlag{Name: "resolve-host", Destination: &f.resolveHost, Hidden: true,
 			Usage: "make every address of a host's name a host of its own"},
-		&choiceFlag{Name: "signature", Value: "S3V4", Config: choices{"S3V4", "IAM", "S3V2", "STS_WEB_TOKEN"}, Destination: &f.signature, Hidden: true,
+		&flagtype.Choice{Name: "signature", Value: "S3V4", Config: flagtype.Choices{"S3V4", "IAM", "S3V2", "STS_WEB_TOKEN"}, Destination: &f.signature, Hidden: true,
 			Usage: "`KIND` of signature: S3V4, S3V2, or S3V4 with the credentials of this machine's instance profile (IAM) or for a web token (STS_WEB_TOKEN)"},
 	}}
 }
@@ -237,7 +238,7 @@ func (f *targetFlags) open(ctx context.Context, inv *invocation, concurrency int
 
 func (f *targetFlags) startEmbedded(t *target, cfg *store.Config, full func(error)) error {
 	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: f.embeddedMemory, OnFull: func(error) {
-		full(runError("the embedded store is full (--embedded.memory=%s)", formatSize(f.embeddedMemory)).
+		full(runError("the embedded store is full (--embedded.memory=%s)", flagtype.FormatSize(f.embeddedMemory)).
 			tell("allow it more, use smaller or fewer objects, or point --host at a store"))
 	}})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/pkg/bench"
 )
 
@@ -46,7 +47,7 @@ func (v verifyValue) Set(s string) error {
 			return nil
 		}
 	}
-	return wrong("%q is none of %s", s, strings.Join(verifyNames(), ", "))
+	return flagtype.Wrong("%q is none of %s", s, strings.Join(verifyNames(), ", "))
 }
 
 func (v verifyValue) Get() any                     { return verifyNames()[*v.p] }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench"
 )
@@ -40,7 +41,7 @@ func zipBenchmark() benchmark {
 
 func filesValid(n int) error {
 	if n < 1 || n > maxFiles {
-		return wrong("%d is not between 1 and %d", n, maxFiles)
+		return flagtype.Wrong("%d is not between 1 and %d", n, maxFiles)
 	}
 	return nil
 }
