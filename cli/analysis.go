@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/flagtype"
+	"warp/cli/terminal"
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
 	"warp/pkg/report"
@@ -318,7 +319,7 @@ func reason(err error) error {
 func (inv *invocation) showReport(r *aggregate.Report, f *analysisFlags) error {
 	inv.hide.strings(r)
 	if inv.outColor {
-		changeStrings(r, plain) // colors in it are not ours
+		changeStrings(r, terminal.Plain) // colors in it are not ours
 	}
 	for _, w := range r.Warnings {
 		if !inv.readable { // where the report is, which has them
@@ -344,13 +345,13 @@ func (inv *invocation) showReport(r *aggregate.Report, f *analysisFlags) error {
 
 // result writes what the command was run for.
 func (c *console) result(write func(io.Writer) error) error {
-	shown := &plainWriter{w: c.out, color: c.outColor}
+	shown := terminal.NewPlainWriter(c.out, c.outColor)
 	w := bufio.NewWriter(shown)
 	err := write(w)
 	if flushErr := w.Flush(); err == nil {
 		err = flushErr
 	}
-	if flushErr := shown.flush(); err == nil {
+	if flushErr := shown.Flush(); err == nil {
 		err = flushErr
 	}
 	if errors.Is(err, syscall.EPIPE) {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"warp/cli/completion"
 	"warp/cli/flagtype"
 )
 
@@ -121,57 +122,9 @@ func startingWith(prefix string, words []string) []string {
 	return found
 }
 
-const scriptMark = "# completion for warp, written by warp"
-
-const bashScript = scriptMark + `
-_warp() {
-	local IFS=$'\n' word=${COMP_WORDS[COMP_CWORD]}
-	[[ $word == = ]] && word=
-	COMPREPLY=($("${COMP_WORDS[0]}" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
-}
-complete -o default -F _warp warp
-`
-
-const zshScript = "#compdef warp\n" + scriptMark + `
-_warp() {
-	local -a found
-	found=("${(@f)$("${words[1]}" __complete "${(@)words[2,CURRENT]}" 2>/dev/null)}")
-	found=("${(@)found:#}")
-	if compset -P '--*='; then :; elif compset -P '-*='; then :; fi
-	if (( ${#found} )); then
-		compadd -- "${found[@]}"
-	else
-		_files
-	fi
-}
-if [[ $funcstack[1] == _warp ]]; then
-	_warp "$@"
-else
-	compdef _warp warp
-fi
-`
-
-const fishScript = scriptMark + `
-function __warp_complete
-	set -l words (commandline -opc) (commandline -ct)
-	set -l lead (string match -r -- '^--?[a-z][a-z0-9.-]*=' $words[-1])
-	set -l found ($words[1] __complete $words[2..-1] 2>/dev/null)
-	if set -q found[1]
-		printf '%s\n' "$lead"$found
-	else
-		__fish_complete_path (string replace -- "$lead" '' $words[-1])
-	end
-end
-complete -c warp -f -a '(__warp_complete)'
-`
-
-func scripts() map[string]string {
-	return map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}
-}
-
 // completionCommand prints what a shell needs to complete warp's command line.
 func completionCommand() *command {
-	shells := []string{"bash", "fish", "zsh"}
+	shells := completion.Shells()
 	return &command{
 		name: "completion", args: "bash|fish|zsh", section: sectionOther, bare: true,
 		summary: "print the completion script of a shell",
@@ -184,8 +137,8 @@ func completionCommand() *command {
 		words:   shells,
 		minArgs: 1, maxArgs: 1, needs: "the name of a shell",
 		run: func(_ context.Context, inv *invocation) error {
-			script, ok := scripts()[inv.args[0]]
-			if !ok {
+			script := completion.Script(inv.args[0])
+			if script == "" {
 				return usageError("there is no completion for %q", inv.args[0]).tell("it exists for %s", strings.Join(shells, ", "))
 			}
 			_, err := io.WriteString(inv.out, script)
@@ -200,29 +153,18 @@ func completionCommand() *command {
 func installCompletion(env environment, out io.Writer) error {
 	shellPath, _ := env("SHELL")
 	shell := filepath.Base(shellPath)
-	home, _ := env("HOME")
-	folder := func(variable, fallback string) string {
-		if dir, ok := env(variable); ok && filepath.IsAbs(dir) {
-			return dir
-		}
-		return filepath.Join(home, fallback)
-	}
-	var path string
-	switch {
-	case shell == "zsh":
+	if shell == "zsh" {
 		_, err := fmt.Fprintln(out, "add this line to ~/.zshrc, after compinit:  source <(warp completion zsh)")
 		return err
-	case shell == "bash" && home != "":
-		path = filepath.Join(folder("XDG_DATA_HOME", ".local/share"), "bash-completion", "completions", "warp")
-	case shell == "fish" && home != "":
-		path = filepath.Join(folder("XDG_CONFIG_HOME", ".config"), "fish", "completions", "warp.fish")
-	default:
+	}
+	path := completion.Path(shell, env)
+	if path == "" {
 		return runError("cannot tell which shell to install completion for: SHELL is %q", shellPath).
 			tell("warp completion --help shows how to do it by hand")
 	}
 	old, err := os.ReadFile(path)
 	switch {
-	case err == nil && !strings.Contains(string(old), scriptMark):
+	case err == nil && !completion.Written(string(old)):
 		return runError("%s exists and was not written by warp", path).tell("move it away first")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return runError("cannot install completion: %w", err)
@@ -230,7 +172,7 @@ func installCompletion(env environment, out io.Writer) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return runError("cannot install completion: %w", err)
 	}
-	if err := os.WriteFile(path, []byte(scripts()[shell]), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(completion.Script(shell)), 0o644); err != nil {
 		return runError("cannot install completion: %w", err)
 	}
 	_, err = fmt.Fprintf(out, "completion for %s is installed in %s; it works in new shells\n", shell, path)

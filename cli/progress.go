@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/flagtype"
+	"warp/cli/terminal"
 	"warp/internal/human"
 	"warp/pkg/aggregate"
 )
@@ -142,9 +143,9 @@ func (b *bar) finish() {
 func (b *bar) drawNow() {
 	width := 80
 	if b.con.screen != nil {
-		width, _ = b.con.screen.size()
+		width = b.con.screen.Width()
 	}
-	b.con.draw([]string{b.line(width-margin, b.con.now().Sub(b.start))})
+	b.con.draw([]string{b.line(width, b.con.now().Sub(b.start))})
 }
 
 // line is the bar for a terminal: title, bar, percent, count, rate and the
@@ -249,8 +250,7 @@ func (l *liveRun) finish() {
 }
 
 func (l *liveRun) drawNow() {
-	width, _ := l.con.screen.size()
-	l.con.draw(l.lines(width-margin, l.con.now().Sub(l.start)))
+	l.con.draw(l.lines(l.con.screen.Width(), l.con.now().Sub(l.start)))
 }
 
 // lines is the view: the time bar, then a line for each operation.
@@ -287,8 +287,8 @@ func (l *liveRun) opLine(op aggregate.LiveOp, width int) string {
 	if pb.CellCount(line+failed) > width {
 		return line + failed // is cut, and loses its colors with that
 	}
-	line = paint(l.con.errColor, color.Bold, line[:7]) + line[7:]
-	return line + paint(l.con.errColor && op.Errors > 0, color.FgRed, failed)
+	line = terminal.Paint(l.con.errColor, color.Bold, line[:7]) + line[7:]
+	return line + terminal.Paint(l.con.errColor && op.Errors > 0, color.FgRed, failed)
 }
 
 // tell writes a line per operation: what a log file of a run is read for.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"warp/cli/terminal"
 	"warp/internal/human"
 	"warp/pkg/sink"
 )
@@ -34,7 +35,7 @@ func (s *session) openRows() *sink.Rows {
 		return nil
 	}
 	rows, fleet := s.out, s.flags.fleet.clients != ""
-	if _, ok := terminal(rows); ok {
+	if _, ok := terminal.Descriptor(rows); ok {
 		s.undrawn() // rows would run through what is drawn in place
 	}
 	s.out, s.outColor = s.errw, s.errColor

@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ func TestPlain(t *testing.T) {
 		"a character half way": {"a\xe2\x82", "a??", "a??"},
 	}
 	for name, test := range tests {
-		if got := plain(test.in); got != test.plain {
+		if got := Plain(test.in); got != test.plain {
 			t.Errorf("%s: %q, want %q", name, got, test.plain)
 		}
 		for _, color := range []bool{false, true} {
@@ -30,13 +30,13 @@ func TestPlain(t *testing.T) {
 			}
 			for size := 1; size <= 3; size++ { // in pieces
 				var out bytes.Buffer
-				w := &plainWriter{w: &out, color: color}
+				w := &PlainWriter{w: &out, color: color}
 				for in := []byte(test.in); len(in) > 0; in = in[min(size, len(in)):] {
 					if _, err := w.Write(in[:min(size, len(in))]); err != nil {
 						t.Fatal(err)
 					}
 				}
-				if err := w.flush(); err != nil || out.String() != want {
+				if err := w.Flush(); err != nil || out.String() != want {
 					t.Errorf("%s, colored %t, in pieces of %d: %q, want %q (%v)", name, color, size, out.String(), want, err)
 				}
 			}

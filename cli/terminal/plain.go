@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"warp/internal/human"
 )
 
-// plain returns s with what would steer a terminal written as JSON writes it.
-func plain(s string) string { return string(appendPlain(nil, []byte(s))) }
+// Plain returns s with what would steer a terminal written as JSON writes it.
+func Plain(s string) string { return string(appendPlain(nil, []byte(s))) }
 
 func appendPlain(dst, text []byte) []byte {
 	for len(text) > 0 {
@@ -28,27 +28,30 @@ func appendPlain(dst, text []byte) []byte {
 	return dst
 }
 
-// A plainWriter writes what warp was run for, with no more that steers a terminal than warp's own colors.
-type plainWriter struct {
+// A PlainWriter writes what warp was run for, with no more that steers a terminal than warp's own colors.
+type PlainWriter struct {
 	w     io.Writer
 	color bool
 	rest  []byte // of a character or color that has not ended yet
 }
+
+// NewPlainWriter returns a writer to w that lets warp's colors pass if color is set.
+func NewPlainWriter(w io.Writer, color bool) *PlainWriter { return &PlainWriter{w: w, color: color} }
 
 // ownColor is a color as warp writes it.
 var ownColor = regexp.MustCompile(`^\x1b\[[0-9;]{0,12}m`)
 
 const maxColor = len("\x1b[m") + 12
 
-func (p *plainWriter) Write(b []byte) (int, error) {
+func (p *PlainWriter) Write(b []byte) (int, error) {
 	p.rest = append(p.rest, b...)
 	return len(b), p.pass(false)
 }
 
-// flush writes what was held back because more might have followed.
-func (p *plainWriter) flush() error { return p.pass(true) }
+// Flush writes what was held back because more might have followed.
+func (p *PlainWriter) Flush() error { return p.pass(true) }
 
-func (p *plainWriter) pass(all bool) error {
+func (p *PlainWriter) pass(all bool) error {
 	var out []byte
 	text := p.rest
 	for len(text) > 0 {

@@ -3,14 +3,13 @@ package cli
 import (
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/cheggaaa/pb/v3"
 	"github.com/fatih/color"
-	"golang.org/x/term"
+
+	"warp/cli/terminal"
 )
 
 // A console is what a command shows itself through: results on standard
@@ -22,8 +21,8 @@ type console struct {
 
 	quiet, json, debug bool
 	outColor, errColor bool
-	mu                 sync.Mutex // one writer on errw at a time
-	screen             *screen    // nil where nothing is drawn in place
+	mu                 sync.Mutex       // one writer on errw at a time
+	screen             *terminal.Screen // nil where nothing is drawn in place
 	refresh            time.Duration
 	now                func() time.Time
 
@@ -42,31 +41,15 @@ func newConsole(a *app, o *outputFlags, hide *redactor) *console {
 	noColor, _ := a.env("NO_COLOR")
 	dumb, _ := a.env("TERM")
 	plain := o.noColor || noColor != "" || dumb == "dumb"
-	_, outTerminal := terminal(a.out)
-	fd, errTerminal := terminal(a.errw)
+	_, outTerminal := terminal.Descriptor(a.out)
+	fd, errTerminal := terminal.Descriptor(a.errw)
 	c.readable = outTerminal && errTerminal && !o.json
 	c.outColor = outTerminal && !plain && !o.json
 	c.errColor = errTerminal && !plain
 	if errTerminal && dumb != "dumb" && !c.quiet && !c.json {
-		c.screen = &screen{w: a.errw, size: func() (int, int) {
-			width, height, err := term.GetSize(fd)
-			if err != nil || width <= 0 || height <= 0 {
-				return 80, 24
-			}
-			return width, height
-		}}
+		c.screen = terminal.NewScreen(a.errw, fd)
 	}
 	return c
-}
-
-// terminal reports whether w is one, and its descriptor.
-func terminal(w io.Writer) (fd int, ok bool) {
-	f, ok := w.(interface{ Fd() uintptr })
-	if !ok {
-		return 0, false
-	}
-	fd = int(f.Fd())
-	return fd, term.IsTerminal(fd)
 }
 
 // say writes one line to standard error, above whatever is drawn there.
@@ -78,7 +61,7 @@ func (c *console) sayFigures(line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.screen != nil {
-		c.screen.clear()
+		c.screen.Clear()
 	}
 	fmt.Fprintln(c.errw, line)
 }
@@ -94,7 +77,7 @@ func (c *console) notef(format string, args ...any) {
 // shown with --quiet too, where the user has said to want no progress, not no
 // truth.
 func (c *console) warnf(format string, args ...any) {
-	c.say(paint(c.errColor, color.FgYellow, "warp: warning:") + " " + oneLine(fmt.Sprintf(format, args...)))
+	c.say(terminal.Paint(c.errColor, color.FgYellow, "warp: warning:") + " " + oneLine(fmt.Sprintf(format, args...)))
 }
 
 // debugf tells what warp does, with --debug.
@@ -109,7 +92,7 @@ func (c *console) restore() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.screen != nil {
-		c.screen.clear()
+		c.screen.Clear()
 	}
 }
 
@@ -154,8 +137,7 @@ func (c *console) quit() {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if c.screen != nil {
-		c.screen.clear()
-		c.screen.gone = true
+		c.screen.Close()
 	}
 }
 
@@ -164,107 +146,6 @@ func (c *console) draw(lines []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.screen != nil {
-		c.screen.draw(lines)
-	}
-}
-
-// paint colors s, independent of the process-wide switch of the package.
-func paint(on bool, attribute color.Attribute, s string) string {
-	if !on {
-		return s
-	}
-	c := color.New(attribute)
-	c.EnableColor()
-	return c.Sprint(s)
-}
-
-const (
-	hideCursor = "\x1b[?25l"
-	showCursor = "\x1b[?25h"
-	eraseRight = "\x1b[K"
-	eraseBelow = "\x1b[J"
-)
-
-// A screen is a block of lines at the end of a terminal that is drawn again
-// and again in place.
-type screen struct {
-	w     io.Writer
-	size  func() (width, height int)
-	drawn []int // widths of the lines that are there now
-	gone  bool  // nothing is drawn any more
-}
-
-// margin is what stays free at the right, so that the ^C which a terminal
-// echoes does not begin a new line.
-const margin = 3
-
-// draw replaces the block. It is one write, and a line is erased only behind
-// its new text: that is what makes it free of flicker.
-func (s *screen) draw(lines []string) {
-	if s.gone {
-		return
-	}
-	width, height := s.size()
-	lines = lines[:min(len(lines), max(1, height-1))]
-	var b strings.Builder
-	if s.drawn == nil {
-		b.WriteString(hideCursor)
-	}
-	b.WriteString(s.home(width))
-	s.drawn = make([]int, len(lines))
-	for i, line := range lines {
-		if i > 0 {
-			b.WriteString("\r\n")
-		}
-		line = cut(line, max(1, width-margin))
-		s.drawn[i] = pb.CellCount(line)
-		b.WriteString(line + eraseRight)
-	}
-	b.WriteString(eraseBelow)
-	io.WriteString(s.w, b.String())
-}
-
-// clear takes the block away and gives the cursor back.
-func (s *screen) clear() {
-	if s.drawn == nil {
-		return
-	}
-	width, _ := s.size()
-	io.WriteString(s.w, s.home(width)+eraseBelow+showCursor)
-	s.drawn = nil
-}
-
-// home moves the cursor to the beginning of the block. A terminal that has
-// become narrower has wrapped the lines that were drawn for its old width.
-func (s *screen) home(width int) string {
-	up := -1
-	for _, n := range s.drawn {
-		up += max(1, (n+width-1)/width)
-	}
-	if up <= 0 {
-		return "\r"
-	}
-	return fmt.Sprintf("\r\x1b[%dA", up)
-}
-
-// cut shortens a line to width cells. A colored line that is too long loses its
-// colors, since the end of a color may be what is cut off.
-func cut(line string, width int) string {
-	if pb.CellCount(line) <= width {
-		return line
-	}
-	return pb.StripString(withoutColor(line), width)
-}
-
-// withoutColor removes color sequences.
-func withoutColor(s string) string {
-	var b strings.Builder
-	for {
-		before, after, found := strings.Cut(s, "\x1b[")
-		b.WriteString(before)
-		if !found {
-			return b.String()
-		}
-		_, s, _ = strings.Cut(after, "m")
+		c.screen.Draw(lines)
 	}
 }

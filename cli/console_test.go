@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"io"
 	"os"
 	"os/exec"
@@ -13,6 +12,7 @@ import (
 	"github.com/cheggaaa/pb/v3"
 	"github.com/creack/pty"
 
+	"warp/cli/terminal"
 	"warp/internal/teststore"
 )
 
@@ -77,7 +77,7 @@ func fakeOnTerminal(t *testing.T, args ...string) (*tty, *exec.Cmd) {
 // settled checks what every use of a terminal must leave behind.
 func settled(t *testing.T, text string) {
 	t.Helper()
-	if hidden, shown := strings.LastIndex(text, hideCursor), strings.LastIndex(text, showCursor); hidden < 0 || shown < hidden {
+	if hidden, shown := strings.LastIndex(text, terminal.HideCursor), strings.LastIndex(text, terminal.ShowCursor); hidden < 0 || shown < hidden {
 		t.Errorf("the cursor is not shown at the end: %q", text)
 	}
 }
@@ -96,7 +96,7 @@ func TestLiveOnTerminal(t *testing.T) {
 			t.Errorf("%q is missing in %q", want, s.String())
 		}
 	}
-	if after := s.String()[strings.LastIndex(s.String(), showCursor):]; !strings.HasSuffix(strings.TrimPrefix(after, showCursor), "the report\r\n") {
+	if after := s.String()[strings.LastIndex(s.String(), terminal.ShowCursor):]; !strings.HasSuffix(strings.TrimPrefix(after, terminal.ShowCursor), "the report\r\n") {
 		t.Errorf("after the live view: %q", after)
 	}
 }
@@ -192,16 +192,6 @@ func TestLiveLines(t *testing.T) {
 			t.Errorf("line %d is\n%q, want\n%q", i, got[i], want[i])
 		}
 	}
-	for _, width := range []int{1, 10, 20, 40, 60, 80, 200} {
-		var b bytes.Buffer
-		s := &screen{w: &b, size: func() (int, int) { return width + margin, 24 }}
-		s.draw(l.lines(width, 15*time.Second))
-		for _, n := range s.drawn {
-			if n > width {
-				t.Errorf("a line of %d in %d columns: %q", n, width, b.String())
-			}
-		}
-	}
 	if l.length = 0; !strings.HasPrefix(l.lines(80, 90*time.Second)[0], "Running  1m30s") {
 		t.Errorf("without an end: %q", l.lines(80, 90*time.Second)[0])
 	}
@@ -218,37 +208,6 @@ func TestBarLine(t *testing.T) {
 	b.total.Store(0)
 	if got := b.line(80, 4*time.Second); got != "Preparing  1000 objects, 250/s" {
 		t.Errorf("got %q", got)
-	}
-}
-
-// TestScreenAfterResize: the block that was drawn has been wrapped by the
-// terminal, and the cursor has to go up over the wrapped lines too.
-func TestScreenAfterResize(t *testing.T) {
-	t.Parallel()
-	var b bytes.Buffer
-	width, height := 100, 24
-	s := &screen{w: &b, size: func() (int, int) { return width, height }}
-	s.draw([]string{strings.Repeat("a", 90), strings.Repeat("b", 90), "c"})
-	width = 40
-	b.Reset()
-	s.draw([]string{"x", "y", "z"})
-	if want := "\r\x1b[6Ax" + eraseRight + "\r\ny" + eraseRight + "\r\nz" + eraseRight + eraseBelow; b.String() != want {
-		t.Errorf("got %q, want %q", b.String(), want)
-	}
-	height = 3
-	b.Reset()
-	s.draw([]string{"1", "2", "3", "4"})
-	if len(s.drawn) != 2 {
-		t.Errorf("%d lines on a terminal of 3: %q", len(s.drawn), b.String())
-	}
-	b.Reset()
-	s.clear()
-	if want := "\r\x1b[1A" + eraseBelow + showCursor; b.String() != want {
-		t.Errorf("got %q, want %q", b.String(), want)
-	}
-	b.Reset()
-	if s.clear(); b.Len() > 0 {
-		t.Errorf("nothing is drawn, but clear writes %q", b.String())
 	}
 }
 

@@ -1,0 +1,114 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/cheggaaa/pb/v3"
+	"golang.org/x/term"
+)
+
+const (
+	// HideCursor begins what is drawn.
+	HideCursor = "\x1b[?25l"
+	// ShowCursor ends it.
+	ShowCursor = "\x1b[?25h"
+
+	eraseRight = "\x1b[K"
+	eraseBelow = "\x1b[J"
+)
+
+// A Screen is a block of lines at the end of a terminal that is drawn again
+// and again in place.
+type Screen struct {
+	w     io.Writer
+	size  func() (width, height int)
+	drawn []int // widths of the lines that are there now
+	gone  bool  // nothing is drawn any more
+}
+
+// NewScreen draws on the terminal that w writes to and fd is.
+func NewScreen(w io.Writer, fd int) *Screen {
+	return &Screen{w: w, size: func() (int, int) {
+		width, height, err := term.GetSize(fd)
+		if err != nil || width <= 0 || height <= 0 {
+			return 80, 24
+		}
+		return width, height
+	}}
+}
+
+// Width is how many cells a line may take, as Draw cuts it.
+func (s *Screen) Width() int {
+	width, _ := s.size()
+	return width - margin
+}
+
+// Close clears the screen, and nothing is drawn any more.
+func (s *Screen) Close() {
+	s.Clear()
+	s.gone = true
+}
+
+// margin is what stays free at the right, so that the ^C which a terminal
+// echoes does not begin a new line.
+const margin = 3
+
+// Draw replaces the block. It is one write, and a line is erased only behind
+// its new text: that is what makes it free of flicker.
+func (s *Screen) Draw(lines []string) {
+	if s.gone {
+		return
+	}
+	width, height := s.size()
+	lines = lines[:min(len(lines), max(1, height-1))]
+	var b strings.Builder
+	if s.drawn == nil {
+		b.WriteString(HideCursor)
+	}
+	b.WriteString(s.home(width))
+	s.drawn = make([]int, len(lines))
+	for i, line := range lines {
+		if i > 0 {
+			b.WriteString("\r\n")
+		}
+		line = cut(line, max(1, width-margin))
+		s.drawn[i] = pb.CellCount(line)
+		b.WriteString(line + eraseRight)
+	}
+	b.WriteString(eraseBelow)
+	io.WriteString(s.w, b.String())
+}
+
+// Clear takes the block away and gives the cursor back.
+func (s *Screen) Clear() {
+	if s.drawn == nil {
+		return
+	}
+	width, _ := s.size()
+	io.WriteString(s.w, s.home(width)+eraseBelow+ShowCursor)
+	s.drawn = nil
+}
+
+// home moves the cursor to the beginning of the block. A terminal that has
+// become narrower has wrapped the lines that were drawn for its old width.
+func (s *Screen) home(width int) string {
+	up := -1
+	for _, n := range s.drawn {
+		up += max(1, (n+width-1)/width)
+	}
+	if up <= 0 {
+		return "\r"
+	}
+	return fmt.Sprintf("\r\x1b[%dA", up)
+}
+
+// cut shortens a line to width cells. A colored line that is too long loses its
+// colors, since the end of a color may be what is cut off.
+func cut(line string, width int) string {
+	if pb.CellCount(line) <= width {
+		return line
+	}
+	return pb.StripString(withoutColor(line), width)
+}
