@@ -186,7 +186,7 @@ func (l *logFile) begin() error {
 	return err
 }
 
-// readAggregated makes a report of the results of another tool. They cannot be cut anew.
+// readAggregated takes a report as it is, or makes one of the results of another tool. They cannot be cut anew.
 func (l *logFile) readAggregated(o aggregate.Options) (*aggregate.Report, error) {
 	for _, f := range []struct {
 		name  string
@@ -196,7 +196,7 @@ func (l *logFile) readAggregated(o aggregate.Options) (*aggregate.Report, error)
 		{"analyze.limit", o.Limit != 0}, {"analyze.offset", o.Offset != 0},
 	} {
 		if f.given {
-			return nil, runError("%s has aggregated results, without the single requests that --%s needs", l.name, f.name).tell("leave it out")
+			return nil, runError("%s has results, without the single requests that --%s needs", l.name, f.name).tell("leave it out")
 		}
 	}
 	in := io.Reader(io.NewSectionReader(l.file, 0, l.size))
@@ -208,7 +208,16 @@ func (l *logFile) readAggregated(o aggregate.Options) (*aggregate.Report, error)
 		return nil, runError("%s: %w", l.name, err)
 	}
 	defer text.Close()
-	report, err := aggregate.ReadAggregated(text, o.Op)
+	document := bufio.NewReader(text)
+	report, err := (*aggregate.Report)(nil), error(nil)
+	switch {
+	case !aggregate.IsReport(document):
+		report, err = aggregate.ReadAggregated(document, o.Op)
+	case o.Op != "":
+		return nil, runError("%s is a report, without the single requests that --analyze.op needs", l.name).tell("leave it out")
+	default:
+		report, err = aggregate.ReadReport(document)
+	}
 	if err != nil && l.ctx.Err() != nil {
 		return nil, context.Cause(l.ctx)
 	}

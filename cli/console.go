@@ -52,6 +52,15 @@ func newConsole(a *app, o *outputFlags, hide *redactor) *console {
 	return c
 }
 
+// outWidth is how many characters a line of standard output has room for, 0 where
+// that is unknown.
+func (c *console) outWidth() int {
+	if fd, ok := terminal.Descriptor(c.out); ok {
+		return terminal.Width(fd)
+	}
+	return 0
+}
+
 // say writes one line to standard error, above whatever is drawn there.
 func (c *console) say(line string) { c.sayFigures(c.hide.text(line)) }
 

@@ -19,6 +19,7 @@ const (
 	groupTraffic  = "Traffic"
 	groupRun      = "Run"
 	groupAnalysis = "Analysis"
+	groupJudge    = "Verdict"
 	groupFiles    = "Files"
 	groupOutput   = "Output"
 )

@@ -39,6 +39,15 @@ func NewScreen(w io.Writer, fd int) *Screen {
 	}}
 }
 
+// Width is how many cells a line of the terminal has, 0 where that is unknown.
+func Width(fd int) int {
+	width, _, err := term.GetSize(fd)
+	if err != nil {
+		return 0
+	}
+	return max(0, width)
+}
+
 // Width is how many cells a line may take, as Draw cuts it.
 func (s *Screen) Width() int {
 	width, _ := s.size()

@@ -2,6 +2,8 @@ package doctest
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -11,6 +13,7 @@ import (
 
 	"warp/internal/teststore"
 	"warp/pkg/aggregate"
+	"warp/pkg/compare"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 	"warp/pkg/s3mem"
@@ -44,6 +47,13 @@ func sections() map[string]reflect.Type {
 		"Change":                reflect.TypeFor[aggregate.Change](),
 		"Changed durations":     reflect.TypeFor[aggregate.StatsChange](),
 		"Changed rate":          reflect.TypeFor[aggregate.RateChange](),
+		"Changed metric":        reflect.TypeFor[aggregate.MetricChange](),
+		"Verdicts":              reflect.TypeFor[compare.Verdicts](),
+		"Set of runs":           reflect.TypeFor[compare.Side](),
+		"Subject":               reflect.TypeFor[compare.Subject](),
+		"Judged metric":         reflect.TypeFor[compare.Row](),
+		"Sample":                reflect.TypeFor[compare.Sample](),
+		"Look":                  reflect.TypeFor[compare.Look](),
 
 		"Averaged durations":         reflect.TypeFor[aggregate.AveragedStats](),
 		"Changed averaged durations": reflect.TypeFor[aggregate.AveragedChange](),
@@ -56,7 +66,8 @@ var ownSections = []string{"Merged log", "Calibration", "Calibration point", "Cl
 
 // notHere are fields that only a run over a real network has, or one with
 // hundreds of thousands of objects.
-var notHere = []string{"Client load.link", "Client load.link_share", "Accesses.sampled"}
+var notHere = []string{"Verdicts.looks", "Verdicts.noise", "Verdicts.folder", "Verdicts.order", "Verdicts.unfinished", "Look.pairs", "Look.level", "Look.skipped",
+	"Client load.link", "Client load.link_share", "Accesses.sampled"}
 
 // A sighting collects the fields that real documents have, by section.
 type sighting map[string]map[string]bool
@@ -175,6 +186,39 @@ func unluckyLog(t *testing.T, path string) {
 	write(err)
 }
 
+// sets writes six runs each to two folders: reports like the given one, in which throughput differs by chance only. They
+// are of statements of a script, for the fields of these.
+func sets(t *testing.T, dir, text string) {
+	t.Helper()
+	for k, side := range []string{"before", "after"} {
+		if err := os.Mkdir(filepath.Join(dir, side), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 6 {
+			var r aggregate.Report
+			if err := json.Unmarshal([]byte(text), &r); err != nil {
+				t.Fatal(err)
+			}
+			r.Runs, r.Warnings, r.End = []string{fmt.Sprint(side, i)}, []string{}, "completed"
+			r.Parameters = map[string]string{"concurrent": fmt.Sprint(k + 1)}
+			o := &r.Operations[len(r.Operations)-1]
+			g := &r.Groups[o.Group]
+			o.BytesPerS, o.Errors, o.Statement = o.BytesPerS*(1+.01*float64((k+7*i)%5)), 0, 1
+			g.Kind, g.BytesPerS = "statement", o.BytesPerS
+			warmup := *o
+			warmup.Warmup = true
+			r.Operations = append(r.Operations, warmup)
+			document, err := json.Marshal(r)
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, side, fmt.Sprint(i, ".json")), document, 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // seeEverything runs what makes every field appear at least once.
 func seeEverything(t *testing.T) sighting {
 	dir := workplace(t)
@@ -217,6 +261,8 @@ func seeEverything(t *testing.T) sighting {
 	seen.document(t, mustWarp(t, 0, dir, "analyze", "--json", "unlucky.csv.zst").out, report)
 	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "open.csv.zst", "open.csv.zst").out, comparison)
 	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "open.csv.zst", "full.csv.zst").out, comparison)
+	sets(t, dir, r.out)
+	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "--force", "--analyze.v", "before", "after").out, reflect.TypeFor[compare.Verdicts]())
 	seen.script(t, dir)
 	seen.document(t, mustWarp(t, 0, dir, "analyze", "--json", "script.csv.zst").out, report)
 	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "script.csv.zst", "script.csv.zst").out, comparison)

@@ -65,7 +65,7 @@ func TestAggregatedCompare(t *testing.T) {
 	before, after := readAggregated(t, aggregatedSample, "GET"), readAggregated(t, aggregatedSample, "GET")
 	after.Operations[0].AveragedDuration = nil
 	after.Operations[0].Duration = &aggregate.Stats{Count: 1, Mean: 1, P50: 1, P90: 1, P99: 1, Min: 1, Max: 1}
-	c := aggregate.Compare(before, after).Operations[0]
+	c := aggregate.Compare(before, after, nil).Operations[0]
 	if c.Duration != nil || c.Averaged == nil || math.Abs(c.Averaged.Mean.Diff+1.8) > 1e-9 || c.Averaged.P50.Before != 2 {
 		t.Errorf("percentiles of requests compared with averaged ones: %+v, %+v", c.Duration, c.Averaged)
 	}
@@ -127,7 +127,7 @@ func FuzzReadAggregated(f *testing.F) {
 		if err := report.Text(io.Discard, r, report.TextOptions{Verbose: true}); err != nil {
 			t.Error(err)
 		}
-		if _, err := json.Marshal(aggregate.Compare(r, r)); err != nil {
+		if _, err := json.Marshal(aggregate.Compare(r, r, nil)); err != nil {
 			t.Error(err)
 		}
 	})

@@ -1,7 +1,6 @@
 package aggregate
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -64,6 +63,7 @@ type OpChange struct {
 	Fastest      *RateChange       `json:"fastest"`                        // segment
 	Median       *RateChange       `json:"median"`                         // segment
 	Slowest      *RateChange       `json:"slowest"`                        // segment
+	Metrics      []MetricChange    `json:"metrics"`                        // the same figures by the names that they have in tables
 
 	HasBytes      bool   `json:"-"` // whether either side moved payload
 	StatementText string `json:"-"` // where it is the same on both sides
@@ -79,6 +79,13 @@ type StatsChange struct {
 	Min    Change `json:"min"`
 	Max    Change `json:"max"`
 	StdDev Change `json:"stddev"`
+}
+
+// A MetricChange is what changed in a metric.
+type MetricChange struct {
+	Metric string `json:"metric"`
+	Unit   Unit   `json:"unit"`
+	Change Change `json:"change"`
 }
 
 // A RateChange is what changed in the throughput of a segment.
@@ -98,11 +105,12 @@ type AveragedChange struct {
 	Max  *Change `json:"max"`
 }
 
-// Compare tells what changed from before to after.
-func Compare(before, after *Report) Comparison {
+// Compare tells what changed from before to after. Parameters of one that the
+// other does not know are left out where they have their default.
+func Compare(before, after *Report, defaults Defaults) Comparison {
 	c := Comparison{
 		Version: 1, Before: before.compared(), After: after.compared(),
-		Parameters: differing(before, after),
+		Parameters: differing(before, after, defaults),
 		OnlyBefore: []string{}, OnlyAfter: []string{}, Operations: []OpChange{},
 	}
 	for i := range before.Operations {
@@ -153,22 +161,19 @@ func (r *Report) compared() Compared {
 	return Compared{r.Command, r.Runs, append([]string{}, r.Warnings...)}
 }
 
-// differing lists parameters, and what else about the runs is no measurement.
-func differing(before, after *Report) []Parameter {
-	all := func(r *Report) map[string]string {
-		m := map[string]string{"(benchmark)": r.Benchmark, "(engine)": r.Engine, "(warp version)": r.Warp}
-		maps.Copy(m, r.Parameters)
-		for i, text := range r.Statements {
-			m[fmt.Sprintf("(statement %d)", i+1)] = text
-		}
-		return m
-	}
-	b, a := all(before), all(after)
+// differing lists parameters, and what else about the runs is no measurement. A
+// parameter that only one run knows, and that has its default there, is no
+// difference.
+func differing(before, after *Report, defaults Defaults) []Parameter {
+	b, a := Settings(before), Settings(after)
 	names := slices.AppendSeq(slices.Collect(maps.Keys(b)), maps.Keys(a))
 	slices.Sort(names)
 	list := []Parameter{}
 	for _, n := range slices.Compact(names) {
-		if b[n] != a[n] {
+		_, inBefore := b[n]
+		_, inAfter := a[n]
+		one := inBefore != inAfter
+		if b[n] != a[n] && !(one && defaults.Is(after.Benchmark, n, b[n]+a[n])) {
 			list = append(list, Parameter{n, b[n], a[n]})
 		}
 	}
@@ -198,6 +203,14 @@ func compareOps(b, a *Operation) OpChange {
 		Response: compareStats(b.Response, a.Response),
 		Averaged: compareAveraged(b, a),
 		HasBytes: b.HasBytes() || a.HasBytes(),
+	}
+	x, y := b.Figures(), a.Figures()
+	for _, m := range Metrics() {
+		before, ok := m.Of(&x)
+		after, also := m.Of(&y)
+		if ok && also && m.Listed {
+			c.Metrics = append(c.Metrics, MetricChange{m.Name, m.Unit, change(before, after)})
+		}
 	}
 	for code, n := range b.ErrorsByCode {
 		c.ErrorsByCode[code] = countChange(n, a.ErrorsByCode[code])

@@ -57,7 +57,7 @@ func TestCompareStatements(t *testing.T) {
 	before, after := of(1), of(2)
 	after.Operations = slices.DeleteFunc(after.Operations, func(o Operation) bool { return o.Statement == 3 })
 	before.Operations = slices.DeleteFunc(before.Operations, func(o Operation) bool { return o.Warmup })
-	c := Compare(before, after)
+	c := Compare(before, after, nil)
 	if fmt.Sprint(c.OnlyBefore, c.OnlyAfter) != "[GET (statement 3)] [GET (statement 2, warm-up)]" || len(c.Operations) != 3 {
 		t.Errorf("%q %q", c.OnlyBefore, c.OnlyAfter)
 	}

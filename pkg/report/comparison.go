@@ -27,7 +27,7 @@ func ComparisonText(w io.Writer, c aggregate.Comparison, o TextOptions) error {
 	if len(c.Parameters) > 0 {
 		p.line("Parameters that differ:")
 		for _, x := range c.Parameters {
-			p.line(" * %s: %s -> %s", x.Name, orNone(x.Before), orNone(x.After))
+			p.line(" * %s: %s -> %s", x.Name, aggregate.OrNone(x.Before), aggregate.OrNone(x.After))
 		}
 	}
 	for i := range c.Operations {
@@ -35,6 +35,7 @@ func ComparisonText(w io.Writer, c aggregate.Comparison, o TextOptions) error {
 	}
 	p.only("before", c.OnlyBefore)
 	p.only("after", c.OnlyAfter)
+	p.changes(c.Operations)
 	p.warnings("Before", c.Before.Warnings)
 	p.warnings("After", c.After.Warnings)
 	_, err := w.Write(p.Bytes())
@@ -51,13 +52,6 @@ func (p *printer) warnings(side string, list []string) {
 	for _, s := range list {
 		p.line("%s %s", p.paint(side+", warning:", color.FgYellow), s)
 	}
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "(none)"
-	}
-	return s
 }
 
 func (p *printer) change(c *aggregate.OpChange) {

@@ -105,7 +105,7 @@ func TestGoldenDescribed(t *testing.T) {
 	after := described(t, l, 2, o)
 	after.Parameters["concurrent"] = "16"
 	after.Engine = ""
-	c := aggregate.Compare(r, after)
+	c := aggregate.Compare(r, after, nil)
 	golden(t, "compare.txt", func(w io.Writer) error { return ComparisonText(w, c, TextOptions{}) })
 	golden(t, "compare.json", func(w io.Writer) error { return ComparisonJSON(w, c) })
 }
@@ -115,9 +115,9 @@ func TestCompareDifferentOperations(t *testing.T) {
 	get := analyze(t, testlog.Loads()["get"].Rows(1), aggregate.Options{})
 	del := analyze(t, testlog.Loads()["delete"].Rows(1), aggregate.Options{})
 	failing := analyze(t, testlog.Loads()["failing"].Rows(1), aggregate.Options{})
-	golden(t, "compare-other.txt", func(w io.Writer) error { return ComparisonText(w, aggregate.Compare(get, del), TextOptions{}) })
-	golden(t, "compare-new.txt", func(w io.Writer) error { return ComparisonText(w, aggregate.Compare(failing, get), TextOptions{}) })
-	golden(t, "compare-gone.txt", func(w io.Writer) error { return ComparisonText(w, aggregate.Compare(get, failing), TextOptions{}) })
+	golden(t, "compare-other.txt", func(w io.Writer) error { return ComparisonText(w, aggregate.Compare(get, del, nil), TextOptions{}) })
+	golden(t, "compare-new.txt", func(w io.Writer) error { return ComparisonText(w, aggregate.Compare(failing, get, nil), TextOptions{}) })
+	golden(t, "compare-gone.txt", func(w io.Writer) error { return ComparisonText(w, aggregate.Compare(get, failing, nil), TextOptions{}) })
 }
 
 func TestGoldenAggregated(t *testing.T) {
@@ -147,7 +147,7 @@ func TestStatementGolden(t *testing.T) {
 	golden(t, "script.txt", func(w io.Writer) error { return Text(w, before, TextOptions{}) })
 	golden(t, "script.csv", func(w io.Writer) error { return CSV(w, before) })
 	golden(t, "compare-script.txt", func(w io.Writer) error {
-		return ComparisonText(w, aggregate.Compare(before, after), TextOptions{})
+		return ComparisonText(w, aggregate.Compare(before, after, nil), TextOptions{})
 	})
 }
 
@@ -157,7 +157,7 @@ func TestCompareWithItself(t *testing.T) {
 	for name, l := range testlog.Loads() {
 		r := analyze(t, l.Rows(1), aggregate.Options{})
 		var text bytes.Buffer
-		if err := ComparisonText(&text, aggregate.Compare(r, r), TextOptions{}); err != nil {
+		if err := ComparisonText(&text, aggregate.Compare(r, r, nil), TextOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(text.String()) {

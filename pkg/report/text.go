@@ -19,6 +19,7 @@ import (
 type TextOptions struct {
 	Color    bool           // emphasis with terminal sequences
 	Location *time.Location // of times of day; nil = UTC
+	Width    int            // of tables, in characters; 0 = unknown
 	Verbose  bool           // all details; those that need memory must have been asked for in Options too
 }
 

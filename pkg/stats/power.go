@@ -14,6 +14,28 @@ const (
 	mostRuns     = 1000 // nobody makes more
 )
 
+// A Planner says what comparisons can show. It remembers what it has computed;
+// the zero value is ready for use.
+type Planner struct{ known map[question]float64 }
+
+type question struct {
+	Design
+	alpha, power float64
+}
+
+// Detectable is that of the design.
+func (p *Planner) Detectable(d Design, alpha, power float64) float64 {
+	q := question{d, alpha, power}
+	if x, ok := p.known[q]; ok {
+		return x
+	}
+	if p.known == nil {
+		p.known = map[question]float64{}
+	}
+	p.known[q] = d.Detectable(alpha, power)
+	return p.known[q]
+}
+
 // Detectable is the shift that a comparison of this design shows in the given
 // share of all cases, at level alpha, in units of the standard deviation of a
 // run (of the difference of a pair), for values that are normally distributed.
@@ -78,8 +100,8 @@ func (d Design) asymptotic(alpha, power float64) float64 {
 // RunsNeeded is how many runs a side, or pairs, show the shift in the given share
 // of cases; false where that is more than 1000. The shift is in the unit of
 // Detectable.
-func RunsNeeded(shift float64, paired bool, alpha, power float64) (n int, ok bool) {
-	enough := func(n int) bool { return Design{n, n, paired}.Detectable(alpha, power) <= shift }
+func (p *Planner) RunsNeeded(shift float64, paired bool, alpha, power float64) (n int, ok bool) {
+	enough := func(n int) bool { return p.Detectable(Design{n, n, paired}, alpha, power) <= shift }
 	if !(shift > 0) || !enough(mostRuns) {
 		return 0, false
 	}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/flagtype"
+	"warp/pkg/aggregate"
+	"warp/pkg/compare"
+)
+
+// judgeFlags decide what a comparison of runs gives a verdict on.
+type judgeFlags struct {
+	judge, minEffect string
+	force            bool
+}
+
+func (f *judgeFlags) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "judge", Destination: &f.judge, DefaultText: "throughput,p50,p99",
+			Usage: "judge these `METRICS`, such as p99,GET.ttfb"},
+		&cli.StringFlag{Name: "min-effect", Value: "2%", Destination: &f.minEffect, Usage: "changes below `PERCENT` do not matter"},
+		&cli.BoolFlag{Name: "force", Destination: &f.force, Usage: "compare runs of different benchmarks or sizes, too"},
+	}
+}
+
+// options are the flags as the comparison wants them.
+func (f *judgeFlags) options(env environment) (o compare.Options, err error) {
+	o = compare.Options{MaxErrors: compare.MaxErrors, Force: f.force, Default: flagDefaults(env)}
+	if f.judge != "" {
+		if o.Judge, err = compare.ParseChoices(f.judge); err != nil {
+			return o, usageError("--judge: %w", err)
+		}
+		for _, c := range o.Judge {
+			if m, _ := aggregate.FindMetric(c.Metric); m.Unit == aggregate.Share {
+				return o, usageError("--judge: %s can be 0, so it has no ratio to judge", c).tell("its values are shown in any case")
+			}
+		}
+	}
+	if o.MinEffect, err = parsePercent(f.minEffect); err != nil {
+		return o, usageError("--min-effect: %w", err)
+	}
+	return o, nil
+}
+
+// parsePercent reads 2% and 2 as 0.02.
+func parsePercent(text string) (float64, error) {
+	x, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(text, "%")), 64)
+	if err != nil || !(x > 0 && x < 100) {
+		return 0, flagtype.Wrong("%q is no percentage above 0 and below 100, such as 2%%", text)
+	}
+	return x / 100, nil
+}
+
+// flagDefaults knows the flags of benchmarks.
+func flagDefaults(env environment) aggregate.Defaults {
+	known := map[string]map[string]string{}
+	return func(benchmark, name string) (string, bool) {
+		if known[benchmark] == nil {
+			known[benchmark] = map[string]string{}
+			for _, c := range benchmarkTable(func(string) (string, bool) { return "", false }) {
+				if c.name != benchmark {
+					continue
+				}
+				for _, f := range c.flags() {
+					if f.PreParse() == nil {
+						known[benchmark][f.Names()[0]] = flagValue(f)
+					}
+				}
+			}
+		}
+		value, ok := known[benchmark][name]
+		return value, ok
+	}
+}
+
+// refused words what cannot be compared.
+func refused(err error) error {
+	var r *compare.RefusedError
+	if !errors.As(err, &r) {
+		return err
+	}
+	if r.Forced {
+		return runError("%w", err).tell("--force compares them all the same")
+	}
+	return runError("%w", err)
+}

@@ -1,0 +1,76 @@
+package aggregate
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+)
+
+// maxReport bounds a saved report. One with segments of hours and many hosts
+// has some tens of MiB.
+const maxReport = 256 << 20
+
+var reportBegin = regexp.MustCompile(`^\s*\{\s*"version"\s*:`)
+
+// IsReport reports whether what can be read next looks like a document of
+// warp's own.
+func IsReport(r *bufio.Reader) bool {
+	begin, _ := r.Peek(64)
+	return reportBegin.Match(begin)
+}
+
+// ReadReport reads a report that was saved as JSON.
+func ReadReport(r io.Reader) (*Report, error) {
+	limited := &io.LimitedReader{R: r, N: maxReport + 1}
+	d := json.NewDecoder(limited)
+	report := &Report{}
+	err := d.Decode(report)
+	switch {
+	case limited.N <= 0:
+		return nil, fmt.Errorf("the report is larger than %d MiB", maxReport>>20)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, errors.New("the report is cut off")
+	case report.Version != 0 && report.Version != 2 || err == nil && report.Groups == nil:
+		return nil, errors.New("this JSON document is no report of a run, or one of a version that warp does not know")
+	case err != nil:
+		return nil, fmt.Errorf("not a report of warp, or a damaged one: %w", err)
+	case d.More():
+		return nil, errors.New("something follows the report; save each in a file of its own")
+	case len(report.Operations) == 0:
+		return nil, errors.New("the report has no operations")
+	}
+	for i := range report.Operations {
+		if g := report.Operations[i].Group; g < 0 || g >= len(report.Groups) {
+			return nil, errors.New("the report is damaged: an operation belongs to no group")
+		}
+	}
+	report.Warnings = append([]string{}, report.Warnings...)
+	return report, nil
+}
+
+// mostHosts are kept in a compact report.
+const mostHosts = 32
+
+// Compact is the report without what grows with the length of the run and the
+// number of clients: what is left of most runs takes a few KiB as JSON. All
+// that runs are compared by is still there.
+func (r *Report) Compact() *Report {
+	c := *r
+	c.Operations = slices.Clone(r.Operations)
+	for i := range c.Operations {
+		o := &c.Operations[i]
+		o.Segments, o.ByClient, o.FirstErrors, o.SizeClasses = []Segment{}, []Part{}, nil, nil
+		o.WarmUp.FirstErrors, o.Late.FirstErrors = nil, nil
+		if o.Hosts = slices.Clone(o.Hosts); len(o.Hosts) > mostHosts {
+			o.Hosts = []Part{}
+		}
+		for k := range o.Hosts {
+			o.Hosts[k].Segments, o.Hosts[k].Throughput, o.Hosts[k].HTTPPhases = nil, nil, nil
+		}
+	}
+	return &c
+}

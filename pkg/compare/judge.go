@@ -1,0 +1,378 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"warp/pkg/aggregate"
+	"warp/pkg/stats"
+)
+
+// A comparison is one while it is made.
+type comparison struct {
+	Options
+	before, after []Run
+	planner       *stats.Planner
+}
+
+func (c *comparison) design() stats.Design {
+	if c.Paired {
+		return stats.Pairs(len(c.before))
+	}
+	return stats.Sides(len(c.before), len(c.after))
+}
+
+// A key tells subjects apart.
+type key struct {
+	op        string
+	statement int
+	warmup    bool
+	host      string
+}
+
+// A subject is one with the figures of all runs.
+type subject struct {
+	key
+	total         bool
+	before, after []aggregate.Figures
+}
+
+// subjects are the total, the operations of what was measured, and their parts
+// by host, as far as all runs have them.
+func (c *comparison) subjects() (all []*subject, missing []string) {
+	var order []key
+	found := map[key]*subject{}
+	add := func(k key, total bool, f aggregate.Figures, after bool) {
+		s := found[k]
+		if s == nil {
+			s = &subject{key: k, total: total}
+			found[k], order = s, append(order, k)
+		}
+		if after {
+			s.after = append(s.after, f)
+		} else {
+			s.before = append(s.before, f)
+		}
+	}
+	for _, r := range c.after {
+		c.figures(r.Report, func(k key, total bool, f aggregate.Figures) { add(k, total, f, true) })
+	}
+	for _, r := range c.before {
+		c.figures(r.Report, func(k key, total bool, f aggregate.Figures) { add(k, total, f, false) })
+	}
+	for _, k := range order {
+		if s := found[k]; len(s.before) == len(c.before) && len(s.after) == len(c.after) {
+			all = append(all, s)
+		} else {
+			missing = append(missing, s.label())
+		}
+	}
+	return all, missing
+}
+
+// figures calls add with all that a report has numbers of, each key once.
+func (c *comparison) figures(r *aggregate.Report, add func(key, bool, aggregate.Figures)) {
+	seen := map[key]bool{}
+	once := func(k key, total bool, f aggregate.Figures) {
+		if !seen[k] {
+			seen[k] = true
+			add(k, total, f)
+		}
+	}
+	main := r.MainGroup()
+	total, ok := r.Total()
+	if ok {
+		once(key{op: total.Op}, true, total)
+	}
+	for i := range r.Operations {
+		o := &r.Operations[i]
+		if main >= 0 && o.Group != main || r.Groups[o.Group].Kind == "preparation" {
+			continue
+		}
+		k := key{op: o.Op, statement: o.Statement, warmup: o.Warmup}
+		if !(ok && total.Op == o.Op) {
+			once(k, !ok && !o.Warmup, o.Figures())
+		}
+		if !c.Hosts {
+			continue
+		}
+		for p := range o.Hosts {
+			k.host = o.Hosts[p].Name
+			once(k, false, o.PartFigures(&o.Hosts[p]))
+		}
+	}
+}
+
+func (k key) label() string {
+	s := k.op
+	if s == "" {
+		s = "Total"
+	}
+	if k.statement > 0 {
+		s = fmt.Sprintf("Statement %d, %s", k.statement, s)
+	}
+	if k.host != "" {
+		s += " by " + k.host
+	}
+	return s
+}
+
+// tables fills in the rows and judges those that are to be judged.
+func (c *comparison) tables(v *Verdicts, subjects []*subject) error {
+	v.Subjects = make([]Subject, len(subjects))
+	families := map[string][]*Row{} // by host: what is judged together
+	for i, s := range subjects {
+		v.Subjects[i] = Subject{Op: s.op, Statement: s.statement, Warmup: s.warmup, Host: s.host, Rows: c.rows(s)}
+		for k := range v.Subjects[i].Rows {
+			if r := &v.Subjects[i].Rows[k]; r.Judged {
+				families[s.host] = append(families[s.host], r)
+			}
+		}
+	}
+	for _, choice := range c.Judge {
+		if _, ok := v.Row(choice.Op, choice.Metric); !ok {
+			return &RefusedError{Reason: fmt.Sprintf("not all runs have %s", choice)}
+		}
+	}
+	v.Needed = c.needed(len(families[""]))
+	for _, host := range slices.Sorted(maps.Keys(families)) {
+		c.judge(families[host], v)
+	}
+	return nil
+}
+
+// rows are the metrics that all runs have.
+func (c *comparison) rows(s *subject) []Row {
+	rows := []Row{}
+	bytes := true
+	for _, f := range slices.Concat(s.before, s.after) {
+		bytes = bytes && f.HasBytes
+	}
+	for _, m := range aggregate.Metrics() {
+		before, ok := values(&m, s.before)
+		after, also := values(&m, s.after)
+		judged := c.judged(s, m.Name, bytes)
+		if !ok || !also || !m.Listed && !judged && !c.chosen(c.Also, s, m.Name) {
+			continue
+		}
+		r := Row{Metric: m.Name, Unit: m.Unit, Higher: m.Higher, Before: sample(before), After: sample(after), Judged: judged}
+		c.compare(&r)
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// values are those of all runs; false if one lacks it.
+func values(m *aggregate.Metric, all []aggregate.Figures) (list []float64, ok bool) {
+	for i := range all {
+		x, ok := m.Of(&all[i])
+		if !ok {
+			return nil, false
+		}
+		list = append(list, x)
+	}
+	return list, true
+}
+
+// judged says whether the metric gets a verdict.
+func (c *comparison) judged(s *subject, metric string, bytes bool) bool {
+	if len(c.Judge) > 0 {
+		return c.chosen(c.Judge, s, metric)
+	}
+	first := "throughput"
+	if !bytes {
+		first = "objs"
+	}
+	return (s.total || s.host != "") && slices.Contains([]string{first, "p50", "p99"}, metric)
+}
+
+func (c *comparison) chosen(choices []Choice, s *subject, metric string) bool {
+	return slices.ContainsFunc(choices, func(x Choice) bool {
+		return x.Metric == metric && (x.Op == s.op || x.Op == "" && (s.total || s.host != "")) && !s.warmup
+	})
+}
+
+func sample(values []float64) Sample {
+	s := Sample{Values: values}
+	sorted := slices.Sorted(slices.Values(values))
+	s.Median = stats.Median(sorted)
+	if low, high, ok := stats.MedianInterval(sorted, intervalLevel); ok && s.Median > 0 {
+		spread := 100 * math.Max(high-s.Median, s.Median-low) / s.Median
+		s.Spread = &spread
+	}
+	return s
+}
+
+// ratios are the logarithms of a row's values; false where one is not positive.
+func (r *Row) ratios() (before, after []float64, ok bool) {
+	logs := func(values []float64) (all []float64, ok bool) {
+		for _, x := range values {
+			if !(x > 0) || math.IsInf(x, 0) {
+				return nil, false
+			}
+			all = append(all, math.Log(x))
+		}
+		return all, true
+	}
+	before, ok = logs(r.Before.Values)
+	if !ok {
+		return nil, nil, false
+	}
+	after, ok = logs(r.After.Values)
+	return before, after, ok
+}
+
+func differences(before, after []float64) []float64 {
+	all := make([]float64, len(before))
+	for i := range all {
+		all[i] = after[i] - before[i]
+	}
+	return all
+}
+
+// shift is how far the logarithms after lie above those before.
+func (c *comparison) shift(before, after []float64, alpha float64) stats.Shift {
+	if c.Paired {
+		return stats.PairedShift(differences(before, after), alpha)
+	}
+	return stats.RankShift(before, after, alpha)
+}
+
+// compare says how much a metric has changed. Where it cannot be judged that is
+// what the medians differ by.
+func (c *comparison) compare(r *Row) {
+	before, after, ok := r.ratios()
+	if d := c.design(); ok && d.A >= c.least() && d.B >= c.least() {
+		r.show(c.shift(before, after, 1-intervalLevel))
+		return
+	}
+	if r.Before.Median > 0 {
+		x := 100 * (r.After.Median/r.Before.Median - 1)
+		r.Change = &x
+	}
+}
+
+// show takes over the interval of the logarithms.
+func (r *Row) show(s stats.Shift) {
+	percent := func(log float64) *float64 {
+		if math.IsInf(log, 0) || math.IsNaN(log) {
+			return nil
+		}
+		x := 100 * math.Expm1(log)
+		return &x
+	}
+	r.Change, r.Low, r.High, r.Level = percent(s.Estimate), percent(s.Low), percent(s.High), s.Level
+}
+
+// least is the smallest number of runs a side, or pairs, with which anything is judged.
+func (c *comparison) least() int {
+	if c.Paired {
+		return minPairs
+	}
+	return minSide
+}
+
+// needed is the smallest number with which so many metrics can be judged
+// together: the first step of Holm's procedure must be able to succeed.
+func (c *comparison) needed(metrics int) int {
+	n := c.least()
+	for n < 1000 && (stats.Design{A: n, B: n, Paired: c.Paired}).SmallestP() > c.Level(max(1, metrics)) {
+		n++
+	}
+	return n
+}
+
+// judge gives the rows that are judged together their verdicts.
+func (c *comparison) judge(family []*Row, v *Verdicts) {
+	var rows []*Row
+	var p []float64
+	for _, r := range family {
+		before, after, ok := r.ratios()
+		if !ok {
+			r.Verdict = NoRatio
+			continue
+		}
+		rows = append(rows, r)
+		if c.Paired {
+			p = append(p, stats.SignedRank(differences(before, after)))
+		} else {
+			p = append(p, stats.RankSum(before, after))
+		}
+	}
+	d := c.design()
+	if len(rows) == 0 {
+		return
+	}
+	if min(d.A, d.B) < c.least() || d.SmallestP() > c.Level(len(rows)) {
+		for _, r := range rows {
+			r.Verdict, r.Low, r.High, r.Level = TooFew, nil, nil, 0
+		}
+		return
+	}
+	for i, step := range stats.HolmLevels(p, c.Level) {
+		c.decide(rows[i], p[i], step, len(rows))
+		if len(v.Withheld) > 0 {
+			rows[i].Verdict = Withheld
+		}
+	}
+}
+
+// decide gives one metric its verdict.
+func (c *comparison) decide(r *Row, p float64, step stats.Step, family int) {
+	before, after, _ := r.ratios()
+	s := c.shift(before, after, step.Alpha)
+	r.show(s)
+	adjusted := step.Adjusted
+	r.P, r.Adjusted = &p, &adjusted
+	switch {
+	case math.Expm1(s.Low) > -c.MinEffect && math.Expm1(s.High) < c.MinEffect:
+		r.Verdict = Equivalent
+	case step.Rejected && s.Estimate != 0:
+		r.Verdict = Worse
+		if s.Estimate > 0 == r.Higher {
+			r.Verdict = Better
+		}
+	default:
+		r.Verdict = Undecided
+		c.outlook(r, before, after, s, step.Alpha, family)
+	}
+}
+
+// outlook says what the runs could have shown, and how many would have been needed.
+func (c *comparison) outlook(r *Row, before, after []float64, s stats.Shift, alpha float64, family int) {
+	spread := c.spread(before, after)
+	if !(spread > 0) {
+		return
+	}
+	if x := c.planner.Detectable(c.design(), alpha, Power); !math.IsInf(x, 1) {
+		detectable := 100 * math.Expm1(x*spread)
+		r.Detectable = &detectable
+	}
+	target := math.Max(math.Abs(s.Estimate), math.Log1p(c.MinEffect))
+	if n, ok := c.planner.RunsNeeded(target/spread, c.Paired, Alpha/float64(family), Power); ok {
+		percent := 100 * math.Expm1(target)
+		r.Target, r.Needed = &percent, n
+	}
+}
+
+// spread is the standard deviation of a run's logarithm, or of a pair's difference.
+func (c *comparison) spread(before, after []float64) float64 {
+	if c.Paired {
+		return math.Sqrt(squares(differences(before, after)) / float64(len(before)-1))
+	}
+	return math.Sqrt((squares(before) + squares(after)) / float64(len(before)+len(after)-2))
+}
+
+// squares is the sum of the squared distances from the mean.
+func squares(values []float64) (sum float64) {
+	mean := 0.0
+	for _, x := range values {
+		mean += x / float64(len(values))
+	}
+	for _, x := range values {
+		sum += (x - mean) * (x - mean)
+	}
+	return sum
+}

@@ -1,0 +1,225 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"warp/pkg/aggregate"
+)
+
+// check refuses what cannot be compared, and finds out what keeps verdicts back.
+func (c *comparison) check(v *Verdicts) error {
+	if err := c.sameRun(); err != nil {
+		return err
+	}
+	if c.Paired && len(c.before) != len(c.after) {
+		return &RefusedError{Reason: fmt.Sprintf("pairs need as many runs after as before, and there are %d and %d", len(c.before), len(c.after))}
+	}
+	before, after := mixture{}, mixture{}
+	before.add(c.before)
+	after.add(c.after)
+	v.Parameters = append(v.Parameters, c.between(before, after)...)
+	if why := c.incomparable(v.Parameters); why != "" {
+		if !c.Force {
+			return &RefusedError{Reason: why, Forced: true}
+		}
+		v.Warnings = append(v.Warnings, why)
+	}
+	v.Withheld = append(v.Withheld, before.mixed("before", c.Default)...)
+	v.Withheld = append(v.Withheld, after.mixed("after", c.Default)...)
+	for _, side := range []struct {
+		name string
+		runs []Run
+	}{{"before", c.before}, {"after", c.after}} {
+		v.Withheld = append(v.Withheld, c.unfit(side.name, side.runs)...)
+	}
+	return nil
+}
+
+// sameRun refuses a run that is there twice: it would count as two.
+func (c *comparison) sameRun() error {
+	seen := map[string]string{}
+	for _, r := range slices.Concat(c.before, c.after) {
+		for _, id := range r.Report.Runs {
+			if other, ok := seen[id]; ok && id != "" {
+				return &RefusedError{Reason: fmt.Sprintf("%s and %s are the same run, which must not count twice", other, r.Name)}
+			}
+		}
+		for _, id := range r.Report.Runs {
+			seen[id] = r.Name
+		}
+	}
+	return nil
+}
+
+// A mixture has, by parameter, the values that the runs of a side have and how
+// many have each.
+type mixture map[string]map[string]int
+
+func (m mixture) add(runs []Run) {
+	for _, r := range runs {
+		for name, value := range aggregate.Settings(r.Report) {
+			if m[name] == nil {
+				m[name] = map[string]int{}
+			}
+			m[name][value]++
+		}
+	}
+	for name, values := range m {
+		have := 0
+		for _, n := range values {
+			have += n
+		}
+		if have < len(runs) {
+			m[name][""] += len(runs) - have
+		}
+	}
+}
+
+// changing are parameters that may differ between the runs of one side: they
+// say when and as what a run was made, and not what it did.
+func changing(name string) bool {
+	return slices.Contains([]string{"seed", "syncstart", "prefix", "bucket", "client-id", "pushgateway", "noclear", "keep-data"}, name)
+}
+
+// mixed says in what the runs of one side differ that should be the same.
+func (m mixture) mixed(side string, byDefault aggregate.Defaults) (all []string) {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if changing(name) || len(m[name]) < 2 {
+			continue
+		}
+		values := slices.Sorted(maps.Keys(m[name]))
+		if len(values) == 2 && values[0] == "" && byDefault.Is(m.only("(benchmark)"), name, values[1]) {
+			continue
+		}
+		for i := range values {
+			values[i] = aggregate.OrNone(values[i])
+		}
+		all = append(all, fmt.Sprintf("the runs %s are not all the same: %s is %s", side, name, strings.Join(values, " and ")))
+	}
+	return all
+}
+
+// only is the value that all runs have, "" where they differ.
+func (m mixture) only(name string) string {
+	for value := range m[name] {
+		if len(m[name]) == 1 {
+			return value
+		}
+	}
+	return ""
+}
+
+// between lists the parameters in which the sides differ. One that only one
+// side knows and that has its default there is none of them.
+func (c *comparison) between(before, after mixture) (all []aggregate.Parameter) {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if len(before[name]) > 1 || len(after[name]) > 1 || changing(name) && name != "bucket" {
+			continue // said elsewhere
+		}
+		b, a := before.only(name), after.only(name)
+		one := before[name] == nil || after[name] == nil // knows it
+		if b == a || one && c.Default.Is(after.only("(benchmark)"), name, b+a) {
+			continue
+		}
+		all = append(all, aggregate.Parameter{Name: name, Before: b, After: a})
+	}
+	return all
+}
+
+// incomparable says why numbers of the two sides have nothing to do with each
+// other.
+func (c *comparison) incomparable(differ []aggregate.Parameter) string {
+	if why := aggregate.Incomparable(differ); why != "" {
+		return why
+	}
+	return differentSizes(c.before, c.after)
+}
+
+// differentSizes is about logs that do not say what sizes were asked for.
+func differentSizes(before, after []Run) string {
+	const tolerance = .1
+	mean := func(runs []Run) map[string]float64 {
+		all := map[string]float64{}
+		for _, r := range runs {
+			if len(r.Report.Parameters) > 0 {
+				return nil
+			}
+			for i := range r.Report.Operations {
+				o := &r.Report.Operations[i]
+				all[o.Op] += o.ObjectBytes.Mean / float64(len(runs))
+			}
+		}
+		return all
+	}
+	b, a := mean(before), mean(after)
+	for _, op := range slices.Sorted(maps.Keys(b)) {
+		if x, ok := a[op]; ok && math.Abs(x-b[op]) > tolerance*math.Max(x, b[op]) {
+			return fmt.Sprintf("%s moves %.0f bytes per request before and %.0f after", op, b[op], x)
+		}
+	}
+	return ""
+}
+
+// unfit says which runs cannot be judged.
+func (c *comparison) unfit(side string, runs []Run) (all []string) {
+	var limited, failed, ended []string
+	example := ""
+	for _, r := range runs {
+		if limits := r.Report.ClientLimits(); len(limits) > 0 {
+			limited = append(limited, r.Name)
+			if example == "" {
+				example = limits[0]
+			}
+		}
+		if share := errorShare(r.Report); share > c.MaxErrors {
+			failed = append(failed, fmt.Sprintf("%s (%.2g %%)", r.Name, 100*share))
+		}
+		if r.Report.End != "" && r.Report.End != "completed" {
+			ended = append(ended, r.Name)
+		}
+	}
+	say := func(names []string, what string) {
+		if len(names) > 0 {
+			all = append(all, fmt.Sprintf("%d of the %d runs %s %s: %s", len(names), len(runs), side, what, some(names)))
+		}
+	}
+	say(limited, "measured warp's machine and not the store")
+	if example != "" {
+		all[0] += " (" + example + ")"
+	}
+	say(failed, fmt.Sprintf("had more than %.3g %% errors", 100*c.MaxErrors))
+	say(ended, "ended early")
+	return all
+}
+
+// some are the first few of many names.
+func some(names []string) string {
+	const few = 3
+	if len(names) > few {
+		return strings.Join(names[:few], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}
+
+// errorShare is that of the measured part of a run.
+func errorShare(r *aggregate.Report) float64 {
+	var failed, all uint64
+	for i := range r.Operations {
+		o := &r.Operations[i]
+		if r.Groups[o.Group].Kind == "preparation" {
+			continue
+		}
+		failed += o.Errors
+		all += o.Errors + o.Inside
+	}
+	if all == 0 {
+		return 0
+	}
+	return float64(failed) / float64(all)
+}

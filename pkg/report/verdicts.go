@@ -1,0 +1,346 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fatih/color"
+
+	"warp/internal/human"
+	"warp/pkg/aggregate"
+	"warp/pkg/compare"
+)
+
+// defaultWidth is taken where the width of what is written to is unknown.
+const defaultWidth = 100
+
+// twoRuns is what has to be said of a comparison of single runs.
+const twoRuns = "Two runs prove nothing: runs of the same thing differ, too. For a verdict, compare several runs of each " +
+	"(warp cmp 'before-*.csv.zst' 'after-*.csv.zst'), or have warp ab make them in turns."
+
+// changes is the table of what changed between two single runs.
+func (p *printer) changes(ops []aggregate.OpChange) {
+	if len(ops) == 0 {
+		return
+	}
+	p.line("%s", comparisonSeparator)
+	t := &table{right: []bool{false, true, true, true}}
+	for i := range ops {
+		c := &ops[i]
+		if i > 0 {
+			t.add("", "", "", "")
+		}
+		t.add(subjectLabel(c.Op, c.Statement, c.Warmup, ""), "before", "after", "change")
+		for _, m := range c.Metrics {
+			percent := percent(m.Change, 1)
+			if m.Change.Before == m.Change.After {
+				percent = "0.0%"
+			}
+			largest := max(m.Change.Before, m.Change.After)
+			t.add("  "+m.Metric, metricValue(m.Unit, m.Change.Before, largest), metricValue(m.Unit, m.Change.After, largest), percent)
+		}
+	}
+	for _, l := range t.lines(func(_, _ int, cell string) string { return cell }) {
+		p.line("%s", l)
+	}
+	p.line("")
+	p.line("%s", wrap(twoRuns, 0, p.width(), ""))
+}
+
+// width is that of the place that is written to.
+func (p *printer) width() int {
+	if p.o.Width <= 0 {
+		return defaultWidth
+	}
+	return p.o.Width
+}
+
+// metricValue shows a metric in the unit that fits the largest of the values
+// that are compared.
+func metricValue(u aggregate.Unit, x, largest float64) string {
+	switch u {
+	case aggregate.BytesPerSecond:
+		return human.SegmentUnit(largest).Speed(x)
+	case aggregate.ObjectsPerSecond:
+		if largest >= 1000 {
+			return fmt.Sprintf("%.0f/s", x)
+		}
+		return fmt.Sprintf("%.4g/s", x)
+	case aggregate.Share:
+		return fmt.Sprintf("%.2f%%", 100*x)
+	}
+	return human.Millis(x)
+}
+
+func subjectLabel(op string, statement int, warmup bool, host string) string {
+	label := op
+	if op == "" {
+		label = "Total"
+	}
+	if statement > 0 {
+		label = fmt.Sprintf("Statement %d %s", statement, label)
+	}
+	if warmup {
+		label += " (warm-up)"
+	}
+	if host != "" {
+		label += ", " + strings.TrimPrefix(strings.TrimPrefix(host, "http://"), "https://")
+	}
+	return label
+}
+
+// VerdictsJSON renders the comparison of two sets of runs as one JSON document.
+func VerdictsJSON(w io.Writer, v *compare.Verdicts) error { return writeJSON(w, v) }
+
+// VerdictsText renders the comparison of two sets of runs for people.
+func VerdictsText(w io.Writer, v *compare.Verdicts, o TextOptions) error {
+	p := &printer{o: o}
+	if v.Noise != nil {
+		p.line("%s", p.bold("A with itself"))
+		p.verdicts(v.Noise)
+		p.line("")
+		p.line("%s", p.bold("A and B"))
+	}
+	p.verdicts(v)
+	_, err := w.Write(p.Bytes())
+	return err
+}
+
+func (p *printer) verdicts(v *compare.Verdicts) {
+	p.sides(v)
+	if len(v.Parameters) > 0 {
+		p.line("Parameters that differ:")
+		for _, x := range v.Parameters {
+			p.line(" * %s: %s -> %s", x.Name, aggregate.OrNone(x.Before), aggregate.OrNone(x.After))
+		}
+	}
+	for i := range v.Subjects {
+		p.line("")
+		p.subject(&v.Subjects[i], v)
+	}
+	p.line("")
+	for _, s := range p.remarks(v) {
+		p.line("%s", wrap(s, 0, p.width(), ""))
+	}
+	if len(v.Missing) > 0 {
+		p.line("%s", wrap("Not in all runs: "+strings.Join(v.Missing, ", ")+".", 0, p.width(), ""))
+	}
+	for _, s := range v.Withheld {
+		p.line("%s %s.", p.paint("No verdict:", color.FgYellow), wrap(s, len("No verdict: "), p.width(), "  "))
+	}
+	for _, s := range v.Warnings {
+		p.line("%s %s", p.paint("Warning:", color.FgYellow), s+".")
+	}
+	p.warnings("Before", few(v.Before.Warnings))
+	p.warnings("After", few(v.After.Warnings))
+}
+
+// few keeps what many runs have to say from burying the table.
+func few(warnings []string) []string {
+	const most = 5
+	if len(warnings) <= most {
+		return warnings
+	}
+	return append(slices.Clone(warnings[:most]), fmt.Sprintf("and %d more, which --json has", len(warnings)-most))
+}
+
+func (p *printer) sides(v *compare.Verdicts) {
+	if v.Paired {
+		p.line("%s: %s -> %s", human.Count(v.Before.Runs, "pair", "pairs"), v.Before.Name, v.After.Name)
+		return
+	}
+	p.line("%s: %s -> %s: %s", v.Before.Name, human.Count(v.Before.Runs, "run", "runs"), v.After.Name, human.Count(v.After.Runs, "run", "runs"))
+}
+
+// Columns of the table of a subject.
+const (
+	columnBefore = 1 + iota
+	columnAfter
+	columnChange
+	columnInterval
+	columnP
+	columnN
+	columnVerdict
+	columns
+)
+
+// subject shows the metrics of one operation. Where there is no room for all
+// columns, the verdict, the change and its interval are what stays.
+func (p *printer) subject(s *compare.Subject, v *compare.Verdicts) {
+	t := &table{right: []bool{false, true, true, true, true, true, true, false}}
+	t.add(subjectLabel(s.Op, s.Statement, s.Warmup, s.Host), "before", "after", "change", "interval", "p", "n", "verdict")
+	for i := range s.Rows {
+		t.add(cells(&s.Rows[i])...)
+	}
+	for _, leave := range []func(row []string){
+		func(r []string) { r[columnN] = "" },
+		func(r []string) {
+			r[columnBefore], r[columnAfter] = withoutSpread(r[columnBefore]), withoutSpread(r[columnAfter])
+		},
+		func(r []string) { r[columnP] = "" },
+		func(r []string) { r[columnBefore], r[columnAfter] = "", "" },
+	} {
+		if t.width() <= p.width() {
+			break
+		}
+		for _, r := range t.rows {
+			leave(r)
+		}
+	}
+	lines := t.lines(func(row, column int, cell string) string {
+		switch {
+		case row == 0 && column == 0:
+			return p.bold(cell)
+		case row > 0 && column == columnVerdict:
+			return p.paintVerdict(s.Rows[row-1].Verdict, cell)
+		}
+		return cell
+	})
+	for _, l := range lines {
+		p.line("%s", l)
+	}
+}
+
+func (p *printer) paintVerdict(v compare.Verdict, cell string) string {
+	switch v {
+	case compare.Better:
+		return p.paint(cell, color.FgGreen)
+	case compare.Worse:
+		return p.paint(cell, color.FgRed)
+	case compare.Withheld, compare.TooFew:
+		return p.paint(cell, color.FgYellow)
+	}
+	return cell
+}
+
+func cells(r *compare.Row) []string {
+	c := make([]string, columns)
+	c[0] = "  " + r.Metric
+	largest := max(r.Before.Median, r.After.Median)
+	c[columnBefore] = metricValue(r.Unit, r.Before.Median, largest) + spread(r.Before)
+	c[columnAfter] = metricValue(r.Unit, r.After.Median, largest) + spread(r.After)
+	c[columnChange] = signed(r.Change, r.Before.Median == r.After.Median)
+	if r.Level > 0 {
+		c[columnInterval] = fmt.Sprintf("%s…%s", bounded(r.Low, "-∞"), bounded(r.High, "+∞"))
+	}
+	if r.P != nil {
+		c[columnP] = probability(*r.P)
+	}
+	c[columnN] = fmt.Sprint(len(r.Before.Values))
+	if n := len(r.After.Values); n != len(r.Before.Values) {
+		c[columnN] += fmt.Sprintf("+%d", n)
+	}
+	switch r.Verdict {
+	case compare.Undecided:
+		c[columnVerdict] = "~ undecided"
+	case compare.NoRatio, compare.TooFew:
+		c[columnVerdict] = "-"
+	default:
+		c[columnVerdict] = string(r.Verdict)
+	}
+	return c
+}
+
+// spread is what stands behind a median, always as wide as the column needs.
+func spread(s compare.Sample) string {
+	if s.Spread == nil {
+		return ""
+	}
+	text := fmt.Sprintf("±%.*f%%", digitsOf(*s.Spread), *s.Spread)
+	return " " + strings.Repeat(" ", max(0, 5-utf8.RuneCountInString(text))) + text
+}
+
+func withoutSpread(cell string) string {
+	value, _, _ := strings.Cut(cell, "±")
+	return strings.TrimRight(value, " ")
+}
+
+// digitsOf is how many digits a percentage is worth.
+func digitsOf(percent float64) int {
+	if math.Abs(percent) < 9.95 {
+		return 1
+	}
+	return 0
+}
+
+func signed(percent *float64, same bool) string {
+	switch {
+	case percent == nil && same:
+		return "0.0%"
+	case percent == nil:
+		return "new"
+	}
+	return fmt.Sprintf("%+.1f%%", *percent)
+}
+
+func bounded(percent *float64, infinite string) string {
+	if percent == nil {
+		return infinite
+	}
+	return fmt.Sprintf("%+.1f%%", *percent)
+}
+
+func probability(p float64) string {
+	if p < .0001 {
+		return "<.0001"
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%.4f", p), "0")
+}
+
+// remarks are the sentences below the table.
+func (p *printer) remarks(v *compare.Verdicts) (all []string) {
+	judged := v.Judged()
+	if len(judged) == 0 {
+		return nil
+	}
+	unit, units := "run", "runs a side"
+	if v.Paired {
+		unit, units = "pair", "pairs"
+	}
+	has := func(verdict compare.Verdict) bool {
+		return slices.ContainsFunc(judged, func(r *compare.Row) bool { return r.Verdict == verdict })
+	}
+	if has(compare.TooFew) {
+		n := min(v.Before.Runs, v.After.Runs)
+		all = append(all, fmt.Sprintf("%s%s: no verdict possible, at least %d are needed.", human.Count(n, unit, unit+"s"), strings.TrimPrefix(units, unit+"s"), v.Needed))
+		return all
+	}
+	if has(compare.Equivalent) {
+		all = append(all, fmt.Sprintf("Equivalent: the whole interval lies within ±%g%%.", v.MinEffect))
+	}
+	for i := range v.Subjects {
+		for k := range v.Subjects[i].Rows {
+			if r := &v.Subjects[i].Rows[k]; r.Verdict == compare.Undecided && v.Subjects[i].Host == "" {
+				all = append(all, undecided(&v.Subjects[i], r, v, units))
+			}
+		}
+	}
+	if has(compare.NoRatio) {
+		all = append(all, "-: a metric that can be 0 has no ratio to judge.")
+	}
+	if v.Unfinished {
+		all = append(all, "The comparison ended before all its runs were made.")
+	}
+	return append(all, "Judged by runs, with Holm's correction; intervals of what has no verdict are at 95% each.")
+}
+
+func undecided(s *compare.Subject, r *compare.Row, v *compare.Verdicts, units string) string {
+	text := fmt.Sprintf("%s %s: undecided.", subjectLabel(s.Op, s.Statement, s.Warmup, ""), r.Metric)
+	n := fmt.Sprint(v.Before.Runs)
+	if v.After.Runs != v.Before.Runs {
+		n += fmt.Sprintf(" and %d", v.After.Runs)
+	}
+	if r.Detectable != nil {
+		text += fmt.Sprintf(" %s %s show changes from %.2g%% on in 4 of 5 comparisons.", n, units, *r.Detectable)
+	}
+	switch {
+	case r.Target == nil:
+	case r.Needed > 0:
+		text += fmt.Sprintf(" A new comparison that is to show %.2g%% takes %d %s.", *r.Target, r.Needed, units)
+	}
+	return text
+}

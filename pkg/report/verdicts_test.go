@@ -1,0 +1,84 @@
+package report
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"warp/pkg/aggregate"
+	"warp/pkg/compare"
+)
+
+func number(x float64) *float64 { return &x }
+
+// verdictsOfAllKinds has a row of every kind.
+func verdictsOfAllKinds() *compare.Verdicts {
+	sample := func(median, spread float64) compare.Sample {
+		s := compare.Sample{Values: make([]float64, 6), Median: median}
+		if spread > 0 {
+			s.Spread = &spread
+		}
+		return s
+	}
+	row := func(metric string, unit aggregate.Unit, before, after, low, change, high float64) compare.Row {
+		return compare.Row{Metric: metric, Unit: unit, Before: sample(before, 2), After: sample(after, 12.3),
+			Change: &change, Low: &low, High: &high, Level: .98}
+	}
+	judged := func(r compare.Row, p float64, v compare.Verdict) compare.Row {
+		r.Judged, r.P, r.Adjusted, r.Verdict = true, &p, &p, v
+		return r
+	}
+	undecided := judged(row("p99", aggregate.Milliseconds, 1.5, 1.6, -3, 5, 14), .1797, compare.Undecided)
+	undecided.Detectable, undecided.Target, undecided.Needed = number(9.4), number(5), 17
+	zero := compare.Row{Metric: "errors", Unit: aggregate.Share, Before: sample(0, 0), After: sample(.0004, 0)}
+	return &compare.Verdicts{
+		Version: 1, Kind: "verdicts", MinEffect: 2, Needed: 5, Verdict: compare.Undecided,
+		Before: compare.Side{Name: "before-*.csv.zst", Runs: 6, Warnings: []string{"one", "two", "three", "four", "five", "six"}},
+		After:  compare.Side{Name: "after", Runs: 6}, Parameters: []aggregate.Parameter{{Name: "host", Before: "old:9000", After: "new:9000"}},
+		Missing: []string{"STAT"},
+		Subjects: []compare.Subject{
+			{Rows: []compare.Row{
+				judged(row("throughput", aggregate.BytesPerSecond, 100<<20, 120<<20, 15, 20, 25), .0022, compare.Better), row("mean", aggregate.Milliseconds, .9, 1, -1, .1, 2),
+				judged(row("p50", aggregate.Milliseconds, .5, .501, -.4, .2, 1), .4, compare.Equivalent), undecided, zero,
+			}},
+			{Op: "GET", Host: "http://new:9000", Rows: []compare.Row{judged(row("p50", aggregate.Milliseconds, 1, 2, 90, 100, 110), .00001, compare.Worse)}},
+		},
+	}
+}
+
+func TestVerdictsGolden(t *testing.T) {
+	t.Parallel()
+	v := verdictsOfAllKinds()
+	golden(t, "verdicts.txt", func(w io.Writer) error { return VerdictsText(w, v, TextOptions{}) })
+	golden(t, "verdicts-80.txt", func(w io.Writer) error { return VerdictsText(w, v, TextOptions{Width: 80}) })
+	golden(t, "verdicts-60.txt", func(w io.Writer) error { return VerdictsText(w, v, TextOptions{Width: 60}) })
+	few := verdictsOfAllKinds()
+	few.Withheld, few.Warnings = []string{"1 of the 3 runs before ended early: x"}, []string{"the runs are not of the same kind"}
+	few.Before.Runs, few.Needed, few.Paired, few.Unfinished = 3, 7, true, true
+	for i := range few.Subjects[0].Rows {
+		if r := &few.Subjects[0].Rows[i]; r.Judged {
+			r.P, r.Low, r.High, r.Level, r.Verdict = nil, nil, nil, 0, compare.TooFew
+		}
+	}
+	golden(t, "verdicts-few.txt", func(w io.Writer) error { return VerdictsText(w, few, TextOptions{}) })
+}
+
+// What there is room for is written, and no line is longer.
+func TestVerdictsFit(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{60, 80, 100, 120} {
+		var b bytes.Buffer
+		v := verdictsOfAllKinds()
+		v.Withheld = []string{strings.Repeat("many words ", 30)}
+		if err := VerdictsText(&b, v, TextOptions{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		for l := range strings.Lines(b.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSpace(l)); n > width {
+				t.Errorf("%d characters where %d fit: %s", n, width, l)
+			}
+		}
+	}
+}
