@@ -9,13 +9,13 @@ import (
 	"warp/pkg/store"
 )
 
-// NewTLSConfig returns the configuration of TLS that cfg asks for.
+// NewTLSConfig returns the TLS configuration for cfg.
 func NewTLSConfig(cfg *store.Config) (*tls.Config, error) {
 	c := &tls.Config{
 		MinVersion:         tls.VersionTLS12,
 		InsecureSkipVerify: cfg.Insecure, // the user asked for it by --insecure
 		ClientSessionCache: tls.NewLRUClientSessionCache(1024),
-		// Small records at first are for readers of web pages; here they are more records for the same request.
+		// Small first records help browsers. Here they only mean more records per request.
 		DynamicRecordSizingDisabled: true,
 	}
 	var err error
@@ -38,7 +38,7 @@ func NewTLSConfig(cfg *store.Config) (*tls.Config, error) {
 	return c, nil
 }
 
-// clientCertificates are those to show to the store.
+// clientCertificates returns the certificates to present to the store.
 func clientCertificates(cfg *store.Config) ([]tls.Certificate, error) {
 	var own tls.Certificate
 	var err error
@@ -53,7 +53,7 @@ func clientCertificates(cfg *store.Config) ([]tls.Certificate, error) {
 	return []tls.Certificate{own}, err
 }
 
-// authorities is the content of the CA file; nil where none is given.
+// authorities returns the content of the CA file, or nil without one.
 func authorities(cfg *store.Config) ([]byte, error) {
 	if cfg.CAPEM != nil || cfg.CAFile == "" {
 		return cfg.CAPEM, nil
