@@ -47,14 +47,14 @@ func TestForgedMarkerAbortsNoUpload(t *testing.T) {
 func TestUploadInProgressIsLeftAlone(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, false)
-		small := []string{"multipart", "--parts=2", "--part.size=5MiB", "--duration=300ms", "--concurrent=1", "--lease=3s"}
+		small := []string{"multipart", "--parts=2", "--part.size=5MiB", "--duration=300ms", "--concurrent=1", "--lease=10s"}
 		b.unfinished("video.mp4")
 		theirs := b.uploadsOf("video.mp4")
 		b.warp(append(small, "--obj.name=video.mp4")...).want(1).says("somebody uploads video.mp4", "--obj.name")
 		b.unfinished("warp-multipart.bin")
 		b.warp(small...).want(0).warns("somebody uploads warp-multipart.bin", "the object of this run is warp-multipart.bin.")
 		// Begun while the run lasts.
-		p := b.warp("multipart", "--parts=2", "--part.size=5MiB", "--duration=3s", "--concurrent=1", "--lease=3s", "--obj.name=later.bin")
+		p := b.warp("multipart", "--parts=2", "--part.size=5MiB", "--duration=3s", "--concurrent=1", "--lease=10s", "--obj.name=later.bin")
 		await(t, 30*time.Second, func() bool {
 			_, err := b.core.StatObject(t.Context(), b.name, "later.bin", minio.StatObjectOptions{})
 			return err == nil
@@ -76,7 +76,7 @@ func TestEncryptedObjectIsRecognised(t *testing.T) {
 	run := func(args ...string) *process {
 		return start(t, slices.Concat(args, at, in(s, s.Endpoint, "encrypted"))...)
 	}
-	small := []string{"multipart", "--parts=2", "--part.size=5MiB", "--concurrent=1", "--lease=3s"}
+	small := []string{"multipart", "--parts=2", "--part.size=5MiB", "--concurrent=1", "--lease=10s"}
 	quiet := func(p *process) {
 		t.Helper()
 		if p.want(0); strings.Contains(p.stderr(), "warning: run") || strings.Contains(p.stderr(), "still there") {
