@@ -284,17 +284,7 @@ func (p *poolFlags) describe() string {
 		versions = fmt.Sprintf(" in %d versions", p.versions)
 	}
 	total := float64(p.objects) * float64(max(1, p.versions)) * p.drawn.Mean()
-	return fmt.Sprintf("uploads %s of %s%s, %s in all, then ", human.Plural(p.objects, "object"), p.drawn, versions, roughSize(total))
-}
-
-// roughSize is a size with about three digits.
-func roughSize(bytes float64) string {
-	for _, u := range flagtype.Units()[:4] {
-		if bytes >= float64(u.Bytes) {
-			return fmt.Sprintf("%.3g%s", bytes/float64(u.Bytes), strings.Replace(u.Suffix, "IB", "iB", 1))
-		}
-	}
-	return fmt.Sprintf("%.0f bytes", bytes)
+	return fmt.Sprintf("uploads %s of %s%s, %s in all, then ", human.Plural(p.objects, "object"), p.drawn, versions, human.Bytes(total))
 }
 
 // adjust tells the runner what the pool asks of the bucket.
