@@ -1,0 +1,46 @@
+package lease_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"warp/pkg/generator"
+	"warp/pkg/lease"
+	"warp/pkg/s3mem"
+	"warp/pkg/store"
+)
+
+// A run that is alive keeps others away from its names.
+func ExampleLease() {
+	ctx := context.Background()
+	memory, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 16 << 20})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer memory.Close()
+	client, err := store.New(store.Config{Hosts: store.Addresses([]string{memory.Addr()}), Region: "us-east-1",
+		Credentials: credentials.NewStaticV4("key", "secret", ""), Concurrency: 2})
+	if err == nil {
+		defer client.Close()
+		err = client.MakeBucket(ctx, "bucket", false)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	options := func(run string) lease.Options {
+		return lease.Options{Store: client, Bucket: "bucket", Run: run, Prefix: generator.RunPrefix(7), Seed: 7, Length: time.Minute}
+	}
+	first, second := lease.New(options("first")), lease.New(options("second"))
+	fmt.Println(first.Acquire(ctx))
+	fmt.Println(second.Acquire(ctx))
+	fmt.Println(second.Release(ctx, false), first.Release(ctx, false))
+	// Output:
+	// <nil>
+	// run first uses the same names at this moment: use another --seed or --prefix, or wait for it to end
+	// <nil> <nil>
+}
