@@ -12,6 +12,7 @@ import (
 	"warp/pkg/oplog"
 	"warp/pkg/s3mem"
 	"warp/pkg/store"
+	"warp/pkg/store/engines"
 )
 
 // A counter is a sink that counts requests by operation.
@@ -35,7 +36,7 @@ func ExampleRunner() {
 		return
 	}
 	defer memory.Close()
-	client, err := store.New(store.Config{Hosts: store.Addresses([]string{memory.Addr()}), Region: "us-east-1",
+	client, err := engines.New(store.Config{Hosts: store.Addresses([]string{memory.Addr()}), Region: "us-east-1",
 		Credentials: credentials.NewStaticV4("key", "secret", ""), Concurrency: 4})
 	if err != nil {
 		fmt.Println(err)

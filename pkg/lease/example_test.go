@@ -11,6 +11,7 @@ import (
 	"warp/pkg/lease"
 	"warp/pkg/s3mem"
 	"warp/pkg/store"
+	"warp/pkg/store/engines"
 )
 
 // A run that is alive keeps others away from its names.
@@ -22,7 +23,7 @@ func ExampleLease() {
 		return
 	}
 	defer memory.Close()
-	client, err := store.New(store.Config{Hosts: store.Addresses([]string{memory.Addr()}), Region: "us-east-1",
+	client, err := engines.New(store.Config{Hosts: store.Addresses([]string{memory.Addr()}), Region: "us-east-1",
 		Credentials: credentials.NewStaticV4("key", "secret", ""), Concurrency: 2})
 	if err == nil {
 		defer client.Close()
