@@ -54,7 +54,7 @@ func analyzeLogs(ctx context.Context, inv *invocation, analysis *analysisFlags) 
 		return analyzeFile(ctx, inv.args[0], inv.in, analysis.options())
 	}
 	if slices.Contains(inv.args, "-") {
-		return nil, usageError("standard input cannot be one of several logs").tell("give its file")
+		return nil, usageError("standard input cannot be one of several logs").withHint("give its file")
 	}
 	folder, err := os.MkdirTemp("", "warp-analyze-*")
 	if err != nil {

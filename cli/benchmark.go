@@ -101,7 +101,7 @@ func benchmarkCommand(env environment, b benchmark) *command {
 			if err != nil {
 				return err
 			}
-			if note := f.autoterm.inVain(f.ends.duration); note != "" {
+			if note := f.autoterm.unusedWarning(f.ends.duration); note != "" {
 				inv.warnf("%s", note)
 			}
 			if f.dryRun {
@@ -136,7 +136,7 @@ func (f *benchFlags) ready(b benchmark, json bool) (o bench.Options, err error) 
 	if err := b.check(f); err != nil {
 		return o, err
 	}
-	if err := f.ends.settle(b.empties || f.autoterm.on, b.writes); err != nil {
+	if err := f.ends.resolve(b.empties || f.autoterm.on, b.writes); err != nil {
 		return o, err
 	}
 	if err := f.ends.checkWarmup(); err != nil {
@@ -287,17 +287,17 @@ func (f *benchFlags) check() error {
 		return usageError("--concurrent=%d is more than %d", f.concurrent, bench.MaxThreads)
 	case len(f.target.buckets) > f.concurrent:
 		return usageError("--bucket names %d buckets, of which --concurrent=%d workers would leave some out", len(f.target.buckets), f.concurrent).
-			tell("use --concurrent=%d or more", len(f.target.buckets))
+			withHint("use --concurrent=%d or more", len(f.target.buckets))
 	case f.clearBucket && !f.target.mayDestroy(f.destroy):
 		return f.demandDestroy("--clear-bucket deletes every object in bucket %s", f.target.bucketList())
 	case f.analysis.op != "" && !slices.Contains(operations(), strings.ToUpper(f.analysis.op)):
-		return usageError("--analyze.op: there is no operation %q here", f.analysis.op).tell("use one of %s", strings.Join(operations(), ", "))
+		return usageError("--analyze.op: there is no operation %q here", f.analysis.op).withHint("use one of %s", strings.Join(operations(), ", "))
 	case f.stress && (f.analysis.limit > 0 || f.analysis.offset > 0):
 		return usageError("--analyze.limit and --analyze.offset choose rows of the op log, which --stress does not write")
 	case f.stress && f.benchdata != "":
 		return usageError("--stress writes no op log, and --benchdata names one: leave out one of them")
 	case f.destroy != "" && !f.target.mayDestroy(f.destroy):
-		return usageError("--destroy=%s is not the bucket of this run", f.destroy).tell("that is --destroy=%s", f.target.bucketList())
+		return usageError("--destroy=%s is not the bucket of this run", f.destroy).withHint("that is --destroy=%s", f.target.bucketList())
 	}
 	if err := f.names.check(f.seed, f.fleet.clients != ""); err != nil {
 		return err
@@ -341,7 +341,7 @@ func operationOf(benchmark string) bench.Op {
 
 // demandDestroy refuses what would delete objects that are not warp's.
 func (f *benchFlags) demandDestroy(format string, args ...any) error {
-	return usageError(format, args...).tell("if that is what you want, add --destroy=%s", f.target.bucketList())
+	return usageError(format, args...).withHint("if that is what you want, add --destroy=%s", f.target.bucketList())
 }
 
 // checkReadOnly refuses what is for uploads where there are none.

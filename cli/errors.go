@@ -48,8 +48,8 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// tell adds what to do about the failure.
-func (f *failure) tell(format string, args ...any) *failure {
+// withHint adds what to do about the failure.
+func (f *failure) withHint(format string, args ...any) *failure {
 	f.hint = fmt.Sprintf(format, args...)
 	return f
 }

@@ -15,7 +15,7 @@ func (f *targetFlags) unopened(ctx context.Context, err error) error {
 		err = cause
 	}
 	if noS3(err) {
-		return runError("%w", err).tell("there seems to be no S3 at %s: check --host and its port", f.host)
+		return runError("%w", err).withHint("there seems to be no S3 at %s: check --host and its port", f.host)
 	}
 	return f.explain(err)
 }
@@ -66,12 +66,12 @@ func (f *targetFlags) explain(err error) error {
 	case code == store.CodeTLS:
 		hint = "check --tls, and --ca-file or --insecure for a private certificate"
 	case errors.As(err, &nobody):
-		return runError("%v", nobody).tell("start a store there, or name another with --host%s", f.elsewhere)
+		return runError("%v", nobody).withHint("start a store there, or name another with --host%s", f.elsewhere)
 	}
 	if hint == "" {
 		return err
 	}
-	return runError("%w", err).tell("%s", hint)
+	return runError("%w", err).withHint("%s", hint)
 }
 
 // whereDemo is what a benchmark suggests to whoever has no store.

@@ -95,7 +95,7 @@ func (s *session) measure(ctx context.Context, path string) error {
 	}
 	out := s.runner.Run(ctx, sinks...)
 	s.stats.finish()
-	inner := s.settle(ctx, out)
+	inner := s.closeOutputs(ctx, out)
 	report, err := s.report(out)
 	if err == nil && report != nil {
 		err = s.showReport(report, &s.flags.analysis)
@@ -106,9 +106,9 @@ func (s *session) measure(ctx context.Context, path string) error {
 	return both(inner, err)
 }
 
-// settle ends what the rows went to beside the log, notes what did not arrive there, and says what the exit code of the
-// run follows from.
-func (s *session) settle(ctx context.Context, out *bench.Outcome) error {
+// closeOutputs ends the exports and the rows of --stdout, notes what they have
+// lost, and returns the error that the exit code of the run follows from.
+func (s *session) closeOutputs(ctx context.Context, out *bench.Outcome) error {
 	out.Trailer.Notes = append(out.Trailer.Notes, s.exports.close()...)
 	notes, incomplete := s.closeRows(ctx, nil)
 	out.Trailer.Notes = append(out.Trailer.Notes, notes...)

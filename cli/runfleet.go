@@ -124,7 +124,7 @@ func (s *session) fleetPlan(ctx context.Context, op bench.Op) (*fleet.Plan, erro
 	}}}
 	if size := p.Job.Size(); size > fleet.MaxJob {
 		return nil, usageError("--warp-client: what the flags and the files that they name come to is %s, and clients take %s", flagtype.FormatSize(int64(size)), flagtype.FormatSize(fleet.MaxJob)).
-			tell("use smaller files")
+			withHint("use smaller files")
 	}
 	return p, nil
 }

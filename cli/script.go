@@ -123,7 +123,7 @@ func (f *scriptFlags) check(json bool) error {
 		return err
 	}
 	if f.text == "" && (f.input == "" || f.input == "-") {
-		return usageError("there is no script").tell("write one as the value of the key script, or name a file with the key input")
+		return usageError("there is no script").withHint("write one as the value of the key script, or name a file with the key input")
 	}
 	where, text, err := f.read(context.Background(), nil, nil)
 	if err == nil {
@@ -161,7 +161,7 @@ func parseScript(where, text string) ([]script.Statement, []bench.ScriptStep, er
 	if err != nil {
 		wrong := usageError("%s: %w", where, err)
 		if info, err := os.Stat(strings.TrimSpace(text)); err == nil && !info.IsDir() {
-			wrong = wrong.tell("to run the script in the file of that name, write --input=%s", strings.TrimSpace(text))
+			wrong = wrong.withHint("to run the script in the file of that name, write --input=%s", strings.TrimSpace(text))
 		}
 		return nil, nil, wrong
 	}
@@ -206,9 +206,9 @@ func (f *scriptFlags) checkImplementation() error {
 		return nil
 	case "gcs", "adls":
 		return usageError("--implementation=%s: warp speaks S3 only, and that is another protocol", f.implementation).
-			tell("point --host at an S3 interface of that store, or leave out the flag")
+			withHint("point --host at an S3 interface of that store, or leave out the flag")
 	}
-	return usageError("--implementation: there is no client %q; warp speaks S3 only", f.implementation).tell("leave out the flag, or write --implementation=s3")
+	return usageError("--implementation: there is no client %q; warp speaks S3 only", f.implementation).withHint("leave out the flag, or write --implementation=s3")
 }
 
 // read gets the script, and says where it is from.
@@ -221,7 +221,7 @@ func (f *scriptFlags) read(ctx context.Context, args []string, in io.Reader) (wh
 	}
 	switch {
 	case given > 1:
-		return "", "", usageError("the script is given more than once").tell("use one of the argument, --script and --input")
+		return "", "", usageError("the script is given more than once").withHint("use one of the argument, --script and --input")
 	case f.text != "":
 		return "--script", f.text, nil
 	case len(args) > 0 && args[0] != "-":
@@ -234,7 +234,7 @@ func (f *scriptFlags) read(ctx context.Context, args []string, in io.Reader) (wh
 		return f.input, string(data), nil
 	}
 	if t, ok := in.(interface{ Fd() uintptr }); ok && given == 0 && term.IsTerminal(int(t.Fd())) {
-		return "", "", usageError("there is no script").tell("write it as an argument in quotation marks, or name a file with --input")
+		return "", "", usageError("there is no script").withHint("write it as an argument in quotation marks, or name a file with --input")
 	}
 	data, err := readAll(ctx, in, 2<<20) // more than any script may have
 	if err != nil && ctx.Err() == nil {
@@ -359,7 +359,7 @@ func (s *session) runScript(ctx context.Context, sc *bench.Script, table *script
 	out := sc.Run(ctx, sinks...)
 	s.saveServerProfiles()
 	endProfiles()
-	inner := s.settle(ctx, out)
+	inner := s.closeOutputs(ctx, out)
 	if note := table.skipped(); note != "" {
 		out.Trailer.Notes = append(out.Trailer.Notes, note)
 	}

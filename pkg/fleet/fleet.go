@@ -624,7 +624,7 @@ func (l *link) arrived() bool {
 	return true
 }
 
-// leastDrift is what is worth a note: a start spread has to be below it.
+// minDrift is what is worth a note: a start spread has to be below it.
 const minDrift = 10 * time.Millisecond
 
 // judgeClocks says which clocks have moved against ours. The lock is held.
