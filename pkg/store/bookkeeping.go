@@ -185,7 +185,7 @@ func (c *Client) Tag(ctx context.Context, ref Ref, name string) (value string, e
 	return value, err
 }
 
-// UploadsOf returns the ids of the incomplete multipart uploads of exactly that name.
+// UploadsOf returns the ids of the incomplete multipart uploads of exactly that name; of more than a page, perhaps some.
 func (c *Client) UploadsOf(ctx context.Context, bucket, key string) (ids []string, err error) {
 	err = c.eachUpload(ctx, bucket, key, func(_ *Host, u Upload) error {
 		if u.Key == key && !slices.Contains(ids, u.ID) {
@@ -213,18 +213,29 @@ func (c *Client) LastPart(ctx context.Context, u Upload) (part Part, ok bool, er
 	return part, ok, err
 }
 
-// AbortUploads aborts the incomplete multipart uploads under prefix whose names are ours.
+// AbortUploads aborts the incomplete multipart uploads under prefix whose names are ours. It lists them again until it finds no
+// other one: a listing whose entries disappear while it is read may leave some out.
 func (c *Client) AbortUploads(ctx context.Context, bucket, prefix string, ours func(key string) bool) error {
-	return c.eachUpload(ctx, bucket, prefix, func(h *Host, u Upload) error {
-		if !ours(u.Key) {
-			return nil
+	aborted := map[string]bool{}
+	for {
+		before := len(aborted)
+		err := c.eachUpload(ctx, bucket, prefix, func(h *Host, u Upload) error {
+			if !ours(u.Key) || aborted[u.ID] {
+				return nil
+			}
+			err := h.admin.AbortUpload(ctx, u, NewTrace(time.Now()))
+			if err == nil {
+				aborted[u.ID] = true
+			}
+			if CodeOf(err) == "NoSuchUpload" {
+				return nil
+			}
+			return err
+		})
+		if err != nil || len(aborted) == before {
+			return err
 		}
-		err := h.admin.AbortUpload(ctx, u, NewTrace(time.Now()))
-		if CodeOf(err) == "NoSuchUpload" {
-			return nil
-		}
-		return err
-	})
+	}
 }
 
 // eachUpload calls do for every incomplete upload under prefix. It may have to start again. A

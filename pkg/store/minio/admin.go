@@ -140,10 +140,9 @@ func (a *Admin) Uploads(ctx context.Context, bucket, prefix string, each func(st
 	check := s3.NewListCheck(bucket, prefix, false)
 	var track s3.ListTrack
 	for {
-		place := track.Place
-		page, err := a.core.ListMultipartUploads(ctx, bucket, prefix, place.Key, place.Version, "", 0)
+		page, err := a.uploadsAt(ctx, bucket, prefix, track.Place)
 		if err != nil {
-			return asError(err, nil)
+			return err
 		}
 		for _, u := range page.Uploads {
 			if err := check.Below(u.Key); err != nil {
@@ -164,6 +163,19 @@ func (a *Admin) Uploads(ctx context.Context, bucket, prefix string, each func(st
 			return err
 		}
 	}
+}
+
+// uploadsAt asks for a page of uploads. versitygw rejects its own upload-id-marker. The page then starts after the key, which
+// leaves out any further uploads of that key.
+func (a *Admin) uploadsAt(ctx context.Context, bucket, prefix string, place s3.ListPlace) (minio.ListMultipartUploadsResult, error) {
+	page, err := a.core.ListMultipartUploads(ctx, bucket, prefix, place.Key, place.Version, "", 0)
+	if place.Version != "" && store.CodeOf(asError(err, nil)) == "InvalidArgument" {
+		page, err = a.core.ListMultipartUploads(ctx, bucket, prefix, place.Key, "", "", 0)
+	}
+	if err != nil {
+		return page, asError(err, nil)
+	}
+	return page, nil
 }
 
 // Parts lists all parts: MinIO starts again at the first one if the marker is no part.
