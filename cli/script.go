@@ -329,6 +329,7 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 	if err != nil {
 		return f.target.unopened(ctx, err)
 	}
+	inv.notef("%s", scriptPlan(o.Bucket, len(statements)))
 	defer s.discardServerProfiles()
 	if err := s.startServerProfiles(ctx, target.client, path); err != nil {
 		return err
@@ -338,6 +339,15 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 	}
 	defer s.exports.end(ctx, s)
 	return s.uploadLog(ctx, s.runScript(ctx, sc, table, path))
+}
+
+// scriptPlan is what a script says of itself before it begins. Each statement is shown when its turn comes.
+func scriptPlan(bucket string, statements int) string {
+	order := ""
+	if statements > 1 {
+		order = ", one after the other"
+	}
+	return "bucket " + bucket + ": runs " + plural(statements, "statement") + order + "; objects stay unless a DELETE removes them"
 }
 
 // runScript runs what is open, saves the log and says how it all ended.
