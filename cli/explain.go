@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"warp/pkg/fleet"
 	"warp/pkg/store"
 )
 
@@ -14,6 +15,21 @@ func (f *targetFlags) unopened(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
+	return f.explainFirst(err)
+}
+
+// unopenedClient is unopened for what a client of a fleet had with the store.
+func (f *targetFlags) unopenedClient(client *fleet.Error) error {
+	err := runError("%w", client)
+	var explained *failure
+	if errors.As(f.explainFirst(client.Err), &explained) {
+		err.hint = explained.hint
+	}
+	return err
+}
+
+// explainFirst is explain for what failed before the store had answered as one does.
+func (f *targetFlags) explainFirst(err error) error {
 	if noS3(err) {
 		return runError("%w", err).withHint("there seems to be no S3 at %s: check --host and its port", f.host)
 	}
@@ -52,7 +68,7 @@ func (f *targetFlags) explain(err error) error {
 	case code == "ExpiredToken", code == "InvalidToken", code == "InvalidTokenId":
 		hint = "check --session-token"
 	case code == "RequestTimeTooSkewed":
-		hint = "set the clock of this machine"
+		hint = "set the clock of the machine that sent the request"
 	case code == "HTTP400", code == "AuthorizationHeaderMalformed", code == "InvalidRegion", code == "IllegalLocationConstraintException":
 		hint = "check --region"
 	case code == store.CodeRedirect, code == "PermanentRedirect", code == "TemporaryRedirect":

@@ -19,6 +19,7 @@ import (
 func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, o bench.Options) error {
 	s := &session{invocation: inv, flags: f, opts: o}
 	path := f.log
+	f.target.elsewhere = "" // what this process could do without a store, clients cannot
 	options, err := f.fleet.options(ctx, inv)
 	if err != nil {
 		return err
@@ -304,7 +305,7 @@ func (s *session) abortFleet(ctx context.Context, err error) error {
 	_, _ = s.closeRows(ctx, nil) // it has failed in any case
 	var client *fleet.Error
 	if errors.As(err, &client) {
-		return runError("%w", s.flags.target.explain(err))
+		return s.flags.target.unopenedClient(client)
 	}
 	return err
 }

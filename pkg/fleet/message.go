@@ -186,6 +186,7 @@ type status struct {
 	Phase           Phase    `json:"phase"`
 	Error           string   `json:"error,omitempty"`            // why it goes no further
 	Code            string   `json:"code,omitempty"`             // what pkg/store calls that
+	Unreachable     bool     `json:"unreachable,omitempty"`      // that was that no host of the store could be connected to
 	CoordinatorLost bool     `json:"coordinator_lost,omitempty"` // it ended the run because it did not hear from the coordinator
 	Log             bool     `json:"log,omitempty"`              // there is one to be pulled
 	Began           int64    `json:"began,omitempty"`            // when it began to measure, by its clock
@@ -210,7 +211,7 @@ type status struct {
 // is what it was there.
 type storeError struct {
 	text  string
-	cause *store.Error
+	cause error
 }
 
 func (e *storeError) Error() string { return e.text }
@@ -218,11 +219,18 @@ func (e *storeError) Error() string { return e.text }
 func (e *storeError) Unwrap() error { return e.cause }
 
 // failure is why the client goes no further.
-func (s *status) failure() error {
-	if s.Code == "" {
-		return errors.New(s.Error)
+func (s *status) failure() error { return clientFailure(s.Error, s.Code, s.Unreachable) }
+
+// clientFailure is an error that a client had, of which the code is what pkg/store calls it.
+func clientFailure(text, code string, unreachable bool) error {
+	if code == "" {
+		return errors.New(text)
 	}
-	return &storeError{s.Error, &store.Error{Code: s.Code}}
+	var cause error = &store.Error{Code: code}
+	if unreachable {
+		cause = &store.UnreachableError{Err: cause}
+	}
+	return &storeError{text, cause}
 }
 
 // An outcome is a bench.Outcome on its way.
@@ -230,6 +238,7 @@ type outcome struct {
 	Trailer      oplog.Trailer `json:"trailer"`
 	Sent, Failed int64
 	Fatal        string `json:"fatal,omitempty"`
+	Code         string `json:"code,omitempty"`     // what pkg/store calls that
 	TooMany      bool   `json:"too_many,omitempty"` // more errors than allowed
 	Interrupted  bool   `json:"interrupted,omitempty"`
 }
