@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"warp/cli/flagtype"
+	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
@@ -347,7 +348,7 @@ func scriptPlan(bucket string, statements int) string {
 	if statements > 1 {
 		order = ", one after the other"
 	}
-	return "bucket " + bucket + ": runs " + plural(statements, "statement") + order + "; objects stay unless a DELETE removes them"
+	return "bucket " + bucket + ": runs " + human.Plural(statements, "statement") + order + "; objects stay unless a DELETE removes them"
 }
 
 // runScript runs what is open, saves the log and says how it all ended.
