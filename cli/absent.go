@@ -48,16 +48,16 @@ func unknownFlag(table []*command, c *command, name string) error {
 	}
 	err := usageError("unknown flag %s", dashed(name))
 	if owners := withFlag(table, name); len(owners) > 0 {
-		return err.withHint("%s", ownersText(owners, c.section))
+		return err.tell("%s", ownersText(owners, c.section))
 	}
 	names := globalFlagNames()
-	for _, f := range slices.Concat(c.flags(), c.forwardedFlags) {
+	for _, f := range slices.Concat(c.flags(), c.lent) {
 		names = append(names, f.Names()...)
 	}
 	if near := suggest.Closest(name, names); near != "" {
-		return err.withHint("did you mean %s?", dashed(near))
+		return err.tell("did you mean %s?", dashed(near))
 	}
-	return err.withHint("warp %s --help lists the flags", c.name)
+	return err.tell("warp %s --help lists the flags", c.name)
 }
 
 // withFlag are the commands that have the flag.
@@ -99,7 +99,7 @@ func dashed(name string) string {
 // unknownCommand says why there is no command of that name.
 func unknownCommand(table []*command, name string) error {
 	if name == "" {
-		return usageError("no command is given").withHint("warp --help lists the commands")
+		return usageError("no command is given").tell("warp --help lists the commands")
 	}
 	if why, ok := absentCommands()[name]; ok && !slices.ContainsFunc(table, func(c *command) bool { return c.name == name }) {
 		return usageError("the command %s %s", name, why)
@@ -112,7 +112,7 @@ func unknownCommand(table []*command, name string) error {
 	}
 	err := usageError("unknown command %q", name)
 	if near := suggest.Closest(name, names); near != "" {
-		return err.withHint("did you mean warp %s?", near)
+		return err.tell("did you mean warp %s?", near)
 	}
-	return err.withHint("warp --help lists the commands")
+	return err.tell("warp --help lists the commands")
 }

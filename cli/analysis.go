@@ -16,6 +16,7 @@ import (
 	"warp/cli/flagtype"
 	"warp/cli/terminal"
 	"warp/pkg/aggregate"
+	"warp/pkg/assert"
 	"warp/pkg/oplog"
 	"warp/pkg/report"
 )
@@ -27,6 +28,7 @@ type analysisFlags struct {
 	op, host, out string
 	verbose, full bool
 	limit, offset int64
+	asserts       *assertFlags // nil where there are none
 }
 
 func (f *analysisFlags) group() flagGroup {
@@ -59,10 +61,14 @@ func notNegative(n int64) error {
 
 // options are the flags as the analysis wants them.
 func (f *analysisFlags) options() aggregate.Options {
-	return aggregate.Options{
+	o := aggregate.Options{
 		SegmentDur: f.dur, Op: f.op, Host: f.host, Skip: f.skip,
 		Verbose: f.verbose, Limit: f.limit, Offset: f.offset,
 	}
+	if f.asserts != nil {
+		o.Slices = assert.Slices(f.asserts.all)
+	}
+	return o
 }
 
 // checkOut refuses a file for --analyze.out that exists, before any work is
@@ -196,7 +202,7 @@ func (l *logFile) readAggregated(o aggregate.Options) (*aggregate.Report, error)
 		{"analyze.limit", o.Limit != 0}, {"analyze.offset", o.Offset != 0},
 	} {
 		if f.given {
-			return nil, runError("%s has results, without the single requests that --%s needs", l.name, f.name).withHint("leave it out")
+			return nil, runError("%s has results, without the single requests that --%s needs", l.name, f.name).tell("leave it out")
 		}
 	}
 	in := io.Reader(io.NewSectionReader(l.file, 0, l.size))
@@ -214,7 +220,7 @@ func (l *logFile) readAggregated(o aggregate.Options) (*aggregate.Report, error)
 	case !aggregate.IsReport(document):
 		report, err = aggregate.ReadAggregated(document, o.Op)
 	case o.Op != "":
-		return nil, runError("%s is a report, without the single requests that --analyze.op needs", l.name).withHint("leave it out")
+		return nil, runError("%s is a report, without the single requests that --analyze.op needs", l.name).tell("leave it out")
 	default:
 		report, err = aggregate.ReadReport(document)
 	}
@@ -308,7 +314,7 @@ func openFile(path string) (*os.File, fs.FileInfo, error) {
 	}
 	if info.IsDir() {
 		file.Close()
-		return nil, nil, runError("%s is a folder, not an op log", path).withHint("give the .csv.zst file in it")
+		return nil, nil, runError("%s is a folder, not an op log", path).tell("give the .csv.zst file in it")
 	}
 	return file, info, nil
 }
@@ -377,7 +383,7 @@ func (c *console) result(write func(io.Writer) error) error {
 func writeNew(path string, write func(io.Writer) error) (err error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return runError("%s exists already", path).withHint("choose another name or move it away")
+		return runError("%s exists already", path).tell("choose another name or move it away")
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, reason(err))

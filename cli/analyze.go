@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 // analyzeCommand reports on one op log.
 func analyzeCommand() *command {
 	var analysis analysisFlags
+	var asserts assertFlags
+	analysis.asserts = &asserts
 	return &command{
 		name: "analyze", args: "FILE [FILE…]", section: sectionAnalysis,
 		summary: "report on the op log of a run",
@@ -26,7 +29,7 @@ func analyzeCommand() *command {
 			"warp analyze --analyze.op=PUT --analyze.dur=5s --json run.csv.zst",
 			"zcat run.csv.gz | warp analyze -",
 		},
-		groups:  []flagGroup{analysis.group()},
+		groups:  []flagGroup{analysis.group(), asserts.group()},
 		absent:  absentFromAnalysis(),
 		minArgs: 1, maxArgs: -1, needs: "an op log or more",
 		run: func(ctx context.Context, inv *invocation) error {
@@ -36,6 +39,12 @@ func analyzeCommand() *command {
 			if err := analysis.tryOut(); err != nil {
 				return err
 			}
+			if err := asserts.parse(false); err != nil {
+				return err
+			}
+			if err := asserts.tryFiles(); err != nil {
+				return err
+			}
 			report, err := analyzeLogs(ctx, inv, &analysis)
 			if err != nil {
 				return err
@@ -43,7 +52,7 @@ func analyzeCommand() *command {
 			if len(report.Operations) == 0 {
 				return runError("%s: there are no requests in it, or none that --analyze.offset leaves", strings.Join(inv.args, ", "))
 			}
-			return inv.showReport(report, &analysis)
+			return inv.conclude(report, &analysis, &asserts, cmp.Or(report.Benchmark, "analyze"))
 		},
 	}
 }
@@ -54,7 +63,7 @@ func analyzeLogs(ctx context.Context, inv *invocation, analysis *analysisFlags) 
 		return analyzeFile(ctx, inv.args[0], inv.in, analysis.options())
 	}
 	if slices.Contains(inv.args, "-") {
-		return nil, usageError("standard input cannot be one of several logs").withHint("give its file")
+		return nil, usageError("standard input cannot be one of several logs").tell("give its file")
 	}
 	folder, err := os.MkdirTemp("", "warp-analyze-*")
 	if err != nil {

@@ -150,7 +150,7 @@ func (a *app) dispatch(ctx context.Context, args []string, hide *redactor) error
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if len(line.command.forwardedFlags) > 0 {
+	if len(line.command.lent) > 0 {
 		a.suite = true
 		return a.runFile(ctx, cancel, line, args, hide)
 	}

@@ -23,7 +23,7 @@ func appendBenchmark() benchmark {
 		payload:  true,
 		check: func(f *benchFlags) (err error) {
 			if f.payload.reader == readerTar {
-				return usageError("--reader=tar: an object that grows is no TAR").withHint("use --reader=rand or --reader=file:NAME")
+				return usageError("--reader=tar: an object that grows is no TAR").tell("use --reader=rand or --reader=file:NAME")
 			}
 			op.Parts = bench.MaxAppends
 			op.Sizes, err = pool.sizes(f)

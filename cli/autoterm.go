@@ -48,10 +48,10 @@ func autotermPercent(p float64) error {
 	return nil
 }
 
-// unusedWarning says why the flags change nothing for a run of this duration, and ""
+// inVain says why the flags change nothing for a run of this duration, and ""
 // where they may; 0 is a run without end. It is no error: files of warp run
 // have autoterm with all its keys, and switch it by enabled.
-func (f *autotermFlags) unusedWarning(duration time.Duration) string {
+func (f *autotermFlags) inVain(duration time.Duration) string {
 	earliest := aggregate.SteadyAtEarliest(f.least)
 	switch {
 	case !f.on && (f.least != autotermLeast || f.percent != autotermWithin):
@@ -88,12 +88,12 @@ func (a *autoterm) reset() {
 
 func (a *autoterm) Flush() error {
 	snap := a.live()
-	a.observe(&snap)
+	a.look(&snap)
 	return nil
 }
 
-// observe adds figures, and ends the run where they show that it is steady.
-func (a *autoterm) observe(snap *aggregate.LiveSnapshot) {
+// look takes note of figures, and ends the run where they show that it is steady.
+func (a *autoterm) look(snap *aggregate.LiveSnapshot) {
 	a.steady.Add(snap, snap.At)
 	if why, ok := a.steady.Reached(); ok {
 		a.finish(fmt.Sprintf("the throughput was steady %s after the start (%s)", human.Duration(a.steady.Age().Round(time.Second)), why))
@@ -114,7 +114,7 @@ func (s *session) watchSteadiness() (stop func()) {
 	a.reset()
 	return every(autotermLook, func() {
 		if snap, ok := s.fleet.Even(); ok {
-			a.observe(&snap)
+			a.look(&snap)
 		}
 	})
 }

@@ -21,6 +21,7 @@ import (
 type benchFlags struct {
 	target     targetFlags
 	analysis   analysisFlags
+	asserts    assertFlags
 	progress   progressFlags
 	profile    profileFlags
 	names      nameFlags
@@ -76,6 +77,7 @@ func benchmarkCommand(env environment, b benchmark) *command {
 	f := &benchFlags{}
 	c := &command{}
 	f.target.given, f.target.elsewhere = c.wasGiven, whereDemo
+	f.analysis.asserts = &f.asserts
 	*c = command{
 		name: b.name, summary: b.summary, section: sectionBenchmark,
 		about: b.about, examples: b.examples,
@@ -101,7 +103,7 @@ func benchmarkCommand(env environment, b benchmark) *command {
 			if err != nil {
 				return err
 			}
-			if note := f.autoterm.unusedWarning(f.ends.duration); note != "" {
+			if note := f.autoterm.inVain(f.ends.duration); note != "" {
 				inv.warnf("%s", note)
 			}
 			if f.dryRun {
@@ -110,11 +112,7 @@ func benchmarkCommand(env environment, b benchmark) *command {
 			if err := f.tryFiles(); err != nil {
 				return err
 			}
-			f.plan = f.summary(b, &o)
-			if f.fleet.clients != "" {
-				return runFleet(ctx, inv, f, b.op, o)
-			}
-			return runBenchmark(ctx, inv, f, b.op, o)
+			return f.confirmed(ctx, inv, b, o)
 		},
 	}
 	return c
@@ -136,10 +134,13 @@ func (f *benchFlags) ready(b benchmark, json bool) (o bench.Options, err error) 
 	if err := b.check(f); err != nil {
 		return o, err
 	}
-	if err := f.ends.resolve(b.empties || f.autoterm.on, b.writes); err != nil {
+	if err := f.ends.settle(b.empties || f.autoterm.on, b.writes); err != nil {
 		return o, err
 	}
 	if err := f.ends.checkWarmup(); err != nil {
+		return o, err
+	}
+	if err := f.checkAbort(); err != nil {
 		return o, err
 	}
 	if o, err = f.options(b.name); err != nil {
@@ -178,6 +179,9 @@ func (f *benchFlags) logKind(benchmark string) string {
 
 // tryFiles finds out whether the files of a run can be made.
 func (f *benchFlags) tryFiles() error {
+	if err := f.asserts.tryFiles(); err != nil {
+		return err
+	}
 	if err := f.analysis.tryOut(); err != nil || f.stress {
 		return err
 	}
@@ -210,7 +214,7 @@ func (f *benchFlags) workload(b benchmark) flagGroup {
 }
 
 func (f *benchFlags) runGroup(env environment) flagGroup {
-	also := slices.Concat(f.rareRunFlags(), f.fleet.flags(), f.upload.flags(), f.exports.flags(env), f.trace.flags(), f.profile.flags())
+	also := slices.Concat(f.rareRunFlags(), f.fleet.flags(), f.upload.flags(), f.exports.flags(env), f.trace.flags(), f.asserts.flags(true), f.asserts.runFlags(), f.profile.flags())
 	return flagGroup{title: groupRun, also: also, flags: []cli.Flag{
 		&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID",
 			Usage: "write the op log to `NAME`.csv.zst"},
@@ -287,17 +291,17 @@ func (f *benchFlags) check() error {
 		return usageError("--concurrent=%d is more than %d", f.concurrent, bench.MaxThreads)
 	case len(f.target.buckets) > f.concurrent:
 		return usageError("--bucket names %d buckets, of which --concurrent=%d workers would leave some out", len(f.target.buckets), f.concurrent).
-			withHint("use --concurrent=%d or more", len(f.target.buckets))
+			tell("use --concurrent=%d or more", len(f.target.buckets))
 	case f.clearBucket && !f.target.mayDestroy(f.destroy):
 		return f.demandDestroy("--clear-bucket deletes every object in bucket %s", f.target.bucketList())
 	case f.analysis.op != "" && !slices.Contains(operations(), strings.ToUpper(f.analysis.op)):
-		return usageError("--analyze.op: there is no operation %q here", f.analysis.op).withHint("use one of %s", strings.Join(operations(), ", "))
+		return usageError("--analyze.op: there is no operation %q here", f.analysis.op).tell("use one of %s", strings.Join(operations(), ", "))
 	case f.stress && (f.analysis.limit > 0 || f.analysis.offset > 0):
 		return usageError("--analyze.limit and --analyze.offset choose rows of the op log, which --stress does not write")
 	case f.stress && f.benchdata != "":
 		return usageError("--stress writes no op log, and --benchdata names one: leave out one of them")
 	case f.destroy != "" && !f.target.mayDestroy(f.destroy):
-		return usageError("--destroy=%s is not the bucket of this run", f.destroy).withHint("that is --destroy=%s", f.target.bucketList())
+		return usageError("--destroy=%s is not the bucket of this run", f.destroy).tell("that is --destroy=%s", f.target.bucketList())
 	}
 	if err := f.names.check(f.seed, f.fleet.clients != ""); err != nil {
 		return err
@@ -312,6 +316,9 @@ func (f *benchFlags) check() error {
 		return err
 	}
 	if _, err := parseServerProfiles(f.serverprof); err != nil {
+		return err
+	}
+	if err := f.checkAsserts(); err != nil {
 		return err
 	}
 	return f.analysis.checkOut()
@@ -341,7 +348,7 @@ func operationOf(benchmark string) bench.Op {
 
 // demandDestroy refuses what would delete objects that are not warp's.
 func (f *benchFlags) demandDestroy(format string, args ...any) error {
-	return usageError(format, args...).withHint("if that is what you want, add --destroy=%s", f.target.bucketList())
+	return usageError(format, args...).tell("if that is what you want, add --destroy=%s", f.target.bucketList())
 }
 
 // checkReadOnly refuses what is for uploads where there are none.

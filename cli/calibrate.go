@@ -165,7 +165,7 @@ func (c *calibration) measure(ctx context.Context, addr, op string, size int64, 
 		}
 		none = err
 	}
-	return runError("%s of %s, %d at a time, %d times for %v: %w", op, flagtype.FormatSize(size), concurrency, attempts, each, none).withHint("give --duration more, or end what else runs on the machine")
+	return runError("%s of %s, %d at a time, %d times for %v: %w", op, flagtype.FormatSize(size), concurrency, attempts, each, none).tell("give --duration more, or end what else runs on the machine")
 }
 
 func calibrationRun(ctx context.Context, addr, op string, size int64, concurrency int, each time.Duration, sink bench.Sink) (out *bench.Outcome, err error) {

@@ -42,7 +42,7 @@ func cmpCommand() *command {
 		minArgs: 2, maxArgs: 2, needs: "two op logs",
 		run: func(ctx context.Context, inv *invocation) error {
 			if inv.args[0] == "-" && inv.args[1] == "-" {
-				return usageError("standard input cannot be both runs").withHint("give the file of one of them")
+				return usageError("standard input cannot be both runs").tell("give the file of one of them")
 			}
 			o, err := judge.options(inv.env)
 			if err != nil {

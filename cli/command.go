@@ -74,10 +74,10 @@ type command struct {
 	bare   bool         // it has no output to shape, and none of the flags for that
 	output *outputFlags // set by the table for every command that has output to shape
 
-	given          map[string]bool       //  flags of the command line, once it was parsed
-	forwardedFlags []cli.Flag            // flags of other commands, which this one hands on to them
-	check          func(json bool) error //  finds out whether run would begin; benchmarks have it, and nothing else
-	run            func(ctx context.Context, inv *invocation) error
+	given map[string]bool       //  flags of the command line, once it was parsed
+	lent  []cli.Flag            // flags of other commands, which this one hands on to them
+	check func(json bool) error //  finds out whether run would begin; benchmarks have it, and nothing else
+	run   func(ctx context.Context, inv *invocation) error
 }
 
 // flags are the flags of all groups.
@@ -97,7 +97,7 @@ func (c *command) lookup(name string) cli.Flag {
 	if f := findFlag(c.flags(), name); f != nil {
 		return f
 	}
-	return findFlag(c.forwardedFlags, name)
+	return findFlag(c.lent, name)
 }
 
 func findFlag(flags []cli.Flag, name string) cli.Flag {
@@ -133,7 +133,7 @@ func (inv *invocation) parameters() map[string]string {
 		}
 		for _, f := range g.all() {
 			name := f.Names()[0]
-			if name == "script" || name == "benchdata" || name == "stats-interval" || name == "stats-output" || name == "dry-run" {
+			if name == "script" || name == "benchdata" || name == "stats-interval" || name == "stats-output" || name == "dry-run" || isAssertion(name) {
 				continue
 			}
 			value := flagValue(f)

@@ -139,7 +139,7 @@ func completionCommand() *command {
 		run: func(_ context.Context, inv *invocation) error {
 			script := completion.Script(inv.args[0])
 			if script == "" {
-				return usageError("there is no completion for %q", inv.args[0]).withHint("it exists for %s", strings.Join(shells, ", "))
+				return usageError("there is no completion for %q", inv.args[0]).tell("it exists for %s", strings.Join(shells, ", "))
 			}
 			_, err := io.WriteString(inv.out, script)
 			return err
@@ -160,12 +160,12 @@ func installCompletion(env environment, out io.Writer) error {
 	path := completion.Path(shell, env)
 	if path == "" {
 		return runError("cannot tell which shell to install completion for: SHELL is %q", shellPath).
-			withHint("warp completion --help shows how to do it by hand")
+			tell("warp completion --help shows how to do it by hand")
 	}
 	old, err := os.ReadFile(path)
 	switch {
 	case err == nil && !completion.Written(string(old)):
-		return runError("%s exists and was not written by warp", path).withHint("move it away first")
+		return runError("%s exists and was not written by warp", path).tell("move it away first")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return runError("cannot install completion: %w", err)
 	}

@@ -38,7 +38,7 @@ func (e *endFlags) warmupFlag() cli.Flag {
 func (e *endFlags) checkWarmup() error {
 	if e.duration > 0 && e.warmup >= e.duration {
 		return usageError("--warmup=%s leaves nothing of --duration=%s to measure", human.Duration(e.warmup), human.Duration(e.duration)).
-			withHint("use a longer --duration or a shorter --warmup")
+			tell("use a longer --duration or a shorter --warmup")
 	}
 	return nil
 }
@@ -59,10 +59,10 @@ func (e *endFlags) writeFlags() []cli.Flag {
 	}
 }
 
-// resolve makes the default of --duration none where something else was given
+// settle makes the default of --duration none where something else was given
 // that ends the run, and refuses a run without end that nobody asked for.
 // itself says that the operation or --autoterm ends it.
-func (e *endFlags) resolve(itself, writes bool) error {
+func (e *endFlags) settle(itself, writes bool) error {
 	other := e.maxObjects > 0 || e.totalSize > 0 || e.passes
 	if (other || e.forever) && !e.durationFlag.IsSet() {
 		e.duration = 0
@@ -75,9 +75,9 @@ func (e *endFlags) resolve(itself, writes bool) error {
 	case e.forever || other || itself || e.duration > 0:
 		return nil
 	case writes:
-		return usageError("--duration=0 and nothing else that ends the run").withHint("give --duration, --max-objects or --total-size, or --forever to measure until Ctrl-C")
+		return usageError("--duration=0 and nothing else that ends the run").tell("give --duration, --max-objects or --total-size, or --forever to measure until Ctrl-C")
 	}
-	return usageError("--duration=0 and nothing else that ends the run").withHint("give --duration, or --forever to measure until Ctrl-C")
+	return usageError("--duration=0 and nothing else that ends the run").tell("give --duration, or --forever to measure until Ctrl-C")
 }
 
 func (e *endFlags) apply(o *bench.Options) {

@@ -18,6 +18,8 @@ const (
 	exitFailed      = 1   // the command could not do what it was asked to do
 	exitUsage       = 2   // the command line is wrong; nothing was done
 	exitRequests    = 3   // the run finished, but requests failed
+	exitAssertion   = 4   // an assertion about the run failed
+	exitUndecided   = 5   // an assertion is inconclusive, and none failed
 	exitInterrupted = 130 // a signal ended the run, and what it had was saved
 )
 
@@ -48,8 +50,8 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// withHint adds what to do about the failure.
-func (f *failure) withHint(format string, args ...any) *failure {
+// tell adds what to do about the failure.
+func (f *failure) tell(format string, args ...any) *failure {
 	f.hint = fmt.Sprintf(format, args...)
 	return f
 }
@@ -82,6 +84,40 @@ func exitCode(err error) int {
 	default:
 		return exitFailed
 	}
+}
+
+// weight orders exit codes where there is more than one reason for one.
+func weight(code int) int {
+	switch code {
+	case exitOK:
+		return 0
+	case exitUndecided:
+		return 1
+	case exitRequests:
+		return 2
+	case exitAssertion:
+		return 3
+	}
+	return 4
+}
+
+// both says of two errors both. The exit code is the one that weighs more, or
+// that of the first.
+func both(first, second error) error {
+	switch {
+	case second == nil:
+		return first
+	case first == nil:
+		return second
+	}
+	code := exitCode(first)
+	if other := exitCode(second); weight(other) > weight(code) {
+		code = other
+	}
+	if first == ErrInterrupted { // whoever has pressed Ctrl-C knows
+		return &failure{code: code, err: second}
+	}
+	return &failure{code: code, err: fmt.Errorf("%w; and %w", first, second)}
 }
 
 // printError is the only place that tells the user about an error. The message

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"warp/pkg/fleet"
 	"warp/pkg/store"
 )
 
@@ -15,23 +14,8 @@ func (f *targetFlags) unopened(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
-	return f.explainFirst(err)
-}
-
-// unopenedClient is unopened for what a client of a fleet had with the store.
-func (f *targetFlags) unopenedClient(client *fleet.Error) error {
-	err := runError("%w", client)
-	var explained *failure
-	if errors.As(f.explainFirst(client.Err), &explained) {
-		err.hint = explained.hint
-	}
-	return err
-}
-
-// explainFirst is explain for what failed before the store had answered as one does.
-func (f *targetFlags) explainFirst(err error) error {
 	if noS3(err) {
-		return runError("%w", err).withHint("there seems to be no S3 at %s: check --host and its port", f.host)
+		return runError("%w", err).tell("there seems to be no S3 at %s: check --host and its port", f.host)
 	}
 	return f.explain(err)
 }
@@ -68,7 +52,7 @@ func (f *targetFlags) explain(err error) error {
 	case code == "ExpiredToken", code == "InvalidToken", code == "InvalidTokenId":
 		hint = "check --session-token"
 	case code == "RequestTimeTooSkewed":
-		hint = "set the clock of the machine that sent the request"
+		hint = "set the clock of this machine"
 	case code == "HTTP400", code == "AuthorizationHeaderMalformed", code == "InvalidRegion", code == "IllegalLocationConstraintException":
 		hint = "check --region"
 	case code == store.CodeRedirect, code == "PermanentRedirect", code == "TemporaryRedirect":
@@ -82,12 +66,12 @@ func (f *targetFlags) explain(err error) error {
 	case code == store.CodeTLS:
 		hint = "check --tls, and --ca-file or --insecure for a private certificate"
 	case errors.As(err, &nobody):
-		return runError("%v", nobody).withHint("start a store there, or name another with --host%s", f.elsewhere)
+		return runError("%v", nobody).tell("start a store there, or name another with --host%s", f.elsewhere)
 	}
 	if hint == "" {
 		return err
 	}
-	return runError("%w", err).withHint("%s", hint)
+	return runError("%w", err).tell("%s", hint)
 }
 
 // whereDemo is what a benchmark suggests to whoever has no store.
@@ -96,19 +80,13 @@ const whereDemo = ", or try warp without one: --host=embedded --obj.size=64KiB -
 // silence is after how long without an answer somebody wonders.
 const silence = 3 * time.Second
 
-// sayWaiting says after a moment what warp is waiting for, unless that is over. Nothing is said after stop.
+// sayWaiting says after a moment what warp is waiting for, unless that is over.
 func (f *targetFlags) sayWaiting(con *console, client *store.Client) (stop func()) {
-	said := make(chan struct{})
 	t := time.AfterFunc(silence, func() {
-		defer close(said)
 		if client.Heard() {
 			return
 		}
 		con.notef("nothing but silence or errors from %s for %s; it has %s to answer a request (Ctrl-C ends this)", f.host, silence, store.AdminTimeout)
 	})
-	return func() {
-		if !t.Stop() {
-			<-said
-		}
-	}
+	return func() { t.Stop() }
 }

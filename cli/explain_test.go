@@ -1,19 +1,13 @@
 package cli
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"warp/internal/teststore"
 )
 
 // TestFirstAnswers: what a host that is no store of S3, or that does not let
@@ -54,7 +48,6 @@ func TestFirstAnswers(t *testing.T) {
 		"wrong secret":    {s3Error(403, "SignatureDoesNotMatch", "x"), false, "check --access-key and --secret-key"},
 		"wrong region":    {text(400, ""), false, "check --region"},
 		"redirect":        {elsewhere, false, "the store sends this request to http://other.example/x, and warp does not follow"},
-		"clock":           {s3Error(403, "RequestTimeTooSkewed", "x"), false, "set the clock of the machine that sent the request"},
 		"session is over": {s3Error(400, "ExpiredToken", "x"), false, "check --"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,16 +65,12 @@ func TestFirstAnswers(t *testing.T) {
 			server := start(test.handler)
 			defer server.Close()
 			_, address, _ := strings.Cut(server.URL, "://")
-			put := []string{"put", "--obj.size=1KiB", "--stress"}
-			for _, command := range [][]string{put, {"clean"}, append(slices.Clone(put), "--warp-client="+inProcessClient(t))} {
+			for _, command := range [][]string{{"put", "--obj.size=1KiB", "--stress"}, {"clean"}} {
 				if command[0] == "clean" && (name == "nothing there" || name == "may not create") {
 					continue // to clean up there is nothing
 				}
 				began := time.Now()
 				r := runWarp(t, nil, append(command, "--host="+address, "--access-key=warp", "--secret-key=warpwarp")...)
-				if len(command) > len(put) { // who takes part comes first
-					r.err = r.err[strings.Index(r.err, "warp: error: "):]
-				}
 				if r.code != 1 || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, test.want) && !(test.tls && strings.Contains(r.err, "try --tls")) || time.Since(began) > 5*time.Second {
 					t.Errorf("%v: code %d after %v, want %q in\n%s%s", command, r.code, time.Since(began), test.want, r.out, r.err)
 				}
@@ -91,30 +80,6 @@ func TestFirstAnswers(t *testing.T) {
 			}
 		})
 	}
-}
-
-// inProcessClient is the address of a `warp client` that lasts as long as the test.
-func inProcessClient(t *testing.T) string {
-	t.Helper()
-	errw := &teststore.Output{}
-	signals := make(chan os.Signal, 1)
-	a := &app{in: strings.NewReader(""), out: io.Discard, errw: errw, env: noEnv, signals: signals, exit: func(int) {}}
-	ended := make(chan int, 1)
-	go func() { ended <- a.main(context.WithoutCancel(t.Context()), []string{"client", "127.0.0.1:0"}) }()
-	t.Cleanup(func() {
-		signals <- os.Interrupt
-		if code := <-ended; code != 0 {
-			t.Errorf("the client ended with %d:\n%s", code, errw)
-		}
-	})
-	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(time.Millisecond) {
-		if _, after, ok := strings.Cut(errw.String(), " listens at "); ok {
-			address, _, _ := strings.Cut(after, " ")
-			return address
-		}
-	}
-	t.Fatalf("the client does not listen:\n%s", errw)
-	return ""
 }
 
 // TestSilentHost: after a moment warp says what it waits for.

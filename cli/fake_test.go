@@ -58,7 +58,7 @@ func fakeCommands(env environment) []*command {
 					Params map[string]string
 				}{inv.line, inv.parameters()})
 			case "fails":
-				return runError("cannot reach http://%s:%s@store: %s\n%s", o.accessKey, o.secretKey, o.secretKey, "second line").withHint("start it")
+				return runError("cannot reach http://%s:%s@store: %s\n%s", o.accessKey, o.secretKey, o.secretKey, "second line").tell("start it")
 			case "some-fail":
 				return requestsFailed("3 of 100 requests failed")
 			case "said":

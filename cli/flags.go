@@ -14,14 +14,15 @@ import (
 
 // Titles of flag groups that more than one command has.
 const (
-	groupTarget   = "Target"
-	groupWorkload = "Workload"
-	groupTraffic  = "Traffic"
-	groupRun      = "Run"
-	groupAnalysis = "Analysis"
-	groupJudge    = "Verdict"
-	groupFiles    = "Files"
-	groupOutput   = "Output"
+	groupTarget     = "Target"
+	groupWorkload   = "Workload"
+	groupTraffic    = "Traffic"
+	groupRun        = "Run"
+	groupAnalysis   = "Analysis"
+	groupJudge      = "Verdict"
+	groupFiles      = "Files"
+	groupOutput     = "Output"
+	groupAssertions = "Assertions"
 )
 
 // flagValue is the effective value of a flag as text.

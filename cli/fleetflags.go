@@ -90,7 +90,7 @@ func (f *fleetFlags) options(ctx context.Context, inv *invocation) (o fleet.Opti
 	for _, m := range o.Members {
 		if host, _, err := net.SplitHostPort(m.Addr); err == nil && !isLoopback(host) {
 			return o, usageError("client %s: without a token whoever answers there would be handed the keys of the store", m.Addr).
-				withHint("give the coordinator and all clients the same %s or --token-file", tokenVariable)
+				tell("give the coordinator and all clients the same %s or --token-file", tokenVariable)
 		}
 	}
 	return o, nil
@@ -135,13 +135,13 @@ func (f *fleetFlags) check(b *benchFlags) error {
 	case b.target.host == embeddedHost:
 		return usageError("--host=embedded is a store in this process, and --warp-client runs elsewhere: name a store that all clients reach")
 	case b.stress && !b.stdout && b.analysis.verbose:
-		return usageError("--analyze.v is about single objects, which --stress with --warp-client does not keep in mind").withHint("leave out one of them")
+		return usageError("--analyze.v is about single objects, which --stress with --warp-client does not keep in mind").tell("leave out one of them")
 	case len(b.profile.wanted()) > 0:
 		return usageError("--cpu, --mem and their like are profiles of this process, which makes no load with --warp-client").
-			withHint("leave them out, or run the benchmark without --warp-client; --serverprof has the store profile itself")
+			tell("leave them out, or run the benchmark without --warp-client; --serverprof has the store profile itself")
 	case b.target.signature == "IAM":
 		return usageError("--signature=IAM does not go with --warp-client: its keys expire while clients use them").
-			withHint("use --access-key and --secret-key, or a --profile with keys that last")
+			tell("use --access-key and --secret-key, or a --profile with keys that last")
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ func (s *syncFlag) gate(inv *invocation) func(context.Context) (time.Time, error
 	}
 	return func(context.Context) (time.Time, error) {
 		if time.Now().After(start) {
-			return start, runError("--syncstart=%s has passed while the run was prepared", s.text).withHint("begin earlier, or choose a later time")
+			return start, runError("--syncstart=%s has passed while the run was prepared", s.text).tell("begin earlier, or choose a later time")
 		}
 		inv.notef("ready; measuring begins at %s", start.Format("15:04:05"))
 		return start, nil

@@ -52,7 +52,8 @@ Flags of every command
 	b.WriteString(`  --autocompletion  install completion for the shell in $SHELL
 
 Flags take one dash or two, anywhere; the last of the same counts. [VARIABLE] stands in for a flag.
-Exit codes: 0 all well, 1 failed, 2 wrong command line, 3 requests failed, 130 interrupted.
+Exit codes: 0 all well, 1 failed, 2 wrong command line, 3 requests failed, 4 an assertion
+failed, 5 one is inconclusive, 130 interrupted.
 `)
 }
 

@@ -36,7 +36,7 @@ func (f *judgeFlags) options(env environment) (o compare.Options, err error) {
 		}
 		for _, c := range o.Judge {
 			if m, _ := aggregate.FindMetric(c.Metric); m.Unit == aggregate.Share {
-				return o, usageError("--judge: %s can be 0, so it has no ratio to judge", c).withHint("its values are shown in any case")
+				return o, usageError("--judge: %s can be 0, so it has no ratio to judge", c).tell("its values are shown in any case")
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func refused(err error) error {
 		return err
 	}
 	if r.Forced {
-		return runError("%w", err).withHint("--force compares them all the same")
+		return runError("%w", err).tell("--force compares them all the same")
 	}
 	return runError("%w", err)
 }

@@ -61,20 +61,20 @@ func (n *nameFlags) check(seed string, fleet bool) error {
 	odd := func(part string) bool { return part == "" || part == "." || part == ".." }
 	switch {
 	case n.subdir != "" && slices.ContainsFunc(strings.Split(directory, "/"), odd):
-		return usageError("--subdir=%s has an empty part or one of dots, which stores refuse", n.subdir).withHint("write it like a/b")
+		return usageError("--subdir=%s has an empty part or one of dots, which stores refuse", n.subdir).tell("write it like a/b")
 	case strings.HasPrefix(n.above()+"/", ".warp/"):
 		return usageError("--prefix and --subdir: .warp/ is where warp keeps its markers")
 	case (n.clientFlag.IsSet() || n.clients > 0) && fleet:
 		return usageError("--client-id and --client-count are for clients that are started by hand; --warp-client numbers them itself").
-			withHint("leave them out, or leave out --warp-client and start warp with them on each machine, at the same --syncstart")
+			tell("leave them out, or leave out --warp-client and start warp with them on each machine, at the same --syncstart")
 	case n.clientFlag.IsSet() && n.clients == 0:
-		return usageError("--client-id needs --client-count").withHint("say how many clients there are")
+		return usageError("--client-id needs --client-count").tell("say how many clients there are")
 	case n.clients > 0 && !n.clientFlag.IsSet():
-		return usageError("--client-count needs --client-id").withHint("give each client its own, from 0 to %d", n.clients-1)
+		return usageError("--client-count needs --client-id").tell("give each client its own, from 0 to %d", n.clients-1)
 	case n.clients > 0 && n.client >= n.clients:
-		return usageError("--client-id=%d is not below --client-count=%d", n.client, n.clients).withHint("ids begin at 0")
+		return usageError("--client-id=%d is not below --client-count=%d", n.client, n.clients).tell("ids begin at 0")
 	case n.clients > 0 && seed == "":
-		return usageError("--client-count needs --seed").withHint("give all clients the same one")
+		return usageError("--client-count needs --seed").tell("give all clients the same one")
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func (f *optionFlags) check(tls bool, signature string) error {
 	case f.encrypt && f.sseS3, f.encrypt && f.kmsKey != "", f.sseS3 && f.kmsKey != "":
 		return usageError("--encrypt, --sse-s3-encrypt and --sse-kms-key exclude each other: use one of them")
 	case f.encrypt && !tls:
-		return usageError("--encrypt sends the key with every request, so stores take it over TLS only").withHint("add --tls")
+		return usageError("--encrypt sends the key with every request, so stores take it over TLS only").tell("add --tls")
 	case f.checksum != "" && f.md5:
 		return usageError("--checksum and --md5 exclude each other: use one of them")
 	case f.checksum != "" && signature == "S3V2":
@@ -109,7 +109,7 @@ func (f *optionFlags) check(tls bool, signature string) error {
 	case f.sendBuffer > maxBuffer, f.receiveBuffer > maxBuffer:
 		return usageError("--sndbuf and --rcvbuf are at most %s", flagtype.FormatSize(maxBuffer))
 	case f.ktls:
-		return runError("--ktls: %s", dial.WhyNoKTLS()).withHint("leave out --ktls")
+		return runError("--ktls: %s", dial.WhyNoKTLS()).tell("leave out --ktls")
 	}
 	return nil
 }
@@ -173,13 +173,13 @@ func (f *optionFlags) checkForm(what string, class bool) error {
 	const leave = "leave it out"
 	switch {
 	case f.checksum != "":
-		return usageError("--checksum cannot be used with %s: a form has no end that a checksum could stand in", what).withHint(leave)
+		return usageError("--checksum cannot be used with %s: a form has no end that a checksum could stand in", what).tell(leave)
 	case f.md5:
-		return usageError("--md5 cannot be used with %s: a form carries no Content-MD5", what).withHint(leave)
+		return usageError("--md5 cannot be used with %s: a form carries no Content-MD5", what).tell(leave)
 	case f.partSize > 0:
-		return usageError("--part.size cannot be used with %s: a form is one request, whatever the size", what).withHint(leave)
+		return usageError("--part.size cannot be used with %s: a form is one request, whatever the size", what).tell(leave)
 	case f.class != "" && !class:
-		return usageError("--storage-class cannot be used with %s: MinIO writes its copies without one", what).withHint(leave)
+		return usageError("--storage-class cannot be used with %s: MinIO writes its copies without one", what).tell(leave)
 	}
 	return nil
 }

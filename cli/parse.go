@@ -158,7 +158,7 @@ func (l *commandLine) parse(env environment) error {
 		}
 		if t.flag == nil {
 			return usageError("the flag %s stands before a command that has it", dashed(t.name)).
-				withHint("write warp COMMAND %s", dashed(t.name))
+				tell("write warp COMMAND %s", dashed(t.name))
 		}
 		if l.command != nil {
 			t.flag = l.command.lookup(t.name)
@@ -197,10 +197,10 @@ func (l *commandLine) setFlag(t token) error {
 	case t.wrong != nil:
 		return usageError("--%s: %w", t.name, t.wrong)
 	case !t.hasValue && !isBool(t.flag):
-		return usageError("%s needs a value", name).withHint("write %s=%s", name, placeholder(t.flag))
+		return usageError("%s needs a value", name).tell("write %s=%s", name, placeholder(t.flag))
 	case t.hasValue && t.value == "":
-		return usageError("%s has an empty value", name).withHint("give it a value or leave it out")
-	case slices.Contains(l.command.forwardedFlags, t.flag):
+		return usageError("%s has an empty value", name).tell("give it a value or leave it out")
+	case slices.Contains(l.command.lent, t.flag):
 		return nil
 	case !t.hasValue:
 		t.value = "true"
@@ -220,7 +220,7 @@ func (l *commandLine) setFromEnvironment(env environment) error {
 		for _, name := range a.variables {
 			value, ok := env(name)
 			if on, err := strconv.ParseBool(value); ok && value != "" && (on || err != nil) {
-				return usageError("environment variable %s: --%s %s", name, a.names[0], a.why).withHint("unset it")
+				return usageError("environment variable %s: --%s %s", name, a.names[0], a.why).tell("unset it")
 			}
 		}
 	}
@@ -260,11 +260,11 @@ func (l *commandLine) checkArguments() error {
 		return l.strayArgument()
 	case len(args) < c.minArgs || c.maxArgs >= 0 && len(args) > c.maxArgs:
 		return usageError("warp %s needs %s, but got %s", c.name, c.needs, human.Plural(len(args), "argument")).
-			withHint("write warp %s %s", c.name, c.args)
+			tell("write warp %s %s", c.name, c.args)
 	}
 	for _, a := range args {
 		if a == "" {
-			return usageError("warp %s got an empty argument", c.name).withHint("write warp %s %s", c.name, c.args)
+			return usageError("warp %s got an empty argument", c.name).tell("write warp %s %s", c.name, c.args)
 		}
 	}
 	return nil
@@ -281,10 +281,10 @@ func (l *commandLine) strayArgument() error {
 	flag := dashed(l.tokens[i-1].name)
 	err := usageError("%s is a switch and takes no value, but got %q", flag, word)
 	if _, notBool := strconv.ParseBool(word); notBool == nil {
-		return err.withHint("write %s=%s", flag, word)
+		return err.tell("write %s=%s", flag, word)
 	}
 	if flag == "--threads" {
-		return err.withHint("for %s requests at a time write --concurrent=%s; --threads is a profile of warp itself", word, word)
+		return err.tell("for %s requests at a time write --concurrent=%s; --threads is a profile of warp itself", word, word)
 	}
-	return err.withHint("leave out %q", word)
+	return err.tell("leave out %q", word)
 }

@@ -48,9 +48,9 @@ func readerValid(s string) error {
 	return flagtype.Wrong("%q is none of rand, tar and file:NAME", s)
 }
 
-// maxPayloadFile is how large a file may be that payload is taken from: it is kept in
+// mostFile is how large a file may be that payload is taken from: it is kept in
 // memory, where reading it costs a run least.
-const maxPayloadFile = 1 << 30
+const mostFile = 1 << 30
 
 // shapes names a flag that makes payload another than it is by default, "" if none is given.
 func (p *payloadFlags) shapes() string {
@@ -93,9 +93,9 @@ func readPayload(name string) ([]byte, error) {
 		return nil, usageError("--reader: %s is no regular file", name)
 	case info.Size() == 0:
 		return nil, usageError("--reader: %s is empty", name)
-	case info.Size() > maxPayloadFile:
+	case info.Size() > mostFile:
 		return nil, usageError("--reader: %s has %s, and what objects are filled with is kept in memory", name, flagtype.FormatSize(info.Size())).
-			withHint("use a piece of it of up to %s", flagtype.FormatSize(maxPayloadFile))
+			tell("use a piece of it of up to %s", flagtype.FormatSize(mostFile))
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -108,7 +108,7 @@ func readPayload(name string) ([]byte, error) {
 func (p *payloadFlags) fits(sizes generator.Sizes) error {
 	if p.reader == readerTar && sizes.Min() < generator.TarLeast {
 		return usageError("--reader=tar: a TAR with a file in it has at least %d bytes, and some objects would have as few as %d", generator.TarLeast, sizes.Min()).
-			withHint("use larger ones, such as --obj.size=64KiB or --obj.size=4KiB-1MiB")
+			tell("use larger ones, such as --obj.size=64KiB or --obj.size=4KiB-1MiB")
 	}
 	return nil
 }

@@ -29,12 +29,12 @@ type poolFlags struct {
 	drawn                     generator.Sizes // once pool or sizes has looked
 }
 
-// maxPoolObjects is what a pool may have: each costs some 150 bytes of memory.
-const maxPoolObjects = 100_000_000
+// mostObjects is what a pool may have: each costs some 150 bytes of memory.
+const mostObjects = 100_000_000
 
 func objectsValid(n int) error {
-	if n < 0 || n > maxPoolObjects {
-		return flagtype.Wrong("%d is not between 0 and %d", n, maxPoolObjects)
+	if n < 0 || n > mostObjects {
+		return flagtype.Wrong("%d is not between 0 and %d", n, mostObjects)
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (p *poolFlags) check(f *benchFlags) error {
 		return usageError("--list-flat is of use with --list-existing only")
 	case p.foreign() && f.verify.how == bench.VerifyContent && f.seed == "":
 		return usageError("--verify=content has to know the seed of the run that uploaded the objects").
-			withHint("add --seed=N; that run had shown it, and its op log has it")
+			tell("add --seed=N; that run had shown it, and its op log has it")
 	case p.foreign() && f.clearBucket:
 		return usageError("--clear-bucket would delete the objects that are to be used")
 	case p.fileList != "" && len(f.target.buckets) > 1:
@@ -156,8 +156,8 @@ func (p *poolFlags) check(f *benchFlags) error {
 		return usageError("--filelist names objects and no versions: leave out --versions")
 	case p.epochs > 0 && p.uniqueGiven() && !p.unique:
 		return usageError("--epochs are passes over all objects, so --unique=false contradicts it")
-	case p.objects*max(p.versions, 1) > maxPoolObjects:
-		return usageError("--objects times --versions is more than %d", maxPoolObjects)
+	case p.objects*max(p.versions, 1) > mostObjects:
+		return usageError("--objects times --versions is more than %d", mostObjects)
 	case p.objects == 0 && !p.foreign() && p.objectsGiven():
 		return usageError("--objects=0 leaves nothing to work on")
 	case p.foreign() && !f.suite:
@@ -182,7 +182,7 @@ func (p *poolFlags) checkUnused(f *benchFlags) error {
 	if name == "" {
 		return nil
 	}
-	return usageError("%s: that is for objects that are uploaded, and %s takes those that are there", name, p.how()).withHint("leave it out")
+	return usageError("%s: that is for objects that are uploaded, and %s takes those that are there", name, p.how()).tell("leave it out")
 }
 
 // checkEmbedded refuses what the embedded store could not hold or do.
@@ -193,10 +193,10 @@ func (p *poolFlags) checkEmbedded(f *benchFlags, sizes generator.Sizes) error {
 	case p.versions > 1:
 		return usageError("the embedded store does not do --versions")
 	case p.foreign():
-		return usageError("the embedded store begins empty, so %s finds nothing in it", p.how()).withHint("point --host at a store")
+		return usageError("the embedded store begins empty, so %s finds nothing in it", p.how()).tell("point --host at a store")
 	case float64(p.objects)*sizes.Mean() > float64(f.target.embeddedMemory):
 		return usageError("%d objects of %s do not fit into the embedded store (--embedded.memory=%s)",
-			p.objects, sizes, flagtype.FormatSize(f.target.embeddedMemory)).withHint("use fewer or smaller ones, such as --obj.size=64KiB")
+			p.objects, sizes, flagtype.FormatSize(f.target.embeddedMemory)).tell("use fewer or smaller ones, such as --obj.size=64KiB")
 	}
 	return nil
 }
@@ -284,7 +284,17 @@ func (p *poolFlags) describe() string {
 		versions = fmt.Sprintf(" in %d versions", p.versions)
 	}
 	total := float64(p.objects) * float64(max(1, p.versions)) * p.drawn.Mean()
-	return fmt.Sprintf("uploads %s of %s%s, %s in all, then ", human.Plural(p.objects, "object"), p.drawn, versions, human.Bytes(total))
+	return fmt.Sprintf("uploads %s of %s%s, %s in all, then ", human.Plural(p.objects, "object"), p.drawn, versions, roughSize(total))
+}
+
+// roughSize is a size with about three digits.
+func roughSize(bytes float64) string {
+	for _, u := range flagtype.Units()[:4] {
+		if bytes >= float64(u.Bytes) {
+			return fmt.Sprintf("%.3g%s", bytes/float64(u.Bytes), strings.Replace(u.Suffix, "IB", "iB", 1))
+		}
+	}
+	return fmt.Sprintf("%.0f bytes", bytes)
 }
 
 // adjust tells the runner what the pool asks of the bucket.

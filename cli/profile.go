@@ -100,7 +100,7 @@ func (f *profileFlags) open() (profiles, error) {
 		}
 		all[:i].discard()
 		if errors.Is(err, fs.ErrExist) {
-			return nil, usageError("%s exists already", filepath.Join(f.dir, p.name)).withHint("name another folder with --pprofdir")
+			return nil, usageError("%s exists already", filepath.Join(f.dir, p.name)).tell("name another folder with --pprofdir")
 		}
 		return nil, runError("--pprofdir: %w", err)
 	}

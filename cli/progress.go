@@ -97,7 +97,7 @@ func (b *bar) show() {
 		b.drawNow()
 		b.stop = every(b.con.refresh, b.drawNow)
 	default:
-		b.stop = every(b.interval, b.printLine)
+		b.stop = every(b.interval, b.tell)
 	}
 }
 
@@ -132,7 +132,7 @@ func (b *bar) finish() {
 		return
 	}
 	if b.con.json {
-		b.printLine()
+		b.tell()
 		return
 	}
 	elapsed := b.con.now().Sub(b.start)
@@ -177,8 +177,8 @@ func (b *bar) pace(elapsed time.Duration) (perSecond float64, left time.Duration
 	return perSecond, left
 }
 
-// printLine writes the progress as a line of its own.
-func (b *bar) printLine() {
+// tell writes the progress as a line of its own.
+func (b *bar) tell() {
 	elapsed := b.con.now().Sub(b.start)
 	perSecond, left := b.pace(elapsed)
 	if b.con.json {
@@ -238,7 +238,7 @@ func (c *console) startLive(snapshot func() aggregate.LiveSnapshot, length, inte
 		l.drawNow()
 		l.stop = every(c.refresh, l.drawNow)
 	default:
-		l.stop = every(interval, l.printLines)
+		l.stop = every(interval, l.tell)
 	}
 	return l
 }
@@ -291,8 +291,8 @@ func (l *liveRun) opLine(op aggregate.LiveOp, width int) string {
 	return line + terminal.Paint(l.con.errColor && op.Errors > 0, color.FgRed, failed)
 }
 
-// printLines writes a line per operation: what a log file of a run is read for.
-func (l *liveRun) printLines() {
+// tell writes a line per operation: what a log file of a run is read for.
+func (l *liveRun) tell() {
 	elapsed := l.con.now().Sub(l.start)
 	for _, op := range l.snapshot().Ops {
 		if l.con.json {

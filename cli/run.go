@@ -32,9 +32,9 @@ func runCommand(env environment) *command {
 		groups: []flagGroup{{title: "File", flags: []cli.Flag{
 			&flagtype.List{Name: "var", Destination: &vars, Usage: "put in a value, given as `NAME=VALUE`, where the file has {{.NAME}}; repeatable"},
 		}}},
-		absent:         absentFromBenchmarks(),
-		forwardedFlags: benchmarkFlags(env),
-		minArgs:        1, maxArgs: 1, needs: "one YAML file",
+		absent:  absentFromBenchmarks(),
+		lent:    benchmarkFlags(env),
+		minArgs: 1, maxArgs: 1, needs: "one YAML file",
 		run: func(context.Context, *invocation) error { return nil }, // runFile does it
 	}
 }
@@ -210,11 +210,11 @@ func (r *fileRun) scan(table []*command, typed *commandLine) error {
 	c := r.line.command
 	switch near := suggest.Closest(r.Name, names); {
 	case c != nil && c.check == nil:
-		return r.wrong(r.Line, "the command %s is no benchmark", r.Name).withHint("run it by itself")
+		return r.wrong(r.Line, "the command %s is no benchmark", r.Name).tell("run it by itself")
 	case c == nil && near != "":
-		return r.wrong(r.Line, "unknown benchmark %q", r.Name).withHint("did you mean %s?", near)
+		return r.wrong(r.Line, "unknown benchmark %q", r.Name).tell("did you mean %s?", near)
 	case c == nil:
-		return r.wrong(r.Line, "unknown benchmark %q", r.Name).withHint("warp --help lists the benchmarks")
+		return r.wrong(r.Line, "unknown benchmark %q", r.Name).tell("warp --help lists the benchmarks")
 	}
 	var over []token
 	for _, t := range typed.tokens {
@@ -309,9 +309,9 @@ func (r *fileRun) unknownKey(c *command, s *runfile.Setting) error {
 	}
 	err := r.wrong(s.Line, "%s has no key %q in %s", c.name, s.Key, s.Section())
 	if best := suggest.Closest(s.Key, near); best != "" {
-		return err.withHint("did you mean %s?", best)
+		return err.tell("did you mean %s?", best)
 	}
-	return err.withHint("docs/run.md lists the keys")
+	return err.tell("docs/run.md lists the keys")
 }
 
 func (r *fileRun) wrong(line int, format string, args ...any) *failure {
@@ -365,7 +365,7 @@ func (r *fileRun) explain(err error) error {
 
 // differ refuses benchmarks that would write the same file, or begin at the same time.
 func differ(runs []*fileRun) error {
-	for _, name := range []string{"benchdata", "analyze.out", "stats-output", "syncstart", "pprofdir"} {
+	for _, name := range []string{"benchdata", "analyze.out", "junit", "bmf", "gha", "stats-output", "syncstart", "pprofdir"} {
 		seen := map[string]*fileRun{}
 		for _, r := range runs {
 			value, from := r.value(name)
@@ -374,7 +374,7 @@ func differ(runs []*fileRun) error {
 				value, hint = r.profiles(), "profile only one of them, or give each its own"
 			}
 			if other := seen[value]; value != "" && other != nil {
-				return r.wrong(r.Line, "%s has the same %s as %s in line %d", r.Name, name, other.Name, other.Line).withHint("%s", hint)
+				return r.wrong(r.Line, "%s has the same %s as %s in line %d", r.Name, name, other.Name, other.Line).tell("%s", hint)
 			}
 			seen[value] = r
 		}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"warp/pkg/aggregate"
@@ -95,10 +94,10 @@ func (s *session) measure(ctx context.Context, path string) error {
 	}
 	out := s.runner.Run(ctx, sinks...)
 	s.stats.finish()
-	inner := s.closeOutputs(ctx, out)
+	inner := s.settle(ctx, out)
 	report, err := s.report(out)
-	if err == nil && report != nil {
-		err = s.showReport(report, &s.flags.analysis)
+	if err == nil {
+		err = s.conclude(report)
 	}
 	if err == nil {
 		err = s.unsaved
@@ -106,25 +105,14 @@ func (s *session) measure(ctx context.Context, path string) error {
 	return both(inner, err)
 }
 
-// closeOutputs ends the exports and the rows of --stdout, notes what they have
-// lost, and returns the error that the exit code of the run follows from.
-func (s *session) closeOutputs(ctx context.Context, out *bench.Outcome) error {
+// settle ends what the rows went to beside the log, notes what did not arrive there, and says what the exit code of the
+// run follows from.
+func (s *session) settle(ctx context.Context, out *bench.Outcome) error {
 	out.Trailer.Notes = append(out.Trailer.Notes, s.exports.close()...)
 	notes, incomplete := s.closeRows(ctx, nil)
 	out.Trailer.Notes = append(out.Trailer.Notes, notes...)
 	s.hide.strings(&out.Trailer)
 	return withRows(s.verdict(out), incomplete)
-}
-
-// both says of two errors both; the exit code is that of the first.
-func both(first, second error) error {
-	switch {
-	case second == nil:
-		return first
-	case first == nil:
-		return second
-	}
-	return fmt.Errorf("%w; and %w", first, second)
 }
 
 func (s *session) sinks(path string) ([]bench.Sink, error) {
@@ -138,6 +126,9 @@ func (s *session) sinks(path string) ([]bench.Sink, error) {
 	}
 	s.summary = aggregate.NewSummary(o)
 	sinks = append(sinks, s.summary)
+	if s.flags.asserts.abort {
+		sinks = append(sinks, s.assertAbort())
+	}
 	if path == "" {
 		return sinks, nil
 	}
@@ -151,6 +142,18 @@ func (s *session) sinks(path string) ([]bench.Sink, error) {
 
 // needsLog says whether the report is made of the log, once that is complete.
 func needsLog(o aggregate.Options) bool { return o.Verbose || o.Limit > 0 || o.Offset > 0 }
+
+// conclude shows the report of what was measured, which is nil where nothing
+// was, and judges the assertions about it.
+func (s *session) conclude(r *aggregate.Report) error {
+	if r == nil && len(s.flags.asserts.all) == 0 {
+		return nil
+	}
+	if r == nil {
+		r = &aggregate.Report{Version: 2, Benchmark: s.opts.Benchmark, Warnings: []string{}, Groups: []aggregate.GroupReport{}, Operations: []aggregate.Operation{}}
+	}
+	return s.invocation.conclude(r, &s.flags.analysis, &s.flags.asserts, s.opts.Benchmark)
+}
 
 // header says in the log what was run.
 func (s *session) header() oplog.Header {

@@ -19,7 +19,6 @@ import (
 func runFleet(ctx context.Context, inv *invocation, f *benchFlags, op bench.Op, o bench.Options) error {
 	s := &session{invocation: inv, flags: f, opts: o}
 	path := f.log
-	f.target.elsewhere = "" // what this process could do without a store, clients cannot
 	options, err := f.fleet.options(ctx, inv)
 	if err != nil {
 		return err
@@ -125,7 +124,7 @@ func (s *session) fleetPlan(ctx context.Context, op bench.Op) (*fleet.Plan, erro
 	}}}
 	if size := p.Job.Size(); size > fleet.MaxJob {
 		return nil, usageError("--warp-client: what the flags and the files that they name come to is %s, and clients take %s", flagtype.FormatSize(int64(size)), flagtype.FormatSize(fleet.MaxJob)).
-			withHint("use smaller files")
+			tell("use smaller files")
 	}
 	return p, nil
 }
@@ -242,17 +241,17 @@ func (s *session) reportFleet(ctx context.Context, path string) error {
 		if err != nil {
 			return err
 		}
-		return s.showReport(report, &s.flags.analysis)
+		return s.conclude(report)
 	}
 	report, err := s.fleet.Report()
 	switch {
 	case errors.Is(err, fleet.ErrNoRequests):
 		s.warnf("no request was made, so there is no op log and no report")
-		err = nil
+		err = s.conclude(nil)
 	case err != nil:
 		err = runError("%w", err)
 	default:
-		err = s.showReport(report, &s.flags.analysis)
+		err = s.conclude(report)
 	}
 	if s.flags.stress {
 		s.fleet.DropLogs()
@@ -305,7 +304,7 @@ func (s *session) abortFleet(ctx context.Context, err error) error {
 	_, _ = s.closeRows(ctx, nil) // it has failed in any case
 	var client *fleet.Error
 	if errors.As(err, &client) {
-		return s.flags.target.unopenedClient(client)
+		return runError("%w", s.flags.target.explain(err))
 	}
 	return err
 }

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/term"
 
 	"warp/cli/flagtype"
-	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
@@ -85,6 +84,8 @@ func absentFromScripts() []absentFlag {
 		{names: []string{"stats-interval", "stats-output"}, why: "is not for scripts, whose table has a line each second"},
 		{names: []string{"analyze.dur", "analyze.host", "analyze.limit", "analyze.offset", "analyze.op", "analyze.out", "analyze.skip", "analyze.v", "full"},
 			why: "is for the report, which a script has none of: run warp analyze on its op log"},
+		{names: []string{"assert", "assert-strict", "assert-abort", "confirm", "junit", "bmf", "gha"},
+			why: "is for the report, which a script has none of: run warp analyze with it on the op log"},
 		{names: []string{"clear-bucket", "destroy", "lease"}, why: "does not go with scripts, which remove nothing but what a DELETE says"},
 		inScript("OF SIZE, one size for all objects", "obj.size", "obj.randsize", "min-size", "max-size"),
 		inScript("WARMUP", "warmup"),
@@ -124,7 +125,7 @@ func (f *scriptFlags) check(json bool) error {
 		return err
 	}
 	if f.text == "" && (f.input == "" || f.input == "-") {
-		return usageError("there is no script").withHint("write one as the value of the key script, or name a file with the key input")
+		return usageError("there is no script").tell("write one as the value of the key script, or name a file with the key input")
 	}
 	where, text, err := f.read(context.Background(), nil, nil)
 	if err == nil {
@@ -162,7 +163,7 @@ func parseScript(where, text string) ([]script.Statement, []bench.ScriptStep, er
 	if err != nil {
 		wrong := usageError("%s: %w", where, err)
 		if info, err := os.Stat(strings.TrimSpace(text)); err == nil && !info.IsDir() {
-			wrong = wrong.withHint("to run the script in the file of that name, write --input=%s", strings.TrimSpace(text))
+			wrong = wrong.tell("to run the script in the file of that name, write --input=%s", strings.TrimSpace(text))
 		}
 		return nil, nil, wrong
 	}
@@ -207,9 +208,9 @@ func (f *scriptFlags) checkImplementation() error {
 		return nil
 	case "gcs", "adls":
 		return usageError("--implementation=%s: warp speaks S3 only, and that is another protocol", f.implementation).
-			withHint("point --host at an S3 interface of that store, or leave out the flag")
+			tell("point --host at an S3 interface of that store, or leave out the flag")
 	}
-	return usageError("--implementation: there is no client %q; warp speaks S3 only", f.implementation).withHint("leave out the flag, or write --implementation=s3")
+	return usageError("--implementation: there is no client %q; warp speaks S3 only", f.implementation).tell("leave out the flag, or write --implementation=s3")
 }
 
 // read gets the script, and says where it is from.
@@ -222,7 +223,7 @@ func (f *scriptFlags) read(ctx context.Context, args []string, in io.Reader) (wh
 	}
 	switch {
 	case given > 1:
-		return "", "", usageError("the script is given more than once").withHint("use one of the argument, --script and --input")
+		return "", "", usageError("the script is given more than once").tell("use one of the argument, --script and --input")
 	case f.text != "":
 		return "--script", f.text, nil
 	case len(args) > 0 && args[0] != "-":
@@ -235,7 +236,7 @@ func (f *scriptFlags) read(ctx context.Context, args []string, in io.Reader) (wh
 		return f.input, string(data), nil
 	}
 	if t, ok := in.(interface{ Fd() uintptr }); ok && given == 0 && term.IsTerminal(int(t.Fd())) {
-		return "", "", usageError("there is no script").withHint("write it as an argument in quotation marks, or name a file with --input")
+		return "", "", usageError("there is no script").tell("write it as an argument in quotation marks, or name a file with --input")
 	}
 	data, err := readAll(ctx, in, 2<<20) // more than any script may have
 	if err != nil && ctx.Err() == nil {
@@ -330,7 +331,6 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 	if err != nil {
 		return f.target.unopened(ctx, err)
 	}
-	inv.notef("%s", scriptPlan(o.Bucket, len(statements)))
 	defer s.discardServerProfiles()
 	if err := s.startServerProfiles(ctx, target.client, path); err != nil {
 		return err
@@ -340,15 +340,6 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 	}
 	defer s.exports.end(ctx, s)
 	return s.uploadLog(ctx, s.runScript(ctx, sc, table, path))
-}
-
-// scriptPlan is what a script says of itself before it begins. Each statement is shown when its turn comes.
-func scriptPlan(bucket string, statements int) string {
-	order := ""
-	if statements > 1 {
-		order = ", one after the other"
-	}
-	return "bucket " + bucket + ": runs " + human.Plural(statements, "statement") + order + "; objects stay unless a DELETE removes them"
 }
 
 // runScript runs what is open, saves the log and says how it all ended.
@@ -370,7 +361,7 @@ func (s *session) runScript(ctx context.Context, sc *bench.Script, table *script
 	out := sc.Run(ctx, sinks...)
 	s.saveServerProfiles()
 	endProfiles()
-	inner := s.closeOutputs(ctx, out)
+	inner := s.settle(ctx, out)
 	if note := table.skipped(); note != "" {
 		out.Trailer.Notes = append(out.Trailer.Notes, note)
 	}

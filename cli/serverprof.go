@@ -44,7 +44,7 @@ func (s *session) startServerProfiles(ctx context.Context, client *store.Client,
 	}
 	path := strings.TrimSuffix(log, ".csv.zst") + ".profiles.zip"
 	if _, err := os.Lstat(path); err == nil {
-		return usageError("--serverprof: %s exists already", path).withHint("choose another --benchdata or move it away")
+		return usageError("--serverprof: %s exists already", path).tell("choose another --benchdata or move it away")
 	}
 	s.server = serverProfiles{kinds: kinds, path: path, client: client}
 	err = s.server.begin(ctx)
@@ -55,11 +55,11 @@ func (s *session) startServerProfiles(ctx context.Context, client *store.Client,
 	case code == store.CodeTLS:
 		return runError("--serverprof: %w", s.flags.target.explain(err))
 	case code == "AccessDenied" || code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch":
-		return runError("--serverprof: %w", err).withHint("use keys of an administrator of the store, or leave it out")
+		return runError("--serverprof: %w", err).tell("use keys of an administrator of the store, or leave it out")
 	case s.fleet != nil && errors.As(err, &nobody):
-		return runError("--serverprof: %v", nobody).withHint("with --warp-client the coordinator asks for the profiles, and it does not reach the store: start it where it does, or leave out --serverprof")
+		return runError("--serverprof: %v", nobody).tell("with --warp-client the coordinator asks for the profiles, and it does not reach the store: start it where it does, or leave out --serverprof")
 	}
-	return runError("--serverprof: %w", err).withHint("leave it out")
+	return runError("--serverprof: %w", err).tell("leave it out")
 }
 
 // begin starts them, anew if they run already.

@@ -26,7 +26,7 @@ func (s *session) openStats(path string) (*statsFile, error) {
 	}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, usageError("--stats-output: %s exists already", path).withHint("choose another name or move it away")
+		return nil, usageError("--stats-output: %s exists already", path).tell("choose another name or move it away")
 	}
 	if err != nil {
 		return nil, runError("--stats-output: %w", err)

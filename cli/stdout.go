@@ -22,7 +22,7 @@ const (
 // checkStdout refuses what would be on standard output too.
 func (f *benchFlags) checkStdout(json bool) error {
 	if f.stdout && json {
-		return usageError("--stdout writes rows and --json the report to standard output").withHint("leave out one of them; warp analyze --json makes the report of the log")
+		return usageError("--stdout writes rows and --json the report to standard output").tell("leave out one of them; warp analyze --json makes the report of the log")
 	}
 	return nil
 }

@@ -111,18 +111,18 @@ func (f *targetFlags) check() error {
 	case f.credentialsFile != "" && (f.accessKey != "" || f.secretKey != "" || f.sessionToken != "" || f.profile != ""):
 		return usageError("credentials come either from --credentials-file or from --access-key, --secret-key, --session-token and --profile (or their variables)")
 	case f.accessKey != "" && f.secretKey == "":
-		return usageError("--access-key (WARP_ACCESS_KEY) is given without --secret-key (WARP_SECRET_KEY)").withHint("give both")
+		return usageError("--access-key (WARP_ACCESS_KEY) is given without --secret-key (WARP_SECRET_KEY)").tell("give both")
 	case f.accessKey == "" && f.secretKey != "":
-		return usageError("--secret-key (WARP_SECRET_KEY) is given without --access-key (WARP_ACCESS_KEY)").withHint("give both")
+		return usageError("--secret-key (WARP_SECRET_KEY) is given without --access-key (WARP_ACCESS_KEY)").tell("give both")
 	case f.accessKey == "" && f.sessionToken != "" && f.host != embeddedHost:
-		return usageError("--session-token (WARP_SESSION_TOKEN) is given without --access-key and --secret-key").withHint("give all three")
+		return usageError("--session-token (WARP_SESSION_TOKEN) is given without --access-key and --secret-key").tell("give all three")
 	case f.profile != "" && f.accessKey != "":
 		return usageError("--profile and --access-key both say as whom to talk to the store: leave out one of them")
 	case f.credentialsFile != "" && (f.signature == "IAM" || f.signature == signSTS):
 		return usageError("--signature=%s brings credentials of its own: leave out --credentials-file", f.signature)
 	case strings.Contains(f.bucket, "://"):
 		_, name, _ := strings.Cut(f.bucket, "://")
-		return usageError("--bucket=%s is no name of a bucket of S3", f.bucket).withHint("write --bucket=%s", strings.TrimSuffix(name, "/"))
+		return usageError("--bucket=%s is no name of a bucket of S3", f.bucket).tell("write --bucket=%s", strings.TrimSuffix(name, "/"))
 	case f.bucket == "":
 		return usageError("--bucket is empty")
 	}
@@ -239,7 +239,7 @@ func (f *targetFlags) open(ctx context.Context, inv *invocation, concurrency int
 func (f *targetFlags) startEmbedded(t *target, cfg *store.Config, full func(error)) error {
 	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: f.embeddedMemory, OnFull: func(error) {
 		full(runError("the embedded store is full (--embedded.memory=%s)", flagtype.FormatSize(f.embeddedMemory)).
-			withHint("allow it more, use smaller or fewer objects, or point --host at a store"))
+			tell("allow it more, use smaller or fewer objects, or point --host at a store"))
 	}})
 	if err != nil {
 		return runError("start the embedded store: %w", err)
@@ -295,7 +295,7 @@ func (f *targetFlags) describe(ctx context.Context, inv *invocation, concurrency
 	}
 	if len(cfg.SourceIPs) > 0 {
 		return nil, usageError("--source-ip names addresses of this machine, and --warp-client runs elsewhere").
-			withHint("start each client as warp client IP:PORT, which binds it to that address")
+			tell("start each client as warp client IP:PORT, which binds it to that address")
 	}
 	if err := f.findStore(ctx, inv, &cfg); err != nil {
 		return nil, err

@@ -48,14 +48,14 @@ func (f *uploadFlags) place() (p uploadPlace, err error) {
 	const form = "write it like https://s3.example.com/BUCKET/PREFIX"
 	u, err := url.Parse(f.url)
 	if err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "http" && u.Scheme != "https" {
-		return p, usageError("--upload: that is no address of a bucket").withHint(form)
+		return p, usageError("--upload: that is no address of a bucket").tell(form)
 	}
 	if u.User != nil {
-		return p, usageError("--upload: keys do not belong in the address").withHint("put them into %s and %s", uploadAccessVariable, uploadSecretVariable)
+		return p, usageError("--upload: keys do not belong in the address").tell("put them into %s and %s", uploadAccessVariable, uploadSecretVariable)
 	}
 	bucket, prefix, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
 	if names, err := store.ParseBuckets(bucket); err != nil {
-		return p, usageError("--upload: %w", err).withHint(form)
+		return p, usageError("--upload: %w", err).tell(form)
 	} else if len(names) > 1 {
 		return p, usageError("--upload: %s stands for several buckets, and the log goes into one", bucket)
 	}
@@ -80,7 +80,7 @@ func (f *uploadFlags) check(b *benchFlags) error {
 		return usageError("--upload-ca-file is of use with an --upload to https:// only")
 	case slices.Contains(b.target.buckets, p.bucket):
 		// Two names of one host cannot be told from two stores, so the host does not matter.
-		return usageError("--upload: bucket %s has the name of one that is measured, which is for objects of the run only", p.bucket).withHint("use a bucket of another name")
+		return usageError("--upload: bucket %s has the name of one that is measured, which is for objects of the run only", p.bucket).tell("use a bucket of another name")
 	}
 	return nil
 }
@@ -107,30 +107,30 @@ func (f *uploadFlags) open(ctx context.Context, inv *invocation, log string) (*u
 		return nil, err
 	}
 	u.url = strings.Join([]string{u.client.Endpoints()[0], u.ref.Bucket, u.ref.Key}, "/")
-	if err := u.checkTarget(ctx); err != nil {
+	if err := u.look(ctx); err != nil {
 		u.close()
 		return nil, err
 	}
 	return u, nil
 }
 
-// checkTarget finds out whether the bucket is there, and the object not yet.
-func (u *upload) checkTarget(ctx context.Context) error {
+// look finds out whether the bucket is there, and the object not yet.
+func (u *upload) look(ctx context.Context) error {
 	bucket := u.ref.Bucket
 	exists, err := u.client.BucketExists(ctx, bucket)
 	switch code := store.CodeOf(err); {
 	case err == nil && !exists:
-		return runError("--upload: there is no bucket %s at %s", bucket, u.client.Endpoints()[0]).withHint("make it, or name another")
+		return runError("--upload: there is no bucket %s at %s", bucket, u.client.Endpoints()[0]).tell("make it, or name another")
 	case err == nil || code == "AccessDenied":
 	case code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch":
-		return runError("--upload: look for bucket %s: %w", bucket, err).withHint("check %s and %s", uploadAccessVariable, uploadSecretVariable)
+		return runError("--upload: look for bucket %s: %w", bucket, err).tell("check %s and %s", uploadAccessVariable, uploadSecretVariable)
 	case code == store.CodeTLS:
-		return runError("--upload: look for bucket %s: %w", bucket, err).withHint("check the address, and --upload-ca-file for a private certificate")
+		return runError("--upload: look for bucket %s: %w", bucket, err).tell("check the address, and --upload-ca-file for a private certificate")
 	default:
 		return runError("--upload: look for bucket %s: %w", bucket, err)
 	}
 	if _, err := u.client.HeadersOf(ctx, u.ref); err == nil {
-		return usageError("--upload: %s exists already", u.url).withHint("choose another --benchdata or another prefix")
+		return usageError("--upload: %s exists already", u.url).tell("choose another --benchdata or another prefix")
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func (f *uploadFlags) client(ctx context.Context, inv *invocation, p uploadPlace
 	}
 	own := credentials.Options{Access: env(uploadAccessVariable), Secret: env(uploadSecretVariable), Session: env(uploadSessionVariable), Home: home, Getenv: env}
 	if (own.Access == "") != (own.Secret == "") || own.Session != "" && own.Access == "" {
-		return nil, usageError("--upload: only one of %s and %s is set", uploadAccessVariable, uploadSecretVariable).withHint("set both")
+		return nil, usageError("--upload: only one of %s and %s is set", uploadAccessVariable, uploadSecretVariable).tell("set both")
 	}
 	creds, err := credentials.Resolve(ctx, own)
 	if err != nil {

@@ -20,7 +20,7 @@ func (v *verifyFlags) flag() cli.Flag {
 // whole refuses parts of objects, which have no checksum of their own.
 func (v *verifyFlags) whole(flag string, asked bool) error {
 	if v.how == bench.VerifyChecksum && asked {
-		return usageError("--verify=checksum: stores keep checksums of whole objects, and %s asks for parts", flag).withHint("use --verify=content, which checks parts too")
+		return usageError("--verify=checksum: stores keep checksums of whole objects, and %s asks for parts", flag).tell("use --verify=content, which checks parts too")
 	}
 	return nil
 }

@@ -32,13 +32,14 @@ const (
 func allowed() map[string][]string {
 	return map[string][]string{
 		".":             {"cli"},
-		"cli":           {"pkg/fleet", "pkg/fleet/transport", "pkg/bench", "pkg/lease", "pkg/report", "pkg/aggregate", "pkg/compare", "pkg/stats", "pkg/store", "pkg/store/engines", "pkg/store/credentials", "pkg/store/dial", "pkg/store/nethttp", "pkg/s3mem", "pkg/generator", "pkg/hostload", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/human", "internal/suggest"},
+		"cli":           {"pkg/fleet", "pkg/fleet/transport", "pkg/bench", "pkg/lease", "pkg/assert", "pkg/report", "pkg/aggregate", "pkg/compare", "pkg/stats", "pkg/store", "pkg/store/engines", "pkg/store/credentials", "pkg/store/dial", "pkg/store/nethttp", "pkg/s3mem", "pkg/generator", "pkg/hostload", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/human", "internal/suggest"},
 		"pkg/fleet":     {"pkg/bench", "pkg/aggregate", "pkg/store", "pkg/store/engines", "pkg/oplog", "pkg/sink", "pkg/fleet/transport"},
 		"pkg/bench":     {"pkg/lease", "pkg/store", "pkg/generator", "pkg/hostload", "pkg/oplog", "internal/human"},
 		"pkg/lease":     {"pkg/store", "pkg/generator"},
 		"pkg/hostload":  {},
 		"pkg/stats":     {"internal/exact", "internal/wire"},
 		"pkg/compare":   {"pkg/aggregate", "pkg/stats", "pkg/hostload", "internal/suggest"},
+		"pkg/assert":    {"pkg/aggregate", "pkg/stats", "internal/suggest"},
 		"pkg/report":    {"pkg/compare", "pkg/aggregate", "pkg/oplog", "internal/human", "internal/exact"},
 		"pkg/aggregate": {"pkg/stats", "pkg/hostload", "pkg/oplog", "internal/human", "internal/exact", "internal/wire"},
 		"pkg/store":     {"internal/human"},

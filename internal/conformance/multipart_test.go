@@ -126,7 +126,7 @@ func TestKillMultipart(t *testing.T) {
 			if when == "while it uploads" {
 				parts = "--parts=1000"
 			}
-			line, _ := b.line("multipart", parts, "--concurrent=1", "--duration=5m", "--lease=10s")
+			line, _ := b.line("multipart", parts, "--concurrent=1", "--duration=5m", "--lease=3s")
 			c := startWarp(t, line...)
 			eventually(t, "the run to be under way", func() bool {
 				return b.sent("GET") > 3 || parts == "--parts=1000" && len(b.proxy.Requests(isPart)) > 6
@@ -140,7 +140,7 @@ func TestKillMultipart(t *testing.T) {
 				b.theirs(t, fixedName)
 				left[fixedName] = true
 			}
-			time.Sleep(11500 * time.Millisecond) // the lease, by the store's clock of whole seconds
+			time.Sleep(4500 * time.Millisecond) // the lease, by the store's clock of whole seconds
 			o, _ := b.run("put", "--obj.size=1KiB", "--concurrent=1", "--duration=200ms")
 			o.want(t, 0)
 			b.left(t, left)

@@ -21,6 +21,12 @@ func TestExitCodes(t *testing.T) {
 		"3": func() result {
 			return warp(t, dir, append([]string{"put", hosts, "--allow-dead-hosts", "--access-key=testkey", "--secret-key=testsecret"}, small...)...)
 		},
+		"4": func() result {
+			return warp(t, dir, append([]string{"put", "--host=embedded", "--assert=errors>50%"}, small...)...)
+		},
+		"5": func() result {
+			return warp(t, dir, append([]string{"put", "--host=embedded", "--assert=p99.9999<1m"}, small...)...)
+		},
 		"130": func() result { return interrupted(t, dir) },
 	}
 	var documented []string

@@ -40,6 +40,7 @@ func sections() map[string]reflect.Type {
 		"Accesses":              reflect.TypeFor[aggregate.Accesses](),
 		"Size class":            reflect.TypeFor[aggregate.SizeClass](),
 		"Speed":                 reflect.TypeFor[aggregate.Speed](),
+		"Assertion":             reflect.TypeFor[aggregate.Assertion](),
 		"Comparison":            reflect.TypeFor[aggregate.Comparison](),
 		"Side":                  reflect.TypeFor[aggregate.Compared](),
 		"Parameter":             reflect.TypeFor[aggregate.Parameter](),
@@ -266,6 +267,10 @@ func seeEverything(t *testing.T) sighting {
 	seen.script(t, dir)
 	seen.document(t, mustWarp(t, 0, dir, "analyze", "--json", "script.csv.zst").out, report)
 	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "script.csv.zst", "script.csv.zst").out, comparison)
+	// Assertions: by statement, with an interval, by pieces, and confirmed.
+	seen.document(t, mustWarp(t, 4, dir, "analyze", "--json", "script.csv.zst", "--assert=GET.errors<=100%", "--assert=GET.errors<0%").out, report)
+	seen.document(t, mustWarp(t, 4, dir, "put", "--host=embedded", "--obj.size=1KiB", "--concurrent=2", "--duration=3s", "--json",
+		"--benchdata=confirmed", "--assert=errors>50%", "--assert=every 1s errors<=0%", "--confirm").out, report)
 	seen.object(t, "Merged log", mustWarp(t, 0, dir, "merge", "--json", "--benchdata=m", "open.csv.zst", "full.csv.zst").out)
 	// Two runs that were not at the same time.
 	seen.document(t, mustWarp(t, 0, dir, "analyze", "--json", "m.csv.zst").out, report)

@@ -43,9 +43,7 @@ func everyOperation(s *teststore.Store, versioned bool) [][]string {
 // rarerOperations are those that only some stores do. Their names come about in other ways: parts, copies, members of
 // archives, and the one that is fixed.
 func rarerOperations(s *teststore.Store, versioned bool) [][]string {
-	own := func(args ...string) []string {
-		return append(args, "--concurrent=2", "--duration=300ms", "--lease=10s")
-	}
+	own := func(args ...string) []string { return append(args, "--concurrent=2", "--duration=300ms", "--lease=3s") }
 	runs := [][]string{
 		own("put", "--post", "--obj.size=1KiB", "--prefix=photos"),
 		own("multipart", "--parts=2", "--part.size=5MiB", "--prefix=photos"),

@@ -25,7 +25,7 @@ func TestLiveRunIsLeftAlone(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, false)
 		before := b.fill()
-		long := b.warp("get", "--objects=60", "--obj.size=1KiB", "--concurrent=2", "--duration=60s", "--lease=10s", "--seed=77", "--noprefix")
+		long := b.warp("get", "--objects=60", "--obj.size=1KiB", "--concurrent=2", "--duration=60s", "--lease=3s", "--seed=77", "--noprefix")
 		long.awaitOutput("Preparing: uploading: ")
 		mine := generator.RunPrefix(77)
 		began := time.Now()
@@ -224,7 +224,7 @@ func TestClocksThatDisagreeByHours(t *testing.T) {
 			b := made(t, s, false)
 			before := b.fill()
 			endpoint := skewed(t, s.Endpoint, by)
-			live := b.through(endpoint, "get", "--objects=24", "--obj.size=1KiB", "--concurrent=2", "--duration=60s", "--lease=10s")
+			live := b.through(endpoint, "get", "--objects=24", "--obj.size=1KiB", "--concurrent=2", "--duration=60s", "--lease=3s")
 			live.awaitOutput("Preparing: uploading: ")
 			time.Sleep(3500 * time.Millisecond)
 			b.through(endpoint, small("put")...).want(0)

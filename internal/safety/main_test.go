@@ -44,7 +44,7 @@ func testMain(m *testing.M) int {
 	// Most tests wait for a run's time to be over or a lease to run out, which is no work.
 	flag.Parse()
 	if p := flag.Lookup("test.parallel"); p != nil {
-		_ = p.Value.Set("10")
+		_ = p.Value.Set("6")
 	}
 	return stores.Run(m)
 }
@@ -187,7 +187,7 @@ func await(t *testing.T, limit time.Duration, ok func() bool, what string) {
 
 // small are the flags of a run that is over soon.
 func small(op string, more ...string) []string {
-	args := []string{op, "--concurrent=4", "--duration=300ms", "--lease=10s"}
+	args := []string{op, "--concurrent=4", "--duration=300ms", "--lease=3s"}
 	if !slices.Contains(more, "--list-existing") { // which uploads nothing
 		args = append(args, "--obj.size=1KiB")
 	}
@@ -197,6 +197,5 @@ func small(op string, more ...string) []string {
 	return append(args, more...)
 }
 
-// expiry is how long after a death a lease of ten seconds has run out, in a store that counts in whole seconds. A shorter
-// one could run out while a busy machine lets warp stand still, and that ends a run.
-const expiry = 11200 * time.Millisecond
+// expiry is how long after a death a lease of three seconds has run out, in a store that counts in whole seconds.
+const expiry = 4200 * time.Millisecond

@@ -17,9 +17,9 @@ import (
 const (
 	steadySamples = 25
 	steadyLast    = 7
-	// maxPoints bounds what is remembered of a run; beyond it every second
+	// mostPoints bounds what is remembered of a run; beyond it every second
 	// point is forgotten. 25 samples of them are fine enough.
-	maxPoints = 4096
+	mostPoints = 4096
 )
 
 // A Steadiness tells when the throughput of a run has become steady. It is
@@ -63,7 +63,7 @@ func (s *Steadiness) Add(snap *LiveSnapshot, now int64) {
 		op.points = append(op.points, steadyPoint{
 			at: time.Duration(now - s.began), bytes: float64(live.Bytes), objects: float64(live.Objects),
 		})
-		if len(op.points) > maxPoints {
+		if len(op.points) > mostPoints {
 			op.thin()
 		}
 	}

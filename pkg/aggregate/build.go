@@ -123,6 +123,11 @@ func (g *group) view(run string, o *Options) *groupView {
 	if in := v.ops[0].op.In; in != nil {
 		v.start = in.From
 	}
+	if v.end == 0 { // not decided yet
+		for _, op := range v.ops {
+			v.end = max(v.end, op.end)
+		}
+	}
 	if !slices.ContainsFunc(v.ops, func(op *view) bool { return op.basis == g.basis && g.basis != Whole }) {
 		v.basis = v.ops[0].basis
 		v.start, v.end = v.ops[0].start, v.ops[0].end
@@ -146,7 +151,7 @@ func (o *opSummary) view(g *group, run string, options *Options) *view {
 		}
 		return v
 	}
-	v := &view{op: o, part: newPart(math.MinInt64, math.MaxInt64, options.SegmentDur), basis: Whole}
+	v := &view{op: o, part: newPart(math.MinInt64, math.MaxInt64, options.SegmentDur, options.Slices), basis: Whole}
 	for i, p := range o.Whole.Vals {
 		if run == "" || o.Whole.Keys[i] == run {
 			v.part.merge(p)
@@ -182,6 +187,7 @@ func (p *part) whole() *hostSummary {
 
 func (s *Summary) reportGroup(r *Report, g *groupView, wanted string) error {
 	var ops []Operation
+	var views []*view
 	var latency stats.Histogram
 	for _, v := range g.ops {
 		if wanted != "" && v.op.ID.Name != wanted || len(v.part.Hosts.Keys) == 0 && s.options.Host != "" {
@@ -191,7 +197,7 @@ func (s *Summary) reportGroup(r *Report, g *groupView, wanted string) error {
 		if err != nil {
 			return err
 		}
-		ops = append(ops, op)
+		ops, views = append(ops, op), append(views, v)
 		for _, h := range v.part.Hosts.Vals {
 			latency.Merge(&h.Latency)
 		}
@@ -209,6 +215,10 @@ func (s *Summary) reportGroup(r *Report, g *groupView, wanted string) error {
 	}
 	if len(ops) > 1 {
 		gr.Duration = statsOf(&latency)
+	}
+	var err error
+	if gr.course, err = g.groupCourse(views, &gr, ops, &s.options); err != nil {
+		return err
 	}
 	s.schedule(&gr, g, ops)
 	r.Groups = append(r.Groups, gr)
@@ -310,7 +320,8 @@ func (s *Summary) reportOp(g *groupView, v *view) (Operation, error) {
 		op.Accesses = o.accesses()
 		op.SizeClasses = v.part.sizeClasses(op.ObjectBytes)
 	}
-	return op, nil
+	op.course, err = v.course(all, &op, &s.options)
+	return op, err
 }
 
 func (o *outside) report() Outside {
@@ -375,8 +386,10 @@ func (s *Summary) schedule(r *GroupReport, g *groupView, ops []Operation) {
 	r.Unsent = int64(waits.Count())
 	response.Merge(&waits)
 	r.Response = statsOf(&response).withUnsent(&waits)
+	r.course.wait(&waits)
 	if len(g.ops) == 1 {
 		ops[0].Response = r.Response // the operation is all that there is
+		ops[0].course.wait(&waits)
 	}
 }
 

@@ -93,7 +93,7 @@ func validKeys[K comparable, V any](k *keyed[K, V]) bool {
 }
 
 func (p *part) valid(o *Options) bool {
-	return p.Asked == o.SegmentDur && validKeys(&p.Hosts) && validKeys(&p.Clients) &&
+	return p.Asked == o.SegmentDur && validKeys(&p.Hosts) && validKeys(&p.Clients) && p.validSlices(o) &&
 		!slices.ContainsFunc(p.Hosts.Vals, func(h *hostSummary) bool {
 			return !h.Series.Valid(p.newSeries()) || h.Kinds.invalid()
 		})

@@ -83,7 +83,7 @@ func (o *opSummary) merge(p *opSummary) {
 	o.Inside += p.Inside
 	if p.In != nil {
 		if o.In == nil {
-			o.In = newPart(p.In.From, p.In.To, p.In.Asked)
+			o.In = p.In.empty()
 		}
 		o.In.merge(p.In)
 	}
@@ -92,7 +92,7 @@ func (o *opSummary) merge(p *opSummary) {
 		return
 	}
 	for i, run := range p.Whole.Keys {
-		o.whole(run, p.Whole.Vals[i].Asked).merge(p.Whole.Vals[i])
+		o.whole(run, p.Whole.Vals[i].Asked, p.Whole.Vals[i].Cuts).merge(p.Whole.Vals[i])
 	}
 }
 
@@ -116,6 +116,9 @@ func mergePhases(to **phaseHists, from *phaseHists) {
 func (p *part) merge(o *part) {
 	p.seen(o.First, o.Last)
 	p.Unanswered.merge(&o.Unanswered)
+	for i := range p.Slices {
+		p.Slices[i].Merge(&o.Slices[i])
+	}
 	for i, host := range o.Hosts.Keys {
 		p.host(host).merge(o.Hosts.Vals[i])
 	}

@@ -234,12 +234,17 @@ func TestLimitAndOffset(t *testing.T) {
 func TestErrorsSayWhatIsThere(t *testing.T) {
 	t.Parallel()
 	rows := testlog.Loads()["mixed"].Rows(1)
-	for o, want := range map[Options]string{
-		{Op: "LIST"}:                   `no operation "LIST" in the log; it has DELETE, GET, PUT, STAT`,
-		{Host: "nowhere"}:              `no requests to host "nowhere" in the log; it has http://host0:9000, http://host1:9000, http://host2:9000`,
-		{SegmentDur: time.Microsecond}: "choose",
-		{SegmentDur: -time.Second}:     "must be positive",
+	for _, c := range []struct {
+		Options
+		want string
+	}{
+		{Options{Op: "LIST"}, `no operation "LIST" in the log; it has DELETE, GET, PUT, STAT`},
+		{Options{Host: "nowhere"}, `no requests to host "nowhere" in the log; it has http://host0:9000, http://host1:9000, http://host2:9000`},
+		{Options{SegmentDur: time.Microsecond}, "choose"},
+		{Options{SegmentDur: -time.Second}, "must be positive"},
+		{Options{Slices: []time.Duration{50 * time.Microsecond}}, "choose"},
 	} {
+		o, want := c.Options, c.want
 		if _, err := Analyze(&memoryLog{rows: rows}, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %s", o, err, want)
 		}

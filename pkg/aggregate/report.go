@@ -33,9 +33,10 @@ type Report struct {
 	Pauses     []oplog.Pause  `json:"pauses,omitempty"`      // times in which warp itself did not run
 	ClientLoad *hostload.Load `json:"client_load,omitempty"` // what the run cost the machine that made it
 
-	Warnings   []string      `json:"warnings"`   // what a reader of the figures should know; may be empty
-	Groups     []GroupReport `json:"groups"`     // operations that ran at the same time, in order of time
-	Operations []Operation   `json:"operations"` // in order of groups, then by number of requests, largest first
+	Warnings   []string      `json:"warnings"`             // what a reader of the figures should know; may be empty
+	Groups     []GroupReport `json:"groups"`               // operations that ran at the same time, in order of time
+	Operations []Operation   `json:"operations"`           // in order of groups, then by number of requests, largest first
+	Assertions []Assertion   `json:"assertions,omitempty"` // of --assert, in the order in which they were given
 }
 
 // GroupReport is about operations that ran at the same time; its rates are
@@ -62,6 +63,8 @@ type GroupReport struct {
 	AchievedPerS float64 `json:"achieved_per_s,omitempty"` // requests that ended successfully in the window, per second of it
 	Unsent       int64   `json:"unsent,omitempty"`         // requests that were due in the window and never sent
 	Response     *Stats  `json:"response_ms,omitempty"`    // from when a request was due to its end, unsent ones included
+
+	course *Course // for assertions
 }
 
 // An Operation is one kind of request in one group.
@@ -127,6 +130,8 @@ type Operation struct {
 	// Only in verbose reports.
 	Accesses    *Accesses   `json:"accesses,omitempty"`     // where objects were accessed more than once
 	SizeClasses []SizeClass `json:"size_classes,omitempty"` // where sizes vary
+
+	course *Course // for assertions
 }
 
 // Outside counts requests that are not in the figures of the window.

@@ -137,13 +137,17 @@ type part struct {
 
 	From, To int64
 	Asked    time.Duration
+	Cuts     []time.Duration `json:",omitempty"` // see Options.Slices
+	Slices   []stats.Series  `json:",omitempty"` // of these lengths
 
 	First, Last int64  // begin of the first request that belongs to it, and end of the last one
 	Unanswered  flight // failed without an answer before the end of the drain
 }
 
-func newPart(from, to int64, asked time.Duration) *part {
-	return &part{From: from, To: to, Asked: asked, First: math.MaxInt64, Last: math.MinInt64}
+func newPart(from, to int64, asked time.Duration, cuts []time.Duration) *part {
+	p := &part{From: from, To: to, Asked: asked, Cuts: cuts, First: math.MaxInt64, Last: math.MinInt64}
+	p.Slices = p.newSlices()
+	return p
 }
 
 func (p *part) seen(start, end int64) { p.First, p.Last = min(p.First, start), max(p.Last, end) }
@@ -269,7 +273,7 @@ func (g *group) setWindow(w oplog.Window, o *Options) {
 func (g *group) open(op *opSummary, o *Options) {
 	if op.In == nil && g.window.Begin != 0 && !op.Enough {
 		begin := exact.AddInt(g.window.Begin, int64(max(o.Skip, 0)))
-		op.In = newPart(begin, math.MaxInt64, o.SegmentDur)
+		op.In = newPart(begin, math.MaxInt64, o.SegmentDur, o.Slices)
 	}
 	if op.In != nil && g.window.End != 0 {
 		op.In.end(max(g.window.End, op.In.From))
@@ -284,6 +288,9 @@ func (p *part) end(at int64) {
 	p.To = at
 	for _, h := range p.Hosts.Vals {
 		h.Series.End(at)
+	}
+	for i := range p.Slices {
+		p.Slices[i].End(at)
 	}
 }
 
@@ -461,7 +468,7 @@ func (s *Summary) count(g *group, op *opSummary, c *groupClient, r *oplog.Record
 		}
 	}
 	if !op.Enough {
-		op.whole(c.run, s.options.SegmentDur).add(c, r, start, end, true, s.options.Verbose)
+		op.whole(c.run, s.options.SegmentDur, s.options.Slices).add(c, r, start, end, true, s.options.Verbose)
 	}
 	in := op.In
 	if g.Kind == preparation || g.Kind == statement || in == nil && g.window.End == 0 {
@@ -522,11 +529,11 @@ func (o *opSummary) started(r *oplog.Record, start int64) {
 // waited no longer.
 const CodeDrainTimeout = "DrainTimeout"
 
-func (o *opSummary) whole(run string, asked time.Duration) *part {
+func (o *opSummary) whole(run string, asked time.Duration, cuts []time.Duration) *part {
 	if p := o.Whole.get(run); p != nil {
 		return p
 	}
-	return o.Whole.put(run, newPart(math.MinInt64, math.MaxInt64, asked))
+	return o.Whole.put(run, newPart(math.MinInt64, math.MaxInt64, asked, cuts))
 }
 
 // amounts are what a request moved.
@@ -553,6 +560,9 @@ func (p *part) add(c *groupClient, r *oplog.Record, start, end int64, started, v
 			t.Errors++
 			h.Kinds.add(r)
 			h.Series.Fail(start)
+			for i := range p.Slices {
+				p.Slices[i].Fail(belongs(r, start))
+			}
 			if r.Code() == CodeDrainTimeout {
 				p.Unanswered.add(r.Duration)
 			}
@@ -565,6 +575,9 @@ func (p *part) add(c *groupClient, r *oplog.Record, start, end int64, started, v
 		h.Series.Add(start, end, bytes, objects)
 		t.Bytes = exact.AddUint(t.Bytes, p.share(start, end, bytes))
 		t.Objects = exact.AddUint(t.Objects, p.share(start, end, objects))
+	}
+	if len(p.Slices) > 0 {
+		p.slice(r, start, end, started, bytes, objects)
 	}
 	if !started {
 		return

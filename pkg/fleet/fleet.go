@@ -127,7 +127,7 @@ func (e *Error) Error() string { return "client " + e.Client + ": " + e.Err.Erro
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Connect reserves all clients and compares their clocks.
+// Connect reserves all clients and compares tcleaner clocks.
 func (f *Fleet) Connect(ctx context.Context) error {
 	for _, l := range f.links {
 		f.work.Go(func() { l.run(f.ctx) })
@@ -201,7 +201,7 @@ func (f *Fleet) absent() string {
 		missing, len(f.links), first.name(), first.dialError, f.options.ConnectTimeout)
 }
 
-// measureClocks asks all clients for their time, many times in a row.
+// measureClocks asks all clients for tcleaner time, many times in a row.
 func (f *Fleet) measureClocks() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -537,7 +537,7 @@ func (f *Fleet) stopLocked(reason string) {
 }
 
 // End ends the measured run of all clients in good order at the same instant.
-// Their logs say why.
+// Tcleaner logs say why.
 func (f *Fleet) End(why string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -624,7 +624,7 @@ func (l *link) arrived() bool {
 	return true
 }
 
-// minDrift is what is worth a note: a start spread has to be below it.
+// leastDrift is what is worth a note: a start spread has to be below it.
 const minDrift = 10 * time.Millisecond
 
 // judgeClocks says which clocks have moved against ours. The lock is held.
@@ -646,7 +646,7 @@ func (f *Fleet) judgeClocks() {
 }
 
 // Note adds to what the merged log says of the run, after the clients have
-// completed theirs.
+// completed tcleaners.
 func (f *Fleet) AddNote(text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -677,7 +677,7 @@ func (f *Fleet) noteLost() {
 }
 
 // Clean has all clients remove what they wrote, and lets them go. One of those
-// that are left also removes what others could not, once their leases allow it.
+// that are left also removes what others could not, once tcleaner leases allow it.
 func (f *Fleet) Clean(ctx context.Context) error {
 	f.setDesired(f.links, func(o *desiredState) { o.Goal = max(o.Goal, Cleaned) })
 	err := f.await(ctx, Cleaned.String(), f.options.StepTimeout, forPresent, func(l *link) bool { return l.status.Phase >= Cleaned })

@@ -268,11 +268,9 @@ func (j *job) runPhases() {
 }
 
 func (j *job) fail(err error) {
-	var nobody *store.UnreachableError
 	j.update(func() {
 		if j.status.Error == "" {
 			j.status.Error, j.status.Code = j.agent.options.redact(j.spec)(err.Error()), store.CodeOf(err)
-			j.status.Unreachable = errors.As(err, &nobody)
 		}
 	})
 }
@@ -485,7 +483,7 @@ func (j *job) Measuring() (stop func()) {
 func encodeOutcome(o *bench.Outcome) *outcome {
 	p := &outcome{Trailer: o.Trailer, Sent: o.Sent, Failed: o.Failed}
 	if o.Fatal != nil {
-		p.Fatal, p.Code = o.Fatal.Error(), store.CodeOf(o.Fatal)
+		p.Fatal = o.Fatal.Error()
 		p.TooMany = errors.Is(o.Fatal, bench.ErrTooManyErrors)
 		p.Interrupted = errors.Is(o.Fatal, bench.ErrInterrupted) || errors.Is(o.Fatal, errStopped) || errors.Is(o.Fatal, ErrCoordinatorLost)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"time"
 
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
@@ -136,6 +137,15 @@ func (j *Job) check() error {
 	if j.Analysis.SegmentDur < 0 {
 		return fmt.Errorf("segments of %v", j.Analysis.SegmentDur)
 	}
+	const maxSlices = 100
+	if len(j.Analysis.Slices) > maxSlices {
+		return fmt.Errorf("pieces of %d lengths", len(j.Analysis.Slices))
+	}
+	for _, d := range j.Analysis.Slices {
+		if d != 0 && d < time.Second {
+			return fmt.Errorf("pieces of %v", d)
+		}
+	}
 	return j.Exports.Check()
 }
 
@@ -186,7 +196,6 @@ type status struct {
 	Phase           Phase    `json:"phase"`
 	Error           string   `json:"error,omitempty"`            // why it goes no further
 	Code            string   `json:"code,omitempty"`             // what pkg/store calls that
-	Unreachable     bool     `json:"unreachable,omitempty"`      // that was that no host of the store could be connected to
 	CoordinatorLost bool     `json:"coordinator_lost,omitempty"` // it ended the run because it did not hear from the coordinator
 	Log             bool     `json:"log,omitempty"`              // there is one to be pulled
 	Began           int64    `json:"began,omitempty"`            // when it began to measure, by its clock
@@ -211,7 +220,7 @@ type status struct {
 // is what it was there.
 type storeError struct {
 	text  string
-	cause error
+	cause *store.Error
 }
 
 func (e *storeError) Error() string { return e.text }
@@ -219,18 +228,11 @@ func (e *storeError) Error() string { return e.text }
 func (e *storeError) Unwrap() error { return e.cause }
 
 // failure is why the client goes no further.
-func (s *status) failure() error { return clientFailure(s.Error, s.Code, s.Unreachable) }
-
-// clientFailure is an error that a client had, of which the code is what pkg/store calls it.
-func clientFailure(text, code string, unreachable bool) error {
-	if code == "" {
-		return errors.New(text)
+func (s *status) failure() error {
+	if s.Code == "" {
+		return errors.New(s.Error)
 	}
-	var cause error = &store.Error{Code: code}
-	if unreachable {
-		cause = &store.UnreachableError{Err: cause}
-	}
-	return &storeError{text, cause}
+	return &storeError{s.Error, &store.Error{Code: s.Code}}
 }
 
 // An outcome is a bench.Outcome on its way.
@@ -238,7 +240,6 @@ type outcome struct {
 	Trailer      oplog.Trailer `json:"trailer"`
 	Sent, Failed int64
 	Fatal        string `json:"fatal,omitempty"`
-	Code         string `json:"code,omitempty"`     // what pkg/store calls that
 	TooMany      bool   `json:"too_many,omitempty"` // more errors than allowed
 	Interrupted  bool   `json:"interrupted,omitempty"`
 }

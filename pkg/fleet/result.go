@@ -152,7 +152,7 @@ func (f *Fleet) Result() *Result {
 			}
 			first, last = min(first, began), max(last, began)
 		}
-		r.add(l.name(), l.status.Outcome)
+		r.add(l.status.Outcome)
 	}
 	r.Spread = time.Duration(last - first)
 	r.Fatal = cmp.Or(f.fatal, r.Fatal)
@@ -162,7 +162,7 @@ func (f *Fleet) Result() *Result {
 	return r
 }
 
-func (r *Result) add(client string, o *outcome) {
+func (r *Result) add(o *outcome) {
 	if o == nil {
 		return
 	}
@@ -174,7 +174,7 @@ func (r *Result) add(client string, o *outcome) {
 	case o.Interrupted && r.Fatal == nil:
 		r.Fatal = bench.ErrInterrupted
 	case o.Fatal != "" && r.Fatal == nil:
-		r.Fatal = &Error{client, clientFailure(o.Fatal, o.Code, false)}
+		r.Fatal = errors.New(o.Fatal)
 	}
 }
 

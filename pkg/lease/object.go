@@ -3,8 +3,6 @@ package lease
 import (
 	"context"
 	"crypto/md5"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 
@@ -17,9 +15,6 @@ import (
 type namedObject struct {
 	Key    string `json:"key"`
 	Upload string `json:"upload,omitempty"` // id of the upload in parts that is to make it
-
-	// Encrypted says that the ETags of its parts are no MD5 sums.
-	Encrypted bool `json:"encrypted,omitempty"`
 }
 
 // runMetadata is the metadata that says which run wrote an object.
@@ -211,7 +206,8 @@ func (l *Lease) abortUpload(ctx context.Context, m *marker, own bool) error {
 	case err != nil:
 		return err
 	}
-	if !ok || !isProof(part, m) {
+	proof := uploadProof(m.Run)
+	if sum := md5.Sum(proof); !ok || part.Size != int64(len(proof)) || part.ETag != hex.EncodeToString(sum[:]) {
 		l.progress.Warn(fmt.Sprintf("the upload of %s that the marker of run %s names does not say that it is that run's, so it stays", m.Object.Key, m.Run))
 		return nil
 	}
@@ -219,19 +215,5 @@ func (l *Lease) abortUpload(ctx context.Context, m *marker, own bool) error {
 }
 
 // uploadProof is the content of the part by which an upload says whose it is.
-// The part has the highest number, and does not become part of the object. Its
-// size depends on the run as well: it is all that a store shows of a part that
-// is encrypted.
-func uploadProof(run string) []byte {
-	text := "this upload in parts is that of warp run " + run
-	sum := sha256.Sum256([]byte(text))
-	return append([]byte(text), make([]byte, binary.BigEndian.Uint16(sum[:]))...)
-}
-
-// isProof says whether a part has the content that the run which m marks gives
-// it, as far as the store shows that.
-func isProof(part store.Part, m *marker) bool {
-	proof := uploadProof(m.Run)
-	sum := md5.Sum(proof)
-	return part.Size == int64(len(proof)) && (m.Object.Encrypted || part.ETag == hex.EncodeToString(sum[:]))
-}
+// The part has the highest number, and does not become part of the object.
+func uploadProof(run string) []byte { return []byte("this upload in parts is that of warp run " + run) }

@@ -64,6 +64,7 @@ func Text(w io.Writer, r *aggregate.Report, o TextOptions) error {
 		p.line("\nThe run ended because %s.", r.EndReason)
 	}
 	p.load(r)
+	p.assertions(r)
 	for i, s := range r.Warnings {
 		if i == 0 {
 			p.line("")

@@ -32,6 +32,7 @@ func renames() map[string]string {
 		"distribution.stat":        "stat-distrib",
 		"distribution.put":         "put-distrib",
 		"distribution.delete":      "delete-distrib",
+		"assertions":               "assert",
 	}
 }
 

@@ -16,9 +16,9 @@ import (
 
 // What a file may have. Aliases are followed by hand, so that a few lines of them cannot become millions of values.
 const (
-	maxValues     = 20_000
-	maxDepth      = 20
-	maxBenchmarks = 1000
+	mostValues     = 20_000
+	mostDepth      = 20
+	mostBenchmarks = 1000
 )
 
 // A reader turns the nodes of YAML into settings.
@@ -81,7 +81,7 @@ type pair struct {
 
 // pairs are the entries of a mapping, those of << behind its own.
 func (r *reader) pairs(n *yaml.Node, path string, depth int) ([]pair, error) {
-	if depth > maxDepth {
+	if depth > mostDepth {
 		return nil, r.fail(n, "%s is nested too deeply", path)
 	}
 	var own []pair
@@ -99,7 +99,7 @@ func (r *reader) pairs(n *yaml.Node, path string, depth int) ([]pair, error) {
 			continue
 		}
 		if first := find(own, key.Value); first != nil {
-			return nil, r.fail(key, "%s.%s is there twice", path, key.Value).withHint("line %d has it first", r.line(first.key))
+			return nil, r.fail(key, "%s.%s is there twice", path, key.Value).tell("line %d has it first", r.line(first.key))
 		}
 		own = append(own, pair{key.Value, key, value})
 	}
@@ -158,10 +158,10 @@ func find(all []pair, name string) *pair {
 
 // follow goes to what an alias stands for, and counts.
 func (r *reader) follow(n *yaml.Node) (*yaml.Node, error) {
-	if r.values++; r.values > maxValues {
-		return nil, r.fail(n, "there are more than %d values, aliases included", maxValues)
+	if r.values++; r.values > mostValues {
+		return nil, r.fail(n, "there are more than %d values, aliases included", mostValues)
 	}
-	for range maxDepth {
+	for range mostDepth {
 		if n.Kind != yaml.AliasNode {
 			return n, nil
 		}
@@ -202,17 +202,17 @@ func (r *reader) document(n *yaml.Node) ([]Benchmark, error) {
 		case p.name == "warp", strings.HasPrefix(p.name, "x-"):
 			continue
 		case isTopKey(p.name):
-			return nil, r.fail(p.key, "%s stands below warp:", p.name).withHint("indent it")
+			return nil, r.fail(p.key, "%s stands below warp:", p.name).tell("indent it")
 		}
 		err := r.fail(p.key, "unknown key %q beside warp", p.name)
 		if near := suggest.Closest(p.name, []string{"warp"}); near != "" {
-			err.withHint("did you mean %s?", near)
+			err.tell("did you mean %s?", near)
 		}
 		return nil, err
 	}
 	switch {
 	case warp == nil:
-		return nil, r.fail(root, "the key warp is missing").withHint("begin with warp: and below it api: v1 and benchmark: NAME")
+		return nil, r.fail(root, "the key warp is missing").tell("begin with warp: and below it api: v1 and benchmark: NAME")
 	case warp.value.Kind != yaml.MappingNode:
 		return nil, r.fail(warp.key, "warp wants keys below it, and is %s", what(warp.value))
 	}
@@ -234,9 +234,9 @@ func (r *reader) warp(n *pair) ([]Benchmark, error) {
 	api := find(pairs, "api")
 	switch {
 	case api == nil:
-		return nil, r.fail(n.key, "warp.api is missing").withHint("write api: v1")
+		return nil, r.fail(n.key, "warp.api is missing").tell("write api: v1")
 	case api.value.Kind != yaml.ScalarNode || api.value.Value != "v1":
-		return nil, r.fail(api.key, "warp.api is not v1, which is the only one there is").withHint("write api: v1")
+		return nil, r.fail(api.key, "warp.api is not v1, which is the only one there is").tell("write api: v1")
 	}
 	one, list := find(pairs, "benchmark"), find(pairs, "benchmarks")
 	settings, err := r.settings(pairs, "warp", "", 1)
@@ -245,11 +245,11 @@ func (r *reader) warp(n *pair) ([]Benchmark, error) {
 	}
 	switch {
 	case one != nil && list != nil:
-		return nil, r.fail(list.key, "warp.benchmark and warp.benchmarks both say what to run").withHint("leave out one of them")
+		return nil, r.fail(list.key, "warp.benchmark and warp.benchmarks both say what to run").tell("leave out one of them")
 	case list != nil:
 		return r.list(list, settings)
 	case one == nil:
-		return nil, r.fail(n.key, "warp.benchmark is missing").withHint("write benchmark: NAME, such as benchmark: get")
+		return nil, r.fail(n.key, "warp.benchmark is missing").tell("write benchmark: NAME, such as benchmark: get")
 	}
 	b, err := r.benchmark(one, "warp", settings)
 	if err != nil {
@@ -265,8 +265,8 @@ func (r *reader) list(list *pair, shared []Setting) (all []Benchmark, err error)
 		return nil, r.fail(list.key, "warp.benchmarks wants a list of benchmarks, and is %s", what(list.value))
 	case len(list.value.Content) == 0:
 		return nil, r.fail(list.key, "warp.benchmarks is empty")
-	case len(list.value.Content) > maxBenchmarks:
-		return nil, r.fail(list.key, "warp.benchmarks has more than %d benchmarks", maxBenchmarks)
+	case len(list.value.Content) > mostBenchmarks:
+		return nil, r.fail(list.key, "warp.benchmarks has more than %d benchmarks", mostBenchmarks)
 	}
 	for i, n := range list.value.Content {
 		path := "warp.benchmarks[" + strconv.Itoa(i) + "]"
@@ -283,7 +283,7 @@ func (r *reader) list(list *pair, shared []Setting) (all []Benchmark, err error)
 		}
 		name := find(pairs, "benchmark")
 		if name == nil {
-			return nil, r.fail(n, "%s.benchmark is missing", path).withHint("write benchmark: NAME, such as benchmark: get")
+			return nil, r.fail(n, "%s.benchmark is missing", path).tell("write benchmark: NAME, such as benchmark: get")
 		}
 		for _, odd := range []string{"api", "benchmarks"} {
 			if p := find(pairs, odd); p != nil {
@@ -338,7 +338,7 @@ func (r *reader) settings(pairs []pair, path, group string, depth int) (all []Se
 		for _, s := range more {
 			if i := slices.IndexFunc(all, func(o Setting) bool { return o.Flag == s.Flag }); i >= 0 {
 				return nil, fail(r.name, s.Line, "%s says what %s in line %d says already", s.Path, all[i].Path, all[i].Line).
-					withHint("leave out one of them")
+					tell("leave out one of them")
 			}
 			all = append(all, s)
 		}
@@ -397,11 +397,11 @@ func (r *reader) setting(p *pair, path, group string) ([]Setting, error) {
 func (r *reader) mapping(p *pair, s *Setting) error {
 	groups := append(plainGroups(), prefixGroups()...)
 	if slices.Contains(groups, p.name) {
-		return r.fail(p.key, "the section %s does not belong into %s", p.name, s.Section()).withHint("write it right below warp")
+		return r.fail(p.key, "the section %s does not belong into %s", p.name, s.Section()).tell("write it right below warp")
 	}
 	err := r.fail(p.key, "%s has keys below it, and is no section", s.Path)
 	if near := suggest.Closest(p.name, groups); near != "" {
-		err.withHint("did you mean %s?", near)
+		err.tell("did you mean %s?", near)
 	}
 	return err
 }

@@ -22,7 +22,7 @@ const (
 // latencyBuckets double from 64 µs to about two minutes: fast stores answer
 // in a tenth of a millisecond, slow ones are cut off after a minute.
 const (
-	minBucket      = 64 * time.Microsecond
+	leastBucket    = 64 * time.Microsecond
 	latencyBuckets = 22
 )
 
@@ -61,7 +61,7 @@ type histogram struct {
 func (h *histogram) add(d time.Duration) {
 	h.seconds += d.Seconds()
 	n := 0
-	for n < latencyBuckets && d > minBucket<<n {
+	for n < latencyBuckets && d > leastBucket<<n {
 		n++
 	}
 	h.buckets[n]++
@@ -101,8 +101,8 @@ func NewMetrics(client string) *Metrics {
 
 // An index says where in a list something stands that is told apart by a key.
 type index[K comparable] struct {
-	at  map[K]int
-	max int
+	at   map[K]int
+	most int
 }
 
 // find looks a key up. One that is new goes behind the others, as label has it, and as other where there are too many.
@@ -111,7 +111,7 @@ func (x *index[K]) find(key K, label func(K) K, other K) (at int, as K, added bo
 		return at, key, false
 	}
 	as = label(key)
-	if _, known := x.at[as]; !known && len(x.at) >= x.max {
+	if _, known := x.at[as]; !known && len(x.at) >= x.most {
 		as = other
 	}
 	at, known := x.at[as]

@@ -150,8 +150,8 @@ func (s *StatsD) metrics(t *total, seconds float64) {
 		return
 	}
 	s.timer(name, "latency", t.time.mean(t.answered), t.answered)
-	s.add(name, "minlatency", 1000*t.time.min.Seconds(), "ms")
-	s.add(name, "maxlatency", 1000*t.time.max.Seconds(), "ms")
+	s.add(name, "minlatency", 1000*t.time.least.Seconds(), "ms")
+	s.add(name, "maxlatency", 1000*t.time.most.Seconds(), "ms")
 }
 
 // timer sends the mean of n times. One value stands for all of the interval: the sample rate says for how many.

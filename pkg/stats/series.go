@@ -45,6 +45,7 @@ type Segment struct {
 	Full, Partial  uint64 // requests wholly inside, and those that cross a border
 	Started, Ended uint64
 	Errors         uint64 // failed requests that started here
+	Times          *Times `json:",omitempty"` // only in series of NewSlices
 }
 
 func (g *Segment) Merge(o *Segment) {
@@ -55,6 +56,13 @@ func (g *Segment) Merge(o *Segment) {
 	g.Started += o.Started
 	g.Ended += o.Ended
 	g.Errors += o.Errors
+	if o.Times == nil {
+		return
+	}
+	if g.Times == nil {
+		g.Times = new(Times)
+	}
+	g.Times.Merge(o.Times)
 }
 
 // A Series cuts time into segments, from Origin on in both directions. A
@@ -87,6 +95,10 @@ type coarse struct {
 
 // NewSeries begins a series of the time between from and to.
 func NewSeries(origin, from, to int64, asked time.Duration) Series {
+	return newSeries(origin, from, to, asked, ladder)
+}
+
+func newSeries(origin, from, to int64, asked time.Duration, ladder []time.Duration) Series {
 	t := Series{Origin: origin, From: from, To: to, Dur: int64(asked), Segs: map[int64]*Segment{}}
 	if asked <= 0 {
 		t.Dur = int64(ladder[0])

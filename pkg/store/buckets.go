@@ -8,9 +8,8 @@ import (
 	"github.com/minio/minio-go/v7/pkg/s3utils"
 )
 
-// ParseBuckets parses the value of --bucket: names separated by commas, with ranges as in
-// [ParseHosts]. It rejects a name that occurs twice, because that is more likely a mistake than a
-// wish to use it twice as often.
+// ParseBuckets reads the value of --bucket: names separated by commas, with ranges as in ParseHosts. A name that
+// occurs twice is refused: one that was mistyped is likelier than one that is meant to be used twice as often.
 func ParseBuckets(spec string) ([]string, error) {
 	var buckets []string
 	seen := make(map[string]bool)
@@ -37,5 +36,5 @@ func ParseBuckets(spec string) ([]string, error) {
 	return buckets, nil
 }
 
-// maxBuckets is ten times the default quota of an AWS account.
+// maxBuckets is as many as S3 gives an account without being asked, ten times over.
 const maxBuckets = 1000

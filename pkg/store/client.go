@@ -57,7 +57,7 @@ type credentialRotation struct {
 	next  atomic.Uint64
 }
 
-// A Driver opens the connections of a kind of store. Opening sends nothing.
+// A Driver opens what talks to the hosts of one kind of store. It sends nothing yet.
 type Driver struct {
 	Name   string // of the engine, as Config.Engine has it
 	Engine func(cfg *Config, a Address, n *Counters) (Engine, error)
@@ -73,7 +73,7 @@ type Counters struct {
 // A Client is the store: all its hosts and the choice between them.
 type Client struct {
 	hosts    []*Host
-	selector *selector
+	selector *Selector
 	engine   string
 	options  Options
 	counters Counters
@@ -82,12 +82,12 @@ type Client struct {
 	heard    atomic.Bool    // there was one
 }
 
-// New returns a client for the hosts of cfg, which driver opens. It sends nothing.
+// New returns a client for the hosts of cfg, which are of the driver's kind. It sends nothing.
 func New(cfg Config, driver Driver) (*Client, error) {
 	if len(cfg.Hosts) == 0 {
 		return nil, errors.New("no host is given")
 	}
-	selector, err := newSelector(cfg.HostSelect, len(cfg.Hosts))
+	selector, err := NewSelector(cfg.HostSelect, len(cfg.Hosts))
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func New(cfg Config, driver Driver) (*Client, error) {
 	return c, nil
 }
 
-// newHost opens a host, once for each identity.
+// newHost returns a host that has further ones for further identities.
 func (c *Client) newHost(cfg *Config, a Address, index int, driver *Driver) (*Host, error) {
 	h, err := c.openHost(cfg, a, index, driver)
 	if err != nil || len(cfg.Others) == 0 {
@@ -137,7 +137,8 @@ func (c *Client) openHost(cfg *Config, a Address, index int, driver *Driver) (*H
 	return &Host{Engine: engine, Endpoint: scheme + cmp.Or(a.Dial, a.Name), admin: admin, index: index}, nil
 }
 
-// Acquire picks the host, and the identity, for one request. Release must follow.
+// Acquire picks the host for one request, and as whom to talk to it; Release
+// must follow.
 func (c *Client) Acquire() *Host {
 	h := c.hosts[c.selector.Acquire()]
 	if h.rotation == nil {
@@ -146,8 +147,8 @@ func (c *Client) Acquire() *Host {
 	return h.rotation.hosts[(h.rotation.next.Add(1)-1)%uint64(len(h.rotation.hosts))]
 }
 
-// Release ends the request on h, which returned err. A host that refuses connections is avoided
-// for a while if there are others.
+// Release says that the request on h has finished, and how. A host that cannot be connected to is left alone for a while
+// where there are others.
 func (c *Client) Release(h *Host, err error) {
 	if IsConnection(err) {
 		c.refused[h.index].Add(1)
@@ -165,8 +166,7 @@ func (c *Client) Use(do func(*Host) error) error {
 	return err
 }
 
-// Refused returns how many requests could not connect to each host, by endpoint. Hosts without any
-// are left out.
+// Refused is how many requests found no connection to each host, by endpoint. Hosts without any are left out.
 func (c *Client) Refused() map[string]int64 {
 	all := make(map[string]int64)
 	for i, h := range c.hosts {
@@ -177,8 +177,8 @@ func (c *Client) Refused() map[string]int64 {
 	return all
 }
 
-// Close closes idle connections, and each other one when its request ends. The next measurement
-// finds the store without them.
+// Close closes the connections that no request uses, and each other one when its request ends. Whoever measures next,
+// in this process or another, finds the store without them.
 func (c *Client) Close() {
 	for _, h := range c.hosts {
 		h.Close()
@@ -196,23 +196,23 @@ func (h *Host) Close() {
 	}
 }
 
-// Connections returns how many connections were opened for the load so far.
+// Connections is how many connections were opened for the load so far.
 func (c *Client) Connections() int64 { return c.counters.Connections.Load() }
 
-// HashedPayload returns how many bytes of payload were hashed for signatures so far, except for
-// small uploads.
+// HashedPayload is how many bytes of payload were hashed for signatures so far,
+// those of small uploads not counted.
 func (c *Client) HashedPayload() int64 { return c.counters.HashedPayload.Load() }
 
-// Options returns the options that the client was made with.
+// Options are those that the client was made with.
 func (c *Client) Options() *Options { return &c.options }
 
-// Heard reports whether bookkeeping has had an answer other than an error.
+// Heard says whether bookkeeping has had an answer that was no error.
 func (c *Client) Heard() bool { return c.heard.Load() }
 
-// EngineName returns the name of the engine that sends the requests.
+// EngineName says what sends the requests.
 func (c *Client) EngineName() string { return c.engine }
 
-// Endpoints returns all hosts as they appear in logs.
+// Endpoints lists all hosts as they stand in logs.
 func (c *Client) Endpoints() []string {
 	var all []string
 	for _, h := range c.hosts {
@@ -221,19 +221,19 @@ func (c *Client) Endpoints() []string {
 	return all
 }
 
-// AdminTimeout limits a request of bookkeeping. They are small: nobody should have to wait for
-// minutes to learn that the store is frozen.
+// AdminTimeout is how long a request of bookkeeping may take. They are small:
+// nobody should have to wait for minutes to learn that the store is frozen.
 const AdminTimeout = 45 * time.Second
 
-// Limits on repeating bookkeeping while the store is busy.
+// Bookkeeping is repeated where the store is busy, within these bounds.
 const (
 	adminAttempts  = 8
 	adminRetryTime = 30 * time.Second // no further attempt after that
 )
 
-// anyHost calls do with one host after the other until one can be connected to, and again after a
-// pause while the store is busy. It is for requests that any host can answer, and is never
-// measured.
+// anyHost calls do with one host after the other until one can be connected
+// to, and again after a moment where the store is only busy. It is for what is
+// done once and on whatever host, and is never measured.
 func (c *Client) anyHost(ctx context.Context, do func(*Host) error) error {
 	began := time.Now()
 	for attempt := 1; ; attempt++ {
@@ -250,8 +250,9 @@ func (c *Client) anyHost(ctx context.Context, do func(*Host) error) error {
 	}
 }
 
-// tryHosts tries the next host after each error that another host may not have. It begins with the
-// one that answered last, and with another one at each further attempt.
+// tryHosts goes on to the next host for every error that another one may not
+// have. It begins with the one that answered last, each further attempt with
+// another one.
 func (c *Client) tryHosts(ctx context.Context, first int, do func(*Host) error) error {
 	var unreachable []error
 	var busy error
@@ -287,7 +288,7 @@ func (c *Client) tryHosts(ctx context.Context, first int, do func(*Host) error) 
 	return &UnreachableError{Hosts: c.Endpoints(), Err: errors.Join(unreachable...)}
 }
 
-// An UnreachableError is returned if no host of the store can be connected to.
+// An UnreachableError says that not one host of the store can be connected to.
 type UnreachableError struct {
 	Hosts []string
 	Err   error

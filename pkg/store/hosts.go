@@ -25,8 +25,8 @@ func ParseHosts(spec string) ([]string, error) {
 	return list.hosts, err
 }
 
-// ParseEndpoints is ParseHosts for hosts that may be URLs without a path. The scheme is http or
-// https, or "" if no host is a URL.
+// ParseEndpoints is ParseHosts where a host may be a URL without a path. The
+// scheme of the URLs is http or https, and "" where there is none.
 func ParseEndpoints(spec string) (hosts []string, scheme string, err error) {
 	list := hostList{urls: true}
 	err = list.parse(spec)
@@ -40,7 +40,7 @@ func (l *hostList) parse(spec string) error {
 	return l.add(spec)
 }
 
-// ListItems returns the items of a comma-separated flag value, without spaces around them.
+// ListItems are the items of a list in one value of a flag. All lists are read so: there may be spaces around the commas.
 func ListItems(spec string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for item := range strings.SplitSeq(spec, ",") {
@@ -51,7 +51,7 @@ func ListItems(spec string) iter.Seq[string] {
 	}
 }
 
-// A hostList collects distinct hosts.
+// A hostList collects hosts, each once.
 type hostList struct {
 	hosts  []string
 	seen   map[string]bool
@@ -118,7 +118,8 @@ func (l *hostList) addHost(host string) error {
 	return nil
 }
 
-// address returns the host of an item. It first rejects what people paste by mistake.
+// address takes the host out of an item, and finds what people paste by mistake
+// before any of it is taken for a name.
 func (l *hostList) address(item string) (string, error) {
 	if item == "" {
 		return "", errors.New("a host is empty: want host:port, separated by commas")
@@ -150,8 +151,8 @@ func (l *hostList) address(item string) (string, error) {
 	return strings.TrimSuffix(rest, "/"), nil
 }
 
-// expandRanges replaces each {low...high} by each of its numbers, the last range counting fastest.
-// what names the kind of item in errors.
+// expandRanges replaces each {low...high} by each of its numbers, the last range counting fastest. What it is that
+// the names are of, errors say.
 func expandRanges(what, item string) ([]string, error) {
 	all := []string{""}
 	for rest := item; rest != ""; {
@@ -209,7 +210,7 @@ func rangeNumbers(text string) ([]string, error) {
 
 func padded(number string) bool { return len(number) > 1 && number[0] == '0' }
 
-// checkHost checks one host, with all ranges replaced.
+// checkHost checks one host with all ranges replaced.
 func checkHost(host string) error {
 	name, port, err := splitHost(host)
 	if err != nil {
@@ -234,8 +235,7 @@ func checkHost(host string) error {
 	return nil
 }
 
-// splitHost splits a host into name, an IPv6 address without its brackets, and port, which may be
-// empty.
+// splitHost separates name (an IPv6 address without its brackets) and port, which is empty if there is none.
 func splitHost(host string) (name, port string, err error) {
 	rest := ""
 	if inner, ok := strings.CutPrefix(host, "["); ok {
@@ -263,7 +263,7 @@ func splitHost(host string) (name, port string, err error) {
 	return name, strings.TrimPrefix(rest, ":"), nil
 }
 
-// Addresses returns hosts that are resolved whenever a connection is made.
+// Addresses takes hosts as they are, to be looked up whenever a connection is made.
 func Addresses(hosts []string) []Address {
 	all := make([]Address, len(hosts))
 	for i, host := range hosts {
@@ -272,9 +272,9 @@ func Addresses(hosts []string) []Address {
 	return all
 }
 
-// ResolveHosts implements --resolve-host: it returns one address for each IP address of each host.
-// lookup is net.Resolver.LookupHost, and defaultPort is for hosts without one. Requests keep the
-// name, which certificates and signatures depend on. Numeric addresses are not looked up.
+// ResolveHosts is --resolve-host: each host becomes as many as its name has addresses. lookup is
+// net.Resolver.LookupHost, or what a test has instead; defaultPort is that of hosts that have none. Requests keep
+// the name, which certificates and signatures are about. Numeric addresses are not looked up.
 func ResolveHosts(ctx context.Context, hosts []string, defaultPort string,
 	lookup func(context.Context, string) ([]string, error)) ([]Address, error) {
 	var all []Address

@@ -2,7 +2,8 @@ package store
 
 import "time"
 
-// The phases of an HTTP request, in order. Only requests on new connections have the first three.
+// The phases of an HTTP request, in their order. The first three are those of
+// a new connection, which most requests do without.
 const (
 	PhaseDNS     = iota // the name's lookup
 	PhaseConnect        // TCP's begin
@@ -13,19 +14,19 @@ const (
 	numPhases
 )
 
-// Phases are the times that the requests of a row spent in each phase; 0 = it did not occur or did
-// not end.
+// Phases are the times that the requests of a row took in each phase; 0 = there
+// was no such phase, or it did not come to its end.
 type Phases [numPhases]time.Duration
 
 // Add counts a phase that has ended. One that was too short for the clock counts
 // as a nanosecond.
 func (p *Phases) Add(phase int, d time.Duration) { p[phase] += max(d, 1) }
 
-// RecordPhases adds the phases of t's requests to p: those of new connections, or with all set the
-// others as well.
+// Note has t note the phases of its requests in p: those of new connections,
+// and the others where all is set.
 func (t *Trace) RecordPhases(p *Phases, all bool) { t.phases, t.all = p, all }
 
-// Stages of a request whose phases are recorded.
+// Where a request is whose phases are noted.
 const (
 	notNoted = iota
 	inSend
@@ -33,15 +34,14 @@ const (
 	inReceive
 )
 
-// Sending records that a request has a connection and is about to be sent.
+// Sending notes that a request has a connection and is about to be sent.
 func (t *Trace) Sending() {
 	if t != nil && t.all {
 		t.stage, t.began = inSend, time.Since(t.base)
 	}
 }
 
-// Sent records that all of a request was sent, at a time after [Trace.Base]. payload says whether
-// it ended with one.
+// Sent notes that all of a request was sent at a time after [Trace.Base]. It says whether that ended a payload.
 func (t *Trace) Sent(payload bool, at time.Duration) {
 	if t == nil || !payload && !t.all {
 		return
@@ -60,7 +60,7 @@ func (t *Trace) enter(stage uint8, ended int, now time.Duration) {
 	t.stage, t.began = stage, now
 }
 
-// Complete records that all of the answer was received.
+// Complete notes that all of the answer was received.
 func (t *Trace) Complete() {
 	if t != nil && t.stage == inReceive {
 		t.enter(notNoted, PhaseReceive, time.Since(t.base))

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// ServerProfiles returns the kinds of profiles that MinIO can make of itself.
+// ServerProfiles are what MinIO can profile of itself.
 func ServerProfiles() []string {
 	return []string{"cpu", "cpuio", "mem", "block", "mutex", "threads", "trace"}
 }
 
-// ParseServerProfiles parses the value of --serverprof: some of them, separated by commas.
+// ParseServerProfiles reads the value of --serverprof: some of them, separated by commas.
 func ParseServerProfiles(spec string) (kinds []string, err error) {
 	for k := range ListItems(spec) {
 		switch {
@@ -33,15 +33,15 @@ func ParseServerProfiles(spec string) (kinds []string, err error) {
 // profilesTimeout is long: a store may have to collect from many nodes.
 const profilesTimeout = 2 * time.Minute
 
-// StartServerProfiles starts profiles on all nodes of a MinIO, which needs administrator
-// permissions. It fails for any other store.
+// StartServerProfiles has all nodes of a MinIO profile themselves, which needs
+// the rights of an administrator. Any other store is an error.
 func (c *Client) StartServerProfiles(ctx context.Context, kinds []string) error {
 	ctx, cancel := context.WithTimeout(ctx, profilesTimeout)
 	defer cancel()
 	return c.profile(ctx, func(ctx context.Context, p Profiler) error { return p.StartProfiles(ctx, kinds) })
 }
 
-// ServerProfilesTo stops the profiles and writes them to w as a ZIP.
+// ServerProfilesTo ends the profiles and writes them to w, as a ZIP.
 func (c *Client) ServerProfilesTo(ctx context.Context, w io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, profilesTimeout)
 	defer cancel()

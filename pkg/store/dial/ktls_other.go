@@ -2,5 +2,5 @@
 
 package dial
 
-// WhyNoKTLS explains why the kernel cannot do TLS for warp.
+// WhyNoKTLS says what keeps TLS from being left to the kernel.
 func WhyNoKTLS() string { return "only the kernel of Linux does TLS" }

@@ -9,13 +9,13 @@ import (
 	"warp/pkg/store"
 )
 
-// NewTLSConfig returns the TLS configuration for cfg.
+// NewTLSConfig returns the configuration of TLS that cfg asks for.
 func NewTLSConfig(cfg *store.Config) (*tls.Config, error) {
 	c := &tls.Config{
 		MinVersion:         tls.VersionTLS12,
 		InsecureSkipVerify: cfg.Insecure, // the user asked for it by --insecure
 		ClientSessionCache: tls.NewLRUClientSessionCache(1024),
-		// Small first records help browsers. Here they only mean more records per request.
+		// Small records at first are for readers of web pages; here they are more records for the same request.
 		DynamicRecordSizingDisabled: true,
 	}
 	var err error
@@ -38,7 +38,7 @@ func NewTLSConfig(cfg *store.Config) (*tls.Config, error) {
 	return c, nil
 }
 
-// clientCertificates returns the certificates to present to the store.
+// clientCertificates are those to show to the store.
 func clientCertificates(cfg *store.Config) ([]tls.Certificate, error) {
 	var own tls.Certificate
 	var err error
@@ -53,7 +53,7 @@ func clientCertificates(cfg *store.Config) ([]tls.Certificate, error) {
 	return []tls.Certificate{own}, err
 }
 
-// authorities returns the content of the CA file, or nil without one.
+// authorities is the content of the CA file; nil where none is given.
 func authorities(cfg *store.Config) ([]byte, error) {
 	if cfg.CAPEM != nil || cfg.CAFile == "" {
 		return cfg.CAPEM, nil

@@ -1,4 +1,5 @@
-// Package engines opens stores: it knows all engines and chooses one for a run.
+// Package engines opens stores: it knows all engines, and chooses the one for a
+// run.
 package engines
 
 import (
@@ -33,15 +34,16 @@ func New(cfg store.Config) (*store.Client, error) {
 	return client, err
 }
 
-// Names of engines.
+// The engines that send a client's requests.
 const (
 	engineAuto  = "auto"
 	engineLean  = "lean"
 	engineMinio = "minio"
 )
 
-// choose returns the lean engine if it can talk to all hosts. Half of a store's requests through
-// one engine and half through another would compare the engines.
+// choose takes the lean engine where it can talk to all hosts: half a store's
+// requests through one engine and half through another would compare the
+// engines.
 func choose(cfg *store.Config) (string, error) {
 	switch cfg.Engine {
 	case engineMinio:

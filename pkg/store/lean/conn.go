@@ -23,7 +23,7 @@ const (
 	watchInterval = time.Second
 )
 
-// Phases of a request, for the message of its timeout.
+// What a request is doing, for the message of its timeout.
 const (
 	phaseSend = iota
 	phaseAwait
@@ -31,7 +31,7 @@ const (
 	phaseBits = 2 // that they take
 )
 
-// timeouts limit how long each phase of a request may last without progress.
+// timeouts are how long each phase of a request may last without a step.
 type timeouts struct {
 	connect time.Duration // for the whole of TLS's beginning; TCP's is the dialer's
 	answer  time.Duration // for the whole head, from the last byte of the request on
@@ -49,7 +49,7 @@ func (l *timeouts) forPhase(phase int) time.Duration {
 	return l.stall
 }
 
-// exceeded returns the error of a phase that lasted too long.
+// exceeded is the error of a phase that lasted for too long.
 func (l *timeouts) exceeded(phase, status int) error {
 	switch phase {
 	case phaseSend:
@@ -60,15 +60,15 @@ func (l *timeouts) exceeded(phase, status int) error {
 	return store.Errorf(store.CodeStallTimeout, status, "nothing came of the answer's rest for %v", l.stall)
 }
 
-// Reasons to abort a request from another goroutine.
+// Why a connection was given up from outside.
 const (
 	verdictNone = iota
 	verdictCanceled
 	verdictTimeout
 )
 
-// A conn is one connection to a host. One goroutine at a time uses it. The fields that the
-// watchdog and canceled contexts use as well are atomic or guarded by mu.
+// A conn is one connection to a host. One goroutine at a time uses it; what
+// the watchdog and cancelled contexts reach is marked.
 type conn struct {
 	e    *Engine
 	sock *socket
@@ -142,8 +142,8 @@ func (c *conn) secure(ctx context.Context, tr *store.Trace) error {
 	return err
 }
 
-// watch makes the end of ctx interrupt the connection. A worker uses the same context again and
-// again, so there is rarely anything to do.
+// watch has ctx interrupt the connection. A worker comes with the same context
+// again and again, so that nearly always there is nothing to do.
 func (c *conn) watch(ctx context.Context) {
 	done := ctx.Done()
 	if done == c.done {
@@ -160,7 +160,8 @@ func (c *conn) watch(ctx context.Context) {
 	}
 }
 
-// interrupt aborts the request on the connection if its context is the one that has ended.
+// interrupt ends the request on the connection, if it is one under the context
+// that has ended.
 func (c *conn) interrupt(done <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -175,7 +176,8 @@ func (c *conn) abort(verdict int32) {
 	}
 }
 
-// watchdog checks the connection periodically, so that requests need no timers of their own.
+// watchdog looks at the connection now and then, so that requests need no
+// timers of their own.
 func (c *conn) watchdog() {
 	c.mu.Lock()
 	if c.closed {
@@ -194,8 +196,9 @@ func (c *conn) watchdog() {
 	case busy && quiet > c.e.limits.forPhase(int(steps&(1<<phaseBits-1))):
 		c.abort(verdictTimeout)
 	case busy && !moved:
-		// Wake the request up to look again. The end of a connection that was half-closed before
-		// the request wakes nobody, and an answer does not wake a goroutine that is still sending.
+		// Have it look again: the end of a half-closed connection that was
+		// there before the request makes no wake-up of its own, nor does an
+		// answer wake somebody who is still sending.
 		c.sock.SetDeadline(time.Unix(1, 0))
 	case !busy:
 		c.idle.Store(!moved)
@@ -208,7 +211,7 @@ func (c *conn) watchdog() {
 	}
 }
 
-// resume reports whether err is only the watchdog's wake-up, after which the request continues.
+// goOn says whether err is only the watchdog's nudge.
 func (c *conn) resume(err error) bool {
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
 		return false
@@ -239,19 +242,20 @@ func (c *conn) close() {
 	c.sock.Close()
 }
 
-// enterPhase tells the watchdog that the request has entered a phase.
+// moved tells the watchdog that the request has come a step further.
 func (c *conn) enterPhase(phase int) {
 	c.phase = phase
 	c.progress()
 }
 
-// progress tells the watchdog that the request has made progress within its phase.
+// step does so without a change of phase.
 func (c *conn) progress() {
 	c.count++
 	c.steps.Store(c.count<<phaseBits | uint32(c.phase))
 }
 
-// begin prepares for a request. It returns errStale if the connection is unusable.
+// begin gets ready for a request. It returns errStale where the connection
+// turns out to be unusable.
 func (c *conn) begin(ctx context.Context) error {
 	c.watch(ctx)
 	c.busy.Store(true)
@@ -276,8 +280,8 @@ func (c *conn) send(b []byte) error {
 	return err
 }
 
-// sendAndAwait sends b, the last bytes of a request, and receives the first bytes of the answer.
-// up reports whether b ends a payload.
+// sendAndAwait sends b, the last of a request, and receives the first bytes of
+// the answer. up says that b ends a payload.
 func (c *conn) sendAndAwait(b []byte, tr *store.Trace, up bool) error {
 	if c.tls == nil {
 		c.sock.out = b
@@ -293,7 +297,7 @@ func (c *conn) sendAndAwait(b []byte, tr *store.Trace, up bool) error {
 	return c.fill(tr)
 }
 
-// fill receives into the free end of c.in.
+// fill receives more into the free end of c.in.
 func (c *conn) fill(tr *store.Trace) error {
 	n, err := c.read(c.in[c.w:])
 	if n == 0 {
@@ -313,7 +317,8 @@ func (c *conn) read(p []byte) (int, error) {
 	return c.tls.Read(p)
 }
 
-// discard receives and discards up to n bytes. It returns io.EOF if the connection ended before.
+// drop receives up to n bytes and throws them away; io.EOF where the
+// connection ended before.
 func (c *conn) discard(n int64) (dropped int64, err error) {
 	if c.tls == nil {
 		return c.sock.discard(n)
@@ -360,7 +365,7 @@ func (c *conn) readHead(tr *store.Trace, checksums bool) error {
 	}
 }
 
-// receiveMore moves unread bytes to the front of c.in and receives more behind them.
+// more makes room in c.in and receives.
 func (c *conn) receiveMore(tr *store.Trace) error {
 	if c.r > 0 {
 		c.w = copy(c.in, c.in[c.r:c.w])

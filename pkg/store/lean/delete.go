@@ -64,7 +64,7 @@ func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, tr *store.Tr
 	return d.Err(tr)
 }
 
-// postDelete sends the list of objects to delete.
+// postDelete sends the list of what is to be deleted.
 func (c *conn) postDelete(q *request, tr *store.Trace) error {
 	b := append(c.payloadRoom(0), "<Delete><Quiet>false</Quiet>"...)
 	for i := range q.refs {
@@ -132,8 +132,9 @@ func (c *conn) readDeletions(d *s3.Deletions) error {
 	}
 }
 
-// wrongDocument returns the error of a document that came with status 200 but was not asked for.
-// Some stores send an error this way if it occurs after they have begun to answer.
+// wrongDocument says that a document with status 200 is not what was asked
+// for. Some stores send an error so, when they had begun to answer before they
+// knew of it.
 func (c *conn) wrongDocument(want string) error {
 	if string(c.scanner.Name) == "Error" {
 		return s3.ResponseError(refusal(&c.head, c.kept, ""), c.head.status)

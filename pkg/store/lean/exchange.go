@@ -28,7 +28,7 @@ func (c *conn) exchange(ctx context.Context, q *request, tr *store.Trace) error 
 	if err := c.prepareSigner(ctx, q.ref.Bucket); err != nil {
 		return err
 	}
-	// No look is needed before a GET: if the connection has died, the request is sent again.
+	// A GET on a connection that has died meanwhile is simply sent again.
 	c.livenessSkipped = q.idempotent() && c.justAnswered(tr)
 	c.sock.checkFirst = c.reused && (q.mutates() && !c.livenessSkipped || c.idle.Load())
 	c.idle.Store(false)
@@ -58,15 +58,15 @@ func (c *conn) exchange(ctx context.Context, q *request, tr *store.Trace) error 
 	return nil
 }
 
-// livenessWindow is how soon after an answer a request has to begin for its connection to count as
-// alive. Checking is a system call, a twentieth of the cost of a small upload.
+// livenessWindow is how soon behind an answer a request has to begin for its connection to be taken for as alive as it
+// was then. Looking at it is a system call, which is a twentieth of what a small upload costs.
 const livenessWindow = time.Millisecond
 
 func (c *conn) justAnswered(tr *store.Trace) bool {
 	return tr != nil && tr.Base().Sub(c.answeredAt) < livenessWindow
 }
 
-// isOwn reports whether the error comes from the payload rather than the connection.
+// isOwn says whether the error is the payload's, and not the connection's.
 func isOwn(err error) bool {
 	var own *store.Error
 	return errors.As(err, &own)
@@ -104,7 +104,8 @@ func (c *conn) transmit(q *request, tr *store.Trace) error {
 	return c.putStreamed(q, tr)
 }
 
-// payloadRoom makes c.out large enough for a head and n bytes, and returns the n bytes.
+// room makes c.out large enough for a head and n bytes behind it, and returns
+// the place of the latter.
 func (c *conn) payloadRoom(n int) []byte {
 	if len(c.out) < headRoom+n {
 		c.out = make([]byte, headRoom+n)
@@ -112,8 +113,9 @@ func (c *conn) payloadRoom(n int) []byte {
 	return c.out[headRoom : headRoom+n]
 }
 
-// withHead puts the head in front of payload, which is in c.out, so that both are sent at once. It
-// sends a head that is too long for that first.
+// withHead returns what c.out holds behind the head's room, with the head in
+// front of it, so that both are sent at once. A head that is too long goes
+// ahead.
 func (c *conn) withHead(payload []byte) ([]byte, error) {
 	if len(c.ask) > headRoom {
 		return payload, c.send(c.ask)
@@ -141,7 +143,8 @@ func payloadEnds(off int64) error {
 	return store.Errorf("RequestFailed", 0, "the payload ends after %d bytes, before its size", off)
 }
 
-// putHashed uploads a small object. Its payload is hashed before the head is signed.
+// putHashed uploads a small object, whose payload is hashed before the head
+// can be signed.
 func (c *conn) putHashed(q *request, tr *store.Trace) error {
 	data := c.payloadRoom(int(q.size))
 	if err := readBody(q.body, data, 0); err != nil {
@@ -161,8 +164,8 @@ func (c *conn) putHashed(q *request, tr *store.Trace) error {
 	return c.sendAndAwait(b, tr, q.size > 0)
 }
 
-// putPlain uploads the payload without a signature. What a PieceBody has in memory is sent from
-// there, everything before that in pieces that are copied.
+// putPlain uploads the payload as it is: what lies in memory from there, and
+// what comes before that, in pieces of our own.
 func (c *conn) putPlain(q *request, tr *store.Trace) error {
 	c.buildHead(q)
 	tr.Sending()
@@ -194,12 +197,12 @@ func (c *conn) putPlain(q *request, tr *store.Trace) error {
 	}
 }
 
-// chunkRoom is enough for what surrounds the payload of a chunk: the line before it, the line end
-// after it, and perhaps the last, empty chunk and the trailer.
+// chunkRoom is for what stands around the payload of a chunk: a line in front,
+// a line end behind, and perhaps the empty chunk and the trailer that end it all.
 const chunkRoom = 512
 
-// putStreamed uploads the payload in chunks, signed one by one, followed by a checksum, or both.
-// It sends as many chunks at a time as make up a piece.
+// putStreamed uploads the payload in chunks that are signed one by one, or
+// that have a checksum behind them, as many at a time as make a piece.
 func (c *conn) putStreamed(q *request, tr *store.Trace) error {
 	trailer := 0
 	if q.trailer {
@@ -239,8 +242,9 @@ func (c *conn) putStreamed(q *request, tr *store.Trace) error {
 	}
 }
 
-// appendChunk appends the chunk of n bytes at off. After the last one it appends the end of the
-// stream. The payload is generated in place, behind the line that contains its signature.
+// appendChunk makes the chunk of n bytes at off, and the empty one that ends
+// the stream where there is nothing behind it. The payload is made in place,
+// behind the line that its signature makes possible.
 func (c *conn) appendChunk(b []byte, q *request, off int64, n int) ([]byte, error) {
 	s, signed := &c.signer, q.signsChunks()
 	head := len(b)
@@ -263,7 +267,7 @@ func (c *conn) appendChunk(b []byte, q *request, off int64, n int) ([]byte, erro
 	return b, nil
 }
 
-// appendStreamEnd appends the empty chunk that ends a payload, and the trailer.
+// appendStreamEnd appends the empty chunk behind a payload, and the trailer.
 func (c *conn) appendStreamEnd(b []byte, q *request) []byte {
 	s, signed := &c.signer, q.signsChunks()
 	if signed {
@@ -284,8 +288,8 @@ func (c *conn) appendStreamEnd(b []byte, q *request) []byte {
 	return append(b, "\r\n"...)
 }
 
-// A stringCache holds strings and the time of the latest answers. The next answer often has the
-// same.
+// stringCache are the strings that the latest answers had, and a time: the next
+// answer often has the same.
 type stringCache struct {
 	etag, version string
 	date          []byte // Last-Modified
@@ -313,7 +317,7 @@ func (c *conn) versionString(asked string) string {
 	return c.objects.version
 }
 
-// object returns what the answer's head says about the object, by minio-go's rules.
+// object is what the answer's head says of the object, by minio-go's rules.
 func (c *conn) object(ref *store.Ref, tr *store.Trace) (store.Object, error) {
 	h := &c.head
 	modified := c.objects.modified
@@ -338,7 +342,7 @@ func (c *conn) object(ref *store.Ref, tr *store.Trace) (store.Object, error) {
 	return o, nil
 }
 
-// lastModified parses Last-Modified in the forms that minio-go accepts.
+// lastModified reads Last-Modified in the forms that minio-go knows.
 func lastModified(b []byte) (t time.Time, err error) {
 	if t, ok := parseDate(b); ok {
 		return t, nil
@@ -351,7 +355,8 @@ func lastModified(b []byte) (t time.Time, err error) {
 	return t, err
 }
 
-// refused turns an answer other than success into an error.
+// refused reads the document that comes with an answer that is none of
+// success, and turns it into an error.
 func (e *Engine) refused(ctx context.Context, c *conn, q *request, tr *store.Trace) error {
 	if _, err := c.receiveBody(tr, q.method, sink{keep: s3.MaxErrorDocument}); err != nil {
 		return e.failed(ctx, c, err, tr)
@@ -364,12 +369,14 @@ func (e *Engine) refused(ctx context.Context, c *conn, q *request, tr *store.Tra
 			e.regions.Learn(q.ref.Bucket, resp.Region)
 		}
 	}
-	// A store that has not read all of an upload takes the rest for another request.
+	// A store that has not taken all of an upload takes the rest of it for
+	// another request.
 	e.release(c)
 	return err
 }
 
-// refusal interprets an answer as minio-go does, so that both engines report the same codes.
+// refusal is how minio-go understands an answer, which is what the codes in
+// logs have to agree with.
 func refusal(h *responseHead, doc []byte, key string) minio.ErrorResponse {
 	resp := minio.ErrorResponse{StatusCode: h.status}
 	if xml.NewDecoder(bytes.NewReader(doc)).Decode(&resp) != nil {

@@ -10,15 +10,16 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// Limits of an answer's head. A line has to fit into the connection's buffer, and endless headers
-// are cut off.
+// Limits of an answer's head: a line has to fit into the connection's buffer,
+// and a store that sends headers without end is cut off.
 const (
 	maxLine = 16 << 10
 	maxHead = 64 << 10
 )
 
-// A responseHead holds the status line of an answer and the headers that matter here. It is fed
-// line by line and copies what it keeps, so that the receive buffer can be reused.
+// A responseHead is the status line of an answer and those of its headers that
+// matter here. It is fed line by line and keeps copies, so that the buffer that
+// the lines stood in can be used again; their memory is used again as well.
 type responseHead struct {
 	status    int
 	length    int64 // Content-Length; -1 = absent
@@ -38,13 +39,13 @@ type responseHead struct {
 	region, code, message []byte
 }
 
-// reset prepares for another answer. It keeps checksums if asked to.
+// reset gets ready for another answer. checksums says whether they are to be kept.
 func (h *responseHead) reset(checksums bool) {
 	h.size, h.wantsSums = 0, checksums
 	h.next()
 }
 
-// next prepares for the head after an interim answer.
+// next gets ready for the head that follows an interim one.
 func (h *responseHead) next() {
 	h.status, h.length, h.objectSize, h.sums = 0, -1, 0, h.sums[:0]
 	h.chunked, h.close, h.closing, h.begun, h.marker, h.described = false, false, false, false, false, false
@@ -53,8 +54,8 @@ func (h *responseHead) next() {
 	}
 }
 
-// feed reads the complete lines at the start of b. It returns their length, and whether the head
-// ended with them.
+// feed takes the whole lines at the start of b and says how many bytes those
+// are, and whether the head ended with them.
 func (h *responseHead) feed(b []byte) (used int, done bool, err error) {
 	for {
 		end := bytes.IndexByte(b[used:], '\n')
@@ -89,7 +90,7 @@ func (h *responseHead) line(line []byte) (done bool, err error) {
 	return false, h.header(line)
 }
 
-// statusLine parses "HTTP/1.x 200 text".
+// statusLine reads "HTTP/1.x 200 text".
 func (h *responseHead) statusLine(line []byte) error {
 	const proto = "HTTP/1."
 	if len(line) < len(proto)+5 || string(line[:len(proto)]) != proto || line[len(proto)+1] != ' ' {
@@ -117,8 +118,8 @@ func notHTTP(line []byte) error {
 	return store.BadAnswer(0, "the answer is not HTTP/1: it begins with %.40q", line)
 }
 
-// header parses a header line. The length of the name rules out nearly all lines before names are
-// compared.
+// header reads one header line. The lengths sort out nearly all lines before
+// any name is compared.
 func (h *responseHead) header(line []byte) error {
 	colon := bytes.IndexByte(line, ':')
 	if colon <= 0 || line[0] == ' ' || line[0] == '\t' || line[colon-1] == ' ' {
@@ -167,7 +168,7 @@ func (h *responseHead) header(line []byte) error {
 
 const checksumPrefix = "x-amz-checksum-"
 
-// sum returns the value of the checksum header called name.
+// sum is the value of the checksum header named.
 func (h *responseHead) sum(name string) string {
 	for line := range bytes.Lines(h.sums) {
 		if len(line) > len(name) && line[len(name)] == ':' && is(line[:len(name)], name) {
@@ -177,7 +178,7 @@ func (h *responseHead) sum(name string) string {
 	return ""
 }
 
-// storedChecksum returns the object's checksum according to the head.
+// storedChecksum is what the head says of the object's checksum.
 func (h *responseHead) storedChecksum() store.StoredChecksum {
 	header := make(http.Header)
 	for line := range strings.Lines(string(h.sums)) {
@@ -194,7 +195,8 @@ func keep(field *[]byte, name []byte, want string, value []byte) {
 	}
 }
 
-// is compares header names of the same length, ignoring case.
+// is compares header names, without regard to case. It is for names of the
+// same length.
 func is(name []byte, want string) bool {
 	for i, c := range name {
 		w := want[i]
@@ -215,7 +217,7 @@ func trimBlanks(b []byte) []byte {
 	return b
 }
 
-// connection parses the tokens of a Connection header. close overrides the others.
+// connection reads the tokens of a Connection header; close outdoes the others.
 func (h *responseHead) connection(value []byte) {
 	for len(value) > 0 {
 		var token []byte
@@ -249,7 +251,7 @@ func (h *responseHead) transferEncoding(value []byte) error {
 	return nil
 }
 
-// parseDigits parses a decimal number of at most 63 bits.
+// parseDigits reads a decimal number that fits 63 bits, and nothing else.
 func parseDigits(b []byte) (n int64, ok bool) {
 	if len(b) == 0 || len(b) > 19 {
 		return 0, false
@@ -263,8 +265,8 @@ func parseDigits(b []byte) (n int64, ok bool) {
 	return n, n >= 0
 }
 
-// parseChunkSize parses the line before a chunk: hexadecimal digits, and perhaps an extension,
-// which is ignored.
+// parseChunkSize reads the line before a chunk: hexadecimal digits, and perhaps
+// an extension, which nobody uses.
 func parseChunkSize(line []byte) (n int64, ok bool) {
 	if semicolon := bytes.IndexByte(line, ';'); semicolon >= 0 {
 		line = line[:semicolon]
@@ -272,7 +274,7 @@ func parseChunkSize(line []byte) (n int64, ok bool) {
 	return parseHex(trimBlanks(line))
 }
 
-// parseHex parses a hexadecimal number of at most 60 bits.
+// parseHex reads a hexadecimal number that fits 60 bits, and nothing else.
 func parseHex(b []byte) (n int64, ok bool) {
 	if len(b) == 0 || len(b) > 15 {
 		return 0, false
@@ -290,8 +292,8 @@ func parseHex(b []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// parseDate parses "Mon, 02 Jan 2006 15:04:05 GMT", the form that all stores use. It leaves other
-// forms to the caller.
+// parseDate reads "Mon, 02 Jan 2006 15:04:05 GMT", the form that all stores
+// use. The others are left to the caller.
 func parseDate(b []byte) (t time.Time, ok bool) {
 	if len(b) != len("Mon, 02 Jan 2006 15:04:05 GMT") || string(b[25:]) != " GMT" ||
 		b[3] != ',' || b[4] != ' ' || b[7] != ' ' || b[11] != ' ' || b[16] != ' ' || b[19] != ':' || b[22] != ':' {

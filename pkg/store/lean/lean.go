@@ -1,6 +1,6 @@
-// Package lean is an HTTP/1.1 client for the requests that make up a benchmark. It costs little
-// more than its system calls. Unusual requests are unsupported; package engines sends those
-// through minio-go.
+// Package lean is an HTTP/1.1 client of our own for the requests that a
+// benchmark is made of. It costs little more than the sockets do. Whatever is
+// out of the ordinary it does not support.
 package lean
 
 import (
@@ -31,7 +31,9 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// An Engine sends requests to one host over HTTP/1.1.
+// Engine is an HTTP/1.1 client of our own for the requests that a
+// benchmark is made of. It costs little more than the sockets do, and leaves
+// whatever is out of the ordinary to minio-go.
 type Engine struct {
 	host        string // for the Host header
 	agent       string // the line end of Host, and the User-Agent header
@@ -95,10 +97,10 @@ func New(cfg *store.Config, a store.Address, regions *s3.Regions, counters *stor
 	return e, nil
 }
 
-// pieceSize is small enough for a piece to stay in the processor's cache between generating and
-// sending it, and large enough that the receiver does not fall asleep between two pieces, which
-// would cost more. Many connections share 16 MiB. Under TLS a piece is a record, and the socket
-// collects several.
+// pieceSize is small enough to stay in the processor's cache between generating and
+// sending, and large enough for the receiver not to fall asleep between two
+// pieces, which costs more than they do. Many connections share 16 MiB. Under TLS a
+// piece is a record, and the socket collects several.
 func pieceSize(cfg *store.Config) int {
 	if cfg.TLS {
 		return 16 << 10
@@ -143,7 +145,7 @@ func signsV2(c *credentials.Credentials) bool {
 	return err == nil && value.SignerType.IsV2()
 }
 
-// unsupportedOptions names the options that the lean engine does not support; "" = none.
+// unsupportedOptions says which of the options the lean engine does not do; "" = none.
 func unsupportedOptions(o *store.Options) string {
 	var all []string
 	add := func(asked bool, what string) {
@@ -167,7 +169,8 @@ func defaultPort(tls bool) string {
 	return "80"
 }
 
-// hostHeader returns the value of the Host header: name without the scheme's default port.
+// hostHeader is what goes into the Host header: without the port that the
+// scheme implies.
 func hostHeader(name string, tls bool) string {
 	host, port, err := net.SplitHostPort(name)
 	if err != nil || port != defaultPort(tls) {
@@ -193,8 +196,8 @@ func hostname(name string) string {
 	return strings.Trim(name, "[]")
 }
 
-// takes reports whether this engine sends requests for an object. It leaves odd names to minio-go,
-// which rejects some of them with messages of its own.
+// takes says whether requests on an object are for this engine. minio-go
+// refuses odd names in words of its own.
 func takes(ref *store.Ref) bool { return validKey(ref.Key) }
 
 // Put uploads in one request what minio-go would upload in one request.
@@ -233,7 +236,7 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 // maxPut is the size above which minio-go uploads in parts.
 const maxPut = int64(16 << 20)
 
-// Get downloads an object, and discards the payload unless g.Into is set.
+// Get downloads and throws away.
 func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
 	if !takes(&g.Ref) || g.Offset < 0 || g.Length < 0 || g.Part < 0 {
 		return store.Download{}, store.ErrUnsupported
@@ -277,7 +280,7 @@ func announced(h *responseHead) string {
 	return fmt.Sprint(h.length)
 }
 
-// succeeded reports whether the status of a HEAD is a success. minio-go is as lenient.
+// succeeded says whether a HEAD's status is a success. minio-go is as lenient.
 func succeeded(status int) bool {
 	return status == 200 || status == 202 || status == 204 || status == 206
 }
@@ -305,8 +308,9 @@ func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (stor
 	return o, nil
 }
 
-// do sends a request and receives the head of its answer. It replaces a connection that died
-// before it had answered anything. Each attempt uses up one idle connection, so this ends.
+// do sends a request and receives the head of its answer. A connection that
+// turns out to be dead before it has answered anything is replaced; each such
+// attempt uses up one, so this ends.
 func (e *Engine) do(ctx context.Context, q *request, tr *store.Trace) (*conn, error) {
 	if err := fitHeaders(q.headers); err != nil {
 		return nil, err
@@ -331,11 +335,11 @@ func (e *Engine) do(ctx context.Context, q *request, tr *store.Trace) (*conn, er
 	}
 }
 
-// retryable reports whether the connection died between two requests, so that the later one may be
-// sent again on another connection. That is so if none of it was sent, or if the store closed the
-// connection in good order and the request either changes nothing or is an upload that came right
-// behind the previous answer. A reset is an error, because a store that resets connections would
-// look healthy otherwise.
+// repeatable says whether a connection died between two requests, so that the
+// later one is for another connection: none of it was sent, or the store has
+// closed the connection in good order and the request changes nothing, or is an
+// upload that came right behind the answer before. A reset is an error, or a
+// store that resets connections would look healthy.
 func (c *conn) retryable(q *request, err error) bool {
 	switch {
 	case c.answered:
@@ -346,7 +350,7 @@ func (c *conn) retryable(q *request, err error) bool {
 	return err == errStale || err == io.EOF || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// failed discards the connection and returns the error to report.
+// failed gives up a connection and says why.
 func (e *Engine) failed(ctx context.Context, c *conn, err error, tr *store.Trace) error {
 	e.discard(c)
 	var own *store.Error
@@ -363,7 +367,7 @@ func (e *Engine) failed(ctx context.Context, c *conn, err error, tr *store.Trace
 	return store.AsError(err, int(tr.Status()))
 }
 
-// acquire returns the idle connection that was used last, or a new one.
+// acquire takes a connection out of use, the one used last, or makes one.
 func (e *Engine) acquire(ctx context.Context, tr *store.Trace) (*conn, error) {
 	e.mu.Lock()
 	if n := len(e.idle); n > 0 {
@@ -376,8 +380,8 @@ func (e *Engine) acquire(ctx context.Context, tr *store.Trace) (*conn, error) {
 	return e.dial(ctx, tr)
 }
 
-// release makes the connection idle if it is fit for another request. Bytes after the end of an
-// answer would be taken for the next answer.
+// release keeps the connection for another request, if it is fit for one.
+// Bytes after the end of an answer would be taken for the next one.
 func (e *Engine) release(c *conn) {
 	if c.sock.unsent() {
 		c.sock.flushNow() // what TLS has to say beside
@@ -400,7 +404,7 @@ func (e *Engine) release(c *conn) {
 	}
 }
 
-// Close closes the idle connections. The others are closed when their requests end.
+// Close closes the connections that are idle, and has those that are not closed by their requests.
 func (e *Engine) Close() {
 	e.mu.Lock()
 	idle := e.idle
@@ -417,7 +421,7 @@ func (e *Engine) discard(c *conn) {
 	c.releaseMemory()
 }
 
-// removeIdle removes c from the idle connections. It returns false if c is in use.
+// forget takes c out of the idle connections; false where it is in use.
 func (e *Engine) removeIdle(c *conn) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -429,8 +433,8 @@ func (e *Engine) removeIdle(c *conn) bool {
 	return true
 }
 
-// findRegion makes sure that the region of the bucket is known. The connection holds no memory
-// meanwhile, because many may have to wait.
+// locate has the region of the bucket known, for which the connection needs no
+// memory: many may have to wait.
 func (c *conn) findRegion(ctx context.Context, bucket string) error {
 	generation := c.e.regions.Generation()
 	if c.e.region != "" || c.located == bucket && c.locatedBy == generation {
@@ -450,8 +454,8 @@ func (c *conn) findRegion(ctx context.Context, bucket string) error {
 	return nil
 }
 
-// prepareSigner gives the signer the current time, credentials and region. It asks for
-// credentials, which may expire, whenever the second changes.
+// identify has the signer use the right time, key and region. Credentials, which
+// expire by the minute, are asked for as often as the time is.
 func (c *conn) prepareSigner(ctx context.Context, bucket string) (err error) {
 	generation, second := c.e.regions.Generation(), c.e.second.Load()
 	if c.second == second && c.bucket == bucket && c.generation == generation {
@@ -478,7 +482,7 @@ func (c *conn) prepareSigner(ctx context.Context, bucket string) (err error) {
 	return nil
 }
 
-// identity returns the credentials to sign with now.
+// identity is who signs now.
 func (e *Engine) identity(ctx context.Context) (value credentials.Value, err error) {
 	if e.creds == nil {
 		return credentials.Value{SignerType: credentials.SignatureAnonymous}, nil

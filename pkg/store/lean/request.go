@@ -11,7 +11,7 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// A request is a request before it is sent.
+// A request is a request before it is on the wire.
 type request struct {
 	method        string
 	ref           store.Ref // no key means the bucket itself
@@ -33,7 +33,8 @@ type request struct {
 	contentLength int64       // on the wire; -1 = none
 }
 
-// A param is a query parameter. They are added sorted by name, as in the canonical request.
+// A param is one parameter behind the path. They are given in the order of
+// their names, which is that of the canonical request.
 type param struct {
 	name, value string
 	number      int // instead of a value
@@ -55,7 +56,7 @@ func (q *request) version(ref *store.Ref) {
 	}
 }
 
-// streamed reports whether the payload is sent in chunks.
+// streamed says whether the payload goes out in chunks.
 func (q *request) streamed() bool {
 	switch q.payloadHash {
 	case streamingPayload, signedTrailer, unsignedTrailer:
@@ -64,20 +65,21 @@ func (q *request) streamed() bool {
 	return false
 }
 
-// signsChunks reports whether the chunks are signed.
+// signsChunks says whether those are signed.
 func (q *request) signsChunks() bool { return q.payloadHash != unsignedTrailer }
 
-// mutates reports whether the request changes the store, so that it must not be sent twice.
+// changes says whether the request does something to the store, so that it is
+// not to be sent twice.
 func (q *request) mutates() bool { return q.method != "GET" && q.method != "HEAD" }
 
-// idempotent reports whether the request is an upload that may be sent twice with the same result,
-// and takes one call to send.
+// repeats says whether the request is an upload that is the same when it is
+// done twice, and takes one call to send.
 func (q *request) idempotent() bool {
 	return q.method == "PUT" && q.size <= s3.SignedWhole && len(q.headers) == 0 && len(q.refs) == 0
 }
 
-// validKey reports whether the key can be sent as it is. Keys that minio-go rejects are left to
-// it.
+// validKey says whether the key is one that goes out as it is. What minio-go
+// refuses is left to it to refuse.
 func validKey(key string) bool {
 	if len(key) == 0 || len(key) > 1024 {
 		return false
@@ -92,8 +94,8 @@ func validKey(key string) bool {
 
 const upperHex = "0123456789ABCDEF"
 
-// appendEscaped appends s percent-encoded as in S3's canonical request. A slash stays as it is if
-// slash is set.
+// appendEscaped appends s with everything percent-encoded that S3's canonical
+// form wants to be so; a slash stays in paths.
 func appendEscaped(dst []byte, s string, slash bool) []byte {
 	for i := range len(s) {
 		c := s[i]
@@ -106,7 +108,7 @@ func appendEscaped(dst []byte, s string, slash bool) []byte {
 	return dst
 }
 
-// unreserved characters are not escaped, the slash in paths only.
+// unreserved are the characters that stand for themselves, in paths at least.
 var unreserved = func() (is [256]bool) {
 	for _, c := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~/" {
 		is[c] = true
@@ -114,8 +116,9 @@ var unreserved = func() (is [256]bool) {
 	return is
 }()
 
-// buildHead builds the request's head in c.ask and signs it. It builds the canonical request at
-// the same time, in the signer's memory. The headers of both are sorted by name.
+// buildHead makes the request's head in c.ask and signs it. The canonical
+// request grows beside it, in the signer's memory; headers are in the order of
+// their names in both.
 func (c *conn) buildHead(q *request) {
 	h := append(append(c.ask[:0], q.method...), " /"...)
 	from := len(h) - 1
@@ -150,14 +153,15 @@ func (c *conn) buildHead(q *request) {
 	c.ask = append(c.ask, "\r\n"...)
 }
 
-// A headerCache holds the headers, up to the signature, of the latest request whose headers depend
-// on its kind and the second only, and the end of its canonical request.
+// headerCache are the headers of the latest request that needs no others than
+// requests of its kind do within a second, up to the signature; and how the
+// canonical request ends with them.
 type headerCache struct {
 	kind      headerKind
 	ask, text []byte
 }
 
-// A headerKind is what the headers in a headerCache depend on.
+// A headerKind is what such headers depend on.
 type headerKind struct {
 	epoch                    uint32 // the signer's
 	payloadHash, contentType string
@@ -165,8 +169,8 @@ type headerKind struct {
 	checksums                bool
 }
 
-// kind returns what q's headers depend on. It returns false if they depend on more than a
-// headerKind holds.
+// kind tells what q's headers depend on; false where that is more than a
+// headerKind says.
 func (c *conn) kind(q *request) (k headerKind, ok bool) {
 	if len(q.headers) > 0 || len(q.refs) > 0 || q.payloadHash == "" || q.length > 0 || q.md5 || q.streamed() || c.signer.anonymous() {
 		return k, false
@@ -184,7 +188,8 @@ func (c *conn) kind(q *request) (k headerKind, ok bool) {
 	return k, true
 }
 
-// appendSameHeaders is appendHeaders for a request whose headers may be those of the one before.
+// appendSameHeaders is appendHeaders for a request that mostly has the headers
+// of the one before.
 func (c *conn) appendSameHeaders(q *request) bool {
 	kind, ok := c.kind(q)
 	if !ok {
@@ -217,7 +222,7 @@ func appendParams(h []byte, q *request) []byte {
 	return h
 }
 
-// appendHeaders appends the signed headers, up to the signature.
+// appendHeaders appends the headers that are signed, up to the signature.
 func (c *conn) appendHeaders(q *request) {
 	s := &c.signer
 	s.names, c.pending, c.key = s.names[:0], c.sorted(q.fields, q.headers), q.ref.Key
@@ -261,7 +266,7 @@ func (c *conn) appendHeaders(q *request) {
 	s.text = append(s.text, hash...)
 }
 
-// appendContentHeaders appends the headers that describe the body.
+// appendContentHeaders appends the headers that say what the body is.
 func (c *conn) appendContentHeaders(q *request) {
 	if q.streamed() {
 		addHeader(c, "Content-Encoding: ", "content-encoding:", c.encoding())
@@ -275,7 +280,8 @@ func (c *conn) appendContentHeaders(q *request) {
 	}
 }
 
-// encoding returns the Content-Encoding of a payload in chunks, followed by the object's own.
+// encoding is the Content-Encoding of a payload in signed chunks, before any
+// encoding that the object has itself.
 func (c *conn) encoding() string {
 	for i, h := range c.pending {
 		if h.Name == "content-encoding" {
@@ -286,8 +292,8 @@ func (c *conn) encoding() string {
 	return "aws-chunked"
 }
 
-// sorted returns fields and headers sorted by name. Of two with the same name it returns the
-// later.
+// sorted returns fields and headers in the order of their names; of two with
+// the same name the later counts.
 func (c *conn) sorted(fields []field, headers []store.Header) []field {
 	if len(fields) == 0 && len(headers) == 0 {
 		return nil
@@ -308,8 +314,8 @@ func (c *conn) sorted(fields []field, headers []store.Header) []field {
 	return all
 }
 
-// appendPendingUpTo appends the request's own headers up to and including name. It reports whether
-// name was among them.
+// furtherUpTo appends those of the request's own headers that come before the
+// one named, or are it. It says whether the latter was among them.
 func (c *conn) appendPendingUpTo(name string) (had bool) {
 	for len(c.pending) > 0 && c.pending[0].Name <= name {
 		h := &c.pending[0]
@@ -327,7 +333,7 @@ func (c *conn) appendPendingUpTo(name string) (had bool) {
 	return had
 }
 
-// appendTitle appends a header's name in title case.
+// appendTitle appends a header's name in the way that names are mostly written.
 func appendTitle(dst []byte, name string) []byte {
 	first := true
 	for i := range len(name) {
@@ -341,7 +347,8 @@ func appendTitle(dst []byte, name string) []byte {
 	return dst
 }
 
-// appendSqueezed appends a header's value in canonical form: words separated by single spaces.
+// appendSqueezed appends a header's value in its canonical form: with single
+// blanks, and none around.
 func appendSqueezed(dst, value []byte) []byte {
 	for word := range bytes.FieldsSeq(value) {
 		dst = append(append(dst, word...), ' ')
@@ -349,7 +356,7 @@ func appendSqueezed(dst, value []byte) []byte {
 	return bytes.TrimSuffix(dst, []byte(" "))
 }
 
-// fitHeaders rejects headers that would break the request or are set by warp.
+// fitHeaders refuses headers that would be something else on the wire.
 func fitHeaders(headers []store.Header) error {
 	for _, h := range headers {
 		for i := range len(h.Name) {
@@ -371,8 +378,8 @@ func fitHeaders(headers []store.Header) error {
 	return nil
 }
 
-// addHeader appends a header to the request and its canonical form, unless the request brings its
-// own.
+// addHeader appends one header to the request and to its canonical form, unless
+// the request has one of that name of its own.
 func addHeader[T string | []byte](c *conn, name, canonical string, value T) {
 	if len(c.pending) > 0 && c.appendPendingUpTo(canonical[:len(canonical)-1]) {
 		return
@@ -392,7 +399,7 @@ func (c *conn) appendCredential(names []byte) {
 	c.ask = append(h, ", Signature="...)
 }
 
-// appendChunkHead appends the line that precedes a chunk.
+// appendChunkHead appends the line before a chunk.
 func (s *signer) appendChunkHead(dst []byte, size int, signed bool) []byte {
 	dst = strconv.AppendInt(dst, int64(size), 16)
 	if signed {
@@ -402,7 +409,7 @@ func (s *signer) appendChunkHead(dst []byte, size int, signed bool) []byte {
 	return append(dst, "\r\n"...)
 }
 
-// chunkHeadLen returns the length of that line.
+// chunkHeadLen is how long that line is.
 func chunkHeadLen(size int, signed bool) int {
 	var num [20]byte
 	n := len(strconv.AppendInt(num[:0], int64(size), 16)) + len("\r\n")
@@ -414,8 +421,8 @@ func chunkHeadLen(size int, signed bool) int {
 
 const trailerSignature = "x-amz-trailer-signature:"
 
-// streamedLength returns the length of a payload in chunks, with a trailer line of the given
-// length; 0 = no trailer.
+// streamedLength is how long a payload of the given size is in chunks, with a
+// trailer of which the line has the given length; 0 = none.
 func streamedLength(size int64, signed bool, trailer int) int64 {
 	const end = int64(len("\r\n"))
 	n := size + size/chunkSize*(int64(chunkHeadLen(chunkSize, signed))+end) + int64(chunkHeadLen(0, signed)) + end

@@ -15,7 +15,7 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// Values of x-amz-content-sha256 other than a hash of the payload.
+// What x-amz-content-sha256 says instead of a hash of the payload.
 const (
 	unsignedPayload  = "UNSIGNED-PAYLOAD"
 	streamingPayload = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"
@@ -23,8 +23,8 @@ const (
 	unsignedTrailer  = "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
 )
 
-// A signer makes AWS V4 signatures. It keeps what stays the same for a second or a day, and all
-// memory. It serves one connection at a time.
+// A signer makes AWS V4 signatures. What stays the same for a second or a
+// day is kept, and so is all memory. It serves one connection.
 type signer struct {
 	second int64    // of the times below
 	date   [16]byte // 20060102T150405Z
@@ -45,7 +45,7 @@ type signer struct {
 
 func (s *signer) anonymous() bool { return s.value.SignerType.IsAnonymous() }
 
-// at sets the time of the next signatures.
+// at sets the time of what follows.
 func (s *signer) at(now time.Time) {
 	second := now.Unix()
 	if second == s.second {
@@ -56,8 +56,8 @@ func (s *signer) at(now time.Time) {
 	now.UTC().AppendFormat(s.date[:0], "20060102T150405Z")
 }
 
-// use sets credentials and region, and derives the day's key if any of them or the day has
-// changed. Requests to several buckets call it again and again.
+// use sets credentials and region, and derives the day's key where any of the
+// three has changed. Requests to several buckets come here again and again.
 func (s *signer) use(value credentials.Value, region string) {
 	day := s.date[:8]
 	if s.key.hash != nil && string(s.scope[:8]) == string(day) && s.region == region && s.value == value {
@@ -98,7 +98,7 @@ func (s *signer) signTrailer(line []byte) {
 	s.signNext("AWS4-HMAC-SHA256-TRAILER\n", "\n", line)
 }
 
-// signNext signs a piece of what follows the head, chained to the signature before it.
+// signNext signs what follows the head: each piece by the signature before it.
 func (s *signer) signNext(algorithm, between string, data []byte) {
 	s.hash(data)
 	s.begin(algorithm)
@@ -108,14 +108,14 @@ func (s *signer) signNext(algorithm, between string, data []byte) {
 	appendHex(s.last[:0], &s.sum)
 }
 
-// begin starts the string to sign in s.text.
+// begin puts into s.text what all begins with that is signed.
 func (s *signer) begin(algorithm string) {
 	s.text = append(append(append(s.text[:0], algorithm...), s.date[:]...), '\n')
 	s.text = append(append(s.text, s.scope...), '\n')
 }
 
-// A dayKey computes HMAC-SHA256 with the key of a day. Unlike crypto/hmac it also keeps the state
-// after the first lines of the string to sign, which stay the same for a second.
+// A dayKey computes HMAC-SHA256 with the key of a day. Unlike crypto/hmac it also keeps what comes of the
+// first line ends of what is signed, which stay the same for a second.
 type dayKey struct {
 	hash         hash.Hash
 	inner, outer []byte // its states behind the two forms of the key
@@ -151,7 +151,7 @@ func (k *dayKey) begin(text []byte, epoch uint32) {
 	k.start, k.begun = k.appendState(k.start[:0]), epoch
 }
 
-// seal computes the HMAC of a message that continues from state with text.
+// seal leaves in sum the code of the message that ends with text, from the given state on.
 func (k *dayKey) seal(state, text []byte, sum *[sha256.Size]byte) {
 	k.restore(state)
 	k.hash.Write(text)
@@ -161,7 +161,7 @@ func (k *dayKey) seal(state, text []byte, sum *[sha256.Size]byte) {
 	k.hash.Sum(sum[:0])
 }
 
-// restore and appendState cannot fail, because the states are of the same hash.
+// goOn and appendState cannot fail: the states are those of the same hash.
 func (k *dayKey) restore(state []byte) {
 	_ = k.hash.(encoding.BinaryUnmarshaler).UnmarshalBinary(state)
 }
@@ -184,7 +184,7 @@ func appendHex(dst []byte, sum *[sha256.Size]byte) []byte {
 	return dst
 }
 
-// hash stores the SHA-256 of data in s.sum.
+// hash leaves the SHA-256 of data in s.sum.
 func (s *signer) hash(data []byte) {
 	if s.plain == nil {
 		s.plain = sha256.New()
@@ -194,7 +194,7 @@ func (s *signer) hash(data []byte) {
 	s.plain.Sum(s.sum[:0])
 }
 
-// hashMD5 stores the MD5 of data in s.md5Sum.
+// hashMD5 leaves the MD5 of data in s.md5Sum.
 func (s *signer) hashMD5(data []byte) {
 	s.beginMD5()
 	s.md5.Write(data)
@@ -210,7 +210,7 @@ func (s *signer) beginMD5() {
 
 func (s *signer) endMD5() { s.md5.Sum(s.md5Sum[:0]) }
 
-// md5Base64 returns the MD5 of data as headers contain it.
+// md5Base64 is the MD5 of data as headers have it.
 func md5Base64(data []byte) string {
 	sum := md5.Sum(data)
 	return base64.StdEncoding.EncodeToString(sum[:])

@@ -8,7 +8,8 @@ import (
 	"unsafe"
 )
 
-// Only these two calls tell the race detector that what was sent happened before its answer.
+// The race detector learns that what was sent is older than its answer from
+// these two calls only.
 
 func sendTo(fd uintptr, b []byte) (int, syscall.Errno) {
 	n, err := syscall.Write(int(fd), b)

@@ -15,14 +15,14 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// An Admin does bookkeeping through minio-go.
+// A Admin does bookkeeping through minio-go.
 type Admin struct {
 	*Engine
 	region string
 	key    encrypt.ServerSide // with SSE-C the key of what the load writes; nil otherwise
 }
 
-// NewAdmin returns an Admin for one host.
+// NewAdmin returns what does the bookkeeping on one host.
 func NewAdmin(cfg *store.Config, a store.Address) (*Admin, error) {
 	e, err := openEngine(cfg.ForAdmin(), a, answerCheck{total: store.AdminTimeout, admin: true}, store.AdminTimeout, new(store.Counters))
 	if err != nil {
@@ -35,8 +35,8 @@ func NewAdmin(cfg *store.Config, a store.Address) (*Admin, error) {
 	return admin, err
 }
 
-// ownTag marks a bucket that warp made. A store without bucket tags loses the mark, and warp then
-// treats the bucket as somebody else's, which is the safe side.
+// ownTag marks a bucket that warp made. Where a store has no bucket tags the
+// mark is lost, and warp treats the bucket as somebody else's: the safe side.
 const ownTag = "created-by"
 
 func (a *Admin) BucketExists(ctx context.Context, bucket string) (bool, error) {
@@ -96,8 +96,7 @@ func (a *Admin) Headers(ctx context.Context, ref store.Ref, decrypt bool) (http.
 	return info.Metadata, asError(err, nil)
 }
 
-// maxSmall is larger than anything that is read whole. A foreign object under a marker's name must
-// not fill the memory.
+// maxSmall is more than anything that is read whole: a foreign object under a marker's name must not fill the memory.
 const maxSmall = 1 << 20
 
 func (a *Admin) Read(ctx context.Context, ref store.Ref) ([]byte, error) {
@@ -118,7 +117,7 @@ func (a *Admin) UploadFile(ctx context.Context, ref store.Ref, path, contentType
 	return asError(err, nil)
 }
 
-// List also checks each entry, because clean-up deletes what it returns.
+// List checks each entry as well: clean-up deletes what it is told here.
 func (a *Admin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
 	check := s3.NewListCheck(l.Bucket, l.Prefix, l.Versions)
 	var wrong error
@@ -140,9 +139,10 @@ func (a *Admin) Uploads(ctx context.Context, bucket, prefix string, each func(st
 	check := s3.NewListCheck(bucket, prefix, false)
 	var track s3.ListTrack
 	for {
-		page, err := a.uploadsAt(ctx, bucket, prefix, track.Place)
+		place := track.Place
+		page, err := a.core.ListMultipartUploads(ctx, bucket, prefix, place.Key, place.Version, "", 0)
 		if err != nil {
-			return err
+			return asError(err, nil)
 		}
 		for _, u := range page.Uploads {
 			if err := check.Below(u.Key); err != nil {
@@ -165,20 +165,7 @@ func (a *Admin) Uploads(ctx context.Context, bucket, prefix string, each func(st
 	}
 }
 
-// uploadsAt asks for a page of uploads. versitygw rejects its own upload-id-marker. The page then starts after the key, which
-// leaves out any further uploads of that key.
-func (a *Admin) uploadsAt(ctx context.Context, bucket, prefix string, place s3.ListPlace) (minio.ListMultipartUploadsResult, error) {
-	page, err := a.core.ListMultipartUploads(ctx, bucket, prefix, place.Key, place.Version, "", 0)
-	if place.Version != "" && store.CodeOf(asError(err, nil)) == "InvalidArgument" {
-		page, err = a.core.ListMultipartUploads(ctx, bucket, prefix, place.Key, "", "", 0)
-	}
-	if err != nil {
-		return page, asError(err, nil)
-	}
-	return page, nil
-}
-
-// Parts lists all parts: MinIO starts again at the first one if the marker is no part.
+// Parts looks at all parts: MinIO begins with the first one where the marker is no part.
 func (a *Admin) Parts(ctx context.Context, u store.Upload, each func(store.Part) bool) error {
 	for marker := 0; ; {
 		page, err := a.core.ListObjectParts(ctx, u.Bucket, u.Key, u.ID, marker, 0)

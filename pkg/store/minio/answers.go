@@ -17,9 +17,8 @@ import (
 	"warp/pkg/store/s3/xmlscan"
 )
 
-// answerCheck makes sure that an answer is the document that was asked for. minio-go decodes any
-// document of any size: it mistakes an error that a store sends with status 200 for an empty
-// listing, or for a bucket without versions.
+// answerCheck makes sure that an answer is the document that was asked for. minio-go decodes whatever comes, of any
+// size: it takes an error that a store sends with status 200 for an empty listing, or for a bucket without versions.
 type answerCheck struct {
 	next  http.RoundTripper
 	total time.Duration // each request has that long for all of its answer; 0 = no limit but for what bookkeeping alone asks
@@ -33,13 +32,13 @@ const (
 	maxDocument = 1 << 20
 )
 
-// A document is what the answer to a request must be.
+// A document is what the answer to a request has to be.
 type document struct {
 	root string // the name of its outermost element; "" = any but an error
 	max  int64
 }
 
-// documentOf returns the document that answers req, or false if the answer is an object.
+// documentOf says which document answers req; false where the answer is an object.
 func documentOf(req *http.Request) (document, bool) {
 	query := req.URL.Query()
 	root := func(name string) (document, bool) { return document{name, maxDocument}, true }
@@ -70,7 +69,7 @@ func documentOf(req *http.Request) (document, bool) {
 	return document{}, false
 }
 
-// RoundTrip receives all of a document before it returns it.
+// RoundTrip receives all of a document before anybody reads it.
 func (a answerCheck) RoundTrip(req *http.Request) (*http.Response, error) {
 	want, isDocument := documentOf(req)
 	limit := a.total
@@ -114,10 +113,10 @@ func (a answerCheck) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// slowestUpload is the least bandwidth, in bytes per second, that bookkeeping allows for.
+// slowestUpload is how many bytes per second a line has to carry.
 const slowestUpload = 64 << 10
 
-// check checks the outermost element of a document that came with a success.
+// check looks at the outermost element of a document that came with a success.
 func (a answerCheck) check(want document, status int, method string, text []byte) error {
 	if status/100 != 2 || status != http.StatusOK && want.root != "" || method == http.MethodHead {
 		return nil // whoever asked takes no other success
@@ -136,8 +135,8 @@ func (a answerCheck) check(want document, status int, method string, text []byte
 	return store.BadAnswer(status, "the answer is a document <%.40s> instead of <%s>", x.Name, want.root)
 }
 
-// errorInSuccess returns the error that a store has sent as a success. Bookkeeping must not act on
-// its code, which elsewhere may mean that the store lacks a function.
+// errorInSuccess is the error that a store has sent as a success. Bookkeeping must not mistake it for the answer that
+// its code means elsewhere, such as that the store lacks a function.
 func (a answerCheck) errorInSuccess(status int, text []byte) error {
 	var said struct{ Code, Message string }
 	_ = xml.Unmarshal(text, &said) // what there is of it
@@ -148,7 +147,7 @@ func (a answerCheck) errorInSuccess(status int, text []byte) error {
 	return store.Errorf(code, status, "%s", store.OneLine(said.Message))
 }
 
-// A limitedAnswer is the body of an object that counts against the limit of its request.
+// A limitedAnswer is an object, whose time counts as well.
 type limitedAnswer struct {
 	io.ReadCloser
 	ctx    context.Context
@@ -169,7 +168,7 @@ func (l *limitedAnswer) Close() error {
 	return l.ReadCloser.Close()
 }
 
-// pageOf returns where the page begins that a request asks for, or false if it asks for none.
+// pageOf is the place where the page begins that a request asks for; false where it asks for no page of a listing.
 func pageOf(query url.Values) (s3.ListPlace, bool) {
 	if !query.Has("list-type") && !query.Has("versions") {
 		return s3.ListPlace{}, false
@@ -177,8 +176,7 @@ func pageOf(query url.Values) (s3.ListPlace, bool) {
 	return s3.ListPlace{Token: query.Get("continuation-token"), Key: query.Get("key-marker"), Version: query.Get("version-id-marker")}, true
 }
 
-// redirected returns an error if the store redirects the request. minio-go follows redirects to a
-// region by itself.
+// redirected says where a store sends whoever asks. minio-go follows a region by itself.
 func redirected(resp *http.Response) error {
 	to := resp.Header.Get("Location")
 	if resp.StatusCode/100 != 3 || to == "" || resp.Header.Get("x-amz-bucket-region") != "" {

@@ -18,7 +18,7 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// asError turns an error of minio-go or of a connection into an *Error. It returns nil for nil.
+// asError turns an error of minio-go or of a connection into an *Error; nil stays nil.
 func asError(err error, tr *store.Trace) error {
 	var own *store.Error
 	var resp minio.ErrorResponse
@@ -46,7 +46,8 @@ type Engine struct {
 	closeIdle func()
 }
 
-// receiveBuffers receive payload. Reads larger than 128 KiB save no system calls on loopback.
+// receiveBuffers hold payload on its way to nowhere. 128 KiB is past the point
+// where larger reads save system calls on loopback.
 var receiveBuffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); return &b }}
 
 func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
@@ -62,7 +63,7 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 	var err error
 	ctx, seen := nethttp.Watch(ctx, tr)
 	if len(p.Headers) > 0 {
-		// The headers are meant for one request, and not for parts.
+		// What the headers ask for is asked of one request, and not of parts.
 		opts.DisableMultipart = true
 	}
 	if e.signsWhole(&p) {
@@ -140,7 +141,7 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 	return d, nil
 }
 
-// drain reads body to its end and writes it to into, or discards it.
+// drain reads body to its end and throws it away, or gives it to into.
 func drain(body io.ReadCloser, into io.Writer) (int64, error) {
 	buf := receiveBuffers.Get().(*[]byte)
 	defer receiveBuffers.Put(buf)
@@ -174,8 +175,8 @@ func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (stor
 	return toObject(ref.Bucket, info), nil
 }
 
-// Delete deletes all of refs with one request, and checks that the store confirms each. They must
-// be of one bucket, and at most 1000.
+// Delete removes all of refs, which are of one bucket and at most 1000, with
+// one request, and counts what the store confirms.
 func (e *Engine) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	switch len(refs) {
 	case 0:
@@ -263,7 +264,8 @@ func (e *Engine) List(ctx context.Context, l store.List, each func(store.Object)
 	return nil
 }
 
-// A pageTrack tracks a listing by minio-go, which asks for pages for ever if a store says so.
+// A pageTrack is the ListTrack of a listing by minio-go, which asks for pages for
+// ever where a store says so.
 type pageTrack struct {
 	s3.ListTrack
 	pages *s3.ListCheck
@@ -272,8 +274,9 @@ type pageTrack struct {
 
 type pageKey struct{}
 
-// checkPage returns an error for a request for the next page of a listing that has no end. A
-// redirected request asks for the same page again.
+// checkPage looks at a request before it is sent: it is an error where it is the
+// next one of a listing that has no end. A redirected one says again what the
+// request before said.
 func checkPage(req *http.Request) error {
 	t, _ := req.Context().Value(pageKey{}).(*pageTrack)
 	if t == nil || req.Response != nil {

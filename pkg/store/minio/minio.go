@@ -1,5 +1,5 @@
-// Package minio sends requests through minio-go. It supports everything, and takes several times
-// the CPU time of package lean.
+// Package minio sends requests through minio-go. It can do everything, and costs
+// several times what a request costs.
 package minio
 
 import (
@@ -19,8 +19,8 @@ func New(cfg *store.Config, a store.Address, n *store.Counters) (*Engine, error)
 	return openEngine(cfg, a, answerCheck{}, cfg.StallTimeout(), n)
 }
 
-// libraryRetries stops minio-go from waiting. It sleeps after a failed request even if it is not
-// going to repeat it, and that sleep would be measured.
+// libraryRetries makes minio-go never wait: it sleeps after a failed request
+// even when it is not going to repeat it, and that sleep would be measured.
 var libraryRetries sync.Once
 
 func openEngine(cfg *store.Config, a store.Address, check answerCheck, answer time.Duration, n *store.Counters) (*Engine, error) {
@@ -57,5 +57,5 @@ func openEngine(cfg *store.Config, a store.Address, check answerCheck, answer ti
 	}, nil
 }
 
-// Close closes idle connections, and each other one when its request ends.
+// Close closes the connections that no request uses, and each other one when its request ends.
 func (e *Engine) Close() { e.closeIdle() }

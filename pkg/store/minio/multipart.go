@@ -13,7 +13,7 @@ import (
 	"warp/pkg/store/nethttp"
 )
 
-// call calls do and records its requests in tr.
+// call runs one of minio-go's calls with its requests noted in tr.
 func call[T any](ctx context.Context, tr *store.Trace, do func(context.Context) (T, error)) (T, error) {
 	ctx, seen := nethttp.Watch(ctx, tr)
 	got, err := do(ctx)

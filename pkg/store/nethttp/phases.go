@@ -13,8 +13,8 @@ import (
 	"warp/pkg/store"
 )
 
-// A wirePhases records the phases of one request through the hooks of net and net/http. Several
-// goroutines call them, some after the request is over.
+// A wirePhases notes the phases of one request by the hooks of net and net/http,
+// which several goroutines call, some of them when the request is over.
 type wirePhases struct {
 	base time.Time
 	all  bool // not only those of a new connection
@@ -35,9 +35,9 @@ func (w *wirePhases) note(change func(now time.Duration)) {
 	}
 }
 
-// begun and done record the start and the end of a phase of the connection. If several addresses
-// of a name are tried at once, it lasts from the start of the first to the end of the one that
-// succeeds.
+// begun and done note when a phase of the connection began, and that it ended.
+// Several addresses of a name may be tried at once: it counts from the begin of
+// the first to the end of the one that succeeds.
 func (w *wirePhases) begun(at *time.Duration) {
 	w.note(func(now time.Duration) {
 		if *at == 0 {
@@ -54,7 +54,7 @@ func (w *wirePhases) done(phase int, began *time.Duration, err error) {
 	})
 }
 
-// hooks returns the hooks for the phases of a connection.
+// hooks are those of a connection.
 func (w *wirePhases) hooks() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
 		DNSStart:          func(httptrace.DNSStartInfo) { w.begun(&w.dns) },
@@ -66,12 +66,13 @@ func (w *wirePhases) hooks() *httptrace.ClientTrace {
 	}
 }
 
-// finish records the end of the request.
+// finish says that nothing more comes of the request.
 func (w *wirePhases) finish() {
 	w.note(func(now time.Duration) { w.read, w.finished = now, true })
 }
 
-// end returns the phases of the request if it is finished, and stops recording.
+// end returns the phases of the request, once it is finished. Nothing is noted
+// any more then.
 func (w *wirePhases) end() (p *store.Phases, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,9 +86,9 @@ func (w *wirePhases) end() (p *store.Phases, ok bool) {
 	return &w.phases, true
 }
 
-// exchange adds the phases after the connection. If net/http's sending goroutine reports too late
-// when the request was sent, that time is unknown, and counts as part of the wait since it is
-// short.
+// exchange counts what follows the connection. Where net/http's goroutine that
+// sends says so too late, nobody knows when a request was sent; being short, it
+// counts as part of the wait.
 func (w *wirePhases) exchange() {
 	from := w.sending
 	if w.sent > from && w.sent <= w.answered {
@@ -98,7 +99,7 @@ func (w *wirePhases) exchange() {
 	w.phases.Add(store.PhaseReceive, w.read-w.answered)
 }
 
-// follow starts recording the phases of a request. It returns nil if they are not wanted.
+// follow begins to note the phases of a request; nil where nobody wants them.
 func (t *netTrace) follow() *wirePhases {
 	if !t.noted {
 		return nil
@@ -110,7 +111,7 @@ func (t *netTrace) follow() *wirePhases {
 	return w
 }
 
-// takePhases adds the phases of all finished requests to p.
+// takePhases adds the phases of all requests that are finished to p.
 func (t *netTrace) takePhases(p *store.Phases) {
 	if !t.noted {
 		return
@@ -133,7 +134,7 @@ func (w *wirePhases) clientTrace() *httptrace.ClientTrace {
 	return w.hooks()
 }
 
-// watch adds the hooks for the phases after the connection.
+// watch adds to the hooks what follows the begin of a connection.
 func (w *wirePhases) watch(hooks *httptrace.ClientTrace) {
 	if w == nil || !w.all {
 		return
@@ -151,14 +152,14 @@ func (w *wirePhases) watch(hooks *httptrace.ClientTrace) {
 	}
 }
 
-// uploaded corrects the time at which the request was sent by the time at which its payload was.
+// uploaded corrects when the request was sent by what is known of its payload.
 func (w *wirePhases) uploaded(last int64) {
 	if w != nil && last > 0 {
 		w.note(func(time.Duration) { w.sent = min(time.Duration(last), w.answered) })
 	}
 }
 
-// answer records when the answer is complete.
+// answer notes when an answer has been received.
 func (w *wirePhases) answer(resp *http.Response) {
 	switch {
 	case w == nil:
@@ -169,8 +170,8 @@ func (w *wirePhases) answer(resp *http.Response) {
 	}
 }
 
-// WatchDial returns a context under which the phases of a new connection are recorded in t, and a
-// function to call once it is connected.
+// WatchDial returns a context under which the phases of a new connection are noted in
+// t, and what to call when the connection is there.
 func WatchDial(ctx context.Context, t *store.Trace) (context.Context, func()) {
 	if t.Phases() == nil {
 		return ctx, func() {}
@@ -183,7 +184,7 @@ func WatchDial(ctx context.Context, t *store.Trace) (context.Context, func()) {
 	}
 }
 
-// A WatchedBody calls End when the body was read, or is closed.
+// A WatchedBody tells when an answer's body was received.
 type WatchedBody struct {
 	io.ReadCloser
 	once sync.Once

@@ -14,8 +14,8 @@ import (
 	"warp/pkg/store"
 )
 
-// A netTrace is written by net/http's goroutines, hence the atomics. Each row has its own, because
-// a late write must not reach the next row.
+// A netTrace is what net/http's goroutines write to, hence the atomics. Each
+// row has its own, since a late write must not reach the next row.
 type netTrace struct {
 	base      time.Time
 	firstByte atomic.Int64
@@ -30,8 +30,8 @@ type netTrace struct {
 	open  []*wirePhases // of each request
 }
 
-// Watch returns a context whose requests are recorded, and a function that copies what was
-// recorded to t.
+// Watch returns a context whose requests are noted, and what to call when they
+// are over, so that t has what was seen.
 func Watch(ctx context.Context, t *store.Trace) (context.Context, func()) {
 	if t == nil {
 		return ctx, func() {}
@@ -46,8 +46,8 @@ func Watch(ctx context.Context, t *store.Trace) (context.Context, func()) {
 	}
 }
 
-// ObjectSize returns the object's size according to the answer to a request under ctx, or size.
-// Only the answer to an append contains it.
+// ObjectSize is the size of the object that an answer to a request under ctx named, else size. Only the answer to an
+// append names one.
 func ObjectSize(ctx context.Context, size int64) int64 {
 	if n, ok := ctx.Value(traceKey{}).(*netTrace); ok && n.size.Load() > 0 {
 		return n.size.Load()
@@ -59,7 +59,8 @@ func (t *netTrace) sawFirstByte() {
 	t.firstByte.CompareAndSwap(0, int64(time.Since(t.base)))
 }
 
-// raise records that payload was sent at lastByte. Parts of an upload are sent concurrently.
+// raise notes that payload was sent until then. Parts of an upload are sent
+// beside each other.
 func (t *netTrace) raise(lastByte int64) {
 	for {
 		seen := t.lastByte.Load()
@@ -114,7 +115,7 @@ func (s *sentPayload) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lastByte returns when the payload was sent, or 0 if not all of it was.
+// lastByte is when the payload was sent; 0 where it was not, or not all of it.
 func (s *sentPayload) lastByte(accepted bool) int64 {
 	if accepted || s.ended.Load() {
 		return s.taken.Load()
@@ -124,8 +125,8 @@ func (s *sentPayload) lastByte(accepted bool) int64 {
 
 type traceKey struct{}
 
-// A Tracer records in the request's trace what goes over the wire. It is right above the
-// transport, so that it sees every request that a library sends.
+// A Tracer notes in the request's trace what goes over the wire. It sits right
+// above the transport, so that it sees every request that a library sends.
 type Tracer struct {
 	Next  http.RoundTripper
 	HTTP2 bool // nothing else will do
@@ -175,7 +176,7 @@ func (t Tracer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// carriesPayload reports whether a request uploads an object or a part.
+// carriesPayload says whether a request uploads an object, or a part of one.
 func carriesPayload(req *http.Request) bool {
 	if req.Body == nil || req.ContentLength == 0 {
 		return false
@@ -183,8 +184,8 @@ func carriesPayload(req *http.Request) bool {
 	return req.Method == http.MethodPut || strings.HasPrefix(req.Header.Get("Content-Type"), "multipart/form-data")
 }
 
-// send rejects an answer over HTTP/1.1 if HTTP/2 was asked for. A store without HTTP/2 would
-// otherwise be measured as if it had it.
+// send refuses an answer by HTTP/1.1 where HTTP/2 was asked for: a store that
+// does not speak it would otherwise be measured in silence as if it did.
 func (t Tracer) send(req *http.Request) (*http.Response, error) {
 	resp, err := t.Next.RoundTrip(req)
 	if err == nil && t.HTTP2 && resp.ProtoMajor != 2 {

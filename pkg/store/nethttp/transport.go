@@ -15,9 +15,10 @@ import (
 	"warp/pkg/store/dial"
 )
 
-// NewTransport returns a transport for one host that waits for answers as long as given. With addr
-// it connects there, whatever the host in the URL. So each address of a name can be a host of its
-// own while TLS still sees the name.
+// NewTransport returns a transport for one host that waits for answers as long
+// as given. With addr it connects there, whatever the name in the URL is, so
+// that each address of a name can be a host of its own while TLS still sees
+// the name.
 func NewTransport(cfg *store.Config, addr string, answer time.Duration, dialed *atomic.Int64) (*http.Transport, error) {
 	dialer := dial.NewDialer(cfg)
 	t := &http.Transport{
@@ -58,17 +59,17 @@ func NewTransport(cfg *store.Config, addr string, answer time.Duration, dialed *
 	return t, nil
 }
 
-// plainTimeout limits the wait for the answer in a [PlainTransport].
+// plainTimeout bounds the wait for an answer to a request that is none of S3's.
 const plainTimeout = 5 * time.Second
 
-// PlainTransport returns a transport for other requests to the store, such as one for credentials.
-// It connects as bookkeeping does.
+// PlainTransport is for requests to the store that are none of S3's, such as
+// the one for credentials. It reaches the store as bookkeeping does.
 func PlainTransport(cfg *store.Config) (http.RoundTripper, error) {
 	return NewTransport(cfg.ForAdmin(), "", plainTimeout, new(atomic.Int64))
 }
 
-// A timeoutConn fails if it makes no progress for too long. A store that freezes in the middle of
-// a body would otherwise block preparation or clean-up for ever.
+// A timeoutConn fails when nothing moves for too long: a store that freezes
+// in the middle of a body would otherwise hold prepare or clean-up for ever.
 type timeoutConn struct {
 	net.Conn
 	timeout time.Duration
@@ -81,8 +82,8 @@ func (c *timeoutConn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// Write also starts the wait for the answer, which net/http may have been reading for since the
-// previous one.
+// Write begins the wait for the answer too, for which net/http may have been
+// reading since the answer before.
 func (c *timeoutConn) Write(p []byte) (int, error) {
 	if err := c.Conn.SetDeadline(time.Now().Add(c.timeout)); err != nil {
 		return 0, err
@@ -90,8 +91,8 @@ func (c *timeoutConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// bufferSize divides 4 MiB among the connections. Thousands of them with large buffers would take
-// most of the process's memory.
+// bufferSize shares 4 MiB among the connections, since thousands of them with
+// large buffers would be most of the process.
 func bufferSize(connections int) int {
 	return min(max(4<<20/max(connections, 1), 4<<10), 64<<10)
 }

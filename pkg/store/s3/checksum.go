@@ -7,8 +7,8 @@ import (
 	"warp/pkg/store"
 )
 
-// StoredChecksum returns the checksum in an answer's headers. A composite one is recognized by its
-// type or, if the store sends none, by the number of parts at its end.
+// StoredChecksum is what an answer's headers say. Composites are told by their
+// type or, by stores that do not send one, by the number of parts behind them.
 func StoredChecksum(h http.Header) store.StoredChecksum {
 	for _, t := range store.ChecksumTypes() {
 		if v := h.Get(t.Key()); v != "" {

@@ -4,10 +4,10 @@ import (
 	"warp/pkg/store"
 )
 
-// Deleted reports whether the status of the answer to a DELETE is a success.
+// deleted says whether the status that answers a DELETE is a success.
 func Deleted(status int) bool { return status == 204 || status == 200 || status == 202 }
 
-// Deletions collects the results of a batch of deletions.
+// deletions are what a store says of a batch of objects to be deleted.
 type Deletions struct {
 	Refs     []store.Ref
 	good     int
@@ -16,8 +16,8 @@ type Deletions struct {
 	firstBad *store.Error
 }
 
-// Confirm counts an object that the store says is gone. Most stores answer in the order of the
-// request, so no map is needed.
+// confirmed notes that the object named is gone. Most stores answer in the
+// order in which they were asked, so that no map is needed.
 func (d *Deletions) Confirm(key []byte, status int) error {
 	if d.left == nil {
 		if d.bad == 0 && d.good < len(d.Refs) && d.Refs[d.good].Key == string(key) {
@@ -43,7 +43,7 @@ func (d *Deletions) Fail(err *store.Error) {
 	}
 }
 
-// Err returns the error of the whole batch.
+// err is what the batch comes to.
 func (d *Deletions) Err(tr *store.Trace) error {
 	switch {
 	case d.firstBad != nil && d.bad == len(d.Refs):

@@ -9,15 +9,15 @@ import (
 	"warp/pkg/store"
 )
 
-// ResponseError returns the error of an answer. seen is its status, in case that resp has none.
+// ResponseError is the error of an answer that a store sent; seen is its status where the answer does not say.
 func ResponseError(resp minio.ErrorResponse, seen int) *store.Error {
 	status := resp.StatusCode
 	if status == 0 {
 		status = seen
 	}
 	code := resp.Code
-	// minio-go uses the status line as the code of an answer without an S3 error document. It is
-	// too long and too varied to group by.
+	// minio-go calls an answer that is no S3 error document by its status
+	// line, which is too long and too varied to be counted under.
 	if code == "" || strings.ContainsAny(code, " \t") {
 		code = fmt.Sprintf("HTTP%d", status)
 	}

@@ -7,8 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// Regions finds out the regions of buckets. All hosts of a client share it, so that thousands of
-// workers that begin at once send one question.
+// Regions are the regions of buckets, where the store has to be asked for them.
+// All hosts of a client share them: thousands of workers that begin at once ask
+// one time.
 type Regions struct {
 	ask        func(ctx context.Context, bucket string) (string, error)
 	generation atomic.Uint32
@@ -18,22 +19,23 @@ type Regions struct {
 	asking map[string]*regionAnswer
 }
 
-// NewRegions returns Regions that calls ask for each bucket.
+// NewRegions returns regions that are known from ask.
 func NewRegions(ask func(ctx context.Context, bucket string) (string, error)) *Regions {
 	return &Regions{ask: ask}
 }
 
-// Generation changes whenever Regions learns something new.
+// Generation changes whenever a region becomes known that was not, or was another.
 func (r *Regions) Generation() uint32 { return r.generation.Load() }
 
-// A regionAnswer is pending until done is closed.
+// A regionAnswer is on its way until done is closed.
 type regionAnswer struct {
 	done   chan struct{}
 	region string
 	err    error
 }
 
-// Of returns the region of a bucket. It waits until ctx ends, or bookkeeping gives up.
+// Of is the region of a bucket. The wait for it ends with ctx, or with the
+// patience of bookkeeping.
 func (r *Regions) Of(ctx context.Context, bucket string) (string, error) {
 	r.mu.Lock()
 	if region, ok := r.known[bucket]; ok {
@@ -53,8 +55,8 @@ func (r *Regions) Of(ctx context.Context, bucket string) (string, error) {
 	}
 }
 
-// begin asks for a region on behalf of all who wait for it, so it does not end with the context of
-// the first.
+// begin asks for a region on behalf of all who want to know it, so that it does
+// not end with the context of the first of them.
 func (r *Regions) begin(ctx context.Context, bucket string) *regionAnswer {
 	if r.asking == nil {
 		r.asking = make(map[string]*regionAnswer)
@@ -75,7 +77,7 @@ func (r *Regions) begin(ctx context.Context, bucket string) *regionAnswer {
 	return a
 }
 
-// Learn stores the region of a bucket that an answer contained.
+// Learn takes over what an answer says of a bucket's region.
 func (r *Regions) Learn(bucket, region string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,4 +1,5 @@
-// Package xmlscan reads the XML documents of S3 element by element, without allocating.
+// Package xmlscan reads the XML documents of S3 element by element, without
+// garbage.
 package xmlscan
 
 import (
@@ -9,18 +10,19 @@ import (
 	"warp/pkg/store"
 )
 
-// Kinds of tokens.
+// What an Scanner comes across.
 const (
 	Start = iota // of the element in name
 	End          // of the element in name, with its own text in text
 	Done         // the document has ended
 )
 
-// maxDepth is more than the depth of any S3 document.
+// maxDepth is deeper than any document of S3's.
 const maxDepth = 16
 
-// A Scanner reads a document in memory, element by element, without allocating. It understands as
-// much XML as stores send: it skips attributes, and knows only XML's own entities.
+// An Scanner reads a document that is in memory, element by element, and
+// makes no garbage. It knows as much of XML as stores send: attributes are
+// skipped, and there are no entities but those that XML itself has.
 type Scanner struct {
 	doc   []byte
 	at    int
@@ -32,12 +34,12 @@ type Scanner struct {
 	ended bool // the latest tag was an end
 }
 
-// Scan starts with another document.
+// scan starts with another document.
 func (x *Scanner) Scan(doc []byte) {
 	*x = Scanner{doc: doc, Text: x.Text[:0]}
 }
 
-// bad returns an error that says what is wrong with the document.
+// bad says what is wrong with the document.
 func (x *Scanner) bad(what string) error {
 	if len(bytes.TrimSpace(x.doc)) == 0 {
 		return store.BadAnswer(0, "the answer's document is empty")
@@ -45,7 +47,7 @@ func (x *Scanner) bad(what string) error {
 	return store.BadAnswer(0, "the answer is no XML: %s at byte %d", what, x.at)
 }
 
-// Parent returns the name of the element around the latest tag's.
+// parent is the name of the element around the one of the latest tag.
 func (x *Scanner) Parent() []byte {
 	if x.Depth < 2 {
 		return nil
@@ -53,7 +55,7 @@ func (x *Scanner) Parent() []byte {
 	return local(x.open[x.Depth-2])
 }
 
-// Next returns the kind of the next token.
+// next goes on to the next tag.
 func (x *Scanner) Next() (kind int, err error) {
 	if x.empty {
 		x.empty = false
@@ -139,7 +141,7 @@ func (x *Scanner) characters() error {
 	return nil
 }
 
-// plain appends text, with line ends normalized.
+// plain appends text. Line ends become one kind.
 func (x *Scanner) plain(b []byte) error {
 	if x.Depth == 0 {
 		if b = bytes.TrimPrefix(b, []byte("\ufeff")); len(bytes.TrimSpace(b)) > 0 {
@@ -166,12 +168,12 @@ func (x *Scanner) plain(b []byte) error {
 	return nil
 }
 
-// validRune reports whether XML allows a character.
+// validRune says whether XML can hold a character.
 func validRune(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\r' || r >= ' ' && r <= 0xd7ff || r >= 0xe000 && r <= 0xfffd || r >= 0x10000 && r <= utf8.MaxRune
 }
 
-// entity appends the character for what is between & and ;.
+// entity appends what stands between & and ;.
 func (x *Scanner) entity(b []byte) bool {
 	switch string(b) {
 	case "lt":
@@ -194,7 +196,7 @@ func (x *Scanner) entity(b []byte) bool {
 	return true
 }
 
-// charReference parses "#38" or "#x26".
+// charReference reads "#38" or "#x26".
 func charReference(b []byte) (r rune, ok bool) {
 	if len(b) < 2 || b[0] != '#' || len(b) > 9 {
 		return 0, false
@@ -248,7 +250,8 @@ func (x *Scanner) startTag() (int, error) {
 	return Start, nil
 }
 
-// tagBody returns what is between < and >, and moves past it. Attributes may contain >.
+// tagBody returns what stands between < and >, past which it goes. Attributes
+// may contain a > of their own.
 func (x *Scanner) tagBody() (body []byte, ok bool) {
 	quote := byte(0)
 	for i := x.at + 1; i < len(x.doc); i++ {
@@ -268,7 +271,7 @@ func (x *Scanner) tagBody() (body []byte, ok bool) {
 	return nil, false
 }
 
-// validName reports whether a store may send an element of this name.
+// validName says whether a tag's name is one that a store may send.
 func validName(b []byte) bool {
 	for _, c := range b {
 		switch {
@@ -280,12 +283,13 @@ func validName(b []byte) bool {
 	return len(b) > 0 && (b[0] > '9' || b[0] == ':') && utf8.Valid(b)
 }
 
-// local returns a name without its namespace.
+// local is a name without its namespace.
 func local(name []byte) []byte {
 	return name[bytes.IndexByte(name, ':')+1:]
 }
 
-// AppendText appends s, escaped, as text of a document. s has to be [ValidText].
+// AppendText appends s as text of a document: what cannot stand there as it is
+// does not go in (see ValidText).
 func AppendText(dst []byte, s string) []byte {
 	for i := range len(s) {
 		switch c := s[i]; c {
@@ -312,7 +316,7 @@ func AppendText(dst []byte, s string) []byte {
 	return dst
 }
 
-// ValidText reports whether a document can contain s as text.
+// ValidText says whether s can be text of a document at all.
 func ValidText(s string) bool {
 	for i, r := range s {
 		if !validRune(r) {

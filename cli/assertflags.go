@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/flagtype"
+	"warp/internal/human"
+	"warp/pkg/aggregate"
+	"warp/pkg/assert"
+)
+
+// assertFlags are claims about a run, and where it is written what came of them.
+type assertFlags struct {
+	texts                  []string
+	strict, abort, confirm bool
+	junit, bmf, gha        string
+
+	all   []*assert.Assertion
+	first []aggregate.Assertion // of the run that another one confirms
+	held  *aggregate.Report     // of that run, while nothing has confirmed it
+}
+
+// flags are those of benchmarks and of analyze; rarely is set where only the
+// first is worth a place in the help.
+func (f *assertFlags) flags(rarely bool) []cli.Flag {
+	return []cli.Flag{
+		&flagtype.List{Name: "assert", Destination: &f.texts, Usage: "exit with 4 where this `CLAIM` about the run fails, such as 'GET.p99<50ms'; repeatable"},
+		&cli.BoolFlag{Name: "assert-strict", Destination: &f.strict, Hidden: rarely, Usage: "a claim holds only if all of its interval does"},
+		&cli.StringFlag{Name: "junit", Destination: &f.junit, Hidden: rarely, TakesFile: true, Usage: "write what came of the claims to `FILE`, as JUnit's XML"},
+		&cli.StringFlag{Name: "bmf", Destination: &f.bmf, Hidden: rarely, TakesFile: true, Usage: "write the figures to `FILE` in Bencher's metric format"},
+		&cli.StringFlag{Name: "gha", Destination: &f.gha, Hidden: rarely, TakesFile: true,
+			Usage: "write the figures for github-action-benchmark, to `FILE`.smaller.json and FILE.bigger.json"},
+	}
+}
+
+// runFlags are those that only a run has.
+func (f *assertFlags) runFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "assert-abort", Destination: &f.abort, Hidden: true, Usage: "end the run as soon as a claim cannot hold any more"},
+		&cli.BoolFlag{Name: "confirm", Destination: &f.confirm, Hidden: true, Usage: "repeat the run once where a claim fails; one that passes then is flaky and not failed"},
+	}
+}
+
+func (f *assertFlags) group() flagGroup {
+	return flagGroup{title: groupAssertions, flags: f.flags(false)}
+}
+
+// isAssertion says whether the flag is one of these, which change nothing about
+// what is measured.
+func isAssertion(flag string) bool {
+	f := &assertFlags{}
+	return findFlag(slices.Concat(f.flags(false), f.runFlags()), flag) != nil
+}
+
+// parse reads the claims. Those of comparisons are about changes, and all
+// others about runs.
+func (f *assertFlags) parse(changes bool) error {
+	f.all = nil
+	for _, text := range f.texts {
+		a, err := assert.Parse(text, operations())
+		switch {
+		case err != nil:
+			return usageError("--assert: %w", err)
+		case a.Change && !changes:
+			return usageError("--assert: %q is about a change, and there is one run only", a.Text).tell("warp cmp and warp ab judge it")
+		case !a.Change && changes:
+			return usageError("--assert: %q is about one run", a.Text).tell("write %s.change, or judge each run with warp analyze", a.Subject())
+		}
+		f.all = append(f.all, a)
+	}
+	if len(f.all) > 0 {
+		return f.checkFiles()
+	}
+	for _, o := range []struct {
+		name  string
+		given bool
+	}{{"assert-strict", f.strict}, {"assert-abort", f.abort}, {"confirm", f.confirm}, {"junit", f.junit != ""}} {
+		if o.given {
+			return usageError("--%s is of use with --assert only", o.name)
+		}
+	}
+	return f.checkFiles()
+}
+
+// A flagFile is a file that a flag names.
+type flagFile struct{ flag, path string }
+
+func (f *assertFlags) files() (all []flagFile) {
+	if f.junit != "" {
+		all = append(all, flagFile{"--junit", f.junit})
+	}
+	if f.bmf != "" {
+		all = append(all, flagFile{"--bmf", f.bmf})
+	}
+	if f.gha != "" {
+		smaller, bigger := directions(f.gha)
+		all = append(all, flagFile{"--gha", smaller}, flagFile{"--gha", bigger})
+	}
+	return all
+}
+
+// directions are the files for figures of which less is better, and more.
+func directions(path string) (smaller, bigger string) {
+	base := strings.TrimSuffix(path, ".json")
+	return base + ".smaller.json", base + ".bigger.json"
+}
+
+// checkFiles refuses files that exist already, or that are the same one.
+func (f *assertFlags) checkFiles() error {
+	seen := map[string]string{}
+	for _, file := range f.files() {
+		if err := checkNew(file.flag, file.path, "name another place"); err != nil {
+			return err
+		}
+		path := filepath.Clean(file.path)
+		if other := seen[path]; other != "" {
+			return usageError("%s and %s name the same file", other, file.flag)
+		}
+		seen[path] = file.flag
+	}
+	return nil
+}
+
+// tryFiles finds out whether the files can be made.
+func (f *assertFlags) tryFiles() error {
+	for _, file := range f.files() {
+		if err := tryFolder(file.flag, file.path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// judge adds the results to the report, and says what the exit code follows
+// from. The files that were asked for are written by save.
+func (f *assertFlags) judge(r *aggregate.Report) error {
+	if len(f.all) == 0 {
+		return nil
+	}
+	r.Assertions = assert.Confirm(f.first, assert.Judge(f.all, r, f.strict))
+	return assertionError(r.Assertions)
+}
+
+// repeats says whether the run is repeated to confirm that an assertion fails.
+func (f *assertFlags) repeats(err error) bool {
+	return f.confirm && f.first == nil && exitCode(err) == exitAssertion
+}
+
+// save writes the files. The suite is what they call the benchmark.
+func (f *assertFlags) save(r *aggregate.Report, suite string) (err error) {
+	results := r.Assertions
+	write := func(flag, path string, w func(io.Writer) error) {
+		if failed := writeNew(path, w); failed != nil {
+			err = errors.Join(err, runError("%s: %w", flag, failed))
+		}
+	}
+	if f.junit != "" {
+		write("--junit", f.junit, func(w io.Writer) error { return assert.JUnit(w, suite, measuredSeconds(r), results) })
+	}
+	if f.bmf != "" {
+		write("--bmf", f.bmf, func(w io.Writer) error { return assert.Bencher(w, suite, r, results) })
+	}
+	if f.gha != "" {
+		smaller, bigger := directions(f.gha)
+		write("--gha", smaller, func(w io.Writer) error { return assert.GitHubAction(w, suite, r, results, true) })
+		write("--gha", bigger, func(w io.Writer) error { return assert.GitHubAction(w, suite, r, results, false) })
+	}
+	return err
+}
+
+// measuredSeconds is how long the windows of a report are.
+func measuredSeconds(r *aggregate.Report) (sum float64) {
+	for _, g := range r.Groups {
+		if g.Kind != "preparation" {
+			sum += g.WindowS
+		}
+	}
+	return sum
+}
+
+// conclude judges what a report says, shows it, and writes the files. The error
+// is the one that the exit code follows from.
+func (inv *invocation) conclude(r *aggregate.Report, analysis *analysisFlags, asserts *assertFlags, suite string) error {
+	verdict := asserts.judge(r)
+	if asserts.repeats(verdict) {
+		asserts.first, asserts.held = r.Assertions, r
+		if inv.json { // there is one document, about the run that decides
+			return verdict
+		}
+		return both(inv.showReport(r, analysis), verdict)
+	}
+	asserts.held = nil
+	return both(inv.finish(r, analysis, asserts, suite), verdict)
+}
+
+// finish shows the report that decides, and writes the files.
+func (inv *invocation) finish(r *aggregate.Report, analysis *analysisFlags, asserts *assertFlags, suite string) error {
+	return both(inv.showReport(r, analysis), asserts.save(r, suite))
+}
+
+// assertionError says which assertions did not hold; nil where all did.
+func assertionError(all []aggregate.Assertion) error {
+	code, word, outcome := exitAssertion, "failed", aggregate.Failed
+	if !slices.ContainsFunc(all, func(a aggregate.Assertion) bool { return a.Result == outcome }) {
+		code, word, outcome = exitUndecided, "inconclusive", aggregate.Inconclusive
+	}
+	var texts []string
+	for i := range all {
+		if all[i].Result == outcome {
+			texts = append(texts, all[i].Assertion)
+		}
+	}
+	switch {
+	case len(texts) == 0:
+		return nil
+	case len(all) == 1:
+		return &failure{code: code, err: fmt.Errorf("the assertion %s", all[0].Sentence)}
+	}
+	return &failure{code: code, err: fmt.Errorf("%d of %s %s: %s", len(texts), human.Plural(len(all), "assertion"), word, strings.Join(texts, ", "))}
+}

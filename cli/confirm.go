@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"warp/pkg/bench"
+)
+
+// measure runs a benchmark, here or on other machines.
+func (f *benchFlags) measure(ctx context.Context, inv *invocation, b benchmark, op bench.Op, o bench.Options) error {
+	f.plan = f.summary(b, &o)
+	if f.fleet.clients != "" {
+		return runFleet(ctx, inv, f, op, o)
+	}
+	return runBenchmark(ctx, inv, f, op, o)
+}
+
+// confirmed runs a benchmark, and once more where an assertion fails that is to
+// be confirmed.
+func (f *benchFlags) confirmed(ctx context.Context, inv *invocation, b benchmark, o bench.Options) error {
+	text, err := bench.EncodeOp(b.op)
+	if err != nil {
+		return err
+	}
+	err = f.measure(ctx, inv, b, b.op, o)
+	if f.asserts.held == nil {
+		return err
+	}
+	if exitCode(err) != exitAssertion { // something else is wrong, and the run that there is decides
+		return both(err, inv.finish(f.asserts.held, &f.analysis, &f.asserts, b.name))
+	}
+	inv.warnf("%v; the run is repeated to confirm it", err)
+	if f.log == strings.TrimSuffix(f.benchdata, logSuffix)+logSuffix { // the name of a file, and not of a folder
+		f.benchdata = strings.TrimSuffix(f.log, logSuffix) + "-confirm"
+	}
+	if o, err = f.ready(b, inv.json); err != nil {
+		return err
+	}
+	op, err := bench.DecodeOp(b.op, text) // one that has not run yet
+	if err != nil {
+		return err
+	}
+	return f.measure(ctx, inv, b, op, o)
+}
+
+// checkAsserts reads the claims, and refuses what does not go with them.
+func (f *benchFlags) checkAsserts() error {
+	if err := f.asserts.parse(false); err != nil {
+		return err
+	}
+	if !f.asserts.confirm {
+		return nil
+	}
+	for _, o := range []struct {
+		name  string
+		given bool
+	}{
+		{"analyze.out", f.analysis.out != ""}, {"stats-output", f.progress.output != ""}, {"stdout", f.stdout},
+		{"syncstart", f.sync.text != ""}, {"upload", f.upload.url != ""}, {"cpu and other profiles of warp itself", len(f.profile.wanted()) > 0},
+	} {
+		if o.given {
+			return usageError("--confirm may run the benchmark twice, and --%s is for one run", o.name).tell("leave out one of them")
+		}
+	}
+	return nil
+}
+
+// checkAbort refuses to end a run early by claims about which nothing is known
+// before its end.
+func (f *benchFlags) checkAbort() error {
+	if !f.asserts.abort || f.ends.duration > 0 {
+		return nil
+	}
+	for _, a := range f.asserts.all {
+		if !a.Metric.Extreme() || a.Every > 0 {
+			return usageError("--assert-abort: that %q cannot hold any more is known only where the run has a --duration", a.Text)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,31 @@
+package aggregate
+
+// The results of assertions.
+const (
+	Passed       = "passed"
+	Failed       = "failed"
+	Inconclusive = "inconclusive"
+	Flaky        = "flaky" // it failed, and passed when the run was repeated
+)
+
+// An Assertion is a claim about the run and what came of it. Measured, Low and
+// High are in Unit, as the limit is.
+type Assertion struct {
+	Assertion string   `json:"assertion"`           // as it was written
+	Subject   string   `json:"subject"`             // of it: operation and metric
+	Statement int      `json:"statement,omitempty"` // of a script, from 1
+	Result    string   `json:"result"`              // "passed", "failed", "inconclusive", or "flaky"
+	Measured  *float64 `json:"measured"`            // null where there is nothing to measure
+	Unit      string   `json:"unit"`
+	Limit     float64  `json:"limit"`
+	Low       *float64 `json:"low,omitempty"`  // 95 % interval, by a block bootstrap over pieces of the window; it describes this run only
+	High      *float64 `json:"high,omitempty"` // and says nothing about the next one
+	Requests  uint64   `json:"requests"`       // that it is judged by
+
+	Pieces int `json:"pieces,omitempty"` // with every: of the window
+	Held   int `json:"held,omitempty"`   // pieces for which it holds
+
+	Sentence string     `json:"sentence"`            // all of this in one
+	First    *Assertion `json:"first_run,omitempty"` // of a confirmed one: what came of it the first time
+	Smaller  bool       `json:"-"`                   // smaller is better
+}

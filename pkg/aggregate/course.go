@@ -1,0 +1,183 @@
+package aggregate
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"warp/internal/exact"
+	"warp/pkg/oplog"
+	"warp/pkg/stats"
+)
+
+// A Course is how an operation, or all of a group, went over time, in more
+// detail than a report shows: what assertions are judged by.
+type Course struct {
+	Whole  Slice
+	Slices map[time.Duration][]Slice // by the lengths in Options.Slices
+}
+
+// A Slice is a piece of the window. Rates are about the time in it, and the
+// rest about the requests that started in it.
+type Slice struct {
+	Start          time.Time
+	Seconds        float64
+	Bytes, Objects float64
+	Inside, Errors uint64 // successful requests and failed ones
+	stats.Times
+}
+
+// MaxSlices is how many pieces of a chosen length a window may have: each keeps
+// the times of its requests.
+const MaxSlices = 10000
+
+// Course is nil where the options asked for no slices.
+func (o *Operation) Course() *Course { return o.course }
+
+// Course is that of all operations of the group together.
+func (g *GroupReport) Course() *Course { return g.course }
+
+// newSlices are the series of a part that keep times.
+func (p *part) newSlices() []stats.Series {
+	var all []stats.Series
+	for _, length := range p.Cuts {
+		if whole := p.newSeries(); whole.Origin != p.From { // of all time
+			all = append(all, stats.NewSlices(whole.Origin, whole.From, whole.To, length))
+		} else {
+			all = append(all, stats.NewSlices(p.From, p.From, p.To, length))
+		}
+	}
+	return all
+}
+
+// empty is a part of the same time without requests.
+func (p *part) empty() *part { return newPart(p.From, p.To, p.Asked, p.Cuts) }
+
+// slice counts a successful request in the slices.
+func (p *part) slice(r *oplog.Record, start, end int64, started bool, bytes, objects uint64) {
+	for i := range p.Slices {
+		t := &p.Slices[i]
+		if t.Overlaps(start, end) {
+			t.Add(start, end, bytes, objects)
+		}
+		if !started {
+			continue
+		}
+		if times := t.Observe(belongs(r, start)); times != nil {
+			times.Requests++
+			times.Latency.Add(r.Duration)
+			if first, seen := r.TTFB(); seen {
+				times.TTFB.Add(first)
+			}
+			if r.Due != 0 {
+				times.Response.Add(response(r, end))
+			}
+		}
+	}
+}
+
+// course is that of one operation.
+func (v *view) course(all *hostSummary, op *Operation, o *Options) (*Course, error) {
+	if len(o.Slices) == 0 {
+		return nil, nil
+	}
+	c := &Course{
+		Whole: Slice{
+			Start: op.WindowStart, Seconds: op.WindowS, Bytes: float64(op.Bytes), Objects: op.Objects, Inside: op.Inside, Errors: op.Errors,
+			Times: stats.Times{Requests: op.Inside, Latency: all.Latency, TTFB: all.TTFB, Response: all.Response},
+		},
+		Slices: map[time.Duration][]Slice{},
+	}
+	for i, length := range v.part.Cuts {
+		list, err := slicesOf(&v.part.Slices[i], v.start, v.end, length)
+		if err != nil {
+			return nil, err
+		}
+		c.Slices[length] = list
+	}
+	return c, nil
+}
+
+// groupCourse is that of all operations of a group. Where the group has a
+// window, it is about that also for operations with too few requests in it.
+func (g *groupView) groupCourse(views []*view, gr *GroupReport, ops []Operation, o *Options) (*Course, error) {
+	if len(o.Slices) == 0 {
+		return nil, nil
+	}
+	c := &Course{Slices: map[time.Duration][]Slice{}}
+	w := &c.Whole
+	w.Start, w.Seconds = gr.WindowStart, gr.WindowS
+	for i := range ops {
+		w.add(&ops[i].course.Whole)
+	}
+	for i, length := range o.Slices {
+		var sum *stats.Series
+		for _, v := range views {
+			p := v.part
+			if in := v.op.In; g.basis != Whole && in != nil {
+				p = in
+			}
+			if sum == nil {
+				sum = &p.empty().Slices[i]
+			}
+			if sum.Origin == p.Slices[i].Origin {
+				sum.Merge(&p.Slices[i])
+			}
+		}
+		list, err := slicesOf(sum, g.start, g.end, length)
+		if err != nil {
+			return nil, err
+		}
+		c.Slices[length] = list
+	}
+	return c, nil
+}
+
+// add adds what happened in the same time.
+func (s *Slice) add(o *Slice) {
+	s.Bytes += o.Bytes
+	s.Objects += o.Objects
+	s.Inside += o.Inside
+	s.Errors += o.Errors
+	s.Times.Merge(&o.Times)
+}
+
+// wait adds requests that were never sent to the response times of the whole.
+func (c *Course) wait(waits *stats.Histogram) {
+	if c != nil {
+		c.Whole.Response.Merge(waits)
+	}
+}
+
+// slicesOf lists the slices of a series.
+func slicesOf(t *stats.Series, start, end int64, asked time.Duration) ([]Slice, error) {
+	if t.TooMany || asked > 0 && exact.Distance(start, end)/int64(asked) >= MaxSlices {
+		return nil, fmt.Errorf("every %v cuts the window into more than 10,000 pieces: choose longer ones", asked)
+	}
+	t.Fit(start, end)
+	pieces := t.Between(start, end)
+	all := make([]Slice, len(pieces))
+	for i := range pieces {
+		p, s := &pieces[i], &all[i]
+		s.Start, s.Seconds = utc(p.From), float64(exact.Distance(p.From, p.To))/1e9
+		s.Bytes, s.Objects, s.Errors = float64(p.Bytes), float64(p.Objects)/objectUnit, p.Errors
+		if p.Times != nil {
+			s.Times, s.Inside = *p.Times, p.Times.Requests
+		}
+	}
+	return all, nil
+}
+
+// validSlices says whether the slices are those that the options ask for.
+func (p *part) validSlices(o *Options) bool {
+	fresh := p.newSlices()
+	if !slices.Equal(p.Cuts, o.Slices) || len(p.Slices) != len(fresh) {
+		return false
+	}
+	for i := range fresh {
+		if !p.Slices[i].Valid(fresh[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,25 @@
+package assert
+
+import "warp/pkg/aggregate"
+
+// Confirm puts the results of a run together with those of the run that it
+// repeats: an assertion that failed in one of the two and passed in the other
+// is flaky. Without first results there is nothing to confirm.
+func Confirm(first, second []aggregate.Assertion) []aggregate.Assertion {
+	for i := range second {
+		s := &second[i]
+		for k := range first {
+			f := &first[k]
+			if f.Assertion != s.Assertion || f.Statement != s.Statement {
+				continue
+			}
+			s.First = f
+			if f.Result == aggregate.Failed && s.Result == aggregate.Passed || f.Result == aggregate.Passed && s.Result == aggregate.Failed {
+				s.Sentence = "flaky: " + s.Sentence + "; of the first run: " + f.Sentence
+				s.Result = aggregate.Flaky
+			}
+			break
+		}
+	}
+	return second
+}

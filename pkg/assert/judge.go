@@ -1,0 +1,339 @@
+package assert
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"warp/pkg/aggregate"
+)
+
+// Slices are the lengths of pieces that a summary has to keep for the
+// assertions, see aggregate.Options.
+func Slices(all []*Assertion) (lengths []time.Duration) {
+	if len(all) > 0 {
+		lengths = []time.Duration{0}
+	}
+	for _, a := range all {
+		if !slices.Contains(lengths, a.Every) {
+			lengths = append(lengths, a.Every)
+		}
+	}
+	return lengths
+}
+
+// Judge judges assertions about a run by its report, which was made with the
+// slices that they need. Where strict is set, an assertion holds only if its
+// whole interval does. An assertion has several results where a script has
+// several statements that it is about.
+func Judge(all []*Assertion, r *aggregate.Report, strict bool) (results []aggregate.Assertion) {
+	for _, a := range all {
+		subjects := subjectsOf(a, r)
+		if len(subjects) == 0 {
+			results = append(results, a.noData(r))
+		}
+		for _, s := range subjects {
+			v := verdict{Assertion: a, subject: s, report: r, strict: strict}
+			results = append(results, v.judge())
+		}
+	}
+	return results
+}
+
+// A subject is what an assertion is judged by: an operation, or all of a group.
+type subject struct {
+	course    *aggregate.Course
+	group     *aggregate.GroupReport
+	response  *aggregate.Stats
+	statement int
+	run       string
+	basis     aggregate.Basis
+	bytes     bool // it moves payload
+	unsent    bool // requests that were never sent may be its own
+}
+
+// subjectsOf finds the operations, or groups, that an assertion is about. What
+// prepares a run or warms a statement up is not judged.
+func subjectsOf(a *Assertion, r *aggregate.Report) (all []subject) {
+	main := r.MainGroup()
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		var ops []*aggregate.Operation
+		for k := range r.Operations {
+			if o := &r.Operations[k]; o.Group == i && !o.Warmup {
+				ops = append(ops, o)
+			}
+		}
+		total := a.Op == ""
+		if g.Kind == "preparation" || len(ops) == 0 || total && main >= 0 && i != main {
+			continue
+		}
+		if total {
+			s := subject{course: g.Course(), group: g, response: g.Response, statement: ops[0].Statement, run: g.Run, basis: g.WindowBasis}
+			for _, o := range ops {
+				s.bytes = s.bytes || o.HasBytes()
+			}
+			all = append(all, s)
+			continue
+		}
+		for _, o := range ops {
+			if o.Op == a.Op {
+				all = append(all, subject{course: o.Course(), group: g, response: o.Response, statement: o.Statement, run: g.Run,
+					basis: o.WindowBasis, bytes: o.HasBytes(), unsent: g.Unsent > 0 && len(ops) > 1})
+			}
+		}
+	}
+	return all
+}
+
+// noData fails an assertion about what the run has not done.
+func (a *Assertion) noData(r *aggregate.Report) aggregate.Assertion {
+	var there []string
+	for _, o := range r.Operations {
+		if g := r.Groups[o.Group]; g.Kind != "preparation" && !o.Warmup && !slices.Contains(there, o.Op) {
+			there = append(there, o.Op)
+		}
+	}
+	v := verdict{Assertion: a, report: r}
+	if len(there) == 0 {
+		return v.result(aggregate.Failed, "there is no data: nothing was measured")
+	}
+	return v.result(aggregate.Failed, fmt.Sprintf("there is no data: the run has no %s, only %s", a.Op, strings.Join(there, ", ")))
+}
+
+// A verdict is an assertion that is being judged.
+type verdict struct {
+	*Assertion
+	subject
+	report *aggregate.Report
+	strict bool
+
+	measured  float64
+	known     bool
+	low, high float64
+	interval  bool
+	held, of  int
+}
+
+func (v *verdict) judge() aggregate.Assertion {
+	if v.course == nil {
+		return v.result(aggregate.Inconclusive, "the log has aggregated results, without the single requests that assertions are judged by")
+	}
+	if v.Every > 0 {
+		return v.judgePieces()
+	}
+	v.measured, v.known = v.Metric.of(&v.course.Whole)
+	if v.Metric.Family == Throughput && !v.bytes {
+		v.known = false
+		return v.result(aggregate.Failed, "there is no data: no payload was moved; use objs")
+	}
+	if !v.known {
+		return v.result(aggregate.Failed, "there is no data")
+	}
+	v.low, v.high, v.interval = v.Metric.interval(v.course.Slices[0])
+	if why := v.undecided(); why != "" {
+		return v.result(aggregate.Inconclusive, why)
+	}
+	if !v.Cmp.Holds(v.measured, v.Limit) {
+		return v.result(aggregate.Failed, "")
+	}
+	return v.strictly()
+}
+
+// undecided says why the measured value decides nothing; "" where it does.
+func (v *verdict) undecided() string {
+	if v.Metric.Family != Errors {
+		if len(v.report.ClientLimits()) > 0 {
+			return "the client was the limit, see the warnings"
+		}
+	}
+	n, needs := v.Metric.requests(&v.course.Whole), v.Metric.Needs()
+	switch {
+	case v.Metric.Family.IsTime() && n < needs:
+		return fmt.Sprintf("%d requests are too few for %s, which needs %d", n, v.Metric, needs)
+	case v.Metric.Family != Errors && v.basis == aggregate.Whole && v.group.Kind != "statement":
+		return "too few requests started in the window, so the figure covers the warm-up as well"
+	case v.Metric.Family == Response && v.unsent:
+		return fmt.Sprintf("%d requests were never sent, and which of them were %s is not known", v.group.Unsent, v.Op)
+	case v.Metric.Family == Response && v.Cmp.Upper() && v.response != nil && v.response.Unsent > 0 && v.measured >= v.response.UnsentMin && v.Cmp.Holds(v.measured, v.Limit):
+		return fmt.Sprintf("%d requests were never sent, so the figure is a lower bound", v.response.Unsent)
+	}
+	return ""
+}
+
+// strictly is the result where the measured value holds.
+func (v *verdict) strictly() aggregate.Assertion {
+	switch {
+	case !v.strict:
+	case !v.interval && v.Every == 0 && v.Metric.Family.IsTime() && v.Metric.Stat != Mean && v.Metric.Stat != Percentile:
+		return v.result(aggregate.Inconclusive, "there is no interval of an extreme, which --assert-strict asks for")
+	case !v.interval:
+		return v.result(aggregate.Inconclusive, fmt.Sprintf("there is no interval, which --assert-strict asks for: the window has fewer than %d pieces", fewPieces))
+	case v.Every > 0 && v.low < v.Share-1e-12, v.Every == 0 && !(v.Cmp.Holds(v.low, v.Limit) && v.Cmp.Holds(v.high, v.Limit)):
+		return v.result(aggregate.Inconclusive, "the interval reaches beyond the limit, and --assert-strict asks for all of it")
+	}
+	return v.result(aggregate.Passed, "")
+}
+
+// judgePieces judges an assertion with every.
+func (v *verdict) judgePieces() aggregate.Assertion {
+	pieces := slices.DeleteFunc(slices.Clone(v.course.Slices[v.Every]), func(s aggregate.Slice) bool { return s.Seconds < v.Every.Seconds()*(1-1e-9) })
+	if v.Metric.Family == Throughput && !v.bytes {
+		return v.result(aggregate.Failed, "there is no data: no payload was moved; use objs")
+	}
+	if len(pieces) == 0 {
+		return v.result(aggregate.Failed, fmt.Sprintf("there is no data: the window is shorter than %s", v.Every))
+	}
+	v.of, v.known = len(pieces), true
+	unknown, worst := 0, -1
+	held, one := make([]float64, len(pieces)), make([]float64, len(pieces))
+	for i := range pieces {
+		one[i] = 1
+		switch v.pieceHolds(&pieces[i]) {
+		case aggregate.Passed:
+			held[i], v.held = 1, v.held+1
+		case aggregate.Inconclusive:
+			unknown++
+		case aggregate.Failed:
+			if worst < 0 || v.worse(&pieces[i], &pieces[worst]) {
+				worst = i
+			}
+		}
+	}
+	v.measured = float64(v.held) / float64(v.of)
+	if v.of >= fewPieces {
+		v.low, v.high, v.interval = ratioInterval(held, one)
+	}
+	need := int(math.Ceil(v.Share*float64(v.of) - 1e-9))
+	if v.Metric.Family != Errors && len(v.report.ClientLimits()) > 0 {
+		return v.result(aggregate.Inconclusive, v.undecided())
+	}
+	switch {
+	case v.held >= need:
+		return v.strictly()
+	case v.held+unknown >= need:
+		return v.result(aggregate.Inconclusive, fmt.Sprintf("%d of the %d pieces have too few requests for %s, which needs %d in each", unknown, v.of, v.Metric, v.Metric.Needs()))
+	}
+	return v.result(aggregate.Failed, v.worst(&pieces[worst]))
+}
+
+// pieceHolds judges one piece of the window.
+func (v *verdict) pieceHolds(s *aggregate.Slice) string {
+	value, ok := v.Metric.of(s)
+	n := v.Metric.requests(s)
+	switch {
+	case !ok:
+		return aggregate.Failed // nothing was answered
+	case v.Metric.Family.IsTime() && n < v.Metric.Needs():
+		if v.allBeyond(s, n) {
+			return aggregate.Failed
+		}
+		return aggregate.Inconclusive
+	case v.Cmp.Holds(value, v.Limit):
+		return aggregate.Passed
+	}
+	return aggregate.Failed
+}
+
+// allBeyond says whether the few requests of a piece are all on the wrong side
+// of the limit, and that is no chance: at most 5 % if the claim held.
+func (a *Assertion) allBeyond(s *aggregate.Slice, n uint64) bool {
+	h := a.Metric.Family.times(s)
+	if a.Cmp.Upper() {
+		return !a.Cmp.Holds(millis(h.Min()), a.Limit) && math.Pow(1-a.Metric.Q, float64(n)) <= .05
+	}
+	return !a.Cmp.Holds(millis(h.Max()), a.Limit) && math.Pow(a.Metric.Q, float64(n)) <= .05
+}
+
+// worse says which of two pieces is farther from holding.
+func (v *verdict) worse(s, than *aggregate.Slice) bool {
+	a, ok := v.Metric.of(s)
+	b, has := v.Metric.of(than)
+	if !ok || !has {
+		return has && !ok
+	}
+	return v.Cmp.Upper() && a > b || !v.Cmp.Upper() && a < b
+}
+
+// worst says what the worst piece has.
+func (v *verdict) worst(s *aggregate.Slice) string {
+	value, ok := v.Metric.of(s)
+	at := s.Start.Format("15:04:05 MST")
+	if !ok {
+		return fmt.Sprintf("the worst, from %s on, has no answer at all", at)
+	}
+	return fmt.Sprintf("the worst, from %s on, has %s", at, v.Format(value))
+}
+
+// result words the outcome.
+func (v *verdict) result(outcome, why string) aggregate.Assertion {
+	a := aggregate.Assertion{
+		Assertion: v.Text, Subject: v.Subject(), Statement: v.statement, Result: outcome,
+		Unit: v.Unit.Name, Limit: tidy(v.Limit / v.Unit.Scale), Pieces: v.of, Held: v.held, Smaller: v.Cmp.Upper(),
+	}
+	scale := v.Unit.Scale
+	if v.course != nil {
+		a.Requests = v.Metric.requests(&v.course.Whole)
+	}
+	if v.Every > 0 {
+		scale, a.Unit, a.Limit, a.Smaller = .01, "%", tidy(v.Share*100), false
+	}
+	if v.known {
+		a.Measured = pointer(v.measured / scale)
+	}
+	if v.interval {
+		a.Low, a.High = pointer(v.low/scale), pointer(v.high/scale)
+	}
+	a.Sentence = v.sentence(outcome, why)
+	return a
+}
+
+// tidy is the number without the noise of floating point.
+func tidy(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	scale := math.Pow(10, 12-math.Ceil(math.Log10(math.Abs(x))))
+	return math.Round(x*scale) / scale
+}
+
+func pointer(x float64) *float64 {
+	x = tidy(x)
+	return &x
+}
+
+// sentence says what was claimed, what came of it, what was measured, and why.
+func (v *verdict) sentence(outcome, why string) string {
+	s := v.Text
+	if v.statement > 0 {
+		s = fmt.Sprintf("statement %d: %s", v.statement, s)
+	} else if v.run != "" {
+		s = fmt.Sprintf("run %s: %s", v.run, s)
+	}
+	s += map[string]string{aggregate.Passed: " holds", aggregate.Failed: " failed", aggregate.Inconclusive: " is inconclusive"}[outcome]
+	var parts []string
+	if v.known {
+		parts = append(parts, v.value())
+	}
+	if why != "" {
+		parts = append(parts, strings.TrimSuffix(why, "."))
+	}
+	if len(parts) > 0 {
+		s += ": " + strings.Join(parts, "; ")
+	}
+	return s
+}
+
+// value is what was measured, with its interval.
+func (v *verdict) value() string {
+	if v.Every > 0 {
+		return fmt.Sprintf("%d of %d pieces hold (%s%%)", v.held, v.of, digits(100*v.measured))
+	}
+	s := "measured " + v.Format(v.measured)
+	if v.interval {
+		s += fmt.Sprintf(" (%s to %s within this run)", digits(v.low/v.Unit.Scale), v.Format(v.high))
+	}
+	return s
+}

@@ -1,0 +1,90 @@
+package assert
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+
+	"warp/pkg/aggregate"
+)
+
+// The elements of a report as Jenkins and Surefire read it. Their order is the
+// order of Surefire's schema.
+type (
+	testSuite struct {
+		XMLName  xml.Name   `xml:"testsuite"`
+		Name     string     `xml:"name,attr"`
+		Time     string     `xml:"time,attr"`
+		Tests    int        `xml:"tests,attr"`
+		Errors   int        `xml:"errors,attr"`
+		Skipped  int        `xml:"skipped,attr"`
+		Failures int        `xml:"failures,attr"`
+		Cases    []testCase `xml:"testcase"`
+	}
+	testCase struct {
+		Name    string   `xml:"name,attr"`
+		Class   string   `xml:"classname,attr"`
+		Time    string   `xml:"time,attr"`
+		Failure *failing `xml:"failure"`
+		Flaky   *flaky   `xml:"flakyFailure"`
+		Skipped *skipped `xml:"skipped"`
+	}
+	failing struct {
+		Message string `xml:"message,attr"`
+		Type    string `xml:"type,attr"`
+		Text    string `xml:",chardata"`
+	}
+	flaky struct {
+		Message string `xml:"message,attr"`
+		Type    string `xml:"type,attr"`
+		Text    string `xml:"stackTrace"`
+	}
+	skipped struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// JUnit writes results as JUnit's XML, a test case each. The sentence is the
+// name of the test case and the text of its failure: some CI systems show
+// nothing else. What is inconclusive is skipped. suite is the command that the
+// assertions are about, and seconds is how long it measured.
+func JUnit(w io.Writer, suite string, seconds float64, results []aggregate.Assertion) error {
+	s := testSuite{Name: "warp " + suite, Time: fmt.Sprintf("%.3f", seconds), Tests: len(results)}
+	for i := range results {
+		r := &results[i]
+		c := testCase{Name: clean(r.Sentence), Class: s.Name, Time: "0.000"}
+		switch r.Result {
+		case aggregate.Failed:
+			s.Failures++
+			c.Failure = &failing{clean(r.Sentence), "assertion", clean(r.Sentence)}
+		case aggregate.Inconclusive:
+			s.Skipped++
+			c.Skipped = &skipped{clean(r.Sentence), clean(r.Sentence)}
+		case aggregate.Flaky:
+			c.Flaky = &flaky{c.Name, "assertion", c.Name}
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(s); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// clean leaves out what XML cannot carry.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r == 0xfffe || r == 0xffff {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+}

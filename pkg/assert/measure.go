@@ -1,0 +1,206 @@
+package assert
+
+import (
+	"math"
+	"time"
+
+	"warp/pkg/aggregate"
+	"warp/pkg/stats"
+)
+
+// times are those that the family is about.
+func (f Family) times(s *aggregate.Slice) *stats.Histogram {
+	switch f {
+	case TTFB:
+		return &s.TTFB
+	case Response:
+		return &s.Response
+	}
+	return &s.Latency
+}
+
+// of reads the metric from a piece of the window. It is false where there is
+// nothing that it could be read from.
+func (m Metric) of(s *aggregate.Slice) (float64, bool) {
+	switch m.Family {
+	case Throughput:
+		return s.Bytes / s.Seconds, s.Seconds > 0
+	case Objects:
+		return s.Objects / s.Seconds, s.Seconds > 0
+	case Errors:
+		n := s.Inside + s.Errors
+		return float64(s.Errors) / float64(max(n, 1)), n > 0
+	}
+	h := m.Family.times(s)
+	if h.Count() == 0 {
+		return 0, false
+	}
+	switch m.Stat {
+	case Mean:
+		return h.Mean() / 1e6, true
+	case Min:
+		return millis(h.Min()), true
+	case Max:
+		return millis(h.Max()), true
+	}
+	return millis(h.Quantile(m.Q)), true
+}
+
+func millis(d time.Duration) float64 { return float64(d) / 1e6 }
+
+// requests is how many the metric is about.
+func (m Metric) requests(s *aggregate.Slice) uint64 {
+	switch {
+	case m.Family == Errors:
+		return s.Inside + s.Errors
+	case m.Family.IsTime():
+		return m.Family.times(s).Count()
+	}
+	return s.Inside
+}
+
+const (
+	fewPieces = 10 // with fewer of them there is no interval
+	resamples = 1000
+)
+
+// interval is the 95 % interval of the metric by a block bootstrap over the
+// pieces of the window.
+func (m Metric) interval(pieces []aggregate.Slice) (low, high float64, ok bool) {
+	if len(pieces) < fewPieces || m.Stat == Min && m.Family.IsTime() || m.Stat == Max && m.Family.IsTime() {
+		return 0, 0, false
+	}
+	if m.Family.IsTime() && m.Stat == Percentile {
+		return m.percentileInterval(pieces)
+	}
+	parts, of := make([]float64, len(pieces)), make([]float64, len(pieces))
+	for i := range pieces {
+		parts[i], of[i] = m.ratio(&pieces[i])
+	}
+	return ratioInterval(parts, of)
+}
+
+// ratio is the metric as a ratio of two sums.
+func (m Metric) ratio(s *aggregate.Slice) (part, of float64) {
+	switch m.Family {
+	case Throughput:
+		return s.Bytes, s.Seconds
+	case Objects:
+		return s.Objects, s.Seconds
+	case Errors:
+		return float64(s.Errors), float64(s.Inside + s.Errors)
+	}
+	h := m.Family.times(s)
+	return h.Sum() / 1e6, float64(h.Count())
+}
+
+// ratioInterval is that of the sum of the parts by the sum of what they are of.
+func ratioInterval(parts, of []float64) (low, high float64, ok bool) {
+	sum, all := 0., 0.
+	for i := range parts {
+		sum, all = sum+parts[i], all+of[i]
+	}
+	if all == 0 {
+		return 0, 0, false
+	}
+	influence := make([]float64, len(parts))
+	for i := range parts {
+		influence[i] = parts[i] - sum/all*of[i]
+	}
+	var values []float64
+	stats.ResampleBlocks(len(parts), stats.BlockLength(influence), resamples, 1, func(times []int) {
+		sum, all := 0., 0.
+		for i, n := range times {
+			sum += float64(n) * parts[i]
+			all += float64(n) * of[i]
+		}
+		if all > 0 {
+			values = append(values, sum/all)
+		}
+	})
+	return central(values)
+}
+
+func central(values []float64) (low, high float64, ok bool) {
+	if len(values) < resamples/2 {
+		return 0, 0, false
+	}
+	low, high = stats.Central(values, .95)
+	return low, high, true
+}
+
+// A bucket is one of a histogram: which of all values, and how often.
+type bucket struct {
+	value int
+	n     float64
+}
+
+// percentileInterval resamples histograms.
+func (m Metric) percentileInterval(pieces []aggregate.Slice) (low, high float64, ok bool) {
+	var whole stats.Histogram
+	for i := range pieces {
+		whole.Merge(m.Family.times(&pieces[i]))
+	}
+	if whole.Count() == 0 {
+		return 0, 0, false
+	}
+	var values []time.Duration
+	index := map[time.Duration]int{}
+	whole.Each(func(v time.Duration, _ uint64) {
+		index[v] = len(values)
+		values = append(values, v)
+	})
+	at, buckets, influence := whole.Quantile(m.Q), make([][]bucket, len(pieces)), make([]float64, len(pieces))
+	for i := range pieces {
+		m.Family.times(&pieces[i]).Each(func(v time.Duration, n uint64) {
+			buckets[i] = append(buckets[i], bucket{nearest(values, index, v), float64(n)})
+			influence[i] -= (1 - m.Q) * float64(n)
+			if v > at {
+				influence[i] += float64(n)
+			}
+		})
+	}
+	var found []float64
+	counts := make([]float64, len(values))
+	stats.ResampleBlocks(len(pieces), stats.BlockLength(influence), resamples, 1, func(times []int) {
+		clear(counts)
+		all := 0.
+		for i, n := range times {
+			for _, b := range buckets[i] {
+				if n > 0 {
+					counts[b.value] += float64(n) * b.n
+					all += float64(n) * b.n
+				}
+			}
+		}
+		if all > 0 {
+			found = append(found, millis(values[rank(counts, math.Ceil(m.Q*all-1e-9))]))
+		}
+	})
+	return central(found)
+}
+
+// nearest is the place of the bucket that v is in: extremes of a piece may be
+// reported as values of their own.
+func nearest(values []time.Duration, index map[time.Duration]int, v time.Duration) int {
+	if i, ok := index[v]; ok {
+		return i
+	}
+	best := 0
+	for i := range values {
+		if (values[i] - v).Abs() < (values[best] - v).Abs() {
+			best = i
+		}
+	}
+	return best
+}
+
+// rank is the place at which so many values have come together.
+func rank(counts []float64, n float64) int {
+	for i, c := range counts {
+		if n -= c; n <= 0 {
+			return i
+		}
+	}
+	return len(counts) - 1
+}

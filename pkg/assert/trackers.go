@@ -1,0 +1,158 @@
+package assert
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+
+	"warp/pkg/aggregate"
+)
+
+// A figure is a value that is followed from run to run.
+type figure struct {
+	benchmark, name, unit string
+	value                 float64
+	low, high             *float64
+	smaller               bool // is better
+}
+
+// figures are those of asserted metrics, with their intervals, and of every
+// measured operation the throughput, the median, the 99th percentile and the
+// errors.
+func figures(suite string, r *aggregate.Report, results []aggregate.Assertion) (all []figure) {
+	seen := map[string]bool{}
+	add := func(f figure) {
+		if key := f.benchmark + " " + f.name + " " + f.unit; !seen[key] {
+			seen[key] = true
+			all = append(all, f)
+		}
+	}
+	for i := range results {
+		a := &results[i]
+		if a.Measured == nil {
+			continue
+		}
+		op, name, ok := strings.Cut(a.Subject, ".")
+		if !ok || op != strings.ToUpper(op) || strings.HasPrefix(a.Subject, "p") {
+			op, name = "", a.Subject
+		}
+		if a.Pieces > 0 {
+			name = a.Assertion
+		}
+		unit, scale := tracked(a.Unit)
+		f := figure{called(suite, op, a.Statement), name, unit, tidy(*a.Measured * scale), nil, nil, a.Smaller}
+		if a.Low != nil {
+			f.low, f.high = pointer(*a.Low*scale), pointer(*a.High*scale)
+		}
+		add(f)
+	}
+	for i := range r.Operations {
+		o := &r.Operations[i]
+		if o.Warmup || r.Groups[o.Group].Kind == "preparation" {
+			continue
+		}
+		f := o.Figures()
+		for _, m := range aggregate.Metrics() {
+			v, ok := m.Of(&f)
+			unit, scale := map[aggregate.Unit]string{aggregate.BytesPerSecond: "MiB/s", aggregate.ObjectsPerSecond: "obj/s", aggregate.Milliseconds: "ms", aggregate.Share: "%"}[m.Unit], 1.
+			switch m.Name {
+			case "throughput":
+				scale = 1 << 20
+			case "errors":
+				scale = .01
+			case "objs", "p50", "p99":
+			default:
+				continue
+			}
+			if ok {
+				add(figure{called(suite, o.Op, o.Statement), m.Name, unit, tidy(v / scale), nil, nil, !m.Higher})
+			}
+		}
+	}
+	return all
+}
+
+// tracked is the unit in which trackers see all that is measured in this one,
+// so that a series goes on where somebody writes an assertion in another.
+func tracked(unit string) (name string, scale float64) {
+	for _, u := range timeUnits() {
+		if u.Name == unit {
+			return "ms", u.Scale
+		}
+	}
+	for _, u := range rateUnits() {
+		if u.Name == unit {
+			return "MiB/s", u.Scale / (1 << 20)
+		}
+	}
+	return unit, 1
+}
+
+// called is what trackers call the benchmark.
+func called(suite, op string, statement int) string {
+	name := "warp " + suite
+	if statement > 0 {
+		name += " statement " + digits(float64(statement))
+	}
+	if op != "" {
+		name += " " + op
+	}
+	return name
+}
+
+// Bencher writes figures in Bencher's metric format: benchmarks, and in each
+// measures by name and unit.
+func Bencher(w io.Writer, suite string, r *aggregate.Report, results []aggregate.Assertion) error {
+	type measure struct {
+		Value float64  `json:"value"`
+		Low   *float64 `json:"lower_value,omitempty"`
+		High  *float64 `json:"upper_value,omitempty"`
+	}
+	all := map[string]map[string]measure{}
+	for _, f := range figures(suite, r, results) {
+		if all[f.benchmark] == nil {
+			all[f.benchmark] = map[string]measure{}
+		}
+		all[f.benchmark][shortened(f.name+" ("+f.unit+")")] = measure{f.value, f.low, f.high}
+	}
+	return writeJSON(w, all)
+}
+
+// shortened is a name as long as Bencher takes one for a measure.
+func shortened(name string) string {
+	const most = 64
+	if r := []rune(name); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return name
+}
+
+// GitHubAction writes figures as github-action-benchmark reads them. It knows
+// one direction for a file: smaller says which figures go into this one.
+func GitHubAction(w io.Writer, suite string, r *aggregate.Report, results []aggregate.Assertion, smaller bool) error {
+	type entry struct {
+		Name  string  `json:"name"`
+		Unit  string  `json:"unit"`
+		Value float64 `json:"value"`
+		Range string  `json:"range,omitempty"`
+	}
+	all := []entry{}
+	for _, f := range figures(suite, r, results) {
+		if f.smaller != smaller {
+			continue
+		}
+		e := entry{Name: f.benchmark + " " + f.name, Unit: f.unit, Value: f.value}
+		if f.low != nil {
+			e.Range = digits(*f.low) + " to " + digits(*f.high)
+		}
+		all = append(all, e)
+	}
+	return writeJSON(w, all)
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,138 @@
+package stats
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"testing"
+)
+
+// A seriesCase is what other programs say of a series; see testdata/series.py.
+type seriesCase struct {
+	X                                     []float64
+	Block, Slope, Low, High               float64
+	Variance, Widening, Variation, Spread float64
+}
+
+func seriesCases(t *testing.T) (all []seriesCase) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/series.json")
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil || len(all) == 0 {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestTrendAgainstSciPy(t *testing.T) {
+	t.Parallel()
+	for i, c := range seriesCases(t) {
+		got := TheilSen(c.X)
+		if !near(got.Slope, c.Slope) {
+			t.Errorf("series %d: slope %v, want %v", i, got.Slope, c.Slope)
+		}
+		if v := kendallVariance(c.X); !near(v, c.Variance) {
+			t.Errorf("series %d: variance %v, want %v", i, v, c.Variance)
+		}
+		rest := make([]float64, len(c.X))
+		for k := range rest {
+			rest[k] = c.X[k] - c.Slope*float64(k+1)
+		}
+		w := widening(rest)
+		if !near(w, max(1, c.Widening)) {
+			t.Errorf("series %d: widening %v, want %v", i, w, c.Widening)
+		}
+		// Where nothing is widened the interval is SciPy's; else it is wider.
+		if same := near(got.Low, c.Low) && near(got.High, c.High); w == 1 && !same || got.Low > c.Low+1e-9 || got.High < c.High-1e-9 {
+			t.Errorf("series %d (widening %v): interval %v to %v, SciPy has %v to %v", i, w, got.Low, got.High, c.Low, c.High)
+		}
+		if v := Variation(c.X); !near(v, c.Variation) {
+			t.Errorf("series %d: coefficient of variation %v, want %v", i, v, c.Variation)
+		}
+		if v := Spread(c.X); math.Abs(v-c.Spread) > 1e-4*c.Spread {
+			t.Errorf("series %d: spread %v, want %v", i, v, c.Spread)
+		}
+	}
+}
+
+// arch scales the correlation at each lag by the values that are left at it,
+// which matters in short series only.
+func TestBlockLengthAgainstArch(t *testing.T) {
+	t.Parallel()
+	for i, c := range seriesCases(t) {
+		if len(c.X) < 100 {
+			continue
+		}
+		if got := BlockLength(c.X); got != int(math.Ceil(c.Block)) {
+			t.Errorf("series %d of %d: blocks of %d, want %v", i, len(c.X), got, c.Block)
+		}
+	}
+}
+
+func TestTrendOfOddSeries(t *testing.T) {
+	t.Parallel()
+	for _, y := range [][]float64{{1, 1}, {0, 0, 0}, {5, 5, 5, 5, 5}, {1, 2, 3, 4, 5, 6}} {
+		got, want := TheilSen(y), y[1]-y[0]
+		if got.Slope != want || got.Low > want || got.High < want || got.At(1) != y[1] {
+			t.Errorf("%v: %+v", y, got)
+		}
+		if BlockLength(y) < 1 || BlockLength(y) > len(y) {
+			t.Errorf("%v: blocks of %d", y, BlockLength(y))
+		}
+	}
+}
+
+// The interval of the mean of a correlated series covers the truth nearly as
+// often as it says, and one that ignores the correlation does not.
+func TestBlocksKeepCorrelation(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(1, 2))
+	covered, naive := 0, 0
+	const runs = 400
+	for run := range runs {
+		x := make([]float64, 200)
+		for i := 1; i < len(x); i++ {
+			x[i] = .7*x[i-1] + rng.NormFloat64()
+		}
+		for _, c := range []struct {
+			length  int
+			covered *int
+		}{{BlockLength(x), &covered}, {1, &naive}} {
+			var means []float64
+			ResampleBlocks(len(x), c.length, 400, uint64(run), func(times []int) {
+				sum, n := 0., 0
+				for i, k := range times {
+					sum += float64(k) * x[i]
+					n += k
+				}
+				if n != len(x) {
+					t.Fatalf("%d values drawn of %d", n, len(x))
+				}
+				means = append(means, sum/float64(n))
+			})
+			if low, high := Central(means, .95); low <= 0 && high >= 0 {
+				*c.covered++
+			}
+		}
+	}
+	if covered < runs*86/100 || naive > runs*75/100 {
+		t.Errorf("of %d intervals %d cover the mean with blocks and %d without", runs, covered, naive)
+	}
+}
+
+func TestCentral(t *testing.T) {
+	t.Parallel()
+	if low, high := Central([]float64{7}, .95); low != 7 || high != 7 {
+		t.Error(low, high)
+	}
+	var x []float64
+	for i := range 101 {
+		x = append(x, float64(100-i))
+	}
+	if low, high := Central(x, .9); !near(low, 5) || !near(high, 95) {
+		t.Error(low, high)
+	}
+}
