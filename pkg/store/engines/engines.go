@@ -82,5 +82,5 @@ func openLean(cfg *store.Config, a store.Address, regions *s3.Regions, n *store.
 	if err != nil {
 		return nil, err
 	}
-	return withFallback{first, second}, nil
+	return &withFallback{first, second}, nil
 }

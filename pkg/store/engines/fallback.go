@@ -11,7 +11,7 @@ type withFallback struct {
 	first, second store.Engine
 }
 
-func (f withFallback) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
+func (f *withFallback) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
 	o, err := f.first.Put(ctx, p, tr)
 	if err == store.ErrUnsupported {
 		return f.second.Put(ctx, p, tr)
@@ -19,7 +19,7 @@ func (f withFallback) Put(ctx context.Context, p store.Put, tr *store.Trace) (st
 	return o, err
 }
 
-func (f withFallback) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
+func (f *withFallback) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
 	d, err := f.first.Get(ctx, g, tr)
 	if err == store.ErrUnsupported {
 		return f.second.Get(ctx, g, tr)
@@ -27,7 +27,7 @@ func (f withFallback) Get(ctx context.Context, g store.Get, tr *store.Trace) (st
 	return d, err
 }
 
-func (f withFallback) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.Object, error) {
+func (f *withFallback) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.Object, error) {
 	o, err := f.first.Stat(ctx, ref, tr)
 	if err == store.ErrUnsupported {
 		return f.second.Stat(ctx, ref, tr)
@@ -35,7 +35,7 @@ func (f withFallback) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) 
 	return o, err
 }
 
-func (f withFallback) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
+func (f *withFallback) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	err := f.first.Delete(ctx, refs, tr)
 	if err == store.ErrUnsupported {
 		return f.second.Delete(ctx, refs, tr)
@@ -43,7 +43,7 @@ func (f withFallback) Delete(ctx context.Context, refs []store.Ref, tr *store.Tr
 	return err
 }
 
-func (f withFallback) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
+func (f *withFallback) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
 	err := f.first.List(ctx, l, each, tr)
 	if err == store.ErrUnsupported {
 		return f.second.List(ctx, l, each, tr)
@@ -51,7 +51,7 @@ func (f withFallback) List(ctx context.Context, l store.List, each func(store.Ob
 	return err
 }
 
-func (f withFallback) StartUpload(ctx context.Context, p store.Put, tr *store.Trace) (store.Upload, error) {
+func (f *withFallback) StartUpload(ctx context.Context, p store.Put, tr *store.Trace) (store.Upload, error) {
 	u, err := f.first.StartUpload(ctx, p, tr)
 	if err == store.ErrUnsupported {
 		return f.second.StartUpload(ctx, p, tr)
@@ -59,7 +59,7 @@ func (f withFallback) StartUpload(ctx context.Context, p store.Put, tr *store.Tr
 	return u, err
 }
 
-func (f withFallback) PutPart(ctx context.Context, p store.PutPart, tr *store.Trace) (store.Part, error) {
+func (f *withFallback) PutPart(ctx context.Context, p store.PutPart, tr *store.Trace) (store.Part, error) {
 	part, err := f.first.PutPart(ctx, p, tr)
 	if err == store.ErrUnsupported {
 		return f.second.PutPart(ctx, p, tr)
@@ -67,7 +67,7 @@ func (f withFallback) PutPart(ctx context.Context, p store.PutPart, tr *store.Tr
 	return part, err
 }
 
-func (f withFallback) CopyPart(ctx context.Context, c store.CopyPart, tr *store.Trace) (store.Part, error) {
+func (f *withFallback) CopyPart(ctx context.Context, c store.CopyPart, tr *store.Trace) (store.Part, error) {
 	part, err := f.first.CopyPart(ctx, c, tr)
 	if err == store.ErrUnsupported {
 		return f.second.CopyPart(ctx, c, tr)
@@ -75,7 +75,7 @@ func (f withFallback) CopyPart(ctx context.Context, c store.CopyPart, tr *store.
 	return part, err
 }
 
-func (f withFallback) CompleteUpload(ctx context.Context, u store.Upload, parts []store.Part, tr *store.Trace) (store.Object, error) {
+func (f *withFallback) CompleteUpload(ctx context.Context, u store.Upload, parts []store.Part, tr *store.Trace) (store.Object, error) {
 	o, err := f.first.CompleteUpload(ctx, u, parts, tr)
 	if err == store.ErrUnsupported {
 		return f.second.CompleteUpload(ctx, u, parts, tr)
@@ -83,7 +83,7 @@ func (f withFallback) CompleteUpload(ctx context.Context, u store.Upload, parts 
 	return o, err
 }
 
-func (f withFallback) AbortUpload(ctx context.Context, u store.Upload, tr *store.Trace) error {
+func (f *withFallback) AbortUpload(ctx context.Context, u store.Upload, tr *store.Trace) error {
 	err := f.first.AbortUpload(ctx, u, tr)
 	if err == store.ErrUnsupported {
 		return f.second.AbortUpload(ctx, u, tr)
@@ -91,7 +91,7 @@ func (f withFallback) AbortUpload(ctx context.Context, u store.Upload, tr *store
 	return err
 }
 
-func (f withFallback) Copy(ctx context.Context, c store.Copy, tr *store.Trace) (store.Object, error) {
+func (f *withFallback) Copy(ctx context.Context, c store.Copy, tr *store.Trace) (store.Object, error) {
 	o, err := f.first.Copy(ctx, c, tr)
 	if err == store.ErrUnsupported {
 		return f.second.Copy(ctx, c, tr)
@@ -99,7 +99,7 @@ func (f withFallback) Copy(ctx context.Context, c store.Copy, tr *store.Trace) (
 	return o, err
 }
 
-func (f withFallback) PutTags(ctx context.Context, ref store.Ref, tags map[string]string, tr *store.Trace) error {
+func (f *withFallback) PutTags(ctx context.Context, ref store.Ref, tags map[string]string, tr *store.Trace) error {
 	err := f.first.PutTags(ctx, ref, tags, tr)
 	if err == store.ErrUnsupported {
 		return f.second.PutTags(ctx, ref, tags, tr)
@@ -107,7 +107,7 @@ func (f withFallback) PutTags(ctx context.Context, ref store.Ref, tags map[strin
 	return err
 }
 
-func (f withFallback) Tags(ctx context.Context, ref store.Ref, tr *store.Trace) (map[string]string, error) {
+func (f *withFallback) Tags(ctx context.Context, ref store.Ref, tr *store.Trace) (map[string]string, error) {
 	tags, err := f.first.Tags(ctx, ref, tr)
 	if err == store.ErrUnsupported {
 		return f.second.Tags(ctx, ref, tr)
@@ -115,7 +115,7 @@ func (f withFallback) Tags(ctx context.Context, ref store.Ref, tr *store.Trace) 
 	return tags, err
 }
 
-func (f withFallback) DeleteTags(ctx context.Context, ref store.Ref, tr *store.Trace) error {
+func (f *withFallback) DeleteTags(ctx context.Context, ref store.Ref, tr *store.Trace) error {
 	err := f.first.DeleteTags(ctx, ref, tr)
 	if err == store.ErrUnsupported {
 		return f.second.DeleteTags(ctx, ref, tr)
@@ -123,7 +123,7 @@ func (f withFallback) DeleteTags(ctx context.Context, ref store.Ref, tr *store.T
 	return err
 }
 
-func (f withFallback) Retain(ctx context.Context, ref store.Ref, r store.Retention, tr *store.Trace) error {
+func (f *withFallback) Retain(ctx context.Context, ref store.Ref, r store.Retention, tr *store.Trace) error {
 	err := f.first.Retain(ctx, ref, r, tr)
 	if err == store.ErrUnsupported {
 		return f.second.Retain(ctx, ref, r, tr)
@@ -131,7 +131,7 @@ func (f withFallback) Retain(ctx context.Context, ref store.Ref, r store.Retenti
 	return err
 }
 
-func (f withFallback) FanOut(ctx context.Context, o store.FanOut, tr *store.Trace) ([]store.Object, error) {
+func (f *withFallback) FanOut(ctx context.Context, o store.FanOut, tr *store.Trace) ([]store.Object, error) {
 	all, err := f.first.FanOut(ctx, o, tr)
 	if err == store.ErrUnsupported {
 		return f.second.FanOut(ctx, o, tr)
@@ -139,7 +139,7 @@ func (f withFallback) FanOut(ctx context.Context, o store.FanOut, tr *store.Trac
 	return all, err
 }
 
-func (f withFallback) Post(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
+func (f *withFallback) Post(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
 	o, err := f.first.Post(ctx, p, tr)
 	if err == store.ErrUnsupported {
 		return f.second.Post(ctx, p, tr)
@@ -147,7 +147,7 @@ func (f withFallback) Post(ctx context.Context, p store.Put, tr *store.Trace) (s
 	return o, err
 }
 
-func (f withFallback) Close() {
+func (f *withFallback) Close() {
 	f.first.Close()
 	f.second.Close()
 }

@@ -1,0 +1,44 @@
+package engines
+
+import (
+	"testing"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"warp/internal/enginetest"
+	"warp/pkg/s3mem"
+	"warp/pkg/store"
+	"warp/pkg/store/lean"
+	"warp/pkg/store/minio"
+	"warp/pkg/store/s3"
+)
+
+// All engines, and lean with its fallback, pass the suite.
+func TestSuite(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(*store.Config, store.Address, *store.Counters) (store.Engine, error){
+		"minio": openMinio,
+		"lean": func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
+			return lean.New(cfg, a, s3.NewRegions(nil), n)
+		},
+		"lean with fallback": func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
+			return openLean(cfg, a, s3.NewRegions(nil), n)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 64 << 20})
+			must(t, err)
+			t.Cleanup(func() { _ = s.Close() })
+			cfg := store.Config{Region: "us-east-1", Concurrency: 1, Credentials: credentials.NewStaticV4("key", "secretsecret", "")}
+			addr := store.Address{Name: s.Addr()}
+			admin, err := minio.NewAdmin(&cfg, addr)
+			must(t, err)
+			must(t, admin.MakeBucket(t.Context(), "enginetest", false))
+			e, err := open(&cfg, addr, new(store.Counters))
+			must(t, err)
+			t.Cleanup(e.Close)
+			enginetest.Run(t, e)
+		})
+	}
+}
