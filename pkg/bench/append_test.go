@@ -3,6 +3,7 @@ package bench_test
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"warp/internal/teststore"
 	"warp/pkg/bench"
@@ -16,7 +17,7 @@ func TestAppendBeginsNewObjects(t *testing.T) {
 	t.Parallel()
 	const limit = 7
 	var seen perKey
-	runWith(t, teststore.StartAppender(t, limit), store.Config{Engine: "lean", Region: "us-east-1"}, "append",
+	runFor(t, 3*time.Second, teststore.StartAppender(t, limit), store.Config{Engine: "lean", Region: "us-east-1"}, "append",
 		&bench.Append{Sizes: sizes(t, "10"), Parts: limit}, &seen)
 	full := 0
 	for key, n := range seen.rows {

@@ -119,6 +119,12 @@ func runOn(t *testing.T, target *teststore.Store, cfg store.Config, name string,
 // runWith wants a run without errors; its rows go to further sinks as well.
 func runWith(t *testing.T, target *teststore.Store, cfg store.Config, name string, op bench.Op, sinks ...bench.Sink) {
 	t.Helper()
+	runFor(t, 300*time.Millisecond, target, cfg, name, op, sinks...)
+}
+
+// runFor is runWith for what takes longer on a busy machine.
+func runFor(t *testing.T, duration time.Duration, target *teststore.Store, cfg store.Config, name string, op bench.Op, sinks ...bench.Sink) {
+	t.Helper()
 	cfg.Hosts = []store.Address{{Name: target.Endpoint}}
 	cfg.TLS, cfg.CAFile = target.CAFile != "", target.CAFile
 	cfg.Credentials = credentials.NewStaticV4(target.AccessKey, target.SecretKey, "")
@@ -134,7 +140,7 @@ func runWith(t *testing.T, target *teststore.Store, cfg store.Config, name strin
 	runner := &bench.Runner{Client: client, Op: op, Options: bench.Options{
 		Benchmark: name, RunID: fmt.Sprint("run", seed), ClientID: "client", Seed: seed,
 		Bucket:      strings.ReplaceAll("engine-"+strings.Fields(name)[0]+fmt.Sprint("-v", strings.Contains(name, "versions")), "true", "ersions"),
-		Concurrency: 4, Duration: 100 * time.Millisecond, Drain: 10 * time.Second, Lease: time.Minute,
+		Concurrency: 4, Duration: duration, Drain: 10 * time.Second, Lease: time.Minute,
 		Payload: generator.PayloadOptions{Seed: seed}, Versions: strings.Contains(name, "versions"),
 	}}
 	ctx := context.Background()

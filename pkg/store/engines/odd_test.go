@@ -194,7 +194,11 @@ func TestLeanSurvivesOddStores(t *testing.T) {
 		for name, test := range tests {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				survive(t, leanHost(t, oddStore(t, test.serve), time.Second), test.code)
+				limit := 15 * time.Second // far more than a busy machine needs
+				if test.code == store.CodeAnswerTimeout || test.code == store.CodeStallTimeout {
+					limit = time.Second
+				}
+				survive(t, leanHost(t, oddStore(t, test.serve), limit), test.code)
 			})
 		}
 	}
@@ -208,7 +212,7 @@ func survive(t *testing.T, h *store.Host, code string) {
 		if store.CodeOf(err) != code || err != nil && code == "" {
 			t.Errorf("request %d: %v, want code %q", i, err, code)
 		}
-		if d := time.Since(start); d > 4*time.Second {
+		if d := time.Since(start); d > 15*time.Second {
 			t.Errorf("request %d took %v", i, d)
 		}
 		if store.IsTimeout(err) {
@@ -295,7 +299,7 @@ func TestLeanIsInterrupted(t *testing.T) {
 			time.AfterFunc(200*time.Millisecond, cancel)
 			start := time.Now()
 			err := test.do(ctx, h, store.NewTrace(start))
-			if store.CodeOf(err) != store.CodeCanceled || time.Since(start) > 2*time.Second {
+			if store.CodeOf(err) != store.CodeCanceled || time.Since(start) > 15*time.Second {
 				t.Errorf("%v after %v", err, time.Since(start))
 			}
 			if err = test.do(ctx, h, store.NewTrace(time.Now())); store.CodeOf(err) != store.CodeCanceled {
