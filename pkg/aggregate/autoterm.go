@@ -113,7 +113,7 @@ func (o *steadyOp) steady(percent float64, least time.Duration) (string, bool) {
 		return "", false
 	}
 	last := samples[steadySamples-steadyLast:]
-	if !Steady(last, percent) {
+	if !isSteady(last, percent) {
 		return "", false
 	}
 	speed := last[steadyLast-1] / length.Seconds()
@@ -148,8 +148,8 @@ func SteadyAtEarliest(least time.Duration) time.Duration {
 	return least * steadySamples / steadyLast
 }
 
-// Steady says whether all samples are within percent of the last one.
-func Steady(samples []float64, percent float64) bool {
+// isSteady says whether all samples are within percent of the last one.
+func isSteady(samples []float64, percent float64) bool {
 	newest := samples[len(samples)-1]
 	return newest > 0 && spreadOf(samples) <= percent/100
 }

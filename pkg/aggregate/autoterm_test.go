@@ -122,7 +122,7 @@ func TestSteady(t *testing.T) {
 		{[]float64{100, 100, 0}, 100, false},
 		{[]float64{0, 100, 100}, 100, true},
 	} {
-		if got := Steady(c.samples, c.percent); got != c.want {
+		if got := isSteady(c.samples, c.percent); got != c.want {
 			t.Errorf("%v within %v %%: %v", c.samples, c.percent, got)
 		}
 	}

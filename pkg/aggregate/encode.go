@@ -12,9 +12,9 @@ import (
 	"warp/pkg/oplog"
 )
 
-// MaxEncoded is how large an encoded summary may be, once inflated: many times
+// maxEncoded is how large an encoded summary may be, once inflated: many times
 // what a day on hundreds of hosts comes to.
-const MaxEncoded = 64 << 20
+const maxEncoded = 64 << 20
 
 // An encodedSummary is a Summary on its way from a client to its coordinator.
 type encodedSummary struct {
@@ -42,7 +42,7 @@ var errSummary = errors.New("the figures of a client cannot be read")
 
 // Decode reads what Encode has written, of a run with the given options.
 func Decode(b []byte, o Options) (*Summary, error) {
-	inflated := io.LimitReader(flate.NewReader(bytes.NewReader(b)), MaxEncoded)
+	inflated := io.LimitReader(flate.NewReader(bytes.NewReader(b)), maxEncoded)
 	var e encodedSummary
 	if err := json.NewDecoder(inflated).Decode(&e); err != nil {
 		return nil, fmt.Errorf("%w: %w", errSummary, err)

@@ -525,9 +525,9 @@ func (o *opSummary) started(r *oplog.Record, start int64) {
 	}
 }
 
-// CodeDrainTimeout is the code of a request that had no answer when the run
+// codeDrainTimeout is the code of a request that had no answer when the run
 // waited no longer.
-const CodeDrainTimeout = "DrainTimeout"
+const codeDrainTimeout = "DrainTimeout"
 
 func (o *opSummary) whole(run string, asked time.Duration, cuts []time.Duration) *part {
 	if p := o.Whole.get(run); p != nil {
@@ -563,7 +563,7 @@ func (p *part) add(c *groupClient, r *oplog.Record, start, end int64, started, v
 			for i := range p.Slices {
 				p.Slices[i].Fail(belongs(r, start))
 			}
-			if r.Code() == CodeDrainTimeout {
+			if r.Code() == codeDrainTimeout {
 				p.Unanswered.add(r.Duration)
 			}
 		}

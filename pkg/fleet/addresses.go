@@ -12,8 +12,8 @@ import (
 	"warp/pkg/store"
 )
 
-// MaxMembers is as many clients as a coordinator leads.
-const MaxMembers = 10_000
+// maxMembers is as many clients as a coordinator leads.
+const maxMembers = 10_000
 
 // pinMark stands between an address and the fingerprint of its certificate.
 const pinMark = "#sha256="
@@ -151,8 +151,8 @@ func (l *memberList) addMember(m Member) error {
 	if l.seen[m.Addr] {
 		return fmt.Errorf("client %s is named twice: a client has one share of a run", m.Addr)
 	}
-	if len(l.members) == MaxMembers {
-		return fmt.Errorf("more than %d clients", MaxMembers)
+	if len(l.members) == maxMembers {
+		return fmt.Errorf("more than %d clients", maxMembers)
 	}
 	l.seen[m.Addr] = true
 	l.members = append(l.members, m)

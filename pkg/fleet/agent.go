@@ -23,9 +23,9 @@ import (
 // Whoever changes a message or what it means makes it one higher.
 const Protocol = 3
 
-// MinToken is the fewest characters of a token. Whoever answers in place of an
+// minToken is the fewest characters of a token. Whoever answers in place of an
 // agent can try out tokens offline, so it must not be a word.
-const MinToken = 16
+const minToken = 16
 
 // DefaultPort is the port of agents.
 const DefaultPort = "7761"
@@ -96,17 +96,17 @@ func (o *AgentOptions) redact(j *Job) func(string) string {
 
 func (a *Agent) logf(format string, args ...any) { a.options.Logf(format, args...) }
 
-// ErrNoToken says why an agent without a token does not listen to the network.
-var ErrNoToken = errors.New("without a token anybody on the network could command this machine, so warp client listens on loopback addresses only: set WARP_CLIENT_TOKEN or --token-file to listen elsewhere")
+// errNoToken says why an agent without a token does not listen to the network.
+var errNoToken = errors.New("without a token anybody on the network could command this machine, so warp client listens on loopback addresses only: set WARP_CLIENT_TOKEN or --token-file to listen elsewhere")
 
 // CheckToken refuses tokens that are easy to find, and none where one is needed.
 func CheckToken(token string, addrs ...netip.Addr) error {
-	if token != "" && len(token) < MinToken {
-		return fmt.Errorf("the token has %d characters, and the fewest are %d: make one with `openssl rand -hex 16`", len(token), MinToken)
+	if token != "" && len(token) < minToken {
+		return fmt.Errorf("the token has %d characters, and the fewest are %d: make one with `openssl rand -hex 16`", len(token), minToken)
 	}
 	for _, addr := range addrs {
 		if token == "" && !addr.IsLoopback() {
-			return ErrNoToken
+			return errNoToken
 		}
 	}
 	return nil
@@ -129,14 +129,14 @@ func (a *Agent) Serve(ctx context.Context, l net.Listener, config *tls.Config) e
 		return err
 	case <-ctx.Done():
 	}
-	a.shutDown(ErrQuit)
+	a.shutDown(errQuit)
 	hangUp()
 	<-ended
 	return context.Cause(ctx)
 }
 
-// ErrQuit ends the run of an agent that is ended on its machine.
-var ErrQuit = errors.New("somebody ended warp client on its machine")
+// errQuit ends the run of an agent that is ended on its machine.
+var errQuit = errors.New("somebody ended warp client on its machine")
 
 // shutDown ends the run that is on, and waits until its bucket is clean.
 func (a *Agent) shutDown(cause error) {
@@ -227,9 +227,9 @@ func (a *Agent) admit(want *attachRequest) (*job, *attachReply) {
 		}
 		return nil, answer
 	case a.shuttingDown:
-		answer.Refused = ErrQuit.Error()
+		answer.Refused = errQuit.Error()
 		return nil, answer
-	case want.Purpose != forRun || !identifier.MatchString(want.Run) || len(want.Key) < MinToken:
+	case want.Purpose != forRun || !identifier.MatchString(want.Run) || len(want.Key) < minToken:
 		answer.Refused = fmt.Sprintf("it does not know what %q is", printable(string(want.Purpose)))
 		return nil, answer
 	default:

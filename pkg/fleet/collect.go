@@ -24,8 +24,8 @@ type Collected struct {
 	Without   []string // clients that have no log of the run, and why
 }
 
-// ErrNothingKept says that no client has a log to be collected.
-var ErrNothingKept = errors.New("no client has a log that was not collected")
+// errNothingKept says that no client has a log to be collected.
+var errNothingKept = errors.New("no client has a log that was not collected")
 
 // A visit is the connection to one client whose log is collected.
 type visit struct {
@@ -69,14 +69,14 @@ func (f *Fleet) Collect(ctx context.Context, run string, path func(benchmark str
 	}
 	if len(with) == 0 {
 		if c.Run != "" {
-			return c, fmt.Errorf("%w: %s", ErrNothingKept, joinLines(c.Without))
+			return c, fmt.Errorf("%w: %s", errNothingKept, joinLines(c.Without))
 		}
 		for _, v := range visits {
 			if v.err != nil {
 				return c, &Error{v.member.Addr, v.err}
 			}
 		}
-		return c, ErrNothingKept
+		return c, errNothingKept
 	}
 	if !identifier.MatchString(c.Benchmark) {
 		return c, fmt.Errorf("client %s: its log is of %q, which is no benchmark", with[0].member.Addr, printable(c.Benchmark))

@@ -168,7 +168,7 @@ func TestDeadCoordinator(t *testing.T) {
 		t.Errorf("%v", n)
 	}
 	empty(t, e.Addr())
-	if _, err := collect(); !errors.Is(err, ErrNothingKept) {
+	if _, err := collect(); !errors.Is(err, errNothingKept) {
 		t.Errorf("a second time: %v", err)
 	}
 	whole(t, lead(t, nil, ms...), getPlan(t, e.Addr(), 200*time.Millisecond), filepath.Join(folder, "next"))

@@ -10,9 +10,9 @@ import (
 // What several clients have to say is one line.
 func TestJoinErrors(t *testing.T) {
 	t.Parallel()
-	a, b := &Error{"a", ErrQuit}, &Error{"b", errDiffers}
+	a, b := &Error{"a", errQuit}, &Error{"b", errDiffers}
 	err := bench.JoinErrors([]error{nil, a, nil, b})
-	if err == nil || err.Error() != a.Error()+"; "+b.Error() || !errors.Is(err, ErrQuit) || !errors.Is(err, errDiffers) {
+	if err == nil || err.Error() != a.Error()+"; "+b.Error() || !errors.Is(err, errQuit) || !errors.Is(err, errDiffers) {
 		t.Errorf("%v", err)
 	}
 	if err := bench.JoinErrors([]error{nil, nil}); err != nil {

@@ -107,8 +107,8 @@ const (
 	influxBatch = 5000             // points in one request
 )
 
-// Influx is a bench.Sink that sends points to InfluxDB version 2.
-type Influx struct {
+// influx is a bench.Sink that sends points to InfluxDB version 2.
+type influx struct {
 	opts   InfluxOptions
 	client influxdb2.Client
 	api    api.WriteAPIBlocking
@@ -146,9 +146,9 @@ func (d *Destinations) openInflux(ctx context.Context, client string, warn func(
 	}
 	o := *d.Influx
 	o.ID = client
-	i := NewInflux(o)
-	switch err := i.Check(ctx); {
-	case errors.Is(err, ErrRefused):
+	i := newInflux(o)
+	switch err := i.check(ctx); {
+	case errors.Is(err, errRefused):
 		i.Close()
 		return nil, fmt.Errorf("--influxdb: %s: %w; check the token, the bucket and the organisation in the URL", o.Server, err)
 	case err != nil:
@@ -157,13 +157,13 @@ func (d *Destinations) openInflux(ctx context.Context, client string, warn func(
 	return i, nil
 }
 
-// NewInflux returns a sink that sends in the background.
-func NewInflux(o InfluxOptions) *Influx {
+// newInflux returns a sink that sends in the background.
+func newInflux(o InfluxOptions) *influx {
 	if o.Interval <= 0 {
 		o.Interval = time.Second
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	i := &Influx{opts: o, wait: influxLast, stop: stop}
+	i := &influx{opts: o, wait: influxLast, stop: stop}
 	options := influxdb2.DefaultOptions().SetHTTPRequestTimeout(uint(influxWait / time.Second)).
 		SetLogLevel(0).SetPrecision(time.Nanosecond)
 	options.HTTPOptions().HTTPClient().CheckRedirect = stayHere
@@ -178,19 +178,19 @@ func NewInflux(o InfluxOptions) *Influx {
 // stayHere keeps a client from following redirects: another host must not be sent the token or the figures.
 func stayHere(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// ErrRefused says that a server is there and will not take what is sent: its
+// errRefused says that a server is there and will not take what is sent: its
 // token or its bucket is wrong.
-var ErrRefused = errors.New("InfluxDB refuses the points")
+var errRefused = errors.New("InfluxDB refuses the points")
 
-// Check asks whether the server is there, takes the token, and has the bucket:
+// check asks whether the server is there, takes the token, and has the bucket:
 // it writes nothing, which is allowed.
-func (i *Influx) Check(ctx context.Context) error {
+func (i *influx) check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	err := i.api.WriteRecord(ctx, "\n")
 	var answer *influxhttp.Error
 	if errors.As(err, &answer) && (answer.StatusCode/100 == 4 || answer.StatusCode/100 == 3) && answer.StatusCode != http.StatusTooManyRequests {
-		return fmt.Errorf("%w: %w", ErrRefused, i.clean(err))
+		return fmt.Errorf("%w: %w", errRefused, i.clean(err))
 	}
 	return i.clean(err)
 }
@@ -206,7 +206,7 @@ func brief(text string) string {
 }
 
 // clean takes the token out of an error.
-func (i *Influx) clean(err error) error {
+func (i *influx) clean(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -218,7 +218,7 @@ func (i *Influx) clean(err error) error {
 }
 
 // Write counts rows, and never waits.
-func (i *Influx) Write(batch []oplog.Record) error {
+func (i *influx) Write(batch []oplog.Record) error {
 	if i.window.Begin != 0 {
 		for k := range batch {
 			if r := &batch[k]; r.BelongsTo(i.window) {
@@ -237,7 +237,7 @@ func (i *Influx) Write(batch []oplog.Record) error {
 }
 
 // SetWindow takes what the run has decided about its window.
-func (i *Influx) SetWindow(w oplog.Window) error {
+func (i *influx) SetWindow(w oplog.Window) error {
 	i.window = w
 	return nil
 }
@@ -248,7 +248,7 @@ const fewRequests = 10
 
 // summarized are the totals of the summary: of the requests that belong to the
 // window, by operation and host, and by operation.
-func (i *Influx) summarized() []*total {
+func (i *influx) summarized() []*total {
 	enough := make(map[string]bool)
 	for _, t := range i.measured.overall() {
 		enough[t.op] = t.answered >= fewRequests
@@ -268,7 +268,7 @@ func (i *Influx) summarized() []*total {
 }
 
 // Flush sends what there is: totals once per interval.
-func (i *Influx) Flush() error {
+func (i *influx) Flush() error {
 	now := time.Now()
 	i.every(now.Add(-influxSettle).UnixNano())
 	if now.Sub(i.last) < i.opts.Interval-100*time.Millisecond { // it is called about every second
@@ -284,7 +284,7 @@ func (i *Influx) Flush() error {
 const influxSettle = 250 * time.Millisecond
 
 // every makes a point for each request that ended until then, in order.
-func (i *Influx) every(until int64) {
+func (i *influx) every(until int64) {
 	slices.SortFunc(i.rows, func(a, b oplog.Record) int { return cmp.Compare(a.End(), b.End()) })
 	n := 0
 	var points []*write.Point
@@ -308,7 +308,7 @@ func (i *Influx) every(until int64) {
 	i.rows = slices.Delete(i.rows, 0, n) // which lets go of the strings
 }
 
-func (i *Influx) flush(now time.Time) {
+func (i *influx) flush(now time.Time) {
 	var points []*write.Point
 	if !i.opts.Every {
 		for _, t := range i.totals.list {
@@ -322,7 +322,7 @@ func (i *Influx) flush(now time.Time) {
 }
 
 // post hands a batch to the buffer, which may drop it.
-func (i *Influx) post(points []*write.Point) {
+func (i *influx) post(points []*write.Point) {
 	if len(points) > 0 {
 		i.buffer.offerWhole(points, int64(len(points)))
 	}
@@ -330,7 +330,7 @@ func (i *Influx) post(points []*write.Point) {
 
 // Close sends the last totals and the summary, waits for a while, and says
 // what was lost; "" = nothing.
-func (i *Influx) Close() string {
+func (i *influx) Close() string {
 	now := time.Now()
 	i.every(math.MaxInt64)
 	i.flush(now)
@@ -355,7 +355,7 @@ func (i *Influx) Close() string {
 	return text
 }
 
-func (i *Influx) point(measurement string, t *total, at time.Time) *write.Point {
+func (i *influx) point(measurement string, t *total, at time.Time) *write.Point {
 	p := write.NewPointWithMeasurement(measurement).SetTime(at).AddTag(tagID, i.opts.ID).AddTag(tagOp, t.op)
 	if t.endpoint != "" {
 		p.AddTag(tagEndpoint, t.endpoint)
@@ -372,7 +372,7 @@ func (i *Influx) point(measurement string, t *total, at time.Time) *write.Point 
 		AddField("request_ttfb_total_secs", t.ttfb.sum.Seconds())
 }
 
-func (i *Influx) summary(t *total, at time.Time) *write.Point {
+func (i *influx) summary(t *total, at time.Time) *write.Point {
 	return i.point("warp_run_summary", t, at).
 		AddField("request_avg_secs", t.time.mean(t.answered)).
 		AddField("request_max_secs", t.time.most.Seconds()).

@@ -46,7 +46,7 @@ func (b *inbox) String() string {
 	return b.text.String()
 }
 
-func influxAt(t *testing.T, handler http.HandlerFunc, change func(*InfluxOptions)) *Influx {
+func influxAt(t *testing.T, handler http.HandlerFunc, change func(*InfluxOptions)) *influx {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
@@ -58,7 +58,7 @@ func influxAt(t *testing.T, handler http.HandlerFunc, change func(*InfluxOptions
 	if change != nil {
 		change(&o)
 	}
-	return NewInflux(o)
+	return newInflux(o)
 }
 
 func TestInflux(t *testing.T) {
@@ -228,8 +228,8 @@ func TestInfluxThatIsDead(t *testing.T) {
 	}
 	addr := l.Addr().String()
 	_ = l.Close()
-	i := NewInflux(InfluxOptions{Server: "http://" + addr, Token: "t", Bucket: "b"})
-	if i.Check(t.Context()) == nil {
+	i := newInflux(InfluxOptions{Server: "http://" + addr, Token: "t", Bucket: "b"})
+	if i.check(t.Context()) == nil {
 		t.Error("a dead server passes the check")
 	}
 	_ = i.Write(rows())
@@ -268,7 +268,7 @@ func TestStatsD(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	s, err := NewStatsD(l.LocalAddr().String(), "node.example", "Ab3d")
+	s, err := newStatsD(l.LocalAddr().String(), "node.example", "Ab3d")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,11 +319,11 @@ func TestStatsDThatIsDead(t *testing.T) {
 	}
 	addr := l.LocalAddr().String()
 	_ = l.Close()
-	s, err := NewStatsD(addr, "h", "c")
+	s, err := newStatsD(addr, "h", "c")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Probe() == nil {
+	if s.probe() == nil {
 		t.Error("nobody listens, and the probe does not notice")
 	}
 	_ = s.Write(rows())
@@ -530,7 +530,7 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 	t.Cleanup(other.Close)
 	for _, status := range []int{302, 307, 308} {
 		i := influxAt(t, http.RedirectHandler(other.URL, status).ServeHTTP, nil)
-		if err := i.Check(t.Context()); !errors.Is(err, ErrRefused) {
+		if err := i.check(t.Context()); !errors.Is(err, errRefused) {
 			t.Errorf("InfluxDB, %d: %v", status, err)
 		}
 		_ = i.Write(rows())

@@ -21,9 +21,9 @@ const (
 	statsdLast  = 2 * time.Second // for all that is left at the end
 )
 
-// StatsD is a bench.Sink that sends metrics in datagrams. Nobody answers those,
+// statsD is a bench.Sink that sends metrics in datagrams. Nobody answers those,
 // so what gets lost on the way stays unknown.
-type StatsD struct {
+type statsD struct {
 	conn   net.Conn
 	prefix string
 	last   time.Time
@@ -52,27 +52,27 @@ func (d *Destinations) openStatsD(_ context.Context, client string, _ func(strin
 	if err != nil {
 		host = "unknown"
 	}
-	s, err := NewStatsD(d.StatsD, host, client)
+	s, err := newStatsD(d.StatsD, host, client)
 	if err != nil {
 		return nil, fmt.Errorf("--statsd: %w", err)
 	}
 	if !d.StatsDProbe {
 		return s, nil
 	}
-	if err := s.Probe(); err != nil {
+	if err := s.probe(); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("--statsd: nobody listens at %s (%w); start the receiver, or leave out this check with --statsd-probe=false", d.StatsD, err)
 	}
 	return s, nil
 }
 
-// NewStatsD sends to addr, under warp.<host>-<client>. Nothing is sent yet.
-func NewStatsD(addr, host, client string) (*StatsD, error) {
+// newStatsD sends to addr, under warp.<host>-<client>. Nothing is sent yet.
+func newStatsD(addr, host, client string) (*statsD, error) {
 	conn, err := net.Dial("udp", addr)
 	if err != nil {
 		return nil, err
 	}
-	s := &StatsD{conn: conn, prefix: "warp." + metricName(host) + "-" + metricName(client) + ".", last: time.Now()}
+	s := &statsD{conn: conn, prefix: "warp." + metricName(host) + "-" + metricName(client) + ".", last: time.Now()}
 	s.buffer = newBuffer(statsdQueue, func(packet []byte) error {
 		_, err := conn.Write(packet)
 		return err
@@ -91,9 +91,9 @@ func metricName(s string) string {
 	}, s)
 }
 
-// Probe tells where it can that nobody listens: the datagram comes back as
+// probe tells where it can that nobody listens: the datagram comes back as
 // refused, if the host is there and says so.
-func (s *StatsD) Probe() error {
+func (s *statsD) probe() error {
 	for range 3 {
 		if _, err := s.conn.Write([]byte("\n")); err != nil { // an empty line is no metric
 			return err
@@ -104,7 +104,7 @@ func (s *StatsD) Probe() error {
 }
 
 // Write counts rows.
-func (s *StatsD) Write(batch []oplog.Record) error {
+func (s *statsD) Write(batch []oplog.Record) error {
 	for i := range batch {
 		s.since.of(batch[i].Op, "").add(&batch[i])
 	}
@@ -112,7 +112,7 @@ func (s *StatsD) Write(batch []oplog.Record) error {
 }
 
 // InFlight notes what the gauges of pending requests say next.
-func (s *StatsD) InFlight(byOp map[string]int) {
+func (s *statsD) InFlight(byOp map[string]int) {
 	s.flying = byOp
 	for op := range byOp {
 		s.since.of(op, "") // which may have finished none yet
@@ -120,7 +120,7 @@ func (s *StatsD) InFlight(byOp map[string]int) {
 }
 
 // Flush sends what was counted since the last time.
-func (s *StatsD) Flush() error {
+func (s *statsD) Flush() error {
 	now := time.Now()
 	seconds := now.Sub(s.last).Seconds()
 	if seconds <= 0 {
@@ -135,7 +135,7 @@ func (s *StatsD) Flush() error {
 	return nil
 }
 
-func (s *StatsD) metrics(t *total, seconds float64) {
+func (s *statsD) metrics(t *total, seconds float64) {
 	name := s.prefix + strings.ToLower(metricName(t.op)) + "."
 	s.add(name, "count", float64(t.requests), "c")
 	s.add(name, "errors", float64(t.errors), "c")
@@ -156,12 +156,12 @@ func (s *StatsD) metrics(t *total, seconds float64) {
 
 // timer sends the mean of n times. One value stands for all of the interval: the sample rate says for how many.
 // Receivers that count in whole numbers round down, so that it must not stand for a little less.
-func (s *StatsD) timer(name, metric string, mean float64, n int64) {
+func (s *statsD) timer(name, metric string, mean float64, n int64) {
 	const little = 1e-6
 	s.add(name, metric, 1000*mean, "ms|@"+strconv.FormatFloat(1/(float64(n)+little), 'g', -1, 64))
 }
 
-func (s *StatsD) add(name, metric string, value float64, kind string) {
+func (s *statsD) add(name, metric string, value float64, kind string) {
 	line := name + metric + ":" + strconv.FormatFloat(value, 'f', -1, 64) + "|" + kind + "\n"
 	if len(s.packet)+len(line) > maxDatagram {
 		s.sendPacket()
@@ -169,7 +169,7 @@ func (s *StatsD) add(name, metric string, value float64, kind string) {
 	s.packet = append(s.packet, line...)
 }
 
-func (s *StatsD) sendPacket() {
+func (s *statsD) sendPacket() {
 	if len(s.packet) > 0 {
 		s.buffer.offerWhole(s.packet, 1)
 		s.packet = nil
@@ -177,7 +177,7 @@ func (s *StatsD) sendPacket() {
 }
 
 // Close sends the rest and says what is known to be lost; "" = nothing.
-func (s *StatsD) Close() string {
+func (s *statsD) Close() string {
 	_ = s.Flush()
 	lost, _, err := s.buffer.finish(statsdLast)
 	_ = s.conn.Close()
