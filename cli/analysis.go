@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -26,6 +27,7 @@ import (
 type analysisFlags struct {
 	dur, skip     time.Duration
 	op, host, out string
+	report        string // reportCompact, reportClassic, or "" for what fits the output
 	verbose, full bool
 	limit, offset int64
 	asserts       *assertFlags // nil where there are none
@@ -40,6 +42,8 @@ func (f *analysisFlags) group() flagGroup {
 		&flagtype.Duration{Name: "analyze.skip", Destination: &f.skip, Usage: "leave out that much after the warm-up"},
 		&cli.BoolFlag{Name: "analyze.v", Destination: &f.verbose,
 			Usage: "more detail: by host, by object size, first and last access"},
+		&flagtype.Choice{Name: "report", Config: []string{reportCompact, reportClassic}, Destination: &f.report, Hidden: true, DefaultText: "compact on a terminal",
+			Usage: "layout of the report: compact, or classic; scripts parse the classic one"},
 		&cli.StringFlag{Name: "analyze.out", Destination: &f.out, TakesFile: true,
 			Usage: "also write the segments to `FILE`, tab-separated"},
 		&cli.Int64Flag{Name: "analyze.limit", Destination: &f.limit, Hidden: true, Validator: notNegative,
@@ -328,6 +332,22 @@ func reason(err error) error {
 	return err
 }
 
+// Layouts of a report.
+const (
+	reportCompact = "compact"
+	reportClassic = "classic"
+)
+
+// compact reports whether the report is a line for each operation. What was
+// averaged by another tool has figures that only the classic layout explains.
+func (f *analysisFlags) compact(c *console, r *aggregate.Report) bool {
+	if f.report == "" {
+		averaged := slices.ContainsFunc(r.Groups, func(g aggregate.GroupReport) bool { return g.Kind == "aggregated" })
+		return c.outWidth() > 0 && !f.verbose && !averaged
+	}
+	return f.report == reportCompact
+}
+
 // showReport writes the report to standard output, and the segments to a file
 // where that is asked for. What weakens the figures is said on standard error
 // too, so that it is seen where the report goes to a file.
@@ -344,6 +364,9 @@ func (inv *invocation) showReport(r *aggregate.Report, f *analysisFlags) error {
 	err := inv.result(func(w io.Writer) error {
 		if inv.json {
 			return report.JSON(w, r)
+		}
+		if f.compact(inv.console, r) {
+			return report.Compact(w, r, report.CompactOptions{Color: inv.outColor, Width: inv.outWidth()})
 		}
 		return report.Text(w, r, report.TextOptions{Color: inv.outColor, Location: time.Local, Verbose: f.verbose})
 	})

@@ -19,7 +19,7 @@ func cmpCommand() *command {
 	var judge judgeFlags
 	var paired bool
 	group := analysis.group()
-	group.flags = without(group.flags, "analyze.out")
+	group.flags = without(group.flags, "analyze.out", "report")
 	return &command{
 		name: "cmp", args: "BEFORE AFTER", section: sectionAnalysis,
 		summary: "compare the op logs of two runs, or of two sets of runs",
@@ -38,7 +38,8 @@ func cmpCommand() *command {
 		groups: []flagGroup{{title: groupJudge, flags: append(judge.flags(),
 			&cli.BoolFlag{Name: "paired", Destination: &paired, Usage: "the runs of the two sides are pairs, in the order of their names"})}, group},
 		absent: append(absentFromAnalysis(), absentFlag{names: []string{"analyze.out"},
-			why: "is a flag of analyze: cmp has two runs and would write one file"}),
+			why: "is a flag of analyze: cmp has two runs and would write one file"},
+			absentFlag{names: []string{"report"}, why: "is a flag of analyze: cmp has one layout"}),
 		minArgs: 2, maxArgs: 2, needs: "two op logs",
 		run: func(ctx context.Context, inv *invocation) error {
 			if inv.args[0] == "-" && inv.args[1] == "-" {

@@ -272,7 +272,7 @@ func (c *cluster) runOp(t *testing.T, op, name, duration string, more ...string)
 	t.Helper()
 	c.store.reset()
 	args := append([]string{op, c.list(), "--duration=" + duration, "--benchdata=" + name, "--obj.size=4KiB",
-		"--concurrent=2", "--lease=5s", "--rps-limit=200", "--no-color"}, c.target...)
+		"--concurrent=2", "--lease=12s", "--rps-limit=200", "--no-color"}, c.target...)
 	if op != "put" {
 		args = append(args, "--objects=20")
 	}

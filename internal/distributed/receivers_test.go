@@ -252,7 +252,7 @@ func TestStress(t *testing.T) {
 	t.Parallel()
 	c := two(t, "stress")
 	args := append([]string{"get", c.list(), "--duration=3s", "--stress", "--obj.size=4KiB", "--objects=20", "--concurrent=2", "--rps-limit=200",
-		"--json", "--lease=5s"}, c.target...)
+		"--json", "--lease=12s"}, c.target...)
 	p := c.coordinator.start(t, args...)
 	p.ends(t, 0, `"clients": 2`)
 	var report struct {

@@ -49,7 +49,7 @@ func (c *cluster) loggedRows(t *testing.T, name string) []string {
 func TestStdout(t *testing.T) {
 	t.Parallel()
 	c := two(t, "stdout")
-	args := append([]string{"get", c.list(), "--stdout", "--obj.size=4KiB", "--objects=20", "--concurrent=2", "--rps-limit=200", "--lease=5s"}, c.target...)
+	args := append([]string{"get", c.list(), "--stdout", "--obj.size=4KiB", "--objects=20", "--concurrent=2", "--rps-limit=200", "--lease=12s"}, c.target...)
 	p := c.coordinator.startRows(t, append(args, "--duration=1h", "--benchdata=rows")...)
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		if text := p.rows.String(); strings.Contains(text, "-1\t") && strings.Contains(text, "-2\t") {

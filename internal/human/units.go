@@ -148,6 +148,12 @@ func (u RateUnit) Segment(bytes, objects, largest float64, hasBytes bool) string
 // Speed shows the throughput of single requests.
 func (u RateUnit) Speed(bytes float64) string { return decimals(bytes/u.size, 1) + u.name }
 
+// Name is the name of the unit, such as MiB/s.
+func (u RateUnit) Name() string { return u.name }
+
+// Digits shows bytes per second without the unit.
+func (u RateUnit) Digits(bytes float64) string { return decimals(bytes/u.size, 1) }
+
 // Bytes shows a size.
 func Bytes(n float64) string {
 	for _, u := range []string{"B", "KiB", "MiB", "GiB", "TiB"} {
