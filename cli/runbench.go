@@ -116,7 +116,7 @@ func (s *session) settle(ctx context.Context, out *bench.Outcome) error {
 }
 
 func (s *session) sinks(path string) ([]bench.Sink, error) {
-	sinks := append([]bench.Sink{liveSink{&s.live}}, s.exports.sinks()...)
+	sinks := append([]bench.Sink{&s.live}, s.exports.sinks()...)
 	if s.flags.autoterm.on {
 		sinks = append(sinks, &autoterm{live: s.snapshot, finish: s.runner.Finish, flags: &s.flags.autoterm})
 	}
@@ -248,19 +248,6 @@ func (s *session) cleanUp(ctx context.Context, err error) error {
 	}
 	s.warnf("%v", cleanErr)
 	return err
-}
-
-// liveSink is a sink that has nothing to flush.
-type liveSink struct{ *aggregate.Live }
-
-func (liveSink) Flush() error { return nil }
-
-// SetWindow starts the live figures anew: those of prepare are its own.
-func (l liveSink) SetWindow(w oplog.Window) error {
-	if starts(w) {
-		l.Reset()
-	}
-	return nil
 }
 
 // starts says whether the run has only just started.

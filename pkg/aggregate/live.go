@@ -76,6 +76,18 @@ func (l *Live) Write(batch []oplog.Record) error {
 	return nil
 }
 
+// Flush does nothing: Live keeps its figures in memory.
+func (l *Live) Flush() error { return nil }
+
+// SetWindow starts anew when the measured part starts, since the preparation has
+// live figures of its own.
+func (l *Live) SetWindow(w oplog.Window) error {
+	if w.Begin == 0 && w.End == 0 {
+		l.Reset()
+	}
+	return nil
+}
+
 // Reset forgets everything, for the next part of a run.
 func (l *Live) Reset() {
 	l.mu.Lock()

@@ -87,7 +87,7 @@ func (t *benchTask) Open(ctx context.Context) error {
 
 func (t *benchTask) Run(ctx context.Context, gate func(context.Context) (time.Time, error)) (*bench.Outcome, error) {
 	t.runner.Gate = gate
-	sinks := []bench.Sink{liveSink{&t.live}, &t.counts}
+	sinks := []bench.Sink{&t.live, &t.counts}
 	if t.log != nil {
 		sinks = append(sinks, t.log)
 	}
@@ -176,16 +176,3 @@ func (t *benchTask) Metrics() ([]byte, error) {
 }
 
 func (t *benchTask) Engine() string { return t.runner.Client.EngineName() }
-
-// A liveSink has nothing to flush.
-type liveSink struct{ *aggregate.Live }
-
-func (liveSink) Flush() error { return nil }
-
-// SetWindow starts the live figures anew: those of prepare are its own.
-func (l liveSink) SetWindow(w oplog.Window) error {
-	if w.Begin == 0 && w.End == 0 {
-		l.Reset()
-	}
-	return nil
-}
