@@ -465,7 +465,7 @@ func (a *aggregatedOp) operation(name string) Operation {
 	return op
 }
 
-// sizes are those of the classes that requests are in, where sizes vary.
+// sizes is the range of the size classes that requests are in, where sizes vary.
 func (a *aggregatedOp) sizes(all *aggregatedPeriods) SizeRange {
 	s := SizeRange{Mean: exact.Ratio(float64(a.Bytes), float64(a.Requests)-min(float64(a.Errors), float64(a.Requests)))}
 	switch {

@@ -176,8 +176,8 @@ func (s *Summary) matchHost(op string) error {
 	return fmt.Errorf("no requests to host %q in the log; it has %s", s.options.Host, strings.Join(sortedKeys(seen), ", "))
 }
 
-// sameHost compares the endpoint of a row with what a person wrote, who may
-// leave out the scheme and end with a slash.
+// sameHost compares the endpoint of a row with what the user wrote, who may
+// leave out the scheme or add a slash.
 func sameHost(endpoint, asked string) bool {
 	asked = strings.TrimSuffix(asked, "/")
 	if strings.Contains(asked, "://") {

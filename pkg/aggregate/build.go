@@ -255,7 +255,7 @@ func (g *groupView) runID() string {
 	return id
 }
 
-// clients are those of the run that the view is about.
+// clients are the clients of the run that the view is about.
 func (g *groupView) clients() (all []*groupClient) {
 	for _, c := range g.Clients {
 		if g.run == "" || c.Client.runKey() == g.run {
@@ -418,7 +418,7 @@ func (s *Stats) withUnsent(waits *stats.Histogram) *Stats {
 	return s
 }
 
-// clockWarnings tells of rows whose times cannot be.
+// clockWarnings reports rows whose times are impossible.
 func (s *Summary) clockWarnings() []string {
 	var n uint64
 	for _, g := range s.groups {

@@ -7,9 +7,9 @@ import (
 	"warp/internal/exact"
 )
 
-// A Comparison is what changed from one report to another. Units are those of
-// Report; operations are matched by name, those of a script by the number of
-// the statement too.
+// A Comparison is what changed from one report to another. Units are as in
+// Report. Operations are matched by name, and in a script by the number of the
+// statement too.
 type Comparison struct {
 	Version    int         `json:"version"`     // 1
 	Before     Compared    `json:"before"`      // what is compared

@@ -136,7 +136,7 @@ func (l *Live) add(r *oplog.Record) {
 	c.busy = exact.AddInt(c.busy, exact.Distance(start, end))
 }
 
-// Snapshot tells the figures at the given time in unix ns.
+// Snapshot returns the figures at the given time in unix ns.
 func (l *Live) Snapshot(now int64) LiveSnapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,7 +14,7 @@ type Options struct {
 	Skip       time.Duration // begin every window that much later
 	Verbose    bool          // also first and last access per object (memory for each object) and size classes
 	Limit      int64         // take at most that many rows; 0 = all
-	Offset     int64         // leave out that many rows before; windows are those of the rows taken
+	Offset     int64         // leave out that many rows before; windows follow from the rows taken
 
 	// Slices are the lengths of pieces of the window that assertions look at; 0 is one that takes its length by itself.
 	Slices []time.Duration

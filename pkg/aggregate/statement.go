@@ -36,7 +36,7 @@ func (a opID) compare(b opID) int {
 	return 1
 }
 
-// label names an operation where all those of a report are listed.
+// label names an operation in a list of all operations of a report.
 func (o *Operation) label() string {
 	if o.Statement == 0 {
 		return o.Op

@@ -15,11 +15,11 @@ import (
 // for an operation to be reported by it. One with fewer is reported whole.
 const fewRequests = 10
 
-// A Summary counts the requests of a run as they arrive: those of its
-// preparation, of its warm-up, and of its window. It holds integers only, so
-// that neither the order of rows nor that of merging changes a digit of the
-// report. Its memory depends on the numbers of operations, hosts, clients and
-// segments, not on that of requests (except with Verbose, where it grows with
+// A Summary counts the requests of a run as they arrive, by part of the run:
+// preparation, warm-up, or window. It holds integers only, so the order of rows
+// and of merging changes no digit of the report. Its memory depends on the
+// numbers of operations, hosts, clients and segments, not on the number of
+// requests (except with Verbose, where it grows with
 // the number of distinct objects).
 //
 // The exported fields of its parts are what travels from a client to its

@@ -120,7 +120,7 @@ func (s *survey) groups() map[opID]*derivedGroup {
 
 type timeRange struct{ first, last int64 }
 
-// ranges tells for each run when it performed the operation.
+// ranges returns for each run when it performed the operation.
 func (o *opSurvey) ranges() map[string]timeRange {
 	m := map[string]timeRange{}
 	for i, c := range o.clients.Vals {

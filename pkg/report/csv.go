@@ -13,7 +13,7 @@ import (
 	"warp/pkg/aggregate"
 )
 
-// csvColumns are those of the time series that users of warp read already.
+// csvColumns are the columns of the time series that scripts read already.
 const csvColumns = "index\top\thost\tduration_s\tobjects_per_op\tbytes\tfull_ops\tpartial_ops\tops_started\tops_ended\terrors\t" +
 	"mb_per_sec\tops_ended_per_sec\tobjs_per_sec\tstart_time\tend_time"
 

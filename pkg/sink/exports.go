@@ -56,7 +56,7 @@ func (d *Destinations) Check() error {
 	return nil
 }
 
-// Exports are those of one run.
+// Exports are all exports of one run.
 type Exports struct {
 	All     []Export
 	Metrics *Metrics // one of All; nil where nobody wants them

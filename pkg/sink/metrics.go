@@ -10,8 +10,8 @@ import (
 	"warp/pkg/oplog"
 )
 
-// Bounds of what is told apart. What goes beyond is counted under otherLabel, so
-// that neither odd stores nor odd clients make Prometheus keep series without end.
+// Bounds of the number of series. What goes beyond is counted under otherLabel,
+// so neither odd stores nor odd clients make Prometheus keep series without end.
 const (
 	maxSeries   = 2048 // pairs of operation and endpoint
 	maxFailures = 1024 // of these with an error code
@@ -26,7 +26,7 @@ const (
 	latencyBuckets = 22
 )
 
-// Counts are what one process has done so far, as Prometheus is told.
+// Counts are what one process has done so far, in the form that Prometheus reads.
 type Counts struct {
 	series   []series
 	failures []failure
@@ -77,7 +77,7 @@ type Metrics struct {
 	failures index[failing] // of the failures
 }
 
-// A failing is what failures are told apart by.
+// A failing is the key of a failure.
 type failing struct {
 	place
 	code string
@@ -99,7 +99,7 @@ func NewMetrics(client string) *Metrics {
 	}
 }
 
-// An index says where in a list something stands that is told apart by a key.
+// An index finds the place in a list by a key.
 type index[K comparable] struct {
 	at   map[K]int
 	most int
@@ -169,7 +169,7 @@ func (m *Metrics) failed(p place, code string) {
 
 func (f failing) label() failing { return failing{f.place, label(f.code)} }
 
-// label makes text of anybody's a value that Prometheus takes. It is a copy:
+// label makes any text a value that Prometheus accepts. It is a copy:
 // strings of a record may be cut from larger ones, which must not be kept.
 func label(text string) string {
 	if len(text) > maxLabel {
@@ -215,5 +215,5 @@ func (m *Metrics) Counts() *Counts {
 	return &Counts{series: slices.Clone(c.series), failures: slices.Clone(c.failures), inFlight: slices.Clone(c.inFlight)}
 }
 
-// Clients makes the metrics those of a whole Prometheus.
+// Clients returns the counts as a Prometheus of one client shows them.
 func (m *Metrics) Clients() []ClientCounts { return []ClientCounts{{m.client, m.Counts()}} }

@@ -70,8 +70,8 @@ func (t *total) add(r *oplog.Record) {
 	}
 }
 
-// A place is what rows are told apart by. With many endpoints hardly a row is at that of the one before, so that all are
-// looked up.
+// A place is the key of a total. With many endpoints hardly any row has the same one
+// as the row before, so a map finds it.
 type place struct{ op, endpoint string }
 
 // totals are one total per operation and endpoint.

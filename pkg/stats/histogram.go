@@ -25,8 +25,7 @@ const (
 // reported; below 256 ns it is exact, and it never lies outside of minimum and
 // maximum. The zero value is an empty histogram.
 //
-// Sums are integers, so neither the order of Add nor that of Merge can change
-// a digit. Buckets are allocated by doubling when first touched: latencies
+// Sums are integers, so the order of Add and Merge changes no digit. Buckets are allocated by doubling when first touched: latencies
 // between 100 µs and 1 s cost 14 KiB.
 type Histogram struct {
 	pages    [octaves]*[subs]uint64

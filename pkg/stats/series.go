@@ -183,7 +183,7 @@ func (t *Series) include(i int64) bool {
 	return true
 }
 
-// Overlaps tells whether any part of the time from start to end counts.
+// Overlaps reports whether any part of the time from start to end counts.
 func (t *Series) Overlaps(start, end int64) bool {
 	if start == end {
 		return start >= t.From && start <= t.To
@@ -272,7 +272,7 @@ func (t *Series) note(from, last int64, cut bool) {
 	}
 }
 
-// coarsen joins segments into those of the next length.
+// coarsen joins segments into longer ones of the next length.
 func (t *Series) coarsen() {
 	c := t.Coarser[0]
 	factor := c.Dur / t.Dur
@@ -320,7 +320,7 @@ func (t *Series) End(at int64) {
 	}
 }
 
-// Fit joins segments until those of the time from first to last are few enough.
+// Fit joins segments until there are few enough from first to last.
 func (t *Series) Fit(first, last int64) {
 	for t.Coarser != nil && exact.Distance(t.number(first, t.Dur), t.number(max(last-1, first), t.Dur)) >= defaultSegments {
 		t.coarsen()
