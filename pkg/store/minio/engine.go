@@ -55,9 +55,9 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 	if p.Size == 0 {
 		e.checksumOfNothing(&opts)
 	}
-	lent := &nethttp.BorrowedBody{Body: p.Body}
-	defer lent.Release()
-	p.Body = lent
+	borrowed := &nethttp.BorrowedBody{Body: p.Body}
+	defer borrowed.Release()
+	p.Body = borrowed
 	opts.ServerSideEncryption = withHeaders(opts.ServerSideEncryption, p.Headers)
 	var info minio.UploadInfo
 	var err error

@@ -201,11 +201,11 @@ func (e *Engine) sendForm(ctx context.Context, policy *minio.PostPolicy, more ma
 	}
 	maps.Copy(fields, more)
 	head, tail, contentType := formAround(fields)
-	lent := &nethttp.BorrowedBody{Body: payload}
-	defer lent.Release()
+	borrowed := &nethttp.BorrowedBody{Body: payload}
+	defer borrowed.Release()
 	ctx, seen := nethttp.Watch(ctx, tr)
 	defer seen()
-	body := io.MultiReader(bytes.NewReader(head), io.LimitReader(lent, size), bytes.NewReader(tail))
+	body := io.MultiReader(bytes.NewReader(head), io.LimitReader(borrowed, size), bytes.NewReader(tail))
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target.String(), body)
 	if err != nil {
 		return nil, asError(err, tr)

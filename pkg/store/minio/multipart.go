@@ -36,9 +36,9 @@ func (e *Engine) StartUpload(ctx context.Context, p store.Put, tr *store.Trace) 
 }
 
 func (e *Engine) PutPart(ctx context.Context, p store.PutPart, tr *store.Trace) (store.Part, error) {
-	lent := &nethttp.BorrowedBody{Body: p.Body}
-	defer lent.Release()
-	opts, body, err := e.partOptions(lent, p.Size)
+	borrowed := &nethttp.BorrowedBody{Body: p.Body}
+	defer borrowed.Release()
+	opts, body, err := e.partOptions(borrowed, p.Size)
 	if err != nil {
 		return store.Part{}, asError(err, tr)
 	}
