@@ -40,6 +40,8 @@ func sections() map[string]reflect.Type {
 		"Accesses":              reflect.TypeFor[aggregate.Accesses](),
 		"Size class":            reflect.TypeFor[aggregate.SizeClass](),
 		"Speed":                 reflect.TypeFor[aggregate.Speed](),
+		"Stability":             reflect.TypeFor[aggregate.Stability](),
+		"Outlier":               reflect.TypeFor[aggregate.Outlier](),
 		"Assertion":             reflect.TypeFor[aggregate.Assertion](),
 		"Comparison":            reflect.TypeFor[aggregate.Comparison](),
 		"Side":                  reflect.TypeFor[aggregate.Compared](),
@@ -67,7 +69,7 @@ var ownSections = []string{"Merged log", "Calibration", "Calibration point", "Cl
 
 // notHere are fields that only a run over a real network has, or one with
 // hundreds of thousands of objects.
-var notHere = []string{"Verdicts.looks", "Verdicts.noise", "Verdicts.folder", "Verdicts.order", "Verdicts.unfinished", "Look.pairs", "Look.level", "Look.skipped",
+var notHere = []string{"Stability.outliers", "Outlier.start", "Outlier.distance", "Verdicts.looks", "Verdicts.noise", "Verdicts.folder", "Verdicts.order", "Verdicts.unfinished", "Look.pairs", "Look.level", "Look.skipped",
 	"Client load.link", "Client load.link_share", "Accesses.sampled"}
 
 // A sighting collects the fields that real documents have, by section.

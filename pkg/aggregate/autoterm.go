@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"warp/internal/human"
+	"warp/pkg/stats"
 )
 
 // Automatic termination looks at the throughput since the start in 25 samples
@@ -113,7 +114,7 @@ func (o *steadyOp) steady(percent float64, least time.Duration) (string, bool) {
 		return "", false
 	}
 	last := samples[steadySamples-steadyLast:]
-	if !isSteady(last, percent) {
+	if !isSteady(last, percent) || drifts(last) {
 		return "", false
 	}
 	speed := last[steadyLast-1] / length.Seconds()
@@ -152,6 +153,15 @@ func SteadyAtEarliest(least time.Duration) time.Duration {
 func isSteady(samples []float64, percent float64) bool {
 	newest := samples[len(samples)-1]
 	return newest > 0 && spreadOf(samples) <= percent/100
+}
+
+// drifts says whether samples that are steady go in one direction all the same:
+// their trend is no chance, and comes to more than can be left out of account.
+func drifts(samples []float64) bool {
+	const negligible = .005
+	t := stats.TheilSen(samples)
+	whole := math.Abs(t.Slope) * float64(len(samples)-1)
+	return (t.Low > 0 || t.High < 0) && whole > negligible*samples[len(samples)-1]
 }
 
 // spreadOf is by which share of the last sample the others differ from it at

@@ -38,8 +38,9 @@ func TestSteadiness(t *testing.T) {
 		// Noise that is averaged away as the samples grow.
 		"much noise":  {func(float64) float64 { return 1e9 * (0.5 + much.Float64()) }, 80, 600},
 		"steep drift": {func(s float64) float64 { return 1e9 * math.Exp(s/100) }, 0, 0},
-		// 30 % in ten minutes is below the threshold from one sample to the seventh from the start.
-		"slow drift": {func(s float64) float64 { return 1e9 * (1 + s/2000) }, 54, 54},
+		// 30 % in ten minutes is within the percentage from one sample to the seventh, but goes in one direction.
+		"slow drift": {func(s float64) float64 { return 1e9 * (1 + s/2000) }, 0, 0},
+		"slow fall":  {func(s float64) float64 { return 1e9 * (1 - s/2000) }, 0, 0},
 		// A cache that is full after a while: steady again when the step has left the last 7 of 25.
 		"step":     {func(s float64) float64 { return map[bool]float64{true: 2e9, false: 1e9}[s <= 50] }, 68, 72},
 		"sawtooth": {func(s float64) float64 { return 1e9 * (1 + math.Mod(s, 100)/100) }, 0, 0},

@@ -314,6 +314,9 @@ func (s *Summary) reportOp(g *groupView, v *view) (Operation, error) {
 	op.Retries, op.HTTPPhases = o.retries(), o.phases(all.Phases)
 	op.ObjectsPerS, op.BytesPerS = exact.Ratio(op.Objects, op.WindowS), exact.Ratio(float64(op.Bytes), op.WindowS)
 	op.Throughput = extremes(op.Segments, op.SegmentS, op.HasBytes())
+	if op.WindowS > 0 && g.Kind != preparation {
+		op.Stability = stability(&op)
+	}
 	op.Hosts = v.hostParts(&op)
 	op.ByClient = v.clientParts(&op)
 	if s.options.Verbose {

@@ -121,11 +121,12 @@ type Operation struct {
 
 	HTTPPhases *Phases `json:"http_phases_ms,omitempty"` // --trace-http: what the time of a sample of requests went into
 
-	Hosts      []Part    `json:"hosts"`                // by host; always at least one
-	ByClient   []Part    `json:"by_client"`            // by client; always at least one
-	SegmentS   float64   `json:"segment_s"`            // length of a segment; the first and the last one may be shorter
-	Segments   []Segment `json:"segments"`             // all of the window, in order
-	Throughput *Extremes `json:"throughput,omitempty"` // fastest, median and slowest full segment
+	Hosts      []Part     `json:"hosts"`                // by host; always at least one
+	ByClient   []Part     `json:"by_client"`            // by client; always at least one
+	SegmentS   float64    `json:"segment_s"`            // length of a segment; the first and the last one may be shorter
+	Segments   []Segment  `json:"segments"`             // all of the window, in order
+	Throughput *Extremes  `json:"throughput,omitempty"` // fastest, median and slowest full segment
+	Stability  *Stability `json:"stability,omitempty"`  // of the throughput; missing where there are no segments
 
 	// Only in verbose reports.
 	Accesses    *Accesses   `json:"accesses,omitempty"`     // where objects were accessed more than once

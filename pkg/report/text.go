@@ -404,6 +404,9 @@ func (p *printer) segments(op *aggregate.Operation) {
 	for _, s := range segmentsOf(t) {
 		p.line(" * %s: %s (%s, starting %s)", s.name, unit.Segment(s.BytesPerS, s.ObjectsPerS, t.Fastest.BytesPerS, op.HasBytes()), length, p.clock(s.Start))
 	}
+	if s := op.Stability; s != nil && s.State != "unknown" {
+		p.line(" * Stability: %s", s.Sentence)
+	}
 }
 
 func (p *printer) errors(op *aggregate.Operation) {

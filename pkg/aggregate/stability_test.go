@@ -1,0 +1,68 @@
+package aggregate
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestStability(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(3, 4))
+	noise := func(sd float64) float64 { return 1 + sd*rng.NormFloat64() }
+	for _, c := range []struct {
+		name  string
+		n     int
+		rate  func(i int) float64
+		state string
+		want  string
+	}{
+		{"even", 60, func(int) float64 { return 100 * noise(.02) }, "steady", "steady: segments vary by "},
+		{"constant", 60, func(int) float64 { return 100 }, "steady", "steady: segments vary by 0.0 %"},
+		{"short", 9, func(int) float64 { return 100 }, "unknown", "too short to tell: 9 full segments, and 10 are needed"},
+		{"falling", 120, func(i int) float64 { return (100 - float64(i)/4) * noise(.02) }, "drifting", "drifting by -17."},
+		{"rising slowly", 120, func(i int) float64 { return (100 + float64(i)/60) * noise(.005) }, "steady", "steady"},
+		{"stall", 60, func(i int) float64 {
+			if i == 20 || i == 21 {
+				return 5
+			}
+			return 100 * noise(.02)
+		}, "unsteady", "unsteady from 00:00:20 UTC to 00:00:22 UTC: 2 of 60 segments are far from the rest, by up to -"},
+		{"noisy", 60, func(i int) float64 { return 100 + 50*math.Sin(float64(i)*2) }, "unsteady", "unsteady from 00:00:00 UTC to 00:01:00 UTC: segments vary by 3"},
+		{"dead", 60, func(i int) float64 { return 0 }, "unsteady", "unsteady: in most segments nothing was done"},
+	} {
+		op := &Operation{SegmentS: 1, ObjectBytes: SizeRange{Max: 1}}
+		for i := range c.n {
+			op.Segments = append(op.Segments, Segment{Start: time.Unix(int64(i), 0).UTC(), DurationS: 1, BytesPerS: c.rate(i)})
+		}
+		op.Segments = append(op.Segments, Segment{DurationS: .5, BytesPerS: 1e9}) // a short one does not count
+		s := stability(op)
+		if s.State != c.state || !strings.HasPrefix(s.Sentence, c.want) {
+			t.Errorf("%s: %+v", c.name, s)
+		}
+	}
+}
+
+// Noise alone, correlated as runs are, is seldom called a drift.
+func TestNoiseIsNoDrift(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(5, 6))
+	drifting := 0
+	const runs = 200
+	for range runs {
+		op := &Operation{SegmentS: 1}
+		x := 0.
+		for i := range 60 {
+			x = .6*x + rng.NormFloat64()
+			op.Segments = append(op.Segments, Segment{Start: time.Unix(int64(i), 0), DurationS: 1, ObjectsPerS: 100 + 3*x})
+		}
+		if stability(op).State == "drifting" {
+			drifting++
+		}
+	}
+	if drifting > runs/10 {
+		t.Errorf("%d of %d runs without a drift are called drifting", drifting, runs)
+	}
+}
