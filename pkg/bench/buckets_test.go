@@ -77,10 +77,10 @@ func (r *rows) Write(records []oplog.Record) error {
 func (r *rows) Flush() error { return nil }
 
 // failures are the rows of failed requests. A versioned object that is being overwritten is gone from versitygw for a
-// moment, which is no matter of buckets.
+// moment, or answered with an internal error, which has nothing to do with buckets.
 func (r *rows) failures(target *teststore.Store) (failed []oplog.Record) {
 	for i := range r.all {
-		gone := target.Name == teststore.Versitygw && strings.HasPrefix(r.all[i].Err, "NoSuchKey")
+		gone := target.Name == teststore.Versitygw && (strings.HasPrefix(r.all[i].Err, "NoSuchKey") || strings.HasPrefix(r.all[i].Err, "InternalError"))
 		if r.all[i].Err != "" && !gone {
 			failed = append(failed, r.all[i])
 		}
