@@ -14,6 +14,11 @@ func (f *targetFlags) unopened(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
+	return f.explainOpen(err)
+}
+
+// explainOpen is explain for the first answers of a store, be they a client's.
+func (f *targetFlags) explainOpen(err error) error {
 	if noS3(err) {
 		return runError("%w", err).tell("there seems to be no S3 at %s: check --host and its port", f.host)
 	}
@@ -30,7 +35,7 @@ func noS3(err error) bool {
 	case "HTTP404", "HTTP405", "HTTP501":
 		return true
 	case "NoSuchBucket": // a 404 without any document
-		return strings.HasPrefix(text, "create bucket")
+		return strings.Contains(text, "create bucket ")
 	default:
 		return strings.HasPrefix(code, "HTTP") && strings.Contains(text, "<html")
 	}
@@ -44,7 +49,7 @@ func (f *targetFlags) explain(err error) error {
 	switch {
 	case code == store.CodeNeedsTLS, code == "HTTP400" && !f.tls && strings.Contains(text, "HTTPS"):
 		hint = "try --tls"
-	case code == "AccessDenied" && strings.HasPrefix(text, "create bucket"):
+	case code == "AccessDenied" && strings.Contains(text, "create bucket "):
 		hint = "these keys may not create buckets (s3:CreateBucket): give them that right, or name a bucket that exists with --bucket"
 	case code == "InvalidAccessKeyId", code == "InvalidAccessKey", code == "SignatureDoesNotMatch", code == "AccessDenied",
 		code == "Forbidden", code == "Unauthorized", code == "HTTP401", code == "HTTP403":
@@ -67,6 +72,8 @@ func (f *targetFlags) explain(err error) error {
 		hint = "check --tls, and --ca-file or --insecure for a private certificate"
 	case errors.As(err, &nobody):
 		return runError("%v", nobody).tell("start a store there, or name another with --host%s", f.elsewhere)
+	case strings.Contains(text, "nothing answers at "), strings.Contains(text, " hosts answers; the first: "): // on a client's word
+		hint = "start a store that the clients reach, or name another with --host"
 	}
 	if hint == "" {
 		return err

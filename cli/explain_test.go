@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/pkg/fleet"
+	"warp/pkg/store"
 )
 
 // TestFirstAnswers: what a host that is no store of S3, or that does not let
@@ -79,6 +82,25 @@ func TestFirstAnswers(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAnswersToClients: what a client of a fleet was answered has the hint that one machine gives. Of its error only text
+// and code arrive.
+func TestAnswersToClients(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ text, code, want string }{
+		{"look for bucket b: nothing answers at http://127.0.0.1:1 (ConnectionRefused: refused)", store.CodeRefused, "start a store that the clients reach"},
+		{"look for bucket b: none of 2 hosts answers; the first: http://127.0.0.1:1", store.CodeRefused, "start a store that the clients reach"},
+		{"create bucket b: AccessDenied: Access Denied", "AccessDenied", "these keys may not create buckets"},
+		{"look for bucket b: AccessDenied: Access Denied", "AccessDenied", "check --access-key and --secret-key"},
+		{"create bucket b: HTTP501: <html> no", "HTTP501", "there seems to be no S3 at"},
+		{"look for bucket b: plain HTTP", store.CodeNeedsTLS, "try --tls"},
+	} {
+		client := &fleet.Error{Client: "10.0.0.1:7761", Err: fmt.Errorf("%s%w", test.text, &store.Error{Code: test.code})}
+		if got := (&targetFlags{}).explainOpen(client).Error(); !strings.HasPrefix(got, "client 10.0.0.1:7761: ") || !strings.Contains(got, test.want) {
+			t.Errorf("%q does not say %q", got, test.want)
+		}
 	}
 }
 

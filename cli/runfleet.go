@@ -304,7 +304,7 @@ func (s *session) abortFleet(ctx context.Context, err error) error {
 	_, _ = s.closeRows(ctx, nil) // it has failed in any case
 	var client *fleet.Error
 	if errors.As(err, &client) {
-		return runError("%w", s.flags.target.explain(err))
+		return runError("%w", s.flags.target.explainOpen(err))
 	}
 	return err
 }
