@@ -23,6 +23,8 @@ require (
 	golang.org/x/term v0.47.0
 )
 
+require github.com/kballard/go-shellquote v0.0.0-20180428030007-95032a82bc51
+
 require (
 	github.com/VividCortex/ewma v1.2.0 // indirect
 	github.com/apapsch/go-jsonmerge/v2 v2.0.0 // indirect

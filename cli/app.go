@@ -77,6 +77,8 @@ func commandTable(env environment) []*command {
 		cleanCommand(env),
 		clientCommand(),
 		calibrateCommand(),
+		abCommand(env),
+		baselineCommand(),
 		runCommand(env),
 		completionCommand(),
 		nullStore(),
@@ -150,7 +152,7 @@ func (a *app) dispatch(ctx context.Context, args []string, hide *redactor) error
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if len(line.command.lent) > 0 {
+	if line.command.name == runName {
 		a.suite = true
 		return a.runFile(ctx, cancel, line, args, hide)
 	}
@@ -160,6 +162,7 @@ func (a *app) dispatch(ctx context.Context, args []string, hide *redactor) error
 // run starts the command of a parsed command line. A signal cancels ctx.
 func (a *app) run(ctx context.Context, cancel context.CancelCauseFunc, line *commandLine, args []string, hide *redactor) error {
 	inv := a.invocation(line.command, line.arguments(), args, hide)
+	inv.lentArgs = line.lentArgs()
 	stop := a.watchSignals(cancel, inv.console)
 	defer stop()
 	return interrupted(ctx, line.command.run(ctx, inv))

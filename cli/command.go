@@ -112,13 +112,14 @@ func findFlag(flags []cli.Flag, name string) cli.Flag {
 // An invocation is what a command is run with.
 type invocation struct {
 	*console
-	command *command
-	args    []string // positional arguments
-	line    string   // the command line as it may be recorded
-	env     environment
-	in      io.Reader
-	hangups *hangups
-	suite   bool // it is one of several that share their flags, so that some may have no use for all of them
+	command  *command
+	args     []string // positional arguments
+	lentArgs []string // flags of other commands, as they were given
+	line     string   // the command line as it may be recorded
+	env      environment
+	in       io.Reader
+	hangups  *hangups
+	suite    bool // it is one of several that share their flags, so that some may have no use for all of them
 }
 
 // parameters lists the flags of the command with their effective values, as

@@ -18,8 +18,8 @@ const (
 	exitFailed      = 1   // the command could not do what it was asked to do
 	exitUsage       = 2   // the command line is wrong; nothing was done
 	exitRequests    = 3   // the run finished, but requests failed
-	exitAssertion   = 4   // an assertion about the run failed
-	exitUndecided   = 5   // an assertion is inconclusive, and none failed
+	exitAssertion   = 4   // an assertion about the run failed, or the runs are worse than their baseline
+	exitUndecided   = 5   // an assertion is inconclusive and none failed, or it cannot be said whether runs are worse
 	exitInterrupted = 130 // a signal ended the run, and what it had was saved
 )
 

@@ -30,7 +30,7 @@ func (l *commandLine) helpText() string {
 // rootHelp lists the commands. There are so many of them that the plain help
 // leaves what holds for all to the full one.
 func rootHelp(b *strings.Builder, table []*command, all bool) {
-	b.WriteString("warp measures how fast an S3 object store is.\n\nUsage: warp COMMAND [flags]\n")
+	b.WriteString("Usage: warp COMMAND [flags], to measure how fast an S3 object store is\n")
 	for _, section := range []string{sectionBenchmark, sectionAnalysis, sectionOther} {
 		title := "\n" + section + "\n"
 		for _, c := range table {

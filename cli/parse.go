@@ -91,7 +91,7 @@ func scan(table []*command, args []string) *commandLine {
 		if !hasValue && foreign.bare != "" {
 			t.value, t.hasValue, hasValue = foreign.bare, true, true
 		}
-		if t.flag != nil && !hasValue && !isBool(t.flag) && i+1 < len(args) && !l.isFlag(args[i+1]) {
+		if t.flag != nil && !hasValue && !isBool(t.flag) && i+1 < len(args) && (isSideFlag(name) || !l.isFlag(args[i+1])) {
 			i++
 			t.value, t.hasValue = args[i], true
 		}
@@ -140,6 +140,20 @@ func (l *commandLine) arguments() []string {
 		}
 	}
 	return words
+}
+
+// lentArgs are the flags of other commands, as they may be given to these.
+func (l *commandLine) lentArgs() (args []string) {
+	for _, t := range l.tokens {
+		switch {
+		case t.flag == nil || !slices.Contains(l.command.lent, t.flag):
+		case t.hasValue:
+			args = append(args, "--"+t.name+"="+t.value)
+		default:
+			args = append(args, "--"+t.name)
+		}
+	}
+	return args
 }
 
 // isBool reports whether f is a switch, which takes a value only after "=".

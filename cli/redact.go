@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	shellquote "github.com/kballard/go-shellquote"
+
 	"warp/internal/suggest"
 )
 
@@ -89,6 +91,14 @@ func secretsIn(args []string) (secrets, clean []string) {
 	for i := 0; i < len(args); i++ {
 		name, value, hasValue, ok := splitFlag(args[i])
 		switch {
+		case ok && isSideFlag(name) && (hasValue || i+1 < len(args)):
+			if !hasValue {
+				i++
+				value = args[i]
+			}
+			inside, shown := secretsInCommand(value)
+			secrets = append(secrets, inside...)
+			clean[i] = strings.TrimSuffix(args[i], value) + shown
 		case !ok || !isSecretFlag(name):
 		case glued(name) != "": // --secret-keyVALUE: the = was forgotten
 			rest := args[i][strings.Index(args[i], glued(name)):]
@@ -106,15 +116,34 @@ func secretsIn(args []string) (secrets, clean []string) {
 	return secrets, clean
 }
 
+// isSideFlag reports whether the value of a flag is a command line itself.
+func isSideFlag(name string) bool { return name == "a" || name == "b" }
+
+// secretsInCommand are those of a command line in one word. One that cannot be
+// read is hidden as a whole.
+func secretsInCommand(text string) (secrets []string, clean string) {
+	words, err := shellquote.Split(text)
+	if err != nil {
+		return []string{text}, redacted
+	}
+	secrets, words = secretsIn(words)
+	return secrets, shellLine(words)
+}
+
 // passwordsIn returns what stands before the @ in the values of flags that may be URLs.
 func passwordsIn(args []string) (users []string) {
 	for i, arg := range args {
 		name, value, hasValue, ok := splitFlag(arg)
-		if !ok || !slices.Contains(urlFlags(), name) {
+		if !ok || !slices.Contains(urlFlags(), name) && !isSideFlag(name) {
 			continue
 		}
 		if !hasValue && i+1 < len(args) {
 			value = args[i+1]
+		}
+		if isSideFlag(name) {
+			words, _ := shellquote.Split(value)
+			users = append(users, passwordsIn(words)...)
+			continue
 		}
 		users = append(users, userOf(value))
 	}

@@ -18,11 +18,14 @@ import (
 	"warp/pkg/runfile"
 )
 
+// runName is the command whose flags are mostly those of the benchmarks in its file.
+const runName = "run"
+
 // runCommand runs the benchmarks of a file. What it is given besides --var goes to each of them.
 func runCommand(env environment) *command {
 	var vars []string
 	return &command{
-		name: "run", args: "FILE", section: sectionOther,
+		name: runName, args: "FILE", section: sectionOther,
 		summary: "run the benchmarks of a YAML file",
 		about: []string{
 			"Flags of the benchmarks may follow; they hold for all of them, and count more than the file, which",

@@ -53,7 +53,7 @@ func ReadReport(r io.Reader) (*Report, error) {
 }
 
 // mostHosts are kept in a compact report.
-const mostHosts = 32
+const mostHosts = 16
 
 // Compact is the report without what grows with the length of the run and the
 // number of clients: what is left of most runs takes a few KiB as JSON. All

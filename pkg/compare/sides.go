@@ -12,7 +12,7 @@ import (
 
 // check refuses what cannot be compared, and finds out what keeps verdicts back.
 func (c *comparison) check(v *Verdicts) error {
-	if err := c.sameRun(); err != nil {
+	if err := Distinct(slices.Concat(c.before, c.after)); err != nil {
 		return err
 	}
 	if c.Paired && len(c.before) != len(c.after) {
@@ -39,10 +39,10 @@ func (c *comparison) check(v *Verdicts) error {
 	return nil
 }
 
-// sameRun refuses a run that is there twice: it would count as two.
-func (c *comparison) sameRun() error {
+// Distinct refuses a run that is there twice: it would count as two.
+func Distinct(runs []Run) error {
 	seen := map[string]string{}
-	for _, r := range slices.Concat(c.before, c.after) {
+	for _, r := range runs {
 		for _, id := range r.Report.Runs {
 			if other, ok := seen[id]; ok && id != "" {
 				return &RefusedError{Reason: fmt.Sprintf("%s and %s are the same run, which must not count twice", other, r.Name)}

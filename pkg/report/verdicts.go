@@ -304,6 +304,9 @@ func (p *printer) remarks(v *compare.Verdicts) (all []string) {
 	has := func(verdict compare.Verdict) bool {
 		return slices.ContainsFunc(judged, func(r *compare.Row) bool { return r.Verdict == verdict })
 	}
+	if v.Unfinished {
+		all = append(all, "The comparison ended before all its runs were made.")
+	}
 	if has(compare.TooFew) {
 		n := min(v.Before.Runs, v.After.Runs)
 		all = append(all, fmt.Sprintf("%s%s: no verdict possible, at least %d are needed.", human.Count(n, unit, unit+"s"), strings.TrimPrefix(units, unit+"s"), v.Needed))
@@ -321,9 +324,6 @@ func (p *printer) remarks(v *compare.Verdicts) (all []string) {
 	}
 	if has(compare.NoRatio) {
 		all = append(all, "-: a metric that can be 0 has no ratio to judge.")
-	}
-	if v.Unfinished {
-		all = append(all, "The comparison ended before all its runs were made.")
 	}
 	return append(all, "Judged by runs, with Holm's correction; intervals of what has no verdict are at 95% each.")
 }

@@ -1,0 +1,379 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	shellquote "github.com/kballard/go-shellquote"
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/flagtype"
+	"warp/internal/human"
+	"warp/pkg/aggregate"
+	"warp/pkg/compare"
+	"warp/pkg/stats"
+)
+
+// abFlags say what two sides are run, and how often.
+type abFlags struct {
+	a, b           string
+	aSetup, bSetup string
+	pairs, most    int
+	pause          time.Duration
+	aa             bool
+	folder         string
+	judge          judgeFlags
+}
+
+const (
+	lookEvery    = 4 // pairs
+	mostPairs    = 1000
+	setupTimeout = 10 * time.Minute
+)
+
+// abCommand runs two benchmarks in turns and judges which one is better.
+func abCommand(env environment) *command {
+	f := &abFlags{}
+	return &command{
+		name: "ab", args: "[BENCHMARK [flags]]", section: sectionOther,
+		summary: "run two benchmarks in turns and say which one is better",
+		about: []string{
+			"--a and --b are what follows warp on the command line, or only the flags in which the sides differ:",
+			"then BENCHMARK and the flags after it hold for both. Each run is a process of its own.",
+		},
+		examples: []string{
+			"warp ab --a 'get --host=old:9000 --duration=1m' --b 'get --host=new:9000 --duration=1m'",
+			"warp ab --max-pairs=16 --a=--host=old:9000 --b=--host=new:9000 get --duration=1m",
+			"warp ab --a-setup='systemctl restart store' --b-setup='systemctl restart store-new' get",
+		},
+		groups: []flagGroup{{title: "Sides", flags: []cli.Flag{
+			&cli.StringFlag{Name: "a", Destination: &f.a, Usage: "`COMMAND` or flags of the first side, as in a shell"},
+			&cli.StringFlag{Name: "b", Destination: &f.b, Usage: "`COMMAND` or flags of the second side"},
+			&cli.StringFlag{Name: "a-setup", Destination: &f.aSetup, Usage: "`COMMAND` for the shell before each run of the first side"},
+			&cli.StringFlag{Name: "b-setup", Destination: &f.bSetup, Usage: "`COMMAND` for the shell before each run of the second side"},
+		}}, {title: groupRun, flags: []cli.Flag{
+			&cli.IntFlag{Name: "pairs", Value: 8, Destination: &f.pairs, Validator: atLeast(1), Usage: "run each side `N` times"},
+			&cli.IntFlag{Name: "max-pairs", Destination: &f.most, Validator: atLeast(1), DefaultText: "as many as --pairs",
+				Usage: "go on to `N` pairs unless it is decided before"},
+			&flagtype.Duration{Name: "pause", Value: 2 * time.Second, Destination: &f.pause, Usage: "`TIME` between two runs"},
+			&cli.BoolFlag{Name: "aa", Destination: &f.aa, Usage: "compare the first side with itself before, as often"},
+			&cli.StringFlag{Name: "logs", Destination: &f.folder, DefaultText: "warp-ab-TIME-ID", Usage: "keep the op logs in a new `FOLDER`"},
+		}}, {title: groupJudge, flags: f.judge.flags()}},
+		lent:    benchmarkFlags(env),
+		minArgs: 0, maxArgs: 1, needs: "at most one benchmark",
+		run: func(ctx context.Context, inv *invocation) error {
+			t, err := f.plan(inv)
+			if err != nil {
+				return err
+			}
+			return t.run(ctx)
+		},
+	}
+}
+
+// A trial is a comparison of two sides while it is made.
+type trial struct {
+	*abFlags
+	inv     *invocation
+	options compare.Options
+	args    [2][]string // of the benchmark of each side
+	setup   [2]string
+	runs    [2][]compare.Run
+	noise   [2][]compare.Run
+	order   string // of the runs that were made
+	made    int
+	spent   time.Duration // on runs, with all that belongs to them
+	levels  map[int][]float64
+	looks   []int
+}
+
+// plan checks everything before anything is run.
+func (f *abFlags) plan(inv *invocation) (*trial, error) {
+	t := &trial{abFlags: f, inv: inv, setup: [2]string{f.aSetup, f.bSetup}, levels: map[int][]float64{}}
+	if f.most == 0 {
+		f.most = f.pairs
+	}
+	switch {
+	case f.pairs > mostPairs:
+		return nil, usageError("--pairs=%d is more than %d", f.pairs, mostPairs)
+	case f.most < f.pairs:
+		return nil, usageError("--max-pairs=%d is less than --pairs=%d", f.most, f.pairs)
+	case f.most > f.pairs && f.most > stats.MostSequential:
+		return nil, usageError("--max-pairs=%d is more than %d, up to which the levels of several looks are computed exactly", f.most, stats.MostSequential).
+			tell("use --pairs=%d for a comparison with one look", f.most)
+	}
+	for n := f.pairs; n < f.most; n += lookEvery {
+		t.looks = append(t.looks, n)
+	}
+	t.looks = append(t.looks, f.most)
+	var err error
+	if t.options, err = f.judge.options(inv.env); err != nil {
+		return nil, err
+	}
+	t.options.Paired = true
+	for i, side := range []struct{ flag, text string }{{"--a", f.a}, {"--b", f.b}} {
+		if t.args[i], err = sideArguments(inv, side.flag, side.text); err != nil {
+			return nil, err
+		}
+	}
+	if slices.Equal(t.args[0], t.args[1]) && f.aSetup == f.bSetup {
+		inv.warnf("both sides are the same, so all that can be found is noise")
+	}
+	return t, t.makeFolder()
+}
+
+// sideArguments are those of the benchmark of one side.
+func sideArguments(inv *invocation, flag, text string) ([]string, error) {
+	own, err := shellquote.Split(text)
+	if err != nil {
+		return nil, usageError("%s: %s", flag, strings.ToLower(err.Error())).tell("quote it as for a shell")
+	}
+	args := slices.Concat(inv.args, inv.lentArgs, own)
+	if len(own) > 0 && !strings.HasPrefix(own[0], "-") {
+		if len(inv.args) > 0 {
+			return nil, usageError("%s names the benchmark %s, and %s is there for both sides", flag, own[0], inv.args[0]).tell("give it once")
+		}
+		args = slices.Concat(own[:1], inv.lentArgs, own[1:])
+	}
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return nil, usageError("%s does not say which benchmark to run", flag).tell("write %s 'get …', or the benchmark after the flags of warp ab", flag)
+	}
+	return args, checkSide(inv, flag, args)
+}
+
+// checkSide finds out whether the benchmark would begin.
+func checkSide(inv *invocation, flag string, args []string) error {
+	line := scan((&app{env: inv.env}).table(), args)
+	if line.command != nil && line.command.check == nil {
+		return usageError("%s: the command %s is no benchmark", flag, line.command.name)
+	}
+	err := line.parse(inv.env)
+	if err == nil {
+		for _, name := range []string{"benchdata", "stress", "stdout", "dry-run", "json", "analyze.out", "stats-output", "syncstart", "forever", "pprofdir", "junit", "bmf", "gha"} {
+			if line.command.wasGiven(name) {
+				return usageError("%s: --%s cannot be used in warp ab, which makes many runs", flag, name).tell("leave it out")
+			}
+		}
+		err = line.command.check(false)
+	}
+	if err != nil {
+		return &failure{code: exitCode(err), err: fmt.Errorf("%s: %w", flag, err)}
+	}
+	return nil
+}
+
+// makeFolder makes the folder of the logs, which must be new.
+func (t *trial) makeFolder() error {
+	if t.folder == "" {
+		// Without the brackets of names of logs, which patterns of names take for sets.
+		t.folder = "warp-ab-" + time.Now().Format("20060102-150405") + "-" + randomID()
+	}
+	if err := os.Mkdir(t.folder, 0o755); err != nil {
+		return usageError("--logs: cannot make the folder %s: %w", t.folder, reason(err)).tell("name one that does not exist")
+	}
+	for _, side := range t.sides() {
+		if err := os.MkdirAll(filepath.Join(t.folder, side), 0o755); err != nil {
+			return usageError("--logs: %w", err)
+		}
+	}
+	return nil
+}
+
+func (t *trial) sides() []string {
+	if t.aa {
+		return []string{"a", "b", filepath.Join("noise", "a"), filepath.Join("noise", "b")}
+	}
+	return []string{"a", "b"}
+}
+
+// run makes all runs, or as many as it takes, and shows what they say.
+func (t *trial) run(ctx context.Context) error {
+	t.inv.notef("%s of %s; op logs go to %s", human.Count(t.pairs, "pair", "pairs"), strings.Join(distinct(t.args[0][0], t.args[1][0]), " and "), t.folder)
+	var noise *compare.Verdicts
+	var failed error
+	if t.aa {
+		t.inv.notef("the first side with itself")
+		if failed = t.makePairs(ctx, &t.noise, t.pairs, "noise", [2]int{0, 0}); failed == nil {
+			noise, failed = t.judgePairs(&t.noise, nil)
+		}
+	}
+	var v *compare.Verdicts
+	var looks []compare.Look
+	for i := 0; i < len(t.looks) && failed == nil; i++ {
+		if failed = t.makePairs(ctx, &t.runs, t.looks[i], "", [2]int{0, 1}); failed != nil {
+			break
+		}
+		var err error
+		if v, err = t.judgePairs(&t.runs, t.level(i)); err != nil {
+			return err
+		}
+		if len(t.looks) > 1 {
+			level := t.level(i)(max(1, len(v.Judged())))
+			looks = append(looks, compare.Look{Pairs: t.looks[i], Level: level, Skipped: level == 0})
+		}
+		if v.Decided() || len(v.Withheld) > 0 {
+			break
+		}
+	}
+	if v == nil && failed != nil && len(t.complete(&t.runs)[0]) > 0 {
+		var err error
+		if v, err = t.judgePairs(&t.runs, nil); err != nil {
+			return both(failed, err)
+		}
+	}
+	if v == nil {
+		if failed == ErrInterrupted {
+			t.inv.warnf("interrupted before there was a pair to compare; what was recorded is in %s", t.folder)
+		}
+		return failed
+	}
+	v.Looks, v.Noise, v.Folder, v.Order, v.Unfinished = looks, noise, t.folder, t.order, failed != nil
+	return both(failed, t.inv.showVerdicts(v))
+}
+
+func distinct(all ...string) []string { return slices.Compact(all) }
+
+// level is that of the tests at a look; nil where there is one look only.
+func (t *trial) level(look int) func(left int) float64 {
+	if len(t.looks) == 1 {
+		return func(left int) float64 { return compare.Alpha / float64(left) }
+	}
+	return func(left int) float64 {
+		if t.levels[left] == nil {
+			t.levels[left] = stats.Sequential(t.looks, compare.Alpha/float64(left))
+		}
+		return t.levels[left][look]
+	}
+}
+
+// complete are the runs of pairs of which both were made.
+func (t *trial) complete(runs *[2][]compare.Run) (pairs [2][]compare.Run) {
+	n := min(len(runs[0]), len(runs[1]))
+	return [2][]compare.Run{runs[0][:n], runs[1][:n]}
+}
+
+func (t *trial) judgePairs(runs *[2][]compare.Run, level func(int) float64) (*compare.Verdicts, error) {
+	o := t.options
+	o.Level = level
+	// The sides differ because they are meant to.
+	o.Force = true
+	pairs := t.complete(runs)
+	v, err := compare.Judge(pairs[0], pairs[1], o)
+	if err != nil {
+		return nil, refused(err)
+	}
+	v.Before.Name, v.After.Name = "a", "b"
+	if runs == &t.noise {
+		v.After.Name = "a again"
+	}
+	return v, nil
+}
+
+// makePairs goes on until there are n pairs. Each two of them are a block, made
+// as ABBA or BAAB: what drifts slowly is then on both sides alike. Which one
+// it is, chance decides for each block, since what recurs every fourth run
+// would be on one side otherwise.
+func (t *trial) makePairs(ctx context.Context, runs *[2][]compare.Run, n int, kind string, which [2]int) error {
+	for len(runs[0]) < n {
+		for _, side := range block(min(2, n-len(runs[0])), coin()) {
+			if err := t.makeRun(ctx, runs, side, which[side], kind); err != nil {
+				return err
+			}
+			if kind == "" {
+				t.order += string("ab"[side])
+			}
+		}
+	}
+	return nil
+}
+
+// block is the order of the sides of one pair or two.
+func block(pairs int, turned bool) []int {
+	order := []int{0, 1, 1, 0}[:2*pairs]
+	if turned {
+		for i := range order {
+			order[i] = 1 - order[i]
+		}
+	}
+	return order
+}
+
+func coin() bool {
+	var b [1]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return b[0]&1 == 1
+}
+
+// makeRun makes one run of a side and reads its log. which is the side whose
+// benchmark it is.
+func (t *trial) makeRun(ctx context.Context, runs *[2][]compare.Run, side, which int, kind string) error {
+	if t.made > 0 {
+		select {
+		case <-ctx.Done():
+		case <-time.After(t.pause):
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	began := time.Now()
+	name := fmt.Sprintf("%03d%s", len(runs[side])+1, logSuffix)
+	path := filepath.Join(t.folder, kind, string("ab"[side]), name)
+	if err := t.prepare(ctx, which); err != nil {
+		return err
+	}
+	if err := t.child(ctx, which, path); err != nil {
+		t.setAside(path, side)
+		return err
+	}
+	// What is complete counts, also where Ctrl-C came in the meantime.
+	report, err := analyzeFile(context.WithoutCancel(ctx), path, nil, aggregate.Options{})
+	if err != nil {
+		return err
+	}
+	runs[side] = append(runs[side], compare.Run{Name: path, Report: report})
+	t.made++
+	t.spent += time.Since(began)
+	t.sayProgress(runs, side, kind)
+	return nil
+}
+
+// setAside moves the log of a run that was not completed out of the way of those that are compared.
+func (t *trial) setAside(path string, side int) {
+	folder := filepath.Join(t.folder, "incomplete")
+	if _, err := os.Stat(path); err == nil && os.MkdirAll(folder, 0o755) == nil {
+		_ = os.Rename(path, filepath.Join(folder, string("ab"[side])+"-"+filepath.Base(path)))
+	}
+}
+
+// sayProgress tells what the run has measured, and how long the rest will take.
+func (t *trial) sayProgress(runs *[2][]compare.Run, side int, kind string) {
+	all := 2 * t.most
+	if t.aa {
+		all += 2 * t.pairs
+	}
+	left := time.Duration(all-t.made) * (t.spent/time.Duration(t.made) + t.pause)
+	r := runs[side][len(runs[side])-1].Report
+	figures := ""
+	if f, ok := r.Total(); ok {
+		figures = ": " + human.Throughput(f.BytesPerS, f.ObjectsPerS, f.HasBytes)
+		if f.Duration != nil {
+			figures += ", 99%: " + human.Millis(f.Duration.P99)
+		}
+	}
+	name := string("ab"[side])
+	if kind != "" {
+		name = "a with itself, " + name
+	}
+	atMost := "about"
+	if len(t.looks) > 1 {
+		atMost = "at most"
+	}
+	t.inv.notef("run %d of %d, pair %d, %s%s; %s %s left", t.made, all, len(runs[side]), name, figures, atMost, human.Duration(left.Round(time.Second)))
+}

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// childGrace is how long an interrupted run may take to save its log and to
+// clean up before it is killed.
+const childGrace = 2 * time.Minute
+
+// prepare runs the side's hook.
+func (t *trial) prepare(ctx context.Context, side int) error {
+	if t.setup[side] == "" {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, setupTimeout)
+	defer cancel()
+	hook := shellCommand(limited, t.setup[side])
+	said := &lastLines{}
+	hook.Stdout, hook.Stderr, hook.WaitDelay = said, said, time.Second
+	flag := "--" + string("ab"[side]) + "-setup"
+	switch err := hook.Run(); {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case limited.Err() != nil:
+		return runError("%s took longer than %v", flag, setupTimeout)
+	default:
+		return runError("%s: %w%s", flag, err, said.after())
+	}
+}
+
+func shellCommand(ctx context.Context, text string) *exec.Cmd {
+	if runtime.GOOS == "windows" {
+		return exec.CommandContext(ctx, "cmd", "/C", text)
+	}
+	return exec.CommandContext(ctx, "sh", "-c", text)
+}
+
+// child runs the benchmark of a side as a process of its own: so no run finds
+// memory, connections or a tuned collector that another one has left, and the
+// log is made as it is by any run.
+func (t *trial) child(ctx context.Context, side int, path string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return runError("cannot start a run: %w", err)
+	}
+	args := append([]string{}, t.args[side]...)
+	c := exec.CommandContext(ctx, self, append(args, "--benchdata="+path, "--json", "--quiet")...)
+	c.SysProcAttr, c.WaitDelay = childAttributes(), childGrace
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	said := &lastLines{}
+	c.Stderr = said
+	done := make(chan error, 1)
+	go func() {
+		// The kernel ties the child to the thread that starts it.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		done <- c.Run()
+	}()
+	err = <-done
+	t.inv.debugf("run of side %c: %s", "ab"[side], said.text())
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err == nil:
+		return nil
+	case errors.As(err, &exit) && (exit.ExitCode() == exitRequests || exit.ExitCode() == exitAssertion || exit.ExitCode() == exitUndecided):
+		return nil // the log is there, and says what has failed
+	}
+	return runError("a run of side %c failed: %w%s", "ab"[side], err, said.after())
+}
+
+// lastLines keeps the end of what a process says.
+type lastLines struct{ bytes.Buffer }
+
+const mostSaid = 4 << 10
+
+func (l *lastLines) Write(b []byte) (int, error) {
+	l.Buffer.Write(b)
+	if over := l.Len() - mostSaid; over > 0 {
+		l.Next(over)
+	}
+	return len(b), nil
+}
+
+func (l *lastLines) text() string { return strings.TrimSpace(l.String()) }
+
+// after is the last line as the end of a message.
+func (l *lastLines) after() string {
+	text := l.text()
+	if text == "" {
+		return ""
+	}
+	line := text[strings.LastIndexByte(text, '\n')+1:]
+	return ": " + strings.TrimPrefix(line, "warp: error: ")
+}

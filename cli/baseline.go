@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/internal/human"
+	"warp/pkg/aggregate"
+	"warp/pkg/compare"
+	"warp/pkg/report"
+)
+
+// baselineCommand keeps runs to compare later ones with.
+func baselineCommand() *command {
+	var folder string
+	var replace bool
+	var judge judgeFlags
+	return &command{
+		name: "baseline", args: "save|check NAME LOG…", section: sectionAnalysis,
+		summary: "keep runs in a folder, and check that later ones are no worse",
+		about: []string{
+			"save keeps compact JSON reports of the runs under a NAME; check compares other runs with them, and",
+			"exits with 4 where they are worse and with 5 where that cannot be said. LOG is an op log, a saved",
+			"report, a folder of these, or a quoted pattern.",
+		},
+		examples: []string{"warp baseline save main 'run-*.csv.zst'", "warp baseline check main 'new-*.csv.zst'"},
+		groups: []flagGroup{{title: groupFiles, flags: []cli.Flag{
+			&cli.StringFlag{Name: "dir", Value: "warp-baseline", Destination: &folder, TakesFile: true, Usage: "`FOLDER` of all baselines"},
+			&cli.BoolFlag{Name: "replace", Destination: &replace, Usage: "save: in place of the one of that name"},
+		}}, {title: groupJudge, flags: judge.flags()}},
+		words:   []string{"save", "check"},
+		minArgs: 3, maxArgs: -1, needs: "save or check, a name, and op logs",
+		run: func(ctx context.Context, inv *invocation) error {
+			name := inv.args[1]
+			if !baselineName.MatchString(name) {
+				return usageError("%q is no name for a baseline: use letters, digits, dots, _ and -, and begin with a letter or a digit", name)
+			}
+			o, err := judge.options(inv.env)
+			if err != nil {
+				return err
+			}
+			kept := filepath.Join(folder, name)
+			switch inv.args[0] {
+			case "save":
+				return saveBaseline(ctx, inv, kept, replace)
+			case "check":
+				return checkBaseline(ctx, inv, kept, o)
+			}
+			return usageError("warp baseline does not know %q", inv.args[0]).tell("write warp baseline save, or warp baseline check")
+		},
+	}
+}
+
+var baselineName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+// readRuns reads what the arguments after the name of a baseline say.
+func readRuns(ctx context.Context, inv *invocation) (name string, runs []compare.Run, err error) {
+	for _, arg := range inv.args[2:] {
+		set, err := findRuns(arg)
+		if err != nil {
+			return "", nil, err
+		}
+		read, err := set.read(ctx, inv, aggregate.Options{})
+		if err != nil {
+			return "", nil, err
+		}
+		runs = append(runs, read...)
+		if name != "" {
+			name += ", "
+		}
+		name += arg
+	}
+	return name, runs, nil
+}
+
+// saveBaseline writes the reports into a new folder, and puts that in its place
+// once it is complete.
+func saveBaseline(ctx context.Context, inv *invocation, kept string, replace bool) (err error) {
+	if _, err := os.Stat(kept); err == nil && !replace {
+		return runError("there is a baseline %s already", kept).tell("--replace takes its place, or choose another name")
+	}
+	_, runs, err := readRuns(ctx, inv)
+	if err != nil {
+		return err
+	}
+	if err := compare.Distinct(runs); err != nil {
+		return refused(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(kept), 0o755); err != nil {
+		return runError("cannot make the folder of the baseline: %w", err)
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(kept), ".saving-*")
+	if err != nil {
+		return runError("cannot make the folder of the baseline: %w", err)
+	}
+	defer os.RemoveAll(temp)
+	for i, r := range runs {
+		compact := r.Report.Compact()
+		inv.hide.strings(compact)
+		err := writeNew(filepath.Join(temp, fmt.Sprintf("%03d.json", i+1)), func(w io.Writer) error { return report.JSON(w, compact) })
+		if err != nil {
+			return runError("saving the baseline: %w", err)
+		}
+	}
+	if err := os.Chmod(temp, 0o755); err != nil {
+		return runError("saving the baseline: %w", err)
+	}
+	if replace {
+		if err := os.RemoveAll(kept); err != nil {
+			return runError("cannot replace the baseline: %w", err)
+		}
+	}
+	if err := os.Rename(temp, kept); err != nil {
+		return runError("saving the baseline: %w", err)
+	}
+	inv.notef("%s saved to %s", human.Count(len(runs), "run", "runs"), kept)
+	return nil
+}
+
+// checkBaseline compares runs with those that were saved.
+func checkBaseline(ctx context.Context, inv *invocation, kept string, o compare.Options) error {
+	if _, err := os.Stat(kept); errors.Is(err, fs.ErrNotExist) {
+		return runError("there is no baseline %s", kept).tell("warp baseline save makes it")
+	}
+	saved, err := findRuns(kept)
+	if err != nil {
+		return err
+	}
+	before, err := saved.read(ctx, inv, aggregate.Options{})
+	if err != nil {
+		return err
+	}
+	name, after, err := readRuns(ctx, inv)
+	if err != nil {
+		return err
+	}
+	v, err := compare.Judge(before, after, o)
+	if err != nil {
+		return refused(err)
+	}
+	v.Before.Name, v.After.Name = kept, name
+	if err := inv.showVerdicts(v); err != nil {
+		return err
+	}
+	switch v.Verdict {
+	case compare.Better, compare.Equivalent:
+		return nil
+	case compare.Worse:
+		return &failure{code: exitAssertion, err: fmt.Errorf("worse than the baseline %s", kept)}
+	}
+	return &failure{code: exitUndecided, err: fmt.Errorf("it cannot be said whether the runs are worse than the baseline %s: %s", kept, v.Verdict)}
+}
