@@ -155,7 +155,7 @@ func checkSide(inv *invocation, flag string, args []string) error {
 	}
 	err := line.parse(inv.env)
 	if err == nil {
-		for _, name := range []string{"benchdata", "stress", "stdout", "dry-run", "json", "analyze.out", "stats-output", "syncstart", "forever", "pprofdir", "junit", "bmf", "gha"} {
+		for _, name := range []string{"benchdata", "stress", "stdout", "dry-run", "json", "analyze.out", "stats-output", "syncstart", "forever", "pprofdir", "junit", "bmf", "gha", "confirm"} {
 			if line.command.wasGiven(name) {
 				return usageError("%s: --%s cannot be used in warp ab, which makes many runs", flag, name).tell("leave it out")
 			}
