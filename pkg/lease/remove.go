@@ -62,7 +62,9 @@ func (l *Lease) removeObjects(ctx context.Context, m *marker, others []foundMark
 	all := removal{prefix: m.Prefix, versions: state != "", locked: m.Locked, ours: ours, count: l.countObjects}
 	err = l.removeAll(ctx, all)
 	if err == nil && l.cutOff && m.Run == l.opts.Run && sleep(ctx, lateUploadGrace) {
-		err = l.removeAll(ctx, all)
+		if err = l.removeNamedObject(ctx, m, own); err == nil { // the store may have been completing it
+			err = l.removeAll(ctx, all)
+		}
 	}
 	if err == nil {
 		err = l.abortUploads(ctx, names)
