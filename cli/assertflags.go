@@ -69,7 +69,7 @@ func (f *assertFlags) parse(changes bool) error {
 		case err != nil:
 			return usageError("--assert: %w", err)
 		case a.Change && !changes:
-			return usageError("--assert: %q is about a change, and there is one run only", a.Text).tell("warp cmp and warp ab judge it")
+			return usageError("--assert: %q is about a change, and there is one run only", a.Text).tell("warp cmp judges it")
 		case !a.Change && changes:
 			return usageError("--assert: %q is about one run", a.Text).tell("write %s.change, or judge each run with warp analyze", a.Subject())
 		}

@@ -49,6 +49,9 @@ func (f *benchFlags) checkAsserts() error {
 	if err := f.asserts.parse(false); err != nil {
 		return err
 	}
+	if f.asserts.abort && f.fleet.clients != "" {
+		return usageError("--assert-abort does not go with --warp-client yet: the coordinator judges once the run is over").tell("leave it out")
+	}
 	if !f.asserts.confirm {
 		return nil
 	}
