@@ -58,11 +58,11 @@ func (m *machine) side(n int, factor float64) (all []Run) {
 
 // A score is what came of many comparisons.
 type score struct {
-	comparisons, alarms     int // of any judged metric
-	intervals, covered      int
-	level                   float64 // sum over intervals
-	shown                   int     // throughput was found to be different
-	spread, predicted, upto float64 // sums
+	comparisons, alarms int // of any judged metric
+	intervals, covered  int
+	level               float64 // sum over intervals
+	shown               int     // throughput was found to be different
+	predicted, upto     float64 // sums
 }
 
 func (s *score) String() string {
