@@ -137,6 +137,8 @@ func (a *app) dispatch(ctx context.Context, args []string, hide *redactor) error
 	}
 	line := scan(a.table(), args)
 	switch {
+	case line.version && !line.help && line.unknown != "":
+		return usageError("warp version takes no arguments, but got %q", line.unknown)
 	case line.version && !line.help:
 		return printLines(a.out, []string{thisBuild().String()})
 	case line.help && line.unknown != "":

@@ -36,7 +36,7 @@ func (f *autotermFlags) flags() []cli.Flag {
 
 func autotermValid(d time.Duration) error {
 	if d < time.Second {
-		return flagtype.Wrong("%s is too short; the least is 1s", human.Duration(d))
+		return flagtype.Wrong("%s is too short; the minimum is 1s", human.Duration(d))
 	}
 	return nil
 }

@@ -277,7 +277,7 @@ func percentValid(n int) error {
 
 func leaseValid(d time.Duration) error {
 	if d < time.Second {
-		return flagtype.Wrong("%s is too short; the least is 1s", human.Duration(d))
+		return flagtype.Wrong("%s is too short; the minimum is 1s", human.Duration(d))
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func calibrateCommand() *command {
 			&flagtype.Duration{Name: "duration", Value: 1500 * time.Millisecond, Destination: &each, Usage: "`TIME` to measure each row for",
 				Validator: func(d time.Duration) error {
 					if d < 100*time.Millisecond {
-						return flagtype.Wrong("%s is too short; the least is 100ms", human.Duration(d))
+						return flagtype.Wrong("%s is too short; the minimum is 100ms", human.Duration(d))
 					}
 					return nil
 				}},

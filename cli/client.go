@@ -43,8 +43,10 @@ func clientCommand() *command {
 			&cli.StringFlag{Name: "tls-cert", Destination: &f.cert, TakesFile: true, Usage: "use the TLS certificate in this PEM `FILE` and make none"},
 			&cli.StringFlag{Name: "tls-key", Destination: &f.key, TakesFile: true, Usage: "with --tls-cert: PEM `FILE` of its key"},
 			&cli.StringFlag{Name: "clock-skew", Destination: &f.skewText, Hidden: true, Validator: func(s string) error {
-				_, err := time.ParseDuration(s)
-				return err
+				if _, err := time.ParseDuration(s); err != nil {
+					return errors.New("this is not a duration; write it like 500ms, 30s, 5m or 1h30m")
+				}
+				return nil
 			}, Usage: "move this client's clock by `TIME`, to test how a run copes with that"},
 		}}},
 		maxArgs: 1, needs: "at most one address",
@@ -107,7 +109,7 @@ func listenAddress(args []string, token string) (addr string, source netip.Addr,
 	}
 	tcp, err := net.ResolveTCPAddr("tcp", addr)
 	if err != nil {
-		return "", source, usageError("%w", err)
+		return "", source, usageError("cannot listen at %q: %w; write an address of this machine and a port up to 65535", addr, err)
 	}
 	ip, ok := netip.AddrFromSlice(tcp.IP)
 	if !ok {

@@ -76,7 +76,7 @@ func TestCommandLineHints(t *testing.T) {
 		{args: "get --access-key=x", code: 2, want: "is given without --secret-key"},
 		{args: "get --secret-key=x", code: 2, want: "is given without --access-key"},
 		{args: "get --session-token=x", code: 2, want: "is given without --access-key and --secret-key"},
-		{args: "get --profile=x --access-key=a --secret-key=b", code: 2, want: "--profile and --access-key both say"},
+		{args: "get --profile=x --access-key=a --secret-key=b", code: 2, want: "--profile and --access-key both name credentials"},
 		{args: "get --dry-run -s3profile=x", env: map[string]string{"WARP_ACCESS_KEY": "a", "WARP_SECRET_KEY": "b"}, code: 0, want: "--access-key        (not set)"},
 		{args: "get --host=127.0.0.1:1 -s3profile=x", env: map[string]string{"WARP_ACCESS_KEY": "a", "WARP_SECRET_KEY": "b"}, code: 1, want: "AWS profile x is neither in"},
 		{args: "get --dry-run", env: rdma, code: 2, want: "environment variable WARP_RDMA: --rdma is not part of this tool; unset it"},
@@ -100,7 +100,7 @@ func TestCommandLineHints(t *testing.T) {
 		{args: "get --host=http://h/bucket", code: 2, want: `has a path, and an endpoint below a path is not built in yet: leave out /bucket`},
 		{args: "get --host=h:9000/s3", code: 2, want: `has a path`},
 		{args: "get --host=ftp://h", code: 2, want: `warp talks http and https, and not ftp`},
-		{args: "get --host=http://u:p@h", code: 2, want: `keys do not belong into an address`},
+		{args: "get --host=http://u:p@h", code: 2, want: `keys do not belong in an address`},
 	})
 }
 

@@ -74,7 +74,7 @@ func (f *targetFlags) exchange(inv *invocation, cfg *store.Config, o *credential
 func (f *targetFlags) severalCredentials(inv *invocation) ([]*credentials.Credentials, error) {
 	all, err := credentials.ReadFile(f.credentialsFile, f.signature)
 	if err != nil {
-		return nil, runError("--credentials-file: %w", err)
+		return nil, usageError("--credentials-file: %w", err)
 	}
 	for _, c := range all {
 		if v, err := c.GetWithContext(nil); err == nil {

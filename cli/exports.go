@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,7 +40,7 @@ func (f *exportFlags) flags(env environment) []cli.Flag {
 
 func exportInterval(d time.Duration) error {
 	if d < sink.MinInterval {
-		return flagtype.Wrong("%s is too short; the least is %s", human.Duration(d), human.Duration(sink.MinInterval))
+		return flagtype.Wrong("%s is too short; the minimum is %s", human.Duration(d), human.Duration(sink.MinInterval))
 	}
 	return nil
 }
@@ -66,8 +67,12 @@ func (f *exportFlags) check() error {
 		if a.value == "" {
 			continue
 		}
-		if _, _, err := net.SplitHostPort(a.value); err != nil {
+		_, port, err := net.SplitHostPort(a.value)
+		if err != nil {
 			return usageError("--%s: %q is not a HOST:PORT", a.name, a.value)
+		}
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			return usageError("--%s: the port of %q is not a number up to 65535", a.name, a.value)
 		}
 	}
 	return nil

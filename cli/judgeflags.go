@@ -50,7 +50,7 @@ func (f *judgeFlags) options(env environment) (o compare.Options, err error) {
 func parsePercent(text string) (float64, error) {
 	x, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(text, "%")), 64)
 	if err != nil || !(x > 0 && x < 100) {
-		return 0, flagtype.Wrong("%q is no percentage above 0 and below 100, such as 2%%", text)
+		return 0, flagtype.Wrong("%q is not a percentage above 0 and below 100, such as 2%%", text)
 	}
 	return x / 100, nil
 }

@@ -70,7 +70,7 @@ func partsValid(n int) error {
 
 func (p *partFlags) check() error {
 	if p.size < minPartSize || p.size > maxPartSize {
-		return usageError("--part.size=%s is not between 5MiB and 5GiB, which S3 wants parts to be", flagtype.FormatSize(p.size))
+		return usageError("--part.size=%s is not between 5MiB and 5GiB, the limits of S3", flagtype.FormatSize(p.size))
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func (f *optionFlags) check(tls bool, signature string) error {
 	case f.noMultipart && f.partSize > 0:
 		return usageError("--part.size is of no use with --disable-multipart: leave out one of them")
 	case f.partSize != 0 && (f.partSize < minPartSize || f.partSize > maxPartSize):
-		return usageError("--part.size=%s is not between 5MiB and 5GiB, which S3 wants parts to be", flagtype.FormatSize(f.partSize))
+		return usageError("--part.size=%s is not between 5MiB and 5GiB, the limits of S3", flagtype.FormatSize(f.partSize))
 	case (f.clientCert == "") != (f.clientKey == ""):
 		return usageError("--client-cert and --client-key are of use together only")
 	case !tls && f.clientCert != "":
@@ -252,7 +252,7 @@ func sourceAddresses(spec string) ([]netip.Addr, error) {
 		}
 		l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(ip, 0)))
 		if err != nil {
-			return nil, runError("--source-ip: %s is no address of this machine", name)
+			return nil, runError("--source-ip: %s is not an address of this machine", name)
 		}
 		l.Close()
 		all = append(all, ip)

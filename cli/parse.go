@@ -118,7 +118,7 @@ func (l *commandLine) positional(word string) {
 		l.tokens = append(l.tokens, token{value: word})
 	case word == "help":
 		l.help = true
-	case word == "version":
+	case word == "version" && !l.version:
 		l.version = true
 	default:
 		for _, c := range l.table {

@@ -90,7 +90,7 @@ func (f *profileFlags) open() (profiles, error) {
 		return nil, nil
 	}
 	if err := os.MkdirAll(f.dir, 0o755); err != nil {
-		return nil, runError("--pprofdir: %w", err)
+		return nil, usageError("--pprofdir: %w", err).tell("name another folder")
 	}
 	for i, p := range all {
 		file, err := os.OpenFile(filepath.Join(f.dir, p.name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
@@ -102,7 +102,7 @@ func (f *profileFlags) open() (profiles, error) {
 		if errors.Is(err, fs.ErrExist) {
 			return nil, usageError("%s exists already", filepath.Join(f.dir, p.name)).tell("name another folder with --pprofdir")
 		}
-		return nil, runError("--pprofdir: %w", err)
+		return nil, usageError("--pprofdir: %w", err).tell("name another folder")
 	}
 	return all, nil
 }

@@ -36,7 +36,7 @@ func (p *progressFlags) flag() cli.Flag {
 		Usage: "`DURATION` between the lines of progress where there is no terminal",
 		Validator: func(d time.Duration) error {
 			if d < 100*time.Millisecond {
-				return flagtype.Wrong("%s is too short; the least is 100ms", human.Duration(d))
+				return flagtype.Wrong("%s is too short; the minimum is 100ms", human.Duration(d))
 			}
 			return nil
 		}}
@@ -136,7 +136,7 @@ func (b *bar) finish() {
 		return
 	}
 	elapsed := b.con.now().Sub(b.start)
-	b.con.notef("%s: %d %s in %s (%s %s/s)", b.title, b.done.Load(), b.unit,
+	b.con.notef("%s: %s in %s (%s %s/s)", b.title, human.Count(b.done.Load(), strings.TrimSuffix(b.unit, "s"), b.unit),
 		roundDuration(elapsed), rate(float64(b.done.Load())/elapsed.Seconds()), b.unit)
 }
 

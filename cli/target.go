@@ -117,12 +117,12 @@ func (f *targetFlags) check() error {
 	case f.accessKey == "" && f.sessionToken != "" && f.host != embeddedHost:
 		return usageError("--session-token (WARP_SESSION_TOKEN) is given without --access-key and --secret-key").tell("give all three")
 	case f.profile != "" && f.accessKey != "":
-		return usageError("--profile and --access-key both say as whom to talk to the store: leave out one of them")
+		return usageError("--profile and --access-key both name credentials: leave out one of them")
 	case f.credentialsFile != "" && (f.signature == "IAM" || f.signature == signSTS):
 		return usageError("--signature=%s brings credentials of its own: leave out --credentials-file", f.signature)
 	case strings.Contains(f.bucket, "://"):
 		_, name, _ := strings.Cut(f.bucket, "://")
-		return usageError("--bucket=%s is no name of a bucket of S3", f.bucket).tell("write --bucket=%s", strings.TrimSuffix(name, "/"))
+		return usageError("--bucket=%s is not a bucket name of S3", f.bucket).tell("write --bucket=%s", strings.TrimSuffix(name, "/"))
 	case f.bucket == "":
 		return usageError("--bucket is empty")
 	}

@@ -48,7 +48,7 @@ func (f *uploadFlags) place() (p uploadPlace, err error) {
 	const form = "write it like https://s3.example.com/BUCKET/PREFIX"
 	u, err := url.Parse(f.url)
 	if err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "http" && u.Scheme != "https" {
-		return p, usageError("--upload: that is no address of a bucket").tell(form)
+		return p, usageError("--upload: this is not the address of a bucket").tell(form)
 	}
 	if u.User != nil {
 		return p, usageError("--upload: keys do not belong in the address").tell("put them into %s and %s", uploadAccessVariable, uploadSecretVariable)

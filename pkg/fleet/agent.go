@@ -102,7 +102,7 @@ var errNoToken = errors.New("without a token anybody on the network could comman
 // CheckToken refuses tokens that are easy to find, and none where one is needed.
 func CheckToken(token string, addrs ...netip.Addr) error {
 	if token != "" && len(token) < minToken {
-		return fmt.Errorf("the token has %d characters, and the fewest are %d: make one with `openssl rand -hex 16`", len(token), minToken)
+		return fmt.Errorf("the token has %d characters, and the minimum is %d: make one with `openssl rand -hex 16`", len(token), minToken)
 	}
 	for _, addr := range addrs {
 		if token == "" && !addr.IsLoopback() {

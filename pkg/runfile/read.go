@@ -65,7 +65,7 @@ func (r *reader) syntax(err error) error {
 	if line > 0 { // the reader names the line of some mistakes, and the one before it of others
 		where = " (here or in the next line)"
 	}
-	return fail(r.name, line, "this is no YAML%s: %s", where, strings.TrimPrefix(text, "yaml: "))
+	return fail(r.name, line, "this is not YAML%s: %s", where, strings.TrimPrefix(text, "yaml: "))
 }
 
 // unset says whether a value is none.

@@ -23,7 +23,7 @@ func ParseBuckets(spec string) ([]string, error) {
 			case name == "":
 				return nil, errors.New("a bucket is empty: want names separated by commas")
 			case err != nil:
-				return nil, fmt.Errorf("%q is no name of a bucket: %w", name, err)
+				return nil, fmt.Errorf("%q is not a bucket name: %w", name, err)
 			case seen[name]:
 				return nil, fmt.Errorf("bucket %s is named twice", name)
 			}

@@ -19,8 +19,8 @@ func TestParseBuckets(t *testing.T) {
 		"x{1...":           "! bucket \"x{1...\": a { has no }",
 		"x{1,2}":           "! a { has no }",
 		"x{a...b}":         "! is not a range of numbers",
-		"good,no":          "! \"no\" is no name of a bucket: ",
-		"a/b":              "! \"a/b\" is no name of a bucket: ",
+		"good,no":          "! \"no\" is not a bucket name: ",
+		"a/b":              "! \"a/b\" is not a bucket name: ",
 		"xx{1...1001}":     "! more than 1000 buckets",
 	} {
 		got, err := ParseBuckets(spec)

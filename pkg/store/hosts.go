@@ -139,11 +139,11 @@ func (l *hostList) address(item string) (string, error) {
 	case isURL && scheme != "http" && scheme != "https":
 		return "", fmt.Errorf("host %q: warp talks http and https, and not %s", item, scheme)
 	case isURL && strings.Contains(rest, "@"):
-		return "", fmt.Errorf("host %q: keys do not belong into an address: leave them out, and give --access-key and --secret-key", item)
+		return "", fmt.Errorf("host %q: keys do not belong in an address: leave them out, and give --access-key and --secret-key", item)
 	case l.urls && path != "":
 		return "", fmt.Errorf("host %q has a path, and an endpoint below a path is not built in yet: leave out /%s", item, path)
 	case isURL && l.scheme != "" && l.scheme != scheme:
-		return "", errors.New("some hosts are URLs of http and others of https, and one run talks one of them to all hosts")
+		return "", errors.New("some hosts are URLs of http and others of https, and a run uses one of them for all hosts")
 	case isURL:
 		l.scheme = scheme
 		return host, nil
