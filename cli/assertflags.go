@@ -14,6 +14,7 @@ import (
 	"warp/internal/human"
 	"warp/pkg/aggregate"
 	"warp/pkg/assert"
+	"warp/pkg/compare"
 )
 
 // assertFlags are claims about a run, and where it is written what came of them.
@@ -224,4 +225,43 @@ func assertionError(all []aggregate.Assertion) error {
 		return &failure{code: code, err: fmt.Errorf("the assertion %s", all[0].Sentence)}
 	}
 	return &failure{code: code, err: fmt.Errorf("%d of %s %s: %s", len(texts), human.Plural(len(all), "assertion"), word, strings.Join(texts, ", "))}
+}
+
+// changeFlags are those of comparisons.
+func (f *assertFlags) changeFlags() []cli.Flag {
+	return []cli.Flag{
+		&flagtype.List{Name: "assert", Destination: &f.texts, Usage: "exit with 4 where this `CLAIM` about a change fails, such as 'GET.p99.change<+5%'; repeatable"},
+		&cli.StringFlag{Name: "junit", Destination: &f.junit, TakesFile: true, Usage: "write what came of the claims to `FILE`, as JUnit's XML"},
+	}
+}
+
+// judgeChanges judges claims about what changed from one set of runs to another.
+func (inv *invocation) judgeChanges(v *compare.Verdicts, f *assertFlags) error {
+	if len(f.all) == 0 {
+		return nil
+	}
+	find := func(op, metric string) *assert.Change {
+		for i, s := range v.Subjects {
+			if s.Host != "" || s.Warmup || s.Op != op && (op != "" || i > 0) {
+				continue
+			}
+			for _, row := range s.Rows {
+				if row.Metric == metric {
+					return &assert.Change{Estimate: row.Change, Low: row.Low, High: row.High}
+				}
+			}
+		}
+		return nil
+	}
+	results := assert.JudgeChanges(f.all, find, strings.Join(v.Withheld, "; "))
+	for _, r := range results {
+		inv.notef("%s", r.Sentence)
+	}
+	var err error
+	if f.junit != "" {
+		if err = writeNew(f.junit, func(w io.Writer) error { return assert.JUnit(w, "cmp", 0, results) }); err != nil {
+			err = runError("--junit: %w", err)
+		}
+	}
+	return both(err, assertionError(results))
 }

@@ -18,6 +18,7 @@ func cmpCommand() *command {
 	var analysis analysisFlags
 	var judge judgeFlags
 	var paired bool
+	var asserts assertFlags
 	group := analysis.group()
 	group.flags = without(group.flags, "analyze.out", "report")
 	return &command{
@@ -36,7 +37,8 @@ func cmpCommand() *command {
 			"warp cmp --analyze.op=GET --json before.csv.zst after.csv.zst",
 		},
 		groups: []flagGroup{{title: groupJudge, flags: append(judge.flags(),
-			&cli.BoolFlag{Name: "paired", Destination: &paired, Usage: "the runs of the two sides are pairs, in the order of their names"})}, group},
+			&cli.BoolFlag{Name: "paired", Destination: &paired, Usage: "the runs of the two sides are pairs, in the order of their names"})},
+			group, {title: groupAssertions, flags: asserts.changeFlags()}},
 		absent: append(absentFromAnalysis(), absentFlag{names: []string{"analyze.out"},
 			why: "is a flag of analyze: cmp has two runs and would write one file"},
 			absentFlag{names: []string{"report"}, why: "is a flag of analyze: cmp has one layout"}),
@@ -45,18 +47,21 @@ func cmpCommand() *command {
 			if inv.args[0] == "-" && inv.args[1] == "-" {
 				return usageError("standard input cannot be both runs").tell("give the file of one of them")
 			}
+			if err := asserts.parse(true); err != nil {
+				return err
+			}
 			o, err := judge.options(inv.env)
 			if err != nil {
 				return err
 			}
 			o.Paired, o.Hosts = paired, analysis.verbose
-			return compareArguments(ctx, inv, &analysis, o)
+			return compareArguments(ctx, inv, &analysis, &asserts, o)
 		},
 	}
 }
 
 // compareArguments compares two runs, or judges two sets of them.
-func compareArguments(ctx context.Context, inv *invocation, analysis *analysisFlags, o compare.Options) error {
+func compareArguments(ctx context.Context, inv *invocation, analysis *analysisFlags, asserts *assertFlags, o compare.Options) error {
 	var sets [2]runSet
 	var runs [2][]compare.Run
 	for i, arg := range inv.args {
@@ -72,6 +77,9 @@ func compareArguments(ctx context.Context, inv *invocation, analysis *analysisFl
 		}
 	}
 	if sets[0].one && sets[1].one {
+		if len(asserts.all) > 0 {
+			return usageError("--assert: a change is judged between two sets of runs, and there is one run a side").tell("give folders or patterns")
+		}
 		return inv.compareTwo(runs[0][0], runs[1][0], analysis, o.Default)
 	}
 	v, err := compare.Judge(runs[0], runs[1], o)
@@ -79,7 +87,7 @@ func compareArguments(ctx context.Context, inv *invocation, analysis *analysisFl
 		return refused(err)
 	}
 	v.Before.Name, v.After.Name = sets[0].name, sets[1].name
-	return inv.showVerdicts(v)
+	return both(inv.showVerdicts(v), inv.judgeChanges(v, asserts))
 }
 
 // compareTwo shows what changed between single runs, without a verdict.
