@@ -129,7 +129,7 @@ func (p *parser) every(a *Assertion) error {
 	case err != nil:
 		return p.fail(from, "write it like every 10s", "%q is not a duration", word)
 	case d < time.Second:
-		return p.fail(from, "", "every %s is too short; the least is 1s", word)
+		return p.fail(from, "", "every %s is too short; the minimum is 1s", word)
 	case d > 24*time.Hour:
 		return p.fail(from, "", "every %s is too long; the most is 24h", word)
 	}

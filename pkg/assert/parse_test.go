@@ -90,7 +90,7 @@ func TestParseErrors(t *testing.T) {
 		"GET.p99<5ms extra":            `"GET.p99<5ms extra": column 13: nothing may follow here, and there is "extra"`,
 		"GET.p99<5ms in 95%":           `"GET.p99<5ms in 95%": column 16: a share is one of the pieces of the run, and the assertion has none; write for example: every 10s GET.p99<5ms in 95%`,
 		"every 10 GET.p99<5ms":         `"every 10 GET.p99<5ms": column 7: "10" is not a duration; write it like every 10s`,
-		"every 1ms GET.p99<5ms":        `"every 1ms GET.p99<5ms": column 7: every 1ms is too short; the least is 1s`,
+		"every 1ms GET.p99<5ms":        `"every 1ms GET.p99<5ms": column 7: every 1ms is too short; the minimum is 1s`,
 		"every 9s GET.p99<5ms in 0%":   `"every 9s GET.p99<5ms in 0%": column 25: a share is written like in 95%, above 0% and up to 100%`,
 		"every 9s p99.change<5%":       `"every 9s p99.change<5%": a change is about whole runs, and every about pieces of one; leave out one of them`,
 		"p99.5.5<5ms":                  `"p99.5.5<5ms": column 7: p99.5 has no "5"`,
