@@ -81,7 +81,7 @@ func storeVariables(t *testing.T) []string {
 }
 
 // busy is what warp says where the machine was the limit, which depends on what else runs on it.
-var busy = regexp.MustCompile(`(?m)(^\n)?^((warp: warning|Warning): these numbers are the client's.*|(warp: warning|Warning): (.* in flight when the window began,|.* were measured at the same time for) .*)\n`)
+var busy = regexp.MustCompile(`(?m)(^\n)?^((warp: warning|Warning|Before, warning|After, warning): (\S+: )?these numbers are the client's.*|(warp: warning|Warning): (.* in flight when the window began,|.* were measured at the same time for) .*)\n`)
 
 // atEase is output as on a machine with time to spare.
 func atEase(text string) string { return busy.ReplaceAllString(text, "") }

@@ -13,6 +13,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"warp/pkg/store"
+	"warp/pkg/store/s3"
 )
 
 // A certificate that expires ends no connection, and no further one begins.
@@ -36,7 +37,7 @@ func TestCertificateExpires(t *testing.T) {
 			e, err := New(&store.Config{
 				TLS: true, Region: "us-east-1", Credentials: credentials.NewStaticV4("key", "secret", ""),
 				CAPEM: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}),
-			}, store.Address{Name: srv.Listener.Addr().String()}, nil, new(store.Counters))
+			}, store.Address{Name: srv.Listener.Addr().String()}, s3.NewRegions(nil), new(store.Counters))
 			if err != nil {
 				t.Fatal(err)
 			}
