@@ -29,6 +29,7 @@ type abFlags struct {
 	aa             bool
 	folder         string
 	judge          judgeFlags
+	asserts        assertFlags
 }
 
 const (
@@ -64,8 +65,8 @@ func abCommand(env environment) *command {
 			&flagtype.Duration{Name: "pause", Value: 2 * time.Second, Destination: &f.pause, Usage: "`TIME` between two runs"},
 			&cli.BoolFlag{Name: "aa", Destination: &f.aa, Usage: "compare the first side with itself before, as often"},
 			&cli.StringFlag{Name: "logs", Destination: &f.folder, DefaultText: "warp-ab-TIME-ID", Usage: "keep the op logs in a new `FOLDER`"},
-		}}, {title: groupJudge, flags: f.judge.flags()}},
-		lent:    benchmarkFlags(env),
+		}}, {title: groupJudge, flags: f.judge.flags()}, {title: groupAssertions, flags: f.asserts.changeFlags()}},
+		lent:    without(benchmarkFlags(env), runAssertions()...),
 		minArgs: 0, maxArgs: 1, needs: "at most one benchmark",
 		run: func(ctx context.Context, inv *invocation) error {
 			t, err := f.plan(inv)
@@ -112,7 +113,10 @@ func (f *abFlags) plan(inv *invocation) (*trial, error) {
 		t.looks = append(t.looks, n)
 	}
 	t.looks = append(t.looks, f.most)
-	var err error
+	err := f.asserts.parse(true)
+	if err != nil {
+		return nil, err
+	}
 	if t.options, err = f.judge.options(inv.env); err != nil {
 		return nil, err
 	}
@@ -155,7 +159,12 @@ func checkSide(inv *invocation, flag string, args []string) error {
 	}
 	err := line.parse(inv.env)
 	if err == nil {
-		for _, name := range []string{"benchdata", "stress", "stdout", "dry-run", "json", "analyze.out", "stats-output", "syncstart", "forever", "pprofdir", "junit", "bmf", "gha", "confirm"} {
+		for _, name := range runAssertions() {
+			if line.command.wasGiven(name) {
+				return usageError("%s: --%s is about a single run", flag, name).tell("give --assert to warp ab, about the change, such as 'GET.p99.change<+5%%'")
+			}
+		}
+		for _, name := range []string{"benchdata", "stress", "stdout", "dry-run", "json", "analyze.out", "stats-output", "syncstart", "forever", "pprofdir"} {
 			if line.command.wasGiven(name) {
 				return usageError("%s: --%s cannot be used in warp ab, which makes many runs", flag, name).tell("leave it out")
 			}
@@ -234,7 +243,7 @@ func (t *trial) run(ctx context.Context) error {
 		return failed
 	}
 	v.Looks, v.Noise, v.Folder, v.Order, v.Unfinished = looks, noise, t.folder, t.order, failed != nil
-	return both(failed, t.inv.showVerdicts(v))
+	return both(both(failed, t.inv.showVerdicts(v)), t.inv.judgeChanges(v, &t.asserts))
 }
 
 func distinct(all ...string) []string { return slices.Compact(all) }

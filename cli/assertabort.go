@@ -48,8 +48,8 @@ func (a *assertAbort) look(s *aggregate.Summary, now time.Time) error {
 	if a.duration > 0 {
 		left = max(0, time.Unix(0, a.window.Start).Add(a.duration).Sub(now))
 	}
-	for _, claim := range a.all {
-		if why := assert.Hopeless(claim, report, left); why != "" {
+	for _, assertion := range a.all {
+		if why := assert.Hopeless(assertion, report, left); why != "" {
 			a.finish(why)
 			return nil
 		}

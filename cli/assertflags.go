@@ -17,7 +17,7 @@ import (
 	"warp/pkg/compare"
 )
 
-// assertFlags are claims about a run, and where it is written what came of them.
+// assertFlags are assertions about a run, and where it is written what came of them.
 type assertFlags struct {
 	texts                  []string
 	strict, abort, confirm bool
@@ -32,9 +32,9 @@ type assertFlags struct {
 // first is worth a place in the help.
 func (f *assertFlags) flags(rarely bool) []cli.Flag {
 	return []cli.Flag{
-		&flagtype.List{Name: "assert", Destination: &f.texts, Usage: "exit with 4 where this `CLAIM` about the run fails, such as 'GET.p99<50ms'; repeatable"},
-		&cli.BoolFlag{Name: "assert-strict", Destination: &f.strict, Hidden: rarely, Usage: "a claim holds only if all of its interval does"},
-		&cli.StringFlag{Name: "junit", Destination: &f.junit, Hidden: rarely, TakesFile: true, Usage: "write what came of the claims to `FILE`, as JUnit's XML"},
+		&flagtype.List{Name: "assert", Destination: &f.texts, Usage: "exit with 4 where this `ASSERTION` about the run fails, such as 'GET.p99<50ms'; repeatable"},
+		&cli.BoolFlag{Name: "assert-strict", Destination: &f.strict, Hidden: rarely, Usage: "an assertion holds only if all of its interval does"},
+		&cli.StringFlag{Name: "junit", Destination: &f.junit, Hidden: rarely, TakesFile: true, Usage: "write the results of the assertions to `FILE`, as JUnit's XML"},
 		&cli.StringFlag{Name: "bmf", Destination: &f.bmf, Hidden: rarely, TakesFile: true, Usage: "write the figures to `FILE` in Bencher's metric format"},
 		&cli.StringFlag{Name: "gha", Destination: &f.gha, Hidden: rarely, TakesFile: true,
 			Usage: "write the figures for github-action-benchmark, to `FILE`.smaller.json and FILE.bigger.json"},
@@ -44,8 +44,8 @@ func (f *assertFlags) flags(rarely bool) []cli.Flag {
 // runFlags are those that only a run has.
 func (f *assertFlags) runFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "assert-abort", Destination: &f.abort, Hidden: true, Usage: "end the run as soon as a claim cannot hold any more"},
-		&cli.BoolFlag{Name: "confirm", Destination: &f.confirm, Hidden: true, Usage: "repeat the run once where a claim fails; one that passes then is flaky and not failed"},
+		&cli.BoolFlag{Name: "assert-abort", Destination: &f.abort, Hidden: true, Usage: "end the run as soon as an assertion cannot hold any more"},
+		&cli.BoolFlag{Name: "confirm", Destination: &f.confirm, Hidden: true, Usage: "repeat the run once where an assertion fails; one that passes then is flaky and not failed"},
 	}
 }
 
@@ -60,7 +60,7 @@ func isAssertion(flag string) bool {
 	return findFlag(slices.Concat(f.flags(false), f.runFlags()), flag) != nil
 }
 
-// parse reads the claims. Those of comparisons are about changes, and all
+// parse reads the assertions. Those of comparisons are about changes, and all
 // others about runs.
 func (f *assertFlags) parse(changes bool) error {
 	f.all = nil
@@ -227,15 +227,20 @@ func assertionError(all []aggregate.Assertion) error {
 	return &failure{code: code, err: fmt.Errorf("%d of %s %s: %s", len(texts), human.Plural(len(all), "assertion"), word, strings.Join(texts, ", "))}
 }
 
+// runAssertions are the names of the flags that judge a single run.
+func runAssertions() []string {
+	return []string{"assert", "assert-strict", "assert-abort", "confirm", "junit", "bmf", "gha"}
+}
+
 // changeFlags are those of comparisons.
 func (f *assertFlags) changeFlags() []cli.Flag {
 	return []cli.Flag{
-		&flagtype.List{Name: "assert", Destination: &f.texts, Usage: "exit with 4 where this `CLAIM` about a change fails, such as 'GET.p99.change<+5%'; repeatable"},
-		&cli.StringFlag{Name: "junit", Destination: &f.junit, TakesFile: true, Usage: "write what came of the claims to `FILE`, as JUnit's XML"},
+		&flagtype.List{Name: "assert", Destination: &f.texts, Usage: "exit with 4 where this `ASSERTION` about a change fails, such as 'GET.p99.change<+5%'; repeatable"},
+		&cli.StringFlag{Name: "junit", Destination: &f.junit, TakesFile: true, Usage: "write the results of the assertions to `FILE`, as JUnit's XML"},
 	}
 }
 
-// judgeChanges judges claims about what changed from one set of runs to another.
+// judgeChanges judges assertions about what changed from one set of runs to another.
 func (inv *invocation) judgeChanges(v *compare.Verdicts, f *assertFlags) error {
 	if len(f.all) == 0 {
 		return nil
@@ -259,7 +264,7 @@ func (inv *invocation) judgeChanges(v *compare.Verdicts, f *assertFlags) error {
 	}
 	var err error
 	if f.junit != "" {
-		if err = writeNew(f.junit, func(w io.Writer) error { return assert.JUnit(w, "cmp", 0, results) }); err != nil {
+		if err = writeNew(f.junit, func(w io.Writer) error { return assert.JUnit(w, inv.command.name, 0, results) }); err != nil {
 			err = runError("--junit: %w", err)
 		}
 	}

@@ -44,7 +44,7 @@ func (f *benchFlags) confirmed(ctx context.Context, inv *invocation, b benchmark
 	return f.measure(ctx, inv, b, op, o)
 }
 
-// checkAsserts reads the claims, and refuses what does not go with them.
+// checkAsserts reads the assertions, and refuses what does not go with them.
 func (f *benchFlags) checkAsserts() error {
 	if err := f.asserts.parse(false); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (f *benchFlags) checkAsserts() error {
 	return nil
 }
 
-// checkAbort refuses to end a run early by claims about which nothing is known
+// checkAbort refuses to end a run early by assertions about which nothing is known
 // before its end.
 func (f *benchFlags) checkAbort() error {
 	if !f.asserts.abort || f.ends.duration > 0 {

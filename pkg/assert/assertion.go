@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// An Assertion is a claim about a run, or about the change between runs.
+// An Assertion is an assertion about a run, or about the change between runs.
 type Assertion struct {
 	Text   string        // as it was written, without blanks around it
 	Every  time.Duration // of pieces of the window this long; 0 is the whole window
 	Share  float64       // of these pieces for which it must hold, above 0 and at most 1
 	Op     string        // the operation in capitals; "" is the total
 	Metric Metric
-	Change bool    // the claim is about the change of the metric from one set of runs to another
+	Change bool    // the assertion is about the change of the metric from one set of runs to another
 	Cmp    Compare // how the measured value relates to Limit
 	Limit  float64 // in the base unit of the metric, or a fraction where Change is set
 	Unit   Unit    // as written
@@ -138,7 +138,7 @@ func rateUnits() []Unit {
 func percentUnit() []Unit { return []Unit{{"%", .01}} }
 func objectUnit() []Unit  { return []Unit{{"obj/s", 1}} }
 
-// units are those that the claim may be written in.
+// units are those that the assertion may be written in.
 func (a *Assertion) units() []Unit {
 	switch {
 	case a.Change || a.Metric.Family == Errors:
@@ -151,7 +151,7 @@ func (a *Assertion) units() []Unit {
 	return timeUnits()
 }
 
-// Subject is what the claim is about: GET.p99, or errors.
+// Subject is what the assertion is about: GET.p99, or errors.
 func (a *Assertion) Subject() string {
 	s := a.Metric.String()
 	if a.Op != "" {

@@ -10,10 +10,10 @@ func TestJudgeChanges(t *testing.T) {
 	f := func(x float64) *float64 { return &x }
 	change := &Change{f(3), f(1), f(6)}
 	for _, c := range []struct {
-		claim    string
-		change   *Change
-		withheld string
-		want     string
+		assertion string
+		change    *Change
+		withheld  string
+		want      string
 	}{
 		{"GET.p99.change<+5%", change, "", "GET.p99.change<+5% failed: changed by +3% (+1% to +6%)"},
 		{"GET.p99.change<+7%", change, "", "GET.p99.change<+7% holds: changed by +3% (+1% to +6%)"},
@@ -23,7 +23,7 @@ func TestJudgeChanges(t *testing.T) {
 		{"p99.change<5%", &Change{f(3), nil, nil}, "", "p99.change<5% is inconclusive: there is no interval"},
 		{"p99.change<5%", nil, "", "p99.change<5% failed: there is no data"},
 	} {
-		a, err := Parse(c.claim, known())
+		a, err := Parse(c.assertion, known())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -238,7 +238,7 @@ func (v *verdict) pieceHolds(s *aggregate.Slice) string {
 }
 
 // allBeyond says whether the few requests of a piece are all on the wrong side
-// of the limit, and that is no chance: at most 5 % if the claim held.
+// of the limit, and that is no chance: at most 5 % if the assertion held.
 func (a *Assertion) allBeyond(s *aggregate.Slice, n uint64) bool {
 	h := a.Metric.Family.times(s)
 	if a.Cmp.Upper() {
@@ -304,7 +304,7 @@ func pointer(x float64) *float64 {
 	return &x
 }
 
-// sentence says what was claimed, what came of it, what was measured, and why.
+// sentence says what was asserted, whether it holds, what was measured, and why.
 func (v *verdict) sentence(outcome, why string) string {
 	s := v.Text
 	if v.statement > 0 {

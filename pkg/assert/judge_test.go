@@ -45,10 +45,10 @@ func everyNthFails(rows []oplog.Record, n int) []oplog.Record {
 }
 
 // reportOf is the report of a run that begins with its first row.
-func reportOf(t *testing.T, rows []oplog.Record, seconds int, claims ...string) (*aggregate.Report, []*Assertion) {
+func reportOf(t *testing.T, rows []oplog.Record, seconds int, assertions ...string) (*aggregate.Report, []*Assertion) {
 	t.Helper()
 	var all []*Assertion
-	for _, text := range claims {
+	for _, text := range assertions {
 		a, err := Parse(text, known())
 		if err != nil {
 			t.Fatal(err)
@@ -91,11 +91,11 @@ func TestJudge(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		rows    []oplog.Record
-		seconds int
-		claim   string
-		strict  bool
-		want    string // the beginning of the sentence
+		rows      []oplog.Record
+		seconds   int
+		assertion string
+		strict    bool
+		want      string // the beginning of the sentence
 	}{
 		{long, 60, "GET.p99<50ms", false, "GET.p99<50ms holds: measured 12 ms (12 to 12 ms within this run)"},
 		{long, 60, "GET.p99<50ms", true, "GET.p99<50ms holds"},
@@ -126,15 +126,15 @@ func TestJudge(t *testing.T) {
 		{mixed, 30, "STAT.p50<5ms", false, "STAT.p50<5ms is inconclusive"},
 		{mixed, 30, "STAT.throughput>1MB/s", false, "STAT.throughput>1MB/s failed: there is no data: no payload was moved; use objs"},
 	} {
-		r, all := reportOf(t, c.rows, c.seconds, c.claim)
+		r, all := reportOf(t, c.rows, c.seconds, c.assertion)
 		got := Judge(all, r, c.strict)
 		if len(got) != 1 || !strings.HasPrefix(got[0].Sentence, c.want) {
-			t.Errorf("%s (strict %v):\n%+v\nwant %s", c.claim, c.strict, got, c.want)
+			t.Errorf("%s (strict %v):\n%+v\nwant %s", c.assertion, c.strict, got, c.want)
 		}
 	}
 }
 
-// A client that was the limit makes claims of speed inconclusive, and only those.
+// A client that was the limit makes assertions of speed inconclusive, and only those.
 func TestJudgeLimitedClient(t *testing.T) {
 	t.Parallel()
 	r, all := reportOf(t, steadyRows(60, even), 60, "p99<50ms", "p99<1ms", "throughput>1GiB/s", "every 10s p50<50ms", "errors<1%")
@@ -161,15 +161,15 @@ func TestJudgeStrictly(t *testing.T) {
 // What is measured is what the report shows.
 func TestMeasuredIsReported(t *testing.T) {
 	t.Parallel()
-	var claims []string
+	var assertions []string
 	for _, m := range aggregate.Metrics() {
 		unit := map[aggregate.Unit]string{aggregate.BytesPerSecond: "B/s", aggregate.ObjectsPerSecond: "obj/s", aggregate.Milliseconds: "ms", aggregate.Share: "%"}[m.Unit]
 		if !strings.HasPrefix(m.Name, "response") {
-			claims = append(claims, m.Name+">0"+unit)
+			assertions = append(assertions, m.Name+">0"+unit)
 		}
 	}
 	rows := everyNthFails(steadyRows(40, func(s int) float64 { return 5 + float64(s) }), 7)
-	r, all := reportOf(t, rows, 40, claims...)
+	r, all := reportOf(t, rows, 40, assertions...)
 	total, _ := r.Total()
 	for i, a := range Judge(all, r, false) {
 		m, ok := aggregate.FindMetric(all[i].Metric.String())
@@ -186,14 +186,14 @@ func TestMeasuredIsReported(t *testing.T) {
 func TestHopeless(t *testing.T) {
 	t.Parallel()
 	slow := func(int) float64 { return 20 }
-	for claim, want := range map[string]bool{
+	for assertion, want := range map[string]bool{
 		"max<10ms": true, "max<50ms": false, "min>30ms": true, "p99<10ms": true, "p99<50ms": false, "p50>50ms": false, "mean<1ms": true, "mean<15ms": false,
 		"throughput>=1GiB/s": true, "throughput>=150MiB/s": true, "throughput>=60MiB/s": false, "objs>=1000obj/s": true, "errors<1%": true, "errors<60%": false,
 		"every 2s p50<10ms in 95%": true, "every 2s p50<10ms in 10%": false, "every 2s p50<50ms": false,
 	} {
-		r, all := reportOf(t, everyNthFails(steadyRows(20, slow), 2), 20, claim)
+		r, all := reportOf(t, everyNthFails(steadyRows(20, slow), 2), 20, assertion)
 		if why := Hopeless(all[0], r, 40*time.Second); (why != "") != want {
-			t.Errorf("%s: %q", claim, why)
+			t.Errorf("%s: %q", assertion, why)
 		}
 	}
 }

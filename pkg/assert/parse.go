@@ -367,7 +367,7 @@ func (p *parser) unknownUnit(a *Assertion, word string, at int) error {
 	return p.fail(at, "it is measured in "+strings.Join(names, ", "), "%s has no unit %q", a.Subject(), word)
 }
 
-// share reads for how many of the pieces the claim must hold.
+// share reads for how many of the pieces the assertion must hold.
 func (p *parser) share(a *Assertion) error {
 	if !p.keyword("in") {
 		return nil
