@@ -37,7 +37,7 @@ func noS3(err error) bool {
 	case "NoSuchBucket": // a 404 without any document
 		return strings.Contains(text, "create bucket ")
 	default:
-		return strings.HasPrefix(code, "HTTP") && strings.Contains(text, "<html")
+		return strings.HasPrefix(code, "HTTP") && strings.Contains(text, store.HTMLPage)
 	}
 }
 

@@ -51,6 +51,9 @@ const (
 	CodeNoChecksum    = "NoChecksum"
 )
 
+// HTMLPage is the message of an error whose document is one for browsers.
+const HTMLPage = "an HTML page"
+
 // An Error is a failed request: a code to count it under, what happened, and
 // the HTTP status where there was an answer.
 type Error struct {

@@ -9,6 +9,11 @@ import (
 	"warp/pkg/store"
 )
 
+func isHTML(document string) bool {
+	begin := strings.ToLower(strings.TrimSpace(document[:min(len(document), 100)]))
+	return strings.HasPrefix(begin, "<!doctype html") || strings.HasPrefix(begin, "<html")
+}
+
 // ResponseError is the error of an answer that a store sent; seen is its status where the answer does not say.
 func ResponseError(resp minio.ErrorResponse, seen int) *store.Error {
 	status := resp.StatusCode
@@ -24,6 +29,9 @@ func ResponseError(resp minio.ErrorResponse, seen int) *store.Error {
 	message := resp.Message
 	if message == "" {
 		message = resp.Code
+	}
+	if isHTML(message) {
+		message = store.HTMLPage
 	}
 	return &store.Error{Code: code, Message: store.OneLine(message), Status: status, Region: resp.Region}
 }
