@@ -34,7 +34,7 @@ type abFlags struct {
 
 const (
 	lookEvery    = 4 // pairs
-	mostPairs    = 1000
+	maxPairs     = 1000
 	setupTimeout = 10 * time.Minute
 )
 
@@ -101,12 +101,12 @@ func (f *abFlags) plan(inv *invocation) (*trial, error) {
 		f.most = f.pairs
 	}
 	switch {
-	case f.pairs > mostPairs:
-		return nil, usageError("--pairs=%d is more than %d", f.pairs, mostPairs)
+	case f.pairs > maxPairs:
+		return nil, usageError("--pairs=%d is more than %d", f.pairs, maxPairs)
 	case f.most < f.pairs:
 		return nil, usageError("--max-pairs=%d is less than --pairs=%d", f.most, f.pairs)
-	case f.most > f.pairs && f.most > stats.MostSequential:
-		return nil, usageError("--max-pairs=%d is more than %d, up to which the levels of several looks are computed exactly", f.most, stats.MostSequential).
+	case f.most > f.pairs && f.most > stats.MaxSequential:
+		return nil, usageError("--max-pairs=%d is more than %d, up to which the levels of several looks are computed exactly", f.most, stats.MaxSequential).
 			tell("use --pairs=%d for a comparison with one look", f.most)
 	}
 	for n := f.pairs; n < f.most; n += lookEvery {

@@ -83,11 +83,11 @@ func (t *trial) child(ctx context.Context, side int, path string) error {
 // lastLines keeps the end of what a process says.
 type lastLines struct{ bytes.Buffer }
 
-const mostSaid = 4 << 10
+const maxSaid = 4 << 10
 
 func (l *lastLines) Write(b []byte) (int, error) {
 	l.Buffer.Write(b)
-	if over := l.Len() - mostSaid; over > 0 {
+	if over := l.Len() - maxSaid; over > 0 {
 		l.Next(over)
 	}
 	return len(b), nil

@@ -48,9 +48,9 @@ func readerValid(s string) error {
 	return flagtype.Wrong("%q is none of rand, tar and file:NAME", s)
 }
 
-// mostFile is how large a file may be that payload is taken from: it is kept in
+// maxFile is how large a file may be that payload is taken from: it is kept in
 // memory, where reading it costs a run least.
-const mostFile = 1 << 30
+const maxFile = 1 << 30
 
 // shapes names a flag that makes payload another than it is by default, "" if none is given.
 func (p *payloadFlags) shapes() string {
@@ -93,9 +93,9 @@ func readPayload(name string) ([]byte, error) {
 		return nil, usageError("--reader: %s is no regular file", name)
 	case info.Size() == 0:
 		return nil, usageError("--reader: %s is empty", name)
-	case info.Size() > mostFile:
+	case info.Size() > maxFile:
 		return nil, usageError("--reader: %s has %s, and what objects are filled with is kept in memory", name, flagtype.FormatSize(info.Size())).
-			tell("use a piece of it of up to %s", flagtype.FormatSize(mostFile))
+			tell("use a piece of it of up to %s", flagtype.FormatSize(maxFile))
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {

@@ -169,7 +169,7 @@ func (a *app) readRunText(ctx context.Context, path string) (name string, text [
 		defer f.Close()
 		in = f
 	}
-	text, err = readAll(ctx, in, runfile.MostBytes+1)
+	text, err = readAll(ctx, in, runfile.MaxBytes+1)
 	if err != nil && ctx.Err() == nil {
 		err = unreadable(err)
 	}

@@ -18,9 +18,9 @@ import (
 const (
 	steadySamples = 25
 	steadyLast    = 7
-	// mostPoints bounds what is remembered of a run; beyond it every second
+	// maxPoints bounds what is remembered of a run; beyond it every second
 	// point is forgotten. 25 samples of them are fine enough.
-	mostPoints = 4096
+	maxPoints = 4096
 )
 
 // A Steadiness tells when the throughput of a run has become steady. It is
@@ -64,7 +64,7 @@ func (s *Steadiness) Add(snap *LiveSnapshot, now int64) {
 		op.points = append(op.points, steadyPoint{
 			at: time.Duration(now - s.began), bytes: float64(live.Bytes), objects: float64(live.Objects),
 		})
-		if len(op.points) > mostPoints {
+		if len(op.points) > maxPoints {
 			op.thin()
 		}
 	}

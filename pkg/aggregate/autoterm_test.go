@@ -134,13 +134,13 @@ func TestSteady(t *testing.T) {
 func TestSteadinessForgets(t *testing.T) {
 	t.Parallel()
 	op := steadyOp{points: []steadyPoint{{}}}
-	for i := 1; i < 3*mostPoints; i++ {
+	for i := 1; i < 3*maxPoints; i++ {
 		op.points = append(op.points, steadyPoint{at: time.Duration(i) * time.Second, objects: float64(i)})
-		if len(op.points) > mostPoints {
+		if len(op.points) > maxPoints {
 			op.thin()
 		}
 	}
-	if len(op.points) > mostPoints {
+	if len(op.points) > maxPoints {
 		t.Fatalf("%d points are kept", len(op.points))
 	}
 	samples, length := op.samples()

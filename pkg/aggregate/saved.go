@@ -52,8 +52,8 @@ func ReadReport(r io.Reader) (*Report, error) {
 	return report, nil
 }
 
-// mostHosts are kept in a compact report.
-const mostHosts = 16
+// maxHosts are kept in a compact report.
+const maxHosts = 16
 
 // Compact is the report without what grows with the length of the run and the
 // number of clients: what is left of most runs takes a few KiB as JSON. All
@@ -65,7 +65,7 @@ func (r *Report) Compact() *Report {
 		o := &c.Operations[i]
 		o.Segments, o.ByClient, o.FirstErrors, o.SizeClasses = []Segment{}, []Part{}, nil, nil
 		o.WarmUp.FirstErrors, o.Late.FirstErrors = nil, nil
-		if o.Hosts = slices.Clone(o.Hosts); len(o.Hosts) > mostHosts {
+		if o.Hosts = slices.Clone(o.Hosts); len(o.Hosts) > maxHosts {
 			o.Hosts = []Part{}
 		}
 		for k := range o.Hosts {

@@ -18,7 +18,7 @@ func TestCompactReportIsSmall(t *testing.T) {
 		o.Hosts = append(o.Hosts, Part{Name: fmt.Sprint("http://host", i), Duration: stats, TTFB: stats, Segments: segments})
 	}
 	r := &Report{Version: 2, Warnings: []string{}, Groups: []GroupReport{{Kind: "measured"}}, Operations: []Operation{o, o, o, o}}
-	for _, hosts := range []int{100, mostHosts} {
+	for _, hosts := range []int{100, maxHosts} {
 		for i := range r.Operations {
 			r.Operations[i].Hosts = r.Operations[i].Hosts[:hosts]
 		}

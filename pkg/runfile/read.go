@@ -16,9 +16,9 @@ import (
 
 // What a file may have. Aliases are followed by hand, so that a few lines of them cannot become millions of values.
 const (
-	mostValues     = 20_000
-	mostDepth      = 20
-	mostBenchmarks = 1000
+	maxValues     = 20_000
+	maxDepth      = 20
+	maxBenchmarks = 1000
 )
 
 // A reader turns the nodes of YAML into settings.
@@ -81,7 +81,7 @@ type pair struct {
 
 // pairs are the entries of a mapping, those of << behind its own.
 func (r *reader) pairs(n *yaml.Node, path string, depth int) ([]pair, error) {
-	if depth > mostDepth {
+	if depth > maxDepth {
 		return nil, r.fail(n, "%s is nested too deeply", path)
 	}
 	var own []pair
@@ -158,10 +158,10 @@ func find(all []pair, name string) *pair {
 
 // follow goes to what an alias stands for, and counts.
 func (r *reader) follow(n *yaml.Node) (*yaml.Node, error) {
-	if r.values++; r.values > mostValues {
-		return nil, r.fail(n, "there are more than %d values, aliases included", mostValues)
+	if r.values++; r.values > maxValues {
+		return nil, r.fail(n, "there are more than %d values, aliases included", maxValues)
 	}
-	for range mostDepth {
+	for range maxDepth {
 		if n.Kind != yaml.AliasNode {
 			return n, nil
 		}
@@ -265,8 +265,8 @@ func (r *reader) list(list *pair, shared []Setting) (all []Benchmark, err error)
 		return nil, r.fail(list.key, "warp.benchmarks wants a list of benchmarks, and is %s", what(list.value))
 	case len(list.value.Content) == 0:
 		return nil, r.fail(list.key, "warp.benchmarks is empty")
-	case len(list.value.Content) > mostBenchmarks:
-		return nil, r.fail(list.key, "warp.benchmarks has more than %d benchmarks", mostBenchmarks)
+	case len(list.value.Content) > maxBenchmarks:
+		return nil, r.fail(list.key, "warp.benchmarks has more than %d benchmarks", maxBenchmarks)
 	}
 	for i, n := range list.value.Content {
 		path := "warp.benchmarks[" + strconv.Itoa(i) + "]"

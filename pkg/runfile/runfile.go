@@ -73,14 +73,14 @@ func (e *Error) tell(format string, args ...any) *Error {
 
 // Parse reads a file. vars are the values of its variables.
 func Parse(name string, text []byte, vars map[string]string) (*File, error) {
-	if len(text) > MostBytes {
-		return nil, fail(name, 0, "the file has %d bytes, and the most is %d", len(text), MostBytes)
+	if len(text) > MaxBytes {
+		return nil, fail(name, 0, "the file has %d bytes, and the most is %d", len(text), MaxBytes)
 	}
 	e, err := expand(name, text, vars)
 	if err != nil {
 		return nil, err
 	}
-	if len(e.text) > MostBytes {
+	if len(e.text) > MaxBytes {
 		return nil, fail(name, 0, "%w", errTooLong)
 	}
 	r := &reader{name: name, from: e}

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// MostBytes is what a file may have, as it is written and with its variables in place. It keeps a template from filling
+// MaxBytes is what a file may have, as it is written and with its variables in place. It keeps a template from filling
 // the memory.
-const MostBytes = 1 << 20
+const MaxBytes = 1 << 20
 
 // mark stands before the number of a line in the text that a template makes. No YAML holds this character.
 const mark = '\x00'
@@ -173,7 +173,7 @@ var (
 
 func (l *limited) Write(p []byte) (int, error) {
 	switch {
-	case l.Len()+len(p) > 8*MostBytes: // the numbers of lines count too, with some bytes each
+	case l.Len()+len(p) > 8*MaxBytes: // the numbers of lines count too, with some bytes each
 		return 0, errTooLong
 	case time.Now().After(l.until):
 		return 0, errTooSlow
@@ -186,7 +186,7 @@ func (l *limited) Write(p []byte) (int, error) {
 func smallFunctions() template.FuncMap {
 	small := func(make func(...any) string) any {
 		return func(args ...any) (string, error) {
-			if textBytes(args) > MostBytes {
+			if textBytes(args) > MaxBytes {
 				return "", errTooLong
 			}
 			return make(args...), nil
@@ -199,7 +199,7 @@ func smallFunctions() template.FuncMap {
 			switch {
 			case wide.MatchString(format):
 				return "", errors.New("printf with a width above 999")
-			case strings.Count(format, "%")*(1000+textBytes(args)) > 8*MostBytes:
+			case strings.Count(format, "%")*(1000+textBytes(args)) > 8*MaxBytes:
 				return "", errTooLong
 			}
 			return fmt.Sprintf(format, args...), nil

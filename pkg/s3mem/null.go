@@ -228,8 +228,8 @@ func (s *nullConn) one() error {
 	return s.answer(&req)
 }
 
-// mostKeys is more than the names of the 1000 objects that one request may delete.
-const mostKeys = 4 << 20
+// maxKeys is more than the names of the 1000 objects that one request may delete.
+const maxKeys = 4 << 20
 
 // body drops the body of a request, except that of a batch deletion: clients count the deletions that are confirmed,
 // so the answer must name them.
@@ -237,7 +237,7 @@ func (s *nullConn) body(req *nullRequest) (deleted []byte, err error) {
 	switch {
 	case req.length < 0:
 		return nil, s.discardChunks(req.length)
-	case req.method != "POST" || !isBatchDelete(req.target) || req.length > mostKeys:
+	case req.method != "POST" || !isBatchDelete(req.target) || req.length > maxKeys:
 		return nil, s.discard(req.length)
 	}
 	list := make([]byte, req.length)

@@ -12,13 +12,13 @@ import (
 	"warp/internal/suggest"
 )
 
-// mostText bounds a script: a person wrote it.
-const mostText = 1 << 20
+// maxText bounds a script: a person wrote it.
+const maxText = 1 << 20
 
 // Parse reads a script. Every error is an *Error.
 func Parse(text string) ([]Statement, error) {
-	if len(text) > mostText {
-		return nil, &Error{Line: 1, Column: 1, Found: fmt.Sprintf("%d bytes", len(text)), Expected: fmt.Sprintf("a script of at most %d", mostText)}
+	if len(text) > maxText {
+		return nil, &Error{Line: 1, Column: 1, Found: fmt.Sprintf("%d bytes", len(text)), Expected: fmt.Sprintf("a script of at most %d", maxText)}
 	}
 	text = strings.TrimPrefix(text, "\ufeff") // with which some editors begin a file
 	p := &parser{lexer: lexer{rest: text, line: 1, column: 1}}
@@ -300,24 +300,24 @@ func (p *parser) size(s *Statement) error {
 		return err
 	}
 	bytes := math.Round(value * float64(unit))
-	if bytes > mostSize {
+	if bytes > maxSize {
 		return &Error{Line: at.line, Column: at.column, Found: "a size of " + at.shown(), Expected: "at most 5 TB, the largest object there is"}
 	}
 	s.Size = int64(bytes)
 	return nil
 }
 
-// mostSize is that of an object in S3.
-const mostSize = 5 << 40
+// maxSize is that of an object in S3.
+const maxSize = 5 << 40
 
-// mostCount bounds numbers of objects and of requests at a time: a pool costs memory for each.
-const mostCount = 100_000_000
+// maxCount bounds numbers of objects and of requests at a time: a pool costs memory for each.
+const maxCount = 100_000_000
 
 // count reads a whole number above 0.
 func (p *parser) count() (int, error) {
 	n, err := strconv.Atoi(p.now.text)
-	if p.now.kind != number || err != nil || n < 1 || n > mostCount {
-		return 0, p.unexpected(fmt.Sprintf("a whole number from 1 to %d", mostCount))
+	if p.now.kind != number || err != nil || n < 1 || n > maxCount {
+		return 0, p.unexpected(fmt.Sprintf("a whole number from 1 to %d", maxCount))
 	}
 	return n, p.advance()
 }

@@ -67,7 +67,7 @@ func times(d *prometheus.Desc, h *histogram, labels []string) prometheus.Metric 
 	for i, n := range h.buckets {
 		total += n
 		if i < latencyBuckets {
-			below[(leastBucket << i).Seconds()] = total
+			below[(minBucket << i).Seconds()] = total
 		}
 	}
 	return prometheus.MustNewConstHistogram(d, total, h.seconds, below, labels...)

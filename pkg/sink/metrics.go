@@ -22,7 +22,7 @@ const (
 // latencyBuckets double from 64 µs to about two minutes: fast stores answer
 // in a tenth of a millisecond, slow ones are cut off after a minute.
 const (
-	leastBucket    = 64 * time.Microsecond
+	minBucket      = 64 * time.Microsecond
 	latencyBuckets = 22
 )
 
@@ -61,7 +61,7 @@ type histogram struct {
 func (h *histogram) add(d time.Duration) {
 	h.seconds += d.Seconds()
 	n := 0
-	for n < latencyBuckets && d > leastBucket<<n {
+	for n < latencyBuckets && d > minBucket<<n {
 		n++
 	}
 	h.buckets[n]++

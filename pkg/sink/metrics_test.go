@@ -74,7 +74,7 @@ func TestCountsTravel(t *testing.T) {
 func TestBuckets(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]int{
-		0: 0, leastBucket: 0, leastBucket + 1: 1, 2 * leastBucket: 1, time.Second: 14, 134 * time.Second: 21, time.Hour: 22, -1: 0,
+		0: 0, minBucket: 0, minBucket + 1: 1, 2 * minBucket: 1, time.Second: 14, 134 * time.Second: 21, time.Hour: 22, -1: 0,
 	} {
 		var h histogram
 		h.add(d)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// mostLinger is for how long the last figures are served at most.
-const mostLinger = time.Minute
+// maxLinger is for how long the last figures are served at most.
+const maxLinger = time.Minute
 
 // scrapes watches who fetches the metrics and how often, so that the last ones
 // are fetched too: what ends with the run is asked for them an interval too
@@ -90,7 +90,7 @@ func (s *scrapes) due(now time.Time) (wait time.Duration) {
 		if c.complete {
 			continue
 		}
-		patience := s.final.Add(mostLinger).Sub(now)
+		patience := s.final.Add(maxLinger).Sub(now)
 		if c.interval > 0 {
 			patience = min(patience, c.last.Add(2*c.interval).Sub(now))
 		}

@@ -449,7 +449,7 @@ func TestPrometheusLingers(t *testing.T) {
 	scrape()
 	_ = m.Write(rows())
 	p.Close()
-	if d := p.Lingers(); d <= 0 || d > mostLinger {
+	if d := p.Lingers(); d <= 0 || d > maxLinger {
 		t.Errorf("lingers for %v", d)
 	}
 	ended := make(chan struct{})

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	simulations  = 2000 // comparisons, to find out what one can show
-	mostSimulate = 24   // runs a side; beyond that the large-sample formula is as good
-	mostRuns     = 1000 // nobody makes more
+	simulations = 2000 // comparisons, to find out what one can show
+	maxSimulate = 24   // runs a side; beyond that the large-sample formula is as good
+	maxRuns     = 1000 // nobody makes more
 )
 
 // A Planner says what comparisons can show. It remembers what it has computed;
@@ -44,7 +44,7 @@ func (d Design) Detectable(alpha, power float64) float64 {
 	if d.A <= 0 || d.B <= 0 {
 		return math.Inf(1)
 	}
-	if max(d.A, d.B) > mostSimulate {
+	if max(d.A, d.B) > maxSimulate {
 		return d.asymptotic(alpha, power)
 	}
 	outside, _ := d.Cut(alpha)
@@ -102,10 +102,10 @@ func (d Design) asymptotic(alpha, power float64) float64 {
 // Detectable.
 func (p *Planner) RunsNeeded(shift float64, paired bool, alpha, power float64) (n int, ok bool) {
 	enough := func(n int) bool { return p.Detectable(Design{n, n, paired}, alpha, power) <= shift }
-	if !(shift > 0) || !enough(mostRuns) {
+	if !(shift > 0) || !enough(maxRuns) {
 		return 0, false
 	}
-	low, high := 0, mostRuns
+	low, high := 0, maxRuns
 	for high-low > 1 {
 		if middle := (low + high) / 2; enough(middle) {
 			high = middle

@@ -2,9 +2,9 @@ package stats
 
 import "math/bits"
 
-// MostSequential is the largest number of pairs for which Sequential computes
+// MaxSequential is the largest number of pairs for which Sequential computes
 // levels. The work doubles with each pair.
-const MostSequential = 20
+const MaxSequential = 20
 
 // Sequential returns levels for the signed-rank test of pairs that is made again
 // at each look, after so many pairs, until it is significant: the test at a look
@@ -22,7 +22,7 @@ func Sequential(looks []int, alpha float64) []float64 {
 	}
 	levels := make([]float64, len(looks))
 	last := looks[len(looks)-1]
-	if last > MostSequential || looks[0] < 1 {
+	if last > MaxSequential || looks[0] < 1 {
 		return levels
 	}
 	// The state after n pairs is which of them, in the order of their absolute

@@ -24,7 +24,7 @@ func TestSequentialSkipsLooks(t *testing.T) {
 	if levels[1] == 0 || levels[2] < levels[1] {
 		t.Errorf("levels %v", levels)
 	}
-	for _, looks := range [][]int{nil, {0, 4}, {8, MostSequential + 1}} {
+	for _, looks := range [][]int{nil, {0, 4}, {8, MaxSequential + 1}} {
 		for _, level := range Sequential(looks, .05) {
 			if level != 0 {
 				t.Errorf("looks %v have levels %v", looks, level)
