@@ -120,7 +120,7 @@ func TestTerminalIsLeftAsItWasFound(t *testing.T) {
 	}
 	m.run("send-keys", "C-c")
 	end := m.await("exit code 130")
-	for _, want := range []string{"interrupted; finishing up", "Operation: ", "Cleaning up: "} {
+	for _, want := range []string{"interrupted; finishing up", "requests  0 errors", "Cleaning up: "} {
 		if !strings.Contains(end, want) {
 			t.Errorf("no %q after Ctrl-C:\n%s", want, end)
 		}
