@@ -56,6 +56,11 @@ func stability(op *Operation) *Stability {
 		}
 		full, rates = append(full, s), append(rates, rate)
 	}
+	length := op.SegmentS
+	if k := (len(full) + maxStable - 1) / maxStable; k > 1 {
+		full, rates = joinSegments(full, rates, k)
+		length *= float64(k)
+	}
 	r := &Stability{State: "unknown", Segments: len(full)}
 	if len(full) < fewSegments {
 		r.Sentence = fmt.Sprintf("too short to tell: %s, and %d are needed", human.Count(len(full), "full segment", "full segments"), fewSegments)
@@ -68,12 +73,27 @@ func stability(op *Operation) *Stability {
 		return r
 	}
 	r.CV = stats.Variation(rates)
-	perMin := 60 / op.SegmentS / middle
+	perMin := 60 / length / middle
 	r.DriftPerMin, r.DriftLowPerMin, r.DriftHighPerMin = trend.Slope*perMin, trend.Low*perMin, trend.High*perMin
 	r.outliers(full, rates, &trend, middle)
 	drifts := (trend.Low > 0 || trend.High < 0) && math.Abs(trend.Slope)*float64(len(rates)-1) > steadyDrift*middle
-	r.conclude(full, op.SegmentS, drifts)
+	r.conclude(full, length, drifts)
 	return r
+}
+
+// maxStable bounds the segments that are judged, since the trend compares each
+// with each. Where there are more, neighbours are taken together.
+const maxStable = 400
+
+func joinSegments(full []*Segment, rates []float64, k int) (joined []*Segment, means []float64) {
+	for i := 0; i+k <= len(full); i += k {
+		sum := 0.
+		for _, rate := range rates[i : i+k] {
+			sum += rate
+		}
+		joined, means = append(joined, full[i]), append(means, sum/float64(k))
+	}
+	return joined, means
 }
 
 // outliers finds the segments that are far from the trend.

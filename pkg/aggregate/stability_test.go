@@ -66,3 +66,16 @@ func TestNoiseIsNoDrift(t *testing.T) {
 		t.Errorf("%d of %d runs without a drift are called drifting", drifting, runs)
 	}
 }
+
+// Segments without number are judged as a bounded number of longer ones.
+func TestStabilityOfManySegments(t *testing.T) {
+	t.Parallel()
+	op := Operation{SegmentS: .001}
+	for i := range 100_000 {
+		op.Segments = append(op.Segments, Segment{Start: time.Unix(0, int64(i)*1e6), DurationS: .001, ObjectsPerS: 1000 + float64(i)/100})
+	}
+	r := stability(&op)
+	if r.Segments > maxStable || r.State != "drifting" || math.Abs(r.DriftPerMin-.4) > .01 {
+		t.Errorf("%+v", r)
+	}
+}
