@@ -132,7 +132,7 @@ func (f *abFlags) plan(inv *invocation) (*trial, error) {
 	return t, t.makeFolder()
 }
 
-// sideArguments are those of the benchmark of one side.
+// sideArguments returns the arguments of one side's benchmark.
 func sideArguments(inv *invocation, flag, text string) ([]string, error) {
 	own, err := shellquote.Split(text)
 	if err != nil {
@@ -248,7 +248,7 @@ func (t *trial) run(ctx context.Context) error {
 
 func distinct(all ...string) []string { return slices.Compact(all) }
 
-// level is that of the tests at a look; nil where there is one look only.
+// level returns the significance level at a look, by how many p-values are left.
 func (t *trial) level(look int) func(left int) float64 {
 	if len(t.looks) == 1 {
 		return func(left int) float64 { return compare.Alpha / float64(left) }

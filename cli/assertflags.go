@@ -17,7 +17,7 @@ import (
 	"warp/pkg/compare"
 )
 
-// assertFlags are assertions about a run, and where it is written what came of them.
+// assertFlags are assertions about a run, and the files that their results go to.
 type assertFlags struct {
 	texts                  []string
 	strict, abort, confirm bool
@@ -28,8 +28,8 @@ type assertFlags struct {
 	held  *aggregate.Report     // of that run, while nothing has confirmed it
 }
 
-// flags are those of benchmarks and of analyze; rarely is set where only the
-// first is worth a place in the help.
+// flags returns the flags of benchmarks and analyze. rarely hides all but the
+// first from the short help.
 func (f *assertFlags) flags(rarely bool) []cli.Flag {
 	return []cli.Flag{
 		&flagtype.List{Name: "assert", Destination: &f.texts, Usage: "exit with 4 where this `ASSERTION` about the run fails, such as 'GET.p99<50ms'; repeatable"},
@@ -232,7 +232,7 @@ func runAssertions() []string {
 	return []string{"assert", "assert-strict", "assert-abort", "confirm", "junit", "bmf", "gha"}
 }
 
-// changeFlags are those of comparisons.
+// changeFlags returns the flags of comparisons.
 func (f *assertFlags) changeFlags() []cli.Flag {
 	return []cli.Flag{
 		&flagtype.List{Name: "assert", Destination: &f.texts, Usage: "exit with 4 where this `ASSERTION` about a change fails, such as 'GET.p99.change<+5%'; repeatable"},

@@ -54,7 +54,7 @@ type benchFlags struct {
 type benchmark struct {
 	name, summary string
 	op            bench.Op // whose fields its flags set
-	requests      []string // what the log calls its requests, but for those of the preparation
+	requests      []string // names of its requests in the log, without the preparation
 	about         []string
 	examples      []string
 	flags         []cli.Flag    // its own, first in the help

@@ -101,8 +101,7 @@ func weight(code int) int {
 	return 4
 }
 
-// both says of two errors both. The exit code is the one that weighs more, or
-// that of the first.
+// both joins two errors. The exit code is the weightier one, or the first.
 func both(first, second error) error {
 	switch {
 	case second == nil:

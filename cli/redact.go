@@ -119,8 +119,8 @@ func secretsIn(args []string) (secrets, clean []string) {
 // isSideFlag reports whether the value of a flag is a command line itself.
 func isSideFlag(name string) bool { return name == "a" || name == "b" }
 
-// secretsInCommand are those of a command line in one word. One that cannot be
-// read is hidden as a whole.
+// secretsInCommand finds the secrets in a command line that is a single word. A
+// command line that cannot be parsed is hidden as a whole.
 func secretsInCommand(text string) (secrets []string, clean string) {
 	words, err := shellquote.Split(text)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"warp/pkg/runfile"
 )
 
-// runName is the command whose flags are mostly those of the benchmarks in its file.
+// runName is the command that takes the flags of the benchmarks in its file.
 const runName = "run"
 
 // runCommand runs the benchmarks of a file. What it is given besides --var goes to each of them.

@@ -19,7 +19,7 @@ type runSet struct {
 }
 
 // findRuns finds the files that an argument names. A file that exists is
-// itself, whatever is in its name: those of logs have brackets.
+// never a pattern: names of logs have brackets.
 func findRuns(arg string) (runSet, error) {
 	if arg == "-" {
 		return runSet{arg, []string{arg}, true}, nil

@@ -1,5 +1,5 @@
-// Package flagtype has the types of command line flags besides those of
-// urfave/cli: sizes, durations, choices, limits and lists.
+// Package flagtype has the types of command line flags that urfave/cli lacks:
+// sizes, durations, choices, limits and lists.
 package flagtype
 
 import (
@@ -17,8 +17,8 @@ import (
 	"warp/pkg/bench"
 )
 
-// Flag types besides those of urfave/cli. Their values are plain Go types, so
-// a command's struct holds numbers and not flags.
+// Flag types that urfave/cli lacks. Their values are plain Go types, so that a
+// command's struct holds numbers and not flags.
 type (
 	Size     = cli.FlagBase[int64, cli.NoConfig, sizeValue]             // 10MiB
 	Duration = cli.FlagBase[time.Duration, cli.NoConfig, lengthValue]   // 5m

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Descriptor is that of w; ok reports whether w is a terminal.
+// Descriptor returns the file descriptor of w; ok reports whether w is a terminal.
 func Descriptor(w io.Writer) (fd int, ok bool) {
 	f, ok := w.(interface{ Fd() uintptr })
 	if !ok {

@@ -126,7 +126,7 @@ func Script(seed uint64) (rows []oplog.Record, parts map[oplog.Statement]string)
 // Log is a log of these rows that says nothing of its run.
 type Log []oplog.Record
 
-// Header returns that of a log of another tool.
+// Header returns the header of another tool's log, which is empty.
 func (l Log) Header() oplog.Header { return oplog.Header{} }
 
 // Read calls rows once.

@@ -8,8 +8,8 @@ const (
 	Flaky        = "flaky" // it failed, and passed when the run was repeated
 )
 
-// An Assertion is a claim about the run and what came of it. Measured, Low and
-// High are in Unit, as the limit is.
+// An Assertion is a condition that a run has to meet, and its result. Measured,
+// Low, High and the limit are in Unit.
 type Assertion struct {
 	Assertion string   `json:"assertion"`           // as it was written
 	Subject   string   `json:"subject"`             // of it: operation and metric
@@ -26,6 +26,6 @@ type Assertion struct {
 	Held   int `json:"held,omitempty"`   // pieces for which it holds
 
 	Sentence string     `json:"sentence"`            // all of this in one
-	First    *Assertion `json:"first_run,omitempty"` // of a confirmed one: what came of it the first time
+	First    *Assertion `json:"first_run,omitempty"` // the first result, where the run was repeated
 	Smaller  bool       `json:"-"`                   // smaller is better
 }

@@ -34,7 +34,7 @@ const MaxSlices = 10000
 // Course is nil where the options asked for no slices.
 func (o *Operation) Course() *Course { return o.course }
 
-// Course is that of all operations of the group together.
+// Course returns the course of all operations of the group together.
 func (g *GroupReport) Course() *Course { return g.course }
 
 // newSlices are the series of a part that keep times.
@@ -76,7 +76,7 @@ func (p *part) slice(r *oplog.Record, start, end int64, started bool, bytes, obj
 	}
 }
 
-// course is that of one operation.
+// course returns the course of one operation.
 func (v *view) course(all *hostSummary, op *Operation, o *Options) (*Course, error) {
 	if len(o.Slices) == 0 {
 		return nil, nil
@@ -98,8 +98,9 @@ func (v *view) course(all *hostSummary, op *Operation, o *Options) (*Course, err
 	return c, nil
 }
 
-// groupCourse is that of all operations of a group. Where the group has a
-// window, it is about that also for operations with too few requests in it.
+// groupCourse returns the course of all operations of a group. Where the group
+// has a window, it covers the window only, even for operations with too few
+// requests in it.
 func (g *groupView) groupCourse(views []*view, gr *GroupReport, ops []Operation, o *Options) (*Course, error) {
 	if len(o.Slices) == 0 {
 		return nil, nil

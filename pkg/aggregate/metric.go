@@ -50,7 +50,7 @@ type Figures struct {
 	Duration, TTFB, Response *Stats // nil where unknown
 }
 
-// Figures are those of the operation.
+// Figures returns the figures of the operation.
 func (o *Operation) Figures() Figures {
 	return Figures{
 		Op: o.Op, Statement: o.Statement, Warmup: o.Warmup, HasBytes: o.HasBytes(),
@@ -59,7 +59,7 @@ func (o *Operation) Figures() Figures {
 	}
 }
 
-// PartFigures are those of one of the operation's hosts or clients.
+// PartFigures returns the figures of one of the operation's hosts or clients.
 func (o *Operation) PartFigures(p *Part) Figures {
 	return Figures{
 		Op: o.Op, Statement: o.Statement, Warmup: o.Warmup, Part: p.Name, HasBytes: o.HasBytes(),

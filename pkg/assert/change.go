@@ -6,7 +6,7 @@ import (
 	"warp/pkg/aggregate"
 )
 
-// A Change is that of a metric between two sets of runs, in percent.
+// A Change is how much a metric differs between two sets of runs, in percent.
 type Change struct {
 	Estimate, Low, High *float64 // nil where unknown
 }

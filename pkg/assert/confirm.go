@@ -2,8 +2,7 @@ package assert
 
 import "warp/pkg/aggregate"
 
-// Confirm puts the results of a run together with those of the run that it
-// repeats: an assertion that failed in one of the two and passed in the other
+// Confirm combines the results of a repeated run with the first run's: an assertion that failed in one of the two and passed in the other
 // is flaky. Without first results there is nothing to confirm.
 func Confirm(first, second []aggregate.Assertion) []aggregate.Assertion {
 	for i := range second {

@@ -94,7 +94,7 @@ func (m Metric) ratio(s *aggregate.Slice) (part, of float64) {
 	return h.Sum() / 1e6, float64(h.Count())
 }
 
-// ratioInterval is that of the sum of the parts by the sum of what they are of.
+// ratioInterval returns the interval of sum(parts) / sum(of).
 func ratioInterval(parts, of []float64) (low, high float64, ok bool) {
 	sum, all := 0., 0.
 	for i := range parts {

@@ -16,9 +16,8 @@ type figure struct {
 	smaller               bool // is better
 }
 
-// figures are those of asserted metrics, with their intervals, and of every
-// measured operation the throughput, the median, the 99th percentile and the
-// errors.
+// figures returns the asserted metrics with their intervals, and throughput,
+// median, 99th percentile and errors of every measured operation.
 func figures(suite string, r *aggregate.Report, results []aggregate.Assertion) (all []figure) {
 	seen := map[string]bool{}
 	add := func(f figure) {

@@ -67,7 +67,7 @@ func newRun(ctx context.Context, o *Options, target *store.Client, t *tracing) *
 }
 
 // part begins a part of the run with separate contexts, so that requests of one
-// part can be cut off without those of another. join ends it.
+// part can be cut off alone. join ends it.
 func (u *run) part() *run {
 	p := &run{id: u.id, client: u.client, opts: u.opts, store: u.store, started: u.started, base: u.base, meter: u.meter, tracing: u.tracing,
 		window: u.window, longest: u.longest}

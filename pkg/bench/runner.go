@@ -23,8 +23,8 @@ type Options struct {
 	ClientID  string
 	LeaseID   string // names the run's marker; RunID if empty
 	Bucket    string
-	// MoreBuckets are used besides Bucket, which is the first: worker i works in
-	// bucket i mod their number.
+	// MoreBuckets are used in addition to Bucket, which is the first. Worker i
+	// works in bucket i mod their number.
 	MoreBuckets []string
 	Prefix      string // in front of the run's own prefix
 	Layout      generator.Layout

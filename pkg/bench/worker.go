@@ -18,7 +18,7 @@ type Worker struct {
 	Rand *rand.Rand // the worker's own stream of the run's seed
 	Env  *Env       // of the worker's own bucket
 
-	place   int // index of Env among those of all buckets
+	place   int // index of the worker's Env among all buckets
 	run     *run
 	newLane func() *Worker
 	lanes   []*Worker // see beside

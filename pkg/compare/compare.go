@@ -18,14 +18,14 @@ type Run struct {
 type Options struct {
 	MinEffect float64  // a change that is smaller does not matter, as a share of the value before
 	Judge     []Choice // what gets a verdict; none means throughput, p50 and p99 of the total
-	Also      []Choice // what is shown besides
+	Also      []Choice // what is shown without a verdict
 	Paired    bool     // run i of one side belongs to run i of the other
 	MaxErrors float64  // the largest share of failed requests with which a run is judged
 	Hosts     bool     // also by host
 	Force     bool     // compare different benchmarks and sizes, too
 
-	// Level is that of a single p-value where so many are left to be judged; nil
-	// means Holm's. A comparison that is looked at several times has others.
+	// Level returns the significance level of the next p-value, with so many left
+	// to judge; nil means Holm's. Sequential comparisons have stricter levels.
 	Level func(left int) float64
 
 	// Default is the value that a parameter has where nobody sets it.

@@ -164,7 +164,7 @@ func (c *comparison) rows(s *subject) []Row {
 	return rows
 }
 
-// values are those of all runs; false if one lacks it.
+// values returns the metric of each run, or false if a run lacks it.
 func values(m *aggregate.Metric, all []aggregate.Figures) (list []float64, ok bool) {
 	for i := range all {
 		x, ok := m.Of(&all[i])

@@ -207,7 +207,7 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// errorShare is that of the measured part of a run.
+// errorShare returns the share of failed requests in the measured part of a run.
 func errorShare(r *aggregate.Report) float64 {
 	var failed, all uint64
 	for i := range r.Operations {

@@ -187,7 +187,7 @@ func (l *Lease) wouldRemove(ctx context.Context, m *marker, others []foundMarker
 	return objects, nil
 }
 
-// findObjects finds the objects whose names are those of the run that m marks.
+// findObjects finds the objects that have names of the run that m marks.
 func (l *Lease) findObjects(ctx context.Context, m *marker) (own []store.Object, err error) {
 	state, err := l.store.Versioning(ctx, l.bucket)
 	if err != nil {

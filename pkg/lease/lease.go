@@ -152,7 +152,7 @@ func (l *Lease) Lapsed(now time.Time) error {
 // OnLapse has do called when the lease runs out, which may be at once.
 func (l *Lease) OnLapse(do func(error)) { l.own.term.watch(do) }
 
-// checkNames refuses names that lie among those of another run.
+// checkNames refuses names that overlap another run's.
 func (l *Lease) checkNames(m *foundMarker) error {
 	if !m.overlaps(&l.own.marker) {
 		return nil

@@ -157,8 +157,8 @@ func (l *Lease) CleanUpOrphans(ctx context.Context, runs []string) (err error) {
 	}
 }
 
-// removeOrphans removes those of the given runs that are dead and returns how
-// many are not.
+// removeOrphans cleans up after the given runs that are dead, and returns how
+// many are alive.
 func (l *Lease) removeOrphans(ctx context.Context, clock *ownMarker, runs []string) (alive int, err error) {
 	written, err := clock.write(ctx)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"warp/pkg/aggregate"
 )
 
-// assertions says what came of each.
+// assertions prints the result of each assertion.
 func (p *printer) assertions(r *aggregate.Report) {
 	for i := range r.Assertions {
 		if i == 0 {

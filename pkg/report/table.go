@@ -14,7 +14,7 @@ type table struct {
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// widths are those of the columns.
+// widths returns the widths of the columns.
 func (t *table) widths() []int {
 	w := make([]int, len(t.right))
 	for _, r := range t.rows {
@@ -27,7 +27,7 @@ func (t *table) widths() []int {
 
 const columnGap = "  "
 
-// width is that of the whole table.
+// width returns the width of the whole table.
 func (t *table) width() int {
 	sum := 0
 	for _, w := range t.widths() {

@@ -396,7 +396,7 @@ func (p *printer) segments(op *aggregate.Operation) {
 	if t == nil || op.WindowS == 0 {
 		return
 	}
-	length, unit := segmentLength(op), human.AverageUnit(op.BytesPerS) // that of the average above
+	length, unit := segmentLength(op), human.AverageUnit(op.BytesPerS) // the unit of the average above
 	if t.Fastest.BytesPerS >= 10<<30 {
 		unit = human.SegmentUnit(t.Fastest.BytesPerS)
 	}

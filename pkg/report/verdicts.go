@@ -51,7 +51,7 @@ func (p *printer) changes(ops []aggregate.OpChange) {
 	p.line("%s", wrap(twoRuns, 0, p.width(), ""))
 }
 
-// width is that of the place that is written to.
+// width returns the columns that a line may fill.
 func (p *printer) width() int {
 	if p.o.Width <= 0 {
 		return defaultWidth

@@ -307,7 +307,7 @@ func (p *parser) size(s *Statement) error {
 	return nil
 }
 
-// maxSize is that of an object in S3.
+// maxSize is the largest object that S3 allows.
 const maxSize = 5 << 40
 
 // maxCount bounds numbers of objects and of requests at a time: a pool costs memory for each.

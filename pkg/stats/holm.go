@@ -21,7 +21,7 @@ func Holm(p []float64, alpha float64) []Step {
 }
 
 // HolmLevels is Holm with another level for each number of p-values that are
-// left. Adjusted values are those of plain Holm.
+// left. Adjusted values are the same as plain Holm's.
 func HolmLevels(p []float64, level func(left int) float64) []Step {
 	order := make([]int, len(p))
 	for i := range order {

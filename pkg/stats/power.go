@@ -23,7 +23,7 @@ type question struct {
 	alpha, power float64
 }
 
-// Detectable is that of the design.
+// Detectable returns the smallest shift that the design detects with that power.
 func (p *Planner) Detectable(d Design, alpha, power float64) float64 {
 	q := question{d, alpha, power}
 	if x, ok := p.known[q]; ok {
@@ -86,8 +86,8 @@ func (d Design) draw(random *rand.Rand) []float64 {
 	return all
 }
 
-// asymptotic is Detectable for many runs: that of a z-test, whose runs count
-// pi/3 times as much if values are normal.
+// asymptotic is Detectable for many runs. It uses a z-test, for which normal
+// values make each run count pi/3 times as much.
 func (d Design) asymptotic(alpha, power float64) float64 {
 	quantile := mathstats.InvCDF(mathstats.StdNormal)
 	per := 1/float64(d.A) + 1/float64(d.B)

@@ -19,9 +19,8 @@ const (
 const permutations = 99_999
 
 // RankSum is the two-sided p-value of the Mann-Whitney U test of whether a and
-// b come from the same distribution, by the exact distribution of U, which is
-// that of all ways to share out the ranks there are. So ties need no
-// correction. Samples of more than 50 values (25, if there are ties) are
+// b come from the same distribution, by the exact distribution of U over all ways
+// to divide the ranks between them. So ties need no correction. Samples of more than 50 values (25, if there are ties) are
 // permuted 99,999 times instead, always in the same ways.
 func RankSum(a, b []float64) float64 {
 	if len(a) == 0 || len(b) == 0 {
@@ -50,8 +49,8 @@ func RankSum(a, b []float64) float64 {
 	return min(1, 2*min(low, high))
 }
 
-// midranks are the ranks of the values from 1, those of equal values their
-// mean, and how many values there are of each, from the smallest.
+// midranks returns the ranks of the values from 1, where equal values share
+// their mean rank, and how often each value occurs, from the smallest.
 func midranks(values []float64) (ranks []float64, ties []int) {
 	order := make([]int, len(values))
 	for i := range order {

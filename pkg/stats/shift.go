@@ -130,7 +130,7 @@ func shift(all []float64, d Design, alpha float64) Shift {
 	return s
 }
 
-// Median is that of sorted values.
+// Median returns the median of sorted values.
 func Median(sorted []float64) float64 {
 	n := len(sorted)
 	if n == 0 {

@@ -67,7 +67,7 @@ type Driver struct {
 // Counters are what engines count, over all hosts of a client.
 type Counters struct {
 	Connections   atomic.Int64 // opened
-	HashedPayload atomic.Int64 // bytes hashed for signatures, those of small uploads not counted
+	HashedPayload atomic.Int64 // bytes hashed for signatures, without small uploads
 }
 
 // A Client is the store: all its hosts and the choice between them.

@@ -134,8 +134,8 @@ func unanswered(err error) bool {
 	return errors.As(err, &e) && e.Status == 0 && !IsConnection(err)
 }
 
-// AsError turns an error of a connection into an *Error; nil stays nil, and an *Error itself. The status is that of the
-// answer; 0 = there was none.
+// AsError turns an error of a connection into an *Error; nil stays nil, and an *Error itself. The status is the
+// answer's, or 0 if there was none.
 func AsError(err error, status int) error {
 	if err == nil {
 		return nil

@@ -2,8 +2,8 @@ package store
 
 import "time"
 
-// The phases of an HTTP request, in their order. The first three are those of
-// a new connection, which most requests do without.
+// The phases of an HTTP request, in order. The first three set up a new
+// connection, which most requests do not need.
 const (
 	PhaseDNS     = iota // the name's lookup
 	PhaseConnect        // TCP's begin
@@ -22,8 +22,8 @@ type Phases [numPhases]time.Duration
 // as a nanosecond.
 func (p *Phases) Add(phase int, d time.Duration) { p[phase] += max(d, 1) }
 
-// Note has t note the phases of its requests in p: those of new connections,
-// and the others where all is set.
+// RecordPhases makes t record the phases of its requests in p: the phases of
+// new connections only, or all of them.
 func (t *Trace) RecordPhases(p *Phases, all bool) { t.phases, t.all = p, all }
 
 // Where a request is whose phases are noted.

@@ -15,7 +15,7 @@ type Trace struct {
 	etag                string
 
 	phases *Phases       // where they are noted; nil = nowhere
-	all    bool          // of them, and not only those of new connections
+	all    bool          // record all phases, not only those of new connections
 	stage  uint8         // that the request is in
 	began  time.Duration // of that stage
 }

@@ -17,8 +17,8 @@ const (
 	maxHead = 64 << 10
 )
 
-// A responseHead is the status line of an answer and those of its headers that
-// matter here. It is fed line by line and keeps copies, so that the buffer that
+// A responseHead is the status line of an answer and the headers that matter
+// here. It is fed line by line and keeps copies, so that the buffer that
 // the lines stood in can be used again; their memory is used again as well.
 type responseHead struct {
 	status    int

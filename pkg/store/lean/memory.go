@@ -24,7 +24,7 @@ type memory struct {
 	cut       bool   // it was longer than what is kept
 
 	fields  []field   // of the request, in the order of their names
-	pending []field   // those of them that are still to be appended
+	pending []field   // the fields that are still to be appended
 	key     string    // of the request, for their values
 	sum     hash.Hash // the checksum of what is uploaded
 	scanner xmlscan.Scanner

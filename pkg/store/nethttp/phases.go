@@ -200,6 +200,6 @@ func (a *WatchedBody) Read(p []byte) (int, error) {
 }
 
 func (a *WatchedBody) Close() error {
-	defer a.once.Do(a.End) // after those of the answers inside it
+	defer a.once.Do(a.End) // after the answers inside it have ended
 	return a.ReadCloser.Close()
 }
