@@ -6,6 +6,8 @@
 # make cross   ./dist, one binary per platform
 # make bench   warp's cost above that of bare sockets: a table of ratios
 # make gobench Go benchmarks
+# make packages  archives, deb, rpm, an OCI image, bills of materials and checksums in ./dist/packages
+# make site    the documentation as static pages in ./dist/site (needs Python 3)
 # make fuzz    every fuzz target for a while (FUZZTIME)
 # make stores  build the stores and receivers that the tests need, and nothing else
 # make clean   remove what build and cross made
@@ -15,11 +17,12 @@ SHELL := /bin/sh
 
 GO          ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+NFPM        ?= $(GO) run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.4
 PLATFORMS   := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME    ?= 20s
 TESTFLAGS   ?=
 PACKAGES    ?= ./...
-STORE_TESTS := ./pkg/bench ./pkg/sink $(addprefix ./internal/,teststore conformance distributed doctest kubetest monitored packagetest safety)
+STORE_TESTS := ./pkg/bench ./pkg/sink ./pkg/store/gcs $(addprefix ./internal/,teststore conformance distributed doctest kubetest monitored packagetest safety)
 BENCHTIME   ?= 1s
 
 # A clone tells its version; a source archive has none.
@@ -30,7 +33,7 @@ DATE    ?= $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --fo
 LDFLAGS := -s -w -X 'warp/cli.version=$(VERSION)' -X 'warp/cli.commit=$(COMMIT)' -X 'warp/cli.date=$(DATE)'
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)"
 
-.PHONY: build demo test test-stores other-packages stores check fmt cross bench gobench fuzz clean
+.PHONY: build demo test test-stores other-packages stores check fmt cross bench gobench fuzz site binaries packages clean
 
 build:
 	$(BUILD) -o warp .
@@ -67,13 +70,19 @@ check:
 fmt:
 	gofmt -w .
 
-cross:
+binaries:
 	@set -e; for p in $(PLATFORMS); do \
 		os=$${p%/*}; arch=$${p#*/}; out=dist/warp-$$os-$$arch; \
 		if [ $$os = windows ]; then out=$$out.exe; fi; \
 		echo "building $$out"; GOOS=$$os GOARCH=$$arch $(BUILD) -o $$out .; \
-		GOOS=$$os GOARCH=$$arch $(GO) vet ./...; \
 	done
+
+cross: binaries
+	@set -e; for p in $(PLATFORMS); do GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./...; done
+
+# The same commit gives the same bytes on the same machine. Nothing is published.
+packages: build binaries
+	$(GO) run ./internal/release -version '$(VERSION)' -date '$(DATE)' -nfpm '$(NFPM)'
 
 # What warp costs a client above the floor of what sockets cost, against a null store in a process of its own;
 # BENCHFLAGS="-n 1 -d 1s -only=GET" for less of it.
@@ -92,6 +101,13 @@ fuzz:
 			echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg; \
 		done; \
 	done
+
+# Broken links, also to headings, and pages that the navigation lacks are errors.
+site:
+	@test -x dist/site-tools/bin/mkdocs || { python3 -m venv dist/site-tools && \
+		dist/site-tools/bin/pip install --quiet --disable-pip-version-check -r site/requirements.txt; }
+	dist/site-tools/bin/mkdocs build --strict -f site/mkdocs.yml
+	@echo "dist/site/index.html"
 
 clean:
 	rm -rf warp warp.exe dist

@@ -23,6 +23,7 @@ import (
 // abFlags say what two sides are run, and how often.
 type abFlags struct {
 	a, b           string
+	vars           []string // of a file
 	aSetup, bSetup string
 	pairs, most    int
 	pause          time.Duration
@@ -30,6 +31,7 @@ type abFlags struct {
 	folder         string
 	judge          judgeFlags
 	asserts        assertFlags
+	html           htmlFlag
 }
 
 const (
@@ -42,34 +44,36 @@ const (
 func abCommand(env environment) *command {
 	f := &abFlags{}
 	return &command{
-		name: "ab", args: "[BENCHMARK [flags]]", section: sectionOther,
-		summary: "run two benchmarks in turns and say which one is better",
+		name: "ab", args: "[BENCHMARK|FILE [flags]]", section: sectionOther,
+		summary: "run two benchmarks alternately and say which is better",
 		about: []string{
-			"--a and --b are what follows warp on the command line, or only the flags in which the sides differ:",
-			"then BENCHMARK and the flags after it hold for both. Each run is a process of its own.",
+			"--a and --b are complete command lines, or only the flags that each adds to BENCHMARK and its flags.",
+			"Or the sides are the two benchmarks in FILE, a file of warp run. Each run is a separate process.",
 		},
 		examples: []string{
 			"warp ab --a 'get --host=old:9000 --duration=1m' --b 'get --host=new:9000 --duration=1m'",
 			"warp ab --max-pairs=16 --a=--host=old:9000 --b=--host=new:9000 get --duration=1m",
-			"warp ab --a-setup='systemctl restart store' --b-setup='systemctl restart store-new' get",
+			"warp ab two.yml --duration=1m",
 		},
 		groups: []flagGroup{{title: "Sides", flags: []cli.Flag{
-			&cli.StringFlag{Name: "a", Destination: &f.a, Usage: "`COMMAND` or flags of the first side, as in a shell"},
-			&cli.StringFlag{Name: "b", Destination: &f.b, Usage: "`COMMAND` or flags of the second side"},
-			&cli.StringFlag{Name: "a-setup", Destination: &f.aSetup, Usage: "`COMMAND` for the shell before each run of the first side"},
-			&cli.StringFlag{Name: "b-setup", Destination: &f.bSetup, Usage: "`COMMAND` for the shell before each run of the second side"},
+			&cli.StringFlag{Name: "a", Destination: &f.a, Usage: "`COMMAND` or flags of side A, quoted as in a shell"},
+			&cli.StringFlag{Name: "b", Destination: &f.b, Usage: "`COMMAND` or flags of side B, quoted as in a shell"},
+			&flagtype.List{Name: "var", Destination: &f.vars, Usage: "replace {{.NAME}} in the file, with `NAME=VALUE`; repeatable"},
+			&cli.StringFlag{Name: "a-setup", Destination: &f.aSetup, Usage: "shell `COMMAND` to run before each run of side A"},
+			&cli.StringFlag{Name: "b-setup", Destination: &f.bSetup, Usage: "shell `COMMAND` to run before each run of side B"},
 		}}, {title: groupRun, flags: []cli.Flag{
 			&cli.IntFlag{Name: "pairs", Value: 8, Destination: &f.pairs, Validator: atLeast(1), Usage: "run each side `N` times"},
 			&cli.IntFlag{Name: "max-pairs", Destination: &f.most, Validator: atLeast(1), DefaultText: "as many as --pairs",
-				Usage: "go on to `N` pairs unless it is decided before"},
-			&flagtype.Duration{Name: "pause", Value: 2 * time.Second, Destination: &f.pause, Usage: "`TIME` between two runs"},
-			&cli.BoolFlag{Name: "aa", Destination: &f.aa, Usage: "compare the first side with itself before, as often"},
+				Usage: "continue up to `N` pairs until decided"},
+			&flagtype.Duration{Name: "pause", Value: 2 * time.Second, Destination: &f.pause, Usage: "pause for `TIME` between runs"},
+			&cli.BoolFlag{Name: "aa", Destination: &f.aa, Usage: "first compare side A with itself, with as many runs"},
 			&cli.StringFlag{Name: "logs", Destination: &f.folder, DefaultText: "warp-ab-TIME-ID", Usage: "keep the op logs in a new `FOLDER`"},
+			f.html.flag(),
 		}}, {title: groupJudge, flags: f.judge.flags()}, {title: groupAssertions, flags: f.asserts.changeFlags()}},
-		lent:    without(benchmarkFlags(env), runAssertions()...),
-		minArgs: 0, maxArgs: 1, needs: "at most one benchmark",
+		forwardedFlags: without(benchmarkFlags(env), append(runAssertions(), "html")...),
+		minArgs:        0, maxArgs: 1, needs: "at most one benchmark or file",
 		run: func(ctx context.Context, inv *invocation) error {
-			t, err := f.plan(inv)
+			t, err := f.plan(ctx, inv)
 			if err != nil {
 				return err
 			}
@@ -83,10 +87,10 @@ type trial struct {
 	*abFlags
 	inv     *invocation
 	options compare.Options
-	args    [2][]string // of the benchmark of each side
-	setup   [2]string
+	sides   [2]side
 	runs    [2][]compare.Run
 	noise   [2][]compare.Run
+	warned  bool   // that there will be no verdict
 	order   string // of the runs that were made
 	made    int
 	spent   time.Duration // on runs, with all that belongs to them
@@ -94,9 +98,21 @@ type trial struct {
 	looks   []int
 }
 
+// A side is what is run in turns with another one.
+type side struct {
+	benchmark string   // with its place, where it is from a file
+	args      []string // of warp
+	in        string   // standard input
+	setup     string   // command for the shell before each run
+}
+
+func (s *side) same(o *side) bool {
+	return slices.Equal(s.args, o.args) && s.in == o.in && s.setup == o.setup
+}
+
 // plan checks everything before anything is run.
-func (f *abFlags) plan(inv *invocation) (*trial, error) {
-	t := &trial{abFlags: f, inv: inv, setup: [2]string{f.aSetup, f.bSetup}, levels: map[int][]float64{}}
+func (f *abFlags) plan(ctx context.Context, inv *invocation) (*trial, error) {
+	t := &trial{abFlags: f, inv: inv, levels: map[int][]float64{}}
 	if f.most == 0 {
 		f.most = f.pairs
 	}
@@ -107,13 +123,16 @@ func (f *abFlags) plan(inv *invocation) (*trial, error) {
 		return nil, usageError("--max-pairs=%d is less than --pairs=%d", f.most, f.pairs)
 	case f.most > f.pairs && f.most > stats.MaxSequential:
 		return nil, usageError("--max-pairs=%d is more than %d, up to which the levels of several looks are computed exactly", f.most, stats.MaxSequential).
-			tell("use --pairs=%d for a comparison with one look", f.most)
+			withHint("use --pairs=%d for a comparison with one look", f.most)
 	}
 	for n := f.pairs; n < f.most; n += lookEvery {
 		t.looks = append(t.looks, n)
 	}
 	t.looks = append(t.looks, f.most)
 	err := f.asserts.parse(true)
+	if err == nil {
+		err = f.html.ready()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -121,60 +140,80 @@ func (f *abFlags) plan(inv *invocation) (*trial, error) {
 		return nil, err
 	}
 	t.options.Paired = true
-	for i, side := range []struct{ flag, text string }{{"--a", f.a}, {"--b", f.b}} {
-		if t.args[i], err = sideArguments(inv, side.flag, side.text); err != nil {
-			return nil, err
-		}
+	f.asserts.comparison(&t.options)
+	if t.sides, err = f.twoSides(ctx, inv); err != nil {
+		return nil, err
 	}
-	if slices.Equal(t.args[0], t.args[1]) && f.aSetup == f.bSetup {
+	t.sides[0].setup, t.sides[1].setup = f.aSetup, f.bSetup
+	if t.sides[0].same(&t.sides[1]) {
 		inv.warnf("both sides are the same, so all that can be found is noise")
 	}
 	return t, t.makeFolder()
 }
 
-// sideArguments returns the arguments of one side's benchmark.
-func sideArguments(inv *invocation, flag, text string) ([]string, error) {
-	own, err := shellquote.Split(text)
-	if err != nil {
-		return nil, usageError("%s: %s", flag, strings.ToLower(err.Error())).tell("quote it as for a shell")
-	}
-	args := slices.Concat(inv.args, inv.lentArgs, own)
-	if len(own) > 0 && !strings.HasPrefix(own[0], "-") {
-		if len(inv.args) > 0 {
-			return nil, usageError("%s names the benchmark %s, and %s is there for both sides", flag, own[0], inv.args[0]).tell("give it once")
+// twoSides finds out what is run, and whether it would begin.
+func (f *abFlags) twoSides(ctx context.Context, inv *invocation) (sides [2]side, err error) {
+	var own [2][]string
+	for i, text := range []string{f.a, f.b} {
+		if own[i], err = shellquote.Split(text); err != nil {
+			return sides, usageError("%s: %s", sideFlag(i), strings.ToLower(err.Error())).withHint("quote it as for a shell")
 		}
-		args = slices.Concat(own[:1], inv.lentArgs, own[1:])
 	}
-	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		return nil, usageError("%s does not say which benchmark to run", flag).tell("write %s 'get …', or the benchmark after the flags of warp ab", flag)
+	a := &app{env: inv.env, in: inv.in}
+	if len(inv.args) > 0 && isRunFile(a.table(), inv.args[0]) {
+		return f.fileSides(ctx, inv, a, own)
 	}
-	return args, checkSide(inv, flag, args)
+	if len(f.vars) > 0 {
+		return sides, usageError("--var is for a file, and there is none").withHint("write warp ab FILE, or leave it out")
+	}
+	for i := range sides {
+		if sides[i], err = flagSide(inv, a, sideFlag(i), own[i]); err != nil {
+			return sides, err
+		}
+	}
+	return sides, nil
 }
 
-// checkSide finds out whether the benchmark would begin.
-func checkSide(inv *invocation, flag string, args []string) error {
-	line := scan((&app{env: inv.env}).table(), args)
+func sideFlag(i int) string { return "--" + string("ab"[i]) }
+
+// flagSide is a side that the command line describes.
+func flagSide(inv *invocation, a *app, flag string, own []string) (side, error) {
+	args := slices.Concat(inv.args, inv.forwardedArgs, own)
+	if len(own) > 0 && !strings.HasPrefix(own[0], "-") {
+		if len(inv.args) > 0 {
+			return side{}, usageError("%s names the benchmark %s, and %s is there for both sides", flag, own[0], inv.args[0]).withHint("give it once")
+		}
+		args = slices.Concat(own[:1], inv.forwardedArgs, own[1:])
+	}
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return side{}, usageError("%s does not say which benchmark to run", flag).withHint("write %s 'get …', or the benchmark after the flags of warp ab", flag)
+	}
+	line := scan(a.table(), args)
 	if line.command != nil && line.command.check == nil {
-		return usageError("%s: the command %s is no benchmark", flag, line.command.name)
+		return side{}, usageError("%s: the command %s is no benchmark", flag, line.command.name)
 	}
-	err := line.parse(inv.env)
-	if err == nil {
-		for _, name := range runAssertions() {
-			if line.command.wasGiven(name) {
-				return usageError("%s: --%s is about a single run", flag, name).tell("give --assert to warp ab, about the change, such as 'GET.p99.change<+5%%'")
-			}
+	if err := checkSide(inv.env, line); err != nil {
+		return side{}, &failure{code: exitCode(err), err: fmt.Errorf("%s: %w", flag, err)}
+	}
+	return side{benchmark: line.command.name, args: args}, nil
+}
+
+// checkSide finds out whether a benchmark would begin.
+func checkSide(env environment, line *commandLine) error {
+	if err := line.parse(env); err != nil {
+		return err
+	}
+	for _, name := range runAssertions() {
+		if line.command.wasGiven(name) {
+			return usageError("--%s is about a single run", name).withHint("give --assert to warp ab, about the change, such as 'GET.p99.change<+5%%'")
 		}
-		for _, name := range []string{"benchdata", "stress", "stdout", "dry-run", "json", "analyze.out", "stats-output", "syncstart", "forever", "pprofdir"} {
-			if line.command.wasGiven(name) {
-				return usageError("%s: --%s cannot be used in warp ab, which makes many runs", flag, name).tell("leave it out")
-			}
+	}
+	for _, name := range []string{"benchdata", "stress", "stdout", "dry-run", "json", "analyze.out", "html", "web", "serve", "stats-output", "syncstart", "forever", "pprofdir", "upload"} {
+		if line.command.wasGiven(name) {
+			return usageError("--%s cannot be used in warp ab, which makes many runs", name).withHint("leave it out")
 		}
-		err = line.command.check(false)
 	}
-	if err != nil {
-		return &failure{code: exitCode(err), err: fmt.Errorf("%s: %w", flag, err)}
-	}
-	return nil
+	return line.command.check(false)
 }
 
 // makeFolder makes the folder of the logs, which must be new.
@@ -184,9 +223,9 @@ func (t *trial) makeFolder() error {
 		t.folder = "warp-ab-" + time.Now().Format("20060102-150405") + "-" + randomID()
 	}
 	if err := os.Mkdir(t.folder, 0o755); err != nil {
-		return usageError("--logs: cannot make the folder %s: %w", t.folder, reason(err)).tell("name one that does not exist")
+		return usageError("--logs: cannot make the folder %s: %w", t.folder, reason(err)).withHint("name one that does not exist")
 	}
-	for _, side := range t.sides() {
+	for _, side := range t.folders() {
 		if err := os.MkdirAll(filepath.Join(t.folder, side), 0o755); err != nil {
 			return usageError("--logs: %w", err)
 		}
@@ -194,7 +233,7 @@ func (t *trial) makeFolder() error {
 	return nil
 }
 
-func (t *trial) sides() []string {
+func (t *trial) folders() []string {
 	if t.aa {
 		return []string{"a", "b", filepath.Join("noise", "a"), filepath.Join("noise", "b")}
 	}
@@ -203,7 +242,7 @@ func (t *trial) sides() []string {
 
 // run makes all runs, or as many as it takes, and shows what they say.
 func (t *trial) run(ctx context.Context) error {
-	t.inv.notef("%s of %s; op logs go to %s", human.Count(t.pairs, "pair", "pairs"), strings.Join(distinct(t.args[0][0], t.args[1][0]), " and "), t.folder)
+	t.inv.notef("%s of %s; op logs go to %s", human.Count(t.pairs, "pair", "pairs"), strings.Join(distinct(t.sides[0].benchmark, t.sides[1].benchmark), " and "), t.folder)
 	var noise *compare.Verdicts
 	var failed error
 	if t.aa {
@@ -243,7 +282,7 @@ func (t *trial) run(ctx context.Context) error {
 		return failed
 	}
 	v.Looks, v.Noise, v.Folder, v.Order, v.Unfinished = looks, noise, t.folder, t.order, failed != nil
-	return both(both(failed, t.inv.showVerdicts(v)), t.inv.judgeChanges(v, &t.asserts))
+	return both(failed, t.inv.concludeChanges(v, &t.asserts, &t.html))
 }
 
 func distinct(all ...string) []string { return slices.Compact(all) }
@@ -385,4 +424,8 @@ func (t *trial) sayProgress(runs *[2][]compare.Run, side int, kind string) {
 		atMost = "at most"
 	}
 	t.inv.notef("run %d of %d, pair %d, %s%s; %s %s left", t.made, all, len(runs[side]), name, figures, atMost, human.Duration(left.Round(time.Second)))
+	if why := compare.Unfit(r, t.options.MaxErrors); why != "" && !t.warned {
+		t.warned = true // early, since the rest may take hours
+		t.inv.warnf("run %d cannot be judged, so there will be no verdict: %s", t.made, why)
+	}
 }

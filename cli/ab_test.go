@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"warp/cli/redact"
 )
 
 // Both sides are there as often in every block, in mirror order.
@@ -37,7 +39,7 @@ func TestCoin(t *testing.T) {
 func TestSecretsOfSides(t *testing.T) {
 	t.Parallel()
 	args := []string{"ab", "--a=get --secret-key=first-secret --host=x", "--b", "get --secret-key 'second secret' --influxdb http://tok3n@host/b", "-b", "get 'unterminated-secret"}
-	shown := strings.Join(redactArgs(args), "\n")
+	shown := strings.Join(redact.Args(args), "\n")
 	for _, secret := range []string{"first-secret", "second secret", "tok3n", "unterminated"} {
 		if strings.Contains(shown, secret) {
 			t.Errorf("%s is shown in %s", secret, shown)
@@ -46,8 +48,8 @@ func TestSecretsOfSides(t *testing.T) {
 	if !strings.Contains(shown, "--host=x") {
 		t.Errorf("what is no secret is hidden: %s", shown)
 	}
-	hide := newRedactor(args, func(string) (string, bool) { return "", false })
-	if got := hide.text("failed: --secret-key=first-secret"); strings.Contains(got, "first-secret") {
+	hide := redact.New(args, func(string) (string, bool) { return "", false })
+	if got := hide.Text("failed: --secret-key=first-secret"); strings.Contains(got, "first-secret") {
 		t.Error(got)
 	}
 }

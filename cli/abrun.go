@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,12 +18,12 @@ const childGrace = 2 * time.Minute
 
 // prepare runs the side's hook.
 func (t *trial) prepare(ctx context.Context, side int) error {
-	if t.setup[side] == "" {
+	if t.sides[side].setup == "" {
 		return nil
 	}
 	limited, cancel := context.WithTimeout(ctx, setupTimeout)
 	defer cancel()
-	hook := shellCommand(limited, t.setup[side])
+	hook := shellCommand(limited, t.sides[side].setup)
 	said := &lastLines{}
 	hook.Stdout, hook.Stderr, hook.WaitDelay = said, said, time.Second
 	flag := "--" + string("ab"[side]) + "-setup"
@@ -53,8 +54,9 @@ func (t *trial) child(ctx context.Context, side int, path string) error {
 	if err != nil {
 		return runError("cannot start a run: %w", err)
 	}
-	args := append([]string{}, t.args[side]...)
-	c := exec.CommandContext(ctx, self, append(args, "--benchdata="+path, "--json", "--quiet")...)
+	what := &t.sides[side]
+	c := exec.CommandContext(ctx, self, append(slices.Clone(what.args), "--benchdata="+path, "--json", "--quiet")...)
+	c.Stdin = strings.NewReader(what.in)
 	c.SysProcAttr, c.WaitDelay = childAttributes(), childGrace
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	said := &lastLines{}

@@ -18,17 +18,12 @@ const (
 type absentFlag struct {
 	names     []string
 	why       string
-	variables []string // that stand in for it elsewhere
-}
-
-// absentFromAnalysis are the flags that analyze, cmp and benchmarks lack.
-func absentFromAnalysis() []absentFlag {
-	return []absentFlag{{names: []string{"web", "serve"}, why: notYet}}
+	variables []string // that replace it elsewhere
 }
 
 // absentFromBenchmarks are the flags that no benchmark has yet.
 func absentFromBenchmarks() []absentFlag {
-	return slices.Concat(absentFromAnalysis(), absentFromAISLoader(), []absentFlag{
+	return slices.Concat(absentFromAISLoader(), []absentFlag{
 		{names: []string{"rdma"}, why: notOurs, variables: []string{"WARP_RDMA"}},
 		{names: []string{"rdma.window"}, why: notOurs, variables: []string{"WARP_RDMA_WINDOW"}},
 	})
@@ -48,16 +43,16 @@ func unknownFlag(table []*command, c *command, name string) error {
 	}
 	err := usageError("unknown flag %s", dashed(name))
 	if owners := withFlag(table, name); len(owners) > 0 {
-		return err.tell("%s", ownersText(owners, c.section))
+		return err.withHint("%s", ownersText(owners, c.section))
 	}
 	names := globalFlagNames()
-	for _, f := range slices.Concat(c.flags(), c.lent) {
+	for _, f := range slices.Concat(c.flags(), c.forwardedFlags) {
 		names = append(names, f.Names()...)
 	}
 	if near := suggest.Closest(name, names); near != "" {
-		return err.tell("did you mean %s?", dashed(near))
+		return err.withHint("did you mean %s?", dashed(near))
 	}
-	return err.tell("warp %s --help lists the flags", c.name)
+	return err.withHint("warp %s --help lists the flags", c.name)
 }
 
 // withFlag are the commands that have the flag.
@@ -99,7 +94,7 @@ func dashed(name string) string {
 // unknownCommand says why there is no command of that name.
 func unknownCommand(table []*command, name string) error {
 	if name == "" {
-		return usageError("no command is given").tell("warp --help lists the commands")
+		return usageError("no command is given").withHint("warp --help lists the commands")
 	}
 	if why, ok := absentCommands()[name]; ok && !slices.ContainsFunc(table, func(c *command) bool { return c.name == name }) {
 		return usageError("the command %s %s", name, why)
@@ -112,7 +107,7 @@ func unknownCommand(table []*command, name string) error {
 	}
 	err := usageError("unknown command %q", name)
 	if near := suggest.Closest(name, names); near != "" {
-		return err.tell("did you mean warp %s?", near)
+		return err.withHint("did you mean warp %s?", near)
 	}
-	return err.tell("warp --help lists the commands")
+	return err.withHint("warp --help lists the commands")
 }

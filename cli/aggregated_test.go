@@ -30,7 +30,7 @@ func TestAggregatedResults(t *testing.T) {
 		{[]string{"merge", "--benchdata=" + merged, results, other}, exitFailed, "has no single requests"},
 		{[]string{"analyze", results, other}, exitFailed, "has no single requests"},
 		{[]string{"analyze", "--analyze.skip=1s", results}, exitFailed, "--analyze.skip needs"},
-		{[]string{"analyze", "--analyze.op=STAT", results}, exitFailed, "there are no requests in it"},
+		{[]string{"analyze", "--analyze.op=STAT", results}, exitFailed, "it has no requests"},
 	} {
 		r := runWarp(t, nil, c.args...)
 		if r.code != c.code || !strings.Contains(r.out+r.err, c.want) || r.code != exitOK && strings.Count(r.err, "\n") != 1 {

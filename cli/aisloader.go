@@ -80,7 +80,6 @@ func absentFromAISLoader() []absentFlag {
 		only("S3 has no configuration to read", "getconfig"),
 		only("name the store with --host=HOST:PORT", "ip", "port"),
 		only("S3 has no remote bucket to compare with", "latest"),
-		only("warp speaks S3 to any store, so leave it out", "provider"),
 		only("keys of S3 are --access-key and --secret-key, or --profile", "tokenfile"),
 		{names: []string{"getloaderid", "loaderidhashlen"}, why: notOurs + ": a client's id is what --client-id says"},
 		{names: []string{"tmpdir"}, why: notOurs + ": payload is made in memory, so there are no temporary files"},

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/flagtype"
+	"warp/cli/redact"
 	"warp/cli/terminal"
 	"warp/pkg/aggregate"
 	"warp/pkg/assert"
@@ -27,33 +29,41 @@ import (
 type analysisFlags struct {
 	dur, skip     time.Duration
 	op, host, out string
+	log           string // whose report it is; "" = that of none
 	report        string // reportCompact, reportClassic, or "" for what fits the output
 	verbose, full bool
 	limit, offset int64
+	html          htmlFlag
 	asserts       *assertFlags // nil where there are none
 }
 
 func (f *analysisFlags) group() flagGroup {
 	return flagGroup{title: groupAnalysis, flags: []cli.Flag{
 		&flagtype.Duration{Name: "analyze.dur", Destination: &f.dur, DefaultText: "1s, or what makes 400 of them",
-			Usage: "length of the segments of a run"},
-		&cli.StringFlag{Name: "analyze.op", Destination: &f.op, Usage: "report on this operation `OP` only, such as GET"},
-		&cli.StringFlag{Name: "analyze.host", Destination: &f.host, Usage: "report on this `HOST` only"},
-		&flagtype.Duration{Name: "analyze.skip", Destination: &f.skip, Usage: "leave out that much after the warm-up"},
+			Usage: "length of a segment"},
+		&cli.StringFlag{Name: "analyze.op", Destination: &f.op, Usage: "report only on this operation `OP`, such as GET"},
+		&cli.StringFlag{Name: "analyze.host", Destination: &f.host, Usage: "report only on this `HOST`"},
+		&flagtype.Duration{Name: "analyze.skip", Destination: &f.skip, Usage: "skip this much time after the warm-up"},
 		&cli.BoolFlag{Name: "analyze.v", Destination: &f.verbose,
-			Usage: "more detail: by host, by object size, first and last access"},
-		&flagtype.Choice{Name: "report", Config: []string{reportCompact, reportClassic}, Destination: &f.report, Hidden: true, DefaultText: "compact on a terminal",
-			Usage: "layout of the report: compact, or classic; scripts parse the classic one"},
+			Usage: "show more: by host, by object size, first and last access"},
+		reportFlag(&f.report),
 		&cli.StringFlag{Name: "analyze.out", Destination: &f.out, TakesFile: true,
 			Usage: "also write the segments to `FILE`, tab-separated"},
+		f.html.flag(),
 		&cli.Int64Flag{Name: "analyze.limit", Destination: &f.limit, Hidden: true, Validator: notNegative,
-			Usage: "take only the first `N` rows of the log"},
+			Usage: "use only the first `N` rows of the log"},
 		&cli.Int64Flag{Name: "analyze.offset", Destination: &f.offset, Hidden: true, Validator: notNegative,
-			Usage: "leave out the first `N` rows of the log"},
+			Usage: "skip the first `N` rows of the log"},
 	}, also: []cli.Flag{
-		&cli.BoolFlag{Name: "full", Destination: &f.full,
-			Usage: "accepted for scripts that have it: the op log is always complete"},
+		&cli.BoolFlag{Name: "full", Destination: &f.full, Hidden: true,
+			Usage: "no effect, accepted for compatibility: the op log is always complete"},
 	}}
+}
+
+// reportFlag chooses the layout of a report.
+func reportFlag(layout *string) cli.Flag {
+	return &flagtype.Choice{Name: "report", Config: []string{reportCompact, reportClassic}, Destination: layout, Hidden: true, DefaultText: "compact on a terminal",
+		Usage: "report layout: compact, or classic for scripts that parse it"}
 }
 
 func notNegative(n int64) error {
@@ -75,21 +85,33 @@ func (f *analysisFlags) options() aggregate.Options {
 	return o
 }
 
-// checkOut refuses a file for --analyze.out that exists, before any work is
-// done that would be in vain.
-func (f *analysisFlags) checkOut() error {
-	if f.out == "" {
-		return nil
-	}
-	return checkNew("--analyze.out", f.out, "name another place")
+// everything says whether the report leaves out no requests.
+func (f *analysisFlags) everything() bool {
+	return f.op == "" && f.host == "" && f.skip == 0 && f.limit == 0 && f.offset == 0
 }
 
-// tryOut finds out whether the file can be made.
-func (f *analysisFlags) tryOut() error {
-	if f.out == "" {
-		return nil
+// checkOut refuses files for --analyze.out and --html that exist, before any work is
+// done that would be in vain.
+func (f *analysisFlags) checkOut() error {
+	if f.out != "" {
+		if err := checkNew("--analyze.out", f.out, "name another place"); err != nil {
+			return err
+		}
+		if f.html.path != "" && filepath.Clean(f.out) == filepath.Clean(f.html.path) {
+			return usageError("--analyze.out and --html name the same file")
+		}
 	}
-	return tryFolder("--analyze.out", f.out)
+	return f.html.check()
+}
+
+// tryOut finds out whether the files can be made.
+func (f *analysisFlags) tryOut() error {
+	if f.out != "" {
+		if err := tryFolder("--analyze.out", f.out); err != nil {
+			return err
+		}
+	}
+	return f.html.try()
 }
 
 // analyzeFile analyses the log at path. It is the only way from a log to a
@@ -103,7 +125,6 @@ func analyzeFile(ctx context.Context, path string, in io.Reader, o aggregate.Opt
 	if log.aggregated {
 		return log.readAggregated(o)
 	}
-	log.skipKeys = !o.Verbose
 	report, err := aggregate.Analyze(log, o)
 	if err != nil {
 		if read := (*oplog.ReadError)(nil); errors.As(err, &read) || context.Cause(ctx) != nil {
@@ -119,13 +140,12 @@ func analyzeFile(ctx context.Context, path string, in io.Reader, o aggregate.Opt
 // time: what a run that goes on adds in the meantime is left out. A stream is
 // copied to a temporary file while it is read first.
 type logFile struct {
-	ctx      context.Context
-	name     string
-	file     *os.File
-	size     int64
-	stream   io.Reader // what the file is a copy of; nil once that is complete
-	temp     string    // to be removed, where the file is a copy of a stream
-	skipKeys bool
+	ctx    context.Context
+	name   string
+	file   *os.File
+	size   int64
+	stream io.Reader // what the file is a copy of; nil once that is complete
+	temp   string    // to be removed, where the file is a copy of a stream
 
 	aggregated bool          // no log at all, but results that the reader of logs refuses
 	rest       io.Reader     // of a stream of such results
@@ -206,7 +226,7 @@ func (l *logFile) readAggregated(o aggregate.Options) (*aggregate.Report, error)
 		{"analyze.limit", o.Limit != 0}, {"analyze.offset", o.Offset != 0},
 	} {
 		if f.given {
-			return nil, runError("%s has results, without the single requests that --%s needs", l.name, f.name).tell("leave it out")
+			return nil, runError("%s has results, without the single requests that --%s needs", l.name, f.name).withHint("leave it out")
 		}
 	}
 	in := io.Reader(io.NewSectionReader(l.file, 0, l.size))
@@ -224,7 +244,7 @@ func (l *logFile) readAggregated(o aggregate.Options) (*aggregate.Report, error)
 	case !aggregate.IsReport(document):
 		report, err = aggregate.ReadAggregated(document, o.Op)
 	case o.Op != "":
-		return nil, runError("%s is a report, without the single requests that --analyze.op needs", l.name).tell("leave it out")
+		return nil, runError("%s is a report, without the single requests that --analyze.op needs", l.name).withHint("leave it out")
 	default:
 		report, err = aggregate.ReadReport(document)
 	}
@@ -279,7 +299,7 @@ func (c cancelled) Read(b []byte) (int, error) {
 func (l *logFile) Header() oplog.Header { return l.header }
 
 // Read reads the whole log at each call.
-func (l *logFile) Read(decided func(oplog.Window) error, rows func([]oplog.Record) error) (oplog.Trailer, error) {
+func (l *logFile) Read(decided func(oplog.Window, []oplog.Mark) error, rows func([]oplog.Record) error) (oplog.Trailer, error) {
 	if l.reader == nil {
 		if err := l.begin(); err != nil {
 			return oplog.Trailer{}, err
@@ -288,9 +308,8 @@ func (l *logFile) Read(decided func(oplog.Window) error, rows func([]oplog.Recor
 	r := l.reader
 	defer func() { l.reader = nil }()
 	defer r.Close()
-	r.SkipKeys = l.skipKeys
 	var failed error
-	err := r.EachInWindow(l.ctx, func(w oplog.Window) { failed = errors.Join(failed, decided(w)) }, rows)
+	err := r.EachInWindow(l.ctx, func(w oplog.Window, marks []oplog.Mark) { failed = errors.Join(failed, decided(w, marks)) }, rows)
 	l.warnings = r.Warnings()
 	return r.Trailer(), errors.Join(err, failed)
 }
@@ -318,7 +337,7 @@ func openFile(path string) (*os.File, fs.FileInfo, error) {
 	}
 	if info.IsDir() {
 		file.Close()
-		return nil, nil, runError("%s is a folder, not an op log", path).tell("give the .csv.zst file in it")
+		return nil, nil, runError("%s is a folder, not an op log", path).withHint("give the .csv.zst file in it")
 	}
 	return file, info, nil
 }
@@ -352,9 +371,9 @@ func (f *analysisFlags) compact(c *console, r *aggregate.Report) bool {
 // where that is asked for. What weakens the figures is said on standard error
 // too, so that it is seen where the report goes to a file.
 func (inv *invocation) showReport(r *aggregate.Report, f *analysisFlags) error {
-	inv.hide.strings(r)
+	inv.hide.Strings(r)
 	if inv.outColor {
-		changeStrings(r, terminal.Plain) // colors in it are not ours
+		redact.ChangeStrings(r, terminal.Plain) // colors in it are not ours
 	}
 	for _, w := range r.Warnings {
 		if !inv.readable { // where the report is, which has them
@@ -366,7 +385,7 @@ func (inv *invocation) showReport(r *aggregate.Report, f *analysisFlags) error {
 			return report.JSON(w, r)
 		}
 		if f.compact(inv.console, r) {
-			return report.Compact(w, r, report.CompactOptions{Color: inv.outColor, Width: inv.outWidth()})
+			return report.Compact(w, r, report.CompactOptions{Color: inv.outColor, Width: inv.outWidth(), Location: time.Local, Log: f.log})
 		}
 		return report.Text(w, r, report.TextOptions{Color: inv.outColor, Location: time.Local, Verbose: f.verbose})
 	})
@@ -406,7 +425,7 @@ func (c *console) result(write func(io.Writer) error) error {
 func writeNew(path string, write func(io.Writer) error) (err error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return runError("%s exists already", path).tell("choose another name or move it away")
+		return runError("%s exists already", path).withHint("choose another name or move it away")
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, reason(err))

@@ -15,24 +15,27 @@ import (
 func analyzeCommand() *command {
 	var analysis analysisFlags
 	var asserts assertFlags
+	var web webFlags
 	analysis.asserts = &asserts
 	return &command{
 		name: "analyze", args: "FILE [FILE…]", section: sectionAnalysis,
 		summary: "report on the op log of a run",
 		about: []string{
-			"FILE is an op log: zstd, gzip or plain text; - is standard input. The report is the one that the",
-			"run itself has shown, or what other flags make of the same requests. Several logs are reported on",
-			"as merge would make one of them.",
+			"FILE is an op log: zstd, gzip or plain text; - is standard input. Without other flags the report",
+			"equals the one at the end of the run. Several logs are merged first.",
 		},
 		examples: []string{
 			"warp analyze warp-get-2026-01-31[120000]-Zq3x.csv.zst",
 			"warp analyze --analyze.op=PUT --analyze.dur=5s --json run.csv.zst",
 			"zcat run.csv.gz | warp analyze -",
 		},
-		groups:  []flagGroup{analysis.group(), asserts.group()},
-		absent:  absentFromAnalysis(),
-		minArgs: 1, maxArgs: -1, needs: "an op log or more",
+		groups:  []flagGroup{with(analysis.group(), web.flags()...), asserts.group()},
+		minArgs: 1, maxArgs: -1, needs: "at least one op log",
 		run: func(ctx context.Context, inv *invocation) error {
+			if err := web.check(); err != nil {
+				return err
+			}
+			analysis.html.keep = web.wanted()
 			if err := analysis.checkOut(); err != nil {
 				return err
 			}
@@ -50,37 +53,55 @@ func analyzeCommand() *command {
 				return err
 			}
 			if len(report.Operations) == 0 {
-				return runError("%s: there are no requests in it, or none that --analyze.offset leaves", strings.Join(inv.args, ", "))
+				return runError("%s: it has no requests, or --analyze.offset skips all of them", strings.Join(inv.args, ", "))
 			}
-			return inv.conclude(report, &analysis, &asserts, cmp.Or(report.Benchmark, "analyze"))
+			analysis.log = strings.Join(inv.args, ", ")
+			log := ""
+			if len(inv.args) == 1 && inv.args[0] != "-" {
+				log = inv.args[0]
+			}
+			err = inv.conclude(report, &analysis, &asserts, cmp.Or(report.Benchmark, "analyze"))
+			return both(err, inv.showWeb(ctx, &web, analysis.html.drawn, log))
 		},
 	}
 }
 
 // analyzeLogs analyses one log, or several as the one that merge makes of them.
 func analyzeLogs(ctx context.Context, inv *invocation, analysis *analysisFlags) (*aggregate.Report, error) {
-	if len(inv.args) == 1 {
-		return analyzeFile(ctx, inv.args[0], inv.in, analysis.options())
-	}
-	if slices.Contains(inv.args, "-") {
-		return nil, usageError("standard input cannot be one of several logs").tell("give its file")
-	}
-	folder, err := os.MkdirTemp("", "warp-analyze-*")
-	if err != nil {
-		return nil, runError("cannot merge the logs: %w", reason(err))
-	}
-	defer os.RemoveAll(folder)
-	stats, err := mergeTo(ctx, filepath.Join(folder, "merged.csv.zst"), inv.args)
+	path, warnings, remove, err := oneLog(ctx, inv)
 	if err != nil {
 		return nil, err
 	}
-	report, err := analyzeFile(ctx, stats.Path, nil, analysis.options())
+	defer remove()
+	report, err := analyzeFile(ctx, path, inv.in, analysis.options())
 	if err == nil {
-		for _, w := range stats.Warnings {
+		for _, w := range warnings {
 			if !slices.Contains(report.Warnings, w) {
 				report.Warnings = append(report.Warnings, w)
 			}
 		}
 	}
 	return report, err
+}
+
+// oneLog returns the log that is named, or one that merge makes of several and
+// remove removes.
+func oneLog(ctx context.Context, inv *invocation) (path string, warnings []string, remove func(), err error) {
+	if len(inv.args) == 1 {
+		return inv.args[0], nil, func() {}, nil
+	}
+	if slices.Contains(inv.args, "-") {
+		return "", nil, nil, usageError("standard input cannot be one of several logs").withHint("give its file")
+	}
+	folder, err := os.MkdirTemp("", "warp-analyze-*")
+	if err != nil {
+		return "", nil, nil, runError("cannot merge the logs: %w", reason(err))
+	}
+	remove = func() { os.RemoveAll(folder) }
+	stats, err := mergeTo(ctx, filepath.Join(folder, "merged.csv.zst"), inv.args)
+	if err != nil {
+		remove()
+		return "", nil, nil, err
+	}
+	return stats.Path, stats.Warnings, remove, nil
 }

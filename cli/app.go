@@ -9,8 +9,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
+
+	"warp/cli/redact"
 )
 
 // Main runs warp with the given arguments, of which the first is the name of
@@ -72,7 +73,9 @@ func commandTable(env environment) []*command {
 	return append(benchmarkTable(env), []*command{
 		analyzeCommand(),
 		cmpCommand(),
+		reportCommand(),
 		mergeCommand(),
+		exportCommand(),
 		collectCommand(),
 		cleanCommand(env),
 		clientCommand(),
@@ -80,6 +83,7 @@ func commandTable(env environment) []*command {
 		abCommand(env),
 		baselineCommand(),
 		runCommand(env),
+		markCommand(),
 		completionCommand(),
 		nullStore(),
 	}...)
@@ -119,7 +123,7 @@ func benchmarks() []benchmark {
 
 // main runs one command line, without the program's name.
 func (a *app) main(ctx context.Context, args []string) int {
-	hide := newRedactor(args, a.env)
+	hide := redact.New(args, a.env)
 	a.hangups = newHangups()
 	defer a.hangups.end()
 	err := a.dispatch(ctx, args, hide)
@@ -131,9 +135,17 @@ func (a *app) main(ctx context.Context, args []string) int {
 }
 
 // dispatch does what the command line asks for, be it a command or not.
-func (a *app) dispatch(ctx context.Context, args []string, hide *redactor) error {
+func (a *app) dispatch(ctx context.Context, args []string, hide *redact.Redactor) error {
 	if len(args) > 0 && args[0] == completeWord {
 		return printLines(a.out, complete(a.table(), args[1:]))
+	}
+	if len(args) > 0 && args[0] == manWord {
+		page, err := manPage(a.table(), args[1:])
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(a.out, page)
+		return err
 	}
 	line := scan(a.table(), args)
 	switch {
@@ -162,28 +174,30 @@ func (a *app) dispatch(ctx context.Context, args []string, hide *redactor) error
 }
 
 // run starts the command of a parsed command line. A signal cancels ctx.
-func (a *app) run(ctx context.Context, cancel context.CancelCauseFunc, line *commandLine, args []string, hide *redactor) error {
+func (a *app) run(ctx context.Context, cancel context.CancelCauseFunc, line *commandLine, args []string, hide *redact.Redactor) error {
 	inv := a.invocation(line.command, line.arguments(), args, hide)
-	inv.lentArgs = line.lentArgs()
+	inv.forwardedArgs = line.forwardedArgs()
 	stop := a.watchSignals(cancel, inv.console)
 	defer stop()
+	defer inv.quit() // after a panic, too
+	defer watchSuspension(inv.console)()
 	return interrupted(ctx, line.command.run(ctx, inv))
 }
 
 // invocation puts together what the command is run with.
-func (a *app) invocation(c *command, positional, args []string, hide *redactor) *invocation {
+func (a *app) invocation(c *command, positional, args []string, hide *redact.Redactor) *invocation {
 	inv := &invocation{
 		console: newConsole(a, c.output, hide),
 		command: c,
 		args:    positional,
-		line:    shellLine(append([]string{"warp"}, redactArgs(args)...)),
+		line:    redact.Quote(append([]string{"warp"}, redact.Args(args)...)),
 		env:     a.env,
 		in:      a.in,
 		hangups: a.hangups,
 		suite:   a.suite,
 	}
 	// What the environment gives is secret wherever it turns up.
-	inv.line = hide.text(inv.line)
+	inv.line = hide.Text(inv.line)
 	inv.debugf("%s", thisBuild())
 	inv.debugf("command line: %s", inv.line)
 	return inv
@@ -231,18 +245,6 @@ func (a *app) hungUp(con *console) (toggled bool) {
 	// Not here, for the same reason.
 	go con.notef("HTTP tracing is %s", state)
 	return true
-}
-
-// shellLine writes args so that a shell reads them again.
-func shellLine(args []string) string {
-	quoted := make([]string, len(args))
-	for i, arg := range args {
-		quoted[i] = arg
-		if arg == "" || strings.ContainsAny(strings.ReplaceAll(arg, redacted, ""), " \t\n\"'`$&|;<>()*?[]#~!{}\\") {
-			quoted[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
 }
 
 func printLines(w io.Writer, lines []string) error {

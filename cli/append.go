@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"warp/pkg/bench"
+	"warp/pkg/store/engines"
 )
 
 func appendBenchmark() benchmark {
@@ -12,6 +13,7 @@ func appendBenchmark() benchmark {
 	return benchmark{
 		name: "append", summary: "append to objects (S3 Express)",
 		op: &op, requests: []string{"APPEND"},
+		needs: []engines.Feature{engines.Appends},
 		about: []string{
 			"Each worker appends --obj.size to an object of its own, and begins a new one after 10,000 appends.",
 		},
@@ -23,10 +25,12 @@ func appendBenchmark() benchmark {
 		payload:  true,
 		check: func(f *benchFlags) (err error) {
 			if f.payload.reader == readerTar {
-				return usageError("--reader=tar: an object that grows is no TAR").tell("use --reader=rand or --reader=file:NAME")
+				return usageError("--reader=tar: an object that grows is no TAR").withHint("use --reader=rand or --reader=file:NAME")
 			}
 			op.Parts = bench.MaxAppends
-			op.Sizes, err = pool.sizes(f)
+			if op.Sizes, err = pool.sizes(f); err == nil && op.Sizes.Max() == 0 {
+				err = usageError("--obj.size=0: an append of nothing is no request").withHint("use --obj.size=1 or more")
+			}
 			return err
 		},
 	}

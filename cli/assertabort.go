@@ -3,6 +3,7 @@ package cli
 import (
 	"time"
 
+	"warp/cli/live"
 	"warp/pkg/aggregate"
 	"warp/pkg/assert"
 	"warp/pkg/oplog"
@@ -17,10 +18,6 @@ type assertAbort struct {
 	duration time.Duration // of the run; 0 = unknown
 	finish   func(why string)
 	window   oplog.Window
-}
-
-func (s *session) assertAbort() *assertAbort {
-	return &assertAbort{summary: s.summary, all: s.flags.asserts.all, duration: s.opts.Duration, finish: s.runner.Finish}
 }
 
 func (a *assertAbort) Write([]oplog.Record) error { return nil }
@@ -48,11 +45,45 @@ func (a *assertAbort) look(s *aggregate.Summary, now time.Time) error {
 	if a.duration > 0 {
 		left = max(0, time.Unix(0, a.window.Start).Add(a.duration).Sub(now))
 	}
-	for _, assertion := range a.all {
-		if why := assert.Hopeless(assertion, report, left); why != "" {
-			a.finish(why)
-			return nil
-		}
+	if why := hopeless(a.all, report, left); why != "" {
+		a.finish(why)
 	}
 	return nil
+}
+
+// hopeless says why one of the assertions cannot hold any more, "" where all of
+// them may.
+func hopeless(all []*assert.Assertion, r *aggregate.Report, left time.Duration) string {
+	for _, a := range all {
+		if why := assert.Hopeless(a, r, left); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// fleetLook is how often the figures of a fleet are looked at for --assert-abort.
+const fleetLook = 2 * time.Second
+
+// watchAssertions ends the measured run of the fleet once an assertion cannot
+// hold any more. The run begins now.
+func (l *fleetLoad) watchAssertions() (stop func()) {
+	f := l.s.flags
+	if !f.asserts.abort {
+		return func() {}
+	}
+	began := time.Now()
+	return live.Every(fleetLook, func() {
+		r := l.fleet.ReportSoFar()
+		if r == nil {
+			return
+		}
+		left := time.Duration(-1)
+		if d := l.s.opts.Duration; d > 0 {
+			left = max(0, d-time.Since(began))
+		}
+		if why := hopeless(f.asserts.all, r, left); why != "" {
+			l.fleet.End(why)
+		}
+	})
 }

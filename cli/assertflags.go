@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +17,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/assert"
 	"warp/pkg/compare"
+	"warp/pkg/report"
 )
 
 // assertFlags are assertions about a run, and the files that their results go to.
@@ -32,20 +35,20 @@ type assertFlags struct {
 // first from the short help.
 func (f *assertFlags) flags(rarely bool) []cli.Flag {
 	return []cli.Flag{
-		&flagtype.List{Name: "assert", Destination: &f.texts, Usage: "exit with 4 where this `ASSERTION` about the run fails, such as 'GET.p99<50ms'; repeatable"},
-		&cli.BoolFlag{Name: "assert-strict", Destination: &f.strict, Hidden: rarely, Usage: "an assertion holds only if all of its interval does"},
-		&cli.StringFlag{Name: "junit", Destination: &f.junit, Hidden: rarely, TakesFile: true, Usage: "write the results of the assertions to `FILE`, as JUnit's XML"},
+		&flagtype.List{Name: "assert", Destination: &f.texts, Usage: "exit with code 4 if this `ASSERTION` fails, such as 'GET.p99<50ms'; repeatable"},
+		&cli.BoolFlag{Name: "assert-strict", Destination: &f.strict, Hidden: rarely, Usage: "an assertion holds only if its whole confidence interval does"},
+		&cli.StringFlag{Name: "junit", Destination: &f.junit, Hidden: rarely, TakesFile: true, Usage: "write the assertion results to `FILE` as JUnit XML"},
 		&cli.StringFlag{Name: "bmf", Destination: &f.bmf, Hidden: rarely, TakesFile: true, Usage: "write the figures to `FILE` in Bencher's metric format"},
 		&cli.StringFlag{Name: "gha", Destination: &f.gha, Hidden: rarely, TakesFile: true,
-			Usage: "write the figures for github-action-benchmark, to `FILE`.smaller.json and FILE.bigger.json"},
+			Usage: "write the figures for github-action-benchmark; to `FILE`.smaller.json and FILE.bigger.json"},
 	}
 }
 
 // runFlags are those that only a run has.
 func (f *assertFlags) runFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "assert-abort", Destination: &f.abort, Hidden: true, Usage: "end the run as soon as an assertion cannot hold any more"},
-		&cli.BoolFlag{Name: "confirm", Destination: &f.confirm, Hidden: true, Usage: "repeat the run once where an assertion fails; one that passes then is flaky and not failed"},
+		&cli.BoolFlag{Name: "assert-abort", Destination: &f.abort, Hidden: true, Usage: "end the run as soon as an assertion can no longer hold"},
+		&cli.BoolFlag{Name: "confirm", Destination: &f.confirm, Hidden: true, Usage: "repeat the run once if an assertion fails; an assertion that then passes is flaky, not failed"},
 	}
 }
 
@@ -70,9 +73,18 @@ func (f *assertFlags) parse(changes bool) error {
 		case err != nil:
 			return usageError("--assert: %w", err)
 		case a.Change && !changes:
-			return usageError("--assert: %q is about a change, and there is one run only", a.Text).tell("warp cmp judges it")
-		case !a.Change && changes:
-			return usageError("--assert: %q is about one run", a.Text).tell("write %s.change, or judge each run with warp analyze", a.Subject())
+			return usageError("--assert: %q is about a change, and there is one run only", a.Text).withHint("warp cmp judges it")
+		case changes && a.Every > 0:
+			return usageError("--assert: %q is about pieces of one run", a.Text).withHint("judge each run with warp analyze")
+		case changes && a.AboutMarks():
+			return usageError("--assert: %q is about the marks of one run", a.Text).withHint("judge each run with warp analyze")
+		case changes && !a.Change && a.Metric.Family != assert.Errors:
+			return usageError("--assert: %q is about one run", a.Text).withHint("write %s.change, or judge each run with warp analyze", a.Subject())
+		case a.Change && a.Metric.Family == assert.Errors:
+			return usageError("--assert: %q: errors can be 0, so their change has no ratio to judge", a.Text).withHint("write %s<0.1%%, which is about each run", strings.TrimSuffix(a.Subject(), ".change"))
+		}
+		if _, ok := aggregate.FindMetric(a.Metric.String()); changes && !ok {
+			return usageError("--assert: %q: comparisons have no %s", a.Text, a.Metric).withHint("use one of mean, p50, p90, p99, p99.9 and max")
 		}
 		f.all = append(f.all, a)
 	}
@@ -84,7 +96,7 @@ func (f *assertFlags) parse(changes bool) error {
 		given bool
 	}{{"assert-strict", f.strict}, {"assert-abort", f.abort}, {"confirm", f.confirm}, {"junit", f.junit != ""}} {
 		if o.given {
-			return usageError("--%s is of use with --assert only", o.name)
+			return usageError("--%s needs --assert", o.name)
 		}
 	}
 	return f.checkFiles()
@@ -137,6 +149,25 @@ func (f *assertFlags) tryFiles() error {
 		}
 	}
 	return nil
+}
+
+// comparison adds to the options what the assertions need to be judged.
+func (f *assertFlags) comparison(o *compare.Options) {
+	o.MaxErrors = f.maxErrors()
+	for _, a := range f.all {
+		o.Also = append(o.Also, compare.Choice{Op: a.Op, Metric: a.Metric.String()})
+	}
+}
+
+// maxErrors is the largest share of failed requests with which a run is
+// compared: what the assertions about each run allow.
+func (f *assertFlags) maxErrors() float64 {
+	for _, a := range f.all {
+		if a.Metric.Family == assert.Errors && a.Op == "" && a.Cmp.Upper() {
+			return a.Limit
+		}
+	}
+	return compare.MaxErrors
 }
 
 // judge adds the results to the report, and says what the exit code follows
@@ -201,9 +232,34 @@ func (inv *invocation) conclude(r *aggregate.Report, analysis *analysisFlags, as
 	return both(inv.finish(r, analysis, asserts, suite), verdict)
 }
 
+// judgeLog judges what a log says of which no report is shown, and writes the
+// files, among them the page. The results are shown by the caller; the error is the one that the exit
+// code follows from.
+func (f *assertFlags) judgeLog(ctx context.Context, inv *invocation, path, suite string, html *htmlFlag) ([]aggregate.Assertion, error) {
+	if len(f.all) == 0 && len(f.files()) == 0 && html.path == "" {
+		return nil, nil
+	}
+	r, err := analyzeFile(ctx, path, nil, aggregate.Options{Slices: assert.Slices(f.all)})
+	if err != nil {
+		return nil, err
+	}
+	verdict := f.judge(r)
+	inv.hide.Strings(r)
+	return r.Assertions, both(both(inv.saveReportPage(html, r), f.save(r, cmp.Or(r.Benchmark, suite))), verdict)
+}
+
+// showAssertions writes results that no report has.
+func (inv *invocation) showAssertions(all []aggregate.Assertion) error {
+	if len(all) == 0 {
+		return nil
+	}
+	return inv.result(func(w io.Writer) error { return report.Assertions(w, all, inv.textOptions(false)) })
+}
+
 // finish shows the report that decides, and writes the files.
 func (inv *invocation) finish(r *aggregate.Report, analysis *analysisFlags, asserts *assertFlags, suite string) error {
-	return both(inv.showReport(r, analysis), asserts.save(r, suite))
+	err := inv.showReport(r, analysis)
+	return both(both(err, inv.saveReportPage(&analysis.html, r)), asserts.save(r, suite))
 }
 
 // assertionError says which assertions did not hold; nil where all did.
@@ -235,15 +291,16 @@ func runAssertions() []string {
 // changeFlags returns the flags of comparisons.
 func (f *assertFlags) changeFlags() []cli.Flag {
 	return []cli.Flag{
-		&flagtype.List{Name: "assert", Destination: &f.texts, Usage: "exit with 4 where this `ASSERTION` about a change fails, such as 'GET.p99.change<+5%'; repeatable"},
-		&cli.StringFlag{Name: "junit", Destination: &f.junit, TakesFile: true, Usage: "write the results of the assertions to `FILE`, as JUnit's XML"},
+		&flagtype.List{Name: "assert", Destination: &f.texts, Usage: "exit with code 4 if this `ASSERTION` about a change fails, such as 'GET.p99.change<+5%'; repeatable"},
+		&cli.StringFlag{Name: "junit", Destination: &f.junit, TakesFile: true, Usage: "write the assertion results to `FILE` as JUnit XML"},
 	}
 }
 
-// judgeChanges judges assertions about what changed from one set of runs to another.
-func (inv *invocation) judgeChanges(v *compare.Verdicts, f *assertFlags) error {
+// concludeChanges shows what changed from one set of runs to another, and what
+// became of the assertions about it.
+func (inv *invocation) concludeChanges(v *compare.Verdicts, f *assertFlags, html *htmlFlag) error {
 	if len(f.all) == 0 {
-		return nil
+		return inv.showVerdicts(v, html)
 	}
 	find := func(op, metric string) *assert.Change {
 		for i, s := range v.Subjects {
@@ -252,21 +309,19 @@ func (inv *invocation) judgeChanges(v *compare.Verdicts, f *assertFlags) error {
 			}
 			for _, row := range s.Rows {
 				if row.Metric == metric {
-					return &assert.Change{Estimate: row.Change, Low: row.Low, High: row.High}
+					return &assert.Change{Estimate: row.Change, Low: row.Low, High: row.High, Values: slices.Concat(row.Before.Values, row.After.Values)}
 				}
 			}
 		}
 		return nil
 	}
-	results := assert.JudgeChanges(f.all, find, strings.Join(v.Withheld, "; "))
-	for _, r := range results {
-		inv.notef("%s", r.Sentence)
-	}
-	var err error
+	v.Assertions = assert.JudgeChanges(f.all, find, strings.Join(v.Withheld, "; "))
+	err := inv.showVerdicts(v, html)
 	if f.junit != "" {
-		if err = writeNew(f.junit, func(w io.Writer) error { return assert.JUnit(w, inv.command.name, 0, results) }); err != nil {
-			err = runError("--junit: %w", err)
+		failed := writeNew(f.junit, func(w io.Writer) error { return assert.JUnit(w, inv.command.name, 0, v.Assertions) })
+		if failed != nil {
+			err = both(err, runError("--junit: %w", failed))
 		}
 	}
-	return both(err, assertionError(results))
+	return both(err, assertionError(v.Assertions))
 }

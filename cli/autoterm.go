@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/flagtype"
+	"warp/cli/live"
 	"warp/internal/human"
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
@@ -26,11 +27,11 @@ type autotermFlags struct {
 
 func (f *autotermFlags) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "autoterm", Destination: &f.on, Usage: "end the run when the throughput has become steady"},
+		&cli.BoolFlag{Name: "autoterm", Destination: &f.on, Usage: "end the run as soon as throughput is steady"},
 		&flagtype.Duration{Name: "autoterm.dur", Hidden: true, Value: autotermLeast, Destination: &f.least, Validator: autotermValid,
-			Usage: "`TIME` for which it must have been steady, at least"},
+			Usage: "with --autoterm: minimum `TIME` for which throughput must be steady"},
 		&cli.FloatFlag{Name: "autoterm.pct", Hidden: true, Value: autotermWithin, Destination: &f.percent, Validator: autotermPercent,
-			Usage: "steady is when the last 7 of 25 samples are within `N` % of the newest"},
+			Usage: "with --autoterm: throughput is steady if the last 7 of 25 samples are within `N` % of the newest"},
 	}
 }
 
@@ -48,10 +49,10 @@ func autotermPercent(p float64) error {
 	return nil
 }
 
-// inVain says why the flags change nothing for a run of this duration, and ""
+// unusedWarning says why the flags change nothing for a run of this duration, and ""
 // where they may; 0 is a run without end. It is no error: files of warp run
 // have autoterm with all its keys, and switch it by enabled.
-func (f *autotermFlags) inVain(duration time.Duration) string {
+func (f *autotermFlags) unusedWarning(duration time.Duration) string {
 	earliest := aggregate.SteadyAtEarliest(f.least)
 	switch {
 	case !f.on && (f.least != autotermLeast || f.percent != autotermWithin):
@@ -88,12 +89,12 @@ func (a *autoterm) reset() {
 
 func (a *autoterm) Flush() error {
 	snap := a.live()
-	a.look(&snap)
+	a.observe(&snap)
 	return nil
 }
 
-// look takes note of figures, and ends the run where they show that it is steady.
-func (a *autoterm) look(snap *aggregate.LiveSnapshot) {
+// observe adds figures, and ends the run where they show that it is steady.
+func (a *autoterm) observe(snap *aggregate.LiveSnapshot) {
 	a.steady.Add(snap, snap.At)
 	if why, ok := a.steady.Reached(); ok {
 		a.finish(fmt.Sprintf("the throughput was steady %s after the start (%s)", human.Duration(a.steady.Age().Round(time.Second)), why))
@@ -106,15 +107,15 @@ const autotermLook = 200 * time.Millisecond
 
 // watchSteadiness ends the measured run of the fleet once its throughput, all
 // clients together, has become steady.
-func (s *session) watchSteadiness() (stop func()) {
-	if !s.flags.autoterm.on {
+func (l *fleetLoad) watchSteadiness() (stop func()) {
+	if !l.s.flags.autoterm.on {
 		return func() {}
 	}
-	a := &autoterm{finish: s.fleet.End, flags: &s.flags.autoterm}
+	a := &autoterm{finish: l.fleet.End, flags: &l.s.flags.autoterm}
 	a.reset()
-	return every(autotermLook, func() {
-		if snap, ok := s.fleet.Even(); ok {
-			a.look(&snap)
+	return live.Every(autotermLook, func() {
+		if snap, ok := l.fleet.Even(); ok {
+			a.observe(&snap)
 		}
 	})
 }

@@ -23,18 +23,20 @@ func baselineCommand() *command {
 	var folder string
 	var replace bool
 	var judge judgeFlags
+	var html htmlFlag
 	return &command{
 		name: "baseline", args: "save|check NAME LOG…", section: sectionAnalysis,
-		summary: "keep runs in a folder, and check that later ones are no worse",
+		summary: "keep runs as a baseline, and check that later runs are no worse",
 		about: []string{
-			"save keeps compact JSON reports of the runs under a NAME; check compares other runs with them, and",
-			"exits with 4 where they are worse and with 5 where that cannot be said. LOG is an op log, a saved",
+			"save stores compact JSON reports of the runs under NAME. check compares other runs with them and",
+			"exits with code 4 if they are worse, and with 5 if that is undecided. LOG is an op log, a saved",
 			"report, a folder of these, or a quoted pattern.",
 		},
 		examples: []string{"warp baseline save main 'run-*.csv.zst'", "warp baseline check main 'new-*.csv.zst'"},
 		groups: []flagGroup{{title: groupFiles, flags: []cli.Flag{
-			&cli.StringFlag{Name: "dir", Value: "warp-baseline", Destination: &folder, TakesFile: true, Usage: "`FOLDER` of all baselines"},
-			&cli.BoolFlag{Name: "replace", Destination: &replace, Usage: "save: in place of the one of that name"},
+			&cli.StringFlag{Name: "dir", Value: "warp-baseline", Destination: &folder, TakesFile: true, Usage: "`FOLDER` that holds the baselines"},
+			&cli.BoolFlag{Name: "replace", Destination: &replace, Usage: "save: replace an existing baseline of that name"},
+			html.flag(),
 		}}, {title: groupJudge, flags: judge.flags()}},
 		words:   []string{"save", "check"},
 		minArgs: 3, maxArgs: -1, needs: "save or check, a name, and op logs",
@@ -50,11 +52,17 @@ func baselineCommand() *command {
 			kept := filepath.Join(folder, name)
 			switch inv.args[0] {
 			case "save":
+				if html.path != "" {
+					return usageError("--html needs baseline check").withHint("leave it out")
+				}
 				return saveBaseline(ctx, inv, kept, replace)
 			case "check":
-				return checkBaseline(ctx, inv, kept, o)
+				if err := html.ready(); err != nil {
+					return err
+				}
+				return checkBaseline(ctx, inv, kept, o, &html)
 			}
-			return usageError("warp baseline does not know %q", inv.args[0]).tell("write warp baseline save, or warp baseline check")
+			return usageError("warp baseline does not know %q", inv.args[0]).withHint("write warp baseline save, or warp baseline check")
 		},
 	}
 }
@@ -85,7 +93,7 @@ func readRuns(ctx context.Context, inv *invocation) (name string, runs []compare
 // once it is complete.
 func saveBaseline(ctx context.Context, inv *invocation, kept string, replace bool) (err error) {
 	if _, err := os.Stat(kept); err == nil && !replace {
-		return runError("there is a baseline %s already", kept).tell("--replace takes its place, or choose another name")
+		return runError("there is a baseline %s already", kept).withHint("--replace takes its place, or choose another name")
 	}
 	_, runs, err := readRuns(ctx, inv)
 	if err != nil {
@@ -104,7 +112,7 @@ func saveBaseline(ctx context.Context, inv *invocation, kept string, replace boo
 	defer os.RemoveAll(temp)
 	for i, r := range runs {
 		compact := r.Report.Compact()
-		inv.hide.strings(compact)
+		inv.hide.Strings(compact)
 		err := writeNew(filepath.Join(temp, fmt.Sprintf("%03d.json", i+1)), func(w io.Writer) error { return report.JSON(w, compact) })
 		if err != nil {
 			return runError("saving the baseline: %w", err)
@@ -126,9 +134,9 @@ func saveBaseline(ctx context.Context, inv *invocation, kept string, replace boo
 }
 
 // checkBaseline compares runs with those that were saved.
-func checkBaseline(ctx context.Context, inv *invocation, kept string, o compare.Options) error {
+func checkBaseline(ctx context.Context, inv *invocation, kept string, o compare.Options, html *htmlFlag) error {
 	if _, err := os.Stat(kept); errors.Is(err, fs.ErrNotExist) {
-		return runError("there is no baseline %s", kept).tell("warp baseline save makes it")
+		return runError("there is no baseline %s", kept).withHint("warp baseline save makes it")
 	}
 	saved, err := findRuns(kept)
 	if err != nil {
@@ -147,7 +155,7 @@ func checkBaseline(ctx context.Context, inv *invocation, kept string, o compare.
 		return refused(err)
 	}
 	v.Before.Name, v.After.Name = kept, name
-	if err := inv.showVerdicts(v); err != nil {
+	if err := inv.showVerdicts(v, html); err != nil {
 		return err
 	}
 	switch v.Verdict {

@@ -15,12 +15,14 @@ import (
 	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench"
+	"warp/pkg/store/engines"
 )
 
 // benchFlags are the flags that every benchmark has.
 type benchFlags struct {
 	target     targetFlags
 	analysis   analysisFlags
+	web        webFlags
 	asserts    assertFlags
 	progress   progressFlags
 	profile    profileFlags
@@ -34,6 +36,7 @@ type benchFlags struct {
 	exports    exportFlags
 	trace      traceFlags
 	upload     uploadFlags
+	marks      markFlags
 	serverprof string
 
 	concurrent, retries            int
@@ -57,15 +60,16 @@ type benchmark struct {
 	requests      []string // names of its requests in the log, without the preparation
 	about         []string
 	examples      []string
-	flags         []cli.Flag    // its own, first in the help
-	rarely        []cli.Flag    // its own, named only
-	payload       bool          // it uploads objects of --obj.size
-	writes        bool          // its requests write objects, so that the run may end after some
-	reads         bool          // it downloads objects, and checks them as --verify says
-	oneBucket     bool          // it is about one bucket
-	empties       bool          // it ends when no object is left
-	parts         string        // what --part.size is for; "" = it has none, or one of its own
-	plan          func() string // what it does, once the flags were checked
+	flags         []cli.Flag        // its own, first in the help
+	rarely        []cli.Flag        // its own, named only
+	payload       bool              // it uploads objects of --obj.size
+	writes        bool              // its requests write objects, so that the run may end after some
+	reads         bool              // it downloads objects, and checks them as --verify says
+	oneBucket     bool              // it is about one bucket
+	empties       bool              // it ends when no object is left
+	parts         string            // what --part.size is for; "" = it has none, or one of its own
+	needs         []engines.Feature // of the store
+	plan          func() string     // what it does, once the flags were checked
 	// check checks the flags, and completes the operation with what they say together.
 	check func(f *benchFlags) error
 	// adjust sets the options that only this operation has; may be nil.
@@ -103,7 +107,7 @@ func benchmarkCommand(env environment, b benchmark) *command {
 			if err != nil {
 				return err
 			}
-			if note := f.autoterm.inVain(f.ends.duration); note != "" {
+			if note := f.autoterm.unusedWarning(f.ends.duration); note != "" {
 				inv.warnf("%s", note)
 			}
 			if f.dryRun {
@@ -126,6 +130,11 @@ func (f *benchFlags) ready(b benchmark, json bool) (o bench.Options, err error) 
 	if err := f.checkStdout(json); err != nil {
 		return o, err
 	}
+	for _, feature := range b.needs {
+		if err := f.target.checkNeeds([]need{{true, b.name, feature}}); err != nil {
+			return o, err
+		}
+	}
 	if b.oneBucket {
 		if err := f.target.several(b.name + " works in one bucket"); err != nil {
 			return o, err
@@ -134,7 +143,10 @@ func (f *benchFlags) ready(b benchmark, json bool) (o bench.Options, err error) 
 	if err := b.check(f); err != nil {
 		return o, err
 	}
-	if err := f.ends.settle(b.empties || f.autoterm.on, b.writes); err != nil {
+	if err := f.ends.resolve(b.empties || f.autoterm.on, b.writes); err != nil {
+		return o, err
+	}
+	if err := f.marks.parse(f.ends.duration); err != nil {
 		return o, err
 	}
 	if err := f.ends.checkWarmup(); err != nil {
@@ -191,10 +203,10 @@ func (f *benchFlags) tryFiles() error {
 func (f *benchFlags) workload(b benchmark) flagGroup {
 	g := flagGroup{title: groupWorkload, flags: b.flags, also: b.rarely}
 	g.flags = append(g.flags,
-		&cli.IntFlag{Name: "concurrent", Aliases: []string{"numworkers"}, Value: 20, Destination: &f.concurrent, Validator: atLeast(1), Usage: "`N` requests at a time"},
+		&cli.IntFlag{Name: "concurrent", Aliases: []string{"numworkers"}, Value: 20, Destination: &f.concurrent, Validator: atLeast(1), Usage: "`N` workers, each with one request at a time"},
 		f.ends.flag(),
 		&cli.FloatFlag{Name: "rps-limit", Destination: &f.rps, Validator: rateValid,
-			Usage: "send `N` requests/s on a schedule that answers cannot delay; 0 is as fast as possible"},
+			Usage: "send `N` requests/s on a fixed schedule (open loop); 0 is as fast as possible"},
 	)
 	if b.writes {
 		g.also = append(g.also, f.ends.writeFlags()...)
@@ -202,7 +214,7 @@ func (f *benchFlags) workload(b benchmark) flagGroup {
 	g.also = append(append(g.also, f.ends.warmupFlag()), f.names.flags()...)
 	g.also = append(g.also,
 		&cli.StringFlag{Name: "seed", Destination: &f.seed, DefaultText: "random, and shown",
-			Usage: "`NUMBER` that names, sizes, order and payload follow from"},
+			Usage: "seed `NUMBER` for names, sizes, order and payload"},
 	)
 	if b.payload {
 		g.also = append(g.also, f.payload.flags()...)
@@ -214,31 +226,31 @@ func (f *benchFlags) workload(b benchmark) flagGroup {
 }
 
 func (f *benchFlags) runGroup(env environment) flagGroup {
-	also := slices.Concat(f.rareRunFlags(), f.fleet.flags(), f.upload.flags(), f.exports.flags(env), f.trace.flags(), f.asserts.flags(true), f.asserts.runFlags(), f.profile.flags())
+	also := slices.Concat(f.rareRunFlags(), f.fleet.flags(), f.upload.flags(), f.exports.flags(env), f.web.flags(), f.trace.flags(), f.asserts.flags(true), f.asserts.runFlags(), f.profile.flags())
 	return flagGroup{title: groupRun, also: also, flags: []cli.Flag{
 		&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID",
 			Usage: "write the op log to `NAME`.csv.zst"},
-		&flagtype.Limit{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests have failed; fewer do not change the exit code"},
-		&cli.BoolFlag{Name: "noclear", Destination: &f.noClear, Usage: "remove nothing: neither this run's objects nor what dead runs left"},
+		&flagtype.Limit{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests fail; fewer failures do not affect the exit code"},
+		&cli.BoolFlag{Name: "noclear", Destination: &f.noClear, Usage: "remove nothing, neither objects of this run nor those of dead runs"},
 	}}
 }
 
 func (f *benchFlags) rareRunFlags() []cli.Flag {
 	return append(f.autoterm.flags(),
-		&cli.StringFlag{Name: "serverprof", Destination: &f.serverprof, Usage: "have a MinIO profile itself: `KINDS` of cpu, cpuio, mem, block, mutex, threads and trace"},
-		&cli.BoolFlag{Name: "allow-dead-hosts", Destination: &f.allowDeadHosts, Usage: "go on where some hosts of several do not answer before the run"},
-		&cli.IntFlag{Name: "retries", Destination: &f.retries, Validator: atLeast(0), Usage: "repeat a failed request up to `N` times, and count that"},
+		&cli.StringFlag{Name: "serverprof", Destination: &f.serverprof, Usage: "record profiles of a MinIO server: `KINDS` are cpu, cpuio, mem, block, mutex, threads, trace"},
+		&cli.BoolFlag{Name: "allow-dead-hosts", Destination: &f.allowDeadHosts, Usage: "start the run even if some of several hosts do not answer"},
+		&cli.IntFlag{Name: "retries", Destination: &f.retries, Validator: atLeast(0), Usage: "retry a failed request up to `N` times"},
 		&cli.BoolFlag{Name: "stress", Destination: &f.stress, Usage: "write no op log"},
-		&cli.BoolFlag{Name: "stdout", Destination: &f.stdout, Usage: "write the rows of the op log to standard output as requests finish, and the report to standard error"},
-		&cli.BoolFlag{Name: "keep-data", Aliases: []string{"cleanup"}, Destination: &f.keepData, Usage: "leave this run's objects in the bucket"},
-		&cli.BoolFlag{Name: "clear-bucket", Destination: &f.clearBucket, Usage: "delete everything in the bucket first, whoever it belongs to; needs --destroy"},
-		f.progress.flag(), f.progress.outputFlag(), f.sync.flag(), f.ends.foreverFlag(),
-		&cli.BoolFlag{Name: "dry-run", Destination: &f.dryRun, Usage: "show every parameter and what would happen; touch nothing"},
-		&cli.StringFlag{Name: "destroy", Destination: &f.destroy, Hidden: true, Usage: "name the `BUCKET` whose foreign objects may be deleted"},
+		&cli.BoolFlag{Name: "stdout", Destination: &f.stdout, Usage: "write log rows to standard output as requests finish, and the report to standard error"},
+		&cli.BoolFlag{Name: "keep-data", Aliases: []string{"cleanup"}, Destination: &f.keepData, Usage: "keep this run's objects in the bucket"},
+		&cli.BoolFlag{Name: "clear-bucket", Destination: &f.clearBucket, Usage: "first delete everything in the bucket, including other people's objects; needs --destroy"},
+		f.progress.flag(), f.progress.outputFlag(), f.sync.flag(), f.ends.foreverFlag(), f.marks.flag(),
+		&cli.BoolFlag{Name: "dry-run", Destination: &f.dryRun, Usage: "show every parameter and the plan, without sending a request or writing a file"},
+		&cli.StringFlag{Name: "destroy", Destination: &f.destroy, Hidden: true, Usage: "confirm that other people's objects in `BUCKET` may be deleted"},
 		&flagtype.Duration{Name: "lease", Value: time.Minute, Destination: &f.lease, Hidden: true,
-			Usage: "`TIME` after which a run that no longer shows life may be cleaned up by others", Validator: leaseValid},
+			Usage: "other runs may clean up after this one if it shows no sign of life for `TIME`", Validator: leaseValid},
 		&flagtype.Duration{Name: "drain", Destination: &f.drain, DefaultText: "30s, or twice the longest request", Hidden: true,
-			Usage: "`TIME` that requests on the wire at the end of the run are given to finish"},
+			Usage: "at the end of the run, wait up to `TIME` for requests in flight"},
 	)
 }
 
@@ -291,22 +303,25 @@ func (f *benchFlags) check() error {
 		return usageError("--concurrent=%d is more than %d", f.concurrent, bench.MaxThreads)
 	case len(f.target.buckets) > f.concurrent:
 		return usageError("--bucket names %d buckets, of which --concurrent=%d workers would leave some out", len(f.target.buckets), f.concurrent).
-			tell("use --concurrent=%d or more", len(f.target.buckets))
+			withHint("use --concurrent=%d or more", len(f.target.buckets))
 	case f.clearBucket && !f.target.mayDestroy(f.destroy):
 		return f.demandDestroy("--clear-bucket deletes every object in bucket %s", f.target.bucketList())
 	case f.analysis.op != "" && !slices.Contains(operations(), strings.ToUpper(f.analysis.op)):
-		return usageError("--analyze.op: there is no operation %q here", f.analysis.op).tell("use one of %s", strings.Join(operations(), ", "))
+		return usageError("--analyze.op: there is no operation %q here", f.analysis.op).withHint("use one of %s", strings.Join(operations(), ", "))
 	case f.stress && (f.analysis.limit > 0 || f.analysis.offset > 0):
 		return usageError("--analyze.limit and --analyze.offset choose rows of the op log, which --stress does not write")
 	case f.stress && f.benchdata != "":
 		return usageError("--stress writes no op log, and --benchdata names one: leave out one of them")
 	case f.destroy != "" && !f.target.mayDestroy(f.destroy):
-		return usageError("--destroy=%s is not the bucket of this run", f.destroy).tell("that is --destroy=%s", f.target.bucketList())
+		return usageError("--destroy=%s is not the bucket of this run", f.destroy).withHint("that is --destroy=%s", f.target.bucketList())
 	}
 	if err := f.names.check(f.seed, f.fleet.clients != ""); err != nil {
 		return err
 	}
 	if err := f.fleet.check(f); err != nil {
+		return err
+	}
+	if err := f.web.check(); err != nil {
 		return err
 	}
 	if err := f.exports.check(); err != nil {
@@ -315,7 +330,7 @@ func (f *benchFlags) check() error {
 	if err := f.upload.check(f); err != nil {
 		return err
 	}
-	if _, err := parseServerProfiles(f.serverprof); err != nil {
+	if err := f.checkServerProfiles(); err != nil {
 		return err
 	}
 	if err := f.checkAsserts(); err != nil {
@@ -348,7 +363,7 @@ func operationOf(benchmark string) bench.Op {
 
 // demandDestroy refuses what would delete objects that are not warp's.
 func (f *benchFlags) demandDestroy(format string, args ...any) error {
-	return usageError(format, args...).tell("if that is what you want, add --destroy=%s", f.target.bucketList())
+	return usageError(format, args...).withHint("if that is what you want, add --destroy=%s", f.target.bucketList())
 }
 
 // checkReadOnly refuses what is for uploads where there are none.

@@ -1,46 +1,50 @@
 package cli
 
-import (
-	"time"
+import "warp/cli/live"
 
-	"warp/pkg/aggregate"
-	"warp/pkg/bench"
-)
+// progress shows how the run comes along.
+func (s *session) progress() *live.View { return s.view(s.flags.progress.interval) }
 
 // benchProgress shows on the console how a benchmark comes along.
 type benchProgress struct {
 	s   *session
-	bar *bar
+	bar *live.Bar
 }
-
-func (s *session) benchProgress() bench.Progress { return &benchProgress{s: s} }
 
 func (p *benchProgress) Begin(title string, total int64) {
-	p.bar = p.s.startBar(title, "objects", total, p.s.flags.progress.interval)
+	p.bar = p.s.progress().Bar(live.Task{Title: title, Unit: "objects", Total: total})
 }
 
-func (p *benchProgress) Add(n int64) { p.bar.add(n) }
+func (p *benchProgress) Add(n int64)       { p.bar.Add(n) }
+func (p *benchProgress) Moved(bytes int64) { p.bar.Moved(bytes) }
 
-func (p *benchProgress) End() { p.bar.finish() }
+func (p *benchProgress) End() { p.bar.Finish() }
 
 func (p *benchProgress) Warn(text string) { p.s.warnf("%s", text) }
 
 func (p *benchProgress) Measuring() (stop func()) {
 	endProfiles := p.s.profile()
-	live := p.s.startLive(p.s.snapshot, p.s.opts.Duration, p.s.flags.progress.interval)
+	view := p.s.progress().Run(p.s.snapshot, p.s.opts.Duration, p.s.actions())
+	stopPage := p.s.page.measuring()
 	stopStats := p.s.stats.begin(p.s.flags.progress.interval)
+	p.s.plan = p.s.beginPlan()
 	return func() {
-		live.finish()
+		p.s.plan.stop()
+		view.Finish()
+		stopPage()
 		stopStats()
 		p.s.saveServerProfiles()
 		endProfiles()
 	}
 }
 
-// snapshot is what the live view shows of the operations.
-func (s *session) snapshot() aggregate.LiveSnapshot {
-	if s.fleet != nil {
-		return s.fleet.Snapshot()
+// actions are what keys do to the run.
+func (s *session) actions() live.Actions {
+	return live.Actions{
+		Stop: func() { s.load.finish("the key q was pressed") },
+		Mark: func(text string) error {
+			_, err := s.mark(text)
+			return err
+		},
 	}
-	return s.live.Snapshot(time.Now().UnixNano())
 }

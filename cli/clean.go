@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/live"
 	"warp/internal/human"
 	"warp/pkg/generator"
 	"warp/pkg/lease"
@@ -47,17 +48,17 @@ func cleanCommand(env environment) *command {
 	f.target.given = c.wasGiven
 	*c = command{
 		name: "clean", section: sectionOther,
-		summary: "remove what runs have left in a bucket",
+		summary: "remove leftovers of runs from a bucket",
 		about: []string{
-			"Removes objects, unfinished uploads and markers of warp runs that died. With --run or --seed also",
-			"those of a run that ended and kept its objects. A run that may be alive and foreign objects stay.",
+			"Removes objects, unfinished uploads and markers of warp runs that died. With --run or --seed, also",
+			"of a run that ended and kept its objects. Never touches other objects or live runs.",
 		},
 		examples: []string{"warp clean --host=s3:9000 --access-key=… --secret-key=… --bucket=demo --dry-run"},
 		groups: []flagGroup{
 			{title: "Runs", flags: []cli.Flag{
-				&cli.StringFlag{Name: "run", Destination: &f.run, Usage: "only the run of this `ID`; its log and clean --dry-run name it"},
-				&cli.StringFlag{Name: "seed", Destination: &f.seed, Usage: "only runs of this seed `NUMBER`"},
-				&cli.BoolFlag{Name: "dry-run", Destination: &f.dryRun, Usage: "remove nothing, list what would be removed"},
+				&cli.StringFlag{Name: "run", Destination: &f.run, Usage: "only the run with this `ID`; see its log or clean --dry-run"},
+				&cli.StringFlag{Name: "seed", Destination: &f.seed, Usage: "only runs with this seed `NUMBER`"},
+				&cli.BoolFlag{Name: "dry-run", Destination: &f.dryRun, Usage: "remove nothing, only list what would be removed"},
 			}},
 			f.target.group(env),
 			{title: groupTraffic, also: f.target.connections(env)},
@@ -96,7 +97,7 @@ func (f *cleanFlags) clean(ctx context.Context, inv *invocation) error {
 	if err == nil && len(result.Runs) == 0 && (f.run != "" || f.seed != "") {
 		return f.missed(result)
 	}
-	inv.hide.strings(result)
+	inv.hide.Strings(result)
 	if shown := inv.result(func(w io.Writer) error { return result.show(w, inv.json) }); err == nil {
 		err = shown
 	}
@@ -134,7 +135,7 @@ func (f *cleanFlags) selection() (lease.Selection, error) {
 		return s, err
 	}
 	if f.target.host == embeddedHost {
-		return s, usageError("the embedded store begins empty, so there is nothing to clean up").tell("name a store with --host")
+		return s, usageError("the embedded store begins empty, so there is nothing to clean up").withHint("name a store with --host")
 	}
 	if f.seed == "" {
 		return s, nil
@@ -151,12 +152,12 @@ func (f *cleanFlags) missed(r *cleanResult) error {
 		return nil
 	}
 	if len(r.Runs) == 0 {
-		return runError("nothing in bucket %s is of such a run: it has no marker there", r.Bucket).tell("warp clean --dry-run lists the runs")
+		return runError("nothing in bucket %s is of such a run: it has no marker there", r.Bucket).withHint("warp clean --dry-run lists the runs")
 	}
 	for _, run := range r.Runs {
 		if !run.Chosen {
 			return runError("run %s may be alive, so nothing of it was removed", run.Run).
-				tell("end it, or try again in %s if it is dead", roundDuration(time.Duration(run.WaitS*float64(time.Second))))
+				withHint("end it, or try again in %s if it is dead", human.Brief(time.Duration(run.WaitS*float64(time.Second))))
 		}
 	}
 	return nil
@@ -165,7 +166,7 @@ func (f *cleanFlags) missed(r *cleanResult) error {
 func (r *cleanResult) add(bucket string, run lease.LeftRun, keys []string) {
 	r.Runs = append(r.Runs, cleanRun{
 		Bucket: bucket, Run: run.Run, Benchmark: run.Benchmark, Seed: run.Seed, Prefix: run.Prefix, State: run.State,
-		Chosen: run.Chosen, Objects: run.Objects, WaitS: round3(run.Wait.Seconds()), Keys: keys,
+		Chosen: run.Chosen, Objects: run.Objects, WaitS: human.Thousandths(run.Wait.Seconds()), Keys: keys,
 	})
 }
 
@@ -204,19 +205,19 @@ func (c *cleanRun) fate(dryRun bool) string {
 	case c.State == lease.RunKept:
 		return fmt.Sprintf("kept on purpose; --run=%s removes it", c.Run)
 	}
-	return fmt.Sprintf("may be alive and stays; if it is not, it counts as dead in %s", roundDuration(time.Duration(c.WaitS*float64(time.Second))))
+	return fmt.Sprintf("may be alive and stays; if it is not, it counts as dead in %s", human.Brief(time.Duration(c.WaitS*float64(time.Second))))
 }
 
 // A cleanProgress shows how the removal comes along.
 type cleanProgress struct {
 	*console
-	bar *bar
+	bar *live.Bar
 }
 
 func (p *cleanProgress) Begin(title string, total int64) {
-	p.bar = p.startBar(title, "objects", total, 10*time.Second)
+	p.bar = p.view(10 * time.Second).Bar(live.Task{Title: title, Unit: "objects", Total: total})
 }
 
-func (p *cleanProgress) Add(n int64)      { p.bar.add(n) }
-func (p *cleanProgress) End()             { p.bar.finish() }
+func (p *cleanProgress) Add(n int64)      { p.bar.Add(n) }
+func (p *cleanProgress) End()             { p.bar.Finish() }
 func (p *cleanProgress) Warn(text string) { p.warnf("%s", text) }

@@ -15,7 +15,7 @@ import (
 	"warp/pkg/fleet/transport"
 )
 
-// clientFlags are those of a machine that makes load for a coordinator.
+// clientFlags are the flags of a machine that makes load for a coordinator.
 type clientFlags struct {
 	tokenFile, cert, key string
 	selfSigned           bool
@@ -27,10 +27,10 @@ func clientCommand() *command {
 	f := &clientFlags{}
 	return &command{
 		name: "client", args: "[ADDRESS]", section: sectionOther,
-		summary: "make load for a coordinator (--warp-client)",
+		summary: "generate load for a coordinator (--warp-client)",
 		about: []string{
-			"Listens at ADDRESS, 127.0.0.1:" + fleet.DefaultPort + " by default, for one coordinator at a time. It needs a token",
-			"to listen on anything but loopback. Logs go to the current folder.",
+			"Listens on ADDRESS, 127.0.0.1:" + fleet.DefaultPort + " by default, for one coordinator at a time. Other addresses than",
+			"loopback need a token. Logs go to the current folder.",
 		},
 		examples: []string{
 			"WARP_CLIENT_TOKEN=… warp client 0.0.0.0:" + fleet.DefaultPort,
@@ -39,15 +39,15 @@ func clientCommand() *command {
 		groups: []flagGroup{{title: groupRun, flags: []cli.Flag{
 			tokenFlag(&f.tokenFile),
 			&cli.BoolFlag{Name: "tls-self-signed", Destination: &f.selfSigned,
-				Usage: "show the fingerprint of the TLS certificate made now, which the coordinator's list of clients can pin"},
-			&cli.StringFlag{Name: "tls-cert", Destination: &f.cert, TakesFile: true, Usage: "use the TLS certificate in this PEM `FILE` and make none"},
+				Usage: "print the fingerprint of the new TLS certificate, so that the coordinator's list of clients can pin it"},
+			&cli.StringFlag{Name: "tls-cert", Destination: &f.cert, TakesFile: true, Usage: "use the TLS certificate in this PEM `FILE` instead of a new one"},
 			&cli.StringFlag{Name: "tls-key", Destination: &f.key, TakesFile: true, Usage: "with --tls-cert: PEM `FILE` of its key"},
 			&cli.StringFlag{Name: "clock-skew", Destination: &f.skewText, Hidden: true, Validator: func(s string) error {
 				if _, err := time.ParseDuration(s); err != nil {
 					return errors.New("this is not a duration; write it like 500ms, 30s, 5m or 1h30m")
 				}
 				return nil
-			}, Usage: "move this client's clock by `TIME`, to test how a run copes with that"},
+			}, Usage: "shift this client's clock by `TIME`, for tests"},
 		}}},
 		maxArgs: 1, needs: "at most one address",
 		run: func(ctx context.Context, inv *invocation) error { return f.serve(ctx, inv) },
@@ -79,8 +79,8 @@ func (f *clientFlags) serve(ctx context.Context, inv *invocation) error {
 		Warp: thisBuild().version, Token: token, Folder: ".", Skew: f.skew, SourceIP: source,
 		Operation: operationOf, Logf: inv.notef,
 		Redact: func(secrets ...string) func(string) string {
-			inv.hide.add(secrets...)
-			return inv.hide.text
+			inv.hide.Add(secrets...)
+			return inv.hide.Text
 		},
 	})
 	inv.notef("%s listens at %s for a coordinator", thisBuild(), l.Addr())

@@ -10,6 +10,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
 	"warp/pkg/report"
+	"warp/pkg/report/page"
 )
 
 // cmpCommand shows what has changed from one op log to another, or from one set
@@ -19,17 +20,18 @@ func cmpCommand() *command {
 	var judge judgeFlags
 	var paired bool
 	var asserts assertFlags
+	var web webFlags
 	group := analysis.group()
-	group.flags = without(group.flags, "analyze.out", "report")
+	group.flags = without(group.flags, "analyze.out")
 	return &command{
 		name: "cmp", args: "BEFORE AFTER", section: sectionAnalysis,
 		summary: "compare the op logs of two runs, or of two sets of runs",
 		about: []string{
-			"Differences are given as the change from BEFORE to AFTER, whichever is the older; parameters that",
-			"differ between the runs are listed. One of the two may be - for standard input.",
+			"Shows the change from BEFORE to AFTER for each metric, and the parameters that differ. One of the",
+			"two may be - for standard input.",
 			"",
-			"Each may also be a folder of op logs or saved JSON reports, or a quoted pattern of their names.",
-			"Then there is a verdict: better, worse, equivalent or undecided. Six runs a side are a good number.",
+			"Each may also be a folder of op logs or JSON reports, or a quoted pattern of file names. Then cmp",
+			"gives a verdict: better, worse, equivalent or undecided. Use at least six runs per side.",
 		},
 		examples: []string{
 			"warp cmp before.csv.zst after.csv.zst",
@@ -37,17 +39,23 @@ func cmpCommand() *command {
 			"warp cmp --analyze.op=GET --json before.csv.zst after.csv.zst",
 		},
 		groups: []flagGroup{{title: groupJudge, flags: append(judge.flags(),
-			&cli.BoolFlag{Name: "paired", Destination: &paired, Usage: "the runs of the two sides are pairs, in the order of their names"})},
-			group, {title: groupAssertions, flags: asserts.changeFlags()}},
-		absent: append(absentFromAnalysis(), absentFlag{names: []string{"analyze.out"},
-			why: "is a flag of analyze: cmp has two runs and would write one file"},
-			absentFlag{names: []string{"report"}, why: "is a flag of analyze: cmp has one layout"}),
+			&cli.BoolFlag{Name: "paired", Destination: &paired, Usage: "pair the runs of the two sides in the order of their names"})},
+			with(group, web.flags()...), {title: groupAssertions, flags: asserts.changeFlags()}},
+		absent: []absentFlag{{names: []string{"analyze.out"},
+			why: "is a flag of analyze: cmp has two runs and would write one file"}},
 		minArgs: 2, maxArgs: 2, needs: "two op logs",
 		run: func(ctx context.Context, inv *invocation) error {
 			if inv.args[0] == "-" && inv.args[1] == "-" {
-				return usageError("standard input cannot be both runs").tell("give the file of one of them")
+				return usageError("standard input cannot be both runs").withHint("give the file of one of them")
 			}
 			if err := asserts.parse(true); err != nil {
+				return err
+			}
+			if err := web.check(); err != nil {
+				return err
+			}
+			analysis.html.keep = web.wanted()
+			if err := analysis.html.ready(); err != nil {
 				return err
 			}
 			o, err := judge.options(inv.env)
@@ -55,7 +63,9 @@ func cmpCommand() *command {
 				return err
 			}
 			o.Paired, o.Hosts = paired, analysis.verbose
-			return compareArguments(ctx, inv, &analysis, &asserts, o)
+			asserts.comparison(&o)
+			err = compareArguments(ctx, inv, &analysis, &asserts, o)
+			return both(err, inv.showWeb(ctx, &web, analysis.html.drawn, ""))
 		},
 	}
 }
@@ -78,7 +88,7 @@ func compareArguments(ctx context.Context, inv *invocation, analysis *analysisFl
 	}
 	if sets[0].one && sets[1].one {
 		if len(asserts.all) > 0 {
-			return usageError("--assert: a change is judged between two sets of runs, and there is one run a side").tell("give folders or patterns")
+			return usageError("--assert: a change is judged between two sets of runs, and there is one run a side").withHint("give folders or patterns")
 		}
 		return inv.compareTwo(runs[0][0], runs[1][0], analysis, o.Default)
 	}
@@ -87,37 +97,46 @@ func compareArguments(ctx context.Context, inv *invocation, analysis *analysisFl
 		return refused(err)
 	}
 	v.Before.Name, v.After.Name = sets[0].name, sets[1].name
-	return both(inv.showVerdicts(v), inv.judgeChanges(v, asserts))
+	return inv.concludeChanges(v, asserts, &analysis.html)
 }
 
 // compareTwo shows what changed between single runs, without a verdict.
 func (inv *invocation) compareTwo(before, after compare.Run, analysis *analysisFlags, defaults aggregate.Defaults) error {
 	for _, r := range []compare.Run{before, after} {
 		for _, w := range r.Report.Warnings {
-			inv.warnf("%s: %s", r.Name, w)
+			if !inv.readable { // where the comparison is, which has them
+				inv.warnf("%s: %s", r.Name, w)
+			}
 		}
 	}
 	c := aggregate.Compare(before.Report, after.Report, defaults)
 	if why := aggregate.Incomparable(c.Parameters); why != "" {
 		inv.warnf("%s", why)
 	}
-	return inv.result(func(w io.Writer) error {
+	err := inv.result(func(w io.Writer) error {
 		if inv.json {
 			return report.ComparisonJSON(w, c)
 		}
+		if analysis.report == reportCompact || analysis.report == "" && inv.outWidth() > 0 && !analysis.verbose {
+			return report.CompactComparison(w, c, report.CompactOptions{Color: inv.outColor, Width: inv.outWidth(), Location: time.Local})
+		}
 		return report.ComparisonText(w, c, inv.textOptions(analysis.verbose))
 	})
+	return both(err, inv.savePage(&analysis.html, func(o page.Options) *page.Page {
+		return page.Runs([]compare.Run{before, after}, &c, o)
+	}))
 }
 
-// showVerdicts writes the result of a comparison of sets.
-func (inv *invocation) showVerdicts(v *compare.Verdicts) error {
-	inv.hide.strings(v)
-	return inv.result(func(w io.Writer) error {
+// showVerdicts writes the result of a comparison of sets, and its page where that is asked for.
+func (inv *invocation) showVerdicts(v *compare.Verdicts, html *htmlFlag) error {
+	inv.hide.Strings(v)
+	err := inv.result(func(w io.Writer) error {
 		if inv.json {
 			return report.VerdictsJSON(w, v)
 		}
 		return report.VerdictsText(w, v, inv.textOptions(false))
 	})
+	return both(err, inv.savePage(html, func(page.Options) *page.Page { return page.Verdicts(v) }))
 }
 
 func (inv *invocation) textOptions(verbose bool) report.TextOptions {

@@ -18,12 +18,12 @@ func collectCommand() *command {
 		name: "collect", section: sectionAnalysis,
 		summary: "fetch the logs of a run whose coordinator was lost",
 		about: []string{
-			"Clients that lose their coordinator stop, clean up and keep their logs. This fetches them and makes",
-			"one log of them.",
+			"Clients that lose their coordinator stop, clean up and keep their logs. collect fetches these logs",
+			"and merges them.",
 		},
 		examples: []string{"warp collect --warp-client=load-{1...4} --benchdata=saved"},
 		groups: []flagGroup{{title: "Clients", flags: append(f.flags(),
-			&cli.StringFlag{Name: "run", Destination: &run, DefaultText: "the latest", Usage: "fetch the logs of the run of this `ID`"},
+			&cli.StringFlag{Name: "run", Destination: &run, DefaultText: "the latest", Usage: "fetch the logs of the run with this `ID`"},
 		)}, {title: groupFiles, flags: []cli.Flag{
 			&cli.StringFlag{Name: "benchdata", Destination: &benchdata, TakesFile: true, DefaultText: "warp-remote-…",
 				Usage: "write the merged log to `NAME`.csv.zst"},
@@ -66,7 +66,7 @@ func (f *fleetFlags) collect(ctx context.Context, inv *invocation, run, benchdat
 	for _, w := range append(c.Without, c.Warnings...) {
 		inv.warnf("%s", w)
 	}
-	err = inv.showMerged("collect", c.Stats)
+	err = inv.showMerged("collect", c.Stats, nil)
 	if err == nil && len(c.Without) > 0 {
 		return requestsFailed("the share of %s is missing", human.Plural(len(c.Without), "client"))
 	}

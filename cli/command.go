@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/urfave/cli/v3"
+
+	"warp/cli/redact"
 )
 
 // An environment looks up a variable. There is one per call of Main, so that
@@ -74,10 +76,10 @@ type command struct {
 	bare   bool         // it has no output to shape, and none of the flags for that
 	output *outputFlags // set by the table for every command that has output to shape
 
-	given map[string]bool       //  flags of the command line, once it was parsed
-	lent  []cli.Flag            // flags of other commands, which this one hands on to them
-	check func(json bool) error //  finds out whether run would begin; benchmarks have it, and nothing else
-	run   func(ctx context.Context, inv *invocation) error
+	given          map[string]bool       //  flags of the command line, once it was parsed: the names as written, and the flags' own
+	forwardedFlags []cli.Flag            // flags of other commands, which this one hands on to them
+	check          func(json bool) error //  finds out whether run would begin; benchmarks have it, and nothing else
+	run            func(ctx context.Context, inv *invocation) error
 }
 
 // flags are the flags of all groups.
@@ -97,7 +99,7 @@ func (c *command) lookup(name string) cli.Flag {
 	if f := findFlag(c.flags(), name); f != nil {
 		return f
 	}
-	return findFlag(c.lent, name)
+	return findFlag(c.forwardedFlags, name)
 }
 
 func findFlag(flags []cli.Flag, name string) cli.Flag {
@@ -112,14 +114,14 @@ func findFlag(flags []cli.Flag, name string) cli.Flag {
 // An invocation is what a command is run with.
 type invocation struct {
 	*console
-	command  *command
-	args     []string // positional arguments
-	lentArgs []string // flags of other commands, as they were given
-	line     string   // the command line as it may be recorded
-	env      environment
-	in       io.Reader
-	hangups  *hangups
-	suite    bool // it is one of several that share their flags, so that some may have no use for all of them
+	command       *command
+	args          []string // positional arguments
+	forwardedArgs []string // flags of other commands, as they were given
+	line          string   // the command line as it may be recorded
+	env           environment
+	in            io.Reader
+	hangups       *hangups
+	suite         bool // it is one of several that share their flags, so that some may have no use for all of them
 }
 
 // parameters lists the flags of the command with their effective values, as
@@ -134,14 +136,14 @@ func (inv *invocation) parameters() map[string]string {
 		}
 		for _, f := range g.all() {
 			name := f.Names()[0]
-			if name == "script" || name == "benchdata" || name == "stats-interval" || name == "stats-output" || name == "dry-run" || isAssertion(name) {
+			if name == "script" || name == "benchdata" || name == "stats-interval" || name == "stats-output" || name == "dry-run" || name == "html" || name == "web" || name == "serve" || isAssertion(name) {
 				continue
 			}
 			value := flagValue(f)
-			if isSecretFlag(name) && value != "" {
-				value = redacted
+			if redact.IsSecret(name) && value != "" {
+				value = redact.Mark
 			}
-			params[name] = inv.hide.text(value)
+			params[name] = inv.hide.Text(value)
 		}
 	}
 	return params

@@ -13,13 +13,14 @@ import (
 
 	"warp/cli/completion"
 	"warp/cli/flagtype"
+	"warp/cli/redact"
 )
 
 // completeWord is the hidden first argument with which completion scripts ask
 // what can follow.
 const completeWord = "__complete"
 
-// complete lists what can stand for the last of words, the arguments so far.
+// complete lists what can replace the last of words, the arguments so far.
 // bash splits --flag=value into three words; they are put together again, and
 // the answer is the value alone, as for a word of its own. An empty answer
 // leaves the word to the shell, which offers files.
@@ -33,7 +34,7 @@ func complete(table []*command, words []string) []string {
 	if line.command == nil {
 		return completeCommand(line, current)
 	}
-	if name, value, hasValue, ok := splitFlag(current); ok && hasValue {
+	if name, value, hasValue, ok := redact.SplitFlag(current); ok && hasValue {
 		return line.command.completeValue(name, value)
 	}
 	if strings.HasPrefix(current, "-") {
@@ -139,7 +140,7 @@ func completionCommand() *command {
 		run: func(_ context.Context, inv *invocation) error {
 			script := completion.Script(inv.args[0])
 			if script == "" {
-				return usageError("there is no completion for %q", inv.args[0]).tell("it exists for %s", strings.Join(shells, ", "))
+				return usageError("there is no completion for %q", inv.args[0]).withHint("it exists for %s", strings.Join(shells, ", "))
 			}
 			_, err := io.WriteString(inv.out, script)
 			return err
@@ -160,12 +161,12 @@ func installCompletion(env environment, out io.Writer) error {
 	path := completion.Path(shell, env)
 	if path == "" {
 		return runError("cannot tell which shell to install completion for: SHELL is %q", shellPath).
-			tell("warp completion --help shows how to do it by hand")
+			withHint("warp completion --help shows how to do it by hand")
 	}
 	old, err := os.ReadFile(path)
 	switch {
 	case err == nil && !completion.Written(string(old)):
-		return runError("%s exists and was not written by warp", path).tell("move it away first")
+		return runError("%s exists and was not written by warp", path).withHint("move it away first")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return runError("cannot install completion: %w", err)
 	}

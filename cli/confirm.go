@@ -10,10 +10,20 @@ import (
 // measure runs a benchmark, here or on other machines.
 func (f *benchFlags) measure(ctx context.Context, inv *invocation, b benchmark, op bench.Op, o bench.Options) error {
 	f.plan = f.summary(b, &o)
+	o.Redact = inv.hide.Text
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	s := &session{invocation: inv, flags: f, opts: o, path: f.log}
+	var err error
 	if f.fleet.clients != "" {
-		return runFleet(ctx, inv, f, op, o)
+		s.load, err = newFleetLoad(ctx, s, op)
+	} else {
+		s.load, err = newLocalLoad(ctx, s, op, cancel)
 	}
-	return runBenchmark(ctx, inv, f, op, o)
+	if err != nil {
+		return err
+	}
+	return s.run(ctx)
 }
 
 // confirmed runs a benchmark, and once more where an assertion fails that is to
@@ -49,9 +59,6 @@ func (f *benchFlags) checkAsserts() error {
 	if err := f.asserts.parse(false); err != nil {
 		return err
 	}
-	if f.asserts.abort && f.fleet.clients != "" {
-		return usageError("--assert-abort does not go with --warp-client yet: the coordinator judges once the run is over").tell("leave it out")
-	}
 	if !f.asserts.confirm {
 		return nil
 	}
@@ -59,11 +66,11 @@ func (f *benchFlags) checkAsserts() error {
 		name  string
 		given bool
 	}{
-		{"analyze.out", f.analysis.out != ""}, {"stats-output", f.progress.output != ""}, {"stdout", f.stdout},
+		{"analyze.out", f.analysis.out != ""}, {"web", f.web.open}, {"serve", f.web.addr != ""}, {"stats-output", f.progress.output != ""}, {"stdout", f.stdout},
 		{"syncstart", f.sync.text != ""}, {"upload", f.upload.url != ""}, {"cpu and other profiles of warp itself", len(f.profile.wanted()) > 0},
 	} {
 		if o.given {
-			return usageError("--confirm may run the benchmark twice, and --%s is for one run", o.name).tell("leave out one of them")
+			return usageError("--confirm may run the benchmark twice, and --%s is for one run", o.name).withHint("leave out one of them")
 		}
 	}
 	return nil

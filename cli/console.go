@@ -1,14 +1,18 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/fatih/color"
 
+	"warp/cli/live"
+	"warp/cli/redact"
 	"warp/cli/terminal"
 )
 
@@ -17,14 +21,14 @@ import (
 // from any goroutine.
 type console struct {
 	out, errw io.Writer
-	hide      *redactor
+	hide      *redact.Redactor
 
 	quiet, json, debug bool
 	outColor, errColor bool
 	mu                 sync.Mutex       // one writer on errw at a time
 	screen             *terminal.Screen // nil where nothing is drawn in place
-	refresh            time.Duration
-	now                func() time.Time
+	keyboard           int              // descriptor of a terminal for keys; -1 = there is none
+	keys               atomic.Pointer[terminal.Keys]
 
 	readable bool                          // who reads standard error reads the report too
 	parting  atomic.Pointer[func() string] // what is to be said when warp is ended at once; nil = nothing
@@ -32,8 +36,8 @@ type console struct {
 
 // newConsole finds out what the writers can do. Nothing is drawn in place where
 // standard error is not a terminal, and none of it with --quiet or --json.
-func newConsole(a *app, o *outputFlags, hide *redactor) *console {
-	c := &console{out: a.out, errw: a.errw, hide: hide, refresh: time.Second / 4, now: time.Now}
+func newConsole(a *app, o *outputFlags, hide *redact.Redactor) *console {
+	c := &console{out: a.out, errw: a.errw, hide: hide}
 	if o == nil {
 		o = &outputFlags{}
 	}
@@ -41,15 +45,35 @@ func newConsole(a *app, o *outputFlags, hide *redactor) *console {
 	noColor, _ := a.env("NO_COLOR")
 	dumb, _ := a.env("TERM")
 	plain := o.noColor || noColor != "" || dumb == "dumb"
+	c.keyboard = -1
+	if fd, ok := terminal.Descriptor(a.in); ok {
+		c.keyboard = fd
+	}
 	_, outTerminal := terminal.Descriptor(a.out)
 	fd, errTerminal := terminal.Descriptor(a.errw)
-	c.readable = outTerminal && errTerminal && !o.json
+	c.readable = (outTerminal && errTerminal || sameFile(a.out, a.errw)) && !o.json
 	c.outColor = outTerminal && !plain && !o.json
 	c.errColor = errTerminal && !plain
 	if errTerminal && dumb != "dumb" && !c.quiet && !c.json {
 		c.screen = terminal.NewScreen(a.errw, fd)
 	}
 	return c
+}
+
+// sameFile reports whether both are one file, as after 2>&1.
+func sameFile(a, b io.Writer) bool {
+	var infos [2]os.FileInfo
+	for i, w := range []io.Writer{a, b} {
+		f, ok := w.(*os.File)
+		if !ok {
+			return false
+		}
+		var err error
+		if infos[i], err = f.Stat(); err != nil {
+			return false
+		}
+	}
+	return os.SameFile(infos[0], infos[1])
 }
 
 // outWidth is how many characters a line of standard output has room for, 0 where
@@ -61,12 +85,15 @@ func (c *console) outWidth() int {
 	return 0
 }
 
-// say writes one line to standard error, above whatever is drawn there.
-func (c *console) say(line string) { c.sayFigures(c.hide.text(line)) }
+// view shows progress on the console.
+func (c *console) view(interval time.Duration) *live.View {
+	return &live.View{Console: c, Quiet: c.quiet, JSON: c.json, Color: c.errColor, Interval: interval, Now: time.Now}
+}
 
-// sayFigures is say for lines that are made of figures and names of ours only.
-// A secret that looks like one of them must not take it out.
-func (c *console) sayFigures(line string) {
+// say writes one line to standard error, above whatever is drawn there.
+func (c *console) say(line string) { c.print(c.hide.Text(line)) }
+
+func (c *console) print(line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.screen != nil {
@@ -74,6 +101,22 @@ func (c *console) sayFigures(line string) {
 	}
 	fmt.Fprintln(c.errw, line)
 }
+
+// Figures writes v as a line of JSON. It is made of figures and names of ours
+// only: a secret that looks like one of them must not take it out.
+func (c *console) Figures(v any) { c.print(jsonLine(v)) }
+
+// jsonLine is v as one line. Numbers that JSON cannot say have become 0 before.
+func jsonLine(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "{}"
+	}
+	return string(text)
+}
+
+// Note tells something worth knowing that is not an error.
+func (c *console) Note(text string) { c.notef("%s", text) }
 
 // notef tells something worth knowing that is not an error.
 func (c *console) notef(format string, args ...any) {
@@ -96,8 +139,8 @@ func (c *console) debugf(format string, args ...any) {
 	}
 }
 
-// restore leaves the terminal as it was found.
-func (c *console) restore() {
+// Clear takes away what is drawn.
+func (c *console) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.screen != nil {
@@ -107,7 +150,7 @@ func (c *console) restore() {
 
 // undrawn takes the terminal for one that nothing is drawn on in place.
 func (c *console) undrawn() {
-	c.restore()
+	c.Clear()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.screen = nil
@@ -132,26 +175,79 @@ func (c *console) part() {
 	}
 }
 
-// quit is restore for the last time: the process ends, and nothing may be drawn
-// any more.
-//
-// Somebody may be stuck in writing to a terminal that is stopped. Then there is
-// nothing to be restored on it either.
-func (c *console) quit() {
+// lockSoon takes the lock, unless somebody is stuck in writing to a terminal that
+// is stopped. Then there is nothing to be restored on it either.
+func (c *console) lockSoon() bool {
 	for range 20 {
 		if c.mu.TryLock() {
-			defer c.mu.Unlock()
-			break
+			return true
 		}
 		time.Sleep(10 * time.Millisecond)
+	}
+	return false
+}
+
+// quit is Clear for the last time: the process ends, and nothing may be drawn
+// any more.
+func (c *console) quit() {
+	c.keys.Load().Close()
+	if c.lockSoon() {
+		defer c.mu.Unlock()
 	}
 	if c.screen != nil {
 		c.screen.Close()
 	}
 }
 
-// draw shows lines in place of those drawn before.
-func (c *console) draw(lines []string) {
+// Size is how much room there is to draw, 0 where nothing is drawn in place.
+func (c *console) Size() (width, lines int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.screen == nil {
+		return 0, 0
+	}
+	return c.screen.Size()
+}
+
+// Keys calls pressed for each key until the returned function is called, where there are keys to be read.
+func (c *console) Keys(pressed func(key rune)) (stop func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.screen == nil || c.keyboard < 0 {
+		return nil
+	}
+	keys := terminal.ReadKeys(c.keyboard, pressed)
+	if keys == nil {
+		return nil
+	}
+	c.keys.Store(keys)
+	return keys.Close
+}
+
+// suspend gives the terminal back while pause lasts.
+func (c *console) suspend(pause func()) {
+	if c.lockSoon() {
+		defer c.mu.Unlock()
+	}
+	if c.screen != nil {
+		c.screen.Clear()
+	}
+	c.keys.Load().Pause()
+	pause()
+	c.keys.Load().Resume()
+}
+
+// resumed has everything drawn anew, because somebody else may have written to the terminal.
+func (c *console) resumed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.screen != nil {
+		c.screen.Forget()
+	}
+}
+
+// Draw shows lines in place of those drawn before.
+func (c *console) Draw(lines []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.screen != nil {

@@ -4,12 +4,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/cheggaaa/pb/v3"
 	"github.com/creack/pty"
 
 	"warp/cli/terminal"
@@ -21,7 +19,9 @@ type tty struct {
 	t    *testing.T
 	file *os.File
 
-	teststore.Output // all that the program has written
+	read chan struct{} // closed when the program has ended, and all that it has written was read
+
+	teststore.Output // that
 }
 
 func startTerminal(t *testing.T, cmd *exec.Cmd) *tty {
@@ -30,8 +30,8 @@ func startTerminal(t *testing.T, cmd *exec.Cmd) *tty {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &tty{t: t, file: f}
-	go func() { _, _ = io.Copy(s, f) }()
+	s := &tty{t: t, file: f, read: make(chan struct{})}
+	go func() { _, _ = io.Copy(s, f); close(s.read) }()
 	hung := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
 	t.Cleanup(func() {
 		hung.Stop()
@@ -46,6 +46,16 @@ func (s *tty) send(text string) {
 	s.t.Helper()
 	if _, err := io.WriteString(s.file, text); err != nil {
 		s.t.Fatal(err)
+	}
+}
+
+// drain waits until all that was written is here.
+func (s *tty) drain() {
+	s.t.Helper()
+	select {
+	case <-s.read:
+	case <-time.After(20 * time.Second):
+		s.t.Fatalf("the terminal is still open: %q", s.String())
 	}
 }
 
@@ -90,8 +100,8 @@ func TestLiveOnTerminal(t *testing.T) {
 	}
 	s.await("the report")
 	settled(t, s.String())
-	for _, want := range []string{"Preparing", "left", "Running", "1234.5 MiB/s (avg   1200.0)", "123 req/s", "p50 1.23ms", "p99  2.00s",
-		"\x1b[31m  7 errors", "Preparing: 20 objects in "} {
+	for _, want := range []string{"Preparing", "left", "Running", "  1234.5", "1.23ms", "2.00s",
+		"STAT  \x1b[31m     7\x1b[0m", "keys: q stop and report", "Preparing: 20 objects, 20 MiB in "} {
 		if !strings.Contains(s.String(), want) {
 			t.Errorf("%q is missing in %q", want, s.String())
 		}
@@ -158,7 +168,7 @@ func TestLinesWithoutTerminal(t *testing.T) {
 		"warp: 0s STAT: 99 requests, 7 errors, 0.0 MiB/s, 9.90 obj/s, p50 812µs, p99 2.00s\n"; !strings.Contains(r.err, want) {
 		t.Errorf("want %q in %q", want, r.err)
 	}
-	if !strings.Contains(r.err, "warp: Preparing: 20 objects in ") {
+	if !strings.Contains(r.err, "warp: Preparing: 20 objects, 20 MiB in ") {
 		t.Errorf("%q", r.err)
 	}
 
@@ -177,116 +187,38 @@ func TestLinesWithoutTerminal(t *testing.T) {
 	}
 }
 
-// TestLiveLines looks at the view for several widths.
-func TestLiveLines(t *testing.T) {
-	t.Parallel()
-	l := &liveRun{con: &console{}, snapshot: fakeSnapshot, length: time.Minute, pb: newTimeBar(int64(time.Minute))}
-	want := []string{
-		"Running  [==============>                                             ]  25%  15s of 1m, 45s left",
-		"GET       1234.5 MiB/s (avg   1200.0)     123 req/s  p50 1.23ms  p99 25.0ms  0 errors",
-		"STAT        9.90 obj/s (avg     9.00)    9.90 req/s  p50  812µs  p99  2.00s  7 errors",
-	}
-	got := l.lines(97, 15*time.Second)
-	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("line %d is\n%q, want\n%q", i, got[i], want[i])
-		}
-	}
-	if l.length = 0; !strings.HasPrefix(l.lines(80, 90*time.Second)[0], "Running  1m30s") {
-		t.Errorf("without an end: %q", l.lines(80, 90*time.Second)[0])
-	}
-}
-
-func TestBarLine(t *testing.T) {
-	t.Parallel()
-	b := &bar{title: "Preparing", unit: "objects", pb: newTimeBar(2500)}
-	b.total.Store(2500)
-	b.add(1000)
-	if got, want := b.line(100, 4*time.Second), "Preparing  [===============>                      ]  40%  1000/2500, 250 objects/s, 6.0s left"; strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") && pb.CellCount(got) != 100 {
-		t.Errorf("got %q", got)
-	}
-	b.total.Store(0)
-	if got := b.line(80, 4*time.Second); got != "Preparing  1000 objects, 250/s" {
-		t.Errorf("got %q", got)
-	}
-}
-
-func TestLatency(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]string{
-		0: "-", 812 * time.Nanosecond: "0.81µs", 999 * time.Microsecond: "999µs", 1234 * time.Microsecond: "1.23ms",
-		25 * time.Millisecond: "25.0ms", 250 * time.Millisecond: "250ms", 1234 * time.Millisecond: "1.23s", 125 * time.Second: "125s",
-	} {
-		if got := latency(d); got != want {
-			t.Errorf("%v is %q, want %q", d, got, want)
-		}
-	}
-}
-
 // TestLiveInTmux sees what a person sees: tmux is a terminal with a screen that
 // can be read.
 func TestLiveInTmux(t *testing.T) {
 	t.Parallel()
-	tmux := needTool(t, "tmux")
+	s := startScreen(t, "90", "20")
 	fake, err := exec.LookPath("warp-fake")
 	if err != nil {
 		t.Fatal(err)
 	}
-	socket := filepath.Join(t.TempDir(), "s")
-	run := func(args ...string) string {
-		out, err := exec.Command(tmux, append([]string{"-S", socket, "-f", "/dev/null"}, args...)...).CombinedOutput()
-		if err != nil {
-			t.Errorf("tmux %q: %v, %s", args, err, out)
-		}
-		return strings.TrimRight(string(out), "\n")
-	}
-	awaitScreen := func(what string) string {
-		t.Helper()
-		for range 400 {
-			if text := run("capture-pane", "-p"); strings.Contains(text, what) {
-				return text
-			}
-			time.Sleep(25 * time.Millisecond)
-		}
-		t.Fatalf("%q did not appear:\n%s", what, run("capture-pane", "-p"))
-		return ""
-	}
-	run("new-session", "-d", "-x", "90", "-y", "20", "env", "PS1=ready> ", "ENV=", "sh")
-	defer run("kill-server")
-	awaitScreen("ready>")
-	state := func(name string) string {
-		run("send-keys", "stty -a > '"+filepath.Dir(socket)+"/"+name+"'; echo saved "+name, "Enter")
-		awaitScreen("\nsaved " + name)
-		text, err := os.ReadFile(filepath.Join(filepath.Dir(socket), name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	before := state("before")
-
-	run("send-keys", "clear; "+fake+" fake --duration=20s; echo exit code $?", "Enter")
-	awaitScreen("Preparing  [")
-	run("send-keys", "C-c")
-	awaitScreen("exit code 130")
-	run("send-keys", "clear; "+fake+" fake --duration=3s; echo exit code $?", "Enter")
-	text := awaitScreen("Running  [")
-	if run("display-message", "-p", "#{cursor_flag}") != "0" {
+	before := s.mode("before")
+	s.enter("clear; " + fake + " fake --duration=20s; echo exit code $?")
+	s.await("Preparing  [")
+	s.run("send-keys", "C-c")
+	s.await("exit code 130")
+	s.enter("clear; " + fake + " fake --duration=3s; echo exit code $?")
+	text := s.await("Running  [")
+	if s.run("display-message", "-p", "#{cursor_flag}") != "0" {
 		t.Error("the cursor is visible beside the live view")
 	}
 	if n := strings.Count(text, "Preparing"); n != 1 {
 		t.Errorf("%d lines about preparing:\n%s", n, text)
 	}
-	run("resize-window", "-x", "60", "-y", "20")
-	text = awaitScreen("exit code 0")
-	if strings.Contains(text, "Running") || strings.Contains(text, "MiB/s") {
+	s.run("resize-window", "-x", "60", "-y", "20")
+	text = s.await("exit code 0")
+	if strings.Contains(text, "Running") || strings.Contains(text, "mean MiB/s") {
 		t.Errorf("rests of the live view:\n%s", text)
 	}
-	if run("display-message", "-p", "#{cursor_flag}") != "1" {
+	if s.run("display-message", "-p", "#{cursor_flag}") != "1" {
 		t.Error("the cursor is hidden at the end")
 	}
-	run("resize-window", "-x", "90", "-y", "20")
-	if after := state("after"); after != before {
+	s.run("resize-window", "-x", "90", "-y", "20")
+	if after := s.mode("after"); after != before {
 		t.Errorf("the terminal was\n%s and is\n%s", before, after)
 	}
 }

@@ -7,27 +7,32 @@ import (
 
 	"warp/cli/flagtype"
 	"warp/pkg/bench"
+	"warp/pkg/store/engines"
 )
 
 func copyBenchmark() benchmark {
 	pool := poolFlags{versions: 1}
 	var op bench.Copy
 	var parts partFlags
-	size := parts.sizeFlag(0, "copy larger objects in parts of `SIZE`")
-	size.(*flagtype.Size).DefaultText = "5GiB, the most in one request"
+	size := parts.sizeFlag(0, "copy objects larger than `SIZE` in parts of that size")
+	size.(*flagtype.Size).DefaultText = "5GiB"
 	return benchmark{
-		name: "copy", summary: "have the store copy objects",
+		name: "copy", summary: "copy objects inside the store",
 		op: &op, requests: []string{"COPY", "COPYPART"},
+		needs:    []engines.Feature{engines.Copies},
 		about:    []string{"Uploads --objects objects, then has the store copy them to new names, in random order."},
 		plan:     pool.then("has the store copy them to new names in random order"),
 		examples: []string{"warp copy --host=s3:9000 --access-key=… --secret-key=… --obj.size=100MiB --part.size=16MiB"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(250, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
 			size,
-			parts.atOnceFlag(4, "`N` parts of an object at a time"),
+			parts.atOnceFlag(4, "transfer `N` parts of an object at a time"),
 		),
 		rarely:  slices.Concat(pool.existingFlags(), pool.passFlags()),
 		payload: true, writes: true,
 		check: func(f *benchFlags) error {
+			if err := f.target.checkNeeds([]need{{parts.size > 0, "copy --part.size", engines.PartCopies}}); err != nil {
+				return err
+			}
 			if parts.size > 0 {
 				if err := parts.check(); err != nil {
 					return err

@@ -13,9 +13,9 @@ import (
 
 // credentials finds out as whom to talk to the store. There are several with
 // --credentials-file only.
-func (f *targetFlags) credentials(ctx context.Context, inv *invocation, cfg *store.Config) ([]*credentials.Credentials, error) {
+func (f *targetFlags) credentials(ctx context.Context, inv *invocation, cfg *store.Config) ([]store.Credentials, error) {
 	if f.credentialsFile != "" {
-		return f.severalCredentials(inv)
+		return f.severalCredentials(ctx, inv)
 	}
 	// A machine without a home folder has no shared configuration.
 	home, _ := os.UserHomeDir()
@@ -37,11 +37,11 @@ func (f *targetFlags) credentials(ctx context.Context, inv *invocation, cfg *sto
 		return nil, runError("%w", err)
 	}
 	// Keys that did not come by flag or variable are secret all the same.
-	if v, err := creds.GetWithContext(nil); err == nil {
-		inv.hide.add(v.SecretAccessKey, v.SessionToken)
+	if keys, err := creds.Keys(ctx); err == nil {
+		inv.hide.Add(keys.SecretKey, keys.SessionToken)
 	}
 	inv.debugf("credentials are from %s", creds.Source)
-	return []*credentials.Credentials{creds.Credentials}, nil
+	return []store.Credentials{creds.Credentials}, nil
 }
 
 // exchange says where a web token becomes credentials: at the store itself,
@@ -53,7 +53,7 @@ func (f *targetFlags) exchange(inv *invocation, cfg *store.Config, o *credential
 		if err != nil {
 			return runError("--sts-web-token: %w", err)
 		}
-		inv.hide.add(strings.TrimSpace(string(token)))
+		inv.hide.Add(strings.TrimSpace(string(token)))
 	}
 	scheme := "http://"
 	if f.tls {
@@ -71,14 +71,14 @@ func (f *targetFlags) exchange(inv *invocation, cfg *store.Config, o *credential
 	return nil
 }
 
-func (f *targetFlags) severalCredentials(inv *invocation) ([]*credentials.Credentials, error) {
+func (f *targetFlags) severalCredentials(ctx context.Context, inv *invocation) ([]store.Credentials, error) {
 	all, err := credentials.ReadFile(f.credentialsFile, f.signature)
 	if err != nil {
 		return nil, usageError("--credentials-file: %w", err)
 	}
 	for _, c := range all {
-		if v, err := c.GetWithContext(nil); err == nil {
-			inv.hide.add(v.SecretAccessKey, v.SessionToken)
+		if keys, err := c.Keys(ctx); err == nil {
+			inv.hide.Add(keys.SecretKey, keys.SessionToken)
 		}
 	}
 	inv.debugf("%d credentials take turns", len(all))

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/flagtype"
+	"warp/cli/redact"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
@@ -57,7 +58,7 @@ func planRun(inv *invocation, f *benchFlags, b benchmark, o *bench.Options) (*dr
 	d.say("%s", f.planEnd(b, o))
 	d.planFiles(f, o)
 	for i, line := range d.Plan {
-		d.Plan[i] = inv.hide.text(line)
+		d.Plan[i] = inv.hide.Text(line)
 	}
 	return d, nil
 }
@@ -72,13 +73,13 @@ func (d *dryRun) addGroup(inv *invocation, g flagGroup) {
 	for _, f := range g.all() {
 		name := f.Names()[0]
 		value := flagValue(f)
-		if isSecretFlag(name) && value != "" {
-			value = redacted
+		if redact.IsSecret(name) && value != "" {
+			value = redact.Mark
 		}
-		value = inv.hide.text(value)
+		value = inv.hide.Text(value)
 		shown := value
 		if doc, ok := f.(cli.DocGenerationFlag); ok && !f.IsSet() && doc.GetDefaultText() != "" {
-			value, shown = "", "("+doc.GetDefaultText()+")" // such as the 0 that stands for it
+			value, shown = "", "("+doc.GetDefaultText()+")" // such as the 0 that means it
 		}
 		if shown == "" {
 			shown = "(not set)"

@@ -25,20 +25,20 @@ type endFlags struct {
 
 func (e *endFlags) flag() cli.Flag {
 	e.durationFlag = &flagtype.Duration{Name: "duration", Value: 5 * time.Minute, Destination: &e.duration,
-		Usage: "`TIME` to measure for; 0 needs another end, or --forever"}
+		Usage: "measure for `TIME`; 0 needs another limit or --forever"}
 	return e.durationFlag
 }
 
 func (e *endFlags) warmupFlag() cli.Flag {
 	return &flagtype.Duration{Name: "warmup", Destination: &e.warmup, DefaultText: "until each worker has finished a request",
-		Usage: "begin to measure `TIME` after the start, or later"}
+		Usage: "start the measurement no sooner than `TIME` after the first request"}
 }
 
 // checkWarmup refuses a warm-up that leaves nothing to measure.
 func (e *endFlags) checkWarmup() error {
 	if e.duration > 0 && e.warmup >= e.duration {
 		return usageError("--warmup=%s leaves nothing of --duration=%s to measure", human.Duration(e.warmup), human.Duration(e.duration)).
-			tell("use a longer --duration or a shorter --warmup")
+			withHint("use a longer --duration or a shorter --warmup")
 	}
 	return nil
 }
@@ -47,22 +47,22 @@ func (e *endFlags) foreverFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "forever", Destination: &e.forever, Usage: "measure until Ctrl-C"}
 }
 
-// writeFlags are those of operations whose requests write objects.
+// writeFlags are the flags of operations whose requests write objects.
 func (e *endFlags) writeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "max-objects", Aliases: []string{"maxputs"}, Destination: &e.maxObjects, Validator: atLeast(0),
-			Usage: "end the run when `N` objects are written; without --duration nothing else ends it"},
+			Usage: "end the run after writing `N` objects; the default --duration then does not apply"},
 		&flagtype.Size{Name: "total-size", Aliases: []string{"totalputsize"}, Destination: &e.totalSize,
-			Usage: "end the run when objects of `SIZE` in all are written; without --duration nothing else ends it"},
+			Usage: "end the run after writing `SIZE` in total; the default --duration then does not apply"},
 		&cli.BoolFlag{Name: "skiplist", Destination: &e.skipList, Hidden: true,
-			Usage: "accepted for scripts that have it; no run lists a bucket's objects before it uploads"},
+			Usage: "no effect, accepted for compatibility: warp never lists a bucket before it uploads"},
 	}
 }
 
-// settle makes the default of --duration none where something else was given
+// resolve makes the default of --duration none where something else was given
 // that ends the run, and refuses a run without end that nobody asked for.
 // itself says that the operation or --autoterm ends it.
-func (e *endFlags) settle(itself, writes bool) error {
+func (e *endFlags) resolve(itself, writes bool) error {
 	other := e.maxObjects > 0 || e.totalSize > 0 || e.passes
 	if (other || e.forever) && !e.durationFlag.IsSet() {
 		e.duration = 0
@@ -75,9 +75,9 @@ func (e *endFlags) settle(itself, writes bool) error {
 	case e.forever || other || itself || e.duration > 0:
 		return nil
 	case writes:
-		return usageError("--duration=0 and nothing else that ends the run").tell("give --duration, --max-objects or --total-size, or --forever to measure until Ctrl-C")
+		return usageError("--duration=0 and nothing else ends the run").withHint("give --duration, --max-objects or --total-size, or --forever to measure until Ctrl-C")
 	}
-	return usageError("--duration=0 and nothing else that ends the run").tell("give --duration, or --forever to measure until Ctrl-C")
+	return usageError("--duration=0 and nothing else ends the run").withHint("give --duration, or --forever to measure until Ctrl-C")
 }
 
 func (e *endFlags) apply(o *bench.Options) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"warp/cli/redact"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/store"
@@ -50,8 +51,8 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// tell adds what to do about the failure.
-func (f *failure) tell(format string, args ...any) *failure {
+// withHint adds what to do about the failure.
+func (f *failure) withHint(format string, args ...any) *failure {
 	f.hint = fmt.Sprintf(format, args...)
 	return f
 }
@@ -122,8 +123,8 @@ func both(first, second error) error {
 // printError is the only place that tells the user about an error. The message
 // is one line whatever the error contains, because scripts and logs cut at line
 // ends.
-func printError(w io.Writer, hide *redactor, err error) {
-	fmt.Fprintln(w, "warp: error: "+hide.text(oneLine(err.Error())))
+func printError(w io.Writer, hide *redact.Redactor, err error) {
+	fmt.Fprintln(w, "warp: error: "+hide.Text(oneLine(err.Error())))
 }
 
 // oneLine joins the lines of s, and takes out what could steer a terminal:

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"warp/pkg/fleet"
 	"warp/pkg/store"
 )
 
@@ -17,10 +18,24 @@ func (f *targetFlags) unopened(ctx context.Context, err error) error {
 	return f.explainOpen(err)
 }
 
-// explainOpen is explain for the first answers of a store, be they a client's.
+// unopenedClient is unopened for an error that a client of a fleet had with the store.
+func (f *targetFlags) unopenedClient(client *fleet.Error) error {
+	err := runError("%w", client)
+	var explained *failure
+	if errors.As(f.explainOpen(client.Err), &explained) {
+		err.hint = explained.hint
+	}
+	return err
+}
+
+// explainOpen is explain for the first answers of a store.
 func (f *targetFlags) explainOpen(err error) error {
 	if noS3(err) {
-		return runError("%w", err).tell("there seems to be no S3 at %s: check --host and its port", f.host)
+		title := "S3"
+		if f.provider != nil {
+			title = f.provider.Title
+		}
+		return runError("%w", err).withHint("there seems to be no %s at %s: check --host and its port", title, f.host)
 	}
 	return f.explain(err)
 }
@@ -30,8 +45,8 @@ func noS3(err error) bool {
 	text := err.Error()
 	switch code := store.CodeOf(err); code {
 	case store.CodeBadAnswer:
-		return strings.Contains(text, "a document <html") || strings.Contains(text, "is no XML") || strings.Contains(text, "document is empty") ||
-			strings.Contains(text, "malformed HTTP")
+		return strings.Contains(text, "a document <html") || strings.Contains(text, "is no XML") || strings.Contains(text, store.HTMLPage) ||
+			strings.Contains(text, "document is empty") || strings.Contains(text, "malformed HTTP")
 	case "HTTP404", "HTTP405", "HTTP501":
 		return true
 	case "NoSuchBucket": // a 404 without any document
@@ -41,12 +56,19 @@ func noS3(err error) bool {
 	}
 }
 
+// byToken reports whether requests carry what no pair of keys is.
+func (f *targetFlags) byToken() bool {
+	return f.provider != nil && f.provider.Identify != nil && f.accessKey == ""
+}
+
 // explain turns what the store answered into what to do about it.
 func (f *targetFlags) explain(err error) error {
 	var nobody *store.UnreachableError
 	code, text := store.CodeOf(err), err.Error()
 	hint := ""
 	switch {
+	case f.byToken() && (code == "AccessDenied" || code == "Unauthorized"):
+		hint = "check the credentials, of which --debug shows the source, and what they may do"
 	case code == store.CodeNeedsTLS, code == "HTTP400" && !f.tls && strings.Contains(text, "HTTPS"):
 		hint = "try --tls"
 	case code == "AccessDenied" && strings.Contains(text, "create bucket "):
@@ -57,9 +79,11 @@ func (f *targetFlags) explain(err error) error {
 	case code == "ExpiredToken", code == "InvalidToken", code == "InvalidTokenId":
 		hint = "check --session-token"
 	case code == "RequestTimeTooSkewed":
-		hint = "set the clock of this machine"
+		hint = "set the clock of the machine that sent the request"
 	case code == "HTTP400", code == "AuthorizationHeaderMalformed", code == "InvalidRegion", code == "IllegalLocationConstraintException":
 		hint = "check --region"
+	case code == store.CodeRedirect && strings.Contains(text, "--redirect-hosts="):
+		// which is what to do
 	case code == store.CodeRedirect, code == "PermanentRedirect", code == "TemporaryRedirect":
 		hint = "check --host and --region"
 	case code == store.CodeNoHTTP2:
@@ -67,18 +91,16 @@ func (f *targetFlags) explain(err error) error {
 	case code == store.CodeTLS && strings.Contains(text, "certificate required"):
 		hint = "the store wants to see a certificate: give --client-cert and --client-key"
 	case code == store.CodeTLS && strings.Contains(text, "certificate has expired"):
-		hint = "renew the store's certificate, set the clock of this machine, or accept any certificate with --insecure"
+		hint = "renew the store's certificate, set the clock of the machine that sent the request, or accept any certificate with --insecure"
 	case code == store.CodeTLS:
 		hint = "check --tls, and --ca-file or --insecure for a private certificate"
 	case errors.As(err, &nobody):
-		return runError("%v", nobody).tell("start a store there, or name another with --host%s", f.elsewhere)
-	case strings.Contains(text, "nothing answers at "), strings.Contains(text, " hosts answers; the first: "): // on a client's word
-		hint = "start a store that the clients reach, or name another with --host"
+		return runError("%v", nobody).withHint("start a store there, or name another with --host%s", f.elsewhere)
 	}
 	if hint == "" {
 		return err
 	}
-	return runError("%w", err).tell("%s", hint)
+	return runError("%w", err).withHint("%s", hint)
 }
 
 // whereDemo is what a benchmark suggests to whoever has no store.
@@ -87,13 +109,19 @@ const whereDemo = ", or try warp without one: --host=embedded --obj.size=64KiB -
 // silence is after how long without an answer somebody wonders.
 const silence = 3 * time.Second
 
-// sayWaiting says after a moment what warp is waiting for, unless that is over.
+// sayWaiting says after a moment what warp is waiting for, unless that is over. Nothing is said after stop.
 func (f *targetFlags) sayWaiting(con *console, client *store.Client) (stop func()) {
+	said := make(chan struct{})
 	t := time.AfterFunc(silence, func() {
+		defer close(said)
 		if client.Heard() {
 			return
 		}
 		con.notef("nothing but silence or errors from %s for %s; it has %s to answer a request (Ctrl-C ends this)", f.host, silence, store.AdminTimeout)
 	})
-	return func() { t.Stop() }
+	return func() {
+		if !t.Stop() {
+			<-said
+		}
+	}
 }

@@ -1,14 +1,19 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"warp/internal/teststore"
 	"warp/pkg/fleet"
 	"warp/pkg/store"
 )
@@ -37,6 +42,10 @@ func TestFirstAnswers(t *testing.T) {
 		w.Header().Set("Location", "http://other.example/x")
 		s3Error(307, "TemporaryRedirect", "Redirect")(w, r)
 	}
+	moved := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "https://other.example/x")
+		w.WriteHeader(http.StatusMovedPermanently)
+	}
 	for name, test := range map[string]struct {
 		handler http.HandlerFunc
 		tls     bool
@@ -44,6 +53,7 @@ func TestFirstAnswers(t *testing.T) {
 	}{
 		"tls port":        {text(200, ""), true, "talks TLS, and the request was plain HTTP; try --tls"},
 		"web server":      {text(200, "<html><body>hi</body></html>"), false, "there seems to be no S3 at"},
+		"console":         {text(200, "<!doctype html>\n<html><body>hi</body></html>"), false, "BadAnswer: the answer is an HTML page"},
 		"error page":      {text(501, "<!DOCTYPE HTML>\n<html><body>Forbidden</body></html>"), false, "HTTP501: an HTML page; there seems to be no S3 at"},
 		"nothing there":   {text(404, ""), false, "there seems to be no S3 at"},
 		"other language":  {text(200, "{}"), false, "there seems to be no S3 at"},
@@ -51,7 +61,9 @@ func TestFirstAnswers(t *testing.T) {
 		"unknown key":     {s3Error(403, "InvalidAccessKeyId", "No such key."), false, "No such key; check --access-key and --secret-key"},
 		"wrong secret":    {s3Error(403, "SignatureDoesNotMatch", "x"), false, "check --access-key and --secret-key"},
 		"wrong region":    {text(400, ""), false, "check --region"},
-		"redirect":        {elsewhere, false, "the store sends this request to http://other.example/x, and warp does not follow"},
+		"redirect":        {elsewhere, false, "the store redirects this request to http://other.example/x: that is outside of its own domain"},
+		"clock":           {s3Error(403, "RequestTimeTooSkewed", "x"), false, "set the clock of the machine that sent the request"},
+		"moved":           {moved, false, "the store sends this request to https://other.example/x, and warp follows status 307 and 308 only; check --host"},
 		"session is over": {s3Error(400, "ExpiredToken", "x"), false, "check --"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -69,12 +81,16 @@ func TestFirstAnswers(t *testing.T) {
 			server := start(test.handler)
 			defer server.Close()
 			_, address, _ := strings.Cut(server.URL, "://")
-			for _, command := range [][]string{{"put", "--obj.size=1KiB", "--stress"}, {"clean"}} {
+			put := []string{"put", "--obj.size=1KiB", "--stress"}
+			for _, command := range [][]string{put, {"clean"}, append(slices.Clone(put), "--warp-client="+inProcessClient(t))} {
 				if command[0] == "clean" && (name == "nothing there" || name == "may not create") {
 					continue // to clean up there is nothing
 				}
 				began := time.Now()
 				r := runWarp(t, nil, append(command, "--host="+address, "--access-key=warp", "--secret-key=warpwarp")...)
+				if len(command) > len(put) { // who takes part comes first
+					r.err = r.err[strings.Index(r.err, "warp: error: "):]
+				}
 				if r.code != 1 || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, test.want) && !(test.tls && strings.Contains(r.err, "try --tls")) || time.Since(began) > 5*time.Second {
 					t.Errorf("%v: code %d after %v, want %q in\n%s%s", command, r.code, time.Since(began), test.want, r.out, r.err)
 				}
@@ -91,18 +107,40 @@ func TestFirstAnswers(t *testing.T) {
 func TestAnswersToClients(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ text, code, want string }{
-		{"look for bucket b: nothing answers at http://127.0.0.1:1 (ConnectionRefused: refused)", store.CodeRefused, "start a store that the clients reach"},
-		{"look for bucket b: none of 2 hosts answers; the first: http://127.0.0.1:1", store.CodeRefused, "start a store that the clients reach"},
 		{"create bucket b: AccessDenied: Access Denied", "AccessDenied", "these keys may not create buckets"},
-		{"look for bucket b: AccessDenied: Access Denied", "AccessDenied", "check --access-key and --secret-key"},
+		{"check bucket b: AccessDenied: Access Denied", "AccessDenied", "check --access-key and --secret-key"},
 		{"create bucket b: HTTP501: <html> no", "HTTP501", "there seems to be no S3 at"},
-		{"look for bucket b: plain HTTP", store.CodeNeedsTLS, "try --tls"},
+		{"check bucket b: plain HTTP", store.CodeNeedsTLS, "try --tls"},
 	} {
 		client := &fleet.Error{Client: "10.0.0.1:7761", Err: fmt.Errorf("%s%w", test.text, &store.Error{Code: test.code})}
-		if got := (&targetFlags{}).explainOpen(client).Error(); !strings.HasPrefix(got, "client 10.0.0.1:7761: ") || !strings.Contains(got, test.want) {
+		if got := (&targetFlags{}).unopenedClient(client).Error(); !strings.HasPrefix(got, "client 10.0.0.1:7761: ") || !strings.Contains(got, test.want) {
 			t.Errorf("%q does not say %q", got, test.want)
 		}
 	}
+}
+
+// inProcessClient is the address of a `warp client` that lasts as long as the test.
+func inProcessClient(t *testing.T) string {
+	t.Helper()
+	errw := &teststore.Output{}
+	signals := make(chan os.Signal, 1)
+	a := &app{in: strings.NewReader(""), out: io.Discard, errw: errw, env: noEnv, signals: signals, exit: func(int) {}}
+	ended := make(chan int, 1)
+	go func() { ended <- a.main(context.WithoutCancel(t.Context()), []string{"client", "127.0.0.1:0"}) }()
+	t.Cleanup(func() {
+		signals <- os.Interrupt
+		if code := <-ended; code != 0 {
+			t.Errorf("the client ended with %d:\n%s", code, errw)
+		}
+	})
+	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(time.Millisecond) {
+		if _, after, ok := strings.Cut(errw.String(), " listens at "); ok {
+			address, _, _ := strings.Cut(after, " ")
+			return address
+		}
+	}
+	t.Fatalf("the client does not listen:\n%s", errw)
+	return ""
 }
 
 // TestSilentHost: after a moment warp says what it waits for.

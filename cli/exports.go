@@ -21,18 +21,21 @@ type exportFlags struct {
 	influx, statsd, metrics, gateway string
 	influxEvery, statsdProbe         bool
 	influxInterval                   time.Duration
+	influxIntervalGiven              func() bool
 }
 
 func (f *exportFlags) flags(env environment) []cli.Flag {
+	interval := &flagtype.Duration{Name: "influxdb-interval", Hidden: true, Value: time.Second, Destination: &f.influxInterval, Validator: exportInterval,
+		Usage: "with --influxdb: send a point per series every `TIME`"}
+	f.influxIntervalGiven = interval.IsSet
 	return []cli.Flag{
 		&cli.StringFlag{Name: "influxdb", Destination: &f.influx, Sources: env.vars("WARP_INFLUXDB_CONNECT"),
 			Usage: "send totals to InfluxDB 2 at `URL`: http://TOKEN@HOST:8086/BUCKET/ORG?TAG=VALUE"},
-		&flagtype.Duration{Name: "influxdb-interval", Hidden: true, Value: time.Second, Destination: &f.influxInterval, Validator: exportInterval,
-			Usage: "with --influxdb: `TIME` between two points of the same series"},
-		&cli.BoolFlag{Name: "influxdb-every-request", Hidden: true, Destination: &f.influxEvery, Usage: "with --influxdb: send a point for each request"},
+		interval,
+		&cli.BoolFlag{Name: "influxdb-every-request", Hidden: true, Destination: &f.influxEvery, Usage: "with --influxdb: also send a point per request"},
 		&cli.StringFlag{Name: "statsd", Hidden: true, Destination: &f.statsd, Usage: "send metrics to StatsD at `HOST:PORT`"},
 		&cli.BoolFlag{Name: "statsd-probe", Hidden: true, Value: true, Destination: &f.statsdProbe,
-			Usage: "with --statsd: do not start where nobody listens, as far as that can be told"},
+			Usage: "with --statsd: fail at the start if nothing seems to listen there"},
 		&cli.StringFlag{Name: "metrics", Destination: &f.metrics, Usage: "serve metrics to Prometheus at `ADDRESS`, under /metrics"},
 		&cli.StringFlag{Name: "pushgateway", Hidden: true, Destination: &f.gateway, Usage: "push metrics to the Pushgateway of Prometheus at `URL`"},
 	}
@@ -48,10 +51,10 @@ func exportInterval(d time.Duration) error {
 // check refuses what cannot work before anything is asked of anybody.
 func (f *exportFlags) check() error {
 	switch {
-	case f.influx == "" && (f.influxEvery || f.influxInterval != time.Second):
-		return usageError("--influxdb-every-request and --influxdb-interval are of use with --influxdb only")
+	case f.influx == "" && (f.influxEvery || f.influxIntervalGiven()):
+		return usageError("--influxdb-every-request and --influxdb-interval need --influxdb")
 	case f.statsd == "" && !f.statsdProbe:
-		return usageError("--statsd-probe is of use with --statsd only")
+		return usageError("--statsd-probe needs --statsd")
 	}
 	if f.influx != "" {
 		if _, err := sink.ParseInflux(f.influx); err != nil {
@@ -78,7 +81,7 @@ func (f *exportFlags) check() error {
 	return nil
 }
 
-// exports are those of one run.
+// exports are where the figures of one run go.
 type exports struct {
 	*sink.Exports                  // nil at a coordinator, whose clients have them
 	prometheus    *sink.Prometheus // nil without --metrics and --pushgateway
@@ -95,15 +98,18 @@ func (f *exportFlags) destinations() sink.Destinations {
 	return d
 }
 
-// open makes the exports that the flags ask for. What would fail at once is an
+// open makes the exports that the flags ask for, but for those that clients have. What would fail at once is an
 // error before the load; what fails later never touches it.
 func (f *exportFlags) open(ctx context.Context, s *session) (all exports, err error) {
-	d := f.destinations()
-	if all.Exports, err = d.Open(ctx, s.opts.ClientID, func(text string) { s.warnf("%s", text) }); err != nil {
-		return all, runError("%w", err)
+	d, metrics, instance := f.destinations(), s.load.metrics(), s.opts.RunID
+	if metrics == nil {
+		if all.Exports, err = d.Open(ctx, s.opts.ClientID, func(text string) { s.warnf("%s", text) }); err != nil {
+			return all, runError("%w", err)
+		}
+		metrics, instance = all.Metrics.Clients, s.opts.ClientID
 	}
 	if d.Metrics {
-		if all.prometheus, err = f.openPrometheus(s, s.opts.ClientID, all.Metrics.Clients); err != nil {
+		if all.prometheus, err = f.openPrometheus(s, instance, metrics); err != nil {
 			all.close()
 		}
 	}
@@ -129,6 +135,9 @@ func (f *exportFlags) openPrometheus(s *session, instance string, clients func()
 }
 
 func (all *exports) sinks() (sinks []bench.Sink) {
+	if all.Exports == nil {
+		return nil
+	}
 	for _, e := range all.All {
 		sinks = append(sinks, e)
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/flagtype"
+	"warp/cli/live"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 )
@@ -58,34 +60,44 @@ func fakeCommands(env environment) []*command {
 					Params map[string]string
 				}{inv.line, inv.parameters()})
 			case "fails":
-				return runError("cannot reach http://%s:%s@store: %s\n%s", o.accessKey, o.secretKey, o.secretKey, "second line").tell("start it")
+				return runError("cannot reach http://%s:%s@store: %s\n%s", o.accessKey, o.secretKey, o.secretKey, "second line").withHint("start it")
 			case "some-fail":
 				return requestsFailed("3 of 100 requests failed")
 			case "said":
 				return silently(exitRequests)
 			}
-			return fakeRun(ctx, inv, o.duration, o.progress.interval)
+			return fakeRun(ctx, inv, o.duration, o.progress.interval, o.host == "panics")
 		},
 	}}
 }
 
 // fakeRun goes through the phases of a run.
-func fakeRun(ctx context.Context, inv *invocation, length, interval time.Duration) error {
-	prepare := inv.startBar("Preparing", "objects", 20, interval)
+func fakeRun(ctx context.Context, inv *invocation, length, interval time.Duration, panics bool) error {
+	prepare := inv.view(interval).Bar(live.Task{Title: "Preparing", Unit: "objects", Total: 20})
 	for range 20 {
 		select {
-		case <-time.After(length / 40):
+		case <-time.After(min(length/40, 100*time.Millisecond)):
 		case <-ctx.Done():
 		}
-		prepare.add(1)
+		prepare.Add(1)
+		prepare.Moved(1 << 20)
 	}
-	prepare.finish()
-	live := inv.startLive(fakeSnapshot, length, interval)
+	prepare.Finish()
+	stopped := make(chan struct{})
+	stopNow := sync.OnceFunc(func() { close(stopped) })
+	run := inv.view(interval).Run(fakeSnapshot, length, live.Actions{Stop: stopNow, Mark: func(text string) error {
+		inv.notef("marked: %s", text)
+		return nil
+	}})
 	select {
 	case <-time.After(length):
+	case <-stopped:
 	case <-ctx.Done():
 	}
-	live.finish()
+	if panics {
+		panic("on purpose")
+	}
+	run.Finish()
 	if err := inv.result(func(w io.Writer) error {
 		_, err := io.WriteString(w, "the report\n")
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"warp/internal/human"
 	"warp/pkg/bench"
+	"warp/pkg/store/engines"
 )
 
 func fanoutBenchmark() benchmark {
@@ -15,16 +16,17 @@ func fanoutBenchmark() benchmark {
 	return benchmark{
 		name: "fanout", summary: "upload one payload under many names (MinIO)",
 		op: &fan, requests: []string{"POST"},
+		needs: []engines.Feature{engines.FanOuts},
 		about: []string{
-			"Sends each payload once, and has the store write it under --copies names: an extension of MinIO.",
-			"Throughput counts what the store writes, which is --copies times what is sent.",
+			"Sends each payload once, and the store writes it under --copies names. This is a MinIO extension.",
+			"Throughput counts the objects written, --copies times the payload sent.",
 		},
 		plan: func() string {
 			return fmt.Sprintf("sends payloads of %s and has the store write each under %s", fan.Sizes, human.Plural(fan.Copies, "name"))
 		},
 		examples: []string{"warp fanout --host=s3:9000 --access-key=… --secret-key=… --copies=50 --obj.size=512KiB"},
 		flags: append(pool.sizeFlags("1MiB"),
-			&cli.IntFlag{Name: "copies", Value: 100, Destination: &fan.Copies, Validator: batchValid, Usage: "`N` objects per request, up to 1000"},
+			&cli.IntFlag{Name: "copies", Value: 100, Destination: &fan.Copies, Validator: batchValid, Usage: "write each payload under `N` names, at most 1000"},
 		),
 		payload: true, writes: true,
 		check: func(f *benchFlags) (err error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/flagtype"
+	"warp/cli/redact"
 	"warp/internal/human"
 )
 
@@ -45,9 +46,9 @@ func flagValue(f cli.Flag) string {
 }
 
 // valueError words what a flag has against its value. where is the flag, or
-// the environment variable that stands in for it.
+// the environment variable that replaces it.
 func valueError(where string, f cli.Flag, value string, err error) error {
-	if isSecretFlag(f.Names()[0]) {
+	if redact.IsSecret(f.Names()[0]) {
 		return usageError("%s: the value is not valid", where)
 	}
 	if flagtype.IsWrong(err) {
@@ -120,12 +121,12 @@ type outputFlags struct {
 func (o *outputFlags) group() flagGroup {
 	return flagGroup{title: groupOutput, flags: []cli.Flag{
 		&cli.BoolFlag{Name: "json", Destination: &o.json,
-			Usage: "one JSON document on standard output, everything else on standard error"},
+			Usage: "print one JSON document on standard output; everything else goes to standard error"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Destination: &o.quiet,
-			Usage: "no progress and no notes"},
+			Usage: "print no progress and no notes"},
 		&cli.BoolFlag{Name: "no-color", Destination: &o.noColor,
-			Usage: "no colors, as with the environment variable NO_COLOR"},
+			Usage: "print no colors, like the environment variable NO_COLOR"},
 		&cli.BoolFlag{Name: "debug", Destination: &o.debug,
-			Usage: "say on standard error what warp does"},
+			Usage: "print debug output on standard error"},
 	}}
 }

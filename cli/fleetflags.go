@@ -33,21 +33,21 @@ func (f *fleetFlags) flags() []cli.Flag {
 			return flagtype.Wrong("%v is no time to wait for: write it like 30s or 10m", d)
 		}
 		return nil
-	}, Usage: "with --warp-client: wait up to `TIME` for clients that do not answer yet"}
+	}, Usage: "with --warp-client: wait up to `TIME` for clients to answer"}
 	f.waitGiven = wait.IsSet
 	return []cli.Flag{
 		&cli.StringFlag{Name: "warp-client", Destination: &f.clients,
-			Usage: "run on these `CLIENTS` and not here: a,b:7761,c-{1...10}; file:NAME lists them; dns:NAME:PORT is all addresses"},
+			Usage: "run on these `CLIENTS` instead of this machine: a,b:7761,c-{1...10}, file:NAME, or dns:NAME:PORT for all addresses"},
 		token,
 		&cli.StringFlag{Name: "warp-ca", Destination: &f.ca, TakesFile: true, Hidden: true,
-			Usage: "with --warp-client: PEM `FILE` of authorities that clients' certificates are checked by; system takes those of this machine"},
+			Usage: "with --warp-client: PEM `FILE` of authorities to verify clients' certificates with, or system for this machine's"},
 		wait,
 	}
 }
 
 func tokenFlag(dst *string) *cli.StringFlag {
 	return &cli.StringFlag{Name: "token-file", Destination: dst, TakesFile: true,
-		Usage: "`FILE` with the token that coordinator and clients share, without it the variable [WARP_CLIENT_TOKEN]"}
+		Usage: "read the token that coordinator and clients share from `FILE`; without it, from [WARP_CLIENT_TOKEN]"}
 }
 
 const tokenVariable = "WARP_CLIENT_TOKEN"
@@ -64,7 +64,7 @@ func readToken(inv *invocation, file string) (string, error) {
 			return "", usageError("--token-file: the file is empty")
 		}
 	}
-	inv.hide.add(token)
+	inv.hide.Add(token)
 	if err := fleet.CheckToken(token); err != nil {
 		return "", usageError("%w", err)
 	}
@@ -89,8 +89,8 @@ func (f *fleetFlags) options(ctx context.Context, inv *invocation) (o fleet.Opti
 	}
 	for _, m := range o.Members {
 		if host, _, err := net.SplitHostPort(m.Addr); err == nil && !isLoopback(host) {
-			return o, usageError("client %s: without a token whoever answers there would be handed the keys of the store", m.Addr).
-				tell("give the coordinator and all clients the same %s or --token-file", tokenVariable)
+			return o, usageError("client %s: without a token, anybody who answers there would receive the keys of the store", m.Addr).
+				withHint("give the coordinator and all clients the same %s or --token-file", tokenVariable)
 		}
 	}
 	return o, nil
@@ -127,21 +127,21 @@ func (f *fleetFlags) roots() (*x509.CertPool, error) {
 func (f *fleetFlags) check(b *benchFlags) error {
 	switch {
 	case f.clients == "" && (f.ca != "" || f.tokenFile != ""):
-		return usageError("--warp-ca and --token-file are of use with --warp-client only")
+		return usageError("--warp-ca and --token-file need --warp-client")
 	case f.clients == "" && f.waitGiven():
-		return usageError("--warp-client-wait is of use with --warp-client only")
+		return usageError("--warp-client-wait needs --warp-client")
 	case f.clients == "":
 		return nil
 	case b.target.host == embeddedHost:
 		return usageError("--host=embedded is a store in this process, and --warp-client runs elsewhere: name a store that all clients reach")
 	case b.stress && !b.stdout && b.analysis.verbose:
-		return usageError("--analyze.v is about single objects, which --stress with --warp-client does not keep in mind").tell("leave out one of them")
+		return usageError("--analyze.v is about single objects, which --stress with --warp-client does not keep in mind").withHint("leave out one of them")
 	case len(b.profile.wanted()) > 0:
 		return usageError("--cpu, --mem and their like are profiles of this process, which makes no load with --warp-client").
-			tell("leave them out, or run the benchmark without --warp-client; --serverprof has the store profile itself")
+			withHint("leave them out, or run the benchmark without --warp-client; --serverprof has the store profile itself")
 	case b.target.signature == "IAM":
 		return usageError("--signature=IAM does not go with --warp-client: its keys expire while clients use them").
-			tell("use --access-key and --secret-key, or a --profile with keys that last")
+			withHint("use --access-key and --secret-key, or a --profile with keys that last")
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (s *syncFlag) flag() cli.Flag {
 	return &cli.StringFlag{Name: "syncstart", Destination: &s.text, Hidden: true, Validator: func(text string) error {
 		_, err := startTime(text, time.Now())
 		return err
-	}, Usage: "begin to measure at `TIME`, hh:mm or RFC 3339, so that runs on several machines begin together"}
+	}, Usage: "start the measurement at `TIME`, hh:mm or RFC 3339, so that runs on several machines start together"}
 }
 
 // soon is how far ahead a time without a date may be: beyond it, it has most
@@ -198,7 +198,7 @@ func (s *syncFlag) gate(inv *invocation) func(context.Context) (time.Time, error
 	}
 	return func(context.Context) (time.Time, error) {
 		if time.Now().After(start) {
-			return start, runError("--syncstart=%s has passed while the run was prepared", s.text).tell("begin earlier, or choose a later time")
+			return start, runError("--syncstart=%s has passed while the run was prepared", s.text).withHint("begin earlier, or choose a later time")
 		}
 		inv.notef("ready; measuring begins at %s", start.Format("15:04:05"))
 		return start, nil

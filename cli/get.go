@@ -30,15 +30,15 @@ func getBenchmark() benchmark {
 		},
 		flags: append(append([]cli.Flag{pool.objectsFlag(2500, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
 			part,
-			&flagtype.Size{Name: "range-size", Destination: &get.RangeSize, DefaultText: "random", Usage: "`SIZE` of the parts; implies --range"},
+			&flagtype.Size{Name: "range-size", Destination: &get.RangeSize, DefaultText: "random", Usage: "length `SIZE` of these parts; implies --range"},
 		),
 		rarely: slices.Concat([]cli.Flag{
-			&flagtype.Size{Name: "read-offset", Aliases: []string{"readoff"}, Destination: &get.ReadOffset, Usage: "download each object from `SIZE` bytes after its start on"},
-			&flagtype.Size{Name: "read-length", Aliases: []string{"readlen"}, Destination: &get.ReadLength, DefaultText: "to the end", Usage: "download `SIZE` bytes of each object, or what it has"},
+			&flagtype.Size{Name: "read-offset", Aliases: []string{"readoff"}, Destination: &get.ReadOffset, Usage: "skip the first `SIZE` bytes of each object"},
+			&flagtype.Size{Name: "read-length", Aliases: []string{"readlen"}, Destination: &get.ReadLength, DefaultText: "to the end", Usage: "download at most `SIZE` bytes of each object"},
 			pool.versionsFlag(1),
 		}, pool.existingFlags(), pool.passFlags()),
 		payload: true, reads: true,
-		parts: "`SIZE` of the parts in which larger objects are uploaded to prepare",
+		parts: "while preparing, upload objects larger than `SIZE` in parts of that size",
 		check: func(f *benchFlags) (err error) {
 			if get.RangeSize > 0 && part.IsSet() && !get.Range {
 				return usageError("--range-size is the size of a part, and --range=false downloads whole objects: leave out one of them")

@@ -42,18 +42,18 @@ func rootHelp(b *strings.Builder, table []*command, all bool) {
 	}
 	b.WriteString(`
 Flags of every command
-  -h, --help        explain the command
+  -h, --help        explain the command (alone: -v, --version prints version, commit and date)
   --help-all        explain it with every flag it has
-  -v, --version     print version, commit and date (only without a command)
 `)
 	if !all {
 		return
 	}
 	b.WriteString(`  --autocompletion  install completion for the shell in $SHELL
 
-Flags take one dash or two, anywhere; the last of the same counts. [VARIABLE] stands in for a flag.
-Exit codes: 0 all well, 1 failed, 2 wrong command line, 3 requests failed, 4 an assertion
-failed, 5 one is inconclusive, 130 interrupted.
+Flags take one dash or two and may follow arguments. If a flag is repeated, the last value wins.
+A flag overrides its [VARIABLE].
+Exit codes: 0 success, 1 failure, 2 usage error, 3 requests failed, 4 an assertion failed,
+5 an assertion is inconclusive, 130 interrupted.
 `)
 }
 

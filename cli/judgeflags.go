@@ -22,8 +22,8 @@ func (f *judgeFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "judge", Destination: &f.judge, DefaultText: "throughput,p50,p99",
 			Usage: "judge these `METRICS`, such as p99,GET.ttfb"},
-		&cli.StringFlag{Name: "min-effect", Value: "2%", Destination: &f.minEffect, Usage: "changes below `PERCENT` do not matter"},
-		&cli.BoolFlag{Name: "force", Destination: &f.force, Usage: "compare runs of different benchmarks or sizes, too"},
+		&cli.StringFlag{Name: "min-effect", Value: "2%", Destination: &f.minEffect, Usage: "ignore changes smaller than `PERCENT`"},
+		&cli.BoolFlag{Name: "force", Destination: &f.force, Usage: "compare even runs of different benchmarks or sizes"},
 	}
 }
 
@@ -36,7 +36,7 @@ func (f *judgeFlags) options(env environment) (o compare.Options, err error) {
 		}
 		for _, c := range o.Judge {
 			if m, _ := aggregate.FindMetric(c.Metric); m.Unit == aggregate.Share {
-				return o, usageError("--judge: %s can be 0, so it has no ratio to judge", c).tell("its values are shown in any case")
+				return o, usageError("--judge: %s can be 0, so it has no ratio to judge", c).withHint("its values are shown in any case")
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func refused(err error) error {
 		return err
 	}
 	if r.Forced {
-		return runError("%w", err).tell("--force compares them all the same")
+		return runError("%w", err).withHint("--force compares them all the same")
 	}
 	return runError("%w", err)
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/bench"
+	"warp/pkg/store/engines"
 )
 
 func listBenchmark() benchmark {
@@ -12,18 +13,21 @@ func listBenchmark() benchmark {
 	return benchmark{
 		name: "list", summary: "list objects, prefix by prefix",
 		op: &list, requests: []string{"LIST"},
-		about:    []string{"Uploads --objects objects; then each thread lists its own prefix, all pages of it, again and again."},
+		about:    []string{"Uploads --objects objects; then each thread lists all pages of its own prefix repeatedly."},
 		plan:     pool.then("has each worker list its own prefix again and again"),
 		examples: []string{"warp list --host=s3:9000 --access-key=… --secret-key=… --max-keys=1000"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(10000, "`N` objects to upload first")}, pool.sizeFlags("1KB")...),
-			&cli.IntFlag{Name: "max-keys", Aliases: []string{"batchsize"}, Value: 100, Destination: &list.MaxKeys, Validator: batchValid, Usage: "`N` objects per page, up to 1000"},
-			&cli.BoolFlag{Name: "metadata", Destination: &list.Metadata, Usage: "list metadata too (an extension of MinIO)"},
+			&cli.IntFlag{Name: "max-keys", Aliases: []string{"batchsize"}, Value: 100, Destination: &list.MaxKeys, Validator: batchValid, Usage: "request `N` objects per page, at most 1000"},
+			&cli.BoolFlag{Name: "metadata", Destination: &list.Metadata, Usage: "list metadata as well (a MinIO extension)"},
 		),
 		rarely:  []cli.Flag{pool.versionsFlag(1)},
 		payload: true,
 		check: func(f *benchFlags) (err error) {
 			if list.Metadata && f.target.host == embeddedHost {
-				return usageError("the embedded store does not do --metadata")
+				return usageError("the embedded store does not support --metadata")
+			}
+			if err := f.target.checkNeeds([]need{{list.Metadata, "--metadata", engines.ListMetadata}}); err != nil {
+				return err
 			}
 			list.Pool, err = pool.pool(f)
 			return err

@@ -52,6 +52,9 @@ func TestScripts(t *testing.T) {
 					return err
 				}
 			}
+			if err := writeSets(e.WorkDir); err != nil {
+				return err
+			}
 			e.Setenv("TZ", "UTC")
 			e.Vars = append(e.Vars, teststore.QuickExit)
 			return cutLog(filepath.Join(e.WorkDir, "run.csv.zst"), filepath.Join(e.WorkDir, "cut.csv.zst"))
@@ -85,6 +88,12 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 // writeLog makes a small log: two threads that GET for three seconds, with one
 // request in fifty that fails. Run numbers tell runs apart.
 func writeLog(path string, run int) error {
+	return writeRun(path, run, time.Duration(8-run)*time.Millisecond, 50)
+}
+
+// writeRun makes a log whose requests take that long. One in so many of them
+// fails; 0 is none.
+func writeRun(path string, run int, latency time.Duration, failing int) error {
 	start := time.Date(2026, 1, 31, 12, 0, run, 0, time.UTC)
 	f, err := oplog.Create(path, oplog.Header{
 		Warp: "test", Run: fmt.Sprintf("run%d", run), Benchmark: "get", Command: "warp get", Start: start,
@@ -99,9 +108,9 @@ func writeLog(path string, run int) error {
 			Op: "GET", Run: fmt.Sprintf("run%d", run), Client: "c", Endpoint: "http://127.0.0.1:9000",
 			Key: fmt.Sprintf("o%d", i%10), Thread: uint32(i % 2), Objects: 1, Bytes: 1024,
 			Start:     start.Add(time.Duration(i/2) * 10 * time.Millisecond).UnixNano(),
-			FirstByte: 2 * time.Millisecond, Duration: time.Duration(8-run) * time.Millisecond, Status: 200,
+			FirstByte: 2 * time.Millisecond, Duration: latency, Status: 200,
 		}
-		if i%50 == 49 {
+		if failing > 0 && i%failing == failing-1 {
 			r.Err, r.Status, r.Bytes = "SlowDown: reduce your request rate", 503, 0
 		}
 		rows = append(rows, r)
@@ -113,6 +122,33 @@ func writeLog(path string, run int) error {
 	}
 	_, err = f.Commit(oplog.Trailer{End: "completed"})
 	return err
+}
+
+// writeSets makes sets of eight runs, without and with failed requests, and one
+// whose runs vary a lot.
+func writeSets(folder string) error {
+	for i, set := range []struct {
+		name    string
+		latency func(run int) time.Duration
+		failing int
+	}{
+		{"same", func(int) time.Duration { return 8 * time.Millisecond }, 50},
+		{"fast", func(int) time.Duration { return 7 * time.Millisecond }, 50},
+		{"good", func(int) time.Duration { return 8 * time.Millisecond }, 0},
+		{"again", func(int) time.Duration { return 8 * time.Millisecond }, 0},
+		{"slower", func(int) time.Duration { return 9 * time.Millisecond }, 0},
+		{"varied", func(run int) time.Duration { return time.Duration(5+run%2*6) * time.Millisecond }, 0},
+	} {
+		if err := os.Mkdir(filepath.Join(folder, set.name), 0o755); err != nil {
+			return err
+		}
+		for run := range 8 {
+			if err := writeRun(filepath.Join(folder, set.name, fmt.Sprintf("%d.csv.zst", run)), 10*(i+1)+run, set.latency(run), set.failing); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // cutLog writes the beginning of a log, as a power cut leaves it.

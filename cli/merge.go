@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/urfave/cli/v3"
 
 	"warp/internal/human"
+	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
 	"warp/pkg/oplog/merge"
 )
@@ -16,32 +19,45 @@ import (
 // mergeCommand makes one op log of many.
 func mergeCommand() *command {
 	var benchdata string
+	var asserts assertFlags
+	var html htmlFlag
+	var layout string
 	return &command{
 		name: "merge", args: "FILE FILE [FILE…]", section: sectionAnalysis,
 		summary: "merge the op logs of several clients into one",
 		about: []string{
-			"The merged log is analysed as if its requests had been made by one client. Between different runs",
-			"only the time counts in which they overlap.",
+			"The merged log is analysed as if one client had made all requests. If the logs come from different",
+			"runs, only the time in which the runs overlap counts.",
 		},
 		examples: []string{"warp merge client1.csv.zst client2.csv.zst --benchdata=both"},
 		groups: []flagGroup{{title: groupFiles, flags: []cli.Flag{
 			&cli.StringFlag{Name: "benchdata", Destination: &benchdata, TakesFile: true,
 				DefaultText: "warp-merge-…", Usage: "write the merged log to `NAME`.csv.zst"},
-		}}},
-		minArgs: 2, maxArgs: -1, needs: "two op logs or more",
+			html.flag(), reportFlag(&layout),
+		}}, asserts.group()},
+		minArgs: 2, maxArgs: -1, needs: "at least two op logs",
 		run: func(ctx context.Context, inv *invocation) error {
-			return mergeLogs(ctx, inv, benchdata)
+			return mergeLogs(ctx, inv, benchdata, &asserts, &html, layout)
 		},
 	}
 }
 
-// mergeLogs merges and says where the result is.
-func mergeLogs(ctx context.Context, inv *invocation, benchdata string) error {
+// mergeLogs merges, says where the result is, and judges assertions about it.
+func mergeLogs(ctx context.Context, inv *invocation, benchdata string, asserts *assertFlags, html *htmlFlag, layout string) error {
+	if err := asserts.parse(false); err != nil {
+		return err
+	}
 	path := logPath(benchdata, "merge", randomID())
 	if err := checkLog(path); err != nil {
 		return err
 	}
 	if err := tryFolder("--benchdata", path); err != nil {
+		return err
+	}
+	if err := asserts.tryFiles(); err != nil {
+		return err
+	}
+	if err := html.ready(); err != nil {
 		return err
 	}
 	stats, err := mergeTo(ctx, path, inv.args)
@@ -51,7 +67,26 @@ func mergeLogs(ctx context.Context, inv *invocation, benchdata string) error {
 	for _, w := range stats.Warnings {
 		inv.warnf("%s", w)
 	}
-	return inv.showMerged("merge", stats)
+	shows := !inv.json && !inv.quiet && (layout == reportCompact || layout == "" && inv.outWidth() > 0)
+	if !shows {
+		results, verdict := asserts.judgeLog(ctx, inv, stats.Path, "merge", html)
+		return both(inv.showMerged("merge", stats, results), verdict)
+	}
+	if err := inv.showMerged("merge", stats, nil); err != nil {
+		return err
+	}
+	return reportMerged(ctx, inv, stats, asserts, html)
+}
+
+// reportMerged shows the report of the merged log, without what was warned of already.
+func reportMerged(ctx context.Context, inv *invocation, stats merge.Stats, asserts *assertFlags, html *htmlFlag) error {
+	analysis := analysisFlags{report: reportCompact, log: stats.Path, asserts: asserts, html: *html}
+	r, err := analyzeFile(ctx, stats.Path, nil, analysis.options())
+	if err != nil {
+		return err
+	}
+	r.Warnings = slices.DeleteFunc(r.Warnings, func(w string) bool { return slices.Contains(stats.Warnings, w) })
+	return inv.conclude(r, &analysis, asserts, cmp.Or(r.Benchmark, "merge"))
 }
 
 // mergeTo makes one log at path of those that are named.
@@ -69,20 +104,21 @@ func mergeTo(ctx context.Context, path string, logs []string) (merge.Stats, erro
 }
 
 // showMerged says what the merged log has and where it is.
-func (inv *invocation) showMerged(command string, s merge.Stats) error {
+func (inv *invocation) showMerged(command string, s merge.Stats, assertions []aggregate.Assertion) error {
 	switch {
 	case inv.json:
 		return inv.result(func(w io.Writer) error {
-			return writeJSON(w, mergeResult{1, command, s.Path, s.Rows, s.Repeated, s.Runs, s.Clients, append([]string{}, s.Warnings...)})
+			return writeJSON(w, mergeResult{1, command, s.Path, s.Rows, s.Repeated, s.Runs, s.Clients, append([]string{}, s.Warnings...), assertions})
 		})
 	case inv.quiet:
-		return nil
+		return inv.showAssertions(assertions)
 	}
-	return inv.result(func(w io.Writer) error {
+	err := inv.result(func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "warp: %s of %s and %s merged into %q\n",
 			human.Plural(s.Rows, "request"), human.Plural(s.Runs, "run"), human.Plural(s.Clients, "client"), s.Path)
 		return err
 	})
+	return both(err, inv.showAssertions(assertions))
 }
 
 // mergeResult is what merge says with --json.
@@ -95,7 +131,8 @@ type mergeResult struct {
 	Runs     int    `json:"runs"`
 	Clients  int    `json:"clients"`
 
-	Warnings []string `json:"warnings"`
+	Warnings   []string              `json:"warnings"`
+	Assertions []aggregate.Assertion `json:"assertions,omitempty"`
 }
 
 func writeJSON(w io.Writer, v any) error {

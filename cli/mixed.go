@@ -14,11 +14,11 @@ func mixedBenchmark() benchmark {
 	var mixed bench.Mixed
 	shares := distribution(&mixed)
 	putShare := &cli.IntFlag{Name: "pctput", Validator: percentValid,
-		Usage: "upload with `N` % of the requests and download with the others; instead of the four shares"}
+		Usage: "upload with `N` % of the requests and download with the rest, instead of the four shares"}
 	return benchmark{
 		name: "mixed", summary: "download, stat, upload and delete at once",
 		op: &mixed, requests: []string{"GET", "STAT", "PUT", "DELETE"},
-		about:    []string{"Uploads --objects objects as a pool, and then works on it with all four operations."},
+		about:    []string{"Uploads a pool of --objects objects, then runs all four operations on it."},
 		plan:     func() string { return pool.describe() + describeMix(&mixed, "objects") },
 		examples: []string{"warp mixed --host=embedded --obj.size=1MiB --objects=100 --duration=10s"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(2500, "`N` objects to upload first")}, pool.sizeFlags("10MiB")...),
@@ -49,12 +49,12 @@ func distribution(m *bench.Mixed) []cli.Flag {
 		shareFlag("get", 45, &m.Get, "downloads"),
 		shareFlag("stat", 30, &m.Stat, "stats"),
 		shareFlag("put", 15, &m.Put, "uploads"),
-		shareFlag("delete", 10, &m.Delete, "deletions; not above the uploads"),
+		shareFlag("delete", 10, &m.Delete, "deletions; at most the share of uploads"),
 	}
 }
 
 func shareFlag(name string, value float64, p *float64, what string) cli.Flag {
-	return &cli.FloatFlag{Name: name + "-distrib", Value: value, Destination: p, Validator: shareValid, Usage: "share of " + what + " among the requests"}
+	return &cli.FloatFlag{Name: name + "-distrib", Value: value, Destination: p, Validator: shareValid, Usage: "relative share of " + what}
 }
 
 // onlyPuts makes mixed one of uploads, which are that many percent of the

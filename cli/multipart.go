@@ -9,16 +9,18 @@ import (
 	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench"
+	"warp/pkg/store/engines"
 )
 
 func multipartBenchmark() benchmark {
 	var parts partFlags
 	var op bench.Multipart
 	var object string
-	name := &cli.StringFlag{Name: "obj.name", Value: "warp-multipart.bin", Destination: &object, Usage: "`NAME` of the object; one that exists is refused"}
+	name := &cli.StringFlag{Name: "obj.name", Value: "warp-multipart.bin", Destination: &object, Usage: "`NAME` of the object; it must not exist"}
 	return benchmark{
 		name: "multipart", summary: "download the parts of an object",
 		op: &op, requests: []string{"GET"},
+		needs: []engines.Feature{engines.UploadParts, engines.PartDownloads},
 		about: []string{
 			"Uploads one object in --parts parts, then downloads these parts in random order.",
 		},
@@ -27,8 +29,8 @@ func multipartBenchmark() benchmark {
 		},
 		examples: []string{"warp multipart --host=s3:9000 --access-key=… --secret-key=… --parts=50 --part.size=8MiB"},
 		flags: []cli.Flag{
-			parts.countFlag(200, "`N` parts of the object, up to 10000"),
-			parts.sizeFlag(5<<20, "`SIZE` of the parts; S3 wants 5MiB or more"),
+			parts.countFlag(200, "upload the object in `N` parts, at most 10000"),
+			parts.sizeFlag(5<<20, "part `SIZE`; S3 requires at least 5MiB"),
 			name,
 		},
 		payload: true, oneBucket: true,

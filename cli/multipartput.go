@@ -8,6 +8,7 @@ import (
 	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench"
+	"warp/pkg/store/engines"
 )
 
 func multipartPutBenchmark() benchmark {
@@ -16,6 +17,7 @@ func multipartPutBenchmark() benchmark {
 	return benchmark{
 		name: "multipart-put", summary: "upload objects in parts",
 		op: &op, requests: []string{"UPLOAD", "PUTPART"},
+		needs: []engines.Feature{engines.UploadParts},
 		about: []string{
 			"Each worker uploads one object after the other, in --parts parts, --part.concurrent at a time.",
 		},
@@ -24,9 +26,9 @@ func multipartPutBenchmark() benchmark {
 		},
 		examples: []string{"warp multipart-put --host=s3:9000 --access-key=… --secret-key=… --parts=20"},
 		flags: []cli.Flag{
-			parts.countFlag(100, "`N` parts per object, up to 10000"),
-			parts.sizeFlag(5<<20, "`SIZE` of the parts; S3 wants 5MiB or more"),
-			parts.atOnceFlag(20, "`N` parts of an object at a time"),
+			parts.countFlag(100, "upload each object in `N` parts, at most 10000"),
+			parts.sizeFlag(5<<20, "part `SIZE`; S3 requires at least 5MiB"),
+			parts.atOnceFlag(20, "transfer `N` parts of an object at a time"),
 		},
 		payload: true, writes: true,
 		check: func(f *benchFlags) error {

@@ -24,17 +24,17 @@ type nameFlags struct {
 
 func (n *nameFlags) flags() []cli.Flag {
 	n.clientFlag = &cli.IntFlag{Name: "client-id", Aliases: []string{"loaderid"}, Destination: &n.client, Hidden: true, Validator: atLeast(0),
-		Usage: "with --client-count and --seed: `ID` of this client, from 0; names and choices of clients have nothing in common"}
+		Usage: "with --client-count and --seed: `ID` of this client, from 0; clients share no names"}
 	return []cli.Flag{
 		&cli.StringFlag{Name: "prefix", Aliases: []string{"objNamePrefix"}, Destination: &n.prefix, Usage: "put `PREFIX` in front of all object names"},
-		&cli.BoolFlag{Name: "noprefix", Destination: &n.noPrefix, Usage: "one prefix for all threads instead of one each"},
-		&cli.StringFlag{Name: "subdir", Destination: &n.subdir, Hidden: true, Usage: "virtual `DIR` of all objects, below --prefix; listings of what exists stay in it"},
+		&cli.BoolFlag{Name: "noprefix", Destination: &n.noPrefix, Usage: "use one prefix for all threads instead of one each"},
+		&cli.StringFlag{Name: "subdir", Destination: &n.subdir, Hidden: true, Usage: "virtual directory `DIR` for all objects, below --prefix"},
 		&cli.IntFlag{Name: "putshards", Destination: &n.shards, Hidden: true, Validator: shardsValid,
-			Usage: "spread objects evenly over `N` directories that all threads share, instead of one for each thread"},
-		&cli.BoolFlag{Name: "randomname", Destination: &n.random, Hidden: true, Usage: "object names of 32 characters in no order; they follow from --seed all the same"},
+			Usage: "spread objects over `N` directories shared by all threads, instead of one per thread"},
+		&cli.BoolFlag{Name: "randomname", Destination: &n.random, Hidden: true, Usage: "use random object names of 32 characters; they still depend on --seed"},
 		n.clientFlag,
 		&cli.IntFlag{Name: "client-count", Aliases: []string{"loadernum"}, Destination: &n.clients, Hidden: true, Validator: clientsValid,
-			Usage: "`N` clients are started by hand with the same --seed, each with its own --client-id"},
+			Usage: "number `N` of clients that you start by hand with the same --seed, each with its own --client-id"},
 	}
 }
 
@@ -61,25 +61,25 @@ func (n *nameFlags) check(seed string, fleet bool) error {
 	odd := func(part string) bool { return part == "" || part == "." || part == ".." }
 	switch {
 	case n.subdir != "" && slices.ContainsFunc(strings.Split(directory, "/"), odd):
-		return usageError("--subdir=%s has an empty part or one of dots, which stores refuse", n.subdir).tell("write it like a/b")
+		return usageError("--subdir=%s has an empty part or one of dots, which stores refuse", n.subdir).withHint("write it like a/b")
 	case strings.HasPrefix(n.above()+"/", ".warp/"):
 		return usageError("--prefix and --subdir: .warp/ is where warp keeps its markers")
 	case (n.clientFlag.IsSet() || n.clients > 0) && fleet:
 		return usageError("--client-id and --client-count are for clients that are started by hand; --warp-client numbers them itself").
-			tell("leave them out, or leave out --warp-client and start warp with them on each machine, at the same --syncstart")
+			withHint("leave them out, or leave out --warp-client and start warp with them on each machine, at the same --syncstart")
 	case n.clientFlag.IsSet() && n.clients == 0:
-		return usageError("--client-id needs --client-count").tell("say how many clients there are")
+		return usageError("--client-id needs --client-count").withHint("say how many clients there are")
 	case n.clients > 0 && !n.clientFlag.IsSet():
-		return usageError("--client-count needs --client-id").tell("give each client its own, from 0 to %d", n.clients-1)
+		return usageError("--client-count needs --client-id").withHint("give each client its own, from 0 to %d", n.clients-1)
 	case n.clients > 0 && n.client >= n.clients:
-		return usageError("--client-id=%d is not below --client-count=%d", n.client, n.clients).tell("ids begin at 0")
+		return usageError("--client-id=%d is not below --client-count=%d", n.client, n.clients).withHint("ids begin at 0")
 	case n.clients > 0 && seed == "":
-		return usageError("--client-count needs --seed").tell("give all clients the same one")
+		return usageError("--client-count needs --seed").withHint("give all clients the same one")
 	}
 	return nil
 }
 
-// above is what stands in front of the run's own prefix, without the last "/".
+// above is what precedes the run's own prefix, without the last "/".
 func (n *nameFlags) above() string {
 	directory := strings.TrimSuffix(n.subdir, "/")
 	if n.prefix == "" || n.subdir == "" {

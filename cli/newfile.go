@@ -39,7 +39,7 @@ func checkLog(path string) error {
 	}
 	if _, err := os.Lstat(path + oplog.PartSuffix); err == nil {
 		return usageError("--benchdata: %s%s exists already: another warp is writing it, or one that was killed left it", path, oplog.PartSuffix).
-			tell("choose another name or move it away; it can be analyzed")
+			withHint("choose another name or move it away; it can be analyzed")
 	}
 	return nil
 }
@@ -50,17 +50,17 @@ func checkNew(flag, path, hint string) error {
 	info, err := os.Stat(folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return usageError("%s: there is no folder %s", flag, folder).tell("make it, or %s", hint)
+		return usageError("%s: there is no folder %s", flag, folder).withHint("create it, or %s", hint)
 	case err != nil:
-		return usageError("%s: %s: %w", flag, folder, reason(err)).tell("%s", hint)
+		return usageError("%s: %s: %w", flag, folder, reason(err)).withHint("%s", hint)
 	case !info.IsDir():
-		return usageError("%s: %s is not a folder", flag, folder).tell("%s", hint)
+		return usageError("%s: %s is not a folder", flag, folder).withHint("%s", hint)
 	}
 	switch _, err := os.Lstat(path); {
 	case err == nil:
-		return usageError("%s: %s exists already", flag, path).tell("choose another name or move it away")
+		return usageError("%s: %s exists already", flag, path).withHint("choose another name or move it away")
 	case !errors.Is(err, fs.ErrNotExist):
-		return usageError("%s: %s: %w", flag, path, reason(err)).tell("%s", hint)
+		return usageError("%s: %s: %w", flag, path, reason(err)).withHint("%s", hint)
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func tryFolder(flag, path string) error {
 	folder := filepath.Dir(path)
 	probe, err := os.CreateTemp(folder, ".warp-*")
 	if err != nil {
-		return usageError("%s: cannot write to the folder %s: %w", flag, folder, reason(err)).tell("name another place with %s", flag)
+		return usageError("%s: cannot write to the folder %s: %w", flag, folder, reason(err)).withHint("name another place with %s", flag)
 	}
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }

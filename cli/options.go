@@ -32,18 +32,18 @@ type optionFlags struct {
 
 func (f *optionFlags) requestFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "encrypt", Destination: &f.encrypt, Usage: "encrypt with a random key that goes with every request (SSE-C); needs --tls"},
-		&cli.BoolFlag{Name: "sse-s3-encrypt", Destination: &f.sseS3, Usage: "encrypt with a key of the store (SSE-S3)"},
-		&cli.StringFlag{Name: "sse-kms-key", Hidden: true, Destination: &f.kmsKey, Usage: "encrypt with key `ID` of the store's key service (SSE-KMS)"},
+		&cli.BoolFlag{Name: "encrypt", Destination: &f.encrypt, Usage: "encrypt with a random key sent in every request (SSE-C); needs --tls"},
+		&cli.BoolFlag{Name: "sse-s3-encrypt", Destination: &f.sseS3, Usage: "encrypt with a key that the store manages (SSE-S3)"},
+		&cli.StringFlag{Name: "sse-kms-key", Hidden: true, Destination: &f.kmsKey, Usage: "encrypt with the key `ID` of the store's key service (SSE-KMS)"},
 		&flagtype.Choice{Name: "checksum", Config: checksumNames(), Destination: &f.checksum,
 			Usage: "send a checksum of `KIND` with uploads: " + strings.Join(checksumNames(), ", ") + "; MD5 is --md5"},
-		&cli.BoolFlag{Name: "md5", Destination: &f.md5, Usage: "send a Content-MD5 with uploads"},
-		&cli.StringFlag{Name: "storage-class", Destination: &f.class, Usage: "upload to storage `CLASS`"},
-		&cli.BoolFlag{Name: "disable-multipart", Destination: &f.noMultipart, Usage: "upload in one request, whatever the size"},
+		&cli.BoolFlag{Name: "md5", Destination: &f.md5, Usage: "send a Content-MD5 header with uploads"},
+		&cli.StringFlag{Name: "storage-class", Destination: &f.class, Usage: "upload to this storage `CLASS`"},
+		&cli.BoolFlag{Name: "disable-multipart", Destination: &f.noMultipart, Usage: "upload in one request, regardless of size"},
 		&flagtype.List{Name: "add-metadata", Destination: &f.metadata, Hidden: true,
-			Usage: "upload with metadata `KEY=VALUE`, where a value rand:N is N random characters for each object; repeatable"},
+			Usage: "upload with metadata `KEY=VALUE`; a value rand:N is N random characters per object; repeatable"},
 		&flagtype.List{Name: "tag", Destination: &f.tags, Hidden: true,
-			Usage: "upload with tag `KEY=VALUE`, where a value rand:N is N random characters for each object; repeatable"},
+			Usage: "upload with tag `KEY=VALUE`; a value rand:N is N random characters per object; repeatable"},
 	}
 }
 
@@ -54,19 +54,19 @@ func (f *optionFlags) partFlag(usage string) cli.Flag {
 func (f *optionFlags) connectionFlags(env environment) []cli.Flag {
 	return []cli.Flag{
 		&flagtype.Choice{Name: "lookup", Value: store.LookupAuto, Config: flagtype.Choices{store.LookupAuto, store.LookupHost, store.LookupPath}, Destination: &f.lookup,
-			Usage: "`WHERE` the bucket's name stands: in the host, the path, or auto (path, but on AWS the host)"},
+			Usage: "bucket name `WHERE`: host, path or auto (path, except on AWS)"},
 		&flagtype.Duration{Name: "timeout", Destination: &f.timeout, DefaultText: "10s to connect, 2m for all else",
-			Usage: "fail a request when nothing moves for `TIME`, be it connecting, sending, the wait for an answer, or its body"},
+			Usage: "fail a request that makes no progress for `TIME`; this is an idle timeout, not a limit on the total time"},
 		&cli.StringFlag{Name: "source-ip", Destination: &f.sourceIP,
-			Usage: "connect from `ADDRESS`; a,b and 10.0.0.{1...4} name several, which take turns"},
-		&cli.StringFlag{Name: "client-cert", Hidden: true, Destination: &f.clientCert, TakesFile: true, Usage: "with --tls: PEM `FILE` of the certificate to show to the store"},
+			Usage: "connect from this local `ADDRESS`, or from several in turn: a,b or 10.0.0.{1...4}"},
+		&cli.StringFlag{Name: "client-cert", Hidden: true, Destination: &f.clientCert, TakesFile: true, Usage: "with --tls: PEM `FILE` of the client certificate"},
 		&cli.StringFlag{Name: "client-key", Hidden: true, Destination: &f.clientKey, TakesFile: true, Usage: "with --client-cert: PEM `FILE` of its key"},
-		&cli.BoolFlag{Name: "http2", Destination: &f.http2, Hidden: true, Usage: "with --tls: talk HTTP/2"},
-		&cli.BoolFlag{Name: "disable-http-keepalive", Destination: &f.noKeepAlive, Hidden: true, Usage: "make a connection for each request"},
-		&flagtype.Size{Name: "sndbuf", Destination: &f.sendBuffer, Hidden: true, DefaultText: "as the system tunes it", Usage: "`SIZE` of the send buffer of sockets"},
-		&flagtype.Size{Name: "rcvbuf", Destination: &f.receiveBuffer, Hidden: true, DefaultText: "as the system tunes it", Usage: "`SIZE` of the receive buffer of sockets"},
+		&cli.BoolFlag{Name: "http2", Destination: &f.http2, Hidden: true, Usage: "with --tls: use HTTP/2"},
+		&cli.BoolFlag{Name: "disable-http-keepalive", Destination: &f.noKeepAlive, Hidden: true, Usage: "open a new connection for each request"},
+		&flagtype.Size{Name: "sndbuf", Destination: &f.sendBuffer, Hidden: true, DefaultText: "as the system tunes it", Usage: "send buffer `SIZE` of sockets"},
+		&flagtype.Size{Name: "rcvbuf", Destination: &f.receiveBuffer, Hidden: true, DefaultText: "as the system tunes it", Usage: "receive buffer `SIZE` of sockets"},
 		&cli.BoolFlag{Name: "ktls", Destination: &f.ktls, Sources: env.vars("WARP_KTLS"), Hidden: true,
-			Usage: "with --tls: leave the encryption to the kernel; refused where that cannot be had"},
+			Usage: "with --tls: encrypt in the kernel; an error where that is not possible"},
 	}
 }
 
@@ -89,7 +89,7 @@ func (f *optionFlags) check(tls bool, signature string) error {
 	case f.encrypt && f.sseS3, f.encrypt && f.kmsKey != "", f.sseS3 && f.kmsKey != "":
 		return usageError("--encrypt, --sse-s3-encrypt and --sse-kms-key exclude each other: use one of them")
 	case f.encrypt && !tls:
-		return usageError("--encrypt sends the key with every request, so stores take it over TLS only").tell("add --tls")
+		return usageError("--encrypt sends the key with every request, so stores take it over TLS only").withHint("add --tls")
 	case f.checksum != "" && f.md5:
 		return usageError("--checksum and --md5 exclude each other: use one of them")
 	case f.checksum != "" && signature == "S3V2":
@@ -99,17 +99,17 @@ func (f *optionFlags) check(tls bool, signature string) error {
 	case f.partSize != 0 && (f.partSize < minPartSize || f.partSize > maxPartSize):
 		return usageError("--part.size=%s is not between 5MiB and 5GiB, the limits of S3", flagtype.FormatSize(f.partSize))
 	case (f.clientCert == "") != (f.clientKey == ""):
-		return usageError("--client-cert and --client-key are of use together only")
+		return usageError("--client-cert and --client-key must be given together")
 	case !tls && f.clientCert != "":
-		return usageError("--client-cert is of use with --tls only")
+		return usageError("--client-cert needs --tls")
 	case !tls && f.http2:
-		return usageError("--http2 is of use with --tls only: without it nobody could say which HTTP the store speaks")
+		return usageError("--http2 needs --tls: without it nobody could say which HTTP the store speaks")
 	case !tls && f.ktls:
-		return usageError("--ktls is of use with --tls only")
+		return usageError("--ktls needs --tls")
 	case f.sendBuffer > maxBuffer, f.receiveBuffer > maxBuffer:
 		return usageError("--sndbuf and --rcvbuf are at most %s", flagtype.FormatSize(maxBuffer))
 	case f.ktls:
-		return runError("--ktls: %s", dial.WhyNoKTLS()).tell("leave out --ktls")
+		return runError("--ktls: %s", dial.WhyNoKTLS()).withHint("leave out --ktls")
 	}
 	return nil
 }
@@ -173,13 +173,13 @@ func (f *optionFlags) checkForm(what string, class bool) error {
 	const leave = "leave it out"
 	switch {
 	case f.checksum != "":
-		return usageError("--checksum cannot be used with %s: a form has no end that a checksum could stand in", what).tell(leave)
+		return usageError("--checksum cannot be used with %s: a form has no end that a checksum could stand in", what).withHint(leave)
 	case f.md5:
-		return usageError("--md5 cannot be used with %s: a form carries no Content-MD5", what).tell(leave)
+		return usageError("--md5 cannot be used with %s: a form carries no Content-MD5", what).withHint(leave)
 	case f.partSize > 0:
-		return usageError("--part.size cannot be used with %s: a form is one request, whatever the size", what).tell(leave)
+		return usageError("--part.size cannot be used with %s: a form is one request, whatever the size", what).withHint(leave)
 	case f.class != "" && !class:
-		return usageError("--storage-class cannot be used with %s: MinIO writes its copies without one", what).tell(leave)
+		return usageError("--storage-class cannot be used with %s: MinIO writes its copies without one", what).withHint(leave)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/redact"
 	"warp/internal/human"
 )
 
@@ -73,7 +74,7 @@ func scan(table []*command, args []string) *commandLine {
 			}
 			break
 		}
-		name, value, hasValue, ok := splitFlag(args[i])
+		name, value, hasValue, ok := redact.SplitFlag(args[i])
 		if !ok {
 			l.positional(args[i])
 			continue
@@ -91,7 +92,7 @@ func scan(table []*command, args []string) *commandLine {
 		if !hasValue && foreign.bare != "" {
 			t.value, t.hasValue, hasValue = foreign.bare, true, true
 		}
-		if t.flag != nil && !hasValue && !isBool(t.flag) && i+1 < len(args) && (isSideFlag(name) || !l.isFlag(args[i+1])) {
+		if t.flag != nil && !hasValue && !isBool(t.flag) && i+1 < len(args) && (redact.IsCommand(name) || !l.isFlag(args[i+1])) {
 			i++
 			t.value, t.hasValue = args[i], true
 		}
@@ -107,7 +108,7 @@ func scan(table []*command, args []string) *commandLine {
 // taken for the value of the flag before it: `--bucket --quiet` is a forgotten
 // value, and a bucket with that name can still be given as --bucket=--quiet.
 func (l *commandLine) isFlag(arg string) bool {
-	name, _, _, ok := splitFlag(arg)
+	name, _, _, ok := redact.SplitFlag(arg)
 	return ok && l.command != nil && (l.command.lookup(name) != nil || slices.Contains(globalFlagNames(), name))
 }
 
@@ -142,11 +143,11 @@ func (l *commandLine) arguments() []string {
 	return words
 }
 
-// lentArgs are the flags of other commands, as they may be given to these.
-func (l *commandLine) lentArgs() (args []string) {
+// forwardedArgs are the flags of other commands, as they may be given to these.
+func (l *commandLine) forwardedArgs() (args []string) {
 	for _, t := range l.tokens {
 		switch {
-		case t.flag == nil || !slices.Contains(l.command.lent, t.flag):
+		case t.flag == nil || !slices.Contains(l.command.forwardedFlags, t.flag):
 		case t.hasValue:
 			args = append(args, "--"+t.name+"="+t.value)
 		default:
@@ -171,8 +172,8 @@ func (l *commandLine) parse(env environment) error {
 			continue
 		}
 		if t.flag == nil {
-			return usageError("the flag %s stands before a command that has it", dashed(t.name)).
-				tell("write warp COMMAND %s", dashed(t.name))
+			return usageError("the flag %s must follow a command that has it", dashed(t.name)).
+				withHint("write warp COMMAND %s", dashed(t.name))
 		}
 		if l.command != nil {
 			t.flag = l.command.lookup(t.name)
@@ -194,7 +195,7 @@ func (l *commandLine) parse(env environment) error {
 		if err := l.setFlag(t); err != nil {
 			return err
 		}
-		l.command.given[t.flag.Names()[0]] = true
+		l.command.given[t.flag.Names()[0]], l.command.given[t.name] = true, true
 	}
 	if err := l.setFromEnvironment(env); err != nil {
 		return err
@@ -211,10 +212,10 @@ func (l *commandLine) setFlag(t token) error {
 	case t.wrong != nil:
 		return usageError("--%s: %w", t.name, t.wrong)
 	case !t.hasValue && !isBool(t.flag):
-		return usageError("%s needs a value", name).tell("write %s=%s", name, placeholder(t.flag))
+		return usageError("%s needs a value", name).withHint("write %s=%s", name, placeholder(t.flag))
 	case t.hasValue && t.value == "":
-		return usageError("%s has an empty value", name).tell("give it a value or leave it out")
-	case slices.Contains(l.command.lent, t.flag):
+		return usageError("%s has an empty value", name).withHint("give it a value or leave it out")
+	case slices.Contains(l.command.forwardedFlags, t.flag):
 		return nil
 	case !t.hasValue:
 		t.value = "true"
@@ -234,7 +235,7 @@ func (l *commandLine) setFromEnvironment(env environment) error {
 		for _, name := range a.variables {
 			value, ok := env(name)
 			if on, err := strconv.ParseBool(value); ok && value != "" && (on || err != nil) {
-				return usageError("environment variable %s: --%s %s", name, a.names[0], a.why).tell("unset it")
+				return usageError("environment variable %s: --%s %s", name, a.names[0], a.why).withHint("unset it")
 			}
 		}
 	}
@@ -274,11 +275,11 @@ func (l *commandLine) checkArguments() error {
 		return l.strayArgument()
 	case len(args) < c.minArgs || c.maxArgs >= 0 && len(args) > c.maxArgs:
 		return usageError("warp %s needs %s, but got %s", c.name, c.needs, human.Plural(len(args), "argument")).
-			tell("write warp %s %s", c.name, c.args)
+			withHint("write warp %s %s", c.name, c.args)
 	}
 	for _, a := range args {
 		if a == "" {
-			return usageError("warp %s got an empty argument", c.name).tell("write warp %s %s", c.name, c.args)
+			return usageError("warp %s got an empty argument", c.name).withHint("write warp %s %s", c.name, c.args)
 		}
 	}
 	return nil
@@ -295,10 +296,10 @@ func (l *commandLine) strayArgument() error {
 	flag := dashed(l.tokens[i-1].name)
 	err := usageError("%s is a switch and takes no value, but got %q", flag, word)
 	if _, notBool := strconv.ParseBool(word); notBool == nil {
-		return err.tell("write %s=%s", flag, word)
+		return err.withHint("write %s=%s", flag, word)
 	}
 	if flag == "--threads" {
-		return err.tell("for %s requests at a time write --concurrent=%s; --threads is a profile of warp itself", word, word)
+		return err.withHint("for %s requests at a time write --concurrent=%s; --threads is a profile of warp itself", word, word)
 	}
-	return err.tell("leave out %q", word)
+	return err.withHint("leave out %q", word)
 }

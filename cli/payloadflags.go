@@ -21,10 +21,10 @@ type payloadFlags struct {
 func (p *payloadFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		&flagtype.Choice{Name: "obj.generator", Value: "random", Config: flagtype.Choices{"random"}, Usage: "`KIND` of payload: random"},
-		&cli.IntFlag{Name: "obj.compressible", Destination: &p.compressible, Validator: percentValid, Usage: "make `N` % of the payload compress away"},
-		&cli.IntFlag{Name: "obj.dedup", Destination: &p.dedup, Validator: percentValid, Usage: "make `N` % of the 4 KiB chunks duplicates of other objects'"},
+		&cli.IntFlag{Name: "obj.compressible", Destination: &p.compressible, Validator: percentValid, Usage: "make `N` % of the payload compressible"},
+		&cli.IntFlag{Name: "obj.dedup", Destination: &p.dedup, Validator: percentValid, Usage: "make `N` % of the 4 KiB chunks duplicates of chunks in other objects"},
 		&cli.StringFlag{Name: "reader", Aliases: []string{"readertype"}, Value: "rand", Destination: &p.reader, Validator: readerValid,
-			Usage: "`SOURCE` of the payload: rand; tar: each object is a TAR with files inside; file:NAME: what is in that file, again and again"},
+			Usage: "payload `SOURCE`: rand (random bytes), tar (each object is a TAR archive) or file:NAME (the content of that file, repeated)"},
 	}
 }
 
@@ -45,7 +45,7 @@ func readerValid(s string) error {
 	case s == "file", isFile:
 		return flagtype.Wrong("%q does not name the file; write file:NAME", s)
 	}
-	return flagtype.Wrong("%q is none of rand, tar and file:NAME", s)
+	return flagtype.Wrong("%q is not one of rand, tar and file:NAME", s)
 }
 
 // maxFile is how large a file may be that payload is taken from: it is kept in
@@ -95,7 +95,7 @@ func readPayload(name string) ([]byte, error) {
 		return nil, usageError("--reader: %s is empty", name)
 	case info.Size() > maxFile:
 		return nil, usageError("--reader: %s has %s, and what objects are filled with is kept in memory", name, flagtype.FormatSize(info.Size())).
-			tell("use a piece of it of up to %s", flagtype.FormatSize(maxFile))
+			withHint("use a piece of it of up to %s", flagtype.FormatSize(maxFile))
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -108,7 +108,7 @@ func readPayload(name string) ([]byte, error) {
 func (p *payloadFlags) fits(sizes generator.Sizes) error {
 	if p.reader == readerTar && sizes.Min() < generator.TarLeast {
 		return usageError("--reader=tar: a TAR with a file in it has at least %d bytes, and some objects would have as few as %d", generator.TarLeast, sizes.Min()).
-			tell("use larger ones, such as --obj.size=64KiB or --obj.size=4KiB-1MiB")
+			withHint("use larger ones, such as --obj.size=64KiB or --obj.size=4KiB-1MiB")
 	}
 	return nil
 }

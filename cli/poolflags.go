@@ -11,6 +11,7 @@ import (
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
+	"warp/pkg/store/engines"
 )
 
 // poolFlags are the flags of operations that work on a pool of objects.
@@ -29,12 +30,12 @@ type poolFlags struct {
 	drawn                     generator.Sizes // once pool or sizes has looked
 }
 
-// mostObjects is what a pool may have: each costs some 150 bytes of memory.
-const mostObjects = 100_000_000
+// maxPoolObjects is what a pool may have: each costs some 150 bytes of memory.
+const maxPoolObjects = 100_000_000
 
 func objectsValid(n int) error {
-	if n < 0 || n > mostObjects {
-		return flagtype.Wrong("%d is not between 0 and %d", n, mostObjects)
+	if n < 0 || n > maxPoolObjects {
+		return flagtype.Wrong("%d is not between 0 and %d", n, maxPoolObjects)
 	}
 	return nil
 }
@@ -47,7 +48,7 @@ func (p *poolFlags) objectsFlag(n int, usage string) cli.Flag {
 
 func (p *poolFlags) sizeFlags(size string) []cli.Flag {
 	p.sizeFlag = &cli.StringFlag{Name: "obj.size", Value: size, Destination: &p.size,
-		Usage: "`SIZE` of objects, a range MIN-MAX, or weighted: 4096:10,8192:1"}
+		Usage: "object `SIZE`, a range MIN-MAX, or weighted: 4096:10,8192:1"}
 	// The two ends of MIN-MAX, for those who know them as flags of their own.
 	p.boundFlags = [2]*flagtype.Size{
 		{Name: "min-size", Aliases: []string{"minsize"}, Destination: &p.minSize, Hidden: true,
@@ -58,7 +59,7 @@ func (p *poolFlags) sizeFlags(size string) []cli.Flag {
 	return []cli.Flag{
 		p.sizeFlag,
 		&cli.BoolFlag{Name: "obj.randsize", Destination: &p.randSize,
-			Usage: "sizes spread over the eight doublings below --obj.size, or over MIN,MAX"},
+			Usage: "random sizes in the eight doublings below --obj.size, or in MIN,MAX"},
 		p.boundFlags[0], p.boundFlags[1],
 	}
 }
@@ -76,22 +77,22 @@ func versionsValid(n int) error {
 
 func (p *poolFlags) existingFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "list-existing", Destination: &p.existing, Usage: "use up to --objects objects that are in the bucket (0 is all), below --prefix"},
-		&cli.BoolFlag{Name: "list-flat", Destination: &p.flat, Usage: "with --list-existing: do not descend below the prefix"},
+		&cli.BoolFlag{Name: "list-existing", Destination: &p.existing, Usage: "use existing objects below --prefix, at most --objects (0 is all)"},
+		&cli.BoolFlag{Name: "list-flat", Destination: &p.flat, Usage: "with --list-existing: do not descend into subdirectories"},
 		&cli.StringFlag{Name: "filelist", Destination: &p.fileList, TakesFile: true,
-			Usage: "use the objects in the bucket whose names are the lines of `FILE`, all or the first --objects; nothing is listed"},
+			Usage: "use existing objects named in `FILE`, one per line, all or the first --objects"},
 	}
 }
 
-// passFlags are those of operations that read the objects of a pool again and
+// passFlags are the flags of operations that read the objects of a pool again and
 // again.
 func (p *poolFlags) passFlags() []cli.Flag {
 	unique := &cli.BoolFlag{Name: "unique", Aliases: []string{"uniquegets"}, Destination: &p.unique,
-		Usage: "all objects equally often: pass after pass, each in a random order of its own, instead of any object at any time"}
+		Usage: "use all objects equally often: pass after pass, each in a new random order"}
 	p.uniqueGiven = unique.IsSet
 	return []cli.Flag{unique,
 		&cli.IntFlag{Name: "epochs", Destination: &p.epochs, Validator: atLeast(0),
-			Usage: "end the run after `N` passes, each over every object once; without --duration nothing else ends it"}}
+			Usage: "end the run after `N` passes over all objects; the default --duration then does not apply"}}
 }
 
 // foreign says whether the objects are there already, and not warp's own.
@@ -110,6 +111,9 @@ func (p *poolFlags) pool(f *benchFlags) (bench.Pool, error) {
 	sizes, err := p.sizes(f)
 	if err == nil {
 		err = p.check(f)
+	}
+	if err == nil {
+		err = f.target.checkNeeds([]need{{p.versions > 1, "--versions", engines.Versions}})
 	}
 	if err == nil {
 		err = p.checkEmbedded(f, sizes)
@@ -138,10 +142,10 @@ func (p *poolFlags) pool(f *benchFlags) (bench.Pool, error) {
 func (p *poolFlags) check(f *benchFlags) error {
 	switch {
 	case p.flat && !p.existing:
-		return usageError("--list-flat is of use with --list-existing only")
+		return usageError("--list-flat needs --list-existing")
 	case p.foreign() && f.verify.how == bench.VerifyContent && f.seed == "":
 		return usageError("--verify=content has to know the seed of the run that uploaded the objects").
-			tell("add --seed=N; that run had shown it, and its op log has it")
+			withHint("add --seed=N; that run had shown it, and its op log has it")
 	case p.foreign() && f.clearBucket:
 		return usageError("--clear-bucket would delete the objects that are to be used")
 	case p.fileList != "" && len(f.target.buckets) > 1:
@@ -156,8 +160,8 @@ func (p *poolFlags) check(f *benchFlags) error {
 		return usageError("--filelist names objects and no versions: leave out --versions")
 	case p.epochs > 0 && p.uniqueGiven() && !p.unique:
 		return usageError("--epochs are passes over all objects, so --unique=false contradicts it")
-	case p.objects*max(p.versions, 1) > mostObjects:
-		return usageError("--objects times --versions is more than %d", mostObjects)
+	case p.objects*max(p.versions, 1) > maxPoolObjects:
+		return usageError("--objects times --versions is more than %d", maxPoolObjects)
 	case p.objects == 0 && !p.foreign() && p.objectsGiven():
 		return usageError("--objects=0 leaves nothing to work on")
 	case p.foreign() && !f.suite:
@@ -182,7 +186,7 @@ func (p *poolFlags) checkUnused(f *benchFlags) error {
 	if name == "" {
 		return nil
 	}
-	return usageError("%s: that is for objects that are uploaded, and %s takes those that are there", name, p.how()).tell("leave it out")
+	return usageError("%s: that is for objects that are uploaded, and %s takes those that are there", name, p.how()).withHint("leave it out")
 }
 
 // checkEmbedded refuses what the embedded store could not hold or do.
@@ -191,12 +195,12 @@ func (p *poolFlags) checkEmbedded(f *benchFlags, sizes generator.Sizes) error {
 	case f.target.host != embeddedHost:
 		return nil
 	case p.versions > 1:
-		return usageError("the embedded store does not do --versions")
+		return usageError("the embedded store does not support --versions")
 	case p.foreign():
-		return usageError("the embedded store begins empty, so %s finds nothing in it", p.how()).tell("point --host at a store")
+		return usageError("the embedded store begins empty, so %s finds nothing in it", p.how()).withHint("point --host at a store")
 	case float64(p.objects)*sizes.Mean() > float64(f.target.embeddedMemory):
 		return usageError("%d objects of %s do not fit into the embedded store (--embedded.memory=%s)",
-			p.objects, sizes, flagtype.FormatSize(f.target.embeddedMemory)).tell("use fewer or smaller ones, such as --obj.size=64KiB")
+			p.objects, sizes, flagtype.FormatSize(f.target.embeddedMemory)).withHint("use fewer or smaller ones, such as --obj.size=64KiB")
 	}
 	return nil
 }
@@ -231,6 +235,9 @@ func readKeys(path string) ([]string, error) {
 	return keys, nil
 }
 
+// maxObject is the size of the largest object that engines upload.
+const maxObject = 5 << 40
+
 // sizes checks the flags on sizes and makes the sizes of them.
 func (p *poolFlags) sizes(f *benchFlags) (generator.Sizes, error) {
 	spec, err := p.sizeSpec()
@@ -240,6 +247,13 @@ func (p *poolFlags) sizes(f *benchFlags) (generator.Sizes, error) {
 	sizes, err := generator.ParseSizes(spec, p.randSize)
 	if err != nil {
 		return nil, usageError("--obj.size: %w", err)
+	}
+	if sizes.Max() > maxObject {
+		flag := "--obj.size"
+		if p.boundFlags[1].IsSet() {
+			flag = "--max-size"
+		}
+		return nil, usageError("%s: %s is more than %s, the largest object of S3", flag, flagtype.FormatSize(sizes.Max()), flagtype.FormatSize(maxObject))
 	}
 	p.drawn = sizes
 	return sizes, f.payload.fits(sizes)
@@ -284,17 +298,7 @@ func (p *poolFlags) describe() string {
 		versions = fmt.Sprintf(" in %d versions", p.versions)
 	}
 	total := float64(p.objects) * float64(max(1, p.versions)) * p.drawn.Mean()
-	return fmt.Sprintf("uploads %s of %s%s, %s in all, then ", human.Plural(p.objects, "object"), p.drawn, versions, roughSize(total))
-}
-
-// roughSize is a size with about three digits.
-func roughSize(bytes float64) string {
-	for _, u := range flagtype.Units()[:4] {
-		if bytes >= float64(u.Bytes) {
-			return fmt.Sprintf("%.3g%s", bytes/float64(u.Bytes), strings.Replace(u.Suffix, "IB", "iB", 1))
-		}
-	}
-	return fmt.Sprintf("%.0f bytes", bytes)
+	return fmt.Sprintf("uploads %s of %s%s, %s in all, then ", human.Plural(p.objects, "object"), p.drawn, versions, human.Bytes(total))
 }
 
 // adjust tells the runner what the pool asks of the bucket.

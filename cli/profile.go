@@ -26,12 +26,12 @@ func (f *profileFlags) flags() []cli.Flag {
 	}
 	return []cli.Flag{
 		&cli.StringFlag{Name: "pprofdir", Value: "pprof", Destination: &f.dir, Hidden: true, TakesFile: true,
-			Usage: "`FOLDER` for profiles of warp itself; created where it does not exist"},
+			Usage: "write profiles of warp itself to `FOLDER`; warp creates it if necessary"},
 		hidden("cpu", &f.cpu, "a CPU profile"),
 		hidden("mem", &f.mem, "a heap profile"),
-		hidden("block", &f.block, "a profile of where goroutines wait"),
-		hidden("mutex", &f.mutex, "a profile of contended locks"),
-		hidden("threads", &f.threads, "a profile of where threads were created"),
+		hidden("block", &f.block, "a profile of blocked goroutines"),
+		hidden("mutex", &f.mutex, "a profile of lock contention"),
+		hidden("threads", &f.threads, "a profile of thread creation"),
 		hidden("trace", &f.trace, "an execution trace"),
 	}
 }
@@ -90,7 +90,7 @@ func (f *profileFlags) open() (profiles, error) {
 		return nil, nil
 	}
 	if err := os.MkdirAll(f.dir, 0o755); err != nil {
-		return nil, usageError("--pprofdir: %w", err).tell("name another folder")
+		return nil, usageError("--pprofdir: %w", err).withHint("name another folder")
 	}
 	for i, p := range all {
 		file, err := os.OpenFile(filepath.Join(f.dir, p.name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
@@ -100,9 +100,9 @@ func (f *profileFlags) open() (profiles, error) {
 		}
 		all[:i].discard()
 		if errors.Is(err, fs.ErrExist) {
-			return nil, usageError("%s exists already", filepath.Join(f.dir, p.name)).tell("name another folder with --pprofdir")
+			return nil, usageError("%s exists already", filepath.Join(f.dir, p.name)).withHint("name another folder with --pprofdir")
 		}
-		return nil, usageError("--pprofdir: %w", err).tell("name another folder")
+		return nil, usageError("--pprofdir: %w", err).withHint("name another folder")
 	}
 	return all, nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/bench"
+	"warp/pkg/store/engines"
 )
 
 func putBenchmark() benchmark {
@@ -14,16 +15,19 @@ func putBenchmark() benchmark {
 	return benchmark{
 		name: "put", summary: "upload objects",
 		op: &put, requests: []string{"PUT", "POST"},
-		about:    []string{"Uploads new objects until the time is over."},
+		about:    []string{"Uploads new objects until the end of the run."},
 		plan:     func() string { return fmt.Sprintf("uploads new objects of %s", put.Sizes) },
 		examples: []string{"warp put --host=s3:9000 --access-key=… --secret-key=… --obj.size=4KiB --concurrent=64"},
 		flags:    pool.sizeFlags("10MiB"),
 		rarely: []cli.Flag{
-			&cli.BoolFlag{Name: "post", Destination: &put.Post, Usage: "upload as a browser's form does (POST), in one request each"},
+			&cli.BoolFlag{Name: "post", Destination: &put.Post, Usage: "upload with POST forms, as browsers do, in one request each"},
 		},
 		payload: true, writes: true,
-		parts: "`SIZE` of the parts in which larger objects are uploaded",
+		parts: "upload objects larger than `SIZE` in parts of that size",
 		check: func(f *benchFlags) (err error) {
+			if err := f.target.checkNeeds([]need{{put.Post, "--post", engines.Forms}}); err != nil {
+				return err
+			}
 			if put.Post {
 				if err := f.target.options.checkForm("--post", true); err != nil {
 					return err

@@ -4,6 +4,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/bench"
+	"warp/pkg/store/engines"
 )
 
 // lockBucket is where retention works if the default bucket is there already,
@@ -17,6 +18,7 @@ func retentionBenchmark() benchmark {
 	return benchmark{
 		name: "retention", summary: "lock versions of objects (PutObjectRetention)",
 		op: &retention, requests: []string{"RETENTION"},
+		needs: []engines.Feature{engines.ObjectLock},
 		about: []string{
 			"Uploads --versions versions of --objects objects, then locks them in random order, in governance",
 			"mode for an hour. Needs a bucket with object lock, and creates it if it does not exist.",
@@ -28,7 +30,7 @@ func retentionBenchmark() benchmark {
 		payload: true, oneBucket: true,
 		check: func(f *benchFlags) (err error) {
 			if f.target.host == embeddedHost {
-				return runError("the embedded store does not do object lock")
+				return runError("the embedded store does not support object lock")
 			}
 			if f.target.bucket == defaultBucket && !f.clearBucket {
 				elsewhere = lockBucket

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/flagtype"
+	"warp/cli/redact"
 	"warp/internal/human"
 	"warp/internal/suggest"
 	"warp/pkg/runfile"
@@ -28,16 +29,16 @@ func runCommand(env environment) *command {
 		name: runName, args: "FILE", section: sectionOther,
 		summary: "run the benchmarks of a YAML file",
 		about: []string{
-			"Flags of the benchmarks may follow; they hold for all of them, and count more than the file, which",
-			"counts more than variables of the environment. The FILE - is standard input.",
+			"Flags of benchmarks may follow and apply to all of them. Flags override the file, and the file",
+			"overrides environment variables. The FILE - is standard input.",
 		},
 		examples: []string{"warp run suite.yml --var Size=1MiB --duration=30s"},
 		groups: []flagGroup{{title: "File", flags: []cli.Flag{
-			&flagtype.List{Name: "var", Destination: &vars, Usage: "put in a value, given as `NAME=VALUE`, where the file has {{.NAME}}; repeatable"},
+			&flagtype.List{Name: "var", Destination: &vars, Usage: "replace {{.NAME}} in the file, given as `NAME=VALUE`; repeatable"},
 		}}},
-		absent:  absentFromBenchmarks(),
-		lent:    benchmarkFlags(env),
-		minArgs: 1, maxArgs: 1, needs: "one YAML file",
+		absent:         absentFromBenchmarks(),
+		forwardedFlags: benchmarkFlags(env),
+		minArgs:        1, maxArgs: 1, needs: "one YAML file",
 		run: func(context.Context, *invocation) error { return nil }, // runFile does it
 	}
 }
@@ -60,7 +61,7 @@ func benchmarkFlags(env environment) []cli.Flag {
 	return all
 }
 
-// A fileRun is one benchmark of a file with the command line that stands for it.
+// A fileRun is one benchmark of a file with the command line that it amounts to.
 type fileRun struct {
 	runfile.Benchmark
 	file string
@@ -69,7 +70,7 @@ type fileRun struct {
 
 // runFile runs the benchmarks of a file in order. All of them are checked before the first one begins; the first that
 // fails is the last. After a signal, which cancels ctx, no other one begins.
-func (a *app) runFile(ctx context.Context, cancel context.CancelCauseFunc, line *commandLine, args []string, hide *redactor) error {
+func (a *app) runFile(ctx context.Context, cancel context.CancelCauseFunc, line *commandLine, args []string, hide *redact.Redactor) error {
 	stop := a.watchSignals(cancel, newConsole(a, nil, hide))
 	runs, err := a.planFile(ctx, line, hide)
 	stop()
@@ -103,7 +104,7 @@ func (a *app) runFile(ctx context.Context, cancel context.CancelCauseFunc, line 
 }
 
 // planFile finds out whether the benchmarks of a file would begin.
-func (a *app) planFile(ctx context.Context, line *commandLine, hide *redactor) ([]*fileRun, error) {
+func (a *app) planFile(ctx context.Context, line *commandLine, hide *redact.Redactor) ([]*fileRun, error) {
 	file, err := a.readRunFile(ctx, line, hide)
 	if err != nil {
 		return nil, err
@@ -124,7 +125,7 @@ func (a *app) planFile(ctx context.Context, line *commandLine, hide *redactor) (
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9]*$`)
 
 // readRunFile reads the file that the command line names, and keeps the secrets in it.
-func (a *app) readRunFile(ctx context.Context, line *commandLine, hide *redactor) (*runfile.File, error) {
+func (a *app) readRunFile(ctx context.Context, line *commandLine, hide *redact.Redactor) (*runfile.File, error) {
 	vars := map[string]string{}
 	for _, t := range line.tokens {
 		if t.name != "var" {
@@ -135,8 +136,8 @@ func (a *app) readRunFile(ctx context.Context, line *commandLine, hide *redactor
 			return nil, usageError("--var: this is not NAME=VALUE with a name of letters, digits and _")
 		}
 		vars[name] = value
-		if isSecretFlag(name) {
-			hide.add(value)
+		if redact.IsSecret(name) {
+			hide.Add(value)
 		}
 	}
 	name, text, err := a.readRunText(ctx, line.arguments()[0])
@@ -179,20 +180,20 @@ func (a *app) readRunText(ctx context.Context, path string) (name string, text [
 func unreadable(err error) error { return usageError("cannot read the file of warp run: %w", err) }
 
 // hideSecrets hides the secrets among the settings, and the variables that they are made of.
-func hideSecrets(settings []runfile.Setting, vars map[string]string, hide *redactor) {
+func hideSecrets(settings []runfile.Setting, vars map[string]string, hide *redact.Redactor) {
 	for _, s := range settings {
-		if slices.Contains(urlFlags(), s.Flag) {
+		if redact.HasURL(s.Flag) {
 			for _, value := range s.Values {
-				hide.addUsers(userOf(value))
+				hide.AddURL(value)
 			}
 		}
-		if !isSecretFlag(s.Flag) {
+		if !redact.IsSecret(s.Flag) {
 			continue
 		}
-		hide.add(s.Values...)
+		hide.Add(s.Values...)
 		for _, value := range vars {
 			if strings.Contains(strings.Join(s.Values, ","), value) {
-				hide.add(value)
+				hide.Add(value)
 			}
 		}
 	}
@@ -213,11 +214,11 @@ func (r *fileRun) scan(table []*command, typed *commandLine) error {
 	c := r.line.command
 	switch near := suggest.Closest(r.Name, names); {
 	case c != nil && c.check == nil:
-		return r.wrong(r.Line, "the command %s is no benchmark", r.Name).tell("run it by itself")
+		return r.wrong(r.Line, "the command %s is no benchmark", r.Name).withHint("run it by itself")
 	case c == nil && near != "":
-		return r.wrong(r.Line, "unknown benchmark %q", r.Name).tell("did you mean %s?", near)
+		return r.wrong(r.Line, "unknown benchmark %q", r.Name).withHint("did you mean %s?", near)
 	case c == nil:
-		return r.wrong(r.Line, "unknown benchmark %q", r.Name).tell("warp --help lists the benchmarks")
+		return r.wrong(r.Line, "unknown benchmark %q", r.Name).withHint("warp --help lists the benchmarks")
 	}
 	var over []token
 	for _, t := range typed.tokens {
@@ -312,9 +313,9 @@ func (r *fileRun) unknownKey(c *command, s *runfile.Setting) error {
 	}
 	err := r.wrong(s.Line, "%s has no key %q in %s", c.name, s.Key, s.Section())
 	if best := suggest.Closest(s.Key, near); best != "" {
-		return err.tell("did you mean %s?", best)
+		return err.withHint("did you mean %s?", best)
 	}
-	return err.tell("docs/run.md lists the keys")
+	return err.withHint("docs/run.md lists the keys")
 }
 
 func (r *fileRun) wrong(line int, format string, args ...any) *failure {
@@ -368,7 +369,7 @@ func (r *fileRun) explain(err error) error {
 
 // differ refuses benchmarks that would write the same file, or begin at the same time.
 func differ(runs []*fileRun) error {
-	for _, name := range []string{"benchdata", "analyze.out", "junit", "bmf", "gha", "stats-output", "syncstart", "pprofdir"} {
+	for _, name := range []string{"benchdata", "analyze.out", "html", "junit", "bmf", "gha", "stats-output", "syncstart", "pprofdir"} {
 		seen := map[string]*fileRun{}
 		for _, r := range runs {
 			value, from := r.value(name)
@@ -377,7 +378,7 @@ func differ(runs []*fileRun) error {
 				value, hint = r.profiles(), "profile only one of them, or give each its own"
 			}
 			if other := seen[value]; value != "" && other != nil {
-				return r.wrong(r.Line, "%s has the same %s as %s in line %d", r.Name, name, other.Name, other.Line).tell("%s", hint)
+				return r.wrong(r.Line, "%s has the same %s as %s in line %d", r.Name, name, other.Name, other.Line).withHint("%s", hint)
 			}
 			seen[value] = r
 		}

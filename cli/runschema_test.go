@@ -86,6 +86,14 @@ func runSchema() schema {
 			"benchmark": schema{"type": "object", "properties": settings, "additionalProperties": false, "required": []string{"benchmark"}},
 			"group":     schema{"type": []string{"object", "null"}, "properties": inGroup, "additionalProperties": false},
 			"switch":    value("boolean"), "integer": value("integer"), "number": value("number"), "text": value("string", "number", "boolean"),
+			"marks": schema{"type": []string{"array", "null"}, "items": schema{
+				"type": "object", "additionalProperties": false, "required": []string{"at", "text"},
+				"properties": schema{
+					"at":   schema{"$ref": "#/$defs/text", "description": "time since the begin of the measured part, such as 2m"},
+					"text": schema{"$ref": "#/$defs/text", "description": "what is done to the store"},
+					"exec": schema{"$ref": "#/$defs/text", "description": "command for the shell, which does it"},
+				},
+			}},
 			"list": schema{"anyOf": []any{
 				schema{"$ref": "#/$defs/text"}, schema{"type": "array", "items": schema{"$ref": "#/$defs/text"}},
 			}},
@@ -111,6 +119,9 @@ func valueSchema(f cli.Flag) schema {
 	}
 	if kind == "integer" && (expected(f) != "a whole number") {
 		kind = "text"
+	}
+	if f.Names()[0] == "marks" {
+		kind = "marks"
 	}
 	s := schema{"$ref": "#/$defs/" + kind}
 	if d, ok := f.(cli.DocGenerationFlag); ok {

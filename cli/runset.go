@@ -58,7 +58,7 @@ func runsIn(folder string) (paths []string, err error) {
 		}
 	}
 	if len(paths) == 0 {
-		return nil, runError("there is no op log and no report in the folder %s", folder).tell("these have names that end with .csv.zst, .csv.gz, .csv or .json")
+		return nil, runError("there is no op log and no report in the folder %s", folder).withHint("these have names that end with .csv.zst, .csv.gz, .csv or .json")
 	}
 	return paths, nil
 }

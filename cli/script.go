@@ -15,8 +15,8 @@ import (
 	"warp/cli/flagtype"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
-	"warp/pkg/oplog"
 	"warp/pkg/script"
+	"warp/pkg/store/engines"
 )
 
 // scriptFlags are the flags of warp script. The target and what is recorded
@@ -24,6 +24,7 @@ import (
 type scriptFlags struct {
 	benchFlags
 	text, input, implementation string
+	virtualThreads              bool
 }
 
 func scriptCommand(env environment) *command {
@@ -43,18 +44,19 @@ func scriptCommand(env environment) *command {
 		},
 		groups: []flagGroup{
 			{title: groupWorkload, flags: []cli.Flag{
-				&cli.StringFlag{Name: "input", Destination: &f.input, TakesFile: true, Usage: "read the script from `FILE`; - is standard input"},
-				&cli.StringFlag{Name: "script", Destination: &f.text, Usage: "run the script that `TEXT` is, like the argument"},
+				&cli.StringFlag{Name: "input", Aliases: []string{"i"}, Destination: &f.input, TakesFile: true, Usage: "read the script from `FILE`; - is standard input"},
+				&cli.StringFlag{Name: "script", Destination: &f.text, Usage: "run the script `TEXT`, like the argument"},
 			}, also: []cli.Flag{
-				&cli.StringFlag{Name: "implementation", Value: "s3", Destination: &f.implementation, Usage: "`CLIENT` to use: s3; the other S3 clients of object-store-bench mean that too"},
-				&cli.IntFlag{Name: "concurrent", Destination: &f.concurrent, Hidden: true, DefaultText: "as many as each statement needs", Validator: atLeast(1), Usage: "accepted for scripts that have it: `N` requests at a time are MAX … CONCURRENT"},
+				&cli.StringFlag{Name: "implementation", Value: "s3", Destination: &f.implementation, Usage: "client `CLIENT`: s3; the names of object-store-bench's other S3 clients mean the same"},
+				&cli.BoolFlag{Name: "virtual-threads", Aliases: []string{"no-virtual-threads"}, Destination: &f.virtualThreads, Hidden: true, Usage: "no effect, accepted for compatibility with object-store-bench"},
+				&cli.IntFlag{Name: "concurrent", Destination: &f.concurrent, Hidden: true, DefaultText: "as many as each statement needs", Validator: atLeast(1), Usage: "no effect, accepted for compatibility; MAX `N` CONCURRENT in the script sets the concurrency"},
 			}},
 			f.target.group(env),
 			{title: groupRun, flags: []cli.Flag{
 				&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID", Usage: "write the op log to `NAME`.csv.zst"},
-				&flagtype.Limit{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests have failed; fewer do not change the exit code"},
+				&flagtype.Limit{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests fail; fewer failures do not affect the exit code"},
 			}, also: f.rareFlags(env)},
-			f.target.traffic(env, "`SIZE` of the parts in which larger objects are uploaded"),
+			f.target.traffic(env, "upload objects larger than `SIZE` in parts of that size"),
 		},
 		absent:  absentFromScripts(),
 		maxArgs: 1, needs: "one script in quotation marks",
@@ -64,11 +66,11 @@ func scriptCommand(env environment) *command {
 	return c
 }
 
-// rareFlags are those of the other benchmarks' that mean the same here.
+// rareFlags are the flags of other benchmarks that mean the same here.
 func (f *scriptFlags) rareFlags(env environment) []cli.Flag {
 	shared := []string{"serverprof", "retries", "stdout", "dry-run", "drain"}
 	rare := slices.DeleteFunc(f.rareRunFlags(), func(f cli.Flag) bool { return !slices.Contains(shared, f.Names()[0]) })
-	return slices.Concat(rare, f.upload.flags(), f.exports.flags(env), f.trace.flags(), f.profile.flags())
+	return slices.Concat(rare, []cli.Flag{f.analysis.html.flag()}, f.upload.flags(), f.exports.flags(env), f.trace.flags(), f.asserts.flags(true), f.profile.flags())
 }
 
 // absentFromScripts are flags of other benchmarks that a script says itself,
@@ -81,11 +83,12 @@ func absentFromScripts() []absentFlag {
 		{names: []string{"warp-client", "warp-client-wait", "warp-ca", "client-id", "client-count", "token-file", "syncstart"},
 			why: "does not go with scripts: their statements are of one process; start warp script on each machine instead"},
 		{names: []string{"stress"}, why: "does not go with scripts: the op log is what warp analyze tells their statements apart by"},
+		{names: []string{"web", "serve"}, why: "is for the report, which a script has none of: run warp analyze with it on the op log"},
 		{names: []string{"stats-interval", "stats-output"}, why: "is not for scripts, whose table has a line each second"},
 		{names: []string{"analyze.dur", "analyze.host", "analyze.limit", "analyze.offset", "analyze.op", "analyze.out", "analyze.skip", "analyze.v", "full"},
 			why: "is for the report, which a script has none of: run warp analyze on its op log"},
-		{names: []string{"assert", "assert-strict", "assert-abort", "confirm", "junit", "bmf", "gha"},
-			why: "is for the report, which a script has none of: run warp analyze with it on the op log"},
+		{names: []string{"assert-abort"}, why: "is not for scripts, whose statements are judged once all are over"},
+		{names: []string{"confirm"}, why: "is not for scripts, whose objects may be gone after the first run"},
 		{names: []string{"clear-bucket", "destroy", "lease"}, why: "does not go with scripts, which remove nothing but what a DELETE says"},
 		inScript("OF SIZE, one size for all objects", "obj.size", "obj.randsize", "min-size", "max-size"),
 		inScript("WARMUP", "warmup"),
@@ -110,6 +113,9 @@ func (f *scriptFlags) run(ctx context.Context, inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	if f.target.given("virtual-threads") {
+		inv.warnf("--virtual-threads means nothing here: warp has no Java threads, and sends requests from as many goroutines as there are requests at a time")
+	}
 	if f.concurrent > 0 {
 		inv.warnf("--concurrent changes nothing here: a statement without MAX … CONCURRENT has as many requests at a time as it needs")
 	}
@@ -125,7 +131,7 @@ func (f *scriptFlags) check(json bool) error {
 		return err
 	}
 	if f.text == "" && (f.input == "" || f.input == "-") {
-		return usageError("there is no script").tell("write one as the value of the key script, or name a file with the key input")
+		return usageError("there is no script").withHint("write one as the value of the key script, or name a file with the key input")
 	}
 	where, text, err := f.read(context.Background(), nil, nil)
 	if err == nil {
@@ -138,6 +144,7 @@ func (f *scriptFlags) checkFlags(json bool) error {
 	if err := f.checkImplementation(); err != nil {
 		return err
 	}
+	f.takeDefaults()
 	if err := f.target.check(); err != nil {
 		return err
 	}
@@ -147,14 +154,19 @@ func (f *scriptFlags) checkFlags(json bool) error {
 	if err := f.checkStdout(json); err != nil {
 		return err
 	}
+	if err := f.asserts.parse(false); err != nil {
+		return err
+	}
 	if err := f.exports.check(); err != nil {
 		return err
 	}
 	if err := f.upload.check(&f.benchFlags); err != nil {
 		return err
 	}
-	_, err := parseServerProfiles(f.serverprof)
-	return err
+	if err := f.analysis.html.check(); err != nil {
+		return err
+	}
+	return f.checkServerProfiles()
 }
 
 // parseScript finds all that can be wrong with a script before anything is sent.
@@ -163,7 +175,7 @@ func parseScript(where, text string) ([]script.Statement, []bench.ScriptStep, er
 	if err != nil {
 		wrong := usageError("%s: %w", where, err)
 		if info, err := os.Stat(strings.TrimSpace(text)); err == nil && !info.IsDir() {
-			wrong = wrong.tell("to run the script in the file of that name, write --input=%s", strings.TrimSpace(text))
+			wrong = wrong.withHint("to run the script in the file of that name, write --input=%s", strings.TrimSpace(text))
 		}
 		return nil, nil, wrong
 	}
@@ -196,21 +208,55 @@ func (f *scriptFlags) showScript(inv *invocation, statements []script.Statement)
 	d.say("objects stay in the bucket unless a DELETE says otherwise")
 	d.planFiles(&f.benchFlags, &bench.Options{Benchmark: "script", ClientID: "ID"})
 	for i, line := range d.Plan {
-		d.Plan[i] = inv.hide.text(line)
+		d.Plan[i] = inv.hide.Text(line)
 	}
 	return inv.result(func(w io.Writer) error { return d.show(w, inv.json) })
 }
 
-// checkImplementation refuses what is no S3.
+// checkImplementation takes the kind of store from the name of a client of object-store-bench.
 func (f *scriptFlags) checkImplementation() error {
+	provider := engines.S3
 	switch strings.ToLower(f.implementation) {
-	case "s3", "awsurlconnection", "awsapache", "awsnetty":
-		return nil
-	case "gcs", "adls":
-		return usageError("--implementation=%s: warp speaks S3 only, and that is another protocol", f.implementation).
-			tell("point --host at an S3 interface of that store, or leave out the flag")
+	case "s3", "aws", "awsurl", "awsurlconnection", "awsapache", "awsnetty":
+		if !f.target.given("implementation") {
+			return nil
+		}
+	case "gcs", "gcp":
+		provider = "gcs"
+	case "adls", "azure":
+		provider = "adls"
+	default:
+		return usageError("--implementation: there is no client %q", f.implementation).withHint("leave out the flag, or write --implementation=s3")
 	}
-	return usageError("--implementation: there is no client %q; warp speaks S3 only", f.implementation).tell("leave out the flag, or write --implementation=s3")
+	if _, err := engines.FindProvider(provider); err != nil {
+		return usageError("--implementation=%s: warp does not talk to stores of that kind", f.implementation)
+	}
+	if f.target.providerName != "" && f.target.providerName != provider {
+		return usageError("--implementation=%s and --provider=%s contradict each other: leave out one of them", f.implementation, f.target.providerName)
+	}
+	f.target.providerName = provider
+	return nil
+}
+
+// The defaults of object-store-bench.
+const (
+	benchBucket = "bucket"
+	benchRegion = "eu-central-1"
+)
+
+// takeDefaults has bucket and region be what they are in object-store-bench if nobody names others, where flags that
+// only object-store-bench has make clear that the command line is one of its own.
+func (f *scriptFlags) takeDefaults() {
+	own := []string{"base-uri", "s3-access-key", "s3-secret-key", "s3-region", "implementation", "virtual-threads"}
+	if !slices.ContainsFunc(own, f.target.given) {
+		return
+	}
+	if !f.target.given("bucket") {
+		f.target.bucket = benchBucket
+	}
+	if s3 := f.target.providerName == "" || f.target.providerName == engines.S3; s3 && f.target.region == "" {
+		f.target.region = benchRegion
+	}
 }
 
 // read gets the script, and says where it is from.
@@ -223,7 +269,7 @@ func (f *scriptFlags) read(ctx context.Context, args []string, in io.Reader) (wh
 	}
 	switch {
 	case given > 1:
-		return "", "", usageError("the script is given more than once").tell("use one of the argument, --script and --input")
+		return "", "", usageError("the script is given more than once").withHint("use one of the argument, --script and --input")
 	case f.text != "":
 		return "--script", f.text, nil
 	case len(args) > 0 && args[0] != "-":
@@ -236,7 +282,7 @@ func (f *scriptFlags) read(ctx context.Context, args []string, in io.Reader) (wh
 		return f.input, string(data), nil
 	}
 	if t, ok := in.(interface{ Fd() uintptr }); ok && given == 0 && term.IsTerminal(int(t.Fd())) {
-		return "", "", usageError("there is no script").tell("write it as an argument in quotation marks, or name a file with --input")
+		return "", "", usageError("there is no script").withHint("write it as an argument in quotation marks, or name a file with --input")
 	}
 	data, err := readAll(ctx, in, 2<<20) // more than any script may have
 	if err != nil && ctx.Err() == nil {
@@ -297,7 +343,7 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 	o := bench.Options{
 		Benchmark: "script", Warp: thisBuild().version, RunID: randomID() + id, ClientID: id, Bucket: f.target.buckets[0], Seed: seed,
 		MaxErrors: f.maxErrors, TraceHTTP: f.trace.on, TraceSample: f.trace.sample,
-		Payload: generator.PayloadOptions{Seed: seed}, Drain: f.drain, Retries: f.retries, AllowDeadHosts: f.allowDeadHosts, Redact: inv.hide.text,
+		Payload: generator.PayloadOptions{Seed: seed}, Drain: f.drain, Retries: f.retries, AllowDeadHosts: f.allowDeadHosts, Redact: inv.hide.Text,
 	}
 	path := logPath(f.benchdata, o.Benchmark, o.ClientID)
 	if err := checkLog(path); err != nil {
@@ -306,91 +352,19 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 	if err := tryFolder("--benchdata", path); err != nil {
 		return err
 	}
+	if err := f.asserts.tryFiles(); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	target, err := f.target.open(ctx, inv, connectionsWorth(steps), cancel)
 	if err != nil {
 		return err
 	}
-	defer target.close()
-	s := &session{invocation: inv, flags: &f.benchFlags, opts: o, runner: &bench.Runner{Client: target.client}}
-	if s.upload, err = f.upload.open(ctx, inv, path); err != nil {
-		return err
-	}
-	defer s.upload.close()
-	if s.profiles, err = f.profile.open(); err != nil {
-		return err
-	}
-	defer s.profiles.discard()
 	table := &scriptTable{invocation: inv, statements: statements, steps: steps}
-	sc := &bench.Script{Client: target.client, Options: o, Steps: steps, Watcher: table}
-	inv.hangups.begin(o.TraceHTTP, sc.SetTrace)
-	stop := f.target.sayWaiting(inv.console, target.client)
-	err = sc.Open(ctx)
-	stop()
-	if err != nil {
-		return f.target.unopened(ctx, err)
-	}
-	defer s.discardServerProfiles()
-	if err := s.startServerProfiles(ctx, target.client, path); err != nil {
-		return err
-	}
-	if s.exports, err = f.exports.open(ctx, s); err != nil {
-		return err
-	}
-	defer s.exports.end(ctx, s)
-	return s.uploadLog(ctx, s.runScript(ctx, sc, table, path))
-}
-
-// runScript runs what is open, saves the log and says how it all ended.
-func (s *session) runScript(ctx context.Context, sc *bench.Script, table *scriptTable, path string) error {
-	header := s.header()
-	for _, statement := range table.statements {
-		header.Statements = append(header.Statements, statement.Text)
-	}
-	var err error
-	if s.log, err = oplog.Create(path, header); err != nil {
-		return runError("%w", err)
-	}
-	sinks := append([]bench.Sink{table, s.log}, s.exports.sinks()...)
-	if s.rows = s.openRows(); s.rows != nil { // before anything else is said on standard output
-		sinks = append(sinks, s.rows)
-	}
-	table.settings(&s.flags.target, sc.Client)
-	endProfiles := s.profile()
-	out := sc.Run(ctx, sinks...)
-	s.saveServerProfiles()
-	endProfiles()
-	inner := s.settle(ctx, out)
-	if note := table.skipped(); note != "" {
-		out.Trailer.Notes = append(out.Trailer.Notes, note)
-	}
-	return both(inner, s.endScript(out, table))
-}
-
-// endScript saves the log, and shows what was not shown while the script ran.
-func (s *session) endScript(out *bench.Outcome, table *scriptTable) error {
-	var err error
-	if out.Sent == 0 {
-		err = s.log.Discard()
-		s.warnf("no request was %s, so there is no op log", madeOrAnswered(out))
-	} else if table.report.Log, err = s.log.Commit(out.Trailer); err != nil {
-		err = runError("%w", err)
-	} else {
-		s.written = table.report.Log
-		s.notef("Benchmark data written to %q", s.written)
-	}
-	for _, note := range out.Trailer.Notes {
-		s.warnf("%s", note)
-	}
-	err = both(err, table.unwritten)
-	if s.json {
-		table.report.Notes = append([]string{}, out.Trailer.Notes...)
-		table.report.End, table.report.EndReason = out.Trailer.End, out.Trailer.Reason
-		s.hide.strings(&table.report)
-		err = both(err, s.result(func(w io.Writer) error { return writeJSON(w, table.report) }))
-	}
-	return err
+	s := &session{invocation: inv, flags: &f.benchFlags, opts: o, path: path}
+	s.load = &scriptLoad{s: s, target: target, table: table, script: &bench.Script{Client: target.client, Options: o, Steps: steps, Watcher: table}}
+	return s.run(ctx)
 }
 
 // connectionsWorth is how many connections are worth keeping open between

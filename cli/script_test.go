@@ -118,7 +118,7 @@ func TestScriptIsItsLog(t *testing.T) {
 	}
 	segments := filepath.Join(dir, "segments")
 	runWarp(t, nil, "analyze", log, "--analyze.out="+segments)
-	if table, err := os.ReadFile(segments); err != nil || !strings.Contains(string(table), "\tend_time\tstatement\n") || !strings.Contains(string(table), "\t2-warmup\n") {
+	if table, err := os.ReadFile(segments); err != nil || !strings.Contains(string(table), "\tend_time\tstatement\tp50_ms\t") || !strings.Contains(string(table), "\t2-warmup\t") {
 		t.Errorf("%v: %s", err, table)
 	}
 }

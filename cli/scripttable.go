@@ -10,6 +10,10 @@ import (
 	"sync"
 	"time"
 
+	"warp/cli/live"
+	"warp/cli/redact"
+	"warp/internal/human"
+	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
 	"warp/pkg/script"
@@ -30,6 +34,8 @@ type scriptReport struct {
 	End        string            `json:"end"`
 	EndReason  string            `json:"end_reason,omitempty"`
 	Notes      []string          `json:"notes"`
+
+	Assertions []aggregate.Assertion `json:"assertions,omitempty"`
 }
 
 type scriptSettings struct {
@@ -70,7 +76,7 @@ type statementTimes struct {
 }
 
 // A statementLine is what --json has on standard error while a statement
-// runs: the figures so far, and those of the interval.
+// runs: the figures so far, and of the interval.
 type statementLine struct {
 	Statement int     `json:"statement"`
 	Warmup    bool    `json:"warmup"`
@@ -118,7 +124,7 @@ func (t *scriptTable) settings(f *targetFlags, client *store.Client) {
 	key := "from the environment or a profile"
 	switch {
 	case f.accessKey != "":
-		key = redacted
+		key = redact.Mark
 	case f.host == embeddedHost:
 		key = "any"
 	}
@@ -127,7 +133,7 @@ func (t *scriptTable) settings(f *targetFlags, client *store.Client) {
 	}
 	t.print("Settings:")
 	for _, line := range [][2]string{
-		{"implementation", "S3, engine " + t.report.Settings.Engine},
+		{"implementation", f.provider.Title + ", engine " + t.report.Settings.Engine},
 		{"region", cmp.Or(f.region, "what the store says")},
 		{"base uri", strings.Join(t.report.Settings.BaseURI, ", ")},
 		{"bucket", t.report.Settings.Bucket},
@@ -150,7 +156,7 @@ func (t *scriptTable) print(line string) {
 
 // Begin is called before a statement.
 func (t *scriptTable) Begin(number int, peak *bench.Peak) {
-	text, step := t.hide.text(t.statements[number-1].Text), &t.steps[number-1]
+	text, step := t.hide.Text(t.statements[number-1].Text), &t.steps[number-1]
 	report := statementReport{Number: number, Statement: text}
 	t.print("")
 	t.print("Starting script statement: " + text + " ...")
@@ -175,7 +181,7 @@ func (t *scriptTable) Begin(number int, peak *bench.Peak) {
 	defer t.mu.Unlock()
 	t.step, t.peak, t.began, t.firstError = step, peak, time.Now(), ""
 	t.warm, t.rest = statementSums{}, statementSums{}
-	t.stop = every(scriptInterval, t.tick)
+	t.stop = live.Every(scriptInterval, t.tick)
 }
 
 // End is called after it, when all records were written.
@@ -257,9 +263,9 @@ func (t *scriptTable) tick() {
 	switch {
 	case t.quiet:
 	case t.json:
-		t.sayFigures(jsonLine(statementLine{
-			len(t.report.Statements), sums == &t.warm, round3(elapsed.Seconds()), *sums.figures(), sums.count - sums.shown, sums.bytes - sums.shownBytes,
-		}))
+		t.Figures(statementLine{
+			len(t.report.Statements), sums == &t.warm, human.Thousandths(elapsed.Seconds()), *sums.figures(), sums.count - sums.shown, sums.bytes - sums.shownBytes,
+		})
 	default:
 		t.print(sums.line(t.left(elapsed), sums.intervalMax, sums.bytes-sums.shownBytes, sums.count-sums.shown))
 	}
@@ -274,7 +280,7 @@ func (t *scriptTable) left(elapsed time.Duration) string {
 		mark = "w "
 	}
 	if t.step.Runtime > 0 {
-		return fmt.Sprintf("%s%ds", mark, max(0, (t.step.Runtime-elapsed+scriptInterval/2)/time.Second))
+		return fmt.Sprintf("%s%ds", mark, max(0, (t.step.Warmup+t.step.Runtime-elapsed+scriptInterval/2)/time.Second))
 	}
 	return fmt.Sprintf("%s+%ds", mark, (elapsed+scriptInterval/2)/time.Second)
 }
@@ -286,7 +292,7 @@ func (t *scriptTable) takePeak(warming bool) {
 	}
 }
 
-// add counts every request; times and bytes are those of answers that were
+// add counts every request; times and bytes are of answers that were
 // what was asked for.
 func (s *statementSums) add(r *oplog.Record) {
 	s.count++

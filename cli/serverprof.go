@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"warp/pkg/store"
+	"warp/pkg/store/engines"
 )
 
 // serverProfiles are MinIO's profiles of itself during a run.
@@ -31,20 +32,29 @@ func parseServerProfiles(text string) ([]string, error) {
 	return kinds, nil
 }
 
+func (f *benchFlags) checkServerProfiles() error {
+	if err := f.target.checkNeeds([]need{{f.serverprof != "", "--serverprof", engines.Profiles}}); err != nil {
+		return err
+	}
+	_, err := parseServerProfiles(f.serverprof)
+	return err
+}
+
 // startServerProfiles finds out before the load whether the store does that.
 // They begin anew when the run is measured: what it costs to prepare objects
 // is not asked for.
-func (s *session) startServerProfiles(ctx context.Context, client *store.Client, log string) error {
+func (s *session) startServerProfiles(ctx context.Context) error {
 	kinds, err := parseServerProfiles(s.flags.serverprof)
 	if err != nil || len(kinds) == 0 {
 		return err
 	}
-	if log == "" {
-		log = s.flags.log // the one that --stress leaves out
-	}
-	path := strings.TrimSuffix(log, ".csv.zst") + ".profiles.zip"
+	path := strings.TrimSuffix(s.path, logSuffix) + ".profiles.zip"
 	if _, err := os.Lstat(path); err == nil {
-		return usageError("--serverprof: %s exists already", path).tell("choose another --benchdata or move it away")
+		return usageError("--serverprof: %s exists already", path).withHint("choose another --benchdata or move it away")
+	}
+	client, err := s.load.store(ctx)
+	if err != nil {
+		return err
 	}
 	s.server = serverProfiles{kinds: kinds, path: path, client: client}
 	err = s.server.begin(ctx)
@@ -55,11 +65,11 @@ func (s *session) startServerProfiles(ctx context.Context, client *store.Client,
 	case code == store.CodeTLS:
 		return runError("--serverprof: %w", s.flags.target.explain(err))
 	case code == "AccessDenied" || code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch":
-		return runError("--serverprof: %w", err).tell("use keys of an administrator of the store, or leave it out")
-	case s.fleet != nil && errors.As(err, &nobody):
-		return runError("--serverprof: %v", nobody).tell("with --warp-client the coordinator asks for the profiles, and it does not reach the store: start it where it does, or leave out --serverprof")
+		return runError("--serverprof: %w", err).withHint("use keys of an administrator of the store, or leave it out")
+	case s.flags.fleet.clients != "" && errors.As(err, &nobody):
+		return runError("--serverprof: %v", nobody).withHint("with --warp-client the coordinator asks for the profiles, and it does not reach the store: start it where it does, or leave out --serverprof")
 	}
-	return runError("--serverprof: %w", err).tell("leave it out")
+	return runError("--serverprof: %w", err).withHint("leave it out")
 }
 
 // begin starts them, anew if they run already.
@@ -146,7 +156,7 @@ func (p *serverProfiles) save() error {
 	return err
 }
 
-// discardServerProfiles ends those of a run that was not measured: a store
+// discardServerProfiles ends the profiles of a run that was not measured: a store
 // profiles itself until somebody fetches what it has.
 func (s *session) discardServerProfiles() {
 	if !s.server.running {

@@ -7,6 +7,7 @@ import (
 
 	"warp/internal/human"
 	"warp/pkg/bench"
+	"warp/pkg/store/engines"
 )
 
 func snowballBenchmark() benchmark {
@@ -15,17 +16,18 @@ func snowballBenchmark() benchmark {
 	return benchmark{
 		name: "snowball", summary: "upload TARs that the store unpacks (MinIO)",
 		op: &snow, requests: []string{"PUT"},
+		needs: []engines.Feature{engines.Unpacking},
 		about: []string{
-			"Uploads TARs of --objs.per objects each, which the store unpacks: an extension of MinIO.",
-			"Throughput counts the objects as the store writes them.",
+			"Uploads TARs of --objs.per objects each, which the store unpacks. This is a MinIO extension.",
+			"Throughput counts the unpacked objects.",
 		},
 		plan: func() string {
 			return fmt.Sprintf("uploads TARs of %s of %s each", human.Plural(snow.PerTar, "object"), snow.Sizes)
 		},
 		examples: []string{"warp snowball --host=s3:9000 --access-key=… --secret-key=… --objs.per=100"},
 		flags: append(pool.sizeFlags("512KiB"),
-			&cli.IntFlag{Name: "objs.per", Value: 50, Destination: &snow.PerTar, Validator: atLeast(1), Usage: "`N` objects per TAR"},
-			&cli.BoolFlag{Name: "compress", Destination: &snow.Compress, Usage: "compress the TARs, in each of which all objects are the same"},
+			&cli.IntFlag{Name: "objs.per", Value: 50, Destination: &snow.PerTar, Validator: atLeast(1), Usage: "put `N` objects into each TAR"},
+			&cli.BoolFlag{Name: "compress", Destination: &snow.Compress, Usage: "compress the TARs; all objects in a TAR are then the same"},
 		),
 		payload: true, writes: true,
 		check: func(f *benchFlags) (err error) {

@@ -12,9 +12,9 @@ func statBenchmark() benchmark {
 	var pool poolFlags
 	var stat bench.Stat
 	return benchmark{
-		name: "stat", summary: "ask for the metadata of objects (HEAD)",
+		name: "stat", summary: "request the metadata of objects (HEAD)",
 		op: &stat, requests: []string{"STAT"},
-		about:    []string{"Uploads --objects objects, then asks for the metadata of one after the other, in random order."},
+		about:    []string{"Uploads --objects objects, then requests their metadata in random order."},
 		plan:     pool.then("asks for the metadata of one after the other in random order"),
 		examples: []string{"warp stat --host=s3:9000 --access-key=… --secret-key=… --objects=1000"},
 		flags:    append([]cli.Flag{pool.objectsFlag(10000, "`N` objects to upload first")}, pool.sizeFlags("1KB")...),

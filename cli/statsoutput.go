@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"warp/cli/live"
 	"warp/pkg/aggregate"
 )
 
@@ -26,7 +27,7 @@ func (s *session) openStats(path string) (*statsFile, error) {
 	}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, usageError("--stats-output: %s exists already", path).tell("choose another name or move it away")
+		return nil, usageError("--stats-output: %s exists already", path).withHint("choose another name or move it away")
 	}
 	if err != nil {
 		return nil, runError("--stats-output: %w", err)
@@ -40,7 +41,7 @@ func (f *statsFile) begin(interval time.Duration) (stop func()) {
 		return func() {}
 	}
 	f.start = time.Now()
-	return every(interval, func() { f.write(f.session.snapshot(), time.Since(f.start)) })
+	return live.Every(interval, func() { f.write(f.session.snapshot(), time.Since(f.start)) })
 }
 
 // finish writes the totals of the run, once all requests have been counted.
@@ -64,11 +65,12 @@ func (f *statsFile) finish() {
 // the run; the first failure is reported at its end.
 func (f *statsFile) write(snap aggregate.LiveSnapshot, elapsed time.Duration) {
 	for _, op := range snap.Ops {
-		line := statsText(op, elapsed)
+		line := live.NewLine(op, elapsed)
+		text := line.String()
 		if f.session.json {
-			line = statsJSON(op, elapsed)
+			text = jsonLine(line)
 		}
-		if _, err := fmt.Fprintln(f, line); err != nil && f.failed == nil {
+		if _, err := fmt.Fprintln(f, text); err != nil && f.failed == nil {
 			f.failed = err
 		}
 	}

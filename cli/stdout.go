@@ -13,8 +13,8 @@ import (
 const (
 	// rowsMemory is what may wait for a slow reader of --stdout: some 300,000 rows.
 	rowsMemory = 64 << 20
-	// rowsPatience is how long the reader may take nothing after the run.
-	rowsPatience = 30 * time.Second
+	// rowsTimeout is how long the reader may take nothing after the run.
+	rowsTimeout = 30 * time.Second
 	// rowsGrace is what is left for it after Ctrl-C: enough for one that reads, and nobody minds with one that does not.
 	rowsGrace = 3 * time.Second
 )
@@ -22,7 +22,7 @@ const (
 // checkStdout refuses what would be on standard output too.
 func (f *benchFlags) checkStdout(json bool) error {
 	if f.stdout && json {
-		return usageError("--stdout writes rows and --json the report to standard output").tell("leave out one of them; warp analyze --json makes the report of the log")
+		return usageError("--stdout writes rows and --json the report to standard output").withHint("leave out one of them; warp analyze --json makes the report of the log")
 	}
 	return nil
 }
@@ -40,10 +40,10 @@ func (s *session) openRows() *sink.Rows {
 	}
 	s.out, s.outColor = s.errw, s.errColor
 	return sink.NewRows(rows, sink.RowsOptions{
-		Script: s.opts.Benchmark == "script", Max: rowsMemory, Wait: fleet, Patience: rowsPatience, Grace: rowsGrace,
+		Script: s.opts.Benchmark == "script", Max: rowsMemory, Wait: fleet, Timeout: rowsTimeout, Grace: rowsGrace,
 		Warn: func(text string) { s.warnf("--stdout: %s", text) },
 		Waiting: func() {
-			s.notef("waiting for the reader of --stdout, until it takes nothing for %s (Ctrl-C ends that)", human.Duration(rowsPatience))
+			s.notef("waiting for the reader of --stdout, until it takes nothing for %s (Ctrl-C ends that)", human.Duration(rowsTimeout))
 		},
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"warp/cli/flagtype"
 	"warp/pkg/bench"
+	"warp/pkg/store/engines"
 )
 
 func taggingBenchmark() benchmark {
@@ -13,11 +14,12 @@ func taggingBenchmark() benchmark {
 	return benchmark{
 		name: "tagging", summary: "put, get and delete the tags of objects",
 		op: &tagging, requests: []string{"PUTTAGS", "GETTAGS", "DELETETAGS"},
-		about:    []string{"Uploads --objects objects, then works on their tags, and checks that they are those put last."},
+		needs:    []engines.Feature{engines.Tags},
+		about:    []string{"Uploads --objects objects, then puts, gets and deletes their tags, and verifies what it gets."},
 		plan:     pool.then("puts, gets and deletes their tags"),
 		examples: []string{"warp tagging --host=s3:9000 --access-key=… --secret-key=… --get-distrib=9 --put-distrib=1"},
 		flags: append(append([]cli.Flag{pool.objectsFlag(10000, "`N` objects to upload first, at least one per worker")}, pool.sizeFlags("1KiB")...),
-			&cli.IntFlag{Name: "tags", Value: 2, Destination: &tagging.Tags, Validator: tagsValid, Usage: "`N` tags per object, up to 10"},
+			&cli.IntFlag{Name: "tags", Value: 2, Destination: &tagging.Tags, Validator: tagsValid, Usage: "set `N` tags per object, at most 10"},
 			shareFlag("put", 30, &tagging.Put, "puts"),
 			shareFlag("get", 60, &tagging.Get, "gets"),
 			shareFlag("delete", 10, &tagging.Delete, "deletions"),

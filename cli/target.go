@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/flagtype"
@@ -15,6 +14,7 @@ import (
 	"warp/pkg/fleet"
 	"warp/pkg/s3mem"
 	"warp/pkg/store"
+	"warp/pkg/store/dial"
 	"warp/pkg/store/engines"
 )
 
@@ -27,56 +27,69 @@ const signSTS = "STS_WEB_TOKEN"
 // embeddedHost is the --host that needs no store.
 const embeddedHost = "embedded"
 
+// defaultHost is where an S3 store of one's own usually is.
+const defaultHost = "127.0.0.1:9000"
+
 const defaultBucket = "warp-benchmark-bucket"
 
 // targetFlags say which store to talk to, and as whom.
 type targetFlags struct {
 	host, hostSelect, bucket, region   string
-	buckets                            []string               // that bucket stands for, once check has looked
+	buckets                            []string               // that bucket names, once check has parsed it
 	hosts                              []string               // likewise
 	elsewhere                          string                 // what else to try where nobody answers
 	given                              func(flag string) bool // stands on the command line, and not in a variable
-	engine                             string
+	engine, providerName               string
+	provider                           *engines.Provider // what the names come to
+	env                                environment
 	accessKey, secretKey, sessionToken string
+	accessToken                        string
 	profile, signature, caFile         string
 	tls, insecure, resolveHost         bool
 	unsigned                           bool
 	webToken, credentialsFile          string
+	redirectHosts                      string
+	redirects                          []string // what those are, once check has looked
 	options                            optionFlags
 	embeddedMemory                     int64
 }
 
 func (f *targetFlags) group(env environment) flagGroup {
+	f.env = env
 	return flagGroup{title: groupTarget, flags: []cli.Flag{
-		&cli.StringFlag{Name: "host", Aliases: []string{"s3endpoint", "base-uri"}, Value: "127.0.0.1:9000", Destination: &f.host, Sources: env.vars("WARP_HOST"),
-			Usage: "`HOST`:PORT of the store; a,b and node{1...8}:900{0...3} name several, file:NAME lists them, embedded needs none"},
+		&cli.StringFlag{Name: "host", Aliases: []string{"s3endpoint", "base-uri"}, Value: defaultHost, Destination: &f.host, Sources: env.vars("WARP_HOST"),
+			Usage: "`HOST`:PORT of the store; several as a,b or node{1...8}:900{0...3} or file:NAME; embedded is a store in memory"},
 		&cli.StringFlag{Name: "access-key", Aliases: []string{"s3-access-key"}, Destination: &f.accessKey, Sources: env.vars("WARP_ACCESS_KEY"),
-			Usage: "access `KEY`; without it the AWS environment and profiles are looked at"},
+			Usage: "access `KEY`; default: AWS environment variables, then profiles"},
 		&cli.StringFlag{Name: "secret-key", Aliases: []string{"s3-secret-key"}, Destination: &f.secretKey, Sources: env.vars("WARP_SECRET_KEY"),
 			Usage: "secret `KEY`"},
-		&cli.BoolFlag{Name: "tls", Destination: &f.tls, Sources: env.vars("WARP_TLS"), Usage: "talk HTTPS"},
+		&cli.BoolFlag{Name: "tls", Destination: &f.tls, Sources: env.vars("WARP_TLS"), Usage: "use HTTPS"},
 		&cli.StringFlag{Name: "bucket", Value: defaultBucket, Destination: &f.bucket,
-			Usage: "`BUCKET` to use, or several: b{1...4}; created where missing, its other objects are left alone"},
+			Usage: "`BUCKET` to use, or several, such as b{1...4}; warp creates a missing bucket and never touches other objects in it"},
 	}, also: []cli.Flag{
-		&cli.StringFlag{Name: "region", Destination: &f.region, Sources: env.vars("WARP_REGION"),
-			Usage: "`REGION` of the store; asked for where not given"},
+		&flagtype.Choice{Name: "provider", Config: flagtype.Choices(engines.ProviderNames()), Destination: &f.providerName, Sources: env.vars("WARP_PROVIDER"),
+			DefaultText: "as host or bucket say, else s3", Usage: "`KIND` of store, if neither host nor bucket (gs://NAME) says it: " + strings.Join(engines.ProviderNames(), " or ")},
+		&cli.StringFlag{Name: "region", Aliases: []string{"s3-region"}, Destination: &f.region, Sources: env.vars("WARP_REGION"),
+			Usage: "`REGION` of the store; by default warp asks the store"},
 		&cli.StringFlag{Name: "session-token", Destination: &f.sessionToken, Sources: env.vars("WARP_SESSION_TOKEN"),
-			Usage: "`TOKEN` of temporary credentials"},
+			Usage: "session `TOKEN` of temporary credentials"},
+		&cli.StringFlag{Name: "access-token", Hidden: true, Destination: &f.accessToken, Sources: env.vars("WARP_ACCESS_TOKEN"),
+			Usage: "bearer `TOKEN`, for stores that take one"},
 		&cli.StringFlag{Name: "credentials-file", Destination: &f.credentialsFile, TakesFile: true,
-			Usage: "`FILE` with a line ACCESS:SECRET or ACCESS:SECRET:TOKEN for each of several credentials, which take turns"},
+			Usage: "use several credentials in turn; `FILE` has one ACCESS:SECRET or ACCESS:SECRET:TOKEN per line"},
 		&cli.StringFlag{Name: "sts-web-token", Destination: &f.webToken, Hidden: true, Sources: env.vars("WARP_STS_WEB_TOKEN"),
 			Usage: "with --signature=STS_WEB_TOKEN: web identity `TOKEN` to exchange for credentials, or file:NAME"},
-		&cli.StringFlag{Name: "profile", Aliases: []string{"s3profile"}, Destination: &f.profile, Usage: "`PROFILE` of the shared AWS configuration to take credentials from"},
+		&cli.StringFlag{Name: "profile", Aliases: []string{"s3profile"}, Destination: &f.profile, Usage: "take credentials from this `PROFILE` of the shared AWS configuration"},
 		&flagtype.Choice{Name: "host-select", Value: "weighed", Config: flagtype.Choices{"weighed", "roundrobin"}, Destination: &f.hostSelect,
-			Usage: "`HOW` a request's host is chosen: weighed (fewest requests in flight, then longest idle) or roundrobin"},
+			Usage: "choose each request's host by `HOW`: weighed (fewest requests in flight, then longest idle) or roundrobin"},
 		&flagtype.Choice{Name: "engine", Value: "auto", Config: flagtype.Choices{"auto", "lean", "minio"}, Destination: &f.engine,
-			Usage: "`WHAT` sends the requests: lean (least CPU), minio (minio-go), or auto (lean where it can)"},
+			Usage: "HTTP client `WHAT`: lean (warp's own, least CPU), minio (minio-go) or auto (lean where possible)"},
 		&flagtype.Size{Name: "embedded.memory", Hidden: true, Value: defaultEmbeddedMemory, Destination: &f.embeddedMemory,
-			Usage: "with --host=embedded: `SIZE` that the store may grow to"},
+			Usage: "with --host=embedded: maximum `SIZE` of the store"},
 		&cli.BoolFlag{Name: "resolve-host", Destination: &f.resolveHost, Hidden: true,
-			Usage: "make every address of a host's name a host of its own"},
+			Usage: "use every address of a host name as a separate host"},
 		&flagtype.Choice{Name: "signature", Value: "S3V4", Config: flagtype.Choices{"S3V4", "IAM", "S3V2", "STS_WEB_TOKEN"}, Destination: &f.signature, Hidden: true,
-			Usage: "`KIND` of signature: S3V4, S3V2, or S3V4 with the credentials of this machine's instance profile (IAM) or for a web token (STS_WEB_TOKEN)"},
+			Usage: "signature `KIND`: S3V4, S3V2, IAM (credentials of this machine's instance profile) or STS_WEB_TOKEN (credentials for a web identity token)"},
 	}}
 }
 
@@ -85,7 +98,7 @@ func (f *targetFlags) traffic(env environment, parts string) flagGroup {
 	also := f.options.requestFlags()
 	also = append(also,
 		&cli.BoolFlag{Name: "disable-sha256-payload", Destination: &f.unsigned,
-			Usage: "do not hash payload for the signatures of uploads"},
+			Usage: "do not hash the payload of uploads for their signatures"},
 	)
 	if parts != "" {
 		also = append(also, f.options.partFlag(parts))
@@ -97,7 +110,9 @@ func (f *targetFlags) traffic(env environment, parts string) flagGroup {
 func (f *targetFlags) connections(env environment) []cli.Flag {
 	return append([]cli.Flag{
 		&cli.BoolFlag{Name: "insecure", Destination: &f.insecure, Usage: "with --tls: accept any certificate"},
-		&cli.StringFlag{Name: "ca-file", Destination: &f.caFile, TakesFile: true, Usage: "with --tls: PEM `FILE` of further certificate authorities"},
+		&cli.StringFlag{Name: "ca-file", Destination: &f.caFile, TakesFile: true, Usage: "with --tls: PEM `FILE` of additional certificate authorities"},
+		&cli.StringFlag{Name: "redirect-hosts", Destination: &f.redirectHosts, Hidden: true,
+			Usage: "follow redirects, with credentials, also to these `HOSTS` outside the store's own domain; *.DOMAIN is every name below it"},
 	}, f.options.connectionFlags(env)...)
 }
 
@@ -107,71 +122,68 @@ func (f *targetFlags) check() error {
 	case f.signature == signSTS && f.webToken == "":
 		return usageError("--signature=STS_WEB_TOKEN needs --sts-web-token")
 	case f.signature != signSTS && f.webToken != "":
-		return usageError("--sts-web-token is of use with --signature=STS_WEB_TOKEN only")
+		return usageError("--sts-web-token needs --signature=STS_WEB_TOKEN")
 	case f.credentialsFile != "" && (f.accessKey != "" || f.secretKey != "" || f.sessionToken != "" || f.profile != ""):
 		return usageError("credentials come either from --credentials-file or from --access-key, --secret-key, --session-token and --profile (or their variables)")
+	case f.accessToken != "" && (f.accessKey != "" || f.secretKey != "" || f.credentialsFile != "" || f.signature != "S3V4"):
+		return usageError("--access-token (WARP_ACCESS_TOKEN) says who sends the requests: leave out --access-key, --secret-key, --credentials-file and --signature")
 	case f.accessKey != "" && f.secretKey == "":
-		return usageError("--access-key (WARP_ACCESS_KEY) is given without --secret-key (WARP_SECRET_KEY)").tell("give both")
+		return usageError("--access-key (WARP_ACCESS_KEY) is given without --secret-key (WARP_SECRET_KEY)").withHint("give both")
 	case f.accessKey == "" && f.secretKey != "":
-		return usageError("--secret-key (WARP_SECRET_KEY) is given without --access-key (WARP_ACCESS_KEY)").tell("give both")
+		return usageError("--secret-key (WARP_SECRET_KEY) is given without --access-key (WARP_ACCESS_KEY)").withHint("give both")
 	case f.accessKey == "" && f.sessionToken != "" && f.host != embeddedHost:
-		return usageError("--session-token (WARP_SESSION_TOKEN) is given without --access-key and --secret-key").tell("give all three")
+		return usageError("--session-token (WARP_SESSION_TOKEN) is given without --access-key and --secret-key").withHint("give all three")
 	case f.profile != "" && f.accessKey != "":
 		return usageError("--profile and --access-key both name credentials: leave out one of them")
 	case f.credentialsFile != "" && (f.signature == "IAM" || f.signature == signSTS):
 		return usageError("--signature=%s brings credentials of its own: leave out --credentials-file", f.signature)
-	case strings.Contains(f.bucket, "://"):
-		_, name, _ := strings.Cut(f.bucket, "://")
-		return usageError("--bucket=%s is not a bucket name of S3", f.bucket).tell("write --bucket=%s", strings.TrimSuffix(name, "/"))
 	case f.bucket == "":
 		return usageError("--bucket is empty")
 	}
-	var err error
-	if f.buckets, err = store.ParseBuckets(f.bucket); err != nil {
-		return usageError("--bucket: %w", err)
-	}
-	if err := f.checkHosts(); err != nil {
+	if err := f.checkStore(); err != nil {
 		return err
+	}
+	if f.redirectHosts != "" {
+		var err error
+		if f.redirects, err = store.ParseRedirectHosts(f.redirectHosts); err != nil {
+			return usageError("--redirect-hosts: %w", err)
+		}
 	}
 	switch {
 	case f.insecure && !f.tls:
-		return usageError("--insecure is of use with --tls only")
+		return usageError("--insecure needs --tls")
 	case f.caFile != "" && !f.tls:
-		return usageError("--ca-file is of use with --tls only")
+		return usageError("--ca-file needs --tls")
 	case f.host != embeddedHost && f.embeddedMemory != defaultEmbeddedMemory:
-		return usageError("--embedded.memory is of use with --host=embedded only")
+		return usageError("--embedded.memory needs --host=embedded")
 	case f.host != embeddedHost:
-		return f.options.check(f.tls, f.signature)
+		if err := f.checkOptions(); err != nil {
+			return err
+		}
+		if err := f.options.check(f.tls, f.signature); err != nil {
+			return err
+		}
+		return checkCertificates("--ca-file", f.caFile, f.options.clientCert, f.options.clientKey)
 	case f.profile != "" || f.signature != "S3V4" || f.resolveHost || f.credentialsFile != "":
 		return usageError("--host=embedded takes no --profile, --signature, --credentials-file or --resolve-host: leave them out")
 	case f.tls:
-		return usageError("--host=embedded does not talk TLS: leave out --tls")
+		return usageError("--host=embedded does not support TLS: leave out --tls")
 	case f.embeddedMemory < 16<<20:
 		return usageError("--embedded.memory is less than 16MiB")
 	}
 	if name := f.options.beyondEmbedded(); name != "" {
-		return usageError("--host=embedded does not do %s: leave it out, or point --host at a store", name)
+		return usageError("--host=embedded does not support %s: leave it out, or point --host at a store", name)
 	}
 	return f.options.check(f.tls, f.signature)
 }
 
-// checkHosts reads --host. A URL in it says whether to talk TLS.
-func (f *targetFlags) checkHosts() (err error) {
-	if f.host == embeddedHost {
-		return nil
+// checkCertificates refuses files that hold no certificates, under the name of the flag that they are from.
+func checkCertificates(flag, caFile, cert, key string) error {
+	if _, err := dial.Roots(&store.Config{CAFile: caFile}); err != nil {
+		return usageError("%s: %w", flag, err)
 	}
-	var scheme string
-	if f.hosts, scheme, err = store.ParseEndpoints(f.host); err != nil {
-		return usageError("--host: %w", err)
-	}
-	switch secure := scheme == "https"; {
-	case scheme == "" || secure == f.tls:
-	case f.given("tls"):
-		return usageError("--host names a URL of %s, and --tls=%t contradicts it: leave out one of them", scheme, f.tls)
-	case !secure && !f.given("host"):
-		return usageError("WARP_HOST names a URL of http, and WARP_TLS contradicts it: unset one of them")
-	default:
-		f.tls = secure
+	if _, err := dial.ClientCertificates(&store.Config{Options: store.Options{ClientCert: cert, ClientKey: key}}); err != nil {
+		return usageError("--client-cert and --client-key: %w", err)
 	}
 	return nil
 }
@@ -189,7 +201,7 @@ func (f *targetFlags) bucketList() string { return strings.Join(f.buckets, ",") 
 
 // mayDestroy says whether --destroy names exactly the buckets of the run.
 func (f *targetFlags) mayDestroy(destroy string) bool {
-	named, err := store.ParseBuckets(destroy)
+	_, named, err := parseBuckets(destroy)
 	slices.Sort(named)
 	return err == nil && slices.Equal(named, slices.Sorted(slices.Values(f.buckets)))
 }
@@ -239,7 +251,7 @@ func (f *targetFlags) open(ctx context.Context, inv *invocation, concurrency int
 func (f *targetFlags) startEmbedded(t *target, cfg *store.Config, full func(error)) error {
 	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: f.embeddedMemory, OnFull: func(error) {
 		full(runError("the embedded store is full (--embedded.memory=%s)", flagtype.FormatSize(f.embeddedMemory)).
-			tell("allow it more, use smaller or fewer objects, or point --host at a store"))
+			withHint("allow it more, use smaller or fewer objects, or point --host at a store"))
 	}})
 	if err != nil {
 		return runError("start the embedded store: %w", err)
@@ -248,7 +260,7 @@ func (f *targetFlags) startEmbedded(t *target, cfg *store.Config, full func(erro
 	cfg.Hosts = []store.Address{{Name: e.Addr()}}
 	// It takes any region and any keys.
 	cfg.Region = cmp.Or(f.region, "us-east-1")
-	cfg.Credentials = credentials.NewStaticV4(cmp.Or(f.accessKey, "embedded"), cmp.Or(f.secretKey, "embedded"), f.sessionToken)
+	cfg.Credentials = store.Keys{AccessKey: cmp.Or(f.accessKey, "embedded"), SecretKey: cmp.Or(f.secretKey, "embedded"), SessionToken: f.sessionToken}
 	return nil
 }
 
@@ -256,6 +268,9 @@ func (f *targetFlags) findStore(ctx context.Context, inv *invocation, cfg *store
 	var err error
 	if cfg.Hosts, err = f.addresses(ctx, f.hosts); err != nil {
 		return runError("--resolve-host: %w", err)
+	}
+	if f.provider.Identify != nil {
+		return f.identify(ctx, inv, cfg)
 	}
 	all, err := f.credentials(ctx, inv, cfg)
 	if err != nil {
@@ -282,7 +297,7 @@ func (f *targetFlags) config(concurrency int) (store.Config, error) {
 	return store.Config{
 		TLS: f.tls, Insecure: f.insecure, CAFile: f.caFile, Region: f.region,
 		HostSelect: f.hostSelect, AppVersion: thisBuild().version, Concurrency: concurrency,
-		Engine: f.engine, UnsignedPayload: f.unsigned, Options: options,
+		Engine: f.engine, Provider: f.provider.Name, UnsignedPayload: f.unsigned, RedirectHosts: f.redirects, Options: options,
 	}, err
 }
 
@@ -295,7 +310,7 @@ func (f *targetFlags) describe(ctx context.Context, inv *invocation, concurrency
 	}
 	if len(cfg.SourceIPs) > 0 {
 		return nil, usageError("--source-ip names addresses of this machine, and --warp-client runs elsewhere").
-			tell("start each client as warp client IP:PORT, which binds it to that address")
+			withHint("start each client as warp client IP:PORT, which binds it to that address")
 	}
 	if err := f.findStore(ctx, inv, &cfg); err != nil {
 		return nil, err

@@ -17,8 +17,8 @@ const traceSample = 10
 func (f *traceFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "trace-http", Destination: &f.on,
-			Usage: "report what the time of a sample of requests went into: DNS, connect, TLS, send, wait, receive; SIGHUP switches that off and on"},
+			Usage: "measure the phases of a sample of requests: DNS, connect, TLS, send, wait, receive; SIGHUP toggles it"},
 		&cli.IntFlag{Name: "trace-http-sample", Hidden: true, Value: traceSample, Destination: &f.sample, Validator: atLeast(1),
-			Usage: "with HTTP tracing: look at one request in `N`, chosen at random, and at each new connection"},
+			Usage: "with --trace-http: sample one request in `N` at random, and every new connection"},
 	}
 }

@@ -31,9 +31,9 @@ func (f *uploadFlags) flags() []cli.Flag {
 		&cli.StringFlag{Name: "upload", Destination: &f.url,
 			Usage: "after the run, upload the op log to `URL`, https://HOST:PORT/BUCKET/PREFIX, with the keys in [" + uploadAccessVariable +
 				"], [" + uploadSecretVariable + "] and [" + uploadSessionVariable + "]"},
-		&cli.StringFlag{Name: "upload-region", Destination: &f.region, Hidden: true, Usage: "with --upload: `REGION` of that bucket; asked for where not given"},
+		&cli.StringFlag{Name: "upload-region", Destination: &f.region, Hidden: true, Usage: "with --upload: `REGION` of that bucket; by default warp asks the store"},
 		&cli.StringFlag{Name: "upload-ca-file", Destination: &f.caFile, TakesFile: true, Hidden: true,
-			Usage: "with --upload: PEM `FILE` of further certificate authorities"},
+			Usage: "with --upload: PEM `FILE` of additional certificate authorities"},
 	}
 }
 
@@ -48,16 +48,16 @@ func (f *uploadFlags) place() (p uploadPlace, err error) {
 	const form = "write it like https://s3.example.com/BUCKET/PREFIX"
 	u, err := url.Parse(f.url)
 	if err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "http" && u.Scheme != "https" {
-		return p, usageError("--upload: this is not the address of a bucket").tell(form)
+		return p, usageError("--upload: this is not the address of a bucket").withHint(form)
 	}
 	if u.User != nil {
-		return p, usageError("--upload: keys do not belong in the address").tell("put them into %s and %s", uploadAccessVariable, uploadSecretVariable)
+		return p, usageError("--upload: keys do not belong in the address").withHint("put them into %s and %s", uploadAccessVariable, uploadSecretVariable)
 	}
 	bucket, prefix, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
 	if names, err := store.ParseBuckets(bucket); err != nil {
-		return p, usageError("--upload: %w", err).tell(form)
+		return p, usageError("--upload: %w", err).withHint(form)
 	} else if len(names) > 1 {
-		return p, usageError("--upload: %s stands for several buckets, and the log goes into one", bucket)
+		return p, usageError("--upload: %s names several buckets, and the log goes into one", bucket)
 	}
 	return uploadPlace{u.Host, bucket, prefix, u.Scheme == "https"}, nil
 }
@@ -66,7 +66,7 @@ func (f *uploadFlags) place() (p uploadPlace, err error) {
 func (f *uploadFlags) check(b *benchFlags) error {
 	if f.url == "" {
 		if f.region != "" || f.caFile != "" {
-			return usageError("--upload-region and --upload-ca-file are of use with --upload only")
+			return usageError("--upload-region and --upload-ca-file need --upload")
 		}
 		return nil
 	}
@@ -77,12 +77,12 @@ func (f *uploadFlags) check(b *benchFlags) error {
 	case b.stress:
 		return usageError("--upload uploads the op log, and --stress writes none: leave out one of them")
 	case f.caFile != "" && !p.tls:
-		return usageError("--upload-ca-file is of use with an --upload to https:// only")
+		return usageError("--upload-ca-file needs an --upload to https://")
 	case slices.Contains(b.target.buckets, p.bucket):
 		// Two names of one host cannot be told from two stores, so the host does not matter.
-		return usageError("--upload: bucket %s has the name of one that is measured, which is for objects of the run only", p.bucket).tell("use a bucket of another name")
+		return usageError("--upload: bucket %s has the name of one that is measured, which is for objects of the run only", p.bucket).withHint("use a bucket of another name")
 	}
-	return nil
+	return checkCertificates("--upload-ca-file", f.caFile, "", "")
 }
 
 // An upload is where the op log goes.
@@ -107,30 +107,30 @@ func (f *uploadFlags) open(ctx context.Context, inv *invocation, log string) (*u
 		return nil, err
 	}
 	u.url = strings.Join([]string{u.client.Endpoints()[0], u.ref.Bucket, u.ref.Key}, "/")
-	if err := u.look(ctx); err != nil {
+	if err := u.checkTarget(ctx); err != nil {
 		u.close()
 		return nil, err
 	}
 	return u, nil
 }
 
-// look finds out whether the bucket is there, and the object not yet.
-func (u *upload) look(ctx context.Context) error {
+// checkTarget finds out whether the bucket is there, and the object not yet.
+func (u *upload) checkTarget(ctx context.Context) error {
 	bucket := u.ref.Bucket
 	exists, err := u.client.BucketExists(ctx, bucket)
 	switch code := store.CodeOf(err); {
 	case err == nil && !exists:
-		return runError("--upload: there is no bucket %s at %s", bucket, u.client.Endpoints()[0]).tell("make it, or name another")
+		return runError("--upload: there is no bucket %s at %s", bucket, u.client.Endpoints()[0]).withHint("create it, or name another")
 	case err == nil || code == "AccessDenied":
 	case code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch":
-		return runError("--upload: look for bucket %s: %w", bucket, err).tell("check %s and %s", uploadAccessVariable, uploadSecretVariable)
+		return runError("--upload: check bucket %s: %w", bucket, err).withHint("check %s and %s", uploadAccessVariable, uploadSecretVariable)
 	case code == store.CodeTLS:
-		return runError("--upload: look for bucket %s: %w", bucket, err).tell("check the address, and --upload-ca-file for a private certificate")
+		return runError("--upload: check bucket %s: %w", bucket, err).withHint("check the address, and --upload-ca-file for a private certificate")
 	default:
-		return runError("--upload: look for bucket %s: %w", bucket, err)
+		return runError("--upload: check bucket %s: %w", bucket, err)
 	}
 	if _, err := u.client.HeadersOf(ctx, u.ref); err == nil {
-		return usageError("--upload: %s exists already", u.url).tell("choose another --benchdata or another prefix")
+		return usageError("--upload: %s exists already", u.url).withHint("choose another --benchdata or another prefix")
 	}
 	return nil
 }
@@ -150,14 +150,14 @@ func (f *uploadFlags) client(ctx context.Context, inv *invocation, p uploadPlace
 	}
 	own := credentials.Options{Access: env(uploadAccessVariable), Secret: env(uploadSecretVariable), Session: env(uploadSessionVariable), Home: home, Getenv: env}
 	if (own.Access == "") != (own.Secret == "") || own.Session != "" && own.Access == "" {
-		return nil, usageError("--upload: only one of %s and %s is set", uploadAccessVariable, uploadSecretVariable).tell("set both")
+		return nil, usageError("--upload: only one of %s and %s is set", uploadAccessVariable, uploadSecretVariable).withHint("set both")
 	}
 	creds, err := credentials.Resolve(ctx, own)
 	if err != nil {
 		return nil, runError("--upload: %w", err)
 	}
-	if v, err := creds.GetWithContext(nil); err == nil {
-		inv.hide.add(v.SecretAccessKey, v.SessionToken)
+	if keys, err := creds.Keys(ctx); err == nil {
+		inv.hide.Add(keys.SecretKey, keys.SessionToken)
 	}
 	inv.debugf("credentials for --upload are from %s", creds.Source)
 	client, err := engines.New(store.Config{Hosts: store.Addresses([]string{p.host}), TLS: p.tls, CAFile: f.caFile, Region: f.region,

@@ -14,13 +14,13 @@ type verifyFlags struct{ how bench.Verify }
 
 func (v *verifyFlags) flag() cli.Flag {
 	return &verifyFlag{Name: "verify", Aliases: []string{"verifyhash"}, Destination: &v.how,
-		Usage: "`WHAT` of downloads is checked: etag: size and ETag; content: also that every byte is what the seed says; checksum: also the checksum that the store keeps; none"}
+		Usage: "`WHAT` to check of downloads: etag (size and ETag), content (also every byte), checksum (also the store's checksum) or none"}
 }
 
 // whole refuses parts of objects, which have no checksum of their own.
 func (v *verifyFlags) whole(flag string, asked bool) error {
 	if v.how == bench.VerifyChecksum && asked {
-		return usageError("--verify=checksum: stores keep checksums of whole objects, and %s asks for parts", flag).tell("use --verify=content, which checks parts too")
+		return usageError("--verify=checksum: stores keep checksums of whole objects, and %s asks for parts", flag).withHint("use --verify=content, which checks parts too")
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func (v verifyValue) Set(s string) error {
 			return nil
 		}
 	}
-	return flagtype.Wrong("%q is none of %s", s, strings.Join(verifyNames(), ", "))
+	return flagtype.Wrong("%q is not one of %s", s, strings.Join(verifyNames(), ", "))
 }
 
 func (v verifyValue) Get() any                     { return verifyNames()[*v.p] }

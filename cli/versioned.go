@@ -4,14 +4,16 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/pkg/bench"
+	"warp/pkg/store/engines"
 )
 
 func versionedBenchmark() benchmark {
 	pool := poolFlags{versions: 1}
 	var versioned bench.Versioned
 	return benchmark{
-		name: "versioned", summary: "as mixed, on versions of objects",
+		name: "versioned", summary: "like mixed, on versions of objects",
 		op: &versioned, requests: []string{"GET", "STAT", "PUT", "DELETE"},
+		needs:    []engines.Feature{engines.Versions},
 		about:    []string{"Uploads --objects objects, then adds, reads and removes versions of them."},
 		plan:     func() string { return pool.describe() + describeMix(&versioned.Mixed, "versions") },
 		examples: []string{"warp versioned --host=s3:9000 --access-key=… --secret-key=… --obj.size=1MiB"},
@@ -20,7 +22,7 @@ func versionedBenchmark() benchmark {
 		payload: true, writes: true, reads: true,
 		check: func(f *benchFlags) (err error) {
 			if f.target.host == embeddedHost {
-				return runError("the embedded store does not do versions")
+				return runError("the embedded store does not support versions")
 			}
 			if err := versioned.Check(); err != nil {
 				return usageError("%w", err)

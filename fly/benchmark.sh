@@ -26,8 +26,8 @@ Benchmarks an S3 store from machines of Fly.io.
 Usage: benchmark.sh [-r|-n|-c|-o|-e|-a|-p|-b|-d|-t|-i|-f|-g|-s|-h] [--dry-run] [-- FLAGS OF WARP]
   -r REGIONS    where to run clients, such as iad,ord,sjc (default: $regions)
   -n N          clients per region (default: $clients)
-  -c N          requests at a time of each client (default: $concurrency)
-  -o SIZE       size of objects (default: $size)
+  -c N          concurrent requests per client (default: $concurrency)
+  -o SIZE       object size (default: $size)
   -e ENDPOINT   the store, as HOST or HOST:PORT (default: $endpoint)
   -a KEY        access key (default: that in \$WARP_ACCESS_KEY)
   -p KEY        secret key (default: that in \$WARP_SECRET_KEY)
@@ -35,13 +35,13 @@ Usage: benchmark.sh [-r|-n|-c|-o|-e|-a|-p|-b|-d|-t|-i|-f|-g|-s|-h] [--dry-run] [
   -d TIME       how long to measure (default: $duration)
   -t WORKLOAD   get, put, mixed, list, stat or delete (default: $workload)
   -i            HTTP instead of HTTPS
-  -f            random sizes up to that of -o
+  -f            random sizes up to -o
   -g            with -t get: download random parts of objects
   -s            stop and remove all machines of this script
   -h            this text
-  --dry-run     print the commands, and run none of them
+  --dry-run     print the commands without running them
 
-The app is that of fly.toml, or \$FLY_APP. \$VM_SIZE is the size of machines (default: performance-1x), \$IMAGE an
+The app is the one in fly.toml or \$FLY_APP. \$VM_SIZE is the machine size (default: performance-1x), \$IMAGE an
 image to run instead of building one.
 END
 }

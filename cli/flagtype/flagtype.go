@@ -5,7 +5,6 @@ package flagtype
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"warp/internal/human"
 	"warp/pkg/bench"
+	"warp/pkg/generator"
 )
 
 // Flag types that urfave/cli lacks. Their values are plain Go types, so that a
@@ -101,7 +101,7 @@ func (v choiceValue) Set(s string) error {
 			return nil
 		}
 	}
-	return Wrong("%q is none of %s", s, strings.Join(v.of, ", "))
+	return Wrong("%q is not one of %s", s, strings.Join(v.of, ", "))
 }
 
 func (v choiceValue) Get() any               { return *v.p }
@@ -154,49 +154,20 @@ func (v listValue) Get() any                 { return *v.p }
 func (v listValue) String() string           { return strings.Join(*v.p, ",") }
 func (listValue) ToString(s []string) string { return strings.Join(s, ",") }
 
-// A Unit is a suffix of a size.
-type Unit struct {
-	Suffix string
-	Bytes  int64
-}
-
-// Units are the suffixes, longest and largest first.
-func Units() []Unit {
-	return []Unit{
-		{"TIB", 1 << 40}, {"GIB", 1 << 30}, {"MIB", 1 << 20}, {"KIB", 1 << 10},
-		{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3},
-		{"T", 1e12}, {"G", 1e9}, {"M", 1e6}, {"K", 1e3}, {"B", 1},
-	}
-}
-
-// ParseSize reads plain bytes, or a number with K, KB, KiB and so on.
+// ParseSize reads a size as [generator.ParseSize] does.
 func ParseSize(s string) (int64, error) {
-	number, factor := strings.ToUpper(strings.TrimSpace(s)), int64(1)
-	for _, u := range Units() {
-		if n, ok := strings.CutSuffix(number, u.Suffix); ok {
-			number, factor = strings.TrimSpace(n), u.Bytes
-			break
-		}
-	}
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err == nil && n >= 0 && n <= math.MaxInt64/factor {
-		return n * factor, nil
-	}
-	// ParseFloat also reads Inf, NaN, 1e3 and 0x1p2, which nobody means here.
-	f, err := strconv.ParseFloat(number, 64)
-	if err != nil || strings.Trim(number, "0123456789.") != "" || f*float64(factor) >= math.MaxInt64 {
+	n, err := generator.ParseSize(s)
+	if err != nil {
 		return 0, Wrong("%q is not a size; write it like 4096, 512KiB, 10MiB or 1GB", s)
 	}
-	return int64(math.Round(f * float64(factor))), nil
+	return n, nil
 }
 
-// FormatSize writes n so that ParseSize reads the same number again.
+// FormatSize is [generator.FormatSize], but plain bytes have no unit.
 func FormatSize(n int64) string {
-	all := Units()
-	for _, u := range slices.Concat(all[:4:4], all[4:8]) {
-		if n != 0 && n%u.Bytes == 0 {
-			return strconv.FormatInt(n/u.Bytes, 10) + strings.Replace(u.Suffix, "IB", "iB", 1)
-		}
+	text := generator.FormatSize(n)
+	if bytes := strconv.FormatInt(n, 10); text == bytes+"B" {
+		return bytes
 	}
-	return strconv.FormatInt(n, 10)
+	return text
 }

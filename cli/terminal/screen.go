@@ -24,13 +24,19 @@ const (
 type Screen struct {
 	w     io.Writer
 	size  func() (width, height int)
-	drawn []int // widths of the lines that are there now
-	gone  bool  // nothing is drawn any more
+	ours  func() bool // the terminal may be drawn on
+	drawn []int       // widths of the lines that are there now
+	gone  bool        // nothing is drawn any more
 }
 
 // NewScreen draws on the terminal that w writes to and fd is.
 func NewScreen(w io.Writer, fd int) *Screen {
-	return &Screen{w: w, size: func() (int, int) {
+	// A process that began in the background, as under timeout(1), has no shell at its terminal.
+	ours := func() bool { return true }
+	if foreground(fd) {
+		ours = func() bool { return foreground(fd) }
+	}
+	return &Screen{w: w, ours: ours, size: func() (int, int) {
 		width, height, err := term.GetSize(fd)
 		if err != nil || width <= 0 || height <= 0 {
 			return 80, 24
@@ -48,11 +54,15 @@ func Width(fd int) int {
 	return max(0, width)
 }
 
-// Width is how many cells a line may take, as Draw cuts it.
-func (s *Screen) Width() int {
-	width, _ := s.size()
-	return width - margin
+// Size is how many cells a line may take, and how many lines Draw shows.
+func (s *Screen) Size() (width, lines int) {
+	width, height := s.size()
+	return max(1, width-margin), max(1, height-1)
 }
+
+// Forget takes what was drawn for gone: the process was stopped, and somebody
+// else has written to the terminal.
+func (s *Screen) Forget() { s.drawn = nil }
 
 // Close clears the screen, and nothing is drawn any more.
 func (s *Screen) Close() {
@@ -70,8 +80,13 @@ func (s *Screen) Draw(lines []string) {
 	if s.gone {
 		return
 	}
-	width, height := s.size()
-	lines = lines[:min(len(lines), max(1, height-1))]
+	if !s.ours() { // a shell has it, and its cursor
+		s.drawn = nil
+		return
+	}
+	width, _ := s.size()
+	_, most := s.Size()
+	lines = lines[:min(len(lines), most)]
 	var b strings.Builder
 	if s.drawn == nil {
 		b.WriteString(HideCursor)
@@ -93,6 +108,10 @@ func (s *Screen) Draw(lines []string) {
 // Clear takes the block away and gives the cursor back.
 func (s *Screen) Clear() {
 	if s.drawn == nil {
+		return
+	}
+	if !s.ours() {
+		s.drawn = nil
 		return
 	}
 	width, _ := s.size()

@@ -2,15 +2,11 @@
 // place, colors, and what text of others may not do to one.
 package terminal
 
-import (
-	"io"
+import "golang.org/x/term"
 
-	"golang.org/x/term"
-)
-
-// Descriptor returns the file descriptor of w; ok reports whether w is a terminal.
-func Descriptor(w io.Writer) (fd int, ok bool) {
-	f, ok := w.(interface{ Fd() uintptr })
+// Descriptor returns the file descriptor of f; ok reports whether f is a terminal.
+func Descriptor(file any) (fd int, ok bool) {
+	f, ok := file.(interface{ Fd() uintptr })
 	if !ok {
 		return 0, false
 	}

@@ -31,35 +31,40 @@ const (
 // the two the same.
 func allowed() map[string][]string {
 	return map[string][]string{
-		".":             {"cli"},
-		"cli":           {"pkg/fleet", "pkg/fleet/transport", "pkg/bench", "pkg/lease", "pkg/assert", "pkg/report", "pkg/aggregate", "pkg/compare", "pkg/stats", "pkg/store", "pkg/store/engines", "pkg/store/credentials", "pkg/store/dial", "pkg/store/nethttp", "pkg/s3mem", "pkg/generator", "pkg/hostload", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/human", "internal/suggest"},
-		"pkg/fleet":     {"pkg/bench", "pkg/aggregate", "pkg/store", "pkg/store/engines", "pkg/oplog", "pkg/sink", "pkg/fleet/transport"},
-		"pkg/bench":     {"pkg/lease", "pkg/store", "pkg/generator", "pkg/hostload", "pkg/oplog", "internal/human"},
-		"pkg/lease":     {"pkg/store", "pkg/generator"},
-		"pkg/hostload":  {},
-		"pkg/stats":     {"internal/exact", "internal/wire"},
-		"pkg/compare":   {"pkg/aggregate", "pkg/stats", "pkg/hostload", "internal/suggest"},
-		"pkg/assert":    {"pkg/aggregate", "pkg/stats", "internal/suggest"},
-		"pkg/report":    {"pkg/compare", "pkg/aggregate", "pkg/oplog", "internal/human", "internal/exact"},
-		"pkg/aggregate": {"pkg/stats", "pkg/hostload", "pkg/oplog", "internal/human", "internal/exact", "internal/wire"},
-		"pkg/store":     {"internal/human"},
-		"pkg/s3mem":     {},
-		"pkg/generator": {},
-		"pkg/oplog":     {"pkg/hostload", "internal/human", "internal/wire"},
-		"pkg/script":    {"internal/suggest"},
-		"pkg/runfile":   {"internal/suggest"},
-		"pkg/sink":      {"pkg/oplog", "internal/human", "internal/wire", "internal/connlimit"},
+		".":               {"cli"},
+		"cli":             {"pkg/calibrate", "pkg/fleet", "pkg/fleet/transport", "pkg/bench", "pkg/lease", "pkg/assert", "pkg/report", "pkg/report/page", "pkg/report/web", "pkg/export", "pkg/aggregate", "pkg/compare", "pkg/stats", "pkg/store", "pkg/store/engines", "pkg/store/credentials", "pkg/store/dial", "pkg/store/nethttp", "pkg/s3mem", "pkg/generator", "pkg/hostload", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/columns", "internal/human", "internal/runsocket", "internal/suggest"},
+		"pkg/fleet":       {"pkg/bench", "pkg/aggregate", "pkg/store", "pkg/store/engines", "pkg/oplog", "pkg/sink", "pkg/fleet/transport"},
+		"pkg/bench":       {"pkg/lease", "pkg/store", "pkg/generator", "pkg/hostload", "pkg/oplog", "internal/human"},
+		"pkg/lease":       {"pkg/store", "pkg/generator"},
+		"pkg/hostload":    {},
+		"pkg/calibrate":   {"pkg/aggregate", "pkg/bench", "pkg/generator", "pkg/hostload", "pkg/store", "pkg/store/engines"},
+		"pkg/stats":       {"internal/exact", "internal/wire"},
+		"pkg/compare":     {"pkg/aggregate", "pkg/stats", "pkg/hostload", "internal/suggest"},
+		"pkg/assert":      {"pkg/aggregate", "pkg/stats", "internal/suggest"},
+		"pkg/export":      {"pkg/aggregate", "pkg/oplog", "pkg/stats"},
+		"pkg/report":      {"pkg/compare", "pkg/aggregate", "pkg/oplog", "internal/columns", "internal/human", "internal/exact"},
+		"pkg/report/web":  {"pkg/report/page", "pkg/aggregate", "internal/connlimit", "internal/exact"},
+		"pkg/report/page": {"pkg/report", "pkg/compare", "pkg/aggregate", "internal/human", "internal/exact"},
+		"pkg/aggregate":   {"pkg/stats", "pkg/hostload", "pkg/oplog", "internal/human", "internal/exact", "internal/wire"},
+		"pkg/store":       {"internal/human"},
+		"pkg/s3mem":       {},
+		"pkg/generator":   {},
+		"pkg/oplog":       {"pkg/hostload", "internal/human", "internal/wire"},
+		"pkg/script":      {"internal/suggest"},
+		"pkg/runfile":     {"internal/suggest"},
+		"pkg/sink":        {"pkg/oplog", "internal/human", "internal/wire", "internal/connlimit"},
 
 		"pkg/fleet/transport": {"internal/connlimit"},
 
-		"pkg/store/engines":     {"pkg/store", "pkg/store/lean", "pkg/store/minio", "pkg/store/s3"},
+		"pkg/store/engines":     {"pkg/store", "pkg/store/gcs", "pkg/store/lean", "pkg/store/minio", "pkg/store/s3"},
+		"pkg/store/gcs":         {"pkg/store", "pkg/store/lean", "pkg/store/nethttp", "pkg/store/s3"},
 		"pkg/store/lean":        {"pkg/store", "pkg/store/dial", "pkg/store/nethttp", "pkg/store/s3", "pkg/store/s3/xmlscan"},
 		"pkg/store/minio":       {"pkg/store", "pkg/store/nethttp", "pkg/store/s3", "pkg/store/s3/xmlscan"},
 		"pkg/store/s3":          {"pkg/store"},
 		"pkg/store/s3/xmlscan":  {"pkg/store"},
 		"pkg/store/nethttp":     {"pkg/store", "pkg/store/dial"},
 		"pkg/store/dial":        {"pkg/store"},
-		"pkg/store/credentials": {},
+		"pkg/store/credentials": {"pkg/store", "pkg/store/s3"},
 	}
 }
 
@@ -134,6 +139,52 @@ func TestImportsRunDownward(t *testing.T) {
 				t.Errorf("%s: %s may not import %s", f.at(imp.Pos()), f.pkg, p)
 			}
 		}
+	}
+}
+
+// Who speaks S3 through minio-go is an engine of S3, or finds its credentials. Everybody else has what every store has.
+func TestOnlyEnginesSpeakS3(t *testing.T) {
+	speak := []string{"pkg/store/lean", "pkg/store/minio", "pkg/store/s3", "pkg/store/credentials"}
+	for _, f := range files(t) {
+		if internal(f.pkg) || f.test || slices.Contains(speak, owner(f.pkg)) {
+			continue
+		}
+		for _, imp := range f.ast.Imports {
+			if strings.HasPrefix(imp.Path.Value, `"github.com/minio/minio-go/`) {
+				t.Errorf("%s: %s may not import minio-go", f.at(imp.Pos()), f.pkg)
+			}
+		}
+	}
+}
+
+// The places that the documentation sends readers to exist: each file, and the functions named after it.
+func TestPlacesAreThere(t *testing.T) {
+	text, err := os.ReadFile(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "## Where to look\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	places, source := 0, ""
+	for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(table, -1) {
+		places++
+		switch {
+		case strings.HasSuffix(m[1], ".go"):
+			code, err := os.ReadFile(filepath.Join(root, m[1]))
+			if err != nil {
+				t.Error(err)
+			}
+			source = string(code)
+		case strings.Contains(m[1], "/"):
+			if info, err := os.Stat(filepath.Join(root, m[1])); err != nil || !info.IsDir() {
+				t.Errorf("%s is no package: %v", m[1], err)
+			}
+		case !regexp.MustCompile(`(?m)^func (\([^)]*\) )?` + m[1] + `\(`).MatchString(source):
+			t.Errorf("the file named before it has no function %s", m[1])
+		}
+	}
+	if places < 10 {
+		t.Errorf("only %d places were found", places)
 	}
 }
 

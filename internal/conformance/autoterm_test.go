@@ -47,8 +47,12 @@ func TestAutoterm(t *testing.T) {
 				t.Fatalf("it does not say why it ended: %s", o)
 			}
 			whys := strings.Split(m[1], ", ")
-			if len(whys) != len(c.ops) {
-				t.Errorf("it says %q of %d operations", m[1], len(c.ops))
+			h := readLog(t, log)
+			for op := range c.ops {
+				// One that a busy machine has not got round to yet is not waited for.
+				if n := len(h.of(op)); n > 20 && !strings.Contains(m[1], op+" within ") {
+					t.Errorf("it says %q, and nothing of the %d requests of %s", m[1], n, op)
+				}
 			}
 			for _, why := range whys {
 				op, _, _ := strings.Cut(why, " ")

@@ -87,6 +87,17 @@ func (o outcome) says(t *testing.T, words ...string) string {
 	return lines[0]
 }
 
+// measured runs a command line again for as long as it ends before its first request. On a machine that stands still
+// for longer than a run lasts that says nothing of the run.
+func measured(run func() outcome) (o outcome) {
+	for range 5 {
+		if o = run(); o.code != 0 || !strings.Contains(o.err, "no request was made") {
+			break
+		}
+	}
+	return o
+}
+
 // warp runs a command line in this process.
 func warp(args ...string) outcome {
 	var out, errw bytes.Buffer
@@ -165,7 +176,14 @@ func (b *bed) line(args ...string) (line []string, log string) {
 // run runs a benchmark in this process.
 func (b *bed) run(args ...string) (o outcome, log string) {
 	line, log := b.line(args...)
-	return warp(line...), log
+	again := false
+	return measured(func() outcome {
+		if again {
+			b.proxy.Forget()
+		}
+		again = true
+		return warp(line...)
+	}), log
 }
 
 // clean wants nothing left in the bucket, and the bucket to be there.

@@ -51,14 +51,14 @@ func (b *bed) anonymous(line string) string {
 
 // columns are the stores in the order of the document.
 func columns() []string {
-	return []string{teststore.MinIO, teststore.Versitygw, teststore.Garage, teststore.Embedded}
+	return []string{teststore.MinIO, teststore.Versitygw, teststore.Garage, teststore.Embedded, teststore.FakeGCS}
 }
 
 // text is the matrix as the document has it: a table, and the words of the refusals below.
 func (m *matrix) text(t *testing.T) (text string, complete bool) {
 	t.Helper()
 	out := strings.Builder{}
-	out.WriteString("| operation | MinIO | versitygw | Garage | embedded |\n|---|---|---|---|---|\n")
+	out.WriteString("| operation | MinIO | versitygw | Garage | embedded | fake-gcs-server |\n|---|---|---|---|---|---|\n")
 	var refusals []string
 	for _, f := range features() {
 		fmt.Fprintf(&out, "| `%s` |", f.name)

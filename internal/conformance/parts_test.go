@@ -106,13 +106,13 @@ func TestUploadsAreGivenUp(t *testing.T) {
 	t.Parallel()
 	slow := &teststore.Fault{Match: anyPart, Delay: 50 * time.Millisecond}
 	b := newBed(t, stores.Shared(t, teststore.Versitygw), slow)
-	o, log := b.run("multipart-put", "--parts=1000", "--part.concurrent=2", "--concurrent=2", "--duration=300ms", "--drain=1s")
+	o, log := b.run("multipart-put", "--parts=1000", "--part.concurrent=2", "--concurrent=2", "--duration=300ms", "--drain=8s")
 	o.want(t, 0)
 	h := readLog(t, log)
 	if len(h.of("UPLOAD")) > 0 || errorsIn(h.rows) > 0 || len(h.of("PUTPART")) == 0 {
 		t.Errorf("%d uploads, %d errors, %d parts", len(h.of("UPLOAD")), errorsIn(h.rows), len(h.of("PUTPART")))
 	}
-	if len(h.trailer.Notes) == 0 || !strings.Contains(strings.Join(h.trailer.Notes, "\n"), "2 objects in parts given up, not complete 500ms") {
+	if len(h.trailer.Notes) == 0 || !strings.Contains(strings.Join(h.trailer.Notes, "\n"), "2 objects in parts given up, not complete 4s") {
 		t.Errorf("the log notes %q", h.trailer.Notes)
 	}
 	// An abort that a busy store has not answered in time is repeated by the cleaning up.

@@ -77,7 +77,7 @@ DELETE;`
 		}
 	}
 	got := s.counts("first", first)
-	if want := []int{100, 10, 10, 10, 100}; len(got) != len(want) {
+	if want := []int{100, 10, 30, 10, 100}; len(got) != len(want) {
 		t.Fatalf("%v, want %v", got, want)
 	} else {
 		for i, n := range got {

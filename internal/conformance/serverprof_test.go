@@ -77,7 +77,7 @@ func goToolReads(t *testing.T, kind string, f *zip.File) {
 // profiling says whether the store profiles itself; it does no longer afterwards.
 func profiling(t *testing.T, s *teststore.Store) bool {
 	t.Helper()
-	c, err := engines.New(store.Config{Hosts: []store.Address{{Name: s.Endpoint}}, Credentials: credentials.NewStaticV4(s.AccessKey, s.SecretKey, "")})
+	c, err := engines.New(store.Config{Hosts: []store.Address{{Name: s.Endpoint}}, Credentials: store.Keys{AccessKey: s.AccessKey, SecretKey: s.SecretKey}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -283,7 +283,7 @@ func TestMatrixOfTheBuiltInStore(t *testing.T) {
 						data := filepath.Join(t.TempDir(), fmt.Sprint(i))
 						log = data + ".csv.zst"
 						args := append(j.args[:1:1], "--host=embedded", "--benchdata="+data, d)
-						o = warp(append(args, j.args[1:]...)...).want(t, 0)
+						o = measured(func() outcome { return warp(append(args, j.args[1:]...)...) }).want(t, 0)
 						if j.enough(readLog(t, log), size == small) {
 							break
 						}

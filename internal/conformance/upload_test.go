@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/minio/minio-go/v7"
-	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"warp/internal/teststore"
 	"warp/pkg/store"
@@ -179,7 +178,7 @@ func TestUploadInParts(t *testing.T) {
 	if err := os.WriteFile(file, bytes.Repeat([]byte("a row of the log\n"), 40<<20/17), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := engines.New(store.Config{Hosts: store.Addresses([]string{b.proxy.Endpoint}), Region: s.Region, Credentials: credentials.NewStaticV4(s.AccessKey, s.SecretKey, "")})
+	c, err := engines.New(store.Config{Hosts: store.Addresses([]string{b.proxy.Endpoint}), Region: s.Region, Credentials: store.Keys{AccessKey: s.AccessKey, SecretKey: s.SecretKey}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,7 +119,7 @@ func TestWebToken(t *testing.T) {
 			args := append(short("get"), "--host="+s.Endpoint, "--bucket=web-token", "--signature=STS_WEB_TOKEN", "--debug", "--benchdata="+filepath.Join(dir, "run"))
 			var o outcome
 			eventually(t, "the store to be ready for tokens", func() bool {
-				o = warpProcess(t, c.env, append(args, c.flags...)...)
+				o = measured(func() outcome { return warpProcess(t, c.env, append(args, c.flags...)...) })
 				return !strings.Contains(o.err, "being initialized")
 			})
 			leaks(t, c.token, dir, o)

@@ -14,8 +14,6 @@ import (
 
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
-
-	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
 var (
@@ -298,7 +296,7 @@ func (c *cluster) collect(t *testing.T, name string) {
 func (c *cluster) empty(t *testing.T) {
 	t.Helper()
 	client, err := engines.New(store.Config{Hosts: []store.Address{{Name: c.store.addr}}, Region: c.region, Concurrency: 1,
-		Credentials: credentials.NewStaticV4(c.access, c.secret, "")})
+		Credentials: store.Keys{AccessKey: c.access, SecretKey: c.secret}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func TestFromAISLoader(t *testing.T) {
 		"json": {"true", ""}, "quiet": {"true", "--quiet +true"}, "dry-run": {"true", "--dry-run +true"},
 		"maxsize": {"8M", "--max-size +8MiB"}, "minsize": {"1K", "--min-size +1KiB"}, "totalputsize": {"8M", "--total-size +8MiB"},
 		"readlen": {"2k", "--read-length +2KiB"}, "readoff": {"2k", "--read-offset +2KiB"}, "statsinterval": {"3", "--stats-interval +3s"},
-		"randomname": {"true", "--randomname +true"}, "skiplist": {"true", "--skiplist +true"}, "trace-http": {"true", "--trace-http +true"}, "uniquegets": {"true", "--unique +true"},
+		"provider": {"gcs", "--provider +gcs"}, "randomname": {"true", "--randomname +true"}, "skiplist": {"true", "--skiplist +true"}, "trace-http": {"true", "--trace-http +true"}, "uniquegets": {"true", "--unique +true"},
 		"readertype": {"sg", "--reader +sg"}, "s3endpoint": {"http://a:1", "--host +http://a:1"}, "s3profile": {"p", "--profile +p"},
 		"verifyhash": {"true", "--verify +checksum"}, "timeout": {"10m", "--timeout +10m"},
 	}

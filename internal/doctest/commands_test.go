@@ -1,6 +1,8 @@
 package doctest
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -68,8 +70,8 @@ func heads(help string) []string {
 	return names
 }
 
-// Each command has its page; the page is in the index, has the flags that are the command's own with their defaults and
-// no others, and an example that is run.
+// Each command has its page; the page is in the index, ends with the flags that are the command's own, as the help explains
+// them, and has an example that is run.
 func TestCommandPages(t *testing.T) {
 	t.Parallel()
 	help := helps(t)
@@ -103,34 +105,62 @@ func TestCommandPages(t *testing.T) {
 		}) {
 			t.Errorf("%s has no example of its command that is run", page.name)
 		}
-		checkOwnFlags(t, page, help[command], flags)
+		checkOwnFlags(t, page.name, ownFlagSection(command, help[command], flags))
 	}
 }
 
-// checkOwnFlags holds the table of a page against the help of its command.
-func checkOwnFlags(t *testing.T, page document, help string, own []string) {
-	t.Helper()
-	var listed []string
-	for _, tab := range page.tables {
-		if tab.section != "Its flags" {
-			continue
-		}
-		for _, row := range tab.rows {
-			names := flagMention.FindAllStringSubmatch(row[0], -1)
-			if len(names) == 0 {
-				t.Errorf("%s: %q names no flag", page.name, row[0])
-				continue
-			}
-			listed = append(listed, names[0][1])
-			for _, m := range names {
-				if !slices.Contains(flagsOf(help), m[1]) {
-					t.Errorf("%s: the command has no --%s", page.name, m[1])
-				}
-			}
-			if value, _ := defaultIn(help, names[0][1]); value != row[1] {
-				t.Errorf("%s: the default of --%s is %q, and the page says %q", page.name, names[0][1], value, row[1])
-			}
+// flagSection is the title of the last section of a command's page.
+const flagSection = "## Flags\n"
+
+// ownFlagSection is the section of a command's own flags.
+func ownFlagSection(command, help string, own []string) string {
+	var b strings.Builder
+	b.WriteString(flagSection + "\n")
+	switch {
+	case command == "run":
+		b.WriteString("The flags of the benchmarks in the file apply to all of them. ")
+	case strings.Contains(help, "\nWorkload\n"):
+		b.WriteString("These are the flags that not all benchmarks have. ")
+	case len(own) == 0:
+		b.WriteString("It has no flags of its own. ")
+	}
+	b.WriteString("The [flag reference](../flags.md) has the others.\n")
+	if len(own) == 0 {
+		return b.String()
+	}
+	b.WriteString("\n| flag | default | meaning |\n|---|---|---|\n")
+	var entries []*flagEntry
+	for _, title := range flagGroups {
+		entries = addFlags(entries, command, groups(help)[title])
+	}
+	for _, e := range entries {
+		if slices.Contains(own, strings.TrimPrefix(regexp.MustCompile("--[a-zA-Z0-9.-]+").FindString(e.head), "--")) {
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", e.head, e.defaultCell(), cell(e.text+e.variables))
 		}
 	}
-	same(t, page.name, listed, own)
+	return b.String()
+}
+
+// checkOwnFlags holds the end of a page against what it should be, or writes it.
+func checkOwnFlags(t *testing.T, name, want string) {
+	t.Helper()
+	path := filepath.Join(root, name)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, found := strings.Cut(string(text), flagSection)
+	if !found {
+		t.Errorf("%s has no section %q", name, flagSection)
+		return
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(before+want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got := string(text)[len(before):]; got != want {
+		t.Errorf("%s: the flags differ from the help; run with -update and look at the change", name)
+	}
 }

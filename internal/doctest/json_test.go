@@ -22,41 +22,46 @@ import (
 // sections says which section of docs/json.md is about which type.
 func sections() map[string]reflect.Type {
 	return map[string]reflect.Type{
-		"Report":                reflect.TypeFor[aggregate.Report](),
-		"Client load":           reflect.TypeFor[hostload.Load](),
-		"Cut off":               reflect.TypeFor[oplog.CutOff](),
-		"Pause":                 reflect.TypeFor[oplog.Pause](),
-		"Outside of the window": reflect.TypeFor[aggregate.Outside](),
-		"Flight":                reflect.TypeFor[aggregate.Flight](),
-		"Group":                 reflect.TypeFor[aggregate.GroupReport](),
-		"Operation":             reflect.TypeFor[aggregate.Operation](),
-		"First error":           reflect.TypeFor[aggregate.FirstError](),
-		"Amount per request":    reflect.TypeFor[aggregate.SizeRange](),
-		"Durations":             reflect.TypeFor[aggregate.Stats](),
-		"HTTP phases":           reflect.TypeFor[aggregate.Phases](),
-		"Part":                  reflect.TypeFor[aggregate.Part](),
-		"Segment":               reflect.TypeFor[aggregate.Segment](),
-		"Extremes":              reflect.TypeFor[aggregate.Extremes](),
-		"Accesses":              reflect.TypeFor[aggregate.Accesses](),
-		"Size class":            reflect.TypeFor[aggregate.SizeClass](),
-		"Speed":                 reflect.TypeFor[aggregate.Speed](),
-		"Stability":             reflect.TypeFor[aggregate.Stability](),
-		"Outlier":               reflect.TypeFor[aggregate.Outlier](),
-		"Assertion":             reflect.TypeFor[aggregate.Assertion](),
-		"Comparison":            reflect.TypeFor[aggregate.Comparison](),
-		"Side":                  reflect.TypeFor[aggregate.Compared](),
-		"Parameter":             reflect.TypeFor[aggregate.Parameter](),
-		"Changed operation":     reflect.TypeFor[aggregate.OpChange](),
-		"Change":                reflect.TypeFor[aggregate.Change](),
-		"Changed durations":     reflect.TypeFor[aggregate.StatsChange](),
-		"Changed rate":          reflect.TypeFor[aggregate.RateChange](),
-		"Changed metric":        reflect.TypeFor[aggregate.MetricChange](),
-		"Verdicts":              reflect.TypeFor[compare.Verdicts](),
-		"Set of runs":           reflect.TypeFor[compare.Side](),
-		"Subject":               reflect.TypeFor[compare.Subject](),
-		"Judged metric":         reflect.TypeFor[compare.Row](),
-		"Sample":                reflect.TypeFor[compare.Sample](),
-		"Look":                  reflect.TypeFor[compare.Look](),
+		"Report":                 reflect.TypeFor[aggregate.Report](),
+		"Client load":            reflect.TypeFor[hostload.Load](),
+		"Cut off":                reflect.TypeFor[oplog.CutOff](),
+		"Pause":                  reflect.TypeFor[oplog.Pause](),
+		"Mark":                   reflect.TypeFor[aggregate.MarkReport](),
+		"Mark phase":             reflect.TypeFor[aggregate.MarkPhase](),
+		"Outside of the window":  reflect.TypeFor[aggregate.Outside](),
+		"Flight":                 reflect.TypeFor[aggregate.Flight](),
+		"Group":                  reflect.TypeFor[aggregate.GroupReport](),
+		"Operation":              reflect.TypeFor[aggregate.Operation](),
+		"First error":            reflect.TypeFor[aggregate.FirstError](),
+		"Amount per request":     reflect.TypeFor[aggregate.SizeRange](),
+		"Durations":              reflect.TypeFor[aggregate.Stats](),
+		"HTTP phases":            reflect.TypeFor[aggregate.Phases](),
+		"Part":                   reflect.TypeFor[aggregate.Part](),
+		"Segment":                reflect.TypeFor[aggregate.Segment](),
+		"Durations of a segment": reflect.TypeFor[aggregate.SegmentStats](),
+		"Heat map":               reflect.TypeFor[aggregate.HeatMap](),
+		"Slow request":           reflect.TypeFor[aggregate.SlowRequest](),
+		"Extremes":               reflect.TypeFor[aggregate.Extremes](),
+		"Accesses":               reflect.TypeFor[aggregate.Accesses](),
+		"Size class":             reflect.TypeFor[aggregate.SizeClass](),
+		"Speed":                  reflect.TypeFor[aggregate.Speed](),
+		"Stability":              reflect.TypeFor[aggregate.Stability](),
+		"Outlier":                reflect.TypeFor[aggregate.Outlier](),
+		"Assertion":              reflect.TypeFor[aggregate.Assertion](),
+		"Comparison":             reflect.TypeFor[aggregate.Comparison](),
+		"Side":                   reflect.TypeFor[aggregate.Compared](),
+		"Parameter":              reflect.TypeFor[aggregate.Parameter](),
+		"Changed operation":      reflect.TypeFor[aggregate.OpChange](),
+		"Change":                 reflect.TypeFor[aggregate.Change](),
+		"Changed durations":      reflect.TypeFor[aggregate.StatsChange](),
+		"Changed rate":           reflect.TypeFor[aggregate.RateChange](),
+		"Changed metric":         reflect.TypeFor[aggregate.MetricChange](),
+		"Verdicts":               reflect.TypeFor[compare.Verdicts](),
+		"Set of runs":            reflect.TypeFor[compare.Side](),
+		"Subject":                reflect.TypeFor[compare.Subject](),
+		"Judged metric":          reflect.TypeFor[compare.Row](),
+		"Sample":                 reflect.TypeFor[compare.Sample](),
+		"Look":                   reflect.TypeFor[compare.Look](),
 
 		"Averaged durations":         reflect.TypeFor[aggregate.AveragedStats](),
 		"Changed averaged durations": reflect.TypeFor[aggregate.AveragedChange](),
@@ -64,12 +69,12 @@ func sections() map[string]reflect.Type {
 }
 
 // lines that only the command line makes; what they are is known from real output.
-var ownSections = []string{"Merged log", "Calibration", "Calibration point", "Cleaned bucket", "Cleaned run", "Planned run", "Progress line", "Phase line",
+var ownSections = []string{"Merged log", "Exported file", "Set mark", "Calibration", "Calibration point", "Cleaned bucket", "Cleaned run", "Planned run", "Progress line", "Phase line",
 	"Script", "Script settings", "Statement", "Statement figures", "Statement times", "Statement line"}
 
 // notHere are fields that only a run over a real network has, or one with
 // hundreds of thousands of objects.
-var notHere = []string{"Stability.outliers", "Outlier.start", "Outlier.distance", "Verdicts.looks", "Verdicts.noise", "Verdicts.folder", "Verdicts.order", "Verdicts.unfinished", "Look.pairs", "Look.level", "Look.skipped",
+var notHere = []string{"Stability.outliers", "Outlier.start", "Outlier.distance", "Verdicts.unfinished",
 	"Client load.link", "Client load.link_share", "Accesses.sampled"}
 
 // A sighting collects the fields that real documents have, by section.
@@ -184,9 +189,28 @@ func unluckyLog(t *testing.T, path string) {
 		}
 	}
 	write(w.SetWindow(window))
+	write(w.AddMark(oplog.Mark{At: at.Add(1500 * time.Millisecond).UnixNano(), Text: "disk pulled"}))
 	write(w.Write(rows))
 	_, err = w.Commit(trailer)
 	write(err)
+}
+
+// setMark is what warp mark says that has marked a run.
+func setMark(t *testing.T, dir string) string {
+	t.Helper()
+	env := []string{"XDG_RUNTIME_DIR=" + runtimeFolder(t)}
+	going := start(t, dir, env, binary, "put", "--host=embedded", "--obj.size=1KiB", "--concurrent=1", "--stress", "--quiet")
+	defer func() {
+		_ = going.cmd.Process.Signal(os.Interrupt)
+		_, _ = going.wait()
+	}()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if r := run(t, dir, env, binary, "mark", "--json", "disk pulled"); r.code == 0 {
+			return r.out
+		}
+	}
+	t.Fatal("the run took no mark")
+	return ""
 }
 
 // sets writes six runs each to two folders: reports like the given one, in which throughput differs by chance only. They
@@ -266,6 +290,8 @@ func seeEverything(t *testing.T) sighting {
 	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "open.csv.zst", "full.csv.zst").out, comparison)
 	sets(t, dir, r.out)
 	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "--force", "--analyze.v", "before", "after").out, reflect.TypeFor[compare.Verdicts]())
+	seen.document(t, mustWarp(t, 5, dir, "ab", "--json", "--aa", "--pairs=1", "--max-pairs=2", "--pause=0s", "--logs=trial", "--assert=p50.change<+5%",
+		"stat", "--host=embedded", "--objects=10", "--duration=200ms", "--concurrent=1").out, reflect.TypeFor[compare.Verdicts]())
 	seen.script(t, dir)
 	seen.document(t, mustWarp(t, 0, dir, "analyze", "--json", "script.csv.zst").out, report)
 	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "script.csv.zst", "script.csv.zst").out, comparison)
@@ -273,7 +299,9 @@ func seeEverything(t *testing.T) sighting {
 	seen.document(t, mustWarp(t, 4, dir, "analyze", "--json", "script.csv.zst", "--assert=GET.errors<=100%", "--assert=GET.errors<0%").out, report)
 	seen.document(t, mustWarp(t, 4, dir, "put", "--host=embedded", "--obj.size=1KiB", "--concurrent=2", "--duration=3s", "--json",
 		"--benchdata=confirmed", "--assert=errors>50%", "--assert=every 1s errors<=0%", "--confirm").out, report)
-	seen.object(t, "Merged log", mustWarp(t, 0, dir, "merge", "--json", "--benchdata=m", "open.csv.zst", "full.csv.zst").out)
+	seen.object(t, "Merged log", mustWarp(t, 0, dir, "merge", "--json", "--benchdata=m", "--assert=errors<=100%", "open.csv.zst", "full.csv.zst").out)
+	seen.object(t, "Exported file", mustWarp(t, 0, dir, "export", "--json", "-o", "m.csv", "m.csv.zst").out)
+	seen.object(t, "Set mark", setMark(t, dir))
 	// Two runs that were not at the same time.
 	seen.document(t, mustWarp(t, 0, dir, "analyze", "--json", "m.csv.zst").out, report)
 	r = mustWarp(t, 0, dir, "calibrate", "--json", "--duration=100ms")
@@ -308,7 +336,7 @@ func seeEverything(t *testing.T) sighting {
 
 // script runs scripts with all that their documents can have.
 func (s sighting) script(t *testing.T, dir string) {
-	r := mustWarp(t, 3, dir, "script", "--json", "--host=embedded", "--benchdata=script", "--max-errors=2",
+	r := mustWarp(t, 3, dir, "script", "--json", "--host=embedded", "--benchdata=script", "--max-errors=2", "--assert=errors<=100%",
 		`PUT 20 OBJECTS OF SIZE 1 KB; GET AT RATE 50 PER SECOND WARMUP 1300 MILLISECONDS RUNTIME 2600 MILLISECONDS;
 		REUSE 5 OBJECTS USING NAMING STRATEGY CONSTANT PREFIX WITH SEED "x" IN CONTEXT "gone"; GET 5 OBJECTS IN CONTEXT "gone"; DELETE`)
 	s.object(t, "Script", r.out)

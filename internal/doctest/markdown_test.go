@@ -180,6 +180,20 @@ func TestLinksResolve(t *testing.T) {
 	}
 }
 
+// TestSiteHasEveryPage keeps make site from failing over a page without a place.
+func TestSiteHasEveryPage(t *testing.T) {
+	t.Parallel()
+	config, err := os.ReadFile(filepath.Join(root, "site/mkdocs.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range documents(t) {
+		if page, ok := strings.CutPrefix(d.name, "docs/"); ok && !strings.Contains(string(config), ": "+page+"\n") {
+			t.Errorf("the nav of site/mkdocs.yml lacks %s", page)
+		}
+	}
+}
+
 func broken(docs []document, from document, target string) string {
 	path, anchor, _ := strings.Cut(target, "#")
 	name := from.name

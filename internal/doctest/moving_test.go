@@ -71,7 +71,7 @@ func TestMoving(t *testing.T) {
 	for head, want := range foreign {
 		same(t, head, heads[head], want)
 	}
-	options := append(strings.Split("-r -n -c -o -e -a -p -b -d -t -i -f -g -s -h", " "), "base-uri", "s3-access-key", "s3-secret-key", "implementation")
+	options := append(strings.Split("-r -n -c -o -e -a -p -b -d -t -i -f -g -s -h", " "), "base-uri", "s3-access-key", "s3-secret-key", "s3-region", "implementation")
 	same(t, "options", heads["option there"], options)
 }
 

@@ -87,7 +87,7 @@ func start(t *testing.T, dir string, env []string, name string, args ...string) 
 	r := &running{cmd: exec.CommandContext(ctx, name, args...), cancel: cancel}
 	r.cmd.Dir = dir
 	r.cmd.WaitDelay = 5 * time.Second
-	r.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TZ=UTC"}, env...)
+	r.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TZ=UTC", "XDG_RUNTIME_DIR=" + runtimeFolder(t)}, env...)
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.errout
 	if name == "sh" { // what a person sees
 		r.cmd.Stdout, r.cmd.Stderr = &r.both, &r.both
@@ -97,6 +97,18 @@ func start(t *testing.T, dir string, env []string, name string, args ...string) 
 		t.Fatalf("%s %q: %v", name, args, err)
 	}
 	return r
+}
+
+// runtimeFolder is one in which warp mark finds no runs of other tests. Its path is
+// short, because the path of a socket must be.
+func runtimeFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "rt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }
 
 func (r *running) wait() (result, error) {

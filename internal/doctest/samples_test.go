@@ -2,6 +2,7 @@ package doctest
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -79,6 +80,34 @@ func TestSamples(t *testing.T) {
 			mustWarp(t, 0, dir, append([]string{"run", path, "--dry-run"}, variables(s.args)...)...)
 			runSample(t, dir, path, s.store, strings.Fields(s.args))
 		})
+	}
+}
+
+// TestDocumentedRunFiles has warp read the files of warp run that pages show
+// without running them.
+func TestDocumentedRunFiles(t *testing.T) {
+	t.Parallel()
+	form, dir, found := compiledSchema(t), workplace(t), 0
+	for _, d := range documents(t) {
+		for _, b := range d.blocks {
+			if b.language != "yaml" || !strings.HasPrefix(b.text, "warp:\n") {
+				continue
+			}
+			found++
+			if err := form.Validate(values(t, b.text)); err != nil {
+				t.Errorf("%s:%d: the schema refuses it: %v", d.name, b.number, err)
+			}
+			path := filepath.Join(dir, fmt.Sprintf("%d.yml", found))
+			if err := os.WriteFile(path, []byte(b.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if r := warp(t, dir, "run", path, "--dry-run", "--access-key=a", "--secret-key=b"); r.code != 0 {
+				t.Errorf("%s:%d: %s%s", d.name, b.number, r.out, r.errout)
+			}
+		}
+	}
+	if found < 2 {
+		t.Errorf("found %d files", found)
 	}
 }
 

@@ -3,7 +3,9 @@
 package human
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,6 +55,24 @@ func Duration(d time.Duration) string {
 		s = strings.TrimSuffix(s, "0m")
 	}
 	return s
+}
+
+// Brief is a duration that is short to read: tenths below ten seconds, then
+// whole seconds.
+func Brief(d time.Duration) string {
+	if d < 10*time.Second {
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + "s"
+	}
+	return Duration(d.Round(time.Second))
+}
+
+// Thousandths rounds to three decimals. What is no number becomes 0, since JSON
+// cannot say it.
+func Thousandths(f float64) float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return math.Round(f*1000) / 1000
 }
 
 // Seconds shows how long something ran, like 1m0s or 7.04s.
@@ -132,17 +152,23 @@ func SegmentUnit(largest float64) RateUnit {
 }
 
 // Segment shows throughput without a space, as in averages of segments ever
-// since. Where the largest has one digit before the point, there are two behind.
+// since.
 func (u RateUnit) Segment(bytes, objects, largest float64, hasBytes bool) string {
 	obj := decimals(objects, 2) + " obj/s"
 	if !hasBytes {
 		return obj
 	}
+	return u.Value(bytes, largest) + ", " + obj
+}
+
+// Value shows throughput that is compared with others. Where the largest has one
+// digit before the point, there are two behind.
+func (u RateUnit) Value(bytes, largest float64) string {
 	digits := 1
 	if largest < 10*u.size && u.size > 1 {
 		digits = 2
 	}
-	return decimals(bytes/u.size, digits) + u.name + ", " + obj
+	return decimals(bytes/u.size, digits) + u.name
 }
 
 // Speed shows the throughput of single requests.
@@ -163,4 +189,42 @@ func Bytes(n float64) string {
 		n /= 1024
 	}
 	return strconv.FormatFloat(n, 'f', 1, 64) + " PiB"
+}
+
+// Grouped separates thousands.
+func Grouped[N int | int64 | uint64](n N) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// PerSecond shows a number per second: whole above a hundred.
+func PerSecond(x float64) string {
+	if x >= 100 {
+		return Grouped(uint64(x + 0.5))
+	}
+	return strconv.FormatFloat(x, 'f', 1, 64)
+}
+
+// Sparkline draws values from 0 to the highest. Where there are more than the
+// width, a character is the lowest of several: a stall must not disappear.
+func Sparkline(values []float64, width int) string {
+	n := min(len(values), max(0, width))
+	lows, highest := make([]float64, n), 0.0
+	for i := range lows {
+		lows[i] = slices.Min(values[i*len(values)/n : (i+1)*len(values)/n])
+		highest = max(highest, lows[i])
+	}
+	levels := []rune("▁▂▃▄▅▆▇█")
+	var b strings.Builder
+	for _, v := range lows {
+		level := 0
+		if highest > 0 {
+			level = min(max(int(v/highest*float64(len(levels))), 0), len(levels)-1)
+		}
+		b.WriteRune(levels[level])
+	}
+	return b.String()
 }

@@ -1,8 +1,10 @@
 package human
 
 import (
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 func TestUnits(t *testing.T) {
@@ -45,5 +47,30 @@ func TestWords(t *testing.T) {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// A stall of one second of hundreds is seen in every width.
+func TestSparklineShowsStall(t *testing.T) {
+	t.Parallel()
+	values := make([]float64, 400)
+	for i := range values {
+		values[i] = 1000 + float64(i%7)
+	}
+	values[123] = 0
+	for _, width := range []int{8, 13, 60, 400, 500} {
+		line := Sparkline(values, width)
+		if n := utf8.RuneCountInString(line); n > width || strings.Count(line, "▁") != 1 {
+			t.Errorf("%d columns: %s", width, line)
+		}
+	}
+	if line := Sparkline(nil, 8); line != "" {
+		t.Errorf("of nothing: %q", line)
+	}
+	if line := Sparkline([]float64{0, 0}, 8); line != "▁▁" {
+		t.Errorf("of zeros: %q", line)
+	}
+	if line := Sparkline([]float64{1}, -3); line != "" {
+		t.Errorf("without room: %q", line)
 	}
 }

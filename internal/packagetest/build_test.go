@@ -2,8 +2,10 @@ package packagetest
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"compress/gzip"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +16,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	digest "github.com/opencontainers/go-digest"
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"warp/internal/teststore"
 )
@@ -62,8 +67,7 @@ func clone(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// GoReleaser wants to know where a repository is from.
-	for _, line := range []string{"init -q", "add -A", "commit -q -m everything", "tag " + tagged, "remote add origin https://example.com/warp.git"} {
+	for _, line := range []string{"init -q", "add -A", "commit -q -m everything", "tag " + tagged} {
 		command(t, dir, "git", strings.Fields(line)...)
 	}
 	return dir
@@ -93,74 +97,253 @@ func commandIn(t *testing.T, dir string, env []string, name string, args ...stri
 	return string(out)
 }
 
-func releaser(t *testing.T) string {
+// packages makes the packages of a clone and returns their folder.
+func packages(t *testing.T, dir string) string {
 	t.Helper()
-	path, err := teststore.Ensure(t.Context(), teststore.GoReleaser)
+	nfpm, err := teststore.Ensure(t.Context(), teststore.Nfpm)
 	if teststore.MaySkip(err) {
-		t.Skipf("SKIPPED, releases are not tested: %v", err)
+		t.Skipf("SKIPPED, packages are not tested: %v", err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return path
+	command(t, dir, "make", "packages", "NFPM="+nfpm)
+	return filepath.Join(dir, "dist", "packages")
 }
 
-// GoReleaser takes the file, and nothing in it is out of use.
-func TestReleaseFile(t *testing.T) {
-	t.Parallel()
-	if out := command(t, clone(t), releaser(t), "check"); strings.Contains(out, "DEPRECATED") {
-		t.Error(out)
-	}
-}
+// version is tagged as the names of packages have it.
+const version = "1.2.3"
 
-// make, the Dockerfile and GoReleaser make the same binary of the same commit, which says what it was made of; and a
-// release has what it should.
-func TestOneBinary(t *testing.T) {
+// make, the Dockerfile and make packages make the same binary of the same commit, which says what it was made of. The
+// archives and packages have what they should, run, and can be removed. Another build gives the same bytes.
+func TestPackages(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
-		missing(t, "releases are not made for %s/%s as the image is", runtime.GOOS, runtime.GOARCH)
+		missing(t, "packages are not made for %s/%s as the image is", runtime.GOOS, runtime.GOARCH)
 	}
 	dir := clone(t)
 	commit := command(t, dir, "git", "rev-parse", "--short=12", "HEAD")[:12]
+	made := packages(t, dir)
 
-	command(t, dir, "make", "build")
-	made := filepath.Join(dir, "warp")
+	built := filepath.Join(dir, "warp")
 	want := fmt.Sprintf("warp %s (commit %s, %s, ", tagged, commit, shown)
-	if out := command(t, dir, made, "--version"); !strings.HasPrefix(out, want) {
+	if out := command(t, dir, built, "--version"); !strings.HasPrefix(out, want) {
 		t.Errorf("%s, want %s", out, want)
 	}
-	sums := map[string]string{"make": sum(t, made)}
-	if err := os.Remove(made); err != nil {
+	sums := map[string]string{"make": sum(t, built)}
+	if err := os.Remove(built); err != nil {
 		t.Fatal(err)
 	}
-	image := buildImage(t, dir, map[string]string{"VERSION": tagged, "COMMIT": commit, "DATE": shown})
-	sums["Dockerfile"] = sum(t, filepath.Join(image.root, "warp"))
+	fromDockerfile := buildImage(t, dir, map[string]string{"VERSION": tagged, "COMMIT": commit, "DATE": shown})
+	sums["Dockerfile"] = sum(t, filepath.Join(fromDockerfile.root, "warp"))
+	sums["archive"] = checkArchives(t, made)
+	sums["image"] = checkLayout(t, filepath.Join(made, "image"))
+	for name, s := range sums {
+		if s != sums["make"] {
+			t.Errorf("the binary of %s is another one: %v", name, sums)
+		}
+	}
+	checkMaterials(t, made)
+	t.Run("deb", func(t *testing.T) { checkDeb(t, made, want) })
+	t.Run("rpm", func(t *testing.T) { checkRPM(t, made) })
+	t.Run("again", func(t *testing.T) {
+		other := packages(t, clone(t))
+		if a, b := content(t, filepath.Join(made, "checksums.txt")), content(t, filepath.Join(other, "checksums.txt")); string(a) != string(b) {
+			t.Errorf("two builds of a commit differ:\n%s\n%s", a, b)
+		}
+	})
+}
 
-	command(t, dir, releaser(t), "release", "--snapshot", "--clean")
-	for _, platform := range []string{"linux_amd64", "linux_arm64", "darwin_arm64", "windows_amd64"} {
-		archives, _ := filepath.Glob(filepath.Join(dir, "dist", "warp_*_"+platform+".*"))
-		if len(archives) != 1 {
-			t.Errorf("archives for %s: %q", platform, archives)
-			continue
-		}
-		if !strings.HasSuffix(archives[0], ".tar.gz") {
-			continue
-		}
-		inside := unpack(t, archives[0])
+// checkArchives returns the checksum of the binary for this machine.
+func checkArchives(t *testing.T, made string) (own string) {
+	t.Helper()
+	for _, platform := range []string{"linux_amd64", "linux_arm64", "darwin_arm64"} {
+		inside := unpack(t, filepath.Join(made, "warp_"+version+"_"+platform+".tar.gz"))
 		for _, name := range []string{"warp", "LICENSE", "README.md", "CHANGELOG.md", "docs/usage.md", "docs/commands/get.md", unit} {
 			if inside[name] == "" {
-				t.Errorf("%s has no %s, only %d other files", filepath.Base(archives[0]), name, len(inside))
+				t.Errorf("the archive for %s has no %s, only %d other files", platform, name, len(inside))
 			}
 		}
 		if platform == "linux_"+runtime.GOARCH {
-			sums["GoReleaser"] = inside["warp"]
+			own = inside["warp"]
 		}
 	}
-	if sums["make"] != sums["Dockerfile"] || sums["make"] != sums["GoReleaser"] {
-		t.Errorf("they are not the same binary: %v", sums)
+	archive, err := zip.OpenReader(filepath.Join(made, "warp_"+version+"_windows_amd64.zip"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if list := string(content(t, filepath.Join(dir, "dist", "checksums.txt"))); strings.Count(list, "\n") != 4 {
-		t.Errorf("checksums of four archives: %s", list)
+	defer archive.Close()
+	if archive.File[0].Name != "warp.exe" {
+		t.Errorf("the archive for Windows begins with %s", archive.File[0].Name)
+	}
+	for line := range strings.Lines(string(content(t, filepath.Join(made, "checksums.txt")))) {
+		hash, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		if sum(t, filepath.Join(made, name)) != hash {
+			t.Errorf("the checksum of %s is wrong", name)
+		}
+	}
+	return own
+}
+
+// checkLayout unpacks the image for this machine and returns the checksum of its binary.
+func checkLayout(t *testing.T, layout string) string {
+	t.Helper()
+	blob := func(d digest.Digest) []byte {
+		text := content(t, filepath.Join(layout, "blobs", "sha256", d.Encoded()))
+		if digest.FromBytes(text) != d {
+			t.Errorf("the blob %s has another content", d)
+		}
+		return text
+	}
+	var top, index v1.Index
+	var manifest v1.Manifest
+	var config v1.Image
+	decode(t, content(t, filepath.Join(layout, "index.json")), &top)
+	decode(t, blob(top.Manifests[0].Digest), &index)
+	for _, m := range index.Manifests {
+		if m.Platform.Architecture != runtime.GOARCH {
+			continue
+		}
+		decode(t, blob(m.Digest), &manifest)
+		decode(t, blob(manifest.Config.Digest), &config)
+	}
+	if len(index.Manifests) != 2 || len(manifest.Layers) != 1 {
+		t.Fatalf("the index %+v has no image for %s", index, runtime.GOARCH)
+	}
+	packed := filepath.Join(t.TempDir(), "layer.tar.gz")
+	if err := os.WriteFile(packed, blob(manifest.Layers[0].Digest), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if config.Config.User != "65532:65532" || config.Config.Entrypoint[0] != "/warp" {
+		t.Errorf("the image runs %q as %s", config.Config.Entrypoint, config.Config.User)
+	}
+	inside := unpack(t, packed)
+	if inside["etc/ssl/certs/ca-certificates.crt"] == "" {
+		t.Errorf("the image has no certificates: %v", inside)
+	}
+	return inside["warp"]
+}
+
+func decode(t *testing.T, text []byte, to any) {
+	t.Helper()
+	if err := json.Unmarshal(text, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkMaterials holds a bill of materials against go.mod.
+func checkMaterials(t *testing.T, made string) {
+	t.Helper()
+	var bom struct {
+		Components []struct{ Name, Version, PURL string }
+	}
+	decode(t, content(t, filepath.Join(made, "warp_"+version+"_linux_amd64.cdx.json")), &bom)
+	found := false
+	for _, c := range bom.Components {
+		found = found || c.Name == "github.com/minio/minio-go/v7" && strings.Contains(read(t, "go.mod"), c.Name+" "+c.Version)
+	}
+	if !found {
+		t.Errorf("the bill of materials lacks minio-go: %+v", bom.Components)
+	}
+}
+
+// checkDeb installs the package in an empty root, runs it, and removes it.
+func checkDeb(t *testing.T, made, want string) {
+	if _, err := exec.LookPath("dpkg"); err != nil {
+		missing(t, "dpkg is not installed")
+	}
+	inRoot := t.TempDir()
+	for _, name := range []string{"updates", "info"} {
+		if err := os.MkdirAll(filepath.Join(inRoot, "var/lib/dpkg", name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(inRoot, "var/lib/dpkg/status"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	dpkg := func(args ...string) string {
+		return command(t, inRoot, "dpkg", append([]string{"--root=" + inRoot, "--log=" + filepath.Join(inRoot, "log"), "--force-not-root"}, args...)...)
+	}
+	dpkg("--install", filepath.Join(made, "warp_"+version+"-1_"+runtime.GOARCH+".deb"))
+	if out := command(t, inRoot, filepath.Join(inRoot, "usr/bin/warp"), "--version"); !strings.HasPrefix(out, want) {
+		t.Errorf("the installed warp is %s", out)
+	}
+	for _, name := range []string{"usr/share/man/man1/warp-get.1.gz", "usr/share/bash-completion/completions/warp",
+		"usr/share/zsh/vendor-completions/_warp", "usr/share/doc/warp/copyright"} {
+		if _, err := os.Stat(filepath.Join(inRoot, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if text := content(t, filepath.Join(inRoot, "usr/lib/systemd/system/warp-client.service")); !strings.Contains(string(text), "ExecStart=/usr/bin/warp ") {
+		t.Errorf("the unit does not run the package's binary:\n%s", text)
+	}
+	dpkg("--purge", "warp")
+	if _, err := os.Stat(filepath.Join(inRoot, "usr/bin/warp")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the package is removed, and its binary is there: %v", err)
+	}
+}
+
+func checkRPM(t *testing.T, made string) {
+	names, _ := filepath.Glob(filepath.Join(made, "warp-"+version+"-1.*.rpm"))
+	if len(names) != 2 {
+		t.Fatalf("packages %q", names)
+	}
+	for _, name := range names {
+		list := command(t, made, "rpm", "--dbpath="+t.TempDir(), "-qpl", name)
+		for _, file := range []string{"/usr/bin/warp", "/usr/share/man/man1/warp.1.gz", "/usr/lib/systemd/system/warp-client.service", "/usr/share/licenses/warp/LICENSE"} {
+			if !strings.Contains(list, file+"\n") {
+				t.Errorf("%s lacks %s:\n%s", name, file, list)
+			}
+		}
+	}
+}
+
+// The action's script runs the benchmark, exits as it does, and shows the report.
+func TestAction(t *testing.T) {
+	t.Parallel()
+	script, err := filepath.Abs(filepath.Join(root, "packaging/action/run.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		command, assertion, summary, report string
+		code                                int
+	}{
+		"holds":           {"", "errors<=0%", "### night: ✅ passed", "Operation: PUT", 0},
+		"fails":           {"", "errors>50%", "### night: ❌ an assertion failed", "Operation: PUT", 4},
+		"no assertion":    {"", "", "### night: ✅ passed", "Operation: PUT", 0},
+		"unknown flag":    {" --durtion=1s", "", "### night: ❌ failed", "unknown flag --durtion", 2},
+		"unmatched quote": {" --note='a", "", "", "", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			cmd := exec.CommandContext(t.Context(), script)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "INPUT_WARP="+binary, "INPUT_NAME=night", "INPUT_ASSERT="+c.assertion+"\n",
+				`INPUT_COMMAND=put --host=embedded --obj.size="1KiB" --concurrent=2 --duration=500ms`+c.command,
+				"GITHUB_STEP_SUMMARY="+filepath.Join(dir, "summary"), "GITHUB_OUTPUT="+filepath.Join(dir, "output"))
+			out, _ := cmd.CombinedOutput()
+			if got := cmd.ProcessState.ExitCode(); got != c.code {
+				t.Fatalf("exit code %d, want %d:\n%s", got, c.code, out)
+			}
+			if c.summary == "" {
+				if !strings.Contains(string(out), "unmatched quote") {
+					t.Errorf("it says\n%s", out)
+				}
+				return
+			}
+			summary := string(content(t, filepath.Join(dir, "summary")))
+			if !strings.HasPrefix(summary, c.summary+"\n") || !strings.Contains(summary, c.report) {
+				t.Errorf("the summary is\n%s", summary)
+			}
+			if got := string(content(t, filepath.Join(dir, "output"))); got != fmt.Sprintf("exit-code=%d\n", c.code) {
+				t.Errorf("the output is %q", got)
+			}
+			if c.assertion != "" {
+				content(t, filepath.Join(dir, "night.junit.xml"))
+			}
+		})
 	}
 }
 

@@ -76,6 +76,9 @@ func (b *bucket) through(endpoint string, args ...string) *process {
 }
 
 func (b *bucket) tryPut(key, content string) error {
+	if b.store.Name == teststore.FakeGCS {
+		return b.putToGCS(key, content)
+	}
 	_, err := b.core.Client.PutObject(b.t.Context(), b.name, key, strings.NewReader(content), int64(len(content)),
 		minio.PutObjectOptions{ContentType: "text/plain"})
 	return err
@@ -107,6 +110,9 @@ func (b *bucket) snapshot() map[string]item {
 }
 
 func (b *bucket) look() (all map[string]item, whole bool) {
+	if b.store.Name == teststore.FakeGCS {
+		return b.lookAtGCS(), true
+	}
 	b.t.Helper()
 	ctx := context.WithoutCancel(b.t.Context())
 	all = map[string]item{}

@@ -35,7 +35,7 @@ func TestSeveralBuckets(t *testing.T) {
 		one.want(0)
 		two.want(0)
 		same()
-		warp(small("put", "--seed=4711")...).want(1).says("no run of warp answers for it")
+		warp(small("put", "--seed=4711")...).want(1).says("belongs to no run of warp")
 		same()
 
 		interrupted := warp(small("put", "--duration=60s", "--seed=96")...)
@@ -43,7 +43,7 @@ func TestSeveralBuckets(t *testing.T) {
 			return len(b.keys(func(k string) bool { return strings.HasPrefix(k, generator.RunPrefix(seed)) }))
 		}
 		await(t, 20*time.Second, func() bool { return of(96, b) > 0 && of(96, other) > 0 }, "objects in both buckets")
-		warp(small("put", "--seed=96")...).want(1).says("uses the same names at this moment")
+		warp(small("put", "--seed=96")...).want(1).says("is using the same names")
 		interrupted.signal(os.Interrupt)
 		interrupted.wait()
 		same()

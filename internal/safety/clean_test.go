@@ -17,7 +17,7 @@ func TestClean(t *testing.T) {
 		b := made(t, s, false)
 		before := b.fill()
 		b.warp(small("put", "--seed=92", "--keep-data", "--max-objects=10", "--duration=0")...).want(0)
-		alive := b.warp("get", "--objects=20", "--obj.size=1KiB", "--concurrent=2", "--duration=60s", "--lease=3s", "--seed=93")
+		alive := b.warp("get", "--objects=20", "--obj.size=1KiB", "--concurrent=2", "--duration=60s", "--lease=10s", "--seed=93")
 		alive.awaitOutput("Preparing: uploading: ")
 		b.killedAt(60, small("get", "--seed=91", "--putshards=3", "--randomname", "--subdir=deep/down")...)
 		time.Sleep(expiry)
@@ -99,7 +99,7 @@ func TestCleanOfAFixedObject(t *testing.T) {
 	s := stores.Shared(t, teststore.MinIO)
 	b := made(t, s, false)
 	before := b.fill()
-	kept := b.warp("multipart", "--obj.name=by/name.bin", "--parts=2", "--part.size=5MiB", "--duration=300ms", "--lease=3s", "--keep-data").want(0)
+	kept := b.warp("multipart", "--obj.name=by/name.bin", "--parts=2", "--part.size=5MiB", "--duration=300ms", "--lease=10s", "--keep-data").want(0)
 	_, id, ok := strings.Cut(kept.stderr(), "--run=")
 	if !ok {
 		t.Fatal(kept)
@@ -120,7 +120,7 @@ func TestClientsOfOneSeed(t *testing.T) {
 		b := made(t, s, false)
 		before := b.fill()
 		args := func(id string) []string {
-			return []string{"get", "--objects=10", "--obj.size=1KiB", "--concurrent=2", "--duration=60s", "--lease=3s", "--seed=94", "--client-count=12", "--client-id=" + id}
+			return []string{"get", "--objects=10", "--obj.size=1KiB", "--concurrent=2", "--duration=60s", "--lease=10s", "--seed=94", "--client-count=12", "--client-id=" + id}
 		}
 		one, ten := b.warp(args("1")...), b.warp(args("10")...)
 		one.awaitOutput("Preparing: uploading: ")
@@ -131,8 +131,8 @@ func TestClientsOfOneSeed(t *testing.T) {
 				t.Errorf("%d of 10 objects are below %s", n, own)
 			}
 		}
-		b.warp(args("1")...).want(1).says("uses the same names at this moment")
-		b.warp("put", "--seed=94", "--obj.size=1KiB").want(1).says("uses the same names at this moment")
+		b.warp(args("1")...).want(1).says("is using the same names")
+		b.warp("put", "--seed=94", "--obj.size=1KiB").want(1).says("is using the same names")
 		one.signal(os.Interrupt)
 		one.wait()
 		if n := len(b.keys(func(k string) bool { return strings.HasPrefix(k, generator.RunPrefix(94)) })); n != 10 {

@@ -43,7 +43,7 @@ func TestErrorIsNoEmptyListing(t *testing.T) {
 		p := b.through(endpoint, small("put", "--duration=2s", "--engine="+engine)...)
 		await(t, 30*time.Second, func() bool { return len(b.keys(isData)) > len(keysOf(before))+10 }, "objects")
 		on.Store(true)
-		p.want(1).says("clean up: ", "the document of an error", "objects are left under warp-")
+		p.want(1).says("clean up: ", "an error document", "objects remain under warp-")
 		b.laterRunsCleanUp(before)
 
 		b.warp(small("put", "--seed=5", "--max-objects=20", "--keep-data")...).want(0)
@@ -53,8 +53,8 @@ func TestErrorIsNoEmptyListing(t *testing.T) {
 				b.must(b.core.RemoveObject(t.Context(), b.name, name, minio.RemoveObjectOptions{})) // nobody answers for them
 			}
 		}
-		b.through(endpoint, small("put", "--seed=5", "--engine="+engine)...).want(1).says("look for objects under", "the document of an error")
+		b.through(endpoint, small("put", "--seed=5", "--engine="+engine)...).want(1).says("look for objects under", "an error document")
 		on.Store(false)
-		b.through(endpoint, small("put", "--seed=5", "--engine="+engine)...).want(1).says("no run of warp answers for it")
+		b.through(endpoint, small("put", "--seed=5", "--engine="+engine)...).want(1).says("belongs to no run of warp")
 	}
 }

@@ -1,13 +1,18 @@
 package safety
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
+	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"warp/internal/teststore"
 	"warp/pkg/generator"
@@ -47,20 +52,20 @@ func TestForgedMarkerAbortsNoUpload(t *testing.T) {
 func TestUploadInProgressIsLeftAlone(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, false)
-		small := []string{"multipart", "--parts=2", "--part.size=5MiB", "--duration=300ms", "--concurrent=1", "--lease=3s"}
+		small := []string{"multipart", "--parts=2", "--part.size=5MiB", "--duration=300ms", "--concurrent=1", "--lease=10s"}
 		b.unfinished("video.mp4")
 		theirs := b.uploadsOf("video.mp4")
-		b.warp(append(small, "--obj.name=video.mp4")...).want(1).says("somebody uploads video.mp4", "--obj.name")
+		b.warp(append(small, "--obj.name=video.mp4")...).want(1).says("a multipart upload of video.mp4", "--obj.name")
 		b.unfinished("warp-multipart.bin")
 		b.warp(small...).want(0).warns("somebody uploads warp-multipart.bin", "the object of this run is warp-multipart.bin.")
 		// Begun while the run lasts.
-		p := b.warp("multipart", "--parts=2", "--part.size=5MiB", "--duration=3s", "--concurrent=1", "--lease=3s", "--obj.name=later.bin")
+		p := b.warp("multipart", "--parts=2", "--part.size=5MiB", "--duration=3s", "--concurrent=1", "--lease=10s", "--obj.name=later.bin")
 		await(t, 30*time.Second, func() bool {
 			_, err := b.core.StatObject(t.Context(), b.name, "later.bin", minio.StatObjectOptions{})
 			return err == nil
 		}, "the object")
 		b.unfinished("later.bin")
-		p.want(1).says("clean up: ", "somebody uploads later.bin")
+		p.want(1).says("clean up: ", "a multipart upload of later.bin")
 		if now := b.uploadsOf("video.mp4"); !slices.Equal(now, theirs) || len(b.uploadsOf("later.bin")) != 1 || len(b.uploadsOf("warp-multipart.bin")) != 1 {
 			t.Errorf("uploads were %q, are %q, %q and %q", theirs, now, b.uploadsOf("later.bin"), b.uploadsOf("warp-multipart.bin"))
 		}
@@ -76,7 +81,7 @@ func TestEncryptedObjectIsRecognised(t *testing.T) {
 	run := func(args ...string) *process {
 		return start(t, slices.Concat(args, at, in(s, s.Endpoint, "encrypted"))...)
 	}
-	small := []string{"multipart", "--parts=2", "--part.size=5MiB", "--concurrent=1", "--lease=3s"}
+	small := []string{"multipart", "--parts=2", "--part.size=5MiB", "--concurrent=1", "--lease=10s"}
 	quiet := func(p *process) {
 		t.Helper()
 		if p.want(0); strings.Contains(p.stderr(), "warning: run") || strings.Contains(p.stderr(), "still there") {
@@ -96,4 +101,50 @@ func TestEncryptedObjectIsRecognised(t *testing.T) {
 		t.Errorf("%s", p)
 	}
 	quiet(run(append(small, "--duration=300ms", "--obj.name=warp-multipart.bin")...))
+}
+
+// An encrypted upload in parts that a killed run left is aborted by a later one, which lacks the key. One that is named by a
+// forged marker stays.
+func TestEncryptedUploadIsAborted(t *testing.T) {
+	needSignals(t)
+	t.Parallel()
+	s := teststore.Start(t, teststore.MinIO, teststore.Options{TLS: true})
+	pem, err := os.ReadFile(s.CAFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem)
+	core, err := minio.NewCore(s.Endpoint, &minio.Options{Secure: true, Region: s.Region, Creds: credentials.NewStaticV4(s.AccessKey, s.SecretKey, ""),
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bucket{t: t, name: "encrypted", store: s, core: core}
+	run := func(args ...string) *process {
+		return start(t, slices.Concat(args, []string{"--tls", "--ca-file=" + s.CAFile}, b.args())...)
+	}
+	killed := run("multipart", "--encrypt", "--parts=1000", "--part.size=5MiB", "--concurrent=1", "--lease=3s", "--rps-limit=5", "--duration=60s")
+	await(t, 30*time.Second, func() bool {
+		page, _ := core.ListMultipartUploads(t.Context(), b.name, "warp-multipart.bin", "", "", "", 0)
+		if len(page.Uploads) == 0 {
+			return false
+		}
+		parts, err := core.ListObjectParts(t.Context(), b.name, "warp-multipart.bin", page.Uploads[0].UploadID, 0, 0)
+		return err == nil && slices.ContainsFunc(parts.ObjectParts, func(p minio.ObjectPart) bool { return p.PartNumber == 10000 })
+	}, "the part that says whose the upload is")
+	killed.kill()
+	killed.wait()
+	b.unfinished("video.mp4")
+	theirs := b.uploadsOf("video.mp4")
+	b.put(".warp/Forged99.json", fmt.Sprintf(`{"run":"Forged99","prefix":%q,"seed":"99","lease_s":0.5,"claimed":true,"fixed":{"key":"video.mp4","upload":%q,"encrypted":true}}`,
+		generator.RunPrefix(99), theirs[0]))
+	time.Sleep(expiry)
+	run("clean").want(0).warns("video.mp4", "stays")
+	if left := b.uploadsOf("warp-multipart.bin"); len(left) > 0 {
+		t.Errorf("uploads that are left: %q", left)
+	}
+	if now := b.uploadsOf("video.mp4"); !slices.Equal(now, theirs) {
+		t.Errorf("uploads were %q, are %q", theirs, now)
+	}
 }

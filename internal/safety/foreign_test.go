@@ -43,7 +43,9 @@ func everyOperation(s *teststore.Store, versioned bool) [][]string {
 // rarerOperations are those that only some stores do. Their names come about in other ways: parts, copies, members of
 // archives, and the one that is fixed.
 func rarerOperations(s *teststore.Store, versioned bool) [][]string {
-	own := func(args ...string) []string { return append(args, "--concurrent=2", "--duration=300ms", "--lease=3s") }
+	own := func(args ...string) []string {
+		return append(args, "--concurrent=2", "--duration=300ms", "--lease=10s")
+	}
 	runs := [][]string{
 		own("put", "--post", "--obj.size=1KiB", "--prefix=photos"),
 		own("multipart", "--parts=2", "--part.size=5MiB", "--prefix=photos"),
@@ -138,10 +140,10 @@ func TestUploadOverForeignObjectsIsRefused(t *testing.T) {
 			{"put", "--prefix=photos"}, {"put", "--keep-data"}, // a second time: the refused run before answers for nothing
 		} {
 			b.warp(small(args[0], append(args[1:], fmt.Sprintf("--seed=%d", takenSeed))...)...).want(1).
-				says("no run of warp answers for it", "--seed", "--prefix")
+				says("belongs to no run of warp", "--seed", "--prefix")
 		}
 		if s.Can.Versioning {
-			b.warp(small("put", fmt.Sprintf("--seed=%d", hiddenSeed))...).want(1).says("no run of warp answers for it")
+			b.warp(small("put", fmt.Sprintf("--seed=%d", hiddenSeed))...).want(1).says("belongs to no run of warp")
 		}
 		b.same(before)
 	})

@@ -190,7 +190,7 @@ func TestUnfinishedUploadsOfAKilledRunAreRemoved(t *testing.T) {
 		b.unfinished("photos/unfinished")
 		before := b.fill()
 		f := newFront(t, s.Endpoint, nil)
-		p := b.through(f.endpoint, "put", "--obj.size=40MiB", "--concurrent=2", "--duration=20s", "--lease=3s")
+		p := b.through(f.endpoint, "put", "--obj.size=40MiB", "--concurrent=2", "--duration=20s", "--lease=10s")
 		await(t, 20*time.Second, func() bool {
 			return len(f.requests(func(r seen) bool { return strings.Contains(r.query, "partNumber") })) > 2
 		}, "parts")

@@ -25,7 +25,7 @@ func TestLiveRunIsLeftAlone(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, false)
 		before := b.fill()
-		long := b.warp("get", "--objects=60", "--obj.size=1KiB", "--concurrent=2", "--duration=60s", "--lease=3s", "--seed=77", "--noprefix")
+		long := b.warp("get", "--objects=60", "--obj.size=1KiB", "--concurrent=2", "--duration=60s", "--lease=10s", "--seed=77", "--noprefix")
 		long.awaitOutput("Preparing: uploading: ")
 		mine := generator.RunPrefix(77)
 		began := time.Now()
@@ -35,7 +35,7 @@ func TestLiveRunIsLeftAlone(t *testing.T) {
 				t.Errorf("%d of 60 objects of the live run are there", n)
 			}
 			for _, args := range [][]string{{"put"}, {"mixed", "--keep-data"}, {"put", "--noclear", "--noprefix"}} {
-				b.warp(small(args[0], append(args[1:], "--seed=77")...)...).want(1).says("uses the same names at this moment", "--seed")
+				b.warp(small(args[0], append(args[1:], "--seed=77")...)...).want(1).says("is using the same names", "--seed")
 			}
 		}
 		if n := len(b.keys(func(k string) bool { return strings.HasPrefix(k, mine) })); n != 60 {
@@ -71,7 +71,7 @@ func TestSameSeedAtTheSameInstant(t *testing.T) {
 						t.Errorf("its objects vanished: %s", p)
 					}
 				case 1:
-					p.says("uses the same names at this moment")
+					p.says("is using the same names")
 				default:
 					t.Errorf("%s", p)
 				}
@@ -159,7 +159,7 @@ func TestForgedMarkerHasNothingRemoved(t *testing.T) {
 		b.put(".warp/Forged99.json", fmt.Sprintf(`{"run":"Forged99","prefix":%q,"seed":"99","lease_s":0.5,"claimed":true}`, run))
 		b.put(".warp/Early97x.json", fmt.Sprintf(`{"run":"Early97x","prefix":"unclaimed/%s","seed":"97","lease_s":0.5,"keep":true}`, generator.RunPrefix(97)))
 		time.Sleep(expiry)
-		b.warp(small("put", "--seed=97", "--prefix=unclaimed")...).want(1).says("no run of warp answers for it")
+		b.warp(small("put", "--seed=97", "--prefix=unclaimed")...).want(1).says("belongs to no run of warp")
 		b.warp(small("put")...).want(0)
 		b.same(before)
 	})
@@ -224,7 +224,7 @@ func TestClocksThatDisagreeByHours(t *testing.T) {
 			b := made(t, s, false)
 			before := b.fill()
 			endpoint := skewed(t, s.Endpoint, by)
-			live := b.through(endpoint, "get", "--objects=24", "--obj.size=1KiB", "--concurrent=2", "--duration=60s", "--lease=3s")
+			live := b.through(endpoint, "get", "--objects=24", "--obj.size=1KiB", "--concurrent=2", "--duration=60s", "--lease=10s")
 			live.awaitOutput("Preparing: uploading: ")
 			time.Sleep(3500 * time.Millisecond)
 			b.through(endpoint, small("put")...).want(0)

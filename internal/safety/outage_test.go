@@ -90,7 +90,7 @@ func TestStoreThatIsGoneAtCleanUp(t *testing.T) {
 		if d := time.Since(gone); d > 20*time.Second {
 			t.Errorf("it took %s to give up", d)
 		}
-		p.says("clean up: ", "nothing answers", "objects are left under warp-", "the next warp on bucket "+b.name+" removes")
+		p.says("clean up: ", "nothing answers", "objects remain under warp-", "the next warp on bucket "+b.name+" removes")
 		b.laterRunsCleanUp(before)
 	})
 }
@@ -120,7 +120,7 @@ func TestStoreThatFreezesForGood(t *testing.T) {
 		t.Errorf("exit %d: %s", code, p)
 	}
 	p.says("5 of ", " requests failed")
-	p.warns("clean up: ", "objects are left under warp-", b.name)
+	p.warns("clean up: ", "objects remain under warp-", b.name)
 	if !strings.Contains(p.stdout(), "DrainTimeout") {
 		t.Errorf("requests without an answer are no errors: %s", p)
 	}

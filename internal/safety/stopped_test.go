@@ -15,7 +15,7 @@ import (
 func TestStoppedRunDoesNotGoOn(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {
 		b := made(t, s, false)
-		stopped := b.warp("put", "--seed=77", "--obj.size=1KiB", "--concurrent=4", "--duration=60s", "--lease=3s")
+		stopped := b.warp("put", "--seed=77", "--obj.size=1KiB", "--concurrent=4", "--duration=60s", "--lease=10s")
 		await(t, 30*time.Second, func() bool { return len(b.keys(isData)) > 100 }, "objects")
 		stopped.signal(syscall.SIGSTOP)
 		time.Sleep(expiry)

@@ -107,12 +107,12 @@ func TestTerminalIsLeftAsItWasFound(t *testing.T) {
 		m.await("ready> echo visible")
 		m.run("send-keys", "Enter")
 	}
-	run := []string{"mixed", "--objects=30", "--obj.size=1KiB", "--concurrent=4", "--duration=30s", "--lease=3s"}
+	run := []string{"mixed", "--objects=30", "--obj.size=1KiB", "--concurrent=4", "--duration=30s", "--lease=10s"}
 
 	m.enter(command(b, run...))
 	m.await("Running  [")
 	// The rarer operations may take a while to come up for the first time.
-	for _, want := range []string{"req/s", "GET ", "STAT ", "PUT ", "DELETE ", "p50", "p99", "errors"} {
+	for _, want := range []string{"requests", "obj/s", "GET ", "STAT ", "PUT ", "DELETE ", "p50", "p99", "errors"} {
 		m.await(want)
 	}
 	if m.cursor() {
@@ -149,7 +149,7 @@ func TestTerminalIsLeftAsItWasFound(t *testing.T) {
 	f.freeze(0)
 
 	// And in the middle of prepare.
-	m.enter(command(b, "get", "--objects=20000", "--obj.size=1KiB", "--concurrent=4", "--lease=3s"))
+	m.enter(command(b, "get", "--objects=20000", "--obj.size=1KiB", "--concurrent=4", "--lease=10s"))
 	m.await("Preparing: uploading  [")
 	m.run("send-keys", "C-c")
 	m.await("exit code 130")

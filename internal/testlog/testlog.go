@@ -130,6 +130,6 @@ type Log []oplog.Record
 func (l Log) Header() oplog.Header { return oplog.Header{} }
 
 // Read calls rows once.
-func (l Log) Read(_ func(oplog.Window) error, rows func([]oplog.Record) error) (oplog.Trailer, error) {
+func (l Log) Read(_ func(oplog.Window, []oplog.Mark) error, rows func([]oplog.Record) error) (oplog.Trailer, error) {
 	return oplog.Trailer{}, rows(l)
 }

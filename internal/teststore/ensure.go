@@ -23,6 +23,7 @@ const (
 	MinIO     = "minio"
 	Versitygw = "versitygw"
 	Garage    = "garage"
+	FakeGCS   = "fake-gcs-server"
 	Embedded  = "embedded"
 )
 
@@ -40,8 +41,9 @@ const (
 	KubeAPIServer = "kube-apiserver"
 )
 
-// GoReleaser makes archives of the project, and checks the file that says how.
-const GoReleaser = "goreleaser"
+// Nfpm makes packages for Debian and Red Hat. Its version is also in the
+// Makefile.
+const Nfpm = "nfpm"
 
 // ErrUnavailable says that a program cannot be built here because a tool that it needs is missing.
 var ErrUnavailable = errors.New("it cannot be had here")
@@ -72,6 +74,8 @@ func recipes() map[string]recipe {
 			tools: []string{"go"}, build: goInstall, source: "github.com/minio/minio"},
 		Versitygw: {title: "versitygw", version: "v1.8.0", takes: "about a minute",
 			tools: []string{"go"}, build: goInstall, source: "github.com/versity/versitygw/cmd/versitygw"},
+		FakeGCS: {title: "fake-gcs-server", version: "v1.52.2", takes: "about a minute",
+			tools: []string{"go"}, build: goInstall, source: "github.com/fsouza/fake-gcs-server"},
 		Garage: {title: "Garage", version: "2.5.0", takes: "about 7 minutes",
 			tools: []string{"cargo"}, build: cargoInstall, source: "garage"},
 		Influxd: {title: "InfluxDB", version: "v2.9.1", takes: "about 4 minutes",
@@ -84,8 +88,8 @@ func recipes() map[string]recipe {
 			tools: []string{"go"}, build: goInstall, source: "helm.sh/helm/v3/cmd/helm"},
 		Kubeconform: {title: "kubeconform", version: "v0.8.0", takes: "a few seconds",
 			tools: []string{"go"}, build: goInstall, source: "github.com/yannh/kubeconform/cmd/kubeconform"},
-		GoReleaser: {title: "GoReleaser", version: "v2.13.0", takes: "about 3 minutes",
-			tools: []string{"go"}, build: goInstall, source: "github.com/goreleaser/goreleaser/v2"},
+		Nfpm: {title: "nfpm", version: "v2.43.4", takes: "about 40 seconds",
+			tools: []string{"go"}, build: goInstall, source: "github.com/goreleaser/nfpm/v2/cmd/nfpm"},
 		KubeAPIServer: {title: "kube-apiserver", version: kubernetesVersion, takes: "about 4 minutes",
 			tools: []string{"go"}, build: buildKubeAPIServer, source: kubernetesModule},
 	}
@@ -93,7 +97,7 @@ func recipes() map[string]recipe {
 
 // Buildable lists what Build builds. Those that take longest come first, so that nothing waits for them in the end.
 func Buildable() []string {
-	return []string{Garage, Influxd, MinIO, KubeAPIServer, GoReleaser, Helm, Versitygw, Pushgateway, Kubeconform, StatsdExporter}
+	return []string{Garage, Influxd, MinIO, KubeAPIServer, Helm, Versitygw, Nfpm, Pushgateway, Kubeconform, StatsdExporter}
 }
 
 // Titles are the names of what Build builds, as people know them.

@@ -68,7 +68,7 @@ func (m *machine) Kill(host int) {
 	m.procs[host].kill()
 }
 
-// Pid is that of one process, for tests that look at it or pause it.
+// Pid is the id of one process, for tests that look at it or pause it.
 func (m *machine) Pid(host int) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -17,6 +17,7 @@ type Store struct {
 	Endpoint  string   // host:port of the first host
 	Endpoints []string // every host; one unless Options.Hosts asks for more
 	Region    string
+	Provider  string // of --provider, "" for S3
 	AccessKey string
 	SecretKey string
 	CAFile    string // set where the store speaks TLS
@@ -53,6 +54,7 @@ func capabilities(name string) Capabilities {
 			Snowball: true, Fanout: true},
 		Versitygw: {Versioning: true, Lock: true, PartNumber: true, Tags: true},
 		Garage:    {PartNumber: true, SSEC: true},
+		FakeGCS:   {Versioning: true, PartNumber: true},
 		Embedded:  {},
 	}[name]
 }
@@ -111,7 +113,7 @@ func Open(ctx context.Context, name string, o Options) (*Store, error) {
 		return nil, err
 	}
 	launch := map[string]func(context.Context, string, Options) error{
-		MinIO: s.launchMinIO, Versitygw: s.launchVersitygw, Garage: s.launchGarage,
+		MinIO: s.launchMinIO, Versitygw: s.launchVersitygw, Garage: s.launchGarage, FakeGCS: s.launchFakeGCS,
 	}[name]
 	if err := s.boot(ctx, name, func(ctx context.Context) error { return launch(ctx, binary, o) }); err != nil {
 		return nil, err

@@ -15,10 +15,10 @@ import (
 type Log interface {
 	// Header is what the log says before its first row.
 	Header() oplog.Header
-	// Read calls decided whenever the run had decided more about its window,
-	// and rows with all rows in batches, which need not outlive the call. It
+	// Read calls decided whenever the run had decided more about its window or
+	// had set a mark, with all marks so far, and rows with all rows in batches, which need not outlive the call. It
 	// returns the first error of its own or of rows.
-	Read(decided func(oplog.Window) error, rows func([]oplog.Record) error) (oplog.Trailer, error)
+	Read(decided func(oplog.Window, []oplog.Mark) error, rows func([]oplog.Record) error) (oplog.Trailer, error)
 }
 
 // Analyze makes the report of a log. It reads a log with windows once, and
@@ -32,9 +32,9 @@ func Analyze(log Log, o Options) (*Report, error) {
 	}
 	ok = ok && (h.Windowed || len(h.Merged) > 0)
 	if ok {
-		decided := s.SetWindow
+		decided := s.decide
 		if len(h.Merged) > 0 {
-			decided = func(oplog.Window) error { return nil }
+			decided = s.takeMarks
 		}
 		t, err := o.read(log, decided, s.Write)
 		if err != nil {
@@ -62,7 +62,7 @@ func analyzeTwice(log Log, o Options, known runWindows) (*Report, error) {
 	if killed {
 		first.after = known.Common.Start
 	}
-	if _, err := o.read(log, ignoreWindow, first.write); err != nil {
+	if _, err := o.read(log, ignoreDecisions, first.write); err != nil {
 		return nil, err
 	}
 	s := NewSummary(o)
@@ -78,7 +78,7 @@ func analyzeTwice(log Log, o Options, known runWindows) (*Report, error) {
 	} else {
 		s.windows.Basis, s.windows.ops = Derived, first.groups()
 	}
-	t, err := o.read(log, ignoreWindow, s.Write)
+	t, err := o.read(log, s.takeMarks, s.Write)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func analyzeTwice(log Log, o Options, known runWindows) (*Report, error) {
 	return s.describe(h, t)
 }
 
-func ignoreWindow(oplog.Window) error { return nil }
+func ignoreDecisions(oplog.Window, []oplog.Mark) error { return nil }
 
 // describe makes the report and says with it what the log says of itself.
 func (s *Summary) describe(h oplog.Header, t oplog.Trailer) (*Report, error) {
@@ -102,7 +102,7 @@ func (s *Summary) describe(h oplog.Header, t oplog.Trailer) (*Report, error) {
 var errStop = errors.New("enough rows")
 
 // read applies Offset and Limit.
-func (o *Options) read(log Log, decided func(oplog.Window) error, rows func([]oplog.Record) error) (oplog.Trailer, error) {
+func (o *Options) read(log Log, decided func(oplog.Window, []oplog.Mark) error, rows func([]oplog.Record) error) (oplog.Trailer, error) {
 	if o.Offset <= 0 && o.Limit <= 0 {
 		return log.Read(decided, rows)
 	}

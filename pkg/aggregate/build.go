@@ -51,6 +51,7 @@ func (s *Summary) Report() (*Report, error) {
 			return nil, err
 		}
 	}
+	r.Marks = s.markReports()
 	r.Warnings = append(r.Warnings, s.clockWarnings()...)
 	return r, nil
 }
@@ -182,6 +183,9 @@ func (p *part) whole() *hostSummary {
 	for _, h := range p.Hosts.Vals {
 		sum.merge(h)
 	}
+	if p.Crowd != nil {
+		sum.Series.Merge(p.Crowd)
+	}
 	return sum
 }
 
@@ -284,7 +288,7 @@ func (s *Summary) reportOp(g *groupView, v *view) (Operation, error) {
 	if err != nil {
 		return Operation{}, err
 	}
-	total := all.Series.Total()
+	total, pieces := all.Series.Total(), all.Series.Between(v.start, v.end)
 	op := Operation{
 		Op: o.ID.Name, Statement: int(o.ID.Statement.Number), Warmup: o.ID.Statement.WarmUp, Requests: o.wanted(), Errors: all.Errors,
 		ErrorsByCode: all.Kinds.counts(), FirstErrors: all.Kinds.first(),
@@ -298,7 +302,8 @@ func (s *Summary) reportOp(g *groupView, v *view) (Operation, error) {
 		ObjectsPerOp: SizeRange{o.Sizes.MinObjects, o.Sizes.MaxObjects, exact.Ratio(o.Sizes.Objects.Float(), float64(o.Sizes.N))},
 		Duration:     statsOf(&all.Latency), TTFB: statsOf(&all.TTFB),
 		Response: statsOf(&all.Response), Lag: statsOf(&all.Lag),
-		SegmentS: float64(all.Series.Dur) / 1e9, Segments: segments(&all.Series, v.start, v.end),
+		DurationHDR: all.Latency.EncodeHDR(), ResponseHDR: all.Response.EncodeHDR(),
+		SegmentS: float64(all.Series.Dur) / 1e9, Segments: segments(pieces, true), HeatMap: heatMap(pieces), Slowest: v.part.Slowest.report(), pieces: pieces,
 	}
 	if g.run != "" {
 		op.Start, op.Stop, op.Requests = utc(v.part.First), utc(v.part.Last), all.Requests
@@ -311,6 +316,7 @@ func (s *Summary) reportOp(g *groupView, v *view) (Operation, error) {
 		f := u.report()
 		op.Unanswered = &f
 	}
+	v.failures(op.Segments, all)
 	op.Retries, op.HTTPPhases = o.retries(), o.phases(all.Phases)
 	op.ObjectsPerS, op.BytesPerS = exact.Ratio(op.Objects, op.WindowS), exact.Ratio(float64(op.Bytes), op.WindowS)
 	op.Throughput = extremes(op.Segments, op.SegmentS, op.HasBytes())
@@ -391,7 +397,7 @@ func (s *Summary) schedule(r *GroupReport, g *groupView, ops []Operation) {
 	r.Response = statsOf(&response).withUnsent(&waits)
 	r.course.wait(&waits)
 	if len(g.ops) == 1 {
-		ops[0].Response = r.Response // the operation is all that there is
+		ops[0].Response, ops[0].ResponseHDR = r.Response, response.EncodeHDR() // the operation is all that there is
 		ops[0].course.wait(&waits)
 	}
 }
@@ -451,7 +457,7 @@ func (v *view) hostParts(op *Operation) []Part {
 			p.HTTPPhases = one.phases(h.Phases)
 		}
 		if len(hosts.Vals) > 1 {
-			p.Segments = segments(&h.Series, v.start, v.end)
+			p.Segments = segments(h.Series.Between(v.start, v.end), v.part.Crowd == nil)
 			p.Throughput = extremes(p.Segments, op.SegmentS, op.HasBytes())
 		}
 		parts = append(parts, p)
@@ -491,18 +497,60 @@ func (t *tally) part(name string, v *view) Part {
 }
 
 // segments lists all segments of the window, those without requests included.
-func segments(t *stats.Series, start, end int64) []Segment {
-	list := []Segment{}
-	for _, g := range t.Between(start, end) {
+// Timed says whether it also has times.
+func segments(pieces []stats.Piece, timed bool) []Segment {
+	list := make([]Segment, 0, len(pieces))
+	for i := range pieces {
+		g := &pieces[i]
 		s := Segment{
 			Start: utc(g.From), DurationS: float64(exact.Distance(g.From, g.To)) / 1e9,
 			Bytes: g.Bytes, Objects: float64(g.Objects) / objectUnit, FullOps: g.Full, PartialOps: g.Partial,
 			OpsStarted: g.Started, OpsEnded: g.Ended, Errors: g.Errors,
 		}
 		s.BytesPerS, s.ObjectsPerS = exact.Ratio(float64(s.Bytes), s.DurationS), exact.Ratio(s.Objects, s.DurationS)
+		if timed {
+			s.time(g.Latency)
+		}
 		list = append(list, s)
 	}
 	return list
+}
+
+// failures adds to segments the errors by code, as they are counted in the whole.
+func (v *view) failures(list []Segment, all *hostSummary) {
+	if v.part.Failed == nil {
+		return
+	}
+	t := v.part.empty().failed()
+	t.Merge(v.part.Failed)
+	t.Fit(v.start, v.end)
+	t.JoinAs(&all.Series)
+	for i, g := range t.Between(v.start, v.end) {
+		for code, n := range g.Failed {
+			if all.Kinds.ByCode[code] == nil {
+				code = otherKinds
+			}
+			if list[i].ErrorsByCode == nil {
+				list[i].ErrorsByCode = map[string]uint64{}
+			}
+			list[i].ErrorsByCode[code] += n
+		}
+	}
+}
+
+// time adds the times of the requests that started in the segment, which may be nil.
+func (s *Segment) time(h *stats.Sparse) {
+	var inside uint64
+	if h != nil {
+		inside = h.Count()
+		q := h.Quantiles(.5, .9, .99)
+		ms := func(d time.Duration) float64 { return float64(d) / 1e6 }
+		s.Duration = &SegmentStats{inside, ms(q[0]), ms(q[1]), ms(q[2]), ms(h.Max())}
+	}
+	if started := inside + s.Errors; started > 0 {
+		rate := exact.Ratio(float64(s.Errors), float64(started))
+		s.ErrorRate = &rate
+	}
 }
 
 // extremes picks among full segments: a short last one would be noise.

@@ -27,9 +27,9 @@ type Slice struct {
 	stats.Times
 }
 
-// MaxSlices is how many pieces of a chosen length a window may have: each keeps
+// maxSlices is how many pieces of a chosen length a window may have: each keeps
 // the times of its requests.
-const MaxSlices = 10000
+const maxSlices = 10000
 
 // Course is nil where the options asked for no slices.
 func (o *Operation) Course() *Course { return o.course }
@@ -152,7 +152,7 @@ func (c *Course) wait(waits *stats.Histogram) {
 
 // slicesOf lists the slices of a series.
 func slicesOf(t *stats.Series, start, end int64, asked time.Duration) ([]Slice, error) {
-	if t.TooMany || asked > 0 && exact.Distance(start, end)/int64(asked) >= MaxSlices {
+	if t.TooMany || asked > 0 && exact.Distance(start, end)/int64(asked) >= maxSlices {
 		return nil, fmt.Errorf("every %v cuts the window into more than 10,000 pieces: choose longer ones", asked)
 	}
 	t.Fit(start, end)

@@ -23,8 +23,33 @@ type encodedSummary struct {
 	Runs   []string
 }
 
-// Encode writes the summary so that Decode can read it on another machine.
-func (s *Summary) Encode() ([]byte, error) {
+// maxHostTimes is how large an encoded summary may be with the times of
+// requests by segment and host. A coordinator limits what it takes.
+const maxHostTimes = 12 << 20
+
+// Encode writes the summary so that Decode can read it on another machine. Where
+// that is too much, the times by segment are those of all hosts together.
+func (s *Summary) Encode() ([]byte, error) { return s.encodeWithin(maxHostTimes) }
+
+func (s *Summary) encodeWithin(limit int) ([]byte, error) {
+	b, err := s.encode()
+	if err != nil || len(b) <= limit {
+		return b, err
+	}
+	for _, g := range s.groups {
+		for _, op := range g.Ops {
+			if op.In != nil {
+				op.In.joinTimes()
+			}
+			for _, p := range op.Whole.Vals {
+				p.joinTimes()
+			}
+		}
+	}
+	return s.encode()
+}
+
+func (s *Summary) encode() ([]byte, error) {
 	var b bytes.Buffer
 	w, err := flate.NewWriter(&b, flate.BestSpeed)
 	if err != nil {
@@ -94,6 +119,7 @@ func validKeys[K comparable, V any](k *keyed[K, V]) bool {
 
 func (p *part) valid(o *Options) bool {
 	return p.Asked == o.SegmentDur && validKeys(&p.Hosts) && validKeys(&p.Clients) && p.validSlices(o) &&
+		(p.Crowd == nil || p.Crowd.Valid(p.newSeries())) && (p.Failed == nil || p.Failed.Valid(p.newSeries())) && p.Slowest.valid() &&
 		!slices.ContainsFunc(p.Hosts.Vals, func(h *hostSummary) bool {
 			return !h.Series.Valid(p.newSeries()) || h.Kinds.invalid()
 		})

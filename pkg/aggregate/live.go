@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -24,8 +25,9 @@ const (
 // percentiles are about everything since the start, not about an active
 // window, which is known only at the end. The zero value is ready.
 type Live struct {
-	mu  sync.Mutex
-	ops []*liveOp
+	mu    sync.Mutex
+	ops   []*liveOp
+	hosts map[string]*LivePart
 }
 
 type liveOp struct {
@@ -48,6 +50,28 @@ type liveCount struct {
 type LiveSnapshot struct {
 	At  int64    // unix ns
 	Ops []LiveOp // sorted by name
+
+	Hosts   []LivePart // sorted by name
+	Clients []LivePart // of a fleet, in its order
+}
+
+// A LivePart is what one host, or one client of a fleet, has done since the
+// start. Failed requests count as errors only.
+type LivePart struct {
+	Name           string
+	Requests       uint64 // all, failed ones included
+	Errors         uint64
+	Bytes, Objects uint64
+	Busy           time.Duration // how long the successful requests took, added up
+}
+
+// Add adds what another part has done.
+func (p *LivePart) Add(o *LivePart) {
+	p.Requests = exact.AddUint(p.Requests, o.Requests)
+	p.Errors = exact.AddUint(p.Errors, o.Errors)
+	p.Bytes = exact.AddUint(p.Bytes, o.Bytes)
+	p.Objects = exact.AddUint(p.Objects, o.Objects)
+	p.Busy = time.Duration(exact.AddInt(int64(p.Busy), int64(o.Busy)))
 }
 
 // LiveOp is one operation at one moment. Rates are per second; failed requests
@@ -59,6 +83,7 @@ type LiveOp struct {
 	Bytes, Objects uint64
 	Elapsed        time.Duration // since the first request began
 	P50, P99       time.Duration // since the start
+	Latency        *Stats        // the same in full; nil where no request succeeded
 	Current        LiveRate      // over the last second, or up to five where requests take that long
 	Average        LiveRate      // since the first request began
 }
@@ -92,7 +117,7 @@ func (l *Live) SetWindow(w oplog.Window) error {
 func (l *Live) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.ops = nil
+	l.ops, l.hosts = nil, nil
 }
 
 func (l *Live) op(name string, start int64) *liveOp {
@@ -107,18 +132,41 @@ func (l *Live) op(name string, start int64) *liveOp {
 	return op
 }
 
+func (l *Live) host(name string) *LivePart {
+	h := l.hosts[name]
+	if h == nil {
+		if l.hosts == nil {
+			l.hosts = make(map[string]*LivePart)
+		}
+		h = &LivePart{Name: strings.Clone(name)}
+		l.hosts[h.Name] = h
+	}
+	return h
+}
+
+// hostList lists the hosts by name.
+func (l *Live) hostList() []*LivePart {
+	return slices.SortedFunc(maps.Values(l.hosts), func(a, b *LivePart) int { return strings.Compare(a.Name, b.Name) })
+}
+
 func (l *Live) add(r *oplog.Record) {
 	start, end := span(r)
 	op := l.op(r.Op, start)
 	op.first = min(op.first, start)
 	op.requests++
+	host := l.host(r.Endpoint)
+	host.Requests++
 	if r.Err != "" {
 		op.errors++
+		host.Errors++
 		return
 	}
 	bytes, objects := uint64(max(r.Bytes, 0)), uint64(max(r.Objects, 0))
 	op.bytes = exact.AddUint(op.bytes, bytes)
 	op.objects = exact.AddUint(op.objects, objects)
+	host.Bytes = exact.AddUint(host.Bytes, bytes)
+	host.Objects = exact.AddUint(host.Objects, objects)
+	host.Busy = time.Duration(exact.AddInt(int64(host.Busy), int64(r.Duration)))
 	op.latency.Add(r.Duration)
 	// A request counts where it ended. To spread it over the time it took
 	// would leave out those in flight, and show too little until they end.
@@ -145,7 +193,7 @@ func (l *Live) Snapshot(now int64) LiveSnapshot {
 		elapsed := exact.Distance(op.first, now)
 		o := LiveOp{
 			Op: op.name, Requests: op.requests, Errors: op.errors, Bytes: op.bytes, Objects: op.objects,
-			Elapsed: time.Duration(elapsed), P50: op.latency.Quantile(.5), P99: op.latency.Quantile(.99),
+			Elapsed: time.Duration(elapsed), P50: op.latency.Quantile(.5), P99: op.latency.Quantile(.99), Latency: statsOf(&op.latency),
 			Current: op.current(now),
 		}
 		seconds := float64(elapsed) / 1e9
@@ -154,6 +202,9 @@ func (l *Live) Snapshot(now int64) LiveSnapshot {
 			Bytes:    exact.Ratio(float64(op.bytes), seconds), Objects: exact.Ratio(float64(op.objects), seconds),
 		}
 		s.Ops = append(s.Ops, o)
+	}
+	for _, h := range l.hostList() {
+		s.Hosts = append(s.Hosts, *h)
 	}
 	return s
 }

@@ -30,7 +30,7 @@ func TestLive(t *testing.T) {
 			l.Snapshot(ms(5000))
 		}
 	}()
-	_, _ = (&memoryLog{rows: rows}).Read(ignoreWindow, l.Write)
+	_, _ = (&memoryLog{rows: rows}).Read(ignoreDecisions, l.Write)
 	<-done
 	op := l.Snapshot(ms(10_000)).Ops[0]
 	if op.Requests != 1000 || op.Errors != 100 || op.Bytes != 900_000 || op.Objects != 900 || op.Elapsed != 10*time.Second {

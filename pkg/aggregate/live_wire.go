@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"strings"
+	"time"
 
 	"warp/internal/exact"
 	"warp/internal/wire"
@@ -25,6 +26,16 @@ func (l *Live) Append(b []byte) []byte {
 		}
 		b = op.latency.Append(b)
 		b = op.appendSlots(b)
+	}
+	hosts := l.hostList()
+	hosts = hosts[:min(len(hosts), maxLiveHosts)]
+	b = binary.AppendUvarint(b, uint64(len(hosts)))
+	for _, h := range hosts {
+		b = wire.AppendText(b, h.Name[:min(len(h.Name), maxLiveHost)])
+		for _, n := range [...]uint64{h.Requests, h.Errors, h.Bytes, h.Objects} {
+			b = binary.AppendUvarint(b, n)
+		}
+		b = binary.AppendVarint(b, int64(h.Busy))
 	}
 	return b
 }
@@ -51,15 +62,29 @@ func (o *liveOp) appendSlots(b []byte) []byte {
 
 // A LiveState is the state of another machine's Live, read from what its Append
 // has written.
-type LiveState struct{ ops []*liveOp }
+type LiveState struct {
+	ops   []*liveOp
+	hosts []LivePart
+}
+
+// Total is what the machine has done with all hosts, under a name for it.
+func (s *LiveState) Total(name string) LivePart {
+	sum := LivePart{Name: name}
+	for i := range s.hosts {
+		sum.Add(&s.hosts[i])
+	}
+	return sum
+}
 
 // errLive says that a state was not written by Append.
 var errLive = errors.New("the figures of a client cannot be read")
 
 // Bounds of what a hostile state can cost.
 const (
-	maxLiveOps  = 64
-	maxLiveName = 64
+	maxLiveOps   = 64
+	maxLiveName  = 64
+	maxLiveHosts = 1024
+	maxLiveHost  = 512
 )
 
 // ReadLive reads a state whose clock is ahead of ours by the given ns.
@@ -76,6 +101,20 @@ func ReadLive(b []byte, ahead int64) (*LiveState, error) {
 			return nil, errLive
 		}
 		s.ops = append(s.ops, op)
+	}
+	if n = r.Uint(); n > maxLiveHosts {
+		return nil, errLive
+	}
+	for range n {
+		h := LivePart{Name: r.Text(maxLiveHost)}
+		for _, p := range [...]*uint64{&h.Requests, &h.Errors, &h.Bytes, &h.Objects} {
+			*p = r.Uint()
+		}
+		h.Busy = time.Duration(r.Int())
+		if r.Bad {
+			return nil, errLive
+		}
+		s.hosts = append(s.hosts, h)
 	}
 	if r.Bad || r.Left() > 0 {
 		return nil, errLive
@@ -127,6 +166,9 @@ func (l *Live) Merge(s *LiveState) {
 		for i := range theirs.slots {
 			op.slots[i].merge(&theirs.slots[i])
 		}
+	}
+	for i := range s.hosts {
+		l.host(s.hosts[i].Name).Add(&s.hosts[i])
 	}
 }
 

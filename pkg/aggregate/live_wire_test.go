@@ -17,7 +17,8 @@ func TestLiveMergesExactly(t *testing.T) {
 	var whole, sum Live
 	parts := make([]Live, 3)
 	for range 20000 {
-		rec := oplog.Record{Op: []string{"GET", "PUT"}[r.IntN(2)], Start: base + r.Int64N(5e9), Duration: time.Duration(1e3 + r.Int64N(3e8)), Bytes: r.Int64N(1e6), Objects: 1}
+		rec := oplog.Record{Op: []string{"GET", "PUT"}[r.IntN(2)], Start: base + r.Int64N(5e9), Duration: time.Duration(1e3 + r.Int64N(3e8)), Bytes: r.Int64N(1e6), Objects: 1,
+			Endpoint: []string{"http://a:9000", "http://b:9000", "http://c:9000"}[r.IntN(3)]}
 		if r.IntN(50) == 0 {
 			rec.Err = "x"
 		}
@@ -41,6 +42,9 @@ func TestLiveMergesExactly(t *testing.T) {
 		if i == 0 {
 			t.Logf("%d bytes for a client", len(text))
 		}
+		if got, want := s.Total("client"), parts[i].total(); got != want {
+			t.Errorf("client %d: %+v, want %+v", i, got, want)
+		}
 		sum.Merge(s)
 	}
 	for _, now := range []int64{base + 3e9, base + 5e9, base + 9e9} {
@@ -50,9 +54,18 @@ func TestLiveMergesExactly(t *testing.T) {
 	}
 }
 
+// total is what was done with all hosts, from the figures of operations.
+func (l *Live) total() LivePart {
+	sum := LivePart{Name: "client"}
+	for _, op := range l.ops {
+		sum.Add(&LivePart{Requests: op.requests, Errors: op.errors, Bytes: op.bytes, Objects: op.objects, Busy: time.Duration(op.latency.Sum())})
+	}
+	return sum
+}
+
 func FuzzReadLive(f *testing.F) {
 	var l Live
-	_ = l.Write([]oplog.Record{{Op: "GET", Start: 1e18, Duration: 5e6, Bytes: 10, Objects: 1}, {Op: "PUT", Start: 1e18, Duration: 7, Err: "x"}})
+	_ = l.Write([]oplog.Record{{Op: "GET", Endpoint: "http://a:9000", Start: 1e18, Duration: 5e6, Bytes: 10, Objects: 1}, {Op: "PUT", Start: 1e18, Duration: 7, Err: "x"}})
 	f.Add(l.Append(nil), int64(0))
 	f.Add([]byte{1, 1, 'x'}, int64(-5))
 	f.Fuzz(func(t *testing.T, b []byte, ahead int64) {

@@ -22,7 +22,7 @@ type memoryLog struct {
 
 func (l *memoryLog) Header() oplog.Header { return l.header }
 
-func (l *memoryLog) Read(decided func(oplog.Window) error, rows func([]oplog.Record) error) (oplog.Trailer, error) {
+func (l *memoryLog) Read(decided func(oplog.Window, []oplog.Mark) error, rows func([]oplog.Record) error) (oplog.Trailer, error) {
 	l.reads++
 	batch, rest, windows := make([]oplog.Record, 97), l.rows, l.windows
 	for len(rest) > 0 {
@@ -34,7 +34,7 @@ func (l *memoryLog) Read(decided func(oplog.Window) error, rows func([]oplog.Rec
 			batch[n] = rest[n]
 		}
 		if n == 0 {
-			if err := decided(windows[0]); err != nil {
+			if err := decided(windows[0], nil); err != nil {
 				return oplog.Trailer{}, err
 			}
 			windows = windows[1:]
@@ -47,7 +47,7 @@ func (l *memoryLog) Read(decided func(oplog.Window) error, rows func([]oplog.Rec
 		rest = rest[n:]
 	}
 	for _, w := range windows {
-		if err := decided(w); err != nil {
+		if err := decided(w, nil); err != nil {
 			return oplog.Trailer{}, err
 		}
 	}

@@ -122,6 +122,15 @@ func (p *part) merge(o *part) {
 	for i, host := range o.Hosts.Keys {
 		p.host(host).merge(o.Hosts.Vals[i])
 	}
+	if o.Crowd != nil {
+		p.joinTimes()
+		p.Crowd.Merge(o.Crowd)
+	}
+	p.crowd()
+	if o.Failed != nil {
+		p.failed().Merge(o.Failed)
+	}
+	p.Slowest.merge(o.Slowest)
 	for i, c := range o.Clients.Keys {
 		p.client(c).merge(o.Clients.Vals[i])
 	}

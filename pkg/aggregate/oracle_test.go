@@ -1,9 +1,11 @@
 package aggregate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
+	"reflect"
 	"slices"
 	"sort"
 	"strings"
@@ -398,9 +400,17 @@ func (p *oracleOp) segments(asked int64) (list []Segment, length float64) {
 		}
 		return min(max(i, 0), len(list)-1)
 	}
+	times := make([][]time.Duration, len(list))
 	for k := range p.started {
-		if r := &p.started[k]; r.Err != "" {
-			list[holding(min(max(r.Start, p.g.b), p.g.e-1))].Errors++
+		r := &p.started[k]
+		if i := holding(min(max(r.Start, p.g.b), p.g.e-1)); r.Err != "" {
+			list[i].Errors++
+			if list[i].ErrorsByCode == nil {
+				list[i].ErrorsByCode = map[string]uint64{}
+			}
+			list[i].ErrorsByCode[r.Code()]++
+		} else {
+			times[i] = append(times[i], time.Duration(ends(r)-r.Start))
 		}
 	}
 	for k := range p.rows {
@@ -433,8 +443,21 @@ func (p *oracleOp) segments(asked int64) (list []Segment, length float64) {
 	for i := range list {
 		list[i].Objects = float64(parts[i]) / (1 << 20)
 		list[i].BytesPerS, list[i].ObjectsPerS = float64(list[i].Bytes)/list[i].DurationS, list[i].Objects/list[i].DurationS
+		if t := times[i]; len(t) > 0 {
+			list[i].Duration = segmentStats(t)
+		}
+		if n := float64(list[i].Errors) + float64(len(times[i])); n > 0 {
+			rate := float64(list[i].Errors) / n
+			list[i].ErrorRate = &rate
+		}
 	}
 	return list, float64(l) / 1e9
+}
+
+func segmentStats(t []time.Duration) *SegmentStats {
+	slices.Sort(t)
+	at := func(perMille int) float64 { return float64(nearestRank(t, perMille)) / 1e6 }
+	return &SegmentStats{uint64(len(t)), at(500), at(900), at(990), at(1000)}
 }
 
 // rates are those of all rows between the ends of the window.
@@ -592,13 +615,78 @@ func (c checker) checkOp(op *Operation, p *oracleOp, dur int64) {
 	want, length := p.segments(dur)
 	c.equal("segments", len(op.Segments), len(want))
 	for i := range min(len(want), len(op.Segments)) {
-		if got, want := op.Segments[i], want[i]; got != want {
-			c.Errorf("%s: segment %d of %vs from %d to %d: got %+v, want %+v", c.where, i, length, p.g.b, p.g.e, got, want)
-		}
+		c.segment(fmt.Sprintf("segment %d of %vs from %d to %d", i, length, p.g.b, p.g.e), op.Segments[i], want[i])
 	}
+	c.slowest(op.Slowest, p.started)
+	c.heatMap(op.HeatMap, p, dur)
 	if len(want) > 0 {
 		c.equal("segment length", op.SegmentS, length)
 		c.extremes(op.Throughput, want, length)
+	}
+}
+
+func (c checker) segment(what string, got, want Segment) {
+	if a, b := got.Duration, want.Duration; a != nil && b != nil {
+		c.equal(what+": requests", a.Count, b.Count)
+		c.equal(what+": max", a.Max, b.Max)
+		for _, q := range [][2]float64{{a.P50, b.P50}, {a.P90, b.P90}, {a.P99, b.P99}} {
+			c.near(what+": percentile", q[0], q[1], 1./256)
+		}
+		got.Duration, want.Duration = nil, nil
+	}
+	if !reflect.DeepEqual(got, want) {
+		c.Errorf("%s: %s: got %+v, want %+v", c.where, what, got, want)
+	}
+}
+
+// slowest compares durations only where several requests took equally long.
+func (c checker) slowest(got []SlowRequest, started []oplog.Record) {
+	rows := slices.Clone(started)
+	slices.SortStableFunc(rows, func(a, b oplog.Record) int { return cmp.Compare(ends(&b)-b.Start, ends(&a)-a.Start) })
+	rows = rows[:min(20, len(rows))]
+	c.equal("slowest requests", len(got), len(rows))
+	for i := range min(len(got), len(rows)) {
+		r, s := &rows[i], got[i]
+		c.equal("slow request's duration", s.DurationMS, float64(ends(r)-r.Start)/1e6)
+		same := func(o oplog.Record) bool {
+			return o.Start == s.Start.UnixNano() && o.Key == s.Key && o.Endpoint == s.Host && o.Client == s.Client && o.Run == s.Run &&
+				o.Thread == s.Thread && o.Bytes == s.Bytes && o.Status == s.Status && o.Code() == s.Error && float64(ends(&o)-o.Start)/1e6 == s.DurationMS
+		}
+		if !slices.ContainsFunc(started, same) {
+			c.Errorf("%s: no request in the log is %+v", c.where, s)
+		}
+	}
+}
+
+// heatMap counts again what took how long in each segment. A histogram may put
+// a time that is within 0.4 % of a bound on the other side of it.
+func (c checker) heatMap(m *HeatMap, p *oracleOp, dur int64) {
+	at, _ := p.borders(dur)
+	if m == nil {
+		c.equal("no heat map", len(at) == 0 || len(p.times(service)) == 0, true)
+		return
+	}
+	c.equal("rows of the heat map", len(m.Counts), len(at)-1)
+	for i, row := range m.Counts {
+		var want []float64
+		for k := range p.started {
+			r := &p.started[k]
+			s := min(max(r.Start, p.g.b), p.g.e-1)
+			if r.Err == "" && s >= at[i] && s < at[i+1] {
+				want = append(want, float64(ends(r)-r.Start)/1e6)
+			}
+		}
+		slices.Sort(want)
+		var below uint64
+		for k, n := range row {
+			from, to := m.BoundsMS[k], m.BoundsMS[k+1]
+			low, _ := slices.BinarySearch(want, to*(1-1./256))
+			high, _ := slices.BinarySearch(want, to*(1+1./256))
+			if below += n; from >= to || below < uint64(low) || below > uint64(high) {
+				c.Errorf("%s: row %d of the heat map has %d below %v ms, want %d to %d", c.where, i, below, to, low, high)
+			}
+		}
+		c.equal("requests in a row of the heat map", below, uint64(len(want)))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"warp/internal/human"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
+	"warp/pkg/stats"
 )
 
 // A Report is everything that warp says about a log, as plain data. Its JSON
@@ -36,6 +37,7 @@ type Report struct {
 	Warnings   []string      `json:"warnings"`             // what a reader of the figures should know; may be empty
 	Groups     []GroupReport `json:"groups"`               // operations that ran at the same time, in order of time
 	Operations []Operation   `json:"operations"`           // in order of groups, then by number of requests, largest first
+	Marks      []MarkReport  `json:"marks,omitempty"`      // what was done to the store during the run, in order of time
 	Assertions []Assertion   `json:"assertions,omitempty"` // of --assert, in the order in which they were given
 }
 
@@ -115,6 +117,10 @@ type Operation struct {
 	Response *Stats `json:"response_ms,omitempty"` // open loop: from when the request was due to its end
 	Lag      *Stats `json:"lag_ms,omitempty"`      // open loop: how much later than due the request was sent
 
+	// The same in full: in ns, as HdrHistogram's V2 compressed encoding in base64.
+	DurationHDR string `json:"duration_histogram,omitempty"`
+	ResponseHDR string `json:"response_histogram,omitempty"`
+
 	// Of aggregated results, in place of duration_ms and ttfb_ms.
 	AveragedDuration *AveragedStats `json:"averaged_duration_ms,omitempty"`
 	AveragedTTFB     *AveragedStats `json:"averaged_ttfb_ms,omitempty"`
@@ -126,13 +132,17 @@ type Operation struct {
 	SegmentS   float64    `json:"segment_s"`            // length of a segment; the first and the last one may be shorter
 	Segments   []Segment  `json:"segments"`             // all of the window, in order
 	Throughput *Extremes  `json:"throughput,omitempty"` // fastest, median and slowest full segment
+	HeatMap    *HeatMap   `json:"heat_map,omitempty"`   // latencies over time; missing where there are none
 	Stability  *Stability `json:"stability,omitempty"`  // of the throughput; missing where there are no segments
+
+	Slowest []SlowRequest `json:"slowest"` // the slowest 20 that started in the window, failed ones included; the slowest first
 
 	// Only in verbose reports.
 	Accesses    *Accesses   `json:"accesses,omitempty"`     // where objects were accessed more than once
 	SizeClasses []SizeClass `json:"size_classes,omitempty"` // where sizes vary
 
-	course *Course // for assertions
+	course *Course       // for assertions
+	pieces []stats.Piece // for exports
 }
 
 // Outside counts requests that are not in the figures of the window.
@@ -230,6 +240,43 @@ type Segment struct {
 	Errors      uint64    `json:"errors"`      // failed requests of the window that started in the segment
 	BytesPerS   float64   `json:"bytes_per_s"` // bytes per second of the segment
 	ObjectsPerS float64   `json:"objects_per_s"`
+
+	ErrorsByCode map[string]uint64 `json:"errors_by_code,omitempty"` // of all hosts together
+
+	// Missing where no request started, of each host where there are more than 16, and in aggregated results.
+	Duration  *SegmentStats `json:"duration_ms,omitempty"` // service time; missing where no request was successful
+	ErrorRate *float64      `json:"error_rate,omitempty"`  // errors as a share of the requests that started in it
+}
+
+// A HeatMap says how many successful requests started in each segment and took
+// how long.
+type HeatMap struct {
+	BoundsMS []float64  `json:"bounds_ms"` // bucket i holds times from bound i on that are less than the next one
+	Counts   [][]uint64 `json:"counts"`    // by segment and bucket; a row ends with its last count that is not 0
+}
+
+// A SlowRequest is one of the slowest requests.
+type SlowRequest struct {
+	Start      time.Time `json:"start"`
+	DurationMS float64   `json:"duration_ms"`
+	Key        string    `json:"key"`
+	Host       string    `json:"host"`
+	Client     string    `json:"client"`
+	Run        string    `json:"run,omitempty"`
+	Thread     uint32    `json:"thread"`
+	Bytes      int64     `json:"bytes"`
+	Status     uint16    `json:"status"`          // of HTTP; 0 without an answer, or if unknown
+	Error      string    `json:"error,omitempty"` // code of a failed request
+}
+
+// SegmentStats describe durations of successful requests that started in a
+// segment, in ms: percentiles as in Stats, the maximum exactly.
+type SegmentStats struct {
+	Count uint64  `json:"count"`
+	P50   float64 `json:"p50"`
+	P90   float64 `json:"p90"`
+	P99   float64 `json:"p99"`
+	Max   float64 `json:"max"`
 }
 
 // Extremes are chosen among the segments of full length (among all, if there

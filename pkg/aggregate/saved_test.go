@@ -14,6 +14,10 @@ func TestCompactReportIsSmall(t *testing.T) {
 	segments := make([]Segment, 400)
 	stats := &Stats{Count: 1, Mean: 1.23456789, P50: 1.23456789, P99: 1.23456789}
 	o := Operation{Op: "GET", Segments: segments, Duration: stats, ByClient: make([]Part, 100), ErrorsByCode: map[string]uint64{}}
+	o.Slowest, o.HeatMap = make([]SlowRequest, maxSlowest), &HeatMap{Counts: make([][]uint64, 400)}
+	for i := range o.HeatMap.Counts {
+		o.HeatMap.Counts[i] = make([]uint64, 60)
+	}
 	for i := range 100 {
 		o.Hosts = append(o.Hosts, Part{Name: fmt.Sprint("http://host", i), Duration: stats, TTFB: stats, Segments: segments})
 	}

@@ -25,12 +25,14 @@ const fewRequests = 10
 // The exported fields of its parts are what travels from a client to its
 // coordinator, see Encode.
 type Summary struct {
-	options Options
-	windows runWindows
-	groups  []*group
-	last    *group
-	runs    map[string]bool
-	trailer *oplog.Trailer
+	options    Options
+	windows    runWindows
+	groups     []*group
+	last       *group
+	runs       map[string]bool
+	trailer    *oplog.Trailer
+	marks      []oplog.Mark // in the order of the log
+	markCounts markCounts
 }
 
 // NewSummary begins a summary. Its windows are not known yet; see SetWindow.
@@ -133,6 +135,9 @@ func (f *flight) merge(o *flight) {
 type part struct {
 	Hosts   keyed[string, hostSummary]
 	Clients keyed[clientID, tally]
+	Crowd   *stats.Series `json:",omitempty"` // the times of requests, where they are not kept of each host
+	Failed  *stats.Series `json:",omitempty"` // requests by code, on all hosts; nil where none failed
+	Slowest slowest       // requests on all hosts
 	Classes [len(classBorders)]*sizeClass
 
 	From, To int64
@@ -289,6 +294,11 @@ func (p *part) end(at int64) {
 	for _, h := range p.Hosts.Vals {
 		h.Series.End(at)
 	}
+	for _, t := range []*stats.Series{p.Crowd, p.Failed} {
+		if t != nil {
+			t.End(at)
+		}
+	}
 	for i := range p.Slices {
 		p.Slices[i].End(at)
 	}
@@ -312,6 +322,7 @@ func (s *Summary) Add(r *oplog.Record) {
 	}
 	host.add(r)
 	s.count(g, op, c, r, start, end)
+	s.countMarks(g, op, r, start, end)
 }
 
 // group finds out what a request belongs to.
@@ -548,6 +559,7 @@ func (p *part) add(c *groupClient, r *oplog.Record, start, end int64, started, v
 	t := p.client(c.Client)
 	if started {
 		p.seen(start, end)
+		p.Slowest.add(c.Client, r, start, end)
 		h.Requests++
 		t.Requests++
 		if r.Due != 0 {
@@ -560,6 +572,7 @@ func (p *part) add(c *groupClient, r *oplog.Record, start, end int64, started, v
 			t.Errors++
 			h.Kinds.add(r)
 			h.Series.Fail(start)
+			p.failed().FailAs(start, r.Code())
 			for i := range p.Slices {
 				p.Slices[i].Fail(belongs(r, start))
 			}
@@ -582,6 +595,7 @@ func (p *part) add(c *groupClient, r *oplog.Record, start, end int64, started, v
 	if !started {
 		return
 	}
+	p.times(h).Time(start, r.Duration)
 	h.succeed(r, end)
 	first, seen := r.TTFB()
 	t.Latency.Add(r.Duration)
@@ -622,7 +636,48 @@ func (p *part) host(endpoint string) *hostSummary {
 	if h := p.Hosts.get(endpoint); h != nil {
 		return h
 	}
-	return p.Hosts.put(strings.Clone(endpoint), p.newHost())
+	h := p.Hosts.put(strings.Clone(endpoint), p.newHost())
+	p.crowd()
+	return h
+}
+
+// maxTimedHosts is for how many hosts the times of requests are kept by
+// segment. Of more than these it is done for all of them together.
+const maxTimedHosts = 16
+
+// times is the series that the times of requests to a host belong to.
+func (p *part) times(h *hostSummary) *stats.Series {
+	if p.Crowd != nil {
+		return p.Crowd
+	}
+	return &h.Series
+}
+
+// failed is the series of failed requests by code.
+func (p *part) failed() *stats.Series {
+	if p.Failed == nil {
+		all := p.newSeries()
+		p.Failed = &all
+	}
+	return p.Failed
+}
+
+// crowd joins the times of all hosts once these are too many.
+func (p *part) crowd() {
+	if len(p.Hosts.Keys) > maxTimedHosts || p.Crowd != nil {
+		p.joinTimes()
+	}
+}
+
+// joinTimes no longer keeps the times of each host.
+func (p *part) joinTimes() {
+	if p.Crowd == nil {
+		all := p.newSeries()
+		p.Crowd = &all
+	}
+	for _, h := range p.Hosts.Vals {
+		p.Crowd.TakeTimes(&h.Series)
+	}
 }
 
 func (p *part) newHost() *hostSummary { return &hostSummary{Series: p.newSeries()} }

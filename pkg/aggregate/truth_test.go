@@ -37,7 +37,7 @@ func openFile(tb testing.TB, path string) *fileLog {
 
 func (l *fileLog) Header() oplog.Header { return l.header }
 
-func (l *fileLog) Read(decided func(oplog.Window) error, rows func([]oplog.Record) error) (oplog.Trailer, error) {
+func (l *fileLog) Read(decided func(oplog.Window, []oplog.Mark) error, rows func([]oplog.Record) error) (oplog.Trailer, error) {
 	l.reads++
 	r, err := oplog.Open(l.path)
 	if err != nil {
@@ -46,7 +46,7 @@ func (l *fileLog) Read(decided func(oplog.Window) error, rows func([]oplog.Recor
 	defer r.Close()
 	r.SkipKeys = true
 	var failed error
-	err = r.EachInWindow(context.Background(), func(w oplog.Window) { failed = errors.Join(failed, decided(w)) }, rows)
+	err = r.EachInWindow(context.Background(), func(w oplog.Window, marks []oplog.Mark) { failed = errors.Join(failed, decided(w, marks)) }, rows)
 	return r.Trailer(), errors.Join(err, failed)
 }
 

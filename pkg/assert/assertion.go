@@ -55,6 +55,8 @@ const (
 	Throughput Family = iota // payload bytes/s
 	Objects                  // objects/s
 	Errors                   // share of the requests
+	Recovery                 // time until the throughput was back after a mark
+	LongestGap               // longest time without a success after a mark
 	Duration                 // service time
 	TTFB                     // time to first byte
 	Response                 // response time of an open loop
@@ -83,7 +85,7 @@ const (
 
 // String is the metric as it is written in assertions.
 func (m Metric) String() string {
-	name := map[Family]string{Throughput: "throughput", Objects: "objs", Errors: "errors", TTFB: "ttfb", Response: "response"}[m.Family]
+	name := map[Family]string{Throughput: "throughput", Objects: "objs", Errors: "errors", Recovery: "recovery", LongestGap: "longest_gap", TTFB: "ttfb", Response: "response"}[m.Family]
 	if !m.Family.IsTime() || name != "" && m.Stat == Mean {
 		return name
 	}

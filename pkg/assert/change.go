@@ -2,18 +2,21 @@ package assert
 
 import (
 	"fmt"
+	"slices"
 
 	"warp/pkg/aggregate"
 )
 
 // A Change is how much a metric differs between two sets of runs, in percent.
 type Change struct {
-	Estimate, Low, High *float64 // nil where unknown
+	Estimate, Low, High *float64  // nil where unknown
+	Values              []float64 // of all runs
 }
 
 // JudgeChanges judges assertions about changes. find returns the change that
 // one is about, nil where there is none; withheld says why no change can be
-// judged, "" where it can. The unfavourable end of the interval decides.
+// judged, "" where it can. The unfavourable end of the interval decides. An
+// assertion about each run, not about a change, is decided by the worst of them.
 func JudgeChanges(all []*Assertion, find func(op, metric string) *Change, withheld string) (results []aggregate.Assertion) {
 	for _, a := range all {
 		c := find(a.Op, a.Metric.String())
@@ -22,6 +25,8 @@ func JudgeChanges(all []*Assertion, find func(op, metric string) *Change, withhe
 		switch {
 		case c == nil:
 			r.Result, why = aggregate.Failed, "there is no data: not both sides have the metric"
+		case !a.Change:
+			r.Result, why = a.worst(&r, c.Values)
 		case c.Estimate == nil || c.Low == nil || c.High == nil:
 			r.Result, why = aggregate.Inconclusive, "there is no interval: too few runs, or a metric that can be 0"
 		default:
@@ -44,4 +49,18 @@ func JudgeChanges(all []*Assertion, find func(op, metric string) *Change, withhe
 		results = append(results, r)
 	}
 	return results
+}
+
+// worst judges an assertion about each run.
+func (a *Assertion) worst(r *aggregate.Assertion, values []float64) (outcome, why string) {
+	worst := slices.Max(values)
+	if !a.Cmp.Upper() {
+		worst = slices.Min(values)
+	}
+	r.Measured = pointer(worst / a.Unit.Scale)
+	why = fmt.Sprintf("the worst of %d runs has %s", len(values), a.Format(worst))
+	if a.Cmp.Holds(worst, a.Limit) {
+		return aggregate.Passed, why
+	}
+	return aggregate.Failed, why
 }

@@ -8,7 +8,7 @@ import (
 func TestJudgeChanges(t *testing.T) {
 	t.Parallel()
 	f := func(x float64) *float64 { return &x }
-	change := &Change{f(3), f(1), f(6)}
+	change, shares := &Change{f(3), f(1), f(6), nil}, &Change{Values: []float64{0, .002, .001}}
 	for _, c := range []struct {
 		assertion string
 		change    *Change
@@ -20,7 +20,10 @@ func TestJudgeChanges(t *testing.T) {
 		{"GET.throughput.change>-5%", change, "", "GET.throughput.change>-5% holds"},
 		{"throughput.change>2%", change, "", "throughput.change>2% failed"},
 		{"p99.change<5%", change, "the client was the limit", "p99.change<5% is inconclusive: changed by +3% (+1% to +6%); the client was the limit"},
-		{"p99.change<5%", &Change{f(3), nil, nil}, "", "p99.change<5% is inconclusive: there is no interval"},
+		{"p99.change<5%", &Change{Estimate: f(3)}, "", "p99.change<5% is inconclusive: there is no interval"},
+		{"errors<0.1%", shares, "", "errors<0.1% failed: the worst of 3 runs has 0.2%"},
+		{"GET.errors<=0.2%", shares, "the client was the limit", "GET.errors<=0.2% holds: the worst of 3 runs has 0.2%"},
+		{"errors>=0.1%", shares, "", "errors>=0.1% failed: the worst of 3 runs has 0%"},
 		{"p99.change<5%", nil, "", "p99.change<5% failed: there is no data"},
 	} {
 		a, err := Parse(c.assertion, known())

@@ -25,6 +25,9 @@ const (
 // counts as twice as much as in the fastest piece so far, and all of it in
 // favour of the assertion.
 func Hopeless(a *Assertion, r *aggregate.Report, left time.Duration) string {
+	if a.Metric.Family.ofMarks() {
+		return "" // a mark may still recover
+	}
 	for _, s := range subjectsOf(a, r) {
 		if s.course == nil || s.basis == aggregate.Whole || len(s.course.Slices[0]) < fewPieces {
 			continue

@@ -30,6 +30,11 @@ func Slices(all []*Assertion) (lengths []time.Duration) {
 // several statements that it is about.
 func Judge(all []*Assertion, r *aggregate.Report, strict bool) (results []aggregate.Assertion) {
 	for _, a := range all {
+		if a.Metric.Family.ofMarks() {
+			v := verdict{Assertion: a, report: r, strict: strict}
+			results = append(results, v.judgeMarks())
+			continue
+		}
 		subjects := subjectsOf(a, r)
 		if len(subjects) == 0 {
 			results = append(results, a.noData(r))
@@ -133,6 +138,8 @@ func (v *verdict) judge() aggregate.Assertion {
 		return v.result(aggregate.Failed, "there is no data")
 	}
 	v.low, v.high, v.interval = v.Metric.interval(v.course.Slices[0])
+	// Histograms round by 0.4 % what is no extreme, so that the interval may miss one.
+	v.low, v.high = min(v.low, v.measured), max(v.high, v.measured)
 	if why := v.undecided(); why != "" {
 		return v.result(aggregate.Inconclusive, why)
 	}

@@ -114,6 +114,9 @@ func (p *parser) assertion() (*Assertion, error) {
 	if p.blanks(); p.at < len(p.text) {
 		return nil, p.fail(p.at, "", "nothing may follow here, and there is %q", p.text[p.at:])
 	}
+	if a.Metric.Family.ofMarks() && (a.Op != "" || a.Every > 0 || a.Change) {
+		return nil, &Error{Text: p.text, Reason: a.Metric.String() + " is about the marks of a whole run, all operations together", Hint: "write for example " + a.Metric.String() + "<30s"}
+	}
 	if a.Change && a.Every > 0 {
 		return nil, &Error{Text: p.text, Reason: "a change is about whole runs, and every about pieces of one", Hint: "leave out one of them"}
 	}
@@ -200,7 +203,7 @@ func (p *parser) operation(a *Assertion, word string, at int) error {
 
 // metricWords are the words of which metrics are made.
 func metricWords() []string {
-	return []string{"throughput", "objs", "errors", "mean", "min", "max", "ttfb", "response", "p50", "p90", "p95", "p99", "p99.9"}
+	return []string{"throughput", "objs", "errors", "recovery", "longest_gap", "mean", "min", "max", "ttfb", "response", "p50", "p90", "p95", "p99", "p99.9"}
 }
 
 // synonyms are words that other tools use.
@@ -215,7 +218,7 @@ func synonyms() map[string]string {
 func (p *parser) metric(a *Assertion, parts []string, at int) error {
 	word := strings.ToLower(parts[0])
 	switch family, rest := families()[word], parts[1:]; {
-	case word == "throughput", word == "objs", word == "errors":
+	case word == "throughput", word == "objs", word == "errors", family.ofMarks():
 		a.Metric.Family = family
 		if len(rest) > 0 {
 			return p.fail(at+len(word)+1, "", "%s has no %q", word, strings.Join(rest, "."))
@@ -234,7 +237,7 @@ func (p *parser) metric(a *Assertion, parts []string, at int) error {
 }
 
 func families() map[string]Family {
-	return map[string]Family{"throughput": Throughput, "objs": Objects, "errors": Errors, "ttfb": TTFB, "response": Response}
+	return map[string]Family{"throughput": Throughput, "objs": Objects, "errors": Errors, "recovery": Recovery, "longest_gap": LongestGap, "ttfb": TTFB, "response": Response}
 }
 
 func (p *parser) stat(a *Assertion, parts []string, at int) error {
@@ -261,7 +264,7 @@ func (p *parser) stat(a *Assertion, parts []string, at int) error {
 		a.Metric.Stat, a.Metric.Q = Percentile, percent/100
 		return nil
 	}
-	hint := "metrics are throughput, objs, errors, mean, min, max and percentiles such as p99, and those of ttfb and response"
+	hint := "metrics are throughput, objs, errors, recovery, longest_gap, mean, min, max and percentiles such as p99, and those of ttfb and response"
 	near := synonyms()[word]
 	if near == "" {
 		near = suggest.Closest(word, metricWords())
@@ -350,6 +353,8 @@ func example(a *Assertion) string {
 		return "100MiB/s"
 	case a.Metric.Family == Objects:
 		return "1000obj/s"
+	case a.Metric.Family.ofMarks():
+		return "30s"
 	}
 	return "50ms"
 }

@@ -87,6 +87,11 @@ func TestParseErrors(t *testing.T) {
 		"GET.p99==50ms":                `"GET.p99==50ms": column 8: a comparison is one of <, <=, > and >=, not "=="`,
 		"GET.p99 50ms":                 `"GET.p99 50ms": column 9: a comparison is one of <, <=, > and >=, not "5"`,
 		"GET.p99<-5ms":                 `"GET.p99<-5ms": column 9: only a change has a sign`,
+		"GET.recovery<5s":              `"GET.recovery<5s": recovery is about the marks of a whole run, all operations together; write for example recovery<30s`,
+		"recovery.p99<5s":              `"recovery.p99<5s": column 10: recovery has no "p99"`,
+		"every 9s longest_gap<5s":      `"every 9s longest_gap<5s": longest_gap is about the marks of a whole run, all operations together; write for example longest_gap<30s`,
+		"recovery<30":                  `"recovery<30": column 12: the unit is missing; write 30ms`,
+		"longest_gap<":                 `"longest_gap<": column 13: a number is missing, such as 30s`,
 		"GET.p99<5ms extra":            `"GET.p99<5ms extra": column 13: nothing may follow here, and there is "extra"`,
 		"GET.p99<5ms in 95%":           `"GET.p99<5ms in 95%": column 16: a share is one of the pieces of the run, and the assertion has none; write for example: every 10s GET.p99<5ms in 95%`,
 		"every 10 GET.p99<5ms":         `"every 10 GET.p99<5ms": column 7: "10" is not a duration; write it like every 10s`,
@@ -97,7 +102,7 @@ func TestParseErrors(t *testing.T) {
 		"throughput.p99>1GB/s":         `"throughput.p99>1GB/s": column 12: throughput has no "p99"`,
 		strings.Repeat("p", 300):       `"pppppppppppppppppppppppppppppppppppppppp": an assertion is at most 200 bytes of text`,
 		"GET.p99<" + "9e999ms":         `"GET.p99<9e999ms": column 10: GET.p99 has no unit "e"; it is measured in ns, us, µs, ms, s, m`,
-		"GET.µ<5ms":                    `"GET.µ<5ms": column 5: there is no metric "µ"; metrics are throughput, objs, errors, mean, min, max and percentiles such as p99, and those of ttfb and response`,
+		"GET.µ<5ms":                    `"GET.µ<5ms": column 5: there is no metric "µ"; metrics are throughput, objs, errors, recovery, longest_gap, mean, min, max and percentiles such as p99, and those of ttfb and response`,
 		"every 10s GET.p99<80ms in 95": `"every 10s GET.p99<80ms in 95": column 27: a share is written like in 95%, above 0% and up to 100%`,
 	} {
 		_, err := Parse(text, known())
@@ -127,6 +132,7 @@ func FuzzParse(f *testing.F) {
 	for _, s := range []string{"GET.p99<50ms", "every 10s GET.p99.9<80ms in 95%", "throughput.change>-2.5%", "errors<0.1%", "ttfb.p50 >= 1 µs", "p.1<1s", "p99.9.9<1s", "\xff<"} {
 		f.Add(s)
 	}
+	f.Add("recovery<30s")
 	f.Fuzz(func(t *testing.T, text string) {
 		a, err := Parse(text, known())
 		if err != nil {

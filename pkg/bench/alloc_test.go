@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/generator"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
@@ -85,7 +83,7 @@ func (nowhere) Flush() error               { return nil }
 func testWorker(t testing.TB, addr string) *Worker {
 	client, err := engines.New(store.Config{
 		Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Concurrency: 1, Engine: "lean",
-		Credentials: credentials.NewStaticV4("key", "secret", ""),
+		Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -80,6 +80,7 @@ func (c *collector) loop() {
 		case <-c.window.wake:
 		case <-c.stop:
 			stopping = true
+			c.window.closeMarks()
 		}
 		began := time.Now()
 		if !stopping && synced == nil && c.window.mustHold(c.allocated.Load()) {
@@ -142,6 +143,7 @@ func (c *collector) announce() {
 			}
 		}
 	}
+	c.announceMarks()
 }
 
 func (c *collector) sweep(write func([]oplog.Record) error) {

@@ -113,6 +113,7 @@ func (c *Copy) copy(ctx context.Context, w *Worker, from *store.Object, key stri
 		if err != nil || !c.sameETag || strings.Contains(from.ETag, "-") {
 			return err // an upload in parts has a different ETag than its copy
 		}
+		got.VersionID = "" // the copy's own
 		return checkObject(from, got, r.Trace)
 	})
 }

@@ -69,7 +69,7 @@ func (f feature) verdict(err error) error {
 }
 
 func (f feature) pretended(what string) error {
-	return fmt.Errorf("prepare: this store does not do %s: it said yes, but %s", f, what)
+	return fmt.Errorf("prepare: this store does not support %s: it answered with success, but %s", f, what)
 }
 
 // checkAndRemove checks that each key has an object of the given size, and removes

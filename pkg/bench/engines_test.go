@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/internal/teststore"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
@@ -127,7 +125,7 @@ func runFor(t *testing.T, duration time.Duration, target *teststore.Store, cfg s
 	t.Helper()
 	cfg.Hosts = []store.Address{{Name: target.Endpoint}}
 	cfg.TLS, cfg.CAFile = target.CAFile != "", target.CAFile
-	cfg.Credentials = credentials.NewStaticV4(target.AccessKey, target.SecretKey, "")
+	cfg.Credentials = store.Keys{AccessKey: target.AccessKey, SecretKey: target.SecretKey}
 	cfg.Concurrency = 4
 	client, err := engines.New(cfg)
 	if err != nil {
@@ -166,7 +164,7 @@ func TestEnginesStoreTheSame(t *testing.T) {
 		for _, engine := range []string{"lean", "minio"} {
 			c, err := engines.New(store.Config{
 				Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region, Engine: engine,
-				Credentials: credentials.NewStaticV4(target.AccessKey, target.SecretKey, ""),
+				Credentials: store.Keys{AccessKey: target.AccessKey, SecretKey: target.SecretKey},
 			})
 			if err != nil {
 				t.Fatal(err)

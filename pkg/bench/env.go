@@ -17,7 +17,15 @@ func (e *Env) each(do func(*Worker) error) error {
 	var first error
 	for _, w := range e.workers {
 		wg.Go(func() {
-			if err := do(w); err != nil {
+			ended := false
+			defer func() {
+				if !ended && e.panicking != nil {
+					e.panicking()
+				}
+			}()
+			err := do(w)
+			ended = true
+			if err != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				if first == nil {

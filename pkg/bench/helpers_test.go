@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/internal/teststore"
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
@@ -19,7 +17,7 @@ func embeddedStore(t *testing.T) string {
 
 func clientOf(t *testing.T, addr string) *store.Client {
 	t.Helper()
-	c, err := engines.New(store.Config{Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Credentials: credentials.NewStaticV4("k", "s", ""), Concurrency: 10})
+	c, err := engines.New(store.Config{Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}, Concurrency: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

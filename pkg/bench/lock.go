@@ -20,7 +20,7 @@ func (r *Runner) openLock(ctx context.Context, made bool) error {
 	case lock.Enabled:
 		return nil
 	case made:
-		return fmt.Errorf("this store does not do object lock: it made bucket %s without it, although asked to", o.Bucket)
+		return fmt.Errorf("this store does not support object lock: it made bucket %s without it, although asked to", o.Bucket)
 	case o.LockBucket == "" || o.LockBucket == o.Bucket:
 		return fmt.Errorf("bucket %s has no object lock, which a bucket can only be created with: name one that does not exist with --bucket, and warp creates it with object lock", o.Bucket)
 	}

@@ -54,7 +54,7 @@ func (m *Multipart) try(ctx context.Context, e *Env, h *store.Host, ref store.Re
 	if _, err := h.CompleteUpload(ctx, u, parts, store.NewTrace(time.Now())); err != nil {
 		return err
 	}
-	d, err := h.Get(ctx, store.Get{Ref: ref, Part: 2}, store.NewTrace(time.Now()))
+	d, err := h.Get(ctx, store.Get{Ref: ref, Part: 2, Offset: sizes[0], Length: sizes[1]}, store.NewTrace(time.Now()))
 	if err == nil && d.Bytes != 1 {
 		err = noEffect(fmt.Sprintf("of an object of %d bytes it sent %d as the part of 1 byte", sizes[0]+1, d.Bytes))
 	}
@@ -79,6 +79,7 @@ func (m *Multipart) upload(ctx context.Context, e *Env) error {
 		})
 		if err == nil {
 			e.Progress.Add(1)
+			e.Progress.Moved(m.PartSize)
 		}
 		return err
 	})
@@ -94,6 +95,6 @@ func (m *Multipart) upload(ctx context.Context, e *Env) error {
 // Do downloads one part.
 func (m *Multipart) Do(ctx context.Context, w *Worker) error {
 	i := w.Rand.IntN(m.Parts)
-	part := store.Get{Ref: m.object.Ref, Part: i + 1, Offset: m.PartSize * int64(i)}
+	part := store.Get{Ref: m.object.Ref, Part: i + 1, Offset: m.PartSize * int64(i), Length: m.PartSize}
 	return w.downloadOf(ctx, &m.object, part, m.PartSize)
 }

@@ -66,6 +66,7 @@ type WindowSink interface {
 type Progress interface {
 	Begin(title string, total int64) // total 0 = not known
 	Add(n int64)
+	Moved(bytes int64) // payload of what is prepared
 	End()
 	Warn(text string)
 	// Measuring is called when the measured run starts. The runner calls stop
@@ -78,6 +79,7 @@ type Silent struct{}
 
 func (Silent) Begin(string, int64) {}
 func (Silent) Add(int64)           {}
+func (Silent) Moved(int64)         {}
 func (Silent) End()                {}
 func (Silent) Warn(string)         {}
 func (Silent) Measuring() func()   { return func() {} }

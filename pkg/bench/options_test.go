@@ -88,7 +88,7 @@ func uploadBothWays(t *testing.T, target *teststore.Store, o store.Options, unsi
 		c, err := engines.New(store.Config{
 			Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region, Engine: engine, Options: o, UnsignedPayload: unsigned,
 			TLS: target.CAFile != "", CAFile: target.CAFile, Concurrency: 2,
-			Credentials: credentials.NewStaticV4(target.AccessKey, target.SecretKey, ""),
+			Credentials: store.Keys{AccessKey: target.AccessKey, SecretKey: target.SecretKey},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -207,7 +207,7 @@ func uploadParts(t *testing.T, h *store.Host, ref store.Ref, body *generator.Rea
 func TestFormsCarryOptions(t *testing.T) {
 	t.Parallel()
 	target := teststore.Start(t, teststore.MinIO, teststore.Options{})
-	keys := credentials.NewStaticV4(target.AccessKey, target.SecretKey, "")
+	keys := store.Keys{AccessKey: target.AccessKey, SecretKey: target.SecretKey}
 	c, err := engines.New(store.Config{
 		Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region, Credentials: keys,
 		Options: store.Options{
@@ -236,7 +236,7 @@ func TestFormsCarryOptions(t *testing.T) {
 	if _, err := h.FanOut(t.Context(), store.FanOut{Bucket: bucket, Keys: []string{"one", "two"}, Body: body, Size: 1000}, store.NewTrace(time.Now())); err != nil {
 		t.Fatal(err)
 	}
-	plain, err := minio.New(target.Endpoint, &minio.Options{Creds: keys})
+	plain, err := minio.New(target.Endpoint, &minio.Options{Creds: credentials.NewStaticV4(target.AccessKey, target.SecretKey, "")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +276,7 @@ func TestRefusedOptionsEndTheRun(t *testing.T) {
 	} {
 		for _, op := range []bench.Op{&bench.Put{Sizes: sizes(t, "1KiB")}, &bench.MultipartPut{Parts: 1, PartSize: 1000, AtOnce: 1}} {
 			client, err := engines.New(store.Config{Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region, Options: o,
-				Credentials: credentials.NewStaticV4(target.AccessKey, target.SecretKey, "")})
+				Credentials: store.Keys{AccessKey: target.AccessKey, SecretKey: target.SecretKey}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -307,7 +307,7 @@ func TestSignatureV2(t *testing.T) {
 	t.Parallel()
 	target := teststore.Start(t, teststore.MinIO, teststore.Options{})
 	c, err := engines.New(store.Config{Hosts: []store.Address{{Name: target.Endpoint}}, Region: target.Region,
-		Credentials: credentials.NewStaticV2(target.AccessKey, target.SecretKey, "")})
+		Credentials: store.Keys{AccessKey: target.AccessKey, SecretKey: target.SecretKey, Signature: "S3V2"}})
 	if err != nil {
 		t.Fatal(err)
 	}

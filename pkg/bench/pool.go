@@ -110,6 +110,7 @@ func (p *Pool) upload(ctx context.Context, e *Env) error {
 			}
 			p.made[i*versions+v] = newEntry(p.names, &obj, obj.VersionID)
 			e.Progress.Add(1)
+			e.Progress.Moved(size)
 		}
 		if i == 0 { // before more is uploaded for nothing
 			first := p.get(0, &w.text)

@@ -107,6 +107,7 @@ type Env struct {
 	lease       *lease.Lease // nil if nothing is written
 	workers     []*Worker
 	places      []*Env // one for each bucket, this one first; only this one has workers
+	panicking   func() // nil = nothing is to be done
 }
 
 // A Runner performs one benchmark. Call [Runner.Open], [Runner.Run] and, whether or
@@ -122,12 +123,15 @@ type Runner struct {
 	// Window decides on the window of a run with several clients; nil = this
 	// process does. SetBegin and SetEnd say what it has decided.
 	Window WindowCoordinator
+	// Panicking is called when a worker panics, before that ends the process; nil = nothing is to be done.
+	Panicking func()
 	// UnixNano returns the time of day for the log; nil = the system's clock.
 	UnixNano func(time.Time) int64
 
 	env     *Env
 	running atomic.Pointer[run] // nil unless it measures
 	tracer
+	marking
 	lease  *lease.Lease // nil if nothing is written
 	more   []*Runner    // one for each of MoreBuckets, which opens and cleans up that bucket
 	cutOff bool         // requests were cut off, and may still arrive at the store
@@ -182,7 +186,8 @@ func (r *Runner) open(ctx context.Context) error {
 	o := &r.Options
 	prefix := o.FullPrefix()
 	r.env = &Env{
-		Client: r.Client, Bucket: o.Bucket, Seed: o.Seed, Stream: o.stream(0), Concurrency: o.Concurrency,
+		panicking: r.Panicking,
+		Client:    r.Client, Bucket: o.Bucket, Seed: o.Seed, Stream: o.stream(0), Concurrency: o.Concurrency,
 		Names:    generator.NewNames(prefix, o.Seed, o.Layout),
 		Progress: r.Progress,
 	}
@@ -313,7 +318,7 @@ func (r *Runner) openBucket(ctx context.Context) (made bool, err error) {
 	o := &r.Options
 	exists, err := r.Client.BucketExists(ctx, o.Bucket)
 	if err != nil {
-		return false, fmt.Errorf("look for bucket %s: %w", o.Bucket, err)
+		return false, fmt.Errorf("check bucket %s: %w", o.Bucket, err)
 	}
 	if exists {
 		return false, nil
@@ -384,6 +389,7 @@ func (r *Runner) measure(run *run) error {
 	ended := run.measuring()
 	r.running.Store(run)
 	defer r.running.Store(nil)
+	r.marking.window.Store(run.window)
 	err = r.env.each(func(w *Worker) error { return run.steps(w, r.Op) })
 	ended()
 	if errors.Is(err, ErrDone) {

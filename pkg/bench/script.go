@@ -33,10 +33,10 @@ type ScriptStep struct {
 	Op      string // PUT, GET, DELETE; "" only adds objects of an earlier script
 	Line    int    // of the script, for messages
 	Column  int
-	Context string // names the set of its objects
-	Objects int    // 0 = not given
-	Runtime time.Duration
-	Rate    float64 // requests/s; 0 = as fast as possible
+	Context string        // names the set of its objects
+	Objects int           // 0 = not given
+	Runtime time.Duration // begins when the warm-up ends
+	Rate    float64       // requests/s; 0 = as fast as possible
 	Warmup  time.Duration
 	Max     int    // requests at a time; 0 = as many as needed
 	Seed    string // of names
@@ -60,6 +60,7 @@ type Script struct {
 	Watcher ScriptWatcher
 
 	tracer
+	marking
 	env      *Env
 	payload  *generator.Payload
 	col      *collector
@@ -95,8 +96,6 @@ func CheckScript(steps []ScriptStep) error {
 			err = fmt.Errorf("a script has at most %d statements", maxStatements)
 		case s.Max > MaxThreads:
 			err = fmt.Errorf("MAX %d CONCURRENT is more than %d", s.Max, MaxThreads)
-		case s.Runtime > 0 && s.Warmup >= s.Runtime:
-			err = fmt.Errorf("the RUNTIME of %s ends before the WARMUP of %s, which is a part of it, leaves anything to measure", s.Runtime, s.Warmup)
 		case s.Objects > 0 && s.Warmup.Seconds()*s.Rate/2 >= float64(s.Objects) && s.Runtime == 0:
 			err = fmt.Errorf("all %d requests fall into the WARMUP of %s, which leaves nothing to measure", s.Objects, s.Warmup)
 		}
@@ -145,6 +144,7 @@ func (s *Script) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	defer whole.cancel()
 	s.col = startCollector(sinks, whole.window, whole.abort)
 	whole.longest = &s.col.longest
+	s.marking.window.Store(whole.window)
 	s.env = &Env{Client: s.Client, Bucket: s.Options.Bucket, Seed: s.Options.Seed}
 	s.contexts = make(map[string]*scriptObjects)
 	var err error

@@ -106,7 +106,7 @@ func (t *scriptRun) execute(part *run) error {
 	}
 	t.began = time.Now()
 	if t.step.Runtime > 0 {
-		part.deadline = t.began.Add(t.step.Runtime)
+		part.deadline = t.began.Add(t.step.Warmup + t.step.Runtime)
 	}
 	if t.step.Rate > 0 {
 		if err := t.pace(); err != nil {

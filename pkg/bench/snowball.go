@@ -23,12 +23,12 @@ type Snowball struct {
 	packers []*packer // by worker
 }
 
-// MaxSnowball limits the TARs of all workers together, which are made in memory.
-// MaxSnowballCompressed limits the size of an object among others like it, since a
+// maxSnowball limits the TARs of all workers together, which are made in memory.
+// maxSnowballCompressed limits the size of an object among others like it, since a
 // store's decoder looks no further back.
 const (
-	MaxSnowball           = 1 << 30
-	MaxSnowballCompressed = 10 << 20
+	maxSnowball           = 1 << 30
+	maxSnowballCompressed = 10 << 20
 )
 
 // Check checks the sizes.
@@ -38,9 +38,9 @@ func (s *Snowball) Check(concurrency int) error {
 		all, of = all*float64(s.PerTar), of+" times --objs.per"
 	}
 	switch {
-	case s.Compress && s.Sizes.Max() > MaxSnowballCompressed:
+	case s.Compress && s.Sizes.Max() > maxSnowballCompressed:
 		return fmt.Errorf("with --compress objects can have up to 10MiB, because no decoder looks further back for duplicates: use a smaller --obj.size")
-	case all > MaxSnowball:
+	case all > maxSnowball:
 		return fmt.Errorf("%s is %.1f GiB, and TARs are made in memory, of which they may take 1 GiB: use less of one of them", of, all/(1<<30))
 	}
 	return nil

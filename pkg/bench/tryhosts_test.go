@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
 )
@@ -31,7 +29,7 @@ func TestDeadHost(t *testing.T) {
 	good, dead := embeddedStore(t), l.Addr().String()
 	for _, hosts := range [][]string{{good, dead}, {dead, good}} {
 		for _, allow := range []bool{false, true} {
-			c, err := engines.New(store.Config{Hosts: store.Addresses(hosts), Region: "us-east-1", Credentials: credentials.NewStaticV4("k", "s", "")})
+			c, err := engines.New(store.Config{Hosts: store.Addresses(hosts), Region: "us-east-1", Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}})
 			if err != nil {
 				t.Fatal(err)
 			}

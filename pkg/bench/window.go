@@ -61,6 +61,10 @@ type window struct {
 
 	endGiven  bool  // by the coordinator
 	holdUntil int64 // until when the collector holds rows back for the coordinator's answer
+
+	marks  []oplog.Mark
+	marked int  // of them the sinks know
+	closed bool // no mark is taken any more
 }
 
 func newWindow(now func() int64, c WindowCoordinator) *window {

@@ -49,6 +49,7 @@ func (z *Zip) Prepare(ctx context.Context, e *Env) error {
 		return err
 	}
 	e.Progress.Add(1)
+	e.Progress.Moved(body.Size())
 	// At the first download the store reads the archive's directory, which serves
 	// all others.
 	return w.must(ctx, "download "+files[0].Key, func() error { return z.get(ctx, w, &files[0]) })

@@ -79,6 +79,7 @@ type Verdicts struct {
 	Folder     string                `json:"folder,omitempty"`     // where the logs of the runs are
 	Order      string                `json:"order,omitempty"`      // in which the sides were run, as a and b
 	Unfinished bool                  `json:"unfinished,omitempty"` // the comparison was ended before all runs were made
+	Assertions []aggregate.Assertion `json:"assertions,omitempty"` // about the change, in the order in which they were given
 }
 
 // A Side is one set of runs.

@@ -180,7 +180,7 @@ func (c *comparison) unfit(side string, runs []Run) (all []string) {
 		if share := errorShare(r.Report); share > c.MaxErrors {
 			failed = append(failed, fmt.Sprintf("%s (%.2g %%)", r.Name, 100*share))
 		}
-		if r.Report.End != "" && r.Report.End != "completed" {
+		if endedEarly(r.Report) {
 			ended = append(ended, r.Name)
 		}
 	}
@@ -197,6 +197,22 @@ func (c *comparison) unfit(side string, runs []Run) (all []string) {
 	say(ended, "ended early")
 	return all
 }
+
+// Unfit says why a run cannot be judged, "" where it can.
+func Unfit(r *aggregate.Report, maxErrors float64) string {
+	limits, share := r.ClientLimits(), errorShare(r)
+	switch {
+	case len(limits) > 0:
+		return limits[0]
+	case share > maxErrors:
+		return fmt.Sprintf("%.2g %% of its requests failed", 100*share)
+	case endedEarly(r):
+		return "it ended early"
+	}
+	return ""
+}
+
+func endedEarly(r *aggregate.Report) bool { return r.End != "" && r.End != "completed" }
 
 // some are the first few of many names.
 func some(names []string) string {

@@ -21,7 +21,7 @@ import (
 
 // Protocol is the version of the language between coordinator and agent.
 // Whoever changes a message or what it means makes it one higher.
-const Protocol = 3
+const Protocol = 5
 
 // minToken is the fewest characters of a token. Whoever answers in place of an
 // agent can try out tokens offline, so it must not be a word.

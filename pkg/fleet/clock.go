@@ -30,8 +30,8 @@ const (
 	// clockSamples are taken in a row; the one with the shortest way counts,
 	// since what made the others longer was most likely not symmetric.
 	clockSamples = 16
-	// MaxSkew is how much a client's clock may differ from the coordinator's.
-	MaxSkew = time.Second
+	// maxSkew is how much a client's clock may differ from the coordinator's.
+	maxSkew = time.Second
 )
 
 // An Offset is how far the clock of a client is ahead of the coordinator's.
@@ -60,7 +60,7 @@ func (o *Offset) add(s Offset) {
 }
 
 // tooFar says that the clocks are certainly further apart than allowed.
-func (o Offset) tooFar() bool { return o.Ahead.Abs()-o.RoundTrip/2 > MaxSkew }
+func (o Offset) tooFar() bool { return o.Ahead.Abs()-o.RoundTrip/2 > maxSkew }
 
 func (o Offset) String() string {
 	ahead, way := o.Ahead.Round(time.Microsecond), "ahead"

@@ -29,7 +29,7 @@ type Options struct {
 	Warnf   func(format string, args ...any) // of what makes the figures less than they seem; nil = Logf
 	// Spool names the file that the log of a client is kept in until all are merged.
 	Spool func(client string) string
-	// Rows is given the rows of all clients as they arrive, those of several at
+	// Rows is given the rows of all clients as they arrive, of several at
 	// once; nil = nobody wants them. They are valid until it returns, which may
 	// take as long as it likes.
 	Rows func([]oplog.Record) error
@@ -74,6 +74,9 @@ type Fleet struct {
 	plan      Plan
 
 	window oplog.Window // of all clients, by our clock, as far as it is decided
+
+	marks   []oplog.Mark // by our clock
+	marking bool         // more of them are taken
 }
 
 // New prepares to lead the clients. Close must follow.
@@ -127,7 +130,7 @@ func (e *Error) Error() string { return "client " + e.Client + ": " + e.Err.Erro
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Connect reserves all clients and compares tcleaner clocks.
+// Connect reserves all clients and compares their clocks.
 func (f *Fleet) Connect(ctx context.Context) error {
 	for _, l := range f.links {
 		f.work.Go(func() { l.run(f.ctx) })
@@ -154,7 +157,7 @@ func (f *Fleet) Connect(ctx context.Context) error {
 		l.first, l.last = l.now, l.now
 		if l.first.tooFar() {
 			return &Error{l.name(), fmt.Errorf("its clock is off by %v, and the limit is %v: set it, by NTP for example",
-				l.first.Ahead.Round(time.Millisecond), MaxSkew)}
+				l.first.Ahead.Round(time.Millisecond), maxSkew)}
 		}
 	}
 	return nil
@@ -201,7 +204,7 @@ func (f *Fleet) absent() string {
 		missing, len(f.links), first.name(), first.dialError, f.options.ConnectTimeout)
 }
 
-// measureClocks asks all clients for tcleaner time, many times in a row.
+// measureClocks asks all clients for their time, many times in a row.
 func (f *Fleet) measureClocks() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -220,7 +223,7 @@ type Client struct {
 	Engine         string
 }
 
-// Clients are those of the fleet, in the order of the list.
+// Clients returns the clients of the fleet, in the order of the list.
 func (f *Fleet) Clients() []Client {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -424,6 +427,8 @@ func (f *Fleet) Measure(ctx context.Context, began func()) error {
 	}
 	f.update(func() { f.measures = true })
 	if pause(ctx, time.Until(start)) {
+		f.takeMarks(true)
+		defer f.takeMarks(false)
 		began()
 	} else {
 		f.Stop(context.Cause(ctx))
@@ -537,7 +542,7 @@ func (f *Fleet) stopLocked(reason string) {
 }
 
 // End ends the measured run of all clients in good order at the same instant.
-// Tcleaner logs say why.
+// Their logs say why.
 func (f *Fleet) End(why string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -624,7 +629,7 @@ func (l *link) arrived() bool {
 	return true
 }
 
-// leastDrift is what is worth a note: a start spread has to be below it.
+// minDrift is the smallest drift that is noted: clients start within it.
 const minDrift = 10 * time.Millisecond
 
 // judgeClocks says which clocks have moved against ours. The lock is held.
@@ -637,7 +642,7 @@ func (f *Fleet) judgeClocks() {
 		doubt := (l.now.RoundTrip + l.first.RoundTrip) / 2
 		l.last = l.now
 		switch {
-		case drift.Abs()-doubt > MaxSkew:
+		case drift.Abs()-doubt > maxSkew:
 			l.discount(fmt.Errorf("its clock moved by %v during the run, so its times mean nothing", drift.Round(time.Millisecond)))
 		case drift.Abs()-doubt > minDrift:
 			f.notes = append(f.notes, fmt.Sprintf("the clock of client %s moved by %v against the coordinator's during the run", l.name(), drift.Round(100*time.Microsecond)))
@@ -645,8 +650,8 @@ func (f *Fleet) judgeClocks() {
 	}
 }
 
-// Note adds to what the merged log says of the run, after the clients have
-// completed tcleaners.
+// AddNote adds to what the merged log says of the run, after the clients have
+// completed theirs.
 func (f *Fleet) AddNote(text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -677,7 +682,7 @@ func (f *Fleet) noteLost() {
 }
 
 // Clean has all clients remove what they wrote, and lets them go. One of those
-// that are left also removes what others could not, once tcleaner leases allow it.
+// that are left also removes what others could not, once their leases allow it.
 func (f *Fleet) Clean(ctx context.Context) error {
 	f.setDesired(f.links, func(o *desiredState) { o.Goal = max(o.Goal, Cleaned) })
 	err := f.await(ctx, Cleaned.String(), f.options.StepTimeout, forPresent, func(l *link) bool { return l.status.Phase >= Cleaned })

@@ -71,7 +71,7 @@ func embedded(t *testing.T) *s3mem.Embedded {
 }
 
 func storeAt(addr string) Store {
-	return Store{Config: store.Config{Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Concurrency: 2}, Keys: []Keys{{AccessKey: "key", SecretKey: "secretsecret"}}}
+	return Store{Config: store.Config{Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Concurrency: 2}, Keys: []store.Keys{{AccessKey: "key", SecretKey: "secretsecret"}}}
 }
 
 func getPlan(t *testing.T, addr string, length time.Duration) Plan {

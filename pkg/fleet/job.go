@@ -10,6 +10,7 @@ import (
 
 	"warp/pkg/bench"
 	"warp/pkg/fleet/transport"
+	"warp/pkg/oplog"
 	"warp/pkg/store"
 )
 
@@ -31,8 +32,12 @@ type Task interface {
 	// that comes too late.
 	SetBegin(time.Time) error
 	SetEnd(time.Time) error
+	// AddMark notes what was done to the store, once the run has begun to measure.
+	AddMark(oplog.Mark)
 	// Summary writes what was counted; nil where nothing was measured.
 	Summary() ([]byte, error)
+	// SoFar writes what was counted so far; nil where nobody wants it.
+	SoFar() ([]byte, error)
 	// Cleanup removes what the run wrote.
 	Cleanup() error
 	// CleanUpOrphans, which comes after it, removes what the lost clients of these names left.
@@ -51,8 +56,8 @@ type Task interface {
 // Causes of the end of a job's context.
 var (
 	errStopped = errors.New("the run was stopped")
-	// ErrCoordinatorLost ends the run of an agent that does not hear from its coordinator.
-	ErrCoordinatorLost = errors.New("the coordinator was not heard from for too long")
+	// errCoordinatorLost ends the run of an agent that does not hear from its coordinator.
+	errCoordinatorLost = errors.New("the coordinator was not heard from for too long")
 )
 
 // A job is an agent's state of one share of a run. It outlives connections.
@@ -157,11 +162,15 @@ func (j *job) apply(o desiredState) {
 			o.Trace = j.desired.Trace
 		}
 		o.Begin, o.Close = cmp.Or(before.Begin, o.Begin), cmp.Or(before.Close, o.Close)
+		if len(o.Marks) < len(before.Marks) {
+			o.Marks = before.Marks
+		}
 		j.desired = o
 		j.trace()
 	})
 	if task := j.begunTask(); task != nil {
 		j.setWindow(task, o, before)
+		j.setMarks(task, o, before)
 	}
 	if ends {
 		go j.finish(o)
@@ -268,9 +277,11 @@ func (j *job) runPhases() {
 }
 
 func (j *job) fail(err error) {
+	var nobody *store.UnreachableError
 	j.update(func() {
 		if j.status.Error == "" {
 			j.status.Error, j.status.Code = j.agent.options.redact(j.spec)(err.Error()), store.CodeOf(err)
+			j.status.Unreachable = errors.As(err, &nobody)
 		}
 	})
 }
@@ -420,7 +431,7 @@ func (j *job) watchCoordinator() {
 		if lost {
 			j.update(func() { j.status.CoordinatorLost = true })
 			j.agent.logf("run %s: the coordinator was not heard from for %v; stopping and cleaning up", j.run, j.agent.options.Timeout)
-			j.loseCoordinator(ErrCoordinatorLost)
+			j.loseCoordinator(errCoordinatorLost)
 			return
 		}
 	}
@@ -435,7 +446,7 @@ func (j *job) setPhase(p Phase) {
 	})
 }
 
-// Begin, Add, End, Warn and Measuring make the job a bench.Progress: what is
+// Begin, Add, Moved, End, Warn and Measuring make the job a bench.Progress: what is
 // shown is shown at the coordinator.
 func (j *job) Begin(title string, total int64) {
 	j.mu.Lock()
@@ -444,7 +455,7 @@ func (j *job) Begin(title string, total int64) {
 	// removed before this one.
 	stage := min(j.status.Phase, Stored)
 	if j.status.Title != title || j.titled != stage {
-		j.status.Total, j.status.Done = 0, 0
+		j.status.Total, j.status.Done, j.status.Moved = 0, 0, 0
 	}
 	j.titled = stage
 	j.status.Title, j.status.Idle = title, false
@@ -455,6 +466,12 @@ func (j *job) Add(n int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.status.Done += n
+}
+
+func (j *job) Moved(bytes int64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.status.Moved += bytes
 }
 
 func (j *job) End() {
@@ -483,9 +500,9 @@ func (j *job) Measuring() (stop func()) {
 func encodeOutcome(o *bench.Outcome) *outcome {
 	p := &outcome{Trailer: o.Trailer, Sent: o.Sent, Failed: o.Failed}
 	if o.Fatal != nil {
-		p.Fatal = o.Fatal.Error()
+		p.Fatal, p.Code = o.Fatal.Error(), store.CodeOf(o.Fatal)
 		p.TooMany = errors.Is(o.Fatal, bench.ErrTooManyErrors)
-		p.Interrupted = errors.Is(o.Fatal, bench.ErrInterrupted) || errors.Is(o.Fatal, errStopped) || errors.Is(o.Fatal, ErrCoordinatorLost)
+		p.Interrupted = errors.Is(o.Fatal, bench.ErrInterrupted) || errors.Is(o.Fatal, errStopped) || errors.Is(o.Fatal, errCoordinatorLost)
 	}
 	return p
 }

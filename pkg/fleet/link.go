@@ -45,6 +45,7 @@ type link struct {
 	counts *sink.Counts // for Prometheus; nil where there are none
 
 	summary *aggregate.Summary // what the client has counted; nil where it has not said so
+	soFar   []byte             // what it had counted when it last said so, encoded
 
 	spool    *spool
 	verified bool  // the spool is the client's log, whole
@@ -316,6 +317,8 @@ func (d *clientSession) handle(k transport.Kind, body []byte) error {
 		return d.handleMetrics(body)
 	case kindSummary:
 		return d.handleSummary(body)
+	case kindSoFar:
+		return d.handleSoFar(body)
 	case kindChunk:
 		return d.handleChunk(body)
 	default:

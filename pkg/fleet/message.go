@@ -33,6 +33,7 @@ const (
 	kindForget                             // to the agent: the kept log has arrived
 	kindMetrics                            // those so far [sink.Counts]
 	kindSummary                            // what the client has counted, once the run is over [aggregate.Summary]
+	kindSoFar                              // what it has counted so far [aggregate.Summary]
 )
 
 // MaxJob is as many bytes as a job may be: files that flags name are in it.
@@ -89,6 +90,8 @@ type Job struct {
 	DropLog bool `json:"drop_log,omitempty"`
 	// Analysis is how the report is made where there is no log.
 	Analysis aggregate.Options `json:"analysis"`
+	// Follow has the client send what it has counted while the run lasts, too.
+	Follow bool `json:"follow,omitempty"`
 	// Exports are where the client sends its figures itself.
 	Exports sink.Destinations `json:"exports"`
 	Name    string            `json:"name"` // that the coordinator calls the client
@@ -109,15 +112,7 @@ func (j *Job) Size() int {
 // A Store says how to reach the store, credentials and all.
 type Store struct {
 	Config store.Config `json:"config"`
-	Keys   []Keys       `json:"keys"` // the first one, and those that take turns with it
-}
-
-// Keys are one set of credentials.
-type Keys struct {
-	AccessKey    string `json:"access_key"`
-	SecretKey    string `json:"secret_key"`
-	SessionToken string `json:"session_token"`
-	Signature    int    `json:"signature"`
+	Keys   []store.Keys `json:"keys"` // the first one, and those that take turns with it
 }
 
 var identifier = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,63}$`)
@@ -186,6 +181,8 @@ type desiredState struct {
 	// When the window begins and ends, by the agent's clock.
 	Begin int64 `json:"begin,omitempty"`
 	Close int64 `json:"close,omitempty"`
+
+	Marks []oplog.Mark `json:"marks,omitempty"` // all so far, by the agent's clock
 }
 
 // traceOn is what Trace says where it is to be on.
@@ -196,6 +193,7 @@ type status struct {
 	Phase           Phase    `json:"phase"`
 	Error           string   `json:"error,omitempty"`            // why it goes no further
 	Code            string   `json:"code,omitempty"`             // what pkg/store calls that
+	Unreachable     bool     `json:"unreachable,omitempty"`      // that was that no host of the store could be connected to
 	CoordinatorLost bool     `json:"coordinator_lost,omitempty"` // it ended the run because it did not hear from the coordinator
 	Log             bool     `json:"log,omitempty"`              // there is one to be pulled
 	Began           int64    `json:"began,omitempty"`            // when it began to measure, by its clock
@@ -204,6 +202,7 @@ type status struct {
 	Idle            bool     `json:"idle,omitempty"`  // it has done that
 	Total           int64    `json:"total,omitempty"`
 	Done            int64    `json:"done,omitempty"`
+	Moved           int64    `json:"moved,omitempty"` // bytes of payload that it took so far
 	Bytes           int64    `json:"bytes,omitempty"` // of the log, once it is complete
 	SHA256          []byte   `json:"sha256,omitempty"`
 	Outcome         *outcome `json:"outcome,omitempty"`
@@ -220,7 +219,7 @@ type status struct {
 // is what it was there.
 type storeError struct {
 	text  string
-	cause *store.Error
+	cause error
 }
 
 func (e *storeError) Error() string { return e.text }
@@ -228,11 +227,18 @@ func (e *storeError) Error() string { return e.text }
 func (e *storeError) Unwrap() error { return e.cause }
 
 // failure is why the client goes no further.
-func (s *status) failure() error {
-	if s.Code == "" {
-		return errors.New(s.Error)
+func (s *status) failure() error { return clientFailure(s.Error, s.Code, s.Unreachable) }
+
+// clientFailure is an error that a client had, of which the code is what pkg/store calls it.
+func clientFailure(text, code string, unreachable bool) error {
+	if code == "" {
+		return errors.New(text)
 	}
-	return &storeError{s.Error, &store.Error{Code: s.Code}}
+	var cause error = &store.Error{Code: code}
+	if unreachable {
+		cause = &store.UnreachableError{Err: cause}
+	}
+	return &storeError{text, cause}
 }
 
 // An outcome is a bench.Outcome on its way.
@@ -240,6 +246,7 @@ type outcome struct {
 	Trailer      oplog.Trailer `json:"trailer"`
 	Sent, Failed int64
 	Fatal        string `json:"fatal,omitempty"`
+	Code         string `json:"code,omitempty"`     // what pkg/store calls that
 	TooMany      bool   `json:"too_many,omitempty"` // more errors than allowed
 	Interrupted  bool   `json:"interrupted,omitempty"`
 }

@@ -45,7 +45,24 @@ func TestCleaningIsOneSum(t *testing.T) {
 		{status: status{Phase: Stored, Title: title, Done: 30}, gone: errDiffers},  // died while it cleaned up
 		{status: status{Phase: Prepared, Title: title, Done: 5}, gone: errDiffers}, // and in the run: those were of an older one
 	}}
-	if done, _ := f.Progress(title); done != 1350 {
+	if done, _, _ := f.Progress(title); done != 1350 {
 		t.Errorf("all removed %d", done)
+	}
+}
+
+// What a phase has moved is counted from its begin, and stays when it is over.
+func TestMoved(t *testing.T) {
+	t.Parallel()
+	j := &job{}
+	j.Begin("Preparing", 2)
+	j.Moved(20)
+	j.Moved(30)
+	j.End()
+	f := &Fleet{links: []*link{{status: j.status}, {status: status{Title: "Preparing", Moved: 7}}}}
+	if _, _, bytes := f.Progress("Preparing"); bytes != 57 {
+		t.Errorf("both moved %d", bytes)
+	}
+	if j.Begin("Cleaning up", 2); j.status.Moved != 0 {
+		t.Errorf("another phase moved %d", j.status.Moved)
 	}
 }

@@ -23,7 +23,7 @@ type snapshot struct {
 	live    aggregate.LiveSnapshot
 }
 
-// stale is how old figures may be to count as those of this moment.
+// stale is how old figures may be to count as current.
 const stale = 3 * time.Second
 
 // Snapshot is what the fleet as a whole has done, at the latest moment that the
@@ -35,7 +35,7 @@ func (f *Fleet) Snapshot() aggregate.LiveSnapshot {
 }
 
 // Even is a snapshot from which conclusions can be drawn: ok is false while the
-// newest figures of some clients are here and those of others on their way, when
+// newest figures of some clients are here and others' on their way, when
 // the sum would be of no moment at all.
 func (f *Fleet) Even() (live aggregate.LiveSnapshot, ok bool) {
 	f.mu.Lock()
@@ -71,21 +71,24 @@ func (f *Fleet) snapshot() aggregate.LiveSnapshot {
 		return f.shown.live
 	}
 	var all aggregate.Live
+	var clients []aggregate.LivePart
 	at, now := f.clock.now(), f.clock.now()
 	for _, l := range f.links {
 		if l.live == nil || l.lost != nil {
 			continue
 		}
 		all.Merge(l.live)
+		clients = append(clients, l.live.Total(l.name()))
 		if now-l.liveAt < int64(stale) {
 			at = min(at, l.liveAt)
 		}
 	}
 	f.shown = snapshot{f.figures, all.Snapshot(at)}
+	f.shown.live.Clients = clients
 	return f.shown.live
 }
 
-// Metrics are those of all clients that count.
+// Metrics returns the metrics of all clients that count.
 func (f *Fleet) Metrics() (all []sink.ClientCounts) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -112,17 +115,18 @@ func (f *Fleet) Doing() string {
 }
 
 // Progress is how far they are with what has the title, added up. What a client
-// did that is gone is done.
-func (f *Fleet) Progress(title string) (done, total int64) {
+// did that is gone is done. The payload that they moved for it is in bytes.
+func (f *Fleet) Progress(title string) (done, total, bytes int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range f.links {
 		if l.status.Title == title && (l.gone == nil || l.status.Phase >= Stored) {
 			done += l.status.Done
 			total += l.status.Total
+			bytes += l.status.Moved
 		}
 	}
-	return done, total
+	return done, total, bytes
 }
 
 // A Result is how the run of a fleet ended.
@@ -152,7 +156,7 @@ func (f *Fleet) Result() *Result {
 			}
 			first, last = min(first, began), max(last, began)
 		}
-		r.add(l.status.Outcome)
+		r.add(l.name(), l.status.Outcome)
 	}
 	r.Spread = time.Duration(last - first)
 	r.Fatal = cmp.Or(f.fatal, r.Fatal)
@@ -162,7 +166,7 @@ func (f *Fleet) Result() *Result {
 	return r
 }
 
-func (r *Result) add(o *outcome) {
+func (r *Result) add(client string, o *outcome) {
 	if o == nil {
 		return
 	}
@@ -174,7 +178,7 @@ func (r *Result) add(o *outcome) {
 	case o.Interrupted && r.Fatal == nil:
 		r.Fatal = bench.ErrInterrupted
 	case o.Fatal != "" && r.Fatal == nil:
-		r.Fatal = errors.New(o.Fatal)
+		r.Fatal = &Error{client, clientFailure(o.Fatal, o.Code, false)}
 	}
 }
 
@@ -210,11 +214,12 @@ func (f *Fleet) Merge(ctx context.Context, path string) (stats merge.Stats, left
 		late = slices.DeleteFunc(slices.Clone(f.notes), func(s string) bool { return !merge.IsLostShare(s) })
 	}
 	late = append(late, f.late...)
+	marks := slices.Clone(f.marks)
 	f.mu.Unlock()
 	if len(inputs) == 0 {
 		return stats, left, errors.Join(ErrNoLogs, f.removeSpools())
 	}
-	stats, err = merge.Logs(ctx, path, inputs, merge.Options{Notes: late})
+	stats, err = merge.Logs(ctx, path, inputs, merge.Options{Notes: late, Marks: marks})
 	if err != nil {
 		return stats, append(left, inputs...), err
 	}

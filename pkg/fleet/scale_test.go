@@ -127,6 +127,8 @@ func (t *idleTask) Trace(bool)                                     {}
 func (t *idleTask) Store(*desiredState) (string, error)            { return t.path, nil }
 func (t *idleTask) SetBegin(time.Time) error                       { return nil }
 func (t *idleTask) SetEnd(time.Time) error                         { return nil }
+func (t *idleTask) AddMark(oplog.Mark)                             {}
+func (t *idleTask) SoFar() ([]byte, error)                         { return nil, nil }
 func (t *idleTask) Summary() ([]byte, error)                       { return nil, nil }
 func (t *idleTask) Metrics() ([]byte, error)                       { return nil, nil }
 func (t *idleTask) Cleanup() error                                 { return nil }

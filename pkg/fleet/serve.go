@@ -17,6 +17,7 @@ type coordinatorSession struct {
 	pump       *pump
 	quietUntil atomic.Int64 // ns of the process's monotonic clock, from the job's begin
 	metrics    time.Time    // when they were sent
+	told       time.Time    // when the figures so far were sent
 	final      bool         // and whether they were the last ones
 	summed     bool         // the summary was sent
 }
@@ -127,7 +128,7 @@ func (c *coordinatorSession) writeLoop(ctx context.Context) {
 		if c.ch.Send(kindStatus, s) != nil {
 			return
 		}
-		if c.sendLive() != nil {
+		if c.sendLive() != nil || c.sendSoFar(s.Outcome != nil) != nil {
 			return
 		}
 		next := time.NewTimer(c.untilFullSecond())
@@ -188,6 +189,26 @@ func (c *coordinatorSession) sendMetrics(final bool) error {
 	}
 	c.metrics, c.final = time.Now(), final
 	return c.ch.SendBytes(kindMetrics, body)
+}
+
+// soFarInterval is how often a client sends what it has counted: making it up
+// takes some milliseconds.
+const soFarInterval = 2 * time.Second
+
+// sendSoFar sends what was counted so far, while the run lasts.
+func (c *coordinatorSession) sendSoFar(over bool) error {
+	c.mu.Lock()
+	task, began := c.task, c.status.Began
+	c.mu.Unlock()
+	if task == nil || began == 0 || over || time.Since(c.told) < soFarInterval {
+		return nil
+	}
+	c.told = time.Now()
+	body, err := task.SoFar()
+	if body == nil || err != nil {
+		return err
+	}
+	return c.ch.SendBytes(kindSoFar, body)
 }
 
 // sendSummary sends what was counted, once on each connection, before the

@@ -1,11 +1,10 @@
 package fleet
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
-
-	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
@@ -15,15 +14,21 @@ import (
 // credentials are what they are now.
 func DescribeStore(cfg store.Config) (*Store, error) {
 	s := &Store{}
-	for _, c := range append([]*credentials.Credentials{cfg.Credentials}, cfg.Others...) {
-		v, err := c.GetWithContext(nil)
+	if err := portable(&cfg); err != nil {
+		return nil, err
+	}
+	for _, c := range append([]store.Credentials{cfg.Credentials}, cfg.Others...) {
+		keys, err := store.Keys{}, error(nil)
+		if c != nil {
+			keys, err = c.Keys(context.Background())
+		}
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("credentials: %w", err)
-		case !v.Expiration.IsZero():
-			return nil, fmt.Errorf("these credentials expire at %s, and clients cannot get new ones: use keys that last", v.Expiration.Format("15:04:05"))
+		case !keys.Expires.IsZero():
+			return nil, fmt.Errorf("these credentials expire at %s, and clients cannot get new ones: use keys that last", keys.Expires.Format("15:04:05"))
 		}
-		s.Keys = append(s.Keys, Keys{v.AccessKeyID, v.SecretAccessKey, v.SessionToken, int(v.SignerType)})
+		s.Keys = append(s.Keys, keys)
 	}
 	for _, f := range []struct {
 		name *string
@@ -48,6 +53,15 @@ func DescribeStore(cfg store.Config) (*Store, error) {
 	return s, nil
 }
 
+// portable refuses credentials that name something of one machine.
+func portable(cfg *store.Config) error {
+	p, err := engines.FindProvider(cfg.Provider)
+	if err != nil || p.Portable == nil {
+		return err
+	}
+	return p.Portable(cfg)
+}
+
 // errFiles refuses a store whose description names files: their contents
 // travel, since a name would be one of this machine.
 var errFiles = errors.New("the job names a file, and a job may not")
@@ -58,12 +72,15 @@ func (s *Store) connect(o AgentOptions) (*store.Client, error) {
 	if cfg.CAFile != "" || cfg.ClientCert != "" || cfg.ClientKey != "" {
 		return nil, errFiles
 	}
+	if err := portable(&cfg); err != nil {
+		return nil, err
+	}
 	if len(s.Keys) == 0 {
 		return nil, errors.New("the job has no credentials, not even empty ones")
 	}
-	var all []*credentials.Credentials
-	for _, k := range s.Keys {
-		all = append(all, credentials.NewStatic(k.AccessKey, k.SecretKey, k.SessionToken, credentials.SignatureType(k.Signature)))
+	var all []store.Credentials
+	for _, keys := range s.Keys {
+		all = append(all, keys)
 	}
 	cfg.Credentials, cfg.Others = all[0], all[1:]
 	cfg.AppVersion = o.Warp

@@ -19,8 +19,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/fleet/transport"
 	"warp/pkg/store"
 )
@@ -47,17 +45,50 @@ func TestSourceAddress(t *testing.T) {
 }
 
 // What describes a store on another machine has no file of this one, and no keys that run out.
+// A store of another kind travels with what makes its tokens, unless that is of one machine.
+func TestDescribeBearer(t *testing.T) {
+	t.Parallel()
+	cfg := store.Config{Provider: "gcs", Credentials: store.Keys{}, Hosts: []store.Address{{Name: "127.0.0.1:1"}},
+		Bearer: store.Bearer{File: []byte(`{"type":"service_account","private_key":"k"}`)}}
+	s, err := DescribeStore(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var there Store
+	if err := json.Unmarshal(text, &there); err != nil {
+		t.Fatal(err)
+	}
+	c, err := there.connect(AgentOptions{Warp: "1"})
+	if err != nil || c.EngineName() != "gcs" || string(there.Config.Bearer.File) != string(cfg.Bearer.File) {
+		t.Errorf("there it is %+v: %v", there.Config, err)
+	}
+	for _, b := range []store.Bearer{{Metadata: true}, {File: []byte(`{"type":"external_account","credential_source":{"executable":{"command":"/bin/sh"}}}`)}} {
+		cfg.Bearer = b
+		if _, err := DescribeStore(cfg); err == nil || !strings.Contains(err.Error(), "this machine") {
+			t.Errorf("sent %+v: %v", b, err)
+		}
+		there.Config.Bearer = b
+		if _, err := there.connect(AgentOptions{Warp: "1"}); err == nil {
+			t.Errorf("took %+v", b)
+		}
+	}
+}
+
 func TestDescribeStore(t *testing.T) {
 	t.Parallel()
 	ca := filepath.Join(t.TempDir(), "ca")
 	must(t, os.WriteFile(ca, []byte("the certificates"), 0o644))
-	static := credentials.NewStaticV4("a", "b", "c")
-	s, err := DescribeStore(store.Config{CAFile: ca, Credentials: static, Others: []*credentials.Credentials{static}})
+	static := store.Keys{AccessKey: "a", SecretKey: "b", SessionToken: "c"}
+	s, err := DescribeStore(store.Config{CAFile: ca, Credentials: static, Others: []store.Credentials{static}})
 	must(t, err)
 	if s.Config.CAFile != "" || string(s.Config.CAPEM) != "the certificates" || len(s.Keys) != 2 || s.Keys[0].SecretKey != "b" || s.Keys[1].SessionToken != "c" {
 		t.Errorf("%+v", s)
 	}
-	if _, err := DescribeStore(store.Config{Credentials: credentials.New(&expiring{})}); err == nil {
+	if _, err := DescribeStore(store.Config{Credentials: store.Keys{AccessKey: "a", SecretKey: "b", Expires: time.Now().Add(time.Hour)}}); err == nil {
 		t.Error("keys that expire were accepted")
 	}
 	if _, err := DescribeStore(store.Config{Credentials: static, Options: store.Options{ClientCert: ca, ClientKey: ca + "no"}}); err == nil {
@@ -68,16 +99,6 @@ func TestDescribeStore(t *testing.T) {
 	}
 }
 
-type expiring struct{}
-
-func (e *expiring) Retrieve() (credentials.Value, error) { return e.RetrieveWithCredContext(nil) }
-
-func (*expiring) RetrieveWithCredContext(*credentials.CredContext) (credentials.Value, error) {
-	return credentials.Value{AccessKeyID: "a", Expiration: time.Now().Add(time.Hour)}, nil
-}
-
-func (*expiring) IsExpired() bool { return false }
-
 // Options of requests and connections reach the clients as they were given.
 func TestStoreTravelsWithItsOptions(t *testing.T) {
 	t.Parallel()
@@ -87,7 +108,7 @@ func TestStoreTravelsWithItsOptions(t *testing.T) {
 		Checksum: "CRC32C", MD5: true, DisableMultipart: true, PartSize: 5 << 20, Lookup: "path", Timeout: time.Minute,
 		NoKeepAlive: true, SendBuffer: 1 << 16, ReceiveBuffer: 1 << 17, SourceIPs: []netip.Addr{netip.MustParseAddr("127.0.0.2")},
 	}
-	s, err := DescribeStore(store.Config{Credentials: credentials.NewStaticV4("a", "b", ""), Options: want})
+	s, err := DescribeStore(store.Config{Credentials: store.Keys{AccessKey: "a", SecretKey: "b"}, Options: want})
 	must(t, err)
 	text, err := json.Marshal(s)
 	must(t, err)
@@ -125,7 +146,7 @@ func TestClientCertificateTravels(t *testing.T) {
 		shown.Store([]byte(nil))
 		s, err := DescribeStore(store.Config{
 			Hosts: []store.Address{{Name: server.Listener.Addr().String()}}, TLS: true, Insecure: true, Region: "us-east-1", Engine: engine,
-			Credentials: credentials.NewStaticV4("a", "b", ""), Options: store.Options{ClientCert: certFile, ClientKey: keyFile},
+			Credentials: store.Keys{AccessKey: "a", SecretKey: "b"}, Options: store.Options{ClientCert: certFile, ClientKey: keyFile},
 		})
 		must(t, err)
 		text, err := json.Marshal(s)

@@ -83,6 +83,14 @@ func (f *Fleet) Report() (*aggregate.Report, error) {
 	if len(engines) == 0 {
 		return nil, ErrNoRequests
 	}
+	for _, m := range f.marks {
+		if err := total.AddMark(m); err != nil {
+			return nil, err
+		}
+	}
+	if len(f.marks) > 0 {
+		f.late = append(f.late, "the marks have no figures, since these are made of the log, which there is none of with --stress")
+	}
 	f.noteLost()
 	t := merge.CombineTrailers(append(slices.Clone(trailers), oplog.Trailer{Notes: slices.Concat(f.notes, f.late)}))
 	for i := range trailers {
@@ -101,7 +109,7 @@ func (f *Fleet) Report() (*aggregate.Report, error) {
 	return r, nil
 }
 
-// takeSummary keeps what the client has counted.
+// handleSummary keeps what the client has counted.
 func (d *clientSession) handleSummary(body []byte) error {
 	d.fleet.mu.Lock()
 	options, known := d.fleet.plan.Job.Analysis, d.summary != nil
@@ -118,6 +126,48 @@ func (d *clientSession) handleSummary(body []byte) error {
 		d.summary = summary
 	})
 	return err
+}
+
+// handleSoFar keeps the newest figures of a run that goes on.
+func (d *clientSession) handleSoFar(body []byte) error {
+	d.fleet.mu.Lock()
+	defer d.fleet.mu.Unlock()
+	if d.job == nil || !d.job.Follow {
+		return errors.New("figures arrived that nobody asked for")
+	}
+	d.soFar = slices.Clone(body)
+	return nil
+}
+
+// ReportSoFar adds up what the clients that count have counted while the run
+// goes on, as Job.Follow asks for. It is nil until figures of all of them have arrived
+// that were counted in the same window.
+func (f *Fleet) ReportSoFar() *aggregate.Report {
+	f.mu.Lock()
+	options := f.plan.Job.Analysis
+	var bodies [][]byte
+	complete := true
+	for _, l := range f.links {
+		if l.lost == nil {
+			bodies, complete = append(bodies, l.soFar), complete && l.soFar != nil
+		}
+	}
+	f.mu.Unlock()
+	if !complete || len(bodies) == 0 {
+		return nil
+	}
+	total := aggregate.NewSummary(options)
+	for _, b := range bodies {
+		s, err := aggregate.Decode(b, options)
+		if err != nil || total.Merge(s) != nil {
+			return nil
+		}
+	}
+	r, err := total.Report()
+	if err != nil {
+		return nil // that is said at the end of the run
+	}
+	return r
 }
 
 // watchWindow decides on the window of all clients while they are measured.
@@ -224,7 +274,7 @@ func (j *job) setWindow(task Task, o, before desiredState) {
 	}
 }
 
-// failRun ends a run whose figures would not fit those of the others.
+// failRun ends a run whose figures would not fit the others'.
 func (j *job) failRun(err error) {
 	j.fail(err)
 	j.stop(fmt.Errorf("%w: %w", errStopped, err))

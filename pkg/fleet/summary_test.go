@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -293,9 +294,48 @@ func (l *logFile) Header() oplog.Header {
 	return r.Header()
 }
 
-func (l *logFile) Read(decided func(oplog.Window) error, rows func([]oplog.Record) error) (oplog.Trailer, error) {
+func (l *logFile) Read(decided func(oplog.Window, []oplog.Mark) error, rows func([]oplog.Record) error) (oplog.Trailer, error) {
 	r := l.open()
 	defer r.Close()
-	err := r.EachInWindow(l.t.Context(), func(w oplog.Window) { must(l.t, decided(w)) }, rows)
+	err := r.EachInWindow(l.t.Context(), func(w oplog.Window, marks []oplog.Mark) { must(l.t, decided(w, marks)) }, rows)
 	return r.Trailer(), err
+}
+
+// Figures of a run that goes on are taken where they are wanted, and added up
+// once all clients that count have sent some of the same window.
+func TestReportSoFar(t *testing.T) {
+	t.Parallel()
+	const second = int64(time.Second)
+	counted := func(begin int64) []byte {
+		s := aggregate.NewSummary(aggregate.Options{})
+		must(t, s.SetWindow(oplog.Window{Start: second, Begin: begin}))
+		for i := range int64(20) {
+			must(t, s.Write([]oplog.Record{{Op: "GET", Endpoint: "http://a", Objects: 1, Start: 2*second + i, Duration: time.Millisecond, Status: 200}}))
+		}
+		body, err := s.Encode()
+		must(t, err)
+		return body
+	}
+	f := New(Options{Members: make([]Member, 3)})
+	talk := func(i int, body []byte) error { return (&clientSession{link: f.links[i]}).handle(kindSoFar, body) }
+	if talk(0, counted(second)) == nil {
+		t.Error("figures that nobody asked for were taken")
+	}
+	f.links[2].lost = io.ErrUnexpectedEOF
+	for i := range 2 {
+		if f.ReportSoFar() != nil {
+			t.Errorf("there is a report of %d clients of two", i)
+		}
+		f.links[i].job = &Job{Follow: true}
+		must(t, talk(i, counted(second)))
+	}
+	if r := f.ReportSoFar(); r == nil || len(r.Operations) != 1 || r.Operations[0].Inside != 40 {
+		t.Errorf("%+v", r)
+	}
+	for name, body := range map[string][]byte{"another window": counted(2 * second), "nonsense": []byte("no figures")} {
+		must(t, talk(1, body))
+		if f.ReportSoFar() != nil {
+			t.Errorf("%s: there is a report", name)
+		}
+	}
 }

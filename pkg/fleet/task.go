@@ -28,6 +28,7 @@ type benchTask struct {
 
 	mu      sync.Mutex
 	log     *oplog.File
+	marks   []oplog.Mark  // that the log has
 	exports *sink.Exports // where the figures go besides the log
 }
 
@@ -125,6 +126,9 @@ func (t *benchTask) Store(o *desiredState) (string, error) {
 	case !measured:
 		return "", t.log.Discard()
 	}
+	if err := t.completeMarks(o.Marks); err != nil {
+		return "", err
+	}
 	trailer := t.out.Trailer
 	trailer.Notes = append(trailer.Notes, o.Notes...)
 	return t.log.Commit(trailer)
@@ -137,6 +141,14 @@ func (t *benchTask) SetEnd(at time.Time) error { return t.runner.SetEnd(at) }
 // Summary writes what was counted, once the run is over.
 func (t *benchTask) Summary() ([]byte, error) {
 	if s, _ := t.job.state(); t.out == nil || t.out.Sent == 0 || s.Began == 0 {
+		return nil, nil
+	}
+	return t.counts.encode()
+}
+
+// SoFar writes what was counted so far.
+func (t *benchTask) SoFar() ([]byte, error) {
+	if !t.spec.Follow {
 		return nil, nil
 	}
 	return t.counts.encode()

@@ -44,7 +44,7 @@ func (a *Assembly) WriteObject(id uint64, size int64) {
 	}
 }
 
-// Size is that of all pieces together.
+// Size returns the size of all pieces together.
 func (a *Assembly) Size() int64 { return a.size }
 
 func (a *Assembly) Read(p []byte) (int, error) {

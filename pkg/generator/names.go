@@ -116,7 +116,7 @@ func (g *Names) shard(thread uint32, n uint64) uint64 {
 // What may follow a name, so that nobody takes the object's content for what follows from the name.
 const (
 	ArchiveSuffix = ".zip"
-	CopySuffix    = ".copy" // the content is that of another object
+	CopySuffix    = ".copy" // the content is another object's
 )
 
 // Owns tells whether Key can have made this name, or what a suffix makes of it: it reads thread and n back, and makes

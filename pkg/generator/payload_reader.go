@@ -27,7 +27,7 @@ func (r *Reader) Reset(objectID uint64, size int64) { r.id, r.size, r.off = obje
 // Payload is what the reader reads from.
 func (r *Reader) Payload() *Payload { return r.payload }
 
-// Size is that of the whole object.
+// Size returns the size of the whole object.
 func (r *Reader) Size() int64 { return r.size }
 
 // Len is how many bytes are unread.

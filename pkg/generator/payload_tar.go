@@ -32,7 +32,7 @@ func (p *Payload) tarLayout(objectID uint64, size int64) tarLayout {
 	return tarLayout{key: p.objectKey(objectID), blocks: blocks, files: max(blocks/tarShare, 1)}
 }
 
-// border is the block at which file i begins; that of the file after the last one is the end.
+// border is the block at which file i begins; the border after the last file is the end.
 func (l *tarLayout) border(i int64) int64 {
 	switch {
 	case i <= 0:

@@ -104,7 +104,7 @@ func checkNumber(number string, factor int64) error {
 	switch {
 	case strings.HasPrefix(number, "-"):
 		return fmt.Errorf("is negative")
-	case !allDigits(whole) || point && !allDigits(decimals):
+	case !allDigits(whole + decimals):
 		return fmt.Errorf("is not a number with an optional unit, such as 4096, 10MiB or 1.5GB")
 	case point && factor == 1:
 		return fmt.Errorf("is not a whole number of bytes")

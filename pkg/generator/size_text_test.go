@@ -11,7 +11,7 @@ func TestParseSize(t *testing.T) {
 		"0": 0, "4096": 4096, "4096B": 4096, "12b": 12, " 7 ": 7,
 		"4K": 4000, "4KB": 4000, "4kb": 4000, "1M": 1e6, "1MB": 1e6, "2g": 2e9, "2GB": 2e9, "1T": 1e12, "3tb": 3e12,
 		"10KiB": 10240, "10kib": 10240, "10MiB": 10 << 20, "1GiB": 1 << 30, "1TiB": 1 << 40, "10 MiB": 10 << 20,
-		"1.5MiB": 3 << 19, "0.5K": 500, "0.3KiB": 307, "1.0000KB": 1000,
+		"1.5MiB": 3 << 19, "0.5K": 500, ".5K": 500, "1.K": 1000, "0.3KiB": 307, "1.0000KB": 1000,
 		"9223372036854775807": 1<<63 - 1, "8388607TiB": 8388607 << 40,
 	} {
 		if got, err := ParseSize(text); err != nil || got != want {
@@ -30,8 +30,7 @@ func TestParseSizeErrors(t *testing.T) {
 		"+1":                  "not a number",
 		"1.5":                 "whole number of bytes",
 		"1.5B":                "whole number of bytes",
-		".5K":                 "not a number",
-		"1.K":                 "not a number",
+		".K":                  "not a number",
 		"1..5K":               "not a number",
 		"1e6":                 "not a number",
 		"1_000":               "not a number",

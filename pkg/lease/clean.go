@@ -111,7 +111,7 @@ func (l *Lease) openClean(ctx context.Context, s Selection) (now time.Time, err 
 	exists, err := l.store.BucketExists(ctx, l.bucket)
 	switch {
 	case err != nil:
-		return now, fmt.Errorf("look for bucket %s: %w", l.bucket, err)
+		return now, fmt.Errorf("check bucket %s: %w", l.bucket, err)
 	case !exists:
 		return now, fmt.Errorf("bucket %s does not exist, so there is nothing to clean up", l.bucket)
 	case s.DryRun:
@@ -157,7 +157,7 @@ func (l *Lease) cleanRun(ctx context.Context, m *foundMarker, found []foundMarke
 	}
 	before := l.objects.Load()
 	if err = l.removeRun(ctx, &m.marker, others, now); err != nil {
-		err = fmt.Errorf("remove what run %s left: %w", m.Run, err)
+		err = fmt.Errorf("remove leftovers of run %s: %w", m.Run, err)
 	}
 	return l.objects.Load() - before, err
 }

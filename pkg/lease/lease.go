@@ -163,7 +163,7 @@ func (l *Lease) checkNames(m *foundMarker) error {
 	case m.kept():
 		return nil
 	case !m.expired():
-		return fmt.Errorf("run %s uses the same names at this moment: use another --seed or --prefix, or wait for it to end", m.Run)
+		return fmt.Errorf("run %s is using the same names: use another --seed or --prefix, or wait for it to end", m.Run)
 	case m.Claimed && l.opts.NoClear:
 		return fmt.Errorf("run %s left objects under these names, which --noclear leaves alone: use another --seed", m.Run)
 	}
@@ -178,7 +178,7 @@ func (l *Lease) removeDead(ctx context.Context, m *foundMarker, others []foundMa
 	l.progress.Warn(fmt.Sprintf("run %s ended without cleaning up; removing what it left", m.Run))
 	err := l.removeRun(ctx, &m.marker, others, now)
 	if err != nil && (ctx.Err() != nil || m.overlaps(&l.own.marker)) {
-		return fmt.Errorf("remove what run %s left: %w", m.Run, err)
+		return fmt.Errorf("remove leftovers of run %s: %w", m.Run, err)
 	}
 	if err != nil { // in nobody's way: the next run tries again
 		l.progress.Warn(fmt.Sprintf("what run %s left is still there: %v", m.Run, err))
@@ -197,7 +197,7 @@ func (l *Lease) checkPrefixFree(ctx context.Context, others []foundMarker) error
 	}
 	state, err := l.store.Versioning(ctx, l.bucket)
 	if err != nil {
-		return fmt.Errorf("ask for the versioning of bucket %s: %w", l.bucket, err)
+		return fmt.Errorf("get the versioning of bucket %s: %w", l.bucket, err)
 	}
 	var found string
 	list := store.List{Bucket: l.bucket, Prefix: prefix, MaxKeys: 1, Versions: state != ""}
@@ -209,7 +209,7 @@ func (l *Lease) checkPrefixFree(ctx context.Context, others []foundMarker) error
 		return fmt.Errorf("look for objects under %s: %w", prefix, err)
 	}
 	if found != "" {
-		return fmt.Errorf("%s exists in bucket %s and no run of warp answers for it: use another --seed or --prefix", found, l.bucket)
+		return fmt.Errorf("%s exists in bucket %s and belongs to no run of warp: use another --seed or --prefix", found, l.bucket)
 	}
 	return nil
 }

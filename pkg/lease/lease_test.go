@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/internal/teststore"
 	"warp/pkg/generator"
 	"warp/pkg/store"
@@ -26,7 +24,7 @@ import (
 func newStore(t *testing.T, intercept func(backend http.Handler, w http.ResponseWriter, r *http.Request)) *store.Client {
 	t.Helper()
 	c, err := engines.New(store.Config{Hosts: store.Addresses([]string{teststore.Intercept(t, intercept)}), Region: "us-east-1",
-		Credentials: credentials.NewStaticV4("k", "s", ""), Concurrency: 10})
+		Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}, Concurrency: 10})
 	if err == nil {
 		err = c.MakeBucket(t.Context(), "bucket", false)
 	}
@@ -173,7 +171,7 @@ func TestLapsedRunLeavesWhatOthersKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, b, 5)
-	if err := a.Release(t.Context(), false); err == nil || !strings.Contains(err.Error(), "took this run for dead") {
+	if err := a.Release(t.Context(), false); err == nil || !strings.Contains(err.Error(), "considered this run dead") {
 		t.Errorf("a says %v", err)
 	}
 	if err := b.Release(t.Context(), false); err != nil {
@@ -258,7 +256,7 @@ func TestAcquireRefuses(t *testing.T) {
 	foreign := newLease(c, "foreign")
 	put(t, foreign, 1)
 	l := newLease(c, "r")
-	if err := l.Acquire(t.Context()); err == nil || !strings.Contains(err.Error(), "no run of warp answers for it") {
+	if err := l.Acquire(t.Context()); err == nil || !strings.Contains(err.Error(), "belongs to no run of warp") {
 		t.Errorf("names that a foreign object has: %v", err)
 	}
 	if err := l.Release(t.Context(), false); err != nil {
@@ -275,10 +273,52 @@ func TestAcquireRefuses(t *testing.T) {
 	if err := first.Acquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := second.Acquire(t.Context()); err == nil || !strings.Contains(err.Error(), "run first uses the same names") {
+	if err := second.Acquire(t.Context()); err == nil || !strings.Contains(err.Error(), "run first is using the same names") {
 		t.Errorf("names of a run that is alive: %v", err)
 	}
 	if err := errors.Join(second.Release(t.Context(), false), first.Release(t.Context(), false)); err != nil {
+		t.Fatal(err)
+	}
+	nothingIsLeft(t, c)
+}
+
+// A store that reports versioning but ignores the question for versions, as AIStore does, is cleaned up by its listing of
+// objects, and nothing else is touched. It is asked once.
+func TestVersionsIgnored(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	c := newStore(t, func(backend http.Handler, w http.ResponseWriter, r *http.Request) {
+		query := r.URL.Query()
+		switch {
+		case query.Has("versioning") && r.Method == http.MethodGet:
+			_, _ = io.WriteString(w, "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>")
+			return
+		case query.Has("versions"):
+			asked.Add(1)
+			query.Del("versions")
+			r.URL.RawQuery = query.Encode()
+		}
+		backend.ServeHTTP(w, r)
+	})
+	foreign := store.Ref{Bucket: "bucket", Key: generator.RunPrefix(2) + "/foreign"}
+	if _, err := c.WriteSmall(t.Context(), foreign, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	l := newLease(c, "r")
+	if err := l.Acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	put(t, l, 5)
+	if err := l.Release(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	if l.objects.Load() != 5 || asked.Load() != 1 {
+		t.Errorf("%d objects were removed, and the store was asked for versions %d times", l.objects.Load(), asked.Load())
+	}
+	if _, err := c.ReadSmall(t.Context(), foreign); err != nil {
+		t.Errorf("the foreign object: %v", err)
+	}
+	if err := c.Delete(t.Context(), []store.Ref{foreign}); err != nil {
 		t.Fatal(err)
 	}
 	nothingIsLeft(t, c)

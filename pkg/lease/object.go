@@ -3,6 +3,8 @@ package lease
 import (
 	"context"
 	"crypto/md5"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 
@@ -15,6 +17,9 @@ import (
 type namedObject struct {
 	Key    string `json:"key"`
 	Upload string `json:"upload,omitempty"` // id of the upload in parts that is to make it
+
+	// Encrypted says that the ETags of its parts are no MD5 sums.
+	Encrypted bool `json:"encrypted,omitempty"`
 }
 
 // runMetadata is the metadata that says which run wrote an object.
@@ -36,7 +41,7 @@ func (l *Lease) claimObjectKey(ctx context.Context, others []foundMarker) error 
 	case err != nil:
 		return err
 	case len(uploads) > 0 && l.opts.ObjectKeyChosen:
-		return fmt.Errorf("somebody uploads %s in parts at this moment, or has given that up: choose another --obj.name", key)
+		return fmt.Errorf("a multipart upload of %s is in progress or was abandoned: choose another --obj.name", key)
 	case len(uploads) > 0:
 		if err := l.useOtherKey(ctx, "somebody uploads"); err != nil {
 			return err
@@ -60,7 +65,7 @@ func (l *Lease) yieldToRuns(ctx context.Context, others []foundMarker) error {
 		case m.expired():
 			continue // what it left was removed, or is found below
 		case l.opts.ObjectKeyChosen:
-			return fmt.Errorf("run %s uses %s at this moment: choose another --obj.name, or wait for it to end", m.Run, key)
+			return fmt.Errorf("run %s is using %s: choose another --obj.name, or wait for it to end", m.Run, key)
 		}
 		return l.useOtherKey(ctx, "run "+m.Run+" uses")
 	}
@@ -95,10 +100,10 @@ func (l *Lease) checkObjectFree(ctx context.Context) error {
 	key := l.own.marker.Object.Key
 	found, err := l.versionsOf(ctx, key)
 	if err != nil {
-		return fmt.Errorf("look whether %s exists: %w", key, err)
+		return fmt.Errorf("check whether %s exists: %w", key, err)
 	}
 	if len(found) > 0 {
-		return fmt.Errorf("%s exists in bucket %s and no run of warp answers for it: choose another --obj.name", key, l.bucket)
+		return fmt.Errorf("%s exists in bucket %s and belongs to no run of warp: choose another --obj.name", key, l.bucket)
 	}
 	return nil
 }
@@ -137,7 +142,7 @@ func (l *Lease) findNamedObject(ctx context.Context, m *marker) (own []store.Obj
 		switch {
 		case store.CodeOf(err) == "NoSuchKey":
 		case err != nil:
-			return nil, fmt.Errorf("look whose %s is: %w", o.Key, err)
+			return nil, fmt.Errorf("find the owner of %s: %w", o.Key, err)
 		case run == m.Run:
 			own = append(own, o)
 		}
@@ -179,7 +184,7 @@ func (l *Lease) removeNamedObject(ctx context.Context, m *marker, own bool) erro
 		return err
 	}
 	if len(uploads) > 0 {
-		return fmt.Errorf("somebody uploads %s in parts at this moment, which some stores would end if it was removed", m.Object.Key)
+		return fmt.Errorf("a multipart upload of %s is in progress, and some stores would end it if the object was removed", m.Object.Key)
 	}
 	for _, o := range found {
 		if err := l.store.Delete(ctx, []store.Ref{o.Ref}); err != nil {
@@ -206,8 +211,7 @@ func (l *Lease) abortUpload(ctx context.Context, m *marker, own bool) error {
 	case err != nil:
 		return err
 	}
-	proof := uploadProof(m.Run)
-	if sum := md5.Sum(proof); !ok || part.Size != int64(len(proof)) || part.ETag != hex.EncodeToString(sum[:]) {
+	if !ok || !isProof(part, m) {
 		l.progress.Warn(fmt.Sprintf("the upload of %s that the marker of run %s names does not say that it is that run's, so it stays", m.Object.Key, m.Run))
 		return nil
 	}
@@ -215,5 +219,19 @@ func (l *Lease) abortUpload(ctx context.Context, m *marker, own bool) error {
 }
 
 // uploadProof is the content of the part by which an upload says whose it is.
-// The part has the highest number, and does not become part of the object.
-func uploadProof(run string) []byte { return []byte("this upload in parts is that of warp run " + run) }
+// The part has the highest number, and does not become part of the object. Its
+// size depends on the run as well: it is all that a store shows of a part that
+// is encrypted.
+func uploadProof(run string) []byte {
+	text := "this upload in parts is that of warp run " + run
+	sum := sha256.Sum256([]byte(text))
+	return append([]byte(text), make([]byte, binary.BigEndian.Uint16(sum[:]))...)
+}
+
+// isProof says whether a part has the content that the run which m marks gives
+// it, as far as the store shows that.
+func isProof(part store.Part, m *marker) bool {
+	proof := uploadProof(m.Run)
+	sum := md5.Sum(proof)
+	return part.Size == int64(len(proof)) && (m.Object.Encrypted || part.ETag == hex.EncodeToString(sum[:]))
+}

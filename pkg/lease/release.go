@@ -27,7 +27,7 @@ func (l *Lease) Release(ctx context.Context, cutOff bool) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("clean up: %w; objects are left under %s, which the next warp on bucket %s removes, %s from now or later",
+	return fmt.Errorf("clean up: %w; objects remain under %s; the next warp on bucket %s removes them, %s from now or later",
 		err, l.opts.Prefix, l.bucket, l.opts.Length)
 }
 
@@ -128,7 +128,7 @@ func (l *Lease) releaseLapsed(ctx context.Context) (err error) {
 	if !own.Claimed {
 		return nil
 	}
-	return fmt.Errorf("another warp took this run for dead and removed its marker, so what it has written since stays under %s", own.Prefix)
+	return fmt.Errorf("another warp considered this run dead and removed its marker, so objects written since then remain under %s", own.Prefix)
 }
 
 // CleanUpOrphans removes what the given runs left, which are other machines'
@@ -141,7 +141,7 @@ func (l *Lease) CleanUpOrphans(ctx context.Context, runs []string) (err error) {
 		work, stop := l.untilStalled(ctx)
 		defer stop()
 		if removed := l.withdraw(work, clock); err == nil && removed != nil {
-			err = fmt.Errorf("remove what lost clients left: %w", removed)
+			err = fmt.Errorf("remove leftovers of lost clients: %w", removed)
 		}
 	}()
 	for {
@@ -162,11 +162,11 @@ func (l *Lease) CleanUpOrphans(ctx context.Context, runs []string) (err error) {
 func (l *Lease) removeOrphans(ctx context.Context, clock *ownMarker, runs []string) (alive int, err error) {
 	written, err := clock.write(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("remove what lost clients left: %w", err)
+		return 0, fmt.Errorf("remove leftovers of lost clients: %w", err)
 	}
 	others, now, err := l.otherMarkers(ctx, &clock.marker, written)
 	if err != nil {
-		return 0, fmt.Errorf("remove what lost clients left: %w", err)
+		return 0, fmt.Errorf("remove leftovers of lost clients: %w", err)
 	}
 	for _, m := range others {
 		switch {
@@ -175,7 +175,7 @@ func (l *Lease) removeOrphans(ctx context.Context, clock *ownMarker, runs []stri
 			alive++
 		default:
 			if err := l.removeRun(ctx, &m.marker, others, now); err != nil {
-				return 0, fmt.Errorf("remove what lost client %s left: %w", m.Run, err)
+				return 0, fmt.Errorf("remove leftovers of lost client %s: %w", m.Run, err)
 			}
 		}
 	}
@@ -183,7 +183,7 @@ func (l *Lease) removeOrphans(ctx context.Context, clock *ownMarker, runs []stri
 }
 
 // errStalled ends a clean-up for which nobody waits any longer.
-var errStalled = errors.New("given up, since nothing could be removed for 6s after the interruption")
+var errStalled = errors.New("gave up, because nothing could be removed for 6s after the interruption")
 
 // stallLimit is how long a clean-up goes on after an interruption while
 // nothing is removed.

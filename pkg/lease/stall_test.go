@@ -42,7 +42,7 @@ func TestInterruptedReleaseEnds(t *testing.T) {
 			time.AfterFunc(time.Second, interrupt)
 			began := time.Now()
 			err := l.Release(ctx, false)
-			if err == nil || !strings.Contains(err.Error(), "given up") || !strings.Contains(err.Error(), "objects are left under warp-") {
+			if err == nil || !strings.Contains(err.Error(), "gave up") || !strings.Contains(err.Error(), "objects remain under warp-") {
 				t.Errorf("it says %v", err)
 			}
 			if took := time.Since(began); took > 15*time.Second {

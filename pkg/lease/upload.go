@@ -37,7 +37,7 @@ func (l *Lease) StartUpload(ctx context.Context, retry Retry) (*Upload, error) {
 	}
 	u.IfAbsent = true
 	// Not cut off by an interrupt, or nobody would know of the upload.
-	err = l.own.change(context.WithoutCancel(ctx), func(m *marker) { m.Object = &namedObject{ref.Key, u.ID} })
+	err = l.own.change(context.WithoutCancel(ctx), func(m *marker) { m.Object = &namedObject{ref.Key, u.ID, l.hidesSums()} })
 	if err != nil {
 		return nil, err
 	}
@@ -69,6 +69,13 @@ func (l *Lease) beginUpload(ctx context.Context, h *store.Host, ref store.Ref) (
 		return h.StartUpload(ctx, put, store.NewTrace(time.Now()))
 	}
 	return u, err
+}
+
+// hidesSums says whether the run's encryption makes ETags something else than
+// MD5 sums.
+func (l *Lease) hidesSums() bool {
+	kind := l.store.Options().Encryption.Kind
+	return kind == store.SSEC || kind == store.SSEKMS
 }
 
 // prove uploads the part that says whose the upload is.

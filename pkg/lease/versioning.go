@@ -11,7 +11,7 @@ import (
 func (l *Lease) EnableVersioning(ctx context.Context, made bool) error {
 	state, err := l.store.Versioning(ctx, l.bucket)
 	if err != nil {
-		return fmt.Errorf("ask for the versioning of bucket %s: %w", l.bucket, err)
+		return fmt.Errorf("get the versioning of bucket %s: %w", l.bucket, err)
 	}
 	if state == "Enabled" {
 		return l.shareVersioning(ctx)
@@ -25,7 +25,7 @@ func (l *Lease) EnableVersioning(ctx context.Context, made bool) error {
 	}
 	if err := l.store.SetVersioning(ctx, l.bucket, true); err != nil {
 		_ = l.own.change(ctx, func(m *marker) { m.Suspend = false }) // Release has nothing to take back
-		return fmt.Errorf("this store does not do versions: turn on versioning of bucket %s: %w", l.bucket, err)
+		return fmt.Errorf("this store does not support versions: turn on versioning of bucket %s: %w", l.bucket, err)
 	}
 	return nil
 }

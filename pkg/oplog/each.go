@@ -14,15 +14,16 @@ const eachBatch = 4096
 // f, or the cause of the end of ctx; the reader can be asked for what it knows
 // after that.
 func (r *Reader) Each(ctx context.Context, f func([]Record) error) error {
-	return r.EachInWindow(ctx, func(Window) {}, f)
+	return r.EachInWindow(ctx, func(Window, []Mark) {}, f)
 }
 
 // EachInWindow is Each that calls decided with what the run had decided about
-// its window, before the first row and whenever it decided more.
-func (r *Reader) EachInWindow(ctx context.Context, decided func(Window), f func([]Record) error) error {
+// its window and with all marks so far, before the rows that follow them.
+func (r *Reader) EachInWindow(ctx context.Context, decided func(Window, []Mark), f func([]Record) error) error {
 	type batch struct {
 		records []Record
 		window  Window
+		marks   []Mark
 		err     error
 	}
 	full, free, stop := make(chan batch), make(chan []Record, 2), make(chan struct{})
@@ -33,7 +34,7 @@ func (r *Reader) EachInWindow(ctx context.Context, decided func(Window), f func(
 		for dst := range free {
 			n, err := r.Read(dst)
 			select {
-			case full <- batch{dst[:n], r.Window(), err}:
+			case full <- batch{dst[:n], r.Window(), r.Marks(), err}:
 			case <-stop:
 				return
 			}
@@ -49,14 +50,14 @@ func (r *Reader) EachInWindow(ctx context.Context, decided func(Window), f func(
 		for range full {
 		}
 	}()
-	window := Window{}
+	window, marks := Window{}, 0
 	for b := range full {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if b.window != window {
-			window = b.window
-			decided(window)
+		if b.window != window || len(b.marks) != marks {
+			window, marks = b.window, len(b.marks)
+			decided(window, b.marks)
 		}
 		if len(b.records) > 0 {
 			if err := f(b.records); err != nil {

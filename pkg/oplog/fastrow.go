@@ -38,7 +38,7 @@ func layoutOf(names string) layout {
 // and its separator, or eight bytes more than a short number.
 const fastRoom = 40
 
-// noMatch is the place behind a field that is unlike those of nearly all rows.
+// noMatch is the place behind a field that is unlike the field of nearly all rows.
 // It is behind the end of all text, where nothing matches either, so that only
 // the last place of a row needs to be looked at.
 const noMatch = math.MaxInt / 2
@@ -71,9 +71,7 @@ func (r *Reader) fastRow(rec *Record) bool {
 		return false
 	}
 	rec.Op, rec.Client, rec.Objects, rec.Start = tpl.op, tpl.client, tpl.objects, r.row.start
-	if !r.SkipKeys {
-		r.keys = append(r.keys, b[key:keyEnd]...)
-	}
+	rec.Key = r.key(b[key:keyEnd])
 	r.row.number, r.row.numbered = number, true
 	r.lines.skip(end)
 	r.fast++

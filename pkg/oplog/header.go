@@ -60,7 +60,7 @@ type Trailer struct {
 	Unsent  int64          `json:"unsent,omitempty"`  // requests that were due in the window and not sent when the run ended
 	Load    *hostload.Load `json:"load,omitempty"`
 	Window  *Window        `json:"window,omitempty"`
-	// UnsentWaits says how long the unsent requests had waited; of a merged log those of each run are in Merged.
+	// UnsentWaits says how long the unsent requests had waited; a merged log has them per run in Merged.
 	UnsentWaits *Unsent `json:"unsent_waits,omitempty"`
 	CutOff      *CutOff `json:"cut_off,omitempty"`
 	Pauses      []Pause `json:"pauses,omitempty"`

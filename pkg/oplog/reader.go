@@ -17,7 +17,7 @@ import (
 // A Reader reads an op log of this or another implementation: zstd, gzip or
 // plain text, columns found by name.
 type Reader struct {
-	// SkipKeys leaves Record.Key empty, which saves the only allocation that
+	// SkipKeys leaves Record.Key empty, which saves the only allocations that
 	// reading needs per batch.
 	SkipKeys bool
 	// Prompt makes Read return the rows that are there rather than wait for more.
@@ -32,6 +32,9 @@ type Reader struct {
 	trailer   Trailer
 	window    Window // of the rows that Read returned last
 	decided   Window // so far
+	marks     []Mark
+	marked    int // of them stand before the rows that Read returned last
+	moreMarks int // that were not kept
 	comments  []string
 	warnings  []string
 	file      *os.File // closed by Close where Open opened it
@@ -44,8 +47,8 @@ type Reader struct {
 
 	statements statementParser
 	origins    OriginIndex
-	keys       []byte // of the batch that is being read
-	keyEnds    []int
+	keys       strings.Builder // of the latest rows, one after the other
+	keyBytes   int             // of the batch that is being read
 	fields     [][]byte
 	ends       []int // of the fields of the line
 	layout     layout
@@ -255,6 +258,7 @@ func (r *Reader) ourComment(text []byte) bool {
 		Warp   *string `json:"warp"`
 		End    *string `json:"end"`
 		Window *Window `json:"window"`
+		Mark   *Mark   `json:"mark"`
 	}
 	if json.Unmarshal(text, &kind) != nil {
 		return false
@@ -277,6 +281,9 @@ func (r *Reader) ourComment(text []byte) bool {
 	case kind.Window != nil:
 		r.decided = *kind.Window
 		return true
+	case kind.Mark != nil:
+		r.addMark(*kind.Mark)
+		return true
 	}
 	return false
 }
@@ -292,13 +299,12 @@ func (r *Reader) Read(dst []Record) (int, error) {
 	if len(dst) == 0 {
 		return 0, r.done
 	}
-	r.keys, r.keyEnds = r.keys[:0], r.keyEnds[:0]
-	r.window = r.decided
+	r.keyBytes = 0
 	n := 0
-	for n < len(dst) && r.done == nil && len(r.keys) < 1<<20 {
+	for n < len(dst) && r.done == nil && r.keyBytes < 1<<20 {
 		if n == 0 {
-			r.window = r.decided
-		} else if r.window != r.decided || r.Prompt && !r.lines.ready() {
+			r.window, r.marked = r.decided, len(r.marks)
+		} else if r.window != r.decided || r.marked != len(r.marks) || r.Prompt && !r.lines.ready() {
 			break
 		}
 		ok, err := r.readRow(&dst[n])
@@ -310,23 +316,26 @@ func (r *Reader) Read(dst []Record) (int, error) {
 			n++
 		}
 	}
-	r.setKeys(dst[:n])
 	if n == 0 {
+		r.window, r.marked = r.decided, len(r.marks)
 		return 0, r.done
 	}
 	return n, nil
 }
 
-// setKeys gives the records their keys out of one string.
-func (r *Reader) setKeys(records []Record) {
-	if r.SkipKeys || len(r.keys) == 0 {
-		return
+// key is a key as a string, which shares its memory with those before it.
+func (r *Reader) key(b []byte) string {
+	if r.SkipKeys || len(b) == 0 {
+		return ""
 	}
-	all, start := string(r.keys), 0
-	for i := range records {
-		records[i].Key = all[start:r.keyEnds[i]]
-		start = r.keyEnds[i]
+	r.keyBytes += len(b)
+	if r.keys.Cap()-r.keys.Len() < len(b) {
+		r.keys.Reset()
+		r.keys.Grow(max(64<<10, len(b)))
 	}
+	r.keys.Write(b)
+	all := r.keys.String()
+	return all[len(all)-len(b):]
 }
 
 // nextLine is the next line of the source without the carriage return that
@@ -385,7 +394,6 @@ func (r *Reader) readRow(rec *Record) (ok bool, err error) {
 
 // countRow is called for each row that is delivered.
 func (r *Reader) countRow() {
-	r.keyEnds = append(r.keyEnds, len(r.keys))
 	r.rows++
 	if r.row.numbered {
 		r.numbers.add(r.row.number)
@@ -434,6 +442,9 @@ func (r *Reader) endWarnings(err error) {
 		r.warn("the log has no closing line: its run was killed or its disk was full; %s up to there %s read", human.Plural(r.rows, "row"), human.Choose(r.rows, "is", "are"))
 	}
 	r.numberWarnings()
+	if r.moreMarks > 0 {
+		r.warn("the log has %d marks, and only the first %d are read", MaxMarks+r.moreMarks, MaxMarks)
+	}
 	if r.outside > 0 {
 		r.warn("%s a first_byte or last_byte outside of the request; it is taken as not observed", human.Count(r.outside, "row has", "rows have"))
 	}

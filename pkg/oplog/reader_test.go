@@ -132,7 +132,7 @@ func TestForeignLogs(t *testing.T) {
 		"extra column":       {strings.ReplaceAll(foreignHead, "\n", "\tnew\n") + foreignRow("\n", "\tx y\n"), base, 0},
 		"west of Greenwich":  {strings.ReplaceAll(strings.ReplaceAll(whole, "T17", "T12"), "+01:00", "-04:00"), base, 0},
 		"first byte too old": {foreignHead + foreignRow("06.3180000", "05.0000000"), with(func(r *Record) { r.FirstByte = 0 }), 1},
-		"first byte at once": {foreignHead + foreignRow("06.3180000", "06.3173431"), with(func(r *Record) { r.FirstByte = AtStart }), 0},
+		"first byte at once": {foreignHead + foreignRow("06.3180000", "06.3173431"), with(func(r *Record) { r.FirstByte = atStart }), 0},
 		"cut row":            {whole + "1\t1\tGET\t1\t10\tk", base, 1},
 		"cut duration":       {whole + strings.TrimSuffix(foreignRow("76998700", "769987"), "\n"), base, 1},
 	} {

@@ -25,8 +25,8 @@ type Record struct {
 
 	Start     int64         // unix ns: wall clock at the start of the run plus monotonic offset
 	Due       int64         // unix ns at which an open-loop schedule wanted Start; 0 in a closed loop
-	FirstByte time.Duration // offset from Start of the first byte of the answer; 0 = not observed; or AtStart
-	LastByte  time.Duration // offset from Start of the last payload byte sent; 0 = not observed; or AtStart
+	FirstByte time.Duration // offset from Start of the first byte of the answer; 0 = not observed; or atStart
+	LastByte  time.Duration // offset from Start of the last payload byte sent; 0 = not observed; or atStart
 	Duration  time.Duration // offset from Start of the end
 
 	Status   uint16  // last HTTP status; 0 = no answer, or unknown
@@ -36,8 +36,8 @@ type Record struct {
 	Category uint64  // the file's cat column, carried through
 }
 
-// AtStart is the offset of a byte that a coarse clock saw at the start itself.
-const AtStart = time.Duration(-1)
+// atStart is the offset of a byte that a coarse clock saw at the start itself.
+const atStart = time.Duration(-1)
 
 // End is the time at which the request ended, in unix ns.
 func (r *Record) End() int64 { return r.Start + int64(r.Duration) }

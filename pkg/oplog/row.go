@@ -253,9 +253,7 @@ func (r *Reader) setField(rec *Record, c column, f []byte) bool {
 	case colEndpoint:
 		rec.Endpoint = r.endpoints.Get(f)
 	case colKey:
-		if !r.SkipKeys {
-			r.keys = append(r.keys, f...)
-		}
+		rec.Key = r.key(f)
 	case colErr:
 		if len(f) > 0 {
 			rec.Err = r.errs.Get(f)
@@ -376,7 +374,7 @@ func (r *Reader) offset(rec *Record, ns int64) time.Duration {
 		r.outside++
 		return 0
 	case d == 0:
-		return AtStart
+		return atStart
 	}
 	return d
 }

@@ -40,7 +40,7 @@ func TestWindowComments(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	err = r.EachInWindow(t.Context(), func(w Window) { got = append(got, fmt.Sprint(w)) }, func(batch []Record) error {
+	err = r.EachInWindow(t.Context(), func(w Window, _ []Mark) { got = append(got, fmt.Sprint(w)) }, func(batch []Record) error {
 		for i := range batch {
 			got = append(got, fmt.Sprint("row ", batch[i].Start/1e9))
 		}

@@ -6,13 +6,13 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/fatih/color"
 
+	"warp/internal/columns"
 	"warp/internal/exact"
 	"warp/internal/human"
 	"warp/pkg/aggregate"
@@ -23,6 +23,7 @@ type CompactOptions struct {
 	Color    bool           // emphasis with terminal sequences
 	Width    int            // columns; 0 = 80
 	Location *time.Location // of times of day; nil = UTC
+	Log      string         // name of the op log; "" = there is none
 }
 
 // Compact renders the report for a terminal: a line of what ran where, a line
@@ -40,9 +41,18 @@ func Compact(w io.Writer, r *aggregate.Report, o CompactOptions) error {
 			p.group(i)
 		}
 	}
-	p.client()
+	p.marks()
+	if r.End == "completed" && r.EndReason != "" {
+		p.paragraph("", "The run ended because "+r.EndReason+".")
+	}
+	p.results()
+	p.client(o.Log)
+	seen := map[string]bool{}
 	for _, s := range r.Warnings {
-		p.warning(s)
+		if !seen[s] {
+			p.paragraph("Warning:", s)
+		}
+		seen[s] = true
 	}
 	_, err := w.Write(p.Bytes())
 	return err
@@ -54,19 +64,29 @@ type compactPrinter struct {
 	report *aggregate.Report
 }
 
-// warning breaks a sentence between words.
-func (p *compactPrinter) warning(text string) {
-	const title = "Warning:"
-	line, n := p.paint(title, color.FgYellow), len(title)
+// paragraph breaks a sentence between words. The title is colored.
+func (p *compactPrinter) paragraph(title, text string) {
+	line, n := p.paint(title, color.FgYellow), utf8.RuneCountInString(title)
 	for word := range strings.FieldsSeq(text) {
 		k := utf8.RuneCountInString(word)
-		if n+1+k > p.width && n > 2 {
+		switch {
+		case n == 0:
+			line, n = word, k
+			continue
+		case n+1+k > p.width && n > 2:
 			p.line("%s", line)
 			line, n = " ", 1
 		}
 		line, n = line+" "+word, n+1+k
 	}
 	p.line("%s", line)
+}
+
+// results are those of the assertions.
+func (p *compactPrinter) results() {
+	for i := range p.report.Assertions {
+		p.paragraph("Assertion:", p.report.Assertions[i].Sentence)
+	}
 }
 
 // fitted prints what fits of the parts into a line; those at the front count most.
@@ -84,12 +104,7 @@ func (p *compactPrinter) fitted(parts ...string) {
 	p.line("%s", p.cut(line))
 }
 
-func (p *compactPrinter) cut(line string) string {
-	if r := []rune(line); len(r) > p.width {
-		return string(r[:p.width-1]) + "…"
-	}
-	return line
-}
+func (p *compactPrinter) cut(line string) string { return columns.Cut(line, p.width) }
 
 func (p *compactPrinter) operations(group int) (ops []*aggregate.Operation) {
 	for i := range p.report.Operations {
@@ -103,7 +118,7 @@ func (p *compactPrinter) operations(group int) (ops []*aggregate.Operation) {
 // preparation is one line for each operation: it is not what was measured.
 func (p *compactPrinter) preparation(group int) {
 	for _, op := range p.operations(group) {
-		p.fitted("prepared: "+op.Op+" "+grouped(op.Requests)+" requests", errorCount(op.Errors), human.Throughput(op.BytesPerS, op.ObjectsPerS, op.HasBytes()), human.Seconds(op.RanS))
+		p.fitted("prepared: "+op.Op+" "+human.Grouped(op.Requests)+" requests", errorCount(op.Errors), human.Throughput(op.BytesPerS, op.ObjectsPerS, op.HasBytes()), human.Seconds(op.RanS))
 	}
 }
 
@@ -121,11 +136,14 @@ func (p *compactPrinter) group(group int) {
 		p.errors(op)
 	}
 	p.openLoop(g)
-	for _, op := range ops {
-		if op.HasBytes() || len(ops) == 1 {
-			p.overTime(op)
-			break
-		}
+	p.worst(ops)
+	drawn := ops[max(0, slices.IndexFunc(ops, (*aggregate.Operation).HasBytes))]
+	p.overTime(drawn)
+	if s := drawn.Stability; s != nil && (s.State == "unsteady" || s.State == "drifting") {
+		p.paragraph("", drawn.Op+" was "+s.Sentence)
+	}
+	if len(ops) == 1 {
+		p.histogram(ops[0])
 	}
 }
 
@@ -142,23 +160,37 @@ func (p *compactPrinter) heading(g *aggregate.GroupReport, ops []*aggregate.Oper
 	if first.Statement > 0 {
 		name = fmt.Sprintf("%s: %s", statementOf(first.Statement, first.Warmup), name)
 	}
-	parts := []string{name, grouped(g.Requests) + " " + human.Choose(g.Requests, "request", "requests"), errorCount(g.Errors)}
-	if size := sizeOf(ops); size != "" {
-		parts = append(parts, size)
+	where := human.Plural(len(first.Hosts), "host")
+	if len(first.Hosts) == 1 {
+		where = bareHost(first.Hosts[0].Name)
 	}
-	parts = append(parts, human.Seconds(first.WindowS), human.Plural(g.Concurrency, "worker"))
+	clients := ""
 	if g.Clients > 1 {
-		parts = append(parts, human.Plural(g.Clients, "client"))
+		clients = human.Plural(g.Clients, "client")
 	}
-	if hosts := first.Hosts; len(hosts) == 1 {
-		parts = append(parts, strings.TrimPrefix(strings.TrimPrefix(hosts[0].Name, "http://"), "https://"))
-	} else {
-		parts = append(parts, human.Plural(len(hosts), "host"))
-	}
-	p.fitted(parts...)
+	// The second of each pair is when it is left out: the highest goes first.
+	p.fit([]part{{name, 0}, {sizeOf(ops), 3}, {human.Plural(g.Concurrency, "worker"), 4}, {clients, 6}, {where, 5}, {human.Seconds(first.WindowS), 2},
+		{human.Grouped(g.Requests) + " " + human.Choose(g.Requests, "request", "requests"), 1}, {errorCount(g.Errors), 0}})
 }
 
-func errorCount(n uint64) string { return grouped(n) + " " + human.Choose(n, "error", "errors") }
+// fit prints as many of the parts as there is room for, in their order.
+func (p *compactPrinter) fit(parts []part) { p.line("%s", lineOf(parts, p.width)) }
+
+type part columns.Part
+
+func lineOf(parts []part, width int) string {
+	all := make([]columns.Part, len(parts))
+	for i, a := range parts {
+		all[i] = columns.Part(a)
+	}
+	return columns.Line(all, width)
+}
+
+func bareHost(name string) string {
+	return human.OneLine(strings.TrimPrefix(strings.TrimPrefix(name, "http://"), "https://"))
+}
+
+func errorCount(n uint64) string { return human.Grouped(n) + " " + human.Choose(n, "error", "errors") }
 
 // sizeOf is the payload of a request, where the operations that have one agree.
 func sizeOf(ops []*aggregate.Operation) string {
@@ -181,13 +213,6 @@ func sizeOf(ops []*aggregate.Operation) string {
 	return human.Bytes(float64(size.Min)) + " to " + human.Bytes(float64(size.Max))
 }
 
-// A column of the table of operations.
-type column struct {
-	title string
-	drop  int // columns with the highest number are left out first where the terminal is narrow; 0 = never
-	cell  func(op *aggregate.Operation) string
-}
-
 func latency(of func(s *aggregate.Stats) float64) func(*aggregate.Operation) string {
 	return func(op *aggregate.Operation) string {
 		if op.Duration == nil {
@@ -197,15 +222,32 @@ func latency(of func(s *aggregate.Stats) float64) func(*aggregate.Operation) str
 	}
 }
 
-func operationColumns(ops []*aggregate.Operation) []column {
+// table has a line for each operation, and as many columns as fit.
+func (p *compactPrinter) table(ops []*aggregate.Operation) {
+	for _, line := range columns.Fit(operationColumns(ops), p.width, func(row int, title, cell string) string {
+		if title == "errors" && ops[row].Errors > 0 {
+			return p.paint(cell, color.FgRed)
+		}
+		return cell
+	}) {
+		p.line("%s", line)
+	}
+}
+
+func operationColumns(ops []*aggregate.Operation) []columns.Column {
 	fastest := 0.0
 	for _, op := range ops {
 		fastest = max(fastest, op.BytesPerS)
 	}
 	unit := human.SegmentUnit(fastest)
-	all := []column{
+	var all []columns.Column
+	for _, c := range []struct {
+		title string
+		drop  int // those with the highest number are left out first
+		cell  func(op *aggregate.Operation) string
+	}{
 		{"", 0, func(op *aggregate.Operation) string { return op.Op }},
-		{"errors", 0, func(op *aggregate.Operation) string { return grouped(op.Errors) }},
+		{"errors", 0, func(op *aggregate.Operation) string { return human.Grouped(op.Errors) }},
 		{"share", 4, func(op *aggregate.Operation) string { return fmt.Sprintf("%.0f%%", 100*op.Share) }},
 		{unit.Name(), 0, func(op *aggregate.Operation) string {
 			if !op.HasBytes() || op.WindowS == 0 {
@@ -217,7 +259,7 @@ func operationColumns(ops []*aggregate.Operation) []column {
 			if op.WindowS == 0 {
 				return "-"
 			}
-			return rate(op.ObjectsPerS)
+			return human.PerSecond(op.ObjectsPerS)
 		}},
 		{"mean", 8, latency(func(s *aggregate.Stats) float64 { return s.Mean })},
 		{"p50", 2, latency(func(s *aggregate.Stats) float64 { return s.P50 })},
@@ -227,10 +269,20 @@ func operationColumns(ops []*aggregate.Operation) []column {
 		{"max", 0, latency(func(s *aggregate.Stats) float64 { return s.Max })},
 		{"ttfb p50", 6, ttfb(func(s *aggregate.Stats) float64 { return s.P50 })},
 		{"ttfb p99", 7, ttfb(func(s *aggregate.Stats) float64 { return s.P99 })},
+		{"requests", 9, func(op *aggregate.Operation) string { return human.Grouped(op.Requests) }},
+	} {
+		if c.title == "share" && len(ops) == 1 || c.title == unit.Name() && fastest == 0 {
+			continue
+		}
+		column := columns.Column{Title: c.title, Drop: c.drop}
+		for _, op := range ops {
+			column.Cells = append(column.Cells, c.cell(op))
+		}
+		if c.drop == 0 || slices.ContainsFunc(column.Cells, func(s string) bool { return s != "-" }) {
+			all = append(all, column)
+		}
 	}
-	return slices.DeleteFunc(all, func(c column) bool {
-		return c.title == "share" && len(ops) == 1 || c.title == unit.Name() && fastest == 0
-	})
+	return all
 }
 
 func ttfb(of func(s *aggregate.Stats) float64) func(*aggregate.Operation) string {
@@ -239,54 +291,6 @@ func ttfb(of func(s *aggregate.Stats) float64) func(*aggregate.Operation) string
 			return "-"
 		}
 		return human.Millis(of(op.TTFB))
-	}
-}
-
-// table has a line for each operation, and as many columns as fit.
-func (p *compactPrinter) table(ops []*aggregate.Operation) {
-	all := operationColumns(ops)
-	for {
-		lines, width := layout(all, ops)
-		last := slices.MaxFunc(all, func(a, b column) int { return a.drop - b.drop }).drop
-		if width <= p.width || last == 0 {
-			p.rows(lines, ops)
-			return
-		}
-		all = slices.DeleteFunc(all, func(c column) bool { return c.drop == last })
-	}
-}
-
-// layout aligns the cells, the first column to the left and the others to the right.
-func layout(columns []column, ops []*aggregate.Operation) (lines []string, width int) {
-	lines = make([]string, 1+len(ops))
-	for i, c := range columns {
-		cells := []string{c.title}
-		for _, op := range ops {
-			cells = append(cells, c.cell(op))
-		}
-		n := 0
-		for _, s := range cells {
-			n = max(n, utf8.RuneCountInString(s))
-		}
-		for k, s := range cells {
-			pad := strings.Repeat(" ", n-utf8.RuneCountInString(s))
-			if i == 0 {
-				lines[k] += s + pad
-			} else {
-				lines[k] += "  " + pad + s
-			}
-		}
-	}
-	return lines, utf8.RuneCountInString(lines[0])
-}
-
-func (p *compactPrinter) rows(lines []string, ops []*aggregate.Operation) {
-	for i, l := range lines {
-		l = p.cut(l)
-		if i > 0 && ops[i-1].Errors > 0 {
-			l = p.paint(l, color.FgRed)
-		}
-		p.line("%s", l)
 	}
 }
 
@@ -299,7 +303,7 @@ func (p *compactPrinter) errors(op *aggregate.Operation) {
 		return cmp.Or(cmp.Compare(op.ErrorsByCode[b], op.ErrorsByCode[a]), cmp.Compare(a, b))
 	})
 	for i, code := range codes {
-		codes[i] = code + " " + grouped(op.ErrorsByCode[code])
+		codes[i] = code + " " + human.Grouped(op.ErrorsByCode[code])
 	}
 	p.line("%s", p.cut(op.Op+" errors: "+strings.Join(codes, ", ")))
 }
@@ -310,7 +314,7 @@ func (p *compactPrinter) openLoop(g *aggregate.GroupReport) {
 	if s == nil {
 		return
 	}
-	p.fitted(fmt.Sprintf("offered %s/s, achieved %s/s", rate(g.OfferedPerS), rate(g.AchievedPerS)),
+	p.fitted(fmt.Sprintf("offered %s/s, achieved %s/s", human.PerSecond(g.OfferedPerS), human.PerSecond(g.AchievedPerS)),
 		"response p99 "+lowerBound(s, s.P99), "max "+lowerBound(s, s.Max), "p50 "+lowerBound(s, s.P50), "p99.9 "+lowerBound(s, s.P999))
 	if g.Unsent > 0 {
 		p.fitted(human.Plural(g.Unsent, "request") + " due but never sent")
@@ -325,9 +329,6 @@ func lowerBound(s *aggregate.Stats, ms float64) string {
 	return human.Millis(ms)
 }
 
-// sparks are the levels of a sparkline.
-const sparks = "▁▂▃▄▅▆▇█"
-
 // overTime draws the throughput of the segments. Where there are more than
 // columns, one shows the slowest of its segments: a stall must not disappear.
 func (p *compactPrinter) overTime(op *aggregate.Operation) {
@@ -341,69 +342,78 @@ func (p *compactPrinter) overTime(op *aggregate.Operation) {
 	name := unit.Name()
 	if x.By == "objects" {
 		value = func(s *aggregate.Segment) float64 { return s.ObjectsPerS }
-		show = func(s *aggregate.Segment) string { return rate(s.ObjectsPerS) }
+		show = func(s *aggregate.Segment) string { return human.PerSecond(s.ObjectsPerS) }
 		name = "obj/s"
 	}
 	per := "second"
 	if op.SegmentS != 1 {
 		per = human.Seconds(op.SegmentS)
 	}
-	line := fmt.Sprintf("per %s  %s min %s median %s max %s %s  ", per, op.Op, show(&x.Slowest), show(&x.Median), show(&x.Fastest), name)
-	if room := p.width - utf8.RuneCountInString(line); room >= min(8, len(op.Segments)) {
-		line += sparkline(op.Segments, value, min(room, 60))
+	line := fmt.Sprintf("per %s  %s ", per, op.Op)
+	switch { // a segment is not shown twice
+	case x.Segments > 2:
+		line += fmt.Sprintf("min %s median %s max %s %s  ", show(&x.Slowest), show(&x.Median), show(&x.Fastest), name)
+	case x.Segments == 2:
+		line += fmt.Sprintf("min %s max %s %s  ", show(&x.Slowest), show(&x.Fastest), name)
+	}
+	values := make([]float64, len(op.Segments))
+	for i := range op.Segments {
+		values[i] = value(&op.Segments[i])
+	}
+	if room := p.width - utf8.RuneCountInString(line); room >= min(8, len(values)) {
+		p.line("%s", line+human.Sparkline(values, min(room, 60)))
+		return
 	}
 	p.line("%s", p.cut(strings.TrimRight(line, " ")))
+	p.line("  %s", human.Sparkline(values, min(p.width-2, 60)))
 }
 
-func sparkline(segments []aggregate.Segment, value func(*aggregate.Segment) float64, width int) string {
-	n := min(len(segments), width)
-	lows, highest := make([]float64, n), 0.0
-	for i := range lows {
-		part := segments[i*len(segments)/n : (i+1)*len(segments)/n]
-		lows[i] = value(&part[0])
-		for k := range part {
-			lows[i] = min(lows[i], value(&part[k]))
+// client says how busy the machines were that made the load, and where the log is.
+func (p *compactPrinter) client(log string) {
+	parts := p.clientParts()
+	if log == "" {
+		if len(parts) > 0 {
+			p.fit(parts)
 		}
-		highest = max(highest, lows[i])
+		return
 	}
-	levels := []rune(sparks)
-	var b strings.Builder
-	for _, v := range lows {
-		b.WriteRune(levels[min(int(exact.Ratio(v, highest)*float64(len(levels))), len(levels)-1)])
+	log = "log " + human.OneLine(log)
+	n := utf8.RuneCountInString(log)
+	if len(parts) == 0 {
+		p.line("%s", p.shortened(log))
+		return
 	}
-	return b.String()
+	if room := p.width - n - len("  "); room >= utf8.RuneCountInString(parts[0].Text) {
+		text := lineOf(parts, room)
+		p.line("%s%s%s", text, strings.Repeat(" ", max(2, p.width-utf8.RuneCountInString(text)-n)), log)
+		return
+	}
+	p.fit(parts)
+	p.line("%s", p.shortened(log))
 }
 
-// client says how busy the machines were that made the load.
-func (p *compactPrinter) client() {
+// shortened leaves out the middle of a line that is too long.
+func (p *compactPrinter) shortened(line string) string {
+	r := []rune(line)
+	if len(r) <= p.width {
+		return line
+	}
+	tail := (p.width - 1) * 2 / 3
+	return string(r[:p.width-1-tail]) + "…" + string(r[len(r)-tail:])
+}
+
+func (p *compactPrinter) clientParts() []part {
 	l := p.report.ClientLoad
 	if l == nil {
-		return
+		return nil
 	}
 	state := "client ok:"
 	if len(p.report.ClientLimits()) > 0 {
 		state = "client was the limit:"
 	}
-	parts := []string{fmt.Sprintf("%s %.0f%% of %s", state, 100*exact.Ratio(l.CPUSeconds, l.WallSeconds*l.Cores), human.Plural(int(l.Cores+0.5), "core"))}
+	parts := []part{{fmt.Sprintf("%s %.0f%% of %s", state, 100*exact.Ratio(l.CPUSeconds, l.WallSeconds*l.Cores), human.Plural(int(l.Cores+0.5), "core")), 0}}
 	if l.LinkShare > 0 {
-		parts = append(parts, fmt.Sprintf("link %.0f%%", 100*l.LinkShare))
+		parts = append(parts, part{fmt.Sprintf("link %.0f%%", 100*l.LinkShare), 1})
 	}
-	p.fitted(append(parts, human.Bytes(float64(l.MaxRSSBytes))+" of memory")...)
-}
-
-// rate shows a number per second: whole above a hundred.
-func rate(x float64) string {
-	if x >= 100 {
-		return grouped(uint64(x + 0.5))
-	}
-	return strconv.FormatFloat(x, 'f', 1, 64)
-}
-
-// grouped separates thousands.
-func grouped(n uint64) string {
-	s := strconv.FormatUint(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return append(parts, part{human.Bytes(float64(l.MaxRSSBytes)) + " of memory", 2})
 }

@@ -18,7 +18,7 @@ func TestCompactGolden(t *testing.T) {
 	for _, name := range []string{"get", "mixed", "open", "failing", "delete"} {
 		l := testlog.Loads()[name]
 		r := analyze(t, l.Rows(1), aggregate.Options{SegmentDur: time.Second})
-		for _, width := range []int{60, 80, 120} {
+		for _, width := range []int{60, 80, 120, 200} {
 			golden(t, fmt.Sprintf("%s-compact-%d.txt", name, width), func(w io.Writer) error {
 				return Compact(w, r, CompactOptions{Width: width})
 			})
@@ -27,7 +27,9 @@ func TestCompactGolden(t *testing.T) {
 	l := testlog.Loads()["mixed"]
 	l.Schedule, l.Sizes, l.Hosts = true, true, 2
 	r := described(t, l, 1, aggregate.Options{SegmentDur: time.Second})
-	golden(t, "described-compact.txt", func(w io.Writer) error { return Compact(w, r, CompactOptions{Color: true}) })
+	golden(t, "described-compact.txt", func(w io.Writer) error {
+		return Compact(w, r, CompactOptions{Color: true, Log: "warp-mixed-2026-01-31[120000]-abcd.csv.zst"})
+	})
 }
 
 // No line is wider than the terminal, whatever was measured and however narrow that is.
@@ -38,7 +40,7 @@ func TestCompactFits(t *testing.T) {
 		r.Warnings = append(r.Warnings, "a sentence that is much longer than any of the terminals that it is shown on, because it has so many words in it that nobody would read them all")
 		for width := 40; width <= 200; width += 7 {
 			var b bytes.Buffer
-			if err := Compact(&b, r, CompactOptions{Width: width}); err != nil {
+			if err := Compact(&b, r, CompactOptions{Width: width, Log: "warp-mixed-2026-01-31[120000]-abcd.csv.zst"}); err != nil {
 				t.Fatal(err)
 			}
 			for line := range strings.Lines(b.String()) {
@@ -55,22 +57,23 @@ func TestCompactFits(t *testing.T) {
 	}
 }
 
-// A stall of one segment of hundreds is seen in every width.
-func TestSparklineShowsStall(t *testing.T) {
+func TestCompactComparisonGolden(t *testing.T) {
 	t.Parallel()
-	segments := make([]aggregate.Segment, 400)
-	for i := range segments {
-		segments[i].BytesPerS = 1000 + float64(i%7)
+	reports := make([]*aggregate.Report, 2)
+	for i := range reports {
+		reports[i] = described(t, testlog.Loads()["mixed"], uint64(1+i), aggregate.Options{SegmentDur: time.Second})
 	}
-	segments[123].BytesPerS = 0
-	value := func(s *aggregate.Segment) float64 { return s.BytesPerS }
-	for _, width := range []int{8, 13, 60, 400, 500} {
-		line := sparkline(segments, value, width)
-		if n := utf8.RuneCountInString(line); n > width || strings.Count(line, "▁") != 1 {
-			t.Errorf("%d columns: %s", width, line)
+	c := aggregate.Compare(reports[0], reports[1], nil)
+	for _, width := range []int{60, 80, 120, 200} {
+		var b bytes.Buffer
+		if err := CompactComparison(&b, c, CompactOptions{Width: width}); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if line := sparkline(segments[:0], value, 8); line != "" {
-		t.Errorf("of nothing: %q", line)
+		for line := range strings.Lines(b.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width {
+				t.Errorf("%d of %d columns: %s", n, width, line)
+			}
+		}
+		golden(t, fmt.Sprintf("mixed-cmp-compact-%d.txt", width), func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err })
 	}
 }

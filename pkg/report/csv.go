@@ -17,18 +17,21 @@ import (
 const csvColumns = "index\top\thost\tduration_s\tobjects_per_op\tbytes\tfull_ops\tpartial_ops\tops_started\tops_ended\terrors\t" +
 	"mb_per_sec\tops_ended_per_sec\tobjs_per_sec\tstart_time\tend_time"
 
+// csvTimes are the columns that follow all others.
+const csvTimes = "\tp50_ms\tp90_ms\tp99_ms\tmax_ms\terror_rate"
+
 // CSV renders the segments as a tab-separated time series. Each segment
 // of an operation is one row about all hosts together, whose host column names
 // the host if there is only one and is empty otherwise; adding up rows never
-// counts a request twice. (Segments by host are in the JSON.) A script's have one
-// more column, with the statement as in the op log.
+// counts a request twice. (Segments by host are in the JSON.) A script's have a column
+// with the statement as in the op log. Latencies and the error rate come last.
 func CSV(w io.Writer, r *aggregate.Report) error {
 	b := bufio.NewWriter(w)
 	columns, statements := csvColumns, scripted(r)
 	if statements {
 		columns += "\tstatement"
 	}
-	fmt.Fprintln(b, columns)
+	fmt.Fprintln(b, columns+csvTimes)
 	for i := range r.Operations {
 		op := &r.Operations[i]
 		host := ""
@@ -46,10 +49,23 @@ func CSV(w io.Writer, r *aggregate.Report) error {
 			if statements {
 				fmt.Fprintf(b, "\t%s", statementOf(op.Statement, op.Warmup))
 			}
-			fmt.Fprintln(b)
+			fmt.Fprintln(b, segmentTimes(s))
 		}
 	}
 	return b.Flush()
+}
+
+// segmentTimes are the cells of csvTimes. They are empty where there is nothing
+// that they could be about.
+func segmentTimes(s *aggregate.Segment) string {
+	times, rate := "\t\t\t\t", ""
+	if d := s.Duration; d != nil {
+		times = fmt.Sprintf("\t%s\t%s\t%s\t%s", float(d.P50), float(d.P90), float(d.P99), float(d.Max))
+	}
+	if s.ErrorRate != nil {
+		rate = float(*s.ErrorRate)
+	}
+	return times + "\t" + rate
 }
 
 func segmentEnd(o *aggregate.Operation, k int) time.Time {

@@ -63,8 +63,9 @@ func Text(w io.Writer, r *aggregate.Report, o TextOptions) error {
 	if r.End == "completed" && r.EndReason != "" {
 		p.line("\nThe run ended because %s.", r.EndReason)
 	}
+	p.marks(r)
 	p.load(r)
-	p.assertions(r)
+	p.assertions(r.Assertions)
 	for i, s := range r.Warnings {
 		if i == 0 {
 			p.line("")

@@ -18,8 +18,8 @@ import (
 // defaultWidth is taken where the width of what is written to is unknown.
 const defaultWidth = 100
 
-// twoRuns is what has to be said of a comparison of single runs.
-const twoRuns = "Two runs prove nothing: runs of the same thing differ, too. For a verdict, compare several runs of each " +
+// TwoRuns is what has to be said of a comparison of single runs.
+const TwoRuns = "Two runs prove nothing: runs of the same thing differ, too. For a verdict, compare several runs of each " +
 	"(warp cmp 'before-*.csv.zst' 'after-*.csv.zst'), or have warp ab make them in turns."
 
 // changes is the table of what changed between two single runs.
@@ -34,21 +34,21 @@ func (p *printer) changes(ops []aggregate.OpChange) {
 		if i > 0 {
 			t.add("", "", "", "")
 		}
-		t.add(subjectLabel(c.Op, c.Statement, c.Warmup, ""), "before", "after", "change")
+		t.add(SubjectLabel(c.Op, c.Statement, c.Warmup, ""), "before", "after", "change")
 		for _, m := range c.Metrics {
 			percent := percent(m.Change, 1)
 			if m.Change.Before == m.Change.After {
 				percent = "0.0%"
 			}
 			largest := max(m.Change.Before, m.Change.After)
-			t.add("  "+m.Metric, metricValue(m.Unit, m.Change.Before, largest), metricValue(m.Unit, m.Change.After, largest), percent)
+			t.add("  "+m.Metric, MetricText(m.Unit, m.Change.Before, largest), MetricText(m.Unit, m.Change.After, largest), percent)
 		}
 	}
 	for _, l := range t.lines(func(_, _ int, cell string) string { return cell }) {
 		p.line("%s", l)
 	}
 	p.line("")
-	p.line("%s", wrap(twoRuns, 0, p.width(), ""))
+	p.line("%s", wrap(TwoRuns, 0, p.width(), ""))
 }
 
 // width returns the columns that a line may fill.
@@ -59,12 +59,12 @@ func (p *printer) width() int {
 	return p.o.Width
 }
 
-// metricValue shows a metric in the unit that fits the largest of the values
+// MetricText shows a metric in the unit that fits the largest of the values
 // that are compared.
-func metricValue(u aggregate.Unit, x, largest float64) string {
+func MetricText(u aggregate.Unit, x, largest float64) string {
 	switch u {
 	case aggregate.BytesPerSecond:
-		return human.SegmentUnit(largest).Speed(x)
+		return human.SegmentUnit(largest).Value(x, largest)
 	case aggregate.ObjectsPerSecond:
 		if largest >= 1000 {
 			return fmt.Sprintf("%.0f/s", x)
@@ -76,7 +76,8 @@ func metricValue(u aggregate.Unit, x, largest float64) string {
 	return human.Millis(x)
 }
 
-func subjectLabel(op string, statement int, warmup bool, host string) string {
+// SubjectLabel says what metrics are about.
+func SubjectLabel(op string, statement int, warmup bool, host string) string {
 	label := op
 	if op == "" {
 		label = "Total"
@@ -106,6 +107,7 @@ func VerdictsText(w io.Writer, v *compare.Verdicts, o TextOptions) error {
 		p.line("%s", p.bold("A and B"))
 	}
 	p.verdicts(v)
+	p.assertions(v.Assertions)
 	_, err := w.Write(p.Bytes())
 	return err
 }
@@ -123,7 +125,7 @@ func (p *printer) verdicts(v *compare.Verdicts) {
 		p.subject(&v.Subjects[i], v)
 	}
 	p.line("")
-	for _, s := range p.remarks(v) {
+	for _, s := range Remarks(v) {
 		p.line("%s", wrap(s, 0, p.width(), ""))
 	}
 	if len(v.Missing) > 0 {
@@ -165,14 +167,14 @@ const (
 	columnP
 	columnN
 	columnVerdict
-	columns
+	verdictColumns
 )
 
 // subject shows the metrics of one operation. Where there is no room for all
 // columns, the verdict, the change and its interval are what stays.
 func (p *printer) subject(s *compare.Subject, v *compare.Verdicts) {
 	t := &table{right: []bool{false, true, true, true, true, true, true, false}}
-	t.add(subjectLabel(s.Op, s.Statement, s.Warmup, s.Host), "before", "after", "change", "interval", "p", "n", "verdict")
+	t.add(SubjectLabel(s.Op, s.Statement, s.Warmup, s.Host), "before", "after", "change", "interval", "p", "n", "verdict")
 	for i := range s.Rows {
 		t.add(cells(&s.Rows[i])...)
 	}
@@ -218,11 +220,11 @@ func (p *printer) paintVerdict(v compare.Verdict, cell string) string {
 }
 
 func cells(r *compare.Row) []string {
-	c := make([]string, columns)
+	c := make([]string, verdictColumns)
 	c[0] = "  " + r.Metric
 	largest := max(r.Before.Median, r.After.Median)
-	c[columnBefore] = metricValue(r.Unit, r.Before.Median, largest) + spread(r.Before)
-	c[columnAfter] = metricValue(r.Unit, r.After.Median, largest) + spread(r.After)
+	c[columnBefore] = MetricText(r.Unit, r.Before.Median, largest) + spread(r.Before)
+	c[columnAfter] = MetricText(r.Unit, r.After.Median, largest) + spread(r.After)
 	c[columnChange] = signed(r.Change, r.Before.Median == r.After.Median)
 	if r.Level > 0 {
 		c[columnInterval] = fmt.Sprintf("%s…%s", bounded(r.Low, "-∞"), bounded(r.High, "+∞"))
@@ -291,8 +293,8 @@ func probability(p float64) string {
 	return strings.TrimPrefix(fmt.Sprintf("%.4f", p), "0")
 }
 
-// remarks are the sentences below the table.
-func (p *printer) remarks(v *compare.Verdicts) (all []string) {
+// Remarks are the sentences below the table.
+func Remarks(v *compare.Verdicts) (all []string) {
 	judged := v.Judged()
 	if len(judged) == 0 {
 		return nil
@@ -312,6 +314,9 @@ func (p *printer) remarks(v *compare.Verdicts) (all []string) {
 		all = append(all, fmt.Sprintf("%s%s: no verdict possible, at least %d are needed.", human.Count(n, unit, unit+"s"), strings.TrimPrefix(units, unit+"s"), v.Needed))
 		return all
 	}
+	if len(v.Looks) > 0 {
+		all = append(all, looked(v.Looks))
+	}
 	if has(compare.Equivalent) {
 		all = append(all, fmt.Sprintf("Equivalent: the whole interval lies within ±%g%%.", v.MinEffect))
 	}
@@ -328,8 +333,19 @@ func (p *printer) remarks(v *compare.Verdicts) (all []string) {
 	return append(all, "Judged by runs, with Holm's correction; intervals of what has no verdict are at 95% each.")
 }
 
+// looked says when a comparison that may end early was judged.
+func looked(looks []compare.Look) string {
+	var after []string
+	for _, l := range looks {
+		if !l.Skipped {
+			after = append(after, fmt.Sprint(l.Pairs))
+		}
+	}
+	return fmt.Sprintf("Judged after %s pairs, at levels that keep false alarms of all looks together within 5%%.", strings.Join(after, " and "))
+}
+
 func undecided(s *compare.Subject, r *compare.Row, v *compare.Verdicts, units string) string {
-	text := fmt.Sprintf("%s %s: undecided.", subjectLabel(s.Op, s.Statement, s.Warmup, ""), r.Metric)
+	text := fmt.Sprintf("%s %s: undecided.", SubjectLabel(s.Op, s.Statement, s.Warmup, ""), r.Metric)
 	n := fmt.Sprint(v.Before.Runs)
 	if v.After.Runs != v.Before.Runs {
 		n += fmt.Sprintf(" and %d", v.After.Runs)

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// plainGroups only put keys together. Any setting may stand in any of them, or right below warp.
+// plainGroups only put keys together. Any setting may be in any of them, or right below warp.
 func plainGroups() []string { return []string{"remote", "params", "io", "advanced"} }
 
 // prefixGroups are groups whose name is a part of what the keys in them mean.
 func prefixGroups() []string { return []string{"analyze", "obj", "autoterm", "distribution"} }
 
-// renames are the keys whose flag is called something else, with the groups that they stand in.
+// renames are the keys whose flag is called something else, with the groups that they are in.
 func renames() map[string]string {
 	return map[string]string{
 		"sse-c-encrypt":            "encrypt",
@@ -46,7 +46,7 @@ func flagOf(key string) string {
 
 // A Key is one way to write a setting.
 type Key struct {
-	Group string // "" where it stands in a plain group, or right below warp
+	Group string // "" where it is in a plain group, or right below warp
 	Name  string
 	Flag  string
 }

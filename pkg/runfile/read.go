@@ -79,7 +79,7 @@ type pair struct {
 	key, value *yaml.Node
 }
 
-// pairs are the entries of a mapping, those of << behind its own.
+// pairs are the entries of a mapping, its own before what << brings.
 func (r *reader) pairs(n *yaml.Node, path string, depth int) ([]pair, error) {
 	if depth > maxDepth {
 		return nil, r.fail(n, "%s is nested too deeply", path)
@@ -99,7 +99,7 @@ func (r *reader) pairs(n *yaml.Node, path string, depth int) ([]pair, error) {
 			continue
 		}
 		if first := find(own, key.Value); first != nil {
-			return nil, r.fail(key, "%s.%s is there twice", path, key.Value).tell("line %d has it first", r.line(first.key))
+			return nil, r.fail(key, "%s.%s is there twice", path, key.Value).withHint("line %d has it first", r.line(first.key))
 		}
 		own = append(own, pair{key.Value, key, value})
 	}
@@ -113,7 +113,7 @@ func (r *reader) pairs(n *yaml.Node, path string, depth int) ([]pair, error) {
 	return own, nil
 }
 
-// merge are the entries that << brings: those of a mapping, or of a list of them of which earlier ones count.
+// merge returns the entries that << brings: of a mapping, or of a list of mappings, the earlier before the later.
 func (r *reader) merge(n *yaml.Node, path string, depth int) ([]pair, error) {
 	from := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {
@@ -137,7 +137,7 @@ func (r *reader) merge(n *yaml.Node, path string, depth int) ([]pair, error) {
 	return all, nil
 }
 
-// withNew adds those of more whose names are not there yet.
+// withNew adds the entries of more whose names are not there yet.
 func withNew(all, more []pair) []pair {
 	for _, p := range more {
 		if find(all, p.name) == nil {
@@ -156,7 +156,7 @@ func find(all []pair, name string) *pair {
 	return nil
 }
 
-// follow goes to what an alias stands for, and counts.
+// follow goes to the node of an alias, and counts.
 func (r *reader) follow(n *yaml.Node) (*yaml.Node, error) {
 	if r.values++; r.values > maxValues {
 		return nil, r.fail(n, "there are more than %d values, aliases included", maxValues)
@@ -202,17 +202,17 @@ func (r *reader) document(n *yaml.Node) ([]Benchmark, error) {
 		case p.name == "warp", strings.HasPrefix(p.name, "x-"):
 			continue
 		case isTopKey(p.name):
-			return nil, r.fail(p.key, "%s stands below warp:", p.name).tell("indent it")
+			return nil, r.fail(p.key, "%s stands below warp:", p.name).withHint("indent it")
 		}
 		err := r.fail(p.key, "unknown key %q beside warp", p.name)
 		if near := suggest.Closest(p.name, []string{"warp"}); near != "" {
-			err.tell("did you mean %s?", near)
+			err.withHint("did you mean %s?", near)
 		}
 		return nil, err
 	}
 	switch {
 	case warp == nil:
-		return nil, r.fail(root, "the key warp is missing").tell("begin with warp: and below it api: v1 and benchmark: NAME")
+		return nil, r.fail(root, "the key warp is missing").withHint("begin with warp: and below it api: v1 and benchmark: NAME")
 	case warp.value.Kind != yaml.MappingNode:
 		return nil, r.fail(warp.key, "warp wants keys below it, and is %s", what(warp.value))
 	}
@@ -234,9 +234,9 @@ func (r *reader) warp(n *pair) ([]Benchmark, error) {
 	api := find(pairs, "api")
 	switch {
 	case api == nil:
-		return nil, r.fail(n.key, "warp.api is missing").tell("write api: v1")
+		return nil, r.fail(n.key, "warp.api is missing").withHint("write api: v1")
 	case api.value.Kind != yaml.ScalarNode || api.value.Value != "v1":
-		return nil, r.fail(api.key, "warp.api is not v1, which is the only one there is").tell("write api: v1")
+		return nil, r.fail(api.key, "warp.api is not v1, which is the only one there is").withHint("write api: v1")
 	}
 	one, list := find(pairs, "benchmark"), find(pairs, "benchmarks")
 	settings, err := r.settings(pairs, "warp", "", 1)
@@ -245,11 +245,11 @@ func (r *reader) warp(n *pair) ([]Benchmark, error) {
 	}
 	switch {
 	case one != nil && list != nil:
-		return nil, r.fail(list.key, "warp.benchmark and warp.benchmarks both say what to run").tell("leave out one of them")
+		return nil, r.fail(list.key, "warp.benchmark and warp.benchmarks both say what to run").withHint("leave out one of them")
 	case list != nil:
 		return r.list(list, settings)
 	case one == nil:
-		return nil, r.fail(n.key, "warp.benchmark is missing").tell("write benchmark: NAME, such as benchmark: get")
+		return nil, r.fail(n.key, "warp.benchmark is missing").withHint("write benchmark: NAME, such as benchmark: get")
 	}
 	b, err := r.benchmark(one, "warp", settings)
 	if err != nil {
@@ -283,7 +283,7 @@ func (r *reader) list(list *pair, shared []Setting) (all []Benchmark, err error)
 		}
 		name := find(pairs, "benchmark")
 		if name == nil {
-			return nil, r.fail(n, "%s.benchmark is missing", path).tell("write benchmark: NAME, such as benchmark: get")
+			return nil, r.fail(n, "%s.benchmark is missing", path).withHint("write benchmark: NAME, such as benchmark: get")
 		}
 		for _, odd := range []string{"api", "benchmarks"} {
 			if p := find(pairs, odd); p != nil {
@@ -338,7 +338,7 @@ func (r *reader) settings(pairs []pair, path, group string, depth int) (all []Se
 		for _, s := range more {
 			if i := slices.IndexFunc(all, func(o Setting) bool { return o.Flag == s.Flag }); i >= 0 {
 				return nil, fail(r.name, s.Line, "%s says what %s in line %d says already", s.Path, all[i].Path, all[i].Line).
-					tell("leave out one of them")
+					withHint("leave out one of them")
 			}
 			all = append(all, s)
 		}
@@ -371,6 +371,12 @@ func (r *reader) setting(p *pair, path, group string) ([]Setting, error) {
 	case yaml.MappingNode:
 		return nil, r.mapping(p, &s)
 	case yaml.SequenceNode:
+		if s.Flag == marksKey {
+			return r.marks(p, s)
+		}
+	}
+	switch p.value.Kind {
+	case yaml.SequenceNode:
 		values, s.List = p.value.Content, true
 	}
 	for _, n := range values {
@@ -397,11 +403,11 @@ func (r *reader) setting(p *pair, path, group string) ([]Setting, error) {
 func (r *reader) mapping(p *pair, s *Setting) error {
 	groups := append(plainGroups(), prefixGroups()...)
 	if slices.Contains(groups, p.name) {
-		return r.fail(p.key, "the section %s does not belong into %s", p.name, s.Section()).tell("write it right below warp")
+		return r.fail(p.key, "the section %s does not belong into %s", p.name, s.Section()).withHint("write it right below warp")
 	}
 	err := r.fail(p.key, "%s has keys below it, and is no section", s.Path)
 	if near := suggest.Closest(p.name, groups); near != "" {
-		err.tell("did you mean %s?", near)
+		err.withHint("did you mean %s?", near)
 	}
 	return err
 }

@@ -17,7 +17,7 @@ type File struct {
 type Benchmark struct {
 	Name     string
 	Line     int
-	Settings []Setting // each flag once: those of the benchmark, and those for all that it does not have itself
+	Settings []Setting // each flag once: the benchmark's own, and what holds for all benchmarks and it does not have itself
 }
 
 // A Setting is one key with its value.
@@ -66,7 +66,7 @@ func fail(file string, line int, format string, args ...any) *Error {
 	return &Error{File: file, Line: line, Err: fmt.Errorf(format, args...)}
 }
 
-func (e *Error) tell(format string, args ...any) *Error {
+func (e *Error) withHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
 	return e
 }
@@ -97,7 +97,7 @@ func Parse(name string, text []byte, vars map[string]string) (*File, error) {
 		f.Benchmarks = append(f.Benchmarks, all...)
 	}
 	if len(f.Benchmarks) == 0 {
-		return nil, fail(name, 0, "there is no benchmark in it").tell("begin with warp: and below it api: v1 and benchmark: NAME")
+		return nil, fail(name, 0, "there is no benchmark in it").withHint("begin with warp: and below it api: v1 and benchmark: NAME")
 	}
 	return f, nil
 }

@@ -240,7 +240,7 @@ func templateError(name string, err error) error {
 		text = text[len(m[0]):]
 	}
 	if m := missing.FindStringSubmatch(text); m != nil {
-		return fail(name, line, "the variable %s has no value", m[1]).tell("add --var %s=VALUE", m[1])
+		return fail(name, line, "the variable %s has no value", m[1]).withHint("add --var %s=VALUE", m[1])
 	}
 	return fail(name, line, "template: %s", executing.ReplaceAllString(text, ""))
 }

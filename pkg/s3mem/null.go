@@ -37,6 +37,8 @@ type Null struct {
 	tls      *tls.Config // nil without TLS
 	body     []byte      // a piece of the payload, sent as often as it takes
 	head     string      // the header lines that all answers share
+	gcsMD5   string      // of every object
+	gcsHash  string      // the header line with it
 	frozen   atomic.Int64
 	counts   [len(countedMethods)]atomic.Int64
 	bytesIn  atomic.Int64
@@ -70,6 +72,8 @@ func StartNull(o NullOptions) (*Null, error) {
 	n.body = bytes.Repeat([]byte("x"), int(min(o.Size, nullPiece)))
 	n.head = "ETag: \"" + etagOfX(o.Size) + "\"\r\nLast-Modified: " + time.Now().UTC().Format(http.TimeFormat) +
 		"\r\nContent-Type: application/octet-stream\r\nContent-Length: "
+	n.gcsMD5 = gcsMD5(etagOfX(o.Size))
+	n.gcsHash = "X-Goog-Hash: crc32c=AAAAAA==,md5=" + n.gcsMD5 + "\r\n"
 	n.wg.Add(1)
 	go n.accept()
 	return n, nil
@@ -231,7 +235,7 @@ func (s *nullConn) one() error {
 // maxKeys is more than the names of the 1000 objects that one request may delete.
 const maxKeys = 4 << 20
 
-// body drops the body of a request, except that of a batch deletion: clients count the deletions that are confirmed,
+// body drops the body of a request, except for a batch deletion: clients count the deletions that are confirmed,
 // so the answer must name them.
 func (s *nullConn) body(req *nullRequest) (deleted []byte, err error) {
 	switch {
@@ -283,7 +287,7 @@ func (s *nullConn) readRequest() (req nullRequest, err error) {
 	}
 	req.method, req.to = internMethod(method), -1
 	// Only a query, or a request on no object, makes the answer differ; most requests need no string.
-	if s.n.opts.Delay != nil || bytes.IndexByte(target, '?') >= 0 || bytes.Count(target, []byte("/")) < 2 {
+	if s.n.opts.Delay != nil || bytes.IndexByte(target, '?') >= 0 || bytes.Count(target, []byte("/")) < 2 || bytes.HasPrefix(target, []byte(gcsPath)) {
 		req.target = string(target)
 	} else {
 		req.target = "/b/o"
@@ -393,12 +397,18 @@ func (s *nullConn) answer(req *nullRequest) error {
 	if xml := nullXML(req.method, req.target); xml != "" {
 		return s.send("200 OK", "", []byte(xml), int64(len(xml)), int64(len(xml)))
 	}
+	if text := s.n.gcsAnswer(req); text != "" {
+		return s.send("200 OK", "", []byte(text), int64(len(text)), int64(len(text)))
+	}
 	switch req.method {
 	case "DELETE":
 		return s.send("204 No Content", "", nil, 0, 0)
 	case "HEAD":
 		return s.send("200 OK", "", nil, s.n.opts.Size, 0)
 	case "GET":
+		if req.to < 0 && strings.HasPrefix(req.target, gcsPath) {
+			return s.send("200 OK", s.n.gcsHash, s.n.body, s.n.opts.Size, s.n.opts.Size)
+		}
 		if req.to < 0 {
 			return s.send("200 OK", "", s.n.body, s.n.opts.Size, s.n.opts.Size)
 		}

@@ -58,7 +58,7 @@ func (p *parser) advance() (err error) {
 	return err
 }
 
-// unexpected says what stands in the place of what should.
+// unexpected says what is there in place of what should be.
 func (p *parser) unexpected(expected ...string) error {
 	e := &Error{Line: p.now.line, Column: p.now.column, Found: p.now.shown(), Expected: oneOf(expected)}
 	if near := suggest.Closest(p.now.text, keywordsOf(expected)); p.now.kind == word && near != "" {
@@ -96,7 +96,7 @@ func (p *parser) statement() (Statement, error) {
 	if err != nil {
 		return Statement{}, err
 	}
-	s := &Statement{Verb: Verb(verb), Line: begin.line, Column: begin.column, Context: DefaultContext}
+	s := &Statement{Verb: Verb(verb), Line: begin.line, Column: begin.column, Context: defaultContext}
 	p.source = nil
 	seen := make(map[string]token)
 	for p.now.kind != semicolon && p.now.kind != endOfScript {
@@ -109,7 +109,7 @@ func (p *parser) statement() (Statement, error) {
 		return *s, err
 	}
 	if s.Size == 0 && s.Verb == Put && seen["OF"].kind == endOfScript {
-		s.Size = DefaultSize
+		s.Size = defaultSize
 	}
 	if s.Strategy == "" {
 		s.Strategy = ConstantPrefix
@@ -130,23 +130,25 @@ type clause struct {
 	shown  string // in errors; "" = begins
 }
 
-var clauses = []clause{
-	{"OBJECTS", []Verb{Put, Reuse, Get, Delete}, (*parser).objects, "OBJECTS", "a number of OBJECTS"},
-	{"USING", []Verb{Put, Reuse}, (*parser).naming, "USING", ""},
-	{"AT", []Verb{Put, Get, Delete}, (*parser).rate, "AT", ""},
-	{"WARMUP", []Verb{Put, Get, Delete}, (*parser).warmup, "WARMUP", ""},
-	{"MAX", []Verb{Put, Get, Delete}, (*parser).most, "MAX", ""},
-	{"RUNTIME", []Verb{Put, Get, Delete}, (*parser).runtime, "RUNTIME", ""},
-	{"RUN", []Verb{Put, Get, Delete}, (*parser).runFor, "RUNTIME", ""},
-	{"FOR", []Verb{Put, Get, Delete}, (*parser).runtime, "RUNTIME", ""},
-	{"IN", []Verb{Put, Reuse, Get, Delete}, (*parser).context, "IN", ""},
-	{"OF", []Verb{Put}, (*parser).size, "OF", ""},
+func clauses() []clause {
+	return []clause{
+		{"OBJECTS", []Verb{Put, Reuse, Get, Delete}, (*parser).objects, "OBJECTS", "a number of OBJECTS"},
+		{"USING", []Verb{Put, Reuse}, (*parser).naming, "USING", ""},
+		{"AT", []Verb{Put, Get, Delete}, (*parser).rate, "AT", ""},
+		{"WARMUP", []Verb{Put, Get, Delete}, (*parser).warmup, "WARMUP", ""},
+		{"MAX", []Verb{Put, Get, Delete}, (*parser).most, "MAX", ""},
+		{"RUNTIME", []Verb{Put, Get, Delete}, (*parser).runtime, "RUNTIME", ""},
+		{"RUN", []Verb{Put, Get, Delete}, (*parser).runFor, "RUNTIME", ""},
+		{"FOR", []Verb{Put, Get, Delete}, (*parser).runtime, "RUNTIME", ""},
+		{"IN", []Verb{Put, Reuse, Get, Delete}, (*parser).context, "IN", ""},
+		{"OF", []Verb{Put}, (*parser).size, "OF", ""},
+	}
 }
 
 func (p *parser) clause(s *Statement, seen map[string]token) error {
 	var expected []string
 	hint := ""
-	for _, c := range clauses {
+	for _, c := range clauses() {
 		here := p.now.is(c.begins) || c.begins == "OBJECTS" && p.now.kind == number
 		if !slices.Contains(c.verbs, s.Verb) {
 			if here {
@@ -221,12 +223,14 @@ func (p *parser) rate(s *Statement) error {
 	if err != nil {
 		return err
 	}
-	if err := p.keywords("PER"); err != nil {
-		return err
-	}
-	unit, err := p.unit(timeUnits)
-	if err != nil {
-		return err
+	unit := int64(time.Second)
+	if p.now.is("PER") {
+		if err := p.advance(); err != nil {
+			return err
+		}
+		if unit, err = p.unit(timeUnits); err != nil {
+			return err
+		}
 	}
 	s.Rate = value / (float64(unit) / 1e9)
 	// Beyond these the times of a schedule cannot be told apart, or overflow.
@@ -295,7 +299,7 @@ func (p *parser) size(s *Statement) error {
 	if err := p.advance(); err != nil {
 		return err
 	}
-	unit, err := p.unit(sizeUnits)
+	unit, err := p.optionalUnit(sizeUnits, 1)
 	if err != nil {
 		return err
 	}
@@ -337,7 +341,7 @@ func (p *parser) duration() (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	unit, err := p.unit(timeUnits)
+	unit, err := p.optionalUnit(timeUnits, int64(time.Second))
 	if err != nil {
 		return 0, err
 	}
@@ -355,19 +359,19 @@ type unit struct {
 }
 
 var timeUnits = []unit{
-	{[]string{"SECOND", "SECONDS"}, int64(time.Second)},
-	{[]string{"MILLISECOND", "MILLISECONDS"}, int64(time.Millisecond)},
-	{[]string{"MINUTE", "MINUTES"}, int64(time.Minute)},
+	{[]string{"SECOND", "SECONDS", "SEC"}, int64(time.Second)},
+	{[]string{"MILLISECOND", "MILLISECONDS", "MS"}, int64(time.Millisecond)},
+	{[]string{"MINUTE", "MINUTES", "MIN"}, int64(time.Minute)},
 	{[]string{"HOUR", "HOURS"}, int64(time.Hour)},
 	{[]string{"DAY", "DAYS"}, int64(24 * time.Hour)},
 }
 
 var sizeUnits = []unit{
 	{[]string{"BYTES", "BYTE", "B"}, 1},
-	{[]string{"KB", "KILOBYTES", "KILOBYTE"}, 1e3},
-	{[]string{"MB", "MEGABYTES", "MEGABYTE"}, 1e6},
-	{[]string{"GB", "GIGABYTES", "GIGABYTE"}, 1e9},
-	{[]string{"TB", "TERABYTES", "TERABYTE"}, 1e12},
+	{[]string{"KB", "KILOBYTES", "KILOBYTE", "K"}, 1e3},
+	{[]string{"MB", "MEGABYTES", "MEGABYTE", "M"}, 1e6},
+	{[]string{"GB", "GIGABYTES", "GIGABYTE", "G"}, 1e9},
+	{[]string{"TB", "TERABYTES", "TERABYTE", "T"}, 1e12},
 	{[]string{"KIB", "KIBIBYTES", "KIBIBYTE"}, 1 << 10},
 	{[]string{"MIB", "MEBIBYTES", "MEBIBYTE"}, 1 << 20},
 	{[]string{"GIB", "GIBIBYTES", "GIBIBYTE"}, 1 << 30},
@@ -385,6 +389,15 @@ func (p *parser) unit(units []unit) (int64, error) {
 		all = append(all, u.names[0])
 	}
 	return 0, p.unexpected(all...)
+}
+
+// optionalUnit reads a unit, and returns the given one if there is none: if a number, another clause or the end follows.
+func (p *parser) optionalUnit(units []unit, none int64) (int64, error) {
+	begins := func(c clause) bool { return p.now.is(c.begins) }
+	if p.now.kind != word || slices.ContainsFunc(clauses(), begins) || slices.ContainsFunc(verbNames(), p.now.is) {
+		return none, nil
+	}
+	return p.unit(units)
 }
 
 // check holds the statement to what its verb asks for.

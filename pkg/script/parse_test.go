@@ -32,15 +32,34 @@ func TestParse(t *testing.T) {
 			{Verb: Put, Text: "PUT RUNTIME 1 HOUR USING NAMING STRATEGY CONSTANT PREFIX OF SIZE 0 BYTES", Runtime: time.Hour},
 		},
 		"\ufeff/* a\n * b */ PUT // c\n 1 OBJECT # d\n -- e\n;;": {
-			{Verb: Put, Text: "PUT 1 OBJECT", Objects: 1, Size: DefaultSize},
+			{Verb: Put, Text: "PUT 1 OBJECT", Objects: 1, Size: defaultSize},
 		},
 		"PUT 1 OBJECTS OF SIZE 10MEGABYTES": {{Verb: Put, Text: "PUT 1 OBJECTS OF SIZE 10 MEGABYTES", Objects: 1, Size: 1e7}},
-		"PUT 1 OBJECTS OF SIZE 1.5 KiB":     {{Verb: Put, Text: "PUT 1 OBJECTS OF SIZE 1.5 KiB", Objects: 1, Size: 1536}},
+		"PUT 1 OBJECTS AT RATE 5 WARMUP 2 RUNTIME 3 OF SIZE 2 K": {
+			{Verb: Put, Text: "PUT 1 OBJECTS AT RATE 5 WARMUP 2 RUNTIME 3 OF SIZE 2 K", Objects: 1, Rate: 5, Warmup: 2 * time.Second,
+				Runtime: 3 * time.Second, Size: 2000},
+		},
+		"PUT RUNTIME 2 MIN MAX 3 CONCURRENT OF SIZE 1 m": {
+			{Verb: Put, Text: "PUT RUNTIME 2 MIN MAX 3 CONCURRENT OF SIZE 1 m", Max: 3, Runtime: 2 * time.Minute, Size: 1e6},
+		},
+		"PUT RUNTIME 20 SEC AT RATE 3 PER MIN WARMUP 500 MS OF SIZE 300": {
+			{Verb: Put, Text: "PUT RUNTIME 20 SEC AT RATE 3 PER MIN WARMUP 500 MS OF SIZE 300", Rate: 0.05, Warmup: 500 * time.Millisecond,
+				Runtime: 20 * time.Second, Size: 300},
+		},
+		"PUT 1 OBJECT OF SIZE 3 KILOBYTE; GET 1 OBJECT AT RATE 1 PER MS; PUT 1 OBJECT OF SIZE 7 B": {
+			{Verb: Put, Text: "PUT 1 OBJECT OF SIZE 3 KILOBYTE", Objects: 1, Size: 3000},
+			{Verb: Get, Text: "GET 1 OBJECT AT RATE 1 PER MS", Objects: 1, Rate: 1000},
+			{Verb: Put, Text: "PUT 1 OBJECT OF SIZE 7 B", Objects: 1, Size: 7},
+		},
+		"PUT RUNTIME 5 1 OBJECTS OF SIZE 1 G": {
+			{Verb: Put, Text: "PUT RUNTIME 5 1 OBJECTS OF SIZE 1 G", Objects: 1, Runtime: 5 * time.Second, Size: 1e9},
+		},
+		"PUT 1 OBJECTS OF SIZE 1.5 KiB": {{Verb: Put, Text: "PUT 1 OBJECTS OF SIZE 1.5 KiB", Objects: 1, Size: 1536}},
 	} {
 		for i := range want {
 			want[i].Line = 1
 			if want[i].Context == "" {
-				want[i].Context = DefaultContext
+				want[i].Context = defaultContext
 			}
 			if want[i].Strategy == "" {
 				want[i].Strategy = ConstantPrefix
@@ -75,16 +94,18 @@ func TestParseErrors(t *testing.T) {
 		"PUT 0 OBJECTS":        `line 1, column 5: found "0", expected a whole number from 1 to 100000000`,
 		"PUT 1.5 OBJECTS":      `line 1, column 5: found "1.5", expected a whole number from 1 to 100000000`,
 		"GET OBJECTS\n  FOR 30 SECONDS\n  AT RATE 10 PER SEONCD": `line 3, column 18: found "SEONCD", expected SECOND, MILLISECOND, MINUTE, HOUR or DAY (did you mean SECOND?)`,
-		"GET 1 OBJECTS RUNTIME 3 SECONDS FOR 4 SECONDS":          `line 1, column 33: found "FOR", expected ";" (the statement has that clause already, in line 1)`,
-		"GET 1 OBJECTS WARMUP 3 SECONDS":                         `line 1, column 15: found WARMUP without AT RATE, expected a rate to warm up to`,
-		"REUSE 1 OBJECTS":                                        `line 1, column 1: found a REUSE statement without USING NAMING STRATEGY … WITH SEED, expected it to have that`,
-		"GET 1 OBJECTS OF SIZE 1 MB":                             `line 1, column 15: found "OF", expected a number of OBJECTS, AT, WARMUP, MAX, RUNTIME, RUN, FOR, IN or ";" (only PUT has that clause)`,
-		"DELETE IN CONTEXT \"x":                                  `line 1, column 19: found a quotation mark that is never closed, expected another " on the same line`,
-		"DELETE /* x":                                            `line 1, column 8: found a comment that is never closed, expected */ further down`,
-		"DELETE €":                                               `line 1, column 8: found "€", expected a number of OBJECTS, AT, WARMUP, MAX, RUNTIME, RUN, FOR, IN or ";"`,
-		"PUT 1 OBJECTS OF SIZE 6 TIB":                            `line 1, column 23: found a size of "6", expected at most 5 TB, the largest object there is`,
-		"PUT 1 OBJECTS AT RATE 1 PER HOUR MAX 1":                 `line 1, column 39: found the end of the script, expected CONCURRENT`,
-		"PUT 1 OBJECTS MAX 99999999999999999999 CONCURRENT":      `line 1, column 19: found "99999999999999999999", expected a whole number from 1 to 100000000`,
+		"GET RUNTIME 5 SECNDS":                              `line 1, column 15: found "SECNDS", expected SECOND, MILLISECOND, MINUTE, HOUR or DAY (did you mean SECOND?)`,
+		"PUT RUNTIME 5 GET":                                 `line 1, column 15: found "GET", expected a number of OBJECTS, USING, AT, WARMUP, MAX, RUNTIME, RUN, FOR, IN, OF or ";" (a ";" before it begins the next statement)`,
+		"GET 1 OBJECTS RUNTIME 3 SECONDS FOR 4 SECONDS":     `line 1, column 33: found "FOR", expected ";" (the statement has that clause already, in line 1)`,
+		"GET 1 OBJECTS WARMUP 3 SECONDS":                    `line 1, column 15: found WARMUP without AT RATE, expected a rate to warm up to`,
+		"REUSE 1 OBJECTS":                                   `line 1, column 1: found a REUSE statement without USING NAMING STRATEGY … WITH SEED, expected it to have that`,
+		"GET 1 OBJECTS OF SIZE 1 MB":                        `line 1, column 15: found "OF", expected a number of OBJECTS, AT, WARMUP, MAX, RUNTIME, RUN, FOR, IN or ";" (only PUT has that clause)`,
+		"DELETE IN CONTEXT \"x":                             `line 1, column 19: found a quotation mark that is never closed, expected another " on the same line`,
+		"DELETE /* x":                                       `line 1, column 8: found a comment that is never closed, expected */ further down`,
+		"DELETE €":                                          `line 1, column 8: found "€", expected a number of OBJECTS, AT, WARMUP, MAX, RUNTIME, RUN, FOR, IN or ";"`,
+		"PUT 1 OBJECTS OF SIZE 6 TIB":                       `line 1, column 23: found a size of "6", expected at most 5 TB, the largest object there is`,
+		"PUT 1 OBJECTS AT RATE 1 PER HOUR MAX 1":            `line 1, column 39: found the end of the script, expected CONCURRENT`,
+		"PUT 1 OBJECTS MAX 99999999999999999999 CONCURRENT": `line 1, column 19: found "99999999999999999999", expected a whole number from 1 to 100000000`,
 	} {
 		_, err := Parse(text)
 		var own *Error

@@ -26,8 +26,8 @@ const (
 
 // Defaults of clauses that are left out.
 const (
-	DefaultContext = "default"
-	DefaultSize    = 1_000_000
+	defaultContext = "default"
+	defaultSize    = 1_000_000
 )
 
 // A Statement is one step of a script.

@@ -62,7 +62,7 @@ func (t token) shown() string {
 // is says whether t is the keyword, in whatever case.
 func (t token) is(keyword string) bool { return t.kind == word && strings.EqualFold(t.text, keyword) }
 
-// source is how the token stands in a statement's text.
+// source is the token as in a statement's text.
 func (t token) source() string {
 	if t.kind == quoted {
 		return `"` + t.text + `"`

@@ -197,10 +197,10 @@ func (i *influx) check(ctx context.Context) error {
 
 // brief is what an error says, in one line. What is no receiver may answer with a page.
 func brief(text string) string {
-	const most = 300
+	const maxSize = 300
 	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
+	if len(text) > maxSize {
+		text = strings.ToValidUTF8(text[:maxSize], "") + "…"
 	}
 	return text
 }
@@ -375,9 +375,9 @@ func (i *influx) point(measurement string, t *total, at time.Time) *write.Point 
 func (i *influx) summary(t *total, at time.Time) *write.Point {
 	return i.point("warp_run_summary", t, at).
 		AddField("request_avg_secs", t.time.mean(t.answered)).
-		AddField("request_max_secs", t.time.most.Seconds()).
-		AddField("request_min_secs", t.time.least.Seconds()).
+		AddField("request_max_secs", t.time.max.Seconds()).
+		AddField("request_min_secs", t.time.min.Seconds()).
 		AddField("request_ttfb_avg_secs", t.ttfb.mean(t.started)).
-		AddField("request_ttfb_max_secs", t.ttfb.most.Seconds()).
-		AddField("request_ttfb_min_secs", t.ttfb.least.Seconds())
+		AddField("request_ttfb_max_secs", t.ttfb.max.Seconds()).
+		AddField("request_ttfb_min_secs", t.ttfb.min.Seconds())
 }

@@ -101,8 +101,8 @@ func NewMetrics(client string) *Metrics {
 
 // An index finds the place in a list by a key.
 type index[K comparable] struct {
-	at   map[K]int
-	most int
+	at  map[K]int
+	max int
 }
 
 // find looks a key up. One that is new goes behind the others, as label has it, and as other where there are too many.
@@ -111,7 +111,7 @@ func (x *index[K]) find(key K, label func(K) K, other K) (at int, as K, added bo
 		return at, key, false
 	}
 	as = label(key)
-	if _, known := x.at[as]; !known && len(x.at) >= x.most {
+	if _, known := x.at[as]; !known && len(x.at) >= x.max {
 		as = other
 	}
 	at, known := x.at[as]

@@ -18,13 +18,13 @@ const maxPiece = 16 << 10
 
 // RowsOptions say how Rows treats its reader.
 type RowsOptions struct {
-	Script   bool          // rows have the statement of a script
-	Max      int           // bytes that may wait for the reader
-	Wait     bool          // Write waits for room, rather than drop what does not fit
-	Patience time.Duration // how long it may take nothing after the run
-	Grace    time.Duration // how long it is waited for once the context is done
-	Warn     func(string)  // called once, when rows begin to get lost
-	Waiting  func()        // called when Close has to wait
+	Script  bool          // rows have the statement of a script
+	Max     int           // bytes that may wait for the reader
+	Wait    bool          // Write waits for room, rather than drop what does not fit
+	Timeout time.Duration // how long it may take nothing after the run
+	Grace   time.Duration // how long it is waited for once the context is done
+	Warn    func(string)  // called once, when rows begin to get lost
+	Waiting func()        // called when Close has to wait
 }
 
 // Rows is a bench.Sink that writes the rows of the op log as text. A slow
@@ -120,7 +120,7 @@ func (r *Rows) Close(ctx context.Context, rest func()) (lost string) {
 		}
 		r.buffer.end()
 	})
-	late := r.buffer.await(r.patience(ctx))
+	late := r.buffer.await(r.expiry(ctx))
 	r.buffer.abandon()
 	all.Wait() // rows that come late are counted
 	lost = r.lost(late)
@@ -142,9 +142,9 @@ func (r *Rows) lost(late string) string {
 	return fmt.Sprintf("%d of %d rows were dropped because the reader was slow; gaps in idx show where", n, all)
 }
 
-// patience returns a function that says why the reader is not waited for any
+// expiry returns a function that says why the reader is not waited for any
 // longer.
-func (r *Rows) patience(ctx context.Context) func() string {
+func (r *Rows) expiry(ctx context.Context) func() string {
 	began, noted := time.Now(), false
 	var interrupted time.Time
 	return func() string {
@@ -154,8 +154,8 @@ func (r *Rows) patience(ctx context.Context) func() string {
 		switch {
 		case !interrupted.IsZero() && time.Since(interrupted) >= r.options.Grace:
 			return "which was not waited for after the interruption"
-		case r.buffer.idle() >= r.options.Patience:
-			return fmt.Sprintf("which took nothing for %v", r.options.Patience)
+		case r.buffer.idle() >= r.options.Timeout:
+			return fmt.Sprintf("which took nothing for %v", r.options.Timeout)
 		case !noted && time.Since(began) >= time.Second:
 			noted = true
 			r.options.Waiting()

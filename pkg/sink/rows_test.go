@@ -39,7 +39,7 @@ func openGate() chan struct{} {
 type listener struct{ warned, waited atomic.Int64 }
 
 func rowsTo(w io.Writer, l *listener, change func(*RowsOptions)) *Rows {
-	o := RowsOptions{Max: 1 << 20, Patience: time.Minute, Grace: time.Minute,
+	o := RowsOptions{Max: 1 << 20, Timeout: time.Minute, Grace: time.Minute,
 		Warn: func(string) { l.warned.Add(1) }, Waiting: func() { l.waited.Add(1) }}
 	if change != nil {
 		change(&o)
@@ -181,10 +181,10 @@ func TestRowsWaitEnds(t *testing.T) {
 		then   func(*Rows)
 		lost   string
 	}{
-		"stuck":    {change: func(o *RowsOptions) { o.Patience = 50 * time.Millisecond }, lost: "up to 8000 of 8000 rows did not reach the reader"},
+		"stuck":    {change: func(o *RowsOptions) { o.Timeout = 50 * time.Millisecond }, lost: "up to 8000 of 8000 rows did not reach the reader"},
 		"closed":   {fail: syscall.EPIPE},
 		"full":     {fail: syscall.ENOSPC, lost: "8000 of 8000 rows could not be written"},
-		"released": {change: func(o *RowsOptions) { o.Patience = 50 * time.Millisecond }, then: (*Rows).Release, lost: "of 8000 rows did not reach"},
+		"released": {change: func(o *RowsOptions) { o.Timeout = 50 * time.Millisecond }, then: (*Rows).Release, lost: "of 8000 rows did not reach"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -224,7 +224,7 @@ func TestRowsEnd(t *testing.T) {
 		lost   string
 		warned int64
 	}{
-		{"stuck", t.Context(), &reader{gate: make(chan struct{})}, func(o *RowsOptions) { o.Patience = 50 * time.Millisecond },
+		{"stuck", t.Context(), &reader{gate: make(chan struct{})}, func(o *RowsOptions) { o.Timeout = 50 * time.Millisecond },
 			"up to 40 of 40 rows did not reach the reader, which took nothing for 50ms", 0},
 		{"stuck and interrupted", interrupted, &reader{gate: make(chan struct{})}, func(o *RowsOptions) { o.Grace = 50 * time.Millisecond },
 			"up to 40 of 40 rows did not reach the reader, which was not waited for after the interruption", 0},

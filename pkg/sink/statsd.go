@@ -150,12 +150,12 @@ func (s *statsD) metrics(t *total, seconds float64) {
 		return
 	}
 	s.timer(name, "latency", t.time.mean(t.answered), t.answered)
-	s.add(name, "minlatency", 1000*t.time.least.Seconds(), "ms")
-	s.add(name, "maxlatency", 1000*t.time.most.Seconds(), "ms")
+	s.add(name, "minlatency", 1000*t.time.min.Seconds(), "ms")
+	s.add(name, "maxlatency", 1000*t.time.max.Seconds(), "ms")
 }
 
-// timer sends the mean of n times. One value stands for all of the interval: the sample rate says for how many.
-// Receivers that count in whole numbers round down, so that it must not stand for a little less.
+// timer sends the mean of n times. One value represents all of the interval: the sample rate says for how many.
+// Receivers that count in whole numbers round down, so that it must not represent a little less.
 func (s *statsD) timer(name, metric string, mean float64, n int64) {
 	const little = 1e-6
 	s.add(name, metric, 1000*mean, "ms|@"+strconv.FormatFloat(1/(float64(n)+little), 'g', -1, 64))

@@ -32,13 +32,13 @@ type phase struct {
 }
 
 // A span is a sum of times and its extremes.
-type span struct{ sum, least, most time.Duration }
+type span struct{ sum, min, max time.Duration }
 
 func (s *span) add(d time.Duration, first bool) {
 	s.sum += d
-	s.most = max(s.most, d)
-	if first || d < s.least {
-		s.least = d
+	s.max = max(s.max, d)
+	if first || d < s.min {
+		s.min = d
 	}
 }
 
@@ -134,7 +134,7 @@ func (s *span) merge(o span, empty, otherEmpty bool) {
 	case empty:
 		*s = o
 	default:
-		*s = span{sum: s.sum + o.sum, least: min(s.least, o.least), most: max(s.most, o.most)}
+		*s = span{sum: s.sum + o.sum, min: min(s.min, o.min), max: max(s.max, o.max)}
 	}
 }
 

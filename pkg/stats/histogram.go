@@ -132,6 +132,13 @@ func (h *Histogram) StdDev() float64 {
 	return math.Sqrt(max(f, 0)) / float64(h.count)
 }
 
+// rankOf is the rank of the value at quantile q of n values, from 1.
+func rankOf(q float64, n uint64) uint64 {
+	x := q * float64(n)
+	// 0.07·100 is a little above 7 in floating point, and the rank is 7.
+	return uint64(max(math.Ceil(x-x*4e-16), 1))
+}
+
 // Quantile is the smallest value that at least the share q of all values do
 // not exceed (nearest rank), within the error that the type states. It is 0 if
 // there are no values.
@@ -139,9 +146,7 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	if h.count == 0 {
 		return 0
 	}
-	x := q * float64(h.count)
-	// 0.07·100 is a little above 7 in floating point, and the rank is 7.
-	rank := uint64(max(math.Ceil(x-x*4e-16), 1))
+	rank := rankOf(q, h.count)
 	switch {
 	case rank == 1:
 		return h.Min()

@@ -44,8 +44,10 @@ type Segment struct {
 	Bytes, Objects uint64 // by share of time; objects in any unit that is small enough
 	Full, Partial  uint64 // requests wholly inside, and those that cross a border
 	Started, Ended uint64
-	Errors         uint64 // failed requests that started here
-	Times          *Times `json:",omitempty"` // only in series of NewSlices
+	Errors         uint64  // failed requests that started here
+	Latency        *Sparse `json:",omitempty"` // of requests that belong here; nil where there are none
+	Failed         Tally   `json:",omitempty"` // by what FailAs was given
+	Times          *Times  `json:",omitempty"` // only in series of NewSlices
 }
 
 func (g *Segment) Merge(o *Segment) {
@@ -56,6 +58,15 @@ func (g *Segment) Merge(o *Segment) {
 	g.Started += o.Started
 	g.Ended += o.Ended
 	g.Errors += o.Errors
+	if o.Latency != nil {
+		if g.Latency == nil {
+			g.Latency = new(Sparse)
+		}
+		g.Latency.Merge(o.Latency)
+	}
+	for name, n := range o.Failed {
+		g.Failed.add(name, n)
+	}
 	if o.Times == nil {
 		return
 	}
@@ -303,6 +314,40 @@ func (t *Series) Fail(start int64) {
 	}
 }
 
+// FailAs counts a failed request by a name, in the segment that Fail would count
+// it in.
+func (t *Series) FailAs(start int64, name string) {
+	if g := t.seek(min(max(start, t.From), max(t.To-1, t.From))); g != nil {
+		g.Failed.add(name, 1)
+	}
+}
+
+// Time counts how long a successful request took, in the segment that Fail would
+// count it in.
+func (t *Series) Time(start int64, d time.Duration) {
+	if g := t.seek(min(max(start, t.From), max(t.To-1, t.From))); g != nil {
+		if g.Latency == nil {
+			g.Latency = new(Sparse)
+		}
+		g.Latency.Add(d)
+	}
+}
+
+// TakeTimes removes from o what Time has counted and adds it here.
+func (t *Series) TakeTimes(o *Series) {
+	times := Series{Origin: o.Origin, From: o.From, To: o.To, Dur: o.Dur, Segs: map[int64]*Segment{}, Lo: o.Lo, Hi: o.Hi}
+	for _, c := range o.Coarser {
+		times.Coarser = append(times.Coarser, coarse{c.Dur, map[int64]uint64{}, map[int64]uint64{}})
+	}
+	for i, g := range o.Segs {
+		if g.Latency != nil {
+			times.Segs[i] = &Segment{Latency: g.Latency}
+			g.Latency = nil
+		}
+	}
+	t.Merge(&times)
+}
+
 // End cuts off what lies behind the end of the window. Nothing that was added
 // before does, except requests that took no time right at the end.
 func (t *Series) End(at int64) {
@@ -317,6 +362,13 @@ func (t *Series) End(at int64) {
 			delete(t.Segs, i)
 			t.Hi = last
 		}
+	}
+}
+
+// JoinAs joins segments until they are as long as o's.
+func (t *Series) JoinAs(o *Series) {
+	for t.Dur < o.Dur && t.Coarser != nil {
+		t.coarsen()
 	}
 }
 
@@ -378,11 +430,13 @@ func (t *Series) includeAll(o *Series) bool {
 }
 
 // Total is what all segments have, except Full and Partial, which count
-// requests of one segment.
+// requests of one segment, and times.
 func (t *Series) Total() Segment {
 	var sum Segment
 	for _, g := range t.Segs {
-		sum.Merge(g)
+		numbers := *g
+		numbers.Latency, numbers.Failed, numbers.Times = nil, nil, nil
+		sum.Merge(&numbers)
 	}
 	return sum
 }
@@ -402,7 +456,7 @@ func (t *Series) Valid(fresh Series) bool {
 		}
 	}
 	for i, g := range t.Segs {
-		if g == nil || i < t.Lo || i > t.Hi {
+		if g == nil || i < t.Lo || i > t.Hi || len(g.Failed) > maxNames+1 {
 			return false
 		}
 	}
@@ -426,11 +480,17 @@ func (t *Series) Between(start, end int64) []Piece {
 	for i := first; i <= last; i++ {
 		from, to := t.bounds(i)
 		p := Piece{From: max(from, start), To: min(to, end)}
-		if own := t.Segs[i]; own != nil {
-			p.Merge(own)
+		own, next := t.Segs[i], t.Segs[i+1]
+		if own != nil {
+			p.Segment = *own
 		}
-		if next := t.Segs[i+1]; i == last && next != nil { // requests that took no time, right at the end
-			p.Merge(next)
+		if i == last && next != nil { // requests that took no time, right at the end
+			p.Segment = Segment{}
+			for _, g := range []*Segment{own, next} {
+				if g != nil {
+					p.Merge(g)
+				}
+			}
 		}
 		list = append(list, p)
 	}

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// An Admin does the bookkeeping of a run on one host: buckets, markers and clean-up. None of it is measured. Every error
-// is an *Error.
+// An Admin does the bookkeeping of a run on one host: buckets, markers and clean-up. None of it is
+// measured. Every error is an *Error.
 type Admin interface {
 	Engine
 
@@ -22,7 +22,7 @@ type Admin interface {
 	SetVersioning(ctx context.Context, bucket string, on bool) error
 	ObjectLock(ctx context.Context, bucket string) (Lock, error)
 
-	// Headers are what the store shows of an object beside its payload. With decrypt the request carries the client's key.
+	// Headers returns an object's headers. With decrypt the request carries the client's key.
 	Headers(ctx context.Context, ref Ref, decrypt bool) (http.Header, error)
 	// Read returns the content of a small object.
 	Read(ctx context.Context, ref Ref) ([]byte, error)

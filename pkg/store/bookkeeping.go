@@ -33,7 +33,7 @@ func (c *Client) MakeBucket(ctx context.Context, bucket string, lock bool) error
 	return c.anyHost(ctx, func(h *Host) error { return h.admin.MakeBucket(ctx, bucket, lock) })
 }
 
-// HeadersOf are what the store shows of an object beside its payload.
+// HeadersOf returns an object's headers.
 func (c *Client) HeadersOf(ctx context.Context, ref Ref) (all http.Header, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
 		all, err = h.admin.Headers(ctx, ref, true)
@@ -42,7 +42,7 @@ func (c *Client) HeadersOf(ctx context.Context, ref Ref) (all http.Header, err e
 	return all, err
 }
 
-// MadeByWarp says whether warp created bucket.
+// MadeByWarp reports whether warp created bucket.
 func (c *Client) MadeByWarp(ctx context.Context, bucket string) bool {
 	made := false
 	_ = c.anyHost(ctx, func(h *Host) error {
@@ -52,8 +52,8 @@ func (c *Client) MadeByWarp(ctx context.Context, bucket string) bool {
 	return made
 }
 
-// Versioning returns Enabled, Suspended, or "" for a bucket that never had it.
-// A store that does not know the question has no versions.
+// Versioning returns Enabled, Suspended, or "" for a bucket that never had it. A store without
+// this function has no versions.
 func (c *Client) Versioning(ctx context.Context, bucket string) (state string, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
 		state, err = h.admin.Versioning(ctx, bucket)
@@ -70,14 +70,13 @@ func (c *Client) SetVersioning(ctx context.Context, bucket string, on bool) erro
 	return c.anyHost(ctx, func(h *Host) error { return h.admin.SetVersioning(ctx, bucket, on) })
 }
 
-// A Lock is what a bucket's object lock is set to.
+// A Lock is the object lock of a bucket.
 type Lock struct {
 	Enabled bool
 	Default string // the mode that every upload is locked in; "" = none is
 }
 
-// ObjectLock asks for the object lock of bucket. A store that does not know
-// the question has none.
+// ObjectLock returns the object lock of bucket. A store without this function has none.
 func (c *Client) ObjectLock(ctx context.Context, bucket string) (lock Lock, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
 		lock, err = h.admin.ObjectLock(ctx, bucket)
@@ -90,8 +89,8 @@ func (c *Client) ObjectLock(ctx context.Context, bucket string) (lock Lock, err 
 	return lock, err
 }
 
-// WriteSmall stores a small object. late says that one of the attempts had no
-// answer, so that it may be stored after whatever follows.
+// WriteSmall stores a small object. late means that one of the attempts had no answer, so that it
+// may still be carried out later than whatever follows.
 func (c *Client) WriteSmall(ctx context.Context, ref Ref, data []byte) (late bool, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
 		put := Put{Ref: ref, Body: bytes.NewReader(data), Size: int64(len(data)), ContentType: "application/json"}
@@ -102,7 +101,7 @@ func (c *Client) WriteSmall(ctx context.Context, ref Ref, data []byte) (late boo
 	return late, err
 }
 
-// ModifiedAt is when an object was written, by the store's clock.
+// ModifiedAt returns when an object was written, by the store's clock.
 func (c *Client) ModifiedAt(ctx context.Context, ref Ref) (modified time.Time, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
 		o, err := h.admin.Stat(ctx, ref, NewTrace(time.Now()))
@@ -121,8 +120,7 @@ func (c *Client) ReadSmall(ctx context.Context, ref Ref) (data []byte, err error
 	return data, err
 }
 
-// List lists through whichever host answers. It may have to start again, and
-// calls begin each time that it does.
+// List lists through any host that answers. It may have to start again, and calls begin each time.
 func (c *Client) List(ctx context.Context, l List, begin func(), each func(Object) bool) error {
 	return c.anyHost(ctx, func(h *Host) error {
 		begin()
@@ -130,18 +128,18 @@ func (c *Client) List(ctx context.Context, l List, begin func(), each func(Objec
 	})
 }
 
-// Delete removes refs through whichever host answers.
+// Delete deletes refs through any host that answers.
 func (c *Client) Delete(ctx context.Context, refs []Ref) error {
 	return c.anyHost(ctx, func(h *Host) error { return h.admin.Delete(ctx, refs, NewTrace(time.Now())) })
 }
 
-// DeleteLocked is Delete for versions that a retention in governance mode
-// protects. It needs the right to bypass that.
+// DeleteLocked is Delete for versions that a retention in governance mode protects. It needs the
+// permission to bypass that.
 func (c *Client) DeleteLocked(ctx context.Context, refs []Ref) error {
 	return c.anyHost(ctx, func(h *Host) error { return h.admin.DeleteLocked(ctx, refs) })
 }
 
-// AbortUpload ends one upload in parts, which may be over already.
+// AbortUpload aborts one multipart upload. It succeeds if the upload is over already.
 func (c *Client) AbortUpload(ctx context.Context, u Upload) error {
 	err := c.anyHost(ctx, func(h *Host) error { return h.admin.AbortUpload(ctx, u, NewTrace(time.Now())) })
 	if CodeOf(err) == "NoSuchUpload" {
@@ -150,8 +148,8 @@ func (c *Client) AbortUpload(ctx context.Context, u Upload) error {
 	return err
 }
 
-// Metadata returns one entry of an object's user metadata, "" where it has none
-// of that name. It has the key of objects that this client has encrypted.
+// Metadata returns one entry of an object's user metadata, or "" if there is none of that name. It
+// can read objects that this client has encrypted.
 func (c *Client) Metadata(ctx context.Context, ref Ref, name string) (value string, err error) {
 	headers := func(decrypt bool) error {
 		return c.anyHost(ctx, func(h *Host) error {
@@ -166,14 +164,15 @@ func (c *Client) Metadata(ctx context.Context, ref Ref, name string) (value stri
 	return value, err
 }
 
-// Sealed says whether a question about an object failed as it does where the object is encrypted under a key that the
-// store has to be shown.
+// Sealed reports whether err is how a request for an object fails that is encrypted with another
+// key, or that needs a key.
 func Sealed(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && (e.Status == http.StatusBadRequest || e.Status == http.StatusForbidden)
 }
 
-// Tag returns one of an object's tags, "" where it has none of that name. Tags can be read without the object's key.
+// Tag returns one of an object's tags, or "" if there is none of that name. Reading tags does not
+// need the object's key.
 func (c *Client) Tag(ctx context.Context, ref Ref, name string) (value string, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
 		all, err := h.admin.Tags(ctx, ref, NewTrace(time.Now()))
@@ -186,7 +185,7 @@ func (c *Client) Tag(ctx context.Context, ref Ref, name string) (value string, e
 	return value, err
 }
 
-// UploadsOf returns the ids of the uploads in parts of exactly that name which were not completed.
+// UploadsOf returns the ids of the incomplete multipart uploads of exactly that name; of more than a page, perhaps some.
 func (c *Client) UploadsOf(ctx context.Context, bucket, key string) (ids []string, err error) {
 	err = c.eachUpload(ctx, bucket, key, func(_ *Host, u Upload) error {
 		if u.Key == key && !slices.Contains(ids, u.ID) {
@@ -197,11 +196,11 @@ func (c *Client) UploadsOf(ctx context.Context, bucket, key string) (ids []strin
 	return ids, err
 }
 
-// MaxPart is the highest number of a part.
+// MaxPart is the highest part number.
 const MaxPart = 10000
 
-// LastPart returns the part of the highest number that an upload can have; false where it has none. It looks at all parts:
-// MinIO begins with the first one where the marker is no part.
+// LastPart returns the part with the highest possible number. It returns false if the upload has
+// none.
 func (c *Client) LastPart(ctx context.Context, u Upload) (part Part, ok bool, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
 		return h.admin.Parts(ctx, u, func(p Part) bool {
@@ -214,23 +213,33 @@ func (c *Client) LastPart(ctx context.Context, u Upload) (part Part, ok bool, er
 	return part, ok, err
 }
 
-// AbortUploads ends the multipart uploads under prefix that were never
-// completed and whose names are ours.
+// AbortUploads aborts the incomplete multipart uploads under prefix whose names are ours. It lists them again until it finds no
+// other one: a listing whose entries disappear while it is read may leave some out.
 func (c *Client) AbortUploads(ctx context.Context, bucket, prefix string, ours func(key string) bool) error {
-	return c.eachUpload(ctx, bucket, prefix, func(h *Host, u Upload) error {
-		if !ours(u.Key) {
-			return nil
+	aborted := map[string]bool{}
+	for {
+		before := len(aborted)
+		err := c.eachUpload(ctx, bucket, prefix, func(h *Host, u Upload) error {
+			if !ours(u.Key) || aborted[u.ID] {
+				return nil
+			}
+			err := h.admin.AbortUpload(ctx, u, NewTrace(time.Now()))
+			if err == nil {
+				aborted[u.ID] = true
+			}
+			if CodeOf(err) == "NoSuchUpload" {
+				return nil
+			}
+			return err
+		})
+		if err != nil || len(aborted) == before {
+			return err
 		}
-		err := h.admin.AbortUpload(ctx, u, NewTrace(time.Now()))
-		if CodeOf(err) == "NoSuchUpload" {
-			return nil
-		}
-		return err
-	})
+	}
 }
 
-// eachUpload calls do for every upload under prefix that was not completed. It may have to start again. A store that
-// does not know the question has none.
+// eachUpload calls do for every incomplete upload under prefix. It may have to start again. A
+// store without this function has none.
 func (c *Client) eachUpload(ctx context.Context, bucket, prefix string, do func(*Host, Upload) error) error {
 	return c.anyHost(ctx, func(h *Host) error {
 		var failed error
@@ -245,7 +254,7 @@ func (c *Client) eachUpload(ctx context.Context, bucket, prefix string, do func(
 	})
 }
 
-// unknownToStore says whether err means that the store lacks the function.
+// unknownToStore reports whether err means that the store lacks the function.
 func unknownToStore(err error) bool {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -254,7 +263,7 @@ func unknownToStore(err error) bool {
 	return e.Status == 405 || e.Status == 501 || e.Status >= 400 && e.Code == "NotImplemented"
 }
 
-// UploadFile stores a file of this machine as an object, in parts where it is large. It is never measured.
+// UploadFile uploads a file, in parts if it is large. It is never measured.
 func (c *Client) UploadFile(ctx context.Context, ref Ref, path, contentType string) error {
 	return c.anyHost(ctx, func(h *Host) error { return h.admin.UploadFile(ctx, ref, path, contentType) })
 }

@@ -3,13 +3,14 @@ package store
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
-
-	"github.com/minio/minio-go/v7/pkg/s3utils"
+	"strings"
 )
 
-// ParseBuckets reads the value of --bucket: names separated by commas, with ranges as in ParseHosts. A name that
-// occurs twice is refused: one that was mistyped is likelier than one that is meant to be used twice as often.
+// ParseBuckets parses the value of --bucket: names separated by commas, with ranges as in
+// [ParseHosts]. It rejects a name that occurs twice, because that is more likely a mistake than a
+// wish to use it twice as often.
 func ParseBuckets(spec string) ([]string, error) {
 	var buckets []string
 	seen := make(map[string]bool)
@@ -19,7 +20,7 @@ func ParseBuckets(spec string) ([]string, error) {
 			return nil, err
 		}
 		for _, name := range names {
-			switch err := s3utils.CheckValidBucketName(name); {
+			switch err := checkBucket(name); {
 			case name == "":
 				return nil, errors.New("a bucket is empty: want names separated by commas")
 			case err != nil:
@@ -34,6 +35,34 @@ func ParseBuckets(spec string) ([]string, error) {
 		}
 	}
 	return buckets, nil
+}
+
+// checkBucket refuses what no store takes for the name of a bucket.
+func checkBucket(name string) error {
+	alphanumeric := func(b byte) bool { return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
+	switch {
+	case len(name) < 3:
+		return errors.New("it has fewer than 3 characters")
+	case len(name) > 63:
+		return errors.New("it has more than 63 characters")
+	}
+	for i := range len(name) {
+		if !alphanumeric(name[i]) && !strings.ContainsRune(".-_:", rune(name[i])) {
+			return errors.New("it may contain letters, digits, dots, hyphens and underscores only")
+		}
+	}
+	if _, err := netip.ParseAddr(name); err == nil {
+		return errors.New("it is an IP address")
+	}
+	if !alphanumeric(name[0]) || !alphanumeric(name[len(name)-1]) {
+		return errors.New("it must begin and end with a letter or a digit")
+	}
+	for _, pair := range []string{"..", ".-", "-."} {
+		if strings.Contains(name, pair) {
+			return fmt.Errorf("it contains %q", pair)
+		}
+	}
+	return nil
 }
 
 // maxBuckets is as many as S3 gives an account without being asked, ten times over.

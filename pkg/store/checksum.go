@@ -1,37 +1,53 @@
 package store
 
 import (
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
 	"hash"
+	"hash/crc32"
 
-	"github.com/minio/minio-go/v7"
+	"github.com/cespare/xxhash/v2"
+	"github.com/minio/crc64nvme"
+	"github.com/zeebo/xxh3"
 )
 
-// A StoredChecksum is what a store keeps of an object's content beside the ETag.
-// The zero value says that there is none.
+// A StoredChecksum is the checksum that a store keeps of an object's content beside the ETag. The
+// zero value means none.
 type StoredChecksum struct {
 	Algorithm string // CRC32, CRC32C, CRC64NVME, SHA1, SHA256 and so on
 	Value     string // in base64
 	Composite bool   // it is made of the checksums of parts, and not of the content
 }
 
-// New returns what computes such a checksum from the content; nil where the
-// content alone does not give it.
+// New returns a hash that computes the checksum from the content, or nil if the content is not
+// enough.
 func (c StoredChecksum) New() hash.Hash {
 	if c.Composite {
 		return nil
 	}
-	for _, t := range ChecksumTypes() {
-		if t.String() == c.Algorithm {
-			return t.Hasher()
-		}
+	switch c.Algorithm {
+	case "CRC32":
+		return crc32.NewIEEE()
+	case "CRC32C":
+		return crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	case "CRC64NVME":
+		return crc64nvme.New()
+	case "SHA1":
+		return sha1.New()
+	case "SHA256":
+		return sha256.New()
+	case "SHA512":
+		return sha512.New()
+	case "MD5":
+		return md5.New()
+	case "XXHASH64":
+		return xxhash.New()
+	case "XXHASH3":
+		return xxh3.New()
+	case "XXHASH128":
+		return xxh3.New128()
 	}
 	return nil
-}
-
-// ChecksumTypes are all that a store may keep, those first that stores compute unasked.
-func ChecksumTypes() []minio.ChecksumType {
-	return []minio.ChecksumType{
-		minio.ChecksumCRC64NVME, minio.ChecksumCRC32C, minio.ChecksumCRC32, minio.ChecksumSHA256, minio.ChecksumSHA1,
-		minio.ChecksumSHA512, minio.ChecksumMD5, minio.ChecksumXXHash64, minio.ChecksumXXHash3, minio.ChecksumXXHash128,
-	}
 }

@@ -8,36 +8,58 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
 // Config says how to reach a store.
 type Config struct {
 	Hosts       []Address
 	TLS         bool
-	Insecure    bool                       // accept any certificate
-	CAFile      string                     // PEM file of further certificate authorities
-	CAPEM       []byte                     // its content, instead of the file
-	CertPEM     []byte                     // the content of ClientCert, instead of that file
-	KeyPEM      []byte                     // and of ClientKey
-	Region      string                     // "" asks the store
-	HostSelect  string                     // weighed or roundrobin
-	Credentials *credentials.Credentials   `json:"-"`
-	Others      []*credentials.Credentials `json:"-"` // take turns with Credentials, request by request
-	AppVersion  string                     // warp's version, for the User-Agent
-	Concurrency int                        // connections worth keeping open per host
-	Engine      string                     // auto (or ""), lean or minio
+	Insecure    bool          // accept any certificate
+	CAFile      string        // PEM file of further certificate authorities
+	CAPEM       []byte        // its content, instead of the file
+	CertPEM     []byte        // the content of ClientCert, instead of that file
+	KeyPEM      []byte        // and of ClientKey
+	Region      string        // "" asks the store
+	HostSelect  string        // weighed or roundrobin
+	Credentials Credentials   `json:"-"` // nil = anonymous
+	Others      []Credentials `json:"-"` // take turns with Credentials, request by request
+	AppVersion  string        // warp's version, for the User-Agent
+	Concurrency int           // connections worth keeping open per host
+	Engine      string        // auto (or ""), lean or minio
+	Provider    string        // the kind of store: "" is S3
 
-	UnsignedPayload bool // let the signature of an upload not cover its payload
+	Bearer  Bearer // where bearer tokens come from, for stores that take them
+	Project string // that buckets are made in, where a store has such a thing
+
+	UnsignedPayload bool     // let the signature of an upload not cover its payload
+	RedirectHosts   []string // outside of the store's own domain, to which it may redirect requests; see Redirects
 	Options
 }
+
+// A Bearer says where the tokens come from that requests carry. The zero value asks for none.
+type Bearer struct {
+	Token    string // as it is, for as long as it lasts
+	File     []byte // the content of a credentials file
+	Metadata bool   // the metadata server of the machine
+}
+
+// Given reports whether there are tokens.
+func (b *Bearer) Given() bool { return b.Token != "" || len(b.File) > 0 || b.Metadata }
 
 // An Address is a host as the user wrote it, and where to connect to if that
 // is something else (--resolve-host).
 type Address struct {
 	Name string // host:port, goes into the request
 	Dial string // ip:port; "" = Name
+	Path string // below which the store lies, such as /s3; "" = it has the host to itself
+}
+
+// URL is the address that requests go to, without what it resolves to.
+func (a *Address) URL(tls bool) string {
+	if tls {
+		return "https://" + a.Name + a.Path
+	}
+	return "http://" + a.Name + a.Path
 }
 
 // A Host is one host of the store. It sends requests through its Engine, and
@@ -45,7 +67,7 @@ type Address struct {
 // disturbs the other.
 type Host struct {
 	Engine
-	Endpoint string // as it stands in logs: scheme://host:port
+	Endpoint string // as in logs: scheme://host:port, and the path if there is one
 	admin    Admin
 	index    int
 	rotation *credentialRotation // nil where there is one identity
@@ -57,7 +79,7 @@ type credentialRotation struct {
 	next  atomic.Uint64
 }
 
-// A Driver opens what talks to the hosts of one kind of store. It sends nothing yet.
+// A Driver opens the connections of a kind of store. Opening sends nothing.
 type Driver struct {
 	Name   string // of the engine, as Config.Engine has it
 	Engine func(cfg *Config, a Address, n *Counters) (Engine, error)
@@ -73,7 +95,7 @@ type Counters struct {
 // A Client is the store: all its hosts and the choice between them.
 type Client struct {
 	hosts    []*Host
-	selector *Selector
+	selector *selector
 	engine   string
 	options  Options
 	counters Counters
@@ -82,12 +104,12 @@ type Client struct {
 	heard    atomic.Bool    // there was one
 }
 
-// New returns a client for the hosts of cfg, which are of the driver's kind. It sends nothing.
+// New returns a client for the hosts of cfg, which driver opens. It sends nothing.
 func New(cfg Config, driver Driver) (*Client, error) {
 	if len(cfg.Hosts) == 0 {
 		return nil, errors.New("no host is given")
 	}
-	selector, err := NewSelector(cfg.HostSelect, len(cfg.Hosts))
+	selector, err := newSelector(cfg.HostSelect, len(cfg.Hosts))
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +124,7 @@ func New(cfg Config, driver Driver) (*Client, error) {
 	return c, nil
 }
 
-// newHost returns a host that has further ones for further identities.
+// newHost opens a host, once for each identity.
 func (c *Client) newHost(cfg *Config, a Address, index int, driver *Driver) (*Host, error) {
 	h, err := c.openHost(cfg, a, index, driver)
 	if err != nil || len(cfg.Others) == 0 {
@@ -130,15 +152,11 @@ func (c *Client) openHost(cfg *Config, a Address, index int, driver *Driver) (*H
 	if err != nil {
 		return nil, err
 	}
-	scheme := "http://"
-	if cfg.TLS {
-		scheme = "https://"
-	}
-	return &Host{Engine: engine, Endpoint: scheme + cmp.Or(a.Dial, a.Name), admin: admin, index: index}, nil
+	shown := Address{Name: cmp.Or(a.Dial, a.Name), Path: a.Path}
+	return &Host{Engine: engine, Endpoint: shown.URL(cfg.TLS), admin: admin, index: index}, nil
 }
 
-// Acquire picks the host for one request, and as whom to talk to it; Release
-// must follow.
+// Acquire picks the host, and the identity, for one request. Release must follow.
 func (c *Client) Acquire() *Host {
 	h := c.hosts[c.selector.Acquire()]
 	if h.rotation == nil {
@@ -147,8 +165,8 @@ func (c *Client) Acquire() *Host {
 	return h.rotation.hosts[(h.rotation.next.Add(1)-1)%uint64(len(h.rotation.hosts))]
 }
 
-// Release says that the request on h has finished, and how. A host that cannot be connected to is left alone for a while
-// where there are others.
+// Release ends the request on h, which returned err. A host that refuses connections is avoided
+// for a while if there are others.
 func (c *Client) Release(h *Host, err error) {
 	if IsConnection(err) {
 		c.refused[h.index].Add(1)
@@ -166,7 +184,8 @@ func (c *Client) Use(do func(*Host) error) error {
 	return err
 }
 
-// Refused is how many requests found no connection to each host, by endpoint. Hosts without any are left out.
+// Refused returns how many requests could not connect to each host, by endpoint. Hosts without any
+// are left out.
 func (c *Client) Refused() map[string]int64 {
 	all := make(map[string]int64)
 	for i, h := range c.hosts {
@@ -177,8 +196,8 @@ func (c *Client) Refused() map[string]int64 {
 	return all
 }
 
-// Close closes the connections that no request uses, and each other one when its request ends. Whoever measures next,
-// in this process or another, finds the store without them.
+// Close closes idle connections, and each other one when its request ends. The next measurement
+// finds the store without them.
 func (c *Client) Close() {
 	for _, h := range c.hosts {
 		h.Close()
@@ -196,23 +215,23 @@ func (h *Host) Close() {
 	}
 }
 
-// Connections is how many connections were opened for the load so far.
+// Connections returns how many connections were opened for the load so far.
 func (c *Client) Connections() int64 { return c.counters.Connections.Load() }
 
-// HashedPayload is how many bytes of payload were hashed for signatures so far,
-// those of small uploads not counted.
+// HashedPayload returns how many bytes of payload were hashed for signatures so far, except for
+// small uploads.
 func (c *Client) HashedPayload() int64 { return c.counters.HashedPayload.Load() }
 
-// Options are those that the client was made with.
+// Options returns the options that the client was made with.
 func (c *Client) Options() *Options { return &c.options }
 
-// Heard says whether bookkeeping has had an answer that was no error.
+// Heard reports whether bookkeeping has had an answer other than an error.
 func (c *Client) Heard() bool { return c.heard.Load() }
 
-// EngineName says what sends the requests.
+// EngineName returns the name of the engine that sends the requests.
 func (c *Client) EngineName() string { return c.engine }
 
-// Endpoints lists all hosts as they stand in logs.
+// Endpoints returns all hosts as they appear in logs.
 func (c *Client) Endpoints() []string {
 	var all []string
 	for _, h := range c.hosts {
@@ -221,19 +240,19 @@ func (c *Client) Endpoints() []string {
 	return all
 }
 
-// AdminTimeout is how long a request of bookkeeping may take. They are small:
-// nobody should have to wait for minutes to learn that the store is frozen.
+// AdminTimeout limits a request of bookkeeping. They are small: nobody should have to wait for
+// minutes to learn that the store is frozen.
 const AdminTimeout = 45 * time.Second
 
-// Bookkeeping is repeated where the store is busy, within these bounds.
+// Limits on repeating bookkeeping while the store is busy.
 const (
 	adminAttempts  = 8
 	adminRetryTime = 30 * time.Second // no further attempt after that
 )
 
-// anyHost calls do with one host after the other until one can be connected
-// to, and again after a moment where the store is only busy. It is for what is
-// done once and on whatever host, and is never measured.
+// anyHost calls do with one host after the other until one can be connected to, and again after a
+// pause while the store is busy. It is for requests that any host can answer, and is never
+// measured.
 func (c *Client) anyHost(ctx context.Context, do func(*Host) error) error {
 	began := time.Now()
 	for attempt := 1; ; attempt++ {
@@ -250,9 +269,8 @@ func (c *Client) anyHost(ctx context.Context, do func(*Host) error) error {
 	}
 }
 
-// tryHosts goes on to the next host for every error that another one may not
-// have. It begins with the one that answered last, each further attempt with
-// another one.
+// tryHosts tries the next host after each error that another host may not have. It begins with the
+// one that answered last, and with another one at each further attempt.
 func (c *Client) tryHosts(ctx context.Context, first int, do func(*Host) error) error {
 	var unreachable []error
 	var busy error
@@ -288,7 +306,7 @@ func (c *Client) tryHosts(ctx context.Context, first int, do func(*Host) error) 
 	return &UnreachableError{Hosts: c.Endpoints(), Err: errors.Join(unreachable...)}
 }
 
-// An UnreachableError says that not one host of the store can be connected to.
+// An UnreachableError is returned if no host of the store can be connected to.
 type UnreachableError struct {
 	Hosts []string
 	Err   error

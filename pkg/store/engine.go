@@ -26,17 +26,17 @@ type Engine interface {
 	Multipart
 	Extras
 
-	// Close closes the connections that no request uses, and each other one when its request ends.
+	// Close closes idle connections, and each other one when its request ends.
 	Close()
 }
 
-// ErrUnsupported is what a method of an [Engine] returns that cannot do what it was asked for. It has sent nothing then,
-// so another engine may be asked.
+// ErrUnsupported is returned by a method of an [Engine] that does not support the request. Nothing
+// has been sent then, so another engine may be tried.
 var ErrUnsupported = errors.New("the engine does not support this request")
 
 // Multipart is an upload in parts, request by request.
 type Multipart interface {
-	// StartUpload begins the upload of p, of which the body is not looked at.
+	// StartUpload begins the upload of p. It ignores the body.
 	StartUpload(ctx context.Context, p Put, tr *Trace) (Upload, error)
 	PutPart(ctx context.Context, p PutPart, tr *Trace) (Part, error)
 	CopyPart(ctx context.Context, c CopyPart, tr *Trace) (Part, error)
@@ -44,7 +44,7 @@ type Multipart interface {
 	AbortUpload(ctx context.Context, u Upload, tr *Trace) error
 }
 
-// Extras are requests that not every store knows.
+// Extras are requests that not every store supports.
 type Extras interface {
 	Copy(ctx context.Context, c Copy, tr *Trace) (Object, error)
 	PutTags(ctx context.Context, ref Ref, tags map[string]string, tr *Trace) error
@@ -62,7 +62,7 @@ type Ref struct {
 	Bucket, Key, VersionID string
 }
 
-// An Object is what a store says about an object.
+// An Object describes an object.
 type Object struct {
 	Ref
 	ETag         string // without quotes
@@ -80,14 +80,14 @@ type Body interface {
 	io.ReaderAt
 }
 
-// A PieceBody can say where in memory its content lies, so that it need not be
-// copied on its way to a socket.
+// A PieceBody can expose the memory that holds its content, so that it need not be copied on its
+// way to a socket.
 type PieceBody interface {
 	Body
-	// Lies is the offset from which on all of the content lies there.
+	// Lies returns the offset from which on all of the content is in memory.
 	Lies() int64
-	// Pieces fills dst with the content from such an offset on, in memory that
-	// stays as it is, and returns how many pieces that are: none at the end.
+	// Pieces fills dst with the content from such an offset on, in memory that does not change,
+	// and returns the number of pieces: 0 at the end.
 	Pieces(off int64, dst [][]byte) int
 }
 
@@ -97,8 +97,8 @@ type Put struct {
 	Body        Body
 	Size        int64
 	ContentType string
-	Headers     []Header          // of this request only, beside those of Config
-	Tags        map[string]string // of an upload in parts, beside those of Config
+	Headers     []Header          // of this request only, beside Config's
+	Tags        map[string]string // of an upload in parts, beside Config's
 	Whole       bool              // in one request, whatever the size
 }
 
@@ -109,15 +109,15 @@ type Header struct{ Name, Value string }
 type Get struct {
 	Ref
 	Offset, Length int64
-	Part           int       // of an object that was uploaded in parts; 0 = the whole object
+	Part           int       // of an object that was uploaded in parts, which lies in the range; 0 = the whole object
 	Into           io.Writer // takes the payload; nil throws it away, at less cost
 	Headers        []Header
-	// Checksum asks for the checksum that the store keeps of the object, and is
-	// told it before the payload comes.
+	// Checksum is called with the checksum that the store keeps of the object, before the payload
+	// arrives.
 	Checksum func(StoredChecksum)
 }
 
-// A Download is what came of a Get: the object and how much payload arrived.
+// A Download is the result of a Get: the object, and how much payload arrived.
 type Download struct {
 	Object
 	Bytes int64
@@ -133,14 +133,14 @@ type List struct {
 	Headers        []Header
 }
 
-// An Upload is a multipart upload that has begun.
+// An Upload is a multipart upload in progress.
 type Upload struct {
 	Ref
 	ID       string
 	IfAbsent bool // completing it fails where an object of that name exists, if the store looks
 }
 
-// A Part is what a store says about a part: what completes the upload.
+// A Part is an uploaded part, as needed to complete the upload.
 type Part struct {
 	Number    int
 	ETag      string

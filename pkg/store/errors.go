@@ -16,8 +16,8 @@ import (
 	"warp/internal/human"
 )
 
-// Codes of failures that no store reported. They stand beside the S3 error
-// codes in logs and reports.
+// Codes of failures that no store reported. They appear beside the S3 error codes in logs and
+// reports.
 const (
 	CodeRefused        = "ConnectionRefused"
 	CodeReset          = "ConnectionReset"
@@ -44,7 +44,7 @@ const (
 	CodeRedirect       = "Redirect"
 )
 
-// Codes of downloads whose content was looked at.
+// Codes of downloads whose content was verified.
 const (
 	CodeWrongContent  = "WrongContent"
 	CodeWrongChecksum = "WrongChecksum"
@@ -83,7 +83,7 @@ func BadAnswer(status int, format string, args ...any) *Error {
 	return Errorf(CodeBadAnswer, status, format, args...)
 }
 
-// CodeOf returns the code of err, or "" where it is none of this package's.
+// CodeOf returns the code of err, or "" if it is no [Error].
 func CodeOf(err error) string {
 	if err == nil {
 		return "" // before there is anything to allocate
@@ -95,8 +95,8 @@ func CodeOf(err error) string {
 	return ""
 }
 
-// IsConnection says whether no connection to the host could be had, so that
-// asking it again at once is pointless.
+// IsConnection reports whether the host could not be connected to, so that trying it again at once
+// is pointless.
 func IsConnection(err error) bool {
 	switch CodeOf(err) {
 	case CodeRefused, CodeUnreachable, CodeDNS, CodeTLS, CodeConnectTimeout:
@@ -105,7 +105,7 @@ func IsConnection(err error) bool {
 	return false
 }
 
-// IsTimeout says whether err is that something took too long.
+// IsTimeout reports whether err is a timeout.
 func IsTimeout(err error) bool {
 	switch CodeOf(err) {
 	case CodeTimeout, CodeConnectTimeout, CodeAnswerTimeout, CodeStallTimeout:
@@ -114,7 +114,7 @@ func IsTimeout(err error) bool {
 	return false
 }
 
-// Repeatable says whether the same request may succeed a moment later.
+// Repeatable reports whether the same request may succeed a moment later.
 func Repeatable(err error) bool {
 	var e *Error
 	if !errors.As(err, &e) || e.Code == CodeCanceled || e.Code == CodeTLS || e.Code == CodeNeedsTLS {
@@ -127,15 +127,15 @@ func Repeatable(err error) bool {
 	return e.Status >= 500 && e.Status != 501 || e.Code == CodeShortRead
 }
 
-// unanswered says whether a request that may have reached the store had no
-// answer: the store may yet do what it asked for.
+// unanswered reports whether a request may have reached the store but had no answer: the store may
+// still carry it out.
 func unanswered(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Status == 0 && !IsConnection(err)
 }
 
-// AsError turns an error of a connection into an *Error; nil stays nil, and an *Error itself. The status is the
-// answer's, or 0 if there was none.
+// AsError turns an error of a connection into an *Error. It returns nil for nil, and an *Error as
+// it is. status is the answer's, or 0 without one.
 func AsError(err error, status int) error {
 	if err == nil {
 		return nil
@@ -151,8 +151,7 @@ func AsError(err error, status int) error {
 	return &Error{Code: code, Message: plainText(err), Status: status}
 }
 
-// innermost is the error that all others are about. Timeouts of net and
-// net/http claim to be a context's.
+// innermost returns the root cause. Timeouts of net and net/http pretend to be a context's.
 func innermost(err error) error {
 	for next := err; next != nil; next = errors.Unwrap(next) {
 		err = next
@@ -160,7 +159,7 @@ func innermost(err error) error {
 	return err
 }
 
-// timeoutError says which of net's and net/http's timeouts err is.
+// timeoutError returns the error for one of net's and net/http's timeouts.
 func timeoutError(err error, status int) *Error {
 	var op *net.OpError
 	isOp := errors.As(err, &op)
@@ -175,7 +174,7 @@ func timeoutError(err error, status int) *Error {
 	return Errorf(CodeStallTimeout, status, "no more of the answer came in time")
 }
 
-// netCode names a failure below HTTP.
+// netCode returns the code of a failure below HTTP.
 func netCode(err error) string {
 	var (
 		dns    *net.DNSError
@@ -214,9 +213,9 @@ func netCode(err error) string {
 	return "RequestFailed"
 }
 
-// plainText is the error without the URL and the addresses that net/http and
-// net put in front: they differ from request to request, may carry a
-// signature, and the endpoint stands beside the error anyway.
+// plainText returns the error without the URL and the addresses that net/http and net put in
+// front. They differ from request to request and may carry a signature, and logs have the endpoint
+// anyway.
 func plainText(err error) string {
 	var op *net.OpError
 	var u *url.Error
@@ -229,7 +228,7 @@ func plainText(err error) string {
 	return OneLine(err.Error())
 }
 
-// OneLine keeps what a store says printable in one line of bounded length.
+// OneLine makes what a store says printable in one line of bounded length.
 func OneLine(s string) string {
 	const maxSize = 300
 	s = strings.Join(strings.Fields(human.OneLine(s)), " ")

@@ -15,7 +15,7 @@ import (
 // maxHosts stops a mistyped range before it fills the memory.
 const maxHosts = 100_000
 
-// ParseHosts reads the value of --host: hosts with or without a port, separated by commas, where {1...8} stands for
+// ParseHosts reads the value of --host: hosts with or without a port, separated by commas, where {1...8} means
 // each number of the range, anywhere in name or port and any number of times; with leading zeros ({01...10}) all
 // numbers have that many digits. "file:path" reads a list with one such specification per line, in which "#" begins
 // a comment. A host that occurs more than once counts once: its requests in flight are counted per host.
@@ -25,8 +25,8 @@ func ParseHosts(spec string) ([]string, error) {
 	return list.hosts, err
 }
 
-// ParseEndpoints is ParseHosts where a host may be a URL without a path. The
-// scheme of the URLs is http or https, and "" where there is none.
+// ParseEndpoints is ParseHosts where a host may be a URL, and may have a path below which the store lies, as in
+// gateway:51080/s3. The scheme of the URLs is http or https, and "" where there is none.
 func ParseEndpoints(spec string) (hosts []string, scheme string, err error) {
 	list := hostList{urls: true}
 	err = list.parse(spec)
@@ -40,7 +40,7 @@ func (l *hostList) parse(spec string) error {
 	return l.add(spec)
 }
 
-// ListItems are the items of a list in one value of a flag. All lists are read so: there may be spaces around the commas.
+// ListItems returns the items of a comma-separated flag value, without spaces around them.
 func ListItems(spec string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for item := range strings.SplitSeq(spec, ",") {
@@ -51,11 +51,11 @@ func ListItems(spec string) iter.Seq[string] {
 	}
 }
 
-// A hostList collects hosts, each once.
+// A hostList collects distinct hosts.
 type hostList struct {
 	hosts  []string
 	seen   map[string]bool
-	urls   bool   // URLs are hosts too
+	urls   bool   // URLs and paths are allowed
 	scheme string // of all URLs so far
 }
 
@@ -101,7 +101,7 @@ func (l *hostList) add(spec string) error {
 }
 
 func (l *hostList) addHost(host string) error {
-	if err := checkHost(host); err != nil {
+	if err := l.check(host); err != nil {
 		return fmt.Errorf("host %q: %w", host, err)
 	}
 	if l.seen[host] {
@@ -118,6 +118,47 @@ func (l *hostList) addHost(host string) error {
 	return nil
 }
 
+// check checks one host with all ranges replaced.
+func (l *hostList) check(host string) error {
+	if !l.urls {
+		return checkHost(host)
+	}
+	name, path := splitPath(host)
+	if err := checkHost(name); err != nil {
+		return err
+	}
+	return checkPath(path)
+}
+
+// splitPath separates the path from the host above it. It is empty or begins with a slash.
+func splitPath(host string) (name, path string) {
+	if slash := strings.IndexByte(host, '/'); slash >= 0 {
+		return host[:slash], host[slash:]
+	}
+	return host, ""
+}
+
+// maxPath bounds the path of an endpoint.
+const maxPath = 256
+
+// checkPath checks the path of an endpoint. Characters that are escaped in URLs have no place in it.
+func checkPath(path string) error {
+	for _, c := range path {
+		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~/", c) {
+			return fmt.Errorf("%q cannot be in the path of an endpoint", c)
+		}
+	}
+	for part := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+		if path != "" && (part == "" || part == "." || part == "..") {
+			return fmt.Errorf("the path %s has an empty part, or one of dots", path)
+		}
+	}
+	if len(path) > maxPath {
+		return fmt.Errorf("the path has %d characters, and may have %d", len(path), maxPath)
+	}
+	return nil
+}
+
 // address takes the host out of an item, and finds what people paste by mistake
 // before any of it is taken for a name.
 func (l *hostList) address(item string) (string, error) {
@@ -131,28 +172,25 @@ func (l *hostList) address(item string) (string, error) {
 	if !isURL {
 		rest = item
 	}
-	host, path, _ := strings.Cut(rest, "/")
 	scheme = strings.ToLower(scheme)
 	switch {
 	case isURL && !l.urls:
+		host, _ := splitPath(rest)
 		return "", fmt.Errorf("%q is a URL: write %s", item, host)
 	case isURL && scheme != "http" && scheme != "https":
-		return "", fmt.Errorf("host %q: warp talks http and https, and not %s", item, scheme)
+		return "", fmt.Errorf("host %q: warp supports http and https, not %s", item, scheme)
 	case isURL && strings.Contains(rest, "@"):
-		return "", fmt.Errorf("host %q: keys do not belong in an address: leave them out, and give --access-key and --secret-key", item)
-	case l.urls && path != "":
-		return "", fmt.Errorf("host %q has a path, and an endpoint below a path is not built in yet: leave out /%s", item, path)
+		return "", fmt.Errorf("host %q: an address must not contain keys: leave them out, and use --access-key and --secret-key", item)
 	case isURL && l.scheme != "" && l.scheme != scheme:
 		return "", errors.New("some hosts are URLs of http and others of https, and a run uses one of them for all hosts")
 	case isURL:
 		l.scheme = scheme
-		return host, nil
 	}
 	return strings.TrimSuffix(rest, "/"), nil
 }
 
-// expandRanges replaces each {low...high} by each of its numbers, the last range counting fastest. What it is that
-// the names are of, errors say.
+// expandRanges replaces each {low...high} by each of its numbers, the last range counting fastest.
+// what names the kind of item in errors.
 func expandRanges(what, item string) ([]string, error) {
 	all := []string{""}
 	for rest := item; rest != ""; {
@@ -210,7 +248,7 @@ func rangeNumbers(text string) ([]string, error) {
 
 func padded(number string) bool { return len(number) > 1 && number[0] == '0' }
 
-// checkHost checks one host with all ranges replaced.
+// checkHost checks one host, with all ranges replaced.
 func checkHost(host string) error {
 	name, port, err := splitHost(host)
 	if err != nil {
@@ -235,7 +273,8 @@ func checkHost(host string) error {
 	return nil
 }
 
-// splitHost separates name (an IPv6 address without its brackets) and port, which is empty if there is none.
+// splitHost splits a host into name, an IPv6 address without its brackets, and port, which may be
+// empty.
 func splitHost(host string) (name, port string, err error) {
 	rest := ""
 	if inner, ok := strings.CutPrefix(host, "["); ok {
@@ -263,23 +302,24 @@ func splitHost(host string) (name, port string, err error) {
 	return name, strings.TrimPrefix(rest, ":"), nil
 }
 
-// Addresses takes hosts as they are, to be looked up whenever a connection is made.
+// Addresses returns hosts that are resolved whenever a connection is made.
 func Addresses(hosts []string) []Address {
 	all := make([]Address, len(hosts))
 	for i, host := range hosts {
-		all[i].Name = host
+		all[i].Name, all[i].Path = splitPath(host)
 	}
 	return all
 }
 
-// ResolveHosts is --resolve-host: each host becomes as many as its name has addresses. lookup is
-// net.Resolver.LookupHost, or what a test has instead; defaultPort is that of hosts that have none. Requests keep
-// the name, which certificates and signatures are about. Numeric addresses are not looked up.
+// ResolveHosts implements --resolve-host: it returns one address for each IP address of each host.
+// lookup is net.Resolver.LookupHost, and defaultPort is for hosts without one. Requests keep the
+// name, which certificates and signatures depend on. Numeric addresses are not looked up.
 func ResolveHosts(ctx context.Context, hosts []string, defaultPort string,
 	lookup func(context.Context, string) ([]string, error)) ([]Address, error) {
 	var all []Address
 	seen := map[Address]bool{}
-	for _, host := range hosts {
+	for _, a := range Addresses(hosts) {
+		host := a.Name
 		name, port, err := splitHost(host)
 		if err != nil {
 			return nil, fmt.Errorf("host %q: %w", host, err)
@@ -292,7 +332,7 @@ func ResolveHosts(ctx context.Context, hosts []string, defaultPort string,
 			return nil, fmt.Errorf("resolve host %s: %w", host, err)
 		}
 		for _, ip := range addresses {
-			a := Address{Name: host, Dial: net.JoinHostPort(ip, port)}
+			a.Dial = net.JoinHostPort(ip, port)
 			if !seen[a] {
 				seen[a] = true
 				all = append(all, a)

@@ -39,6 +39,46 @@ func TestParseHosts(t *testing.T) {
 	}
 }
 
+func TestParseEndpoints(t *testing.T) {
+	t.Parallel()
+	for spec, want := range map[string]struct {
+		scheme string
+		hosts  []Address
+		err    string
+	}{
+		"h:1":                           {hosts: []Address{{Name: "h:1"}}},
+		"http://h:51080/s3":             {"http", []Address{{Name: "h:51080", Path: "/s3"}}, ""},
+		"HTTPS://h/s3/":                 {"https", []Address{{Name: "h", Path: "/s3"}}, ""},
+		"http://h/":                     {"http", []Address{{Name: "h"}}, ""},
+		"h:9000/s3":                     {hosts: []Address{{Name: "h:9000", Path: "/s3"}}},
+		"http://h{1...2}:1/a/b":         {"http", []Address{{Name: "h1:1", Path: "/a/b"}, {Name: "h2:1", Path: "/a/b"}}, ""},
+		"h/p{1...2},h/p1":               {hosts: []Address{{Name: "h", Path: "/p1"}, {Name: "h", Path: "/p2"}}},
+		"[::1]:9000/s3":                 {hosts: []Address{{Name: "[::1]:9000", Path: "/s3"}}},
+		"http://h/a//b":                 {err: "an empty part"},
+		"http://h//":                    {err: "an empty part"},
+		"http://h/a/../b":               {err: "one of dots"},
+		"http://h/a?x=1":                {err: "'?' cannot be in the path"},
+		"http://h/a#b":                  {err: "'#' cannot be in the path"},
+		"http://h/a%20b":                {err: "'%' cannot be in the path"},
+		"http://u:p@h/a":                {err: "must not contain keys"},
+		"http:///a":                     {err: "no name"},
+		"http://h,https://h":            {err: "some hosts are URLs of http"},
+		"ftp://h":                       {err: "warp supports http and https"},
+		"h/" + strings.Repeat("a", 300): {err: "has 301 characters"},
+	} {
+		hosts, scheme, err := ParseEndpoints(spec)
+		if want.err != "" {
+			if err == nil || !strings.Contains(err.Error(), want.err) {
+				t.Errorf("%s: error %v, want one with %q", spec, err, want.err)
+			}
+			continue
+		}
+		if got := Addresses(hosts); err != nil || scheme != want.scheme || !slices.Equal(got, want.hosts) {
+			t.Errorf("%s: %v %q, %v; want %v %q", spec, got, scheme, err, want.hosts, want.scheme)
+		}
+	}
+}
+
 func TestParseHostsErrors(t *testing.T) {
 	t.Parallel()
 	for spec, want := range map[string]string{
@@ -158,11 +198,11 @@ func TestResolveHosts(t *testing.T) {
 		}
 		return nil, errors.New("no such host")
 	}
-	got, err := ResolveHosts(t.Context(), []string{"many:9000", "many", "192.0.2.1:80", "[::1]:81"}, "443", lookup)
+	got, err := ResolveHosts(t.Context(), []string{"many:9000", "many/s3", "192.0.2.1:80", "[::1]:81"}, "443", lookup)
 	want := []Address{
-		{"many:9000", "10.0.0.1:9000"}, {"many:9000", "10.0.0.2:9000"}, {"many:9000", "[fd00::1]:9000"},
-		{"many", "10.0.0.1:443"}, {"many", "10.0.0.2:443"}, {"many", "[fd00::1]:443"},
-		{"192.0.2.1:80", "192.0.2.1:80"}, {"[::1]:81", "[::1]:81"},
+		{Name: "many:9000", Dial: "10.0.0.1:9000"}, {Name: "many:9000", Dial: "10.0.0.2:9000"}, {Name: "many:9000", Dial: "[fd00::1]:9000"},
+		{Name: "many", Dial: "10.0.0.1:443", Path: "/s3"}, {Name: "many", Dial: "10.0.0.2:443", Path: "/s3"}, {Name: "many", Dial: "[fd00::1]:443", Path: "/s3"},
+		{Name: "192.0.2.1:80", Dial: "192.0.2.1:80"}, {Name: "[::1]:81", Dial: "[::1]:81"},
 	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %v, %v, want %v", got, err, want)

@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// errLimit is the cause of a context whose request took too long as a whole.
+// errLimit is the cause of the end of a context of [WithLimit].
 var errLimit = errors.New("the answer was not complete in time")
 
-// WithLimit returns a context for a request that has so long for all of its answer; 0 = no limit.
+// WithLimit returns a context that limits the time of a request, including all of its answer; 0 =
+// no limit.
 func WithLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if limit == 0 {
 		return ctx, func() {}
@@ -17,8 +18,8 @@ func WithLimit(ctx context.Context, limit time.Duration) (context.Context, conte
 	return context.WithTimeoutCause(ctx, limit, errLimit)
 }
 
-// LimitError replaces the error of a request that failed because ctx, of [WithLimit], had ended. Other errors stay as
-// they are.
+// LimitError returns the error of a request that failed because its context, from [WithLimit], had
+// ended. It returns other errors as they are.
 func LimitError(ctx context.Context, err error, status int) error {
 	switch {
 	case context.Cause(ctx) != errLimit:

@@ -54,11 +54,11 @@ type Attribute struct {
 	Random     int // > 0: instead of Value as many random characters, other ones for each object
 }
 
-// randomCharacters may stand in headers and in tags, and need no escaping. There are 64.
+// randomCharacters are 64 characters that need no escaping in headers and tags.
 const randomCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
-// AppendValue appends the attribute's value for the object called name. It
-// follows from the name, and so from the run's seed.
+// AppendValue appends the attribute's value for the object called name. A random value depends on
+// the name, and so on the run's seed.
 func (a *Attribute) AppendValue(dst []byte, name string) []byte {
 	if a.Random == 0 {
 		return append(dst, a.Value...)
@@ -84,11 +84,11 @@ func (a *Attribute) AppendValue(dst []byte, name string) []byte {
 	return dst
 }
 
-// A Checksum names what uploads carry to be checked by; "" = nothing.
+// A Checksum names the checksum that uploads carry; "" = none.
 type Checksum string
 
-// The checksums. CRC32, CRC32C and the hashes of an upload in parts are made of
-// the parts' (composite), those with FO and CRC64NVME are of the whole object.
+// The checksums. Those with FO and CRC64NVME are of the whole object, also in a multipart upload.
+// The others are composite there, computed from the checksums of the parts.
 const (
 	NoChecksum        Checksum = ""
 	ChecksumCRC32     Checksum = "CRC32"
@@ -105,7 +105,7 @@ const (
 	ChecksumXXH128    Checksum = "XXH128"
 )
 
-// Checksums lists them all, the usual ones first.
+// Checksums returns all checksums, the common ones first.
 func Checksums() []Checksum {
 	return []Checksum{
 		ChecksumCRC32, ChecksumCRC32FO, ChecksumCRC32C, ChecksumCRC32CFO, ChecksumCRC64NVME, ChecksumSHA1,
@@ -120,16 +120,16 @@ const (
 	LookupPath = "path"
 )
 
-// answerTimeout is how long the store may take to answer where nobody says:
-// without a bound a frozen store would hold prepare up for ever.
+// answerTimeout is the default of Options.Timeout. Without a limit a frozen store would block
+// preparation for ever.
 const answerTimeout = 2 * time.Minute
 
-// StallTimeout is for how long nothing may move on a connection of the load.
+// StallTimeout returns for how long a connection of the load may make no progress.
 func (o *Options) StallTimeout() time.Duration { return cmp.Or(o.Timeout, answerTimeout) }
 
-// ForAdmin returns the configuration for bookkeeping. Markers are for all runs to
-// read, whatever their options: of these only those are left that it takes to
-// reach the store.
+// ForAdmin returns the configuration for bookkeeping. All runs have to be able to read the
+// markers, whatever their options, so it keeps only the options that are needed to reach the
+// store.
 func (cfg *Config) ForAdmin() *Config {
 	own := *cfg
 	own.Options = Options{

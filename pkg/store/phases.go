@@ -2,8 +2,7 @@ package store
 
 import "time"
 
-// The phases of an HTTP request, in order. The first three set up a new
-// connection, which most requests do not need.
+// The phases of an HTTP request, in order. Only requests on new connections have the first three.
 const (
 	PhaseDNS     = iota // the name's lookup
 	PhaseConnect        // TCP's begin
@@ -14,19 +13,19 @@ const (
 	numPhases
 )
 
-// Phases are the times that the requests of a row took in each phase; 0 = there
-// was no such phase, or it did not come to its end.
+// Phases are the times that the requests of a row spent in each phase; 0 = it did not occur or did
+// not end.
 type Phases [numPhases]time.Duration
 
 // Add counts a phase that has ended. One that was too short for the clock counts
 // as a nanosecond.
 func (p *Phases) Add(phase int, d time.Duration) { p[phase] += max(d, 1) }
 
-// RecordPhases makes t record the phases of its requests in p: the phases of
-// new connections only, or all of them.
+// RecordPhases adds the phases of t's requests to p: of new connections, or with all set the
+// others as well.
 func (t *Trace) RecordPhases(p *Phases, all bool) { t.phases, t.all = p, all }
 
-// Where a request is whose phases are noted.
+// Stages of a request whose phases are recorded.
 const (
 	notNoted = iota
 	inSend
@@ -34,14 +33,15 @@ const (
 	inReceive
 )
 
-// Sending notes that a request has a connection and is about to be sent.
+// Sending records that a request has a connection and is about to be sent.
 func (t *Trace) Sending() {
 	if t != nil && t.all {
 		t.stage, t.began = inSend, time.Since(t.base)
 	}
 }
 
-// Sent notes that all of a request was sent at a time after [Trace.Base]. It says whether that ended a payload.
+// Sent records that all of a request was sent, at a time after [Trace.Base]. payload says whether
+// it ended with one.
 func (t *Trace) Sent(payload bool, at time.Duration) {
 	if t == nil || !payload && !t.all {
 		return
@@ -60,7 +60,7 @@ func (t *Trace) enter(stage uint8, ended int, now time.Duration) {
 	t.stage, t.began = stage, now
 }
 
-// Complete notes that all of the answer was received.
+// Complete records that all of the answer was received.
 func (t *Trace) Complete() {
 	if t != nil && t.stage == inReceive {
 		t.enter(notNoted, PhaseReceive, time.Since(t.base))

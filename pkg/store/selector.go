@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// A Selector chooses the host of each request. It is safe for concurrent use, does not allocate, and with one host
+// A selector chooses the host of each request. It is safe for concurrent use, does not allocate, and with one host
 // does nothing at all.
 //
 // A host that refuses connections has nothing in flight, which is what a host looks like that is free. So it rests: it
 // gets one request at the end of each of a series of growing pauses, until one of them is answered. Where all hosts
 // rest they are chosen as if none did.
-type Selector struct {
+type selector struct {
 	hosts   int
 	turn    atomic.Uint64 // roundrobin: requests so far
 	resting atomic.Int32  // how many hosts rest
@@ -45,14 +45,14 @@ const (
 
 func (l *hostLoad) rests() bool { return l.refusals > 0 }
 
-// due says whether a host that rests is to be tried again.
+// due reports whether it is time to try a host again that rests.
 func (l *hostLoad) due(now time.Time) bool { return !l.probed && !now.Before(l.until) }
 
-// NewSelector takes the value of --host-select. "weighed" (or "") prefers the host with the least requests in
+// newSelector takes the value of --host-select. "weighed" (or "") prefers the host with the least requests in
 // flight, and among those the one whose last request finished the longest ago, so that faster hosts get more;
 // "roundrobin" takes turns.
-func NewSelector(strategy string, hosts int) (*Selector, error) {
-	s := &Selector{hosts: hosts}
+func newSelector(strategy string, hosts int) (*selector, error) {
+	s := &selector{hosts: hosts}
 	switch strategy {
 	case "weighed", "":
 		s.weighed = true
@@ -73,7 +73,7 @@ func NewSelector(strategy string, hosts int) (*Selector, error) {
 }
 
 // Acquire returns the index of the host for a request. Release must be called with it when the request has finished.
-func (s *Selector) Acquire() int {
+func (s *selector) Acquire() int {
 	switch {
 	case s.hosts == 1:
 		return 0
@@ -92,8 +92,8 @@ func (s *Selector) Acquire() int {
 	return int(host)
 }
 
-// takeTurn passes over hosts that rest.
-func (s *Selector) takeTurn() int {
+// takeTurn skips hosts that rest.
+func (s *selector) takeTurn() int {
 	next := func() int { return int((s.turn.Add(1) - 1) % uint64(s.hosts)) }
 	host := next()
 	if s.resting.Load() == 0 {
@@ -113,8 +113,8 @@ func (s *Selector) takeTurn() int {
 	return host
 }
 
-// dueHost is a host that rests and is to be tried again now.
-func (s *Selector) dueHost() (host int32, ok bool) {
+// dueHost returns a host that rests and is due for another try.
+func (s *selector) dueHost() (host int32, ok bool) {
 	if s.resting.Load() == 0 {
 		return 0, false
 	}
@@ -128,8 +128,8 @@ func (s *Selector) dueHost() (host int32, ok bool) {
 	return 0, false
 }
 
-// Release says that a request on the host has finished.
-func (s *Selector) Release(host int) {
+// Release ends a request on the host.
+func (s *selector) Release(host int) {
 	if s.hosts == 1 || !s.weighed && s.resting.Load() == 0 {
 		return
 	}
@@ -144,8 +144,8 @@ func (s *Selector) Release(host int) {
 	s.riseUp(int(l.place)) // one request less outweighs having finished last, so a host never sinks here
 }
 
-// Refuse says that the host could not be connected to for a request.
-func (s *Selector) Refuse(host int) {
+// Refuse ends a request that could not connect to the host.
+func (s *selector) Refuse(host int) {
 	if s.hosts == 1 {
 		return
 	}
@@ -165,7 +165,7 @@ func (s *Selector) Refuse(host int) {
 	s.sinkDown(int(l.place))
 }
 
-func (s *Selector) finish(l *hostLoad) {
+func (s *selector) finish(l *hostLoad) {
 	if s.weighed {
 		s.finished++
 		l.inFlight--
@@ -173,8 +173,9 @@ func (s *Selector) finish(l *hostLoad) {
 	}
 }
 
-// before tells whether host a is to be used before host b. The index decides between hosts not used yet.
-func (s *Selector) before(a, b int32) bool {
+// before reports whether host a is to be used before host b. The index decides between hosts that
+// were never used.
+func (s *selector) before(a, b int32) bool {
 	x, y := &s.load[a], &s.load[b]
 	switch {
 	case x.rests() != y.rests():
@@ -187,7 +188,7 @@ func (s *Selector) before(a, b int32) bool {
 	return a < b
 }
 
-func (s *Selector) sinkDown(i int) {
+func (s *selector) sinkDown(i int) {
 	for {
 		child := 2*i + 1
 		if child >= len(s.heap) {
@@ -204,7 +205,7 @@ func (s *Selector) sinkDown(i int) {
 	}
 }
 
-func (s *Selector) riseUp(i int) {
+func (s *selector) riseUp(i int) {
 	for i > 0 {
 		parent := (i - 1) / 2
 		if !s.before(s.heap[i], s.heap[parent]) {
@@ -215,7 +216,7 @@ func (s *Selector) riseUp(i int) {
 	}
 }
 
-func (s *Selector) swap(i, j int) {
+func (s *selector) swap(i, j int) {
 	s.heap[i], s.heap[j] = s.heap[j], s.heap[i]
 	s.load[s.heap[i]].place, s.load[s.heap[j]].place = int32(i), int32(j)
 }

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-func mustSelector(t testing.TB, strategy string, hosts int) *Selector {
+func mustSelector(t testing.TB, strategy string, hosts int) *selector {
 	t.Helper()
-	s, err := NewSelector(strategy, hosts)
+	s, err := newSelector(strategy, hosts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,10 +20,10 @@ func mustSelector(t testing.TB, strategy string, hosts int) *Selector {
 
 func TestNewSelectorErrors(t *testing.T) {
 	t.Parallel()
-	if _, err := NewSelector("random", 2); err == nil {
+	if _, err := newSelector("random", 2); err == nil {
 		t.Error("an unknown strategy is accepted")
 	}
-	if _, err := NewSelector("weighed", 0); err == nil {
+	if _, err := newSelector("weighed", 0); err == nil {
 		t.Error("no hosts are accepted")
 	}
 }

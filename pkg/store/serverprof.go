@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// ServerProfiles are what MinIO can profile of itself.
+// ServerProfiles returns the kinds of profiles that MinIO can make of itself.
 func ServerProfiles() []string {
 	return []string{"cpu", "cpuio", "mem", "block", "mutex", "threads", "trace"}
 }
 
-// ParseServerProfiles reads the value of --serverprof: some of them, separated by commas.
+// ParseServerProfiles parses the value of --serverprof: some of them, separated by commas.
 func ParseServerProfiles(spec string) (kinds []string, err error) {
 	for k := range ListItems(spec) {
 		switch {
 		case !slices.Contains(ServerProfiles(), k):
-			return nil, fmt.Errorf("%q is none of %s", k, strings.Join(ServerProfiles(), ", "))
+			return nil, fmt.Errorf("%q is not one of %s", k, strings.Join(ServerProfiles(), ", "))
 		case slices.Contains(kinds, k):
 			return nil, fmt.Errorf("%s is named twice", k)
 		}
@@ -33,15 +33,15 @@ func ParseServerProfiles(spec string) (kinds []string, err error) {
 // profilesTimeout is long: a store may have to collect from many nodes.
 const profilesTimeout = 2 * time.Minute
 
-// StartServerProfiles has all nodes of a MinIO profile themselves, which needs
-// the rights of an administrator. Any other store is an error.
+// StartServerProfiles starts profiles on all nodes of a MinIO, which needs administrator
+// permissions. It fails for any other store.
 func (c *Client) StartServerProfiles(ctx context.Context, kinds []string) error {
 	ctx, cancel := context.WithTimeout(ctx, profilesTimeout)
 	defer cancel()
 	return c.profile(ctx, func(ctx context.Context, p Profiler) error { return p.StartProfiles(ctx, kinds) })
 }
 
-// ServerProfilesTo ends the profiles and writes them to w, as a ZIP.
+// ServerProfilesTo stops the profiles and writes them to w as a ZIP.
 func (c *Client) ServerProfilesTo(ctx context.Context, w io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, profilesTimeout)
 	defer cancel()

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A Trace collects what was seen on the wire of one row's requests. It belongs
-// to the goroutine that sends them. Engines report to it; the methods that they
-// call do nothing on a nil Trace.
+// A Trace records what was seen on the wire of one row's requests. It belongs to the goroutine
+// that sends them. Engines report to it through methods that do nothing on a nil Trace, unless
+// they need a base.
 type Trace struct {
 	base                time.Time
 	firstByte, lastByte time.Duration
@@ -15,7 +15,7 @@ type Trace struct {
 	etag                string
 
 	phases *Phases       // where they are noted; nil = nowhere
-	all    bool          // record all phases, not only those of new connections
+	all    bool          // record all phases, not only of new connections
 	stage  uint8         // that the request is in
 	began  time.Duration // of that stage
 }
@@ -23,20 +23,25 @@ type Trace struct {
 // NewTrace returns a trace whose times count from base, by the monotonic clock.
 func NewTrace(base time.Time) *Trace { return &Trace{base: base} }
 
-// Reset makes t a new trace, for those who send request after request.
+// Reset makes t a new trace, to reuse its memory.
 func (t *Trace) Reset(base time.Time) { *t = Trace{base: base} }
 
-// Expect names the ETag that the answer probably carries, so that an engine
-// can hand out this string instead of copying the same bytes each time.
+// Expect sets the ETag that the answer probably has, so that an engine can return this string
+// instead of a copy of the same bytes.
 func (t *Trace) Expect(etag string) { t.etag = etag }
 
 // FirstByte is when the first byte of the first answer arrived; 0 = not seen.
-func (t *Trace) FirstByte() time.Duration { return t.firstByte }
+func (t *Trace) FirstByte() time.Duration {
+	if t == nil {
+		return 0
+	}
+	return t.firstByte
+}
 
-// LastByte is when the last payload byte was handed to the socket; 0 = not seen.
+// LastByte returns when the last byte of payload was handed to the socket; 0 = it was not.
 func (t *Trace) LastByte() time.Duration { return t.lastByte }
 
-// Status is the HTTP status of the last answer; 0 = no answer.
+// Status returns the HTTP status of the last answer; 0 = no answer.
 func (t *Trace) Status() uint16 {
 	if t == nil {
 		return 0
@@ -44,11 +49,10 @@ func (t *Trace) Status() uint16 {
 	return t.status
 }
 
-// Requests is how many HTTP requests were sent, up to what a log can hold.
+// Requests returns how many HTTP requests were sent, up to what a log can hold.
 func (t *Trace) Requests() uint16 { return t.requests }
 
-// Add counts what was seen of another request into a row of several. Both
-// traces count from the same time.
+// Add adds another request to a row of several. Both traces must have the same base.
 func (t *Trace) Add(o *Trace) {
 	if t.firstByte == 0 {
 		t.firstByte = o.firstByte
@@ -63,7 +67,7 @@ func (t *Trace) Add(o *Trace) {
 	}
 }
 
-// Next returns a trace for a further request of the same row, see Add.
+// Next returns a trace for a further request of the same row, for [Trace.Add].
 func (t *Trace) Next() *Trace {
 	next := &Trace{base: t.base}
 	if t.phases != nil {
@@ -72,7 +76,8 @@ func (t *Trace) Next() *Trace {
 	return next
 }
 
-// Received notes that some of an answer has arrived. Only the first call for each request counts.
+// Received records that some of an answer has arrived. Only the first call for each request
+// counts.
 func (t *Trace) Received() {
 	if t == nil || t.firstByte != 0 && (t.stage == notNoted || t.stage == inReceive) {
 		return
@@ -89,10 +94,18 @@ func (t *Trace) Received() {
 	}
 }
 
+// Redirected notes that the latest answer was a redirect, which counts as a request, but not as the first byte of an
+// answer: that is what it was before, until the answer that the redirect leads to.
+func (t *Trace) Redirected(before time.Duration) {
+	if t != nil {
+		t.firstByte = before
+	}
+}
+
 // Base is the time that all others count from.
 func (t *Trace) Base() time.Time { return t.base }
 
-// ExpectedETag is the string that [Trace.Expect] was given.
+// ExpectedETag returns the string that [Trace.Expect] was given.
 func (t *Trace) ExpectedETag() string {
 	if t == nil {
 		return ""
@@ -100,7 +113,7 @@ func (t *Trace) ExpectedETag() string {
 	return t.etag
 }
 
-// Phases is where the engine adds the phases of new connections; nil = nowhere.
+// Phases returns where the engine adds the phases of new connections; nil = nowhere.
 func (t *Trace) Phases() *Phases {
 	if t == nil {
 		return nil
@@ -108,7 +121,7 @@ func (t *Trace) Phases() *Phases {
 	return t.phases
 }
 
-// Detailed says whether the phases of requests count as well.
+// Detailed reports whether phases are recorded on connections that are not new.
 func (t *Trace) Detailed() bool { return t != nil && t.all }
 
 // Requested counts a request that was sent, or a part of it.
@@ -118,20 +131,21 @@ func (t *Trace) Requested() {
 	}
 }
 
-// Answered notes the status of an answer: of the last one, or of the one that made a row of several requests fail.
+// Answered records the status of an answer: of the last one, or of the one that made a row of
+// several requests fail.
 func (t *Trace) Answered(status int) {
 	if t != nil {
 		t.status = uint16(status)
 	}
 }
 
-// An Observation is what somebody else has seen of the requests of a [Trace].
+// An Observation is what [Trace.Observed] takes over.
 type Observation struct {
 	FirstByte, LastByte time.Duration
 	Status, Requests    int
 }
 
-// Observed replaces what t has seen of its requests.
+// Observed replaces what t has recorded about its requests.
 func (t *Trace) Observed(o Observation) {
 	t.firstByte, t.lastByte = o.FirstByte, o.LastByte
 	t.status, t.requests = uint16(o.Status), uint16(min(o.Requests, math.MaxUint16))

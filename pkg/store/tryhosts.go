@@ -20,8 +20,8 @@ const (
 	hostsAtOnce    = 64
 )
 
-// TryHosts asks every host of several for bucket, and returns those from which no answer came; any answer will do. A
-// single host is not asked: whatever comes next finds out.
+// TryHosts asks each of several hosts for bucket, and returns those that did not answer. Any
+// answer will do. A single host is not asked, because the next request will tell.
 func (c *Client) TryHosts(ctx context.Context, bucket string) []DeadHost {
 	if len(c.hosts) == 1 {
 		return nil
@@ -46,7 +46,7 @@ func (c *Client) TryHosts(ctx context.Context, bucket string) []DeadHost {
 	return dead
 }
 
-// try returns why h does not answer; nil where it does.
+// try returns why h does not answer, or nil if it does.
 func (h *Host) try(ctx context.Context, bucket string) (err error) {
 	ctx, cancel := WithLimit(ctx, hostTryTimeout)
 	defer cancel()
@@ -63,7 +63,7 @@ func (h *Host) try(ctx context.Context, bucket string) (err error) {
 	return err
 }
 
-// DeadHostsError says that some hosts of several do not answer.
+// DeadHostsError returns an error that names the hosts that do not answer.
 func DeadHostsError(dead []DeadHost, hosts int) error {
 	first := dead[0]
 	if len(dead) == 1 {

@@ -11,7 +11,7 @@ import (
 )
 
 // A sourceLog is what the log of one client, before any merge, says about its
-// run. Merged logs carry those of all their inputs, so that merging in steps
+// run. Merged logs carry the headers of all their inputs, so that merging in steps
 // and merging at once is the same.
 type sourceLog struct {
 	headers  []oplog.Header

@@ -146,6 +146,10 @@ func (in *input) addHeader() {
 func (in *input) addTrailer() {
 	m, h, t := in.m, in.header, in.r.Trailer()
 	m.stats.Warnings = append(m.stats.Warnings, in.r.Warnings()...)
+	for _, mark := range in.r.Marks() {
+		mark.At -= in.shift.ahead
+		m.marks = append(m.marks, mark)
+	}
 	for _, c := range in.r.Comments() {
 		if len(m.comments) < maxComments && !slices.Contains(m.comments, c) {
 			m.comments = append(m.comments, c)

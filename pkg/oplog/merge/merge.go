@@ -22,7 +22,9 @@ type Options struct {
 	Open func(name string) (*oplog.Reader, error)
 	// Progress is called now and then with the number of rows read so far.
 	Progress func(rows int64)
-	// Notes are added to those of the inputs' trailers.
+	// Marks are added to the inputs' marks.
+	Marks []oplog.Mark
+	// Notes are added to the notes in the inputs' trailers.
 	Notes []string
 }
 
@@ -42,7 +44,7 @@ type Stats struct {
 // from any number of inputs; threads of different runs or clients get numbers
 // of their own, which the header of the result takes back when it is read.
 //
-//   - Without a run id the client id stands for the run. Where exactly one run
+//   - Without a run id the client id identifies the run. Where exactly one run
 //     with an id has that client, the rows are pieces of it.
 //   - Without either (logs of 2019), inputs are pieces of one run unless some
 //     thread would have been busy with two requests at once: a thread is
@@ -113,6 +115,7 @@ type merger struct {
 	sources  []*inputClient
 	logs     map[clientID]*sourceLog
 	comments []string
+	marks    []oplog.Mark
 	rowsRead int64
 	scripted bool // an input has a column of statements
 
@@ -161,7 +164,11 @@ func (m *merger) write(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := m.writeWindow(f.Writer); err != nil {
+	err = m.writeWindow(f.Writer)
+	if err == nil {
+		err = m.writeMarks(f.Writer)
+	}
+	if err != nil {
 		return errors.Join(err, f.Discard())
 	}
 	x := &rowWriter{m: m, w: f.Writer, counts: map[rowOwner]int64{}}
@@ -238,4 +245,21 @@ func (m *merger) writeWindow(w *oplog.Writer) error {
 		return nil
 	}
 	return w.SetWindow(*m.trailer.Window)
+}
+
+// writeMarks writes the marks of all logs, each once, before the first row.
+func (m *merger) writeMarks(w *oplog.Writer) error {
+	marks := append(m.marks, m.options.Marks...)
+	slices.SortFunc(marks, oplog.Mark.Compare)
+	marks = slices.Compact(marks)
+	if n := len(marks); n > oplog.MaxMarks {
+		m.stats.Warnings = append(m.stats.Warnings, fmt.Sprintf("the logs have %d marks, and only the first %d are kept", n, oplog.MaxMarks))
+		marks = marks[:oplog.MaxMarks]
+	}
+	for _, mark := range marks {
+		if err := w.AddMark(mark); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -88,7 +88,7 @@ func (m *merger) stillMissing(l *sourceLog, notes []string) (missing []string) {
 	return missing
 }
 
-// CombineTrailers makes one trailer of those of a run's parts. The run ended as
+// CombineTrailers combines the trailers of a run's parts. The run ended as
 // badly as the worst of them.
 func CombineTrailers(all []oplog.Trailer) oplog.Trailer {
 	var t oplog.Trailer

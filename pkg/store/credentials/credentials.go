@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
-)
 
-// Credentials sign requests. They may renew themselves.
-type Credentials = credentials.Credentials
+	"warp/pkg/store"
+	"warp/pkg/store/s3"
+)
 
 // Options say where credentials may come from.
 type Options struct {
@@ -44,7 +44,7 @@ type Options struct {
 
 // Resolved are ready for use, and say where they are from, which is no secret.
 type Resolved struct {
-	*credentials.Credentials
+	store.Credentials
 	Source string
 }
 
@@ -60,9 +60,9 @@ const metadataTimeout = 5 * time.Second
 func Resolve(ctx context.Context, o Options) (Resolved, error) {
 	switch strings.ToUpper(o.Signature) {
 	case "", "S3V4":
-		return o.static(credentials.SignatureV4)
+		return o.static("")
 	case "S3V2":
-		return o.static(credentials.SignatureV2)
+		return o.static(s3.SignV2)
 	case "IAM":
 		return fetch(ctx, o.iam(), "instance metadata")
 	case "STS_WEB_TOKEN":
@@ -76,16 +76,13 @@ func Resolve(ctx context.Context, o Options) (Resolved, error) {
 	return Resolved{}, fmt.Errorf("unknown signature %q: use S3V4, S3V2, IAM or STS_WEB_TOKEN", o.Signature)
 }
 
-func (o Options) static(signature credentials.SignatureType) (Resolved, error) {
+func (o Options) static(signature string) (Resolved, error) {
 	keys, source, err := o.findKeys()
 	if err != nil {
 		return Resolved{}, err
 	}
-	if keys == (keyPair{}) {
-		signature = credentials.SignatureAnonymous
-	}
 	return Resolved{
-		Credentials: credentials.NewStatic(keys.access, keys.secret, keys.session, signature),
+		Credentials: store.Keys{AccessKey: keys.access, SecretKey: keys.secret, SessionToken: keys.session, Signature: signature},
 		Source:      source,
 	}, nil
 }
@@ -229,7 +226,15 @@ func fetch(ctx context.Context, provider credentials.Provider, source string) (R
 	if err != nil {
 		return Resolved{}, fmt.Errorf("credentials from %s: %w", source, err)
 	}
-	return Resolved{Credentials: c, Source: source}, nil
+	return Resolved{Credentials: renewed{c}, Source: source}, nil
+}
+
+// Renewed credentials are fetched again by minio-go before they expire.
+type renewed struct{ *credentials.Credentials }
+
+func (r renewed) Keys(ctx context.Context) (store.Keys, error) {
+	v, err := r.GetWithContext(&credentials.CredContext{Context: ctx})
+	return store.Keys{AccessKey: v.AccessKeyID, SecretKey: v.SecretAccessKey, SessionToken: v.SessionToken, Expires: v.Expiration}, err
 }
 
 // direct is a transport without proxy: metadata is served to this machine alone.
@@ -249,7 +254,7 @@ type withClient struct {
 func (w withClient) RetrieveWithCredContext(cc *credentials.CredContext) (credentials.Value, error) {
 	own := credentials.CredContext{Client: w.client}
 	if cc != nil {
-		own.Context, own.Endpoint = cc.Context, cc.Endpoint
+		own.Context = cc.Context
 	}
 	return w.Provider.RetrieveWithCredContext(&own)
 }
@@ -345,16 +350,15 @@ func readSections(text string, names []string) (map[string]string, error) {
 // ACCESS:SECRET or ACCESS:SECRET:TOKEN, or with blanks instead of the colons.
 // Empty lines and those that begin with # are left out. Errors name lines, and
 // nothing that is in them.
-func ReadFile(path, signature string) ([]*credentials.Credentials, error) {
+func ReadFile(path, signature string) ([]store.Credentials, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	kind := credentials.SignatureV4
-	if signature == "S3V2" {
-		kind = credentials.SignatureV2
+	if signature != s3.SignV2 {
+		signature = ""
 	}
-	var all []*credentials.Credentials
+	var all []store.Credentials
 	number := 0
 	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
 		number++
@@ -369,7 +373,7 @@ func ReadFile(path, signature string) ([]*credentials.Credentials, error) {
 			return nil, fmt.Errorf("line %d is not ACCESS:SECRET or ACCESS:SECRET:TOKEN", number)
 		}
 		fields = append(fields, "") // no token
-		all = append(all, credentials.NewStatic(fields[0], fields[1], fields[2], kind))
+		all = append(all, store.Keys{AccessKey: fields[0], SecretKey: fields[1], SessionToken: fields[2], Signature: signature})
 	}
 	if len(all) == 0 {
 		return nil, errors.New("there are no credentials in it")

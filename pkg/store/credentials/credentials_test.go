@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"warp/pkg/store"
 )
 
 const (
@@ -61,25 +63,25 @@ func TestResolveCredentials(t *testing.T) {
 	for name, c := range map[string]struct {
 		options Options
 		env     map[string]string
-		want    credentials.Value
+		want    store.Keys
 		source  string
 	}{
 		"flags first": {Options{Access: "A", Secret: "S", Session: "T", Profile: "both"}, aws,
-			credentials.Value{AccessKeyID: "A", SecretAccessKey: "S", SessionToken: "T"}, "flags or WARP_* variables"},
+			store.Keys{AccessKey: "A", SecretKey: "S", SessionToken: "T"}, "flags or WARP_* variables"},
 		"flags without the session of the environment": {Options{Access: "A", Secret: "S"}, aws,
-			credentials.Value{AccessKeyID: "A", SecretAccessKey: "S"}, "flags or WARP_* variables"},
+			store.Keys{AccessKey: "A", SecretKey: "S"}, "flags or WARP_* variables"},
 		"signature 2": {Options{Access: "A", Secret: "S", Signature: "s3v2"}, nil,
-			credentials.Value{AccessKeyID: "A", SecretAccessKey: "S", SignerType: credentials.SignatureV2}, "flags or WARP_* variables"},
+			store.Keys{AccessKey: "A", SecretKey: "S", Signature: "S3V2"}, "flags or WARP_* variables"},
 		"then the environment": {Options{}, aws,
-			credentials.Value{AccessKeyID: "ENV", SecretAccessKey: "env-secret", SessionToken: "env-token"}, "the AWS environment"},
+			store.Keys{AccessKey: "ENV", SecretKey: "env-secret", SessionToken: "env-token"}, "the AWS environment"},
 		"a named profile before the environment": {Options{Profile: "both"}, aws,
-			credentials.Value{AccessKeyID: "BOTH", SecretAccessKey: "both-secret"}, "AWS profile both"},
+			store.Keys{AccessKey: "BOTH", SecretKey: "both-secret"}, "AWS profile both"},
 		"profile by variable": {Options{}, map[string]string{"AWS_PROFILE": "spaced"},
-			credentials.Value{AccessKeyID: "SPACED", SecretAccessKey: `p%(x)s;#'"` + "`" + `=\`}, "AWS profile spaced"},
+			store.Keys{AccessKey: "SPACED", SecretKey: `p%(x)s;#'"` + "`" + `=\`}, "AWS profile spaced"},
 		"default profile": {Options{}, nil,
-			credentials.Value{AccessKeyID: "DEFAULT", SecretAccessKey: "default-secret"}, "AWS profile default"},
+			store.Keys{AccessKey: "DEFAULT", SecretKey: "default-secret"}, "AWS profile default"},
 		"nothing": {Options{}, map[string]string{"AWS_SHARED_CREDENTIALS_FILE": "/no/such/file"},
-			credentials.Value{SignerType: credentials.SignatureAnonymous}, "nowhere (anonymous requests)"},
+			store.Keys{}, "nowhere (anonymous requests)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -89,10 +91,7 @@ func TestResolveCredentials(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.want.SignerType == credentials.SignatureDefault {
-				c.want.SignerType = credentials.SignatureV4
-			}
-			value, err := got.GetWithContext(nil)
+			value, err := got.Keys(t.Context())
 			if err != nil || value != c.want || got.Source != c.source {
 				t.Errorf("got %+v from %q, %v, want %+v from %q", value, got.Source, err, c.want, c.source)
 			}
@@ -112,7 +111,7 @@ func TestResolveCredentialsFilesByVariable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if value, err := got.GetWithContext(nil); err != nil || value.AccessKeyID != "A" {
+	if value, err := got.Keys(t.Context()); err != nil || value.AccessKey != "A" {
 		t.Errorf("got %v, %v", value, err)
 	}
 }
@@ -251,7 +250,7 @@ func TestInstanceMetadata(t *testing.T) {
 			}
 			// The first key was fetched while resolving. One that has expired is replaced.
 			for _, want := range c.keys {
-				if value, err := got.GetWithContext(nil); err != nil || value.AccessKeyID != want || value.SessionToken != "token" {
+				if value, err := got.Keys(t.Context()); err != nil || value.AccessKey != want || value.SessionToken != "token" {
 					t.Errorf("got %+v, %v, want key %s", value, err, want)
 				}
 			}
@@ -269,7 +268,7 @@ func TestInstanceMetadataIsNotAskedOtherwise(t *testing.T) {
 		o.Signature, o.MetadataEndpoint = signature, server.URL
 		got, err := Resolve(t.Context(), o)
 		if err == nil {
-			_, err = got.GetWithContext(nil)
+			_, err = got.Keys(t.Context())
 		}
 		if err != nil {
 			t.Error(err)
@@ -318,7 +317,7 @@ func TestWebToken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if value, err := got.GetWithContext(nil); err != nil || value.AccessKeyID != "WEB" {
+		if value, err := got.Keys(t.Context()); err != nil || value.AccessKey != "WEB" {
 			t.Errorf("got %+v, %v", value, err)
 		}
 	}

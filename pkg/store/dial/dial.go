@@ -1,5 +1,5 @@
-// Package dial makes the TCP and TLS connections of all engines, with the
-// options of a store's configuration.
+// Package dial makes the TCP and TLS connections of all engines, with the options of a store's
+// configuration.
 package dial
 
 import (
@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -17,11 +18,11 @@ import (
 
 const (
 	dialTimeout = 10 * time.Second
-	// TLSTimeout is how long TLS may take to begin where Options.Timeout does not say.
+	// TLSTimeout limits a TLS handshake unless Options.Timeout does.
 	TLSTimeout = 15 * time.Second
 )
 
-// A Dialer makes the connections of one host, all in the same way.
+// A Dialer makes the connections to one host.
 type Dialer struct {
 	net.Dialer
 	send, receive int // socket buffers; 0 leaves them to the system
@@ -37,7 +38,7 @@ func NewDialer(cfg *store.Config) *Dialer {
 	}
 }
 
-// Connect makes a TCP connection. Source addresses take turns.
+// Connect makes a TCP connection. It uses the source addresses in turn.
 func (d *Dialer) Connect(ctx context.Context, target string) (*net.TCPConn, error) {
 	via := d.Dialer
 	if n := uint64(len(d.sources)); n > 0 {
@@ -70,18 +71,34 @@ func (d *Dialer) tune(tcp *net.TCPConn) error {
 	return nil
 }
 
-// onThisMachine says whether both ends of a connection are here.
+// onThisMachine reports whether both ends of a connection are on this machine.
 func onThisMachine(conn *net.TCPConn) bool {
 	local, ok1 := conn.LocalAddr().(*net.TCPAddr)
 	remote, ok2 := conn.RemoteAddr().(*net.TCPAddr)
 	return ok1 && ok2 && (remote.IP.IsLoopback() || remote.IP.Equal(local.IP))
 }
 
-// ProxyFor returns the proxy of the environment, unless the address is given:
-// then it is there that the connection must go.
+// ProxyFor returns a function that finds the environment's proxy, or nil if the address to connect
+// to is given.
 func ProxyFor(addr string) func(*http.Request) (*url.URL, error) {
 	if addr != "" {
 		return nil
 	}
 	return http.ProxyFromEnvironment
+}
+
+// DefaultPort is the port that a scheme implies.
+func DefaultPort(tls bool) string {
+	if tls {
+		return "443"
+	}
+	return "80"
+}
+
+// WithPort is a host with the port that its scheme implies, if it has none.
+func WithPort(host string, tls bool) string {
+	if _, _, err := net.SplitHostPort(host); err == nil {
+		return host
+	}
+	return net.JoinHostPort(strings.Trim(host, "[]"), DefaultPort(tls))
 }

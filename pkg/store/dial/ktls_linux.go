@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WhyNoKTLS says what keeps TLS from being left to the kernel.
+// WhyNoKTLS explains why the kernel cannot do TLS for warp.
 func WhyNoKTLS() string {
 	if err := tryKTLS(); err != nil {
 		return fmt.Sprintf("this kernel has no TLS to offer (setting TCP_ULP to tls: %v); the module tls would have to be loaded", err)
@@ -15,8 +15,8 @@ func WhyNoKTLS() string {
 	return "this kernel could do TLS, but would need the keys of each session, and Go's TLS library does not hand them out"
 }
 
-// tryKTLS asks the kernel on a connection with itself, for it answers for
-// connected sockets only.
+// tryKTLS tries it on a connection with itself, because the kernel answers for connected sockets
+// only.
 func tryKTLS() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

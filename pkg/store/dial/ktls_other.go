@@ -2,5 +2,5 @@
 
 package dial
 
-// WhyNoKTLS says what keeps TLS from being left to the kernel.
+// WhyNoKTLS explains why the kernel cannot do TLS for warp.
 func WhyNoKTLS() string { return "only the kernel of Linux does TLS" }

@@ -5,9 +5,10 @@ import (
 	"syscall"
 )
 
-// withoutPacing is for a connection to a store on the same machine. Where the system's congestion control is one that
-// paces what is sent, as BBR does, that is up to a tenth of the CPU time of uploads, for a network that is not there.
-// Reno is always there and allowed; on a connection that loses nothing it does nothing.
+// withoutPacing turns pacing off on a connection to a store on the same machine. If the system's
+// congestion control paces, as BBR does, it costs up to a tenth of the CPU time of uploads, for a
+// network that is not there. Reno is always available and permitted, and does nothing on a
+// connection without loss.
 func withoutPacing(conn *net.TCPConn) {
 	if raw, err := conn.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) {

@@ -9,22 +9,36 @@ import (
 	"warp/pkg/store"
 )
 
-// NewTLSConfig returns the configuration of TLS that cfg asks for.
+// NewTLSConfig returns the TLS configuration for cfg.
 func NewTLSConfig(cfg *store.Config) (*tls.Config, error) {
 	c := &tls.Config{
 		MinVersion:         tls.VersionTLS12,
 		InsecureSkipVerify: cfg.Insecure, // the user asked for it by --insecure
 		ClientSessionCache: tls.NewLRUClientSessionCache(1024),
-		// Small records at first are for readers of web pages; here they are more records for the same request.
+		// Small first records help browsers. Here they only mean more records per request.
 		DynamicRecordSizingDisabled: true,
 	}
 	var err error
-	if c.Certificates, err = clientCertificates(cfg); err != nil {
+	if c.Certificates, err = ClientCertificates(cfg); err != nil {
 		return nil, fmt.Errorf("read the client certificate: %w", err)
 	}
-	pem, err := authorities(cfg)
-	if err != nil || pem == nil {
-		return c, err
+	if c.RootCAs, err = Roots(cfg); err != nil {
+		return nil, fmt.Errorf("read the CA file: %w", err)
+	}
+	return c, nil
+}
+
+// Roots returns the authorities that the store's certificate is verified with, or nil for the system's alone.
+func Roots(cfg *store.Config) (*x509.CertPool, error) {
+	pem := cfg.CAPEM
+	if pem == nil && cfg.CAFile != "" {
+		var err error
+		if pem, err = os.ReadFile(cfg.CAFile); err != nil {
+			return nil, err
+		}
+	}
+	if pem == nil {
+		return nil, nil
 	}
 	// The system's roots stay trusted: a private CA is an addition.
 	pool, err := x509.SystemCertPool()
@@ -32,14 +46,13 @@ func NewTLSConfig(cfg *store.Config) (*tls.Config, error) {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("read the CA file: %s holds no PEM certificate", cfg.CAFile)
+		return nil, fmt.Errorf("%s holds no PEM certificate", cfg.CAFile)
 	}
-	c.RootCAs = pool
-	return c, nil
+	return pool, nil
 }
 
-// clientCertificates are those to show to the store.
-func clientCertificates(cfg *store.Config) ([]tls.Certificate, error) {
+// ClientCertificates returns the certificates to present to the store.
+func ClientCertificates(cfg *store.Config) ([]tls.Certificate, error) {
 	var own tls.Certificate
 	var err error
 	switch {
@@ -51,16 +64,4 @@ func clientCertificates(cfg *store.Config) ([]tls.Certificate, error) {
 		return nil, nil
 	}
 	return []tls.Certificate{own}, err
-}
-
-// authorities is the content of the CA file; nil where none is given.
-func authorities(cfg *store.Config) ([]byte, error) {
-	if cfg.CAPEM != nil || cfg.CAFile == "" {
-		return cfg.CAPEM, nil
-	}
-	pem, err := os.ReadFile(cfg.CAFile)
-	if err != nil {
-		return nil, fmt.Errorf("read the CA file: %w", err)
-	}
-	return pem, nil
 }

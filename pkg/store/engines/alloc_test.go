@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/store"
 )
 
@@ -135,7 +133,7 @@ func TestLeanMakesNoGarbage(t *testing.T) {
 	skipUnderRace(t)
 	for name, test := range frugalRequests() {
 		t.Run(name, func(t *testing.T) {
-			h := oneHost(t, store.Config{Engine: "lean", Options: test.options, Credentials: credentials.NewStaticV4("key", "secret", "")}, echo(t, test.answer))
+			h := oneHost(t, store.Config{Engine: "lean", Options: test.options, Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}}, echo(t, test.answer))
 			tr := store.NewTrace(time.Now())
 			step := func() {
 				tr.Reset(time.Now())

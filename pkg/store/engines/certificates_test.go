@@ -25,8 +25,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/store"
 )
 
@@ -89,7 +87,7 @@ func (s *secureStore) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // config is a client's that knows the store's certificate.
 func (s *secureStore) config(engine string) store.Config {
 	return store.Config{
-		Engine: engine, TLS: true, Credentials: credentials.NewStaticV4("key", "secret", ""),
+		Engine: engine, TLS: true, Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"},
 		CAPEM: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.TLS.Certificates[0].Certificate[0]}),
 	}
 }
@@ -181,7 +179,7 @@ func TestAnswersAreCutInsideRecords(t *testing.T) {
 			io.Copy(io.Discard, br)
 		})
 		for _, engine := range []string{engineLean, engineMinio} {
-			h := oneHost(t, store.Config{Engine: engine, TLS: true, Insecure: true, Credentials: credentials.NewStaticV4("key", "secret", "")}, addr)
+			h := oneHost(t, store.Config{Engine: engine, TLS: true, Insecure: true, Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}}, addr)
 			for _, n := range []int{1, 4, 5, 6, 30, 150, 16_000, 16_405, 16_420, 17_000, 33_000, size + 100} {
 				after.Store(int64(n))
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -205,7 +203,7 @@ func TestSlowHostUnderTLS(t *testing.T) {
 	const hosts, workers, requests, slow = 16, 32, 3000, 5
 	stores := make([]*secureStore, hosts)
 	key := ecKey(t)
-	cfg := store.Config{Region: "us-east-1", Engine: engineLean, TLS: true, Insecure: true, Concurrency: workers, Credentials: credentials.NewStaticV4("key", "secret", "")}
+	cfg := store.Config{Region: "us-east-1", Engine: engineLean, TLS: true, Insecure: true, Concurrency: workers, Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}}
 	for i := range stores {
 		var before func(*http.Request)
 		if i == slow {

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/store"
 )
 
@@ -44,7 +42,7 @@ func TestClose(t *testing.T) {
 		t.Cleanup(srv.Close)
 		c, err := New(store.Config{
 			Hosts: []store.Address{{Name: strings.TrimPrefix(srv.URL, "http://")}}, Region: "us-east-1", Engine: engine,
-			Credentials: credentials.NewStaticV4("key", "secret", ""), Others: []*credentials.Credentials{credentials.NewStaticV4("other", "secret", "")},
+			Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}, Others: []store.Credentials{store.Keys{AccessKey: "other", SecretKey: "secret"}},
 		})
 		must(t, err)
 		get := func(key string) error {

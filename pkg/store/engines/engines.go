@@ -1,5 +1,4 @@
-// Package engines opens stores: it knows all engines, and chooses the one for a
-// run.
+// Package engines opens stores: it knows all engines and chooses one for a run.
 package engines
 
 import (
@@ -14,36 +13,58 @@ import (
 
 // New returns a client for the hosts of cfg, with the engine that it asks for. It sends nothing.
 func New(cfg store.Config) (*store.Client, error) {
-	if err := s3.CheckOptions(&cfg.Options, cfg.TLS); err != nil {
-		return nil, err
-	}
-	cfg.UnsignedPayload = cfg.UnsignedPayload || cfg.TLS // which protects it as well
-	name, err := choose(&cfg)
+	p, err := FindProvider(cfg.Provider)
 	if err != nil {
 		return nil, err
 	}
-	var client *store.Client
-	regions := s3.NewRegions(func(ctx context.Context, bucket string) (string, error) { return client.Region(ctx, bucket) })
-	driver := store.Driver{Name: name, Engine: openMinio, Admin: openAdmin}
-	if name == engineLean {
-		driver.Engine = func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
-			return openLean(cfg, a, regions, n)
-		}
+	if err := s3.CheckOptions(&cfg.Options, cfg.TLS); err != nil {
+		return nil, err
 	}
-	client, err = store.New(cfg, driver)
+	o, err := p.open(&cfg)
+	if err != nil {
+		return nil, err
+	}
+	client, err := store.New(cfg, o.driver)
+	if err == nil && o.ready != nil {
+		o.ready(client)
+	}
 	return client, err
 }
 
-// The engines that send a client's requests.
+func s3Provider() Provider {
+	return Provider{Name: S3, Title: "S3", Scheme: "s3", open: openS3,
+		Lacks: map[Feature]string{BearerTokens: "use --access-key and --secret-key"}}
+}
+
+// openS3 opens the engine that cfg asks for.
+func openS3(cfg *store.Config) (o opened, err error) {
+	cfg.UnsignedPayload = cfg.UnsignedPayload || cfg.TLS // which protects it as well
+	name, err := choose(cfg)
+	if err != nil {
+		return o, err
+	}
+	o.driver = store.Driver{Name: name, Engine: openMinio, Admin: openAdmin}
+	if name != engineLean {
+		return o, nil
+	}
+	var client *store.Client
+	regions := s3.NewRegions(func(ctx context.Context, bucket string) (string, error) { return client.Region(ctx, bucket) })
+	o.ready = func(c *store.Client) { client = c }
+	o.driver.Engine = func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
+		return openLean(cfg, a, regions, n)
+	}
+	return o, nil
+}
+
+// Names of engines.
 const (
 	engineAuto  = "auto"
 	engineLean  = "lean"
 	engineMinio = "minio"
 )
 
-// choose takes the lean engine where it can talk to all hosts: half a store's
-// requests through one engine and half through another would compare the
-// engines.
+// choose returns the lean engine if it can talk to all hosts. Half of a store's requests through
+// one engine and half through another would compare the engines.
 func choose(cfg *store.Config) (string, error) {
 	switch cfg.Engine {
 	case engineMinio:

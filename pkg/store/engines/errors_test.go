@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/store"
 )
 
@@ -24,7 +22,7 @@ func clientOf(t *testing.T, handler http.HandlerFunc) (*store.Client, *store.Hos
 	c, err := New(store.Config{
 		Hosts:       []store.Address{{Name: srv.Listener.Addr().String()}},
 		Region:      "us-east-1",
-		Credentials: credentials.NewStaticV4("key", "secret", ""),
+		Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"},
 		Concurrency: 1,
 	})
 	if err != nil {
@@ -145,7 +143,7 @@ func TestTraceSeesDownload(t *testing.T) {
 		}
 		w.WriteHeader(200)
 		w.(http.Flusher).Flush()
-		time.Sleep(30 * time.Millisecond)
+		time.Sleep(time.Second) // long, because a busy machine may see the first byte late
 		_, _ = w.Write(make([]byte, 100))
 	})
 	tr := store.NewTrace(time.Now())
@@ -158,8 +156,8 @@ func TestTraceSeesDownload(t *testing.T) {
 	if d.Bytes != 100 || d.ETag != "abc" || tr.Status() != 200 || tr.Requests() != 1 {
 		t.Errorf("got %+v, status %d, %d requests", d, tr.Status(), tr.Requests())
 	}
-	if fb := tr.FirstByte(); fb < 30*time.Millisecond || fb > total-25*time.Millisecond {
-		t.Errorf("first byte after %v of %v, want between 30ms and 30ms before the end", fb, total)
+	if fb := tr.FirstByte(); fb < 30*time.Millisecond || fb > total-100*time.Millisecond {
+		t.Errorf("first byte after %v of %v, want between 30ms and 100ms before the end", fb, total)
 	}
 	if tr.LastByte() != 0 {
 		t.Errorf("a download has a last byte sent: %v", tr.LastByte())
@@ -202,7 +200,7 @@ func TestNobodyListens(t *testing.T) {
 	}
 	addr := ln.Addr().String()
 	ln.Close()
-	c, err := New(store.Config{Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Credentials: credentials.NewStaticV4("key", "secret", "")})
+	c, err := New(store.Config{Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/store"
 )
 
@@ -34,7 +32,7 @@ func TestPutHeaders(t *testing.T) {
 					w.Header().Set("X-Amz-Object-Size", "12345")
 				})
 				cfg := store.Config{Hosts: []store.Address{{Name: c.Acquire().Endpoint[len("http://"):]}}, Region: "us-east-1",
-					Credentials: credentials.NewStaticV4("key", "secret", ""), Concurrency: 1, Engine: engine}
+					Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}, Concurrency: 1, Engine: engine}
 				c, err := New(cfg)
 				if err != nil {
 					t.Fatal(err)

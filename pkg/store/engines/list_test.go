@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/store"
 )
 
@@ -22,7 +20,7 @@ func bothEngines(t *testing.T, handler http.HandlerFunc) map[string]*store.Host 
 	addr := strings.TrimPrefix(c.Acquire().Endpoint, "http://")
 	hosts := map[string]*store.Host{}
 	for _, name := range []string{engineMinio, engineLean} {
-		hosts[name] = oneHost(t, store.Config{Engine: name, Credentials: credentials.NewStaticV4("key", "secret", "")}, addr)
+		hosts[name] = oneHost(t, store.Config{Engine: name, Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}}, addr)
 	}
 	return hosts
 }

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/store"
 )
 
@@ -77,7 +75,7 @@ const goodHead = "HTTP/1.1 200 OK\r\nETag: \"abc\"\r\nLast-Modified: Sat, 21 Nov
 // leanHost is a host with the lean engine of the given timeout.
 func leanHost(t testing.TB, addr string, timeout time.Duration) *store.Host {
 	t.Helper()
-	cfg := store.Config{Engine: "lean", Credentials: credentials.NewStaticV4("key", "secret", "")}
+	cfg := store.Config{Engine: "lean", Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}}
 	cfg.Timeout = timeout
 	return oneHost(t, cfg, addr)
 }
@@ -393,7 +391,7 @@ func TestLeanRepeatsHastyUploads(t *testing.T) {
 				}
 			})
 			cfg := store.Config{Engine: "lean", UnsignedPayload: true} // the body is as long as the payload
-			cfg.Timeout, cfg.Credentials = time.Second, credentials.NewStaticV4("key", "secret", "")
+			cfg.Timeout, cfg.Credentials = time.Second, store.Keys{AccessKey: "key", SecretKey: "secret"}
 			h := oneHost(t, cfg, addr)
 			put := func(base time.Time) (*store.Trace, error) {
 				tr := store.NewTrace(base)

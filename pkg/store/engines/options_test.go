@@ -19,8 +19,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/store"
 	"warp/pkg/store/s3"
 )
@@ -99,7 +97,7 @@ func (w *wire) client(t *testing.T, cfg store.Config) *store.Client {
 	}
 	cfg.Region, cfg.TLS, cfg.Insecure = "us-east-1", w.Server.TLS != nil, w.Server.TLS != nil
 	if cfg.Credentials == nil {
-		cfg.Credentials = credentials.NewStaticV4("key", "secret", "")
+		cfg.Credentials = store.Keys{AccessKey: "key", SecretKey: "secret"}
 	}
 	c, err := New(cfg)
 	if err != nil {
@@ -443,7 +441,7 @@ func TestTimeoutOption(t *testing.T) {
 		}))
 		defer srv.Close()
 		defer close(hold)
-		c, err := New(store.Config{Engine: engine, Region: "us-east-1", Credentials: credentials.NewStaticV4("k", "s", ""),
+		c, err := New(store.Config{Engine: engine, Region: "us-east-1", Credentials: store.Keys{AccessKey: "k", SecretKey: "s"},
 			Hosts: []store.Address{{Name: srv.Listener.Addr().String()}}, Options: store.Options{Timeout: 200 * time.Millisecond}})
 		must(t, err)
 		for key, code := range map[string]string{"silent": store.CodeAnswerTimeout, "stalls": store.CodeStallTimeout} {
@@ -460,8 +458,8 @@ func TestIdentitiesTakeTurns(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, engine string) {
 		w := newWire(t, nil)
-		c := w.client(t, store.Config{Engine: engine, Credentials: credentials.NewStaticV4("anna", "s1", ""),
-			Others: []*credentials.Credentials{credentials.NewStaticV4("bert", "s2", ""), credentials.NewStaticV4("carl", "s3", "token")}})
+		c := w.client(t, store.Config{Engine: engine, Credentials: store.Keys{AccessKey: "anna", SecretKey: "s1"},
+			Others: []store.Credentials{store.Keys{AccessKey: "bert", SecretKey: "s2"}, store.Keys{AccessKey: "carl", SecretKey: "s3", SessionToken: "token"}}})
 		for range 9 {
 			h := c.Acquire()
 			_, err := h.Stat(context.Background(), store.Ref{Bucket: "bucket", Key: "k"}, store.NewTrace(time.Now()))

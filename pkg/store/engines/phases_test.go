@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/store"
 )
 
@@ -60,7 +58,7 @@ func TestPhases(t *testing.T) {
 	addr := slowStore(t)
 	for _, engine := range []string{"lean", "minio"} {
 		t.Run(engine, func(t *testing.T) {
-			h := oneHost(t, store.Config{Engine: engine, Region: "us-east-1", Credentials: credentials.NewStaticV4("key", "secret", "")}, addr)
+			h := oneHost(t, store.Config{Engine: engine, Region: "us-east-1", Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}}, addr)
 			ctx, ref := t.Context(), store.Ref{Bucket: "bucket", Key: "key"}
 			get := func(tr *store.Trace) error { _, err := h.Get(ctx, store.Get{Ref: ref}, tr); return err }
 			first, _ := noted(t, false, get)
@@ -109,7 +107,7 @@ func TestPhasesOfConnections(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			h := oneHost(t, store.Config{Engine: engine, TLS: true, Insecure: true, Region: "us-east-1",
-				Credentials: credentials.NewStaticV4("key", "secret", "")}, "localhost:"+port)
+				Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}}, "localhost:"+port)
 			for i, connects := range []bool{true, false} {
 				p, _ := noted(t, true, func(tr *store.Trace) error {
 					_, err := h.Get(t.Context(), store.Get{Ref: store.Ref{Bucket: "bucket", Key: "key"}}, tr)

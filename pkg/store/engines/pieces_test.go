@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/store"
 )
 
@@ -52,7 +50,7 @@ func TestLeanSendsPieces(t *testing.T) {
 // What lies in memory may be less than was promised.
 func TestLeanPiecesEndEarly(t *testing.T) {
 	t.Parallel()
-	h := oneHost(t, store.Config{Engine: "lean", UnsignedPayload: true, Credentials: credentials.NewStaticV4("k", "s", "")},
+	h := oneHost(t, store.Config{Engine: "lean", UnsignedPayload: true, Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}},
 		startRecorder(t, false).listener.Addr().String())
 	data := make([]byte, 100_000)
 	body := &layout{Reader: bytes.NewReader(data), data: data}
@@ -64,7 +62,7 @@ func TestLeanPiecesEndEarly(t *testing.T) {
 
 func sendLayout(t *testing.T, size, more int, lies int64) {
 	rec := startRecorder(t, false)
-	h := oneHost(t, store.Config{Engine: "lean", UnsignedPayload: true, Credentials: credentials.NewStaticV4("k", "s", "")}, rec.listener.Addr().String())
+	h := oneHost(t, store.Config{Engine: "lean", UnsignedPayload: true, Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}}, rec.listener.Addr().String())
 	data := make([]byte, size+more)
 	for i := range data {
 		data[i] = byte(i * 7 >> (i / 1000 % 5))

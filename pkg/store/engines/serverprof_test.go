@@ -7,14 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/store"
 )
 
 func adminClient(t *testing.T, host, access, secret string) *store.Client {
 	t.Helper()
-	c, err := New(store.Config{Hosts: []store.Address{{Name: host}}, Credentials: credentials.NewStaticV4(access, secret, "")})
+	c, err := New(store.Config{Hosts: []store.Address{{Name: host}}, Credentials: store.Keys{AccessKey: access, SecretKey: secret}})
 	if err != nil {
 		t.Fatal(err)
 	}

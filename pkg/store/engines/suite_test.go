@@ -3,8 +3,6 @@ package engines
 import (
 	"testing"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/internal/enginetest"
 	"warp/pkg/s3mem"
 	"warp/pkg/store"
@@ -30,7 +28,7 @@ func TestSuite(t *testing.T) {
 			s, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 64 << 20})
 			must(t, err)
 			t.Cleanup(func() { _ = s.Close() })
-			cfg := store.Config{Region: "us-east-1", Concurrency: 1, Credentials: credentials.NewStaticV4("key", "secretsecret", "")}
+			cfg := store.Config{Region: "us-east-1", Concurrency: 1, Credentials: store.Keys{AccessKey: "key", SecretKey: "secretsecret"}}
 			addr := store.Address{Name: s.Addr()}
 			admin, err := minio.NewAdmin(&cfg, addr)
 			must(t, err)

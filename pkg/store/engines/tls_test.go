@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/store"
 )
 
@@ -35,7 +33,7 @@ func tlsStore(t testing.TB, most uint16, serve func(tcp *net.TCPConn, c *tls.Con
 // tlsHost is a host behind TLS, with a lean engine that loses timeout soon.
 func tlsHost(t testing.TB, addr string, timeout time.Duration) *store.Host {
 	t.Helper()
-	cfg := store.Config{Engine: "lean", TLS: true, Insecure: true, Credentials: credentials.NewStaticV4("key", "secret", "")}
+	cfg := store.Config{Engine: "lean", TLS: true, Insecure: true, Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}}
 	cfg.Timeout = timeout
 	return oneHost(t, cfg, addr)
 }
@@ -145,7 +143,7 @@ func TestLeanSaysGoodByeUnderTLS(t *testing.T) {
 		if err := <-ends; err != io.EOF { // without a good-bye: unexpected EOF
 			t.Errorf("%s: the connection ended with %v", tls.VersionName(version), err)
 		}
-		strict := oneHost(t, store.Config{Engine: "lean", TLS: true, Credentials: credentials.NewStaticV4("key", "secret", "")}, addr)
+		strict := oneHost(t, store.Config{Engine: "lean", TLS: true, Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}}, addr)
 		if _, err := strict.Get(t.Context(), oddGet, store.NewTrace(time.Now())); store.CodeOf(err) != store.CodeTLS {
 			t.Errorf("an unknown authority: %v", err)
 		}
@@ -182,7 +180,7 @@ func TestLastByteIsNotedBeforeItArrives(t *testing.T) {
 			if cfg.TLS {
 				addr = tlsStore(t, 0, func(_ *net.TCPConn, c *tls.Conn, br *bufio.Reader) { serve(c, br) })
 			}
-			cfg.Insecure, cfg.Credentials = true, credentials.NewStaticV4("key", "secret", "")
+			cfg.Insecure, cfg.Credentials = true, store.Keys{AccessKey: "key", SecretKey: "secret"}
 			h := oneHost(t, cfg, addr)
 			var wg sync.WaitGroup
 			for range 16 {

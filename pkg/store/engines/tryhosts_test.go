@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/store"
 )
 
@@ -36,7 +34,7 @@ func TestTryHosts(t *testing.T) {
 	hangsUp := oddStore(t, func(*net.TCPConn, *bufio.Reader) {})
 	silent := refusing(t)
 	hosts := []string{good.Listener.Addr().String(), silent, busy.Listener.Addr().String(), hangsUp}
-	c, err := New(store.Config{Hosts: store.Addresses(hosts), Region: "us-east-1", Credentials: credentials.NewStaticV4("k", "s", "")})
+	c, err := New(store.Config{Hosts: store.Addresses(hosts), Region: "us-east-1", Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +53,7 @@ func TestRefusedRequests(t *testing.T) {
 	good := httptest.NewServer(answer(200, goodHeader, ""))
 	t.Cleanup(good.Close)
 	dead := refusing(t)
-	c, err := New(store.Config{Hosts: store.Addresses([]string{dead, good.Listener.Addr().String()}), Region: "us-east-1", Credentials: credentials.NewStaticV4("k", "s", "")})
+	c, err := New(store.Config{Hosts: store.Addresses([]string{dead, good.Listener.Addr().String()}), Region: "us-east-1", Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/store"
 )
 
@@ -223,12 +221,12 @@ func calls() map[string]func(ctx context.Context, h *store.Host, tr *store.Trace
 func TestLeanSendsWhatMinioSends(t *testing.T) {
 	t.Parallel()
 	configs := map[string]store.Config{
-		"signed":    {Credentials: credentials.NewStaticV4("key", "secret", "")},
-		"session":   {Credentials: credentials.NewStaticV4("key", "secret", "a/token+of=mine")},
-		"anonymous": {Credentials: credentials.NewStatic("", "", "", credentials.SignatureAnonymous)},
-		"unsigned":  {Credentials: credentials.NewStaticV4("key", "secret", ""), UnsignedPayload: true},
-		"TLS":       {Credentials: credentials.NewStaticV4("key", "secret", ""), TLS: true},
-		"one each":  {Credentials: credentials.NewStaticV4("key", "secret", ""), Options: store.Options{NoKeepAlive: true}},
+		"signed":    {Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}},
+		"session":   {Credentials: store.Keys{AccessKey: "key", SecretKey: "secret", SessionToken: "a/token+of=mine"}},
+		"anonymous": {Credentials: store.Keys{}},
+		"unsigned":  {Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}, UnsignedPayload: true},
+		"TLS":       {Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}, TLS: true},
+		"one each":  {Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}, Options: store.Options{NoKeepAlive: true}},
 	}
 	attributes := []store.Attribute{{Key: "Plain.x", Value: "a  b+c"}, {Key: "random", Random: 33}, {Key: "another", Value: "/:@=_-.+"}}
 	for name, o := range map[string]store.Options{
@@ -400,7 +398,7 @@ func TestLeanUnderstandsWhatMinioUnderstands(t *testing.T) {
 }
 
 func compareAnswers(t *testing.T, addr string, documents bool) {
-	cfg := store.Config{Credentials: credentials.NewStaticV4("key", "secret", "")}
+	cfg := store.Config{Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"}}
 	operations := map[string]func(h *store.Host, tr *store.Trace) (any, error){
 		"get": func(h *store.Host, tr *store.Trace) (any, error) {
 			return h.Get(context.Background(), store.Get{Ref: store.Ref{Bucket: "bucket", Key: "k"}}, tr)
@@ -469,7 +467,7 @@ func TestEngineIsChosen(t *testing.T) {
 		{"fast", "127.0.0.1:9000", ""},
 	}
 	for _, test := range tests {
-		c, err := New(store.Config{Engine: test.engine, Hosts: []store.Address{{Name: test.host}}, Credentials: credentials.NewStaticV4("k", "s", "")})
+		c, err := New(store.Config{Engine: test.engine, Hosts: []store.Address{{Name: test.host}}, Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}})
 		switch {
 		case test.want == "" && err == nil:
 			t.Errorf("%s at %s: no error", test.engine, test.host)
@@ -501,7 +499,7 @@ func TestLeanLearnsTheRegion(t *testing.T) {
 		}
 		answer(200, goodHeader, strings.Repeat("x", 100))(w, r)
 	})
-	own, err := New(store.Config{Hosts: []store.Address{{Name: strings.TrimPrefix(c.Acquire().Endpoint, "http://")}}, Credentials: credentials.NewStaticV4("k", "s", "")})
+	own, err := New(store.Config{Hosts: []store.Address{{Name: strings.TrimPrefix(c.Acquire().Endpoint, "http://")}}, Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -543,7 +541,7 @@ func TestLeanAsksForTheRegionOnce(t *testing.T) {
 	t.Cleanup(srv.Close)
 	_, port, err := net.SplitHostPort(srv.Listener.Addr().String())
 	must(t, err)
-	c, err := New(store.Config{Engine: engineLean, HostSelect: "roundrobin", Credentials: credentials.NewStaticV4("k", "s", ""),
+	c, err := New(store.Config{Engine: engineLean, HostSelect: "roundrobin", Credentials: store.Keys{AccessKey: "k", SecretKey: "s"},
 		Hosts: []store.Address{{Name: "127.0.0.1:" + port}, {Name: "localhost:" + port, Dial: "127.0.0.1:" + port}}})
 	must(t, err)
 	var wg sync.WaitGroup
@@ -567,7 +565,7 @@ func TestLeanRenewsCredentials(t *testing.T) {
 	t.Parallel()
 	rec := startRecorder(t, false)
 	source := &rotating{}
-	h := oneHost(t, store.Config{Engine: "lean", Credentials: credentials.New(source)}, rec.listener.Addr().String())
+	h := oneHost(t, store.Config{Engine: "lean", Credentials: source}, rec.listener.Addr().String())
 	seen := map[string]bool{}
 	for range 12 {
 		if _, err := h.Stat(context.Background(), oddGet.Ref, store.NewTrace(time.Now())); err != nil {
@@ -589,14 +587,10 @@ func TestLeanRenewsCredentials(t *testing.T) {
 // rotating gives out credentials that have run out at once.
 type rotating struct{ n int }
 
-func (r *rotating) IsExpired() bool { return true }
-func (r *rotating) Retrieve() (credentials.Value, error) {
+func (r *rotating) Keys(context.Context) (store.Keys, error) {
 	r.n++
 	key := fmt.Sprint("key", r.n)
-	return credentials.Value{AccessKeyID: key, SecretAccessKey: "secret", SessionToken: "token-of-" + key, SignerType: credentials.SignatureV4}, nil
-}
-func (r *rotating) RetrieveWithCredContext(*credentials.CredContext) (credentials.Value, error) {
-	return r.Retrieve()
+	return store.Keys{AccessKey: key, SecretKey: "secret", SessionToken: "token-of-" + key}, nil
 }
 
 // A redirect that names the bucket's region is an error, from which the next
@@ -615,7 +609,7 @@ func TestLeanLearnsFromRedirects(t *testing.T) {
 					"<Error><Code>"+map[int]string{301: "PermanentRedirect", 307: "TemporaryRedirect"}[status]+"</Code></Error>")(w, r)
 			}
 		})
-		own, err := New(store.Config{Engine: engineLean, Hosts: []store.Address{{Name: strings.TrimPrefix(c.Acquire().Endpoint, "http://")}}, Credentials: credentials.NewStaticV4("k", "s", "")})
+		own, err := New(store.Config{Engine: engineLean, Hosts: []store.Address{{Name: strings.TrimPrefix(c.Acquire().Endpoint, "http://")}}, Credentials: store.Keys{AccessKey: "k", SecretKey: "s"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	// maxDocument bounds what a listing's page or the results of a batch
-	// may take. 1000 objects with 2 KiB of metadata each fit many times.
+	// maxDocument bounds a page of a listing and the results of a batch. 1000 objects with 2 KiB
+	// of metadata each fit many times.
 	maxDocument = 64 << 20
 )
 
-// A sink is what happens to an answer's body: it is kept in c.kept up to a
-// number of bytes, written to somebody, or thrown away.
+// A sink says what happens to an answer's body: it is kept in c.kept up to a number of bytes,
+// written to a writer, or discarded.
 type sink struct {
 	keep int
 	into io.Writer
 }
 
-// receiveBody receives the answer's body and returns how long it was. A body
-// that ends before its announced end gives io.ErrUnexpectedEOF.
+// receiveBody receives the answer's body and returns its length. It returns io.ErrUnexpectedEOF if
+// the body ends early.
 func (c *conn) receiveBody(tr *store.Trace, method string, to sink) (n int64, err error) {
 	n, err = c.receive(tr, method, to)
 	tr.Complete()
@@ -49,7 +49,7 @@ func (c *conn) receive(tr *store.Trace, method string, to sink) (n int64, err er
 	return n, err
 }
 
-// take receives n bytes of body.
+// receiveBytes receives n bytes of the body.
 func (c *conn) receiveBytes(n int64, to sink) (taken int64, err error) {
 	if to.keep > 0 || to.into != nil {
 		return c.collect(n, to)
@@ -66,7 +66,7 @@ func (c *conn) receiveBytes(n int64, to sink) (taken int64, err error) {
 	return taken + more, err
 }
 
-// collect is take for a body that is not thrown away.
+// collect is receiveBytes for a body that is not discarded.
 func (c *conn) collect(n int64, to sink) (taken int64, err error) {
 	for taken < n {
 		if c.r == c.w {
@@ -127,8 +127,8 @@ func (c *conn) receiveChunks(tr *store.Trace, to sink) (n int64, err error) {
 	return n, nil
 }
 
-// skipTrailer reads to the empty line that ends a chunked body. Its size
-// counts as the head's does.
+// skipTrailer reads up to the empty line that ends a chunked body. The trailer counts against the
+// limit on the head.
 func (c *conn) skipTrailer(tr *store.Trace) error {
 	for {
 		line, err := c.readLine(tr)
@@ -141,8 +141,7 @@ func (c *conn) skipTrailer(tr *store.Trace) error {
 	}
 }
 
-// readLine returns the next line without its end; it stays valid until more is
-// received.
+// readLine returns the next line without its end. The line is valid until more is received.
 func (c *conn) readLine(tr *store.Trace) ([]byte, error) {
 	for {
 		if end := bytes.IndexByte(c.in[c.r:c.w], '\n'); end >= 0 {

@@ -23,7 +23,7 @@ const (
 	watchInterval = time.Second
 )
 
-// What a request is doing, for the message of its timeout.
+// Phases of a request, for the message of its timeout.
 const (
 	phaseSend = iota
 	phaseAwait
@@ -31,7 +31,7 @@ const (
 	phaseBits = 2 // that they take
 )
 
-// timeouts are how long each phase of a request may last without a step.
+// timeouts limit how long each phase of a request may last without progress.
 type timeouts struct {
 	connect time.Duration // for the whole of TLS's beginning; TCP's is the dialer's
 	answer  time.Duration // for the whole head, from the last byte of the request on
@@ -49,7 +49,7 @@ func (l *timeouts) forPhase(phase int) time.Duration {
 	return l.stall
 }
 
-// exceeded is the error of a phase that lasted for too long.
+// exceeded returns the error of a phase that lasted too long.
 func (l *timeouts) exceeded(phase, status int) error {
 	switch phase {
 	case phaseSend:
@@ -60,15 +60,15 @@ func (l *timeouts) exceeded(phase, status int) error {
 	return store.Errorf(store.CodeStallTimeout, status, "nothing came of the answer's rest for %v", l.stall)
 }
 
-// Why a connection was given up from outside.
+// Reasons to abort a request from another goroutine.
 const (
 	verdictNone = iota
 	verdictCanceled
 	verdictTimeout
 )
 
-// A conn is one connection to a host. One goroutine at a time uses it; what
-// the watchdog and cancelled contexts reach is marked.
+// A conn is one connection to a host. One goroutine at a time uses it. The fields that the
+// watchdog and canceled contexts use as well are atomic or guarded by mu.
 type conn struct {
 	e    *Engine
 	sock *socket
@@ -142,8 +142,8 @@ func (c *conn) secure(ctx context.Context, tr *store.Trace) error {
 	return err
 }
 
-// watch has ctx interrupt the connection. A worker comes with the same context
-// again and again, so that nearly always there is nothing to do.
+// watch makes the end of ctx interrupt the connection. A worker uses the same context again and
+// again, so there is rarely anything to do.
 func (c *conn) watch(ctx context.Context) {
 	done := ctx.Done()
 	if done == c.done {
@@ -160,8 +160,7 @@ func (c *conn) watch(ctx context.Context) {
 	}
 }
 
-// interrupt ends the request on the connection, if it is one under the context
-// that has ended.
+// interrupt aborts the request on the connection if its context is the one that has ended.
 func (c *conn) interrupt(done <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,8 +175,7 @@ func (c *conn) abort(verdict int32) {
 	}
 }
 
-// watchdog looks at the connection now and then, so that requests need no
-// timers of their own.
+// watchdog checks the connection periodically, so that requests need no timers of their own.
 func (c *conn) watchdog() {
 	c.mu.Lock()
 	if c.closed {
@@ -196,9 +194,8 @@ func (c *conn) watchdog() {
 	case busy && quiet > c.e.limits.forPhase(int(steps&(1<<phaseBits-1))):
 		c.abort(verdictTimeout)
 	case busy && !moved:
-		// Have it look again: the end of a half-closed connection that was
-		// there before the request makes no wake-up of its own, nor does an
-		// answer wake somebody who is still sending.
+		// Wake the request up to look again. The end of a connection that was half-closed before
+		// the request wakes nobody, and an answer does not wake a goroutine that is still sending.
 		c.sock.SetDeadline(time.Unix(1, 0))
 	case !busy:
 		c.idle.Store(!moved)
@@ -211,7 +208,7 @@ func (c *conn) watchdog() {
 	}
 }
 
-// goOn says whether err is only the watchdog's nudge.
+// resume reports whether err is only the watchdog's wake-up, after which the request continues.
 func (c *conn) resume(err error) bool {
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
 		return false
@@ -242,20 +239,19 @@ func (c *conn) close() {
 	c.sock.Close()
 }
 
-// moved tells the watchdog that the request has come a step further.
+// enterPhase tells the watchdog that the request has entered a phase.
 func (c *conn) enterPhase(phase int) {
 	c.phase = phase
 	c.progress()
 }
 
-// step does so without a change of phase.
+// progress tells the watchdog that the request has made progress within its phase.
 func (c *conn) progress() {
 	c.count++
 	c.steps.Store(c.count<<phaseBits | uint32(c.phase))
 }
 
-// begin gets ready for a request. It returns errStale where the connection
-// turns out to be unusable.
+// begin prepares for a request. It returns errStale if the connection is unusable.
 func (c *conn) begin(ctx context.Context) error {
 	c.watch(ctx)
 	c.busy.Store(true)
@@ -280,8 +276,8 @@ func (c *conn) send(b []byte) error {
 	return err
 }
 
-// sendAndAwait sends b, the last of a request, and receives the first bytes of
-// the answer. up says that b ends a payload.
+// sendAndAwait sends b, the last bytes of a request, and receives the first bytes of the answer.
+// up reports whether b ends a payload.
 func (c *conn) sendAndAwait(b []byte, tr *store.Trace, up bool) error {
 	if c.tls == nil {
 		c.sock.out = b
@@ -297,7 +293,7 @@ func (c *conn) sendAndAwait(b []byte, tr *store.Trace, up bool) error {
 	return c.fill(tr)
 }
 
-// fill receives more into the free end of c.in.
+// fill receives into the free end of c.in.
 func (c *conn) fill(tr *store.Trace) error {
 	n, err := c.read(c.in[c.w:])
 	if n == 0 {
@@ -317,8 +313,7 @@ func (c *conn) read(p []byte) (int, error) {
 	return c.tls.Read(p)
 }
 
-// drop receives up to n bytes and throws them away; io.EOF where the
-// connection ended before.
+// discard receives and discards up to n bytes. It returns io.EOF if the connection ended before.
 func (c *conn) discard(n int64) (dropped int64, err error) {
 	if c.tls == nil {
 		return c.sock.discard(n)
@@ -342,8 +337,8 @@ func (c *conn) readAndDiscard(n int64) (dropped int64, err error) {
 }
 
 // readHead receives the answer's head. What follows it is left in c.in.
-func (c *conn) readHead(tr *store.Trace, checksums bool) error {
-	c.head.reset(checksums)
+func (c *conn) readHead(tr *store.Trace, keeps string) error {
+	c.head.reset(keeps)
 	for {
 		used, done, err := c.head.feed(c.in[c.r:c.w])
 		c.r += used
@@ -365,7 +360,7 @@ func (c *conn) readHead(tr *store.Trace, checksums bool) error {
 	}
 }
 
-// more makes room in c.in and receives.
+// receiveMore moves unread bytes to the front of c.in and receives more behind them.
 func (c *conn) receiveMore(tr *store.Trace) error {
 	if c.r > 0 {
 		c.w = copy(c.in, c.in[c.r:c.w])

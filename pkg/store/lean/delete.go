@@ -39,7 +39,7 @@ func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, tr *store.Trace)
 	if _, err = c.receiveBody(tr, q.method, sink{}); err != nil {
 		return e.failed(ctx, c, err, tr)
 	}
-	e.release(c)
+	c.release()
 	return nil
 }
 
@@ -60,11 +60,11 @@ func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, tr *store.Tr
 	if err = c.readDeletions(&d); err != nil {
 		return e.failed(ctx, c, err, tr)
 	}
-	e.release(c)
+	c.release()
 	return d.Err(tr)
 }
 
-// postDelete sends the list of what is to be deleted.
+// postDelete sends the list of objects to delete.
 func (c *conn) postDelete(q *request, tr *store.Trace) error {
 	b := append(c.payloadRoom(0), "<Delete><Quiet>false</Quiet>"...)
 	for i := range q.refs {
@@ -132,9 +132,8 @@ func (c *conn) readDeletions(d *s3.Deletions) error {
 	}
 }
 
-// wrongDocument says that a document with status 200 is not what was asked
-// for. Some stores send an error so, when they had begun to answer before they
-// knew of it.
+// wrongDocument returns the error of a document that came with status 200 but was not asked for.
+// Some stores send an error this way if it occurs after they have begun to answer.
 func (c *conn) wrongDocument(want string) error {
 	if string(c.scanner.Name) == "Error" {
 		return s3.ResponseError(refusal(&c.head, c.kept, ""), c.head.status)

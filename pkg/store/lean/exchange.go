@@ -21,14 +21,10 @@ func (c *conn) exchange(ctx context.Context, q *request, tr *store.Trace) error 
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
-	if err := c.findRegion(ctx, q.ref.Bucket); err != nil {
+	if err := c.prepare(ctx, q); err != nil {
 		return err
 	}
-	c.acquireMemory()
-	if err := c.prepareSigner(ctx, q.ref.Bucket); err != nil {
-		return err
-	}
-	// A GET on a connection that has died meanwhile is simply sent again.
+	// No look is needed before a GET: if the connection has died, the request is sent again.
 	c.livenessSkipped = q.idempotent() && c.justAnswered(tr)
 	c.sock.checkFirst = c.reused && (q.mutates() && !c.livenessSkipped || c.idle.Load())
 	c.idle.Store(false)
@@ -36,7 +32,7 @@ func (c *conn) exchange(ctx context.Context, q *request, tr *store.Trace) error 
 	if c.sock.begun {
 		tr.Requested()
 	}
-	if err != nil && c.sock.begun && !c.answered && q.method == "PUT" && !isOwn(err) {
+	if err != nil && c.sock.begun && !c.answered && q.body != nil && !isOwn(err) {
 		// A store that refuses an upload may say why before it hangs up.
 		c.broken = true
 		c.sock.abandon()
@@ -48,7 +44,7 @@ func (c *conn) exchange(ctx context.Context, q *request, tr *store.Trace) error 
 	if err != nil {
 		return err
 	}
-	if err := c.readHead(tr, q.checksums); err != nil {
+	if err := c.readHead(tr, q.keeps()); err != nil {
 		return err
 	}
 	if tr != nil {
@@ -56,6 +52,19 @@ func (c *conn) exchange(ctx context.Context, q *request, tr *store.Trace) error 
 		c.answeredAt = tr.Base().Add(tr.FirstByte())
 	}
 	return nil
+}
+
+// prepare lends the connection memory and, for a request of S3, has the signer ready.
+func (c *conn) prepare(ctx context.Context, q *request) error {
+	if q.call != nil {
+		c.acquireMemory()
+		return nil
+	}
+	if err := c.findRegion(ctx, q.ref.Bucket); err != nil {
+		return err
+	}
+	c.acquireMemory()
+	return c.prepareSigner(ctx, q.ref.Bucket)
 }
 
 // livenessWindow is how soon behind an answer a request has to begin for its connection to be taken for as alive as it
@@ -66,7 +75,7 @@ func (c *conn) justAnswered(tr *store.Trace) bool {
 	return tr != nil && tr.Base().Sub(c.answeredAt) < livenessWindow
 }
 
-// isOwn says whether the error is the payload's, and not the connection's.
+// isOwn reports whether the error comes from the payload rather than the connection.
 func isOwn(err error) bool {
 	var own *store.Error
 	return errors.As(err, &own)
@@ -74,6 +83,8 @@ func isOwn(err error) bool {
 
 func (c *conn) transmit(q *request, tr *store.Trace) error {
 	switch {
+	case q.call != nil:
+		return c.transmitCall(q, tr)
 	case len(q.refs) > 0:
 		return c.postDelete(q, tr)
 	case q.method != "PUT":
@@ -104,8 +115,7 @@ func (c *conn) transmit(q *request, tr *store.Trace) error {
 	return c.putStreamed(q, tr)
 }
 
-// room makes c.out large enough for a head and n bytes behind it, and returns
-// the place of the latter.
+// payloadRoom makes c.out large enough for a head and n bytes, and returns the n bytes.
 func (c *conn) payloadRoom(n int) []byte {
 	if len(c.out) < headRoom+n {
 		c.out = make([]byte, headRoom+n)
@@ -113,9 +123,8 @@ func (c *conn) payloadRoom(n int) []byte {
 	return c.out[headRoom : headRoom+n]
 }
 
-// withHead returns what c.out holds behind the head's room, with the head in
-// front of it, so that both are sent at once. A head that is too long goes
-// ahead.
+// withHead puts the head in front of payload, which is in c.out, so that both are sent at once. It
+// sends a head that is too long for that first.
 func (c *conn) withHead(payload []byte) ([]byte, error) {
 	if len(c.ask) > headRoom {
 		return payload, c.send(c.ask)
@@ -143,8 +152,7 @@ func payloadEnds(off int64) error {
 	return store.Errorf("RequestFailed", 0, "the payload ends after %d bytes, before its size", off)
 }
 
-// putHashed uploads a small object, whose payload is hashed before the head
-// can be signed.
+// putHashed uploads a small object. Its payload is hashed before the head is signed.
 func (c *conn) putHashed(q *request, tr *store.Trace) error {
 	data := c.payloadRoom(int(q.size))
 	if err := readBody(q.body, data, 0); err != nil {
@@ -164,8 +172,8 @@ func (c *conn) putHashed(q *request, tr *store.Trace) error {
 	return c.sendAndAwait(b, tr, q.size > 0)
 }
 
-// putPlain uploads the payload as it is: what lies in memory from there, and
-// what comes before that, in pieces of our own.
+// putPlain uploads the payload without a signature. What a PieceBody has in memory is sent from
+// there, everything before that in pieces that are copied.
 func (c *conn) putPlain(q *request, tr *store.Trace) error {
 	c.buildHead(q)
 	tr.Sending()
@@ -193,16 +201,16 @@ func (c *conn) putPlain(q *request, tr *store.Trace) error {
 		if ok {
 			c.sock.follow(lying, off, q.size)
 		}
-		return c.sendAndAwait(b, tr, q.size > 0)
+		return c.sendAndAwait(b, tr, q.size > 0 && (q.call == nil || q.call.Payload))
 	}
 }
 
-// chunkRoom is for what stands around the payload of a chunk: a line in front,
-// a line end behind, and perhaps the empty chunk and the trailer that end it all.
+// chunkRoom is enough for what surrounds the payload of a chunk: the line before it, the line end
+// after it, and perhaps the last, empty chunk and the trailer.
 const chunkRoom = 512
 
-// putStreamed uploads the payload in chunks that are signed one by one, or
-// that have a checksum behind them, as many at a time as make a piece.
+// putStreamed uploads the payload in chunks, signed one by one, followed by a checksum, or both.
+// It sends as many chunks at a time as make up a piece.
 func (c *conn) putStreamed(q *request, tr *store.Trace) error {
 	trailer := 0
 	if q.trailer {
@@ -242,9 +250,8 @@ func (c *conn) putStreamed(q *request, tr *store.Trace) error {
 	}
 }
 
-// appendChunk makes the chunk of n bytes at off, and the empty one that ends
-// the stream where there is nothing behind it. The payload is made in place,
-// behind the line that its signature makes possible.
+// appendChunk appends the chunk of n bytes at off. After the last one it appends the end of the
+// stream. The payload is generated in place, behind the line that contains its signature.
 func (c *conn) appendChunk(b []byte, q *request, off int64, n int) ([]byte, error) {
 	s, signed := &c.signer, q.signsChunks()
 	head := len(b)
@@ -267,7 +274,7 @@ func (c *conn) appendChunk(b []byte, q *request, off int64, n int) ([]byte, erro
 	return b, nil
 }
 
-// appendStreamEnd appends the empty chunk behind a payload, and the trailer.
+// appendStreamEnd appends the empty chunk that ends a payload, and the trailer.
 func (c *conn) appendStreamEnd(b []byte, q *request) []byte {
 	s, signed := &c.signer, q.signsChunks()
 	if signed {
@@ -288,8 +295,8 @@ func (c *conn) appendStreamEnd(b []byte, q *request) []byte {
 	return append(b, "\r\n"...)
 }
 
-// stringCache are the strings that the latest answers had, and a time: the next
-// answer often has the same.
+// A stringCache holds strings and the time of the latest answers. The next answer often has the
+// same.
 type stringCache struct {
 	etag, version string
 	date          []byte // Last-Modified
@@ -317,7 +324,7 @@ func (c *conn) versionString(asked string) string {
 	return c.objects.version
 }
 
-// object is what the answer's head says of the object, by minio-go's rules.
+// object returns what the answer's head says about the object, by minio-go's rules.
 func (c *conn) object(ref *store.Ref, tr *store.Trace) (store.Object, error) {
 	h := &c.head
 	modified := c.objects.modified
@@ -342,7 +349,7 @@ func (c *conn) object(ref *store.Ref, tr *store.Trace) (store.Object, error) {
 	return o, nil
 }
 
-// lastModified reads Last-Modified in the forms that minio-go knows.
+// lastModified parses Last-Modified in the forms that minio-go accepts.
 func lastModified(b []byte) (t time.Time, err error) {
 	if t, ok := parseDate(b); ok {
 		return t, nil
@@ -355,8 +362,7 @@ func lastModified(b []byte) (t time.Time, err error) {
 	return t, err
 }
 
-// refused reads the document that comes with an answer that is none of
-// success, and turns it into an error.
+// refused turns an answer other than success into an error.
 func (e *Engine) refused(ctx context.Context, c *conn, q *request, tr *store.Trace) error {
 	if _, err := c.receiveBody(tr, q.method, sink{keep: s3.MaxErrorDocument}); err != nil {
 		return e.failed(ctx, c, err, tr)
@@ -369,14 +375,16 @@ func (e *Engine) refused(ctx context.Context, c *conn, q *request, tr *store.Tra
 			e.regions.Learn(q.ref.Bucket, resp.Region)
 		}
 	}
+	if e.sessions != nil && (c.head.status == 400 || c.head.status == 401 || c.head.status == 403) {
+		e.sessions.Doubt(q.ref.Bucket)
+	}
 	// A store that has not taken all of an upload takes the rest of it for
 	// another request.
-	e.release(c)
+	c.release()
 	return err
 }
 
-// refusal is how minio-go understands an answer, which is what the codes in
-// logs have to agree with.
+// refusal interprets an answer as minio-go does, so that both engines report the same codes.
 func refusal(h *responseHead, doc []byte, key string) minio.ErrorResponse {
 	resp := minio.ErrorResponse{StatusCode: h.status}
 	if xml.NewDecoder(bytes.NewReader(doc)).Decode(&resp) != nil {

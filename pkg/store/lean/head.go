@@ -10,52 +10,52 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// Limits of an answer's head: a line has to fit into the connection's buffer,
-// and a store that sends headers without end is cut off.
+// Limits of an answer's head. A line has to fit into the connection's buffer, and endless headers
+// are cut off.
 const (
 	maxLine = 16 << 10
 	maxHead = 64 << 10
 )
 
-// A responseHead is the status line of an answer and the headers that matter
-// here. It is fed line by line and keeps copies, so that the buffer that
-// the lines stood in can be used again; their memory is used again as well.
+// A responseHead holds the status line of an answer and the headers that matter here. It is fed
+// line by line and copies what it keeps, so that the receive buffer can be reused.
 type responseHead struct {
 	status    int
 	length    int64 // Content-Length; -1 = absent
 	chunked   bool
-	close     bool // the connection ends with this answer
-	closing   bool // the answer says so itself
-	begun     bool // the status line has been seen
-	marker    bool // x-amz-delete-marker: true
-	described bool // headers that count as metadata
-	wantsSums bool // keep the checksums
-	size      int  // bytes so far, those of 1xx answers included
+	close     bool   // the connection ends with this answer
+	closing   bool   // the answer says so itself
+	begun     bool   // the status line has been seen
+	marker    bool   // x-amz-delete-marker: true
+	described bool   // headers that count as metadata
+	keeps     string // keep the lines of headers whose names begin so
+	size      int    // bytes so far, including 1xx answers
 
 	objectSize int64  // x-amz-object-size
-	sums       []byte // lines of checksum headers
+	kept       []byte // those lines
 	text       []byte
 	etag, modified, sourceTime, version,
-	region, code, message []byte
+	region, code, message,
+	location, sent, contentType []byte // Location, Range, Content-Type
 }
 
-// reset gets ready for another answer. checksums says whether they are to be kept.
-func (h *responseHead) reset(checksums bool) {
-	h.size, h.wantsSums = 0, checksums
+// reset gets ready for another answer, of which it keeps headers whose names begin with keeps; "" = none.
+func (h *responseHead) reset(keeps string) {
+	h.size, h.keeps = 0, keeps
 	h.next()
 }
 
-// next gets ready for the head that follows an interim one.
+// next prepares for the head after an interim answer.
 func (h *responseHead) next() {
-	h.status, h.length, h.objectSize, h.sums = 0, -1, 0, h.sums[:0]
+	h.status, h.length, h.objectSize, h.kept = 0, -1, 0, h.kept[:0]
 	h.chunked, h.close, h.closing, h.begun, h.marker, h.described = false, false, false, false, false, false
-	for _, field := range []*[]byte{&h.text, &h.etag, &h.modified, &h.sourceTime, &h.version, &h.region, &h.code, &h.message} {
+	for _, field := range []*[]byte{&h.text, &h.etag, &h.modified, &h.sourceTime, &h.version, &h.region, &h.code, &h.message, &h.location, &h.sent, &h.contentType} {
 		*field = (*field)[:0]
 	}
 }
 
-// feed takes the whole lines at the start of b and says how many bytes those
-// are, and whether the head ended with them.
+// feed reads the complete lines at the start of b. It returns their length, and whether the head
+// ended with them.
 func (h *responseHead) feed(b []byte) (used int, done bool, err error) {
 	for {
 		end := bytes.IndexByte(b[used:], '\n')
@@ -90,7 +90,7 @@ func (h *responseHead) line(line []byte) (done bool, err error) {
 	return false, h.header(line)
 }
 
-// statusLine reads "HTTP/1.x 200 text".
+// statusLine parses "HTTP/1.x 200 text".
 func (h *responseHead) statusLine(line []byte) error {
 	const proto = "HTTP/1."
 	if len(line) < len(proto)+5 || string(line[:len(proto)]) != proto || line[len(proto)+1] != ' ' {
@@ -118,27 +118,34 @@ func notHTTP(line []byte) error {
 	return store.BadAnswer(0, "the answer is not HTTP/1: it begins with %.40q", line)
 }
 
-// header reads one header line. The lengths sort out nearly all lines before
-// any name is compared.
+// header parses a header line. The length of the name rules out nearly all lines before names are
+// compared.
 func (h *responseHead) header(line []byte) error {
 	colon := bytes.IndexByte(line, ':')
 	if colon <= 0 || line[0] == ' ' || line[0] == '\t' || line[colon-1] == ' ' {
 		return store.BadAnswer(0, "malformed header line %.40q", line)
 	}
 	name, value := line[:colon], trimBlanks(line[colon+1:])
-	if h.wantsSums && len(name) > len(checksumPrefix) && is(name[:len(checksumPrefix)], checksumPrefix) {
-		h.sums = append(append(append(append(h.sums, name...), ':'), value...), '\n')
+	if h.keeps != "" && len(name) > len(h.keeps) && is(name[:len(h.keeps)], h.keeps) {
+		h.kept = append(append(append(append(h.kept, name...), ':'), value...), '\n')
 		return nil
 	}
 	switch len(name) {
 	case len("ETag"):
 		keep(&h.etag, name, "ETag", value)
+	case len("Range"):
+		keep(&h.sent, name, "Range", value)
+	case len("Location"):
+		keep(&h.location, name, "Location", value)
 	case len("Connection"):
 		if is(name, "Connection") {
 			h.connection(value)
 		}
 	case len("Content-Type"):
 		h.described = h.described || is(name, "Content-Type")
+		if h.keeps != "" {
+			keep(&h.contentType, name, "Content-Type", value)
+		}
 	case len("Last-Modified"):
 		keep(&h.modified, name, "Last-Modified", value)
 	case len("Content-Length"):
@@ -168,9 +175,9 @@ func (h *responseHead) header(line []byte) error {
 
 const checksumPrefix = "x-amz-checksum-"
 
-// sum is the value of the checksum header named.
+// sum returns the value of the checksum header called name.
 func (h *responseHead) sum(name string) string {
-	for line := range bytes.Lines(h.sums) {
+	for line := range bytes.Lines(h.kept) {
 		if len(line) > len(name) && line[len(name)] == ':' && is(line[:len(name)], name) {
 			return string(bytes.TrimSuffix(line[len(name)+1:], []byte("\n")))
 		}
@@ -178,10 +185,10 @@ func (h *responseHead) sum(name string) string {
 	return ""
 }
 
-// storedChecksum is what the head says of the object's checksum.
+// storedChecksum returns the object's checksum according to the head.
 func (h *responseHead) storedChecksum() store.StoredChecksum {
 	header := make(http.Header)
-	for line := range strings.Lines(string(h.sums)) {
+	for line := range strings.Lines(string(h.kept)) {
 		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
 		header.Set(name, value)
 	}
@@ -195,8 +202,7 @@ func keep(field *[]byte, name []byte, want string, value []byte) {
 	}
 }
 
-// is compares header names, without regard to case. It is for names of the
-// same length.
+// is compares header names of the same length, ignoring case.
 func is(name []byte, want string) bool {
 	for i, c := range name {
 		w := want[i]
@@ -217,7 +223,7 @@ func trimBlanks(b []byte) []byte {
 	return b
 }
 
-// connection reads the tokens of a Connection header; close outdoes the others.
+// connection parses the tokens of a Connection header. close overrides the others.
 func (h *responseHead) connection(value []byte) {
 	for len(value) > 0 {
 		var token []byte
@@ -251,7 +257,7 @@ func (h *responseHead) transferEncoding(value []byte) error {
 	return nil
 }
 
-// parseDigits reads a decimal number that fits 63 bits, and nothing else.
+// parseDigits parses a decimal number of at most 63 bits.
 func parseDigits(b []byte) (n int64, ok bool) {
 	if len(b) == 0 || len(b) > 19 {
 		return 0, false
@@ -265,8 +271,8 @@ func parseDigits(b []byte) (n int64, ok bool) {
 	return n, n >= 0
 }
 
-// parseChunkSize reads the line before a chunk: hexadecimal digits, and perhaps
-// an extension, which nobody uses.
+// parseChunkSize parses the line before a chunk: hexadecimal digits, and perhaps an extension,
+// which is ignored.
 func parseChunkSize(line []byte) (n int64, ok bool) {
 	if semicolon := bytes.IndexByte(line, ';'); semicolon >= 0 {
 		line = line[:semicolon]
@@ -274,7 +280,7 @@ func parseChunkSize(line []byte) (n int64, ok bool) {
 	return parseHex(trimBlanks(line))
 }
 
-// parseHex reads a hexadecimal number that fits 60 bits, and nothing else.
+// parseHex parses a hexadecimal number of at most 60 bits.
 func parseHex(b []byte) (n int64, ok bool) {
 	if len(b) == 0 || len(b) > 15 {
 		return 0, false
@@ -292,8 +298,8 @@ func parseHex(b []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// parseDate reads "Mon, 02 Jan 2006 15:04:05 GMT", the form that all stores
-// use. The others are left to the caller.
+// parseDate parses "Mon, 02 Jan 2006 15:04:05 GMT", the form that all stores use. It leaves other
+// forms to the caller.
 func parseDate(b []byte) (t time.Time, ok bool) {
 	if len(b) != len("Mon, 02 Jan 2006 15:04:05 GMT") || string(b[25:]) != " GMT" ||
 		b[3] != ',' || b[4] != ' ' || b[7] != ' ' || b[11] != ' ' || b[16] != ' ' || b[19] != ':' || b[22] != ':' {

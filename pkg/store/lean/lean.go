@@ -1,6 +1,6 @@
-// Package lean is an HTTP/1.1 client of our own for the requests that a
-// benchmark is made of. It costs little more than the sockets do. Whatever is
-// out of the ordinary it does not support.
+// Package lean is an HTTP/1.1 client for the requests that make up a benchmark. It costs little
+// more than its system calls. Unusual requests are unsupported; package engines sends those
+// through minio-go.
 package lean
 
 import (
@@ -23,7 +23,6 @@ import (
 	"time"
 
 	"github.com/minio/minio-go/v7"
-	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/minio/minio-go/v7/pkg/s3utils"
 
 	"warp/pkg/store"
@@ -31,15 +30,24 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// Engine is an HTTP/1.1 client of our own for the requests that a
-// benchmark is made of. It costs little more than the sockets do, and leaves
-// whatever is out of the ordinary to minio-go.
+// An Engine sends requests to one host over HTTP/1.1.
 type Engine struct {
+	store.Unsupported // what lean leaves to another engine
+
+	cfg         *store.Config
 	host        string // for the Host header
-	agent       string // the line end of Host, and the User-Agent header
-	addr        string // to connect to
+	path        string // in front of all others
+	redirects   *store.Redirects
+	peers       peers        // where those lead, or where buckets have hosts of their own
+	sessions    *s3.Sessions // of directory buckets; nil = this is about others
+	zonal       bool         // each bucket has a host of its own, below this one
+	ownHost     bool         // this is such a host, so that paths begin with the key
+	dialTo      string       // where such hosts are; "" = where their names say
+	name        string       // of the host, with its port if it has one
+	agent       string       // the line end of Host, and the User-Agent header
+	addr        string       // to connect to
 	tls         *tls.Config
-	creds       *credentials.Credentials
+	creds       store.Credentials
 	region      string // "" = ask
 	unsigned    bool
 	noKeepAlive bool  // no connection is used again
@@ -56,7 +64,7 @@ type Engine struct {
 	second      atomic.Int64    // the time for signatures
 	regions     *s3.Regions     // of all hosts
 	counters    *store.Counters // of all hosts
-	url         string          // of the host, for providers of credentials
+	url         string          // of the host, to which redirects are relative
 
 	mu   sync.Mutex
 	idle []*conn
@@ -65,13 +73,9 @@ type Engine struct {
 
 // New returns an engine for one host. It asks regions where buckets are, if cfg does not say so.
 func New(cfg *store.Config, a store.Address, regions *s3.Regions, counters *store.Counters) (*Engine, error) {
-	scheme := "http://"
-	if cfg.TLS {
-		scheme = "https://"
-	}
 	e := &Engine{
-		url: scheme + a.Name, creds: cfg.Credentials, region: cfg.Region, unsigned: cfg.UnsignedPayload,
-		host: hostHeader(a.Name, cfg.TLS), addr: withPort(cmp.Or(a.Dial, a.Name), cfg.TLS),
+		cfg: cfg, name: a.Name, url: a.URL(cfg.TLS), path: a.Path, redirects: store.NewRedirects(cfg, &a), creds: cfg.Credentials, region: cfg.Region, unsigned: cfg.UnsignedPayload,
+		host: hostHeader(a.Name, cfg.TLS), addr: dial.WithPort(cmp.Or(a.Dial, a.Name), cfg.TLS),
 		piece:    pieceSize(cfg),
 		agent:    "\r\nUser-Agent: warp/" + cfg.AppVersion + " (" + runtime.GOOS + "; " + runtime.GOARCH + ") lean\r\n",
 		checksum: s3.ChecksumType(cfg.Checksum), md5: cfg.MD5, noKeepAlive: cfg.NoKeepAlive,
@@ -97,10 +101,21 @@ func New(cfg *store.Config, a store.Address, regions *s3.Regions, counters *stor
 	return e, nil
 }
 
-// pieceSize is small enough to stay in the processor's cache between generating and
-// sending, and large enough for the receiver not to fall asleep between two
-// pieces, which costs more than they do. Many connections share 16 MiB. Under TLS a
-// piece is a record, and the socket collects several.
+// NewExpress returns an engine for directory buckets, whose requests are signed with the keys of sessions. The region of
+// cfg has to be known.
+func NewExpress(cfg *store.Config, a store.Address, sessions *s3.Sessions, counters *store.Counters) (*Engine, error) {
+	e, err := New(cfg, a, s3.NewRegions(nil), counters)
+	if err != nil {
+		return nil, err
+	}
+	e.sessions, e.zonal, e.dialTo = sessions, s3.IsAWS(a.Name), a.Dial
+	return e, nil
+}
+
+// pieceSize is small enough for a piece to stay in the processor's cache between generating and
+// sending it, and large enough that the receiver does not fall asleep between two pieces, which
+// would cost more. Many connections share 16 MiB. Under TLS a piece is a record, and the socket
+// collects several.
 func pieceSize(cfg *store.Config) int {
 	if cfg.TLS {
 		return 16 << 10
@@ -118,13 +133,10 @@ func WhyNot(cfg *store.Config, a store.Address) string {
 	if err != nil {
 		return err.Error()
 	}
-	var proxy *url.URL
-	if find := dial.ProxyFor(a.Dial); find != nil {
-		proxy, err = find(&http.Request{URL: u})
-	}
 	switch host := strings.ToLower(u.Hostname()); {
-	case proxy != nil || err != nil:
+	case proxied(u, a):
 		return "the environment sets a proxy"
+	case cfg.Provider == s3.Express: // whose hosts it knows
 	case s3utils.IsVirtualHostSupported(*u, "bucket"), s3utils.IsAmazonEndpoint(*u), s3utils.IsGoogleEndpoint(*u),
 		strings.Contains(host, "amazonaws.com"):
 		return "its buckets are part of the host name"
@@ -137,15 +149,43 @@ func WhyNot(cfg *store.Config, a store.Address) string {
 	return unsupportedOptions(&cfg.Options)
 }
 
-func signsV2(c *credentials.Credentials) bool {
+// WhyNoCalls says why a [Caller] cannot talk to a host; "" = it can.
+func WhyNoCalls(cfg *store.Config, a store.Address) string {
+	scheme := "http"
+	if cfg.TLS {
+		scheme = "https"
+	}
+	u, err := url.Parse(scheme + "://" + a.Name)
+	switch {
+	case err != nil:
+		return err.Error()
+	case proxied(u, a):
+		return "the environment sets a proxy"
+	case strings.ContainsFunc(u.Hostname(), func(r rune) bool { return r <= ' ' || r > '~' }):
+		return "its host name is not ASCII"
+	}
+	return unsupportedOptions(&cfg.Options)
+}
+
+// proxied reports whether the environment sets a proxy for a host, or one that nobody can make sense of.
+func proxied(u *url.URL, a store.Address) bool {
+	find := dial.ProxyFor(a.Dial)
+	if find == nil {
+		return false
+	}
+	proxy, err := find(&http.Request{URL: u})
+	return proxy != nil || err != nil
+}
+
+func signsV2(c store.Credentials) bool {
 	if c == nil {
 		return false
 	}
-	value, err := c.GetWithContext(nil)
-	return err == nil && value.SignerType.IsV2()
+	keys, err := c.Keys(context.Background())
+	return err == nil && keys.Signature == s3.SignV2
 }
 
-// unsupportedOptions says which of the options the lean engine does not do; "" = none.
+// unsupportedOptions names the options that the lean engine does not support; "" = none.
 func unsupportedOptions(o *store.Options) string {
 	var all []string
 	add := func(asked bool, what string) {
@@ -162,31 +202,17 @@ func unsupportedOptions(o *store.Options) string {
 	return "it does not do " + strings.Join(all, ", ")
 }
 
-func defaultPort(tls bool) string {
-	if tls {
-		return "443"
-	}
-	return "80"
-}
-
 // hostHeader is what goes into the Host header: without the port that the
 // scheme implies.
 func hostHeader(name string, tls bool) string {
 	host, port, err := net.SplitHostPort(name)
-	if err != nil || port != defaultPort(tls) {
+	if err != nil || port != dial.DefaultPort(tls) {
 		return name
 	}
 	if strings.Contains(host, ":") {
 		return "[" + host + "]"
 	}
 	return host
-}
-
-func withPort(name string, tls bool) string {
-	if _, _, err := net.SplitHostPort(name); err == nil {
-		return name
-	}
-	return net.JoinHostPort(strings.Trim(name, "[]"), defaultPort(tls))
 }
 
 func hostname(name string) string {
@@ -196,8 +222,8 @@ func hostname(name string) string {
 	return strings.Trim(name, "[]")
 }
 
-// takes says whether requests on an object are for this engine. minio-go
-// refuses odd names in words of its own.
+// takes reports whether this engine sends requests for an object. It leaves odd names to minio-go,
+// which rejects some of them with messages of its own.
 func takes(ref *store.Ref) bool { return validKey(ref.Key) }
 
 // Put uploads in one request what minio-go would upload in one request.
@@ -229,14 +255,14 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 		o.Size = c.head.objectSize // of an append
 	}
 	o.ETag, o.VersionID = c.etagString(tr), c.versionString("")
-	e.release(c)
+	c.release()
 	return o, nil
 }
 
 // maxPut is the size above which minio-go uploads in parts.
 const maxPut = int64(16 << 20)
 
-// Get downloads and throws away.
+// Get downloads an object, and discards the payload unless g.Into is set.
 func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
 	if !takes(&g.Ref) || g.Offset < 0 || g.Length < 0 || g.Part < 0 {
 		return store.Download{}, store.ErrUnsupported
@@ -246,6 +272,7 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 		checksums: g.Checksum != nil,
 	}
 	if g.Part > 0 {
+		q.length = 0 // a part by its number, and not by where it lies
 		q.paramNumber("partNumber", g.Part)
 	}
 	q.version(&g.Ref)
@@ -269,7 +296,7 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 		}
 		return d, e.failed(ctx, c, err, tr)
 	}
-	e.release(c)
+	c.release()
 	return d, nil
 }
 
@@ -280,7 +307,7 @@ func announced(h *responseHead) string {
 	return fmt.Sprint(h.length)
 }
 
-// succeeded says whether a HEAD's status is a success. minio-go is as lenient.
+// succeeded reports whether the status of a HEAD is a success. minio-go is as lenient.
 func succeeded(status int) bool {
 	return status == 200 || status == 202 || status == 204 || status == 206
 }
@@ -304,17 +331,33 @@ func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (stor
 	if err != nil {
 		return store.Object{}, e.failed(ctx, c, err, tr)
 	}
-	e.release(c)
+	c.release()
 	return o, nil
 }
 
-// do sends a request and receives the head of its answer. A connection that
-// turns out to be dead before it has answered anything is replaced; each such
-// attempt uses up one, so this ends.
+// do sends a request and receives the head of the answer, which another host gives where the store redirects the request.
 func (e *Engine) do(ctx context.Context, q *request, tr *store.Trace) (*conn, error) {
 	if err := fitHeaders(q.headers); err != nil {
 		return nil, err
 	}
+	if e.zonal {
+		var err error
+		if e, err = e.hostOf(q.ref.Bucket); err != nil {
+			return nil, err
+		}
+	}
+	seen := tr.FirstByte()
+	c, err := e.send(ctx, q, tr)
+	if err == nil && store.IsRedirect(c.head.status) && q.call == nil {
+		return e.follow(ctx, c, q, seen, tr)
+	}
+	return c, err
+}
+
+// send sends a request and receives the head of its answer. A connection that
+// turns out to be dead before it has answered anything is replaced; each such
+// attempt uses up one, so this ends.
+func (e *Engine) send(ctx context.Context, q *request, tr *store.Trace) (*conn, error) {
 	for {
 		c, err := e.acquire(ctx, tr)
 		if err != nil {
@@ -324,7 +367,7 @@ func (e *Engine) do(ctx context.Context, q *request, tr *store.Trace) (*conn, er
 			return c, nil
 		}
 		if err == store.ErrUnsupported {
-			e.discard(c)
+			c.abandon()
 			return nil, err
 		}
 		again := c.reused && c.retryable(q, err)
@@ -335,11 +378,11 @@ func (e *Engine) do(ctx context.Context, q *request, tr *store.Trace) (*conn, er
 	}
 }
 
-// repeatable says whether a connection died between two requests, so that the
-// later one is for another connection: none of it was sent, or the store has
-// closed the connection in good order and the request changes nothing, or is an
-// upload that came right behind the answer before. A reset is an error, or a
-// store that resets connections would look healthy.
+// retryable reports whether the connection died between two requests, so that the later one may be
+// sent again on another connection. That is so if none of it was sent, or if the store closed the
+// connection in good order and the request either changes nothing or is an upload that came right
+// behind the previous answer. A reset is an error, because a store that resets connections would
+// look healthy otherwise.
 func (c *conn) retryable(q *request, err error) bool {
 	switch {
 	case c.answered:
@@ -350,15 +393,15 @@ func (c *conn) retryable(q *request, err error) bool {
 	return err == errStale || err == io.EOF || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// failed gives up a connection and says why.
+// failed discards the connection and returns the error to report.
 func (e *Engine) failed(ctx context.Context, c *conn, err error, tr *store.Trace) error {
-	e.discard(c)
+	c.abandon()
 	var own *store.Error
 	switch {
 	case ctx.Err() != nil:
 		err = ctx.Err()
 	case c.verdict.Load() == verdictTimeout:
-		return e.limits.exceeded(c.phase, int(tr.Status()))
+		return c.e.limits.exceeded(c.phase, int(tr.Status()))
 	case errors.As(err, &own):
 		return own
 	case err == io.EOF, err == io.ErrUnexpectedEOF, err == errStale, err == errAnswered:
@@ -367,7 +410,7 @@ func (e *Engine) failed(ctx context.Context, c *conn, err error, tr *store.Trace
 	return store.AsError(err, int(tr.Status()))
 }
 
-// acquire takes a connection out of use, the one used last, or makes one.
+// acquire returns the idle connection that was used last, or a new one.
 func (e *Engine) acquire(ctx context.Context, tr *store.Trace) (*conn, error) {
 	e.mu.Lock()
 	if n := len(e.idle); n > 0 {
@@ -382,12 +425,13 @@ func (e *Engine) acquire(ctx context.Context, tr *store.Trace) (*conn, error) {
 
 // release keeps the connection for another request, if it is fit for one.
 // Bytes after the end of an answer would be taken for the next one.
-func (e *Engine) release(c *conn) {
+func (c *conn) release() {
+	e := c.e
 	if c.sock.unsent() {
 		c.sock.flushNow() // what TLS has to say beside
 	}
 	if c.head.close || e.noKeepAlive || c.broken || c.r != c.w || c.verdict.Load() != verdictNone || c.sock.unsent() {
-		e.discard(c)
+		c.abandon()
 		return
 	}
 	c.reused = true
@@ -404,7 +448,7 @@ func (e *Engine) release(c *conn) {
 	}
 }
 
-// Close closes the connections that are idle, and has those that are not closed by their requests.
+// Close closes the idle connections. The others are closed when their requests end.
 func (e *Engine) Close() {
 	e.mu.Lock()
 	idle := e.idle
@@ -413,15 +457,17 @@ func (e *Engine) Close() {
 	for _, c := range idle {
 		c.close()
 	}
+	e.peers.close()
 }
 
-func (e *Engine) discard(c *conn) {
+// abandon closes the connection.
+func (c *conn) abandon() {
 	c.busy.Store(false)
 	c.close()
 	c.releaseMemory()
 }
 
-// forget takes c out of the idle connections; false where it is in use.
+// removeIdle removes c from the idle connections. It returns false if c is in use.
 func (e *Engine) removeIdle(c *conn) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -433,9 +479,15 @@ func (e *Engine) removeIdle(c *conn) bool {
 	return true
 }
 
-// locate has the region of the bucket known, for which the connection needs no
-// memory: many may have to wait.
+// findRegion makes sure that the region of the bucket is known. The connection holds no memory
+// meanwhile, because many may have to wait.
 func (c *conn) findRegion(ctx context.Context, bucket string) error {
+	if c.e.sessions != nil && c.located != bucket {
+		if _, err := c.e.sessions.Keys(ctx, bucket); err != nil {
+			return err
+		}
+		c.located = bucket
+	}
 	generation := c.e.regions.Generation()
 	if c.e.region != "" || c.located == bucket && c.locatedBy == generation {
 		return nil
@@ -443,8 +495,8 @@ func (c *conn) findRegion(ctx context.Context, bucket string) error {
 	if s3utils.CheckValidBucketName(bucket) != nil {
 		return store.ErrUnsupported
 	}
-	value, err := c.e.identity(ctx)
-	if err == nil && !value.SignerType.IsAnonymous() {
+	keys, err := c.e.identity(ctx, bucket)
+	if err == nil && !keys.Anonymous() {
 		_, err = c.e.regions.Of(ctx, bucket)
 	}
 	if err != nil {
@@ -454,8 +506,8 @@ func (c *conn) findRegion(ctx context.Context, bucket string) error {
 	return nil
 }
 
-// identify has the signer use the right time, key and region. Credentials, which
-// expire by the minute, are asked for as often as the time is.
+// prepareSigner gives the signer the current time, credentials and region. It asks for
+// credentials, which may expire, whenever the second changes.
 func (c *conn) prepareSigner(ctx context.Context, bucket string) (err error) {
 	generation, second := c.e.regions.Generation(), c.e.second.Load()
 	if c.second == second && c.bucket == bucket && c.generation == generation {
@@ -464,32 +516,34 @@ func (c *conn) prepareSigner(ctx context.Context, bucket string) (err error) {
 	if s3utils.CheckValidBucketName(bucket) != nil {
 		return store.ErrUnsupported
 	}
-	value := c.signer.value
-	if c.second != second {
+	keys := c.signer.keys
+	if c.second != second || c.e.sessions != nil {
 		c.signer.at(time.Now())
-		if value, err = c.e.identity(ctx); err != nil {
+		if keys, err = c.e.identity(ctx, bucket); err != nil {
 			return err
 		}
 	}
 	region := c.e.region
-	if region == "" && !value.SignerType.IsAnonymous() {
+	if region == "" && !keys.Anonymous() {
 		if region, err = c.e.regions.Of(ctx, bucket); err != nil {
 			return err
 		}
 	}
-	c.signer.use(value, region)
+	c.signer.use(keys, region)
 	c.second, c.bucket, c.generation = second, bucket, generation
 	return nil
 }
 
 // identity is who signs now.
-func (e *Engine) identity(ctx context.Context) (value credentials.Value, err error) {
-	if e.creds == nil {
-		return credentials.Value{SignerType: credentials.SignatureAnonymous}, nil
+func (e *Engine) identity(ctx context.Context, bucket string) (keys store.Keys, err error) {
+	if e.sessions != nil {
+		return e.sessions.Keys(ctx, bucket)
 	}
-	asking := credentials.CredContext{Context: ctx, Client: http.DefaultClient, Endpoint: e.url}
-	if value, err = e.creds.GetWithContext(&asking); err == nil && value.SignerType.IsV2() {
+	if e.creds == nil {
+		return keys, nil
+	}
+	if keys, err = e.creds.Keys(ctx); err == nil && keys.Signature == s3.SignV2 {
 		err = store.ErrUnsupported
 	}
-	return value, err
+	return keys, err
 }

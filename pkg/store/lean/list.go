@@ -14,7 +14,7 @@ import (
 	"warp/pkg/store/s3/xmlscan"
 )
 
-// A listing is one page of a listing. Its memory is used again.
+// A listing is a page of a listing. Its memory is reused.
 type listing struct {
 	entries   []entry
 	text      []byte // of all entries, one after the other
@@ -23,7 +23,7 @@ type listing struct {
 	next      s3.ListPlace
 }
 
-// A entry is one entry of a page. Its strings are parts of the page's text.
+// An entry is an entry of a page. Its strings are spans of the page's text.
 type entry struct {
 	key, etag, version span
 	size               int64
@@ -52,7 +52,7 @@ func (e *Engine) List(ctx context.Context, l store.List, each func(store.Object)
 		page := &c.listing
 		next, goesOn, found := page.next, page.truncated, len(page.entries) > 0
 		wanted := page.handOut(l.Bucket, each)
-		e.release(c)
+		c.release()
 		if track.Empty++; found {
 			track.Empty = 0
 		}
@@ -65,7 +65,7 @@ func (e *Engine) List(ctx context.Context, l store.List, each func(store.Object)
 	}
 }
 
-// listPage asks for one page, which is left in the connection's listing.
+// listPage requests a page and leaves it in the connection's listing.
 func (e *Engine) listPage(ctx context.Context, l *store.List, place s3.ListPlace, tr *store.Trace) (*conn, error) {
 	q := request{method: "GET", ref: store.Ref{Bucket: l.Bucket}, headers: l.Headers}
 	if l.Versions {
@@ -96,7 +96,7 @@ func delimiter(l *store.List) string {
 	return ""
 }
 
-// listObjects asks as minio-go does, in the order of the names.
+// listObjects sets the parameters that minio-go sends, sorted by name.
 func (q *request) listObjects(l *store.List, place s3.ListPlace) {
 	if place.Token != "" {
 		q.param("continuation-token", place.Token)
@@ -131,8 +131,8 @@ func (q *request) listRest(l *store.List) {
 	q.param("prefix", l.Prefix)
 }
 
-// handOut calls each for every entry, objects first; false where it has had
-// enough. All the strings of a page share one piece of memory.
+// handOut calls each for every entry, objects first. It returns false if each did. All strings of
+// a page share one allocation.
 func (p *listing) handOut(bucket string, each func(store.Object) bool) bool {
 	text := string(p.text)
 	return p.handOutSome(bucket, text, false, each) && p.handOutSome(bucket, text, true, each)
@@ -157,7 +157,7 @@ func (p *listing) handOutSome(bucket, text string, prefixes bool, each func(stor
 	return true
 }
 
-// readListing reads the page in c.kept.
+// readListing parses the page in c.kept.
 func (c *conn) readListing() error {
 	x, p := &c.scanner, &c.listing
 	*p = listing{entries: p.entries[:0], text: p.text[:0]}
@@ -192,7 +192,7 @@ func (c *conn) readListing() error {
 	}
 }
 
-// newEntry is what the name of an element says of the entry that it is.
+// newEntry returns the entry that an element of this name begins.
 func newEntry(name []byte) (n entry, ok bool) {
 	switch string(name) {
 	case "Contents", "Version":
@@ -249,7 +249,7 @@ func (p *listing) keep(b []byte) span {
 	return span{from, len(p.text)}
 }
 
-// decode undoes the encoding of names, which the page may tell of at its end.
+// decode decodes the names. Only the end of the page may say that they are encoded.
 func (p *listing) decode(status int) error {
 	for i := range p.entries {
 		n := &p.entries[i]
@@ -275,7 +275,7 @@ func (p *listing) decode(status int) error {
 	return nil
 }
 
-// unescape undoes percent-encoding in place, and returns the new length.
+// unescape decodes percent-encoding in place and returns the new length.
 func unescape(b []byte) (n int, ok bool) {
 	for i := 0; i < len(b); i++ {
 		c := b[i]
@@ -298,8 +298,8 @@ func unescape(b []byte) (n int, ok bool) {
 	return n, true
 }
 
-// parseListTime reads a time as listings have it. Stores disagree on how exact
-// it is; milliseconds is what all have in common.
+// parseListTime parses a time in a listing. Stores differ in precision, so it is truncated to
+// milliseconds.
 func parseListTime(b []byte) (time.Time, error) {
 	t, ok := parseStamp(b)
 	if !ok {
@@ -311,8 +311,8 @@ func parseListTime(b []byte) (time.Time, error) {
 	return t.Truncate(time.Millisecond), nil
 }
 
-// parseStamp reads "2006-01-02T15:04:05.000Z", the form that all stores use.
-// The others are left to the caller.
+// parseStamp parses "2006-01-02T15:04:05.000Z", the form that all stores use. It leaves other
+// forms to the caller.
 func parseStamp(b []byte) (t time.Time, ok bool) {
 	const form = "2006-01-02T15:04:05.000Z"
 	if len(b) != len(form) || b[4] != '-' || b[7] != '-' || b[10] != 'T' || b[13] != ':' || b[16] != ':' || b[19] != '.' || b[23] != 'Z' {

@@ -8,11 +8,10 @@ import (
 	"warp/pkg/store/s3/xmlscan"
 )
 
-// A memory is all that a request needs to be built and its answer to be read,
-// who signs it included. A connection has one only while it does either, and none
-// while it waits: thousands of connections that wait then need little memory, and
-// the requests of a processor use the same again and again, which stays in its
-// cache.
+// A memory holds everything that is needed to build a request and to read its answer, including
+// the signer. A connection has one only meanwhile, and none while it waits. So thousands of
+// waiting connections need little memory, and the requests of a processor reuse the same memory,
+// which stays in its cache.
 type memory struct {
 	in        []byte // received, between r and w
 	r, w      int
@@ -40,10 +39,10 @@ type memory struct {
 	generation uint32 // of the regions
 }
 
-// maxKept is how much memory for documents is held on to.
+// maxKept bounds the memory for documents that is kept for the next request.
 const maxKept = 4 << 20
 
-// borrow has the connection have memory.
+// acquireMemory gives the connection memory if it has none.
 func (c *conn) acquireMemory() {
 	if c.memory == nil {
 		c.memory = c.e.memory.Get().(*memory)
@@ -51,7 +50,7 @@ func (c *conn) acquireMemory() {
 	}
 }
 
-// giveBack is for when nothing in the connection's memory is needed any more.
+// releaseMemory gives the connection's memory to others once nothing in it is needed.
 func (c *conn) releaseMemory() {
 	m := c.memory
 	if m == nil {
@@ -64,14 +63,14 @@ func (c *conn) releaseMemory() {
 	c.e.memory.Put(m)
 }
 
-// beat notes the time for those who sign. To ask the clock for each request costs
-// more than it is worth, since a signature is valid for minutes.
+// noteSecond keeps the time for signers. Reading the clock for each request costs more than it is
+// worth, since a signature is valid for minutes.
 func (e *Engine) noteSecond(now time.Time) {
 	if second := now.Unix(); e.second.Load() != second {
 		e.second.Store(second)
 	}
 }
 
-// discardBuffers receive payload that nobody wants where the kernel does not drop it. 128 KiB is past the point where
-// larger reads save system calls on loopback.
+// discardBuffers receive payload that the kernel does not discard itself. Reads larger than 128
+// KiB save no system calls on loopback.
 var discardBuffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); return &b }}

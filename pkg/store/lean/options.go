@@ -12,16 +12,15 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// A field is a header that the options ask for. Its value is fixed, or made
-// for each object.
+// A field is a header that the options ask for. Its value is either fixed or computed for each
+// object.
 type field struct {
 	store.Header
 	random *store.Attribute  // the value, where it is another one for each object
 	tags   []store.Attribute // of which the value is made, likewise
 }
 
-// fieldSet are the headers of the requests that options are for, in the order
-// of their names.
+// A fieldSet holds the headers of each kind of request, sorted by name.
 type fieldSet struct {
 	put, part, read []field
 	empty           []field // of a Put without a payload, behind which no checksum could follow
@@ -69,7 +68,7 @@ func fixedField(name, value string) field {
 	return field{Header: store.Header{Name: name, Value: value}}
 }
 
-// encryptionFields are the encryption's headers, in the order of their names.
+// encryptionFields returns the headers for encryption, sorted by name.
 func encryptionFields(e *store.Encryption) []field {
 	const prefix = "x-amz-server-side-encryption"
 	switch e.Kind {
@@ -87,7 +86,7 @@ func encryptionFields(e *store.Encryption) []field {
 	return nil
 }
 
-// tagField is the header that carries all tags.
+// tagField returns the header with all tags.
 func tagField(tags []store.Attribute) field {
 	sorted := slices.Clone(tags)
 	slices.SortFunc(sorted, func(a, b store.Attribute) int { return cmp.Compare(a.Key, b.Key) })
@@ -98,7 +97,7 @@ func tagField(tags []store.Attribute) field {
 	return field
 }
 
-// appendValue appends the header's value for the object called key.
+// appendValue appends the value of the header for the object called key.
 func (f *field) appendValue(dst []byte, key string) []byte {
 	if f.random != nil {
 		return f.random.AppendValue(dst, key)
@@ -121,7 +120,7 @@ func (f *field) appendValue(dst []byte, key string) []byte {
 	return dst
 }
 
-// appendFormEscaped escapes as forms do, where a blank is a plus.
+// appendFormEscaped escapes as HTML forms do, with + for a space.
 func appendFormEscaped(dst []byte, s string) []byte {
 	for word := range strings.SplitSeq(s, " ") {
 		dst = append(appendEscaped(dst, word, false), '+')
@@ -129,9 +128,8 @@ func appendFormEscaped(dst []byte, s string) []byte {
 	return dst[:len(dst)-1]
 }
 
-// announceBody has the head carry what is to be known of the payload before it
-// comes: its MD5, where that is asked for. The payload is read once for that,
-// and once again to be sent.
+// announceBody computes the MD5 of the payload for the head, if the request has one. The payload
+// is then read twice.
 func (c *conn) announceBody(q *request) error {
 	if !q.md5 {
 		return nil
@@ -150,15 +148,15 @@ func (c *conn) announceBody(q *request) error {
 	return nil
 }
 
-// trailerLine is the line that follows the payload and has its checksum; with
-// nothing hashed yet it is as long as it will be.
+// appendTrailerLine appends the line with the checksum that follows the payload. Its length does
+// not depend on the payload.
 func (c *conn) appendTrailerLine(dst []byte) []byte {
 	dst = append(append(dst, c.e.trailer...), ':')
 	c.signer.raw = c.sum.Sum(c.signer.raw[:0])
 	return append(base64.StdEncoding.AppendEncode(dst, c.signer.raw), '\n')
 }
 
-// beginSum gets ready to compute the checksum of another payload.
+// beginSum prepares to compute the checksum of another payload.
 func (c *conn) beginSum() {
 	if c.sum == nil {
 		c.sum = c.e.checksum.Hasher()

@@ -6,8 +6,8 @@ import (
 	"warp/pkg/store"
 )
 
-// PutPart uploads one part of an object. Its modes of signing are Put's, but
-// that minio-go never signs a part as a whole.
+// PutPart uploads a part. It signs as Put does, except that minio-go never signs a part as a
+// whole.
 func (e *Engine) PutPart(ctx context.Context, p store.PutPart, tr *store.Trace) (store.Part, error) {
 	if p.Size <= 0 || p.Number < 1 || p.ID == "" || !takes(&p.Ref) {
 		return store.Part{}, store.ErrUnsupported
@@ -30,6 +30,6 @@ func (e *Engine) PutPart(ctx context.Context, p store.PutPart, tr *store.Trace) 
 	if sum := c.head.sum(e.trailer); sum != "" {
 		part.Checksums = map[string]string{e.trailer: sum}
 	}
-	e.release(c)
+	c.release()
 	return part, nil
 }

@@ -7,12 +7,12 @@ import (
 	"warp/pkg/store"
 )
 
-// maxPieces is how many pieces one system call gets: nearly as many as the kernel takes. Pieces of warp's payload are
-// 3.5 KiB, of which a socket takes a few hundred to a thousand.
+// maxPieces is the number of pieces per system call, just below the kernel's limit. Pieces of
+// warp's payload are 3.5 KiB, and a socket takes a few hundred to a thousand of them.
 const maxPieces = 1000
 
-// A pieceQueue is a payload on its way from where it lies to a socket. Each piece is laid out for the kernel once,
-// however many calls it takes.
+// A pieceQueue sends a payload from where it is in memory. Each piece is laid out for the kernel
+// once, however many calls it takes.
 type pieceQueue struct {
 	vec      []syscall.Iovec // to be sent next, in room
 	body     store.PieceBody // and then its content
@@ -32,8 +32,8 @@ func (q *pieceQueue) begin(body store.PieceBody, off, end int64) {
 
 func (q *pieceQueue) empty() bool { return len(q.vec) == 0 && q.off == q.end }
 
-// topUp makes as much ready as one system call gets, behind what is ready already and out, of which it returns what is
-// left: nothing.
+// topUp fills the queue with as much as one system call takes: out first, then the body. It
+// returns what is left of out, which is nothing.
 func (q *pieceQueue) topUp(out []byte) []byte {
 	if q.off == q.end || len(q.vec) > maxPieces/2 {
 		return out

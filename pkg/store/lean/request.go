@@ -3,6 +3,7 @@ package lean
 import (
 	"bytes"
 	"encoding/base64"
+	"net/url"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -11,9 +12,10 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// A request is a request before it is on the wire.
+// A request is a request before it is sent.
 type request struct {
 	method        string
+	redirected    *url.URL  // where the request goes instead, in canonical form; nil = by what follows
 	ref           store.Ref // no key means the bucket itself
 	params        [8]param
 	count         int            // of params
@@ -31,10 +33,10 @@ type request struct {
 	refs          []store.Ref // to be deleted: the body is their list
 	payloadHash   string      // for x-amz-content-sha256; "" = the hash in signer.sum
 	contentLength int64       // on the wire; -1 = none
+	call          *Call       // it is none of S3's
 }
 
-// A param is one parameter behind the path. They are given in the order of
-// their names, which is that of the canonical request.
+// A param is a query parameter. They are added sorted by name, as in the canonical request.
 type param struct {
 	name, value string
 	number      int // instead of a value
@@ -56,7 +58,7 @@ func (q *request) version(ref *store.Ref) {
 	}
 }
 
-// streamed says whether the payload goes out in chunks.
+// streamed reports whether the payload is sent in chunks.
 func (q *request) streamed() bool {
 	switch q.payloadHash {
 	case streamingPayload, signedTrailer, unsignedTrailer:
@@ -65,21 +67,23 @@ func (q *request) streamed() bool {
 	return false
 }
 
-// signsChunks says whether those are signed.
+// signsChunks reports whether the chunks are signed.
 func (q *request) signsChunks() bool { return q.payloadHash != unsignedTrailer }
 
-// changes says whether the request does something to the store, so that it is
-// not to be sent twice.
+// mutates reports whether the request changes the store, so that it must not be sent twice.
 func (q *request) mutates() bool { return q.method != "GET" && q.method != "HEAD" }
 
-// repeats says whether the request is an upload that is the same when it is
-// done twice, and takes one call to send.
+// idempotent reports whether the request is an upload that may be sent twice with the same result,
+// and takes one call to send.
 func (q *request) idempotent() bool {
+	if q.call != nil {
+		return q.call.Idempotent && q.size <= s3.SignedWhole
+	}
 	return q.method == "PUT" && q.size <= s3.SignedWhole && len(q.headers) == 0 && len(q.refs) == 0
 }
 
-// validKey says whether the key is one that goes out as it is. What minio-go
-// refuses is left to it to refuse.
+// validKey reports whether the key can be sent as it is. Keys that minio-go rejects are left to
+// it.
 func validKey(key string) bool {
 	if len(key) == 0 || len(key) > 1024 {
 		return false
@@ -94,8 +98,8 @@ func validKey(key string) bool {
 
 const upperHex = "0123456789ABCDEF"
 
-// appendEscaped appends s with everything percent-encoded that S3's canonical
-// form wants to be so; a slash stays in paths.
+// appendEscaped appends s percent-encoded as in S3's canonical request. A slash stays as it is if
+// slash is set.
 func appendEscaped(dst []byte, s string, slash bool) []byte {
 	for i := range len(s) {
 		c := s[i]
@@ -108,7 +112,7 @@ func appendEscaped(dst []byte, s string, slash bool) []byte {
 	return dst
 }
 
-// unreserved are the characters that stand for themselves, in paths at least.
+// unreserved characters are not escaped, the slash in paths only.
 var unreserved = func() (is [256]bool) {
 	for _, c := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~/" {
 		is[c] = true
@@ -116,16 +120,16 @@ var unreserved = func() (is [256]bool) {
 	return is
 }()
 
-// buildHead makes the request's head in c.ask and signs it. The canonical
-// request grows beside it, in the signer's memory; headers are in the order of
-// their names in both.
+// buildHead builds the request's head in c.ask and signs it. It builds the canonical request at
+// the same time, in the signer's memory. The headers of both are sorted by name.
 func (c *conn) buildHead(q *request) {
-	h := append(append(c.ask[:0], q.method...), " /"...)
-	from := len(h) - 1
-	h = append(append(h, q.ref.Bucket...), '/')
-	h = appendEscaped(h, q.ref.Key, true)
-	path := len(h)
-	h = appendParams(h, q)
+	if q.call != nil {
+		c.buildCall(q)
+		return
+	}
+	h := append(append(c.ask[:0], q.method...), ' ')
+	from := len(h)
+	h, path := c.e.appendTarget(h, q)
 	target := len(h)
 	h = append(h, " HTTP/1.1\r\nHost: "...)
 	h = append(h, c.e.host...)
@@ -153,15 +157,14 @@ func (c *conn) buildHead(q *request) {
 	c.ask = append(c.ask, "\r\n"...)
 }
 
-// headerCache are the headers of the latest request that needs no others than
-// requests of its kind do within a second, up to the signature; and how the
-// canonical request ends with them.
+// A headerCache holds the headers, up to the signature, of the latest request whose headers depend
+// on its kind and the second only, and the end of its canonical request.
 type headerCache struct {
 	kind      headerKind
 	ask, text []byte
 }
 
-// A headerKind is what such headers depend on.
+// A headerKind is what the headers in a headerCache depend on.
 type headerKind struct {
 	epoch                    uint32 // the signer's
 	payloadHash, contentType string
@@ -169,8 +172,8 @@ type headerKind struct {
 	checksums                bool
 }
 
-// kind tells what q's headers depend on; false where that is more than a
-// headerKind says.
+// kind returns what q's headers depend on. It returns false if they depend on more than a
+// headerKind holds.
 func (c *conn) kind(q *request) (k headerKind, ok bool) {
 	if len(q.headers) > 0 || len(q.refs) > 0 || q.payloadHash == "" || q.length > 0 || q.md5 || q.streamed() || c.signer.anonymous() {
 		return k, false
@@ -188,8 +191,7 @@ func (c *conn) kind(q *request) (k headerKind, ok bool) {
 	return k, true
 }
 
-// appendSameHeaders is appendHeaders for a request that mostly has the headers
-// of the one before.
+// appendSameHeaders is appendHeaders for a request whose headers may be the same as the previous one's.
 func (c *conn) appendSameHeaders(q *request) bool {
 	kind, ok := c.kind(q)
 	if !ok {
@@ -207,6 +209,24 @@ func (c *conn) appendSameHeaders(q *request) bool {
 	return true
 }
 
+// appendTarget appends path and parameters, and says where the path ends.
+func (e *Engine) appendTarget(h []byte, q *request) (all []byte, path int) {
+	if q.redirected != nil {
+		h = append(h, q.redirected.RawPath...)
+		path = len(h)
+		if q.redirected.RawQuery != "" {
+			h = append(append(h, '?'), q.redirected.RawQuery...)
+		}
+		return h, path
+	}
+	h = append(append(h, e.path...), '/')
+	if !e.ownHost {
+		h = append(append(h, q.ref.Bucket...), '/')
+	}
+	h = appendEscaped(h, q.ref.Key, true)
+	return appendParams(h, q), len(h)
+}
+
 func appendParams(h []byte, q *request) []byte {
 	separator := byte('?')
 	for i := range q.count {
@@ -222,7 +242,7 @@ func appendParams(h []byte, q *request) []byte {
 	return h
 }
 
-// appendHeaders appends the headers that are signed, up to the signature.
+// appendHeaders appends the signed headers, up to the signature.
 func (c *conn) appendHeaders(q *request) {
 	s := &c.signer
 	s.names, c.pending, c.key = s.names[:0], c.sorted(q.fields, q.headers), q.ref.Key
@@ -253,8 +273,11 @@ func (c *conn) appendHeaders(q *request) {
 		var num [20]byte
 		addHeader(c, "X-Amz-Decoded-Content-Length: ", "x-amz-decoded-content-length:", strconv.AppendInt(num[:0], q.size, 10))
 	}
-	if s.value.SessionToken != "" {
-		addHeader(c, "X-Amz-Security-Token: ", "x-amz-security-token:", s.value.SessionToken)
+	switch {
+	case s.keys.Signature == s3.SignExpress:
+		addHeader(c, "X-Amz-S3session-Token: ", s3.SessionToken+":", s.keys.SessionToken)
+	case s.keys.SessionToken != "":
+		addHeader(c, "X-Amz-Security-Token: ", "x-amz-security-token:", s.keys.SessionToken)
 	}
 	if q.trailer {
 		addHeader(c, "X-Amz-Trailer: ", "x-amz-trailer:", c.e.trailer)
@@ -266,7 +289,7 @@ func (c *conn) appendHeaders(q *request) {
 	s.text = append(s.text, hash...)
 }
 
-// appendContentHeaders appends the headers that say what the body is.
+// appendContentHeaders appends the headers that describe the body.
 func (c *conn) appendContentHeaders(q *request) {
 	if q.streamed() {
 		addHeader(c, "Content-Encoding: ", "content-encoding:", c.encoding())
@@ -280,8 +303,7 @@ func (c *conn) appendContentHeaders(q *request) {
 	}
 }
 
-// encoding is the Content-Encoding of a payload in signed chunks, before any
-// encoding that the object has itself.
+// encoding returns the Content-Encoding of a payload in chunks, followed by the object's own.
 func (c *conn) encoding() string {
 	for i, h := range c.pending {
 		if h.Name == "content-encoding" {
@@ -292,8 +314,8 @@ func (c *conn) encoding() string {
 	return "aws-chunked"
 }
 
-// sorted returns fields and headers in the order of their names; of two with
-// the same name the later counts.
+// sorted returns fields and headers sorted by name. Of two with the same name it returns the
+// later.
 func (c *conn) sorted(fields []field, headers []store.Header) []field {
 	if len(fields) == 0 && len(headers) == 0 {
 		return nil
@@ -314,8 +336,8 @@ func (c *conn) sorted(fields []field, headers []store.Header) []field {
 	return all
 }
 
-// furtherUpTo appends those of the request's own headers that come before the
-// one named, or are it. It says whether the latter was among them.
+// appendPendingUpTo appends the request's own headers up to and including name. It reports whether
+// name was among them.
 func (c *conn) appendPendingUpTo(name string) (had bool) {
 	for len(c.pending) > 0 && c.pending[0].Name <= name {
 		h := &c.pending[0]
@@ -333,7 +355,7 @@ func (c *conn) appendPendingUpTo(name string) (had bool) {
 	return had
 }
 
-// appendTitle appends a header's name in the way that names are mostly written.
+// appendTitle appends a header's name in title case.
 func appendTitle(dst []byte, name string) []byte {
 	first := true
 	for i := range len(name) {
@@ -347,8 +369,7 @@ func appendTitle(dst []byte, name string) []byte {
 	return dst
 }
 
-// appendSqueezed appends a header's value in its canonical form: with single
-// blanks, and none around.
+// appendSqueezed appends a header's value in canonical form: words separated by single spaces.
 func appendSqueezed(dst, value []byte) []byte {
 	for word := range bytes.FieldsSeq(value) {
 		dst = append(append(dst, word...), ' ')
@@ -356,7 +377,7 @@ func appendSqueezed(dst, value []byte) []byte {
 	return bytes.TrimSuffix(dst, []byte(" "))
 }
 
-// fitHeaders refuses headers that would be something else on the wire.
+// fitHeaders rejects headers that would break the request or are set by warp.
 func fitHeaders(headers []store.Header) error {
 	for _, h := range headers {
 		for i := range len(h.Name) {
@@ -371,15 +392,15 @@ func fitHeaders(headers []store.Header) error {
 		}
 		switch h.Name {
 		case "", "authorization", "connection", "content-length", "host", "transfer-encoding", "x-amz-content-sha256",
-			"x-amz-date", "x-amz-decoded-content-length", "x-amz-security-token":
+			"x-amz-date", "x-amz-decoded-content-length", s3.SessionToken, "x-amz-security-token":
 			return store.Errorf("RequestFailed", 0, "header %q is warp's own", h.Name)
 		}
 	}
 	return nil
 }
 
-// addHeader appends one header to the request and to its canonical form, unless
-// the request has one of that name of its own.
+// addHeader appends a header to the request and its canonical form, unless the request brings its
+// own.
 func addHeader[T string | []byte](c *conn, name, canonical string, value T) {
 	if len(c.pending) > 0 && c.appendPendingUpTo(canonical[:len(canonical)-1]) {
 		return
@@ -392,14 +413,14 @@ func addHeader[T string | []byte](c *conn, name, canonical string, value T) {
 
 func (c *conn) appendCredential(names []byte) {
 	h := append(c.ask, "Authorization: AWS4-HMAC-SHA256 Credential="...)
-	h = append(append(h, c.signer.value.AccessKeyID...), '/')
+	h = append(append(h, c.signer.keys.AccessKey...), '/')
 	h = append(h, c.signer.scope...)
 	h = append(h, ", SignedHeaders="...)
 	h = append(h, names...)
 	c.ask = append(h, ", Signature="...)
 }
 
-// appendChunkHead appends the line before a chunk.
+// appendChunkHead appends the line that precedes a chunk.
 func (s *signer) appendChunkHead(dst []byte, size int, signed bool) []byte {
 	dst = strconv.AppendInt(dst, int64(size), 16)
 	if signed {
@@ -409,7 +430,7 @@ func (s *signer) appendChunkHead(dst []byte, size int, signed bool) []byte {
 	return append(dst, "\r\n"...)
 }
 
-// chunkHeadLen is how long that line is.
+// chunkHeadLen returns the length of that line.
 func chunkHeadLen(size int, signed bool) int {
 	var num [20]byte
 	n := len(strconv.AppendInt(num[:0], int64(size), 16)) + len("\r\n")
@@ -421,8 +442,8 @@ func chunkHeadLen(size int, signed bool) int {
 
 const trailerSignature = "x-amz-trailer-signature:"
 
-// streamedLength is how long a payload of the given size is in chunks, with a
-// trailer of which the line has the given length; 0 = none.
+// streamedLength returns the length of a payload in chunks, with a trailer line of the given
+// length; 0 = no trailer.
 func streamedLength(size int64, signed bool, trailer int) int64 {
 	const end = int64(len("\r\n"))
 	n := size + size/chunkSize*(int64(chunkHeadLen(chunkSize, signed))+end) + int64(chunkHeadLen(0, signed)) + end

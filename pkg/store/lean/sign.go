@@ -10,12 +10,11 @@ import (
 	"hash"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
+	"warp/pkg/store"
 	"warp/pkg/store/s3"
 )
 
-// What x-amz-content-sha256 says instead of a hash of the payload.
+// Values of x-amz-content-sha256 other than a hash of the payload.
 const (
 	unsignedPayload  = "UNSIGNED-PAYLOAD"
 	streamingPayload = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"
@@ -23,14 +22,14 @@ const (
 	unsignedTrailer  = "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
 )
 
-// A signer makes AWS V4 signatures. What stays the same for a second or a
-// day is kept, and so is all memory. It serves one connection.
+// A signer makes AWS V4 signatures. It keeps what stays the same for a second or a day, and all
+// memory. It serves one connection at a time.
 type signer struct {
 	second int64    // of the times below
 	date   [16]byte // 20060102T150405Z
-	value  credentials.Value
+	keys   store.Keys
 	region string
-	scope  []byte // 20060102/region/s3/aws4_request
+	scope  []byte // 20060102/region/service/aws4_request
 	key    dayKey
 	epoch  uint32 // changes with the second, credentials and region
 	text   []byte // what is hashed or signed
@@ -43,9 +42,9 @@ type signer struct {
 	raw    []byte         // a checksum
 }
 
-func (s *signer) anonymous() bool { return s.value.SignerType.IsAnonymous() }
+func (s *signer) anonymous() bool { return s.keys.Anonymous() }
 
-// at sets the time of what follows.
+// at sets the time of the next signatures.
 func (s *signer) at(now time.Time) {
 	second := now.Unix()
 	if second == s.second {
@@ -58,17 +57,21 @@ func (s *signer) at(now time.Time) {
 
 // use sets credentials and region, and derives the day's key where any of the
 // three has changed. Requests to several buckets come here again and again.
-func (s *signer) use(value credentials.Value, region string) {
+func (s *signer) use(keys store.Keys, region string) {
 	day := s.date[:8]
-	if s.key.hash != nil && string(s.scope[:8]) == string(day) && s.region == region && s.value == value {
+	if s.key.hash != nil && string(s.scope[:8]) == string(day) && s.region == region && s.keys == keys {
 		return
 	}
-	s.value, s.region = value, region
+	s.keys, s.region = keys, region
 	s.epoch++
 	s.scope = append(append(append(s.scope[:0], day...), '/'), region...)
-	s.scope = append(s.scope, "/s3/aws4_request"...)
-	key := []byte("AWS4" + value.SecretAccessKey)
-	for _, part := range []string{string(day), region, "s3", "aws4_request"} {
+	service := "s3"
+	if keys.Signature == s3.SignExpress {
+		service = "s3express"
+	}
+	s.scope = append(append(append(s.scope, '/'), service...), "/aws4_request"...)
+	key := []byte("AWS4" + keys.SecretKey)
+	for _, part := range []string{string(day), region, service, "aws4_request"} {
 		m := hmac.New(sha256.New, key)
 		m.Write([]byte(part))
 		key = m.Sum(nil)
@@ -98,7 +101,7 @@ func (s *signer) signTrailer(line []byte) {
 	s.signNext("AWS4-HMAC-SHA256-TRAILER\n", "\n", line)
 }
 
-// signNext signs what follows the head: each piece by the signature before it.
+// signNext signs a piece of what follows the head, chained to the signature before it.
 func (s *signer) signNext(algorithm, between string, data []byte) {
 	s.hash(data)
 	s.begin(algorithm)
@@ -108,14 +111,14 @@ func (s *signer) signNext(algorithm, between string, data []byte) {
 	appendHex(s.last[:0], &s.sum)
 }
 
-// begin puts into s.text what all begins with that is signed.
+// begin starts the string to sign in s.text.
 func (s *signer) begin(algorithm string) {
 	s.text = append(append(append(s.text[:0], algorithm...), s.date[:]...), '\n')
 	s.text = append(append(s.text, s.scope...), '\n')
 }
 
-// A dayKey computes HMAC-SHA256 with the key of a day. Unlike crypto/hmac it also keeps what comes of the
-// first line ends of what is signed, which stay the same for a second.
+// A dayKey computes HMAC-SHA256 with the key of a day. Unlike crypto/hmac it also keeps the state
+// after the first lines of the string to sign, which stay the same for a second.
 type dayKey struct {
 	hash         hash.Hash
 	inner, outer []byte // its states behind the two forms of the key
@@ -151,7 +154,7 @@ func (k *dayKey) begin(text []byte, epoch uint32) {
 	k.start, k.begun = k.appendState(k.start[:0]), epoch
 }
 
-// seal leaves in sum the code of the message that ends with text, from the given state on.
+// seal computes the HMAC of a message that continues from state with text.
 func (k *dayKey) seal(state, text []byte, sum *[sha256.Size]byte) {
 	k.restore(state)
 	k.hash.Write(text)
@@ -161,7 +164,7 @@ func (k *dayKey) seal(state, text []byte, sum *[sha256.Size]byte) {
 	k.hash.Sum(sum[:0])
 }
 
-// goOn and appendState cannot fail: the states are those of the same hash.
+// restore and appendState cannot fail, because the states are of the same hash.
 func (k *dayKey) restore(state []byte) {
 	_ = k.hash.(encoding.BinaryUnmarshaler).UnmarshalBinary(state)
 }
@@ -184,7 +187,7 @@ func appendHex(dst []byte, sum *[sha256.Size]byte) []byte {
 	return dst
 }
 
-// hash leaves the SHA-256 of data in s.sum.
+// hash stores the SHA-256 of data in s.sum.
 func (s *signer) hash(data []byte) {
 	if s.plain == nil {
 		s.plain = sha256.New()
@@ -194,7 +197,7 @@ func (s *signer) hash(data []byte) {
 	s.plain.Sum(s.sum[:0])
 }
 
-// hashMD5 leaves the MD5 of data in s.md5Sum.
+// hashMD5 stores the MD5 of data in s.md5Sum.
 func (s *signer) hashMD5(data []byte) {
 	s.beginMD5()
 	s.md5.Write(data)
@@ -210,7 +213,7 @@ func (s *signer) beginMD5() {
 
 func (s *signer) endMD5() { s.md5.Sum(s.md5Sum[:0]) }
 
-// md5Base64 is the MD5 of data as headers have it.
+// md5Base64 returns the MD5 of data as headers contain it.
 func md5Base64(data []byte) string {
 	sum := md5.Sum(data)
 	return base64.StdEncoding.EncodeToString(sum[:])

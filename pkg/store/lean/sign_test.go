@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
+	"warp/pkg/store"
 )
 
 // A dayKey says what crypto/hmac says, whatever of a message it was given ahead.
@@ -41,7 +41,7 @@ func TestSignerEpoch(t *testing.T) {
 	t.Parallel()
 	var s signer
 	now := time.Date(2026, 11, 21, 23, 59, 59, 0, time.UTC)
-	value := credentials.Value{AccessKeyID: "key", SecretAccessKey: "secret"}
+	value := store.Keys{AccessKey: "key", SecretKey: "secret"}
 	s.at(now)
 	s.use(value, "eu")
 	changed := func(what string, want bool, do func()) {
@@ -55,7 +55,7 @@ func TestSignerEpoch(t *testing.T) {
 	changed("region", true, func() { s.use(value, "us") })
 	value.SessionToken = "token"
 	changed("session", true, func() { s.use(value, "us") })
-	value.SecretAccessKey = "other"
+	value.SecretKey = "other"
 	changed("secret", true, func() { s.use(value, "us") })
 	changed("second", true, func() { s.at(now.Add(time.Second)) })
 	changed("day", true, func() { s.use(value, "us") })

@@ -8,22 +8,20 @@ import (
 	"warp/pkg/store"
 )
 
-// errStale says that a connection was found unusable before anything was sent.
+// errStale is returned for a connection that was unusable before anything was sent.
 var errStale = errors.New("the connection was closed by the store")
 
-// errAnswered says that the store has answered, or hung up, before it had the
-// whole request.
+// errAnswered is returned if the store answered, or hung up, before it had the whole request.
 var errAnswered = errors.New("the store answered before it had received all")
 
-// maxCollected is how much of what is written a socket sends at once: four of the
-// largest TLS records.
+// maxCollected is how many bytes a socket collects before it sends them: four of the largest TLS
+// records.
 const maxCollected = 65 << 10
 
-// A socket is the connection below all requests, with TLS or without. Write
-// collects, and Read sends what was collected before it waits for an answer, so
-// that TLS needs as few system calls as plain requests do. Waits are the
-// runtime's; the watchdog interrupts them, and they go on unless it has given
-// the connection up.
+// A socket is the connection below all requests, with or without TLS. Write collects, and Read
+// sends what was collected before it waits for an answer, so that TLS needs as few system calls as
+// plain requests. The runtime does the waiting. The watchdog interrupts it, and the wait continues
+// unless the request was aborted.
 type socket struct {
 	net.Conn // its addresses, deadlines and end
 	c        *conn
@@ -38,7 +36,7 @@ type socket struct {
 	payloadEnds bool         // out ends a payload
 }
 
-// begin gets ready for another request.
+// begin prepares for another request.
 func (s *socket) begin() {
 	s.begun = false
 	if s.c.tls == nil { // it may have something to say yet
@@ -46,7 +44,7 @@ func (s *socket) begin() {
 	}
 }
 
-// abandon gives up what is still to be sent.
+// abandon drops what is still to be sent.
 func (s *socket) abandon() {
 	s.out, s.trace = nil, nil
 	s.follow(nil, 0, 0)
@@ -78,14 +76,13 @@ func (s *socket) send(b []byte) error {
 	return s.flush()
 }
 
-// endsWith says that what was written is the last of a request, and up that this
-// ends a payload. The time at which Read sends it is noted in tr.
+// endRequest says that what was written is the last of a request. Read then reports to tr when it
+// sends it. payloadEnds says whether it ends a payload.
 func (s *socket) endRequest(tr *store.Trace, up bool) { s.trace, s.payloadEnds = tr, up }
 
-// clock is the time to note for what is sent next. It is taken before the system
-// call, which may return long after the store has everything: what follows until
-// the answer is then the store's time and what the client lost, and never less
-// than the store's.
+// clock returns the time to report for what is sent next. It is taken before the system call,
+// which may return long after the store has everything. So the time until the answer is never less
+// than the store's, and includes what the client lost.
 func (s *socket) clock() time.Duration {
 	if s.trace == nil || !s.payloadEnds && !s.trace.Detailed() {
 		return 0
@@ -93,7 +90,7 @@ func (s *socket) clock() time.Duration {
 	return time.Since(s.trace.Base())
 }
 
-// sent notes that the last of a request was sent at a time that clock returned.
+// sent reports that the last of a request was sent at a time that clock returned.
 func (s *socket) sent(at time.Duration) {
 	s.trace.Sent(s.payloadEnds, at)
 	s.trace = nil

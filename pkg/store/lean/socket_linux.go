@@ -42,10 +42,10 @@ func newSocket(c *conn, tcp *net.TCPConn) (*socket, error) {
 	return s, nil
 }
 
-// sendsPieces says whether payload can be sent from where it lies.
+// sendsPieces reports whether payload can be sent from where it is in memory.
 const sendsPieces = true
 
-// follow has the content of body from off to end sent behind s.out.
+// follow queues the content of body from off to end behind s.out.
 func (s *socket) follow(body store.PieceBody, off, end int64) {
 	if body != nil && s.c.lying == nil {
 		s.c.lying = new(pieceRoom)
@@ -56,17 +56,17 @@ func (s *socket) follow(body store.PieceBody, off, end int64) {
 	s.lying.begin(body, off, end)
 }
 
-// unsent says whether anything is still to be sent.
+// unsent reports whether anything is still to be sent.
 func (s *socket) unsent() bool { return len(s.out) > 0 || !s.lying.empty() }
 
-// quiet says whether neither data nor an end is waiting to be received: what a
-// connection looks like that nothing was asked on.
+// silent reports whether there is nothing to receive, not even the end of the connection, as
+// expected between requests.
 func (s *socket) silent() bool {
 	s.err = nil
 	return s.rc.Control(func(fd uintptr) { s.checkSilent(fd) }) == nil && s.err == nil
 }
 
-// flush sends what was collected, waiting where it has to.
+// flush sends what was collected, and waits if it has to.
 func (s *socket) flush() error {
 	for s.err = nil; s.unsent() && s.err == nil; {
 		before := s.pushed
@@ -85,15 +85,14 @@ func (s *socket) flush() error {
 	return s.err
 }
 
-// flushNow sends of what was collected as much as takes no wait.
+// flushNow sends as much of what was collected as it can without waiting.
 func (s *socket) flushNow() {
 	_ = s.rc.Control(func(fd uintptr) { s.push(fd) }) // nobody is left to say it to
 }
 
-// await sends what was collected and waits for something to receive. All of it
-// runs under one preparation to wait for input, so that no wake-up is lost
-// between sending and waiting, and none is needed for the sending. The
-// connection's memory is given back meanwhile.
+// await sends what was collected and waits for something to receive. All of it runs under one
+// preparation to wait for input, so that no wake-up is lost between sending and waiting, and
+// sending needs none. Meanwhile the connection releases its memory.
 func (s *socket) await() error {
 	for s.err, s.again = nil, false; ; s.again = true {
 		err := s.rc.Read(s.awaiting)
@@ -115,8 +114,7 @@ func (s *socket) await() error {
 	}
 }
 
-// ready is await's step. It returns true as well where not all can be sent at
-// once.
+// ready is await's step. It also returns true if not everything can be sent at once.
 func (s *socket) ready(fd uintptr) bool {
 	if s.unsent() {
 		if !s.push(fd) || s.err != nil {
@@ -145,7 +143,7 @@ func (s *socket) Read(p []byte) (int, error) {
 	}
 }
 
-// look sets s.err where the connection is not quiet.
+// checkSilent sets s.err and returns false if the connection is not silent.
 func (s *socket) checkSilent(fd uintptr) bool {
 	if !empty(fd) {
 		s.err = errStale
@@ -154,7 +152,7 @@ func (s *socket) checkSilent(fd uintptr) bool {
 	return true
 }
 
-// empty says whether nothing is to be received, not even an end.
+// empty reports whether there is nothing to receive, not even the end.
 func empty(fd uintptr) bool {
 	var b [1]byte
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b[0])), 1, syscall.MSG_PEEK|syscall.MSG_DONTWAIT, 0, 0)
@@ -194,7 +192,7 @@ func (s *socket) push(fd uintptr) bool {
 	return true
 }
 
-// advance takes n bytes off what is still to be sent.
+// advance removes n bytes from what is still to be sent.
 func (s *socket) advance(n int) {
 	s.begun = true
 	s.pushed += int64(n)
@@ -220,9 +218,9 @@ func (s *socket) receive(fd uintptr) bool {
 	return true
 }
 
-// discard receives up to n bytes and throws them away; io.EOF where the
-// connection ended before. What follows an answer would be taken for the next
-// one, so that it is an error of the connection.
+// discard receives and discards up to n bytes. It returns io.EOF if the connection ended before.
+// Bytes after the end of an answer would be taken for the next answer, so they break the
+// connection.
 func (s *socket) discard(n int64) (dropped int64, err error) {
 	s.left, s.err = n, nil
 	for s.left > 0 && s.err == nil {
@@ -241,8 +239,8 @@ func (s *socket) discard(n int64) (dropped int64, err error) {
 	return n - s.left, s.err
 }
 
-// drop asks the kernel to truncate what it would have copied. It asks for a
-// byte more than is expected, see discard.
+// drop asks the kernel to discard what it would have copied. It asks for one byte more than
+// expected, see discard.
 func (s *socket) drop(fd uintptr) bool {
 	for s.left > 0 && s.err == nil {
 		n, _, errno := syscall.Syscall6(syscall.SYS_RECVFROM, fd, 0, uintptr(min(s.left, 1<<30)+1), syscall.MSG_TRUNC|syscall.MSG_DONTWAIT, 0, 0)
@@ -263,11 +261,12 @@ func (s *socket) drop(fd uintptr) bool {
 	return true
 }
 
-// lowWater is how much of a large body has to have arrived for it to be worth
-// waking up. The kernel wakes up earlier where the window is full.
+// lowWater is how much of a large body has to arrive before it is worth waking up. The kernel
+// wakes up earlier if the receive window is full.
 const lowWater = 512 << 10
 
-// wakeAt sets when the socket counts as ready, while left bytes are expected.
+// wakeAt sets how much has to arrive before the socket counts as ready, while left bytes are
+// expected.
 func (s *socket) wakeAt(fd uintptr, left int64) {
 	want := 1
 	if left >= 2*lowWater {

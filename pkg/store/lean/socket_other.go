@@ -18,18 +18,18 @@ func newSocket(c *conn, tcp *net.TCPConn) (*socket, error) {
 
 type pieceRoom struct{}
 
-// sendsPieces says whether payload can be sent from where it lies.
+// sendsPieces reports whether payload can be sent from where it is in memory.
 const sendsPieces = false
 
 func (s *socket) follow(store.PieceBody, int64, int64) {}
 
-// unsent says whether anything is still to be sent.
+// unsent reports whether anything is still to be sent.
 func (s *socket) unsent() bool { return len(s.out) > 0 }
 
 // silent cannot be known.
 func (s *socket) silent() bool { return true }
 
-// flush sends what was collected, waiting where it has to.
+// flush sends what was collected, and waits if it has to.
 func (s *socket) flush() error {
 	for len(s.out) > 0 {
 		at := s.clock()
@@ -48,7 +48,7 @@ func (s *socket) flush() error {
 	return nil
 }
 
-// flushNow sends what was collected, for which it takes a moment at most.
+// flushNow sends what was collected, within a second.
 func (s *socket) flushNow() {
 	s.SetWriteDeadline(time.Now().Add(time.Second))
 	_, _ = s.Conn.Write(s.out) // nobody is left to say it to

@@ -7,9 +7,8 @@ import (
 	"unsafe"
 )
 
-// None of these calls ever waits, so the scheduler is not told of them: it would
-// take the processor away after 20 µs and wake up another thread, which costs
-// more than the call.
+// None of these calls ever blocks, so they bypass the scheduler. It would take the processor away
+// after 20 µs and wake up another thread, which costs more than the call.
 
 func sendTo(fd uintptr, b []byte) (int, syscall.Errno) {
 	const flags = syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT
@@ -22,8 +21,8 @@ func receiveFrom(fd uintptr, b []byte) (int, syscall.Errno) {
 	return int(n), errno
 }
 
-// sendVector may use writev because the runtime has made the socket one that
-// does not wait, and catches the signal of a broken one.
+// sendVector may use writev, because the runtime has made the socket non-blocking and handles
+// SIGPIPE.
 func sendVector(fd uintptr, v []syscall.Iovec) (int, syscall.Errno) {
 	n, _, errno := syscall.RawSyscall(syscall.SYS_WRITEV, fd, uintptr(unsafe.Pointer(&v[0])), uintptr(len(v)))
 	return int(n), errno

@@ -8,8 +8,7 @@ import (
 	"unsafe"
 )
 
-// The race detector learns that what was sent is older than its answer from
-// these two calls only.
+// Only these two calls tell the race detector that what was sent happened before its answer.
 
 func sendTo(fd uintptr, b []byte) (int, syscall.Errno) {
 	n, err := syscall.Write(int(fd), b)

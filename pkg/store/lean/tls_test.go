@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
 	"warp/pkg/store"
 	"warp/pkg/store/s3"
 )
@@ -35,7 +33,7 @@ func TestCertificateExpires(t *testing.T) {
 			srv.StartTLS()
 			t.Cleanup(srv.Close)
 			e, err := New(&store.Config{
-				TLS: true, Region: "us-east-1", Credentials: credentials.NewStaticV4("key", "secret", ""),
+				TLS: true, Region: "us-east-1", Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"},
 				CAPEM: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}),
 			}, store.Address{Name: srv.Listener.Addr().String()}, s3.NewRegions(nil), new(store.Counters))
 			if err != nil {

@@ -5,7 +5,9 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"os"
 	"strings"
+	"sync"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/encrypt"
@@ -15,14 +17,15 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// A Admin does bookkeeping through minio-go.
+// An Admin does bookkeeping through minio-go.
 type Admin struct {
 	*Engine
 	region string
 	key    encrypt.ServerSide // with SSE-C the key of what the load writes; nil otherwise
+	lists  sync.Map           // by bucket: whether the store lists its versions, once it was asked
 }
 
-// NewAdmin returns what does the bookkeeping on one host.
+// NewAdmin returns an Admin for one host.
 func NewAdmin(cfg *store.Config, a store.Address) (*Admin, error) {
 	e, err := openEngine(cfg.ForAdmin(), a, answerCheck{total: store.AdminTimeout, admin: true}, store.AdminTimeout, new(store.Counters))
 	if err != nil {
@@ -35,8 +38,8 @@ func NewAdmin(cfg *store.Config, a store.Address) (*Admin, error) {
 	return admin, err
 }
 
-// ownTag marks a bucket that warp made. Where a store has no bucket tags the
-// mark is lost, and warp treats the bucket as somebody else's: the safe side.
+// ownTag marks a bucket that warp made. A store without bucket tags loses the mark, and warp then
+// treats the bucket as somebody else's, which is the safe side.
 const ownTag = "created-by"
 
 func (a *Admin) BucketExists(ctx context.Context, bucket string) (bool, error) {
@@ -66,10 +69,34 @@ func (a *Admin) MadeByWarp(ctx context.Context, bucket string) bool {
 	return err == nil && t.ToMap()[ownTag] == "warp"
 }
 
+// Versioning is "" too where the store reports versioning but lists no versions, as AIStore does: what it has are objects
+// without versions then, which a plain listing shows.
 func (a *Admin) Versioning(ctx context.Context, bucket string) (string, error) {
 	v, err := a.core.GetBucketVersioning(ctx, bucket)
-	return v.Status, asError(err, nil)
+	if err != nil || v.Status == "" || a.listsVersions(ctx, bucket) {
+		return v.Status, asError(err, nil)
+	}
+	return "", nil
 }
+
+// listsVersions asks for a page of versions, once for each bucket. Only a store that answers with a page of objects
+// ignores the question; whatever else is wrong the listing that needs it reports.
+func (a *Admin) listsVersions(ctx context.Context, bucket string) bool {
+	if known, ok := a.lists.Load(bucket); ok {
+		return known.(bool)
+	}
+	var probe versionsProbe
+	ctx = context.WithValue(ctx, versionsProbe{}, &probe)
+	list := store.List{Bucket: bucket, Versions: true, MaxKeys: 1}
+	err := a.Engine.List(ctx, list, func(store.Object) bool { return false }, nil)
+	if err == nil || probe.ignored {
+		a.lists.Store(bucket, !probe.ignored)
+	}
+	return !probe.ignored
+}
+
+// A versionsProbe notes that a request for versions was answered with objects.
+type versionsProbe struct{ ignored bool }
 
 func (a *Admin) SetVersioning(ctx context.Context, bucket string, on bool) error {
 	if on {
@@ -96,7 +123,8 @@ func (a *Admin) Headers(ctx context.Context, ref store.Ref, decrypt bool) (http.
 	return info.Metadata, asError(err, nil)
 }
 
-// maxSmall is more than anything that is read whole: a foreign object under a marker's name must not fill the memory.
+// maxSmall is larger than anything that is read whole. A foreign object under a marker's name must
+// not fill the memory.
 const maxSmall = 1 << 20
 
 func (a *Admin) Read(ctx context.Context, ref store.Ref) ([]byte, error) {
@@ -113,11 +141,20 @@ func (a *Admin) Read(ctx context.Context, ref store.Ref) ([]byte, error) {
 }
 
 func (a *Admin) UploadFile(ctx context.Context, ref store.Ref, path, contentType string) error {
-	_, err := a.core.FPutObject(ctx, ref.Bucket, ref.Key, path, minio.PutObjectOptions{ContentType: contentType})
-	return asError(err, nil)
+	file, err := os.Open(path)
+	if err != nil {
+		return asError(err, nil)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return asError(err, nil)
+	}
+	_, err = a.Put(ctx, store.Put{Ref: ref, Body: file, Size: info.Size(), ContentType: contentType}, nil)
+	return err
 }
 
-// List checks each entry as well: clean-up deletes what it is told here.
+// List also checks each entry, because clean-up deletes what it returns.
 func (a *Admin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
 	check := s3.NewListCheck(l.Bucket, l.Prefix, l.Versions)
 	var wrong error
@@ -139,10 +176,9 @@ func (a *Admin) Uploads(ctx context.Context, bucket, prefix string, each func(st
 	check := s3.NewListCheck(bucket, prefix, false)
 	var track s3.ListTrack
 	for {
-		place := track.Place
-		page, err := a.core.ListMultipartUploads(ctx, bucket, prefix, place.Key, place.Version, "", 0)
+		page, err := a.uploadsAt(ctx, bucket, prefix, track.Place)
 		if err != nil {
-			return asError(err, nil)
+			return err
 		}
 		for _, u := range page.Uploads {
 			if err := check.Below(u.Key); err != nil {
@@ -165,7 +201,20 @@ func (a *Admin) Uploads(ctx context.Context, bucket, prefix string, each func(st
 	}
 }
 
-// Parts looks at all parts: MinIO begins with the first one where the marker is no part.
+// uploadsAt asks for a page of uploads. versitygw rejects its own upload-id-marker. The page then starts after the key, which
+// leaves out any further uploads of that key.
+func (a *Admin) uploadsAt(ctx context.Context, bucket, prefix string, place s3.ListPlace) (minio.ListMultipartUploadsResult, error) {
+	page, err := a.core.ListMultipartUploads(ctx, bucket, prefix, place.Key, place.Version, "", 0)
+	if place.Version != "" && store.CodeOf(asError(err, nil)) == "InvalidArgument" {
+		page, err = a.core.ListMultipartUploads(ctx, bucket, prefix, place.Key, "", "", 0)
+	}
+	if err != nil {
+		return page, asError(err, nil)
+	}
+	return page, nil
+}
+
+// Parts lists all parts: MinIO starts again at the first one if the marker is no part.
 func (a *Admin) Parts(ctx context.Context, u store.Upload, each func(store.Part) bool) error {
 	for marker := 0; ; {
 		page, err := a.core.ListObjectParts(ctx, u.Bucket, u.Key, u.ID, marker, 0)

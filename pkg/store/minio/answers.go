@@ -17,8 +17,9 @@ import (
 	"warp/pkg/store/s3/xmlscan"
 )
 
-// answerCheck makes sure that an answer is the document that was asked for. minio-go decodes whatever comes, of any
-// size: it takes an error that a store sends with status 200 for an empty listing, or for a bucket without versions.
+// answerCheck makes sure that an answer is the document that was asked for. minio-go decodes any
+// document of any size: it mistakes an error that a store sends with status 200 for an empty
+// listing, or for a bucket without versions.
 type answerCheck struct {
 	next  http.RoundTripper
 	total time.Duration // each request has that long for all of its answer; 0 = no limit but for what bookkeeping alone asks
@@ -32,13 +33,13 @@ const (
 	maxDocument = 1 << 20
 )
 
-// A document is what the answer to a request has to be.
+// A document is what the answer to a request must be.
 type document struct {
 	root string // the name of its outermost element; "" = any but an error
 	max  int64
 }
 
-// documentOf says which document answers req; false where the answer is an object.
+// documentOf returns the document that answers req, or false if the answer is an object.
 func documentOf(req *http.Request) (document, bool) {
 	query := req.URL.Query()
 	root := func(name string) (document, bool) { return document{name, maxDocument}, true }
@@ -69,7 +70,7 @@ func documentOf(req *http.Request) (document, bool) {
 	return document{}, false
 }
 
-// RoundTrip receives all of a document before anybody reads it.
+// RoundTrip receives all of a document before it returns it.
 func (a answerCheck) RoundTrip(req *http.Request) (*http.Response, error) {
 	want, isDocument := documentOf(req)
 	limit := a.total
@@ -88,7 +89,7 @@ func (a answerCheck) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	if err := redirected(resp); err != nil && a.admin {
+	if err := moved(resp); err != nil && a.admin {
 		resp.Body.Close()
 		cancel()
 		return nil, err
@@ -107,16 +108,19 @@ func (a answerCheck) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, store.BadAnswer(resp.StatusCode, "the answer's document is longer than %d bytes", want.max)
 	}
 	if err := a.check(want, resp.StatusCode, req.Method, text); err != nil {
+		if probe, ok := req.Context().Value(versionsProbe{}).(*versionsProbe); ok {
+			probe.ignored = a.check(document{root: "ListBucketResult"}, resp.StatusCode, req.Method, text) == nil
+		}
 		return nil, err
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(text))
 	return resp, nil
 }
 
-// slowestUpload is how many bytes per second a line has to carry.
+// slowestUpload is the least bandwidth, in bytes per second, that bookkeeping allows for.
 const slowestUpload = 64 << 10
 
-// check looks at the outermost element of a document that came with a success.
+// check checks the outermost element of a document that came with a success.
 func (a answerCheck) check(want document, status int, method string, text []byte) error {
 	if status/100 != 2 || status != http.StatusOK && want.root != "" || method == http.MethodHead {
 		return nil // whoever asked takes no other success
@@ -135,19 +139,19 @@ func (a answerCheck) check(want document, status int, method string, text []byte
 	return store.BadAnswer(status, "the answer is a document <%.40s> instead of <%s>", x.Name, want.root)
 }
 
-// errorInSuccess is the error that a store has sent as a success. Bookkeeping must not mistake it for the answer that
-// its code means elsewhere, such as that the store lacks a function.
+// errorInSuccess returns the error that a store has sent as a success. Bookkeeping must not act on
+// its code, which elsewhere may mean that the store lacks a function.
 func (a answerCheck) errorInSuccess(status int, text []byte) error {
 	var said struct{ Code, Message string }
 	_ = xml.Unmarshal(text, &said) // what there is of it
 	code := store.OneLine(cmp.Or(said.Code, "an error"))
 	if a.admin || said.Code == "" || strings.ContainsAny(code, " \t") {
-		return store.BadAnswer(status, "the store says that it succeeded, with the document of an error: %s %s", code, store.OneLine(said.Message))
+		return store.BadAnswer(status, "the store answered with success and an error document: %s %s", code, store.OneLine(said.Message))
 	}
 	return store.Errorf(code, status, "%s", store.OneLine(said.Message))
 }
 
-// A limitedAnswer is an object, whose time counts as well.
+// A limitedAnswer is the body of an object that counts against the limit of its request.
 type limitedAnswer struct {
 	io.ReadCloser
 	ctx    context.Context
@@ -168,7 +172,7 @@ func (l *limitedAnswer) Close() error {
 	return l.ReadCloser.Close()
 }
 
-// pageOf is the place where the page begins that a request asks for; false where it asks for no page of a listing.
+// pageOf returns where the page begins that a request asks for, or false if it asks for none.
 func pageOf(query url.Values) (s3.ListPlace, bool) {
 	if !query.Has("list-type") && !query.Has("versions") {
 		return s3.ListPlace{}, false
@@ -176,11 +180,12 @@ func pageOf(query url.Values) (s3.ListPlace, bool) {
 	return s3.ListPlace{Token: query.Get("continuation-token"), Key: query.Get("key-marker"), Version: query.Get("version-id-marker")}, true
 }
 
-// redirected says where a store sends whoever asks. minio-go follows a region by itself.
-func redirected(resp *http.Response) error {
+// moved is about redirects that change the request, which are for browsers and are not followed. minio-go goes to
+// another region by itself.
+func moved(resp *http.Response) error {
 	to := resp.Header.Get("Location")
 	if resp.StatusCode/100 != 3 || to == "" || resp.Header.Get("x-amz-bucket-region") != "" {
 		return nil
 	}
-	return store.Errorf(store.CodeRedirect, resp.StatusCode, "the store sends this request to %s, and warp does not follow", store.OneLine(to))
+	return store.Errorf(store.CodeRedirect, resp.StatusCode, "the store sends this request to %s, and warp follows status 307 and 308 only", store.OneLine(to))
 }

@@ -18,7 +18,7 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// asError turns an error of minio-go or of a connection into an *Error; nil stays nil.
+// asError turns an error of minio-go or of a connection into an *Error. It returns nil for nil.
 func asError(err error, tr *store.Trace) error {
 	var own *store.Error
 	var resp minio.ErrorResponse
@@ -46,8 +46,7 @@ type Engine struct {
 	closeIdle func()
 }
 
-// receiveBuffers hold payload on its way to nowhere. 128 KiB is past the point
-// where larger reads save system calls on loopback.
+// receiveBuffers receive payload. Reads larger than 128 KiB save no system calls on loopback.
 var receiveBuffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); return &b }}
 
 func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
@@ -61,9 +60,11 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 	opts.ServerSideEncryption = withHeaders(opts.ServerSideEncryption, p.Headers)
 	var info minio.UploadInfo
 	var err error
+	_, part, _, _ := minio.OptimalPartInfo(p.Size, e.part)
+	ctx = withPayload(ctx, payload{borrowed, p.Size, part})
 	ctx, seen := nethttp.Watch(ctx, tr)
 	if len(p.Headers) > 0 {
-		// What the headers ask for is asked of one request, and not of parts.
+		// The headers are meant for one request, and not for parts.
 		opts.DisableMultipart = true
 	}
 	if e.signsWhole(&p) {
@@ -106,7 +107,7 @@ func (e *Engine) putSmall(ctx context.Context, p store.Put, opts minio.PutObject
 
 func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
 	opts := minio.GetObjectOptions{VersionID: g.VersionID, ServerSideEncryption: e.readEncryption()}
-	if g.Length > 0 {
+	if g.Length > 0 && g.Part == 0 {
 		if err := opts.SetRange(g.Offset, g.Offset+g.Length-1); err != nil {
 			return store.Download{}, asError(err, tr)
 		}
@@ -141,7 +142,7 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 	return d, nil
 }
 
-// drain reads body to its end and throws it away, or gives it to into.
+// drain reads body to its end and writes it to into, or discards it.
 func drain(body io.ReadCloser, into io.Writer) (int64, error) {
 	buf := receiveBuffers.Get().(*[]byte)
 	defer receiveBuffers.Put(buf)
@@ -175,8 +176,8 @@ func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (stor
 	return toObject(ref.Bucket, info), nil
 }
 
-// Delete removes all of refs, which are of one bucket and at most 1000, with
-// one request, and counts what the store confirms.
+// Delete deletes all of refs with one request, and checks that the store confirms each. They must
+// be of one bucket, and at most 1000.
 func (e *Engine) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	switch len(refs) {
 	case 0:
@@ -264,8 +265,7 @@ func (e *Engine) List(ctx context.Context, l store.List, each func(store.Object)
 	return nil
 }
 
-// A pageTrack is the ListTrack of a listing by minio-go, which asks for pages for
-// ever where a store says so.
+// A pageTrack tracks a listing by minio-go, which asks for pages for ever if a store says so.
 type pageTrack struct {
 	s3.ListTrack
 	pages *s3.ListCheck
@@ -274,9 +274,8 @@ type pageTrack struct {
 
 type pageKey struct{}
 
-// checkPage looks at a request before it is sent: it is an error where it is the
-// next one of a listing that has no end. A redirected one says again what the
-// request before said.
+// checkPage returns an error for a request for the next page of a listing that has no end. A
+// redirected request asks for the same page again.
 func checkPage(req *http.Request) error {
 	t, _ := req.Context().Value(pageKey{}).(*pageTrack)
 	if t == nil || req.Response != nil {

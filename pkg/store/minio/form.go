@@ -21,7 +21,7 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// formValid is for how long a signed form may be sent.
+// formValid is how long a signed form is valid.
 const formValid = 15 * time.Minute
 
 // Post uploads as a browser's form does.
@@ -55,13 +55,13 @@ func (e *Engine) Post(ctx context.Context, p store.Put, tr *store.Trace) (store.
 	}, nil
 }
 
-// FanOut uploads one body under many names. The answer names each of them with
-// its ETag or its error, one JSON document after the other.
+// FanOut uploads one body under many names. The answer consists of a JSON document for each, with
+// its ETag or its error.
 func (e *Engine) FanOut(ctx context.Context, f store.FanOut, tr *store.Trace) ([]store.Object, error) {
 	if len(f.Keys) == 0 {
 		return nil, store.Errorf(store.CodeBadAnswer, 0, "a fan-out needs at least one name")
 	}
-	// The form's own key is that of no object, but has to be there.
+	// The form must have a key of its own, which no object gets.
 	policy, err := newPolicy(&store.Ref{Bucket: f.Bucket, Key: f.Keys[0]})
 	fields := e.formFields()
 	fields["key"] = f.Keys[0]
@@ -77,8 +77,7 @@ func (e *Engine) FanOut(ctx context.Context, f store.FanOut, tr *store.Trace) ([
 	return fannedOut(&f, resp.Body, tr)
 }
 
-// fanOutList is the form's field that names the objects, and what each of them
-// has that a form for one object has in fields.
+// fanOutList returns the form's field that names the objects, with the metadata and tags of each.
 func (e *Engine) fanOutList(keys []string) string {
 	var b strings.Builder
 	list := json.NewEncoder(&b)
@@ -94,7 +93,7 @@ func (e *Engine) fanOutList(keys []string) string {
 
 const storageClassField = "x-amz-storage-class"
 
-// formFields are the fields of every form: how to encrypt.
+// formFields returns the fields of every form: how to encrypt.
 func (e *Engine) formFields() map[string]string {
 	fields := map[string]string{}
 	if e.sse != nil {
@@ -107,7 +106,7 @@ func (e *Engine) formFields() map[string]string {
 	return fields
 }
 
-// allow has the policy agree to fields, as it has to with each of them.
+// allow adds fields to the policy, which has to permit each of them.
 func allow(policy *minio.PostPolicy, fields map[string]string) (err error) {
 	for name, value := range fields {
 		bare, ok := strings.CutPrefix(name, "x-amz-")
@@ -124,7 +123,7 @@ func allow(policy *minio.PostPolicy, fields map[string]string) (err error) {
 	return err
 }
 
-// tagForm gives a form the tags of the object called name.
+// tagForm adds the tags of the object called name to a form.
 func (e *Engine) tagForm(policy *minio.PostPolicy, name string) error {
 	if len(e.opts.Tags) == 0 {
 		return nil
@@ -140,14 +139,13 @@ func (e *Engine) tagForm(policy *minio.PostPolicy, name string) error {
 	return policy.SetTagging(string(doc)) // tags have no characters that JSON escapes
 }
 
-// inJSON is s as it stands in a string of JSON. minio-go puts what it is given
-// into the policy's JSON as it is.
+// inJSON escapes s for a JSON string. minio-go copies it into the policy's JSON as it is.
 func inJSON(s string) string {
 	text, _ := json.Marshal(s) // a string always can be
 	return string(text[1 : len(text)-1])
 }
 
-// fannedOut reads what became of each name.
+// fannedOut reads the result for each name.
 func fannedOut(f *store.FanOut, body io.Reader, tr *store.Trace) ([]store.Object, error) {
 	missing := make(map[string]bool, len(f.Keys))
 	for _, k := range f.Keys {
@@ -185,15 +183,15 @@ func fannedOut(f *store.FanOut, body io.Reader, tr *store.Trace) ([]store.Object
 	return made, nil
 }
 
-// newPolicy allows one upload under the name of ref.
+// newPolicy permits one upload under the name of ref.
 func newPolicy(ref *store.Ref) (*minio.PostPolicy, error) {
 	p := minio.NewPostPolicy()
 	return p, errors.Join(p.SetBucket(ref.Bucket), p.SetKey(inJSON(ref.Key)), p.SetExpires(time.Now().Add(formValid)))
 }
 
-// sendForm signs policy, and posts it with more fields and the payload. The answer is one of
-// success; its body is still to be read. Stores refuse a form of unknown
-// length, so all but the payload is made before.
+// sendForm signs policy and posts it with more fields and the payload. It returns the answer to a
+// success, with its body unread. Stores reject a form of unknown length, so everything but the
+// payload is built first.
 func (e *Engine) sendForm(ctx context.Context, policy *minio.PostPolicy, more map[string]string, payload store.Body, size int64, tr *store.Trace) (*http.Response, error) {
 	target, fields, err := e.core.Client.PresignedPostPolicy(ctx, policy)
 	if err != nil {
@@ -205,11 +203,14 @@ func (e *Engine) sendForm(ctx context.Context, policy *minio.PostPolicy, more ma
 	defer borrowed.Release()
 	ctx, seen := nethttp.Watch(ctx, tr)
 	defer seen()
-	body := io.MultiReader(bytes.NewReader(head), io.LimitReader(borrowed, size), bytes.NewReader(tail))
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target.String(), body)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target.String(), http.NoBody)
 	if err != nil {
 		return nil, asError(err, tr)
 	}
+	req.GetBody = func() (io.ReadCloser, error) {
+		return io.NopCloser(io.MultiReader(bytes.NewReader(head), io.NewSectionReader(borrowed, 0, size), bytes.NewReader(tail))), nil
+	}
+	req.Body, _ = req.GetBody()
 	req.ContentLength = int64(len(head)) + size + int64(len(tail))
 	req.Header.Set("Content-Type", contentType)
 	req.Header.Set("User-Agent", e.agent)
@@ -224,8 +225,7 @@ func (e *Engine) sendForm(ctx context.Context, policy *minio.PostPolicy, more ma
 	return resp, nil
 }
 
-// formAround is what stands before and after the payload, which has to be the
-// form's last field.
+// formAround returns what comes before and after the payload, which must be the last field.
 func formAround(fields map[string]string) (head, tail []byte, contentType string) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b) // to memory, where nothing can fail
@@ -238,7 +238,7 @@ func formAround(fields map[string]string) (head, tail []byte, contentType string
 	return b.Bytes()[:at:at], b.Bytes()[at:], w.FormDataContentType()
 }
 
-// refusedForm turns an answer that is none of success into an error.
+// refusedForm returns the error for an answer other than a success.
 func refusedForm(resp *http.Response) error {
 	defer drop(resp)
 	doc, _ := io.ReadAll(io.LimitReader(resp.Body, s3.MaxErrorDocument)) // what there is of it
@@ -250,7 +250,7 @@ func refusedForm(resp *http.Response) error {
 	return s3.ResponseError(refused, resp.StatusCode)
 }
 
-// drop reads what is left of an answer, so that its connection can be used again.
+// drop reads the rest of an answer, so that its connection can be reused.
 func drop(resp *http.Response) {
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, s3.MaxErrorDocument))
 	resp.Body.Close()

@@ -8,15 +8,14 @@ import (
 	"warp/pkg/store"
 )
 
-// extraHeaders adds headers to an upload before it is signed. minio-go takes
-// metadata and some headers that it knows, and no others; what asks for
-// encryption is the one thing it lets write any header.
+// extraHeaders adds headers to an upload before it is signed. minio-go accepts metadata and a few
+// known headers, but lets encryption set any header.
 type extraHeaders struct {
 	headers []store.Header
 	inner   encrypt.ServerSide // what the upload is encrypted with; nil = nothing
 }
 
-// withHeaders returns what has an upload carry headers besides those of inner.
+// withHeaders adds headers to inner's.
 func withHeaders(inner encrypt.ServerSide, headers []store.Header) encrypt.ServerSide {
 	if len(headers) == 0 {
 		return inner

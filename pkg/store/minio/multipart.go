@@ -13,7 +13,7 @@ import (
 	"warp/pkg/store/nethttp"
 )
 
-// call runs one of minio-go's calls with its requests noted in tr.
+// call calls do and records its requests in tr.
 func call[T any](ctx context.Context, tr *store.Trace, do func(context.Context) (T, error)) (T, error) {
 	ctx, seen := nethttp.Watch(ctx, tr)
 	got, err := do(ctx)
@@ -42,6 +42,7 @@ func (e *Engine) PutPart(ctx context.Context, p store.PutPart, tr *store.Trace) 
 	if err != nil {
 		return store.Part{}, asError(err, tr)
 	}
+	ctx = withPayload(ctx, payload{borrowed, p.Size, 0})
 	got, err := call(ctx, tr, func(ctx context.Context) (minio.ObjectPart, error) {
 		return e.core.PutObjectPart(ctx, p.Bucket, p.Key, p.ID, p.Number, body, p.Size, opts)
 	})

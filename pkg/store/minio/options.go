@@ -50,7 +50,7 @@ func values(attributes []store.Attribute, prefix, name string) map[string]string
 	return all
 }
 
-// putOptions are the options of an upload, in one request or in parts.
+// putOptions returns the options of an upload, in one request or in parts.
 func (e *Engine) putOptions(p *store.Put) minio.PutObjectOptions {
 	o := &e.opts
 	return minio.PutObjectOptions{
@@ -67,8 +67,7 @@ func (e *Engine) putOptions(p *store.Put) minio.PutObjectOptions {
 	}
 }
 
-// readEncryption is what requests that read an object need; nil where the
-// store has the key.
+// readEncryption returns the key for requests that read an object, or nil if the store has it.
 func (e *Engine) readEncryption() encrypt.ServerSide {
 	if e.sse != nil && e.sse.Type() == encrypt.SSEC {
 		return e.sse
@@ -76,8 +75,8 @@ func (e *Engine) readEncryption() encrypt.ServerSide {
 	return nil
 }
 
-// copyHeaders are the headers with which a copy is made: the key to read the
-// source with, the key to write with, and the class.
+// copyHeaders returns the headers of a copy: the keys to read the source and to write the copy,
+// and the storage class.
 func (e *Engine) copyHeaders(part bool) map[string]string {
 	h := make(http.Header)
 	if key := e.readEncryption(); key != nil {
@@ -96,7 +95,7 @@ func (e *Engine) copyHeaders(part bool) map[string]string {
 	return all
 }
 
-// announceChecksum has an upload in parts be of the checksum's kind.
+// announceChecksum sets the type of checksum of a multipart upload.
 func (e *Engine) announceChecksum(opts *minio.PutObjectOptions) {
 	if !e.checksum.IsSet() {
 		return
@@ -110,8 +109,8 @@ func (e *Engine) announceChecksum(opts *minio.PutObjectOptions) {
 	}
 }
 
-// checksumOfNothing puts the checksum of an empty upload into its head: there
-// is no payload that a trailer could follow, and minio-go leaves it out.
+// checksumOfNothing sets the checksum of an empty upload in its head. There is no payload for a
+// trailer to follow, and minio-go omits it.
 func (e *Engine) checksumOfNothing(opts *minio.PutObjectOptions) {
 	if !e.checksum.IsSet() {
 		return
@@ -122,7 +121,7 @@ func (e *Engine) checksumOfNothing(opts *minio.PutObjectOptions) {
 	opts.UserMetadata[e.checksum.Key()] = e.checksum.EncodeToString(nil)
 }
 
-// partOptions are the options of one part. What read returns is to be sent.
+// partOptions returns the options of a part, and the reader to send.
 func (e *Engine) partOptions(body store.Body, size int64) (opts minio.PutObjectPartOptions, read io.Reader, err error) {
 	opts = minio.PutObjectPartOptions{DisableContentSha256: e.unsigned, SSE: e.readEncryption()}
 	if size == 0 && !e.unsigned { // see signsWhole
@@ -145,8 +144,7 @@ func (e *Engine) partOptions(body store.Body, size int64) (opts minio.PutObjectP
 	return opts, &trailedBody{Reader: body, sum: e.checksum.Hasher(), trailer: opts.Trailer, name: e.checksum.KeyCapitalized()}, nil
 }
 
-// contentMD5 is the value of Content-MD5 for body, which is read and put back
-// to its start.
+// contentMD5 returns the Content-MD5 of body, which it reads and rewinds.
 func contentMD5(body io.ReadSeeker) (string, error) {
 	sum := md5.New()
 	if _, err := io.Copy(sum, body); err != nil {
@@ -158,7 +156,7 @@ func contentMD5(body io.ReadSeeker) (string, error) {
 	return base64.StdEncoding.EncodeToString(sum.Sum(nil)), nil
 }
 
-// A trailedBody sets a trailer when it has been read.
+// A trailedBody sets a trailer once it was read.
 type trailedBody struct {
 	io.Reader
 	sum     hash.Hash
@@ -175,7 +173,7 @@ func (b *trailedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// checksumsOf are the checksums of a part, by header name.
+// checksumsOf returns the checksums of a part, by header name.
 func (e *Engine) checksumsOf(part *minio.ObjectPart) map[string]string {
 	if !e.checksum.IsSet() {
 		return nil
@@ -193,7 +191,7 @@ func (e *Engine) checksumsOf(part *minio.ObjectPart) map[string]string {
 	return map[string]string{e.checksum.Key(): value}
 }
 
-// completePart says which part an upload is completed with.
+// completePart returns a part as completing an upload needs it.
 func completePart(p *store.Part) minio.CompletePart {
 	sum := func(t minio.ChecksumType) string { return p.Checksums[t.Key()] }
 	return minio.CompletePart{
@@ -206,8 +204,8 @@ func completePart(p *store.Part) minio.CompletePart {
 	}
 }
 
-// completeOptions are the options with which an upload in parts is completed:
-// the key again, and of which kind the whole's checksum is.
+// completeOptions returns the options for completing a multipart upload: the key again, and the
+// type of the checksum of the whole.
 func (e *Engine) completeOptions() minio.PutObjectOptions {
 	opts := minio.PutObjectOptions{ServerSideEncryption: e.readEncryption()}
 	if e.checksum.FullObjectRequested() {
@@ -216,9 +214,9 @@ func (e *Engine) completeOptions() minio.PutObjectOptions {
 	return opts
 }
 
-// signsWhole says whether an upload can be signed as a whole: minio-go sends the
-// checksum of what it streams only. An empty one has to be: streamed, its end
-// would stand behind the request.
+// signsWhole reports whether an upload is signed as a whole. With a checksum it is not, because
+// minio-go sends checksums only of what it streams. An empty one always is, because the end of the
+// stream would be left behind the request.
 func (e *Engine) signsWhole(p *store.Put) bool {
 	return p.Size <= s3.SignedWhole && !e.unsigned && (p.Size == 0 || !e.checksum.IsSet())
 }

@@ -18,13 +18,13 @@ import (
 	"warp/pkg/store"
 )
 
-// The administration interface of MinIO, version 3.
+// Paths of MinIO's administration API, version 3.
 const (
 	profilesStart    = "/minio/admin/v3/profiling/start"
 	profilesDownload = "/minio/admin/v3/profiling/download"
 )
 
-// StartProfiles has all nodes of a MinIO profile themselves.
+// StartProfiles starts profiles on all nodes of a MinIO.
 func (a *Admin) StartProfiles(ctx context.Context, kinds []string) error {
 	resp, err := a.send(ctx, http.MethodPost, profilesStart, url.Values{"profilerType": {strings.Join(kinds, ",")}})
 	if err != nil {
@@ -51,7 +51,7 @@ func (a *Admin) StartProfiles(ctx context.Context, kinds []string) error {
 	return nil
 }
 
-// Profiles ends the profiles and returns them as a ZIP.
+// Profiles stops the profiles and returns them as a ZIP.
 func (a *Admin) Profiles(ctx context.Context) (io.ReadCloser, error) {
 	resp, err := a.send(ctx, http.MethodGet, profilesDownload, nil)
 	if err != nil {
@@ -60,7 +60,8 @@ func (a *Admin) Profiles(ctx context.Context) (io.ReadCloser, error) {
 	return resp.Body, nil
 }
 
-// ask sends a signed request to the administration interface. An answer that is no success is an error.
+// send sends a signed request to the administration API. It returns an error for any answer but a
+// success.
 func (a *Admin) send(ctx context.Context, method, path string, query url.Values) (*http.Response, error) {
 	u := *a.core.EndpointURL()
 	u.Path, u.RawQuery = path, query.Encode()

@@ -7,9 +7,9 @@ import (
 	"warp/pkg/store"
 )
 
-// A BorrowedBody is a body that is taken back when the request has ended. net/http
-// may still be reading a body after it has returned the answer, while its
-// owner fills it with the next payload.
+// A BorrowedBody is a body that its owner takes back when the request ends. net/http may still
+// read a body after it has returned the answer, while the owner already fills it with the next
+// payload.
 type BorrowedBody struct {
 	mu   sync.RWMutex
 	Body store.Body // nil when taken back
@@ -39,7 +39,7 @@ func (l *BorrowedBody) Seek(offset int64, whence int) (int64, error) {
 	return l.Body.Seek(offset, whence)
 }
 
-// ReadAt may run several times at once: the parts of a multipart upload.
+// ReadAt may be called concurrently, by the parts of a multipart upload.
 func (l *BorrowedBody) ReadAt(p []byte, off int64) (int, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

@@ -10,11 +10,11 @@ import (
 	"warp/pkg/store"
 )
 
-// tlsProbe bounds how long it takes to find out that a host talks TLS.
+// tlsProbe limits the check whether a host expects TLS.
 const tlsProbe = 2 * time.Second
 
-// NeedsTLS explains a plain request that was cut off by a host that talks TLS.
-// Other errors stay as they are.
+// NeedsTLS returns a better error for a plain request that a host expecting TLS has cut off. It
+// returns other errors as they are.
 func NeedsTLS(req *http.Request, err error) error {
 	if code := store.CodeOf(store.AsError(err, 0)); req.URL.Scheme != "http" || code != store.CodeClosed && code != store.CodeReset {
 		return err

@@ -13,11 +13,11 @@ import (
 	"warp/pkg/store"
 )
 
-// A wirePhases notes the phases of one request by the hooks of net and net/http,
-// which several goroutines call, some of them when the request is over.
+// A wirePhases records the phases of one request through the hooks of net and net/http. Several
+// goroutines call them, some after the request is over.
 type wirePhases struct {
 	base time.Time
-	all  bool // not only those of a new connection
+	all  bool // not only of a new connection
 
 	mu                            sync.Mutex
 	finished                      bool          // the answer was received, or there is none
@@ -35,9 +35,9 @@ func (w *wirePhases) note(change func(now time.Duration)) {
 	}
 }
 
-// begun and done note when a phase of the connection began, and that it ended.
-// Several addresses of a name may be tried at once: it counts from the begin of
-// the first to the end of the one that succeeds.
+// begun and done record the start and the end of a phase of the connection. If several addresses
+// of a name are tried at once, it lasts from the start of the first to the end of the one that
+// succeeds.
 func (w *wirePhases) begun(at *time.Duration) {
 	w.note(func(now time.Duration) {
 		if *at == 0 {
@@ -54,7 +54,7 @@ func (w *wirePhases) done(phase int, began *time.Duration, err error) {
 	})
 }
 
-// hooks are those of a connection.
+// hooks returns the hooks for the phases of a connection.
 func (w *wirePhases) hooks() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
 		DNSStart:          func(httptrace.DNSStartInfo) { w.begun(&w.dns) },
@@ -66,13 +66,12 @@ func (w *wirePhases) hooks() *httptrace.ClientTrace {
 	}
 }
 
-// finish says that nothing more comes of the request.
+// finish records the end of the request.
 func (w *wirePhases) finish() {
 	w.note(func(now time.Duration) { w.read, w.finished = now, true })
 }
 
-// end returns the phases of the request, once it is finished. Nothing is noted
-// any more then.
+// end returns the phases of the request if it is finished, and stops recording.
 func (w *wirePhases) end() (p *store.Phases, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -86,9 +85,9 @@ func (w *wirePhases) end() (p *store.Phases, ok bool) {
 	return &w.phases, true
 }
 
-// exchange counts what follows the connection. Where net/http's goroutine that
-// sends says so too late, nobody knows when a request was sent; being short, it
-// counts as part of the wait.
+// exchange adds the phases after the connection. If net/http's sending goroutine reports too late
+// when the request was sent, that time is unknown, and counts as part of the wait since it is
+// short.
 func (w *wirePhases) exchange() {
 	from := w.sending
 	if w.sent > from && w.sent <= w.answered {
@@ -99,7 +98,7 @@ func (w *wirePhases) exchange() {
 	w.phases.Add(store.PhaseReceive, w.read-w.answered)
 }
 
-// follow begins to note the phases of a request; nil where nobody wants them.
+// follow starts recording the phases of a request. It returns nil if they are not wanted.
 func (t *netTrace) follow() *wirePhases {
 	if !t.noted {
 		return nil
@@ -111,7 +110,7 @@ func (t *netTrace) follow() *wirePhases {
 	return w
 }
 
-// takePhases adds the phases of all requests that are finished to p.
+// takePhases adds the phases of all finished requests to p.
 func (t *netTrace) takePhases(p *store.Phases) {
 	if !t.noted {
 		return
@@ -134,7 +133,7 @@ func (w *wirePhases) clientTrace() *httptrace.ClientTrace {
 	return w.hooks()
 }
 
-// watch adds to the hooks what follows the begin of a connection.
+// watch adds the hooks for the phases after the connection.
 func (w *wirePhases) watch(hooks *httptrace.ClientTrace) {
 	if w == nil || !w.all {
 		return
@@ -152,14 +151,14 @@ func (w *wirePhases) watch(hooks *httptrace.ClientTrace) {
 	}
 }
 
-// uploaded corrects when the request was sent by what is known of its payload.
+// uploaded corrects the time at which the request was sent by the time at which its payload was.
 func (w *wirePhases) uploaded(last int64) {
 	if w != nil && last > 0 {
 		w.note(func(time.Duration) { w.sent = min(time.Duration(last), w.answered) })
 	}
 }
 
-// answer notes when an answer has been received.
+// answer records when the answer is complete.
 func (w *wirePhases) answer(resp *http.Response) {
 	switch {
 	case w == nil:
@@ -170,8 +169,8 @@ func (w *wirePhases) answer(resp *http.Response) {
 	}
 }
 
-// WatchDial returns a context under which the phases of a new connection are noted in
-// t, and what to call when the connection is there.
+// WatchDial returns a context under which the phases of a new connection are recorded in t, and a
+// function to call once it is connected.
 func WatchDial(ctx context.Context, t *store.Trace) (context.Context, func()) {
 	if t.Phases() == nil {
 		return ctx, func() {}
@@ -184,7 +183,7 @@ func WatchDial(ctx context.Context, t *store.Trace) (context.Context, func()) {
 	}
 }
 
-// A WatchedBody tells when an answer's body was received.
+// A WatchedBody calls End when the body was read, or is closed.
 type WatchedBody struct {
 	io.ReadCloser
 	once sync.Once

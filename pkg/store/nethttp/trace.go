@@ -14,8 +14,8 @@ import (
 	"warp/pkg/store"
 )
 
-// A netTrace is what net/http's goroutines write to, hence the atomics. Each
-// row has its own, since a late write must not reach the next row.
+// A netTrace is written by net/http's goroutines, hence the atomics. Each row has its own, because
+// a late write must not reach the next row.
 type netTrace struct {
 	base      time.Time
 	firstByte atomic.Int64
@@ -23,6 +23,7 @@ type netTrace struct {
 	status    atomic.Int32
 	requests  atomic.Int32
 	size      atomic.Int64
+	payload   bool // requests carry payload whatever they look like
 
 	noted bool // note phases
 	all   bool // of them
@@ -30,8 +31,8 @@ type netTrace struct {
 	open  []*wirePhases // of each request
 }
 
-// Watch returns a context whose requests are noted, and what to call when they
-// are over, so that t has what was seen.
+// Watch returns a context whose requests are recorded, and a function that copies what was
+// recorded to t.
 func Watch(ctx context.Context, t *store.Trace) (context.Context, func()) {
 	if t == nil {
 		return ctx, func() {}
@@ -46,8 +47,8 @@ func Watch(ctx context.Context, t *store.Trace) (context.Context, func()) {
 	}
 }
 
-// ObjectSize is the size of the object that an answer to a request under ctx named, else size. Only the answer to an
-// append names one.
+// ObjectSize returns the object's size according to the answer to a request under ctx, or size.
+// Only the answer to an append contains it.
 func ObjectSize(ctx context.Context, size int64) int64 {
 	if n, ok := ctx.Value(traceKey{}).(*netTrace); ok && n.size.Load() > 0 {
 		return n.size.Load()
@@ -55,12 +56,31 @@ func ObjectSize(ctx context.Context, size int64) int64 {
 	return size
 }
 
+// WatchPayload is [Watch] for a request whose body is an object's, or part of one, whatever its method.
+func WatchPayload(ctx context.Context, t *store.Trace) (context.Context, func()) {
+	ctx, seen := Watch(ctx, t)
+	if n, ok := ctx.Value(traceKey{}).(*netTrace); ok {
+		n.payload = true
+	}
+	return ctx, seen
+}
+
+// ExpectRedirect is for a request under ctx whose answer may be a redirect. It returns what to call if it was one: the
+// first byte then belongs to the answer to which it leads.
+func ExpectRedirect(ctx context.Context) (redirected func()) {
+	n, ok := ctx.Value(traceKey{}).(*netTrace)
+	if !ok {
+		return func() {}
+	}
+	before := n.firstByte.Load()
+	return func() { n.firstByte.Store(before) }
+}
+
 func (t *netTrace) sawFirstByte() {
 	t.firstByte.CompareAndSwap(0, int64(time.Since(t.base)))
 }
 
-// raise notes that payload was sent until then. Parts of an upload are sent
-// beside each other.
+// raise records that payload was sent at lastByte. Parts of an upload are sent concurrently.
 func (t *netTrace) raise(lastByte int64) {
 	for {
 		seen := t.lastByte.Load()
@@ -78,7 +98,7 @@ func (t *netTrace) raise(lastByte int64) {
 //
 // After a redirect http.Client closes the body of the request that it was given
 // while the transport may be reading it yet, which minio-go's signing bodies do
-// not bear. So this one stands in both requests, and does one thing at a time.
+// not bear. So this one is in both requests, and does one thing at a time.
 type sentPayload struct {
 	base  time.Time
 	taken atomic.Int64 // the last bytes, by net/http
@@ -115,7 +135,7 @@ func (s *sentPayload) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lastByte is when the payload was sent; 0 where it was not, or not all of it.
+// lastByte returns when the payload was sent, or 0 if not all of it was.
 func (s *sentPayload) lastByte(accepted bool) int64 {
 	if accepted || s.ended.Load() {
 		return s.taken.Load()
@@ -125,8 +145,8 @@ func (s *sentPayload) lastByte(accepted bool) int64 {
 
 type traceKey struct{}
 
-// A Tracer notes in the request's trace what goes over the wire. It sits right
-// above the transport, so that it sees every request that a library sends.
+// A Tracer records in the request's trace what goes over the wire. It is right above the
+// transport, so that it sees every request that a library sends.
 type Tracer struct {
 	Next  http.RoundTripper
 	HTTP2 bool // nothing else will do
@@ -149,7 +169,7 @@ func (t Tracer) RoundTrip(req *http.Request) (*http.Response, error) {
 	hooks := phases.clientTrace()
 	hooks.GotFirstResponseByte = tr.sawFirstByte
 	var upload *sentPayload
-	if carriesPayload(req) {
+	if carriesPayload(req) || tr.payload && req.ContentLength > 0 {
 		upload = &sentPayload{body: req.Body, base: tr.base}
 		req.Body = upload
 	}
@@ -176,7 +196,7 @@ func (t Tracer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// carriesPayload says whether a request uploads an object, or a part of one.
+// carriesPayload reports whether a request uploads an object or a part.
 func carriesPayload(req *http.Request) bool {
 	if req.Body == nil || req.ContentLength == 0 {
 		return false
@@ -184,8 +204,8 @@ func carriesPayload(req *http.Request) bool {
 	return req.Method == http.MethodPut || strings.HasPrefix(req.Header.Get("Content-Type"), "multipart/form-data")
 }
 
-// send refuses an answer by HTTP/1.1 where HTTP/2 was asked for: a store that
-// does not speak it would otherwise be measured in silence as if it did.
+// send rejects an answer over HTTP/1.1 if HTTP/2 was asked for. A store without HTTP/2 would
+// otherwise be measured as if it had it.
 func (t Tracer) send(req *http.Request) (*http.Response, error) {
 	resp, err := t.Next.RoundTrip(req)
 	if err == nil && t.HTTP2 && resp.ProtoMajor != 2 {

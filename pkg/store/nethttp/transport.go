@@ -8,6 +8,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -16,15 +17,15 @@ import (
 )
 
 // NewTransport returns a transport for one host that waits for answers as long
-// as given. With addr it connects there, whatever the name in the URL is, so
-// that each address of a name can be a host of its own while TLS still sees
-// the name.
-func NewTransport(cfg *store.Config, addr string, answer time.Duration, dialed *atomic.Int64) (*http.Transport, error) {
-	dialer := dial.NewDialer(cfg)
+// as given. Where a has an address to dial it connects there, whatever a's name
+// comes to, so that each address of a name can be a host of its own while TLS
+// still sees the name.
+func NewTransport(cfg *store.Config, a store.Address, answer time.Duration, dialed *atomic.Int64) (*http.Transport, error) {
+	dialer, own := dial.NewDialer(cfg), dial.WithPort(a.Name, cfg.TLS)
 	t := &http.Transport{
 		DialContext: func(ctx context.Context, _, target string) (net.Conn, error) {
-			if addr != "" {
-				target = addr
+			if a.Dial != "" && (target == own || strings.HasSuffix(target, "."+own)) { // with a bucket in front
+				target = a.Dial
 			}
 			dialed.Add(1)
 			conn, err := dialer.Connect(ctx, target)
@@ -33,7 +34,7 @@ func NewTransport(cfg *store.Config, addr string, answer time.Duration, dialed *
 			}
 			return &timeoutConn{conn, answer}, nil
 		},
-		Proxy:        dial.ProxyFor(addr),
+		Proxy:        dial.ProxyFor(a.Dial),
 		MaxIdleConns: 0,
 		// minio-go sends up to four parts of an upload at a time.
 		MaxIdleConnsPerHost:   4 * max(cfg.Concurrency, 4),
@@ -59,17 +60,17 @@ func NewTransport(cfg *store.Config, addr string, answer time.Duration, dialed *
 	return t, nil
 }
 
-// plainTimeout bounds the wait for an answer to a request that is none of S3's.
+// plainTimeout limits the wait for the answer in a [PlainTransport].
 const plainTimeout = 5 * time.Second
 
-// PlainTransport is for requests to the store that are none of S3's, such as
-// the one for credentials. It reaches the store as bookkeeping does.
+// PlainTransport returns a transport for other requests to the store, such as one for credentials.
+// It connects as bookkeeping does.
 func PlainTransport(cfg *store.Config) (http.RoundTripper, error) {
-	return NewTransport(cfg.ForAdmin(), "", plainTimeout, new(atomic.Int64))
+	return NewTransport(cfg.ForAdmin(), store.Address{}, plainTimeout, new(atomic.Int64))
 }
 
-// A timeoutConn fails when nothing moves for too long: a store that freezes
-// in the middle of a body would otherwise hold prepare or clean-up for ever.
+// A timeoutConn fails if it makes no progress for too long. A store that freezes in the middle of
+// a body would otherwise block preparation or clean-up for ever.
 type timeoutConn struct {
 	net.Conn
 	timeout time.Duration
@@ -82,8 +83,8 @@ func (c *timeoutConn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// Write begins the wait for the answer too, for which net/http may have been
-// reading since the answer before.
+// Write also starts the wait for the answer, which net/http may have been reading for since the
+// previous one.
 func (c *timeoutConn) Write(p []byte) (int, error) {
 	if err := c.Conn.SetDeadline(time.Now().Add(c.timeout)); err != nil {
 		return 0, err
@@ -91,8 +92,8 @@ func (c *timeoutConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// bufferSize shares 4 MiB among the connections, since thousands of them with
-// large buffers would be most of the process.
+// bufferSize divides 4 MiB among the connections. Thousands of them with large buffers would take
+// most of the process's memory.
 func bufferSize(connections int) int {
 	return min(max(4<<20/max(connections, 1), 4<<10), 64<<10)
 }

@@ -4,10 +4,10 @@ import (
 	"warp/pkg/store"
 )
 
-// deleted says whether the status that answers a DELETE is a success.
+// Deleted reports whether the status of the answer to a DELETE is a success.
 func Deleted(status int) bool { return status == 204 || status == 200 || status == 202 }
 
-// deletions are what a store says of a batch of objects to be deleted.
+// Deletions collects the results of a batch of deletions.
 type Deletions struct {
 	Refs     []store.Ref
 	good     int
@@ -16,8 +16,8 @@ type Deletions struct {
 	firstBad *store.Error
 }
 
-// confirmed notes that the object named is gone. Most stores answer in the
-// order in which they were asked, so that no map is needed.
+// Confirm counts an object that the store says is gone. Most stores answer in the order of the
+// request, so no map is needed.
 func (d *Deletions) Confirm(key []byte, status int) error {
 	if d.left == nil {
 		if d.bad == 0 && d.good < len(d.Refs) && d.Refs[d.good].Key == string(key) {
@@ -43,7 +43,7 @@ func (d *Deletions) Fail(err *store.Error) {
 	}
 }
 
-// err is what the batch comes to.
+// Err returns the error of the whole batch.
 func (d *Deletions) Err(tr *store.Trace) error {
 	switch {
 	case d.firstBad != nil && d.bad == len(d.Refs):

@@ -21,8 +21,8 @@ func ResponseError(resp minio.ErrorResponse, seen int) *store.Error {
 		status = seen
 	}
 	code := resp.Code
-	// minio-go calls an answer that is no S3 error document by its status
-	// line, which is too long and too varied to be counted under.
+	// minio-go uses the status line as the code of an answer without an S3 error document. It is
+	// too long and too varied to group by.
 	if code == "" || strings.ContainsAny(code, " \t") {
 		code = fmt.Sprintf("HTTP%d", status)
 	}

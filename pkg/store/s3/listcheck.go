@@ -7,8 +7,8 @@ import (
 	"warp/pkg/store"
 )
 
-// A ListCheck holds the entries of a listing, page after page, against what a store promises: names lie below the
-// prefix and are in ascending order. One that invents entry after entry has to break one or the other, and one that
+// A ListCheck checks the entries of a listing, page after page: names have the prefix and are in
+// ascending order. A listing that invents entries has to violate one of the two, and one that
 // repeats them would have them counted twice.
 type ListCheck struct {
 	prefix    string
@@ -21,15 +21,12 @@ type ListCheck struct {
 	marker    string // of the latest page of versions or uploads
 }
 
-// directoryBucket ends the names of buckets whose listings are in no order.
-const directoryBucket = "--x-s3"
-
 func NewListCheck(bucket, prefix string, versions bool) *ListCheck {
-	return &ListCheck{prefix: prefix, versions: versions, unordered: strings.HasSuffix(bucket, directoryBucket)}
+	return &ListCheck{prefix: prefix, versions: versions, unordered: IsDirectory(bucket)}
 }
 
-// entry checks an entry of a listing of objects or versions. Some stores begin a page with the last entry of the page
-// before; such a repetition is to be skipped.
+// Entry checks an entry of a listing of objects or versions. Some stores repeat the last entry of
+// a page at the start of the next; skip is true for the repetition.
 func (c *ListCheck) Entry(o *store.Object) (skip bool, err error) {
 	if err := c.Below(o.Key); err != nil || c.unordered {
 		return false, err
@@ -46,7 +43,7 @@ func (c *ListCheck) Entry(o *store.Object) (skip bool, err error) {
 	return again, nil
 }
 
-// below checks that a name was asked for.
+// Below checks that a name has the prefix that was asked for.
 func (c *ListCheck) Below(key string) error {
 	if strings.HasPrefix(key, c.prefix) {
 		return nil
@@ -54,8 +51,8 @@ func (c *ListCheck) Below(key string) error {
 	return store.BadAnswer(http.StatusOK, "the listing has %.60q, which is not below %.60q", key, c.prefix)
 }
 
-// page checks where a listing of versions or uploads goes on. Stores do not agree on the order inside of a page. MinIO
-// puts notes of its own behind the name.
+// Page checks where a listing of versions or uploads continues. Stores do not agree on the order
+// within a page. MinIO appends notes of its own to the name.
 func (c *ListCheck) Page(marker string) error {
 	marker, _, _ = strings.Cut(marker, "[minio_cache:")
 	if marker < c.marker && !c.unordered {

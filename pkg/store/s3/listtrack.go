@@ -7,19 +7,17 @@ import (
 // A ListPlace is where a page begins.
 type ListPlace struct{ Token, Key, Version string }
 
-// maxEmptyPages bounds how many pages without an entry may follow each other.
-// A store may filter what it lists, but one that goes on for ever has a fault.
+// maxEmptyPages bounds the number of consecutive pages without an entry. A store may filter what
+// it lists, but not for ever.
 const maxEmptyPages = 1000
 
-// A ListTrack is the way that a listing goes from page to page. It notices one
-// that has no end.
+// A ListTrack follows a listing from page to page and notices if it never ends.
 type ListTrack struct {
 	Place, seen  ListPlace
 	pages, Empty int // pages so far, and since the last entry
 }
 
-// goOn takes note of where the next page begins, after one whose answer had
-// the given status.
+// Advance moves on to the next page, after one whose answer had the given status.
 func (t *ListTrack) Advance(next ListPlace, status int) error {
 	t.pages++
 	switch {

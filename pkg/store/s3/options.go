@@ -11,7 +11,7 @@ import (
 	"warp/pkg/store"
 )
 
-// CheckOptions refuses options that contradict each other, or S3.
+// CheckOptions rejects options that contradict each other or that S3 does not allow.
 func CheckOptions(o *store.Options, tls bool) error {
 	switch {
 	case o.Encryption.Kind == store.SSEC && !tls:
@@ -41,7 +41,7 @@ func CheckOptions(o *store.Options, tls bool) error {
 	return checkTags(o.Tags)
 }
 
-// What S3 allows.
+// Limits of S3.
 const (
 	minPart     = 5 << 20
 	maxPart     = 5 << 30

@@ -7,9 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Regions are the regions of buckets, where the store has to be asked for them.
-// All hosts of a client share them: thousands of workers that begin at once ask
-// one time.
+// Regions finds out the regions of buckets. All hosts of a client share it, so that thousands of
+// workers that begin at once send one question.
 type Regions struct {
 	ask        func(ctx context.Context, bucket string) (string, error)
 	generation atomic.Uint32
@@ -19,23 +18,22 @@ type Regions struct {
 	asking map[string]*regionAnswer
 }
 
-// NewRegions returns regions that are known from ask.
+// NewRegions returns Regions that calls ask for each bucket.
 func NewRegions(ask func(ctx context.Context, bucket string) (string, error)) *Regions {
 	return &Regions{ask: ask}
 }
 
-// Generation changes whenever a region becomes known that was not, or was another.
+// Generation changes whenever Regions learns something new.
 func (r *Regions) Generation() uint32 { return r.generation.Load() }
 
-// A regionAnswer is on its way until done is closed.
+// A regionAnswer is pending until done is closed.
 type regionAnswer struct {
 	done   chan struct{}
 	region string
 	err    error
 }
 
-// Of is the region of a bucket. The wait for it ends with ctx, or with the
-// patience of bookkeeping.
+// Of returns the region of a bucket. It waits until ctx ends, or bookkeeping gives up.
 func (r *Regions) Of(ctx context.Context, bucket string) (string, error) {
 	r.mu.Lock()
 	if region, ok := r.known[bucket]; ok {
@@ -55,8 +53,8 @@ func (r *Regions) Of(ctx context.Context, bucket string) (string, error) {
 	}
 }
 
-// begin asks for a region on behalf of all who want to know it, so that it does
-// not end with the context of the first of them.
+// begin asks for a region on behalf of all who wait for it, so it does not end with the context of
+// the first.
 func (r *Regions) begin(ctx context.Context, bucket string) *regionAnswer {
 	if r.asking == nil {
 		r.asking = make(map[string]*regionAnswer)
@@ -77,7 +75,7 @@ func (r *Regions) begin(ctx context.Context, bucket string) *regionAnswer {
 	return a
 }
 
-// Learn takes over what an answer says of a bucket's region.
+// Learn stores the region of a bucket that an answer contained.
 func (r *Regions) Learn(bucket, region string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package s3 is what engines that speak S3 share: its limits and errors, the
-// results of deletions, checks of listings, and the regions of buckets.
+// Package s3 is what engines that speak S3 share: its limits and errors, the results of deletions,
+// checks of listings, and the regions of buckets.
 package s3
 
 import (
@@ -16,17 +16,20 @@ const (
 	FullObject              = "FULL_OBJECT" // value of ChecksumTypeHeader: the checksum is of the whole, not of the parts'
 )
 
-// SignedWhole is up to which size a payload is signed as a whole. minio-go
-// would sign it in chunks, for which it makes buffers of 64 KiB per request.
+// SignedWhole is the size up to which a payload is signed as a whole. minio-go would sign it in
+// chunks and allocate buffers of 64 KiB per request for that.
 const SignedWhole = 64 << 10
+
+// SignV2 is the signature of [store.Keys] that are for signatures of version 2.
+const SignV2 = "S3V2"
 
 // EmptyPayload is the SHA-256 of nothing, in hex.
 const EmptyPayload = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// MaxErrorDocument is how much of an error's document is read: they are short, and what is longer is none.
+// MaxErrorDocument bounds how much of an error's document is read. They are short.
 const MaxErrorDocument = 64 << 10
 
-// ChecksumType is the checksum as minio-go knows it.
+// ChecksumType returns minio-go's name of a checksum.
 func ChecksumType(c store.Checksum) minio.ChecksumType {
 	switch c {
 	case store.ChecksumCRC32:

@@ -1,5 +1,4 @@
-// Package xmlscan reads the XML documents of S3 element by element, without
-// garbage.
+// Package xmlscan reads the XML documents of S3 element by element, without allocating.
 package xmlscan
 
 import (
@@ -10,19 +9,18 @@ import (
 	"warp/pkg/store"
 )
 
-// What an Scanner comes across.
+// Kinds of tokens.
 const (
 	Start = iota // of the element in name
 	End          // of the element in name, with its own text in text
 	Done         // the document has ended
 )
 
-// maxDepth is deeper than any document of S3's.
+// maxDepth is more than the depth of any S3 document.
 const maxDepth = 16
 
-// An Scanner reads a document that is in memory, element by element, and
-// makes no garbage. It knows as much of XML as stores send: attributes are
-// skipped, and there are no entities but those that XML itself has.
+// A Scanner reads a document in memory, element by element, without allocating. It understands as
+// much XML as stores send: it skips attributes, and knows only XML's own entities.
 type Scanner struct {
 	doc   []byte
 	at    int
@@ -34,20 +32,26 @@ type Scanner struct {
 	ended bool // the latest tag was an end
 }
 
-// scan starts with another document.
+// Scan starts with another document.
 func (x *Scanner) Scan(doc []byte) {
 	*x = Scanner{doc: doc, Text: x.Text[:0]}
 }
 
-// bad says what is wrong with the document.
+// doctype begins the documents of web servers and consoles.
+const doctype = "<!DOCTYPE html"
+
+// bad returns an error that says what is wrong with the document.
 func (x *Scanner) bad(what string) error {
 	if len(bytes.TrimSpace(x.doc)) == 0 {
 		return store.BadAnswer(0, "the answer's document is empty")
 	}
+	if doc := bytes.TrimSpace(x.doc); len(doc) >= len(doctype) && bytes.EqualFold(doc[:len(doctype)], []byte(doctype)) {
+		return store.BadAnswer(0, "the answer is %s", store.HTMLPage)
+	}
 	return store.BadAnswer(0, "the answer is no XML: %s at byte %d", what, x.at)
 }
 
-// parent is the name of the element around the one of the latest tag.
+// Parent returns the name of the element around the latest tag's.
 func (x *Scanner) Parent() []byte {
 	if x.Depth < 2 {
 		return nil
@@ -55,7 +59,7 @@ func (x *Scanner) Parent() []byte {
 	return local(x.open[x.Depth-2])
 }
 
-// next goes on to the next tag.
+// Next returns the kind of the next token.
 func (x *Scanner) Next() (kind int, err error) {
 	if x.empty {
 		x.empty = false
@@ -141,7 +145,7 @@ func (x *Scanner) characters() error {
 	return nil
 }
 
-// plain appends text. Line ends become one kind.
+// plain appends text, with line ends normalized.
 func (x *Scanner) plain(b []byte) error {
 	if x.Depth == 0 {
 		if b = bytes.TrimPrefix(b, []byte("\ufeff")); len(bytes.TrimSpace(b)) > 0 {
@@ -168,12 +172,12 @@ func (x *Scanner) plain(b []byte) error {
 	return nil
 }
 
-// validRune says whether XML can hold a character.
+// validRune reports whether XML allows a character.
 func validRune(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\r' || r >= ' ' && r <= 0xd7ff || r >= 0xe000 && r <= 0xfffd || r >= 0x10000 && r <= utf8.MaxRune
 }
 
-// entity appends what stands between & and ;.
+// entity appends the character for what is between & and ;.
 func (x *Scanner) entity(b []byte) bool {
 	switch string(b) {
 	case "lt":
@@ -196,7 +200,7 @@ func (x *Scanner) entity(b []byte) bool {
 	return true
 }
 
-// charReference reads "#38" or "#x26".
+// charReference parses "#38" or "#x26".
 func charReference(b []byte) (r rune, ok bool) {
 	if len(b) < 2 || b[0] != '#' || len(b) > 9 {
 		return 0, false
@@ -250,8 +254,7 @@ func (x *Scanner) startTag() (int, error) {
 	return Start, nil
 }
 
-// tagBody returns what stands between < and >, past which it goes. Attributes
-// may contain a > of their own.
+// tagBody returns what is between < and >, and moves past it. Attributes may contain >.
 func (x *Scanner) tagBody() (body []byte, ok bool) {
 	quote := byte(0)
 	for i := x.at + 1; i < len(x.doc); i++ {
@@ -271,7 +274,7 @@ func (x *Scanner) tagBody() (body []byte, ok bool) {
 	return nil, false
 }
 
-// validName says whether a tag's name is one that a store may send.
+// validName reports whether a store may send an element of this name.
 func validName(b []byte) bool {
 	for _, c := range b {
 		switch {
@@ -283,13 +286,12 @@ func validName(b []byte) bool {
 	return len(b) > 0 && (b[0] > '9' || b[0] == ':') && utf8.Valid(b)
 }
 
-// local is a name without its namespace.
+// local returns a name without its namespace.
 func local(name []byte) []byte {
 	return name[bytes.IndexByte(name, ':')+1:]
 }
 
-// AppendText appends s as text of a document: what cannot stand there as it is
-// does not go in (see ValidText).
+// AppendText appends s, escaped, as text of a document. s has to be [ValidText].
 func AppendText(dst []byte, s string) []byte {
 	for i := range len(s) {
 		switch c := s[i]; c {
@@ -316,7 +318,7 @@ func AppendText(dst []byte, s string) []byte {
 	return dst
 }
 
-// ValidText says whether s can be text of a document at all.
+// ValidText reports whether a document can contain s as text.
 func ValidText(s string) bool {
 	for i, r := range s {
 		if !validRune(r) {

@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"warp/internal/teststore"
+)
+
+// twoClients starts clients, and returns what --warp-client takes.
+func twoClients(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("warp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var clients []string
+	for range 2 {
+		clients = append(clients, teststore.FreeAddress(t))
+		agent := exec.Command(path, "client", clients[len(clients)-1])
+		agent.Env, agent.Dir = append(os.Environ(), teststore.QuickExit), t.TempDir()
+		if err := agent.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = agent.Process.Signal(syscall.SIGTERM)
+			_ = agent.Wait()
+		})
+	}
+	return strings.Join(clients, ",")
+}

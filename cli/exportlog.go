@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/flagtype"
+	"warp/internal/human"
+	"warp/pkg/export"
+	"warp/pkg/oplog"
+)
+
+// Formats of warp export, and the endings of files that have them.
+const (
+	formatPercentiles = "hgrm"
+	formatIntervals   = "hlog"
+	formatCSV         = "csv"
+)
+
+// logExport say what is exported, and where to.
+type logExport struct {
+	analysis analysisFlags
+	out      string
+	format   string
+}
+
+// exportCommand writes a run in a format of other tools.
+func exportCommand() *command {
+	var f logExport
+	group := f.analysis.group()
+	group.flags = without(group.flags, "analyze.out", "analyze.v", "report", "html")
+	group.also = nil
+	return &command{
+		name: "export", args: "LOG [LOG…]", section: sectionAnalysis,
+		summary: "write the rows or latencies of a run for other tools",
+		about: []string{
+			"The ending of FILE is the format: csv has the rows of the log, hgrm the percentiles of one operation",
+			"and hlog a histogram for each segment and operation. Several logs are merged first; - is standard",
+			"input or standard output.",
+		},
+		examples: []string{
+			"warp export run.csv.zst -o rows.csv",
+			"warp export run.csv.zst --analyze.op=GET -o get.hgrm",
+			"warp export run.csv.zst -o - --format=hlog",
+		},
+		groups: []flagGroup{{title: groupFiles, flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Destination: &f.out, TakesFile: true, Usage: "write to `FILE`, or - for standard output"},
+			&flagtype.Choice{Name: "format", Config: []string{formatCSV, formatPercentiles, formatIntervals}, Destination: &f.format,
+				DefaultText: "the ending of FILE", Usage: "what to write: csv, hgrm or hlog"},
+		}}, group},
+		minArgs: 1, maxArgs: -1, needs: "at least one op log",
+		run: func(ctx context.Context, inv *invocation) error {
+			if err := f.check(inv); err != nil {
+				return err
+			}
+			return f.run(ctx, inv)
+		},
+	}
+}
+
+// check finds out the format, and whether the file can be made.
+func (f *logExport) check(inv *invocation) error {
+	const formats = "csv for the rows, hgrm for percentiles or hlog for histograms over time"
+	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(f.out), "."))
+	switch {
+	case f.out == "":
+		return usageError("there is no name for the file").withHint("write -o FILE, which ends in %s", formats)
+	case f.out == "-" && inv.json:
+		return usageError("--out=- and --json both write to standard output").withHint("leave out --json, or name a file")
+	case f.format != "":
+	case f.out == "-":
+		return usageError("standard output has no ending that says what to write").withHint("add --format: %s", formats)
+	case ending == "parquet":
+		return usageError("warp writes no Parquet").
+			withHint("write a .csv and convert it: duckdb -c \"COPY 'rows.csv' TO 'rows.parquet'\"")
+	case ending == formatCSV, ending == formatPercentiles, ending == formatIntervals:
+		f.format = ending
+	default:
+		return usageError("%s does not say what to write", f.out).withHint("have it end in %s, or add --format", formats)
+	}
+	if f.format == formatCSV && (f.analysis.dur != 0 || f.analysis.skip != 0) {
+		return usageError("--analyze.dur and --analyze.skip change figures, and CSV has the rows as they are").withHint("leave them out")
+	}
+	if f.out == "-" {
+		return nil
+	}
+	if err := checkNew("--out", f.out, "name another place"); err != nil {
+		return err
+	}
+	return tryFolder("--out", f.out)
+}
+
+func (f *logExport) run(ctx context.Context, inv *invocation) error {
+	path, warnings, remove, err := oneLog(ctx, inv)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	if f.format == formatCSV {
+		return f.rows(ctx, inv, path, warnings)
+	}
+	report, err := analyzeFile(ctx, path, inv.in, f.analysis.options())
+	if err != nil {
+		return err
+	}
+	inv.hide.Strings(report)
+	if len(report.Operations) == 0 {
+		return runError("%s: it has no requests, or --analyze.offset skips all of them", strings.Join(inv.args, ", "))
+	}
+	return f.write(inv, append(warnings, report.Warnings...), func(w io.Writer) (string, error) {
+		what, write := "percentiles", export.Percentiles
+		if f.format == formatIntervals {
+			what, write = "histograms", export.Intervals
+		}
+		if err := write(w, report); err != nil {
+			return "", runError("%s: %w", strings.Join(inv.args, ", "), err)
+		}
+		return what, nil
+	})
+}
+
+// rows copies the rows that are asked for.
+func (f *logExport) rows(ctx context.Context, inv *invocation, path string, warnings []string) error {
+	log, err := openLog(ctx, path, inv.in)
+	if err != nil {
+		return err
+	}
+	defer log.close()
+	if log.aggregated {
+		return runError("%s has results, without the single requests that CSV consists of", log.name).withHint("give the op log of the run")
+	}
+	return f.write(inv, warnings, func(w io.Writer) (string, error) {
+		to, err := export.NewCSV(w, log.header.Scripted || len(log.header.Statements) > 0)
+		if err != nil {
+			return "", err
+		}
+		o := f.analysis.options()
+		if err = o.Rows(log, to.Write); err == nil {
+			err = to.Flush()
+		}
+		for _, text := range log.warnings {
+			inv.warnf("%s", text)
+		}
+		if read := (*oplog.ReadError)(nil); err != nil && !errors.As(err, &read) && context.Cause(ctx) == nil {
+			err = runError("%s: %w", log.name, err)
+		}
+		return human.Plural(to.Rows(), "row"), err
+	})
+}
+
+// write makes the file, or writes to standard output, and says so.
+func (f *logExport) write(inv *invocation, warnings []string, content func(io.Writer) (string, error)) error {
+	for _, text := range warnings {
+		inv.warnf("%s", text)
+	}
+	var what string
+	var failed error // not for lack of room for it
+	fill := func(w io.Writer) error {
+		what, failed = content(w)
+		return failed
+	}
+	var err error
+	if f.out == "-" {
+		err = inv.result(fill)
+	} else {
+		err = writeNew(f.out, fill)
+	}
+	if err != nil && failed != nil {
+		err = failed
+	}
+	switch {
+	case errors.Is(err, export.ErrSeveral):
+		return runError("%w", failed).withHint("choose one with --analyze.op, or write all of them to a .hlog file")
+	case err != nil || f.out == "-":
+		return err
+	case inv.json:
+		return inv.result(func(w io.Writer) error { return writeJSON(w, exportResult{1, "export", f.out, f.format}) })
+	}
+	inv.notef("%s written to %q", what, f.out)
+	return nil
+}
+
+// exportResult is what export says with --json.
+type exportResult struct {
+	Version int    `json:"version"`
+	Command string `json:"command"`
+	File    string `json:"file"`
+	Format  string `json:"format"`
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"warp/internal/standin"
+	"warp/pkg/s3mem"
+	"warp/pkg/store"
+	"warp/pkg/store/engines"
+)
+
+// Benchmarks run in a directory bucket of S3 Express One Zone, whose listings are in no order, and remove what they wrote
+// and nothing else. What such a bucket lacks is refused before the run.
+func TestExpressBenchmarks(t *testing.T) {
+	t.Parallel()
+	const bucket = "bench--use1-az4--x-s3"
+	mem, err := s3mem.Start(s3mem.EmbeddedOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = mem.Close() })
+	e := standin.NewExpress(mem)
+	e.Lasts = 3 * time.Second // of which half is over soon
+	e.Start(t, false)
+	c, err := engines.New(store.Config{Hosts: store.Addresses([]string{e.Addr}), Provider: "s3express", Concurrency: 1,
+		Credentials: store.Keys{AccessKey: e.User.Access, SecretKey: e.User.Secret}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	target := []string{"--host=" + e.Addr, "--access-key=" + e.User.Access, "--secret-key=" + e.User.Secret, "--bucket=" + bucket, "--quiet"}
+	run := func(code int, args ...string) result {
+		t.Helper()
+		r := runWarp(t, nil, append(args, target...)...)
+		if r.code != code {
+			t.Errorf("%q: exit code %d, want %d: %s", args, r.code, code, r.err)
+		}
+		return r
+	}
+	load := []string{"--duration=300ms", "--concurrent=3"}
+	logOf := func(name string) string { return "--benchdata=" + filepath.Join(t.TempDir(), name) }
+	for _, command := range [][]string{
+		{"put", "--obj.size=1KiB"},
+		{"put", "--obj.size=100KiB", "--checksum=CRC32C"},
+		{"get", "--obj.size=100KiB", "--objects=30"},
+		{"mixed", "--obj.size=1KiB", "--objects=30"},
+		{"stat", "--obj.size=1KiB", "--objects=30"},
+		{"list", "--obj.size=1KiB", "--objects=60", "--max-keys=7"},
+		{"delete", "--obj.size=1KiB", "--objects=60", "--batch=7"},
+		{"append", "--obj.size=1KiB"},
+		{"multipart-put", "--parts=2", "--part.size=5MiB", "--concurrent=1"},
+		{"copy", "--obj.size=1KiB", "--objects=10"},
+		{"put", "--obj.size=1KiB", "--engine=minio"},
+		{"get", "--obj.size=1KiB", "--objects=10", "--engine=minio"},
+	} {
+		args := append(append([]string{}, command...), load...)
+		run(exitOK, append(args, logOf(command[0]))...)
+		if command[0] == "put" { // now there is a bucket, for what is somebody else's
+			for _, key := range []string{"foreign", "warp-x/foreign", ".warp/foreign"} {
+				if _, err := c.WriteSmall(t.Context(), store.Ref{Bucket: bucket, Key: key}, []byte("x")); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	run(exitOK, "mixed", "--obj.size=1KiB", "--objects=10", "--duration=300ms", "--concurrent=2", "--warp-client="+twoClients(t), "--warp-client-wait=60s", logOf("fleet"))
+	run(exitOK, "put", "--obj.size=1KiB", "--max-objects=50", "--keep-data", "--seed=7", "--prefix=kept", logOf("kept"))
+	run(exitOK, "get", "--list-existing", "--prefix=kept/", "--duration=200ms", logOf("existing"))
+	if r := run(exitOK, "clean", "--seed=7"); !strings.Contains(r.out, "50") {
+		t.Errorf("clean says %q", r.out)
+	}
+	left := map[string]bool{}
+	err = c.List(t.Context(), store.List{Bucket: bucket}, func() {}, func(o store.Object) bool { left[o.Key] = true; return true })
+	if err != nil || len(left) != 3 || !left["foreign"] || !left["warp-x/foreign"] || !left[".warp/foreign"] {
+		t.Errorf("left are %v, %v", left, err)
+	}
+	seen, problems := e.Seen()
+	for _, p := range problems {
+		t.Error(p)
+	}
+	for _, command := range [][]string{
+		{"versioned"}, {"retention"}, {"tagging"}, {"zip"}, {"snowball"}, {"fanout"}, {"put", "--post"}, {"get", "--versions=2"}, {"put", "--tag=a=b"},
+		{"put", "--storage-class=X"}, {"put", "--sse-kms-key=k"}, {"put", "--checksum=XXH3"}, {"list", "--metadata"},
+	} {
+		if r := run(exitUsage, command...); strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, "S3 Express One Zone") {
+			t.Errorf("%q: %s", command, r.err)
+		}
+	}
+	if after, _ := e.Seen(); len(after) != len(seen) {
+		t.Errorf("what was refused has sent %d requests", len(after)-len(seen))
+	}
+}

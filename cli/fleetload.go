@@ -1,0 +1,300 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"warp/cli/flagtype"
+	"warp/cli/live"
+	"warp/internal/human"
+	"warp/pkg/aggregate"
+	"warp/pkg/bench"
+	"warp/pkg/fleet"
+	"warp/pkg/oplog"
+	"warp/pkg/sink"
+	"warp/pkg/store"
+)
+
+// A fleetLoad is a benchmark on the clients of --warp-client.
+type fleetLoad struct {
+	s        *session
+	fleet    *fleet.Fleet
+	plan     *fleet.Plan
+	target   *target // that --serverprof goes to; nil without
+	measured bool
+}
+
+func newFleetLoad(ctx context.Context, s *session, op bench.Op) (*fleetLoad, error) {
+	l := &fleetLoad{s: s}
+	options, err := s.flags.fleet.options(ctx, s.invocation)
+	if err != nil {
+		return nil, err
+	}
+	if l.plan, err = newPlan(ctx, s, op); err != nil {
+		return nil, err
+	}
+	options.Run, options.BeforeStart, options.BeforeStartLead = s.opts.RunID, s.beginServerProfiles, profileLead
+	options.Spool = func(client string) string { return spoolPath(s.path, client) }
+	if s.flags.stdout {
+		options.Rows = func(batch []oplog.Record) error { return s.rows.Write(batch) }
+	}
+	l.fleet = fleet.New(options)
+	return l, nil
+}
+
+func (l *fleetLoad) open(ctx context.Context) error {
+	left := l.leftBehind
+	l.s.parting.Store(&left)
+	l.s.rows = l.s.openRows() // with the columns, which are there while clients are waited for
+	stop := l.watch()
+	defer stop()
+	if err := l.fleet.Connect(ctx); err != nil {
+		return l.explain(err)
+	}
+	l.showClients()
+	l.s.notef("seed %d", l.s.opts.Seed)
+	l.s.notePlan(len(l.fleet.Clients()))
+	return nil
+}
+
+// explain adds what to do about the first answers that a client has had of the store.
+func (l *fleetLoad) explain(err error) error {
+	var client *fleet.Error
+	if errors.As(err, &client) {
+		return l.s.flags.target.unopenedClient(client)
+	}
+	return err
+}
+
+func (l *fleetLoad) close() {
+	l.s.parting.Store(nil)
+	l.fleet.Close()
+	if l.target != nil {
+		l.target.close()
+	}
+}
+
+// spoolPath is where the log of a client is kept until it is merged to the one at path.
+func spoolPath(path, client string) string {
+	return strings.TrimSuffix(path, ".csv.zst") + "." + client + ".spool"
+}
+
+// leftBehind is what whoever ends the coordinator at once has to know of the logs; "" where it has none.
+func (l *fleetLoad) leftBehind() string {
+	copies := l.fleet.Copies()
+	switch {
+	case len(copies) == 0:
+		return ""
+	case l.s.flags.stress:
+		return fmt.Sprintf("%s left, %q for instance, which can be deleted; there is no log of this run to be collected", human.Plural(len(copies), "file"), copies[0])
+	}
+	return fmt.Sprintf("the clients stop, clean up and keep their logs; `warp collect --warp-client=%s` gets them. Incomplete copies are left here, %q for instance (%d in all)", l.s.flags.fleet.clients, copies[0], len(copies))
+}
+
+// store is for the coordinator to ask for profiles: it has the keys, and is there until the end whatever happens to
+// clients.
+func (l *fleetLoad) store(ctx context.Context) (client *store.Client, err error) {
+	if l.target, err = l.s.flags.target.open(ctx, l.s.invocation, 1, nil); err != nil {
+		return nil, err
+	}
+	return l.target.client, nil
+}
+
+func (l *fleetLoad) snapshot() aggregate.LiveSnapshot { return l.fleet.Snapshot() }
+
+func (l *fleetLoad) mark(text string) (oplog.Mark, error) { return l.fleet.Mark(text) }
+
+func (l *fleetLoad) finish(why string) { l.fleet.End(why) }
+
+func (l *fleetLoad) metrics() func() []sink.ClientCounts { return l.fleet.Metrics }
+
+func (l *fleetLoad) setTrace(on bool) { l.fleet.Trace(on) }
+
+// newPlan describes the run so that other machines can do it.
+func newPlan(ctx context.Context, s *session, op bench.Op) (*fleet.Plan, error) {
+	text, err := bench.EncodeOp(op)
+	if err != nil {
+		return nil, err
+	}
+	store, err := s.flags.target.describe(ctx, s.invocation, s.flags.concurrent)
+	if err != nil {
+		return nil, err
+	}
+	p := &fleet.Plan{Start: s.flags.sync.at(), Job: fleet.Job{Options: s.opts, Op: text, Store: *store, NoLog: s.flags.stress && !s.flags.stdout, DropLog: s.flags.stress, Follow: s.flags.asserts.abort, Analysis: s.flags.analysis.options(), Exports: s.flags.exports.destinations(), Header: oplog.Header{
+		Command: s.line, Seed: s.opts.Seed, Parameters: s.parameters(),
+	}}}
+	if size := p.Job.Size(); size > fleet.MaxJob {
+		return nil, usageError("--warp-client: what the flags and the files that they name come to is %s, and clients take %s", flagtype.FormatSize(int64(size)), flagtype.FormatSize(fleet.MaxJob)).
+			withHint("use smaller files")
+	}
+	return p, nil
+}
+
+// showClients says who takes part, and how their clocks are.
+func (l *fleetLoad) showClients() {
+	s, clients := l.s, l.fleet.Clients()
+	const few = 16
+	if len(clients) <= few {
+		for _, c := range clients {
+			s.notef("client %s is %s (%s), its clock is %s", c.ID, c.Addr, c.Host, c.Clock)
+		}
+		return
+	}
+	var worst, slowest time.Duration
+	for _, c := range clients {
+		worst, slowest = max(worst, c.Clock.Ahead.Abs()), max(slowest, c.Clock.RoundTrip)
+	}
+	s.notef("%d clients; clocks differ by up to %v, round trips take up to %v", len(clients), worst.Round(time.Microsecond), slowest.Round(time.Microsecond))
+}
+
+// watch shows what the clients do before and after the run.
+func (l *fleetLoad) watch() (stop func()) {
+	s := l.s
+	var shown *live.Bar
+	var title string
+	looked := time.Now()
+	look := func() {
+		before := looked
+		looked = time.Now()
+		if shown != nil {
+			shown.Set(l.fleet.Progress(title)) // the total grows with each client that begins
+		}
+		now := l.fleet.Doing()
+		switch {
+		case now == "" && shown != nil:
+			shown.Rest() // it may go on, for a client that was lost
+		case now == title && shown != nil:
+			shown.Resume()
+		case now != "":
+			if shown != nil {
+				shown.Finish()
+			}
+			title = now
+			// It began at some time since the look before; what is said of its pace must not be too good.
+			shown = s.progress().Bar(live.Task{Title: title, Unit: "objects", Since: before})
+			shown.Set(l.fleet.Progress(title))
+		}
+	}
+	end := live.Every(200*time.Millisecond, look)
+	return func() {
+		end()
+		look() // what was done since
+		if shown != nil {
+			shown.Finish()
+		}
+	}
+}
+
+// run measures, and brings the logs together. The clients have sinks of their own.
+func (l *fleetLoad) run(ctx context.Context, _ []bench.Sink) error {
+	stop := l.watch()
+	err := l.fleet.Prepare(ctx, *l.plan)
+	stop()
+	if err != nil {
+		return l.explain(err)
+	}
+	stop = func() {}
+	err = l.fleet.Measure(ctx, func() {
+		stopShowing, stopSteady, stopAssertions := l.s.measuring(), l.watchSteadiness(), l.watchAssertions()
+		stop = func() { stopShowing(); stopSteady(); stopAssertions() }
+	})
+	stop()
+	if err != nil {
+		return l.explain(err)
+	}
+	l.measured = true
+	// What a first Ctrl-C stopped is brought together and reported all the same.
+	if err := l.fleet.Finish(context.WithoutCancel(ctx)); err != nil {
+		return runError("%w", err)
+	}
+	return nil
+}
+
+func (l *fleetLoad) endRows() error { return l.fleet.EndRows() }
+
+func (l *fleetLoad) outcome() *outcome {
+	r := l.fleet.Result()
+	if r.Sent > 0 {
+		l.s.notef("%s began within %v", human.Plural(r.Clients-len(r.Lost), "client"), r.Spread.Round(time.Microsecond))
+	}
+	out := &outcome{Outcome: &bench.Outcome{Sent: r.Sent, Failed: r.Failed, Fatal: r.Fatal}, allLost: len(r.Lost) == r.Clients}
+	if len(r.Lost) > 0 {
+		out.lost = requestsFailed("%s of %d lost, whose share is missing; %w", human.Plural(len(r.Lost), "client"), r.Clients, r.Lost[0])
+	}
+	return out
+}
+
+// report shows what the clients have counted, all together, and makes one log of theirs.
+func (l *fleetLoad) report(ctx context.Context, out *outcome) error {
+	ctx = context.WithoutCancel(ctx)
+	for _, note := range out.Trailer.Notes {
+		l.fleet.AddNote(note)
+	}
+	s := l.s
+	// What is before and after a mark can be told exactly only in the merged log: clients hear of marks a little late.
+	if o := s.flags.analysis.options(); (needsLog(o) || len(s.marks()) > 0) && !s.flags.stress {
+		if err := l.merge(ctx); err != nil || s.written == "" {
+			return err
+		}
+		report, err := analyzeFile(ctx, s.written, nil, o)
+		if err != nil {
+			return err
+		}
+		return s.conclude(report, out)
+	}
+	report, err := l.fleet.Report()
+	switch {
+	case errors.Is(err, fleet.ErrNoRequests):
+		s.warnOfNothing(out)
+		err = s.conclude(nil, out)
+	case err != nil:
+		err = runError("%w", err)
+	default:
+		err = s.conclude(report, out)
+	}
+	if s.flags.stress {
+		l.fleet.DropLogs()
+		return err
+	}
+	return both(err, l.merge(ctx))
+}
+
+// merge merges the clients' logs.
+func (l *fleetLoad) merge(ctx context.Context) error {
+	s := l.s
+	stats, left, err := l.fleet.Merge(ctx, s.path)
+	for _, name := range left {
+		s.warnf("what arrived of the log of a client that was lost is in %q", name)
+	}
+	if errors.Is(err, fleet.ErrNoLogs) {
+		return nil
+	}
+	if err != nil {
+		return runError("%w", err)
+	}
+	for _, w := range stats.Warnings {
+		s.warnf("%s", w)
+	}
+	s.written = stats.Path
+	s.notef("Benchmark data written to %q", stats.Path)
+	return nil
+}
+
+// cleanUp removes what the run wrote and lets the clients go.
+func (l *fleetLoad) cleanUp(_ context.Context, err error) (note string, failed error) {
+	if !l.measured {
+		return "", l.fleet.Abort(context.Background(), err)
+	}
+	stop := l.watch()
+	defer stop()
+	if err := l.fleet.Clean(context.Background()); err != nil {
+		return "", err
+	}
+	if o := &l.s.opts; o.KeepData || o.NoClear {
+		return fmt.Sprintf("objects of all clients are kept; warp clean --bucket=%s --run=%s-1 removes the objects of the first client, and so on", o.Buckets(), o.RunID), nil
+	}
+	return "Cleanup done.", nil
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/pkg/aggregate"
+	"warp/pkg/report/page"
+)
+
+// An htmlFlag is the file of --html.
+type htmlFlag struct {
+	path  string
+	keep  bool       // the page is shown as well
+	drawn *page.Page // if it is kept
+}
+
+func (f *htmlFlag) flag() cli.Flag {
+	return &cli.StringFlag{Name: "html", Destination: &f.path, TakesFile: true, Usage: "also write the report with charts to `FILE`, one page for browsers"}
+}
+
+// check refuses a file that exists, before any work is done that would be in vain.
+func (f *htmlFlag) check() error {
+	if f.path == "" {
+		return nil
+	}
+	return checkNew("--html", f.path, "name another place")
+}
+
+// try finds out whether the file can be made.
+func (f *htmlFlag) try() error {
+	if f.path == "" {
+		return nil
+	}
+	return tryFolder("--html", f.path)
+}
+
+// ready is both, for commands that begin at once.
+func (f *htmlFlag) ready() error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	return f.try()
+}
+
+// savePage draws the page where it is wanted, and writes it.
+func (inv *invocation) savePage(f *htmlFlag, draw func(page.Options) *page.Page) error {
+	if f.path == "" && !f.keep {
+		return nil
+	}
+	p := draw(page.Options{Location: time.Local})
+	if f.keep {
+		f.drawn = p
+	}
+	if f.path == "" {
+		return nil
+	}
+	if err := writeNew(f.path, p.Write); err != nil {
+		return runError("--html: %w", err)
+	}
+	inv.notef("page written to %q", f.path)
+	return nil
+}
+
+// saveReportPage writes the page of one run, whose secrets are hidden.
+func (inv *invocation) saveReportPage(f *htmlFlag, r *aggregate.Report) error {
+	return inv.savePage(f, func(o page.Options) *page.Page { return page.Report(r, o) })
+}

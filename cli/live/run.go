@@ -1,0 +1,254 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cheggaaa/pb/v3"
+	"github.com/fatih/color"
+
+	"warp/cli/terminal"
+	"warp/internal/columns"
+	"warp/internal/human"
+	"warp/pkg/aggregate"
+)
+
+// Actions are what keys do to a run.
+type Actions struct {
+	Stop func()                  // ends it; it is reported
+	Mark func(text string) error // notes what was done to the store; nil = there are no marks
+}
+
+// A Run shows how a run goes.
+type Run struct {
+	view     *View
+	snapshot func() aggregate.LiveSnapshot
+	start    time.Time
+	length   time.Duration // 0 = the end is not known
+	pb       *pb.ProgressBar
+	stop     func()
+
+	mu      sync.Mutex // keys come while it is drawn
+	history history
+	keys    keyboard
+	over    bool
+}
+
+// Run shows the snapshots of a run of the given length until Finish is
+// called. A length of 0 means that it is not known.
+func (v *View) Run(snapshot func() aggregate.LiveSnapshot, length time.Duration, actions Actions) *Run {
+	r := &Run{view: v, snapshot: snapshot, start: v.Now(), length: length, pb: newTimeBar(int64(length))}
+	r.keys = keyboard{actions: actions, note: v.Note}
+	release := func() {}
+	if v.inPlace() {
+		if stop := v.Keys(r.press); stop != nil {
+			r.keys.there, release = true, stop
+		}
+	}
+	stop := v.show(r.draw, r.printLines)
+	r.stop = func() { stop(); release() }
+	return r
+}
+
+// Finish takes the view away.
+func (r *Run) Finish() {
+	r.stop()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true // a key may be on its way
+	r.view.Clear()
+}
+
+func (r *Run) press(key rune) {
+	r.mu.Lock()
+	act := r.keys.press(key)
+	r.mu.Unlock()
+	if act != nil {
+		act()
+	}
+	r.draw()
+}
+
+func (r *Run) draw() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	width, most := r.view.Size()
+	if width > 0 && !r.over {
+		r.view.Draw(r.lines(width, most, r.view.Now().Sub(r.start)))
+	}
+}
+
+// lines is the view: the time bar, a line for each operation, the last minute,
+// and the slowest of several clients and hosts.
+func (r *Run) lines(width, most int, elapsed time.Duration) []string {
+	snap := r.snapshot()
+	snap.Ops = slices.Clone(snap.Ops) // they are others' too
+	slices.SortStableFunc(snap.Ops, func(a, b aggregate.LiveOp) int { return cmp.Compare(b.Requests, a.Requests) })
+	r.history.add(&snap)
+	lines := append([]string{r.head(width, elapsed)}, r.operations(&snap, width)...)
+	if line := r.lastMinute(&snap, width); line != "" {
+		lines = append(lines, line)
+	}
+	if d := r.history.silence(snap.At); len(snap.Ops) > 0 && d >= 2*time.Second {
+		lines = append(lines, terminal.Paint(r.view.Color, color.FgYellow, "no request has ended for "+human.Brief(d)))
+	}
+	clients := r.parts("client", r.history.slowest(snap.At, snap.Clients, clientsOf), snap.Ops, width)
+	hosts := r.parts("host", r.history.slowest(snap.At, snap.Hosts, hostsOf), snap.Ops, width)
+	hints := r.keys.lines(width)
+	room := most - len(lines) - len(hints)
+	clients = clients[:min(len(clients), max(room/2, room-len(hosts), 0))]
+	hosts = hosts[:min(len(hosts), max(room-len(clients), 0))]
+	for _, part := range [][]string{clients, hosts} {
+		if len(part) > 1 { // the first is its title
+			lines = append(lines, part...)
+		}
+	}
+	return append(lines, hints...)
+}
+
+func (r *Run) head(width int, elapsed time.Duration) string {
+	if r.length == 0 {
+		return "Running  " + human.Brief(elapsed)
+	}
+	tail := human.Brief(elapsed) + " of " + human.Duration(r.length)
+	if left := r.length - elapsed; left > 0 {
+		tail += ", " + human.Brief(left) + " left"
+	}
+	return timeBarLine(r.pb, "Running", tail, int64(elapsed), width)
+}
+
+// operations has them in the order of the report.
+func (r *Run) operations(snap *aggregate.LiveSnapshot, width int) []string {
+	ops := snap.Ops
+	if len(ops) == 0 {
+		return nil
+	}
+	unit, payload := unitOf(ops)
+	bytes := func(rate func(op *aggregate.LiveOp) float64) func(*aggregate.LiveOp) string {
+		return func(op *aggregate.LiveOp) string {
+			if op.Bytes == 0 {
+				return "-"
+			}
+			return unit.Digits(rate(op))
+		}
+	}
+	table := []columns.Column{
+		column(ops, "", 0, func(op *aggregate.LiveOp) string { return op.Op }),
+		column(ops, "errors", 0, func(op *aggregate.LiveOp) string { return human.Grouped(op.Errors) }),
+		column(ops, unit.Name(), 0, bytes(func(op *aggregate.LiveOp) float64 { return op.Current.Bytes })),
+		column(ops, "obj/s", 1, func(op *aggregate.LiveOp) string { return human.PerSecond(op.Current.Objects) }),
+		column(ops, "p50", 2, func(op *aggregate.LiveOp) string { return latency(op.P50) }),
+		column(ops, "p99", 0, func(op *aggregate.LiveOp) string { return latency(op.P99) }),
+		column(ops, "mean "+unit.Name(), 3, bytes(func(op *aggregate.LiveOp) float64 { return op.Average.Bytes })),
+		column(ops, "requests", 4, func(op *aggregate.LiveOp) string { return human.Grouped(op.Requests) }),
+	}
+	if !payload {
+		table = slices.DeleteFunc(table, func(c columns.Column) bool { return strings.HasSuffix(c.Title, unit.Name()) })
+	}
+	return columns.Fit(table, width, r.paint)
+}
+
+// unitOf is the unit of throughput, by its mean so that it does not jump.
+func unitOf(ops []aggregate.LiveOp) (unit human.RateUnit, payload bool) {
+	fastest := 0.0
+	for i := range ops {
+		fastest, payload = max(fastest, ops[i].Average.Bytes), payload || ops[i].Bytes > 0
+	}
+	return human.SegmentUnit(fastest), payload
+}
+
+func column[T any](rows []T, title string, drop int, cell func(*T) string) columns.Column {
+	c := columns.Column{Title: title, Drop: drop}
+	for i := range rows {
+		c.Cells = append(c.Cells, cell(&rows[i]))
+	}
+	return c
+}
+
+// paint makes errors red.
+func (r *Run) paint(_ int, title, cell string) string {
+	errors := title == "errors" && strings.TrimSpace(cell) != "0"
+	return terminal.Paint(r.view.Color && errors, color.FgRed, cell)
+}
+
+// lastMinute draws the throughput of the first operation that moves payload, or
+// of the first where none does.
+func (r *Run) lastMinute(snap *aggregate.LiveSnapshot, width int) string {
+	if len(snap.Ops) == 0 {
+		return ""
+	}
+	i := max(0, slices.IndexFunc(snap.Ops, func(op aggregate.LiveOp) bool { return op.Bytes > 0 }))
+	rates := r.history.rates(&snap.Ops[i])
+	if len(rates) < 2 {
+		return ""
+	}
+	line := "last minute  " + snap.Ops[i].Op + " "
+	if width >= 90 {
+		highest := slices.Max(rates)
+		top := human.PerSecond(highest) + " obj/s"
+		if snap.Ops[i].Bytes > 0 {
+			unit := human.SegmentUnit(highest)
+			top = unit.Digits(highest) + " " + unit.Name()
+		}
+		line += "max " + top + " "
+	}
+	return line + human.Sparkline(rates, width-len(line))
+}
+
+const (
+	manyParts = 8
+	shownOf   = 3 // the slowest, where there are more than that
+)
+
+// parts is the table of clients or hosts, where there are several.
+func (r *Run) parts(noun string, parts []recent, ops []aggregate.LiveOp, width int) []string {
+	if len(parts) < 2 {
+		return nil
+	}
+	title := noun + "s, slowest first"
+	if len(parts) > manyParts {
+		title = fmt.Sprintf("slowest of %d %ss", len(parts), noun)
+		parts = parts[:shownOf]
+	}
+	unit, payload := unitOf(ops)
+	table := []columns.Column{
+		column(parts, title, 0, func(p *recent) string { return bareHost(p.Name) }),
+		column(parts, "errors", 0, func(p *recent) string { return human.Grouped(p.Errors) }),
+		column(parts, unit.Name(), 1, func(p *recent) string { return unit.Digits(p.bytes) }),
+		column(parts, "obj/s", 2, func(p *recent) string { return human.PerSecond(p.objects) }),
+		column(parts, "mean", 0, func(p *recent) string {
+			if p.mean == 0 {
+				return "no answer"
+			}
+			return latency(p.mean)
+		}),
+	}
+	if !payload {
+		table = slices.Delete(table, 2, 3)
+	}
+	return columns.Fit(table, width, r.paint)
+}
+
+func bareHost(name string) string {
+	_, host, found := strings.Cut(name, "://")
+	if !found {
+		return name
+	}
+	return host
+}
+
+// printLines writes a line per operation: what a log file of a run is read for.
+func (r *Run) printLines() {
+	elapsed := r.view.Now().Sub(r.start)
+	for _, op := range r.snapshot().Ops {
+		if r.view.JSON {
+			r.view.Figures(NewLine(op, elapsed))
+		} else {
+			r.view.Note(NewLine(op, elapsed).String())
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"warp/pkg/aggregate"
+	"warp/pkg/bench"
+	"warp/pkg/oplog"
+	"warp/pkg/sink"
+	"warp/pkg/store"
+)
+
+// A localLoad is a benchmark in this process.
+type localLoad struct {
+	s       *session
+	target  *target
+	runner  *bench.Runner
+	opened  bool // runner is
+	live    aggregate.Live
+	summary *aggregate.Summary
+	log     *oplog.File // nil with --stress
+	out     *bench.Outcome
+}
+
+// newLocalLoad finds the store that the flags name. full is called when the
+// embedded one has no more room.
+func newLocalLoad(ctx context.Context, s *session, op bench.Op, full func(error)) (*localLoad, error) {
+	target, err := s.flags.target.open(ctx, s.invocation, s.flags.concurrent, full)
+	if err != nil {
+		return nil, err
+	}
+	return &localLoad{s: s, target: target, runner: &bench.Runner{
+		Client: target.client, Op: op, Options: s.opts, Progress: &benchProgress{s: s}, Panicking: s.quit, Gate: s.gate(s.flags.sync.gate(s.invocation)),
+	}}, nil
+}
+
+func (l *localLoad) open(ctx context.Context) error {
+	stop := l.s.flags.target.sayWaiting(l.s.console, l.target.client)
+	err := l.runner.Open(ctx)
+	stop()
+	if err != nil {
+		return l.s.flags.target.unopened(ctx, err)
+	}
+	l.opened = true
+	l.s.notef("seed %d", l.s.opts.Seed)
+	l.s.notePlan(0)
+	return nil
+}
+
+func (l *localLoad) run(ctx context.Context, sinks []bench.Sink) error {
+	own, err := l.sinks()
+	if err != nil {
+		return err
+	}
+	l.out = l.runner.Run(ctx, append(own, sinks...)...)
+	return nil
+}
+
+// sinks are the log and the figures of this run. Those that look at figures come after those that count.
+func (l *localLoad) sinks() ([]bench.Sink, error) {
+	f := l.s.flags
+	o := f.analysis.options()
+	if !f.stress && needsLog(o) {
+		o.Verbose = false // its memory would grow during the run
+	}
+	l.summary = aggregate.NewSummary(o)
+	sinks := []bench.Sink{&l.live, l.summary}
+	if f.autoterm.on {
+		sinks = append(sinks, &autoterm{live: l.snapshot, finish: l.runner.Finish, flags: &f.autoterm})
+	}
+	if f.asserts.abort {
+		sinks = append(sinks, &assertAbort{summary: l.summary, all: f.asserts.all, duration: l.s.opts.Duration, finish: l.runner.Finish})
+	}
+	if p := l.s.page; p != nil {
+		p.feed = newPageFeed(p.server, l.summary, l.s.header(l.target.client.EngineName()))
+		sinks = append(sinks, p.feed)
+	}
+	if f.stress {
+		return sinks, nil
+	}
+	var err error
+	if l.log, err = oplog.Create(l.s.path, l.s.header(l.target.client.EngineName())); err != nil {
+		return nil, runError("%w", err)
+	}
+	return append(sinks, l.log), nil
+}
+
+func (l *localLoad) endRows() error { return nil }
+
+func (l *localLoad) outcome() *outcome { return &outcome{Outcome: l.out} }
+
+func (l *localLoad) report(_ context.Context, out *outcome) error {
+	unsaved, err := l.save(out)
+	if err != nil {
+		return err
+	}
+	var report *aggregate.Report
+	switch o := l.s.flags.analysis.options(); {
+	case out.Sent == 0:
+	case l.s.written != "" && needsLog(o):
+		// What a first Ctrl-C stopped is reported all the same.
+		report, err = analyzeFile(context.Background(), l.s.written, nil, o)
+	default:
+		report, err = l.summarize(out)
+	}
+	if err == nil {
+		err = l.s.conclude(report, out)
+	}
+	if err == nil {
+		err = unsaved
+	}
+	return err
+}
+
+// save completes the log. Where that did not get its name, there is a report all the same.
+func (l *localLoad) save(out *outcome) (unsaved, err error) {
+	switch {
+	case out.Sent == 0:
+		if l.log != nil {
+			err = l.s.commit(l.log, out)
+		}
+		l.s.warnOfNothing(out)
+		return nil, err
+	case l.log != nil:
+		return l.s.commit(l.log, out), nil
+	}
+	return nil, nil
+}
+
+// summarize makes the report of what was counted while the run lasted. It is
+// the same as analyze makes of the log.
+func (l *localLoad) summarize(out *outcome) (*aggregate.Report, error) {
+	l.summary.Close(out.Trailer)
+	report, err := l.summary.Report()
+	if err == nil {
+		report.Describe(l.s.header(l.target.client.EngineName()), out.Trailer)
+	}
+	return report, err
+}
+
+func (l *localLoad) cleanUp(ctx context.Context, _ error) (note string, err error) {
+	if err := l.runner.Cleanup(ctx); err != nil {
+		return "", err
+	}
+	o := &l.s.opts
+	switch {
+	case l.runner.Kept():
+		return fmt.Sprintf("objects are kept under %s; warp clean --bucket=%s --run=%s removes them", o.FullPrefix(), o.Buckets(), o.RunID), nil
+	case l.opened:
+		return "Cleanup done.", nil
+	}
+	return "", nil
+}
+
+func (l *localLoad) close() { l.target.close() }
+
+func (l *localLoad) store(context.Context) (*store.Client, error) { return l.target.client, nil }
+
+func (l *localLoad) snapshot() aggregate.LiveSnapshot { return l.live.Snapshot(time.Now().UnixNano()) }
+
+func (l *localLoad) mark(text string) (oplog.Mark, error) { return l.runner.Mark(text) }
+
+func (l *localLoad) finish(why string) { l.runner.Finish(why) }
+
+func (l *localLoad) metrics() func() []sink.ClientCounts { return nil }
+
+func (l *localLoad) setTrace(on bool) { l.runner.SetTrace(on) }
+
+// starts says whether the run has only just started.
+func starts(w oplog.Window) bool { return w.Begin == 0 && w.End == 0 }

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"warp/internal/human"
+	"warp/internal/runsocket"
+	"warp/pkg/oplog"
+)
+
+// markCommand sets a mark in a run of another process.
+func markCommand() *command {
+	return &command{
+		name: "mark", args: "[RUN] TEXT", section: sectionOther,
+		summary: "note in a run what is done to the store just now",
+		about: []string{
+			"The report of the run has throughput, p99, errors, the longest gap and the time to recovery around",
+			"each mark. RUN is the id of a run of the same user on this machine, and may be left out where there",
+			"is only one.",
+		},
+		examples: []string{"warp mark 'node 3 restarted'", "warp mark Zq3x 'disk pulled'"},
+		minArgs:  1, maxArgs: 2, needs: "a text that says what was done, in quotes",
+		run: func(ctx context.Context, inv *invocation) error {
+			text, err := oplog.MarkText(inv.args[len(inv.args)-1])
+			if err != nil {
+				return usageError("%w", err)
+			}
+			run, err := findRun(ctx, inv)
+			if err != nil {
+				return err
+			}
+			m, err := runsocket.Mark(ctx, *run, text)
+			if err != nil {
+				return runError("%w", err)
+			}
+			return inv.showMark(run.ID, m)
+		},
+	}
+}
+
+// findRun finds the run that is meant.
+func findRun(ctx context.Context, inv *invocation) (*runsocket.Run, error) {
+	runs, err := runsocket.List(ctx, inv.env)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case len(runs) == 0 && err != nil:
+		return nil, runError("no run was found: %w", err)
+	case len(runs) == 0:
+		return nil, runError("no run of this user is going on this machine").withHint("a run of another user or machine is marked there")
+	}
+	if len(inv.args) == 1 {
+		if len(runs) > 1 {
+			return nil, usageError("%d runs are going: %s", len(runs), listRuns(runs)).withHint("say which one: warp mark %s TEXT", runs[0].ID)
+		}
+		return &runs[0], nil
+	}
+	asked := inv.args[0]
+	i := slices.IndexFunc(runs, func(r runsocket.Run) bool { return r.ID == asked })
+	if i < 0 {
+		return nil, runError("there is no run %q; there is %s", asked, listRuns(runs)).withHint("a text with blanks needs quotes")
+	}
+	return &runs[i], nil
+}
+
+// listRuns names runs, up to ten of them.
+func listRuns(runs []runsocket.Run) string {
+	var names []string
+	for i, r := range runs {
+		if i == 10 {
+			names = append(names, fmt.Sprintf("and %d more", len(runs)-i))
+			break
+		}
+		names = append(names, fmt.Sprintf("%s (%s since %s)", human.OneLine(r.ID), human.OneLine(r.Command), r.Start.In(time.Local).Format("15:04:05")))
+	}
+	return strings.Join(names, ", ")
+}
+
+// A setMark is what mark says with --json.
+type setMark struct {
+	Version int    `json:"version"`
+	Command string `json:"command"`
+	Run     string `json:"run"`
+	runsocket.Marked
+}
+
+func (inv *invocation) showMark(run string, m runsocket.Marked) error {
+	switch {
+	case inv.json:
+		return inv.result(func(w io.Writer) error { return writeJSON(w, setMark{1, "mark", run, m}) })
+	case inv.quiet:
+		return nil
+	}
+	return inv.result(func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "warp: run %s marked at %s: %s\n", run, m.At.In(time.Local).Format("15:04:05.000"), human.OneLine(m.Text))
+		return err
+	})
+}
+
+// takeMarks takes marks from warp mark and from SIGUSR1 until stop is called.
+func (s *session) takeMarks() (stop func()) {
+	server, err := runsocket.Listen(s.env, runsocket.Run{ID: s.opts.RunID, Command: s.opts.Benchmark, Start: time.Now().UTC()}, func(text string) (runsocket.Marked, error) {
+		m, err := s.mark(text)
+		return runsocket.Marked{At: m.Time(), Text: m.Text}, err
+	})
+	if err != nil {
+		s.debugf("warp mark does not reach this run: %v", err)
+	}
+	stopSignals := s.markSignals()
+	return func() {
+		stopSignals()
+		if server != nil {
+			server.Close()
+		}
+	}
+}

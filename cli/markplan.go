@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/flagtype"
+	"warp/internal/human"
+	"warp/pkg/oplog"
+)
+
+const (
+	// planTimeout is how long a command of a planned mark may take.
+	planTimeout = 10 * time.Minute
+	// planGrace is how long such a command may take to end when the run is over.
+	planGrace = 2 * time.Second
+	// maxCommand bounds the length of such a command.
+	maxCommand = 4096
+)
+
+// A plannedMark is a mark that is set at a time of the run, and what is done to
+// the store then.
+type plannedMark struct {
+	At   string `json:"at"`
+	Text string `json:"text"`
+	Exec string `json:"exec,omitempty"`
+
+	after time.Duration // since the measured part began
+}
+
+// markFlags are the marks that are planned.
+type markFlags struct {
+	texts []string
+	all   []plannedMark
+}
+
+func (f *markFlags) flag() cli.Flag {
+	return &flagtype.List{Name: "marks", Destination: &f.texts, Hidden: true,
+		Usage: `plan a mark, and optionally a command that runs at that time, as in '{"at":"2m","text":"node 3 stopped","exec":"ssh node3 poweroff"}'; repeatable`}
+}
+
+// parse reads the plan of a run that lasts so long; 0 = without end.
+func (f *markFlags) parse(duration time.Duration) error {
+	f.all = nil
+	for _, text := range f.texts {
+		m, err := parsePlannedMark(text)
+		if err != nil {
+			return usageError("--marks: %w", err)
+		}
+		if duration > 0 && m.after >= duration {
+			return usageError("--marks: %q at %s comes after the end of the run, which is at --duration=%s", m.Text, m.At, human.Duration(duration))
+		}
+		f.all = append(f.all, *m)
+	}
+	if len(f.all) > oplog.MaxMarks {
+		return usageError("--marks: there are %d marks, and a run has at most %d", len(f.all), oplog.MaxMarks)
+	}
+	return nil
+}
+
+func parsePlannedMark(text string) (*plannedMark, error) {
+	m := &plannedMark{}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	err := d.Decode(m)
+	if err == nil && d.More() {
+		err = errors.New("more follows")
+	}
+	if err != nil {
+		return nil, fmt.Errorf(`%.60q is no mark (%w): write {"at":"2m","text":"what is done"}, and "exec" for a command`, text, err)
+	}
+	if m.Text, err = oplog.MarkText(m.Text); err != nil {
+		return nil, err
+	}
+	m.after, err = time.ParseDuration(m.At)
+	switch {
+	case m.At == "":
+		return nil, fmt.Errorf("%q has no time: write at: 2m", m.Text)
+	case err != nil || m.after < 0:
+		return nil, fmt.Errorf("%q: at is %q, and has to be a time since the begin such as 30s or 2m", m.Text, m.At)
+	case len(m.Exec) > maxCommand:
+		return nil, fmt.Errorf("%q: the command has %d bytes, and at most %d are allowed: put it into a file", m.Text, len(m.Exec), maxCommand)
+	}
+	return m, nil
+}
+
+// A markPlan sets the planned marks of a run that is being measured.
+type markPlan struct {
+	s      *session
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	mu    sync.Mutex
+	notes []string // for the report
+}
+
+// beginPlan begins when the measured part begins. What it has to say is known
+// after stop.
+func (s *session) beginPlan() *markPlan {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &markPlan{s: s, cancel: cancel}
+	for _, m := range s.flags.marks.all {
+		p.work.Go(func() { p.follow(ctx, &m) })
+	}
+	return p
+}
+
+// stop ends the commands that still run.
+func (p *markPlan) stop() {
+	p.cancel()
+	p.work.Wait()
+	slices.Sort(p.notes)
+}
+
+// follow sets the mark when its time has come, and runs its command.
+func (p *markPlan) follow(ctx context.Context, m *plannedMark) {
+	if !wait(ctx, m.after) {
+		p.warn("the mark %q was not set, since the run was over before %s", m.Text, m.At)
+		return
+	}
+	_, err := p.s.mark(m.Text)
+	for late := time.Now().Add(planGrace); errors.Is(err, errNotMeasured) && time.Now().Before(late) && wait(ctx, time.Millisecond); {
+		_, err = p.s.mark(m.Text) // the first request is about to begin
+	}
+	if err != nil {
+		p.warn("the mark %q was not set: %v", m.Text, err)
+	}
+	if m.Exec != "" {
+		p.run(ctx, m)
+	}
+}
+
+// wait is false where ctx ends first.
+func wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// warn says what weakens the run, now and in the report.
+func (p *markPlan) warn(format string, args ...any) {
+	text := human.OneLine(fmt.Sprintf(format, args...))
+	p.mu.Lock()
+	p.notes = append(p.notes, text)
+	p.mu.Unlock()
+}
+
+// run runs the command of a mark, and says what came of it.
+func (p *markPlan) run(ctx context.Context, m *plannedMark) {
+	limited, cancel := context.WithTimeout(ctx, planTimeout)
+	defer cancel()
+	said := &lastLines{}
+	began := time.Now()
+	err := runGroup(limited, m.Exec, said)
+	took := human.Millis(time.Since(began).Seconds() * 1e3)
+	for line := range strings.Lines(said.text()) {
+		p.s.notef("%s: %s", m.Text, strings.TrimSpace(line))
+	}
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		p.s.notef("%s: the command ended after %s with exit code 0", m.Text, took)
+	case ctx.Err() != nil:
+		p.warn("the command of the mark %q was ended after %s, since the run was over%s", m.Text, took, said.after())
+	case limited.Err() != nil:
+		p.warn("the command of the mark %q was ended, since it took longer than %s%s", m.Text, human.Duration(planTimeout), said.after())
+	case errors.As(err, &exit) && exit.Exited():
+		p.warn("the command of the mark %q failed after %s with exit code %d%s", m.Text, took, exit.ExitCode(), said.after())
+	default:
+		p.warn("the command of the mark %q failed after %s: %v%s", m.Text, took, err, said.after())
+	}
+}
+
+// runGroup runs a command in a process group of its own, of which nothing is left
+// when it returns.
+func runGroup(ctx context.Context, text string, said io.Writer) error {
+	done := make(chan error, 1)
+	go func() {
+		// The kernel ties the child to the thread that starts it.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		c := shellCommand(ctx, text)
+		c.SysProcAttr, c.WaitDelay, c.Stdout, c.Stderr = childAttributes(), planGrace, said, said
+		c.Cancel = func() error { return endGroup(c.Process) }
+		if err := c.Start(); err != nil {
+			done <- err
+			return
+		}
+		err := c.Wait()
+		killGroup(c.Process)
+		if errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
+			err = nil // it has left something behind that held on to its output
+		}
+		done <- err
+	}()
+	return <-done
+}

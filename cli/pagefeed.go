@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"warp/internal/human"
+	"warp/pkg/aggregate"
+	"warp/pkg/oplog"
+	"warp/pkg/report/page"
+	"warp/pkg/report/web"
+)
+
+// A pageFeed is a sink that has the page show what the summary says, which was
+// written to right before. What it costs bounds how often: a hundredth of the time.
+type pageFeed struct {
+	server  *web.Server
+	summary *aggregate.Summary
+	header  oplog.Header
+	window  oplog.Window
+	next    atomic.Int64 // unix ns before which nothing is made
+	work    chan drawn
+	quit    chan struct{}
+	done    chan struct{}
+}
+
+// A drawn is a report to be drawn, and how long it took to make.
+type drawn struct {
+	report *aggregate.Report
+	took   time.Duration
+}
+
+// pageShare is the part of the time of a core that the page may take.
+const pageShare = 100
+
+func newPageFeed(server *web.Server, summary *aggregate.Summary, header oplog.Header) *pageFeed {
+	f := &pageFeed{server: server, summary: summary, header: header, work: make(chan drawn, 1), quit: make(chan struct{}), done: make(chan struct{})}
+	go f.draw()
+	return f
+}
+
+func (f *pageFeed) Write([]oplog.Record) error { return nil }
+
+// SetWindow takes note of when the run began.
+func (f *pageFeed) SetWindow(w oplog.Window) error {
+	f.window = w
+	return nil
+}
+
+// Flush makes a report of what was counted, where somebody looks. The collector
+// waits for that, but not for its page.
+func (f *pageFeed) Flush() error {
+	began := time.Now()
+	if f.window.Begin == 0 || f.window.End != 0 || began.UnixNano() < f.next.Load() || !f.server.Wanted() {
+		return nil
+	}
+	report, err := f.summary.Report()
+	if err != nil {
+		return nil // it is said at the end of the run
+	}
+	report.Describe(f.header, oplog.Trailer{})
+	f.next.Store(began.Add(time.Hour).UnixNano()) // until it is drawn
+	select {
+	case f.work <- drawn{report, time.Since(began)}:
+	case <-f.quit:
+	}
+	return nil
+}
+
+func (f *pageFeed) draw() {
+	defer close(f.done)
+	for {
+		var d drawn
+		select {
+		case d = <-f.work:
+		case <-f.quit:
+			return
+		}
+		began := time.Now()
+		p := page.Report(d.report, page.Options{Location: time.Local, Quick: true})
+		f.server.Show(p)
+		took := d.took + time.Since(began)
+		f.next.Store(began.Add(max(900*time.Millisecond, min(pageShare*took, 30*time.Second))).UnixNano())
+	}
+}
+
+// close ends the feed.
+func (f *pageFeed) close() {
+	if f != nil {
+		close(f.quit)
+		<-f.done
+	}
+}
+
+// stateOf says in a line what the run does.
+func stateOf(s *aggregate.LiveSnapshot, elapsed, duration time.Duration) string {
+	text := "measuring for " + human.Duration(elapsed.Round(time.Second))
+	if duration > 0 {
+		text += " of " + human.Duration(duration)
+	}
+	var parts []string
+	for i := range s.Ops {
+		op := &s.Ops[i]
+		part := op.Op + " " + human.Throughput(op.Current.Bytes, op.Current.Objects, op.Bytes > 0)
+		if op.Errors > 0 {
+			part += ", " + human.Plural(op.Errors, "error")
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 0 {
+		return text
+	}
+	return fmt.Sprintf("%s: %s", text, strings.Join(parts, "; "))
+}

@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"warp/cli/redact"
+)
+
+// Who ends warp at once is told what is left, once, and is not kept waiting by whoever does not read.
+func TestParting(t *testing.T) {
+	t.Parallel()
+	var said bytes.Buffer
+	c := &console{errw: &said, hide: redact.New(nil, noEnv), quiet: true}
+	c.part()
+	text := func() string { return "something is left" }
+	c.parting.Store(&text)
+	c.part()
+	if got := said.String(); got != "warp: warning: something is left\n" {
+		t.Errorf("%q", got)
+	}
+	c.mu.Lock() // somebody writes, and never ends
+	defer c.mu.Unlock()
+	done := make(chan struct{})
+	go func() { c.part(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Error("it waits")
+	}
+}

@@ -1,0 +1,99 @@
+package redact
+
+import (
+	"strings"
+	"testing"
+)
+
+const secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCY"
+
+func TestArgs(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ args, want string }{
+		{"get --secret-key=" + secret, "get --secret-key=***"},
+		{"get --secret-key " + secret, "get --secret-key ***"},
+		{"get -secret-key " + secret + " --tls", "get -secret-key *** --tls"},
+		{"get --secret-k " + secret, "get --secret-k ***"},
+		{"get --sec=" + secret, "get --sec=***"},
+		{"get --secretkey=" + secret, "get --secretkey=***"},
+		{"get --secret_key=" + secret, "get --secret_key=***"},
+		{"get --Secret-Key=" + secret, "get --Secret-Key=***"},
+		{"get --sceret-key=" + secret, "get --sceret-key=***"},
+		{"get --secret-key" + secret, "get --secret-key***"},
+		{"get --access-key=abc --session-token=def", "get --access-key=abc --session-token=***"},
+		{"get --s3-access-key=minioadmin --s3-secret-key=abc", "get --s3-access-key=minioadmin --s3-secret-key=***"},
+		{"get --pushgateway=http://me:pa/ss@gate:9091", "get --pushgateway=http://***@gate:9091"},
+		{"get --host http://me:pw@store:9000", "get --host http://***@store:9000"},
+		{"get --sts-web-token def", "get --sts-web-token ***"},
+		{"get --influxdb=http://to/k+en==@db:8086/b/o?t=v", "get --influxdb=http://***@db:8086/b/o?t=v"},
+		{"get --influxdb to/k+en==@db:8086/b/o", "get --influxdb ***"},
+		{"get --host=http://user:pass@store:9000", "get --host=http://***@store:9000"},
+		{"get --secret-key=" + secret + " --prefix=x" + secret, "get --secret-key=*** --prefix=x***"},
+		{"get --secret-key=get --prefix=gets", "get --secret-key=*** --prefix=gets"},
+		{"get --secret-key=benchmark --bucket=warp-benchmark-bucket", "get --secret-key=*** --bucket=warp-benchmark-bucket"},
+		{"get --secret-key=benchmark --bucket=benchmark", "get --secret-key=*** --bucket=***"},
+		{"get --prefix=a@b --host=h", "get --prefix=a@b --host=h"},
+		{"get -- --secret-key " + secret, "get -- --secret-key ***"},
+		{"get --secret-key", "get --secret-key"},
+		{"get --credentials-file=keys.txt --token-file shared", "get --credentials-file=keys.txt --token-file shared"},
+		{"get --credentials=" + secret, "get --credentials=***"},
+		{"get --serve=x --access-log=y", "get --serve=x --access-log=y"},
+	} {
+		got := strings.Join(Args(strings.Fields(test.args)), " ")
+		if got != test.want {
+			t.Errorf("%s\n gives %s\n  want %s", test.args, got, test.want)
+		}
+	}
+}
+
+// TestRedactorText: a secret is hidden where it is one, and what only looks
+// like it stays.
+func TestRedactorText(t *testing.T) {
+	t.Parallel()
+	r := New([]string{"--access-key=warp", "--secret-key=" + secret, "--pushgateway=http://me:pw/x@gate:9091"},
+		func(name string) (string, bool) {
+			v, ok := map[string]string{"WARP_ACCESS_KEY": "no such host", "WARP_SESSION_TOKEN": "benchmark"}[name]
+			return v, ok
+		})
+	r.Add("ab", "s", "no")
+	for in, want := range map[string]string{
+		"key " + secret + " is bad":                       "key *** is bad",
+		"key x" + secret + "y is bad":                     "key x***y is bad",
+		"?X=wJalrXUtnFEMI%2FK7MDENG%2BbPxRfiCY&y":         "?X=***&y",
+		"warp: seed 1110":                                 "warp: seed 1110",
+		"lookup x: no such host":                          "lookup x: no such host",
+		"12 MiB/s, ab and abc":                            "12 MiB/s, ab and abc",
+		"bucket warp-benchmark-bucket, benchmark.json":    "bucket warp-benchmark-bucket, benchmark.json",
+		"token benchmark.":                                "token ***.",
+		`"benchmark": "/benchmark/"`:                      `"***": "/***/"`,
+		"WARP_SESSION_TOKEN=ab":                           "WARP_SESSION_TOKEN=***",
+		"--secret-key ab --x":                             "--secret-key *** --x",
+		`{"X-Amz-Security-Token": "ab"}`:                  `{"X-Amz-Security-Token": "***"}`,
+		"Authorization: Bearer ab":                        "Authorization: Bearer ***",
+		"pushing to http://me:pw/x@gate:9091/metrics":     "pushing to http://***@gate:9091/metrics",
+		"Get \"http://h:9000/bucket/a@b\": EOF":           "Get \"http://h:9000/bucket/a@b\": EOF",
+		"Get \"https://me:pw@h:9000/bucket\": no answer.": "Get \"https://***@h:9000/bucket\": no answer.",
+	} {
+		if got := r.Text(in); got != want {
+			t.Errorf("%q gives %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestRedactorStrings(t *testing.T) {
+	t.Parallel()
+	type inner struct{ Text string }
+	v := struct {
+		Notes  []string
+		Params map[string]string
+		Inner  *inner
+		Any    any
+		N      int
+	}{[]string{secret, "a"}, map[string]string{secret: "x " + secret}, &inner{secret}, &inner{secret}, 12345678}
+	r := &Redactor{}
+	r.Add(secret, "12345678")
+	r.Strings(&v)
+	if v.Notes[0] != "***" || v.Notes[1] != "a" || v.Params[secret] != "x ***" || v.Inner.Text != "***" || v.Any.(*inner).Text != "***" || v.N != 12345678 {
+		t.Errorf("got %+v", v)
+	}
+}

@@ -1,0 +1,174 @@
+package redact
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Redactor takes known secrets out of whatever leaves the process. A secret
+// is hidden as the value of its flag, variable or header, and by itself where
+// it cannot be taken for a word: a key "get" must not turn every message into
+// stars.
+type Redactor struct {
+	mu      sync.Mutex
+	secrets []hiddenText // longest first, so that none is left as a rest of another
+	users   []string     // what stands before the @ of URLs
+}
+
+type hiddenText struct {
+	text  string
+	value *regexp.Regexp // finds it behind one of its names
+}
+
+const (
+	minSecret = 8  // a shorter one may be any word
+	minChance = 20 // one of this length is no part of another word by chance
+)
+
+// New knows the secrets of a command line and of the environment.
+func New(args []string, env func(name string) (value string, ok bool)) *Redactor {
+	r := &Redactor{}
+	secrets, _ := secretsIn(args)
+	r.Add(secrets...)
+	r.addUsers(passwordsIn(args)...)
+	for _, name := range secretVariables() {
+		if v, ok := env(name); ok {
+			r.Add(v)
+		}
+	}
+	if v, ok := env("WARP_HOST"); ok {
+		r.addUsers(userOf(v))
+	}
+	return r
+}
+
+// Add makes more values known, for instance from a credentials file.
+func (r *Redactor) Add(secrets ...string) {
+	r.mu.Lock()
+	for _, s := range secrets {
+		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s)} {
+			known := func(old hiddenText) bool { return old.text == form }
+			if form != "" && !slices.ContainsFunc(r.secrets, known) {
+				r.secrets = append(r.secrets, hiddenText{form, valuePattern(form)})
+			}
+		}
+	}
+	slices.SortStableFunc(r.secrets, func(a, b hiddenText) int { return len(b.text) - len(a.text) })
+	r.mu.Unlock()
+	for _, s := range secrets {
+		r.addUsers(userOf(s))
+	}
+}
+
+// AddURL makes the user and the password of a URL known, if it has them.
+func (r *Redactor) AddURL(s string) { r.addUsers(userOf(s)) }
+
+// addUsers makes what stands before the @ of a URL known: a user and a password, or a token.
+func (r *Redactor) addUsers(users ...string) {
+	for _, user := range users {
+		if user == "" {
+			continue
+		}
+		r.mu.Lock()
+		if !slices.Contains(r.users, user) {
+			r.users = append(r.users, user)
+		}
+		r.mu.Unlock()
+		_, password, found := strings.Cut(user, ":")
+		if !found {
+			password = user
+		}
+		r.Add(password)
+		if plain, err := url.PathUnescape(password); err == nil {
+			r.Add(plain)
+		}
+	}
+}
+
+// userOf is the user information of a value that is a URL. A password that
+// should have been escaped belongs to it.
+func userOf(s string) string {
+	_, rest, _ := strings.Cut(s, "://")
+	if at := strings.LastIndexByte(rest, '@'); at > 0 {
+		return rest[:at]
+	}
+	return ""
+}
+
+// valuePattern finds a secret as the value of a flag, a variable or a header.
+func valuePattern(secret string) *regexp.Regexp {
+	var names []string
+	for _, name := range slices.Concat(secretFlags(), secretVariables(), secretHeaders()) {
+		names = append(names, regexp.QuoteMeta(name))
+	}
+	return regexp.MustCompile(`(?i)\b((?:` + strings.Join(names, "|") + `)["']?(?:=|:?\s+|:)["']?(?:(?:Bearer|Token|Basic) )?)` + regexp.QuoteMeta(secret) + `(["'\s,;&]|$)`)
+}
+
+// userinfo finds what stands before the @ of a URL's host.
+var userinfo = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/?#]+@`)
+
+// Text returns s without the secrets.
+func (r *Redactor) Text(s string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, user := range r.users {
+		s = strings.ReplaceAll(s, "://"+user+"@", "://"+Mark+"@")
+	}
+	for _, secret := range r.secrets {
+		if !strings.Contains(s, secret.text) {
+			continue
+		}
+		s = secret.value.ReplaceAllString(s, "${1}"+Mark+"${2}")
+		s = replaceSecret(s, secret.text)
+	}
+	return userinfo.ReplaceAllStringFunc(s, func(found string) string {
+		scheme, who, _ := strings.Cut(found, "://")
+		if who == "TOKEN@" { // a hint at what to write
+			return found
+		}
+		return scheme + "://" + Mark + "@"
+	})
+}
+
+// replaceSecret takes secret out of s where it stands alone, and anywhere if
+// it is so long that it cannot be there by chance.
+func replaceSecret(s, secret string) string {
+	switch {
+	case len(secret) < minSecret:
+		return s
+	case len(secret) >= minChance:
+		return strings.ReplaceAll(s, secret, Mark)
+	}
+	var b strings.Builder
+	for from := 0; ; {
+		i := strings.Index(s[from:], secret)
+		if i < 0 {
+			b.WriteString(s[from:])
+			return b.String()
+		}
+		begin, end := from+i, from+i+len(secret)
+		b.WriteString(s[from:begin])
+		if startsWord(s, begin) && endsWord(s, end) {
+			b.WriteString(Mark)
+		} else {
+			b.WriteString(secret)
+		}
+		from = end
+	}
+}
+
+// startsWord reports whether what begins at i is no rest of a word or a name.
+func startsWord(s string, i int) bool { return i == 0 || !inName(s[i-1]) }
+
+// endsWord reports whether what ends at i is no beginning of one. A name may
+// have a dot inside, and a sentence has one at its end.
+func endsWord(s string, i int) bool {
+	return i == len(s) || !inName(s[i]) || s[i] == '.' && (i+1 == len(s) || !inName(s[i+1]))
+}
+
+func inName(c byte) bool {
+	return isLetter(c) || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.'
+}

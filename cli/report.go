@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"warp/internal/human"
+	"warp/pkg/aggregate"
+	"warp/pkg/compare"
+	"warp/pkg/report/page"
+)
+
+// reportCommand draws one run or several.
+func reportCommand() *command {
+	var analysis analysisFlags
+	group := analysis.group()
+	group.flags = without(group.flags, "analyze.out", "report", "html")
+	return &command{
+		name: "report", args: "LOG [LOG…]", section: sectionAnalysis,
+		summary: "write a page with the charts of a run, or of several runs to compare",
+		about: []string{
+			"LOG is an op log, a saved JSON report, a folder of these, or a quoted pattern. The page is one file",
+			"that needs no network. With several runs, each chart has a line for each run.",
+		},
+		examples: []string{
+			"warp report run.csv.zst -o run.html",
+			"warp report monday.csv.zst tuesday.csv.zst wednesday.csv.zst -o week.html",
+		},
+		groups: []flagGroup{{title: groupFiles, flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Destination: &analysis.html.path, TakesFile: true, Usage: "write the page to `FILE`"},
+		}}, group},
+		absent:  []absentFlag{{names: []string{"html"}, why: "is a flag of analyze: name the page with -o"}},
+		minArgs: 1, maxArgs: -1, needs: "at least one op log",
+		run: func(ctx context.Context, inv *invocation) error {
+			return drawRuns(ctx, inv, &analysis)
+		},
+	}
+}
+
+// drawRuns writes the page about the runs that the arguments name.
+func drawRuns(ctx context.Context, inv *invocation, analysis *analysisFlags) error {
+	path := analysis.html.path
+	if path == "" {
+		return usageError("there is no name for the page").withHint("write -o FILE.html")
+	}
+	if err := checkNew("--out", path, "name another place"); err != nil {
+		return err
+	}
+	if err := tryFolder("--out", path); err != nil {
+		return err
+	}
+	var runs []compare.Run
+	for _, arg := range inv.args {
+		set, err := findRuns(arg)
+		if err != nil {
+			return err
+		}
+		if n := len(runs) + len(set.paths); n > page.MaxRuns {
+			return usageError("these are %d runs or more, and a chart has room for %d", n, page.MaxRuns).withHint("compare sets of runs with warp cmp --html")
+		}
+		read, err := set.read(ctx, inv, analysis.options())
+		if err != nil {
+			return err
+		}
+		runs = append(runs, read...)
+	}
+	for _, r := range runs {
+		inv.hide.Strings(r.Report)
+	}
+	err := writeNew(path, func(w io.Writer) error {
+		if len(runs) == 1 {
+			return page.Report(runs[0].Report, page.Options{Location: time.Local}).Write(w)
+		}
+		var changes *aggregate.Comparison
+		if len(runs) == 2 {
+			c := aggregate.Compare(runs[0].Report, runs[1].Report, flagDefaults(inv.env))
+			changes = &c
+		}
+		return page.Runs(runs, changes, page.Options{Location: time.Local}).Write(w)
+	})
+	if err != nil {
+		return runError("--out: %w", err)
+	}
+	inv.notef("page of %s written to %q", human.Count(len(runs), "run", "runs"), path)
+	return nil
+}

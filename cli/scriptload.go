@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"io"
+
+	"warp/internal/human"
+	"warp/pkg/aggregate"
+	"warp/pkg/bench"
+	"warp/pkg/oplog"
+	"warp/pkg/sink"
+	"warp/pkg/store"
+)
+
+// A scriptLoad is a script in this process. It cleans up nothing: a script says itself what to delete.
+type scriptLoad struct {
+	s      *session
+	target *target
+	script *bench.Script
+	table  *scriptTable
+	log    *oplog.File
+	out    *bench.Outcome
+}
+
+func (l *scriptLoad) open(ctx context.Context) error {
+	stop := l.s.flags.target.sayWaiting(l.s.console, l.target.client)
+	err := l.script.Open(ctx)
+	stop()
+	if err != nil {
+		return l.s.flags.target.unopened(ctx, err)
+	}
+	l.s.notef("%s", scriptPlan(l.s.opts.Bucket, len(l.table.statements)))
+	return nil
+}
+
+// scriptPlan is what a script says of itself before it begins. Each statement is shown when its turn comes.
+func scriptPlan(bucket string, statements int) string {
+	order := ""
+	if statements > 1 {
+		order = ", one after the other"
+	}
+	return "bucket " + bucket + ": runs " + human.Plural(statements, "statement") + order + "; objects stay unless a DELETE removes them"
+}
+
+func (l *scriptLoad) run(ctx context.Context, sinks []bench.Sink) error {
+	header := l.s.header(l.target.client.EngineName())
+	for _, statement := range l.table.statements {
+		header.Statements = append(header.Statements, statement.Text)
+	}
+	var err error
+	if l.log, err = oplog.Create(l.s.path, header); err != nil {
+		return runError("%w", err)
+	}
+	l.table.settings(&l.s.flags.target, l.target.client)
+	endProfiles := l.s.profile()
+	l.out = l.script.Run(ctx, append([]bench.Sink{l.table, l.log}, sinks...)...)
+	l.s.saveServerProfiles()
+	endProfiles()
+	if note := l.table.skipped(); note != "" {
+		l.out.Trailer.Notes = append(l.out.Trailer.Notes, note)
+	}
+	return nil
+}
+
+func (l *scriptLoad) endRows() error { return nil }
+
+func (l *scriptLoad) outcome() *outcome { return &outcome{Outcome: l.out} }
+
+// report saves the log, and shows what was not shown while the script ran.
+func (l *scriptLoad) report(ctx context.Context, out *outcome) error {
+	s, table := l.s, l.table
+	err := s.commit(l.log, out)
+	if out.Sent == 0 {
+		s.warnOfNothing(out)
+	}
+	table.report.Log = s.written
+	for _, note := range out.Trailer.Notes {
+		s.warnf("%s", note)
+	}
+	err = both(err, table.unwritten)
+	results, verdict := l.judge(ctx)
+	if s.json {
+		table.report.Assertions = results
+		table.report.Notes = append([]string{}, out.Trailer.Notes...)
+		table.report.End, table.report.EndReason = out.Trailer.End, out.Trailer.Reason
+		s.hide.Strings(&table.report)
+		err = both(err, s.result(func(w io.Writer) error { return writeJSON(w, table.report) }))
+	} else {
+		err = both(err, s.showAssertions(results))
+	}
+	return both(err, verdict)
+}
+
+// judge judges assertions by the log, which tells the statements apart, and draws it.
+func (l *scriptLoad) judge(ctx context.Context) ([]aggregate.Assertion, error) {
+	if l.s.written == "" {
+		return nil, nil // the script has failed
+	}
+	return l.s.flags.asserts.judgeLog(context.WithoutCancel(ctx), l.s.invocation, l.s.written, "script", &l.s.flags.analysis.html)
+}
+
+func (l *scriptLoad) cleanUp(context.Context, error) (note string, err error) { return "", nil }
+
+func (l *scriptLoad) close() { l.target.close() }
+
+func (l *scriptLoad) store(context.Context) (*store.Client, error) { return l.target.client, nil }
+
+// snapshot is empty: a script has a table of its own.
+func (l *scriptLoad) snapshot() aggregate.LiveSnapshot { return aggregate.LiveSnapshot{} }
+
+func (l *scriptLoad) mark(text string) (oplog.Mark, error) { return l.script.Mark(text) }
+
+// finish does nothing: there is no live view of a script, whose keys could end it.
+func (l *scriptLoad) finish(string) {}
+
+func (l *scriptLoad) metrics() func() []sink.ClientCounts { return nil }
+
+func (l *scriptLoad) setTrace(on bool) { l.script.SetTrace(on) }

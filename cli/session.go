@@ -1,0 +1,285 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"warp/pkg/aggregate"
+	"warp/pkg/bench"
+	"warp/pkg/oplog"
+	"warp/pkg/sink"
+	"warp/pkg/store"
+)
+
+// A session is one run from start to report, with everything that does not
+// depend on where its load is made.
+type session struct {
+	*invocation
+	flags *benchFlags
+	opts  bench.Options
+	load  load
+	path  string // of the op log
+
+	profiles profiles
+	stats    *statsFile // nil without --stats-output
+	exports  exports
+	rows     *sink.Rows // nil without --stdout
+	server   serverProfiles
+	upload   *upload // nil without --upload
+	marker   marker  // of what was done to the store
+	plan     *markPlan
+	page     *livePage // nil without --web and --serve
+	written  string    // the op log, once it is complete
+}
+
+// A load makes the requests of a session: a benchmark in this process
+// (localLoad), on the clients of a fleet (fleetLoad), or a script (scriptLoad).
+type load interface {
+	// open reaches the store or the clients, and says what is going to happen. Whatever would fail at once, fails here.
+	open(ctx context.Context) error
+	// run prepares and measures. The sinks get all rows, unless that is up to clients.
+	run(ctx context.Context, sinks []bench.Sink) error
+	// endRows waits until all rows of --stdout have been handed on.
+	endRows() error
+	// outcome is how the run ended. It has run, and all rows have ended.
+	outcome() *outcome
+	// report completes the log, whose path it sets, and shows what was measured.
+	report(ctx context.Context, out *outcome) error
+	// cleanUp removes what the run wrote, and ends it if it was not measured because of err. The note says what it did.
+	cleanUp(ctx context.Context, err error) (note string, failed error)
+	close()
+
+	// store is where MinIO's profiles of itself are asked for.
+	store(ctx context.Context) (*store.Client, error)
+	snapshot() aggregate.LiveSnapshot
+	mark(text string) (oplog.Mark, error)
+	// finish ends what is being measured early but in good order, and records why.
+	finish(why string)
+	// metrics returns what clients count for Prometheus; nil where this process counts that.
+	metrics() func() []sink.ClientCounts
+	setTrace(on bool)
+}
+
+// An outcome is how a load ended.
+type outcome struct {
+	*bench.Outcome
+	lost    error // clients whose share is missing; nil = none
+	allLost bool
+}
+
+// run opens, prepares, measures, reports, cleans up and uploads.
+func (s *session) run(ctx context.Context) error {
+	defer s.close(ctx)
+	if err := s.openFiles(ctx); err != nil {
+		return err
+	}
+	s.marker.set = s.load.mark
+	defer s.takeMarks()()
+	s.hangups.begin(s.opts.TraceHTTP, s.load.setTrace)
+	err := s.open(ctx)
+	if err == nil {
+		err = s.measure(ctx)
+	}
+	if s.rows != nil { // it has failed
+		s.rows.Release() // or clients would wait for a reader that does not read
+	}
+	return s.uploadLog(ctx, s.cleanUp(ctx, err))
+}
+
+// openFiles makes the files that the run fills, and finds out whether its log can be uploaded.
+func (s *session) openFiles(ctx context.Context) (err error) {
+	if s.upload, err = s.flags.upload.open(ctx, s.invocation, s.path); err != nil {
+		return err
+	}
+	if s.stats, err = s.openStats(s.flags.progress.output); err != nil {
+		return err
+	}
+	if err := s.openPage(); err != nil {
+		return err
+	}
+	s.profiles, err = s.flags.profile.open()
+	return err
+}
+
+func (s *session) open(ctx context.Context) (err error) {
+	if err := s.load.open(ctx); err != nil {
+		return err
+	}
+	if err := s.startServerProfiles(ctx); err != nil {
+		return err
+	}
+	s.exports, err = s.flags.exports.open(ctx, s)
+	return err
+}
+
+// close ends what is left open, whatever the run came to.
+func (s *session) close(ctx context.Context) {
+	s.exports.end(ctx, s)
+	s.discardServerProfiles()
+	s.profiles.discard()
+	s.stats.close()
+	s.upload.close()
+	s.load.close()
+	_, _ = s.closeRows(ctx, nil) // it has failed in any case
+	s.page.end(ctx)
+}
+
+// measure runs what is open, saves the log and shows the report.
+func (s *session) measure(ctx context.Context) error {
+	sinks := s.exports.sinks()
+	if s.rows == nil {
+		s.rows = s.openRows()
+	}
+	if s.rows != nil {
+		sinks = append(sinks, s.rows)
+	}
+	if err := s.load.run(ctx, sinks); err != nil {
+		return err
+	}
+	s.stats.finish()
+	notes := s.exports.close()
+	lost, incomplete := s.endRows(ctx)
+	out := s.load.outcome()
+	out.Trailer.Notes = slices.Concat(out.Trailer.Notes, notes, lost)
+	if s.plan != nil {
+		out.Trailer.Notes = append(out.Trailer.Notes, s.plan.notes...)
+	}
+	s.hide.Strings(&out.Trailer)
+	return both(withRows(s.verdict(out), incomplete), s.load.report(ctx, out))
+}
+
+// endRows ends the rows of --stdout, and says which are missing: who asked for them wanted all.
+func (s *session) endRows(ctx context.Context) (notes []string, incomplete error) {
+	var unread error
+	notes, incomplete = s.closeRows(ctx, func() { unread = s.load.endRows() })
+	s.rows = nil
+	if unread != nil {
+		unread = runError("--stdout: rows are missing: %w", unread)
+	}
+	return notes, both(unread, incomplete)
+}
+
+// measuring shows the figures of the run until stop is called.
+func (s *session) measuring() (stop func()) {
+	return (&benchProgress{s: s}).Measuring()
+}
+
+// snapshot is what the live view shows of the operations.
+func (s *session) snapshot() aggregate.LiveSnapshot { return s.load.snapshot() }
+
+// needsLog says whether the report is made of the log, once that is complete.
+func needsLog(o aggregate.Options) bool { return o.Verbose || o.Limit > 0 || o.Offset > 0 }
+
+// conclude shows the report of what was measured, which is nil where nothing
+// was, and judges the assertions about it. It is an error that only preparations
+// were made, unless another one has ended the run.
+func (s *session) conclude(r *aggregate.Report, out *outcome) (err error) {
+	if r == nil && len(s.flags.asserts.all) == 0 {
+		return nil
+	}
+	if r != nil && out.Fatal == nil && out.lost == nil && s.flags.analysis.everything() && onlyPrepared(r) {
+		err = runError("no request was made after the preparation, so nothing was measured").withHint("run longer")
+	}
+	if r == nil {
+		r = &aggregate.Report{Version: 2, Benchmark: s.opts.Benchmark, Warnings: []string{}, Groups: []aggregate.GroupReport{}, Operations: []aggregate.Operation{}}
+	}
+	if !s.flags.stress {
+		s.flags.analysis.log = cmp.Or(s.written, s.path) // that of a fleet is written later
+	}
+	concluded := s.invocation.conclude(r, &s.flags.analysis, &s.flags.asserts, s.opts.Benchmark)
+	s.page.show(r)
+	return both(err, concluded)
+}
+
+func onlyPrepared(r *aggregate.Report) bool {
+	return !slices.ContainsFunc(r.Operations, func(o aggregate.Operation) bool { return r.Groups[o.Group].Kind != "preparation" })
+}
+
+// header says in the log what was run.
+func (s *session) header(engine string) oplog.Header {
+	o := &s.opts
+	return oplog.Header{
+		Warp: o.Warp, Run: o.RunID, Client: o.ClientID, Benchmark: o.Benchmark,
+		Windowed: true,
+		Command:  s.line, Engine: engine, Seed: o.Seed,
+		Start: time.Now().UTC(), Parameters: s.parameters(),
+	}
+}
+
+// commit completes the log; without any request there is none.
+func (s *session) commit(log *oplog.File, out *outcome) error {
+	if out.Sent == 0 {
+		return log.Discard()
+	}
+	written, err := log.Commit(out.Trailer)
+	if err != nil {
+		return runError("%w", err)
+	}
+	s.written = written
+	s.notef("Benchmark data written to %q", written)
+	return nil
+}
+
+// warnOfNothing says that there are no figures, where the error of the run is
+// another one.
+func (s *session) warnOfNothing(out *outcome) {
+	if out.Fatal != nil {
+		s.warnf("%s", nothingMeasured(out))
+	}
+}
+
+func nothingMeasured(out *outcome) string {
+	if out.Trailer.CutOff != nil {
+		return "no request was answered, so there is no op log and no report"
+	}
+	return "no request was made, so there is no op log and no report"
+}
+
+// verdict is what the exit code of the run follows from.
+func (s *session) verdict(out *outcome) error {
+	err := s.requestsVerdict(out)
+	switch {
+	case out.lost == nil:
+		return err
+	case err == nil || out.allLost:
+		return out.lost
+	}
+	return fmt.Errorf("%w; and %w", err, out.lost)
+}
+
+func (s *session) requestsVerdict(out *outcome) error {
+	limit := s.opts.MaxErrors
+	switch {
+	case errors.Is(out.Fatal, bench.ErrTooManyErrors):
+		return requestsFailed("%w", out.Fatal)
+	case errors.Is(out.Fatal, bench.ErrInterrupted):
+		return out.Fatal
+	case out.Fatal != nil:
+		return s.flags.target.explain(out.Fatal)
+	case out.Sent == 0:
+		return runError("%s", nothingMeasured(out))
+	case !limit.Allows(out.Failed, out.Sent):
+		return requestsFailed("%d of %d requests failed", out.Failed, out.Sent)
+	}
+	return nil
+}
+
+// cleanUp removes what the run wrote, however it ended, and returns err.
+func (s *session) cleanUp(ctx context.Context, err error) error {
+	note, failed := s.load.cleanUp(ctx, err)
+	switch {
+	case failed == nil:
+		if note != "" {
+			s.notef("%s", note)
+		}
+		return err
+	case err == nil:
+		return runError("%w", failed)
+	}
+	s.warnf("%v", failed)
+	return err
+}

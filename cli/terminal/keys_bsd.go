@@ -1,0 +1,16 @@
+//go:build unix && !linux
+
+package terminal
+
+import "golang.org/x/sys/unix"
+
+const (
+	getTermios = unix.TIOCGETA
+	setTermios = unix.TIOCSETA // at once: a terminal that is stopped never has shown everything
+)
+
+// flushInput throws away what was typed and not read.
+func flushInput(fd int) {
+	const read = 1
+	_ = unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, read)
+}

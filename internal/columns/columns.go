@@ -1,0 +1,124 @@
+// Package columns lays out tables that are never wider than they may be: the
+// columns that matter least are left out.
+package columns
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Column of a table. The first one is aligned to the left, the others to the
+// right.
+type Column struct {
+	Title string
+	Drop  int      // columns with the highest number are left out first; those with 0 never
+	Cells []string // as many as in all other columns
+}
+
+// gap separates columns.
+const gap = "  "
+
+// Fit returns the line of titles and the rows, with as many columns as fit into
+// the width. Where that is not enough the first column is shortened, and then
+// lines are cut. paint may color a cell once it has its width; nil colors
+// nothing.
+func Fit(table []Column, width int, paint func(row int, title, cell string) string) []string {
+	table = slices.Clone(table)
+	for over(table, width) > 0 {
+		last := slices.MaxFunc(table, func(a, b Column) int { return a.Drop - b.Drop }).Drop
+		if last == 0 {
+			shorten(table, width)
+			break
+		}
+		table = slices.DeleteFunc(table, func(c Column) bool { return c.Drop == last })
+	}
+	lines := make([]string, 1+len(table[0].Cells))
+	cuts := over(table, width) > 0
+	for i, c := range table {
+		n := c.width()
+		for k := range lines {
+			cell := c.Title
+			if k > 0 {
+				cell = c.Cells[k-1]
+			}
+			fill := strings.Repeat(" ", n-utf8.RuneCountInString(cell))
+			if i == 0 {
+				cell += fill
+			} else {
+				cell = fill + cell
+				lines[k] += gap
+			}
+			if k > 0 && paint != nil && !cuts {
+				cell = paint(k-1, c.Title, cell)
+			}
+			lines[k] += cell
+		}
+	}
+	if cuts {
+		for k := range lines {
+			lines[k] = Cut(lines[k], width)
+		}
+	}
+	return lines
+}
+
+// Cut shortens a line to the width.
+func Cut(line string, width int) string {
+	if r := []rune(line); len(r) > width {
+		return string(r[:max(0, width-1)]) + "…"
+	}
+	return line
+}
+
+func (c *Column) width() int {
+	n := utf8.RuneCountInString(c.Title)
+	for _, s := range c.Cells {
+		n = max(n, utf8.RuneCountInString(s))
+	}
+	return n
+}
+
+// over is by how much a table is too wide.
+func over(table []Column, width int) int {
+	sum := -len(gap)
+	for i := range table {
+		sum += table[i].width() + len(gap)
+	}
+	return sum - width
+}
+
+// leastName is what the cells of the first column keep.
+const leastName = 6
+
+func shorten(table []Column, width int) {
+	first := &table[0]
+	n := max(leastName, first.width()-over(table, width))
+	first.Title, first.Cells = Cut(first.Title, n), slices.Clone(first.Cells)
+	for i, s := range first.Cells {
+		first.Cells[i] = Cut(s, n)
+	}
+}
+
+// A Part of a line.
+type Part struct {
+	Text string // "" = left out
+	Drop int    // parts with the highest number are left out first; those with 0 never
+}
+
+// Line joins as many of the parts as fit into the width, in their order.
+func Line(parts []Part, width int) string {
+	parts = slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return p.Text == "" })
+	for {
+		var texts []string
+		last := 0
+		for _, p := range parts {
+			texts, last = append(texts, p.Text), max(last, p.Drop)
+		}
+		line := strings.Join(texts, gap)
+		if utf8.RuneCountInString(line) <= width || last == 0 {
+			return Cut(line, width)
+		}
+		parts = slices.DeleteFunc(parts, func(p Part) bool { return p.Drop == last })
+	}
+}

@@ -1,0 +1,69 @@
+package columns
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func table() []Column {
+	return []Column{
+		{"", 0, []string{"GET", "http://a-long-name.example:9000"}},
+		{"errors", 0, []string{"0", "12,345"}},
+		{"MiB/s", 2, []string{"1234.5", "-"}},
+		{"p99", 1, []string{"8.42ms", "812µs"}},
+	}
+}
+
+func TestFit(t *testing.T) {
+	t.Parallel()
+	for width, want := range map[int]string{
+		80: "                                 errors   MiB/s     p99\n" +
+			"GET                                   0  1234.5  8.42ms\n" +
+			"http://a-long-name.example:9000  12,345       -   812µs",
+		50: "                                 errors     p99\n" +
+			"GET                                   0  8.42ms\n" +
+			"http://a-long-name.example:9000  12,345   812µs",
+		20: "              errors\n" +
+			"GET                0\n" +
+			"http://a-lo…  12,345",
+		10: "        e…\nGET      …\nhttp:…  1…",
+	} {
+		if got := strings.Join(Fit(table(), width, nil), "\n"); got != want {
+			t.Errorf("%d columns:\n%s\nwant\n%s", width, got, want)
+		}
+	}
+	for width := 1; width < 100; width++ {
+		for _, line := range Fit(table(), width, nil) {
+			if utf8.RuneCountInString(line) > width {
+				t.Errorf("%d columns: %q", width, line)
+			}
+		}
+	}
+}
+
+// Colors take no room.
+func TestPaint(t *testing.T) {
+	t.Parallel()
+	lines := Fit(table(), 80, func(row int, title, cell string) string {
+		if row == 1 && title == "errors" {
+			return "<" + cell + ">"
+		}
+		return cell
+	})
+	if want := "http://a-long-name.example:9000  <12,345>       -   812µs"; lines[2] != want {
+		t.Errorf("%q", lines[2])
+	}
+}
+
+func TestLine(t *testing.T) {
+	t.Parallel()
+	parts := []Part{{"GET", 0}, {"", 0}, {"64 KiB", 2}, {"12s", 1}, {"0 errors", 0}}
+	for width, want := range map[int]string{
+		80: "GET  64 KiB  12s  0 errors", 26: "GET  64 KiB  12s  0 errors", 25: "GET  12s  0 errors", 17: "GET  0 errors", 9: "GET  0 e…",
+	} {
+		if got := Line(parts, width); got != want {
+			t.Errorf("%d columns: %q, want %q", width, got, want)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package standin
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"warp/pkg/s3mem"
+)
+
+// A Seen is a request that a stand-in has received.
+type Seen struct {
+	Method, Host, Path, Query string
+	Header                    http.Header
+	Body                      int // bytes
+}
+
+// A Gateway is an S3 store whose signatures count, below a path, which may redirect.
+type Gateway struct {
+	URL  string // with the path
+	Addr string
+	Key  Key
+
+	path   string
+	mem    http.Handler
+	server *httptest.Server
+
+	mu       sync.Mutex
+	redirect func(r *http.Request) string
+	seen     []Seen
+	problems []string
+}
+
+// StartGateway starts one below path. Several may be in front of one store.
+func StartGateway(t testing.TB, path string, store *s3mem.Embedded) *Gateway {
+	t.Helper()
+	g := &Gateway{path: path, mem: store, Key: Key{Access: "gatewayaccess", Secret: "gatewaysecret"}}
+	g.server = httptest.NewServer(g)
+	t.Cleanup(g.server.Close)
+	g.Addr = g.server.Listener.Addr().String()
+	g.URL = g.server.URL + path
+	return g
+}
+
+// Redirect has requests be redirected to where to says; "" = nowhere.
+func (g *Gateway) Redirect(to func(r *http.Request) string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.redirect = to
+}
+
+// To redirects to the same path at another host, with a parameter more, as AIStore does.
+func To(base string) func(*http.Request) string {
+	return func(r *http.Request) string {
+		query := r.URL.RawQuery
+		if query != "" {
+			query += "&"
+		}
+		return base + r.URL.EscapedPath() + "?" + query + "pid=a%2Bb%20c"
+	}
+}
+
+// Seen returns the requests so far, and what was wrong with them.
+func (g *Gateway) Seen() ([]Seen, []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.seen), slices.Clone(g.problems)
+}
+
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	g.mu.Lock()
+	g.seen = append(g.seen, Seen{r.Method, r.Host, r.URL.Path, r.URL.RawQuery, r.Header.Clone(), len(body)})
+	redirect := g.redirect
+	g.mu.Unlock()
+	if redirect != nil {
+		if to := redirect(r); to != "" {
+			w.Header().Set("Location", to)
+			w.WriteHeader(http.StatusTemporaryRedirect)
+			fmt.Fprint(w, "<Error><Code>TemporaryRedirect</Code><Message>Redirect</Message></Error>")
+			return
+		}
+	}
+	rest, below := strings.CutPrefix(r.URL.Path, g.path+"/")
+	if !below {
+		g.refuse(w, r, fmt.Errorf("%s is not below %s", r.URL.Path, g.path))
+		return
+	}
+	if err := g.verify(r); err != nil {
+		g.refuse(w, r, err)
+		return
+	}
+	query := r.URL.Query()
+	query.Del("pid")
+	inner := r.Clone(r.Context())
+	inner.Body = r.Body
+	inner.URL = &url.URL{Path: "/" + rest, RawQuery: query.Encode()}
+	inner.RequestURI = inner.URL.RequestURI()
+	g.mem.ServeHTTP(w, inner)
+}
+
+func (g *Gateway) verify(r *http.Request) error {
+	s, err := ParseSignature(r)
+	switch {
+	case err != nil:
+		return err
+	case s.Access != g.Key.Access || s.Service != "s3":
+		return fmt.Errorf("signed by %q for %q", s.Access, s.Service)
+	}
+	return s.Verify(r, g.Key.Secret)
+}
+
+func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	g.mu.Lock()
+	g.problems = append(g.problems, fmt.Sprintf("%s %s: %v", r.Method, r.URL, err))
+	g.mu.Unlock()
+	w.WriteHeader(http.StatusForbidden)
+	fmt.Fprint(w, "<Error><Code>SignatureDoesNotMatch</Code><Message>see the test</Message></Error>")
+}

@@ -1,0 +1,79 @@
+package aggregate
+
+import (
+	"math/bits"
+	"slices"
+	"time"
+
+	"warp/pkg/stats"
+)
+
+// heatSteps is into how many buckets a heat map cuts a doubling of time, as a
+// power of 2. These are sums of the histograms' buckets.
+const heatSteps = 2
+
+// heatBucket is the bucket of a duration in ns.
+func heatBucket(ns uint64) int {
+	if ns < 1<<heatSteps {
+		return int(ns)
+	}
+	top := bits.Len64(ns) - 1
+	return (top-heatSteps+1)<<heatSteps | int(ns>>(top-heatSteps))&(1<<heatSteps-1)
+}
+
+// heatBorder is where a bucket begins, in ns.
+func heatBorder(bucket int) uint64 {
+	if bucket < 1<<heatSteps {
+		return uint64(bucket)
+	}
+	return (1<<heatSteps + uint64(bucket&(1<<heatSteps-1))) << (bucket>>heatSteps - 1)
+}
+
+// heatMap is nil where no time was counted.
+func heatMap(pieces []stats.Piece) *HeatMap {
+	rows := make([]heatRow, len(pieces))
+	first, last := maxHeat, -1
+	for i := range pieces {
+		if h := pieces[i].Latency; h != nil {
+			rows[i] = heatRowOf(h)
+			first, last = min(first, rows[i].first), max(last, rows[i].first+len(rows[i].counts)-1)
+		}
+	}
+	if last < 0 {
+		return nil
+	}
+	m := &HeatMap{Counts: make([][]uint64, len(rows))}
+	for at := first; at <= last+1; at++ {
+		m.BoundsMS = append(m.BoundsMS, float64(heatBorder(at))/1e6)
+	}
+	for i, row := range rows {
+		m.Counts[i] = []uint64{}
+		if len(row.counts) > 0 {
+			m.Counts[i] = append(make([]uint64, row.first-first), row.counts...)
+		}
+	}
+	return m
+}
+
+// maxHeat is more buckets than there are.
+const maxHeat = 64 << heatSteps
+
+// A heatRow has the buckets from the first to the last that is not empty.
+type heatRow struct {
+	first  int
+	counts []uint64
+}
+
+func heatRowOf(h *stats.Sparse) heatRow {
+	var all [maxHeat]uint64
+	first, last := maxHeat, -1
+	h.Each(func(value time.Duration, n uint64) {
+		at := heatBucket(uint64(value))
+		all[at] += n
+		first, last = min(first, at), max(last, at)
+	})
+	if last < 0 {
+		return heatRow{}
+	}
+	return heatRow{first, slices.Clone(all[first : last+1])}
+}

@@ -1,0 +1,60 @@
+package aggregate
+
+import (
+	"fmt"
+	"strings"
+
+	"warp/pkg/oplog"
+	"warp/pkg/stats"
+)
+
+// Rows calls f with the rows of a log, those only that Op, Host, Offset and Limit
+// select.
+func (o *Options) Rows(log Log, f func(*oplog.Record) error) error {
+	ops, hosts, wanted := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	found := o.Op == "" && o.Host == ""
+	_, err := o.read(log, func(oplog.Window, []oplog.Mark) error { return nil }, func(batch []oplog.Record) error {
+		for i := range batch {
+			r := &batch[i]
+			if o.Op != "" && !strings.EqualFold(r.Op, o.Op) {
+				note(ops, r.Op)
+				continue
+			}
+			if o.Host != "" && !wanted[r.Endpoint] {
+				if !sameHost(r.Endpoint, o.Host) {
+					note(hosts, r.Endpoint)
+					continue
+				}
+				note(wanted, r.Endpoint)
+			}
+			found = true
+			if err := f(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	switch {
+	case err != nil || found:
+		return err
+	case len(hosts) > 0:
+		return fmt.Errorf("no requests to host %q in the log; it has %s", o.Host, strings.Join(sortedKeys(hosts), ", "))
+	case len(ops) > 0:
+		return fmt.Errorf("no operation %q in the log; it has %s", o.Op, strings.Join(sortedKeys(ops), ", "))
+	}
+	return nil
+}
+
+// maxNoted bounds how many names an error message has.
+const maxNoted = 64
+
+// note remembers a name.
+func note(names map[string]bool, name string) {
+	if !names[name] && len(names) < maxNoted {
+		names[clone(name)] = true
+	}
+}
+
+// Pieces are the segments with all that is known of them; those of a report
+// that was read have none.
+func (o *Operation) Pieces() []stats.Piece { return o.pieces }

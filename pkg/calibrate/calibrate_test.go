@@ -1,0 +1,31 @@
+package calibrate
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"warp/pkg/s3mem"
+)
+
+// A time that is over before a request can be sent is tried again.
+func TestCalibrationWithoutRequests(t *testing.T) {
+	t.Parallel()
+	store, err := s3mem.StartNull(s3mem.NullOptions{Size: 1 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	var c Report
+	err = c.measure(t.Context(), store.Addr(), "get", 1<<10, 2, time.Nanosecond)
+	if !errors.Is(err, ErrNoRequests) || !strings.Contains(err.Error(), "5 times for 1ns") || len(c.Points) > 0 {
+		t.Errorf("%v, %+v", err, c)
+	}
+	if n := store.Count("PUT"); n < 5 {
+		t.Errorf("%d uploads before downloads", n)
+	}
+	if err := c.measure(t.Context(), store.Addr(), "get", 1<<10, 2, time.Second); err != nil || len(c.Points) != 1 {
+		t.Errorf("%v, %+v", err, c)
+	}
+}

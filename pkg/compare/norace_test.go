@@ -1,0 +1,5 @@
+//go:build !race
+
+package compare
+
+const comparisons = 1000 // that are simulated

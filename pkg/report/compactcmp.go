@@ -1,0 +1,132 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fatih/color"
+
+	"warp/internal/columns"
+	"warp/internal/human"
+	"warp/pkg/aggregate"
+)
+
+// CompactComparison renders the comparison of two runs for a terminal: a line
+// for each operation, which has the changes.
+func CompactComparison(w io.Writer, c aggregate.Comparison, o CompactOptions) error {
+	if o.Width <= 0 {
+		o.Width = 80
+	}
+	p := &compactPrinter{printer{o: TextOptions{Color: o.Color, Location: o.Location}}, o.Width, nil}
+	if len(c.Operations) > 0 {
+		for _, line := range columns.Fit(changeColumns(c.Operations), p.width, func(row int, title, cell string) string {
+			if e := c.Operations[row].Errors; title == "errors" && e.After > e.Before {
+				return p.paint(cell, color.FgRed)
+			}
+			return cell
+		}) {
+			p.line("%s", line)
+		}
+	}
+	for _, x := range c.Parameters {
+		p.paragraph("", "parameter "+x.Name+": "+human.OneLine(aggregate.OrNone(x.Before))+" -> "+human.OneLine(aggregate.OrNone(x.After)))
+	}
+	for _, side := range []struct {
+		name string
+		ops  []string
+	}{{"before", c.OnlyBefore}, {"after", c.OnlyAfter}} {
+		if len(side.ops) > 0 {
+			p.paragraph("", "only in the log "+side.name+": "+strings.Join(side.ops, ", "))
+		}
+	}
+	for _, s := range c.Before.Warnings {
+		p.paragraph("Before, warning:", s)
+	}
+	for _, s := range c.After.Warnings {
+		p.paragraph("After, warning:", s)
+	}
+	if len(c.Operations) > 0 {
+		p.paragraph("", TwoRuns)
+	}
+	_, err := w.Write(p.Bytes())
+	return err
+}
+
+// changeColumns are the errors and the throughput of both sides, and by how much
+// the rest has changed.
+func changeColumns(ops []aggregate.OpChange) []columns.Column {
+	fastest := 0.0
+	for i := range ops {
+		fastest = max(fastest, ops[i].BytesPerS.Before, ops[i].BytesPerS.After)
+	}
+	unit := human.SegmentUnit(fastest)
+	times := func(of func(*aggregate.StatsChange) aggregate.Change) func(*aggregate.OpChange) string {
+		return func(c *aggregate.OpChange) string {
+			if c.Duration == nil {
+				return "-"
+			}
+			return percent(of(c.Duration), 1)
+		}
+	}
+	both := func(of func(*aggregate.StatsChange) aggregate.Change) func(*aggregate.OpChange) string {
+		return func(c *aggregate.OpChange) string {
+			if c.Duration == nil {
+				return "-"
+			}
+			x := of(c.Duration)
+			return human.Millis(x.Before) + " -> " + human.Millis(x.After)
+		}
+	}
+	p50 := func(s *aggregate.StatsChange) aggregate.Change { return s.P50 }
+	p99 := func(s *aggregate.StatsChange) aggregate.Change { return s.P99 }
+	var all []columns.Column
+	for _, c := range []struct {
+		title string
+		drop  int
+		cell  func(*aggregate.OpChange) string
+	}{
+		{"", 0, func(c *aggregate.OpChange) string { return SubjectLabel(c.Op, c.Statement, c.Warmup, "") }},
+		{"errors", 0, func(c *aggregate.OpChange) string {
+			if c.Errors.Before == 0 && c.Errors.After == 0 {
+				return "0"
+			}
+			return human.Grouped(uint64(c.Errors.Before)) + " -> " + human.Grouped(uint64(c.Errors.After))
+		}},
+		{unit.Name(), 3, func(c *aggregate.OpChange) string {
+			if !c.HasBytes {
+				return "-"
+			}
+			return unit.Digits(c.BytesPerS.Before) + " -> " + unit.Digits(c.BytesPerS.After)
+		}},
+		{"obj/s", 5, func(c *aggregate.OpChange) string {
+			return human.PerSecond(c.ObjectsPerS.Before) + " -> " + human.PerSecond(c.ObjectsPerS.After)
+		}},
+		{"throughput", 0, func(c *aggregate.OpChange) string {
+			if c.HasBytes {
+				return percent(c.BytesPerS, 1)
+			}
+			return percent(c.ObjectsPerS, 1)
+		}},
+		{"p50", 2, times(p50)},
+		{"p90", 4, times(func(s *aggregate.StatsChange) aggregate.Change { return s.P90 })},
+		{"p99", 0, times(p99)},
+		{"p99.9", 4, times(func(s *aggregate.StatsChange) aggregate.Change { return s.P999 })},
+		{"max", 1, times(func(s *aggregate.StatsChange) aggregate.Change { return s.Max })},
+		{"p50", 6, both(p50)},
+		{"p99", 6, both(p99)},
+		{"requests", 7, func(c *aggregate.OpChange) string {
+			return fmt.Sprintf("%s -> %s", human.Grouped(uint64(c.Requests.Before)), human.Grouped(uint64(c.Requests.After)))
+		}},
+	} {
+		if c.title == unit.Name() && fastest == 0 {
+			continue
+		}
+		column := columns.Column{Title: c.title, Drop: c.drop}
+		for i := range ops {
+			column.Cells = append(column.Cells, c.cell(&ops[i]))
+		}
+		all = append(all, column)
+	}
+	return all
+}

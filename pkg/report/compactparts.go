@@ -1,0 +1,158 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"warp/internal/exact"
+	"warp/internal/human"
+	"warp/pkg/aggregate"
+)
+
+// A share is what one host or one client did of all operations.
+type share struct {
+	name, run        string
+	requests, errors uint64
+	count            uint64 // successful requests
+	bytesPerS, objs  float64
+	busy             float64 // how long these took, added up, in ms
+}
+
+func (s *share) mean() float64 { return exact.Ratio(s.busy, float64(s.count)) }
+
+// worst names the worst of several clients and of several hosts.
+func (p *compactPrinter) worst(ops []*aggregate.Operation) {
+	p.worstOf("client", shares(ops, func(op *aggregate.Operation) []aggregate.Part { return op.ByClient }))
+	p.worstOf("host", shares(ops, func(op *aggregate.Operation) []aggregate.Part { return op.Hosts }))
+}
+
+func shares(ops []*aggregate.Operation, of func(*aggregate.Operation) []aggregate.Part) (all []share) {
+	for _, op := range ops {
+		for _, part := range of(op) {
+			i := slices.IndexFunc(all, func(s share) bool { return s.name == part.Name && s.run == part.Run })
+			if i < 0 {
+				i, all = len(all), append(all, share{name: part.Name, run: part.Run})
+			}
+			s := &all[i]
+			s.requests, s.errors = s.requests+part.Requests, s.errors+part.Errors
+			s.bytesPerS, s.objs = s.bytesPerS+part.BytesPerS, s.objs+part.ObjectsPerS
+			if part.Duration != nil {
+				s.count += part.Duration.Count
+				s.busy += part.Duration.Mean * float64(part.Duration.Count)
+			}
+		}
+	}
+	return all
+}
+
+// worstOf names the part with the highest share of errors, or without errors the
+// one whose requests took longest.
+func (p *compactPrinter) worstOf(noun string, all []share) {
+	if len(all) < 2 {
+		return
+	}
+	var whole share
+	for i := range all {
+		whole.errors, whole.count, whole.busy = whole.errors+all[i].errors, whole.count+all[i].count, whole.busy+all[i].busy
+	}
+	title := "slowest"
+	worse := func(a, b share) int { return cmp.Compare(a.mean(), b.mean()) }
+	if whole.errors > 0 {
+		title = "worst"
+		failed := func(s share) float64 { return exact.Ratio(float64(s.errors), float64(s.requests)) }
+		worse = func(a, b share) int {
+			return cmp.Or(cmp.Compare(failed(a), failed(b)), cmp.Compare(a.mean(), b.mean()))
+		}
+	}
+	w := slices.MaxFunc(all, worse)
+	name := bareHost(w.name)
+	if slices.ContainsFunc(all, func(s share) bool { return s.name == w.name && s.run != w.run }) {
+		name += " of run " + human.OneLine(w.run)
+	}
+	speed := human.PerSecond(w.objs) + " obj/s"
+	if w.bytesPerS > 0 {
+		speed = human.Rate(w.bytesPerS)
+	}
+	failed := errorCount(w.errors)
+	if w.errors > 0 {
+		failed += " of " + human.Grouped(w.requests)
+	}
+	p.fit([]part{{fmt.Sprintf("%s of %s", title, human.Plural(len(all), noun)), 3}, {name, 0}, {failed, 1}, {speed, 4},
+		{"mean " + human.Millis(w.mean()) + " (all " + human.Millis(whole.mean()) + ")", 2}})
+}
+
+// histogramRows is how many lines a histogram has at most.
+const histogramRows = 8
+
+// histogram shows how many requests took how long.
+func (p *compactPrinter) histogram(op *aggregate.Operation) {
+	if op.HeatMap == nil {
+		return
+	}
+	counts, total := make([]uint64, max(0, len(op.HeatMap.BoundsMS)-1)), uint64(0)
+	for _, row := range op.HeatMap.Counts {
+		for i, n := range row {
+			counts[i] += n
+			total += n
+		}
+	}
+	first := slices.IndexFunc(counts, func(n uint64) bool { return n > 0 })
+	if first < 0 {
+		return
+	}
+	last := len(counts)
+	for counts[last-1] == 0 {
+		last--
+	}
+	each := (last - first + histogramRows - 1) / histogramRows // buckets to a line
+	var names, numbers []string
+	var values []float64
+	for i := first; i < last; i += each {
+		n := uint64(0)
+		for k := i; k < min(i+each, last); k++ {
+			n += counts[k]
+		}
+		names = append(names, "< "+human.Millis(op.HeatMap.BoundsMS[min(i+each, last)]))
+		numbers = append(numbers, percentOf(n, total))
+		values = append(values, float64(n))
+	}
+	p.bars("latency", names, numbers, values)
+}
+
+// percentOf never shows something as nothing.
+func percentOf(n, total uint64) string {
+	share := 100 * exact.Ratio(float64(n), float64(total))
+	if n > 0 && share < 0.01 {
+		return "<0.01%"
+	}
+	return fmt.Sprintf("%.2f%%", share)
+}
+
+// bars draws values beside their names, each with its number.
+func (p *compactPrinter) bars(title string, names, numbers []string, values []float64) {
+	widest := 0
+	for _, name := range names {
+		widest = max(widest, utf8.RuneCountInString(name))
+	}
+	const number = len("100.00%")
+	room := min(60, p.width-len(title)-widest-number-len("      "))
+	highest := slices.Max(values)
+	for i, name := range names {
+		label := strings.Repeat(" ", len(title))
+		if i == 0 {
+			label = title
+		}
+		bar := ""
+		if room > 0 {
+			bar = strings.Repeat("█", int(exact.Ratio(values[i], highest)*float64(room)))
+		}
+		if bar == "" && values[i] > 0 && room > 0 {
+			bar = "▏"
+		}
+		name = strings.Repeat(" ", widest-utf8.RuneCountInString(name)) + name
+		p.line("%s", strings.TrimRight(p.cut(fmt.Sprintf("%s  %s  %*s  ", label, name, number, numbers[i])+bar), " "))
+	}
+}

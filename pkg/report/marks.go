@@ -1,0 +1,125 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/fatih/color"
+
+	"warp/internal/human"
+	"warp/pkg/aggregate"
+)
+
+// recovery says in words when the throughput was back after a mark.
+func recovery(m *aggregate.MarkReport, r *aggregate.Report) string {
+	switch {
+	case m.LongestGapS == nil:
+		if i := r.MainGroup(); i >= 0 && !m.At.Before(r.Groups[i].WindowStart) && m.At.Before(r.Groups[i].WindowEnd) {
+			return "no figures"
+		}
+		return "outside of the measured window"
+	case m.RecoveryS != nil && *m.RecoveryS == 0:
+		return "no drop of throughput"
+	case m.RecoveryS != nil:
+		return "recovered after " + human.Seconds(*m.RecoveryS)
+	case m.Before == nil:
+		return "recovery unknown, as nothing was measured before the mark"
+	}
+	if r.EndsTooSoon(m) {
+		return fmt.Sprintf("recovery unknown, as the window ends less than %s after the mark", aggregate.RecoverySpan)
+	}
+	return "not recovered within the window"
+}
+
+// gap says in words how long no request succeeded.
+func gap(m *aggregate.MarkReport) string {
+	if m.LongestGapS == nil {
+		return ""
+	}
+	return "longest gap without a success " + human.Millis(*m.LongestGapS*1e3)
+}
+
+// A markPhase is a time before or after a mark, with its name.
+type markPhase struct {
+	name string
+	*aggregate.MarkPhase
+}
+
+func phasesOf(m *aggregate.MarkReport) (all []markPhase) {
+	for _, p := range []markPhase{{"before", m.Before}, {"during", m.During}, {"after", m.After}} {
+		if p.MarkPhase != nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// p99 is the latency of a phase, in which there may be none.
+func (p markPhase) p99() string {
+	if p.P99 == nil {
+		return "-"
+	}
+	return human.Millis(*p.P99)
+}
+
+func (p markPhase) failed() string { return human.Plural(p.Errors, "error") }
+
+// movesBytes reports whether any phase has payload.
+func movesBytes(marks []aggregate.MarkReport) bool {
+	for i := range marks {
+		for _, p := range phasesOf(&marks[i]) {
+			if p.BytesPerS > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// marks says how the run went before and after what was done to the store.
+func (p *printer) marks(r *aggregate.Report) {
+	if len(r.Marks) == 0 {
+		return
+	}
+	hasBytes := movesBytes(r.Marks)
+	p.line("\n%s", p.bold("Marks:"))
+	for i := range r.Marks {
+		m := &r.Marks[i]
+		line := recovery(m, r)
+		if s := gap(m); s != "" {
+			line += "; " + s
+		}
+		p.line(" * %s %s: %s.", p.clock(m.At), human.OneLine(m.Text), p.alarm(m, line))
+		for _, f := range phasesOf(m) {
+			p.line("     - %-6s %s: %s, p99 %s, %s", f.name, human.Seconds(f.Seconds), human.Throughput(f.BytesPerS, f.ObjectsPerS, hasBytes), f.p99(), f.failed())
+		}
+	}
+}
+
+// alarm makes what has not recovered red.
+func (p *printer) alarm(m *aggregate.MarkReport, text string) string {
+	if m.RecoveryS == nil && m.LongestGapS != nil {
+		return p.paint(text, color.FgRed)
+	}
+	return text
+}
+
+// marks is a line for each mark and one for each phase.
+func (p *compactPrinter) marks() {
+	hasBytes := movesBytes(p.report.Marks)
+	for i := range p.report.Marks {
+		m := &p.report.Marks[i]
+		p.line("%s", p.cut(fmt.Sprintf("mark %s  %s", p.clock(m.At), human.OneLine(m.Text))))
+		line := "  " + recovery(m, p.report)
+		if s := gap(m); s != "" && len(line)+2+len(s) <= p.width {
+			line += "; " + s
+		}
+		p.line("%s", p.alarm(m, p.cut(line)))
+		for _, f := range phasesOf(m) {
+			parts := []string{fmt.Sprintf("  %-6s %6s", f.name, human.Seconds(f.Seconds)), fmt.Sprintf("%8s", f.failed())}
+			if hasBytes {
+				parts = append(parts, fmt.Sprintf("%12s", human.Rate(f.BytesPerS)))
+			}
+			p.fitted(append(parts, fmt.Sprintf("p99 %6s", f.p99()), human.PerSecond(f.ObjectsPerS)+" obj/s")...)
+		}
+	}
+}

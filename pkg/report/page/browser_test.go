@@ -1,0 +1,185 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"warp/internal/testlog"
+)
+
+// browser starts Chromium, which CI has. Nothing that it reports may be an error.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	var path string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("there is no Chromium, and CI tests with one")
+		}
+		t.Skip("there is no Chromium")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(2*time.Minute))
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	if err := chromedp.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// watched notes what a page must not do.
+type watched struct {
+	mu  sync.Mutex
+	bad []string
+}
+
+func (w *watched) note(s string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.bad = append(w.bad, s)
+}
+
+// watch sees errors, dialogs, and requests that leave the page.
+func watch(ctx context.Context) *watched {
+	w := &watched{}
+	chromedp.ListenTarget(ctx, func(ev any) {
+		switch ev := ev.(type) {
+		case *runtime.EventExceptionThrown:
+			w.note("exception: " + ev.ExceptionDetails.Error())
+		case *runtime.EventConsoleAPICalled:
+			if ev.Type == runtime.APITypeError || ev.Type == runtime.APITypeWarning {
+				w.note("console: " + string(ev.Type))
+			}
+		case *log.EventEntryAdded:
+			w.note("log: " + ev.Entry.Text)
+		case *cdppage.EventJavascriptDialogOpening:
+			w.note("dialog: " + ev.Message)
+		case *network.EventRequestWillBeSent:
+			if u := ev.Request.URL; !strings.HasPrefix(u, "file:") && !strings.HasPrefix(u, "data:") {
+				w.note("request: " + u)
+			}
+		}
+	})
+	return w
+}
+
+func (w *watched) check(t *testing.T) {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.bad {
+		t.Error(s)
+	}
+}
+
+// A page in a browser: charts are drawn, nothing goes wrong, nothing is fetched;
+// it fits a phone, has a dark scheme, is usable by keyboard and can be printed.
+func TestBrowser(t *testing.T) {
+	t.Parallel()
+	load := testlog.Loads()["mixed"]
+	load.Length = 20 * time.Second
+	r := reportOf(t, load, func(l *memoryLog) {
+		for i := range l.rows {
+			if l.rows[i].Err != "" {
+				l.rows[i].Err = hostile
+			}
+		}
+		l.header.Command = hostile
+	})
+	file := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(file, []byte(render(t, r)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx := browser(t)
+	w := watch(ctx)
+	var charts, drawn, wide int
+	var background, legend string
+	var pdf []byte
+	err := chromedp.Run(ctx, log.Enable(), network.Enable(),
+		chromedp.EmulateViewport(1400, 1000),
+		chromedp.Navigate("file://"+file),
+		chromedp.WaitVisible(".plot.drawn .u-over", chromedp.ByQuery),
+		chromedp.Evaluate(`document.querySelectorAll(".plot[data-zooms]").length`, &charts),
+		chromedp.Poll(`document.querySelectorAll(".plot.drawn .uplot").length === document.querySelectorAll(".plot[data-zooms]").length && document.querySelectorAll(".plot.drawn .uplot").length`, &drawn),
+		chromedp.Focus(".plot.drawn", chromedp.ByQuery),
+		chromedp.KeyEvent(kb.ArrowRight),
+		chromedp.KeyEvent("+"),
+		chromedp.Poll(`(t => t.includes(" s (") && t)(document.querySelector(".u-legend").textContent)`, &legend),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}),
+		chromedp.Evaluate(`getComputedStyle(document.body).backgroundColor`, &background),
+		chromedp.EmulateViewport(390, 800),
+		chromedp.Poll(`document.documentElement.scrollWidth <= 390 && document.documentElement.scrollWidth`, &wide),
+		chromedp.ActionFunc(func(ctx context.Context) (err error) {
+			pdf, _, err = cdppage.PrintToPDF().Do(ctx)
+			return err
+		}),
+	)
+	if err != nil {
+		w.check(t)
+		t.Fatal(err)
+	}
+	if charts < 2 || drawn != charts {
+		t.Errorf("%d of %d charts were drawn", drawn, charts)
+	}
+	if background != "rgb(20, 24, 28)" {
+		t.Errorf("the dark scheme has the background %s", background)
+	}
+	if len(pdf) < 10<<10 || !bytes.HasPrefix(pdf, []byte("%PDF")) {
+		t.Errorf("printed, the page is %d bytes", len(pdf))
+	}
+	w.check(t)
+}
+
+// Without scripts, all charts are there.
+func TestBrowserWithoutScripts(t *testing.T) {
+	t.Parallel()
+	r := reportOf(t, testlog.Loads()["mixed"], nil)
+	file := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(file, []byte(render(t, r)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx := browser(t)
+	w := watch(ctx)
+	var charts, flat int
+	var scripted bool
+	err := chromedp.Run(ctx, log.Enable(), network.Enable(),
+		emulation.SetScriptExecutionDisabled(true),
+		chromedp.EmulateViewport(1400, 1000),
+		chromedp.Navigate("file://"+file),
+		chromedp.Evaluate(`document.documentElement.classList.contains("js")`, &scripted),
+		chromedp.Evaluate(`document.querySelectorAll("svg.chart").length`, &charts),
+		chromedp.Evaluate(`[...document.querySelectorAll("svg.chart")].filter(s => s.getBoundingClientRect().width < 100 || s.getBoundingClientRect().height < 20).length`, &flat),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if scripted || charts < 4 || flat > 0 {
+		t.Errorf("scripts ran: %v; %d charts, of which %d are not seen", scripted, charts, flat)
+	}
+	w.check(t)
+}

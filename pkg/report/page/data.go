@@ -1,0 +1,126 @@
+package page
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"github.com/klauspost/compress/gzip"
+	"math"
+	"slices"
+	"strconv"
+
+	"warp/pkg/aggregate"
+)
+
+// packed is a value as JSON, compressed.
+func packed(v any) (string, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "", err
+	}
+	return compressed(rounded(text)), nil
+}
+
+// compressed is what a script element can hold whatever the text is.
+func compressed(text []byte) string {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // a level that there is
+	_, _ = z.Write(text)                                  // into memory
+	_ = z.Close()
+	return base64.StdEncoding.EncodeToString(b.Bytes())
+}
+
+// digits is how many digits of a fraction are embedded: percentiles have no more.
+const digits = 4
+
+// rounded shortens the fractions of a JSON document; most of their digits say
+// nothing, and cannot be compressed.
+func rounded(text []byte) []byte {
+	short := make([]byte, 0, len(text))
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case c == '"':
+			end := i + 1
+			for text[end] != '"' {
+				if text[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			short = append(short, text[i:end+1]...)
+			i = end + 1
+		case c == '-' || c >= '0' && c <= '9':
+			end := i + 1
+			for end < len(text) && bytes.IndexByte([]byte("0123456789+-.eE"), text[end]) >= 0 {
+				end++
+			}
+			number := text[i:end]
+			if v, err := strconv.ParseFloat(string(number), 64); err == nil && bytes.ContainsAny(number, ".e") {
+				number = strconv.AppendFloat(nil, v, 'g', digits, 64)
+			}
+			short = append(short, number...)
+			i = end
+		default:
+			short = append(short, c)
+			i++
+		}
+	}
+	return short
+}
+
+// embedded is a report as it is in a page: without the segments of hosts and
+// the heat maps, which are by far most of a report of many hosts, and are drawn.
+func embedded(r *aggregate.Report) *aggregate.Report {
+	c := *r
+	c.Operations = slices.Clone(r.Operations)
+	for i := range c.Operations {
+		op := &c.Operations[i]
+		op.HeatMap = nil
+		op.Hosts = slices.Clone(op.Hosts)
+		for k := range op.Hosts {
+			op.Hosts[k].Segments = nil
+		}
+	}
+	return &c
+}
+
+// A plot is what a script draws in place of a chart, so that it can be zoomed.
+type plot struct {
+	ID     string   `json:"id"`
+	Title  string   `json:"title"`
+	Unit   string   `json:"unit"`
+	Log    bool     `json:"log,omitempty"`
+	Origin int64    `json:"t0,omitempty"` // ms since 1970 of x = 0
+	X      figures  `json:"x"`
+	Lines  []curve  `json:"lines"`
+	Bands  [][2]int `json:"bands,omitempty"`
+	Colors []int    `json:"bandColors,omitempty"`
+	Marks  []mark   `json:"marks,omitempty"`
+}
+
+type curve struct {
+	Label string  `json:"label"`
+	Color int     `json:"color"`
+	Class string  `json:"class,omitempty"`
+	Y     figures `json:"y"`
+}
+
+// figures are numbers with as many digits as a chart can show; null where there is none.
+type figures []float64
+
+func (f figures) MarshalJSON() ([]byte, error) {
+	b := make([]byte, 0, 6*len(f)+2)
+	b = append(b, '[')
+	for i, v := range f {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			b = append(b, "null"...)
+			continue
+		}
+		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
+		b = strconv.AppendFloat(b, v, 'g', -1, 64)
+	}
+	return append(b, ']'), nil
+}

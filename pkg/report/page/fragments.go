@@ -1,0 +1,54 @@
+package page
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// A fragment is a piece of a page as a page that is fed takes it.
+type fragment struct {
+	ID   string `json:"id"`
+	HTML string `json:"html"`
+}
+
+// fragments are a page without what never changes.
+type fragments struct {
+	Title    string     `json:"title"`
+	Top      string     `json:"top"`
+	Nav      string     `json:"nav"`
+	Sections []fragment `json:"sections"`
+	Plots    []plot     `json:"plots"`
+}
+
+// Fragments is the page as a JSON document, for a page that shows an earlier
+// state of it.
+func (p *Page) Fragments() ([]byte, error) {
+	f := fragments{Title: p.Title, Sections: []fragment{}, Plots: p.plots}
+	var err error
+	if f.Top, err = p.piece("top", p); err != nil {
+		return nil, err
+	}
+	if f.Nav, err = p.piece("nav", p); err != nil {
+		return nil, err
+	}
+	for i := range p.Sections {
+		html, err := p.piece("section", &p.Sections[i])
+		if err != nil {
+			return nil, err
+		}
+		f.Sections = append(f.Sections, fragment{p.Sections[i].ID, html})
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // it is in no page, but an event
+	if err := e.Encode(f); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+func (p *Page) piece(name string, data any) (string, error) {
+	var b bytes.Buffer
+	err := layout().ExecuteTemplate(&b, name, data)
+	return b.String(), err
+}

@@ -1,0 +1,246 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"warp/internal/human"
+	"warp/pkg/aggregate"
+)
+
+const (
+	maxHostCharts = 64
+	hostPoints    = 60 // of a small chart
+	maxCallOuts   = 5  // hosts that are named above the charts
+)
+
+// A hostCourse is what a host did of all operations together.
+type hostCourse struct {
+	name         string
+	rate         float64 // bytes/s, or objects/s where nothing is moved
+	p99          float64 // of the operation with the most requests
+	errors       uint64
+	requests     uint64
+	x, y         []float64
+	slow, failed string // how it differs from the others
+}
+
+// byHost has a small chart for each host, and says which differ from the rest.
+func (p *Page) byHost(g *group) {
+	hosts := g.hosts()
+	if len(hosts) < 2 {
+		return
+	}
+	all := make([]hostCourse, len(hosts))
+	for i, name := range hosts {
+		all[i] = g.hostCourse(name)
+	}
+	s := section{ID: "hosts", Title: "By host", Lead: callOut(all)}
+	s.Blocks = append(s.Blocks, p.hostCharts(g, all))
+	for _, op := range g.ops {
+		if len(op.Hosts) > 1 {
+			s.Blocks = append(s.Blocks, block{Table: partTable(op, "host", op.Hosts, len(op.Hosts) > 4)})
+		}
+	}
+	p.section(s)
+}
+
+func (g *group) hostCourse(name string) hostCourse {
+	begin, length := g.length()
+	c := hostCourse{name: withoutScheme(name)}
+	sums := make([]float64, hostPoints)
+	seen, most := 0, uint64(0)
+	bytes := g.moves()
+	for _, op := range g.ops {
+		i := slices.IndexFunc(op.Hosts, func(h aggregate.Part) bool { return h.Name == name })
+		if i < 0 {
+			continue
+		}
+		h := &op.Hosts[i]
+		c.requests, c.errors = c.requests+h.Requests, c.errors+h.Errors
+		if bytes {
+			c.rate += h.BytesPerS
+		} else {
+			c.rate += h.ObjectsPerS
+		}
+		if h.Duration != nil && h.Inside >= most {
+			most, c.p99 = h.Inside, h.Duration.P99
+		}
+		seen = max(seen, len(h.Segments))
+		for k := range h.Segments {
+			seg := &h.Segments[k]
+			amount := seg.Objects
+			if bytes {
+				amount = float64(seg.Bytes)
+			}
+			addSpread(sums, length, seg.Start.Sub(begin).Seconds(), seg.DurationS, amount)
+		}
+	}
+	if seen == 0 || length <= 0 {
+		return c
+	}
+	n := min(hostPoints, seen)
+	for i := range n {
+		from, to := i*hostPoints/n, (i+1)*hostPoints/n
+		sum := 0.0
+		for _, v := range sums[from:to] {
+			sum += v
+		}
+		width := float64(to-from) / hostPoints * length
+		c.x = append(c.x, (float64(from)+float64(to))/2/hostPoints*length)
+		c.y = append(c.y, sum/width)
+	}
+	return c
+}
+
+// addSpread adds an amount evenly to the pieces of the time that it was moved in.
+func addSpread(sums []float64, length, start, duration, amount float64) {
+	if duration <= 0 || length <= 0 {
+		return
+	}
+	width := length / float64(len(sums))
+	first, last := int(start/width), int((start+duration)/width)
+	for i := max(first, 0); i <= last && i < len(sums); i++ {
+		from, to := max(start, float64(i)*width), min(start+duration, float64(i+1)*width)
+		if to > from {
+			sums[i] += amount * (to - from) / duration
+		}
+	}
+}
+
+// callOut marks hosts that are far from the others, and says so.
+func callOut(all []hostCourse) []string {
+	rates, tails := make([]float64, 0, len(all)), make([]float64, 0, len(all))
+	for i := range all {
+		rates, tails = append(rates, all[i].rate), append(tails, all[i].p99)
+	}
+	var slow []string
+	for i := range all {
+		h := &all[i]
+		if by, far := distance(h.rate, rates); far && by < 0 {
+			h.slow = fmt.Sprintf("%.0f %% less throughput than the median host", -100*by)
+		}
+		if by, far := distance(h.p99, tails); far && by > 0 {
+			if h.slow != "" {
+				h.slow += ", "
+			}
+			h.slow += fmt.Sprintf("p99 %.1f times that of the median host", 1+by)
+		}
+		if h.errors > 0 {
+			h.failed = counted(h.errors, "error", "errors") + " (" + percentOf(h.errors, h.requests) + ")"
+		}
+		if h.slow != "" {
+			slow = append(slow, h.name+": "+h.slow+".")
+		}
+	}
+	if len(slow) == 0 {
+		if len(all) < 3 {
+			return nil
+		}
+		return []string{"No host is far from the others."}
+	}
+	if len(slow) > maxCallOuts {
+		slow = append(slow[:maxCallOuts], fmt.Sprintf("%d more hosts are far from the others.", len(slow)-maxCallOuts))
+	}
+	return slow
+}
+
+// distance is how far a value is from the median, as a share of that, and
+// whether that is farther than 3.5 robust standard deviations and a fifth: the rule for
+// segments.
+func distance(v float64, all []float64) (by float64, far bool) {
+	if len(all) < 3 {
+		return 0, false
+	}
+	sorted := slices.Sorted(slices.Values(all))
+	middle := median(sorted)
+	if middle <= 0 {
+		return 0, false
+	}
+	away := make([]float64, len(all))
+	for i, x := range sorted {
+		away[i] = math.Abs(x - middle)
+	}
+	slices.Sort(away)
+	return (v - middle) / middle, math.Abs(v-middle) > max(3.5*1.4826*median(away), .2*middle)
+}
+
+func median(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// hostCharts draws all hosts on the same scale.
+func (p *Page) hostCharts(g *group, all []hostCourse) block {
+	_, length := g.length()
+	bytes := g.moves()
+	largest := 0.0
+	for i := range all {
+		for _, v := range all[i].y {
+			largest = max(largest, v)
+		}
+	}
+	r := ratesOf(largest, bytes)
+	b := block{Title: "Throughput of each host, " + r.unit}
+	ordered := slices.Clone(all)
+	slices.SortStableFunc(ordered, func(x, y hostCourse) int { // those that differ first
+		return btoi(y.slow != "") - btoi(x.slow != "")
+	})
+	for i := range ordered {
+		h := &ordered[i]
+		if len(h.x) < 2 {
+			continue
+		}
+		if len(b.Grid) == maxHostCharts {
+			b.Notes = append(b.Notes, fmt.Sprintf("%d more hosts are in the tables.", len(ordered)-i))
+			break
+		}
+		y := make([]float64, len(h.y))
+		for k, v := range h.y {
+			y[k] = v / r.scale
+		}
+		color, state := 0, ""
+		if h.slow != "" {
+			color, state = 1, "warn"
+		}
+		lines := []line{{label: h.name, color: color, y: y}}
+		c := &lineChart{title: h.name, desc: rangeOf(lines, func(v float64) string { return grouped(v) + " " + r.unit }), x: h.x, xs: seconds(length),
+			ys: fromZero(largest/r.scale, grouped), lines: lines, height: 90, still: true}
+		c.ys.ticks = []tick{c.ys.ticks[0], c.ys.ticks[len(c.ys.ticks)-1]}
+		c.xs.ticks = ends(c.xs.ticks)
+		shown := p.draw("host", c, g.WindowStart)
+		shown.State, shown.Note, shown.Legend = state, h.slow, nil
+		if shown.Note == "" {
+			shown.Note = r.of(h.rate)
+		}
+		if h.failed != "" {
+			shown.Note += "; " + h.failed
+		}
+		b.Grid = append(b.Grid, *shown)
+	}
+	return b
+}
+
+// of shows a rate.
+func (r rates) of(v float64) string {
+	if r.scale == 1 {
+		return grouped(v) + " objects/s"
+	}
+	return human.Rate(v)
+}
+
+// ends keeps the first and the last tick.
+func ends(ticks []tick) []tick {
+	if len(ticks) < 2 {
+		return ticks
+	}
+	return []tick{ticks[0], ticks[len(ticks)-1]}
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,71 @@
+package page
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"warp/internal/human"
+	"warp/pkg/aggregate"
+)
+
+func sortBy[T any, K cmp.Ordered](all []T, key func(T) K) {
+	slices.SortStableFunc(all, func(a, b T) int { return cmp.Compare(key(a), key(b)) })
+}
+
+// marks are what was done to the store while the run lasted, for charts.
+func (g *group) marks(begin time.Time) (all []mark) {
+	for i := range g.done {
+		m := &g.done[i]
+		all = append(all, mark{m.At.Sub(begin).Seconds(), visible(m.Text)})
+	}
+	return all
+}
+
+// marked has what each mark did to the run.
+func (p *Page) marked(r *aggregate.Report, groups []group) {
+	if len(r.Marks) == 0 || len(groups) == 0 {
+		return
+	}
+	g := &groups[0]
+	begin, _ := g.length()
+	t := &table{Caption: "What was done to the store, and what became of it", Head: []string{"after", "what was done", "recovered after", "longest gap without a success",
+		"throughput before", "during", "after", "p99 before", "during", "after", "errors before", "during", "after"}}
+	seconds := func(s *float64, none string) string {
+		if s == nil {
+			return none
+		}
+		return human.Millis(1e3 * *s)
+	}
+	for i := range r.Marks {
+		m := &r.Marks[i]
+		row := []string{elapsed(math.Round(10*m.At.Sub(begin).Seconds()) / 10), visible(m.Text), seconds(m.RecoveryS, "not, or unknown"), seconds(m.LongestGapS, dash)}
+		phases := []*aggregate.MarkPhase{m.Before, m.During, m.After}
+		for _, cell := range []func(*aggregate.MarkPhase) string{
+			func(f *aggregate.MarkPhase) string {
+				if g.moves() {
+					return human.Rate(f.BytesPerS)
+				}
+				return grouped(f.ObjectsPerS) + " objects/s"
+			},
+			func(f *aggregate.MarkPhase) string {
+				if f.P99 == nil {
+					return dash
+				}
+				return human.Millis(*f.P99)
+			},
+			func(f *aggregate.MarkPhase) string { return count(f.Errors) },
+		} {
+			for _, f := range phases {
+				if f == nil {
+					row = append(row, dash)
+					continue
+				}
+				row = append(row, cell(f))
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	p.section(section{ID: "marks", Title: "Marks", Blocks: []block{{Table: t}}})
+}

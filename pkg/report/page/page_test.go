@@ -1,0 +1,516 @@
+package page
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"warp/internal/testlog"
+	"warp/pkg/aggregate"
+	"warp/pkg/compare"
+	"warp/pkg/hostload"
+	"warp/pkg/oplog"
+)
+
+// memoryLog is a log of rows in memory.
+type memoryLog struct {
+	header  oplog.Header
+	rows    []oplog.Record
+	trailer oplog.Trailer
+}
+
+func (l *memoryLog) Header() oplog.Header { return l.header }
+
+func (l *memoryLog) Read(decided func(oplog.Window, []oplog.Mark) error, rows func([]oplog.Record) error) (oplog.Trailer, error) {
+	if l.trailer.Window != nil {
+		if err := decided(*l.trailer.Window, nil); err != nil {
+			return l.trailer, err
+		}
+	}
+	return l.trailer, rows(l.rows)
+}
+
+// reportOf analyses a made-up run.
+func reportOf(t testing.TB, l testlog.Load, change func(l *memoryLog)) *aggregate.Report {
+	t.Helper()
+	log := &memoryLog{rows: l.Rows(1), header: oplog.Header{Benchmark: "mixed", Warp: "1.2.3", Seed: 5, Command: "warp mixed --secret-key=***",
+		Parameters: map[string]string{"obj.size": "4KB"}}}
+	log.trailer = oplog.Trailer{End: "completed", Load: &hostload.Load{CPUSeconds: 1, WallSeconds: 5, Cores: 2, Link: "eth0", LinkShare: .2}}
+	if change != nil {
+		change(log)
+	}
+	r, err := aggregate.Analyze(log, aggregate.Options{Verbose: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Describe(log.header, log.trailer)
+	return r
+}
+
+func render(t testing.TB, r *aggregate.Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Report(r, Options{}).Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// Every shape of run has a page that is well formed, with what the report says in it.
+func TestEveryShape(t *testing.T) {
+	t.Parallel()
+	for name, l := range testlog.Loads() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if name == "day" {
+				l.Length = time.Hour
+			}
+			r := reportOf(t, l, nil)
+			html := render(t, r)
+			wellFormed(t, html)
+			for i := range r.Operations {
+				if op := &r.Operations[i]; op.Group == r.MainGroup() && !strings.Contains(html, `<th scope="row">`+op.Op+`</th>`) {
+					t.Errorf("%s is not in a table", op.Op)
+				}
+			}
+			for _, w := range []string{"NaN", "Inf", "%!"} {
+				if strings.Contains(figuresOf(html), w) {
+					t.Errorf("%s in the page", w)
+				}
+			}
+		})
+	}
+}
+
+// figuresOf is the page without its scripts and data.
+func figuresOf(html string) string {
+	return regexp.MustCompile(`(?s)<(script|style)[^>]*>.*?</(script|style)>`).ReplaceAllString(html, "")
+}
+
+func TestEmptyReport(t *testing.T) {
+	t.Parallel()
+	html := render(t, &aggregate.Report{Version: 2})
+	wellFormed(t, html)
+	if !strings.Contains(html, "Nothing was measured") {
+		t.Error("an empty report does not say so")
+	}
+}
+
+// wellFormed checks what a browser would forgive: one h1, headings in order, ids
+// that are there once, references that lead somewhere, elements that are closed.
+func wellFormed(t testing.TB, html string) {
+	t.Helper()
+	body := figuresOf(html)
+	if n := strings.Count(body, "<h1>"); n != 1 {
+		t.Errorf("%d h1", n)
+	}
+	level := 1
+	for _, m := range regexp.MustCompile(`<h([1-6])[ >]`).FindAllStringSubmatch(body, -1) {
+		n, _ := strconv.Atoi(m[1])
+		if n > level+1 {
+			t.Errorf("h%d follows h%d", n, level)
+		}
+		level = n
+	}
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(html, -1) {
+		if ids[m[1]] {
+			t.Errorf("id %s is there twice", m[1])
+		}
+		ids[m[1]] = true
+	}
+	for _, m := range regexp.MustCompile(`(?:href="#|aria-labelledby=")([^"]*)"`).FindAllStringSubmatch(body, -1) {
+		for id := range strings.FieldsSeq(m[1]) {
+			if !ids[id] {
+				t.Errorf("nothing has the id %s", id)
+			}
+		}
+	}
+	if strings.Contains(body, " style=") {
+		t.Error("a style attribute, which the content security policy forbids")
+	}
+	closed(t, body)
+}
+
+// closed checks that elements are closed in the order in which they were opened.
+func closed(t testing.TB, body string) {
+	t.Helper()
+	void := map[string]bool{"meta": true, "link": true, "input": true}
+	var open []string
+	for _, m := range regexp.MustCompile(`<!--.*?-->|<(/?)([a-zA-Z0-9]+)((?:[^>"]|"[^"]*")*?)(/?)>`).FindAllStringSubmatch(body, -1) {
+		switch {
+		case m[2] == "" || void[m[2]] || m[4] == "/":
+		case m[1] == "":
+			open = append(open, m[2])
+		case len(open) == 0 || open[len(open)-1] != m[2]:
+			t.Fatalf("</%s> closes %v", m[2], open)
+		default:
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) > 0 {
+		t.Errorf("not closed: %v", open)
+	}
+}
+
+const hostile = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>&lt;\u202e\x1b[31m\x00<!--"
+
+// What comes from stores and logs is text, wherever it is shown.
+func TestHostileNames(t *testing.T) {
+	t.Parallel()
+	load := testlog.Loads()["mixed"]
+	load.Failures = .2
+	r := reportOf(t, load, func(l *memoryLog) {
+		for i := range l.rows {
+			x := &l.rows[i]
+			x.Op += hostile
+			x.Key, x.Client, x.Endpoint = hostile, x.Client+hostile, x.Endpoint+hostile
+			if x.Err != "" {
+				x.Err = hostile + ": " + hostile
+			}
+		}
+		l.header.Command, l.header.Warp, l.header.Benchmark = hostile, hostile, hostile
+		l.header.Parameters = map[string]string{hostile: hostile}
+		l.trailer.Notes = []string{hostile}
+		l.trailer.Load.Link = hostile
+	})
+	r.Runs, r.Statements = []string{hostile}, []string{hostile}
+	r.Assertions = []aggregate.Assertion{{Assertion: hostile, Sentence: hostile, Result: "failed"}}
+	harmless(t, render(t, r))
+
+	var b bytes.Buffer
+	if err := Runs([]compare.Run{{Name: hostile, Report: r}, {Name: "b" + hostile, Report: r}}, nil, Options{}).Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	harmless(t, b.String())
+
+	b.Reset()
+	change := 3.0
+	v := &compare.Verdicts{Version: 1, Before: compare.Side{Name: hostile, Command: hostile, Warnings: []string{hostile}, Runs: 1}, After: compare.Side{Name: hostile, Runs: 1},
+		Withheld: []string{hostile}, Warnings: []string{hostile}, Missing: []string{hostile}, Order: hostile, Parameters: []aggregate.Parameter{{Name: hostile, Before: hostile}},
+		Subjects: []compare.Subject{{Op: hostile, Host: hostile, Rows: []compare.Row{{Metric: hostile, Change: &change, Judged: true, Before: compare.Sample{Values: []float64{1}}, After: compare.Sample{Values: []float64{2}}}}}}}
+	if err := Verdicts(v).Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	harmless(t, b.String())
+}
+
+func harmless(t *testing.T, html string) {
+	t.Helper()
+	wellFormed(t, html)
+	if n := strings.Count(html, "<script"); n != 4 {
+		t.Errorf("%d scripts, and the page has 4", n)
+	}
+	for _, bad := range []string{"<img", "onerror=alert(2)>", "\u202e", "\x1b", "\x00", "<script>alert"} {
+		if strings.Contains(html, bad) {
+			at := strings.Index(html, bad)
+			t.Errorf("%q is in the page as it was: %q", bad, html[max(0, at-200):at+20])
+		}
+	}
+	if !strings.Contains(html, "&lt;/script&gt;") {
+		t.Error("the hostile text is not shown at all")
+	}
+}
+
+// unpacked reads what a page embeds, as other tools do.
+func unpacked(t testing.TB, html, id string, v any) {
+	t.Helper()
+	m := regexp.MustCompile(`<script type="application/gzip;base64" id="` + id + `">([^<]*)</script>`).FindStringSubmatch(html)
+	if m == nil {
+		t.Fatalf("there is no element %s", id)
+	}
+	b, err := base64.StdEncoding.DecodeString(m[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The embedded document is the report of --json with fewer digits, but for what
+// is drawn: the segments of hosts, and the heat maps.
+func TestEmbeddedReport(t *testing.T) {
+	t.Parallel()
+	r := reportOf(t, testlog.Loads()["mixed"], nil)
+	var got, want any
+	unpacked(t, render(t, r), "warp-report", &got)
+	if len(r.Operations[0].Hosts[0].Segments) == 0 || r.Operations[0].HeatMap == nil {
+		t.Fatal("the report itself has lost something")
+	}
+	for i := range r.Operations {
+		r.Operations[i].HeatMap = nil
+		for k := range r.Operations[i].Hosts {
+			r.Operations[i].Hosts[k].Segments = nil
+		}
+	}
+	text, _ := json.Marshal(r)
+	if err := json.Unmarshal(text, &want); err != nil {
+		t.Fatal(err)
+	}
+	if where := differs("", got, want); where != "" {
+		t.Errorf("the embedded document differs from the report at %s", where)
+	}
+}
+
+// differs says where two documents are not the same to three digits; "" = nowhere.
+func differs(at string, a, b any) string {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return at
+		}
+		for k := range a {
+			if where := differs(at+"."+k, a[k], b[k]); where != "" {
+				return where
+			}
+		}
+		return ""
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return at
+		}
+		for i := range a {
+			if where := differs(fmt.Sprintf("%s[%d]", at, i), a[i], b[i]); where != "" {
+				return where
+			}
+		}
+		return ""
+	case float64:
+		if b, ok := b.(float64); ok && math.Abs(a-b) <= 1e-3*math.Abs(b) {
+			return ""
+		}
+		return at
+	}
+	if a != b {
+		return at
+	}
+	return ""
+}
+
+func TestRounded(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"a":1.23456789,"b":123456789,"c":"1.23456789","d":"\\\"1.23456789","e":[-0.000123456789,1e-7,null,true]}`: `{"a":1.235,"b":123456789,"c":"1.23456789","d":"\\\"1.23456789","e":[-0.0001235,1e-07,null,true]}`,
+		`1.5`: `1.5`, `""`: `""`, `12345678.9`: `1.235e+07`,
+	} {
+		if got := string(rounded([]byte(text))); got != want {
+			t.Errorf("%s becomes %s, not %s", text, got, want)
+		}
+	}
+}
+
+// The vendored library is the file of the npm package uplot 1.6.32.
+func TestVendoredLibrary(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"uPlot.iife.min.js": "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f",
+		"uPlot.min.css":     "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",
+		"uPlot.LICENSE":     "8f989229699b4fe2f1a0432d0e9edc338a8a911e250e2d1b01ecd770a5f5b1bd",
+	} {
+		sum := sha256.Sum256([]byte(asset(name)))
+		if got := hex.EncodeToString(sum[:]); got != want {
+			t.Errorf("%s has the hash %s, not %s", name, got, want)
+		}
+	}
+	html := render(t, reportOf(t, testlog.Loads()["single"], nil))
+	if !strings.Contains(html, "Copyright (c) 2022 Leon Sorokin") {
+		t.Error("the page does not carry the licence of uPlot")
+	}
+}
+
+// Text has a contrast of at least 4.5:1, and lines one of 3:1, in every scheme.
+func TestContrast(t *testing.T) {
+	t.Parallel()
+	css := asset("page.css")
+	roots := regexp.MustCompile(`:root\{([^}]*)\}`).FindAllStringSubmatch(css, -1)
+	if len(roots) != 3 {
+		t.Fatalf("%d color schemes, not light, dark and print", len(roots))
+	}
+	for i, m := range roots {
+		colors := map[string]float64{}
+		for _, v := range regexp.MustCompile(`--([a-z0-9-]+):(#[0-9a-f]{3,6})`).FindAllStringSubmatch(m[1], -1) {
+			colors[v[1]] = luminance(t, v[2])
+		}
+		pairs := map[string]float64{}
+		for _, text := range []string{"text", "muted", "link", "warn", "good", "bad"} {
+			pairs[text+" bg"], pairs[text+" panel"] = 4.5, 4.5
+		}
+		for _, state := range []string{"good", "warn", "bad"} {
+			pairs[state+" "+state+"-bg"], pairs["muted "+state+"-bg"], pairs["text "+state+"-bg"] = 4.5, 4.5, 4.5
+		}
+		for k := range 8 {
+			pairs[fmt.Sprintf("c%d bg", k)] = 3
+		}
+		for pair, want := range pairs {
+			front, back, _ := strings.Cut(pair, " ")
+			a, okA := colors[front]
+			b, okB := colors[back]
+			if !okA || !okB {
+				t.Errorf("scheme %d lacks a color of %q", i, pair)
+				continue
+			}
+			if got := (max(a, b) + .05) / (min(a, b) + .05); got < want {
+				t.Errorf("scheme %d: %s has a contrast of %.2f, less than %g", i, pair, got, want)
+			}
+		}
+	}
+}
+
+// luminance is that of WCAG 2.
+func luminance(t *testing.T, hex string) float64 {
+	t.Helper()
+	if len(hex) == 4 {
+		hex = "#" + strings.Repeat(hex[1:2], 2) + strings.Repeat(hex[2:3], 2) + strings.Repeat(hex[3:4], 2)
+	}
+	n, err := strconv.ParseUint(hex[1:], 16, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	channel := func(v uint64) float64 {
+		c := float64(v&255) / 255
+		if c <= .04045 {
+			return c / 12.92
+		}
+		return math.Pow((c+.055)/1.055, 2.4)
+	}
+	return .2126*channel(n>>16) + .7152*channel(n>>8) + .0722*channel(n)
+}
+
+// Nothing in the page refers to anything outside of it.
+func TestNothingOutside(t *testing.T) {
+	t.Parallel()
+	html := render(t, reportOf(t, testlog.Loads()["mixed"], nil))
+	body := figuresOf(html)
+	for _, m := range regexp.MustCompile(`(?:src|href|action)="([^"]*)"`).FindAllStringSubmatch(body, -1) {
+		if !strings.HasPrefix(m[1], "#") && !strings.HasPrefix(m[1], "data:") {
+			t.Errorf("the page refers to %s", m[1])
+		}
+	}
+	if !strings.Contains(html, `content="default-src &#39;none&#39;;`) {
+		t.Error("no content security policy")
+	}
+}
+
+// A host that is slower than the others is named.
+func TestSlowHostIsCalledOut(t *testing.T) {
+	t.Parallel()
+	l := testlog.Load{Ops: []string{"GET"}, Hosts: 6, Threads: 30, Length: 20 * time.Second, Latency: 20 * time.Millisecond}
+	r := reportOf(t, l, func(l *memoryLog) {
+		for i := range l.rows {
+			if l.rows[i].Endpoint == "http://host3:9000" {
+				l.rows[i].Duration *= 4
+				l.rows[i].FirstByte *= 4
+			}
+		}
+	})
+	html := render(t, r)
+	if !regexp.MustCompile(`host3:9000: [^<]*p99 [3-5]\.\d times that of the median host`).MatchString(html) {
+		t.Error("the slow host is not named")
+	}
+	if strings.Contains(html, "<p>host2:9000: ") {
+		t.Error("another host is named")
+	}
+}
+
+// The picture of latencies has a column for each segment, and something in it
+// wherever requests were counted.
+func TestHeatMap(t *testing.T) {
+	t.Parallel()
+	m := &aggregate.HeatMap{BoundsMS: []float64{1, 1.25, 1.5, 1.75, 2, 2.5}, Counts: [][]uint64{{5}, {}, {0, 0, 0, 0, 1}}}
+	picture, s, most := heatPicture(m)
+	if b := picture.Bounds(); b.Dx() != 3 || b.Dy() < 10 || most != 5 || s.min != 1 || s.max != 2.5 {
+		t.Fatalf("%v, up to %d, %v to %v", b, most, s.min, s.max)
+	}
+	bottom := picture.Bounds().Dy() - 1
+	for _, c := range []struct {
+		x, y  int
+		level uint8
+	}{{0, bottom, heatLevels - 1}, {0, 0, 0}, {1, 0, 0}, {1, bottom, 0}, {2, bottom, 0}, {2, 0, 4}} {
+		if got := picture.ColorIndexAt(c.x, c.y); got != c.level {
+			t.Errorf("level %d at %d, %d, not %d", got, c.x, c.y, c.level)
+		}
+	}
+	many := &aggregate.HeatMap{BoundsMS: []float64{1, 2}, Counts: make([][]uint64, 3*heatColumns)}
+	for i := range many.Counts {
+		many.Counts[i] = []uint64{1}
+	}
+	if picture, _, most := heatPicture(many); picture.Bounds().Dx() != heatColumns || most != 3 {
+		t.Errorf("%d columns, up to %d", picture.Bounds().Dx(), most)
+	}
+}
+
+// Every section is there for a run that has something to say in each.
+func TestSections(t *testing.T) {
+	t.Parallel()
+	r := reportOf(t, testlog.Load{Ops: []string{"GET", "PUT"}, Hosts: 3, Clients: 2, Threads: 5, Length: 20 * time.Second, Latency: 10 * time.Millisecond, Failures: .05, Sizes: true}, nil)
+	recovery := 2.5
+	r.Marks = []aggregate.MarkReport{{At: r.Groups[0].WindowStart.Add(5 * time.Second), Text: "disk <1> pulled", RecoveryS: &recovery,
+		Before: &aggregate.MarkPhase{Seconds: 5, BytesPerS: 3 << 20}}}
+	html := render(t, r)
+	wellFormed(t, html)
+	for _, id := range []string{"operations", "marks", "throughput", "latency", "percentiles", "hosts", "clients", "sizes", "errors", "slowest", "command"} {
+		if !strings.Contains(html, `<section id="`+id+`"`) {
+			t.Errorf("there is no section %s", id)
+		}
+	}
+	for _, want := range []string{"disk &lt;1&gt; pulled", "2.50s", `<line class="mark"`, "data:image/png;base64,", r.Operations[0].Slowest[0].Key} {
+		if !strings.Contains(html, want) {
+			t.Errorf("%q is not in the page", want)
+		}
+	}
+	if n := len(quantilesOf(&r.Operations[0])); n < 40 {
+		t.Errorf("the curve has %d points", n)
+	}
+	for _, bad := range []string{"x", "HISTFAAA", strings.Repeat("A", maxEncoded+1), r.Operations[0].DurationHDR[:40]} {
+		if decoded(bad) != nil {
+			t.Errorf("%.20q is taken for a histogram", bad)
+		}
+	}
+}
+
+func TestScales(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		s    scale
+		want string
+	}{
+		{fromZero(600, grouped), "0 200 400 600"},
+		{fromZero(0, grouped), "0 0.25 0.5 0.75 1"},
+		{fromZero(12345, grouped), "0 5,000 10,000 15,000"},
+		{logMillis(.8, 2300), "1 ms 10 ms 100 ms 1 s"},
+		{logMillis(20, 90), "20 ms 50 ms 100 ms"},
+		{seconds(60), "0 s 10 s 20 s 30 s 40 s 50 s 1:00"},
+		{seconds(3600), "0 s 10:00 20:00 30:00 40:00 50:00 1:00:00"},
+		{seconds(.5), "0 s 0.1 s 0.2 s 0.3 s 0.4 s 0.5 s"},
+	} {
+		var labels []string
+		for _, t := range c.s.ticks {
+			labels = append(labels, t.label)
+		}
+		if got := strings.Join(labels, " "); got != c.want {
+			t.Errorf("ticks %s, not %s", got, c.want)
+		}
+	}
+}

@@ -1,0 +1,306 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"warp/internal/human"
+	"warp/pkg/aggregate"
+)
+
+// Report is the page of one run.
+func Report(r *aggregate.Report, o Options) *Page {
+	p := &Page{data: embedded(r), loc: o.Location, quick: o.Quick}
+	if p.loc == nil {
+		p.loc = time.UTC
+	}
+	groups := measuredGroups(r)
+	p.Heading, p.Title = headingOf(r, groups), titleOf(r, groups)
+	p.Kicker = p.kickerOf(r, groups)
+	p.verdict(r, groups)
+	for _, s := range r.Warnings {
+		p.Warnings = append(p.Warnings, visible(s))
+	}
+	p.overview(r, groups)
+	p.marked(r, groups)
+	for _, g := range groups {
+		p.group(r, g, len(groups) > 1)
+	}
+	p.soFar("host", o.Hosts, o.Elapsed)
+	p.soFar("client", o.Clients, o.Elapsed)
+	p.assertions(r)
+	p.before(r, groups)
+	p.reproduce(r)
+	return p
+}
+
+// A group is one of the report with its operations.
+type group struct {
+	*aggregate.GroupReport
+	ops  []*aggregate.Operation
+	done []aggregate.MarkReport
+}
+
+// measuredGroups are those that the page is about: all but what prepares them.
+func measuredGroups(r *aggregate.Report) (all []group) {
+	only := r.MainGroup()
+	for i := range r.Groups {
+		if r.Groups[i].Kind == "preparation" || only >= 0 && i != only {
+			continue
+		}
+		if g := groupOf(r, i); len(g.ops) > 0 {
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+func groupOf(r *aggregate.Report, index int) group {
+	g := group{GroupReport: &r.Groups[index], done: r.Marks}
+	for i := range r.Operations {
+		if op := &r.Operations[i]; op.Group == index {
+			g.ops = append(g.ops, op)
+		}
+	}
+	return g
+}
+
+// name says which group it is, where there are several.
+func (g *group) name() string {
+	op := g.ops[0]
+	name := strings.Join(g.Operations, ", ")
+	switch {
+	case op.Statement > 0 && op.Warmup:
+		return fmt.Sprintf("Statement %d, warm-up: %s", op.Statement, name)
+	case op.Statement > 0:
+		return fmt.Sprintf("Statement %d: %s", op.Statement, name)
+	case g.Run != "":
+		return name + ", run " + visible(g.Run)
+	}
+	return name
+}
+
+// length is how long the charts of a group are, and when they begin.
+func (g *group) length() (begin time.Time, length float64) {
+	begin, length = g.WindowStart, g.WindowS
+	for _, op := range g.ops {
+		for i := range op.Segments {
+			s := &op.Segments[i]
+			if begin.IsZero() || s.Start.Before(begin) {
+				begin = s.Start
+			}
+		}
+	}
+	for _, op := range g.ops {
+		if n := len(op.Segments); n > 0 {
+			s := &op.Segments[n-1]
+			length = max(length, s.Start.Sub(begin).Seconds()+s.DurationS)
+		}
+	}
+	return begin, length
+}
+
+// moves reports whether any operation moves payload.
+func (g *group) moves() bool { return slices.ContainsFunc(g.ops, (*aggregate.Operation).HasBytes) }
+
+// sizes are the sizes of what a request moves, in words; "" where nothing does.
+func (g *group) sizes() string {
+	least, most := uint64(0), uint64(0)
+	for _, op := range g.ops {
+		if !op.HasBytes() {
+			continue
+		}
+		if most == 0 {
+			least = op.ObjectBytes.Min
+		}
+		least, most = min(least, op.ObjectBytes.Min), max(most, op.ObjectBytes.Max)
+	}
+	switch {
+	case most == 0:
+		return ""
+	case least == most:
+		return human.Bytes(float64(most))
+	}
+	return human.Bytes(float64(least)) + " to " + human.Bytes(float64(most))
+}
+
+// hosts are the names of all hosts of a group.
+func (g *group) hosts() (names []string) {
+	for _, op := range g.ops {
+		for i := range op.Hosts {
+			if name := op.Hosts[i].Name; name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.SortFunc(names, natural)
+	return names
+}
+
+// natural orders host2 before host10.
+func natural(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+}
+
+func withoutScheme(host string) string {
+	return visible(strings.TrimPrefix(strings.TrimPrefix(host, "http://"), "https://"))
+}
+
+// against says which store it was.
+func (g *group) against() string {
+	switch hosts := g.hosts(); len(hosts) {
+	case 0:
+		return ""
+	case 1:
+		return withoutScheme(hosts[0])
+	case 2:
+		return withoutScheme(hosts[0]) + " and " + withoutScheme(hosts[1])
+	default:
+		return fmt.Sprintf("%d hosts", len(hosts))
+	}
+}
+
+func benchmarkName(r *aggregate.Report, groups []group) string {
+	switch {
+	case len(groups) == 1 && len(groups[0].ops) == 1:
+		return visible(groups[0].ops[0].Op)
+	case r.Benchmark != "":
+		return human.UpperFirst(visible(r.Benchmark))
+	}
+	return "Mixed"
+}
+
+func headingOf(r *aggregate.Report, groups []group) string {
+	if len(groups) == 0 {
+		return "Nothing was measured"
+	}
+	g := &groups[0]
+	heading := benchmarkName(r, groups)
+	if size := g.sizes(); size != "" && len(groups) == 1 {
+		heading += ", " + size
+	}
+	if where := g.against(); where != "" {
+		heading += ", " + where
+	}
+	return heading
+}
+
+func titleOf(r *aggregate.Report, groups []group) string { return "warp: " + headingOf(r, groups) }
+
+func (p *Page) kickerOf(r *aggregate.Report, groups []group) string {
+	parts := []string{"warp benchmark"}
+	if r.Warp != "" {
+		parts[0] = "warp " + visible(r.Warp)
+	}
+	if len(groups) > 0 {
+		if begin, _ := groups[0].length(); !begin.IsZero() {
+			parts = append(parts, begin.In(p.loc).Format("2006-01-02 15:04:05 MST"))
+		}
+	}
+	if len(r.Runs) == 1 {
+		parts = append(parts, "run "+visible(r.Runs[0]))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// overview is the table of all operations.
+func (p *Page) overview(r *aggregate.Report, groups []group) {
+	s := section{ID: "operations", Title: "Figures"}
+	for i := range groups {
+		g := &groups[i]
+		b := block{Table: p.operations(g)}
+		if len(groups) > 1 {
+			b.Title = g.name()
+			b.Table.Caption = g.name() + ": operations"
+		}
+		s.Blocks = append(s.Blocks, b)
+	}
+	p.section(s)
+}
+
+// group adds the sections about one group.
+func (p *Page) group(r *aggregate.Report, g group, several bool) {
+	before := len(p.Sections)
+	p.throughput(&g)
+	p.latency(&g)
+	p.distribution(&g)
+	p.byHost(&g)
+	p.byClient(&g)
+	p.bySize(&g)
+	p.errors(&g)
+	p.slowest(&g)
+	p.outside(&g)
+	if !several {
+		return
+	}
+	for i := before; i < len(p.Sections); i++ {
+		s := &p.Sections[i]
+		s.ID += fmt.Sprintf("-%d", len(p.Sections))
+		s.Title = g.name() + ": " + strings.ToLower(s.Title[:1]) + s.Title[1:]
+	}
+}
+
+// before has what is not measured: the preparation.
+func (p *Page) before(r *aggregate.Report, groups []group) {
+	s := section{ID: "preparation", Title: "Preparation", Lead: []string{"This is in none of the figures above."}}
+	for i := range r.Groups {
+		g := groupOf(r, i)
+		if len(g.ops) == 0 || slices.ContainsFunc(groups, func(m group) bool { return m.GroupReport == g.GroupReport }) {
+			continue
+		}
+		t := p.operations(&g)
+		t.Caption = "Operations of the preparation"
+		s.Blocks = append(s.Blocks, block{Table: t})
+	}
+	if len(s.Blocks) > 0 {
+		p.section(s)
+	}
+}
+
+// assertions are what the run had to meet.
+func (p *Page) assertions(r *aggregate.Report) {
+	if len(r.Assertions) == 0 {
+		return
+	}
+	t := &table{Caption: "Assertions", Head: []string{"assertion", "result", ""}, Text: true}
+	for i := range r.Assertions {
+		a := &r.Assertions[i]
+		t.Rows = append(t.Rows, []string{visible(a.Assertion), a.Result, visible(a.Sentence)})
+	}
+	p.section(section{ID: "assertions", Title: "Assertions", Blocks: []block{{Table: t}}})
+}
+
+// reproduce has the command and its parameters.
+func (p *Page) reproduce(r *aggregate.Report) {
+	s := section{ID: "command", Title: "Command and parameters"}
+	if r.Command != "" {
+		s.Lead = []string{"The command that made this run. Secrets are not in it."}
+		command := visible(r.Command)
+		if r.Seed != 0 && !strings.Contains(command, "--seed") {
+			command += fmt.Sprintf(" --seed=%d", r.Seed)
+		}
+		s.Blocks = append(s.Blocks, block{Code: command})
+	}
+	for i, text := range r.Statements {
+		s.Blocks = append(s.Blocks, block{Title: fmt.Sprintf("Statement %d", i+1), Code: visible(text)})
+	}
+	t := &table{Caption: "Parameters", Head: []string{"parameter", "value"}, Text: true, Closed: true}
+	names := make([]string, 0, len(r.Parameters))
+	for name := range r.Parameters {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		t.Rows = append(t.Rows, []string{visible(name), visible(r.Parameters[name])})
+	}
+	if r.Engine != "" {
+		t.Rows = append(t.Rows, []string{"(engine)", visible(r.Engine)})
+	}
+	if len(t.Rows) > 0 {
+		s.Blocks = append(s.Blocks, block{Table: t})
+	}
+	p.section(s)
+}

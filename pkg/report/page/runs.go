@@ -1,0 +1,403 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"warp/internal/human"
+	"warp/pkg/aggregate"
+	"warp/pkg/compare"
+	"warp/pkg/report"
+)
+
+// MaxRuns is how many runs a page may compare: more lines than colors cannot be
+// told apart.
+const MaxRuns = 8
+
+// runsData is what a page about several runs embeds.
+type runsData struct {
+	Version    int                   `json:"version"`
+	Kind       string                `json:"kind"`
+	Runs       []runData             `json:"runs"`
+	Comparison *aggregate.Comparison `json:"comparison,omitempty"`
+}
+
+type runData struct {
+	Name   string            `json:"name"`
+	Report *aggregate.Report `json:"report"`
+}
+
+// A side is one of the runs that are compared.
+type side struct {
+	name   string
+	report *aggregate.Report
+	groups []group
+}
+
+// Runs compares some runs in common charts. changes is what changed from the
+// first to the second, where there are two.
+func Runs(runs []compare.Run, changes *aggregate.Comparison, o Options) *Page {
+	p := &Page{loc: cmp.Or(o.Location, time.UTC)}
+	data := runsData{Version: 1, Kind: "runs", Comparison: changes}
+	var sides []side
+	for _, r := range runs {
+		data.Runs = append(data.Runs, runData{visible(r.Name), r.Report.Compact()})
+		sides = append(sides, side{visible(r.Name), r.Report, measuredGroups(r.Report)})
+	}
+	p.data = data
+	shortNames(sides)
+	var names []string
+	for i := range sides {
+		names = append(names, sides[i].name)
+		for _, s := range sides[i].report.Warnings {
+			p.Warnings = append(p.Warnings, sides[i].name+": "+visible(s))
+		}
+	}
+	p.Kicker = fmt.Sprintf("warp, comparison of %d runs", len(runs))
+	p.Heading = strings.Join(names, ", ")
+	if len(names) == 2 {
+		p.Heading = names[0] + " and " + names[1]
+	}
+	p.Title = "warp: " + p.Heading
+	p.compareTotals(sides)
+	p.compareOperations(sides)
+	if changes != nil {
+		p.changes(changes)
+	}
+	p.differences(sides)
+	return p
+}
+
+// shortNames leaves out what all names of files begin and end with: their folder and kind.
+func shortNames(sides []side) {
+	for i := range sides {
+		name := sides[i].name
+		if at := strings.LastIndexAny(name, `/\`); at >= 0 && at+1 < len(name) {
+			name = name[at+1:]
+		}
+		for _, end := range []string{".zst", ".gz", ".csv", ".json"} {
+			name = strings.TrimSuffix(name, end)
+		}
+		sides[i].name = cmp.Or(name, sides[i].name)
+	}
+	for i := range sides {
+		for k := range sides[:i] {
+			if sides[i].name == sides[k].name { // files of the same name in different folders
+				sides[i].name = fmt.Sprintf("%s (%d)", sides[i].name, i+1)
+			}
+		}
+	}
+}
+
+// A measure is one figure of a run that cards are about.
+type measure struct {
+	label  string
+	unit   aggregate.Unit
+	higher bool
+	of     func(f *aggregate.Figures) (float64, bool)
+}
+
+func measures() []measure {
+	latency := func(of func(*aggregate.Stats) float64) func(f *aggregate.Figures) (float64, bool) {
+		return func(f *aggregate.Figures) (float64, bool) {
+			if f.Duration == nil {
+				return 0, false
+			}
+			return of(f.Duration), true
+		}
+	}
+	return []measure{
+		{"Throughput", aggregate.BytesPerSecond, true, func(f *aggregate.Figures) (float64, bool) { return f.BytesPerS, f.HasBytes }},
+		{"Objects", aggregate.ObjectsPerSecond, true, func(f *aggregate.Figures) (float64, bool) { return f.ObjectsPerS, true }},
+		{"Median latency", aggregate.Milliseconds, false, latency(func(s *aggregate.Stats) float64 { return s.P50 })},
+		{"p99 latency", aggregate.Milliseconds, false, latency(func(s *aggregate.Stats) float64 { return s.P99 })},
+		{"Errors", aggregate.Share, false, func(f *aggregate.Figures) (float64, bool) {
+			n := f.Inside + f.Errors
+			return float64(f.Errors) / math.Max(1, float64(n)), n > 0
+		}},
+	}
+}
+
+// compareTotals has a card for each figure of all operations together.
+func (p *Page) compareTotals(sides []side) {
+	var totals []aggregate.Figures
+	for i := range sides {
+		f, ok := sides[i].report.Total()
+		if !ok {
+			p.Lead = append(p.Lead, "There is no figure for each run as a whole; the operations are compared one by one.")
+			return
+		}
+		totals = append(totals, f)
+	}
+	for _, m := range measures() {
+		var values []float64
+		for i := range totals {
+			if v, ok := m.of(&totals[i]); ok {
+				values = append(values, v)
+			}
+		}
+		if len(values) < len(totals) {
+			continue
+		}
+		largest := slices.Max(values)
+		show := func(v float64) string { return report.MetricText(m.unit, v, largest) }
+		c := card{Label: m.label}
+		if len(values) == 2 {
+			c.Figure = changeOf(values[0], values[1])
+			c.Note = show(values[0]) + " → " + show(values[1])
+		} else {
+			best, worst := slices.Max(values), slices.Min(values)
+			if !m.higher {
+				best, worst = worst, best
+			}
+			c.Figure = show(best)
+			c.Note = "the best, of " + sides[slices.Index(values, best)].name + "; the worst " + show(worst) + ", of " + sides[slices.Index(values, worst)].name
+		}
+		p.Cards = append(p.Cards, c)
+	}
+	if len(sides) == 2 && len(p.Cards) > 0 {
+		var words []string
+		for _, c := range p.Cards {
+			words = append(words, strings.ToLower(c.Label[:1])+c.Label[1:]+" "+c.Figure)
+		}
+		p.Lead = append(p.Lead, fmt.Sprintf("From %s to %s: %s.", sides[0].name, sides[1].name, strings.Join(words, ", ")))
+	}
+	if len(sides) == 2 {
+		p.Lead = append(p.Lead, report.TwoRuns)
+	} else {
+		p.Lead = append(p.Lead, "Single runs prove nothing: runs of the same thing differ, too. For a verdict, compare sets of runs with warp cmp or warp ab.")
+	}
+}
+
+// changeOf is a change in percent of the value before.
+func changeOf(before, after float64) string {
+	switch {
+	case before == after:
+		return "no change"
+	case before == 0:
+		return "new"
+	}
+	return fmt.Sprintf("%+.1f %%", 100*(after-before)/before)
+}
+
+// changes is the table of all metrics of two runs.
+func (p *Page) changes(c *aggregate.Comparison) {
+	t := &table{Caption: "What changed", Head: []string{"metric", "before", "after", "change"}}
+	for i := range c.Operations {
+		op := &c.Operations[i]
+		for _, m := range op.Metrics {
+			largest := max(m.Change.Before, m.Change.After)
+			t.Rows = append(t.Rows, []string{visible(report.SubjectLabel(op.Op, op.Statement, op.Warmup, "")) + " " + m.Metric,
+				report.MetricText(m.Unit, m.Change.Before, largest), report.MetricText(m.Unit, m.Change.After, largest), changeOf(m.Change.Before, m.Change.After)})
+		}
+	}
+	s := section{ID: "changes", Title: "Changes"}
+	for _, only := range []struct {
+		which string
+		ops   []string
+	}{{"before", c.OnlyBefore}, {"after", c.OnlyAfter}} {
+		if len(only.ops) > 0 {
+			s.Lead = append(s.Lead, "Only in the run "+only.which+": "+visible(strings.Join(only.ops, ", "))+".")
+		}
+	}
+	if len(t.Rows) > 0 {
+		s.Blocks = append(s.Blocks, block{Table: t})
+	}
+	p.section(s)
+}
+
+// An operationOf is the same operation of several runs; nil where a run has none.
+type operationOf struct {
+	label string
+	of    []*aggregate.Operation
+	begin []time.Time
+}
+
+func sameOperations(sides []side) (all []operationOf) {
+	index := map[string]int{}
+	for i := range sides {
+		for _, g := range sides[i].groups {
+			begin, _ := g.length()
+			for _, op := range g.ops {
+				label := visible(report.SubjectLabel(op.Op, op.Statement, op.Warmup, ""))
+				k, ok := index[label]
+				if !ok {
+					k = len(all)
+					index[label] = k
+					all = append(all, operationOf{label, make([]*aggregate.Operation, len(sides)), make([]time.Time, len(sides))})
+				}
+				all[k].of[i], all[k].begin[i] = op, begin
+			}
+		}
+	}
+	return all
+}
+
+// compareOperations has the runs of each operation in common charts.
+func (p *Page) compareOperations(sides []side) {
+	figures := section{ID: "operations", Title: "Figures"}
+	throughput := section{ID: "throughput", Title: "Throughput over time"}
+	latency := section{ID: "latency", Title: "Latency over time"}
+	percentiles := section{ID: "percentiles", Title: "Distribution of latency"}
+	for _, same := range sameOperations(sides) {
+		figures.Blocks = append(figures.Blocks, block{Table: sameTable(same, sides)})
+		if c := p.sameThroughput(same, sides); c != nil {
+			throughput.Blocks = append(throughput.Blocks, block{Chart: c})
+		}
+		if c := p.sameLatency(same, sides); c != nil {
+			latency.Blocks = append(latency.Blocks, block{Chart: c})
+		}
+		var curves [][]quantile
+		var names []string
+		for i, op := range same.of {
+			names = append(names, sides[i].name)
+			if op == nil {
+				curves = append(curves, nil)
+				continue
+			}
+			curves = append(curves, quantilesOf(op))
+		}
+		if c := p.curves(same.label+", latency that a share of the requests did not exceed", curves, names); c != nil {
+			percentiles.Blocks = append(percentiles.Blocks, block{Chart: c})
+		}
+	}
+	for _, s := range []section{figures, throughput, latency, percentiles} {
+		p.section(s)
+	}
+}
+
+func sameTable(same operationOf, sides []side) *table {
+	t := &table{Caption: same.label, Head: []string{"run", "requests", "errors", "share", "bytes/s", "objects/s"}}
+	for _, c := range percentileColumns() {
+		t.Head = append(t.Head, c.head)
+	}
+	for i, op := range same.of {
+		if op != nil {
+			t.Rows = append(t.Rows, append(rowOf(sides[i].name, op.Inside+op.Errors, op.Errors, fmt.Sprintf("%.1f %%", 100*op.Share),
+				op.BytesPerS, op.ObjectsPerS, op.HasBytes(), op.WindowS > 0), latencyCells(op)...))
+		}
+	}
+	return t
+}
+
+// overlay puts the segments of runs on one axis, which counts from the begin of each.
+func overlay(same operationOf) (x []float64, of [][]int, segments [][]aggregate.Segment, length float64) {
+	var lists [][]float64
+	for i, op := range same.of {
+		if op == nil {
+			lists, segments = append(lists, nil), append(segments, nil)
+			continue
+		}
+		list := segmentsOf(op)
+		at := middles(list, same.begin[i])
+		for k := range list {
+			length = max(length, at[k]+list[k].DurationS/2)
+		}
+		lists, segments = append(lists, at), append(segments, list)
+	}
+	x, of = union(lists)
+	return x, of, segments, length
+}
+
+// bridged goes on in a straight line between the points of a run, since those of others lie there.
+func bridged(x []float64, at []int, value func(i int) float64) []float64 {
+	y := spread(len(x), at, value)
+	for k := 1; k < len(at); k++ {
+		a, b := at[k-1], at[k]
+		if math.IsNaN(y[a]) || math.IsNaN(y[b]) {
+			continue
+		}
+		for i := a + 1; i < b; i++ {
+			y[i] = y[a] + (y[b]-y[a])*(x[i]-x[a])/(x[b]-x[a])
+		}
+	}
+	return y
+}
+
+func (p *Page) sameThroughput(same operationOf, sides []side) *chart {
+	x, of, segments, length := overlay(same)
+	if len(x) == 0 {
+		return nil
+	}
+	bytes := slices.ContainsFunc(same.of, func(op *aggregate.Operation) bool { return op != nil && op.HasBytes() })
+	var lines []line
+	for i := range same.of {
+		lines = append(lines, line{label: sides[i].name, color: i % 8, y: bridged(x, of[i], func(k int) float64 {
+			if bytes {
+				return segments[i][k].BytesPerS
+			}
+			return segments[i][k].ObjectsPerS
+		})})
+	}
+	show := human.Rate
+	if !bytes {
+		show = func(v float64) string { return grouped(v) + " objects/s" }
+	}
+	return p.overTime("throughput", same.label, rangeOf(lines, show), x, length, lines, bytes, nil, time.Time{})
+}
+
+func (p *Page) sameLatency(same operationOf, sides []side) *chart {
+	x, of, segments, length := overlay(same)
+	var lines []line
+	for i := range same.of {
+		for _, k := range []struct {
+			name, class string
+			of          func(*latencies) float64
+		}{{"p50", "", func(l *latencies) float64 { return l.p50 }}, {"p99", "dash", func(l *latencies) float64 { return l.p99 }}} {
+			lines = append(lines, line{label: sides[i].name + " " + k.name, color: i % 8, class: k.class, y: bridged(x, of[i], func(n int) float64 {
+				if l := latencyOf(&segments[i][n]); l != nil {
+					return k.of(l)
+				}
+				return math.NaN()
+			})})
+		}
+	}
+	return p.millis("latency", same.label+" latency", rangeOf(lines, human.Millis), x, length, lines, nil, nil, time.Time{})
+}
+
+// differences has the commands, and the parameters in which the runs differ.
+func (p *Page) differences(sides []side) {
+	s := section{ID: "command", Title: "Commands and parameters"}
+	var settings []map[string]string
+	names := map[string]bool{}
+	for i := range sides {
+		set := aggregate.Settings(sides[i].report)
+		settings = append(settings, set)
+		for name := range set {
+			names[name] = true
+		}
+	}
+	t := &table{Caption: "Parameters that differ", Head: []string{"parameter"}, Text: true}
+	for i := range sides {
+		t.Head = append(t.Head, sides[i].name)
+	}
+	sorted := make([]string, 0, len(names))
+	for name := range names {
+		sorted = append(sorted, name)
+	}
+	slices.Sort(sorted)
+	for _, name := range sorted {
+		row := []string{visible(name)}
+		differs := false
+		for i := range settings {
+			differs = differs || settings[i][name] != settings[0][name]
+			row = append(row, visible(aggregate.OrNone(settings[i][name])))
+		}
+		if differs {
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	if len(t.Rows) > 0 {
+		s.Blocks = append(s.Blocks, block{Table: t})
+	}
+	for i := range sides {
+		if c := sides[i].report.Command; c != "" {
+			s.Blocks = append(s.Blocks, block{Title: sides[i].name, Code: visible(c)})
+		}
+	}
+	p.section(s)
+}

@@ -1,0 +1,239 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"warp/internal/exact"
+	"warp/internal/human"
+	"warp/pkg/aggregate"
+	"warp/pkg/compare"
+)
+
+// verdict says in words and in cards what ran, whether it was good and steady,
+// and what the limit was.
+func (p *Page) verdict(r *aggregate.Report, groups []group) {
+	if len(groups) == 0 {
+		p.Lead = []string{"No request was measured."}
+		return
+	}
+	requests, failed := uint64(0), uint64(0)
+	for i := range groups {
+		for _, op := range groups[i].ops {
+			requests, failed = requests+op.Inside+op.Errors, failed+op.Errors
+		}
+	}
+	p.Lead = append(p.Lead, ranSentence(r, groups, requests))
+	if len(groups) == 1 {
+		g := &groups[0]
+		p.Cards = append(p.Cards, throughputCard(g), latencyCard(g))
+	}
+	p.Cards = append(p.Cards, errorCard(groups, requests, failed), steadyCard(groups), p.limitCard(r, groups))
+	var words []string
+	for _, c := range p.Cards {
+		if c.sentence != "" {
+			words = append(words, c.sentence)
+		}
+	}
+	p.Lead = append(p.Lead, strings.Join(words, " "))
+}
+
+func ranSentence(r *aggregate.Report, groups []group, requests uint64) string {
+	g := &groups[0]
+	var b strings.Builder
+	fmt.Fprintf(&b, "warp sent %s", counted(requests, "request", "requests"))
+	if len(groups) == 1 && len(g.ops) > 1 {
+		var shares []string
+		for _, op := range g.ops {
+			shares = append(shares, fmt.Sprintf("%.0f %% %s", 100*op.Share, visible(op.Op)))
+		}
+		fmt.Fprintf(&b, " (%s)", strings.Join(shares, ", "))
+	}
+	if where := g.against(); where != "" {
+		fmt.Fprintf(&b, " to %s", where)
+	}
+	fmt.Fprintf(&b, " with %s", human.Plural(g.Concurrency, "worker"))
+	if g.Clients > 1 {
+		fmt.Fprintf(&b, " of %s", human.Plural(g.Clients, "client"))
+	}
+	if len(groups) == 1 && g.WindowS > 0 {
+		fmt.Fprintf(&b, " in %s", human.Seconds(g.WindowS))
+	}
+	b.WriteByte('.')
+	return b.String()
+}
+
+func throughputCard(g *group) card {
+	c := card{Label: "Throughput"}
+	if g.WindowS <= 0 {
+		c.Figure, c.Note = "unknown", "there is no time to measure in"
+		return c
+	}
+	objects := grouped(g.ObjectsPerS) + " objects/s"
+	if !g.moves() {
+		c.Figure = objects
+		return c
+	}
+	c.Figure, c.Note = human.Rate(g.BytesPerS), objects
+	return c
+}
+
+// latencyCard is about all operations together, or the only one.
+func latencyCard(g *group) card {
+	s, kind := g.Duration, "Latency"
+	if s == nil && len(g.ops) == 1 {
+		s = g.ops[0].Duration
+	}
+	if g.Response != nil {
+		s, kind = g.Response, "Response time"
+	}
+	c := card{Label: kind}
+	if s == nil {
+		c.Figure, c.Note = "unknown", "no request succeeded"
+		if a := g.ops[0].AveragedDuration; a != nil {
+			c.Figure, c.Note = human.Millis(a.Mean)+" on average", "percentiles of all requests are not known"
+		}
+		return c
+	}
+	c.Figure = human.Millis(s.P50)
+	c.Note = fmt.Sprintf("median; p99 %s, max %s", atLeast(s, s.P99), atLeast(s, s.Max))
+	c.sentence = fmt.Sprintf("Half of the requests took at most %s, 99 of 100 at most %s.", human.Millis(s.P50), atLeast(s, s.P99))
+	return c
+}
+
+// atLeast marks what requests that were never sent make a lower bound.
+func atLeast(s *aggregate.Stats, ms float64) string {
+	if s.Unsent > 0 && ms >= s.UnsentMin {
+		return "over " + human.Millis(ms)
+	}
+	return human.Millis(ms)
+}
+
+// fewErrors is the share of failed requests up to which runs are still compared.
+const fewErrors = compare.MaxErrors
+
+func errorCard(groups []group, requests, failed uint64) card {
+	if failed == 0 {
+		return card{Label: "Errors", Figure: "none", Note: "every request succeeded", State: "good", sentence: "No request failed."}
+	}
+	codes := map[string]uint64{}
+	for i := range groups {
+		for _, op := range groups[i].ops {
+			for code, n := range op.ErrorsByCode {
+				codes[code] += n
+			}
+		}
+	}
+	share := percentOf(failed, requests)
+	c := card{Label: "Errors", Figure: count(failed), State: "bad", Note: share + " of the requests"}
+	if float64(failed) < fewErrors*float64(requests) {
+		c.State = "warn"
+	}
+	if sorted := byNumber(codes); len(sorted) > 0 {
+		c.Note += ", most of them " + visible(sorted[0])
+		if len(sorted) == 1 {
+			c.Note = share + " of the requests, all of them " + visible(sorted[0])
+		}
+	}
+	c.sentence = fmt.Sprintf("%s failed (%s).", human.UpperFirst(counted(failed, "request", "requests")), share)
+	return c
+}
+
+// percentOf does not show what there is as nothing.
+func percentOf(part, all uint64) string {
+	share := 100 * exact.Ratio(float64(part), float64(all))
+	switch {
+	case share > 0 && share < .01:
+		return "less than 0.01 %"
+	case share < 10:
+		return fmt.Sprintf("%.2f %%", share)
+	}
+	return fmt.Sprintf("%.0f %%", share)
+}
+
+// byNumber are the codes, the most frequent first.
+func byNumber(codes map[string]uint64) []string {
+	names := make([]string, 0, len(codes))
+	for name := range codes {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if codes[a] != codes[b] {
+			if codes[a] > codes[b] {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a, b)
+	})
+	return names
+}
+
+// steadyCard is about the least steady operation.
+func steadyCard(groups []group) card {
+	rank := map[string]int{"steady": 1, "drifting": 2, "unsteady": 3}
+	var worst *aggregate.Operation
+	for i := range groups {
+		for _, op := range groups[i].ops {
+			if op.Stability != nil && (worst == nil || rank[op.Stability.State] > rank[worst.Stability.State]) {
+				worst = op
+			}
+		}
+	}
+	c := card{Label: "Over time", Figure: "unknown", Note: "there are no segments to compare"}
+	if worst == nil {
+		return c
+	}
+	s := worst.Stability
+	_, detail, _ := strings.Cut(s.Sentence, ": ")
+	c.Figure, c.Note = s.State, visible(detail)
+	switch s.State {
+	case "steady":
+		c.State, c.sentence = "good", "Throughput was steady."
+	case "drifting":
+		c.State, c.Note = "warn", visible(s.Sentence)
+	case "unsteady":
+		c.State = "warn"
+	default:
+		c.Figure = "too short to tell"
+	}
+	if c.State == "warn" {
+		c.sentence = "Throughput was " + visible(s.Sentence) + "."
+		if len(groups) > 1 || len(groups[0].ops) > 1 {
+			c.Note = visible(worst.Op) + " " + c.Note
+			c.sentence = "Throughput of " + visible(worst.Op) + " was " + visible(s.Sentence) + "."
+		}
+	}
+	return c
+}
+
+// limitCard says what kept the run from being faster, as far as warp can tell.
+func (p *Page) limitCard(r *aggregate.Report, groups []group) card {
+	c := card{Label: "Limit"}
+	busy := ""
+	if l := r.ClientLoad; l != nil {
+		busy = fmt.Sprintf("client used %.0f %% of %s", 100*exact.Ratio(l.CPUSeconds, l.WallSeconds*l.Cores), human.Plural(int(l.Cores+.5), "core"))
+		if l.LinkShare > 0 {
+			busy += fmt.Sprintf(", %.0f %% of %s", 100*l.LinkShare, visible(l.Link))
+		}
+	}
+	g := &groups[0]
+	switch limits := r.ClientLimits(); {
+	case len(limits) > 0:
+		c.Figure, c.State, c.Note = "the client", "bad", busy
+		c.sentence = "The client was the limit, so the figures are not the store's."
+	case len(groups) == 1 && g.OfferedPerS > 0 && g.AchievedPerS >= .99*g.OfferedPerS:
+		c.Figure, c.State, c.Note = "the schedule", "good", fmt.Sprintf("%s of %s requests/s achieved", grouped(g.AchievedPerS), grouped(g.OfferedPerS))
+		c.sentence = fmt.Sprintf("The store kept up with the schedule of %s requests/s.", grouped(g.OfferedPerS))
+	case len(groups) == 1 && g.OfferedPerS > 0:
+		c.Figure, c.State, c.Note = "below the schedule", "bad", fmt.Sprintf("%s of %s requests/s achieved", grouped(g.AchievedPerS), grouped(g.OfferedPerS))
+		c.sentence = fmt.Sprintf("Only %s of the %s requests/s of the schedule were achieved.", grouped(g.AchievedPerS), grouped(g.OfferedPerS))
+	case r.ClientLoad == nil:
+		c.Figure, c.Note = "unknown", "the log does not say how busy the client was"
+	default:
+		c.Figure, c.State, c.Note = "not the client", "good", busy
+		c.sentence = "The client was not the limit."
+	}
+	return c
+}

@@ -1,0 +1,108 @@
+package web
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"warp/pkg/aggregate"
+	"warp/pkg/report/page"
+)
+
+// browser starts Chromium, which CI has.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("there is no Chromium, and CI tests with one")
+		}
+		t.Skip("there is no Chromium")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(2*time.Minute))...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	if err := chromedp.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// at is the page of a course after so many seconds.
+func at(seconds int) *page.Page {
+	c := &Course{Workers: 8, Clients: 1}
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).UnixNano()
+	for i := range int64(seconds) {
+		n := uint64(i+1) * 100
+		c.Add(aggregate.LiveSnapshot{At: start + (i+1)*1e9, Ops: []aggregate.LiveOp{{Op: "GET", Requests: n, Bytes: n << 20, Objects: n, Elapsed: time.Duration((i + 1) * 1e9)}}})
+	}
+	return page.Report(c.Report(), page.Options{})
+}
+
+// A page in a browser follows the run: figures and charts change in place, marks are set, a reload shows the same, and
+// the end is seen. Nothing that is asked goes anywhere else.
+func TestBrowserFollowsTheRun(t *testing.T) {
+	t.Parallel()
+	r := serve(t, "127.0.0.1:0")
+	ctx := browser(t)
+	var mu sync.Mutex
+	var bad []string
+	note := func(s string) { mu.Lock(); bad = append(bad, s); mu.Unlock() }
+	chromedp.ListenTarget(ctx, func(ev any) {
+		switch ev := ev.(type) {
+		case *runtime.EventExceptionThrown:
+			note("exception: " + ev.ExceptionDetails.Error())
+		case *log.EventEntryAdded:
+			note("log: " + ev.Entry.Text)
+		case *network.EventRequestWillBeSent:
+			if u := ev.Request.URL; !strings.HasPrefix(u, r.base) && !strings.HasPrefix(u, "data:") {
+				note("request: " + u)
+			}
+		}
+	})
+	poll := func(expression string) chromedp.Action {
+		return chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(patience))
+	}
+	step := func(name string, actions ...chromedp.Action) {
+		t.Helper()
+		if err := chromedp.Run(ctx, actions...); err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			t.Fatalf("%s: %v; %q", name, err, bad)
+		}
+	}
+	step("open", log.Enable(), network.Enable(), chromedp.Navigate(r.URL()), poll(`document.querySelector("h1").textContent === "Nothing was measured yet"`))
+	r.Show(at(5))
+	r.Say("measuring for 5s")
+	step("first figures", poll(`document.querySelectorAll(".plot.drawn .uplot").length >= 1`), poll(`document.getElementById("state").textContent === "measuring for 5s"`),
+		chromedp.Evaluate(`document.querySelector(".uplot").dataset.seen = "yes"`, nil))
+	r.Show(at(20))
+	step("more figures", poll(`document.getElementById("top").textContent.includes("2,000")`), poll(`document.querySelector(".uplot").dataset.seen === "yes"`))
+	step("mark", chromedp.SendKeys("#marktext", "disk pulled\r", chromedp.ByQuery), poll(`document.getElementById("marktext").value === ""`))
+	if text := <-r.marks; text != "disk pulled" {
+		t.Errorf("the mark is %q", text)
+	}
+	step("reload", chromedp.Reload(), poll(`document.querySelectorAll(".plot.drawn .uplot").length >= 1`), poll(`document.getElementById("top").textContent.includes("2,000")`))
+	r.Show(at(30))
+	r.End("the run is over")
+	step("end", poll(`document.getElementById("state").textContent === "the run is over"`), poll(`document.getElementById("top").textContent.includes("3,000")`),
+		poll(`document.getElementById("stop") === null`))
+	mu.Lock()
+	defer mu.Unlock()
+	for _, s := range bad {
+		t.Error(s)
+	}
+}

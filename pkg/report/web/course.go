@@ -1,0 +1,134 @@
+package web
+
+import (
+	"time"
+
+	"warp/internal/exact"
+	"warp/pkg/aggregate"
+)
+
+// maxSegments bounds a course; when there are more, neighbours are put together.
+const maxSegments = 400
+
+// A Course makes a report of live figures, where there is no other before the end
+// of the run: at the coordinator of a fleet.
+type Course struct {
+	Base             aggregate.Report // what is known before
+	Workers, Clients int
+
+	begin, last int64
+	ops         []*courseOp
+}
+
+type courseOp struct {
+	now      aggregate.LiveOp
+	segments []aggregate.Segment
+}
+
+// Add takes the figures of another moment.
+func (c *Course) Add(s aggregate.LiveSnapshot) {
+	if c.begin == 0 && len(s.Ops) > 0 {
+		for _, op := range s.Ops {
+			c.begin = max(c.begin, s.At-int64(op.Elapsed)) // the latest: what began before is counted in its first segment
+		}
+		c.last = c.begin
+	}
+	if s.At <= c.last {
+		return
+	}
+	for i := range s.Ops {
+		c.op(s.Ops[i].Op).add(&s.Ops[i], c.last, s.At)
+	}
+	c.last = s.At
+	for _, op := range c.ops {
+		if len(op.segments) > maxSegments {
+			op.halve()
+		}
+	}
+}
+
+func (c *Course) op(name string) *courseOp {
+	for _, op := range c.ops {
+		if op.now.Op == name {
+			return op
+		}
+	}
+	op := &courseOp{now: aggregate.LiveOp{Op: name}}
+	c.ops = append(c.ops, op)
+	return op
+}
+
+func (o *courseOp) add(now *aggregate.LiveOp, from, to int64) {
+	less := func(a, b uint64) uint64 { // figures of a client that was lost are taken away
+		if a < b {
+			return 0
+		}
+		return a - b
+	}
+	s := aggregate.Segment{
+		Start: time.Unix(0, from).UTC(), DurationS: float64(to-from) / 1e9, Bytes: less(now.Bytes, o.now.Bytes), Objects: float64(less(now.Objects, o.now.Objects)),
+		OpsEnded: less(now.Requests, o.now.Requests), Errors: less(now.Errors, o.now.Errors),
+	}
+	o.now = *now
+	o.segments = append(o.segments, withRates(s))
+}
+
+// halve puts each two segments together.
+func (o *courseOp) halve() {
+	kept := o.segments[:0]
+	for i := 0; i < len(o.segments); i += 2 {
+		s := o.segments[i]
+		if i+1 < len(o.segments) {
+			t := &o.segments[i+1]
+			s.DurationS, s.Bytes, s.Objects = s.DurationS+t.DurationS, s.Bytes+t.Bytes, s.Objects+t.Objects
+			s.OpsEnded, s.Errors = s.OpsEnded+t.OpsEnded, s.Errors+t.Errors
+		}
+		kept = append(kept, withRates(s))
+	}
+	o.segments = kept
+}
+
+func withRates(s aggregate.Segment) aggregate.Segment {
+	s.BytesPerS, s.ObjectsPerS = exact.Ratio(float64(s.Bytes), s.DurationS), exact.Ratio(s.Objects, s.DurationS)
+	return s
+}
+
+// Elapsed is the time that the course covers.
+func (c *Course) Elapsed() time.Duration { return time.Duration(c.last - c.begin) }
+
+// Report is what is known so far.
+func (c *Course) Report() *aggregate.Report {
+	r := c.Base
+	r.Version = 2
+	if len(c.ops) == 0 {
+		return &r
+	}
+	seconds := c.Elapsed().Seconds()
+	g := aggregate.GroupReport{Kind: "measured", WindowStart: time.Unix(0, c.begin).UTC(), WindowEnd: time.Unix(0, c.last).UTC(), WindowS: seconds,
+		WindowBasis: aggregate.Measured, Concurrency: c.Workers, Clients: c.Clients}
+	total := uint64(0)
+	for _, o := range c.ops {
+		total += o.now.Requests
+	}
+	for _, o := range c.ops {
+		now := &o.now
+		done := now.Requests - min(now.Errors, now.Requests)
+		size := now.Bytes / max(done, 1)
+		op := aggregate.Operation{
+			Op: now.Op, Requests: now.Requests, Errors: now.Errors, Inside: done, Share: exact.Ratio(float64(now.Requests), float64(total)),
+			WindowStart: g.WindowStart, WindowEnd: g.WindowEnd, WindowS: seconds, WindowBasis: aggregate.Whole, Concurrency: c.Workers, Clients: c.Clients,
+			BytesPerS: exact.Ratio(float64(now.Bytes), seconds), ObjectsPerS: exact.Ratio(float64(now.Objects), seconds),
+			Objects: float64(now.Objects), Bytes: now.Bytes, ObjectBytes: aggregate.SizeRange{Min: size, Max: size, Mean: float64(size)},
+			Duration: now.Latency, Segments: append([]aggregate.Segment(nil), o.segments...),
+		}
+		if n := len(o.segments); n > 0 {
+			op.SegmentS = o.segments[0].DurationS
+		}
+		g.Operations = append(g.Operations, now.Op)
+		g.Requests, g.Errors = g.Requests+now.Requests, g.Errors+now.Errors
+		g.BytesPerS, g.ObjectsPerS = g.BytesPerS+op.BytesPerS, g.ObjectsPerS+op.ObjectsPerS
+		r.Operations = append(r.Operations, op)
+	}
+	r.Groups = []aggregate.GroupReport{g}
+	return &r
+}

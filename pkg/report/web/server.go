@@ -1,0 +1,259 @@
+// Package web shows pages over HTTP: that of a run while it lasts, fed by
+// server-sent events, and those of recorded runs.
+//
+// Whoever reads slowly costs nobody else anything: a reader gets the newest
+// state when it is ready for one, and none is kept for it.
+package web
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"sync"
+	"time"
+
+	"warp/internal/connlimit"
+	"warp/pkg/report/page"
+)
+
+// What strangers may take up of the address: the descriptors are for the benchmark.
+const (
+	maxConnections = 64
+	grace          = 250 * time.Millisecond
+)
+
+const (
+	writeWait = 10 * time.Second // for a piece of an answer
+	beat      = 2 * time.Second  // between signs of life
+	interest  = 5 * time.Second  // for how long somebody who asked once is taken to go on
+)
+
+// Options say what a page can do besides being shown.
+type Options struct {
+	Stop func()                  // ends the run; nil = there is nothing to end
+	Mark func(text string) error // notes what was done to the store; nil = there is no run
+	Log  func() string           // file of the op log so far; "" = there is none here
+}
+
+// A Server shows a page until Close.
+type Server struct {
+	options  Options
+	token    string
+	loopback bool
+	addr     netip.AddrPort
+	http     *http.Server
+	done     chan struct{}
+	close    func()
+
+	mu      sync.Mutex
+	state   state
+	shown   *content
+	changed chan struct{} // closed with each change
+	viewers int
+	asked   time.Time
+}
+
+// A state is what the run does.
+type state struct {
+	Text string `json:"text"`
+	Over bool   `json:"over"`
+}
+
+// A content is a page with what all its viewers get of it.
+type content struct {
+	page      *page.Page
+	at        time.Time
+	fragments []byte
+}
+
+// Listen serves at HOST:PORT. Where that can be reached from other machines,
+// everything needs the token that is in the URL; elsewhere only what changes the run.
+func Listen(addr string, o Options) (*Server, error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{options: o, token: rand.Text(), done: make(chan struct{}), changed: make(chan struct{}), state: state{Text: "getting ready"}}
+	s.close = sync.OnceFunc(func() { close(s.done) })
+	s.addr = l.Addr().(*net.TCPAddr).AddrPort()
+	s.loopback = s.addr.Addr().Unmap().IsLoopback()
+	s.http = &http.Server{Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute,
+		WriteTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10}
+	total := connlimit.Share(maxConnections)
+	limited := connlimit.Listen(l, connlimit.Limits{Total: total, PerAddress: total * 3 / 4, Grace: grace})
+	go func() { _ = s.http.Serve(limited) }()
+	return s, nil
+}
+
+// URL is where the page is, with the token.
+func (s *Server) URL() string {
+	host := s.addr.Addr().Unmap().String()
+	if s.addr.Addr().IsUnspecified() {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, strconv.Itoa(int(s.addr.Port()))) + "/?token=" + s.token
+}
+
+// Wanted reports whether somebody looks, so that a newer page is worth its cost.
+func (s *Server) Wanted() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.state.Over && (s.viewers > 0 || time.Since(s.asked) < interest)
+}
+
+// Show replaces the page. When it returns, all that viewers get of it is made.
+func (s *Server) Show(p *page.Page) {
+	c := &content{page: p, at: time.Now()}
+	if fragments, err := p.Fragments(); err == nil { // the templates are tested
+		c.fragments = fragments
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shown = c
+	s.tell()
+}
+
+// Say changes what the run does, in a few words. After End it does nothing.
+func (s *Server) Say(text string) { s.become(state{Text: text}) }
+
+// End says that the run is over, and why or how.
+func (s *Server) End(text string) { s.become(state{text, true}) }
+
+func (s *Server) become(now state) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state == now || s.state.Over {
+		return
+	}
+	s.state = now
+	s.tell()
+}
+
+// tell wakes all that wait for a change. The lock is held.
+func (s *Server) tell() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// Close ends all connections, those of viewers in good order.
+func (s *Server) Close() {
+	s.close()
+	for range 20 { // until they have been told
+		s.mu.Lock()
+		left := s.viewers
+		s.mu.Unlock()
+		if left == 0 {
+			break
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	_ = s.http.Close()
+}
+
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /{$}", s.guard(s.showPage, false))
+	mux.Handle("GET /events", s.guard(s.events, false))
+	mux.Handle("GET /report.html", s.guard(s.savePage, false))
+	mux.Handle("GET /report.json", s.guard(s.saveData, false))
+	mux.Handle("GET /log", s.guard(s.saveLog, false))
+	mux.Handle("POST /stop", s.guard(s.stop, true))
+	mux.Handle("POST /mark", s.guard(s.mark, true))
+	return mux
+}
+
+// guard lets in who may ask for that. A page of another site that makes a browser
+// ask, be it by a name that leads here, has another Host or Origin, and no token.
+func (s *Server) guard(next http.HandlerFunc, changes bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Cache-Control", "no-store")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Content-Security-Policy", "frame-ancestors 'none'")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		switch {
+		case s.loopback && !s.ownHost(r.Host):
+			http.Error(w, "this page is at "+s.addr.String()+" only", http.StatusMisdirectedRequest)
+		case (changes || !s.loopback) && !s.knows(r):
+			http.Error(w, "the token of the URL that warp printed is missing or wrong", http.StatusForbidden)
+		case foreign(r):
+			http.Error(w, "requests of other sites are refused", http.StatusForbidden)
+		default:
+			next(w, r)
+		}
+	})
+}
+
+// ownHost reports whether a Host header names this machine by an address, or as localhost.
+func (s *Server) ownHost(name string) bool {
+	host, port, err := net.SplitHostPort(name)
+	if err != nil {
+		host, port = name, "80"
+	}
+	if port != strconv.Itoa(int(s.addr.Port())) {
+		return false
+	}
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// knows reports whether the request has the token.
+func (s *Server) knows(r *http.Request) bool {
+	token := r.Header.Get("X-Warp-Token")
+	if token == "" {
+		token = r.URL.Query().Get("token")
+	}
+	return subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) == 1
+}
+
+// foreign reports whether a browser says that another site's page asks.
+func foreign(r *http.Request) bool {
+	if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+r.Host {
+		return true
+	}
+	site := r.Header.Get("Sec-Fetch-Site")
+	// A link or an address that was typed in may lead to the page, but nothing else.
+	return site == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Method != http.MethodGet && site != "" && site != "same-origin"
+}
+
+func (s *Server) stop(w http.ResponseWriter, _ *http.Request) {
+	if s.options.Stop == nil || s.over() {
+		http.Error(w, "there is no run to stop", http.StatusConflict)
+		return
+	}
+	s.options.Stop()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+const maxBody = 4 << 10
+
+func (s *Server) mark(w http.ResponseWriter, r *http.Request) {
+	if s.options.Mark == nil || s.over() {
+		http.Error(w, "there is no run to mark", http.StatusConflict)
+		return
+	}
+	text, err := body(w, r)
+	if err == nil {
+		err = s.options.Mark(text)
+	}
+	if err != nil {
+		http.Error(w, fmt.Sprint(err), http.StatusConflict)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *Server) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.Over
+}

@@ -1,0 +1,112 @@
+package engines
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"warp/pkg/store"
+	"warp/pkg/store/lean"
+	"warp/pkg/store/minio"
+	"warp/pkg/store/s3"
+)
+
+// expressProvider is S3 Express One Zone, whose directory buckets have other signatures, other hosts and other listings
+// than the buckets of S3. The names of buckets say it, so that nobody has to.
+func expressProvider() Provider {
+	const general = "name another --bucket, since that name is one of a directory bucket"
+	return Provider{
+		Name: s3.Express, Title: "S3 Express One Zone",
+		OwnsBucket: s3.IsDirectory, Locate: zonalHosts,
+		Lacks: map[Feature]string{
+			Versions: general, ObjectLock: general, Tags: general, Forms: general, ZIPFiles: "", Unpacking: "", FanOuts: "", ListMetadata: "", Profiles: "",
+			CustomerKeys: "leave it out: everything is encrypted as the bucket says", ServiceKeys: "leave it out: everything is encrypted as the bucket says",
+			Classes: "leave it out: everything is of one class",
+		},
+		Checksums: []store.Checksum{
+			store.ChecksumCRC32, store.ChecksumCRC32FO, store.ChecksumCRC32C, store.ChecksumCRC32CFO, store.ChecksumCRC64NVME,
+			store.ChecksumSHA1, store.ChecksumSHA256,
+		},
+		open: openExpress,
+	}
+}
+
+// zonalHosts are the hosts of the zone that the names of the buckets say, where hosts of Amazon's are given.
+func zonalHosts(hosts, buckets []string, region string) (at []string, in string, err error) {
+	first, err := s3.Zone(buckets[0])
+	if err != nil {
+		return nil, "", err
+	}
+	for _, bucket := range buckets {
+		zone, err := s3.Zone(bucket)
+		if err != nil {
+			return nil, "", err
+		}
+		if zone != first {
+			return nil, "", fmt.Errorf("the buckets %s and %s are in two zones, and a run is about one", buckets[0], bucket)
+		}
+	}
+	for _, host := range hosts {
+		zonal, of, err := s3.ZonalHost(host, first, region)
+		if err != nil {
+			return nil, "", err
+		}
+		if region = of; !slices.Contains(at, zonal) {
+			at = append(at, zonal)
+		}
+	}
+	return at, region, nil
+}
+
+// defaultRegion is that of signatures where nobody says another one, and the host is not Amazon's.
+const defaultRegion = "us-east-1"
+
+// openExpress opens the engine that cfg asks for, and the sessions that all of the requests share: those of each user.
+func openExpress(cfg *store.Config) (o opened, err error) {
+	cfg.Region = cmp.Or(cfg.Region, defaultRegion)
+	cfg.UnsignedPayload = cfg.UnsignedPayload || cfg.TLS // which protects it as well
+	name, err := choose(cfg)
+	if err != nil {
+		return o, err
+	}
+	users := make(map[store.Credentials]*s3.Sessions)
+	sessions := func(user store.Credentials) *s3.Sessions {
+		if users[user] == nil {
+			users[user] = s3.NewSessions()
+		}
+		return users[user]
+	}
+	o.driver = store.Driver{Name: name,
+		Engine: func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
+			second, err := minio.NewExpress(cfg, a, sessions(cfg.Credentials), n)
+			if err != nil || name != engineLean {
+				return second, err
+			}
+			first, err := lean.NewExpress(cfg, a, sessions(cfg.Credentials), n)
+			if err != nil {
+				return nil, err
+			}
+			return &withFallback{first, second}, nil
+		},
+		Admin: func(cfg *store.Config, a store.Address) (store.Admin, error) {
+			admin, err := minio.NewExpressAdmin(cfg, a, sessions(cfg.Credentials))
+			if err != nil {
+				return nil, err
+			}
+			return &renewing{admin, sessions(cfg.Credentials)}, nil
+		},
+	}
+	return o, nil
+}
+
+// A renewing admin ends the renewal of sessions when it is closed.
+type renewing struct {
+	*minio.ExpressAdmin
+	sessions *s3.Sessions
+}
+
+// Close closes the connections as [minio.ExpressAdmin.Close] does.
+func (r *renewing) Close() {
+	r.sessions.Close()
+	r.ExpressAdmin.Close()
+}

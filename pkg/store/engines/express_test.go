@@ -1,0 +1,269 @@
+package engines
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	miniogo "github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"warp/internal/enginetest"
+	"warp/internal/standin"
+	"warp/pkg/store"
+	"warp/pkg/store/s3"
+)
+
+const (
+	directoryBucket = "enginetest--use1-az4--x-s3"
+	zonalHost       = "s3express-use1-az4.us-east-1.amazonaws.com"
+)
+
+// expressConfig is for the stand-in, as a host of Amazon's over TLS or as one of its own.
+func expressConfig(engine string, e *standin.Express, amazon bool) store.Config {
+	cfg := store.Config{
+		Hosts: store.Addresses([]string{e.Addr}), Provider: s3.Express, Concurrency: 2, Engine: engine,
+		Credentials: store.Keys{AccessKey: e.User.Access, SecretKey: e.User.Secret, SessionToken: e.User.Token},
+	}
+	if amazon {
+		cfg.Hosts, cfg.TLS, cfg.CAPEM, cfg.Region = []store.Address{{Name: zonalHost, Dial: e.Addr}}, true, e.CA, "us-east-1"
+	}
+	return cfg
+}
+
+func startExpress(t *testing.T, tls bool) *standin.Express {
+	t.Helper()
+	e := standin.NewExpress(embeddedStore(t))
+	e.Start(t, tls)
+	t.Cleanup(func() {
+		_, problems := e.Seen()
+		for _, p := range problems {
+			t.Error(p)
+		}
+	})
+	return e
+}
+
+// All requests of both engines work in a directory bucket, below hosts of Amazon's and others, and bookkeeping does. There
+// is one session for all of them.
+func TestExpress(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"lean", "minio"} {
+		for _, option := range []string{"", "checksum"} {
+			for _, amazon := range []bool{false, true} {
+				t.Run(fmt.Sprint(engine, option, amazon), func(t *testing.T) {
+					t.Parallel()
+					e := startExpress(t, amazon)
+					e.User.Token = "a token of the user's"
+					cfg := expressConfig(engine, e, amazon)
+					if option != "" {
+						cfg.Checksum = store.ChecksumCRC32C
+					}
+					cfg.PartSize = 5 << 20
+					c, err := New(cfg)
+					must(t, err)
+					defer c.Close()
+					if exists, err := c.BucketExists(t.Context(), directoryBucket); err != nil || exists {
+						t.Fatal(exists, err)
+					}
+					if amazon { // whose control endpoint has no address here
+						e.MakeBucket(t, directoryBucket)
+					} else {
+						must(t, c.MakeBucket(t.Context(), directoryBucket, false))
+					}
+					if exists, err := c.BucketExists(t.Context(), directoryBucket); err != nil || !exists {
+						t.Fatal(exists, err)
+					}
+					h := c.Acquire()
+					enginetest.RunIn(t, h.Engine, directoryBucket, enginetest.Lacks{Order: true})
+					large := bytes.Repeat([]byte("0123456789abcdef"), 12<<20/16)
+					ref := store.Ref{Bucket: directoryBucket, Key: "dir/in parts"}
+					_, err = h.Put(t.Context(), store.Put{Ref: ref, Body: bytes.NewReader(large), Size: int64(len(large))}, store.NewTrace(time.Now()))
+					must(t, err)
+					var keys []string
+					must(t, c.List(t.Context(), store.List{Bucket: directoryBucket, Prefix: "dir/in p"}, func() { keys = nil }, func(o store.Object) bool {
+						keys = append(keys, o.Key)
+						return true
+					}))
+					if fmt.Sprint(keys) != "[dir/in parts]" {
+						t.Errorf("the prefix lists %q", keys)
+					}
+					must(t, c.AbortUploads(t.Context(), directoryBucket, "dir/", func(string) bool { return true }))
+					must(t, c.Delete(t.Context(), []store.Ref{ref, {Bucket: directoryBucket, Key: "other"}}))
+					for offset := range int64(3) {
+						put := store.Put{Ref: store.Ref{Bucket: directoryBucket, Key: "appended"}, Body: strings.NewReader("x"), Size: 1,
+							Headers: []store.Header{{Name: "x-amz-write-offset-bytes", Value: fmt.Sprint(offset)}}}
+						o, err := h.Put(t.Context(), put, store.NewTrace(time.Now()))
+						if err != nil || o.Size != offset+1 {
+							t.Errorf("append at %d: size %d, %v", offset, o.Size, err)
+						}
+					}
+					if n := e.Created(directoryBucket); n != 1 {
+						t.Errorf("%d sessions, want 1", n)
+					}
+				})
+			}
+		}
+	}
+}
+
+// A session that the store ends before its time is replaced, while requests go on, and no request waits for another one.
+func TestExpressSessionLapses(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"lean", "minio"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			e := standin.NewExpress(embeddedStore(t))
+			creating, goOn := make(chan string, 10), make(chan struct{})
+			e.Creating = func(bucket string) {
+				if creating <- bucket; len(creating) > 1 {
+					<-goOn
+				}
+			}
+			e.Start(t, false)
+			c, err := New(expressConfig(engine, e, false))
+			must(t, err)
+			defer c.Close()
+			must(t, c.MakeBucket(t.Context(), directoryBucket, false))
+			stat := func() error {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				return c.Use(func(h *store.Host) error {
+					put := store.Put{Ref: store.Ref{Bucket: directoryBucket, Key: "k"}, Body: strings.NewReader("x"), Size: 1}
+					_, err := h.Put(ctx, put, store.NewTrace(time.Now()))
+					return err
+				})
+			}
+			must(t, stat())
+			e.Revoke()
+			for range 3 { // while the store keeps the next session back
+				if err := stat(); store.CodeOf(err) != "ExpiredToken" {
+					t.Errorf("%v, want ExpiredToken", err)
+				}
+			}
+			close(goOn)
+			deadline := time.Now().Add(time.Minute)
+			for stat() != nil {
+				if time.Now().After(deadline) {
+					t.Fatal("there is no other session")
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+			if _, problems := e.Seen(); len(problems) > 0 {
+				t.Error(problems)
+			}
+		})
+	}
+}
+
+// What refuses the session is what the requests fail with.
+func TestExpressWithoutSession(t *testing.T) {
+	t.Parallel()
+	e := standin.NewExpress(embeddedStore(t))
+	e.Start(t, false)
+	cfg := expressConfig("lean", e, false)
+	cfg.Credentials = store.Keys{AccessKey: e.User.Access, SecretKey: "wrong"}
+	c, err := New(cfg)
+	must(t, err)
+	defer c.Close()
+	_, err = c.Acquire().Stat(t.Context(), store.Ref{Bucket: directoryBucket, Key: "k"}, store.NewTrace(time.Now()))
+	if store.CodeOf(err) != "SignatureDoesNotMatch" {
+		t.Error(err)
+	}
+	cfg.Credentials = nil
+	c, err = New(cfg)
+	must(t, err)
+	defer c.Close()
+	_, err = c.Acquire().Stat(t.Context(), store.Ref{Bucket: directoryBucket, Key: "k"}, store.NewTrace(time.Now()))
+	if err == nil || !strings.Contains(err.Error(), "signed by V4 only") {
+		t.Error(err)
+	}
+	g := embeddedStore(t) // which knows no sessions
+	cfg = expressConfig("lean", e, false)
+	cfg.Hosts = store.Addresses([]string{g.Addr()})
+	c, err = New(cfg)
+	must(t, err)
+	defer c.Close()
+	_, err = c.Acquire().Stat(t.Context(), store.Ref{Bucket: directoryBucket, Key: "k"}, store.NewTrace(time.Now()))
+	if err == nil {
+		t.Error("a store without sessions gave one")
+	}
+	t.Log(err)
+}
+
+// minio-go, which has a client of its own for directory buckets, works with the stand-in too: then both follow the same
+// protocol.
+func TestExpressStandinServesMinio(t *testing.T) {
+	t.Parallel()
+	e := startExpress(t, true)
+	c, err := New(expressConfig("lean", e, true))
+	must(t, err)
+	defer c.Close()
+	e.MakeBucket(t, directoryBucket)
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(e.CA)
+	other, err := miniogo.New("s3express-control.us-east-1.amazonaws.com", &miniogo.Options{
+		Creds: credentials.NewStaticV4(e.User.Access, e.User.Secret, ""), Secure: true, Region: "us-east-1",
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", e.Addr)
+		}},
+	})
+	must(t, err)
+	other.SetS3EnableDualstack(false)
+	const key = "dir/of minio-go"
+	_, err = other.PutObject(t.Context(), directoryBucket, key, strings.NewReader("text"), 4, miniogo.PutObjectOptions{})
+	must(t, err)
+	var got bytes.Buffer
+	_, err = c.Acquire().Get(t.Context(), store.Get{Ref: store.Ref{Bucket: directoryBucket, Key: key}, Into: &got}, store.NewTrace(time.Now()))
+	if err != nil || got.String() != "text" {
+		t.Errorf("%q, %v", got.String(), err)
+	}
+	object, err := other.GetObject(t.Context(), directoryBucket, key, miniogo.GetObjectOptions{})
+	must(t, err)
+	if text, err := io.ReadAll(object); err != nil || string(text) != "text" {
+		t.Errorf("%q, %v", text, err)
+	}
+	must(t, other.RemoveObject(t.Context(), directoryBucket, key, miniogo.RemoveObjectOptions{}))
+	if n := e.Created(directoryBucket); n != 2 {
+		t.Errorf("%d sessions, want one of each client", n)
+	}
+}
+
+// Where the buckets of a zone are follows from their names, at hosts of Amazon's.
+func TestZonalHosts(t *testing.T) {
+	t.Parallel()
+	const bucket = "data--use1-az4--x-s3"
+	for _, test := range []struct{ host, bucket, region, want string }{
+		{"s3.us-east-1.amazonaws.com", bucket, "", zonalHost + " us-east-1"},
+		{"s3.dualstack.us-east-1.amazonaws.com", bucket, "", zonalHost + " us-east-1"},
+		{"s3express-control.us-east-1.amazonaws.com:443", bucket, "", zonalHost + ":443 us-east-1"},
+		{zonalHost, bucket, "", zonalHost + " us-east-1"},
+		{"s3.amazonaws.com", bucket, "us-west-2", "s3express-use1-az4.us-west-2.amazonaws.com us-west-2"},
+		{"s3.cn-north-1.amazonaws.com.cn", "d--cnn1-az4--x-s3", "", "s3express-cnn1-az4.cn-north-1.amazonaws.com.cn cn-north-1"},
+		{"127.0.0.1:9000", bucket, "", "127.0.0.1:9000 "},
+		{"gateway:9000/s3", bucket, "r", "gateway:9000/s3 r"},
+		{"s3.amazonaws.com", bucket, "", "does not say in which region"},
+		{"h", "data--x-s3", "", "NAME--ZONE--x-s3"},
+		{"h", "plain", "", "NAME--ZONE--x-s3"},
+	} {
+		hosts, region, err := zonalHosts([]string{test.host}, []string{test.bucket}, test.region)
+		got := fmt.Sprint(strings.Join(hosts, ","), " ", region)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, test.want) {
+			t.Errorf("%s %s %q: %s, want %s", test.host, test.bucket, test.region, got, test.want)
+		}
+	}
+	if _, _, err := zonalHosts([]string{"h"}, []string{bucket, "d--usw2-az1--x-s3"}, ""); err == nil || !strings.Contains(err.Error(), "two zones") {
+		t.Error(err)
+	}
+}

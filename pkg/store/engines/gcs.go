@@ -1,0 +1,128 @@
+package engines
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"warp/pkg/store"
+	"warp/pkg/store/gcs"
+)
+
+// gcsProvider is Google Cloud Storage. With a pair of HMAC keys it is an S3 that lacks some of it.
+func gcsProvider() Provider {
+	const notS3 = "leave it out, or use the S3 interface with --provider=s3 and a pair of HMAC keys"
+	return Provider{
+		Name: "gcs", Title: "Google Cloud Storage", Scheme: "gs", Host: "https://storage.googleapis.com",
+		Serves: gcs.Serves, TLS: true,
+		Surroundings: func(getenv func(string) string) (string, error) {
+			host := getenv("STORAGE_EMULATOR_HOST")
+			if host != "" && !strings.Contains(host, "://") {
+				host = "http://" + host
+			}
+			return host, nil
+		},
+		Identify: identifyGCS,
+		Portable: gcs.Portable,
+		Lacks: map[Feature]string{
+			ObjectLock: "", Tags: "", Appends: "", ZIPFiles: "", Unpacking: "", FanOuts: "", Forms: "", ListMetadata: "", Profiles: "",
+			StoreKeys:   "leave it out: it encrypts everything that is uploaded",
+			ServiceKeys: "", CustomerKeys: "", PartCopies: "", MinioEngine: notS3,
+			HostBuckets: notS3, Signatures: notS3, HTTP2: "leave it out",
+		},
+		Checksums: []store.Checksum{store.ChecksumCRC32C},
+		open:      openGCS,
+	}
+}
+
+// identifyGCS takes a pair of HMAC keys, or else tokens.
+func identifyGCS(ctx context.Context, id Identity, cfg *store.Config) (source string, secrets []string, err error) {
+	source = "flags or WARP_* variables"
+	named := id.Token != "" || id.File != "" || id.Metadata || id.Getenv("GOOGLE_APPLICATION_CREDENTIALS") != ""
+	if google := id.Getenv("AWS_ACCESS_KEY_ID"); id.Access == "" && !named && strings.HasPrefix(google, "GOOG") {
+		id.Access, id.Secret, source = google, id.Getenv("AWS_SECRET_ACCESS_KEY"), "the AWS environment"
+	}
+	if id.Access != "" {
+		cfg.Credentials = store.Keys{AccessKey: id.Access, SecretKey: id.Secret}
+		return source, []string{id.Secret}, nil
+	}
+	cfg.Credentials = store.Keys{}
+	return gcs.Identify(ctx, gcs.Identity{Token: id.Token, File: id.File, Metadata: id.Metadata, Home: id.Home, Getenv: id.Getenv}, cfg)
+}
+
+// openGCS opens the JSON API or, with HMAC keys, the interface that speaks S3.
+func openGCS(cfg *store.Config) (o opened, err error) {
+	if !signsByKeys(cfg) {
+		o.driver, err = gcs.Open(cfg)
+		return o, err
+	}
+	return openInteroperable(cfg)
+}
+
+func signsByKeys(cfg *store.Config) bool {
+	if cfg.Credentials == nil || cfg.Bearer.Given() {
+		return false
+	}
+	keys, err := cfg.Credentials.Keys(context.Background())
+	return err == nil && !keys.Anonymous()
+}
+
+// openInteroperable opens the interface that speaks S3. It takes no payload in signed chunks.
+func openInteroperable(cfg *store.Config) (o opened, err error) {
+	cfg.UnsignedPayload = true
+	if o, err = openS3(cfg); err != nil {
+		return o, err
+	}
+	engine, admin := o.driver.Engine, o.driver.Admin
+	o.driver.Engine = func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
+		e, err := engine(cfg, a, n)
+		return singleDeletes{e}, err
+	}
+	o.driver.Admin = func(cfg *store.Config, a store.Address) (store.Admin, error) {
+		e, err := admin(cfg, a)
+		return singleAdminDeletes{e}, err
+	}
+	return o, nil
+}
+
+// singleDeletes is for a store that speaks S3 without its deletion of several objects at once: it deletes one after the
+// other.
+type singleDeletes struct{ store.Engine }
+
+func (s singleDeletes) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
+	return deleteEach(ctx, s.Engine, refs, tr)
+}
+
+// singleAdminDeletes is singleDeletes for bookkeeping.
+type singleAdminDeletes struct{ store.Admin }
+
+func (s singleAdminDeletes) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
+	return deleteEach(ctx, s.Admin, refs, tr)
+}
+
+// deleteEach deletes all of refs, and returns the first error. An object that is gone is deleted, as S3 has it.
+func deleteEach(ctx context.Context, e store.Engine, refs []store.Ref, tr *store.Trace) error {
+	var first error
+	for i := range refs {
+		next := tr
+		if i > 0 {
+			next = tr.Next()
+		}
+		err := e.Delete(ctx, refs[i:i+1], next)
+		if i > 0 {
+			tr.Add(next)
+		}
+		var refused *store.Error
+		if errors.As(err, &refused) && refused.Status == http.StatusNotFound && refused.Code == "NoSuchKey" {
+			err = nil
+		}
+		if first == nil {
+			first = err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return first
+}

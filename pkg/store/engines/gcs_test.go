@@ -1,0 +1,102 @@
+package engines
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"testing"
+
+	"warp/internal/enginetest"
+	"warp/pkg/s3mem"
+	"warp/pkg/store"
+)
+
+const googleHost = "storage.googleapis.com"
+
+// interoperable is the S3 interface of Google Cloud Storage as it is documented: buckets in host names or in paths,
+// signatures of V4 that do not go in chunks, and, in this one, no deletion of several objects.
+func interoperable(t *testing.T) (addr string) {
+	t.Helper()
+	s, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 64 << 20})
+	must(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	behind := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: s.Addr()})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		refuse := func(code string) {
+			t.Errorf("%s %s is none that the store takes: %s", r.Method, r.URL, code)
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = w.Write([]byte("<?xml version='1.0' encoding='UTF-8'?><Error><Code>" + code + "</Code><Message>no</Message></Error>"))
+		}
+		switch sum := r.Header.Get("X-Amz-Content-Sha256"); {
+		case !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=GOOG1EXAMPLE/"):
+			refuse("MissingSecurityHeader")
+		case strings.HasPrefix(sum, "STREAMING-"), r.Header.Get("X-Amz-Trailer") != "":
+			refuse("InvalidArgument")
+		case r.Method == http.MethodPost && r.URL.Query().Has("delete"):
+			refuse("InvalidArgument")
+		default:
+			if bucket, ok := strings.CutSuffix(r.Host, "."+googleHost); ok {
+				r.URL.Path, r.URL.RawPath = "/"+bucket+r.URL.Path, ""
+			}
+			behind.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.Listener.Addr().String()
+}
+
+// With HMAC keys Google's host works as any S3, and so does what stands in front of it.
+func TestGCSByS3(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, provider, host string
+	}{
+		{"provider gcs", "gcs", googleHost},
+		{"provider gcs behind a proxy", "gcs", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			addr := interoperable(t)
+			cfg := store.Config{Provider: c.provider, Region: "us-east-1", AppVersion: "1", Concurrency: 1,
+				Credentials: store.Keys{AccessKey: "GOOG1EXAMPLE", SecretKey: "secret"}, Hosts: []store.Address{{Name: c.host, Dial: addr}}}
+			if c.host == "" {
+				cfg.Hosts[0] = store.Address{Name: addr}
+			}
+			client, err := New(cfg)
+			must(t, err)
+			t.Cleanup(client.Close)
+			must(t, client.MakeBucket(t.Context(), "enginetest", false))
+			enginetest.Run(t, client.Acquire())
+		})
+	}
+}
+
+func TestProviders(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]string{
+		"storage.googleapis.com": "gcs", "storage.googleapis.com:443": "gcs", "Storage.GoogleAPIs.com": "gcs",
+		"storage.me-central2.rep.googleapis.com": "gcs", "storage-mine.p.googleapis.com": "gcs",
+		"googleapis.com": "", "storage.googleapis.com.example.org": "", "mystorage.googleapis.com": "", "127.0.0.1:9000": "",
+	} {
+		got := ""
+		if p := ProviderOfHost(host); p != nil {
+			got = p.Name
+		}
+		if got != want {
+			t.Errorf("%s is of provider %q, want %q", host, got, want)
+		}
+	}
+	if _, err := New(store.Config{Provider: "tape"}); err == nil || !strings.Contains(err.Error(), `unknown provider "tape"`) {
+		t.Errorf("an unknown provider: %v", err)
+	}
+	for _, p := range Providers() {
+		for feature := range p.Lacks {
+			err := p.Check("this", feature)
+			if err == nil || !strings.Contains(err.Error(), string(feature)) || !strings.Contains(err.Error(), p.Title) {
+				t.Errorf("%s: the lack of %s is said as %v", p.Name, feature, err)
+			}
+		}
+	}
+}

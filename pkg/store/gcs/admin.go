@@ -1,0 +1,190 @@
+package gcs
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"time"
+
+	"warp/pkg/store"
+	"warp/pkg/store/lean"
+	"warp/pkg/store/s3"
+)
+
+// An Admin does the bookkeeping on one host.
+type Admin struct {
+	*Engine
+	project, region string
+}
+
+var _ store.Admin = (*Admin)(nil)
+
+func (s *Store) admin(cfg *store.Config, a store.Address) (*Admin, error) {
+	own := cfg.ForAdmin()
+	own.Timeout = store.AdminTimeout
+	c, err := newHTTPCaller(s, own, a, new(store.Counters))
+	if err != nil {
+		return nil, err
+	}
+	c.limit = store.AdminTimeout
+	return &Admin{Engine: s.newEngine(own, c, a.Path), project: cfg.Project, region: cfg.Region}, nil
+}
+
+func newTrace() *store.Trace { return store.NewTrace(time.Now()) }
+
+// List checks each entry as well: clean-up deletes what it is told here.
+func (a *Admin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
+	check := s3.NewListCheck(l.Bucket, l.Prefix, l.Versions)
+	var wrong error
+	err := a.Engine.List(ctx, l, func(o store.Object) bool {
+		skip, err := check.Entry(&o)
+		if wrong = err; wrong != nil {
+			return false
+		}
+		return skip || each(o)
+	}, tr)
+	return cmp.Or(wrong, err)
+}
+
+// A bucket is what the API says of a bucket.
+type bucket struct {
+	Name       string            `json:"name,omitempty"`
+	Location   string            `json:"location,omitempty"`
+	Labels     map[string]string `json:"labels,omitempty"`
+	Versioning *versioning       `json:"versioning,omitempty"`
+}
+
+type versioning struct {
+	Enabled bool `json:"enabled"`
+}
+
+// toBucket sends a request about a bucket. body is sent unless it is nil, and into takes the answer, likewise.
+func (a *Admin) toBucket(ctx context.Context, method, name string, body, into any) error {
+	w := a.begin(method, apiPath)
+	defer w.end()
+	w.target = append(w.target, "/b"...)
+	if name != "" {
+		w.target = lean.AppendEscaped(append(w.target, '/'), name)
+	}
+	if method == http.MethodPost && a.project != "" {
+		w.param("project", a.project)
+	}
+	if body != nil {
+		w.json(body)
+	}
+	r, err := a.send(ctx, w, "", newTrace())
+	if err != nil || into == nil {
+		return err
+	}
+	return decode(&r, "a bucket", into)
+}
+
+// BucketExists asks for the bucket.
+func (a *Admin) BucketExists(ctx context.Context, name string) (bool, error) {
+	err := a.toBucket(ctx, http.MethodGet, name, nil, new(bucket))
+	if store.CodeOf(err) == codeNoBucket {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Region is the bucket's location.
+func (a *Admin) Region(ctx context.Context, name string) (string, error) {
+	var b bucket
+	err := a.toBucket(ctx, http.MethodGet, name, nil, &b)
+	return b.Location, err
+}
+
+// ownLabel marks a bucket that warp made.
+const ownLabel = "created-by"
+
+// MakeBucket creates a bucket in the project.
+func (a *Admin) MakeBucket(ctx context.Context, name string, lock bool) error {
+	if lock {
+		return store.Errorf("NotImplemented", 0, "Google Cloud Storage has no S3 object lock")
+	}
+	err := a.toBucket(ctx, http.MethodPost, "", &bucket{Name: name, Location: a.region, Labels: map[string]string{ownLabel: "warp"}}, nil)
+	if e, ok := err.(*store.Error); ok && e.Status == http.StatusBadRequest && a.project == "" {
+		e.Message += " (the project in which it is to be made is not known: set GOOGLE_CLOUD_PROJECT, or make the bucket yourself)"
+	}
+	return err
+}
+
+// MadeByWarp reports whether the bucket has warp's label.
+func (a *Admin) MadeByWarp(ctx context.Context, name string) bool {
+	var b bucket
+	return a.toBucket(ctx, http.MethodGet, name, nil, &b) == nil && b.Labels[ownLabel] == "warp"
+}
+
+// Versioning asks whether the bucket keeps generations.
+func (a *Admin) Versioning(ctx context.Context, name string) (string, error) {
+	var b bucket
+	if err := a.toBucket(ctx, http.MethodGet, name, nil, &b); err != nil || b.Versioning == nil {
+		return "", err
+	}
+	a.store.versioned.Store(name, b.Versioning.Enabled)
+	if b.Versioning.Enabled {
+		return "Enabled", nil
+	}
+	return "Suspended", nil
+}
+
+// SetVersioning has the bucket keep generations, or no more of them.
+func (a *Admin) SetVersioning(ctx context.Context, name string, on bool) error {
+	err := a.toBucket(ctx, http.MethodPatch, name, &bucket{Versioning: &versioning{on}}, nil)
+	if err == nil {
+		a.store.versioned.Store(name, on)
+	}
+	return err
+}
+
+// ObjectLock is none.
+func (a *Admin) ObjectLock(context.Context, string) (store.Lock, error) { return store.Lock{}, nil }
+
+// Headers are the object's metadata as S3's headers have them.
+func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header, error) {
+	r, err := a.resource(ctx, ref, "contentType,storageClass,metadata", newTrace())
+	if err != nil {
+		return nil, err
+	}
+	h := http.Header{}
+	for name, value := range r.Metadata {
+		h.Set("X-Amz-Meta-"+name, value)
+	}
+	h.Set("Content-Type", r.ContentType)
+	h.Set("X-Amz-Storage-Class", cmp.Or(r.StorageClass, "STANDARD"))
+	return h, nil
+}
+
+// maxSmall is more than anything that is read whole.
+const maxSmall = 1 << 20
+
+// A smallWriter keeps what fits.
+type smallWriter struct{ data []byte }
+
+func (s *smallWriter) Write(p []byte) (int, error) {
+	s.data = append(s.data, p[:min(len(p), maxSmall-len(s.data))]...)
+	return len(p), nil
+}
+
+// Read returns the content of a small object.
+func (a *Admin) Read(ctx context.Context, ref store.Ref) ([]byte, error) {
+	var into smallWriter
+	_, err := a.Get(ctx, store.Get{Ref: ref, Into: &into, Offset: 0, Length: maxSmall}, newTrace())
+	return into.data, err
+}
+
+// UploadFile is unsupported: what needs it, the store lacks.
+func (a *Admin) UploadFile(context.Context, store.Ref, string, string) error {
+	return store.Errorf("NotImplemented", 0, "files are not uploaded to Google Cloud Storage")
+}
+
+// Delete takes what is not there for deleted: clean-up may be asked twice.
+func (a *Admin) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
+	return a.remove(ctx, refs, true, tr)
+}
+
+// DeleteLocked is Delete: nothing is locked.
+func (a *Admin) DeleteLocked(ctx context.Context, refs []store.Ref) error {
+	return a.Delete(ctx, refs, newTrace())
+}

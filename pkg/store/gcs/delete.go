@@ -1,0 +1,163 @@
+package gcs
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"warp/pkg/store"
+)
+
+// Delete removes one object, or many by as few requests as the store takes.
+func (e *Engine) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
+	return e.remove(ctx, refs, false, tr)
+}
+
+// remove is Delete. With gone, what is not there counts as deleted.
+func (e *Engine) remove(ctx context.Context, refs []store.Ref, gone bool, tr *store.Trace) error {
+	if len(refs) == 1 {
+		return e.deleteOne(ctx, &refs[0], gone, tr)
+	}
+	for batch := range slices.Chunk(refs, maxBatch) {
+		if err := e.deleteBatch(ctx, batch, gone, tr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deletion is the error of an answer to a deletion.
+func deletion(status int, document []byte, key string, gone bool) *store.Error {
+	if status/100 == 2 {
+		return nil
+	}
+	err := refusal(status, document, key)
+	if gone && err.Code == codeNoKey {
+		return nil
+	}
+	return err
+}
+
+func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, gone bool, tr *store.Trace) error {
+	if !validKey(ref.Key) {
+		return badName(ref.Key)
+	}
+	w := e.begin(http.MethodDelete, apiPath)
+	defer w.end()
+	w.object(ref.Bucket, ref.Key)
+	w.generation(ref.VersionID)
+	r, err := e.exchange(ctx, w, tr)
+	if err != nil {
+		return err
+	}
+	defer r.release()
+	tr.Complete()
+	if err := deletion(r.Status, r.document(), ref.Key, gone); err != nil {
+		return err
+	}
+	return nil
+}
+
+// maxBatch is how many requests a batch may have.
+const maxBatch = 100
+
+// batchPath takes batches of requests of the JSON API.
+const batchPath = "/batch/storage/v1"
+
+// deleteBatch deletes what fits a batch.
+func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, gone bool, tr *store.Trace) error {
+	var body bytes.Buffer
+	inner := e.begin(http.MethodDelete, "")
+	defer inner.end()
+	for i := range refs {
+		if !validKey(refs[i].Key) {
+			return badName(refs[i].Key)
+		}
+		inner.target = append(inner.target[:0], apiPath...)
+		inner.object(refs[i].Bucket, refs[i].Key)
+		inner.generation(refs[i].VersionID)
+		fmt.Fprintf(&body, "--%s\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\nContent-ID: <warp+%d>\r\n\r\nDELETE %s HTTP/1.1\r\n\r\n\r\n",
+			boundary, i+1, inner.target)
+	}
+	fmt.Fprintf(&body, "--%s--\r\n", boundary)
+	w := e.begin(http.MethodPost, batchPath)
+	defer w.end()
+	w.body("multipart/mixed; boundary="+boundary, body.Bytes())
+	r, err := e.send(ctx, w, "", tr)
+	if err != nil {
+		return err
+	}
+	defer r.release()
+	tr.Complete()
+	return readDeletions(&r, refs, gone)
+}
+
+// readDeletions looks at the answer to each request of a batch. Which request an answer is to is said by its
+// Content-ID or, without one, by its place.
+func readDeletions(r *reply, refs []store.Ref, gone bool) error {
+	kind, params, err := mime.ParseMediaType(r.contentType())
+	if err != nil || kind != "multipart/mixed" {
+		return store.BadAnswer(r.Status, "the answer to a batch is %.60q", r.contentType())
+	}
+	answered := make([]bool, len(refs))
+	var first *store.Error
+	bad, n := 0, 0
+	parts := multipart.NewReader(bytes.NewReader(r.document()), params["boundary"])
+	for ; ; n++ {
+		part, err := parts.NextRawPart()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return store.BadAnswer(r.Status, "the answer to a batch: %s", store.OneLine(err.Error()))
+		}
+		i := n
+		if id := contentID(part.Header.Get("Content-Id")); id > 0 {
+			i = id - 1
+		}
+		if i >= len(refs) || answered[i] {
+			return store.BadAnswer(r.Status, "the answer to a batch of %d has an answer %d that nobody asked for", len(refs), i+1)
+		}
+		answered[i] = true
+		resp, err := http.ReadResponse(bufio.NewReader(part), nil)
+		if err != nil {
+			return store.BadAnswer(r.Status, "the answer %d of a batch: %s", i+1, store.OneLine(err.Error()))
+		}
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+		resp.Body.Close()
+		refused := deletion(resp.StatusCode, text, refs[i].Key, gone)
+		if refused == nil {
+			continue
+		}
+		if bad++; first == nil {
+			first = refused
+		}
+	}
+	switch {
+	case bad == len(refs) && bad > 0:
+		return first
+	case bad > 0:
+		return store.Errorf(first.Code, first.Status, "%d of %d objects not deleted; first: %s", bad, len(refs), first.Message)
+	case n != len(refs):
+		return store.BadAnswer(r.Status, "the store confirmed %d of %d deletions", n, len(refs))
+	}
+	return nil
+}
+
+// contentID is the number in an answer's <response-warp+7>; 0 where there is none.
+func contentID(text string) int {
+	_, number, ok := strings.Cut(strings.TrimSuffix(text, ">"), "warp+")
+	n, err := strconv.Atoi(number)
+	if !ok || err != nil || n < 1 {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,370 @@
+package gcs
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"warp/pkg/store"
+	"warp/pkg/store/lean"
+	"warp/pkg/store/s3"
+)
+
+var _ store.Engine = (*Engine)(nil)
+
+// A work is a request in the making. Its memory is used again.
+type work struct {
+	call   lean.Call
+	target []byte
+	onHead func(*reply)
+}
+
+var works = sync.Pool{New: func() any { return &work{target: make([]byte, 0, 512)} }}
+
+// begin returns a request of the method, whose target begins with path.
+func (e *Engine) begin(method, path string) *work {
+	w := works.Get().(*work)
+	w.call = lean.Call{Method: method}
+	w.target = append(append(w.target[:0], e.path...), path...)
+	return w
+}
+
+func (w *work) end() {
+	w.call, w.onHead = lean.Call{}, nil
+	works.Put(w)
+}
+
+// object appends the path of a bucket's objects, or of one.
+func (w *work) object(bucket, key string) {
+	w.target = append(lean.AppendEscaped(append(w.target, "/b/"...), bucket), "/o"...)
+	if key != "" {
+		w.target = lean.AppendEscaped(append(w.target, '/'), key)
+	}
+}
+
+// param appends a parameter. The first has a question mark in front.
+func (w *work) param(name, value string) {
+	separator := byte('&')
+	if bytes.IndexByte(w.target, '?') < 0 {
+		separator = '?'
+	}
+	w.target = append(append(append(w.target, separator), name...), '=')
+	w.target = lean.AppendEscaped(w.target, value)
+}
+
+func (w *work) generation(version string) {
+	if version != "" {
+		w.param("generation", version)
+	}
+}
+
+// The paths of the API.
+const (
+	apiPath    = "/storage/v1"
+	uploadPath = "/upload/storage/v1"
+)
+
+// send sends a request. An answer that is no success is an error, about the object of that key, if it has one.
+func (e *Engine) send(ctx context.Context, w *work, key string, tr *store.Trace) (reply, error) {
+	r, err := e.exchange(ctx, w, tr)
+	if err != nil {
+		return r, err
+	}
+	if r.Status/100 != 2 {
+		err := refusal(r.Status, r.document(), key)
+		r.release()
+		return r, err
+	}
+	return r, nil
+}
+
+// exchange sends a request and receives the answer, of whatever status.
+func (e *Engine) exchange(ctx context.Context, w *work, tr *store.Trace) (reply, error) {
+	if err := e.store.tokens.ready(ctx); err != nil {
+		return reply{}, err
+	}
+	w.call.Target = w.target
+	r, err := e.caller.do(ctx, &w.call, w.onHead, tr)
+	if err == nil && r.Status == http.StatusUnauthorized {
+		e.store.tokens.refused()
+	}
+	return r, err
+}
+
+// validKey reports whether the store takes a name.
+func validKey(key string) bool { return key != "" && len(key) <= 1024 && key != "." && key != ".." }
+
+func badName(key string) error {
+	return store.Errorf("RequestFailed", 0, "%.60q is no name of an object", key)
+}
+
+// Get downloads an object, or a range of it. The store knows no parts, so a part is a range.
+func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
+	switch {
+	case len(g.Headers) > 0, g.Part > 0 && g.Length == 0:
+		return store.Download{}, store.ErrUnsupported
+	case !validKey(g.Key):
+		return store.Download{}, badName(g.Key)
+	}
+	w := e.begin(http.MethodGet, apiPath)
+	defer w.end()
+	w.object(g.Bucket, g.Key)
+	w.target = append(w.target, "?alt=media"...)
+	w.generation(g.VersionID)
+	c := &w.call
+	c.Download, c.Into, c.Offset, c.Length, c.Headers = true, g.Into, g.Offset, g.Length, storedEncoding
+	if g.Checksum != nil {
+		w.onHead = func(r *reply) { g.Checksum(storedChecksum(r)) }
+	}
+	r, err := e.send(ctx, w, g.Key, tr)
+	if err != nil {
+		return store.Download{Bytes: r.Bytes}, err
+	}
+	defer r.release()
+	d := store.Download{Bytes: r.Bytes, Object: store.Object{Ref: g.Ref, Size: r.length(), LastModified: r.lastModified(), ETag: etagOfReply(&r, tr)}}
+	if d.VersionID == "" && e.store.makesVersions(g.Bucket) {
+		d.VersionID = r.header("x-goog-generation")
+	}
+	return d, nil
+}
+
+// storedEncoding asks for the object as it is stored: one that was compressed would come decompressed.
+var storedEncoding = []store.Header{{Name: "accept-encoding", Value: "gzip"}}
+
+// etagOfReply is the ETag by the hashes in an answer's head. Mostly it is the one expected, which costs no memory.
+func etagOfReply(r *reply, tr *store.Trace) string {
+	var room [32]byte
+	var md5, crc []byte
+	r.eachHash(func(hash []byte) {
+		if sum, ok := bytes.CutPrefix(hash, []byte("md5=")); ok {
+			md5 = appendHex(room[:0], sum)
+		} else if sum, ok := bytes.CutPrefix(hash, []byte("crc32c=")); ok {
+			crc = sum
+		}
+	})
+	switch expected := tr.ExpectedETag(); {
+	case len(md5) == 0:
+		return etagOf("", string(crc))
+	case string(md5) == expected:
+		return expected
+	}
+	return string(md5)
+}
+
+// appendHex appends 16 bytes in hexadecimal digits, of which b64 has the base64; nothing where that is none.
+func appendHex(dst, b64 []byte) []byte {
+	const digits = "0123456789abcdef"
+	var raw [18]byte
+	if len(b64) != 24 {
+		return dst
+	}
+	if n, err := base64.StdEncoding.Decode(raw[:], b64); err != nil || n != 16 {
+		return dst
+	}
+	for _, b := range raw[:16] {
+		dst = append(dst, digits[b>>4], digits[b&15])
+	}
+	return dst
+}
+
+// storedChecksum is the checksum of the content that an answer's head has.
+func storedChecksum(r *reply) (sum store.StoredChecksum) {
+	r.eachHash(func(hash []byte) {
+		if crc, ok := bytes.CutPrefix(hash, []byte("crc32c=")); ok {
+			sum = store.StoredChecksum{Algorithm: "CRC32C", Value: string(crc)}
+		}
+	})
+	return sum
+}
+
+// Stat asks for an object's metadata.
+func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.Object, error) {
+	r, err := e.resource(ctx, ref, objectFields, tr)
+	if err != nil {
+		return store.Object{}, err
+	}
+	o, err := r.object(ref.Bucket, ref.VersionID != "" || e.store.makesVersions(ref.Bucket), int(tr.Status()))
+	o.Key = ref.Key
+	return o, err
+}
+
+// resource asks for some fields of an object's metadata.
+func (e *Engine) resource(ctx context.Context, ref store.Ref, fields string, tr *store.Trace) (o resource, err error) {
+	if !validKey(ref.Key) {
+		return o, badName(ref.Key)
+	}
+	w := e.begin(http.MethodGet, apiPath)
+	defer w.end()
+	w.object(ref.Bucket, ref.Key)
+	w.param("fields", fields)
+	w.generation(ref.VersionID)
+	r, err := e.send(ctx, w, ref.Key, tr)
+	if err != nil {
+		return o, err
+	}
+	defer r.release()
+	tr.Complete()
+	return o, decode(&r, "an object", &o)
+}
+
+// Copy has the store copy an object, by as many requests as that takes it.
+func (e *Engine) Copy(ctx context.Context, c store.Copy, tr *store.Trace) (store.Object, error) {
+	if len(c.Headers) > 0 {
+		return store.Object{}, store.ErrUnsupported
+	}
+	for token := ""; ; {
+		answer, err := e.rewrite(ctx, &c, token, tr)
+		if err != nil {
+			return store.Object{}, err
+		}
+		switch {
+		case answer.Done:
+			return answer.Resource.object(c.To.Bucket, e.store.makesVersions(c.To.Bucket), int(tr.Status()))
+		case answer.Token == "" || answer.Token == token:
+			return store.Object{}, store.BadAnswer(int(tr.Status()), "the copy is not complete, and the store does not say how it goes on")
+		}
+		token = answer.Token
+	}
+}
+
+type rewritten struct {
+	Done     bool     `json:"done"`
+	Token    string   `json:"rewriteToken"`
+	Resource resource `json:"resource"`
+}
+
+func (e *Engine) rewrite(ctx context.Context, c *store.Copy, token string, tr *store.Trace) (answer rewritten, err error) {
+	w := e.begin(http.MethodPost, apiPath)
+	defer w.end()
+	w.object(c.From.Bucket, c.From.Key)
+	w.target = append(w.target, "/rewriteTo"...)
+	w.object(c.To.Bucket, c.To.Key)
+	if c.From.VersionID != "" {
+		w.param("sourceGeneration", c.From.VersionID)
+	}
+	if token != "" {
+		w.param("rewriteToken", token)
+	}
+	if e.opts.StorageClass != "" {
+		w.json(map[string]string{"storageClass": e.opts.StorageClass})
+	}
+	r, err := e.send(ctx, w, c.From.Key, tr)
+	if err != nil {
+		return answer, err
+	}
+	defer r.release()
+	tr.Complete()
+	return answer, decode(&r, "a copy", &answer)
+}
+
+// json makes v the body of the request.
+func (w *work) json(v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic("gcs: a document of strings cannot be made: " + err.Error())
+	}
+	w.body("application/json", data)
+}
+
+func (w *work) body(contentType string, data []byte) {
+	w.call.ContentType, w.call.Body, w.call.Size = contentType, bytes.NewReader(data), int64(len(data))
+}
+
+// List lists page after page.
+func (e *Engine) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
+	return e.list(ctx, &l, "items("+objectFields+")", func(p *page) (bool, error) {
+		for i := range p.Items {
+			o, err := p.Items[i].object(l.Bucket, l.Versions, int(tr.Status()))
+			if err != nil {
+				return false, err
+			}
+			if !each(o) {
+				return false, nil
+			}
+		}
+		for _, prefix := range p.Prefixes {
+			if !each(store.Object{Ref: store.Ref{Bucket: l.Bucket, Key: prefix}, IsPrefix: true}) {
+				return false, nil
+			}
+		}
+		return true, nil
+	}, tr)
+}
+
+// A page is one page of a listing.
+type page struct {
+	Items    []resource `json:"items"`
+	Prefixes []string   `json:"prefixes"`
+	Next     string     `json:"nextPageToken"`
+}
+
+// list calls each for page after page, until it returns false.
+func (e *Engine) list(ctx context.Context, l *store.List, fields string, each func(*page) (bool, error), tr *store.Trace) error {
+	var track s3.ListTrack
+	for {
+		p, err := e.page(ctx, l, fields, track.Place.Token, tr)
+		if err != nil {
+			return err
+		}
+		if track.Empty++; len(p.Items)+len(p.Prefixes) > 0 {
+			track.Empty = 0
+		}
+		if goesOn, err := each(&p); err != nil || !goesOn || p.Next == "" {
+			return err
+		}
+		if err := track.Advance(s3.ListPlace{Token: p.Next}, int(tr.Status())); err != nil {
+			return err
+		}
+	}
+}
+
+func (e *Engine) page(ctx context.Context, l *store.List, fields, token string, tr *store.Trace) (p page, err error) {
+	w := e.begin(http.MethodGet, apiPath)
+	defer w.end()
+	w.object(l.Bucket, "")
+	w.param("fields", fields+",prefixes,nextPageToken")
+	if l.Prefix != "" {
+		w.param("prefix", l.Prefix)
+	}
+	if l.Flat {
+		w.param("delimiter", "/")
+	}
+	if l.Versions {
+		w.param("versions", "true")
+	}
+	if l.MaxKeys > 0 {
+		w.param("maxResults", strconv.Itoa(l.MaxKeys))
+	}
+	if token != "" {
+		w.param("pageToken", token)
+	}
+	r, err := e.send(ctx, w, "", tr)
+	if err != nil {
+		return p, err
+	}
+	defer r.release()
+	tr.Complete()
+	return p, decode(&r, "a listing", &p)
+}
+
+// CopyPart is unsupported: only whole objects are copied.
+func (e *Engine) CopyPart(context.Context, store.CopyPart, *store.Trace) (store.Part, error) {
+	return store.Part{}, store.ErrUnsupported
+}
+
+// makesVersions reports whether the bucket is known to make versions, so that answers name them: every object has a
+// generation, but elsewhere an old one is gone.
+func (s *Store) makesVersions(bucket string) bool {
+	made, ok := s.versioned.Load(bucket)
+	return ok && made.(bool)
+}
+
+// hasVersions reports whether the bucket is known to have versions, now made or not.
+func (s *Store) hasVersions(bucket string) bool {
+	_, ok := s.versioned.Load(bucket)
+	return ok
+}

@@ -1,0 +1,391 @@
+package gcs
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"warp/internal/enginetest"
+	"warp/pkg/store"
+)
+
+// opened is what talks to a stand-in.
+type opened struct {
+	*standIn
+	engine store.Engine
+	admin  store.Admin
+}
+
+func open(t *testing.T, s *standIn, cfg store.Config) *opened {
+	t.Helper()
+	cfg.AppVersion, cfg.Concurrency = "1", 1
+	addr := store.Address{Name: s.addr()}
+	driver, err := Open(&cfg)
+	must(t, err)
+	o := &opened{standIn: s}
+	o.engine, err = driver.Engine(&cfg, addr, new(store.Counters))
+	must(t, err)
+	o.admin, err = driver.Admin(&cfg, addr)
+	must(t, err)
+	t.Cleanup(func() { o.engine.Close(); o.admin.Close() })
+	return o
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func withToken(t *testing.T, o store.Options) *opened {
+	t.Helper()
+	s := newStandIn(t)
+	s.tokens["secret"] = time.Now().Add(time.Hour)
+	return open(t, s, store.Config{Bearer: store.Bearer{Token: "secret"}, Options: o})
+}
+
+// Over both ways to send requests the engine passes the suite, and sends what the documentation has.
+func TestSuite(t *testing.T) {
+	t.Parallel()
+	t.Run("lean", func(t *testing.T) { t.Parallel(); enginetest.Run(t, withToken(t, store.Options{}).engine) })
+	t.Run("net/http", func(t *testing.T) { t.Parallel(); enginetest.Run(t, withToken(t, store.Options{}).admin) })
+	t.Run("described", func(t *testing.T) {
+		t.Parallel()
+		enginetest.Run(t, withToken(t, store.Options{MD5: true, Checksum: store.ChecksumCRC32C, StorageClass: "NEARLINE",
+			Metadata: []store.Attribute{{Key: "Color", Value: "red"}}}).engine)
+	})
+}
+
+func (o *opened) put(t *testing.T, key string, data []byte) (store.Object, *store.Trace) {
+	t.Helper()
+	tr := store.NewTrace(time.Now())
+	made, err := o.engine.Put(t.Context(), store.Put{Ref: ref(key), Body: bytes.NewReader(data), Size: int64(len(data))}, tr)
+	must(t, err)
+	return made, tr
+}
+
+func ref(key string) store.Ref { return store.Ref{Bucket: bucketName, Key: key} }
+
+func content(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(i ^ i>>8)
+	}
+	return b
+}
+
+// A large upload is resumable: in chunks, and from where the store says that it has arrived.
+func TestResumableUploads(t *testing.T) {
+	t.Parallel()
+	o := withToken(t, store.Options{PartSize: 5 << 20})
+	data := content(12<<20 + 5)
+	for _, taken := range []int64{0, 1 << 20} {
+		o.taken, o.log = taken, nil
+		made, tr := o.put(t, "large", data)
+		if made.Size != int64(len(data)) || !bytes.Equal(o.find("large", "").Data, data) {
+			t.Errorf("the store has %d bytes of %d", made.Size, len(data))
+		}
+		want := 4
+		if taken > 0 {
+			want = 4 + 1 // what was left of a chunk moves all others, and makes one more
+		}
+		if int(tr.Requests()) != len(o.log) || len(o.log) < want || tr.LastByte() == 0 {
+			t.Errorf("%d requests, traced %d: %q", len(o.log), tr.Requests(), o.log)
+		}
+	}
+	o.put(t, "small", data[:5<<20])
+	if last := o.log[len(o.log)-1]; !strings.Contains(last, "uploadType=media") {
+		t.Errorf("an upload of one chunk went as %s", last)
+	}
+	o.fail = []int{0, 0, http.StatusServiceUnavailable}
+	tr := store.NewTrace(time.Now())
+	_, err := o.engine.Put(t.Context(), store.Put{Ref: ref("cut"), Body: bytes.NewReader(data), Size: int64(len(data))}, tr)
+	if store.CodeOf(err) != "backendError" || o.find("cut", "") != nil {
+		t.Errorf("an upload of which a chunk was refused: %v", err)
+	}
+}
+
+// Hashes go with an upload, and one that is wrong is refused.
+func TestHashes(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string]store.Options{"md5": {MD5: true}, "crc32c": {Checksum: store.ChecksumCRC32C}} {
+		o := withToken(t, options)
+		o.put(t, "right", content(1000))
+		body := &changing{Reader: bytes.NewReader(content(1000))}
+		_, err := o.engine.Put(t.Context(), store.Put{Ref: ref("wrong"), Body: body, Size: 1000}, newTrace())
+		if err == nil || !strings.Contains(err.Error(), "hash does not match") {
+			t.Errorf("%s: an upload that was changed on its way: %v", name, err)
+		}
+	}
+}
+
+// A changing body is another one each time that it is read from its start.
+type changing struct {
+	*bytes.Reader
+	reads int
+}
+
+func (c *changing) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.Reader.ReadAt(p, off)
+	if off == 0 && n > 0 {
+		p[0] ^= byte(c.reads)
+		c.reads++
+	}
+	return n, err
+}
+
+// Completing an upload makes no object where one has appeared meanwhile, and leaves nothing but the object.
+func TestUploadsInParts(t *testing.T) {
+	t.Parallel()
+	o := withToken(t, store.Options{})
+	start := func(key string) (store.Upload, []store.Part) {
+		u, err := o.engine.StartUpload(t.Context(), store.Put{Ref: ref(key), ContentType: "text/x",
+			Headers: []store.Header{{Name: "x-amz-meta-warp-run", Value: "RUN"}}}, newTrace())
+		must(t, err)
+		var parts []store.Part
+		for i := range 70 { // more than can be composed at a time
+			data := []byte(fmt.Sprintf("part %d;", i))
+			part, err := o.engine.PutPart(t.Context(), store.PutPart{Upload: u, Number: i + 1, Body: bytes.NewReader(data), Size: int64(len(data))}, newTrace())
+			must(t, err)
+			parts = append(parts, part)
+		}
+		return u, parts
+	}
+	u, parts := start("whole")
+	other := open(t, o.standIn, store.Config{Bearer: store.Bearer{Token: "secret"}}) // knows nothing of it
+	seen := 0
+	must(t, other.admin.Uploads(t.Context(), bucketName, "", func(found store.Upload) error {
+		seen++
+		if found.Key != "whole" || found.ID != u.ID {
+			t.Errorf("found upload %+v, began %+v", found, u)
+		}
+		return nil
+	}))
+	numbers := 0
+	must(t, other.admin.Parts(t.Context(), u, func(p store.Part) bool {
+		numbers++
+		if p.Number != numbers || p.ETag != parts[p.Number-1].ETag {
+			t.Errorf("part %+v, uploaded %+v", p, parts[p.Number-1])
+		}
+		return true
+	}))
+	if seen != 1 || numbers != 70 {
+		t.Errorf("%d uploads, %d parts", seen, numbers)
+	}
+	u.IfAbsent = true
+	_, err := other.engine.CompleteUpload(t.Context(), u, parts, newTrace())
+	must(t, err)
+	made := o.find("whole", "")
+	if !bytes.HasPrefix(made.Data, []byte("part 0;part 1;")) || !bytes.HasSuffix(made.Data, []byte("part 69;")) || made.ContentType != "text/x" ||
+		len(made.Metadata) != 1 || made.Metadata["warp-run"] != "RUN" {
+		t.Errorf("made %+v of %.40q…", made.Metadata, made.Data)
+	}
+	if names := o.names(); !slices.Equal(names, []string{"whole"}) {
+		t.Errorf("left are %q", names)
+	}
+	// Somebody else is there first.
+	u, parts = start("taken")
+	o.put(t, "taken", []byte("foreign"))
+	u.IfAbsent = true
+	_, err = o.engine.CompleteUpload(t.Context(), u, parts, newTrace())
+	if e, ok := err.(*store.Error); !ok || e.Status != 412 || string(o.find("taken", "").Data) != "foreign" {
+		t.Errorf("completed over an object: %v", err)
+	}
+	// What is none of the upload's stays.
+	o.put(t, uploadsPrefix+u.ID+"/notes.txt", []byte("foreign"))
+	must(t, other.admin.AbortUpload(t.Context(), u, newTrace()))
+	if names := o.names(); !slices.Equal(names, []string{uploadsPrefix + u.ID + "/notes.txt", "taken", "whole"}) {
+		t.Errorf("left are %q", names)
+	}
+	if err := other.admin.AbortUpload(t.Context(), u, newTrace()); store.CodeOf(err) != codeNoUpload {
+		t.Errorf("aborted twice: %v", err)
+	}
+}
+
+func (s *standIn) names() (names []string) {
+	for name, all := range s.objects {
+		if len(all) > 0 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Versions are generations, named where the bucket makes them.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	o := withToken(t, store.Options{})
+	if made, _ := o.put(t, "a", []byte("1")); made.VersionID != "" {
+		t.Errorf("version %s of a bucket without", made.VersionID)
+	}
+	must(t, o.admin.SetVersioning(t.Context(), bucketName, true))
+	first, _ := o.put(t, "b", []byte("first"))
+	second, _ := o.put(t, "b", []byte("second"))
+	var got bytes.Buffer
+	d, err := o.engine.Get(t.Context(), store.Get{Ref: first.Ref, Into: &got}, newTrace())
+	if err != nil || got.String() != "first" || first.VersionID == second.VersionID || d.VersionID != first.VersionID {
+		t.Errorf("version %s is %q: %v", first.VersionID, got.String(), err)
+	}
+	if s, err := o.engine.Stat(t.Context(), ref("b"), newTrace()); err != nil || s.VersionID != second.VersionID {
+		t.Errorf("the latest is %s, want %s: %v", s.VersionID, second.VersionID, err)
+	}
+	must(t, o.engine.Delete(t.Context(), []store.Ref{ref("b")}, newTrace()))
+	var all []store.Ref
+	must(t, o.admin.List(t.Context(), store.List{Bucket: bucketName, Prefix: "b", Versions: true}, func(v store.Object) bool {
+		all = append(all, v.Ref)
+		return true
+	}, newTrace()))
+	if len(all) != 2 {
+		t.Fatalf("versions %v", all)
+	}
+	must(t, o.engine.Delete(t.Context(), all, newTrace()))
+	if names := o.names(); !slices.Equal(names, []string{"a"}) {
+		t.Errorf("left are %q", names)
+	}
+}
+
+// A batch has at most 100 requests, and what is gone is deleted; a refusal names how many.
+func TestBatches(t *testing.T) {
+	t.Parallel()
+	o := withToken(t, store.Options{})
+	var refs []store.Ref
+	for i := range 250 {
+		refs = append(refs, ref(fmt.Sprintf("d/%d x", i)))
+		o.put(t, refs[i].Key, nil)
+	}
+	must(t, o.engine.Delete(t.Context(), refs[:1], newTrace()))
+	o.log = nil
+	if err := o.engine.Delete(t.Context(), refs[:100], newTrace()); store.CodeOf(err) != codeNoKey || !strings.Contains(err.Error(), "1 of 100 objects not deleted") {
+		t.Errorf("one of them was gone: %v", err)
+	}
+	if err := o.engine.Delete(t.Context(), refs[:1], newTrace()); store.CodeOf(err) != codeNoKey {
+		t.Errorf("it was gone: %v", err)
+	}
+	o.log = nil
+	must(t, o.admin.Delete(t.Context(), refs, newTrace()))
+	if len(o.log) != 3 || len(o.names()) != 0 {
+		t.Errorf("%d requests left %q", len(o.log), o.names())
+	}
+	if err := o.engine.Delete(t.Context(), []store.Ref{{Bucket: "other", Key: "a"}, {Bucket: "other", Key: "b"}}, newTrace()); store.CodeOf(err) != codeNoBucket {
+		t.Errorf("deleted in no bucket: %v", err)
+	}
+}
+
+// What a busy store refuses may be repeated, and a refusal has the code that the store gave it.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	o := withToken(t, store.Options{})
+	for status, code := range map[int]string{429: "rateLimitExceeded", 503: "backendError", 403: codeDenied, 412: codePrecondition} {
+		o.fail = []int{status}
+		tr := store.NewTrace(time.Now())
+		_, err := o.engine.Stat(t.Context(), ref("x"), tr)
+		e, ok := err.(*store.Error)
+		if !ok || e.Code != code || e.Status != status || int(tr.Status()) != status || store.Repeatable(err) != (status == 429 || status == 503) {
+			t.Errorf("status %d: %v", status, err)
+		}
+	}
+	if _, err := o.engine.Put(t.Context(), store.Put{Ref: store.Ref{Bucket: "other", Key: "x"}, Body: bytes.NewReader(nil)}, newTrace()); err == nil {
+		t.Error("uploaded to no bucket")
+	}
+	delete(o.tokens, "secret")
+	_, err := o.engine.Stat(t.Context(), ref("x"), newTrace())
+	if e, ok := err.(*store.Error); !ok || e.Code != codeUnauthorized || e.Status != 401 || store.Repeatable(err) {
+		t.Errorf("a token that is not valid: %v", err)
+	}
+}
+
+// serviceAccount is a credentials file whose tokens the stand-in gives out.
+func serviceAccount(t *testing.T, s *standIn) []byte {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	must(t, err)
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	must(t, err)
+	text, err := json.Marshal(map[string]string{"type": "service_account", "project_id": "p", "client_email": "warp@p.iam.gserviceaccount.com",
+		"private_key_id": "1", "private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "token_uri": s.url + "/token"})
+	must(t, err)
+	return text
+}
+
+// The first request waits for a token. It is renewed before it expires, whether or not there are requests, and the
+// next request has the new one.
+func TestTokensAreRenewed(t *testing.T) {
+	t.Parallel()
+	s := newStandIn(t)
+	s.tokenLife = time.Second
+	o := open(t, s, store.Config{Bearer: store.Bearer{File: serviceAccount(t, s)}})
+	stat := func() {
+		t.Helper()
+		if _, err := o.engine.Stat(t.Context(), ref("x"), newTrace()); store.CodeOf(err) != codeNoKey {
+			t.Fatal(err)
+		}
+	}
+	fetched := func() int {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.tokenFetch
+	}
+	stat()
+	for limit := time.Now().Add(time.Minute); fetched() < 3; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("%d tokens, which last a second each", fetched())
+		}
+	}
+	s.mu.Lock()
+	delete(s.tokens, "token-1")
+	s.mu.Unlock()
+	stat()
+	o.engine.Close()
+}
+
+// A token that the store refuses is replaced, once. What keeps a token from being had is said, and nothing is sent.
+func TestTokensAreReplaced(t *testing.T) {
+	t.Parallel()
+	s := newStandIn(t)
+	o := open(t, s, store.Config{Bearer: store.Bearer{File: serviceAccount(t, s)}})
+	stat := func() error {
+		_, err := o.engine.Stat(t.Context(), ref("x"), newTrace())
+		return err
+	}
+	if err := stat(); store.CodeOf(err) != codeNoKey {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	clear(s.tokens) // as if revoked
+	s.mu.Unlock()
+	if err := stat(); store.CodeOf(err) != codeUnauthorized {
+		t.Fatal(err)
+	}
+	o.engine.(*Engine).store.tokens.mu.Lock()
+	o.engine.(*Engine).store.tokens.renewed = time.Time{} // long ago
+	o.engine.(*Engine).store.tokens.mu.Unlock()
+	for until := time.Now().Add(20 * time.Second); store.CodeOf(stat()) != codeNoKey; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("the token was not replaced")
+		}
+	}
+	refused := newStandIn(t)
+	refused.refuseKeys = true
+	o = open(t, refused, store.Config{Bearer: store.Bearer{File: serviceAccount(t, refused)}})
+	err := stat()
+	if e, ok := err.(*store.Error); !ok || e.Code != codeUnauthorized || !strings.Contains(e.Message, "no access token: invalid_grant (Invalid JWT Signature.)") || len(refused.log) > 0 {
+		t.Errorf("without a token: %v, and %q was sent", err, refused.log)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := o.engine.Stat(ctx, ref("x"), newTrace()); store.CodeOf(err) != store.CodeCanceled && store.CodeOf(err) != codeUnauthorized {
+		t.Errorf("canceled: %v", err)
+	}
+}

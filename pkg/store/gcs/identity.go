@@ -1,0 +1,145 @@
+package gcs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"warp/pkg/store"
+)
+
+// An Identity is what somebody has said about who sends the requests.
+type Identity struct {
+	Token    string // --access-token
+	File     string // --credentials-file
+	Metadata bool   // the metadata server is asked
+	Home     string
+	Getenv   func(string) string
+}
+
+// Identify completes cfg, whose hosts are known, with tokens from the first source that there is, and returns which
+// that is. A source that was named is an error where it has none. What only lies around on this machine is shown to
+// Google alone.
+func Identify(_ context.Context, id Identity, cfg *store.Config) (source string, secrets []string, err error) {
+	cfg.Project = cmp.Or(id.Getenv("GOOGLE_CLOUD_PROJECT"), id.Getenv("GCLOUD_PROJECT"))
+	variable, emulator := id.Getenv("GOOGLE_APPLICATION_CREDENTIALS"), id.Getenv("STORAGE_EMULATOR_HOST") != ""
+	switch {
+	case id.Token != "":
+		cfg.Bearer.Token, secrets, source = id.Token, []string{id.Token}, "--access-token"
+	case id.File != "":
+		source, err = "--credentials-file", useFile(id.File, cfg)
+	case id.Metadata:
+		cfg.Bearer.Metadata, source = true, "the metadata server"
+	case variable != "" && !emulator && !exposed(cfg):
+		return "GOOGLE_APPLICATION_CREDENTIALS", nil, explain("GOOGLE_APPLICATION_CREDENTIALS", useFile(variable, cfg))
+	case allGoogle(cfg) && !exposed(cfg):
+		name := wellKnownFile(&id)
+		if _, missing := os.Stat(name); missing != nil {
+			return nowhere, nil, nil
+		}
+		return "gcloud's application default credentials", nil, explain(name, useFile(name, cfg))
+	default:
+		return nowhere, nil, nil
+	}
+	if err != nil {
+		return "", nil, explain(source, err)
+	}
+	if exposed(cfg) {
+		return "", nil, fmt.Errorf("%s would send a token to %s over plain HTTP, where anybody on the way can use it: add --tls", source, cfg.Hosts[0].Name)
+	}
+	return source, secrets, nil
+}
+
+const nowhere = "nowhere (anonymous requests)"
+
+func explain(source string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("credentials from %s: %w", source, err)
+}
+
+// useFile reads a credentials file into cfg.
+func useFile(name string, cfg *store.Config) error {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	_, project, err := readFile(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	cfg.Bearer.File, cfg.Project = data, cmp.Or(cfg.Project, project)
+	return nil
+}
+
+// wellKnownFile is where gcloud auth application-default login writes.
+func wellKnownFile(id *Identity) string {
+	folder := id.Getenv("CLOUDSDK_CONFIG")
+	if app := id.Getenv("APPDATA"); folder == "" && app != "" {
+		folder = filepath.Join(app, "gcloud")
+	}
+	return filepath.Join(cmp.Or(folder, filepath.Join(id.Home, ".config", "gcloud")), "application_default_credentials.json")
+}
+
+// exposed reports whether a token would leave this machine over plain HTTP.
+func exposed(cfg *store.Config) bool {
+	if cfg.TLS {
+		return false
+	}
+	for _, a := range cfg.Hosts {
+		if !loopback(cmp.Or(a.Dial, a.Name)) {
+			return true
+		}
+	}
+	return false
+}
+
+func loopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// Serves reports whether a host, with or without port, is Google's by its name: storage.googleapis.com, and its regional
+// and private forms.
+func Serves(host string) bool {
+	name := strings.ToLower(host)
+	if h, _, err := net.SplitHostPort(name); err == nil {
+		name = h
+	}
+	return strings.HasSuffix(name, ".googleapis.com") && (strings.HasPrefix(name, "storage.") || strings.HasPrefix(name, "storage-"))
+}
+
+func allGoogle(cfg *store.Config) bool {
+	for _, a := range cfg.Hosts {
+		if !Serves(a.Name) {
+			return false
+		}
+	}
+	return true
+}
+
+// Portable refuses credentials that cannot be sent to another machine, since they name files, commands or addresses of
+// this one.
+func Portable(cfg *store.Config) error {
+	if cfg.Bearer.Metadata {
+		return errors.New("the metadata server is of this machine: use a service account's file, or --access-token")
+	}
+	if len(cfg.Bearer.File) == 0 {
+		return nil
+	}
+	kind, _, err := readFile(cfg.Bearer.File)
+	if err != nil || kind == "service_account" || kind == "authorized_user" {
+		return err
+	}
+	return fmt.Errorf("credentials of type %s are of this machine: use a service account's file, or --access-token", store.OneLine(kind))
+}

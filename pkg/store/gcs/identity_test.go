@@ -1,0 +1,67 @@
+package gcs
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"warp/pkg/store"
+)
+
+// Where tokens come from, and to whom they are shown.
+func TestIdentify(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	account := write("account.json", `{"type":"service_account","project_id":"of-file"}`)
+	user := write("home/.config/gcloud/application_default_credentials.json", `{"type":"authorized_user","quota_project_id":"of-user"}`)
+	broken := write("broken.json", `type=service_account`)
+	home, google := filepath.Join(dir, "home"), "storage.googleapis.com"
+	variable := map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": account}
+	for _, c := range []struct {
+		name, host string
+		tls        bool
+		id         Identity
+		env        map[string]string
+		source     string // or, of an error, what is in it
+		project    string
+		token      bool
+	}{
+		{"a token", google, true, Identity{Token: "t"}, variable, "--access-token", "", true},
+		{"a token over plain HTTP", "gcs.example", false, Identity{Token: "t"}, nil, "over plain HTTP", "", false},
+		{"a token for this machine", "127.0.0.1:4443", false, Identity{Token: "t"}, nil, "--access-token", "", true},
+		{"a file", google, true, Identity{File: account}, nil, "--credentials-file", "of-file", true},
+		{"a file, another project", google, true, Identity{File: account}, map[string]string{"GOOGLE_CLOUD_PROJECT": "mine"}, "--credentials-file", "mine", true},
+		{"a broken file", google, true, Identity{File: broken}, nil, "it is no JSON", "", false},
+		{"the metadata server", google, true, Identity{Metadata: true}, nil, "the metadata server", "", true},
+		{"the variable", google, true, Identity{Home: home}, variable, "GOOGLE_APPLICATION_CREDENTIALS", "of-file", true},
+		{"the variable, this machine", "localhost:4443", false, Identity{Home: home}, variable, "GOOGLE_APPLICATION_CREDENTIALS", "of-file", true},
+		{"the variable, plain HTTP", "gcs.example:4443", false, Identity{Home: home}, variable, nowhere, "", false},
+		{"the variable, an emulator", "127.0.0.1:4443", false, Identity{Home: home},
+			map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": account, "STORAGE_EMULATOR_HOST": "127.0.0.1:4443"}, nowhere, "", false},
+		{"the variable names nothing", google, true, Identity{}, map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": "/none"}, "no such file", "", false},
+		{"gcloud's file", google, true, Identity{Home: home}, nil, "gcloud's application default credentials", "of-user", true},
+		{"gcloud's folder", google, true, Identity{Home: "/none"}, map[string]string{"CLOUDSDK_CONFIG": filepath.Dir(user)}, "gcloud's application default credentials", "of-user", true},
+		{"gcloud's file is for Google", "127.0.0.1:4443", false, Identity{Home: home}, nil, nowhere, "", false},
+		{"gcloud's file over plain HTTP", google, false, Identity{Home: home}, nil, nowhere, "", false},
+		{"nothing", google, true, Identity{Home: "/none"}, nil, nowhere, "", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := store.Config{TLS: c.tls, Hosts: []store.Address{{Name: c.host}}}
+			c.id.Getenv = func(name string) string { return c.env[name] }
+			source, _, err := Identify(t.Context(), c.id, &cfg)
+			if err != nil {
+				source = err.Error()
+			}
+			if !strings.Contains(source, c.source) || err == nil && (cfg.Project != c.project || cfg.Bearer.Given() != c.token) {
+				t.Errorf("from %q, project %q, tokens %v", source, cfg.Project, cfg.Bearer.Given())
+			}
+		})
+	}
+}

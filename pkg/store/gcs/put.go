@@ -1,0 +1,328 @@
+package gcs
+
+import (
+	"cmp"
+	"context"
+	"crypto/md5"
+	"encoding/base64"
+	"encoding/json"
+	"hash"
+	"hash/crc32"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"warp/pkg/store"
+)
+
+// Put uploads in one request or, if that is large, resumably.
+func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
+	switch {
+	case !validKey(p.Key):
+		return store.Object{}, badName(p.Key)
+	case !onlyMetadata(p.Headers):
+		return store.Object{}, store.ErrUnsupported
+	case p.Size > e.chunk && !e.opts.DisableMultipart && !p.Whole:
+		return e.putResumable(ctx, &p, tr)
+	case e.described || len(p.Headers) > 0:
+		return e.putDescribed(ctx, &p, "", tr)
+	}
+	return e.putMedia(ctx, &p, tr)
+}
+
+const metadataHeader = "x-amz-meta-"
+
+// onlyMetadata reports whether the headers are user metadata, which is all that the store has in its own form.
+func onlyMetadata(headers []store.Header) bool {
+	for _, h := range headers {
+		if !strings.HasPrefix(h.Name, metadataHeader) {
+			return false
+		}
+	}
+	return true
+}
+
+// insert begins an upload of the kind.
+func (e *Engine) insert(p *store.Put, kind, generationMatch string) *work {
+	w := e.begin(http.MethodPost, uploadPath)
+	w.object(p.Bucket, "")
+	w.param("uploadType", kind)
+	w.param("name", p.Key)
+	if generationMatch != "" {
+		w.param("ifGenerationMatch", generationMatch)
+	}
+	w.target = append(w.target, "&fields="+objectFieldsEscaped...)
+	w.call.Payload, w.call.Idempotent = true, generationMatch == ""
+	return w
+}
+
+var objectFieldsEscaped = url.QueryEscape(objectFields)
+
+// putMedia sends the payload alone.
+func (e *Engine) putMedia(ctx context.Context, p *store.Put, tr *store.Trace) (store.Object, error) {
+	w := e.insert(p, "media", "")
+	defer w.end()
+	w.call.ContentType = cmp.Or(p.ContentType, "application/octet-stream")
+	w.call.Body, w.call.Size = p.Body, p.Size
+	return e.put(ctx, w, p, tr)
+}
+
+// put sends an upload and reads what became of it.
+func (e *Engine) put(ctx context.Context, w *work, p *store.Put, tr *store.Trace) (store.Object, error) {
+	r, err := e.send(ctx, w, p.Key, tr)
+	if err != nil {
+		if store.CodeOf(err) == codeNoKey { // there is none yet
+			err.(*store.Error).Code = codeNoBucket
+		}
+		return store.Object{}, err
+	}
+	defer r.release()
+	return e.uploaded(&r, p)
+}
+
+// uploaded is the object that an answer says is there now.
+func (e *Engine) uploaded(r *reply, p *store.Put) (store.Object, error) {
+	var made resource
+	if err := decode(r, "an object", &made); err != nil {
+		return store.Object{}, err
+	}
+	o, err := made.object(p.Bucket, e.store.makesVersions(p.Bucket), r.Status)
+	if err == nil && o.Size != p.Size {
+		err = store.Errorf(store.CodeWrongLength, r.Status, "the store has %d of %d bytes", o.Size, p.Size)
+	}
+	o.Key = p.Key
+	return o, err
+}
+
+// A description is the resource that an upload sends.
+type description struct {
+	Name         string            `json:"name,omitempty"`
+	ContentType  string            `json:"contentType,omitempty"`
+	StorageClass string            `json:"storageClass,omitempty"`
+	MD5          string            `json:"md5Hash,omitempty"`
+	CRC32C       string            `json:"crc32c,omitempty"`
+	Metadata     map[string]string `json:"metadata,omitempty"`
+}
+
+// describe is the resource of an upload but for hashes.
+func (e *Engine) describe(p *store.Put) description {
+	d := description{Name: p.Key, ContentType: cmp.Or(p.ContentType, "application/octet-stream"), StorageClass: e.opts.StorageClass}
+	if len(e.opts.Metadata)+len(p.Headers) > 0 {
+		d.Metadata = make(map[string]string)
+	}
+	for i := range e.opts.Metadata {
+		a := &e.opts.Metadata[i]
+		d.Metadata[strings.ToLower(a.Key)] = string(a.AppendValue(nil, p.Key))
+	}
+	for _, h := range p.Headers {
+		d.Metadata[strings.TrimPrefix(h.Name, metadataHeader)] = h.Value
+	}
+	return d
+}
+
+// hash adds the hashes that are asked for, for which the payload is read once.
+func (e *Engine) hash(d *description, p *store.Put) error {
+	if e.opts.MD5 {
+		sum, err := hashOf(md5.New(), p)
+		if err != nil {
+			return err
+		}
+		d.MD5 = sum
+	}
+	if e.opts.Checksum != store.NoChecksum { // there is but one
+		sum, err := hashOf(crc32.New(crc32.MakeTable(crc32.Castagnoli)), p)
+		if err != nil {
+			return err
+		}
+		d.CRC32C = sum
+	}
+	return nil
+}
+
+func hashOf(h hash.Hash, p *store.Put) (string, error) {
+	if _, err := io.Copy(h, io.NewSectionReader(p.Body, 0, p.Size)); err != nil {
+		return "", store.AsError(err, 0)
+	}
+	return base64.StdEncoding.EncodeToString(h.Sum(nil)), nil
+}
+
+// boundary separates the two parts of an upload. It is long enough for no payload to contain it by chance.
+const boundary = "warp-5c8f4a1de0b74e2f9f0f3a6f2f1d7c55"
+
+// putDescribed sends the payload behind a description.
+func (e *Engine) putDescribed(ctx context.Context, p *store.Put, generationMatch string, tr *store.Trace) (store.Object, error) {
+	d := e.describe(p)
+	if err := e.hash(&d, p); err != nil {
+		return store.Object{}, err
+	}
+	return e.sendDescribed(ctx, p, &d, generationMatch, tr)
+}
+
+func (e *Engine) sendDescribed(ctx context.Context, p *store.Put, d *description, generationMatch string, tr *store.Trace) (store.Object, error) {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return store.Object{}, store.AsError(err, 0)
+	}
+	w := e.insert(p, "multipart", generationMatch)
+	defer w.end()
+	head := "--" + boundary + "\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n" + string(text) +
+		"\r\n--" + boundary + "\r\nContent-Type: " + d.ContentType + "\r\n\r\n"
+	body := &framed{pieces: []io.ReaderAt{strings.NewReader(head), p.Body, strings.NewReader("\r\n--" + boundary + "--\r\n")},
+		sizes: []int64{int64(len(head)), p.Size, int64(len(boundary) + 8)}}
+	w.call.ContentType = "multipart/related; boundary=" + boundary
+	w.call.Body, w.call.Size = body, body.size()
+	return e.put(ctx, w, p, tr)
+}
+
+// A framed is a body made of several pieces.
+type framed struct {
+	pieces []io.ReaderAt
+	sizes  []int64
+	off    int64
+}
+
+func (f *framed) size() (n int64) {
+	for _, s := range f.sizes {
+		n += s
+	}
+	return n
+}
+
+// ReadAt fills p from as many pieces as it takes.
+func (f *framed) ReadAt(p []byte, off int64) (n int, err error) {
+	for i, piece := range f.pieces {
+		if off >= f.sizes[i] {
+			off -= f.sizes[i]
+			continue
+		}
+		want := int(min(int64(len(p)-n), f.sizes[i]-off))
+		k, err := piece.ReadAt(p[n:n+want], off)
+		if n += k; k < want {
+			if err == nil || err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return n, err
+		}
+		if n == len(p) {
+			return n, nil
+		}
+		off = 0
+	}
+	return n, io.EOF
+}
+
+func (f *framed) Read(p []byte) (int, error) {
+	n, err := f.ReadAt(p, f.off)
+	f.off += int64(n)
+	if n > 0 && err == io.EOF {
+		err = nil
+	}
+	return n, err
+}
+
+func (f *framed) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += f.off
+	case io.SeekEnd:
+		offset += f.size()
+	}
+	f.off = offset
+	return offset, nil
+}
+
+// putResumable uploads in chunks, one after the other. A session that is given up leaves nothing that lists.
+func (e *Engine) putResumable(ctx context.Context, p *store.Put, tr *store.Trace) (store.Object, error) {
+	d := e.describe(p)
+	if err := e.hash(&d, p); err != nil {
+		return store.Object{}, err
+	}
+	session, err := e.beginSession(ctx, p, &d, tr)
+	if err != nil {
+		return store.Object{}, err
+	}
+	const maxStill = 5 // answers in a row that nothing has arrived
+	for off, still := int64(0), 0; ; {
+		o, arrived, err := e.sendChunk(ctx, p, session, off, tr)
+		switch {
+		case err != nil || arrived < 0:
+			return o, err
+		case arrived > off+e.chunk:
+			return o, store.BadAnswer(int(tr.Status()), "the store has %d bytes of an upload of which %d were sent", arrived, off+e.chunk)
+		case arrived <= off:
+			if still++; still == maxStill {
+				return o, store.Errorf(store.CodeStallTimeout, int(tr.Status()), "the store has taken nothing of the last %d chunks", still)
+			}
+		default:
+			still = 0
+		}
+		off = arrived
+	}
+}
+
+// beginSession returns the target of the session of an upload.
+func (e *Engine) beginSession(ctx context.Context, p *store.Put, d *description, tr *store.Trace) (string, error) {
+	w := e.insert(p, "resumable", "")
+	defer w.end()
+	w.call.Payload, w.call.Idempotent = false, false
+	w.json(d)
+	w.call.ContentType = "application/json; charset=UTF-8"
+	w.call.Headers = []store.Header{{Name: "x-upload-content-type", Value: d.ContentType},
+		{Name: "x-upload-content-length", Value: strconv.FormatInt(p.Size, 10)}}
+	r, err := e.send(ctx, w, p.Key, tr)
+	if err != nil {
+		return "", err
+	}
+	defer r.release()
+	// The host stays: nobody else is shown the token.
+	u, err := url.Parse(r.location())
+	if err != nil || u.RequestURI() == "/" || r.location() == "" {
+		return "", store.BadAnswer(r.Status, "the store began an upload and does not say where it goes on: %.60q", r.location())
+	}
+	return u.RequestURI(), nil
+}
+
+// statusResume says that the store waits for more of an upload.
+const statusResume = http.StatusPermanentRedirect
+
+// sendChunk sends the chunk at off, and returns how many bytes the store has; -1 = it has the object.
+func (e *Engine) sendChunk(ctx context.Context, p *store.Put, session string, off int64, tr *store.Trace) (o store.Object, arrived int64, err error) {
+	n := min(e.chunk, p.Size-off)
+	w := e.begin(http.MethodPut, strings.TrimPrefix(session, e.path))
+	defer w.end()
+	span := "bytes " + strconv.FormatInt(off, 10) + "-" + strconv.FormatInt(off+n-1, 10) + "/" + strconv.FormatInt(p.Size, 10)
+	w.call.Headers = []store.Header{{Name: "content-range", Value: span}}
+	w.call.Payload, w.call.Body, w.call.Size = true, io.NewSectionReader(p.Body, off, n), n
+	r, err := e.exchange(ctx, w, tr)
+	if err != nil {
+		return o, 0, err
+	}
+	defer r.release()
+	switch {
+	case r.Status == statusResume:
+		arrived, err = arrivedBytes(&r)
+		return o, arrived, err
+	case r.Status/100 != 2:
+		return o, 0, refusal(r.Status, r.document(), p.Key)
+	}
+	o, err = e.uploaded(&r, p)
+	return o, -1, err
+}
+
+// arrivedBytes reads Range: bytes=0-N of an answer that waits for more. Without it nothing has arrived.
+func arrivedBytes(r *reply) (int64, error) {
+	text := r.received()
+	if text == "" {
+		return 0, nil
+	}
+	_, last, ok := strings.Cut(text, "-")
+	n, err := strconv.ParseInt(last, 10, 64)
+	if !ok || err != nil || n < 0 {
+		return 0, store.BadAnswer(r.Status, "the store says that %.60q has arrived", text)
+	}
+	return n + 1, nil
+}
+
+var _ store.Body = (*framed)(nil)

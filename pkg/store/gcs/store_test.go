@@ -1,0 +1,55 @@
+package gcs
+
+import (
+	"testing"
+
+	"warp/internal/enginetest"
+	"warp/internal/teststore"
+	"warp/pkg/store"
+)
+
+// The engine passes the suite against fake-gcs-server, over both ways to send requests.
+func TestFakeGCS(t *testing.T) {
+	t.Parallel()
+	lacks := enginetest.Lacks{Pages: true} // it cuts listings off, and does not say where they go on
+	s := teststore.Start(t, teststore.FakeGCS, teststore.Options{})
+	for _, way := range []string{"lean", "net/http"} {
+		t.Run(way, func(t *testing.T) {
+			cfg := store.Config{AppVersion: "1", Concurrency: 1, Project: "p"}
+			addr := store.Address{Name: s.Endpoint}
+			driver, err := Open(&cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			admin, err := driver.Admin(&cfg, addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if way == "lean" {
+				if err := admin.MakeBucket(t.Context(), "enginetest", false); err != nil {
+					t.Fatal(err)
+				}
+				e, err := driver.Engine(&cfg, addr, new(store.Counters))
+				if err != nil {
+					t.Fatal(err)
+				}
+				enginetest.RunWithout(t, e, lacks)
+				return
+			}
+			clearBucket(t, admin)
+			enginetest.RunWithout(t, admin, lacks)
+		})
+	}
+}
+
+func clearBucket(t *testing.T, admin store.Admin) {
+	t.Helper()
+	var refs []store.Ref
+	err := admin.List(t.Context(), store.List{Bucket: "enginetest"}, func(o store.Object) bool { refs = append(refs, o.Ref); return true }, newTrace())
+	if err == nil {
+		err = admin.Delete(t.Context(), refs, newTrace())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,203 @@
+package lean
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strconv"
+	"time"
+
+	"warp/pkg/store"
+)
+
+// A Caller sends requests of any API over HTTP/1.1, over the connections that carry requests of S3. Who sends a request is
+// said by what it was opened with.
+type Caller struct {
+	e *Engine
+	// authorize appends the header lines that say who sends a request.
+	authorize func(head []byte, c *Call) []byte
+	keeps     string
+}
+
+// NewCaller returns a caller for one host. For each request authorize appends the header lines, each with its line
+// end, that say who sends it. Of answers it keeps headers whose names begin with keeps, in lower case.
+func NewCaller(cfg *store.Config, a store.Address, n *store.Counters, keeps string, authorize func(head []byte, c *Call) []byte) (*Caller, error) {
+	e, err := New(cfg, a, nil, n)
+	if err != nil {
+		return nil, err
+	}
+	return &Caller{e, authorize, keeps}, nil
+}
+
+// A Call is one request.
+type Call struct {
+	Method      string
+	Target      []byte // path and query, as they go out
+	ContentType string
+	Headers     []store.Header
+	Offset      int64 // of a range
+	Length      int64 // of it; 0 = there is none
+
+	Body       store.Body // nil = none
+	Size       int64      // of the body
+	Payload    bool       // the body is an object's, or part of one
+	Idempotent bool       // it may be sent without a look at the connection: twice is as good as once
+
+	// Download says that the body of a successful answer is payload, for Into or, where that is nil, for nobody. All
+	// other bodies are kept.
+	Download bool
+	Into     io.Writer
+	OnHead   func(*Reply) // is called before the payload comes; may be nil
+
+	caller *Caller
+}
+
+// A Reply is the answer to a call. Its memory is the connection's, so it lasts until Release.
+type Reply struct {
+	c      *conn
+	Status int
+	Bytes  int64 // of payload
+}
+
+// maxCallDocument bounds the bodies that are kept.
+const maxCallDocument = 64 << 20
+
+// Do sends a request and receives its answer, of whatever status. Without an error Release has to follow.
+func (p *Caller) Do(ctx context.Context, c *Call, tr *store.Trace) (r Reply, err error) {
+	c.caller = p
+	q := request{method: c.Method, call: c, body: c.Body, size: c.Size, contentType: c.ContentType, headers: c.Headers,
+		offset: c.Offset, length: c.Length}
+	conn, err := p.e.do(ctx, &q, tr)
+	if err != nil {
+		return r, err
+	}
+	r.c, r.Status = conn, conn.head.status
+	to := sink{keep: maxCallDocument}
+	payload := c.Download && (r.Status == 200 || r.Status == 206)
+	if payload {
+		to = sink{into: c.Into}
+		if c.OnHead != nil {
+			c.OnHead(&r)
+		}
+	}
+	n, err := conn.receiveBody(tr, c.Method, to)
+	if payload {
+		r.Bytes = n
+	}
+	if err == nil && conn.cut {
+		err = store.BadAnswer(r.Status, "the answer's document is longer than %d bytes", maxCallDocument)
+	}
+	if err == io.ErrUnexpectedEOF && payload {
+		err = store.Errorf(store.CodeShortRead, r.Status, "the answer ended after %d of %s bytes", n, announced(&conn.head))
+	}
+	if err != nil {
+		return r, p.e.failed(ctx, conn, err, tr)
+	}
+	return r, nil
+}
+
+// Close closes the connections that no request uses, and each other one when its request ends.
+func (p *Caller) Close() { p.e.Close() }
+
+// Release gives the connection back.
+func (r *Reply) Release() { r.c.release() }
+
+// Document is the body that was kept.
+func (r *Reply) Document() []byte { return r.c.kept }
+
+// Length is the announced length of the body; -1 = there was none.
+func (r *Reply) Length() int64 { return r.c.head.length }
+
+// Reason is the text behind the status.
+func (r *Reply) Reason() string { return string(r.c.head.text) }
+
+// Location is where the answer says to go on, and Range which bytes it says have arrived.
+func (r *Reply) Location() string { return string(r.c.head.location) }
+
+// ContentType is the header of that name.
+func (r *Reply) ContentType() string { return string(r.c.head.contentType) }
+
+// Range is the header of that name.
+func (r *Reply) Range() string { return string(r.c.head.sent) }
+
+// LastModified is the time of that header; zero where there is none.
+func (r *Reply) LastModified() time.Time {
+	h, o := &r.c.head, &r.c.objects
+	if len(h.modified) > 0 && !bytes.Equal(o.date, h.modified) {
+		t, err := lastModified(h.modified)
+		if err != nil {
+			return time.Time{}
+		}
+		o.date, o.modified = append(o.date[:0], h.modified...), t
+	}
+	if len(h.modified) == 0 {
+		return time.Time{}
+	}
+	return o.modified
+}
+
+// Header is the value of a header that is kept, "" where there is none.
+func (r *Reply) Header(name string) string { return r.c.head.sum(name) }
+
+// EachHeader calls do for every line of the kept headers of that name, until it returns false.
+func (r *Reply) EachHeader(name string, do func(value []byte) bool) {
+	for line := range bytes.Lines(r.c.head.kept) {
+		if len(line) > len(name) && line[len(name)] == ':' && is(line[:len(name)], name) {
+			if !do(bytes.TrimSuffix(line[len(name)+1:], []byte("\n"))) {
+				return
+			}
+		}
+	}
+}
+
+// keeps is how the names of headers begin that are to be kept of the answer.
+func (q *request) keeps() string {
+	switch {
+	case q.call != nil:
+		return q.call.caller.keeps
+	case q.checksums:
+		return checksumPrefix
+	}
+	return ""
+}
+
+// transmitCall sends a request that is none of S3's.
+func (c *conn) transmitCall(q *request, tr *store.Trace) error {
+	if q.body != nil && q.size > 0 {
+		q.contentLength = q.size
+		return c.putPlain(q, tr)
+	}
+	q.contentLength = -1
+	if q.method != "GET" && q.method != "HEAD" && q.method != "DELETE" {
+		q.contentLength = 0
+	}
+	c.buildHead(q)
+	tr.Sending()
+	return c.sendAndAwait(c.ask, tr, false)
+}
+
+// buildCall makes the head of a request that is none of S3's in c.ask.
+func (c *conn) buildCall(q *request) {
+	h := append(append(c.ask[:0], q.method...), ' ')
+	h = append(append(h, q.call.Target...), " HTTP/1.1\r\nHost: "...)
+	h = append(append(h, c.e.host...), c.e.agent...)
+	if q.contentLength >= 0 {
+		h = append(strconv.AppendInt(append(h, "Content-Length: "...), q.contentLength, 10), "\r\n"...)
+	}
+	if q.contentType != "" {
+		h = append(append(append(h, "Content-Type: "...), q.contentType...), "\r\n"...)
+	}
+	for _, x := range q.headers {
+		h = append(append(appendTitle(h, x.Name), ": "...), x.Value...)
+		h = append(h, "\r\n"...)
+	}
+	if q.length > 0 {
+		h = append(strconv.AppendInt(append(h, "Range: bytes="...), q.offset, 10), '-')
+		h = append(strconv.AppendInt(h, q.offset+q.length-1, 10), "\r\n"...)
+	}
+	h = q.call.caller.authorize(h, q.call)
+	c.ask = append(h, "\r\n"...)
+}
+
+// AppendEscaped appends a part of a path or of a query, with everything percent-encoded that has a meaning there.
+func AppendEscaped(dst []byte, s string) []byte { return appendEscaped(dst, s, false) }

@@ -1,0 +1,157 @@
+package lean
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"warp/pkg/store"
+	"warp/pkg/store/s3"
+)
+
+// peers are engines for the hosts to which a store redirects, by address.
+type peers struct {
+	mu   sync.Mutex
+	all  map[string]*Engine
+	over bool
+	last atomic.Pointer[bucketHost] // the host of the bucket that was asked for last
+}
+
+// maxPeers bounds to how many hosts one host may redirect.
+const maxPeers = 4096
+
+// hostOf returns the engine for a bucket that has a host of its own.
+func (e *Engine) hostOf(bucket string) (*Engine, error) {
+	if last := e.peers.last.Load(); last != nil && last.bucket == bucket {
+		return last.Engine, nil
+	}
+	if bucket == "" || strings.ContainsFunc(bucket, notInLabel) {
+		return nil, store.ErrUnsupported // it would be another host
+	}
+	found, err := e.peer(store.Address{Name: bucket + "." + e.name, Dial: e.dialTo}, true)
+	if err == nil {
+		e.peers.last.Store(&bucketHost{found, bucket})
+	}
+	return found, err
+}
+
+// A bucketHost is the host of one bucket.
+type bucketHost struct {
+	*Engine
+	bucket string
+}
+
+func notInLabel(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }
+
+// peer returns the engine for another host, which may be a bucket's own.
+func (e *Engine) peer(a store.Address, ownHost bool) (*Engine, error) {
+	p := &e.peers
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if found := p.all[a.Name]; found != nil {
+		return found, nil
+	}
+	if len(p.all) == maxPeers {
+		return nil, store.Errorf(store.CodeRedirect, 0, "the store redirects to more than %d hosts", maxPeers)
+	}
+	found, err := New(e.cfg, a, e.regions, e.counters)
+	if err != nil {
+		return nil, err
+	}
+	found.sessions, found.ownHost = e.sessions, ownHost
+	if p.all == nil {
+		p.all = make(map[string]*Engine)
+	}
+	if p.all[a.Name] = found; p.over {
+		found.Close()
+	}
+	return found, nil
+}
+
+func (p *peers) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = true
+	for _, peer := range p.all {
+		peer.Close()
+	}
+}
+
+// follow sends q to where the store has redirected it, with its payload and signed for the host there. seen is what tr had
+// as the first byte before: a redirect is not the answer that a first byte is of.
+func (e *Engine) follow(ctx context.Context, c *conn, q *request, seen time.Duration, tr *store.Trace) (*conn, error) {
+	status := c.head.status
+	if len(c.head.location) == 0 {
+		return c, nil
+	}
+	to, wrong := e.redirectTarget(q, string(c.head.location), status)
+	if wrong != nil && len(c.head.region) > 0 {
+		return c, nil // another region, and not another host, is the point
+	}
+	if _, err := c.receiveBody(tr, q.method, sink{keep: s3.MaxErrorDocument}); err != nil {
+		return nil, e.failed(ctx, c, err, tr)
+	}
+	c.release()
+	if wrong != nil {
+		return nil, wrong
+	}
+	peer, err := e.peer(store.Address{Name: to.Host}, false)
+	if err != nil {
+		return nil, err
+	}
+	tr.Redirected(seen)
+	q.redirected = to
+	c, err = peer.send(ctx, q, tr)
+	if err == nil && store.IsRedirect(c.head.status) && len(c.head.location) > 0 {
+		err = s3.RedirectedAgain(to, string(c.head.location), c.head.status)
+		c.abandon()
+		return nil, err
+	}
+	return c, err
+}
+
+// redirectTarget is where a redirect leads, its path and its parameters in the form in which they are signed.
+func (e *Engine) redirectTarget(q *request, location string, status int) (*url.URL, error) {
+	target, _ := e.appendTarget(nil, q)
+	from, err := url.Parse(e.url)
+	if err == nil {
+		from, err = from.Parse(string(target))
+	}
+	if err != nil {
+		return nil, store.AsError(err, status)
+	}
+	to, err := e.redirects.Target(from, location, status)
+	if err != nil {
+		return nil, err
+	}
+	values, err := url.ParseQuery(to.RawQuery)
+	if err != nil {
+		return nil, store.Errorf(store.CodeRedirect, status, "the store redirects to parameters that cannot be read")
+	}
+	to.RawPath, to.RawQuery = string(appendEscaped(nil, to.Path, true)), canonicalQuery(values)
+	return to, nil
+}
+
+// canonicalQuery has all parameters escaped and in the order in which they are signed.
+func canonicalQuery(values url.Values) string {
+	var all [][2]string
+	for name, list := range values {
+		for _, value := range list {
+			all = append(all, [2]string{string(appendEscaped(nil, name, false)), string(appendEscaped(nil, value, false))})
+		}
+	}
+	slices.SortFunc(all, func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	var text []byte
+	for i, p := range all {
+		if i > 0 {
+			text = append(text, '&')
+		}
+		text = append(append(append(text, p[0]...), '='), p[1]...)
+	}
+	return string(text)
+}

@@ -1,0 +1,296 @@
+package minio
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/minio/minio-go/v7/pkg/signer"
+
+	"warp/pkg/store"
+	"warp/pkg/store/s3"
+)
+
+// An express is what requests to directory buckets need: the host of each bucket, and the keys of its session.
+type express struct {
+	host     string // the zonal endpoint
+	region   string
+	sessions *s3.Sessions
+}
+
+// placeholder is the host that minio-go is told where the hosts are Amazon's: it would do on its own, and differently,
+// what is done here.
+const placeholder = "directory-buckets.invalid"
+
+// controlKey marks requests that make buckets, which Amazon has a host for.
+type controlKey struct{}
+
+// address puts the name of the bucket where it belongs: in front of a host of Amazon's.
+func (e *express) address(req *http.Request, to *url.URL) {
+	switch bucket, key := bucketOf(req.URL); {
+	case !s3.IsAWS(e.host):
+	case req.Context().Value(controlKey{}) != nil:
+		to.Host = s3.ControlHost(e.host)
+	default:
+		to.Host, to.Path = bucket+"."+e.host, "/"+key
+	}
+}
+
+// bucketOf takes the path of a request apart as minio-go has made it.
+func bucketOf(u *url.URL) (bucket, key string) {
+	bucket, key, _ = strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
+	return bucket, key
+}
+
+// ofUser reports whether a request takes the keys of the user: of all requests to a zonal endpoint those that copy, that
+// look for the bucket, and that create the session itself. All others take the session's.
+func ofUser(req *http.Request) bool {
+	_, key := bucketOf(req.URL)
+	return key == "" && req.Method == http.MethodHead || req.Header.Get("X-Amz-Copy-Source") != "" || req.URL.Query().Has("session") ||
+		req.Context().Value(controlKey{}) != nil
+}
+
+// answered notes that the session of a request may be over.
+func (e *express) answered(req *http.Request, status int) {
+	if (status == http.StatusBadRequest || status == http.StatusUnauthorized || status == http.StatusForbidden) && !ofUser(req) {
+		bucket, _ := bucketOf(req.URL)
+		e.sessions.Doubt(bucket)
+	}
+}
+
+// signExpress signs again, which goes elsewhere than req, for the service of directory buckets. Payload in chunks is left
+// unsigned, as it always is over TLS.
+func (w *wire) signExpress(req, again *http.Request) (*http.Request, error) {
+	trailer := w.unsign(again)
+	switch hash := again.Header.Get("X-Amz-Content-Sha256"); {
+	case trailer != nil:
+		again.Header.Set("X-Amz-Content-Sha256", unsignedTrailer)
+	case strings.HasPrefix(hash, "STREAMING-"):
+		again.Header.Set("X-Amz-Content-Sha256", "UNSIGNED-PAYLOAD")
+	}
+	var keys store.Keys
+	var err error
+	if bucket, _ := bucketOf(req.URL); !ofUser(req) {
+		keys, err = w.express.sessions.Keys(req.Context(), bucket)
+	} else if w.creds != nil {
+		keys, err = w.creds.Keys(req.Context())
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case keys.Anonymous() || keys.Signature == s3.SignV2:
+		return nil, store.Errorf("AccessDenied", 0, "directory buckets take requests that are signed by V4 only")
+	}
+	token := keys.SessionToken
+	if keys.Signature == s3.SignExpress {
+		again.Header.Set(s3.SessionToken, token)
+		token = ""
+	}
+	return signer.SignV4TrailerExpress(*again, keys.AccessKey, keys.SecretKey, token, w.express.region, trailer), nil
+}
+
+// An ExpressAdmin does bookkeeping in directory buckets.
+type ExpressAdmin struct {
+	*Admin
+	checked http.RoundTripper
+	url     *url.URL
+	region  string
+}
+
+// NewExpressAdmin returns what does the bookkeeping in directory buckets of one host. The sessions are created by it.
+func NewExpressAdmin(cfg *store.Config, a store.Address, sessions *s3.Sessions) (*ExpressAdmin, error) {
+	e, err := openExpress(cfg.ForAdmin(), a, answerCheck{total: store.AdminTimeout, admin: true}, store.AdminTimeout, sessions, new(store.Counters))
+	if err != nil {
+		return nil, err
+	}
+	u := *e.core.EndpointURL()
+	admin := &ExpressAdmin{Admin: &Admin{Engine: e, region: cfg.Region}, url: &u, region: cfg.Region,
+		checked: answerCheck{next: e.transport, total: store.AdminTimeout, admin: true}}
+	sessions.Ask(admin.createSession)
+	return admin, nil
+}
+
+// NewExpress returns an engine for directory buckets.
+func NewExpress(cfg *store.Config, a store.Address, sessions *s3.Sessions, n *store.Counters) (*ExpressEngine, error) {
+	e, err := openExpress(cfg, a, answerCheck{}, cfg.StallTimeout(), sessions, n)
+	return &ExpressEngine{e}, err
+}
+
+// An ExpressEngine sends requests to directory buckets. It refuses what those do not have.
+type ExpressEngine struct{ *Engine }
+
+// PutTags fails.
+func (e *ExpressEngine) PutTags(context.Context, store.Ref, map[string]string, *store.Trace) error {
+	return lacks("tags")
+}
+
+// Tags fails.
+func (e *ExpressEngine) Tags(context.Context, store.Ref, *store.Trace) (map[string]string, error) {
+	return nil, lacks("tags")
+}
+
+// DeleteTags fails.
+func (e *ExpressEngine) DeleteTags(context.Context, store.Ref, *store.Trace) error {
+	return lacks("tags")
+}
+
+// Retain fails.
+func (e *ExpressEngine) Retain(context.Context, store.Ref, store.Retention, *store.Trace) error {
+	return lacks("object lock")
+}
+
+// Post fails.
+func (e *ExpressEngine) Post(context.Context, store.Put, *store.Trace) (store.Object, error) {
+	return store.Object{}, lacks("uploads by a form")
+}
+
+// FanOut fails.
+func (e *ExpressEngine) FanOut(context.Context, store.FanOut, *store.Trace) ([]store.Object, error) {
+	return nil, lacks("fan-out uploads")
+}
+
+func openExpress(cfg *store.Config, a store.Address, check answerCheck, answer time.Duration, sessions *s3.Sessions, n *store.Counters) (*Engine, error) {
+	return openEngineOf(cfg, a, check, answer, &express{a.Name, cfg.Region, sessions}, n)
+}
+
+// request sends a request of the bookkeeping's own, and decodes the document that answers it.
+func (a *ExpressAdmin) request(ctx context.Context, method, bucket, query string, header http.Header, body []byte, into any) (*http.Response, error) {
+	u := *a.url
+	u.Path, u.RawQuery = "/"+bucket+"/", query
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, asError(err, nil)
+	}
+	for name := range header {
+		req.Header.Set(name, header.Get(name))
+	}
+	req.Header.Set("X-Amz-Content-Sha256", hexSHA256(body))
+	req.Header.Set("User-Agent", a.agent)
+	resp, err := a.checked.RoundTrip(req)
+	if err != nil {
+		return nil, asError(err, nil)
+	}
+	if resp.StatusCode/100 != 2 {
+		return nil, refusedForm(resp)
+	}
+	defer drop(resp)
+	if into == nil {
+		return resp, nil
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument))
+	if err == nil {
+		err = xml.Unmarshal(text, into)
+	}
+	if err != nil {
+		return nil, store.BadAnswer(resp.StatusCode, "this is no store of directory buckets: %s", store.OneLine(err.Error()))
+	}
+	return resp, nil
+}
+
+// longestSession is how long sessions last at Amazon.
+const longestSession = 5 * time.Minute
+
+// createSession has the store give keys for the requests to a bucket.
+func (a *ExpressAdmin) createSession(ctx context.Context, bucket string) (s s3.Session, err error) {
+	ctx, cancel := store.WithLimit(ctx, store.AdminTimeout)
+	defer cancel()
+	var answer struct {
+		XMLName     xml.Name `xml:"CreateSessionResult"`
+		Credentials struct {
+			AccessKeyID     string `xml:"AccessKeyId"`
+			SecretAccessKey string
+			SessionToken    string
+			Expiration      time.Time
+		}
+	}
+	header := http.Header{"X-Amz-Create-Session-Mode": {"ReadWrite"}}
+	resp, err := a.request(ctx, http.MethodGet, bucket, "session=", header, nil, &answer)
+	if err = store.LimitError(ctx, err, 0); err != nil {
+		var said *store.Error
+		if errors.As(err, &said) && !store.IsConnection(err) {
+			err = store.Errorf(said.Code, said.Status, "create a session for directory bucket %s: %s", bucket, said.Message)
+		}
+		return s, err
+	}
+	c := &answer.Credentials
+	s.Keys = store.Keys{AccessKey: c.AccessKeyID, SecretKey: c.SecretAccessKey, SessionToken: c.SessionToken, Signature: s3.SignExpress}
+	if s.Keys.Anonymous() || c.SessionToken == "" {
+		return s, store.BadAnswer(resp.StatusCode, "the session that the store gives has no keys")
+	}
+	s.Lasts = longestSession
+	// By the store's clock, which may be another one.
+	if now, err := http.ParseTime(resp.Header.Get("Date")); err == nil && !c.Expiration.IsZero() {
+		s.Lasts = min(max(c.Expiration.Sub(now), 0), longestSession)
+	}
+	return s, nil
+}
+
+// lacks is the error of whatever directory buckets do not have.
+func lacks(what string) error {
+	return store.Errorf("NotImplemented", 0, "directory buckets (S3 Express One Zone) have no %s", what)
+}
+
+// Region is that of the zone.
+func (a *ExpressAdmin) Region(context.Context, string) (string, error) { return a.region, nil }
+
+// MakeBucket makes a directory bucket in the zone that its name says.
+func (a *ExpressAdmin) MakeBucket(ctx context.Context, bucket string, lock bool) error {
+	if lock {
+		return lacks("object lock")
+	}
+	zone, err := s3.Zone(bucket)
+	if err != nil {
+		return store.Errorf("InvalidBucketName", 0, "%v", err)
+	}
+	body := fmt.Sprintf(`<CreateBucketConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Location><Name>%s</Name><Type>AvailabilityZone</Type></Location>`+
+		`<Bucket><DataRedundancy>SingleAvailabilityZone</DataRedundancy><Type>Directory</Type></Bucket></CreateBucketConfiguration>`, zone)
+	_, err = a.request(context.WithValue(ctx, controlKey{}, true), http.MethodPut, bucket, "", nil, []byte(body), nil)
+	return err
+}
+
+// MadeByWarp is never so: directory buckets can bear no mark.
+func (a *ExpressAdmin) MadeByWarp(context.Context, string) bool { return false }
+
+// Versioning is what no directory bucket has.
+func (a *ExpressAdmin) Versioning(context.Context, string) (string, error) { return "", nil }
+
+// SetVersioning fails.
+func (a *ExpressAdmin) SetVersioning(context.Context, string, bool) error { return lacks("versions") }
+
+// ObjectLock is what no directory bucket has.
+func (a *ExpressAdmin) ObjectLock(context.Context, string) (store.Lock, error) {
+	return store.Lock{}, nil
+}
+
+// Tags are what no object of a directory bucket has.
+func (a *ExpressAdmin) Tags(context.Context, store.Ref, *store.Trace) (map[string]string, error) {
+	return nil, nil
+}
+
+// List lists whole directories, which is all that can be listed, and hands out what was asked for.
+func (a *ExpressAdmin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
+	prefix := l.Prefix
+	if l.Prefix = s3.ListPrefix(prefix); l.Prefix != prefix {
+		l.MaxKeys = 0
+	}
+	return a.Admin.List(ctx, l, func(o store.Object) bool {
+		return !strings.HasPrefix(o.Key, prefix) || each(o)
+	}, tr)
+}
+
+// Uploads lists in the same way.
+func (a *ExpressAdmin) Uploads(ctx context.Context, bucket, prefix string, each func(store.Upload) error) error {
+	return a.Admin.Uploads(ctx, bucket, s3.ListPrefix(prefix), func(u store.Upload) error {
+		if !strings.HasPrefix(u.Key, prefix) {
+			return nil
+		}
+		return each(u)
+	})
+}
