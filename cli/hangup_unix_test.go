@@ -32,7 +32,7 @@ func hungUp(t *testing.T, shell string, args ...string) (text, log string, lines
 	teststore.HearHangups()
 	cmd := exec.Command("sh", all...)
 	s := startTerminal(t, cmd)
-	s.await("PUT")
+	awaitRows(t, s, log+".csv.zst.part") // the first requests are from before the signal
 	_ = cmd.Process.Signal(syscall.SIGHUP)
 	if shell == "" || len(args) > 0 {
 		s.await("HTTP tracing is ")
@@ -56,6 +56,20 @@ func hungUp(t *testing.T, shell string, args ...string) (text, log string, lines
 		}
 	}
 	return s.String(), log + ".csv.zst", lines
+}
+
+// awaitRows waits until the log that is being written has a row.
+func awaitRows(t *testing.T, s *tty, path string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(path); err != nil {
+			continue // not begun yet
+		}
+		if _, rows, _ := traced(t, path); rows > 0 {
+			return
+		}
+	}
+	t.Fatalf("no request is recorded: %s", s)
 }
 
 // awaitTraced waits until the log that is being written has rows with phases, where tracing is on now.
