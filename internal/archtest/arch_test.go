@@ -57,9 +57,10 @@ func allowed() map[string][]string {
 		"pkg/fleet/transport": {"internal/connlimit"},
 
 		"pkg/store/engines":     {"pkg/store", "pkg/store/gcs", "pkg/store/lean", "pkg/store/minio", "pkg/store/s3"},
-		"pkg/store/gcs":         {"pkg/store", "pkg/store/lean", "pkg/store/nethttp", "pkg/store/s3"},
+		"pkg/store/gcs":         {"pkg/store", "pkg/store/lean", "pkg/store/rest", "pkg/store/s3"},
 		"pkg/store/lean":        {"pkg/store", "pkg/store/dial", "pkg/store/nethttp", "pkg/store/s3", "pkg/store/s3/xmlscan"},
 		"pkg/store/minio":       {"pkg/store", "pkg/store/nethttp", "pkg/store/s3", "pkg/store/s3/xmlscan"},
+		"pkg/store/rest":        {"pkg/store", "pkg/store/lean", "pkg/store/nethttp"},
 		"pkg/store/s3":          {"pkg/store"},
 		"pkg/store/s3/xmlscan":  {"pkg/store"},
 		"pkg/store/nethttp":     {"pkg/store", "pkg/store/dial"},

@@ -22,11 +22,10 @@ var _ store.Admin = (*Admin)(nil)
 func (s *Store) admin(cfg *store.Config, a store.Address) (*Admin, error) {
 	own := cfg.ForAdmin()
 	own.Timeout = store.AdminTimeout
-	c, err := newHTTPCaller(s, own, a, new(store.Counters))
+	c, err := s.api().NewHTTP(own, a, new(store.Counters), store.AdminTimeout)
 	if err != nil {
 		return nil, err
 	}
-	c.limit = store.AdminTimeout
 	return &Admin{Engine: s.newEngine(own, c, a.Path), project: cfg.Project, region: cfg.Region}, nil
 }
 

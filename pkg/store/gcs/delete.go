@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"warp/pkg/store"
+	"warp/pkg/store/rest"
 )
 
 // Delete removes one object, or many by as few requests as the store takes.
@@ -58,9 +59,9 @@ func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, gone bool, tr *s
 	if err != nil {
 		return err
 	}
-	defer r.release()
+	defer r.Release()
 	tr.Complete()
-	if err := deletion(r.Status, r.document(), ref.Key, gone); err != nil {
+	if err := deletion(r.Status, r.Document(), ref.Key, gone); err != nil {
 		return err
 	}
 	return nil
@@ -95,22 +96,22 @@ func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, gone bool, t
 	if err != nil {
 		return err
 	}
-	defer r.release()
+	defer r.Release()
 	tr.Complete()
 	return readDeletions(&r, refs, gone)
 }
 
 // readDeletions looks at the answer to each request of a batch. Which request an answer is to is said by its
 // Content-ID or, without one, by its place.
-func readDeletions(r *reply, refs []store.Ref, gone bool) error {
-	kind, params, err := mime.ParseMediaType(r.contentType())
+func readDeletions(r *rest.Reply, refs []store.Ref, gone bool) error {
+	kind, params, err := mime.ParseMediaType(r.ContentType())
 	if err != nil || kind != "multipart/mixed" {
-		return store.BadAnswer(r.Status, "the answer to a batch is %.60q", r.contentType())
+		return store.BadAnswer(r.Status, "the answer to a batch is %.60q", r.ContentType())
 	}
 	answered := make([]bool, len(refs))
 	var first *store.Error
 	bad, n := 0, 0
-	parts := multipart.NewReader(bytes.NewReader(r.document()), params["boundary"])
+	parts := multipart.NewReader(bytes.NewReader(r.Document()), params["boundary"])
 	for ; ; n++ {
 		part, err := parts.NextRawPart()
 		if err == io.EOF {

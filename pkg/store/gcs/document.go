@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"warp/pkg/store"
+	"warp/pkg/store/rest"
 )
 
 // objectFields are the fields of an object's resource that warp asks for.
@@ -54,8 +55,8 @@ func etagOf(md5, crc string) string {
 }
 
 // decode reads a document into v.
-func decode(r *reply, what string, v any) error {
-	if err := json.Unmarshal(r.document(), v); err != nil {
+func decode(r *rest.Reply, what string, v any) error {
+	if err := json.Unmarshal(r.Document(), v); err != nil {
 		return store.BadAnswer(r.Status, "the answer is no JSON of %s: %s", what, store.OneLine(err.Error()))
 	}
 	return nil
@@ -63,7 +64,6 @@ func decode(r *reply, what string, v any) error {
 
 // Codes of errors. Those of S3 stand for what means the same, since warp knows them.
 const (
-	codeUnauthorized = "Unauthorized"
 	codeDenied       = "AccessDenied"
 	codeNoKey        = "NoSuchKey"
 	codeNoBucket     = "NoSuchBucket"
@@ -99,7 +99,7 @@ func refusal(status int, document []byte, key string) *store.Error {
 	}
 	switch status {
 	case http.StatusUnauthorized:
-		code = codeUnauthorized
+		code = rest.CodeUnauthorized
 	case http.StatusForbidden:
 		if reason == "" || reason == "forbidden" || reason == "insufficientPermissions" {
 			code = codeDenied

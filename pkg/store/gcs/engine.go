@@ -11,6 +11,7 @@ import (
 
 	"warp/pkg/store"
 	"warp/pkg/store/lean"
+	"warp/pkg/store/rest"
 	"warp/pkg/store/s3"
 )
 
@@ -20,7 +21,7 @@ var _ store.Engine = (*Engine)(nil)
 type work struct {
 	call   lean.Call
 	target []byte
-	onHead func(*reply)
+	onHead func(*rest.Reply)
 }
 
 var works = sync.Pool{New: func() any { return &work{target: make([]byte, 0, 512)} }}
@@ -69,28 +70,28 @@ const (
 )
 
 // send sends a request. An answer that is no success is an error, about the object of that key, if it has one.
-func (e *Engine) send(ctx context.Context, w *work, key string, tr *store.Trace) (reply, error) {
+func (e *Engine) send(ctx context.Context, w *work, key string, tr *store.Trace) (rest.Reply, error) {
 	r, err := e.exchange(ctx, w, tr)
 	if err != nil {
 		return r, err
 	}
 	if r.Status/100 != 2 {
-		err := refusal(r.Status, r.document(), key)
-		r.release()
+		err := refusal(r.Status, r.Document(), key)
+		r.Release()
 		return r, err
 	}
 	return r, nil
 }
 
 // exchange sends a request and receives the answer, of whatever status.
-func (e *Engine) exchange(ctx context.Context, w *work, tr *store.Trace) (reply, error) {
-	if err := e.store.tokens.ready(ctx); err != nil {
-		return reply{}, err
+func (e *Engine) exchange(ctx context.Context, w *work, tr *store.Trace) (rest.Reply, error) {
+	if err := e.store.tokens.Ready(ctx); err != nil {
+		return rest.Reply{}, err
 	}
 	w.call.Target = w.target
-	r, err := e.caller.do(ctx, &w.call, w.onHead, tr)
+	r, err := e.caller.Do(ctx, &w.call, w.onHead, tr)
 	if err == nil && r.Status == http.StatusUnauthorized {
-		e.store.tokens.refused()
+		e.store.tokens.Refused()
 	}
 	return r, err
 }
@@ -118,16 +119,16 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 	c := &w.call
 	c.Download, c.Into, c.Offset, c.Length, c.Headers = true, g.Into, g.Offset, g.Length, storedEncoding
 	if g.Checksum != nil {
-		w.onHead = func(r *reply) { g.Checksum(storedChecksum(r)) }
+		w.onHead = func(r *rest.Reply) { g.Checksum(storedChecksum(r)) }
 	}
 	r, err := e.send(ctx, w, g.Key, tr)
 	if err != nil {
 		return store.Download{Bytes: r.Bytes}, err
 	}
-	defer r.release()
-	d := store.Download{Bytes: r.Bytes, Object: store.Object{Ref: g.Ref, Size: r.length(), LastModified: r.lastModified(), ETag: etagOfReply(&r, tr)}}
+	defer r.Release()
+	d := store.Download{Bytes: r.Bytes, Object: store.Object{Ref: g.Ref, Size: r.Length(), LastModified: r.LastModified(), ETag: etagOfReply(&r, tr)}}
 	if d.VersionID == "" && e.store.makesVersions(g.Bucket) {
-		d.VersionID = r.header("x-goog-generation")
+		d.VersionID = r.Header("x-goog-generation")
 	}
 	return d, nil
 }
@@ -136,10 +137,10 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 var storedEncoding = []store.Header{{Name: "accept-encoding", Value: "gzip"}}
 
 // etagOfReply is the ETag by the hashes in an answer's head. Mostly it is the one expected, which costs no memory.
-func etagOfReply(r *reply, tr *store.Trace) string {
+func etagOfReply(r *rest.Reply, tr *store.Trace) string {
 	var room [32]byte
 	var md5, crc []byte
-	r.eachHash(func(hash []byte) {
+	eachHash(r, func(hash []byte) {
 		if sum, ok := bytes.CutPrefix(hash, []byte("md5=")); ok {
 			md5 = appendHex(room[:0], sum)
 		} else if sum, ok := bytes.CutPrefix(hash, []byte("crc32c=")); ok {
@@ -153,6 +154,16 @@ func etagOfReply(r *reply, tr *store.Trace) string {
 		return expected
 	}
 	return string(md5)
+}
+
+// eachHash calls do for each hash of the content that the answer names, as in crc32c=n03x6A==.
+func eachHash(r *rest.Reply, do func(hash []byte)) {
+	r.EachHeader("x-goog-hash", func(line []byte) bool {
+		for hash := range bytes.SplitSeq(line, []byte(",")) {
+			do(bytes.TrimSpace(hash))
+		}
+		return true
+	})
 }
 
 // appendHex appends 16 bytes in hexadecimal digits, of which b64 has the base64; nothing where that is none.
@@ -172,8 +183,8 @@ func appendHex(dst, b64 []byte) []byte {
 }
 
 // storedChecksum is the checksum of the content that an answer's head has.
-func storedChecksum(r *reply) (sum store.StoredChecksum) {
-	r.eachHash(func(hash []byte) {
+func storedChecksum(r *rest.Reply) (sum store.StoredChecksum) {
+	eachHash(r, func(hash []byte) {
 		if crc, ok := bytes.CutPrefix(hash, []byte("crc32c=")); ok {
 			sum = store.StoredChecksum{Algorithm: "CRC32C", Value: string(crc)}
 		}
@@ -206,7 +217,7 @@ func (e *Engine) resource(ctx context.Context, ref store.Ref, fields string, tr 
 	if err != nil {
 		return o, err
 	}
-	defer r.release()
+	defer r.Release()
 	tr.Complete()
 	return o, decode(&r, "an object", &o)
 }
@@ -256,7 +267,7 @@ func (e *Engine) rewrite(ctx context.Context, c *store.Copy, token string, tr *s
 	if err != nil {
 		return answer, err
 	}
-	defer r.release()
+	defer r.Release()
 	tr.Complete()
 	return answer, decode(&r, "a copy", &answer)
 }
@@ -346,7 +357,7 @@ func (e *Engine) page(ctx context.Context, l *store.List, fields, token string, 
 	if err != nil {
 		return p, err
 	}
-	defer r.release()
+	defer r.Release()
 	tr.Complete()
 	return p, decode(&r, "a listing", &p)
 }

@@ -17,6 +17,7 @@ import (
 
 	"warp/internal/enginetest"
 	"warp/pkg/store"
+	"warp/pkg/store/rest"
 )
 
 // opened is what talks to a stand-in.
@@ -301,7 +302,7 @@ func TestRefusals(t *testing.T) {
 	}
 	delete(o.tokens, "secret")
 	_, err := o.engine.Stat(t.Context(), ref("x"), newTrace())
-	if e, ok := err.(*store.Error); !ok || e.Code != codeUnauthorized || e.Status != 401 || store.Repeatable(err) {
+	if e, ok := err.(*store.Error); !ok || e.Code != rest.CodeUnauthorized || e.Status != 401 || store.Repeatable(err) {
 		t.Errorf("a token that is not valid: %v", err)
 	}
 }
@@ -350,42 +351,19 @@ func TestTokensAreRenewed(t *testing.T) {
 	o.engine.Close()
 }
 
-// A token that the store refuses is replaced, once. What keeps a token from being had is said, and nothing is sent.
-func TestTokensAreReplaced(t *testing.T) {
+// What keeps a token from being had is said, and nothing is sent.
+func TestNoToken(t *testing.T) {
 	t.Parallel()
-	s := newStandIn(t)
-	o := open(t, s, store.Config{Bearer: store.Bearer{File: serviceAccount(t, s)}})
-	stat := func() error {
-		_, err := o.engine.Stat(t.Context(), ref("x"), newTrace())
-		return err
-	}
-	if err := stat(); store.CodeOf(err) != codeNoKey {
-		t.Fatal(err)
-	}
-	s.mu.Lock()
-	clear(s.tokens) // as if revoked
-	s.mu.Unlock()
-	if err := stat(); store.CodeOf(err) != codeUnauthorized {
-		t.Fatal(err)
-	}
-	o.engine.(*Engine).store.tokens.mu.Lock()
-	o.engine.(*Engine).store.tokens.renewed = time.Time{} // long ago
-	o.engine.(*Engine).store.tokens.mu.Unlock()
-	for until := time.Now().Add(20 * time.Second); store.CodeOf(stat()) != codeNoKey; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatal("the token was not replaced")
-		}
-	}
 	refused := newStandIn(t)
 	refused.refuseKeys = true
-	o = open(t, refused, store.Config{Bearer: store.Bearer{File: serviceAccount(t, refused)}})
-	err := stat()
-	if e, ok := err.(*store.Error); !ok || e.Code != codeUnauthorized || !strings.Contains(e.Message, "no access token: invalid_grant (Invalid JWT Signature.)") || len(refused.log) > 0 {
+	o := open(t, refused, store.Config{Bearer: store.Bearer{File: serviceAccount(t, refused)}})
+	_, err := o.engine.Stat(t.Context(), ref("x"), newTrace())
+	if e, ok := err.(*store.Error); !ok || e.Code != rest.CodeUnauthorized || !strings.Contains(e.Message, "no access token: invalid_grant (Invalid JWT Signature.)") || len(refused.log) > 0 {
 		t.Errorf("without a token: %v, and %q was sent", err, refused.log)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := o.engine.Stat(ctx, ref("x"), newTrace()); store.CodeOf(err) != store.CodeCanceled && store.CodeOf(err) != codeUnauthorized {
+	if _, err := o.engine.Stat(ctx, ref("x"), newTrace()); store.CodeOf(err) != store.CodeCanceled && store.CodeOf(err) != rest.CodeUnauthorized {
 		t.Errorf("canceled: %v", err)
 	}
 }

@@ -8,17 +8,16 @@ package gcs
 
 import (
 	"cmp"
-	"runtime"
 	"sync"
 
 	"warp/pkg/store"
 	"warp/pkg/store/lean"
-	"warp/pkg/store/nethttp"
+	"warp/pkg/store/rest"
 )
 
 // A Store is what the hosts of a client share.
 type Store struct {
-	tokens *tokens
+	tokens *rest.Tokens
 
 	uploads   sync.Map // by ID: the store.Put that each began with
 	versioned sync.Map // by name of bucket: whether it makes versions now, of those that have any
@@ -45,7 +44,7 @@ type Engine struct {
 	store.Unsupported // tags, retentions and the extensions of MinIO
 
 	store     *Store
-	caller    caller
+	caller    rest.Caller
 	path      string // of the host, below which the store lies
 	opts      store.Options
 	chunk     int64 // larger uploads are resumable, in chunks of this size
@@ -56,22 +55,19 @@ type Engine struct {
 const keptHeaders = "x-goog-"
 
 func (s *Store) engine(cfg *store.Config, a store.Address, n *store.Counters) (*Engine, error) {
-	var c caller
-	var err error
-	if lean.WhyNoCalls(cfg, a) == "" {
-		var direct *lean.Caller
-		direct, err = lean.NewCaller(cfg, a, n, keptHeaders, func(head []byte, _ *lean.Call) []byte { return append(head, s.tokens.header()...) })
-		c = leanCaller{direct}
-	} else {
-		c, err = newHTTPCaller(s, cfg, a, n)
-	}
+	c, err := s.api().New(cfg, a, n)
 	if err != nil {
 		return nil, err
 	}
 	return s.newEngine(cfg, c, a.Path), nil
 }
 
-func (s *Store) newEngine(cfg *store.Config, c caller, path string) *Engine {
+func (s *Store) api() *rest.API {
+	return &rest.API{Name: "gcs", Keeps: keptHeaders,
+		Authorize: func(head []byte, _ *lean.Call) []byte { return append(head, s.tokens.Header()...) }}
+}
+
+func (s *Store) newEngine(cfg *store.Config, c rest.Caller, path string) *Engine {
 	e := &Engine{store: s, caller: c, path: path, opts: cfg.Options, chunk: cmp.Or(cfg.PartSize, defaultChunk) / chunkUnit * chunkUnit}
 	e.described = len(cfg.Metadata) > 0 || cfg.StorageClass != "" || cfg.MD5 || cfg.Checksum != store.NoChecksum
 	return e
@@ -83,22 +79,9 @@ const (
 	chunkUnit    = 256 << 10
 )
 
-// newHTTPCaller returns what sends requests through net/http: by a proxy, or by HTTP/2.
-func newHTTPCaller(s *Store, cfg *store.Config, a store.Address, n *store.Counters) (*httpCaller, error) {
-	transport, err := nethttp.NewTransport(cfg, a, cfg.StallTimeout(), &n.Connections)
-	if err != nil {
-		return nil, err
-	}
-	host := store.Address{Name: a.Name} // the path is part of the target
-	return &httpCaller{
-		tokens: s.tokens, base: host.URL(cfg.TLS), transport: nethttp.Tracer{Next: transport, HTTP2: cfg.HTTP2},
-		agent: "warp/" + cfg.AppVersion + " (" + runtime.GOOS + "; " + runtime.GOARCH + ") gcs", closeIdle: transport.CloseIdleConnections,
-	}, nil
-}
-
 // Close closes the connections that no request uses, and each other one when its request ends. No token is renewed any
 // more.
 func (e *Engine) Close() {
-	e.store.tokens.stop()
-	e.caller.close()
+	e.store.tokens.Stop()
+	e.caller.Close()
 }

@@ -277,7 +277,7 @@ func (e *Engine) compose(ctx context.Context, bucket string, names []string, d *
 	if err != nil {
 		return store.Object{}, err
 	}
-	defer r.release()
+	defer r.Release()
 	tr.Complete()
 	var made resource
 	if err := decode(&r, "an object", &made); err != nil {

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"warp/pkg/store"
+	"warp/pkg/store/rest"
 )
 
 // Put uploads in one request or, if that is large, resumably.
@@ -78,12 +79,12 @@ func (e *Engine) put(ctx context.Context, w *work, p *store.Put, tr *store.Trace
 		}
 		return store.Object{}, err
 	}
-	defer r.release()
+	defer r.Release()
 	return e.uploaded(&r, p)
 }
 
 // uploaded is the object that an answer says is there now.
-func (e *Engine) uploaded(r *reply, p *store.Put) (store.Object, error) {
+func (e *Engine) uploaded(r *rest.Reply, p *store.Put) (store.Object, error) {
 	var made resource
 	if err := decode(r, "an object", &made); err != nil {
 		return store.Object{}, err
@@ -275,11 +276,11 @@ func (e *Engine) beginSession(ctx context.Context, p *store.Put, d *description,
 	if err != nil {
 		return "", err
 	}
-	defer r.release()
+	defer r.Release()
 	// The host stays: nobody else is shown the token.
-	u, err := url.Parse(r.location())
-	if err != nil || u.RequestURI() == "/" || r.location() == "" {
-		return "", store.BadAnswer(r.Status, "the store began an upload and does not say where it goes on: %.60q", r.location())
+	u, err := url.Parse(r.Location())
+	if err != nil || u.RequestURI() == "/" || r.Location() == "" {
+		return "", store.BadAnswer(r.Status, "the store began an upload and does not say where it goes on: %.60q", r.Location())
 	}
 	return u.RequestURI(), nil
 }
@@ -299,21 +300,21 @@ func (e *Engine) sendChunk(ctx context.Context, p *store.Put, session string, of
 	if err != nil {
 		return o, 0, err
 	}
-	defer r.release()
+	defer r.Release()
 	switch {
 	case r.Status == statusResume:
 		arrived, err = arrivedBytes(&r)
 		return o, arrived, err
 	case r.Status/100 != 2:
-		return o, 0, refusal(r.Status, r.document(), p.Key)
+		return o, 0, refusal(r.Status, r.Document(), p.Key)
 	}
 	o, err = e.uploaded(&r, p)
 	return o, -1, err
 }
 
 // arrivedBytes reads Range: bytes=0-N of an answer that waits for more. Without it nothing has arrived.
-func arrivedBytes(r *reply) (int64, error) {
-	text := r.received()
+func arrivedBytes(r *rest.Reply) (int64, error) {
+	text := r.Range()
 	if text == "" {
 		return 0, nil
 	}
