@@ -13,9 +13,11 @@ import (
 	shellquote "github.com/kballard/go-shellquote"
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/aggregate"
+	"warp/pkg/bench"
 	"warp/pkg/compare"
 	"warp/pkg/stats"
 )
@@ -118,12 +120,12 @@ func (f *abFlags) plan(ctx context.Context, inv *invocation) (*trial, error) {
 	}
 	switch {
 	case f.pairs > maxPairs:
-		return nil, usageError("--pairs=%d is more than %d", f.pairs, maxPairs)
+		return nil, exit.Usagef("--pairs=%d is more than %d", f.pairs, maxPairs)
 	case f.most < f.pairs:
-		return nil, usageError("--max-pairs=%d is less than --pairs=%d", f.most, f.pairs)
+		return nil, exit.Usagef("--max-pairs=%d is less than --pairs=%d", f.most, f.pairs)
 	case f.most > f.pairs && f.most > stats.MaxSequential:
-		return nil, usageError("--max-pairs=%d is more than %d, up to which the levels of several looks are computed exactly", f.most, stats.MaxSequential).
-			withHint("use --pairs=%d for a comparison with one look", f.most)
+		return nil, exit.Usagef("--max-pairs=%d is more than %d, up to which the levels of several looks are computed exactly", f.most, stats.MaxSequential).
+			WithHint("use --pairs=%d for a comparison with one look", f.most)
 	}
 	for n := f.pairs; n < f.most; n += lookEvery {
 		t.looks = append(t.looks, n)
@@ -156,7 +158,7 @@ func (f *abFlags) twoSides(ctx context.Context, inv *invocation) (sides [2]side,
 	var own [2][]string
 	for i, text := range []string{f.a, f.b} {
 		if own[i], err = shellquote.Split(text); err != nil {
-			return sides, usageError("%s: %s", sideFlag(i), strings.ToLower(err.Error())).withHint("quote it as for a shell")
+			return sides, exit.Usagef("%s: %s", sideFlag(i), strings.ToLower(err.Error())).WithHint("quote it as for a shell")
 		}
 	}
 	a := &app{env: inv.env, in: inv.in}
@@ -164,7 +166,7 @@ func (f *abFlags) twoSides(ctx context.Context, inv *invocation) (sides [2]side,
 		return f.fileSides(ctx, inv, a, own)
 	}
 	if len(f.vars) > 0 {
-		return sides, usageError("--var is for a file, and there is none").withHint("write warp ab FILE, or leave it out")
+		return sides, exit.Usagef("--var is for a file, and there is none").WithHint("write warp ab FILE, or leave it out")
 	}
 	for i := range sides {
 		if sides[i], err = flagSide(inv, a, sideFlag(i), own[i]); err != nil {
@@ -181,19 +183,19 @@ func flagSide(inv *invocation, a *app, flag string, own []string) (side, error) 
 	args := slices.Concat(inv.args, inv.forwardedArgs, own)
 	if len(own) > 0 && !strings.HasPrefix(own[0], "-") {
 		if len(inv.args) > 0 {
-			return side{}, usageError("%s names the benchmark %s, and %s is there for both sides", flag, own[0], inv.args[0]).withHint("give it once")
+			return side{}, exit.Usagef("%s names the benchmark %s, and %s is there for both sides", flag, own[0], inv.args[0]).WithHint("give it once")
 		}
 		args = slices.Concat(own[:1], inv.forwardedArgs, own[1:])
 	}
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		return side{}, usageError("%s does not say which benchmark to run", flag).withHint("write %s 'get …', or the benchmark after the flags of warp ab", flag)
+		return side{}, exit.Usagef("%s does not say which benchmark to run", flag).WithHint("write %s 'get …', or the benchmark after the flags of warp ab", flag)
 	}
 	line := scan(a.table(), args)
 	if line.command != nil && line.command.check == nil {
-		return side{}, usageError("%s: the command %s is no benchmark", flag, line.command.name)
+		return side{}, exit.Usagef("%s: the command %s is no benchmark", flag, line.command.name)
 	}
 	if err := checkSide(inv.env, line); err != nil {
-		return side{}, &failure{code: exitCode(err), err: fmt.Errorf("%s: %w", flag, err)}
+		return side{}, exit.Withf(exit.Code(err), "%s: %w", flag, err)
 	}
 	return side{benchmark: line.command.name, args: args}, nil
 }
@@ -205,12 +207,12 @@ func checkSide(env environment, line *commandLine) error {
 	}
 	for _, name := range runAssertions() {
 		if line.command.wasGiven(name) {
-			return usageError("--%s is about a single run", name).withHint("give --assert to warp ab, about the change, such as 'GET.p99.change<+5%%'")
+			return exit.Usagef("--%s is about a single run", name).WithHint("give --assert to warp ab, about the change, such as 'GET.p99.change<+5%%'")
 		}
 	}
 	for _, name := range []string{"benchdata", "stress", "stdout", "dry-run", "json", "analyze.out", "html", "web", "serve", "stats-output", "syncstart", "forever", "pprofdir", "upload"} {
 		if line.command.wasGiven(name) {
-			return usageError("--%s cannot be used in warp ab, which makes many runs", name).withHint("leave it out")
+			return exit.Usagef("--%s cannot be used in warp ab, which makes many runs", name).WithHint("leave it out")
 		}
 	}
 	return line.command.check(false)
@@ -223,11 +225,11 @@ func (t *trial) makeFolder() error {
 		t.folder = "warp-ab-" + time.Now().Format("20060102-150405") + "-" + randomID()
 	}
 	if err := os.Mkdir(t.folder, 0o755); err != nil {
-		return usageError("--logs: cannot make the folder %s: %w", t.folder, reason(err)).withHint("name one that does not exist")
+		return exit.Usagef("--logs: cannot make the folder %s: %w", t.folder, reason(err)).WithHint("name one that does not exist")
 	}
 	for _, side := range t.folders() {
 		if err := os.MkdirAll(filepath.Join(t.folder, side), 0o755); err != nil {
-			return usageError("--logs: %w", err)
+			return exit.Usagef("--logs: %w", err)
 		}
 	}
 	return nil
@@ -272,17 +274,17 @@ func (t *trial) run(ctx context.Context) error {
 	if v == nil && failed != nil && len(t.complete(&t.runs)[0]) > 0 {
 		var err error
 		if v, err = t.judgePairs(&t.runs, nil); err != nil {
-			return both(failed, err)
+			return exit.Join(failed, err)
 		}
 	}
 	if v == nil {
-		if failed == ErrInterrupted {
+		if failed == bench.ErrInterrupted {
 			t.inv.warnf("interrupted before there was a pair to compare; what was recorded is in %s", t.folder)
 		}
 		return failed
 	}
 	v.Looks, v.Noise, v.Folder, v.Order, v.Unfinished = looks, noise, t.folder, t.order, failed != nil
-	return both(failed, t.inv.concludeChanges(v, &t.asserts, &t.html))
+	return exit.Join(failed, t.inv.concludeChanges(v, &t.asserts, &t.html))
 }
 
 func distinct(all ...string) []string { return slices.Compact(all) }

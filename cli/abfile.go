@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
 )
@@ -38,11 +39,11 @@ func (f *abFlags) fileSides(ctx context.Context, inv *invocation, a *app, own [2
 		return sides, err
 	}
 	if n := len(file.Benchmarks); n != len(sides) {
-		return sides, usageError("%s has %s, and warp ab runs two in turns", file.Name, human.Plural(n, "benchmark")).withHint("write both into one file, each with what only it has")
+		return sides, exit.Usagef("%s has %s, and warp ab runs two in turns", file.Name, human.Plural(n, "benchmark")).WithHint("write both into one file, each with what only it has")
 	}
 	for i, b := range file.Benchmarks {
 		if len(own[i]) > 0 && !strings.HasPrefix(own[i][0], "-") {
-			return sides, usageError("%s names the benchmark %s, and the benchmarks are those of %s", sideFlag(i), own[i][0], file.Name).withHint("give flags only")
+			return sides, exit.Usagef("%s names the benchmark %s, and the benchmarks are those of %s", sideFlag(i), own[i][0], file.Name).WithHint("give flags only")
 		}
 		r := &fileRun{Benchmark: b, file: file.Name}
 		err := r.scan(a.table(), scan(a.table(), slices.Concat(typed, own[i])))

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"warp/cli/exit"
 )
 
 // childGrace is how long an interrupted run may take to save its log and to
@@ -33,9 +35,9 @@ func (t *trial) prepare(ctx context.Context, side int) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case limited.Err() != nil:
-		return runError("%s took longer than %v", flag, setupTimeout)
+		return exit.Errorf("%s took longer than %v", flag, setupTimeout)
 	default:
-		return runError("%s: %w%s", flag, err, said.after())
+		return exit.Errorf("%s: %w%s", flag, err, said.after())
 	}
 }
 
@@ -52,7 +54,7 @@ func shellCommand(ctx context.Context, text string) *exec.Cmd {
 func (t *trial) child(ctx context.Context, side int, path string) error {
 	self, err := os.Executable()
 	if err != nil {
-		return runError("cannot start a run: %w", err)
+		return exit.Errorf("cannot start a run: %w", err)
 	}
 	what := &t.sides[side]
 	c := exec.CommandContext(ctx, self, append(slices.Clone(what.args), "--benchdata="+path, "--json", "--quiet")...)
@@ -70,16 +72,16 @@ func (t *trial) child(ctx context.Context, side int, path string) error {
 	}()
 	err = <-done
 	t.inv.debugf("run of side %c: %s", "ab"[side], said.text())
-	var exit *exec.ExitError
+	var ended *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err == nil:
 		return nil
-	case errors.As(err, &exit) && (exit.ExitCode() == exitRequests || exit.ExitCode() == exitAssertion || exit.ExitCode() == exitUndecided):
+	case errors.As(err, &ended) && (ended.ExitCode() == exit.Requests || ended.ExitCode() == exit.Assertion || ended.ExitCode() == exit.Undecided):
 		return nil // the log is there, and says what has failed
 	}
-	return runError("a run of side %c failed: %w%s", "ab"[side], err, said.after())
+	return exit.Errorf("a run of side %c failed: %w%s", "ab"[side], err, said.after())
 }
 
 // lastLines keeps the end of what a process says.

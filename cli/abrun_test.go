@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/cli/exit"
 	"warp/internal/teststore"
 	"warp/pkg/compare"
 )
@@ -74,7 +75,7 @@ func TestABEndsWhenDecided(t *testing.T) {
 	r.skipIfBusy(t)
 	v := &r.verdicts
 	row, _ := v.Row("GET", "p50")
-	if r.code != exitAssertion || v.Before.Runs != 10 || len(v.Order) != 20 || row.Verdict != compare.Worse || *row.Change < 100 {
+	if r.code != exit.Assertion || v.Before.Runs != 10 || len(v.Order) != 20 || row.Verdict != compare.Worse || *row.Change < 100 {
 		t.Fatalf("%s", r)
 	}
 	if len(v.Looks) != 2 || !v.Looks[0].Skipped || v.Looks[0].Level != 0 || v.Looks[1].Skipped || v.Looks[1].Pairs != 10 || *row.P > v.Looks[1].Level {
@@ -100,7 +101,7 @@ func TestInterruptedABComparesWhatIsThere(t *testing.T) {
 	hook := "echo >> calls; test $(wc -l < calls) -lt 3 || { kill -INT $PPID; sleep 60; }"
 	r := runTrial(t, "--pairs=8", "--a-setup="+hook, "--b=--concurrent=2", "stat", "--host=embedded", "--objects=20", "--duration=200ms", "--concurrent=1")
 	v := &r.verdicts
-	if r.code != exitInterrupted || !v.Unfinished || v.Before.Runs != 2 || v.After.Runs != 2 || v.Verdict != compare.TooFew {
+	if r.code != exit.Interrupted || !v.Unfinished || v.Before.Runs != 2 || v.After.Runs != 2 || v.Verdict != compare.TooFew {
 		t.Fatalf("%s", r)
 	}
 	if strings.Contains(r.err, "error") {
@@ -118,7 +119,7 @@ func TestInterruptedABKeepsTheLogOfTheRun(t *testing.T) {
 	hook := "(until test $(cat logs/?/001.csv.zst.part | wc -c) -gt 8192; do sleep .05; done; kill -INT $0) >/dev/null 2>&1 &"
 	hook = strings.Replace(hook, "$0", "$PARENT", 1)
 	r := runTrial(t, "--pairs=1", "--a-setup=PARENT=$PPID; "+hook, "--b-setup=PARENT=$PPID; "+hook, "put", "--host=embedded", "--obj.size=1KiB", "--concurrent=1", "--duration=5m")
-	if r.code != exitInterrupted || r.out != "" || !strings.Contains(r.err, "interrupted before there was a pair to compare; what was recorded is in logs") {
+	if r.code != exit.Interrupted || r.out != "" || !strings.Contains(r.err, "interrupted before there was a pair to compare; what was recorded is in logs") {
 		t.Fatalf("%s", r)
 	}
 	if logs, _ := filepath.Glob(filepath.Join(r.dir, "logs", "incomplete", "?-001.csv.zst")); len(logs) != 1 {
@@ -133,7 +134,7 @@ func TestAssertAbortOfAFleet(t *testing.T) {
 	r := runWarp(t, nil, "get", "--host="+store, "--access-key=key", "--secret-key=secret-key", "--warp-client="+twoClients(t), "--warp-client-wait=60s",
 		"--obj.size=1KiB", "--objects=5", "--concurrent=1", "--duration=10m", "--benchdata="+log, "--assert=GET.max<1ns", "--assert=errors<=0%", "--assert-abort")
 	// On a busy machine the clients are the limit, and the assertion about speed is inconclusive.
-	if r.code != exitAssertion && r.code != exitUndecided || !strings.Contains(r.out, `The run ended because "GET.max<1ns" cannot hold any more: GET.max is `) || !strings.Contains(r.out, "errors<=0% holds") {
+	if r.code != exit.Assertion && r.code != exit.Undecided || !strings.Contains(r.out, `The run ended because "GET.max<1ns" cannot hold any more: GET.max is `) || !strings.Contains(r.out, "errors<=0% holds") {
 		t.Fatalf("exit code %d: %s%s", r.code, r.err, r.out)
 	}
 	a, err := analyzeFile(t.Context(), log+".csv.zst", nil, (&analysisFlags{}).options())

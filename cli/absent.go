@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"warp/cli/exit"
 	"warp/internal/suggest"
 )
 
@@ -38,21 +39,21 @@ func absentCommands() map[string]string {
 func unknownFlag(table []*command, c *command, name string) error {
 	for _, a := range c.absent {
 		if slices.Contains(a.names, name) {
-			return usageError("--%s %s", name, a.why)
+			return exit.Usagef("--%s %s", name, a.why)
 		}
 	}
-	err := usageError("unknown flag %s", dashed(name))
+	err := exit.Usagef("unknown flag %s", dashed(name))
 	if owners := withFlag(table, name); len(owners) > 0 {
-		return err.withHint("%s", ownersText(owners, c.section))
+		return err.WithHint("%s", ownersText(owners, c.section))
 	}
 	names := globalFlagNames()
 	for _, f := range slices.Concat(c.flags(), c.forwardedFlags) {
 		names = append(names, f.Names()...)
 	}
 	if near := suggest.Closest(name, names); near != "" {
-		return err.withHint("did you mean %s?", dashed(near))
+		return err.WithHint("did you mean %s?", dashed(near))
 	}
-	return err.withHint("warp %s --help lists the flags", c.name)
+	return err.WithHint("warp %s --help lists the flags", c.name)
 }
 
 // withFlag are the commands that have the flag.
@@ -94,10 +95,10 @@ func dashed(name string) string {
 // unknownCommand says why there is no command of that name.
 func unknownCommand(table []*command, name string) error {
 	if name == "" {
-		return usageError("no command is given").withHint("warp --help lists the commands")
+		return exit.Usagef("no command is given").WithHint("warp --help lists the commands")
 	}
 	if why, ok := absentCommands()[name]; ok && !slices.ContainsFunc(table, func(c *command) bool { return c.name == name }) {
-		return usageError("the command %s %s", name, why)
+		return exit.Usagef("the command %s %s", name, why)
 	}
 	names := []string{"help"}
 	for _, c := range table {
@@ -105,9 +106,9 @@ func unknownCommand(table []*command, name string) error {
 			names = append(names, c.name)
 		}
 	}
-	err := usageError("unknown command %q", name)
+	err := exit.Usagef("unknown command %q", name)
 	if near := suggest.Closest(name, names); near != "" {
-		return err.withHint("did you mean warp %s?", near)
+		return err.WithHint("did you mean warp %s?", near)
 	}
-	return err.withHint("warp --help lists the commands")
+	return err.WithHint("warp --help lists the commands")
 }

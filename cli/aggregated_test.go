@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"warp/cli/exit"
 )
 
 func TestAggregatedResults(t *testing.T) {
@@ -25,15 +27,15 @@ func TestAggregatedResults(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"analyze", results}, exitOK, "50%: ≈2.00ms"},
-		{[]string{"cmp", results, results}, exitOK, "(≈: averages of percentiles)"},
-		{[]string{"merge", "--benchdata=" + merged, results, other}, exitFailed, "has no single requests"},
-		{[]string{"analyze", results, other}, exitFailed, "has no single requests"},
-		{[]string{"analyze", "--analyze.skip=1s", results}, exitFailed, "--analyze.skip needs"},
-		{[]string{"analyze", "--analyze.op=STAT", results}, exitFailed, "it has no requests"},
+		{[]string{"analyze", results}, exit.OK, "50%: ≈2.00ms"},
+		{[]string{"cmp", results, results}, exit.OK, "(≈: averages of percentiles)"},
+		{[]string{"merge", "--benchdata=" + merged, results, other}, exit.Failed, "has no single requests"},
+		{[]string{"analyze", results, other}, exit.Failed, "has no single requests"},
+		{[]string{"analyze", "--analyze.skip=1s", results}, exit.Failed, "--analyze.skip needs"},
+		{[]string{"analyze", "--analyze.op=STAT", results}, exit.Failed, "it has no requests"},
 	} {
 		r := runWarp(t, nil, c.args...)
-		if r.code != c.code || !strings.Contains(r.out+r.err, c.want) || r.code != exitOK && strings.Count(r.err, "\n") != 1 {
+		if r.code != c.code || !strings.Contains(r.out+r.err, c.want) || r.code != exit.OK && strings.Count(r.err, "\n") != 1 {
 			t.Errorf("%q: %+v, want exit %d and %q", c.args, r, c.code, c.want)
 		}
 	}
@@ -43,7 +45,7 @@ func TestAggregatedResults(t *testing.T) {
 	long := strings.Replace(string(text), `"v": 2`, `"pad": "`+strings.Repeat("x", 500_000)+`", "v": 2`, 1) // more than is read ahead
 	var out, errw bytes.Buffer
 	a := &app{in: strings.NewReader(long), out: &out, errw: &errw, env: mapEnvironment(nil)}
-	if code := a.main(t.Context(), []string{"analyze", "-"}); code != exitOK || !strings.Contains(out.String(), "≈2.00ms") {
+	if code := a.main(t.Context(), []string{"analyze", "-"}); code != exit.OK || !strings.Contains(out.String(), "≈2.00ms") {
 		t.Errorf("from standard input: exit %d\n%s%s", code, &out, &errw)
 	}
 }

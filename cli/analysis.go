@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/redact"
 	"warp/cli/terminal"
@@ -98,7 +99,7 @@ func (f *analysisFlags) checkOut() error {
 			return err
 		}
 		if f.html.path != "" && filepath.Clean(f.out) == filepath.Clean(f.html.path) {
-			return usageError("--analyze.out and --html name the same file")
+			return exit.Usagef("--analyze.out and --html name the same file")
 		}
 	}
 	return f.html.check()
@@ -130,7 +131,7 @@ func analyzeFile(ctx context.Context, path string, in io.Reader, o aggregate.Opt
 		if read := (*oplog.ReadError)(nil); errors.As(err, &read) || context.Cause(ctx) != nil {
 			return nil, err // it names the file itself
 		}
-		return nil, runError("%s: %w", log.name, err)
+		return nil, exit.Errorf("%s: %w", log.name, err)
 	}
 	report.Warnings = append(report.Warnings, log.warnings...)
 	return report, nil
@@ -193,7 +194,7 @@ func (l *logFile) open(path string, in io.Reader) error {
 func (l *logFile) copy(in io.Reader) error {
 	file, err := os.CreateTemp("", "warp-spool-*")
 	if err != nil {
-		return runError("cannot keep a copy of %s: %w", l.name, reason(err))
+		return exit.Errorf("cannot keep a copy of %s: %w", l.name, reason(err))
 	}
 	l.file, l.temp, l.stream = file, file.Name(), in
 	if os.Remove(l.temp) == nil { // Unix: gone at once, whatever happens to this process
@@ -226,7 +227,7 @@ func (l *logFile) readAggregated(o aggregate.Options) (*aggregate.Report, error)
 		{"analyze.limit", o.Limit != 0}, {"analyze.offset", o.Offset != 0},
 	} {
 		if f.given {
-			return nil, runError("%s has results, without the single requests that --%s needs", l.name, f.name).withHint("leave it out")
+			return nil, exit.Errorf("%s has results, without the single requests that --%s needs", l.name, f.name).WithHint("leave it out")
 		}
 	}
 	in := io.Reader(io.NewSectionReader(l.file, 0, l.size))
@@ -235,7 +236,7 @@ func (l *logFile) readAggregated(o aggregate.Options) (*aggregate.Report, error)
 	}
 	text, err := oplog.Decompress(in)
 	if err != nil {
-		return nil, runError("%s: %w", l.name, err)
+		return nil, exit.Errorf("%s: %w", l.name, err)
 	}
 	defer text.Close()
 	document := bufio.NewReader(text)
@@ -244,7 +245,7 @@ func (l *logFile) readAggregated(o aggregate.Options) (*aggregate.Report, error)
 	case !aggregate.IsReport(document):
 		report, err = aggregate.ReadAggregated(document, o.Op)
 	case o.Op != "":
-		return nil, runError("%s is a report, without the single requests that --analyze.op needs", l.name).withHint("leave it out")
+		return nil, exit.Errorf("%s is a report, without the single requests that --analyze.op needs", l.name).WithHint("leave it out")
 	default:
 		report, err = aggregate.ReadReport(document)
 	}
@@ -252,7 +253,7 @@ func (l *logFile) readAggregated(o aggregate.Options) (*aggregate.Report, error)
 		return nil, context.Cause(l.ctx)
 	}
 	if err != nil {
-		return nil, runError("%s: %w", l.name, err)
+		return nil, exit.Errorf("%s: %w", l.name, err)
 	}
 	return report, nil
 }
@@ -328,16 +329,16 @@ func (l *logFile) close() {
 func openFile(path string) (*os.File, fs.FileInfo, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, nil, runError("cannot open the op log %s: %w", path, reason(err))
+		return nil, nil, exit.Errorf("cannot open the op log %s: %w", path, reason(err))
 	}
 	info, err := file.Stat()
 	if err != nil {
 		file.Close()
-		return nil, nil, runError("cannot open the op log %s: %w", path, reason(err))
+		return nil, nil, exit.Errorf("cannot open the op log %s: %w", path, reason(err))
 	}
 	if info.IsDir() {
 		file.Close()
-		return nil, nil, runError("%s is a folder, not an op log", path).withHint("give the .csv.zst file in it")
+		return nil, nil, exit.Errorf("%s is a folder, not an op log", path).WithHint("give the .csv.zst file in it")
 	}
 	return file, info, nil
 }
@@ -394,7 +395,7 @@ func (inv *invocation) showReport(r *aggregate.Report, f *analysisFlags) error {
 	}
 	// After the report, which must not be lost because of the file.
 	if outErr := writeNew(f.out, func(w io.Writer) error { return report.CSV(w, r) }); outErr != nil {
-		return errors.Join(err, runError("writing the segments: %w", outErr))
+		return errors.Join(err, exit.Errorf("writing the segments: %w", outErr))
 	}
 	inv.notef("segments written to %q", f.out)
 	return err
@@ -425,7 +426,7 @@ func (c *console) result(write func(io.Writer) error) error {
 func writeNew(path string, write func(io.Writer) error) (err error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return runError("%s exists already", path).withHint("choose another name or move it away")
+		return exit.Errorf("%s exists already", path).WithHint("choose another name or move it away")
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, reason(err))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"warp/cli/exit"
 	"warp/pkg/aggregate"
 )
 
@@ -53,7 +54,7 @@ func analyzeCommand() *command {
 				return err
 			}
 			if len(report.Operations) == 0 {
-				return runError("%s: it has no requests, or --analyze.offset skips all of them", strings.Join(inv.args, ", "))
+				return exit.Errorf("%s: it has no requests, or --analyze.offset skips all of them", strings.Join(inv.args, ", "))
 			}
 			analysis.log = strings.Join(inv.args, ", ")
 			log := ""
@@ -61,7 +62,7 @@ func analyzeCommand() *command {
 				log = inv.args[0]
 			}
 			err = inv.conclude(report, &analysis, &asserts, cmp.Or(report.Benchmark, "analyze"))
-			return both(err, inv.showWeb(ctx, &web, analysis.html.drawn, log))
+			return exit.Join(err, inv.showWeb(ctx, &web, analysis.html.drawn, log))
 		},
 	}
 }
@@ -91,11 +92,11 @@ func oneLog(ctx context.Context, inv *invocation) (path string, warnings []strin
 		return inv.args[0], nil, func() {}, nil
 	}
 	if slices.Contains(inv.args, "-") {
-		return "", nil, nil, usageError("standard input cannot be one of several logs").withHint("give its file")
+		return "", nil, nil, exit.Usagef("standard input cannot be one of several logs").WithHint("give its file")
 	}
 	folder, err := os.MkdirTemp("", "warp-analyze-*")
 	if err != nil {
-		return "", nil, nil, runError("cannot merge the logs: %w", reason(err))
+		return "", nil, nil, exit.Errorf("cannot merge the logs: %w", reason(err))
 	}
 	remove = func() { os.RemoveAll(folder) }
 	stats, err := mergeTo(ctx, filepath.Join(folder, "merged.csv.zst"), inv.args)

@@ -11,12 +11,15 @@ import (
 	"os/signal"
 	"syscall"
 
+	"warp/cli/exit"
 	"warp/cli/redact"
+	"warp/pkg/bench"
+	"warp/pkg/store"
 )
 
 // Main runs warp with the given arguments, of which the first is the name of
 // the program, and returns its exit code. A first SIGINT or SIGTERM cancels
-// the context of the command with ErrInterrupted, so that it can save and
+// the context of the command with [bench.ErrInterrupted], so that it can save and
 // clean up; a second one ends the process at once.
 func Main(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
 	// A reader that has seen enough, such as head, must not end warp before it
@@ -128,10 +131,10 @@ func (a *app) main(ctx context.Context, args []string) int {
 	defer a.hangups.end()
 	err := a.dispatch(ctx, args, hide)
 	// Whoever has pressed Ctrl-C need not be told that as an error.
-	if err != nil && err != ErrInterrupted && !errors.Is(err, errSilent) {
+	if err != nil && err != bench.ErrInterrupted {
 		printError(a.errw, hide, err)
 	}
-	return exitCode(err)
+	return exit.Code(err)
 }
 
 // dispatch does what the command line asks for, be it a command or not.
@@ -150,7 +153,7 @@ func (a *app) dispatch(ctx context.Context, args []string, hide *redact.Redactor
 	line := scan(a.table(), args)
 	switch {
 	case line.version && !line.help && line.unknown != "":
-		return usageError("warp version takes no arguments, but got %q", line.unknown)
+		return exit.Usagef("warp version takes no arguments, but got %q", line.unknown)
 	case line.version && !line.help:
 		return printLines(a.out, []string{thisBuild().String()})
 	case line.help && line.unknown != "":
@@ -224,10 +227,10 @@ func (a *app) watchSignals(cancel context.CancelCauseFunc, con *console) (stop f
 			if n++; n > 1 {
 				con.part()
 				con.quit()
-				a.exit(exitInterrupted)
+				a.exit(exit.Interrupted)
 				return
 			}
-			cancel(ErrInterrupted)
+			cancel(bench.ErrInterrupted)
 			// Not here: a terminal that is stopped, or a pipe that nobody reads,
 			// must not keep the second signal from being seen.
 			go con.notef("interrupted; finishing up (a second Ctrl-C quits at once)")
@@ -254,4 +257,13 @@ func printLines(w io.Writer, lines []string) error {
 		}
 	}
 	return nil
+}
+
+// interrupted replaces the plain "context canceled" by the reason for it, so
+// that the exit code tells an interruption from a failure.
+func interrupted(ctx context.Context, err error) error {
+	if err != nil && errors.Is(context.Cause(ctx), bench.ErrInterrupted) && (errors.Is(err, context.Canceled) || store.CodeOf(err) == store.CodeCanceled) {
+		return bench.ErrInterrupted
+	}
+	return err
 }

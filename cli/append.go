@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 
+	"warp/cli/exit"
 	"warp/pkg/bench"
 	"warp/pkg/store/engines"
 )
@@ -25,11 +26,11 @@ func appendBenchmark() benchmark {
 		payload:  true,
 		check: func(f *benchFlags) (err error) {
 			if f.payload.reader == readerTar {
-				return usageError("--reader=tar: an object that grows is no TAR").withHint("use --reader=rand or --reader=file:NAME")
+				return exit.Usagef("--reader=tar: an object that grows is no TAR").WithHint("use --reader=rand or --reader=file:NAME")
 			}
 			op.Parts = bench.MaxAppends
 			if op.Sizes, err = pool.sizes(f); err == nil && op.Sizes.Max() == 0 {
-				err = usageError("--obj.size=0: an append of nothing is no request").withHint("use --obj.size=1 or more")
+				err = exit.Usagef("--obj.size=0: an append of nothing is no request").WithHint("use --obj.size=1 or more")
 			}
 			return err
 		},

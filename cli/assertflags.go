@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/aggregate"
@@ -71,20 +71,20 @@ func (f *assertFlags) parse(changes bool) error {
 		a, err := assert.Parse(text, operations())
 		switch {
 		case err != nil:
-			return usageError("--assert: %w", err)
+			return exit.Usagef("--assert: %w", err)
 		case a.Change && !changes:
-			return usageError("--assert: %q is about a change, and there is one run only", a.Text).withHint("warp cmp judges it")
+			return exit.Usagef("--assert: %q is about a change, and there is one run only", a.Text).WithHint("warp cmp judges it")
 		case changes && a.Every > 0:
-			return usageError("--assert: %q is about pieces of one run", a.Text).withHint("judge each run with warp analyze")
+			return exit.Usagef("--assert: %q is about pieces of one run", a.Text).WithHint("judge each run with warp analyze")
 		case changes && a.AboutMarks():
-			return usageError("--assert: %q is about the marks of one run", a.Text).withHint("judge each run with warp analyze")
+			return exit.Usagef("--assert: %q is about the marks of one run", a.Text).WithHint("judge each run with warp analyze")
 		case changes && !a.Change && a.Metric.Family != assert.Errors:
-			return usageError("--assert: %q is about one run", a.Text).withHint("write %s.change, or judge each run with warp analyze", a.Subject())
+			return exit.Usagef("--assert: %q is about one run", a.Text).WithHint("write %s.change, or judge each run with warp analyze", a.Subject())
 		case a.Change && a.Metric.Family == assert.Errors:
-			return usageError("--assert: %q: errors can be 0, so their change has no ratio to judge", a.Text).withHint("write %s<0.1%%, which is about each run", strings.TrimSuffix(a.Subject(), ".change"))
+			return exit.Usagef("--assert: %q: errors can be 0, so their change has no ratio to judge", a.Text).WithHint("write %s<0.1%%, which is about each run", strings.TrimSuffix(a.Subject(), ".change"))
 		}
 		if _, ok := aggregate.FindMetric(a.Metric.String()); changes && !ok {
-			return usageError("--assert: %q: comparisons have no %s", a.Text, a.Metric).withHint("use one of mean, p50, p90, p99, p99.9 and max")
+			return exit.Usagef("--assert: %q: comparisons have no %s", a.Text, a.Metric).WithHint("use one of mean, p50, p90, p99, p99.9 and max")
 		}
 		f.all = append(f.all, a)
 	}
@@ -96,7 +96,7 @@ func (f *assertFlags) parse(changes bool) error {
 		given bool
 	}{{"assert-strict", f.strict}, {"assert-abort", f.abort}, {"confirm", f.confirm}, {"junit", f.junit != ""}} {
 		if o.given {
-			return usageError("--%s needs --assert", o.name)
+			return exit.Usagef("--%s needs --assert", o.name)
 		}
 	}
 	return f.checkFiles()
@@ -134,7 +134,7 @@ func (f *assertFlags) checkFiles() error {
 		}
 		path := filepath.Clean(file.path)
 		if other := seen[path]; other != "" {
-			return usageError("%s and %s name the same file", other, file.flag)
+			return exit.Usagef("%s and %s name the same file", other, file.flag)
 		}
 		seen[path] = file.flag
 	}
@@ -182,7 +182,7 @@ func (f *assertFlags) judge(r *aggregate.Report) error {
 
 // repeats says whether the run is repeated to confirm that an assertion fails.
 func (f *assertFlags) repeats(err error) bool {
-	return f.confirm && f.first == nil && exitCode(err) == exitAssertion
+	return f.confirm && f.first == nil && exit.Code(err) == exit.Assertion
 }
 
 // save writes the files. The suite is what they call the benchmark.
@@ -190,7 +190,7 @@ func (f *assertFlags) save(r *aggregate.Report, suite string) (err error) {
 	results := r.Assertions
 	write := func(flag, path string, w func(io.Writer) error) {
 		if failed := writeNew(path, w); failed != nil {
-			err = errors.Join(err, runError("%s: %w", flag, failed))
+			err = errors.Join(err, exit.Errorf("%s: %w", flag, failed))
 		}
 	}
 	if f.junit != "" {
@@ -226,10 +226,10 @@ func (inv *invocation) conclude(r *aggregate.Report, analysis *analysisFlags, as
 		if inv.json { // there is one document, about the run that decides
 			return verdict
 		}
-		return both(inv.showReport(r, analysis), verdict)
+		return exit.Join(inv.showReport(r, analysis), verdict)
 	}
 	asserts.held = nil
-	return both(inv.finish(r, analysis, asserts, suite), verdict)
+	return exit.Join(inv.finish(r, analysis, asserts, suite), verdict)
 }
 
 // judgeLog judges what a log says of which no report is shown, and writes the
@@ -245,7 +245,7 @@ func (f *assertFlags) judgeLog(ctx context.Context, inv *invocation, path, suite
 	}
 	verdict := f.judge(r)
 	inv.hide.Strings(r)
-	return r.Assertions, both(both(inv.saveReportPage(html, r), f.save(r, cmp.Or(r.Benchmark, suite))), verdict)
+	return r.Assertions, exit.Join(exit.Join(inv.saveReportPage(html, r), f.save(r, cmp.Or(r.Benchmark, suite))), verdict)
 }
 
 // showAssertions writes results that no report has.
@@ -259,14 +259,14 @@ func (inv *invocation) showAssertions(all []aggregate.Assertion) error {
 // finish shows the report that decides, and writes the files.
 func (inv *invocation) finish(r *aggregate.Report, analysis *analysisFlags, asserts *assertFlags, suite string) error {
 	err := inv.showReport(r, analysis)
-	return both(both(err, inv.saveReportPage(&analysis.html, r)), asserts.save(r, suite))
+	return exit.Join(exit.Join(err, inv.saveReportPage(&analysis.html, r)), asserts.save(r, suite))
 }
 
 // assertionError says which assertions did not hold; nil where all did.
 func assertionError(all []aggregate.Assertion) error {
-	code, word, outcome := exitAssertion, "failed", aggregate.Failed
+	code, word, outcome := exit.Assertion, "failed", aggregate.Failed
 	if !slices.ContainsFunc(all, func(a aggregate.Assertion) bool { return a.Result == outcome }) {
-		code, word, outcome = exitUndecided, "inconclusive", aggregate.Inconclusive
+		code, word, outcome = exit.Undecided, "inconclusive", aggregate.Inconclusive
 	}
 	var texts []string
 	for i := range all {
@@ -278,9 +278,9 @@ func assertionError(all []aggregate.Assertion) error {
 	case len(texts) == 0:
 		return nil
 	case len(all) == 1:
-		return &failure{code: code, err: fmt.Errorf("the assertion %s", all[0].Sentence)}
+		return exit.Withf(code, "the assertion %s", all[0].Sentence)
 	}
-	return &failure{code: code, err: fmt.Errorf("%d of %s %s: %s", len(texts), human.Plural(len(all), "assertion"), word, strings.Join(texts, ", "))}
+	return exit.Withf(code, "%d of %s %s: %s", len(texts), human.Plural(len(all), "assertion"), word, strings.Join(texts, ", "))
 }
 
 // runAssertions are the names of the flags that judge a single run.
@@ -320,8 +320,8 @@ func (inv *invocation) concludeChanges(v *compare.Verdicts, f *assertFlags, html
 	if f.junit != "" {
 		failed := writeNew(f.junit, func(w io.Writer) error { return assert.JUnit(w, inv.command.name, 0, v.Assertions) })
 		if failed != nil {
-			err = both(err, runError("--junit: %w", failed))
+			err = exit.Join(err, exit.Errorf("--junit: %w", failed))
 		}
 	}
-	return both(err, assertionError(v.Assertions))
+	return exit.Join(err, assertionError(v.Assertions))
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"warp/cli/exit"
 )
 
 const badInputs = "testdata/badinput.txtar"
@@ -76,10 +78,10 @@ func badAnswerTo(t *testing.T, command string, names, back *strings.Replacer) st
 	}
 	r := runWarp(t, env, words...)
 	before, text, ok := strings.Cut(r.err, "warp: error: ")
-	if !ok || strings.Count(text, "\n") != 1 || r.out != "" || before != "" && r.code == exitUsage {
+	if !ok || strings.Count(text, "\n") != 1 || r.out != "" || before != "" && r.code == exit.Usage {
 		t.Errorf("%s: want one error line, the last, and before it only what a run says, got code %d and\n%s%s", command, r.code, r.out, r.err)
 	}
-	if !slices.Contains([]int{exitUsage, exitFailed, exitRequests}, r.code) {
+	if !slices.Contains([]int{exit.Usage, exit.Failed, exit.Requests}, r.code) {
 		t.Errorf("%s: exit code %d", command, r.code)
 	}
 	return fmt.Sprintf("%d: %s", r.code, back.Replace(strings.ReplaceAll(strings.TrimSpace(text), "\n", "⏎")))

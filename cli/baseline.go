@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/internal/human"
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
@@ -43,7 +44,7 @@ func baselineCommand() *command {
 		run: func(ctx context.Context, inv *invocation) error {
 			name := inv.args[1]
 			if !baselineName.MatchString(name) {
-				return usageError("%q is no name for a baseline: use letters, digits, dots, _ and -, and begin with a letter or a digit", name)
+				return exit.Usagef("%q is no name for a baseline: use letters, digits, dots, _ and -, and begin with a letter or a digit", name)
 			}
 			o, err := judge.options(inv.env)
 			if err != nil {
@@ -53,7 +54,7 @@ func baselineCommand() *command {
 			switch inv.args[0] {
 			case "save":
 				if html.path != "" {
-					return usageError("--html needs baseline check").withHint("leave it out")
+					return exit.Usagef("--html needs baseline check").WithHint("leave it out")
 				}
 				return saveBaseline(ctx, inv, kept, replace)
 			case "check":
@@ -62,7 +63,7 @@ func baselineCommand() *command {
 				}
 				return checkBaseline(ctx, inv, kept, o, &html)
 			}
-			return usageError("warp baseline does not know %q", inv.args[0]).withHint("write warp baseline save, or warp baseline check")
+			return exit.Usagef("warp baseline does not know %q", inv.args[0]).WithHint("write warp baseline save, or warp baseline check")
 		},
 	}
 }
@@ -93,7 +94,7 @@ func readRuns(ctx context.Context, inv *invocation) (name string, runs []compare
 // once it is complete.
 func saveBaseline(ctx context.Context, inv *invocation, kept string, replace bool) (err error) {
 	if _, err := os.Stat(kept); err == nil && !replace {
-		return runError("there is a baseline %s already", kept).withHint("--replace takes its place, or choose another name")
+		return exit.Errorf("there is a baseline %s already", kept).WithHint("--replace takes its place, or choose another name")
 	}
 	_, runs, err := readRuns(ctx, inv)
 	if err != nil {
@@ -103,11 +104,11 @@ func saveBaseline(ctx context.Context, inv *invocation, kept string, replace boo
 		return refused(err)
 	}
 	if err := os.MkdirAll(filepath.Dir(kept), 0o755); err != nil {
-		return runError("cannot make the folder of the baseline: %w", err)
+		return exit.Errorf("cannot make the folder of the baseline: %w", err)
 	}
 	temp, err := os.MkdirTemp(filepath.Dir(kept), ".saving-*")
 	if err != nil {
-		return runError("cannot make the folder of the baseline: %w", err)
+		return exit.Errorf("cannot make the folder of the baseline: %w", err)
 	}
 	defer os.RemoveAll(temp)
 	for i, r := range runs {
@@ -115,19 +116,19 @@ func saveBaseline(ctx context.Context, inv *invocation, kept string, replace boo
 		inv.hide.Strings(compact)
 		err := writeNew(filepath.Join(temp, fmt.Sprintf("%03d.json", i+1)), func(w io.Writer) error { return report.JSON(w, compact) })
 		if err != nil {
-			return runError("saving the baseline: %w", err)
+			return exit.Errorf("saving the baseline: %w", err)
 		}
 	}
 	if err := os.Chmod(temp, 0o755); err != nil {
-		return runError("saving the baseline: %w", err)
+		return exit.Errorf("saving the baseline: %w", err)
 	}
 	if replace {
 		if err := os.RemoveAll(kept); err != nil {
-			return runError("cannot replace the baseline: %w", err)
+			return exit.Errorf("cannot replace the baseline: %w", err)
 		}
 	}
 	if err := os.Rename(temp, kept); err != nil {
-		return runError("saving the baseline: %w", err)
+		return exit.Errorf("saving the baseline: %w", err)
 	}
 	inv.notef("%s saved to %s", human.Count(len(runs), "run", "runs"), kept)
 	return nil
@@ -136,7 +137,7 @@ func saveBaseline(ctx context.Context, inv *invocation, kept string, replace boo
 // checkBaseline compares runs with those that were saved.
 func checkBaseline(ctx context.Context, inv *invocation, kept string, o compare.Options, html *htmlFlag) error {
 	if _, err := os.Stat(kept); errors.Is(err, fs.ErrNotExist) {
-		return runError("there is no baseline %s", kept).withHint("warp baseline save makes it")
+		return exit.Errorf("there is no baseline %s", kept).WithHint("warp baseline save makes it")
 	}
 	saved, err := findRuns(kept)
 	if err != nil {
@@ -162,7 +163,7 @@ func checkBaseline(ctx context.Context, inv *invocation, kept string, o compare.
 	case compare.Better, compare.Equivalent:
 		return nil
 	case compare.Worse:
-		return &failure{code: exitAssertion, err: fmt.Errorf("worse than the baseline %s", kept)}
+		return exit.Withf(exit.Assertion, "worse than the baseline %s", kept)
 	}
-	return &failure{code: exitUndecided, err: fmt.Errorf("it cannot be said whether the runs are worse than the baseline %s: %s", kept, v.Verdict)}
+	return exit.Withf(exit.Undecided, "it cannot be said whether the runs are worse than the baseline %s: %s", kept, v.Verdict)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench"
@@ -300,20 +301,20 @@ func (f *benchFlags) check() error {
 	}
 	switch {
 	case f.concurrent > bench.MaxThreads:
-		return usageError("--concurrent=%d is more than %d", f.concurrent, bench.MaxThreads)
+		return exit.Usagef("--concurrent=%d is more than %d", f.concurrent, bench.MaxThreads)
 	case len(f.target.buckets) > f.concurrent:
-		return usageError("--bucket names %d buckets, of which --concurrent=%d workers would leave some out", len(f.target.buckets), f.concurrent).
-			withHint("use --concurrent=%d or more", len(f.target.buckets))
+		return exit.Usagef("--bucket names %d buckets, of which --concurrent=%d workers would leave some out", len(f.target.buckets), f.concurrent).
+			WithHint("use --concurrent=%d or more", len(f.target.buckets))
 	case f.clearBucket && !f.target.mayDestroy(f.destroy):
 		return f.demandDestroy("--clear-bucket deletes every object in bucket %s", f.target.bucketList())
 	case f.analysis.op != "" && !slices.Contains(operations(), strings.ToUpper(f.analysis.op)):
-		return usageError("--analyze.op: there is no operation %q here", f.analysis.op).withHint("use one of %s", strings.Join(operations(), ", "))
+		return exit.Usagef("--analyze.op: there is no operation %q here", f.analysis.op).WithHint("use one of %s", strings.Join(operations(), ", "))
 	case f.stress && (f.analysis.limit > 0 || f.analysis.offset > 0):
-		return usageError("--analyze.limit and --analyze.offset choose rows of the op log, which --stress does not write")
+		return exit.Usagef("--analyze.limit and --analyze.offset choose rows of the op log, which --stress does not write")
 	case f.stress && f.benchdata != "":
-		return usageError("--stress writes no op log, and --benchdata names one: leave out one of them")
+		return exit.Usagef("--stress writes no op log, and --benchdata names one: leave out one of them")
 	case f.destroy != "" && !f.target.mayDestroy(f.destroy):
-		return usageError("--destroy=%s is not the bucket of this run", f.destroy).withHint("that is --destroy=%s", f.target.bucketList())
+		return exit.Usagef("--destroy=%s is not the bucket of this run", f.destroy).WithHint("that is --destroy=%s", f.target.bucketList())
 	}
 	if err := f.names.check(f.seed, f.fleet.clients != ""); err != nil {
 		return err
@@ -363,7 +364,7 @@ func operationOf(benchmark string) bench.Op {
 
 // demandDestroy refuses what would delete objects that are not warp's.
 func (f *benchFlags) demandDestroy(format string, args ...any) error {
-	return usageError(format, args...).withHint("if that is what you want, add --destroy=%s", f.target.bucketList())
+	return exit.Usagef(format, args...).WithHint("if that is what you want, add --destroy=%s", f.target.bucketList())
 }
 
 // checkReadOnly refuses what is for uploads where there are none.
@@ -372,14 +373,14 @@ func (f *benchFlags) checkReadOnly(o *bench.Options) error {
 		return nil
 	}
 	if f.target.options.encrypt {
-		return usageError("--encrypt makes a new key for this run, which the objects of --list-existing do not have")
+		return exit.Usagef("--encrypt makes a new key for this run, which the objects of --list-existing do not have")
 	}
 	name := f.target.options.writes()
 	if f.target.unsigned {
 		name = "--disable-sha256-payload"
 	}
 	if name != "" {
-		return usageError("%s is for uploads, and --list-existing makes none", name)
+		return exit.Usagef("%s is for uploads, and --list-existing makes none", name)
 	}
 	return nil
 }
@@ -425,7 +426,7 @@ func randomSeed() uint64 {
 func parseSeed(s string) (uint64, error) {
 	seed, err := strconv.ParseUint(s, 10, 64)
 	if err != nil {
-		return 0, usageError("--seed: %q is not a whole number from 0 to %d", s, uint64(math.MaxUint64))
+		return 0, exit.Usagef("--seed: %q is not a whole number from 0 to %d", s, uint64(math.MaxUint64))
 	}
 	return seed, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/calibrate"
@@ -62,7 +63,7 @@ func calibrateCommand() *command {
 func runCalibration(ctx context.Context, inv *invocation, each time.Duration) (*calibrate.Report, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, runError("start the null store: %w", err)
+		return nil, exit.Errorf("start the null store: %w", err)
 	}
 	c, err := calibrate.Run(ctx, calibrate.Options{
 		Warp: thisBuild().version, Each: each,
@@ -73,7 +74,7 @@ func runCalibration(ctx context.Context, inv *invocation, each time.Duration) (*
 	})
 	switch {
 	case errors.Is(err, calibrate.ErrNoRequests):
-		return nil, runError("%w", err).withHint("give --duration more, or end what else runs on the machine")
+		return nil, exit.Errorf("%w", err).WithHint("give --duration more, or end what else runs on the machine")
 	case err != nil:
 		return nil, err
 	}
@@ -113,11 +114,11 @@ func nullStore() *command {
 		run: func(_ context.Context, inv *invocation) error {
 			size, err := flagtype.ParseSize(inv.args[0])
 			if err != nil {
-				return usageError("%w", err)
+				return exit.Usagef("%w", err)
 			}
 			null, err := s3mem.StartNull(s3mem.NullOptions{Size: size})
 			if err != nil {
-				return runError("start the null store: %w", err)
+				return exit.Errorf("start the null store: %w", err)
 			}
 			defer null.Close()
 			if _, err := fmt.Fprintln(inv.out, null.Addr()); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/live"
 	"warp/internal/human"
 	"warp/pkg/generator"
@@ -135,7 +136,7 @@ func (f *cleanFlags) selection() (lease.Selection, error) {
 		return s, err
 	}
 	if f.target.host == embeddedHost {
-		return s, usageError("the embedded store begins empty, so there is nothing to clean up").withHint("name a store with --host")
+		return s, exit.Usagef("the embedded store begins empty, so there is nothing to clean up").WithHint("name a store with --host")
 	}
 	if f.seed == "" {
 		return s, nil
@@ -152,12 +153,12 @@ func (f *cleanFlags) missed(r *cleanResult) error {
 		return nil
 	}
 	if len(r.Runs) == 0 {
-		return runError("nothing in bucket %s is of such a run: it has no marker there", r.Bucket).withHint("warp clean --dry-run lists the runs")
+		return exit.Errorf("nothing in bucket %s is of such a run: it has no marker there", r.Bucket).WithHint("warp clean --dry-run lists the runs")
 	}
 	for _, run := range r.Runs {
 		if !run.Chosen {
-			return runError("run %s may be alive, so nothing of it was removed", run.Run).
-				withHint("end it, or try again in %s if it is dead", human.Brief(time.Duration(run.WaitS*float64(time.Second))))
+			return exit.Errorf("run %s may be alive, so nothing of it was removed", run.Run).
+				WithHint("end it, or try again in %s if it is dead", human.Brief(time.Duration(run.WaitS*float64(time.Second))))
 		}
 	}
 	return nil

@@ -11,6 +11,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
+	"warp/pkg/bench"
 	"warp/pkg/fleet"
 	"warp/pkg/fleet/transport"
 )
@@ -69,7 +71,7 @@ func (f *clientFlags) serve(ctx context.Context, inv *invocation) error {
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		return runError("%w", err)
+		return exit.Errorf("%w", err)
 	}
 	if f.skewText != "" {
 		f.skew, _ = time.ParseDuration(f.skewText) // was checked
@@ -91,7 +93,7 @@ func (f *clientFlags) serve(ctx context.Context, inv *invocation) error {
 		inv.notef("the coordinator's --warp-client for this client: %s#sha256=%s", l.Addr(), fingerprint)
 	}
 	err = agent.Serve(ctx, l, config)
-	if errors.Is(err, ErrInterrupted) {
+	if errors.Is(err, bench.ErrInterrupted) {
 		return nil // that is how it ends
 	}
 	return err
@@ -109,7 +111,7 @@ func listenAddress(args []string, token string) (addr string, source netip.Addr,
 	}
 	tcp, err := net.ResolveTCPAddr("tcp", addr)
 	if err != nil {
-		return "", source, usageError("cannot listen at %q: %w; write an address of this machine and a port up to 65535", addr, err)
+		return "", source, exit.Usagef("cannot listen at %q: %w; write an address of this machine and a port up to 65535", addr, err)
 	}
 	ip, ok := netip.AddrFromSlice(tcp.IP)
 	if !ok {
@@ -117,7 +119,7 @@ func listenAddress(args []string, token string) (addr string, source netip.Addr,
 	}
 	ip = ip.Unmap()
 	if err := fleet.CheckToken(token, ip); err != nil {
-		return "", source, usageError("%w", err)
+		return "", source, exit.Usagef("%w", err)
 	}
 	host, _, _ := net.SplitHostPort(addr)
 	if explicit, err := netip.ParseAddr(host); err == nil && !explicit.IsLoopback() && !explicit.IsUnspecified() {
@@ -131,9 +133,9 @@ func listenAddress(args []string, token string) (addr string, source netip.Addr,
 func (f *clientFlags) certificate() (config *tls.Config, fingerprint string, err error) {
 	switch {
 	case (f.cert == "") != (f.key == ""):
-		return nil, "", usageError("--tls-cert and --tls-key belong together: give both")
+		return nil, "", exit.Usagef("--tls-cert and --tls-key belong together: give both")
 	case f.cert != "" && f.selfSigned:
-		return nil, "", usageError("--tls-self-signed makes a certificate, and --tls-cert names one: leave out one of them")
+		return nil, "", exit.Usagef("--tls-self-signed makes a certificate, and --tls-cert names one: leave out one of them")
 	case f.selfSigned:
 		return transport.SelfSigned()
 	case f.cert == "":
@@ -141,12 +143,12 @@ func (f *clientFlags) certificate() (config *tls.Config, fingerprint string, err
 	}
 	for _, name := range []string{f.cert, f.key} {
 		if _, err := os.Stat(name); err != nil {
-			return nil, "", usageError("--tls-cert and --tls-key: %w", err)
+			return nil, "", exit.Usagef("--tls-cert and --tls-key: %w", err)
 		}
 	}
 	pair, err := tls.LoadX509KeyPair(f.cert, f.key)
 	if err != nil {
-		return nil, "", usageError("--tls-cert and --tls-key: %w", err)
+		return nil, "", exit.Usagef("--tls-cert and --tls-key: %w", err)
 	}
 	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}}, "", nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
 	"warp/pkg/report"
@@ -46,7 +47,7 @@ func cmpCommand() *command {
 		minArgs: 2, maxArgs: 2, needs: "two op logs",
 		run: func(ctx context.Context, inv *invocation) error {
 			if inv.args[0] == "-" && inv.args[1] == "-" {
-				return usageError("standard input cannot be both runs").withHint("give the file of one of them")
+				return exit.Usagef("standard input cannot be both runs").WithHint("give the file of one of them")
 			}
 			if err := asserts.parse(true); err != nil {
 				return err
@@ -65,7 +66,7 @@ func cmpCommand() *command {
 			o.Paired, o.Hosts = paired, analysis.verbose
 			asserts.comparison(&o)
 			err = compareArguments(ctx, inv, &analysis, &asserts, o)
-			return both(err, inv.showWeb(ctx, &web, analysis.html.drawn, ""))
+			return exit.Join(err, inv.showWeb(ctx, &web, analysis.html.drawn, ""))
 		},
 	}
 }
@@ -88,7 +89,7 @@ func compareArguments(ctx context.Context, inv *invocation, analysis *analysisFl
 	}
 	if sets[0].one && sets[1].one {
 		if len(asserts.all) > 0 {
-			return usageError("--assert: a change is judged between two sets of runs, and there is one run a side").withHint("give folders or patterns")
+			return exit.Usagef("--assert: a change is judged between two sets of runs, and there is one run a side").WithHint("give folders or patterns")
 		}
 		return inv.compareTwo(runs[0][0], runs[1][0], analysis, o.Default)
 	}
@@ -122,7 +123,7 @@ func (inv *invocation) compareTwo(before, after compare.Run, analysis *analysisF
 		}
 		return report.ComparisonText(w, c, inv.textOptions(analysis.verbose))
 	})
-	return both(err, inv.savePage(&analysis.html, func(o page.Options) *page.Page {
+	return exit.Join(err, inv.savePage(&analysis.html, func(o page.Options) *page.Page {
 		return page.Runs([]compare.Run{before, after}, &c, o)
 	}))
 }
@@ -136,7 +137,7 @@ func (inv *invocation) showVerdicts(v *compare.Verdicts, html *htmlFlag) error {
 		}
 		return report.VerdictsText(w, v, inv.textOptions(false))
 	})
-	return both(err, inv.savePage(html, func(page.Options) *page.Page { return page.Verdicts(v) }))
+	return exit.Join(err, inv.savePage(html, func(page.Options) *page.Page { return page.Verdicts(v) }))
 }
 
 func (inv *invocation) textOptions(verbose bool) report.TextOptions {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/internal/human"
 	"warp/pkg/fleet"
 )
@@ -34,7 +35,7 @@ func collectCommand() *command {
 
 func (f *fleetFlags) collect(ctx context.Context, inv *invocation, run, benchdata string) error {
 	if f.clients == "" {
-		return usageError("--warp-client names the clients to collect from")
+		return exit.Usagef("--warp-client names the clients to collect from")
 	}
 	o, err := f.options(ctx, inv)
 	if err != nil {
@@ -57,7 +58,7 @@ func (f *fleetFlags) collect(ctx context.Context, inv *invocation, run, benchdat
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return runError("%w", err)
+		return exit.Errorf("%w", err)
 	}
 	for _, client := range c.Fetched {
 		// What the dead coordinator had of the log, and is in the merged one now. Most often it is not there.
@@ -68,7 +69,7 @@ func (f *fleetFlags) collect(ctx context.Context, inv *invocation, run, benchdat
 	}
 	err = inv.showMerged("collect", c.Stats, nil)
 	if err == nil && len(c.Without) > 0 {
-		return requestsFailed("the share of %s is missing", human.Plural(len(c.Without), "client"))
+		return exit.Requestsf("the share of %s is missing", human.Plural(len(c.Without), "client"))
 	}
 	return err
 }

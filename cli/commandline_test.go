@@ -169,13 +169,6 @@ func runCommandLines(t *testing.T, tests []commandLineTest) {
 	}
 }
 
-func TestSilentFailure(t *testing.T) {
-	t.Parallel()
-	if r := runWarp(t, nil, "fake", "--host=said"); r.code != exitRequests || r.err != "" {
-		t.Errorf("got %+v", r)
-	}
-}
-
 // recorded is what the fake command knows about its command line.
 type recorded struct {
 	Line   string

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"warp/cli/completion"
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/redact"
 )
@@ -140,7 +141,7 @@ func completionCommand() *command {
 		run: func(_ context.Context, inv *invocation) error {
 			script := completion.Script(inv.args[0])
 			if script == "" {
-				return usageError("there is no completion for %q", inv.args[0]).withHint("it exists for %s", strings.Join(shells, ", "))
+				return exit.Usagef("there is no completion for %q", inv.args[0]).WithHint("it exists for %s", strings.Join(shells, ", "))
 			}
 			_, err := io.WriteString(inv.out, script)
 			return err
@@ -160,21 +161,21 @@ func installCompletion(env environment, out io.Writer) error {
 	}
 	path := completion.Path(shell, env)
 	if path == "" {
-		return runError("cannot tell which shell to install completion for: SHELL is %q", shellPath).
-			withHint("warp completion --help shows how to do it by hand")
+		return exit.Errorf("cannot tell which shell to install completion for: SHELL is %q", shellPath).
+			WithHint("warp completion --help shows how to do it by hand")
 	}
 	old, err := os.ReadFile(path)
 	switch {
 	case err == nil && !completion.Written(string(old)):
-		return runError("%s exists and was not written by warp", path).withHint("move it away first")
+		return exit.Errorf("%s exists and was not written by warp", path).WithHint("move it away first")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return runError("cannot install completion: %w", err)
+		return exit.Errorf("cannot install completion: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return runError("cannot install completion: %w", err)
+		return exit.Errorf("cannot install completion: %w", err)
 	}
 	if err := os.WriteFile(path, []byte(completion.Script(shell)), 0o644); err != nil {
-		return runError("cannot install completion: %w", err)
+		return exit.Errorf("cannot install completion: %w", err)
 	}
 	_, err = fmt.Fprintf(out, "completion for %s is installed in %s; it works in new shells\n", shell, path)
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"warp/cli/exit"
 	"warp/pkg/bench"
 )
 
@@ -37,8 +38,8 @@ func (f *benchFlags) confirmed(ctx context.Context, inv *invocation, b benchmark
 	if f.asserts.held == nil {
 		return err
 	}
-	if exitCode(err) != exitAssertion { // something else is wrong, and the run that there is decides
-		return both(err, inv.finish(f.asserts.held, &f.analysis, &f.asserts, b.name))
+	if exit.Code(err) != exit.Assertion { // something else is wrong, and the run that there is decides
+		return exit.Join(err, inv.finish(f.asserts.held, &f.analysis, &f.asserts, b.name))
 	}
 	inv.warnf("%v; the run is repeated to confirm it", err)
 	if f.log == strings.TrimSuffix(f.benchdata, logSuffix)+logSuffix { // the name of a file, and not of a folder
@@ -70,7 +71,7 @@ func (f *benchFlags) checkAsserts() error {
 		{"syncstart", f.sync.text != ""}, {"upload", f.upload.url != ""}, {"cpu and other profiles of warp itself", len(f.profile.wanted()) > 0},
 	} {
 		if o.given {
-			return usageError("--confirm may run the benchmark twice, and --%s is for one run", o.name).withHint("leave out one of them")
+			return exit.Usagef("--confirm may run the benchmark twice, and --%s is for one run", o.name).WithHint("leave out one of them")
 		}
 	}
 	return nil
@@ -84,7 +85,7 @@ func (f *benchFlags) checkAbort() error {
 	}
 	for _, a := range f.asserts.all {
 		if !a.Metric.Extreme() || a.Every > 0 {
-			return usageError("--assert-abort: that %q cannot hold any more is known only where the run has a --duration", a.Text)
+			return exit.Usagef("--assert-abort: that %q cannot hold any more is known only where the run has a --duration", a.Text)
 		}
 	}
 	return nil

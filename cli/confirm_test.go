@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"warp/cli/exit"
 	"warp/pkg/aggregate"
 )
 
@@ -36,7 +37,7 @@ func TestConfirmedAssertionIsFlaky(t *testing.T) {
 				args = append(args, "--json")
 			}
 			r := runWarp(t, nil, args...)
-			if r.code != exitOK || !strings.Contains(r.err, "the run is repeated to confirm it") {
+			if r.code != exit.OK || !strings.Contains(r.err, "the run is repeated to confirm it") {
 				t.Fatalf("exit code %d: %s%s", r.code, r.err, r.out)
 			}
 			const sentence = "flaky: errors<=0% holds: measured 0%"

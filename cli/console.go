@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"warp/cli/live"
 	"warp/cli/redact"
 	"warp/cli/terminal"
+	"warp/internal/human"
 )
 
 // A console is what a command shows itself through: results on standard
@@ -253,4 +255,22 @@ func (c *console) Draw(lines []string) {
 	if c.screen != nil {
 		c.screen.Draw(lines)
 	}
+}
+
+// printError is the only place that tells the user about an error. The message
+// is one line whatever the error contains, because scripts and logs cut at line
+// ends.
+func printError(w io.Writer, hide *redact.Redactor, err error) {
+	fmt.Fprintln(w, "warp: error: "+hide.Text(oneLine(err.Error())))
+}
+
+// oneLine joins the lines of s, and takes out what could steer a terminal:
+// parts of a message may come from a server or from a file.
+func oneLine(s string) string {
+	words := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' })
+	for i, w := range words {
+		words[i] = strings.TrimSpace(w)
+	}
+	// What a store says ends in a full stop, and goes on here.
+	return strings.NewReplacer(".;", ";", ".)", ")").Replace(human.OneLine(strings.Join(words, " ")))
 }

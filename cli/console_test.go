@@ -10,6 +10,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"warp/cli/exit"
 	"warp/cli/terminal"
 	"warp/internal/teststore"
 )
@@ -121,7 +122,7 @@ func TestInterruptOnTerminal(t *testing.T) {
 	s.send("\x03")
 	err := cmd.Wait()
 	settled(t, s.String())
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+	if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted {
 		t.Errorf("exit code %d, %v", code, err)
 	}
 }
@@ -134,7 +135,7 @@ func TestInterruptIsNoFailure(t *testing.T) {
 	s.await("Running")
 	s.send("\x03")
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+	if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted {
 		t.Errorf("exit code %d: %q", code, s)
 	}
 	s.await("the report")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"warp/cli/exit"
 	"warp/pkg/store"
 	"warp/pkg/store/credentials"
 	"warp/pkg/store/nethttp"
@@ -34,7 +35,7 @@ func (f *targetFlags) credentials(ctx context.Context, inv *invocation, cfg *sto
 	}
 	creds, err := credentials.Resolve(ctx, o)
 	if err != nil {
-		return nil, runError("%w", err)
+		return nil, exit.Errorf("%w", err)
 	}
 	// Keys that did not come by flag or variable are secret all the same.
 	if keys, err := creds.Keys(ctx); err == nil {
@@ -51,7 +52,7 @@ func (f *targetFlags) exchange(inv *invocation, cfg *store.Config, o *credential
 	if name, isFile := strings.CutPrefix(f.webToken, "file:"); isFile {
 		token, err := os.ReadFile(name)
 		if err != nil {
-			return runError("--sts-web-token: %w", err)
+			return exit.Errorf("--sts-web-token: %w", err)
 		}
 		inv.hide.Add(strings.TrimSpace(string(token)))
 	}
@@ -65,7 +66,7 @@ func (f *targetFlags) exchange(inv *invocation, cfg *store.Config, o *credential
 	}
 	transport, err := nethttp.PlainTransport(cfg)
 	if err != nil {
-		return usageError("%w", err)
+		return exit.Usagef("%w", err)
 	}
 	o.Client = &http.Client{Transport: transport}
 	return nil
@@ -74,7 +75,7 @@ func (f *targetFlags) exchange(inv *invocation, cfg *store.Config, o *credential
 func (f *targetFlags) severalCredentials(ctx context.Context, inv *invocation) ([]store.Credentials, error) {
 	all, err := credentials.ReadFile(f.credentialsFile, f.signature)
 	if err != nil {
-		return nil, usageError("--credentials-file: %w", err)
+		return nil, exit.Usagef("--credentials-file: %w", err)
 	}
 	for _, c := range all {
 		if keys, err := c.Keys(ctx); err == nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench"
@@ -37,8 +38,8 @@ func (e *endFlags) warmupFlag() cli.Flag {
 // checkWarmup refuses a warm-up that leaves nothing to measure.
 func (e *endFlags) checkWarmup() error {
 	if e.duration > 0 && e.warmup >= e.duration {
-		return usageError("--warmup=%s leaves nothing of --duration=%s to measure", human.Duration(e.warmup), human.Duration(e.duration)).
-			withHint("use a longer --duration or a shorter --warmup")
+		return exit.Usagef("--warmup=%s leaves nothing of --duration=%s to measure", human.Duration(e.warmup), human.Duration(e.duration)).
+			WithHint("use a longer --duration or a shorter --warmup")
 	}
 	return nil
 }
@@ -69,15 +70,15 @@ func (e *endFlags) resolve(itself, writes bool) error {
 	}
 	switch {
 	case e.forever && e.duration > 0:
-		return usageError("--forever has no end, and --duration=%s is one: leave out one of them", human.Duration(e.duration))
+		return exit.Usagef("--forever has no end, and --duration=%s is one: leave out one of them", human.Duration(e.duration))
 	case e.forever && other:
-		return usageError("--forever has no end, and --max-objects, --total-size and --epochs are some: leave out the one or the others")
+		return exit.Usagef("--forever has no end, and --max-objects, --total-size and --epochs are some: leave out the one or the others")
 	case e.forever || other || itself || e.duration > 0:
 		return nil
 	case writes:
-		return usageError("--duration=0 and nothing else ends the run").withHint("give --duration, --max-objects or --total-size, or --forever to measure until Ctrl-C")
+		return exit.Usagef("--duration=0 and nothing else ends the run").WithHint("give --duration, --max-objects or --total-size, or --forever to measure until Ctrl-C")
 	}
-	return usageError("--duration=0 and nothing else ends the run").withHint("give --duration, or --forever to measure until Ctrl-C")
+	return exit.Usagef("--duration=0 and nothing else ends the run").WithHint("give --duration, or --forever to measure until Ctrl-C")
 }
 
 func (e *endFlags) apply(o *bench.Options) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"warp/cli/exit"
 	"warp/pkg/fleet"
 	"warp/pkg/store"
 )
@@ -20,10 +21,10 @@ func (f *targetFlags) unopened(ctx context.Context, err error) error {
 
 // unopenedClient is unopened for an error that a client of a fleet had with the store.
 func (f *targetFlags) unopenedClient(client *fleet.Error) error {
-	err := runError("%w", client)
-	var explained *failure
+	err := exit.Errorf("%w", client)
+	var explained *exit.Error
 	if errors.As(f.explainOpen(client.Err), &explained) {
-		err.hint = explained.hint
+		err.Hint = explained.Hint
 	}
 	return err
 }
@@ -35,7 +36,7 @@ func (f *targetFlags) explainOpen(err error) error {
 		if f.provider != nil {
 			title = f.provider.Title
 		}
-		return runError("%w", err).withHint("there seems to be no %s at %s: check --host and its port", title, f.host)
+		return exit.Errorf("%w", err).WithHint("there seems to be no %s at %s: check --host and its port", title, f.host)
 	}
 	return f.explain(err)
 }
@@ -95,12 +96,12 @@ func (f *targetFlags) explain(err error) error {
 	case code == store.CodeTLS:
 		hint = "check --tls, and --ca-file or --insecure for a private certificate"
 	case errors.As(err, &nobody):
-		return runError("%v", nobody).withHint("start a store there, or name another with --host%s", f.elsewhere)
+		return exit.Errorf("%v", nobody).WithHint("start a store there, or name another with --host%s", f.elsewhere)
 	}
 	if hint == "" {
 		return err
 	}
-	return runError("%w", err).withHint("%s", hint)
+	return exit.Errorf("%w", err).WithHint("%s", hint)
 }
 
 // whereDemo is what a benchmark suggests to whoever has no store.

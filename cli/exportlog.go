@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/export"
@@ -69,22 +70,22 @@ func (f *logExport) check(inv *invocation) error {
 	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(f.out), "."))
 	switch {
 	case f.out == "":
-		return usageError("there is no name for the file").withHint("write -o FILE, which ends in %s", formats)
+		return exit.Usagef("there is no name for the file").WithHint("write -o FILE, which ends in %s", formats)
 	case f.out == "-" && inv.json:
-		return usageError("--out=- and --json both write to standard output").withHint("leave out --json, or name a file")
+		return exit.Usagef("--out=- and --json both write to standard output").WithHint("leave out --json, or name a file")
 	case f.format != "":
 	case f.out == "-":
-		return usageError("standard output has no ending that says what to write").withHint("add --format: %s", formats)
+		return exit.Usagef("standard output has no ending that says what to write").WithHint("add --format: %s", formats)
 	case ending == "parquet":
-		return usageError("warp writes no Parquet").
-			withHint("write a .csv and convert it: duckdb -c \"COPY 'rows.csv' TO 'rows.parquet'\"")
+		return exit.Usagef("warp writes no Parquet").
+			WithHint("write a .csv and convert it: duckdb -c \"COPY 'rows.csv' TO 'rows.parquet'\"")
 	case ending == formatCSV, ending == formatPercentiles, ending == formatIntervals:
 		f.format = ending
 	default:
-		return usageError("%s does not say what to write", f.out).withHint("have it end in %s, or add --format", formats)
+		return exit.Usagef("%s does not say what to write", f.out).WithHint("have it end in %s, or add --format", formats)
 	}
 	if f.format == formatCSV && (f.analysis.dur != 0 || f.analysis.skip != 0) {
-		return usageError("--analyze.dur and --analyze.skip change figures, and CSV has the rows as they are").withHint("leave them out")
+		return exit.Usagef("--analyze.dur and --analyze.skip change figures, and CSV has the rows as they are").WithHint("leave them out")
 	}
 	if f.out == "-" {
 		return nil
@@ -110,7 +111,7 @@ func (f *logExport) run(ctx context.Context, inv *invocation) error {
 	}
 	inv.hide.Strings(report)
 	if len(report.Operations) == 0 {
-		return runError("%s: it has no requests, or --analyze.offset skips all of them", strings.Join(inv.args, ", "))
+		return exit.Errorf("%s: it has no requests, or --analyze.offset skips all of them", strings.Join(inv.args, ", "))
 	}
 	return f.write(inv, append(warnings, report.Warnings...), func(w io.Writer) (string, error) {
 		what, write := "percentiles", export.Percentiles
@@ -118,7 +119,7 @@ func (f *logExport) run(ctx context.Context, inv *invocation) error {
 			what, write = "histograms", export.Intervals
 		}
 		if err := write(w, report); err != nil {
-			return "", runError("%s: %w", strings.Join(inv.args, ", "), err)
+			return "", exit.Errorf("%s: %w", strings.Join(inv.args, ", "), err)
 		}
 		return what, nil
 	})
@@ -132,7 +133,7 @@ func (f *logExport) rows(ctx context.Context, inv *invocation, path string, warn
 	}
 	defer log.close()
 	if log.aggregated {
-		return runError("%s has results, without the single requests that CSV consists of", log.name).withHint("give the op log of the run")
+		return exit.Errorf("%s has results, without the single requests that CSV consists of", log.name).WithHint("give the op log of the run")
 	}
 	return f.write(inv, warnings, func(w io.Writer) (string, error) {
 		to, err := export.NewCSV(w, log.header.Scripted || len(log.header.Statements) > 0)
@@ -147,7 +148,7 @@ func (f *logExport) rows(ctx context.Context, inv *invocation, path string, warn
 			inv.warnf("%s", text)
 		}
 		if read := (*oplog.ReadError)(nil); err != nil && !errors.As(err, &read) && context.Cause(ctx) == nil {
-			err = runError("%s: %w", log.name, err)
+			err = exit.Errorf("%s: %w", log.name, err)
 		}
 		return human.Plural(to.Rows(), "row"), err
 	})
@@ -175,7 +176,7 @@ func (f *logExport) write(inv *invocation, warnings []string, content func(io.Wr
 	}
 	switch {
 	case errors.Is(err, export.ErrSeveral):
-		return runError("%w", failed).withHint("choose one with --analyze.op, or write all of them to a .hlog file")
+		return exit.Errorf("%w", failed).WithHint("choose one with --analyze.op, or write all of them to a .hlog file")
 	case err != nil || f.out == "-":
 		return err
 	case inv.json:

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/cli/exit"
 	"warp/internal/testlog"
 	"warp/pkg/oplog"
 )
@@ -68,7 +69,7 @@ func TestExport(t *testing.T) {
 			}
 			got = string(text)
 		}
-		if lines := strings.Count(got, "\n"); r.code != exitOK || c.lines >= 0 && lines != c.lines || !strings.Contains(got, c.want) {
+		if lines := strings.Count(got, "\n"); r.code != exit.OK || c.lines >= 0 && lines != c.lines || !strings.Contains(got, c.want) {
 			t.Errorf("%q: exit %d, %d lines, want %d and %q: %.300s\n%s", c.args, r.code, lines, c.lines, c.want, got, r.err)
 		}
 	}
@@ -82,16 +83,16 @@ func TestExport(t *testing.T) {
 	}
 	var out, errw bytes.Buffer
 	a := &app{in: bytes.NewReader(text), out: &out, errw: &errw, env: mapEnvironment(nil)}
-	if code := a.main(t.Context(), []string{"export", "-", "-o", "-", "--format=csv"}); code != exitOK || strings.Count(out.String(), "\n") != 1+rows {
+	if code := a.main(t.Context(), []string{"export", "-", "-o", "-", "--format=csv"}); code != exit.OK || strings.Count(out.String(), "\n") != 1+rows {
 		t.Errorf("from standard input: exit %d\n%.300s%s", code, &out, &errw)
 	}
 	several := runWarp(t, nil, "export", one, "-o", path("g.hgrm"))
-	if _, err := os.Stat(path("g.hgrm")); several.code != exitFailed || !strings.Contains(several.err, "--analyze.op") || strings.Count(several.err, "\n") != 1 || err == nil {
+	if _, err := os.Stat(path("g.hgrm")); several.code != exit.Failed || !strings.Contains(several.err, "--analyze.op") || strings.Count(several.err, "\n") != 1 || err == nil {
 		t.Errorf("two operations in one distribution: %+v, %v", several, err)
 	}
 	const aggregated = "../pkg/aggregate/testdata/aggregated.json"
 	for _, name := range []string{"h.csv", "h.hgrm", "h.hlog"} {
-		if r := runWarp(t, nil, "export", aggregated, "-o", path(name)); r.code != exitFailed || strings.Count(r.err, "\n") > 2 {
+		if r := runWarp(t, nil, "export", aggregated, "-o", path(name)); r.code != exit.Failed || strings.Count(r.err, "\n") > 2 {
 			t.Errorf("results without requests as %s: %+v", name, r)
 		}
 	}

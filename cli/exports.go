@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench"
@@ -52,18 +53,18 @@ func exportInterval(d time.Duration) error {
 func (f *exportFlags) check() error {
 	switch {
 	case f.influx == "" && (f.influxEvery || f.influxIntervalGiven()):
-		return usageError("--influxdb-every-request and --influxdb-interval need --influxdb")
+		return exit.Usagef("--influxdb-every-request and --influxdb-interval need --influxdb")
 	case f.statsd == "" && !f.statsdProbe:
-		return usageError("--statsd-probe needs --statsd")
+		return exit.Usagef("--statsd-probe needs --statsd")
 	}
 	if f.influx != "" {
 		if _, err := sink.ParseInflux(f.influx); err != nil {
-			return usageError("--influxdb %w", err)
+			return exit.Usagef("--influxdb %w", err)
 		}
 	}
 	if f.gateway != "" {
 		if u, err := url.Parse(f.gateway); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" {
-			return usageError("--pushgateway: %q is not a URL such as http://HOST:9091", f.gateway)
+			return exit.Usagef("--pushgateway: %q is not a URL such as http://HOST:9091", f.gateway)
 		}
 	}
 	for _, a := range []struct{ name, value string }{{"statsd", f.statsd}, {"metrics", f.metrics}} {
@@ -72,10 +73,10 @@ func (f *exportFlags) check() error {
 		}
 		_, port, err := net.SplitHostPort(a.value)
 		if err != nil {
-			return usageError("--%s: %q is not a HOST:PORT", a.name, a.value)
+			return exit.Usagef("--%s: %q is not a HOST:PORT", a.name, a.value)
 		}
 		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-			return usageError("--%s: the port of %q is not a number up to 65535", a.name, a.value)
+			return exit.Usagef("--%s: the port of %q is not a number up to 65535", a.name, a.value)
 		}
 	}
 	return nil
@@ -104,7 +105,7 @@ func (f *exportFlags) open(ctx context.Context, s *session) (all exports, err er
 	d, metrics, instance := f.destinations(), s.load.metrics(), s.opts.RunID
 	if metrics == nil {
 		if all.Exports, err = d.Open(ctx, s.opts.ClientID, func(text string) { s.warnf("%s", text) }); err != nil {
-			return all, runError("%w", err)
+			return all, exit.Errorf("%w", err)
 		}
 		metrics, instance = all.Metrics.Clients, s.opts.ClientID
 	}
@@ -124,7 +125,7 @@ func (f *exportFlags) openPrometheus(s *session, instance string, clients func()
 	if f.metrics != "" {
 		addr, err := p.Serve(f.metrics)
 		if err != nil {
-			return nil, runError("--metrics: %w", err)
+			return nil, exit.Errorf("--metrics: %w", err)
 		}
 		s.notef("metrics at http://%s/metrics", addr)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/cli/exit"
 	"warp/internal/standin"
 	"warp/pkg/s3mem"
 	"warp/pkg/store"
@@ -57,7 +58,7 @@ func TestExpressBenchmarks(t *testing.T) {
 		{"get", "--obj.size=1KiB", "--objects=10", "--engine=minio"},
 	} {
 		args := append(append([]string{}, command...), load...)
-		run(exitOK, append(args, logOf(command[0]))...)
+		run(exit.OK, append(args, logOf(command[0]))...)
 		if command[0] == "put" { // now there is a bucket, for what is somebody else's
 			for _, key := range []string{"foreign", "warp-x/foreign", ".warp/foreign"} {
 				if _, err := c.WriteSmall(t.Context(), store.Ref{Bucket: bucket, Key: key}, []byte("x")); err != nil {
@@ -66,10 +67,10 @@ func TestExpressBenchmarks(t *testing.T) {
 			}
 		}
 	}
-	run(exitOK, "mixed", "--obj.size=1KiB", "--objects=10", "--duration=300ms", "--concurrent=2", "--warp-client="+twoClients(t), "--warp-client-wait=60s", logOf("fleet"))
-	run(exitOK, "put", "--obj.size=1KiB", "--max-objects=50", "--keep-data", "--seed=7", "--prefix=kept", logOf("kept"))
-	run(exitOK, "get", "--list-existing", "--prefix=kept/", "--duration=200ms", logOf("existing"))
-	if r := run(exitOK, "clean", "--seed=7"); !strings.Contains(r.out, "50") {
+	run(exit.OK, "mixed", "--obj.size=1KiB", "--objects=10", "--duration=300ms", "--concurrent=2", "--warp-client="+twoClients(t), "--warp-client-wait=60s", logOf("fleet"))
+	run(exit.OK, "put", "--obj.size=1KiB", "--max-objects=50", "--keep-data", "--seed=7", "--prefix=kept", logOf("kept"))
+	run(exit.OK, "get", "--list-existing", "--prefix=kept/", "--duration=200ms", logOf("existing"))
+	if r := run(exit.OK, "clean", "--seed=7"); !strings.Contains(r.out, "50") {
 		t.Errorf("clean says %q", r.out)
 	}
 	left := map[string]bool{}
@@ -85,7 +86,7 @@ func TestExpressBenchmarks(t *testing.T) {
 		{"versioned"}, {"retention"}, {"tagging"}, {"zip"}, {"snowball"}, {"fanout"}, {"put", "--post"}, {"get", "--versions=2"}, {"put", "--tag=a=b"},
 		{"put", "--storage-class=X"}, {"put", "--sse-kms-key=k"}, {"put", "--checksum=XXH3"}, {"list", "--metadata"},
 	} {
-		if r := run(exitUsage, command...); strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, "S3 Express One Zone") {
+		if r := run(exit.Usage, command...); strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, "S3 Express One Zone") {
 			t.Errorf("%q: %s", command, r.err)
 		}
 	}

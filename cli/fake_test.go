@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/live"
 	"warp/pkg/aggregate"
@@ -60,11 +61,9 @@ func fakeCommands(env environment) []*command {
 					Params map[string]string
 				}{inv.line, inv.parameters()})
 			case "fails":
-				return runError("cannot reach http://%s:%s@store: %s\n%s", o.accessKey, o.secretKey, o.secretKey, "second line").withHint("start it")
+				return exit.Errorf("cannot reach http://%s:%s@store: %s\n%s", o.accessKey, o.secretKey, o.secretKey, "second line").WithHint("start it")
 			case "some-fail":
-				return requestsFailed("3 of 100 requests failed")
-			case "said":
-				return silently(exitRequests)
+				return exit.Requestsf("3 of 100 requests failed")
 			}
 			return fakeRun(ctx, inv, o.duration, o.progress.interval, o.host == "panics")
 		},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/redact"
 	"warp/internal/human"
@@ -49,22 +50,22 @@ func flagValue(f cli.Flag) string {
 // the environment variable that replaces it.
 func valueError(where string, f cli.Flag, value string, err error) error {
 	if redact.IsSecret(f.Names()[0]) {
-		return usageError("%s: the value is not valid", where)
+		return exit.Usagef("%s: the value is not valid", where)
 	}
 	if flagtype.IsWrong(err) {
-		return usageError("%s: %w", where, err)
+		return exit.Usagef("%s: %w", where, err)
 	}
 	switch f.Get().(type) {
 	case bool:
-		return usageError("%s: %q is neither true nor false", where, value)
+		return exit.Usagef("%s: %q is neither true nor false", where, value)
 	case int, int64:
-		return usageError("%s: %q is not a whole number", where, value)
+		return exit.Usagef("%s: %q is not a whole number", where, value)
 	case uint, uint64:
-		return usageError("%s: %q is not a whole number from 0 up", where, value)
+		return exit.Usagef("%s: %q is not a whole number from 0 up", where, value)
 	case float64:
-		return usageError("%s: %q is not a number", where, value)
+		return exit.Usagef("%s: %q is not a number", where, value)
 	default:
-		return usageError("%s: %q: %w", where, value, err)
+		return exit.Usagef("%s: %q: %w", where, value, err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/cli/exit"
 	"warp/internal/teststore"
 )
 
@@ -85,7 +86,7 @@ func TestInterruptedWait(t *testing.T) {
 			env := map[string]string{"WARP_UPLOAD_ACCESS_KEY": "a", "WARP_UPLOAD_SECRET_KEY": "bbbbbbbb"}
 			a := &app{in: strings.NewReader(""), out: io.Discard, errw: errw, env: mapEnvironment(env), signals: signals, exit: func(int) {}}
 			code := a.main(t.Context(), append(strings.Fields(strings.ReplaceAll(line, "ADDR", addr)), "--json"))
-			if code != exitInterrupted || strings.Contains(errw.String(), "error") {
+			if code != exit.Interrupted || strings.Contains(errw.String(), "error") {
 				t.Errorf("exit code %d: %s", code, errw)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/pkg/fleet"
 )
@@ -58,15 +59,15 @@ func readToken(inv *invocation, file string) (string, error) {
 	if file != "" {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return "", usageError("--token-file: %w", err)
+			return "", exit.Usagef("--token-file: %w", err)
 		}
 		if token = strings.TrimSpace(string(text)); token == "" {
-			return "", usageError("--token-file: the file is empty")
+			return "", exit.Usagef("--token-file: the file is empty")
 		}
 	}
 	inv.hide.Add(token)
 	if err := fleet.CheckToken(token); err != nil {
-		return "", usageError("%w", err)
+		return "", exit.Usagef("%w", err)
 	}
 	return token, nil
 }
@@ -76,7 +77,7 @@ func (f *fleetFlags) options(ctx context.Context, inv *invocation) (o fleet.Opti
 	o.Warp, o.Logf, o.Warnf, o.ConnectTimeout = thisBuild().version, inv.notef, inv.warnf, f.wait
 	o.Starting = f.waitGiven()
 	if o.Members, err = fleet.ParseMembers(ctx, f.clients, net.DefaultResolver.LookupHost); err != nil {
-		return o, usageError("--warp-client: %w", err)
+		return o, exit.Usagef("--warp-client: %w", err)
 	}
 	if o.Token, err = readToken(inv, f.tokenFile); err != nil {
 		return o, err
@@ -89,8 +90,8 @@ func (f *fleetFlags) options(ctx context.Context, inv *invocation) (o fleet.Opti
 	}
 	for _, m := range o.Members {
 		if host, _, err := net.SplitHostPort(m.Addr); err == nil && !isLoopback(host) {
-			return o, usageError("client %s: without a token, anybody who answers there would receive the keys of the store", m.Addr).
-				withHint("give the coordinator and all clients the same %s or --token-file", tokenVariable)
+			return o, exit.Usagef("client %s: without a token, anybody who answers there would receive the keys of the store", m.Addr).
+				WithHint("give the coordinator and all clients the same %s or --token-file", tokenVariable)
 		}
 	}
 	return o, nil
@@ -108,17 +109,17 @@ func (f *fleetFlags) roots() (*x509.CertPool, error) {
 	case "system":
 		pool, err := x509.SystemCertPool()
 		if err != nil {
-			return nil, runError("--warp-ca=system: %w", err)
+			return nil, exit.Errorf("--warp-ca=system: %w", err)
 		}
 		return pool, nil
 	}
 	pem, err := os.ReadFile(f.ca)
 	if err != nil {
-		return nil, usageError("--warp-ca: %w", err)
+		return nil, exit.Usagef("--warp-ca: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, usageError("--warp-ca: %s holds no PEM certificate", f.ca)
+		return nil, exit.Usagef("--warp-ca: %s holds no PEM certificate", f.ca)
 	}
 	return pool, nil
 }
@@ -127,21 +128,21 @@ func (f *fleetFlags) roots() (*x509.CertPool, error) {
 func (f *fleetFlags) check(b *benchFlags) error {
 	switch {
 	case f.clients == "" && (f.ca != "" || f.tokenFile != ""):
-		return usageError("--warp-ca and --token-file need --warp-client")
+		return exit.Usagef("--warp-ca and --token-file need --warp-client")
 	case f.clients == "" && f.waitGiven():
-		return usageError("--warp-client-wait needs --warp-client")
+		return exit.Usagef("--warp-client-wait needs --warp-client")
 	case f.clients == "":
 		return nil
 	case b.target.host == embeddedHost:
-		return usageError("--host=embedded is a store in this process, and --warp-client runs elsewhere: name a store that all clients reach")
+		return exit.Usagef("--host=embedded is a store in this process, and --warp-client runs elsewhere: name a store that all clients reach")
 	case b.stress && !b.stdout && b.analysis.verbose:
-		return usageError("--analyze.v is about single objects, which --stress with --warp-client does not keep in mind").withHint("leave out one of them")
+		return exit.Usagef("--analyze.v is about single objects, which --stress with --warp-client does not keep in mind").WithHint("leave out one of them")
 	case len(b.profile.wanted()) > 0:
-		return usageError("--cpu, --mem and their like are profiles of this process, which makes no load with --warp-client").
-			withHint("leave them out, or run the benchmark without --warp-client; --serverprof has the store profile itself")
+		return exit.Usagef("--cpu, --mem and their like are profiles of this process, which makes no load with --warp-client").
+			WithHint("leave them out, or run the benchmark without --warp-client; --serverprof has the store profile itself")
 	case b.target.signature == "IAM":
-		return usageError("--signature=IAM does not go with --warp-client: its keys expire while clients use them").
-			withHint("use --access-key and --secret-key, or a --profile with keys that last")
+		return exit.Usagef("--signature=IAM does not go with --warp-client: its keys expire while clients use them").
+			WithHint("use --access-key and --secret-key, or a --profile with keys that last")
 	}
 	return nil
 }
@@ -198,7 +199,7 @@ func (s *syncFlag) gate(inv *invocation) func(context.Context) (time.Time, error
 	}
 	return func(context.Context) (time.Time, error) {
 		if time.Now().After(start) {
-			return start, runError("--syncstart=%s has passed while the run was prepared", s.text).withHint("begin earlier, or choose a later time")
+			return start, exit.Errorf("--syncstart=%s has passed while the run was prepared", s.text).WithHint("begin earlier, or choose a later time")
 		}
 		inv.notef("ready; measuring begins at %s", start.Format("15:04:05"))
 		return start, nil

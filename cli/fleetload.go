@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/live"
 	"warp/internal/human"
@@ -127,8 +128,8 @@ func newPlan(ctx context.Context, s *session, op bench.Op) (*fleet.Plan, error) 
 		Command: s.line, Seed: s.opts.Seed, Parameters: s.parameters(),
 	}}}
 	if size := p.Job.Size(); size > fleet.MaxJob {
-		return nil, usageError("--warp-client: what the flags and the files that they name come to is %s, and clients take %s", flagtype.FormatSize(int64(size)), flagtype.FormatSize(fleet.MaxJob)).
-			withHint("use smaller files")
+		return nil, exit.Usagef("--warp-client: what the flags and the files that they name come to is %s, and clients take %s", flagtype.FormatSize(int64(size)), flagtype.FormatSize(fleet.MaxJob)).
+			WithHint("use smaller files")
 	}
 	return p, nil
 }
@@ -208,7 +209,7 @@ func (l *fleetLoad) run(ctx context.Context, _ []bench.Sink) error {
 	l.measured = true
 	// What a first Ctrl-C stopped is brought together and reported all the same.
 	if err := l.fleet.Finish(context.WithoutCancel(ctx)); err != nil {
-		return runError("%w", err)
+		return exit.Errorf("%w", err)
 	}
 	return nil
 }
@@ -222,7 +223,7 @@ func (l *fleetLoad) outcome() *outcome {
 	}
 	out := &outcome{Outcome: &bench.Outcome{Sent: r.Sent, Failed: r.Failed, Fatal: r.Fatal}, allLost: len(r.Lost) == r.Clients}
 	if len(r.Lost) > 0 {
-		out.lost = requestsFailed("%s of %d lost, whose share is missing; %w", human.Plural(len(r.Lost), "client"), r.Clients, r.Lost[0])
+		out.lost = exit.Requestsf("%s of %d lost, whose share is missing; %w", human.Plural(len(r.Lost), "client"), r.Clients, r.Lost[0])
 	}
 	return out
 }
@@ -251,7 +252,7 @@ func (l *fleetLoad) report(ctx context.Context, out *outcome) error {
 		s.warnOfNothing(out)
 		err = s.conclude(nil, out)
 	case err != nil:
-		err = runError("%w", err)
+		err = exit.Errorf("%w", err)
 	default:
 		err = s.conclude(report, out)
 	}
@@ -259,7 +260,7 @@ func (l *fleetLoad) report(ctx context.Context, out *outcome) error {
 		l.fleet.DropLogs()
 		return err
 	}
-	return both(err, l.merge(ctx))
+	return exit.Join(err, l.merge(ctx))
 }
 
 // merge merges the clients' logs.
@@ -273,7 +274,7 @@ func (l *fleetLoad) merge(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return runError("%w", err)
+		return exit.Errorf("%w", err)
 	}
 	for _, w := range stats.Warnings {
 		s.warnf("%s", w)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/cli/exit"
 	"warp/internal/standin"
 	"warp/pkg/oplog"
 	"warp/pkg/s3mem"
@@ -37,7 +38,7 @@ func TestGatewayBenchmarks(t *testing.T) {
 			} {
 				log := filepath.Join(t.TempDir(), "log")
 				r := runWarp(t, nil, append(append(slices.Clone(command), "--benchdata="+log), args...)...)
-				if r.code != exitOK {
+				if r.code != exit.OK {
 					t.Fatalf("%q: exit code %d: %s", command, r.code, r.err)
 				}
 				for _, row := range rowsIn(t, log+".csv.zst") {
@@ -49,7 +50,7 @@ func TestGatewayBenchmarks(t *testing.T) {
 			}
 			log := filepath.Join(t.TempDir(), "fleet")
 			fleet := []string{"put", "--obj.size=1KiB", "--warp-client=" + twoClients(t), "--warp-client-wait=60s", "--benchdata=" + log}
-			if r := runWarp(t, nil, append(fleet, args...)...); r.code != exitOK {
+			if r := runWarp(t, nil, append(fleet, args...)...); r.code != exit.OK {
 				t.Errorf("a fleet: exit code %d: %s", r.code, r.err)
 			} else if row := rowsIn(t, log+".csv.zst")[0]; row.Endpoint != front.URL || row.Requests < 2 {
 				t.Errorf("a fleet: endpoint %s, %d requests", row.Endpoint, row.Requests)
@@ -62,14 +63,14 @@ func TestGatewayBenchmarks(t *testing.T) {
 			foreign := standin.StartGateway(t, "/s3", mem)
 			front.Redirect(standin.To("http://localhost:" + foreign.Addr[strings.LastIndexByte(foreign.Addr, ':')+1:]))
 			r := runWarp(t, nil, append([]string{"put", "--benchdata=" + filepath.Join(t.TempDir(), "log")}, args...)...)
-			if r.code != exitFailed || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, "--redirect-hosts=localhost:") {
+			if r.code != exit.Failed || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, "--redirect-hosts=localhost:") {
 				t.Errorf("exit code %d: %s", r.code, r.err)
 			}
 			if seen, _ := foreign.Seen(); len(seen) > 0 {
 				t.Errorf("the foreign host got %v", seen)
 			}
 			r = runWarp(t, nil, append([]string{"put", "--redirect-hosts=localhost", "--benchdata=" + filepath.Join(t.TempDir(), "log")}, args...)...)
-			if r.code != exitOK {
+			if r.code != exit.OK {
 				t.Errorf("exit code %d: %s", r.code, r.err)
 			}
 			answer, err := http.Get(fmt.Sprintf("http://%s/warp-benchmark-bucket?list-type=2", mem.Addr()))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/pkg/bench"
 )
@@ -41,18 +42,18 @@ func getBenchmark() benchmark {
 		parts: "while preparing, upload objects larger than `SIZE` in parts of that size",
 		check: func(f *benchFlags) (err error) {
 			if get.RangeSize > 0 && part.IsSet() && !get.Range {
-				return usageError("--range-size is the size of a part, and --range=false downloads whole objects: leave out one of them")
+				return exit.Usagef("--range-size is the size of a part, and --range=false downloads whole objects: leave out one of them")
 			}
 			get.Range = get.Range || get.RangeSize > 0
 			fixed := get.ReadOffset > 0 || get.ReadLength > 0
 			if get.Range && fixed {
-				return usageError("--range draws a part of each object, --read-offset and --read-length say which: leave out the one or the others")
+				return exit.Usagef("--range draws a part of each object, --read-offset and --read-length say which: leave out the one or the others")
 			}
 			if err := cmp.Or(f.verify.whole("--range", get.Range), f.verify.whole("--read-offset or --read-length", fixed)); err != nil {
 				return err
 			}
 			if get.Pool, err = pool.pool(f); err == nil && !pool.foreign() && get.ReadOffset > 0 && get.ReadOffset >= get.Sizes.Min() {
-				err = usageError("--read-offset=%s is not inside of objects that may have %s only", flagtype.FormatSize(get.ReadOffset), flagtype.FormatSize(get.Sizes.Min()))
+				err = exit.Usagef("--read-offset=%s is not inside of objects that may have %s only", flagtype.FormatSize(get.ReadOffset), flagtype.FormatSize(get.Sizes.Min()))
 			}
 			return err
 		},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"warp/cli/exit"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 )
@@ -47,7 +48,7 @@ func hungUp(t *testing.T, shell string, args ...string) (text, log string, lines
 	}
 	_ = cmd.Process.Signal(syscall.SIGINT)
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+	if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted {
 		t.Errorf("exit code %d: %s", code, s)
 	}
 	for line := range strings.Lines(s.String()) {
@@ -167,7 +168,7 @@ func TestHangupHolds(t *testing.T) {
 	s.await("HTTP tracing is on")
 	s.await("benchmark 2 of 2")
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitOK {
+	if code := cmd.ProcessState.ExitCode(); code != exit.OK {
 		t.Errorf("exit code %d: %s", code, s)
 	}
 	for _, name := range []string{"first", "second"} {
@@ -186,9 +187,9 @@ func TestTerminalClosed(t *testing.T) {
 		name, shell, flag, reason string
 		code                      int
 	}{
-		{"plain", "", "", "interrupted", exitInterrupted},
-		{"traced", "", "--trace-http", "completed", exitOK},
-		{"nohup", "trap '' HUP;", "", "completed", exitOK},
+		{"plain", "", "", "interrupted", exit.Interrupted},
+		{"traced", "", "--trace-http", "completed", exit.OK},
+		{"nohup", "trap '' HUP;", "", "completed", exit.OK},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/pkg/aggregate"
 	"warp/pkg/report/page"
 )
@@ -57,7 +58,7 @@ func (inv *invocation) savePage(f *htmlFlag, draw func(page.Options) *page.Page)
 		return nil
 	}
 	if err := writeNew(f.path, p.Write); err != nil {
-		return runError("--html: %w", err)
+		return exit.Errorf("--html: %w", err)
 	}
 	inv.notef("page written to %q", f.path)
 	return nil

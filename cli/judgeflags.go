@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
@@ -32,16 +33,16 @@ func (f *judgeFlags) options(env environment) (o compare.Options, err error) {
 	o = compare.Options{MaxErrors: compare.MaxErrors, Force: f.force, Default: flagDefaults(env)}
 	if f.judge != "" {
 		if o.Judge, err = compare.ParseChoices(f.judge); err != nil {
-			return o, usageError("--judge: %w", err)
+			return o, exit.Usagef("--judge: %w", err)
 		}
 		for _, c := range o.Judge {
 			if m, _ := aggregate.FindMetric(c.Metric); m.Unit == aggregate.Share {
-				return o, usageError("--judge: %s can be 0, so it has no ratio to judge", c).withHint("its values are shown in any case")
+				return o, exit.Usagef("--judge: %s can be 0, so it has no ratio to judge", c).WithHint("its values are shown in any case")
 			}
 		}
 	}
 	if o.MinEffect, err = parsePercent(f.minEffect); err != nil {
-		return o, usageError("--min-effect: %w", err)
+		return o, exit.Usagef("--min-effect: %w", err)
 	}
 	return o, nil
 }
@@ -84,7 +85,7 @@ func refused(err error) error {
 		return err
 	}
 	if r.Forced {
-		return runError("%w", err).withHint("--force compares them all the same")
+		return exit.Errorf("%w", err).WithHint("--force compares them all the same")
 	}
-	return runError("%w", err)
+	return exit.Errorf("%w", err)
 }

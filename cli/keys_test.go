@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"warp/cli/exit"
 )
 
 // However a run with keys ends, the terminal is as it was.
@@ -24,9 +26,9 @@ func TestTerminalRestored(t *testing.T) {
 	}{
 		"at its end":   {args: []string{"--duration=1s"}, code: 0},
 		"q":            {end: func(s *tty, _ *os.Process) { s.send("q") }, code: 0},
-		"Ctrl-C":       {end: func(s *tty, _ *os.Process) { s.send("\x03") }, code: exitInterrupted},
-		"Ctrl-C twice": {end: func(s *tty, _ *os.Process) { s.send("\x03"); s.await("a second Ctrl-C"); s.send("\x03") }, code: exitInterrupted},
-		"SIGTERM":      {end: func(_ *tty, p *os.Process) { _ = p.Signal(syscall.SIGTERM) }, code: exitInterrupted},
+		"Ctrl-C":       {end: func(s *tty, _ *os.Process) { s.send("\x03") }, code: exit.Interrupted},
+		"Ctrl-C twice": {end: func(s *tty, _ *os.Process) { s.send("\x03"); s.await("a second Ctrl-C"); s.send("\x03") }, code: exit.Interrupted},
+		"SIGTERM":      {end: func(_ *tty, p *os.Process) { _ = p.Signal(syscall.SIGTERM) }, code: exit.Interrupted},
 		"SIGQUIT":      {end: func(_ *tty, p *os.Process) { _ = p.Signal(syscall.SIGQUIT) }, code: 2},
 		"a panic":      {args: []string{"--host=panics"}, end: func(s *tty, _ *os.Process) { s.send("q") }, code: 2},
 	}

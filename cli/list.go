@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/pkg/bench"
 	"warp/pkg/store/engines"
 )
@@ -24,7 +25,7 @@ func listBenchmark() benchmark {
 		payload: true,
 		check: func(f *benchFlags) (err error) {
 			if list.Metadata && f.target.host == embeddedHost {
-				return usageError("the embedded store does not support --metadata")
+				return exit.Usagef("the embedded store does not support --metadata")
 			}
 			if err := f.target.checkNeeds([]need{{list.Metadata, "--metadata", engines.ListMetadata}}); err != nil {
 				return err

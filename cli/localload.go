@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"warp/cli/exit"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
@@ -82,7 +83,7 @@ func (l *localLoad) sinks() ([]bench.Sink, error) {
 	}
 	var err error
 	if l.log, err = oplog.Create(l.s.path, l.s.header(l.target.client.EngineName())); err != nil {
-		return nil, runError("%w", err)
+		return nil, exit.Errorf("%w", err)
 	}
 	return append(sinks, l.log), nil
 }

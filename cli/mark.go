@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"warp/cli/exit"
 	"warp/internal/human"
 	"warp/internal/runsocket"
 	"warp/pkg/oplog"
@@ -28,7 +29,7 @@ func markCommand() *command {
 		run: func(ctx context.Context, inv *invocation) error {
 			text, err := oplog.MarkText(inv.args[len(inv.args)-1])
 			if err != nil {
-				return usageError("%w", err)
+				return exit.Usagef("%w", err)
 			}
 			run, err := findRun(ctx, inv)
 			if err != nil {
@@ -36,7 +37,7 @@ func markCommand() *command {
 			}
 			m, err := runsocket.Mark(ctx, *run, text)
 			if err != nil {
-				return runError("%w", err)
+				return exit.Errorf("%w", err)
 			}
 			return inv.showMark(run.ID, m)
 		},
@@ -50,20 +51,20 @@ func findRun(ctx context.Context, inv *invocation) (*runsocket.Run, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case len(runs) == 0 && err != nil:
-		return nil, runError("no run was found: %w", err)
+		return nil, exit.Errorf("no run was found: %w", err)
 	case len(runs) == 0:
-		return nil, runError("no run of this user is going on this machine").withHint("a run of another user or machine is marked there")
+		return nil, exit.Errorf("no run of this user is going on this machine").WithHint("a run of another user or machine is marked there")
 	}
 	if len(inv.args) == 1 {
 		if len(runs) > 1 {
-			return nil, usageError("%d runs are going: %s", len(runs), listRuns(runs)).withHint("say which one: warp mark %s TEXT", runs[0].ID)
+			return nil, exit.Usagef("%d runs are going: %s", len(runs), listRuns(runs)).WithHint("say which one: warp mark %s TEXT", runs[0].ID)
 		}
 		return &runs[0], nil
 	}
 	asked := inv.args[0]
 	i := slices.IndexFunc(runs, func(r runsocket.Run) bool { return r.ID == asked })
 	if i < 0 {
-		return nil, runError("there is no run %q; there is %s", asked, listRuns(runs)).withHint("a text with blanks needs quotes")
+		return nil, exit.Errorf("there is no run %q; there is %s", asked, listRuns(runs)).WithHint("a text with blanks needs quotes")
 	}
 	return &runs[i], nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/cli/exit"
 	"warp/internal/teststore"
 	"warp/pkg/aggregate"
 	"warp/pkg/s3mem"
@@ -44,7 +45,7 @@ func markWhenMeasured(t *testing.T, env map[string]string, id, text string) resu
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		r := runWarp(t, env, "mark", id, text)
-		if r.code == exitOK || time.Now().After(deadline) || !strings.Contains(r.err, "not measured now") {
+		if r.code == exit.OK || time.Now().After(deadline) || !strings.Contains(r.err, "not measured now") {
 			return r
 		}
 	}
@@ -79,21 +80,21 @@ func TestMarkCommand(t *testing.T) {
 			"--obj.size=1KiB", "--concurrent=4", "--rps-limit=100", "--duration=9s", "--benchdata="+log, "--json")
 	}()
 	id := runID(t, env)
-	if r := markWhenMeasured(t, env, id, "warm-up"); r.code != exitOK {
+	if r := markWhenMeasured(t, env, id, "warm-up"); r.code != exit.OK {
 		t.Fatalf("exit code %d: %s", r.code, r.err)
 	}
 	time.Sleep(1500 * time.Millisecond)
 	r := runWarp(t, env, "mark", id, "disk \x1b[31mpulled", "--json")
 	store.Freeze(2 * time.Second)
 	var set struct{ Run, At, Text string }
-	if err := json.Unmarshal([]byte(r.out), &set); err != nil || r.code != exitOK || set.Run != id || set.Text != "disk  [31mpulled" {
+	if err := json.Unmarshal([]byte(r.out), &set); err != nil || r.code != exit.OK || set.Run != id || set.Text != "disk  [31mpulled" {
 		t.Errorf("exit code %d, %v: %s %s", r.code, err, r.out, r.err)
 	}
-	if r := runWarp(t, env, "mark", "nobody", "text"); r.code != exitFailed || !strings.Contains(r.err, `there is no run "nobody"; there is `) {
+	if r := runWarp(t, env, "mark", "nobody", "text"); r.code != exit.Failed || !strings.Contains(r.err, `there is no run "nobody"; there is `) {
 		t.Errorf("exit code %d: %s", r.code, r.err)
 	}
 	<-done
-	if run.code != exitOK {
+	if run.code != exit.OK {
 		t.Fatalf("exit code %d: %s", run.code, run.err)
 	}
 	marks := marksOf(t, run.out)

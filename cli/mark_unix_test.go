@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"warp/cli/exit"
 )
 
 // TestMarkSignal: SIGUSR1 ends no run, and sets a
@@ -32,7 +34,7 @@ func TestMarkSignal(t *testing.T) {
 	defer time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }).Stop()
 	id := runID(t, env)
 	for i, text := range []string{"by hand", "signals"} {
-		if r := markWhenMeasured(t, env, id, text); r.code != exitOK {
+		if r := markWhenMeasured(t, env, id, text); r.code != exit.OK {
 			t.Fatalf("exit code %d: %s", r.code, r.err)
 		}
 		if i == 0 {

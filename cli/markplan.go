@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/oplog"
@@ -56,15 +57,15 @@ func (f *markFlags) parse(duration time.Duration) error {
 	for _, text := range f.texts {
 		m, err := parsePlannedMark(text)
 		if err != nil {
-			return usageError("--marks: %w", err)
+			return exit.Usagef("--marks: %w", err)
 		}
 		if duration > 0 && m.after >= duration {
-			return usageError("--marks: %q at %s comes after the end of the run, which is at --duration=%s", m.Text, m.At, human.Duration(duration))
+			return exit.Usagef("--marks: %q at %s comes after the end of the run, which is at --duration=%s", m.Text, m.At, human.Duration(duration))
 		}
 		f.all = append(f.all, *m)
 	}
 	if len(f.all) > oplog.MaxMarks {
-		return usageError("--marks: there are %d marks, and a run has at most %d", len(f.all), oplog.MaxMarks)
+		return exit.Usagef("--marks: there are %d marks, and a run has at most %d", len(f.all), oplog.MaxMarks)
 	}
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/cli/exit"
 )
 
 func TestParsePlannedMark(t *testing.T) {
@@ -70,7 +72,7 @@ func TestMarkPlan(t *testing.T) {
 		t.Errorf("the run took %v: it waited for a command", time.Since(began))
 	}
 	// The marks are too close to the end for a recovery.
-	if r.code != exitUndecided {
+	if r.code != exit.Undecided {
 		t.Fatalf("exit code %d: %s", r.code, r.err)
 	}
 	var texts []string
@@ -105,7 +107,7 @@ func TestMarkPlanErrors(t *testing.T) {
 		{`{"at":"x","text":"bad"}`, `at is "x"`},
 	} {
 		r := runWarp(t, nil, "put", "--host=embedded", "--duration=5s", "--marks="+test.mark)
-		if r.code != exitUsage || !strings.Contains(r.err, test.want) {
+		if r.code != exit.Usage || !strings.Contains(r.err, test.want) {
 			t.Errorf("%s: exit code %d, %s", test.mark, r.code, r.err)
 		}
 	}
@@ -123,7 +125,7 @@ func TestMarkPlanErrors(t *testing.T) {
 		if err := os.WriteFile(file, []byte("warp:\n  api: v1\n  benchmark: put\n  "+text+"\n  host: embedded\n  duration: 1m\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if r := runWarp(t, nil, "run", file); r.code != exitUsage || !strings.Contains(r.err, want) {
+		if r := runWarp(t, nil, "run", file); r.code != exit.Usage || !strings.Contains(r.err, want) {
 			t.Errorf("%s: exit code %d, %s", text, r.code, r.err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/internal/human"
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
@@ -70,7 +71,7 @@ func mergeLogs(ctx context.Context, inv *invocation, benchdata string, asserts *
 	shows := !inv.json && !inv.quiet && (layout == reportCompact || layout == "" && inv.outWidth() > 0)
 	if !shows {
 		results, verdict := asserts.judgeLog(ctx, inv, stats.Path, "merge", html)
-		return both(inv.showMerged("merge", stats, results), verdict)
+		return exit.Join(inv.showMerged("merge", stats, results), verdict)
 	}
 	if err := inv.showMerged("merge", stats, nil); err != nil {
 		return err
@@ -118,7 +119,7 @@ func (inv *invocation) showMerged(command string, s merge.Stats, assertions []ag
 			human.Plural(s.Rows, "request"), human.Plural(s.Runs, "run"), human.Plural(s.Clients, "client"), s.Path)
 		return err
 	})
-	return both(err, inv.showAssertions(assertions))
+	return exit.Join(err, inv.showAssertions(assertions))
 }
 
 // mergeResult is what merge says with --json.

@@ -3,9 +3,11 @@ package cli
 import (
 	"fmt"
 
-	"github.com/urfave/cli/v3"
 	"strings"
 
+	"github.com/urfave/cli/v3"
+
+	"warp/cli/exit"
 	"warp/pkg/bench"
 )
 
@@ -35,7 +37,7 @@ func mixedBenchmark() benchmark {
 				}
 			}
 			if err := mixed.Check(); err != nil {
-				return usageError("%w", err)
+				return exit.Usagef("%w", err)
 			}
 			mixed.Pool, err = pool.pool(f)
 			return err
@@ -62,7 +64,7 @@ func shareFlag(name string, value float64, p *float64, what string) cli.Flag {
 func onlyPuts(mixed *bench.Mixed, percent int, shares []cli.Flag) error {
 	for _, f := range shares {
 		if f.IsSet() {
-			return usageError("--pctput and --%s both say what share uploads have: leave out one of them", f.Names()[0])
+			return exit.Usagef("--pctput and --%s both say what share uploads have: leave out one of them", f.Names()[0])
 		}
 	}
 	mixed.Get, mixed.Put, mixed.Stat, mixed.Delete = float64(100-percent), float64(percent), 0, 0

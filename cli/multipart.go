@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench"
@@ -36,7 +37,7 @@ func multipartBenchmark() benchmark {
 		payload: true, oneBucket: true,
 		check: func(f *benchFlags) error {
 			if object == "" || strings.HasSuffix(object, "/") || strings.HasPrefix(object, ".warp/") {
-				return usageError("--obj.name: %q is no name for an object of this run", object)
+				return exit.Usagef("--obj.name: %q is no name for an object of this run", object)
 			}
 			op.Parts, op.PartSize = parts.count, parts.size
 			return parts.check()

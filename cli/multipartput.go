@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench"
@@ -72,7 +73,7 @@ func partsValid(n int) error {
 
 func (p *partFlags) check() error {
 	if p.size < minPartSize || p.size > maxPartSize {
-		return usageError("--part.size=%s is not between 5MiB and 5GiB, the limits of S3", flagtype.FormatSize(p.size))
+		return exit.Usagef("--part.size=%s is not between 5MiB and 5GiB, the limits of S3", flagtype.FormatSize(p.size))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
@@ -61,20 +62,20 @@ func (n *nameFlags) check(seed string, fleet bool) error {
 	odd := func(part string) bool { return part == "" || part == "." || part == ".." }
 	switch {
 	case n.subdir != "" && slices.ContainsFunc(strings.Split(directory, "/"), odd):
-		return usageError("--subdir=%s has an empty part or one of dots, which stores refuse", n.subdir).withHint("write it like a/b")
+		return exit.Usagef("--subdir=%s has an empty part or one of dots, which stores refuse", n.subdir).WithHint("write it like a/b")
 	case strings.HasPrefix(n.above()+"/", ".warp/"):
-		return usageError("--prefix and --subdir: .warp/ is where warp keeps its markers")
+		return exit.Usagef("--prefix and --subdir: .warp/ is where warp keeps its markers")
 	case (n.clientFlag.IsSet() || n.clients > 0) && fleet:
-		return usageError("--client-id and --client-count are for clients that are started by hand; --warp-client numbers them itself").
-			withHint("leave them out, or leave out --warp-client and start warp with them on each machine, at the same --syncstart")
+		return exit.Usagef("--client-id and --client-count are for clients that are started by hand; --warp-client numbers them itself").
+			WithHint("leave them out, or leave out --warp-client and start warp with them on each machine, at the same --syncstart")
 	case n.clientFlag.IsSet() && n.clients == 0:
-		return usageError("--client-id needs --client-count").withHint("say how many clients there are")
+		return exit.Usagef("--client-id needs --client-count").WithHint("say how many clients there are")
 	case n.clients > 0 && !n.clientFlag.IsSet():
-		return usageError("--client-count needs --client-id").withHint("give each client its own, from 0 to %d", n.clients-1)
+		return exit.Usagef("--client-count needs --client-id").WithHint("give each client its own, from 0 to %d", n.clients-1)
 	case n.clients > 0 && n.client >= n.clients:
-		return usageError("--client-id=%d is not below --client-count=%d", n.client, n.clients).withHint("ids begin at 0")
+		return exit.Usagef("--client-id=%d is not below --client-count=%d", n.client, n.clients).WithHint("ids begin at 0")
 	case n.clients > 0 && seed == "":
-		return usageError("--client-count needs --seed").withHint("give all clients the same one")
+		return exit.Usagef("--client-count needs --seed").WithHint("give all clients the same one")
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"warp/cli/exit"
 	"warp/pkg/oplog"
 )
 
@@ -38,8 +39,8 @@ func checkLog(path string) error {
 		return err
 	}
 	if _, err := os.Lstat(path + oplog.PartSuffix); err == nil {
-		return usageError("--benchdata: %s%s exists already: another warp is writing it, or one that was killed left it", path, oplog.PartSuffix).
-			withHint("choose another name or move it away; it can be analyzed")
+		return exit.Usagef("--benchdata: %s%s exists already: another warp is writing it, or one that was killed left it", path, oplog.PartSuffix).
+			WithHint("choose another name or move it away; it can be analyzed")
 	}
 	return nil
 }
@@ -50,17 +51,17 @@ func checkNew(flag, path, hint string) error {
 	info, err := os.Stat(folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return usageError("%s: there is no folder %s", flag, folder).withHint("create it, or %s", hint)
+		return exit.Usagef("%s: there is no folder %s", flag, folder).WithHint("create it, or %s", hint)
 	case err != nil:
-		return usageError("%s: %s: %w", flag, folder, reason(err)).withHint("%s", hint)
+		return exit.Usagef("%s: %s: %w", flag, folder, reason(err)).WithHint("%s", hint)
 	case !info.IsDir():
-		return usageError("%s: %s is not a folder", flag, folder).withHint("%s", hint)
+		return exit.Usagef("%s: %s is not a folder", flag, folder).WithHint("%s", hint)
 	}
 	switch _, err := os.Lstat(path); {
 	case err == nil:
-		return usageError("%s: %s exists already", flag, path).withHint("choose another name or move it away")
+		return exit.Usagef("%s: %s exists already", flag, path).WithHint("choose another name or move it away")
 	case !errors.Is(err, fs.ErrNotExist):
-		return usageError("%s: %s: %w", flag, path, reason(err)).withHint("%s", hint)
+		return exit.Usagef("%s: %s: %w", flag, path, reason(err)).WithHint("%s", hint)
 	}
 	return nil
 }
@@ -70,7 +71,7 @@ func tryFolder(flag, path string) error {
 	folder := filepath.Dir(path)
 	probe, err := os.CreateTemp(folder, ".warp-*")
 	if err != nil {
-		return usageError("%s: cannot write to the folder %s: %w", flag, folder, reason(err)).withHint("name another place with %s", flag)
+		return exit.Usagef("%s: cannot write to the folder %s: %w", flag, folder, reason(err)).WithHint("name another place with %s", flag)
 	}
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/pkg/store"
 	"warp/pkg/store/dial"
@@ -87,29 +88,29 @@ func (f *optionFlags) check(tls bool, signature string) error {
 	}
 	switch {
 	case f.encrypt && f.sseS3, f.encrypt && f.kmsKey != "", f.sseS3 && f.kmsKey != "":
-		return usageError("--encrypt, --sse-s3-encrypt and --sse-kms-key exclude each other: use one of them")
+		return exit.Usagef("--encrypt, --sse-s3-encrypt and --sse-kms-key exclude each other: use one of them")
 	case f.encrypt && !tls:
-		return usageError("--encrypt sends the key with every request, so stores take it over TLS only").withHint("add --tls")
+		return exit.Usagef("--encrypt sends the key with every request, so stores take it over TLS only").WithHint("add --tls")
 	case f.checksum != "" && f.md5:
-		return usageError("--checksum and --md5 exclude each other: use one of them")
+		return exit.Usagef("--checksum and --md5 exclude each other: use one of them")
 	case f.checksum != "" && signature == "S3V2":
-		return usageError("--checksum cannot be used with --signature=S3V2: a checksum behind the payload is part of V4 signatures")
+		return exit.Usagef("--checksum cannot be used with --signature=S3V2: a checksum behind the payload is part of V4 signatures")
 	case f.noMultipart && f.partSize > 0:
-		return usageError("--part.size is of no use with --disable-multipart: leave out one of them")
+		return exit.Usagef("--part.size is of no use with --disable-multipart: leave out one of them")
 	case f.partSize != 0 && (f.partSize < minPartSize || f.partSize > maxPartSize):
-		return usageError("--part.size=%s is not between 5MiB and 5GiB, the limits of S3", flagtype.FormatSize(f.partSize))
+		return exit.Usagef("--part.size=%s is not between 5MiB and 5GiB, the limits of S3", flagtype.FormatSize(f.partSize))
 	case (f.clientCert == "") != (f.clientKey == ""):
-		return usageError("--client-cert and --client-key must be given together")
+		return exit.Usagef("--client-cert and --client-key must be given together")
 	case !tls && f.clientCert != "":
-		return usageError("--client-cert needs --tls")
+		return exit.Usagef("--client-cert needs --tls")
 	case !tls && f.http2:
-		return usageError("--http2 needs --tls: without it nobody could say which HTTP the store speaks")
+		return exit.Usagef("--http2 needs --tls: without it nobody could say which HTTP the store speaks")
 	case !tls && f.ktls:
-		return usageError("--ktls needs --tls")
+		return exit.Usagef("--ktls needs --tls")
 	case f.sendBuffer > maxBuffer, f.receiveBuffer > maxBuffer:
-		return usageError("--sndbuf and --rcvbuf are at most %s", flagtype.FormatSize(maxBuffer))
+		return exit.Usagef("--sndbuf and --rcvbuf are at most %s", flagtype.FormatSize(maxBuffer))
 	case f.ktls:
-		return runError("--ktls: %s", dial.WhyNoKTLS()).withHint("leave out --ktls")
+		return exit.Errorf("--ktls: %s", dial.WhyNoKTLS()).WithHint("leave out --ktls")
 	}
 	return nil
 }
@@ -173,13 +174,13 @@ func (f *optionFlags) checkForm(what string, class bool) error {
 	const leave = "leave it out"
 	switch {
 	case f.checksum != "":
-		return usageError("--checksum cannot be used with %s: a form has no end that a checksum could stand in", what).withHint(leave)
+		return exit.Usagef("--checksum cannot be used with %s: a form has no end that a checksum could stand in", what).WithHint(leave)
 	case f.md5:
-		return usageError("--md5 cannot be used with %s: a form carries no Content-MD5", what).withHint(leave)
+		return exit.Usagef("--md5 cannot be used with %s: a form carries no Content-MD5", what).WithHint(leave)
 	case f.partSize > 0:
-		return usageError("--part.size cannot be used with %s: a form is one request, whatever the size", what).withHint(leave)
+		return exit.Usagef("--part.size cannot be used with %s: a form is one request, whatever the size", what).WithHint(leave)
 	case f.class != "" && !class:
-		return usageError("--storage-class cannot be used with %s: MinIO writes its copies without one", what).withHint(leave)
+		return exit.Usagef("--storage-class cannot be used with %s: MinIO writes its copies without one", what).WithHint(leave)
 	}
 	return nil
 }
@@ -219,13 +220,13 @@ func attributes(flag string, given []string) ([]store.Attribute, error) {
 	for _, pair := range given {
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok || key == "" {
-			return nil, usageError("%s: %q is not KEY=VALUE", flag, pair)
+			return nil, exit.Usagef("%s: %q is not KEY=VALUE", flag, pair)
 		}
 		a := store.Attribute{Key: key, Value: value}
 		if n, random := strings.CutPrefix(value, "rand:"); random {
 			count, err := strconv.Atoi(n)
 			if err != nil || count < 1 || count > 2048 {
-				return nil, usageError("%s: %q does not say how many random characters: write %s=rand:N with N from 1 to 2048", flag, pair, key)
+				return nil, exit.Usagef("%s: %q does not say how many random characters: write %s=rand:N with N from 1 to 2048", flag, pair, key)
 			}
 			a = store.Attribute{Key: key, Random: count}
 		}
@@ -242,17 +243,17 @@ func sourceAddresses(spec string) ([]netip.Addr, error) {
 	}
 	names, err := store.ParseHosts(spec)
 	if err != nil {
-		return nil, usageError("--source-ip: %w", err)
+		return nil, exit.Usagef("--source-ip: %w", err)
 	}
 	var all []netip.Addr
 	for _, name := range names {
 		ip, err := netip.ParseAddr(strings.Trim(name, "[]"))
 		if err != nil {
-			return nil, usageError("--source-ip: %q is not an IP address", name)
+			return nil, exit.Usagef("--source-ip: %q is not an IP address", name)
 		}
 		l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(ip, 0)))
 		if err != nil {
-			return nil, runError("--source-ip: %s is not an address of this machine", name)
+			return nil, exit.Errorf("--source-ip: %s is not an address of this machine", name)
 		}
 		l.Close()
 		all = append(all, ip)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/redact"
 	"warp/internal/human"
 )
@@ -172,8 +173,8 @@ func (l *commandLine) parse(env environment) error {
 			continue
 		}
 		if t.flag == nil {
-			return usageError("the flag %s must follow a command that has it", dashed(t.name)).
-				withHint("write warp COMMAND %s", dashed(t.name))
+			return exit.Usagef("the flag %s must follow a command that has it", dashed(t.name)).
+				WithHint("write warp COMMAND %s", dashed(t.name))
 		}
 		if l.command != nil {
 			t.flag = l.command.lookup(t.name)
@@ -184,7 +185,7 @@ func (l *commandLine) parse(env environment) error {
 	}
 	for _, f := range l.command.flags() {
 		if err := f.PreParse(); err != nil { // writes the default
-			return usageError("--%s: %w", f.Names()[0], err)
+			return exit.Usagef("--%s: %w", f.Names()[0], err)
 		}
 	}
 	l.command.given = make(map[string]bool)
@@ -210,11 +211,11 @@ func (l *commandLine) setFlag(t token) error {
 	name := "--" + t.flag.Names()[0]
 	switch {
 	case t.wrong != nil:
-		return usageError("--%s: %w", t.name, t.wrong)
+		return exit.Usagef("--%s: %w", t.name, t.wrong)
 	case !t.hasValue && !isBool(t.flag):
-		return usageError("%s needs a value", name).withHint("write %s=%s", name, placeholder(t.flag))
+		return exit.Usagef("%s needs a value", name).WithHint("write %s=%s", name, placeholder(t.flag))
 	case t.hasValue && t.value == "":
-		return usageError("%s has an empty value", name).withHint("give it a value or leave it out")
+		return exit.Usagef("%s has an empty value", name).WithHint("give it a value or leave it out")
 	case slices.Contains(l.command.forwardedFlags, t.flag):
 		return nil
 	case !t.hasValue:
@@ -235,7 +236,7 @@ func (l *commandLine) setFromEnvironment(env environment) error {
 		for _, name := range a.variables {
 			value, ok := env(name)
 			if on, err := strconv.ParseBool(value); ok && value != "" && (on || err != nil) {
-				return usageError("environment variable %s: --%s %s", name, a.names[0], a.why).withHint("unset it")
+				return exit.Usagef("environment variable %s: --%s %s", name, a.names[0], a.why).WithHint("unset it")
 			}
 		}
 	}
@@ -274,12 +275,12 @@ func (l *commandLine) checkArguments() error {
 	case c.maxArgs >= 0 && len(args) > c.maxArgs && c.maxArgs == 0:
 		return l.strayArgument()
 	case len(args) < c.minArgs || c.maxArgs >= 0 && len(args) > c.maxArgs:
-		return usageError("warp %s needs %s, but got %s", c.name, c.needs, human.Plural(len(args), "argument")).
-			withHint("write warp %s %s", c.name, c.args)
+		return exit.Usagef("warp %s needs %s, but got %s", c.name, c.needs, human.Plural(len(args), "argument")).
+			WithHint("write warp %s %s", c.name, c.args)
 	}
 	for _, a := range args {
 		if a == "" {
-			return usageError("warp %s got an empty argument", c.name).withHint("write warp %s %s", c.name, c.args)
+			return exit.Usagef("warp %s got an empty argument", c.name).WithHint("write warp %s %s", c.name, c.args)
 		}
 	}
 	return nil
@@ -291,15 +292,15 @@ func (l *commandLine) strayArgument() error {
 	i := slices.IndexFunc(l.tokens, func(t token) bool { return t.name == "" })
 	word := l.tokens[i].value
 	if i == 0 || l.tokens[i-1].hasValue {
-		return usageError("warp %s takes no arguments, but got %q", l.command.name, word)
+		return exit.Usagef("warp %s takes no arguments, but got %q", l.command.name, word)
 	}
 	flag := dashed(l.tokens[i-1].name)
-	err := usageError("%s is a switch and takes no value, but got %q", flag, word)
+	err := exit.Usagef("%s is a switch and takes no value, but got %q", flag, word)
 	if _, notBool := strconv.ParseBool(word); notBool == nil {
-		return err.withHint("write %s=%s", flag, word)
+		return err.WithHint("write %s=%s", flag, word)
 	}
 	if flag == "--threads" {
-		return err.withHint("for %s requests at a time write --concurrent=%s; --threads is a profile of warp itself", word, word)
+		return err.WithHint("for %s requests at a time write --concurrent=%s; --threads is a profile of warp itself", word, word)
 	}
-	return err.withHint("leave out %q", word)
+	return err.WithHint("leave out %q", word)
 }

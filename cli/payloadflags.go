@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/pkg/generator"
 )
@@ -70,7 +71,7 @@ func (p *payloadFlags) options(seed uint64) (generator.PayloadOptions, error) {
 	o := generator.PayloadOptions{Seed: seed, CompressiblePct: p.compressible, DedupPct: p.dedup, Tar: p.reader == readerTar}
 	name, isFile := strings.CutPrefix(p.reader, readerFile)
 	if (isFile || o.Tar) && p.compressible+p.dedup > 0 {
-		return o, usageError("--obj.compressible and --obj.dedup shape random payload, and --reader=%s is none", p.reader)
+		return o, exit.Usagef("--obj.compressible and --obj.dedup shape random payload, and --reader=%s is none", p.reader)
 	}
 	if !isFile {
 		return o, nil
@@ -86,20 +87,20 @@ func readPayload(name string) ([]byte, error) {
 	var path *fs.PathError
 	switch {
 	case errors.As(err, &path):
-		return nil, usageError("--reader: %s: %w", name, path.Err)
+		return nil, exit.Usagef("--reader: %s: %w", name, path.Err)
 	case err != nil:
-		return nil, usageError("--reader: %w", err)
+		return nil, exit.Usagef("--reader: %w", err)
 	case !info.Mode().IsRegular():
-		return nil, usageError("--reader: %s is no regular file", name)
+		return nil, exit.Usagef("--reader: %s is no regular file", name)
 	case info.Size() == 0:
-		return nil, usageError("--reader: %s is empty", name)
+		return nil, exit.Usagef("--reader: %s is empty", name)
 	case info.Size() > maxFile:
-		return nil, usageError("--reader: %s has %s, and what objects are filled with is kept in memory", name, flagtype.FormatSize(info.Size())).
-			withHint("use a piece of it of up to %s", flagtype.FormatSize(maxFile))
+		return nil, exit.Usagef("--reader: %s has %s, and what objects are filled with is kept in memory", name, flagtype.FormatSize(info.Size())).
+			WithHint("use a piece of it of up to %s", flagtype.FormatSize(maxFile))
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return nil, runError("--reader: %w", err)
+		return nil, exit.Errorf("--reader: %w", err)
 	}
 	return data, nil
 }
@@ -107,8 +108,8 @@ func readPayload(name string) ([]byte, error) {
 // fits refuses sizes that --reader cannot make.
 func (p *payloadFlags) fits(sizes generator.Sizes) error {
 	if p.reader == readerTar && sizes.Min() < generator.TarLeast {
-		return usageError("--reader=tar: a TAR with a file in it has at least %d bytes, and some objects would have as few as %d", generator.TarLeast, sizes.Min()).
-			withHint("use larger ones, such as --obj.size=64KiB or --obj.size=4KiB-1MiB")
+		return exit.Usagef("--reader=tar: a TAR with a file in it has at least %d bytes, and some objects would have as few as %d", generator.TarLeast, sizes.Min()).
+			WithHint("use larger ones, such as --obj.size=64KiB or --obj.size=4KiB-1MiB")
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
 	"warp/pkg/bench"
@@ -142,28 +143,28 @@ func (p *poolFlags) pool(f *benchFlags) (bench.Pool, error) {
 func (p *poolFlags) check(f *benchFlags) error {
 	switch {
 	case p.flat && !p.existing:
-		return usageError("--list-flat needs --list-existing")
+		return exit.Usagef("--list-flat needs --list-existing")
 	case p.foreign() && f.verify.how == bench.VerifyContent && f.seed == "":
-		return usageError("--verify=content has to know the seed of the run that uploaded the objects").
-			withHint("add --seed=N; that run had shown it, and its op log has it")
+		return exit.Usagef("--verify=content has to know the seed of the run that uploaded the objects").
+			WithHint("add --seed=N; that run had shown it, and its op log has it")
 	case p.foreign() && f.clearBucket:
-		return usageError("--clear-bucket would delete the objects that are to be used")
+		return exit.Usagef("--clear-bucket would delete the objects that are to be used")
 	case p.fileList != "" && len(f.target.buckets) > 1:
 		return f.target.several("--filelist names objects of one bucket")
 	case p.objects > 0 && p.objects < len(f.target.buckets):
-		return usageError("--objects=%d are too few for the %d buckets of --bucket", p.objects, len(f.target.buckets))
+		return exit.Usagef("--objects=%d are too few for the %d buckets of --bucket", p.objects, len(f.target.buckets))
 	case p.fileList != "" && p.existing:
-		return usageError("--filelist and --list-existing both say which objects to use: leave out one of them")
+		return exit.Usagef("--filelist and --list-existing both say which objects to use: leave out one of them")
 	case p.fileList != "" && f.names.listed() != "":
-		return usageError("--filelist has whole names: leave out --prefix and --subdir")
+		return exit.Usagef("--filelist has whole names: leave out --prefix and --subdir")
 	case p.fileList != "" && p.versions > 1:
-		return usageError("--filelist names objects and no versions: leave out --versions")
+		return exit.Usagef("--filelist names objects and no versions: leave out --versions")
 	case p.epochs > 0 && p.uniqueGiven() && !p.unique:
-		return usageError("--epochs are passes over all objects, so --unique=false contradicts it")
+		return exit.Usagef("--epochs are passes over all objects, so --unique=false contradicts it")
 	case p.objects*max(p.versions, 1) > maxPoolObjects:
-		return usageError("--objects times --versions is more than %d", maxPoolObjects)
+		return exit.Usagef("--objects times --versions is more than %d", maxPoolObjects)
 	case p.objects == 0 && !p.foreign() && p.objectsGiven():
-		return usageError("--objects=0 leaves nothing to work on")
+		return exit.Usagef("--objects=0 leaves nothing to work on")
 	case p.foreign() && !f.suite:
 		return p.checkUnused(f)
 	}
@@ -186,7 +187,7 @@ func (p *poolFlags) checkUnused(f *benchFlags) error {
 	if name == "" {
 		return nil
 	}
-	return usageError("%s: that is for objects that are uploaded, and %s takes those that are there", name, p.how()).withHint("leave it out")
+	return exit.Usagef("%s: that is for objects that are uploaded, and %s takes those that are there", name, p.how()).WithHint("leave it out")
 }
 
 // checkEmbedded refuses what the embedded store could not hold or do.
@@ -195,12 +196,12 @@ func (p *poolFlags) checkEmbedded(f *benchFlags, sizes generator.Sizes) error {
 	case f.target.host != embeddedHost:
 		return nil
 	case p.versions > 1:
-		return usageError("the embedded store does not support --versions")
+		return exit.Usagef("the embedded store does not support --versions")
 	case p.foreign():
-		return usageError("the embedded store begins empty, so %s finds nothing in it", p.how()).withHint("point --host at a store")
+		return exit.Usagef("the embedded store begins empty, so %s finds nothing in it", p.how()).WithHint("point --host at a store")
 	case float64(p.objects)*sizes.Mean() > float64(f.target.embeddedMemory):
-		return usageError("%d objects of %s do not fit into the embedded store (--embedded.memory=%s)",
-			p.objects, sizes, flagtype.FormatSize(f.target.embeddedMemory)).withHint("use fewer or smaller ones, such as --obj.size=64KiB")
+		return exit.Usagef("%d objects of %s do not fit into the embedded store (--embedded.memory=%s)",
+			p.objects, sizes, flagtype.FormatSize(f.target.embeddedMemory)).WithHint("use fewer or smaller ones, such as --obj.size=64KiB")
 	}
 	return nil
 }
@@ -210,7 +211,7 @@ func (p *poolFlags) checkEmbedded(f *benchFlags, sizes generator.Sizes) error {
 func readKeys(path string) ([]string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, usageError("--filelist: %w", err)
+		return nil, exit.Usagef("--filelist: %w", err)
 	}
 	var keys []string
 	seen := make(map[string]bool)
@@ -222,15 +223,15 @@ func readKeys(path string) ([]string, error) {
 		case key == "" || seen[key]:
 			continue
 		case strings.HasPrefix(key, ".warp/"):
-			return nil, usageError("--filelist: line %d of %s is a marker of warp, which no run may use", number, path)
+			return nil, exit.Usagef("--filelist: line %d of %s is a marker of warp, which no run may use", number, path)
 		case len(key) > 1024:
-			return nil, usageError("--filelist: line %d of %s has %d bytes, and no object has a name of more than 1024", number, path, len(key))
+			return nil, exit.Usagef("--filelist: line %d of %s has %d bytes, and no object has a name of more than 1024", number, path, len(key))
 		}
 		seen[key] = true
 		keys = append(keys, key)
 	}
 	if len(keys) == 0 {
-		return nil, usageError("--filelist: %s names no object", path)
+		return nil, exit.Usagef("--filelist: %s names no object", path)
 	}
 	return keys, nil
 }
@@ -246,14 +247,14 @@ func (p *poolFlags) sizes(f *benchFlags) (generator.Sizes, error) {
 	}
 	sizes, err := generator.ParseSizes(spec, p.randSize)
 	if err != nil {
-		return nil, usageError("--obj.size: %w", err)
+		return nil, exit.Usagef("--obj.size: %w", err)
 	}
 	if sizes.Max() > maxObject {
 		flag := "--obj.size"
 		if p.boundFlags[1].IsSet() {
 			flag = "--max-size"
 		}
-		return nil, usageError("%s: %s is more than %s, the largest object of S3", flag, flagtype.FormatSize(sizes.Max()), flagtype.FormatSize(maxObject))
+		return nil, exit.Usagef("%s: %s is more than %s, the largest object of S3", flag, flagtype.FormatSize(sizes.Max()), flagtype.FormatSize(maxObject))
 	}
 	p.drawn = sizes
 	return sizes, f.payload.fits(sizes)
@@ -267,11 +268,11 @@ func (p *poolFlags) sizeSpec() (string, error) {
 	}
 	switch {
 	case !least.IsSet() || !most.IsSet():
-		return "", usageError("--min-size and --max-size go together: one of them is missing")
+		return "", exit.Usagef("--min-size and --max-size go together: one of them is missing")
 	case p.sizeFlag.IsSet() || p.randSize:
-		return "", usageError("--min-size and --max-size stand in place of --obj.size and --obj.randsize: leave out the ones or the others")
+		return "", exit.Usagef("--min-size and --max-size stand in place of --obj.size and --obj.randsize: leave out the ones or the others")
 	case p.minSize > p.maxSize:
-		return "", usageError("--min-size=%s is more than --max-size=%s", flagtype.FormatSize(p.minSize), flagtype.FormatSize(p.maxSize))
+		return "", exit.Usagef("--min-size=%s is more than --max-size=%s", flagtype.FormatSize(p.minSize), flagtype.FormatSize(p.maxSize))
 	}
 	return fmt.Sprintf("%d-%d", p.minSize, p.maxSize), nil
 }

@@ -12,6 +12,8 @@ import (
 	"runtime/trace"
 
 	"github.com/urfave/cli/v3"
+
+	"warp/cli/exit"
 )
 
 // profileFlags ask for profiles of warp itself while it measures.
@@ -90,7 +92,7 @@ func (f *profileFlags) open() (profiles, error) {
 		return nil, nil
 	}
 	if err := os.MkdirAll(f.dir, 0o755); err != nil {
-		return nil, usageError("--pprofdir: %w", err).withHint("name another folder")
+		return nil, exit.Usagef("--pprofdir: %w", err).WithHint("name another folder")
 	}
 	for i, p := range all {
 		file, err := os.OpenFile(filepath.Join(f.dir, p.name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
@@ -100,9 +102,9 @@ func (f *profileFlags) open() (profiles, error) {
 		}
 		all[:i].discard()
 		if errors.Is(err, fs.ErrExist) {
-			return nil, usageError("%s exists already", filepath.Join(f.dir, p.name)).withHint("name another folder with --pprofdir")
+			return nil, exit.Usagef("%s exists already", filepath.Join(f.dir, p.name)).WithHint("name another folder with --pprofdir")
 		}
-		return nil, usageError("--pprofdir: %w", err).withHint("name another folder")
+		return nil, exit.Usagef("--pprofdir: %w", err).WithHint("name another folder")
 	}
 	return all, nil
 }

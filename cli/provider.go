@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"warp/cli/exit"
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
 )
@@ -16,25 +17,25 @@ import (
 func (f *targetFlags) checkStore() error {
 	scheme, buckets, err := parseBuckets(f.bucket)
 	if err != nil {
-		return usageError("--bucket: %w", err)
+		return exit.Usagef("--bucket: %w", err)
 	}
 	f.buckets = buckets
 	f.provider = scheme
 	if f.providerName != "" {
 		if f.provider, err = engines.FindProvider(f.providerName); err != nil {
-			return usageError("--provider: %w", err)
+			return exit.Usagef("--provider: %w", err)
 		}
 		switch {
 		case scheme == nil || scheme.Name == f.provider.Name:
 		case f.provider.Name == engines.S3 && scheme.Scheme == "":
 			f.provider = scheme // a kind of S3
 		default:
-			return usageError("--bucket=%s is a bucket of %s, and --provider=%s contradicts it: leave out one of them", f.bucket, scheme.Title, f.providerName)
+			return exit.Usagef("--bucket=%s is a bucket of %s, and --provider=%s contradicts it: leave out one of them", f.bucket, scheme.Title, f.providerName)
 		}
 	}
 	if f.host == embeddedHost {
 		if f.provider != nil && f.provider.Name != engines.S3 {
-			return usageError("--host=embedded is a store of S3, and not %s: leave it out", f.provider.Title)
+			return exit.Usagef("--host=embedded is a store of S3, and not %s: leave it out", f.provider.Title)
 		}
 		f.provider, err = engines.FindProvider(engines.S3)
 		return err
@@ -43,7 +44,7 @@ func (f *targetFlags) checkStore() error {
 		return err
 	}
 	if f.hosts, f.region, err = f.provider.Locate(f.hosts, f.buckets, f.region); err != nil {
-		return usageError("%w", err)
+		return exit.Usagef("%w", err)
 	}
 	return nil
 }
@@ -79,7 +80,7 @@ func (f *targetFlags) checkHosts() (err error) {
 	}
 	var scheme string
 	if f.hosts, scheme, err = store.ParseEndpoints(f.host); err != nil {
-		return usageError("--host: %w", err)
+		return exit.Usagef("--host: %w", err)
 	}
 	if err := f.providerOfHosts(); err != nil {
 		return err
@@ -89,9 +90,9 @@ func (f *targetFlags) checkHosts() (err error) {
 		f.tls = true
 	case scheme == "" || secure == f.tls:
 	case f.given("tls"):
-		return usageError("--host names a URL of %s, and --tls=%t contradicts it: leave out one of them", scheme, f.tls)
+		return exit.Usagef("--host names a URL of %s, and --tls=%t contradicts it: leave out one of them", scheme, f.tls)
 	case !secure && !f.given("host"):
-		return usageError("WARP_HOST names a URL of http, and WARP_TLS contradicts it: unset one of them")
+		return exit.Usagef("WARP_HOST names a URL of http, and WARP_TLS contradicts it: unset one of them")
 	default:
 		f.tls = secure
 	}
@@ -115,7 +116,7 @@ func (f *targetFlags) findHost() error {
 	if f.provider.Surroundings != nil {
 		var err error
 		if host, err = f.provider.Surroundings(f.getenv); err != nil {
-			return usageError("%w", err)
+			return exit.Usagef("%w", err)
 		}
 	}
 	f.host = cmp.Or(host, f.provider.Host, f.host)
@@ -136,9 +137,9 @@ func (f *targetFlags) providerOfHosts() (err error) {
 		case f.provider == nil:
 			f.provider, named = p, host
 		case named != "":
-			return usageError("--host: %s is %s, and %s is %s: a run talks to one kind of store", named, f.provider.Title, host, p.Title)
+			return exit.Usagef("--host: %s is %s, and %s is %s: a run talks to one kind of store", named, f.provider.Title, host, p.Title)
 		default:
-			return usageError("--host: %s is %s, and not %s: leave out --provider, or name a bucket of the former", host, p.Title, f.provider.Title)
+			return exit.Usagef("--host: %s is %s, and not %s: leave out --provider, or name a bucket of the former", host, p.Title, f.provider.Title)
 		}
 	}
 	if f.provider == nil {
@@ -168,7 +169,7 @@ func (f *targetFlags) identify(ctx context.Context, inv *invocation, cfg *store.
 		Home: home, Getenv: f.getenv,
 	}, cfg)
 	if err != nil {
-		return runError("%w", err)
+		return exit.Errorf("%w", err)
 	}
 	inv.hide.Add(secrets...)
 	inv.debugf("credentials are from %s", source)
@@ -192,9 +193,9 @@ func (f *targetFlags) checkNeeds(needs []need) error {
 			var lack *engines.LackError
 			errors.As(err, &lack)
 			if lack.Hint != "" {
-				return usageError("%w", err).withHint("%s", lack.Hint)
+				return exit.Usagef("%w", err).WithHint("%s", lack.Hint)
 			}
-			return usageError("%w", err)
+			return exit.Usagef("%w", err)
 		}
 	}
 	return nil
@@ -227,7 +228,7 @@ func (f *targetFlags) checkOptions() error {
 		sum = store.NoChecksum
 	}
 	if !f.provider.TakesChecksum(sum) {
-		return usageError("--checksum=%s is none that %s takes with an upload", o.checksum, f.provider.Title).withHint("leave it out")
+		return exit.Usagef("--checksum=%s is none that %s takes with an upload", o.checksum, f.provider.Title).WithHint("leave it out")
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/internal/human"
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
@@ -44,7 +45,7 @@ func reportCommand() *command {
 func drawRuns(ctx context.Context, inv *invocation, analysis *analysisFlags) error {
 	path := analysis.html.path
 	if path == "" {
-		return usageError("there is no name for the page").withHint("write -o FILE.html")
+		return exit.Usagef("there is no name for the page").WithHint("write -o FILE.html")
 	}
 	if err := checkNew("--out", path, "name another place"); err != nil {
 		return err
@@ -59,7 +60,7 @@ func drawRuns(ctx context.Context, inv *invocation, analysis *analysisFlags) err
 			return err
 		}
 		if n := len(runs) + len(set.paths); n > page.MaxRuns {
-			return usageError("these are %d runs or more, and a chart has room for %d", n, page.MaxRuns).withHint("compare sets of runs with warp cmp --html")
+			return exit.Usagef("these are %d runs or more, and a chart has room for %d", n, page.MaxRuns).WithHint("compare sets of runs with warp cmp --html")
 		}
 		read, err := set.read(ctx, inv, analysis.options())
 		if err != nil {
@@ -82,7 +83,7 @@ func drawRuns(ctx context.Context, inv *invocation, analysis *analysisFlags) err
 		return page.Runs(runs, changes, page.Options{Location: time.Local}).Write(w)
 	})
 	if err != nil {
-		return runError("--out: %w", err)
+		return exit.Errorf("--out: %w", err)
 	}
 	inv.notef("page of %s written to %q", human.Count(len(runs), "run", "runs"), path)
 	return nil

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/pkg/bench"
 	"warp/pkg/store/engines"
 )
@@ -30,7 +31,7 @@ func retentionBenchmark() benchmark {
 		payload: true, oneBucket: true,
 		check: func(f *benchFlags) (err error) {
 			if f.target.host == embeddedHost {
-				return runError("the embedded store does not support object lock")
+				return exit.Errorf("the embedded store does not support object lock")
 			}
 			if f.target.bucket == defaultBucket && !f.clearBucket {
 				elsewhere = lockBucket

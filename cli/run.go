@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -12,10 +11,12 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/redact"
 	"warp/internal/human"
 	"warp/internal/suggest"
+	"warp/pkg/bench"
 	"warp/pkg/runfile"
 )
 
@@ -94,7 +95,7 @@ func (a *app) runFile(ctx context.Context, cancel context.CancelCauseFunc, line 
 		}
 		if err != nil {
 			err = r.explain(err)
-			if left := len(runs) - i - 1; left > 0 && err != ErrInterrupted {
+			if left := len(runs) - i - 1; left > 0 && err != bench.ErrInterrupted {
 				err = fmt.Errorf("%w (the %s after it did not run)", err, human.Plural(left, "benchmark"))
 			}
 			return err
@@ -133,7 +134,7 @@ func (a *app) readRunFile(ctx context.Context, line *commandLine, hide *redact.R
 		}
 		name, value, ok := strings.Cut(t.value, "=")
 		if !ok || !variableName.MatchString(name) {
-			return nil, usageError("--var: this is not NAME=VALUE with a name of letters, digits and _")
+			return nil, exit.Usagef("--var: this is not NAME=VALUE with a name of letters, digits and _")
 		}
 		vars[name] = value
 		if redact.IsSecret(name) {
@@ -146,7 +147,7 @@ func (a *app) readRunFile(ctx context.Context, line *commandLine, hide *redact.R
 	}
 	file, err := runfile.Parse(name, text, vars)
 	if err != nil {
-		return nil, usageError("%w", err)
+		return nil, exit.Usagef("%w", err)
 	}
 	for _, b := range file.Benchmarks {
 		hideSecrets(b.Settings, vars, hide)
@@ -177,7 +178,7 @@ func (a *app) readRunText(ctx context.Context, path string) (name string, text [
 	return name, text, err
 }
 
-func unreadable(err error) error { return usageError("cannot read the file of warp run: %w", err) }
+func unreadable(err error) error { return exit.Usagef("cannot read the file of warp run: %w", err) }
 
 // hideSecrets hides the secrets among the settings, and the variables that they are made of.
 func hideSecrets(settings []runfile.Setting, vars map[string]string, hide *redact.Redactor) {
@@ -214,11 +215,11 @@ func (r *fileRun) scan(table []*command, typed *commandLine) error {
 	c := r.line.command
 	switch near := suggest.Closest(r.Name, names); {
 	case c != nil && c.check == nil:
-		return r.wrong(r.Line, "the command %s is no benchmark", r.Name).withHint("run it by itself")
+		return r.wrong(r.Line, "the command %s is no benchmark", r.Name).WithHint("run it by itself")
 	case c == nil && near != "":
-		return r.wrong(r.Line, "unknown benchmark %q", r.Name).withHint("did you mean %s?", near)
+		return r.wrong(r.Line, "unknown benchmark %q", r.Name).WithHint("did you mean %s?", near)
 	case c == nil:
-		return r.wrong(r.Line, "unknown benchmark %q", r.Name).withHint("warp --help lists the benchmarks")
+		return r.wrong(r.Line, "unknown benchmark %q", r.Name).WithHint("warp --help lists the benchmarks")
 	}
 	var over []token
 	for _, t := range typed.tokens {
@@ -313,13 +314,13 @@ func (r *fileRun) unknownKey(c *command, s *runfile.Setting) error {
 	}
 	err := r.wrong(s.Line, "%s has no key %q in %s", c.name, s.Key, s.Section())
 	if best := suggest.Closest(s.Key, near); best != "" {
-		return err.withHint("did you mean %s?", best)
+		return err.WithHint("did you mean %s?", best)
 	}
-	return err.withHint("docs/run.md lists the keys")
+	return err.WithHint("docs/run.md lists the keys")
 }
 
-func (r *fileRun) wrong(line int, format string, args ...any) *failure {
-	return usageError("%w", &runfile.Error{File: r.file, Line: line, Err: fmt.Errorf(format, args...)})
+func (r *fileRun) wrong(line int, format string, args ...any) *exit.Error {
+	return exit.Usagef("%w", &runfile.Error{File: r.file, Line: line, Err: fmt.Errorf(format, args...)})
 }
 
 // checkFileRun finds out whether the benchmark would begin.
@@ -336,8 +337,7 @@ var mention = regexp.MustCompile(`--([a-z][a-z0-9]*(?:[.-][a-z0-9]+)*)(=?)`)
 // explain words an error about flags for somebody who has written keys: those of the file get the names that they have
 // there, and the first of them its line. Flags that were typed stay flags.
 func (r *fileRun) explain(err error) error {
-	var f *failure
-	if !errors.As(err, &f) || f.code != exitUsage {
+	if exit.Code(err) != exit.Usage {
 		return err
 	}
 	text, at := err.Error(), ""
@@ -364,7 +364,7 @@ func (r *fileRun) explain(err error) error {
 	if at == "" {
 		at = fmt.Sprintf("%s:%d: %s", r.file, r.Line, r.Name)
 	}
-	return usageError("%s: %s", at, text)
+	return exit.Usagef("%s: %s", at, text)
 }
 
 // differ refuses benchmarks that would write the same file, or begin at the same time.
@@ -378,7 +378,7 @@ func differ(runs []*fileRun) error {
 				value, hint = r.profiles(), "profile only one of them, or give each its own"
 			}
 			if other := seen[value]; value != "" && other != nil {
-				return r.wrong(r.Line, "%s has the same %s as %s in line %d", r.Name, name, other.Name, other.Line).withHint("%s", hint)
+				return r.wrong(r.Line, "%s has the same %s as %s in line %d", r.Name, name, other.Name, other.Line).WithHint("%s", hint)
 			}
 			seen[value] = r
 		}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"warp/cli/exit"
 	"warp/pkg/runfile"
 )
 
@@ -102,7 +103,7 @@ func TestRunInterrupted(t *testing.T) {
 			c := &ctrlC{signals: make(chan os.Signal), text: "Benchmark data written", Reader: silent}
 			a := &app{in: c, out: io.Discard, errw: c, env: mapEnvironment(nil), signals: c.signals, exit: func(int) { t.Error("exit was called") }}
 			code := a.main(t.Context(), []string{"run", path, "--json"})
-			if said := c.String(); code != exitInterrupted || strings.Contains(said, "2 of 2") || strings.Contains(said, "error") {
+			if said := c.String(); code != exit.Interrupted || strings.Contains(said, "2 of 2") || strings.Contains(said, "error") {
 				t.Errorf("exit code %d: %s", code, said)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"warp/cli/exit"
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
 )
@@ -34,14 +35,14 @@ func findRuns(arg string) (runSet, error) {
 	}
 	paths, err := filepath.Glob(arg)
 	if err != nil {
-		return runSet{}, usageError("%q is not a pattern of file names: %w", arg, err)
+		return runSet{}, exit.Usagef("%q is not a pattern of file names: %w", arg, err)
 	}
 	paths = slices.DeleteFunc(paths, func(p string) bool {
 		info, err := os.Stat(p)
 		return err == nil && info.IsDir()
 	})
 	if len(paths) == 0 {
-		return runSet{}, runError("no file matches %q", arg)
+		return runSet{}, exit.Errorf("no file matches %q", arg)
 	}
 	return runSet{name: arg, paths: paths}, nil
 }
@@ -50,7 +51,7 @@ func findRuns(arg string) (runSet, error) {
 func runsIn(folder string) (paths []string, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, runError("cannot read the folder %s: %w", folder, reason(err))
+		return nil, exit.Errorf("cannot read the folder %s: %w", folder, reason(err))
 	}
 	for _, e := range entries {
 		if !e.IsDir() && isRunName(e.Name()) {
@@ -58,7 +59,7 @@ func runsIn(folder string) (paths []string, err error) {
 		}
 	}
 	if len(paths) == 0 {
-		return nil, runError("there is no op log and no report in the folder %s", folder).withHint("these have names that end with .csv.zst, .csv.gz, .csv or .json")
+		return nil, exit.Errorf("there is no op log and no report in the folder %s", folder).WithHint("these have names that end with .csv.zst, .csv.gz, .csv or .json")
 	}
 	return paths, nil
 }

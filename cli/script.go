@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v3"
 	"golang.org/x/term"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
@@ -131,7 +132,7 @@ func (f *scriptFlags) check(json bool) error {
 		return err
 	}
 	if f.text == "" && (f.input == "" || f.input == "-") {
-		return usageError("there is no script").withHint("write one as the value of the key script, or name a file with the key input")
+		return exit.Usagef("there is no script").WithHint("write one as the value of the key script, or name a file with the key input")
 	}
 	where, text, err := f.read(context.Background(), nil, nil)
 	if err == nil {
@@ -173,15 +174,15 @@ func (f *scriptFlags) checkFlags(json bool) error {
 func parseScript(where, text string) ([]script.Statement, []bench.ScriptStep, error) {
 	statements, err := script.Parse(text)
 	if err != nil {
-		wrong := usageError("%s: %w", where, err)
+		wrong := exit.Usagef("%s: %w", where, err)
 		if info, err := os.Stat(strings.TrimSpace(text)); err == nil && !info.IsDir() {
-			wrong = wrong.withHint("to run the script in the file of that name, write --input=%s", strings.TrimSpace(text))
+			wrong = wrong.WithHint("to run the script in the file of that name, write --input=%s", strings.TrimSpace(text))
 		}
 		return nil, nil, wrong
 	}
 	steps := scriptSteps(statements)
 	if err := bench.CheckScript(steps); err != nil {
-		return nil, nil, usageError("%s: %w", where, err)
+		return nil, nil, exit.Usagef("%s: %w", where, err)
 	}
 	return statements, steps, nil
 }
@@ -226,13 +227,13 @@ func (f *scriptFlags) checkImplementation() error {
 	case "adls", "azure":
 		provider = "adls"
 	default:
-		return usageError("--implementation: there is no client %q", f.implementation).withHint("leave out the flag, or write --implementation=s3")
+		return exit.Usagef("--implementation: there is no client %q", f.implementation).WithHint("leave out the flag, or write --implementation=s3")
 	}
 	if _, err := engines.FindProvider(provider); err != nil {
-		return usageError("--implementation=%s: warp does not talk to stores of that kind", f.implementation)
+		return exit.Usagef("--implementation=%s: warp does not talk to stores of that kind", f.implementation)
 	}
 	if f.target.providerName != "" && f.target.providerName != provider {
-		return usageError("--implementation=%s and --provider=%s contradict each other: leave out one of them", f.implementation, f.target.providerName)
+		return exit.Usagef("--implementation=%s and --provider=%s contradict each other: leave out one of them", f.implementation, f.target.providerName)
 	}
 	f.target.providerName = provider
 	return nil
@@ -269,7 +270,7 @@ func (f *scriptFlags) read(ctx context.Context, args []string, in io.Reader) (wh
 	}
 	switch {
 	case given > 1:
-		return "", "", usageError("the script is given more than once").withHint("use one of the argument, --script and --input")
+		return "", "", exit.Usagef("the script is given more than once").WithHint("use one of the argument, --script and --input")
 	case f.text != "":
 		return "--script", f.text, nil
 	case len(args) > 0 && args[0] != "-":
@@ -277,16 +278,16 @@ func (f *scriptFlags) read(ctx context.Context, args []string, in io.Reader) (wh
 	case f.input != "" && f.input != "-":
 		data, err := os.ReadFile(f.input)
 		if err != nil {
-			return "", "", usageError("--input: %s: %w", f.input, reason(err))
+			return "", "", exit.Usagef("--input: %s: %w", f.input, reason(err))
 		}
 		return f.input, string(data), nil
 	}
 	if t, ok := in.(interface{ Fd() uintptr }); ok && given == 0 && term.IsTerminal(int(t.Fd())) {
-		return "", "", usageError("there is no script").withHint("write it as an argument in quotation marks, or name a file with --input")
+		return "", "", exit.Usagef("there is no script").WithHint("write it as an argument in quotation marks, or name a file with --input")
 	}
 	data, err := readAll(ctx, in, 2<<20) // more than any script may have
 	if err != nil && ctx.Err() == nil {
-		err = runError("standard input: %w", err)
+		err = exit.Errorf("standard input: %w", err)
 	}
 	return "standard input", string(data), err
 }

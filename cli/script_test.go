@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/cli/exit"
 	"warp/pkg/aggregate"
 )
 
@@ -68,12 +69,12 @@ func TestScriptIsItsLog(t *testing.T) {
 		REUSE 5 OBJECTS USING NAMING STRATEGY RANDOM PREFIX WITH SEED "nowhere" IN CONTEXT "gone";
 		GET 5 OBJECTS IN CONTEXT "gone";
 		DELETE 10 OBJECTS; DELETE`
-	script := decoded[scriptReport](t, exitRequests, "script", "--host=embedded", text, "--benchdata="+filepath.Join(dir, "a"))
+	script := decoded[scriptReport](t, exit.Requests, "script", "--host=embedded", text, "--benchdata="+filepath.Join(dir, "a"))
 	if script.Version != 1 || len(script.Statements) != 7 {
 		t.Fatalf("%+v", script)
 	}
 	log := filepath.Join(dir, "a.csv.zst")
-	report := decoded[aggregate.Report](t, exitOK, "analyze", log)
+	report := decoded[aggregate.Report](t, exit.OK, "analyze", log)
 	want := map[string]string{}
 	for _, s := range script.Statements {
 		if s.Warmup != nil {
@@ -94,8 +95,8 @@ func TestScriptIsItsLog(t *testing.T) {
 		}
 	}
 
-	again := decoded[scriptReport](t, exitRequests, "script", "--host=embedded", text, "--benchdata="+filepath.Join(dir, "b"))
-	c := decoded[aggregate.Comparison](t, exitOK, "cmp", log, filepath.Join(dir, "b.csv.zst"))
+	again := decoded[scriptReport](t, exit.Requests, "script", "--host=embedded", text, "--benchdata="+filepath.Join(dir, "b"))
+	c := decoded[aggregate.Comparison](t, exit.OK, "cmp", log, filepath.Join(dir, "b.csv.zst"))
 	if len(c.Operations) != len(want) || len(c.OnlyBefore)+len(c.OnlyAfter)+len(c.Parameters) > 0 {
 		t.Errorf("%d operations are compared, want %d; %q %q %v", len(c.Operations), len(want), c.OnlyBefore, c.OnlyAfter, c.Parameters)
 	}
@@ -105,7 +106,7 @@ func TestScriptIsItsLog(t *testing.T) {
 		}
 	}
 	runWarp(t, nil, "merge", log, filepath.Join(dir, "b.csv.zst"), "--benchdata="+filepath.Join(dir, "m"))
-	merged := decoded[aggregate.Report](t, exitOK, "analyze", filepath.Join(dir, "m.csv.zst"))
+	merged := decoded[aggregate.Report](t, exit.OK, "analyze", filepath.Join(dir, "m.csv.zst"))
 	for i := range merged.Operations {
 		o := &merged.Operations[i]
 		s := o.Statement - 1
@@ -129,7 +130,7 @@ func TestScriptWarmupLine(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	r := runWarp(t, nil, "script", "--host=embedded", "--benchdata="+log,
 		`PUT 5 OBJECTS OF SIZE 1 KB; GET AT RATE 400 PER SECOND WARMUP 990 MILLISECONDS RUNTIME 1300 MILLISECONDS`)
-	report := decoded[aggregate.Report](t, exitOK, "analyze", log+".csv.zst")
+	report := decoded[aggregate.Report](t, exit.OK, "analyze", log+".csv.zst")
 	for i := range report.Operations {
 		op := &report.Operations[i]
 		if want := fmt.Sprintf("WARMUP | %8d ‖", op.Requests); op.Warmup && !strings.Contains(r.out, want) {
@@ -165,7 +166,7 @@ func TestScriptOnFullDisk(t *testing.T) {
 	var errw bytes.Buffer
 	a := &app{in: strings.NewReader(""), out: fullDisk{}, errw: &errw, env: mapEnvironment(nil)}
 	code := a.main(t.Context(), []string{"script", "--host=embedded", "--benchdata=" + log, "PUT 1 OBJECTS; DELETE"})
-	if want := "warp: error: writing the result: no space left on device\n"; code != exitFailed || !strings.HasSuffix(errw.String(), want) {
+	if want := "warp: error: writing the result: no space left on device\n"; code != exit.Failed || !strings.HasSuffix(errw.String(), want) {
 		t.Errorf("exit code %d, %q; want %q", code, errw.String(), want)
 	}
 	if _, err := os.Stat(log + ".csv.zst"); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"warp/cli/exit"
 	"warp/internal/human"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
@@ -49,7 +50,7 @@ func (l *scriptLoad) run(ctx context.Context, sinks []bench.Sink) error {
 	}
 	var err error
 	if l.log, err = oplog.Create(l.s.path, header); err != nil {
-		return runError("%w", err)
+		return exit.Errorf("%w", err)
 	}
 	l.table.settings(&l.s.flags.target, l.target.client)
 	endProfiles := l.s.profile()
@@ -77,18 +78,18 @@ func (l *scriptLoad) report(ctx context.Context, out *outcome) error {
 	for _, note := range out.Trailer.Notes {
 		s.warnf("%s", note)
 	}
-	err = both(err, table.unwritten)
+	err = exit.Join(err, table.unwritten)
 	results, verdict := l.judge(ctx)
 	if s.json {
 		table.report.Assertions = results
 		table.report.Notes = append([]string{}, out.Trailer.Notes...)
 		table.report.End, table.report.EndReason = out.Trailer.End, out.Trailer.Reason
 		s.hide.Strings(&table.report)
-		err = both(err, s.result(func(w io.Writer) error { return writeJSON(w, table.report) }))
+		err = exit.Join(err, s.result(func(w io.Writer) error { return writeJSON(w, table.report) }))
 	} else {
-		err = both(err, s.showAssertions(results))
+		err = exit.Join(err, s.showAssertions(results))
 	}
-	return both(err, verdict)
+	return exit.Join(err, verdict)
 }
 
 // judge judges assertions by the log, which tells the statements apart, and draws it.

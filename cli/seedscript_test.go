@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/cli/exit"
 	"warp/pkg/s3mem"
 )
 
@@ -66,7 +67,7 @@ func TestSeedScripts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			args := []string{"script", "--s3-access-key=minioadmin", "--s3-secret-key=minioadmin"}
-			plan := decoded[dryRun](t, exitOK, append(args, "--base-uri=http://127.0.0.1:9000/", "--dry-run", "--script="+script.text)...)
+			plan := decoded[dryRun](t, exit.OK, append(args, "--base-uri=http://127.0.0.1:9000/", "--dry-run", "--script="+script.text)...)
 			if plan.Parameters["bucket"] != "bucket" || plan.Parameters["region"] != "eu-central-1" {
 				t.Errorf("bucket %q, region %q", plan.Parameters["bucket"], plan.Parameters["region"])
 			}
@@ -78,9 +79,9 @@ func TestSeedScripts(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = s.Close() })
-			want := exitOK
+			want := exit.OK
 			if name == "reuse" {
-				want = exitRequests // these objects are in no store of ours
+				want = exit.Requests // these objects are in no store of ours
 			}
 			report := decoded[scriptReport](t, want, append(args, "--base-uri=http://"+s.Addr()+"/", "--benchdata="+filepath.Join(t.TempDir(), "log"),
 				"--script="+shorter.Replace(script.text))...)
@@ -111,7 +112,7 @@ func TestSeedFlags(t *testing.T) {
 		args := append([]string{"script", "-i", file, "--dry-run", "--json"}, strings.Fields(flags)...)
 		r := runWarp(t, nil, args...)
 		for _, text := range []string{`"bucket": "` + want.bucket + `"`, `"region": "` + want.region + `"`} {
-			if r.code != exitOK || !strings.Contains(r.out, text) {
+			if r.code != exit.OK || !strings.Contains(r.out, text) {
 				t.Errorf("%s: exit code %d, want %s in\n%s%s", flags, r.code, text, r.out, r.err)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"warp/cli/exit"
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
 )
@@ -27,7 +28,7 @@ func parseServerProfiles(text string) ([]string, error) {
 	}
 	kinds, err := store.ParseServerProfiles(text)
 	if err != nil {
-		return nil, usageError("--serverprof: %w", err)
+		return nil, exit.Usagef("--serverprof: %w", err)
 	}
 	return kinds, nil
 }
@@ -50,7 +51,7 @@ func (s *session) startServerProfiles(ctx context.Context) error {
 	}
 	path := strings.TrimSuffix(s.path, logSuffix) + ".profiles.zip"
 	if _, err := os.Lstat(path); err == nil {
-		return usageError("--serverprof: %s exists already", path).withHint("choose another --benchdata or move it away")
+		return exit.Usagef("--serverprof: %s exists already", path).WithHint("choose another --benchdata or move it away")
 	}
 	client, err := s.load.store(ctx)
 	if err != nil {
@@ -63,13 +64,13 @@ func (s *session) startServerProfiles(ctx context.Context) error {
 	case err == nil:
 		return nil
 	case code == store.CodeTLS:
-		return runError("--serverprof: %w", s.flags.target.explain(err))
+		return exit.Errorf("--serverprof: %w", s.flags.target.explain(err))
 	case code == "AccessDenied" || code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch":
-		return runError("--serverprof: %w", err).withHint("use keys of an administrator of the store, or leave it out")
+		return exit.Errorf("--serverprof: %w", err).WithHint("use keys of an administrator of the store, or leave it out")
 	case s.flags.fleet.clients != "" && errors.As(err, &nobody):
-		return runError("--serverprof: %v", nobody).withHint("with --warp-client the coordinator asks for the profiles, and it does not reach the store: start it where it does, or leave out --serverprof")
+		return exit.Errorf("--serverprof: %v", nobody).WithHint("with --warp-client the coordinator asks for the profiles, and it does not reach the store: start it where it does, or leave out --serverprof")
 	}
-	return runError("--serverprof: %w", err).withHint("leave it out")
+	return exit.Errorf("--serverprof: %w", err).WithHint("leave it out")
 }
 
 // begin starts them, anew if they run already.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"warp/cli/exit"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
@@ -149,7 +150,7 @@ func (s *session) measure(ctx context.Context) error {
 		out.Trailer.Notes = append(out.Trailer.Notes, s.plan.notes...)
 	}
 	s.hide.Strings(&out.Trailer)
-	return both(withRows(s.verdict(out), incomplete), s.load.report(ctx, out))
+	return exit.Join(withRows(s.verdict(out), incomplete), s.load.report(ctx, out))
 }
 
 // endRows ends the rows of --stdout, and says which are missing: who asked for them wanted all.
@@ -158,9 +159,9 @@ func (s *session) endRows(ctx context.Context) (notes []string, incomplete error
 	notes, incomplete = s.closeRows(ctx, func() { unread = s.load.endRows() })
 	s.rows = nil
 	if unread != nil {
-		unread = runError("--stdout: rows are missing: %w", unread)
+		unread = exit.Errorf("--stdout: rows are missing: %w", unread)
 	}
-	return notes, both(unread, incomplete)
+	return notes, exit.Join(unread, incomplete)
 }
 
 // measuring shows the figures of the run until stop is called.
@@ -182,7 +183,7 @@ func (s *session) conclude(r *aggregate.Report, out *outcome) (err error) {
 		return nil
 	}
 	if r != nil && out.Fatal == nil && out.lost == nil && s.flags.analysis.everything() && onlyPrepared(r) {
-		err = runError("no request was made after the preparation, so nothing was measured").withHint("run longer")
+		err = exit.Errorf("no request was made after the preparation, so nothing was measured").WithHint("run longer")
 	}
 	if r == nil {
 		r = &aggregate.Report{Version: 2, Benchmark: s.opts.Benchmark, Warnings: []string{}, Groups: []aggregate.GroupReport{}, Operations: []aggregate.Operation{}}
@@ -192,7 +193,7 @@ func (s *session) conclude(r *aggregate.Report, out *outcome) (err error) {
 	}
 	concluded := s.invocation.conclude(r, &s.flags.analysis, &s.flags.asserts, s.opts.Benchmark)
 	s.page.show(r)
-	return both(err, concluded)
+	return exit.Join(err, concluded)
 }
 
 func onlyPrepared(r *aggregate.Report) bool {
@@ -217,7 +218,7 @@ func (s *session) commit(log *oplog.File, out *outcome) error {
 	}
 	written, err := log.Commit(out.Trailer)
 	if err != nil {
-		return runError("%w", err)
+		return exit.Errorf("%w", err)
 	}
 	s.written = written
 	s.notef("Benchmark data written to %q", written)
@@ -255,15 +256,15 @@ func (s *session) requestsVerdict(out *outcome) error {
 	limit := s.opts.MaxErrors
 	switch {
 	case errors.Is(out.Fatal, bench.ErrTooManyErrors):
-		return requestsFailed("%w", out.Fatal)
+		return exit.Requestsf("%w", out.Fatal)
 	case errors.Is(out.Fatal, bench.ErrInterrupted):
 		return out.Fatal
 	case out.Fatal != nil:
 		return s.flags.target.explain(out.Fatal)
 	case out.Sent == 0:
-		return runError("%s", nothingMeasured(out))
+		return exit.Errorf("%s", nothingMeasured(out))
 	case !limit.Allows(out.Failed, out.Sent):
-		return requestsFailed("%d of %d requests failed", out.Failed, out.Sent)
+		return exit.Requestsf("%d of %d requests failed", out.Failed, out.Sent)
 	}
 	return nil
 }
@@ -278,7 +279,7 @@ func (s *session) cleanUp(ctx context.Context, err error) error {
 		}
 		return err
 	case err == nil:
-		return runError("%w", failed)
+		return exit.Errorf("%w", failed)
 	}
 	s.warnf("%v", failed)
 	return err

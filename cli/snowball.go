@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/store/engines"
@@ -35,7 +36,7 @@ func snowballBenchmark() benchmark {
 				return err
 			}
 			if err := snow.Check(f.concurrent); err != nil {
-				return usageError("%w", err)
+				return exit.Usagef("%w", err)
 			}
 			return nil
 		},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"warp/cli/exit"
 	"warp/cli/live"
 	"warp/pkg/aggregate"
 )
@@ -27,10 +28,10 @@ func (s *session) openStats(path string) (*statsFile, error) {
 	}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, usageError("--stats-output: %s exists already", path).withHint("choose another name or move it away")
+		return nil, exit.Usagef("--stats-output: %s exists already", path).WithHint("choose another name or move it away")
 	}
 	if err != nil {
-		return nil, runError("--stats-output: %w", err)
+		return nil, exit.Errorf("--stats-output: %w", err)
 	}
 	return &statsFile{File: file, session: s}, nil
 }

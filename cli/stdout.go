@@ -5,8 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"warp/cli/exit"
 	"warp/cli/terminal"
 	"warp/internal/human"
+	"warp/pkg/bench"
 	"warp/pkg/sink"
 )
 
@@ -22,7 +24,7 @@ const (
 // checkStdout refuses what would be on standard output too.
 func (f *benchFlags) checkStdout(json bool) error {
 	if f.stdout && json {
-		return usageError("--stdout writes rows and --json the report to standard output").withHint("leave out one of them; warp analyze --json makes the report of the log")
+		return exit.Usagef("--stdout writes rows and --json the report to standard output").WithHint("leave out one of them; warp analyze --json makes the report of the log")
 	}
 	return nil
 }
@@ -59,14 +61,14 @@ func (s *session) closeRows(ctx context.Context, rest func()) (notes []string, e
 	if lost == "" {
 		return nil, nil
 	}
-	return []string{"--stdout: " + lost}, runError("--stdout: %s", lost)
+	return []string{"--stdout: " + lost}, exit.Errorf("--stdout: %s", lost)
 }
 
 // withRows adds to what is said of a run that rows are missing. An interruption
 // has an exit code of its own.
 func withRows(verdict, incomplete error) error {
-	if errors.Is(verdict, ErrInterrupted) {
+	if errors.Is(verdict, bench.ErrInterrupted) {
 		return verdict
 	}
-	return both(verdict, incomplete)
+	return exit.Join(verdict, incomplete)
 }

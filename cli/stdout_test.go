@@ -14,6 +14,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"warp/cli/exit"
 )
 
 // rowsOf is the text of a log without its comments.
@@ -135,7 +137,7 @@ func TestStdoutWhileRunning(t *testing.T) {
 	if _, err := io.Copy(&got, lines); err != nil {
 		t.Fatal(err)
 	}
-	p.end(t, exitInterrupted)
+	p.end(t, exit.Interrupted)
 	want, err := rowsOf(p.log)
 	if err != nil || got.String() != want {
 		t.Errorf("the reader has %d lines and the log %d: %v", strings.Count(got.String(), "\n"), strings.Count(want, "\n"), err)
@@ -150,7 +152,7 @@ func TestStdoutClosedPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = p.rows.Close()
-	p.end(t, exitOK)
+	p.end(t, exit.OK)
 	p.says(t, "warning: --stdout: ", 1)
 	p.says(t, "the reader has closed it; the run goes on without it", 1)
 	p.says(t, "Operation: PUT (3000)", 1)
@@ -181,7 +183,7 @@ func TestStdoutUnread(t *testing.T) {
 		}
 	}
 	p.err.WriteString(said.String())
-	p.end(t, exitFailed)
+	p.end(t, exit.Failed)
 	p.says(t, "waiting for the reader of --stdout", 1)
 	p.says(t, "warning: --stdout: up to ", 1)
 	p.says(t, " of 3000 rows did not reach the reader, which was not waited for after the interruption", 3) // warning, report, error

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/pkg/bench"
 	"warp/pkg/store/engines"
@@ -27,10 +28,10 @@ func taggingBenchmark() benchmark {
 		payload: true,
 		check: func(f *benchFlags) (err error) {
 			if err := tagging.Check(); err != nil {
-				return usageError("%w", err)
+				return exit.Usagef("%w", err)
 			}
 			if pool.objects < f.concurrent {
-				return usageError("--objects=%d is less than --concurrent=%d, and every worker needs objects of its own", pool.objects, f.concurrent)
+				return exit.Usagef("--objects=%d is less than --concurrent=%d, and every worker needs objects of its own", pool.objects, f.concurrent)
 			}
 			tagging.Pool, err = pool.pool(f)
 			return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/pkg/bench"
 	"warp/pkg/fleet"
@@ -120,25 +121,25 @@ func (f *targetFlags) connections(env environment) []cli.Flag {
 func (f *targetFlags) check() error {
 	switch {
 	case f.signature == signSTS && f.webToken == "":
-		return usageError("--signature=STS_WEB_TOKEN needs --sts-web-token")
+		return exit.Usagef("--signature=STS_WEB_TOKEN needs --sts-web-token")
 	case f.signature != signSTS && f.webToken != "":
-		return usageError("--sts-web-token needs --signature=STS_WEB_TOKEN")
+		return exit.Usagef("--sts-web-token needs --signature=STS_WEB_TOKEN")
 	case f.credentialsFile != "" && (f.accessKey != "" || f.secretKey != "" || f.sessionToken != "" || f.profile != ""):
-		return usageError("credentials come either from --credentials-file or from --access-key, --secret-key, --session-token and --profile (or their variables)")
+		return exit.Usagef("credentials come either from --credentials-file or from --access-key, --secret-key, --session-token and --profile (or their variables)")
 	case f.accessToken != "" && (f.accessKey != "" || f.secretKey != "" || f.credentialsFile != "" || f.signature != "S3V4"):
-		return usageError("--access-token (WARP_ACCESS_TOKEN) says who sends the requests: leave out --access-key, --secret-key, --credentials-file and --signature")
+		return exit.Usagef("--access-token (WARP_ACCESS_TOKEN) says who sends the requests: leave out --access-key, --secret-key, --credentials-file and --signature")
 	case f.accessKey != "" && f.secretKey == "":
-		return usageError("--access-key (WARP_ACCESS_KEY) is given without --secret-key (WARP_SECRET_KEY)").withHint("give both")
+		return exit.Usagef("--access-key (WARP_ACCESS_KEY) is given without --secret-key (WARP_SECRET_KEY)").WithHint("give both")
 	case f.accessKey == "" && f.secretKey != "":
-		return usageError("--secret-key (WARP_SECRET_KEY) is given without --access-key (WARP_ACCESS_KEY)").withHint("give both")
+		return exit.Usagef("--secret-key (WARP_SECRET_KEY) is given without --access-key (WARP_ACCESS_KEY)").WithHint("give both")
 	case f.accessKey == "" && f.sessionToken != "" && f.host != embeddedHost:
-		return usageError("--session-token (WARP_SESSION_TOKEN) is given without --access-key and --secret-key").withHint("give all three")
+		return exit.Usagef("--session-token (WARP_SESSION_TOKEN) is given without --access-key and --secret-key").WithHint("give all three")
 	case f.profile != "" && f.accessKey != "":
-		return usageError("--profile and --access-key both name credentials: leave out one of them")
+		return exit.Usagef("--profile and --access-key both name credentials: leave out one of them")
 	case f.credentialsFile != "" && (f.signature == "IAM" || f.signature == signSTS):
-		return usageError("--signature=%s brings credentials of its own: leave out --credentials-file", f.signature)
+		return exit.Usagef("--signature=%s brings credentials of its own: leave out --credentials-file", f.signature)
 	case f.bucket == "":
-		return usageError("--bucket is empty")
+		return exit.Usagef("--bucket is empty")
 	}
 	if err := f.checkStore(); err != nil {
 		return err
@@ -146,16 +147,16 @@ func (f *targetFlags) check() error {
 	if f.redirectHosts != "" {
 		var err error
 		if f.redirects, err = store.ParseRedirectHosts(f.redirectHosts); err != nil {
-			return usageError("--redirect-hosts: %w", err)
+			return exit.Usagef("--redirect-hosts: %w", err)
 		}
 	}
 	switch {
 	case f.insecure && !f.tls:
-		return usageError("--insecure needs --tls")
+		return exit.Usagef("--insecure needs --tls")
 	case f.caFile != "" && !f.tls:
-		return usageError("--ca-file needs --tls")
+		return exit.Usagef("--ca-file needs --tls")
 	case f.host != embeddedHost && f.embeddedMemory != defaultEmbeddedMemory:
-		return usageError("--embedded.memory needs --host=embedded")
+		return exit.Usagef("--embedded.memory needs --host=embedded")
 	case f.host != embeddedHost:
 		if err := f.checkOptions(); err != nil {
 			return err
@@ -165,14 +166,14 @@ func (f *targetFlags) check() error {
 		}
 		return checkCertificates("--ca-file", f.caFile, f.options.clientCert, f.options.clientKey)
 	case f.profile != "" || f.signature != "S3V4" || f.resolveHost || f.credentialsFile != "":
-		return usageError("--host=embedded takes no --profile, --signature, --credentials-file or --resolve-host: leave them out")
+		return exit.Usagef("--host=embedded takes no --profile, --signature, --credentials-file or --resolve-host: leave them out")
 	case f.tls:
-		return usageError("--host=embedded does not support TLS: leave out --tls")
+		return exit.Usagef("--host=embedded does not support TLS: leave out --tls")
 	case f.embeddedMemory < 16<<20:
-		return usageError("--embedded.memory is less than 16MiB")
+		return exit.Usagef("--embedded.memory is less than 16MiB")
 	}
 	if name := f.options.beyondEmbedded(); name != "" {
-		return usageError("--host=embedded does not support %s: leave it out, or point --host at a store", name)
+		return exit.Usagef("--host=embedded does not support %s: leave it out, or point --host at a store", name)
 	}
 	return f.options.check(f.tls, f.signature)
 }
@@ -180,10 +181,10 @@ func (f *targetFlags) check() error {
 // checkCertificates refuses files that hold no certificates, under the name of the flag that they are from.
 func checkCertificates(flag, caFile, cert, key string) error {
 	if _, err := dial.Roots(&store.Config{CAFile: caFile}); err != nil {
-		return usageError("%s: %w", flag, err)
+		return exit.Usagef("%s: %w", flag, err)
 	}
 	if _, err := dial.ClientCertificates(&store.Config{Options: store.Options{ClientCert: cert, ClientKey: key}}); err != nil {
-		return usageError("--client-cert and --client-key: %w", err)
+		return exit.Usagef("--client-cert and --client-key: %w", err)
 	}
 	return nil
 }
@@ -191,7 +192,7 @@ func checkCertificates(flag, caFile, cert, key string) error {
 // several refuses more than one bucket for what is of one only.
 func (f *targetFlags) several(what string) error {
 	if len(f.buckets) > 1 {
-		return usageError("%s, and --bucket names %d: name one", what, len(f.buckets))
+		return exit.Usagef("%s, and --bucket names %d: name one", what, len(f.buckets))
 	}
 	return nil
 }
@@ -231,7 +232,7 @@ func (f *targetFlags) open(ctx context.Context, inv *invocation, concurrency int
 	}
 	if f.host == embeddedHost {
 		if err := bench.FileLimit(2*concurrency, concurrency); err != nil { // both ends are here
-			return nil, runError("%w", err)
+			return nil, exit.Errorf("%w", err)
 		}
 		err = f.startEmbedded(t, &cfg, full)
 	} else {
@@ -242,7 +243,7 @@ func (f *targetFlags) open(ctx context.Context, inv *invocation, concurrency int
 	}
 	if t.client, err = engines.New(cfg); err != nil {
 		t.close()
-		return nil, usageError("%w", err)
+		return nil, exit.Usagef("%w", err)
 	}
 	inv.debugf("hosts: %s; requests go through %s", strings.Join(t.client.Endpoints(), ", "), t.client.EngineName())
 	return t, nil
@@ -250,11 +251,11 @@ func (f *targetFlags) open(ctx context.Context, inv *invocation, concurrency int
 
 func (f *targetFlags) startEmbedded(t *target, cfg *store.Config, full func(error)) error {
 	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: f.embeddedMemory, OnFull: func(error) {
-		full(runError("the embedded store is full (--embedded.memory=%s)", flagtype.FormatSize(f.embeddedMemory)).
-			withHint("allow it more, use smaller or fewer objects, or point --host at a store"))
+		full(exit.Errorf("the embedded store is full (--embedded.memory=%s)", flagtype.FormatSize(f.embeddedMemory)).
+			WithHint("allow it more, use smaller or fewer objects, or point --host at a store"))
 	}})
 	if err != nil {
-		return runError("start the embedded store: %w", err)
+		return exit.Errorf("start the embedded store: %w", err)
 	}
 	t.embedded = e
 	cfg.Hosts = []store.Address{{Name: e.Addr()}}
@@ -267,7 +268,7 @@ func (f *targetFlags) startEmbedded(t *target, cfg *store.Config, full func(erro
 func (f *targetFlags) findStore(ctx context.Context, inv *invocation, cfg *store.Config) error {
 	var err error
 	if cfg.Hosts, err = f.addresses(ctx, f.hosts); err != nil {
-		return runError("--resolve-host: %w", err)
+		return exit.Errorf("--resolve-host: %w", err)
 	}
 	if f.provider.Identify != nil {
 		return f.identify(ctx, inv, cfg)
@@ -309,18 +310,18 @@ func (f *targetFlags) describe(ctx context.Context, inv *invocation, concurrency
 		return nil, err
 	}
 	if len(cfg.SourceIPs) > 0 {
-		return nil, usageError("--source-ip names addresses of this machine, and --warp-client runs elsewhere").
-			withHint("start each client as warp client IP:PORT, which binds it to that address")
+		return nil, exit.Usagef("--source-ip names addresses of this machine, and --warp-client runs elsewhere").
+			WithHint("start each client as warp client IP:PORT, which binds it to that address")
 	}
 	if err := f.findStore(ctx, inv, &cfg); err != nil {
 		return nil, err
 	}
 	if _, err := engines.New(cfg); err != nil { // it sends nothing, and finds what contradicts itself
-		return nil, usageError("%w", err)
+		return nil, exit.Usagef("%w", err)
 	}
 	target, err := fleet.DescribeStore(cfg)
 	if err != nil {
-		return nil, usageError("--warp-client: %w", err)
+		return nil, exit.Usagef("--warp-client: %w", err)
 	}
 	return target, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/pkg/store"
 	"warp/pkg/store/credentials"
 	"warp/pkg/store/engines"
@@ -48,16 +49,16 @@ func (f *uploadFlags) place() (p uploadPlace, err error) {
 	const form = "write it like https://s3.example.com/BUCKET/PREFIX"
 	u, err := url.Parse(f.url)
 	if err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "http" && u.Scheme != "https" {
-		return p, usageError("--upload: this is not the address of a bucket").withHint(form)
+		return p, exit.Usagef("--upload: this is not the address of a bucket").WithHint(form)
 	}
 	if u.User != nil {
-		return p, usageError("--upload: keys do not belong in the address").withHint("put them into %s and %s", uploadAccessVariable, uploadSecretVariable)
+		return p, exit.Usagef("--upload: keys do not belong in the address").WithHint("put them into %s and %s", uploadAccessVariable, uploadSecretVariable)
 	}
 	bucket, prefix, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
 	if names, err := store.ParseBuckets(bucket); err != nil {
-		return p, usageError("--upload: %w", err).withHint(form)
+		return p, exit.Usagef("--upload: %w", err).WithHint(form)
 	} else if len(names) > 1 {
-		return p, usageError("--upload: %s names several buckets, and the log goes into one", bucket)
+		return p, exit.Usagef("--upload: %s names several buckets, and the log goes into one", bucket)
 	}
 	return uploadPlace{u.Host, bucket, prefix, u.Scheme == "https"}, nil
 }
@@ -66,7 +67,7 @@ func (f *uploadFlags) place() (p uploadPlace, err error) {
 func (f *uploadFlags) check(b *benchFlags) error {
 	if f.url == "" {
 		if f.region != "" || f.caFile != "" {
-			return usageError("--upload-region and --upload-ca-file need --upload")
+			return exit.Usagef("--upload-region and --upload-ca-file need --upload")
 		}
 		return nil
 	}
@@ -75,12 +76,12 @@ func (f *uploadFlags) check(b *benchFlags) error {
 	case err != nil:
 		return err
 	case b.stress:
-		return usageError("--upload uploads the op log, and --stress writes none: leave out one of them")
+		return exit.Usagef("--upload uploads the op log, and --stress writes none: leave out one of them")
 	case f.caFile != "" && !p.tls:
-		return usageError("--upload-ca-file needs an --upload to https://")
+		return exit.Usagef("--upload-ca-file needs an --upload to https://")
 	case slices.Contains(b.target.buckets, p.bucket):
 		// Two names of one host cannot be told from two stores, so the host does not matter.
-		return usageError("--upload: bucket %s has the name of one that is measured, which is for objects of the run only", p.bucket).withHint("use a bucket of another name")
+		return exit.Usagef("--upload: bucket %s has the name of one that is measured, which is for objects of the run only", p.bucket).WithHint("use a bucket of another name")
 	}
 	return checkCertificates("--upload-ca-file", f.caFile, "", "")
 }
@@ -120,17 +121,17 @@ func (u *upload) checkTarget(ctx context.Context) error {
 	exists, err := u.client.BucketExists(ctx, bucket)
 	switch code := store.CodeOf(err); {
 	case err == nil && !exists:
-		return runError("--upload: there is no bucket %s at %s", bucket, u.client.Endpoints()[0]).withHint("create it, or name another")
+		return exit.Errorf("--upload: there is no bucket %s at %s", bucket, u.client.Endpoints()[0]).WithHint("create it, or name another")
 	case err == nil || code == "AccessDenied":
 	case code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch":
-		return runError("--upload: check bucket %s: %w", bucket, err).withHint("check %s and %s", uploadAccessVariable, uploadSecretVariable)
+		return exit.Errorf("--upload: check bucket %s: %w", bucket, err).WithHint("check %s and %s", uploadAccessVariable, uploadSecretVariable)
 	case code == store.CodeTLS:
-		return runError("--upload: check bucket %s: %w", bucket, err).withHint("check the address, and --upload-ca-file for a private certificate")
+		return exit.Errorf("--upload: check bucket %s: %w", bucket, err).WithHint("check the address, and --upload-ca-file for a private certificate")
 	default:
-		return runError("--upload: check bucket %s: %w", bucket, err)
+		return exit.Errorf("--upload: check bucket %s: %w", bucket, err)
 	}
 	if _, err := u.client.HeadersOf(ctx, u.ref); err == nil {
-		return usageError("--upload: %s exists already", u.url).withHint("choose another --benchdata or another prefix")
+		return exit.Usagef("--upload: %s exists already", u.url).WithHint("choose another --benchdata or another prefix")
 	}
 	return nil
 }
@@ -150,11 +151,11 @@ func (f *uploadFlags) client(ctx context.Context, inv *invocation, p uploadPlace
 	}
 	own := credentials.Options{Access: env(uploadAccessVariable), Secret: env(uploadSecretVariable), Session: env(uploadSessionVariable), Home: home, Getenv: env}
 	if (own.Access == "") != (own.Secret == "") || own.Session != "" && own.Access == "" {
-		return nil, usageError("--upload: only one of %s and %s is set", uploadAccessVariable, uploadSecretVariable).withHint("set both")
+		return nil, exit.Usagef("--upload: only one of %s and %s is set", uploadAccessVariable, uploadSecretVariable).WithHint("set both")
 	}
 	creds, err := credentials.Resolve(ctx, own)
 	if err != nil {
-		return nil, runError("--upload: %w", err)
+		return nil, exit.Errorf("--upload: %w", err)
 	}
 	if keys, err := creds.Keys(ctx); err == nil {
 		inv.hide.Add(keys.SecretKey, keys.SessionToken)
@@ -163,7 +164,7 @@ func (f *uploadFlags) client(ctx context.Context, inv *invocation, p uploadPlace
 	client, err := engines.New(store.Config{Hosts: store.Addresses([]string{p.host}), TLS: p.tls, CAFile: f.caFile, Region: f.region,
 		Credentials: creds.Credentials, AppVersion: thisBuild().version})
 	if err != nil {
-		return nil, usageError("--upload: %w", err)
+		return nil, exit.Usagef("--upload: %w", err)
 	}
 	return client, nil
 }
@@ -175,7 +176,7 @@ func (s *session) uploadLog(ctx context.Context, err error) error {
 		return err
 	}
 	if failed := s.upload.client.UploadFile(context.WithoutCancel(ctx), s.upload.ref, s.written, "application/zstd"); failed != nil {
-		return both(err, runError("the op log was not uploaded to %s: %w; it is in %q", s.upload.url, failed, s.written))
+		return exit.Join(err, exit.Errorf("the op log was not uploaded to %s: %w; it is in %q", s.upload.url, failed, s.written))
 	}
 	s.notef("op log uploaded to %s", s.upload.url)
 	return err

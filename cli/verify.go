@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/pkg/bench"
 )
@@ -20,7 +21,7 @@ func (v *verifyFlags) flag() cli.Flag {
 // whole refuses parts of objects, which have no checksum of their own.
 func (v *verifyFlags) whole(flag string, asked bool) error {
 	if v.how == bench.VerifyChecksum && asked {
-		return usageError("--verify=checksum: stores keep checksums of whole objects, and %s asks for parts", flag).withHint("use --verify=content, which checks parts too")
+		return exit.Usagef("--verify=checksum: stores keep checksums of whole objects, and %s asks for parts", flag).WithHint("use --verify=content, which checks parts too")
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/pkg/bench"
 	"warp/pkg/store/engines"
 )
@@ -22,10 +23,10 @@ func versionedBenchmark() benchmark {
 		payload: true, writes: true, reads: true,
 		check: func(f *benchFlags) (err error) {
 			if f.target.host == embeddedHost {
-				return runError("the embedded store does not support versions")
+				return exit.Errorf("the embedded store does not support versions")
 			}
 			if err := versioned.Check(); err != nil {
-				return usageError("%w", err)
+				return exit.Usagef("%w", err)
 			}
 			versioned.Pool, err = pool.pool(f)
 			return err

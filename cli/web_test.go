@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/cli/exit"
 )
 
 // A pageReader is a browser that looks at the page of a run as soon as warp says where it is.
@@ -44,13 +46,13 @@ func TestWebPageOfARun(t *testing.T) {
 	if err := <-watched; err != nil {
 		t.Errorf("%v; warp said: %s", err, r.String())
 	}
-	if code != exitOK || !strings.Contains(r.String(), "the page stays until Ctrl-C") {
+	if code != exit.OK || !strings.Contains(r.String(), "the page stays until Ctrl-C") {
 		t.Errorf("exit code %d: %s", code, r.String())
 	}
 	log := decoded[struct {
 		Reason string                  `json:"end_reason"`
 		Marks  []struct{ Text string } `json:"marks"`
-	}](t, exitOK, "analyze", filepath.Join(dir, "run.csv.zst"))
+	}](t, exit.OK, "analyze", filepath.Join(dir, "run.csv.zst"))
 	if log.Reason != "it was stopped on its page" || len(log.Marks) != 1 || log.Marks[0].Text != "disk <1> pulled" {
 		t.Errorf("the log has %+v", log)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/exit"
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
 	"warp/pkg/report/page"
@@ -44,10 +45,10 @@ func (f *webFlags) check() error {
 	}
 	_, port, err := net.SplitHostPort(f.addr)
 	if err != nil {
-		return usageError("--serve: %q is not a HOST:PORT", f.addr).withHint("write 127.0.0.1:7762, for instance")
+		return exit.Usagef("--serve: %q is not a HOST:PORT", f.addr).WithHint("write 127.0.0.1:7762, for instance")
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return usageError("--serve: the port of %q is not a number up to 65535", f.addr)
+		return exit.Usagef("--serve: the port of %q is not a number up to 65535", f.addr)
 	}
 	return nil
 }
@@ -60,7 +61,7 @@ func (inv *invocation) listenWeb(f *webFlags, o web.Options) (*web.Server, error
 	}
 	server, err := web.Listen(addr, o)
 	if err != nil {
-		return nil, runError("--serve: %w", err)
+		return nil, exit.Errorf("--serve: %w", err)
 	}
 	// With --quiet as well: nobody could guess the token.
 	inv.say("warp: page at " + server.URL())
