@@ -41,7 +41,8 @@ func gcsMD5(etag string) string {
 	return base64.StdEncoding.EncodeToString(sum)
 }
 
+// gcsObject has the fields that warp asks for.
 func gcsObject(size int64, md5 string) string {
-	return `{"kind":"storage#object","name":"o","generation":"1","size":"` + strconv.FormatInt(size, 10) + `","md5Hash":"` + md5 +
+	return `{"generation":"1700000000000001","size":"` + strconv.FormatInt(size, 10) + `","md5Hash":"` + md5 +
 		`","crc32c":"AAAAAA==","updated":"` + time.Now().UTC().Format(time.RFC3339Nano) + `"}`
 }

@@ -3,7 +3,6 @@ package gcs
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -55,6 +54,12 @@ func (w *work) param(name, value string) {
 	}
 	w.target = append(append(append(w.target, separator), name...), '=')
 	w.target = lean.AppendEscaped(w.target, value)
+}
+
+// fields asks for some of an answer's fields, and for no space between them.
+func (w *work) fields(names string) {
+	w.param("fields", names)
+	w.target = append(w.target, "&prettyPrint=false"...)
 }
 
 func (w *work) generation(version string) {
@@ -136,24 +141,17 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 // storedEncoding asks for the object as it is stored: one that was compressed would come decompressed.
 var storedEncoding = []store.Header{{Name: "accept-encoding", Value: "gzip"}}
 
-// etagOfReply is the ETag by the hashes in an answer's head. Mostly it is the one expected, which costs no memory.
+// etagOfReply is the ETag by the hashes in an answer's head.
 func etagOfReply(r *rest.Reply, tr *store.Trace) string {
-	var room [32]byte
 	var md5, crc []byte
 	eachHash(r, func(hash []byte) {
 		if sum, ok := bytes.CutPrefix(hash, []byte("md5=")); ok {
-			md5 = appendHex(room[:0], sum)
+			md5 = sum
 		} else if sum, ok := bytes.CutPrefix(hash, []byte("crc32c=")); ok {
 			crc = sum
 		}
 	})
-	switch expected := tr.ExpectedETag(); {
-	case len(md5) == 0:
-		return etagOf("", string(crc))
-	case string(md5) == expected:
-		return expected
-	}
-	return string(md5)
+	return etagOfHashes(md5, crc, tr.ExpectedETag())
 }
 
 // eachHash calls do for each hash of the content that the answer names, as in crc32c=n03x6A==.
@@ -164,22 +162,6 @@ func eachHash(r *rest.Reply, do func(hash []byte)) {
 		}
 		return true
 	})
-}
-
-// appendHex appends 16 bytes in hexadecimal digits, of which b64 has the base64; nothing where that is none.
-func appendHex(dst, b64 []byte) []byte {
-	const digits = "0123456789abcdef"
-	var raw [18]byte
-	if len(b64) != 24 {
-		return dst
-	}
-	if n, err := base64.StdEncoding.Decode(raw[:], b64); err != nil || n != 16 {
-		return dst
-	}
-	for _, b := range raw[:16] {
-		dst = append(dst, digits[b>>4], digits[b&15])
-	}
-	return dst
 }
 
 // storedChecksum is the checksum of the content that an answer's head has.
@@ -194,31 +176,37 @@ func storedChecksum(r *rest.Reply) (sum store.StoredChecksum) {
 
 // Stat asks for an object's metadata.
 func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.Object, error) {
-	r, err := e.resource(ctx, ref, objectFields, tr)
+	r, err := e.describedObject(ctx, &ref, summaryFields, tr)
 	if err != nil {
 		return store.Object{}, err
 	}
-	o, err := r.object(ref.Bucket, ref.VersionID != "" || e.store.makesVersions(ref.Bucket), int(tr.Status()))
-	o.Key = ref.Key
-	return o, err
+	defer r.Release()
+	return readObject(&r, ref, ref.VersionID != "" || e.store.makesVersions(ref.Bucket), tr.ExpectedETag())
 }
 
-// resource asks for some fields of an object's metadata.
-func (e *Engine) resource(ctx context.Context, ref store.Ref, fields string, tr *store.Trace) (o resource, err error) {
+// describedObject asks for some fields of an object's metadata.
+func (e *Engine) describedObject(ctx context.Context, ref *store.Ref, fields string, tr *store.Trace) (r rest.Reply, err error) {
 	if !validKey(ref.Key) {
-		return o, badName(ref.Key)
+		return r, badName(ref.Key)
 	}
 	w := e.begin(http.MethodGet, apiPath)
 	defer w.end()
 	w.object(ref.Bucket, ref.Key)
-	w.param("fields", fields)
+	w.fields(fields)
 	w.generation(ref.VersionID)
-	r, err := e.send(ctx, w, ref.Key, tr)
+	if r, err = e.send(ctx, w, ref.Key, tr); err == nil {
+		tr.Complete()
+	}
+	return r, err
+}
+
+// resource asks for some fields of an object's metadata that only bookkeeping needs.
+func (e *Engine) resource(ctx context.Context, ref store.Ref, fields string, tr *store.Trace) (o resource, err error) {
+	r, err := e.describedObject(ctx, &ref, fields, tr)
 	if err != nil {
 		return o, err
 	}
 	defer r.Release()
-	tr.Complete()
 	return o, decode(&r, "an object", &o)
 }
 
@@ -260,6 +248,7 @@ func (e *Engine) rewrite(ctx context.Context, c *store.Copy, token string, tr *s
 	if token != "" {
 		w.param("rewriteToken", token)
 	}
+	w.fields("done,rewriteToken,resource(" + objectFields + ")")
 	if e.opts.StorageClass != "" {
 		w.json(map[string]string{"storageClass": e.opts.StorageClass})
 	}
@@ -337,7 +326,7 @@ func (e *Engine) page(ctx context.Context, l *store.List, fields, token string, 
 	w := e.begin(http.MethodGet, apiPath)
 	defer w.end()
 	w.object(l.Bucket, "")
-	w.param("fields", fields+",prefixes,nextPageToken")
+	w.fields(fields + ",prefixes,nextPageToken")
 	if l.Prefix != "" {
 		w.param("prefix", l.Prefix)
 	}

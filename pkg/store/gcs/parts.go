@@ -266,7 +266,7 @@ func (e *Engine) compose(ctx context.Context, bucket string, names []string, d *
 	if generationMatch != "" {
 		w.param("ifGenerationMatch", generationMatch)
 	}
-	w.param("fields", objectFields)
+	w.fields(summaryFields)
 	c := composition{Destination: *d}
 	c.Destination.Name, c.Destination.ContentType = "", cmp.Or(d.ContentType, "application/octet-stream")
 	for _, name := range names {
@@ -279,13 +279,7 @@ func (e *Engine) compose(ctx context.Context, bucket string, names []string, d *
 	}
 	defer r.Release()
 	tr.Complete()
-	var made resource
-	if err := decode(&r, "an object", &made); err != nil {
-		return store.Object{}, err
-	}
-	o, err := made.object(bucket, e.store.makesVersions(bucket), r.Status)
-	o.Key = key
-	return o, err
+	return readObject(&r, store.Ref{Bucket: bucket, Key: key}, e.store.makesVersions(bucket), "")
 }
 
 // Uploads calls each for every upload of a name under prefix that was not completed.

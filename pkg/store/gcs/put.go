@@ -54,12 +54,10 @@ func (e *Engine) insert(p *store.Put, kind, generationMatch string) *work {
 	if generationMatch != "" {
 		w.param("ifGenerationMatch", generationMatch)
 	}
-	w.target = append(w.target, "&fields="+objectFieldsEscaped...)
+	w.fields(summaryFields)
 	w.call.Payload, w.call.Idempotent = true, generationMatch == ""
 	return w
 }
-
-var objectFieldsEscaped = url.QueryEscape(objectFields)
 
 // putMedia sends the payload alone.
 func (e *Engine) putMedia(ctx context.Context, p *store.Put, tr *store.Trace) (store.Object, error) {
@@ -80,20 +78,15 @@ func (e *Engine) put(ctx context.Context, w *work, p *store.Put, tr *store.Trace
 		return store.Object{}, err
 	}
 	defer r.Release()
-	return e.uploaded(&r, p)
+	return e.uploaded(&r, p, tr)
 }
 
 // uploaded is the object that an answer says is there now.
-func (e *Engine) uploaded(r *rest.Reply, p *store.Put) (store.Object, error) {
-	var made resource
-	if err := decode(r, "an object", &made); err != nil {
-		return store.Object{}, err
-	}
-	o, err := made.object(p.Bucket, e.store.makesVersions(p.Bucket), r.Status)
+func (e *Engine) uploaded(r *rest.Reply, p *store.Put, tr *store.Trace) (store.Object, error) {
+	o, err := readObject(r, store.Ref{Bucket: p.Bucket, Key: p.Key}, e.store.makesVersions(p.Bucket), tr.ExpectedETag())
 	if err == nil && o.Size != p.Size {
 		err = store.Errorf(store.CodeWrongLength, r.Status, "the store has %d of %d bytes", o.Size, p.Size)
 	}
-	o.Key = p.Key
 	return o, err
 }
 
@@ -308,7 +301,7 @@ func (e *Engine) sendChunk(ctx context.Context, p *store.Put, session string, of
 	case r.Status/100 != 2:
 		return o, 0, refusal(r.Status, r.Document(), p.Key)
 	}
-	o, err = e.uploaded(&r, p)
+	o, err = e.uploaded(&r, p, tr)
 	return o, -1, err
 }
 

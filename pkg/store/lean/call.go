@@ -77,7 +77,8 @@ func (p *Caller) Do(ctx context.Context, c *Call, tr *store.Trace) (r Reply, err
 	if payload {
 		to = sink{into: c.Into}
 		if c.OnHead != nil {
-			c.OnHead(&r)
+			seen := r // which is not on the heap without OnHead
+			c.OnHead(&seen)
 		}
 	}
 	n, err := conn.receiveBody(tr, c.Method, to)
