@@ -157,7 +157,9 @@ func etagOfReply(r *rest.Reply, tr *store.Trace) string {
 // eachHash calls do for each hash of the content that the answer names, as in crc32c=n03x6A==.
 func eachHash(r *rest.Reply, do func(hash []byte)) {
 	r.EachHeader("x-goog-hash", func(line []byte) bool {
-		for hash := range bytes.SplitSeq(line, []byte(",")) {
+		for more := true; more; {
+			var hash []byte
+			hash, line, more = bytes.Cut(line, []byte(","))
 			do(bytes.TrimSpace(hash))
 		}
 		return true

@@ -142,11 +142,11 @@ func (r *Reply) Header(name string) string { return r.c.head.sum(name) }
 
 // EachHeader calls do for every line of the kept headers of that name, until it returns false.
 func (r *Reply) EachHeader(name string, do func(value []byte) bool) {
-	for line := range bytes.Lines(r.c.head.kept) {
-		if len(line) > len(name) && line[len(name)] == ':' && is(line[:len(name)], name) {
-			if !do(bytes.TrimSuffix(line[len(name)+1:], []byte("\n"))) {
-				return
-			}
+	var line []byte // by hand: do would be on the heap if it were called from the body of an iterator
+	for rest := r.c.head.kept; len(rest) > 0; {
+		line, rest, _ = bytes.Cut(rest, []byte("\n"))
+		if len(line) > len(name) && line[len(name)] == ':' && is(line[:len(name)], name) && !do(line[len(name)+1:]) {
+			return
 		}
 	}
 }
