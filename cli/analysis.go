@@ -23,6 +23,7 @@ import (
 	"warp/pkg/assert"
 	"warp/pkg/oplog"
 	"warp/pkg/report"
+	"warp/pkg/results"
 )
 
 // analysisFlags are the flags that decide how a log is analysed. The report at
@@ -117,7 +118,7 @@ func (f *analysisFlags) tryOut() error {
 
 // analyzeFile analyses the log at path. It is the only way from a log to a
 // report, for analyze and for cmp. The path "-" reads from in.
-func analyzeFile(ctx context.Context, path string, in io.Reader, o aggregate.Options) (*aggregate.Report, error) {
+func analyzeFile(ctx context.Context, path string, in io.Reader, o aggregate.Options) (*results.Report, error) {
 	log, err := openLog(ctx, path, in)
 	if err != nil {
 		return nil, err
@@ -218,7 +219,7 @@ func (l *logFile) begin() error {
 }
 
 // readAggregated takes a report as it is, or makes one of the results of another tool. They cannot be cut anew.
-func (l *logFile) readAggregated(o aggregate.Options) (*aggregate.Report, error) {
+func (l *logFile) readAggregated(o aggregate.Options) (*results.Report, error) {
 	for _, f := range []struct {
 		name  string
 		given bool
@@ -240,14 +241,14 @@ func (l *logFile) readAggregated(o aggregate.Options) (*aggregate.Report, error)
 	}
 	defer text.Close()
 	document := bufio.NewReader(text)
-	report, err := (*aggregate.Report)(nil), error(nil)
+	report, err := (*results.Report)(nil), error(nil)
 	switch {
-	case !aggregate.IsReport(document):
+	case !results.IsReport(document):
 		report, err = aggregate.ReadAggregated(document, o.Op)
 	case o.Op != "":
 		return nil, exit.Errorf("%s is a report, without the single requests that --analyze.op needs", l.name).WithHint("leave it out")
 	default:
-		report, err = aggregate.ReadReport(document)
+		report, err = results.Read(document)
 	}
 	if err != nil && l.ctx.Err() != nil {
 		return nil, context.Cause(l.ctx)
@@ -360,9 +361,9 @@ const (
 
 // compact reports whether the report is a line for each operation. What was
 // averaged by another tool has figures that only the classic layout explains.
-func (f *analysisFlags) compact(c *console, r *aggregate.Report) bool {
+func (f *analysisFlags) compact(c *console, r *results.Report) bool {
 	if f.report == "" {
-		averaged := slices.ContainsFunc(r.Groups, func(g aggregate.GroupReport) bool { return g.Kind == "aggregated" })
+		averaged := slices.ContainsFunc(r.Groups, func(g results.GroupReport) bool { return g.Kind == "aggregated" })
 		return c.outWidth() > 0 && !f.verbose && !averaged
 	}
 	return f.report == reportCompact
@@ -371,7 +372,7 @@ func (f *analysisFlags) compact(c *console, r *aggregate.Report) bool {
 // showReport writes the report to standard output, and the segments to a file
 // where that is asked for. What weakens the figures is said on standard error
 // too, so that it is seen where the report goes to a file.
-func (inv *invocation) showReport(r *aggregate.Report, f *analysisFlags) error {
+func (inv *invocation) showReport(r *results.Report, f *analysisFlags) error {
 	inv.hide.Strings(r)
 	if inv.outColor {
 		redact.ChangeStrings(r, terminal.Plain) // colors in it are not ours

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"warp/cli/exit"
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // analyzeCommand reports on one op log.
@@ -68,7 +68,7 @@ func analyzeCommand() *command {
 }
 
 // analyzeLogs analyses one log, or several as the one that merge makes of them.
-func analyzeLogs(ctx context.Context, inv *invocation, analysis *analysisFlags) (*aggregate.Report, error) {
+func analyzeLogs(ctx context.Context, inv *invocation, analysis *analysisFlags) (*results.Report, error) {
 	path, warnings, remove, err := oneLog(ctx, inv)
 	if err != nil {
 		return nil, err

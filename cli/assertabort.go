@@ -7,6 +7,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/assert"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 // An assertAbort is a sink that looks, about once a second, whether an
@@ -53,7 +54,7 @@ func (a *assertAbort) look(s *aggregate.Summary, now time.Time) error {
 
 // hopeless says why one of the assertions cannot hold any more, "" where all of
 // them may.
-func hopeless(all []*assert.Assertion, r *aggregate.Report, left time.Duration) string {
+func hopeless(all []*assert.Assertion, r *results.Report, left time.Duration) string {
 	for _, a := range all {
 		if why := assert.Hopeless(a, r, left); why != "" {
 			return why

@@ -18,6 +18,7 @@ import (
 	"warp/pkg/assert"
 	"warp/pkg/compare"
 	"warp/pkg/report"
+	"warp/pkg/results"
 )
 
 // assertFlags are assertions about a run, and the files that their results go to.
@@ -27,8 +28,8 @@ type assertFlags struct {
 	junit, bmf, gha        string
 
 	all   []*assert.Assertion
-	first []aggregate.Assertion // of the run that another one confirms
-	held  *aggregate.Report     // of that run, while nothing has confirmed it
+	first []results.Assertion // of the run that another one confirms
+	held  *results.Report     // of that run, while nothing has confirmed it
 }
 
 // flags returns the flags of benchmarks and analyze. rarely hides all but the
@@ -83,7 +84,7 @@ func (f *assertFlags) parse(changes bool) error {
 		case a.Change && a.Metric.Family == assert.Errors:
 			return exit.Usagef("--assert: %q: errors can be 0, so their change has no ratio to judge", a.Text).WithHint("write %s<0.1%%, which is about each run", strings.TrimSuffix(a.Subject(), ".change"))
 		}
-		if _, ok := aggregate.FindMetric(a.Metric.String()); changes && !ok {
+		if _, ok := results.FindMetric(a.Metric.String()); changes && !ok {
 			return exit.Usagef("--assert: %q: comparisons have no %s", a.Text, a.Metric).WithHint("use one of mean, p50, p90, p99, p99.9 and max")
 		}
 		f.all = append(f.all, a)
@@ -172,7 +173,7 @@ func (f *assertFlags) maxErrors() float64 {
 
 // judge adds the results to the report, and says what the exit code follows
 // from. The files that were asked for are written by save.
-func (f *assertFlags) judge(r *aggregate.Report) error {
+func (f *assertFlags) judge(r *results.Report) error {
 	if len(f.all) == 0 {
 		return nil
 	}
@@ -186,29 +187,29 @@ func (f *assertFlags) repeats(err error) bool {
 }
 
 // save writes the files. The suite is what they call the benchmark.
-func (f *assertFlags) save(r *aggregate.Report, suite string) (err error) {
-	results := r.Assertions
+func (f *assertFlags) save(r *results.Report, suite string) (err error) {
+	judged := r.Assertions
 	write := func(flag, path string, w func(io.Writer) error) {
 		if failed := writeNew(path, w); failed != nil {
 			err = errors.Join(err, exit.Errorf("%s: %w", flag, failed))
 		}
 	}
 	if f.junit != "" {
-		write("--junit", f.junit, func(w io.Writer) error { return assert.JUnit(w, suite, measuredSeconds(r), results) })
+		write("--junit", f.junit, func(w io.Writer) error { return assert.JUnit(w, suite, measuredSeconds(r), judged) })
 	}
 	if f.bmf != "" {
-		write("--bmf", f.bmf, func(w io.Writer) error { return assert.Bencher(w, suite, r, results) })
+		write("--bmf", f.bmf, func(w io.Writer) error { return assert.Bencher(w, suite, r, judged) })
 	}
 	if f.gha != "" {
 		smaller, bigger := directions(f.gha)
-		write("--gha", smaller, func(w io.Writer) error { return assert.GitHubAction(w, suite, r, results, true) })
-		write("--gha", bigger, func(w io.Writer) error { return assert.GitHubAction(w, suite, r, results, false) })
+		write("--gha", smaller, func(w io.Writer) error { return assert.GitHubAction(w, suite, r, judged, true) })
+		write("--gha", bigger, func(w io.Writer) error { return assert.GitHubAction(w, suite, r, judged, false) })
 	}
 	return err
 }
 
 // measuredSeconds is how long the windows of a report are.
-func measuredSeconds(r *aggregate.Report) (sum float64) {
+func measuredSeconds(r *results.Report) (sum float64) {
 	for _, g := range r.Groups {
 		if g.Kind != "preparation" {
 			sum += g.WindowS
@@ -219,7 +220,7 @@ func measuredSeconds(r *aggregate.Report) (sum float64) {
 
 // conclude judges what a report says, shows it, and writes the files. The error
 // is the one that the exit code follows from.
-func (inv *invocation) conclude(r *aggregate.Report, analysis *analysisFlags, asserts *assertFlags, suite string) error {
+func (inv *invocation) conclude(r *results.Report, analysis *analysisFlags, asserts *assertFlags, suite string) error {
 	verdict := asserts.judge(r)
 	if asserts.repeats(verdict) {
 		asserts.first, asserts.held = r.Assertions, r
@@ -235,7 +236,7 @@ func (inv *invocation) conclude(r *aggregate.Report, analysis *analysisFlags, as
 // judgeLog judges what a log says of which no report is shown, and writes the
 // files, among them the page. The results are shown by the caller; the error is the one that the exit
 // code follows from.
-func (f *assertFlags) judgeLog(ctx context.Context, inv *invocation, path, suite string, html *htmlFlag) ([]aggregate.Assertion, error) {
+func (f *assertFlags) judgeLog(ctx context.Context, inv *invocation, path, suite string, html *htmlFlag) ([]results.Assertion, error) {
 	if len(f.all) == 0 && len(f.files()) == 0 && html.path == "" {
 		return nil, nil
 	}
@@ -249,7 +250,7 @@ func (f *assertFlags) judgeLog(ctx context.Context, inv *invocation, path, suite
 }
 
 // showAssertions writes results that no report has.
-func (inv *invocation) showAssertions(all []aggregate.Assertion) error {
+func (inv *invocation) showAssertions(all []results.Assertion) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -257,16 +258,16 @@ func (inv *invocation) showAssertions(all []aggregate.Assertion) error {
 }
 
 // finish shows the report that decides, and writes the files.
-func (inv *invocation) finish(r *aggregate.Report, analysis *analysisFlags, asserts *assertFlags, suite string) error {
+func (inv *invocation) finish(r *results.Report, analysis *analysisFlags, asserts *assertFlags, suite string) error {
 	err := inv.showReport(r, analysis)
 	return exit.Join(exit.Join(err, inv.saveReportPage(&analysis.html, r)), asserts.save(r, suite))
 }
 
 // assertionError says which assertions did not hold; nil where all did.
-func assertionError(all []aggregate.Assertion) error {
-	code, word, outcome := exit.Assertion, "failed", aggregate.Failed
-	if !slices.ContainsFunc(all, func(a aggregate.Assertion) bool { return a.Result == outcome }) {
-		code, word, outcome = exit.Undecided, "inconclusive", aggregate.Inconclusive
+func assertionError(all []results.Assertion) error {
+	code, word, outcome := exit.Assertion, "failed", results.Failed
+	if !slices.ContainsFunc(all, func(a results.Assertion) bool { return a.Result == outcome }) {
+		code, word, outcome = exit.Undecided, "inconclusive", results.Inconclusive
 	}
 	var texts []string
 	for i := range all {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"warp/cli/exit"
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // An assertion that fails and then passes is flaky in every format, and the run
@@ -42,12 +42,12 @@ func TestConfirmedAssertionIsFlaky(t *testing.T) {
 			}
 			const sentence = "flaky: errors<=0% holds: measured 0%"
 			if format == "json" {
-				var report aggregate.Report
+				var report results.Report
 				if err := json.Unmarshal([]byte(r.out), &report); err != nil {
 					t.Fatalf("%v: %s", err, r.out)
 				}
 				first, second := report.Assertions[0], report.Assertions[1]
-				if first.Result != aggregate.Flaky || first.First == nil || first.First.Result != aggregate.Failed || !strings.HasPrefix(first.Sentence, sentence) || second.Result != aggregate.Passed {
+				if first.Result != results.Flaky || first.First == nil || first.First.Result != results.Failed || !strings.HasPrefix(first.Sentence, sentence) || second.Result != results.Passed {
 					t.Errorf("%+v, %+v", first, second)
 				}
 			} else if !strings.Contains(r.out, "\n * "+sentence) || !strings.Contains(r.out, "; of the first run: errors<=0% failed: measured ") {

@@ -6,8 +6,8 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/exit"
-	"warp/pkg/aggregate"
 	"warp/pkg/report/page"
+	"warp/pkg/results"
 )
 
 // An htmlFlag is the file of --html.
@@ -65,6 +65,6 @@ func (inv *invocation) savePage(f *htmlFlag, draw func(page.Options) *page.Page)
 }
 
 // saveReportPage writes the page of one run, whose secrets are hidden.
-func (inv *invocation) saveReportPage(f *htmlFlag, r *aggregate.Report) error {
+func (inv *invocation) saveReportPage(f *htmlFlag, r *results.Report) error {
 	return inv.savePage(f, func(o page.Options) *page.Page { return page.Report(r, o) })
 }

@@ -11,6 +11,7 @@ import (
 	"warp/cli/flagtype"
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
+	"warp/pkg/results"
 )
 
 // judgeFlags decide what a comparison of runs gives a verdict on.
@@ -36,7 +37,7 @@ func (f *judgeFlags) options(env environment) (o compare.Options, err error) {
 			return o, exit.Usagef("--judge: %w", err)
 		}
 		for _, c := range o.Judge {
-			if m, _ := aggregate.FindMetric(c.Metric); m.Unit == aggregate.Share {
+			if m, _ := results.FindMetric(c.Metric); m.Unit == results.Share {
 				return o, exit.Usagef("--judge: %s can be 0, so it has no ratio to judge", c).WithHint("its values are shown in any case")
 			}
 		}

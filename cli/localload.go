@@ -9,6 +9,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 	"warp/pkg/sink"
 	"warp/pkg/store"
 )
@@ -97,7 +98,7 @@ func (l *localLoad) report(_ context.Context, out *outcome) error {
 	if err != nil {
 		return err
 	}
-	var report *aggregate.Report
+	var report *results.Report
 	switch o := l.s.flags.analysis.options(); {
 	case out.Sent == 0:
 	case l.s.written != "" && needsLog(o):
@@ -132,7 +133,7 @@ func (l *localLoad) save(out *outcome) (unsaved, err error) {
 
 // summarize makes the report of what was counted while the run lasted. It is
 // the same as analyze makes of the log.
-func (l *localLoad) summarize(out *outcome) (*aggregate.Report, error) {
+func (l *localLoad) summarize(out *outcome) (*results.Report, error) {
 	l.summary.Close(out.Trailer)
 	report, err := l.summary.Report()
 	if err == nil {

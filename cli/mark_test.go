@@ -10,7 +10,7 @@ import (
 
 	"warp/cli/exit"
 	"warp/internal/teststore"
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 	"warp/pkg/s3mem"
 )
 
@@ -51,9 +51,9 @@ func markWhenMeasured(t *testing.T, env map[string]string, id, text string) resu
 	}
 }
 
-func marksOf(t *testing.T, document string) []aggregate.MarkReport {
+func marksOf(t *testing.T, document string) []results.MarkReport {
 	t.Helper()
-	var r aggregate.Report
+	var r results.Report
 	if err := json.Unmarshal([]byte(document), &r); err != nil {
 		t.Fatalf("%v in %.300s", err, document)
 	}

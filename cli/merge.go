@@ -12,9 +12,9 @@ import (
 
 	"warp/cli/exit"
 	"warp/internal/human"
-	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
 	"warp/pkg/oplog/merge"
+	"warp/pkg/results"
 )
 
 // mergeCommand makes one op log of many.
@@ -70,8 +70,8 @@ func mergeLogs(ctx context.Context, inv *invocation, benchdata string, asserts *
 	}
 	shows := !inv.json && !inv.quiet && (layout == reportCompact || layout == "" && inv.outWidth() > 0)
 	if !shows {
-		results, verdict := asserts.judgeLog(ctx, inv, stats.Path, "merge", html)
-		return exit.Join(inv.showMerged("merge", stats, results), verdict)
+		judged, verdict := asserts.judgeLog(ctx, inv, stats.Path, "merge", html)
+		return exit.Join(inv.showMerged("merge", stats, judged), verdict)
 	}
 	if err := inv.showMerged("merge", stats, nil); err != nil {
 		return err
@@ -105,7 +105,7 @@ func mergeTo(ctx context.Context, path string, logs []string) (merge.Stats, erro
 }
 
 // showMerged says what the merged log has and where it is.
-func (inv *invocation) showMerged(command string, s merge.Stats, assertions []aggregate.Assertion) error {
+func (inv *invocation) showMerged(command string, s merge.Stats, assertions []results.Assertion) error {
 	switch {
 	case inv.json:
 		return inv.result(func(w io.Writer) error {
@@ -132,8 +132,8 @@ type mergeResult struct {
 	Runs     int    `json:"runs"`
 	Clients  int    `json:"clients"`
 
-	Warnings   []string              `json:"warnings"`
-	Assertions []aggregate.Assertion `json:"assertions,omitempty"`
+	Warnings   []string            `json:"warnings"`
+	Assertions []results.Assertion `json:"assertions,omitempty"`
 }
 
 func writeJSON(w io.Writer, v any) error {

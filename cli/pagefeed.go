@@ -11,6 +11,7 @@ import (
 	"warp/pkg/oplog"
 	"warp/pkg/report/page"
 	"warp/pkg/report/web"
+	"warp/pkg/results"
 )
 
 // A pageFeed is a sink that has the page show what the summary says, which was
@@ -28,7 +29,7 @@ type pageFeed struct {
 
 // A drawn is a report to be drawn, and how long it took to make.
 type drawn struct {
-	report *aggregate.Report
+	report *results.Report
 	took   time.Duration
 }
 

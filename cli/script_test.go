@@ -13,6 +13,7 @@ import (
 
 	"warp/cli/exit"
 	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // decoded is what a command says with --json.
@@ -48,8 +49,8 @@ func (t *statementTimes) list() []float64 {
 	return []float64{t.Mean, t.Max, t.P999, t.P99, t.P90, t.P50}
 }
 
-func reported(op *aggregate.Operation) string {
-	list := func(s *aggregate.Stats) []float64 {
+func reported(op *results.Operation) string {
+	list := func(s *results.Stats) []float64 {
 		if s == nil {
 			return nil
 		}
@@ -74,7 +75,7 @@ func TestScriptIsItsLog(t *testing.T) {
 		t.Fatalf("%+v", script)
 	}
 	log := filepath.Join(dir, "a.csv.zst")
-	report := decoded[aggregate.Report](t, exit.OK, "analyze", log)
+	report := decoded[results.Report](t, exit.OK, "analyze", log)
 	want := map[string]string{}
 	for _, s := range script.Statements {
 		if s.Warmup != nil {
@@ -106,7 +107,7 @@ func TestScriptIsItsLog(t *testing.T) {
 		}
 	}
 	runWarp(t, nil, "merge", log, filepath.Join(dir, "b.csv.zst"), "--benchdata="+filepath.Join(dir, "m"))
-	merged := decoded[aggregate.Report](t, exit.OK, "analyze", filepath.Join(dir, "m.csv.zst"))
+	merged := decoded[results.Report](t, exit.OK, "analyze", filepath.Join(dir, "m.csv.zst"))
 	for i := range merged.Operations {
 		o := &merged.Operations[i]
 		s := o.Statement - 1
@@ -130,7 +131,7 @@ func TestScriptWarmupLine(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	r := runWarp(t, nil, "script", "--host=embedded", "--benchdata="+log,
 		`PUT 5 OBJECTS OF SIZE 1 KB; GET AT RATE 400 PER SECOND WARMUP 990 MILLISECONDS RUNTIME 1300 MILLISECONDS`)
-	report := decoded[aggregate.Report](t, exit.OK, "analyze", log+".csv.zst")
+	report := decoded[results.Report](t, exit.OK, "analyze", log+".csv.zst")
 	for i := range report.Operations {
 		op := &report.Operations[i]
 		if want := fmt.Sprintf("WARMUP | %8d ‖", op.Requests); op.Warmup && !strings.Contains(r.out, want) {
@@ -139,7 +140,7 @@ func TestScriptWarmupLine(t *testing.T) {
 	}
 }
 
-func compareStatements(t *testing.T, what string, r *aggregate.Report, want map[string]string) {
+func compareStatements(t *testing.T, what string, r *results.Report, want map[string]string) {
 	t.Helper()
 	warnings := slices.DeleteFunc(slices.Clone(r.Warnings), func(w string) bool {
 		return strings.HasPrefix(w, "these numbers are the client's") // the machine may be busy

@@ -9,6 +9,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 	"warp/pkg/sink"
 	"warp/pkg/store"
 )
@@ -79,21 +80,21 @@ func (l *scriptLoad) report(ctx context.Context, out *outcome) error {
 		s.warnf("%s", note)
 	}
 	err = exit.Join(err, table.unwritten)
-	results, verdict := l.judge(ctx)
+	judged, verdict := l.judge(ctx)
 	if s.json {
-		table.report.Assertions = results
+		table.report.Assertions = judged
 		table.report.Notes = append([]string{}, out.Trailer.Notes...)
 		table.report.End, table.report.EndReason = out.Trailer.End, out.Trailer.Reason
 		s.hide.Strings(&table.report)
 		err = exit.Join(err, s.result(func(w io.Writer) error { return writeJSON(w, table.report) }))
 	} else {
-		err = exit.Join(err, s.showAssertions(results))
+		err = exit.Join(err, s.showAssertions(judged))
 	}
 	return exit.Join(err, verdict)
 }
 
 // judge judges assertions by the log, which tells the statements apart, and draws it.
-func (l *scriptLoad) judge(ctx context.Context) ([]aggregate.Assertion, error) {
+func (l *scriptLoad) judge(ctx context.Context) ([]results.Assertion, error) {
 	if l.s.written == "" {
 		return nil, nil // the script has failed
 	}

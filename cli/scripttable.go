@@ -13,9 +13,9 @@ import (
 	"warp/cli/live"
 	"warp/cli/redact"
 	"warp/internal/human"
-	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 	"warp/pkg/script"
 	"warp/pkg/stats"
 	"warp/pkg/store"
@@ -35,7 +35,7 @@ type scriptReport struct {
 	EndReason  string            `json:"end_reason,omitempty"`
 	Notes      []string          `json:"notes"`
 
-	Assertions []aggregate.Assertion `json:"assertions,omitempty"`
+	Assertions []results.Assertion `json:"assertions,omitempty"`
 }
 
 type scriptSettings struct {

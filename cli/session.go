@@ -12,6 +12,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 	"warp/pkg/sink"
 	"warp/pkg/store"
 )
@@ -178,7 +179,7 @@ func needsLog(o aggregate.Options) bool { return o.Verbose || o.Limit > 0 || o.O
 // conclude shows the report of what was measured, which is nil where nothing
 // was, and judges the assertions about it. It is an error that only preparations
 // were made, unless another one has ended the run.
-func (s *session) conclude(r *aggregate.Report, out *outcome) (err error) {
+func (s *session) conclude(r *results.Report, out *outcome) (err error) {
 	if r == nil && len(s.flags.asserts.all) == 0 {
 		return nil
 	}
@@ -186,7 +187,7 @@ func (s *session) conclude(r *aggregate.Report, out *outcome) (err error) {
 		err = exit.Errorf("no request was made after the preparation, so nothing was measured").WithHint("run longer")
 	}
 	if r == nil {
-		r = &aggregate.Report{Version: 2, Benchmark: s.opts.Benchmark, Warnings: []string{}, Groups: []aggregate.GroupReport{}, Operations: []aggregate.Operation{}}
+		r = &results.Report{Version: 2, Benchmark: s.opts.Benchmark, Warnings: []string{}, Groups: []results.GroupReport{}, Operations: []results.Operation{}}
 	}
 	if !s.flags.stress {
 		s.flags.analysis.log = cmp.Or(s.written, s.path) // that of a fleet is written later
@@ -196,8 +197,8 @@ func (s *session) conclude(r *aggregate.Report, out *outcome) (err error) {
 	return exit.Join(err, concluded)
 }
 
-func onlyPrepared(r *aggregate.Report) bool {
-	return !slices.ContainsFunc(r.Operations, func(o aggregate.Operation) bool { return r.Groups[o.Group].Kind != "preparation" })
+func onlyPrepared(r *results.Report) bool {
+	return !slices.ContainsFunc(r.Operations, func(o results.Operation) bool { return r.Groups[o.Group].Kind != "preparation" })
 }
 
 // header says in the log what was run.

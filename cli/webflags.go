@@ -16,6 +16,7 @@ import (
 	"warp/pkg/oplog"
 	"warp/pkg/report/page"
 	"warp/pkg/report/web"
+	"warp/pkg/results"
 )
 
 // webFlags say whether and where a page shows the run.
@@ -201,7 +202,7 @@ func (p *livePage) measuring() (stop func()) {
 func (p *livePage) newCourse() *web.Course {
 	h := p.s.header("")
 	clients := max(1, len(p.s.snapshot().Clients))
-	return &web.Course{Workers: clients * p.s.opts.Concurrency, Clients: clients, Base: aggregate.Report{
+	return &web.Course{Workers: clients * p.s.opts.Concurrency, Clients: clients, Base: results.Report{
 		Command: h.Command, Benchmark: h.Benchmark, Warp: h.Warp, Seed: h.Seed, Parameters: h.Parameters, Warnings: []string{},
 	}}
 }
@@ -215,13 +216,13 @@ func (p *livePage) showCourse(course *web.Course, snapshot aggregate.LiveSnapsho
 	}
 	r := course.Report()
 	for _, m := range p.s.marks() {
-		r.Marks = append(r.Marks, aggregate.MarkReport{At: m.Time(), Text: m.Text})
+		r.Marks = append(r.Marks, results.MarkReport{At: m.Time(), Text: m.Text})
 	}
 	p.server.Show(page.Report(r, page.Options{Location: time.Local, Quick: true, Hosts: snapshot.Hosts, Clients: snapshot.Clients, Elapsed: course.Elapsed()}))
 }
 
 // show shows the report of the run.
-func (p *livePage) show(r *aggregate.Report) {
+func (p *livePage) show(r *results.Report) {
 	if p == nil || r == nil {
 		return
 	}

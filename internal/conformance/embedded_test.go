@@ -9,7 +9,7 @@ import (
 
 	"warp/internal/teststore"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // TestEmbeddedMemory: the embedded store's limit ends a run with one line, and the report is shown.
@@ -54,7 +54,7 @@ func TestStress(t *testing.T) {
 		t.Errorf("%d uploads", put.Requests)
 	}
 	op := operation(t, r, "GET")
-	if int(op.Requests) != b.sent("GET") || op.Errors != 0 || op.WindowBasis != aggregate.Measured {
+	if int(op.Requests) != b.sent("GET") || op.Errors != 0 || op.WindowBasis != results.Measured {
 		t.Errorf("%d requests in the report, %d at the store; the window is %s", op.Requests, b.sent("GET"), op.WindowBasis)
 	}
 	near(t, "the rate", op.ObjectsPerS, 100, 0.3) // a busy machine sends late what was due

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"warp/internal/teststore"
-	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 // onPool fits requests on the objects of a run, not those on markers.
@@ -33,7 +33,7 @@ func (b *bed) sent(op string) int {
 }
 
 // errorsOf are the errors of that code, in the window and outside of it.
-func errorsOf(op aggregate.Operation, code string) int {
+func errorsOf(op results.Operation, code string) int {
 	return int(op.ErrorsByCode[code] + op.WarmUp.ErrorsByCode[code] + op.Late.ErrorsByCode[code])
 }
 

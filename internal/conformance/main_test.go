@@ -21,8 +21,8 @@ import (
 
 	"warp/cli"
 	"warp/internal/teststore"
-	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 // actAsWarp makes the test binary be warp, for tests that need a process of its own.
@@ -282,9 +282,9 @@ func errorsIn(rows []oplog.Record) (n int) {
 }
 
 // report reads what --json wrote.
-func (o outcome) report(t *testing.T) aggregate.Report {
+func (o outcome) report(t *testing.T) results.Report {
 	t.Helper()
-	var r aggregate.Report
+	var r results.Report
 	d := json.NewDecoder(strings.NewReader(o.out))
 	if err := d.Decode(&r); err != nil {
 		t.Fatalf("the JSON report: %v: %s", err, o)
@@ -296,7 +296,7 @@ func (o outcome) report(t *testing.T) aggregate.Report {
 }
 
 // operation is the part of a report about one operation.
-func operation(t *testing.T, r aggregate.Report, op string) aggregate.Operation {
+func operation(t *testing.T, r results.Report, op string) results.Operation {
 	t.Helper()
 	for _, o := range r.Operations {
 		if o.Op == op {

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 // An oracle computes from the rows of one operation, in the plainest way, what the report says of them.
@@ -18,7 +18,7 @@ type oracle struct {
 
 // judge takes the window of the run, which has to begin after each thread has finished a first request, and to end
 // when no request starts any more.
-func judge(t *testing.T, op aggregate.Operation, rows []oplog.Record) oracle {
+func judge(t *testing.T, op results.Operation, rows []oplog.Record) oracle {
 	t.Helper()
 	o := oracle{rows: rows, from: op.WindowStart.UnixNano(), to: op.WindowEnd.UnixNano()}
 	first, last := map[uint32]int64{}, int64(math.MinInt64)
@@ -33,7 +33,7 @@ func judge(t *testing.T, op aggregate.Operation, rows []oplog.Record) oracle {
 			t.Fatalf("the window begins at %s, before thread %d has finished a request", op.WindowStart, thread)
 		}
 	}
-	if op.WindowBasis != aggregate.Measured || last > o.to+1e6 || o.from >= o.to {
+	if op.WindowBasis != results.Measured || last > o.to+1e6 || o.from >= o.to {
 		t.Fatalf("the window is %s to %s (%s), the last request starts at %s", op.WindowStart, op.WindowEnd, op.WindowBasis, time.Unix(0, last).UTC())
 	}
 	return o
@@ -68,7 +68,7 @@ func service(r oplog.Record) time.Duration  { return r.Duration }
 func response(r oplog.Record) time.Duration { return time.Duration(r.End() - r.Due) }
 
 // holds wants the percentiles of s to be those of the times in ms, within 1 %, exact where they are exact.
-func holds(t *testing.T, s *aggregate.Stats, ms []float64) {
+func holds(t *testing.T, s *results.Stats, ms []float64) {
 	t.Helper()
 	if s == nil || int(s.Count) != len(ms) {
 		t.Fatalf("the report is about %+v, want %d requests", s, len(ms))

@@ -16,38 +16,39 @@ import (
 	"warp/pkg/compare"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 	"warp/pkg/s3mem"
 )
 
 // sections says which section of docs/json.md is about which type.
 func sections() map[string]reflect.Type {
 	return map[string]reflect.Type{
-		"Report":                 reflect.TypeFor[aggregate.Report](),
+		"Report":                 reflect.TypeFor[results.Report](),
 		"Client load":            reflect.TypeFor[hostload.Load](),
 		"Cut off":                reflect.TypeFor[oplog.CutOff](),
 		"Pause":                  reflect.TypeFor[oplog.Pause](),
-		"Mark":                   reflect.TypeFor[aggregate.MarkReport](),
-		"Mark phase":             reflect.TypeFor[aggregate.MarkPhase](),
-		"Outside of the window":  reflect.TypeFor[aggregate.Outside](),
-		"Flight":                 reflect.TypeFor[aggregate.Flight](),
-		"Group":                  reflect.TypeFor[aggregate.GroupReport](),
-		"Operation":              reflect.TypeFor[aggregate.Operation](),
-		"First error":            reflect.TypeFor[aggregate.FirstError](),
-		"Amount per request":     reflect.TypeFor[aggregate.SizeRange](),
-		"Durations":              reflect.TypeFor[aggregate.Stats](),
-		"HTTP phases":            reflect.TypeFor[aggregate.Phases](),
-		"Part":                   reflect.TypeFor[aggregate.Part](),
-		"Segment":                reflect.TypeFor[aggregate.Segment](),
-		"Durations of a segment": reflect.TypeFor[aggregate.SegmentStats](),
-		"Heat map":               reflect.TypeFor[aggregate.HeatMap](),
-		"Slow request":           reflect.TypeFor[aggregate.SlowRequest](),
-		"Extremes":               reflect.TypeFor[aggregate.Extremes](),
-		"Accesses":               reflect.TypeFor[aggregate.Accesses](),
-		"Size class":             reflect.TypeFor[aggregate.SizeClass](),
-		"Speed":                  reflect.TypeFor[aggregate.Speed](),
-		"Stability":              reflect.TypeFor[aggregate.Stability](),
-		"Outlier":                reflect.TypeFor[aggregate.Outlier](),
-		"Assertion":              reflect.TypeFor[aggregate.Assertion](),
+		"Mark":                   reflect.TypeFor[results.MarkReport](),
+		"Mark phase":             reflect.TypeFor[results.MarkPhase](),
+		"Outside of the window":  reflect.TypeFor[results.Outside](),
+		"Flight":                 reflect.TypeFor[results.Flight](),
+		"Group":                  reflect.TypeFor[results.GroupReport](),
+		"Operation":              reflect.TypeFor[results.Operation](),
+		"First error":            reflect.TypeFor[results.FirstError](),
+		"Amount per request":     reflect.TypeFor[results.SizeRange](),
+		"Durations":              reflect.TypeFor[results.Stats](),
+		"HTTP phases":            reflect.TypeFor[results.Phases](),
+		"Part":                   reflect.TypeFor[results.Part](),
+		"Segment":                reflect.TypeFor[results.Segment](),
+		"Durations of a segment": reflect.TypeFor[results.SegmentStats](),
+		"Heat map":               reflect.TypeFor[results.HeatMap](),
+		"Slow request":           reflect.TypeFor[results.SlowRequest](),
+		"Extremes":               reflect.TypeFor[results.Extremes](),
+		"Accesses":               reflect.TypeFor[results.Accesses](),
+		"Size class":             reflect.TypeFor[results.SizeClass](),
+		"Speed":                  reflect.TypeFor[results.Speed](),
+		"Stability":              reflect.TypeFor[results.Stability](),
+		"Outlier":                reflect.TypeFor[results.Outlier](),
+		"Assertion":              reflect.TypeFor[results.Assertion](),
 		"Comparison":             reflect.TypeFor[aggregate.Comparison](),
 		"Side":                   reflect.TypeFor[aggregate.Compared](),
 		"Parameter":              reflect.TypeFor[aggregate.Parameter](),
@@ -63,7 +64,7 @@ func sections() map[string]reflect.Type {
 		"Sample":                 reflect.TypeFor[compare.Sample](),
 		"Look":                   reflect.TypeFor[compare.Look](),
 
-		"Averaged durations":         reflect.TypeFor[aggregate.AveragedStats](),
+		"Averaged durations":         reflect.TypeFor[results.AveragedStats](),
 		"Changed averaged durations": reflect.TypeFor[aggregate.AveragedChange](),
 	}
 }
@@ -222,7 +223,7 @@ func sets(t *testing.T, dir, text string) {
 			t.Fatal(err)
 		}
 		for i := range 6 {
-			var r aggregate.Report
+			var r results.Report
 			if err := json.Unmarshal([]byte(text), &r); err != nil {
 				t.Fatal(err)
 			}
@@ -249,7 +250,7 @@ func sets(t *testing.T, dir, text string) {
 // seeEverything runs what makes every field appear at least once.
 func seeEverything(t *testing.T) sighting {
 	dir := workplace(t)
-	report, comparison := reflect.TypeFor[aggregate.Report](), reflect.TypeFor[aggregate.Comparison]()
+	report, comparison := reflect.TypeFor[results.Report](), reflect.TypeFor[aggregate.Comparison]()
 	seen := sighting{}
 	// Errors, several hosts, an open loop that is far too fast.
 	r := mustWarp(t, 3, dir, "put", "--host="+twoHosts(t), "--access-key=testkey", "--secret-key=testsecret", "--obj.size=1KiB,64KiB",

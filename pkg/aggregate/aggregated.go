@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"warp/internal/exact"
+	"warp/pkg/results"
 )
 
 // Limits of a document of aggregated results: it may be anybody's.
@@ -27,23 +28,9 @@ const (
 // anyCode is the code of errors in results that do not tell codes apart.
 const anyCode = "(any code)"
 
-// AveragedStats describe durations in ms where only figures of pieces of the
-// run are known. Count, mean and extremes are of all requests; the
-// percentiles are averages of the pieces' percentiles, weighted by requests,
-// and need not be near the percentiles of all requests.
-type AveragedStats struct {
-	Count uint64   `json:"count"`
-	Mean  float64  `json:"mean"`
-	P50   *float64 `json:"averaged_p50"` // null if unknown
-	P90   *float64 `json:"averaged_p90"`
-	P99   *float64 `json:"averaged_p99"`
-	Min   *float64 `json:"min"` // null if unknown
-	Max   *float64 `json:"max"`
-}
-
 // ReadAggregated makes a report of the aggregated results that minio/warp
 // writes unless it is asked for every request.
-func ReadAggregated(r io.Reader, wanted string) (*Report, error) {
+func ReadAggregated(r io.Reader, wanted string) (*results.Report, error) {
 	limited := &io.LimitedReader{R: r, N: maxAggregated + 1}
 	d := aggregatedReader{Decoder: json.NewDecoder(limited)}
 	err := d.read()
@@ -69,7 +56,7 @@ type aggregatedReader struct {
 	version *number
 	command string
 	partial bool
-	ops     []Operation
+	ops     []results.Operation
 
 	segments int // of all operations
 }
@@ -87,7 +74,7 @@ func (d *aggregatedReader) read() error {
 			d.partial = !final
 			return err
 		case "by_op_type":
-			d.ops = []Operation{}
+			d.ops = []results.Operation{}
 			return d.members(d.operation)
 		}
 		return d.skip()
@@ -408,11 +395,11 @@ func (a *averager) merge(o *averager) {
 }
 
 // stats says only what is known of all of the requests.
-func (a *averager) stats() *AveragedStats {
+func (a *averager) stats() *results.AveragedStats {
 	if a.n == 0 {
 		return nil
 	}
-	s := &AveragedStats{Count: whole(a.n), Mean: a.mean / a.n}
+	s := &results.AveragedStats{Count: whole(a.n), Mean: a.mean / a.n}
 	for i, p := range [...]**float64{&s.P50, &s.P90, &s.P99} {
 		if a.known[i] == a.n {
 			v := a.percentile[i] / a.n
@@ -428,23 +415,23 @@ func (a *averager) stats() *AveragedStats {
 // whole is a number of things; the limit keeps sums within 64 bits.
 func whole(f float64) uint64 { return uint64(min(math.Round(f), 1e15)) }
 
-func (a *aggregatedOp) operation(name string) Operation {
+func (a *aggregatedOp) operation(name string) results.Operation {
 	var all aggregatedPeriods
 	for _, p := range a.Latencies {
 		all.merge(&p)
 	}
 	rate := &a.Throughput
-	op := Operation{
+	op := results.Operation{
 		Op: name, Requests: whole(float64(a.Requests)), Errors: whole(float64(a.Errors)), ErrorsByCode: map[string]uint64{},
 		Start: a.Start.Time, Stop: a.End.Time, RanS: max(0, a.End.Sub(a.Start.Time).Seconds()),
-		WindowStart: a.Start.Time, WindowS: rate.seconds(), WindowBasis: Aggregated,
+		WindowStart: a.Start.Time, WindowS: rate.seconds(), WindowBasis: results.Aggregated,
 		Concurrency: int(whole(float64(a.Concurrency))), Clients: len(a.Clients),
 		Objects: float64(rate.Objects), Bytes: whole(float64(rate.Bytes)), ObjectBytes: a.sizes(&all),
 		AveragedDuration: all.duration.stats(), AveragedTTFB: all.ttfb.stats(),
 	}
 	op.Inside = op.Requests - min(op.Errors, op.Requests)
 	if per := exact.Ratio(float64(a.Objects), float64(a.Requests)); per > 0 {
-		op.ObjectsPerOp = SizeRange{uint64(per), uint64(math.Ceil(per)), per}
+		op.ObjectsPerOp = results.SizeRange{Min: uint64(per), Max: uint64(math.Ceil(per)), Mean: per}
 	}
 	if op.Errors > 0 {
 		op.ErrorsByCode[anyCode] = op.Errors
@@ -452,7 +439,7 @@ func (a *aggregatedOp) operation(name string) Operation {
 		if len(a.FirstErrors) > 0 {
 			text = a.FirstErrors[0]
 		}
-		op.FirstErrors = []FirstError{{Code: anyCode, Error: text}}
+		op.FirstErrors = []results.FirstError{{Code: anyCode, Error: text}}
 	}
 	op.ObjectsPerS, op.BytesPerS = rate.perSecond()
 	op.SegmentS, op.Segments = float64(rate.Segmented.Millis)/1e3, rate.segments()
@@ -460,14 +447,14 @@ func (a *aggregatedOp) operation(name string) Operation {
 		op.WindowStart = op.Segments[0].Start
 	}
 	op.WindowEnd = op.WindowStart.Add(time.Duration(op.WindowS * 1e9))
-	op.Throughput = extremes(op.Segments, op.SegmentS, op.HasBytes())
+	op.Throughput = results.ExtremesOf(op.Segments, op.SegmentS, op.HasBytes())
 	op.Hosts, op.ByClient = aggregatedParts(&op, a.ByHost, a.Hosts), aggregatedParts(&op, a.ByClient, a.Clients)
 	return op
 }
 
 // sizes is the range of the size classes that requests are in, where sizes vary.
-func (a *aggregatedOp) sizes(all *aggregatedPeriods) SizeRange {
-	s := SizeRange{Mean: exact.Ratio(float64(a.Bytes), float64(a.Requests)-min(float64(a.Errors), float64(a.Requests)))}
+func (a *aggregatedOp) sizes(all *aggregatedPeriods) results.SizeRange {
+	s := results.SizeRange{Mean: exact.Ratio(float64(a.Bytes), float64(a.Requests)-min(float64(a.Errors), float64(a.Requests)))}
 	switch {
 	case a.Bytes == 0:
 	case all.sized:
@@ -486,23 +473,23 @@ func (r *aggregatedRate) perSecond() (objects, payload float64) {
 }
 
 // segments are in order of time; what they were in the document is unsaid.
-func (r *aggregatedRate) segments() []Segment {
+func (r *aggregatedRate) segments() []results.Segment {
 	length := min(float64(r.Segmented.Millis)/1e3, 1e9)
-	list := make([]Segment, 0, len(r.Segmented.Segments))
+	list := make([]results.Segment, 0, len(r.Segmented.Segments))
 	for _, s := range r.Segmented.Segments {
-		list = append(list, Segment{
+		list = append(list, results.Segment{
 			Start: s.Start.Time, DurationS: length, BytesPerS: float64(s.Bytes), ObjectsPerS: float64(s.Objects),
 			Bytes: whole(float64(s.Bytes) * length), Objects: float64(s.Objects) * length,
 		})
 	}
-	slices.SortStableFunc(list, func(a, b Segment) int { return a.Start.Compare(b.Start) })
+	slices.SortStableFunc(list, func(a, b results.Segment) int { return a.Start.Compare(b.Start) })
 	return list
 }
 
-func aggregatedParts(op *Operation, rates table[aggregatedRate], names []string) []Part {
-	parts := []Part{}
+func aggregatedParts(op *results.Operation, rates table[aggregatedRate], names []string) []results.Part {
+	parts := []results.Part{}
 	for name, r := range rates {
-		p := Part{
+		p := results.Part{
 			Name: name, Requests: whole(float64(r.Ops)) + whole(float64(r.Errors)), Inside: whole(float64(r.Ops)), Errors: whole(float64(r.Errors)),
 			Objects: float64(r.Objects), Bytes: whole(float64(r.Bytes)),
 		}
@@ -511,20 +498,20 @@ func aggregatedParts(op *Operation, rates table[aggregatedRate], names []string)
 	}
 	if len(parts) == 0 {
 		for _, name := range names {
-			parts = append(parts, Part{Name: name})
+			parts = append(parts, results.Part{Name: name})
 		}
 	}
 	if len(parts) == 1 { // by host it is the whole run that was divided by its length
 		p := &parts[0]
 		p.Objects, p.Bytes, p.ObjectsPerS, p.BytesPerS = op.Objects, op.Bytes, op.ObjectsPerS, op.BytesPerS
 	}
-	slices.SortFunc(parts, func(a, b Part) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(parts, func(a, b results.Part) int { return strings.Compare(a.Name, b.Name) })
 	return parts
 }
 
 // report makes groups of operations that ran at the same time.
-func (d *aggregatedReader) report(wanted string) *Report {
-	r := &Report{Version: 2, Command: d.command, Groups: []GroupReport{}, Operations: []Operation{}, Warnings: []string{
+func (d *aggregatedReader) report(wanted string) *results.Report {
+	r := &results.Report{Version: 2, Command: d.command, Groups: []results.GroupReport{}, Operations: []results.Operation{}, Warnings: []string{
 		"These are aggregated results of minio/warp, not a log of requests: throughput and segments are what it computed, " +
 			"percentiles (≈) are averages of those of parts of the run and cannot be compared with percentiles of all requests, " +
 			"and what a report shows besides is unknown.",
@@ -532,33 +519,34 @@ func (d *aggregatedReader) report(wanted string) *Report {
 	if d.partial {
 		r.Warnings = append(r.Warnings, "The results are those of a run that was still going on.")
 	}
-	slices.SortStableFunc(d.ops, func(a, b Operation) int { return a.Start.Compare(b.Start) })
+	slices.SortStableFunc(d.ops, func(a, b results.Operation) int { return a.Start.Compare(b.Start) })
 	var end time.Time
 	for i := range d.ops {
 		op := &d.ops[i]
 		if i == 0 || !op.Start.Before(end) {
-			r.Groups = append(r.Groups, GroupReport{Kind: string(Aggregated), WindowStart: op.WindowStart, WindowBasis: Aggregated, Operations: []string{}})
+			r.Groups = append(r.Groups, results.GroupReport{Kind: results.KindAggregated, WindowStart: op.WindowStart, WindowBasis: results.Aggregated, Operations: []string{}})
 			end = op.Stop
 		}
 		end = later(end, op.Stop)
 		op.Group = len(r.Groups) - 1
-		r.Groups[op.Group].addAggregated(op)
+		addAggregated(&r.Groups[op.Group], op)
 	}
 	for _, op := range d.ops {
 		op.Share = exact.Ratio(float64(op.Requests), float64(r.Groups[op.Group].Requests))
 		r.Operations = append(r.Operations, op)
 	}
-	slices.SortStableFunc(r.Operations, func(a, b Operation) int {
+	slices.SortStableFunc(r.Operations, func(a, b results.Operation) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Op, b.Op))
 	})
 	for i := range r.Operations {
 		op := &r.Operations[i]
 		r.Groups[op.Group].Operations = append(r.Groups[op.Group].Operations, op.Op)
 	}
-	return r.only(wanted)
+	only(r, wanted)
+	return r
 }
 
-func (g *GroupReport) addAggregated(op *Operation) {
+func addAggregated(g *results.GroupReport, op *results.Operation) {
 	if op.WindowStart.Before(g.WindowStart) {
 		g.WindowStart = op.WindowStart
 	}
@@ -579,20 +567,19 @@ func later(a, b time.Time) time.Time {
 }
 
 // only leaves one operation, where one is wanted, with groups of its own.
-func (r *Report) only(wanted string) *Report {
+func only(r *results.Report, wanted string) {
 	if wanted == "" {
-		return r
+		return
 	}
 	all := r.Operations
-	r.Groups, r.Operations = []GroupReport{}, []Operation{}
+	r.Groups, r.Operations = []results.GroupReport{}, []results.Operation{}
 	for _, op := range all {
 		if op.Op != wanted {
 			continue
 		}
-		g := GroupReport{Kind: string(Aggregated), WindowStart: op.WindowStart, WindowBasis: Aggregated, Operations: []string{op.Op}}
-		g.addAggregated(&op)
+		g := results.GroupReport{Kind: results.KindAggregated, WindowStart: op.WindowStart, WindowBasis: results.Aggregated, Operations: []string{op.Op}}
+		addAggregated(&g, &op)
 		op.Group = len(r.Groups)
 		r.Groups, r.Operations = append(r.Groups, g), append(r.Operations, op)
 	}
-	return r
 }

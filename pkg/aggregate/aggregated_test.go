@@ -13,11 +13,12 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
 	"warp/pkg/report"
+	"warp/pkg/results"
 )
 
 const aggregatedSample = "testdata/aggregated.json"
 
-func readAggregated(tb testing.TB, path, op string) *aggregate.Report {
+func readAggregated(tb testing.TB, path, op string) *results.Report {
 	tb.Helper()
 	file, err := os.Open(path)
 	if err != nil {
@@ -64,7 +65,7 @@ func TestAggregatedCompare(t *testing.T) {
 	t.Parallel()
 	before, after := readAggregated(t, aggregatedSample, "GET"), readAggregated(t, aggregatedSample, "GET")
 	after.Operations[0].AveragedDuration = nil
-	after.Operations[0].Duration = &aggregate.Stats{Count: 1, Mean: 1, P50: 1, P90: 1, P99: 1, Min: 1, Max: 1}
+	after.Operations[0].Duration = &results.Stats{Count: 1, Mean: 1, P50: 1, P90: 1, P99: 1, Min: 1, Max: 1}
 	c := aggregate.Compare(before, after, nil).Operations[0]
 	if c.Duration != nil || c.Averaged == nil || math.Abs(c.Averaged.Mean.Diff+1.8) > 1e-9 || c.Averaged.P50.Before != 2 {
 		t.Errorf("percentiles of requests compared with averaged ones: %+v, %+v", c.Duration, c.Averaged)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 // A Log is an op log that can be read, more than once and with the same result.
@@ -23,7 +24,7 @@ type Log interface {
 
 // Analyze makes the report of a log. It reads a log with windows once, and
 // others twice: first to derive their windows, then to count.
-func Analyze(log Log, o Options) (*Report, error) {
+func Analyze(log Log, o Options) (*results.Report, error) {
 	h := log.Header()
 	s := NewSummary(o)
 	merged, ok := mergedWindows(h.Merged)
@@ -55,7 +56,7 @@ func (s *Summary) close(t oplog.Trailer) bool {
 }
 
 // analyzeTwice is for logs that do not say when their window ends.
-func analyzeTwice(log Log, o Options, known runWindows) (*Report, error) {
+func analyzeTwice(log Log, o Options, known runWindows) (*results.Report, error) {
 	h := log.Header()
 	first := &survey{after: math.MinInt64}
 	killed := known.Common.Start != 0 && known.starts == nil
@@ -67,7 +68,7 @@ func analyzeTwice(log Log, o Options, known runWindows) (*Report, error) {
 	}
 	s := NewSummary(o)
 	if killed {
-		s.windows.Common, s.windows.Basis = known.Common, Derived
+		s.windows.Common, s.windows.Basis = known.Common, results.Derived
 		if all := windowsOf(first.ops); len(all) > 0 {
 			common := intersect(all)
 			s.windows.Common.End = common.End
@@ -76,7 +77,7 @@ func analyzeTwice(log Log, o Options, known runWindows) (*Report, error) {
 			}
 		}
 	} else {
-		s.windows.Basis, s.windows.ops = Derived, first.groups()
+		s.windows.Basis, s.windows.ops = results.Derived, first.groups()
 	}
 	t, err := o.read(log, s.takeMarks, s.Write)
 	if err != nil {
@@ -90,7 +91,7 @@ func analyzeTwice(log Log, o Options, known runWindows) (*Report, error) {
 func ignoreDecisions(oplog.Window, []oplog.Mark) error { return nil }
 
 // describe makes the report and says with it what the log says of itself.
-func (s *Summary) describe(h oplog.Header, t oplog.Trailer) (*Report, error) {
+func (s *Summary) describe(h oplog.Header, t oplog.Trailer) (*results.Report, error) {
 	r, err := s.Report()
 	if err == nil {
 		r.Describe(h, t)

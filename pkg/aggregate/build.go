@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
 	"warp/internal/exact"
 	"warp/internal/human"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 	"warp/pkg/stats"
 )
 
@@ -19,7 +19,7 @@ import (
 type view struct {
 	op         *opSummary
 	part       *part
-	basis      Basis
+	basis      results.Basis
 	start, end int64
 }
 
@@ -31,13 +31,13 @@ type groupView struct {
 	*group
 	ops        []*view
 	run        string // the only run that it is about; "" = all
-	basis      Basis
+	basis      results.Basis
 	start, end int64
 	requests   uint64
 }
 
 // Report computes the figures. It changes nothing; more rows can be added after.
-func (s *Summary) Report() (*Report, error) {
+func (s *Summary) Report() (*results.Report, error) {
 	wanted, err := s.matchOp()
 	if err == nil {
 		err = s.matchHost(wanted)
@@ -45,7 +45,7 @@ func (s *Summary) Report() (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Version: 2, Warnings: []string{}, Groups: []GroupReport{}, Operations: []Operation{}, Runs: sortedKeys(s.runs)}
+	r := &results.Report{Version: 2, Warnings: []string{}, Groups: []results.GroupReport{}, Operations: []results.Operation{}, Runs: sortedKeys(s.runs)}
 	for _, g := range s.views() {
 		if err := s.reportGroup(r, g, wanted); err != nil {
 			return nil, err
@@ -129,7 +129,7 @@ func (g *group) view(run string, o *Options) *groupView {
 			v.end = max(v.end, op.end)
 		}
 	}
-	if !slices.ContainsFunc(v.ops, func(op *view) bool { return op.basis == g.basis && g.basis != Whole }) {
+	if !slices.ContainsFunc(v.ops, func(op *view) bool { return op.basis == g.basis && g.basis != results.Whole }) {
 		v.basis = v.ops[0].basis
 		v.start, v.end = v.ops[0].start, v.ops[0].end
 		for _, op := range v.ops {
@@ -148,11 +148,11 @@ func (o *opSummary) view(g *group, run string, options *Options) *view {
 			v.end = max(o.Last, v.start)
 		}
 		if v.end <= v.start && o.Inside == 0 {
-			v.basis = NoWindow
+			v.basis = results.NoWindow
 		}
 		return v
 	}
-	v := &view{op: o, part: newPart(math.MinInt64, math.MaxInt64, options.SegmentDur, options.Slices), basis: Whole}
+	v := &view{op: o, part: newPart(math.MinInt64, math.MaxInt64, options.SegmentDur, options.Slices), basis: results.Whole}
 	for i, p := range o.Whole.Vals {
 		if run == "" || o.Whole.Keys[i] == run {
 			v.part.merge(p)
@@ -189,8 +189,8 @@ func (p *part) whole() *hostSummary {
 	return sum
 }
 
-func (s *Summary) reportGroup(r *Report, g *groupView, wanted string) error {
-	var ops []Operation
+func (s *Summary) reportGroup(r *results.Report, g *groupView, wanted string) error {
+	var ops []results.Operation
 	var views []*view
 	var latency stats.Histogram
 	for _, v := range g.ops {
@@ -209,19 +209,19 @@ func (s *Summary) reportGroup(r *Report, g *groupView, wanted string) error {
 	if len(ops) == 0 { // filtered out
 		return nil
 	}
-	slices.SortFunc(ops, func(a, b Operation) int {
+	slices.SortFunc(ops, func(a, b results.Operation) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Op, b.Op))
 	})
 	gr := g.report()
 	for k := range ops {
 		ops[k].Group = len(r.Groups)
-		gr.add(&ops[k])
+		addOperation(&gr, &ops[k])
 	}
 	if len(ops) > 1 {
-		gr.Duration = statsOf(&latency)
+		gr.Duration = results.StatsOf(&latency)
 	}
 	var err error
-	if gr.course, err = g.groupCourse(views, &gr, ops, &s.options); err != nil {
+	if gr.Course, err = g.groupCourse(views, &gr, ops, &s.options); err != nil {
 		return err
 	}
 	s.schedule(&gr, g, ops)
@@ -231,8 +231,8 @@ func (s *Summary) reportGroup(r *Report, g *groupView, wanted string) error {
 	return nil
 }
 
-func (g *groupView) report() GroupReport {
-	return GroupReport{
+func (g *groupView) report() results.GroupReport {
+	return results.GroupReport{
 		Run: g.runID(), Kind: g.Kind.String(), WindowStart: utc(g.start), WindowEnd: utc(g.end),
 		WindowS: float64(exact.Distance(g.start, g.end)) / 1e9, WindowBasis: g.basis, ColdWorkers: g.window.Cold,
 		Concurrency: g.threads(), Clients: len(g.clients()),
@@ -241,10 +241,10 @@ func (g *groupView) report() GroupReport {
 
 // String is the name in JSON.
 func (k groupKind) String() string {
-	return [...]string{"preparation", "measured", "statement", "derived"}[k]
+	return [...]string{results.KindPreparation, results.KindMeasured, results.KindStatement, results.KindDerived}[k]
 }
 
-func (g *GroupReport) add(op *Operation) {
+func addOperation(g *results.GroupReport, op *results.Operation) {
 	g.Operations = append(g.Operations, op.Op)
 	g.Requests += op.Requests
 	g.Errors += op.Errors
@@ -276,7 +276,7 @@ func (g *groupView) threads() (n int) {
 	return n
 }
 
-func (s *Summary) reportOp(g *groupView, v *view) (Operation, error) {
+func (s *Summary) reportOp(g *groupView, v *view) (results.Operation, error) {
 	o, all := v.op, v.part.whole()
 	for _, h := range append(slices.Clone(v.part.Hosts.Vals), all) {
 		h.Series.Fit(v.start, v.end)
@@ -286,10 +286,10 @@ func (s *Summary) reportOp(g *groupView, v *view) (Operation, error) {
 		err = fmt.Errorf("segments of %v cut the time of the requests into more than 100,000: choose longer ones", s.options.SegmentDur)
 	}
 	if err != nil {
-		return Operation{}, err
+		return results.Operation{}, err
 	}
 	total, pieces := all.Series.Total(), all.Series.Between(v.start, v.end)
-	op := Operation{
+	op := results.Operation{
 		Op: o.ID.Name, Statement: int(o.ID.Statement.Number), Warmup: o.ID.Statement.WarmUp, Requests: o.wanted(), Errors: all.Errors,
 		ErrorsByCode: all.Kinds.counts(), FirstErrors: all.Kinds.first(),
 		Share: exact.Ratio(float64(o.Requests), float64(g.requests)),
@@ -298,19 +298,19 @@ func (s *Summary) reportOp(g *groupView, v *view) (Operation, error) {
 		Concurrency: g.threads(), Clients: len(g.clients()),
 		WarmUp: o.WarmUp.report(), Late: o.Late.report(), InFlight: o.InFlight.report(),
 		Objects: float64(total.Objects) / objectUnit, Bytes: total.Bytes, Inside: all.Latency.Count(),
-		ObjectBytes:  SizeRange{o.Sizes.MinBytes, o.Sizes.MaxBytes, exact.Ratio(o.Sizes.Bytes.Float(), float64(o.Sizes.N))},
-		ObjectsPerOp: SizeRange{o.Sizes.MinObjects, o.Sizes.MaxObjects, exact.Ratio(o.Sizes.Objects.Float(), float64(o.Sizes.N))},
-		Duration:     statsOf(&all.Latency), TTFB: statsOf(&all.TTFB),
-		Response: statsOf(&all.Response), Lag: statsOf(&all.Lag),
+		ObjectBytes:  results.SizeRange{Min: o.Sizes.MinBytes, Max: o.Sizes.MaxBytes, Mean: exact.Ratio(o.Sizes.Bytes.Float(), float64(o.Sizes.N))},
+		ObjectsPerOp: results.SizeRange{Min: o.Sizes.MinObjects, Max: o.Sizes.MaxObjects, Mean: exact.Ratio(o.Sizes.Objects.Float(), float64(o.Sizes.N))},
+		Duration:     results.StatsOf(&all.Latency), TTFB: results.StatsOf(&all.TTFB),
+		Response: results.StatsOf(&all.Response), Lag: results.StatsOf(&all.Lag),
 		DurationHDR: all.Latency.EncodeHDR(), ResponseHDR: all.Response.EncodeHDR(),
-		SegmentS: float64(all.Series.Dur) / 1e9, Segments: segments(pieces, true), HeatMap: heatMap(pieces), Slowest: v.part.Slowest.report(), pieces: pieces,
+		SegmentS: float64(all.Series.Dur) / 1e9, Segments: segments(pieces, true), HeatMap: heatMap(pieces), Slowest: v.part.Slowest.report(), Pieces: pieces,
 	}
 	if g.run != "" {
 		op.Start, op.Stop, op.Requests = utc(v.part.First), utc(v.part.Last), all.Requests
 		op.RanS = float64(exact.Distance(v.part.First, v.part.Last)) / 1e9
 	}
-	if v.basis == Whole { // nothing is outside
-		op.WarmUp, op.Late, op.InFlight = Outside{}, Outside{}, Flight{}
+	if v.basis == results.Whole { // nothing is outside
+		op.WarmUp, op.Late, op.InFlight = results.Outside{}, results.Outside{}, results.Flight{}
 	}
 	if u := &v.part.Unanswered; u.Count > 0 {
 		f := u.report()
@@ -319,9 +319,9 @@ func (s *Summary) reportOp(g *groupView, v *view) (Operation, error) {
 	v.failures(op.Segments, all)
 	op.Retries, op.HTTPPhases = o.retries(), o.phases(all.Phases)
 	op.ObjectsPerS, op.BytesPerS = exact.Ratio(op.Objects, op.WindowS), exact.Ratio(float64(op.Bytes), op.WindowS)
-	op.Throughput = extremes(op.Segments, op.SegmentS, op.HasBytes())
+	op.Throughput = results.ExtremesOf(op.Segments, op.SegmentS, op.HasBytes())
 	if op.WindowS > 0 && g.Kind != preparation {
-		op.Stability = stability(&op)
+		op.Stability = results.StabilityOf(&op)
 	}
 	op.Hosts = v.hostParts(&op)
 	op.ByClient = v.clientParts(&op)
@@ -329,16 +329,16 @@ func (s *Summary) reportOp(g *groupView, v *view) (Operation, error) {
 		op.Accesses = o.accesses()
 		op.SizeClasses = v.part.sizeClasses(op.ObjectBytes)
 	}
-	op.course, err = v.course(all, &op, &s.options)
+	op.Course, err = v.course(all, &op, &s.options)
 	return op, err
 }
 
-func (o *outside) report() Outside {
-	return Outside{o.Requests, o.Errors, o.Kinds.counts(), o.Kinds.first()}
+func (o *outside) report() results.Outside {
+	return results.Outside{Requests: o.Requests, Errors: o.Errors, ErrorsByCode: o.Kinds.counts(), FirstErrors: o.Kinds.first()}
 }
 
-func (f *flight) report() Flight {
-	return Flight{f.Count, float64(f.Shortest) / 1e6, float64(f.Longest) / 1e6}
+func (f *flight) report() results.Flight {
+	return results.Flight{Requests: f.Count, ShortestMS: float64(f.Shortest) / 1e6, LongestMS: float64(f.Longest) / 1e6}
 }
 
 // wanted counts the requests to hosts that the report is about.
@@ -357,7 +357,7 @@ func (o *opSummary) retries() (n uint64) {
 }
 
 // phases are the begins of connections of the whole run, and the exchanges.
-func (o *opSummary) phases(exchanges *phaseHists) *Phases {
+func (o *opSummary) phases(exchanges *phaseHists) *results.Phases {
 	var all phaseHists
 	for _, h := range o.Totals.Vals {
 		if h.Connections != nil {
@@ -371,7 +371,7 @@ func (o *opSummary) phases(exchanges *phaseHists) *Phases {
 }
 
 // schedule is about an open loop: what was due, and what came of it.
-func (s *Summary) schedule(r *GroupReport, g *groupView, ops []Operation) {
+func (s *Summary) schedule(r *results.GroupReport, g *groupView, ops []results.Operation) {
 	var response, waits stats.Histogram
 	var due, ended, requests uint64
 	for _, v := range g.ops {
@@ -394,11 +394,11 @@ func (s *Summary) schedule(r *GroupReport, g *groupView, ops []Operation) {
 	r.OfferedPerS, r.AchievedPerS = exact.Ratio(float64(due+waits.Count()), r.WindowS), exact.Ratio(float64(ended), r.WindowS)
 	r.Unsent = int64(waits.Count())
 	response.Merge(&waits)
-	r.Response = statsOf(&response).withUnsent(&waits)
-	r.course.wait(&waits)
+	r.Response = withUnsent(results.StatsOf(&response), &waits)
+	r.Course.AddUnsent(&waits)
 	if len(g.ops) == 1 {
 		ops[0].Response, ops[0].ResponseHDR = r.Response, response.EncodeHDR() // the operation is all that there is
-		ops[0].course.wait(&waits)
+		ops[0].Course.AddUnsent(&waits)
 	}
 }
 
@@ -420,7 +420,7 @@ func (s *Summary) unsent(begin, end int64) (waits stats.Histogram) {
 	return waits
 }
 
-func (s *Stats) withUnsent(waits *stats.Histogram) *Stats {
+func withUnsent(s *results.Stats, waits *stats.Histogram) *results.Stats {
 	if s != nil && waits.Count() > 0 {
 		s.Unsent, s.UnsentMin = waits.Count(), float64(waits.Min())/1e6
 	}
@@ -444,8 +444,8 @@ func (s *Summary) clockWarnings() []string {
 		": the clock was set back, or the log is damaged. Each counts as having taken no time."}
 }
 
-func (v *view) hostParts(op *Operation) []Part {
-	var parts []Part
+func (v *view) hostParts(op *results.Operation) []results.Part {
+	var parts []results.Part
 	hosts := v.part.Hosts
 	for i, h := range hosts.Vals {
 		total := h.Series.Total()
@@ -458,19 +458,19 @@ func (v *view) hostParts(op *Operation) []Part {
 		}
 		if len(hosts.Vals) > 1 {
 			p.Segments = segments(h.Series.Between(v.start, v.end), v.part.Crowd == nil)
-			p.Throughput = extremes(p.Segments, op.SegmentS, op.HasBytes())
+			p.Throughput = results.ExtremesOf(p.Segments, op.SegmentS, op.HasBytes())
 		}
 		parts = append(parts, p)
 	}
 	if parts == nil {
-		parts = []Part{}
+		parts = []results.Part{}
 	}
-	slices.SortFunc(parts, func(a, b Part) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(parts, func(a, b results.Part) int { return strings.Compare(a.Name, b.Name) })
 	return parts
 }
 
-func (v *view) clientParts(op *Operation) []Part {
-	parts := []Part{}
+func (v *view) clientParts(op *results.Operation) []results.Part {
+	parts := []results.Part{}
 	for i, t := range v.part.Clients.Vals {
 		p := t.part(v.part.Clients.Keys[i].ID, v)
 		p.Run = v.part.Clients.Keys[i].Run
@@ -480,17 +480,17 @@ func (v *view) clientParts(op *Operation) []Part {
 		p := &parts[0]
 		p.Objects, p.Bytes, p.ObjectsPerS, p.BytesPerS = op.Objects, op.Bytes, op.ObjectsPerS, op.BytesPerS
 	}
-	slices.SortFunc(parts, func(a, b Part) int {
+	slices.SortFunc(parts, func(a, b results.Part) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Run, b.Run))
 	})
 	return parts
 }
 
-func (t *tally) part(name string, v *view) Part {
-	p := Part{
+func (t *tally) part(name string, v *view) results.Part {
+	p := results.Part{
 		Name: name, Requests: t.Requests, Errors: t.Errors, Inside: t.Latency.Count(),
 		Objects: float64(t.Objects) / objectUnit, Bytes: t.Bytes,
-		Duration: statsOf(&t.Latency), TTFB: statsOf(&t.TTFB),
+		Duration: results.StatsOf(&t.Latency), TTFB: results.StatsOf(&t.TTFB),
 	}
 	p.ObjectsPerS, p.BytesPerS = exact.Ratio(p.Objects, v.seconds()), exact.Ratio(float64(p.Bytes), v.seconds())
 	return p
@@ -498,18 +498,18 @@ func (t *tally) part(name string, v *view) Part {
 
 // segments lists all segments of the window, those without requests included.
 // Timed says whether it also has times.
-func segments(pieces []stats.Piece, timed bool) []Segment {
-	list := make([]Segment, 0, len(pieces))
+func segments(pieces []stats.Piece, timed bool) []results.Segment {
+	list := make([]results.Segment, 0, len(pieces))
 	for i := range pieces {
 		g := &pieces[i]
-		s := Segment{
+		s := results.Segment{
 			Start: utc(g.From), DurationS: float64(exact.Distance(g.From, g.To)) / 1e9,
 			Bytes: g.Bytes, Objects: float64(g.Objects) / objectUnit, FullOps: g.Full, PartialOps: g.Partial,
 			OpsStarted: g.Started, OpsEnded: g.Ended, Errors: g.Errors,
 		}
 		s.BytesPerS, s.ObjectsPerS = exact.Ratio(float64(s.Bytes), s.DurationS), exact.Ratio(s.Objects, s.DurationS)
 		if timed {
-			s.time(g.Latency)
+			timeSegment(&s, g.Latency)
 		}
 		list = append(list, s)
 	}
@@ -517,7 +517,7 @@ func segments(pieces []stats.Piece, timed bool) []Segment {
 }
 
 // failures adds to segments the errors by code, as they are counted in the whole.
-func (v *view) failures(list []Segment, all *hostSummary) {
+func (v *view) failures(list []results.Segment, all *hostSummary) {
 	if v.part.Failed == nil {
 		return
 	}
@@ -538,56 +538,18 @@ func (v *view) failures(list []Segment, all *hostSummary) {
 	}
 }
 
-// time adds the times of the requests that started in the segment, which may be nil.
-func (s *Segment) time(h *stats.Sparse) {
+// timeSegment adds the times of the requests that started in the segment, which may be nil.
+func timeSegment(s *results.Segment, h *stats.Sparse) {
 	var inside uint64
 	if h != nil {
 		inside = h.Count()
 		q := h.Quantiles(.5, .9, .99)
 		ms := func(d time.Duration) float64 { return float64(d) / 1e6 }
-		s.Duration = &SegmentStats{inside, ms(q[0]), ms(q[1]), ms(q[2]), ms(h.Max())}
+		s.Duration = &results.SegmentStats{Count: inside, P50: ms(q[0]), P90: ms(q[1]), P99: ms(q[2]), Max: ms(h.Max())}
 	}
 	if started := inside + s.Errors; started > 0 {
 		rate := exact.Ratio(float64(s.Errors), float64(started))
 		s.ErrorRate = &rate
-	}
-}
-
-// extremes picks among full segments: a short last one would be noise.
-func extremes(all []Segment, length float64, byBytes bool) *Extremes {
-	list := make([]Segment, 0, len(all))
-	for _, s := range all {
-		if s.DurationS >= length {
-			list = append(list, s)
-		}
-	}
-	if len(list) == 0 {
-		list = append(list, all...)
-	}
-	if len(list) == 0 {
-		return nil
-	}
-	e := &Extremes{Segments: len(list), By: "objects"}
-	rate := func(s *Segment) float64 { return s.ObjectsPerS }
-	if byBytes {
-		e.By = "bytes"
-		rate = func(s *Segment) float64 { return s.BytesPerS }
-	}
-	sort.SliceStable(list, func(i, j int) bool { return rate(&list[i]) < rate(&list[j]) })
-	e.Slowest, e.Median, e.Fastest = list[0], list[(len(list)-1)/2], list[len(list)-1]
-	return e
-}
-
-// statsOf is nil where nothing was observed.
-func statsOf(h *stats.Histogram) *Stats {
-	if h.Count() == 0 {
-		return nil
-	}
-	ms := func(d time.Duration) float64 { return float64(d) / 1e6 }
-	return &Stats{
-		Count: h.Count(), Mean: h.Mean() / 1e6, StdDev: h.StdDev() / 1e6,
-		P25: ms(h.Quantile(.25)), P50: ms(h.Quantile(.5)), P75: ms(h.Quantile(.75)), P90: ms(h.Quantile(.9)),
-		P99: ms(h.Quantile(.99)), P999: ms(h.Quantile(.999)), Min: ms(h.Min()), Max: ms(h.Max()),
 	}
 }
 
@@ -602,21 +564,21 @@ func (e *errorKinds) counts() map[string]uint64 {
 	return m
 }
 
-func (e *errorKinds) first() []FirstError {
-	var list []FirstError
+func (e *errorKinds) first() []results.FirstError {
+	var list []results.FirstError
 	for _, code := range e.codes() {
 		k := e.ByCode[code]
-		list = append(list, FirstError{code, utc(k.Start), k.Text, k.Endpoint})
+		list = append(list, results.FirstError{Code: code, Time: utc(k.Start), Error: k.Text, Endpoint: k.Endpoint})
 	}
 	if k := e.Other; k.Count > 0 {
-		list = append(list, FirstError{otherKinds, utc(k.Start), k.Text, k.Endpoint})
+		list = append(list, results.FirstError{Code: otherKinds, Time: utc(k.Start), Error: k.Text, Endpoint: k.Endpoint})
 	}
 	return list
 }
 
 // accesses is nil where no object was accessed twice: the first access is the
 // last one then, and both are what the report shows already.
-func (o *opSummary) accesses() *Accesses {
+func (o *opSummary) accesses() *results.Accesses {
 	o.sample()
 	if n := uint64(len(o.Objects)); n == 0 || n >= o.Sizes.N {
 		return nil
@@ -632,28 +594,28 @@ func (o *opSummary) accesses() *Accesses {
 			lastTTFB.Add(a.Last.TTFB)
 		}
 	}
-	return &Accesses{uint64(len(o.Objects)), o.Sampled, statsOf(&first), statsOf(&firstTTFB), statsOf(&last), statsOf(&lastTTFB)}
+	return &results.Accesses{Objects: uint64(len(o.Objects)), Sampled: o.Sampled, First: results.StatsOf(&first), FirstTTFB: results.StatsOf(&firstTTFB), Last: results.StatsOf(&last), LastTTFB: results.StatsOf(&lastTTFB)}
 }
 
 // sizeClasses is nil where all requests have the same size.
-func (p *part) sizeClasses(size SizeRange) []SizeClass {
+func (p *part) sizeClasses(size results.SizeRange) []results.SizeClass {
 	if size.Min == size.Max {
 		return nil
 	}
-	var list []SizeClass
+	var list []results.SizeClass
 	for i, c := range p.Classes {
 		if c == nil {
 			continue
 		}
-		k := SizeClass{
+		k := results.SizeClass{
 			From: classNames[i], MinBytes: classBorders[i], Requests: c.Latency.Count(), Bytes: c.Bytes.Lo,
-			Duration: statsOf(&c.Latency), TTFB: statsOf(&c.TTFB),
+			Duration: results.StatsOf(&c.Latency), TTFB: results.StatsOf(&c.TTFB),
 		}
 		if i+1 < len(classNames) {
 			k.To = classNames[i+1]
 		}
 		if h := &c.Speed; h.Count() > 0 {
-			k.Speed = &Speed{
+			k.Speed = &results.Speed{
 				Mean: exact.Ratio(c.Bytes.Float(), c.Latency.Sum()/1e9),
 				P50:  float64(h.Quantile(.5)), P90: float64(h.Quantile(.1)), P99: float64(h.Quantile(.01)),
 				Fastest: float64(h.Max()), Slowest: float64(h.Min()),

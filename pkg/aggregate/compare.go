@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"warp/internal/exact"
+	"warp/pkg/results"
 )
 
 // A Comparison is what changed from one report to another. Units are as in
@@ -83,9 +84,9 @@ type StatsChange struct {
 
 // A MetricChange is what changed in a metric.
 type MetricChange struct {
-	Metric string `json:"metric"`
-	Unit   Unit   `json:"unit"`
-	Change Change `json:"change"`
+	Metric string       `json:"metric"`
+	Unit   results.Unit `json:"unit"`
+	Change Change       `json:"change"`
 }
 
 // A RateChange is what changed in the throughput of a segment.
@@ -107,27 +108,27 @@ type AveragedChange struct {
 
 // Compare tells what changed from before to after. Parameters of one that the
 // other does not know are left out where they have their default.
-func Compare(before, after *Report, defaults Defaults) Comparison {
+func Compare(before, after *results.Report, defaults Defaults) Comparison {
 	c := Comparison{
-		Version: 1, Before: before.compared(), After: after.compared(),
+		Version: 1, Before: compared(before), After: compared(after),
 		Parameters: differing(before, after, defaults),
 		OnlyBefore: []string{}, OnlyAfter: []string{}, Operations: []OpChange{},
 	}
 	for i := range before.Operations {
-		if b := &before.Operations[i]; after.counterpart(before, i) == nil {
-			c.OnlyBefore = append(c.OnlyBefore, b.label())
+		if b := &before.Operations[i]; counterpart(after, before, i) == nil {
+			c.OnlyBefore = append(c.OnlyBefore, b.Label())
 		}
 	}
 	for i := range after.Operations {
 		a := &after.Operations[i]
-		if b := before.counterpart(after, i); b != nil {
+		if b := counterpart(before, after, i); b != nil {
 			o := compareOps(b, a)
 			if text := after.StatementText(a.Statement); text == before.StatementText(a.Statement) {
 				o.StatementText = text
 			}
 			c.Operations = append(c.Operations, o)
 		} else {
-			c.OnlyAfter = append(c.OnlyAfter, a.label())
+			c.OnlyAfter = append(c.OnlyAfter, a.Label())
 		}
 	}
 	return c
@@ -135,8 +136,8 @@ func Compare(before, after *Report, defaults Defaults) Comparison {
 
 // counterpart finds in r what operation i is in the other report: where there
 // are several of that name, the one with as many before it.
-func (r *Report) counterpart(other *Report, i int) *Operation {
-	same := func(o *Operation) bool {
+func counterpart(r, other *results.Report, i int) *results.Operation {
+	same := func(o *results.Operation) bool {
 		x := &other.Operations[i]
 		return o.Op == x.Op && o.Statement == x.Statement && o.Warmup == x.Warmup
 	}
@@ -157,14 +158,14 @@ func (r *Report) counterpart(other *Report, i int) *Operation {
 	return nil
 }
 
-func (r *Report) compared() Compared {
+func compared(r *results.Report) Compared {
 	return Compared{r.Command, r.Runs, append([]string{}, r.Warnings...)}
 }
 
 // differing lists parameters, and what else about the runs is no measurement. A
 // parameter that only one run knows, and that has its default there, is no
 // difference.
-func differing(before, after *Report, defaults Defaults) []Parameter {
+func differing(before, after *results.Report, defaults Defaults) []Parameter {
 	b, a := Settings(before), Settings(after)
 	names := slices.AppendSeq(slices.Collect(maps.Keys(b)), maps.Keys(a))
 	slices.Sort(names)
@@ -191,7 +192,7 @@ func change(before, after float64) Change {
 
 func countChange(before, after uint64) Change { return change(float64(before), float64(after)) }
 
-func compareOps(b, a *Operation) OpChange {
+func compareOps(b, a *results.Operation) OpChange {
 	c := OpChange{
 		Op: a.Op, Statement: a.Statement, Warmup: a.Warmup, Requests: countChange(b.Requests, a.Requests), Errors: countChange(b.Errors, a.Errors),
 		ErrorsByCode: map[string]Change{},
@@ -205,7 +206,7 @@ func compareOps(b, a *Operation) OpChange {
 		HasBytes: b.HasBytes() || a.HasBytes(),
 	}
 	x, y := b.Figures(), a.Figures()
-	for _, m := range Metrics() {
+	for _, m := range results.Metrics() {
 		before, ok := m.Of(&x)
 		after, also := m.Of(&y)
 		if ok && also && m.Listed {
@@ -226,7 +227,7 @@ func compareOps(b, a *Operation) OpChange {
 	return c
 }
 
-func compareStats(b, a *Stats) *StatsChange {
+func compareStats(b, a *results.Stats) *StatsChange {
 	if b == nil || a == nil {
 		return nil
 	}
@@ -236,11 +237,11 @@ func compareStats(b, a *Stats) *StatsChange {
 	}
 }
 
-func compareAveraged(before, after *Operation) *AveragedChange {
+func compareAveraged(before, after *results.Operation) *AveragedChange {
 	if before.AveragedDuration == nil && after.AveragedDuration == nil {
 		return nil
 	}
-	b, a := before.averagedDuration(), after.averagedDuration()
+	b, a := averagedDuration(before), averagedDuration(after)
 	if b == nil || a == nil {
 		return nil
 	}
@@ -255,13 +256,13 @@ func compareAveraged(before, after *Operation) *AveragedChange {
 }
 
 // averagedDuration has what aggregated results can be compared with.
-func (o *Operation) averagedDuration() *AveragedStats {
+func averagedDuration(o *results.Operation) *results.AveragedStats {
 	if s := o.Duration; s != nil {
-		return &AveragedStats{s.Count, s.Mean, &s.P50, &s.P90, &s.P99, &s.Min, &s.Max}
+		return &results.AveragedStats{Count: s.Count, Mean: s.Mean, P50: &s.P50, P90: &s.P90, P99: &s.P99, Min: &s.Min, Max: &s.Max}
 	}
 	return o.AveragedDuration
 }
 
-func compareRates(b, a *Segment) *RateChange {
+func compareRates(b, a *results.Segment) *RateChange {
 	return &RateChange{change(b.BytesPerS, a.BytesPerS), change(b.ObjectsPerS, a.ObjectsPerS)}
 }

@@ -7,35 +7,13 @@ import (
 
 	"warp/internal/exact"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 	"warp/pkg/stats"
 )
-
-// A Course is how an operation, or all of a group, went over time, in more
-// detail than a report shows: what assertions are judged by.
-type Course struct {
-	Whole  Slice
-	Slices map[time.Duration][]Slice // by the lengths in Options.Slices
-}
-
-// A Slice is a piece of the window. Rates are about the time in it, and the
-// rest about the requests that started in it.
-type Slice struct {
-	Start          time.Time
-	Seconds        float64
-	Bytes, Objects float64
-	Inside, Errors uint64 // successful requests and failed ones
-	stats.Times
-}
 
 // maxSlices is how many pieces of a chosen length a window may have: each keeps
 // the times of its requests.
 const maxSlices = 10000
-
-// Course is nil where the options asked for no slices.
-func (o *Operation) Course() *Course { return o.course }
-
-// Course returns the course of all operations of the group together.
-func (g *GroupReport) Course() *Course { return g.course }
 
 // newSlices are the series of a part that keep times.
 func (p *part) newSlices() []stats.Series {
@@ -77,16 +55,16 @@ func (p *part) slice(r *oplog.Record, start, end int64, started bool, bytes, obj
 }
 
 // course returns the course of one operation.
-func (v *view) course(all *hostSummary, op *Operation, o *Options) (*Course, error) {
+func (v *view) course(all *hostSummary, op *results.Operation, o *Options) (*results.Course, error) {
 	if len(o.Slices) == 0 {
 		return nil, nil
 	}
-	c := &Course{
-		Whole: Slice{
+	c := &results.Course{
+		Whole: results.Slice{
 			Start: op.WindowStart, Seconds: op.WindowS, Bytes: float64(op.Bytes), Objects: op.Objects, Inside: op.Inside, Errors: op.Errors,
 			Times: stats.Times{Requests: op.Inside, Latency: all.Latency, TTFB: all.TTFB, Response: all.Response},
 		},
-		Slices: map[time.Duration][]Slice{},
+		Slices: map[time.Duration][]results.Slice{},
 	}
 	for i, length := range v.part.Cuts {
 		list, err := slicesOf(&v.part.Slices[i], v.start, v.end, length)
@@ -101,21 +79,21 @@ func (v *view) course(all *hostSummary, op *Operation, o *Options) (*Course, err
 // groupCourse returns the course of all operations of a group. Where the group
 // has a window, it covers the window only, even for operations with too few
 // requests in it.
-func (g *groupView) groupCourse(views []*view, gr *GroupReport, ops []Operation, o *Options) (*Course, error) {
+func (g *groupView) groupCourse(views []*view, gr *results.GroupReport, ops []results.Operation, o *Options) (*results.Course, error) {
 	if len(o.Slices) == 0 {
 		return nil, nil
 	}
-	c := &Course{Slices: map[time.Duration][]Slice{}}
+	c := &results.Course{Slices: map[time.Duration][]results.Slice{}}
 	w := &c.Whole
 	w.Start, w.Seconds = gr.WindowStart, gr.WindowS
 	for i := range ops {
-		w.add(&ops[i].course.Whole)
+		w.Add(&ops[i].Course.Whole)
 	}
 	for i, length := range o.Slices {
 		var sum *stats.Series
 		for _, v := range views {
 			p := v.part
-			if in := v.op.In; g.basis != Whole && in != nil {
+			if in := v.op.In; g.basis != results.Whole && in != nil {
 				p = in
 			}
 			if sum == nil {
@@ -134,30 +112,14 @@ func (g *groupView) groupCourse(views []*view, gr *GroupReport, ops []Operation,
 	return c, nil
 }
 
-// add adds what happened in the same time.
-func (s *Slice) add(o *Slice) {
-	s.Bytes += o.Bytes
-	s.Objects += o.Objects
-	s.Inside += o.Inside
-	s.Errors += o.Errors
-	s.Times.Merge(&o.Times)
-}
-
-// wait adds requests that were never sent to the response times of the whole.
-func (c *Course) wait(waits *stats.Histogram) {
-	if c != nil {
-		c.Whole.Response.Merge(waits)
-	}
-}
-
 // slicesOf lists the slices of a series.
-func slicesOf(t *stats.Series, start, end int64, asked time.Duration) ([]Slice, error) {
+func slicesOf(t *stats.Series, start, end int64, asked time.Duration) ([]results.Slice, error) {
 	if t.TooMany || asked > 0 && exact.Distance(start, end)/int64(asked) >= maxSlices {
 		return nil, fmt.Errorf("every %v cuts the window into more than 10,000 pieces: choose longer ones", asked)
 	}
 	t.Fit(start, end)
 	pieces := t.Between(start, end)
-	all := make([]Slice, len(pieces))
+	all := make([]results.Slice, len(pieces))
 	for i := range pieces {
 		p, s := &pieces[i], &all[i]
 		s.Start, s.Seconds = utc(p.From), float64(exact.Distance(p.From, p.To))/1e9

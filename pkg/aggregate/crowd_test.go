@@ -9,6 +9,7 @@ import (
 
 	"warp/internal/testlog"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 // TestTimesOfManyHosts has more hosts than times are kept of, and merges parts
@@ -49,7 +50,7 @@ func TestTimesOfManyHosts(t *testing.T) {
 	}
 }
 
-func timesAddUp(t *testing.T, all []Segment, want uint64) {
+func timesAddUp(t *testing.T, all []results.Segment, want uint64) {
 	t.Helper()
 	var n uint64
 	for _, s := range all {

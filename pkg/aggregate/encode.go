@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 // maxEncoded is how large an encoded summary may be, once inflated: many times
@@ -84,9 +85,9 @@ func Decode(b []byte, o Options) (*Summary, error) {
 		for _, c := range g.Clients {
 			c.run = c.Client.runKey()
 		}
-		g.basis = Whole
+		g.basis = results.Whole
 		if g.Kind == measured {
-			g.basis, g.window = Measured, e.Window
+			g.basis, g.window = results.Measured, e.Window
 		}
 		s.groups = append(s.groups, g)
 	}

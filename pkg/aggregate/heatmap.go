@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"warp/pkg/results"
 	"warp/pkg/stats"
 )
 
@@ -30,7 +31,7 @@ func heatBorder(bucket int) uint64 {
 }
 
 // heatMap is nil where no time was counted.
-func heatMap(pieces []stats.Piece) *HeatMap {
+func heatMap(pieces []stats.Piece) *results.HeatMap {
 	rows := make([]heatRow, len(pieces))
 	first, last := maxHeat, -1
 	for i := range pieces {
@@ -42,7 +43,7 @@ func heatMap(pieces []stats.Piece) *HeatMap {
 	if last < 0 {
 		return nil
 	}
-	m := &HeatMap{Counts: make([][]uint64, len(rows))}
+	m := &results.HeatMap{Counts: make([][]uint64, len(rows))}
 	for at := first; at <= last+1; at++ {
 		m.BoundsMS = append(m.BoundsMS, float64(heatBorder(at))/1e6)
 	}

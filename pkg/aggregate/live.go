@@ -9,6 +9,7 @@ import (
 
 	"warp/internal/exact"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 	"warp/pkg/stats"
 )
 
@@ -81,11 +82,11 @@ type LiveOp struct {
 	Requests       uint64 // all, failed ones included
 	Errors         uint64
 	Bytes, Objects uint64
-	Elapsed        time.Duration // since the first request began
-	P50, P99       time.Duration // since the start
-	Latency        *Stats        // the same in full; nil where no request succeeded
-	Current        LiveRate      // over the last second, or up to five where requests take that long
-	Average        LiveRate      // since the first request began
+	Elapsed        time.Duration  // since the first request began
+	P50, P99       time.Duration  // since the start
+	Latency        *results.Stats // the same in full; nil where no request succeeded
+	Current        LiveRate       // over the last second, or up to five where requests take that long
+	Average        LiveRate       // since the first request began
 }
 
 // A LiveRate is throughput per second.
@@ -193,7 +194,7 @@ func (l *Live) Snapshot(now int64) LiveSnapshot {
 		elapsed := exact.Distance(op.first, now)
 		o := LiveOp{
 			Op: op.name, Requests: op.requests, Errors: op.errors, Bytes: op.bytes, Objects: op.objects,
-			Elapsed: time.Duration(elapsed), P50: op.latency.Quantile(.5), P99: op.latency.Quantile(.99), Latency: statsOf(&op.latency),
+			Elapsed: time.Duration(elapsed), P50: op.latency.Quantile(.5), P99: op.latency.Quantile(.99), Latency: results.StatsOf(&op.latency),
 			Current: op.current(now),
 		}
 		seconds := float64(elapsed) / 1e9

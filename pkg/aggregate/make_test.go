@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 // A memoryLog is a log in memory. It hands out rows in odd batches, from memory
@@ -65,12 +66,12 @@ func windowed(rows []oplog.Record, w oplog.Window) *memoryLog {
 	}
 }
 
-func analyze(t testing.TB, rows []oplog.Record, o Options) *Report {
+func analyze(t testing.TB, rows []oplog.Record, o Options) *results.Report {
 	t.Helper()
 	return analyzeLog(t, &memoryLog{rows: rows}, o)
 }
 
-func analyzeLog(t testing.TB, log Log, o Options) *Report {
+func analyzeLog(t testing.TB, log Log, o Options) *results.Report {
 	t.Helper()
 	r, err := Analyze(log, o)
 	if err != nil {
@@ -80,7 +81,7 @@ func analyzeLog(t testing.TB, log Log, o Options) *Report {
 }
 
 // render is everything that a report says.
-func render(t testing.TB, r *Report) string {
+func render(t testing.TB, r *results.Report) string {
 	t.Helper()
 	b, err := json.MarshalIndent(r, "", " ")
 	if err != nil {

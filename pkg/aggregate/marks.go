@@ -9,36 +9,12 @@ import (
 
 	"warp/internal/exact"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 	"warp/pkg/stats"
 )
 
-// A MarkReport says what was done to the store and how the run went before and
-// after it. All operations count together.
-type MarkReport struct {
-	At          time.Time  `json:"at"`
-	Text        string     `json:"text"`
-	Before      *MarkPhase `json:"before"`        // from the mark before it, or the begin of the window; null = there is no time between them
-	During      *MarkPhase `json:"during"`        // to the recovery, or to the next mark if that is earlier; null where it recovered at once
-	After       *MarkPhase `json:"after"`         // from the recovery to the next mark or the end of the window; null where there is no such time
-	LongestGapS *float64   `json:"longest_gap_s"` // without a successful request, up to the next mark or the end of the window; null outside of the window
-	RecoveryS   *float64   `json:"recovery_s"`    // until the throughput was back; null = it was not, or it is unknown
-}
-
-// A MarkPhase is a time before or after a mark.
-type MarkPhase struct {
-	Seconds     float64  `json:"duration_s"`
-	Requests    uint64   `json:"requests"` // failed ones included
-	Errors      uint64   `json:"errors"`
-	ObjectsPerS float64  `json:"objects_per_s"`
-	BytesPerS   float64  `json:"bytes_per_s"`
-	P99         *float64 `json:"p99_ms"` // service time of successful requests; null where there is none
-}
-
-// RecoverySpan is the time over which the throughput must be back.
-const RecoverySpan = 5 * time.Second
-
 const (
-	recoverySpan = int64(RecoverySpan)
+	recoverySpan = int64(results.RecoverySpan)
 	// recoveryShare is how much of the throughput before the mark is enough.
 	recoveryShare = .95
 	// A stall is a gap without a success that is longer than both minStall and
@@ -92,7 +68,7 @@ func (s *Summary) countMarks(g *group, op *opSummary, r *oplog.Record, start, en
 }
 
 // markReports are the figures of all marks, in order of time.
-func (s *Summary) markReports() []MarkReport {
+func (s *Summary) markReports() []results.MarkReport {
 	m := &s.markCounts
 	if m.stretches == nil || s.windows.Common != m.known {
 		m.setWindow(s.windows.Common, s.options.Skip, s.marks)
@@ -102,15 +78,15 @@ func (s *Summary) markReports() []MarkReport {
 		end = max(m.last, m.from)
 	}
 	c := m.curve(end)
-	var all []MarkReport
+	var all []results.MarkReport
 	for _, mark := range s.marks {
-		r := MarkReport{At: mark.Time(), Text: mark.Text}
+		r := results.MarkReport{At: mark.Time(), Text: mark.Text}
 		if k := m.stretchOf(mark.At); k > 0 && mark.At < end && m.counted {
 			m.report(&r, k, c, end)
 		}
 		all = append(all, r)
 	}
-	slices.SortStableFunc(all, func(a, b MarkReport) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(all, func(a, b results.MarkReport) int { return a.At.Compare(b.At) })
 	return all
 }
 
@@ -126,7 +102,7 @@ func (m *markCounts) stretchOf(at int64) int {
 }
 
 // report fills in the figures of the mark that stretch k begins with.
-func (m *markCounts) report(r *MarkReport, k int, c *curve, end int64) {
+func (m *markCounts) report(r *results.MarkReport, k int, c *curve, end int64) {
 	from, next, previous := m.stretches[k].from, end, max(m.stretches[k-1].from, m.from)
 	if k+1 < len(m.stretches) {
 		next = min(next, m.stretches[k+1].from)
@@ -150,26 +126,26 @@ func (m *markCounts) report(r *MarkReport, k int, c *curve, end int64) {
 }
 
 // phase is about the whole stretch.
-func (s *stretch) phase(from, to int64) *MarkPhase {
+func (s *stretch) phase(from, to int64) *results.MarkPhase {
 	if to <= from {
 		return nil
 	}
-	p := &MarkPhase{Seconds: float64(to-from) / 1e9}
-	p.rates(s.bytes, float64(s.objects))
-	p.latencies(s.starts)
+	p := &results.MarkPhase{Seconds: float64(to-from) / 1e9}
+	setRates(p, s.bytes, float64(s.objects))
+	setLatencies(p, s.starts)
 	return p
 }
 
 // part is about a piece of the stretch. The requests that were on their way at
 // its begin are in it where head is set, and those after its end where tail is.
-func (s *stretch) part(c *curve, from, to int64, head, tail bool) *MarkPhase {
+func (s *stretch) part(c *curve, from, to int64, head, tail bool) *results.MarkPhase {
 	if to <= from {
 		return nil
 	}
-	p := &MarkPhase{Seconds: float64(to-from) / 1e9}
+	p := &results.MarkPhase{Seconds: float64(to-from) / 1e9}
 	b, o := c.until(from)
 	bytes, objects := c.until(to)
-	p.rates(uint64(bytes-b), objects-o)
+	setRates(p, uint64(bytes-b), objects-o)
 	first, last := 0, len(s.starts)
 	if !head {
 		first = startAfter(from - s.from)
@@ -177,7 +153,7 @@ func (s *stretch) part(c *curve, from, to int64, head, tail bool) *MarkPhase {
 	if !tail {
 		last = startAfter(to - s.from)
 	}
-	p.latencies(s.starts[min(first, len(s.starts)):min(last, len(s.starts))])
+	setLatencies(p, s.starts[min(first, len(s.starts)):min(last, len(s.starts))])
 	return p
 }
 
@@ -190,11 +166,11 @@ func startAfter(since int64) int {
 	return i
 }
 
-func (p *MarkPhase) rates(bytes uint64, objects float64) {
+func setRates(p *results.MarkPhase, bytes uint64, objects float64) {
 	p.BytesPerS, p.ObjectsPerS = float64(bytes)/p.Seconds, objects/objectUnit/p.Seconds
 }
 
-func (p *MarkPhase) latencies(bins []*startBin) {
+func setLatencies(p *results.MarkPhase, bins []*startBin) {
 	var all stats.Histogram
 	for _, b := range bins {
 		if b != nil {
@@ -320,16 +296,4 @@ func (c *curve) recovery(mark int64, needed float64, stall int64) (at int64, fou
 		}
 	}
 	return 0, false
-}
-
-// EndsTooSoon reports whether the window ends before a recovery after the mark
-// could be seen.
-func (r *Report) EndsTooSoon(m *MarkReport) bool {
-	var end time.Time // of the window, which all operations share
-	for i := range r.Groups {
-		if r.Groups[i].WindowEnd.After(end) {
-			end = r.Groups[i].WindowEnd
-		}
-	}
-	return !end.IsZero() && end.Sub(m.At) < RecoverySpan
 }

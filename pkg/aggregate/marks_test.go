@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 // A markedLog has marks before the first row that ended after each.
@@ -118,7 +119,7 @@ func TestMarksOfAFreeze(t *testing.T) {
 			}
 			// Everything in the window is in exactly one phase of a mark, once the phases before later marks are left out.
 			requests, seconds, objects := uint64(0), 0., 0.
-			phases := []*MarkPhase{first.Before}
+			phases := []*results.MarkPhase{first.Before}
 			for _, m := range r.Marks {
 				phases = append(phases, m.During, m.After)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"warp/internal/testlog"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 func ms(n int64) int64 { return testlog.Epoch + n*int64(time.Millisecond) }
@@ -70,7 +71,7 @@ func TestAllFailed(t *testing.T) {
 	rows := testlog.Loads()["failing"].Rows(1)
 	op := analyze(t, rows, Options{}).Operations[0]
 	n := uint64(len(rows))
-	if op.Requests != n || op.Errors != n || op.Inside != 0 || op.Bytes != 0 || op.Duration != nil || op.WindowBasis != Whole {
+	if op.Requests != n || op.Errors != n || op.Inside != 0 || op.Bytes != 0 || op.Duration != nil || op.WindowBasis != results.Whole {
 		t.Errorf("%+v", op)
 	}
 	sum := uint64(0)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 // This file is the analysis as docs/numbers.md writes it down ("To the last
@@ -382,12 +383,12 @@ func (p *oracleOp) borders(asked int64) (all []int64, length int64) {
 	return all, length
 }
 
-func (p *oracleOp) segments(asked int64) (list []Segment, length float64) {
+func (p *oracleOp) segments(asked int64) (list []results.Segment, length float64) {
 	at, l := p.borders(asked)
 	if at == nil {
-		return []Segment{}, 0
+		return []results.Segment{}, 0
 	}
-	list = make([]Segment, len(at)-1)
+	list = make([]results.Segment, len(at)-1)
 	parts := make([]uint64, len(list))
 	for i := range list {
 		list[i].Start, list[i].DurationS = time.Unix(0, at[i]).UTC(), float64(at[i+1]-at[i])/1e9
@@ -454,10 +455,10 @@ func (p *oracleOp) segments(asked int64) (list []Segment, length float64) {
 	return list, float64(l) / 1e9
 }
 
-func segmentStats(t []time.Duration) *SegmentStats {
+func segmentStats(t []time.Duration) *results.SegmentStats {
 	slices.Sort(t)
 	at := func(perMille int) float64 { return float64(nearestRank(t, perMille)) / 1e6 }
-	return &SegmentStats{uint64(len(t)), at(500), at(900), at(990), at(1000)}
+	return &results.SegmentStats{Count: uint64(len(t)), P50: at(500), P90: at(900), P99: at(990), Max: at(1000)}
 }
 
 // rates are those of all rows between the ends of the window.
@@ -535,7 +536,7 @@ func nearestRank(sorted []time.Duration, perMille int) time.Duration {
 	return sorted[max(rank, 1)-1]
 }
 
-func (c checker) stats(what string, s *Stats, values []time.Duration) {
+func (c checker) stats(what string, s *results.Stats, values []time.Duration) {
 	c.Helper()
 	if len(values) == 0 || s == nil {
 		c.equal(what+" unknown", s == nil, len(values) == 0)
@@ -556,7 +557,7 @@ func (c checker) stats(what string, s *Stats, values []time.Duration) {
 }
 
 // checkOp compares what does not depend on other operations.
-func (c checker) checkOp(op *Operation, p *oracleOp, dur int64) {
+func (c checker) checkOp(op *results.Operation, p *oracleOp, dur int64) {
 	c.where += " " + op.Op
 	var errs, before, beforeErrs, late, lateErrs uint64
 	byCode := map[string]uint64{}
@@ -625,7 +626,7 @@ func (c checker) checkOp(op *Operation, p *oracleOp, dur int64) {
 	}
 }
 
-func (c checker) segment(what string, got, want Segment) {
+func (c checker) segment(what string, got, want results.Segment) {
 	if a, b := got.Duration, want.Duration; a != nil && b != nil {
 		c.equal(what+": requests", a.Count, b.Count)
 		c.equal(what+": max", a.Max, b.Max)
@@ -640,7 +641,7 @@ func (c checker) segment(what string, got, want Segment) {
 }
 
 // slowest compares durations only where several requests took equally long.
-func (c checker) slowest(got []SlowRequest, started []oplog.Record) {
+func (c checker) slowest(got []results.SlowRequest, started []oplog.Record) {
 	rows := slices.Clone(started)
 	slices.SortStableFunc(rows, func(a, b oplog.Record) int { return cmp.Compare(ends(&b)-b.Start, ends(&a)-a.Start) })
 	rows = rows[:min(20, len(rows))]
@@ -660,7 +661,7 @@ func (c checker) slowest(got []SlowRequest, started []oplog.Record) {
 
 // heatMap counts again what took how long in each segment. A histogram may put
 // a time that is within 0.4 % of a bound on the other side of it.
-func (c checker) heatMap(m *HeatMap, p *oracleOp, dur int64) {
+func (c checker) heatMap(m *results.HeatMap, p *oracleOp, dur int64) {
 	at, _ := p.borders(dur)
 	if m == nil {
 		c.equal("no heat map", len(at) == 0 || len(p.times(service)) == 0, true)
@@ -690,14 +691,14 @@ func (c checker) heatMap(m *HeatMap, p *oracleOp, dur int64) {
 	}
 }
 
-func flightOf(ms []float64) Flight {
+func flightOf(ms []float64) results.Flight {
 	if len(ms) == 0 {
-		return Flight{}
+		return results.Flight{}
 	}
-	return Flight{uint64(len(ms)), slices.Min(ms), slices.Max(ms)}
+	return results.Flight{Requests: uint64(len(ms)), ShortestMS: slices.Min(ms), LongestMS: slices.Max(ms)}
 }
 
-func (c checker) extremes(e *Extremes, all []Segment, length float64) {
+func (c checker) extremes(e *results.Extremes, all []results.Segment, length float64) {
 	var full []float64
 	for _, only := range []float64{length, 0} {
 		for i := range all {
@@ -714,7 +715,7 @@ func (c checker) extremes(e *Extremes, all []Segment, length float64) {
 		}
 	}
 	sort.Float64s(full)
-	rate := func(s Segment) float64 {
+	rate := func(s results.Segment) float64 {
 		if e.By == "bytes" {
 			return s.BytesPerS
 		}
@@ -725,7 +726,7 @@ func (c checker) extremes(e *Extremes, all []Segment, length float64) {
 }
 
 // checkGroup compares a group, and its operations.
-func (c checker) checkGroup(r *Report, index int, g *oracleGroup, o *oracle) {
+func (c checker) checkGroup(r *results.Report, index int, g *oracleGroup, o *oracle) {
 	gr := &r.Groups[index]
 	var started, due, ended, errs int
 	var response, took []time.Duration
@@ -751,7 +752,7 @@ func (c checker) checkGroup(r *Report, index int, g *oracleGroup, o *oracle) {
 	if ops > 1 {
 		c.stats("service time of the group", gr.Duration, took)
 	} else {
-		c.equal("service time of a group of one", gr.Duration, (*Stats)(nil))
+		c.equal("service time of a group of one", gr.Duration, (*results.Stats)(nil))
 	}
 	c.equal("errors of the group", gr.Errors, uint64(errs))
 	if g.run != "" {
@@ -791,7 +792,7 @@ func (o *oracle) unsent(begin, end time.Time) (waits []time.Duration) {
 }
 
 // check holds a report against the page.
-func (o *oracle) check(t *testing.T, r *Report, where string) {
+func (o *oracle) check(t *testing.T, r *results.Report, where string) {
 	t.Helper()
 	groups := o.groups()
 	if len(groups) != len(r.Groups) {
@@ -811,7 +812,7 @@ func (o *oracle) check(t *testing.T, r *Report, where string) {
 }
 
 // reported says whether that is the group's report.
-func (g *oracleGroup) reported(r *Report, index int) bool {
+func (g *oracleGroup) reported(r *results.Report, index int) bool {
 	names := slices.Clone(r.Groups[index].Operations)
 	sort.Strings(names)
 	if r.Groups[index].Kind != g.kind || strings.Join(names, " ") != strings.Join(keys(g.ops), " ") {
@@ -826,7 +827,7 @@ func (g *oracleGroup) reported(r *Report, index int) bool {
 	return false
 }
 
-func runOfPart(op *Operation) string {
+func runOfPart(op *results.Operation) string {
 	if c := op.ByClient[0]; c.Run == "" {
 		return "client " + c.Name
 	}

@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 	"warp/pkg/stats"
 )
 
@@ -31,15 +32,15 @@ func (h *phaseHists) merge(o *phaseHists) {
 }
 
 // report is nil where nothing was noted; phases that never took place are null.
-func (h *phaseHists) report() *Phases {
+func (h *phaseHists) report() *results.Phases {
 	if h == nil {
 		return nil
 	}
-	p := &Phases{
-		DNS: statsOf(&h[0]), Connect: statsOf(&h[1]), TLS: statsOf(&h[2]),
-		Send: statsOf(&h[3]), Wait: statsOf(&h[4]), Receive: statsOf(&h[5]),
+	p := &results.Phases{
+		DNS: results.StatsOf(&h[0]), Connect: results.StatsOf(&h[1]), TLS: results.StatsOf(&h[2]),
+		Send: results.StatsOf(&h[3]), Wait: results.StatsOf(&h[4]), Receive: results.StatsOf(&h[5]),
 	}
-	if *p == (Phases{}) {
+	if *p == (results.Phases{}) {
 		return nil
 	}
 	return p

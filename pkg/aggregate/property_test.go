@@ -11,6 +11,7 @@ import (
 
 	"warp/internal/testlog"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 	"warp/pkg/stats"
 )
 
@@ -181,7 +182,7 @@ func TestSegmentsAddUp(t *testing.T) {
 	})
 }
 
-func segmentsAddUp(t *testing.T, op *Operation) {
+func segmentsAddUp(t *testing.T, op *results.Operation) {
 	t.Helper()
 	var bytes, hostBytes, clientBytes uint64
 	var objects, seconds float64

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"warp/pkg/oplog"
-	"warp/pkg/stats"
 )
 
 // Rows calls f with the rows of a log, those only that Op, Host, Offset and Limit
@@ -54,7 +53,3 @@ func note(names map[string]bool, name string) {
 		names[clone(name)] = true
 	}
 }
-
-// Pieces are the segments with all that is known of them; those of a report
-// that was read have none.
-func (o *Operation) Pieces() []stats.Piece { return o.pieces }

@@ -5,11 +5,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"warp/pkg/results"
 )
 
 // Settings are the parameters of a run by name, and in brackets what else about
 // it is no measurement.
-func Settings(r *Report) map[string]string {
+func Settings(r *results.Report) map[string]string {
 	m := map[string]string{"(benchmark)": r.Benchmark, "(engine)": r.Engine, "(warp version)": r.Warp}
 	maps.Copy(m, r.Parameters)
 	for i, text := range r.Statements {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 // maxSlowest is how many of the slowest requests are kept.
@@ -75,11 +76,11 @@ func (s slowest) valid() bool {
 	return len(s) <= maxSlowest && slices.IsSortedFunc(s, func(a, b slowRequest) int { return a.compare(&b) })
 }
 
-func (s slowest) report() []SlowRequest {
-	list := make([]SlowRequest, len(s))
+func (s slowest) report() []results.SlowRequest {
+	list := make([]results.SlowRequest, len(s))
 	for i := range s {
 		r := &s[i]
-		list[i] = SlowRequest{
+		list[i] = results.SlowRequest{
 			Start: utc(r.Start), DurationMS: float64(r.Duration) / 1e6, Key: r.Key, Host: r.Host, Client: r.Client.ID, Run: r.Client.Run,
 			Thread: r.Thread, Bytes: r.Bytes, Status: r.Status, Error: r.Code,
 		}

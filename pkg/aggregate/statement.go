@@ -35,19 +35,3 @@ func (a opID) compare(b opID) int {
 	}
 	return 1
 }
-
-// label names an operation in a list of all operations of a report.
-func (o *Operation) label() string {
-	if o.Statement == 0 {
-		return o.Op
-	}
-	return o.Op + " (" + oplog.Statement{Number: uint16(o.Statement), WarmUp: o.Warmup}.Title() + ")"
-}
-
-// StatementText is the statement as it was written; "" if unknown.
-func (r *Report) StatementText(number int) string {
-	if number < 1 || number > len(r.Statements) {
-		return ""
-	}
-	return r.Statements[number-1]
-}

@@ -8,6 +8,7 @@ import (
 
 	"warp/internal/testlog"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 // The figures of a statement are those of all its requests, and of no others.
@@ -24,7 +25,7 @@ func TestStatements(t *testing.T) {
 			s := oplog.Statement{Number: uint16(op.Statement), WarmUp: op.Warmup}
 			own := slices.DeleteFunc(slices.Clone(rows), func(r oplog.Record) bool { return r.Statement != s })
 			first, last, _ := rangeOf(own, "")
-			if op.Op != parts[s] || op.WindowBasis != Whole || op.WindowStart.UnixNano() != first || op.WindowEnd.UnixNano() != last {
+			if op.Op != parts[s] || op.WindowBasis != results.Whole || op.WindowStart.UnixNano() != first || op.WindowEnd.UnixNano() != last {
 				t.Fatalf("statement %s: %s from %v to %v (%s)", s, op.Op, op.WindowStart, op.WindowEnd, op.WindowBasis)
 			}
 			if op.Inside != op.Requests-op.Errors || op.Share != 1 {
@@ -50,13 +51,13 @@ func TestStatementsMerge(t *testing.T) {
 
 func TestCompareStatements(t *testing.T) {
 	t.Parallel()
-	of := func(seed uint64) *Report {
+	of := func(seed uint64) *results.Report {
 		rows, _ := testlog.Script(seed)
 		return analyze(t, rows, Options{})
 	}
 	before, after := of(1), of(2)
-	after.Operations = slices.DeleteFunc(after.Operations, func(o Operation) bool { return o.Statement == 3 })
-	before.Operations = slices.DeleteFunc(before.Operations, func(o Operation) bool { return o.Warmup })
+	after.Operations = slices.DeleteFunc(after.Operations, func(o results.Operation) bool { return o.Statement == 3 })
+	before.Operations = slices.DeleteFunc(before.Operations, func(o results.Operation) bool { return o.Warmup })
 	c := Compare(before, after, nil)
 	if fmt.Sprint(c.OnlyBefore, c.OnlyAfter) != "[GET (statement 3)] [GET (statement 2, warm-up)]" || len(c.Operations) != 3 {
 		t.Errorf("%q %q", c.OnlyBefore, c.OnlyAfter)

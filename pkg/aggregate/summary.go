@@ -8,6 +8,7 @@ import (
 
 	"warp/internal/exact"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 	"warp/pkg/stats"
 )
 
@@ -37,7 +38,7 @@ type Summary struct {
 
 // NewSummary begins a summary. Its windows are not known yet; see SetWindow.
 func NewSummary(o Options) *Summary {
-	return &Summary{options: o, windows: runWindows{Basis: Measured}, runs: map[string]bool{}}
+	return &Summary{options: o, windows: runWindows{Basis: results.Measured}, runs: map[string]bool{}}
 }
 
 // A groupKind says why operations are reported together.
@@ -58,7 +59,7 @@ type group struct {
 	Clients   []*groupClient
 
 	window     oplog.Window // as far as it is decided; of a derived one as far as rows tell
-	basis      Basis
+	basis      results.Basis
 	runs       []oplog.Window // of each run, where there are several
 	lastOp     *opSummary
 	lastClient *groupClient
@@ -354,7 +355,7 @@ func (s *Summary) groupOf(kind groupKind, st oplog.Statement) *group {
 			return g
 		}
 	}
-	g := &group{Kind: kind, Statement: st, basis: Whole}
+	g := &group{Kind: kind, Statement: st, basis: results.Whole}
 	if kind == measured {
 		g.basis, g.window, g.runs = s.windows.Basis, s.windows.Common, s.windows.each
 	}
@@ -378,7 +379,7 @@ func (s *Summary) derivedGroup(id opID) *group {
 	if d == nil {
 		return nil // a file that grows: the survey has not seen it
 	}
-	g := &group{Kind: derived, basis: Derived, window: oplog.Window{Begin: d.begin, End: d.end}, runs: d.runs}
+	g := &group{Kind: derived, basis: results.Derived, window: oplog.Window{Begin: d.begin, End: d.end}, runs: d.runs}
 	for _, op := range d.ops {
 		g.op(op, &s.options)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 // dataDir holds logs that another implementation wrote, beside the repository.
@@ -57,7 +58,7 @@ func TestTruth(t *testing.T) {
 	if err != nil {
 		t.Skipf("the logs of another implementation are not here: %v", err)
 	}
-	var report *aggregate.Report
+	var report *results.Report
 	rows := 0
 	for line := range strings.Lines(string(truth)) {
 		if name, ok := strings.CutPrefix(line, "### `"); ok && !strings.Contains(name, ".json") {
@@ -82,7 +83,7 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-func compareRow(t *testing.T, r *aggregate.Report, f []string) {
+func compareRow(t *testing.T, r *results.Report, f []string) {
 	t.Helper()
 	for _, op := range r.Operations {
 		if op.Op != f[0] {

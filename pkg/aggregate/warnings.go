@@ -6,16 +6,17 @@ import (
 
 	"warp/internal/exact"
 	"warp/internal/human"
+	"warp/pkg/results"
 )
 
 // warnings say what a reader of the group's figures should know.
-func (g *groupView) warnings(r *GroupReport, ops []Operation, o *Options) (all []string) {
+func (g *groupView) warnings(r *results.GroupReport, ops []results.Operation, o *Options) (all []string) {
 	names := strings.Join(r.Operations, ", ")
 	if s := g.Statement; s.Number > 0 {
 		names = human.UpperFirst(s.Title()) + ", " + names
 	}
 	say := func(who, format string, a ...any) { all = append(all, who+": "+fmt.Sprintf(format, a...)) }
-	if n := g.window.Cold; n > 0 && g.basis == Measured {
+	if n := g.window.Cold; n > 0 && g.basis == results.Measured {
 		say(names, "%d of %s had not finished a request when the window began.", n, human.Plural(uint64(r.Concurrency), "worker"))
 	}
 	if g.run != "" {
@@ -32,13 +33,13 @@ func (g *groupView) warnings(r *GroupReport, ops []Operation, o *Options) (all [
 	return all
 }
 
-func (g *groupView) opWarnings(op *Operation, o *Options) (all []string) {
+func (g *groupView) opWarnings(op *results.Operation, o *Options) (all []string) {
 	say := func(format string, a ...any) { all = append(all, op.Op+": "+fmt.Sprintf(format, a...)) }
 	windowed := g.Kind == measured || g.Kind == derived
 	switch {
-	case op.WindowBasis == NoWindow && o.Skip > 0:
+	case op.WindowBasis == results.NoWindow && o.Skip > 0:
 		say("nothing is left after skipping %v; there are no rates or latencies.", o.Skip)
-	case windowed && op.WindowBasis == Whole:
+	case windowed && op.WindowBasis == results.Whole:
 		say("fewer than %d successful requests started in the window, so the figures cover the whole run, warm-up included; run longer.", fewRequests)
 		return all
 	}
@@ -46,7 +47,7 @@ func (g *groupView) opWarnings(op *Operation, o *Options) (all []string) {
 		say("%s in flight when the window began, and the longest took %s, longer than any that started in the window.",
 			wereRequests(f.Requests), human.Millis(f.LongestMS))
 	}
-	if outside := op.WarmUp.Requests + op.Late.Requests; op.WindowBasis == Derived && 20*outside > op.Requests {
+	if outside := op.WarmUp.Requests + op.Late.Requests; op.WindowBasis == results.Derived && 20*outside > op.Requests {
 		say("%.1f %% of the requests started outside of the window.", 100*exact.Ratio(float64(outside), float64(op.Requests)))
 	}
 	if u := op.Unanswered; u != nil {
@@ -58,13 +59,13 @@ func (g *groupView) opWarnings(op *Operation, o *Options) (all []string) {
 
 // overlap says how much of their time several runs have in common, where that
 // is not nearly all of it.
-func (g *groupView) overlap(names string, ops []Operation) []string {
+func (g *groupView) overlap(names string, ops []results.Operation) []string {
 	longest := int64(0)
 	for _, w := range g.runs {
 		longest = max(longest, exact.Distance(w.Begin, w.End))
 	}
 	common := exact.Distance(g.start, g.end)
-	if len(g.runs) < 2 || g.basis == Whole || 20*(longest-common) <= longest {
+	if len(g.runs) < 2 || g.basis == results.Whole || 20*(longest-common) <= longest {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s: the %d runs were measured at the same time for %s only, of up to %s each; the figures cover that time.",

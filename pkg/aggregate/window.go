@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 // A clientID names one process of one run. Rows of other tools have no run id;
@@ -19,27 +20,10 @@ func (c clientID) runKey() string {
 	return "client " + c.ID
 }
 
-// A Basis says what a window rests on.
-type Basis string
-
-const (
-	// Measured is a window that the run itself has decided on.
-	Measured Basis = "measured"
-	// Derived is a window that follows from the rows, in a log that has none.
-	Derived Basis = "derived"
-	// Whole is everything from the first request to the end of the last one:
-	// preparation, statements of scripts, and runs that are too short.
-	Whole Basis = "whole"
-	// NoWindow is the case where there is nothing to measure in.
-	NoWindow Basis = "none"
-	// Aggregated: another program has chosen the time that its results cover.
-	Aggregated Basis = "aggregated"
-)
-
 // runWindows are the windows of the runs in a log.
 type runWindows struct {
 	Common oplog.Window           // of all runs; of one run as far as it is decided
-	Basis  Basis                  // Measured or Derived
+	Basis  results.Basis          // Measured or Derived
 	starts map[clientID]int64     // of each client in a merged log; nil = Common.Start
 	each   []oplog.Window         // of each run in a merged log
 	ops    map[opID]*derivedGroup // of a log without windows
@@ -48,7 +32,7 @@ type runWindows struct {
 // mergedWindows are those in the header of a merged log; ok is false where a
 // log that was merged has none.
 func mergedWindows(origins []oplog.Origin) (w runWindows, ok bool) {
-	w.Basis, w.starts = Measured, map[clientID]int64{}
+	w.Basis, w.starts = results.Measured, map[clientID]int64{}
 	for i := range origins {
 		o := &origins[i]
 		if !o.Header.Windowed || o.Window == nil {

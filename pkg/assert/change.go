@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // A Change is how much a metric differs between two sets of runs, in percent.
@@ -17,18 +17,18 @@ type Change struct {
 // one is about, nil where there is none; withheld says why no change can be
 // judged, "" where it can. The unfavourable end of the interval decides. An
 // assertion about each run, not about a change, is decided by the worst of them.
-func JudgeChanges(all []*Assertion, find func(op, metric string) *Change, withheld string) (results []aggregate.Assertion) {
+func JudgeChanges(all []*Assertion, find func(op, metric string) *Change, withheld string) (judged []results.Assertion) {
 	for _, a := range all {
 		c := find(a.Op, a.Metric.String())
-		r := aggregate.Assertion{Assertion: a.Text, Subject: a.Subject(), Unit: a.Unit.Name, Limit: tidy(a.Limit / a.Unit.Scale), Smaller: a.Cmp.Upper()}
+		r := results.Assertion{Assertion: a.Text, Subject: a.Subject(), Unit: a.Unit.Name, Limit: tidy(a.Limit / a.Unit.Scale), Smaller: a.Cmp.Upper()}
 		var why string
 		switch {
 		case c == nil:
-			r.Result, why = aggregate.Failed, "there is no data: not both sides have the metric"
+			r.Result, why = results.Failed, "there is no data: not both sides have the metric"
 		case !a.Change:
 			r.Result, why = a.worst(&r, c.Values)
 		case c.Estimate == nil || c.Low == nil || c.High == nil:
-			r.Result, why = aggregate.Inconclusive, "there is no interval: too few runs, or a metric that can be 0"
+			r.Result, why = results.Inconclusive, "there is no interval: too few runs, or a metric that can be 0"
 		default:
 			end := *c.High
 			if !a.Cmp.Upper() {
@@ -38,21 +38,21 @@ func JudgeChanges(all []*Assertion, find func(op, metric string) *Change, withhe
 			why = fmt.Sprintf("changed by %s (%s to %s)", a.Format(*c.Estimate/100), a.Format(*c.Low/100), a.Format(*c.High/100))
 			switch {
 			case withheld != "":
-				r.Result, why = aggregate.Inconclusive, why+"; "+withheld
+				r.Result, why = results.Inconclusive, why+"; "+withheld
 			case a.Cmp.Holds(end/100, a.Limit):
-				r.Result = aggregate.Passed
+				r.Result = results.Passed
 			default:
-				r.Result = aggregate.Failed
+				r.Result = results.Failed
 			}
 		}
-		r.Sentence = a.Text + map[string]string{aggregate.Passed: " holds: ", aggregate.Failed: " failed: ", aggregate.Inconclusive: " is inconclusive: "}[r.Result] + why
-		results = append(results, r)
+		r.Sentence = a.Text + map[string]string{results.Passed: " holds: ", results.Failed: " failed: ", results.Inconclusive: " is inconclusive: "}[r.Result] + why
+		judged = append(judged, r)
 	}
-	return results
+	return judged
 }
 
 // worst judges an assertion about each run.
-func (a *Assertion) worst(r *aggregate.Assertion, values []float64) (outcome, why string) {
+func (a *Assertion) worst(r *results.Assertion, values []float64) (outcome, why string) {
 	worst := slices.Max(values)
 	if !a.Cmp.Upper() {
 		worst = slices.Min(values)
@@ -60,7 +60,7 @@ func (a *Assertion) worst(r *aggregate.Assertion, values []float64) (outcome, wh
 	r.Measured = pointer(worst / a.Unit.Scale)
 	why = fmt.Sprintf("the worst of %d runs has %s", len(values), a.Format(worst))
 	if a.Cmp.Holds(worst, a.Limit) {
-		return aggregate.Passed, why
+		return results.Passed, why
 	}
-	return aggregate.Failed, why
+	return results.Failed, why
 }

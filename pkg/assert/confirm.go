@@ -1,10 +1,12 @@
 package assert
 
-import "warp/pkg/aggregate"
+import (
+	"warp/pkg/results"
+)
 
 // Confirm combines the results of a repeated run with the first run's: an assertion that failed in one of the two and passed in the other
 // is flaky. Without first results there is nothing to confirm.
-func Confirm(first, second []aggregate.Assertion) []aggregate.Assertion {
+func Confirm(first, second []results.Assertion) []results.Assertion {
 	for i := range second {
 		s := &second[i]
 		for k := range first {
@@ -13,9 +15,9 @@ func Confirm(first, second []aggregate.Assertion) []aggregate.Assertion {
 				continue
 			}
 			s.First = f
-			if f.Result == aggregate.Failed && s.Result == aggregate.Passed || f.Result == aggregate.Passed && s.Result == aggregate.Failed {
+			if f.Result == results.Failed && s.Result == results.Passed || f.Result == results.Passed && s.Result == results.Failed {
 				s.Sentence = "flaky: " + s.Sentence + "; of the first run: " + f.Sentence
-				s.Result = aggregate.Flaky
+				s.Result = results.Flaky
 			}
 			break
 		}

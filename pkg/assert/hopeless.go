@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // Extreme says whether one request can decide about the metric.
@@ -24,12 +24,12 @@ const (
 // hold. The report is of the run so far. It is cautious: what is still to come
 // counts as twice as much as in the fastest piece so far, and all of it in
 // favour of the assertion.
-func Hopeless(a *Assertion, r *aggregate.Report, left time.Duration) string {
+func Hopeless(a *Assertion, r *results.Report, left time.Duration) string {
 	if a.Metric.Family.ofMarks() {
 		return "" // a mark may still recover
 	}
 	for _, s := range subjectsOf(a, r) {
-		if s.course == nil || s.basis == aggregate.Whole || len(s.course.Slices[0]) < fewPieces {
+		if s.course == nil || s.basis == results.Whole || len(s.course.Slices[0]) < fewPieces {
 			continue
 		}
 		h := future{Assertion: a, whole: &s.course.Whole, left: left}
@@ -47,13 +47,13 @@ func Hopeless(a *Assertion, r *aggregate.Report, left time.Duration) string {
 // A future is what may come of an assertion.
 type future struct {
 	*Assertion
-	whole *aggregate.Slice
+	whole *results.Slice
 	left  time.Duration
 
 	bytes, objects, requests float64 // the highest rates of a piece
 }
 
-func (f *future) fastest(s *aggregate.Slice) {
+func (f *future) fastest(s *results.Slice) {
 	if s.Seconds < .05 {
 		return
 	}
@@ -120,7 +120,7 @@ func (f *future) timesDecided() bool {
 }
 
 // pieces says whether too many pieces have failed already.
-func (f *future) pieces(all []aggregate.Slice) bool {
+func (f *future) pieces(all []results.Slice) bool {
 	if f.left < 0 || len(all) == 0 {
 		return false
 	}
@@ -130,7 +130,7 @@ func (f *future) pieces(all []aggregate.Slice) bool {
 	for i := range all {
 		s := &all[i]
 		over := now.Sub(s.Start) - f.Every
-		if s.Seconds >= f.Every.Seconds()*(1-1e-9) && over > settle+f.whole.Latency.Max() && v.pieceHolds(s) == aggregate.Failed {
+		if s.Seconds >= f.Every.Seconds()*(1-1e-9) && over > settle+f.whole.Latency.Max() && v.pieceHolds(s) == results.Failed {
 			failed++
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // Slices are the lengths of pieces that a summary has to keep for the
@@ -28,44 +28,44 @@ func Slices(all []*Assertion) (lengths []time.Duration) {
 // slices that they need. Where strict is set, an assertion holds only if its
 // whole interval does. An assertion has several results where a script has
 // several statements that it is about.
-func Judge(all []*Assertion, r *aggregate.Report, strict bool) (results []aggregate.Assertion) {
+func Judge(all []*Assertion, r *results.Report, strict bool) (judged []results.Assertion) {
 	for _, a := range all {
 		if a.Metric.Family.ofMarks() {
 			v := verdict{Assertion: a, report: r, strict: strict}
-			results = append(results, v.judgeMarks())
+			judged = append(judged, v.judgeMarks())
 			continue
 		}
 		subjects := subjectsOf(a, r)
 		if len(subjects) == 0 {
-			results = append(results, a.noData(r))
+			judged = append(judged, a.noData(r))
 		}
 		for _, s := range subjects {
 			v := verdict{Assertion: a, subject: s, report: r, strict: strict}
-			results = append(results, v.judge())
+			judged = append(judged, v.judge())
 		}
 	}
-	return results
+	return judged
 }
 
 // A subject is what an assertion is judged by: an operation, or all of a group.
 type subject struct {
-	course    *aggregate.Course
-	group     *aggregate.GroupReport
-	response  *aggregate.Stats
+	course    *results.Course
+	group     *results.GroupReport
+	response  *results.Stats
 	statement int
 	run       string
-	basis     aggregate.Basis
+	basis     results.Basis
 	bytes     bool // it moves payload
 	unsent    bool // requests that were never sent may be its own
 }
 
 // subjectsOf finds the operations, or groups, that an assertion is about. What
 // prepares a run or warms a statement up is not judged.
-func subjectsOf(a *Assertion, r *aggregate.Report) (all []subject) {
+func subjectsOf(a *Assertion, r *results.Report) (all []subject) {
 	main := r.MainGroup()
 	for i := range r.Groups {
 		g := &r.Groups[i]
-		var ops []*aggregate.Operation
+		var ops []*results.Operation
 		for k := range r.Operations {
 			if o := &r.Operations[k]; o.Group == i && !o.Warmup {
 				ops = append(ops, o)
@@ -76,7 +76,7 @@ func subjectsOf(a *Assertion, r *aggregate.Report) (all []subject) {
 			continue
 		}
 		if total {
-			s := subject{course: g.Course(), group: g, response: g.Response, statement: ops[0].Statement, run: g.Run, basis: g.WindowBasis}
+			s := subject{course: g.Course, group: g, response: g.Response, statement: ops[0].Statement, run: g.Run, basis: g.WindowBasis}
 			for _, o := range ops {
 				s.bytes = s.bytes || o.HasBytes()
 			}
@@ -85,7 +85,7 @@ func subjectsOf(a *Assertion, r *aggregate.Report) (all []subject) {
 		}
 		for _, o := range ops {
 			if o.Op == a.Op {
-				all = append(all, subject{course: o.Course(), group: g, response: o.Response, statement: o.Statement, run: g.Run,
+				all = append(all, subject{course: o.Course, group: g, response: o.Response, statement: o.Statement, run: g.Run,
 					basis: o.WindowBasis, bytes: o.HasBytes(), unsent: g.Unsent > 0 && len(ops) > 1})
 			}
 		}
@@ -94,7 +94,7 @@ func subjectsOf(a *Assertion, r *aggregate.Report) (all []subject) {
 }
 
 // noData fails an assertion about what the run has not done.
-func (a *Assertion) noData(r *aggregate.Report) aggregate.Assertion {
+func (a *Assertion) noData(r *results.Report) results.Assertion {
 	var there []string
 	for _, o := range r.Operations {
 		if g := r.Groups[o.Group]; g.Kind != "preparation" && !o.Warmup && !slices.Contains(there, o.Op) {
@@ -103,16 +103,16 @@ func (a *Assertion) noData(r *aggregate.Report) aggregate.Assertion {
 	}
 	v := verdict{Assertion: a, report: r}
 	if len(there) == 0 {
-		return v.result(aggregate.Failed, "there is no data: nothing was measured")
+		return v.result(results.Failed, "there is no data: nothing was measured")
 	}
-	return v.result(aggregate.Failed, fmt.Sprintf("there is no data: the run has no %s, only %s", a.Op, strings.Join(there, ", ")))
+	return v.result(results.Failed, fmt.Sprintf("there is no data: the run has no %s, only %s", a.Op, strings.Join(there, ", ")))
 }
 
 // A verdict is an assertion that is being judged.
 type verdict struct {
 	*Assertion
 	subject
-	report *aggregate.Report
+	report *results.Report
 	strict bool
 
 	measured  float64
@@ -122,9 +122,9 @@ type verdict struct {
 	held, of  int
 }
 
-func (v *verdict) judge() aggregate.Assertion {
+func (v *verdict) judge() results.Assertion {
 	if v.course == nil {
-		return v.result(aggregate.Inconclusive, "the log has aggregated results, without the single requests that assertions are judged by")
+		return v.result(results.Inconclusive, "the log has aggregated results, without the single requests that assertions are judged by")
 	}
 	if v.Every > 0 {
 		return v.judgePieces()
@@ -132,19 +132,19 @@ func (v *verdict) judge() aggregate.Assertion {
 	v.measured, v.known = v.Metric.of(&v.course.Whole)
 	if v.Metric.Family == Throughput && !v.bytes {
 		v.known = false
-		return v.result(aggregate.Failed, "there is no data: no payload was moved; use objs")
+		return v.result(results.Failed, "there is no data: no payload was moved; use objs")
 	}
 	if !v.known {
-		return v.result(aggregate.Failed, "there is no data")
+		return v.result(results.Failed, "there is no data")
 	}
 	v.low, v.high, v.interval = v.Metric.interval(v.course.Slices[0])
 	// Histograms round by 0.4 % what is no extreme, so that the interval may miss one.
 	v.low, v.high = min(v.low, v.measured), max(v.high, v.measured)
 	if why := v.undecided(); why != "" {
-		return v.result(aggregate.Inconclusive, why)
+		return v.result(results.Inconclusive, why)
 	}
 	if !v.Cmp.Holds(v.measured, v.Limit) {
-		return v.result(aggregate.Failed, "")
+		return v.result(results.Failed, "")
 	}
 	return v.strictly()
 }
@@ -160,7 +160,7 @@ func (v *verdict) undecided() string {
 	switch {
 	case v.Metric.Family.IsTime() && n < needs:
 		return fmt.Sprintf("%d requests are too few for %s, which needs %d", n, v.Metric, needs)
-	case v.Metric.Family != Errors && v.basis == aggregate.Whole && v.group.Kind != "statement":
+	case v.Metric.Family != Errors && v.basis == results.Whole && v.group.Kind != "statement":
 		return "too few requests started in the window, so the figure covers the warm-up as well"
 	case v.Metric.Family == Response && v.unsent:
 		return fmt.Sprintf("%d requests were never sent, and which of them were %s is not known", v.group.Unsent, v.Op)
@@ -171,27 +171,27 @@ func (v *verdict) undecided() string {
 }
 
 // strictly is the result where the measured value holds.
-func (v *verdict) strictly() aggregate.Assertion {
+func (v *verdict) strictly() results.Assertion {
 	switch {
 	case !v.strict:
 	case !v.interval && v.Every == 0 && v.Metric.Family.IsTime() && v.Metric.Stat != Mean && v.Metric.Stat != Percentile:
-		return v.result(aggregate.Inconclusive, "there is no interval of an extreme, which --assert-strict asks for")
+		return v.result(results.Inconclusive, "there is no interval of an extreme, which --assert-strict asks for")
 	case !v.interval:
-		return v.result(aggregate.Inconclusive, fmt.Sprintf("there is no interval, which --assert-strict asks for: the window has fewer than %d pieces", fewPieces))
+		return v.result(results.Inconclusive, fmt.Sprintf("there is no interval, which --assert-strict asks for: the window has fewer than %d pieces", fewPieces))
 	case v.Every > 0 && v.low < v.Share-1e-12, v.Every == 0 && !(v.Cmp.Holds(v.low, v.Limit) && v.Cmp.Holds(v.high, v.Limit)):
-		return v.result(aggregate.Inconclusive, "the interval reaches beyond the limit, and --assert-strict asks for all of it")
+		return v.result(results.Inconclusive, "the interval reaches beyond the limit, and --assert-strict asks for all of it")
 	}
-	return v.result(aggregate.Passed, "")
+	return v.result(results.Passed, "")
 }
 
 // judgePieces judges an assertion with every.
-func (v *verdict) judgePieces() aggregate.Assertion {
-	pieces := slices.DeleteFunc(slices.Clone(v.course.Slices[v.Every]), func(s aggregate.Slice) bool { return s.Seconds < v.Every.Seconds()*(1-1e-9) })
+func (v *verdict) judgePieces() results.Assertion {
+	pieces := slices.DeleteFunc(slices.Clone(v.course.Slices[v.Every]), func(s results.Slice) bool { return s.Seconds < v.Every.Seconds()*(1-1e-9) })
 	if v.Metric.Family == Throughput && !v.bytes {
-		return v.result(aggregate.Failed, "there is no data: no payload was moved; use objs")
+		return v.result(results.Failed, "there is no data: no payload was moved; use objs")
 	}
 	if len(pieces) == 0 {
-		return v.result(aggregate.Failed, fmt.Sprintf("there is no data: the window is shorter than %s", v.Every))
+		return v.result(results.Failed, fmt.Sprintf("there is no data: the window is shorter than %s", v.Every))
 	}
 	v.of, v.known = len(pieces), true
 	unknown, worst := 0, -1
@@ -199,11 +199,11 @@ func (v *verdict) judgePieces() aggregate.Assertion {
 	for i := range pieces {
 		one[i] = 1
 		switch v.pieceHolds(&pieces[i]) {
-		case aggregate.Passed:
+		case results.Passed:
 			held[i], v.held = 1, v.held+1
-		case aggregate.Inconclusive:
+		case results.Inconclusive:
 			unknown++
-		case aggregate.Failed:
+		case results.Failed:
 			if worst < 0 || v.worse(&pieces[i], &pieces[worst]) {
 				worst = i
 			}
@@ -215,38 +215,38 @@ func (v *verdict) judgePieces() aggregate.Assertion {
 	}
 	need := int(math.Ceil(v.Share*float64(v.of) - 1e-9))
 	if v.Metric.Family != Errors && len(v.report.ClientLimits()) > 0 {
-		return v.result(aggregate.Inconclusive, v.undecided())
+		return v.result(results.Inconclusive, v.undecided())
 	}
 	switch {
 	case v.held >= need:
 		return v.strictly()
 	case v.held+unknown >= need:
-		return v.result(aggregate.Inconclusive, fmt.Sprintf("%d of the %d pieces have too few requests for %s, which needs %d in each", unknown, v.of, v.Metric, v.Metric.Needs()))
+		return v.result(results.Inconclusive, fmt.Sprintf("%d of the %d pieces have too few requests for %s, which needs %d in each", unknown, v.of, v.Metric, v.Metric.Needs()))
 	}
-	return v.result(aggregate.Failed, v.worst(&pieces[worst]))
+	return v.result(results.Failed, v.worst(&pieces[worst]))
 }
 
 // pieceHolds judges one piece of the window.
-func (v *verdict) pieceHolds(s *aggregate.Slice) string {
+func (v *verdict) pieceHolds(s *results.Slice) string {
 	value, ok := v.Metric.of(s)
 	n := v.Metric.requests(s)
 	switch {
 	case !ok:
-		return aggregate.Failed // nothing was answered
+		return results.Failed // nothing was answered
 	case v.Metric.Family.IsTime() && n < v.Metric.Needs():
 		if v.allBeyond(s, n) {
-			return aggregate.Failed
+			return results.Failed
 		}
-		return aggregate.Inconclusive
+		return results.Inconclusive
 	case v.Cmp.Holds(value, v.Limit):
-		return aggregate.Passed
+		return results.Passed
 	}
-	return aggregate.Failed
+	return results.Failed
 }
 
 // allBeyond says whether the few requests of a piece are all on the wrong side
 // of the limit, and that is no chance: at most 5 % if the assertion held.
-func (a *Assertion) allBeyond(s *aggregate.Slice, n uint64) bool {
+func (a *Assertion) allBeyond(s *results.Slice, n uint64) bool {
 	h := a.Metric.Family.times(s)
 	if a.Cmp.Upper() {
 		return !a.Cmp.Holds(millis(h.Min()), a.Limit) && math.Pow(1-a.Metric.Q, float64(n)) <= .05
@@ -255,7 +255,7 @@ func (a *Assertion) allBeyond(s *aggregate.Slice, n uint64) bool {
 }
 
 // worse says which of two pieces is farther from holding.
-func (v *verdict) worse(s, than *aggregate.Slice) bool {
+func (v *verdict) worse(s, than *results.Slice) bool {
 	a, ok := v.Metric.of(s)
 	b, has := v.Metric.of(than)
 	if !ok || !has {
@@ -265,7 +265,7 @@ func (v *verdict) worse(s, than *aggregate.Slice) bool {
 }
 
 // worst says what the worst piece has.
-func (v *verdict) worst(s *aggregate.Slice) string {
+func (v *verdict) worst(s *results.Slice) string {
 	value, ok := v.Metric.of(s)
 	at := s.Start.Format("15:04:05 MST")
 	if !ok {
@@ -275,8 +275,8 @@ func (v *verdict) worst(s *aggregate.Slice) string {
 }
 
 // result words the outcome.
-func (v *verdict) result(outcome, why string) aggregate.Assertion {
-	a := aggregate.Assertion{
+func (v *verdict) result(outcome, why string) results.Assertion {
+	a := results.Assertion{
 		Assertion: v.Text, Subject: v.Subject(), Statement: v.statement, Result: outcome,
 		Unit: v.Unit.Name, Limit: tidy(v.Limit / v.Unit.Scale), Pieces: v.of, Held: v.held, Smaller: v.Cmp.Upper(),
 	}
@@ -319,7 +319,7 @@ func (v *verdict) sentence(outcome, why string) string {
 	} else if v.run != "" {
 		s = fmt.Sprintf("run %s: %s", v.run, s)
 	}
-	s += map[string]string{aggregate.Passed: " holds", aggregate.Failed: " failed", aggregate.Inconclusive: " is inconclusive"}[outcome]
+	s += map[string]string{results.Passed: " holds", results.Failed: " failed", results.Inconclusive: " is inconclusive"}[outcome]
 	var parts []string
 	if v.known {
 		parts = append(parts, v.value())

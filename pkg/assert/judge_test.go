@@ -10,6 +10,7 @@ import (
 	"warp/internal/testlog"
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 // row is one request, at so many ms since the start.
@@ -44,7 +45,7 @@ func everyNthFails(rows []oplog.Record, n int) []oplog.Record {
 }
 
 // reportOf is the report of a run that begins with its first row.
-func reportOf(t *testing.T, rows []oplog.Record, seconds int, assertions ...string) (*aggregate.Report, []*Assertion) {
+func reportOf(t *testing.T, rows []oplog.Record, seconds int, assertions ...string) (*results.Report, []*Assertion) {
 	t.Helper()
 	var all []*Assertion
 	for _, text := range assertions {
@@ -139,7 +140,7 @@ func TestJudgeLimitedClient(t *testing.T) {
 	r, all := reportOf(t, steadyRows(60, even), 60, "p99<50ms", "p99<1ms", "throughput>1GiB/s", "every 10s p50<50ms", "errors<1%")
 	r.Warnings = append(r.Warnings, "these numbers are the client's, not the store's: warp used 99 % of the available CPU time")
 	for i, a := range Judge(all, r, false) {
-		if want := map[bool]string{true: aggregate.Passed, false: aggregate.Inconclusive}[i == 4]; a.Result != want {
+		if want := map[bool]string{true: results.Passed, false: results.Inconclusive}[i == 4]; a.Result != want {
 			t.Errorf("%s, want %s", a.Sentence, want)
 		}
 	}
@@ -152,7 +153,7 @@ func TestJudgeStrictly(t *testing.T) {
 	rows := steadyRows(60, func(second int) float64 { return 8 + 4*math.Sin(float64(second)) })
 	r, all := reportOf(t, rows, 60, "GET.mean<8.6ms")
 	plain, strict := Judge(all, r, false)[0], Judge(all, r, true)[0]
-	if plain.Result != aggregate.Passed || strict.Result != aggregate.Inconclusive || *plain.Low >= 8.6 || *plain.High <= 8.6 {
+	if plain.Result != results.Passed || strict.Result != results.Inconclusive || *plain.Low >= 8.6 || *plain.High <= 8.6 {
 		t.Errorf("%s\n%s", plain.Sentence, strict.Sentence)
 	}
 }
@@ -161,8 +162,8 @@ func TestJudgeStrictly(t *testing.T) {
 func TestMeasuredIsReported(t *testing.T) {
 	t.Parallel()
 	var assertions []string
-	for _, m := range aggregate.Metrics() {
-		unit := map[aggregate.Unit]string{aggregate.BytesPerSecond: "B/s", aggregate.ObjectsPerSecond: "obj/s", aggregate.Milliseconds: "ms", aggregate.Share: "%"}[m.Unit]
+	for _, m := range results.Metrics() {
+		unit := map[results.Unit]string{results.BytesPerSecond: "B/s", results.ObjectsPerSecond: "obj/s", results.Milliseconds: "ms", results.Share: "%"}[m.Unit]
 		if !strings.HasPrefix(m.Name, "response") {
 			assertions = append(assertions, m.Name+">0"+unit)
 		}
@@ -171,9 +172,9 @@ func TestMeasuredIsReported(t *testing.T) {
 	r, all := reportOf(t, rows, 40, assertions...)
 	total, _ := r.Total()
 	for i, a := range Judge(all, r, false) {
-		m, ok := aggregate.FindMetric(all[i].Metric.String())
+		m, ok := results.FindMetric(all[i].Metric.String())
 		want, known := m.Of(&total)
-		if m.Unit == aggregate.Share {
+		if m.Unit == results.Share {
 			want *= 100
 		}
 		if !ok || !known || a.Measured == nil || math.Abs(*a.Measured-want) > 1e-9*want {
@@ -202,12 +203,12 @@ func TestHopeless(t *testing.T) {
 
 func TestConfirm(t *testing.T) {
 	t.Parallel()
-	result := func(text, outcome string) aggregate.Assertion {
-		return aggregate.Assertion{Assertion: text, Result: outcome, Sentence: text + " " + outcome}
+	result := func(text, outcome string) results.Assertion {
+		return results.Assertion{Assertion: text, Result: outcome, Sentence: text + " " + outcome}
 	}
-	first := []aggregate.Assertion{result("a", aggregate.Failed), result("b", aggregate.Failed), result("c", aggregate.Passed), result("d", aggregate.Passed)}
-	second := []aggregate.Assertion{result("a", aggregate.Passed), result("b", aggregate.Failed), result("c", aggregate.Passed), result("d", aggregate.Failed)}
-	want := []string{aggregate.Flaky, aggregate.Failed, aggregate.Passed, aggregate.Flaky}
+	first := []results.Assertion{result("a", results.Failed), result("b", results.Failed), result("c", results.Passed), result("d", results.Passed)}
+	second := []results.Assertion{result("a", results.Passed), result("b", results.Failed), result("c", results.Passed), result("d", results.Failed)}
+	want := []string{results.Flaky, results.Failed, results.Passed, results.Flaky}
 	for i, a := range Confirm(first, second) {
 		if a.Result != want[i] || a.First == nil {
 			t.Errorf("%+v, want %s", a, want[i])
@@ -218,10 +219,10 @@ func TestConfirm(t *testing.T) {
 func TestTrackers(t *testing.T) {
 	t.Parallel()
 	r, all := reportOf(t, steadyRows(60, even), 60, "GET.p99<0.05s", "throughput>1GB/s", "every 10s p50<50ms in 90%")
-	results := Judge(all, r, false)
+	judged := Judge(all, r, false)
 	var b strings.Builder
 	var bencher map[string]map[string]map[string]float64
-	if err := Bencher(&b, "get", r, results); err != nil {
+	if err := Bencher(&b, "get", r, judged); err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal([]byte(b.String()), &bencher); err != nil {
@@ -236,7 +237,7 @@ func TestTrackers(t *testing.T) {
 	names := map[bool][]string{}
 	for _, smaller := range []bool{true, false} {
 		b.Reset()
-		if err := GitHubAction(&b, "get", r, results, smaller); err != nil {
+		if err := GitHubAction(&b, "get", r, judged, smaller); err != nil {
 			t.Fatal(err)
 		}
 		var entries []struct {

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // The elements of a report as Jenkins and Surefire read it. Their order is the
@@ -50,19 +50,19 @@ type (
 // name of the test case and the text of its failure: some CI systems show
 // nothing else. What is inconclusive is skipped. suite is the command that the
 // assertions are about, and seconds is how long it measured.
-func JUnit(w io.Writer, suite string, seconds float64, results []aggregate.Assertion) error {
-	s := testSuite{Name: "warp " + suite, Time: fmt.Sprintf("%.3f", seconds), Tests: len(results)}
-	for i := range results {
-		r := &results[i]
+func JUnit(w io.Writer, suite string, seconds float64, judged []results.Assertion) error {
+	s := testSuite{Name: "warp " + suite, Time: fmt.Sprintf("%.3f", seconds), Tests: len(judged)}
+	for i := range judged {
+		r := &judged[i]
 		c := testCase{Name: clean(r.Sentence), Class: s.Name, Time: "0.000"}
 		switch r.Result {
-		case aggregate.Failed:
+		case results.Failed:
 			s.Failures++
 			c.Failure = &failing{clean(r.Sentence), "assertion", clean(r.Sentence)}
-		case aggregate.Inconclusive:
+		case results.Inconclusive:
 			s.Skipped++
 			c.Skipped = &skipped{clean(r.Sentence), clean(r.Sentence)}
-		case aggregate.Flaky:
+		case results.Flaky:
 			c.Flaky = &flaky{c.Name, "assertion", c.Name}
 		}
 		s.Cases = append(s.Cases, c)

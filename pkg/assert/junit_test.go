@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // An element is one of an XML document.
@@ -132,17 +132,17 @@ func parseXML(t *testing.T, text string) *element {
 // sentence is in the name of the test case and in the text of its failure.
 func TestJUnit(t *testing.T) {
 	t.Parallel()
-	result := func(outcome, sentence string) aggregate.Assertion {
-		return aggregate.Assertion{Result: outcome, Sentence: sentence}
+	result := func(outcome, sentence string) results.Assertion {
+		return results.Assertion{Result: outcome, Sentence: sentence}
 	}
-	all := []aggregate.Assertion{
-		result(aggregate.Passed, "p99<5ms holds"), result(aggregate.Failed, "p99<1ms failed: \x1b\"& <\u2028 ]]>\xff"),
-		result(aggregate.Inconclusive, "p99.9<5ms is inconclusive"), result(aggregate.Flaky, "flaky: errors<=0% holds"),
+	all := []results.Assertion{
+		result(results.Passed, "p99<5ms holds"), result(results.Failed, "p99<1ms failed: \x1b\"& <\u2028 ]]>\xff"),
+		result(results.Inconclusive, "p99.9<5ms is inconclusive"), result(results.Flaky, "flaky: errors<=0% holds"),
 	}
-	for _, results := range [][]aggregate.Assertion{nil, all[:1], all[1:2], all[2:3], all[3:], all, slices.Concat(all, all)} {
+	for _, judged := range [][]results.Assertion{nil, all[:1], all[1:2], all[2:3], all[3:], all, slices.Concat(all, all)} {
 		for _, seconds := range []float64{0, 12.3456, 86400.5, 1e6} {
 			var b strings.Builder
-			if err := JUnit(&b, "get", seconds, results); err != nil {
+			if err := JUnit(&b, "get", seconds, judged); err != nil {
 				t.Fatal(err)
 			}
 			suite := parseXML(t, b.String())
@@ -151,7 +151,7 @@ func TestJUnit(t *testing.T) {
 			}
 			count := map[string]int{}
 			for i, c := range suite.children {
-				want := clean(results[i].Sentence)
+				want := clean(judged[i].Sentence)
 				if c.attrs["name"] != want {
 					t.Errorf("the test case is called %q, want %q", c.attrs["name"], want)
 				}
@@ -165,12 +165,12 @@ func TestJUnit(t *testing.T) {
 					}
 				}
 			}
-			for attr, want := range map[string]int{"tests": len(results), "failures": count["failure"], "skipped": count["skipped"], "errors": count["error"]} {
+			for attr, want := range map[string]int{"tests": len(judged), "failures": count["failure"], "skipped": count["skipped"], "errors": count["error"]} {
 				if suite.attrs[attr] != fmt.Sprint(want) {
 					t.Errorf("%s is %s, want %d", attr, suite.attrs[attr], want)
 				}
 			}
-			if outcome := count["failure"] + count["skipped"] + count["flakyFailure"]; len(results) == 4 && outcome != 3 {
+			if outcome := count["failure"] + count["skipped"] + count["flakyFailure"]; len(judged) == 4 && outcome != 3 {
 				t.Errorf("%v: %s", count, b.String())
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // ofMarks says whether the family is about what was done to the store.
@@ -16,8 +16,8 @@ func (a *Assertion) AboutMarks() bool { return a.Metric.Family.ofMarks() }
 // judgeMarks judges an assertion about all marks of a run that lie in its window.
 // The mark that is farthest from holding decides; one without recovery fails,
 // unless the window ended too soon after it to tell.
-func (v *verdict) judgeMarks() aggregate.Assertion {
-	var worst, unknown *aggregate.MarkReport
+func (v *verdict) judgeMarks() results.Assertion {
+	var worst, unknown *results.MarkReport
 	for i := range v.report.Marks {
 		m := &v.report.Marks[i]
 		if m.LongestGapS == nil {
@@ -33,7 +33,7 @@ func (v *verdict) judgeMarks() aggregate.Assertion {
 		}
 		if value == nil {
 			v.known = false
-			return v.result(aggregate.Failed, "the throughput was not back within the window after the mark "+named(m))
+			return v.result(results.Failed, "the throughput was not back within the window after the mark "+named(m))
 		}
 		if ms := *value * 1e3; worst == nil || v.Cmp.Upper() == (ms > v.measured) {
 			v.measured, v.known, worst = ms, true, m
@@ -41,18 +41,18 @@ func (v *verdict) judgeMarks() aggregate.Assertion {
 	}
 	switch {
 	case worst != nil && !v.Cmp.Holds(v.measured, v.Limit):
-		return v.result(aggregate.Failed, "after the mark "+named(worst))
+		return v.result(results.Failed, "after the mark "+named(worst))
 	case unknown != nil:
-		return v.result(aggregate.Inconclusive, "the window ends too soon after the mark "+named(unknown))
+		return v.result(results.Inconclusive, "the window ends too soon after the mark "+named(unknown))
 	case worst == nil:
-		return v.result(aggregate.Failed, "there is no data: no mark was set while the run was measured")
+		return v.result(results.Failed, "there is no data: no mark was set while the run was measured")
 	case v.strict:
-		return v.result(aggregate.Inconclusive, "there is no interval of it, which --assert-strict asks for")
+		return v.result(results.Inconclusive, "there is no interval of it, which --assert-strict asks for")
 	}
-	return v.result(aggregate.Passed, "")
+	return v.result(results.Passed, "")
 }
 
 // named is a mark in a sentence.
-func named(m *aggregate.MarkReport) string {
+func named(m *results.MarkReport) string {
 	return fmt.Sprintf("%q at %s", m.Text, m.At.UTC().Format(time.TimeOnly+" MST"))
 }

@@ -4,12 +4,12 @@ import (
 	"math"
 	"time"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 	"warp/pkg/stats"
 )
 
 // times are those that the family is about.
-func (f Family) times(s *aggregate.Slice) *stats.Histogram {
+func (f Family) times(s *results.Slice) *stats.Histogram {
 	switch f {
 	case TTFB:
 		return &s.TTFB
@@ -21,7 +21,7 @@ func (f Family) times(s *aggregate.Slice) *stats.Histogram {
 
 // of reads the metric from a piece of the window. It is false where there is
 // nothing that it could be read from.
-func (m Metric) of(s *aggregate.Slice) (float64, bool) {
+func (m Metric) of(s *results.Slice) (float64, bool) {
 	switch m.Family {
 	case Throughput:
 		return s.Bytes / s.Seconds, s.Seconds > 0
@@ -49,7 +49,7 @@ func (m Metric) of(s *aggregate.Slice) (float64, bool) {
 func millis(d time.Duration) float64 { return float64(d) / 1e6 }
 
 // requests is how many the metric is about.
-func (m Metric) requests(s *aggregate.Slice) uint64 {
+func (m Metric) requests(s *results.Slice) uint64 {
 	switch {
 	case m.Family == Errors:
 		return s.Inside + s.Errors
@@ -66,7 +66,7 @@ const (
 
 // interval is the 95 % interval of the metric by a block bootstrap over the
 // pieces of the window.
-func (m Metric) interval(pieces []aggregate.Slice) (low, high float64, ok bool) {
+func (m Metric) interval(pieces []results.Slice) (low, high float64, ok bool) {
 	if len(pieces) < fewPieces || m.Stat == Min && m.Family.IsTime() || m.Stat == Max && m.Family.IsTime() {
 		return 0, 0, false
 	}
@@ -81,7 +81,7 @@ func (m Metric) interval(pieces []aggregate.Slice) (low, high float64, ok bool) 
 }
 
 // ratio is the metric as a ratio of two sums.
-func (m Metric) ratio(s *aggregate.Slice) (part, of float64) {
+func (m Metric) ratio(s *results.Slice) (part, of float64) {
 	switch m.Family {
 	case Throughput:
 		return s.Bytes, s.Seconds
@@ -136,7 +136,7 @@ type bucket struct {
 }
 
 // percentileInterval resamples histograms.
-func (m Metric) percentileInterval(pieces []aggregate.Slice) (low, high float64, ok bool) {
+func (m Metric) percentileInterval(pieces []results.Slice) (low, high float64, ok bool) {
 	var whole stats.Histogram
 	for i := range pieces {
 		whole.Merge(m.Family.times(&pieces[i]))

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // A figure is a value that is followed from run to run.
@@ -18,7 +18,7 @@ type figure struct {
 
 // figures returns the asserted metrics with their intervals, and throughput,
 // median, 99th percentile and errors of every measured operation.
-func figures(suite string, r *aggregate.Report, results []aggregate.Assertion) (all []figure) {
+func figures(suite string, r *results.Report, judged []results.Assertion) (all []figure) {
 	seen := map[string]bool{}
 	add := func(f figure) {
 		if key := f.benchmark + " " + f.name + " " + f.unit; !seen[key] {
@@ -26,8 +26,8 @@ func figures(suite string, r *aggregate.Report, results []aggregate.Assertion) (
 			all = append(all, f)
 		}
 	}
-	for i := range results {
-		a := &results[i]
+	for i := range judged {
+		a := &judged[i]
 		if a.Measured == nil {
 			continue
 		}
@@ -51,9 +51,9 @@ func figures(suite string, r *aggregate.Report, results []aggregate.Assertion) (
 			continue
 		}
 		f := o.Figures()
-		for _, m := range aggregate.Metrics() {
+		for _, m := range results.Metrics() {
 			v, ok := m.Of(&f)
-			unit, scale := map[aggregate.Unit]string{aggregate.BytesPerSecond: "MiB/s", aggregate.ObjectsPerSecond: "obj/s", aggregate.Milliseconds: "ms", aggregate.Share: "%"}[m.Unit], 1.
+			unit, scale := map[results.Unit]string{results.BytesPerSecond: "MiB/s", results.ObjectsPerSecond: "obj/s", results.Milliseconds: "ms", results.Share: "%"}[m.Unit], 1.
 			switch m.Name {
 			case "throughput":
 				scale = 1 << 20
@@ -101,14 +101,14 @@ func called(suite, op string, statement int) string {
 
 // Bencher writes figures in Bencher's metric format: benchmarks, and in each
 // measures by name and unit.
-func Bencher(w io.Writer, suite string, r *aggregate.Report, results []aggregate.Assertion) error {
+func Bencher(w io.Writer, suite string, r *results.Report, judged []results.Assertion) error {
 	type measure struct {
 		Value float64  `json:"value"`
 		Low   *float64 `json:"lower_value,omitempty"`
 		High  *float64 `json:"upper_value,omitempty"`
 	}
 	all := map[string]map[string]measure{}
-	for _, f := range figures(suite, r, results) {
+	for _, f := range figures(suite, r, judged) {
 		if all[f.benchmark] == nil {
 			all[f.benchmark] = map[string]measure{}
 		}
@@ -128,7 +128,7 @@ func shortened(name string) string {
 
 // GitHubAction writes figures as github-action-benchmark reads them. It knows
 // one direction for a file: smaller says which figures go into this one.
-func GitHubAction(w io.Writer, suite string, r *aggregate.Report, results []aggregate.Assertion, smaller bool) error {
+func GitHubAction(w io.Writer, suite string, r *results.Report, judged []results.Assertion, smaller bool) error {
 	type entry struct {
 		Name  string  `json:"name"`
 		Unit  string  `json:"unit"`
@@ -136,7 +136,7 @@ func GitHubAction(w io.Writer, suite string, r *aggregate.Report, results []aggr
 		Range string  `json:"range,omitempty"`
 	}
 	all := []entry{}
-	for _, f := range figures(suite, r, results) {
+	for _, f := range figures(suite, r, judged) {
 		if f.smaller != smaller {
 			continue
 		}

@@ -21,6 +21,7 @@ import (
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 	"warp/pkg/hostload"
+	"warp/pkg/results"
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
 )
@@ -181,7 +182,7 @@ func operation(op string, size int64, concurrency int) (bench.Op, error) {
 	}
 }
 
-func (c *Report) add(op aggregate.Operation, size int64, load *hostload.Load) {
+func (c *Report) add(op results.Operation, size int64, load *hostload.Load) {
 	p := Point{
 		Op: op.Op, SizeBytes: size, Concurrency: op.Concurrency,
 		RequestsPerS: op.ObjectsPerS, BytesPerS: op.BytesPerS,

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"warp/internal/suggest"
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // A Choice is a metric of an operation, or of the total.
@@ -35,16 +35,16 @@ func ParseChoices(text string) (all []Choice, err error) {
 }
 
 func parseChoice(text string) (Choice, error) {
-	if _, ok := aggregate.FindMetric(strings.ToLower(text)); ok {
+	if _, ok := results.FindMetric(strings.ToLower(text)); ok {
 		return Choice{Metric: strings.ToLower(text)}, nil
 	}
 	op, metric, dotted := strings.Cut(text, ".")
 	name := strings.ToLower(metric)
-	if _, ok := aggregate.FindMetric(name); dotted && ok && op != "" {
+	if _, ok := results.FindMetric(name); dotted && ok && op != "" {
 		return Choice{strings.ToUpper(op), name}, nil
 	}
 	var names []string
-	for _, m := range aggregate.Metrics() {
+	for _, m := range results.Metrics() {
 		names = append(names, m.Name)
 	}
 	if !dotted {

@@ -5,13 +5,14 @@ import (
 
 	"warp/pkg/aggregate"
 	"warp/pkg/hostload"
+	"warp/pkg/results"
 	"warp/pkg/stats"
 )
 
 // A Run is one run with the name of the file that it was read from.
 type Run struct {
 	Name   string
-	Report *aggregate.Report
+	Report *results.Report
 }
 
 // Options say how runs are compared.
@@ -79,7 +80,7 @@ type Verdicts struct {
 	Folder     string                `json:"folder,omitempty"`     // where the logs of the runs are
 	Order      string                `json:"order,omitempty"`      // in which the sides were run, as a and b
 	Unfinished bool                  `json:"unfinished,omitempty"` // the comparison was ended before all runs were made
-	Assertions []aggregate.Assertion `json:"assertions,omitempty"` // about the change, in the order in which they were given
+	Assertions []results.Assertion   `json:"assertions,omitempty"` // about the change, in the order in which they were given
 }
 
 // A Side is one set of runs.
@@ -109,12 +110,12 @@ type Subject struct {
 
 // A Row is what changed in one metric.
 type Row struct {
-	Metric string         `json:"metric"`
-	Unit   aggregate.Unit `json:"unit"`
-	Higher bool           `json:"higher_is_better"`
-	Before Sample         `json:"before"`
-	After  Sample         `json:"after"`
-	Judged bool           `json:"judged"`
+	Metric string       `json:"metric"`
+	Unit   results.Unit `json:"unit"`
+	Higher bool         `json:"higher_is_better"`
+	Before Sample       `json:"before"`
+	After  Sample       `json:"after"`
+	Judged bool         `json:"judged"`
 
 	Change *float64 `json:"change_percent"` // of the value before; null where that is 0
 	Low    *float64 `json:"low_percent"`    // interval of the change; null where it has no such bound

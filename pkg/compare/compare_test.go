@@ -9,22 +9,23 @@ import (
 
 	"warp/pkg/aggregate"
 	"warp/pkg/hostload"
+	"warp/pkg/results"
 )
 
 // runsOf makes a run of each throughput, whose latencies are its inverse.
 func runsOf(side string, throughput ...float64) (all []Run) {
 	for i, x := range throughput {
 		id := fmt.Sprintf("%s%d", side, i+1)
-		all = append(all, Run{id, &aggregate.Report{
+		all = append(all, Run{id, &results.Report{
 			Benchmark: "get", Runs: []string{id}, End: "completed", Parameters: map[string]string{"obj.size": "1MiB", "concurrent": "8"},
-			Groups: []aggregate.GroupReport{{Kind: "preparation"}, {Kind: "measured"}},
-			Operations: []aggregate.Operation{
-				{Op: "PUT", Inside: 10, Duration: &aggregate.Stats{P50: 1}},
-				{Op: "GET", Group: 1, Inside: 10_000, ObjectBytes: aggregate.SizeRange{Min: 1 << 20, Max: 1 << 20, Mean: 1 << 20},
+			Groups: []results.GroupReport{{Kind: "preparation"}, {Kind: "measured"}},
+			Operations: []results.Operation{
+				{Op: "PUT", Inside: 10, Duration: &results.Stats{P50: 1}},
+				{Op: "GET", Group: 1, Inside: 10_000, ObjectBytes: results.SizeRange{Min: 1 << 20, Max: 1 << 20, Mean: 1 << 20},
 					BytesPerS: x * 1e6, ObjectsPerS: x,
-					Duration: &aggregate.Stats{Mean: 1000 / x, P50: 900 / x, P90: 1500 / x, P99: 2000 / x, P999: 3000 / x, Max: 5000 / x},
-					Hosts: []aggregate.Part{{Name: "http://one", Inside: 10_000, BytesPerS: x * 1e6, ObjectsPerS: x,
-						Duration: &aggregate.Stats{P50: 900 / x, P99: 2000 / x}}}},
+					Duration: &results.Stats{Mean: 1000 / x, P50: 900 / x, P90: 1500 / x, P99: 2000 / x, P999: 3000 / x, Max: 5000 / x},
+					Hosts: []results.Part{{Name: "http://one", Inside: 10_000, BytesPerS: x * 1e6, ObjectsPerS: x,
+						Duration: &results.Stats{P50: 900 / x, P99: 2000 / x}}}},
 			},
 		}})
 	}
@@ -123,15 +124,15 @@ func TestRunsNeededForAnyVerdict(t *testing.T) {
 func TestWithheld(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		change func(*aggregate.Report)
+		change func(*results.Report)
 		say    string
 	}{
-		"the client": {func(r *aggregate.Report) {
+		"the client": {func(r *results.Report) {
 			r.Warnings = hostload.Limits(&hostload.Load{WallSeconds: 10, Cores: 1, CPUSeconds: 10}, 1, false)
 		}, "1 of the 6 runs after measured warp's machine"},
-		"errors":      {func(r *aggregate.Report) { r.Operations[1].Errors = 11 }, "more than 0.1 % errors: b3 (0.11 %)"},
-		"interrupted": {func(r *aggregate.Report) { r.End = "interrupted" }, "ended early: b3"},
-		"parameters":  {func(r *aggregate.Report) { r.Parameters["concurrent"] = "9" }, "the runs after are not all the same: concurrent is 8 and 9"},
+		"errors":      {func(r *results.Report) { r.Operations[1].Errors = 11 }, "more than 0.1 % errors: b3 (0.11 %)"},
+		"interrupted": {func(r *results.Report) { r.End = "interrupted" }, "ended early: b3"},
+		"parameters":  {func(r *results.Report) { r.Parameters["concurrent"] = "9" }, "the runs after are not all the same: concurrent is 8 and 9"},
 	} {
 		after := runsOf("b", 200, 201, 202, 203, 204, 205)
 		test.change(after[2].Report)
@@ -156,7 +157,7 @@ func TestWithheld(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	six := []float64{1, 2, 3, 4, 5, 6}
-	with := func(runs []Run, change func(*aggregate.Report)) []Run {
+	with := func(runs []Run, change func(*results.Report)) []Run {
 		for _, r := range runs {
 			change(r.Report)
 		}
@@ -172,11 +173,11 @@ func TestRefused(t *testing.T) {
 		say           string
 		forced        bool
 	}{
-		"another benchmark": {runsOf("a", six...), with(runsOf("b", six...), func(r *aggregate.Report) { r.Benchmark = "stat" }), options(), "benchmark was get before and is stat after", true},
-		"another size": {runsOf("a", six...), with(runsOf("b", six...), func(r *aggregate.Report) { r.Parameters["obj.size"] = "2MiB" }), options(),
+		"another benchmark": {runsOf("a", six...), with(runsOf("b", six...), func(r *results.Report) { r.Benchmark = "stat" }), options(), "benchmark was get before and is stat after", true},
+		"another size": {runsOf("a", six...), with(runsOf("b", six...), func(r *results.Report) { r.Parameters["obj.size"] = "2MiB" }), options(),
 			"obj.size was 1MiB before and is 2MiB after", true},
-		"another size in logs of other tools": {with(runsOf("a", six...), func(r *aggregate.Report) { r.Parameters = nil }),
-			with(runsOf("b", six...), func(r *aggregate.Report) { r.Parameters, r.Operations[1].ObjectBytes.Mean = nil, 1 }), options(), "GET moves 1048576 bytes per request before and 1 after", true},
+		"another size in logs of other tools": {with(runsOf("a", six...), func(r *results.Report) { r.Parameters = nil }),
+			with(runsOf("b", six...), func(r *results.Report) { r.Parameters, r.Operations[1].ObjectBytes.Mean = nil, 1 }), options(), "GET moves 1048576 bytes per request before and 1 after", true},
 		"the same run twice":         {runsOf("a", six...), append(runsOf("b", six...), runsOf("b", 1)...), options(), "are the same run", false},
 		"the same run on both sides": {runsOf("a", six...), runsOf("a", six...), options(), "are the same run", false},
 		"pairs that are none":        {runsOf("a", six...), runsOf("b", six[:5]...), paired, "there are 6 and 5", false},

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 	"warp/pkg/stats"
 )
 
@@ -36,7 +36,7 @@ type key struct {
 type subject struct {
 	key
 	total         bool
-	before, after []aggregate.Figures
+	before, after []results.Figures
 }
 
 // subjects are the total, the operations of what was measured, and their parts
@@ -44,7 +44,7 @@ type subject struct {
 func (c *comparison) subjects() (all []*subject, missing []string) {
 	var order []key
 	found := map[key]*subject{}
-	add := func(k key, total bool, f aggregate.Figures, after bool) {
+	add := func(k key, total bool, f results.Figures, after bool) {
 		s := found[k]
 		if s == nil {
 			s = &subject{key: k, total: total}
@@ -57,10 +57,10 @@ func (c *comparison) subjects() (all []*subject, missing []string) {
 		}
 	}
 	for _, r := range c.after {
-		c.figures(r.Report, func(k key, total bool, f aggregate.Figures) { add(k, total, f, true) })
+		c.figures(r.Report, func(k key, total bool, f results.Figures) { add(k, total, f, true) })
 	}
 	for _, r := range c.before {
-		c.figures(r.Report, func(k key, total bool, f aggregate.Figures) { add(k, total, f, false) })
+		c.figures(r.Report, func(k key, total bool, f results.Figures) { add(k, total, f, false) })
 	}
 	for _, k := range order {
 		if s := found[k]; len(s.before) == len(c.before) && len(s.after) == len(c.after) {
@@ -73,9 +73,9 @@ func (c *comparison) subjects() (all []*subject, missing []string) {
 }
 
 // figures calls add with all that a report has numbers of, each key once.
-func (c *comparison) figures(r *aggregate.Report, add func(key, bool, aggregate.Figures)) {
+func (c *comparison) figures(r *results.Report, add func(key, bool, results.Figures)) {
 	seen := map[key]bool{}
-	once := func(k key, total bool, f aggregate.Figures) {
+	once := func(k key, total bool, f results.Figures) {
 		if !seen[k] {
 			seen[k] = true
 			add(k, total, f)
@@ -150,7 +150,7 @@ func (c *comparison) rows(s *subject) []Row {
 	for _, f := range slices.Concat(s.before, s.after) {
 		bytes = bytes && f.HasBytes
 	}
-	for _, m := range aggregate.Metrics() {
+	for _, m := range results.Metrics() {
 		before, ok := values(&m, s.before)
 		after, also := values(&m, s.after)
 		judged := c.judged(s, m.Name, bytes)
@@ -165,7 +165,7 @@ func (c *comparison) rows(s *subject) []Row {
 }
 
 // values returns the metric of each run, or false if a run lacks it.
-func values(m *aggregate.Metric, all []aggregate.Figures) (list []float64, ok bool) {
+func values(m *results.Metric, all []results.Figures) (list []float64, ok bool) {
 	for i := range all {
 		x, ok := m.Of(&all[i])
 		if !ok {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // check refuses what cannot be compared, and finds out what keeps verdicts back.
@@ -199,7 +200,7 @@ func (c *comparison) unfit(side string, runs []Run) (all []string) {
 }
 
 // Unfit says why a run cannot be judged, "" where it can.
-func Unfit(r *aggregate.Report, maxErrors float64) string {
+func Unfit(r *results.Report, maxErrors float64) string {
 	limits, share := r.ClientLimits(), errorShare(r)
 	switch {
 	case len(limits) > 0:
@@ -212,7 +213,7 @@ func Unfit(r *aggregate.Report, maxErrors float64) string {
 	return ""
 }
 
-func endedEarly(r *aggregate.Report) bool { return r.End != "" && r.End != "completed" }
+func endedEarly(r *results.Report) bool { return r.End != "" && r.End != "completed" }
 
 // some are the first few of many names.
 func some(names []string) string {
@@ -224,7 +225,7 @@ func some(names []string) string {
 }
 
 // errorShare returns the share of failed requests in the measured part of a run.
-func errorShare(r *aggregate.Report) float64 {
+func errorShare(r *results.Report) float64 {
 	var failed, all uint64
 	for i := range r.Operations {
 		o := &r.Operations[i]

@@ -9,7 +9,7 @@ import (
 	"sort"
 	"testing"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 	"warp/pkg/stats"
 )
 
@@ -41,13 +41,13 @@ func (m *machine) run(factor float64) Run {
 		sum += times[i]
 	}
 	slices.Sort(times)
-	o := aggregate.Operation{
-		Op: "GET", Inside: requests, ObjectBytes: aggregate.SizeRange{Min: 1, Max: 1, Mean: 1}, BytesPerS: requests / sum, ObjectsPerS: requests / sum,
-		Duration: &aggregate.Stats{Count: requests, Mean: sum / requests, P50: times[requests/2], P90: times[requests*9/10],
+	o := results.Operation{
+		Op: "GET", Inside: requests, ObjectBytes: results.SizeRange{Min: 1, Max: 1, Mean: 1}, BytesPerS: requests / sum, ObjectsPerS: requests / sum,
+		Duration: &results.Stats{Count: requests, Mean: sum / requests, P50: times[requests/2], P90: times[requests*9/10],
 			P99: times[requests*99/100], P999: times[requests-1], Max: times[requests-1]},
 	}
-	return Run{fmt.Sprint(m.runs), &aggregate.Report{
-		Runs: []string{fmt.Sprint(m.runs)}, Groups: []aggregate.GroupReport{{Kind: "measured"}}, Operations: []aggregate.Operation{o}}}
+	return Run{fmt.Sprint(m.runs), &results.Report{
+		Runs: []string{fmt.Sprint(m.runs)}, Groups: []results.GroupReport{{Kind: "measured"}}, Operations: []results.Operation{o}}}
 }
 
 func (m *machine) side(n int, factor float64) (all []Run) {

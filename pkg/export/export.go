@@ -12,7 +12,7 @@ import (
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 	"warp/pkg/stats"
 )
 
@@ -24,7 +24,7 @@ var ErrSeveral = errors.New("a .hgrm file has one distribution")
 
 // operations are those that were measured, or those of the preparation where
 // there are no others.
-func operations(r *aggregate.Report) (all []*aggregate.Operation) {
+func operations(r *results.Report) (all []*results.Operation) {
 	for _, prepared := range []bool{false, true} {
 		for i := range r.Operations {
 			op := &r.Operations[i]
@@ -40,7 +40,7 @@ func operations(r *aggregate.Report) (all []*aggregate.Operation) {
 }
 
 // tag names an operation among all of a report, without what ends a tag.
-func tag(r *aggregate.Report, op *aggregate.Operation) string {
+func tag(r *results.Report, op *results.Operation) string {
 	name := op.Op
 	if op.Statement > 0 {
 		name += fmt.Sprint("-", op.Statement)
@@ -61,7 +61,7 @@ func tag(r *aggregate.Report, op *aggregate.Operation) string {
 
 // Percentiles writes the percentiles of the only operation of a report in ms, as
 // HdrHistogram's outputPercentileDistribution does (.hgrm).
-func Percentiles(w io.Writer, r *aggregate.Report) error {
+func Percentiles(w io.Writer, r *results.Report) error {
 	ops := operations(r)
 	switch len(ops) {
 	case 0:
@@ -94,11 +94,11 @@ type interval struct {
 // Intervals writes the segments of all operations as HdrHistogram's log of
 // intervals, version 1.3 (.hlog): with the operation as the tag, and times in
 // seconds since the first one.
-func Intervals(w io.Writer, r *aggregate.Report) error {
+func Intervals(w io.Writer, r *results.Report) error {
 	var all []interval
 	for _, op := range operations(r) {
 		name := tag(r, op)
-		for _, p := range op.Pieces() {
+		for _, p := range op.Pieces {
 			if p.Latency != nil {
 				all = append(all, interval{name, p.From, p.To, p.Latency})
 			}

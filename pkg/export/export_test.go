@@ -15,10 +15,11 @@ import (
 	"warp/internal/testlog"
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 // reportOf is the report of rows with a window that has all of them.
-func reportOf(t *testing.T, rows []oplog.Record) *aggregate.Report {
+func reportOf(t *testing.T, rows []oplog.Record) *results.Report {
 	t.Helper()
 	s := aggregate.NewSummary(aggregate.Options{})
 	last := rows[0].Start
@@ -115,8 +116,8 @@ func TestNothingToExport(t *testing.T) {
 
 func TestTags(t *testing.T) {
 	t.Parallel()
-	r := &aggregate.Report{Groups: []aggregate.GroupReport{{}, {Run: "a,b"}}}
-	for want, op := range map[string]aggregate.Operation{
+	r := &results.Report{Groups: []results.GroupReport{{}, {Run: "a,b"}}}
+	for want, op := range map[string]results.Operation{
 		"GET": {Op: "GET"}, "GET-2-warmup": {Op: "GET", Statement: 2, Warmup: true}, "x__y-a_b": {Op: "x,\ny", Group: 1},
 	} {
 		if got := tag(r, &op); got != want {

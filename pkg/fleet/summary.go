@@ -12,6 +12,7 @@ import (
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
 	"warp/pkg/oplog/merge"
+	"warp/pkg/results"
 )
 
 // A clientSummary counts the requests of one client by the clock of the
@@ -59,7 +60,7 @@ var ErrNoRequests = errors.New("no client has made a request")
 
 // Report adds up what the clients that count have counted, once Finish has
 // returned.
-func (f *Fleet) Report() (*aggregate.Report, error) {
+func (f *Fleet) Report() (*results.Report, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	total := aggregate.NewSummary(f.plan.Job.Analysis)
@@ -142,7 +143,7 @@ func (d *clientSession) handleSoFar(body []byte) error {
 // ReportSoFar adds up what the clients that count have counted while the run
 // goes on, as Job.Follow asks for. It is nil until figures of all of them have arrived
 // that were counted in the same window.
-func (f *Fleet) ReportSoFar() *aggregate.Report {
+func (f *Fleet) ReportSoFar() *results.Report {
 	f.mu.Lock()
 	options := f.plan.Job.Analysis
 	var bodies [][]byte

@@ -12,6 +12,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
 	"warp/pkg/report"
+	"warp/pkg/results"
 )
 
 // A tap keeps rows.
@@ -109,7 +110,7 @@ func windowOf(f *Fleet) oplog.Window {
 }
 
 // text is the report without what only a run knows.
-func text(t *testing.T, r *aggregate.Report) string {
+func text(t *testing.T, r *results.Report) string {
 	t.Helper()
 	bare := *r
 	bare.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), func(w string) bool { return strings.HasPrefix(w, "these numbers are the client's") })
@@ -271,7 +272,7 @@ func TestReportIsThatOfTheLog(t *testing.T) {
 	if text(t, got) != text(t, want) {
 		t.Errorf("the report is\n%s\nand that of the merged log\n%s", text(t, got), text(t, want))
 	}
-	if op := got.Operations[len(got.Operations)-1]; op.WindowBasis != aggregate.Measured || op.Clients != 3 {
+	if op := got.Operations[len(got.Operations)-1]; op.WindowBasis != results.Measured || op.Clients != 3 {
 		t.Errorf("%+v", op)
 	}
 }

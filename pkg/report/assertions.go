@@ -6,11 +6,11 @@ import (
 	"github.com/fatih/color"
 
 	"warp/internal/human"
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // Assertions writes the results of assertions alone.
-func Assertions(w io.Writer, all []aggregate.Assertion, o TextOptions) error {
+func Assertions(w io.Writer, all []results.Assertion, o TextOptions) error {
 	p := &printer{o: o}
 	p.assertions(all)
 	_, err := w.Write(p.Bytes())
@@ -18,13 +18,13 @@ func Assertions(w io.Writer, all []aggregate.Assertion, o TextOptions) error {
 }
 
 // assertions prints the result of each assertion.
-func (p *printer) assertions(all []aggregate.Assertion) {
+func (p *printer) assertions(all []results.Assertion) {
 	for i := range all {
 		if i == 0 {
 			p.line("\nAssertions:")
 		}
 		a := &all[i]
-		c := map[string]color.Attribute{aggregate.Passed: color.FgGreen, aggregate.Failed: color.FgRed}[a.Result]
+		c := map[string]color.Attribute{results.Passed: color.FgGreen, results.Failed: color.FgRed}[a.Result]
 		if c == 0 {
 			c = color.FgYellow
 		}

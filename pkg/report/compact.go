@@ -15,7 +15,7 @@ import (
 	"warp/internal/columns"
 	"warp/internal/exact"
 	"warp/internal/human"
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // CompactOptions say how a report at a glance is rendered.
@@ -29,7 +29,7 @@ type CompactOptions struct {
 // Compact renders the report for a terminal: a line of what ran where, a line
 // for each operation, the throughput over time, and the warnings. No line but
 // a warning is longer than the terminal is wide.
-func Compact(w io.Writer, r *aggregate.Report, o CompactOptions) error {
+func Compact(w io.Writer, r *results.Report, o CompactOptions) error {
 	if o.Width <= 0 {
 		o.Width = 80
 	}
@@ -61,7 +61,7 @@ func Compact(w io.Writer, r *aggregate.Report, o CompactOptions) error {
 type compactPrinter struct {
 	printer
 	width  int
-	report *aggregate.Report
+	report *results.Report
 }
 
 // paragraph breaks a sentence between words. The title is colored.
@@ -106,7 +106,7 @@ func (p *compactPrinter) fitted(parts ...string) {
 
 func (p *compactPrinter) cut(line string) string { return columns.Cut(line, p.width) }
 
-func (p *compactPrinter) operations(group int) (ops []*aggregate.Operation) {
+func (p *compactPrinter) operations(group int) (ops []*results.Operation) {
 	for i := range p.report.Operations {
 		if op := &p.report.Operations[i]; op.Group == group {
 			ops = append(ops, op)
@@ -137,7 +137,7 @@ func (p *compactPrinter) group(group int) {
 	}
 	p.openLoop(g)
 	p.worst(ops)
-	drawn := ops[max(0, slices.IndexFunc(ops, (*aggregate.Operation).HasBytes))]
+	drawn := ops[max(0, slices.IndexFunc(ops, (*results.Operation).HasBytes))]
 	p.overTime(drawn)
 	if s := drawn.Stability; s != nil && (s.State == "unsteady" || s.State == "drifting") {
 		p.paragraph("", drawn.Op+" was "+s.Sentence)
@@ -148,7 +148,7 @@ func (p *compactPrinter) group(group int) {
 }
 
 // heading says what ran where.
-func (p *compactPrinter) heading(g *aggregate.GroupReport, ops []*aggregate.Operation) {
+func (p *compactPrinter) heading(g *results.GroupReport, ops []*results.Operation) {
 	first := ops[0]
 	name := first.Op
 	if len(ops) > 1 {
@@ -193,8 +193,8 @@ func bareHost(name string) string {
 func errorCount(n uint64) string { return human.Grouped(n) + " " + human.Choose(n, "error", "errors") }
 
 // sizeOf is the payload of a request, where the operations that have one agree.
-func sizeOf(ops []*aggregate.Operation) string {
-	size := aggregate.SizeRange{}
+func sizeOf(ops []*results.Operation) string {
+	size := results.SizeRange{}
 	for _, op := range ops {
 		if !op.HasBytes() {
 			continue
@@ -213,8 +213,8 @@ func sizeOf(ops []*aggregate.Operation) string {
 	return human.Bytes(float64(size.Min)) + " to " + human.Bytes(float64(size.Max))
 }
 
-func latency(of func(s *aggregate.Stats) float64) func(*aggregate.Operation) string {
-	return func(op *aggregate.Operation) string {
+func latency(of func(s *results.Stats) float64) func(*results.Operation) string {
+	return func(op *results.Operation) string {
 		if op.Duration == nil {
 			return "-"
 		}
@@ -223,7 +223,7 @@ func latency(of func(s *aggregate.Stats) float64) func(*aggregate.Operation) str
 }
 
 // table has a line for each operation, and as many columns as fit.
-func (p *compactPrinter) table(ops []*aggregate.Operation) {
+func (p *compactPrinter) table(ops []*results.Operation) {
 	for _, line := range columns.Fit(operationColumns(ops), p.width, func(row int, title, cell string) string {
 		if title == "errors" && ops[row].Errors > 0 {
 			return p.paint(cell, color.FgRed)
@@ -234,7 +234,7 @@ func (p *compactPrinter) table(ops []*aggregate.Operation) {
 	}
 }
 
-func operationColumns(ops []*aggregate.Operation) []columns.Column {
+func operationColumns(ops []*results.Operation) []columns.Column {
 	fastest := 0.0
 	for _, op := range ops {
 		fastest = max(fastest, op.BytesPerS)
@@ -244,32 +244,32 @@ func operationColumns(ops []*aggregate.Operation) []columns.Column {
 	for _, c := range []struct {
 		title string
 		drop  int // those with the highest number are left out first
-		cell  func(op *aggregate.Operation) string
+		cell  func(op *results.Operation) string
 	}{
-		{"", 0, func(op *aggregate.Operation) string { return op.Op }},
-		{"errors", 0, func(op *aggregate.Operation) string { return human.Grouped(op.Errors) }},
-		{"share", 4, func(op *aggregate.Operation) string { return fmt.Sprintf("%.0f%%", 100*op.Share) }},
-		{unit.Name(), 0, func(op *aggregate.Operation) string {
+		{"", 0, func(op *results.Operation) string { return op.Op }},
+		{"errors", 0, func(op *results.Operation) string { return human.Grouped(op.Errors) }},
+		{"share", 4, func(op *results.Operation) string { return fmt.Sprintf("%.0f%%", 100*op.Share) }},
+		{unit.Name(), 0, func(op *results.Operation) string {
 			if !op.HasBytes() || op.WindowS == 0 {
 				return "-"
 			}
 			return unit.Digits(op.BytesPerS)
 		}},
-		{"obj/s", 1, func(op *aggregate.Operation) string {
+		{"obj/s", 1, func(op *results.Operation) string {
 			if op.WindowS == 0 {
 				return "-"
 			}
 			return human.PerSecond(op.ObjectsPerS)
 		}},
-		{"mean", 8, latency(func(s *aggregate.Stats) float64 { return s.Mean })},
-		{"p50", 2, latency(func(s *aggregate.Stats) float64 { return s.P50 })},
-		{"p90", 5, latency(func(s *aggregate.Stats) float64 { return s.P90 })},
-		{"p99", 0, latency(func(s *aggregate.Stats) float64 { return s.P99 })},
-		{"p99.9", 3, latency(func(s *aggregate.Stats) float64 { return s.P999 })},
-		{"max", 0, latency(func(s *aggregate.Stats) float64 { return s.Max })},
-		{"ttfb p50", 6, ttfb(func(s *aggregate.Stats) float64 { return s.P50 })},
-		{"ttfb p99", 7, ttfb(func(s *aggregate.Stats) float64 { return s.P99 })},
-		{"requests", 9, func(op *aggregate.Operation) string { return human.Grouped(op.Requests) }},
+		{"mean", 8, latency(func(s *results.Stats) float64 { return s.Mean })},
+		{"p50", 2, latency(func(s *results.Stats) float64 { return s.P50 })},
+		{"p90", 5, latency(func(s *results.Stats) float64 { return s.P90 })},
+		{"p99", 0, latency(func(s *results.Stats) float64 { return s.P99 })},
+		{"p99.9", 3, latency(func(s *results.Stats) float64 { return s.P999 })},
+		{"max", 0, latency(func(s *results.Stats) float64 { return s.Max })},
+		{"ttfb p50", 6, ttfb(func(s *results.Stats) float64 { return s.P50 })},
+		{"ttfb p99", 7, ttfb(func(s *results.Stats) float64 { return s.P99 })},
+		{"requests", 9, func(op *results.Operation) string { return human.Grouped(op.Requests) }},
 	} {
 		if c.title == "share" && len(ops) == 1 || c.title == unit.Name() && fastest == 0 {
 			continue
@@ -285,8 +285,8 @@ func operationColumns(ops []*aggregate.Operation) []columns.Column {
 	return all
 }
 
-func ttfb(of func(s *aggregate.Stats) float64) func(*aggregate.Operation) string {
-	return func(op *aggregate.Operation) string {
+func ttfb(of func(s *results.Stats) float64) func(*results.Operation) string {
+	return func(op *results.Operation) string {
 		if op.TTFB == nil {
 			return "-"
 		}
@@ -295,7 +295,7 @@ func ttfb(of func(s *aggregate.Stats) float64) func(*aggregate.Operation) string
 }
 
 // errors counts what failed by its code, the most frequent first.
-func (p *compactPrinter) errors(op *aggregate.Operation) {
+func (p *compactPrinter) errors(op *results.Operation) {
 	if len(op.ErrorsByCode) == 0 {
 		return
 	}
@@ -309,7 +309,7 @@ func (p *compactPrinter) errors(op *aggregate.Operation) {
 }
 
 // openLoop compares what was due with what was done.
-func (p *compactPrinter) openLoop(g *aggregate.GroupReport) {
+func (p *compactPrinter) openLoop(g *results.GroupReport) {
 	s := g.Response
 	if s == nil {
 		return
@@ -322,7 +322,7 @@ func (p *compactPrinter) openLoop(g *aggregate.GroupReport) {
 }
 
 // lowerBound marks a figure that requests that were never sent make a lower bound.
-func lowerBound(s *aggregate.Stats, ms float64) string {
+func lowerBound(s *results.Stats, ms float64) string {
 	if s.Unsent > 0 && ms >= s.UnsentMin {
 		return "> " + human.Millis(ms)
 	}
@@ -331,18 +331,18 @@ func lowerBound(s *aggregate.Stats, ms float64) string {
 
 // overTime draws the throughput of the segments. Where there are more than
 // columns, one shows the slowest of its segments: a stall must not disappear.
-func (p *compactPrinter) overTime(op *aggregate.Operation) {
+func (p *compactPrinter) overTime(op *results.Operation) {
 	x := op.Throughput
 	if x == nil || len(op.Segments) < 2 {
 		return
 	}
-	value := func(s *aggregate.Segment) float64 { return s.BytesPerS }
+	value := func(s *results.Segment) float64 { return s.BytesPerS }
 	unit := human.SegmentUnit(x.Fastest.BytesPerS)
-	show := func(s *aggregate.Segment) string { return unit.Digits(s.BytesPerS) }
+	show := func(s *results.Segment) string { return unit.Digits(s.BytesPerS) }
 	name := unit.Name()
 	if x.By == "objects" {
-		value = func(s *aggregate.Segment) float64 { return s.ObjectsPerS }
-		show = func(s *aggregate.Segment) string { return human.PerSecond(s.ObjectsPerS) }
+		value = func(s *results.Segment) float64 { return s.ObjectsPerS }
+		show = func(s *results.Segment) string { return human.PerSecond(s.ObjectsPerS) }
 		name = "obj/s"
 	}
 	per := "second"

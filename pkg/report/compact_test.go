@@ -11,6 +11,7 @@ import (
 
 	"warp/internal/testlog"
 	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 func TestCompactGolden(t *testing.T) {
@@ -59,7 +60,7 @@ func TestCompactFits(t *testing.T) {
 
 func TestCompactComparisonGolden(t *testing.T) {
 	t.Parallel()
-	reports := make([]*aggregate.Report, 2)
+	reports := make([]*results.Report, 2)
 	for i := range reports {
 		reports[i] = described(t, testlog.Loads()["mixed"], uint64(1+i), aggregate.Options{SegmentDur: time.Second})
 	}

@@ -9,7 +9,7 @@ import (
 
 	"warp/internal/exact"
 	"warp/internal/human"
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // A share is what one host or one client did of all operations.
@@ -24,12 +24,12 @@ type share struct {
 func (s *share) mean() float64 { return exact.Ratio(s.busy, float64(s.count)) }
 
 // worst names the worst of several clients and of several hosts.
-func (p *compactPrinter) worst(ops []*aggregate.Operation) {
-	p.worstOf("client", shares(ops, func(op *aggregate.Operation) []aggregate.Part { return op.ByClient }))
-	p.worstOf("host", shares(ops, func(op *aggregate.Operation) []aggregate.Part { return op.Hosts }))
+func (p *compactPrinter) worst(ops []*results.Operation) {
+	p.worstOf("client", shares(ops, func(op *results.Operation) []results.Part { return op.ByClient }))
+	p.worstOf("host", shares(ops, func(op *results.Operation) []results.Part { return op.Hosts }))
 }
 
-func shares(ops []*aggregate.Operation, of func(*aggregate.Operation) []aggregate.Part) (all []share) {
+func shares(ops []*results.Operation, of func(*results.Operation) []results.Part) (all []share) {
 	for _, op := range ops {
 		for _, part := range of(op) {
 			i := slices.IndexFunc(all, func(s share) bool { return s.name == part.Name && s.run == part.Run })
@@ -88,7 +88,7 @@ func (p *compactPrinter) worstOf(noun string, all []share) {
 const histogramRows = 8
 
 // histogram shows how many requests took how long.
-func (p *compactPrinter) histogram(op *aggregate.Operation) {
+func (p *compactPrinter) histogram(op *results.Operation) {
 	if op.HeatMap == nil {
 		return
 	}

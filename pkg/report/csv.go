@@ -10,7 +10,7 @@ import (
 
 	"warp/internal/exact"
 	"warp/internal/human"
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // csvColumns are the columns of the time series that scripts read already.
@@ -25,7 +25,7 @@ const csvTimes = "\tp50_ms\tp90_ms\tp99_ms\tmax_ms\terror_rate"
 // the host if there is only one and is empty otherwise; adding up rows never
 // counts a request twice. (Segments by host are in the JSON.) A script's have a column
 // with the statement as in the op log. Latencies and the error rate come last.
-func CSV(w io.Writer, r *aggregate.Report) error {
+func CSV(w io.Writer, r *results.Report) error {
 	b := bufio.NewWriter(w)
 	columns, statements := csvColumns, scripted(r)
 	if statements {
@@ -57,7 +57,7 @@ func CSV(w io.Writer, r *aggregate.Report) error {
 
 // segmentTimes are the cells of csvTimes. They are empty where there is nothing
 // that they could be about.
-func segmentTimes(s *aggregate.Segment) string {
+func segmentTimes(s *results.Segment) string {
 	times, rate := "\t\t\t\t", ""
 	if d := s.Duration; d != nil {
 		times = fmt.Sprintf("\t%s\t%s\t%s\t%s", float(d.P50), float(d.P90), float(d.P99), float(d.Max))
@@ -68,7 +68,7 @@ func segmentTimes(s *aggregate.Segment) string {
 	return times + "\t" + rate
 }
 
-func segmentEnd(o *aggregate.Operation, k int) time.Time {
+func segmentEnd(o *results.Operation, k int) time.Time {
 	if k+1 < len(o.Segments) {
 		return o.Segments[k+1].Start
 	}

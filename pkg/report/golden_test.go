@@ -15,6 +15,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -50,7 +51,7 @@ func golden(t *testing.T, name string, write func(io.Writer) error) {
 	}
 }
 
-func analyze(t *testing.T, rows []oplog.Record, o aggregate.Options) *aggregate.Report {
+func analyze(t *testing.T, rows []oplog.Record, o aggregate.Options) *results.Report {
 	t.Helper()
 	r, err := aggregate.Analyze(testlog.Log(rows), o)
 	if err != nil {
@@ -60,7 +61,7 @@ func analyze(t *testing.T, rows []oplog.Record, o aggregate.Options) *aggregate.
 }
 
 // described is a report with all that a log's comments can say.
-func described(t *testing.T, l testlog.Load, seed uint64, o aggregate.Options) *aggregate.Report {
+func described(t *testing.T, l testlog.Load, seed uint64, o aggregate.Options) *results.Report {
 	t.Helper()
 	r := analyze(t, l.Rows(seed), o)
 	r.Describe(oplog.Header{
@@ -137,7 +138,7 @@ func TestGoldenAggregated(t *testing.T) {
 func TestStatementGolden(t *testing.T) {
 	t.Parallel()
 	texts := []string{"PUT 9 OBJECTS", "GET 9 OBJECTS AT RATE 10 PER SECOND WARMUP 2 SECONDS", "GET RUNTIME 2 SECONDS", "DELETE"}
-	of := func(seed uint64, texts []string) *aggregate.Report {
+	of := func(seed uint64, texts []string) *results.Report {
 		rows, _ := testlog.Script(seed)
 		r := analyze(t, rows, aggregate.Options{})
 		r.Describe(oplog.Header{Benchmark: "script", Statements: texts}, oplog.Trailer{End: "completed"})
@@ -171,8 +172,8 @@ func TestCompareWithItself(t *testing.T) {
 func TestPhases(t *testing.T) {
 	t.Parallel()
 	r := analyze(t, testlog.Loads()["get"].Rows(1), aggregate.Options{})
-	one := &aggregate.Stats{Count: 7, Mean: 1, Min: 1, Max: 1}
-	r.Operations[0].HTTPPhases = &aggregate.Phases{Connect: one, Wait: one}
+	one := &results.Stats{Count: 7, Mean: 1, Min: 1, Max: 1}
+	r.Operations[0].HTTPPhases = &results.Phases{Connect: one, Wait: one}
 	var text bytes.Buffer
 	if err := Text(&text, r, TextOptions{}); err != nil || !strings.Contains(text.String(), "\nHTTP phases of a sample of requests:\n * connect (7): Avg: 1.00ms") {
 		t.Errorf("%v in\n%s", err, text.String())

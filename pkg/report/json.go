@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"io"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // JSON renders the report as one JSON document.
-func JSON(w io.Writer, r *aggregate.Report) error { return writeJSON(w, r) }
+func JSON(w io.Writer, r *results.Report) error { return writeJSON(w, r) }
 
 func writeJSON(w io.Writer, v any) error {
 	var b bytes.Buffer

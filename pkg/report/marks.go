@@ -6,11 +6,11 @@ import (
 	"github.com/fatih/color"
 
 	"warp/internal/human"
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // recovery says in words when the throughput was back after a mark.
-func recovery(m *aggregate.MarkReport, r *aggregate.Report) string {
+func recovery(m *results.MarkReport, r *results.Report) string {
 	switch {
 	case m.LongestGapS == nil:
 		if i := r.MainGroup(); i >= 0 && !m.At.Before(r.Groups[i].WindowStart) && m.At.Before(r.Groups[i].WindowEnd) {
@@ -25,13 +25,13 @@ func recovery(m *aggregate.MarkReport, r *aggregate.Report) string {
 		return "recovery unknown, as nothing was measured before the mark"
 	}
 	if r.EndsTooSoon(m) {
-		return fmt.Sprintf("recovery unknown, as the window ends less than %s after the mark", aggregate.RecoverySpan)
+		return fmt.Sprintf("recovery unknown, as the window ends less than %s after the mark", results.RecoverySpan)
 	}
 	return "not recovered within the window"
 }
 
 // gap says in words how long no request succeeded.
-func gap(m *aggregate.MarkReport) string {
+func gap(m *results.MarkReport) string {
 	if m.LongestGapS == nil {
 		return ""
 	}
@@ -41,10 +41,10 @@ func gap(m *aggregate.MarkReport) string {
 // A markPhase is a time before or after a mark, with its name.
 type markPhase struct {
 	name string
-	*aggregate.MarkPhase
+	*results.MarkPhase
 }
 
-func phasesOf(m *aggregate.MarkReport) (all []markPhase) {
+func phasesOf(m *results.MarkReport) (all []markPhase) {
 	for _, p := range []markPhase{{"before", m.Before}, {"during", m.During}, {"after", m.After}} {
 		if p.MarkPhase != nil {
 			all = append(all, p)
@@ -64,7 +64,7 @@ func (p markPhase) p99() string {
 func (p markPhase) failed() string { return human.Plural(p.Errors, "error") }
 
 // movesBytes reports whether any phase has payload.
-func movesBytes(marks []aggregate.MarkReport) bool {
+func movesBytes(marks []results.MarkReport) bool {
 	for i := range marks {
 		for _, p := range phasesOf(&marks[i]) {
 			if p.BytesPerS > 0 {
@@ -76,7 +76,7 @@ func movesBytes(marks []aggregate.MarkReport) bool {
 }
 
 // marks says how the run went before and after what was done to the store.
-func (p *printer) marks(r *aggregate.Report) {
+func (p *printer) marks(r *results.Report) {
 	if len(r.Marks) == 0 {
 		return
 	}
@@ -96,7 +96,7 @@ func (p *printer) marks(r *aggregate.Report) {
 }
 
 // alarm makes what has not recovered red.
-func (p *printer) alarm(m *aggregate.MarkReport, text string) string {
+func (p *printer) alarm(m *results.MarkReport, text string) string {
 	if m.RecoveryS == nil && m.LongestGapS != nil {
 		return p.paint(text, color.FgRed)
 	}

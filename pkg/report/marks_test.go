@@ -5,18 +5,18 @@ import (
 	"testing"
 	"time"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // marked is a report with a mark of each kind.
-func marked() *aggregate.Report {
+func marked() *results.Report {
 	number := func(x float64) *float64 { return &x }
-	phase := func(s, objects float64, errors uint64, p99 *float64) *aggregate.MarkPhase {
-		return &aggregate.MarkPhase{Seconds: s, Requests: uint64(s * objects), Errors: errors, ObjectsPerS: objects, BytesPerS: objects * 65536, P99: p99}
+	phase := func(s, objects float64, errors uint64, p99 *float64) *results.MarkPhase {
+		return &results.MarkPhase{Seconds: s, Requests: uint64(s * objects), Errors: errors, ObjectsPerS: objects, BytesPerS: objects * 65536, P99: p99}
 	}
 	at := func(s float64) time.Time { return time.Date(2026, 1, 31, 12, 0, 0, int(s*1e9), time.UTC) }
 	before := phase(8, 4000, 0, number(1.25))
-	return &aggregate.Report{Warnings: []string{}, Marks: []aggregate.MarkReport{
+	return &results.Report{Warnings: []string{}, Marks: []results.MarkReport{
 		{At: at(-5), Text: "before the window"},
 		{At: at(0), Text: "node 3 restarted \x1b[31m", Before: before, During: phase(2.8, 12.5, 7, number(2999)), After: phase(9.2, 3990, 0, number(1.5)), LongestGapS: number(2.95), RecoveryS: number(2.8)},
 		{At: at(12), Text: "läuft 走る", Before: before, After: phase(20, 4010, 0, number(1.2)), LongestGapS: number(.004), RecoveryS: number(0)},
@@ -29,7 +29,7 @@ func TestGoldenMarks(t *testing.T) {
 	t.Parallel()
 	r := marked()
 	golden(t, "marks.txt", func(w io.Writer) error { return Text(w, r, TextOptions{}) })
-	golden(t, "marks.json", func(w io.Writer) error { return JSON(w, &aggregate.Report{Marks: r.Marks}) })
+	golden(t, "marks.json", func(w io.Writer) error { return JSON(w, &results.Report{Marks: r.Marks}) })
 	for name, width := range map[string]int{"marks-60.txt": 60, "marks-80.txt": 80} {
 		golden(t, name, func(w io.Writer) error { return Compact(w, r, CompactOptions{Width: width}) })
 	}

@@ -3,16 +3,16 @@ package report
 import (
 	"fmt"
 
-	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
-func phaseList(h *aggregate.Phases) [len(oplog.PhaseNames)]*aggregate.Stats {
-	return [...]*aggregate.Stats{h.DNS, h.Connect, h.TLS, h.Send, h.Wait, h.Receive}
+func phaseList(h *results.Phases) [len(oplog.PhaseNames)]*results.Stats {
+	return [...]*results.Stats{h.DNS, h.Connect, h.TLS, h.Send, h.Wait, h.Receive}
 }
 
 // phases shows how the times of requests come about, by host where there are several.
-func (p *printer) phases(op *aggregate.Operation) {
+func (p *printer) phases(op *results.Operation) {
 	if op.HTTPPhases == nil {
 		return
 	}
@@ -29,7 +29,7 @@ func (p *printer) phases(op *aggregate.Operation) {
 	}
 }
 
-func (p *printer) phaseLines(bullet string, phases *aggregate.Phases) {
+func (p *printer) phaseLines(bullet string, phases *results.Phases) {
 	for i, s := range phaseList(phases) {
 		if s != nil {
 			p.line("%s%s (%d): %s", bullet, fmt.Sprintf("%-7s", oplog.PhaseNames[i]), s.Count, latencies(s))

@@ -5,21 +5,21 @@ import (
 	"testing"
 	"time"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // A mark near the end says that its recovery is unknown, not that there was none.
 func TestRecoveryNearTheEnd(t *testing.T) {
 	t.Parallel()
 	start, gap := time.Unix(1_700_000_000, 0), .1
-	r := &aggregate.Report{Groups: []aggregate.GroupReport{
+	r := &results.Report{Groups: []results.GroupReport{
 		{WindowStart: start, WindowEnd: start.Add(20 * time.Second)}, {WindowStart: start, WindowEnd: start.Add(20 * time.Second)},
 	}}
 	for at, want := range map[time.Duration]string{
 		10 * time.Second: "not recovered within the window",
 		16 * time.Second: "recovery unknown, as the window ends less than 5",
 	} {
-		m := &aggregate.MarkReport{At: start.Add(at), Before: &aggregate.MarkPhase{}, LongestGapS: &gap}
+		m := &results.MarkReport{At: start.Add(at), Before: &results.MarkPhase{}, LongestGapS: &gap}
 		if got := recovery(m, r); !strings.HasPrefix(got, want) {
 			t.Errorf("a mark after %v: %s", at, got)
 		}

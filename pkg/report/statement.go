@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"warp/internal/human"
-	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 func statementOf(number int, warmup bool) oplog.Statement {
@@ -25,6 +25,6 @@ func (p *printer) statement(s oplog.Statement, text string) {
 }
 
 // scripted says whether the report is about statements of a script.
-func scripted(r *aggregate.Report) bool {
-	return slices.ContainsFunc(r.Operations, func(o aggregate.Operation) bool { return o.Statement > 0 })
+func scripted(r *results.Report) bool {
+	return slices.ContainsFunc(r.Operations, func(o results.Operation) bool { return o.Statement > 0 })
 }

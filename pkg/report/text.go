@@ -12,7 +12,7 @@ import (
 
 	"warp/internal/exact"
 	"warp/internal/human"
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // TextOptions say how a report is rendered for people.
@@ -55,7 +55,7 @@ func (p *printer) clock(t time.Time) string {
 }
 
 // Text renders the report for people.
-func Text(w io.Writer, r *aggregate.Report, o TextOptions) error {
+func Text(w io.Writer, r *results.Report, o TextOptions) error {
 	p := &printer{o: o}
 	for i := range r.Groups {
 		p.group(r, i)
@@ -76,7 +76,7 @@ func Text(w io.Writer, r *aggregate.Report, o TextOptions) error {
 	return err
 }
 
-func (p *printer) group(r *aggregate.Report, group int) {
+func (p *printer) group(r *results.Report, group int) {
 	g := &r.Groups[group]
 	if group > 0 {
 		p.line("")
@@ -98,7 +98,7 @@ func (p *printer) group(r *aggregate.Report, group int) {
 		return
 	}
 	p.line("")
-	hasBytes := slices.ContainsFunc(r.Operations, func(o aggregate.Operation) bool { return o.Group == group && o.HasBytes() })
+	hasBytes := slices.ContainsFunc(r.Operations, func(o results.Operation) bool { return o.Group == group && o.HasBytes() })
 	if g.WindowS > 0 {
 		p.line("Total: %s %s", human.Throughput(g.BytesPerS, g.ObjectsPerS, hasBytes), p.window(g.WindowS, g.WindowStart))
 	} else {
@@ -118,14 +118,14 @@ func (p *printer) window(seconds float64, start time.Time) string {
 
 // average is the throughput over the window. Where there is none, a zero would
 // be a lie.
-func (p *printer) average(op *aggregate.Operation) string {
+func (p *printer) average(op *results.Operation) string {
 	if op.WindowS == 0 {
 		return "unknown, because there is no time to measure in"
 	}
 	return p.bold(human.Throughput(op.BytesPerS, op.ObjectsPerS, op.HasBytes())) + " " + p.window(op.WindowS, op.WindowStart)
 }
 
-func (p *printer) operation(op *aggregate.Operation, mixed bool, r *aggregate.Report) {
+func (p *printer) operation(op *results.Operation, mixed bool, r *results.Report) {
 	p.statement(statementOf(op.Statement, op.Warmup), r.StatementText(op.Statement))
 	p.line("%s", p.heading(op, r.Groups[op.Group].Run))
 	if mixed {
@@ -152,7 +152,7 @@ func (p *printer) operation(op *aggregate.Operation, mixed bool, r *aggregate.Re
 	}
 }
 
-func (p *printer) heading(op *aggregate.Operation, run string) string {
+func (p *printer) heading(op *results.Operation, run string) string {
 	s := fmt.Sprintf("Operation: %s (%d). Ran %s.", p.bold(human.OneLine(op.Op)), op.Requests, human.Seconds(op.RanS))
 	if op.HasBytes() && op.ObjectBytes.Min == op.ObjectBytes.Max {
 		s += fmt.Sprintf(" Size: %d bytes.", op.ObjectBytes.Max)
@@ -178,7 +178,7 @@ func (p *printer) heading(op *aggregate.Operation, run string) string {
 }
 
 // schedule compares what an open loop wanted with what came of it.
-func (p *printer) schedule(bullet string, r *aggregate.GroupReport) {
+func (p *printer) schedule(bullet string, r *results.GroupReport) {
 	if r.OfferedPerS == 0 {
 		return
 	}
@@ -190,8 +190,8 @@ func (p *printer) schedule(bullet string, r *aggregate.GroupReport) {
 }
 
 // outside counts what is not in the figures of the window.
-func (p *printer) outside(op *aggregate.Operation) {
-	if op.WindowBasis == aggregate.Whole {
+func (p *printer) outside(op *results.Operation) {
+	if op.WindowBasis == results.Whole {
 		return
 	}
 	if w := op.WarmUp; w.Requests > 0 {
@@ -206,18 +206,18 @@ func (p *printer) outside(op *aggregate.Operation) {
 	}
 }
 
-func (p *printer) requests(op *aggregate.Operation) {
+func (p *printer) requests(op *results.Operation) {
 	sizes := ""
 	if op.ObjectBytes.Min != op.ObjectBytes.Max {
 		sizes = fmt.Sprintf(". Multiple sizes, average %.0f bytes", op.ObjectBytes.Mean)
 	}
 	p.line("\nRequests considered: %d%s:", op.Inside, sizes)
-	if op.WindowBasis == aggregate.Aggregated {
+	if op.WindowBasis == results.Aggregated {
 		p.averaged(op)
 		return
 	}
 	if op.Duration == nil {
-		if op.WindowBasis == aggregate.Whole {
+		if op.WindowBasis == results.Whole {
 			p.line(" * None succeeded.")
 		} else {
 			p.line(" * None that started in the window succeeded.")
@@ -246,7 +246,7 @@ func (p *printer) requests(op *aggregate.Operation) {
 }
 
 // averaged marks percentiles that are averages of percentiles.
-func (p *printer) averaged(op *aggregate.Operation) {
+func (p *printer) averaged(op *results.Operation) {
 	if op.AveragedDuration == nil {
 		p.line(" * Durations are unknown.")
 	} else {
@@ -257,7 +257,7 @@ func (p *printer) averaged(op *aggregate.Operation) {
 	}
 }
 
-func averages(s *aggregate.AveragedStats) string {
+func averages(s *results.AveragedStats) string {
 	known := func(mark string, ms *float64) string {
 		if ms == nil {
 			return "unknown"
@@ -269,13 +269,13 @@ func averages(s *aggregate.AveragedStats) string {
 }
 
 // unanswered is about the requests that percentiles cannot show.
-func (p *printer) unanswered(op *aggregate.Operation) {
+func (p *printer) unanswered(op *results.Operation) {
 	if u := op.Unanswered; u != nil {
 		p.line(" * %d not in the percentiles, each ≥ %s: no answer by the end of the run", u.Requests, human.Millis(u.ShortestMS))
 	}
 }
 
-func latencies(s *aggregate.Stats) string {
+func latencies(s *results.Stats) string {
 	return fmt.Sprintf("Avg: %s, 50%%: %s, 90%%: %s, 99%%: %s, 99.9%%: %s, Fastest: %s, Slowest: %s, StdDev: %s",
 		bound(s.Mean, s.Unsent > 0), reached(s, s.P50), reached(s, s.P90), reached(s, s.P99), reached(s, s.P999),
 		human.Millis(s.Min), reached(s, s.Max), human.Millis(s.StdDev))
@@ -283,7 +283,7 @@ func latencies(s *aggregate.Stats) string {
 
 // reached marks a figure as a lower bound where requests that were never sent
 // may be above it.
-func reached(s *aggregate.Stats, ms float64) string {
+func reached(s *results.Stats, ms float64) string {
 	return bound(ms, s.Unsent > 0 && ms >= s.UnsentMin)
 }
 
@@ -294,7 +294,7 @@ func bound(ms float64, lower bool) string {
 	return human.Millis(ms)
 }
 
-func (p *printer) firstByte(label string, s *aggregate.Stats) {
+func (p *printer) firstByte(label string, s *results.Stats) {
 	if s == nil {
 		return
 	}
@@ -303,7 +303,7 @@ func (p *printer) firstByte(label string, s *aggregate.Stats) {
 		human.Millis(s.P90), human.Millis(s.P99), human.Millis(s.P999), human.Millis(s.Max), human.Millis(s.StdDev))
 }
 
-func (p *printer) sizeClasses(op *aggregate.Operation) {
+func (p *printer) sizeClasses(op *results.Operation) {
 	if !p.o.Verbose {
 		return
 	}
@@ -326,7 +326,7 @@ func (p *printer) sizeClasses(op *aggregate.Operation) {
 	}
 }
 
-func (p *printer) requestsByHost(op *aggregate.Operation) {
+func (p *printer) requestsByHost(op *results.Operation) {
 	if !p.o.Verbose || len(op.Hosts) < 2 {
 		return
 	}
@@ -341,7 +341,7 @@ func (p *printer) requestsByHost(op *aggregate.Operation) {
 	}
 }
 
-func partName(h *aggregate.Part) string {
+func partName(h *results.Part) string {
 	if h.Name == "" {
 		return "(unknown)"
 	}
@@ -349,7 +349,7 @@ func partName(h *aggregate.Part) string {
 }
 
 // byPart shows throughput by host or by client, where there are several.
-func (p *printer) byPart(kind string, parts []aggregate.Part, op *aggregate.Operation) {
+func (p *printer) byPart(kind string, parts []results.Part, op *results.Operation) {
 	if len(parts) < 2 {
 		return
 	}
@@ -377,22 +377,22 @@ func (p *printer) byPart(kind string, parts []aggregate.Part, op *aggregate.Oper
 
 type namedSegment struct {
 	name string
-	*aggregate.Segment
+	*results.Segment
 }
 
-func segmentsOf(t *aggregate.Extremes) []namedSegment {
+func segmentsOf(t *results.Extremes) []namedSegment {
 	return []namedSegment{{"Fastest", &t.Fastest}, {"50% Median", &t.Median}, {"Slowest", &t.Slowest}}
 }
 
 // segmentLength is the length of those that Extremes chose from.
-func segmentLength(op *aggregate.Operation) string {
+func segmentLength(op *results.Operation) string {
 	if d := op.Throughput.Fastest.DurationS; d < op.SegmentS {
 		return human.Millis(d * 1e3)
 	}
 	return human.Duration(time.Duration(op.SegmentS * 1e9))
 }
 
-func (p *printer) segments(op *aggregate.Operation) {
+func (p *printer) segments(op *results.Operation) {
 	t := op.Throughput
 	if t == nil || op.WindowS == 0 {
 		return
@@ -410,18 +410,18 @@ func (p *printer) segments(op *aggregate.Operation) {
 	}
 }
 
-func (p *printer) errors(op *aggregate.Operation) {
+func (p *printer) errors(op *results.Operation) {
 	if op.Errors > 0 {
 		p.line("\n%s %d of %s (%.2f%%):", p.paint("Errors:", color.FgRed), op.Errors, human.Plural(op.Inside+op.Errors, "request"),
 			100*exact.Ratio(float64(op.Errors), float64(op.Inside+op.Errors)))
 		p.errorCodes(op.FirstErrors, op.ErrorsByCode)
 	}
-	if op.WindowBasis == aggregate.Whole {
+	if op.WindowBasis == results.Whole {
 		return // these are among them
 	}
 	for _, o := range []struct {
 		when string
-		*aggregate.Outside
+		*results.Outside
 	}{{"before", &op.WarmUp}, {"after", &op.Late}} {
 		if o.Errors > 0 {
 			p.line("\n%s %d of %s:", p.paint("Errors "+o.when+" the window:", color.FgRed), o.Errors, human.Plural(o.Requests, "request"))
@@ -430,7 +430,7 @@ func (p *printer) errors(op *aggregate.Operation) {
 	}
 }
 
-func (p *printer) errorCodes(first []aggregate.FirstError, counts map[string]uint64) {
+func (p *printer) errorCodes(first []results.FirstError, counts map[string]uint64) {
 	for _, e := range first {
 		from := ""
 		if e.Endpoint != "" {
@@ -445,7 +445,7 @@ func (p *printer) errorCodes(first []aggregate.FirstError, counts map[string]uin
 }
 
 // load says what the run cost the machine that made it.
-func (p *printer) load(r *aggregate.Report) {
+func (p *printer) load(r *results.Report) {
 	l := r.ClientLoad
 	if l == nil {
 		return

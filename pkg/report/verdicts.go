@@ -13,6 +13,7 @@ import (
 	"warp/internal/human"
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
+	"warp/pkg/results"
 )
 
 // defaultWidth is taken where the width of what is written to is unknown.
@@ -61,16 +62,16 @@ func (p *printer) width() int {
 
 // MetricText shows a metric in the unit that fits the largest of the values
 // that are compared.
-func MetricText(u aggregate.Unit, x, largest float64) string {
+func MetricText(u results.Unit, x, largest float64) string {
 	switch u {
-	case aggregate.BytesPerSecond:
+	case results.BytesPerSecond:
 		return human.SegmentUnit(largest).Value(x, largest)
-	case aggregate.ObjectsPerSecond:
+	case results.ObjectsPerSecond:
 		if largest >= 1000 {
 			return fmt.Sprintf("%.0f/s", x)
 		}
 		return fmt.Sprintf("%.4g/s", x)
-	case aggregate.Share:
+	case results.Share:
 		return fmt.Sprintf("%.2f%%", 100*x)
 	}
 	return human.Millis(x)

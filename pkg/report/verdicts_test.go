@@ -9,6 +9,7 @@ import (
 
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
+	"warp/pkg/results"
 )
 
 func number(x float64) *float64 { return &x }
@@ -22,7 +23,7 @@ func verdictsOfAllKinds() *compare.Verdicts {
 		}
 		return s
 	}
-	row := func(metric string, unit aggregate.Unit, before, after, low, change, high float64) compare.Row {
+	row := func(metric string, unit results.Unit, before, after, low, change, high float64) compare.Row {
 		return compare.Row{Metric: metric, Unit: unit, Before: sample(before, 2), After: sample(after, 12.3),
 			Change: &change, Low: &low, High: &high, Level: .98}
 	}
@@ -30,9 +31,9 @@ func verdictsOfAllKinds() *compare.Verdicts {
 		r.Judged, r.P, r.Adjusted, r.Verdict = true, &p, &p, v
 		return r
 	}
-	undecided := judged(row("p99", aggregate.Milliseconds, 1.5, 1.6, -3, 5, 14), .1797, compare.Undecided)
+	undecided := judged(row("p99", results.Milliseconds, 1.5, 1.6, -3, 5, 14), .1797, compare.Undecided)
 	undecided.Detectable, undecided.Target, undecided.Needed = number(9.4), number(5), 17
-	zero := compare.Row{Metric: "errors", Unit: aggregate.Share, Before: sample(0, 0), After: sample(.0004, 0)}
+	zero := compare.Row{Metric: "errors", Unit: results.Share, Before: sample(0, 0), After: sample(.0004, 0)}
 	return &compare.Verdicts{
 		Version: 1, Kind: "verdicts", MinEffect: 2, Needed: 5, Verdict: compare.Undecided,
 		Before: compare.Side{Name: "before-*.csv.zst", Runs: 6, Warnings: []string{"one", "two", "three", "four", "five", "six"}},
@@ -40,10 +41,10 @@ func verdictsOfAllKinds() *compare.Verdicts {
 		Missing: []string{"STAT"},
 		Subjects: []compare.Subject{
 			{Rows: []compare.Row{
-				judged(row("throughput", aggregate.BytesPerSecond, 100<<20, 120<<20, 15, 20, 25), .0022, compare.Better), row("mean", aggregate.Milliseconds, .9, 1, -1, .1, 2),
-				judged(row("p50", aggregate.Milliseconds, .5, .501, -.4, .2, 1), .4, compare.Equivalent), undecided, zero,
+				judged(row("throughput", results.BytesPerSecond, 100<<20, 120<<20, 15, 20, 25), .0022, compare.Better), row("mean", results.Milliseconds, .9, 1, -1, .1, 2),
+				judged(row("p50", results.Milliseconds, .5, .501, -.4, .2, 1), .4, compare.Equivalent), undecided, zero,
 			}},
-			{Op: "GET", Host: "http://new:9000", Rows: []compare.Row{judged(row("p50", aggregate.Milliseconds, 1, 2, 90, 100, 110), .00001, compare.Worse)}},
+			{Op: "GET", Host: "http://new:9000", Rows: []compare.Row{judged(row("p50", results.Milliseconds, 1, 2, 90, 100, 110), .00001, compare.Worse)}},
 		},
 	}
 }

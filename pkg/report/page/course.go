@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"warp/internal/human"
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // x are the middles of segments, in seconds since begin: what a segment says is
 // about all of it.
-func middles(segments []aggregate.Segment, begin time.Time) []float64 {
+func middles(segments []results.Segment, begin time.Time) []float64 {
 	x := make([]float64, len(segments))
 	for i := range segments {
 		s := &segments[i]
@@ -23,7 +23,7 @@ func middles(segments []aggregate.Segment, begin time.Time) []float64 {
 
 // segmentsOf returns the segments of an operation without a short one at either
 // end, whose rate says little.
-func segmentsOf(op *aggregate.Operation) []aggregate.Segment {
+func segmentsOf(op *results.Operation) []results.Segment {
 	s := op.Segments
 	for len(s) > 2 && s[0].DurationS < op.SegmentS/2 {
 		s = s[1:]
@@ -185,7 +185,7 @@ func overTimeTable(g *group, begin time.Time) *table {
 }
 
 // joined are the cells of some segments.
-func joined(list []aggregate.Segment, hasBytes bool) (cells []string) {
+func joined(list []results.Segment, hasBytes bool) (cells []string) {
 	var seconds, bytes, objects float64
 	var errors uint64
 	var p50, p99, most float64
@@ -219,7 +219,7 @@ func joined(list []aggregate.Segment, hasBytes bool) (cells []string) {
 type latencies struct{ p50, p99, max float64 }
 
 // latencyOf is nil where the segment has none.
-func latencyOf(s *aggregate.Segment) *latencies {
+func latencyOf(s *results.Segment) *latencies {
 	if s.Duration == nil {
 		return nil
 	}

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"github.com/klauspost/compress/gzip"
 	"math"
 	"slices"
 	"strconv"
 
-	"warp/pkg/aggregate"
+	"github.com/klauspost/compress/gzip"
+
+	"warp/pkg/results"
 )
 
 // packed is a value as JSON, compressed.
@@ -70,7 +71,7 @@ func rounded(text []byte) []byte {
 
 // embedded is a report as it is in a page: without the segments of hosts and
 // the heat maps, which are by far most of a report of many hosts, and are drawn.
-func embedded(r *aggregate.Report) *aggregate.Report {
+func embedded(r *results.Report) *results.Report {
 	c := *r
 	c.Operations = slices.Clone(r.Operations)
 	for i := range c.Operations {

@@ -7,7 +7,7 @@ import (
 	hdrhistogram "github.com/HdrHistogram/hdrhistogram-go"
 
 	"warp/internal/human"
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // distribution has the percentile curve of all operations.
@@ -28,7 +28,7 @@ const curvePoints = 20
 
 // quantilesOf are the points of the distribution of an operation that are known:
 // of its histogram, or else those of its figures.
-func quantilesOf(op *aggregate.Operation) []quantile {
+func quantilesOf(op *results.Operation) []quantile {
 	s := op.Duration
 	if s == nil || s.Count == 0 {
 		return nil
@@ -85,7 +85,7 @@ func percentileScale(fewest float64) scale {
 func ninesOf(q float64) float64 { return -math.Log10(math.Max(1-q, 1e-12)) }
 
 // percentileChart draws the share of requests on the axis of HdrHistogram.
-func (p *Page) percentileChart(ops []*aggregate.Operation) *chart {
+func (p *Page) percentileChart(ops []*results.Operation) *chart {
 	var curves [][]quantile
 	var names []string
 	for _, op := range ops {

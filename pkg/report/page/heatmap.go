@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"warp/internal/human"
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 
 // heat draws how many requests took how long over time: the more, the more
 // opaque. It is nil where nothing was counted.
-func (p *Page) heat(op *aggregate.Operation, begin time.Time, length float64, marks []mark) *chart {
+func (p *Page) heat(op *results.Operation, begin time.Time, length float64, marks []mark) *chart {
 	m := op.HeatMap
 	if m == nil || len(m.BoundsMS) < 2 || len(m.Counts) == 0 || len(m.Counts) != len(op.Segments) || length <= 0 {
 		return nil
@@ -55,7 +55,7 @@ func (p *Page) heat(op *aggregate.Operation, begin time.Time, length float64, ma
 
 // heatPicture has a column for each segment, or for some, and rows on a
 // logarithmic scale.
-func heatPicture(m *aggregate.HeatMap) (picture *image.Paletted, s scale, most uint64) {
+func heatPicture(m *results.HeatMap) (picture *image.Paletted, s scale, most uint64) {
 	least, largest := m.BoundsMS[0], m.BoundsMS[len(m.BoundsMS)-1]
 	if least <= 0 {
 		least = m.BoundsMS[1] / 2
@@ -122,7 +122,7 @@ const maxSlowest = 20
 func (p *Page) slowest(g *group) {
 	type request struct {
 		op string
-		*aggregate.SlowRequest
+		*results.SlowRequest
 	}
 	var all []request
 	for _, op := range g.ops {

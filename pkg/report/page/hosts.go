@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"warp/internal/human"
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 const (
@@ -53,7 +53,7 @@ func (g *group) hostCourse(name string) hostCourse {
 	seen, most := 0, uint64(0)
 	bytes := g.moves()
 	for _, op := range g.ops {
-		i := slices.IndexFunc(op.Hosts, func(h aggregate.Part) bool { return h.Name == name })
+		i := slices.IndexFunc(op.Hosts, func(h results.Part) bool { return h.Name == name })
 		if i < 0 {
 			continue
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"warp/internal/human"
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 func sortBy[T any, K cmp.Ordered](all []T, key func(T) K) {
@@ -24,7 +24,7 @@ func (g *group) marks(begin time.Time) (all []mark) {
 }
 
 // marked has what each mark did to the run.
-func (p *Page) marked(r *aggregate.Report, groups []group) {
+func (p *Page) marked(r *results.Report, groups []group) {
 	if len(r.Marks) == 0 || len(groups) == 0 {
 		return
 	}
@@ -41,21 +41,21 @@ func (p *Page) marked(r *aggregate.Report, groups []group) {
 	for i := range r.Marks {
 		m := &r.Marks[i]
 		row := []string{elapsed(math.Round(10*m.At.Sub(begin).Seconds()) / 10), visible(m.Text), seconds(m.RecoveryS, "not, or unknown"), seconds(m.LongestGapS, dash)}
-		phases := []*aggregate.MarkPhase{m.Before, m.During, m.After}
-		for _, cell := range []func(*aggregate.MarkPhase) string{
-			func(f *aggregate.MarkPhase) string {
+		phases := []*results.MarkPhase{m.Before, m.During, m.After}
+		for _, cell := range []func(*results.MarkPhase) string{
+			func(f *results.MarkPhase) string {
 				if g.moves() {
 					return human.Rate(f.BytesPerS)
 				}
 				return grouped(f.ObjectsPerS) + " objects/s"
 			},
-			func(f *aggregate.MarkPhase) string {
+			func(f *results.MarkPhase) string {
 				if f.P99 == nil {
 					return dash
 				}
 				return human.Millis(*f.P99)
 			},
-			func(f *aggregate.MarkPhase) string { return count(f.Errors) },
+			func(f *results.MarkPhase) string { return count(f.Errors) },
 		} {
 			for _, f := range phases {
 				if f == nil {

@@ -21,6 +21,7 @@ import (
 	"warp/pkg/compare"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
+	"warp/pkg/results"
 )
 
 // memoryLog is a log of rows in memory.
@@ -42,7 +43,7 @@ func (l *memoryLog) Read(decided func(oplog.Window, []oplog.Mark) error, rows fu
 }
 
 // reportOf analyses a made-up run.
-func reportOf(t testing.TB, l testlog.Load, change func(l *memoryLog)) *aggregate.Report {
+func reportOf(t testing.TB, l testlog.Load, change func(l *memoryLog)) *results.Report {
 	t.Helper()
 	log := &memoryLog{rows: l.Rows(1), header: oplog.Header{Benchmark: "mixed", Warp: "1.2.3", Seed: 5, Command: "warp mixed --secret-key=***",
 		Parameters: map[string]string{"obj.size": "4KB"}}}
@@ -58,7 +59,7 @@ func reportOf(t testing.TB, l testlog.Load, change func(l *memoryLog)) *aggregat
 	return r
 }
 
-func render(t testing.TB, r *aggregate.Report) string {
+func render(t testing.TB, r *results.Report) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := Report(r, Options{}).Write(&b); err != nil {
@@ -100,7 +101,7 @@ func figuresOf(html string) string {
 
 func TestEmptyReport(t *testing.T) {
 	t.Parallel()
-	html := render(t, &aggregate.Report{Version: 2})
+	html := render(t, &results.Report{Version: 2})
 	wellFormed(t, html)
 	if !strings.Contains(html, "Nothing was measured") {
 		t.Error("an empty report does not say so")
@@ -186,7 +187,7 @@ func TestHostileNames(t *testing.T) {
 		l.trailer.Load.Link = hostile
 	})
 	r.Runs, r.Statements = []string{hostile}, []string{hostile}
-	r.Assertions = []aggregate.Assertion{{Assertion: hostile, Sentence: hostile, Result: "failed"}}
+	r.Assertions = []results.Assertion{{Assertion: hostile, Sentence: hostile, Result: "failed"}}
 	harmless(t, render(t, r))
 
 	var b bytes.Buffer
@@ -438,7 +439,7 @@ func TestSlowHostIsCalledOut(t *testing.T) {
 // wherever requests were counted.
 func TestHeatMap(t *testing.T) {
 	t.Parallel()
-	m := &aggregate.HeatMap{BoundsMS: []float64{1, 1.25, 1.5, 1.75, 2, 2.5}, Counts: [][]uint64{{5}, {}, {0, 0, 0, 0, 1}}}
+	m := &results.HeatMap{BoundsMS: []float64{1, 1.25, 1.5, 1.75, 2, 2.5}, Counts: [][]uint64{{5}, {}, {0, 0, 0, 0, 1}}}
 	picture, s, most := heatPicture(m)
 	if b := picture.Bounds(); b.Dx() != 3 || b.Dy() < 10 || most != 5 || s.min != 1 || s.max != 2.5 {
 		t.Fatalf("%v, up to %d, %v to %v", b, most, s.min, s.max)
@@ -452,7 +453,7 @@ func TestHeatMap(t *testing.T) {
 			t.Errorf("level %d at %d, %d, not %d", got, c.x, c.y, c.level)
 		}
 	}
-	many := &aggregate.HeatMap{BoundsMS: []float64{1, 2}, Counts: make([][]uint64, 3*heatColumns)}
+	many := &results.HeatMap{BoundsMS: []float64{1, 2}, Counts: make([][]uint64, 3*heatColumns)}
 	for i := range many.Counts {
 		many.Counts[i] = []uint64{1}
 	}
@@ -466,8 +467,8 @@ func TestSections(t *testing.T) {
 	t.Parallel()
 	r := reportOf(t, testlog.Load{Ops: []string{"GET", "PUT"}, Hosts: 3, Clients: 2, Threads: 5, Length: 20 * time.Second, Latency: 10 * time.Millisecond, Failures: .05, Sizes: true}, nil)
 	recovery := 2.5
-	r.Marks = []aggregate.MarkReport{{At: r.Groups[0].WindowStart.Add(5 * time.Second), Text: "disk <1> pulled", RecoveryS: &recovery,
-		Before: &aggregate.MarkPhase{Seconds: 5, BytesPerS: 3 << 20}}}
+	r.Marks = []results.MarkReport{{At: r.Groups[0].WindowStart.Add(5 * time.Second), Text: "disk <1> pulled", RecoveryS: &recovery,
+		Before: &results.MarkPhase{Seconds: 5, BytesPerS: 3 << 20}}}
 	html := render(t, r)
 	wellFormed(t, html)
 	for _, id := range []string{"operations", "marks", "throughput", "latency", "percentiles", "hosts", "clients", "sizes", "errors", "slowest", "command"} {

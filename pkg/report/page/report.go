@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"warp/internal/human"
-	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // Report is the page of one run.
-func Report(r *aggregate.Report, o Options) *Page {
+func Report(r *results.Report, o Options) *Page {
 	p := &Page{data: embedded(r), loc: o.Location, quick: o.Quick}
 	if p.loc == nil {
 		p.loc = time.UTC
@@ -39,13 +39,13 @@ func Report(r *aggregate.Report, o Options) *Page {
 
 // A group is one of the report with its operations.
 type group struct {
-	*aggregate.GroupReport
-	ops  []*aggregate.Operation
-	done []aggregate.MarkReport
+	*results.GroupReport
+	ops  []*results.Operation
+	done []results.MarkReport
 }
 
 // measuredGroups are those that the page is about: all but what prepares them.
-func measuredGroups(r *aggregate.Report) (all []group) {
+func measuredGroups(r *results.Report) (all []group) {
 	only := r.MainGroup()
 	for i := range r.Groups {
 		if r.Groups[i].Kind == "preparation" || only >= 0 && i != only {
@@ -58,7 +58,7 @@ func measuredGroups(r *aggregate.Report) (all []group) {
 	return all
 }
 
-func groupOf(r *aggregate.Report, index int) group {
+func groupOf(r *results.Report, index int) group {
 	g := group{GroupReport: &r.Groups[index], done: r.Marks}
 	for i := range r.Operations {
 		if op := &r.Operations[i]; op.Group == index {
@@ -104,7 +104,7 @@ func (g *group) length() (begin time.Time, length float64) {
 }
 
 // moves reports whether any operation moves payload.
-func (g *group) moves() bool { return slices.ContainsFunc(g.ops, (*aggregate.Operation).HasBytes) }
+func (g *group) moves() bool { return slices.ContainsFunc(g.ops, (*results.Operation).HasBytes) }
 
 // sizes are the sizes of what a request moves, in words; "" where nothing does.
 func (g *group) sizes() string {
@@ -163,7 +163,7 @@ func (g *group) against() string {
 	}
 }
 
-func benchmarkName(r *aggregate.Report, groups []group) string {
+func benchmarkName(r *results.Report, groups []group) string {
 	switch {
 	case len(groups) == 1 && len(groups[0].ops) == 1:
 		return visible(groups[0].ops[0].Op)
@@ -173,7 +173,7 @@ func benchmarkName(r *aggregate.Report, groups []group) string {
 	return "Mixed"
 }
 
-func headingOf(r *aggregate.Report, groups []group) string {
+func headingOf(r *results.Report, groups []group) string {
 	if len(groups) == 0 {
 		return "Nothing was measured"
 	}
@@ -188,9 +188,9 @@ func headingOf(r *aggregate.Report, groups []group) string {
 	return heading
 }
 
-func titleOf(r *aggregate.Report, groups []group) string { return "warp: " + headingOf(r, groups) }
+func titleOf(r *results.Report, groups []group) string { return "warp: " + headingOf(r, groups) }
 
-func (p *Page) kickerOf(r *aggregate.Report, groups []group) string {
+func (p *Page) kickerOf(r *results.Report, groups []group) string {
 	parts := []string{"warp benchmark"}
 	if r.Warp != "" {
 		parts[0] = "warp " + visible(r.Warp)
@@ -207,7 +207,7 @@ func (p *Page) kickerOf(r *aggregate.Report, groups []group) string {
 }
 
 // overview is the table of all operations.
-func (p *Page) overview(r *aggregate.Report, groups []group) {
+func (p *Page) overview(r *results.Report, groups []group) {
 	s := section{ID: "operations", Title: "Figures"}
 	for i := range groups {
 		g := &groups[i]
@@ -222,7 +222,7 @@ func (p *Page) overview(r *aggregate.Report, groups []group) {
 }
 
 // group adds the sections about one group.
-func (p *Page) group(r *aggregate.Report, g group, several bool) {
+func (p *Page) group(r *results.Report, g group, several bool) {
 	before := len(p.Sections)
 	p.throughput(&g)
 	p.latency(&g)
@@ -244,7 +244,7 @@ func (p *Page) group(r *aggregate.Report, g group, several bool) {
 }
 
 // before has what is not measured: the preparation.
-func (p *Page) before(r *aggregate.Report, groups []group) {
+func (p *Page) before(r *results.Report, groups []group) {
 	s := section{ID: "preparation", Title: "Preparation", Lead: []string{"This is in none of the figures above."}}
 	for i := range r.Groups {
 		g := groupOf(r, i)
@@ -261,7 +261,7 @@ func (p *Page) before(r *aggregate.Report, groups []group) {
 }
 
 // assertions are what the run had to meet.
-func (p *Page) assertions(r *aggregate.Report) {
+func (p *Page) assertions(r *results.Report) {
 	if len(r.Assertions) == 0 {
 		return
 	}
@@ -274,7 +274,7 @@ func (p *Page) assertions(r *aggregate.Report) {
 }
 
 // reproduce has the command and its parameters.
-func (p *Page) reproduce(r *aggregate.Report) {
+func (p *Page) reproduce(r *results.Report) {
 	s := section{ID: "command", Title: "Command and parameters"}
 	if r.Command != "" {
 		s.Lead = []string{"The command that made this run. Secrets are not in it."}

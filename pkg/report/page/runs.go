@@ -12,6 +12,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
 	"warp/pkg/report"
+	"warp/pkg/results"
 )
 
 // MaxRuns is how many runs a page may compare: more lines than colors cannot be
@@ -27,14 +28,14 @@ type runsData struct {
 }
 
 type runData struct {
-	Name   string            `json:"name"`
-	Report *aggregate.Report `json:"report"`
+	Name   string          `json:"name"`
+	Report *results.Report `json:"report"`
 }
 
 // A side is one of the runs that are compared.
 type side struct {
 	name   string
-	report *aggregate.Report
+	report *results.Report
 	groups []group
 }
 
@@ -96,14 +97,14 @@ func shortNames(sides []side) {
 // A measure is one figure of a run that cards are about.
 type measure struct {
 	label  string
-	unit   aggregate.Unit
+	unit   results.Unit
 	higher bool
-	of     func(f *aggregate.Figures) (float64, bool)
+	of     func(f *results.Figures) (float64, bool)
 }
 
 func measures() []measure {
-	latency := func(of func(*aggregate.Stats) float64) func(f *aggregate.Figures) (float64, bool) {
-		return func(f *aggregate.Figures) (float64, bool) {
+	latency := func(of func(*results.Stats) float64) func(f *results.Figures) (float64, bool) {
+		return func(f *results.Figures) (float64, bool) {
 			if f.Duration == nil {
 				return 0, false
 			}
@@ -111,11 +112,11 @@ func measures() []measure {
 		}
 	}
 	return []measure{
-		{"Throughput", aggregate.BytesPerSecond, true, func(f *aggregate.Figures) (float64, bool) { return f.BytesPerS, f.HasBytes }},
-		{"Objects", aggregate.ObjectsPerSecond, true, func(f *aggregate.Figures) (float64, bool) { return f.ObjectsPerS, true }},
-		{"Median latency", aggregate.Milliseconds, false, latency(func(s *aggregate.Stats) float64 { return s.P50 })},
-		{"p99 latency", aggregate.Milliseconds, false, latency(func(s *aggregate.Stats) float64 { return s.P99 })},
-		{"Errors", aggregate.Share, false, func(f *aggregate.Figures) (float64, bool) {
+		{"Throughput", results.BytesPerSecond, true, func(f *results.Figures) (float64, bool) { return f.BytesPerS, f.HasBytes }},
+		{"Objects", results.ObjectsPerSecond, true, func(f *results.Figures) (float64, bool) { return f.ObjectsPerS, true }},
+		{"Median latency", results.Milliseconds, false, latency(func(s *results.Stats) float64 { return s.P50 })},
+		{"p99 latency", results.Milliseconds, false, latency(func(s *results.Stats) float64 { return s.P99 })},
+		{"Errors", results.Share, false, func(f *results.Figures) (float64, bool) {
 			n := f.Inside + f.Errors
 			return float64(f.Errors) / math.Max(1, float64(n)), n > 0
 		}},
@@ -124,7 +125,7 @@ func measures() []measure {
 
 // compareTotals has a card for each figure of all operations together.
 func (p *Page) compareTotals(sides []side) {
-	var totals []aggregate.Figures
+	var totals []results.Figures
 	for i := range sides {
 		f, ok := sides[i].report.Total()
 		if !ok {
@@ -213,7 +214,7 @@ func (p *Page) changes(c *aggregate.Comparison) {
 // An operationOf is the same operation of several runs; nil where a run has none.
 type operationOf struct {
 	label string
-	of    []*aggregate.Operation
+	of    []*results.Operation
 	begin []time.Time
 }
 
@@ -228,7 +229,7 @@ func sameOperations(sides []side) (all []operationOf) {
 				if !ok {
 					k = len(all)
 					index[label] = k
-					all = append(all, operationOf{label, make([]*aggregate.Operation, len(sides)), make([]time.Time, len(sides))})
+					all = append(all, operationOf{label, make([]*results.Operation, len(sides)), make([]time.Time, len(sides))})
 				}
 				all[k].of[i], all[k].begin[i] = op, begin
 			}
@@ -285,7 +286,7 @@ func sameTable(same operationOf, sides []side) *table {
 }
 
 // overlay puts the segments of runs on one axis, which counts from the begin of each.
-func overlay(same operationOf) (x []float64, of [][]int, segments [][]aggregate.Segment, length float64) {
+func overlay(same operationOf) (x []float64, of [][]int, segments [][]results.Segment, length float64) {
 	var lists [][]float64
 	for i, op := range same.of {
 		if op == nil {
@@ -323,7 +324,7 @@ func (p *Page) sameThroughput(same operationOf, sides []side) *chart {
 	if len(x) == 0 {
 		return nil
 	}
-	bytes := slices.ContainsFunc(same.of, func(op *aggregate.Operation) bool { return op != nil && op.HasBytes() })
+	bytes := slices.ContainsFunc(same.of, func(op *results.Operation) bool { return op != nil && op.HasBytes() })
 	var lines []line
 	for i := range same.of {
 		lines = append(lines, line{label: sides[i].name, color: i % 8, y: bridged(x, of[i], func(k int) float64 {

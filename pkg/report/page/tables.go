@@ -8,12 +8,13 @@ import (
 
 	"warp/internal/human"
 	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // dash is a cell about which nothing is known.
 const dash = "–"
 
-func millisCell(s *aggregate.Stats, of func(*aggregate.Stats) float64) string {
+func millisCell(s *results.Stats, of func(*results.Stats) float64) string {
 	if s == nil {
 		return dash
 	}
@@ -23,17 +24,17 @@ func millisCell(s *aggregate.Stats, of func(*aggregate.Stats) float64) string {
 // A column is one of a table about operations, hosts or clients.
 type column struct {
 	head string
-	of   func(*aggregate.Stats) float64
+	of   func(*results.Stats) float64
 }
 
 func percentileColumns() []column {
 	return []column{
-		{"mean", func(s *aggregate.Stats) float64 { return s.Mean }},
-		{"p50", func(s *aggregate.Stats) float64 { return s.P50 }},
-		{"p90", func(s *aggregate.Stats) float64 { return s.P90 }},
-		{"p99", func(s *aggregate.Stats) float64 { return s.P99 }},
-		{"p99.9", func(s *aggregate.Stats) float64 { return s.P999 }},
-		{"max", func(s *aggregate.Stats) float64 { return s.Max }},
+		{"mean", func(s *results.Stats) float64 { return s.Mean }},
+		{"p50", func(s *results.Stats) float64 { return s.P50 }},
+		{"p90", func(s *results.Stats) float64 { return s.P90 }},
+		{"p99", func(s *results.Stats) float64 { return s.P99 }},
+		{"p99.9", func(s *results.Stats) float64 { return s.P999 }},
+		{"max", func(s *results.Stats) float64 { return s.Max }},
 	}
 }
 
@@ -96,7 +97,7 @@ func rowOf(name string, requests, errors uint64, share string, bytes, objects fl
 }
 
 // latencyCells are the percentiles of an operation, averaged ones marked.
-func latencyCells(op *aggregate.Operation) (cells []string) {
+func latencyCells(op *results.Operation) (cells []string) {
 	a := op.AveragedDuration
 	if a == nil {
 		for _, c := range percentileColumns() {
@@ -114,7 +115,7 @@ func latencyCells(op *aggregate.Operation) (cells []string) {
 }
 
 // partTable is about the hosts or the clients of an operation.
-func partTable(op *aggregate.Operation, kind string, parts []aggregate.Part, closed bool) *table {
+func partTable(op *results.Operation, kind string, parts []results.Part, closed bool) *table {
 	t := &table{Caption: visible(op.Op) + " by " + kind, Head: []string{kind, "requests", "errors", "share", "bytes/s", "objects/s"}, Closed: closed}
 	for _, c := range percentileColumns() {
 		t.Head = append(t.Head, c.head)
@@ -246,7 +247,7 @@ func (p *Page) outside(g *group) {
 		Head: []string{"operation", "before", "errors", "in flight at its begin", "longest of them", "after", "errors", "without an answer"}}
 	any := false
 	for _, op := range g.ops {
-		if op.WindowBasis == aggregate.Whole {
+		if op.WindowBasis == results.Whole {
 			continue
 		}
 		row := []string{visible(op.Op), count(op.WarmUp.Requests), count(op.WarmUp.Errors), count(op.InFlight.Requests), human.Millis(op.InFlight.LongestMS),

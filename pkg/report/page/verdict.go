@@ -7,13 +7,13 @@ import (
 
 	"warp/internal/exact"
 	"warp/internal/human"
-	"warp/pkg/aggregate"
 	"warp/pkg/compare"
+	"warp/pkg/results"
 )
 
 // verdict says in words and in cards what ran, whether it was good and steady,
 // and what the limit was.
-func (p *Page) verdict(r *aggregate.Report, groups []group) {
+func (p *Page) verdict(r *results.Report, groups []group) {
 	if len(groups) == 0 {
 		p.Lead = []string{"No request was measured."}
 		return
@@ -39,7 +39,7 @@ func (p *Page) verdict(r *aggregate.Report, groups []group) {
 	p.Lead = append(p.Lead, strings.Join(words, " "))
 }
 
-func ranSentence(r *aggregate.Report, groups []group, requests uint64) string {
+func ranSentence(r *results.Report, groups []group, requests uint64) string {
 	g := &groups[0]
 	var b strings.Builder
 	fmt.Fprintf(&b, "warp sent %s", counted(requests, "request", "requests"))
@@ -103,7 +103,7 @@ func latencyCard(g *group) card {
 }
 
 // atLeast marks what requests that were never sent make a lower bound.
-func atLeast(s *aggregate.Stats, ms float64) string {
+func atLeast(s *results.Stats, ms float64) string {
 	if s.Unsent > 0 && ms >= s.UnsentMin {
 		return "over " + human.Millis(ms)
 	}
@@ -173,7 +173,7 @@ func byNumber(codes map[string]uint64) []string {
 // steadyCard is about the least steady operation.
 func steadyCard(groups []group) card {
 	rank := map[string]int{"steady": 1, "drifting": 2, "unsteady": 3}
-	var worst *aggregate.Operation
+	var worst *results.Operation
 	for i := range groups {
 		for _, op := range groups[i].ops {
 			if op.Stability != nil && (worst == nil || rank[op.Stability.State] > rank[worst.Stability.State]) {
@@ -209,7 +209,7 @@ func steadyCard(groups []group) card {
 }
 
 // limitCard says what kept the run from being faster, as far as warp can tell.
-func (p *Page) limitCard(r *aggregate.Report, groups []group) card {
+func (p *Page) limitCard(r *results.Report, groups []group) card {
 	c := card{Label: "Limit"}
 	busy := ""
 	if l := r.ClientLoad; l != nil {

@@ -5,6 +5,7 @@ import (
 
 	"warp/internal/exact"
 	"warp/pkg/aggregate"
+	"warp/pkg/results"
 )
 
 // maxSegments bounds a course; when there are more, neighbours are put together.
@@ -13,7 +14,7 @@ const maxSegments = 400
 // A Course makes a report of live figures, where there is no other before the end
 // of the run: at the coordinator of a fleet.
 type Course struct {
-	Base             aggregate.Report // what is known before
+	Base             results.Report // what is known before
 	Workers, Clients int
 
 	begin, last int64
@@ -22,7 +23,7 @@ type Course struct {
 
 type courseOp struct {
 	now      aggregate.LiveOp
-	segments []aggregate.Segment
+	segments []results.Segment
 }
 
 // Add takes the figures of another moment.
@@ -65,7 +66,7 @@ func (o *courseOp) add(now *aggregate.LiveOp, from, to int64) {
 		}
 		return a - b
 	}
-	s := aggregate.Segment{
+	s := results.Segment{
 		Start: time.Unix(0, from).UTC(), DurationS: float64(to-from) / 1e9, Bytes: less(now.Bytes, o.now.Bytes), Objects: float64(less(now.Objects, o.now.Objects)),
 		OpsEnded: less(now.Requests, o.now.Requests), Errors: less(now.Errors, o.now.Errors),
 	}
@@ -88,7 +89,7 @@ func (o *courseOp) halve() {
 	o.segments = kept
 }
 
-func withRates(s aggregate.Segment) aggregate.Segment {
+func withRates(s results.Segment) results.Segment {
 	s.BytesPerS, s.ObjectsPerS = exact.Ratio(float64(s.Bytes), s.DurationS), exact.Ratio(s.Objects, s.DurationS)
 	return s
 }
@@ -97,15 +98,15 @@ func withRates(s aggregate.Segment) aggregate.Segment {
 func (c *Course) Elapsed() time.Duration { return time.Duration(c.last - c.begin) }
 
 // Report is what is known so far.
-func (c *Course) Report() *aggregate.Report {
+func (c *Course) Report() *results.Report {
 	r := c.Base
 	r.Version = 2
 	if len(c.ops) == 0 {
 		return &r
 	}
 	seconds := c.Elapsed().Seconds()
-	g := aggregate.GroupReport{Kind: "measured", WindowStart: time.Unix(0, c.begin).UTC(), WindowEnd: time.Unix(0, c.last).UTC(), WindowS: seconds,
-		WindowBasis: aggregate.Measured, Concurrency: c.Workers, Clients: c.Clients}
+	g := results.GroupReport{Kind: "measured", WindowStart: time.Unix(0, c.begin).UTC(), WindowEnd: time.Unix(0, c.last).UTC(), WindowS: seconds,
+		WindowBasis: results.Measured, Concurrency: c.Workers, Clients: c.Clients}
 	total := uint64(0)
 	for _, o := range c.ops {
 		total += o.now.Requests
@@ -114,12 +115,12 @@ func (c *Course) Report() *aggregate.Report {
 		now := &o.now
 		done := now.Requests - min(now.Errors, now.Requests)
 		size := now.Bytes / max(done, 1)
-		op := aggregate.Operation{
+		op := results.Operation{
 			Op: now.Op, Requests: now.Requests, Errors: now.Errors, Inside: done, Share: exact.Ratio(float64(now.Requests), float64(total)),
-			WindowStart: g.WindowStart, WindowEnd: g.WindowEnd, WindowS: seconds, WindowBasis: aggregate.Whole, Concurrency: c.Workers, Clients: c.Clients,
+			WindowStart: g.WindowStart, WindowEnd: g.WindowEnd, WindowS: seconds, WindowBasis: results.Whole, Concurrency: c.Workers, Clients: c.Clients,
 			BytesPerS: exact.Ratio(float64(now.Bytes), seconds), ObjectsPerS: exact.Ratio(float64(now.Objects), seconds),
-			Objects: float64(now.Objects), Bytes: now.Bytes, ObjectBytes: aggregate.SizeRange{Min: size, Max: size, Mean: float64(size)},
-			Duration: now.Latency, Segments: append([]aggregate.Segment(nil), o.segments...),
+			Objects: float64(now.Objects), Bytes: now.Bytes, ObjectBytes: results.SizeRange{Min: size, Max: size, Mean: float64(size)},
+			Duration: now.Latency, Segments: append([]results.Segment(nil), o.segments...),
 		}
 		if n := len(o.segments); n > 0 {
 			op.SegmentS = o.segments[0].DurationS
@@ -129,6 +130,6 @@ func (c *Course) Report() *aggregate.Report {
 		g.BytesPerS, g.ObjectsPerS = g.BytesPerS+op.BytesPerS, g.ObjectsPerS+op.ObjectsPerS
 		r.Operations = append(r.Operations, op)
 	}
-	r.Groups = []aggregate.GroupReport{g}
+	r.Groups = []results.GroupReport{g}
 	return &r
 }

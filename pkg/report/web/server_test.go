@@ -17,6 +17,7 @@ import (
 
 	"warp/pkg/aggregate"
 	"warp/pkg/report/page"
+	"warp/pkg/results"
 )
 
 const patience = time.Minute
@@ -88,8 +89,8 @@ func (r *run) ask(method, path string, change func(*http.Request), body string) 
 }
 
 func some(name string) *page.Page {
-	return page.Report(&aggregate.Report{Version: 2, Groups: []aggregate.GroupReport{{Kind: "measured", Operations: []string{name}}},
-		Operations: []aggregate.Operation{{Op: name, Inside: 10, WindowS: 1, ObjectsPerS: 10}}}, page.Options{})
+	return page.Report(&results.Report{Version: 2, Groups: []results.GroupReport{{Kind: "measured", Operations: []string{name}}},
+		Operations: []results.Operation{{Op: name, Inside: 10, WindowS: 1, ObjectsPerS: 10}}}, page.Options{})
 }
 
 // On loopback everybody reads, and only who has the token changes the run. The token is in no page of who lacks it.
@@ -295,7 +296,7 @@ func TestManyConnections(t *testing.T) {
 // What a coordinator knows makes a page, too, however long the run is.
 func TestCourse(t *testing.T) {
 	t.Parallel()
-	c := &Course{Workers: 8, Clients: 2, Base: aggregate.Report{Benchmark: "get"}}
+	c := &Course{Workers: 8, Clients: 2, Base: results.Report{Benchmark: "get"}}
 	if r := c.Report(); len(r.Operations) != 0 {
 		t.Error("there is an operation before the begin")
 	}

@@ -1,4 +1,4 @@
-package aggregate
+package results
 
 import (
 	"bufio"
@@ -24,7 +24,7 @@ func IsReport(r *bufio.Reader) bool {
 }
 
 // ReadReport reads a report that was saved as JSON.
-func ReadReport(r io.Reader) (*Report, error) {
+func Read(r io.Reader) (*Report, error) {
 	limited := &io.LimitedReader{R: r, N: maxReport + 1}
 	d := json.NewDecoder(limited)
 	report := &Report{}

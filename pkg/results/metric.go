@@ -1,4 +1,4 @@
-package aggregate
+package results
 
 import (
 	"slices"
@@ -101,10 +101,10 @@ func (r *Report) Total() (Figures, bool) {
 func (r *Report) MainGroup() int {
 	main, derived := -1, true
 	for i := range r.Groups {
-		if r.Groups[i].Kind == preparation.String() {
+		if r.Groups[i].Kind == KindPreparation {
 			continue
 		}
-		derived = derived && r.Groups[i].Kind != measured.String() && r.Groups[i].Kind != "statement"
+		derived = derived && r.Groups[i].Kind != KindMeasured && r.Groups[i].Kind != KindStatement
 		if main >= 0 && !derived {
 			return -1
 		}

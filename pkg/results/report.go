@@ -1,4 +1,4 @@
-package aggregate
+package results
 
 import (
 	"fmt"
@@ -41,11 +41,20 @@ type Report struct {
 	Assertions []Assertion   `json:"assertions,omitempty"` // of --assert, in the order in which they were given
 }
 
+// The kinds of groups.
+const (
+	KindPreparation = "preparation" // what started before the measured part of the run
+	KindMeasured    = "measured"
+	KindStatement   = "statement"  // of a script, or its warm-up
+	KindDerived     = "derived"    // operations that ran at the same time, in a log without windows
+	KindAggregated  = "aggregated" // the same in aggregated results
+)
+
 // GroupReport is about operations that ran at the same time; its rates are
 // the sums of theirs.
 type GroupReport struct {
 	Run         string    `json:"run,omitempty"` // where runs are reported one by one, because they have too little time in common
-	Kind        string    `json:"kind"`          // "preparation", "measured", "statement"; "derived" in logs without windows; "aggregated" in aggregated results
+	Kind        string    `json:"kind"`          // such as KindMeasured
 	Operations  []string  `json:"operations"`    // names, in the order of the report
 	WindowStart time.Time `json:"window_start"`  // begin of the window
 	WindowEnd   time.Time `json:"window_end"`
@@ -66,7 +75,7 @@ type GroupReport struct {
 	Unsent       int64   `json:"unsent,omitempty"`         // requests that were due in the window and never sent
 	Response     *Stats  `json:"response_ms,omitempty"`    // from when a request was due to its end, unsent ones included
 
-	course *Course // for assertions
+	Course *Course `json:"-"` // for assertions; nil unless the options ask for slices, and in a report that was read
 }
 
 // An Operation is one kind of request in one group.
@@ -141,8 +150,9 @@ type Operation struct {
 	Accesses    *Accesses   `json:"accesses,omitempty"`     // where objects were accessed more than once
 	SizeClasses []SizeClass `json:"size_classes,omitempty"` // where sizes vary
 
-	course *Course       // for assertions
-	pieces []stats.Piece // for exports
+	// Only in a report that was made from rows.
+	Course *Course       `json:"-"` // for assertions; nil unless the options ask for slices
+	Pieces []stats.Piece `json:"-"` // the segments in full, for exports
 }
 
 // Outside counts requests that are not in the figures of the window.
@@ -194,6 +204,20 @@ type Stats struct {
 	// waited at least. Figures that reach this are lower bounds.
 	Unsent    uint64  `json:"unsent,omitempty"`
 	UnsentMin float64 `json:"unsent_min,omitempty"`
+}
+
+// AveragedStats describe durations in ms where only figures of pieces of the
+// run are known. Count, mean and extremes are of all requests; the
+// percentiles are averages of the pieces' percentiles, weighted by requests,
+// and need not be near the percentiles of all requests.
+type AveragedStats struct {
+	Count uint64   `json:"count"`
+	Mean  float64  `json:"mean"`
+	P50   *float64 `json:"averaged_p50"` // null if unknown
+	P90   *float64 `json:"averaged_p90"`
+	P99   *float64 `json:"averaged_p99"`
+	Min   *float64 `json:"min"` // null if unknown
+	Max   *float64 `json:"max"`
 }
 
 // Phases are what the time of HTTP requests went into, of those whose phases
@@ -323,6 +347,22 @@ type Speed struct {
 	Slowest float64 `json:"slowest"`
 }
 
+// Label names an operation in a list of all operations of a report.
+func (o *Operation) Label() string {
+	if o.Statement == 0 {
+		return o.Op
+	}
+	return o.Op + " (" + oplog.Statement{Number: uint16(o.Statement), WarmUp: o.Warmup}.Title() + ")"
+}
+
+// StatementText is the statement as it was written; "" if unknown.
+func (r *Report) StatementText(number int) string {
+	if number < 1 || number > len(r.Statements) {
+		return ""
+	}
+	return r.Statements[number-1]
+}
+
 // HasBytes tells whether the operation moves payload; STAT and DELETE do not.
 func (o *Operation) HasBytes() bool { return o.ObjectBytes.Max > 0 }
 
@@ -342,7 +382,7 @@ func (r *Report) Describe(h oplog.Header, t oplog.Trailer) {
 	}
 	if c := t.CutOff; c != nil {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s cut off by the interrupt and %s in no figure; the longest had waited %s.",
-			wereRequests(uint64(c.Count)), human.Choose(c.Count, "is", "are"), human.Millis(1e3*c.LongestS)))
+			human.Count(c.Count, "request was", "requests were"), human.Choose(c.Count, "is", "are"), human.Millis(1e3*c.LongestS)))
 	}
 	for _, p := range t.Pauses {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("warp did not run for %s from %s on: the process was stopped, or the machine was suspended.",

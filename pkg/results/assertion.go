@@ -1,4 +1,4 @@
-package aggregate
+package results
 
 // The results of assertions.
 const (

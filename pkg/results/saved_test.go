@@ -1,4 +1,4 @@
-package aggregate
+package results
 
 import (
 	"bufio"
@@ -14,7 +14,7 @@ func TestCompactReportIsSmall(t *testing.T) {
 	segments := make([]Segment, 400)
 	stats := &Stats{Count: 1, Mean: 1.23456789, P50: 1.23456789, P99: 1.23456789}
 	o := Operation{Op: "GET", Segments: segments, Duration: stats, ByClient: make([]Part, 100), ErrorsByCode: map[string]uint64{}}
-	o.Slowest, o.HeatMap = make([]SlowRequest, maxSlowest), &HeatMap{Counts: make([][]uint64, 400)}
+	o.Slowest, o.HeatMap = make([]SlowRequest, 20), &HeatMap{Counts: make([][]uint64, 400)}
 	for i := range o.HeatMap.Counts {
 		o.HeatMap.Counts[i] = make([]uint64, 60)
 	}
@@ -30,7 +30,7 @@ func TestCompactReportIsSmall(t *testing.T) {
 		if err != nil || len(text) >= 100_000 {
 			t.Errorf("%d hosts: %d bytes, %v", hosts, len(text), err)
 		}
-		again, err := ReadReport(strings.NewReader(string(text)))
+		again, err := Read(strings.NewReader(string(text)))
 		if err != nil || len(again.Operations) != 4 || again.Operations[0].Duration.P99 != 1.23456789 {
 			t.Errorf("read again: %v", err)
 		}
@@ -51,7 +51,7 @@ func TestReadReportRefuses(t *testing.T) {
 		`{"version": 2, "groups": [{}], "operations": [{"op": 1}]}`:                           "damaged",
 		`{"version": 2, "groups": [{}], "operations": [{"op": "GET"}]}{"version": 2, "a": 1}`: "something follows",
 	} {
-		if _, err := ReadReport(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), say) {
+		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("%s: %v", text, err)
 		}
 		if !IsReport(bufio.NewReader(strings.NewReader(text))) {

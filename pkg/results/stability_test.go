@@ -1,4 +1,4 @@
-package aggregate
+package results
 
 import (
 	"math"
@@ -38,7 +38,7 @@ func TestStability(t *testing.T) {
 			op.Segments = append(op.Segments, Segment{Start: time.Unix(int64(i), 0).UTC(), DurationS: 1, BytesPerS: c.rate(i)})
 		}
 		op.Segments = append(op.Segments, Segment{DurationS: .5, BytesPerS: 1e9}) // a short one does not count
-		s := stability(op)
+		s := StabilityOf(op)
 		if s.State != c.state || !strings.HasPrefix(s.Sentence, c.want) {
 			t.Errorf("%s: %+v", c.name, s)
 		}
@@ -58,7 +58,7 @@ func TestNoiseIsNoDrift(t *testing.T) {
 			x = .6*x + rng.NormFloat64()
 			op.Segments = append(op.Segments, Segment{Start: time.Unix(int64(i), 0), DurationS: 1, ObjectsPerS: 100 + 3*x})
 		}
-		if stability(op).State == "drifting" {
+		if StabilityOf(op).State == "drifting" {
 			drifting++
 		}
 	}
@@ -74,7 +74,7 @@ func TestStabilityOfManySegments(t *testing.T) {
 	for i := range 100_000 {
 		op.Segments = append(op.Segments, Segment{Start: time.Unix(0, int64(i)*1e6), DurationS: .001, ObjectsPerS: 1000 + float64(i)/100})
 	}
-	r := stability(&op)
+	r := StabilityOf(&op)
 	if r.Segments > maxStable || r.State != "drifting" || math.Abs(r.DriftPerMin-.4) > .01 {
 		t.Errorf("%+v", r)
 	}

@@ -1,4 +1,4 @@
-package aggregate
+package results
 
 import (
 	"fmt"
@@ -42,7 +42,7 @@ type Outlier struct {
 }
 
 // stability is about the segments of full length.
-func stability(op *Operation) *Stability {
+func StabilityOf(op *Operation) *Stability {
 	var full []*Segment
 	var rates []float64
 	for i := range op.Segments {

@@ -1,0 +1,46 @@
+package results
+
+import (
+	"sort"
+	"time"
+
+	"warp/pkg/stats"
+)
+
+// extremes picks among full segments: a short last one would be noise.
+func ExtremesOf(all []Segment, length float64, byBytes bool) *Extremes {
+	list := make([]Segment, 0, len(all))
+	for _, s := range all {
+		if s.DurationS >= length {
+			list = append(list, s)
+		}
+	}
+	if len(list) == 0 {
+		list = append(list, all...)
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	e := &Extremes{Segments: len(list), By: "objects"}
+	rate := func(s *Segment) float64 { return s.ObjectsPerS }
+	if byBytes {
+		e.By = "bytes"
+		rate = func(s *Segment) float64 { return s.BytesPerS }
+	}
+	sort.SliceStable(list, func(i, j int) bool { return rate(&list[i]) < rate(&list[j]) })
+	e.Slowest, e.Median, e.Fastest = list[0], list[(len(list)-1)/2], list[len(list)-1]
+	return e
+}
+
+// statsOf is nil where nothing was observed.
+func StatsOf(h *stats.Histogram) *Stats {
+	if h.Count() == 0 {
+		return nil
+	}
+	ms := func(d time.Duration) float64 { return float64(d) / 1e6 }
+	return &Stats{
+		Count: h.Count(), Mean: h.Mean() / 1e6, StdDev: h.StdDev() / 1e6,
+		P25: ms(h.Quantile(.25)), P50: ms(h.Quantile(.5)), P75: ms(h.Quantile(.75)), P90: ms(h.Quantile(.9)),
+		P99: ms(h.Quantile(.99)), P999: ms(h.Quantile(.999)), Min: ms(h.Min()), Max: ms(h.Max()),
+	}
+}
