@@ -62,6 +62,14 @@ func (f *targetFlags) byToken() bool {
 	return f.provider != nil && f.provider.Identify != nil && f.accessKey == ""
 }
 
+// checkSource is what to do where a store refuses credentials that are no pair of keys.
+func (f *targetFlags) checkSource() string {
+	if f.source == "" || strings.Contains(f.source, "anonymous") {
+		return "requests are anonymous: give --access-token, --credentials-file, or a pair of keys"
+	}
+	return "check the credentials from " + f.source + ", and what they may do"
+}
+
 // explain turns what the store answered into what to do about it.
 func (f *targetFlags) explain(err error) error {
 	var nobody *store.UnreachableError
@@ -69,7 +77,7 @@ func (f *targetFlags) explain(err error) error {
 	hint := ""
 	switch {
 	case f.byToken() && (code == "AccessDenied" || code == "Unauthorized"):
-		hint = "check the credentials, of which --debug shows the source, and what they may do"
+		hint = f.checkSource()
 	case code == store.CodeNeedsTLS, code == "HTTP400" && !f.tls && strings.Contains(text, "HTTPS"):
 		hint = "try --tls"
 	case code == "AccessDenied" && strings.Contains(text, "create bucket "):

@@ -171,6 +171,7 @@ func (f *targetFlags) identify(ctx context.Context, inv *invocation, cfg *store.
 	if err != nil {
 		return exit.Errorf("%w", err)
 	}
+	f.source = source
 	inv.hide.Add(secrets...)
 	inv.debugf("credentials are from %s", source)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 )
@@ -12,8 +13,8 @@ import (
 func TestFirstAnswersOfGCS(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]string{
-		401: "Unauthorized: Invalid Credentials; check the credentials, of which --debug shows the source, and what they may do\n",
-		403: "AccessDenied: Invalid Credentials; check the credentials, of which --debug shows the source, and what they may do\n",
+		401: "Unauthorized: Invalid Credentials; check the credentials from --access-token, and what they may do\n",
+		403: "AccessDenied: Invalid Credentials; check the credentials from --access-token, and what they may do\n",
 		405: "there seems to be no Google Cloud Storage at ",
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -27,6 +28,36 @@ func TestFirstAnswersOfGCS(t *testing.T) {
 		server.Close()
 		if r.code != 1 || !strings.Contains(r.err, want) || strings.Contains(r.out+r.err, "very-secret") {
 			t.Errorf("status %d: code %d, %s%s", status, r.code, r.out, r.err)
+		}
+	}
+}
+
+// Whoever has no credentials, or none that can be used, reads in one line which ones they are and why.
+func TestCredentialsOfGCS(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, `{"error":{"code":401,"message":"Anonymous caller does not have storage.buckets.get access.","errors":[{"reason":"required"}]}}`)
+	}))
+	t.Cleanup(server.Close)
+	garbage := t.TempDir() + "/key.json"
+	if err := os.WriteFile(garbage, []byte("garbage"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		args []string
+		env  map[string]string
+		want string
+	}{
+		{"none", nil, nil, "Anonymous caller does not have storage.buckets.get access; requests are anonymous: give --access-token, --credentials-file, or a pair of keys\n"},
+		{"garbage", []string{"--credentials-file=" + garbage}, nil, "credentials from --credentials-file: " + garbage + ": it is no JSON of Google's credentials\n"},
+		{"garbage in the environment", nil, map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": garbage},
+			"credentials from GOOGLE_APPLICATION_CREDENTIALS: " + garbage + ": it is no JSON of Google's credentials\n"},
+	} {
+		r := runWarp(t, c.env, append([]string{"put", "--obj.size=1KiB", "--stress", "--bucket=gs://demo", "--host=" + server.URL}, c.args...)...)
+		if r.code != 1 || !strings.HasSuffix(r.err, c.want) || strings.Count(r.err, "\n") != 1 {
+			t.Errorf("%s: code %d, %s%s", c.name, r.code, r.out, r.err)
 		}
 	}
 }

@@ -45,6 +45,7 @@ type targetFlags struct {
 	env                                environment
 	accessKey, secretKey, sessionToken string
 	accessToken                        string
+	source                             string // of the credentials, where they are not those of S3
 	profile, signature, caFile         string
 	tls, insecure, resolveHost         bool
 	unsigned                           bool

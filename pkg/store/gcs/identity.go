@@ -71,7 +71,10 @@ func useFile(name string, cfg *store.Config) error {
 	if err != nil {
 		return err
 	}
-	_, project, err := readFile(data)
+	kind, project, err := readFile(data)
+	if err == nil {
+		err = checkFile(data, kind)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

@@ -19,9 +19,13 @@ func TestIdentify(t *testing.T) {
 		must(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
-	account := write("account.json", `{"type":"service_account","project_id":"of-file"}`)
-	user := write("home/.config/gcloud/application_default_credentials.json", `{"type":"authorized_user","quota_project_id":"of-user"}`)
+	account := write("account.json", string(serviceAccount(t, newStandIn(t))))
+	user := write("home/.config/gcloud/application_default_credentials.json", `{"type":"authorized_user","quota_project_id":"of-user","client_id":"i","client_secret":"s","refresh_token":"t"}`)
 	broken := write("broken.json", `type=service_account`)
+	magic := write("magic.json", `{"type":"magic"}`)
+	keyless := write("keyless.json", `{"type":"service_account","client_email":"a@b"}`)
+	plain := write("plain.json", `{"type":"service_account","client_email":"a@b","private_key":"abc"}`)
+	damaged := write("damaged.json", `{"type":"service_account","client_email":"a@b","private_key":"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"}`)
 	home, google := filepath.Join(dir, "home"), "storage.googleapis.com"
 	variable := map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": account}
 	for _, c := range []struct {
@@ -36,12 +40,17 @@ func TestIdentify(t *testing.T) {
 		{"a token", google, true, Identity{Token: "t"}, variable, "--access-token", "", true},
 		{"a token over plain HTTP", "gcs.example", false, Identity{Token: "t"}, nil, "over plain HTTP", "", false},
 		{"a token for this machine", "127.0.0.1:4443", false, Identity{Token: "t"}, nil, "--access-token", "", true},
-		{"a file", google, true, Identity{File: account}, nil, "--credentials-file", "of-file", true},
+		{"a file", google, true, Identity{File: account}, nil, "--credentials-file", "p", true},
 		{"a file, another project", google, true, Identity{File: account}, map[string]string{"GOOGLE_CLOUD_PROJECT": "mine"}, "--credentials-file", "mine", true},
 		{"a broken file", google, true, Identity{File: broken}, nil, "it is no JSON", "", false},
+		{"a file of no type", google, true, Identity{File: write("empty.json", `{}`)}, nil, "names no type", "", false},
+		{"a file of another type", google, true, Identity{File: magic}, nil, "unknown credential type", "", false},
+		{"a file without a key", google, true, Identity{File: keyless}, nil, "private_key is missing", "", false},
+		{"a file with a key that is no PEM", google, true, Identity{File: plain}, nil, "its private_key is no PEM", "", false},
+		{"a file with a damaged key", google, true, Identity{File: damaged}, nil, "its private_key is damaged", "", false},
 		{"the metadata server", google, true, Identity{Metadata: true}, nil, "the metadata server", "", true},
-		{"the variable", google, true, Identity{Home: home}, variable, "GOOGLE_APPLICATION_CREDENTIALS", "of-file", true},
-		{"the variable, this machine", "localhost:4443", false, Identity{Home: home}, variable, "GOOGLE_APPLICATION_CREDENTIALS", "of-file", true},
+		{"the variable", google, true, Identity{Home: home}, variable, "GOOGLE_APPLICATION_CREDENTIALS", "p", true},
+		{"the variable, this machine", "localhost:4443", false, Identity{Home: home}, variable, "GOOGLE_APPLICATION_CREDENTIALS", "p", true},
 		{"the variable, plain HTTP", "gcs.example:4443", false, Identity{Home: home}, variable, nowhere, "", false},
 		{"the variable, an emulator", "127.0.0.1:4443", false, Identity{Home: home},
 			map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": account, "STORAGE_EMULATOR_HOST": "127.0.0.1:4443"}, nowhere, "", false},

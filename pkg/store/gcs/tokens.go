@@ -2,7 +2,9 @@ package gcs
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 
 	"golang.org/x/oauth2"
@@ -57,4 +59,32 @@ func readFile(data []byte) (kind, project string, err error) {
 		f.Project = f.Quota
 	}
 	return f.Type, f.Project, nil
+}
+
+// checkFile refuses a file from which no tokens can be had, before anybody is asked for one.
+func checkFile(data []byte, kind string) error {
+	if _, err := google.CredentialsFromJSONWithType(context.Background(), data, google.CredentialsType(kind), scope); err != nil {
+		return errors.New(store.OneLine(err.Error()))
+	}
+	if kind != string(google.ServiceAccount) {
+		return nil
+	}
+	var account struct {
+		Email string `json:"client_email"`
+		Key   string `json:"private_key"`
+	}
+	if err := json.Unmarshal(data, &account); err != nil || account.Email == "" || account.Key == "" {
+		return errors.New("it is no key of a service account: client_email or private_key is missing")
+	}
+	block, _ := pem.Decode([]byte(account.Key))
+	if block == nil {
+		return errors.New("its private_key is no PEM")
+	}
+	if _, err := x509.ParsePKCS8PrivateKey(block.Bytes); err == nil {
+		return nil
+	}
+	if _, err := x509.ParsePKCS1PrivateKey(block.Bytes); err != nil {
+		return errors.New("its private_key is damaged")
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -159,10 +160,20 @@ func tokenError(err error) error {
 		}
 		return store.Errorf(CodeUnauthorized, http.StatusUnauthorized, "no access token: %s", store.OneLine(why))
 	}
-	if e := store.AsError(err, 0).(*store.Error); store.IsConnection(e) || store.IsTimeout(e) {
-		return store.Errorf(e.Code, 0, "no access token: %s", e.Message)
+	var asked *url.Error
+	if e := store.AsError(err, 0).(*store.Error); errors.As(err, &asked) && (store.IsConnection(e) || store.IsTimeout(e)) {
+		// Its code would say that the store cannot be reached.
+		return store.Errorf(CodeUnauthorized, http.StatusUnauthorized, "no access token: no answer from %s: %s", hostOf(asked.URL), e.Message)
 	}
 	return store.Errorf(CodeUnauthorized, http.StatusUnauthorized, "no access token: %s", store.OneLine(err.Error()))
+}
+
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "where it was asked for"
+	}
+	return u.Host
 }
 
 // Refused notes that the store has refused a token: it may have been revoked, so another one is fetched, but not for

@@ -3,11 +3,16 @@ package rest
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"golang.org/x/oauth2"
+
+	"warp/pkg/store"
 )
 
 // A token that the store refuses is replaced, but not for every request that is refused.
@@ -33,5 +38,20 @@ func TestRefusedTokens(t *testing.T) {
 		if time.Now().After(until) {
 			t.Fatal("the token was not replaced")
 		}
+	}
+}
+
+// Where nobody answers who gives out tokens, the error names that machine, and does not look as if the store were unreachable.
+func TestNobodyGivesTokens(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	tokens := NewTokens(func(ctx context.Context) (*oauth2.Token, error) {
+		return (&oauth2.Config{Endpoint: oauth2.Endpoint{TokenURL: server.URL}}).TokenSource(ctx, &oauth2.Token{RefreshToken: "r"}).Token()
+	})
+	defer tokens.Stop()
+	err := tokens.Ready(t.Context())
+	if store.CodeOf(err) != CodeUnauthorized || store.Repeatable(err) || !strings.Contains(err.Error(), "no access token: no answer from "+server.Listener.Addr().String()+": ") {
+		t.Errorf("the error is %v", err)
 	}
 }
