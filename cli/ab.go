@@ -148,7 +148,7 @@ func (f *abFlags) plan(ctx context.Context, inv *invocation) (*trial, error) {
 	}
 	t.sides[0].setup, t.sides[1].setup = f.aSetup, f.bSetup
 	if t.sides[0].same(&t.sides[1]) {
-		inv.warnf("both sides are the same, so all that can be found is noise")
+		inv.Warnf("both sides are the same, so all that can be found is noise")
 	}
 	return t, t.makeFolder()
 }
@@ -244,11 +244,11 @@ func (t *trial) folders() []string {
 
 // run makes all runs, or as many as it takes, and shows what they say.
 func (t *trial) run(ctx context.Context) error {
-	t.inv.notef("%s of %s; op logs go to %s", human.Count(t.pairs, "pair", "pairs"), strings.Join(distinct(t.sides[0].benchmark, t.sides[1].benchmark), " and "), t.folder)
+	t.inv.Notef("%s of %s; op logs go to %s", human.Count(t.pairs, "pair", "pairs"), strings.Join(distinct(t.sides[0].benchmark, t.sides[1].benchmark), " and "), t.folder)
 	var noise *compare.Verdicts
 	var failed error
 	if t.aa {
-		t.inv.notef("the first side with itself")
+		t.inv.Notef("the first side with itself")
 		if failed = t.makePairs(ctx, &t.noise, t.pairs, "noise", [2]int{0, 0}); failed == nil {
 			noise, failed = t.judgePairs(&t.noise, nil)
 		}
@@ -279,7 +279,7 @@ func (t *trial) run(ctx context.Context) error {
 	}
 	if v == nil {
 		if failed == bench.ErrInterrupted {
-			t.inv.warnf("interrupted before there was a pair to compare; what was recorded is in %s", t.folder)
+			t.inv.Warnf("interrupted before there was a pair to compare; what was recorded is in %s", t.folder)
 		}
 		return failed
 	}
@@ -425,9 +425,9 @@ func (t *trial) sayProgress(runs *[2][]compare.Run, side int, kind string) {
 	if len(t.looks) > 1 {
 		atMost = "at most"
 	}
-	t.inv.notef("run %d of %d, pair %d, %s%s; %s %s left", t.made, all, len(runs[side]), name, figures, atMost, human.Duration(left.Round(time.Second)))
+	t.inv.Notef("run %d of %d, pair %d, %s%s; %s %s left", t.made, all, len(runs[side]), name, figures, atMost, human.Duration(left.Round(time.Second)))
 	if why := compare.Unfit(r, t.options.MaxErrors); why != "" && !t.warned {
 		t.warned = true // early, since the rest may take hours
-		t.inv.warnf("run %d cannot be judged, so there will be no verdict: %s", t.made, why)
+		t.inv.Warnf("run %d cannot be judged, so there will be no verdict: %s", t.made, why)
 	}
 }

@@ -34,7 +34,7 @@ func (f *abFlags) fileSides(ctx context.Context, inv *invocation, a *app, own [2
 		typed = append(typed, "--var="+v)
 	}
 	typed = append(typed, inv.forwardedArgs...)
-	file, err := a.readRunFile(ctx, scan(a.table(), typed), inv.hide)
+	file, err := a.readRunFile(ctx, scan(a.table(), typed), inv.Hide)
 	if err != nil {
 		return sides, err
 	}

@@ -71,7 +71,7 @@ func (t *trial) child(ctx context.Context, side int, path string) error {
 		done <- c.Run()
 	}()
 	err = <-done
-	t.inv.debugf("run of side %c: %s", "ab"[side], said.text())
+	t.inv.Debugf("run of side %c: %s", "ab"[side], said.text())
 	var ended *exec.ExitError
 	switch {
 	case ctx.Err() != nil:

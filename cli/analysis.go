@@ -10,11 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/redact"
@@ -361,10 +361,10 @@ const (
 
 // compact reports whether the report is a line for each operation. What was
 // averaged by another tool has figures that only the classic layout explains.
-func (f *analysisFlags) compact(c *console, r *results.Report) bool {
+func (f *analysisFlags) compact(c *console.Console, r *results.Report) bool {
 	if f.report == "" {
 		averaged := slices.ContainsFunc(r.Groups, func(g results.GroupReport) bool { return g.Kind == "aggregated" })
-		return c.outWidth() > 0 && !f.verbose && !averaged
+		return c.OutWidth() > 0 && !f.verbose && !averaged
 	}
 	return f.report == reportCompact
 }
@@ -373,23 +373,23 @@ func (f *analysisFlags) compact(c *console, r *results.Report) bool {
 // where that is asked for. What weakens the figures is said on standard error
 // too, so that it is seen where the report goes to a file.
 func (inv *invocation) showReport(r *results.Report, f *analysisFlags) error {
-	inv.hide.Strings(r)
-	if inv.outColor {
+	inv.Hide.Strings(r)
+	if inv.OutColor {
 		redact.ChangeStrings(r, terminal.Plain) // colors in it are not ours
 	}
 	for _, w := range r.Warnings {
-		if !inv.readable { // where the report is, which has them
-			inv.warnf("%s", w)
+		if !inv.Readable { // where the report is, which has them
+			inv.Warnf("%s", w)
 		}
 	}
-	err := inv.result(func(w io.Writer) error {
-		if inv.json {
+	err := inv.Result(func(w io.Writer) error {
+		if inv.JSON {
 			return report.JSON(w, r)
 		}
-		if f.compact(inv.console, r) {
-			return report.Compact(w, r, report.CompactOptions{Color: inv.outColor, Width: inv.outWidth(), Location: time.Local, Log: f.log})
+		if f.compact(inv.Console, r) {
+			return report.Compact(w, r, report.CompactOptions{Color: inv.OutColor, Width: inv.OutWidth(), Location: time.Local, Log: f.log})
 		}
-		return report.Text(w, r, report.TextOptions{Color: inv.outColor, Location: time.Local, Verbose: f.verbose})
+		return report.Text(w, r, report.TextOptions{Color: inv.OutColor, Location: time.Local, Verbose: f.verbose})
 	})
 	if f.out == "" {
 		return err
@@ -398,28 +398,8 @@ func (inv *invocation) showReport(r *results.Report, f *analysisFlags) error {
 	if outErr := writeNew(f.out, func(w io.Writer) error { return report.CSV(w, r) }); outErr != nil {
 		return errors.Join(err, exit.Errorf("writing the segments: %w", outErr))
 	}
-	inv.notef("segments written to %q", f.out)
+	inv.Notef("segments written to %q", f.out)
 	return err
-}
-
-// result writes what the command was run for.
-func (c *console) result(write func(io.Writer) error) error {
-	shown := terminal.NewPlainWriter(c.out, c.outColor)
-	w := bufio.NewWriter(shown)
-	err := write(w)
-	if flushErr := w.Flush(); err == nil {
-		err = flushErr
-	}
-	if flushErr := shown.Flush(); err == nil {
-		err = flushErr
-	}
-	if errors.Is(err, syscall.EPIPE) {
-		return nil // the reader has seen enough
-	}
-	if err != nil {
-		return fmt.Errorf("writing the result: %w", err)
-	}
-	return nil
 }
 
 // writeNew writes a file that must not exist. Nothing is left of it where

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/redact"
 	"warp/pkg/bench"
@@ -132,7 +133,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 	err := a.dispatch(ctx, args, hide)
 	// Whoever has pressed Ctrl-C need not be told that as an error.
 	if err != nil && err != bench.ErrInterrupted {
-		printError(a.errw, hide, err)
+		console.PrintError(a.errw, hide, err)
 	}
 	return exit.Code(err)
 }
@@ -180,17 +181,25 @@ func (a *app) dispatch(ctx context.Context, args []string, hide *redact.Redactor
 func (a *app) run(ctx context.Context, cancel context.CancelCauseFunc, line *commandLine, args []string, hide *redact.Redactor) error {
 	inv := a.invocation(line.command, line.arguments(), args, hide)
 	inv.forwardedArgs = line.forwardedArgs()
-	stop := a.watchSignals(cancel, inv.console)
+	stop := a.watchSignals(cancel, inv.Console)
 	defer stop()
-	defer inv.quit() // after a panic, too
-	defer watchSuspension(inv.console)()
+	defer inv.Close() // after a panic, too
+	defer inv.WatchSuspension()()
 	return interrupted(ctx, line.command.run(ctx, inv))
+}
+
+func (a *app) console(o console.Options, hide *redact.Redactor) *console.Console {
+	return console.New(console.Streams{In: a.in, Out: a.out, Err: a.errw}, a.env, o, hide)
 }
 
 // invocation puts together what the command is run with.
 func (a *app) invocation(c *command, positional, args []string, hide *redact.Redactor) *invocation {
+	output := c.output
+	if output == nil {
+		output = &outputFlags{}
+	}
 	inv := &invocation{
-		console: newConsole(a, c.output, hide),
+		Console: a.console(output.Options, hide),
 		command: c,
 		args:    positional,
 		line:    redact.Quote(append([]string{"warp"}, redact.Args(args)...)),
@@ -201,15 +210,15 @@ func (a *app) invocation(c *command, positional, args []string, hide *redact.Red
 	}
 	// What the environment gives is secret wherever it turns up.
 	inv.line = hide.Text(inv.line)
-	inv.debugf("%s", thisBuild())
-	inv.debugf("command line: %s", inv.line)
+	inv.Debugf("%s", thisBuild())
+	inv.Debugf("command line: %s", inv.line)
 	return inv
 }
 
 // watchSignals cancels the command at the first signal and ends the process at
 // the second; a terminal that is closed counts as the first. The returned
 // function ends the watch.
-func (a *app) watchSignals(cancel context.CancelCauseFunc, con *console) (stop func()) {
+func (a *app) watchSignals(cancel context.CancelCauseFunc, con *console.Console) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -225,28 +234,28 @@ func (a *app) watchSignals(cancel context.CancelCauseFunc, con *console) (stop f
 				}
 			}
 			if n++; n > 1 {
-				con.part()
-				con.quit()
+				con.SayParting()
+				con.Close()
 				a.exit(exit.Interrupted)
 				return
 			}
 			cancel(bench.ErrInterrupted)
 			// Not here: a terminal that is stopped, or a pipe that nobody reads,
 			// must not keep the second signal from being seen.
-			go con.notef("interrupted; finishing up (a second Ctrl-C quits at once)")
+			go con.Notef("interrupted; finishing up (a second Ctrl-C quits at once)")
 		}
 	}()
 	return func() { close(done); <-ended }
 }
 
 // hungUp toggles the tracing of HTTP, unless the signal is about the terminal.
-func (a *app) hungUp(con *console) (toggled bool) {
+func (a *app) hungUp(con *console.Console) (toggled bool) {
 	if a.hangups.closed() {
 		return false
 	}
 	state := a.hangups.toggle()
 	// Not here, for the same reason.
-	go con.notef("HTTP tracing is %s", state)
+	go con.Notef("HTTP tracing is %s", state)
 	return true
 }
 

@@ -224,7 +224,7 @@ func (inv *invocation) conclude(r *results.Report, analysis *analysisFlags, asse
 	verdict := asserts.judge(r)
 	if asserts.repeats(verdict) {
 		asserts.first, asserts.held = r.Assertions, r
-		if inv.json { // there is one document, about the run that decides
+		if inv.JSON { // there is one document, about the run that decides
 			return verdict
 		}
 		return exit.Join(inv.showReport(r, analysis), verdict)
@@ -245,7 +245,7 @@ func (f *assertFlags) judgeLog(ctx context.Context, inv *invocation, path, suite
 		return nil, err
 	}
 	verdict := f.judge(r)
-	inv.hide.Strings(r)
+	inv.Hide.Strings(r)
 	return r.Assertions, exit.Join(exit.Join(inv.saveReportPage(html, r), f.save(r, cmp.Or(r.Benchmark, suite))), verdict)
 }
 
@@ -254,7 +254,7 @@ func (inv *invocation) showAssertions(all []results.Assertion) error {
 	if len(all) == 0 {
 		return nil
 	}
-	return inv.result(func(w io.Writer) error { return report.Assertions(w, all, inv.textOptions(false)) })
+	return inv.Result(func(w io.Writer) error { return report.Assertions(w, all, inv.textOptions(false)) })
 }
 
 // finish shows the report that decides, and writes the files.

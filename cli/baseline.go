@@ -113,7 +113,7 @@ func saveBaseline(ctx context.Context, inv *invocation, kept string, replace boo
 	defer os.RemoveAll(temp)
 	for i, r := range runs {
 		compact := r.Report.Compact()
-		inv.hide.Strings(compact)
+		inv.Hide.Strings(compact)
 		err := writeNew(filepath.Join(temp, fmt.Sprintf("%03d.json", i+1)), func(w io.Writer) error { return report.JSON(w, compact) })
 		if err != nil {
 			return exit.Errorf("saving the baseline: %w", err)
@@ -130,7 +130,7 @@ func saveBaseline(ctx context.Context, inv *invocation, kept string, replace boo
 	if err := os.Rename(temp, kept); err != nil {
 		return exit.Errorf("saving the baseline: %w", err)
 	}
-	inv.notef("%s saved to %s", human.Count(len(runs), "run", "runs"), kept)
+	inv.Notef("%s saved to %s", human.Count(len(runs), "run", "runs"), kept)
 	return nil
 }
 

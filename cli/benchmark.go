@@ -104,12 +104,12 @@ func benchmarkCommand(env environment, b benchmark) *command {
 		},
 		run: func(ctx context.Context, inv *invocation) error {
 			f.suite = inv.suite
-			o, err := f.ready(b, inv.json)
+			o, err := f.ready(b, inv.JSON)
 			if err != nil {
 				return err
 			}
 			if note := f.autoterm.unusedWarning(f.ends.duration); note != "" {
-				inv.warnf("%s", note)
+				inv.Warnf("%s", note)
 			}
 			if f.dryRun {
 				return showPlan(inv, f, b, o)

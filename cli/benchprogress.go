@@ -3,7 +3,7 @@ package cli
 import "warp/cli/live"
 
 // progress shows how the run comes along.
-func (s *session) progress() *live.View { return s.view(s.flags.progress.interval) }
+func (s *session) progress() *live.View { return s.View(s.flags.progress.interval) }
 
 // benchProgress shows on the console how a benchmark comes along.
 type benchProgress struct {
@@ -20,7 +20,7 @@ func (p *benchProgress) Moved(bytes int64) { p.bar.Moved(bytes) }
 
 func (p *benchProgress) End() { p.bar.Finish() }
 
-func (p *benchProgress) Warn(text string) { p.s.warnf("%s", text) }
+func (p *benchProgress) Warn(text string) { p.s.Warnf("%s", text) }
 
 func (p *benchProgress) Measuring() (stop func()) {
 	endProfiles := p.s.profile()

@@ -47,10 +47,10 @@ func calibrateCommand() *command {
 				return err
 			}
 			if err := c.Save(); err != nil {
-				inv.warnf("%v", err)
+				inv.Warnf("%v", err)
 			}
-			return inv.result(func(w io.Writer) error {
-				if inv.json {
+			return inv.Result(func(w io.Writer) error {
+				if inv.JSON {
 					return writeJSON(w, c)
 				}
 				return writeCalibration(w, c)
@@ -69,7 +69,7 @@ func runCalibration(ctx context.Context, inv *invocation, each time.Duration) (*
 		Warp: thisBuild().version, Each: each,
 		NullStore: func(size int64) *exec.Cmd { return exec.Command(self, nullStoreCommand, strconv.FormatInt(size, 10)) },
 		Measuring: func(op string, size int64, concurrency int) {
-			inv.notef("measuring %s of %s, %d at a time", op, flagtype.FormatSize(size), concurrency)
+			inv.Notef("measuring %s of %s, %d at a time", op, flagtype.FormatSize(size), concurrency)
 		},
 	})
 	switch {
@@ -121,7 +121,7 @@ func nullStore() *command {
 				return exit.Errorf("start the null store: %w", err)
 			}
 			defer null.Close()
-			if _, err := fmt.Fprintln(inv.out, null.Addr()); err != nil {
+			if _, err := fmt.Fprintln(inv.Out, null.Addr()); err != nil {
 				return err
 			}
 			_, err = io.Copy(io.Discard, inv.in)

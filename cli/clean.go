@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/live"
 	"warp/internal/human"
@@ -83,7 +84,7 @@ func (f *cleanFlags) clean(ctx context.Context, inv *invocation) error {
 	for _, bucket := range f.target.buckets {
 		failed := f.cleanBucket(ctx, inv, target, bucket, chosen, result)
 		if failed != nil && err != nil {
-			inv.console.warnf("%v", err)
+			inv.Console.Warnf("%v", err)
 		}
 		if failed != nil {
 			err = failed
@@ -98,8 +99,8 @@ func (f *cleanFlags) clean(ctx context.Context, inv *invocation) error {
 	if err == nil && len(result.Runs) == 0 && (f.run != "" || f.seed != "") {
 		return f.missed(result)
 	}
-	inv.hide.Strings(result)
-	if shown := inv.result(func(w io.Writer) error { return result.show(w, inv.json) }); err == nil {
+	inv.Hide.Strings(result)
+	if shown := inv.Result(func(w io.Writer) error { return result.show(w, inv.JSON) }); err == nil {
 		err = shown
 	}
 	if err != nil {
@@ -116,9 +117,9 @@ func (f *cleanFlags) cleanBucket(ctx context.Context, inv *invocation, target *t
 	options := lease.Options{
 		Store: target.client, Bucket: bucket, Run: randomID() + randomID(), Benchmark: "clean", Warp: thisBuild().version,
 		Prefix: generator.ClientPrefix(seed, 0, 0), Seed: seed, Length: time.Minute,
-		Concurrency: cleanConcurrency, Progress: &cleanProgress{console: inv.console},
+		Concurrency: cleanConcurrency, Progress: &cleanProgress{Console: inv.Console},
 	}
-	stop := f.target.sayWaiting(inv.console, target.client)
+	stop := f.target.sayWaiting(inv.Console, target.client)
 	left, err := lease.Clean(ctx, options, chosen)
 	stop()
 	for _, run := range left {
@@ -211,14 +212,14 @@ func (c *cleanRun) fate(dryRun bool) string {
 
 // A cleanProgress shows how the removal comes along.
 type cleanProgress struct {
-	*console
+	*console.Console
 	bar *live.Bar
 }
 
 func (p *cleanProgress) Begin(title string, total int64) {
-	p.bar = p.view(10 * time.Second).Bar(live.Task{Title: title, Unit: "objects", Total: total})
+	p.bar = p.View(10 * time.Second).Bar(live.Task{Title: title, Unit: "objects", Total: total})
 }
 
 func (p *cleanProgress) Add(n int64)      { p.bar.Add(n) }
 func (p *cleanProgress) End()             { p.bar.Finish() }
-func (p *cleanProgress) Warn(text string) { p.warnf("%s", text) }
+func (p *cleanProgress) Warn(text string) { p.Warnf("%s", text) }

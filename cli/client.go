@@ -75,22 +75,22 @@ func (f *clientFlags) serve(ctx context.Context, inv *invocation) error {
 	}
 	if f.skewText != "" {
 		f.skew, _ = time.ParseDuration(f.skewText) // was checked
-		inv.warnf("the clock is moved by %v", f.skew)
+		inv.Warnf("the clock is moved by %v", f.skew)
 	}
 	agent := fleet.NewAgent(fleet.AgentOptions{
 		Warp: thisBuild().version, Token: token, Folder: ".", Skew: f.skew, SourceIP: source,
-		Operation: operationOf, Logf: inv.notef,
+		Operation: operationOf, Logf: inv.Notef,
 		Redact: func(secrets ...string) func(string) string {
-			inv.hide.Add(secrets...)
-			return inv.hide.Text
+			inv.Hide.Add(secrets...)
+			return inv.Hide.Text
 		},
 	})
-	inv.notef("%s listens at %s for a coordinator", thisBuild(), l.Addr())
+	inv.Notef("%s listens at %s for a coordinator", thisBuild(), l.Addr())
 	if token == "" {
-		inv.notef("there is no token, so only this machine can connect; %s or --token-file set one", tokenVariable)
+		inv.Notef("there is no token, so only this machine can connect; %s or --token-file set one", tokenVariable)
 	}
 	if fingerprint != "" {
-		inv.notef("the coordinator's --warp-client for this client: %s#sha256=%s", l.Addr(), fingerprint)
+		inv.Notef("the coordinator's --warp-client for this client: %s#sha256=%s", l.Addr(), fingerprint)
 	}
 	err = agent.Serve(ctx, l, config)
 	if errors.Is(err, bench.ErrInterrupted) {

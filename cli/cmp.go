@@ -105,21 +105,21 @@ func compareArguments(ctx context.Context, inv *invocation, analysis *analysisFl
 func (inv *invocation) compareTwo(before, after compare.Run, analysis *analysisFlags, defaults aggregate.Defaults) error {
 	for _, r := range []compare.Run{before, after} {
 		for _, w := range r.Report.Warnings {
-			if !inv.readable { // where the comparison is, which has them
-				inv.warnf("%s: %s", r.Name, w)
+			if !inv.Readable { // where the comparison is, which has them
+				inv.Warnf("%s: %s", r.Name, w)
 			}
 		}
 	}
 	c := aggregate.Compare(before.Report, after.Report, defaults)
 	if why := aggregate.Incomparable(c.Parameters); why != "" {
-		inv.warnf("%s", why)
+		inv.Warnf("%s", why)
 	}
-	err := inv.result(func(w io.Writer) error {
-		if inv.json {
+	err := inv.Result(func(w io.Writer) error {
+		if inv.JSON {
 			return report.ComparisonJSON(w, c)
 		}
-		if analysis.report == reportCompact || analysis.report == "" && inv.outWidth() > 0 && !analysis.verbose {
-			return report.CompactComparison(w, c, report.CompactOptions{Color: inv.outColor, Width: inv.outWidth(), Location: time.Local})
+		if analysis.report == reportCompact || analysis.report == "" && inv.OutWidth() > 0 && !analysis.verbose {
+			return report.CompactComparison(w, c, report.CompactOptions{Color: inv.OutColor, Width: inv.OutWidth(), Location: time.Local})
 		}
 		return report.ComparisonText(w, c, inv.textOptions(analysis.verbose))
 	})
@@ -130,9 +130,9 @@ func (inv *invocation) compareTwo(before, after compare.Run, analysis *analysisF
 
 // showVerdicts writes the result of a comparison of sets, and its page where that is asked for.
 func (inv *invocation) showVerdicts(v *compare.Verdicts, html *htmlFlag) error {
-	inv.hide.Strings(v)
-	err := inv.result(func(w io.Writer) error {
-		if inv.json {
+	inv.Hide.Strings(v)
+	err := inv.Result(func(w io.Writer) error {
+		if inv.JSON {
 			return report.VerdictsJSON(w, v)
 		}
 		return report.VerdictsText(w, v, inv.textOptions(false))
@@ -141,5 +141,5 @@ func (inv *invocation) showVerdicts(v *compare.Verdicts, html *htmlFlag) error {
 }
 
 func (inv *invocation) textOptions(verbose bool) report.TextOptions {
-	return report.TextOptions{Color: inv.outColor, Location: time.Local, Verbose: verbose, Width: inv.outWidth()}
+	return report.TextOptions{Color: inv.OutColor, Location: time.Local, Verbose: verbose, Width: inv.OutWidth()}
 }

@@ -65,7 +65,7 @@ func (f *fleetFlags) collect(ctx context.Context, inv *invocation, run, benchdat
 		_ = os.Remove(spoolPath(c.Path, client))
 	}
 	for _, w := range append(c.Without, c.Warnings...) {
-		inv.warnf("%s", w)
+		inv.Warnf("%s", w)
 	}
 	err = inv.showMerged("collect", c.Stats, nil)
 	if err == nil && len(c.Without) > 0 {

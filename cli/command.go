@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/console"
 	"warp/cli/redact"
 )
 
@@ -113,7 +114,7 @@ func findFlag(flags []cli.Flag, name string) cli.Flag {
 
 // An invocation is what a command is run with.
 type invocation struct {
-	*console
+	*console.Console
 	command       *command
 	args          []string // positional arguments
 	forwardedArgs []string // flags of other commands, as they were given
@@ -143,7 +144,7 @@ func (inv *invocation) parameters() map[string]string {
 			if redact.IsSecret(name) && value != "" {
 				value = redact.Mark
 			}
-			params[name] = inv.hide.Text(value)
+			params[name] = inv.Hide.Text(value)
 		}
 	}
 	return params

@@ -143,7 +143,7 @@ func completionCommand() *command {
 			if script == "" {
 				return exit.Usagef("there is no completion for %q", inv.args[0]).WithHint("it exists for %s", strings.Join(shells, ", "))
 			}
-			_, err := io.WriteString(inv.out, script)
+			_, err := io.WriteString(inv.Out, script)
 			return err
 		},
 	}

@@ -11,7 +11,7 @@ import (
 // measure runs a benchmark, here or on other machines.
 func (f *benchFlags) measure(ctx context.Context, inv *invocation, b benchmark, op bench.Op, o bench.Options) error {
 	f.plan = f.summary(b, &o)
-	o.Redact = inv.hide.Text
+	o.Redact = inv.Hide.Text
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s := &session{invocation: inv, flags: f, opts: o, path: f.log}
@@ -41,11 +41,11 @@ func (f *benchFlags) confirmed(ctx context.Context, inv *invocation, b benchmark
 	if exit.Code(err) != exit.Assertion { // something else is wrong, and the run that there is decides
 		return exit.Join(err, inv.finish(f.asserts.held, &f.analysis, &f.asserts, b.name))
 	}
-	inv.warnf("%v; the run is repeated to confirm it", err)
+	inv.Warnf("%v; the run is repeated to confirm it", err)
 	if f.log == strings.TrimSuffix(f.benchdata, logSuffix)+logSuffix { // the name of a file, and not of a folder
 		f.benchdata = strings.TrimSuffix(f.log, logSuffix) + "-confirm"
 	}
-	if o, err = f.ready(b, inv.json); err != nil {
+	if o, err = f.ready(b, inv.JSON); err != nil {
 		return err
 	}
 	op, err := bench.DecodeOp(b.op, text) // one that has not run yet

@@ -39,9 +39,9 @@ func (f *targetFlags) credentials(ctx context.Context, inv *invocation, cfg *sto
 	}
 	// Keys that did not come by flag or variable are secret all the same.
 	if keys, err := creds.Keys(ctx); err == nil {
-		inv.hide.Add(keys.SecretKey, keys.SessionToken)
+		inv.Hide.Add(keys.SecretKey, keys.SessionToken)
 	}
-	inv.debugf("credentials are from %s", creds.Source)
+	inv.Debugf("credentials are from %s", creds.Source)
 	return []store.Credentials{creds.Credentials}, nil
 }
 
@@ -54,7 +54,7 @@ func (f *targetFlags) exchange(inv *invocation, cfg *store.Config, o *credential
 		if err != nil {
 			return exit.Errorf("--sts-web-token: %w", err)
 		}
-		inv.hide.Add(strings.TrimSpace(string(token)))
+		inv.Hide.Add(strings.TrimSpace(string(token)))
 	}
 	scheme := "http://"
 	if f.tls {
@@ -79,9 +79,9 @@ func (f *targetFlags) severalCredentials(ctx context.Context, inv *invocation) (
 	}
 	for _, c := range all {
 		if keys, err := c.Keys(ctx); err == nil {
-			inv.hide.Add(keys.SecretKey, keys.SessionToken)
+			inv.Hide.Add(keys.SecretKey, keys.SessionToken)
 		}
 	}
-	inv.debugf("%d credentials take turns", len(all))
+	inv.Debugf("%d credentials take turns", len(all))
 	return all, nil
 }

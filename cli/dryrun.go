@@ -36,7 +36,7 @@ func showPlan(inv *invocation, f *benchFlags, b benchmark, o bench.Options) erro
 	if err != nil {
 		return err
 	}
-	return inv.result(func(w io.Writer) error { return d.show(w, inv.json) })
+	return inv.Result(func(w io.Writer) error { return d.show(w, inv.JSON) })
 }
 
 // planRun is what --dry-run shows.
@@ -58,7 +58,7 @@ func planRun(inv *invocation, f *benchFlags, b benchmark, o *bench.Options) (*dr
 	d.say("%s", f.planEnd(b, o))
 	d.planFiles(f, o)
 	for i, line := range d.Plan {
-		d.Plan[i] = inv.hide.Text(line)
+		d.Plan[i] = inv.Hide.Text(line)
 	}
 	return d, nil
 }
@@ -76,7 +76,7 @@ func (d *dryRun) addGroup(inv *invocation, g flagGroup) {
 		if redact.IsSecret(name) && value != "" {
 			value = redact.Mark
 		}
-		value = inv.hide.Text(value)
+		value = inv.Hide.Text(value)
 		shown := value
 		if doc, ok := f.(cli.DocGenerationFlag); ok && !f.IsSet() && doc.GetDefaultText() != "" {
 			value, shown = "", "("+doc.GetDefaultText()+")" // such as the 0 that means it

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/pkg/fleet"
 	"warp/pkg/store"
@@ -119,14 +120,14 @@ const whereDemo = ", or try warp without one: --host=embedded --obj.size=64KiB -
 const silence = 3 * time.Second
 
 // sayWaiting says after a moment what warp is waiting for, unless that is over. Nothing is said after stop.
-func (f *targetFlags) sayWaiting(con *console, client *store.Client) (stop func()) {
+func (f *targetFlags) sayWaiting(con *console.Console, client *store.Client) (stop func()) {
 	said := make(chan struct{})
 	t := time.AfterFunc(silence, func() {
 		defer close(said)
 		if client.Heard() {
 			return
 		}
-		con.notef("nothing but silence or errors from %s for %s; it has %s to answer a request (Ctrl-C ends this)", f.host, silence, store.AdminTimeout)
+		con.Notef("nothing but silence or errors from %s for %s; it has %s to answer a request (Ctrl-C ends this)", f.host, silence, store.AdminTimeout)
 	})
 	return func() {
 		if !t.Stop() {

@@ -71,7 +71,7 @@ func (f *logExport) check(inv *invocation) error {
 	switch {
 	case f.out == "":
 		return exit.Usagef("there is no name for the file").WithHint("write -o FILE, which ends in %s", formats)
-	case f.out == "-" && inv.json:
+	case f.out == "-" && inv.JSON:
 		return exit.Usagef("--out=- and --json both write to standard output").WithHint("leave out --json, or name a file")
 	case f.format != "":
 	case f.out == "-":
@@ -109,7 +109,7 @@ func (f *logExport) run(ctx context.Context, inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	inv.hide.Strings(report)
+	inv.Hide.Strings(report)
 	if len(report.Operations) == 0 {
 		return exit.Errorf("%s: it has no requests, or --analyze.offset skips all of them", strings.Join(inv.args, ", "))
 	}
@@ -145,7 +145,7 @@ func (f *logExport) rows(ctx context.Context, inv *invocation, path string, warn
 			err = to.Flush()
 		}
 		for _, text := range log.warnings {
-			inv.warnf("%s", text)
+			inv.Warnf("%s", text)
 		}
 		if read := (*oplog.ReadError)(nil); err != nil && !errors.As(err, &read) && context.Cause(ctx) == nil {
 			err = exit.Errorf("%s: %w", log.name, err)
@@ -157,7 +157,7 @@ func (f *logExport) rows(ctx context.Context, inv *invocation, path string, warn
 // write makes the file, or writes to standard output, and says so.
 func (f *logExport) write(inv *invocation, warnings []string, content func(io.Writer) (string, error)) error {
 	for _, text := range warnings {
-		inv.warnf("%s", text)
+		inv.Warnf("%s", text)
 	}
 	var what string
 	var failed error // not for lack of room for it
@@ -167,7 +167,7 @@ func (f *logExport) write(inv *invocation, warnings []string, content func(io.Wr
 	}
 	var err error
 	if f.out == "-" {
-		err = inv.result(fill)
+		err = inv.Result(fill)
 	} else {
 		err = writeNew(f.out, fill)
 	}
@@ -179,10 +179,10 @@ func (f *logExport) write(inv *invocation, warnings []string, content func(io.Wr
 		return exit.Errorf("%w", failed).WithHint("choose one with --analyze.op, or write all of them to a .hlog file")
 	case err != nil || f.out == "-":
 		return err
-	case inv.json:
-		return inv.result(func(w io.Writer) error { return writeJSON(w, exportResult{1, "export", f.out, f.format}) })
+	case inv.JSON:
+		return inv.Result(func(w io.Writer) error { return writeJSON(w, exportResult{1, "export", f.out, f.format}) })
 	}
-	inv.notef("%s written to %q", what, f.out)
+	inv.Notef("%s written to %q", what, f.out)
 	return nil
 }
 

@@ -104,7 +104,7 @@ func (f *exportFlags) destinations() sink.Destinations {
 func (f *exportFlags) open(ctx context.Context, s *session) (all exports, err error) {
 	d, metrics, instance := f.destinations(), s.load.metrics(), s.opts.RunID
 	if metrics == nil {
-		if all.Exports, err = d.Open(ctx, s.opts.ClientID, func(text string) { s.warnf("%s", text) }); err != nil {
+		if all.Exports, err = d.Open(ctx, s.opts.ClientID, func(text string) { s.Warnf("%s", text) }); err != nil {
 			return all, exit.Errorf("%w", err)
 		}
 		metrics, instance = all.Metrics.Clients, s.opts.ClientID
@@ -127,7 +127,7 @@ func (f *exportFlags) openPrometheus(s *session, instance string, clients func()
 		if err != nil {
 			return nil, exit.Errorf("--metrics: %w", err)
 		}
-		s.notef("metrics at http://%s/metrics", addr)
+		s.Notef("metrics at http://%s/metrics", addr)
 	}
 	if f.gateway != "" {
 		p.Push(strings.TrimSuffix(f.gateway, "/"), instance)
@@ -164,7 +164,7 @@ func (all *exports) end(ctx context.Context, s *session) {
 		return
 	}
 	if d := p.Lingers(); d > 0 && ctx.Err() == nil {
-		s.notef("serving the last metrics until they are fetched, for %s at most (Ctrl-C ends that)", human.Duration(d.Round(time.Second)))
+		s.Notef("serving the last metrics until they are fetched, for %s at most (Ctrl-C ends that)", human.Duration(d.Round(time.Second)))
 	}
 	p.End(ctx)
 }

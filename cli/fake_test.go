@@ -56,7 +56,7 @@ func fakeCommands(env environment) []*command {
 		run: func(ctx context.Context, inv *invocation) error {
 			switch o.host {
 			case "params":
-				return json.NewEncoder(inv.out).Encode(struct {
+				return json.NewEncoder(inv.Out).Encode(struct {
 					Line   string
 					Params map[string]string
 				}{inv.line, inv.parameters()})
@@ -72,7 +72,7 @@ func fakeCommands(env environment) []*command {
 
 // fakeRun goes through the phases of a run.
 func fakeRun(ctx context.Context, inv *invocation, length, interval time.Duration, panics bool) error {
-	prepare := inv.view(interval).Bar(live.Task{Title: "Preparing", Unit: "objects", Total: 20})
+	prepare := inv.View(interval).Bar(live.Task{Title: "Preparing", Unit: "objects", Total: 20})
 	for range 20 {
 		select {
 		case <-time.After(min(length/40, 100*time.Millisecond)):
@@ -84,8 +84,8 @@ func fakeRun(ctx context.Context, inv *invocation, length, interval time.Duratio
 	prepare.Finish()
 	stopped := make(chan struct{})
 	stopNow := sync.OnceFunc(func() { close(stopped) })
-	run := inv.view(interval).Run(fakeSnapshot, length, live.Actions{Stop: stopNow, Mark: func(text string) error {
-		inv.notef("marked: %s", text)
+	run := inv.View(interval).Run(fakeSnapshot, length, live.Actions{Stop: stopNow, Mark: func(text string) error {
+		inv.Notef("marked: %s", text)
 		return nil
 	}})
 	select {
@@ -97,7 +97,7 @@ func fakeRun(ctx context.Context, inv *invocation, length, interval time.Duratio
 		panic("on purpose")
 	}
 	run.Finish()
-	if err := inv.result(func(w io.Writer) error {
+	if err := inv.Result(func(w io.Writer) error {
 		_, err := io.WriteString(w, "the report\n")
 		return err
 	}); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/redact"
@@ -115,19 +116,17 @@ func placeholder(f cli.Flag) string {
 
 // An outputFlags is how a command shows what it has to say. Every command has
 // these flags; the console is made from them.
-type outputFlags struct {
-	quiet, noColor, json, debug bool
-}
+type outputFlags struct{ console.Options }
 
 func (o *outputFlags) group() flagGroup {
 	return flagGroup{title: groupOutput, flags: []cli.Flag{
-		&cli.BoolFlag{Name: "json", Destination: &o.json,
+		&cli.BoolFlag{Name: "json", Destination: &o.JSON,
 			Usage: "print one JSON document on standard output; everything else goes to standard error"},
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Destination: &o.quiet,
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Destination: &o.Quiet,
 			Usage: "print no progress and no notes"},
-		&cli.BoolFlag{Name: "no-color", Destination: &o.noColor,
+		&cli.BoolFlag{Name: "no-color", Destination: &o.NoColor,
 			Usage: "print no colors, like the environment variable NO_COLOR"},
-		&cli.BoolFlag{Name: "debug", Destination: &o.debug,
+		&cli.BoolFlag{Name: "debug", Destination: &o.Debug,
 			Usage: "print debug output on standard error"},
 	}}
 }

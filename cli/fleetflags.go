@@ -65,7 +65,7 @@ func readToken(inv *invocation, file string) (string, error) {
 			return "", exit.Usagef("--token-file: the file is empty")
 		}
 	}
-	inv.hide.Add(token)
+	inv.Hide.Add(token)
 	if err := fleet.CheckToken(token); err != nil {
 		return "", exit.Usagef("%w", err)
 	}
@@ -74,7 +74,7 @@ func readToken(inv *invocation, file string) (string, error) {
 
 // options find the clients and what is needed to talk to them.
 func (f *fleetFlags) options(ctx context.Context, inv *invocation) (o fleet.Options, err error) {
-	o.Warp, o.Logf, o.Warnf, o.ConnectTimeout = thisBuild().version, inv.notef, inv.warnf, f.wait
+	o.Warp, o.Logf, o.Warnf, o.ConnectTimeout = thisBuild().version, inv.Notef, inv.Warnf, f.wait
 	o.Starting = f.waitGiven()
 	if o.Members, err = fleet.ParseMembers(ctx, f.clients, net.DefaultResolver.LookupHost); err != nil {
 		return o, exit.Usagef("--warp-client: %w", err)
@@ -201,7 +201,7 @@ func (s *syncFlag) gate(inv *invocation) func(context.Context) (time.Time, error
 		if time.Now().After(start) {
 			return start, exit.Errorf("--syncstart=%s has passed while the run was prepared", s.text).WithHint("begin earlier, or choose a later time")
 		}
-		inv.notef("ready; measuring begins at %s", start.Format("15:04:05"))
+		inv.Notef("ready; measuring begins at %s", start.Format("15:04:05"))
 		return start, nil
 	}
 }

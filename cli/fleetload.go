@@ -47,8 +47,7 @@ func newFleetLoad(ctx context.Context, s *session, op bench.Op) (*fleetLoad, err
 }
 
 func (l *fleetLoad) open(ctx context.Context) error {
-	left := l.leftBehind
-	l.s.parting.Store(&left)
+	l.s.SetParting(l.leftBehind)
 	l.s.rows = l.s.openRows() // with the columns, which are there while clients are waited for
 	stop := l.watch()
 	defer stop()
@@ -56,7 +55,7 @@ func (l *fleetLoad) open(ctx context.Context) error {
 		return l.explain(err)
 	}
 	l.showClients()
-	l.s.notef("seed %d", l.s.opts.Seed)
+	l.s.Notef("seed %d", l.s.opts.Seed)
 	l.s.notePlan(len(l.fleet.Clients()))
 	return nil
 }
@@ -71,7 +70,7 @@ func (l *fleetLoad) explain(err error) error {
 }
 
 func (l *fleetLoad) close() {
-	l.s.parting.Store(nil)
+	l.s.SetParting(nil)
 	l.fleet.Close()
 	if l.target != nil {
 		l.target.close()
@@ -140,7 +139,7 @@ func (l *fleetLoad) showClients() {
 	const few = 16
 	if len(clients) <= few {
 		for _, c := range clients {
-			s.notef("client %s is %s (%s), its clock is %s", c.ID, c.Addr, c.Host, c.Clock)
+			s.Notef("client %s is %s (%s), its clock is %s", c.ID, c.Addr, c.Host, c.Clock)
 		}
 		return
 	}
@@ -148,7 +147,7 @@ func (l *fleetLoad) showClients() {
 	for _, c := range clients {
 		worst, slowest = max(worst, c.Clock.Ahead.Abs()), max(slowest, c.Clock.RoundTrip)
 	}
-	s.notef("%d clients; clocks differ by up to %v, round trips take up to %v", len(clients), worst.Round(time.Microsecond), slowest.Round(time.Microsecond))
+	s.Notef("%d clients; clocks differ by up to %v, round trips take up to %v", len(clients), worst.Round(time.Microsecond), slowest.Round(time.Microsecond))
 }
 
 // watch shows what the clients do before and after the run.
@@ -219,7 +218,7 @@ func (l *fleetLoad) endRows() error { return l.fleet.EndRows() }
 func (l *fleetLoad) outcome() *outcome {
 	r := l.fleet.Result()
 	if r.Sent > 0 {
-		l.s.notef("%s began within %v", human.Plural(r.Clients-len(r.Lost), "client"), r.Spread.Round(time.Microsecond))
+		l.s.Notef("%s began within %v", human.Plural(r.Clients-len(r.Lost), "client"), r.Spread.Round(time.Microsecond))
 	}
 	out := &outcome{Outcome: &bench.Outcome{Sent: r.Sent, Failed: r.Failed, Fatal: r.Fatal}, allLost: len(r.Lost) == r.Clients}
 	if len(r.Lost) > 0 {
@@ -268,7 +267,7 @@ func (l *fleetLoad) merge(ctx context.Context) error {
 	s := l.s
 	stats, left, err := l.fleet.Merge(ctx, s.path)
 	for _, name := range left {
-		s.warnf("what arrived of the log of a client that was lost is in %q", name)
+		s.Warnf("what arrived of the log of a client that was lost is in %q", name)
 	}
 	if errors.Is(err, fleet.ErrNoLogs) {
 		return nil
@@ -277,10 +276,10 @@ func (l *fleetLoad) merge(ctx context.Context) error {
 		return exit.Errorf("%w", err)
 	}
 	for _, w := range stats.Warnings {
-		s.warnf("%s", w)
+		s.Warnf("%s", w)
 	}
 	s.written = stats.Path
-	s.notef("Benchmark data written to %q", stats.Path)
+	s.Notef("Benchmark data written to %q", stats.Path)
 	return nil
 }
 

@@ -60,7 +60,7 @@ func (inv *invocation) savePage(f *htmlFlag, draw func(page.Options) *page.Page)
 	if err := writeNew(f.path, p.Write); err != nil {
 		return exit.Errorf("--html: %w", err)
 	}
-	inv.notef("page written to %q", f.path)
+	inv.Notef("page written to %q", f.path)
 	return nil
 }
 

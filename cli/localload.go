@@ -34,19 +34,19 @@ func newLocalLoad(ctx context.Context, s *session, op bench.Op, full func(error)
 		return nil, err
 	}
 	return &localLoad{s: s, target: target, runner: &bench.Runner{
-		Client: target.client, Op: op, Options: s.opts, Progress: &benchProgress{s: s}, Panicking: s.quit, Gate: s.gate(s.flags.sync.gate(s.invocation)),
+		Client: target.client, Op: op, Options: s.opts, Progress: &benchProgress{s: s}, Panicking: s.Close, Gate: s.gate(s.flags.sync.gate(s.invocation)),
 	}}, nil
 }
 
 func (l *localLoad) open(ctx context.Context) error {
-	stop := l.s.flags.target.sayWaiting(l.s.console, l.target.client)
+	stop := l.s.flags.target.sayWaiting(l.s.Console, l.target.client)
 	err := l.runner.Open(ctx)
 	stop()
 	if err != nil {
 		return l.s.flags.target.unopened(ctx, err)
 	}
 	l.opened = true
-	l.s.notef("seed %d", l.s.opts.Seed)
+	l.s.Notef("seed %d", l.s.opts.Seed)
 	l.s.notePlan(0)
 	return nil
 }

@@ -92,12 +92,12 @@ type setMark struct {
 
 func (inv *invocation) showMark(run string, m runsocket.Marked) error {
 	switch {
-	case inv.json:
-		return inv.result(func(w io.Writer) error { return writeJSON(w, setMark{1, "mark", run, m}) })
-	case inv.quiet:
+	case inv.JSON:
+		return inv.Result(func(w io.Writer) error { return writeJSON(w, setMark{1, "mark", run, m}) })
+	case inv.Quiet:
 		return nil
 	}
-	return inv.result(func(w io.Writer) error {
+	return inv.Result(func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "warp: run %s marked at %s: %s\n", run, m.At.In(time.Local).Format("15:04:05.000"), human.OneLine(m.Text))
 		return err
 	})
@@ -110,7 +110,7 @@ func (s *session) takeMarks() (stop func()) {
 		return runsocket.Marked{At: m.Time(), Text: m.Text}, err
 	})
 	if err != nil {
-		s.debugf("warp mark does not reach this run: %v", err)
+		s.Debugf("warp mark does not reach this run: %v", err)
 	}
 	stopSignals := s.markSignals()
 	return func() {

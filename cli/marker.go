@@ -50,7 +50,7 @@ func (m *marker) list() []oplog.Mark {
 func (s *session) mark(text string) (oplog.Mark, error) {
 	mark, err := s.marker.mark(text)
 	if err == nil {
-		s.notef("marked at %s: %s", mark.Time().In(time.Local).Format("15:04:05"), mark.Text)
+		s.Notef("marked at %s: %s", mark.Time().In(time.Local).Format("15:04:05"), mark.Text)
 	}
 	return mark, err
 }

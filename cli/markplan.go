@@ -171,12 +171,12 @@ func (p *markPlan) run(ctx context.Context, m *plannedMark) {
 	err := runGroup(limited, m.Exec, said)
 	took := human.Millis(time.Since(began).Seconds() * 1e3)
 	for line := range strings.Lines(said.text()) {
-		p.s.notef("%s: %s", m.Text, strings.TrimSpace(line))
+		p.s.Notef("%s: %s", m.Text, strings.TrimSpace(line))
 	}
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		p.s.notef("%s: the command ended after %s with exit code 0", m.Text, took)
+		p.s.Notef("%s: the command ended after %s with exit code 0", m.Text, took)
 	case ctx.Err() != nil:
 		p.warn("the command of the mark %q was ended after %s, since the run was over%s", m.Text, took, said.after())
 	case limited.Err() != nil:

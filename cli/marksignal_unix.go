@@ -19,7 +19,7 @@ func (s *session) markSignals() (stop func()) {
 		for range signals {
 			n++
 			if _, err := s.mark(fmt.Sprintf("SIGUSR1 number %d", n)); err != nil {
-				s.warnf("SIGUSR1: %v", err)
+				s.Warnf("SIGUSR1: %v", err)
 			}
 		}
 	}()

@@ -66,9 +66,9 @@ func mergeLogs(ctx context.Context, inv *invocation, benchdata string, asserts *
 		return err
 	}
 	for _, w := range stats.Warnings {
-		inv.warnf("%s", w)
+		inv.Warnf("%s", w)
 	}
-	shows := !inv.json && !inv.quiet && (layout == reportCompact || layout == "" && inv.outWidth() > 0)
+	shows := !inv.JSON && !inv.Quiet && (layout == reportCompact || layout == "" && inv.OutWidth() > 0)
 	if !shows {
 		judged, verdict := asserts.judgeLog(ctx, inv, stats.Path, "merge", html)
 		return exit.Join(inv.showMerged("merge", stats, judged), verdict)
@@ -107,14 +107,14 @@ func mergeTo(ctx context.Context, path string, logs []string) (merge.Stats, erro
 // showMerged says what the merged log has and where it is.
 func (inv *invocation) showMerged(command string, s merge.Stats, assertions []results.Assertion) error {
 	switch {
-	case inv.json:
-		return inv.result(func(w io.Writer) error {
+	case inv.JSON:
+		return inv.Result(func(w io.Writer) error {
 			return writeJSON(w, mergeResult{1, command, s.Path, s.Rows, s.Repeated, s.Runs, s.Clients, append([]string{}, s.Warnings...), assertions})
 		})
-	case inv.quiet:
+	case inv.Quiet:
 		return inv.showAssertions(assertions)
 	}
-	err := inv.result(func(w io.Writer) error {
+	err := inv.Result(func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "warp: %s of %s and %s merged into %q\n",
 			human.Plural(s.Rows, "request"), human.Plural(s.Runs, "run"), human.Plural(s.Clients, "client"), s.Path)
 		return err

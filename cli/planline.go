@@ -16,14 +16,14 @@ import (
 func (s *session) notePlan(clients int) {
 	width, _ := s.Size()
 	if width > 0 {
-		s.notef("%s", columns.Line(s.planParts(clients), width-len("warp: ")))
+		s.Notef("%s", columns.Line(s.planParts(clients), width-len("warp: ")))
 		return
 	}
 	each := ""
 	if clients > 0 {
 		each = ", on each of " + human.Plural(clients, "client")
 	}
-	s.notef("%s%s", s.flags.plan, each)
+	s.Notef("%s%s", s.flags.plan, each)
 }
 
 // planParts are what a run is going to do where, the operation first.

@@ -125,7 +125,7 @@ func (all profiles) discard() {
 func (s *session) profile() (end func()) {
 	warn := func(err error) {
 		if err != nil {
-			s.warnf("%v", err)
+			s.Warnf("%v", err)
 		}
 	}
 	warn(s.profiles.begin())

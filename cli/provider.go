@@ -172,8 +172,8 @@ func (f *targetFlags) identify(ctx context.Context, inv *invocation, cfg *store.
 		return exit.Errorf("%w", err)
 	}
 	f.source = source
-	inv.hide.Add(secrets...)
-	inv.debugf("credentials are from %s", source)
+	inv.Hide.Add(secrets...)
+	inv.Debugf("credentials are from %s", source)
 	return nil
 }
 

@@ -69,7 +69,7 @@ func drawRuns(ctx context.Context, inv *invocation, analysis *analysisFlags) err
 		runs = append(runs, read...)
 	}
 	for _, r := range runs {
-		inv.hide.Strings(r.Report)
+		inv.Hide.Strings(r.Report)
 	}
 	err := writeNew(path, func(w io.Writer) error {
 		if len(runs) == 1 {
@@ -85,6 +85,6 @@ func drawRuns(ctx context.Context, inv *invocation, analysis *analysisFlags) err
 	if err != nil {
 		return exit.Errorf("--out: %w", err)
 	}
-	inv.notef("page of %s written to %q", human.Count(len(runs), "run", "runs"), path)
+	inv.Notef("page of %s written to %q", human.Count(len(runs), "run", "runs"), path)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/redact"
@@ -72,7 +73,7 @@ type fileRun struct {
 // runFile runs the benchmarks of a file in order. All of them are checked before the first one begins; the first that
 // fails is the last. After a signal, which cancels ctx, no other one begins.
 func (a *app) runFile(ctx context.Context, cancel context.CancelCauseFunc, line *commandLine, args []string, hide *redact.Redactor) error {
-	stop := a.watchSignals(cancel, newConsole(a, nil, hide))
+	stop := a.watchSignals(cancel, a.console(console.Options{}, hide))
 	runs, err := a.planFile(ctx, line, hide)
 	stop()
 	if err != nil {
@@ -83,7 +84,7 @@ func (a *app) runFile(ctx context.Context, cancel context.CancelCauseFunc, line 
 			return context.Cause(ctx)
 		}
 		if len(runs) > 1 {
-			newConsole(a, runs[i].output(), hide).notef("benchmark %d of %d: %s (%s:%d)", i+1, len(runs), r.Name, r.file, r.Line)
+			a.console(runs[i].output(), hide).Notef("benchmark %d of %d: %s (%s:%d)", i+1, len(runs), r.Name, r.file, r.Line)
 		}
 		// Whether it would begin was tried on flags that it may have changed.
 		err := r.scan(a.table(), line)
@@ -153,7 +154,7 @@ func (a *app) readRunFile(ctx context.Context, line *commandLine, hide *redact.R
 		hideSecrets(b.Settings, vars, hide)
 	}
 	for _, name := range file.Unused {
-		newConsole(a, nil, hide).warnf("--var %s: %s has no such variable", name, file.Name)
+		a.console(console.Options{}, hide).Warnf("--var %s: %s has no such variable", name, file.Name)
 	}
 	return file, nil
 }
@@ -329,7 +330,7 @@ func (a *app) checkFileRun(r *fileRun) error {
 		return err
 	}
 	c := r.line.command
-	return c.check(c.output.json)
+	return c.check(c.output.JSON)
 }
 
 var mention = regexp.MustCompile(`--([a-z][a-z0-9]*(?:[.-][a-z0-9]+)*)(=?)`)
@@ -408,8 +409,8 @@ func (r *fileRun) profiles() string {
 }
 
 // output are the flags on output that the benchmark is run with, as far as they matter between benchmarks.
-func (r *fileRun) output() *outputFlags {
-	return &outputFlags{quiet: r.on("quiet"), noColor: r.on("no-color"), json: r.on("json")}
+func (r *fileRun) output() console.Options {
+	return console.Options{Quiet: r.on("quiet"), NoColor: r.on("no-color"), JSON: r.on("json")}
 }
 
 // on says whether a flag that is true or false is given as true.

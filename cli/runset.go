@@ -73,7 +73,7 @@ func isRunName(name string) bool {
 func (s *runSet) read(ctx context.Context, inv *invocation, o aggregate.Options) (runs []compare.Run, err error) {
 	for i, path := range s.paths {
 		if !s.one {
-			inv.debugf("reading %s, %d of %d", path, i+1, len(s.paths))
+			inv.Debugf("reading %s, %d of %d", path, i+1, len(s.paths))
 		}
 		r, err := analyzeFile(ctx, path, inv.in, o)
 		if err != nil {

@@ -103,7 +103,7 @@ func absentFromScripts() []absentFlag {
 }
 
 func (f *scriptFlags) run(ctx context.Context, inv *invocation) error {
-	if err := f.checkFlags(inv.json); err != nil {
+	if err := f.checkFlags(inv.JSON); err != nil {
 		return err
 	}
 	where, text, err := f.read(ctx, inv.args, inv.in)
@@ -115,10 +115,10 @@ func (f *scriptFlags) run(ctx context.Context, inv *invocation) error {
 		return err
 	}
 	if f.target.given("virtual-threads") {
-		inv.warnf("--virtual-threads means nothing here: warp has no Java threads, and sends requests from as many goroutines as there are requests at a time")
+		inv.Warnf("--virtual-threads means nothing here: warp has no Java threads, and sends requests from as many goroutines as there are requests at a time")
 	}
 	if f.concurrent > 0 {
-		inv.warnf("--concurrent changes nothing here: a statement without MAX … CONCURRENT has as many requests at a time as it needs")
+		inv.Warnf("--concurrent changes nothing here: a statement without MAX … CONCURRENT has as many requests at a time as it needs")
 	}
 	if f.dryRun {
 		return f.showScript(inv, statements)
@@ -209,9 +209,9 @@ func (f *scriptFlags) showScript(inv *invocation, statements []script.Statement)
 	d.say("objects stay in the bucket unless a DELETE says otherwise")
 	d.planFiles(&f.benchFlags, &bench.Options{Benchmark: "script", ClientID: "ID"})
 	for i, line := range d.Plan {
-		d.Plan[i] = inv.hide.Text(line)
+		d.Plan[i] = inv.Hide.Text(line)
 	}
-	return inv.result(func(w io.Writer) error { return d.show(w, inv.json) })
+	return inv.Result(func(w io.Writer) error { return d.show(w, inv.JSON) })
 }
 
 // checkImplementation takes the kind of store from the name of a client of object-store-bench.
@@ -344,7 +344,7 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 	o := bench.Options{
 		Benchmark: "script", Warp: thisBuild().version, RunID: randomID() + id, ClientID: id, Bucket: f.target.buckets[0], Seed: seed,
 		MaxErrors: f.maxErrors, TraceHTTP: f.trace.on, TraceSample: f.trace.sample,
-		Payload: generator.PayloadOptions{Seed: seed}, Drain: f.drain, Retries: f.retries, AllowDeadHosts: f.allowDeadHosts, Redact: inv.hide.Text,
+		Payload: generator.PayloadOptions{Seed: seed}, Drain: f.drain, Retries: f.retries, AllowDeadHosts: f.allowDeadHosts, Redact: inv.Hide.Text,
 	}
 	path := logPath(f.benchdata, o.Benchmark, o.ClientID)
 	if err := checkLog(path); err != nil {

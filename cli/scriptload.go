@@ -25,13 +25,13 @@ type scriptLoad struct {
 }
 
 func (l *scriptLoad) open(ctx context.Context) error {
-	stop := l.s.flags.target.sayWaiting(l.s.console, l.target.client)
+	stop := l.s.flags.target.sayWaiting(l.s.Console, l.target.client)
 	err := l.script.Open(ctx)
 	stop()
 	if err != nil {
 		return l.s.flags.target.unopened(ctx, err)
 	}
-	l.s.notef("%s", scriptPlan(l.s.opts.Bucket, len(l.table.statements)))
+	l.s.Notef("%s", scriptPlan(l.s.opts.Bucket, len(l.table.statements)))
 	return nil
 }
 
@@ -77,16 +77,16 @@ func (l *scriptLoad) report(ctx context.Context, out *outcome) error {
 	}
 	table.report.Log = s.written
 	for _, note := range out.Trailer.Notes {
-		s.warnf("%s", note)
+		s.Warnf("%s", note)
 	}
 	err = exit.Join(err, table.unwritten)
 	judged, verdict := l.judge(ctx)
-	if s.json {
+	if s.JSON {
 		table.report.Assertions = judged
 		table.report.Notes = append([]string{}, out.Trailer.Notes...)
 		table.report.End, table.report.EndReason = out.Trailer.End, out.Trailer.Reason
-		s.hide.Strings(&table.report)
-		err = exit.Join(err, s.result(func(w io.Writer) error { return writeJSON(w, table.report) }))
+		s.Hide.Strings(&table.report)
+		err = exit.Join(err, s.Result(func(w io.Writer) error { return writeJSON(w, table.report) }))
 	} else {
 		err = exit.Join(err, s.showAssertions(judged))
 	}

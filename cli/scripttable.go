@@ -128,7 +128,7 @@ func (t *scriptTable) settings(f *targetFlags, client *store.Client) {
 	case f.host == embeddedHost:
 		key = "any"
 	}
-	if t.quiet {
+	if t.Quiet {
 		return
 	}
 	t.print("Settings:")
@@ -145,10 +145,10 @@ func (t *scriptTable) settings(f *targetFlags, client *store.Client) {
 
 // print writes one line of the table, which --json has none of. One that cannot be written ends nothing: there is the log.
 func (t *scriptTable) print(line string) {
-	if t.json {
+	if t.JSON {
 		return
 	}
-	err := t.result(func(w io.Writer) error { _, err := fmt.Fprintln(w, line); return err })
+	err := t.Result(func(w io.Writer) error { _, err := fmt.Fprintln(w, line); return err })
 	if t.unwritten == nil {
 		t.unwritten = err
 	}
@@ -156,7 +156,7 @@ func (t *scriptTable) print(line string) {
 
 // Begin is called before a statement.
 func (t *scriptTable) Begin(number int, peak *bench.Peak) {
-	text, step := t.hide.Text(t.statements[number-1].Text), &t.steps[number-1]
+	text, step := t.Hide.Text(t.statements[number-1].Text), &t.steps[number-1]
 	report := statementReport{Number: number, Statement: text}
 	t.print("")
 	t.print("Starting script statement: " + text + " ...")
@@ -165,8 +165,8 @@ func (t *scriptTable) Begin(number int, peak *bench.Peak) {
 		t.print("")
 		line := fmt.Sprintf("Naming strategy '%s' uses seed %q", report.Strategy, step.Seed)
 		t.print(line)
-		if t.json { // the document comes too late for whoever kills the process
-			t.notef("statement %d: %s", number, line)
+		if t.JSON { // the document comes too late for whoever kills the process
+			t.Notef("statement %d: %s", number, line)
 		}
 	}
 	t.report.Statements = append(t.report.Statements, report)
@@ -225,7 +225,7 @@ func (t *scriptTable) final(report *statementReport) {
 	report.Final = t.rest.figures()
 	t.print(t.rest.line("FINAL ", t.rest.most, t.rest.bytes, t.rest.count))
 	if t.firstError != "" {
-		t.warnf("statement %d: the first of its errors: %s", report.Number, t.firstError)
+		t.Warnf("statement %d: the first of its errors: %s", report.Number, t.firstError)
 	}
 }
 
@@ -261,8 +261,8 @@ func (t *scriptTable) tick() {
 	}
 	t.takePeak(sums == &t.warm)
 	switch {
-	case t.quiet:
-	case t.json:
+	case t.Quiet:
+	case t.JSON:
 		t.Figures(statementLine{
 			len(t.report.Statements), sums == &t.warm, human.Thousandths(elapsed.Seconds()), *sums.figures(), sums.count - sums.shown, sums.bytes - sums.shownBytes,
 		})

@@ -88,7 +88,7 @@ func (p *serverProfiles) begin(ctx context.Context) error {
 // collects its garbage, and answers when that is done.
 func (s *session) beginServerProfiles(ctx context.Context) {
 	if err := s.server.begin(ctx); err != nil && ctx.Err() == nil {
-		s.warnf("--serverprof: %v", err)
+		s.Warnf("--serverprof: %v", err)
 	}
 }
 
@@ -132,10 +132,10 @@ func (s *session) saveServerProfiles() {
 	}
 	p.running = false
 	if err := p.save(); err != nil {
-		s.warnf("--serverprof: %v", err)
+		s.Warnf("--serverprof: %v", err)
 		return
 	}
-	s.notef("server profiles written to %q", p.path)
+	s.Notef("server profiles written to %q", p.path)
 }
 
 func (p *serverProfiles) save() error {
@@ -165,7 +165,7 @@ func (s *session) discardServerProfiles() {
 	}
 	s.server.running = false
 	if err := s.server.stop(); err != nil {
-		s.warnf("--serverprof: the store may still profile itself: %v", err)
+		s.Warnf("--serverprof: the store may still profile itself: %v", err)
 	}
 }
 

@@ -150,7 +150,7 @@ func (s *session) measure(ctx context.Context) error {
 	if s.plan != nil {
 		out.Trailer.Notes = append(out.Trailer.Notes, s.plan.notes...)
 	}
-	s.hide.Strings(&out.Trailer)
+	s.Hide.Strings(&out.Trailer)
 	return exit.Join(withRows(s.verdict(out), incomplete), s.load.report(ctx, out))
 }
 
@@ -222,7 +222,7 @@ func (s *session) commit(log *oplog.File, out *outcome) error {
 		return exit.Errorf("%w", err)
 	}
 	s.written = written
-	s.notef("Benchmark data written to %q", written)
+	s.Notef("Benchmark data written to %q", written)
 	return nil
 }
 
@@ -230,7 +230,7 @@ func (s *session) commit(log *oplog.File, out *outcome) error {
 // another one.
 func (s *session) warnOfNothing(out *outcome) {
 	if out.Fatal != nil {
-		s.warnf("%s", nothingMeasured(out))
+		s.Warnf("%s", nothingMeasured(out))
 	}
 }
 
@@ -276,12 +276,12 @@ func (s *session) cleanUp(ctx context.Context, err error) error {
 	switch {
 	case failed == nil:
 		if note != "" {
-			s.notef("%s", note)
+			s.Notef("%s", note)
 		}
 		return err
 	case err == nil:
 		return exit.Errorf("%w", failed)
 	}
-	s.warnf("%v", failed)
+	s.Warnf("%v", failed)
 	return err
 }

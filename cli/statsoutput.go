@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/live"
 	"warp/pkg/aggregate"
@@ -58,7 +59,7 @@ func (f *statsFile) finish() {
 	}
 	f.write(snap, elapsed)
 	if f.failed != nil {
-		f.session.warnf("--stats-output: %v", f.failed)
+		f.session.Warnf("--stats-output: %v", f.failed)
 	}
 }
 
@@ -68,8 +69,8 @@ func (f *statsFile) write(snap aggregate.LiveSnapshot, elapsed time.Duration) {
 	for _, op := range snap.Ops {
 		line := live.NewLine(op, elapsed)
 		text := line.String()
-		if f.session.json {
-			text = jsonLine(line)
+		if f.session.JSON {
+			text = console.JSONLine(line)
 		}
 		if _, err := fmt.Fprintln(f, text); err != nil && f.failed == nil {
 			f.failed = err

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"warp/cli/exit"
-	"warp/cli/terminal"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/sink"
@@ -36,16 +35,12 @@ func (s *session) openRows() *sink.Rows {
 	if !s.flags.stdout {
 		return nil
 	}
-	rows, fleet := s.out, s.flags.fleet.clients != ""
-	if _, ok := terminal.Descriptor(rows); ok {
-		s.undrawn() // rows would run through what is drawn in place
-	}
-	s.out, s.outColor = s.errw, s.errColor
-	return sink.NewRows(rows, sink.RowsOptions{
+	fleet := s.flags.fleet.clients != ""
+	return sink.NewRows(s.TakeOut(), sink.RowsOptions{
 		Script: s.opts.Benchmark == "script", Max: rowsMemory, Wait: fleet, Timeout: rowsTimeout, Grace: rowsGrace,
-		Warn: func(text string) { s.warnf("--stdout: %s", text) },
+		Warn: func(text string) { s.Warnf("--stdout: %s", text) },
 		Waiting: func() {
-			s.notef("waiting for the reader of --stdout, until it takes nothing for %s (Ctrl-C ends that)", human.Duration(rowsTimeout))
+			s.Notef("waiting for the reader of --stdout, until it takes nothing for %s (Ctrl-C ends that)", human.Duration(rowsTimeout))
 		},
 	})
 }

@@ -246,7 +246,7 @@ func (f *targetFlags) open(ctx context.Context, inv *invocation, concurrency int
 		t.close()
 		return nil, exit.Usagef("%w", err)
 	}
-	inv.debugf("hosts: %s; requests go through %s", strings.Join(t.client.Endpoints(), ", "), t.client.EngineName())
+	inv.Debugf("hosts: %s; requests go through %s", strings.Join(t.client.Endpoints(), ", "), t.client.EngineName())
 	return t, nil
 }
 

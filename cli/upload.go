@@ -158,9 +158,9 @@ func (f *uploadFlags) client(ctx context.Context, inv *invocation, p uploadPlace
 		return nil, exit.Errorf("--upload: %w", err)
 	}
 	if keys, err := creds.Keys(ctx); err == nil {
-		inv.hide.Add(keys.SecretKey, keys.SessionToken)
+		inv.Hide.Add(keys.SecretKey, keys.SessionToken)
 	}
-	inv.debugf("credentials for --upload are from %s", creds.Source)
+	inv.Debugf("credentials for --upload are from %s", creds.Source)
 	client, err := engines.New(store.Config{Hosts: store.Addresses([]string{p.host}), TLS: p.tls, CAFile: f.caFile, Region: f.region,
 		Credentials: creds.Credentials, AppVersion: thisBuild().version})
 	if err != nil {
@@ -178,6 +178,6 @@ func (s *session) uploadLog(ctx context.Context, err error) error {
 	if failed := s.upload.client.UploadFile(context.WithoutCancel(ctx), s.upload.ref, s.written, "application/zstd"); failed != nil {
 		return exit.Join(err, exit.Errorf("the op log was not uploaded to %s: %w; it is in %q", s.upload.url, failed, s.written))
 	}
-	s.notef("op log uploaded to %s", s.upload.url)
+	s.Notef("op log uploaded to %s", s.upload.url)
 	return err
 }

@@ -65,9 +65,9 @@ func (inv *invocation) listenWeb(f *webFlags, o web.Options) (*web.Server, error
 		return nil, exit.Errorf("--serve: %w", err)
 	}
 	// With --quiet as well: nobody could guess the token.
-	inv.say("warp: page at " + server.URL())
+	inv.Say("warp: page at " + server.URL())
 	if f.open && !inv.openBrowser(server.URL()) {
-		inv.notef("there is no browser to be opened here; open that address in one")
+		inv.Notef("there is no browser to be opened here; open that address in one")
 	}
 	return server, nil
 }
@@ -117,7 +117,7 @@ func (inv *invocation) showWeb(ctx context.Context, f *webFlags, p *page.Page, l
 }
 
 func (inv *invocation) lingerWeb(ctx context.Context) {
-	inv.notef("the page stays until Ctrl-C")
+	inv.Notef("the page stays until Ctrl-C")
 	<-ctx.Done()
 }
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cli
+package console
 
 import (
 	"os"
@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watchSuspension has Ctrl-Z leave the terminal as a shell wants it, and draws
-// anew when warp goes on. Ctrl-\ ends warp as ever, but not before the same.
-func watchSuspension(con *console) (stop func()) {
-	if con.screen == nil {
+// WatchSuspension restores the terminal before Ctrl-Z stops warp, and draws anew
+// when warp continues. It also restores it before Ctrl-\ ends warp.
+func (c *Console) WatchSuspension() (stop func()) {
+	if c.screen == nil {
 		return func() {}
 	}
 	signals, resumed := make(chan os.Signal, 1), make(chan os.Signal, 1)
@@ -32,16 +32,16 @@ func watchSuspension(con *console) (stop func()) {
 			case <-done:
 				return
 			case <-resumed:
-				con.resumed()
+				c.resumed()
 			case s := <-signals:
 				if s == syscall.SIGQUIT {
-					con.suspend(func() {
+					c.suspend(func() {
 						signal.Stop(signals)
 						_ = syscall.Kill(os.Getpid(), syscall.SIGQUIT)
 						time.Sleep(time.Second) // it comes before that is over
 					})
 				} else if hasShell() {
-					con.suspend(func() {
+					c.suspend(func() {
 						// A signal that was handled once does not stop a Go process any more.
 						_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 						select {
@@ -61,7 +61,7 @@ func watchSuspension(con *console) (stop func()) {
 	}
 }
 
-// hasShell reports whether there is somebody who can have warp go on. The system
+// hasShell reports whether there is a shell that can continue warp. The system
 // does not suspend a process without one either.
 func hasShell() bool {
 	leader, err := unix.Getsid(0)

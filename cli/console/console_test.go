@@ -1,4 +1,4 @@
-package cli
+package console
 
 import (
 	"bytes"
@@ -12,18 +12,18 @@ import (
 func TestParting(t *testing.T) {
 	t.Parallel()
 	var said bytes.Buffer
-	c := &console{errw: &said, hide: redact.New(nil, noEnv), quiet: true}
-	c.part()
+	c := &Console{Err: &said, Hide: redact.New(nil, func(string) (string, bool) { return "", false }), Quiet: true}
+	c.SayParting()
 	text := func() string { return "something is left" }
-	c.parting.Store(&text)
-	c.part()
+	c.SetParting(text)
+	c.SayParting()
 	if got := said.String(); got != "warp: warning: something is left\n" {
 		t.Errorf("%q", got)
 	}
 	c.mu.Lock() // somebody writes, and never ends
 	defer c.mu.Unlock()
 	done := make(chan struct{})
-	go func() { c.part(); close(done) }()
+	go func() { c.SayParting(); close(done) }()
 	select {
 	case <-done:
 	case <-time.After(time.Minute):
