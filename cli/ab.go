@@ -13,6 +13,7 @@ import (
 	shellquote "github.com/kballard/go-shellquote"
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
@@ -43,27 +44,27 @@ const (
 )
 
 // abCommand runs two benchmarks in turns and judges which one is better.
-func abCommand(env environment) *command {
+func abCommand(env command.Environment) *command.Command {
 	f := &abFlags{}
-	return &command{
-		name: "ab", args: "[BENCHMARK|FILE [flags]]", section: sectionOther,
-		summary: "run two benchmarks alternately and say which is better",
-		about: []string{
+	return &command.Command{
+		Name: "ab", Args: "[BENCHMARK|FILE [flags]]", Section: command.SectionOther,
+		Summary: "run two benchmarks alternately and say which is better",
+		About: []string{
 			"--a and --b are complete command lines, or only the flags that each adds to BENCHMARK and its flags.",
 			"Or the sides are the two benchmarks in FILE, a file of warp run. Each run is a separate process.",
 		},
-		examples: []string{
+		Examples: []string{
 			"warp ab --a 'get --host=old:9000 --duration=1m' --b 'get --host=new:9000 --duration=1m'",
 			"warp ab --max-pairs=16 --a=--host=old:9000 --b=--host=new:9000 get --duration=1m",
 			"warp ab two.yml --duration=1m",
 		},
-		groups: []flagGroup{{title: "Sides", flags: []cli.Flag{
+		Groups: []command.Group{{Title: "Sides", Flags: []cli.Flag{
 			&cli.StringFlag{Name: "a", Destination: &f.a, Usage: "`COMMAND` or flags of side A, quoted as in a shell"},
 			&cli.StringFlag{Name: "b", Destination: &f.b, Usage: "`COMMAND` or flags of side B, quoted as in a shell"},
 			&flagtype.List{Name: "var", Destination: &f.vars, Usage: "replace {{.NAME}} in the file, with `NAME=VALUE`; repeatable"},
 			&cli.StringFlag{Name: "a-setup", Destination: &f.aSetup, Usage: "shell `COMMAND` to run before each run of side A"},
 			&cli.StringFlag{Name: "b-setup", Destination: &f.bSetup, Usage: "shell `COMMAND` to run before each run of side B"},
-		}}, {title: groupRun, flags: []cli.Flag{
+		}}, {Title: groupRun, Flags: []cli.Flag{
 			&cli.IntFlag{Name: "pairs", Value: 8, Destination: &f.pairs, Validator: atLeast(1), Usage: "run each side `N` times"},
 			&cli.IntFlag{Name: "max-pairs", Destination: &f.most, Validator: atLeast(1), DefaultText: "as many as --pairs",
 				Usage: "continue up to `N` pairs until decided"},
@@ -71,10 +72,10 @@ func abCommand(env environment) *command {
 			&cli.BoolFlag{Name: "aa", Destination: &f.aa, Usage: "first compare side A with itself, with as many runs"},
 			&cli.StringFlag{Name: "logs", Destination: &f.folder, DefaultText: "warp-ab-TIME-ID", Usage: "keep the op logs in a new `FOLDER`"},
 			f.html.flag(),
-		}}, {title: groupJudge, flags: f.judge.flags()}, {title: groupAssertions, flags: f.asserts.changeFlags()}},
-		forwardedFlags: without(benchmarkFlags(env), append(runAssertions(), "html")...),
-		minArgs:        0, maxArgs: 1, needs: "at most one benchmark or file",
-		run: func(ctx context.Context, inv *invocation) error {
+		}}, {Title: groupJudge, Flags: f.judge.flags()}, {Title: groupAssertions, Flags: f.asserts.changeFlags()}},
+		ForwardedFlags: command.Without(benchmarkFlags(env), append(runAssertions(), "html")...),
+		MinArgs:        0, MaxArgs: 1, Needs: "at most one benchmark or file",
+		Run: func(ctx context.Context, inv *command.Invocation) error {
 			t, err := f.plan(ctx, inv)
 			if err != nil {
 				return err
@@ -87,7 +88,7 @@ func abCommand(env environment) *command {
 // A trial is a comparison of two sides while it is made.
 type trial struct {
 	*abFlags
-	inv     *invocation
+	inv     *command.Invocation
 	options compare.Options
 	sides   [2]side
 	runs    [2][]compare.Run
@@ -113,7 +114,7 @@ func (s *side) same(o *side) bool {
 }
 
 // plan checks everything before anything is run.
-func (f *abFlags) plan(ctx context.Context, inv *invocation) (*trial, error) {
+func (f *abFlags) plan(ctx context.Context, inv *command.Invocation) (*trial, error) {
 	t := &trial{abFlags: f, inv: inv, levels: map[int][]float64{}}
 	if f.most == 0 {
 		f.most = f.pairs
@@ -138,7 +139,7 @@ func (f *abFlags) plan(ctx context.Context, inv *invocation) (*trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.options, err = f.judge.options(inv.env); err != nil {
+	if t.options, err = f.judge.options(inv.Env); err != nil {
 		return nil, err
 	}
 	t.options.Paired = true
@@ -154,15 +155,15 @@ func (f *abFlags) plan(ctx context.Context, inv *invocation) (*trial, error) {
 }
 
 // twoSides finds out what is run, and whether it would begin.
-func (f *abFlags) twoSides(ctx context.Context, inv *invocation) (sides [2]side, err error) {
+func (f *abFlags) twoSides(ctx context.Context, inv *command.Invocation) (sides [2]side, err error) {
 	var own [2][]string
 	for i, text := range []string{f.a, f.b} {
 		if own[i], err = shellquote.Split(text); err != nil {
 			return sides, exit.Usagef("%s: %s", sideFlag(i), strings.ToLower(err.Error())).WithHint("quote it as for a shell")
 		}
 	}
-	a := &app{env: inv.env, in: inv.in}
-	if len(inv.args) > 0 && isRunFile(a.table(), inv.args[0]) {
+	a := &app{env: inv.Env, in: inv.In}
+	if len(inv.Args) > 0 && isRunFile(a.table(), inv.Args[0]) {
 		return f.fileSides(ctx, inv, a, own)
 	}
 	if len(f.vars) > 0 {
@@ -179,43 +180,43 @@ func (f *abFlags) twoSides(ctx context.Context, inv *invocation) (sides [2]side,
 func sideFlag(i int) string { return "--" + string("ab"[i]) }
 
 // flagSide is a side that the command line describes.
-func flagSide(inv *invocation, a *app, flag string, own []string) (side, error) {
-	args := slices.Concat(inv.args, inv.forwardedArgs, own)
+func flagSide(inv *command.Invocation, a *app, flag string, own []string) (side, error) {
+	args := slices.Concat(inv.Args, inv.ForwardedArgs, own)
 	if len(own) > 0 && !strings.HasPrefix(own[0], "-") {
-		if len(inv.args) > 0 {
-			return side{}, exit.Usagef("%s names the benchmark %s, and %s is there for both sides", flag, own[0], inv.args[0]).WithHint("give it once")
+		if len(inv.Args) > 0 {
+			return side{}, exit.Usagef("%s names the benchmark %s, and %s is there for both sides", flag, own[0], inv.Args[0]).WithHint("give it once")
 		}
-		args = slices.Concat(own[:1], inv.forwardedArgs, own[1:])
+		args = slices.Concat(own[:1], inv.ForwardedArgs, own[1:])
 	}
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return side{}, exit.Usagef("%s does not say which benchmark to run", flag).WithHint("write %s 'get …', or the benchmark after the flags of warp ab", flag)
 	}
-	line := scan(a.table(), args)
-	if line.command != nil && line.command.check == nil {
-		return side{}, exit.Usagef("%s: the command %s is no benchmark", flag, line.command.name)
+	line := a.table().Scan(args)
+	if line.Command != nil && line.Command.Check == nil {
+		return side{}, exit.Usagef("%s: the command %s is no benchmark", flag, line.Command.Name)
 	}
-	if err := checkSide(inv.env, line); err != nil {
+	if err := checkSide(inv.Env, line); err != nil {
 		return side{}, exit.Withf(exit.Code(err), "%s: %w", flag, err)
 	}
-	return side{benchmark: line.command.name, args: args}, nil
+	return side{benchmark: line.Command.Name, args: args}, nil
 }
 
 // checkSide finds out whether a benchmark would begin.
-func checkSide(env environment, line *commandLine) error {
-	if err := line.parse(env); err != nil {
+func checkSide(env command.Environment, line *command.Line) error {
+	if err := line.Parse(env); err != nil {
 		return err
 	}
 	for _, name := range runAssertions() {
-		if line.command.wasGiven(name) {
+		if line.Command.WasGiven(name) {
 			return exit.Usagef("--%s is about a single run", name).WithHint("give --assert to warp ab, about the change, such as 'GET.p99.change<+5%%'")
 		}
 	}
 	for _, name := range []string{"benchdata", "stress", "stdout", "dry-run", "json", "analyze.out", "html", "web", "serve", "stats-output", "syncstart", "forever", "pprofdir", "upload"} {
-		if line.command.wasGiven(name) {
+		if line.Command.WasGiven(name) {
 			return exit.Usagef("--%s cannot be used in warp ab, which makes many runs", name).WithHint("leave it out")
 		}
 	}
-	return line.command.check(false)
+	return line.Command.Check(false)
 }
 
 // makeFolder makes the folder of the logs, which must be new.
@@ -284,7 +285,7 @@ func (t *trial) run(ctx context.Context) error {
 		return failed
 	}
 	v.Looks, v.Noise, v.Folder, v.Order, v.Unfinished = looks, noise, t.folder, t.order, failed != nil
-	return exit.Join(failed, t.inv.concludeChanges(v, &t.asserts, &t.html))
+	return exit.Join(failed, concludeChanges(t.inv, v, &t.asserts, &t.html))
 }
 
 func distinct(all ...string) []string { return slices.Compact(all) }

@@ -9,14 +9,15 @@ import (
 	"slices"
 	"strings"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
 )
 
 // isRunFile says whether the argument of warp ab is a file and no benchmark.
-func isRunFile(table []*command, arg string) bool {
-	if slices.ContainsFunc(table, func(c *command) bool { return c.name == arg }) {
+func isRunFile(table *command.Table, arg string) bool {
+	if table.Find(arg) != nil {
 		return false
 	}
 	if ext := filepath.Ext(arg); arg == "-" || ext == ".yml" || ext == ".yaml" {
@@ -28,13 +29,13 @@ func isRunFile(table []*command, arg string) bool {
 
 // fileSides are the two benchmarks of a file of warp run. Flags for both count
 // more than the file, and flags of one side more than either.
-func (f *abFlags) fileSides(ctx context.Context, inv *invocation, a *app, own [2][]string) (sides [2]side, err error) {
-	typed := []string{runName, inv.args[0]}
+func (f *abFlags) fileSides(ctx context.Context, inv *command.Invocation, a *app, own [2][]string) (sides [2]side, err error) {
+	typed := []string{runName, inv.Args[0]}
 	for _, v := range f.vars {
 		typed = append(typed, "--var="+v)
 	}
-	typed = append(typed, inv.forwardedArgs...)
-	file, err := a.readRunFile(ctx, scan(a.table(), typed), inv.Hide)
+	typed = append(typed, inv.ForwardedArgs...)
+	file, err := a.readRunFile(ctx, a.table().Scan(typed), inv.Hide)
 	if err != nil {
 		return sides, err
 	}
@@ -46,7 +47,7 @@ func (f *abFlags) fileSides(ctx context.Context, inv *invocation, a *app, own [2
 			return sides, exit.Usagef("%s names the benchmark %s, and the benchmarks are those of %s", sideFlag(i), own[i][0], file.Name).WithHint("give flags only")
 		}
 		r := &fileRun{Benchmark: b, file: file.Name}
-		err := r.scan(a.table(), scan(a.table(), slices.Concat(typed, own[i])))
+		err := r.scan(a.table(), a.table().Scan(slices.Concat(typed, own[i])))
 		if err == nil {
 			err = checkSide(a.env, r.line)
 		}
@@ -63,12 +64,12 @@ func (f *abFlags) fileSides(ctx context.Context, inv *invocation, a *app, own [2
 // the secrets in it.
 func (r *fileRun) text() string {
 	settings := map[string]any{"api": "v1", "benchmark": r.Name}
-	for _, t := range r.line.tokens {
-		name, value := t.flag.Names()[0], t.value
-		if !t.hasValue {
+	for _, t := range r.line.Tokens {
+		name, value := t.Flag.Names()[0], t.Value
+		if !t.HasValue {
 			value = "true"
 		}
-		if _, repeatable := t.flag.(*flagtype.List); repeatable {
+		if _, repeatable := t.Flag.(*flagtype.List); repeatable {
 			before, _ := settings[name].([]string)
 			settings[name] = append(before, value)
 			continue

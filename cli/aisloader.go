@@ -4,26 +4,19 @@ import (
 	"strconv"
 	"strings"
 
+	"warp/cli/command"
 	"warp/cli/flagtype"
 )
 
-// A foreignValue is how another tool writes the value of a flag that has the
-// meaning of one of ours. It is keyed by the name as it was written, so that
-// our own spelling of the flag keeps our own values.
-type foreignValue struct {
-	bare    string // the value where none is given; "" = there must be one
-	convert func(string) (value string, err error)
-}
-
 // aisloaderValues are the values of aisloader that warp writes in another way.
 // Names alone are aliases of our flags. See docs/from-aisloader.md.
-func aisloaderValues() map[string]foreignValue {
-	binary := foreignValue{convert: binarySize}
-	return map[string]foreignValue{
+func aisloaderValues() map[string]command.ForeignValue {
+	binary := command.ForeignValue{Convert: binarySize}
+	return map[string]command.ForeignValue{
 		"minsize": binary, "maxsize": binary, "readoff": binary, "readlen": binary, "totalputsize": binary,
-		"statsinterval": {convert: wholeSeconds},
-		"cleanup":       {bare: "true", convert: opposite},
-		"verifyhash":    {bare: "true", convert: verifyHash},
+		"statsinterval": {Convert: wholeSeconds},
+		"cleanup":       {Bare: "true", Convert: opposite},
+		"verifyhash":    {Bare: "true", Convert: verifyHash},
 	}
 }
 
@@ -69,11 +62,11 @@ func verifyHash(s string) (string, error) {
 
 // absentFromAISLoader are the flags of aisloader that are about AIStore, or
 // that have no meaning here.
-func absentFromAISLoader() []absentFlag {
-	only := func(why string, names ...string) absentFlag {
-		return absentFlag{names: names, why: "is of AIStore only: " + why}
+func absentFromAISLoader() []command.Absent {
+	only := func(why string, names ...string) command.Absent {
+		return command.Absent{Names: names, Why: "is of AIStore only: " + why}
 	}
-	return []absentFlag{
+	return []command.Absent{
 		only("buckets of S3 have no such properties; set what the store has with its own tools", "bprops"),
 		only("a store that speaks S3 lists what it has", "cached"),
 		only("S3 does not transform objects", "etl", "etl-spec"),
@@ -81,12 +74,12 @@ func absentFromAISLoader() []absentFlag {
 		only("name the store with --host=HOST:PORT", "ip", "port"),
 		only("S3 has no remote bucket to compare with", "latest"),
 		only("keys of S3 are --access-key and --secret-key, or --profile", "tokenfile"),
-		{names: []string{"getloaderid", "loaderidhashlen"}, why: notOurs + ": a client's id is what --client-id says"},
-		{names: []string{"tmpdir"}, why: notOurs + ": payload is made in memory, so there are no temporary files"},
-		{names: []string{"usage"}, why: notOurs + ": it is --help here"},
-		{names: []string{"statsdip", "statsdport"}, why: notOurs + ": it is --statsd=HOST:PORT here"},
-		{names: []string{"statsdprobe"}, why: notOurs + ": it is --statsd-probe here"},
-		{names: []string{"cksum-type"}, why: notOurs + ": it is --checksum=KIND here"},
-		{names: []string{"test-probe"}, why: notYet},
+		{Names: []string{"getloaderid", "loaderidhashlen"}, Why: notOurs + ": a client's id is what --client-id says"},
+		{Names: []string{"tmpdir"}, Why: notOurs + ": payload is made in memory, so there are no temporary files"},
+		{Names: []string{"usage"}, Why: notOurs + ": it is --help here"},
+		{Names: []string{"statsdip", "statsdport"}, Why: notOurs + ": it is --statsd=HOST:PORT here"},
+		{Names: []string{"statsdprobe"}, Why: notOurs + ": it is --statsd-probe here"},
+		{Names: []string{"cksum-type"}, Why: notOurs + ": it is --checksum=KIND here"},
+		{Names: []string{"test-probe"}, Why: notYet},
 	}
 }

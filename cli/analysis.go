@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
@@ -39,8 +40,8 @@ type analysisFlags struct {
 	asserts       *assertFlags // nil where there are none
 }
 
-func (f *analysisFlags) group() flagGroup {
-	return flagGroup{title: groupAnalysis, flags: []cli.Flag{
+func (f *analysisFlags) group() command.Group {
+	return command.Group{Title: groupAnalysis, Flags: []cli.Flag{
 		&flagtype.Duration{Name: "analyze.dur", Destination: &f.dur, DefaultText: "1s, or what makes 400 of them",
 			Usage: "length of a segment"},
 		&cli.StringFlag{Name: "analyze.op", Destination: &f.op, Usage: "report only on this operation `OP`, such as GET"},
@@ -56,7 +57,7 @@ func (f *analysisFlags) group() flagGroup {
 			Usage: "use only the first `N` rows of the log"},
 		&cli.Int64Flag{Name: "analyze.offset", Destination: &f.offset, Hidden: true, Validator: notNegative,
 			Usage: "skip the first `N` rows of the log"},
-	}, also: []cli.Flag{
+	}, Also: []cli.Flag{
 		&cli.BoolFlag{Name: "full", Destination: &f.full, Hidden: true,
 			Usage: "no effect, accepted for compatibility: the op log is always complete"},
 	}}
@@ -372,7 +373,7 @@ func (f *analysisFlags) compact(c *console.Console, r *results.Report) bool {
 // showReport writes the report to standard output, and the segments to a file
 // where that is asked for. What weakens the figures is said on standard error
 // too, so that it is seen where the report goes to a file.
-func (inv *invocation) showReport(r *results.Report, f *analysisFlags) error {
+func showReport(inv *command.Invocation, r *results.Report, f *analysisFlags) error {
 	inv.Hide.Strings(r)
 	if inv.OutColor {
 		redact.ChangeStrings(r, terminal.Plain) // colors in it are not ours

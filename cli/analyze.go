@@ -8,31 +8,32 @@ import (
 	"slices"
 	"strings"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/pkg/results"
 )
 
 // analyzeCommand reports on one op log.
-func analyzeCommand() *command {
+func analyzeCommand() *command.Command {
 	var analysis analysisFlags
 	var asserts assertFlags
 	var web webFlags
 	analysis.asserts = &asserts
-	return &command{
-		name: "analyze", args: "FILE [FILE…]", section: sectionAnalysis,
-		summary: "report on the op log of a run",
-		about: []string{
+	return &command.Command{
+		Name: "analyze", Args: "FILE [FILE…]", Section: command.SectionAnalysis,
+		Summary: "report on the op log of a run",
+		About: []string{
 			"FILE is an op log: zstd, gzip or plain text; - is standard input. Without other flags the report",
 			"equals the one at the end of the run. Several logs are merged first.",
 		},
-		examples: []string{
+		Examples: []string{
 			"warp analyze warp-get-2026-01-31[120000]-Zq3x.csv.zst",
 			"warp analyze --analyze.op=PUT --analyze.dur=5s --json run.csv.zst",
 			"zcat run.csv.gz | warp analyze -",
 		},
-		groups:  []flagGroup{with(analysis.group(), web.flags()...), asserts.group()},
-		minArgs: 1, maxArgs: -1, needs: "at least one op log",
-		run: func(ctx context.Context, inv *invocation) error {
+		Groups:  []command.Group{with(analysis.group(), web.flags()...), asserts.group()},
+		MinArgs: 1, MaxArgs: -1, Needs: "at least one op log",
+		Run: func(ctx context.Context, inv *command.Invocation) error {
 			if err := web.check(); err != nil {
 				return err
 			}
@@ -54,27 +55,27 @@ func analyzeCommand() *command {
 				return err
 			}
 			if len(report.Operations) == 0 {
-				return exit.Errorf("%s: it has no requests, or --analyze.offset skips all of them", strings.Join(inv.args, ", "))
+				return exit.Errorf("%s: it has no requests, or --analyze.offset skips all of them", strings.Join(inv.Args, ", "))
 			}
-			analysis.log = strings.Join(inv.args, ", ")
+			analysis.log = strings.Join(inv.Args, ", ")
 			log := ""
-			if len(inv.args) == 1 && inv.args[0] != "-" {
-				log = inv.args[0]
+			if len(inv.Args) == 1 && inv.Args[0] != "-" {
+				log = inv.Args[0]
 			}
-			err = inv.conclude(report, &analysis, &asserts, cmp.Or(report.Benchmark, "analyze"))
-			return exit.Join(err, inv.showWeb(ctx, &web, analysis.html.drawn, log))
+			err = conclude(inv, report, &analysis, &asserts, cmp.Or(report.Benchmark, "analyze"))
+			return exit.Join(err, showWeb(ctx, inv, &web, analysis.html.drawn, log))
 		},
 	}
 }
 
 // analyzeLogs analyses one log, or several as the one that merge makes of them.
-func analyzeLogs(ctx context.Context, inv *invocation, analysis *analysisFlags) (*results.Report, error) {
+func analyzeLogs(ctx context.Context, inv *command.Invocation, analysis *analysisFlags) (*results.Report, error) {
 	path, warnings, remove, err := oneLog(ctx, inv)
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
-	report, err := analyzeFile(ctx, path, inv.in, analysis.options())
+	report, err := analyzeFile(ctx, path, inv.In, analysis.options())
 	if err == nil {
 		for _, w := range warnings {
 			if !slices.Contains(report.Warnings, w) {
@@ -87,11 +88,11 @@ func analyzeLogs(ctx context.Context, inv *invocation, analysis *analysisFlags) 
 
 // oneLog returns the log that is named, or one that merge makes of several and
 // remove removes.
-func oneLog(ctx context.Context, inv *invocation) (path string, warnings []string, remove func(), err error) {
-	if len(inv.args) == 1 {
-		return inv.args[0], nil, func() {}, nil
+func oneLog(ctx context.Context, inv *command.Invocation) (path string, warnings []string, remove func(), err error) {
+	if len(inv.Args) == 1 {
+		return inv.Args[0], nil, func() {}, nil
 	}
-	if slices.Contains(inv.args, "-") {
+	if slices.Contains(inv.Args, "-") {
 		return "", nil, nil, exit.Usagef("standard input cannot be one of several logs").WithHint("give its file")
 	}
 	folder, err := os.MkdirTemp("", "warp-analyze-*")
@@ -99,7 +100,7 @@ func oneLog(ctx context.Context, inv *invocation) (path string, warnings []strin
 		return "", nil, nil, exit.Errorf("cannot merge the logs: %w", reason(err))
 	}
 	remove = func() { os.RemoveAll(folder) }
-	stats, err := mergeTo(ctx, filepath.Join(folder, "merged.csv.zst"), inv.args)
+	stats, err := mergeTo(ctx, filepath.Join(folder, "merged.csv.zst"), inv.Args)
 	if err != nil {
 		remove()
 		return "", nil, nil, err

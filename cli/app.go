@@ -11,9 +11,11 @@ import (
 	"os/signal"
 	"syscall"
 
+	"warp/cli/command"
 	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/redact"
+	"warp/cli/sighup"
 	"warp/pkg/bench"
 	"warp/pkg/store"
 )
@@ -37,44 +39,48 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errw io.Writer)
 type app struct {
 	in        io.Reader
 	out, errw io.Writer
-	env       environment
+	env       command.Environment
 	signals   <-chan os.Signal
 	exit      func(code int) // for the second signal only
 
-	hangups *hangups
+	hangups *sighup.Handler
 	suite   bool // it runs the benchmarks of a file
 
-	extra func(environment) []*command // more commands, for tests
+	extra func(command.Environment) []*command.Command // more commands, for tests
 }
 
 // table lists the commands in the order of the help. It is made anew for each
 // use, because the flags of a command point into a struct of its own.
-func (a *app) table() []*command {
-	table := commandTable(a.env)
+func (a *app) table() *command.Table {
+	commands := allCommands(a.env)
 	if a.extra != nil {
-		table = append(table, a.extra(a.env)...)
+		commands = append(commands, a.extra(a.env)...)
 	}
-	for _, c := range table {
-		if !c.bare {
-			c.output = &outputFlags{}
-			c.groups = append(c.groups, c.output.group())
-		}
-		if c.section == sectionBenchmark {
+	table := command.NewTable(commands)
+	for _, c := range commands {
+		if c.Section == command.SectionBenchmark {
 			// They have so many flags that the ones which are explained with
 			// every other command are only named.
-			for i, g := range c.groups {
-				if g.title == groupAnalysis || g.title == groupOutput {
-					c.groups[i] = flagGroup{title: g.title, also: g.all()}
+			for i, g := range c.Groups {
+				if g.Title == groupAnalysis || g.Title == groupOutput {
+					c.Groups[i] = command.Group{Title: g.Title, Also: g.All()}
 				}
 			}
 		}
 	}
+	table.Before, table.Foreign, table.Absent = (&profileFlags{}).flags(), aisloaderValues(), absentCommands()
+	this := thisBuild()
+	table.Version, table.Date = this.version, this.date
+	table.Instead = map[string][]string{}
+	for _, name := range []string{"access-key", "secret-key", "session-token"} {
+		table.Instead[name] = []string{"profile", "credentials-file"}
+	}
 	return table
 }
 
-// commandTable lists every command. A new one is one line here.
-func commandTable(env environment) []*command {
-	return append(benchmarkTable(env), []*command{
+// allCommands lists every command. A new one is one line here.
+func allCommands(env command.Environment) []*command.Command {
+	return append(benchmarkTable(env), []*command.Command{
 		analyzeCommand(),
 		cmpCommand(),
 		reportCommand(),
@@ -94,7 +100,7 @@ func commandTable(env environment) []*command {
 }
 
 // benchmarkTable lists the commands of the benchmarks.
-func benchmarkTable(env environment) (table []*command) {
+func benchmarkTable(env command.Environment) (table []*command.Command) {
 	for _, b := range benchmarks() {
 		table = append(table, benchmarkCommand(env, b))
 	}
@@ -128,8 +134,8 @@ func benchmarks() []benchmark {
 // main runs one command line, without the program's name.
 func (a *app) main(ctx context.Context, args []string) int {
 	hide := redact.New(args, a.env)
-	a.hangups = newHangups()
-	defer a.hangups.end()
+	a.hangups = sighup.New()
+	defer a.hangups.End()
 	err := a.dispatch(ctx, args, hide)
 	// Whoever has pressed Ctrl-C need not be told that as an error.
 	if err != nil && err != bench.ErrInterrupted {
@@ -140,37 +146,39 @@ func (a *app) main(ctx context.Context, args []string) int {
 
 // dispatch does what the command line asks for, be it a command or not.
 func (a *app) dispatch(ctx context.Context, args []string, hide *redact.Redactor) error {
-	if len(args) > 0 && args[0] == completeWord {
-		return printLines(a.out, complete(a.table(), args[1:]))
+	if len(args) > 0 && args[0] == command.CompleteWord {
+		return printLines(a.out, a.table().Complete(args[1:]))
 	}
-	if len(args) > 0 && args[0] == manWord {
-		page, err := manPage(a.table(), args[1:])
+	if len(args) > 0 && args[0] == command.ManWord {
+		page, err := a.table().ManPage(args[1:])
 		if err != nil {
 			return err
 		}
 		_, err = io.WriteString(a.out, page)
 		return err
 	}
-	line := scan(a.table(), args)
+	line := a.table().Scan(args)
 	switch {
-	case line.version && !line.help && line.unknown != "":
-		return exit.Usagef("warp version takes no arguments, but got %q", line.unknown)
-	case line.version && !line.help:
+	case line.Version && !line.Help && line.Unknown != "":
+		return exit.Usagef("warp version takes no arguments, but got %q", line.Unknown)
+	case line.Version && !line.Help:
 		return printLines(a.out, []string{thisBuild().String()})
-	case line.help && line.unknown != "":
-		return unknownCommand(line.table, line.unknown)
-	case line.help, len(args) == 0:
-		_, err := io.WriteString(a.out, line.helpText())
+	case line.Help, len(args) == 0:
+		text, err := line.HelpText()
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(a.out, text)
 		return err
-	case line.install:
+	case line.Install:
 		return installCompletion(a.env, a.out)
 	}
-	if err := line.parse(a.env); err != nil {
+	if err := line.Parse(a.env); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if line.command.name == runName {
+	if line.Command.Name == runName {
 		a.suite = true
 		return a.runFile(ctx, cancel, line, args, hide)
 	}
@@ -178,14 +186,14 @@ func (a *app) dispatch(ctx context.Context, args []string, hide *redact.Redactor
 }
 
 // run starts the command of a parsed command line. A signal cancels ctx.
-func (a *app) run(ctx context.Context, cancel context.CancelCauseFunc, line *commandLine, args []string, hide *redact.Redactor) error {
-	inv := a.invocation(line.command, line.arguments(), args, hide)
-	inv.forwardedArgs = line.forwardedArgs()
+func (a *app) run(ctx context.Context, cancel context.CancelCauseFunc, line *command.Line, args []string, hide *redact.Redactor) error {
+	inv := a.invocation(line.Command, line.Arguments(), args, hide)
+	inv.ForwardedArgs = line.ForwardedArgs()
 	stop := a.watchSignals(cancel, inv.Console)
 	defer stop()
 	defer inv.Close() // after a panic, too
 	defer inv.WatchSuspension()()
-	return interrupted(ctx, line.command.run(ctx, inv))
+	return interrupted(ctx, line.Command.Run(ctx, inv))
 }
 
 func (a *app) console(o console.Options, hide *redact.Redactor) *console.Console {
@@ -193,25 +201,25 @@ func (a *app) console(o console.Options, hide *redact.Redactor) *console.Console
 }
 
 // invocation puts together what the command is run with.
-func (a *app) invocation(c *command, positional, args []string, hide *redact.Redactor) *invocation {
-	output := c.output
-	if output == nil {
-		output = &outputFlags{}
+func (a *app) invocation(c *command.Command, positional, args []string, hide *redact.Redactor) *command.Invocation {
+	output := console.Options{}
+	if c.Output != nil {
+		output = *c.Output
 	}
-	inv := &invocation{
-		Console: a.console(output.Options, hide),
-		command: c,
-		args:    positional,
-		line:    redact.Quote(append([]string{"warp"}, redact.Args(args)...)),
-		env:     a.env,
-		in:      a.in,
-		hangups: a.hangups,
-		suite:   a.suite,
+	inv := &command.Invocation{
+		Console: a.console(output, hide),
+		Command: c,
+		Args:    positional,
+		Line:    redact.Quote(append([]string{"warp"}, redact.Args(args)...)),
+		Env:     a.env,
+		In:      a.in,
+		Hangups: a.hangups,
+		Suite:   a.suite,
 	}
 	// What the environment gives is secret wherever it turns up.
-	inv.line = hide.Text(inv.line)
+	inv.Line = hide.Text(inv.Line)
 	inv.Debugf("%s", thisBuild())
-	inv.Debugf("command line: %s", inv.line)
+	inv.Debugf("command line: %s", inv.Line)
 	return inv
 }
 
@@ -227,7 +235,7 @@ func (a *app) watchSignals(cancel context.CancelCauseFunc, con *console.Console)
 			case <-done:
 				return
 			case <-a.signals:
-			case <-a.hangups.signals:
+			case <-a.hangups.Signals:
 				// A shell may pass on what its terminal has sent already.
 				if a.hungUp(con) || n > 0 {
 					continue
@@ -250,10 +258,10 @@ func (a *app) watchSignals(cancel context.CancelCauseFunc, con *console.Console)
 
 // hungUp toggles the tracing of HTTP, unless the signal is about the terminal.
 func (a *app) hungUp(con *console.Console) (toggled bool) {
-	if a.hangups.closed() {
+	if a.hangups.Closed() {
 		return false
 	}
-	state := a.hangups.toggle()
+	state := a.hangups.Toggle()
 	// Not here, for the same reason.
 	go con.Notef("HTTP tracing is %s", state)
 	return true

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
@@ -53,15 +54,15 @@ func (f *assertFlags) runFlags() []cli.Flag {
 	}
 }
 
-func (f *assertFlags) group() flagGroup {
-	return flagGroup{title: groupAssertions, flags: f.flags(false)}
+func (f *assertFlags) group() command.Group {
+	return command.Group{Title: groupAssertions, Flags: f.flags(false)}
 }
 
 // isAssertion says whether the flag is one of these, which change nothing about
 // what is measured.
 func isAssertion(flag string) bool {
 	f := &assertFlags{}
-	return findFlag(slices.Concat(f.flags(false), f.runFlags()), flag) != nil
+	return command.FindFlag(slices.Concat(f.flags(false), f.runFlags()), flag) != nil
 }
 
 // parse reads the assertions. Those of comparisons are about changes, and all
@@ -220,23 +221,23 @@ func measuredSeconds(r *results.Report) (sum float64) {
 
 // conclude judges what a report says, shows it, and writes the files. The error
 // is the one that the exit code follows from.
-func (inv *invocation) conclude(r *results.Report, analysis *analysisFlags, asserts *assertFlags, suite string) error {
+func conclude(inv *command.Invocation, r *results.Report, analysis *analysisFlags, asserts *assertFlags, suite string) error {
 	verdict := asserts.judge(r)
 	if asserts.repeats(verdict) {
 		asserts.first, asserts.held = r.Assertions, r
 		if inv.JSON { // there is one document, about the run that decides
 			return verdict
 		}
-		return exit.Join(inv.showReport(r, analysis), verdict)
+		return exit.Join(showReport(inv, r, analysis), verdict)
 	}
 	asserts.held = nil
-	return exit.Join(inv.finish(r, analysis, asserts, suite), verdict)
+	return exit.Join(finish(inv, r, analysis, asserts, suite), verdict)
 }
 
 // judgeLog judges what a log says of which no report is shown, and writes the
 // files, among them the page. The results are shown by the caller; the error is the one that the exit
 // code follows from.
-func (f *assertFlags) judgeLog(ctx context.Context, inv *invocation, path, suite string, html *htmlFlag) ([]results.Assertion, error) {
+func (f *assertFlags) judgeLog(ctx context.Context, inv *command.Invocation, path, suite string, html *htmlFlag) ([]results.Assertion, error) {
 	if len(f.all) == 0 && len(f.files()) == 0 && html.path == "" {
 		return nil, nil
 	}
@@ -246,21 +247,21 @@ func (f *assertFlags) judgeLog(ctx context.Context, inv *invocation, path, suite
 	}
 	verdict := f.judge(r)
 	inv.Hide.Strings(r)
-	return r.Assertions, exit.Join(exit.Join(inv.saveReportPage(html, r), f.save(r, cmp.Or(r.Benchmark, suite))), verdict)
+	return r.Assertions, exit.Join(exit.Join(saveReportPage(inv, html, r), f.save(r, cmp.Or(r.Benchmark, suite))), verdict)
 }
 
 // showAssertions writes results that no report has.
-func (inv *invocation) showAssertions(all []results.Assertion) error {
+func showAssertions(inv *command.Invocation, all []results.Assertion) error {
 	if len(all) == 0 {
 		return nil
 	}
-	return inv.Result(func(w io.Writer) error { return report.Assertions(w, all, inv.textOptions(false)) })
+	return inv.Result(func(w io.Writer) error { return report.Assertions(w, all, textOptions(inv, false)) })
 }
 
 // finish shows the report that decides, and writes the files.
-func (inv *invocation) finish(r *results.Report, analysis *analysisFlags, asserts *assertFlags, suite string) error {
-	err := inv.showReport(r, analysis)
-	return exit.Join(exit.Join(err, inv.saveReportPage(&analysis.html, r)), asserts.save(r, suite))
+func finish(inv *command.Invocation, r *results.Report, analysis *analysisFlags, asserts *assertFlags, suite string) error {
+	err := showReport(inv, r, analysis)
+	return exit.Join(exit.Join(err, saveReportPage(inv, &analysis.html, r)), asserts.save(r, suite))
 }
 
 // assertionError says which assertions did not hold; nil where all did.
@@ -299,9 +300,9 @@ func (f *assertFlags) changeFlags() []cli.Flag {
 
 // concludeChanges shows what changed from one set of runs to another, and what
 // became of the assertions about it.
-func (inv *invocation) concludeChanges(v *compare.Verdicts, f *assertFlags, html *htmlFlag) error {
+func concludeChanges(inv *command.Invocation, v *compare.Verdicts, f *assertFlags, html *htmlFlag) error {
 	if len(f.all) == 0 {
-		return inv.showVerdicts(v, html)
+		return showVerdicts(inv, v, html)
 	}
 	find := func(op, metric string) *assert.Change {
 		for i, s := range v.Subjects {
@@ -317,9 +318,9 @@ func (inv *invocation) concludeChanges(v *compare.Verdicts, f *assertFlags, html
 		return nil
 	}
 	v.Assertions = assert.JudgeChanges(f.all, find, strings.Join(v.Withheld, "; "))
-	err := inv.showVerdicts(v, html)
+	err := showVerdicts(inv, v, html)
 	if f.junit != "" {
-		failed := writeNew(f.junit, func(w io.Writer) error { return assert.JUnit(w, inv.command.name, 0, v.Assertions) })
+		failed := writeNew(f.junit, func(w io.Writer) error { return assert.JUnit(w, inv.Command.Name, 0, v.Assertions) })
 		if failed != nil {
 			err = exit.Join(err, exit.Errorf("--junit: %w", failed))
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/internal/human"
 	"warp/pkg/aggregate"
@@ -20,38 +21,38 @@ import (
 )
 
 // baselineCommand keeps runs to compare later ones with.
-func baselineCommand() *command {
+func baselineCommand() *command.Command {
 	var folder string
 	var replace bool
 	var judge judgeFlags
 	var html htmlFlag
-	return &command{
-		name: "baseline", args: "save|check NAME LOG…", section: sectionAnalysis,
-		summary: "keep runs as a baseline, and check that later runs are no worse",
-		about: []string{
+	return &command.Command{
+		Name: "baseline", Args: "save|check NAME LOG…", Section: command.SectionAnalysis,
+		Summary: "keep runs as a baseline, and check that later runs are no worse",
+		About: []string{
 			"save stores compact JSON reports of the runs under NAME. check compares other runs with them and",
 			"exits with code 4 if they are worse, and with 5 if that is undecided. LOG is an op log, a saved",
 			"report, a folder of these, or a quoted pattern.",
 		},
-		examples: []string{"warp baseline save main 'run-*.csv.zst'", "warp baseline check main 'new-*.csv.zst'"},
-		groups: []flagGroup{{title: groupFiles, flags: []cli.Flag{
+		Examples: []string{"warp baseline save main 'run-*.csv.zst'", "warp baseline check main 'new-*.csv.zst'"},
+		Groups: []command.Group{{Title: groupFiles, Flags: []cli.Flag{
 			&cli.StringFlag{Name: "dir", Value: "warp-baseline", Destination: &folder, TakesFile: true, Usage: "`FOLDER` that holds the baselines"},
 			&cli.BoolFlag{Name: "replace", Destination: &replace, Usage: "save: replace an existing baseline of that name"},
 			html.flag(),
-		}}, {title: groupJudge, flags: judge.flags()}},
-		words:   []string{"save", "check"},
-		minArgs: 3, maxArgs: -1, needs: "save or check, a name, and op logs",
-		run: func(ctx context.Context, inv *invocation) error {
-			name := inv.args[1]
+		}}, {Title: groupJudge, Flags: judge.flags()}},
+		Words:   []string{"save", "check"},
+		MinArgs: 3, MaxArgs: -1, Needs: "save or check, a name, and op logs",
+		Run: func(ctx context.Context, inv *command.Invocation) error {
+			name := inv.Args[1]
 			if !baselineName.MatchString(name) {
 				return exit.Usagef("%q is no name for a baseline: use letters, digits, dots, _ and -, and begin with a letter or a digit", name)
 			}
-			o, err := judge.options(inv.env)
+			o, err := judge.options(inv.Env)
 			if err != nil {
 				return err
 			}
 			kept := filepath.Join(folder, name)
-			switch inv.args[0] {
+			switch inv.Args[0] {
 			case "save":
 				if html.path != "" {
 					return exit.Usagef("--html needs baseline check").WithHint("leave it out")
@@ -63,7 +64,7 @@ func baselineCommand() *command {
 				}
 				return checkBaseline(ctx, inv, kept, o, &html)
 			}
-			return exit.Usagef("warp baseline does not know %q", inv.args[0]).WithHint("write warp baseline save, or warp baseline check")
+			return exit.Usagef("warp baseline does not know %q", inv.Args[0]).WithHint("write warp baseline save, or warp baseline check")
 		},
 	}
 }
@@ -71,8 +72,8 @@ func baselineCommand() *command {
 var baselineName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 // readRuns reads what the arguments after the name of a baseline say.
-func readRuns(ctx context.Context, inv *invocation) (name string, runs []compare.Run, err error) {
-	for _, arg := range inv.args[2:] {
+func readRuns(ctx context.Context, inv *command.Invocation) (name string, runs []compare.Run, err error) {
+	for _, arg := range inv.Args[2:] {
 		set, err := findRuns(arg)
 		if err != nil {
 			return "", nil, err
@@ -92,7 +93,7 @@ func readRuns(ctx context.Context, inv *invocation) (name string, runs []compare
 
 // saveBaseline writes the reports into a new folder, and puts that in its place
 // once it is complete.
-func saveBaseline(ctx context.Context, inv *invocation, kept string, replace bool) (err error) {
+func saveBaseline(ctx context.Context, inv *command.Invocation, kept string, replace bool) (err error) {
 	if _, err := os.Stat(kept); err == nil && !replace {
 		return exit.Errorf("there is a baseline %s already", kept).WithHint("--replace takes its place, or choose another name")
 	}
@@ -135,7 +136,7 @@ func saveBaseline(ctx context.Context, inv *invocation, kept string, replace boo
 }
 
 // checkBaseline compares runs with those that were saved.
-func checkBaseline(ctx context.Context, inv *invocation, kept string, o compare.Options, html *htmlFlag) error {
+func checkBaseline(ctx context.Context, inv *command.Invocation, kept string, o compare.Options, html *htmlFlag) error {
 	if _, err := os.Stat(kept); errors.Is(err, fs.ErrNotExist) {
 		return exit.Errorf("there is no baseline %s", kept).WithHint("warp baseline save makes it")
 	}
@@ -156,7 +157,7 @@ func checkBaseline(ctx context.Context, inv *invocation, kept string, o compare.
 		return refused(err)
 	}
 	v.Before.Name, v.After.Name = kept, name
-	if err := inv.showVerdicts(v, html); err != nil {
+	if err := showVerdicts(inv, v, html); err != nil {
 		return err
 	}
 	switch v.Verdict {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
@@ -78,23 +79,23 @@ type benchmark struct {
 }
 
 // benchmarkCommand makes a command of b.
-func benchmarkCommand(env environment, b benchmark) *command {
+func benchmarkCommand(env command.Environment, b benchmark) *command.Command {
 	f := &benchFlags{}
-	c := &command{}
-	f.target.given, f.target.elsewhere = c.wasGiven, whereDemo
+	c := &command.Command{}
+	f.target.given, f.target.elsewhere = c.WasGiven, whereDemo
 	f.analysis.asserts = &f.asserts
-	*c = command{
-		name: b.name, summary: b.summary, section: sectionBenchmark,
-		about: b.about, examples: b.examples,
-		groups: []flagGroup{
+	*c = command.Command{
+		Name: b.name, Summary: b.summary, Section: command.SectionBenchmark,
+		About: b.about, Examples: b.examples,
+		Groups: []command.Group{
 			f.workload(b),
 			f.target.group(env),
 			f.runGroup(env),
 			f.target.traffic(env, b.parts),
 			f.analysis.group(),
 		},
-		absent: absentFromBenchmarks(),
-		check: func(json bool) error {
+		Absent: absentFromBenchmarks(),
+		Check: func(json bool) error {
 			f.suite = true
 			_, err := f.ready(b, json)
 			if err != nil || f.dryRun {
@@ -102,8 +103,8 @@ func benchmarkCommand(env environment, b benchmark) *command {
 			}
 			return f.tryFiles()
 		},
-		run: func(ctx context.Context, inv *invocation) error {
-			f.suite = inv.suite
+		Run: func(ctx context.Context, inv *command.Invocation) error {
+			f.suite = inv.Suite
 			o, err := f.ready(b, inv.JSON)
 			if err != nil {
 				return err
@@ -201,34 +202,34 @@ func (f *benchFlags) tryFiles() error {
 	return tryFolder("--benchdata", f.log)
 }
 
-func (f *benchFlags) workload(b benchmark) flagGroup {
-	g := flagGroup{title: groupWorkload, flags: b.flags, also: b.rarely}
-	g.flags = append(g.flags,
+func (f *benchFlags) workload(b benchmark) command.Group {
+	g := command.Group{Title: groupWorkload, Flags: b.flags, Also: b.rarely}
+	g.Flags = append(g.Flags,
 		&cli.IntFlag{Name: "concurrent", Aliases: []string{"numworkers"}, Value: 20, Destination: &f.concurrent, Validator: atLeast(1), Usage: "`N` workers, each with one request at a time"},
 		f.ends.flag(),
 		&cli.FloatFlag{Name: "rps-limit", Destination: &f.rps, Validator: rateValid,
 			Usage: "send `N` requests/s on a fixed schedule (open loop); 0 is as fast as possible"},
 	)
 	if b.writes {
-		g.also = append(g.also, f.ends.writeFlags()...)
+		g.Also = append(g.Also, f.ends.writeFlags()...)
 	}
-	g.also = append(append(g.also, f.ends.warmupFlag()), f.names.flags()...)
-	g.also = append(g.also,
+	g.Also = append(append(g.Also, f.ends.warmupFlag()), f.names.flags()...)
+	g.Also = append(g.Also,
 		&cli.StringFlag{Name: "seed", Destination: &f.seed, DefaultText: "random, and shown",
 			Usage: "seed `NUMBER` for names, sizes, order and payload"},
 	)
 	if b.payload {
-		g.also = append(g.also, f.payload.flags()...)
+		g.Also = append(g.Also, f.payload.flags()...)
 	}
 	if b.reads {
-		g.also = append(g.also, f.verify.flag())
+		g.Also = append(g.Also, f.verify.flag())
 	}
 	return g
 }
 
-func (f *benchFlags) runGroup(env environment) flagGroup {
+func (f *benchFlags) runGroup(env command.Environment) command.Group {
 	also := slices.Concat(f.rareRunFlags(), f.fleet.flags(), f.upload.flags(), f.exports.flags(env), f.web.flags(), f.trace.flags(), f.asserts.flags(true), f.asserts.runFlags(), f.profile.flags())
-	return flagGroup{title: groupRun, also: also, flags: []cli.Flag{
+	return command.Group{Title: groupRun, Also: also, Flags: []cli.Flag{
 		&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID",
 			Usage: "write the op log to `NAME`.csv.zst"},
 		&flagtype.Limit{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests fail; fewer failures do not affect the exit code"},

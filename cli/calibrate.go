@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
@@ -23,16 +24,16 @@ import (
 // in no help.
 const nullStoreCommand = "null-store"
 
-func calibrateCommand() *command {
+func calibrateCommand() *command.Command {
 	var each time.Duration
-	return &command{
-		name: "calibrate", section: sectionOther,
-		summary: "measure the limits of this machine",
-		about: []string{
+	return &command.Command{
+		Name: "calibrate", Section: command.SectionOther,
+		Summary: "measure the limits of this machine",
+		About: []string{
 			"Runs uploads, downloads and stats against a null store in a second process on this machine. If a",
 			"real store comes close to these figures, this machine is the limit, not the store.",
 		},
-		groups: []flagGroup{{title: groupRun, flags: []cli.Flag{
+		Groups: []command.Group{{Title: groupRun, Flags: []cli.Flag{
 			&flagtype.Duration{Name: "duration", Value: 1500 * time.Millisecond, Destination: &each, Usage: "measure each row for `TIME`",
 				Validator: func(d time.Duration) error {
 					if d < 100*time.Millisecond {
@@ -41,7 +42,7 @@ func calibrateCommand() *command {
 					return nil
 				}},
 		}}},
-		run: func(ctx context.Context, inv *invocation) error {
+		Run: func(ctx context.Context, inv *command.Invocation) error {
 			c, err := runCalibration(ctx, inv, each)
 			if err != nil {
 				return err
@@ -60,7 +61,7 @@ func calibrateCommand() *command {
 }
 
 // runCalibration starts warp again as the null store.
-func runCalibration(ctx context.Context, inv *invocation, each time.Duration) (*calibrate.Report, error) {
+func runCalibration(ctx context.Context, inv *command.Invocation, each time.Duration) (*calibrate.Report, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, exit.Errorf("start the null store: %w", err)
@@ -107,12 +108,12 @@ func msOrNone(ms *float64) string {
 }
 
 // nullStore is the second process.
-func nullStore() *command {
-	return &command{
-		name: nullStoreCommand, args: "SIZE", bare: true, minArgs: 1, maxArgs: 1, needs: "the size of downloads",
-		summary: "answer every request and do nothing",
-		run: func(_ context.Context, inv *invocation) error {
-			size, err := flagtype.ParseSize(inv.args[0])
+func nullStore() *command.Command {
+	return &command.Command{
+		Name: nullStoreCommand, Args: "SIZE", Bare: true, MinArgs: 1, MaxArgs: 1, Needs: "the size of downloads",
+		Summary: "answer every request and do nothing",
+		Run: func(_ context.Context, inv *command.Invocation) error {
+			size, err := flagtype.ParseSize(inv.Args[0])
 			if err != nil {
 				return exit.Usagef("%w", err)
 			}
@@ -124,7 +125,7 @@ func nullStore() *command {
 			if _, err := fmt.Fprintln(inv.Out, null.Addr()); err != nil {
 				return err
 			}
-			_, err = io.Copy(io.Discard, inv.in)
+			_, err = io.Copy(io.Discard, inv.In)
 			return err
 		},
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/live"
@@ -44,33 +45,33 @@ type cleanRun struct {
 	Keys      []string `json:"keys,omitempty"`
 }
 
-func cleanCommand(env environment) *command {
+func cleanCommand(env command.Environment) *command.Command {
 	f := &cleanFlags{}
-	c := &command{}
-	f.target.given = c.wasGiven
-	*c = command{
-		name: "clean", section: sectionOther,
-		summary: "remove leftovers of runs from a bucket",
-		about: []string{
+	c := &command.Command{}
+	f.target.given = c.WasGiven
+	*c = command.Command{
+		Name: "clean", Section: command.SectionOther,
+		Summary: "remove leftovers of runs from a bucket",
+		About: []string{
 			"Removes objects, unfinished uploads and markers of warp runs that died. With --run or --seed, also",
 			"of a run that ended and kept its objects. Never touches other objects or live runs.",
 		},
-		examples: []string{"warp clean --host=s3:9000 --access-key=… --secret-key=… --bucket=demo --dry-run"},
-		groups: []flagGroup{
-			{title: "Runs", flags: []cli.Flag{
+		Examples: []string{"warp clean --host=s3:9000 --access-key=… --secret-key=… --bucket=demo --dry-run"},
+		Groups: []command.Group{
+			{Title: "Runs", Flags: []cli.Flag{
 				&cli.StringFlag{Name: "run", Destination: &f.run, Usage: "only the run with this `ID`; see its log or clean --dry-run"},
 				&cli.StringFlag{Name: "seed", Destination: &f.seed, Usage: "only runs with this seed `NUMBER`"},
 				&cli.BoolFlag{Name: "dry-run", Destination: &f.dryRun, Usage: "remove nothing, only list what would be removed"},
 			}},
 			f.target.group(env),
-			{title: groupTraffic, also: f.target.connections(env)},
+			{Title: groupTraffic, Also: f.target.connections(env)},
 		},
-		run: func(ctx context.Context, inv *invocation) error { return f.clean(ctx, inv) },
+		Run: func(ctx context.Context, inv *command.Invocation) error { return f.clean(ctx, inv) },
 	}
 	return c
 }
 
-func (f *cleanFlags) clean(ctx context.Context, inv *invocation) error {
+func (f *cleanFlags) clean(ctx context.Context, inv *command.Invocation) error {
 	chosen, err := f.selection()
 	if err != nil {
 		return err
@@ -110,7 +111,7 @@ func (f *cleanFlags) clean(ctx context.Context, inv *invocation) error {
 }
 
 // cleanBucket cleans up one bucket, and adds to the result what came of it.
-func (f *cleanFlags) cleanBucket(ctx context.Context, inv *invocation, target *target, bucket string, chosen lease.Selection, result *cleanResult) error {
+func (f *cleanFlags) cleanBucket(ctx context.Context, inv *command.Invocation, target *target, bucket string, chosen lease.Selection, result *cleanResult) error {
 	keys := make(map[string][]string)
 	chosen.Would = func(run string, o store.Object) { keys[run] = append(keys[run], o.Key) }
 	seed := randomSeed()

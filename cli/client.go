@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/pkg/bench"
 	"warp/pkg/fleet"
@@ -25,20 +26,20 @@ type clientFlags struct {
 	skewText             string
 }
 
-func clientCommand() *command {
+func clientCommand() *command.Command {
 	f := &clientFlags{}
-	return &command{
-		name: "client", args: "[ADDRESS]", section: sectionOther,
-		summary: "generate load for a coordinator (--warp-client)",
-		about: []string{
+	return &command.Command{
+		Name: "client", Args: "[ADDRESS]", Section: command.SectionOther,
+		Summary: "generate load for a coordinator (--warp-client)",
+		About: []string{
 			"Listens on ADDRESS, 127.0.0.1:" + fleet.DefaultPort + " by default, for one coordinator at a time. Other addresses than",
 			"loopback need a token. Logs go to the current folder.",
 		},
-		examples: []string{
+		Examples: []string{
 			"WARP_CLIENT_TOKEN=… warp client 0.0.0.0:" + fleet.DefaultPort,
 			"WARP_CLIENT_TOKEN=… warp get --warp-client=load-{1...4} --host=…",
 		},
-		groups: []flagGroup{{title: groupRun, flags: []cli.Flag{
+		Groups: []command.Group{{Title: groupRun, Flags: []cli.Flag{
 			tokenFlag(&f.tokenFile),
 			&cli.BoolFlag{Name: "tls-self-signed", Destination: &f.selfSigned,
 				Usage: "print the fingerprint of the new TLS certificate, so that the coordinator's list of clients can pin it"},
@@ -51,17 +52,17 @@ func clientCommand() *command {
 				return nil
 			}, Usage: "shift this client's clock by `TIME`, for tests"},
 		}}},
-		maxArgs: 1, needs: "at most one address",
-		run: func(ctx context.Context, inv *invocation) error { return f.serve(ctx, inv) },
+		MaxArgs: 1, Needs: "at most one address",
+		Run: func(ctx context.Context, inv *command.Invocation) error { return f.serve(ctx, inv) },
 	}
 }
 
-func (f *clientFlags) serve(ctx context.Context, inv *invocation) error {
+func (f *clientFlags) serve(ctx context.Context, inv *command.Invocation) error {
 	token, err := readToken(inv, f.tokenFile)
 	if err != nil {
 		return err
 	}
-	addr, source, err := listenAddress(inv.args, token)
+	addr, source, err := listenAddress(inv.Args, token)
 	if err != nil {
 		return err
 	}

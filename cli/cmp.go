@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
@@ -16,37 +17,37 @@ import (
 
 // cmpCommand shows what has changed from one op log to another, or from one set
 // of them to another.
-func cmpCommand() *command {
+func cmpCommand() *command.Command {
 	var analysis analysisFlags
 	var judge judgeFlags
 	var paired bool
 	var asserts assertFlags
 	var web webFlags
 	group := analysis.group()
-	group.flags = without(group.flags, "analyze.out")
-	return &command{
-		name: "cmp", args: "BEFORE AFTER", section: sectionAnalysis,
-		summary: "compare the op logs of two runs, or of two sets of runs",
-		about: []string{
+	group.Flags = command.Without(group.Flags, "analyze.out")
+	return &command.Command{
+		Name: "cmp", Args: "BEFORE AFTER", Section: command.SectionAnalysis,
+		Summary: "compare the op logs of two runs, or of two sets of runs",
+		About: []string{
 			"Shows the change from BEFORE to AFTER for each metric, and the parameters that differ. One of the",
 			"two may be - for standard input.",
 			"",
 			"Each may also be a folder of op logs or JSON reports, or a quoted pattern of file names. Then cmp",
 			"gives a verdict: better, worse, equivalent or undecided. Use at least six runs per side.",
 		},
-		examples: []string{
+		Examples: []string{
 			"warp cmp before.csv.zst after.csv.zst",
 			"warp cmp 'before-*.csv.zst' 'after-*.csv.zst'",
 			"warp cmp --analyze.op=GET --json before.csv.zst after.csv.zst",
 		},
-		groups: []flagGroup{{title: groupJudge, flags: append(judge.flags(),
+		Groups: []command.Group{{Title: groupJudge, Flags: append(judge.flags(),
 			&cli.BoolFlag{Name: "paired", Destination: &paired, Usage: "pair the runs of the two sides in the order of their names"})},
-			with(group, web.flags()...), {title: groupAssertions, flags: asserts.changeFlags()}},
-		absent: []absentFlag{{names: []string{"analyze.out"},
-			why: "is a flag of analyze: cmp has two runs and would write one file"}},
-		minArgs: 2, maxArgs: 2, needs: "two op logs",
-		run: func(ctx context.Context, inv *invocation) error {
-			if inv.args[0] == "-" && inv.args[1] == "-" {
+			with(group, web.flags()...), {Title: groupAssertions, Flags: asserts.changeFlags()}},
+		Absent: []command.Absent{{Names: []string{"analyze.out"},
+			Why: "is a flag of analyze: cmp has two runs and would write one file"}},
+		MinArgs: 2, MaxArgs: 2, Needs: "two op logs",
+		Run: func(ctx context.Context, inv *command.Invocation) error {
+			if inv.Args[0] == "-" && inv.Args[1] == "-" {
 				return exit.Usagef("standard input cannot be both runs").WithHint("give the file of one of them")
 			}
 			if err := asserts.parse(true); err != nil {
@@ -59,23 +60,23 @@ func cmpCommand() *command {
 			if err := analysis.html.ready(); err != nil {
 				return err
 			}
-			o, err := judge.options(inv.env)
+			o, err := judge.options(inv.Env)
 			if err != nil {
 				return err
 			}
 			o.Paired, o.Hosts = paired, analysis.verbose
 			asserts.comparison(&o)
 			err = compareArguments(ctx, inv, &analysis, &asserts, o)
-			return exit.Join(err, inv.showWeb(ctx, &web, analysis.html.drawn, ""))
+			return exit.Join(err, showWeb(ctx, inv, &web, analysis.html.drawn, ""))
 		},
 	}
 }
 
 // compareArguments compares two runs, or judges two sets of them.
-func compareArguments(ctx context.Context, inv *invocation, analysis *analysisFlags, asserts *assertFlags, o compare.Options) error {
+func compareArguments(ctx context.Context, inv *command.Invocation, analysis *analysisFlags, asserts *assertFlags, o compare.Options) error {
 	var sets [2]runSet
 	var runs [2][]compare.Run
-	for i, arg := range inv.args {
+	for i, arg := range inv.Args {
 		var err error
 		if sets[i], err = findRuns(arg); err != nil {
 			return err
@@ -91,18 +92,18 @@ func compareArguments(ctx context.Context, inv *invocation, analysis *analysisFl
 		if len(asserts.all) > 0 {
 			return exit.Usagef("--assert: a change is judged between two sets of runs, and there is one run a side").WithHint("give folders or patterns")
 		}
-		return inv.compareTwo(runs[0][0], runs[1][0], analysis, o.Default)
+		return compareTwo(inv, runs[0][0], runs[1][0], analysis, o.Default)
 	}
 	v, err := compare.Judge(runs[0], runs[1], o)
 	if err != nil {
 		return refused(err)
 	}
 	v.Before.Name, v.After.Name = sets[0].name, sets[1].name
-	return inv.concludeChanges(v, asserts, &analysis.html)
+	return concludeChanges(inv, v, asserts, &analysis.html)
 }
 
 // compareTwo shows what changed between single runs, without a verdict.
-func (inv *invocation) compareTwo(before, after compare.Run, analysis *analysisFlags, defaults aggregate.Defaults) error {
+func compareTwo(inv *command.Invocation, before, after compare.Run, analysis *analysisFlags, defaults aggregate.Defaults) error {
 	for _, r := range []compare.Run{before, after} {
 		for _, w := range r.Report.Warnings {
 			if !inv.Readable { // where the comparison is, which has them
@@ -121,25 +122,25 @@ func (inv *invocation) compareTwo(before, after compare.Run, analysis *analysisF
 		if analysis.report == reportCompact || analysis.report == "" && inv.OutWidth() > 0 && !analysis.verbose {
 			return report.CompactComparison(w, c, report.CompactOptions{Color: inv.OutColor, Width: inv.OutWidth(), Location: time.Local})
 		}
-		return report.ComparisonText(w, c, inv.textOptions(analysis.verbose))
+		return report.ComparisonText(w, c, textOptions(inv, analysis.verbose))
 	})
-	return exit.Join(err, inv.savePage(&analysis.html, func(o page.Options) *page.Page {
+	return exit.Join(err, savePage(inv, &analysis.html, func(o page.Options) *page.Page {
 		return page.Runs([]compare.Run{before, after}, &c, o)
 	}))
 }
 
 // showVerdicts writes the result of a comparison of sets, and its page where that is asked for.
-func (inv *invocation) showVerdicts(v *compare.Verdicts, html *htmlFlag) error {
+func showVerdicts(inv *command.Invocation, v *compare.Verdicts, html *htmlFlag) error {
 	inv.Hide.Strings(v)
 	err := inv.Result(func(w io.Writer) error {
 		if inv.JSON {
 			return report.VerdictsJSON(w, v)
 		}
-		return report.VerdictsText(w, v, inv.textOptions(false))
+		return report.VerdictsText(w, v, textOptions(inv, false))
 	})
-	return exit.Join(err, inv.savePage(html, func(page.Options) *page.Page { return page.Verdicts(v) }))
+	return exit.Join(err, savePage(inv, html, func(page.Options) *page.Page { return page.Verdicts(v) }))
 }
 
-func (inv *invocation) textOptions(verbose bool) report.TextOptions {
+func textOptions(inv *command.Invocation, verbose bool) report.TextOptions {
 	return report.TextOptions{Color: inv.OutColor, Location: time.Local, Verbose: verbose, Width: inv.OutWidth()}
 }

@@ -6,34 +6,35 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/internal/human"
 	"warp/pkg/fleet"
 )
 
 // collectCommand fetches what a coordinator that was killed did not get.
-func collectCommand() *command {
+func collectCommand() *command.Command {
 	f := &fleetFlags{}
 	var benchdata, run string
-	return &command{
-		name: "collect", section: sectionAnalysis,
-		summary: "fetch the logs of a run whose coordinator was lost",
-		about: []string{
+	return &command.Command{
+		Name: "collect", Section: command.SectionAnalysis,
+		Summary: "fetch the logs of a run whose coordinator was lost",
+		About: []string{
 			"Clients that lose their coordinator stop, clean up and keep their logs. collect fetches these logs",
 			"and merges them.",
 		},
-		examples: []string{"warp collect --warp-client=load-{1...4} --benchdata=saved"},
-		groups: []flagGroup{{title: "Clients", flags: append(f.flags(),
+		Examples: []string{"warp collect --warp-client=load-{1...4} --benchdata=saved"},
+		Groups: []command.Group{{Title: "Clients", Flags: append(f.flags(),
 			&cli.StringFlag{Name: "run", Destination: &run, DefaultText: "the latest", Usage: "fetch the logs of the run with this `ID`"},
-		)}, {title: groupFiles, flags: []cli.Flag{
+		)}, {Title: groupFiles, Flags: []cli.Flag{
 			&cli.StringFlag{Name: "benchdata", Destination: &benchdata, TakesFile: true, DefaultText: "warp-remote-…",
 				Usage: "write the merged log to `NAME`.csv.zst"},
 		}}},
-		run: func(ctx context.Context, inv *invocation) error { return f.collect(ctx, inv, run, benchdata) },
+		Run: func(ctx context.Context, inv *command.Invocation) error { return f.collect(ctx, inv, run, benchdata) },
 	}
 }
 
-func (f *fleetFlags) collect(ctx context.Context, inv *invocation, run, benchdata string) error {
+func (f *fleetFlags) collect(ctx context.Context, inv *command.Invocation, run, benchdata string) error {
 	if f.clients == "" {
 		return exit.Usagef("--warp-client names the clients to collect from")
 	}
@@ -67,7 +68,7 @@ func (f *fleetFlags) collect(ctx context.Context, inv *invocation, run, benchdat
 	for _, w := range append(c.Without, c.Warnings...) {
 		inv.Warnf("%s", w)
 	}
-	err = inv.showMerged("collect", c.Stats, nil)
+	err = showMerged(inv, "collect", c.Stats, nil)
 	if err == nil && len(c.Without) > 0 {
 		return exit.Requestsf("the share of %s is missing", human.Plural(len(c.Without), "client"))
 	}

@@ -30,14 +30,14 @@ func TestComplete(t *testing.T) {
 		"--vers":                         "--version",
 		"analyze some-file --analyze.of": "--analyze.offset",
 	} {
-		if got := strings.Join(complete(a.table(), strings.Split(words, " ")), " "); got != want {
+		if got := strings.Join(a.table().Complete(strings.Split(words, " ")), " "); got != want {
 			t.Errorf("%q is completed with %q, want %q", words, got, want)
 		}
 	}
-	if got := complete(a.table(), []string{""}); len(got) < 5 {
+	if got := a.table().Complete([]string{""}); len(got) < 5 {
 		t.Errorf("no command yet: %q", got)
 	}
-	if got := complete(a.table(), nil); got != nil {
+	if got := a.table().Complete(nil); got != nil {
 		t.Errorf("no word at all: %q", got)
 	}
 }

@@ -4,17 +4,18 @@ import (
 	"context"
 	"strings"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/pkg/bench"
 )
 
 // measure runs a benchmark, here or on other machines.
-func (f *benchFlags) measure(ctx context.Context, inv *invocation, b benchmark, op bench.Op, o bench.Options) error {
+func (f *benchFlags) measure(ctx context.Context, inv *command.Invocation, b benchmark, op bench.Op, o bench.Options) error {
 	f.plan = f.summary(b, &o)
 	o.Redact = inv.Hide.Text
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s := &session{invocation: inv, flags: f, opts: o, path: f.log}
+	s := &session{Invocation: inv, flags: f, opts: o, path: f.log}
 	var err error
 	if f.fleet.clients != "" {
 		s.load, err = newFleetLoad(ctx, s, op)
@@ -29,7 +30,7 @@ func (f *benchFlags) measure(ctx context.Context, inv *invocation, b benchmark, 
 
 // confirmed runs a benchmark, and once more where an assertion fails that is to
 // be confirmed.
-func (f *benchFlags) confirmed(ctx context.Context, inv *invocation, b benchmark, o bench.Options) error {
+func (f *benchFlags) confirmed(ctx context.Context, inv *command.Invocation, b benchmark, o bench.Options) error {
 	text, err := bench.EncodeOp(b.op)
 	if err != nil {
 		return err
@@ -39,7 +40,7 @@ func (f *benchFlags) confirmed(ctx context.Context, inv *invocation, b benchmark
 		return err
 	}
 	if exit.Code(err) != exit.Assertion { // something else is wrong, and the run that there is decides
-		return exit.Join(err, inv.finish(f.asserts.held, &f.analysis, &f.asserts, b.name))
+		return exit.Join(err, finish(inv, f.asserts.held, &f.analysis, &f.asserts, b.name))
 	}
 	inv.Warnf("%v; the run is repeated to confirm it", err)
 	if f.log == strings.TrimSuffix(f.benchdata, logSuffix)+logSuffix { // the name of a file, and not of a folder

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/pkg/store"
 	"warp/pkg/store/credentials"
@@ -14,7 +15,7 @@ import (
 
 // credentials finds out as whom to talk to the store. There are several with
 // --credentials-file only.
-func (f *targetFlags) credentials(ctx context.Context, inv *invocation, cfg *store.Config) ([]store.Credentials, error) {
+func (f *targetFlags) credentials(ctx context.Context, inv *command.Invocation, cfg *store.Config) ([]store.Credentials, error) {
 	if f.credentialsFile != "" {
 		return f.severalCredentials(ctx, inv)
 	}
@@ -24,7 +25,7 @@ func (f *targetFlags) credentials(ctx context.Context, inv *invocation, cfg *sto
 		Access: f.accessKey, Secret: f.secretKey, Session: f.sessionToken,
 		Profile: f.profile, Signature: f.signature, Home: home,
 		Getenv: func(name string) string {
-			value, _ := inv.env(name)
+			value, _ := inv.Env(name)
 			return value
 		},
 	}
@@ -47,7 +48,7 @@ func (f *targetFlags) credentials(ctx context.Context, inv *invocation, cfg *sto
 
 // exchange says where a web token becomes credentials: at the store itself,
 // or where AWS's own variable says.
-func (f *targetFlags) exchange(inv *invocation, cfg *store.Config, o *credentials.Options) error {
+func (f *targetFlags) exchange(inv *command.Invocation, cfg *store.Config, o *credentials.Options) error {
 	o.WebToken = f.webToken
 	if name, isFile := strings.CutPrefix(f.webToken, "file:"); isFile {
 		token, err := os.ReadFile(name)
@@ -61,7 +62,7 @@ func (f *targetFlags) exchange(inv *invocation, cfg *store.Config, o *credential
 		scheme = "https://"
 	}
 	o.STSEndpoint = scheme + cfg.Hosts[0].Name
-	if endpoint, ok := inv.env("AWS_ENDPOINT_URL_STS"); ok && endpoint != "" {
+	if endpoint, ok := inv.Env("AWS_ENDPOINT_URL_STS"); ok && endpoint != "" {
 		o.STSEndpoint = endpoint
 	}
 	transport, err := nethttp.PlainTransport(cfg)
@@ -72,7 +73,7 @@ func (f *targetFlags) exchange(inv *invocation, cfg *store.Config, o *credential
 	return nil
 }
 
-func (f *targetFlags) severalCredentials(ctx context.Context, inv *invocation) ([]store.Credentials, error) {
+func (f *targetFlags) severalCredentials(ctx context.Context, inv *command.Invocation) ([]store.Credentials, error) {
 	all, err := credentials.ReadFile(f.credentialsFile, f.signature)
 	if err != nil {
 		return nil, exit.Usagef("--credentials-file: %w", err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/flagtype"
 	"warp/cli/redact"
 	"warp/internal/human"
@@ -31,7 +32,7 @@ type parameterGroup struct {
 	values [][2]string
 }
 
-func showPlan(inv *invocation, f *benchFlags, b benchmark, o bench.Options) error {
+func showPlan(inv *command.Invocation, f *benchFlags, b benchmark, o bench.Options) error {
 	d, err := planRun(inv, f, b, &o)
 	if err != nil {
 		return err
@@ -40,9 +41,9 @@ func showPlan(inv *invocation, f *benchFlags, b benchmark, o bench.Options) erro
 }
 
 // planRun is what --dry-run shows.
-func planRun(inv *invocation, f *benchFlags, b benchmark, o *bench.Options) (*dryRun, error) {
+func planRun(inv *command.Invocation, f *benchFlags, b benchmark, o *bench.Options) (*dryRun, error) {
 	d := &dryRun{Benchmark: b.name, Parameters: map[string]string{}}
-	for _, g := range inv.command.groups {
+	for _, g := range inv.Command.Groups {
 		d.addGroup(inv, g)
 	}
 	hosts, err := f.plannedHosts()
@@ -68,11 +69,11 @@ func (d *dryRun) say(format string, args ...any) {
 }
 
 // addGroup notes the flags of a group with the values that they have.
-func (d *dryRun) addGroup(inv *invocation, g flagGroup) {
-	group := parameterGroup{title: g.title}
-	for _, f := range g.all() {
+func (d *dryRun) addGroup(inv *command.Invocation, g command.Group) {
+	group := parameterGroup{title: g.Title}
+	for _, f := range g.All() {
 		name := f.Names()[0]
-		value := flagValue(f)
+		value := command.Value(f)
 		if redact.IsSecret(name) && value != "" {
 			value = redact.Mark
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
@@ -31,31 +32,31 @@ type logExport struct {
 }
 
 // exportCommand writes a run in a format of other tools.
-func exportCommand() *command {
+func exportCommand() *command.Command {
 	var f logExport
 	group := f.analysis.group()
-	group.flags = without(group.flags, "analyze.out", "analyze.v", "report", "html")
-	group.also = nil
-	return &command{
-		name: "export", args: "LOG [LOG…]", section: sectionAnalysis,
-		summary: "write the rows or latencies of a run for other tools",
-		about: []string{
+	group.Flags = command.Without(group.Flags, "analyze.out", "analyze.v", "report", "html")
+	group.Also = nil
+	return &command.Command{
+		Name: "export", Args: "LOG [LOG…]", Section: command.SectionAnalysis,
+		Summary: "write the rows or latencies of a run for other tools",
+		About: []string{
 			"The ending of FILE is the format: csv has the rows of the log, hgrm the percentiles of one operation",
 			"and hlog a histogram for each segment and operation. Several logs are merged first; - is standard",
 			"input or standard output.",
 		},
-		examples: []string{
+		Examples: []string{
 			"warp export run.csv.zst -o rows.csv",
 			"warp export run.csv.zst --analyze.op=GET -o get.hgrm",
 			"warp export run.csv.zst -o - --format=hlog",
 		},
-		groups: []flagGroup{{title: groupFiles, flags: []cli.Flag{
+		Groups: []command.Group{{Title: groupFiles, Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Destination: &f.out, TakesFile: true, Usage: "write to `FILE`, or - for standard output"},
 			&flagtype.Choice{Name: "format", Config: []string{formatCSV, formatPercentiles, formatIntervals}, Destination: &f.format,
 				DefaultText: "the ending of FILE", Usage: "what to write: csv, hgrm or hlog"},
 		}}, group},
-		minArgs: 1, maxArgs: -1, needs: "at least one op log",
-		run: func(ctx context.Context, inv *invocation) error {
+		MinArgs: 1, MaxArgs: -1, Needs: "at least one op log",
+		Run: func(ctx context.Context, inv *command.Invocation) error {
 			if err := f.check(inv); err != nil {
 				return err
 			}
@@ -65,7 +66,7 @@ func exportCommand() *command {
 }
 
 // check finds out the format, and whether the file can be made.
-func (f *logExport) check(inv *invocation) error {
+func (f *logExport) check(inv *command.Invocation) error {
 	const formats = "csv for the rows, hgrm for percentiles or hlog for histograms over time"
 	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(f.out), "."))
 	switch {
@@ -96,7 +97,7 @@ func (f *logExport) check(inv *invocation) error {
 	return tryFolder("--out", f.out)
 }
 
-func (f *logExport) run(ctx context.Context, inv *invocation) error {
+func (f *logExport) run(ctx context.Context, inv *command.Invocation) error {
 	path, warnings, remove, err := oneLog(ctx, inv)
 	if err != nil {
 		return err
@@ -105,13 +106,13 @@ func (f *logExport) run(ctx context.Context, inv *invocation) error {
 	if f.format == formatCSV {
 		return f.rows(ctx, inv, path, warnings)
 	}
-	report, err := analyzeFile(ctx, path, inv.in, f.analysis.options())
+	report, err := analyzeFile(ctx, path, inv.In, f.analysis.options())
 	if err != nil {
 		return err
 	}
 	inv.Hide.Strings(report)
 	if len(report.Operations) == 0 {
-		return exit.Errorf("%s: it has no requests, or --analyze.offset skips all of them", strings.Join(inv.args, ", "))
+		return exit.Errorf("%s: it has no requests, or --analyze.offset skips all of them", strings.Join(inv.Args, ", "))
 	}
 	return f.write(inv, append(warnings, report.Warnings...), func(w io.Writer) (string, error) {
 		what, write := "percentiles", export.Percentiles
@@ -119,15 +120,15 @@ func (f *logExport) run(ctx context.Context, inv *invocation) error {
 			what, write = "histograms", export.Intervals
 		}
 		if err := write(w, report); err != nil {
-			return "", exit.Errorf("%s: %w", strings.Join(inv.args, ", "), err)
+			return "", exit.Errorf("%s: %w", strings.Join(inv.Args, ", "), err)
 		}
 		return what, nil
 	})
 }
 
 // rows copies the rows that are asked for.
-func (f *logExport) rows(ctx context.Context, inv *invocation, path string, warnings []string) error {
-	log, err := openLog(ctx, path, inv.in)
+func (f *logExport) rows(ctx context.Context, inv *command.Invocation, path string, warnings []string) error {
+	log, err := openLog(ctx, path, inv.In)
 	if err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func (f *logExport) rows(ctx context.Context, inv *invocation, path string, warn
 }
 
 // write makes the file, or writes to standard output, and says so.
-func (f *logExport) write(inv *invocation, warnings []string, content func(io.Writer) (string, error)) error {
+func (f *logExport) write(inv *command.Invocation, warnings []string, content func(io.Writer) (string, error)) error {
 	for _, text := range warnings {
 		inv.Warnf("%s", text)
 	}

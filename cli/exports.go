@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
@@ -25,12 +26,12 @@ type exportFlags struct {
 	influxIntervalGiven              func() bool
 }
 
-func (f *exportFlags) flags(env environment) []cli.Flag {
+func (f *exportFlags) flags(env command.Environment) []cli.Flag {
 	interval := &flagtype.Duration{Name: "influxdb-interval", Hidden: true, Value: time.Second, Destination: &f.influxInterval, Validator: exportInterval,
 		Usage: "with --influxdb: send a point per series every `TIME`"}
 	f.influxIntervalGiven = interval.IsSet
 	return []cli.Flag{
-		&cli.StringFlag{Name: "influxdb", Destination: &f.influx, Sources: env.vars("WARP_INFLUXDB_CONNECT"),
+		&cli.StringFlag{Name: "influxdb", Destination: &f.influx, Sources: env.Vars("WARP_INFLUXDB_CONNECT"),
 			Usage: "send totals to InfluxDB 2 at `URL`: http://TOKEN@HOST:8086/BUCKET/ORG?TAG=VALUE"},
 		interval,
 		&cli.BoolFlag{Name: "influxdb-every-request", Hidden: true, Destination: &f.influxEvery, Usage: "with --influxdb: also send a point per request"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/live"
@@ -18,7 +19,7 @@ import (
 
 // fakeCommands are shaped like a benchmark: flags of every type in a struct,
 // preparation with a bar, a run with a live view.
-func fakeCommands(env environment) []*command {
+func fakeCommands(env command.Environment) []*command.Command {
 	var o struct {
 		host, accessKey, secretKey, token, sel string
 		size                                   int64
@@ -29,37 +30,37 @@ func fakeCommands(env environment) []*command {
 		add                                    []string
 		progress                               progressFlags
 	}
-	return []*command{{
-		name: "fake", section: sectionBenchmark, summary: "benchmark nothing",
-		examples: []string{"warp fake --duration=1s"},
-		groups: []flagGroup{
-			{title: groupTarget, flags: []cli.Flag{
-				&cli.StringFlag{Name: "host", Value: "127.0.0.1:9000", Destination: &o.host, Sources: env.vars("WARP_HOST"), Usage: "`HOST` to measure"},
-				&cli.StringFlag{Name: "access-key", Destination: &o.accessKey, Sources: env.vars("WARP_ACCESS_KEY"), Usage: "access `KEY`"},
-				&cli.StringFlag{Name: "secret-key", Destination: &o.secretKey, Sources: env.vars("WARP_SECRET_KEY"), Usage: "secret `KEY`"},
-				&cli.BoolFlag{Name: "tls", Destination: &o.tls, Sources: env.vars("WARP_TLS"), Usage: "use TLS"},
+	return []*command.Command{{
+		Name: "fake", Section: command.SectionBenchmark, Summary: "benchmark nothing",
+		Examples: []string{"warp fake --duration=1s"},
+		Groups: []command.Group{
+			{Title: groupTarget, Flags: []cli.Flag{
+				&cli.StringFlag{Name: "host", Value: "127.0.0.1:9000", Destination: &o.host, Sources: env.Vars("WARP_HOST"), Usage: "`HOST` to measure"},
+				&cli.StringFlag{Name: "access-key", Destination: &o.accessKey, Sources: env.Vars("WARP_ACCESS_KEY"), Usage: "access `KEY`"},
+				&cli.StringFlag{Name: "secret-key", Destination: &o.secretKey, Sources: env.Vars("WARP_SECRET_KEY"), Usage: "secret `KEY`"},
+				&cli.BoolFlag{Name: "tls", Destination: &o.tls, Sources: env.Vars("WARP_TLS"), Usage: "use TLS"},
 				&flagtype.Choice{Name: "host-select", Value: "weighed", Config: flagtype.Choices{"weighed", "roundrobin"}, Destination: &o.sel, Usage: "how `HOW`"},
-			}, also: []cli.Flag{
-				&cli.StringFlag{Name: "session-token", Destination: &o.token, Sources: env.vars("WARP_SESSION_TOKEN"), Usage: "session `TOKEN`"},
+			}, Also: []cli.Flag{
+				&cli.StringFlag{Name: "session-token", Destination: &o.token, Sources: env.Vars("WARP_SESSION_TOKEN"), Usage: "session `TOKEN`"},
 			}},
-			{title: groupWorkload, flags: []cli.Flag{
+			{Title: groupWorkload, Flags: []cli.Flag{
 				&flagtype.Size{Name: "obj.size", Value: 10 << 20, Destination: &o.size, Usage: "`SIZE` of objects"},
-				&flagtype.Duration{Name: "duration", Value: 5 * time.Minute, Destination: &o.duration, Sources: env.vars("WARP_DURATION"), Usage: "how long"},
-				&cli.IntFlag{Name: "concurrent", Value: 20, Destination: &o.concurrent, Sources: env.vars("WARP_CONCURRENT"), Usage: "workers"},
+				&flagtype.Duration{Name: "duration", Value: 5 * time.Minute, Destination: &o.duration, Sources: env.Vars("WARP_DURATION"), Usage: "how long"},
+				&cli.IntFlag{Name: "concurrent", Value: 20, Destination: &o.concurrent, Sources: env.Vars("WARP_CONCURRENT"), Usage: "workers"},
 				&flagtype.Limit{Name: "max-errors", Destination: &o.maxErrors, Usage: "end when more fail"},
 				&flagtype.List{Name: "add", Destination: &o.add, Usage: "`K=V`, repeatable"},
 				&cli.BoolFlag{Name: "stress", Destination: &o.stress, Hidden: true, Usage: "no log"},
 				o.progress.flag(),
 			}},
 		},
-		absent: absentFromBenchmarks(),
-		run: func(ctx context.Context, inv *invocation) error {
+		Absent: absentFromBenchmarks(),
+		Run: func(ctx context.Context, inv *command.Invocation) error {
 			switch o.host {
 			case "params":
 				return json.NewEncoder(inv.Out).Encode(struct {
 					Line   string
 					Params map[string]string
-				}{inv.line, inv.parameters()})
+				}{inv.Line, parameters(inv)})
 			case "fails":
 				return exit.Errorf("cannot reach http://%s:%s@store: %s\n%s", o.accessKey, o.secretKey, o.secretKey, "second line").WithHint("start it")
 			case "some-fail":
@@ -71,7 +72,7 @@ func fakeCommands(env environment) []*command {
 }
 
 // fakeRun goes through the phases of a run.
-func fakeRun(ctx context.Context, inv *invocation, length, interval time.Duration, panics bool) error {
+func fakeRun(ctx context.Context, inv *command.Invocation, length, interval time.Duration, panics bool) error {
 	prepare := inv.View(interval).Bar(live.Task{Title: "Preparing", Unit: "objects", Total: 20})
 	for range 20 {
 		select {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/pkg/fleet"
@@ -54,8 +55,8 @@ func tokenFlag(dst *string) *cli.StringFlag {
 const tokenVariable = "WARP_CLIENT_TOKEN"
 
 // readToken is the shared token; empty where there is none.
-func readToken(inv *invocation, file string) (string, error) {
-	token, _ := inv.env(tokenVariable)
+func readToken(inv *command.Invocation, file string) (string, error) {
+	token, _ := inv.Env(tokenVariable)
 	if file != "" {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -73,7 +74,7 @@ func readToken(inv *invocation, file string) (string, error) {
 }
 
 // options find the clients and what is needed to talk to them.
-func (f *fleetFlags) options(ctx context.Context, inv *invocation) (o fleet.Options, err error) {
+func (f *fleetFlags) options(ctx context.Context, inv *command.Invocation) (o fleet.Options, err error) {
 	o.Warp, o.Logf, o.Warnf, o.ConnectTimeout = thisBuild().version, inv.Notef, inv.Warnf, f.wait
 	o.Starting = f.waitGiven()
 	if o.Members, err = fleet.ParseMembers(ctx, f.clients, net.DefaultResolver.LookupHost); err != nil {
@@ -192,7 +193,7 @@ func (s *syncFlag) at() time.Time {
 }
 
 // gate waits for the time, in a run of this process.
-func (s *syncFlag) gate(inv *invocation) func(context.Context) (time.Time, error) {
+func (s *syncFlag) gate(inv *command.Invocation) func(context.Context) (time.Time, error) {
 	start := s.at()
 	if start.IsZero() {
 		return nil

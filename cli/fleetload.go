@@ -30,7 +30,7 @@ type fleetLoad struct {
 
 func newFleetLoad(ctx context.Context, s *session, op bench.Op) (*fleetLoad, error) {
 	l := &fleetLoad{s: s}
-	options, err := s.flags.fleet.options(ctx, s.invocation)
+	options, err := s.flags.fleet.options(ctx, s.Invocation)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (l *fleetLoad) leftBehind() string {
 // store is for the coordinator to ask for profiles: it has the keys, and is there until the end whatever happens to
 // clients.
 func (l *fleetLoad) store(ctx context.Context) (client *store.Client, err error) {
-	if l.target, err = l.s.flags.target.open(ctx, l.s.invocation, 1, nil); err != nil {
+	if l.target, err = l.s.flags.target.open(ctx, l.s.Invocation, 1, nil); err != nil {
 		return nil, err
 	}
 	return l.target.client, nil
@@ -119,12 +119,12 @@ func newPlan(ctx context.Context, s *session, op bench.Op) (*fleet.Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	store, err := s.flags.target.describe(ctx, s.invocation, s.flags.concurrent)
+	store, err := s.flags.target.describe(ctx, s.Invocation, s.flags.concurrent)
 	if err != nil {
 		return nil, err
 	}
 	p := &fleet.Plan{Start: s.flags.sync.at(), Job: fleet.Job{Options: s.opts, Op: text, Store: *store, NoLog: s.flags.stress && !s.flags.stdout, DropLog: s.flags.stress, Follow: s.flags.asserts.abort, Analysis: s.flags.analysis.options(), Exports: s.flags.exports.destinations(), Header: oplog.Header{
-		Command: s.line, Seed: s.opts.Seed, Parameters: s.parameters(),
+		Command: s.Line, Seed: s.opts.Seed, Parameters: parameters(s.Invocation),
 	}}}
 	if size := p.Job.Size(); size > fleet.MaxJob {
 		return nil, exit.Usagef("--warp-client: what the flags and the files that they name come to is %s, and clients take %s", flagtype.FormatSize(int64(size)), flagtype.FormatSize(fleet.MaxJob)).

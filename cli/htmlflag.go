@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/pkg/report/page"
 	"warp/pkg/results"
@@ -46,7 +47,7 @@ func (f *htmlFlag) ready() error {
 }
 
 // savePage draws the page where it is wanted, and writes it.
-func (inv *invocation) savePage(f *htmlFlag, draw func(page.Options) *page.Page) error {
+func savePage(inv *command.Invocation, f *htmlFlag, draw func(page.Options) *page.Page) error {
 	if f.path == "" && !f.keep {
 		return nil
 	}
@@ -65,6 +66,6 @@ func (inv *invocation) savePage(f *htmlFlag, draw func(page.Options) *page.Page)
 }
 
 // saveReportPage writes the page of one run, whose secrets are hidden.
-func (inv *invocation) saveReportPage(f *htmlFlag, r *results.Report) error {
-	return inv.savePage(f, func(o page.Options) *page.Page { return page.Report(r, o) })
+func saveReportPage(inv *command.Invocation, f *htmlFlag, r *results.Report) error {
+	return savePage(inv, f, func(o page.Options) *page.Page { return page.Report(r, o) })
 }

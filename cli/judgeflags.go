@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/pkg/aggregate"
@@ -30,7 +31,7 @@ func (f *judgeFlags) flags() []cli.Flag {
 }
 
 // options are the flags as the comparison wants them.
-func (f *judgeFlags) options(env environment) (o compare.Options, err error) {
+func (f *judgeFlags) options(env command.Environment) (o compare.Options, err error) {
 	o = compare.Options{MaxErrors: compare.MaxErrors, Force: f.force, Default: flagDefaults(env)}
 	if f.judge != "" {
 		if o.Judge, err = compare.ParseChoices(f.judge); err != nil {
@@ -58,18 +59,18 @@ func parsePercent(text string) (float64, error) {
 }
 
 // flagDefaults knows the flags of benchmarks.
-func flagDefaults(env environment) aggregate.Defaults {
+func flagDefaults(env command.Environment) aggregate.Defaults {
 	known := map[string]map[string]string{}
 	return func(benchmark, name string) (string, bool) {
 		if known[benchmark] == nil {
 			known[benchmark] = map[string]string{}
 			for _, c := range benchmarkTable(func(string) (string, bool) { return "", false }) {
-				if c.name != benchmark {
+				if c.Name != benchmark {
 					continue
 				}
-				for _, f := range c.flags() {
+				for _, f := range c.Flags() {
 					if f.PreParse() == nil {
-						known[benchmark][f.Names()[0]] = flagValue(f)
+						known[benchmark][f.Names()[0]] = command.Value(f)
 					}
 				}
 			}

@@ -29,12 +29,12 @@ type localLoad struct {
 // newLocalLoad finds the store that the flags name. full is called when the
 // embedded one has no more room.
 func newLocalLoad(ctx context.Context, s *session, op bench.Op, full func(error)) (*localLoad, error) {
-	target, err := s.flags.target.open(ctx, s.invocation, s.flags.concurrent, full)
+	target, err := s.flags.target.open(ctx, s.Invocation, s.flags.concurrent, full)
 	if err != nil {
 		return nil, err
 	}
 	return &localLoad{s: s, target: target, runner: &bench.Runner{
-		Client: target.client, Op: op, Options: s.opts, Progress: &benchProgress{s: s}, Panicking: s.Close, Gate: s.gate(s.flags.sync.gate(s.invocation)),
+		Client: target.client, Op: op, Options: s.opts, Progress: &benchProgress{s: s}, Panicking: s.Close, Gate: s.gate(s.flags.sync.gate(s.Invocation)),
 	}}, nil
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"warp/cli/command"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 )
@@ -177,7 +178,7 @@ func runWarp(t *testing.T, env map[string]string, args ...string) result {
 	return result{code, out.String(), errw.String()}
 }
 
-func mapEnvironment(m map[string]string) environment {
+func mapEnvironment(m map[string]string) command.Environment {
 	return func(name string) (string, bool) {
 		v, ok := m[name]
 		return v, ok

@@ -15,7 +15,7 @@ func TestManPages(t *testing.T) {
 	table := a.table()
 	check := func(t *testing.T, words []string, want ...string) {
 		t.Helper()
-		page, err := manPage(table, words)
+		page, err := table.ManPage(words)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,26 +35,17 @@ func TestManPages(t *testing.T) {
 		}
 	}
 	check(t, nil, "warp\\-get", "EXIT STATUS")
-	for _, c := range table {
-		if c.section == "" {
+	for _, c := range table.Commands {
+		if c.Section == "" {
 			continue
 		}
 		var flags []string
-		for _, f := range c.flags() {
-			flags = append(flags, "\n.B "+roff(flagHead(f))+"\n")
+		for _, f := range c.Flags() {
+			flags = append(flags, `\-\-`+strings.ReplaceAll(f.Names()[0], "-", `\-`))
 		}
-		check(t, []string{c.name}, flags...)
+		check(t, []string{c.Name}, flags...)
 	}
-	if _, err := manPage(table, []string{"nonsense"}); err == nil {
+	if _, err := table.ManPage([]string{"nonsense"}); err == nil {
 		t.Error("an unknown command has a page")
-	}
-}
-
-func TestRoff(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{"--a": `\-\-a`, ".TH": `\&.TH`, `a\b`: `a\eb`, "'x'": `\&'x'`} {
-		if got := roff(text); got != want {
-			t.Errorf("roff(%q) = %q, want %q", text, got, want)
-		}
 	}
 }

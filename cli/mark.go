@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/internal/human"
 	"warp/internal/runsocket"
@@ -15,19 +16,19 @@ import (
 )
 
 // markCommand sets a mark in a run of another process.
-func markCommand() *command {
-	return &command{
-		name: "mark", args: "[RUN] TEXT", section: sectionOther,
-		summary: "note in a run what is done to the store just now",
-		about: []string{
+func markCommand() *command.Command {
+	return &command.Command{
+		Name: "mark", Args: "[RUN] TEXT", Section: command.SectionOther,
+		Summary: "note in a run what is done to the store just now",
+		About: []string{
 			"The report of the run has throughput, p99, errors, the longest gap and the time to recovery around",
 			"each mark. RUN is the id of a run of the same user on this machine, and may be left out where there",
 			"is only one.",
 		},
-		examples: []string{"warp mark 'node 3 restarted'", "warp mark Zq3x 'disk pulled'"},
-		minArgs:  1, maxArgs: 2, needs: "a text that says what was done, in quotes",
-		run: func(ctx context.Context, inv *invocation) error {
-			text, err := oplog.MarkText(inv.args[len(inv.args)-1])
+		Examples: []string{"warp mark 'node 3 restarted'", "warp mark Zq3x 'disk pulled'"},
+		MinArgs:  1, MaxArgs: 2, Needs: "a text that says what was done, in quotes",
+		Run: func(ctx context.Context, inv *command.Invocation) error {
+			text, err := oplog.MarkText(inv.Args[len(inv.Args)-1])
 			if err != nil {
 				return exit.Usagef("%w", err)
 			}
@@ -39,14 +40,14 @@ func markCommand() *command {
 			if err != nil {
 				return exit.Errorf("%w", err)
 			}
-			return inv.showMark(run.ID, m)
+			return showMark(inv, run.ID, m)
 		},
 	}
 }
 
 // findRun finds the run that is meant.
-func findRun(ctx context.Context, inv *invocation) (*runsocket.Run, error) {
-	runs, err := runsocket.List(ctx, inv.env)
+func findRun(ctx context.Context, inv *command.Invocation) (*runsocket.Run, error) {
+	runs, err := runsocket.List(ctx, inv.Env)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -55,13 +56,13 @@ func findRun(ctx context.Context, inv *invocation) (*runsocket.Run, error) {
 	case len(runs) == 0:
 		return nil, exit.Errorf("no run of this user is going on this machine").WithHint("a run of another user or machine is marked there")
 	}
-	if len(inv.args) == 1 {
+	if len(inv.Args) == 1 {
 		if len(runs) > 1 {
 			return nil, exit.Usagef("%d runs are going: %s", len(runs), listRuns(runs)).WithHint("say which one: warp mark %s TEXT", runs[0].ID)
 		}
 		return &runs[0], nil
 	}
-	asked := inv.args[0]
+	asked := inv.Args[0]
 	i := slices.IndexFunc(runs, func(r runsocket.Run) bool { return r.ID == asked })
 	if i < 0 {
 		return nil, exit.Errorf("there is no run %q; there is %s", asked, listRuns(runs)).WithHint("a text with blanks needs quotes")
@@ -90,7 +91,7 @@ type setMark struct {
 	runsocket.Marked
 }
 
-func (inv *invocation) showMark(run string, m runsocket.Marked) error {
+func showMark(inv *command.Invocation, run string, m runsocket.Marked) error {
 	switch {
 	case inv.JSON:
 		return inv.Result(func(w io.Writer) error { return writeJSON(w, setMark{1, "mark", run, m}) })
@@ -105,7 +106,7 @@ func (inv *invocation) showMark(run string, m runsocket.Marked) error {
 
 // takeMarks takes marks from warp mark and from SIGUSR1 until stop is called.
 func (s *session) takeMarks() (stop func()) {
-	server, err := runsocket.Listen(s.env, runsocket.Run{ID: s.opts.RunID, Command: s.opts.Benchmark, Start: time.Now().UTC()}, func(text string) (runsocket.Marked, error) {
+	server, err := runsocket.Listen(s.Env, runsocket.Run{ID: s.opts.RunID, Command: s.opts.Benchmark, Start: time.Now().UTC()}, func(text string) (runsocket.Marked, error) {
 		m, err := s.mark(text)
 		return runsocket.Marked{At: m.Time(), Text: m.Text}, err
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/internal/human"
 	"warp/pkg/oplog"
@@ -18,33 +19,33 @@ import (
 )
 
 // mergeCommand makes one op log of many.
-func mergeCommand() *command {
+func mergeCommand() *command.Command {
 	var benchdata string
 	var asserts assertFlags
 	var html htmlFlag
 	var layout string
-	return &command{
-		name: "merge", args: "FILE FILE [FILE…]", section: sectionAnalysis,
-		summary: "merge the op logs of several clients into one",
-		about: []string{
+	return &command.Command{
+		Name: "merge", Args: "FILE FILE [FILE…]", Section: command.SectionAnalysis,
+		Summary: "merge the op logs of several clients into one",
+		About: []string{
 			"The merged log is analysed as if one client had made all requests. If the logs come from different",
 			"runs, only the time in which the runs overlap counts.",
 		},
-		examples: []string{"warp merge client1.csv.zst client2.csv.zst --benchdata=both"},
-		groups: []flagGroup{{title: groupFiles, flags: []cli.Flag{
+		Examples: []string{"warp merge client1.csv.zst client2.csv.zst --benchdata=both"},
+		Groups: []command.Group{{Title: groupFiles, Flags: []cli.Flag{
 			&cli.StringFlag{Name: "benchdata", Destination: &benchdata, TakesFile: true,
 				DefaultText: "warp-merge-…", Usage: "write the merged log to `NAME`.csv.zst"},
 			html.flag(), reportFlag(&layout),
 		}}, asserts.group()},
-		minArgs: 2, maxArgs: -1, needs: "at least two op logs",
-		run: func(ctx context.Context, inv *invocation) error {
+		MinArgs: 2, MaxArgs: -1, Needs: "at least two op logs",
+		Run: func(ctx context.Context, inv *command.Invocation) error {
 			return mergeLogs(ctx, inv, benchdata, &asserts, &html, layout)
 		},
 	}
 }
 
 // mergeLogs merges, says where the result is, and judges assertions about it.
-func mergeLogs(ctx context.Context, inv *invocation, benchdata string, asserts *assertFlags, html *htmlFlag, layout string) error {
+func mergeLogs(ctx context.Context, inv *command.Invocation, benchdata string, asserts *assertFlags, html *htmlFlag, layout string) error {
 	if err := asserts.parse(false); err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func mergeLogs(ctx context.Context, inv *invocation, benchdata string, asserts *
 	if err := html.ready(); err != nil {
 		return err
 	}
-	stats, err := mergeTo(ctx, path, inv.args)
+	stats, err := mergeTo(ctx, path, inv.Args)
 	if err != nil {
 		return err
 	}
@@ -71,23 +72,23 @@ func mergeLogs(ctx context.Context, inv *invocation, benchdata string, asserts *
 	shows := !inv.JSON && !inv.Quiet && (layout == reportCompact || layout == "" && inv.OutWidth() > 0)
 	if !shows {
 		judged, verdict := asserts.judgeLog(ctx, inv, stats.Path, "merge", html)
-		return exit.Join(inv.showMerged("merge", stats, judged), verdict)
+		return exit.Join(showMerged(inv, "merge", stats, judged), verdict)
 	}
-	if err := inv.showMerged("merge", stats, nil); err != nil {
+	if err := showMerged(inv, "merge", stats, nil); err != nil {
 		return err
 	}
 	return reportMerged(ctx, inv, stats, asserts, html)
 }
 
 // reportMerged shows the report of the merged log, without what was warned of already.
-func reportMerged(ctx context.Context, inv *invocation, stats merge.Stats, asserts *assertFlags, html *htmlFlag) error {
+func reportMerged(ctx context.Context, inv *command.Invocation, stats merge.Stats, asserts *assertFlags, html *htmlFlag) error {
 	analysis := analysisFlags{report: reportCompact, log: stats.Path, asserts: asserts, html: *html}
 	r, err := analyzeFile(ctx, stats.Path, nil, analysis.options())
 	if err != nil {
 		return err
 	}
 	r.Warnings = slices.DeleteFunc(r.Warnings, func(w string) bool { return slices.Contains(stats.Warnings, w) })
-	return inv.conclude(r, &analysis, asserts, cmp.Or(r.Benchmark, "merge"))
+	return conclude(inv, r, &analysis, asserts, cmp.Or(r.Benchmark, "merge"))
 }
 
 // mergeTo makes one log at path of those that are named.
@@ -105,21 +106,21 @@ func mergeTo(ctx context.Context, path string, logs []string) (merge.Stats, erro
 }
 
 // showMerged says what the merged log has and where it is.
-func (inv *invocation) showMerged(command string, s merge.Stats, assertions []results.Assertion) error {
+func showMerged(inv *command.Invocation, command string, s merge.Stats, assertions []results.Assertion) error {
 	switch {
 	case inv.JSON:
 		return inv.Result(func(w io.Writer) error {
 			return writeJSON(w, mergeResult{1, command, s.Path, s.Rows, s.Repeated, s.Runs, s.Clients, append([]string{}, s.Warnings...), assertions})
 		})
 	case inv.Quiet:
-		return inv.showAssertions(assertions)
+		return showAssertions(inv, assertions)
 	}
 	err := inv.Result(func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "warp: %s of %s and %s merged into %q\n",
 			human.Plural(s.Rows, "request"), human.Plural(s.Runs, "run"), human.Plural(s.Clients, "client"), s.Path)
 		return err
 	})
-	return exit.Join(err, inv.showAssertions(assertions))
+	return exit.Join(err, showAssertions(inv, assertions))
 }
 
 // mergeResult is what merge says with --json.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/pkg/store"
@@ -52,7 +53,7 @@ func (f *optionFlags) partFlag(usage string) cli.Flag {
 	return &flagtype.Size{Name: "part.size", Destination: &f.partSize, Hidden: true, DefaultText: "16MiB", Usage: usage}
 }
 
-func (f *optionFlags) connectionFlags(env environment) []cli.Flag {
+func (f *optionFlags) connectionFlags(env command.Environment) []cli.Flag {
 	return []cli.Flag{
 		&flagtype.Choice{Name: "lookup", Value: store.LookupAuto, Config: flagtype.Choices{store.LookupAuto, store.LookupHost, store.LookupPath}, Destination: &f.lookup,
 			Usage: "bucket name `WHERE`: host, path or auto (path, except on AWS)"},
@@ -66,7 +67,7 @@ func (f *optionFlags) connectionFlags(env environment) []cli.Flag {
 		&cli.BoolFlag{Name: "disable-http-keepalive", Destination: &f.noKeepAlive, Hidden: true, Usage: "open a new connection for each request"},
 		&flagtype.Size{Name: "sndbuf", Destination: &f.sendBuffer, Hidden: true, DefaultText: "as the system tunes it", Usage: "send buffer `SIZE` of sockets"},
 		&flagtype.Size{Name: "rcvbuf", Destination: &f.receiveBuffer, Hidden: true, DefaultText: "as the system tunes it", Usage: "receive buffer `SIZE` of sockets"},
-		&cli.BoolFlag{Name: "ktls", Destination: &f.ktls, Sources: env.vars("WARP_KTLS"), Hidden: true,
+		&cli.BoolFlag{Name: "ktls", Destination: &f.ktls, Sources: env.Vars("WARP_KTLS"), Hidden: true,
 			Usage: "with --tls: encrypt in the kernel; an error where that is not possible"},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"warp/cli/command"
 	"warp/cli/flagtype"
 	"warp/internal/columns"
 	"warp/internal/human"
@@ -55,8 +56,8 @@ func (s *session) planParts(clients int) []columns.Part {
 func (s *session) plannedObjects(o *bench.Options) string {
 	value := func(names ...string) string {
 		for _, name := range names {
-			if f := findFlag(s.command.flags(), name); f != nil {
-				return flagValue(f)
+			if f := command.FindFlag(s.Command.Flags(), name); f != nil {
+				return command.Value(f)
 			}
 		}
 		return ""

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
@@ -162,7 +163,7 @@ func (f *targetFlags) getenv(name string) string {
 }
 
 // identify finds out as whom to talk to a store that has credentials of its own kind.
-func (f *targetFlags) identify(ctx context.Context, inv *invocation, cfg *store.Config) error {
+func (f *targetFlags) identify(ctx context.Context, inv *command.Invocation, cfg *store.Config) error {
 	home, _ := os.UserHomeDir()
 	source, secrets, err := f.provider.Identify(ctx, engines.Identity{
 		Token: f.accessToken, Access: f.accessKey, Secret: f.secretKey, File: f.credentialsFile, Metadata: f.signature == "IAM",

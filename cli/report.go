@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/internal/human"
 	"warp/pkg/aggregate"
@@ -15,34 +16,34 @@ import (
 )
 
 // reportCommand draws one run or several.
-func reportCommand() *command {
+func reportCommand() *command.Command {
 	var analysis analysisFlags
 	group := analysis.group()
-	group.flags = without(group.flags, "analyze.out", "report", "html")
-	return &command{
-		name: "report", args: "LOG [LOG…]", section: sectionAnalysis,
-		summary: "write a page with the charts of a run, or of several runs to compare",
-		about: []string{
+	group.Flags = command.Without(group.Flags, "analyze.out", "report", "html")
+	return &command.Command{
+		Name: "report", Args: "LOG [LOG…]", Section: command.SectionAnalysis,
+		Summary: "write a page with the charts of a run, or of several runs to compare",
+		About: []string{
 			"LOG is an op log, a saved JSON report, a folder of these, or a quoted pattern. The page is one file",
 			"that needs no network. With several runs, each chart has a line for each run.",
 		},
-		examples: []string{
+		Examples: []string{
 			"warp report run.csv.zst -o run.html",
 			"warp report monday.csv.zst tuesday.csv.zst wednesday.csv.zst -o week.html",
 		},
-		groups: []flagGroup{{title: groupFiles, flags: []cli.Flag{
+		Groups: []command.Group{{Title: groupFiles, Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Destination: &analysis.html.path, TakesFile: true, Usage: "write the page to `FILE`"},
 		}}, group},
-		absent:  []absentFlag{{names: []string{"html"}, why: "is a flag of analyze: name the page with -o"}},
-		minArgs: 1, maxArgs: -1, needs: "at least one op log",
-		run: func(ctx context.Context, inv *invocation) error {
+		Absent:  []command.Absent{{Names: []string{"html"}, Why: "is a flag of analyze: name the page with -o"}},
+		MinArgs: 1, MaxArgs: -1, Needs: "at least one op log",
+		Run: func(ctx context.Context, inv *command.Invocation) error {
 			return drawRuns(ctx, inv, &analysis)
 		},
 	}
 }
 
 // drawRuns writes the page about the runs that the arguments name.
-func drawRuns(ctx context.Context, inv *invocation, analysis *analysisFlags) error {
+func drawRuns(ctx context.Context, inv *command.Invocation, analysis *analysisFlags) error {
 	path := analysis.html.path
 	if path == "" {
 		return exit.Usagef("there is no name for the page").WithHint("write -o FILE.html")
@@ -54,7 +55,7 @@ func drawRuns(ctx context.Context, inv *invocation, analysis *analysisFlags) err
 		return err
 	}
 	var runs []compare.Run
-	for _, arg := range inv.args {
+	for _, arg := range inv.Args {
 		set, err := findRuns(arg)
 		if err != nil {
 			return err
@@ -77,7 +78,7 @@ func drawRuns(ctx context.Context, inv *invocation, analysis *analysisFlags) err
 		}
 		var changes *aggregate.Comparison
 		if len(runs) == 2 {
-			c := aggregate.Compare(runs[0].Report, runs[1].Report, flagDefaults(inv.env))
+			c := aggregate.Compare(runs[0].Report, runs[1].Report, flagDefaults(inv.Env))
 			changes = &c
 		}
 		return page.Runs(runs, changes, page.Options{Location: time.Local}).Write(w)

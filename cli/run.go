@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
@@ -25,32 +26,32 @@ import (
 const runName = "run"
 
 // runCommand runs the benchmarks of a file. What it is given besides --var goes to each of them.
-func runCommand(env environment) *command {
+func runCommand(env command.Environment) *command.Command {
 	var vars []string
-	return &command{
-		name: runName, args: "FILE", section: sectionOther,
-		summary: "run the benchmarks of a YAML file",
-		about: []string{
+	return &command.Command{
+		Name: runName, Args: "FILE", Section: command.SectionOther,
+		Summary: "run the benchmarks of a YAML file",
+		About: []string{
 			"Flags of benchmarks may follow and apply to all of them. Flags override the file, and the file",
 			"overrides environment variables. The FILE - is standard input.",
 		},
-		examples: []string{"warp run suite.yml --var Size=1MiB --duration=30s"},
-		groups: []flagGroup{{title: "File", flags: []cli.Flag{
+		Examples: []string{"warp run suite.yml --var Size=1MiB --duration=30s"},
+		Groups: []command.Group{{Title: "File", Flags: []cli.Flag{
 			&flagtype.List{Name: "var", Destination: &vars, Usage: "replace {{.NAME}} in the file, given as `NAME=VALUE`; repeatable"},
 		}}},
-		absent:         absentFromBenchmarks(),
-		forwardedFlags: benchmarkFlags(env),
-		minArgs:        1, maxArgs: 1, needs: "one YAML file",
-		run: func(context.Context, *invocation) error { return nil }, // runFile does it
+		Absent:         absentFromBenchmarks(),
+		ForwardedFlags: benchmarkFlags(env),
+		MinArgs:        1, MaxArgs: 1, Needs: "one YAML file",
+		Run: func(context.Context, *command.Invocation) error { return nil }, // runFile does it
 	}
 }
 
 // benchmarkFlags are the flags of all benchmarks, each name once.
-func benchmarkFlags(env environment) []cli.Flag {
+func benchmarkFlags(env command.Environment) []cli.Flag {
 	var all []cli.Flag
 	seen := make(map[string]bool) // every start of warp comes here, and to search all for each takes 10 ms
 	for _, c := range benchmarkTable(env) {
-		for _, f := range c.flags() {
+		for _, f := range c.Flags() {
 			names := f.Names()
 			if !seen[names[0]] {
 				all = append(all, f)
@@ -67,12 +68,12 @@ func benchmarkFlags(env environment) []cli.Flag {
 type fileRun struct {
 	runfile.Benchmark
 	file string
-	line *commandLine
+	line *command.Line
 }
 
 // runFile runs the benchmarks of a file in order. All of them are checked before the first one begins; the first that
 // fails is the last. After a signal, which cancels ctx, no other one begins.
-func (a *app) runFile(ctx context.Context, cancel context.CancelCauseFunc, line *commandLine, args []string, hide *redact.Redactor) error {
+func (a *app) runFile(ctx context.Context, cancel context.CancelCauseFunc, line *command.Line, args []string, hide *redact.Redactor) error {
 	stop := a.watchSignals(cancel, a.console(console.Options{}, hide))
 	runs, err := a.planFile(ctx, line, hide)
 	stop()
@@ -89,7 +90,7 @@ func (a *app) runFile(ctx context.Context, cancel context.CancelCauseFunc, line 
 		// Whether it would begin was tried on flags that it may have changed.
 		err := r.scan(a.table(), line)
 		if err == nil {
-			err = r.line.parse(a.env)
+			err = r.line.Parse(a.env)
 		}
 		if err == nil {
 			err = a.run(ctx, cancel, r.line, args, hide)
@@ -106,7 +107,7 @@ func (a *app) runFile(ctx context.Context, cancel context.CancelCauseFunc, line 
 }
 
 // planFile finds out whether the benchmarks of a file would begin.
-func (a *app) planFile(ctx context.Context, line *commandLine, hide *redact.Redactor) ([]*fileRun, error) {
+func (a *app) planFile(ctx context.Context, line *command.Line, hide *redact.Redactor) ([]*fileRun, error) {
 	file, err := a.readRunFile(ctx, line, hide)
 	if err != nil {
 		return nil, err
@@ -127,13 +128,13 @@ func (a *app) planFile(ctx context.Context, line *commandLine, hide *redact.Reda
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9]*$`)
 
 // readRunFile reads the file that the command line names, and keeps the secrets in it.
-func (a *app) readRunFile(ctx context.Context, line *commandLine, hide *redact.Redactor) (*runfile.File, error) {
+func (a *app) readRunFile(ctx context.Context, line *command.Line, hide *redact.Redactor) (*runfile.File, error) {
 	vars := map[string]string{}
-	for _, t := range line.tokens {
-		if t.name != "var" {
+	for _, t := range line.Tokens {
+		if t.Name != "var" {
 			continue
 		}
-		name, value, ok := strings.Cut(t.value, "=")
+		name, value, ok := strings.Cut(t.Value, "=")
 		if !ok || !variableName.MatchString(name) {
 			return nil, exit.Usagef("--var: this is not NAME=VALUE with a name of letters, digits and _")
 		}
@@ -142,7 +143,7 @@ func (a *app) readRunFile(ctx context.Context, line *commandLine, hide *redact.R
 			hide.Add(value)
 		}
 	}
-	name, text, err := a.readRunText(ctx, line.arguments()[0])
+	name, text, err := a.readRunText(ctx, line.Arguments()[0])
 	if err != nil {
 		return nil, err
 	}
@@ -202,35 +203,35 @@ func hideSecrets(settings []runfile.Setting, vars map[string]string, hide *redac
 }
 
 // scan makes a command line of the settings, and of the flags of typed, which count more.
-func (r *fileRun) scan(table []*command, typed *commandLine) error {
-	r.line = &commandLine{table: table}
+func (r *fileRun) scan(table *command.Table, typed *command.Line) error {
+	r.line = &command.Line{Table: table}
 	var names []string
-	for _, c := range table {
-		if c.name == r.Name {
-			r.line.command = c
+	for _, c := range table.Commands {
+		if c.Name == r.Name {
+			r.line.Command = c
 		}
-		if c.check != nil {
-			names = append(names, c.name)
+		if c.Check != nil {
+			names = append(names, c.Name)
 		}
 	}
-	c := r.line.command
+	c := r.line.Command
 	switch near := suggest.Closest(r.Name, names); {
-	case c != nil && c.check == nil:
+	case c != nil && c.Check == nil:
 		return r.wrong(r.Line, "the command %s is no benchmark", r.Name).WithHint("run it by itself")
 	case c == nil && near != "":
 		return r.wrong(r.Line, "unknown benchmark %q", r.Name).WithHint("did you mean %s?", near)
 	case c == nil:
 		return r.wrong(r.Line, "unknown benchmark %q", r.Name).WithHint("warp --help lists the benchmarks")
 	}
-	var over []token
-	for _, t := range typed.tokens {
-		if t.name == "" || t.name == "var" {
+	var over []command.Token
+	for _, t := range typed.Tokens {
+		if t.Name == "" || t.Name == "var" {
 			continue
 		}
-		if t.flag != nil {
-			t.name = t.flag.Names()[0]
+		if t.Flag != nil {
+			t.Name = t.Flag.Names()[0]
 		}
-		t.flag, t.early = c.lookup(t.name), false
+		t.Flag, t.Early = c.Lookup(t.Name), false
 		over = append(over, t)
 	}
 	for _, s := range r.Settings {
@@ -238,23 +239,23 @@ func (r *fileRun) scan(table []*command, typed *commandLine) error {
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(over, func(t token) bool { return t.flag == tokens[0].flag }) {
-			r.line.tokens = append(r.line.tokens, tokens...)
+		if !slices.ContainsFunc(over, func(t command.Token) bool { return t.Flag == tokens[0].Flag }) {
+			r.line.Tokens = append(r.line.Tokens, tokens...)
 			continue
 		}
 		for _, t := range tokens { // what is wrong is said, also where it does not count
-			if err := r.line.setFlag(t); err != nil {
+			if err := r.line.SetFlag(t); err != nil {
 				return err
 			}
 		}
 	}
-	r.line.tokens = append(r.line.tokens, over...)
+	r.line.Tokens = append(r.line.Tokens, over...)
 	return nil
 }
 
 // tokens are what a setting is on the command line.
-func (r *fileRun) tokens(c *command, s *runfile.Setting) ([]token, error) {
-	f := findFlag(c.flags(), s.Flag)
+func (r *fileRun) tokens(c *command.Command, s *runfile.Setting) ([]command.Token, error) {
+	f := command.FindFlag(c.Flags(), s.Flag)
 	if f == nil || f.Names()[0] != s.Flag {
 		return nil, r.unknownKey(c, s)
 	}
@@ -267,9 +268,9 @@ func (r *fileRun) tokens(c *command, s *runfile.Setting) ([]token, error) {
 	case s.List:
 		return nil, r.wrong(s.Line, "%s wants %s, and is a list", s.Path, expected(f))
 	}
-	var all []token
+	var all []command.Token
 	for _, v := range values {
-		all = append(all, token{flag: f, name: s.Flag, value: v, hasValue: true, from: fmt.Sprintf("%s:%d: %s", r.file, s.Line, s.Path)})
+		all = append(all, command.Token{Flag: f, Name: s.Flag, Value: v, HasValue: true, From: fmt.Sprintf("%s:%d: %s", r.file, s.Line, s.Path)})
 	}
 	return all, nil
 }
@@ -298,14 +299,14 @@ func expected(f cli.Flag) string {
 	return "one value"
 }
 
-func (r *fileRun) unknownKey(c *command, s *runfile.Setting) error {
-	for _, a := range c.absent {
-		if slices.Contains(a.names, s.Flag) {
-			return r.wrong(s.Line, "%s %s", s.Path, a.why)
+func (r *fileRun) unknownKey(c *command.Command, s *runfile.Setting) error {
+	for _, a := range c.Absent {
+		if slices.Contains(a.Names, s.Flag) {
+			return r.wrong(s.Line, "%s %s", s.Path, a.Why)
 		}
 	}
 	var flags, near []string
-	for _, f := range c.flags() {
+	for _, f := range c.Flags() {
 		flags = append(flags, f.Names()[0])
 	}
 	for _, k := range runfile.Keys(flags) {
@@ -313,7 +314,7 @@ func (r *fileRun) unknownKey(c *command, s *runfile.Setting) error {
 			near = append(near, k.Name)
 		}
 	}
-	err := r.wrong(s.Line, "%s has no key %q in %s", c.name, s.Key, s.Section())
+	err := r.wrong(s.Line, "%s has no key %q in %s", c.Name, s.Key, s.Section())
 	if best := suggest.Closest(s.Key, near); best != "" {
 		return err.WithHint("did you mean %s?", best)
 	}
@@ -326,11 +327,11 @@ func (r *fileRun) wrong(line int, format string, args ...any) *exit.Error {
 
 // checkFileRun finds out whether the benchmark would begin.
 func (a *app) checkFileRun(r *fileRun) error {
-	if err := r.line.parse(a.env); err != nil {
+	if err := r.line.Parse(a.env); err != nil {
 		return err
 	}
-	c := r.line.command
-	return c.check(c.output.JSON)
+	c := r.line.Command
+	return c.Check(c.Output.JSON)
 }
 
 var mention = regexp.MustCompile(`--([a-z][a-z0-9]*(?:[.-][a-z0-9]+)*)(=?)`)
@@ -348,7 +349,7 @@ func (r *fileRun) explain(err error) error {
 	text = mention.ReplaceAllStringFunc(text, func(m string) string {
 		part := mention.FindStringSubmatch(m)
 		for _, s := range r.Settings {
-			used := slices.ContainsFunc(r.line.tokens, func(t token) bool { return t.name == part[1] && t.from != "" })
+			used := slices.ContainsFunc(r.line.Tokens, func(t command.Token) bool { return t.Name == part[1] && t.From != "" })
 			if s.Flag != part[1] || !used {
 				continue
 			}
@@ -389,10 +390,10 @@ func differ(runs []*fileRun) error {
 
 // value is the last value of a flag that is given.
 func (r *fileRun) value(name string) (value, from string) {
-	for _, t := range r.line.tokens {
-		if t.name == name {
-			value, from = t.value, ""
-			if t.from == "" {
+	for _, t := range r.line.Tokens {
+		if t.Name == name {
+			value, from = t.Value, ""
+			if t.From == "" {
 				from = ", which --" + name + " on the command line does not"
 			}
 		}
@@ -405,7 +406,7 @@ func (r *fileRun) profiles() string {
 	if !slices.ContainsFunc([]string{"cpu", "mem", "block", "mutex", "threads", "trace"}, r.on) {
 		return ""
 	}
-	return flagValue(r.line.command.lookup("pprofdir"))
+	return command.Value(r.line.Command.Lookup("pprofdir"))
 }
 
 // output are the flags on output that the benchmark is run with, as far as they matter between benchmarks.
@@ -415,10 +416,10 @@ func (r *fileRun) output() console.Options {
 
 // on says whether a flag that is true or false is given as true.
 func (r *fileRun) on(name string) (on bool) {
-	for _, t := range r.line.tokens {
-		if t.name == name {
-			given, err := strconv.ParseBool(t.value)
-			on = !t.hasValue || given && err == nil
+	for _, t := range r.line.Tokens {
+		if t.Name == name {
+			given, err := strconv.ParseBool(t.Value)
+			on = !t.HasValue || given && err == nil
 		}
 	}
 	return on

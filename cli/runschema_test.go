@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/flagtype"
 	"warp/pkg/runfile"
 )
@@ -29,7 +30,7 @@ func runSchema() schema {
 	env := mapEnvironment(nil)
 	var names, flags []string
 	for _, c := range benchmarkTable(env) {
-		names = append(names, c.name)
+		names = append(names, c.Name)
 	}
 	known := benchmarkFlags(env)
 	for _, f := range known {
@@ -40,7 +41,7 @@ func runSchema() schema {
 		if keys[k.Group] == nil {
 			keys[k.Group] = schema{}
 		}
-		keys[k.Group][k.Name] = valueSchema(findFlag(known, k.Flag))
+		keys[k.Group][k.Name] = valueSchema(command.FindFlag(known, k.Flag))
 	}
 	settings := keys[""]
 	for group, inside := range keys {

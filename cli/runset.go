@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
@@ -70,12 +71,12 @@ func isRunName(name string) bool {
 }
 
 // read analyses the runs, one after the other.
-func (s *runSet) read(ctx context.Context, inv *invocation, o aggregate.Options) (runs []compare.Run, err error) {
+func (s *runSet) read(ctx context.Context, inv *command.Invocation, o aggregate.Options) (runs []compare.Run, err error) {
 	for i, path := range s.paths {
 		if !s.one {
 			inv.Debugf("reading %s, %d of %d", path, i+1, len(s.paths))
 		}
-		r, err := analyzeFile(ctx, path, inv.in, o)
+		r, err := analyzeFile(ctx, path, inv.In, o)
 		if err != nil {
 			return nil, err
 		}

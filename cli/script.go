@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v3"
 	"golang.org/x/term"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/pkg/bench"
@@ -28,47 +29,47 @@ type scriptFlags struct {
 	virtualThreads              bool
 }
 
-func scriptCommand(env environment) *command {
+func scriptCommand(env command.Environment) *command.Command {
 	f := &scriptFlags{}
-	c := &command{}
-	f.target.given = c.wasGiven
-	*c = command{
-		name: "script", args: "[SCRIPT]", section: sectionBenchmark,
-		summary: "run a script of PUT, GET and DELETE statements",
-		about: []string{
+	c := &command.Command{}
+	f.target.given = c.WasGiven
+	*c = command.Command{
+		Name: "script", Args: "[SCRIPT]", Section: command.SectionBenchmark,
+		Summary: "run a script of PUT, GET and DELETE statements",
+		About: []string{
 			"Statements run one after the other over the same objects. The script is the argument, --script, the",
 			"content of --input, or standard input. Objects stay in the bucket until a DELETE.",
 		},
-		examples: []string{
+		Examples: []string{
 			"warp script --host=s3:9000 'PUT 9 OBJECTS; GET RUNTIME 1 MINUTE; DELETE'",
 			"warp script --host=s3:9000 --bucket=demo --input=nightly.script",
 		},
-		groups: []flagGroup{
-			{title: groupWorkload, flags: []cli.Flag{
+		Groups: []command.Group{
+			{Title: groupWorkload, Flags: []cli.Flag{
 				&cli.StringFlag{Name: "input", Aliases: []string{"i"}, Destination: &f.input, TakesFile: true, Usage: "read the script from `FILE`; - is standard input"},
 				&cli.StringFlag{Name: "script", Destination: &f.text, Usage: "run the script `TEXT`, like the argument"},
-			}, also: []cli.Flag{
+			}, Also: []cli.Flag{
 				&cli.StringFlag{Name: "implementation", Value: "s3", Destination: &f.implementation, Usage: "client `CLIENT`: s3; the names of object-store-bench's other S3 clients mean the same"},
 				&cli.BoolFlag{Name: "virtual-threads", Aliases: []string{"no-virtual-threads"}, Destination: &f.virtualThreads, Hidden: true, Usage: "no effect, accepted for compatibility with object-store-bench"},
 				&cli.IntFlag{Name: "concurrent", Destination: &f.concurrent, Hidden: true, DefaultText: "as many as each statement needs", Validator: atLeast(1), Usage: "no effect, accepted for compatibility; MAX `N` CONCURRENT in the script sets the concurrency"},
 			}},
 			f.target.group(env),
-			{title: groupRun, flags: []cli.Flag{
+			{Title: groupRun, Flags: []cli.Flag{
 				&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID", Usage: "write the op log to `NAME`.csv.zst"},
 				&flagtype.Limit{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests fail; fewer failures do not affect the exit code"},
-			}, also: f.rareFlags(env)},
+			}, Also: f.rareFlags(env)},
 			f.target.traffic(env, "upload objects larger than `SIZE` in parts of that size"),
 		},
-		absent:  absentFromScripts(),
-		maxArgs: 1, needs: "one script in quotation marks",
-		check: f.check,
-		run:   f.run,
+		Absent:  absentFromScripts(),
+		MaxArgs: 1, Needs: "one script in quotation marks",
+		Check: f.check,
+		Run:   f.run,
 	}
 	return c
 }
 
 // rareFlags are the flags of other benchmarks that mean the same here.
-func (f *scriptFlags) rareFlags(env environment) []cli.Flag {
+func (f *scriptFlags) rareFlags(env command.Environment) []cli.Flag {
 	shared := []string{"serverprof", "retries", "stdout", "dry-run", "drain"}
 	rare := slices.DeleteFunc(f.rareRunFlags(), func(f cli.Flag) bool { return !slices.Contains(shared, f.Names()[0]) })
 	return slices.Concat(rare, []cli.Flag{f.analysis.html.flag()}, f.upload.flags(), f.exports.flags(env), f.trace.flags(), f.asserts.flags(true), f.profile.flags())
@@ -76,21 +77,21 @@ func (f *scriptFlags) rareFlags(env environment) []cli.Flag {
 
 // absentFromScripts are flags of other benchmarks that a script says itself,
 // or that it has no use for.
-func absentFromScripts() []absentFlag {
-	inScript := func(clause string, names ...string) absentFlag {
-		return absentFlag{names: names, why: "is not for scripts, which say it themselves: " + clause}
+func absentFromScripts() []command.Absent {
+	inScript := func(clause string, names ...string) command.Absent {
+		return command.Absent{Names: names, Why: "is not for scripts, which say it themselves: " + clause}
 	}
-	return []absentFlag{
-		{names: []string{"warp-client", "warp-client-wait", "warp-ca", "client-id", "client-count", "token-file", "syncstart"},
-			why: "does not go with scripts: their statements are of one process; start warp script on each machine instead"},
-		{names: []string{"stress"}, why: "does not go with scripts: the op log is what warp analyze tells their statements apart by"},
-		{names: []string{"web", "serve"}, why: "is for the report, which a script has none of: run warp analyze with it on the op log"},
-		{names: []string{"stats-interval", "stats-output"}, why: "is not for scripts, whose table has a line each second"},
-		{names: []string{"analyze.dur", "analyze.host", "analyze.limit", "analyze.offset", "analyze.op", "analyze.out", "analyze.skip", "analyze.v", "full"},
-			why: "is for the report, which a script has none of: run warp analyze on its op log"},
-		{names: []string{"assert-abort"}, why: "is not for scripts, whose statements are judged once all are over"},
-		{names: []string{"confirm"}, why: "is not for scripts, whose objects may be gone after the first run"},
-		{names: []string{"clear-bucket", "destroy", "lease"}, why: "does not go with scripts, which remove nothing but what a DELETE says"},
+	return []command.Absent{
+		{Names: []string{"warp-client", "warp-client-wait", "warp-ca", "client-id", "client-count", "token-file", "syncstart"},
+			Why: "does not go with scripts: their statements are of one process; start warp script on each machine instead"},
+		{Names: []string{"stress"}, Why: "does not go with scripts: the op log is what warp analyze tells their statements apart by"},
+		{Names: []string{"web", "serve"}, Why: "is for the report, which a script has none of: run warp analyze with it on the op log"},
+		{Names: []string{"stats-interval", "stats-output"}, Why: "is not for scripts, whose table has a line each second"},
+		{Names: []string{"analyze.dur", "analyze.host", "analyze.limit", "analyze.offset", "analyze.op", "analyze.out", "analyze.skip", "analyze.v", "full"},
+			Why: "is for the report, which a script has none of: run warp analyze on its op log"},
+		{Names: []string{"assert-abort"}, Why: "is not for scripts, whose statements are judged once all are over"},
+		{Names: []string{"confirm"}, Why: "is not for scripts, whose objects may be gone after the first run"},
+		{Names: []string{"clear-bucket", "destroy", "lease"}, Why: "does not go with scripts, which remove nothing but what a DELETE says"},
 		inScript("OF SIZE, one size for all objects", "obj.size", "obj.randsize", "min-size", "max-size"),
 		inScript("WARMUP", "warmup"),
 		inScript("RUNTIME", "duration", "autoterm", "autoterm.dur", "autoterm.pct"),
@@ -102,11 +103,11 @@ func absentFromScripts() []absentFlag {
 	}
 }
 
-func (f *scriptFlags) run(ctx context.Context, inv *invocation) error {
+func (f *scriptFlags) run(ctx context.Context, inv *command.Invocation) error {
 	if err := f.checkFlags(inv.JSON); err != nil {
 		return err
 	}
-	where, text, err := f.read(ctx, inv.args, inv.in)
+	where, text, err := f.read(ctx, inv.Args, inv.In)
 	if err != nil {
 		return err
 	}
@@ -188,13 +189,13 @@ func parseScript(where, text string) ([]script.Statement, []bench.ScriptStep, er
 }
 
 // showScript is the dry run: the script is right, and nothing of it is done.
-func (f *scriptFlags) showScript(inv *invocation, statements []script.Statement) error {
+func (f *scriptFlags) showScript(inv *command.Invocation, statements []script.Statement) error {
 	path := logPath(f.benchdata, "script", "ID")
 	if err := checkLog(path); err != nil {
 		return err
 	}
 	d := &dryRun{Benchmark: "script", Parameters: map[string]string{}}
-	for _, g := range inv.command.groups {
+	for _, g := range inv.Command.Groups {
 		d.addGroup(inv, g)
 	}
 	hosts, err := f.plannedHosts()
@@ -338,7 +339,7 @@ func randomName() string {
 }
 
 // execute runs the statements and reports on each.
-func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements []script.Statement, steps []bench.ScriptStep) error {
+func (f *scriptFlags) execute(ctx context.Context, inv *command.Invocation, statements []script.Statement, steps []bench.ScriptStep) error {
 	id := randomID()
 	seed := randomSeed()
 	o := bench.Options{
@@ -362,8 +363,8 @@ func (f *scriptFlags) execute(ctx context.Context, inv *invocation, statements [
 	if err != nil {
 		return err
 	}
-	table := &scriptTable{invocation: inv, statements: statements, steps: steps}
-	s := &session{invocation: inv, flags: &f.benchFlags, opts: o, path: path}
+	table := &scriptTable{Invocation: inv, statements: statements, steps: steps}
+	s := &session{Invocation: inv, flags: &f.benchFlags, opts: o, path: path}
 	s.load = &scriptLoad{s: s, target: target, table: table, script: &bench.Script{Client: target.client, Options: o, Steps: steps, Watcher: table}}
 	return s.run(ctx)
 }

@@ -88,7 +88,7 @@ func (l *scriptLoad) report(ctx context.Context, out *outcome) error {
 		s.Hide.Strings(&table.report)
 		err = exit.Join(err, s.Result(func(w io.Writer) error { return writeJSON(w, table.report) }))
 	} else {
-		err = exit.Join(err, s.showAssertions(judged))
+		err = exit.Join(err, showAssertions(s.Invocation, judged))
 	}
 	return exit.Join(err, verdict)
 }
@@ -98,7 +98,7 @@ func (l *scriptLoad) judge(ctx context.Context) ([]results.Assertion, error) {
 	if l.s.written == "" {
 		return nil, nil // the script has failed
 	}
-	return l.s.flags.asserts.judgeLog(context.WithoutCancel(ctx), l.s.invocation, l.s.written, "script", &l.s.flags.analysis.html)
+	return l.s.flags.asserts.judgeLog(context.WithoutCancel(ctx), l.s.Invocation, l.s.written, "script", &l.s.flags.analysis.html)
 }
 
 func (l *scriptLoad) cleanUp(context.Context, error) (note string, err error) { return "", nil }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"warp/cli/command"
 	"warp/cli/live"
 	"warp/cli/redact"
 	"warp/internal/human"
@@ -89,7 +90,7 @@ type statementLine struct {
 // A scriptTable shows how the statements of a script come along. It is a sink
 // of the records.
 type scriptTable struct {
-	*invocation
+	*command.Invocation
 	report     scriptReport
 	statements []script.Statement
 	steps      []bench.ScriptStep

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
@@ -20,7 +21,7 @@ import (
 // A session is one run from start to report, with everything that does not
 // depend on where its load is made.
 type session struct {
-	*invocation
+	*command.Invocation
 	flags *benchFlags
 	opts  bench.Options
 	load  load
@@ -81,7 +82,7 @@ func (s *session) run(ctx context.Context) error {
 	}
 	s.marker.set = s.load.mark
 	defer s.takeMarks()()
-	s.hangups.begin(s.opts.TraceHTTP, s.load.setTrace)
+	s.Hangups.Begin(s.opts.TraceHTTP, s.load.setTrace)
 	err := s.open(ctx)
 	if err == nil {
 		err = s.measure(ctx)
@@ -94,7 +95,7 @@ func (s *session) run(ctx context.Context) error {
 
 // openFiles makes the files that the run fills, and finds out whether its log can be uploaded.
 func (s *session) openFiles(ctx context.Context) (err error) {
-	if s.upload, err = s.flags.upload.open(ctx, s.invocation, s.path); err != nil {
+	if s.upload, err = s.flags.upload.open(ctx, s.Invocation, s.path); err != nil {
 		return err
 	}
 	if s.stats, err = s.openStats(s.flags.progress.output); err != nil {
@@ -192,7 +193,7 @@ func (s *session) conclude(r *results.Report, out *outcome) (err error) {
 	if !s.flags.stress {
 		s.flags.analysis.log = cmp.Or(s.written, s.path) // that of a fleet is written later
 	}
-	concluded := s.invocation.conclude(r, &s.flags.analysis, &s.flags.asserts, s.opts.Benchmark)
+	concluded := conclude(s.Invocation, r, &s.flags.analysis, &s.flags.asserts, s.opts.Benchmark)
 	s.page.show(r)
 	return exit.Join(err, concluded)
 }
@@ -207,8 +208,8 @@ func (s *session) header(engine string) oplog.Header {
 	return oplog.Header{
 		Warp: o.Warp, Run: o.RunID, Client: o.ClientID, Benchmark: o.Benchmark,
 		Windowed: true,
-		Command:  s.line, Engine: engine, Seed: o.Seed,
-		Start: time.Now().UTC(), Parameters: s.parameters(),
+		Command:  s.Line, Engine: engine, Seed: o.Seed,
+		Start: time.Now().UTC(), Parameters: parameters(s.Invocation),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/pkg/bench"
@@ -42,7 +43,7 @@ type targetFlags struct {
 	given                              func(flag string) bool // stands on the command line, and not in a variable
 	engine, providerName               string
 	provider                           *engines.Provider // what the names come to
-	env                                environment
+	env                                command.Environment
 	accessKey, secretKey, sessionToken string
 	accessToken                        string
 	source                             string // of the credentials, where they are not those of S3
@@ -56,30 +57,30 @@ type targetFlags struct {
 	embeddedMemory                     int64
 }
 
-func (f *targetFlags) group(env environment) flagGroup {
+func (f *targetFlags) group(env command.Environment) command.Group {
 	f.env = env
-	return flagGroup{title: groupTarget, flags: []cli.Flag{
-		&cli.StringFlag{Name: "host", Aliases: []string{"s3endpoint", "base-uri"}, Value: defaultHost, Destination: &f.host, Sources: env.vars("WARP_HOST"),
+	return command.Group{Title: groupTarget, Flags: []cli.Flag{
+		&cli.StringFlag{Name: "host", Aliases: []string{"s3endpoint", "base-uri"}, Value: defaultHost, Destination: &f.host, Sources: env.Vars("WARP_HOST"),
 			Usage: "`HOST`:PORT of the store; several as a,b or node{1...8}:900{0...3} or file:NAME; embedded is a store in memory"},
-		&cli.StringFlag{Name: "access-key", Aliases: []string{"s3-access-key"}, Destination: &f.accessKey, Sources: env.vars("WARP_ACCESS_KEY"),
+		&cli.StringFlag{Name: "access-key", Aliases: []string{"s3-access-key"}, Destination: &f.accessKey, Sources: env.Vars("WARP_ACCESS_KEY"),
 			Usage: "access `KEY`; default: AWS environment variables, then profiles"},
-		&cli.StringFlag{Name: "secret-key", Aliases: []string{"s3-secret-key"}, Destination: &f.secretKey, Sources: env.vars("WARP_SECRET_KEY"),
+		&cli.StringFlag{Name: "secret-key", Aliases: []string{"s3-secret-key"}, Destination: &f.secretKey, Sources: env.Vars("WARP_SECRET_KEY"),
 			Usage: "secret `KEY`"},
-		&cli.BoolFlag{Name: "tls", Destination: &f.tls, Sources: env.vars("WARP_TLS"), Usage: "use HTTPS"},
+		&cli.BoolFlag{Name: "tls", Destination: &f.tls, Sources: env.Vars("WARP_TLS"), Usage: "use HTTPS"},
 		&cli.StringFlag{Name: "bucket", Value: defaultBucket, Destination: &f.bucket,
 			Usage: "`BUCKET` to use, or several, such as b{1...4}; warp creates a missing bucket and never touches other objects in it"},
-	}, also: []cli.Flag{
-		&flagtype.Choice{Name: "provider", Config: flagtype.Choices(engines.ProviderNames()), Destination: &f.providerName, Sources: env.vars("WARP_PROVIDER"),
+	}, Also: []cli.Flag{
+		&flagtype.Choice{Name: "provider", Config: flagtype.Choices(engines.ProviderNames()), Destination: &f.providerName, Sources: env.Vars("WARP_PROVIDER"),
 			DefaultText: "as host or bucket say, else s3", Usage: "`KIND` of store, if neither host nor bucket (gs://NAME) says it: " + strings.Join(engines.ProviderNames(), " or ")},
-		&cli.StringFlag{Name: "region", Aliases: []string{"s3-region"}, Destination: &f.region, Sources: env.vars("WARP_REGION"),
+		&cli.StringFlag{Name: "region", Aliases: []string{"s3-region"}, Destination: &f.region, Sources: env.Vars("WARP_REGION"),
 			Usage: "`REGION` of the store; by default warp asks the store"},
-		&cli.StringFlag{Name: "session-token", Destination: &f.sessionToken, Sources: env.vars("WARP_SESSION_TOKEN"),
+		&cli.StringFlag{Name: "session-token", Destination: &f.sessionToken, Sources: env.Vars("WARP_SESSION_TOKEN"),
 			Usage: "session `TOKEN` of temporary credentials"},
-		&cli.StringFlag{Name: "access-token", Hidden: true, Destination: &f.accessToken, Sources: env.vars("WARP_ACCESS_TOKEN"),
+		&cli.StringFlag{Name: "access-token", Hidden: true, Destination: &f.accessToken, Sources: env.Vars("WARP_ACCESS_TOKEN"),
 			Usage: "bearer `TOKEN`, for stores that take one"},
 		&cli.StringFlag{Name: "credentials-file", Destination: &f.credentialsFile, TakesFile: true,
 			Usage: "use several credentials in turn; `FILE` has one ACCESS:SECRET or ACCESS:SECRET:TOKEN per line"},
-		&cli.StringFlag{Name: "sts-web-token", Destination: &f.webToken, Hidden: true, Sources: env.vars("WARP_STS_WEB_TOKEN"),
+		&cli.StringFlag{Name: "sts-web-token", Destination: &f.webToken, Hidden: true, Sources: env.Vars("WARP_STS_WEB_TOKEN"),
 			Usage: "with --signature=STS_WEB_TOKEN: web identity `TOKEN` to exchange for credentials, or file:NAME"},
 		&cli.StringFlag{Name: "profile", Aliases: []string{"s3profile"}, Destination: &f.profile, Usage: "take credentials from this `PROFILE` of the shared AWS configuration"},
 		&flagtype.Choice{Name: "host-select", Value: "weighed", Config: flagtype.Choices{"weighed", "roundrobin"}, Destination: &f.hostSelect,
@@ -96,7 +97,7 @@ func (f *targetFlags) group(env environment) flagGroup {
 }
 
 // traffic are the flags for what requests look like and how they travel.
-func (f *targetFlags) traffic(env environment, parts string) flagGroup {
+func (f *targetFlags) traffic(env command.Environment, parts string) command.Group {
 	also := f.options.requestFlags()
 	also = append(also,
 		&cli.BoolFlag{Name: "disable-sha256-payload", Destination: &f.unsigned,
@@ -105,11 +106,11 @@ func (f *targetFlags) traffic(env environment, parts string) flagGroup {
 	if parts != "" {
 		also = append(also, f.options.partFlag(parts))
 	}
-	return flagGroup{title: groupTraffic, also: append(also, f.connections(env)...)}
+	return command.Group{Title: groupTraffic, Also: append(also, f.connections(env)...)}
 }
 
 // connections are the flags for how to get through to the store, which is the same for everything that asks it.
-func (f *targetFlags) connections(env environment) []cli.Flag {
+func (f *targetFlags) connections(env command.Environment) []cli.Flag {
 	return append([]cli.Flag{
 		&cli.BoolFlag{Name: "insecure", Destination: &f.insecure, Usage: "with --tls: accept any certificate"},
 		&cli.StringFlag{Name: "ca-file", Destination: &f.caFile, TakesFile: true, Usage: "with --tls: PEM `FILE` of additional certificate authorities"},
@@ -225,7 +226,7 @@ func (t *target) close() {
 
 // open gets ready to talk to the store. full is called when the embedded store
 // has no more room.
-func (f *targetFlags) open(ctx context.Context, inv *invocation, concurrency int, full func(error)) (*target, error) {
+func (f *targetFlags) open(ctx context.Context, inv *command.Invocation, concurrency int, full func(error)) (*target, error) {
 	t := &target{}
 	cfg, err := f.config(concurrency)
 	if err != nil {
@@ -266,7 +267,7 @@ func (f *targetFlags) startEmbedded(t *target, cfg *store.Config, full func(erro
 	return nil
 }
 
-func (f *targetFlags) findStore(ctx context.Context, inv *invocation, cfg *store.Config) error {
+func (f *targetFlags) findStore(ctx context.Context, inv *command.Invocation, cfg *store.Config) error {
 	var err error
 	if cfg.Hosts, err = f.addresses(ctx, f.hosts); err != nil {
 		return exit.Errorf("--resolve-host: %w", err)
@@ -305,7 +306,7 @@ func (f *targetFlags) config(concurrency int) (store.Config, error) {
 
 // describe is the store as another machine needs to know it: what is in files
 // here is in the description.
-func (f *targetFlags) describe(ctx context.Context, inv *invocation, concurrency int) (*fleet.Store, error) {
+func (f *targetFlags) describe(ctx context.Context, inv *command.Invocation, concurrency int) (*fleet.Store, error) {
 	cfg, err := f.config(concurrency)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/pkg/store"
 	"warp/pkg/store/credentials"
@@ -95,7 +96,7 @@ type upload struct {
 
 // open finds out before the load whether the log can go there, as far as that can be known without writing; nil is
 // nowhere. Keys that may only write are refused to look, which says nothing.
-func (f *uploadFlags) open(ctx context.Context, inv *invocation, log string) (*upload, error) {
+func (f *uploadFlags) open(ctx context.Context, inv *command.Invocation, log string) (*upload, error) {
 	if f.url == "" {
 		return nil, nil
 	}
@@ -143,10 +144,10 @@ func (u *upload) close() {
 }
 
 // client talks to the store of --upload as whoever the variables say, or the AWS environment and profiles.
-func (f *uploadFlags) client(ctx context.Context, inv *invocation, p uploadPlace) (*store.Client, error) {
+func (f *uploadFlags) client(ctx context.Context, inv *command.Invocation, p uploadPlace) (*store.Client, error) {
 	home, _ := os.UserHomeDir()
 	env := func(name string) string {
-		value, _ := inv.env(name)
+		value, _ := inv.Env(name)
 		return value
 	}
 	own := credentials.Options{Access: env(uploadAccessVariable), Secret: env(uploadSecretVariable), Session: env(uploadSessionVariable), Home: home, Getenv: env}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/pkg/aggregate"
 	"warp/pkg/oplog"
@@ -33,8 +34,8 @@ func (f *webFlags) flags() []cli.Flag {
 }
 
 // with adds flags to a group.
-func with(g flagGroup, flags ...cli.Flag) flagGroup {
-	g.flags = append(g.flags, flags...)
+func with(g command.Group, flags ...cli.Flag) command.Group {
+	g.Flags = append(g.Flags, flags...)
 	return g
 }
 
@@ -55,7 +56,7 @@ func (f *webFlags) check() error {
 }
 
 // listen begins to serve, and says where.
-func (inv *invocation) listenWeb(f *webFlags, o web.Options) (*web.Server, error) {
+func listenWeb(inv *command.Invocation, f *webFlags, o web.Options) (*web.Server, error) {
 	addr := f.addr
 	if addr == "" {
 		addr = "127.0.0.1:0"
@@ -66,19 +67,19 @@ func (inv *invocation) listenWeb(f *webFlags, o web.Options) (*web.Server, error
 	}
 	// With --quiet as well: nobody could guess the token.
 	inv.Say("warp: page at " + server.URL())
-	if f.open && !inv.openBrowser(server.URL()) {
+	if f.open && !openBrowser(inv, server.URL()) {
 		inv.Notef("there is no browser to be opened here; open that address in one")
 	}
 	return server, nil
 }
 
 // openBrowser has the desktop open an address. It is false where there is none.
-func (inv *invocation) openBrowser(url string) bool {
-	has := func(name string) bool { value, ok := inv.env(name); return ok && value != "" }
+func openBrowser(inv *command.Invocation, url string) bool {
+	has := func(name string) bool { value, ok := inv.Env(name); return ok && value != "" }
 	var c *exec.Cmd
 	switch {
 	case has("BROWSER"):
-		browser, _ := inv.env("BROWSER")
+		browser, _ := inv.Env("BROWSER")
 		c = exec.Command(browser, url)
 	case runtime.GOOS == "darwin":
 		c = exec.Command("open", url)
@@ -97,7 +98,7 @@ func (inv *invocation) openBrowser(url string) bool {
 }
 
 // showWeb shows a page about recorded runs until Ctrl-C, where it was drawn. log is the op log, where there is one.
-func (inv *invocation) showWeb(ctx context.Context, f *webFlags, p *page.Page, log string) error {
+func showWeb(ctx context.Context, inv *command.Invocation, f *webFlags, p *page.Page, log string) error {
 	if !f.wanted() || p == nil {
 		return nil
 	}
@@ -105,18 +106,18 @@ func (inv *invocation) showWeb(ctx context.Context, f *webFlags, p *page.Page, l
 	if log != "" {
 		o.Log = func() string { return log }
 	}
-	server, err := inv.listenWeb(f, o)
+	server, err := listenWeb(inv, f, o)
 	if err != nil {
 		return err
 	}
 	defer server.Close()
 	server.Show(p)
 	server.End("recorded")
-	inv.lingerWeb(ctx)
+	lingerWeb(ctx, inv)
 	return nil
 }
 
-func (inv *invocation) lingerWeb(ctx context.Context) {
+func lingerWeb(ctx context.Context, inv *command.Invocation) {
 	inv.Notef("the page stays until Ctrl-C")
 	<-ctx.Done()
 }
@@ -135,7 +136,7 @@ func (s *session) openPage() error {
 	if !f.wanted() {
 		return nil
 	}
-	server, err := s.listenWeb(f, web.Options{
+	server, err := listenWeb(s.Invocation, f, web.Options{
 		Stop: func() { s.load.finish("it was stopped on its page") },
 		Mark: func(text string) error {
 			_, err := s.mark(text)
@@ -240,8 +241,8 @@ func (p *livePage) end(ctx context.Context) {
 	} else {
 		p.server.End("the run is over")
 	}
-	if p.final && ctx.Err() == nil && !p.s.suite {
-		p.s.lingerWeb(ctx)
+	if p.final && ctx.Err() == nil && !p.s.Suite {
+		lingerWeb(ctx, p.s.Invocation)
 	}
 	p.server.Close()
 }

@@ -1,6 +1,6 @@
 //go:build !windows
 
-package cli
+package sighup
 
 import (
 	"os"
@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// notifyHangups sends each SIGHUP to c from now on. Where the process was told
+// notify sends each SIGHUP to c from now on. Where the process was told
 // to ignore that, as by nohup, it stays so unless asked.
-func notifyHangups(c chan<- os.Signal, asked bool) {
+func notify(c chan<- os.Signal, asked bool) {
 	if asked || !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(c, syscall.SIGHUP)
 	}

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"fmt"
@@ -10,33 +10,31 @@ import (
 	"warp/internal/human"
 )
 
-// manWord is the hidden first argument that prints a manual page, of
+// ManWord is the hidden first argument that prints a manual page, of
 // the command that follows or of warp itself. Package builds use it.
-const manWord = "__man"
+const ManWord = "__man"
 
-// manPage returns a manual page in the macros of man(7), with the text of the
+// ManPage returns a manual page in the macros of man(7), with the text of the
 // help.
-func manPage(table []*command, words []string) (string, error) {
+func (t *Table) ManPage(words []string) (string, error) {
 	if len(words) == 0 {
-		return rootManPage(table), nil
+		return t.rootManPage(), nil
 	}
-	for _, c := range table {
-		if c.name == words[0] && c.section != "" {
-			return commandManPage(c), nil
-		}
+	if c := t.Find(words[0]); c != nil && c.Section != "" {
+		return t.commandManPage(c), nil
 	}
-	return "", unknownCommand(table, words[0])
+	return "", unknownCommand(t, words[0])
 }
 
-func rootManPage(table []*command) string {
+func (t *Table) rootManPage() string {
 	var b strings.Builder
-	manHead(&b, "warp", "measure how fast an object store is")
+	t.manHead(&b, "warp", "measure how fast an object store is")
 	b.WriteString(".B warp\n.I COMMAND\n[\\fIflags\\fR]\n")
-	for _, section := range []string{sectionBenchmark, sectionAnalysis, sectionOther} {
+	for _, section := range []string{SectionBenchmark, SectionAnalysis, SectionOther} {
 		fmt.Fprintf(&b, ".SH %s\n", strings.ToUpper(section))
-		for _, c := range table {
-			if c.section == section {
-				fmt.Fprintf(&b, ".TP\n.BR warp\\-%s (1)\n%s\n", roff(c.name), roff(human.UpperFirst(c.summary)+"."))
+		for _, c := range t.Commands {
+			if c.Section == section {
+				fmt.Fprintf(&b, ".TP\n.BR warp\\-%s (1)\n%s\n", roff(c.Name), roff(human.UpperFirst(c.Summary)+"."))
 			}
 		}
 	}
@@ -50,11 +48,11 @@ func rootManPage(table []*command) string {
 	return b.String()
 }
 
-func commandManPage(c *command) string {
+func (t *Table) commandManPage(c *Command) string {
 	var b strings.Builder
-	manHead(&b, "warp-"+c.name, c.summary)
-	fmt.Fprintf(&b, ".B warp %s\n[\\fIflags\\fR] %s\n.SH DESCRIPTION\n%s\n", roff(c.name), roff(c.args), roff(human.UpperFirst(c.summary)+"."))
-	for _, line := range c.about {
+	t.manHead(&b, "warp-"+c.Name, c.Summary)
+	fmt.Fprintf(&b, ".B warp %s\n[\\fIflags\\fR] %s\n.SH DESCRIPTION\n%s\n", roff(c.Name), roff(c.Args), roff(human.UpperFirst(c.Summary)+"."))
+	for _, line := range c.About {
 		if line == "" {
 			b.WriteString(".PP\n")
 			continue
@@ -62,15 +60,15 @@ func commandManPage(c *command) string {
 		b.WriteString(roff(line) + "\n")
 	}
 	b.WriteString(".SH OPTIONS\n")
-	for _, g := range c.groups {
-		fmt.Fprintf(&b, ".SS %s\n", roff(g.title))
-		for _, f := range g.all() {
+	for _, g := range c.Groups {
+		fmt.Fprintf(&b, ".SS %s\n", roff(g.Title))
+		for _, f := range g.All() {
 			fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(flagHead(f)), roff(manText(f)))
 		}
 	}
-	if len(c.examples) > 0 {
+	if len(c.Examples) > 0 {
 		b.WriteString(".SH EXAMPLES\n.nf\n")
-		for _, e := range c.examples {
+		for _, e := range c.Examples {
 			b.WriteString(roff(e) + "\n")
 		}
 		b.WriteString(".fi\n")
@@ -85,13 +83,12 @@ func manText(f cli.Flag) string {
 }
 
 // manHead begins a page up to its synopsis.
-func manHead(b *strings.Builder, name, summary string) {
-	this := thisBuild()
-	day := this.date
-	if t, err := time.Parse(time.RFC3339, day); err == nil {
-		day = t.Format(time.DateOnly)
+func (t *Table) manHead(b *strings.Builder, name, summary string) {
+	day := t.Date
+	if at, err := time.Parse(time.RFC3339, day); err == nil {
+		day = at.Format(time.DateOnly)
 	}
-	fmt.Fprintf(b, ".TH %s 1 \"%s\" \"warp %s\"\n.SH NAME\n%s \\- %s\n.SH SYNOPSIS\n", roff(strings.ToUpper(name)), roff(day), roff(this.version), roff(name), roff(summary))
+	fmt.Fprintf(b, ".TH %s 1 \"%s\" \"warp %s\"\n.SH NAME\n%s \\- %s\n.SH SYNOPSIS\n", roff(strings.ToUpper(name)), roff(day), roff(t.Version), roff(name), roff(summary))
 }
 
 // roff escapes text. A line must not begin with a control character.

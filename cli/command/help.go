@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"fmt"
@@ -13,29 +13,31 @@ import (
 // helpWidth is what a help line may fill.
 const helpWidth = 100
 
-// helpText is the help that the command line asks for.
-func (l *commandLine) helpText() string {
+// HelpText returns the help that the command line asks for.
+func (l *Line) HelpText() (string, error) {
 	var b strings.Builder
 	switch {
-	case l.command != nil && l.helpAll:
-		commandHelp(&b, l.command, true)
-	case l.command != nil:
-		commandHelp(&b, l.command, false)
+	case l.Unknown != "":
+		return "", unknownCommand(l.Table, l.Unknown)
+	case l.Command != nil && l.helpAll:
+		commandHelp(&b, l.Command, true)
+	case l.Command != nil:
+		commandHelp(&b, l.Command, false)
 	default:
-		rootHelp(&b, l.table, l.helpAll)
+		rootHelp(&b, l.Table, l.helpAll)
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 // rootHelp lists the commands. There are so many of them that the plain help
 // leaves what holds for all to the full one.
-func rootHelp(b *strings.Builder, table []*command, all bool) {
+func rootHelp(b *strings.Builder, table *Table, all bool) {
 	b.WriteString("Usage: warp COMMAND [flags], to measure how fast an S3 object store is\n")
-	for _, section := range []string{sectionBenchmark, sectionAnalysis, sectionOther} {
+	for _, section := range []string{SectionBenchmark, SectionAnalysis, SectionOther} {
 		title := "\n" + section + "\n"
-		for _, c := range table {
-			if c.section == section {
-				fmt.Fprintf(b, "%s  %-14s %s\n", title, c.name, c.summary)
+		for _, c := range table.Commands {
+			if c.Section == section {
+				fmt.Fprintf(b, "%s  %-14s %s\n", title, c.Name, c.Summary)
 				title = ""
 			}
 		}
@@ -59,26 +61,26 @@ Exit codes: 0 success, 1 failure, 2 usage error, 3 requests failed, 4 an asserti
 
 // commandHelp explains one command: in the plain help groups may name rarer
 // flags in one line, with all every flag has its own.
-func commandHelp(b *strings.Builder, c *command, all bool) {
-	usage := strings.TrimSpace("Usage: warp " + c.name + " [flags] " + c.args)
+func commandHelp(b *strings.Builder, c *Command, all bool) {
+	usage := strings.TrimSpace("Usage: warp " + c.Name + " [flags] " + c.Args)
 	if !all {
 		usage = fmt.Sprintf("%-54s (--help-all explains every flag)", usage)
 	}
-	fmt.Fprintf(b, "%s\n\n%s.\n", usage, human.UpperFirst(c.summary))
-	for _, line := range c.about {
+	fmt.Fprintf(b, "%s\n\n%s.\n", usage, human.UpperFirst(c.Summary))
+	for _, line := range c.About {
 		b.WriteString(line + "\n")
 	}
 	width := nameWidth(c, all)
-	for i, g := range c.groups {
-		if all || len(g.flags) > 0 || i > 0 && len(c.groups[i-1].flags) > 0 {
+	for i, g := range c.Groups {
+		if all || len(g.Flags) > 0 || i > 0 && len(c.Groups[i-1].Flags) > 0 {
 			b.WriteByte('\n')
 		}
 		groupHelp(b, g, width, all)
 	}
-	if n := len(c.groups); all || n > 0 && len(c.groups[n-1].flags) > 0 {
+	if n := len(c.Groups); all || n > 0 && len(c.Groups[n-1].Flags) > 0 {
 		b.WriteByte('\n')
 	}
-	for i, e := range c.examples {
+	for i, e := range c.Examples {
 		title := "          "
 		if i == 0 {
 			title = "Example   "
@@ -89,9 +91,9 @@ func commandHelp(b *strings.Builder, c *command, all bool) {
 
 // groupHelp explains a group of flags. A group of which the plain help only
 // gives names takes one line.
-func groupHelp(b *strings.Builder, g flagGroup, width int, all bool) {
-	shown, names := g.flags, []string{}
-	for _, f := range g.also {
+func groupHelp(b *strings.Builder, g Group, width int, all bool) {
+	shown, names := g.Flags, []string{}
+	for _, f := range g.Also {
 		if visible(f) {
 			names = append(names, "--"+f.Names()[0])
 		}
@@ -99,12 +101,12 @@ func groupHelp(b *strings.Builder, g flagGroup, width int, all bool) {
 	also := strings.Join(names, " ")
 	switch {
 	case all:
-		shown, also = g.all(), ""
-	case len(g.flags) == 0:
-		b.WriteString(wrap(fmt.Sprintf("%-8s  ", g.title), also))
+		shown, also = g.All(), ""
+	case len(g.Flags) == 0:
+		b.WriteString(wrap(fmt.Sprintf("%-8s  ", g.Title), also))
 		return
 	}
-	b.WriteString(g.title + "\n")
+	b.WriteString(g.Title + "\n")
 	for _, f := range shown {
 		switch {
 		case all:
@@ -119,12 +121,12 @@ func groupHelp(b *strings.Builder, g flagGroup, width int, all bool) {
 }
 
 // nameWidth is the width of the column of flag names.
-func nameWidth(c *command, all bool) int {
+func nameWidth(c *Command, all bool) int {
 	width := 0
-	for _, g := range c.groups {
-		shown := g.flags
+	for _, g := range c.Groups {
+		shown := g.Flags
 		if all {
-			shown = g.all()
+			shown = g.All()
 		}
 		for _, f := range shown {
 			if all || visible(f) {
@@ -184,7 +186,7 @@ func shortFlagHelp(f cli.Flag, width int) string {
 func flagColumn(f cli.Flag, width int) string { return fmt.Sprintf("  %-*s  ", width, flagHead(f)) }
 
 func defaultNote(f cli.Flag) string {
-	if d := defaultText(f); d != "" {
+	if d := DefaultText(f); d != "" {
 		return " (default " + d + ")"
 	}
 	return ""
@@ -210,8 +212,8 @@ func variablesNote(f cli.Flag) string {
 	return ""
 }
 
-// defaultText is the default as the help shows it, "" where it says nothing.
-func defaultText(f cli.Flag) string {
+// DefaultText is the default as the help shows it, "" where it says nothing.
+func DefaultText(f cli.Flag) string {
 	d, ok := f.(cli.DocGenerationFlag)
 	if !ok || isBool(f) || !d.IsDefaultVisible() {
 		return ""

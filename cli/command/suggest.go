@@ -1,0 +1,96 @@
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"warp/cli/exit"
+	"warp/internal/suggest"
+)
+
+// An Absent is one that scripts use elsewhere. It is refused by name,
+// because a flag that is ignored in silence makes numbers that nobody can
+// defend.
+type Absent struct {
+	Names     []string
+	Why       string
+	Variables []string // that replace it elsewhere
+}
+
+// unknownFlag says why the command does not take the flag.
+func unknownFlag(table *Table, c *Command, name string) error {
+	for _, a := range c.Absent {
+		if slices.Contains(a.Names, name) {
+			return exit.Usagef("--%s %s", name, a.Why)
+		}
+	}
+	err := exit.Usagef("unknown flag %s", dashed(name))
+	if owners := withFlag(table, name); len(owners) > 0 {
+		return err.WithHint("%s", ownersText(owners, c.Section))
+	}
+	names := globalFlagNames()
+	for _, f := range slices.Concat(c.Flags(), c.ForwardedFlags) {
+		names = append(names, f.Names()...)
+	}
+	if near := suggest.Closest(name, names); near != "" {
+		return err.WithHint("did you mean %s?", dashed(near))
+	}
+	return err.WithHint("warp %s --help lists the flags", c.Name)
+}
+
+// withFlag are the commands that have the flag.
+func withFlag(table *Table, name string) (owners []*Command) {
+	for _, c := range table.Commands {
+		if c.Section != "" && FindFlag(c.Flags(), name) != nil {
+			owners = append(owners, c)
+		}
+	}
+	return owners
+}
+
+// ownersText names commands. Where all benchmarks are among them, it says so.
+func ownersText(owners []*Command, section string) string {
+	var benchmarks, names []string
+	for _, c := range owners {
+		if names = append(names, c.Name); c.Section == SectionBenchmark {
+			benchmarks = append(benchmarks, c.Name)
+		}
+	}
+	const many = 8
+	switch {
+	case len(names) == 1:
+		return "it is a flag of warp " + names[0]
+	case len(benchmarks) >= many && section != SectionBenchmark:
+		return "it is a flag of benchmarks such as warp " + benchmarks[0]
+	}
+	return "it is a flag of " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// dashed is a flag's name as it is written on a command line.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// unknownCommand says why there is no command of that name.
+func unknownCommand(table *Table, name string) error {
+	if name == "" {
+		return exit.Usagef("no command is given").WithHint("warp --help lists the commands")
+	}
+	if why, ok := table.Absent[name]; ok && table.Find(name) == nil {
+		return exit.Usagef("the command %s %s", name, why)
+	}
+	names := []string{"help"}
+	for _, c := range table.Commands {
+		if c.Section != "" {
+			names = append(names, c.Name)
+		}
+	}
+	err := exit.Usagef("unknown command %q", name)
+	if near := suggest.Closest(name, names); near != "" {
+		return err.WithHint("did you mean warp %s?", near)
+	}
+	return err.WithHint("warp --help lists the commands")
+}
