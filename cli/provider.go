@@ -28,8 +28,7 @@ func (f *targetFlags) checkStore() error {
 		}
 		switch {
 		case scheme == nil || scheme.Name == f.provider.Name:
-		case f.provider.Name == engines.S3 && scheme.Scheme == "":
-			f.provider = scheme // a kind of S3
+		case scheme.Name == engines.S3 && f.provider.Scheme == "": // a kind of S3
 		default:
 			return exit.Usagef("--bucket=%s is a bucket of %s, and --provider=%s contradicts it: leave out one of them", f.bucket, scheme.Title, f.providerName)
 		}
@@ -41,7 +40,10 @@ func (f *targetFlags) checkStore() error {
 		f.provider, err = engines.FindProvider(engines.S3)
 		return err
 	}
-	if err := f.checkHosts(); err != nil || f.provider.Locate == nil {
+	if err := f.checkHosts(); err != nil {
+		return err
+	}
+	if err := f.providerOfBuckets(); err != nil || f.provider.Locate == nil {
 		return err
 	}
 	if f.hosts, f.region, err = f.provider.Locate(f.hosts, f.buckets, f.region); err != nil {
@@ -53,10 +55,8 @@ func (f *targetFlags) checkStore() error {
 // parseBuckets reads names of buckets, which may have a scheme. The provider is nil where none has.
 func parseBuckets(spec string) (p *engines.Provider, buckets []string, err error) {
 	var names []string
-	plain := false
 	for item := range store.ListItems(spec) {
 		said, name, err := engines.ProviderOfBucket(item)
-		plain = plain || said == nil
 		switch {
 		case err != nil:
 			return nil, nil, err
@@ -66,9 +66,6 @@ func parseBuckets(spec string) (p *engines.Provider, buckets []string, err error
 			p = said
 		}
 		names = append(names, name)
-	}
-	if plain && p != nil && p.Scheme == "" {
-		return nil, nil, errors.New("a run has buckets of one kind of store, and only some of these are of " + p.Title)
 	}
 	buckets, err = store.ParseBuckets(strings.Join(names, ","))
 	return p, buckets, err
@@ -97,6 +94,19 @@ func (f *targetFlags) checkHosts() (err error) {
 	default:
 		f.tls = secure
 	}
+	return nil
+}
+
+// providerOfBuckets completes the provider by the names of the buckets, which at some hosts say which kind of S3 is meant.
+func (f *targetFlags) providerOfBuckets() error {
+	if f.provider.Name != engines.S3 {
+		return nil
+	}
+	p, err := engines.ProviderOfBuckets(f.hosts, f.buckets)
+	if err != nil {
+		return exit.Usagef("--bucket: %w", err)
+	}
+	f.provider = cmp.Or(p, f.provider)
 	return nil
 }
 

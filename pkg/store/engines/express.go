@@ -12,12 +12,13 @@ import (
 )
 
 // expressProvider is S3 Express One Zone, whose directory buckets have other signatures, other hosts and other listings
-// than the buckets of S3. The names of buckets say it, so that nobody has to.
+// than the buckets of S3. At hosts of Amazon's the names of buckets say it, so that nobody has to; elsewhere such a name means
+// nothing.
 func expressProvider() Provider {
 	const general = "name another --bucket, since that name is one of a directory bucket"
 	return Provider{
 		Name: s3.Express, Title: "S3 Express One Zone",
-		OwnsBucket: s3.IsDirectory, Locate: zonalHosts,
+		OwnsBucket: func(host, bucket string) bool { return s3.IsAWS(host) && s3.IsDirectory(bucket) }, Locate: zonalHosts,
 		Lacks: map[Feature]string{
 			Versions: general, ObjectLock: general, Tags: general, Forms: general, ZIPFiles: "", Unpacking: "", FanOuts: "", ListMetadata: "", Profiles: "",
 			CustomerKeys: "leave it out: everything is encrypted as the bucket says", ServiceKeys: "leave it out: everything is encrypted as the bucket says",

@@ -1,8 +1,8 @@
 package engines
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,8 +19,8 @@ type Provider struct {
 	// Serves reports whether a host, with or without port, is this provider's by its name; nil = no name says so.
 	Serves func(host string) bool
 	TLS    bool // hosts that are its own by their names talk TLS unless somebody says otherwise, and keys of S3 are not given
-	// OwnsBucket reports whether a bucket of the provider's scheme, or of none, is this provider's by its name; nil = no name says so.
-	OwnsBucket func(name string) bool
+	// OwnsBucket reports whether a bucket of S3 is this provider's by its name and that of its host; nil = no names say so.
+	OwnsBucket func(host, bucket string) bool
 	// Locate returns where buckets are, if the hosts that were given only say in which cloud, and their region; nil = at the hosts.
 	Locate func(hosts, buckets []string, region string) (at []string, in string, err error)
 	// Surroundings returns the host that the variables of the provider's own tools name; nil = there are none.
@@ -102,7 +102,7 @@ func ProviderOfHost(host string) *Provider {
 func ProviderOfBucket(bucket string) (p *Provider, name string, err error) {
 	scheme, name, ok := strings.Cut(bucket, "://")
 	if !ok {
-		return providerOfName(bucket), bucket, nil
+		return nil, bucket, nil
 	}
 	name, path, _ := strings.Cut(name, "/")
 	var schemes []string
@@ -123,20 +123,32 @@ func ProviderOfBucket(bucket string) (p *Provider, name string, err error) {
 	case path != "":
 		return nil, "", fmt.Errorf("%q is more than a bucket: write --bucket=%s://%s --prefix=%s", bucket, scheme, name, strings.TrimSuffix(path, "/"))
 	}
-	if p.Name == S3 {
-		p = cmp.Or(providerOfName(name), p)
-	}
 	return p, name, nil
 }
 
-// providerOfName returns the provider that the name of a bucket says; nil = it says none.
-func providerOfName(bucket string) *Provider {
+// ProviderOfBuckets returns the kind of S3 that the names of buckets and hosts say; nil = they say none.
+func ProviderOfBuckets(hosts, buckets []string) (*Provider, error) {
 	for _, p := range Providers() {
-		if p.OwnsBucket != nil && p.OwnsBucket(bucket) {
-			return &p
+		if p.OwnsBucket == nil {
+			continue
 		}
+		owned := 0
+		for _, host := range hosts {
+			for _, bucket := range buckets {
+				if p.OwnsBucket(host, bucket) {
+					owned++
+				}
+			}
+		}
+		switch owned {
+		case 0:
+			continue
+		case len(hosts) * len(buckets):
+			return &p, nil
+		}
+		return nil, errors.New("a run has buckets of one kind of store, and only some of these are of " + p.Title)
 	}
-	return nil
+	return nil, nil
 }
 
 // A LackError says what a store does not do.
