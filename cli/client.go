@@ -14,7 +14,8 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/pkg/bench"
-	"warp/pkg/fleet"
+	"warp/pkg/fleet/agent"
+	"warp/pkg/fleet/protocol"
 	"warp/pkg/fleet/transport"
 )
 
@@ -32,11 +33,11 @@ func clientCommand() *command.Command {
 		Name: "client", Args: "[ADDRESS]", Section: command.SectionOther,
 		Summary: "generate load for a coordinator (--warp-client)",
 		About: []string{
-			"Listens on ADDRESS, 127.0.0.1:" + fleet.DefaultPort + " by default, for one coordinator at a time. Other addresses than",
+			"Listens on ADDRESS, 127.0.0.1:" + protocol.DefaultPort + " by default, for one coordinator at a time. Other addresses than",
 			"loopback need a token. Logs go to the current folder.",
 		},
 		Examples: []string{
-			"WARP_CLIENT_TOKEN=… warp client 0.0.0.0:" + fleet.DefaultPort,
+			"WARP_CLIENT_TOKEN=… warp client 0.0.0.0:" + protocol.DefaultPort,
 			"WARP_CLIENT_TOKEN=… warp get --warp-client=load-{1...4} --host=…",
 		},
 		Groups: []command.Group{{Title: groupRun, Flags: []cli.Flag{
@@ -78,7 +79,7 @@ func (f *clientFlags) serve(ctx context.Context, inv *command.Invocation) error 
 		f.skew, _ = time.ParseDuration(f.skewText) // was checked
 		inv.Warnf("the clock is moved by %v", f.skew)
 	}
-	agent := fleet.NewAgent(fleet.AgentOptions{
+	a := agent.New(agent.Options{
 		Warp: thisBuild().version, Token: token, Folder: ".", Skew: f.skew, SourceIP: source,
 		Operation: operationOf, Logf: inv.Notef,
 		Redact: func(secrets ...string) func(string) string {
@@ -93,7 +94,7 @@ func (f *clientFlags) serve(ctx context.Context, inv *command.Invocation) error 
 	if fingerprint != "" {
 		inv.Notef("the coordinator's --warp-client for this client: %s#sha256=%s", l.Addr(), fingerprint)
 	}
-	err = agent.Serve(ctx, l, config)
+	err = a.Serve(ctx, l, config)
 	if errors.Is(err, bench.ErrInterrupted) {
 		return nil // that is how it ends
 	}
@@ -103,11 +104,11 @@ func (f *clientFlags) serve(ctx context.Context, inv *command.Invocation) error 
 // listenAddress is where to listen, and where connections to the store come
 // from if the user has chosen one of several interfaces.
 func listenAddress(args []string, token string) (addr string, source netip.Addr, err error) {
-	addr = net.JoinHostPort("127.0.0.1", fleet.DefaultPort)
+	addr = net.JoinHostPort("127.0.0.1", protocol.DefaultPort)
 	if len(args) > 0 {
 		addr = args[0]
 		if _, _, err := net.SplitHostPort(addr); err != nil {
-			addr = net.JoinHostPort(addr, fleet.DefaultPort)
+			addr = net.JoinHostPort(addr, protocol.DefaultPort)
 		}
 	}
 	tcp, err := net.ResolveTCPAddr("tcp", addr)
@@ -119,7 +120,7 @@ func listenAddress(args []string, token string) (addr string, source netip.Addr,
 		ip = netip.IPv6Unspecified() // all interfaces
 	}
 	ip = ip.Unmap()
-	if err := fleet.CheckToken(token, ip); err != nil {
+	if err := transport.CheckToken(token, ip); err != nil {
 		return "", source, exit.Usagef("%w", err)
 	}
 	host, _, _ := net.SplitHostPort(addr)

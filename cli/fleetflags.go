@@ -15,6 +15,7 @@ import (
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/pkg/fleet"
+	"warp/pkg/fleet/transport"
 )
 
 // fleetFlags say which clients make the load, and how to talk to them.
@@ -67,7 +68,7 @@ func readToken(inv *command.Invocation, file string) (string, error) {
 		}
 	}
 	inv.Hide.Add(token)
-	if err := fleet.CheckToken(token); err != nil {
+	if err := transport.CheckToken(token); err != nil {
 		return "", exit.Usagef("%w", err)
 	}
 	return token, nil

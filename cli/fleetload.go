@@ -14,6 +14,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/fleet"
+	"warp/pkg/fleet/protocol"
 	"warp/pkg/oplog"
 	"warp/pkg/sink"
 	"warp/pkg/store"
@@ -123,11 +124,11 @@ func newPlan(ctx context.Context, s *session, op bench.Op) (*fleet.Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &fleet.Plan{Start: s.flags.sync.at(), Job: fleet.Job{Options: s.opts, Op: text, Store: *store, NoLog: s.flags.stress && !s.flags.stdout, DropLog: s.flags.stress, Follow: s.flags.asserts.abort, Analysis: s.flags.analysis.options(), Exports: s.flags.exports.destinations(), Header: oplog.Header{
+	p := &fleet.Plan{Start: s.flags.sync.at(), Job: protocol.Job{Options: s.opts, Op: text, Store: *store, NoLog: s.flags.stress && !s.flags.stdout, DropLog: s.flags.stress, Follow: s.flags.asserts.abort, Analysis: s.flags.analysis.options(), Exports: s.flags.exports.destinations(), Header: oplog.Header{
 		Command: s.Line, Seed: s.opts.Seed, Parameters: parameters(s.Invocation),
 	}}}
-	if size := p.Job.Size(); size > fleet.MaxJob {
-		return nil, exit.Usagef("--warp-client: what the flags and the files that they name come to is %s, and clients take %s", flagtype.FormatSize(int64(size)), flagtype.FormatSize(fleet.MaxJob)).
+	if size := p.Job.Size(); size > protocol.MaxJob {
+		return nil, exit.Usagef("--warp-client: what the flags and the files that they name come to is %s, and clients take %s", flagtype.FormatSize(int64(size)), flagtype.FormatSize(protocol.MaxJob)).
 			WithHint("use smaller files")
 	}
 	return p, nil

@@ -14,6 +14,7 @@ import (
 	"warp/cli/flagtype"
 	"warp/pkg/bench"
 	"warp/pkg/fleet"
+	"warp/pkg/fleet/protocol"
 	"warp/pkg/s3mem"
 	"warp/pkg/store"
 	"warp/pkg/store/dial"
@@ -306,7 +307,7 @@ func (f *targetFlags) config(concurrency int) (store.Config, error) {
 
 // describe is the store as another machine needs to know it: what is in files
 // here is in the description.
-func (f *targetFlags) describe(ctx context.Context, inv *command.Invocation, concurrency int) (*fleet.Store, error) {
+func (f *targetFlags) describe(ctx context.Context, inv *command.Invocation, concurrency int) (*protocol.Store, error) {
 	cfg, err := f.config(concurrency)
 	if err != nil {
 		return nil, err

@@ -32,8 +32,8 @@ const (
 func allowed() map[string][]string {
 	return map[string][]string{
 		".":               {"cli"},
-		"cli":             {"pkg/calibrate", "pkg/fleet", "pkg/fleet/transport", "pkg/bench", "pkg/lease", "pkg/assert", "pkg/report", "pkg/report/page", "pkg/report/web", "pkg/export", "pkg/aggregate", "pkg/compare", "pkg/stats", "pkg/store", "pkg/store/engines", "pkg/store/credentials", "pkg/store/dial", "pkg/store/nethttp", "pkg/s3mem", "pkg/generator", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/columns", "internal/human", "internal/runsocket", "internal/suggest", "pkg/results"},
-		"pkg/fleet":       {"pkg/bench", "pkg/aggregate", "pkg/store", "pkg/store/engines", "pkg/oplog", "pkg/sink", "pkg/fleet/transport", "pkg/results"},
+		"cli":             {"pkg/calibrate", "pkg/fleet", "pkg/fleet/agent", "pkg/fleet/protocol", "pkg/fleet/transport", "pkg/bench", "pkg/lease", "pkg/assert", "pkg/report", "pkg/report/page", "pkg/report/web", "pkg/export", "pkg/aggregate", "pkg/compare", "pkg/stats", "pkg/store", "pkg/store/engines", "pkg/store/credentials", "pkg/store/dial", "pkg/store/nethttp", "pkg/s3mem", "pkg/generator", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/columns", "internal/human", "internal/runsocket", "internal/suggest", "pkg/results"},
+		"pkg/fleet":       {"pkg/bench", "pkg/aggregate", "pkg/store", "pkg/store/engines", "pkg/oplog", "pkg/sink", "pkg/fleet/clock", "pkg/fleet/logcopy", "pkg/fleet/protocol", "pkg/fleet/transport", "pkg/results"},
 		"pkg/bench":       {"pkg/lease", "pkg/store", "pkg/generator", "pkg/hostload", "pkg/oplog", "internal/human"},
 		"pkg/lease":       {"pkg/store", "pkg/generator"},
 		"pkg/hostload":    {},
@@ -55,6 +55,10 @@ func allowed() map[string][]string {
 		"pkg/runfile":     {"internal/suggest"},
 		"pkg/sink":        {"pkg/oplog", "internal/human", "internal/wire", "internal/connlimit"},
 
+		"pkg/fleet/agent":     {"pkg/bench", "pkg/aggregate", "pkg/store", "pkg/store/engines", "pkg/oplog", "pkg/sink", "pkg/fleet/clock", "pkg/fleet/logcopy", "pkg/fleet/protocol", "pkg/fleet/transport"},
+		"pkg/fleet/protocol":  {"pkg/bench", "pkg/aggregate", "pkg/store", "pkg/oplog", "pkg/sink", "pkg/fleet/clock", "pkg/fleet/transport"},
+		"pkg/fleet/logcopy":   {},
+		"pkg/fleet/clock":     {},
 		"pkg/fleet/transport": {"internal/connlimit"},
 
 		"pkg/store/engines":     {"pkg/store", "pkg/store/gcs", "pkg/store/lean", "pkg/store/minio", "pkg/store/s3"},

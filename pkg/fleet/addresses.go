@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"warp/pkg/fleet/protocol"
 	"warp/pkg/store"
 )
 
@@ -163,7 +164,7 @@ func withPort(host string) string {
 	if _, _, err := net.SplitHostPort(host); err == nil {
 		return host
 	}
-	return net.JoinHostPort(strings.Trim(host, "[]"), DefaultPort)
+	return net.JoinHostPort(strings.Trim(host, "[]"), protocol.DefaultPort)
 }
 
 func cutPin(item string) (addr string, pin []byte, err error) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/pkg/fleet/agent"
 	"warp/pkg/fleet/transport"
 )
 
@@ -80,7 +81,7 @@ func TestPinnedCertificate(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			_ = NewAgent(AgentOptions{Warp: "test", Token: testToken}).Serve(ctx, l, config)
+			_ = agent.New(agent.Options{Warp: "test", Token: testToken}).Serve(ctx, l, config)
 		}()
 		t.Cleanup(func() { cancel(); <-done })
 		return l.Addr().String(), fingerprint

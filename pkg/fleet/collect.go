@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +10,9 @@ import (
 	"time"
 
 	"warp/pkg/bench"
+	"warp/pkg/fleet/clock"
+	"warp/pkg/fleet/logcopy"
+	"warp/pkg/fleet/protocol"
 	"warp/pkg/fleet/transport"
 	"warp/pkg/oplog/merge"
 )
@@ -31,9 +33,9 @@ var errNothingKept = errors.New("no client has a log that was not collected")
 type visit struct {
 	member Member
 	ch     *transport.Conn
-	kept   []Saved
+	kept   []protocol.Saved
 	err    error
-	spool  *spool
+	spool  *logcopy.Spool
 }
 
 // Collect fetches the logs of a run whose coordinator did not get them, and
@@ -56,7 +58,7 @@ func (f *Fleet) Collect(ctx context.Context, run string, path func(benchmark str
 		}
 	}
 	for _, v := range visits {
-		at := slices.IndexFunc(v.kept, func(s Saved) bool { return s.Run == c.Run })
+		at := slices.IndexFunc(v.kept, func(s protocol.Saved) bool { return s.Run == c.Run })
 		switch {
 		case v.err != nil:
 			c.Without = append(c.Without, (&Error{v.member.Addr, v.err}).Error())
@@ -78,8 +80,8 @@ func (f *Fleet) Collect(ctx context.Context, run string, path func(benchmark str
 		}
 		return c, errNothingKept
 	}
-	if !identifier.MatchString(c.Benchmark) {
-		return c, fmt.Errorf("client %s: its log is of %q, which is no benchmark", with[0].member.Addr, printable(c.Benchmark))
+	if !protocol.IsName(c.Benchmark) {
+		return c, fmt.Errorf("client %s: its log is of %.64q, which is no benchmark", with[0].member.Addr, c.Benchmark)
 	}
 	return c, f.fetchAll(ctx, c, with, path(c.Benchmark))
 }
@@ -106,14 +108,14 @@ func (f *Fleet) visitAll(ctx context.Context) []*visit {
 const busyNotice = 2 * time.Second
 
 // visit asks a client what it has, as often as it takes until it has cleaned up.
-func (f *Fleet) visit(ctx context.Context, m Member) (*transport.Conn, []Saved, error) {
+func (f *Fleet) visit(ctx context.Context, m Member) (*transport.Conn, []protocol.Saved, error) {
 	began, noted := time.Now(), false
 	for {
 		ch, err := f.dialer.Connect(ctx, m.Addr, m.Pin, f.options.ConnectTimeout)
 		timeout := f.options.ConnectTimeout
 		if err == nil {
-			var answer *attachReply
-			answer, err = requestAttach(ch, attachRequest{Purpose: forCollect})
+			var answer *protocol.AttachReply
+			answer, err = requestAttach(ch, protocol.AttachRequest{Purpose: protocol.ForCollect})
 			if err == nil && answer.Refused == "" {
 				go keepAlive(ch)
 				return ch, answer.Kept, nil
@@ -130,7 +132,7 @@ func (f *Fleet) visit(ctx context.Context, m Member) (*transport.Conn, []Saved, 
 				}
 			}
 		}
-		if f.options.finalAtStart(err) || time.Since(began) > timeout || !pause(ctx, 500*time.Millisecond) {
+		if f.options.finalAtStart(err) || time.Since(began) > timeout || !clock.Sleep(ctx, 500*time.Millisecond) {
 			return nil, nil, err
 		}
 	}
@@ -138,7 +140,7 @@ func (f *Fleet) visit(ctx context.Context, m Member) (*transport.Conn, []Saved, 
 
 // keepAlive shows life on a connection that waits for the others.
 func keepAlive(ch *transport.Conn) {
-	for ch.SendBytes(kindPing, pingBody(0)) == nil {
+	for ch.SendBytes(protocol.KindPing, protocol.Ping(0, false)) == nil {
 		time.Sleep(time.Second)
 	}
 }
@@ -147,7 +149,7 @@ func keepAlive(ch *transport.Conn) {
 func (v *visit) next() (transport.Kind, []byte, error) {
 	for {
 		k, body, err := v.ch.Receive()
-		if err != nil || k != kindPong {
+		if err != nil || k != protocol.KindPong {
 			return k, body, err
 		}
 	}
@@ -168,7 +170,7 @@ func (f *Fleet) fetchAll(ctx context.Context, c *Collected, with []*visit, path 
 	defer func() {
 		for _, v := range with {
 			if v.spool != nil {
-				_ = v.spool.remove() // the client has the original
+				_ = v.spool.Remove() // the client has the original
 			}
 		}
 	}()
@@ -178,7 +180,7 @@ func (f *Fleet) fetchAll(ctx context.Context, c *Collected, with []*visit, path 
 	var inputs []string
 	for _, v := range with {
 		c.Fetched = append(c.Fetched, v.clientID(c.Run))
-		inputs = append(inputs, v.spool.path())
+		inputs = append(inputs, v.spool.Path())
 	}
 	var notes []string
 	for _, w := range c.Without {
@@ -198,52 +200,52 @@ func (f *Fleet) fetchAll(ctx context.Context, c *Collected, with []*visit, path 
 // forget tells a client that its log is here. If that does not arrive, it can be collected again: no harm is done.
 func (v *visit) forget(ctx context.Context, run string) {
 	defer v.ch.CloseOn(ctx)()
-	if v.ch.Send(kindForget, pull{Run: run}) == nil {
+	if v.ch.Send(protocol.KindForget, protocol.Pull{Run: run}) == nil {
 		_, _, _ = v.next()
 	}
 }
 
 // clientID is the id that the client had in the run.
 func (v *visit) clientID(run string) string {
-	return v.kept[slices.IndexFunc(v.kept, func(s Saved) bool { return s.Run == run })].Client
+	return v.kept[slices.IndexFunc(v.kept, func(s protocol.Saved) bool { return s.Run == run })].Client
 }
 
 // fetch copies the log of the run from one client.
 func (v *visit) fetch(ctx context.Context, f *Fleet, run string) error {
-	at := slices.IndexFunc(v.kept, func(s Saved) bool { return s.Run == run })
+	at := slices.IndexFunc(v.kept, func(s protocol.Saved) bool { return s.Run == run })
 	want := v.kept[at]
-	if !identifier.MatchString(want.Client) {
-		return fmt.Errorf("it calls itself %q", printable(want.Client))
+	if !protocol.IsName(want.Client) {
+		return fmt.Errorf("it calls itself %.64q", want.Client)
 	}
 	var err error
-	if v.spool, err = newSpool(f.options.Spool(want.Client)); err != nil {
+	if v.spool, err = logcopy.NewSpool(f.options.Spool(want.Client)); err != nil {
 		return err
 	}
 	defer v.ch.CloseOn(ctx)()
-	if err := v.ch.Send(kindPull, pull{Run: run}); err != nil {
+	if err := v.ch.Send(protocol.KindPull, protocol.Pull{Run: run}); err != nil {
 		return err
 	}
-	for v.spool.size < want.Bytes {
+	for v.spool.Size() < want.Bytes {
 		k, body, err := v.next()
 		if err != nil {
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)
 			}
-			return fmt.Errorf("the connection broke after %d of %d bytes of its log: %w", v.spool.size, want.Bytes, err)
+			return fmt.Errorf("the connection broke after %d of %d bytes of its log: %w", v.spool.Size(), want.Bytes, err)
 		}
-		if k != kindChunk {
+		if k != protocol.KindChunk {
 			return fmt.Errorf("a message of kind %d came instead of a piece of the log", k)
 		}
-		offset, data, err := readChunk(body)
+		chunk, err := logcopy.ReadChunk(body)
 		if err == nil {
-			err = v.spool.add(offset, data)
+			err = v.spool.Add(chunk)
 		}
 		if err == nil {
-			err = v.ch.SendBytes(kindAck, binary.BigEndian.AppendUint64(nil, uint64(v.spool.size)))
+			err = v.ch.SendBytes(protocol.KindAck, v.spool.Ack())
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return v.spool.check(want.Bytes, want.SHA256)
+	return v.spool.Check(want.Bytes, want.SHA256)
 }

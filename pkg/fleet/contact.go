@@ -3,6 +3,9 @@ package fleet
 import (
 	"fmt"
 	"time"
+
+	"warp/pkg/fleet/clock"
+	"warp/pkg/fleet/protocol"
 )
 
 // unheard is how long a client, which sends something every second, may be
@@ -15,7 +18,7 @@ const unheard = 3 * time.Second
 func (f *Fleet) watchContacts() {
 	const often = 200 * time.Millisecond
 	awake := time.Now() // since when nothing but the clients can be why they are not heard
-	for looked := awake; pause(f.ctx, often); looked = time.Now() {
+	for looked := awake; clock.Sleep(f.ctx, often); looked = time.Now() {
 		if time.Since(looked) > 5*often {
 			awake = time.Now() // this process itself was stopped, or starved
 		}
@@ -50,7 +53,7 @@ func (l *link) contactChange(limit time.Duration) string {
 	case l.lost != nil && l.fleet.measures:
 		l.reportedLost = true
 		return fmt.Sprintf("client %s is given up (%v): its share will be missing", l.name(), l.lost)
-	case l.lost != nil || l.gone != nil || l.status.Phase == Released: // that ends the run, or harms nothing; it is said there
+	case l.lost != nil || l.gone != nil || l.status.Phase == protocol.Released: // that ends the run, or harms nothing; it is said there
 	case quiet > limit && !l.reportedSilent:
 		l.reportedSilent = true
 		return fmt.Sprintf("client %s is not reachable since %s; it goes on if it can, and is tried again until it was away for %v",

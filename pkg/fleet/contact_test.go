@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"warp/pkg/bench"
+	"warp/pkg/fleet/protocol"
 )
 
 // A heard is what somebody was told.
@@ -45,7 +46,7 @@ func TestContactIsTold(t *testing.T) {
 	over := make(chan error, 1)
 	go func() { over <- f.Measure(ctx, func() {}) }()
 	name := "client " + m.addr
-	await(t, "requests", func() bool { return working(away, other) && arrived(f) })
+	await(t, "requests", func() bool { return working(f) && arrived(f) })
 	w.cut() // which is made good at once
 	w.hold()
 	await(t, "word of a silent client", func() bool { return said.count(name+" is not reachable since ") == 1 })
@@ -61,8 +62,8 @@ func TestContactIsTold(t *testing.T) {
 	}
 	_, _, err := f.Merge(t.Context(), t.TempDir()+"/all.csv.zst")
 	must(t, err)
+	away.stop() // or its lease would be waited for
 	must(t, f.Clean(t.Context()))
-	w.release()
 }
 
 func TestNews(t *testing.T) {
@@ -83,7 +84,7 @@ func TestNews(t *testing.T) {
 		"lost, and told":           {link{admitted: true, contact: now, lost: lost, reportedLost: true}, true, ""},
 		"lost before the run":      {link{admitted: true, contact: now, lost: lost}, false, ""}, // that is an error
 		"gone with its share here": {link{admitted: true, contact: now.Add(-time.Minute), gone: lost, counted: true}, true, ""},
-		"released":                 {link{admitted: true, contact: now.Add(-time.Minute), status: status{Phase: Released}}, true, ""},
+		"released":                 {link{admitted: true, contact: now.Add(-time.Minute), status: protocol.Status{Phase: protocol.Released}}, true, ""},
 	} {
 		l := test.link
 		l.fleet = &Fleet{measures: test.measures}

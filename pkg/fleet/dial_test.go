@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/pkg/fleet/protocol"
 	"warp/pkg/fleet/transport"
 )
 
@@ -50,18 +51,6 @@ func TestAnswerOfNoClient(t *testing.T) {
 	}
 }
 
-// A clock is ahead or behind by a time, which has no sign.
-func TestOffsetInWords(t *testing.T) {
-	t.Parallel()
-	for ahead, want := range map[time.Duration]string{
-		-9 * time.Microsecond: "behind by 9µs (round trip 1ms)", 0: "ahead by 0s (round trip 1ms)", 2 * time.Second: "ahead by 2s (round trip 1ms)",
-	} {
-		if got := (Offset{Ahead: ahead, RoundTrip: time.Millisecond}).String(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 // A machine that is listed by two of its names has one share only.
 func TestTwoNamesOfOneClient(t *testing.T) {
 	t.Parallel()
@@ -84,7 +73,7 @@ func TestLostAdmission(t *testing.T) {
 	f := lead(t, nil, m)
 	ch, err := f.dialer.Connect(t.Context(), m.addr, nil, 10*time.Second)
 	must(t, err)
-	_, err = requestAttach(ch, attachRequest{Purpose: forRun, Run: f.options.Run, Client: f.links[0].id, Key: f.key})
+	_, err = requestAttach(ch, protocol.AttachRequest{Purpose: protocol.ForRun, Run: f.options.Run, Client: f.links[0].id, Key: f.key})
 	must(t, err)
 	ch.Close() // before the link has heard of it
 	must(t, f.Connect(t.Context()))

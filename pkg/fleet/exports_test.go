@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"warp/pkg/fleet/agent"
+	"warp/pkg/fleet/protocol"
 	"warp/pkg/oplog"
 	"warp/pkg/sink"
 )
@@ -83,7 +85,7 @@ func TestClientsSendToInflux(t *testing.T) {
 	t.Parallel()
 	e := embedded(t)
 	var got influx
-	f := lead(t, nil, startMachine(t, nil), startMachine(t, func(o *AgentOptions) { o.Skew = 300 * time.Millisecond }))
+	f := lead(t, nil, startMachine(t, nil), startMachine(t, func(o *agent.Options) { o.Skew = 300 * time.Millisecond }))
 	p := getPlan(t, e.Addr(), 1200*time.Millisecond)
 	p.Job.Exports.Influx = got.start(t, "influxtoken")
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
@@ -127,7 +129,7 @@ func TestInfluxThatRefuses(t *testing.T) {
 		notes = append(notes, "hides "+strings.Join(secrets, " "))
 		return func(s string) string { return s }
 	}
-	m := startMachine(t, func(o *AgentOptions) { o.Redact = secretive })
+	m := startMachine(t, func(o *agent.Options) { o.Redact = secretive })
 	f := lead(t, nil, m)
 	p := getPlan(t, e.Addr(), time.Second)
 	p.Job.Exports.Influx = got.start(t, "right")
@@ -303,19 +305,19 @@ func TestHostileMetrics(t *testing.T) {
 	talk := func() *clientSession {
 		return &clientSession{link: f.links[0], metrics: metricsBurst, metricsAt: time.Now()}
 	}
-	if talk().handle(kindMetrics, body) == nil {
+	if talk().handle(protocol.KindMetrics, body) == nil {
 		t.Error("metrics that nobody asked for were taken")
 	}
-	f.links[0].job = &Job{Exports: sink.Destinations{Metrics: true}}
-	must(t, talk().handle(kindMetrics, body))
+	f.links[0].job = &protocol.Job{Exports: sink.Destinations{Metrics: true}}
+	must(t, talk().handle(protocol.KindMetrics, body))
 	if len(f.Metrics()) != 1 {
 		t.Error("metrics were not taken")
 	}
-	if talk().handle(kindMetrics, body[:len(body)/2]) == nil {
+	if talk().handle(protocol.KindMetrics, body[:len(body)/2]) == nil {
 		t.Error("half of the metrics were taken")
 	}
 	d, taken := talk(), 0
-	for taken < 1000 && d.handle(kindMetrics, body) == nil {
+	for taken < 1000 && d.handle(protocol.KindMetrics, body) == nil {
 		taken++
 	}
 	if taken > 5*metricsBurst { // some time may pass meanwhile

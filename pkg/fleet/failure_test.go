@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"warp/pkg/bench"
+	"warp/pkg/fleet/agent"
+	"warp/pkg/fleet/logcopy"
+	"warp/pkg/fleet/protocol"
 	"warp/pkg/oplog"
 )
 
@@ -31,7 +34,7 @@ func rows(t *testing.T, path string) map[string]int {
 }
 
 // hasty makes a machine, and a coordinator, that give up soon.
-func hasty(o *AgentOptions) { o.Timeout = 2500 * time.Millisecond }
+func hasty(o *agent.Options) { o.Timeout = 2500 * time.Millisecond }
 
 func hastyLead(o *Options) { o.Timeout = 3500 * time.Millisecond }
 
@@ -84,7 +87,7 @@ func TestLostClient(t *testing.T) {
 	ctx := t.Context()
 	must(t, f.Connect(ctx))
 	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), 4*time.Second)))
-	when(t, func() bool { return working(gone, other) && arrived(f) }, w.hold)
+	when(t, func() bool { return working(f) && arrived(f) }, w.hold)
 	must(t, f.Measure(ctx, func() {}))
 	must(t, f.Finish(ctx))
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
@@ -148,7 +151,7 @@ func TestDeadCoordinator(t *testing.T) {
 	must(t, f.Connect(ctx))
 	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Minute)))
 	go func() { _ = f.Measure(ctx, func() {}) }()
-	await(t, "requests of all clients", func() bool { return working(ms...) })
+	await(t, "requests of all clients", func() bool { return working(f) })
 	f.Close() // as a kill does: nothing is said
 	began := time.Now()
 	folder := t.TempDir()
@@ -178,11 +181,8 @@ func TestDeadCoordinator(t *testing.T) {
 func TestFailureBeforeTheRun(t *testing.T) {
 	t.Parallel()
 	e := embedded(t)
-	bad := startMachine(t, func(o *AgentOptions) {
-		o.NewTask = func(j *job, spec *Job) (Task, error) {
-			task, err := newBenchTask(j, spec)
-			return &failingTask{task}, err
-		}
+	bad := startMachine(t, func(o *agent.Options) {
+		o.Operation = func(string) bench.Op { return &failingGet{} }
 	})
 	good := startMachine(t, nil)
 	f := lead(t, nil, good, bad)
@@ -203,27 +203,10 @@ func TestFailureBeforeTheRun(t *testing.T) {
 	}
 }
 
-// waitUntilFree waits until another coordinator may come: a client cleans up in its own time.
-func (m *machine) waitUntilFree(t *testing.T) {
-	t.Helper()
-	m.agent.mu.Lock()
-	busy, idle := m.agent.job != nil, m.agent.idle
-	m.agent.mu.Unlock()
-	if !busy {
-		return
-	}
-	select {
-	case <-idle:
-	case <-time.After(time.Minute):
-		t.Errorf("%s is not free", m.addr)
-	}
-}
+// A failingGet cannot prepare its objects.
+type failingGet struct{ bench.Get }
 
-type failingTask struct{ Task }
-
-func (failingTask) Run(context.Context, func(context.Context) (time.Time, error)) (*bench.Outcome, error) {
-	return nil, errors.New("no room")
-}
+func (*failingGet) Prepare(context.Context, *bench.Env) error { return errors.New("no room") }
 
 // Whoever interrupts the coordinator stops everybody, and has the log of what was done.
 func TestInterruption(t *testing.T) {
@@ -234,7 +217,7 @@ func TestInterruption(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	must(t, f.Connect(ctx))
 	must(t, f.Prepare(ctx, getPlan(t, e.Addr(), time.Hour)))
-	when(t, func() bool { return working(ms...) }, func() { cancel(bench.ErrInterrupted) })
+	when(t, func() bool { return working(f) }, func() { cancel(bench.ErrInterrupted) })
 	must(t, f.Measure(ctx, func() {}))
 	must(t, f.Finish(t.Context()))
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
@@ -253,7 +236,7 @@ func TestInterruption(t *testing.T) {
 // A clock that is too far off is an error that names the client.
 func TestWrongClock(t *testing.T) {
 	t.Parallel()
-	m := startMachine(t, func(o *AgentOptions) { o.Skew = -1500 * time.Millisecond })
+	m := startMachine(t, func(o *agent.Options) { o.Skew = -1500 * time.Millisecond })
 	f := lead(t, nil, startMachine(t, nil), m)
 	err := f.Connect(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "client "+m.addr+": its clock is off by -1.5") {
@@ -344,7 +327,7 @@ func tooMany(t *testing.T, limit bench.ErrorLimit) {
 	p.Job.Options.MaxErrors = limit
 	p.Job.Options.Lease = time.Hour // no renewal succeeds either, which must not be what ends the run
 	must(t, f.Prepare(ctx, p))
-	when(t, func() bool { return working(ms...) }, func() { _ = e.Close() }) // every request fails from now on
+	when(t, func() bool { return working(f) }, func() { _ = e.Close() }) // every request fails from now on
 	must(t, f.Measure(ctx, func() {}))
 	must(t, f.Finish(ctx))
 	if r := f.Result(); !errors.Is(r.Fatal, bench.ErrTooManyErrors) || len(r.Lost) > 0 {
@@ -356,16 +339,14 @@ func tooMany(t *testing.T, limit bench.ErrorLimit) {
 func TestEndedClient(t *testing.T) {
 	t.Parallel()
 	e := embedded(t)
-	said := &heard{}
-	change := func(o *AgentOptions) { o.Logf = said.add }
-	ms := []*machine{startMachine(t, change), startMachine(t, nil)} // the first one would be asked to clean up after others
+	ms := []*machine{startMachine(t, nil), startMachine(t, nil)} // the first one would be asked to clean up after others
 	f := lead(t, nil, ms...)
 	ctx := t.Context()
 	must(t, f.Connect(ctx))
 	p := getPlan(t, e.Addr(), 3*time.Second)
 	p.Job.Options.Lease = time.Hour
 	must(t, f.Prepare(ctx, p))
-	when(t, func() bool { return working(ms...) }, ms[0].stop)
+	when(t, func() bool { return working(f) }, ms[0].stop)
 	must(t, f.Measure(ctx, func() {}))
 	must(t, f.Finish(ctx))
 	r := f.Result()
@@ -377,7 +358,7 @@ func TestEndedClient(t *testing.T) {
 	must(t, f.Clean(ctx))
 	empty(t, e.Addr())
 	ms[0].stop()
-	if said.count("is over") != 1 || said.count("ready for the next one") > 0 {
+	if said := ms[0].said; said.count("is over") != 1 || said.count("ready for the next one") > 0 {
 		t.Errorf("%q", said.lines)
 	}
 }
@@ -385,9 +366,9 @@ func TestEndedClient(t *testing.T) {
 // A client that has gone in good order is nobody's delegate.
 func TestDelegateIsThere(t *testing.T) {
 	t.Parallel()
-	left := &link{id: "left", status: status{Phase: Released, TakesOrphans: true}, job: &Job{}}
-	there := &link{id: "there", status: status{Phase: Cleaned, TakesOrphans: true}, job: &Job{}, wakeUp: make(chan struct{}, 1)}
-	dead := &link{id: "dead", status: status{Phase: Measured}, gone: errDiffers, job: &Job{}}
+	left := &link{id: "left", status: protocol.Status{Phase: protocol.Released, TakesOrphans: true}, job: &protocol.Job{}}
+	there := &link{id: "there", status: protocol.Status{Phase: protocol.Cleaned, TakesOrphans: true}, job: &protocol.Job{}, wakeUp: make(chan struct{}, 1)}
+	dead := &link{id: "dead", status: protocol.Status{Phase: protocol.Measured}, gone: logcopy.ErrDiffers, job: &protocol.Job{}}
 	f := New(Options{})
 	f.links = []*link{left, there, dead}
 	if delegate, gone := f.delegate(); delegate != there || len(gone) != 1 || gone[0] != dead {

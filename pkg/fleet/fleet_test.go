@@ -14,11 +14,15 @@ import (
 
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
+	"warp/pkg/fleet/agent"
+	"warp/pkg/fleet/clock"
+	"warp/pkg/fleet/protocol"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
 	"warp/pkg/oplog/merge"
 	"warp/pkg/s3mem"
 	"warp/pkg/store"
+	"warp/pkg/store/engines"
 )
 
 const testToken = "a token of the tests"
@@ -28,7 +32,7 @@ type machine struct {
 	addr   string
 	folder string
 	stop   func()
-	agent  *Agent
+	said   *heard
 }
 
 // operationOf knows the benchmark of these tests.
@@ -39,24 +43,33 @@ func operationOf(name string) bench.Op {
 	return nil
 }
 
-func startMachine(t *testing.T, change func(*AgentOptions)) *machine {
+func startMachine(t *testing.T, change func(*agent.Options)) *machine {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &machine{addr: l.Addr().String(), folder: t.TempDir()}
-	o := AgentOptions{Warp: "test", Token: testToken, Folder: m.folder, Operation: operationOf, Logf: func(f string, a ...any) { t.Logf("agent %s: "+f, append([]any{m.addr}, a...)...) }}
+	m := &machine{addr: l.Addr().String(), folder: t.TempDir(), said: &heard{}}
+	o := agent.Options{Warp: "test", Token: testToken, Folder: m.folder, Timeout: time.Minute, Operation: operationOf, Logf: func(f string, a ...any) {
+		m.said.add(f, a...)
+		t.Logf("agent %s: "+f, append([]any{m.addr}, a...)...)
+	}}
 	if change != nil {
 		change(&o)
 	}
-	m.agent = NewAgent(o)
+	a := agent.New(o)
 	ctx, cancel := context.WithCancel(t.Context())
 	var done sync.WaitGroup
-	done.Go(func() { _ = m.agent.Serve(ctx, l, nil) })
+	done.Go(func() { _ = a.Serve(ctx, l, nil) })
 	m.stop = sync.OnceFunc(func() { cancel(); done.Wait() })
 	t.Cleanup(m.stop)
 	return m
+}
+
+// waitUntilFree waits until another coordinator may come: a client cleans up in its own time.
+func (m *machine) waitUntilFree(t *testing.T) {
+	t.Helper()
+	await(t, "end of the run at "+m.addr, func() bool { return m.said.count(" is over") == m.said.count(" begins") })
 }
 
 // embedded starts an embedded store for a test.
@@ -70,8 +83,8 @@ func embedded(t *testing.T) *s3mem.Embedded {
 	return e
 }
 
-func storeAt(addr string) Store {
-	return Store{Config: store.Config{Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Concurrency: 2}, Keys: []store.Keys{{AccessKey: "key", SecretKey: "secretsecret"}}}
+func storeAt(addr string) protocol.Store {
+	return protocol.Store{Config: store.Config{Hosts: []store.Address{{Name: addr}}, Region: "us-east-1", Concurrency: 2}, Keys: []store.Keys{{AccessKey: "key", SecretKey: "secretsecret"}}}
 }
 
 func getPlan(t *testing.T, addr string, length time.Duration) Plan {
@@ -84,7 +97,7 @@ func getPlan(t *testing.T, addr string, length time.Duration) Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Plan{Job: Job{
+	return Plan{Job: protocol.Job{
 		Options: bench.Options{Benchmark: "get", Bucket: "fleet", Seed: 7, Concurrency: 2, Duration: length, Lease: 6 * time.Second, Drain: 5 * time.Second,
 			Payload: generator.PayloadOptions{Seed: 7}},
 		Op: op, Store: storeAt(addr), Header: oplog.Header{Command: "warp get", Seed: 7},
@@ -95,7 +108,7 @@ func getPlan(t *testing.T, addr string, length time.Duration) Plan {
 func lead(t *testing.T, change func(*Options), machines ...*machine) *Fleet {
 	t.Helper()
 	folder := t.TempDir()
-	o := Options{Warp: "test", Token: testToken, Run: "Rtest" + fmt.Sprint(time.Now().UnixNano()%1e6),
+	o := Options{Warp: "test", Token: testToken, ConnectTimeout: time.Minute, Timeout: time.Minute, Run: "Rtest" + fmt.Sprint(time.Now().UnixNano()%1e6),
 		Logf:  func(f string, a ...any) { t.Logf("coordinator: "+f, a...) },
 		Spool: func(client string) string { return filepath.Join(folder, client+".spool") }}
 	for _, m := range machines {
@@ -142,7 +155,8 @@ func must(t *testing.T, err error) {
 func empty(t *testing.T, addr string) {
 	t.Helper()
 	st := storeAt(addr)
-	c, err := st.connect(AgentOptions{Warp: "test"})
+	st.Config.Credentials = st.Keys[0]
+	c, err := engines.New(st.Config)
 	must(t, err)
 	var left []string
 	err = c.List(t.Context(), store.List{Bucket: "fleet"}, func() { left = nil }, func(o store.Object) bool {
@@ -170,7 +184,7 @@ func when(t *testing.T, holds func() bool, do func()) {
 	ctx := t.Context()
 	go func() {
 		for !holds() {
-			if !pause(ctx, 5*time.Millisecond) {
+			if !clock.Sleep(ctx, 5*time.Millisecond) {
 				return
 			}
 		}
@@ -178,19 +192,17 @@ func when(t *testing.T, holds func() bool, do func()) {
 	}()
 }
 
-// working says whether all of the machines have had downloads answered.
-func working(ms ...*machine) bool {
-	return !slices.ContainsFunc(ms, func(m *machine) bool {
-		m.agent.mu.Lock()
-		j := m.agent.job
-		m.agent.mu.Unlock()
-		if j == nil {
+// working reports whether all clients have had downloads answered.
+func working(f *Fleet) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !slices.ContainsFunc(f.links, func(l *link) bool {
+		if l.live == nil {
 			return true
 		}
-		task, ok := j.begunTask().(*benchTask)
-		return !ok || !slices.ContainsFunc(task.live.Snapshot(time.Now().UnixNano()).Ops, func(o aggregate.LiveOp) bool {
-			return o.Op == "GET" && o.Requests > 0
-		})
+		var live aggregate.Live
+		live.Merge(l.live)
+		return !slices.ContainsFunc(live.Snapshot(l.liveAt).Ops, func(o aggregate.LiveOp) bool { return o.Op == "GET" && o.Requests > 0 })
 	})
 }
 
@@ -230,7 +242,7 @@ func ownLogs(t *testing.T, machines ...*machine) []string {
 func TestRun(t *testing.T) {
 	t.Parallel()
 	e := embedded(t)
-	ms := []*machine{startMachine(t, nil), startMachine(t, func(o *AgentOptions) { o.Skew = 300 * time.Millisecond }), startMachine(t, nil)}
+	ms := []*machine{startMachine(t, nil), startMachine(t, func(o *agent.Options) { o.Skew = 300 * time.Millisecond }), startMachine(t, nil)}
 	f := lead(t, nil, ms...)
 	path := filepath.Join(t.TempDir(), "all.csv.zst")
 	r := whole(t, f, getPlan(t, e.Addr(), time.Second), path)
@@ -270,7 +282,7 @@ func TestRun(t *testing.T) {
 func TestEnd(t *testing.T) {
 	t.Parallel()
 	e := embedded(t)
-	ms := []*machine{startMachine(t, nil), startMachine(t, func(o *AgentOptions) { o.Skew = -300 * time.Millisecond })}
+	ms := []*machine{startMachine(t, nil), startMachine(t, func(o *agent.Options) { o.Skew = -300 * time.Millisecond })}
 	f := lead(t, nil, ms...)
 	ctx := t.Context()
 	must(t, f.Connect(ctx))

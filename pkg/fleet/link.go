@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"warp/pkg/aggregate"
+	"warp/pkg/fleet/clock"
+	"warp/pkg/fleet/logcopy"
+	"warp/pkg/fleet/protocol"
 	"warp/pkg/fleet/transport"
 	"warp/pkg/sink"
 )
@@ -21,9 +24,9 @@ type link struct {
 
 	host           string
 	admitted       bool
-	job            *Job
-	desired        desiredState
-	status         status
+	job            *protocol.Job
+	desired        protocol.DesiredState
+	status         protocol.Status
 	progressed     time.Time // when the status last said something new
 	contact        time.Time // when the client was heard last
 	lost           error     // why its share of the run does not count
@@ -37,8 +40,8 @@ type link struct {
 	dialError error // of the newest attempt, before it is admitted
 
 	samples     int // of the clock, that are still wanted
-	now         Offset
-	first, last Offset // before the job, and the newest that was asked for
+	now         clock.Offset
+	first, last clock.Offset // before the job, and the newest that was asked for
 
 	live   *aggregate.LiveState
 	liveAt int64
@@ -47,7 +50,7 @@ type link struct {
 	summary *aggregate.Summary // what the client has counted; nil where it has not said so
 	soFar   []byte             // what it had counted when it last said so, encoded
 
-	spool    *spool
+	spool    *logcopy.Spool
 	verified bool  // the spool is the client's log, whole
 	tail     *tail // nil where nobody wants its rows
 	unread   error // why not all of its rows were handed on
@@ -82,7 +85,7 @@ func (l *link) run(ctx context.Context) {
 		if talked {
 			backoff = 100 * time.Millisecond
 		}
-		pause(ctx, backoff)
+		clock.Sleep(ctx, backoff)
 		backoff = min(2*backoff, 2*time.Second)
 	}
 }
@@ -115,7 +118,7 @@ func (o *Options) finalAtStart(err error) bool {
 func (l *link) released() bool {
 	l.fleet.mu.Lock()
 	defer l.fleet.mu.Unlock()
-	return l.status.Phase == Released || l.gone != nil
+	return l.status.Phase == protocol.Released || l.gone != nil
 }
 
 func (l *link) giveUp(err error) { l.fleet.update(func() { l.giveUpLocked(err) }) }
@@ -163,9 +166,9 @@ func (l *link) connect(ctx context.Context) (talked bool, err error) {
 	defer ch.CloseOn(ctx)()
 	ch.Allow(maxSummary)
 	l.fleet.mu.Lock()
-	want := attachRequest{Purpose: forRun, Run: l.fleet.options.Run, Client: l.id, Key: l.fleet.key}
+	want := protocol.AttachRequest{Purpose: protocol.ForRun, Run: l.fleet.options.Run, Client: l.id, Key: l.fleet.key}
 	if l.admitted {
-		want.Purpose = forResume
+		want.Purpose = protocol.ForResume
 	}
 	l.fleet.mu.Unlock()
 	answer, err := requestAttach(ch, want)
@@ -184,19 +187,19 @@ func (l *link) connect(ctx context.Context) (talked bool, err error) {
 }
 
 // requestAttach says what the connection is for.
-func requestAttach(ch *transport.Conn, want attachRequest) (*attachReply, error) {
-	if err := ch.Send(kindAttach, want); err != nil {
+func requestAttach(ch *transport.Conn, want protocol.AttachRequest) (*protocol.AttachReply, error) {
+	if err := ch.Send(protocol.KindAttach, want); err != nil {
 		return nil, err
 	}
 	k, body, err := ch.Receive()
 	if err != nil {
 		return nil, err
 	}
-	answer := new(attachReply)
-	if k != kindAttached {
+	answer := new(protocol.AttachReply)
+	if k != protocol.KindAttached {
 		return nil, fmt.Errorf("a message of kind %d came instead of an answer", k)
 	}
-	return answer, decode(body, answer)
+	return answer, protocol.Decode(body, answer)
 }
 
 // A clientSession is one connection to a client.
@@ -253,11 +256,7 @@ func (d *clientSession) writeLoop(ctx context.Context) {
 }
 
 func (d *clientSession) ping(burst bool) error {
-	body := pingBody(d.fleet.clock.now())
-	if burst {
-		body = append(body, 1)
-	}
-	return d.ch.SendBytes(kindPing, body)
+	return d.ch.SendBytes(protocol.KindPing, protocol.Ping(d.fleet.clock.Now(), burst))
 }
 
 // sendState sends the job, the desired state and the request for the log, each
@@ -268,24 +267,24 @@ func (d *clientSession) sendState() error {
 	job, o, samples := d.job, d.desired, d.samples
 	pulls, have := d.spool != nil && d.status.Log && !d.pulls, int64(0)
 	if pulls {
-		have = d.spool.size
+		have = d.spool.Size()
 	}
 	f.mu.Unlock()
 	if job != nil && !d.hasJob {
 		d.hasJob = true
-		if err := d.ch.Send(kindJob, job); err != nil {
+		if err := d.ch.Send(protocol.KindJob, job); err != nil {
 			return err
 		}
 	}
 	if text := fmt.Sprint(o); text != d.sent {
 		d.sent = text
-		if err := d.ch.Send(kindDesired, o); err != nil {
+		if err := d.ch.Send(protocol.KindDesired, o); err != nil {
 			return err
 		}
 	}
 	if pulls {
 		d.pulls = true
-		if err := d.ch.Send(kindPull, pull{Offset: have}); err != nil {
+		if err := d.ch.Send(protocol.KindPull, protocol.Pull{Offset: have}); err != nil {
 			return err
 		}
 	}
@@ -296,30 +295,30 @@ func (d *clientSession) sendState() error {
 }
 
 func (d *clientSession) handle(k transport.Kind, body []byte) error {
-	received := d.fleet.clock.now()
+	received := d.fleet.clock.Now()
 	f := d.fleet
 	f.mu.Lock()
 	d.contact = time.Now()
 	f.mu.Unlock()
 	switch k {
-	case kindStatus:
-		var s status
-		if err := decode(body, &s); err != nil {
+	case protocol.KindStatus:
+		var s protocol.Status
+		if err := protocol.Decode(body, &s); err != nil {
 			return err
 		}
 		f.update(func() { d.setStatus(s) })
 		d.wake()
-	case kindPong:
+	case protocol.KindPong:
 		return d.handlePong(body, received)
-	case kindLive:
+	case protocol.KindLive:
 		return d.handleLive(body)
-	case kindMetrics:
+	case protocol.KindMetrics:
 		return d.handleMetrics(body)
-	case kindSummary:
+	case protocol.KindSummary:
 		return d.handleSummary(body)
-	case kindSoFar:
+	case protocol.KindSoFar:
 		return d.handleSoFar(body)
-	case kindChunk:
+	case protocol.KindChunk:
 		return d.handleChunk(body)
 	default:
 		return fmt.Errorf("a message of kind %d is not for a coordinator", k)
@@ -328,7 +327,7 @@ func (d *clientSession) handle(k transport.Kind, body []byte) error {
 }
 
 // setStatus notes how far the client is. The fleet's lock is held.
-func (l *link) setStatus(s status) {
+func (l *link) setStatus(s protocol.Status) {
 	if s.Phase != l.status.Phase || s.Done != l.status.Done || s.Title != l.status.Title {
 		l.progressed = time.Now()
 	}
@@ -340,7 +339,7 @@ func (l *link) setStatus(s status) {
 }
 
 func (d *clientSession) handlePong(body []byte, received int64) error {
-	o, err := readPong(body, received)
+	o, err := protocol.ReadPong(body, received)
 	if err != nil {
 		return err
 	}
@@ -348,7 +347,7 @@ func (d *clientSession) handlePong(body []byte, received int64) error {
 	f.mu.Lock()
 	more := d.samples > 0
 	if more {
-		d.now.add(o)
+		d.now.Add(o)
 		d.samples--
 		more = d.samples > 0
 	}
@@ -413,18 +412,18 @@ func (d *clientSession) handleMetrics(body []byte) error {
 
 // handleChunk keeps a piece of the log.
 func (d *clientSession) handleChunk(body []byte) error {
-	offset, data, err := readChunk(body)
+	chunk, err := logcopy.ReadChunk(body)
 	if err != nil {
 		return err
 	}
-	size := int64(0)
+	var ack []byte
 	d.fleet.update(func() {
 		if d.spool == nil {
 			err = errors.New("a piece of a log arrived that nobody asked for")
 			return
 		}
-		err = d.spool.add(offset, data)
-		size = d.spool.size
+		err = d.spool.Add(chunk)
+		ack = d.spool.Ack()
 		d.progressed = time.Now()
 		if d.tail != nil {
 			d.tail.grown.Signal()
@@ -434,5 +433,5 @@ func (d *clientSession) handleChunk(body []byte) error {
 		d.giveUp(err) // the disk here is full, or the client is not one of ours
 		return err
 	}
-	return d.ch.SendBytes(kindAck, binary.BigEndian.AppendUint64(nil, uint64(size)))
+	return d.ch.SendBytes(protocol.KindAck, ack)
 }

@@ -23,7 +23,7 @@ func (f *Fleet) Mark(text string) (oplog.Mark, error) {
 	case len(f.marks) >= oplog.MaxMarks:
 		return oplog.Mark{}, bench.ErrTooManyMarks
 	}
-	m := oplog.Mark{At: f.clock.now(), Text: text}
+	m := oplog.Mark{At: f.clock.Now(), Text: text}
 	if n := len(f.marks); n > 0 {
 		m.At = max(m.At, f.marks[n-1].At+1) // no two at one instant, even where the clock is coarse
 	}
@@ -40,37 +40,4 @@ func (f *Fleet) takeMarks(on bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.marking = on
-}
-
-// setMarks hands on the marks that the job has not heard of before.
-func (j *job) setMarks(task Task, o, before desiredState) {
-	for _, m := range o.Marks[min(len(before.Marks), len(o.Marks)):] {
-		task.AddMark(m)
-	}
-}
-
-// AddMark notes a mark of the coordinator. One that comes when the run is over is
-// added when the log is completed.
-func (t *benchTask) AddMark(m oplog.Mark) {
-	if t.runner.AddMark(m) != nil {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.marks = append(t.marks, m)
-}
-
-// completeMarks adds those to the log that came too late for the run.
-func (t *benchTask) completeMarks(all []oplog.Mark) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, m := range all {
-		if slices.Contains(t.marks, m) {
-			continue
-		}
-		if err := t.log.AddMark(m); err != nil {
-			return err
-		}
-	}
-	return nil
 }

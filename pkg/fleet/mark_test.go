@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"warp/pkg/bench"
+	"warp/pkg/fleet/agent"
 	"warp/pkg/oplog"
 )
 
@@ -29,7 +30,7 @@ func marksIn(t *testing.T, path string, all bool) []oplog.Mark {
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	store := embedded(t)
-	ahead := func(o *AgentOptions) { o.Skew = 100 * time.Millisecond }
+	ahead := func(o *agent.Options) { o.Skew = 100 * time.Millisecond }
 	a, b := startMachine(t, nil), startMachine(t, ahead)
 	f := lead(t, nil, a, b)
 	if _, err := f.Mark("too early"); !errors.Is(err, bench.ErrNotMeasuring) {

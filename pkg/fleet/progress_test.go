@@ -5,14 +5,16 @@ import (
 	"testing"
 
 	"warp/pkg/bench"
+	"warp/pkg/fleet/logcopy"
+	"warp/pkg/fleet/protocol"
 )
 
 // What several clients have to say is one line.
 func TestJoinErrors(t *testing.T) {
 	t.Parallel()
-	a, b := &Error{"a", errQuit}, &Error{"b", errDiffers}
+	a, b := &Error{"a", errNothingKept}, &Error{"b", logcopy.ErrDiffers}
 	err := bench.JoinErrors([]error{nil, a, nil, b})
-	if err == nil || err.Error() != a.Error()+"; "+b.Error() || !errors.Is(err, errQuit) || !errors.Is(err, errDiffers) {
+	if err == nil || err.Error() != a.Error()+"; "+b.Error() || !errors.Is(err, errNothingKept) || !errors.Is(err, logcopy.ErrDiffers) {
 		t.Errorf("%v", err)
 	}
 	if err := bench.JoinErrors([]error{nil, nil}); err != nil {
@@ -20,49 +22,17 @@ func TestJoinErrors(t *testing.T) {
 	}
 }
 
-// What a client does in several buckets, and for lost clients as well, is one sum; what it removed of older runs is
-// not in it, and what a client did that is gone is.
-func TestCleaningIsOneSum(t *testing.T) {
+// The progress of all clients is one sum, with the work of clients that are gone since.
+func TestProgress(t *testing.T) {
 	t.Parallel()
 	const title = "Cleaning up"
-	j := &job{changed: make(chan struct{})}
-	do := func(n int64) {
-		j.Begin(title, 0)
-		j.Add(n)
-		j.End()
-	}
-	do(7) // of an older run
-	j.status.Phase = Stored
-	do(1000)
-	do(50)
-	j.status.Phase = Cleaned
-	do(270)
-	if j.status.Done != 1320 {
-		t.Errorf("%d were removed", j.status.Done)
-	}
 	f := &Fleet{links: []*link{
-		{status: j.status},
-		{status: status{Phase: Stored, Title: title, Done: 30}, gone: errDiffers},  // died while it cleaned up
-		{status: status{Phase: Prepared, Title: title, Done: 5}, gone: errDiffers}, // and in the run: those were of an older one
+		{status: protocol.Status{Phase: protocol.Cleaned, Title: title, Done: 1320, Moved: 50}},
+		{status: protocol.Status{Phase: protocol.Stored, Title: title, Done: 30, Moved: 7}, gone: logcopy.ErrDiffers}, // died while it cleaned up
+		{status: protocol.Status{Phase: protocol.Prepared, Title: title, Done: 5}, gone: logcopy.ErrDiffers},          // and in the run: those were of an older one
+		{status: protocol.Status{Phase: protocol.Cleaned, Title: "Preparing", Done: 9}},
 	}}
-	if done, _, _ := f.Progress(title); done != 1350 {
-		t.Errorf("all removed %d", done)
-	}
-}
-
-// What a phase has moved is counted from its begin, and stays when it is over.
-func TestMoved(t *testing.T) {
-	t.Parallel()
-	j := &job{}
-	j.Begin("Preparing", 2)
-	j.Moved(20)
-	j.Moved(30)
-	j.End()
-	f := &Fleet{links: []*link{{status: j.status}, {status: status{Title: "Preparing", Moved: 7}}}}
-	if _, _, bytes := f.Progress("Preparing"); bytes != 57 {
-		t.Errorf("both moved %d", bytes)
-	}
-	if j.Begin("Cleaning up", 2); j.status.Moved != 0 {
-		t.Errorf("another phase moved %d", j.status.Moved)
+	if done, _, bytes := f.Progress(title); done != 1350 || bytes != 57 {
+		t.Errorf("all removed %d and moved %d", done, bytes)
 	}
 }

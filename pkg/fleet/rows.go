@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"warp/pkg/bench"
+	"warp/pkg/fleet/logcopy"
 	"warp/pkg/oplog/merge"
 )
 
@@ -14,7 +15,7 @@ import (
 // has every byte once, however often the connection broke, so have the rows.
 type tail struct {
 	fleet *Fleet
-	spool *spool
+	spool *logcopy.Spool
 	at    int64
 	grown sync.Cond // or nothing follows; its lock is the fleet's
 }
@@ -22,15 +23,15 @@ type tail struct {
 // Read waits for what has not arrived yet, until the rows are at their end.
 func (t *tail) Read(p []byte) (int, error) {
 	t.fleet.mu.Lock()
-	for t.at == t.spool.size && !t.fleet.rowsEnd {
+	for t.at == t.spool.Size() && !t.fleet.rowsEnd {
 		t.grown.Wait()
 	}
-	n := min(int64(len(p)), t.spool.size-t.at)
+	n := min(int64(len(p)), t.spool.Size()-t.at)
 	t.fleet.mu.Unlock()
 	if n == 0 {
 		return 0, io.EOF
 	}
-	read, err := t.spool.file.ReadAt(p[:n], t.at)
+	read, err := t.spool.ReadAt(p[:n], t.at)
 	t.at += int64(read)
 	return read, err
 }
@@ -43,10 +44,10 @@ func (f *Fleet) follow(i int) {
 	l.tail = t
 	offset := f.firstThread(i)
 	f.following.Go(func() {
-		err := merge.Follow(t, t.spool.path(), offset, f.options.Rows)
+		err := merge.Follow(t, t.spool.Path(), offset, f.options.Rows)
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if err != nil && t.spool.size > 0 {
+		if err != nil && t.spool.Size() > 0 {
 			l.unread = err
 		}
 	})

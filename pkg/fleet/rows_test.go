@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/pkg/fleet/agent"
 	"warp/pkg/oplog"
 )
 
@@ -93,7 +94,7 @@ func TestRows(t *testing.T) {
 	t.Parallel()
 	e := embedded(t)
 	w, broken := through(t, startMachine(t, nil))
-	ms := []*machine{broken, startMachine(t, func(o *AgentOptions) { o.Skew = 300 * time.Millisecond }), startMachine(t, nil)}
+	ms := []*machine{broken, startMachine(t, func(o *agent.Options) { o.Skew = 300 * time.Millisecond }), startMachine(t, nil)}
 	var arrived listing
 	f := lead(t, func(o *Options) { o.Rows = arrived.write }, ms...)
 	p := getPlan(t, e.Addr(), time.Hour)
@@ -130,7 +131,11 @@ func TestRows(t *testing.T) {
 // threads have other numbers.
 func begins(t *testing.T, m *machine, rows []string) {
 	t.Helper()
-	for _, own := range inLog(t, ownLogs(t, m)[0]) {
+	logs := ownLogs(t, m)
+	if len(logs) != 1 {
+		t.Fatalf("%s has the logs %v", m.addr, logs)
+	}
+	for _, own := range inLog(t, logs[0]) {
 		for i, row := range rows {
 			if i == len(own) || withoutThread(row) != withoutThread(own[i]) {
 				t.Fatalf("row %d of %d is\n%s\nand the log has %d, with\n%s", i, len(rows), row, len(own), own[min(i, len(own)-1)])
@@ -207,12 +212,8 @@ func TestDroppedLogs(t *testing.T) {
 	}
 	for _, m := range ms {
 		m.waitUntilFree(t)
-		m.agent.mu.Lock() // which it has until the log is gone
-		if logs := ownLogs(t, m); len(logs) > 0 || len(m.agent.kept) > 0 {
-			t.Errorf("there are logs: %v", logs)
-		}
-		m.agent.mu.Unlock()
 	}
+	nothingKept(t, ms...)
 }
 
 // Rows that could not be handed on are said of their client, and cost the run nothing else.

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
+	"warp/pkg/fleet/protocol"
 	"warp/pkg/fleet/transport"
 	"warp/pkg/sink"
 )
@@ -21,20 +21,6 @@ func meetAlone(t *testing.T, m *machine) *transport.Conn {
 	must(t, err)
 	t.Cleanup(ch.Close)
 	return ch
-}
-
-func TestTokenRules(t *testing.T) {
-	t.Parallel()
-	loop, wide, all := netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("0.0.0.0")
-	for _, test := range []struct {
-		token string
-		addr  netip.Addr
-		ok    bool
-	}{{"", loop, true}, {"", wide, false}, {"", all, false}, {testToken, wide, true}, {"short", loop, false}} {
-		if err := CheckToken(test.token, test.addr); (err == nil) != test.ok {
-			t.Errorf("%q at %v: %v", test.token, test.addr, err)
-		}
-	}
 }
 
 // Neither the token nor a secret of the job is ever on the wire, nor anything else that can be read.
@@ -65,10 +51,10 @@ func TestFloodIsEnded(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t, nil)
 	ch := meetAlone(t, m)
-	_, err := requestAttach(ch, attachRequest{Purpose: forCollect})
+	_, err := requestAttach(ch, protocol.AttachRequest{Purpose: protocol.ForCollect})
 	must(t, err)
 	for i := range 1_000_000 {
-		if err := ch.SendBytes(kindPing, pingBody(int64(i))); err != nil {
+		if err := ch.SendBytes(protocol.KindPing, protocol.Ping(int64(i), false)); err != nil {
 			return // turned away
 		}
 	}
@@ -79,19 +65,19 @@ func TestFloodIsEnded(t *testing.T) {
 func TestHostileCoordinator(t *testing.T) {
 	t.Parallel()
 	e := embedded(t)
-	for name, change := range map[string]func(*Job){
-		"CA file":            func(j *Job) { j.Store.Config.TLS, j.Store.Config.CAFile = true, "/etc/shadow" },
-		"client certificate": func(j *Job) { j.Store.Config.TLS, j.Store.Config.ClientCert = true, "/etc/shadow" },
-		"client key":         func(j *Job) { j.Store.Config.TLS, j.Store.Config.ClientKey = true, "/etc/shadow" },
-		"unknown benchmark":  func(j *Job) { j.Options.Benchmark = "sh" },
-		"path as benchmark":  func(j *Job) { j.Options.Benchmark = "../../get" },
-		"unknown parameter":  func(j *Job) { j.Op = json.RawMessage(`{"Exec":"rm -rf /"}`) },
-		"path for points":    func(j *Job) { j.Exports.Influx = &sink.InfluxOptions{Server: "file:///etc/shadow"} },
-		"place for points":   func(j *Job) { j.Exports.Influx = &sink.InfluxOptions{Server: "http://h/api?x=y"} },
-		"points without end": func(j *Job) { j.Exports.Influx = &sink.InfluxOptions{Server: "http://h", Interval: 1} },
-		"place for metrics":  func(j *Job) { j.Exports.StatsD = "/run/socket" },
-		"too much":           func(j *Job) { j.Options.Concurrency = 1 << 30 },
-		"negative segments":  func(j *Job) { j.NoLog, j.Analysis.SegmentDur = true, -1 },
+	for name, change := range map[string]func(*protocol.Job){
+		"CA file":            func(j *protocol.Job) { j.Store.Config.TLS, j.Store.Config.CAFile = true, "/etc/shadow" },
+		"client certificate": func(j *protocol.Job) { j.Store.Config.TLS, j.Store.Config.ClientCert = true, "/etc/shadow" },
+		"client key":         func(j *protocol.Job) { j.Store.Config.TLS, j.Store.Config.ClientKey = true, "/etc/shadow" },
+		"unknown benchmark":  func(j *protocol.Job) { j.Options.Benchmark = "sh" },
+		"path as benchmark":  func(j *protocol.Job) { j.Options.Benchmark = "../../get" },
+		"unknown parameter":  func(j *protocol.Job) { j.Op = json.RawMessage(`{"Exec":"rm -rf /"}`) },
+		"path for points":    func(j *protocol.Job) { j.Exports.Influx = &sink.InfluxOptions{Server: "file:///etc/shadow"} },
+		"place for points":   func(j *protocol.Job) { j.Exports.Influx = &sink.InfluxOptions{Server: "http://h/api?x=y"} },
+		"points without end": func(j *protocol.Job) { j.Exports.Influx = &sink.InfluxOptions{Server: "http://h", Interval: 1} },
+		"place for metrics":  func(j *protocol.Job) { j.Exports.StatsD = "/run/socket" },
+		"too much":           func(j *protocol.Job) { j.Options.Concurrency = 1 << 30 },
+		"negative segments":  func(j *protocol.Job) { j.NoLog, j.Analysis.SegmentDur = true, -1 },
 	} {
 		m := startMachine(t, nil)
 		f := lead(t, nil, m)
@@ -110,7 +96,7 @@ func TestHostileCoordinator(t *testing.T) {
 	for _, id := range []string{"../x", "a/b", `a\b`, "", ".hidden", strings.Repeat("x", 65), "a\x00"} {
 		j := getPlan(t, e.Addr(), time.Second).Job
 		j.Options.RunID, j.Options.ClientID = "R", id
-		if j.check() == nil {
+		if j.Check() == nil {
 			t.Errorf("%q is accepted as the name of a client", id)
 		}
 	}
@@ -128,7 +114,7 @@ func TestOneCoordinatorAtATime(t *testing.T) {
 	}
 	// Nor can the other one take it over.
 	ch := meetAlone(t, m)
-	answer, err := requestAttach(ch, attachRequest{Purpose: forResume, Run: first.options.Run, Key: strings.Repeat("x", 26)})
+	answer, err := requestAttach(ch, protocol.AttachRequest{Purpose: protocol.ForResume, Run: first.options.Run, Key: strings.Repeat("x", 26)})
 	if err != nil || answer.Refused == "" {
 		t.Errorf("%+v, %v", answer, err)
 	}
@@ -136,36 +122,4 @@ func TestOneCoordinatorAtATime(t *testing.T) {
 	third := lead(t, func(o *Options) { o.Run = "R3" }, m)
 	must(t, third.Connect(t.Context()))
 	must(t, third.Abort(t.Context(), errors.New("enough")))
-}
-
-// What a client sends is checked like what a stranger sends.
-func TestHostileClient(t *testing.T) {
-	t.Parallel()
-	path := t.TempDir() + "/spool"
-	s, err := newSpool(path)
-	must(t, err)
-	must(t, s.add(0, []byte("hello")))
-	if s.add(9, []byte("x")) == nil || s.add(2, []byte("llo and more")) == nil {
-		t.Error("a piece in the wrong place was kept")
-	}
-	must(t, s.add(0, []byte("hello"))) // sent twice
-	if s.check(5, []byte("no digest")) == nil || s.check(6, s.hash.Sum(nil)) == nil {
-		t.Error("another log was accepted")
-	}
-	must(t, s.check(5, s.hash.Sum(nil)))
-	body := append(chunkHead(0, []byte("data")), "data"...)
-	if _, _, err := readChunk(body); err != nil {
-		t.Error(err)
-	}
-	body[len(body)-1] ^= 1
-	if _, _, err := readChunk(body); err == nil {
-		t.Error("a damaged piece was accepted")
-	}
-	if _, _, err := readChunk(make([]byte, chunkHeadSize+chunkSize+1)); err == nil {
-		t.Error("a piece of any size was accepted")
-	}
-	var st status
-	if decode([]byte(`{"phase":1,"path":"/etc"}`), &st) == nil || decode([]byte(`{"phase":1} {"phase":2}`), &st) == nil {
-		t.Error("a status that is none was read")
-	}
 }

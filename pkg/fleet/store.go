@@ -2,19 +2,19 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
+	"warp/pkg/fleet/protocol"
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
 )
 
 // DescribeStore makes cfg ready to travel: what is in files is read, and the
 // credentials are what they are now.
-func DescribeStore(cfg store.Config) (*Store, error) {
-	s := &Store{}
-	if err := portable(&cfg); err != nil {
+func DescribeStore(cfg store.Config) (*protocol.Store, error) {
+	s := &protocol.Store{}
+	if err := engines.CheckPortable(&cfg); err != nil {
 		return nil, err
 	}
 	for _, c := range append([]store.Credentials{cfg.Credentials}, cfg.Others...) {
@@ -51,41 +51,4 @@ func DescribeStore(cfg store.Config) (*Store, error) {
 	cfg.Credentials, cfg.Others = nil, nil
 	s.Config = cfg
 	return s, nil
-}
-
-// portable refuses credentials that name something of one machine.
-func portable(cfg *store.Config) error {
-	p, err := engines.FindProvider(cfg.Provider)
-	if err != nil || p.Portable == nil {
-		return err
-	}
-	return p.Portable(cfg)
-}
-
-// errFiles refuses a store whose description names files: their contents
-// travel, since a name would be one of this machine.
-var errFiles = errors.New("the job names a file, and a job may not")
-
-// connect makes a client of the store, on the machine of an agent.
-func (s *Store) connect(o AgentOptions) (*store.Client, error) {
-	cfg := s.Config
-	if cfg.CAFile != "" || cfg.ClientCert != "" || cfg.ClientKey != "" {
-		return nil, errFiles
-	}
-	if err := portable(&cfg); err != nil {
-		return nil, err
-	}
-	if len(s.Keys) == 0 {
-		return nil, errors.New("the job has no credentials, not even empty ones")
-	}
-	var all []store.Credentials
-	for _, keys := range s.Keys {
-		all = append(all, keys)
-	}
-	cfg.Credentials, cfg.Others = all[0], all[1:]
-	cfg.AppVersion = o.Warp
-	if o.SourceIP.IsValid() && len(cfg.SourceIPs) == 0 {
-		cfg.SourceIPs = append(cfg.SourceIPs, o.SourceIP)
-	}
-	return engines.New(cfg)
 }

@@ -127,17 +127,22 @@ func (w *wire) cut() {
 	clear(w.conns)
 }
 
-// cutOften does it again and again, until it is told to leave off.
+// cutOften breaks connections again and again until rest is called, each one after
+// it was of some use: on a slow machine, a handshake takes its time.
 func (w *wire) cutOften() (rest func()) {
+	const some = 6 << 10 // more than a handshake
 	stop := make(chan struct{})
 	var cutting sync.WaitGroup
 	cutting.Go(func() {
-		for {
+		for last := w.passed(); ; {
 			select {
 			case <-stop:
 				return
 			case <-time.After(150 * time.Millisecond):
+			}
+			if now := w.passed(); now-last > some {
 				w.cut()
+				last = now
 			}
 		}
 	})
@@ -145,6 +150,13 @@ func (w *wire) cutOften() (rest func()) {
 		close(stop)
 		cutting.Wait()
 	}
+}
+
+// passed is how many bytes have passed.
+func (w *wire) passed() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.seen)
 }
 
 // through makes a machine reachable by the wire.

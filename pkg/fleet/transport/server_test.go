@@ -94,7 +94,7 @@ func connect(t *testing.T, addr string, change func(*Dialer)) (*Conn, error) {
 	if change != nil {
 		change(d)
 	}
-	c, err := d.Connect(t.Context(), addr, nil, 5*time.Second)
+	c, err := d.Connect(t.Context(), addr, nil, time.Minute)
 	if c != nil {
 		t.Cleanup(c.Close)
 	}

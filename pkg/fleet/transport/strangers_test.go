@@ -80,9 +80,8 @@ func (c *crowd) stay(addr string, do func(net.Conn) net.Conn, over <-chan struct
 }
 
 // Hundreds of strangers who renew what they lose at once neither keep a coordinator out nor slow down one that is in,
-// though they are on its own machine.
+// though they are on its own machine. No test runs beside this one: the crowd takes a machine of few cores for itself.
 func TestCrowd(t *testing.T) {
-	t.Parallel()
 	addr, _ := serve(t, nil)
 	each := 120
 	if raceDetector { // their TLS alone would keep it busy
@@ -96,12 +95,10 @@ func TestCrowd(t *testing.T) {
 		await(t, "connection", func() bool { // whoever is lost in the crowd tries again
 			var err error
 			conn, err = d.Connect(t.Context(), addr, nil, handshakeTime)
-			return err == nil
+			return err == nil && echo(conn) == nil
 		})
 		for range 50 {
-			must(t, conn.SendBytes(1, []byte("hello")))
-			_, _, err := conn.Receive()
-			must(t, err)
+			must(t, echo(conn))
 			time.Sleep(10 * time.Millisecond)
 		}
 		conn.Close()
@@ -109,11 +106,19 @@ func TestCrowd(t *testing.T) {
 	t.Logf("%d connections of strangers were ended", c.lost.Load())
 }
 
+// echo sends a message and waits for its return.
+func echo(c *Conn) error {
+	err := c.SendBytes(1, []byte("hello"))
+	if err == nil {
+		_, _, err = c.Receive()
+	}
+	return err
+}
+
 // Strangers who connect and say nothing take up a bounded room, and for a bounded time.
 func TestSilentStrangers(t *testing.T) {
 	t.Parallel()
 	addr, said := serve(t, nil)
-	began := time.Now()
 	var open atomic.Int64
 	var all sync.WaitGroup
 	const strangers = maxStrangers
@@ -124,7 +129,9 @@ func TestSilentStrangers(t *testing.T) {
 		all.Go(func() {
 			defer c.Close()
 			_ = c.SetReadDeadline(time.Now().Add(time.Minute))
-			_, _ = c.Read(make([]byte, 1))
+			if _, err := c.Read(make([]byte, 1)); isTimeout(err) {
+				t.Error("a silent stranger is let stay")
+			}
 			open.Add(-1)
 		})
 	}
@@ -134,9 +141,6 @@ func TestSilentStrangers(t *testing.T) {
 		t.Errorf("nobody gets in any more: %v", err)
 	}
 	all.Wait()
-	if d := time.Since(began); d > 4*strangerTime { // the machine may be busy
-		t.Errorf("they were let wait for %v", d)
-	}
 	if n := said.count("was turned away"); n == 0 || n > 10 {
 		t.Errorf("%d lines about %d strangers: %q", n, strangers, said.lines)
 	}
@@ -155,11 +159,9 @@ func TestUnfinished(t *testing.T) {
 			raw, err := net.Dial("tcp", addr)
 			must(t, err)
 			defer raw.Close()
-			began := time.Now()
-			_ = raw.SetDeadline(began.Add(time.Minute))
-			_, _ = io.Copy(io.Discard, do(raw))
-			if d := time.Since(began); d > strangerTime+2*time.Second {
-				t.Errorf("it had %v", d)
+			_ = raw.SetDeadline(time.Now().Add(time.Minute))
+			if _, err := io.Copy(io.Discard, do(raw)); isTimeout(err) {
+				t.Error("the connection stays")
 			}
 		})
 	}
@@ -181,9 +183,7 @@ func TestAdmittedIsNoStranger(t *testing.T) {
 	c, err := connect(t, addr, nil)
 	must(t, err)
 	for until := time.Now().Add(strangerTime + time.Second); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
-		must(t, c.SendBytes(1, nil))
-		_, _, err := c.Receive()
-		must(t, err)
+		must(t, echo(c))
 	}
 }
 

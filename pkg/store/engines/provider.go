@@ -88,6 +88,15 @@ func FindProvider(name string) (*Provider, error) {
 	return nil, fmt.Errorf("unknown provider %q: use %s", name, strings.Join(ProviderNames(), ", "))
 }
 
+// CheckPortable refuses a configuration whose credentials depend on this machine.
+func CheckPortable(cfg *store.Config) error {
+	p, err := FindProvider(cfg.Provider)
+	if err != nil || p.Portable == nil {
+		return err
+	}
+	return p.Portable(cfg)
+}
+
 // ProviderOfHost returns the provider that the name of a host says; nil = it says none.
 func ProviderOfHost(host string) *Provider {
 	for _, p := range Providers() {

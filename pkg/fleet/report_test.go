@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,103 +11,58 @@ import (
 	"time"
 
 	"warp/pkg/aggregate"
+	"warp/pkg/fleet/agent"
+	"warp/pkg/fleet/protocol"
 	"warp/pkg/oplog"
 	"warp/pkg/report"
 	"warp/pkg/results"
 )
 
-// A tap keeps rows.
-type tap struct{ rows *[]oplog.Record }
-
-func (s *tap) Write(batch []oplog.Record) error {
-	for _, r := range batch {
-		r.Op, r.Endpoint, r.Err = strings.Clone(r.Op), strings.Clone(r.Endpoint), strings.Clone(r.Err)
-		*s.rows = append(*s.rows, r)
-	}
-	return nil
-}
-
-func (s *tap) Flush() error { return nil }
-
-// tapped makes an agent's tasks leave their rows with the test.
-func tapped(rows *[]oplog.Record) func(*AgentOptions) {
-	return func(o *AgentOptions) {
-		o.NewTask = func(j *job, spec *Job) (Task, error) {
-			task, err := newBenchTask(j, spec)
-			if err == nil {
-				task.(*benchTask).extra = &tap{rows}
-			}
-			return task, err
-		}
-	}
-}
-
-// A run without logs has the report that analyze would have made of the logs.
+// A run without logs has a report of everything that the clients have counted,
+// and leaves no files. [TestReportIsThatOfTheLog] compares the figures with a log's.
 func TestStress(t *testing.T) {
 	t.Parallel()
 	e := embedded(t)
-	rows := make([][]oplog.Record, 3)
 	var ms []*machine
-	for i := range rows {
-		ms = append(ms, startMachine(t, func(o *AgentOptions) {
-			o.Skew = time.Duration(i-1) * 300 * time.Millisecond
-			tapped(&rows[i])(o)
-		}))
+	for i := range 3 {
+		ms = append(ms, startMachine(t, func(o *agent.Options) { o.Skew = time.Duration(i-1) * 300 * time.Millisecond }))
 	}
 	f := lead(t, nil, ms...)
-	p := getPlan(t, e.Addr(), 2500*time.Millisecond)
+	p := getPlan(t, e.Addr(), time.Second)
 	p.Job.NoLog = true
-	ctx := t.Context()
 	measured(t, f, p)
 	got, err := f.Report()
 	must(t, err)
-	must(t, f.Clean(ctx))
+	must(t, f.Clean(t.Context()))
 	r := f.Result()
-	var all []oplog.Record
-	for i, c := range f.Clients() {
-		for _, row := range rows[i] {
-			row.Run, row.Client = f.options.Run, c.ID
-			row.MoveBack(int64(f.links[i].first.Ahead))
-			all = append(all, row)
-		}
+	requests := int64(0)
+	for _, op := range got.Operations {
+		requests += int64(op.Requests)
 	}
-	counted := aggregate.NewSummary(aggregate.Options{})
-	must(t, counted.SetWindow(windowOf(f)))
-	must(t, counted.Write(all))
-	want, err := counted.Report()
-	must(t, err)
-	if len(got.Operations) != 2 || got.Operations[1].Clients != 3 || r.Sent == 0 {
-		t.Fatalf("%+v", got)
-	}
-	if text(t, got) != text(t, want) {
-		t.Errorf("the report is\n%s\nand that of all rows\n%s", text(t, got), text(t, want))
-	}
-	empty(t, e.Addr())
-	for _, m := range append(ms, &machine{folder: filepath.Dir(f.options.Spool("x"))}) {
-		if files, _ := os.ReadDir(m.folder); len(files) > 0 {
-			t.Errorf("there are files: %v", files)
-		}
+	if len(got.Operations) != 2 || got.Operations[1].Clients != 3 || r.Sent == 0 || requests != r.Sent {
+		t.Errorf("%d requests were sent, and the report says %+v", r.Sent, got)
 	}
 	if got.Benchmark != "get" || got.Command != "warp get" || got.End != "completed" {
 		t.Errorf("%q %q %q", got.Benchmark, got.Command, got.End)
 	}
+	empty(t, e.Addr())
+	nothingKept(t, ms...)
+	if files, _ := os.ReadDir(filepath.Dir(f.options.Spool("x"))); len(files) > 0 {
+		t.Errorf("there are files: %v", files)
+	}
 }
 
-// windowOf is the window that the coordinator has decided on, and how many
-// workers were not warm when it began.
-func windowOf(f *Fleet) oplog.Window {
-	w := f.window
-	if w.End == 0 {
-		w.End = w.Start + int64(f.plan.Job.Options.Duration)
+// nothingKept fails if a machine has files, or a log to collect.
+func nothingKept(t *testing.T, ms ...*machine) {
+	t.Helper()
+	if _, err := lead(t, nil, ms...).Collect(t.Context(), "", nil); !errors.Is(err, errNothingKept) {
+		t.Errorf("logs to collect: %v", err)
 	}
-	for _, l := range f.links {
-		if w.Cold += l.status.Cold; l.status.Outcome != nil && l.status.Outcome.Trailer.Window != nil {
-			own := *l.status.Outcome.Trailer.Window
-			own.MoveBack(int64(l.first.Ahead))
-			w.Start = min(w.Start, own.Start)
+	for _, m := range ms {
+		if files, _ := os.ReadDir(m.folder); len(files) > 0 {
+			t.Errorf("there are files: %v", files)
 		}
 	}
-	return w
 }
 
 // text is the report without what only a run knows.
@@ -126,7 +82,8 @@ func TestStressWithoutOne(t *testing.T) {
 	t.Parallel()
 	e := embedded(t)
 	other := startMachine(t, nil)
-	w, behind := through(t, startMachine(t, nil))
+	away := startMachine(t, nil)
+	w, behind := through(t, away)
 	f := lead(t, func(o *Options) { o.Timeout = time.Second }, other, behind)
 	p := getPlan(t, e.Addr(), 3*time.Second)
 	p.Job.NoLog = true
@@ -134,7 +91,7 @@ func TestStressWithoutOne(t *testing.T) {
 	must(t, f.Connect(ctx))
 	must(t, f.Prepare(ctx, p))
 	must(t, f.Measure(ctx, func() {
-		when(t, func() bool { return working(other, behind) }, func() { w.hold(); w.cut() })
+		when(t, func() bool { return working(f) }, func() { w.hold(); w.cut() })
 	}))
 	must(t, f.Finish(ctx))
 	report, err := f.Report()
@@ -154,6 +111,7 @@ func TestStressWithoutOne(t *testing.T) {
 	if requests != r.Sent {
 		t.Errorf("%d requests in the report, and %d were sent", requests, r.Sent)
 	}
+	away.stop() // or its lease would be waited for
 	must(t, f.Clean(ctx))
 }
 
@@ -198,7 +156,7 @@ func TestLostBeforeTheWindow(t *testing.T) {
 func TestStressAlone(t *testing.T) {
 	t.Parallel()
 	e := embedded(t)
-	m := startMachine(t, func(o *AgentOptions) { o.Timeout = time.Second })
+	m := startMachine(t, func(o *agent.Options) { o.Timeout = time.Second })
 	f := lead(t, nil, m)
 	p := getPlan(t, e.Addr(), time.Hour)
 	p.Job.NoLog = true
@@ -206,49 +164,25 @@ func TestStressAlone(t *testing.T) {
 	must(t, f.Prepare(t.Context(), p))
 	_, err := f.announceStart()
 	must(t, err)
-	await(t, "requests", func() bool { return working(m) })
+	await(t, "requests", func() bool { return working(f) })
 	f.Close()
-	m.agent.mu.Lock()
-	idle := m.agent.idle
-	m.agent.mu.Unlock()
-	select {
-	case <-idle:
-	case <-time.After(30 * time.Second):
-		t.Fatal("the client goes on")
-	}
+	m.waitUntilFree(t)
 	empty(t, e.Addr())
-	if files, _ := os.ReadDir(m.folder); len(files) > 0 || len(m.agent.kept) > 0 {
-		t.Errorf("there are files: %v", files)
-	}
+	nothingKept(t, m)
 }
 
-// A client whose figures cannot be read is lost, and the others are reported.
+// A client whose figures cannot be read is lost.
 func TestHostileSummary(t *testing.T) {
 	t.Parallel()
-	e := embedded(t)
-	hostile := startMachine(t, func(o *AgentOptions) {
-		o.NewTask = func(j *job, spec *Job) (Task, error) {
-			task, err := newBenchTask(j, spec)
-			return &liar{task}, err
-		}
-	})
-	f := lead(t, nil, hostile, startMachine(t, nil))
-	p := getPlan(t, e.Addr(), 500*time.Millisecond)
-	p.Job.NoLog = true
-	ctx := t.Context()
-	measured(t, f, p)
-	report, err := f.Report()
-	must(t, err)
-	if r := f.Result(); len(r.Lost) != 1 || !strings.Contains(r.Lost[0].Error(), "cannot be read") || len(report.Operations[0].ByClient) != 1 {
+	f := New(Options{Members: make([]Member, 2)})
+	hostile := &clientSession{link: f.links[0]}
+	if err := hostile.handle(protocol.KindSummary, []byte("these are no figures at all")); err == nil {
+		t.Error("they were taken")
+	}
+	if r := f.Result(); len(r.Lost) != 1 || !strings.Contains(r.Lost[0].Error(), "cannot be read") {
 		t.Errorf("%+v", r)
 	}
-	_ = f.Clean(ctx)
 }
-
-// A liar's figures are none.
-type liar struct{ Task }
-
-func (l *liar) Summary() ([]byte, error) { return []byte("these are no figures at all"), nil }
 
 // The report of a fleet says what analyze says of the merged log.
 func TestReportIsThatOfTheLog(t *testing.T) {
@@ -256,7 +190,7 @@ func TestReportIsThatOfTheLog(t *testing.T) {
 	e := embedded(t)
 	var ms []*machine
 	for i := range 3 {
-		ms = append(ms, startMachine(t, func(o *AgentOptions) { o.Skew = time.Duration(i-1) * 300 * time.Millisecond }))
+		ms = append(ms, startMachine(t, func(o *agent.Options) { o.Skew = time.Duration(i-1) * 300 * time.Millisecond }))
 	}
 	f := lead(t, nil, ms...)
 	ctx := t.Context()
@@ -318,7 +252,9 @@ func TestReportSoFar(t *testing.T) {
 		return body
 	}
 	f := New(Options{Members: make([]Member, 3)})
-	talk := func(i int, body []byte) error { return (&clientSession{link: f.links[i]}).handle(kindSoFar, body) }
+	talk := func(i int, body []byte) error {
+		return (&clientSession{link: f.links[i]}).handle(protocol.KindSoFar, body)
+	}
 	if talk(0, counted(second)) == nil {
 		t.Error("figures that nobody asked for were taken")
 	}
@@ -327,7 +263,7 @@ func TestReportSoFar(t *testing.T) {
 		if f.ReportSoFar() != nil {
 			t.Errorf("there is a report of %d clients of two", i)
 		}
-		f.links[i].job = &Job{Follow: true}
+		f.links[i].job = &protocol.Job{Follow: true}
 		must(t, talk(i, counted(second)))
 	}
 	if r := f.ReportSoFar(); r == nil || len(r.Operations) != 1 || r.Operations[0].Inside != 40 {

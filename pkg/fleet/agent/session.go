@@ -1,4 +1,4 @@
-package fleet
+package agent
 
 import (
 	"context"
@@ -7,6 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"warp/pkg/fleet/clock"
+	"warp/pkg/fleet/logcopy"
+	"warp/pkg/fleet/protocol"
 	"warp/pkg/fleet/transport"
 )
 
@@ -14,7 +17,7 @@ import (
 type coordinatorSession struct {
 	*job
 	ch         *transport.Conn
-	pump       *pump
+	pump       *logcopy.Pump
 	quietUntil atomic.Int64 // ns of the process's monotonic clock, from the job's begin
 	metrics    time.Time    // when they were sent
 	told       time.Time    // when the figures so far were sent
@@ -27,7 +30,7 @@ type coordinatorSession struct {
 func (j *job) readLoop(ctx context.Context, ch *transport.Conn) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ch.Allow(MaxJob + transport.MaxMessage)
+	ch.Allow(protocol.MaxJob + transport.MaxMessage)
 	j.mu.Lock()
 	if j.channel != nil {
 		j.channel.Close()
@@ -64,30 +67,31 @@ func (j *job) noteContact() {
 
 func (c *coordinatorSession) handle(ctx context.Context, k transport.Kind, body []byte) error {
 	switch k {
-	case kindPing:
-		if len(body) == 9 { // one of many, to compare the clocks: nothing shall be in the way
-			c.quietUntil.Store(int64(time.Since(c.clock.at) + time.Second/2))
+	case protocol.KindPing:
+		burst, err := pong(c.ch, body, c.clock)
+		if burst { // nothing shall delay the next one
+			c.quietUntil.Store(int64(c.clock.Elapsed() + time.Second/2))
 		}
-		return pong(c.ch, body, c.clock)
-	case kindJob:
-		spec := new(Job)
-		if err := decode(body, spec); err != nil {
+		return err
+	case protocol.KindJob:
+		spec := new(protocol.Job)
+		if err := protocol.Decode(body, spec); err != nil {
 			c.fail(err)
 			return nil
 		}
 		if err := c.assign(spec); err != nil {
 			c.fail(err)
 		}
-	case kindDesired:
-		var o desiredState
-		if err := decode(body, &o); err != nil {
+	case protocol.KindDesired:
+		var o protocol.DesiredState
+		if err := protocol.Decode(body, &o); err != nil {
 			return err
 		}
 		c.apply(o)
-	case kindPull:
+	case protocol.KindPull:
 		return c.startPump(ctx, body)
-	case kindAck:
-		return acknowledge(c.pump, body)
+	case protocol.KindAck:
+		return c.pump.Ack(body)
 	default:
 		return fmt.Errorf("a message of kind %d is not for a client", k)
 	}
@@ -95,8 +99,8 @@ func (c *coordinatorSession) handle(ctx context.Context, k transport.Kind, body 
 }
 
 func (c *coordinatorSession) startPump(ctx context.Context, body []byte) error {
-	var want pull
-	if err := decode(body, &want); err != nil {
+	var want protocol.Pull
+	if err := protocol.Decode(body, &want); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -105,9 +109,9 @@ func (c *coordinatorSession) startPump(ctx context.Context, body []byte) error {
 	if f == nil || c.pump != nil || want.Offset < 0 {
 		return fmt.Errorf("the log was asked for at %d, which cannot be", want.Offset)
 	}
-	c.pump = newPump(f, c.ch, want.Offset, func() bool { return int64(time.Since(c.clock.at)) < c.quietUntil.Load() })
+	c.pump = logcopy.NewPump(f, want.Offset, sendChunks(c.ch), func() bool { return int64(c.clock.Elapsed()) < c.quietUntil.Load() })
 	go func() {
-		if err := c.pump.run(ctx, want.Offset); err != nil {
+		if err := c.pump.Run(ctx); err != nil {
 			c.ch.Close() // the coordinator tries again over another connection
 		}
 	}()
@@ -125,7 +129,7 @@ func (c *coordinatorSession) writeLoop(ctx context.Context) {
 		if c.sendMetrics(s.Outcome != nil) != nil || c.sendSummary(s.Phase) != nil {
 			return
 		}
-		if c.ch.Send(kindStatus, s) != nil {
+		if c.ch.Send(protocol.KindStatus, s) != nil {
 			return
 		}
 		if c.sendLive() != nil || c.sendSoFar(s.Outcome != nil) != nil {
@@ -135,7 +139,7 @@ func (c *coordinatorSession) writeLoop(ctx context.Context) {
 		select {
 		case <-next.C:
 		case <-changed:
-			pause(ctx, 20*time.Millisecond) // changes come in groups
+			clock.Sleep(ctx, 20*time.Millisecond) // changes come in groups
 		case <-ctx.Done():
 		}
 		next.Stop()
@@ -153,7 +157,7 @@ func (c *coordinatorSession) untilFullSecond() time.Duration {
 func (j *job) coordinatorTime() int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	now := j.clock.now()
+	now := j.clock.Now()
 	if j.spec != nil {
 		now -= j.spec.Header.ClockOffset
 	}
@@ -168,7 +172,7 @@ func (c *coordinatorSession) sendLive() error {
 		return nil
 	}
 	at := binary.BigEndian.AppendUint64(nil, uint64(c.coordinatorTime()))
-	return c.ch.SendBytes(kindLive, at, task.Live())
+	return c.ch.SendBytes(protocol.KindLive, at, task.figures())
 }
 
 // metricsInterval is a little less than the second after which they are due.
@@ -183,12 +187,12 @@ func (c *coordinatorSession) sendMetrics(final bool) error {
 	if task == nil {
 		return nil
 	}
-	body, err := task.Metrics()
+	body, err := task.metrics()
 	if body == nil || err != nil {
 		return err
 	}
 	c.metrics, c.final = time.Now(), final
-	return c.ch.SendBytes(kindMetrics, body)
+	return c.ch.SendBytes(protocol.KindMetrics, body)
 }
 
 // soFarInterval is how often a client sends what it has counted: making it up
@@ -204,39 +208,41 @@ func (c *coordinatorSession) sendSoFar(over bool) error {
 		return nil
 	}
 	c.told = time.Now()
-	body, err := task.SoFar()
+	body, err := task.soFar()
 	if body == nil || err != nil {
 		return err
 	}
-	return c.ch.SendBytes(kindSoFar, body)
+	return c.ch.SendBytes(protocol.KindSoFar, body)
 }
 
 // sendSummary sends what was counted, once on each connection, before the
 // status says that everything is stored.
-func (c *coordinatorSession) sendSummary(p Phase) error {
+func (c *coordinatorSession) sendSummary(p protocol.Phase) error {
 	task := c.begunTask()
-	if task == nil || p < Stored || c.summed {
+	if task == nil || p < protocol.Stored || c.summed {
 		return nil
 	}
 	c.summed = true
-	body, err := task.Summary()
+	body, err := task.summary()
 	if err != nil {
 		c.fail(err)
 	}
 	if body == nil {
 		return nil
 	}
-	return c.ch.SendBytes(kindSummary, body)
+	return c.ch.SendBytes(protocol.KindSummary, body)
 }
 
-// pause waits for d, or returns false when ctx ends first.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
+// pong answers a ping, and reports whether more of them follow at once.
+func pong(ch *transport.Conn, ping []byte, c clock.Clock) (burst bool, err error) {
+	arrived := c.Now()
+	burst, err = protocol.ReadPing(ping)
+	if err != nil {
+		return false, err
 	}
+	return burst, ch.SendBytes(protocol.KindPong, protocol.Pong(ping, arrived, c.Now()))
+}
+
+func sendChunks(ch *transport.Conn) func(parts ...[]byte) error {
+	return func(parts ...[]byte) error { return ch.SendBytes(protocol.KindChunk, parts...) }
 }

@@ -1,28 +1,29 @@
-package fleet
+package agent
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
+	"warp/pkg/fleet/protocol"
 	"warp/pkg/oplog"
 	"warp/pkg/sink"
 )
 
-// A benchTask is a benchmark as an agent runs it.
-type benchTask struct {
+// A task is a benchmark as an agent runs it.
+type task struct {
 	job    *job
-	spec   *Job
+	spec   *protocol.Job
 	runner *bench.Runner
 	ctx    context.Context // of Open; after its end clean-up goes on only as long as it gets on
 	live   aggregate.Live
 	counts clientSummary
-	extra  bench.Sink // of tests; nil
 	path   string
 	out    *bench.Outcome
 
@@ -32,7 +33,7 @@ type benchTask struct {
 	exports *sink.Exports // where the figures go besides the log
 }
 
-func newBenchTask(j *job, spec *Job) (Task, error) {
+func newTask(j *job, spec *protocol.Job) (*task, error) {
 	like := j.agent.options.Operation(spec.Options.Benchmark)
 	if like == nil {
 		return nil, fmt.Errorf("there is no benchmark %q in this build", spec.Options.Benchmark)
@@ -41,7 +42,7 @@ func newBenchTask(j *job, spec *Job) (Task, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the parameters of %s: %w", spec.Options.Benchmark, err)
 	}
-	client, err := spec.Store.connect(j.agent.options)
+	client, err := connect(&spec.Store, &j.agent.options)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +52,8 @@ func newBenchTask(j *job, spec *Job) (Task, error) {
 	o := spec.Options
 	o.Warp = j.agent.options.Warp
 	o.Redact = j.agent.options.redact(spec)
-	t := &benchTask{job: j, spec: spec, ctx: context.Background()}
-	t.runner = &bench.Runner{Client: client, Op: op, Options: o, Progress: j, UnixNano: j.clock.unixNano}
+	t := &task{job: j, spec: spec, ctx: context.Background()}
+	t.runner = &bench.Runner{Client: client, Op: op, Options: o, Progress: j, UnixNano: j.clock.UnixNano}
 	name := oplog.DefaultName("client-"+o.Benchmark, time.Now(), o.ClientID)
 	t.path = filepath.Join(j.agent.options.Folder, name)
 	t.counts = clientSummary{summary: aggregate.NewSummary(spec.Analysis), ahead: spec.Header.ClockOffset}
@@ -60,7 +61,7 @@ func newBenchTask(j *job, spec *Job) (Task, error) {
 	return t, nil
 }
 
-func (t *benchTask) Open(ctx context.Context) error {
+func (t *task) open(ctx context.Context) error {
 	t.ctx = ctx
 	if err := t.runner.Open(ctx); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
@@ -78,7 +79,7 @@ func (t *benchTask) Open(ctx context.Context) error {
 	h := t.spec.Header
 	h.Warp, h.Run, h.Client, h.Benchmark = t.runner.Options.Warp, t.spec.Options.RunID, t.spec.Options.ClientID, t.spec.Options.Benchmark
 	h.Windowed = true
-	h.Engine, h.Start, h.Merged = t.Engine(), time.Unix(0, t.job.clock.now()).UTC(), nil
+	h.Engine, h.Start, h.Merged = t.engine(), time.Unix(0, t.job.clock.Now()).UTC(), nil
 	log, err := oplog.Create(t.path, h)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -86,14 +87,11 @@ func (t *benchTask) Open(ctx context.Context) error {
 	return err
 }
 
-func (t *benchTask) Run(ctx context.Context, gate func(context.Context) (time.Time, error)) (*bench.Outcome, error) {
+func (t *task) run(ctx context.Context, gate func(context.Context) (time.Time, error)) (*bench.Outcome, error) {
 	t.runner.Gate = gate
 	sinks := []bench.Sink{&t.live, &t.counts}
 	if t.log != nil {
 		sinks = append(sinks, t.log)
-	}
-	if t.extra != nil {
-		sinks = append(sinks, t.extra)
 	}
 	for _, e := range t.exports.All {
 		sinks = append(sinks, e)
@@ -113,11 +111,11 @@ func (t *benchTask) Run(ctx context.Context, gate func(context.Context) (time.Ti
 	return t.out, nil
 }
 
-func (t *benchTask) Finish(why string) { t.runner.Finish(why) }
+func (t *task) finish(why string) { t.runner.Finish(why) }
 
-func (t *benchTask) Trace(on bool) { t.runner.SetTrace(on) }
+func (t *task) trace(on bool) { t.runner.SetTrace(on) }
 
-func (t *benchTask) Store(o *desiredState) (string, error) {
+func (t *task) completeLog(o *protocol.DesiredState) (string, error) {
 	s, _ := t.job.state()
 	measured := t.out != nil && s.Began != 0
 	switch {
@@ -134,38 +132,38 @@ func (t *benchTask) Store(o *desiredState) (string, error) {
 	return t.log.Commit(trailer)
 }
 
-func (t *benchTask) SetBegin(at time.Time) error { return t.runner.SetBegin(at) }
+func (t *task) setBegin(at time.Time) error { return t.runner.SetBegin(at) }
 
-func (t *benchTask) SetEnd(at time.Time) error { return t.runner.SetEnd(at) }
+func (t *task) setEnd(at time.Time) error { return t.runner.SetEnd(at) }
 
-// Summary writes what was counted, once the run is over.
-func (t *benchTask) Summary() ([]byte, error) {
+// summary writes what was counted, once the run is over.
+func (t *task) summary() ([]byte, error) {
 	if s, _ := t.job.state(); t.out == nil || t.out.Sent == 0 || s.Began == 0 {
 		return nil, nil
 	}
 	return t.counts.encode()
 }
 
-// SoFar writes what was counted so far.
-func (t *benchTask) SoFar() ([]byte, error) {
+// soFar writes what was counted so far.
+func (t *task) soFar() ([]byte, error) {
 	if !t.spec.Follow {
 		return nil, nil
 	}
 	return t.counts.encode()
 }
 
-func (t *benchTask) Cleanup() error {
+func (t *task) cleanUp() error {
 	t.exports.Close() // where there was no run
 	return t.runner.Cleanup(t.ctx)
 }
 
-func (t *benchTask) CleanUpOrphans(ctx context.Context, lost []string) error {
+func (t *task) cleanUpOrphans(ctx context.Context, lost []string) error {
 	return t.runner.CleanUpOrphans(ctx, lost)
 }
 
-func (t *benchTask) Close() { t.runner.Client.Close() }
+func (t *task) close() { t.runner.Client.Close() }
 
-func (t *benchTask) Log() string {
+func (t *task) logName() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.log == nil {
@@ -174,10 +172,10 @@ func (t *benchTask) Log() string {
 	return t.log.Name()
 }
 
-func (t *benchTask) Live() []byte { return t.live.Append(nil) }
+func (t *task) figures() []byte { return t.live.Append(nil) }
 
 // Metrics are deflated; nil where nobody wants them.
-func (t *benchTask) Metrics() ([]byte, error) {
+func (t *task) metrics() ([]byte, error) {
 	t.mu.Lock()
 	exports := t.exports
 	t.mu.Unlock()
@@ -187,4 +185,30 @@ func (t *benchTask) Metrics() ([]byte, error) {
 	return exports.Metrics.Counts().Append(nil)
 }
 
-func (t *benchTask) Engine() string { return t.runner.Client.EngineName() }
+func (t *task) engine() string { return t.runner.Client.EngineName() }
+
+// addMark notes a mark of the coordinator. One that comes when the run is over is
+// added when the log is completed.
+func (t *task) addMark(m oplog.Mark) {
+	if t.runner.AddMark(m) != nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.marks = append(t.marks, m)
+}
+
+// completeMarks adds those to the log that came too late for the run.
+func (t *task) completeMarks(all []oplog.Mark) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, m := range all {
+		if slices.Contains(t.marks, m) {
+			continue
+		}
+		if err := t.log.AddMark(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,4 +1,4 @@
-package fleet
+package agent
 
 import (
 	"cmp"
@@ -9,49 +9,12 @@ import (
 	"time"
 
 	"warp/pkg/bench"
+	"warp/pkg/fleet/clock"
+	"warp/pkg/fleet/logcopy"
+	"warp/pkg/fleet/protocol"
 	"warp/pkg/fleet/transport"
-	"warp/pkg/oplog"
 	"warp/pkg/store"
 )
-
-// A Task is the work of a job: what an agent does with the store. Open, Run and
-// Cleanup are called in this order, Cleanup in any case.
-type Task interface {
-	Open(ctx context.Context) error
-	// Run calls gate when everything is prepared, and measures from the time
-	// that it returns.
-	Run(ctx context.Context, gate func(context.Context) (time.Time, error)) (*bench.Outcome, error)
-	// Finish ends the measured run in good order; it does nothing before it.
-	Finish(why string)
-	// Trace notes the phases of requests from now on, or no longer.
-	Trace(on bool)
-	// Store completes the log, or what takes its place; the path is empty where
-	// there is none.
-	Store(o *desiredState) (path string, err error)
-	// SetBegin and SetEnd say when the window begins and ends. They fail where
-	// that comes too late.
-	SetBegin(time.Time) error
-	SetEnd(time.Time) error
-	// AddMark notes what was done to the store, once the run has begun to measure.
-	AddMark(oplog.Mark)
-	// Summary writes what was counted; nil where nothing was measured.
-	Summary() ([]byte, error)
-	// SoFar writes what was counted so far; nil where nobody wants it.
-	SoFar() ([]byte, error)
-	// Cleanup removes what the run wrote.
-	Cleanup() error
-	// CleanUpOrphans, which comes after it, removes what the lost clients of these names left.
-	CleanUpOrphans(ctx context.Context, lost []string) error
-	// Close lets go of the store; nothing is asked of it after that.
-	Close()
-	// Log is where the log is while it is written; "" where there is none yet.
-	Log() string
-	// Live writes the figures so far.
-	Live() []byte
-	// Metrics writes those so far; nil where nobody wants them.
-	Metrics() ([]byte, error)
-	Engine() string
-}
 
 // Causes of the end of a job's context.
 var (
@@ -64,7 +27,7 @@ var (
 type job struct {
 	run, client, key string
 	since            time.Time
-	clock            clock
+	clock            clock.Clock
 	agent            *Agent
 
 	coordinatorCtx  context.Context // ends when the coordinator was not heard for too long
@@ -73,21 +36,21 @@ type job struct {
 	stop            context.CancelCauseFunc
 
 	mu      sync.Mutex
-	spec    *Job // nil until it has arrived
-	task    Task // nil before the job has begun
-	feed    *feed
-	desired desiredState
-	status  status
+	spec    *protocol.Job // nil until it has arrived
+	task    *task         // nil before the job has begun
+	feed    *logcopy.Feed
+	desired protocol.DesiredState
+	status  protocol.Status
 	changed chan struct{}   // closed and replaced whenever desired or status changes
 	contact time.Time       // when the coordinator was heard last
 	channel *transport.Conn // of the coordinator; nil while there is none
 	over    bool
-	titled  Phase // in which the title of the status began
+	titled  protocol.Phase // in which the title of the status began
 }
 
-func newJob(a *Agent, want *attachRequest) *job {
+func newJob(a *Agent, want *protocol.AttachRequest) *job {
 	j := &job{
-		run: want.Run, client: want.Client, key: want.Key, since: time.Now(), clock: newClock(a.options.Skew), agent: a,
+		run: want.Run, client: want.Client, key: want.Key, since: time.Now(), clock: clock.New(a.options.Skew), agent: a,
 		contact: time.Now(), changed: make(chan struct{}),
 	}
 	j.coordinatorCtx, j.loseCoordinator = context.WithCancelCause(context.Background())
@@ -107,7 +70,7 @@ func (j *job) update(change func()) {
 }
 
 // state is a copy of the status, and what is closed at its next change.
-func (j *job) state() (status, <-chan struct{}) {
+func (j *job) state() (protocol.Status, <-chan struct{}) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.status, j.changed
@@ -115,8 +78,8 @@ func (j *job) state() (status, <-chan struct{}) {
 
 // assign gives the job its share. A second time is the coordinator's way of
 // making sure.
-func (j *job) assign(spec *Job) error {
-	if err := spec.check(); err != nil {
+func (j *job) assign(spec *protocol.Job) error {
+	if err := spec.Check(); err != nil {
 		return err
 	}
 	j.update(func() {
@@ -128,7 +91,7 @@ func (j *job) assign(spec *Job) error {
 }
 
 // assigned waits for the share.
-func (j *job) assigned() (*Job, error) {
+func (j *job) assigned() (*protocol.Job, error) {
 	for {
 		j.mu.Lock()
 		spec, changed := j.spec, j.changed
@@ -146,9 +109,9 @@ func (j *job) assigned() (*Job, error) {
 
 // apply makes the coordinator's desired state the job's. Goals only grow, since
 // the same state may arrive twice.
-func (j *job) apply(o desiredState) {
+func (j *job) apply(o protocol.DesiredState) {
 	ends := false
-	var before desiredState
+	var before protocol.DesiredState
 	j.update(func() {
 		before = j.desired
 		o.Goal = max(o.Goal, j.desired.Goal)
@@ -182,24 +145,24 @@ func (j *job) apply(o desiredState) {
 
 // stopAt ends the run at the end of the window, so that it is the same for all,
 // and at once where nobody has decided on that.
-func (j *job) stopAt(o *desiredState) {
-	cause := o.cause()
+func (j *job) stopAt(o *protocol.DesiredState) {
+	cause := stopCause(o)
 	if o.Close == 0 {
 		j.stop(cause)
 		return
 	}
-	time.AfterFunc(time.Until(j.clock.time(o.Close)), func() { j.stop(cause) })
+	time.AfterFunc(time.Until(j.clock.Time(o.Close)), func() { j.stop(cause) })
 }
 
 // trace switches the task's tracing as desired. The lock is held.
 func (j *job) trace() {
 	if j.task != nil && j.desired.Trace != "" {
-		j.task.Trace(j.desired.Trace == traceOn)
+		j.task.trace(j.desired.Trace == protocol.TraceOn)
 	}
 }
 
 // begunTask is nil before the job has begun.
-func (j *job) begunTask() Task {
+func (j *job) begunTask() *task {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.task
@@ -207,34 +170,34 @@ func (j *job) begunTask() Task {
 
 // finish ends the measured run in good order when its time has come. It says so
 // until that has come true: the run may just be about to begin.
-func (j *job) finish(o desiredState) {
-	for d := time.Until(j.clock.time(o.End)); pause(j.ctx, d); d = 100 * time.Millisecond {
+func (j *job) finish(o protocol.DesiredState) {
+	for d := time.Until(j.clock.Time(o.End)); clock.Sleep(j.ctx, d); d = 100 * time.Millisecond {
 		j.mu.Lock()
 		task, phase := j.task, j.status.Phase
 		j.mu.Unlock()
-		if phase >= Measured {
+		if phase >= protocol.Measured {
 			return
 		}
 		if task != nil {
-			task.Finish(o.EndReason)
+			task.finish(o.EndReason)
 		}
 	}
 }
 
-// cause is why a run was stopped.
-func (o *desiredState) cause() error {
-	if o.Stop == interruptedRun {
+// stopCause is why a run was stopped.
+func stopCause(o *protocol.DesiredState) error {
+	if o.Stop == protocol.Interrupted {
 		return bench.ErrInterrupted
 	}
 	return fmt.Errorf("%w: %s", errStopped, o.Stop)
 }
 
 // awaitGoal waits until the desired state has the goal, or for the end of ctx.
-func (j *job) awaitGoal(ctx context.Context, goal Phase) (desiredState, error) {
-	return j.awaitDesired(ctx, func(o *desiredState) bool { return o.Goal >= goal })
+func (j *job) awaitGoal(ctx context.Context, goal protocol.Phase) (protocol.DesiredState, error) {
+	return j.awaitDesired(ctx, func(o *protocol.DesiredState) bool { return o.Goal >= goal })
 }
 
-func (j *job) awaitDesired(ctx context.Context, enough func(*desiredState) bool) (desiredState, error) {
+func (j *job) awaitDesired(ctx context.Context, enough func(*protocol.DesiredState) bool) (protocol.DesiredState, error) {
 	for {
 		j.mu.Lock()
 		o, changed := j.desired, j.changed
@@ -258,7 +221,7 @@ func (j *job) runPhases() {
 	if err != nil {
 		return
 	}
-	task, err := j.agent.options.NewTask(j, spec)
+	task, err := newTask(j, spec)
 	if err != nil {
 		j.fail(err)
 		return
@@ -273,7 +236,7 @@ func (j *job) runPhases() {
 	j.store(task)
 	j.clean(task)
 	j.cleanUpOrphans(task)
-	task.Close()
+	task.close()
 }
 
 func (j *job) fail(err error) {
@@ -287,96 +250,96 @@ func (j *job) fail(err error) {
 }
 
 // measure is everything up to the end of the run.
-func (j *job) measure(task Task) error {
-	if _, err := j.awaitGoal(j.ctx, Opened); err != nil {
+func (j *job) measure(task *task) error {
+	if _, err := j.awaitGoal(j.ctx, protocol.Opened); err != nil {
 		return err
 	}
-	if err := task.Open(j.ctx); err != nil {
+	if err := task.open(j.ctx); err != nil {
 		return err
 	}
-	j.setPhase(Opened)
-	if _, err := j.awaitGoal(j.ctx, Prepared); err != nil {
+	j.setPhase(protocol.Opened)
+	if _, err := j.awaitGoal(j.ctx, protocol.Prepared); err != nil {
 		return err
 	}
-	if task.Log() != "" {
-		j.update(func() { j.feed, j.status.Log = &feed{name: task.Log}, true })
+	if task.logName() != "" {
+		j.update(func() { j.feed, j.status.Log = logcopy.Growing(task.logName), true })
 	}
-	out, err := task.Run(j.ctx, j.gate)
+	out, err := task.run(j.ctx, j.gate)
 	if out != nil {
 		j.update(func() { j.status.Outcome = encodeOutcome(out) })
 	}
 	if err != nil {
 		return err
 	}
-	j.setPhase(Measured)
+	j.setPhase(protocol.Measured)
 	return nil
 }
 
 // gate is where the run waits for all others, and then for the common start.
 func (j *job) gate(ctx context.Context) (time.Time, error) {
-	j.setPhase(Prepared)
-	o, err := j.awaitGoal(ctx, Measured)
+	j.setPhase(protocol.Prepared)
+	o, err := j.awaitGoal(ctx, protocol.Measured)
 	if err == nil && (ctx.Err() != nil || o.Start == 0) { // the goal has moved on without a run
-		err = o.cause()
+		err = stopCause(&o)
 	}
 	if err != nil {
 		return time.Time{}, err
 	}
-	return j.clock.time(o.Start), nil
+	return j.clock.Time(o.Start), nil
 }
 
-func (j *job) setBegan(at time.Time) { j.update(func() { j.status.Began = j.clock.unixNano(at) }) }
+func (j *job) setBegan(at time.Time) { j.update(func() { j.status.Began = j.clock.UnixNano(at) }) }
 
 // store waits for what the coordinator has to say about the run, since that
 // goes into the log too, and completes it.
-func (j *job) store(task Task) {
-	path, err := task.Store(j.finalState())
+func (j *job) store(task *task) {
+	path, err := task.completeLog(j.finalState())
 	if err != nil {
 		j.fail(err)
 	}
 	if path == "" {
 		j.update(func() {
-			j.status.Phase, j.status.Title = Stored, ""
+			j.status.Phase, j.status.Title = protocol.Stored, ""
 			j.feed = nil
 		})
 		return
 	}
-	if j.spec.keepsLog() {
+	if j.spec.KeepsLog() {
 		j.agent.logf("the log of run %s is %s", j.run, path)
 	}
-	f := &feed{name: func() string { return path }, complete: true}
-	size, sum, err := f.sum()
+	f := logcopy.Complete(path)
+	size, sum, err := f.Sum()
 	if err != nil {
 		j.fail(err)
 	}
 	j.update(func() {
 		if j.feed != nil {
-			j.feed.finish(path)
+			j.feed.Finish(path)
 		} else {
 			j.feed = f
 		}
 		j.status.Log = true
-		j.status.Phase, j.status.Title, j.status.Bytes, j.status.SHA256 = Stored, "", size, sum
+		j.status.Phase, j.status.Title, j.status.Bytes, j.status.SHA256 = protocol.Stored, "", size, sum
 	})
 }
 
 // finalState waits for what the coordinator wants in the log.
-func (j *job) finalState() *desiredState {
-	o, err := j.awaitGoal(j.coordinatorCtx, Stored)
+func (j *job) finalState() *protocol.DesiredState {
+	o, err := j.awaitGoal(j.coordinatorCtx, protocol.Stored)
 	if err != nil {
-		return &desiredState{Notes: []string{"the coordinator of this run was lost; this client stopped and cleaned up by itself"}}
+		return &protocol.DesiredState{Notes: []string{"the coordinator of this run was lost; this client stopped and cleaned up by itself"}}
 	}
 	return &o
 }
 
 // clean removes what the run wrote. The coordinator asks for it when all logs
 // are there; a job without a coordinator does not wait for that.
-func (j *job) clean(task Task) {
-	_, _ = j.awaitGoal(j.coordinatorCtx, Cleaned) // losing the coordinator is as good a reason
-	err := task.Cleanup()
+func (j *job) clean(task *task) {
+	_, _ = j.awaitGoal(j.coordinatorCtx, protocol.Cleaned) // losing the coordinator is as good a reason
+	err := task.cleanUp()
 	j.update(func() {
 		j.setCleanUpError(err)
-		j.status.Phase, j.status.TakesOrphans = Cleaned, true
+		j.status.Phase, j.status.TakesOrphans = protocol.Cleaned, true
 	})
 }
 
@@ -388,13 +351,13 @@ func (j *job) setCleanUpError(err error) {
 }
 
 // cleanUpOrphans removes what lost clients left, until the coordinator lets go.
-func (j *job) cleanUpOrphans(task Task) {
+func (j *job) cleanUpOrphans(task *task) {
 	for done := 0; ; {
-		o, err := j.awaitDesired(j.coordinatorCtx, func(o *desiredState) bool { return o.Goal >= Released || len(o.Orphans) > done })
-		if err != nil || o.Goal >= Released {
+		o, err := j.awaitDesired(j.coordinatorCtx, func(o *protocol.DesiredState) bool { return o.Goal >= protocol.Released || len(o.Orphans) > done })
+		if err != nil || o.Goal >= protocol.Released {
 			return
 		}
-		err = task.CleanUpOrphans(j.coordinatorCtx, o.Orphans[done:])
+		err = task.cleanUpOrphans(j.coordinatorCtx, o.Orphans[done:])
 		done = len(o.Orphans)
 		j.update(func() {
 			j.setCleanUpError(err)
@@ -405,11 +368,11 @@ func (j *job) cleanUpOrphans(task Task) {
 
 // close frees the agent once the coordinator lets go, or is gone.
 func (j *job) close() {
-	j.update(func() { j.status.Phase = max(j.status.Phase, Cleaned) }) // also if it never began
-	_, _ = j.awaitGoal(j.coordinatorCtx, Released)
+	j.update(func() { j.status.Phase = max(j.status.Phase, protocol.Cleaned) }) // also if it never began
+	_, _ = j.awaitGoal(j.coordinatorCtx, protocol.Released)
 	j.update(func() {
 		j.over = true
-		j.status.Phase = Released
+		j.status.Phase = protocol.Released
 	})
 	j.loseCoordinator(nil)
 	j.agent.release(j)
@@ -437,11 +400,11 @@ func (j *job) watchCoordinator() {
 	}
 }
 
-func (j *job) setPhase(p Phase) {
+func (j *job) setPhase(p protocol.Phase) {
 	j.update(func() {
 		j.status.Phase = p
 		if j.task != nil {
-			j.status.Engine = j.task.Engine()
+			j.status.Engine = j.task.engine()
 		}
 	})
 }
@@ -453,7 +416,7 @@ func (j *job) Begin(title string, total int64) {
 	defer j.mu.Unlock()
 	// What is done to several buckets in turn, or for lost clients as well, is one thing. What older runs left was
 	// removed before this one.
-	stage := min(j.status.Phase, Stored)
+	stage := min(j.status.Phase, protocol.Stored)
 	if j.status.Title != title || j.titled != stage {
 		j.status.Total, j.status.Done, j.status.Moved = 0, 0, 0
 	}
@@ -497,8 +460,8 @@ func (j *job) Measuring() (stop func()) {
 }
 
 // encodeOutcome is the outcome as a message carries it.
-func encodeOutcome(o *bench.Outcome) *outcome {
-	p := &outcome{Trailer: o.Trailer, Sent: o.Sent, Failed: o.Failed}
+func encodeOutcome(o *bench.Outcome) *protocol.Outcome {
+	p := &protocol.Outcome{Trailer: o.Trailer, Sent: o.Sent, Failed: o.Failed}
 	if o.Fatal != nil {
 		p.Fatal, p.Code = o.Fatal.Error(), store.CodeOf(o.Fatal)
 		p.TooMany = errors.Is(o.Fatal, bench.ErrTooManyErrors)

@@ -1,0 +1,134 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"warp/pkg/bench"
+	"warp/pkg/fleet/protocol"
+)
+
+// Clean has all clients remove what they wrote, and lets them go. One of those
+// that are left also removes what others could not, once their leases allow it.
+func (f *Fleet) Clean(ctx context.Context) error {
+	f.setDesired(f.links, func(o *protocol.DesiredState) { o.Goal = max(o.Goal, protocol.Cleaned) })
+	err := f.await(ctx, protocol.Cleaned.String(), f.options.StepTimeout, forPresent, func(l *link) bool { return l.status.Phase >= protocol.Cleaned })
+	if err == nil {
+		err = f.cleanUpOrphans(ctx)
+	}
+	f.mu.Lock()
+	for _, l := range f.links {
+		l.desired.Goal, l.desired.LogReceived = protocol.Released, l.verified
+		l.wake()
+	}
+	f.mu.Unlock()
+	released := f.await(ctx, protocol.Released.String(), 10*time.Second, forPresent, func(l *link) bool { return l.status.Phase >= protocol.Released })
+	return bench.JoinErrors([]error{err, released, f.cleanUpErrors()})
+}
+
+// cleanUpOrphans has a client that is there remove what lost clients left. If that
+// one is lost too, another one cleans up after both.
+func (f *Fleet) cleanUpOrphans(ctx context.Context) error {
+	timeout := f.options.StepTimeout + f.plan.Job.Options.Lease
+	for {
+		cleaner, gone := f.delegate()
+		if cleaner == nil {
+			return nil
+		}
+		err := f.await(ctx, "removing what lost clients left", timeout, forPresent, func(l *link) bool {
+			return l != cleaner || l.status.OrphansDone >= len(l.desired.Orphans) || l.status.Phase == protocol.Released // somebody ended it
+		})
+		if err != nil {
+			return err
+		}
+		f.mu.Lock()
+		if cleaner.gone == nil && cleaner.status.OrphansDone >= len(cleaner.desired.Orphans) {
+			for _, l := range gone {
+				l.orphanRemoved = true
+			}
+		}
+		f.mu.Unlock()
+	}
+}
+
+// delegate names the lost clients to a client that is there, which cleans up
+// after them. It returns no client where nothing is left, or nobody is there.
+func (f *Fleet) delegate() (cleaner *link, gone []*link) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.plan.Job.Options.NoClear || f.plan.Job.Options.KeepData {
+		return nil, nil
+	}
+	for _, l := range f.links {
+		switch {
+		case l.gone == nil && l.status.TakesOrphans && l.status.Phase < protocol.Released && cleaner == nil:
+			cleaner = l
+		case l.gone != nil && l.job != nil && l.status.Phase < protocol.Cleaned && !l.orphanRemoved:
+			gone = append(gone, l)
+		}
+	}
+	if len(gone) == 0 {
+		return nil, nil
+	}
+	if cleaner == nil {
+		f.options.Logf("nobody is there to remove what client %s left: the next warp on this bucket does, %v from now or later", gone[0].name(), f.plan.Job.Options.Lease)
+		return nil, nil
+	}
+	for _, l := range gone {
+		f.options.Logf("client %s is gone; what it left is removed once its lease has run out, %v after its last sign of life", l.name(), f.plan.Job.Options.Lease)
+		cleaner.desired.Orphans = append(slices.Clip(cleaner.desired.Orphans), l.id)
+	}
+	cleaner.wake()
+	return cleaner, gone
+}
+
+// cleanUpErrors says which clients could not clean up.
+func (f *Fleet) cleanUpErrors() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var errs []error
+	for _, l := range f.links {
+		if l.status.Clean != "" {
+			errs = append(errs, &Error{l.name(), errors.New(l.status.Clean)})
+		}
+	}
+	return bench.JoinErrors(errs)
+}
+
+// Abort ends a run that did not get to be measured, and cleans up.
+func (f *Fleet) Abort(ctx context.Context, cause error) error {
+	f.Stop(cause)
+	f.mu.Lock()
+	reserved := slices.ContainsFunc(f.links, func(l *link) bool { return l.admitted })
+	for _, l := range f.links {
+		if !l.admitted {
+			l.giveUpLocked(&refusedError{text: "it never was part of the run"})
+		}
+		if l.job == nil {
+			l.desired.Goal = protocol.Released
+		}
+	}
+	f.mu.Unlock()
+	if !reserved {
+		return nil
+	}
+	_ = f.EndRows()
+	f.setDesired(f.links, func(o *protocol.DesiredState) { o.Goal = max(o.Goal, protocol.Stored) })
+	err := f.Clean(ctx)
+	f.DropLogs()
+	return err
+}
+
+// DropLogs removes what arrived of the logs, which nobody wants to keep.
+func (f *Fleet) DropLogs() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, l := range f.links {
+		if l.spool != nil {
+			_ = l.spool.Remove() // it has no requests of a run
+			l.spool = nil
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package logcopy
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"os"
+)
+
+// A Spool is a copy of a client's log, as far as it has arrived. It only ever
+// grows at its end, so its size says where to continue.
+type Spool struct {
+	file *os.File
+	size int64
+	hash hash.Hash
+}
+
+// NewSpool creates the file of a spool, which must not exist.
+func NewSpool(path string) (*Spool, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("keep the log of a client: %w", err)
+	}
+	return &Spool{file: f, hash: sha256.New()}, nil
+}
+
+// Add adds a piece. It ignores one that it has already: a client may send a
+// piece again over the next connection.
+func (s *Spool) Add(c Chunk) error {
+	switch {
+	case c.offset+int64(len(c.data)) <= s.size:
+		return nil
+	case c.offset != s.size:
+		return fmt.Errorf("a piece of the log at %d arrived where %d was expected", c.offset, s.size)
+	}
+	if _, err := s.file.Write(c.data); err != nil {
+		return fmt.Errorf("keep the log of a client: %w", err)
+	}
+	s.hash.Write(c.data)
+	s.size += int64(len(c.data))
+	return nil
+}
+
+// Ack returns the acknowledgement of everything that has arrived.
+func (s *Spool) Ack() []byte { return binary.BigEndian.AppendUint64(nil, uint64(s.size)) }
+
+// Size is how many bytes have arrived.
+func (s *Spool) Size() int64 { return s.size }
+
+// ErrDiffers is the error of [Spool.Check].
+var ErrDiffers = errors.New("the log that arrived is not the one that the client has: its SHA-256 differs")
+
+// Check compares the spool with size and digest of the client's complete log.
+func (s *Spool) Check(size int64, sum []byte) error {
+	if s.size != size || !bytes.Equal(s.hash.Sum(nil), sum) {
+		return ErrDiffers
+	}
+	return nil
+}
+
+// ReadAt reads what has arrived. It may be called while the spool grows.
+func (s *Spool) ReadAt(p []byte, offset int64) (int, error) { return s.file.ReadAt(p, offset) }
+
+// Path is the name of the file.
+func (s *Spool) Path() string { return s.file.Name() }
+
+// Close closes the file, which stays.
+func (s *Spool) Close() error { return s.file.Close() }
+
+// Remove closes and removes the file.
+func (s *Spool) Remove() error { return errors.Join(s.Close(), os.Remove(s.Path())) }

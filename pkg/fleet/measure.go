@@ -1,0 +1,184 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"warp/pkg/bench"
+	"warp/pkg/fleet/clock"
+	"warp/pkg/fleet/protocol"
+	"warp/pkg/oplog"
+)
+
+// startLead is how long before the start all clients must know it.
+const startLead = 500 * time.Millisecond
+
+// Measure starts all clients at one instant and waits until the last one is
+// done. A client that is lost ends nothing. The end of ctx ends the run early.
+// Began is called at the start.
+func (f *Fleet) Measure(ctx context.Context, began func()) error {
+	if err := f.compareAgain(ctx, "before the start"); err != nil {
+		return err
+	}
+	if f.plan.Start.IsZero() {
+		f.beforeStart(ctx)
+	}
+	start, err := f.announceStart()
+	if err != nil {
+		return err
+	}
+	if !f.plan.Start.IsZero() {
+		f.options.Logf("all clients are ready; measuring begins at %s", f.plan.Start.Format("15:04:05"))
+	}
+	// That may be long, and a run that begins without a client is not what was asked for.
+	if err := f.awaitUntil(ctx, start.Add(-max(startLead, f.options.BeforeStartLead))); err != nil {
+		return err
+	}
+	if !f.plan.Start.IsZero() {
+		f.beforeStart(ctx)
+	}
+	if err := f.awaitUntil(ctx, start.Add(-startLead)); err != nil {
+		return err
+	}
+	f.update(func() { f.measures = true })
+	if clock.Sleep(ctx, time.Until(start)) {
+		f.takeMarks(true)
+		defer f.takeMarks(false)
+		began()
+	} else {
+		f.Stop(context.Cause(ctx))
+	}
+	watch, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	defer context.AfterFunc(ctx, func() { f.Stop(context.Cause(ctx)) })()
+	stopCounting := f.limitErrors(watch)
+	defer stopCounting()
+	over := make(chan struct{})
+	defer close(over)
+	f.work.Go(func() { f.watchWindow(over) })
+	timeout := f.options.StepTimeout + f.plan.Job.Options.Duration + max(f.plan.Job.Options.Drain, 30*time.Second)
+	if f.plan.Job.Options.Duration == 0 {
+		timeout = 1 << 62 // until somebody ends it
+	}
+	return f.await(watch, protocol.Measured.String(), timeout, forCounted, func(l *link) bool {
+		if o := l.status.Outcome; o != nil && o.TooMany {
+			f.stopLocked(o.Fatal)
+		}
+		return l.status.Phase >= protocol.Measured || l.status.Outcome != nil
+	})
+}
+
+// awaitUntil waits for the time, and ends early where a client is lost meanwhile.
+func (f *Fleet) awaitUntil(ctx context.Context, t time.Time) error {
+	return f.await(ctx, "waiting for the start", 1<<62, forEvery, func(*link) bool { return !time.Now().Before(t) })
+}
+
+// beforeStart does what the caller wants done before the run is measured.
+func (f *Fleet) beforeStart(ctx context.Context) {
+	if f.options.BeforeStart != nil {
+		f.options.BeforeStart(ctx)
+	}
+}
+
+// announceStart tells every client, by its own clock, when to begin.
+func (f *Fleet) announceStart() (time.Time, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	start := f.earliestStart()
+	if !f.plan.Start.IsZero() {
+		if f.plan.Start.Before(start) {
+			return start, fmt.Errorf("the start at %s has passed before all clients were ready: begin earlier, or choose a later time", f.plan.Start.Format("15:04:05"))
+		}
+		start = f.plan.Start
+	}
+	f.begun = start
+	at := f.clock.UnixNano(start)
+	if start.Equal(f.plan.Start) {
+		at = start.UnixNano() // of the wall clock; the other has its monotonic reading
+		f.begun = f.clock.Time(at)
+	}
+	f.window = oplog.Window{Start: at}
+	for _, l := range f.links {
+		l.desired.Goal, l.desired.Start = protocol.Measured, l.clockAt(at)
+		l.wake()
+	}
+	return f.begun, nil
+}
+
+// Stop ends the run of all clients now. What they have is kept.
+func (f *Fleet) Stop(cause error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	reason := protocol.Interrupted
+	if cause != nil && !errors.Is(cause, bench.ErrInterrupted) {
+		reason = cause.Error()
+		f.fatal = cmp.Or(f.fatal, cause)
+	}
+	f.stopLocked(reason)
+}
+
+func (f *Fleet) stopLocked(reason string) {
+	if f.measures && f.window.End == 0 && time.Now().After(f.begun) {
+		f.closeWindow(f.earliestEnd())
+	}
+	for _, l := range f.links {
+		if l.desired.Stop == "" {
+			l.desired.Stop = reason
+			l.wake()
+		}
+	}
+}
+
+// End ends the measured run of all clients in good order at the same instant.
+// Their logs say why.
+func (f *Fleet) End(why string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.window.End == 0 {
+		f.closeWindow(f.earliestEnd())
+	}
+	for _, l := range f.links {
+		if l.desired.End == 0 {
+			l.desired.End, l.desired.EndReason = l.desired.Close, why
+			l.wake()
+		}
+	}
+}
+
+// Trace has all clients note the phases of requests from now on, or no longer.
+func (f *Fleet) Trace(on bool) {
+	state := protocol.TraceOff
+	if on {
+		state = protocol.TraceOn
+	}
+	f.setDesired(f.links, func(o *protocol.DesiredState) { o.Trace = state })
+}
+
+// limitErrors ends the run when more requests have failed, over all clients,
+// than are allowed.
+func (f *Fleet) limitErrors(ctx context.Context) (stop func()) {
+	limit := f.plan.Job.Options.MaxErrors
+	if !limit.Set {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() {
+		for clock.Sleep(ctx, time.Second) {
+			var sent, failed int64
+			for _, op := range f.Snapshot().Ops {
+				sent += int64(op.Requests)
+				failed += int64(op.Errors)
+			}
+			if limit.Exceeded(failed, sent) {
+				f.Stop(fmt.Errorf("%w (%s): %d of %d failed", bench.ErrTooManyErrors, limit, failed, sent))
+				return
+			}
+		}
+	})
+	return func() { cancel(); done.Wait() }
+}

@@ -1,0 +1,125 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+
+	"warp/pkg/oplog"
+	"warp/pkg/store"
+)
+
+// A Phase is how far a share of a run has come. Each includes all before it.
+type Phase int
+
+// The phases in their order.
+const (
+	Attached Phase = iota // the agent is reserved
+	Opened                // bucket and lease are there
+	Prepared              // the objects are there
+	Measured              // the run is over
+	Stored                // the log is complete
+	Cleaned               // what the run wrote is gone
+	Released              // the agent is free
+)
+
+func (p Phase) String() string {
+	names := [...]string{"connecting", "opening the bucket", "preparing", "measuring", "saving the log", "cleaning up", "being released"}
+	if p < 0 || int(p) >= len(names) {
+		return fmt.Sprintf("phase %d", int(p))
+	}
+	return names[p]
+}
+
+// A DesiredState says how far the agent shall go. A later one replaces it.
+type DesiredState struct {
+	Goal        Phase    `json:"goal"`
+	Start       int64    `json:"start,omitempty"`        // when to measure, by the agent's clock
+	Stop        string   `json:"stop,omitempty"`         // end the run now, and why
+	End         int64    `json:"end,omitempty"`          // end the measured run in good order at this time of the agent's clock
+	EndReason   string   `json:"end_reason,omitempty"`   // to end it; goes into the log
+	Trace       string   `json:"trace,omitempty"`        // on = note the phases of requests from now on, off = no longer
+	Notes       []string `json:"notes,omitempty"`        // for the log's trailer
+	Orphans     []string `json:"orphans,omitempty"`      // lost clients whose objects are to be removed as well, after its own
+	LogReceived bool     `json:"log_received,omitempty"` // the whole log has arrived
+
+	// When the window begins and ends, by the agent's clock.
+	Begin int64 `json:"begin,omitempty"`
+	Close int64 `json:"close,omitempty"`
+
+	Marks []oplog.Mark `json:"marks,omitempty"` // all so far, by the agent's clock
+}
+
+// The values of DesiredState.Trace.
+const (
+	TraceOn  = "on"
+	TraceOff = "off"
+)
+
+// A Status says how far the agent has come.
+type Status struct {
+	Phase           Phase    `json:"phase"`
+	Error           string   `json:"error,omitempty"`            // why it goes no further
+	Code            string   `json:"code,omitempty"`             // what pkg/store calls that
+	Unreachable     bool     `json:"unreachable,omitempty"`      // that was that no host of the store could be connected to
+	CoordinatorLost bool     `json:"coordinator_lost,omitempty"` // it ended the run because it did not hear from the coordinator
+	Log             bool     `json:"log,omitempty"`              // there is one to be pulled
+	Began           int64    `json:"began,omitempty"`            // when it began to measure, by its clock
+	Engine          string   `json:"engine,omitempty"`
+	Title           string   `json:"title,omitempty"` // of what it does, or did last
+	Idle            bool     `json:"idle,omitempty"`  // it has done that
+	Total           int64    `json:"total,omitempty"`
+	Done            int64    `json:"done,omitempty"`
+	Moved           int64    `json:"moved,omitempty"` // bytes of payload that it took so far
+	Bytes           int64    `json:"bytes,omitempty"` // of the log, once it is complete
+	SHA256          []byte   `json:"sha256,omitempty"`
+	Outcome         *Outcome `json:"outcome,omitempty"`
+	Warning         []string `json:"warning,omitempty"`       // all so far
+	Clean           string   `json:"clean,omitempty"`         // why the clean-up failed
+	TakesOrphans    bool     `json:"takes_orphans,omitempty"` // it has cleaned up and can do so for lost clients
+	OrphansDone     int      `json:"orphans_done,omitempty"`  // of them it has cleaned up after
+	Warm            bool     `json:"warm,omitempty"`          // the window may begin
+	Cold            int      `json:"cold,omitempty"`          // workers that were not warm by then
+	Ended           bool     `json:"ended,omitempty"`         // nothing is left to do for a worker, so the window may end
+}
+
+// A storeError is an error that a client had with the store. [store.CodeOf] and
+// [errors.As] find in it what they found there.
+type storeError struct {
+	text  string
+	cause error
+}
+
+func (e *storeError) Error() string { return e.text }
+
+func (e *storeError) Unwrap() error { return e.cause }
+
+// Err is why the client goes no further.
+func (s *Status) Err() error { return failure(s.Error, s.Code, s.Unreachable) }
+
+// failure is an error that a client had, with its code in pkg/store.
+func failure(text, code string, unreachable bool) error {
+	if code == "" {
+		return errors.New(text)
+	}
+	var cause error = &store.Error{Code: code}
+	if unreachable {
+		cause = &store.UnreachableError{Err: cause}
+	}
+	return &storeError{text, cause}
+}
+
+// An Outcome is how a client's run ended.
+type Outcome struct {
+	Trailer      oplog.Trailer `json:"trailer"`
+	Sent, Failed int64
+	Fatal        string `json:"fatal,omitempty"`
+	Code         string `json:"code,omitempty"`     // what pkg/store calls that
+	TooMany      bool   `json:"too_many,omitempty"` // more errors than allowed
+	Interrupted  bool   `json:"interrupted,omitempty"`
+}
+
+// Err is what ended the run before its time.
+func (o *Outcome) Err() error { return failure(o.Fatal, o.Code, false) }
+
+// Interrupted is the DesiredState.Stop of a run that the user has interrupted.
+const Interrupted = "interrupted"
