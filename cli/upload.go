@@ -162,12 +162,32 @@ func (f *uploadFlags) client(ctx context.Context, inv *command.Invocation, p upl
 		inv.Hide.Add(keys.SecretKey, keys.SessionToken)
 	}
 	inv.Debugf("credentials for --upload are from %s", creds.Source)
-	client, err := engines.New(store.Config{Hosts: store.Addresses([]string{p.host}), TLS: p.tls, CAFile: f.caFile, Region: f.region,
-		Credentials: creds.Credentials, AppVersion: thisBuild().version})
+	cfg := store.Config{TLS: p.tls, CAFile: f.caFile, Credentials: creds.Credentials, AppVersion: thisBuild().version}
+	if err := f.locate(p, &cfg); err != nil {
+		return nil, exit.Usagef("--upload: %w", err)
+	}
+	client, err := engines.New(cfg)
 	if err != nil {
 		return nil, exit.Usagef("--upload: %w", err)
 	}
 	return client, nil
+}
+
+// locate says where the bucket is: at the host that was given, or where its name and the host's say.
+func (f *uploadFlags) locate(p uploadPlace, cfg *store.Config) error {
+	hosts, buckets := []string{p.host}, []string{p.bucket}
+	kind, err := engines.ProviderOfBuckets(hosts, buckets)
+	if err != nil {
+		return err
+	}
+	if cfg.Region = f.region; kind != nil {
+		cfg.Provider = kind.Name
+		if hosts, cfg.Region, err = kind.Locate(hosts, buckets, f.region); err != nil {
+			return err
+		}
+	}
+	cfg.Hosts = store.Addresses(hosts)
+	return nil
 }
 
 // uploadLog uploads the log that the run has left, however the run ended. It is the last thing that a run does: by then

@@ -9,6 +9,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -105,6 +107,13 @@ func TestExpress(t *testing.T) {
 						if err != nil || o.Size != offset+1 {
 							t.Errorf("append at %d: size %d, %v", offset, o.Size, err)
 						}
+					}
+					file := filepath.Join(t.TempDir(), "log")
+					must(t, os.WriteFile(file, []byte("rows"), 0o600))
+					uploaded := store.Ref{Bucket: directoryBucket, Key: "logs/log"}
+					must(t, c.UploadFile(t.Context(), uploaded, file, "application/zstd"))
+					if header, err := c.HeadersOf(t.Context(), uploaded); err != nil || header.Get("Content-Type") != "application/zstd" {
+						t.Errorf("the log has the headers %v, %v", header, err)
 					}
 					if n := e.Created(directoryBucket); n != 1 {
 						t.Errorf("%d sessions, want 1", n)
