@@ -55,6 +55,7 @@ type targetFlags struct {
 	redirectHosts                      string
 	redirects                          []string // what those are, once check has looked
 	options                            optionFlags
+	aistore                            store.AIStore // of commands that are about AIStore
 	embeddedMemory                     int64
 }
 
@@ -301,7 +302,7 @@ func (f *targetFlags) config(concurrency int) (store.Config, error) {
 	return store.Config{
 		TLS: f.tls, Insecure: f.insecure, CAFile: f.caFile, Region: f.region,
 		HostSelect: f.hostSelect, AppVersion: thisBuild().version, Concurrency: concurrency,
-		Engine: f.engine, Provider: f.provider.Name, UnsignedPayload: f.unsigned, RedirectHosts: f.redirects, Options: options,
+		Engine: f.engine, Provider: f.provider.Name, UnsignedPayload: f.unsigned, RedirectHosts: f.redirects, AIStore: f.aistore, Options: options,
 	}, err
 }
 

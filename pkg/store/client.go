@@ -30,6 +30,7 @@ type Config struct {
 
 	Bearer  Bearer // where bearer tokens come from, for stores that take them
 	Project string // that buckets are made in, where a store has such a thing
+	AIStore AIStore
 
 	UnsignedPayload bool     // let the signature of an upload not cover its payload
 	RedirectHosts   []string // outside of the store's own domain, to which it may redirect requests; see Redirects

@@ -11,6 +11,11 @@ func (Unsupported) StartUpload(context.Context, Put, *Trace) (Upload, error) {
 	return Upload{}, ErrUnsupported
 }
 
+// PutPart is unsupported.
+func (Unsupported) PutPart(context.Context, PutPart, *Trace) (Part, error) {
+	return Part{}, ErrUnsupported
+}
+
 // CopyPart is unsupported.
 func (Unsupported) CopyPart(context.Context, CopyPart, *Trace) (Part, error) {
 	return Part{}, ErrUnsupported

@@ -64,7 +64,7 @@ const S3 = "s3"
 
 // Providers lists the kinds of stores. A new one is a package and a row here.
 func Providers() []Provider {
-	return []Provider{s3Provider(), expressProvider(), gcsProvider()}
+	return []Provider{s3Provider(), expressProvider(), gcsProvider(), aisProvider()}
 }
 
 // ProviderNames are the values of --provider.

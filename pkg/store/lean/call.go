@@ -42,6 +42,7 @@ type Call struct {
 	Size       int64      // of the body
 	Payload    bool       // the body is an object's, or part of one
 	Idempotent bool       // it may be sent without a look at the connection: twice is as good as once
+	Redirects  bool       // a redirect is followed, once, and not the answer
 
 	// Download says that the body of a successful answer is payload, for Into or, where that is nil, for nobody. All
 	// other bodies are kept.
@@ -180,8 +181,12 @@ func (c *conn) transmitCall(q *request, tr *store.Trace) error {
 // buildCall makes the head of a request that is none of S3's in c.ask.
 func (c *conn) buildCall(q *request) {
 	h := append(append(c.ask[:0], q.method...), ' ')
-	h = append(append(h, q.call.Target...), " HTTP/1.1\r\nHost: "...)
-	h = append(append(h, c.e.host...), c.e.agent...)
+	if q.redirected == nil {
+		h = append(h, q.call.Target...)
+	} else {
+		h, _ = c.e.appendTarget(h, q)
+	}
+	h = append(append(append(h, " HTTP/1.1\r\nHost: "...), c.e.host...), c.e.agent...)
 	if q.contentLength >= 0 {
 		h = append(strconv.AppendInt(append(h, "Content-Length: "...), q.contentLength, 10), "\r\n"...)
 	}
@@ -199,6 +204,21 @@ func (c *conn) buildCall(q *request) {
 	h = q.call.caller.authorize(h, q.call)
 	c.ask = append(h, "\r\n"...)
 }
+
+// redirects reports whether an answer with that status sends the request elsewhere.
+func (q *request) redirects(status int) bool {
+	if q.call == nil {
+		return store.IsRedirect(status)
+	}
+	return q.call.Redirects && IsMoved(status)
+}
+
+// IsMoved says whether an answer's status redirects a request of an API whose stores answer 301 as well, and mean it for
+// every method.
+func IsMoved(status int) bool { return status == 301 || store.IsRedirect(status) }
+
+// AppendPath appends a path, with everything percent-encoded but the slashes in it.
+func AppendPath(dst []byte, s string) []byte { return appendEscaped(dst, s, true) }
 
 // AppendEscaped appends a part of a path or of a query, with everything percent-encoded that has a meaning there.
 func AppendEscaped(dst []byte, s string) []byte { return appendEscaped(dst, s, false) }

@@ -348,7 +348,7 @@ func (e *Engine) do(ctx context.Context, q *request, tr *store.Trace) (*conn, er
 	}
 	seen := tr.FirstByte()
 	c, err := e.send(ctx, q, tr)
-	if err == nil && store.IsRedirect(c.head.status) && q.call == nil {
+	if err == nil && q.redirects(c.head.status) {
 		return e.follow(ctx, c, q, seen, tr)
 	}
 	return c, err

@@ -107,7 +107,7 @@ func (e *Engine) follow(ctx context.Context, c *conn, q *request, seen time.Dura
 	tr.Redirected(seen)
 	q.redirected = to
 	c, err = peer.send(ctx, q, tr)
-	if err == nil && store.IsRedirect(c.head.status) && len(c.head.location) > 0 {
+	if err == nil && q.redirects(c.head.status) && len(c.head.location) > 0 {
 		err = s3.RedirectedAgain(to, string(c.head.location), c.head.status)
 		c.abandon()
 		return nil, err
@@ -115,9 +115,15 @@ func (e *Engine) follow(ctx context.Context, c *conn, q *request, seen time.Dura
 	return c, err
 }
 
-// redirectTarget is where a redirect leads, its path and its parameters in the form in which they are signed.
+// redirectTarget is where a redirect leads, its path and its parameters in the form in which they are signed, or for a call
+// as they are.
 func (e *Engine) redirectTarget(q *request, location string, status int) (*url.URL, error) {
-	target, _ := e.appendTarget(nil, q)
+	var target []byte
+	if q.call != nil {
+		target = q.call.Target
+	} else {
+		target, _ = e.appendTarget(nil, q)
+	}
 	from, err := url.Parse(e.url)
 	if err == nil {
 		from, err = from.Parse(string(target))
@@ -128,6 +134,10 @@ func (e *Engine) redirectTarget(q *request, location string, status int) (*url.U
 	to, err := e.redirects.Target(from, location, status)
 	if err != nil {
 		return nil, err
+	}
+	if q.call != nil {
+		to.RawPath = to.EscapedPath()
+		return to, nil
 	}
 	values, err := url.ParseQuery(to.RawQuery)
 	if err != nil {

@@ -54,7 +54,7 @@ func (api *API) NewHTTP(cfg *store.Config, a store.Address, n *store.Counters, l
 	}
 	host := store.Address{Name: a.Name} // the path is part of the target
 	return &httpCaller{
-		api: api, base: host.URL(cfg.TLS), transport: nethttp.Tracer{Next: transport, HTTP2: cfg.HTTP2}, limit: limit,
+		api: api, base: host.URL(cfg.TLS), redirects: store.NewRedirects(cfg, &a), transport: nethttp.Tracer{Next: transport, HTTP2: cfg.HTTP2}, limit: limit,
 		agent: "warp/" + cfg.AppVersion + " (" + runtime.GOOS + "; " + runtime.GOARCH + ") " + api.Name, closeIdle: transport.CloseIdleConnections,
 	}, nil
 }
@@ -168,6 +168,7 @@ func (l leanCaller) Close() { l.direct.Close() }
 type httpCaller struct {
 	api       *API
 	base      string // of URLs
+	redirects *store.Redirects
 	transport http.RoundTripper
 	agent     string
 	limit     time.Duration // for all of an answer; 0 = none
@@ -189,7 +190,7 @@ func (h *httpCaller) Do(ctx context.Context, c *lean.Call, onHead func(*Reply), 
 	defer cancel()
 	traced, seen := watch(ctx, tr)
 	defer seen()
-	resp, err := h.send(traced, c)
+	resp, err := h.follow(traced, c)
 	if err != nil {
 		return r, asError(store.LimitError(ctx, err, 0), 0)
 	}
@@ -222,14 +223,14 @@ func asError(err error, status int) error {
 	return store.AsError(err, status)
 }
 
-func (h *httpCaller) send(ctx context.Context, c *lean.Call) (*http.Response, error) {
+func (h *httpCaller) send(ctx context.Context, c *lean.Call, address string) (*http.Response, error) {
 	var body io.Reader
 	if c.Body != nil && c.Size > 0 {
 		borrowed := &nethttp.BorrowedBody{Body: c.Body}
 		defer borrowed.Release()
 		body = io.NewSectionReader(borrowed, 0, c.Size)
 	}
-	req, err := http.NewRequestWithContext(ctx, c.Method, h.base+string(c.Target), body)
+	req, err := http.NewRequestWithContext(ctx, c.Method, address, body)
 	if err != nil {
 		return nil, err
 	}

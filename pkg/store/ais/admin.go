@@ -1,0 +1,187 @@
+package ais
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"warp/pkg/store"
+	"warp/pkg/store/s3"
+)
+
+// An Admin does the bookkeeping on one host.
+type Admin struct{ *Engine }
+
+var (
+	_ store.Admin         = (*Admin)(nil)
+	_ store.BucketRemover = (*Admin)(nil)
+)
+
+func newTrace() *store.Trace { return store.NewTrace(time.Now()) }
+
+// List checks each entry as well: clean-up deletes what it is told here.
+func (a *Admin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
+	check := s3.NewListCheck("", l.Prefix, false)
+	var wrong error
+	err := a.Engine.List(ctx, l, func(o store.Object) bool {
+		skip, err := check.Entry(&o)
+		if wrong = err; wrong != nil {
+			return false
+		}
+		return skip || each(o)
+	}, tr)
+	return cmp.Or(wrong, err)
+}
+
+// do sends a request about a bucket, with a body unless act is nil.
+func (a *Admin) do(ctx context.Context, method, bucket, param string, act *action) error {
+	r := a.toBucket(method, bucket)
+	defer r.End()
+	r.Raw(param)
+	if act != nil {
+		r.JSON(act)
+	}
+	reply, err := a.send(ctx, r, "", newTrace())
+	if err == nil {
+		reply.Release()
+	}
+	return err
+}
+
+// BucketExists asks for the bucket. One behind the cluster does not become known to it by that.
+func (a *Admin) BucketExists(ctx context.Context, name string) (bool, error) {
+	err := a.do(ctx, http.MethodHead, name, "&dont_add_remote_bck_md=true", nil)
+	if store.CodeOf(err) == codeNoBucket {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Region is none.
+func (a *Admin) Region(context.Context, string) (string, error) { return "", nil }
+
+// ownMark is the object that marks a bucket that warp made. Buckets have nothing else to say it by.
+const ownMark = ".warp/made-by-warp"
+
+// MakeBucket creates a bucket in the cluster, with the properties that are asked for.
+func (a *Admin) MakeBucket(ctx context.Context, name string, lock bool) error {
+	switch {
+	case lock:
+		return store.Errorf("NotImplemented", 0, "AIStore has no S3 object lock")
+	case a.ais.Backend != ownBackend:
+		return store.Errorf(codeNoBucket, 0, "%s://%s does not exist, and AIStore makes buckets of its own only", a.ais.Backend, name)
+	}
+	act := action{Action: "create-bck"}
+	if len(a.ais.Properties) > 0 {
+		act.Value = json.RawMessage(a.ais.Properties)
+	}
+	err := a.do(ctx, http.MethodPost, name, "", &act)
+	if store.CodeOf(err) == codeConflict {
+		err.(*store.Error).Code = codeBucketExists
+	}
+	if err != nil {
+		return err
+	}
+	_, err = a.Put(ctx, store.Put{Ref: store.Ref{Bucket: name, Key: ownMark}, Body: bytes.NewReader(nil)}, newTrace())
+	return err
+}
+
+// MadeByWarp reports whether the bucket has warp's mark.
+func (a *Admin) MadeByWarp(ctx context.Context, name string) bool {
+	_, err := a.Stat(ctx, store.Ref{Bucket: name, Key: ownMark}, newTrace())
+	return err == nil
+}
+
+// RemoveBucket removes a bucket that warp has made and that has nothing in it.
+func (a *Admin) RemoveBucket(ctx context.Context, name string) (removed bool, err error) {
+	if a.ais.Backend != ownBackend || !a.MadeByWarp(ctx, name) {
+		return false, nil
+	}
+	empty := true
+	err = a.List(ctx, store.List{Bucket: name, MaxKeys: 2}, func(o store.Object) bool {
+		empty = o.Key == ownMark
+		return empty
+	}, newTrace())
+	if err != nil || !empty {
+		return false, err
+	}
+	err = a.do(ctx, http.MethodDelete, name, "", &action{Action: "destroy-bck"})
+	return err == nil, err
+}
+
+// Versioning is none: an object has a number that grows, and what it was is gone.
+func (a *Admin) Versioning(context.Context, string) (string, error) { return "", nil }
+
+// SetVersioning is unsupported.
+func (a *Admin) SetVersioning(context.Context, string, bool) error {
+	return store.Errorf("NotImplemented", 0, "AIStore keeps no versions of objects")
+}
+
+// ObjectLock is none.
+func (a *Admin) ObjectLock(context.Context, string) (store.Lock, error) { return store.Lock{}, nil }
+
+// Headers are the object's own properties as S3's headers have them.
+func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header, error) {
+	r, err := a.toObject(http.MethodHead, &ref)
+	if err != nil {
+		return nil, err
+	}
+	defer r.End()
+	r.Raw("&props=custom")
+	reply, err := a.send(ctx, r, ref.Key, newTrace())
+	if err != nil {
+		return nil, err
+	}
+	defer reply.Release()
+	h := http.Header{}
+	reply.EachHeader("ais-custom-md", func(line []byte) bool {
+		if name, value, ok := strings.Cut(string(line), "="); ok {
+			h.Set("X-Amz-Meta-"+name, value)
+		}
+		return true
+	})
+	return h, nil
+}
+
+// maxSmall is more than anything that is read whole.
+const maxSmall = 1 << 20
+
+// A smallWriter keeps what fits.
+type smallWriter struct{ data []byte }
+
+func (s *smallWriter) Write(p []byte) (int, error) {
+	s.data = append(s.data, p[:min(len(p), maxSmall-len(s.data))]...)
+	return len(p), nil
+}
+
+// Read returns the content of a small object.
+func (a *Admin) Read(ctx context.Context, ref store.Ref) ([]byte, error) {
+	var into smallWriter
+	_, err := a.Get(ctx, store.Get{Ref: ref, Into: &into}, newTrace())
+	return into.data, err
+}
+
+// UploadFile is unsupported: what needs it, the store lacks.
+func (a *Admin) UploadFile(context.Context, store.Ref, string, string) error {
+	return store.Errorf("NotImplemented", 0, "files are not uploaded to AIStore")
+}
+
+// Delete takes what is not there for deleted: clean-up may be asked twice.
+func (a *Admin) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
+	return a.remove(ctx, refs, true, tr)
+}
+
+// DeleteLocked is Delete: nothing is locked.
+func (a *Admin) DeleteLocked(ctx context.Context, refs []store.Ref) error {
+	return a.Delete(ctx, refs, newTrace())
+}
+
+// Uploads are none.
+func (a *Admin) Uploads(context.Context, string, string, func(store.Upload) error) error { return nil }
+
+// Parts are none.
+func (a *Admin) Parts(context.Context, store.Upload, func(store.Part) bool) error { return nil }

@@ -1,0 +1,75 @@
+// Package ais is the engine of AIStore's own API. A request goes to any proxy of the cluster, which redirects those about
+// objects to the target that has the object.
+//
+// An object's ETag here is its checksum, of the kind that its bucket has. The time of an object is when it was last used,
+// which is when it was written as long as nobody has read it: AIStore keeps no other.
+package ais
+
+import (
+	"cmp"
+	"net/url"
+
+	"warp/pkg/store"
+	"warp/pkg/store/lean"
+	"warp/pkg/store/rest"
+)
+
+// Open returns the driver for the hosts of cfg. It sends nothing.
+func Open(cfg *store.Config) (store.Driver, error) {
+	api := &rest.API{Name: "ais", Keeps: "ais-", Authorize: authorize(cfg.Bearer.Token)}
+	return store.Driver{
+		Name: "ais",
+		Engine: func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {
+			caller, err := api.New(cfg, a, n)
+			if err != nil {
+				return nil, err
+			}
+			return newEngine(cfg, caller, a.Path), nil
+		},
+		Admin: func(cfg *store.Config, a store.Address) (store.Admin, error) {
+			own := cfg.ForAdmin()
+			own.Timeout = store.AdminTimeout
+			caller, err := api.NewHTTP(own, a, new(store.Counters), store.AdminTimeout)
+			if err != nil {
+				return nil, err
+			}
+			return &Admin{Engine: newEngine(own, caller, a.Path)}, nil
+		},
+	}, nil
+}
+
+// authorize returns what appends the header with a token to a request.
+func authorize(token string) func([]byte, *lean.Call) []byte {
+	line := ""
+	if token != "" {
+		line = "Authorization: Bearer " + token + "\r\n"
+	}
+	return func(head []byte, _ *lean.Call) []byte { return append(head, line...) }
+}
+
+// An Engine sends requests to one proxy of the cluster.
+type Engine struct {
+	store.Unsupported // parts, copies, tags, retentions and the extensions of MinIO
+
+	caller rest.Caller
+	path   string // of the host, below which the API lies
+	bucket string // the parameters that say of which kind a bucket is, from the question mark on
+	opts   store.Options
+	ais    store.AIStore
+}
+
+// ownBackend is the backend of buckets that AIStore itself keeps.
+const ownBackend = "ais"
+
+func newEngine(cfg *store.Config, caller rest.Caller, path string) *Engine {
+	e := &Engine{caller: caller, path: path, opts: cfg.Options, ais: cfg.AIStore}
+	e.ais.Backend = cmp.Or(e.ais.Backend, ownBackend)
+	e.bucket = "?provider=" + url.QueryEscape(e.ais.Backend)
+	if e.ais.Namespace != "" {
+		e.bucket += "&namespace=" + url.QueryEscape(e.ais.Namespace)
+	}
+	return e
+}
+
+// Close closes the connections that no request uses, and each other one when its request ends.
+func (e *Engine) Close() { e.caller.Close() }

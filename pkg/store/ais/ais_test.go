@@ -1,0 +1,220 @@
+package ais
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"warp/internal/enginetest"
+	"warp/internal/standin"
+	"warp/pkg/store"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// open opens engine and admin of a cluster.
+func open(t *testing.T, a *standin.AIStore, cfg store.Config) (*Engine, *Admin) {
+	t.Helper()
+	cfg.AppVersion, cfg.Concurrency = "1", 1
+	addr := store.Address{Name: a.Host()}
+	driver, err := Open(&cfg)
+	must(t, err)
+	engine, err := driver.Engine(&cfg, addr, new(store.Counters))
+	must(t, err)
+	t.Cleanup(engine.Close)
+	admin, err := driver.Admin(&cfg, addr)
+	must(t, err)
+	t.Cleanup(admin.Close)
+	return engine.(*Engine), admin.(*Admin)
+}
+
+func TestSuite(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"lean", "net/http"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			a := standin.StartAIStore(t, standin.AIStoreOptions{Polls: 2, Token: "secret"})
+			engine, admin := open(t, a, store.Config{Bearer: store.Bearer{Token: "secret"}})
+			must(t, admin.MakeBucket(t.Context(), "enginetest", false))
+			if way == "lean" {
+				enginetest.Run(t, engine)
+			} else {
+				enginetest.Run(t, admin)
+			}
+			nodes := map[string]int{}
+			for _, r := range a.Seen() {
+				nodes[r.Node]++
+			}
+			if nodes["proxy"] == 0 || nodes["target"] == 0 {
+				t.Errorf("requests by kind of node: %v", nodes)
+			}
+		})
+	}
+}
+
+func put(t *testing.T, e store.Engine, bucket, key, content string) store.Object {
+	t.Helper()
+	o, err := e.Put(t.Context(), store.Put{Ref: store.Ref{Bucket: bucket, Key: key}, Body: strings.NewReader(content), Size: int64(len(content))}, newTrace())
+	must(t, err)
+	return o
+}
+
+func keys(t *testing.T, e store.Engine, l store.List) (all []string) {
+	t.Helper()
+	must(t, e.List(t.Context(), l, func(o store.Object) bool { all = append(all, o.Key); return true }, newTrace()))
+	return all
+}
+
+// The time and the requests of a hop belong to the row, and the first byte is that of the object.
+func TestTrace(t *testing.T) {
+	t.Parallel()
+	a := standin.StartAIStore(t, standin.AIStoreOptions{})
+	engine, admin := open(t, a, store.Config{})
+	must(t, admin.MakeBucket(t.Context(), "b", false))
+	put(t, engine, "b", "k", "content")
+	for name, e := range map[string]store.Engine{"lean": engine, "net/http": admin} {
+		tr := newTrace()
+		d, err := e.Get(t.Context(), store.Get{Ref: store.Ref{Bucket: "b", Key: "k"}}, tr)
+		if err != nil || d.Bytes != 7 || tr.Requests() != 2 || tr.Status() != 200 || tr.FirstByte() <= 0 {
+			t.Errorf("%s: %+v, %v: %d requests, status %d", name, d, err, tr.Requests(), tr.Status())
+		}
+	}
+}
+
+// Objects behind the cluster are listed, or not, by a backend's name, and a bucket there is never made or removed.
+func TestBackends(t *testing.T) {
+	t.Parallel()
+	a := standin.StartAIStore(t, standin.AIStoreOptions{})
+	a.AddRemote("aws", "far", map[string][]byte{"a": []byte("1"), "b": []byte("22")})
+	engine, admin := open(t, a, store.Config{AIStore: store.AIStore{Backend: "aws"}})
+	cached, _ := open(t, a, store.Config{AIStore: store.AIStore{Backend: "aws", Cached: true, Latest: true}})
+	if all, in := keys(t, engine, store.List{Bucket: "far"}), keys(t, cached, store.List{Bucket: "far"}); len(all) != 2 || len(in) != 0 {
+		t.Errorf("listed are %v, and in the cluster are %v", all, in)
+	}
+	_, err := cached.Get(t.Context(), store.Get{Ref: store.Ref{Bucket: "far", Key: "a"}}, newTrace())
+	must(t, err)
+	if in := keys(t, cached, store.List{Bucket: "far"}); !slices.Equal(in, []string{"a"}) {
+		t.Errorf("in the cluster are %v", in)
+	}
+	if !slices.ContainsFunc(a.Seen(), func(r standin.AISSeen) bool { return strings.Contains(r.Query, "latest-ver=true") }) {
+		t.Error("nothing was asked for its latest version")
+	}
+	if err := admin.MakeBucket(t.Context(), "other", false); store.CodeOf(err) != codeNoBucket {
+		t.Errorf("a bucket behind the cluster: %v", err)
+	}
+	if removed, err := admin.RemoveBucket(t.Context(), "far"); removed || err != nil {
+		t.Errorf("a bucket behind the cluster was removed: %t, %v", removed, err)
+	}
+}
+
+func TestBuckets(t *testing.T) {
+	t.Parallel()
+	a := standin.StartAIStore(t, standin.AIStoreOptions{})
+	ctx := t.Context()
+	_, admin := open(t, a, store.Config{AIStore: store.AIStore{Properties: []byte(`{"mirror":{"copies":3,"enabled":true}}`)}})
+	exists, err := admin.BucketExists(ctx, "own")
+	if must(t, err); exists {
+		t.Error("the bucket is there before it is made")
+	}
+	must(t, admin.MakeBucket(ctx, "own", false))
+	if err := admin.MakeBucket(ctx, "own", false); store.CodeOf(err) != codeBucketExists {
+		t.Errorf("a bucket made again: %v", err)
+	}
+	if got := fmt.Sprint(a.Properties("own")["mirror"]); got != "map[copies:3 enabled:true]" {
+		t.Errorf("mirror: %s", got)
+	}
+	put(t, admin, "own", "foreign", "x")
+	if removed, err := admin.RemoveBucket(ctx, "own"); removed || err != nil {
+		t.Errorf("a bucket with an object was removed: %t, %v", removed, err)
+	}
+	must(t, admin.Delete(ctx, []store.Ref{{Bucket: "own", Key: "foreign"}}, newTrace()))
+	if removed, err := admin.RemoveBucket(ctx, "own"); !removed || err != nil {
+		t.Errorf("an empty bucket was not removed: %t, %v", removed, err)
+	}
+	_, plain := open(t, a, store.Config{})
+	must(t, plain.do(ctx, "POST", "foreign", "", &action{Action: "create-bck"}))
+	if removed, err := plain.RemoveBucket(ctx, "foreign"); removed || err != nil {
+		t.Errorf("a bucket of somebody else's was removed: %t, %v", removed, err)
+	}
+	_, wrong := open(t, a, store.Config{AIStore: store.AIStore{Properties: []byte(`{"color":"red"}`)}})
+	if err := wrong.MakeBucket(ctx, "other", false); err == nil || !strings.Contains(err.Error(), `unknown property "color"`) {
+		t.Errorf("unknown properties: %v", err)
+	}
+}
+
+// A job of deletions never selects what nobody named, and its end is waited for.
+func TestDeleteMany(t *testing.T) {
+	t.Parallel()
+	a := standin.StartAIStore(t, standin.AIStoreOptions{Polls: 3})
+	engine, admin := open(t, a, store.Config{})
+	must(t, admin.MakeBucket(t.Context(), "b", false))
+	for _, key := range []string{"1", "2", "3"} {
+		put(t, engine, "b", key, "x")
+	}
+	must(t, engine.Delete(t.Context(), nil, newTrace()))
+	if err := engine.Delete(t.Context(), []store.Ref{{Bucket: "b", Key: ""}, {Bucket: "b", Key: "1"}}, newTrace()); err == nil {
+		t.Error("a deletion without a name")
+	}
+	tr := newTrace()
+	must(t, engine.Delete(t.Context(), []store.Ref{{Bucket: "b", Key: "1"}, {Bucket: "b", Key: "2"}, {Bucket: "b", Key: "missing"}}, tr))
+	if left := keys(t, engine, store.List{Bucket: "b"}); !slices.Equal(left, []string{ownMark, "3"}) || tr.Requests() != 5 {
+		t.Errorf("left are %v after %d requests", left, tr.Requests())
+	}
+}
+
+func TestChecksums(t *testing.T) {
+	t.Parallel()
+	a := standin.StartAIStore(t, standin.AIStoreOptions{})
+	_, admin := open(t, a, store.Config{})
+	must(t, admin.MakeBucket(t.Context(), "b", false))
+	for _, kind := range Checksums() {
+		engine, _ := open(t, a, store.Config{Options: store.Options{Checksum: kind}})
+		put(t, engine, "b", string(kind), "content")
+		var stored store.StoredChecksum
+		var into bytes.Buffer
+		get := store.Get{Ref: store.Ref{Bucket: "b", Key: string(kind)}, Into: &into, Checksum: func(s store.StoredChecksum) { stored = s }}
+		_, err := engine.Get(t.Context(), get, newTrace())
+		must(t, err)
+		if stored.Algorithm != "XXHASH64" || stored.New() == nil || stored.Value == "" { // that of the bucket
+			t.Errorf("%s: stored is %+v", kind, stored)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	a := standin.StartAIStore(t, standin.AIStoreOptions{Token: "secret"})
+	engine, _ := open(t, a, store.Config{Bearer: store.Bearer{Token: "secret"}})
+	stranger, _ := open(t, a, store.Config{})
+	get := store.Get{Ref: store.Ref{Bucket: "missing", Key: "k"}}
+	if _, err := engine.Get(t.Context(), get, newTrace()); store.CodeOf(err) != codeNoBucket {
+		t.Errorf("no bucket: %v", err)
+	}
+	if _, err := stranger.Get(t.Context(), get, newTrace()); store.CodeOf(err) != codeUnauthorized {
+		t.Errorf("no token: %v", err)
+	}
+	for _, key := range []string{"", "/a", "a//b", "../a", "a/./b", "a/..", strings.Repeat("x", maxKey+1)} {
+		tr := newTrace()
+		if _, err := engine.Get(t.Context(), store.Get{Ref: store.Ref{Bucket: "b", Key: key}}, tr); err == nil || tr.Requests() > 0 {
+			t.Errorf("%.20q: %v after %d requests", key, err, tr.Requests())
+		}
+	}
+}
+
+func TestReadConfig(t *testing.T) {
+	t.Parallel()
+	a := standin.StartAIStore(t, standin.AIStoreOptions{})
+	engine, _ := open(t, a, store.Config{})
+	tr := store.NewTrace(time.Now())
+	if n, err := engine.ReadConfig(t.Context(), tr); err != nil || n == 0 || tr.Requests() != 1 {
+		t.Errorf("%d bytes, %v, %d requests", n, err, tr.Requests())
+	}
+}

@@ -1,0 +1,204 @@
+package ais
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"warp/pkg/store"
+	"warp/pkg/store/rest"
+)
+
+var (
+	_ store.Engine       = (*Engine)(nil)
+	_ store.ConfigReader = (*Engine)(nil)
+)
+
+// The paths of the API.
+const (
+	objectsPath = "/v1/objects"
+	bucketsPath = "/v1/buckets"
+	clusterPath = "/v1/cluster"
+	etlPath     = "/v1/etl"
+)
+
+// request returns a request of the method, whose target begins with path. End has to follow.
+func (e *Engine) request(method, path string) *rest.Request {
+	r := rest.NewRequest(method, e.path)
+	r.Raw(path)
+	r.Redirects = true
+	return r
+}
+
+// toObject returns a request about an object.
+func (e *Engine) toObject(method string, ref *store.Ref) (*rest.Request, error) {
+	if !validKey(ref.Key) {
+		return nil, store.Errorf("RequestFailed", 0, "%.60q is no name of an object", ref.Key)
+	}
+	r := e.request(method, objectsPath)
+	r.Segment(ref.Bucket)
+	r.Path(ref.Key)
+	r.Raw(e.bucket)
+	return r, nil
+}
+
+// toBucket returns a request about a bucket.
+func (e *Engine) toBucket(method, bucket string) *rest.Request {
+	r := e.request(method, bucketsPath)
+	r.Segment(bucket)
+	r.Raw(e.bucket)
+	return r
+}
+
+// maxKey is how long names of objects are at most.
+const maxKey = 1024
+
+// validKey reports whether the store takes a name as it is: paths with dots or with two slashes in a row become other ones.
+func validKey(key string) bool {
+	if key == "" || len(key) > maxKey || key[0] == '/' || strings.Contains(key, "//") {
+		return false
+	}
+	for part := range strings.SplitSeq(key, "/") {
+		if part == "." || part == ".." {
+			return false
+		}
+	}
+	return true
+}
+
+// send sends a request. An answer that is no success is an error, about the object of that key, if it has one.
+func (e *Engine) send(ctx context.Context, r *rest.Request, key string, tr *store.Trace) (rest.Reply, error) {
+	reply, err := r.Send(ctx, e.caller, tr)
+	if err != nil || reply.Status/100 == 2 {
+		return reply, err
+	}
+	err = refusal(&reply, key)
+	reply.Release()
+	return reply, err
+}
+
+// Get downloads an object, or a range of it. The store knows no parts, so a part is a range.
+func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
+	if len(g.Headers) > 0 || g.Part > 0 && g.Length == 0 || g.VersionID != "" {
+		return store.Download{}, store.ErrUnsupported
+	}
+	r, err := e.toObject(http.MethodGet, &g.Ref)
+	if err != nil {
+		return store.Download{}, err
+	}
+	defer r.End()
+	if e.ais.Latest {
+		r.Raw("&latest-ver=true")
+	}
+	if e.ais.ETL != "" {
+		r.Param("etl_name", e.ais.ETL)
+	}
+	r.Download, r.Into, r.Offset, r.Length = true, g.Into, g.Offset, g.Length
+	if g.Checksum != nil {
+		r.OnHead = func(reply *rest.Reply) { g.Checksum(storedChecksum(reply)) }
+	}
+	reply, err := e.send(ctx, r, g.Key, tr)
+	if err != nil {
+		return store.Download{Bytes: reply.Bytes}, err
+	}
+	defer reply.Release()
+	d := store.Download{Bytes: reply.Bytes, Object: store.Object{Ref: g.Ref, Size: reply.Length()}}
+	if reply.Status == http.StatusOK && e.ais.ETL == "" { // else the checksum may be that of what was sent
+		d.ETag = etag(&reply, tr)
+	}
+	return d, nil
+}
+
+// statProperties are what is asked about an object. Clusters that do not look at it say more.
+const statProperties = "&props=checksum,atime,version"
+
+// Stat asks for an object's metadata.
+func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.Object, error) {
+	r, err := e.toObject(http.MethodHead, &ref)
+	if err != nil {
+		return store.Object{}, err
+	}
+	defer r.End()
+	r.Raw(statProperties)
+	reply, err := e.send(ctx, r, ref.Key, tr)
+	if err != nil {
+		return store.Object{}, err
+	}
+	defer reply.Release()
+	tr.Complete()
+	return store.Object{Ref: ref, Size: reply.Length(), ETag: etag(&reply, tr), LastModified: usedAt(&reply)}, nil
+}
+
+// etag is the checksum that an answer has. Mostly it is the one expected, which costs no memory.
+func etag(reply *rest.Reply, tr *store.Trace) (sum string) {
+	reply.EachHeader("ais-checksum-value", func(value []byte) bool {
+		if sum = tr.ExpectedETag(); string(value) != sum {
+			sum = string(value)
+		}
+		return false
+	})
+	return sum
+}
+
+// usedAt is when an object was used last.
+func usedAt(reply *rest.Reply) time.Time {
+	ns, err := strconv.ParseInt(reply.Header("ais-atime"), 10, 64)
+	if err != nil || ns <= 0 {
+		return reply.LastModified()
+	}
+	return time.Unix(0, ns)
+}
+
+// Delete removes one object, or many as a job of the cluster.
+func (e *Engine) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
+	return e.remove(ctx, refs, false, tr)
+}
+
+// remove is Delete. With gone, what is not there counts as deleted.
+func (e *Engine) remove(ctx context.Context, refs []store.Ref, gone bool, tr *store.Trace) error {
+	switch len(refs) {
+	case 0:
+		return nil
+	case 1:
+		err := e.removeOne(ctx, &refs[0], tr)
+		if gone && store.CodeOf(err) == codeNoKey {
+			return nil
+		}
+		return err
+	}
+	return e.removeMany(ctx, refs, tr)
+}
+
+func (e *Engine) removeOne(ctx context.Context, ref *store.Ref, tr *store.Trace) error {
+	r, err := e.toObject(http.MethodDelete, ref)
+	if err != nil {
+		return err
+	}
+	defer r.End()
+	reply, err := e.send(ctx, r, ref.Key, tr)
+	if err != nil {
+		return err
+	}
+	defer reply.Release()
+	tr.Complete()
+	return nil
+}
+
+// ReadConfig reads the configuration of the cluster from the proxy, and returns its length.
+func (e *Engine) ReadConfig(ctx context.Context, tr *store.Trace) (int64, error) {
+	r := e.request(http.MethodGet, clusterPath)
+	defer r.End()
+	r.Raw("?what=cluster_config")
+	reply, err := e.send(ctx, r, "", tr)
+	if err != nil {
+		return 0, err
+	}
+	defer reply.Release()
+	tr.Complete()
+	if n := len(reply.Document()); n > 0 {
+		return int64(n), nil
+	}
+	return 0, store.BadAnswer(reply.Status, "the cluster's configuration is empty")
+}

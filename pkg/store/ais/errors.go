@@ -1,0 +1,53 @@
+package ais
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"warp/pkg/store"
+	"warp/pkg/store/rest"
+)
+
+// Codes of errors. Those of S3 stand for what means the same, since warp knows them.
+const (
+	codeUnauthorized = "Unauthorized"
+	codeDenied       = "AccessDenied"
+	codeNoKey        = "NoSuchKey"
+	codeNoBucket     = "NoSuchBucket"
+	codeConflict     = "Conflict"
+	codeBucketExists = "BucketAlreadyOwnedByYou"
+)
+
+// refusal turns an answer that is no success into an error.
+func refusal(reply *rest.Reply, key string) *store.Error {
+	var said struct {
+		Message string `json:"message"`
+	}
+	document := reply.Document()
+	text := strings.TrimSpace(string(document[:min(len(document), 1024)]))
+	if json.Unmarshal(document, &said) == nil && said.Message != "" {
+		text = said.Message
+	}
+	if begin := strings.ToLower(text); strings.HasPrefix(begin, "<!doctype html") || strings.HasPrefix(begin, "<html") {
+		text = store.HTMLPage
+	}
+	code := fmt.Sprintf("HTTP%d", reply.Status)
+	switch reply.Status {
+	case http.StatusUnauthorized:
+		code = codeUnauthorized
+	case http.StatusForbidden:
+		code = codeDenied
+	case http.StatusNotFound:
+		if code = codeNoKey; key == "" || strings.HasPrefix(text, "bucket ") {
+			code = codeNoBucket
+		}
+	case http.StatusConflict:
+		code = codeConflict
+	}
+	if text == "" {
+		text = http.StatusText(reply.Status)
+	}
+	return &store.Error{Code: code, Message: store.OneLine(text), Status: reply.Status}
+}

@@ -1,0 +1,80 @@
+package ais
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"warp/pkg/store"
+)
+
+// An Identity is what somebody has said about who sends the requests.
+type Identity struct {
+	Token  string // --access-token
+	File   string // --credentials-file
+	Other  bool   // what other stores take was given
+	Getenv func(string) string
+}
+
+// Identify completes cfg with the token of AuthN from the first source that there is, and returns which that is. Without
+// one requests are anonymous, which is how clusters are without AuthN.
+func Identify(id Identity, cfg *store.Config) (source string, secrets []string, err error) {
+	var token string
+	switch file := id.Getenv("AIS_AUTHN_TOKEN_FILE"); {
+	case id.Other:
+		return "", nil, errors.New("AIStore takes a token of AuthN, and no keys: use --access-token, or --credentials-file with a file that has one")
+	case id.Token != "":
+		source, token = "--access-token", id.Token
+	case id.File != "":
+		source = "--credentials-file"
+		token, err = readToken(id.File)
+	case id.Getenv("AIS_AUTHN_TOKEN") != "":
+		source, token = "AIS_AUTHN_TOKEN", id.Getenv("AIS_AUTHN_TOKEN")
+	case file != "":
+		source = "AIS_AUTHN_TOKEN_FILE"
+		token, err = readToken(file)
+	default:
+		return "nowhere (anonymous requests)", nil, nil
+	}
+	if err == nil {
+		token, err = checkToken(token)
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("credentials from %s: %w", source, err)
+	}
+	cfg.Bearer.Token = token
+	return source, []string{token}, nil
+}
+
+// maxToken is longer than any token is.
+const maxToken = 64 << 10
+
+// readToken reads the file that `ais auth login` writes, or one that has a token alone.
+func readToken(name string) (string, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return "", err
+	}
+	var said struct {
+		Token string `json:"token"`
+	}
+	if json.Unmarshal(data, &said) == nil && said.Token != "" {
+		return said.Token, nil
+	}
+	if data = bytes.TrimSpace(data); len(data) == 0 || data[0] == '{' {
+		return "", fmt.Errorf("%s has no token", name)
+	}
+	return string(data), nil
+}
+
+// checkToken refuses what is no token, and would not fit a header.
+func checkToken(token string) (string, error) {
+	token = strings.TrimSpace(token)
+	if token == "" || len(token) > maxToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", errors.New("that is no token")
+	}
+	return token, nil
+}

@@ -1,0 +1,105 @@
+package ais
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"warp/pkg/store"
+)
+
+// A selection says which objects a job is about. An empty one would be all of the bucket.
+type selection struct {
+	Names    []string `json:"objnames"`
+	Template string   `json:"template"`
+}
+
+// removeMany has the cluster remove objects, and waits until it has. What is not there counts as removed.
+func (e *Engine) removeMany(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
+	names := make([]string, len(refs))
+	for i := range refs {
+		if !validKey(refs[i].Key) {
+			return store.Errorf("RequestFailed", 0, "%.60q is no name of an object", refs[i].Key)
+		}
+		names[i] = refs[i].Key
+	}
+	r := e.toBucket(http.MethodDelete, refs[0].Bucket)
+	defer r.End()
+	r.JSON(action{Action: "delete-listrange", Value: selection{Names: names}})
+	reply, err := e.send(ctx, r, "", tr)
+	if err != nil {
+		return err
+	}
+	tr.Complete()
+	job := strings.Trim(strings.TrimSpace(string(reply.Document())), `"`)
+	reply.Release()
+	if job == "" || len(job) > 100 {
+		return store.BadAnswer(reply.Status, "the store began a job of %d deletions and does not say which", len(names))
+	}
+	return e.await(ctx, job, tr)
+}
+
+// How often a job is asked about.
+const (
+	firstPause = 2 * time.Millisecond
+	maxPause   = 200 * time.Millisecond
+)
+
+// await waits for the end of a job.
+func (e *Engine) await(ctx context.Context, job string, tr *store.Trace) error {
+	limit := time.NewTimer(e.opts.StallTimeout())
+	defer limit.Stop()
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
+		next := tr.Next()
+		s, err := e.jobStatus(ctx, job, next)
+		tr.Add(next)
+		switch {
+		case err != nil:
+			return err
+		case s.Aborted || s.Err != "":
+			return store.Errorf(store.CodePartial, int(tr.Status()), "the job of the deletions failed: %s", store.OneLine(s.Err))
+		case s.Ended != 0:
+			return nil
+		}
+		select {
+		case <-time.After(pause):
+		case <-limit.C:
+			return store.Errorf(store.CodeAnswerTimeout, int(tr.Status()), "the job of the deletions did not end within %v", e.opts.StallTimeout())
+		case <-ctx.Done():
+			return store.AsError(ctx.Err(), int(tr.Status()))
+		}
+	}
+}
+
+// A jobStatus is what the cluster says about a job.
+type jobStatus struct {
+	Err     string `json:"err"`
+	Ended   int64  `json:"end_time"`
+	Aborted bool   `json:"aborted"`
+}
+
+// jobStatus asks about a job. One that nobody knows yet has just begun.
+func (e *Engine) jobStatus(ctx context.Context, job string, tr *store.Trace) (s jobStatus, err error) {
+	r := e.request(http.MethodGet, clusterPath)
+	defer r.End()
+	r.Raw("?what=status")
+	r.JSON(map[string]string{"ID": job})
+	reply, err := r.Send(ctx, e.caller, tr)
+	if err != nil {
+		return s, err
+	}
+	defer reply.Release()
+	tr.Complete()
+	switch {
+	case reply.Status == http.StatusNotFound:
+		return s, nil
+	case reply.Status/100 != 2:
+		return s, refusal(&reply, "")
+	}
+	if err := json.Unmarshal(reply.Document(), &s); err != nil {
+		return s, store.BadAnswer(reply.Status, "the answer is no JSON of a job: %s", store.OneLine(err.Error()))
+	}
+	return s, nil
+}

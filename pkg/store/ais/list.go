@@ -1,0 +1,136 @@
+package ais
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"warp/pkg/store"
+	"warp/pkg/store/s3"
+)
+
+// An action is the body of requests about buckets.
+type action struct {
+	Action string `json:"action"`
+	Name   string `json:"name"`
+	Value  any    `json:"value"`
+}
+
+// Flags of a listing.
+const (
+	flagCached      = 1 << 0
+	flagNoRecursion = 1 << 11
+)
+
+// Flags of an entry.
+const entryIsDirectory = 1 << 8
+
+// A listing asks for a page.
+type listing struct {
+	UUID       string `json:"uuid"`
+	Props      string `json:"props"`
+	TimeFormat string `json:"time_format"`
+	Prefix     string `json:"prefix"`
+	Token      string `json:"continuation_token"`
+	Flags      string `json:"flags"`
+	PageSize   int    `json:"pagesize"`
+}
+
+// A page is one page of a listing.
+type page struct {
+	UUID    string  `json:"uuid"`
+	Token   string  `json:"continuation_token"`
+	Entries []entry `json:"entries"`
+}
+
+type entry struct {
+	Name     string `json:"name"`
+	Size     int64  `json:"size,string"`
+	Checksum string `json:"checksum"`
+	Atime    string `json:"atime"`
+	Flags    uint16 `json:"flags"`
+}
+
+// listProperties are what a listing has of each object.
+const listProperties = "name,size,checksum,atime"
+
+// List lists page after page.
+func (e *Engine) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
+	if l.Versions || l.Metadata || len(l.Headers) > 0 {
+		return store.ErrUnsupported
+	}
+	ask := listing{Props: listProperties, TimeFormat: time.RFC3339Nano, Prefix: l.Prefix, Flags: e.listFlags(&l), PageSize: l.MaxKeys}
+	var track s3.ListTrack
+	for {
+		p, err := e.page(ctx, l.Bucket, &ask, tr)
+		if err != nil {
+			return err
+		}
+		if track.Empty++; len(p.Entries) > 0 {
+			track.Empty = 0
+		}
+		for i := range p.Entries {
+			o, err := p.Entries[i].object(l.Bucket, int(tr.Status()))
+			if err != nil {
+				return err
+			}
+			if !each(o) {
+				return nil
+			}
+		}
+		if p.Token == "" {
+			return nil
+		}
+		if err := track.Advance(s3.ListPlace{Token: p.Token}, int(tr.Status())); err != nil {
+			return err
+		}
+		ask.UUID, ask.Token = p.UUID, p.Token
+	}
+}
+
+func (e *Engine) listFlags(l *store.List) string {
+	flags := 0
+	if e.ais.Cached {
+		flags |= flagCached
+	}
+	if l.Flat {
+		flags |= flagNoRecursion
+	}
+	return strconv.Itoa(flags)
+}
+
+func (e *Engine) page(ctx context.Context, bucket string, ask *listing, tr *store.Trace) (p page, err error) {
+	r := e.toBucket(http.MethodGet, bucket)
+	defer r.End()
+	r.JSON(action{Action: "list", Value: ask})
+	reply, err := e.send(ctx, r, "", tr)
+	if err != nil {
+		return p, err
+	}
+	defer reply.Release()
+	tr.Complete()
+	if err := json.Unmarshal(reply.Document(), &p); err != nil {
+		return p, store.BadAnswer(reply.Status, "the answer is no JSON of a listing: %s", store.OneLine(err.Error()))
+	}
+	return p, nil
+}
+
+// object is the entry as the rest of warp knows it.
+func (n *entry) object(bucket string, status int) (store.Object, error) {
+	o := store.Object{Ref: store.Ref{Bucket: bucket, Key: n.Name}, Size: n.Size, ETag: n.Checksum}
+	if o.IsPrefix = n.Flags&entryIsDirectory != 0; o.IsPrefix {
+		o.Key = strings.TrimSuffix(n.Name, "/") + "/"
+		return o, nil
+	}
+	if n.Atime == "" {
+		return o, nil
+	}
+	var err error
+	if o.LastModified, err = time.Parse(time.RFC3339Nano, n.Atime); err != nil {
+		return o, store.BadAnswer(status, "the time of object %.60q is %.40q", n.Name, n.Atime)
+	}
+	return o, nil
+}

@@ -1,0 +1,112 @@
+package ais
+
+import (
+	"cmp"
+	"context"
+	"crypto/md5"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"hash"
+	"hash/crc32"
+	"io"
+	"net/http"
+
+	"github.com/cespare/xxhash/v2"
+
+	"warp/pkg/store"
+	"warp/pkg/store/rest"
+)
+
+// Put uploads in one request, whatever the size.
+func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
+	if len(p.Headers)+len(p.Tags) > 0 {
+		return store.Object{}, store.ErrUnsupported
+	}
+	r, err := e.toObject(http.MethodPut, &p.Ref)
+	if err != nil {
+		return store.Object{}, err
+	}
+	defer r.End()
+	r.ContentType, r.Body, r.Size = cmp.Or(p.ContentType, "application/octet-stream"), p.Body, p.Size
+	r.Payload, r.Idempotent = true, true
+	if r.Headers, err = e.checksum(&p); err != nil {
+		return store.Object{}, err
+	}
+	reply, err := e.send(ctx, r, "", tr)
+	if err != nil {
+		return store.Object{}, err
+	}
+	defer reply.Release()
+	return store.Object{Ref: p.Ref, Size: p.Size, ETag: etag(&reply, tr)}, nil
+}
+
+// A sum is a kind of checksum: how AIStore and how warp call it.
+type sum struct {
+	name     string
+	option   store.Checksum
+	stored   string // as [store.StoredChecksum] has it
+	hash     func() hash.Hash
+	computed bool // it is for uploads
+}
+
+// sums are the kinds of checksums that both know.
+func sums() []sum {
+	return []sum{
+		{"xxhash2", store.ChecksumXXH64, "XXHASH64", func() hash.Hash { return xxhash.New() }, true},
+		{"xxhash", "", "XXHASH64", nil, false}, // the same by another implementation
+		{"crc32c", store.ChecksumCRC32C, "CRC32C", func() hash.Hash { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }, true},
+		{"md5", store.ChecksumMD5, "MD5", md5.New, true},
+		{"sha256", store.ChecksumSHA256, "SHA256", sha256.New, true},
+		{"sha512", store.ChecksumSHA512, "SHA512", sha512.New, true},
+	}
+}
+
+// Checksums are those that uploads may carry.
+func Checksums() (all []store.Checksum) {
+	for _, s := range sums() {
+		if s.computed {
+			all = append(all, s.option)
+		}
+	}
+	return all
+}
+
+// checksum returns the headers of the checksum that is asked for, for which the payload is read once.
+func (e *Engine) checksum(p *store.Put) ([]store.Header, error) {
+	wanted := e.opts.Checksum
+	if wanted == store.NoChecksum && e.opts.MD5 {
+		wanted = store.ChecksumMD5
+	}
+	if wanted == store.NoChecksum {
+		return nil, nil
+	}
+	for _, s := range sums() {
+		if s.option != wanted {
+			continue
+		}
+		h := s.hash()
+		if _, err := io.Copy(h, io.NewSectionReader(p.Body, 0, p.Size)); err != nil {
+			return nil, store.AsError(err, 0)
+		}
+		return []store.Header{{Name: "ais-checksum-type", Value: s.name}, {Name: "ais-checksum-value", Value: hex.EncodeToString(h.Sum(nil))}}, nil
+	}
+	return nil, store.Errorf("RequestFailed", 0, "AIStore knows no checksum %s", wanted)
+}
+
+// storedChecksum is the checksum of the content that an answer has.
+func storedChecksum(reply *rest.Reply) store.StoredChecksum {
+	kind := reply.Header("ais-checksum-type")
+	value, err := hex.DecodeString(reply.Header("ais-checksum-value"))
+	if err != nil || len(value) == 0 {
+		return store.StoredChecksum{}
+	}
+	known := store.StoredChecksum{Algorithm: kind, Value: base64.StdEncoding.EncodeToString(value)}
+	for _, s := range sums() {
+		if s.name == kind {
+			known.Algorithm = s.stored
+		}
+	}
+	return known
+}

@@ -1,0 +1,55 @@
+package engines
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"warp/pkg/store"
+	"warp/pkg/store/ais"
+)
+
+// aisProvider is AIStore by its own API. Its S3 interface, below /s3, is an S3.
+func aisProvider() Provider {
+	const notS3 = "leave it out, or use the S3 interface with --provider=s3 and a host such as http://HOST:51080/s3"
+	return Provider{
+		Name: "ais", Title: "AIStore", Scheme: "ais", Host: "http://127.0.0.1:8080",
+		Surroundings: func(getenv func(string) string) (string, error) {
+			host := getenv("AIS_ENDPOINT")
+			if host != "" && !strings.Contains(host, "://") {
+				host = "http://" + host
+			}
+			return host, nil
+		},
+		Identify: func(_ context.Context, id Identity, cfg *store.Config) (source string, secrets []string, err error) {
+			cfg.Credentials = store.Keys{}
+			useCertificates(id.Getenv, cfg)
+			return ais.Identify(ais.Identity{Token: id.Token, File: id.File, Other: id.Access != "" || id.Metadata, Getenv: id.Getenv}, cfg)
+		},
+		Lacks: map[Feature]string{
+			Versions: "", ObjectLock: "", Tags: "", Appends: notS3, ZIPFiles: "", Unpacking: "", FanOuts: "", Forms: "", ListMetadata: "", Profiles: "",
+			Copies: notS3, UploadParts: notS3, PartDownloads: notS3, PartCopies: "", CustomerKeys: "", StoreKeys: "", ServiceKeys: "",
+			Classes: "", ObjectData: notS3, HostBuckets: notS3, Signatures: notS3, MinioEngine: notS3, HTTP2: "leave it out",
+		},
+		Checksums: ais.Checksums(),
+		open: func(cfg *store.Config) (o opened, err error) {
+			o.driver, err = ais.Open(cfg)
+			return o, err
+		},
+	}
+}
+
+// useCertificates takes what AIStore's own tools read about certificates, where no flag says it.
+func useCertificates(getenv func(string) string, cfg *store.Config) {
+	if !cfg.TLS {
+		return
+	}
+	cfg.CAFile = cmp.Or(cfg.CAFile, getenv("AIS_CLIENT_CA"))
+	switch strings.ToLower(cmp.Or(getenv("AIS_SKIP_VERIFY_CRT"), getenv("AIS_SKIP_VERIFY"))) {
+	case "1", "t", "true", "y", "yes", "on":
+		cfg.Insecure = true
+	}
+	if cfg.ClientCert == "" && cfg.ClientKey == "" {
+		cfg.ClientCert, cfg.ClientKey = getenv("AIS_CRT"), getenv("AIS_CRT_KEY")
+	}
+}
