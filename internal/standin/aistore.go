@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -107,6 +108,28 @@ func (a *AIStore) AddRemote(backend, name string, objects map[string][]byte) {
 		b.objects[key].remote = true
 	}
 	a.buckets[b.id()] = b
+}
+
+// Put stores an object, in a bucket of the cluster's own that is made where it is missing.
+func (a *AIStore) Put(bucket, key string, data []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	b := newAISBucket("ais", bucket)
+	if have := a.buckets[b.id()]; have != nil {
+		b = have
+	}
+	a.buckets[b.id()] = b
+	b.objects[key] = newAISObject(data, b.checksum(), 1)
+}
+
+// Keys are the names of the objects in a bucket of the cluster's own.
+func (a *AIStore) Keys(bucket string) []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if b := a.buckets["ais//"+bucket]; b != nil {
+		return slices.Sorted(maps.Keys(b.objects))
+	}
+	return nil
 }
 
 // Properties are those of a bucket that were set; nil = there is no such bucket.
