@@ -81,7 +81,7 @@ func openInteroperable(cfg *store.Config) (o opened, err error) {
 	}
 	o.driver.Admin = func(cfg *store.Config, a store.Address) (store.Admin, error) {
 		e, err := admin(cfg, a)
-		return singleAdminDeletes{e}, err
+		return interoperableAdmin{e}, err
 	}
 	return o, nil
 }
@@ -94,12 +94,31 @@ func (s singleDeletes) Delete(ctx context.Context, refs []store.Ref, tr *store.T
 	return deleteEach(ctx, s.Engine, refs, tr)
 }
 
-// singleAdminDeletes is singleDeletes for bookkeeping.
-type singleAdminDeletes struct{ store.Admin }
+// interoperableAdmin is singleDeletes for bookkeeping. It refuses buckets that keep versions, which that interface does not
+// list as S3 does.
+type interoperableAdmin struct{ store.Admin }
 
-func (s singleAdminDeletes) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
-	return deleteEach(ctx, s.Admin, refs, tr)
+// Delete deletes one object after the other.
+func (i interoperableAdmin) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
+	return deleteEach(ctx, i.Admin, refs, tr)
 }
+
+// Versioning is none of a bucket that makes no versions now: what warp writes there and deletes is gone.
+func (i interoperableAdmin) Versioning(ctx context.Context, bucket string) (string, error) {
+	status, err := i.Admin.Versioning(ctx, bucket)
+	if err == nil && status == "Enabled" {
+		return "", errNoVersions
+	}
+	return "", err
+}
+
+// SetVersioning refuses.
+func (i interoperableAdmin) SetVersioning(context.Context, string, bool) error {
+	return errNoVersions
+}
+
+var errNoVersions = store.Errorf("NoVersions", http.StatusBadRequest, // NotImplemented would mean that there are none
+	"with HMAC keys Google Cloud Storage does not list versions as S3 does: use a token or --credentials-file")
 
 // deleteEach deletes all of refs, and returns the first error. An object that is gone is deleted, as S3 has it.
 func deleteEach(ctx context.Context, e store.Engine, refs []store.Ref, tr *store.Trace) error {

@@ -36,6 +36,14 @@ func interoperable(t *testing.T) (addr string) {
 			refuse("InvalidArgument")
 		case r.Method == http.MethodPost && r.URL.Query().Has("delete"):
 			refuse("InvalidArgument")
+		case r.Method == http.MethodGet && r.URL.Query().Has("versioning"):
+			state := ""
+			for _, of := range []string{"Enabled", "Suspended"} {
+				if strings.Contains(r.Host+r.URL.Path, strings.ToLower(of)) {
+					state = "<Status>" + of + "</Status>"
+				}
+			}
+			_, _ = w.Write([]byte("<VersioningConfiguration>" + state + "</VersioningConfiguration>"))
 		default:
 			if bucket, ok := strings.CutSuffix(r.Host, "."+googleHost); ok {
 				r.URL.Path, r.URL.RawPath = "/"+bucket+r.URL.Path, ""
@@ -70,6 +78,27 @@ func TestGCSByS3(t *testing.T) {
 			must(t, client.MakeBucket(t.Context(), "enginetest", false))
 			enginetest.Run(t, client.Acquire())
 		})
+	}
+}
+
+// Versions are refused with HMAC keys, before anything is written; a bucket that makes none any more is like any other.
+func TestGCSVersionsByS3(t *testing.T) {
+	t.Parallel()
+	client, err := New(store.Config{Provider: "gcs", Region: "us-east-1", AppVersion: "1", Concurrency: 1,
+		Credentials: store.Keys{AccessKey: "GOOG1EXAMPLE", SecretKey: "secret"}, Hosts: store.Addresses([]string{interoperable(t)})})
+	must(t, err)
+	t.Cleanup(client.Close)
+	for _, bucket := range []string{"plain", "suspended"} {
+		if state, err := client.Versioning(t.Context(), bucket); err != nil || state != "" {
+			t.Errorf("bucket %s: %q, %v", bucket, state, err)
+		}
+	}
+	const want = "use a token or --credentials-file"
+	if _, err := client.Versioning(t.Context(), "enabled"); store.CodeOf(err) != "NoVersions" || !strings.Contains(err.Error(), want) {
+		t.Errorf("a bucket that keeps versions: %v", err)
+	}
+	if err := client.SetVersioning(t.Context(), "plain", true); store.CodeOf(err) != "NoVersions" || !strings.Contains(err.Error(), want) {
+		t.Errorf("to keep versions: %v", err)
 	}
 }
 

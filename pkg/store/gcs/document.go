@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -263,4 +264,13 @@ func refusal(status int, document []byte, key string) *store.Error {
 		text = http.StatusText(status)
 	}
 	return &store.Error{Code: code, Message: store.OneLine(text), Status: status}
+}
+
+// redirected is the error of a redirect: the token is shown to no other host. Of the address only the host is shown.
+func redirected(r *rest.Reply) *store.Error {
+	to := "another address"
+	if u, err := url.Parse(r.Location()); err == nil && u.Host != "" {
+		to = store.OneLine(u.Host)
+	}
+	return store.Errorf(store.CodeRedirect, r.Status, "the store redirects to %s, and warp follows redirects of S3 only", to)
 }

@@ -80,6 +80,11 @@ func (e *Engine) send(ctx context.Context, w *work, key string, tr *store.Trace)
 	if err != nil {
 		return r, err
 	}
+	if r.Status/100 == 3 {
+		err := redirected(&r)
+		r.Release()
+		return r, err
+	}
 	if r.Status/100 != 2 {
 		err := refusal(r.Status, r.Document(), key)
 		r.Release()

@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -365,5 +366,36 @@ func TestNoToken(t *testing.T) {
 	cancel()
 	if _, err := o.engine.Stat(ctx, ref("x"), newTrace()); store.CodeOf(err) != store.CodeCanceled && store.CodeOf(err) != rest.CodeUnauthorized {
 		t.Errorf("canceled: %v", err)
+	}
+}
+
+// A redirect is an error, over both ways to send requests, and the host that it leads to gets nothing.
+func TestNoRedirects(t *testing.T) {
+	t.Parallel()
+	foreign := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("the foreign host got %s %s with %q", r.Method, r.URL, r.Header.Get("Authorization"))
+	}))
+	defer foreign.Close()
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		front := httptest.NewServer(http.RedirectHandler(foreign.URL+"/b?key=secret", status))
+		cfg := store.Config{AppVersion: "1", Concurrency: 1, Bearer: store.Bearer{Token: "token"}}
+		driver, err := Open(&cfg)
+		must(t, err)
+		addr := store.Address{Name: front.Listener.Addr().String()}
+		direct, err := driver.Engine(&cfg, addr, new(store.Counters))
+		must(t, err)
+		byHTTP, err := driver.Admin(&cfg, addr)
+		must(t, err)
+		for _, e := range []store.Engine{direct, byHTTP} {
+			_, statErr := e.Stat(t.Context(), ref("x"), newTrace())
+			_, putErr := e.Put(t.Context(), store.Put{Ref: ref("x"), Body: strings.NewReader("x"), Size: 1}, newTrace())
+			for _, err := range []error{statErr, putErr} {
+				if store.CodeOf(err) != store.CodeRedirect || !strings.Contains(err.Error(), foreign.Listener.Addr().String()) || strings.Contains(err.Error(), "secret") {
+					t.Errorf("status %d: %v", status, err)
+				}
+			}
+			e.Close()
+		}
+		front.Close()
 	}
 }
