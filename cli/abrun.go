@@ -1,17 +1,16 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"warp/cli/exit"
+	"warp/cli/subprocess"
 )
 
 // childGrace is how long an interrupted run may take to save its log and to
@@ -25,8 +24,8 @@ func (t *trial) prepare(ctx context.Context, side int) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, setupTimeout)
 	defer cancel()
-	hook := shellCommand(limited, t.sides[side].setup)
-	said := &lastLines{}
+	hook := subprocess.Shell(limited, t.sides[side].setup)
+	said := &subprocess.Tail{}
 	hook.Stdout, hook.Stderr, hook.WaitDelay = said, said, time.Second
 	flag := "--" + string("ab"[side]) + "-setup"
 	switch err := hook.Run(); {
@@ -37,15 +36,8 @@ func (t *trial) prepare(ctx context.Context, side int) error {
 	case limited.Err() != nil:
 		return exit.Errorf("%s took longer than %v", flag, setupTimeout)
 	default:
-		return exit.Errorf("%s: %w%s", flag, err, said.after())
+		return exit.Errorf("%s: %w%s", flag, err, said.Suffix())
 	}
-}
-
-func shellCommand(ctx context.Context, text string) *exec.Cmd {
-	if runtime.GOOS == "windows" {
-		return exec.CommandContext(ctx, "cmd", "/C", text)
-	}
-	return exec.CommandContext(ctx, "sh", "-c", text)
 }
 
 // child runs the benchmark of a side as a process of its own: so no run finds
@@ -59,19 +51,12 @@ func (t *trial) child(ctx context.Context, side int, path string) error {
 	what := &t.sides[side]
 	c := exec.CommandContext(ctx, self, append(slices.Clone(what.args), "--benchdata="+path, "--json", "--quiet")...)
 	c.Stdin = strings.NewReader(what.in)
-	c.SysProcAttr, c.WaitDelay = childAttributes(), childGrace
+	c.WaitDelay = childGrace
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
-	said := &lastLines{}
+	said := &subprocess.Tail{}
 	c.Stderr = said
-	done := make(chan error, 1)
-	go func() {
-		// The kernel ties the child to the thread that starts it.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		done <- c.Run()
-	}()
-	err = <-done
-	t.inv.Debugf("run of side %c: %s", "ab"[side], said.text())
+	err = subprocess.Run(c)
+	t.inv.Debugf("run of side %c: %s", "ab"[side], said.Text())
 	var ended *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
@@ -81,30 +66,5 @@ func (t *trial) child(ctx context.Context, side int, path string) error {
 	case errors.As(err, &ended) && (ended.ExitCode() == exit.Requests || ended.ExitCode() == exit.Assertion || ended.ExitCode() == exit.Undecided):
 		return nil // the log is there, and says what has failed
 	}
-	return exit.Errorf("a run of side %c failed: %w%s", "ab"[side], err, said.after())
-}
-
-// lastLines keeps the end of what a process says.
-type lastLines struct{ bytes.Buffer }
-
-const maxSaid = 4 << 10
-
-func (l *lastLines) Write(b []byte) (int, error) {
-	l.Buffer.Write(b)
-	if over := l.Len() - maxSaid; over > 0 {
-		l.Next(over)
-	}
-	return len(b), nil
-}
-
-func (l *lastLines) text() string { return strings.TrimSpace(l.String()) }
-
-// after is the last line as the end of a message.
-func (l *lastLines) after() string {
-	text := l.text()
-	if text == "" {
-		return ""
-	}
-	line := text[strings.LastIndexByte(text, '\n')+1:]
-	return ": " + strings.TrimPrefix(line, "warp: error: ")
+	return exit.Errorf("a run of side %c failed: %w%s", "ab"[side], err, said.Suffix())
 }

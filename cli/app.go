@@ -14,6 +14,7 @@ import (
 	"warp/cli/command"
 	"warp/cli/console"
 	"warp/cli/exit"
+	"warp/cli/profile"
 	"warp/cli/redact"
 	"warp/cli/sighup"
 	"warp/pkg/bench"
@@ -68,7 +69,7 @@ func (a *app) table() *command.Table {
 			}
 		}
 	}
-	table.Before, table.Foreign, table.Absent = (&profileFlags{}).flags(), aisloaderValues(), absentCommands()
+	table.Before, table.Foreign, table.Absent = (&profile.Flags{}).Flags(), aisloaderValues(), absentCommands()
 	this := thisBuild()
 	table.Version, table.Date = this.version, this.date
 	table.Instead = map[string][]string{}

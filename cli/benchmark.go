@@ -15,6 +15,7 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
+	"warp/cli/profile"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/store/engines"
@@ -27,7 +28,7 @@ type benchFlags struct {
 	web        webFlags
 	asserts    assertFlags
 	progress   progressFlags
-	profile    profileFlags
+	profile    profile.Flags
 	names      nameFlags
 	ends       endFlags
 	payload    payloadFlags
@@ -228,7 +229,7 @@ func (f *benchFlags) workload(b benchmark) command.Group {
 }
 
 func (f *benchFlags) runGroup(env command.Environment) command.Group {
-	also := slices.Concat(f.rareRunFlags(), f.fleet.flags(), f.upload.flags(), f.exports.flags(env), f.web.flags(), f.trace.flags(), f.asserts.flags(true), f.asserts.runFlags(), f.profile.flags())
+	also := slices.Concat(f.rareRunFlags(), f.fleet.flags(), f.upload.flags(), f.exports.flags(env), f.web.flags(), f.trace.flags(), f.asserts.flags(true), f.asserts.runFlags(), f.profile.Flags())
 	return command.Group{Title: groupRun, Also: also, Flags: []cli.Flag{
 		&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID",
 			Usage: "write the op log to `NAME`.csv.zst"},

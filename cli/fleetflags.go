@@ -139,7 +139,7 @@ func (f *fleetFlags) check(b *benchFlags) error {
 		return exit.Usagef("--host=embedded is a store in this process, and --warp-client runs elsewhere: name a store that all clients reach")
 	case b.stress && !b.stdout && b.analysis.verbose:
 		return exit.Usagef("--analyze.v is about single objects, which --stress with --warp-client does not keep in mind").WithHint("leave out one of them")
-	case len(b.profile.wanted()) > 0:
+	case b.profile.Any():
 		return exit.Usagef("--cpu, --mem and their like are profiles of this process, which makes no load with --warp-client").
 			WithHint("leave them out, or run the benchmark without --warp-client; --serverprof has the store profile itself")
 	case b.target.signature == "IAM":

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +15,7 @@ import (
 
 	"warp/cli/exit"
 	"warp/cli/flagtype"
+	"warp/cli/subprocess"
 	"warp/internal/human"
 	"warp/pkg/oplog"
 )
@@ -166,11 +165,11 @@ func (p *markPlan) warn(format string, args ...any) {
 func (p *markPlan) run(ctx context.Context, m *plannedMark) {
 	limited, cancel := context.WithTimeout(ctx, planTimeout)
 	defer cancel()
-	said := &lastLines{}
+	said := &subprocess.Tail{}
 	began := time.Now()
-	err := runGroup(limited, m.Exec, said)
+	err := subprocess.RunGroup(limited, m.Exec, said, planGrace)
 	took := human.Millis(time.Since(began).Seconds() * 1e3)
-	for line := range strings.Lines(said.text()) {
+	for line := range strings.Lines(said.Text()) {
 		p.s.Notef("%s: %s", m.Text, strings.TrimSpace(line))
 	}
 	var exit *exec.ExitError
@@ -178,37 +177,12 @@ func (p *markPlan) run(ctx context.Context, m *plannedMark) {
 	case err == nil:
 		p.s.Notef("%s: the command ended after %s with exit code 0", m.Text, took)
 	case ctx.Err() != nil:
-		p.warn("the command of the mark %q was ended after %s, since the run was over%s", m.Text, took, said.after())
+		p.warn("the command of the mark %q was ended after %s, since the run was over%s", m.Text, took, said.Suffix())
 	case limited.Err() != nil:
-		p.warn("the command of the mark %q was ended, since it took longer than %s%s", m.Text, human.Duration(planTimeout), said.after())
+		p.warn("the command of the mark %q was ended, since it took longer than %s%s", m.Text, human.Duration(planTimeout), said.Suffix())
 	case errors.As(err, &exit) && exit.Exited():
-		p.warn("the command of the mark %q failed after %s with exit code %d%s", m.Text, took, exit.ExitCode(), said.after())
+		p.warn("the command of the mark %q failed after %s with exit code %d%s", m.Text, took, exit.ExitCode(), said.Suffix())
 	default:
-		p.warn("the command of the mark %q failed after %s: %v%s", m.Text, took, err, said.after())
+		p.warn("the command of the mark %q failed after %s: %v%s", m.Text, took, err, said.Suffix())
 	}
-}
-
-// runGroup runs a command in a process group of its own, of which nothing is left
-// when it returns.
-func runGroup(ctx context.Context, text string, said io.Writer) error {
-	done := make(chan error, 1)
-	go func() {
-		// The kernel ties the child to the thread that starts it.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		c := shellCommand(ctx, text)
-		c.SysProcAttr, c.WaitDelay, c.Stdout, c.Stderr = childAttributes(), planGrace, said, said
-		c.Cancel = func() error { return endGroup(c.Process) }
-		if err := c.Start(); err != nil {
-			done <- err
-			return
-		}
-		err := c.Wait()
-		killGroup(c.Process)
-		if errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
-			err = nil // it has left something behind that held on to its output
-		}
-		done <- err
-	}()
-	return <-done
 }

@@ -72,7 +72,7 @@ func scriptCommand(env command.Environment) *command.Command {
 func (f *scriptFlags) rareFlags(env command.Environment) []cli.Flag {
 	shared := []string{"serverprof", "retries", "stdout", "dry-run", "drain"}
 	rare := slices.DeleteFunc(f.rareRunFlags(), func(f cli.Flag) bool { return !slices.Contains(shared, f.Names()[0]) })
-	return slices.Concat(rare, []cli.Flag{f.analysis.html.flag()}, f.upload.flags(), f.exports.flags(env), f.trace.flags(), f.asserts.flags(true), f.profile.flags())
+	return slices.Concat(rare, []cli.Flag{f.analysis.html.flag()}, f.upload.flags(), f.exports.flags(env), f.trace.flags(), f.asserts.flags(true), f.profile.Flags())
 }
 
 // absentFromScripts are flags of other benchmarks that a script says itself,

@@ -10,6 +10,7 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/profile"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
@@ -27,7 +28,7 @@ type session struct {
 	load  load
 	path  string // of the op log
 
-	profiles profiles
+	profiles profile.Files
 	stats    *statsFile // nil without --stats-output
 	exports  exports
 	rows     *sink.Rows // nil without --stdout
@@ -104,7 +105,7 @@ func (s *session) openFiles(ctx context.Context) (err error) {
 	if err := s.openPage(); err != nil {
 		return err
 	}
-	s.profiles, err = s.flags.profile.open()
+	s.profiles, err = s.flags.profile.Open()
 	return err
 }
 
@@ -123,7 +124,7 @@ func (s *session) open(ctx context.Context) (err error) {
 func (s *session) close(ctx context.Context) {
 	s.exports.end(ctx, s)
 	s.discardServerProfiles()
-	s.profiles.discard()
+	s.profiles.Discard()
 	s.stats.close()
 	s.upload.close()
 	s.load.close()
@@ -285,4 +286,16 @@ func (s *session) cleanUp(ctx context.Context, err error) error {
 	}
 	s.Warnf("%v", failed)
 	return err
+}
+
+// profile profiles warp itself until end is called. A profile that fails does not
+// end the run.
+func (s *session) profile() (end func()) {
+	warn := func(err error) {
+		if err != nil {
+			s.Warnf("%v", err)
+		}
+	}
+	warn(s.profiles.Begin())
+	return func() { warn(s.profiles.End()) }
 }

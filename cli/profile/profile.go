@@ -1,4 +1,5 @@
-package cli
+// Package profile writes profiles of warp itself while it measures.
+package profile
 
 import (
 	"errors"
@@ -16,13 +17,14 @@ import (
 	"warp/cli/exit"
 )
 
-// profileFlags ask for profiles of warp itself while it measures.
-type profileFlags struct {
+// Flags say which profiles to write.
+type Flags struct {
 	dir                                    string
 	cpu, mem, block, mutex, threads, trace bool
 }
 
-func (f *profileFlags) flags() []cli.Flag {
+// Flags returns the flags that set f.
+func (f *Flags) Flags() []cli.Flag {
 	hidden := func(name string, p *bool, what string) cli.Flag {
 		return &cli.BoolFlag{Name: name, Destination: p, Hidden: true, Usage: "write " + what + " of warp itself"}
 	}
@@ -46,8 +48,11 @@ type profile struct {
 	file  *os.File
 }
 
-// wanted lists the profiles that were asked for.
-func (f *profileFlags) wanted() []*profile {
+// Any reports whether any profile is wanted.
+func (f *Flags) Any() bool { return len(f.wanted()) > 0 }
+
+// wanted lists the profiles that the flags ask for.
+func (f *Flags) wanted() []*profile {
 	lookup := func(name string, before, after func()) func(io.Writer) error {
 		return func(w io.Writer) error {
 			before()
@@ -82,12 +87,12 @@ func (f *profileFlags) wanted() []*profile {
 	return wanted
 }
 
-// profiles are the files of a run's profiles: opened before any load is made,
-// filled while measuring.
-type profiles []*profile
+// Files are the files of a run's profiles.
+type Files []*profile
 
-func (f *profileFlags) open() (profiles, error) {
-	all := profiles(f.wanted())
+// Open creates the files.
+func (f *Flags) Open() (Files, error) {
+	all := Files(f.wanted())
 	if len(all) == 0 {
 		return nil, nil
 	}
@@ -100,7 +105,7 @@ func (f *profileFlags) open() (profiles, error) {
 			p.file = file
 			continue
 		}
-		all[:i].discard()
+		all[:i].Discard()
 		if errors.Is(err, fs.ErrExist) {
 			return nil, exit.Usagef("%s exists already", filepath.Join(f.dir, p.name)).WithHint("name another folder with --pprofdir")
 		}
@@ -109,8 +114,8 @@ func (f *profileFlags) open() (profiles, error) {
 	return all, nil
 }
 
-// discard removes the files of a run that did not come to measuring.
-func (all profiles) discard() {
+// Discard removes the files of a run that was never measured.
+func (all Files) Discard() {
 	for _, p := range all {
 		if p.file != nil {
 			p.file.Close()
@@ -120,19 +125,8 @@ func (all profiles) discard() {
 	}
 }
 
-// profile has warp profile itself until end is called. What goes wrong does not
-// end a run.
-func (s *session) profile() (end func()) {
-	warn := func(err error) {
-		if err != nil {
-			s.Warnf("%v", err)
-		}
-	}
-	warn(s.profiles.begin())
-	return func() { warn(s.profiles.end()) }
-}
-
-func (all profiles) begin() error {
+// Begin starts the profiles.
+func (all Files) Begin() error {
 	for _, p := range all {
 		if p.begin == nil {
 			continue
@@ -144,8 +138,8 @@ func (all profiles) begin() error {
 	return nil
 }
 
-// end completes the files.
-func (all profiles) end() error {
+// End writes and closes the files.
+func (all Files) End() error {
 	var errs []error
 	for _, p := range all {
 		if p.file == nil {
