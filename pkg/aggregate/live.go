@@ -151,7 +151,7 @@ func (l *Live) hostList() []*LivePart {
 }
 
 func (l *Live) add(r *oplog.Record) {
-	start, end := span(r)
+	start, end := r.Span()
 	op := l.op(r.Op, start)
 	op.first = min(op.first, start)
 	op.requests++

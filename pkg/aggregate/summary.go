@@ -307,7 +307,7 @@ func (p *part) end(at int64) {
 
 // Add counts one request.
 func (s *Summary) Add(r *oplog.Record) {
-	start, end := span(r)
+	start, end := r.Span()
 	g := s.group(r, start)
 	if g == nil {
 		return
@@ -521,6 +521,11 @@ func belongs(r *oplog.Record, start int64) int64 {
 		return r.Due
 	}
 	return start
+}
+
+// response is the time from when the request was due to its end.
+func response(r *oplog.Record, end int64) time.Duration {
+	return time.Duration(exact.Distance(r.Due, end))
 }
 
 // started counts a successful request that belongs to the window, and forgets

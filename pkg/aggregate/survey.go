@@ -42,7 +42,7 @@ func (s *survey) write(batch []oplog.Record) error {
 }
 
 func (s *survey) add(r *oplog.Record) {
-	start, end := span(r)
+	start, end := r.Span()
 	if start < s.after {
 		return
 	}

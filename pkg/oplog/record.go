@@ -3,6 +3,7 @@
 package oplog
 
 import (
+	"math"
 	"strconv"
 	"time"
 )
@@ -41,6 +42,19 @@ const atStart = time.Duration(-1)
 
 // End is the time at which the request ended, in unix ns.
 func (r *Record) End() int64 { return r.Start + int64(r.Duration) }
+
+// Span returns begin and end of the request. A clock that was set back, or a row
+// that is nonsense, must not corrupt the rest: an end before the begin counts as
+// the begin, an end past the end of time as the end of time.
+func (r *Record) Span() (start, end int64) {
+	switch {
+	case r.Duration <= 0:
+		return r.Start, r.Start
+	case r.Start > math.MaxInt64-int64(r.Duration):
+		return r.Start, math.MaxInt64
+	}
+	return r.Start, r.Start + int64(r.Duration)
+}
 
 // MoveBack makes the times of the record that many ns earlier.
 func (r *Record) MoveBack(ns int64) {
