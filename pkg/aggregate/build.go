@@ -51,7 +51,7 @@ func (s *Summary) Report() (*results.Report, error) {
 			return nil, err
 		}
 	}
-	r.Marks = s.markReports()
+	r.Marks = s.markCounts.Reports(s.windows.Common, s.options.Skip, s.marks)
 	r.Warnings = append(r.Warnings, s.clockWarnings()...)
 	return r, nil
 }

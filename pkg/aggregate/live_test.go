@@ -65,3 +65,27 @@ func TestLiveSlowRequests(t *testing.T) {
 		t.Errorf("%v requests/s, want 2", r)
 	}
 }
+
+func BenchmarkLiveWrite(b *testing.B) {
+	rows := testlog.Load{Ops: []string{"GET"}, Threads: 16, Length: 20 * time.Second, Latency: 3 * time.Millisecond}.Rows(1)
+	var l Live
+	n := 0
+	for b.Loop() {
+		_ = l.Write(rows[n : n+1])
+		if n++; n == len(rows) {
+			n = 0
+		}
+	}
+}
+
+func TestLiveAllocatesNothing(t *testing.T) {
+	l := testlog.Load{
+		Ops: []string{"GET", "PUT", "STAT", "DELETE"}, Clients: 2, Threads: 16, Hosts: 4, Length: 2 * time.Second, Latency: 5 * time.Millisecond,
+	}
+	rows := l.Rows(1)
+	var live Live
+	_ = live.Write(rows)
+	if n := testing.AllocsPerRun(3, func() { _ = live.Write(rows) }); n > 0 {
+		t.Errorf("%v allocations for %d rows", n, len(rows))
+	}
+}

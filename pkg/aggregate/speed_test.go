@@ -50,12 +50,6 @@ func BenchmarkSummaryAdd(b *testing.B) {
 	b.Run("mixed", func(b *testing.B) { bench(b, mixed, summaryOf(mixed).Add) })
 }
 
-func BenchmarkLiveWrite(b *testing.B) {
-	rows := getRows()
-	var l Live
-	bench(b, rows, func(r *oplog.Record) { _ = l.Write([]oplog.Record{*r}) })
-}
-
 // TestSteadyStateAllocatesNothing allows a summary an allocation for thousands
 // of rows: histograms of segments grow with their buckets, and rows that come again
 // are the slowest again.
@@ -65,10 +59,8 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 	_ = survey.write(rows)
 	sum := summaryOf(rows)
 	_ = sum.Write(rows)
-	var live Live
-	_ = live.Write(rows)
 	for name, write := range map[string]func([]oplog.Record) error{
-		"survey": survey.write, "summary": sum.Write, "live": live.Write,
+		"survey": survey.write, "summary": sum.Write,
 	} {
 		if n := testing.AllocsPerRun(3, func() { _ = write(rows) }); n > 0 && (name != "summary" || n > float64(len(rows))/500) {
 			t.Errorf("%s: %v allocations for %d rows", name, n, len(rows))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"warp/internal/exact"
+	"warp/pkg/aggregate/marks"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
 	"warp/pkg/stats"
@@ -33,7 +34,7 @@ type Summary struct {
 	runs       map[string]bool
 	trailer    *oplog.Trailer
 	marks      []oplog.Mark // in the order of the log
-	markCounts markCounts
+	markCounts marks.Counts
 }
 
 // NewSummary begins a summary. Its windows are not known yet; see SetWindow.
@@ -323,7 +324,7 @@ func (s *Summary) Add(r *oplog.Record) {
 	}
 	host.add(r)
 	s.count(g, op, c, r, start, end)
-	s.countMarks(g, op, r, start, end)
+	s.countMarks(g, op, r, start)
 }
 
 // group finds out what a request belongs to.

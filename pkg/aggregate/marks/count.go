@@ -1,4 +1,4 @@
-package aggregate
+package marks
 
 import (
 	"math"
@@ -26,10 +26,17 @@ const (
 	binsPerTwo = 10                      // bins in each doubling of the time from then on
 )
 
-// markCounts count a run between its marks. Their memory grows with the time
+// Shares of objects are counted in fixed point. The unit leaves room for 17 billion
+// objects times a thousand.
+const (
+	unit          = 1 << 20
+	maxRowObjects = 1 << 40 // of one request
+)
+
+// Counts counts a run between its marks. Its memory grows with the time
 // after the first mark: 40 bytes for each piece, and a histogram for each of at
 // most 300 bins in the time from one mark to the next.
-type markCounts struct {
+type Counts struct {
 	from, to  int64 // of the window; from is the first start where there is no window yet
 	begun     bool  // there is one
 	counted   bool  // a request was
@@ -42,7 +49,7 @@ type markCounts struct {
 // begin of the window, and needs sums only.
 type stretch struct {
 	from           int64
-	bytes, objects uint64      // by share of time; objects in objectUnit
+	bytes, objects uint64      // by share of time; objects in unit
 	pieces         []piece     // of a stretch after a mark
 	starts         []*startBin // of the first stretch there is one
 }
@@ -60,15 +67,21 @@ type startBin struct {
 	errors  uint64
 }
 
-// setWindow takes what is known of the window. What was counted before it begins
-// is dropped.
-func (m *markCounts) setWindow(w oplog.Window, skip time.Duration, marks []oplog.Mark) {
+// SetWindow takes what is known of the window, which begins later by skip. What was
+// counted before it begins is dropped.
+func (m *Counts) SetWindow(w oplog.Window, skip time.Duration, marks []oplog.Mark) {
+	if m.stretches == nil || w != m.known {
+		m.setWindow(w, skip, marks)
+	}
+}
+
+func (m *Counts) setWindow(w oplog.Window, skip time.Duration, marks []oplog.Mark) {
 	m.known, m.to = w, math.MaxInt64
 	if w.End != 0 {
 		m.to = w.End
 	}
 	if begin := exact.AddInt(w.Begin, int64(max(skip, 0))); w.Begin != 0 && (!m.begun || m.from != begin) {
-		*m = markCounts{from: begin, to: m.to, begun: true, known: w}
+		*m = Counts{from: begin, to: m.to, begun: true, known: w}
 		m.stretches = []*stretch{{from: begin}}
 	} else if len(m.stretches) > 0 {
 		return
@@ -77,13 +90,13 @@ func (m *markCounts) setWindow(w oplog.Window, skip time.Duration, marks []oplog
 		m.stretches = []*stretch{{from: math.MinInt64}}
 	}
 	for _, mark := range marks {
-		m.mark(mark.At)
+		m.Mark(mark.At)
 	}
 }
 
-// mark begins a stretch. One that comes late, after requests that ended later,
+// Mark begins a stretch. One that comes late, after requests that ended later,
 // has counted these before itself.
-func (m *markCounts) mark(at int64) {
+func (m *Counts) Mark(at int64) {
 	if len(m.stretches) == 0 || m.begun && at < m.from || at >= m.to {
 		return
 	}
@@ -94,8 +107,18 @@ func (m *markCounts) mark(at int64) {
 	m.stretches = slices.Insert(m.stretches, k, &stretch{from: at})
 }
 
+// Add counts a request. When is the time that decides whether it belongs to the window.
+func (m *Counts) Add(r *oplog.Record, when int64) {
+	start, end := r.Span()
+	if !m.begun || when >= m.from && when <= m.to {
+		m.add(r, start, end, true)
+	} else if when < m.from && end > m.from {
+		m.add(r, start, end, false)
+	}
+}
+
 // add counts a request; inside says whether it belongs to the window.
-func (m *markCounts) add(r *oplog.Record, start, end int64, inside bool) {
+func (m *Counts) add(r *oplog.Record, start, end int64, inside bool) {
 	if m.counted = true; !m.begun {
 		m.from, m.last = min(m.from, start), max(m.last, end)
 	}
@@ -114,13 +137,12 @@ func (m *markCounts) add(r *oplog.Record, start, end int64, inside bool) {
 	if k > 0 && end <= m.to {
 		m.stretches[k].piece(end).succeed(end)
 	}
-	bytes, objects := amounts(r)
-	m.share(amount{start, end, bytes, objects * objectUnit}, k)
+	m.share(amount{start, end, uint64(max(r.Bytes, 0)), uint64(min(max(r.Objects, 0), maxRowObjects)) * unit}, k)
 }
 
 // at is the stretch that an end belongs to. A request that ended right at a mark
 // was not affected by it.
-func (m *markCounts) at(end int64) int {
+func (m *Counts) at(end int64) int {
 	k := len(m.stretches) - 1
 	for k > 0 && m.stretches[k].from >= end {
 		k--
@@ -142,7 +164,7 @@ func (a *amount) until(at int64) (bytes, objects uint64) {
 
 // share adds an amount to the times in which it was moved, in whole numbers that
 // add up exactly. k is the stretch that the request ended in.
-func (m *markCounts) share(a amount, k int) {
+func (m *Counts) share(a amount, k int) {
 	from, to := a.start, min(a.end, m.to)
 	if m.begun {
 		from = max(from, m.from)

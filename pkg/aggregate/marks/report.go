@@ -1,10 +1,9 @@
-package aggregate
+package marks
 
 import (
 	"math"
 	"slices"
 	"sort"
-	"strings"
 	"time"
 
 	"warp/internal/exact"
@@ -23,63 +22,16 @@ const (
 	stallIntervals = 10
 )
 
-// AddMark notes what was done to the store. Rows that come later may have ended
-// after it; those that came before have not.
-func (s *Summary) AddMark(m oplog.Mark) error {
-	s.marks = append(s.marks, m)
-	s.markCounts.mark(m.At)
-	return nil
-}
-
-// decide takes what a log says between its rows: the window as far as it is
-// decided, and all marks so far.
-func (s *Summary) decide(w oplog.Window, marks []oplog.Mark) error {
-	if err := s.takeMarks(w, marks); err != nil {
-		return err
-	}
-	return s.SetWindow(w)
-}
-
-// takeMarks is decide where the window is known already.
-func (s *Summary) takeMarks(_ oplog.Window, marks []oplog.Mark) error {
-	for _, m := range marks[min(len(s.marks), len(marks)):] {
-		if err := s.AddMark(m); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// countMarks counts a request for the figures of the marks.
-func (s *Summary) countMarks(g *group, op *opSummary, r *oplog.Record, start, end int64) {
-	if g.Kind == preparation || g.Kind == derived || s.options.Op != "" && !strings.EqualFold(op.ID.Name, s.options.Op) {
-		return
-	}
-	m := &s.markCounts
-	if w := s.windows.Common; m.stretches == nil || w != m.known {
-		m.setWindow(w, s.options.Skip, s.marks)
-	}
-	when := belongs(r, start)
-	if !m.begun || when >= m.from && when <= m.to {
-		m.add(r, start, end, true)
-	} else if when < m.from && end > m.from {
-		m.add(r, start, end, false)
-	}
-}
-
-// markReports are the figures of all marks, in order of time.
-func (s *Summary) markReports() []results.MarkReport {
-	m := &s.markCounts
-	if m.stretches == nil || s.windows.Common != m.known {
-		m.setWindow(s.windows.Common, s.options.Skip, s.marks)
-	}
+// Reports are the figures of the marks in order of time, as far as the window is known.
+func (m *Counts) Reports(w oplog.Window, skip time.Duration, marks []oplog.Mark) []results.MarkReport {
+	m.SetWindow(w, skip, marks)
 	end := m.to
 	if end == math.MaxInt64 { // not decided yet
 		end = max(m.last, m.from)
 	}
 	c := m.curve(end)
 	var all []results.MarkReport
-	for _, mark := range s.marks {
+	for _, mark := range marks {
 		r := results.MarkReport{At: mark.Time(), Text: mark.Text}
 		if k := m.stretchOf(mark.At); k > 0 && mark.At < end && m.counted {
 			m.report(&r, k, c, end)
@@ -92,7 +44,7 @@ func (s *Summary) markReports() []results.MarkReport {
 
 // stretchOf is the stretch that begins with a mark; 0 where it is outside of the
 // window.
-func (m *markCounts) stretchOf(at int64) int {
+func (m *Counts) stretchOf(at int64) int {
 	for k := 1; k < len(m.stretches); k++ {
 		if m.stretches[k].from == at {
 			return k
@@ -102,7 +54,7 @@ func (m *markCounts) stretchOf(at int64) int {
 }
 
 // report fills in the figures of the mark that stretch k begins with.
-func (m *markCounts) report(r *results.MarkReport, k int, c *curve, end int64) {
+func (m *Counts) report(r *results.MarkReport, k int, c *curve, end int64) {
 	from, next, previous := m.stretches[k].from, end, max(m.stretches[k-1].from, m.from)
 	if k+1 < len(m.stretches) {
 		next = min(next, m.stretches[k+1].from)
@@ -167,7 +119,7 @@ func startAfter(since int64) int {
 }
 
 func setRates(p *results.MarkPhase, bytes uint64, objects float64) {
-	p.BytesPerS, p.ObjectsPerS = float64(bytes)/p.Seconds, objects/objectUnit/p.Seconds
+	p.BytesPerS, p.ObjectsPerS = float64(bytes)/p.Seconds, objects/unit/p.Seconds
 }
 
 func setLatencies(p *results.MarkPhase, bins []*startBin) {
@@ -202,13 +154,16 @@ type curve struct {
 	at             []int64
 	bytes, objects []float64
 	end            int64
-	gaps           []timeRange // without a success, longer than minStall
+	gaps           []silence // without a success, longer than minStall
 }
+
+// A silence is a time without a success.
+type silence struct{ from, to int64 }
 
 // gap notes a time without a success.
 func (c *curve) gap(from, to int64) {
 	if exact.Distance(from, to) > minStall {
-		c.gaps = append(c.gaps, timeRange{from, to})
+		c.gaps = append(c.gaps, silence{from, to})
 	}
 }
 
@@ -228,7 +183,7 @@ func (s *stretch) stall(length int64) int64 {
 }
 
 // curve adds up the pieces of all stretches.
-func (m *markCounts) curve(end int64) *curve {
+func (m *Counts) curve(end int64) *curve {
 	c := &curve{end: end}
 	bytes, objects := 0., 0.
 	last := int64(math.MaxInt64) // success
@@ -285,10 +240,10 @@ func (c *curve) until(at int64) (bytes, objects float64) {
 func (c *curve) recovery(mark int64, needed float64, stall int64) (at int64, found bool) {
 	i, stalls := sort.Search(len(c.at), func(i int) bool { return c.at[i] >= mark }), c.gaps
 	for ; i+1 < len(c.at) && c.at[i] <= c.end-recoverySpan; i++ {
-		for len(stalls) > 0 && (stalls[0].last <= c.at[i+1] || stalls[0].last-stalls[0].first <= stall) {
+		for len(stalls) > 0 && (stalls[0].to <= c.at[i+1] || stalls[0].to-stalls[0].from <= stall) {
 			stalls = stalls[1:] // it ends in this piece at the latest, or is none
 		}
-		if len(stalls) > 0 && stalls[0].first < c.at[i]+recoverySpan {
+		if len(stalls) > 0 && stalls[0].from < c.at[i]+recoverySpan {
 			continue
 		}
 		if _, objects := c.until(c.at[i] + recoverySpan); objects-c.objects[i] >= needed*float64(recoverySpan) {

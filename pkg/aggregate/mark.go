@@ -1,0 +1,43 @@
+package aggregate
+
+import (
+	"strings"
+
+	"warp/pkg/oplog"
+)
+
+// AddMark notes what was done to the store. Rows that come later may have ended
+// after it; those that came before have not.
+func (s *Summary) AddMark(m oplog.Mark) error {
+	s.marks = append(s.marks, m)
+	s.markCounts.Mark(m.At)
+	return nil
+}
+
+// decide takes what a log says between its rows: the window as far as it is
+// decided, and all marks so far.
+func (s *Summary) decide(w oplog.Window, marks []oplog.Mark) error {
+	if err := s.takeMarks(w, marks); err != nil {
+		return err
+	}
+	return s.SetWindow(w)
+}
+
+// takeMarks is decide where the window is known already.
+func (s *Summary) takeMarks(_ oplog.Window, marks []oplog.Mark) error {
+	for _, m := range marks[min(len(s.marks), len(marks)):] {
+		if err := s.AddMark(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countMarks counts a request for the figures of the marks.
+func (s *Summary) countMarks(g *group, op *opSummary, r *oplog.Record, start int64) {
+	if g.Kind == preparation || g.Kind == derived || s.options.Op != "" && !strings.EqualFold(op.ID.Name, s.options.Op) {
+		return
+	}
+	s.markCounts.SetWindow(s.windows.Common, s.options.Skip, s.marks)
+	s.markCounts.Add(r, belongs(r, start))
+}
