@@ -9,7 +9,7 @@ import (
 	"warp/cli/flagtype"
 	"warp/cli/live"
 	"warp/internal/human"
-	"warp/pkg/aggregate"
+	"warp/pkg/monitor"
 	"warp/pkg/oplog"
 )
 
@@ -53,7 +53,7 @@ func autotermPercent(p float64) error {
 // where they may; 0 is a run without end. It is no error: files of warp run
 // have autoterm with all its keys, and switch it by enabled.
 func (f *autotermFlags) unusedWarning(duration time.Duration) string {
-	earliest := aggregate.SteadyAtEarliest(f.least)
+	earliest := monitor.SteadyAtEarliest(f.least)
 	switch {
 	case !f.on && (f.least != autotermLeast || f.percent != autotermWithin):
 		return "--autoterm.dur and --autoterm.pct change nothing without --autoterm"
@@ -67,10 +67,10 @@ func (f *autotermFlags) unusedWarning(duration time.Duration) string {
 // An autoterm is a sink that looks at the live figures every second. Rows are
 // nothing to it.
 type autoterm struct {
-	live   func() aggregate.LiveSnapshot
+	live   func() monitor.Snapshot
 	finish func(why string)
 	flags  *autotermFlags
-	steady aggregate.Steadiness
+	steady monitor.Steadiness
 }
 
 func (a *autoterm) Write([]oplog.Record) error { return nil }
@@ -84,7 +84,7 @@ func (a *autoterm) SetWindow(w oplog.Window) error {
 }
 
 func (a *autoterm) reset() {
-	a.steady = aggregate.Steadiness{Percent: a.flags.percent, For: a.flags.least}
+	a.steady = monitor.Steadiness{Percent: a.flags.percent, For: a.flags.least}
 }
 
 func (a *autoterm) Flush() error {
@@ -94,7 +94,7 @@ func (a *autoterm) Flush() error {
 }
 
 // observe adds figures, and ends the run where they show that it is steady.
-func (a *autoterm) observe(snap *aggregate.LiveSnapshot) {
+func (a *autoterm) observe(snap *monitor.Snapshot) {
 	a.steady.Add(snap, snap.At)
 	if why, ok := a.steady.Reached(); ok {
 		a.finish(fmt.Sprintf("the throughput was steady %s after the start (%s)", human.Duration(a.steady.Age().Round(time.Second)), why))

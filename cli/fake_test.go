@@ -13,8 +13,8 @@ import (
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/live"
-	"warp/pkg/aggregate"
 	"warp/pkg/bench"
+	"warp/pkg/monitor"
 )
 
 // fakeCommands are shaped like a benchmark: flags of every type in a struct,
@@ -111,13 +111,13 @@ func fakeRun(ctx context.Context, inv *command.Invocation, length, interval time
 	return nil
 }
 
-func fakeSnapshot() aggregate.LiveSnapshot {
-	return aggregate.LiveSnapshot{Ops: []aggregate.LiveOp{
+func fakeSnapshot() monitor.Snapshot {
+	return monitor.Snapshot{Ops: []monitor.Op{
 		{Op: "GET", Requests: 12345, Bytes: 1 << 40, P50: 1234 * time.Microsecond, P99: 25 * time.Millisecond,
-			Current: aggregate.LiveRate{Requests: 123.45, Bytes: 1234.5 * (1 << 20), Objects: 123.45},
-			Average: aggregate.LiveRate{Requests: 120, Bytes: 1200 * (1 << 20), Objects: 120}},
+			Current: monitor.Rate{Requests: 123.45, Bytes: 1234.5 * (1 << 20), Objects: 123.45},
+			Average: monitor.Rate{Requests: 120, Bytes: 1200 * (1 << 20), Objects: 120}},
 		{Op: "STAT", Requests: 99, Errors: 7, P50: 812 * time.Microsecond, P99: 2 * time.Second,
-			Current: aggregate.LiveRate{Requests: 9.9, Objects: 9.9},
-			Average: aggregate.LiveRate{Requests: 9, Objects: 9}},
+			Current: monitor.Rate{Requests: 9.9, Objects: 9.9},
+			Average: monitor.Rate{Requests: 9, Objects: 9}},
 	}}
 }

@@ -11,10 +11,10 @@ import (
 	"warp/cli/flagtype"
 	"warp/cli/live"
 	"warp/internal/human"
-	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/fleet"
 	"warp/pkg/fleet/protocol"
+	"warp/pkg/monitor"
 	"warp/pkg/oplog"
 	"warp/pkg/sink"
 	"warp/pkg/store"
@@ -104,7 +104,7 @@ func (l *fleetLoad) store(ctx context.Context) (client *store.Client, err error)
 	return l.target.client, nil
 }
 
-func (l *fleetLoad) snapshot() aggregate.LiveSnapshot { return l.fleet.Snapshot() }
+func (l *fleetLoad) snapshot() monitor.Snapshot { return l.fleet.Snapshot() }
 
 func (l *fleetLoad) mark(text string) (oplog.Mark, error) { return l.fleet.Mark(text) }
 

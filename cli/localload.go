@@ -8,6 +8,7 @@ import (
 	"warp/cli/exit"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
+	"warp/pkg/monitor"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
 	"warp/pkg/sink"
@@ -20,7 +21,7 @@ type localLoad struct {
 	target  *target
 	runner  *bench.Runner
 	opened  bool // runner is
-	live    aggregate.Live
+	live    monitor.Live
 	summary *aggregate.Summary
 	log     *oplog.File // nil with --stress
 	out     *bench.Outcome
@@ -160,7 +161,7 @@ func (l *localLoad) close() { l.target.close() }
 
 func (l *localLoad) store(context.Context) (*store.Client, error) { return l.target.client, nil }
 
-func (l *localLoad) snapshot() aggregate.LiveSnapshot { return l.live.Snapshot(time.Now().UnixNano()) }
+func (l *localLoad) snapshot() monitor.Snapshot { return l.live.Snapshot(time.Now().UnixNano()) }
 
 func (l *localLoad) mark(text string) (oplog.Mark, error) { return l.runner.Mark(text) }
 

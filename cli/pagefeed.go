@@ -8,6 +8,7 @@ import (
 
 	"warp/internal/human"
 	"warp/pkg/aggregate"
+	"warp/pkg/monitor"
 	"warp/pkg/oplog"
 	"warp/pkg/report/page"
 	"warp/pkg/report/web"
@@ -96,7 +97,7 @@ func (f *pageFeed) close() {
 }
 
 // stateOf says in a line what the run does.
-func stateOf(s *aggregate.LiveSnapshot, elapsed, duration time.Duration) string {
+func stateOf(s *monitor.Snapshot, elapsed, duration time.Duration) string {
 	text := "measuring for " + human.Duration(elapsed.Round(time.Second))
 	if duration > 0 {
 		text += " of " + human.Duration(duration)

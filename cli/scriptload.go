@@ -6,8 +6,8 @@ import (
 
 	"warp/cli/exit"
 	"warp/internal/human"
-	"warp/pkg/aggregate"
 	"warp/pkg/bench"
+	"warp/pkg/monitor"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
 	"warp/pkg/sink"
@@ -108,7 +108,7 @@ func (l *scriptLoad) close() { l.target.close() }
 func (l *scriptLoad) store(context.Context) (*store.Client, error) { return l.target.client, nil }
 
 // snapshot is empty: a script has a table of its own.
-func (l *scriptLoad) snapshot() aggregate.LiveSnapshot { return aggregate.LiveSnapshot{} }
+func (l *scriptLoad) snapshot() monitor.Snapshot { return monitor.Snapshot{} }
 
 func (l *scriptLoad) mark(text string) (oplog.Mark, error) { return l.script.Mark(text) }
 

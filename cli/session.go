@@ -13,6 +13,7 @@ import (
 	"warp/cli/profile"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
+	"warp/pkg/monitor"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
 	"warp/pkg/sink"
@@ -59,7 +60,7 @@ type load interface {
 
 	// store is where MinIO's profiles of itself are asked for.
 	store(ctx context.Context) (*store.Client, error)
-	snapshot() aggregate.LiveSnapshot
+	snapshot() monitor.Snapshot
 	mark(text string) (oplog.Mark, error)
 	// finish ends what is being measured early but in good order, and records why.
 	finish(why string)
@@ -173,7 +174,7 @@ func (s *session) measuring() (stop func()) {
 }
 
 // snapshot is what the live view shows of the operations.
-func (s *session) snapshot() aggregate.LiveSnapshot { return s.load.snapshot() }
+func (s *session) snapshot() monitor.Snapshot { return s.load.snapshot() }
 
 // needsLog says whether the report is made of the log, once that is complete.
 func needsLog(o aggregate.Options) bool { return o.Verbose || o.Limit > 0 || o.Offset > 0 }

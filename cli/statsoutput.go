@@ -10,7 +10,7 @@ import (
 	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/live"
-	"warp/pkg/aggregate"
+	"warp/pkg/monitor"
 )
 
 // A statsFile takes the lines of progress of --stats-output, whatever the
@@ -65,7 +65,7 @@ func (f *statsFile) finish() {
 
 // write adds a line per operation. What cannot be written is no reason to end
 // the run; the first failure is reported at its end.
-func (f *statsFile) write(snap aggregate.LiveSnapshot, elapsed time.Duration) {
+func (f *statsFile) write(snap monitor.Snapshot, elapsed time.Duration) {
 	for _, op := range snap.Ops {
 		line := live.NewLine(op, elapsed)
 		text := line.String()

@@ -13,7 +13,7 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
-	"warp/pkg/aggregate"
+	"warp/pkg/monitor"
 	"warp/pkg/oplog"
 	"warp/pkg/report/page"
 	"warp/pkg/report/web"
@@ -208,7 +208,7 @@ func (p *livePage) newCourse() *web.Course {
 	}}
 }
 
-func (p *livePage) showCourse(course *web.Course, snapshot aggregate.LiveSnapshot) {
+func (p *livePage) showCourse(course *web.Course, snapshot monitor.Snapshot) {
 	course.Clients = max(course.Clients, len(snapshot.Clients))
 	course.Workers = course.Clients * p.s.opts.Concurrency
 	course.Add(snapshot)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/monitor"
 )
 
 // A history is what the snapshots of the last minute say that the newest one
@@ -20,7 +20,7 @@ type history struct {
 type sample struct {
 	at             int64
 	bytes, objects map[string]uint64 // by operation
-	hosts, clients []aggregate.LivePart
+	hosts, clients []monitor.Part
 }
 
 const (
@@ -31,7 +31,7 @@ const (
 )
 
 // add takes a snapshot. Of those within a second only one is kept.
-func (h *history) add(s *aggregate.LiveSnapshot) {
+func (h *history) add(s *monitor.Snapshot) {
 	if len(s.Ops) == 0 { // nothing has come of the clients of a fleet, not even a time
 		return
 	}
@@ -63,7 +63,7 @@ func (h *history) silence(now int64) time.Duration { return time.Duration(now - 
 
 // rates returns the rates of an operation in each second of the last minute, in
 // bytes, or in objects if it moves no payload.
-func (h *history) rates(op *aggregate.LiveOp) (all []float64) {
+func (h *history) rates(op *monitor.Op) (all []float64) {
 	for i := 1; i < len(h.samples); i++ {
 		old, new := &h.samples[i-1], &h.samples[i]
 		seconds := float64(new.at-old.at) / 1e9
@@ -84,19 +84,19 @@ func growth(now, before uint64) float64 { return float64(now - min(now, before))
 
 // A recent is what a host or a client did in the last seconds.
 type recent struct {
-	*aggregate.LivePart               // since the start
-	bytes, objects      float64       // per second
-	mean                time.Duration // of the successful requests that ended; 0 where none did
+	*monitor.Part                // since the start
+	bytes, objects float64       // per second
+	mean           time.Duration // of the successful requests that ended; 0 where none did
 }
 
 // slowest lists the parts with what they did lately, the slowest first. One
 // from which nothing came is slower than all others.
-func (h *history) slowest(now int64, parts []aggregate.LivePart, of func(*sample) []aggregate.LivePart) []recent {
-	var before map[string]*aggregate.LivePart
+func (h *history) slowest(now int64, parts []monitor.Part, of func(*sample) []monitor.Part) []recent {
+	var before map[string]*monitor.Part
 	from := now
 	for i := max(0, len(h.samples)-lately-1); i < len(h.samples) && before == nil; i++ {
 		if old := of(&h.samples[i]); len(old) > 0 && h.samples[i].at < now {
-			from, before = h.samples[i].at, make(map[string]*aggregate.LivePart, len(old))
+			from, before = h.samples[i].at, make(map[string]*monitor.Part, len(old))
 			for k := range old {
 				before[old[k].Name] = &old[k]
 			}
@@ -105,10 +105,10 @@ func (h *history) slowest(now int64, parts []aggregate.LivePart, of func(*sample
 	seconds := float64(now-from) / 1e9
 	all := make([]recent, len(parts))
 	for i := range parts {
-		all[i].LivePart = &parts[i]
+		all[i].Part = &parts[i]
 		old := before[parts[i].Name]
 		if old == nil {
-			old = &aggregate.LivePart{}
+			old = &monitor.Part{}
 		}
 		if seconds > 0 {
 			all[i].bytes, all[i].objects = growth(parts[i].Bytes, old.Bytes)/seconds, growth(parts[i].Objects, old.Objects)/seconds
@@ -126,5 +126,5 @@ func (h *history) slowest(now int64, parts []aggregate.LivePart, of func(*sample
 	return all
 }
 
-func hostsOf(s *sample) []aggregate.LivePart   { return s.hosts }
-func clientsOf(s *sample) []aggregate.LivePart { return s.clients }
+func hostsOf(s *sample) []monitor.Part   { return s.hosts }
+func clientsOf(s *sample) []monitor.Part { return s.clients }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"warp/internal/human"
-	"warp/pkg/aggregate"
+	"warp/pkg/monitor"
 )
 
 // A Line is what is said of an operation where nothing is drawn in place: as
@@ -24,7 +24,7 @@ type Line struct {
 }
 
 // NewLine returns the line about op so long after the start.
-func NewLine(op aggregate.LiveOp, elapsed time.Duration) Line {
+func NewLine(op monitor.Op, elapsed time.Duration) Line {
 	return Line{
 		Elapsed: human.Thousandths(elapsed.Seconds()), Op: op.Op, Requests: op.Requests, Errors: op.Errors,
 		MiB: human.Thousandths(op.Current.Bytes / (1 << 20)), Objects: human.Thousandths(op.Current.Objects),

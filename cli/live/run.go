@@ -14,7 +14,7 @@ import (
 	"warp/cli/terminal"
 	"warp/internal/columns"
 	"warp/internal/human"
-	"warp/pkg/aggregate"
+	"warp/pkg/monitor"
 )
 
 // Actions are what keys do to a run.
@@ -26,7 +26,7 @@ type Actions struct {
 // A Run shows how a run goes.
 type Run struct {
 	view     *View
-	snapshot func() aggregate.LiveSnapshot
+	snapshot func() monitor.Snapshot
 	start    time.Time
 	length   time.Duration // 0 = the end is not known
 	pb       *pb.ProgressBar
@@ -40,7 +40,7 @@ type Run struct {
 
 // Run shows the snapshots of a run of the given length until Finish is
 // called. A length of 0 means that it is not known.
-func (v *View) Run(snapshot func() aggregate.LiveSnapshot, length time.Duration, actions Actions) *Run {
+func (v *View) Run(snapshot func() monitor.Snapshot, length time.Duration, actions Actions) *Run {
 	r := &Run{view: v, snapshot: snapshot, start: v.Now(), length: length, pb: newTimeBar(int64(length))}
 	r.keys = keyboard{actions: actions, note: v.Note}
 	release := func() {}
@@ -87,7 +87,7 @@ func (r *Run) draw() {
 func (r *Run) lines(width, most int, elapsed time.Duration) []string {
 	snap := r.snapshot()
 	snap.Ops = slices.Clone(snap.Ops) // they are others' too
-	slices.SortStableFunc(snap.Ops, func(a, b aggregate.LiveOp) int { return cmp.Compare(b.Requests, a.Requests) })
+	slices.SortStableFunc(snap.Ops, func(a, b monitor.Op) int { return cmp.Compare(b.Requests, a.Requests) })
 	r.history.add(&snap)
 	lines := append([]string{r.head(width, elapsed)}, r.operations(&snap, width)...)
 	if line := r.lastMinute(&snap, width); line != "" {
@@ -122,14 +122,14 @@ func (r *Run) head(width int, elapsed time.Duration) string {
 }
 
 // operations has them in the order of the report.
-func (r *Run) operations(snap *aggregate.LiveSnapshot, width int) []string {
+func (r *Run) operations(snap *monitor.Snapshot, width int) []string {
 	ops := snap.Ops
 	if len(ops) == 0 {
 		return nil
 	}
 	unit, payload := unitOf(ops)
-	bytes := func(rate func(op *aggregate.LiveOp) float64) func(*aggregate.LiveOp) string {
-		return func(op *aggregate.LiveOp) string {
+	bytes := func(rate func(op *monitor.Op) float64) func(*monitor.Op) string {
+		return func(op *monitor.Op) string {
 			if op.Bytes == 0 {
 				return "-"
 			}
@@ -137,14 +137,14 @@ func (r *Run) operations(snap *aggregate.LiveSnapshot, width int) []string {
 		}
 	}
 	table := []columns.Column{
-		column(ops, "", 0, func(op *aggregate.LiveOp) string { return op.Op }),
-		column(ops, "errors", 0, func(op *aggregate.LiveOp) string { return human.Grouped(op.Errors) }),
-		column(ops, unit.Name(), 0, bytes(func(op *aggregate.LiveOp) float64 { return op.Current.Bytes })),
-		column(ops, "obj/s", 1, func(op *aggregate.LiveOp) string { return human.PerSecond(op.Current.Objects) }),
-		column(ops, "p50", 2, func(op *aggregate.LiveOp) string { return latency(op.P50) }),
-		column(ops, "p99", 0, func(op *aggregate.LiveOp) string { return latency(op.P99) }),
-		column(ops, "mean "+unit.Name(), 3, bytes(func(op *aggregate.LiveOp) float64 { return op.Average.Bytes })),
-		column(ops, "requests", 4, func(op *aggregate.LiveOp) string { return human.Grouped(op.Requests) }),
+		column(ops, "", 0, func(op *monitor.Op) string { return op.Op }),
+		column(ops, "errors", 0, func(op *monitor.Op) string { return human.Grouped(op.Errors) }),
+		column(ops, unit.Name(), 0, bytes(func(op *monitor.Op) float64 { return op.Current.Bytes })),
+		column(ops, "obj/s", 1, func(op *monitor.Op) string { return human.PerSecond(op.Current.Objects) }),
+		column(ops, "p50", 2, func(op *monitor.Op) string { return latency(op.P50) }),
+		column(ops, "p99", 0, func(op *monitor.Op) string { return latency(op.P99) }),
+		column(ops, "mean "+unit.Name(), 3, bytes(func(op *monitor.Op) float64 { return op.Average.Bytes })),
+		column(ops, "requests", 4, func(op *monitor.Op) string { return human.Grouped(op.Requests) }),
 	}
 	if !payload {
 		table = slices.DeleteFunc(table, func(c columns.Column) bool { return strings.HasSuffix(c.Title, unit.Name()) })
@@ -153,7 +153,7 @@ func (r *Run) operations(snap *aggregate.LiveSnapshot, width int) []string {
 }
 
 // unitOf is the unit of throughput, by its mean so that it does not jump.
-func unitOf(ops []aggregate.LiveOp) (unit human.RateUnit, payload bool) {
+func unitOf(ops []monitor.Op) (unit human.RateUnit, payload bool) {
 	fastest := 0.0
 	for i := range ops {
 		fastest, payload = max(fastest, ops[i].Average.Bytes), payload || ops[i].Bytes > 0
@@ -177,11 +177,11 @@ func (r *Run) paint(_ int, title, cell string) string {
 
 // lastMinute draws the throughput of the first operation that moves payload, or
 // of the first where none does.
-func (r *Run) lastMinute(snap *aggregate.LiveSnapshot, width int) string {
+func (r *Run) lastMinute(snap *monitor.Snapshot, width int) string {
 	if len(snap.Ops) == 0 {
 		return ""
 	}
-	i := max(0, slices.IndexFunc(snap.Ops, func(op aggregate.LiveOp) bool { return op.Bytes > 0 }))
+	i := max(0, slices.IndexFunc(snap.Ops, func(op monitor.Op) bool { return op.Bytes > 0 }))
 	rates := r.history.rates(&snap.Ops[i])
 	if len(rates) < 2 {
 		return ""
@@ -205,7 +205,7 @@ const (
 )
 
 // parts is the table of clients or hosts, where there are several.
-func (r *Run) parts(noun string, parts []recent, ops []aggregate.LiveOp, width int) []string {
+func (r *Run) parts(noun string, parts []recent, ops []monitor.Op, width int) []string {
 	if len(parts) < 2 {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/cheggaaa/pb/v3"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/monitor"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -43,21 +43,21 @@ type fake struct {
 	now    time.Time
 	dead   string // a host that does not answer
 	stuck  bool   // no request ends any more
-	totals aggregate.LiveSnapshot
+	totals monitor.Snapshot
 }
 
 func newFake(hosts, clients int) *fake {
 	f := &fake{now: time.Unix(1e9, 0)}
-	f.totals.Ops = []aggregate.LiveOp{
+	f.totals.Ops = []monitor.Op{
 		{Op: "DELETE", P50: 72 * time.Microsecond, P99: 8 * time.Millisecond},
 		{Op: "GET", P50: 1234 * time.Microsecond, P99: 25 * time.Millisecond},
 		{Op: "PUT", P50: 812 * time.Microsecond, P99: 2 * time.Second, Errors: 1234},
 	}
 	for i := range hosts {
-		f.totals.Hosts = append(f.totals.Hosts, aggregate.LivePart{Name: fmt.Sprintf("http://10.0.0.%d:9000", i+1)})
+		f.totals.Hosts = append(f.totals.Hosts, monitor.Part{Name: fmt.Sprintf("http://10.0.0.%d:9000", i+1)})
 	}
 	for i := range clients {
-		f.totals.Clients = append(f.totals.Clients, aggregate.LivePart{Name: fmt.Sprintf("load-%d:7761", i+1)})
+		f.totals.Clients = append(f.totals.Clients, monitor.Part{Name: fmt.Sprintf("load-%d:7761", i+1)})
 	}
 	v := &View{Console: &lines{}, Now: func() time.Time { return f.now }}
 	f.Run = &Run{view: v, snapshot: f.snapshot, start: f.now, length: 5 * time.Minute, pb: newTimeBar(int64(5 * time.Minute))}
@@ -65,7 +65,7 @@ func newFake(hosts, clients int) *fake {
 	return f
 }
 
-func (f *fake) snapshot() aggregate.LiveSnapshot {
+func (f *fake) snapshot() monitor.Snapshot {
 	s := f.totals
 	s.At, s.Hosts, s.Clients = f.now.UnixNano(), slices.Clone(s.Hosts), slices.Clone(s.Clients)
 	return s
@@ -87,10 +87,10 @@ func (f *fake) pass(d time.Duration) {
 			if op.Op != "DELETE" {
 				op.Bytes += n * share << 10
 			}
-			op.Current = aggregate.LiveRate{Bytes: float64(n * share * 4 << 10), Objects: float64(n * share * 4)}
-			op.Average = aggregate.LiveRate{Bytes: 8 << 20}
+			op.Current = monitor.Rate{Bytes: float64(n * share * 4 << 10), Objects: float64(n * share * 4)}
+			op.Average = monitor.Rate{Bytes: 8 << 20}
 		}
-		slow := func(parts []aggregate.LivePart) { // the later ones are slower
+		slow := func(parts []monitor.Part) { // the later ones are slower
 			for i := range parts {
 				if parts[i].Name == f.dead {
 					continue
@@ -242,7 +242,7 @@ func TestKeys(t *testing.T) {
 func TestHistoryGaps(t *testing.T) {
 	t.Parallel()
 	f := newFake(1, 0)
-	f.history.add(&aggregate.LiveSnapshot{})
+	f.history.add(&monitor.Snapshot{})
 	f.pass(3 * time.Second)
 	f.now = f.now.Add(1e6 * time.Hour)
 	f.pass(3 * time.Second)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"warp/internal/testlog"
+	"warp/pkg/monitor"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
 )
@@ -150,7 +151,7 @@ func TestNonsense(t *testing.T) {
 			}
 			same(t, "with a window, shuffled", render(t, again), render(t, r))
 		}
-		var l Live
+		var l monitor.Live
 		_ = l.Write(rows)
 		l.Snapshot(pick())
 	}

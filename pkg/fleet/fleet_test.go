@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/fleet/agent"
 	"warp/pkg/fleet/clock"
 	"warp/pkg/fleet/protocol"
 	"warp/pkg/generator"
+	"warp/pkg/monitor"
 	"warp/pkg/oplog"
 	"warp/pkg/oplog/merge"
 	"warp/pkg/s3mem"
@@ -200,9 +200,9 @@ func working(f *Fleet) bool {
 		if l.live == nil {
 			return true
 		}
-		var live aggregate.Live
+		var live monitor.Live
 		live.Merge(l.live)
-		return !slices.ContainsFunc(live.Snapshot(l.liveAt).Ops, func(o aggregate.LiveOp) bool { return o.Op == "GET" && o.Requests > 0 })
+		return !slices.ContainsFunc(live.Snapshot(l.liveAt).Ops, func(o monitor.Op) bool { return o.Op == "GET" && o.Requests > 0 })
 	})
 }
 

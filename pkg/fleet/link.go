@@ -12,6 +12,7 @@ import (
 	"warp/pkg/fleet/logcopy"
 	"warp/pkg/fleet/protocol"
 	"warp/pkg/fleet/transport"
+	"warp/pkg/monitor"
 	"warp/pkg/sink"
 )
 
@@ -43,7 +44,7 @@ type link struct {
 	now         clock.Offset
 	first, last clock.Offset // before the job, and the newest that was asked for
 
-	live   *aggregate.LiveState
+	live   *monitor.State
 	liveAt int64
 	counts *sink.Counts // for Prometheus; nil where there are none
 
@@ -369,7 +370,7 @@ func (d *clientSession) handleLive(body []byte) error {
 	d.fleet.mu.Lock()
 	ahead := d.first.Ahead
 	d.fleet.mu.Unlock()
-	live, err := aggregate.ReadLive(body[8:], int64(ahead)) // slow, so the lock is not held
+	live, err := monitor.Read(body[8:], int64(ahead)) // slow, so the lock is not held
 	if err != nil {
 		return err
 	}

@@ -4,15 +4,15 @@ import (
 	"math"
 	"time"
 
-	"warp/pkg/aggregate"
 	"warp/pkg/fleet/protocol"
+	"warp/pkg/monitor"
 	"warp/pkg/sink"
 )
 
 // A snapshot is kept, since several readers may ask for it in the same second.
 type snapshot struct {
 	figures int
-	live    aggregate.LiveSnapshot
+	live    monitor.Snapshot
 }
 
 // stale is how old figures may be to count as current.
@@ -20,7 +20,7 @@ const stale = 3 * time.Second
 
 // Snapshot is what the fleet as a whole has done, at the latest moment that the
 // figures of all clients are of.
-func (f *Fleet) Snapshot() aggregate.LiveSnapshot {
+func (f *Fleet) Snapshot() monitor.Snapshot {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.snapshot()
@@ -29,7 +29,7 @@ func (f *Fleet) Snapshot() aggregate.LiveSnapshot {
 // Even is a snapshot from which conclusions can be drawn: ok is false while the
 // newest figures of some clients are here and others' on their way, when
 // the sum would be of no moment at all.
-func (f *Fleet) Even() (live aggregate.LiveSnapshot, ok bool) {
+func (f *Fleet) Even() (live monitor.Snapshot, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.even() {
@@ -58,12 +58,12 @@ func (f *Fleet) even() bool {
 }
 
 // snapshot adds up what has arrived. The lock is held.
-func (f *Fleet) snapshot() aggregate.LiveSnapshot {
+func (f *Fleet) snapshot() monitor.Snapshot {
 	if f.shown.figures == f.figures {
 		return f.shown.live
 	}
-	var all aggregate.Live
-	var clients []aggregate.LivePart
+	var all monitor.Live
+	var clients []monitor.Part
 	at, now := f.clock.Now(), f.clock.Now()
 	for _, l := range f.links {
 		if l.live == nil || l.lost != nil {

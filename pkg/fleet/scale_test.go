@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"warp/pkg/aggregate"
 	"warp/pkg/fleet/clock"
 	"warp/pkg/fleet/logcopy"
 	"warp/pkg/fleet/protocol"
 	"warp/pkg/fleet/transport"
+	"warp/pkg/monitor"
 	"warp/pkg/oplog"
 )
 
@@ -26,7 +26,7 @@ func TestMeasuredMerge(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector takes most of the time")
 	}
-	var l aggregate.Live
+	var l monitor.Live
 	rows := make([]oplog.Record, 20000)
 	for i := range rows {
 		rows[i] = oplog.Record{Op: []string{"GET", "PUT", "STAT", "DELETE"}[i%4], Start: 1e18 + int64(i)*1e5, Duration: time.Duration(1e5 + i*i%1e9), Bytes: 1e6, Objects: 1}
@@ -89,7 +89,7 @@ type idleClient struct {
 	mu     sync.Mutex
 	status protocol.Status
 	job    protocol.Job
-	live   aggregate.Live
+	live   monitor.Live
 	log    string
 }
 

@@ -12,6 +12,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/fleet/protocol"
+	"warp/pkg/monitor"
 	"warp/pkg/oplog"
 	"warp/pkg/sink"
 )
@@ -22,7 +23,7 @@ type task struct {
 	spec   *protocol.Job
 	runner *bench.Runner
 	ctx    context.Context // of Open; after its end clean-up goes on only as long as it gets on
-	live   aggregate.Live
+	live   monitor.Live
 	counts clientSummary
 	path   string
 	out    *bench.Outcome

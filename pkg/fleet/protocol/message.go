@@ -29,7 +29,7 @@ const (
 	KindStatus                             // how far it has come
 	KindPing                               // to the agent [Ping]
 	KindPong                               // its answer [Pong]
-	KindLive                               // figures of the last second [8 bytes of time, aggregate.Live]
+	KindLive                               // figures of the last second [8 bytes of time, monitor.Live]
 	KindPull                               // to the agent: send the log from here on
 	KindChunk                              // a piece of the log [logcopy.Chunk]
 	KindAck                                // to the agent: received so far [8 bytes]

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/monitor"
 )
 
 // Options say how a page is rendered.
@@ -25,7 +25,7 @@ type Options struct {
 	Quick    bool           // pictures are made faster, and are larger: for a page that is made anew all the time
 
 	// What hosts and clients have done so far, where the report does not have that.
-	Hosts, Clients []aggregate.LivePart
+	Hosts, Clients []monitor.Part
 	Elapsed        time.Duration // in this time
 }
 

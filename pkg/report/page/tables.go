@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"warp/internal/human"
-	"warp/pkg/aggregate"
+	"warp/pkg/monitor"
 	"warp/pkg/results"
 )
 
@@ -152,7 +152,7 @@ func (p *Page) byClient(g *group) {
 }
 
 // soFar has what parts of a run that lasts have done.
-func (p *Page) soFar(kind string, parts []aggregate.LivePart, elapsed time.Duration) {
+func (p *Page) soFar(kind string, parts []monitor.Part, elapsed time.Duration) {
 	if len(parts) < 2 || elapsed <= 0 {
 		return
 	}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"warp/internal/exact"
-	"warp/pkg/aggregate"
+	"warp/pkg/monitor"
 	"warp/pkg/results"
 )
 
@@ -22,12 +22,12 @@ type Course struct {
 }
 
 type courseOp struct {
-	now      aggregate.LiveOp
+	now      monitor.Op
 	segments []results.Segment
 }
 
 // Add takes the figures of another moment.
-func (c *Course) Add(s aggregate.LiveSnapshot) {
+func (c *Course) Add(s monitor.Snapshot) {
 	if c.begin == 0 && len(s.Ops) > 0 {
 		for _, op := range s.Ops {
 			c.begin = max(c.begin, s.At-int64(op.Elapsed)) // the latest: what began before is counted in its first segment
@@ -54,12 +54,12 @@ func (c *Course) op(name string) *courseOp {
 			return op
 		}
 	}
-	op := &courseOp{now: aggregate.LiveOp{Op: name}}
+	op := &courseOp{now: monitor.Op{Op: name}}
 	c.ops = append(c.ops, op)
 	return op
 }
 
-func (o *courseOp) add(now *aggregate.LiveOp, from, to int64) {
+func (o *courseOp) add(now *monitor.Op, from, to int64) {
 	less := func(a, b uint64) uint64 { // figures of a client that was lost are taken away
 		if a < b {
 			return 0

@@ -1,4 +1,4 @@
-package aggregate
+package monitor
 
 import (
 	"fmt"
@@ -47,7 +47,7 @@ type steadyPoint struct {
 
 // Add takes the figures of one moment, in unix ns. Those that are not newer than
 // the ones before say nothing.
-func (s *Steadiness) Add(snap *LiveSnapshot, now int64) {
+func (s *Steadiness) Add(snap *Snapshot, now int64) {
 	if now <= s.last {
 		return
 	}

@@ -1,4 +1,4 @@
-package aggregate
+package monitor
 
 import (
 	"testing"
@@ -7,6 +7,17 @@ import (
 	"warp/internal/testlog"
 	"warp/pkg/oplog"
 )
+
+// at is so many ms after the begin.
+func at(ms int64) int64 { return testlog.Epoch + ms*int64(time.Millisecond) }
+
+// get is a GET of 1000 bytes by a thread, from and to in ms.
+func get(thread uint32, from, to int64) oplog.Record {
+	return oplog.Record{
+		Op: "GET", Run: "r", Client: "c", Thread: thread, Endpoint: "http://h:1", Objects: 1, Bytes: 1000,
+		Start: at(from), Duration: time.Duration(to-from) * time.Millisecond,
+	}
+}
 
 func TestLive(t *testing.T) {
 	t.Parallel()
@@ -17,7 +28,7 @@ func TestLive(t *testing.T) {
 	// 100 requests/s of 1000 bytes for 10 s, one in ten fails.
 	var rows []oplog.Record
 	for i := range int64(1000) {
-		r := req(0, i*10, i*10+8)
+		r := get(0, i*10, i*10+8)
 		if i%10 == 0 {
 			r.Err = "SlowDown: no"
 		}
@@ -27,27 +38,33 @@ func TestLive(t *testing.T) {
 	go func() {
 		defer close(done)
 		for range 50 {
-			l.Snapshot(ms(5000))
+			l.Snapshot(at(5000))
 		}
 	}()
-	_, _ = (&memoryLog{rows: rows}).Read(ignoreDecisions, l.Write)
+	batch := make([]oplog.Record, 97) // overwritten, as the runner's are
+	for rest := rows; len(rest) > 0; {
+		n := copy(batch, rest)
+		_ = l.Write(batch[:n])
+		clear(batch)
+		rest = rest[n:]
+	}
 	<-done
-	op := l.Snapshot(ms(10_000)).Ops[0]
+	op := l.Snapshot(at(10_000)).Ops[0]
 	if op.Requests != 1000 || op.Errors != 100 || op.Bytes != 900_000 || op.Objects != 900 || op.Elapsed != 10*time.Second {
 		t.Errorf("%+v", op)
 	}
-	if want := (LiveRate{90, 90_000, 90}); op.Current != want || op.Average != want {
+	if want := (Rate{90, 90_000, 90}); op.Current != want || op.Average != want {
 		t.Errorf("current %+v, average %+v", op.Current, op.Average)
 	}
 	if op.P50 != 8*time.Millisecond {
 		t.Errorf("p50 %v", op.P50)
 	}
 	// A store that hangs shows as nothing happening.
-	if r := l.Snapshot(ms(12_000)).Ops[0].Current; r != (LiveRate{}) {
+	if r := l.Snapshot(at(12_000)).Ops[0].Current; r != (Rate{}) {
 		t.Errorf("after two silent seconds: %+v", r)
 	}
 	l.Reset()
-	if s := l.Snapshot(ms(0)); len(s.Ops) != 0 {
+	if s := l.Snapshot(at(0)); len(s.Ops) != 0 {
 		t.Errorf("after a reset: %+v", s)
 	}
 }
@@ -58,10 +75,10 @@ func TestLiveSlowRequests(t *testing.T) {
 	var l Live
 	for i := range int64(10) {
 		for thread := range int64(4) {
-			_ = l.Write([]oplog.Record{req(uint32(thread), i*2000+thread*500, i*2000+2000+thread*500)})
+			_ = l.Write([]oplog.Record{get(uint32(thread), i*2000+thread*500, i*2000+2000+thread*500)})
 		}
 	}
-	if r := l.Snapshot(ms(20_250)).Ops[0].Current.Requests; r < 1.7 || r > 2.3 {
+	if r := l.Snapshot(at(20_250)).Ops[0].Current.Requests; r < 1.7 || r > 2.3 {
 		t.Errorf("%v requests/s, want 2", r)
 	}
 }

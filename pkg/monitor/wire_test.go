@@ -1,4 +1,4 @@
-package aggregate
+package monitor
 
 import (
 	"math/rand/v2"
@@ -35,7 +35,7 @@ func TestLiveMergesExactly(t *testing.T) {
 			off = ahead
 		}
 		text := parts[i].Append(nil)
-		s, err := ReadLive(text, off)
+		s, err := Read(text, off)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,21 +55,21 @@ func TestLiveMergesExactly(t *testing.T) {
 }
 
 // total is what was done with all hosts, from the figures of operations.
-func (l *Live) total() LivePart {
-	sum := LivePart{Name: "client"}
+func (l *Live) total() Part {
+	sum := Part{Name: "client"}
 	for _, op := range l.ops {
-		sum.Add(&LivePart{Requests: op.requests, Errors: op.errors, Bytes: op.bytes, Objects: op.objects, Busy: time.Duration(op.latency.Sum())})
+		sum.Add(&Part{Requests: op.requests, Errors: op.errors, Bytes: op.bytes, Objects: op.objects, Busy: time.Duration(op.latency.Sum())})
 	}
 	return sum
 }
 
-func FuzzReadLive(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	var l Live
 	_ = l.Write([]oplog.Record{{Op: "GET", Endpoint: "http://a:9000", Start: 1e18, Duration: 5e6, Bytes: 10, Objects: 1}, {Op: "PUT", Start: 1e18, Duration: 7, Err: "x"}})
 	f.Add(l.Append(nil), int64(0))
 	f.Add([]byte{1, 1, 'x'}, int64(-5))
 	f.Fuzz(func(t *testing.T, b []byte, ahead int64) {
-		s, err := ReadLive(b, ahead)
+		s, err := Read(b, ahead)
 		if err != nil {
 			return
 		}

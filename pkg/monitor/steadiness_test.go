@@ -1,4 +1,4 @@
-package aggregate
+package monitor
 
 import (
 	"math"
@@ -16,7 +16,7 @@ func endsAt(s *Steadiness, rate func(second float64) float64) int {
 	for second := 1; second <= 600; second++ {
 		done += rate(float64(second))
 		elapsed := time.Duration(second) * time.Second
-		s.Add(&LiveSnapshot{Ops: []LiveOp{{Op: "GET", Bytes: uint64(done), Objects: 1, Elapsed: elapsed}}}, start+int64(elapsed))
+		s.Add(&Snapshot{Ops: []Op{{Op: "GET", Bytes: uint64(done), Objects: 1, Elapsed: elapsed}}}, start+int64(elapsed))
 		if _, ok := s.Reached(); ok {
 			return second
 		}
@@ -63,7 +63,7 @@ func TestSteadinessOfAll(t *testing.T) {
 	for second := 1; second <= 300; second++ {
 		put += 1000 * math.Exp(float64(second)/50)
 		elapsed := time.Duration(second) * time.Second
-		s.Add(&LiveSnapshot{Ops: []LiveOp{
+		s.Add(&Snapshot{Ops: []Op{
 			{Op: "STAT", Objects: uint64(100 * second), Elapsed: elapsed},
 			{Op: "PUT", Objects: uint64(put), Bytes: uint64(put), Elapsed: elapsed},
 		}}, int64(elapsed)+1e18)
@@ -87,7 +87,7 @@ func TestSteadinessSaysWhy(t *testing.T) {
 	s = Steadiness{Percent: 7.5, For: 15 * time.Second}
 	for second := 1; second <= 60; second++ {
 		elapsed := time.Duration(second) * time.Second
-		s.Add(&LiveSnapshot{Ops: []LiveOp{
+		s.Add(&Snapshot{Ops: []Op{
 			{Op: "PUT", Objects: uint64(second), Bytes: uint64(second) << 20, Elapsed: elapsed},
 			{Op: "STAT", Objects: uint64(1000 * second), Elapsed: elapsed},
 		}}, 1e18+int64(elapsed))

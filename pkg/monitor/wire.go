@@ -1,4 +1,4 @@
-package aggregate
+package monitor
 
 import (
 	"encoding/binary"
@@ -28,10 +28,10 @@ func (l *Live) Append(b []byte) []byte {
 		b = op.appendSlots(b)
 	}
 	hosts := l.hostList()
-	hosts = hosts[:min(len(hosts), maxLiveHosts)]
+	hosts = hosts[:min(len(hosts), maxHosts)]
 	b = binary.AppendUvarint(b, uint64(len(hosts)))
 	for _, h := range hosts {
-		b = wire.AppendText(b, h.Name[:min(len(h.Name), maxLiveHost)])
+		b = wire.AppendText(b, h.Name[:min(len(h.Name), maxHostName)])
 		for _, n := range [...]uint64{h.Requests, h.Errors, h.Bytes, h.Objects} {
 			b = binary.AppendUvarint(b, n)
 		}
@@ -40,7 +40,7 @@ func (l *Live) Append(b []byte) []byte {
 	return b
 }
 
-func (o *liveOp) appendSlots(b []byte) []byte {
+func (o *opCounts) appendSlots(b []byte) []byte {
 	used := 0
 	for i := range o.slots {
 		if o.slots[i].requests > 0 {
@@ -60,64 +60,64 @@ func (o *liveOp) appendSlots(b []byte) []byte {
 	return b
 }
 
-// A LiveState is the state of another machine's Live, read from what its Append
+// A State is the state of another machine's Live, read from what its Append
 // has written.
-type LiveState struct {
-	ops   []*liveOp
-	hosts []LivePart
+type State struct {
+	ops   []*opCounts
+	hosts []Part
 }
 
 // Total is what the machine has done with all hosts, under a name for it.
-func (s *LiveState) Total(name string) LivePart {
-	sum := LivePart{Name: name}
+func (s *State) Total(name string) Part {
+	sum := Part{Name: name}
 	for i := range s.hosts {
 		sum.Add(&s.hosts[i])
 	}
 	return sum
 }
 
-// errLive says that a state was not written by Append.
-var errLive = errors.New("the figures of a client cannot be read")
+// errState says that a state was not written by Append.
+var errState = errors.New("the figures of a client cannot be read")
 
 // Bounds of what a hostile state can cost.
 const (
-	maxLiveOps   = 64
-	maxLiveName  = 64
-	maxLiveHosts = 1024
-	maxLiveHost  = 512
+	maxOps      = 64
+	maxOpName   = 64
+	maxHosts    = 1024
+	maxHostName = 512
 )
 
 // ReadLive reads a state whose clock is ahead of ours by the given ns.
-func ReadLive(b []byte, ahead int64) (*LiveState, error) {
-	r := &wireReader{wire.NewReader(b), maxLiveOps * stats.HistogramPages}
-	s := &LiveState{}
+func Read(b []byte, ahead int64) (*State, error) {
+	r := &wireReader{wire.NewReader(b), maxOps * stats.HistogramPages}
+	s := &State{}
 	n := r.Uint()
-	if n > maxLiveOps {
-		return nil, errLive
+	if n > maxOps {
+		return nil, errState
 	}
 	for range n {
 		op := r.op(ahead)
 		if r.Bad {
-			return nil, errLive
+			return nil, errState
 		}
 		s.ops = append(s.ops, op)
 	}
-	if n = r.Uint(); n > maxLiveHosts {
-		return nil, errLive
+	if n = r.Uint(); n > maxHosts {
+		return nil, errState
 	}
 	for range n {
-		h := LivePart{Name: r.Text(maxLiveHost)}
+		h := Part{Name: r.Text(maxHostName)}
 		for _, p := range [...]*uint64{&h.Requests, &h.Errors, &h.Bytes, &h.Objects} {
 			*p = r.Uint()
 		}
 		h.Busy = time.Duration(r.Int())
 		if r.Bad {
-			return nil, errLive
+			return nil, errState
 		}
 		s.hosts = append(s.hosts, h)
 	}
 	if r.Bad || r.Left() > 0 {
-		return nil, errLive
+		return nil, errState
 	}
 	return s, nil
 }
@@ -129,30 +129,30 @@ type wireReader struct {
 	pages int // of histograms that may still be made, of 1 KiB each
 }
 
-func (r *wireReader) op(ahead int64) *liveOp {
-	o := &liveOp{name: r.Text(maxLiveName)}
+func (r *wireReader) op(ahead int64) *opCounts {
+	o := &opCounts{name: r.Text(maxOpName)}
 	o.first = r.Int() - ahead
 	for _, p := range [...]*uint64{&o.requests, &o.errors, &o.bytes, &o.objects} {
 		*p = r.Uint()
 	}
 	o.latency.Read(&r.Reader, &r.pages)
 	n := r.Uint()
-	if n > liveSlots {
+	if n > slotsKept {
 		r.Bad = true
 		return o
 	}
-	shift := exact.FloorDiv(ahead+liveSlot/2, liveSlot) // to the nearest
+	shift := exact.FloorDiv(ahead+slotLength/2, slotLength) // to the nearest
 	for range n {
-		c := liveCount{slot: r.Int() - shift, requests: r.Uint(), bytes: r.Uint(), objects: r.Uint(), busy: r.Int()}
+		c := slotCounts{slot: r.Int() - shift, requests: r.Uint(), bytes: r.Uint(), objects: r.Uint(), busy: r.Int()}
 		o.slots[slotIndex(c.slot)] = c
 	}
 	return o
 }
 
-func slotIndex(slot int64) int64 { return (slot%liveSlots + liveSlots) % liveSlots }
+func slotIndex(slot int64) int64 { return (slot%slotsKept + slotsKept) % slotsKept }
 
 // Merge adds the state of another machine. The latest of what ended counts.
-func (l *Live) Merge(s *LiveState) {
+func (l *Live) Merge(s *State) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, theirs := range s.ops {
@@ -172,7 +172,7 @@ func (l *Live) Merge(s *LiveState) {
 	}
 }
 
-func (c *liveCount) merge(o *liveCount) {
+func (c *slotCounts) merge(o *slotCounts) {
 	switch {
 	case o.requests == 0, c.requests > 0 && o.slot < c.slot:
 		return

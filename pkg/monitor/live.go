@@ -1,4 +1,4 @@
-package aggregate
+package monitor
 
 import (
 	"maps"
@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	liveSlot  = int64(100 * time.Millisecond)
-	liveSlots = 64 // 6.4 s are remembered
-	// liveDelay is how old a request can be when it arrives here: they
+	slotLength = int64(100 * time.Millisecond)
+	slotsKept  = 64 // 6.4 s are remembered
+	// arrivalDelay is how old a request can be when it arrives here: they
 	// are collected every 100 ms. A current rate must not look at what is not complete.
-	liveDelay = int64(300 * time.Millisecond)
+	arrivalDelay = int64(300 * time.Millisecond)
 )
 
 // Live keeps the figures that a terminal shows during a run, in constant
@@ -27,38 +27,38 @@ const (
 // window, which is known only at the end. The zero value is ready.
 type Live struct {
 	mu    sync.Mutex
-	ops   []*liveOp
-	hosts map[string]*LivePart
+	ops   []*opCounts
+	hosts map[string]*Part
 }
 
-type liveOp struct {
+type opCounts struct {
 	name             string
 	first            int64 // begin of the first request
 	requests, errors uint64
 	bytes, objects   uint64
 	latency          stats.Histogram
-	slots            [liveSlots]liveCount
+	slots            [slotsKept]slotCounts
 }
 
-// liveCount is what ended in 100 ms.
-type liveCount struct {
+// slotCounts is what ended in 100 ms.
+type slotCounts struct {
 	slot                     int64 // which 100 ms since 1970
 	requests, bytes, objects uint64
 	busy                     int64 // sum of durations
 }
 
-// A LiveSnapshot is the state of a run at one moment.
-type LiveSnapshot struct {
-	At  int64    // unix ns
-	Ops []LiveOp // sorted by name
+// A Snapshot is the state of a run at one moment.
+type Snapshot struct {
+	At  int64 // unix ns
+	Ops []Op  // sorted by name
 
-	Hosts   []LivePart // sorted by name
-	Clients []LivePart // of a fleet, in its order
+	Hosts   []Part // sorted by name
+	Clients []Part // of a fleet, in its order
 }
 
-// A LivePart is what one host, or one client of a fleet, has done since the
+// A Part is what one host, or one client of a fleet, has done since the
 // start. Failed requests count as errors only.
-type LivePart struct {
+type Part struct {
 	Name           string
 	Requests       uint64 // all, failed ones included
 	Errors         uint64
@@ -67,7 +67,7 @@ type LivePart struct {
 }
 
 // Add adds what another part has done.
-func (p *LivePart) Add(o *LivePart) {
+func (p *Part) Add(o *Part) {
 	p.Requests = exact.AddUint(p.Requests, o.Requests)
 	p.Errors = exact.AddUint(p.Errors, o.Errors)
 	p.Bytes = exact.AddUint(p.Bytes, o.Bytes)
@@ -75,9 +75,9 @@ func (p *LivePart) Add(o *LivePart) {
 	p.Busy = time.Duration(exact.AddInt(int64(p.Busy), int64(o.Busy)))
 }
 
-// LiveOp is one operation at one moment. Rates are per second; failed requests
+// Op is one operation at one moment. Rates are per second; failed requests
 // count as errors only.
-type LiveOp struct {
+type Op struct {
 	Op             string
 	Requests       uint64 // all, failed ones included
 	Errors         uint64
@@ -85,12 +85,12 @@ type LiveOp struct {
 	Elapsed        time.Duration  // since the first request began
 	P50, P99       time.Duration  // since the start
 	Latency        *results.Stats // the same in full; nil where no request succeeded
-	Current        LiveRate       // over the last second, or up to five where requests take that long
-	Average        LiveRate       // since the first request began
+	Current        Rate           // over the last second, or up to five where requests take that long
+	Average        Rate           // since the first request began
 }
 
-// A LiveRate is throughput per second.
-type LiveRate struct{ Requests, Bytes, Objects float64 }
+// A Rate is throughput per second.
+type Rate struct{ Requests, Bytes, Objects float64 }
 
 // Write takes rows in any order; it never fails.
 func (l *Live) Write(batch []oplog.Record) error {
@@ -121,33 +121,33 @@ func (l *Live) Reset() {
 	l.ops, l.hosts = nil, nil
 }
 
-func (l *Live) op(name string, start int64) *liveOp {
+func (l *Live) op(name string, start int64) *opCounts {
 	for _, op := range l.ops {
 		if op.name == name {
 			return op
 		}
 	}
-	op := &liveOp{name: strings.Clone(name), first: start}
+	op := &opCounts{name: strings.Clone(name), first: start}
 	l.ops = append(l.ops, op)
-	slices.SortFunc(l.ops, func(a, b *liveOp) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(l.ops, func(a, b *opCounts) int { return strings.Compare(a.name, b.name) })
 	return op
 }
 
-func (l *Live) host(name string) *LivePart {
+func (l *Live) host(name string) *Part {
 	h := l.hosts[name]
 	if h == nil {
 		if l.hosts == nil {
-			l.hosts = make(map[string]*LivePart)
+			l.hosts = make(map[string]*Part)
 		}
-		h = &LivePart{Name: strings.Clone(name)}
+		h = &Part{Name: strings.Clone(name)}
 		l.hosts[h.Name] = h
 	}
 	return h
 }
 
 // hostList lists the hosts by name.
-func (l *Live) hostList() []*LivePart {
-	return slices.SortedFunc(maps.Values(l.hosts), func(a, b *LivePart) int { return strings.Compare(a.Name, b.Name) })
+func (l *Live) hostList() []*Part {
+	return slices.SortedFunc(maps.Values(l.hosts), func(a, b *Part) int { return strings.Compare(a.Name, b.Name) })
 }
 
 func (l *Live) add(r *oplog.Record) {
@@ -171,13 +171,13 @@ func (l *Live) add(r *oplog.Record) {
 	op.latency.Add(r.Duration)
 	// A request counts where it ended. To spread it over the time it took
 	// would leave out those in flight, and show too little until they end.
-	slot := exact.FloorDiv(end, liveSlot)
-	c := &op.slots[((slot%liveSlots)+liveSlots)%liveSlots]
+	slot := exact.FloorDiv(end, slotLength)
+	c := &op.slots[((slot%slotsKept)+slotsKept)%slotsKept]
 	switch {
 	case slot < c.slot && c.requests > 0:
 		return // too old to matter
 	case slot != c.slot:
-		*c = liveCount{slot: slot}
+		*c = slotCounts{slot: slot}
 	}
 	c.requests++
 	c.bytes = exact.AddUint(c.bytes, bytes)
@@ -186,19 +186,19 @@ func (l *Live) add(r *oplog.Record) {
 }
 
 // Snapshot returns the figures at the given time in unix ns.
-func (l *Live) Snapshot(now int64) LiveSnapshot {
+func (l *Live) Snapshot(now int64) Snapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := LiveSnapshot{At: now, Ops: make([]LiveOp, 0, len(l.ops))}
+	s := Snapshot{At: now, Ops: make([]Op, 0, len(l.ops))}
 	for _, op := range l.ops {
 		elapsed := exact.Distance(op.first, now)
-		o := LiveOp{
+		o := Op{
 			Op: op.name, Requests: op.requests, Errors: op.errors, Bytes: op.bytes, Objects: op.objects,
 			Elapsed: time.Duration(elapsed), P50: op.latency.Quantile(.5), P99: op.latency.Quantile(.99), Latency: results.StatsOf(&op.latency),
 			Current: op.current(now),
 		}
 		seconds := float64(elapsed) / 1e9
-		o.Average = LiveRate{
+		o.Average = Rate{
 			Requests: exact.Ratio(float64(op.requests-op.errors), seconds),
 			Bytes:    exact.Ratio(float64(op.bytes), seconds), Objects: exact.Ratio(float64(op.objects), seconds),
 		}
@@ -212,23 +212,23 @@ func (l *Live) Snapshot(now int64) LiveSnapshot {
 
 // current is the rate over the last second that is complete. Requests that
 // take longer end in lumps, so the time grows with them.
-func (o *liveOp) current(now int64) LiveRate {
-	last := exact.FloorDiv(now-liveDelay, liveSlot) // exclusive
+func (o *opCounts) current(now int64) Rate {
+	last := exact.FloorDiv(now-arrivalDelay, slotLength) // exclusive
 	recent := o.sum(last-50, last)
 	n := int64(10)
 	if recent.requests > 0 {
-		n = min(max(n, 2*recent.busy/int64(recent.requests)/liveSlot), 50)
+		n = min(max(n, 2*recent.busy/int64(recent.requests)/slotLength), 50)
 	}
-	n = min(n, last-exact.FloorDiv(o.first, liveSlot))
+	n = min(n, last-exact.FloorDiv(o.first, slotLength))
 	if n <= 0 {
-		return LiveRate{}
+		return Rate{}
 	}
-	c, seconds := o.sum(last-n, last), float64(n*liveSlot)/1e9
-	return LiveRate{float64(c.requests) / seconds, float64(c.bytes) / seconds, float64(c.objects) / seconds}
+	c, seconds := o.sum(last-n, last), float64(n*slotLength)/1e9
+	return Rate{float64(c.requests) / seconds, float64(c.bytes) / seconds, float64(c.objects) / seconds}
 }
 
-func (o *liveOp) sum(from, to int64) liveCount {
-	var sum liveCount
+func (o *opCounts) sum(from, to int64) slotCounts {
+	var sum slotCounts
 	for i := range o.slots {
 		if c := &o.slots[i]; c.slot >= from && c.slot < to {
 			sum.requests += c.requests
