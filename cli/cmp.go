@@ -9,8 +9,8 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
-	"warp/pkg/aggregate"
 	"warp/pkg/compare"
+	"warp/pkg/diff"
 	"warp/pkg/report"
 	"warp/pkg/report/page"
 )
@@ -103,7 +103,7 @@ func compareArguments(ctx context.Context, inv *command.Invocation, analysis *an
 }
 
 // compareTwo shows what changed between single runs, without a verdict.
-func compareTwo(inv *command.Invocation, before, after compare.Run, analysis *analysisFlags, defaults aggregate.Defaults) error {
+func compareTwo(inv *command.Invocation, before, after compare.Run, analysis *analysisFlags, defaults diff.Defaults) error {
 	for _, r := range []compare.Run{before, after} {
 		for _, w := range r.Report.Warnings {
 			if !inv.Readable { // where the comparison is, which has them
@@ -111,8 +111,8 @@ func compareTwo(inv *command.Invocation, before, after compare.Run, analysis *an
 			}
 		}
 	}
-	c := aggregate.Compare(before.Report, after.Report, defaults)
-	if why := aggregate.Incomparable(c.Parameters); why != "" {
+	c := diff.Reports(before.Report, after.Report, defaults)
+	if why := diff.Incomparable(c.Parameters); why != "" {
 		inv.Warnf("%s", why)
 	}
 	err := inv.Result(func(w io.Writer) error {

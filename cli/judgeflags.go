@@ -10,8 +10,8 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
-	"warp/pkg/aggregate"
 	"warp/pkg/compare"
+	"warp/pkg/diff"
 	"warp/pkg/results"
 )
 
@@ -59,7 +59,7 @@ func parsePercent(text string) (float64, error) {
 }
 
 // flagDefaults knows the flags of benchmarks.
-func flagDefaults(env command.Environment) aggregate.Defaults {
+func flagDefaults(env command.Environment) diff.Defaults {
 	known := map[string]map[string]string{}
 	return func(benchmark, name string) (string, bool) {
 		if known[benchmark] == nil {

@@ -10,8 +10,8 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/internal/human"
-	"warp/pkg/aggregate"
 	"warp/pkg/compare"
+	"warp/pkg/diff"
 	"warp/pkg/report/page"
 )
 
@@ -76,9 +76,9 @@ func drawRuns(ctx context.Context, inv *command.Invocation, analysis *analysisFl
 		if len(runs) == 1 {
 			return page.Report(runs[0].Report, page.Options{Location: time.Local}).Write(w)
 		}
-		var changes *aggregate.Comparison
+		var changes *diff.Comparison
 		if len(runs) == 2 {
-			c := aggregate.Compare(runs[0].Report, runs[1].Report, flagDefaults(inv.Env))
+			c := diff.Reports(runs[0].Report, runs[1].Report, flagDefaults(inv.Env))
 			changes = &c
 		}
 		return page.Runs(runs, changes, page.Options{Location: time.Local}).Write(w)

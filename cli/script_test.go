@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"warp/cli/exit"
-	"warp/pkg/aggregate"
+	"warp/pkg/diff"
 	"warp/pkg/results"
 )
 
@@ -97,7 +97,7 @@ func TestScriptIsItsLog(t *testing.T) {
 	}
 
 	again := decoded[scriptReport](t, exit.Requests, "script", "--host=embedded", text, "--benchdata="+filepath.Join(dir, "b"))
-	c := decoded[aggregate.Comparison](t, exit.OK, "cmp", log, filepath.Join(dir, "b.csv.zst"))
+	c := decoded[diff.Comparison](t, exit.OK, "cmp", log, filepath.Join(dir, "b.csv.zst"))
 	if len(c.Operations) != len(want) || len(c.OnlyBefore)+len(c.OnlyAfter)+len(c.Parameters) > 0 {
 		t.Errorf("%d operations are compared, want %d; %q %q %v", len(c.Operations), len(want), c.OnlyBefore, c.OnlyAfter, c.Parameters)
 	}

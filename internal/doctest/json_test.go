@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"warp/internal/teststore"
-	"warp/pkg/aggregate"
 	"warp/pkg/compare"
+	"warp/pkg/diff"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
@@ -49,14 +49,14 @@ func sections() map[string]reflect.Type {
 		"Stability":              reflect.TypeFor[results.Stability](),
 		"Outlier":                reflect.TypeFor[results.Outlier](),
 		"Assertion":              reflect.TypeFor[results.Assertion](),
-		"Comparison":             reflect.TypeFor[aggregate.Comparison](),
-		"Side":                   reflect.TypeFor[aggregate.Compared](),
-		"Parameter":              reflect.TypeFor[aggregate.Parameter](),
-		"Changed operation":      reflect.TypeFor[aggregate.OpChange](),
-		"Change":                 reflect.TypeFor[aggregate.Change](),
-		"Changed durations":      reflect.TypeFor[aggregate.StatsChange](),
-		"Changed rate":           reflect.TypeFor[aggregate.RateChange](),
-		"Changed metric":         reflect.TypeFor[aggregate.MetricChange](),
+		"Comparison":             reflect.TypeFor[diff.Comparison](),
+		"Side":                   reflect.TypeFor[diff.Compared](),
+		"Parameter":              reflect.TypeFor[diff.Parameter](),
+		"Changed operation":      reflect.TypeFor[diff.OpChange](),
+		"Change":                 reflect.TypeFor[diff.Change](),
+		"Changed durations":      reflect.TypeFor[diff.StatsChange](),
+		"Changed rate":           reflect.TypeFor[diff.RateChange](),
+		"Changed metric":         reflect.TypeFor[diff.MetricChange](),
 		"Verdicts":               reflect.TypeFor[compare.Verdicts](),
 		"Set of runs":            reflect.TypeFor[compare.Side](),
 		"Subject":                reflect.TypeFor[compare.Subject](),
@@ -65,7 +65,7 @@ func sections() map[string]reflect.Type {
 		"Look":                   reflect.TypeFor[compare.Look](),
 
 		"Averaged durations":         reflect.TypeFor[results.AveragedStats](),
-		"Changed averaged durations": reflect.TypeFor[aggregate.AveragedChange](),
+		"Changed averaged durations": reflect.TypeFor[diff.AveragedChange](),
 	}
 }
 
@@ -250,7 +250,7 @@ func sets(t *testing.T, dir, text string) {
 // seeEverything runs what makes every field appear at least once.
 func seeEverything(t *testing.T) sighting {
 	dir := workplace(t)
-	report, comparison := reflect.TypeFor[results.Report](), reflect.TypeFor[aggregate.Comparison]()
+	report, comparison := reflect.TypeFor[results.Report](), reflect.TypeFor[diff.Comparison]()
 	seen := sighting{}
 	// Errors, several hosts, an open loop that is far too fast.
 	r := mustWarp(t, 3, dir, "put", "--host="+twoHosts(t), "--access-key=testkey", "--secret-key=testsecret", "--obj.size=1KiB,64KiB",

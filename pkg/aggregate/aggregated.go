@@ -18,11 +18,11 @@ import (
 
 // Limits of a document of aggregated results: it may be anybody's.
 const (
-	maxAggregated      = 64 << 20  // bytes of its text
-	maxAggregatedItems = 200_000   // entries of a list, as segments of an operation: more than two days of them
-	maxAggregatedParts = 10_000    // members of an object, as operations, hosts or clients
-	maxAggregatedDepth = 100       // of what is passed over
-	maxAggregatedAll   = 1_000_000 // segments of all operations
+	maxText      = 64 << 20  // bytes of its text
+	maxItems = 200_000   // entries of a list, as segments of an operation: more than two days of them
+	maxMembers = 10_000    // members of an object, as operations, hosts or clients
+	maxDepth = 100       // of what is passed over
+	maxSegments   = 1_000_000 // segments of all operations
 )
 
 // anyCode is the code of errors in results that do not tell codes apart.
@@ -31,12 +31,12 @@ const anyCode = "(any code)"
 // ReadAggregated makes a report of the aggregated results that minio/warp
 // writes unless it is asked for every request.
 func ReadAggregated(r io.Reader, wanted string) (*results.Report, error) {
-	limited := &io.LimitedReader{R: r, N: maxAggregated + 1}
-	d := aggregatedReader{Decoder: json.NewDecoder(limited)}
+	limited := &io.LimitedReader{R: r, N: maxText + 1}
+	d := resultsReader{Decoder: json.NewDecoder(limited)}
 	err := d.read()
 	switch {
 	case limited.N <= 0:
-		return nil, fmt.Errorf("the aggregated results are larger than %d MiB", maxAggregated>>20)
+		return nil, fmt.Errorf("the aggregated results are larger than %d MiB", maxText>>20)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, errors.New("the aggregated results are cut off")
 	case err != nil:
@@ -49,9 +49,9 @@ func ReadAggregated(r io.Reader, wanted string) (*results.Report, error) {
 	return d.report(wanted), nil
 }
 
-// An aggregatedReader reads the members of the document one by one, so that
+// An resultsReader reads the members of the document one by one, so that
 // those that are of no use take no memory.
-type aggregatedReader struct {
+type resultsReader struct {
 	*json.Decoder
 	version *number
 	command string
@@ -61,7 +61,7 @@ type aggregatedReader struct {
 	segments int // of all operations
 }
 
-func (d *aggregatedReader) read() error {
+func (d *resultsReader) read() error {
 	err := d.members(func(name string) error {
 		switch name {
 		case "v":
@@ -89,7 +89,7 @@ func (d *aggregatedReader) read() error {
 }
 
 // members calls each for every member of an object, with the decoder at its value.
-func (d *aggregatedReader) members(each func(name string) error) error {
+func (d *resultsReader) members(each func(name string) error) error {
 	return eachMember(d.Decoder, each)
 }
 
@@ -104,8 +104,8 @@ func eachMember(d *json.Decoder, each func(name string) error) error {
 		if err != nil {
 			return err
 		}
-		if n == maxAggregatedParts {
-			return fmt.Errorf("an object has more than %d members", maxAggregatedParts)
+		if n == maxMembers {
+			return fmt.Errorf("an object has more than %d members", maxMembers)
 		}
 		if err := each(fmt.Sprint(name)); err != nil {
 			return err
@@ -116,7 +116,7 @@ func eachMember(d *json.Decoder, each func(name string) error) error {
 }
 
 // skip passes over a value without keeping it.
-func (d *aggregatedReader) skip() error {
+func (d *resultsReader) skip() error {
 	for depth := 0; ; {
 		t, err := d.Token()
 		if err != nil {
@@ -131,21 +131,21 @@ func (d *aggregatedReader) skip() error {
 		if depth == 0 {
 			return nil
 		}
-		if depth > maxAggregatedDepth {
-			return fmt.Errorf("it is nested more than %d times", maxAggregatedDepth)
+		if depth > maxDepth {
+			return fmt.Errorf("it is nested more than %d times", maxDepth)
 		}
 	}
 }
 
 // operation reads what is known about one operation.
-func (d *aggregatedReader) operation(name string) error {
-	var a aggregatedOp
+func (d *resultsReader) operation(name string) error {
+	var a opResults
 	if err := d.Decode(&a); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	n := len(a.Throughput.Segmented.Segments)
-	if d.segments += n; d.segments > maxAggregatedAll {
-		return fmt.Errorf("there are more than %d segments", maxAggregatedAll)
+	if d.segments += n; d.segments > maxSegments {
+		return fmt.Errorf("there are more than %d segments", maxSegments)
 	}
 	if n > 0 && a.Throughput.Segmented.Millis == 0 {
 		return fmt.Errorf("%s: its segments have no length", name)
@@ -154,8 +154,8 @@ func (d *aggregatedReader) operation(name string) error {
 	return nil
 }
 
-// aggregatedOp has the members of an operation that a report can use.
-type aggregatedOp struct {
+// opResults has the members of an operation that a report can use.
+type opResults struct {
 	Requests    number                   `json:"total_requests"`
 	Objects     number                   `json:"total_objects"`
 	Errors      number                   `json:"total_errors"`
@@ -166,13 +166,13 @@ type aggregatedOp struct {
 	FirstErrors items[string]            `json:"first_errors"`
 	Hosts       items[string]            `json:"hosts"`
 	Clients     items[string]            `json:"clients"`
-	Throughput  aggregatedRate           `json:"throughput"`
-	ByHost      table[aggregatedRate]    `json:"throughput_by_host"`
-	ByClient    table[aggregatedRate]    `json:"throughput_by_client"`
-	Latencies   table[aggregatedPeriods] `json:"requests_by_client"`
+	Throughput  throughput           `json:"throughput"`
+	ByHost      table[throughput]    `json:"throughput_by_host"`
+	ByClient    table[throughput]    `json:"throughput_by_client"`
+	Latencies   table[periods] `json:"requests_by_client"`
 }
 
-type aggregatedRate struct {
+type throughput struct {
 	Millis    number `json:"measure_duration_millis"`
 	Bytes     number `json:"bytes"`
 	Objects   number `json:"objects"`
@@ -180,18 +180,18 @@ type aggregatedRate struct {
 	Errors    number `json:"errors"`
 	Segmented struct {
 		Millis   number                   `json:"segment_duration_millis"`
-		Segments items[aggregatedSegment] `json:"segments"`
+		Segments items[segmentRate] `json:"segments"`
 	} `json:"segmented"`
 }
 
-type aggregatedSegment struct {
+type segmentRate struct {
 	Start   instant `json:"start"`
 	Bytes   number  `json:"bytes_per_sec"`
 	Objects number  `json:"obj_per_sec"`
 }
 
-// aggregatedRequests are the requests of one client in one period, of one size or of a range of sizes.
-type aggregatedRequests struct {
+// requestStats are the requests of one client in one period, of one size or of a range of sizes.
+type requestStats struct {
 	Requests number  `json:"requests"`
 	Skipped  bool    `json:"skipped"`
 	Mean     *number `json:"dur_avg_millis"`
@@ -249,8 +249,8 @@ type items[T any] []T
 
 func (l *items[T]) UnmarshalJSON(b []byte) error {
 	return eachItem(b, func(v T) error {
-		if len(*l) == maxAggregatedItems {
-			return fmt.Errorf("a list has more than %d entries", maxAggregatedItems)
+		if len(*l) == maxItems {
+			return fmt.Errorf("a list has more than %d entries", maxItems)
 		}
 		*l = append(*l, v)
 		return nil
@@ -297,18 +297,18 @@ func eachItem[T any](b []byte, each func(T) error) error {
 	return nil
 }
 
-// aggregatedPeriods adds up the periods of a client while they are read.
-type aggregatedPeriods struct {
+// periods adds up the periods of a client while they are read.
+type periods struct {
 	duration, ttfb   averager
 	minSize, maxSize float64
 	sized            bool
 }
 
-func (p *aggregatedPeriods) UnmarshalJSON(b []byte) error {
+func (p *periods) UnmarshalJSON(b []byte) error {
 	type period struct {
-		Single *aggregatedRequests `json:"single_sized_requests"`
+		Single *requestStats `json:"single_sized_requests"`
 		Multi  *struct {
-			BySize items[aggregatedRequests] `json:"by_size"`
+			BySize items[requestStats] `json:"by_size"`
 		} `json:"multi_sized_requests"`
 	}
 	return eachItem(b, func(v period) error {
@@ -325,11 +325,11 @@ func (p *aggregatedPeriods) UnmarshalJSON(b []byte) error {
 	})
 }
 
-func (p *aggregatedPeriods) add(r *aggregatedRequests) {
+func (p *periods) add(r *requestStats) {
 	if r.Requests == 0 {
 		return
 	}
-	size := aggregatedPeriods{minSize: float64(r.MinSize), maxSize: float64(r.MaxSize), sized: true}
+	size := periods{minSize: float64(r.MinSize), maxSize: float64(r.MaxSize), sized: true}
 	if !r.Skipped {
 		if r.Mean == nil {
 			r.Mean = r.RangeMean
@@ -342,7 +342,7 @@ func (p *aggregatedPeriods) add(r *aggregatedRequests) {
 	p.merge(&size)
 }
 
-func (p *aggregatedPeriods) merge(o *aggregatedPeriods) {
+func (p *periods) merge(o *periods) {
 	p.duration.merge(&o.duration)
 	p.ttfb.merge(&o.ttfb)
 	if !o.sized {
@@ -415,8 +415,8 @@ func (a *averager) stats() *results.AveragedStats {
 // whole is a number of things; the limit keeps sums within 64 bits.
 func whole(f float64) uint64 { return uint64(min(math.Round(f), 1e15)) }
 
-func (a *aggregatedOp) operation(name string) results.Operation {
-	var all aggregatedPeriods
+func (a *opResults) operation(name string) results.Operation {
+	var all periods
 	for _, p := range a.Latencies {
 		all.merge(&p)
 	}
@@ -448,12 +448,12 @@ func (a *aggregatedOp) operation(name string) results.Operation {
 	}
 	op.WindowEnd = op.WindowStart.Add(time.Duration(op.WindowS * 1e9))
 	op.Throughput = results.ExtremesOf(op.Segments, op.SegmentS, op.HasBytes())
-	op.Hosts, op.ByClient = aggregatedParts(&op, a.ByHost, a.Hosts), aggregatedParts(&op, a.ByClient, a.Clients)
+	op.Hosts, op.ByClient = partsOf(&op, a.ByHost, a.Hosts), partsOf(&op, a.ByClient, a.Clients)
 	return op
 }
 
 // sizes is the range of the size classes that requests are in, where sizes vary.
-func (a *aggregatedOp) sizes(all *aggregatedPeriods) results.SizeRange {
+func (a *opResults) sizes(all *periods) results.SizeRange {
 	s := results.SizeRange{Mean: exact.Ratio(float64(a.Bytes), float64(a.Requests)-min(float64(a.Errors), float64(a.Requests)))}
 	switch {
 	case a.Bytes == 0:
@@ -466,14 +466,14 @@ func (a *aggregatedOp) sizes(all *aggregatedPeriods) results.SizeRange {
 }
 
 // seconds is the time that was measured in; no run takes longer than 30 years.
-func (r *aggregatedRate) seconds() float64 { return min(float64(r.Millis)/1e3, 1e9) }
+func (r *throughput) seconds() float64 { return min(float64(r.Millis)/1e3, 1e9) }
 
-func (r *aggregatedRate) perSecond() (objects, payload float64) {
+func (r *throughput) perSecond() (objects, payload float64) {
 	return exact.Ratio(float64(r.Objects), r.seconds()), exact.Ratio(float64(r.Bytes), r.seconds())
 }
 
 // segments are in order of time; what they were in the document is unsaid.
-func (r *aggregatedRate) segments() []results.Segment {
+func (r *throughput) segments() []results.Segment {
 	length := min(float64(r.Segmented.Millis)/1e3, 1e9)
 	list := make([]results.Segment, 0, len(r.Segmented.Segments))
 	for _, s := range r.Segmented.Segments {
@@ -486,7 +486,7 @@ func (r *aggregatedRate) segments() []results.Segment {
 	return list
 }
 
-func aggregatedParts(op *results.Operation, rates table[aggregatedRate], names []string) []results.Part {
+func partsOf(op *results.Operation, rates table[throughput], names []string) []results.Part {
 	parts := []results.Part{}
 	for name, r := range rates {
 		p := results.Part{
@@ -510,7 +510,7 @@ func aggregatedParts(op *results.Operation, rates table[aggregatedRate], names [
 }
 
 // report makes groups of operations that ran at the same time.
-func (d *aggregatedReader) report(wanted string) *results.Report {
+func (d *resultsReader) report(wanted string) *results.Report {
 	r := &results.Report{Version: 2, Command: d.command, Groups: []results.GroupReport{}, Operations: []results.Operation{}, Warnings: []string{
 		"These are aggregated results of minio/warp, not a log of requests: throughput and segments are what it computed, " +
 			"percentiles (≈) are averages of those of parts of the run and cannot be compared with percentiles of all requests, " +
@@ -529,7 +529,7 @@ func (d *aggregatedReader) report(wanted string) *results.Report {
 		}
 		end = later(end, op.Stop)
 		op.Group = len(r.Groups) - 1
-		addAggregated(&r.Groups[op.Group], op)
+		addTo(&r.Groups[op.Group], op)
 	}
 	for _, op := range d.ops {
 		op.Share = exact.Ratio(float64(op.Requests), float64(r.Groups[op.Group].Requests))
@@ -546,7 +546,7 @@ func (d *aggregatedReader) report(wanted string) *results.Report {
 	return r
 }
 
-func addAggregated(g *results.GroupReport, op *results.Operation) {
+func addTo(g *results.GroupReport, op *results.Operation) {
 	if op.WindowStart.Before(g.WindowStart) {
 		g.WindowStart = op.WindowStart
 	}
@@ -578,7 +578,7 @@ func only(r *results.Report, wanted string) {
 			continue
 		}
 		g := results.GroupReport{Kind: results.KindAggregated, WindowStart: op.WindowStart, WindowBasis: results.Aggregated, Operations: []string{op.Op}}
-		addAggregated(&g, &op)
+		addTo(&g, &op)
 		op.Group = len(r.Groups)
 		r.Groups, r.Operations = append(r.Groups, g), append(r.Operations, op)
 	}

@@ -11,12 +11,16 @@ import (
 	"testing"
 
 	"warp/pkg/aggregate"
+	"warp/pkg/diff"
 	"warp/pkg/oplog"
 	"warp/pkg/report"
 	"warp/pkg/results"
 )
 
-const aggregatedSample = "testdata/aggregated.json"
+const (
+	aggregatedSample = "testdata/aggregated.json"
+	sharedDir        = "../../../shared/data"
+)
 
 func readAggregated(tb testing.TB, path, op string) *results.Report {
 	tb.Helper()
@@ -40,7 +44,7 @@ func readAggregated(tb testing.TB, path, op string) *results.Report {
 // TestAggregatedTruth compares with what minio/warp printed about its results.
 func TestAggregatedTruth(t *testing.T) {
 	t.Parallel()
-	r := readAggregated(t, filepath.Join(dataDir, "mixed-aggregated.json.zst"), "")
+	r := readAggregated(t, filepath.Join(sharedDir, "mixed-aggregated.json.zst"), "")
 	got := []string{}
 	for _, op := range r.Operations {
 		got = append(got, fmt.Sprintf("%s %.2f MiB/s %.2f obj/s, 99%% %.1f, %d requests", op.Op, op.BytesPerS/(1<<20), op.ObjectsPerS,
@@ -66,7 +70,7 @@ func TestAggregatedCompare(t *testing.T) {
 	before, after := readAggregated(t, aggregatedSample, "GET"), readAggregated(t, aggregatedSample, "GET")
 	after.Operations[0].AveragedDuration = nil
 	after.Operations[0].Duration = &results.Stats{Count: 1, Mean: 1, P50: 1, P90: 1, P99: 1, Min: 1, Max: 1}
-	c := aggregate.Compare(before, after, nil).Operations[0]
+	c := diff.Reports(before, after, nil).Operations[0]
 	if c.Duration != nil || c.Averaged == nil || math.Abs(c.Averaged.Mean.Diff+1.8) > 1e-9 || c.Averaged.P50.Before != 2 {
 		t.Errorf("percentiles of requests compared with averaged ones: %+v, %+v", c.Duration, c.Averaged)
 	}
@@ -128,7 +132,7 @@ func FuzzReadAggregated(f *testing.F) {
 		if err := report.Text(io.Discard, r, report.TextOptions{Verbose: true}); err != nil {
 			t.Error(err)
 		}
-		if _, err := json.Marshal(aggregate.Compare(r, r, nil)); err != nil {
+		if _, err := json.Marshal(diff.Reports(r, r, nil)); err != nil {
 			t.Error(err)
 		}
 	})

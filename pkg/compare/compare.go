@@ -3,7 +3,7 @@ package compare
 import (
 	"slices"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/diff"
 	"warp/pkg/hostload"
 	"warp/pkg/results"
 	"warp/pkg/stats"
@@ -30,7 +30,7 @@ type Options struct {
 	Level func(left int) float64
 
 	// Default is the value that a parameter has where nobody sets it.
-	Default aggregate.Defaults
+	Default diff.Defaults
 
 	planner *stats.Planner // shared by many comparisons
 }
@@ -62,25 +62,25 @@ const (
 
 // Verdicts are the result of a comparison of two sets of runs.
 type Verdicts struct {
-	Version    int                   `json:"version"` // 1
-	Kind       string                `json:"kind"`    // "verdicts"
-	Before     Side                  `json:"before"`
-	After      Side                  `json:"after"`
-	Paired     bool                  `json:"paired"`
-	MinEffect  float64               `json:"min_effect_percent"`
-	Needed     int                   `json:"runs_needed"`          // a side, or pairs, for any verdict on what is judged together
-	Verdict    Verdict               `json:"verdict"`              // of all that is judged: the first there is of worse, withheld, too few, undecided, better, equivalent
-	Withheld   []string              `json:"withheld"`             // why no verdict is given although there are enough runs; may be empty
-	Warnings   []string              `json:"warnings"`             // what a reader should know; may be empty
-	Parameters []aggregate.Parameter `json:"parameters"`           // in which the sides differ
-	Missing    []string              `json:"missing"`              // operations that not all runs have
-	Subjects   []Subject             `json:"subjects"`             // the total or the only operation first
-	Looks      []Look                `json:"looks,omitempty"`      // of a comparison that may end early
-	Noise      *Verdicts             `json:"noise,omitempty"`      // of the first side with itself
-	Folder     string                `json:"folder,omitempty"`     // where the logs of the runs are
-	Order      string                `json:"order,omitempty"`      // in which the sides were run, as a and b
-	Unfinished bool                  `json:"unfinished,omitempty"` // the comparison was ended before all runs were made
-	Assertions []results.Assertion   `json:"assertions,omitempty"` // about the change, in the order in which they were given
+	Version    int                 `json:"version"` // 1
+	Kind       string              `json:"kind"`    // "verdicts"
+	Before     Side                `json:"before"`
+	After      Side                `json:"after"`
+	Paired     bool                `json:"paired"`
+	MinEffect  float64             `json:"min_effect_percent"`
+	Needed     int                 `json:"runs_needed"`          // a side, or pairs, for any verdict on what is judged together
+	Verdict    Verdict             `json:"verdict"`              // of all that is judged: the first there is of worse, withheld, too few, undecided, better, equivalent
+	Withheld   []string            `json:"withheld"`             // why no verdict is given although there are enough runs; may be empty
+	Warnings   []string            `json:"warnings"`             // what a reader should know; may be empty
+	Parameters []diff.Parameter    `json:"parameters"`           // in which the sides differ
+	Missing    []string            `json:"missing"`              // operations that not all runs have
+	Subjects   []Subject           `json:"subjects"`             // the total or the only operation first
+	Looks      []Look              `json:"looks,omitempty"`      // of a comparison that may end early
+	Noise      *Verdicts           `json:"noise,omitempty"`      // of the first side with itself
+	Folder     string              `json:"folder,omitempty"`     // where the logs of the runs are
+	Order      string              `json:"order,omitempty"`      // in which the sides were run, as a and b
+	Unfinished bool                `json:"unfinished,omitempty"` // the comparison was ended before all runs were made
+	Assertions []results.Assertion `json:"assertions,omitempty"` // about the change, in the order in which they were given
 }
 
 // A Side is one set of runs.
@@ -156,7 +156,7 @@ func Judge(before, after []Run, o Options) (*Verdicts, error) {
 	}
 	v := &Verdicts{
 		Version: 1, Kind: "verdicts", Before: side(before), After: side(after), Paired: o.Paired, MinEffect: 100 * o.MinEffect,
-		Withheld: []string{}, Warnings: []string{}, Parameters: []aggregate.Parameter{}, Missing: []string{}, Subjects: []Subject{},
+		Withheld: []string{}, Warnings: []string{}, Parameters: []diff.Parameter{}, Missing: []string{}, Subjects: []Subject{},
 	}
 	if err := c.check(v); err != nil {
 		return nil, err

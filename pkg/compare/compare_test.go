@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/diff"
 	"warp/pkg/hostload"
 	"warp/pkg/results"
 )
@@ -207,7 +207,7 @@ func TestParametersOfOneSide(t *testing.T) {
 	o := options()
 	o.Default = func(_, name string) (string, bool) { return "auto", name == "new" || name == "engine" }
 	v := judge(t, before, after, o)
-	want := []aggregate.Parameter{{Name: "concurrent", Before: "8", After: "9"}, {Name: "engine", After: "lean"}}
+	want := []diff.Parameter{{Name: "concurrent", Before: "8", After: "9"}, {Name: "engine", After: "lean"}}
 	if !slices.Equal(v.Parameters, want) {
 		t.Errorf("got %v, want %v", v.Parameters, want)
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"warp/pkg/aggregate"
+	"warp/pkg/diff"
 	"warp/pkg/results"
 )
 
@@ -62,7 +62,7 @@ type mixture map[string]map[string]int
 
 func (m mixture) add(runs []Run) {
 	for _, r := range runs {
-		for name, value := range aggregate.Settings(r.Report) {
+		for name, value := range diff.Settings(r.Report) {
 			if m[name] == nil {
 				m[name] = map[string]int{}
 			}
@@ -87,7 +87,7 @@ func changing(name string) bool {
 }
 
 // mixed says in what the runs of one side differ that should be the same.
-func (m mixture) mixed(side string, byDefault aggregate.Defaults) (all []string) {
+func (m mixture) mixed(side string, byDefault diff.Defaults) (all []string) {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		if changing(name) || len(m[name]) < 2 {
 			continue
@@ -97,7 +97,7 @@ func (m mixture) mixed(side string, byDefault aggregate.Defaults) (all []string)
 			continue
 		}
 		for i := range values {
-			values[i] = aggregate.OrNone(values[i])
+			values[i] = diff.OrNone(values[i])
 		}
 		all = append(all, fmt.Sprintf("the runs %s are not all the same: %s is %s", side, name, strings.Join(values, " and ")))
 	}
@@ -116,7 +116,7 @@ func (m mixture) only(name string) string {
 
 // between lists the parameters in which the sides differ. One that only one
 // side knows and that has its default there is none of them.
-func (c *comparison) between(before, after mixture) (all []aggregate.Parameter) {
+func (c *comparison) between(before, after mixture) (all []diff.Parameter) {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
@@ -128,15 +128,15 @@ func (c *comparison) between(before, after mixture) (all []aggregate.Parameter) 
 		if b == a || one && c.Default.Is(after.only("(benchmark)"), name, b+a) {
 			continue
 		}
-		all = append(all, aggregate.Parameter{Name: name, Before: b, After: a})
+		all = append(all, diff.Parameter{Name: name, Before: b, After: a})
 	}
 	return all
 }
 
 // incomparable says why numbers of the two sides have nothing to do with each
 // other.
-func (c *comparison) incomparable(differ []aggregate.Parameter) string {
-	if why := aggregate.Incomparable(differ); why != "" {
+func (c *comparison) incomparable(differ []diff.Parameter) string {
+	if why := diff.Incomparable(differ); why != "" {
 		return why
 	}
 	return differentSizes(c.before, c.after)

@@ -11,8 +11,8 @@ import (
 	"github.com/fatih/color"
 
 	"warp/internal/human"
-	"warp/pkg/aggregate"
 	"warp/pkg/compare"
+	"warp/pkg/diff"
 	"warp/pkg/results"
 )
 
@@ -24,7 +24,7 @@ const TwoRuns = "Two runs prove nothing: runs of the same thing differ, too. For
 	"(warp cmp 'before-*.csv.zst' 'after-*.csv.zst'), or have warp ab make them in turns."
 
 // changes is the table of what changed between two single runs.
-func (p *printer) changes(ops []aggregate.OpChange) {
+func (p *printer) changes(ops []diff.OpChange) {
 	if len(ops) == 0 {
 		return
 	}
@@ -118,7 +118,7 @@ func (p *printer) verdicts(v *compare.Verdicts) {
 	if len(v.Parameters) > 0 {
 		p.line("Parameters that differ:")
 		for _, x := range v.Parameters {
-			p.line(" * %s: %s -> %s", x.Name, aggregate.OrNone(x.Before), aggregate.OrNone(x.After))
+			p.line(" * %s: %s -> %s", x.Name, diff.OrNone(x.Before), diff.OrNone(x.After))
 		}
 	}
 	for i := range v.Subjects {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"warp/internal/human"
-	"warp/pkg/aggregate"
 	"warp/pkg/compare"
+	"warp/pkg/diff"
 	"warp/pkg/report"
 	"warp/pkg/results"
 )
@@ -21,10 +21,10 @@ const MaxRuns = 8
 
 // runsData is what a page about several runs embeds.
 type runsData struct {
-	Version    int                   `json:"version"`
-	Kind       string                `json:"kind"`
-	Runs       []runData             `json:"runs"`
-	Comparison *aggregate.Comparison `json:"comparison,omitempty"`
+	Version    int              `json:"version"`
+	Kind       string           `json:"kind"`
+	Runs       []runData        `json:"runs"`
+	Comparison *diff.Comparison `json:"comparison,omitempty"`
 }
 
 type runData struct {
@@ -41,7 +41,7 @@ type side struct {
 
 // Runs compares some runs in common charts. changes is what changed from the
 // first to the second, where there are two.
-func Runs(runs []compare.Run, changes *aggregate.Comparison, o Options) *Page {
+func Runs(runs []compare.Run, changes *diff.Comparison, o Options) *Page {
 	p := &Page{loc: cmp.Or(o.Location, time.UTC)}
 	data := runsData{Version: 1, Kind: "runs", Comparison: changes}
 	var sides []side
@@ -186,7 +186,7 @@ func changeOf(before, after float64) string {
 }
 
 // changes is the table of all metrics of two runs.
-func (p *Page) changes(c *aggregate.Comparison) {
+func (p *Page) changes(c *diff.Comparison) {
 	t := &table{Caption: "What changed", Head: []string{"metric", "before", "after", "change"}}
 	for i := range c.Operations {
 		op := &c.Operations[i]
@@ -366,7 +366,7 @@ func (p *Page) differences(sides []side) {
 	var settings []map[string]string
 	names := map[string]bool{}
 	for i := range sides {
-		set := aggregate.Settings(sides[i].report)
+		set := diff.Settings(sides[i].report)
 		settings = append(settings, set)
 		for name := range set {
 			names[name] = true
@@ -386,7 +386,7 @@ func (p *Page) differences(sides []side) {
 		differs := false
 		for i := range settings {
 			differs = differs || settings[i][name] != settings[0][name]
-			row = append(row, visible(aggregate.OrNone(settings[i][name])))
+			row = append(row, visible(diff.OrNone(settings[i][name])))
 		}
 		if differs {
 			t.Rows = append(t.Rows, row)

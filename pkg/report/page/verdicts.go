@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"warp/pkg/aggregate"
 	"warp/pkg/compare"
+	"warp/pkg/diff"
 	"warp/pkg/report"
 )
 
@@ -232,7 +232,7 @@ func (p *Page) verdictDetails(v *compare.Verdicts) {
 	}
 	t := &table{Caption: "Parameters that differ", Head: []string{"parameter", "before", "after"}, Text: true}
 	for _, x := range v.Parameters {
-		t.Rows = append(t.Rows, []string{visible(x.Name), visible(aggregate.OrNone(x.Before)), visible(aggregate.OrNone(x.After))})
+		t.Rows = append(t.Rows, []string{visible(x.Name), visible(diff.OrNone(x.Before)), visible(diff.OrNone(x.After))})
 	}
 	if len(t.Rows) > 0 {
 		s.Blocks = append(s.Blocks, block{Table: t})

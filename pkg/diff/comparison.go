@@ -1,4 +1,4 @@
-package aggregate
+package diff
 
 import (
 	"maps"
@@ -106,9 +106,9 @@ type AveragedChange struct {
 	Max  *Change `json:"max"`
 }
 
-// Compare tells what changed from before to after. Parameters of one that the
+// Reports compares the reports before and after. Parameters of one that the
 // other does not know are left out where they have their default.
-func Compare(before, after *results.Report, defaults Defaults) Comparison {
+func Reports(before, after *results.Report, defaults Defaults) Comparison {
 	c := Comparison{
 		Version: 1, Before: compared(before), After: compared(after),
 		Parameters: differing(before, after, defaults),
