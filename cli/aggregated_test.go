@@ -12,7 +12,7 @@ import (
 
 func TestAggregatedResults(t *testing.T) {
 	t.Parallel()
-	const results = "../pkg/aggregate/testdata/aggregated.json"
+	const results = "../pkg/miniowarp/testdata/aggregated.json"
 	text, err := os.ReadFile(results)
 	if err != nil {
 		t.Fatal(err)

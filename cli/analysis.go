@@ -22,6 +22,7 @@ import (
 	"warp/cli/terminal"
 	"warp/pkg/aggregate"
 	"warp/pkg/assert"
+	"warp/pkg/miniowarp"
 	"warp/pkg/oplog"
 	"warp/pkg/report"
 	"warp/pkg/results"
@@ -245,7 +246,7 @@ func (l *logFile) readAggregated(o aggregate.Options) (*results.Report, error) {
 	report, err := (*results.Report)(nil), error(nil)
 	switch {
 	case !results.IsReport(document):
-		report, err = aggregate.ReadAggregated(document, o.Op)
+		report, err = miniowarp.Read(document, o.Op)
 	case o.Op != "":
 		return nil, exit.Errorf("%s is a report, without the single requests that --analyze.op needs", l.name).WithHint("leave it out")
 	default:

@@ -90,7 +90,7 @@ func TestExport(t *testing.T) {
 	if _, err := os.Stat(path("g.hgrm")); several.code != exit.Failed || !strings.Contains(several.err, "--analyze.op") || strings.Count(several.err, "\n") != 1 || err == nil {
 		t.Errorf("two operations in one distribution: %+v, %v", several, err)
 	}
-	const aggregated = "../pkg/aggregate/testdata/aggregated.json"
+	const aggregated = "../pkg/miniowarp/testdata/aggregated.json"
 	for _, name := range []string{"h.csv", "h.hgrm", "h.hlog"} {
 		if r := runWarp(t, nil, "export", aggregated, "-o", path(name)); r.code != exit.Failed || strings.Count(r.err, "\n") > 2 {
 			t.Errorf("results without requests as %s: %+v", name, r)

@@ -32,7 +32,7 @@ const (
 func allowed() map[string][]string {
 	return map[string][]string{
 		".":                   {"cli"},
-		"cli":                 {"pkg/calibrate", "pkg/fleet", "pkg/fleet/agent", "pkg/fleet/protocol", "pkg/fleet/transport", "pkg/bench", "pkg/lease", "pkg/assert", "pkg/report", "pkg/report/page", "pkg/report/web", "pkg/export", "pkg/aggregate", "pkg/compare", "pkg/stats", "pkg/store", "pkg/store/engines", "pkg/store/credentials", "pkg/store/dial", "pkg/store/nethttp", "pkg/s3mem", "pkg/generator", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/columns", "internal/human", "internal/runsocket", "internal/suggest", "pkg/results", "pkg/monitor", "pkg/diff"},
+		"cli":                 {"pkg/calibrate", "pkg/fleet", "pkg/fleet/agent", "pkg/fleet/protocol", "pkg/fleet/transport", "pkg/bench", "pkg/lease", "pkg/assert", "pkg/report", "pkg/report/page", "pkg/report/web", "pkg/export", "pkg/aggregate", "pkg/compare", "pkg/stats", "pkg/store", "pkg/store/engines", "pkg/store/credentials", "pkg/store/dial", "pkg/store/nethttp", "pkg/s3mem", "pkg/generator", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/columns", "internal/human", "internal/runsocket", "internal/suggest", "pkg/results", "pkg/monitor", "pkg/diff", "pkg/miniowarp"},
 		"pkg/fleet":           {"pkg/bench", "pkg/aggregate", "pkg/store", "pkg/store/engines", "pkg/oplog", "pkg/sink", "pkg/fleet/clock", "pkg/fleet/logcopy", "pkg/fleet/protocol", "pkg/fleet/transport", "pkg/results", "pkg/monitor"},
 		"pkg/bench":           {"pkg/lease", "pkg/store", "pkg/generator", "pkg/hostload", "pkg/oplog", "internal/human"},
 		"pkg/lease":           {"pkg/store", "pkg/generator"},
@@ -47,6 +47,7 @@ func allowed() map[string][]string {
 		"pkg/report/web":      {"pkg/report/page", "internal/connlimit", "internal/exact", "pkg/results", "pkg/monitor"},
 		"pkg/report/page":     {"pkg/report", "pkg/compare", "internal/human", "internal/exact", "pkg/results", "pkg/monitor", "pkg/diff"},
 		"pkg/aggregate":       {"pkg/stats", "pkg/oplog", "internal/human", "internal/exact", "pkg/results", "pkg/aggregate/marks"},
+		"pkg/miniowarp":       {"internal/exact", "pkg/results"},
 		"pkg/monitor":         {"internal/exact", "internal/human", "internal/wire", "pkg/oplog", "pkg/results", "pkg/stats"},
 		"pkg/aggregate/marks": {"internal/exact", "pkg/oplog", "pkg/results", "pkg/stats"},
 		"pkg/results":         {"internal/exact", "internal/human", "pkg/hostload", "pkg/oplog", "pkg/stats"},

@@ -274,7 +274,7 @@ func seeEverything(t *testing.T) sighting {
 			seen.object(t, "Phase line", l)
 		}
 	}
-	aggregated, err := filepath.Abs("../../pkg/aggregate/testdata/aggregated.json")
+	aggregated, err := filepath.Abs("../../pkg/miniowarp/testdata/aggregated.json")
 	if err != nil {
 		t.Fatal(err)
 	}

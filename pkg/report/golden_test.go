@@ -15,6 +15,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/diff"
 	"warp/pkg/hostload"
+	"warp/pkg/miniowarp"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
 )
@@ -124,12 +125,12 @@ func TestCompareDifferentOperations(t *testing.T) {
 
 func TestGoldenAggregated(t *testing.T) {
 	t.Parallel()
-	file, err := os.Open("../aggregate/testdata/aggregated.json")
+	file, err := os.Open("../miniowarp/testdata/aggregated.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	r, err := aggregate.ReadAggregated(file, "")
+	r, err := miniowarp.Read(file, "")
 	if err != nil {
 		t.Fatal(err)
 	}

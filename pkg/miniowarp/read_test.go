@@ -1,4 +1,4 @@
-package aggregate_test
+package miniowarp_test
 
 import (
 	"encoding/json"
@@ -10,16 +10,16 @@ import (
 	"strings"
 	"testing"
 
-	"warp/pkg/aggregate"
 	"warp/pkg/diff"
+	"warp/pkg/miniowarp"
 	"warp/pkg/oplog"
 	"warp/pkg/report"
 	"warp/pkg/results"
 )
 
 const (
-	aggregatedSample = "testdata/aggregated.json"
-	sharedDir        = "../../../shared/data"
+	sample    = "testdata/aggregated.json"
+	sharedDir = "../../../shared/data"
 )
 
 func readAggregated(tb testing.TB, path, op string) *results.Report {
@@ -34,7 +34,7 @@ func readAggregated(tb testing.TB, path, op string) *results.Report {
 		tb.Fatal(err)
 	}
 	defer text.Close()
-	r, err := aggregate.ReadAggregated(text, op)
+	r, err := miniowarp.Read(text, op)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func readAggregated(tb testing.TB, path, op string) *results.Report {
 }
 
 // TestAggregatedTruth compares with what minio/warp printed about its results.
-func TestAggregatedTruth(t *testing.T) {
+func TestTruth(t *testing.T) {
 	t.Parallel()
 	r := readAggregated(t, filepath.Join(sharedDir, "mixed-aggregated.json.zst"), "")
 	got := []string{}
@@ -65,9 +65,9 @@ func TestAggregatedTruth(t *testing.T) {
 	}
 }
 
-func TestAggregatedCompare(t *testing.T) {
+func TestCompare(t *testing.T) {
 	t.Parallel()
-	before, after := readAggregated(t, aggregatedSample, "GET"), readAggregated(t, aggregatedSample, "GET")
+	before, after := readAggregated(t, sample, "GET"), readAggregated(t, sample, "GET")
 	after.Operations[0].AveragedDuration = nil
 	after.Operations[0].Duration = &results.Stats{Count: 1, Mean: 1, P50: 1, P90: 1, P99: 1, Min: 1, Max: 1}
 	c := diff.Reports(before, after, nil).Operations[0]
@@ -76,7 +76,7 @@ func TestAggregatedCompare(t *testing.T) {
 	}
 }
 
-func TestAggregatedRefused(t *testing.T) {
+func TestRefused(t *testing.T) {
 	t.Parallel()
 	op := func(s string) string { return `{"v":2,"by_op_type":{"GET":` + s + `}}` }
 	for _, c := range []struct{ text, want string }{
@@ -94,12 +94,12 @@ func TestAggregatedRefused(t *testing.T) {
 		{op(`{"throughput":{"segmented":{"segments":[` + strings.Repeat("{},", 200_000) + `{}]}}}`), "more than 200000 entries"},
 		{`{"x":` + strings.Repeat("[", 200), "nested more than"},
 	} {
-		if r, err := aggregate.ReadAggregated(strings.NewReader(c.text), ""); err == nil || !strings.Contains(err.Error(), c.want) {
+		if r, err := miniowarp.Read(strings.NewReader(c.text), ""); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.80s: %v, %v; want %q", c.text, r, err, c.want)
 		}
 	}
 	endless := io.MultiReader(strings.NewReader(`{"x":"`), forever("0"))
-	if _, err := aggregate.ReadAggregated(endless, ""); err == nil || !strings.Contains(err.Error(), "larger than 64 MiB") {
+	if _, err := miniowarp.Read(endless, ""); err == nil || !strings.Contains(err.Error(), "larger than 64 MiB") {
 		t.Errorf("a document without end: %v", err)
 	}
 }
@@ -114,15 +114,15 @@ func (f forever) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func FuzzReadAggregated(f *testing.F) {
-	seed, err := os.ReadFile(aggregatedSample)
+func FuzzRead(f *testing.F) {
+	seed, err := os.ReadFile(sample)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(seed)
 	f.Add([]byte(`{"v":2,"by_op_type":{"GET":null,"":{"throughput_by_host":{"":null},"first_errors":null}}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := aggregate.ReadAggregated(strings.NewReader(string(b)), "")
+		r, err := miniowarp.Read(strings.NewReader(string(b)), "")
 		if err != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-package aggregate
+package miniowarp
 
 import (
 	"bytes"
@@ -18,11 +18,11 @@ import (
 
 // Limits of a document of aggregated results: it may be anybody's.
 const (
-	maxText      = 64 << 20  // bytes of its text
-	maxItems = 200_000   // entries of a list, as segments of an operation: more than two days of them
-	maxMembers = 10_000    // members of an object, as operations, hosts or clients
-	maxDepth = 100       // of what is passed over
-	maxSegments   = 1_000_000 // segments of all operations
+	maxText     = 64 << 20  // bytes of its text
+	maxItems    = 200_000   // entries of a list, as segments of an operation: more than two days of them
+	maxMembers  = 10_000    // members of an object, as operations, hosts or clients
+	maxDepth    = 100       // of what is passed over
+	maxSegments = 1_000_000 // segments of all operations
 )
 
 // anyCode is the code of errors in results that do not tell codes apart.
@@ -30,7 +30,7 @@ const anyCode = "(any code)"
 
 // ReadAggregated makes a report of the aggregated results that minio/warp
 // writes unless it is asked for every request.
-func ReadAggregated(r io.Reader, wanted string) (*results.Report, error) {
+func Read(r io.Reader, wanted string) (*results.Report, error) {
 	limited := &io.LimitedReader{R: r, N: maxText + 1}
 	d := resultsReader{Decoder: json.NewDecoder(limited)}
 	err := d.read()
@@ -49,7 +49,7 @@ func ReadAggregated(r io.Reader, wanted string) (*results.Report, error) {
 	return d.report(wanted), nil
 }
 
-// An resultsReader reads the members of the document one by one, so that
+// A resultsReader reads the members of the document one by one, so that
 // those that are of no use take no memory.
 type resultsReader struct {
 	*json.Decoder
@@ -156,20 +156,20 @@ func (d *resultsReader) operation(name string) error {
 
 // opResults has the members of an operation that a report can use.
 type opResults struct {
-	Requests    number                   `json:"total_requests"`
-	Objects     number                   `json:"total_objects"`
-	Errors      number                   `json:"total_errors"`
-	Bytes       number                   `json:"total_bytes"`
-	Concurrency number                   `json:"concurrency"`
-	Start       instant                  `json:"start_time"`
-	End         instant                  `json:"end_time"`
-	FirstErrors items[string]            `json:"first_errors"`
-	Hosts       items[string]            `json:"hosts"`
-	Clients     items[string]            `json:"clients"`
-	Throughput  throughput           `json:"throughput"`
-	ByHost      table[throughput]    `json:"throughput_by_host"`
-	ByClient    table[throughput]    `json:"throughput_by_client"`
-	Latencies   table[periods] `json:"requests_by_client"`
+	Requests    number            `json:"total_requests"`
+	Objects     number            `json:"total_objects"`
+	Errors      number            `json:"total_errors"`
+	Bytes       number            `json:"total_bytes"`
+	Concurrency number            `json:"concurrency"`
+	Start       instant           `json:"start_time"`
+	End         instant           `json:"end_time"`
+	FirstErrors items[string]     `json:"first_errors"`
+	Hosts       items[string]     `json:"hosts"`
+	Clients     items[string]     `json:"clients"`
+	Throughput  throughput        `json:"throughput"`
+	ByHost      table[throughput] `json:"throughput_by_host"`
+	ByClient    table[throughput] `json:"throughput_by_client"`
+	Latencies   table[periods]    `json:"requests_by_client"`
 }
 
 type throughput struct {
@@ -179,7 +179,7 @@ type throughput struct {
 	Ops       number `json:"ops"`
 	Errors    number `json:"errors"`
 	Segmented struct {
-		Millis   number                   `json:"segment_duration_millis"`
+		Millis   number             `json:"segment_duration_millis"`
 		Segments items[segmentRate] `json:"segments"`
 	} `json:"segmented"`
 }
