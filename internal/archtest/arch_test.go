@@ -59,7 +59,7 @@ func allowed() map[string][]string {
 		"pkg/runfile":         {"internal/suggest"},
 		"pkg/sink":            {"pkg/oplog", "internal/human", "internal/wire", "internal/connlimit"},
 
-		"pkg/fleet/agent":     {"pkg/bench", "pkg/aggregate", "pkg/store", "pkg/store/engines", "pkg/oplog", "pkg/sink", "pkg/fleet/clock", "pkg/fleet/logcopy", "pkg/fleet/protocol", "pkg/fleet/transport"},
+		"pkg/fleet/agent":     {"pkg/bench", "pkg/aggregate", "pkg/store", "pkg/store/engines", "pkg/oplog", "pkg/sink", "pkg/fleet/clock", "pkg/fleet/logcopy", "pkg/fleet/protocol", "pkg/fleet/transport", "pkg/monitor"},
 		"pkg/fleet/protocol":  {"pkg/bench", "pkg/aggregate", "pkg/store", "pkg/oplog", "pkg/sink", "pkg/fleet/clock", "pkg/fleet/transport"},
 		"pkg/fleet/logcopy":   {},
 		"pkg/fleet/clock":     {},
