@@ -8,20 +8,30 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"warp/internal/teststore"
 )
 
-// onGCS makes a bucket in a Google Cloud Storage for tests, as somebody else would.
-func onGCS(t *testing.T) *bucket {
-	t.Helper()
-	b := &bucket{t: t, name: fmt.Sprintf("safety-%d", buckets.Add(1)), store: stores.Shared(t, teststore.FakeGCS)}
-	if status, _ := b.api(http.MethodPost, "/storage/v1/b?project=p", `{"name":"`+b.name+`"}`, nil); status != http.StatusOK {
-		t.Fatalf("make bucket: status %d", status)
+// gcs is Google Cloud Storage, or what is one for tests.
+func gcs() *ownAPI {
+	return &ownAPI{store: teststore.FakeGCS, makeBucket: (*bucket).makeInGCS, put: (*bucket).putToGCS, look: (*bucket).lookAtGCS,
+		lacks: func(args []string) bool {
+			return slices.Contains(args, "--post") || args[0] == "copy" && slices.Contains(args, "--part.size=5MiB")
+		},
+		foreign: map[string]string{
+			".warp/uploads/0123456789abcdef01234567":       "no upload of warp's",
+			".warp/uploads/0123456789abcdef01234567/00001": "no part",
+		},
+		parts: []string{"multipart-put", "multipart"},
 	}
-	return b
+}
+
+func (b *bucket) makeInGCS() error {
+	if status, text := b.api(http.MethodPost, "/storage/v1/b?project=p", `{"name":"`+b.name+`"}`, nil); status != http.StatusOK {
+		return fmt.Errorf("status %d: %s", status, text)
+	}
+	return nil
 }
 
 // api sends a request past warp.
@@ -63,54 +73,4 @@ func (b *bucket) lookAtGCS() map[string]item {
 		all[o.Name] = item{ETag: o.Generation + " " + o.MD5Hash + " " + o.Size, Modified: o.Updated, Latest: true}
 	}
 	return all
-}
-
-// operationsOfGCS are those that the store does.
-func operationsOfGCS(s *teststore.Store) [][]string {
-	return slices.DeleteFunc(everyOperation(s, false), func(args []string) bool {
-		return slices.Contains(args, "--post") || args[0] == "copy" && slices.Contains(args, "--part.size=5MiB")
-	})
-}
-
-// Foreign objects are as safe as on S3: whatever warp does, and wherever it is killed.
-func TestGCSForeignObjects(t *testing.T) {
-	t.Parallel()
-	b := onGCS(t)
-	b.fill()
-	b.put(".warp/uploads/0123456789abcdef01234567", "no upload of warp's")
-	b.put(".warp/uploads/0123456789abcdef01234567/00001", "no part")
-	before := b.snapshot()
-	for _, args := range operationsOfGCS(b.store) {
-		p := b.warp(args...).want(0)
-		if strings.Contains(p.stderr(), "without cleaning up") {
-			t.Errorf("%s", p)
-		}
-	}
-	b.same(before)
-	for _, args := range [][]string{{"put"}, {"mixed", "--noprefix"}, {"delete"}, {"put", "--prefix=photos"}, {"put", "--keep-data"}} {
-		b.warp(append(small(args[0], args[1:]...), fmt.Sprintf("--seed=%d", takenSeed))...).want(1).says("exists in bucket")
-	}
-	b.warp("multipart", "--parts=2", "--part.size=5MiB", "--concurrent=1", "--duration=300ms", "--obj.name=photo.jpg").want(1).says("photo.jpg exists")
-	b.same(before)
-}
-
-func TestGCSKilled(t *testing.T) {
-	t.Parallel()
-	r := killSeed(t)
-	b := onGCS(t)
-	before := b.fill()
-	taken := fmt.Sprintf("--seed=%d", takenSeed)
-	for n := 1; n <= 12; n++ {
-		b.killedAt(n, small("put")...)
-		b.killedAt(n, small("mixed", taken, "--keep-data", "--prefix=photos")...)
-	}
-	parts := []string{"--parts=3", "--part.size=5MiB", "--concurrent=2", "--duration=2s", "--lease=10s"}
-	for range 6 {
-		b.killedAt(8+r.IntN(20), append([]string{"multipart-put"}, parts...)...)
-		b.killedAt(8+r.IntN(12), append([]string{"multipart"}, parts...)...)
-	}
-	if left := b.snapshot(); len(left) == len(before) {
-		t.Error("runs that were killed have left nothing, so this test shows nothing")
-	}
-	b.laterRunsCleanUp(before)
 }

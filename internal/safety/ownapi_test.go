@@ -1,0 +1,90 @@
+package safety
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// An ownAPI is a store that does not speak S3, and how to look at it past warp.
+type ownAPI struct {
+	store      string // its name in teststore
+	makeBucket func(b *bucket) error
+	put        func(b *bucket, key, content string) error
+	look       func(b *bucket) map[string]item // all that is in the bucket
+	lacks      func(args []string) bool        // benchmarks that warp refuses there
+	foreign    map[string]string               // objects that look like what warp keeps there
+	parts      []string                        // benchmarks that upload in parts
+}
+
+// ownAPIs are those stores. What holds in S3's holds in them.
+func ownAPIs() []*ownAPI { return []*ownAPI{gcs()} }
+
+// onOwnAPIs runs a test in a bucket of each, which somebody else has made.
+func onOwnAPIs(t *testing.T, test func(t *testing.T, b *bucket)) {
+	t.Parallel()
+	for _, own := range ownAPIs() {
+		t.Run(own.store, func(t *testing.T) {
+			t.Parallel()
+			b := &bucket{t: t, name: fmt.Sprintf("safety-%d", buckets.Add(1)), store: stores.Shared(t, own.store), own: own}
+			b.must(own.makeBucket(b))
+			test(t, b)
+		})
+	}
+}
+
+// Foreign objects are as safe as on S3: whatever warp does there.
+func TestOwnAPIForeignObjects(t *testing.T) {
+	onOwnAPIs(t, func(t *testing.T, b *bucket) {
+		b.fill()
+		for key, content := range b.own.foreign {
+			b.put(key, content)
+		}
+		before := b.snapshot()
+		for _, args := range slices.DeleteFunc(everyOperation(b.store, false), b.own.lacks) {
+			p := b.warp(args...).want(0)
+			if strings.Contains(p.stderr(), "without cleaning up") {
+				t.Errorf("%s", p)
+			}
+		}
+		b.same(before)
+		for _, args := range [][]string{{"put"}, {"mixed", "--noprefix"}, {"delete"}, {"put", "--prefix=photos"}, {"put", "--keep-data"}} {
+			b.warp(append(small(args[0], args[1:]...), fmt.Sprintf("--seed=%d", takenSeed))...).want(1).says("exists in bucket")
+		}
+		if slices.Contains(b.own.parts, "multipart") {
+			b.warp("multipart", "--parts=2", "--part.size=5MiB", "--concurrent=1", "--duration=300ms", "--obj.name=photo.jpg").want(1).says("photo.jpg exists")
+		}
+		b.same(before)
+	})
+}
+
+// And wherever it is killed: the next run removes what is warp's and nothing else, and so does warp clean.
+func TestOwnAPIKilled(t *testing.T) {
+	onOwnAPIs(t, func(t *testing.T, b *bucket) {
+		r := killSeed(t)
+		before := b.fill()
+		taken := fmt.Sprintf("--seed=%d", takenSeed)
+		for n := 1; n <= 12; n++ {
+			b.killedAt(n, small("put")...)
+			b.killedAt(n, small("mixed", taken, "--keep-data", "--prefix=photos")...)
+		}
+		for range 6 {
+			for _, command := range b.own.parts {
+				b.killedAt(8+r.IntN(12), command, "--parts=3", "--part.size=5MiB", "--concurrent=2", "--duration=2s", "--lease=10s")
+			}
+		}
+		if left := b.snapshot(); len(left) == len(before) {
+			t.Error("runs that were killed have left nothing, so this test shows nothing")
+		}
+		b.laterRunsCleanUp(before)
+		b.killedAt(30, small("put", "--seed=77")...)
+		if left := b.snapshot(); len(left) == len(before) {
+			t.Error("a run that was killed has left nothing, so warp clean shows nothing")
+		}
+		time.Sleep(expiry)
+		b.warp("clean", "--seed=77").want(0)
+		b.same(before)
+	})
+}
