@@ -22,7 +22,7 @@ const (
 	Profiles      Feature = "profiles of itself (an extension of MinIO)"
 	CustomerKeys  Feature = "encryption under a key of the client (SSE-C)"
 	StoreKeys     Feature = "encryption that an upload asks for (SSE-S3)"
-	ServiceKeys   Feature = "encryption under a key of S3's key service (SSE-KMS)"
+	ServiceKeys   Feature = "encryption under a key of the store's key service (SSE-KMS)"
 	Classes       Feature = "storage classes of objects"
 	ObjectData    Feature = "metadata of objects"
 	HostBuckets   Feature = "bucket names in host names"

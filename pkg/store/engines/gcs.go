@@ -27,8 +27,8 @@ func gcsProvider() Provider {
 		Portable: gcs.Portable,
 		Lacks: map[Feature]string{
 			ObjectLock: "", Tags: "", Appends: "", ZIPFiles: "", Unpacking: "", FanOuts: "", Forms: "", ListMetadata: "", Profiles: "",
-			StoreKeys:   "leave it out: it encrypts everything that is uploaded",
-			ServiceKeys: "", CustomerKeys: "", PartCopies: "", MinioEngine: notS3,
+			StoreKeys:    "leave it out: it encrypts everything that is uploaded",
+			CustomerKeys: "", PartCopies: "", MinioEngine: notS3,
 			HostBuckets: notS3, Signatures: notS3, HTTP2: "leave it out",
 		},
 		Checksums: []store.Checksum{store.ChecksumCRC32C},
@@ -70,6 +70,9 @@ func signsByKeys(cfg *store.Config) bool {
 
 // openInteroperable opens the interface that speaks S3. It takes no payload in signed chunks.
 func openInteroperable(cfg *store.Config) (o opened, err error) {
+	if cfg.Encryption.Kind == store.SSEKMS {
+		return o, errors.New("with HMAC keys Google Cloud Storage takes no key of its key service: use a token or --credentials-file")
+	}
 	cfg.UnsignedPayload = true
 	if o, err = openS3(cfg); err != nil {
 		return o, err

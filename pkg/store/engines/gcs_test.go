@@ -81,7 +81,7 @@ func TestGCSByS3(t *testing.T) {
 	}
 }
 
-// Versions are refused with HMAC keys, before anything is written; a bucket that makes none any more is like any other.
+// Versions and keys of the key service are refused with HMAC keys, before anything is written; a bucket that makes none any more is like any other.
 func TestGCSVersionsByS3(t *testing.T) {
 	t.Parallel()
 	client, err := New(store.Config{Provider: "gcs", Region: "us-east-1", AppVersion: "1", Concurrency: 1,
@@ -94,6 +94,11 @@ func TestGCSVersionsByS3(t *testing.T) {
 		}
 	}
 	const want = "use a token or --credentials-file"
+	_, err = New(store.Config{Provider: "gcs", Credentials: store.Keys{AccessKey: "GOOG1EXAMPLE", SecretKey: "secret"}, Hosts: store.Addresses([]string{"h"}),
+		Options: store.Options{Encryption: store.Encryption{Kind: store.SSEKMS, KeyID: "k"}}})
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("a key of the key service: %v", err)
+	}
 	if _, err := client.Versioning(t.Context(), "enabled"); store.CodeOf(err) != "NoVersions" || !strings.Contains(err.Error(), want) {
 		t.Errorf("a bucket that keeps versions: %v", err)
 	}

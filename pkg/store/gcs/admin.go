@@ -142,7 +142,7 @@ func (a *Admin) ObjectLock(context.Context, string) (store.Lock, error) { return
 
 // Headers are the object's metadata as S3's headers have them.
 func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header, error) {
-	r, err := a.resource(ctx, ref, "contentType,storageClass,metadata", newTrace())
+	r, err := a.resource(ctx, ref, "contentType,storageClass,metadata,kmsKeyName", newTrace())
 	if err != nil {
 		return nil, err
 	}
@@ -152,6 +152,10 @@ func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header
 	}
 	h.Set("Content-Type", r.ContentType)
 	h.Set("X-Amz-Storage-Class", cmp.Or(r.StorageClass, "STANDARD"))
+	if r.Key != "" {
+		h.Set("X-Amz-Server-Side-Encryption", "aws:kms")
+		h.Set("X-Amz-Server-Side-Encryption-Aws-Kms-Key-Id", r.Key)
+	}
 	return h, nil
 }
 

@@ -30,6 +30,7 @@ type resource struct {
 	ContentType  string            `json:"contentType"`
 	StorageClass string            `json:"storageClass"`
 	Metadata     map[string]string `json:"metadata"`
+	Key          string            `json:"kmsKeyName"` // under which it is encrypted
 }
 
 // object is the resource as the rest of warp knows it. Its version is named only where that is asked for.

@@ -62,6 +62,13 @@ func (w *work) fields(names string) {
 	w.target = append(w.target, "&prettyPrint=false"...)
 }
 
+// key has the store encrypt the object that comes of the request, under a key of its key service.
+func (w *work) key(param string, o *store.Options) {
+	if o.Encryption.KeyID != "" {
+		w.param(param, o.Encryption.KeyID)
+	}
+}
+
 func (w *work) generation(version string) {
 	if version != "" {
 		w.param("generation", version)
@@ -255,6 +262,7 @@ func (e *Engine) rewrite(ctx context.Context, c *store.Copy, token string, tr *s
 	if token != "" {
 		w.param("rewriteToken", token)
 	}
+	w.key("destinationKmsKeyName", &e.opts)
 	w.fields("done,rewriteToken,resource(" + objectFields + ")")
 	if e.opts.StorageClass != "" {
 		w.json(map[string]string{"storageClass": e.opts.StorageClass})

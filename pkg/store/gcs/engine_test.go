@@ -132,6 +132,35 @@ func TestHashes(t *testing.T) {
 	}
 }
 
+// A key of the key service goes with every request that makes an object, and the store says that it has been used.
+func TestServiceKeys(t *testing.T) {
+	t.Parallel()
+	const key = "projects/p/locations/eu/keyRings/r/cryptoKeys/k"
+	o := withToken(t, store.Options{PartSize: 5 << 20, Encryption: store.Encryption{Kind: store.SSEKMS, KeyID: key}})
+	described := withToken(t, store.Options{MD5: true, Encryption: store.Encryption{Kind: store.SSEKMS, KeyID: key}})
+	described.put(t, "described", content(100))
+	o.put(t, "small", content(100))
+	o.put(t, "large", content(6<<20))
+	_, err := o.engine.Copy(t.Context(), store.Copy{From: ref("small"), To: ref("copy")}, newTrace())
+	must(t, err)
+	u, err := o.engine.StartUpload(t.Context(), store.Put{Ref: ref("composed")}, newTrace())
+	must(t, err)
+	part, err := o.engine.PutPart(t.Context(), store.PutPart{Upload: u, Number: 1, Body: bytes.NewReader(content(9)), Size: 9}, newTrace())
+	must(t, err)
+	if used := o.find(partName(u.ID, 1), "").Key; used != key {
+		t.Errorf("a part is encrypted under %q", used)
+	}
+	_, err = o.engine.CompleteUpload(t.Context(), u, []store.Part{part}, newTrace())
+	must(t, err)
+	for name, by := range map[string]*opened{"described": described, "small": o, "large": o, "copy": o, "composed": o} {
+		shown, err := by.admin.Headers(t.Context(), ref(name), false)
+		if err != nil || by.find(name, "").Key != key || !strings.HasPrefix(shown.Get("X-Amz-Server-Side-Encryption-Aws-Kms-Key-Id"), key) ||
+			shown.Get("X-Amz-Server-Side-Encryption") != "aws:kms" {
+			t.Errorf("%s is encrypted under %q, and has %v: %v", name, by.find(name, "").Key, shown, err)
+		}
+	}
+}
+
 // A changing body is another one each time that it is read from its start.
 type changing struct {
 	*bytes.Reader

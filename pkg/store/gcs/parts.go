@@ -266,6 +266,7 @@ func (e *Engine) compose(ctx context.Context, bucket string, names []string, d *
 	if generationMatch != "" {
 		w.param("ifGenerationMatch", generationMatch)
 	}
+	w.key("kmsKeyName", &e.opts)
 	w.fields(summaryFields)
 	c := composition{Destination: *d}
 	c.Destination.Name, c.Destination.ContentType = "", cmp.Or(d.ContentType, "application/octet-stream")

@@ -54,6 +54,7 @@ func (e *Engine) insert(p *store.Put, kind, generationMatch string) *work {
 	if generationMatch != "" {
 		w.param("ifGenerationMatch", generationMatch)
 	}
+	w.key("kmsKeyName", &e.opts)
 	w.fields(summaryFields)
 	w.call.Payload, w.call.Idempotent = true, generationMatch == ""
 	return w

@@ -47,6 +47,7 @@ type standIn struct {
 
 type kept struct {
 	Name, ContentType, StorageClass string
+	Key                             string
 	Generation                      int64
 	Data                            []byte
 	Composed                        bool
@@ -56,6 +57,7 @@ type kept struct {
 
 type session struct {
 	d    description
+	key  string
 	size int64
 	data []byte
 }
@@ -223,6 +225,9 @@ func shown(o *kept) map[string]any {
 	if len(o.Metadata) > 0 {
 		all["metadata"] = o.Metadata
 	}
+	if o.Key != "" {
+		all["kmsKeyName"] = o.Key + "/cryptoKeyVersions/1"
+	}
 	return all
 }
 
@@ -252,7 +257,7 @@ func (s *standIn) keep(w http.ResponseWriter, r *http.Request, o *kept, want des
 		return false
 	}
 	s.generation++
-	o.Generation, o.Updated = s.generation, time.Now()
+	o.Generation, o.Updated, o.Key = s.generation, time.Now(), query.Get("kmsKeyName")
 	if !s.versioning {
 		s.objects[o.Name] = nil
 	}
@@ -332,7 +337,7 @@ func (s *standIn) begin(w http.ResponseWriter, r *http.Request, query url.Values
 		return
 	}
 	id := fmt.Sprintf("session%d", len(s.sessions))
-	s.sessions[id] = &session{d: d, size: size}
+	s.sessions[id] = &session{d: d, key: query.Get("kmsKeyName"), size: size}
 	w.Header().Set("Location", s.url+uploadPath+"/b/"+bucketName+"/o?uploadType=resumable&name="+url.QueryEscape(query.Get("name"))+"&upload_id="+id)
 }
 
@@ -366,6 +371,7 @@ func (s *standIn) chunk(w http.ResponseWriter, r *http.Request, query url.Values
 		return
 	}
 	o := &kept{Name: cmp.Or(up.d.Name, query.Get("name")), ContentType: up.d.ContentType, StorageClass: up.d.StorageClass, Metadata: up.d.Metadata, Data: up.data}
+	query.Set("kmsKeyName", up.key)
 	if s.keep(w, r, o, up.d, query) {
 		s.show(w, o)
 	}
@@ -441,7 +447,7 @@ func (s *standIn) rewrite(w http.ResponseWriter, r *http.Request, from, to strin
 	default:
 		o := *source
 		o.Name = to
-		if s.keep(w, r, &o, description{}, url.Values{}) {
+		if s.keep(w, r, &o, description{}, url.Values{"kmsKeyName": query["destinationKmsKeyName"]}) {
 			_ = json.NewEncoder(w).Encode(map[string]any{"done": true, "resource": shown(&o)})
 		}
 	}
