@@ -10,16 +10,41 @@ import (
 	"time"
 
 	"warp/pkg/store"
+	"warp/pkg/store/rest"
 	"warp/pkg/store/s3"
 )
 
 // An Admin does the bookkeeping on one host.
-type Admin struct{ *Engine }
+type Admin struct {
+	*Engine
+	slow rest.Caller // for what takes the cluster minutes
+}
 
 var (
 	_ store.Admin         = (*Admin)(nil)
 	_ store.BucketRemover = (*Admin)(nil)
 )
+
+func newAdmin(cfg *store.Config, at store.Address, api *rest.API) (*Admin, error) {
+	open := func(limit time.Duration) (*store.Config, rest.Caller, error) {
+		own := cfg.ForAdmin()
+		own.Timeout = limit
+		caller, err := api.NewHTTP(own, at, new(store.Counters), limit)
+		return own, caller, err
+	}
+	own, caller, err := open(store.AdminTimeout)
+	if err != nil {
+		return nil, err
+	}
+	_, slow, err := open(transformTimeout)
+	return &Admin{Engine: newEngine(own, caller, at.Path), slow: slow}, err
+}
+
+// Close closes the connections as [Engine.Close] does.
+func (a *Admin) Close() {
+	a.slow.Close()
+	a.Engine.Close()
+}
 
 func newTrace() *store.Trace { return store.NewTrace(time.Now()) }
 

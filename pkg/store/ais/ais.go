@@ -26,15 +26,7 @@ func Open(cfg *store.Config) (store.Driver, error) {
 			}
 			return newEngine(cfg, caller, a.Path), nil
 		},
-		Admin: func(cfg *store.Config, a store.Address) (store.Admin, error) {
-			own := cfg.ForAdmin()
-			own.Timeout = store.AdminTimeout
-			caller, err := api.NewHTTP(own, a, new(store.Counters), store.AdminTimeout)
-			if err != nil {
-				return nil, err
-			}
-			return &Admin{Engine: newEngine(own, caller, a.Path)}, nil
-		},
+		Admin: func(cfg *store.Config, a store.Address) (store.Admin, error) { return newAdmin(cfg, a, api) },
 	}, nil
 }
 

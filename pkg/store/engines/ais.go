@@ -39,6 +39,9 @@ func aisProvider() Provider {
 	}
 }
 
+// BuiltInTransformation is the pod of a transformation of AIStore that NVIDIA publishes; false where none is called so.
+func BuiltInTransformation(name string) (spec []byte, ok bool) { return ais.BuiltInSpec(name) }
+
 // useCertificates takes what AIStore's own tools read about certificates, where no flag says it.
 func useCertificates(getenv func(string) string, cfg *store.Config) {
 	if !cfg.TLS {

@@ -1,0 +1,100 @@
+package ais
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"warp/pkg/store"
+)
+
+var _ store.Transformer = (*Admin)(nil)
+
+// A transform is what starts a transformation.
+type transform struct {
+	Name          string `json:"name"`
+	Communication string `json:"communication"`
+	Timeout       string `json:"init_timeout"`
+	Spec          []byte `json:"spec"`
+}
+
+// communication is how the cluster hands objects to a container.
+const communication = "hpush://"
+
+// transformTimeout is for containers to start, whose image may have to be fetched.
+const transformTimeout = 5 * time.Minute
+
+// StartTransform starts a transformation, and returns when its containers are ready.
+func (a *Admin) StartTransform(ctx context.Context, t store.Transformation) error {
+	r := a.request(http.MethodPut, etlPath)
+	defer r.End()
+	r.JSON(transform{Name: t.Name, Communication: communication, Timeout: transformTimeout.String(), Spec: t.Spec})
+	reply, err := r.Send(ctx, a.slow, newTrace())
+	if err != nil {
+		return err
+	}
+	defer reply.Release()
+	if reply.Status/100 != 2 {
+		return transformError(refusal(&reply, ""))
+	}
+	return nil
+}
+
+// StopTransform stops a transformation, and removes it. One that is not there any more is no error.
+func (a *Admin) StopTransform(ctx context.Context, name string) error {
+	for _, step := range []struct{ method, path string }{{http.MethodPost, "/stop"}, {http.MethodDelete, ""}} {
+		r := a.request(step.method, etlPath)
+		r.Segment(name)
+		r.Raw(step.path)
+		reply, err := a.send(ctx, r, "", newTrace())
+		r.End()
+		if e, ok := err.(*store.Error); ok && e.Status == http.StatusNotFound {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		reply.Release()
+	}
+	return nil
+}
+
+// transformError says what is missing where clusters have no transformations.
+func transformError(e *store.Error) error {
+	if !strings.Contains(e.Message, "requires Kubernetes") {
+		return e
+	}
+	return store.Errorf("NotImplemented", e.Status, "AIStore transforms objects only where it runs on Kubernetes, and this cluster does not")
+}
+
+// BuiltInSpec is the pod of a transformation that NVIDIA publishes: md5, echo or tar2tf. It returns false for another name.
+func BuiltInSpec(name string) ([]byte, bool) {
+	switch name {
+	case "md5", "echo", "tar2tf":
+		return fmt.Appendf(nil, builtInSpec, name), true
+	}
+	return nil, false
+}
+
+const builtInSpec = `apiVersion: v1
+kind: Pod
+metadata:
+  name: transformer-%[1]s
+  annotations:
+    communication_type: "` + communication + `"
+    wait_timeout: 5m
+spec:
+  containers:
+    - name: server
+      image: docker.io/aistorage/transformer_%[1]s:latest
+      imagePullPolicy: Always
+      ports:
+        - name: default
+          containerPort: 8000
+      readinessProbe:
+        httpGet:
+          path: /health
+          port: default
+`
