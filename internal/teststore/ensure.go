@@ -41,6 +41,9 @@ const (
 	KubeAPIServer = "kube-apiserver"
 )
 
+// AIStorePython is a Python that has NVIDIA's client of AIStore, as Ensure takes it.
+const AIStorePython = "aistore-python"
+
 // Nfpm makes packages for Debian and Red Hat. Its version is also in the
 // Makefile.
 const Nfpm = "nfpm"
@@ -64,7 +67,8 @@ type recipe struct {
 	title, version, takes string
 	tools                 []string // the programs that build it
 	build                 func(ctx context.Context, r recipe, dir string, log io.Writer) error
-	source                string // Go package, module or crate
+	source                string // Go package, module or crate, or package of npm or PyPI
+	beside                string // a folder that the program needs beside itself; "" = none
 }
 
 // recipes is the table of what is built. MinIO tags no module versions, hence the pseudo-version.
@@ -90,6 +94,8 @@ func recipes() map[string]recipe {
 			tools: []string{"go"}, build: goInstall, source: "github.com/yannh/kubeconform/cmd/kubeconform"},
 		Nfpm: {title: "nfpm", version: "v2.43.4", takes: "about 40 seconds",
 			tools: []string{"go"}, build: goInstall, source: "github.com/goreleaser/nfpm/v2/cmd/nfpm"},
+		AIStorePython: {title: "AIStore's Python client", version: "2.0.0", takes: "about 20 seconds",
+			tools: []string{"python3"}, build: pipInstall, source: "aistore", beside: pipFolder},
 		KubeAPIServer: {title: "kube-apiserver", version: kubernetesVersion, takes: "about 4 minutes",
 			tools: []string{"go"}, build: buildKubeAPIServer, source: kubernetesModule},
 	}
@@ -97,7 +103,7 @@ func recipes() map[string]recipe {
 
 // Buildable lists what Build builds. Those that take longest come first, so that nothing waits for them in the end.
 func Buildable() []string {
-	return []string{Garage, Influxd, MinIO, KubeAPIServer, Helm, Versitygw, Nfpm, Pushgateway, Kubeconform, StatsdExporter}
+	return []string{Garage, Influxd, MinIO, KubeAPIServer, Helm, Versitygw, Nfpm, Pushgateway, Kubeconform, AIStorePython, StatsdExporter}
 }
 
 // Titles are the names of what Build builds, as people know them.
@@ -167,6 +173,14 @@ func buildInto(ctx context.Context, r recipe, store, home string) error {
 	}
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return err
+	}
+	if r.beside != "" {
+		if err := os.RemoveAll(filepath.Join(home, r.beside)); err != nil { // of a build that was killed here
+			return err
+		}
+		if err := os.Rename(filepath.Join(tmp, r.beside), filepath.Join(home, r.beside)); err != nil {
+			return err
+		}
 	}
 	if err := os.Rename(filepath.Join(tmp, "bin", exe(store)), filepath.Join(home, exe(store))); err != nil {
 		return err
