@@ -41,6 +41,8 @@ type AIStoreOptions struct {
 	Polls      int // how often a job is not over yet when it is asked about
 	// TargetAddr is an address to listen at, of another host than the proxy's; "" = its own.
 	TargetAddr string
+	// HideTargets leaves the targets out of the cluster's map.
+	HideTargets bool
 }
 
 // An AISSeen is a request that the cluster has received.
@@ -303,6 +305,9 @@ func (a *AIStore) clusterMap() map[string]any {
 	}
 	targets := map[string]any{}
 	for i, address := range a.Targets {
+		if a.opts.HideTargets {
+			break
+		}
 		targets["target"+strconv.Itoa(i)] = node("target", address, i)
 	}
 	proxy := node("proxy", a.URL, 0)

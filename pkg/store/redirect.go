@@ -59,20 +59,30 @@ func ParseRedirectHosts(spec string) ([]string, error) {
 // Target is where a request goes that was answered with a redirect to location. Everything but the host, the path and
 // the query of that has to be as it was: an [Error] says what is not.
 func (r *Redirects) Target(from *url.URL, location string, status int) (*url.URL, error) {
-	to, err := from.Parse(location)
+	to, _, err := r.TargetIn(from, location, status, nil)
+	return to, err
+}
+
+// TargetIn is Target for a store that names hosts of its own, of which known says whether a host is one. Without trusted
+// the request has to go there without credentials, since only the store says so.
+func (r *Redirects) TargetIn(from *url.URL, location string, status int, known func(host string) bool) (to *url.URL, trusted bool, err error) {
+	to, err = from.Parse(location)
 	if err != nil {
 		err = errors.New("that is no address of a host") // err has all of it, a signature included
-	} else {
-		err = r.check(from, to)
+	} else if err = r.check(from, to); err == nil {
+		to.Host = strings.ToLower(to.Host)
+		if trusted = r.allows(to); !trusted && (known == nil || !known(to.Host)) {
+			err = fmt.Errorf("that is outside of its own domain; if it may have your credentials, allow it with --redirect-hosts=%s", to.Host)
+		}
 	}
 	if err != nil {
-		return nil, Errorf(CodeRedirect, status, "the store redirects this request to %s: %v", shownLocation(location), err)
+		return nil, false, Errorf(CodeRedirect, status, "the store redirects this request to %s: %v", shownLocation(location), err)
 	}
-	to.Host, to.Fragment, to.RawFragment = strings.ToLower(to.Host), "", ""
+	to.Fragment, to.RawFragment = "", ""
 	if to.Path == "" {
 		to.Path = "/"
 	}
-	return to, nil
+	return to, trusted, nil
 }
 
 func (r *Redirects) check(from, to *url.URL) error {
@@ -85,12 +95,8 @@ func (r *Redirects) check(from, to *url.URL) error {
 		return errors.New("keys do not belong in an address")
 	case to.Scheme != r.scheme:
 		return fmt.Errorf("warp does not change from %s to %s for that", r.scheme, OneLine(to.Scheme))
-	case checkHost(to.Host) != nil:
-		return checkHost(to.Host)
-	case !r.allows(to):
-		return fmt.Errorf("that is outside of its own domain; if it may have your credentials, allow it with --redirect-hosts=%s", to.Host)
 	}
-	return nil
+	return checkHost(to.Host)
 }
 
 // location is an address without what is not sent.

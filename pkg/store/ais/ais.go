@@ -7,6 +7,7 @@ package ais
 
 import (
 	"cmp"
+	"context"
 	"net/url"
 
 	"warp/pkg/store"
@@ -17,6 +18,7 @@ import (
 // Open returns the driver for the hosts of cfg. It sends nothing.
 func Open(cfg *store.Config) (store.Driver, error) {
 	api := &rest.API{Name: "ais", Keeps: "ais-", Authorize: authorize(cfg.Bearer.Token)}
+	api.Hosts = func(ctx context.Context) ([]string, error) { return nodes(ctx, cfg, api) }
 	return store.Driver{
 		Name: "ais",
 		Engine: func(cfg *store.Config, a store.Address, n *store.Counters) (store.Engine, error) {

@@ -25,6 +25,7 @@ func open(t *testing.T, a *standin.AIStore, cfg store.Config) (*Engine, *Admin) 
 	t.Helper()
 	cfg.AppVersion, cfg.Concurrency = "1", 1
 	addr := store.Address{Name: a.Host()}
+	cfg.Hosts = []store.Address{addr}
 	driver, err := Open(&cfg)
 	must(t, err)
 	engine, err := driver.Engine(&cfg, addr, new(store.Counters))
@@ -205,6 +206,36 @@ func TestRefusals(t *testing.T) {
 		tr := newTrace()
 		if _, err := engine.Get(t.Context(), store.Get{Ref: store.Ref{Bucket: "b", Key: key}}, tr); err == nil || tr.Requests() > 0 {
 			t.Errorf("%.20q: %v after %d requests", key, err, tr.Requests())
+		}
+	}
+}
+
+// A target at another address is one of the cluster if the cluster says so, and gets no token. One that is not gets nothing.
+func TestTargetElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, hidden := range []bool{false, true} {
+		a := standin.StartAIStore(t, standin.AIStoreOptions{Token: "secret", TargetAddr: "127.0.0.2", HideTargets: hidden})
+		a.Put("b", "k", []byte("content"))
+		engine, admin := open(t, a, store.Config{Bearer: store.Bearer{Token: "secret"}})
+		for name, e := range map[string]store.Engine{"lean": engine, "net/http": admin} {
+			for range 2 {
+				d, err := e.Get(t.Context(), store.Get{Ref: store.Ref{Bucket: "b", Key: "k"}}, newTrace())
+				if !hidden && (err != nil || d.Bytes != 7) || hidden && (store.CodeOf(err) != store.CodeRedirect || !strings.Contains(err.Error(), "--redirect-hosts=127.0.0.2:")) {
+					t.Errorf("%s, hidden %t: %d bytes, %v", name, hidden, d.Bytes, err)
+				}
+			}
+		}
+		maps := 0
+		for _, r := range a.Seen() {
+			if r.Node == "target" && (hidden || r.Token) {
+				t.Errorf("hidden %t: a target got %+v", hidden, r)
+			}
+			if r.Query == "what=smap" {
+				maps++
+			}
+		}
+		if maps != 1 {
+			t.Errorf("hidden %t: the cluster was asked for its map %d times", hidden, maps)
 		}
 	}
 }

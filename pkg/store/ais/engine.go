@@ -21,6 +21,7 @@ const (
 	objectsPath = "/v1/objects"
 	bucketsPath = "/v1/buckets"
 	clusterPath = "/v1/cluster"
+	daemonPath  = "/v1/daemon"
 	etlPath     = "/v1/etl"
 )
 

@@ -17,6 +17,9 @@ type Caller struct {
 	// authorize appends the header lines that say who sends a request.
 	authorize func(head []byte, c *Call) []byte
 	keeps     string
+	// Known says whether a host is one that the store names as its own, so that calls may be redirected there, without
+	// what says who sends them; nil = there are none.
+	Known func(ctx context.Context, host string) bool
 }
 
 // NewCaller returns a caller for one host. For each request authorize appends the header lines, each with its line
@@ -26,7 +29,7 @@ func NewCaller(cfg *store.Config, a store.Address, n *store.Counters, keeps stri
 	if err != nil {
 		return nil, err
 	}
-	return &Caller{e, authorize, keeps}, nil
+	return &Caller{e: e, authorize: authorize, keeps: keeps}, nil
 }
 
 // A Call is one request.
@@ -201,7 +204,9 @@ func (c *conn) buildCall(q *request) {
 		h = append(strconv.AppendInt(append(h, "Range: bytes="...), q.offset, 10), '-')
 		h = append(strconv.AppendInt(h, q.offset+q.length-1, 10), "\r\n"...)
 	}
-	h = q.call.caller.authorize(h, q.call)
+	if !q.anonymous {
+		h = q.call.caller.authorize(h, q.call)
+	}
 	c.ask = append(h, "\r\n"...)
 }
 

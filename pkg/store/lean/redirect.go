@@ -89,7 +89,7 @@ func (e *Engine) follow(ctx context.Context, c *conn, q *request, seen time.Dura
 	if len(c.head.location) == 0 {
 		return c, nil
 	}
-	to, wrong := e.redirectTarget(q, string(c.head.location), status)
+	to, wrong := e.redirectTarget(ctx, q, string(c.head.location), status)
 	if wrong != nil && len(c.head.region) > 0 {
 		return c, nil // another region, and not another host, is the point
 	}
@@ -117,7 +117,7 @@ func (e *Engine) follow(ctx context.Context, c *conn, q *request, seen time.Dura
 
 // redirectTarget is where a redirect leads, its path and its parameters in the form in which they are signed, or for a call
 // as they are.
-func (e *Engine) redirectTarget(q *request, location string, status int) (*url.URL, error) {
+func (e *Engine) redirectTarget(ctx context.Context, q *request, location string, status int) (*url.URL, error) {
 	var target []byte
 	if q.call != nil {
 		target = q.call.Target
@@ -131,19 +131,32 @@ func (e *Engine) redirectTarget(q *request, location string, status int) (*url.U
 	if err != nil {
 		return nil, store.AsError(err, status)
 	}
+	if q.call != nil {
+		return e.callTarget(ctx, q, from, location, status)
+	}
 	to, err := e.redirects.Target(from, location, status)
 	if err != nil {
 		return nil, err
-	}
-	if q.call != nil {
-		to.RawPath = to.EscapedPath()
-		return to, nil
 	}
 	values, err := url.ParseQuery(to.RawQuery)
 	if err != nil {
 		return nil, store.Errorf(store.CodeRedirect, status, "the store redirects to parameters that cannot be read")
 	}
 	to.RawPath, to.RawQuery = string(appendEscaped(nil, to.Path, true)), canonicalQuery(values)
+	return to, nil
+}
+
+// callTarget is where a redirect leads that answers a call: its path and its parameters stay as they are.
+func (e *Engine) callTarget(ctx context.Context, q *request, from *url.URL, location string, status int) (*url.URL, error) {
+	var known func(string) bool
+	if hosts := q.call.caller.Known; hosts != nil {
+		known = func(host string) bool { return hosts(ctx, host) }
+	}
+	to, trusted, err := e.redirects.TargetIn(from, location, status, known)
+	if err != nil {
+		return nil, err
+	}
+	q.anonymous, to.RawPath = !trusted, to.EscapedPath()
 	return to, nil
 }
 

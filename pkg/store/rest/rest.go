@@ -31,6 +31,11 @@ type API struct {
 	Keeps string // how names of the headers begin, in lower case, that are kept of answers, beside the usual ones
 	// Authorize appends the header lines, each with its line end, that say who sends a request.
 	Authorize func(head []byte, c *lean.Call) []byte
+	// Hosts asks the store for its hosts, to which it may redirect requests. Those that are no more than that are not told
+	// who sends a request. nil = there are none.
+	Hosts func(ctx context.Context) ([]string, error)
+
+	cluster cluster
 }
 
 // New returns what sends requests to a host, over warp's own HTTP if that can talk to it.
@@ -41,6 +46,9 @@ func (api *API) New(cfg *store.Config, a store.Address, n *store.Counters) (Call
 	direct, err := lean.NewCaller(cfg, a, n, api.Keeps, api.Authorize)
 	if err != nil {
 		return nil, err
+	}
+	if api.Hosts != nil {
+		direct.Known = api.knows
 	}
 	return leanCaller{direct}, nil
 }
@@ -223,7 +231,7 @@ func asError(err error, status int) error {
 	return store.AsError(err, status)
 }
 
-func (h *httpCaller) send(ctx context.Context, c *lean.Call, address string) (*http.Response, error) {
+func (h *httpCaller) send(ctx context.Context, c *lean.Call, address string, trusted bool) (*http.Response, error) {
 	var body io.Reader
 	if c.Body != nil && c.Size > 0 {
 		borrowed := &nethttp.BorrowedBody{Body: c.Body}
@@ -245,9 +253,11 @@ func (h *httpCaller) send(ctx context.Context, c *lean.Call, address string) (*h
 	if c.Length > 0 {
 		req.Header.Set("Range", "bytes="+strconv.FormatInt(c.Offset, 10)+"-"+strconv.FormatInt(c.Offset+c.Length-1, 10))
 	}
-	for line := range strings.Lines(string(h.api.Authorize(nil, c))) {
-		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\r\n"), ": ")
-		req.Header.Set(name, value)
+	if trusted {
+		for line := range strings.Lines(string(h.api.Authorize(nil, c))) {
+			name, value, _ := strings.Cut(strings.TrimSuffix(line, "\r\n"), ": ")
+			req.Header.Set(name, value)
+		}
 	}
 	resp, err := h.transport.RoundTrip(req)
 	if err != nil && h.limit > 0 {

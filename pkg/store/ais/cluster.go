@@ -1,0 +1,63 @@
+package ais
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"warp/pkg/store"
+	"warp/pkg/store/rest"
+)
+
+// A clusterMap has the nodes of a cluster.
+type clusterMap struct {
+	Targets map[string]node `json:"tmap"`
+	Proxies map[string]node `json:"pmap"`
+}
+
+// A node is one of a cluster, in the networks that it is in.
+type node struct {
+	Public  network   `json:"public_net"`
+	Control network   `json:"intra_control_net"`
+	Data    network   `json:"intra_data_net"`
+	More    []network `json:"pub_extra"`
+}
+
+type network struct {
+	URL string `json:"direct_url"`
+}
+
+// nodes asks a proxy for the hosts of the cluster.
+func nodes(ctx context.Context, cfg *store.Config, api *rest.API) (hosts []string, err error) {
+	own := cfg.ForAdmin()
+	own.Timeout = store.AdminTimeout
+	at := cfg.Hosts[0]
+	caller, err := api.NewHTTP(own, at, new(store.Counters), store.AdminTimeout)
+	if err != nil {
+		return nil, err
+	}
+	defer caller.Close()
+	e := newEngine(own, caller, at.Path)
+	r := rest.NewRequest(http.MethodGet, e.path+daemonPath+"?what=smap")
+	defer r.End()
+	reply, err := e.send(ctx, r, "", newTrace())
+	if err != nil {
+		return nil, err
+	}
+	defer reply.Release()
+	var all clusterMap
+	if err := json.Unmarshal(reply.Document(), &all); err != nil {
+		return nil, store.BadAnswer(reply.Status, "the answer is no JSON of a cluster's map: %s", store.OneLine(err.Error()))
+	}
+	for _, group := range []map[string]node{all.Targets, all.Proxies} {
+		for _, n := range group {
+			for _, net := range append([]network{n.Public, n.Control, n.Data}, n.More...) {
+				if u, err := url.Parse(net.URL); err == nil && u.Host != "" {
+					hosts = append(hosts, u.Host)
+				}
+			}
+		}
+	}
+	return hosts, nil
+}
