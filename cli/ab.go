@@ -16,6 +16,8 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
+	"warp/cli/newfile"
+	"warp/cli/runlog"
 	"warp/internal/human"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
@@ -226,7 +228,7 @@ func (t *trial) makeFolder() error {
 		t.folder = "warp-ab-" + time.Now().Format("20060102-150405") + "-" + randomID()
 	}
 	if err := os.Mkdir(t.folder, 0o755); err != nil {
-		return exit.Usagef("--logs: cannot make the folder %s: %w", t.folder, reason(err)).WithHint("name one that does not exist")
+		return exit.Usagef("--logs: cannot make the folder %s: %w", t.folder, newfile.Reason(err)).WithHint("name one that does not exist")
 	}
 	for _, side := range t.folders() {
 		if err := os.MkdirAll(filepath.Join(t.folder, side), 0o755); err != nil {
@@ -384,7 +386,7 @@ func (t *trial) makeRun(ctx context.Context, runs *[2][]compare.Run, side, which
 		return err
 	}
 	// What is complete counts, also where Ctrl-C came in the meantime.
-	report, err := analyzeFile(context.WithoutCancel(ctx), path, nil, aggregate.Options{})
+	report, err := runlog.Analyze(context.WithoutCancel(ctx), path, nil, aggregate.Options{})
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,8 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/newfile"
+	"warp/cli/runlog"
 	"warp/pkg/results"
 )
 
@@ -75,7 +77,7 @@ func analyzeLogs(ctx context.Context, inv *command.Invocation, analysis *analysi
 		return nil, err
 	}
 	defer remove()
-	report, err := analyzeFile(ctx, path, inv.In, analysis.options())
+	report, err := runlog.Analyze(ctx, path, inv.In, analysis.options())
 	if err == nil {
 		for _, w := range warnings {
 			if !slices.Contains(report.Warnings, w) {
@@ -97,7 +99,7 @@ func oneLog(ctx context.Context, inv *command.Invocation) (path string, warnings
 	}
 	folder, err := os.MkdirTemp("", "warp-analyze-*")
 	if err != nil {
-		return "", nil, nil, exit.Errorf("cannot merge the logs: %w", reason(err))
+		return "", nil, nil, exit.Errorf("cannot merge the logs: %w", newfile.Reason(err))
 	}
 	remove = func() { os.RemoveAll(folder) }
 	stats, err := mergeTo(ctx, filepath.Join(folder, "merged.csv.zst"), inv.Args)

@@ -14,6 +14,8 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
+	"warp/cli/newfile"
+	"warp/cli/runlog"
 	"warp/internal/human"
 	"warp/pkg/aggregate"
 	"warp/pkg/assert"
@@ -131,7 +133,7 @@ func directions(path string) (smaller, bigger string) {
 func (f *assertFlags) checkFiles() error {
 	seen := map[string]string{}
 	for _, file := range f.files() {
-		if err := checkNew(file.flag, file.path, "name another place"); err != nil {
+		if err := newfile.Check(file.flag, file.path, "name another place"); err != nil {
 			return err
 		}
 		path := filepath.Clean(file.path)
@@ -146,7 +148,7 @@ func (f *assertFlags) checkFiles() error {
 // tryFiles finds out whether the files can be made.
 func (f *assertFlags) tryFiles() error {
 	for _, file := range f.files() {
-		if err := tryFolder(file.flag, file.path); err != nil {
+		if err := newfile.TryFolder(file.flag, file.path); err != nil {
 			return err
 		}
 	}
@@ -191,7 +193,7 @@ func (f *assertFlags) repeats(err error) bool {
 func (f *assertFlags) save(r *results.Report, suite string) (err error) {
 	judged := r.Assertions
 	write := func(flag, path string, w func(io.Writer) error) {
-		if failed := writeNew(path, w); failed != nil {
+		if failed := newfile.Write(path, w); failed != nil {
 			err = errors.Join(err, exit.Errorf("%s: %w", flag, failed))
 		}
 	}
@@ -241,7 +243,7 @@ func (f *assertFlags) judgeLog(ctx context.Context, inv *command.Invocation, pat
 	if len(f.all) == 0 && len(f.files()) == 0 && html.path == "" {
 		return nil, nil
 	}
-	r, err := analyzeFile(ctx, path, nil, aggregate.Options{Slices: assert.Slices(f.all)})
+	r, err := runlog.Analyze(ctx, path, nil, aggregate.Options{Slices: assert.Slices(f.all)})
 	if err != nil {
 		return nil, err
 	}
@@ -320,7 +322,7 @@ func concludeChanges(inv *command.Invocation, v *compare.Verdicts, f *assertFlag
 	v.Assertions = assert.JudgeChanges(f.all, find, strings.Join(v.Withheld, "; "))
 	err := showVerdicts(inv, v, html)
 	if f.junit != "" {
-		failed := writeNew(f.junit, func(w io.Writer) error { return assert.JUnit(w, inv.Command.Name, 0, v.Assertions) })
+		failed := newfile.Write(f.junit, func(w io.Writer) error { return assert.JUnit(w, inv.Command.Name, 0, v.Assertions) })
 		if failed != nil {
 			err = exit.Join(err, exit.Errorf("--junit: %w", failed))
 		}

@@ -14,6 +14,8 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/newfile"
+	"warp/cli/runlog"
 	"warp/internal/human"
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
@@ -74,11 +76,11 @@ var baselineName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 // readRuns reads what the arguments after the name of a baseline say.
 func readRuns(ctx context.Context, inv *command.Invocation) (name string, runs []compare.Run, err error) {
 	for _, arg := range inv.Args[2:] {
-		set, err := findRuns(arg)
+		set, err := runlog.Find(arg)
 		if err != nil {
 			return "", nil, err
 		}
-		read, err := set.read(ctx, inv, aggregate.Options{})
+		read, err := set.Read(ctx, inv.In, inv.Debugf, aggregate.Options{})
 		if err != nil {
 			return "", nil, err
 		}
@@ -115,7 +117,7 @@ func saveBaseline(ctx context.Context, inv *command.Invocation, kept string, rep
 	for i, r := range runs {
 		compact := r.Report.Compact()
 		inv.Hide.Strings(compact)
-		err := writeNew(filepath.Join(temp, fmt.Sprintf("%03d.json", i+1)), func(w io.Writer) error { return report.JSON(w, compact) })
+		err := newfile.Write(filepath.Join(temp, fmt.Sprintf("%03d.json", i+1)), func(w io.Writer) error { return report.JSON(w, compact) })
 		if err != nil {
 			return exit.Errorf("saving the baseline: %w", err)
 		}
@@ -140,11 +142,11 @@ func checkBaseline(ctx context.Context, inv *command.Invocation, kept string, o 
 	if _, err := os.Stat(kept); errors.Is(err, fs.ErrNotExist) {
 		return exit.Errorf("there is no baseline %s", kept).WithHint("warp baseline save makes it")
 	}
-	saved, err := findRuns(kept)
+	saved, err := runlog.Find(kept)
 	if err != nil {
 		return err
 	}
-	before, err := saved.read(ctx, inv, aggregate.Options{})
+	before, err := saved.Read(ctx, inv.In, inv.Debugf, aggregate.Options{})
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
+	"warp/cli/newfile"
 	"warp/cli/profile"
 	"warp/internal/human"
 	"warp/pkg/bench"
@@ -174,7 +175,7 @@ func (f *benchFlags) ready(b benchmark, json bool) (o bench.Options, err error) 
 func (f *benchFlags) checkFiles(o *bench.Options) error {
 	f.log = logPath(f.benchdata, f.logKind(o.Benchmark), o.ClientID)
 	if f.progress.output != "" {
-		if err := checkNew("--stats-output", f.progress.output, "name another place"); err != nil {
+		if err := newfile.Check("--stats-output", f.progress.output, "name another place"); err != nil {
 			return err
 		}
 	}
@@ -200,7 +201,7 @@ func (f *benchFlags) tryFiles() error {
 	if err := f.analysis.tryOut(); err != nil || f.stress {
 		return err
 	}
-	return tryFolder("--benchdata", f.log)
+	return newfile.TryFolder("--benchdata", f.log)
 }
 
 func (f *benchFlags) workload(b benchmark) command.Group {

@@ -9,6 +9,7 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/runlog"
 	"warp/pkg/compare"
 	"warp/pkg/diff"
 	"warp/pkg/report"
@@ -74,21 +75,21 @@ func cmpCommand() *command.Command {
 
 // compareArguments compares two runs, or judges two sets of them.
 func compareArguments(ctx context.Context, inv *command.Invocation, analysis *analysisFlags, asserts *assertFlags, o compare.Options) error {
-	var sets [2]runSet
+	var sets [2]runlog.Set
 	var runs [2][]compare.Run
 	for i, arg := range inv.Args {
 		var err error
-		if sets[i], err = findRuns(arg); err != nil {
+		if sets[i], err = runlog.Find(arg); err != nil {
 			return err
 		}
 	}
 	for i := range sets {
 		var err error
-		if runs[i], err = sets[i].read(ctx, inv, analysis.options()); err != nil {
+		if runs[i], err = sets[i].Read(ctx, inv.In, inv.Debugf, analysis.options()); err != nil {
 			return err
 		}
 	}
-	if sets[0].one && sets[1].one {
+	if sets[0].One && sets[1].One {
 		if len(asserts.all) > 0 {
 			return exit.Usagef("--assert: a change is judged between two sets of runs, and there is one run a side").WithHint("give folders or patterns")
 		}
@@ -98,7 +99,7 @@ func compareArguments(ctx context.Context, inv *command.Invocation, analysis *an
 	if err != nil {
 		return refused(err)
 	}
-	v.Before.Name, v.After.Name = sets[0].name, sets[1].name
+	v.Before.Name, v.After.Name = sets[0].Name, sets[1].Name
 	return concludeChanges(inv, v, asserts, &analysis.html)
 }
 

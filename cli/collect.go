@@ -8,6 +8,7 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/newfile"
 	"warp/internal/human"
 	"warp/pkg/fleet"
 )
@@ -47,7 +48,7 @@ func (f *fleetFlags) collect(ctx context.Context, inv *command.Invocation, run, 
 	if err := checkLog(log); err != nil {
 		return err
 	}
-	if err := tryFolder("--benchdata", log); err != nil {
+	if err := newfile.TryFolder("--benchdata", log); err != nil {
 		return err
 	}
 	// The coordinator that is dead may have left copies of the names that it would give, and so may a collect that was.

@@ -12,6 +12,8 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
+	"warp/cli/newfile"
+	"warp/cli/runlog"
 	"warp/internal/human"
 	"warp/pkg/export"
 	"warp/pkg/oplog"
@@ -91,10 +93,10 @@ func (f *logExport) check(inv *command.Invocation) error {
 	if f.out == "-" {
 		return nil
 	}
-	if err := checkNew("--out", f.out, "name another place"); err != nil {
+	if err := newfile.Check("--out", f.out, "name another place"); err != nil {
 		return err
 	}
-	return tryFolder("--out", f.out)
+	return newfile.TryFolder("--out", f.out)
 }
 
 func (f *logExport) run(ctx context.Context, inv *command.Invocation) error {
@@ -106,7 +108,7 @@ func (f *logExport) run(ctx context.Context, inv *command.Invocation) error {
 	if f.format == formatCSV {
 		return f.rows(ctx, inv, path, warnings)
 	}
-	report, err := analyzeFile(ctx, path, inv.In, f.analysis.options())
+	report, err := runlog.Analyze(ctx, path, inv.In, f.analysis.options())
 	if err != nil {
 		return err
 	}
@@ -128,16 +130,16 @@ func (f *logExport) run(ctx context.Context, inv *command.Invocation) error {
 
 // rows copies the rows that are asked for.
 func (f *logExport) rows(ctx context.Context, inv *command.Invocation, path string, warnings []string) error {
-	log, err := openLog(ctx, path, inv.In)
+	log, err := runlog.Open(ctx, path, inv.In)
 	if err != nil {
 		return err
 	}
-	defer log.close()
-	if log.aggregated {
-		return exit.Errorf("%s has results, without the single requests that CSV consists of", log.name).WithHint("give the op log of the run")
+	defer log.Close()
+	if log.Aggregated {
+		return exit.Errorf("%s has results, without the single requests that CSV consists of", log.Name).WithHint("give the op log of the run")
 	}
 	return f.write(inv, warnings, func(w io.Writer) (string, error) {
-		to, err := export.NewCSV(w, log.header.Scripted || len(log.header.Statements) > 0)
+		to, err := export.NewCSV(w, log.Header().Scripted || len(log.Header().Statements) > 0)
 		if err != nil {
 			return "", err
 		}
@@ -145,11 +147,11 @@ func (f *logExport) rows(ctx context.Context, inv *command.Invocation, path stri
 		if err = o.Rows(log, to.Write); err == nil {
 			err = to.Flush()
 		}
-		for _, text := range log.warnings {
+		for _, text := range log.Warnings {
 			inv.Warnf("%s", text)
 		}
 		if read := (*oplog.ReadError)(nil); err != nil && !errors.As(err, &read) && context.Cause(ctx) == nil {
-			err = exit.Errorf("%s: %w", log.name, err)
+			err = exit.Errorf("%s: %w", log.Name, err)
 		}
 		return human.Plural(to.Rows(), "row"), err
 	})
@@ -170,7 +172,7 @@ func (f *logExport) write(inv *command.Invocation, warnings []string, content fu
 	if f.out == "-" {
 		err = inv.Result(fill)
 	} else {
-		err = writeNew(f.out, fill)
+		err = newfile.Write(f.out, fill)
 	}
 	if err != nil && failed != nil {
 		err = failed

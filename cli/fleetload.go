@@ -10,6 +10,7 @@ import (
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/live"
+	"warp/cli/runlog"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/fleet"
@@ -240,7 +241,7 @@ func (l *fleetLoad) report(ctx context.Context, out *outcome) error {
 		if err := l.merge(ctx); err != nil || s.written == "" {
 			return err
 		}
-		report, err := analyzeFile(ctx, s.written, nil, o)
+		report, err := runlog.Analyze(ctx, s.written, nil, o)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/newfile"
 	"warp/pkg/report/page"
 	"warp/pkg/results"
 )
@@ -27,7 +28,7 @@ func (f *htmlFlag) check() error {
 	if f.path == "" {
 		return nil
 	}
-	return checkNew("--html", f.path, "name another place")
+	return newfile.Check("--html", f.path, "name another place")
 }
 
 // try finds out whether the file can be made.
@@ -35,7 +36,7 @@ func (f *htmlFlag) try() error {
 	if f.path == "" {
 		return nil
 	}
-	return tryFolder("--html", f.path)
+	return newfile.TryFolder("--html", f.path)
 }
 
 // ready is both, for commands that begin at once.
@@ -58,7 +59,7 @@ func savePage(inv *command.Invocation, f *htmlFlag, draw func(page.Options) *pag
 	if f.path == "" {
 		return nil
 	}
-	if err := writeNew(f.path, p.Write); err != nil {
+	if err := newfile.Write(f.path, p.Write); err != nil {
 		return exit.Errorf("--html: %w", err)
 	}
 	inv.Notef("page written to %q", f.path)

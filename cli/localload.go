@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"warp/cli/exit"
+	"warp/cli/runlog"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/monitor"
@@ -104,7 +105,7 @@ func (l *localLoad) report(_ context.Context, out *outcome) error {
 	case out.Sent == 0:
 	case l.s.written != "" && needsLog(o):
 		// What a first Ctrl-C stopped is reported all the same.
-		report, err = analyzeFile(context.Background(), l.s.written, nil, o)
+		report, err = runlog.Analyze(context.Background(), l.s.written, nil, o)
 	default:
 		report, err = l.summarize(out)
 	}

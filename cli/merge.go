@@ -12,8 +12,9 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/newfile"
+	"warp/cli/runlog"
 	"warp/internal/human"
-	"warp/pkg/oplog"
 	"warp/pkg/oplog/merge"
 	"warp/pkg/results"
 )
@@ -53,7 +54,7 @@ func mergeLogs(ctx context.Context, inv *command.Invocation, benchdata string, a
 	if err := checkLog(path); err != nil {
 		return err
 	}
-	if err := tryFolder("--benchdata", path); err != nil {
+	if err := newfile.TryFolder("--benchdata", path); err != nil {
 		return err
 	}
 	if err := asserts.tryFiles(); err != nil {
@@ -83,7 +84,7 @@ func mergeLogs(ctx context.Context, inv *command.Invocation, benchdata string, a
 // reportMerged shows the report of the merged log, without what was warned of already.
 func reportMerged(ctx context.Context, inv *command.Invocation, stats merge.Stats, asserts *assertFlags, html *htmlFlag) error {
 	analysis := analysisFlags{report: reportCompact, log: stats.Path, asserts: asserts, html: *html}
-	r, err := analyzeFile(ctx, stats.Path, nil, analysis.options())
+	r, err := runlog.Analyze(ctx, stats.Path, nil, analysis.options())
 	if err != nil {
 		return err
 	}
@@ -93,16 +94,7 @@ func reportMerged(ctx context.Context, inv *command.Invocation, stats merge.Stat
 
 // mergeTo makes one log at path of those that are named.
 func mergeTo(ctx context.Context, path string, logs []string) (merge.Stats, error) {
-	return merge.Logs(ctx, path, logs, merge.Options{
-		Open: func(name string) (*oplog.Reader, error) {
-			file, _, err := openFile(name)
-			if err != nil {
-				return nil, err
-			}
-			file.Close()
-			return oplog.Open(name)
-		},
-	})
+	return merge.Logs(ctx, path, logs, merge.Options{Open: runlog.OpenReader})
 }
 
 // showMerged says what the merged log has and where it is.

@@ -9,6 +9,8 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/newfile"
+	"warp/cli/runlog"
 	"warp/internal/human"
 	"warp/pkg/compare"
 	"warp/pkg/diff"
@@ -48,22 +50,22 @@ func drawRuns(ctx context.Context, inv *command.Invocation, analysis *analysisFl
 	if path == "" {
 		return exit.Usagef("there is no name for the page").WithHint("write -o FILE.html")
 	}
-	if err := checkNew("--out", path, "name another place"); err != nil {
+	if err := newfile.Check("--out", path, "name another place"); err != nil {
 		return err
 	}
-	if err := tryFolder("--out", path); err != nil {
+	if err := newfile.TryFolder("--out", path); err != nil {
 		return err
 	}
 	var runs []compare.Run
 	for _, arg := range inv.Args {
-		set, err := findRuns(arg)
+		set, err := runlog.Find(arg)
 		if err != nil {
 			return err
 		}
-		if n := len(runs) + len(set.paths); n > page.MaxRuns {
+		if n := len(runs) + len(set.Paths); n > page.MaxRuns {
 			return exit.Usagef("these are %d runs or more, and a chart has room for %d", n, page.MaxRuns).WithHint("compare sets of runs with warp cmp --html")
 		}
-		read, err := set.read(ctx, inv, analysis.options())
+		read, err := set.Read(ctx, inv.In, inv.Debugf, analysis.options())
 		if err != nil {
 			return err
 		}
@@ -72,7 +74,7 @@ func drawRuns(ctx context.Context, inv *command.Invocation, analysis *analysisFl
 	for _, r := range runs {
 		inv.Hide.Strings(r.Report)
 	}
-	err := writeNew(path, func(w io.Writer) error {
+	err := newfile.Write(path, func(w io.Writer) error {
 		if len(runs) == 1 {
 			return page.Report(runs[0].Report, page.Options{Location: time.Local}).Write(w)
 		}

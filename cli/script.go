@@ -15,6 +15,7 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
+	"warp/cli/newfile"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 	"warp/pkg/script"
@@ -279,7 +280,7 @@ func (f *scriptFlags) read(ctx context.Context, args []string, in io.Reader) (wh
 	case f.input != "" && f.input != "-":
 		data, err := os.ReadFile(f.input)
 		if err != nil {
-			return "", "", exit.Usagef("--input: %s: %w", f.input, reason(err))
+			return "", "", exit.Usagef("--input: %s: %w", f.input, newfile.Reason(err))
 		}
 		return f.input, string(data), nil
 	}
@@ -351,7 +352,7 @@ func (f *scriptFlags) execute(ctx context.Context, inv *command.Invocation, stat
 	if err := checkLog(path); err != nil {
 		return err
 	}
-	if err := tryFolder("--benchdata", path); err != nil {
+	if err := newfile.TryFolder("--benchdata", path); err != nil {
 		return err
 	}
 	if err := f.asserts.tryFiles(); err != nil {

@@ -1,58 +1,59 @@
-package cli
+package runlog
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/newfile"
 	"warp/pkg/aggregate"
 	"warp/pkg/compare"
 )
 
-// A runSet is what an argument names: one run, or any number of them.
-type runSet struct {
-	name  string
-	paths []string
-	one   bool // the argument is a file, and no folder or pattern
+// A Set is one run, or any number of them, that an argument names.
+type Set struct {
+	Name  string
+	Paths []string
+	One   bool // the argument is a file, not a folder or pattern
 }
 
-// findRuns finds the files that an argument names. A file that exists is
-// never a pattern: names of logs have brackets.
-func findRuns(arg string) (runSet, error) {
+// Find finds the files that an argument names. A file that exists is never a
+// pattern, because names of logs have brackets.
+func Find(arg string) (Set, error) {
 	if arg == "-" {
-		return runSet{arg, []string{arg}, true}, nil
+		return Set{arg, []string{arg}, true}, nil
 	}
 	info, err := os.Stat(arg)
 	switch {
 	case err == nil && info.IsDir():
 		paths, err := runsIn(arg)
-		return runSet{name: arg, paths: paths}, err
+		return Set{Name: arg, Paths: paths}, err
 	case err == nil || !strings.ContainsAny(arg, "*?["):
-		return runSet{arg, []string{arg}, true}, nil
+		return Set{arg, []string{arg}, true}, nil
 	}
 	paths, err := filepath.Glob(arg)
 	if err != nil {
-		return runSet{}, exit.Usagef("%q is not a pattern of file names: %w", arg, err)
+		return Set{}, exit.Usagef("%q is not a pattern of file names: %w", arg, err)
 	}
 	paths = slices.DeleteFunc(paths, func(p string) bool {
 		info, err := os.Stat(p)
 		return err == nil && info.IsDir()
 	})
 	if len(paths) == 0 {
-		return runSet{}, exit.Errorf("no file matches %q", arg)
+		return Set{}, exit.Errorf("no file matches %q", arg)
 	}
-	return runSet{name: arg, paths: paths}, nil
+	return Set{Name: arg, Paths: paths}, nil
 }
 
 // runsIn lists the logs and reports in a folder.
 func runsIn(folder string) (paths []string, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, exit.Errorf("cannot read the folder %s: %w", folder, reason(err))
+		return nil, exit.Errorf("cannot read the folder %s: %w", folder, newfile.Reason(err))
 	}
 	for _, e := range entries {
 		if !e.IsDir() && isRunName(e.Name()) {
@@ -70,13 +71,13 @@ func isRunName(name string) bool {
 	return !strings.HasPrefix(name, ".") && (strings.HasSuffix(name, ".csv") || strings.HasSuffix(name, ".json"))
 }
 
-// read analyses the runs, one after the other.
-func (s *runSet) read(ctx context.Context, inv *command.Invocation, o aggregate.Options) (runs []compare.Run, err error) {
-	for i, path := range s.paths {
-		if !s.one {
-			inv.Debugf("reading %s, %d of %d", path, i+1, len(s.paths))
+// Read analyses the runs, one after the other. Debugf reports progress.
+func (s *Set) Read(ctx context.Context, in io.Reader, debugf func(format string, args ...any), o aggregate.Options) (runs []compare.Run, err error) {
+	for i, path := range s.Paths {
+		if !s.One {
+			debugf("reading %s, %d of %d", path, i+1, len(s.Paths))
 		}
-		r, err := analyzeFile(ctx, path, inv.In, o)
+		r, err := Analyze(ctx, path, in, o)
 		if err != nil {
 			return nil, err
 		}
