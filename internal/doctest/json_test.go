@@ -247,70 +247,115 @@ func sets(t *testing.T, dir, text string) {
 	}
 }
 
-// seeEverything runs what makes every field appear at least once.
+var (
+	reportType     = reflect.TypeFor[results.Report]()
+	comparisonType = reflect.TypeFor[diff.Comparison]()
+	verdictsType   = reflect.TypeFor[compare.Verdicts]()
+)
+
+// seeEverything runs what makes every field appear at least once. Later steps use
+// the logs of those before.
 func seeEverything(t *testing.T) sighting {
 	dir := workplace(t)
-	report, comparison := reflect.TypeFor[results.Report](), reflect.TypeFor[diff.Comparison]()
 	seen := sighting{}
-	// Errors, several hosts, an open loop that is far too fast.
+	seen.runs(t, dir)
+	seen.aggregated(t, dir)
+	seen.sets(t, dir, seen.logs(t, dir))
+	seen.script(t, dir)
+	seen.assertions(t, dir)
+	seen.files(t, dir)
+	seen.calibration(t, dir)
+	seen.cleaning(t, dir)
+	seen.object(t, "Planned run", mustWarp(t, 0, dir, "get", "--json", "--dry-run").out)
+	return seen
+}
+
+// runs has errors and several hosts, an open loop that is far too fast, and the same object again and again.
+func (s sighting) runs(t *testing.T, dir string) {
 	r := mustWarp(t, 3, dir, "put", "--host="+twoHosts(t), "--access-key=testkey", "--secret-key=testsecret", "--obj.size=1KiB,64KiB",
 		"--obj.randsize", "--allow-dead-hosts", "--concurrent=2", "--duration=1s", "--rps-limit=2000000", "--json", "--analyze.v",
 		"--stats-interval=200ms", "--benchdata=open")
-	seen.document(t, r.out, report)
+	s.document(t, r.out, reportType)
 	for l := range strings.Lines(r.errout) {
 		switch {
 		case strings.HasPrefix(l, `{"elapsed_s"`) && strings.Contains(l, `"phase"`):
-			seen.object(t, "Phase line", l)
+			s.object(t, "Phase line", l)
 		case strings.HasPrefix(l, "{"):
-			seen.object(t, "Progress line", l)
+			s.object(t, "Progress line", l)
 		}
 	}
-	// The same object again and again.
 	r = mustWarp(t, 0, dir, "get", "--host=embedded", "--obj.size=4KiB", "--objects=10", "--concurrent=2", "--duration=500ms",
 		"--rps-limit=1000", "--json", "--analyze.v", "--trace-http", "--trace-http-sample=1", "--benchdata=again")
-	seen.document(t, r.out, report)
+	s.document(t, r.out, reportType)
 	for l := range strings.Lines(r.errout) { // of a preparation, of which the total is known
 		if strings.HasPrefix(l, `{"elapsed_s"`) && strings.Contains(l, `"phase"`) {
-			seen.object(t, "Phase line", l)
+			s.object(t, "Phase line", l)
 		}
 	}
+}
+
+// aggregated has a file of MinIO's warp.
+func (s sighting) aggregated(t *testing.T, dir string) {
 	aggregated, err := filepath.Abs("../../pkg/miniowarp/testdata/aggregated.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen.document(t, mustWarp(t, 0, dir, "analyze", "--json", aggregated).out, report)
-	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", aggregated, aggregated).out, comparison)
-	// An early end.
-	r = mustWarp(t, 1, dir, "put", "--host=embedded", "--embedded.memory=16MiB", "--obj.size=64KiB", "--concurrent=2",
+	s.document(t, mustWarp(t, 0, dir, "analyze", "--json", aggregated).out, reportType)
+	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", aggregated, aggregated).out, comparisonType)
+}
+
+// logs has a run that ends early, one with a log of bad luck, and comparisons of logs. It returns
+// the report of the first one.
+func (s sighting) logs(t *testing.T, dir string) (report string) {
+	r := mustWarp(t, 1, dir, "put", "--host=embedded", "--embedded.memory=16MiB", "--obj.size=64KiB", "--concurrent=2",
 		"--duration=1m", "--json", "--quiet", "--benchdata=full")
-	seen.document(t, r.out, report)
-	seen.document(t, mustWarp(t, 0, dir, "analyze", "--json", "open.csv.zst").out, report)
+	s.document(t, r.out, reportType)
+	s.document(t, mustWarp(t, 0, dir, "analyze", "--json", "open.csv.zst").out, reportType)
 	unluckyLog(t, filepath.Join(dir, "unlucky.csv.zst"))
-	seen.document(t, mustWarp(t, 0, dir, "analyze", "--json", "unlucky.csv.zst").out, report)
-	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "open.csv.zst", "open.csv.zst").out, comparison)
-	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "open.csv.zst", "full.csv.zst").out, comparison)
-	sets(t, dir, r.out)
-	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "--force", "--analyze.v", "before", "after").out, reflect.TypeFor[compare.Verdicts]())
-	seen.document(t, mustWarp(t, 5, dir, "ab", "--json", "--aa", "--pairs=1", "--max-pairs=2", "--pause=0s", "--logs=trial", "--assert=p50.change<+5%",
-		"stat", "--host=embedded", "--objects=10", "--duration=200ms", "--concurrent=1").out, reflect.TypeFor[compare.Verdicts]())
-	seen.script(t, dir)
-	seen.document(t, mustWarp(t, 0, dir, "analyze", "--json", "script.csv.zst").out, report)
-	seen.document(t, mustWarp(t, 0, dir, "cmp", "--json", "script.csv.zst", "script.csv.zst").out, comparison)
-	// Assertions: by statement, with an interval, by pieces, and confirmed.
-	seen.document(t, mustWarp(t, 4, dir, "analyze", "--json", "script.csv.zst", "--assert=GET.errors<=100%", "--assert=GET.errors<0%").out, report)
-	seen.document(t, mustWarp(t, 4, dir, "put", "--host=embedded", "--obj.size=1KiB", "--concurrent=2", "--duration=3s", "--json",
-		"--benchdata=confirmed", "--assert=errors>50%", "--assert=every 1s errors<=0%", "--confirm").out, report)
-	seen.object(t, "Merged log", mustWarp(t, 0, dir, "merge", "--json", "--benchdata=m", "--assert=errors<=100%", "open.csv.zst", "full.csv.zst").out)
-	seen.object(t, "Exported file", mustWarp(t, 0, dir, "export", "--json", "-o", "m.csv", "m.csv.zst").out)
-	seen.object(t, "Set mark", setMark(t, dir))
-	// Two runs that were not at the same time.
-	seen.document(t, mustWarp(t, 0, dir, "analyze", "--json", "m.csv.zst").out, report)
-	r = mustWarp(t, 0, dir, "calibrate", "--json", "--duration=100ms")
-	seen.object(t, "Calibration", r.out)
+	s.document(t, mustWarp(t, 0, dir, "analyze", "--json", "unlucky.csv.zst").out, reportType)
+	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", "open.csv.zst", "open.csv.zst").out, comparisonType)
+	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", "open.csv.zst", "full.csv.zst").out, comparisonType)
+	return r.out
+}
+
+// sets has sets of runs that are compared: copies of a run, and those of ab.
+func (s sighting) sets(t *testing.T, dir, report string) {
+	sets(t, dir, report)
+	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", "--force", "--analyze.v", "before", "after").out, verdictsType)
+	s.document(t, mustWarp(t, 5, dir, "ab", "--json", "--aa", "--pairs=1", "--max-pairs=2", "--pause=0s", "--logs=trial", "--assert=p50.change<+5%",
+		"stat", "--host=embedded", "--objects=10", "--duration=200ms", "--concurrent=1").out, verdictsType)
+}
+
+// assertions has them by statement, with an interval, by pieces, and confirmed.
+func (s sighting) assertions(t *testing.T, dir string) {
+	s.document(t, mustWarp(t, 0, dir, "analyze", "--json", "script.csv.zst").out, reportType)
+	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", "script.csv.zst", "script.csv.zst").out, comparisonType)
+	s.document(t, mustWarp(t, 4, dir, "analyze", "--json", "script.csv.zst", "--assert=GET.errors<=100%", "--assert=GET.errors<0%").out, reportType)
+	s.document(t, mustWarp(t, 4, dir, "put", "--host=embedded", "--obj.size=1KiB", "--concurrent=2", "--duration=3s", "--json",
+		"--benchdata=confirmed", "--assert=errors>50%", "--assert=every 1s errors<=0%", "--confirm").out, reportType)
+}
+
+// files has merged and exported logs, and marks. The runs of the merged log were not at the same time.
+func (s sighting) files(t *testing.T, dir string) {
+	s.object(t, "Merged log", mustWarp(t, 0, dir, "merge", "--json", "--benchdata=m", "--assert=errors<=100%", "open.csv.zst", "full.csv.zst").out)
+	s.object(t, "Exported file", mustWarp(t, 0, dir, "export", "--json", "-o", "m.csv", "m.csv.zst").out)
+	s.object(t, "Set mark", setMark(t, dir))
+	s.document(t, mustWarp(t, 0, dir, "analyze", "--json", "m.csv.zst").out, reportType)
+}
+
+// calibration has the limits of this machine.
+func (s sighting) calibration(t *testing.T, dir string) {
+	r := mustWarp(t, 0, dir, "calibrate", "--json", "--duration=100ms")
+	s.object(t, "Calibration", r.out)
 	var calibration struct{ Points []json.RawMessage }
 	if err := json.Unmarshal([]byte(r.out), &calibration); err != nil || len(calibration.Points) == 0 {
 		t.Fatalf("a calibration with %d points: %v", len(calibration.Points), err)
 	}
+	s.object(t, "Calibration point", string(calibration.Points[0]))
+}
+
+// cleaning has what clean finds in a bucket.
+func (s sighting) cleaning(t *testing.T, dir string) {
 	store, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: 64 << 20})
 	if err != nil {
 		t.Fatal(err)
@@ -318,8 +363,8 @@ func seeEverything(t *testing.T) sighting {
 	defer store.Close()
 	at := []string{"--host=" + store.Addr(), "--access-key=testkey", "--secret-key=testsecret"}
 	mustWarp(t, 0, dir, append([]string{"put", "--obj.size=1", "--max-objects=3", "--keep-data", "--stress"}, at...)...)
-	r = mustWarp(t, 0, dir, append([]string{"clean", "--json", "--dry-run"}, at...)...)
-	seen.object(t, "Cleaned bucket", r.out)
+	r := mustWarp(t, 0, dir, append([]string{"clean", "--json", "--dry-run"}, at...)...)
+	s.object(t, "Cleaned bucket", r.out)
 	var cleaned struct{ Runs []struct{ Seed string } }
 	if err := json.Unmarshal([]byte(r.out), &cleaned); err != nil || len(cleaned.Runs) != 1 {
 		t.Fatalf("%v in %s", err, r.out)
@@ -329,10 +374,7 @@ func seeEverything(t *testing.T) sighting {
 	if err := json.Unmarshal([]byte(r.out), &runs); err != nil {
 		t.Fatal(err)
 	}
-	seen.object(t, "Cleaned run", string(runs.Runs[0]))
-	seen.object(t, "Planned run", mustWarp(t, 0, dir, "get", "--json", "--dry-run").out)
-	seen.object(t, "Calibration point", string(calibration.Points[0]))
-	return seen
+	s.object(t, "Cleaned run", string(runs.Runs[0]))
 }
 
 // script runs scripts with all that their documents can have.

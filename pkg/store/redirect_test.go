@@ -6,15 +6,18 @@ import (
 	"testing"
 )
 
+// A redirectTest is where a store sends a request for /b/k.
+type redirectTest struct {
+	host, location string
+	tls            bool
+	allowed        string // --redirect-hosts
+	want           string // the address, or what is wrong
+}
+
 // Where a store may send requests, and with them the credentials of whoever asks.
-func TestRedirects(t *testing.T) {
+func TestRedirectsAccepted(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		host, location string
-		tls            bool
-		allowed        string
-		want           string // the address, or what is wrong
-	}{
+	for _, test := range []redirectTest{
 		{host: "s3.store.test:9000", location: "http://s3.store.test:9001/b/k?x=1", want: "http://s3.store.test:9001/b/k?x=1"},
 		{host: "s3.store.test", location: "http://NODE7.Store.Test:80/b/k", want: "http://node7.store.test:80/b/k"},
 		{host: "s3.store.test", location: "http://a.b.store.test/b/k", want: "http://a.b.store.test/b/k"},
@@ -26,7 +29,14 @@ func TestRedirects(t *testing.T) {
 		{host: "[::1]:1", location: "http://[0:0::1]:2/b/k", want: "http://[0:0::1]:2/b/k"},
 		{host: "minio:1", location: "http://minio:2/b/k", want: "http://minio:2/b/k"},
 		{host: "s3.store.test", tls: true, location: "https://t.store.test/b", want: "https://t.store.test/b"},
+	} {
+		test.run(t)
+	}
+}
 
+func TestRedirectsRefused(t *testing.T) {
+	t.Parallel()
+	for _, test := range []redirectTest{
 		{host: "a.ais.svc.test", location: "http://x.other.svc.test/b", want: "outside of its own domain"},
 		{host: "store.test", location: "http://store.test.evil.test/b", want: "--redirect-hosts=store.test.evil.test"},
 		{host: "store.test", location: "http://evilstore.test/b", want: "outside"},
@@ -62,7 +72,14 @@ func TestRedirects(t *testing.T) {
 		{host: "s3.store.test", location: "http://%65vil.store.test/b", want: "no address"},
 		{host: "s3.store.test", location: "http://münchen.store.test/b", want: "cannot be in the name"},
 		{host: "s3.store.test", location: "http://\x00/b", want: "no address"},
+	} {
+		test.run(t)
+	}
+}
 
+func TestRedirectHosts(t *testing.T) {
+	t.Parallel()
+	for _, test := range []redirectTest{
 		{host: "h", allowed: "other", location: "http://other:7/b", want: "http://other:7/b"},
 		{host: "h", allowed: "other:7", location: "http://other:7/b", want: "http://other:7/b"},
 		{host: "h", allowed: "other:7", location: "http://other:8/b", want: "outside"},
@@ -74,31 +91,36 @@ func TestRedirects(t *testing.T) {
 		{host: "h", allowed: "*.store.test", location: "http://store.test/b", want: "outside"},
 		{host: "h", allowed: "*.store.test", location: "http://xstore.test/b", want: "outside"},
 	} {
-		cfg := Config{TLS: test.tls}
-		if test.allowed != "" {
-			var err error
-			if cfg.RedirectHosts, err = ParseRedirectHosts(test.allowed); err != nil {
-				t.Fatal(err)
-			}
-		}
-		a := Address{Name: test.host}
-		from, err := url.Parse(a.URL(test.tls) + "/b/k")
-		if err != nil {
+		test.run(t)
+	}
+}
+
+func (test *redirectTest) run(t *testing.T) {
+	t.Helper()
+	cfg := Config{TLS: test.tls}
+	if test.allowed != "" {
+		var err error
+		if cfg.RedirectHosts, err = ParseRedirectHosts(test.allowed); err != nil {
 			t.Fatal(err)
 		}
-		to, err := NewRedirects(&cfg, &a).Target(from, test.location, 307)
-		got := ""
-		if err != nil {
-			got = err.Error()
-		} else {
-			got = to.String()
-		}
-		if strings.HasPrefix(test.want, "http") != (err == nil) || !strings.Contains(got, test.want) || err == nil && got != test.want {
-			t.Errorf("%s -> %q (allowed %q): %s, want %s", test.host, test.location, test.allowed, got, test.want)
-		}
-		if err != nil && CodeOf(err) != CodeRedirect {
-			t.Errorf("%s -> %q: code %s", test.host, test.location, CodeOf(err))
-		}
+	}
+	a := Address{Name: test.host}
+	from, err := url.Parse(a.URL(test.tls) + "/b/k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, err := NewRedirects(&cfg, &a).Target(from, test.location, 307)
+	got := ""
+	if err != nil {
+		got = err.Error()
+	} else {
+		got = to.String()
+	}
+	if strings.HasPrefix(test.want, "http") != (err == nil) || !strings.Contains(got, test.want) || err == nil && got != test.want {
+		t.Errorf("%s -> %q (allowed %q): %s, want %s", test.host, test.location, test.allowed, got, test.want)
+	}
+	if err != nil && CodeOf(err) != CodeRedirect {
+		t.Errorf("%s -> %q: code %s", test.host, test.location, CodeOf(err))
 	}
 }
 

@@ -33,16 +33,9 @@ func newTrace() *store.Trace { return store.NewTrace(time.Now()) }
 
 // List checks each entry as well: clean-up deletes what it is told here.
 func (a *Admin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
-	check := s3.NewListCheck(l.Bucket, l.Prefix, l.Versions)
-	var wrong error
-	err := a.Engine.List(ctx, l, func(o store.Object) bool {
-		skip, err := check.Entry(&o)
-		if wrong = err; wrong != nil {
-			return false
-		}
-		return skip || each(o)
-	}, tr)
-	return cmp.Or(wrong, err)
+	return s3.NewListCheck(l.Bucket, l.Prefix, l.Versions).Each(each, func(each func(store.Object) bool) error {
+		return a.Engine.List(ctx, l, each, tr)
+	})
 }
 
 // A bucket is what the API says of a bucket.

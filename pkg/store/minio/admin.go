@@ -156,16 +156,9 @@ func (a *Admin) UploadFile(ctx context.Context, ref store.Ref, path, contentType
 
 // List also checks each entry, because clean-up deletes what it returns.
 func (a *Admin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
-	check := s3.NewListCheck(l.Bucket, l.Prefix, l.Versions)
-	var wrong error
-	err := a.Engine.List(ctx, l, func(o store.Object) bool {
-		skip, err := check.Entry(&o)
-		if wrong = err; wrong != nil {
-			return false
-		}
-		return skip || each(o)
-	}, tr)
-	return cmp.Or(wrong, err)
+	return s3.NewListCheck(l.Bucket, l.Prefix, l.Versions).Each(each, func(each func(store.Object) bool) error {
+		return a.Engine.List(ctx, l, each, tr)
+	})
 }
 
 func (a *Admin) DeleteLocked(ctx context.Context, refs []store.Ref) error {

@@ -1,6 +1,7 @@
 package s3
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -41,6 +42,20 @@ func (c *ListCheck) Entry(o *store.Object) (skip bool, err error) {
 	}
 	*last, c.version, c.repeated = o.Key, o.VersionID, again
 	return again, nil
+}
+
+// Each calls list, which lists entries, and passes each of them on that [ListCheck.Entry] accepts. It
+// ends the listing at the first wrong one, whose error it returns.
+func (c *ListCheck) Each(each func(store.Object) bool, list func(each func(store.Object) bool) error) error {
+	var wrong error
+	err := list(func(o store.Object) bool {
+		skip, err := c.Entry(&o)
+		if wrong = err; wrong != nil {
+			return false
+		}
+		return skip || each(o)
+	})
+	return cmp.Or(wrong, err)
 }
 
 // Below checks that a name has the prefix that was asked for.
