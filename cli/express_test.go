@@ -37,7 +37,7 @@ func TestExpressBenchmarks(t *testing.T) {
 		t.Helper()
 		r := runWarp(t, nil, append(args, target...)...)
 		if r.code != code {
-			t.Errorf("%q: exit code %d, want %d: %s", args, r.code, code, r.err)
+			t.Errorf("%q: exit code %d, want %d: %s%s", args, r.code, code, r.err, r.out)
 		}
 		return r
 	}

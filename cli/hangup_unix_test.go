@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,7 +41,7 @@ func hungUp(t *testing.T, shell string, args ...string) (text, log string, lines
 		awaitTraced(t, s, log+".csv.zst.part")
 		before := strings.Count(s.String(), "HTTP tracing is ")
 		_ = cmd.Process.Signal(syscall.SIGHUP)
-		for deadline := time.Now().Add(20 * time.Second); strings.Count(s.String(), "HTTP tracing is ") == before && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(time.Minute); strings.Count(s.String(), "HTTP tracing is ") == before && time.Now().Before(deadline); {
 			time.Sleep(5 * time.Millisecond)
 		}
 	} else {
@@ -63,10 +64,7 @@ func hungUp(t *testing.T, shell string, args ...string) (text, log string, lines
 func awaitRows(t *testing.T, s *tty, path string) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if _, err := os.Stat(path); err != nil {
-			continue // not begun yet
-		}
-		if _, rows, _ := traced(t, path); rows > 0 {
+		if _, all, _, err := readTraced(t.Context(), path); err == nil && all > 0 { // or the log has not begun
 			return
 		}
 	}
@@ -80,7 +78,7 @@ func awaitTraced(t *testing.T, s *tty, path string) {
 		return
 	}
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if rows, _, _ := traced(t, path); rows > 0 {
+		if rows, _, _, err := readTraced(t.Context(), path); err == nil && rows > 0 {
 			return
 		}
 	}
@@ -90,12 +88,20 @@ func awaitTraced(t *testing.T, s *tty, path string) {
 // traced counts the rows with phases of a request, and returns the log's notes.
 func traced(t *testing.T, path string) (rows, all int, notes string) {
 	t.Helper()
-	f, err := oplog.Open(path)
+	rows, all, notes, err := readTraced(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return rows, all, notes
+}
+
+func readTraced(ctx context.Context, path string) (rows, all int, notes string, err error) {
+	f, err := oplog.Open(path)
+	if err != nil {
+		return 0, 0, "", err
+	}
 	defer func() { _ = f.Close() }()
-	if err := f.Each(t.Context(), func(batch []oplog.Record) error {
+	err = f.Each(ctx, func(batch []oplog.Record) error {
 		for i := range batch {
 			all++
 			if p := batch[i].Phases; p != nil && p[4] > 0 {
@@ -103,10 +109,8 @@ func traced(t *testing.T, path string) (rows, all int, notes string) {
 			}
 		}
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	return rows, all, strings.Join(f.Trailer().Notes, "\n")
+	})
+	return rows, all, strings.Join(f.Trailer().Notes, "\n"), err
 }
 
 func TestHangup(t *testing.T) {

@@ -143,7 +143,7 @@ func TestSecondInterrupt(t *testing.T) {
 	c.interrupt(t)
 	o, took := c.ends(t)
 	o.want(t, 130)
-	if took > 5*time.Second {
+	if took > time.Minute/2 {
 		t.Errorf("it took %s to quit", took)
 	}
 	if n := len(readLog(t, log).of("GET")); n < 90 {

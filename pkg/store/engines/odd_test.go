@@ -210,7 +210,7 @@ func survive(t *testing.T, h *store.Host, code string) {
 		if store.CodeOf(err) != code || err != nil && code == "" {
 			t.Errorf("request %d: %v, want code %q", i, err, code)
 		}
-		if d := time.Since(start); d > 15*time.Second {
+		if d := time.Since(start); d > time.Minute {
 			t.Errorf("request %d took %v", i, d)
 		}
 		if store.IsTimeout(err) {
@@ -297,7 +297,7 @@ func TestLeanIsInterrupted(t *testing.T) {
 			time.AfterFunc(200*time.Millisecond, cancel)
 			start := time.Now()
 			err := test.do(ctx, h, store.NewTrace(start))
-			if store.CodeOf(err) != store.CodeCanceled || time.Since(start) > 15*time.Second {
+			if store.CodeOf(err) != store.CodeCanceled || time.Since(start) > time.Minute {
 				t.Errorf("%v after %v", err, time.Since(start))
 			}
 			if err = test.do(ctx, h, store.NewTrace(time.Now())); store.CodeOf(err) != store.CodeCanceled {
@@ -425,7 +425,7 @@ func FuzzLeanAnswer(f *testing.F) {
 		if readRequest(br) {
 			c.Write(<-answers)
 		}
-	}), 5*time.Second)
+	}), 2*time.Minute)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		answers <- data
 		start := time.Now()
@@ -433,7 +433,7 @@ func FuzzLeanAnswer(f *testing.F) {
 		if err != nil && store.CodeOf(err) == "" {
 			t.Errorf("an error without a code: %v", err)
 		}
-		if time.Since(start) > 4*time.Second {
+		if time.Since(start) > time.Minute {
 			t.Errorf("took %v", time.Since(start))
 		}
 		select { // left where the connection was replaced or never used

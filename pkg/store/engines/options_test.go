@@ -447,7 +447,7 @@ func TestTimeoutOption(t *testing.T) {
 		for key, code := range map[string]string{"silent": store.CodeAnswerTimeout, "stalls": store.CodeStallTimeout} {
 			began := time.Now()
 			_, err = c.Acquire().Get(context.Background(), store.Get{Ref: store.Ref{Bucket: "bucket", Key: key}}, store.NewTrace(time.Now()))
-			if store.CodeOf(err) != code || time.Since(began) > 20*time.Second {
+			if store.CodeOf(err) != code || time.Since(began) > time.Minute {
 				t.Errorf("%s: %v after %v, want %s", key, err, time.Since(began), code)
 			}
 		}

@@ -54,7 +54,7 @@ func TestLeanSurvivesOddTLS(t *testing.T) {
 		size  int // of an upload; 0 = download
 		code  string
 	}{
-		"stops reading":            {func(_ *net.TCPConn, c *tls.Conn, _ *bufio.Reader) { c.Handshake(); time.Sleep(10 * time.Second) }, put, store.CodeStallTimeout},
+		"stops reading":            {func(_ *net.TCPConn, c *tls.Conn, _ *bufio.Reader) { c.Handshake(); <-t.Context().Done() }, put, store.CodeStallTimeout},
 		"stops reading at the end": {func(_ *net.TCPConn, c *tls.Conn, br *bufio.Reader) { readRequest(br); io.Copy(io.Discard, br) }, 1000, store.CodeAnswerTimeout},
 		"hangs up in the middle":   {func(_ *net.TCPConn, _ *tls.Conn, br *bufio.Reader) { io.CopyN(io.Discard, br, 100_000) }, put, store.CodeReset},
 		"refuses, and listens on": {func(_ *net.TCPConn, c *tls.Conn, br *bufio.Reader) {
@@ -92,7 +92,7 @@ func TestLeanSurvivesOddTLS(t *testing.T) {
 				}
 				start := time.Now()
 				err := putPayload(t.Context(), h, test.size, store.NewTrace(start))
-				if store.CodeOf(err) != test.code || time.Since(start) > 4*time.Second {
+				if store.CodeOf(err) != test.code || time.Since(start) > time.Minute {
 					t.Errorf("%v after %v, want code %q", err, time.Since(start), test.code)
 				}
 			})
@@ -103,13 +103,13 @@ func TestLeanSurvivesOddTLS(t *testing.T) {
 // A request under TLS that is cut off ends at once, also while it is being sent.
 func TestLeanIsInterruptedUnderTLS(t *testing.T) {
 	t.Parallel()
-	deaf := func(_ *net.TCPConn, c *tls.Conn, _ *bufio.Reader) { c.Handshake(); time.Sleep(30 * time.Second) }
+	deaf := func(_ *net.TCPConn, c *tls.Conn, _ *bufio.Reader) { c.Handshake(); <-t.Context().Done() }
 	for _, size := range []int{10, 16 << 20} {
-		h := tlsHost(t, tlsStore(t, 0, deaf), time.Minute)
+		h := tlsHost(t, tlsStore(t, 0, deaf), time.Hour)
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(200*time.Millisecond, cancel)
 		start := time.Now()
-		if err := putPayload(ctx, h, size, store.NewTrace(start)); store.CodeOf(err) != store.CodeCanceled || time.Since(start) > 15*time.Second {
+		if err := putPayload(ctx, h, size, store.NewTrace(start)); store.CodeOf(err) != store.CodeCanceled || time.Since(start) > time.Minute {
 			t.Errorf("%d bytes: %v after %v", size, err, time.Since(start))
 		}
 	}
