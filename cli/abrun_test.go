@@ -144,7 +144,7 @@ func TestAssertAbortOfAFleet(t *testing.T) {
 	}
 }
 
-// The two sides of a fleet are compared as those of one machine.
+// A fleet compares its two sides as one machine does.
 func TestABOverAFleet(t *testing.T) {
 	t.Parallel()
 	store := delayedStore(t, time.Millisecond)

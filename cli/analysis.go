@@ -27,7 +27,7 @@ import (
 type analysisFlags struct {
 	dur, skip     time.Duration
 	op, host, out string
-	log           string // whose report it is; "" = that of none
+	log           string // that the report describes; "" = none
 	report        string // reportCompact, reportClassic, or "" for what fits the output
 	verbose, full bool
 	limit, offset int64

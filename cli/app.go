@@ -138,7 +138,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 	a.hangups = sighup.New()
 	defer a.hangups.End()
 	err := a.dispatch(ctx, args, hide)
-	// Whoever has pressed Ctrl-C need not be told that as an error.
+	// Ctrl-C is not an error for whoever has pressed it.
 	if err != nil && err != bench.ErrInterrupted {
 		console.PrintError(a.errw, hide, err)
 	}

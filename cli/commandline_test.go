@@ -58,7 +58,7 @@ func TestCommandLineFlags(t *testing.T) {
 	})
 }
 
-// TestCommandLineHints: what people write by mistake, and what they are told.
+// TestCommandLineHints: common mistakes, and the errors that they cause.
 func TestCommandLineHints(t *testing.T) {
 	t.Parallel()
 	rdma := map[string]string{"WARP_RDMA": "1"}

@@ -236,7 +236,7 @@ func (l *fleetLoad) report(ctx context.Context, out *outcome) error {
 		l.fleet.AddNote(note)
 	}
 	s := l.s
-	// What is before and after a mark can be told exactly only in the merged log: clients hear of marks a little late.
+	// Only the merged log tells exactly what is before and after a mark: clients learn of marks a little late.
 	if o := s.flags.analysis.options(); (needsLog(o) || len(s.marks()) > 0) && !s.flags.stress {
 		if err := l.merge(ctx); err != nil || s.written == "" {
 			return err

@@ -336,8 +336,8 @@ func (a *app) checkFileRun(r *fileRun) error {
 
 var mention = regexp.MustCompile(`--([a-z][a-z0-9]*(?:[.-][a-z0-9]+)*)(=?)`)
 
-// explain words an error about flags for somebody who has written keys: those of the file get the names that they have
-// there, and the first of them its line. Flags that were typed stay flags.
+// explain words an error about flags for somebody who has written keys: flags from the file get the names of their
+// keys, and the first of them its line. Flags that were typed stay flags.
 func (r *fileRun) explain(err error) error {
 	if exit.Code(err) != exit.Usage {
 		return err

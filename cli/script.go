@@ -22,8 +22,8 @@ import (
 	"warp/pkg/store/engines"
 )
 
-// scriptFlags are the flags of warp script. The target and what is recorded
-// are those of every benchmark.
+// scriptFlags are the flags of warp script. The target and the recorded
+// data are the same as for every benchmark.
 type scriptFlags struct {
 	benchFlags
 	text, input, implementation string

@@ -29,7 +29,7 @@ func decoded[T any](t *testing.T, code int, args ...string) (v T) {
 	return v
 }
 
-// figuresOf are those of FINAL and WARMUP that an analysis of the log knows too.
+// figuresOf are the figures of FINAL and WARMUP that an analysis of the log has, too.
 func figuresOf(count, failed uint64, bytes int64, duration, ttfb []float64) string {
 	return fmt.Sprintf("%d requests, %d failed, %d bytes, duration %.6f, TTFB %.6f", count, failed, bytes, duration, ttfb)
 }
@@ -60,7 +60,7 @@ func reported(op *results.Operation) string {
 }
 
 // What a script says at the end of each statement is what analyze makes of its log: number of requests, bytes, mean,
-// maximum and percentiles, those of a warm-up by themselves. Merging keeps the statements, and cmp compares them.
+// maximum and percentiles, separately for a warm-up. Merging keeps the statements, and cmp compares them.
 func TestScriptIsItsLog(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

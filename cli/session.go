@@ -193,7 +193,7 @@ func (s *session) conclude(r *results.Report, out *outcome) (err error) {
 		r = &results.Report{Version: 2, Benchmark: s.opts.Benchmark, Warnings: []string{}, Groups: []results.GroupReport{}, Operations: []results.Operation{}}
 	}
 	if !s.flags.stress {
-		s.flags.analysis.log = cmp.Or(s.written, s.path) // that of a fleet is written later
+		s.flags.analysis.log = cmp.Or(s.written, s.path) // a fleet writes its log later
 	}
 	concluded := conclude(s.Invocation, r, &s.flags.analysis, &s.flags.asserts, s.opts.Benchmark)
 	s.page.show(r)

@@ -47,7 +47,7 @@ type targetFlags struct {
 	env                                command.Environment
 	accessKey, secretKey, sessionToken string
 	accessToken                        string
-	source                             string // of the credentials, where they are not those of S3
+	source                             string // of the credentials, unless they are for S3
 	profile, signature, caFile         string
 	tls, insecure, resolveHost         bool
 	unsigned                           bool

@@ -81,7 +81,7 @@ func (f *uploadFlags) check(b *benchFlags) error {
 	case f.caFile != "" && !p.tls:
 		return exit.Usagef("--upload-ca-file needs an --upload to https://")
 	case slices.Contains(b.target.buckets, p.bucket):
-		// Two names of one host cannot be told from two stores, so the host does not matter.
+		// Two hosts may be two names of one store, so the host does not matter.
 		return exit.Usagef("--upload: bucket %s has the name of one that is measured, which is for objects of the run only", p.bucket).WithHint("use a bucket of another name")
 	}
 	return checkCertificates("--upload-ca-file", f.caFile, "", "")

@@ -99,7 +99,7 @@ type Invocation struct {
 	Suite         bool // it is one of several benchmarks that share flags, so some flags may have no use
 }
 
-// Without returns flags but for those of the given names.
+// Without returns flags except the ones with the given names.
 func Without(flags []cli.Flag, names ...string) []cli.Flag {
 	return slices.DeleteFunc(slices.Clone(flags), func(f cli.Flag) bool {
 		return slices.Contains(names, f.Names()[0])

@@ -6,8 +6,8 @@ import (
 	"warp/cli/console"
 )
 
-// A ForeignValue converts the value of a flag of another tool to that of the flag
-// of warp with the same meaning.
+// A ForeignValue converts the value of another tool's flag to a value of warp's flag
+// with the same meaning.
 type ForeignValue struct {
 	Bare    string // the value if none is given; "" = it is required
 	Convert func(string) (value string, err error)

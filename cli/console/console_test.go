@@ -8,7 +8,7 @@ import (
 	"warp/cli/redact"
 )
 
-// Who ends warp at once is told what is left, once, and is not kept waiting by whoever does not read.
+// Ending warp at once prints what is left, once, and does not wait for a reader that does not read.
 func TestParting(t *testing.T) {
 	t.Parallel()
 	var said bytes.Buffer

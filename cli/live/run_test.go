@@ -111,8 +111,8 @@ func (f *fake) draw(width int) string {
 	return strings.Join(f.lines(width, 23, f.now.Sub(f.start)), "\n") + "\n"
 }
 
-// The view in several states and widths: less the margin of a screen, those of
-// terminals of 40, 60, 80, 120 and 200 columns.
+// The view in several states and widths: terminals of 40, 60, 80, 120 and 200 columns,
+// less the margin of a screen.
 func TestRunGolden(t *testing.T) {
 	t.Parallel()
 	states := map[string]func() *fake{

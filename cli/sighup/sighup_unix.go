@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// notify sends each SIGHUP to c from now on. Where the process was told
-// to ignore that, as by nohup, it stays so unless asked.
+// notify sends each SIGHUP to c from now on. A process that was started with SIGHUP
+// ignored, as by nohup, continues to ignore it unless asked.
 func notify(c chan<- os.Signal, asked bool) {
 	if asked || !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(c, syscall.SIGHUP)

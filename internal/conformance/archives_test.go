@@ -76,7 +76,7 @@ func readsArchive(t *testing.T, b *bed, h history) {
 			t.Fatalf("a row is %+v", r)
 		}
 	}
-	// One of the archives is that of the try, and the first file is there to have the other one's directory read.
+	// One of the archives belongs to the try, and the first request reads the directory of the other one.
 	if len(archives) != 2 || requests != len(h.of("GET")) || sent != requests+2 {
 		t.Errorf("%d files of %d archives were asked for, in %d rows with %d requests", sent, len(archives), len(h.of("GET")), requests)
 	}

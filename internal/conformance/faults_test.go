@@ -41,7 +41,7 @@ func get(flags ...string) []string {
 	return append([]string{"get", "--objects=20", "--obj.size=16KiB", "--concurrent=4", "--duration=500ms", "--json"}, flags...)
 }
 
-// TestTenthFails: a store that answers 503 for a tenth of the requests. Throughput is that of the successes.
+// TestTenthFails: a store that answers 503 for a tenth of the requests. Throughput counts successes only.
 func TestTenthFails(t *testing.T) {
 	fault := &teststore.Fault{Match: onPool("GET"), Every: 10, Status: 503}
 	b := newBed(t, stores.Shared(t, teststore.Embedded), fault)

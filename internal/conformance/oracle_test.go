@@ -67,7 +67,7 @@ func (o oracle) sorted(of func(oplog.Record) time.Duration) (ms []float64) {
 func service(r oplog.Record) time.Duration  { return r.Duration }
 func response(r oplog.Record) time.Duration { return time.Duration(r.End() - r.Due) }
 
-// holds wants the percentiles of s to be those of the times in ms, within 1 %, exact where they are exact.
+// holds compares the percentiles of s with the times in ms, within 1 %, or exactly if they are exact.
 func holds(t *testing.T, s *results.Stats, ms []float64) {
 	t.Helper()
 	if s == nil || int(s.Count) != len(ms) {

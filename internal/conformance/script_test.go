@@ -24,7 +24,7 @@ func (s *scripts) run(name, script string) outcome {
 		"--bucket=scripts", "--json", "--benchdata="+filepath.Join(s.dir, name), "--script="+script)
 }
 
-// counts are those of the warm-ups and the FINAL lines, in their order.
+// counts are the requests of the warm-ups and the FINAL lines, in their order.
 func (s *scripts) counts(name, script string) (counts []int) {
 	s.t.Helper()
 	o := s.run(name, script).want(s.t, 0)

@@ -11,7 +11,7 @@ import (
 	"warp/internal/teststore"
 )
 
-// versionsOnWire wants as many requests as the rows say, beside those of preparation and of the try of the store,
+// versionsOnWire wants as many requests as the rows say, beside preparation and the try of the store,
 // and every read to name a version.
 func versionsOnWire(objects int) func(*testing.T, *bed, history) {
 	return func(t *testing.T, b *bed, h history) {

@@ -75,7 +75,7 @@ func (c *cluster) steady(t *testing.T) {
 	c.clean(t)
 }
 
-// traced is a run whose coordinator is told by SIGHUP to have requests traced.
+// traced is a run whose coordinator switches tracing on by SIGHUP.
 func (c *cluster) traced(t *testing.T) {
 	t.Helper()
 	teststore.HearHangups()

@@ -53,7 +53,7 @@ type flyMachine struct {
 
 	named bool // in DNS
 	home  *flyHome
-	procs []*process // the first is that of the machine
+	procs []*process // the first belongs to the machine
 }
 
 type flyConfig struct {

@@ -25,7 +25,7 @@ func rowsIn(text string) (rows []string) {
 	return rows
 }
 
-// loggedRows are those of a log of the coordinator.
+// loggedRows are the rows of a log of the coordinator.
 func (c *cluster) loggedRows(t *testing.T, name string) []string {
 	t.Helper()
 	log, err := os.ReadFile(filepath.Join(c.coordinator.dir, name+".csv.zst"))
@@ -45,7 +45,7 @@ func (c *cluster) loggedRows(t *testing.T, name string) []string {
 }
 
 // TestStdout: the rows of all clients are on standard output while the run goes
-// on, and in the end those of the log. With --stress there is no log anywhere.
+// on, and in the end are the rows of the log. With --stress there is no log anywhere.
 func TestStdout(t *testing.T) {
 	t.Parallel()
 	c := two(t, "stdout")
@@ -87,7 +87,7 @@ func TestStdout(t *testing.T) {
 	c.clean(t)
 }
 
-// files are those of all hosts.
+// files are the files of all hosts.
 func (c *cluster) files(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}

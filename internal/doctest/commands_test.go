@@ -27,8 +27,9 @@ func groups(help string) map[string]string {
 	return all
 }
 
-// ownFlags are the flags, without aliases, that make a command different: those of a benchmark that not every benchmark
-// has (other than script, whose statements stand for most flags), and those of another command that are neither about the store nor about its output.
+// ownFlags are the flags, without aliases, that make a command different. A benchmark's own flags are the ones that not
+// every other benchmark has (except script, whose statements replace most flags); another command's are the ones that
+// concern neither the store nor its output.
 func ownFlags(t *testing.T, help map[string]string) map[string][]string {
 	t.Helper()
 	var benchmarks []string

@@ -193,7 +193,7 @@ func TestSegmentColumns(t *testing.T) {
 	}
 }
 
-// warp's own error codes are those of pkg/store, and what record and client make up without a constant.
+// warp's own error codes are the constants of pkg/store, and some of record and client without a constant.
 func TestErrorCodes(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "pkg/store/errors.go"), nil, 0)

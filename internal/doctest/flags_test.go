@@ -41,7 +41,7 @@ func flagsOf(help string) []string {
 	return names
 }
 
-// refusedVariables are those of minio/warp that this tool says it does not have.
+// refusedVariables are variables of minio/warp that this tool says it does not have.
 var refusedVariables = []string{"WARP_RDMA", "WARP_RDMA_WINDOW"}
 
 // absent are the sections of docs/compatibility.md about flags that are refused, and how.
@@ -140,7 +140,7 @@ func defaultIn(help, name string) (value string, ok bool) {
 	return m[1], true
 }
 
-// The defaults in the table of benchmarks are those of the help; TestFlagReference has the others.
+// The table of benchmarks has the defaults of the help; TestFlagReference has the others.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	help := helps(t)

@@ -162,7 +162,7 @@ func twoHosts(t *testing.T) string {
 	return store.Addr() + "," + teststore.FreeAddress(t)
 }
 
-// unluckyLog is that of an open loop of two operations that was stopped for a while, had no answer to a request, and was interrupted.
+// unluckyLog writes the log of an open loop of two operations that was stopped for a while, had no answer to a request, and was interrupted.
 func unluckyLog(t *testing.T, path string) {
 	t.Helper()
 	w, err := oplog.Create(path, oplog.Header{Warp: "test", Windowed: true})
@@ -318,7 +318,7 @@ func (s sighting) logs(t *testing.T, dir string) (report string) {
 	return r.out
 }
 
-// sets has sets of runs that are compared: copies of a run, and those of ab.
+// sets has sets of runs that are compared: copies of a run, and the runs of ab.
 func (s sighting) sets(t *testing.T, dir, report string) {
 	sets(t, dir, report)
 	s.document(t, mustWarp(t, 0, dir, "cmp", "--json", "--force", "--analyze.v", "before", "after").out, verdictsType)

@@ -111,7 +111,7 @@ func TestDocumentedRunFiles(t *testing.T) {
 	}
 }
 
-// variables are those of the arguments that the file does not do without.
+// variables are the variables of the arguments that the file requires.
 func variables(args string) []string {
 	if strings.HasPrefix(args, "--var ") {
 		return strings.Fields(args)
@@ -162,7 +162,7 @@ func compiledSchema(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// values are those of a YAML document, as JSON has them.
+// values are the values of a YAML document, as in JSON.
 func values(t *testing.T, text string) any {
 	t.Helper()
 	var fromYAML any

@@ -36,7 +36,7 @@ func rendered(t *testing.T, set ...string) string {
 	return out
 }
 
-// The plain manifests are those of the chart.
+// The plain manifests are the same as the chart's.
 func TestManifests(t *testing.T) {
 	t.Parallel()
 	want := preamble + rendered(t, "-f", chart+"/ci/manifests-values.yaml")

@@ -71,7 +71,7 @@ type container struct {
 	} `yaml:"volumeMounts"`
 }
 
-// values are those of a ConfigMap or a Secret in plain.
+// values are the values of a ConfigMap or a Secret in plain text.
 func (o object) values(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -91,7 +91,7 @@ func (o object) values(t *testing.T) map[string]string {
 	return all
 }
 
-// objects are those of a text, by kind and by kind/name.
+// objects are the objects in a text, by kind and by kind/name.
 func objects(t *testing.T, text string) map[string]object {
 	t.Helper()
 	all := map[string]object{}

@@ -347,7 +347,7 @@ func TestAction(t *testing.T) {
 	}
 }
 
-// content is that of a file that is there.
+// content returns the content of a file that must exist.
 func content(t *testing.T, path string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -15,7 +15,7 @@ import (
 )
 
 // authorities is where the image has the certificates that Go verifies stores
-// with. They are those of this machine.
+// with. They come from this machine.
 const authorities = "/etc/ssl/certs/ca-certificates.crt"
 
 // imageUser owns the folder in which the image works.

@@ -10,7 +10,7 @@ import (
 // A folder is one in which the sockets of a user may be.
 type folder struct{ path string }
 
-// folders are those of this user, the best one first. Commands look into all of
+// folders are the folders of this user, the best one first. Commands look into all of
 // them: who marks a run may have another environment than who has started it. A
 // runtime folder of somebody's own choice is the only one.
 func folders(env func(string) (string, bool)) (all []folder) {

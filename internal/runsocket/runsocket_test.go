@@ -111,7 +111,7 @@ func TestStrangeRequests(t *testing.T) {
 	}
 }
 
-// A socket that a killed run has left is removed; that of a living process is not.
+// A socket that a killed run has left is removed; a living process keeps its own.
 func TestStaleSockets(t *testing.T) {
 	t.Parallel()
 	env, dir := place(t)

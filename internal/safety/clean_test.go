@@ -93,7 +93,7 @@ func TestCleanOfTheSameObjects(t *testing.T) {
 	b.same(before)
 }
 
-// An object that a person named is told of and counted like the others, and only that of the run is.
+// An object that a person named is reported and counted like the others, but only if it belongs to the run.
 func TestCleanOfAFixedObject(t *testing.T) {
 	t.Parallel()
 	s := stores.Shared(t, teststore.MinIO)

@@ -18,7 +18,7 @@ import (
 type front struct {
 	endpoint string
 
-	before func(*http.Request)              // is told of each request; may be nil
+	before func(*http.Request)              // called with each request; may be nil
 	change func(*http.Response) error       // changes answers; may be nil
 	refuse func(*http.Request) (status int) // answers in place of the store unless 0; may be nil; one call at a time
 	frozen atomic.Int64                     // no answer passes before this time, unix ns

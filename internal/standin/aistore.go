@@ -134,7 +134,7 @@ func (a *AIStore) Keys(bucket string) []string {
 	return nil
 }
 
-// Properties are those of a bucket that were set; nil = there is no such bucket.
+// Properties returns the properties of a bucket that were set; nil = there is no such bucket.
 func (a *AIStore) Properties(name string) map[string]any {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"warp/pkg/fleet/protocol"
 )
 
-// A heard is what somebody was told.
+// A heard keeps messages.
 type heard struct {
 	mu    sync.Mutex
 	lines []string

@@ -25,7 +25,7 @@ func marksIn(t *testing.T, path string, all bool) []oplog.Mark {
 	}
 }
 
-// TestMarks: those of the coordinator are before the first row of the merged log, by
+// TestMarks: marks of the coordinator are before the first row of the merged log, by
 // its clock, and in the logs of the clients by theirs.
 func TestMarks(t *testing.T) {
 	t.Parallel()

@@ -55,8 +55,8 @@ func (l *listing) await(t *testing.T, clients int) {
 	}
 }
 
-// inLog are the rows of a log by client, in its order: those of a merged one as
-// they are written there, and those of a client as a merge moves them.
+// inLog are the rows of a log by client, in its order: as they are
+// written in a merged log, and as a merge moves the rows of a client.
 func inLog(t *testing.T, path string) map[string][]string {
 	t.Helper()
 	r, err := oplog.Open(path)
@@ -87,7 +87,7 @@ func same(t *testing.T, client string, got, want []string) {
 	}
 }
 
-// Rows arrive while the run goes on, and in the end are those of the merged log,
+// Rows arrive while the run goes on, and in the end are the rows of the merged log,
 // though a connection breaks again and again and clocks differ; a client's are in
 // the order of its own log.
 func TestRows(t *testing.T) {
@@ -182,7 +182,7 @@ func TestRowsOfLostClient(t *testing.T) {
 	w.release()
 }
 
-// A log that is wanted for its rows only is nobody's in the end, not even that of a client that is lost.
+// A log that is wanted for its rows only is nobody's in the end, even if its client is lost.
 func TestDroppedLogs(t *testing.T) {
 	t.Parallel()
 	e := embedded(t)

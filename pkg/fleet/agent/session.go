@@ -20,7 +20,7 @@ type coordinatorSession struct {
 	pump       *logcopy.Pump
 	quietUntil atomic.Int64 // ns of the process's monotonic clock, from the job's begin
 	metrics    time.Time    // when they were sent
-	told       time.Time    // when the figures so far were sent
+	soFarAt    time.Time    // when the figures so far were sent
 	final      bool         // and whether they were the last ones
 	summed     bool         // the summary was sent
 }
@@ -204,10 +204,10 @@ func (c *coordinatorSession) sendSoFar(over bool) error {
 	c.mu.Lock()
 	task, began := c.task, c.status.Began
 	c.mu.Unlock()
-	if task == nil || began == 0 || over || time.Since(c.told) < soFarInterval {
+	if task == nil || began == 0 || over || time.Since(c.soFarAt) < soFarInterval {
 		return nil
 	}
-	c.told = time.Now()
+	c.soFarAt = time.Now()
 	body, err := task.soFar()
 	if body == nil || err != nil {
 		return err

@@ -25,7 +25,7 @@ import (
 	"warp/pkg/store"
 )
 
-// Connections to the store come from the address that the client was told to listen at.
+// Connections to the store come from the address that the client listens at.
 func TestSourceAddress(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

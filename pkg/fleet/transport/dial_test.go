@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// answering listens and does with each connection as it is told.
+// answering listens and calls do with each connection.
 func answering(t *testing.T, do func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -34,7 +34,7 @@ func answering(t *testing.T, do func(net.Conn)) string {
 	return l.Addr().String()
 }
 
-// Whoever answers in place of a client is told from it in words that say what to do, and within the time that clients have.
+// An error about something that answers in place of a client says what to do, within the time that clients have.
 func TestNoClient(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewServer(http.NotFoundHandler())
