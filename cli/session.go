@@ -206,13 +206,9 @@ func onlyPrepared(r *results.Report) bool {
 
 // header says in the log what was run.
 func (s *session) header(engine string) oplog.Header {
-	o := &s.opts
-	return oplog.Header{
-		Warp: o.Warp, Run: o.RunID, Client: o.ClientID, Benchmark: o.Benchmark,
-		Windowed: true,
-		Command:  s.Line, Engine: engine, Seed: o.Seed,
-		Start: time.Now().UTC(), Parameters: parameters(s.Invocation),
-	}
+	h := s.opts.Header(engine, time.Now())
+	h.Command, h.Parameters = s.Line, parameters(s.Invocation)
+	return h
 }
 
 // commit completes the log; without any request there is none.

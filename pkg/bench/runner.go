@@ -72,6 +72,15 @@ const MaxThreads = 1 << 16
 // clients of the seed.
 func (o *Options) stream(worker int) int { return o.Client*MaxThreads + worker }
 
+// Header begins the header of an op log of the run: it says what was run, by which
+// engine, and from when on. The command line is added by whoever has it.
+func (o *Options) Header(engine string, start time.Time) oplog.Header {
+	return oplog.Header{
+		Warp: o.Warp, Run: o.RunID, Client: o.ClientID, Benchmark: o.Benchmark, Seed: o.Seed,
+		Engine: engine, Start: start.UTC(), Windowed: true,
+	}
+}
+
 // Buckets returns the names of all buckets in the form of --bucket.
 func (o *Options) Buckets() string {
 	return strings.Join(append([]string{o.Bucket}, o.MoreBuckets...), ",")

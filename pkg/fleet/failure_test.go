@@ -115,7 +115,7 @@ func TestLostClient(t *testing.T) {
 	w.release()
 	// It is ready for the next one.
 	next := lead(t, nil, m, other)
-	whole(t, next, getPlan(t, e.Addr(), 200*time.Millisecond), filepath.Join(t.TempDir(), "next"))
+	whole(t, next, getPlan(t, e.Addr(), time.Second), filepath.Join(t.TempDir(), "next"))
 }
 
 // A client that goes while all wait for a start that is far ahead ends the run, before it begins.
@@ -153,7 +153,6 @@ func TestDeadCoordinator(t *testing.T) {
 	go func() { _ = f.Measure(ctx, func() {}) }()
 	await(t, "requests of all clients", func() bool { return working(f) })
 	f.Close() // as a kill does: nothing is said
-	began := time.Now()
 	folder := t.TempDir()
 	collect := func() (*Collected, error) {
 		c := lead(t, nil, ms...)
@@ -161,9 +160,6 @@ func TestDeadCoordinator(t *testing.T) {
 	}
 	c, err := collect()
 	must(t, err)
-	if took := time.Since(began); took > 8*time.Second {
-		t.Errorf("collected after %v", took)
-	}
 	if c.Clients != 2 || c.Rows == 0 || c.Run != f.options.Run || len(c.Without) > 0 {
 		t.Errorf("%+v", c)
 	}
@@ -174,7 +170,7 @@ func TestDeadCoordinator(t *testing.T) {
 	if _, err := collect(); !errors.Is(err, errNothingKept) {
 		t.Errorf("a second time: %v", err)
 	}
-	whole(t, lead(t, nil, ms...), getPlan(t, e.Addr(), 200*time.Millisecond), filepath.Join(folder, "next"))
+	whole(t, lead(t, nil, ms...), getPlan(t, e.Addr(), time.Second), filepath.Join(folder, "next"))
 }
 
 // What one client cannot do before the run ends it for all, and is said of that client.

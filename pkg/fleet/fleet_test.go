@@ -220,7 +220,7 @@ func TestConnectionsEnd(t *testing.T) {
 	e := embedded(t)
 	w := newWire(t, e.Addr())
 	m := startMachine(t, nil)
-	whole(t, lead(t, nil, m), getPlan(t, w.addr, 100*time.Millisecond), filepath.Join(t.TempDir(), "all.csv.zst"))
+	whole(t, lead(t, nil, m), getPlan(t, w.addr, time.Second), filepath.Join(t.TempDir(), "all.csv.zst"))
 	await(t, "end of all connections to the store", func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -275,7 +275,7 @@ func TestRun(t *testing.T) {
 	}
 	// Ready for the next one at once.
 	f2 := lead(t, nil, ms...)
-	whole(t, f2, getPlan(t, e.Addr(), 200*time.Millisecond), filepath.Join(t.TempDir(), "next.csv.zst"))
+	whole(t, f2, getPlan(t, e.Addr(), time.Second), filepath.Join(t.TempDir(), "next.csv.zst"))
 }
 
 // Whoever has seen enough ends all clients in good order at one instant; all logs say why, and no row is missing.

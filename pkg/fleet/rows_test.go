@@ -194,7 +194,7 @@ func TestDroppedLogs(t *testing.T) {
 			return arrived.write(batch)
 		}
 	}, ms...)
-	p := getPlan(t, e.Addr(), 300*time.Millisecond)
+	p := getPlan(t, e.Addr(), time.Second)
 	p.Job.DropLog = true
 	ctx := t.Context()
 	measured(t, f, p)
@@ -222,7 +222,7 @@ func TestRowsRefused(t *testing.T) {
 	e := embedded(t)
 	m := startMachine(t, nil)
 	f := lead(t, func(o *Options) { o.Rows = func([]oplog.Record) error { return errors.New("full") } }, m)
-	measured(t, f, getPlan(t, e.Addr(), 300*time.Millisecond))
+	measured(t, f, getPlan(t, e.Addr(), time.Second))
 	var which *Error
 	if err := f.EndRows(); !errors.As(err, &which) || which.Client != m.addr || !strings.Contains(err.Error(), "full") {
 		t.Errorf("%v", err)

@@ -77,10 +77,8 @@ func (t *task) open(ctx context.Context) error {
 	if err != nil || t.spec.NoLog {
 		return err
 	}
-	h := t.spec.Header
-	h.Warp, h.Run, h.Client, h.Benchmark = t.runner.Options.Warp, t.spec.Options.RunID, t.spec.Options.ClientID, t.spec.Options.Benchmark
-	h.Windowed = true
-	h.Engine, h.Start, h.Merged = t.engine(), time.Unix(0, t.job.clock.Now()).UTC(), nil
+	h, own := t.runner.Options.Header(t.engine(), time.Unix(0, t.job.clock.Now())), &t.spec.Header
+	h.Command, h.Parameters, h.ClockOffset, h.Threads = own.Command, own.Parameters, own.ClockOffset, own.Threads
 	log, err := oplog.Create(t.path, h)
 	t.mu.Lock()
 	defer t.mu.Unlock()

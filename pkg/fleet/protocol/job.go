@@ -23,7 +23,7 @@ type Job struct {
 	Options bench.Options   `json:"options"`
 	Op      json.RawMessage `json:"op"` // of the type that Options.Benchmark names
 	Store   Store           `json:"store"`
-	// Header goes into the client's log; the agent completes it.
+	// Header has the command line for the client's log, and what the coordinator knows of its clock.
 	Header oplog.Header `json:"header"`
 	NoLog  bool         `json:"no_log,omitempty"`
 	// DropLog says that the log is for the coordinator only: nobody keeps it.
