@@ -184,10 +184,13 @@ func (c *conn) transmitCall(q *request, tr *store.Trace) error {
 // buildCall makes the head of a request that is none of S3's in c.ask.
 func (c *conn) buildCall(q *request) {
 	h := append(append(c.ask[:0], q.method...), ' ')
-	if q.redirected == nil {
-		h = append(h, q.call.Target...)
-	} else {
+	switch {
+	case q.moved != nil:
+		h = append(h, q.moved...)
+	case q.redirected != nil:
 		h, _ = c.e.appendTarget(h, q)
+	default:
+		h = append(h, q.call.Target...)
 	}
 	h = append(append(append(h, " HTTP/1.1\r\nHost: "...), c.e.host...), c.e.agent...)
 	if q.contentLength >= 0 {

@@ -1,6 +1,7 @@
 package lean
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"net/url"
@@ -20,6 +21,14 @@ type peers struct {
 	all  map[string]*Engine
 	over bool
 	last atomic.Pointer[bucketHost] // the host of the bucket that was asked for last
+
+	routes map[string]route // where calls were redirected to, by host
+}
+
+// A route is where redirects of calls to a host lead.
+type route struct {
+	*Engine
+	trusted bool // it may know who sends them
 }
 
 // maxPeers bounds to how many hosts one host may redirect.
@@ -85,11 +94,13 @@ func (p *peers) close() {
 // follow sends q to where the store has redirected it, with its payload and signed for the host there. seen is what tr had
 // as the first byte before: a redirect is not the answer that a first byte is of.
 func (e *Engine) follow(ctx context.Context, c *conn, q *request, seen time.Duration, tr *store.Trace) (*conn, error) {
-	status := c.head.status
 	if len(c.head.location) == 0 {
 		return c, nil
 	}
-	to, wrong := e.redirectTarget(ctx, q, string(c.head.location), status)
+	peer, wrong := e.sameRoute(c, q), error(nil)
+	if peer == nil {
+		peer, wrong = e.newRoute(ctx, c, q)
+	}
 	if wrong != nil && len(c.head.region) > 0 {
 		return c, nil // another region, and not another host, is the point
 	}
@@ -100,19 +111,67 @@ func (e *Engine) follow(ctx context.Context, c *conn, q *request, seen time.Dura
 	if wrong != nil {
 		return nil, wrong
 	}
-	peer, err := e.peer(store.Address{Name: to.Host}, false)
-	if err != nil {
-		return nil, err
-	}
 	tr.Redirected(seen)
-	q.redirected = to
-	c, err = peer.send(ctx, q, tr)
+	c, err := peer.send(ctx, q, tr)
 	if err == nil && q.redirects(c.head.status) && len(c.head.location) > 0 {
-		err = s3.RedirectedAgain(to, string(c.head.location), c.head.status)
+		at, _ := url.Parse(peer.url)
+		err = s3.RedirectedAgain(at, string(c.head.location), c.head.status)
 		c.abandon()
 		return nil, err
 	}
 	return c, err
+}
+
+// sameRoute returns the engine for the host to which a call is redirected, if an earlier one was: what is left to do then is
+// little, for what happens with every request to some stores. nil = it is not known.
+func (e *Engine) sameRoute(c *conn, q *request) *Engine {
+	if q.call == nil {
+		return nil
+	}
+	scheme := "http://"
+	if e.tls != nil {
+		scheme = "https://"
+	}
+	rest, ok := bytes.CutPrefix(c.head.location, []byte(scheme))
+	slash := bytes.IndexByte(rest, '/')
+	if !ok || slash < 0 {
+		return nil
+	}
+	host, target := rest[:slash], rest[slash:]
+	e.peers.mu.Lock()
+	found, ok := e.peers.routes[string(host)]
+	e.peers.mu.Unlock()
+	if !ok || bytes.ContainsFunc(target, notInTarget) {
+		return nil
+	}
+	q.moved = append(q.call.Target, target...)[len(q.call.Target):]
+	q.anonymous = !found.trusted
+	return found.Engine
+}
+
+// notInTarget reports what may not be in a target as it goes out.
+func notInTarget(r rune) bool { return r <= ' ' || r > '~' || r == '#' }
+
+// newRoute finds out where a redirect leads.
+func (e *Engine) newRoute(ctx context.Context, c *conn, q *request) (*Engine, error) {
+	to, err := e.redirectTarget(ctx, q, string(c.head.location), c.head.status)
+	if err != nil {
+		return nil, err
+	}
+	peer, err := e.peer(store.Address{Name: to.Host}, false)
+	if err != nil {
+		return nil, err
+	}
+	q.redirected = to
+	if q.call != nil && to.Host != e.name { // a redirect to itself is looked at each time
+		e.peers.mu.Lock()
+		defer e.peers.mu.Unlock()
+		if e.peers.routes == nil {
+			e.peers.routes = make(map[string]route)
+		}
+		e.peers.routes[to.Host] = route{peer, !q.anonymous}
+	}
+	return peer, nil
 }
 
 // redirectTarget is where a redirect leads, its path and its parameters in the form in which they are signed, or for a call

@@ -16,6 +16,7 @@ import (
 type request struct {
 	method        string
 	redirected    *url.URL  // where the request goes instead, in canonical form; nil = by what follows
+	moved         []byte    // likewise, of a call: path and query as they go out
 	anonymous     bool      // it was redirected to a host that is not to know who sends it
 	ref           store.Ref // no key means the bucket itself
 	params        [8]param
