@@ -46,6 +46,23 @@ func TestAIStore(t *testing.T) {
 	})
 }
 
+// The clients of a fleet have the token too.
+func TestAIStoreFleet(t *testing.T) {
+	t.Parallel()
+	a := standin.StartAIStore(t, standin.AIStoreOptions{Token: "secret"})
+	log := filepath.Join(t.TempDir(), "log")
+	r := runWarp(t, map[string]string{"AIS_AUTHN_TOKEN": "secret"}, "put", "--bucket=ais://fleet", "--host="+a.URL, "--obj.size=1KiB", "--concurrent=2",
+		"--duration=300ms", "--quiet", "--warp-client="+twoClients(t), "--warp-client-wait=60s", "--benchdata="+log)
+	if r.code != exit.OK {
+		t.Fatalf("exit code %d: %s", r.code, r.err)
+	}
+	for _, row := range rowsIn(t, log+".csv.zst") {
+		if row.Err != "" || row.Requests < 2 {
+			t.Fatalf("%s: %d requests, error %q", row.Op, row.Requests, row.Err)
+		}
+	}
+}
+
 // A bucket that is missing is made, and marked. What a kept run leaves, clean removes.
 func TestAIStoreClean(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,8 @@ import (
 
 // aisProvider is AIStore by its own API. Its S3 interface, below /s3, is an S3.
 func aisProvider() Provider {
-	const notS3 = "leave it out, or use the S3 interface with --provider=s3 and a host such as http://HOST:51080/s3"
+	const inS3 = "use the S3 interface, with --provider=s3 and a host such as http://HOST:51080/s3"
+	const notS3 = "leave it out, or " + inS3
 	return Provider{
 		Name: "ais", Title: "AIStore", Scheme: "ais", Host: "http://127.0.0.1:8080",
 		Surroundings: func(getenv func(string) string) (string, error) {
@@ -27,8 +28,8 @@ func aisProvider() Provider {
 			return ais.Identify(ais.Identity{Token: id.Token, File: id.File, Other: id.Access != "" || id.Metadata, Getenv: id.Getenv}, cfg)
 		},
 		Lacks: map[Feature]string{
-			Versions: "", ObjectLock: "", Tags: "", Appends: notS3, ZIPFiles: "", Unpacking: "", FanOuts: "", Forms: "", ListMetadata: "", Profiles: "",
-			Copies: notS3, UploadParts: notS3, PartDownloads: notS3, PartCopies: "", CustomerKeys: "", StoreKeys: "", ServiceKeys: "",
+			Versions: "", ObjectLock: "", Tags: "", Appends: inS3, ZIPFiles: "", Unpacking: "", FanOuts: "", Forms: "", ListMetadata: "", Profiles: "",
+			Copies: inS3, UploadParts: inS3, PartDownloads: inS3, PartCopies: "", CustomerKeys: "", StoreKeys: "", ServiceKeys: "",
 			Classes: "", ObjectData: notS3, HostBuckets: notS3, Signatures: notS3, MinioEngine: notS3, HTTP2: "leave it out",
 		},
 		Checksums: ais.Checksums(),
