@@ -22,7 +22,7 @@ PLATFORMS   := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME    ?= 20s
 TESTFLAGS   ?=
 PACKAGES    ?= ./...
-STORE_TESTS := ./pkg/bench ./pkg/sink ./pkg/store/gcs $(addprefix ./internal/,teststore conformance distributed doctest kubetest monitored packagetest safety standin)
+STORE_TESTS := ./pkg/bench ./pkg/sink ./pkg/store/gcs ./pkg/store/azure $(addprefix ./internal/,teststore conformance distributed doctest kubetest monitored packagetest safety standin)
 BENCHTIME   ?= 1s
 
 # A clone tells its version; a source archive has none.

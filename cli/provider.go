@@ -112,7 +112,7 @@ func (f *targetFlags) providerOfBuckets() error {
 
 // ownTLS reports whether the hosts are such of a provider that talks TLS, and nobody has said anything else.
 func (f *targetFlags) ownTLS() bool {
-	if !f.provider.TLS || f.accessKey != "" || f.given("tls") || f.getenv("WARP_TLS") != "" {
+	if !f.provider.TLS || f.accessKey != "" && !f.provider.OwnKeys || f.given("tls") || f.getenv("WARP_TLS") != "" {
 		return false
 	}
 	return !slices.ContainsFunc(f.hosts, func(host string) bool { return !f.provider.Serves(host) })
@@ -126,7 +126,7 @@ func (f *targetFlags) findHost() error {
 	host := ""
 	if f.provider.Surroundings != nil {
 		var err error
-		if host, err = f.provider.Surroundings(f.getenv); err != nil {
+		if host, err = f.provider.Surroundings(&engines.Identity{Access: f.accessKey, Getenv: f.getenv}); err != nil {
 			return exit.Usagef("%w", err)
 		}
 	}
@@ -228,6 +228,8 @@ func (f *targetFlags) checkOptions() error {
 		{o.http2, "--http2", engines.HTTP2},
 		{signs, "--signature=" + f.signature, engines.Signatures},
 		{f.profile != "", "--profile", engines.Signatures},
+		{f.credentialsFile != "", "--credentials-file", engines.Identities},
+		{f.given("region"), "--region", engines.Regions},
 		{f.sessionToken != "", "--session-token", engines.Signatures},
 		{f.accessToken != "", "--access-token", engines.BearerTokens},
 		{f.engine == "minio", "--engine=minio", engines.MinioEngine},

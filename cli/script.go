@@ -226,8 +226,10 @@ func (f *scriptFlags) checkImplementation() error {
 		}
 	case "gcs", "gcp":
 		provider = "gcs"
-	case "adls", "azure":
+	case "adls":
 		provider = "adls"
+	case "azure":
+		provider = "azure"
 	default:
 		return exit.Usagef("--implementation: there is no client %q", f.implementation).WithHint("leave out the flag, or write --implementation=s3")
 	}

@@ -65,8 +65,9 @@ func allowed() map[string][]string {
 		"pkg/fleet/clock":     {},
 		"pkg/fleet/transport": {"internal/connlimit"},
 
-		"pkg/store/engines":     {"pkg/store", "pkg/store/ais", "pkg/store/gcs", "pkg/store/lean", "pkg/store/minio", "pkg/store/s3"},
+		"pkg/store/engines":     {"pkg/store", "pkg/store/ais", "pkg/store/azure", "pkg/store/gcs", "pkg/store/lean", "pkg/store/minio", "pkg/store/s3"},
 		"pkg/store/ais":         {"pkg/store", "pkg/store/lean", "pkg/store/rest", "pkg/store/s3"},
+		"pkg/store/azure":       {"pkg/store", "pkg/store/lean", "pkg/store/rest", "pkg/store/s3", "pkg/store/s3/xmlscan"},
 		"pkg/store/gcs":         {"pkg/store", "pkg/store/lean", "pkg/store/rest", "pkg/store/s3"},
 		"pkg/store/lean":        {"pkg/store", "pkg/store/dial", "pkg/store/nethttp", "pkg/store/s3", "pkg/store/s3/xmlscan"},
 		"pkg/store/minio":       {"pkg/store", "pkg/store/nethttp", "pkg/store/s3", "pkg/store/s3/xmlscan"},

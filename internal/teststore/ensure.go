@@ -24,6 +24,7 @@ const (
 	Versitygw = "versitygw"
 	Garage    = "garage"
 	FakeGCS   = "fake-gcs-server"
+	Azurite   = "azurite-blob"
 	Embedded  = "embedded"
 )
 
@@ -80,6 +81,8 @@ func recipes() map[string]recipe {
 			tools: []string{"go"}, build: goInstall, source: "github.com/versity/versitygw/cmd/versitygw"},
 		FakeGCS: {title: "fake-gcs-server", version: "v1.52.2", takes: "about a minute",
 			tools: []string{"go"}, build: goInstall, source: "github.com/fsouza/fake-gcs-server"},
+		Azurite: {title: "Azurite", version: "3.35.0", takes: "about a minute",
+			tools: []string{"node", "npm"}, build: npmInstall, source: "azurite", beside: "node_modules"},
 		Garage: {title: "Garage", version: "2.5.0", takes: "about 7 minutes",
 			tools: []string{"cargo"}, build: cargoInstall, source: "garage"},
 		Influxd: {title: "InfluxDB", version: "v2.9.1", takes: "about 4 minutes",
@@ -103,7 +106,7 @@ func recipes() map[string]recipe {
 
 // Buildable lists what Build builds. Those that take longest come first, so that nothing waits for them in the end.
 func Buildable() []string {
-	return []string{Garage, Influxd, MinIO, KubeAPIServer, Helm, Versitygw, Nfpm, Pushgateway, Kubeconform, AIStorePython, StatsdExporter}
+	return []string{Garage, Influxd, MinIO, KubeAPIServer, Helm, Versitygw, FakeGCS, Azurite, Nfpm, Pushgateway, Kubeconform, AIStorePython, StatsdExporter}
 }
 
 // Titles are the names of what Build builds, as people know them.

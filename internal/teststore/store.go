@@ -18,6 +18,7 @@ type Store struct {
 	Endpoints []string // every host; one unless Options.Hosts asks for more
 	Region    string
 	Provider  string // of --provider, "" for S3
+	Path      string // below which the store lies, "" where it has its hosts to itself
 	AccessKey string
 	SecretKey string
 	CAFile    string // set where the store speaks TLS
@@ -55,6 +56,7 @@ func capabilities(name string) Capabilities {
 		Versitygw: {Versioning: true, Lock: true, PartNumber: true, Tags: true},
 		Garage:    {PartNumber: true, SSEC: true},
 		FakeGCS:   {Versioning: true, PartNumber: true},
+		Azurite:   {PartNumber: true, Tags: true},
 		Embedded:  {},
 	}[name]
 }
@@ -113,7 +115,7 @@ func Open(ctx context.Context, name string, o Options) (*Store, error) {
 		return nil, err
 	}
 	launch := map[string]func(context.Context, string, Options) error{
-		MinIO: s.launchMinIO, Versitygw: s.launchVersitygw, Garage: s.launchGarage, FakeGCS: s.launchFakeGCS,
+		MinIO: s.launchMinIO, Versitygw: s.launchVersitygw, Garage: s.launchGarage, FakeGCS: s.launchFakeGCS, Azurite: s.launchAzurite,
 	}[name]
 	if err := s.boot(ctx, name, func(ctx context.Context) error { return launch(ctx, binary, o) }); err != nil {
 		return nil, err

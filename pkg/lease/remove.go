@@ -69,6 +69,9 @@ func (l *Lease) removeObjects(ctx context.Context, m *marker, others []foundMark
 	if err == nil {
 		err = l.abortUploads(ctx, names)
 	}
+	if err == nil {
+		err = l.store.RemoveFolders(ctx, l.bucket, m.Prefix)
+	}
 	if err == nil && later != "" {
 		return fmt.Errorf("%s was written after its lease had expired", later)
 	}
@@ -96,7 +99,11 @@ func (l *Lease) removeMarker(ctx context.Context, m *marker) error {
 		return err
 	}
 	ours := func(o store.Object) bool { return o.Key == m.key() }
-	return l.removeAll(ctx, removal{prefix: m.key(), versions: state != "", ours: ours, count: func(int64) {}})
+	err = l.removeAll(ctx, removal{prefix: m.key(), versions: state != "", ours: ours, count: func(int64) {}})
+	if err != nil {
+		return err
+	}
+	return l.store.RemoveFolders(ctx, l.bucket, markerPrefix)
 }
 
 // maxAttempts bounds how often a part of the clean-up is tried. A store that

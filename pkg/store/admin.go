@@ -35,6 +35,12 @@ type Admin interface {
 	Parts(ctx context.Context, u Upload, each func(Part) bool) error
 }
 
+// A FolderRemover is an [Admin] of a store whose directories stay when nothing is left in them.
+type FolderRemover interface {
+	// RemoveFolders removes the directory of that prefix, and those below it, unless there are objects in them.
+	RemoveFolders(ctx context.Context, bucket, prefix string) error
+}
+
 // A Profiler is an [Admin] of a store that can profile itself.
 type Profiler interface {
 	// StartProfiles begins profiles of the given kinds on all nodes. It fails with [ErrUnsupported] where there is no

@@ -133,6 +133,17 @@ func (c *Client) Delete(ctx context.Context, refs []Ref) error {
 	return c.anyHost(ctx, func(h *Host) error { return h.admin.Delete(ctx, refs, NewTrace(time.Now())) })
 }
 
+// RemoveFolders removes the directory of that prefix, and those below it, unless there are objects in them. Most stores have
+// no directories.
+func (c *Client) RemoveFolders(ctx context.Context, bucket, prefix string) error {
+	return c.anyHost(ctx, func(h *Host) error {
+		if f, ok := h.admin.(FolderRemover); ok {
+			return f.RemoveFolders(ctx, bucket, prefix)
+		}
+		return nil
+	})
+}
+
 // DeleteLocked is Delete for versions that a retention in governance mode protects. It needs the
 // permission to bypass that.
 func (c *Client) DeleteLocked(ctx context.Context, refs []Ref) error {

@@ -39,13 +39,14 @@ type Config struct {
 
 // A Bearer says where the tokens come from that requests carry. The zero value asks for none.
 type Bearer struct {
+	SAS      string // the parameters of a shared access signature of Azure, which go into addresses instead
 	Token    string // as it is, for as long as it lasts
 	File     []byte // the content of a credentials file
 	Metadata bool   // the metadata server of the machine
 }
 
 // Given reports whether there are tokens.
-func (b *Bearer) Given() bool { return b.Token != "" || len(b.File) > 0 || b.Metadata }
+func (b *Bearer) Given() bool { return b.SAS != "" || b.Token != "" || len(b.File) > 0 || b.Metadata }
 
 // An Address is a host as the user wrote it, and where to connect to if that
 // is something else (--resolve-host).

@@ -15,8 +15,8 @@ func aisProvider() Provider {
 	const notS3 = "leave it out, or " + inS3
 	return Provider{
 		Name: "ais", Title: "AIStore", Scheme: "ais", Host: "http://127.0.0.1:8080",
-		Surroundings: func(getenv func(string) string) (string, error) {
-			host := getenv("AIS_ENDPOINT")
+		Surroundings: func(id *Identity) (string, error) {
+			host := id.Getenv("AIS_ENDPOINT")
 			if host != "" && !strings.Contains(host, "://") {
 				host = "http://" + host
 			}

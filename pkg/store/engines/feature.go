@@ -30,5 +30,6 @@ const (
 	Signatures    Feature = "signatures of S3"
 	MinioEngine   Feature = "the protocol of S3, the one that minio-go speaks,"
 	BearerTokens  Feature = "bearer tokens"
+	Regions       Feature = "regions of buckets"
 	Identities    Feature = "several pairs of keys"
 )

@@ -16,8 +16,8 @@ func gcsProvider() Provider {
 	return Provider{
 		Name: "gcs", Title: "Google Cloud Storage", Scheme: "gs", Host: "https://storage.googleapis.com",
 		Serves: gcs.Serves, TLS: true,
-		Surroundings: func(getenv func(string) string) (string, error) {
-			host := getenv("STORAGE_EMULATOR_HOST")
+		Surroundings: func(id *Identity) (string, error) {
+			host := id.Getenv("STORAGE_EMULATOR_HOST")
 			if host != "" && !strings.Contains(host, "://") {
 				host = "http://" + host
 			}

@@ -19,12 +19,14 @@ type Provider struct {
 	// Serves reports whether a host, with or without port, is this provider's by its name; nil = no name says so.
 	Serves func(host string) bool
 	TLS    bool // hosts that are its own by their names talk TLS unless somebody says otherwise, and keys of S3 are not given
+	// OwnKeys says that --access-key and --secret-key are keys of its own, and not of an interface that speaks S3.
+	OwnKeys bool
 	// OwnsBucket reports whether a bucket of S3 is this provider's by its name and that of its host; nil = no names say so.
 	OwnsBucket func(host, bucket string) bool
 	// Locate returns where buckets are, if the hosts that were given only say in which cloud, and their region; nil = at the hosts.
 	Locate func(hosts, buckets []string, region string) (at []string, in string, err error)
 	// Surroundings returns the host that the variables of the provider's own tools name; nil = there are none.
-	Surroundings func(getenv func(string) string) (host string, err error)
+	Surroundings func(id *Identity) (host string, err error)
 	// Identify completes cfg with the credentials that id asks for, and returns where they come from and what is
 	// secret about them; nil = the credentials are those of S3.
 	Identify func(ctx context.Context, id Identity, cfg *store.Config) (source string, secrets []string, err error)
@@ -64,7 +66,7 @@ const S3 = "s3"
 
 // Providers lists the kinds of stores. A new one is a package and a row here.
 func Providers() []Provider {
-	return []Provider{s3Provider(), expressProvider(), gcsProvider(), aisProvider()}
+	return []Provider{s3Provider(), expressProvider(), gcsProvider(), aisProvider(), azureProvider(), lakeProvider()}
 }
 
 // ProviderNames are the values of --provider.
@@ -110,6 +112,9 @@ func ProviderOfHost(host string) *Provider {
 // ProviderOfBucket separates the scheme of a bucket from its name. The provider is nil where there is no scheme.
 func ProviderOfBucket(bucket string) (p *Provider, name string, err error) {
 	scheme, name, ok := strings.Cut(bucket, "://")
+	if scheme == "abfss" { // abfs over TLS, which is what is used anyway
+		scheme = "abfs"
+	}
 	if !ok {
 		return nil, bucket, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"warp/pkg/store"
@@ -113,6 +114,9 @@ func (r *Reply) Document() []byte { return r.c.kept }
 // Length is the announced length of the body; -1 = there was none.
 func (r *Reply) Length() int64 { return r.c.head.length }
 
+// ETag is the header of that name, without quotes. The one that tr expects costs no memory.
+func (r *Reply) ETag(tr *store.Trace) string { return r.c.etagString(tr) }
+
 // Reason is the text behind the status.
 func (r *Reply) Reason() string { return string(r.c.head.text) }
 
@@ -151,6 +155,16 @@ func (r *Reply) EachHeader(name string, do func(value []byte) bool) {
 		line, rest, _ = bytes.Cut(rest, []byte("\n"))
 		if len(line) > len(name) && line[len(name)] == ':' && is(line[:len(name)], name) && !do(line[len(name)+1:]) {
 			return
+		}
+	}
+}
+
+// EachNamed calls do for every kept header whose name begins with prefix, in lower case.
+func (r *Reply) EachNamed(prefix string, do func(name, value string)) {
+	for line := range strings.Lines(string(r.c.head.kept)) {
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
+		if name = strings.ToLower(name); strings.HasPrefix(name, prefix) {
+			do(name, value)
 		}
 	}
 }

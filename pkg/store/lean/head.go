@@ -141,6 +141,10 @@ func (h *responseHead) header(line []byte) error {
 		if is(name, "Connection") {
 			h.connection(value)
 		}
+	case len("Content-MD5"):
+		if h.keeps != "" && is(name, "Content-MD5") {
+			h.kept = append(append(append(h.kept, "content-md5:"...), value...), '\n')
+		}
 	case len("Content-Type"):
 		h.described = h.described || is(name, "Content-Type")
 		if h.keeps != "" {

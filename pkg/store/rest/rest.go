@@ -116,6 +116,27 @@ func (r *Reply) LastModified() time.Time {
 	return t
 }
 
+// ETag is the header of that name, without quotes. The one that tr expects costs no memory.
+func (r *Reply) ETag(tr *store.Trace) string {
+	if r.http == nil {
+		return r.Reply.ETag(tr)
+	}
+	return strings.Trim(r.http.header.Get("ETag"), `"`)
+}
+
+// EachNamed calls do for every kept header whose name begins with prefix, in lower case.
+func (r *Reply) EachNamed(prefix string, do func(name, value string)) {
+	if r.http == nil {
+		r.Reply.EachNamed(prefix, do)
+		return
+	}
+	for name, values := range r.http.header {
+		if name := strings.ToLower(name); strings.HasPrefix(name, prefix) {
+			do(name, values[0])
+		}
+	}
+}
+
 // Location is where the answer says to go on.
 func (r *Reply) Location() string {
 	if r.http == nil {

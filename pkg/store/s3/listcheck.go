@@ -26,6 +26,9 @@ func NewListCheck(bucket, prefix string, versions bool) *ListCheck {
 	return &ListCheck{prefix: prefix, versions: versions, unordered: IsDirectory(bucket)}
 }
 
+// Unordered has the check expect no order.
+func (c *ListCheck) Unordered() { c.unordered = true }
+
 // Entry checks an entry of a listing of objects or versions. Some stores repeat the last entry of
 // a page at the start of the next; skip is true for the repetition.
 func (c *ListCheck) Entry(o *store.Object) (skip bool, err error) {

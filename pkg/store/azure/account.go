@@ -1,0 +1,209 @@
+package azure
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"warp/pkg/store"
+)
+
+// The account that emulators have, which everybody knows.
+const (
+	emulatorAccount = "devstoreaccount1"
+	emulatorKey     = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+	emulatorBlobs   = "http://127.0.0.1:10000/" + emulatorAccount
+)
+
+// An Identity is what somebody has said about who sends the requests.
+type Identity struct {
+	Account, Key string // --access-key, --secret-key
+	Token        string // --access-token
+	Metadata     bool   // the metadata server is asked
+	Getenv       func(string) string
+}
+
+// A connection is what a connection string says.
+type connection struct {
+	account, key, sas string
+	blobs, files      string // endpoints
+}
+
+// readConnection reads a connection string: NAME=VALUE pairs with semicolons between them.
+func readConnection(text string) (c connection, err error) {
+	scheme, suffix := "https", "core.windows.net"
+	for pair := range strings.SplitSeq(text, ";") {
+		name, value, ok := strings.Cut(strings.TrimSpace(pair), "=")
+		if name == "" && !ok {
+			continue
+		}
+		if !ok {
+			return c, errors.New("AZURE_STORAGE_CONNECTION_STRING is none: want NAME=VALUE pairs with semicolons between them")
+		}
+		switch strings.ToLower(name) {
+		case "usedevelopmentstorage":
+			if strings.EqualFold(value, "true") {
+				c = connection{account: emulatorAccount, key: emulatorKey, blobs: emulatorBlobs}
+			}
+		case "accountname":
+			c.account = value
+		case "accountkey":
+			c.key = value
+		case "sharedaccesssignature":
+			c.sas = value
+		case "blobendpoint":
+			c.blobs = value
+		case "dfsendpoint":
+			c.files = value
+		case "defaultendpointsprotocol":
+			scheme = strings.ToLower(value)
+		case "endpointsuffix":
+			suffix = value
+		}
+	}
+	if c.account != "" {
+		c.blobs = cmp.Or(c.blobs, scheme+"://"+c.account+".blob."+suffix)
+		c.files = cmp.Or(c.files, scheme+"://"+c.account+".dfs."+suffix)
+	}
+	return c, nil
+}
+
+// Surroundings returns the host that the variables of Azure's own tools name: that of Blob Storage or, with lake, of Data
+// Lake Storage. account is what --access-key says.
+func Surroundings(account string, getenv func(string) string, lake bool) (string, error) {
+	c, err := readConnection(getenv("AZURE_STORAGE_CONNECTION_STRING"))
+	if err != nil {
+		return "", err
+	}
+	service, host := "blob", c.blobs
+	if lake {
+		service, host = "dfs", c.files
+	}
+	account = cmp.Or(account, getenv("AZURE_STORAGE_ACCOUNT"))
+	switch {
+	case account != "" && account != c.account:
+		host = "https://" + account + "." + service + ".core.windows.net"
+	case host == "" && lake && c.account != "":
+		return "", errors.New("AZURE_STORAGE_CONNECTION_STRING names no endpoint of Data Lake Storage: name it with --host")
+	case host == "":
+		return "", fmt.Errorf("the storage account is not known: use --host=https://ACCOUNT.%s.core.windows.net, or set AZURE_STORAGE_ACCOUNT or AZURE_STORAGE_CONNECTION_STRING", service)
+	}
+	return strings.TrimSuffix(host, "/"), nil
+}
+
+// Serves reports whether a host, with or without port, is of Blob Storage by its name.
+func Serves(host string) bool { return serves(host, ".blob.") }
+
+// ServesLake reports whether a host, with or without port, is of Data Lake Storage by its name.
+func ServesLake(host string) bool { return serves(host, ".dfs.") }
+
+// serves looks for the service in a name of Azure's clouds: ACCOUNT.blob.core.windows.net and, elsewhere,
+// core.chinacloudapi.cn and core.usgovcloudapi.net. Accounts with DNS zones have one more label.
+func serves(host, service string) bool {
+	name := strings.ToLower(host)
+	if h, _, err := net.SplitHostPort(name); err == nil {
+		name = h
+	}
+	for _, cloud := range []string{".core.windows.net", ".storage.azure.net", ".core.chinacloudapi.cn", ".core.usgovcloudapi.net"} {
+		if account, ok := strings.CutSuffix(name, cloud); ok {
+			return strings.Contains(account+".", service) && !strings.HasPrefix(account, ".")
+		}
+	}
+	return false
+}
+
+// Identify completes cfg, whose hosts are known, with credentials from the first source that there is, and returns which
+// that is. Variables that only lie around are used for the account that they are of.
+func Identify(id Identity, cfg *store.Config) (source string, secrets []string, err error) {
+	cfg.Credentials = store.Keys{}
+	c, err := readConnection(id.Getenv("AZURE_STORAGE_CONNECTION_STRING"))
+	if err != nil {
+		return "", nil, err
+	}
+	account := id.Getenv("AZURE_STORAGE_ACCOUNT")
+	useKey := func(account, key string) []string {
+		cfg.Credentials = store.Keys{AccessKey: account, SecretKey: key}
+		return []string{key}
+	}
+	useSAS := func(sas string) (secrets []string) {
+		cfg.Bearer.SAS, secrets, err = readSAS(sas)
+		return secrets
+	}
+	switch key := cmp.Or(id.Getenv("AZURE_STORAGE_KEY"), id.Getenv("AZURE_STORAGE_ACCESS_KEY")); {
+	case id.Token != "" && isSAS(id.Token):
+		source, secrets = "--access-token (a shared access signature)", useSAS(id.Token)
+	case id.Token != "":
+		cfg.Bearer.Token, source, secrets = id.Token, "--access-token", []string{id.Token}
+	case id.Account != "":
+		source, secrets = "flags or WARP_* variables", useKey(id.Account, id.Key)
+	case id.Metadata:
+		source, cfg.Bearer.Metadata = "the metadata server", true
+	case c.key != "" && of(cfg, c.account):
+		source, secrets = "AZURE_STORAGE_CONNECTION_STRING", useKey(c.account, c.key)
+	case c.sas != "" && (c.account == "" || of(cfg, c.account)):
+		source, secrets = "AZURE_STORAGE_CONNECTION_STRING (a shared access signature)", useSAS(c.sas)
+	case key != "" && account != "" && of(cfg, account):
+		source, secrets = "AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY", useKey(account, key)
+	case id.Getenv("AZURE_STORAGE_SAS_TOKEN") != "" && (account == "" || of(cfg, account)):
+		source, secrets = "AZURE_STORAGE_SAS_TOKEN", useSAS(id.Getenv("AZURE_STORAGE_SAS_TOKEN"))
+	case id.Getenv("AZURE_TENANT_ID") != "" && id.Getenv("AZURE_CLIENT_ID") != "" && !exposed(cfg):
+		source, secrets, err = useClient(id.Getenv, cfg)
+	case of(cfg, emulatorAccount) && onlyHere(cfg):
+		source, secrets = "the emulator's well-known account", useKey(emulatorAccount, emulatorKey)
+	default:
+		source = "nowhere (anonymous requests)"
+	}
+	if err == nil && (cfg.Bearer.Given()) && exposed(cfg) {
+		err = fmt.Errorf("%s would send a secret to %s over plain HTTP, where anybody on the way can use it: add --tls", source, cfg.Hosts[0].Name)
+	}
+	return source, secrets, err
+}
+
+// of reports whether all hosts are of an account: by the name of the host, or else by its path.
+func of(cfg *store.Config, account string) bool {
+	for _, a := range cfg.Hosts {
+		name, _, _ := strings.Cut(a.Name, ".")
+		azure := Serves(a.Name) || ServesLake(a.Name)
+		if azure && name != account || !azure && strings.TrimPrefix(a.Path, "/") != account {
+			return false
+		}
+	}
+	return account != "" && len(cfg.Hosts) > 0
+}
+
+// isSAS tells a shared access signature from a token, in which there is no sig parameter.
+func isSAS(text string) bool {
+	values, err := url.ParseQuery(strings.TrimPrefix(text, "?"))
+	return err == nil && values.Get("sig") != "" && values.Get("sv") != ""
+}
+
+// readSAS returns the parameters of a shared access signature, sorted and escaped.
+func readSAS(text string) (sas string, secrets []string, err error) {
+	values, err := url.ParseQuery(strings.TrimPrefix(text, "?"))
+	if err != nil || values.Get("sig") == "" {
+		return "", nil, errors.New("the shared access signature has no sig parameter: want sv=…&sig=…")
+	}
+	sas = values.Encode()
+	return sas, []string{text, sas, values.Get("sig"), url.QueryEscape(values.Get("sig"))}, nil
+}
+
+// exposed reports whether a secret would leave this machine over plain HTTP.
+func exposed(cfg *store.Config) bool { return !cfg.TLS && !onlyHere(cfg) }
+
+// onlyHere reports whether all hosts are this machine.
+func onlyHere(cfg *store.Config) bool {
+	for _, a := range cfg.Hosts {
+		host := cmp.Or(a.Dial, a.Name)
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		if ip, err := netip.ParseAddr(strings.Trim(host, "[]")); host != "localhost" && (err != nil || !ip.IsLoopback()) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,174 @@
+package azure
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"warp/pkg/store"
+	"warp/pkg/store/rest"
+	"warp/pkg/store/s3"
+)
+
+// An Admin does the bookkeeping in Blob Storage.
+type Admin struct{ *Engine }
+
+var _ store.Admin = (*Admin)(nil)
+
+func newTrace() *store.Trace { return store.NewTrace(time.Now()) }
+
+// List checks each entry as well: clean-up deletes what it is told here.
+func (a *Admin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
+	return checked(s3.NewListCheck(l.Bucket, l.Prefix, l.Versions), each, func(each func(store.Object) bool) error {
+		return a.Engine.List(ctx, l, each, tr)
+	})
+}
+
+// checked calls each for the entries of a listing, unless one is wrong.
+func checked(check *s3.ListCheck, each func(store.Object) bool, list func(func(store.Object) bool) error) error {
+	var wrong error
+	err := list(func(o store.Object) bool {
+		skip, err := check.Entry(&o)
+		if wrong = err; wrong != nil {
+			return false
+		}
+		return skip || each(o)
+	})
+	return cmp.Or(wrong, err)
+}
+
+// containerRequest begins a request about a container.
+func (a *Admin) containerRequest(method, name string) *work {
+	w := a.begin(method, name, "")
+	w.param("restype", "container")
+	return w
+}
+
+// BucketExists asks for the container's properties or, since not every shared access signature allows that, for a listing.
+func (a *Admin) BucketExists(ctx context.Context, name string) (bool, error) {
+	w := a.containerRequest(http.MethodHead, name)
+	defer w.end()
+	err := a.settle(ctx, w, newTrace())
+	if store.CodeOf(err) == codeDenied && a.store.auth.sas != "" {
+		_, err = a.page(ctx, &store.List{Bucket: name, MaxKeys: 1}, nil, "", newTrace())
+	}
+	return exists(err)
+}
+
+// exists is whether there is a container, by the error of a request for it. One without any document is an answer to HEAD.
+func exists(err error) (bool, error) {
+	if code := store.CodeOf(err); code == codeNoBucket || code == codeNoKey {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Region is unknown: the account has one.
+func (a *Admin) Region(context.Context, string) (string, error) { return "", nil }
+
+// ownMetadata marks a container that warp made.
+const (
+	ownMetadata = "created_by"
+	ownValue    = "warp"
+)
+
+// MakeBucket creates a container.
+func (a *Admin) MakeBucket(ctx context.Context, name string, lock bool) error {
+	if lock {
+		return noLock()
+	}
+	w := a.containerRequest(http.MethodPut, name)
+	defer w.end()
+	w.header("x-ms-meta-"+ownMetadata, ownValue)
+	return a.settle(ctx, w, newTrace())
+}
+
+func noLock() error { return store.Errorf("NotImplemented", 0, "Azure has no S3 object lock") }
+
+// MadeByWarp reports whether the container has warp's mark.
+func (a *Admin) MadeByWarp(ctx context.Context, name string) bool {
+	w := a.containerRequest(http.MethodHead, name)
+	defer w.end()
+	r, err := a.send(ctx, w, newTrace())
+	if err != nil {
+		return false
+	}
+	defer r.Release()
+	return r.Header("x-ms-meta-"+ownMetadata) == ownValue
+}
+
+// Versioning is by the answers to uploads, since only they say whether the account makes versions; before there are any,
+// it is by what is in the container.
+func (a *Admin) Versioning(ctx context.Context, name string) (string, error) {
+	if a.store.makesVersions(name) {
+		return "Enabled", nil
+	}
+	p, err := a.page(ctx, &store.List{Bucket: name, Versions: true, MaxKeys: 1}, []string{"versions"}, "", newTrace())
+	if err != nil || len(p.entries) == 0 || p.entries[0].VersionID == "" {
+		return "", err
+	}
+	a.store.noteVersion(name, p.entries[0].VersionID)
+	return "Enabled", nil
+}
+
+// SetVersioning is impossible: versioning is of accounts.
+func (a *Admin) SetVersioning(context.Context, string, bool) error {
+	return store.Errorf("NotImplemented", 0, "versioning is a property of the storage account, which this API cannot change: az storage account blob-service-properties update --enable-versioning true")
+}
+
+// ObjectLock is none.
+func (a *Admin) ObjectLock(context.Context, string) (store.Lock, error) { return store.Lock{}, nil }
+
+// Headers are the properties of a blob as S3's headers have them.
+func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header, error) {
+	h := http.Header{}
+	_, err := a.properties(ctx, ref, newTrace(), func(r *rest.Reply) {
+		h.Set("Content-Type", r.ContentType())
+		h.Set("X-Amz-Storage-Class", r.Header("x-ms-access-tier"))
+		r.EachNamed("x-ms-meta-", func(name, value string) {
+			setMetadata(h, strings.TrimPrefix(name, "x-ms-meta-"), value)
+		})
+	})
+	return h, err
+}
+
+// setMetadata sets metadata under their name, and under the one with hyphens, which Azure does not take.
+func setMetadata(h http.Header, name, value string) {
+	h.Set("X-Amz-Meta-"+name, value)
+	h.Set("X-Amz-Meta-"+strings.ReplaceAll(name, "_", "-"), value)
+}
+
+// maxSmall is more than anything that is read whole.
+const maxSmall = 1 << 20
+
+// A smallWriter keeps what fits.
+type smallWriter struct{ data []byte }
+
+func (s *smallWriter) Write(p []byte) (int, error) {
+	s.data = append(s.data, p[:min(len(p), maxSmall-len(s.data))]...)
+	return len(p), nil
+}
+
+// Read returns the content of a small object.
+func (h *host) Read(ctx context.Context, ref store.Ref) ([]byte, error) {
+	var into smallWriter
+	_, err := h.download(ctx, &store.Get{Ref: ref, Into: &into, Length: maxSmall}, newTrace())
+	return into.data, err
+}
+
+// UploadFile is unsupported: what needs it, the store lacks.
+func (a *Admin) UploadFile(context.Context, store.Ref, string, string) error {
+	return store.Errorf("NotImplemented", 0, "files are not uploaded to Azure")
+}
+
+// Delete takes what is not there for deleted: clean-up may be asked twice.
+func (a *Admin) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
+	return a.remove(ctx, refs, true, tr)
+}
+
+// DeleteLocked is Delete: nothing is locked.
+func (a *Admin) DeleteLocked(ctx context.Context, refs []store.Ref) error {
+	return a.Delete(ctx, refs, newTrace())
+}

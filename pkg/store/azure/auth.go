@@ -1,0 +1,184 @@
+package azure
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+
+	"warp/pkg/store"
+	"warp/pkg/store/lean"
+	"warp/pkg/store/rest"
+)
+
+// An authorizer says who sends requests: an account, by signatures; whoever signed a shared access signature; whoever has a
+// token; or nobody.
+type authorizer struct {
+	clock  clock
+	key    *sharedKey
+	sas    string // parameters
+	tokens *rest.Tokens
+}
+
+func newAuthorizer(cfg *store.Config) (a *authorizer, err error) {
+	a = &authorizer{sas: cfg.Bearer.SAS, tokens: rest.NoTokens()}
+	b := &cfg.Bearer
+	switch {
+	case b.SAS != "":
+	case b.Token != "":
+		a.tokens = rest.StaticToken(b.Token)
+	case b.Metadata:
+		a.tokens = rest.NewTokens(func(ctx context.Context) (*oauth2.Token, error) { return askMetadata(ctx, metadataServer) })
+	case len(b.File) > 0:
+		var c client
+		if err := json.Unmarshal(b.File, &c); err != nil {
+			return nil, errors.New("these are no credentials of Entra ID")
+		}
+		a.tokens = rest.NewTokens(c.token)
+	case cfg.Credentials != nil:
+		keys, err := cfg.Credentials.Keys(context.Background())
+		if err != nil || keys.Anonymous() {
+			return a, err
+		}
+		a.key, err = newSharedKey(keys.AccessKey, keys.SecretKey)
+		return a, err
+	}
+	return a, nil
+}
+
+// appendHeaders appends the headers that say who sends a request, and what it expects.
+func (a *authorizer) appendHeaders(head []byte, c *lean.Call) []byte {
+	date := a.clock.date()
+	head = append(append(append(head, "X-Ms-Date: "...), date...), "\r\nX-Ms-Version: "+apiVersion+"\r\n"...)
+	if a.key != nil {
+		return a.key.appendAuthorization(head, c, date, apiVersion)
+	}
+	return append(head, a.tokens.Header()...)
+}
+
+// appendSubrequest is appendHeaders for a request in a batch, which has no version of its own.
+func (a *authorizer) appendSubrequest(head []byte, c *lean.Call) []byte {
+	date := a.clock.date()
+	head = append(append(append(head, "x-ms-date: "...), date...), "\r\n"...)
+	if a.key != nil {
+		return a.key.appendAuthorization(head, c, date, "")
+	}
+	return append(head, a.tokens.Header()...)
+}
+
+func (a *authorizer) ready(ctx context.Context) error { return a.tokens.Ready(ctx) }
+func (a *authorizer) refused()                        { a.tokens.Refused() }
+func (a *authorizer) stop()                           { a.tokens.Stop() }
+
+// audience is what tokens are asked for.
+const audience = "https://storage.azure.com/"
+
+// A client is an application that Entra ID knows, which has a secret or, in Kubernetes and elsewhere, a file with a token
+// that proves who it is.
+type client struct {
+	Authority string `json:"authority"`
+	Tenant    string `json:"tenant"`
+	ID        string `json:"client"`
+	Secret    string `json:"secret,omitempty"`
+	TokenFile string `json:"token_file,omitempty"`
+}
+
+// useClient completes cfg with the client that the variables of Azure's libraries describe.
+func useClient(getenv func(string) string, cfg *store.Config) (source string, secrets []string, err error) {
+	c := client{Tenant: getenv("AZURE_TENANT_ID"), ID: getenv("AZURE_CLIENT_ID"), Secret: getenv("AZURE_CLIENT_SECRET"),
+		Authority: cmp.Or(getenv("AZURE_AUTHORITY_HOST"), "https://login.microsoftonline.com")}
+	switch {
+	case c.Secret != "":
+		source, secrets = "AZURE_CLIENT_ID and AZURE_CLIENT_SECRET", []string{c.Secret}
+	case getenv("AZURE_FEDERATED_TOKEN_FILE") != "":
+		source, c.TokenFile = "AZURE_FEDERATED_TOKEN_FILE", getenv("AZURE_FEDERATED_TOKEN_FILE")
+		if _, err := os.Stat(c.TokenFile); err != nil {
+			return "", nil, fmt.Errorf("credentials from AZURE_FEDERATED_TOKEN_FILE: %w", err)
+		}
+	default:
+		return "", nil, errors.New("AZURE_CLIENT_ID is set without AZURE_CLIENT_SECRET or AZURE_FEDERATED_TOKEN_FILE")
+	}
+	if u, err := url.Parse(c.Authority); err != nil || u.Host == "" || u.Scheme != "https" && !onlyHere(&store.Config{Hosts: []store.Address{{Name: u.Host}}}) {
+		return "", nil, errors.New("AZURE_AUTHORITY_HOST is no URL of https")
+	}
+	cfg.Bearer.File, err = json.Marshal(c)
+	return source, secrets, err
+}
+
+// Portable refuses credentials that cannot be sent to another machine.
+func Portable(cfg *store.Config) error {
+	if cfg.Bearer.Metadata {
+		return errors.New("the metadata server is of this machine: use an account's key, a shared access signature, or --access-token")
+	}
+	var c client
+	if len(cfg.Bearer.File) > 0 && (json.Unmarshal(cfg.Bearer.File, &c) != nil || c.TokenFile != "") {
+		return errors.New("AZURE_FEDERATED_TOKEN_FILE names a file of this machine: use an account's key, a shared access signature, or --access-token")
+	}
+	return nil
+}
+
+// token asks Entra ID for a token. The file with a proof is read anew each time.
+func (c *client) token(ctx context.Context) (*oauth2.Token, error) {
+	cfg := clientcredentials.Config{ClientID: c.ID, ClientSecret: c.Secret, Scopes: []string{audience + ".default"}, AuthStyle: oauth2.AuthStyleInParams,
+		TokenURL: strings.TrimSuffix(c.Authority, "/") + "/" + url.PathEscape(c.Tenant) + "/oauth2/v2.0/token"}
+	if c.TokenFile != "" {
+		proof, err := os.ReadFile(c.TokenFile)
+		if err != nil {
+			return nil, err
+		}
+		cfg.EndpointParams = url.Values{"client_assertion": {strings.TrimSpace(string(proof))},
+			"client_assertion_type": {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"}}
+	}
+	return cfg.Token(ctx)
+}
+
+// metadataServer is where machines of Azure ask who they are.
+const metadataServer = "http://169.254.169.254"
+
+// askMetadata asks the metadata server for a token of the machine's identity.
+func askMetadata(ctx context.Context, server string) (*oauth2.Token, error) {
+	target := server + "/metadata/identity/oauth2/token?api-version=2018-02-01&resource=" + url.QueryEscape(audience)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Metadata", "true")
+	client, ok := ctx.Value(oauth2.HTTPClient).(*http.Client)
+	if !ok {
+		client = http.DefaultClient
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, &oauth2.RetrieveError{Response: resp, Body: body}
+	}
+	var said struct {
+		Token string      `json:"access_token"`
+		Lasts json.Number `json:"expires_in"`
+	}
+	if err := json.Unmarshal(body, &said); err != nil || said.Token == "" {
+		return nil, errors.New("the metadata server answers without a token")
+	}
+	token := &oauth2.Token{AccessToken: said.Token}
+	if seconds, err := said.Lasts.Int64(); err == nil && seconds > 0 {
+		token.Expiry = time.Now().Add(time.Duration(seconds) * time.Second)
+	}
+	return token, nil
+}

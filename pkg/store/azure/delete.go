@@ -1,0 +1,196 @@
+package azure
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"warp/pkg/store"
+	"warp/pkg/store/rest"
+)
+
+// Delete removes one blob, or many by as few requests as the store takes.
+func (e *Engine) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
+	return e.remove(ctx, refs, false, tr)
+}
+
+// remove is Delete. With gone, what is not there counts as deleted.
+func (e *Engine) remove(ctx context.Context, refs []store.Ref, gone bool, tr *store.Trace) error {
+	if len(refs) == 1 {
+		return e.deleteOne(ctx, &refs[0], gone, tr)
+	}
+	for batch := range slices.Chunk(refs, maxBatch) {
+		if err := e.deleteBatch(ctx, batch, gone, tr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isCurrent reports whether a version was not deleted because it is the current one.
+func isCurrent(err error) bool { return store.CodeOf(err) == "OperationNotAllowedOnRootBlob" }
+
+func ignoreGone(err error, gone bool) error {
+	if gone && store.CodeOf(err) == codeNoKey {
+		return nil
+	}
+	return err
+}
+
+// deleteOne deletes a blob, or a version. The current version cannot be deleted before the blob is, which makes it an
+// earlier one.
+func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, gone bool, tr *store.Trace) error {
+	err := e.deleteOnce(ctx, ref, "", tr)
+	if isCurrent(err) {
+		if err = ignoreGone(e.deleteOnce(ctx, &store.Ref{Bucket: ref.Bucket, Key: ref.Key}, "", tr), true); err == nil {
+			err = e.deleteOnce(ctx, ref, "", tr)
+		}
+	}
+	return ignoreGone(err, gone)
+}
+
+// deleteOnce sends a request to delete, which a blob with another ETag refuses, unless that is "".
+func (e *Engine) deleteOnce(ctx context.Context, ref *store.Ref, etag string, tr *store.Trace) error {
+	if !validKey(ref.Key) {
+		return badName(ref.Key)
+	}
+	w := e.begin(http.MethodDelete, ref.Bucket, ref.Key)
+	defer w.end()
+	w.version(ref.VersionID)
+	if etag != "" {
+		w.header("if-match", `"`+etag+`"`)
+	}
+	return e.settle(ctx, w, tr)
+}
+
+// maxBatch is how many requests a batch may have.
+const maxBatch = 256
+
+// boundary separates the requests of a batch.
+const boundary = "batch_warp-5c8f4a1de0b74e2f9f0f3a6f2f1d7c55"
+
+// deleteBatch deletes what fits a batch. Each of its requests says by itself who sends it.
+func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, gone bool, tr *store.Trace) error {
+	if err := e.store.auth.ready(ctx); err != nil {
+		return err
+	}
+	var body, head []byte
+	for i := range refs {
+		if !validKey(refs[i].Key) {
+			return badName(refs[i].Key)
+		}
+		head = e.appendDeletion(head[:0], &refs[i])
+		body = fmt.Appendf(body, "--%s\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\nContent-ID: %d\r\n\r\n%s\r\n", boundary, i, head)
+	}
+	body = fmt.Appendf(body, "--%s--\r\n", boundary)
+	w := e.begin(http.MethodPost, refs[0].Bucket, "")
+	defer w.end()
+	w.param("restype", "container")
+	w.param("comp", "batch")
+	w.call.ContentType, w.call.Body, w.call.Size = "multipart/mixed; boundary="+boundary, newBytes(body), int64(len(body))
+	r, err := e.send(ctx, w, tr)
+	if err != nil {
+		return err
+	}
+	defer r.Release()
+	tr.Complete()
+	current, err := readDeletions(&r, refs, gone)
+	for i := 0; err == nil && i < len(current); i++ {
+		err = e.deleteOne(ctx, &refs[current[i]], gone, tr)
+	}
+	return err
+}
+
+// appendDeletion appends a request of a batch.
+func (e *Engine) appendDeletion(dst []byte, ref *store.Ref) []byte {
+	w := e.begin(http.MethodDelete, ref.Bucket, ref.Key)
+	defer w.end()
+	w.version(ref.VersionID)
+	if sas := e.store.auth.sas; sas != "" {
+		separator := byte('?')
+		if w.query {
+			separator = '&'
+		}
+		w.target = append(append(w.target, separator), sas...)
+	}
+	w.call.Target = w.target
+	dst = append(append(append(dst, "DELETE "...), w.target...), " HTTP/1.1\r\n"...)
+	dst = e.store.auth.appendSubrequest(dst, &w.call)
+	return append(dst, "Content-Length: 0\r\n\r\n"...)
+}
+
+// readDeletions looks at the answer to each request of a batch. Which request an answer is to is said by its Content-ID.
+// It returns which were refused for being of current versions.
+func readDeletions(r *rest.Reply, refs []store.Ref, gone bool) (current []int, err error) {
+	kind, params, err := mime.ParseMediaType(r.ContentType())
+	if err != nil || kind != "multipart/mixed" {
+		return nil, store.BadAnswer(r.Status, "the answer to a batch is %.60q", r.ContentType())
+	}
+	answered := make([]bool, len(refs))
+	var first *store.Error
+	bad, n := 0, 0
+	parts := multipart.NewReader(bytes.NewReader(r.Document()), params["boundary"])
+	for ; ; n++ {
+		part, err := parts.NextRawPart()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, store.BadAnswer(r.Status, "the answer to a batch: %s", store.OneLine(err.Error()))
+		}
+		refused, err := readDeletion(part)
+		if err != nil {
+			return nil, store.BadAnswer(r.Status, "the answer %d of a batch: %s", n+1, store.OneLine(err.Error()))
+		}
+		id := strings.TrimSpace(part.Header.Get("Content-Id"))
+		if id == "" && refused != nil { // it is about the whole batch
+			return nil, refused
+		}
+		i, err := strconv.Atoi(id)
+		if err != nil || i < 0 || i >= len(refs) || answered[i] {
+			return nil, store.BadAnswer(r.Status, "the answer to a batch of %d has an answer %.20q that nobody asked for", len(refs), id)
+		}
+		answered[i] = true
+		switch {
+		case refused == nil, gone && refused.Code == codeNoKey:
+		case isCurrent(refused):
+			current = append(current, i)
+		default:
+			if bad++; first == nil {
+				first = refused
+			}
+		}
+	}
+	switch {
+	case bad == len(refs) && bad > 0:
+		return nil, first
+	case bad > 0:
+		return nil, store.Errorf(first.Code, first.Status, "%d of %d objects not deleted; first: %s", bad, len(refs), first.Message)
+	case n != len(refs):
+		return nil, store.BadAnswer(r.Status, "the store confirmed %d of %d deletions", n, len(refs))
+	}
+	return current, nil
+}
+
+// readDeletion reads the answer to one request of a batch, which may be a refusal.
+func readDeletion(part io.Reader) (refused *store.Error, err error) {
+	end := strings.NewReader("\r\n\r\n") // of the head, where the answer ends with it
+	resp, err := http.ReadResponse(bufio.NewReader(io.MultiReader(part, end)), nil)
+	if err != nil {
+		return nil, err
+	}
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+	resp.Body.Close()
+	if resp.StatusCode/100 == 2 {
+		return nil, nil
+	}
+	return refusalOf(resp.StatusCode, resp.Header.Get("x-ms-error-code"), text), nil
+}

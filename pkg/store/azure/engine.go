@@ -1,0 +1,188 @@
+package azure
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"warp/pkg/store"
+	"warp/pkg/store/rest"
+)
+
+var _ store.Engine = (*Engine)(nil)
+
+// An Engine sends requests to Blob Storage.
+type Engine struct {
+	store.Unsupported // retentions and the extensions of MinIO
+	host
+}
+
+func newEngine(h host) *Engine { return &Engine{host: h} }
+
+// Get downloads a blob, or a range of it. The store knows no parts, so a part is a range.
+func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
+	return e.download(ctx, &g, tr)
+}
+
+// download is Get, which both endpoints have alike.
+func (h *host) download(ctx context.Context, g *store.Get, tr *store.Trace) (store.Download, error) {
+	switch {
+	case len(g.Headers) > 0, g.Part > 0 && g.Length == 0:
+		return store.Download{}, store.ErrUnsupported
+	case !validKey(g.Key):
+		return store.Download{}, badName(g.Key)
+	}
+	w := h.begin(http.MethodGet, g.Bucket, g.Key)
+	defer w.end()
+	w.version(g.VersionID)
+	c := &w.call
+	c.Download, c.Into, c.Offset, c.Length = true, g.Into, g.Offset, g.Length
+	if g.Checksum != nil {
+		w.onHead = func(r *rest.Reply) { g.Checksum(storedChecksum(r)) }
+	}
+	r, err := h.send(ctx, w, tr)
+	if err != nil {
+		return store.Download{Bytes: r.Bytes}, err
+	}
+	defer r.Release()
+	o := h.described(&r, g.Ref, tr)
+	return store.Download{Bytes: r.Bytes, Object: o}, nil
+}
+
+func (w *work) version(id string) {
+	if id != "" {
+		w.param("versionid", id)
+	}
+}
+
+// described is what the head of an answer says of an object.
+func (h *host) described(r *rest.Reply, ref store.Ref, tr *store.Trace) store.Object {
+	o := store.Object{Ref: ref, Size: r.Length(), LastModified: r.LastModified(), ETag: r.ETag(tr)}
+	if o.VersionID == "" && h.store.makesVersions(ref.Bucket) {
+		o.VersionID = r.Header("x-ms-version-id")
+	}
+	return o
+}
+
+// storedChecksum is the MD5 of the content, which there is of blobs that were uploaded in one request.
+func storedChecksum(r *rest.Reply) store.StoredChecksum {
+	md5 := r.Header("x-ms-blob-content-md5") // where the answer is a range
+	if md5 == "" && r.Status == http.StatusOK {
+		md5 = r.Header("content-md5")
+	}
+	if md5 == "" {
+		return store.StoredChecksum{}
+	}
+	return store.StoredChecksum{Algorithm: "MD5", Value: md5}
+}
+
+// Stat asks for a blob's properties.
+func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.Object, error) {
+	return e.properties(ctx, ref, tr, nil)
+}
+
+// properties asks for the properties of an object, and calls look, unless that is nil, with the answer.
+func (h *host) properties(ctx context.Context, ref store.Ref, tr *store.Trace, look func(*rest.Reply)) (store.Object, error) {
+	if !validKey(ref.Key) {
+		return store.Object{}, badName(ref.Key)
+	}
+	w := h.begin(http.MethodHead, ref.Bucket, ref.Key)
+	defer w.end()
+	w.version(ref.VersionID)
+	r, err := h.send(ctx, w, tr)
+	if err != nil {
+		return store.Object{}, err
+	}
+	defer r.Release()
+	tr.Complete()
+	if look != nil {
+		look(&r)
+	}
+	o := h.described(&r, ref, tr)
+	if o.Size < 0 {
+		return o, store.BadAnswer(r.Status, "the answer does not say how long %.60q is", ref.Key)
+	}
+	return o, nil
+}
+
+// pollCopy is how long to wait before asking again whether a copy is complete.
+const pollCopy = 20 * time.Millisecond
+
+// Copy has the store copy a blob, and waits until it has.
+func (e *Engine) Copy(ctx context.Context, c store.Copy, tr *store.Trace) (store.Object, error) {
+	switch {
+	case len(c.Headers) > 0:
+		return store.Object{}, store.ErrUnsupported
+	case !validKey(c.From.Key) || !validKey(c.To.Key):
+		return store.Object{}, badName(c.From.Key)
+	}
+	o, status, err := e.beginCopy(ctx, &c, tr)
+	for err == nil && status == "pending" {
+		select {
+		case <-ctx.Done():
+			return o, store.AsError(ctx.Err(), 0)
+		case <-time.After(pollCopy):
+		}
+		o, err = e.properties(ctx, store.Ref{Bucket: c.To.Bucket, Key: c.To.Key}, tr, func(r *rest.Reply) { status = r.Header("x-ms-copy-status") })
+	}
+	if err == nil && status != "success" {
+		err = store.Errorf("CopyFailed", int(tr.Status()), "the status of the copy is %.40q", status)
+	}
+	return o, err
+}
+
+func (e *Engine) beginCopy(ctx context.Context, c *store.Copy, tr *store.Trace) (o store.Object, status string, err error) {
+	w := e.begin(http.MethodPut, c.To.Bucket, c.To.Key)
+	defer w.end()
+	w.header("x-ms-copy-source", e.url(c.From))
+	if e.opts.StorageClass != "" {
+		w.header("x-ms-access-tier", e.opts.StorageClass)
+	}
+	r, err := e.send(ctx, w, tr)
+	if err != nil {
+		return o, "", err
+	}
+	defer r.Release()
+	tr.Complete()
+	o = e.described(&r, store.Ref{Bucket: c.To.Bucket, Key: c.To.Key}, tr)
+	o.Size = 0 // of the answer
+	return o, r.Header("x-ms-copy-status"), nil
+}
+
+// url is where an object is, for the store itself to read it.
+func (h *host) url(ref store.Ref) string {
+	w := h.begin(http.MethodGet, ref.Bucket, ref.Key)
+	defer w.end()
+	w.version(ref.VersionID)
+	a := store.Address{Name: h.name}
+	url := a.URL(h.tls) + string(w.target)
+	switch sas := h.store.auth.sas; {
+	case sas == "":
+		return url
+	case w.query:
+		return url + "&" + sas
+	default:
+		return url + "?" + sas
+	}
+}
+
+// CopyPart is unsupported: only whole blobs are copied.
+func (e *Engine) CopyPart(context.Context, store.CopyPart, *store.Trace) (store.Part, error) {
+	return store.Part{}, store.ErrUnsupported
+}
+
+// makesVersions reports whether the container is known to make versions.
+func (s *Store) makesVersions(container string) bool {
+	_, ok := s.versioned.Load(container)
+	return ok
+}
+
+// noteVersion remembers that an upload was answered with a version.
+func (s *Store) noteVersion(container, id string) {
+	if _, known := s.versioned.Load(container); id != "" && !known {
+		s.versioned.Store(container, true)
+	}
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -1,0 +1,117 @@
+package azure
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"warp/pkg/store"
+	"warp/pkg/store/rest"
+)
+
+// Codes of errors. Those of S3 stand for what means the same, since warp knows them.
+const (
+	codeDenied       = "AccessDenied"
+	codeNoKey        = "NoSuchKey"
+	codeNoBucket     = "NoSuchBucket"
+	codeNoUpload     = "NoSuchUpload"
+	codeSignature    = "SignatureDoesNotMatch"
+	codeSkewed       = "RequestTimeTooSkewed"
+	codePrecondition = "PreconditionFailed"
+)
+
+// sameCodes has the codes of S3 for those of Azure.
+var sameCodes = map[string]string{
+	"BlobNotFound": codeNoKey, "PathNotFound": codeNoKey, "ResourceNotFound": codeNoKey,
+	"ContainerNotFound": codeNoBucket, "FilesystemNotFound": codeNoBucket,
+	"AuthorizationFailure": codeDenied, "AuthorizationPermissionMismatch": codeDenied, "AuthorizationServiceMismatch": codeDenied,
+	"AuthorizationResourceTypeMismatch": codeDenied, "InsufficientAccountPermissions": codeDenied, "AuthorizationProtocolMismatch": codeDenied,
+	"NoAuthenticationInformation": rest.CodeUnauthorized, "InvalidAuthenticationInfo": rest.CodeUnauthorized,
+	"ConditionNotMet": codePrecondition, "FeatureNotEnabled": "NotImplemented", "UnsupportedHeader": "NotImplemented",
+	"FeatureNotYetSupportedForHierarchicalNamespaceAccounts": "NotImplemented", "BlobTagsNotSupportedForAccountType": "NotImplemented",
+}
+
+// refusal turns an answer that is no success into an error.
+func refusal(r *rest.Reply) *store.Error {
+	return refusalOf(r.Status, r.Header("x-ms-error-code"), r.Document())
+}
+
+// refusalOf turns status, code and document of an answer into an error. A document is XML or, of Data Lake Storage, JSON.
+func refusalOf(status int, code string, document []byte) *store.Error {
+	said := readError(document)
+	code = said.Code(code)
+	text := said.Message
+	switch detail := strings.ToLower(said.Detail); {
+	case code == "AuthenticationFailed" && strings.Contains(detail, "date header"):
+		code, text = codeSkewed, said.Detail
+	case code == "AuthenticationFailed" && strings.Contains(detail, "mac signature"):
+		code, text = codeSignature, "the store computes another signature"
+	case code == "AuthenticationFailed" && strings.Contains(detail, "signature did not match"):
+		code, text = codeDenied, "the shared access signature is wrong"
+	case code == "AuthenticationFailed":
+		code = codeDenied
+		if said.Detail != "" {
+			text = said.Detail
+		}
+	case sameCodes[code] != "":
+		code = sameCodes[code]
+	case code == "" && status == http.StatusNotFound:
+		code = codeNoKey
+	case code == "" && status == http.StatusPreconditionFailed:
+		code = codePrecondition
+	case code == "" && status == http.StatusUnauthorized:
+		code = rest.CodeUnauthorized
+	case code == "" && status == http.StatusForbidden:
+		code = codeDenied
+	case code == "":
+		code = fmt.Sprintf("HTTP%d", status)
+	}
+	if text == "" {
+		text = http.StatusText(status)
+	}
+	return &store.Error{Code: code, Message: store.OneLine(text), Status: status}
+}
+
+// A saidError is what the document of an error says.
+type saidError struct {
+	Name    string `xml:"Code" json:"code"`
+	Message string `json:"message"`
+	Detail  string `xml:"AuthenticationErrorDetail" json:"-"`
+}
+
+// Code is the error's code: as the header has it, or else the document.
+func (s *saidError) Code(header string) string {
+	code := header
+	if code == "" {
+		code = s.Name
+	}
+	if len(code) > 80 || strings.ContainsFunc(code, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) {
+		return ""
+	}
+	return code
+}
+
+// readError reads the document of an error. What is in no known form is the message itself.
+func readError(document []byte) (said saidError) {
+	document = bytes.TrimSpace(bytes.TrimPrefix(document, []byte("\ufeff")))
+	var wrapped struct {
+		Error saidError `json:"error"`
+	}
+	if bytes.HasPrefix(document, []byte("{")) && json.Unmarshal(document, &wrapped) == nil {
+		said = wrapped.Error
+	} else if xml.Unmarshal(document, &said) != nil || said.Name == "" {
+		said.Message = string(document[:min(len(document), 1024)])
+	}
+	if begin := strings.ToLower(said.Message); strings.HasPrefix(begin, "<!doctype html") || strings.HasPrefix(begin, "<html") {
+		said.Message = store.HTMLPage
+	}
+	if at := strings.Index(said.Message, "\nRequestId:"); at > 0 { // which differs from request to request
+		said.Message = said.Message[:at]
+	}
+	return said
+}

@@ -1,0 +1,374 @@
+package azure
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"warp/pkg/store"
+	"warp/pkg/store/rest"
+	"warp/pkg/store/s3"
+)
+
+var _ store.Engine = (*Lake)(nil)
+
+// A Lake sends requests to the dfs endpoint of Data Lake Storage Gen2: a file is created, appended to and flushed.
+type Lake struct {
+	store.Unsupported
+	host
+}
+
+func newLake(h host) *Lake { return &Lake{host: h} }
+
+// Put creates a file, appends the payload, and flushes it; with an offset, it appends to the file instead.
+func (e *Lake) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
+	text, appends, known := readHeaders(p.Headers)
+	offset, err := int64(0), error(nil)
+	if appends {
+		offset, err = strconv.ParseInt(text, 10, 64)
+	}
+	switch {
+	case !validKey(p.Key):
+		return store.Object{}, badName(p.Key)
+	case !known || err != nil:
+		return store.Object{}, store.ErrUnsupported
+	}
+	o := store.Object{}
+	if offset == 0 {
+		if o, err = e.create(ctx, &p, tr); err != nil || p.Size == 0 {
+			return o, err
+		}
+	}
+	size := e.single()
+	for off := int64(0); off < p.Size; off += size {
+		n := min(size, p.Size-off)
+		if err := e.appendBytes(ctx, &p, offset+off, io.NewSectionReader(p.Body, off, n), n, tr); err != nil {
+			return o, err
+		}
+	}
+	return e.flush(ctx, &p, offset+p.Size, tr)
+}
+
+// create makes an empty file, in the place of one that there may be.
+func (e *Lake) create(ctx context.Context, p *store.Put, tr *store.Trace) (store.Object, error) {
+	w := e.begin(http.MethodPut, p.Bucket, p.Key)
+	defer w.end()
+	w.param("resource", "file")
+	w.header("x-ms-content-type", cmp.Or(p.ContentType, "application/octet-stream"))
+	var properties []string
+	e.eachMetadata(p, func(name, value string) { properties = append(properties, property(name, value)) })
+	if len(properties) > 0 {
+		w.header("x-ms-properties", strings.Join(properties, ","))
+	}
+	return e.write(ctx, w, p, tr)
+}
+
+// property is metadata as the dfs endpoint takes them.
+func property(name, value string) string {
+	return name + "=" + base64.StdEncoding.EncodeToString([]byte(value))
+}
+
+func (e *Lake) appendBytes(ctx context.Context, p *store.Put, position int64, body store.Body, size int64, tr *store.Trace) error {
+	w := e.begin(http.MethodPatch, p.Bucket, p.Key)
+	defer w.end()
+	w.param("action", "append")
+	w.param("position", itoa(position))
+	w.payload(body, size)
+	if err := e.hash(w, body, size); err != nil {
+		return err
+	}
+	return e.settle(ctx, w, tr)
+}
+
+// flush makes what was appended up to a position part of the file.
+func (e *Lake) flush(ctx context.Context, p *store.Put, position int64, tr *store.Trace) (store.Object, error) {
+	w := e.begin(http.MethodPatch, p.Bucket, p.Key)
+	defer w.end()
+	w.param("action", "flush")
+	w.param("position", itoa(position))
+	w.header("x-ms-content-type", cmp.Or(p.ContentType, "application/octet-stream"))
+	return e.write(ctx, w, p, tr)
+}
+
+// Get downloads a file, or a range of it.
+func (e *Lake) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
+	return e.download(ctx, &g, tr)
+}
+
+// Stat asks for a file's properties.
+func (e *Lake) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.Object, error) {
+	return e.properties(ctx, ref, tr, nil)
+}
+
+// Delete deletes files, one after the other: the endpoint knows no batches. It returns the first error.
+func (e *Lake) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
+	return e.remove(ctx, refs, false, tr)
+}
+
+func (e *Lake) remove(ctx context.Context, refs []store.Ref, gone bool, tr *store.Trace) error {
+	var first error
+	for i := range refs {
+		if err := ignoreGone(e.deletePath(ctx, &refs[i], tr), gone); err != nil && first == nil {
+			first = err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return first
+}
+
+func (e *Lake) deletePath(ctx context.Context, ref *store.Ref, tr *store.Trace) error {
+	if !validKey(ref.Key) {
+		return badName(ref.Key)
+	}
+	w := e.begin(http.MethodDelete, ref.Bucket, ref.Key)
+	defer w.end()
+	return e.settle(ctx, w, tr)
+}
+
+// PutPart is unsupported: a file is appended to in order.
+func (e *Lake) PutPart(context.Context, store.PutPart, *store.Trace) (store.Part, error) {
+	return store.Part{}, store.ErrUnsupported
+}
+
+// List lists the files below the directory that the prefix is in, and leaves out those without the prefix. Directories
+// count where a listing does not descend.
+func (e *Lake) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
+	if len(l.Headers) > 0 || l.Versions || l.Metadata {
+		return store.ErrUnsupported
+	}
+	return e.eachPath(ctx, &l, tr, func(o store.Object) bool {
+		return !strings.HasPrefix(o.Key, l.Prefix) || o.IsPrefix && !l.Flat || each(o)
+	})
+}
+
+// eachPath calls each for every file and directory of the directory that a listing's prefix is in, until it returns false.
+func (e *Lake) eachPath(ctx context.Context, l *store.List, tr *store.Trace, each func(store.Object) bool) error {
+	var track s3.ListTrack
+	for {
+		paths, next, err := e.paths(ctx, l, track.Place.Token, tr)
+		if store.CodeOf(err) == codeNoKey { // there is no such directory
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if track.Empty++; len(paths) > 0 {
+			track.Empty = 0
+		}
+		for i := range paths {
+			o, err := paths[i].object(l.Bucket, int(tr.Status()))
+			if err != nil {
+				return err
+			}
+			if !each(o) {
+				return nil
+			}
+		}
+		if next == "" {
+			return nil
+		}
+		if err := track.Advance(s3.ListPlace{Token: next}, int(tr.Status())); err != nil {
+			return err
+		}
+	}
+}
+
+// A path is a file or a directory as the endpoint lists it. Numbers and booleans are strings there.
+type path struct {
+	Name      string `json:"name"`
+	Directory string `json:"isDirectory"`
+	Size      string `json:"contentLength"`
+	ETag      string `json:"etag"`
+	Modified  string `json:"lastModified"`
+}
+
+func (p *path) object(container string, status int) (o store.Object, err error) {
+	o = store.Object{Ref: store.Ref{Bucket: container, Key: p.Name}, ETag: strings.Trim(p.ETag, `"`), IsPrefix: p.Directory == "true"}
+	if o.IsPrefix {
+		o.Key += "/"
+	}
+	if o.LastModified, err = time.Parse(time.RFC1123, p.Modified); err != nil {
+		return o, store.BadAnswer(status, "file %.60q was modified at %.40q", p.Name, p.Modified)
+	}
+	if p.Size == "" {
+		p.Size = "0"
+	}
+	if o.Size, err = strconv.ParseInt(p.Size, 10, 64); err != nil || o.Size < 0 || p.Name == "" {
+		return o, store.BadAnswer(status, "the size of file %.60q is %.40q", p.Name, p.Size)
+	}
+	return o, nil
+}
+
+// paths lists a page, and returns where the next one begins.
+func (e *Lake) paths(ctx context.Context, l *store.List, continuation string, tr *store.Trace) (all []path, next string, err error) {
+	w := e.begin(http.MethodGet, l.Bucket, "")
+	defer w.end()
+	w.param("resource", "filesystem")
+	w.param("recursive", strconv.FormatBool(!l.Flat))
+	if slash := strings.LastIndexByte(l.Prefix, '/'); slash > 0 {
+		w.param("directory", l.Prefix[:slash])
+	}
+	if l.MaxKeys > 0 {
+		w.param("maxresults", itoa(int64(l.MaxKeys)))
+	}
+	if continuation != "" {
+		w.param("continuation", continuation)
+	}
+	r, err := e.send(ctx, w, tr)
+	if err != nil {
+		return nil, "", err
+	}
+	defer r.Release()
+	tr.Complete()
+	var page struct {
+		Paths []path `json:"paths"`
+	}
+	if err := json.Unmarshal(r.Document(), &page); err != nil {
+		return nil, "", store.BadAnswer(r.Status, "the answer is no JSON of a listing: %s", store.OneLine(err.Error()))
+	}
+	return page.Paths, r.Header("x-ms-continuation"), nil
+}
+
+// A LakeAdmin does the bookkeeping at the dfs endpoint.
+type LakeAdmin struct{ *Lake }
+
+var _ store.Admin = (*LakeAdmin)(nil)
+
+// List checks each entry as well: clean-up deletes what it is told here.
+func (a *LakeAdmin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
+	check := s3.NewListCheck(l.Bucket, l.Prefix, false)
+	check.Unordered()
+	return checked(check, each, func(each func(store.Object) bool) error { return a.Lake.List(ctx, l, each, tr) })
+}
+
+// fileSystem sends a request about a file system, and calls look, unless that is nil, with the answer.
+func (a *LakeAdmin) fileSystem(ctx context.Context, method, name string, edit func(*work), look func(*rest.Reply)) error {
+	w := a.begin(method, name, "")
+	defer w.end()
+	w.param("resource", "filesystem")
+	if edit != nil {
+		edit(w)
+	}
+	r, err := a.send(ctx, w, newTrace())
+	if err != nil {
+		return err
+	}
+	defer r.Release()
+	if look != nil {
+		look(&r)
+	}
+	return nil
+}
+
+// BucketExists asks for the file system's properties or, since not every shared access signature allows that, for a listing.
+func (a *LakeAdmin) BucketExists(ctx context.Context, name string) (bool, error) {
+	err := a.fileSystem(ctx, http.MethodHead, name, nil, nil)
+	if store.CodeOf(err) == codeDenied && a.store.auth.sas != "" {
+		_, _, err = a.paths(ctx, &store.List{Bucket: name, MaxKeys: 1}, "", newTrace())
+	}
+	return exists(err)
+}
+
+// Region is unknown: the account has one.
+func (a *LakeAdmin) Region(context.Context, string) (string, error) { return "", nil }
+
+// MakeBucket creates a file system.
+func (a *LakeAdmin) MakeBucket(ctx context.Context, name string, lock bool) error {
+	if lock {
+		return noLock()
+	}
+	return a.fileSystem(ctx, http.MethodPut, name, func(w *work) { w.header("x-ms-properties", property(ownMetadata, ownValue)) }, nil)
+}
+
+// MadeByWarp reports whether the file system has warp's mark.
+func (a *LakeAdmin) MadeByWarp(ctx context.Context, name string) (made bool) {
+	_ = a.fileSystem(ctx, http.MethodHead, name, nil, func(r *rest.Reply) {
+		made = slices.Contains(strings.Split(r.Header("x-ms-properties"), ","), property(ownMetadata, ownValue))
+	})
+	return made
+}
+
+// Versioning is none: accounts with directories have no versions.
+func (a *LakeAdmin) Versioning(context.Context, string) (string, error) { return "", nil }
+
+// SetVersioning is impossible.
+func (a *LakeAdmin) SetVersioning(context.Context, string, bool) error {
+	return store.Errorf("NotImplemented", 0, "Data Lake Storage has no versions")
+}
+
+// ObjectLock is none.
+func (a *LakeAdmin) ObjectLock(context.Context, string) (store.Lock, error) { return store.Lock{}, nil }
+
+// Headers are the properties of a file as S3's headers have them.
+func (a *LakeAdmin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header, error) {
+	h := http.Header{}
+	_, err := a.properties(ctx, ref, newTrace(), func(r *rest.Reply) {
+		h.Set("Content-Type", r.ContentType())
+		for pair := range strings.SplitSeq(r.Header("x-ms-properties"), ",") {
+			name, text, _ := strings.Cut(pair, "=")
+			if value, err := base64.StdEncoding.DecodeString(text); err == nil && name != "" {
+				setMetadata(h, strings.TrimSpace(name), string(value))
+			}
+		}
+	})
+	return h, err
+}
+
+// Delete takes what is not there for deleted: clean-up may be asked twice.
+func (a *LakeAdmin) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
+	return a.remove(ctx, refs, true, tr)
+}
+
+// RemoveFolders removes the directory that the prefix names and those below it, of which nothing but directories is left.
+func (a *LakeAdmin) RemoveFolders(ctx context.Context, bucket, prefix string) error {
+	folders := []string{strings.TrimSuffix(prefix, "/")}
+	err := a.eachPath(ctx, &store.List{Bucket: bucket, Prefix: prefix}, newTrace(), func(o store.Object) bool {
+		if o.IsPrefix {
+			folders = append(folders, strings.TrimSuffix(o.Key, "/"))
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(folders, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // the deepest first
+	for _, folder := range folders {
+		w := a.begin(http.MethodDelete, bucket, folder)
+		w.param("recursive", "false")
+		err := ignoreGone(a.settle(ctx, w, newTrace()), true)
+		w.end()
+		if err != nil && store.CodeOf(err) != "DirectoryNotEmpty" {
+			return err
+		}
+	}
+	return nil
+}
+
+// DeleteLocked is Delete: nothing is locked.
+func (a *LakeAdmin) DeleteLocked(ctx context.Context, refs []store.Ref) error {
+	return a.Delete(ctx, refs, newTrace())
+}
+
+// UploadFile is unsupported: what needs it, the store lacks.
+func (a *LakeAdmin) UploadFile(context.Context, store.Ref, string, string) error {
+	return store.Errorf("NotImplemented", 0, "files are not uploaded to Azure")
+}
+
+// Uploads are none.
+func (a *LakeAdmin) Uploads(context.Context, string, string, func(store.Upload) error) error {
+	return nil
+}
+
+// Parts are none.
+func (a *LakeAdmin) Parts(context.Context, store.Upload, func(store.Part) bool) error {
+	return noUpload()
+}

@@ -1,0 +1,79 @@
+package azure
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"warp/pkg/store"
+	"warp/pkg/store/s3"
+)
+
+// List lists page after page.
+func (e *Engine) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
+	if len(l.Headers) > 0 {
+		return store.ErrUnsupported
+	}
+	var include []string
+	if l.Versions {
+		include = append(include, "versions")
+	}
+	if l.Metadata {
+		include = append(include, "metadata")
+	}
+	return e.list(ctx, &l, include, func(found *entry) (bool, error) { return each(found.Object), nil }, tr)
+}
+
+// list calls each for every entry, page after page, until it returns false.
+func (e *Engine) list(ctx context.Context, l *store.List, include []string, each func(*entry) (bool, error), tr *store.Trace) error {
+	var track s3.ListTrack
+	for {
+		p, err := e.page(ctx, l, include, track.Place.Token, tr)
+		if err != nil {
+			return err
+		}
+		if track.Empty++; len(p.entries) > 0 {
+			track.Empty = 0
+		}
+		for i := range p.entries {
+			if goesOn, err := each(&p.entries[i]); err != nil || !goesOn {
+				return err
+			}
+		}
+		if p.next == "" {
+			return nil
+		}
+		if err := track.Advance(s3.ListPlace{Token: p.next}, int(tr.Status())); err != nil {
+			return err
+		}
+	}
+}
+
+func (e *Engine) page(ctx context.Context, l *store.List, include []string, marker string, tr *store.Trace) (p page, err error) {
+	w := e.begin(http.MethodGet, l.Bucket, "")
+	defer w.end()
+	w.param("restype", "container")
+	w.param("comp", "list")
+	if l.Prefix != "" {
+		w.param("prefix", l.Prefix)
+	}
+	if l.Flat {
+		w.param("delimiter", "/")
+	}
+	if len(include) > 0 {
+		w.param("include", strings.Join(include, ","))
+	}
+	if l.MaxKeys > 0 {
+		w.param("maxresults", itoa(int64(l.MaxKeys)))
+	}
+	if marker != "" {
+		w.param("marker", marker)
+	}
+	r, err := e.send(ctx, w, tr)
+	if err != nil {
+		return p, err
+	}
+	defer r.Release()
+	tr.Complete()
+	return readPage(r.Document(), r.Status, l)
+}

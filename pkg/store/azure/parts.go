@@ -1,0 +1,313 @@
+package azure
+
+import (
+	"cmp"
+	"context"
+	"crypto/md5"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"slices"
+
+	"warp/pkg/store"
+)
+
+// An upload in parts is made of blocks of the blob, which are committed at its end. The ids of its blocks begin alike, which
+// tells them from other uploads to the same blob: a mark, the upload's id, the number of the part and, of the last that
+// there can be, the MD5 of its content, since that is all that the store shows of a block before it is committed. A first
+// block, of which nothing becomes part of the blob, has the upload found before there are others.
+const (
+	blockMark = "warp"
+	idSize    = 12
+	blockSize = len(blockMark) + idSize + 2 + md5.Size
+)
+
+// blockID is the id of a block, as the store has it.
+func blockID(id []byte, number int, sum []byte) string {
+	b := make([]byte, 0, blockSize)
+	b = binary.BigEndian.AppendUint16(append(append(b, blockMark...), id...), uint16(number))
+	b = append(b, sum...)
+	return base64.StdEncoding.EncodeToString(append(b, make([]byte, blockSize-len(b))...))
+}
+
+// readBlockID reads what blockID made. ok is false for blocks of others.
+func readBlockID(text string) (id string, number int, sum string, ok bool) {
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(b) != blockSize || string(b[:len(blockMark)]) != blockMark {
+		return "", 0, "", false
+	}
+	b = b[len(blockMark):]
+	return hex.EncodeToString(b[:idSize]), int(binary.BigEndian.Uint16(b[idSize:])), hex.EncodeToString(b[idSize+2:]), true
+}
+
+func newID() []byte {
+	id := make([]byte, idSize)
+	_, _ = rand.Read(id)
+	return id
+}
+
+func validID(text string) (id []byte, ok bool) {
+	id, err := hex.DecodeString(text)
+	return id, err == nil && len(id) == idSize
+}
+
+func noUpload() error {
+	return store.Errorf(codeNoUpload, http.StatusNotFound, "there is no such upload")
+}
+
+// StartUpload uploads the first block.
+func (e *Engine) StartUpload(ctx context.Context, p store.Put, tr *store.Trace) (store.Upload, error) {
+	_, appends, known := readHeaders(p.Headers)
+	switch {
+	case !validKey(p.Key):
+		return store.Upload{}, badName(p.Key)
+	case !known || appends:
+		return store.Upload{}, store.ErrUnsupported
+	}
+	id := newID()
+	u := store.Upload{Ref: store.Ref{Bucket: p.Bucket, Key: p.Key}, ID: hex.EncodeToString(id)}
+	w := e.blockRequest(u.Ref, blockID(id, 0, nil))
+	defer w.end()
+	w.call.Body, w.call.Size = newBytes([]byte{'-'}), 1
+	if err := e.settle(ctx, w, tr); err != nil {
+		return store.Upload{}, err
+	}
+	e.store.uploads.Store(u.ID, p)
+	return u, nil
+}
+
+// blockRequest begins a request that uploads a block.
+func (e *Engine) blockRequest(ref store.Ref, block string) *work {
+	w := e.begin(http.MethodPut, ref.Bucket, ref.Key)
+	w.param("comp", "block")
+	w.param("blockid", block)
+	return w
+}
+
+// PutPart uploads a block.
+func (e *Engine) PutPart(ctx context.Context, p store.PutPart, tr *store.Trace) (store.Part, error) {
+	part := store.Part{Number: p.Number, Size: p.Size}
+	id, ok := validID(p.ID)
+	if !ok || p.Number < 1 || p.Number > store.MaxPart {
+		return part, noUpload()
+	}
+	sum, err := partSum(p.Number, p.Body, p.Size)
+	if err == nil {
+		part.ETag, err = e.putBlock(ctx, p.Ref, blockID(id, p.Number, sum), p.Body, p.Size, tr)
+	}
+	return part, err
+}
+
+// partSum is the MD5 of the last part that there can be, and nothing for others.
+func partSum(number int, body store.Body, size int64) ([]byte, error) {
+	if number != store.MaxPart {
+		return nil, nil
+	}
+	sum := md5.New()
+	if _, err := io.Copy(sum, io.NewSectionReader(body, 0, size)); err != nil {
+		return nil, store.AsError(err, 0)
+	}
+	return sum.Sum(nil), nil
+}
+
+// putBlock uploads a block, and returns its MD5 as the store has it, if it says.
+func (e *Engine) putBlock(ctx context.Context, ref store.Ref, block string, body store.Body, size int64, tr *store.Trace) (etag string, err error) {
+	w := e.blockRequest(ref, block)
+	defer w.end()
+	w.payload(body, size)
+	w.call.Idempotent = true
+	if err := e.hash(w, body, size); err != nil {
+		return "", err
+	}
+	r, err := e.send(ctx, w, tr)
+	if err != nil {
+		return "", err
+	}
+	defer r.Release()
+	tr.Complete()
+	sum, err := base64.StdEncoding.DecodeString(r.Header("content-md5"))
+	if err != nil || len(sum) == 0 {
+		return block, nil
+	}
+	return hex.EncodeToString(sum), nil
+}
+
+// putBlocks uploads block after block, and commits them.
+func (e *Engine) putBlocks(ctx context.Context, p *store.Put, tr *store.Trace) (store.Object, error) {
+	id, size := newID(), e.block()
+	var list []string
+	for off := int64(0); off < p.Size; off += size {
+		block, n := blockID(id, len(list)+1, nil), min(size, p.Size-off)
+		if len(list) == maxBlocks {
+			return store.Object{}, store.Errorf("RequestFailed", 0, "an upload of %d bytes has more than %d blocks: use a larger --part.size", p.Size, maxBlocks)
+		}
+		if _, err := e.putBlock(ctx, p.Ref, block, io.NewSectionReader(p.Body, off, n), n, tr); err != nil {
+			return store.Object{}, err
+		}
+		list = append(list, block)
+	}
+	return e.commit(ctx, p, list, false, tr)
+}
+
+// maxBlocks is how many blocks a blob may have.
+const maxBlocks = 50_000
+
+// commit makes the blob of blocks.
+func (e *Engine) commit(ctx context.Context, p *store.Put, blocks []string, ifAbsent bool, tr *store.Trace) (store.Object, error) {
+	text := []byte(xmlHead + "<BlockList>")
+	for _, block := range blocks {
+		text = append(append(append(text, "<Uncommitted>"...), block...), "</Uncommitted>"...)
+	}
+	text = append(text, "</BlockList>"...)
+	w := e.begin(http.MethodPut, p.Bucket, p.Key)
+	defer w.end()
+	w.param("comp", "blocklist")
+	w.document(text)
+	w.header("x-ms-blob-content-type", cmp.Or(p.ContentType, "application/octet-stream"))
+	if ifAbsent {
+		w.header("if-none-match", "*")
+	}
+	e.describe(w, p)
+	return e.write(ctx, w, p, tr)
+}
+
+// CompleteUpload commits the parts.
+func (e *Engine) CompleteUpload(ctx context.Context, u store.Upload, parts []store.Part, tr *store.Trace) (store.Object, error) {
+	id, ok := validID(u.ID)
+	if !ok || len(parts) == 0 {
+		return store.Object{}, noUpload()
+	}
+	p := store.Put{}
+	if begun, ok := e.store.uploads.Load(u.ID); ok {
+		p = begun.(store.Put)
+	}
+	p.Ref, p.Size = u.Ref, 0
+	blocks := make([]string, len(parts))
+	for i, part := range parts {
+		var sum []byte
+		if part.Number == store.MaxPart {
+			sum, _ = hex.DecodeString(part.ETag)
+		}
+		blocks[i] = blockID(id, part.Number, sum)
+		p.Size += part.Size
+	}
+	o, err := e.commit(ctx, &p, blocks, u.IfAbsent, tr)
+	if store.CodeOf(err) == "InvalidBlockList" {
+		return o, store.Errorf(codeNoUpload, http.StatusNotFound, "a part of the upload is not there")
+	}
+	if err == nil {
+		e.store.uploads.Delete(u.ID)
+	}
+	return o, err
+}
+
+// AbortUpload has the store forget the blocks of an upload. It drops them when the blob is made of others, so an empty one
+// is made, if there is none, and deleted. Where there is one, or blocks of another upload, they stay until the store drops
+// them by itself, a week later.
+func (e *Engine) AbortUpload(ctx context.Context, u store.Upload, tr *store.Trace) error {
+	own, others, err := e.blocksOf(ctx, u, tr)
+	switch {
+	case err != nil:
+		return err
+	case len(own) == 0:
+		return noUpload()
+	}
+	e.store.uploads.Delete(u.ID)
+	if others {
+		return nil
+	}
+	p := store.Put{Ref: u.Ref}
+	empty, err := e.commit(ctx, &p, nil, true, tr)
+	if e, ok := err.(*store.Error); ok && (e.Status == http.StatusConflict || e.Status == http.StatusPreconditionFailed) {
+		return nil // there is a blob
+	}
+	if err != nil {
+		return err
+	}
+	if err := e.deleteOnce(ctx, &u.Ref, empty.ETag, tr); err != nil || empty.VersionID == "" {
+		return ignoreGone(err, true)
+	}
+	return ignoreGone(e.deleteOnce(ctx, &store.Ref{Bucket: u.Bucket, Key: u.Key, VersionID: empty.VersionID}, "", tr), true)
+}
+
+// blocksOf returns the blocks of an upload, and whether there are any of others.
+func (e *Engine) blocksOf(ctx context.Context, u store.Upload, tr *store.Trace) (own []store.Part, others bool, err error) {
+	blocks, err := e.uncommitted(ctx, u.Ref, tr)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, b := range blocks {
+		id, number, sum, ok := readBlockID(b.id)
+		if !ok || id != u.ID {
+			others = true
+			continue
+		}
+		part := store.Part{Number: number, Size: b.size}
+		if number == store.MaxPart {
+			part.ETag = sum
+		}
+		own = append(own, part)
+	}
+	return own, others, nil
+}
+
+// uncommitted returns the blocks of a blob that are part of nothing yet.
+func (e *Engine) uncommitted(ctx context.Context, ref store.Ref, tr *store.Trace) ([]blockInfo, error) {
+	w := e.begin(http.MethodGet, ref.Bucket, ref.Key)
+	defer w.end()
+	w.param("comp", "blocklist")
+	w.param("blocklisttype", "uncommitted")
+	r, err := e.send(ctx, w, tr)
+	if store.CodeOf(err) == codeNoKey {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer r.Release()
+	tr.Complete()
+	return readBlocks(r.Document(), r.Status)
+}
+
+// Uploads calls each for every upload of a name under prefix that was not completed.
+func (a *Admin) Uploads(ctx context.Context, bucket, prefix string, each func(store.Upload) error) error {
+	l := store.List{Bucket: bucket, Prefix: prefix}
+	return a.list(ctx, &l, []string{"uncommittedblobs"}, func(found *entry) (bool, error) {
+		if found.Size > 0 || found.hasMD5 || found.IsPrefix || found.blobType != "" && found.blobType != "BlockBlob" {
+			return true, nil // it has been committed
+		}
+		blocks, err := a.uncommitted(ctx, found.Ref, newTrace())
+		if err != nil {
+			return false, err
+		}
+		var seen []string
+		for _, b := range blocks {
+			id, _, _, ok := readBlockID(b.id)
+			if !ok || slices.Contains(seen, id) {
+				continue
+			}
+			seen = append(seen, id)
+			if err := each(store.Upload{Ref: found.Ref, ID: id}); err != nil {
+				return false, err
+			}
+		}
+		return true, nil
+	}, newTrace())
+}
+
+// Parts calls each for every part of an upload, until it returns false.
+func (a *Admin) Parts(ctx context.Context, u store.Upload, each func(store.Part) bool) error {
+	own, _, err := a.blocksOf(ctx, u, newTrace())
+	if err == nil && len(own) == 0 {
+		err = noUpload()
+	}
+	for _, part := range own {
+		if err != nil || part.Number > 0 && !each(part) {
+			return err
+		}
+	}
+	return err
+}
