@@ -182,8 +182,8 @@ func (e *Lake) eachPath(ctx context.Context, l *store.List, tr *store.Trace, eac
 	}
 }
 
-// A path is a file or a directory as the endpoint lists it. Numbers and booleans are strings there.
-type path struct {
+// A listedPath is a file or a directory as the endpoint lists it. Numbers and booleans are strings there.
+type listedPath struct {
 	Name      string `json:"name"`
 	Directory string `json:"isDirectory"`
 	Size      string `json:"contentLength"`
@@ -191,7 +191,7 @@ type path struct {
 	Modified  string `json:"lastModified"`
 }
 
-func (p *path) object(container string, status int) (o store.Object, err error) {
+func (p *listedPath) object(container string, status int) (o store.Object, err error) {
 	o = store.Object{Ref: store.Ref{Bucket: container, Key: p.Name}, ETag: strings.Trim(p.ETag, `"`), IsPrefix: p.Directory == "true"}
 	if o.IsPrefix {
 		o.Key += "/"
@@ -209,7 +209,7 @@ func (p *path) object(container string, status int) (o store.Object, err error) 
 }
 
 // paths lists a page, and returns where the next one begins.
-func (e *Lake) paths(ctx context.Context, l *store.List, continuation string, tr *store.Trace) (all []path, next string, err error) {
+func (e *Lake) paths(ctx context.Context, l *store.List, continuation string, tr *store.Trace) (all []listedPath, next string, err error) {
 	w := e.begin(http.MethodGet, l.Bucket, "")
 	defer w.end()
 	w.param("resource", "filesystem")
@@ -218,7 +218,7 @@ func (e *Lake) paths(ctx context.Context, l *store.List, continuation string, tr
 		w.param("directory", l.Prefix[:slash])
 	}
 	if l.MaxKeys > 0 {
-		w.param("maxresults", itoa(int64(l.MaxKeys)))
+		w.param("maxResults", itoa(int64(l.MaxKeys)))
 	}
 	if continuation != "" {
 		w.param("continuation", continuation)
@@ -230,7 +230,7 @@ func (e *Lake) paths(ctx context.Context, l *store.List, continuation string, tr
 	defer r.Release()
 	tr.Complete()
 	var page struct {
-		Paths []path `json:"paths"`
+		Paths []listedPath `json:"paths"`
 	}
 	if err := json.Unmarshal(r.Document(), &page); err != nil {
 		return nil, "", store.BadAnswer(r.Status, "the answer is no JSON of a listing: %s", store.OneLine(err.Error()))

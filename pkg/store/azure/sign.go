@@ -143,10 +143,20 @@ func (s *signer) appendResource(t, target []byte, account string) []byte {
 		s.params[at] = param{name, value}
 	}
 	for _, p := range s.params {
-		t = append(append(t, '\n'), p.name...) // which is in lower case
+		t = appendLower(append(t, '\n'), p.name)
 		t = appendUnescaped(append(t, ':'), p.value)
 	}
 	return t
+}
+
+func appendLower(dst, s []byte) []byte {
+	for _, c := range s {
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		dst = append(dst, c)
+	}
+	return dst
 }
 
 // appendUnescaped appends what was percent-encoded.
