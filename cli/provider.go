@@ -179,7 +179,10 @@ func (f *targetFlags) identify(ctx context.Context, inv *command.Invocation, cfg
 		Token: f.accessToken, Access: f.accessKey, Secret: f.secretKey, File: f.credentialsFile, Metadata: f.signature == "IAM",
 		Home: home, Getenv: f.getenv,
 	}, cfg)
-	if err != nil {
+	switch {
+	case err != nil && f.credentialsFile != "":
+		return exit.Usagef("%w", err)
+	case err != nil:
 		return exit.Errorf("%w", err)
 	}
 	f.source = source

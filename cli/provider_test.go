@@ -48,15 +48,16 @@ func TestCredentialsOfGCS(t *testing.T) {
 		name string
 		args []string
 		env  map[string]string
+		code int
 		want string
 	}{
-		{"none", nil, nil, "Anonymous caller does not have storage.buckets.get access; requests are anonymous: give --access-token, --credentials-file, or a pair of keys\n"},
-		{"garbage", []string{"--credentials-file=" + garbage}, nil, "credentials from --credentials-file: " + garbage + ": it is no JSON of Google's credentials\n"},
-		{"garbage in the environment", nil, map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": garbage},
+		{"none", nil, nil, 1, "Anonymous caller does not have storage.buckets.get access; requests are anonymous: give --access-token, --credentials-file, or a pair of keys\n"},
+		{"garbage", []string{"--credentials-file=" + garbage}, nil, 2, "credentials from --credentials-file: " + garbage + ": it is no JSON of Google's credentials\n"},
+		{"garbage in the environment", nil, map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": garbage}, 1,
 			"credentials from GOOGLE_APPLICATION_CREDENTIALS: " + garbage + ": it is no JSON of Google's credentials\n"},
 	} {
 		r := runWarp(t, c.env, append([]string{"put", "--obj.size=1KiB", "--stress", "--bucket=gs://demo", "--host=" + server.URL}, c.args...)...)
-		if r.code != 1 || !strings.HasSuffix(r.err, c.want) || strings.Count(r.err, "\n") != 1 {
+		if r.code != c.code || !strings.HasSuffix(r.err, c.want) || strings.Count(r.err, "\n") != 1 {
 			t.Errorf("%s: code %d, %s%s", c.name, r.code, r.out, r.err)
 		}
 	}
