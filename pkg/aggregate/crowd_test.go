@@ -16,8 +16,8 @@ import (
 // that have few enough of them.
 func TestTimesOfManyHosts(t *testing.T) {
 	t.Parallel()
-	for _, hosts := range []int{1, 2, 16, 17, 40} {
-		l := testlog.Load{Ops: []string{"GET", "STAT"}, Threads: 8, Hosts: hosts, Length: 4 * time.Second, Latency: 10 * time.Millisecond, Failures: .02}
+	for _, hosts := range []int{1, 16, 17, 40} {
+		l := testlog.Load{Ops: []string{"GET", "STAT"}, Threads: 8, Hosts: hosts, Length: 2 * time.Second, Latency: 10 * time.Millisecond, Failures: .02}
 		rows := l.Rows(3)
 		w := windowOf(rows)
 		whole := count(t, rows, w, Options{Verbose: true})
@@ -43,8 +43,7 @@ func TestTimesOfManyHosts(t *testing.T) {
 		inTurns := func(i int, _ *oplog.Record) int { return i }
 		for name, rule := range map[string]func(int, *oplog.Record) int{"some hosts each": byHost, "all hosts each": inTurns} {
 			parts := pieces(rows, 3, rule)
-			same(t, name, merged(t, parts, w, []int{0, 1, 2}, false), want)
-			same(t, name+", other order", merged(t, parts, w, []int{2, 1, 0}, false), want)
+			same(t, name, merged(t, parts, w, []int{2, 1, 0}, false), want)
 			same(t, name+", nested", merged(t, parts, w, []int{1, 2, 0}, true), want)
 		}
 	}

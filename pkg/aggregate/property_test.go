@@ -20,7 +20,7 @@ func everyLoad(t *testing.T, f func(t *testing.T, rows []oplog.Record)) {
 	for name, l := range testlog.Loads() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for seed := range uint64(4) {
+			for seed := range uint64(2) {
 				f(t, l.Rows(seed))
 			}
 		})
@@ -132,8 +132,7 @@ func TestMerge(t *testing.T) {
 		want := render(t, r)
 		for name, rule := range rules {
 			parts := pieces(rows, 3, rule)
-			same(t, name, merged(t, parts, w, []int{0, 1, 2}, false), want)
-			same(t, name+", other order", merged(t, parts, w, []int{2, 0, 1}, false), want)
+			same(t, name, merged(t, parts, w, []int{2, 0, 1}, false), want)
 			same(t, name+", nested", merged(t, parts, w, []int{1, 2, 0}, true), want)
 		}
 	})
