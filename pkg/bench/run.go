@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"warp/pkg/bench/pacing"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 	"warp/pkg/store"
@@ -29,7 +30,7 @@ type run struct {
 
 	stopPacing context.CancelFunc
 
-	pacer      *pacer // nil in a closed loop
+	pacer      *pacing.Pacer // nil in a closed loop
 	deadline   time.Time
 	unbounded  bool    // the number of requests at a time has no limit
 	budget     *budget // nil without a limit and during the preparation
@@ -142,8 +143,8 @@ func (u *run) begin(now time.Time) (err error) {
 		u.window.end(u.unixNano(u.deadline))
 	}
 	if u.opts.Rate > 0 {
-		if u.pacer, err = newPacer(u.opts.Rate, now, u.deadline); err == nil {
-			u.pacer.lag = &u.meter.Lag
+		if u.pacer, err = pacing.New(u.opts.Rate, now, u.deadline); err == nil {
+			u.pacer.Lag = &u.meter.Lag
 		}
 	}
 	return err
@@ -157,7 +158,7 @@ func (u *run) end() error {
 	err := u.awaitEnd()
 	if u.pacer != nil {
 		u.countUnsent(drained)
-		u.pacer.close()
+		u.pacer.Close()
 	}
 	return err
 }
@@ -188,13 +189,13 @@ const coordinatorTimeout = 15 * time.Second
 // has taken. A window without begin is the whole run.
 func (u *run) countUnsent(drained time.Time) {
 	from, to := u.window.span()
-	first, n := u.pacer.unsent(u.timeOf(from), u.timeOf(to))
+	first, n := u.pacer.Unsent(u.timeOf(from), u.timeOf(to))
 	if n == 0 {
 		return
 	}
-	due := u.pacer.start.Add(u.pacer.at(first))
+	due := u.pacer.Due(first)
 	u.unsent = &oplog.Unsent{
-		Count: n, FirstDue: time.Unix(0, u.unixNano(due)).UTC(), Interval: u.pacer.interval,
+		Count: n, FirstDue: time.Unix(0, u.unixNano(due)).UTC(), Interval: u.pacer.Interval(),
 		Until: time.Unix(0, u.unixNano(drained)).UTC(),
 	}
 }
@@ -231,7 +232,7 @@ func (u *run) mayStart(w *Worker) (ok bool) {
 	if u.pacer == nil {
 		return u.deadline.IsZero() || time.Now().Before(u.deadline)
 	}
-	due, ok := u.pacer.next(u.pacing)
+	due, ok := u.pacer.Next(u.pacing)
 	if ok {
 		w.due = due
 	}

@@ -225,20 +225,6 @@ func TestCheckScript(t *testing.T) {
 	}
 }
 
-// The rate rises in a line, and both directions of the schedule agree.
-func TestPacerRamp(t *testing.T) {
-	t.Parallel()
-	p := &pacer{interval: 1e7, warmup: 2e9} // 100/s after 2 s
-	for k, want := range map[int64]time.Duration{0: 0, 25: time.Second, 100: 2 * time.Second, 200: 3 * time.Second} {
-		if got := p.at(k); (got - want).Abs() > time.Microsecond {
-			t.Errorf("arrival %d is due after %s, want %s", k, got, want)
-		}
-		if back := p.before(want); back < float64(k)-.001 || back > float64(k)+.001 {
-			t.Errorf("%g arrivals before %s, want %d", back, want, k)
-		}
-	}
-}
-
 // A gate stands before a store, and holds each download until it may pass.
 type gate struct {
 	pass chan struct{} // closed = all may

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"warp/pkg/bench/pacing"
 	"warp/pkg/generator"
 	"warp/pkg/store"
 )
@@ -112,7 +113,7 @@ func (t *scriptRun) execute(part *run) error {
 		if err := t.pace(); err != nil {
 			return err
 		}
-		defer part.pacer.close()
+		defer part.pacer.Close()
 	}
 	defer part.measuring()()
 	first := t.max
@@ -124,15 +125,15 @@ func (t *scriptRun) execute(part *run) error {
 	}
 	t.wg.Wait()
 	if part.pacer != nil {
-		_, t.missed = part.pacer.unsent(t.began, time.Now())
+		_, t.missed = part.pacer.Unsent(t.began, time.Now())
 	}
 	return nil
 }
 
 func (t *scriptRun) pace() (err error) {
-	p, err := newPacer(t.step.Rate, t.began, t.part.deadline)
+	p, err := pacing.New(t.step.Rate, t.began, t.part.deadline)
 	if err == nil {
-		p.warmup, p.max, p.lag = float64(t.step.Warmup), t.total, &t.part.meter.Lag
+		p.Warmup, p.Max, p.Lag = t.step.Warmup, t.total, &t.part.meter.Lag
 		t.part.pacer = p
 	}
 	return err

@@ -1,4 +1,4 @@
-package bench
+package pacing
 
 import (
 	"context"
@@ -10,13 +10,13 @@ import (
 	"warp/pkg/hostload"
 )
 
-func pacerFor(t *testing.T, rate float64, start, end time.Time) *pacer {
+func pacerFor(t *testing.T, rate float64, start, end time.Time) *Pacer {
 	t.Helper()
-	p, err := newPacer(rate, start, end)
+	p, err := New(rate, start, end)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.close)
+	t.Cleanup(p.Close)
 	return p
 }
 
@@ -26,7 +26,7 @@ func TestPacerDoesNotWaitForAnswers(t *testing.T) {
 	t.Parallel()
 	const workers, arrivals = 4, 200
 	p := pacerFor(t, 1000, time.Now(), time.Time{})
-	p.max = arrivals
+	p.Max = arrivals
 	var mu sync.Mutex
 	var lags []time.Duration
 	var held, done sync.WaitGroup
@@ -34,7 +34,7 @@ func TestPacerDoesNotWaitForAnswers(t *testing.T) {
 	for range workers {
 		done.Go(func() {
 			for first := true; ; first = false {
-				due, ok := p.next(context.Background())
+				due, ok := p.Next(context.Background())
 				if !ok {
 					return
 				}
@@ -74,14 +74,14 @@ func TestPacerUnsent(t *testing.T) {
 	t.Parallel()
 	p := pacerFor(t, 1000, time.Now().Add(-150*time.Millisecond), time.Now().Add(time.Hour))
 	for range 50 {
-		_, _ = p.next(context.Background())
+		_, _ = p.Next(context.Background())
 	}
 	p.end = p.start.Add(200 * time.Millisecond)
-	if first, n := p.unsent(p.start, p.end.Add(time.Second)); first != 50 || n != 150 {
+	if first, n := p.Unsent(p.start, p.end.Add(time.Second)); first != 50 || n != 150 {
 		t.Errorf("50 of the 200 arrivals in 200 ms at 1000/s went off, and %d did not", n)
 	}
-	for _, warmup := range []float64{0, 1e9} {
-		early := &pacer{interval: 1e6, warmup: warmup, start: time.Now().Add(time.Hour)}
+	for _, warmup := range []time.Duration{0, time.Second} {
+		early := &Pacer{interval: 1e6, Warmup: warmup, start: time.Now().Add(time.Hour)}
 		if n := early.before(-time.Second); n != 0 {
 			t.Errorf("warm-up %v: %v arrivals are due a second before the start", warmup, n)
 		}
@@ -101,16 +101,16 @@ func TestPacerLag(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := pacerFor(t, 2000, time.Now().Add(test.start), time.Time{})
-			p.lag = new(hostload.Lag)
+			p.Lag = new(hostload.Lag)
 			for range 200 {
-				if _, ok := p.next(t.Context()); !ok {
+				if _, ok := p.Next(t.Context()); !ok {
 					t.Fatal("the schedule ended")
 				}
 				if test.noted { // this worker is soon back, however busy the machine is
 					p.start = time.Now().Add(-p.at(p.taken) + 100*time.Microsecond)
 				}
 			}
-			if got := p.lag.P99(); got > 0 != test.noted {
+			if got := p.Lag.P99(); got > 0 != test.noted {
 				t.Errorf("99 %% of the requests were less than %g s late", got)
 			}
 		})
@@ -120,14 +120,14 @@ func TestPacerLag(t *testing.T) {
 // BenchmarkPacerLag shows how late arrivals go off: the median should be far
 // below what a request takes.
 func BenchmarkPacerLag(b *testing.B) {
-	p, err := newPacer(2000, time.Now(), time.Time{})
+	p, err := New(2000, time.Now(), time.Time{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer p.close()
+	defer p.Close()
 	var lags []time.Duration
 	for b.Loop() {
-		due, ok := p.next(context.Background())
+		due, ok := p.Next(context.Background())
 		if !ok {
 			b.Fatal("the schedule ended")
 		}
@@ -142,13 +142,27 @@ func TestPacerEndsWithTheRun(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	p := pacerFor(t, 0.01, time.Now(), time.Time{}) // the second arrival is due in 100 s
-	_, _ = p.next(ctx)
+	_, _ = p.Next(ctx)
 	time.AfterFunc(20*time.Millisecond, cancel)
 	start := time.Now()
-	if _, ok := p.next(ctx); ok || time.Since(start) > 5*time.Second {
+	if _, ok := p.Next(ctx); ok || time.Since(start) > 5*time.Second {
 		t.Errorf("next returned %v after %v", ok, time.Since(start))
 	}
-	if _, n := p.unsent(p.start, p.start.Add(350*time.Second)); n != 3 {
+	if _, n := p.Unsent(p.start, p.start.Add(350*time.Second)); n != 3 {
 		t.Errorf("%d arrivals are unsent after 350 s, want 3: those due at 100, 200 and 300 s", n)
+	}
+}
+
+// The rate rises in a line, and both directions of the schedule agree.
+func TestPacerRamp(t *testing.T) {
+	t.Parallel()
+	p := &Pacer{interval: 1e7, Warmup: 2 * time.Second} // 100/s after 2 s
+	for k, want := range map[int64]time.Duration{0: 0, 25: time.Second, 100: 2 * time.Second, 200: 3 * time.Second} {
+		if got := p.at(k); (got - want).Abs() > time.Microsecond {
+			t.Errorf("arrival %d is due after %s, want %s", k, got, want)
+		}
+		if back := p.before(want); back < float64(k)-.001 || back > float64(k)+.001 {
+			t.Errorf("%g arrivals before %s, want %d", back, want, k)
+		}
 	}
 }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package bench
+package pacing
 
 import (
 	"context"
@@ -15,4 +15,13 @@ func newAlarm() (*alarm, error) { return &alarm{}, nil }
 func (a *alarm) close() {}
 
 // wait returns after d, or false when ctx ends before.
-func (a *alarm) wait(ctx context.Context, d time.Duration) bool { return pause(ctx, d) }
+func (a *alarm) wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
