@@ -212,6 +212,7 @@ func (a *app) invocation(c *command.Command, positional, args []string, hide *re
 		Command: c,
 		Args:    positional,
 		Line:    redact.Quote(append([]string{"warp"}, redact.Args(args)...)),
+		Version: thisBuild().version,
 		Env:     a.env,
 		In:      a.in,
 		Hangups: a.hangups,

@@ -17,6 +17,7 @@ import (
 	"warp/cli/flagtype"
 	"warp/cli/newfile"
 	"warp/cli/profile"
+	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/store/engines"
@@ -24,7 +25,7 @@ import (
 
 // benchFlags are the flags that every benchmark has.
 type benchFlags struct {
-	target     targetFlags
+	target     target.Flags
 	analysis   analysisFlags
 	web        webFlags
 	asserts    assertFlags
@@ -84,16 +85,16 @@ type benchmark struct {
 func benchmarkCommand(env command.Environment, b benchmark) *command.Command {
 	f := &benchFlags{}
 	c := &command.Command{}
-	f.target.given, f.target.elsewhere = c.WasGiven, whereDemo
+	f.target.Given, f.target.Elsewhere = c.WasGiven, target.OrEmbedded
 	f.analysis.asserts = &f.asserts
 	*c = command.Command{
 		Name: b.name, Summary: b.summary, Section: command.SectionBenchmark,
 		About: b.about, Examples: b.examples,
 		Groups: []command.Group{
 			f.workload(b),
-			f.target.group(env),
+			f.target.Group(env),
 			f.runGroup(env),
-			f.target.traffic(env, b.parts),
+			f.target.Traffic(env, b.parts),
 			f.analysis.group(),
 		},
 		Absent: absentFromBenchmarks(),
@@ -135,12 +136,12 @@ func (f *benchFlags) ready(b benchmark, json bool) (o bench.Options, err error) 
 		return o, err
 	}
 	for _, feature := range b.needs {
-		if err := f.target.checkNeeds([]need{{true, b.name, feature}}); err != nil {
+		if err := f.target.Require(true, b.name, feature); err != nil {
 			return o, err
 		}
 	}
 	if b.oneBucket {
-		if err := f.target.several(b.name + " works in one bucket"); err != nil {
+		if err := f.target.OneBucket(b.name + " works in one bucket"); err != nil {
 			return o, err
 		}
 	}
@@ -299,25 +300,25 @@ func leaseValid(d time.Duration) error {
 }
 
 func (f *benchFlags) check() error {
-	if err := f.target.check(); err != nil {
+	if err := f.target.Check(); err != nil {
 		return err
 	}
 	switch {
 	case f.concurrent > bench.MaxThreads:
 		return exit.Usagef("--concurrent=%d is more than %d", f.concurrent, bench.MaxThreads)
-	case len(f.target.buckets) > f.concurrent:
-		return exit.Usagef("--bucket names %d buckets, of which --concurrent=%d workers would leave some out", len(f.target.buckets), f.concurrent).
-			WithHint("use --concurrent=%d or more", len(f.target.buckets))
-	case f.clearBucket && !f.target.mayDestroy(f.destroy):
-		return f.demandDestroy("--clear-bucket deletes every object in bucket %s", f.target.bucketList())
+	case len(f.target.Buckets) > f.concurrent:
+		return exit.Usagef("--bucket names %d buckets, of which --concurrent=%d workers would leave some out", len(f.target.Buckets), f.concurrent).
+			WithHint("use --concurrent=%d or more", len(f.target.Buckets))
+	case f.clearBucket && !f.target.MayDestroy(f.destroy):
+		return f.demandDestroy("--clear-bucket deletes every object in bucket %s", f.target.BucketList())
 	case f.analysis.op != "" && !slices.Contains(operations(), strings.ToUpper(f.analysis.op)):
 		return exit.Usagef("--analyze.op: there is no operation %q here", f.analysis.op).WithHint("use one of %s", strings.Join(operations(), ", "))
 	case f.stress && (f.analysis.limit > 0 || f.analysis.offset > 0):
 		return exit.Usagef("--analyze.limit and --analyze.offset choose rows of the op log, which --stress does not write")
 	case f.stress && f.benchdata != "":
 		return exit.Usagef("--stress writes no op log, and --benchdata names one: leave out one of them")
-	case f.destroy != "" && !f.target.mayDestroy(f.destroy):
-		return exit.Usagef("--destroy=%s is not the bucket of this run", f.destroy).WithHint("that is --destroy=%s", f.target.bucketList())
+	case f.destroy != "" && !f.target.MayDestroy(f.destroy):
+		return exit.Usagef("--destroy=%s is not the bucket of this run", f.destroy).WithHint("that is --destroy=%s", f.target.BucketList())
 	}
 	if err := f.names.check(f.seed, f.fleet.clients != ""); err != nil {
 		return err
@@ -367,7 +368,7 @@ func operationOf(benchmark string) bench.Op {
 
 // demandDestroy refuses what would delete objects that are not warp's.
 func (f *benchFlags) demandDestroy(format string, args ...any) error {
-	return exit.Usagef(format, args...).WithHint("if that is what you want, add --destroy=%s", f.target.bucketList())
+	return exit.Usagef(format, args...).WithHint("if that is what you want, add --destroy=%s", f.target.BucketList())
 }
 
 // checkReadOnly refuses what is for uploads where there are none.
@@ -375,11 +376,11 @@ func (f *benchFlags) checkReadOnly(o *bench.Options) error {
 	if !o.ReadOnly {
 		return nil
 	}
-	if f.target.options.encrypt {
+	if f.target.Options.Encrypt {
 		return exit.Usagef("--encrypt makes a new key for this run, which the objects of --list-existing do not have")
 	}
-	name := f.target.options.writes()
-	if f.target.unsigned {
+	name := f.target.Options.OnlyUploads()
+	if f.target.Unsigned {
 		name = "--disable-sha256-payload"
 	}
 	if name != "" {
@@ -400,7 +401,7 @@ func (f *benchFlags) options(name string) (bench.Options, error) {
 	id := randomID()
 	o := bench.Options{
 		Benchmark: name, Warp: thisBuild().version, RunID: randomID() + id, ClientID: f.names.clientName(id),
-		Bucket: f.target.buckets[0], MoreBuckets: f.target.buckets[1:], Seed: seed,
+		Bucket: f.target.Buckets[0], MoreBuckets: f.target.Buckets[1:], Seed: seed,
 		Concurrency: f.concurrent, Rate: f.rps, Retries: f.retries,
 		MaxErrors: f.maxErrors, Payload: payload, Verify: f.verify.how,
 		NoClear: f.noClear, KeepData: f.keepData, ClearBucket: f.clearBucket, AllowDeadHosts: f.allowDeadHosts,

@@ -12,6 +12,7 @@ import (
 	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/live"
+	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/generator"
 	"warp/pkg/lease"
@@ -20,7 +21,7 @@ import (
 
 // cleanFlags choose what is cleaned up.
 type cleanFlags struct {
-	target    targetFlags
+	target    target.Flags
 	run, seed string
 	dryRun    bool
 }
@@ -48,7 +49,7 @@ type cleanRun struct {
 func cleanCommand(env command.Environment) *command.Command {
 	f := &cleanFlags{}
 	c := &command.Command{}
-	f.target.given = c.WasGiven
+	f.target.Given = c.WasGiven
 	*c = command.Command{
 		Name: "clean", Section: command.SectionOther,
 		Summary: "remove leftovers of runs from a bucket",
@@ -63,8 +64,8 @@ func cleanCommand(env command.Environment) *command.Command {
 				&cli.StringFlag{Name: "seed", Destination: &f.seed, Usage: "only runs with this seed `NUMBER`"},
 				&cli.BoolFlag{Name: "dry-run", Destination: &f.dryRun, Usage: "remove nothing, only list what would be removed"},
 			}},
-			f.target.group(env),
-			{Title: groupTraffic, Also: f.target.connections(env)},
+			f.target.Group(env),
+			{Title: target.TrafficTitle, Also: f.target.ConnectionFlags(env)},
 		},
 		Run: func(ctx context.Context, inv *command.Invocation) error { return f.clean(ctx, inv) },
 	}
@@ -76,13 +77,13 @@ func (f *cleanFlags) clean(ctx context.Context, inv *command.Invocation) error {
 	if err != nil {
 		return err
 	}
-	result := &cleanResult{Bucket: f.target.bucketList(), DryRun: f.dryRun, Runs: []cleanRun{}}
-	target, err := f.target.open(ctx, inv, cleanConcurrency, func(error) {})
+	result := &cleanResult{Bucket: f.target.BucketList(), DryRun: f.dryRun, Runs: []cleanRun{}}
+	target, err := f.target.Open(ctx, inv, cleanConcurrency, func(error) {})
 	if err != nil {
 		return err
 	}
-	defer target.close()
-	for _, bucket := range f.target.buckets {
+	defer target.Close()
+	for _, bucket := range f.target.Buckets {
 		failed := f.cleanBucket(ctx, inv, target, bucket, chosen, result)
 		if failed != nil && err != nil {
 			inv.Console.Warnf("%v", err)
@@ -95,7 +96,7 @@ func (f *cleanFlags) clean(ctx context.Context, inv *command.Invocation) error {
 		}
 	}
 	if err != nil && len(result.Runs) == 0 {
-		return f.target.unopened(ctx, err)
+		return f.target.ExplainOpen(ctx, err)
 	}
 	if err == nil && len(result.Runs) == 0 && (f.run != "" || f.seed != "") {
 		return f.missed(result)
@@ -105,22 +106,22 @@ func (f *cleanFlags) clean(ctx context.Context, inv *command.Invocation) error {
 		err = shown
 	}
 	if err != nil {
-		return f.target.explain(err)
+		return f.target.Explain(err)
 	}
 	return f.missed(result)
 }
 
 // cleanBucket cleans up one bucket, and adds to the result what came of it.
-func (f *cleanFlags) cleanBucket(ctx context.Context, inv *command.Invocation, target *target, bucket string, chosen lease.Selection, result *cleanResult) error {
+func (f *cleanFlags) cleanBucket(ctx context.Context, inv *command.Invocation, target *target.Target, bucket string, chosen lease.Selection, result *cleanResult) error {
 	keys := make(map[string][]string)
 	chosen.Would = func(run string, o store.Object) { keys[run] = append(keys[run], o.Key) }
 	seed := randomSeed()
 	options := lease.Options{
-		Store: target.client, Bucket: bucket, Run: randomID() + randomID(), Benchmark: "clean", Warp: thisBuild().version,
+		Store: target.Client, Bucket: bucket, Run: randomID() + randomID(), Benchmark: "clean", Warp: thisBuild().version,
 		Prefix: generator.ClientPrefix(seed, 0, 0), Seed: seed, Length: time.Minute,
 		Concurrency: cleanConcurrency, Progress: &cleanProgress{Console: inv.Console},
 	}
-	stop := f.target.sayWaiting(inv.Console, target.client)
+	stop := f.target.NoteSilence(inv.Console, target.Client)
 	left, err := lease.Clean(ctx, options, chosen)
 	stop()
 	for _, run := range left {
@@ -134,10 +135,10 @@ const cleanConcurrency = 16
 
 func (f *cleanFlags) selection() (lease.Selection, error) {
 	s := lease.Selection{Run: f.run, DryRun: f.dryRun}
-	if err := f.target.check(); err != nil {
+	if err := f.target.Check(); err != nil {
 		return s, err
 	}
-	if f.target.host == embeddedHost {
+	if f.target.Host == target.EmbeddedHost {
 		return s, exit.Usagef("the embedded store begins empty, so there is nothing to clean up").WithHint("name a store with --host")
 	}
 	if f.seed == "" {

@@ -30,7 +30,7 @@ func copyBenchmark() benchmark {
 		rarely:  slices.Concat(pool.existingFlags(), pool.passFlags()),
 		payload: true, writes: true,
 		check: func(f *benchFlags) error {
-			if err := f.target.checkNeeds([]need{{parts.size > 0, "copy --part.size", engines.PartCopies}}); err != nil {
+			if err := f.target.Require(parts.size > 0, "copy --part.size", engines.PartCopies); err != nil {
 				return err
 			}
 			if parts.size > 0 {

@@ -27,8 +27,8 @@ func deleteBenchmark() benchmark {
 		rarely:  pool.existingFlags(),
 		payload: true,
 		check: func(f *benchFlags) (err error) {
-			if pool.foreign() && !f.target.mayDestroy(f.destroy) {
-				return f.demandDestroy("delete %s deletes objects of bucket %s that warp did not write", pool.how(), f.target.bucketList())
+			if pool.foreign() && !f.target.MayDestroy(f.destroy) {
+				return f.demandDestroy("delete %s deletes objects of bucket %s that warp did not write", pool.how(), f.target.BucketList())
 			}
 			del.Pool, err = pool.pool(f)
 			return err

@@ -11,6 +11,7 @@ import (
 	"warp/cli/command"
 	"warp/cli/flagtype"
 	"warp/cli/redact"
+	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
@@ -93,15 +94,15 @@ func (d *dryRun) addGroup(inv *command.Invocation, g command.Group) {
 
 // plannedHosts are the addresses as --host says them, which nobody looks up.
 func (f *benchFlags) plannedHosts() (string, error) {
-	if f.target.host == embeddedHost {
+	if f.target.Host == target.EmbeddedHost {
 		return "a store in warp's own memory", nil
 	}
 	scheme := "http://"
-	if f.target.tls {
+	if f.target.TLS {
 		scheme = "https://"
 	}
-	text := scheme + strings.Join(f.target.hosts, ", "+scheme)
-	if f.target.resolveHost {
+	text := scheme + strings.Join(f.target.Hosts, ", "+scheme)
+	if f.target.ResolveHost {
 		text += ", at every address of these names"
 	}
 	return text, nil
@@ -116,7 +117,7 @@ func (d *dryRun) planBucket(f *benchFlags, o *bench.Options) {
 		}
 		return
 	}
-	if f.target.host == embeddedHost {
+	if f.target.Host == target.EmbeddedHost {
 		d.say("bucket %s is made, and gone with the store when the run has ended", o.Buckets())
 	} else {
 		d.say("bucket %s is made if it does not exist, and stays", o.Buckets())
@@ -128,7 +129,7 @@ func (d *dryRun) planBucket(f *benchFlags, o *bench.Options) {
 		d.say("all of this holds for each of these buckets, over which the workers are spread")
 	}
 	d.planSeed(f, o)
-	if f.target.host != embeddedHost {
+	if f.target.Host != target.EmbeddedHost {
 		d.planRemoval(o)
 	}
 }

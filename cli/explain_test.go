@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/cli/target"
 	"warp/internal/teststore"
 	"warp/pkg/fleet"
 	"warp/pkg/store"
@@ -113,7 +114,7 @@ func TestAnswersToClients(t *testing.T) {
 		{"check bucket b: plain HTTP", store.CodeNeedsTLS, "try --tls"},
 	} {
 		client := &fleet.Error{Client: "10.0.0.1:7761", Err: fmt.Errorf("%s%w", test.text, &store.Error{Code: test.code})}
-		if got := (&targetFlags{}).unopenedClient(client).Error(); !strings.HasPrefix(got, "client 10.0.0.1:7761: ") || !strings.Contains(got, test.want) {
+		if got := (&target.Flags{}).ExplainClient(client).Error(); !strings.HasPrefix(got, "client 10.0.0.1:7761: ") || !strings.Contains(got, test.want) {
 			t.Errorf("%q does not say %q", got, test.want)
 		}
 	}
@@ -150,7 +151,7 @@ func TestSilentHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.AfterFunc(silence+time.Second, func() { l.Close() })
+	time.AfterFunc(4*time.Second, func() { l.Close() })
 	r := runWarp(t, nil, "put", "--host="+l.Addr().String(), "--stress", "--access-key=warp", "--secret-key=warpwarp")
 	if want := "warp: nothing but silence or errors from " + l.Addr().String() + " for 3s; it has 45s to answer a request (Ctrl-C ends this)\n"; !strings.HasPrefix(r.err, want) {
 		t.Errorf("want %q at the begin of\n%s", want, r.err)

@@ -34,7 +34,7 @@ func fakeCommands(env command.Environment) []*command.Command {
 		Name: "fake", Section: command.SectionBenchmark, Summary: "benchmark nothing",
 		Examples: []string{"warp fake --duration=1s"},
 		Groups: []command.Group{
-			{Title: groupTarget, Flags: []cli.Flag{
+			{Title: "Target", Flags: []cli.Flag{
 				&cli.StringFlag{Name: "host", Value: "127.0.0.1:9000", Destination: &o.host, Sources: env.Vars("WARP_HOST"), Usage: "`HOST` to measure"},
 				&cli.StringFlag{Name: "access-key", Destination: &o.accessKey, Sources: env.Vars("WARP_ACCESS_KEY"), Usage: "access `KEY`"},
 				&cli.StringFlag{Name: "secret-key", Destination: &o.secretKey, Sources: env.Vars("WARP_SECRET_KEY"), Usage: "secret `KEY`"},

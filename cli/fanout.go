@@ -30,7 +30,7 @@ func fanoutBenchmark() benchmark {
 		),
 		payload: true, writes: true,
 		check: func(f *benchFlags) (err error) {
-			if err := f.target.options.checkForm("fanout", false); err != nil {
+			if err := f.target.Options.CheckForm("fanout", false); err != nil {
 				return err
 			}
 			fan.Sizes, err = pool.sizes(f)

@@ -7,9 +7,7 @@ import (
 
 // Titles of flag groups that more than one command has.
 const (
-	groupTarget     = "Target"
 	groupWorkload   = "Workload"
-	groupTraffic    = "Traffic"
 	groupRun        = "Run"
 	groupAnalysis   = "Analysis"
 	groupJudge      = "Verdict"

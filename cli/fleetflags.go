@@ -14,6 +14,7 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
+	"warp/cli/target"
 	"warp/pkg/fleet"
 	"warp/pkg/fleet/transport"
 )
@@ -135,14 +136,14 @@ func (f *fleetFlags) check(b *benchFlags) error {
 		return exit.Usagef("--warp-client-wait needs --warp-client")
 	case f.clients == "":
 		return nil
-	case b.target.host == embeddedHost:
+	case b.target.Host == target.EmbeddedHost:
 		return exit.Usagef("--host=embedded is a store in this process, and --warp-client runs elsewhere: name a store that all clients reach")
 	case b.stress && !b.stdout && b.analysis.verbose:
 		return exit.Usagef("--analyze.v is about single objects, which --stress with --warp-client does not keep in mind").WithHint("leave out one of them")
 	case b.profile.Any():
 		return exit.Usagef("--cpu, --mem and their like are profiles of this process, which makes no load with --warp-client").
 			WithHint("leave them out, or run the benchmark without --warp-client; --serverprof has the store profile itself")
-	case b.target.signature == "IAM":
+	case b.target.Signature == "IAM":
 		return exit.Usagef("--signature=IAM does not go with --warp-client: its keys expire while clients use them").
 			WithHint("use --access-key and --secret-key, or a --profile with keys that last")
 	}

@@ -11,6 +11,7 @@ import (
 	"warp/cli/flagtype"
 	"warp/cli/live"
 	"warp/cli/runlog"
+	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/fleet"
@@ -26,7 +27,7 @@ type fleetLoad struct {
 	s        *session
 	fleet    *fleet.Fleet
 	plan     *fleet.Plan
-	target   *target // that --serverprof goes to; nil without
+	target   *target.Target // that --serverprof goes to; nil without
 	measured bool
 }
 
@@ -66,7 +67,7 @@ func (l *fleetLoad) open(ctx context.Context) error {
 func (l *fleetLoad) explain(err error) error {
 	var client *fleet.Error
 	if errors.As(err, &client) {
-		return l.s.flags.target.unopenedClient(client)
+		return l.s.flags.target.ExplainClient(client)
 	}
 	return err
 }
@@ -75,7 +76,7 @@ func (l *fleetLoad) close() {
 	l.s.SetParting(nil)
 	l.fleet.Close()
 	if l.target != nil {
-		l.target.close()
+		l.target.Close()
 	}
 }
 
@@ -99,10 +100,10 @@ func (l *fleetLoad) leftBehind() string {
 // store is for the coordinator to ask for profiles: it has the keys, and is there until the end whatever happens to
 // clients.
 func (l *fleetLoad) store(ctx context.Context) (client *store.Client, err error) {
-	if l.target, err = l.s.flags.target.open(ctx, l.s.Invocation, 1, nil); err != nil {
+	if l.target, err = l.s.flags.target.Open(ctx, l.s.Invocation, 1, nil); err != nil {
 		return nil, err
 	}
-	return l.target.client, nil
+	return l.target.Client, nil
 }
 
 func (l *fleetLoad) snapshot() monitor.Snapshot { return l.fleet.Snapshot() }
@@ -121,7 +122,7 @@ func newPlan(ctx context.Context, s *session, op bench.Op) (*fleet.Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	store, err := s.flags.target.describe(ctx, s.Invocation, s.flags.concurrent)
+	store, err := s.flags.target.Describe(ctx, s.Invocation, s.flags.concurrent)
 	if err != nil {
 		return nil, err
 	}

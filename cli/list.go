@@ -4,6 +4,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/exit"
+	"warp/cli/target"
 	"warp/pkg/bench"
 	"warp/pkg/store/engines"
 )
@@ -24,10 +25,10 @@ func listBenchmark() benchmark {
 		rarely:  []cli.Flag{pool.versionsFlag(1)},
 		payload: true,
 		check: func(f *benchFlags) (err error) {
-			if list.Metadata && f.target.host == embeddedHost {
+			if list.Metadata && f.target.Host == target.EmbeddedHost {
 				return exit.Usagef("the embedded store does not support --metadata")
 			}
-			if err := f.target.checkNeeds([]need{{list.Metadata, "--metadata", engines.ListMetadata}}); err != nil {
+			if err := f.target.Require(list.Metadata, "--metadata", engines.ListMetadata); err != nil {
 				return err
 			}
 			list.Pool, err = pool.pool(f)

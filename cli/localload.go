@@ -7,6 +7,7 @@ import (
 
 	"warp/cli/exit"
 	"warp/cli/runlog"
+	"warp/cli/target"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/monitor"
@@ -19,7 +20,7 @@ import (
 // A localLoad is a benchmark in this process.
 type localLoad struct {
 	s       *session
-	target  *target
+	target  *target.Target
 	runner  *bench.Runner
 	opened  bool // runner is
 	live    monitor.Live
@@ -31,21 +32,21 @@ type localLoad struct {
 // newLocalLoad finds the store that the flags name. full is called when the
 // embedded one has no more room.
 func newLocalLoad(ctx context.Context, s *session, op bench.Op, full func(error)) (*localLoad, error) {
-	target, err := s.flags.target.open(ctx, s.Invocation, s.flags.concurrent, full)
+	target, err := s.flags.target.Open(ctx, s.Invocation, s.flags.concurrent, full)
 	if err != nil {
 		return nil, err
 	}
 	return &localLoad{s: s, target: target, runner: &bench.Runner{
-		Client: target.client, Op: op, Options: s.opts, Progress: &benchProgress{s: s}, Panicking: s.Close, Gate: s.gate(s.flags.sync.gate(s.Invocation)),
+		Client: target.Client, Op: op, Options: s.opts, Progress: &benchProgress{s: s}, Panicking: s.Close, Gate: s.gate(s.flags.sync.gate(s.Invocation)),
 	}}, nil
 }
 
 func (l *localLoad) open(ctx context.Context) error {
-	stop := l.s.flags.target.sayWaiting(l.s.Console, l.target.client)
+	stop := l.s.flags.target.NoteSilence(l.s.Console, l.target.Client)
 	err := l.runner.Open(ctx)
 	stop()
 	if err != nil {
-		return l.s.flags.target.unopened(ctx, err)
+		return l.s.flags.target.ExplainOpen(ctx, err)
 	}
 	l.opened = true
 	l.s.Notef("seed %d", l.s.opts.Seed)
@@ -78,14 +79,14 @@ func (l *localLoad) sinks() ([]bench.Sink, error) {
 		sinks = append(sinks, &assertAbort{summary: l.summary, all: f.asserts.all, duration: l.s.opts.Duration, finish: l.runner.Finish})
 	}
 	if p := l.s.page; p != nil {
-		p.feed = newPageFeed(p.server, l.summary, l.s.header(l.target.client.EngineName()))
+		p.feed = newPageFeed(p.server, l.summary, l.s.header(l.target.Client.EngineName()))
 		sinks = append(sinks, p.feed)
 	}
 	if f.stress {
 		return sinks, nil
 	}
 	var err error
-	if l.log, err = oplog.Create(l.s.path, l.s.header(l.target.client.EngineName())); err != nil {
+	if l.log, err = oplog.Create(l.s.path, l.s.header(l.target.Client.EngineName())); err != nil {
 		return nil, exit.Errorf("%w", err)
 	}
 	return append(sinks, l.log), nil
@@ -139,7 +140,7 @@ func (l *localLoad) summarize(out *outcome) (*results.Report, error) {
 	l.summary.Close(out.Trailer)
 	report, err := l.summary.Report()
 	if err == nil {
-		report.Describe(l.s.header(l.target.client.EngineName()), out.Trailer)
+		report.Describe(l.s.header(l.target.Client.EngineName()), out.Trailer)
 	}
 	return report, err
 }
@@ -158,9 +159,9 @@ func (l *localLoad) cleanUp(ctx context.Context, _ error) (note string, err erro
 	return "", nil
 }
 
-func (l *localLoad) close() { l.target.close() }
+func (l *localLoad) close() { l.target.Close() }
 
-func (l *localLoad) store(context.Context) (*store.Client, error) { return l.target.client, nil }
+func (l *localLoad) store(context.Context) (*store.Client, error) { return l.target.Client, nil }
 
 func (l *localLoad) snapshot() monitor.Snapshot { return l.live.Snapshot(time.Now().UnixNano()) }
 

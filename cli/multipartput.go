@@ -7,6 +7,7 @@ import (
 
 	"warp/cli/exit"
 	"warp/cli/flagtype"
+	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/store/engines"
@@ -45,12 +46,8 @@ type partFlags struct {
 	size          int64
 }
 
-// What S3 allows.
-const (
-	maxParts    = 10_000
-	minPartSize = 5 << 20
-	maxPartSize = 5 << 30
-)
+// maxParts is the limit of S3.
+const maxParts = 10_000
 
 func (p *partFlags) countFlag(n int, usage string) cli.Flag {
 	return &cli.IntFlag{Name: "parts", Value: n, Destination: &p.count, Validator: partsValid, Usage: usage}
@@ -72,7 +69,7 @@ func partsValid(n int) error {
 }
 
 func (p *partFlags) check() error {
-	if p.size < minPartSize || p.size > maxPartSize {
+	if p.size < target.MinPartSize || p.size > target.MaxPartSize {
 		return exit.Usagef("--part.size=%s is not between 5MiB and 5GiB, the limits of S3", flagtype.FormatSize(p.size))
 	}
 	return nil

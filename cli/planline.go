@@ -7,6 +7,7 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/flagtype"
+	"warp/cli/target"
 	"warp/internal/columns"
 	"warp/internal/human"
 	"warp/pkg/bench"
@@ -41,12 +42,12 @@ func (s *session) planParts(clients int) []columns.Part {
 	if o.Rate > 0 {
 		pace = fmt.Sprintf("%g requests/s", o.Rate)
 	}
-	hosts := human.Plural(len(s.flags.target.hosts), "host")
+	hosts := human.Plural(len(s.flags.target.Hosts), "host")
 	switch {
-	case s.flags.target.host == embeddedHost:
-		hosts = embeddedHost
-	case len(s.flags.target.hosts) == 1:
-		hosts = s.flags.target.hosts[0]
+	case s.flags.target.Host == target.EmbeddedHost:
+		hosts = target.EmbeddedHost
+	case len(s.flags.target.Hosts) == 1:
+		hosts = s.flags.target.Hosts[0]
 	}
 	return []columns.Part{{Text: strings.ToUpper(o.Benchmark)}, {Text: on, Drop: 1}, {Text: hosts, Drop: 3}, {Text: "bucket " + o.Buckets(), Drop: 4},
 		{Text: s.plannedObjects(o), Drop: 2}, {Text: human.Plural(o.Concurrency, "worker"), Drop: 1}, {Text: pace, Drop: 1}, {Text: end}}

@@ -9,6 +9,7 @@ import (
 
 	"warp/cli/exit"
 	"warp/cli/flagtype"
+	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
@@ -114,7 +115,7 @@ func (p *poolFlags) pool(f *benchFlags) (bench.Pool, error) {
 		err = p.check(f)
 	}
 	if err == nil {
-		err = f.target.checkNeeds([]need{{p.versions > 1, "--versions", engines.Versions}})
+		err = f.target.Require(p.versions > 1, "--versions", engines.Versions)
 	}
 	if err == nil {
 		err = p.checkEmbedded(f, sizes)
@@ -149,10 +150,10 @@ func (p *poolFlags) check(f *benchFlags) error {
 			WithHint("add --seed=N; that run had shown it, and its op log has it")
 	case p.foreign() && f.clearBucket:
 		return exit.Usagef("--clear-bucket would delete the objects that are to be used")
-	case p.fileList != "" && len(f.target.buckets) > 1:
-		return f.target.several("--filelist names objects of one bucket")
-	case p.objects > 0 && p.objects < len(f.target.buckets):
-		return exit.Usagef("--objects=%d are too few for the %d buckets of --bucket", p.objects, len(f.target.buckets))
+	case p.fileList != "" && len(f.target.Buckets) > 1:
+		return f.target.OneBucket("--filelist names objects of one bucket")
+	case p.objects > 0 && p.objects < len(f.target.Buckets):
+		return exit.Usagef("--objects=%d are too few for the %d buckets of --bucket", p.objects, len(f.target.Buckets))
 	case p.fileList != "" && p.existing:
 		return exit.Usagef("--filelist and --list-existing both say which objects to use: leave out one of them")
 	case p.fileList != "" && f.names.listed() != "":
@@ -193,15 +194,15 @@ func (p *poolFlags) checkUnused(f *benchFlags) error {
 // checkEmbedded refuses what the embedded store could not hold or do.
 func (p *poolFlags) checkEmbedded(f *benchFlags, sizes generator.Sizes) error {
 	switch {
-	case f.target.host != embeddedHost:
+	case f.target.Host != target.EmbeddedHost:
 		return nil
 	case p.versions > 1:
 		return exit.Usagef("the embedded store does not support --versions")
 	case p.foreign():
 		return exit.Usagef("the embedded store begins empty, so %s finds nothing in it", p.how()).WithHint("point --host at a store")
-	case float64(p.objects)*sizes.Mean() > float64(f.target.embeddedMemory):
+	case float64(p.objects)*sizes.Mean() > float64(f.target.EmbeddedMemory):
 		return exit.Usagef("%d objects of %s do not fit into the embedded store (--embedded.memory=%s)",
-			p.objects, sizes, flagtype.FormatSize(f.target.embeddedMemory)).WithHint("use fewer or smaller ones, such as --obj.size=64KiB")
+			p.objects, sizes, flagtype.FormatSize(f.target.EmbeddedMemory)).WithHint("use fewer or smaller ones, such as --obj.size=64KiB")
 	}
 	return nil
 }

@@ -25,11 +25,11 @@ func putBenchmark() benchmark {
 		payload: true, writes: true,
 		parts: "upload objects larger than `SIZE` in parts of that size",
 		check: func(f *benchFlags) (err error) {
-			if err := f.target.checkNeeds([]need{{put.Post, "--post", engines.Forms}}); err != nil {
+			if err := f.target.Require(put.Post, "--post", engines.Forms); err != nil {
 				return err
 			}
 			if put.Post {
-				if err := f.target.options.checkForm("--post", true); err != nil {
+				if err := f.target.Options.CheckForm("--post", true); err != nil {
 					return err
 				}
 			}

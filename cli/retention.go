@@ -4,13 +4,14 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/exit"
+	"warp/cli/target"
 	"warp/pkg/bench"
 	"warp/pkg/store/engines"
 )
 
 // lockBucket is where retention works if the default bucket is there already,
 // and without object lock.
-const lockBucket = defaultBucket + "-lock"
+const lockBucket = target.DefaultBucket + "-lock"
 
 func retentionBenchmark() benchmark {
 	var pool poolFlags
@@ -30,10 +31,10 @@ func retentionBenchmark() benchmark {
 			pool.sizeFlags("1KiB")...),
 		payload: true, oneBucket: true,
 		check: func(f *benchFlags) (err error) {
-			if f.target.host == embeddedHost {
+			if f.target.Host == target.EmbeddedHost {
 				return exit.Errorf("the embedded store does not support object lock")
 			}
-			if f.target.bucket == defaultBucket && !f.clearBucket {
+			if f.target.Bucket == target.DefaultBucket && !f.clearBucket {
 				elsewhere = lockBucket
 			}
 			retention.Pool, err = pool.pool(f)

@@ -33,7 +33,7 @@ type scriptFlags struct {
 func scriptCommand(env command.Environment) *command.Command {
 	f := &scriptFlags{}
 	c := &command.Command{}
-	f.target.given = c.WasGiven
+	f.target.Given = c.WasGiven
 	*c = command.Command{
 		Name: "script", Args: "[SCRIPT]", Section: command.SectionBenchmark,
 		Summary: "run a script of PUT, GET and DELETE statements",
@@ -54,12 +54,12 @@ func scriptCommand(env command.Environment) *command.Command {
 				&cli.BoolFlag{Name: "virtual-threads", Aliases: []string{"no-virtual-threads"}, Destination: &f.virtualThreads, Hidden: true, Usage: "no effect, accepted for compatibility with object-store-bench"},
 				&cli.IntFlag{Name: "concurrent", Destination: &f.concurrent, Hidden: true, DefaultText: "as many as each statement needs", Validator: atLeast(1), Usage: "no effect, accepted for compatibility; MAX `N` CONCURRENT in the script sets the concurrency"},
 			}},
-			f.target.group(env),
+			f.target.Group(env),
 			{Title: groupRun, Flags: []cli.Flag{
 				&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID", Usage: "write the op log to `NAME`.csv.zst"},
 				&flagtype.Limit{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests fail; fewer failures do not affect the exit code"},
 			}, Also: f.rareFlags(env)},
-			f.target.traffic(env, "upload objects larger than `SIZE` in parts of that size"),
+			f.target.Traffic(env, "upload objects larger than `SIZE` in parts of that size"),
 		},
 		Absent:  absentFromScripts(),
 		MaxArgs: 1, Needs: "one script in quotation marks",
@@ -116,7 +116,7 @@ func (f *scriptFlags) run(ctx context.Context, inv *command.Invocation) error {
 	if err != nil {
 		return err
 	}
-	if f.target.given("virtual-threads") {
+	if f.target.Given("virtual-threads") {
 		inv.Warnf("--virtual-threads means nothing here: warp has no Java threads, and sends requests from as many goroutines as there are requests at a time")
 	}
 	if f.concurrent > 0 {
@@ -148,10 +148,10 @@ func (f *scriptFlags) checkFlags(json bool) error {
 		return err
 	}
 	f.takeDefaults()
-	if err := f.target.check(); err != nil {
+	if err := f.target.Check(); err != nil {
 		return err
 	}
-	if err := f.target.several("script works in one bucket"); err != nil {
+	if err := f.target.OneBucket("script works in one bucket"); err != nil {
 		return err
 	}
 	if err := f.checkStdout(json); err != nil {
@@ -204,7 +204,7 @@ func (f *scriptFlags) showScript(inv *command.Invocation, statements []script.St
 		return err
 	}
 	d.say("requests go to %s", hosts)
-	d.say("bucket %s is made if it does not exist, and stays", f.target.bucketList())
+	d.say("bucket %s is made if it does not exist, and stays", f.target.BucketList())
 	for i, s := range statements {
 		d.say("statement %d: %s", i+1, s.Text)
 	}
@@ -221,7 +221,7 @@ func (f *scriptFlags) checkImplementation() error {
 	provider := engines.S3
 	switch strings.ToLower(f.implementation) {
 	case "s3", "aws", "awsurl", "awsurlconnection", "awsapache", "awsnetty":
-		if !f.target.given("implementation") {
+		if !f.target.Given("implementation") {
 			return nil
 		}
 	case "gcs", "gcp":
@@ -236,10 +236,10 @@ func (f *scriptFlags) checkImplementation() error {
 	if _, err := engines.FindProvider(provider); err != nil {
 		return exit.Usagef("--implementation=%s: warp does not talk to stores of that kind", f.implementation)
 	}
-	if f.target.providerName != "" && f.target.providerName != provider {
-		return exit.Usagef("--implementation=%s and --provider=%s contradict each other: leave out one of them", f.implementation, f.target.providerName)
+	if f.target.ProviderName != "" && f.target.ProviderName != provider {
+		return exit.Usagef("--implementation=%s and --provider=%s contradict each other: leave out one of them", f.implementation, f.target.ProviderName)
 	}
-	f.target.providerName = provider
+	f.target.ProviderName = provider
 	return nil
 }
 
@@ -253,14 +253,14 @@ const (
 // only object-store-bench has make clear that the command line is one of its own.
 func (f *scriptFlags) takeDefaults() {
 	own := []string{"base-uri", "s3-access-key", "s3-secret-key", "s3-region", "implementation", "virtual-threads"}
-	if !slices.ContainsFunc(own, f.target.given) {
+	if !slices.ContainsFunc(own, f.target.Given) {
 		return
 	}
-	if !f.target.given("bucket") {
-		f.target.bucket = benchBucket
+	if !f.target.Given("bucket") {
+		f.target.Bucket = benchBucket
 	}
-	if s3 := f.target.providerName == "" || f.target.providerName == engines.S3; s3 && f.target.region == "" {
-		f.target.region = benchRegion
+	if s3 := f.target.ProviderName == "" || f.target.ProviderName == engines.S3; s3 && f.target.Region == "" {
+		f.target.Region = benchRegion
 	}
 }
 
@@ -346,7 +346,7 @@ func (f *scriptFlags) execute(ctx context.Context, inv *command.Invocation, stat
 	id := randomID()
 	seed := randomSeed()
 	o := bench.Options{
-		Benchmark: "script", Warp: thisBuild().version, RunID: randomID() + id, ClientID: id, Bucket: f.target.buckets[0], Seed: seed,
+		Benchmark: "script", Warp: thisBuild().version, RunID: randomID() + id, ClientID: id, Bucket: f.target.Buckets[0], Seed: seed,
 		MaxErrors: f.maxErrors, TraceHTTP: f.trace.on, TraceSample: f.trace.sample,
 		Payload: generator.PayloadOptions{Seed: seed}, Drain: f.drain, Retries: f.retries, AllowDeadHosts: f.allowDeadHosts, Redact: inv.Hide.Text,
 	}
@@ -362,13 +362,13 @@ func (f *scriptFlags) execute(ctx context.Context, inv *command.Invocation, stat
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	target, err := f.target.open(ctx, inv, connectionsWorth(steps), cancel)
+	target, err := f.target.Open(ctx, inv, connectionsWorth(steps), cancel)
 	if err != nil {
 		return err
 	}
 	table := &scriptTable{Invocation: inv, statements: statements, steps: steps}
 	s := &session{Invocation: inv, flags: &f.benchFlags, opts: o, path: path}
-	s.load = &scriptLoad{s: s, target: target, table: table, script: &bench.Script{Client: target.client, Options: o, Steps: steps, Watcher: table}}
+	s.load = &scriptLoad{s: s, target: target, table: table, script: &bench.Script{Client: target.Client, Options: o, Steps: steps, Watcher: table}}
 	return s.run(ctx)
 }
 

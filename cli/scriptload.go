@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"warp/cli/exit"
+	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/monitor"
@@ -17,7 +18,7 @@ import (
 // A scriptLoad is a script in this process. It cleans up nothing: a script says itself what to delete.
 type scriptLoad struct {
 	s      *session
-	target *target
+	target *target.Target
 	script *bench.Script
 	table  *scriptTable
 	log    *oplog.File
@@ -25,11 +26,11 @@ type scriptLoad struct {
 }
 
 func (l *scriptLoad) open(ctx context.Context) error {
-	stop := l.s.flags.target.sayWaiting(l.s.Console, l.target.client)
+	stop := l.s.flags.target.NoteSilence(l.s.Console, l.target.Client)
 	err := l.script.Open(ctx)
 	stop()
 	if err != nil {
-		return l.s.flags.target.unopened(ctx, err)
+		return l.s.flags.target.ExplainOpen(ctx, err)
 	}
 	l.s.Notef("%s", scriptPlan(l.s.opts.Bucket, len(l.table.statements)))
 	return nil
@@ -45,7 +46,7 @@ func scriptPlan(bucket string, statements int) string {
 }
 
 func (l *scriptLoad) run(ctx context.Context, sinks []bench.Sink) error {
-	header := l.s.header(l.target.client.EngineName())
+	header := l.s.header(l.target.Client.EngineName())
 	for _, statement := range l.table.statements {
 		header.Statements = append(header.Statements, statement.Text)
 	}
@@ -53,7 +54,7 @@ func (l *scriptLoad) run(ctx context.Context, sinks []bench.Sink) error {
 	if l.log, err = oplog.Create(l.s.path, header); err != nil {
 		return exit.Errorf("%w", err)
 	}
-	l.table.settings(&l.s.flags.target, l.target.client)
+	l.table.settings(&l.s.flags.target, l.target.Client)
 	endProfiles := l.s.profile()
 	l.out = l.script.Run(ctx, append([]bench.Sink{l.table, l.log}, sinks...)...)
 	l.s.saveServerProfiles()
@@ -103,9 +104,9 @@ func (l *scriptLoad) judge(ctx context.Context) ([]results.Assertion, error) {
 
 func (l *scriptLoad) cleanUp(context.Context, error) (note string, err error) { return "", nil }
 
-func (l *scriptLoad) close() { l.target.close() }
+func (l *scriptLoad) close() { l.target.Close() }
 
-func (l *scriptLoad) store(context.Context) (*store.Client, error) { return l.target.client, nil }
+func (l *scriptLoad) store(context.Context) (*store.Client, error) { return l.target.Client, nil }
 
 // snapshot is empty: a script has a table of its own.
 func (l *scriptLoad) snapshot() monitor.Snapshot { return monitor.Snapshot{} }

@@ -13,6 +13,7 @@ import (
 	"warp/cli/command"
 	"warp/cli/live"
 	"warp/cli/redact"
+	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/oplog"
@@ -118,15 +119,15 @@ type statementSums struct {
 }
 
 // settings says what all statements have in common.
-func (t *scriptTable) settings(f *targetFlags, client *store.Client) {
+func (t *scriptTable) settings(f *target.Flags, client *store.Client) {
 	t.report.Version, t.report.Benchmark = 1, "script"
-	t.report.Settings = scriptSettings{Engine: client.EngineName(), Region: f.region, BaseURI: client.Endpoints(), Bucket: f.buckets[0]}
+	t.report.Settings = scriptSettings{Engine: client.EngineName(), Region: f.Region, BaseURI: client.Endpoints(), Bucket: f.Buckets[0]}
 	t.report.Statements = []statementReport{}
 	key := "from the environment or a profile"
 	switch {
-	case f.accessKey != "":
+	case f.AccessKey != "":
 		key = redact.Mark
-	case f.host == embeddedHost:
+	case f.Host == target.EmbeddedHost:
 		key = "any"
 	}
 	if t.Quiet {
@@ -134,8 +135,8 @@ func (t *scriptTable) settings(f *targetFlags, client *store.Client) {
 	}
 	t.print("Settings:")
 	for _, line := range [][2]string{
-		{"implementation", f.provider.Title + ", engine " + t.report.Settings.Engine},
-		{"region", cmp.Or(f.region, "what the store says")},
+		{"implementation", f.Provider.Title + ", engine " + t.report.Settings.Engine},
+		{"region", cmp.Or(f.Region, "what the store says")},
 		{"base uri", strings.Join(t.report.Settings.BaseURI, ", ")},
 		{"bucket", t.report.Settings.Bucket},
 		{"access key", key},

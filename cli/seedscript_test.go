@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"warp/cli/exit"
+	"warp/cli/target"
 	"warp/pkg/s3mem"
 )
 
@@ -100,7 +101,7 @@ func TestSeedFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	for flags, want := range map[string]struct{ bucket, region, says string }{
-		"":                        {defaultBucket, "", ""},
+		"":                        {target.DefaultBucket, "", ""},
 		"--implementation=aws":    {"bucket", "eu-central-1", ""},
 		"--implementation=awsUrl": {"bucket", "eu-central-1", ""},
 		"--implementation=GCS":    {"bucket", "", ""},

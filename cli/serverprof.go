@@ -34,7 +34,7 @@ func parseServerProfiles(text string) ([]string, error) {
 }
 
 func (f *benchFlags) checkServerProfiles() error {
-	if err := f.target.checkNeeds([]need{{f.serverprof != "", "--serverprof", engines.Profiles}}); err != nil {
+	if err := f.target.Require(f.serverprof != "", "--serverprof", engines.Profiles); err != nil {
 		return err
 	}
 	_, err := parseServerProfiles(f.serverprof)
@@ -64,7 +64,7 @@ func (s *session) startServerProfiles(ctx context.Context) error {
 	case err == nil:
 		return nil
 	case code == store.CodeTLS:
-		return exit.Errorf("--serverprof: %w", s.flags.target.explain(err))
+		return exit.Errorf("--serverprof: %w", s.flags.target.Explain(err))
 	case code == "AccessDenied" || code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch":
 		return exit.Errorf("--serverprof: %w", err).WithHint("use keys of an administrator of the store, or leave it out")
 	case s.flags.fleet.clients != "" && errors.As(err, &nobody):

@@ -260,7 +260,7 @@ func (s *session) requestsVerdict(out *outcome) error {
 	case errors.Is(out.Fatal, bench.ErrInterrupted):
 		return out.Fatal
 	case out.Fatal != nil:
-		return s.flags.target.explain(out.Fatal)
+		return s.flags.target.Explain(out.Fatal)
 	case out.Sent == 0:
 		return exit.Errorf("%s", nothingMeasured(out))
 	case !limit.Allows(out.Failed, out.Sent):

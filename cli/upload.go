@@ -13,6 +13,7 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/target"
 	"warp/pkg/store"
 	"warp/pkg/store/credentials"
 	"warp/pkg/store/engines"
@@ -80,11 +81,11 @@ func (f *uploadFlags) check(b *benchFlags) error {
 		return exit.Usagef("--upload uploads the op log, and --stress writes none: leave out one of them")
 	case f.caFile != "" && !p.tls:
 		return exit.Usagef("--upload-ca-file needs an --upload to https://")
-	case slices.Contains(b.target.buckets, p.bucket):
+	case slices.Contains(b.target.Buckets, p.bucket):
 		// Two hosts may be two names of one store, so the host does not matter.
 		return exit.Usagef("--upload: bucket %s has the name of one that is measured, which is for objects of the run only", p.bucket).WithHint("use a bucket of another name")
 	}
-	return checkCertificates("--upload-ca-file", f.caFile, "", "")
+	return target.CheckCertificates("--upload-ca-file", f.caFile, "", "")
 }
 
 // An upload is where the op log goes.

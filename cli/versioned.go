@@ -4,6 +4,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/exit"
+	"warp/cli/target"
 	"warp/pkg/bench"
 	"warp/pkg/store/engines"
 )
@@ -22,7 +23,7 @@ func versionedBenchmark() benchmark {
 			distribution(&versioned.Mixed)...),
 		payload: true, writes: true, reads: true,
 		check: func(f *benchFlags) (err error) {
-			if f.target.host == embeddedHost {
+			if f.target.Host == target.EmbeddedHost {
 				return exit.Errorf("the embedded store does not support versions")
 			}
 			if err := versioned.Check(); err != nil {

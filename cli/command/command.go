@@ -93,6 +93,7 @@ type Invocation struct {
 	Args          []string // positional arguments
 	ForwardedArgs []string // flags of other commands, as they were given
 	Line          string   // the command line without its secrets
+	Version       string   // of warp
 	Env           Environment
 	In            io.Reader
 	Hangups       *sighup.Handler

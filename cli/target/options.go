@@ -1,4 +1,4 @@
-package cli
+package target
 
 import (
 	"crypto/rand"
@@ -18,9 +18,9 @@ import (
 	"warp/pkg/store/dial"
 )
 
-// optionFlags say what requests look like, and the connections they travel on.
-type optionFlags struct {
-	encrypt, sseS3            bool
+// OptionFlags say what requests look like, and the connections they travel on.
+type OptionFlags struct {
+	Encrypt, sseS3            bool
 	kmsKey, checksum, class   string
 	md5, noMultipart          bool
 	metadata, tags            []string
@@ -32,9 +32,9 @@ type optionFlags struct {
 	clientCert, clientKey     string
 }
 
-func (f *optionFlags) requestFlags() []cli.Flag {
+func (f *OptionFlags) requestFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "encrypt", Destination: &f.encrypt, Usage: "encrypt with a random key sent in every request (SSE-C); needs --tls"},
+		&cli.BoolFlag{Name: "encrypt", Destination: &f.Encrypt, Usage: "encrypt with a random key sent in every request (SSE-C); needs --tls"},
 		&cli.BoolFlag{Name: "sse-s3-encrypt", Destination: &f.sseS3, Usage: "encrypt with a key that the store manages (SSE-S3)"},
 		&cli.StringFlag{Name: "sse-kms-key", Hidden: true, Destination: &f.kmsKey, Usage: "encrypt with the key `ID` of the store's key service (SSE-KMS)"},
 		&flagtype.Choice{Name: "checksum", Config: checksumNames(), Destination: &f.checksum,
@@ -49,11 +49,11 @@ func (f *optionFlags) requestFlags() []cli.Flag {
 	}
 }
 
-func (f *optionFlags) partFlag(usage string) cli.Flag {
+func (f *OptionFlags) partFlag(usage string) cli.Flag {
 	return &flagtype.Size{Name: "part.size", Destination: &f.partSize, Hidden: true, DefaultText: "16MiB", Usage: usage}
 }
 
-func (f *optionFlags) connectionFlags(env command.Environment) []cli.Flag {
+func (f *OptionFlags) connectionFlags(env command.Environment) []cli.Flag {
 	return []cli.Flag{
 		&flagtype.Choice{Name: "lookup", Value: store.LookupAuto, Config: flagtype.Choices{store.LookupAuto, store.LookupHost, store.LookupPath}, Destination: &f.lookup,
 			Usage: "bucket name `WHERE`: host, path or auto (path, except on AWS)"},
@@ -83,14 +83,14 @@ func checksumNames() flagtype.Choices {
 }
 
 // check refuses what contradicts itself. tls and signature are of the target.
-func (f *optionFlags) check(tls bool, signature string) error {
+func (f *OptionFlags) check(tls bool, signature string) error {
 	if f.checksum == "MD5" {
 		f.checksum, f.md5 = "", true
 	}
 	switch {
-	case f.encrypt && f.sseS3, f.encrypt && f.kmsKey != "", f.sseS3 && f.kmsKey != "":
+	case f.Encrypt && f.sseS3, f.Encrypt && f.kmsKey != "", f.sseS3 && f.kmsKey != "":
 		return exit.Usagef("--encrypt, --sse-s3-encrypt and --sse-kms-key exclude each other: use one of them")
-	case f.encrypt && !tls:
+	case f.Encrypt && !tls:
 		return exit.Usagef("--encrypt sends the key with every request, so stores take it over TLS only").WithHint("add --tls")
 	case f.checksum != "" && f.md5:
 		return exit.Usagef("--checksum and --md5 exclude each other: use one of them")
@@ -98,7 +98,7 @@ func (f *optionFlags) check(tls bool, signature string) error {
 		return exit.Usagef("--checksum cannot be used with --signature=S3V2: a checksum behind the payload is part of V4 signatures")
 	case f.noMultipart && f.partSize > 0:
 		return exit.Usagef("--part.size is of no use with --disable-multipart: leave out one of them")
-	case f.partSize != 0 && (f.partSize < minPartSize || f.partSize > maxPartSize):
+	case f.partSize != 0 && (f.partSize < MinPartSize || f.partSize > MaxPartSize):
 		return exit.Usagef("--part.size=%s is not between 5MiB and 5GiB, the limits of S3", flagtype.FormatSize(f.partSize))
 	case (f.clientCert == "") != (f.clientKey == ""):
 		return exit.Usagef("--client-cert and --client-key must be given together")
@@ -116,11 +116,17 @@ func (f *optionFlags) check(tls bool, signature string) error {
 	return nil
 }
 
+// MinPartSize and MaxPartSize are the limits of S3.
+const (
+	MinPartSize = 5 << 20
+	MaxPartSize = 5 << 30
+)
+
 // maxBuffer is more than any system grants a socket.
 const maxBuffer = 1 << 30
 
-// writes names an option that only uploads have, "" if none is given.
-func (f *optionFlags) writes() string {
+// OnlyUploads returns the name of a given flag that only uploads have, "" if there is none.
+func (f *OptionFlags) OnlyUploads() string {
 	for _, o := range []struct {
 		name  string
 		given bool
@@ -138,9 +144,9 @@ func (f *optionFlags) writes() string {
 
 // beyondEmbedded names an option that the embedded store does not do, "" if
 // none is given. It refuses such requests too, but each by itself.
-func (f *optionFlags) beyondEmbedded() string {
+func (f *OptionFlags) beyondEmbedded() string {
 	switch {
-	case f.encrypt:
+	case f.Encrypt:
 		return "--encrypt"
 	case f.sseS3:
 		return "--sse-s3-encrypt"
@@ -170,8 +176,9 @@ func embeddedChecksums() []store.Checksum {
 		store.ChecksumSHA1, store.ChecksumSHA256}
 }
 
-// checkForm refuses what the form that what uploads by cannot carry.
-func (f *optionFlags) checkForm(what string, class bool) error {
+// CheckForm refuses flags that an upload by form does not support. What uploads by
+// form; class says that it supports storage classes.
+func (f *OptionFlags) CheckForm(what string, class bool) error {
 	const leave = "leave it out"
 	switch {
 	case f.checksum != "":
@@ -187,7 +194,7 @@ func (f *optionFlags) checkForm(what string, class bool) error {
 }
 
 // options are what the flags say. It makes the key of --encrypt.
-func (f *optionFlags) options() (o store.Options, err error) {
+func (f *OptionFlags) options() (o store.Options, err error) {
 	o = store.Options{
 		StorageClass: f.class, Checksum: store.Checksum(f.checksum), MD5: f.md5,
 		DisableMultipart: f.noMultipart, PartSize: f.partSize, Lookup: f.lookup, Timeout: f.timeout,
@@ -195,7 +202,7 @@ func (f *optionFlags) options() (o store.Options, err error) {
 		ClientCert: f.clientCert, ClientKey: f.clientKey,
 	}
 	switch {
-	case f.encrypt:
+	case f.Encrypt:
 		o.Encryption.Kind = store.SSEC
 		_, err = rand.Read(o.Encryption.Key[:])
 	case f.sseS3:

@@ -1,4 +1,4 @@
-package cli
+package target
 
 import (
 	"context"
@@ -15,21 +15,21 @@ import (
 
 // credentials finds out as whom to talk to the store. There are several with
 // --credentials-file only.
-func (f *targetFlags) credentials(ctx context.Context, inv *command.Invocation, cfg *store.Config) ([]store.Credentials, error) {
+func (f *Flags) credentials(ctx context.Context, inv *command.Invocation, cfg *store.Config) ([]store.Credentials, error) {
 	if f.credentialsFile != "" {
 		return f.severalCredentials(ctx, inv)
 	}
 	// A machine without a home folder has no shared configuration.
 	home, _ := os.UserHomeDir()
 	o := credentials.Options{
-		Access: f.accessKey, Secret: f.secretKey, Session: f.sessionToken,
-		Profile: f.profile, Signature: f.signature, Home: home,
+		Access: f.AccessKey, Secret: f.secretKey, Session: f.sessionToken,
+		Profile: f.profile, Signature: f.Signature, Home: home,
 		Getenv: func(name string) string {
 			value, _ := inv.Env(name)
 			return value
 		},
 	}
-	if f.signature == signSTS {
+	if f.Signature == signSTS {
 		if err := f.exchange(inv, cfg, &o); err != nil {
 			return nil, err
 		}
@@ -48,7 +48,7 @@ func (f *targetFlags) credentials(ctx context.Context, inv *command.Invocation, 
 
 // exchange says where a web token becomes credentials: at the store itself,
 // or where AWS's own variable says.
-func (f *targetFlags) exchange(inv *command.Invocation, cfg *store.Config, o *credentials.Options) error {
+func (f *Flags) exchange(inv *command.Invocation, cfg *store.Config, o *credentials.Options) error {
 	o.WebToken = f.webToken
 	if name, isFile := strings.CutPrefix(f.webToken, "file:"); isFile {
 		token, err := os.ReadFile(name)
@@ -58,7 +58,7 @@ func (f *targetFlags) exchange(inv *command.Invocation, cfg *store.Config, o *cr
 		inv.Hide.Add(strings.TrimSpace(string(token)))
 	}
 	scheme := "http://"
-	if f.tls {
+	if f.TLS {
 		scheme = "https://"
 	}
 	o.STSEndpoint = scheme + cfg.Hosts[0].Name
@@ -73,8 +73,8 @@ func (f *targetFlags) exchange(inv *command.Invocation, cfg *store.Config, o *cr
 	return nil
 }
 
-func (f *targetFlags) severalCredentials(ctx context.Context, inv *command.Invocation) ([]store.Credentials, error) {
-	all, err := credentials.ReadFile(f.credentialsFile, f.signature)
+func (f *Flags) severalCredentials(ctx context.Context, inv *command.Invocation) ([]store.Credentials, error) {
+	all, err := credentials.ReadFile(f.credentialsFile, f.Signature)
 	if err != nil {
 		return nil, exit.Usagef("--credentials-file: %w", err)
 	}

@@ -1,4 +1,4 @@
-package cli
+package target
 
 import (
 	"cmp"
@@ -15,38 +15,38 @@ import (
 )
 
 // checkStore finds out from --bucket, --provider and --host which kind of store is meant, and where it is.
-func (f *targetFlags) checkStore() error {
-	scheme, buckets, err := parseBuckets(f.bucket)
+func (f *Flags) checkStore() error {
+	scheme, buckets, err := parseBuckets(f.Bucket)
 	if err != nil {
 		return exit.Usagef("--bucket: %w", err)
 	}
-	f.buckets = buckets
-	f.provider = scheme
-	if f.providerName != "" {
-		if f.provider, err = engines.FindProvider(f.providerName); err != nil {
+	f.Buckets = buckets
+	f.Provider = scheme
+	if f.ProviderName != "" {
+		if f.Provider, err = engines.FindProvider(f.ProviderName); err != nil {
 			return exit.Usagef("--provider: %w", err)
 		}
 		switch {
-		case scheme == nil || scheme.Name == f.provider.Name:
-		case scheme.Name == engines.S3 && f.provider.Scheme == "": // a kind of S3
+		case scheme == nil || scheme.Name == f.Provider.Name:
+		case scheme.Name == engines.S3 && f.Provider.Scheme == "": // a kind of S3
 		default:
-			return exit.Usagef("--bucket=%s is a bucket of %s, and --provider=%s contradicts it: leave out one of them", f.bucket, scheme.Title, f.providerName)
+			return exit.Usagef("--bucket=%s is a bucket of %s, and --provider=%s contradicts it: leave out one of them", f.Bucket, scheme.Title, f.ProviderName)
 		}
 	}
-	if f.host == embeddedHost {
-		if f.provider != nil && f.provider.Name != engines.S3 {
-			return exit.Usagef("--host=embedded is a store of S3, and not %s: leave it out", f.provider.Title)
+	if f.Host == EmbeddedHost {
+		if f.Provider != nil && f.Provider.Name != engines.S3 {
+			return exit.Usagef("--host=embedded is a store of S3, and not %s: leave it out", f.Provider.Title)
 		}
-		f.provider, err = engines.FindProvider(engines.S3)
+		f.Provider, err = engines.FindProvider(engines.S3)
 		return err
 	}
 	if err := f.checkHosts(); err != nil {
 		return err
 	}
-	if err := f.providerOfBuckets(); err != nil || f.provider.Locate == nil {
+	if err := f.providerOfBuckets(); err != nil || f.Provider.Locate == nil {
 		return err
 	}
-	if f.hosts, f.region, err = f.provider.Locate(f.hosts, f.buckets, f.region); err != nil {
+	if f.Hosts, f.Region, err = f.Provider.Locate(f.Hosts, f.Buckets, f.Region); err != nil {
 		return exit.Usagef("%w", err)
 	}
 	return nil
@@ -72,12 +72,12 @@ func parseBuckets(spec string) (p *engines.Provider, buckets []string, err error
 }
 
 // checkHosts reads --host, or finds the host where there is none. A URL says whether to talk TLS.
-func (f *targetFlags) checkHosts() (err error) {
+func (f *Flags) checkHosts() (err error) {
 	if err := f.findHost(); err != nil {
 		return err
 	}
 	var scheme string
-	if f.hosts, scheme, err = store.ParseEndpoints(f.host); err != nil {
+	if f.Hosts, scheme, err = store.ParseEndpoints(f.Host); err != nil {
 		return exit.Usagef("--host: %w", err)
 	}
 	if err := f.providerOfHosts(); err != nil {
@@ -85,98 +85,98 @@ func (f *targetFlags) checkHosts() (err error) {
 	}
 	switch secure := scheme == "https"; {
 	case scheme == "" && f.ownTLS():
-		f.tls = true
-	case scheme == "" || secure == f.tls:
-	case f.given("tls"):
-		return exit.Usagef("--host names a URL of %s, and --tls=%t contradicts it: leave out one of them", scheme, f.tls)
-	case !secure && !f.given("host"):
+		f.TLS = true
+	case scheme == "" || secure == f.TLS:
+	case f.Given("tls"):
+		return exit.Usagef("--host names a URL of %s, and --tls=%t contradicts it: leave out one of them", scheme, f.TLS)
+	case !secure && !f.Given("host"):
 		return exit.Usagef("WARP_HOST names a URL of http, and WARP_TLS contradicts it: unset one of them")
 	default:
-		f.tls = secure
+		f.TLS = secure
 	}
 	return nil
 }
 
 // providerOfBuckets completes the provider by the names of the buckets, which at some hosts say which kind of S3 is meant.
-func (f *targetFlags) providerOfBuckets() error {
-	if f.provider.Name != engines.S3 {
+func (f *Flags) providerOfBuckets() error {
+	if f.Provider.Name != engines.S3 {
 		return nil
 	}
-	p, err := engines.ProviderOfBuckets(f.hosts, f.buckets)
+	p, err := engines.ProviderOfBuckets(f.Hosts, f.Buckets)
 	if err != nil {
 		return exit.Usagef("--bucket: %w", err)
 	}
-	f.provider = cmp.Or(p, f.provider)
+	f.Provider = cmp.Or(p, f.Provider)
 	return nil
 }
 
 // ownTLS reports whether the hosts are such of a provider that talks TLS, and nobody has said anything else.
-func (f *targetFlags) ownTLS() bool {
-	if !f.provider.TLS || f.accessKey != "" && !f.provider.OwnKeys || f.given("tls") || f.getenv("WARP_TLS") != "" {
+func (f *Flags) ownTLS() bool {
+	if !f.Provider.TLS || f.AccessKey != "" && !f.Provider.OwnKeys || f.Given("tls") || f.getenv("WARP_TLS") != "" {
 		return false
 	}
-	return !slices.ContainsFunc(f.hosts, func(host string) bool { return !f.provider.Serves(host) })
+	return !slices.ContainsFunc(f.Hosts, func(host string) bool { return !f.Provider.Serves(host) })
 }
 
 // findHost sets the host where nobody has: to what the variables of the provider's own tools say, or where it always is.
-func (f *targetFlags) findHost() error {
-	if f.getenv("WARP_HOST") != "" || f.given("host") || f.provider == nil {
+func (f *Flags) findHost() error {
+	if f.getenv("WARP_HOST") != "" || f.Given("host") || f.Provider == nil {
 		return nil
 	}
 	host := ""
-	if f.provider.Surroundings != nil {
+	if f.Provider.Surroundings != nil {
 		var err error
-		if host, err = f.provider.Surroundings(&engines.Identity{Access: f.accessKey, Getenv: f.getenv}); err != nil {
+		if host, err = f.Provider.Surroundings(&engines.Identity{Access: f.AccessKey, Getenv: f.getenv}); err != nil {
 			return exit.Usagef("%w", err)
 		}
 	}
-	f.host = cmp.Or(host, f.provider.Host, f.host)
+	f.Host = cmp.Or(host, f.Provider.Host, f.Host)
 	return nil
 }
 
 // providerOfHosts completes the provider by the names of the hosts, which have to agree with it. Whoever asks for the
 // S3 interface of another store gets that.
-func (f *targetFlags) providerOfHosts() (err error) {
+func (f *Flags) providerOfHosts() (err error) {
 	var named string
-	for _, host := range f.hosts {
+	for _, host := range f.Hosts {
 		p := engines.ProviderOfHost(host)
 		switch {
-		case p == nil || f.provider != nil && (f.provider.Name == p.Name || f.provider.Name == engines.S3):
-		case f.provider == nil && f.speaksS3():
-			f.provider, err = engines.FindProvider(engines.S3)
+		case p == nil || f.Provider != nil && (f.Provider.Name == p.Name || f.Provider.Name == engines.S3):
+		case f.Provider == nil && f.speaksS3():
+			f.Provider, err = engines.FindProvider(engines.S3)
 			return err
-		case f.provider == nil:
-			f.provider, named = p, host
+		case f.Provider == nil:
+			f.Provider, named = p, host
 		case named != "":
-			return exit.Usagef("--host: %s is %s, and %s is %s: a run talks to one kind of store", named, f.provider.Title, host, p.Title)
+			return exit.Usagef("--host: %s is %s, and %s is %s: a run talks to one kind of store", named, f.Provider.Title, host, p.Title)
 		default:
-			return exit.Usagef("--host: %s is %s, and not %s: leave out --provider, or name a bucket of the former", host, p.Title, f.provider.Title)
+			return exit.Usagef("--host: %s is %s, and not %s: leave out --provider, or name a bucket of the former", host, p.Title, f.Provider.Title)
 		}
 	}
-	if f.provider == nil {
-		f.provider, err = engines.FindProvider(engines.S3)
+	if f.Provider == nil {
+		f.Provider, err = engines.FindProvider(engines.S3)
 	}
 	return err
 }
 
 // speaksS3 reports whether flags were given that mean S3's own credentials or engine. With a host alone they go on to
 // mean the S3 interface of whatever store is there.
-func (f *targetFlags) speaksS3() bool {
-	return f.profile != "" || f.sessionToken != "" || f.signature == "S3V2" || f.signature == signSTS || f.engine == "minio" ||
-		f.options.lookup == store.LookupHost
+func (f *Flags) speaksS3() bool {
+	return f.profile != "" || f.sessionToken != "" || f.Signature == "S3V2" || f.Signature == signSTS || f.engine == "minio" ||
+		f.Options.lookup == store.LookupHost
 }
 
 // getenv is an environment variable, "" where it is not set.
-func (f *targetFlags) getenv(name string) string {
+func (f *Flags) getenv(name string) string {
 	value, _ := f.env(name)
 	return value
 }
 
 // identify finds out as whom to talk to a store that has credentials of its own kind.
-func (f *targetFlags) identify(ctx context.Context, inv *command.Invocation, cfg *store.Config) error {
+func (f *Flags) identify(ctx context.Context, inv *command.Invocation, cfg *store.Config) error {
 	home, _ := os.UserHomeDir()
-	source, secrets, err := f.provider.Identify(ctx, engines.Identity{
-		Token: f.accessToken, Access: f.accessKey, Secret: f.secretKey, File: f.credentialsFile, Metadata: f.signature == "IAM",
+	source, secrets, err := f.Provider.Identify(ctx, engines.Identity{
+		Token: f.accessToken, Access: f.AccessKey, Secret: f.secretKey, File: f.credentialsFile, Metadata: f.Signature == "IAM",
 		Home: home, Getenv: f.getenv,
 	}, cfg)
 	switch {
@@ -198,13 +198,19 @@ type need struct {
 	feature engines.Feature
 }
 
+// Require refuses what needs a feature that the store lacks, if it is given: a flag
+// or a command.
+func (f *Flags) Require(given bool, what string, feature engines.Feature) error {
+	return f.checkNeeds([]need{{given, what, feature}})
+}
+
 // checkNeeds refuses what the store lacks.
-func (f *targetFlags) checkNeeds(needs []need) error {
+func (f *Flags) checkNeeds(needs []need) error {
 	for _, n := range needs {
 		if !n.given {
 			continue
 		}
-		if err := f.provider.Check(n.what, n.feature); err != nil {
+		if err := f.Provider.Check(n.what, n.feature); err != nil {
 			var lack *engines.LackError
 			errors.As(err, &lack)
 			if lack.Hint != "" {
@@ -217,11 +223,11 @@ func (f *targetFlags) checkNeeds(needs []need) error {
 }
 
 // checkOptions refuses options that the store lacks.
-func (f *targetFlags) checkOptions() error {
-	o := &f.options
-	signs := f.signature != "S3V4" && f.signature != "IAM"
+func (f *Flags) checkOptions() error {
+	o := &f.Options
+	signs := f.Signature != "S3V4" && f.Signature != "IAM"
 	err := f.checkNeeds([]need{
-		{o.encrypt, "--encrypt", engines.CustomerKeys},
+		{o.Encrypt, "--encrypt", engines.CustomerKeys},
 		{o.sseS3, "--sse-s3-encrypt", engines.StoreKeys},
 		{o.kmsKey != "", "--sse-kms-key", engines.ServiceKeys},
 		{o.class != "", "--storage-class", engines.Classes},
@@ -229,10 +235,10 @@ func (f *targetFlags) checkOptions() error {
 		{len(o.tags) > 0, "--tag", engines.Tags},
 		{o.lookup == store.LookupHost, "--lookup=host", engines.HostBuckets},
 		{o.http2, "--http2", engines.HTTP2},
-		{signs, "--signature=" + f.signature, engines.Signatures},
+		{signs, "--signature=" + f.Signature, engines.Signatures},
 		{f.profile != "", "--profile", engines.Signatures},
 		{f.credentialsFile != "", "--credentials-file", engines.Identities},
-		{f.given("region"), "--region", engines.Regions},
+		{f.Given("region"), "--region", engines.Regions},
 		{f.sessionToken != "", "--session-token", engines.Signatures},
 		{f.accessToken != "", "--access-token", engines.BearerTokens},
 		{f.engine == "minio", "--engine=minio", engines.MinioEngine},
@@ -244,8 +250,8 @@ func (f *targetFlags) checkOptions() error {
 	if o.checksum == "MD5" {
 		sum = store.NoChecksum
 	}
-	if !f.provider.TakesChecksum(sum) {
-		return exit.Usagef("--checksum=%s is none that %s takes with an upload", o.checksum, f.provider.Title).WithHint("leave it out")
+	if !f.Provider.TakesChecksum(sum) {
+		return exit.Usagef("--checksum=%s is none that %s takes with an upload", o.checksum, f.Provider.Title).WithHint("leave it out")
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package cli
+package target
 
 import (
 	"context"
@@ -12,34 +12,34 @@ import (
 	"warp/pkg/store"
 )
 
-// unopened is why a benchmark could not begin.
-func (f *targetFlags) unopened(ctx context.Context, err error) error {
+// ExplainOpen explains why a benchmark could not begin.
+func (f *Flags) ExplainOpen(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
-	return f.explainOpen(err)
+	return f.explainFirst(err)
 }
 
-// unopenedClient is unopened for an error that a client of a fleet had with the store.
-func (f *targetFlags) unopenedClient(client *fleet.Error) error {
+// ExplainClient explains an error that a client of a fleet had with the store.
+func (f *Flags) ExplainClient(client *fleet.Error) error {
 	err := exit.Errorf("%w", client)
 	var explained *exit.Error
-	if errors.As(f.explainOpen(client.Err), &explained) {
+	if errors.As(f.explainFirst(client.Err), &explained) {
 		err.Hint = explained.Hint
 	}
 	return err
 }
 
-// explainOpen is explain for the first answers of a store.
-func (f *targetFlags) explainOpen(err error) error {
+// explainFirst explains the first answer of a store, which may not be one of its kind.
+func (f *Flags) explainFirst(err error) error {
 	if noS3(err) {
 		title := "S3"
-		if f.provider != nil {
-			title = f.provider.Title
+		if f.Provider != nil {
+			title = f.Provider.Title
 		}
-		return exit.Errorf("%w", err).WithHint("there seems to be no %s at %s: check --host and its port", title, f.host)
+		return exit.Errorf("%w", err).WithHint("there seems to be no %s at %s: check --host and its port", title, f.Host)
 	}
-	return f.explain(err)
+	return f.Explain(err)
 }
 
 // noS3 says whether the first answer was none that a store of S3 gives.
@@ -59,27 +59,27 @@ func noS3(err error) bool {
 }
 
 // byToken reports whether requests carry what no pair of keys is.
-func (f *targetFlags) byToken() bool {
-	return f.provider != nil && f.provider.Identify != nil && f.accessKey == ""
+func (f *Flags) byToken() bool {
+	return f.Provider != nil && f.Provider.Identify != nil && f.AccessKey == ""
 }
 
 // checkSource is what to do where a store refuses credentials that are no pair of keys.
-func (f *targetFlags) checkSource() string {
+func (f *Flags) checkSource() string {
 	if f.source == "" || strings.Contains(f.source, "anonymous") {
 		return "requests are anonymous: give --access-token, --credentials-file, or a pair of keys"
 	}
 	return "check the credentials from " + f.source + ", and what they may do"
 }
 
-// explain turns what the store answered into what to do about it.
-func (f *targetFlags) explain(err error) error {
+// Explain adds a hint to an error of the store.
+func (f *Flags) Explain(err error) error {
 	var nobody *store.UnreachableError
 	code, text := store.CodeOf(err), err.Error()
 	hint := ""
 	switch {
 	case f.byToken() && (code == "AccessDenied" || code == "Unauthorized"):
 		hint = f.checkSource()
-	case code == store.CodeNeedsTLS, code == "HTTP400" && !f.tls && strings.Contains(text, "HTTPS"):
+	case code == store.CodeNeedsTLS, code == "HTTP400" && !f.TLS && strings.Contains(text, "HTTPS"):
 		hint = "try --tls"
 	case code == "AccessDenied" && strings.Contains(text, "create bucket "):
 		hint = "these keys may not create buckets (s3:CreateBucket): give them that right, or name a bucket that exists with --bucket"
@@ -105,7 +105,7 @@ func (f *targetFlags) explain(err error) error {
 	case code == store.CodeTLS:
 		hint = "check --tls, and --ca-file or --insecure for a private certificate"
 	case errors.As(err, &nobody):
-		return exit.Errorf("%v", nobody).WithHint("start a store there, or name another with --host%s", f.elsewhere)
+		return exit.Errorf("%v", nobody).WithHint("start a store there, or name another with --host%s", f.Elsewhere)
 	}
 	if hint == "" {
 		return err
@@ -113,21 +113,21 @@ func (f *targetFlags) explain(err error) error {
 	return exit.Errorf("%w", err).WithHint("%s", hint)
 }
 
-// whereDemo is what a benchmark suggests to whoever has no store.
-const whereDemo = ", or try warp without one: --host=embedded --obj.size=64KiB --duration=10s"
+// OrEmbedded is the end of a hint for users without a store.
+const OrEmbedded = ", or try warp without one: --host=embedded --obj.size=64KiB --duration=10s"
 
-// silence is after how long without an answer somebody wonders.
+// silence is the time without an answer after which NoteSilence says so.
 const silence = 3 * time.Second
 
-// sayWaiting says after a moment what warp is waiting for, unless that is over. Nothing is said after stop.
-func (f *targetFlags) sayWaiting(con *console.Console, client *store.Client) (stop func()) {
+// NoteSilence prints a note if the store answers nothing for a while before stop is called.
+func (f *Flags) NoteSilence(con *console.Console, client *store.Client) (stop func()) {
 	said := make(chan struct{})
 	t := time.AfterFunc(silence, func() {
 		defer close(said)
 		if client.Heard() {
 			return
 		}
-		con.Notef("nothing but silence or errors from %s for %s; it has %s to answer a request (Ctrl-C ends this)", f.host, silence, store.AdminTimeout)
+		con.Notef("nothing but silence or errors from %s for %s; it has %s to answer a request (Ctrl-C ends this)", f.Host, silence, store.AdminTimeout)
 	})
 	return func() {
 		if !t.Stop() {

@@ -1,4 +1,6 @@
-package cli
+// Package target has the flags that say which store to talk to, as whom and how, and
+// opens that store.
+package target
 
 import (
 	"cmp"
@@ -27,54 +29,62 @@ const defaultEmbeddedMemory = 1 << 30
 // signSTS is the --signature that exchanges a token for credentials.
 const signSTS = "STS_WEB_TOKEN"
 
-// embeddedHost is the --host that needs no store.
-const embeddedHost = "embedded"
+// EmbeddedHost is the --host that needs no store.
+const EmbeddedHost = "embedded"
 
 // defaultHost is where an S3 store of one's own usually is.
 const defaultHost = "127.0.0.1:9000"
 
-const defaultBucket = "warp-benchmark-bucket"
+// DefaultBucket is the --bucket if none is given.
+const DefaultBucket = "warp-benchmark-bucket"
 
-// targetFlags say which store to talk to, and as whom.
-type targetFlags struct {
-	host, hostSelect, bucket, region   string
-	buckets                            []string               // that bucket names, once check has parsed it
-	hosts                              []string               // likewise
-	elsewhere                          string                 // what else to try where nobody answers
-	given                              func(flag string) bool // stands on the command line, and not in a variable
-	engine, providerName               string
-	provider                           *engines.Provider // what the names come to
+// Titles of the groups of flags.
+const (
+	targetTitle  = "Target"
+	TrafficTitle = "Traffic"
+)
+
+// Flags say which store to talk to, and as whom. Check completes them.
+type Flags struct {
+	Host, hostSelect, Bucket, Region   string
+	Buckets                            []string               // parsed from Bucket by Check
+	Hosts                              []string               // parsed from Host by Check
+	Elsewhere                          string                 // the end of the hint if no store answers
+	Given                              func(flag string) bool // the flag is on the command line
+	engine, ProviderName               string
+	Provider                           *engines.Provider // found by Check from hosts, buckets and --provider
 	env                                command.Environment
-	accessKey, secretKey, sessionToken string
+	AccessKey, secretKey, sessionToken string
 	accessToken                        string
 	source                             string // of the credentials, unless they are for S3
-	profile, signature, caFile         string
-	tls, insecure, resolveHost         bool
-	unsigned                           bool
+	profile, Signature, caFile         string
+	TLS, insecure, ResolveHost         bool
+	Unsigned                           bool
 	webToken, credentialsFile          string
 	redirectHosts                      string
-	redirects                          []string // what those are, once check has looked
-	options                            optionFlags
+	redirects                          []string // parsed by Check
+	Options                            OptionFlags
 	aistore                            store.AIStore // of commands that are about AIStore
-	embeddedMemory                     int64
+	EmbeddedMemory                     int64
 }
 
-func (f *targetFlags) group(env command.Environment) command.Group {
+// Group returns the flags for the store and its credentials.
+func (f *Flags) Group(env command.Environment) command.Group {
 	f.env = env
-	return command.Group{Title: groupTarget, Flags: []cli.Flag{
-		&cli.StringFlag{Name: "host", Aliases: []string{"s3endpoint", "base-uri"}, Value: defaultHost, Destination: &f.host, Sources: env.Vars("WARP_HOST"),
+	return command.Group{Title: targetTitle, Flags: []cli.Flag{
+		&cli.StringFlag{Name: "host", Aliases: []string{"s3endpoint", "base-uri"}, Value: defaultHost, Destination: &f.Host, Sources: env.Vars("WARP_HOST"),
 			Usage: "`HOST`:PORT of the store; several as a,b or node{1...8}:900{0...3} or file:NAME; embedded is a store in memory"},
-		&cli.StringFlag{Name: "access-key", Aliases: []string{"s3-access-key"}, Destination: &f.accessKey, Sources: env.Vars("WARP_ACCESS_KEY"),
+		&cli.StringFlag{Name: "access-key", Aliases: []string{"s3-access-key"}, Destination: &f.AccessKey, Sources: env.Vars("WARP_ACCESS_KEY"),
 			Usage: "access `KEY`, or account of Azure; default: AWS environment variables, then profiles"},
 		&cli.StringFlag{Name: "secret-key", Aliases: []string{"s3-secret-key"}, Destination: &f.secretKey, Sources: env.Vars("WARP_SECRET_KEY"),
 			Usage: "secret `KEY`"},
-		&cli.BoolFlag{Name: "tls", Destination: &f.tls, Sources: env.Vars("WARP_TLS"), Usage: "use HTTPS"},
-		&cli.StringFlag{Name: "bucket", Value: defaultBucket, Destination: &f.bucket,
+		&cli.BoolFlag{Name: "tls", Destination: &f.TLS, Sources: env.Vars("WARP_TLS"), Usage: "use HTTPS"},
+		&cli.StringFlag{Name: "bucket", Value: DefaultBucket, Destination: &f.Bucket,
 			Usage: "`BUCKET` to use, or several, such as b{1...4}; warp creates a missing bucket and never touches other objects in it"},
 	}, Also: []cli.Flag{
-		&flagtype.Choice{Name: "provider", Config: flagtype.Choices(engines.ProviderNames()), Destination: &f.providerName, Sources: env.Vars("WARP_PROVIDER"),
+		&flagtype.Choice{Name: "provider", Config: flagtype.Choices(engines.ProviderNames()), Destination: &f.ProviderName, Sources: env.Vars("WARP_PROVIDER"),
 			DefaultText: "as host or bucket say, else s3", Usage: "`KIND` of store, if neither host nor bucket (gs://NAME) says it: " + strings.Join(engines.ProviderNames(), " or ")},
-		&cli.StringFlag{Name: "region", Aliases: []string{"s3-region"}, Destination: &f.region, Sources: env.Vars("WARP_REGION"),
+		&cli.StringFlag{Name: "region", Aliases: []string{"s3-region"}, Destination: &f.Region, Sources: env.Vars("WARP_REGION"),
 			Usage: "`REGION` of the store; by default warp asks the store"},
 		&cli.StringFlag{Name: "session-token", Destination: &f.sessionToken, Sources: env.Vars("WARP_SESSION_TOKEN"),
 			Usage: "session `TOKEN` of temporary credentials"},
@@ -89,60 +99,61 @@ func (f *targetFlags) group(env command.Environment) command.Group {
 			Usage: "choose each request's host by `HOW`: weighed (fewest requests in flight, then longest idle) or roundrobin"},
 		&flagtype.Choice{Name: "engine", Value: "auto", Config: flagtype.Choices{"auto", "lean", "minio"}, Destination: &f.engine,
 			Usage: "HTTP client `WHAT`: lean (warp's own, least CPU), minio (minio-go) or auto (lean where possible)"},
-		&flagtype.Size{Name: "embedded.memory", Hidden: true, Value: defaultEmbeddedMemory, Destination: &f.embeddedMemory,
+		&flagtype.Size{Name: "embedded.memory", Hidden: true, Value: defaultEmbeddedMemory, Destination: &f.EmbeddedMemory,
 			Usage: "with --host=embedded: maximum `SIZE` of the store"},
-		&cli.BoolFlag{Name: "resolve-host", Destination: &f.resolveHost, Hidden: true,
+		&cli.BoolFlag{Name: "resolve-host", Destination: &f.ResolveHost, Hidden: true,
 			Usage: "use every address of a host name as a separate host"},
-		&flagtype.Choice{Name: "signature", Value: "S3V4", Config: flagtype.Choices{"S3V4", "IAM", "S3V2", "STS_WEB_TOKEN"}, Destination: &f.signature, Hidden: true,
+		&flagtype.Choice{Name: "signature", Value: "S3V4", Config: flagtype.Choices{"S3V4", "IAM", "S3V2", "STS_WEB_TOKEN"}, Destination: &f.Signature, Hidden: true,
 			Usage: "signature `KIND`: S3V4, S3V2, IAM (credentials of this machine's instance profile) or STS_WEB_TOKEN (credentials for a web identity token)"},
 	}}
 }
 
-// traffic are the flags for what requests look like and how they travel.
-func (f *targetFlags) traffic(env command.Environment, parts string) command.Group {
-	also := f.options.requestFlags()
+// Traffic returns the flags for requests and connections. Parts is the usage of
+// --part.size; without it there is no such flag.
+func (f *Flags) Traffic(env command.Environment, parts string) command.Group {
+	also := f.Options.requestFlags()
 	also = append(also,
-		&cli.BoolFlag{Name: "disable-sha256-payload", Destination: &f.unsigned,
+		&cli.BoolFlag{Name: "disable-sha256-payload", Destination: &f.Unsigned,
 			Usage: "do not hash the payload of uploads for their signatures"},
 	)
 	if parts != "" {
-		also = append(also, f.options.partFlag(parts))
+		also = append(also, f.Options.partFlag(parts))
 	}
-	return command.Group{Title: groupTraffic, Also: append(also, f.connections(env)...)}
+	return command.Group{Title: TrafficTitle, Also: append(also, f.ConnectionFlags(env)...)}
 }
 
-// connections are the flags for how to get through to the store, which is the same for everything that asks it.
-func (f *targetFlags) connections(env command.Environment) []cli.Flag {
+// ConnectionFlags returns the flags for connections, which all commands have that talk to a store.
+func (f *Flags) ConnectionFlags(env command.Environment) []cli.Flag {
 	return append([]cli.Flag{
 		&cli.BoolFlag{Name: "insecure", Destination: &f.insecure, Usage: "with --tls: accept any certificate"},
 		&cli.StringFlag{Name: "ca-file", Destination: &f.caFile, TakesFile: true, Usage: "with --tls: PEM `FILE` of additional certificate authorities"},
 		&cli.StringFlag{Name: "redirect-hosts", Destination: &f.redirectHosts, Hidden: true,
 			Usage: "follow redirects, with credentials, also to these `HOSTS` outside the store's own domain; *.DOMAIN is every name below it"},
-	}, f.options.connectionFlags(env)...)
+	}, f.Options.connectionFlags(env)...)
 }
 
-// check refuses what contradicts itself, before anything is asked of anybody.
-func (f *targetFlags) check() error {
+// Check refuses flags that contradict each other or the store. It sends nothing.
+func (f *Flags) Check() error {
 	switch {
-	case f.signature == signSTS && f.webToken == "":
+	case f.Signature == signSTS && f.webToken == "":
 		return exit.Usagef("--signature=STS_WEB_TOKEN needs --sts-web-token")
-	case f.signature != signSTS && f.webToken != "":
+	case f.Signature != signSTS && f.webToken != "":
 		return exit.Usagef("--sts-web-token needs --signature=STS_WEB_TOKEN")
-	case f.credentialsFile != "" && (f.accessKey != "" || f.secretKey != "" || f.sessionToken != "" || f.profile != ""):
+	case f.credentialsFile != "" && (f.AccessKey != "" || f.secretKey != "" || f.sessionToken != "" || f.profile != ""):
 		return exit.Usagef("credentials come either from --credentials-file or from --access-key, --secret-key, --session-token and --profile (or their variables)")
-	case f.accessToken != "" && (f.accessKey != "" || f.secretKey != "" || f.credentialsFile != "" || f.signature != "S3V4"):
+	case f.accessToken != "" && (f.AccessKey != "" || f.secretKey != "" || f.credentialsFile != "" || f.Signature != "S3V4"):
 		return exit.Usagef("--access-token (WARP_ACCESS_TOKEN) says who sends the requests: leave out --access-key, --secret-key, --credentials-file and --signature")
-	case f.accessKey != "" && f.secretKey == "":
+	case f.AccessKey != "" && f.secretKey == "":
 		return exit.Usagef("--access-key (WARP_ACCESS_KEY) is given without --secret-key (WARP_SECRET_KEY)").WithHint("give both")
-	case f.accessKey == "" && f.secretKey != "":
+	case f.AccessKey == "" && f.secretKey != "":
 		return exit.Usagef("--secret-key (WARP_SECRET_KEY) is given without --access-key (WARP_ACCESS_KEY)").WithHint("give both")
-	case f.accessKey == "" && f.sessionToken != "" && f.host != embeddedHost:
+	case f.AccessKey == "" && f.sessionToken != "" && f.Host != EmbeddedHost:
 		return exit.Usagef("--session-token (WARP_SESSION_TOKEN) is given without --access-key and --secret-key").WithHint("give all three")
-	case f.profile != "" && f.accessKey != "":
+	case f.profile != "" && f.AccessKey != "":
 		return exit.Usagef("--profile and --access-key both name credentials: leave out one of them")
-	case f.credentialsFile != "" && (f.signature == "IAM" || f.signature == signSTS):
-		return exit.Usagef("--signature=%s brings credentials of its own: leave out --credentials-file", f.signature)
-	case f.bucket == "":
+	case f.credentialsFile != "" && (f.Signature == "IAM" || f.Signature == signSTS):
+		return exit.Usagef("--signature=%s brings credentials of its own: leave out --credentials-file", f.Signature)
+	case f.Bucket == "":
 		return exit.Usagef("--bucket is empty")
 	}
 	if err := f.checkStore(); err != nil {
@@ -155,35 +166,35 @@ func (f *targetFlags) check() error {
 		}
 	}
 	switch {
-	case f.insecure && !f.tls:
+	case f.insecure && !f.TLS:
 		return exit.Usagef("--insecure needs --tls")
-	case f.caFile != "" && !f.tls:
+	case f.caFile != "" && !f.TLS:
 		return exit.Usagef("--ca-file needs --tls")
-	case f.host != embeddedHost && f.embeddedMemory != defaultEmbeddedMemory:
+	case f.Host != EmbeddedHost && f.EmbeddedMemory != defaultEmbeddedMemory:
 		return exit.Usagef("--embedded.memory needs --host=embedded")
-	case f.host != embeddedHost:
+	case f.Host != EmbeddedHost:
 		if err := f.checkOptions(); err != nil {
 			return err
 		}
-		if err := f.options.check(f.tls, f.signature); err != nil {
+		if err := f.Options.check(f.TLS, f.Signature); err != nil {
 			return err
 		}
-		return checkCertificates("--ca-file", f.caFile, f.options.clientCert, f.options.clientKey)
-	case f.profile != "" || f.signature != "S3V4" || f.resolveHost || f.credentialsFile != "":
+		return CheckCertificates("--ca-file", f.caFile, f.Options.clientCert, f.Options.clientKey)
+	case f.profile != "" || f.Signature != "S3V4" || f.ResolveHost || f.credentialsFile != "":
 		return exit.Usagef("--host=embedded takes no --profile, --signature, --credentials-file or --resolve-host: leave them out")
-	case f.tls:
+	case f.TLS:
 		return exit.Usagef("--host=embedded does not support TLS: leave out --tls")
-	case f.embeddedMemory < 16<<20:
+	case f.EmbeddedMemory < 16<<20:
 		return exit.Usagef("--embedded.memory is less than 16MiB")
 	}
-	if name := f.options.beyondEmbedded(); name != "" {
+	if name := f.Options.beyondEmbedded(); name != "" {
 		return exit.Usagef("--host=embedded does not support %s: leave it out, or point --host at a store", name)
 	}
-	return f.options.check(f.tls, f.signature)
+	return f.Options.check(f.TLS, f.Signature)
 }
 
-// checkCertificates refuses files that hold no certificates, under the name of the flag that they are from.
-func checkCertificates(flag, caFile, cert, key string) error {
+// CheckCertificates refuses files without certificates. Flag names the one for caFile.
+func CheckCertificates(flag, caFile, cert, key string) error {
 	if _, err := dial.Roots(&store.Config{CAFile: caFile}); err != nil {
 		return exit.Usagef("%s: %w", flag, err)
 	}
@@ -193,48 +204,49 @@ func checkCertificates(flag, caFile, cert, key string) error {
 	return nil
 }
 
-// several refuses more than one bucket for what is of one only.
-func (f *targetFlags) several(what string) error {
-	if len(f.buckets) > 1 {
-		return exit.Usagef("%s, and --bucket names %d: name one", what, len(f.buckets))
+// OneBucket refuses several buckets, for the reason in what.
+func (f *Flags) OneBucket(what string) error {
+	if len(f.Buckets) > 1 {
+		return exit.Usagef("%s, and --bucket names %d: name one", what, len(f.Buckets))
 	}
 	return nil
 }
 
-// bucketList is the buckets with commas between them.
-func (f *targetFlags) bucketList() string { return strings.Join(f.buckets, ",") }
+// BucketList returns the buckets with commas between them.
+func (f *Flags) BucketList() string { return strings.Join(f.Buckets, ",") }
 
-// mayDestroy says whether --destroy names exactly the buckets of the run.
-func (f *targetFlags) mayDestroy(destroy string) bool {
+// MayDestroy reports whether --destroy names exactly the buckets of the run.
+func (f *Flags) MayDestroy(destroy string) bool {
 	_, named, err := parseBuckets(destroy)
 	slices.Sort(named)
-	return err == nil && slices.Equal(named, slices.Sorted(slices.Values(f.buckets)))
+	return err == nil && slices.Equal(named, slices.Sorted(slices.Values(f.Buckets)))
 }
 
-// A target is the store that the flags name.
-type target struct {
-	client   *store.Client
+// A Target is an open store.
+type Target struct {
+	Client   *store.Client
 	embedded *s3mem.Embedded // nil where the store is somebody else's
 }
 
-func (t *target) close() {
-	if t.client != nil {
-		t.client.Close()
+// Close closes connections, and ends the embedded store.
+func (t *Target) Close() {
+	if t.Client != nil {
+		t.Client.Close()
 	}
 	if t.embedded != nil {
 		_ = t.embedded.Close()
 	}
 }
 
-// open gets ready to talk to the store. full is called when the embedded store
-// has no more room.
-func (f *targetFlags) open(ctx context.Context, inv *command.Invocation, concurrency int, full func(error)) (*target, error) {
-	t := &target{}
-	cfg, err := f.config(concurrency)
+// Open prepares connections to the store, or starts the embedded one, which calls
+// full when it has no more room.
+func (f *Flags) Open(ctx context.Context, inv *command.Invocation, concurrency int, full func(error)) (*Target, error) {
+	t := &Target{}
+	cfg, err := f.config(inv.Version, concurrency)
 	if err != nil {
 		return nil, err
 	}
-	if f.host == embeddedHost {
+	if f.Host == EmbeddedHost {
 		if err := bench.FileLimit(2*concurrency, concurrency); err != nil { // both ends are here
 			return nil, exit.Errorf("%w", err)
 		}
@@ -245,17 +257,17 @@ func (f *targetFlags) open(ctx context.Context, inv *command.Invocation, concurr
 	if err != nil {
 		return nil, err
 	}
-	if t.client, err = engines.New(cfg); err != nil {
-		t.close()
+	if t.Client, err = engines.New(cfg); err != nil {
+		t.Close()
 		return nil, exit.Usagef("%w", err)
 	}
-	inv.Debugf("hosts: %s; requests go through %s", strings.Join(t.client.Endpoints(), ", "), t.client.EngineName())
+	inv.Debugf("hosts: %s; requests go through %s", strings.Join(t.Client.Endpoints(), ", "), t.Client.EngineName())
 	return t, nil
 }
 
-func (f *targetFlags) startEmbedded(t *target, cfg *store.Config, full func(error)) error {
-	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: f.embeddedMemory, OnFull: func(error) {
-		full(exit.Errorf("the embedded store is full (--embedded.memory=%s)", flagtype.FormatSize(f.embeddedMemory)).
+func (f *Flags) startEmbedded(t *Target, cfg *store.Config, full func(error)) error {
+	e, err := s3mem.Start(s3mem.EmbeddedOptions{MemoryLimit: f.EmbeddedMemory, OnFull: func(error) {
+		full(exit.Errorf("the embedded store is full (--embedded.memory=%s)", flagtype.FormatSize(f.EmbeddedMemory)).
 			WithHint("allow it more, use smaller or fewer objects, or point --host at a store"))
 	}})
 	if err != nil {
@@ -264,17 +276,17 @@ func (f *targetFlags) startEmbedded(t *target, cfg *store.Config, full func(erro
 	t.embedded = e
 	cfg.Hosts = []store.Address{{Name: e.Addr()}}
 	// It takes any region and any keys.
-	cfg.Region = cmp.Or(f.region, "us-east-1")
-	cfg.Credentials = store.Keys{AccessKey: cmp.Or(f.accessKey, "embedded"), SecretKey: cmp.Or(f.secretKey, "embedded"), SessionToken: f.sessionToken}
+	cfg.Region = cmp.Or(f.Region, "us-east-1")
+	cfg.Credentials = store.Keys{AccessKey: cmp.Or(f.AccessKey, "embedded"), SecretKey: cmp.Or(f.secretKey, "embedded"), SessionToken: f.sessionToken}
 	return nil
 }
 
-func (f *targetFlags) findStore(ctx context.Context, inv *command.Invocation, cfg *store.Config) error {
+func (f *Flags) findStore(ctx context.Context, inv *command.Invocation, cfg *store.Config) error {
 	var err error
-	if cfg.Hosts, err = f.addresses(ctx, f.hosts); err != nil {
+	if cfg.Hosts, err = f.addresses(ctx, f.Hosts); err != nil {
 		return exit.Errorf("--resolve-host: %w", err)
 	}
-	if f.provider.Identify != nil {
+	if f.Provider.Identify != nil {
 		return f.identify(ctx, inv, cfg)
 	}
 	all, err := f.credentials(ctx, inv, cfg)
@@ -285,10 +297,10 @@ func (f *targetFlags) findStore(ctx context.Context, inv *command.Invocation, cf
 	return nil
 }
 
-func (f *targetFlags) addresses(ctx context.Context, hosts []string) ([]store.Address, error) {
-	if f.resolveHost {
+func (f *Flags) addresses(ctx context.Context, hosts []string) ([]store.Address, error) {
+	if f.ResolveHost {
 		port := "80"
-		if f.tls {
+		if f.TLS {
 			port = "443"
 		}
 		return store.ResolveHosts(ctx, hosts, port, net.DefaultResolver.LookupHost)
@@ -296,20 +308,20 @@ func (f *targetFlags) addresses(ctx context.Context, hosts []string) ([]store.Ad
 	return store.Addresses(hosts), nil
 }
 
-// config is what the flags say about the store, without hosts and keys.
-func (f *targetFlags) config(concurrency int) (store.Config, error) {
-	options, err := f.options.options()
+// config returns the configuration that the flags describe, without hosts and keys.
+func (f *Flags) config(version string, concurrency int) (store.Config, error) {
+	options, err := f.Options.options()
 	return store.Config{
-		TLS: f.tls, Insecure: f.insecure, CAFile: f.caFile, Region: f.region,
-		HostSelect: f.hostSelect, AppVersion: thisBuild().version, Concurrency: concurrency,
-		Engine: f.engine, Provider: f.provider.Name, UnsignedPayload: f.unsigned, RedirectHosts: f.redirects, AIStore: f.aistore, Options: options,
+		TLS: f.TLS, Insecure: f.insecure, CAFile: f.caFile, Region: f.Region,
+		HostSelect: f.hostSelect, AppVersion: version, Concurrency: concurrency,
+		Engine: f.engine, Provider: f.Provider.Name, UnsignedPayload: f.Unsigned, RedirectHosts: f.redirects, AIStore: f.aistore, Options: options,
 	}, err
 }
 
-// describe is the store as another machine needs to know it: what is in files
-// here is in the description.
-func (f *targetFlags) describe(ctx context.Context, inv *command.Invocation, concurrency int) (*protocol.Store, error) {
-	cfg, err := f.config(concurrency)
+// Describe returns all that another machine needs to open the store, with the
+// contents of files.
+func (f *Flags) Describe(ctx context.Context, inv *command.Invocation, concurrency int) (*protocol.Store, error) {
+	cfg, err := f.config(inv.Version, concurrency)
 	if err != nil {
 		return nil, err
 	}
