@@ -63,7 +63,7 @@ func timesAddUp(t *testing.T, all []results.Segment, want uint64) {
 }
 
 // TestTimesThatAreTooMany has a client whose times of single hosts are more
-// than a coordinator takes: then those of all clients are joined.
+// than a coordinator takes: then the times of all clients are joined.
 func TestTimesThatAreTooMany(t *testing.T) {
 	t.Parallel()
 	o := Options{Verbose: true}

@@ -29,7 +29,7 @@ type encodedSummary struct {
 const maxHostTimes = 12 << 20
 
 // Encode writes the summary so that Decode can read it on another machine. Where
-// that is too much, the times by segment are those of all hosts together.
+// that is too much, the times by segment cover all hosts together.
 func (s *Summary) Encode() ([]byte, error) { return s.encodeWithin(maxHostTimes) }
 
 func (s *Summary) encodeWithin(limit int) ([]byte, error) {

@@ -79,7 +79,7 @@ func turnRow(rng *rand.Rand, ops []string, thread int, start int64) oplog.Record
 }
 
 // BenchmarkAnalyze reads a log from a file and makes its report. Run it with
-// -benchtime 1x; CPU time is that of all goroutines.
+// -benchtime 1x; CPU time covers all goroutines.
 func BenchmarkAnalyze(b *testing.B) {
 	for _, c := range []struct {
 		name     string

@@ -122,7 +122,7 @@ func disturbed(rng *rand.Rand, rows []oplog.Record) []oplog.Record {
 	return rows
 }
 
-// randomWindow has ends that are often those of requests.
+// randomWindow often begins and ends together with requests.
 func randomWindow(rng *rand.Rand, rows []oplog.Record) oplog.Window {
 	var at []int64
 	for range 3 {

@@ -95,7 +95,7 @@ func (o *oracle) groups() (all []*oracleGroup) {
 	return o.apart(all)
 }
 
-// windows are those of all runs; false where the log has none.
+// windows returns the windows of all runs; false where the log has none.
 func (o *oracle) windows() ([]oplog.Origin, bool) {
 	h := o.log.header
 	if len(h.Merged) == 0 {
@@ -461,7 +461,7 @@ func segmentStats(t []time.Duration) *results.SegmentStats {
 	return &results.SegmentStats{Count: uint64(len(t)), P50: at(500), P90: at(900), P99: at(990), Max: at(1000)}
 }
 
-// rates are those of all rows between the ends of the window.
+// rates cover all rows between the ends of the window.
 func (p *oracleOp) rates() (bytes uint64, objects float64, perS [2]float64, ended int) {
 	var units uint64
 	for i := range p.rows {

@@ -12,7 +12,7 @@ import (
 	"warp/pkg/results"
 )
 
-// The figures of a statement are those of all its requests, and of no others.
+// The figures of a statement cover all its requests, and no others.
 func TestStatements(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(5) {

@@ -9,7 +9,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// CSV writes rows as comma-separated values, RFC 4180: those of an op log, without
+// CSV writes rows as comma-separated values, RFC 4180: the columns of an op log, without
 // its comments.
 type CSV struct {
 	rows    int64

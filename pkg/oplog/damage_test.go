@@ -50,7 +50,7 @@ func TestDamageBeforeMoreFramesIsAnError(t *testing.T) {
 	}
 }
 
-// The same for frames as long as those of a run, which describe their tables.
+// The same for frames as long as a run writes, which describe their tables.
 func TestDamageInLongFramesIsAnError(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

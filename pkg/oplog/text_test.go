@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// The text is that of the log, but for the comments.
+// The text is the same as in the log, but for the comments.
 func TestTextIsThatOfTheLog(t *testing.T) {
 	t.Parallel()
 	records := []Record{

@@ -82,7 +82,7 @@ func (p *compactPrinter) paragraph(title, text string) {
 	p.line("%s", line)
 }
 
-// results are those of the assertions.
+// results lists the results of the assertions.
 func (p *compactPrinter) results() {
 	for i := range p.report.Assertions {
 		p.paragraph("Assertion:", p.report.Assertions[i].Sentence)

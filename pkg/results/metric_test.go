@@ -74,7 +74,7 @@ func TestMainGroup(t *testing.T) {
 	}
 }
 
-// The total of several operations is that of their group, and of one it is the
+// The total of several operations is the total of their group, and of one it is the
 // operation's own.
 func TestTotal(t *testing.T) {
 	t.Parallel()

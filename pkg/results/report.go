@@ -82,7 +82,7 @@ type GroupReport struct {
 //
 // Throughput (objects, bytes and what follows from them) counts every
 // successful request by the share of its time inside the window. Latencies are
-// those of the successful requests that started in the window, however long
+// about the successful requests that started in the window, however long
 // they took, and errors are the failed ones that started in it. In an open
 // loop requests belong to the window in which they were due.
 type Operation struct {

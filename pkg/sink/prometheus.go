@@ -28,7 +28,7 @@ type ClientCounts struct {
 }
 
 // Prometheus shows counts to Prometheus, which fetches them, and pushes them to a
-// Pushgateway where one is named: those of this process, or of all clients of a
+// Pushgateway where one is named: the metrics of this process, or of all clients of a
 // coordinator.
 type Prometheus struct {
 	registry *prometheus.Registry

@@ -157,7 +157,7 @@ func TestInfluxEveryRequest(t *testing.T) {
 	}
 }
 
-// Rows that are young are held back: those of another worker may be older and come later.
+// Rows that are young are held back: rows of another worker may be older and come later.
 func TestInfluxEveryRequestInOrder(t *testing.T) {
 	t.Parallel()
 	i := influxAt(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }, func(o *InfluxOptions) { o.Every = true })

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The check values are those of the algorithms' definitions: checksums of the
+// The check values are from the algorithms' definitions: checksums of the
 // nine digits.
 func TestStoredChecksumNew(t *testing.T) {
 	t.Parallel()

@@ -41,7 +41,7 @@ func TestSelectorLetsDeadHostsRest(t *testing.T) {
 	}
 }
 
-// Where all hosts are dead, each is tried, so that the errors are those of all of them.
+// Where all hosts are dead, each is tried, so that the errors come from all of them.
 func TestSelectorOfDeadHosts(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []string{"weighed", "roundrobin"} {

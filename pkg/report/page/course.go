@@ -215,7 +215,7 @@ func joined(list []results.Segment, hasBytes bool) (cells []string) {
 	return append(cells, grouped(objects/seconds), ms(p50), ms(p99), ms(most), count(errors))
 }
 
-// latencies are those of a segment, in ms.
+// latencies of a segment, in ms.
 type latencies struct{ p50, p99, max float64 }
 
 // latencyOf is nil where the segment has none.

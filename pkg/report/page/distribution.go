@@ -49,7 +49,7 @@ func quantilesOf(op *results.Operation) []quantile {
 	return append(all, quantile{1 - 1/float64(s.Count), s.Max})
 }
 
-// maxEncoded bounds histograms in reports that may be anybody's; those of warp are a few KiB.
+// maxEncoded bounds histograms in reports that may be anybody's; warp writes a few KiB.
 const maxEncoded = 64 << 10
 
 // decoded is nil where there is no histogram, or one that cannot be read.
@@ -69,7 +69,7 @@ func decoded(text string) (h *hdrhistogram.Histogram) {
 	return h
 }
 
-// percentileScale is that of HdrHistogram: each step is a tenth of the requests
+// percentileScale is as in HdrHistogram: each step is a tenth of the requests
 // of the one before.
 func percentileScale(fewest float64) scale {
 	s := scale{max: math.Max(2, -math.Log10(fewest))}

@@ -380,7 +380,7 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// luminance is that of WCAG 2.
+// luminance is as in WCAG 2.
 func luminance(t *testing.T, hex string) float64 {
 	t.Helper()
 	if len(hex) == 4 {

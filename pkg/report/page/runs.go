@@ -304,7 +304,7 @@ func overlay(same operationOf) (x []float64, of [][]int, segments [][]results.Se
 	return x, of, segments, length
 }
 
-// bridged goes on in a straight line between the points of a run, since those of others lie there.
+// bridged goes on in a straight line between the points of a run, since points of other runs lie there.
 func bridged(x []float64, at []int, value func(i int) float64) []float64 {
 	y := spread(len(x), at, value)
 	for k := 1; k < len(at); k++ {

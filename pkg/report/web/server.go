@@ -1,5 +1,5 @@
-// Package web shows pages over HTTP: that of a run while it lasts, fed by
-// server-sent events, and those of recorded runs.
+// Package web shows pages over HTTP: the page of a run while it lasts, fed by
+// server-sent events, and pages of recorded runs.
 //
 // Whoever reads slowly costs nobody else anything: a reader gets the newest
 // state when it is ready for one, and none is kept for it.
@@ -139,7 +139,7 @@ func (s *Server) tell() {
 	s.changed = make(chan struct{})
 }
 
-// Close ends all connections, those of viewers in good order.
+// Close ends all connections, with viewers in good order.
 func (s *Server) Close() {
 	s.close()
 	for range 20 { // until they have been told

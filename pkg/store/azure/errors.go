@@ -23,7 +23,7 @@ const (
 	codePrecondition = "PreconditionFailed"
 )
 
-// sameCodes has the codes of S3 for those of Azure.
+// sameCodes maps codes of Azure to codes of S3.
 var sameCodes = map[string]string{
 	"BlobNotFound": codeNoKey, "PathNotFound": codeNoKey, "ResourceNotFound": codeNoKey,
 	"ContainerNotFound": codeNoBucket, "FilesystemNotFound": codeNoBucket,

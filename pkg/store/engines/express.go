@@ -59,7 +59,7 @@ func zonalHosts(hosts, buckets []string, region string) (at []string, in string,
 	return at, region, nil
 }
 
-// defaultRegion is that of signatures where nobody says another one, and the host is not Amazon's.
+// defaultRegion is used in signatures where nobody says another one, and the host is not Amazon's.
 const defaultRegion = "us-east-1"
 
 // openExpress opens the engine that cfg asks for, and the sessions that all of the requests share: those of each user.

@@ -237,7 +237,7 @@ func lacks(what string) error {
 	return store.Errorf("NotImplemented", 0, "directory buckets (S3 Express One Zone) have no %s", what)
 }
 
-// Region is that of the zone.
+// Region is the region of the zone.
 func (a *ExpressAdmin) Region(context.Context, string) (string, error) { return a.region, nil }
 
 // MakeBucket makes a directory bucket in the zone that its name says.
