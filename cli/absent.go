@@ -1,10 +1,6 @@
 package cli
 
-import (
-	"slices"
-
-	"warp/cli/command"
-)
+import "warp/cli/command"
 
 const (
 	notYet  = "is not built in yet"
@@ -13,10 +9,10 @@ const (
 
 // absentFromBenchmarks are the flags that no benchmark has yet.
 func absentFromBenchmarks() []command.Absent {
-	return slices.Concat(absentFromAISLoader(), []command.Absent{
+	return []command.Absent{
 		{Names: []string{"rdma"}, Why: notOurs, Variables: []string{"WARP_RDMA"}},
 		{Names: []string{"rdma.window"}, Why: notOurs, Variables: []string{"WARP_RDMA_WINDOW"}},
-	})
+	}
 }
 
 // absentCommands are the commands that exist elsewhere.

@@ -1,85 +1,188 @@
 package cli
 
 import (
-	"strconv"
-	"strings"
+	"context"
+	"io"
+	"slices"
+
+	"github.com/urfave/cli/v3"
 
 	"warp/cli/command"
 	"warp/cli/flagtype"
+	"warp/cli/target"
 )
 
-// aisloaderValues are the values of aisloader that warp writes in another way.
-// Names alone are aliases of our flags. See docs/from-aisloader.md.
-func aisloaderValues() map[string]command.ForeignValue {
-	binary := command.ForeignValue{Convert: binarySize}
-	return map[string]command.ForeignValue{
-		"minsize": binary, "maxsize": binary, "readoff": binary, "readlen": binary, "totalputsize": binary,
-		"statsinterval": {Convert: wholeSeconds},
-		"cleanup":       {Bare: "true", Convert: opposite},
-		"verifyhash":    {Bare: "true", Convert: verifyHash},
-	}
+// loaderFlags are the flags of warp aisloader, which are those of NVIDIA's aisloader. Each sets what the flags of other
+// benchmarks set.
+type loaderFlags struct {
+	benchFlags
+	given func(flag string) bool
+	env   command.Environment
+	store target.Words
+
+	bucket, provider, ip, s3Endpoint        string
+	tokenFile, bucketProps, etl, etlSpec    string
+	minSize, maxSize, totalSize             string
+	readOffset, readLength                  string
+	subdir, fileList, readerType, checksum  string
+	loaderID, statsOutput, statsdHost       string
+	port, statsdPort, statsInterval         int
+	pctPut, maxPuts, epochs, shards, batch  int
+	loaders, hashBits                       int
+	randomSeed                              int64
+	randomName, unique, skipList, latest    bool
+	cached, getConfig, getLoaderID, cleanup bool
+	verifyHash, statsdProbe, testProbe      bool
+	usage                                   bool
 }
 
-// binarySize makes 8M what it is there: 8 MiB.
-func binarySize(s string) (string, error) {
-	if n := strings.TrimRight(s, "kKmMgGtT"); len(s)-len(n) == 1 && strings.Trim(n, "0123456789.") == "" {
-		return s + "iB", nil
+const aisloaderName = "aisloader"
+
+func aisloaderCommand(env command.Environment) *command.Command {
+	f := &loaderFlags{}
+	c := &command.Command{}
+	f.given = c.WasGiven
+	// Hosts are always said by the command line here, in the words of aisloader.
+	f.target.Given = func(flag string) bool { return flag == "host" || c.WasGiven(flag) }
+	f.env = env
+	*c = command.Command{
+		Name: aisloaderName, Args: "[usage]", Section: command.SectionBenchmark, OtherTool: true,
+		Summary: "take the command line of NVIDIA's aisloader",
+		About: []string{
+			"Flags have the names, defaults and units that they have in aisloader, with one dash or two.",
+			"Uploads and downloads objects, prints aisloader's table, and writes the op log beside it.",
+		},
+		Examples: []string{
+			"warp aisloader -ip=10.0.0.1 -bucket=ais://abc -pctput=30 -duration=5m -cleanup=true",
+			"warp aisloader -s3endpoint=http://s3:9000 -bucket=s3://demo -pctput=100 -cleanup=true",
+		},
+		Groups:  []command.Group{f.targetGroup(env), f.workloadGroup(), f.loaderRunGroup()},
+		MaxArgs: 1, Needs: "at most the word usage", Words: []string{"usage"},
+		Check: func(bool) error {
+			_, err := f.settle()
+			return err
+		},
+		Run: f.run,
 	}
-	return s, nil
+	return c
 }
 
-// wholeSeconds makes 10 what it is there: 10 seconds.
-func wholeSeconds(s string) (string, error) {
-	n, err := strconv.Atoi(s)
-	switch {
-	case err != nil:
-		return s, nil
-	case n == 0:
-		return "", flagtype.Wrong("0 turns the lines of progress off, which is --quiet here")
-	}
-	return s + "s", nil
+func (f *loaderFlags) targetGroup(env command.Environment) command.Group {
+	return command.Group{Title: "Target", Flags: []cli.Flag{
+		&cli.StringFlag{Name: "s3endpoint", Destination: &f.s3Endpoint, Usage: "talk to S3 at `URL`, without AIStore; embedded is a store in memory"},
+		&cli.StringFlag{Name: "bucket", Destination: &f.bucket, DefaultText: "a new one with a random name",
+			Usage: "`BUCKET`, or PROVIDER://BUCKET; warp creates a missing bucket"},
+		&cli.StringFlag{Name: "ip", Value: "localhost", Destination: &f.ip, Usage: "`HOST` of an AIStore gateway; AIS_ENDPOINT overrides it"},
+		&cli.IntFlag{Name: "port", Value: 8080, Destination: &f.port, Validator: portValid, Usage: "port `N` of the gateway"},
+		&cli.StringFlag{Name: "provider", Value: "ais", Destination: &f.provider, Usage: "`PROVIDER` of the bucket: ais, aws, gcp, azure, oci or ht"},
+	}, Also: []cli.Flag{
+		&cli.StringFlag{Name: "s3profile", Destination: &f.store.Profile, Usage: "with --s3endpoint: take credentials from this `PROFILE` of the shared AWS configuration"},
+		&cli.StringFlag{Name: "access-key", Destination: &f.store.AccessKey, Sources: env.Vars("WARP_ACCESS_KEY"),
+			Usage: "with --s3endpoint: access `KEY`; default: AWS environment variables, then profiles"},
+		&cli.StringFlag{Name: "secret-key", Destination: &f.store.SecretKey, Sources: env.Vars("WARP_SECRET_KEY"), Usage: "with --s3endpoint: secret `KEY`"},
+		&cli.StringFlag{Name: "region", Destination: &f.store.Region, Sources: env.Vars("WARP_REGION"), Usage: "with --s3endpoint: `REGION` of the store; by default warp asks the store"},
+		&cli.StringFlag{Name: "tokenfile", Destination: &f.tokenFile, TakesFile: true, Usage: "`FILE` with a token of AIStore's AuthN"},
+		&cli.StringFlag{Name: "ca-file", Destination: &f.store.CAFile, TakesFile: true, Usage: "with https: PEM `FILE` of additional certificate authorities"},
+		&cli.BoolFlag{Name: "insecure", Destination: &f.store.Insecure, Usage: "with https: accept any certificate"},
+		&cli.StringFlag{Name: "bprops", Destination: &f.bucketProps, Usage: "properties of the AIStore bucket, as `JSON`"},
+		&flagtype.Duration{Name: "timeout", Value: defaultLoaderTimeout, Destination: &f.store.Timeout, Usage: "fail a request that is not over after `TIME`; 0 is no limit"},
+		&flagtype.Choice{Name: "cksum-type", Value: "xxhash", Config: loaderChecksumNames(), Destination: &f.checksum, Usage: "upload with a checksum of `KIND`; to S3 only if you name one"},
+	}}
 }
 
-// opposite is for a switch of which ours is the reverse.
-func opposite(s string) (string, error) {
-	on, err := strconv.ParseBool(s)
+func (f *loaderFlags) workloadGroup() command.Group {
+	return command.Group{Title: groupWorkload, Flags: []cli.Flag{
+		&cli.IntFlag{Name: "pctput", Destination: &f.pctPut, Validator: percentValid, Usage: "upload with `N` % of the requests and download with the rest; 100 in a bucket without a name"},
+		&flagtype.Duration{Name: "duration", Value: defaultLoaderDuration, Destination: &f.ends.duration,
+			Usage: "run for `TIME`; 0 needs --totalputsize, --maxputs or --epochs, or else only cleans up"},
+		&cli.IntFlag{Name: "numworkers", Value: 10, Destination: &f.concurrent, Validator: atLeast(1), Usage: "`N` workers, each with one request at a time"},
+		&cli.StringFlag{Name: "minsize", Value: "1MiB", Destination: &f.minSize, Usage: "smallest object `SIZE`"},
+		&cli.StringFlag{Name: "maxsize", Value: "1GiB", Destination: &f.maxSize, Usage: "largest object `SIZE`"},
+		&cli.StringFlag{Name: "totalputsize", Value: "0", Destination: &f.totalSize, Usage: "end the run after uploading `SIZE` in total"},
+	}, Also: []cli.Flag{
+		&cli.IntFlag{Name: "maxputs", Destination: &f.maxPuts, Validator: atLeast(0), Usage: "end the run after uploading `N` objects"},
+		&cli.IntFlag{Name: "epochs", Destination: &f.epochs, Validator: atLeast(0), DefaultText: "as long as --duration lasts", Usage: "end the run after `N` passes over the objects"},
+		&cli.BoolFlag{Name: "uniquegets", Value: true, Destination: &f.unique, Usage: "download all objects equally often, in random order"},
+		&cli.StringFlag{Name: "filelist", Destination: &f.fileList, TakesFile: true, Usage: "download the objects named in `FILE`, one per line, instead of listing the bucket"},
+		&cli.BoolFlag{Name: "skiplist", Destination: &f.skipList, Usage: "with --pctput=100: do not list the bucket, which warp does not do anyway"},
+		&cli.StringFlag{Name: "readoff", Destination: &f.readOffset, Usage: "skip the first `SIZE` bytes of each object"},
+		&cli.StringFlag{Name: "readlen", Destination: &f.readLength, DefaultText: "to the end", Usage: "download at most `SIZE` bytes of each object"},
+		&flagtype.Choice{Name: "readertype", Value: loaderReader, Config: flagtype.Choices{loaderReader, "file", readerRand, readerTar}, Destination: &f.readerType,
+			Usage: "payload `KIND`: sg or rand (random bytes) or tar (each object is a TAR archive)"},
+		&cli.StringFlag{Name: "tmpdir", Value: "/tmp/ais", Usage: "no effect: `DIR` is for --readertype=file"},
+		&cli.BoolFlag{Name: "verifyhash", Value: true, Destination: &f.verifyHash, Usage: "compare downloads with the store's checksum, where it sends one"},
+		&cli.BoolFlag{Name: "latest", Destination: &f.latest, Usage: "have AIStore look for a later version in the remote bucket"},
+		&cli.BoolFlag{Name: "cached", Destination: &f.cached, Usage: "list only the objects of a remote bucket that are in the AIStore cluster"},
+		&cli.StringFlag{Name: "etl", Destination: &f.etl, Usage: "download through AIStore's transformation `NAME`: tar2tf, md5 or echo"},
+		&cli.StringFlag{Name: "etl-spec", Destination: &f.etlSpec, TakesFile: true, Usage: "download through the transformation that `FILE` specifies"},
+		&cli.BoolFlag{Name: "getconfig", Destination: &f.getConfig, Usage: "read the configuration of AIStore's proxy instead of objects"},
+		&cli.IntFlag{Name: "batchsize", Value: 100, Destination: &f.batch, Validator: atLeast(1), Usage: "list and delete `N` objects per request"},
+		&cli.Int64Flag{Name: "seed", Destination: &f.randomSeed, Usage: "seed `NUMBER` for names, sizes, order and payload; 0 is the current time"},
+		&cli.StringFlag{Name: "subdir", Aliases: []string{"objNamePrefix"}, Destination: &f.subdir, Usage: "virtual directory `DIR` for all objects"},
+		&cli.IntFlag{Name: "putshards", Destination: &f.shards, Validator: shardsValid, Usage: "spread objects over `N` directories"},
+		&cli.BoolFlag{Name: "randomname", Value: true, Destination: &f.randomName, Usage: "use names of 32 random characters; without effect with --loadernum and --loaderidhashlen"},
+		&cli.StringFlag{Name: "loaderid", Value: "0", Destination: &f.loaderID, Usage: "`ID` of this loader among several"},
+		&cli.IntFlag{Name: "loadernum", Destination: &f.loaders, Validator: atLeast(0), Usage: "number `N` of loaders, which count their objects and share no names"},
+		&cli.IntFlag{Name: "loaderidhashlen", Destination: &f.hashBits, Validator: atLeast(0), Usage: "use `N` bits of a hash of --loaderid as the id"},
+		&cli.BoolFlag{Name: "getloaderid", Destination: &f.getLoaderID, Usage: "print the id of this loader and exit"},
+	}}
+}
+
+func (f *loaderFlags) loaderRunGroup() command.Group {
+	return command.Group{Title: groupRun, Flags: []cli.Flag{
+		&cli.BoolFlag{Name: "cleanup", Destination: &f.cleanup, DefaultText: "only what this run writes",
+			Usage: "remove what warp has ever written to the bucket, and the bucket if warp made it; --cleanup=false keeps all"},
+	}, Also: []cli.Flag{
+		&cli.IntFlag{Name: "statsinterval", Value: 10, Destination: &f.statsInterval, Validator: atLeast(0), Usage: "print a line every `N` seconds; 0 is never"},
+		&cli.StringFlag{Name: "stats-output", Destination: &f.statsOutput, TakesFile: true, Usage: "write the table to `FILE` instead of standard output"},
+		&cli.StringFlag{Name: "statsdip", Value: "localhost", Destination: &f.statsdHost, Usage: "send metrics to StatsD at `HOST`"},
+		&cli.IntFlag{Name: "statsdport", Value: 8125, Destination: &f.statsdPort, Validator: portValid, Usage: "UDP port `N` of StatsD"},
+		&cli.BoolFlag{Name: "statsdprobe", Value: true, Destination: &f.statsdProbe, Usage: "send no metrics if nothing seems to listen there"},
+		&cli.BoolFlag{Name: "test-probe", Destination: &f.testProbe, Usage: "fail at the start if no StatsD seems to listen there"},
+		&cli.BoolFlag{Name: "trace-http", Destination: &f.trace.on, Usage: "measure the phases of requests; SIGHUP toggles it"},
+		&cli.BoolFlag{Name: "dry-run", Destination: &f.dryRun, Usage: "show every parameter and the plan, without sending a request or writing a file"},
+		&cli.BoolFlag{Name: "usage", Destination: &f.usage, Usage: "explain the command, like --help-all"},
+		&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID", Usage: "write the op log to `NAME`.csv.zst"},
+		&flagtype.Limit{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests fail; fewer failures do not affect the exit code"},
+	}}
+}
+
+func portValid(n int) error {
+	if n < 1 || n > 65535 {
+		return flagtype.Wrong("%d is not a port from 1 to 65535", n)
+	}
+	return nil
+}
+
+// run does what the command line says, be it a run or not.
+func (f *loaderFlags) run(ctx context.Context, inv *command.Invocation) error {
+	if f.wantsUsage(inv) {
+		return inv.Result(func(w io.Writer) error {
+			_, err := io.WriteString(w, inv.Command.Help())
+			return err
+		})
+	}
+	if f.getLoaderID {
+		return f.showLoaderID(inv)
+	}
+	p, err := f.settle()
 	if err != nil {
-		return "", flagtype.Wrong("%q is neither true nor false", s)
+		return err
 	}
-	return strconv.FormatBool(!on), nil
-}
-
-func verifyHash(s string) (string, error) {
-	on, err := strconv.ParseBool(s)
 	switch {
-	case err != nil:
-		return "", flagtype.Wrong("%q is neither true nor false", s)
-	case on:
-		return "checksum", nil
+	case f.dryRun:
+		return f.showRun(inv, p)
+	case p.idle && p.keep:
+		inv.Notef("nothing is to be done: --duration and --totalputsize are 0, and --cleanup=false")
+		return nil
+	case p.idle:
+		return f.cleanOnly(ctx, inv)
 	}
-	return "none", nil
+	return f.execute(ctx, inv, p)
 }
 
-// absentFromAISLoader are the flags of aisloader that are about AIStore, or
-// that have no meaning here.
-func absentFromAISLoader() []command.Absent {
-	only := func(why string, names ...string) command.Absent {
-		return command.Absent{Names: names, Why: "is of AIStore only: " + why}
-	}
-	return []command.Absent{
-		only("buckets of S3 have no such properties; set what the store has with its own tools", "bprops"),
-		only("a store that speaks S3 lists what it has", "cached"),
-		only("S3 does not transform objects", "etl", "etl-spec"),
-		only("S3 has no configuration to read", "getconfig"),
-		only("name the store with --host=HOST:PORT", "ip", "port"),
-		only("S3 has no remote bucket to compare with", "latest"),
-		only("keys of S3 are --access-key and --secret-key, or --profile", "tokenfile"),
-		{Names: []string{"getloaderid", "loaderidhashlen"}, Why: notOurs + ": a client's id is what --client-id says"},
-		{Names: []string{"tmpdir"}, Why: notOurs + ": payload is made in memory, so there are no temporary files"},
-		{Names: []string{"usage"}, Why: notOurs + ": it is --help here"},
-		{Names: []string{"statsdip", "statsdport"}, Why: notOurs + ": it is --statsd=HOST:PORT here"},
-		{Names: []string{"statsdprobe"}, Why: notOurs + ": it is --statsd-probe here"},
-		{Names: []string{"cksum-type"}, Why: notOurs + ": it is --checksum=KIND here"},
-		{Names: []string{"test-probe"}, Why: notYet},
-	}
+// wantsUsage reports whether the help is asked for, as it is by a command line that says nothing at all.
+func (f *loaderFlags) wantsUsage(inv *command.Invocation) bool {
+	endpoint, _ := inv.Env("AIS_ENDPOINT")
+	return f.usage || len(inv.Args) > 0 || endpoint == "" && !slices.ContainsFunc(inv.Command.Flags(), func(flag cli.Flag) bool { return f.given(flag.Names()[0]) })
 }

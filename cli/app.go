@@ -69,7 +69,7 @@ func (a *app) table() *command.Table {
 			}
 		}
 	}
-	table.Before, table.Foreign, table.Absent = (&profile.Flags{}).Flags(), aisloaderValues(), absentCommands()
+	table.Before, table.Absent = (&profile.Flags{}).Flags(), absentCommands()
 	this := thisBuild()
 	table.Version, table.Date = this.version, this.date
 	table.Instead = map[string][]string{}
@@ -105,7 +105,7 @@ func benchmarkTable(env command.Environment) (table []*command.Command) {
 	for _, b := range benchmarks() {
 		table = append(table, benchmarkCommand(env, b))
 	}
-	return append(table, scriptCommand(env))
+	return append(table, scriptCommand(env), aisloaderCommand(env))
 }
 
 // benchmarks is the table of the operations. A new one is a file in pkg/bench

@@ -208,7 +208,7 @@ func (f *benchFlags) tryFiles() error {
 func (f *benchFlags) workload(b benchmark) command.Group {
 	g := command.Group{Title: groupWorkload, Flags: b.flags, Also: b.rarely}
 	g.Flags = append(g.Flags,
-		&cli.IntFlag{Name: "concurrent", Aliases: []string{"numworkers"}, Value: 20, Destination: &f.concurrent, Validator: atLeast(1), Usage: "`N` workers, each with one request at a time"},
+		&cli.IntFlag{Name: "concurrent", Value: 20, Destination: &f.concurrent, Validator: atLeast(1), Usage: "`N` workers, each with one request at a time"},
 		f.ends.flag(),
 		&cli.FloatFlag{Name: "rps-limit", Destination: &f.rps, Validator: rateValid,
 			Usage: "send `N` requests/s on a fixed schedule (open loop); 0 is as fast as possible"},
@@ -247,7 +247,7 @@ func (f *benchFlags) rareRunFlags() []cli.Flag {
 		&cli.IntFlag{Name: "retries", Destination: &f.retries, Validator: atLeast(0), Usage: "retry a failed request up to `N` times"},
 		&cli.BoolFlag{Name: "stress", Destination: &f.stress, Usage: "write no op log"},
 		&cli.BoolFlag{Name: "stdout", Destination: &f.stdout, Usage: "write log rows to standard output as requests finish, and the report to standard error"},
-		&cli.BoolFlag{Name: "keep-data", Aliases: []string{"cleanup"}, Destination: &f.keepData, Usage: "keep this run's objects in the bucket"},
+		&cli.BoolFlag{Name: "keep-data", Destination: &f.keepData, Usage: "keep this run's objects in the bucket"},
 		&cli.BoolFlag{Name: "clear-bucket", Destination: &f.clearBucket, Usage: "first delete everything in the bucket, including other people's objects; needs --destroy"},
 		f.progress.flag(), f.progress.outputFlag(), f.sync.flag(), f.ends.foreverFlag(), f.marks.flag(),
 		&cli.BoolFlag{Name: "dry-run", Destination: &f.dryRun, Usage: "show every parameter and the plan, without sending a request or writing a file"},

@@ -17,7 +17,6 @@ type endFlags struct {
 	warmup     time.Duration
 	maxObjects int
 	totalSize  int64
-	skipList   bool
 	passes     bool // the operation ends by itself, after --epochs
 	forever    bool
 
@@ -51,12 +50,10 @@ func (e *endFlags) foreverFlag() cli.Flag {
 // writeFlags are the flags of operations whose requests write objects.
 func (e *endFlags) writeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "max-objects", Aliases: []string{"maxputs"}, Destination: &e.maxObjects, Validator: atLeast(0),
+		&cli.IntFlag{Name: "max-objects", Destination: &e.maxObjects, Validator: atLeast(0),
 			Usage: "end the run after writing `N` objects; the default --duration then does not apply"},
-		&flagtype.Size{Name: "total-size", Aliases: []string{"totalputsize"}, Destination: &e.totalSize,
+		&flagtype.Size{Name: "total-size", Destination: &e.totalSize,
 			Usage: "end the run after writing `SIZE` in total; the default --duration then does not apply"},
-		&cli.BoolFlag{Name: "skiplist", Destination: &e.skipList, Hidden: true,
-			Usage: "no effect, accepted for compatibility: warp never lists a bucket before it uploads"},
 	}
 }
 

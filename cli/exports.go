@@ -21,6 +21,7 @@ import (
 // exportFlags say where the figures of a run go besides the log.
 type exportFlags struct {
 	influx, statsd, metrics, gateway string
+	statsdLoader                     string // see [sink.Destinations]
 	influxEvery, statsdProbe         bool
 	influxInterval                   time.Duration
 	influxIntervalGiven              func() bool
@@ -91,7 +92,7 @@ type exports struct {
 
 // destinations are for whoever makes the load. The flags were checked before.
 func (f *exportFlags) destinations() sink.Destinations {
-	d := sink.Destinations{StatsD: f.statsd, StatsDProbe: f.statsdProbe, Metrics: f.showsMetrics()}
+	d := sink.Destinations{StatsD: f.statsd, StatsDProbe: f.statsdProbe, StatsDLoader: f.statsdLoader, Metrics: f.showsMetrics()}
 	if f.influx != "" {
 		o, _ := sink.ParseInflux(f.influx)
 		o.Every, o.Interval = f.influxEvery, f.influxInterval

@@ -34,8 +34,8 @@ func getBenchmark() benchmark {
 			&flagtype.Size{Name: "range-size", Destination: &get.RangeSize, DefaultText: "random", Usage: "length `SIZE` of these parts; implies --range"},
 		),
 		rarely: slices.Concat([]cli.Flag{
-			&flagtype.Size{Name: "read-offset", Aliases: []string{"readoff"}, Destination: &get.ReadOffset, Usage: "skip the first `SIZE` bytes of each object"},
-			&flagtype.Size{Name: "read-length", Aliases: []string{"readlen"}, Destination: &get.ReadLength, DefaultText: "to the end", Usage: "download at most `SIZE` bytes of each object"},
+			&flagtype.Size{Name: "read-offset", Destination: &get.ReadOffset, Usage: "skip the first `SIZE` bytes of each object"},
+			&flagtype.Size{Name: "read-length", Destination: &get.ReadLength, DefaultText: "to the end", Usage: "download at most `SIZE` bytes of each object"},
 			pool.versionsFlag(1),
 		}, pool.existingFlags(), pool.passFlags()),
 		payload: true, reads: true,

@@ -24,17 +24,17 @@ type nameFlags struct {
 }
 
 func (n *nameFlags) flags() []cli.Flag {
-	n.clientFlag = &cli.IntFlag{Name: "client-id", Aliases: []string{"loaderid"}, Destination: &n.client, Hidden: true, Validator: atLeast(0),
+	n.clientFlag = &cli.IntFlag{Name: "client-id", Destination: &n.client, Hidden: true, Validator: atLeast(0),
 		Usage: "with --client-count and --seed: `ID` of this client, from 0; clients share no names"}
 	return []cli.Flag{
-		&cli.StringFlag{Name: "prefix", Aliases: []string{"objNamePrefix"}, Destination: &n.prefix, Usage: "put `PREFIX` in front of all object names"},
+		&cli.StringFlag{Name: "prefix", Destination: &n.prefix, Usage: "put `PREFIX` in front of all object names"},
 		&cli.BoolFlag{Name: "noprefix", Destination: &n.noPrefix, Usage: "use one prefix for all threads instead of one each"},
 		&cli.StringFlag{Name: "subdir", Destination: &n.subdir, Hidden: true, Usage: "virtual directory `DIR` for all objects, below --prefix"},
 		&cli.IntFlag{Name: "putshards", Destination: &n.shards, Hidden: true, Validator: shardsValid,
 			Usage: "spread objects over `N` directories shared by all threads, instead of one per thread"},
 		&cli.BoolFlag{Name: "randomname", Destination: &n.random, Hidden: true, Usage: "use random object names of 32 characters; they still depend on --seed"},
 		n.clientFlag,
-		&cli.IntFlag{Name: "client-count", Aliases: []string{"loadernum"}, Destination: &n.clients, Hidden: true, Validator: clientsValid,
+		&cli.IntFlag{Name: "client-count", Destination: &n.clients, Hidden: true, Validator: clientsValid,
 			Usage: "number `N` of clients that you start by hand with the same --seed, each with its own --client-id"},
 	}
 }

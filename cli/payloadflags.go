@@ -24,16 +24,14 @@ func (p *payloadFlags) flags() []cli.Flag {
 		&flagtype.Choice{Name: "obj.generator", Value: "random", Config: flagtype.Choices{"random"}, Usage: "`KIND` of payload: random"},
 		&cli.IntFlag{Name: "obj.compressible", Destination: &p.compressible, Validator: percentValid, Usage: "make `N` % of the payload compressible"},
 		&cli.IntFlag{Name: "obj.dedup", Destination: &p.dedup, Validator: percentValid, Usage: "make `N` % of the 4 KiB chunks duplicates of chunks in other objects"},
-		&cli.StringFlag{Name: "reader", Aliases: []string{"readertype"}, Value: "rand", Destination: &p.reader, Validator: readerValid,
+		&cli.StringFlag{Name: "reader", Value: "rand", Destination: &p.reader, Validator: readerValid,
 			Usage: "payload `SOURCE`: rand (random bytes), tar (each object is a TAR archive) or file:NAME (the content of that file, repeated)"},
 	}
 }
 
-// Values of --reader. Readers of other tools that hold random bytes in memory
-// in another way are all rand here.
+// Values of --reader.
 const (
 	readerRand = "rand"
-	readerSG   = "sg"
 	readerTar  = "tar"
 	readerFile = "file:"
 )
@@ -41,7 +39,7 @@ const (
 func readerValid(s string) error {
 	name, isFile := strings.CutPrefix(s, readerFile)
 	switch {
-	case s == readerRand, s == readerSG, s == readerTar, isFile && name != "":
+	case s == readerRand, s == readerTar, isFile && name != "":
 		return nil
 	case s == "file", isFile:
 		return flagtype.Wrong("%q does not name the file; write file:NAME", s)

@@ -53,9 +53,9 @@ func (p *poolFlags) sizeFlags(size string) []cli.Flag {
 		Usage: "object `SIZE`, a range MIN-MAX, or weighted: 4096:10,8192:1"}
 	// The two ends of MIN-MAX, for those who know them as flags of their own.
 	p.boundFlags = [2]*flagtype.Size{
-		{Name: "min-size", Aliases: []string{"minsize"}, Destination: &p.minSize, Hidden: true,
+		{Name: "min-size", Destination: &p.minSize, Hidden: true,
 			Usage: "with --max-size: the same as --obj.size=MIN-MAX"},
-		{Name: "max-size", Aliases: []string{"maxsize"}, Destination: &p.maxSize, Hidden: true,
+		{Name: "max-size", Destination: &p.maxSize, Hidden: true,
 			Usage: "with --min-size: the same as --obj.size=MIN-MAX"},
 	}
 	return []cli.Flag{
@@ -89,7 +89,7 @@ func (p *poolFlags) existingFlags() []cli.Flag {
 // passFlags are the flags of operations that read the objects of a pool again and
 // again.
 func (p *poolFlags) passFlags() []cli.Flag {
-	unique := &cli.BoolFlag{Name: "unique", Aliases: []string{"uniquegets"}, Destination: &p.unique,
+	unique := &cli.BoolFlag{Name: "unique", Destination: &p.unique,
 		Usage: "use all objects equally often: pass after pass, each in a new random order"}
 	p.uniqueGiven = unique.IsSet
 	return []cli.Flag{unique,

@@ -21,7 +21,7 @@ func (p *progressFlags) outputFlag() cli.Flag {
 }
 
 func (p *progressFlags) flag() cli.Flag {
-	return &flagtype.Duration{Name: "stats-interval", Aliases: []string{"statsinterval"}, Value: 10 * time.Second, Destination: &p.interval,
+	return &flagtype.Duration{Name: "stats-interval", Value: 10 * time.Second, Destination: &p.interval,
 		Usage: "without a terminal: print a progress line every `DURATION`",
 		Validator: func(d time.Duration) error {
 			if d < 100*time.Millisecond {

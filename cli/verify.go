@@ -14,7 +14,7 @@ import (
 type verifyFlags struct{ how bench.Verify }
 
 func (v *verifyFlags) flag() cli.Flag {
-	return &verifyFlag{Name: "verify", Aliases: []string{"verifyhash"}, Destination: &v.how,
+	return &verifyFlag{Name: "verify", Destination: &v.how,
 		Usage: "`WHAT` to check of downloads: etag (size and ETag), content (also every byte), checksum (also the store's checksum) or none"}
 }
 

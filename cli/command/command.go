@@ -43,6 +43,8 @@ type Command struct {
 	Groups   []Group
 	Absent   []Absent // flags of other tools that this command refuses by name
 
+	OtherTool bool // it has another tool's flags, which are only suggested if no other command has them
+
 	MinArgs, MaxArgs int    // positional arguments; MaxArgs < 0 means any number
 	Needs            string // "one op log": what the arguments are
 

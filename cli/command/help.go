@@ -29,6 +29,13 @@ func (l *Line) HelpText() (string, error) {
 	return b.String(), nil
 }
 
+// Help returns the help of the command with every flag.
+func (c *Command) Help() string {
+	var b strings.Builder
+	commandHelp(&b, c, true)
+	return b.String()
+}
+
 // rootHelp lists the commands. There are so many of them that the plain help
 // leaves what holds for all to the full one.
 func rootHelp(b *strings.Builder, table *Table, all bool) {

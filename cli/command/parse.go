@@ -62,8 +62,6 @@ func (l *Line) SetFlag(t Token) error {
 	}
 	name := "--" + t.Flag.Names()[0]
 	switch {
-	case t.wrong != nil:
-		return exit.Usagef("--%s: %w", t.Name, t.wrong)
 	case !t.HasValue && !isBool(t.Flag):
 		return exit.Usagef("%s needs a value", name).WithHint("write %s=%s", name, placeholder(t.Flag))
 	case t.HasValue && t.Value == "":

@@ -14,7 +14,6 @@ type Token struct {
 	Flag  cli.Flag // nil for a positional argument and for an unknown flag
 	Name  string   // of the flag as it was written; "" for a positional argument
 	Value string
-	wrong error  // why warp does not accept the value of another tool
 	From  string // the file, line and key that it comes from; "" = the command line
 
 	HasValue bool
@@ -85,16 +84,9 @@ func (t *Table) Scan(args []string) *Line {
 		} else {
 			token.Flag, token.Early = FindFlag(before, name), l.Unknown == ""
 		}
-		foreign := t.Foreign[name]
-		if !hasValue && foreign.Bare != "" {
-			token.Value, token.HasValue, hasValue = foreign.Bare, true, true
-		}
 		if token.Flag != nil && !hasValue && !isBool(token.Flag) && i+1 < len(args) && (redact.IsCommand(name) || !l.isFlag(args[i+1])) {
 			i++
 			token.Value, token.HasValue = args[i], true
-		}
-		if token.Flag != nil && token.HasValue && foreign.Convert != nil {
-			token.Value, token.wrong = foreign.Convert(token.Value)
 		}
 		l.Tokens = append(l.Tokens, token)
 	}

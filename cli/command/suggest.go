@@ -45,6 +45,9 @@ func withFlag(table *Table, name string) (owners []*Command) {
 			owners = append(owners, c)
 		}
 	}
+	if len(owners) > 1 {
+		owners = slices.DeleteFunc(owners, func(c *Command) bool { return c.OtherTool })
+	}
 	return owners
 }
 

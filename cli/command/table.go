@@ -6,20 +6,12 @@ import (
 	"warp/cli/console"
 )
 
-// A ForeignValue converts the value of another tool's flag to a value of warp's flag
-// with the same meaning.
-type ForeignValue struct {
-	Bare    string // the value if none is given; "" = it is required
-	Convert func(string) (value string, err error)
-}
-
 // A Table has all commands and flags that a command line may consist of.
 type Table struct {
 	Commands []*Command
-	Before   []cli.Flag              // flags that may precede the command, besides those for output
-	Foreign  map[string]ForeignValue // by the name of the flag as it was written, so that warp's own spelling keeps its values
-	Instead  map[string][]string     // by the name of a flag: others that override its environment variables
-	Absent   map[string]string       // commands of other tools, and why warp does not have them
+	Before   []cli.Flag          // flags that may precede the command, besides those for output
+	Instead  map[string][]string // by the name of a flag: others that override its environment variables
+	Absent   map[string]string   // commands of other tools, and why warp does not have them
 
 	Version, Date string // of warp, for manual pages
 }

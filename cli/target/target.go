@@ -72,7 +72,7 @@ type Flags struct {
 func (f *Flags) Group(env command.Environment) command.Group {
 	f.env = env
 	return command.Group{Title: targetTitle, Flags: []cli.Flag{
-		&cli.StringFlag{Name: "host", Aliases: []string{"s3endpoint", "base-uri"}, Value: defaultHost, Destination: &f.Host, Sources: env.Vars("WARP_HOST"),
+		&cli.StringFlag{Name: "host", Aliases: []string{"base-uri"}, Value: defaultHost, Destination: &f.Host, Sources: env.Vars("WARP_HOST"),
 			Usage: "`HOST`:PORT of the store; several as a,b or node{1...8}:900{0...3} or file:NAME; embedded is a store in memory"},
 		&cli.StringFlag{Name: "access-key", Aliases: []string{"s3-access-key"}, Destination: &f.AccessKey, Sources: env.Vars("WARP_ACCESS_KEY"),
 			Usage: "access `KEY`, or account of Azure; default: AWS environment variables, then profiles"},
@@ -94,7 +94,7 @@ func (f *Flags) Group(env command.Environment) command.Group {
 			Usage: "use several credentials in turn; `FILE` has one ACCESS:SECRET or ACCESS:SECRET:TOKEN per line"},
 		&cli.StringFlag{Name: "sts-web-token", Destination: &f.webToken, Hidden: true, Sources: env.Vars("WARP_STS_WEB_TOKEN"),
 			Usage: "with --signature=STS_WEB_TOKEN: web identity `TOKEN` to exchange for credentials, or file:NAME"},
-		&cli.StringFlag{Name: "profile", Aliases: []string{"s3profile"}, Destination: &f.profile, Usage: "take credentials from this `PROFILE` of the shared AWS configuration"},
+		&cli.StringFlag{Name: "profile", Destination: &f.profile, Usage: "take credentials from this `PROFILE` of the shared AWS configuration"},
 		&flagtype.Choice{Name: "host-select", Value: "weighed", Config: flagtype.Choices{"weighed", "roundrobin"}, Destination: &f.hostSelect,
 			Usage: "choose each request's host by `HOW`: weighed (fewest requests in flight, then longest idle) or roundrobin"},
 		&flagtype.Choice{Name: "engine", Value: "auto", Config: flagtype.Choices{"auto", "lean", "minio"}, Destination: &f.engine,

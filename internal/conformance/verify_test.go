@@ -50,7 +50,7 @@ func TestVerifyContent(t *testing.T) {
 		{"whole", []string{"get", "--obj.size=300KiB"}, 262_144, 262_144},
 		{"small", []string{"get", "--obj.size=1KiB"}, 1023, 1023},
 		{"range", []string{"get", "--obj.size=300KiB", "--range", "--range-size=70KiB"}, 70_000, -1},
-		{"fixed part", []string{"get", "--obj.size=300KiB", "--readoff=5000", "--readlen=100KiB"}, 99_999, 104_999},
+		{"fixed part", []string{"get", "--obj.size=300KiB", "--read-offset=5000", "--read-length=100KiB"}, 99_999, 104_999},
 		{"tar", []string{"get", "--obj.size=300KiB", "--reader=tar"}, 150_000, 150_000},
 		{"file", []string{"get", "--obj.size=300KiB", "--reader=file:" + file}, 150_000, 150_000},
 		{"shaped", []string{"get", "--obj.size=300KiB", "--obj.compressible=50", "--obj.dedup=30"}, 8191, 8191},
@@ -340,9 +340,9 @@ func TestReadPart(t *testing.T) {
 		bytes  int64
 	}{
 		{[]string{"--read-offset=1000", "--read-length=2KiB"}, "bytes=1000-3047", 2048},
-		{[]string{"--readoff=1000"}, "bytes=1000-9999", 9000},
-		{[]string{"--readlen=1"}, "bytes=0-0", 1},
-		{[]string{"--readoff=9999", "--readlen=1MiB"}, "bytes=9999-9999", 1},
+		{[]string{"--read-offset=1000"}, "bytes=1000-9999", 9000},
+		{[]string{"--read-length=1"}, "bytes=0-0", 1},
+		{[]string{"--read-offset=9999", "--read-length=1MiB"}, "bytes=9999-9999", 1},
 	} {
 		t.Run(strings.Join(c.flags, " "), func(t *testing.T) {
 			t.Parallel()
@@ -378,7 +378,7 @@ func TestPayloadIsWhatItShouldBe(t *testing.T) {
 			t.Run(filepath.Base(reader)+" "+engine, func(t *testing.T) {
 				t.Parallel()
 				b := newBed(t, stores.Shared(t, teststore.Embedded))
-				out, log := b.run("put", "--minsize=2KiB", "--maxsize=200KiB", "--concurrent=2", "--duration=100ms", "--seed=5", "--keep-data",
+				out, log := b.run("put", "--min-size=2KiB", "--max-size=200KiB", "--concurrent=2", "--duration=100ms", "--seed=5", "--keep-data",
 					"--reader="+reader, "--engine="+engine)
 				out.want(t, 0)
 				payload, err := generator.NewPayload(o)

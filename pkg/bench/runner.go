@@ -39,6 +39,9 @@ type Options struct {
 	TotalSize       int64   // the same in bytes
 	Rate            float64 // requests/s of an open loop; 0 = closed loop
 	Retries         int
+	RequestTimeout  time.Duration // of a whole request, however steadily it moves; 0 = none
+	TimesOfUse      bool          // see [lease.Options]
+	Batch           int           // objects that a request of clean-up lists or deletes; 0 = as many as there may be
 	MaxErrors       ErrorLimit
 	Payload         generator.PayloadOptions
 	Verify          Verify
@@ -48,6 +51,7 @@ type Options struct {
 	ObjectName      string
 	ObjectNameGiven bool
 	ReadOnly        bool   // objects are the bucket's own: write nothing, not even a marker
+	NoBucket        bool   // with ReadOnly: the operation is about no bucket
 	Versions        bool   // the operation needs a versioned bucket
 	Lock            bool   // the operation needs a bucket with object lock, and locks what it uploads
 	LockBucket      string // with Lock: used if Bucket exists without object lock; "" = refuse
@@ -88,6 +92,9 @@ func (o *Options) Buckets() string {
 
 // FullPrefix returns the prefix of all names of the run.
 func (o *Options) FullPrefix() string {
+	if o.Layout.Loader {
+		return joinPrefix(o.Prefix, "")
+	}
 	return joinPrefix(o.Prefix, generator.ClientPrefix(o.Seed, o.Client, o.Clients))
 }
 
@@ -200,6 +207,9 @@ func (r *Runner) open(ctx context.Context) error {
 		Names:    generator.NewNames(prefix, o.Seed, o.Layout),
 		Progress: r.Progress,
 	}
+	if o.NoBucket {
+		return nil
+	}
 	made, err := r.openBucket(ctx)
 	if err == nil && o.Lock {
 		err = r.openLock(ctx, made)
@@ -234,7 +244,7 @@ func (r *Runner) newLease() *lease.Lease {
 		Prefix: o.FullPrefix(), Layout: o.Layout, Seed: o.Seed, Client: o.Client, Clients: o.Clients,
 		ObjectKey: o.objectKey(), ObjectKeyChosen: o.ObjectNameGiven,
 		KeepData: o.KeepData, NoClear: o.NoClear, Locked: o.Lock,
-		Length: o.Lease, Concurrency: o.Concurrency, Progress: r.Progress,
+		Length: o.Lease, Concurrency: o.Concurrency, Batch: o.Batch, TimesOfUse: o.TimesOfUse, Progress: r.Progress,
 	})
 }
 

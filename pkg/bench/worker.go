@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"warp/internal/human"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
 	"warp/pkg/store"
@@ -111,7 +112,7 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 			w.trace.RecordPhases(&w.phases, all)
 		}
 		*req = Request{Engine: host, Trace: &w.trace, Objects: 1}
-		err := call(ctx, req)
+		err := limited(ctx, w.run.opts.RequestTimeout, req, call)
 		w.Env.Client.Release(host, err)
 		rec.Duration = time.Since(start)
 		rec.Endpoint = host.Endpoint
@@ -134,6 +135,20 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 		}
 		rec.Retries++
 	}
+}
+
+// limited calls with a limit on the time of the whole request.
+func limited(ctx context.Context, limit time.Duration, req *Request, call func(context.Context, *Request) error) error {
+	if limit == 0 {
+		return call(ctx, req)
+	}
+	short, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := call(short, req)
+	if err != nil && ctx.Err() == nil && short.Err() != nil {
+		return &store.Error{Code: store.CodeTimeout, Status: int(req.Trace.Status()), Message: "the request was not over after " + human.Duration(limit)}
+	}
+	return err
 }
 
 func backoff(attempt int) time.Duration {

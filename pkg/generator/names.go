@@ -42,6 +42,11 @@ type Layout struct {
 	NoPrefix bool // all threads directly under the prefix instead of a directory for each
 	Shards   int  // spread over that many directories, which the threads share; 0 = not
 	Random   bool // names of 32 characters in no order, instead of counted ones
+
+	// Loader has names as aisloader gives them, directly under a prefix that a person chose: they have nothing of the
+	// run in front of them.
+	Loader bool
+	Counts LoaderCounts // how it counts them, unless they are random
 }
 
 // MaxShards is as many directories as Layout.Shards can ask for: their names have five digits.
@@ -76,9 +81,12 @@ func (g *Names) Key(thread uint32, n uint64) string {
 
 // AppendKey appends the name of object n of a thread.
 func (g *Names) AppendKey(dst []byte, thread uint32, n uint64) []byte {
+	if g.counted() {
+		return g.appendCounted(dst, n)
+	}
 	dst = g.AppendThreadPrefix(dst, thread)
 	if g.layout.Shards > 0 {
-		dst = append(appendDecimal(dst, g.shard(thread, n), shardLen), '/')
+		dst = g.appendShard(dst, g.shard(thread, n))
 	}
 	if g.layout.Random {
 		dst = appendBase32(dst, mix(n^g.threadKey(thread)), numberLen)
@@ -103,7 +111,17 @@ func (g *Names) AppendThreadPrefix(dst []byte, thread uint32) []byte {
 }
 
 // threadsApart says whether each thread has a directory of its own.
-func (g *Names) threadsApart() bool { return !g.layout.NoPrefix && g.layout.Shards == 0 }
+func (g *Names) threadsApart() bool {
+	return !g.layout.NoPrefix && g.layout.Shards == 0 && !g.layout.Loader
+}
+
+// appendShard appends the name of a directory with a "/".
+func (g *Names) appendShard(dst []byte, shard uint64) []byte {
+	if g.layout.Loader {
+		return append(appendDigits(dst, shard, shardLen, 16), '/')
+	}
+	return append(appendDigits(dst, shard, shardLen, 10), '/')
+}
 
 // shard is the directory of an object. Threads begin at places that are spread evenly however many they are, so
 // that few objects of many threads fill all directories alike.
@@ -122,6 +140,9 @@ const (
 // Owns tells whether Key can have made this name, or what a suffix makes of it: it reads thread and n back, and makes
 // the name again.
 func (g *Names) Owns(key string) bool {
+	if g.layout.Loader {
+		return g.made(key)
+	}
 	if plain, ok := strings.CutSuffix(key, ArchiveSuffix); ok {
 		return g.made(plain)
 	}
@@ -168,6 +189,10 @@ func (g *Names) Parse(key string) (thread uint32, n uint64, ok bool) {
 	rest, ok := strings.CutPrefix(key, g.prefix)
 	if !ok {
 		return 0, 0, false
+	}
+	if g.counted() {
+		n, ok = g.parseCounted(key, rest)
+		return 0, n, ok
 	}
 	code, number := g.split(rest)
 	threadBits, ok := parseBase32(code, codeLen)
@@ -246,15 +271,15 @@ func appendBase32(dst []byte, v uint64, chars int) []byte {
 	return dst
 }
 
-// appendDecimal appends v with leading zeros.
-func appendDecimal(dst []byte, v uint64, digits int) []byte {
+// appendDigits appends v with leading zeros, in base 10 or 16.
+func appendDigits(dst []byte, v uint64, digits int, base uint64) []byte {
 	at := len(dst) + digits
 	for range digits {
 		dst = append(dst, '0')
 	}
-	for ; v > 0; v /= 10 {
+	for ; v > 0; v /= base {
 		at--
-		dst[at] = byte('0' + v%10)
+		dst[at] = "0123456789abcdef"[v%base]
 	}
 	return dst
 }

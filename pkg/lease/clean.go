@@ -15,13 +15,14 @@ import (
 type Selection struct {
 	Run    string
 	Seed   *uint64
+	Kept   bool                             // also all that have ended and were to keep their objects
 	DryRun bool                             // remove nothing, call Would
 	Would  func(run string, o store.Object) // for every object that would be removed
 }
 
 // named reports whether somebody meant these runs and no others. Only then are
 // objects removed that a run was to keep.
-func (s *Selection) named() bool { return s.Run != "" || s.Seed != nil }
+func (s *Selection) named() bool { return s.Run != "" || s.Seed != nil || s.Kept }
 
 func (s *Selection) has(m *marker) bool {
 	return (s.Run == "" || m.Run == s.Run) && (s.Seed == nil || m.Seed == *s.Seed)
@@ -196,7 +197,7 @@ func (l *Lease) findObjects(ctx context.Context, m *marker) (own []store.Object,
 	names := m.names()
 	list := store.List{Bucket: l.bucket, Prefix: m.Prefix, Versions: state != ""}
 	err = l.store.List(ctx, list, func() { own = nil }, func(o store.Object) bool {
-		if names.Owns(o.Key) {
+		if m.wrote(names, &o) {
 			own = append(own, o)
 		}
 		return true

@@ -41,6 +41,8 @@ type Options struct {
 	Locked          bool          // objects may be under a retention in governance mode
 	Length          time.Duration // of the lease, unless it is renewed
 	Concurrency     int           // requests that delete at a time
+	Batch           int           // objects that one request lists or deletes; 0 = as many as there may be
+	TimesOfUse      bool          // the store shows when objects were last used, and not when they were written
 	Progress        Progress      // nil = nobody is interested
 }
 
@@ -119,7 +121,7 @@ func (l *Lease) Acquire(ctx context.Context) error {
 	if err := l.claimObjectKey(ctx, others); err != nil {
 		return err
 	}
-	return l.changeOwn(ctx, func(m *marker) { m.Claimed = true })
+	return l.changeOwn(ctx, func(m *marker) { m.claim(modified) })
 }
 
 // writeOwn writes the run's marker and returns when, by the store's clock.
@@ -158,6 +160,8 @@ func (l *Lease) checkNames(m *foundMarker) error {
 		return nil
 	}
 	switch {
+	case m.kept() && m.counted(): // whoever writes its objects again has them from then on
+		return nil
 	case m.kept() && !l.own.marker.Keep:
 		return fmt.Errorf("run %s kept objects under these names: use another --seed, or --keep-data to write them again and keep them, or remove them with warp clean --run=%s", m.Run, m.Run)
 	case m.kept():
@@ -190,6 +194,9 @@ func (l *Lease) removeDead(ctx context.Context, m *foundMarker, others []foundMa
 // is not warp's, be it an old version or hidden by a delete marker.
 func (l *Lease) checkPrefixFree(ctx context.Context, others []foundMarker) error {
 	prefix := l.own.marker.Prefix
+	if l.own.marker.Loader != nil {
+		return l.checkLoaderNamesFree(ctx, others)
+	}
 	for _, m := range others {
 		if m.Prefix == prefix && m.kept() {
 			return nil // they are warp's, and stay

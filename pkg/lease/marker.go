@@ -37,6 +37,9 @@ type marker struct {
 	LeaseS    float64 `json:"lease_s"` // alive for this long after the marker was last written
 	Keep      bool    `json:"keep,omitempty"`
 
+	// Loader is set where names are those of aisloader, directly under the prefix that a person chose.
+	Loader *loaderNames `json:"loader,omitempty"`
+
 	// Object is the object whose name a person chose, if there is one.
 	Object *namedObject `json:"fixed,omitempty"`
 
@@ -58,20 +61,27 @@ type marker struct {
 func (m *marker) key() string { return markerPrefix + m.Run + ".json" }
 
 func (m *marker) names() *generator.Names {
-	return generator.NewNames(m.Prefix, m.Seed, generator.Layout{NoPrefix: m.NoPrefix, Shards: m.Shards, Random: m.Random})
+	layout := generator.Layout{NoPrefix: m.NoPrefix, Shards: m.Shards, Random: m.Random}
+	if m.Loader != nil {
+		layout.Loader, layout.Counts = true, m.Loader.counts()
+	}
+	return generator.NewNames(m.Prefix, m.Seed, layout)
 }
 
 // valid reports whether the content of the object at key can be a marker of
 // ours.
 func (m *marker) valid(key string) bool {
-	return m.Run != "" && m.key() == key && m.LeaseS > 0 &&
-		strings.HasSuffix(m.Prefix, generator.ClientPrefix(m.Seed, m.Client, m.Clients))
+	return m.Run != "" && m.key() == key && m.LeaseS > 0 && (m.Loader == nil || m.Loader.valid()) &&
+		(m.Loader != nil || strings.HasSuffix(m.Prefix, generator.ClientPrefix(m.Seed, m.Client, m.Clients)))
 }
 
 // overlaps reports whether names of one run can lie below the prefix of the
 // other. Clients of one seed lie side by side, but below a run of that seed
 // that is no client.
 func (m *marker) overlaps(o *marker) bool {
+	if m.Loader != nil || o.Loader != nil {
+		return m.overlapsLoader(o)
+	}
 	return strings.HasPrefix(m.Prefix, o.Prefix) || strings.HasPrefix(o.Prefix, m.Prefix)
 }
 
@@ -95,7 +105,7 @@ func (f *foundMarker) expired() bool { return f.age.Seconds() > f.LeaseS }
 
 // owns reports whether objects named by m belong to f's run.
 func (f *foundMarker) owns(m *marker) bool {
-	return f.Prefix == m.Prefix && f.Claimed && (f.Keep || !f.expired())
+	return f.Prefix == m.Prefix && f.sameKind(m) && f.Claimed && (f.Keep || !f.expired())
 }
 
 // maxMarkerSize is far more than any marker needs.
@@ -123,7 +133,7 @@ func (l *Lease) otherMarkers(ctx context.Context, own *marker, written time.Time
 			return nil, now, err
 		}
 		if m != nil {
-			found = append(found, foundMarker{marker: *m, age: now.Sub(o.LastModified)})
+			found = append(found, newFoundMarker(m, o.LastModified, now))
 		}
 	}
 	return found, now, nil

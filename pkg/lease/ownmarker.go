@@ -30,7 +30,7 @@ func (l *Lease) newOwnMarker() *ownMarker {
 	o := &l.opts
 	return &ownMarker{store: l.store, bucket: l.bucket, term: newTerm(o.Length), marker: marker{
 		Warp: o.Warp, Run: o.Run, Benchmark: o.Benchmark, Prefix: o.Prefix,
-		NoPrefix: o.Layout.NoPrefix, Shards: o.Layout.Shards, Random: o.Layout.Random,
+		NoPrefix: o.Layout.NoPrefix, Shards: o.Layout.Shards, Random: o.Layout.Random, Loader: newLoaderNames(o),
 		Client: o.Client, Clients: o.Clients,
 		Seed: o.Seed, LeaseS: o.Length.Seconds(), Keep: o.KeepData || o.NoClear, Locked: o.Locked,
 	}}

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"warp/pkg/generator"
 	"warp/pkg/store"
 )
 
@@ -40,7 +39,7 @@ func (l *Lease) removeObjects(ctx context.Context, m *marker, others []foundMark
 	l.progress.Begin("Cleaning up", 0)
 	defer l.progress.End()
 	own := before.IsZero() // this run's own marker, as it has it itself
-	if err := l.removeNamedObject(ctx, m, own); err != nil || m.ownedByOther(others) {
+	if err := l.removeNamedObject(ctx, m, own); err != nil || !m.counted() && m.ownedByOther(others) {
 		return err
 	}
 	state, err := l.store.Versioning(ctx, l.bucket)
@@ -50,7 +49,7 @@ func (l *Lease) removeObjects(ctx context.Context, m *marker, others []foundMark
 	names := m.names()
 	var later string
 	ours := func(o store.Object) bool {
-		if !names.Owns(o.Key) {
+		if !m.wrote(names, &o) {
 			return false
 		}
 		if !before.IsZero() && !o.LastModified.Before(before) {
@@ -67,7 +66,7 @@ func (l *Lease) removeObjects(ctx context.Context, m *marker, others []foundMark
 		}
 	}
 	if err == nil {
-		err = l.abortUploads(ctx, names)
+		err = l.abortUploads(ctx, func(key string) bool { return m.mayName(names, key) })
 	}
 	if err == nil {
 		err = l.store.RemoveFolders(ctx, l.bucket, m.Prefix)
@@ -81,8 +80,8 @@ func (l *Lease) removeObjects(ctx context.Context, m *marker, others []foundMark
 // abortUploads removes what the run was uploading in parts, which is in no
 // listing of objects. The whole bucket is looked at, since MinIO takes a
 // prefix for one whole name.
-func (l *Lease) abortUploads(ctx context.Context, names *generator.Names) error {
-	err := l.store.AbortUploads(ctx, l.bucket, "", names.Owns)
+func (l *Lease) abortUploads(ctx context.Context, ours func(key string) bool) error {
+	err := l.store.AbortUploads(ctx, l.bucket, "", ours)
 	switch {
 	case store.CodeOf(err) == "AccessDenied":
 		// Few need this right, so lacking it must not make every run fail.
@@ -179,7 +178,7 @@ func (l *Lease) removeAll(ctx context.Context, all removal) error {
 			}
 		})
 	}
-	err := l.sendBatches(ctx, store.List{Bucket: l.bucket, Prefix: all.prefix, Versions: all.versions}, all.ours, batches)
+	err := l.sendBatches(ctx, store.List{Bucket: l.bucket, Prefix: all.prefix, Versions: all.versions, MaxKeys: l.opts.Batch}, all.ours, batches)
 	close(batches)
 	wg.Wait()
 	if cause := context.Cause(ctx); cause != nil {
@@ -217,8 +216,12 @@ func (l *Lease) sendBatches(ctx context.Context, list store.List, ours func(stor
 // but fewer after an interruption, so that a slow store is seen to make
 // progress.
 func (l *Lease) maxBatch() int {
+	most := 1000
 	if l.interrupted.Load() {
-		return 100
+		most = 100
 	}
-	return 1000
+	if l.opts.Batch > 0 {
+		most = min(most, l.opts.Batch)
+	}
+	return most
 }

@@ -13,7 +13,10 @@ type Destinations struct {
 	Influx      *InfluxOptions `json:"influx,omitempty"` // nil = nowhere
 	StatsD      string         `json:"statsd,omitempty"` // host:port
 	StatsDProbe bool           `json:"statsd_probe,omitempty"`
-	Metrics     bool           `json:"metrics,omitempty"` // keep them for whoever fetches them
+	// StatsDLoader is the id of a loader whose metrics have the names that NVIDIA's aisloader gives them; "" = they have
+	// warp's own.
+	StatsDLoader string `json:"statsd_loader,omitempty"`
+	Metrics      bool   `json:"metrics,omitempty"` // keep them for whoever fetches them
 }
 
 // An Export is a bench.Sink that says at the end what was lost; "" = nothing.

@@ -15,7 +15,7 @@ import (
 func TestPhasesInStatsD(t *testing.T) {
 	t.Parallel()
 	r := teststore.StartReceiver(t, teststore.StatsdExporter, teststore.ReceiverOptions{})
-	s, err := newStatsD(r.UDP, "host", "client")
+	s, err := newStatsD(r.UDP, "warp.host-client.")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -268,7 +268,7 @@ func TestStatsD(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	s, err := newStatsD(l.LocalAddr().String(), "node.example", "Ab3d")
+	s, err := newStatsD(l.LocalAddr().String(), "warp.node_example-Ab3d.")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,7 +319,7 @@ func TestStatsDThatIsDead(t *testing.T) {
 	}
 	addr := l.LocalAddr().String()
 	_ = l.Close()
-	s, err := newStatsD(addr, "h", "c")
+	s, err := newStatsD(addr, "warp.h-c.")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,7 @@ const (
 type statsD struct {
 	conn   net.Conn
 	prefix string
+	loader bool // metrics have the names of NVIDIA's aisloader
 	last   time.Time
 	since  totals // since the last flush, over all endpoints
 	flying map[string]int
@@ -52,10 +53,15 @@ func (d *Destinations) openStatsD(_ context.Context, client string, _ func(strin
 	if err != nil {
 		host = "unknown"
 	}
-	s, err := newStatsD(d.StatsD, host, client)
+	tool := "warp."
+	if d.StatsDLoader != "" {
+		tool, client = "aisloader.", d.StatsDLoader
+	}
+	s, err := newStatsD(d.StatsD, tool+metricName(host)+"-"+metricName(client)+".")
 	if err != nil {
 		return nil, fmt.Errorf("--statsd: %w", err)
 	}
+	s.loader = d.StatsDLoader != ""
 	if !d.StatsDProbe {
 		return s, nil
 	}
@@ -66,13 +72,23 @@ func (d *Destinations) openStatsD(_ context.Context, client string, _ func(strin
 	return s, nil
 }
 
-// newStatsD sends to addr, under warp.<host>-<client>. Nothing is sent yet.
-func newStatsD(addr, host, client string) (*statsD, error) {
+// ProbeStatsD reports an error if it can tell that nobody listens at addr.
+func ProbeStatsD(addr string) error {
+	s, err := newStatsD(addr, "")
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return s.probe()
+}
+
+// newStatsD sends to addr, under names with that prefix. Nothing is sent yet.
+func newStatsD(addr, prefix string) (*statsD, error) {
 	conn, err := net.Dial("udp", addr)
 	if err != nil {
 		return nil, err
 	}
-	s := &statsD{conn: conn, prefix: "warp." + metricName(host) + "-" + metricName(client) + ".", last: time.Now()}
+	s := &statsD{conn: conn, prefix: prefix, last: time.Now()}
 	s.buffer = newBuffer(statsdQueue, func(packet []byte) error {
 		_, err := conn.Write(packet)
 		return err
@@ -141,9 +157,13 @@ func (s *statsD) metrics(t *total, seconds float64) {
 	s.add(name, "errors", float64(t.errors), "c")
 	s.add(name, "pending", float64(s.flying[t.op]), "g")
 	s.add(name, "throughput", float64(t.bytes)/seconds, "g")
-	for i, p := range t.phases {
-		if p.n > 0 {
-			s.timer(name, "latency."+oplog.PhaseNames[i], p.sum.Seconds()/float64(p.n), p.n)
+	if s.loader {
+		s.loaderPhases(name, t)
+	} else {
+		for i, p := range t.phases {
+			if p.n > 0 {
+				s.timer(name, "latency."+oplog.PhaseNames[i], p.sum.Seconds()/float64(p.n), p.n)
+			}
 		}
 	}
 	if t.answered == 0 {
@@ -152,6 +172,32 @@ func (s *statsD) metrics(t *total, seconds float64) {
 	s.timer(name, "latency", t.time.mean(t.answered), t.answered)
 	s.add(name, "minlatency", 1000*t.time.min.Seconds(), "ms")
 	s.add(name, "maxlatency", 1000*t.time.max.Seconds(), "ms")
+}
+
+// loaderPhases sends the phases under the names that aisloader has for its target. The hop through a proxy, where there is
+// one, is in them.
+func (s *statsD) loaderPhases(name string, t *total) {
+	const dns, connect, tls, send, wait, receive = 0, 1, 2, 3, 4, 5 // indices of oplog.PhaseNames
+	n := t.phases[send].n
+	if n == 0 {
+		return
+	}
+	for _, l := range []struct {
+		metric string
+		phases []int
+	}{
+		{"latency.targetconn", []int{dns, connect, tls}},
+		{"latency.targetrequest", []int{send}},
+		{"latency.targetresponse", []int{wait}},
+		{"latency.target", []int{send, wait}},
+		{"latency.posthttp", []int{receive}},
+	} {
+		var sum time.Duration
+		for _, phase := range l.phases {
+			sum += t.phases[phase].sum
+		}
+		s.timer(name, l.metric, sum.Seconds()/float64(n), n)
+	}
 }
 
 // timer sends the mean of n times. One value represents all of the interval: the sample rate says for how many.

@@ -39,6 +39,23 @@ type Transformation struct {
 	Spec []byte // of its pod, as Kubernetes takes it, in YAML
 }
 
+// A PropertySetter is an [Admin] of a store whose buckets have properties.
+type PropertySetter interface {
+	// SetProperties gives the bucket the properties of [AIStore.Properties].
+	SetProperties(ctx context.Context, bucket string) error
+}
+
+// SetProperties gives a bucket the properties of [AIStore.Properties]. It returns [ErrUnsupported] where the store's
+// buckets have none.
+func (c *Client) SetProperties(ctx context.Context, bucket string) error {
+	return c.anyHost(ctx, func(h *Host) error {
+		if setter, ok := h.admin.(PropertySetter); ok {
+			return setter.SetProperties(ctx, bucket)
+		}
+		return ErrUnsupported
+	})
+}
+
 // Transforms returns the admin that starts and stops transformations; false where the store has none.
 func (h *Host) Transforms() (Transformer, bool) {
 	t, ok := h.admin.(Transformer)

@@ -23,6 +23,8 @@ type Admin struct {
 var (
 	_ store.Admin         = (*Admin)(nil)
 	_ store.BucketRemover = (*Admin)(nil)
+
+	_ store.PropertySetter = (*Admin)(nil)
 )
 
 func newAdmin(cfg *store.Config, at store.Address, api *rest.API) (*Admin, error) {
@@ -113,6 +115,11 @@ func (a *Admin) MakeBucket(ctx context.Context, name string, lock bool) error {
 	}
 	_, err = a.Put(ctx, store.Put{Ref: store.Ref{Bucket: name, Key: ownMark}, Body: bytes.NewReader(nil)}, newTrace())
 	return err
+}
+
+// SetProperties gives the bucket the properties that are asked for.
+func (a *Admin) SetProperties(ctx context.Context, name string) error {
+	return a.do(ctx, http.MethodPatch, name, "", &action{Action: "set-bprops", Value: json.RawMessage(a.ais.Properties)})
 }
 
 // MadeByWarp reports whether the bucket has warp's mark.

@@ -64,6 +64,17 @@ func (a *Admin) MakeBucket(ctx context.Context, bucket string, lock bool) error 
 	return nil
 }
 
+func (a *Admin) RemoveBucket(ctx context.Context, bucket string) (removed bool, err error) {
+	if !a.MadeByWarp(ctx, bucket) {
+		return false, nil
+	}
+	err = asError(a.core.RemoveBucket(ctx, bucket), nil)
+	if store.CodeOf(err) == "BucketNotEmpty" {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 func (a *Admin) MadeByWarp(ctx context.Context, bucket string) bool {
 	t, err := a.core.GetBucketTagging(ctx, bucket)
 	return err == nil && t.ToMap()[ownTag] == "warp"

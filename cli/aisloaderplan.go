@@ -1,0 +1,259 @@
+package cli
+
+import (
+	"cmp"
+	"crypto/rand"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"warp/cli/aisloader"
+	"warp/cli/exit"
+	"warp/cli/flagtype"
+	"warp/pkg/bench"
+	"warp/pkg/generator"
+	"warp/pkg/store"
+	"warp/pkg/store/engines"
+)
+
+// Defaults of aisloader.
+const (
+	loaderReader          = "sg" // memory that is scattered there; random bytes in memory here
+	defaultLoaderTimeout  = 10 * time.Minute
+	defaultLoaderDuration = time.Minute
+)
+
+// A loaderPlan is what the flags of aisloader come to.
+type loaderPlan struct {
+	opts    bench.Options
+	op      *bench.Loader
+	bucket  aisloader.Bucket
+	id      uint64 // of the loader, for StatsD
+	keep    bool   // all objects stay
+	kept    bool   // the objects of earlier runs are removed as well
+	idle    bool   // nothing is uploaded or downloaded
+	newName bool   // the bucket has a name that nobody knows yet
+
+	transform store.Transformation // of downloads from AIStore; without a name there is none
+}
+
+// settle checks the flags and finds out what they come to. It touches nothing.
+func (f *loaderFlags) settle() (*loaderPlan, error) {
+	p := &loaderPlan{op: &bench.Loader{Unique: f.unique, Epochs: f.epochs, Batch: f.batch, Cached: f.cached}}
+	for _, step := range []func(*loaderPlan) error{f.settleTarget, f.settleLoad, f.settleSizes, f.settleNames, f.settleOptions} {
+		if err := step(p); err != nil {
+			return nil, err
+		}
+	}
+	return p, f.settleFiles(p)
+}
+
+// settleTarget finds the store and the bucket.
+func (f *loaderFlags) settleTarget(p *loaderPlan) (err error) {
+	if p.newName = f.bucket == ""; p.newName {
+		f.bucket = "warp-aisloader-" + strings.ToLower(rand.Text()[:10])
+	}
+	if p.bucket, err = aisloader.ParseBucket(f.bucket, f.provider); err != nil {
+		return exit.Usagef("--bucket and --provider: %w", err)
+	}
+	f.store.Bucket = p.bucket.Name
+	if f.store.Timeout == 0 {
+		f.store.Timeout = forever
+	}
+	if f.s3Endpoint == "" {
+		err = f.useAIStore(p)
+	} else {
+		err = f.useS3(p)
+	}
+	f.target.Say(f.env, &f.store)
+	if err == nil {
+		err = f.target.Check()
+	}
+	if err == nil {
+		err = f.target.OneBucket("aisloader works in one bucket")
+	}
+	return err
+}
+
+// forever is longer than any run.
+const forever = 10 * 365 * 24 * time.Hour
+
+// useS3 talks to S3 without AIStore.
+func (f *loaderFlags) useS3(p *loaderPlan) error {
+	for _, name := range []string{"ip", "port", "tokenfile", "bprops", "latest", "cached", "etl", "etl-spec", "getconfig"} {
+		if f.given(name) {
+			return exit.Usagef("--%s is about AIStore, and --s3endpoint talks to S3 directly: leave out one of them", name)
+		}
+	}
+	if p.bucket.Provider != "aws" && (p.bucket.Provider != "ais" || strings.Contains(f.bucket, "://")) {
+		return exit.Usagef("--s3endpoint talks to S3, and %s://%s is no bucket of it: write s3://%s", p.bucket.Provider, p.bucket.Name, p.bucket.Name)
+	}
+	f.store.Host, f.store.Provider = f.s3Endpoint, engines.S3
+	f.store.Checksum = ""
+	if f.given("cksum-type") {
+		f.store.Checksum = loaderChecksums()[f.checksum]
+	}
+	return nil
+}
+
+// loaderChecksums are the names that the kinds of checksums have in S3.
+func loaderChecksums() map[string]string {
+	return map[string]string{"none": "", "xxhash": "XXH64", "md5": "MD5", "crc32c": "CRC32C", "sha256": "SHA256", "sha512": "SHA512"}
+}
+
+func loaderChecksumNames() flagtype.Choices {
+	return flagtype.Choices{"none", "xxhash", "md5", "crc32c", "sha256", "sha512"}
+}
+
+// settleLoad finds out what is done, and until when.
+func (f *loaderFlags) settleLoad(p *loaderPlan) (err error) {
+	total, err := loaderSize("totalputsize", f.totalSize)
+	if err != nil {
+		return err
+	}
+	if p.newName && !f.given("pctput") && !f.getConfig {
+		f.pctPut = 100 // there is nothing to read
+	}
+	bounded := total > 0 || f.epochs > 0
+	if bounded && !f.given("duration") {
+		f.ends.duration = 0
+	}
+	p.op.PutPercent = f.pctPut
+	f.progress.interval = time.Duration(max(f.statsInterval, 1)) * time.Second // while it prepares
+	p.opts.Duration, p.opts.TotalSize, p.opts.MaxObjects = f.ends.duration, total, int64(f.maxPuts)
+	p.idle = f.ends.duration == 0 && !bounded && f.maxPuts == 0
+	p.keep = f.given("cleanup") && !f.cleanup || f.getConfig
+	p.kept = f.cleanup && !f.getConfig
+	switch {
+	case f.readerType == "file":
+		return exit.Usagef("--readertype=file: warp makes payload in memory, so that the local disk is not what is measured").WithHint("use --readertype=sg")
+	case f.epochs > 0 && f.pctPut == 100:
+		return exit.Usagef("--epochs are passes over objects that are read, and --pctput=100 reads none: leave out one of them")
+	case f.skipList && f.fileList == "" && f.pctPut < 100:
+		return exit.Usagef("--skiplist is for --pctput=100 only: downloads need the listing, or --filelist")
+	case f.concurrent > bench.MaxThreads:
+		return exit.Usagef("--numworkers=%d is more than %d", f.concurrent, bench.MaxThreads)
+	case f.testProbe && !f.statsdProbe:
+		return exit.Usagef("--test-probe and --statsdprobe=false contradict each other: leave out one of them")
+	}
+	if f.fileList != "" && f.pctPut < 100 {
+		p.op.Keys, err = readKeys(f.fileList)
+	}
+	return err
+}
+
+// settleSizes finds out how large objects are, and which part of them is read.
+func (f *loaderFlags) settleSizes(p *loaderPlan) error {
+	var sizes [4]int64
+	for i, size := range []struct{ flag, text string }{
+		{"minsize", f.minSize}, {"maxsize", f.maxSize}, {"readoff", f.readOffset}, {"readlen", f.readLength},
+	} {
+		var err error
+		if sizes[i], err = loaderSize(size.flag, cmp.Or(size.text, "0")); err != nil {
+			return err
+		}
+	}
+	least, most := sizes[0], sizes[1]
+	p.op.ReadOffset, p.op.ReadLength = sizes[2], sizes[3]
+	switch {
+	case p.transform.Name != "" && (p.op.ReadOffset > 0 || p.op.ReadLength > 0):
+		return exit.Usagef("--etl and --etl-spec transform whole objects: leave out --readoff and --readlen")
+	case least > most:
+		return exit.Usagef("--minsize=%s is more than --maxsize=%s", f.minSize, f.maxSize).WithHint("give both")
+	case most > maxObject:
+		return exit.Usagef("--maxsize=%s is more than %s, the largest object of S3", f.maxSize, flagtype.FormatSize(maxObject))
+	case f.pctPut > 0 && f.pctPut < 100 && p.op.ReadOffset > 0 && p.op.ReadOffset >= least:
+		return exit.Usagef("--readoff=%s is not inside of objects that may have --minsize=%s only", f.readOffset, f.minSize)
+	}
+	var err error
+	if p.op.Sizes, err = generator.ParseSizes(fmt.Sprintf("%d-%d", least, most), false); err != nil {
+		return exit.Usagef("--minsize and --maxsize: %w", err)
+	}
+	f.payload.reader = f.readerType
+	if f.readerType == readerTar && least < generator.TarLeast {
+		return exit.Usagef("--readertype=tar: a TAR with a file in it has at least %d bytes, and --minsize=%s is less", generator.TarLeast, f.minSize)
+	}
+	return nil
+}
+
+func loaderSize(flag, text string) (int64, error) {
+	n, err := aisloader.ParseSize(text)
+	if err != nil {
+		return 0, exit.Usagef("--%s: %w", flag, err)
+	}
+	return n, nil
+}
+
+// settleNames finds out what objects are called.
+func (f *loaderFlags) settleNames(p *loaderPlan) error {
+	id, notNumber := strconv.ParseUint(f.loaderID, 10, 64)
+	p.opts.Layout = generator.Layout{Loader: true, Shards: f.shards}
+	p.id = id
+	switch {
+	case f.loaders > 0 && f.hashBits > 0:
+		return exit.Usagef("--loadernum and --loaderidhashlen both say what ids are: leave out one of them")
+	case f.hashBits > generator.MaxLoaderBits:
+		return exit.Usagef("--loaderidhashlen=%d is more than %d bits, and would leave no room for the numbers of objects", f.hashBits, generator.MaxLoaderBits)
+	case f.hashBits == 0 && notNumber != nil:
+		return exit.Usagef("--loaderid: %q is not a whole number from 0 up", f.loaderID).WithHint("for a hash of it as the id add --loaderidhashlen=8")
+	case f.loaders > 0 && id >= uint64(f.loaders):
+		return exit.Usagef("--loaderid=%d is not below --loadernum=%d", id, f.loaders).WithHint("ids begin at 0")
+	case f.hashBits > 0:
+		p.opts.Layout.Counts = generator.CountsOfNamedLoader(f.loaderID, f.hashBits)
+		p.id = p.opts.Layout.Counts.ID
+	case f.loaders > 0:
+		p.opts.Layout.Counts = generator.CountsOfLoader(id, uint64(f.loaders))
+	default:
+		p.opts.Layout.Random = f.randomName
+	}
+	if f.subdir == "" {
+		return nil
+	}
+	p.opts.Prefix = path.Clean(f.subdir)
+	if first, _, _ := strings.Cut(p.opts.Prefix, "/"); first == "" || first == "." || first == ".." || first == ".warp" {
+		return exit.Usagef("--subdir=%s: object names cannot begin like that", f.subdir).WithHint("write it like a/b")
+	}
+	p.op.Prefix = f.subdir
+	return nil
+}
+
+// settleOptions completes the options of the run.
+func (f *loaderFlags) settleOptions(p *loaderPlan) (err error) {
+	client := randomID()
+	o := &p.opts
+	o.Benchmark, o.Warp, o.RunID, o.ClientID = aisloaderName, thisBuild().version, randomID()+client, client
+	o.Bucket = f.target.Buckets[0]
+	if o.Seed = uint64(f.randomSeed); o.Seed == 0 {
+		o.Seed = uint64(time.Now().UnixNano())
+	}
+	o.Concurrency, o.Batch, o.MaxErrors = f.concurrent, f.batch, f.maxErrors
+	if f.given("timeout") {
+		o.RequestTimeout = f.store.Timeout
+	} else {
+		o.RequestTimeout = defaultLoaderTimeout
+	}
+	if o.RequestTimeout == forever {
+		o.RequestTimeout = 0
+	}
+	o.Lease, o.KeepData, o.ReadOnly = time.Minute, p.keep, f.pctPut == 0 || f.getConfig
+	o.TraceHTTP, o.TraceSample = f.trace.on, 1
+	o.NoBucket = f.getConfig
+	switch {
+	case p.transform.Name != "":
+		o.Verify = bench.VerifyNone // what comes is another object
+	case !f.verifyHash || p.op.ReadOffset > 0 || p.op.ReadLength > 0:
+		o.Verify = bench.VerifyETag
+	default:
+		o.Verify = bench.VerifyStored
+	}
+	o.Payload, err = f.payload.options(o.Seed)
+	return err
+}
+
+// settleFiles refuses files that could not be written.
+func (f *loaderFlags) settleFiles(p *loaderPlan) error {
+	f.log = logPath(f.benchdata, p.opts.Benchmark, p.opts.ClientID)
+	return checkLog(f.log)
+}

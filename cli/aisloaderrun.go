@@ -1,0 +1,353 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"warp/cli/aisloader"
+	"warp/cli/command"
+	"warp/cli/exit"
+	"warp/cli/live"
+	"warp/cli/newfile"
+	"warp/internal/human"
+	"warp/pkg/bench"
+	"warp/pkg/generator"
+	"warp/pkg/lease"
+	"warp/pkg/sink"
+	"warp/pkg/store"
+)
+
+// showLoaderID prints what --getloaderid asks for.
+func (f *loaderFlags) showLoaderID(inv *command.Invocation) error {
+	p := &loaderPlan{op: &bench.Loader{}}
+	if err := f.settleNames(p); err != nil {
+		return err
+	}
+	if p.opts.Layout.Random {
+		inv.Notef("names of objects are random: the id 0x%x is for StatsD only", p.id)
+	}
+	return inv.Result(func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "0x%x\n", p.id)
+		return err
+	})
+}
+
+// showRun is the dry run.
+func (f *loaderFlags) showRun(inv *command.Invocation, p *loaderPlan) error {
+	d := &dryRun{Benchmark: p.opts.Benchmark, Parameters: map[string]string{}}
+	for _, g := range inv.Command.Groups {
+		d.addGroup(inv, g)
+	}
+	hosts, err := f.plannedHosts()
+	if err != nil {
+		return err
+	}
+	d.say("requests go to %s", hosts)
+	switch {
+	case p.idle && p.keep:
+		d.say("nothing is done")
+	case p.idle:
+		d.say("what earlier runs of warp wrote to bucket %s is removed, and the bucket if warp made it", p.opts.Bucket)
+	default:
+		d.planBucket(&f.benchFlags, &p.opts)
+		if p.kept {
+			d.say("so is what earlier runs of warp wrote there, and the bucket if warp made it")
+		}
+		d.say("%s", f.describe(p))
+		d.planFiles(&f.benchFlags, &p.opts)
+	}
+	for i, line := range d.Plan {
+		d.Plan[i] = inv.Hide.Text(line)
+	}
+	return inv.Result(func(w io.Writer) error { return d.show(w, inv.JSON) })
+}
+
+// describe says what the run does.
+func (f *loaderFlags) describe(p *loaderPlan) string {
+	does := fmt.Sprintf("uploads objects of %s (%d %%) and downloads objects", p.op.Sizes, f.pctPut)
+	switch {
+	case f.getConfig:
+		does = "reads the configuration of the cluster"
+	case f.pctPut == 0:
+		does = "downloads objects"
+	case f.pctPut == 100:
+		does = fmt.Sprintf("uploads objects of %s", p.op.Sizes)
+	}
+	f.ends.passes = f.epochs > 0
+	return does + "; " + f.planEnd(benchmark{}, &p.opts)
+}
+
+// execute runs the load.
+func (f *loaderFlags) execute(ctx context.Context, inv *command.Invocation, p *loaderPlan) error {
+	if err := newfile.TryFolder("--benchdata", f.log); err != nil {
+		return err
+	}
+	if err := f.findStatsD(inv, p); err != nil {
+		return err
+	}
+	if !f.given("cleanup") {
+		inv.Notef("--cleanup is not given: what this run writes is removed at its end, and nothing else")
+	}
+	if p.newName && f.pctPut == 100 && !f.given("pctput") {
+		inv.Notef("bucket %s is new, and there is nothing to read: --pctput is 100", p.opts.Bucket)
+	}
+	p.opts.Redact = inv.Hide.Text
+	f.plan = fmt.Sprintf("bucket %s: %s", p.opts.Bucket, f.describe(p))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	out, closeOut, err := f.openTable(inv)
+	if err != nil {
+		return err
+	}
+	defer closeOut()
+	s := &session{Invocation: inv, flags: &f.benchFlags, opts: p.opts, path: f.log}
+	var op bench.Op = p.op
+	if f.getConfig {
+		op = bench.ReadConfig{}
+	}
+	local, err := newLocalLoad(ctx, s, op, cancel)
+	if err != nil {
+		return err
+	}
+	l := &aisloaderLoad{localLoad: local, flags: f, plan: p, table: aisloader.New(out, inv.JSON)}
+	p.op.Found = func(n int) { l.found = n }
+	local.runner.Progress = &loaderProgress{benchProgress: benchProgress{s: s}, load: l}
+	s.load = l
+	return s.run(ctx)
+}
+
+// findStatsD finds out whether somebody listens where metrics go. Where nobody has asked for metrics, they go to whoever
+// listens at the usual place.
+func (f *loaderFlags) findStatsD(inv *command.Invocation, p *loaderPlan) error {
+	addr := net.JoinHostPort(f.statsdHost, strconv.Itoa(f.statsdPort))
+	if f.statsdProbe || f.testProbe {
+		switch err := sink.ProbeStatsD(addr); {
+		case err == nil:
+		case f.testProbe:
+			return exit.Errorf("no StatsD listens at %s: %w", addr, err)
+		case f.given("statsdip") || f.given("statsdport"):
+			inv.Warnf("no StatsD listens at %s, so no metrics are sent: %v", addr, err)
+			return nil
+		default:
+			inv.Debugf("no StatsD listens at %s, so no metrics are sent: %v", addr, err)
+			return nil
+		}
+	}
+	f.exports.statsd, f.exports.statsdLoader = addr, strconv.FormatUint(p.id, 16)
+	return nil
+}
+
+// openTable opens what the table is written to.
+func (f *loaderFlags) openTable(inv *command.Invocation) (out io.Writer, closeOut func(), err error) {
+	if f.statsOutput == "" {
+		return inv.Out, func() {}, nil
+	}
+	file, err := os.Create(f.statsOutput)
+	if err != nil {
+		return nil, nil, exit.Usagef("--stats-output: %w", err)
+	}
+	return file, func() { _ = file.Close() }, nil
+}
+
+// An aisloaderLoad is a load of which aisloader's table is the report.
+type aisloaderLoad struct {
+	*localLoad
+	flags *loaderFlags
+	plan  *loaderPlan
+	table *aisloader.Table
+	found int // objects to read that were in the bucket
+	began time.Time
+
+	transforms bool // the transformation was started
+}
+
+// open makes AIStore ready for what the flags ask of it, and then as any run.
+func (l *aisloaderLoad) open(ctx context.Context) error {
+	if err := l.setProperties(ctx); err != nil {
+		return l.s.flags.target.ExplainOpen(ctx, err)
+	}
+	if err := l.startTransform(ctx); err != nil {
+		return l.s.flags.target.ExplainOpen(ctx, err)
+	}
+	return l.localLoad.open(ctx)
+}
+
+func (l *aisloaderLoad) run(ctx context.Context, sinks []bench.Sink) error {
+	return l.localLoad.run(ctx, append([]bench.Sink{l.table}, sinks...))
+}
+
+// report completes the log and the table.
+func (l *aisloaderLoad) report(_ context.Context, out *outcome) error {
+	unsaved, err := l.save(out)
+	if err != nil || l.began.IsZero() {
+		return err
+	}
+	if err := l.table.Finish(); err != nil {
+		return exit.Errorf("the table is not complete: %w", err)
+	}
+	s := l.s
+	for _, note := range out.Trailer.Notes {
+		s.Warnf("%s", note)
+	}
+	if out.Trailer.Reason != "" {
+		s.Notef("%s", out.Trailer.Reason)
+	}
+	if l.flags.statsOutput != "" {
+		s.Notef("statistics are in %s", l.flags.statsOutput)
+	}
+	l.say(fmt.Sprintf("\nActual run duration: %v", time.Since(l.began)))
+	return unsaved
+}
+
+// say writes to standard output what aisloader says there beside its table. --json has only the list there.
+func (l *aisloaderLoad) say(text string) {
+	if !l.s.JSON && !l.s.Quiet {
+		_ = l.s.Result(func(w io.Writer) error { _, err := fmt.Fprintln(w, l.s.Hide.Text(text)); return err })
+	}
+}
+
+// A loaderConfig is what aisloader shows of a run before it begins.
+type loaderConfig struct {
+	Proxy    string `json:"proxy"`
+	Provider string `json:"provider"`
+	Bucket   string `json:"bucket"`
+	Duration string `json:"duration"`
+	Total    int64  `json:"put upper bound"`
+	Put      int    `json:"put %"`
+	Least    int64  `json:"minimal object size in Bytes"`
+	Most     int64  `json:"maximum object size in Bytes"`
+	Workers  int    `json:"worker count"`
+	Interval string `json:"stats interval"`
+	Backing  string `json:"backed by"`
+	Cleanup  bool   `json:"cleanup"`
+	Seed     uint64 `json:"seed,string"`
+}
+
+func (l *aisloaderLoad) sayConfig() {
+	f, o := l.flags, &l.plan.opts
+	if f.pctPut < 100 && !f.getConfig {
+		l.say("Found " + human.Count(l.found, "existing object", "existing objects") + "\n")
+	}
+	duration := o.Duration.String()
+	if o.Duration == 0 {
+		duration = "-"
+	}
+	text, err := json.MarshalIndent(loaderConfig{
+		Proxy: strings.Join(l.target.Client.Endpoints(), ", "), Provider: l.plan.bucket.Provider, Bucket: o.Bucket, Duration: duration,
+		Total: o.TotalSize, Put: f.pctPut, Least: l.plan.op.Sizes.Min(), Most: l.plan.op.Sizes.Max(), Workers: o.Concurrency,
+		Interval: (time.Duration(f.statsInterval) * time.Second).String(), Backing: f.readerType, Cleanup: !l.plan.keep, Seed: o.Seed,
+	}, "", "    ")
+	if err == nil {
+		l.say("Run configuration:\n" + string(text))
+	}
+}
+
+// loaderProgress shows aisloader's table while a run is measured.
+type loaderProgress struct {
+	benchProgress
+	load *aisloaderLoad
+}
+
+func (p *loaderProgress) Measuring() (stop func()) {
+	l := p.load
+	l.sayConfig()
+	l.began = time.Now()
+	l.table.Begin()
+	if l.flags.statsInterval == 0 {
+		return func() {}
+	}
+	return live.Every(time.Duration(l.flags.statsInterval)*time.Second, l.table.Interval)
+}
+
+// cleanUp removes what the run wrote, and what else --cleanup=true asks for.
+func (l *aisloaderLoad) cleanUp(ctx context.Context, err error) (note string, failed error) {
+	l.stopTransform(ctx)
+	note, failed = l.localLoad.cleanUp(ctx, err)
+	switch {
+	case l.plan.opts.NoBucket:
+		return "", failed
+	case failed != nil || !l.opened:
+		return note, failed
+	case l.plan.keep && l.plan.opts.ReadOnly:
+		return "", nil
+	case l.plan.keep:
+		return fmt.Sprintf("objects stay in bucket %s; warp aisloader with -bucket=%s -duration=0 -cleanup=true removes them", l.plan.opts.Bucket, l.flags.bucket), nil
+	case ctx.Err() != nil:
+		return note, nil // somebody waits
+	case !l.plan.kept:
+		return l.flags.removeBucket(ctx, l.target.Client, "this run's", 0)
+	}
+	return l.flags.removeKept(ctx, l.s.Invocation, l.target.Client)
+}
+
+// cleanOnly removes what earlier runs wrote.
+func (f *loaderFlags) cleanOnly(ctx context.Context, inv *command.Invocation) error {
+	target, err := f.target.Open(ctx, inv, f.concurrent, func(error) {})
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	exists, err := target.Client.BucketExists(ctx, f.target.Buckets[0])
+	if err != nil {
+		return f.target.ExplainOpen(ctx, err)
+	}
+	if !exists {
+		inv.Notef("bucket %s does not exist, so there is nothing to clean up", f.target.Buckets[0])
+		return nil
+	}
+	note, err := f.removeKept(ctx, inv, target.Client)
+	if err != nil {
+		return f.target.Explain(err)
+	}
+	inv.Notef("%s", note)
+	return nil
+}
+
+// removeKept removes what runs have left in the bucket, except those that are alive, and then the bucket.
+func (f *loaderFlags) removeKept(ctx context.Context, inv *command.Invocation, client *store.Client) (note string, err error) {
+	seed := randomSeed()
+	left, err := lease.Clean(ctx, lease.Options{
+		Store: client, Bucket: f.target.Buckets[0], Run: randomID() + randomID(), Benchmark: aisloaderName, Warp: thisBuild().version,
+		Prefix: generator.ClientPrefix(seed, 0, 0), Seed: seed, Length: time.Minute,
+		Concurrency: f.concurrent, Batch: f.batch, Progress: &cleanProgress{Console: inv.Console},
+	}, lease.Selection{Kept: true})
+	if err != nil {
+		return "", err
+	}
+	var removed int64
+	for _, run := range left {
+		removed += run.Objects
+		if !run.Chosen {
+			inv.Warnf("run %s may be alive, so its objects stay", run.Run)
+		}
+	}
+	return f.removeBucket(ctx, client, "warp's", removed)
+}
+
+// removeBucket removes the bucket if it is warp's and empty, and says what has been done. Objects of others stay: that is
+// the one thing that aisloader does otherwise.
+func (f *loaderFlags) removeBucket(ctx context.Context, client *store.Client, whose string, objects int64) (note string, err error) {
+	bucket := f.target.Buckets[0]
+	gone, foreign, err := lease.RemoveBucket(ctx, client, bucket)
+	if err != nil {
+		return "", err
+	}
+	note = "cleaned up"
+	if objects > 0 {
+		note += ": " + human.Plural(objects, "object") + " of earlier runs removed"
+	}
+	switch {
+	case gone:
+		return note + "; bucket " + bucket + " removed", nil
+	case foreign > 0:
+		return fmt.Sprintf("%s; bucket %s stays: %s", note, bucket, human.Count(foreign, "object in it is not ", "objects in it are not ")+whose), nil
+	}
+	return note + "; bucket " + bucket + " stays", nil
+}

@@ -1,0 +1,27 @@
+package target
+
+import (
+	"time"
+
+	"warp/cli/command"
+	"warp/pkg/store"
+)
+
+// Words say which store to talk to where another tool's flags take the place of [Flags.Group].
+type Words struct {
+	Host, Provider, Bucket, Region string
+	Profile, AccessKey, SecretKey  string
+	TokenFile, CAFile, Checksum    string
+	Insecure                       bool
+	Timeout                        time.Duration
+	AIStore                        store.AIStore
+}
+
+// Say sets the flags to what the words say, and the others to their defaults. Check has to follow.
+func (f *Flags) Say(env command.Environment, w *Words) {
+	f.env, f.hostSelect, f.engine, f.Signature, f.EmbeddedMemory = env, "weighed", "auto", "S3V4", defaultEmbeddedMemory
+	f.Host, f.ProviderName, f.Bucket, f.Region = w.Host, w.Provider, w.Bucket, w.Region
+	f.profile, f.AccessKey, f.secretKey = w.Profile, w.AccessKey, w.SecretKey
+	f.credentialsFile, f.caFile, f.insecure = w.TokenFile, w.CAFile, w.Insecure
+	f.Options.checksum, f.Options.timeout, f.aistore = w.Checksum, w.Timeout, w.AIStore
+}

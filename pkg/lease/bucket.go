@@ -1,0 +1,29 @@
+package lease
+
+import (
+	"context"
+	"fmt"
+
+	"warp/pkg/store"
+)
+
+// RemoveBucket removes a bucket that warp made if nothing is in it. If not it returns how many objects are, without the
+// markers of runs.
+func RemoveBucket(ctx context.Context, c *store.Client, bucket string) (removed bool, objects int64, err error) {
+	err = c.List(ctx, store.List{Bucket: bucket}, func() { objects = 0 }, func(o store.Object) bool {
+		if !IsMarker(o.Key) {
+			objects++
+		}
+		return true
+	})
+	if err != nil {
+		return false, 0, fmt.Errorf("look for what is left in bucket %s: %w", bucket, err)
+	}
+	if objects > 0 {
+		return false, objects, nil
+	}
+	if removed, err = c.RemoveBucket(ctx, bucket); err != nil {
+		err = fmt.Errorf("remove bucket %s: %w", bucket, err)
+	}
+	return removed, 0, err
+}
