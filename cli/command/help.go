@@ -39,7 +39,7 @@ func (c *Command) Help() string {
 // rootHelp lists the commands. There are so many of them that the plain help
 // leaves what holds for all to the full one.
 func rootHelp(b *strings.Builder, table *Table, all bool) {
-	b.WriteString("Usage: warp COMMAND [flags], to measure how fast an S3 object store is\n")
+	b.WriteString("Usage: warp COMMAND [flags], to measure how fast an object store is\n")
 	for _, section := range []string{SectionBenchmark, SectionAnalysis, SectionOther} {
 		title := "\n" + section + "\n"
 		for _, c := range table.Commands {

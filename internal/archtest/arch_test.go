@@ -31,8 +31,15 @@ const (
 // the two the same.
 func allowed() map[string][]string {
 	return map[string][]string{
-		".":                   {"cli"},
-		"cli":                 {"pkg/calibrate", "pkg/fleet", "pkg/fleet/agent", "pkg/fleet/protocol", "pkg/fleet/transport", "pkg/bench", "pkg/lease", "pkg/assert", "pkg/report", "pkg/report/page", "pkg/report/web", "pkg/export", "pkg/aggregate", "pkg/compare", "pkg/stats", "pkg/store", "pkg/store/engines", "pkg/store/credentials", "pkg/store/dial", "pkg/store/nethttp", "pkg/s3mem", "pkg/generator", "pkg/oplog", "pkg/sink", "pkg/script", "pkg/runfile", "internal/columns", "internal/human", "internal/runsocket", "internal/suggest", "pkg/results", "pkg/monitor", "pkg/diff", "pkg/miniowarp"},
+		".": {"cli"},
+		"cli": {
+			"internal/columns", "internal/human", "internal/runsocket", "internal/suggest", "pkg/aggregate", "pkg/assert",
+			"pkg/bench", "pkg/calibrate", "pkg/compare", "pkg/diff", "pkg/export", "pkg/fleet", "pkg/fleet/agent",
+			"pkg/fleet/protocol", "pkg/fleet/transport", "pkg/generator", "pkg/lease", "pkg/miniowarp", "pkg/monitor",
+			"pkg/oplog", "pkg/report", "pkg/report/page", "pkg/report/web", "pkg/results", "pkg/runfile", "pkg/s3mem",
+			"pkg/script", "pkg/sink", "pkg/stats", "pkg/store", "pkg/store/credentials", "pkg/store/dial",
+			"pkg/store/engines", "pkg/store/nethttp",
+		},
 		"pkg/fleet":           {"pkg/bench", "pkg/aggregate", "pkg/store", "pkg/store/engines", "pkg/oplog", "pkg/sink", "pkg/fleet/clock", "pkg/fleet/logcopy", "pkg/fleet/protocol", "pkg/fleet/transport", "pkg/results", "pkg/monitor"},
 		"pkg/bench":           {"pkg/lease", "pkg/store", "pkg/generator", "pkg/hostload", "pkg/oplog", "internal/human", "pkg/bench/pacing"},
 		"pkg/bench/pacing":    {"pkg/hostload"},
