@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"warp/pkg/s3mem"
 	"warp/pkg/store"
@@ -124,7 +123,6 @@ func TestAISLoaderNamesAndCleanup(t *testing.T) {
 	if random != 2 || len(keys) != len(wanted)+random {
 		t.Errorf("%d names at random, %d in all, want %d", random, len(keys), len(wanted)+2)
 	}
-	time.Sleep(1100 * time.Millisecond)
 	s.put("nvais", "aisloader/10b") // somebody writes over one of them
 	r := s.run(0, "-bucket=nvais", "-duration", "0s", "-totalputsize=0", "-cleanup=true")
 	want(t, r.err, `26 objects of earlier runs removed; bucket nvais stays: 3 objects in it are not warp's`)

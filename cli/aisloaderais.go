@@ -27,7 +27,6 @@ func (f *loaderFlags) useAIStore(p *loaderPlan) (err error) {
 	f.store.TokenFile = f.tokenFile
 	f.store.Checksum = cmp.Or(loaderChecksums()[f.checksum], "")
 	f.store.AIStore = store.AIStore{Backend: p.bucket.Provider, Latest: f.latest, Cached: f.cached}
-	p.opts.TimesOfUse = true
 	if f.store.AIStore.Properties, err = bucketProperties(f.bucketProps); err != nil {
 		return exit.Usagef("--bprops: %w", err)
 	}

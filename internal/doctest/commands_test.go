@@ -28,7 +28,7 @@ func groups(help string) map[string]string {
 }
 
 // ownFlags are the flags, without aliases, that make a command different. A benchmark's own flags are the ones that not
-// every other benchmark has (except script, whose statements replace most flags); another command's are the ones that
+// every other benchmark has (except script, whose statements replace most flags, and aisloader, which has another tool's); another command's are the ones that
 // concern neither the store nor its output.
 func ownFlags(t *testing.T, help map[string]string) map[string][]string {
 	t.Helper()
@@ -50,7 +50,7 @@ func ownFlags(t *testing.T, help map[string]string) map[string][]string {
 		if slices.Contains(benchmarks, command) {
 			names = slices.DeleteFunc(names, func(name string) bool {
 				return !slices.ContainsFunc(benchmarks, func(other string) bool {
-					return other != "script" && !slices.Contains(heads(help[other]), name)
+					return other != "script" && other != "aisloader" && !slices.Contains(heads(help[other]), name)
 				})
 			})
 		} else {

@@ -109,6 +109,11 @@ func (n *aisTarget) put(w http.ResponseWriter, r *http.Request, b *aisBucket, ke
 		version = old.version + 1
 	}
 	o := newAISObject(data, b.checksum(), version)
+	for _, entry := range r.Header["Ais-Custom-Md"] {
+		if name, value, ok := strings.Cut(entry, "="); ok {
+			o.custom[name] = value
+		}
+	}
 	b.objects[key] = o
 	o.describe(w.Header())
 }

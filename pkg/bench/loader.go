@@ -30,7 +30,7 @@ type Loader struct {
 	Found                  func(objects int) // is called once the objects to read are known; nil = nobody asks
 
 	objects loaderObjects
-	counter loaderCounter
+	counted atomic.Uint64 // names
 }
 
 // Prepare finds the objects to read.
@@ -113,12 +113,7 @@ func (l *Loader) Do(ctx context.Context, w *Worker) error {
 func (l *Loader) put(ctx context.Context, w *Worker) error {
 	size := l.Sizes.Next(w.Rand)
 	return w.Spend(1, size, func(int) error {
-		key, err := l.key(ctx, w)
-		if err != nil {
-			w.run.abort(err)
-			return err
-		}
-		obj, err := w.upload(ctx, key, size)
+		obj, err := w.upload(ctx, l.key(w), size)
 		if err == nil && l.PutPercent < 100 {
 			l.objects.add(&obj)
 		}
@@ -127,38 +122,11 @@ func (l *Loader) put(ctx context.Context, w *Worker) error {
 }
 
 // key names the next object. Counted names have one number for all workers.
-func (l *Loader) key(ctx context.Context, w *Worker) (string, error) {
-	if o := &w.run.opts.Layout; o.Random {
-		return w.NextKey(), nil
+func (l *Loader) key(w *Worker) string {
+	if w.run.opts.Layout.Random {
+		return w.NextKey()
 	}
-	n, err := l.counter.take(ctx, w.Env.lease)
-	return w.text.key(w.Env.Names, 0, n), err
-}
-
-// A loaderCounter counts names, of which the lease has to have reserved each before it is used.
-type loaderCounter struct {
-	taken, reserved atomic.Uint64
-	mu              sync.Mutex
-}
-
-// firstReserved is how many names are reserved at first; it doubles each time.
-const firstReserved = 1024
-
-func (c *loaderCounter) take(ctx context.Context, l *lease.Lease) (uint64, error) {
-	n := c.taken.Add(1) - 1
-	if n < c.reserved.Load() {
-		return n, nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for have := c.reserved.Load(); n >= have; have = c.reserved.Load() {
-		more := max(firstReserved, 2*have)
-		if err := l.Reserve(ctx, more); err != nil {
-			return n, err
-		}
-		c.reserved.Store(more)
-	}
-	return n, nil
+	return w.text.key(w.Env.Names, 0, l.counted.Add(1)-1)
 }
 
 // loaderObjects are the objects that a Loader reads.

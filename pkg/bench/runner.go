@@ -40,7 +40,6 @@ type Options struct {
 	Rate            float64 // requests/s of an open loop; 0 = closed loop
 	Retries         int
 	RequestTimeout  time.Duration // of a whole request, however steadily it moves; 0 = none
-	TimesOfUse      bool          // see [lease.Options]
 	Batch           int           // objects that a request of clean-up lists or deletes; 0 = as many as there may be
 	MaxErrors       ErrorLimit
 	Payload         generator.PayloadOptions
@@ -122,8 +121,10 @@ type Env struct {
 	Progress    Progress
 	lease       *lease.Lease // nil if nothing is written
 	workers     []*Worker
-	places      []*Env // one for each bucket, this one first; only this one has workers
-	panicking   func() // nil = nothing is to be done
+	// uploadHeaders say whose an upload is, if its name does not.
+	uploadHeaders []store.Header
+	places        []*Env // one for each bucket, this one first; only this one has workers
+	panicking     func() // nil = nothing is to be done
 }
 
 // A Runner performs one benchmark. Call [Runner.Open], [Runner.Run] and, whether or
@@ -221,7 +222,7 @@ func (r *Runner) open(ctx context.Context) error {
 		return nil
 	}
 	r.lease = r.newLease()
-	r.env.lease = r.lease
+	r.env.lease, r.env.uploadHeaders = r.lease, r.lease.UploadHeaders()
 	if o.ClearBucket {
 		if err := r.lease.ClearBucket(ctx); err != nil {
 			return err
@@ -244,7 +245,7 @@ func (r *Runner) newLease() *lease.Lease {
 		Prefix: o.FullPrefix(), Layout: o.Layout, Seed: o.Seed, Client: o.Client, Clients: o.Clients,
 		ObjectKey: o.objectKey(), ObjectKeyChosen: o.ObjectNameGiven,
 		KeepData: o.KeepData, NoClear: o.NoClear, Locked: o.Lock,
-		Length: o.Lease, Concurrency: o.Concurrency, Batch: o.Batch, TimesOfUse: o.TimesOfUse, Progress: r.Progress,
+		Length: o.Lease, Concurrency: o.Concurrency, Batch: o.Batch, Progress: r.Progress,
 	})
 }
 

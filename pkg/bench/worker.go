@@ -209,6 +209,6 @@ func (w *Worker) upload(ctx context.Context, key string, size int64) (store.Obje
 func (w *Worker) putOf(key string, size int64) store.Put {
 	return store.Put{
 		Ref: store.Ref{Bucket: w.Env.Bucket, Key: key}, Body: w.body, Size: size,
-		ContentType: "application/octet-stream",
+		ContentType: "application/octet-stream", Headers: w.Env.uploadHeaders,
 	}
 }

@@ -170,7 +170,7 @@ func (l *Lease) wouldRemove(ctx context.Context, m *marker, others []foundMarker
 		return 0, nil
 	}
 	list, err := l.findNamedObject(ctx, m)
-	if err == nil && !m.ownedByOther(others) {
+	if err == nil && (m.counted() || !m.ownedByOther(others)) {
 		var more []store.Object
 		more, err = l.findObjects(ctx, m)
 		list = append(list, more...)
@@ -197,7 +197,7 @@ func (l *Lease) findObjects(ctx context.Context, m *marker) (own []store.Object,
 	names := m.names()
 	list := store.List{Bucket: l.bucket, Prefix: m.Prefix, Versions: state != ""}
 	err = l.store.List(ctx, list, func() { own = nil }, func(o store.Object) bool {
-		if m.wrote(names, &o) {
+		if m.mayHaveWritten(names, &o) {
 			own = append(own, o)
 		}
 		return true
@@ -205,5 +205,5 @@ func (l *Lease) findObjects(ctx context.Context, m *marker) (own []store.Object,
 	if err != nil {
 		return nil, fmt.Errorf("look for objects under %s: %w", m.Prefix, err)
 	}
-	return own, nil
+	return l.confirmationFor(m)(ctx, own)
 }

@@ -42,7 +42,6 @@ type Options struct {
 	Length          time.Duration // of the lease, unless it is renewed
 	Concurrency     int           // requests that delete at a time
 	Batch           int           // objects that one request lists or deletes; 0 = as many as there may be
-	TimesOfUse      bool          // the store shows when objects were last used, and not when they were written
 	Progress        Progress      // nil = nobody is interested
 }
 
@@ -121,7 +120,7 @@ func (l *Lease) Acquire(ctx context.Context) error {
 	if err := l.claimObjectKey(ctx, others); err != nil {
 		return err
 	}
-	return l.changeOwn(ctx, func(m *marker) { m.claim(modified) })
+	return l.changeOwn(ctx, func(m *marker) { m.Claimed = true })
 }
 
 // writeOwn writes the run's marker and returns when, by the store's clock.

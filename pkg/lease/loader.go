@@ -2,32 +2,30 @@ package lease
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"time"
+	"sync"
+	"sync/atomic"
 
 	"warp/pkg/generator"
 	"warp/pkg/store"
 )
 
 // loaderNames says which names of aisloader's kind are a run's own. Counted names have no check code, so that anybody
-// may have given the same name to an object. The run is known to have written one only if nobody had such names when
-// it began, if it has counted that far, and if the object was last written while it ran.
+// may give the same name to an object, also while the run uploads. So each object with such a name carries the run's id in
+// its metadata, as a [namedObject] does, and nothing that lacks it is ever removed.
 type loaderNames struct {
-	Bits  int       `json:"bits,omitempty"`
-	ID    uint64    `json:"id,omitempty,string"`
-	Count uint64    `json:"count,omitempty,string"` // the first names, which the run may have used
-	Since time.Time `json:"since,omitzero"`         // by the store's clock
-	// Used says that the store shows when an object was last used, and not when it was written.
-	Used  bool      `json:"used,omitempty"`
-	until time.Time // when the run can have written last; zero = it has not ended
+	Bits int    `json:"bits,omitempty"`
+	ID   uint64 `json:"id,omitempty,string"`
 }
 
 func newLoaderNames(o *Options) *loaderNames {
 	if !o.Layout.Loader {
 		return nil
 	}
-	return &loaderNames{Bits: o.Layout.Counts.Bits, ID: o.Layout.Counts.ID, Used: o.TimesOfUse}
+	return &loaderNames{Bits: o.Layout.Counts.Bits, ID: o.Layout.Counts.ID}
 }
 
 func (n *loaderNames) counts() generator.LoaderCounts {
@@ -65,41 +63,83 @@ func (m *marker) overlapsLoader(o *marker) bool {
 	return m.Loader.counts().Overlap(o.Loader.counts())
 }
 
-// claim notes that the names were found to be free, at a time by the store's clock.
-func (m *marker) claim(now time.Time) {
-	m.Claimed = true
-	if m.Loader != nil {
-		m.Loader.Since = now.Truncate(time.Second) // stores may tell times to the second
-	}
-}
-
-// newFoundMarker dates a marker that was read.
-func newFoundMarker(m *marker, modified, now time.Time) foundMarker {
-	if m.Loader != nil {
-		m.Loader.until = modified.Truncate(time.Second).Add(time.Second)
-		if !m.Ended {
-			m.Loader.until = m.Loader.until.Add(time.Duration(m.LeaseS * float64(time.Second)))
-		}
-	}
-	return foundMarker{marker: *m, age: now.Sub(modified)}
-}
-
-// mayName reports whether the run may have given that name to an object.
-func (m *marker) mayName(names *generator.Names, key string) bool {
+// UploadHeaders are the headers that uploads need to say whose they are, if their names do not.
+func (l *Lease) UploadHeaders() []store.Header {
+	m := &l.own.marker
 	if !m.counted() {
-		return names.Owns(key)
+		return nil
 	}
-	_, n, ok := names.Parse(key)
-	return ok && n < m.Loader.Count
+	return []store.Header{{Name: "x-amz-meta-" + runMetadata, Value: m.Run}}
 }
 
-// wrote reports whether the run wrote an object, as far as a listing shows.
-func (m *marker) wrote(names *generator.Names, o *store.Object) bool {
-	if !m.mayName(names, o.Key) || !m.counted() {
-		return m.mayName(names, o.Key)
+// mayHaveWritten reports whether the run may have written an object, as far as a listing shows.
+func (m *marker) mayHaveWritten(names *generator.Names, o *store.Object) bool {
+	return names.Owns(o.Key) && !(m.counted() && o.DeleteMarker) // warp deletes no object that has a counted name
+}
+
+// A confirmation returns those objects that a run wrote.
+type confirmation func(context.Context, []store.Object) ([]store.Object, error)
+
+// confirmationFor returns the confirmation for objects that have names of the run that m marks. A check code in the name is
+// enough; where there is none the metadata decide.
+func (l *Lease) confirmationFor(m *marker) confirmation {
+	if !m.counted() {
+		return func(_ context.Context, objects []store.Object) ([]store.Object, error) { return objects, nil }
 	}
-	n := m.Loader
-	return !o.LastModified.Before(n.Since) && (n.Used || n.until.IsZero() || o.LastModified.Before(n.until))
+	warn := sync.OnceFunc(func() {
+		l.progress.Warn(fmt.Sprintf("bucket %s has objects with names of run %s that do not say who wrote them, so they stay", l.bucket, m.Run))
+	})
+	return func(ctx context.Context, objects []store.Object) ([]store.Object, error) {
+		writers, err := l.writersOf(ctx, objects)
+		if err != nil {
+			return nil, err
+		}
+		var own []store.Object
+		for i, run := range writers {
+			switch run {
+			case m.Run:
+				own = append(own, objects[i])
+			case unknownWriter:
+				warn()
+			}
+		}
+		return own, nil
+	}
+}
+
+// Writers of objects that are no run.
+const (
+	unknownWriter = ""
+	gone          = "/" // the object is not there any more
+)
+
+// writersOf returns the run that wrote each object, as its metadata say.
+func (l *Lease) writersOf(ctx context.Context, objects []store.Object) ([]string, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	writers := make([]string, len(objects))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range l.requests() {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(objects) {
+					return
+				}
+				run, err := l.store.Metadata(ctx, objects[i].Ref, runMetadata)
+				switch {
+				case store.CodeOf(err) == "NoSuchKey":
+					run = gone
+				case err != nil:
+					cancel(fmt.Errorf("find the owner of %s: %w", objects[i].Key, err))
+				}
+				writers[i] = run
+			}
+		})
+	}
+	wg.Wait()
+	return writers, context.Cause(ctx)
 }
 
 // checkLoaderNamesFree makes sure that no upload of this run can hit an object that is not warp's.
@@ -108,38 +148,38 @@ func (l *Lease) checkLoaderNamesFree(ctx context.Context, others []foundMarker) 
 	if !own.counted() {
 		return nil // nobody else makes names with such a check code
 	}
-	names := own.names()
-	var wrote []func(*store.Object) bool
+	kept := map[string]bool{gone: true}
 	for i := range others {
-		if m := &others[i].marker; m.counted() && m.kept() {
-			theirs := m.names()
-			wrote = append(wrote, func(o *store.Object) bool { return m.wrote(theirs, o) })
+		if m := &others[i].marker; m.kept() {
+			kept[m.Run] = true
 		}
 	}
+	names := own.names()
 	var found string
 	list := store.List{Bucket: l.bucket, Prefix: own.Prefix, MaxKeys: l.opts.Batch}
-	err := l.store.List(ctx, list, func() { found = "" }, func(o store.Object) bool {
-		if !names.Owns(o.Key) {
-			return true
+	err := l.eachBatch(ctx, list, func(o store.Object) bool { return names.Owns(o.Key) }, func(objects []store.Object) error {
+		if len(kept) == 1 { // only those that are gone
+			found = objects[0].Key
+			return errFound
 		}
-		for _, theirs := range wrote {
-			if theirs(&o) {
-				return true
-			}
+		writers, err := l.writersOf(ctx, objects)
+		if err != nil {
+			return err
 		}
-		found = o.Key
-		return false
+		if i := slices.IndexFunc(writers, func(run string) bool { return !kept[run] }); i >= 0 {
+			found = objects[i].Key
+			return errFound
+		}
+		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("look for objects that this run could overwrite: %w", err)
-	}
 	if found != "" {
 		return fmt.Errorf("%s exists in bucket %s, no run of warp wrote it, and this run could overwrite it: use another -subdir or -bucket, or random names", found, l.bucket)
+	}
+	if err != nil {
+		return fmt.Errorf("look for objects that this run could overwrite: %w", err)
 	}
 	return nil
 }
 
-// Reserve makes the first n counted names the run's own. It has to succeed before an object gets one of them.
-func (l *Lease) Reserve(ctx context.Context, n uint64) error {
-	return l.changeOwn(ctx, func(m *marker) { m.Loader.Count = max(m.Loader.Count, n) })
-}
+// errFound ends a listing.
+var errFound = errors.New("found")

@@ -133,7 +133,7 @@ func (l *Lease) otherMarkers(ctx context.Context, own *marker, written time.Time
 			return nil, now, err
 		}
 		if m != nil {
-			found = append(found, newFoundMarker(m, o.LastModified, now))
+			found = append(found, foundMarker{marker: *m, age: now.Sub(o.LastModified)})
 		}
 	}
 	return found, now, nil

@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,24 +50,24 @@ func (l *Lease) removeObjects(ctx context.Context, m *marker, others []foundMark
 	names := m.names()
 	var later string
 	ours := func(o store.Object) bool {
-		if !m.wrote(names, &o) {
+		if !m.mayHaveWritten(names, &o) {
 			return false
 		}
-		if !before.IsZero() && !o.LastModified.Before(before) {
+		if !before.IsZero() && !m.counted() && !o.LastModified.Before(before) {
 			later = o.Key
 			return false
 		}
 		return true
 	}
-	all := removal{prefix: m.Prefix, versions: state != "", locked: m.Locked, ours: ours, count: l.countObjects}
+	all := removal{prefix: m.Prefix, versions: state != "", locked: m.Locked, ours: ours, confirm: l.confirmationFor(m), count: l.countObjects}
 	err = l.removeAll(ctx, all)
 	if err == nil && l.cutOff && m.Run == l.opts.Run && sleep(ctx, lateUploadGrace) {
 		if err = l.removeNamedObject(ctx, m, own); err == nil { // the store may have been completing it
 			err = l.removeAll(ctx, all)
 		}
 	}
-	if err == nil {
-		err = l.abortUploads(ctx, func(key string) bool { return m.mayName(names, key) })
+	if err == nil && !m.counted() { // objects with counted names are uploaded in one request
+		err = l.abortUploads(ctx, names.Owns)
 	}
 	if err == nil {
 		err = l.store.RemoveFolders(ctx, l.bucket, m.Prefix)
@@ -154,6 +155,7 @@ type removal struct {
 	versions bool                    // all versions of it
 	locked   bool                    // also what a retention in governance mode protects
 	ours     func(store.Object) bool // of what lies under prefix
+	confirm  confirmation            // of those that are; nil = all
 	count    func(int64)
 }
 
@@ -166,7 +168,7 @@ func (l *Lease) removeAll(ctx context.Context, all removal) error {
 	defer cancel(nil)
 	batches := make(chan []store.Ref)
 	var wg sync.WaitGroup
-	for range max(1, min(l.opts.Concurrency, 16)) {
+	for range l.requests() {
 		wg.Go(func() {
 			for b := range batches {
 				if err := remove(ctx, b); err != nil {
@@ -178,7 +180,7 @@ func (l *Lease) removeAll(ctx context.Context, all removal) error {
 			}
 		})
 	}
-	err := l.sendBatches(ctx, store.List{Bucket: l.bucket, Prefix: all.prefix, Versions: all.versions, MaxKeys: l.opts.Batch}, all.ours, batches)
+	err := l.sendBatches(ctx, all, batches)
 	close(batches)
 	wg.Wait()
 	if cause := context.Cause(ctx); cause != nil {
@@ -187,29 +189,52 @@ func (l *Lease) removeAll(ctx context.Context, all removal) error {
 	return err
 }
 
-func (l *Lease) sendBatches(ctx context.Context, list store.List, ours func(store.Object) bool, out chan<- []store.Ref) error {
-	var batch []store.Ref
-	begin := func() { batch = nil } // what was sent already is deleted, or fails for being gone
-	send := func() bool {
+// requests is how many requests clean-up sends at a time.
+func (l *Lease) requests() int { return max(1, min(l.opts.Concurrency, 16)) }
+
+func (l *Lease) sendBatches(ctx context.Context, all removal, out chan<- []store.Ref) error {
+	list := store.List{Bucket: l.bucket, Prefix: all.prefix, Versions: all.versions, MaxKeys: l.opts.Batch}
+	return l.eachBatch(ctx, list, all.ours, func(objects []store.Object) (err error) {
+		if all.confirm != nil {
+			objects, err = all.confirm(ctx, objects)
+		}
+		if err != nil || len(objects) == 0 {
+			return err
+		}
+		refs := make([]store.Ref, len(objects))
+		for i := range objects {
+			refs[i] = objects[i].Ref
+		}
 		select {
-		case out <- batch:
-			batch = nil
-			return true
+		case out <- refs:
+			return nil
 		case <-ctx.Done():
-			return false
+			return context.Cause(ctx)
 		}
+	})
+}
+
+// eachBatch calls do for the objects of a listing that pick chooses, some at a time, until it fails. A listing that is
+// repeated passes the first ones to do again.
+func (l *Lease) eachBatch(ctx context.Context, list store.List, pick func(store.Object) bool, do func([]store.Object) error) error {
+	var batch []store.Object
+	var failed error
+	send := func() bool {
+		failed = do(batch)
+		batch = nil
+		return failed == nil
 	}
-	err := l.store.List(ctx, list, begin, func(o store.Object) bool {
-		if !ours(o) {
+	err := l.store.List(ctx, list, func() { batch = nil }, func(o store.Object) bool {
+		if !pick(o) {
 			return true
 		}
-		batch = append(batch, o.Ref)
+		batch = append(batch, o)
 		return len(batch) < l.maxBatch() || send()
 	})
-	if err == nil && len(batch) > 0 {
+	if err == nil && failed == nil && len(batch) > 0 {
 		send()
 	}
-	return err
+	return cmp.Or(failed, err)
 }
 
 // maxBatch is how many objects one request deletes: as many as a request may,

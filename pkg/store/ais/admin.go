@@ -170,7 +170,7 @@ func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header
 	}
 	defer reply.Release()
 	h := http.Header{}
-	reply.EachHeader("ais-custom-md", func(line []byte) bool {
+	reply.EachHeader(customHeader, func(line []byte) bool {
 		if name, value, ok := strings.Cut(string(line), "="); ok {
 			h.Set("X-Amz-Meta-"+name, value)
 		}

@@ -12,6 +12,7 @@ import (
 	"hash/crc32"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -21,7 +22,8 @@ import (
 
 // Put uploads in one request, whatever the size.
 func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
-	if len(p.Headers)+len(p.Tags) > 0 {
+	custom, ok := customMetadata(p.Headers)
+	if !ok || len(p.Tags) > 0 {
 		return store.Object{}, store.ErrUnsupported
 	}
 	r, err := e.toObject(http.MethodPut, &p.Ref)
@@ -34,12 +36,28 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 	if r.Headers, err = e.checksum(&p); err != nil {
 		return store.Object{}, err
 	}
+	r.Headers = append(r.Headers, custom...)
 	reply, err := e.send(ctx, r, "", tr)
 	if err != nil {
 		return store.Object{}, err
 	}
 	defer reply.Release()
 	return store.Object{Ref: p.Ref, Size: p.Size, ETag: etag(&reply, tr)}, nil
+}
+
+// customHeader has one entry of an object's own metadata, as NAME=VALUE.
+const customHeader = "ais-custom-md"
+
+// customMetadata returns the headers of AIStore for metadata, and false where another header is asked for.
+func customMetadata(headers []store.Header) (custom []store.Header, ok bool) {
+	for _, h := range headers {
+		name, ok := strings.CutPrefix(strings.ToLower(h.Name), "x-amz-meta-")
+		if !ok {
+			return nil, false
+		}
+		custom = append(custom, store.Header{Name: customHeader, Value: name + "=" + h.Value})
+	}
+	return custom, true
 }
 
 // A sum is a kind of checksum: how AIStore and how warp call it.
