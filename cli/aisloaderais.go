@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 
 	"warp/cli/exit"
 	"warp/pkg/store"
+	"warp/pkg/store/engines"
 )
 
 // useAIStore talks to AIStore's own API.
@@ -75,6 +77,8 @@ func (f *loaderFlags) transformation() (t store.Transformation, err error) {
 	switch {
 	case f.etl != "" && f.etlSpec != "":
 		return t, exit.Usagef("--etl and --etl-spec both say what transforms objects: leave out one of them")
+	case f.verifyHash && f.given("verifyhash"):
+		return t, exit.Usagef("--verifyhash compares with the checksum of the object, and --etl and --etl-spec download another one: leave out --verifyhash")
 	}
 	if f.etlSpec != "" {
 		if t.Spec, err = os.ReadFile(f.etlSpec); err != nil {
@@ -82,41 +86,12 @@ func (f *loaderFlags) transformation() (t store.Transformation, err error) {
 		}
 		return t, nil
 	}
-	commands := map[string]string{
-		"md5":    `["./code/server.py", "--listen", "0.0.0.0", "--port", "80"]`,
-		"echo":   `["./code/server.py", "--listen", "0.0.0.0", "--port", "80"]`,
-		"tar2tf": `["./server", "-l", "0.0.0.0", "-p", "80"]`,
-	}
-	command, ok := commands[f.etl]
-	if !ok {
+	var ok bool
+	if t.Spec, ok = engines.BuiltInTransformation(f.etl); !ok {
 		return t, exit.Usagef("--etl: %q is not one of tar2tf, md5 and echo", f.etl).WithHint("for another one give its specification with --etl-spec")
 	}
-	t.Spec = fmt.Appendf(nil, transformerPod, t.Name, f.etl, command)
 	return t, nil
 }
-
-// transformerPod is the specification of AIStore's own transformations.
-const transformerPod = `apiVersion: v1
-kind: Pod
-metadata:
-  name: %s
-  annotations:
-    communication_type: "hpush://"
-    wait_timeout: 5m
-spec:
-  containers:
-    - name: server
-      image: aistorage/transformer_%s:latest
-      imagePullPolicy: IfNotPresent
-      ports:
-        - name: default
-          containerPort: 80
-      command: %s
-      readinessProbe:
-        httpGet:
-          path: /health
-          port: default
-`
 
 // setProperties gives a bucket that exists the properties of --bprops. A new one gets them when it is made.
 func (l *aisloaderLoad) setProperties(ctx context.Context) error {
@@ -148,10 +123,11 @@ func (l *aisloaderLoad) startTransform(ctx context.Context) error {
 		}
 		return transformer.StartTransform(ctx, t)
 	})
+	var refused *store.Error
+	l.transforms = !errors.As(err, &refused) || refused.Status == 0 // without an answer it may run
 	if err != nil {
 		return exit.Errorf("start the transformation: %w", err)
 	}
-	l.transforms = true
 	return nil
 }
 

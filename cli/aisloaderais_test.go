@@ -148,16 +148,51 @@ func TestAISLoaderOfAIStore(t *testing.T) {
 		t.Errorf("%d %s%s", r.code, r.out, r.err)
 	}
 	r = e.run(t, "aisloader -bucket=filled -duration=10s -pctput=100 -readertype=tar -etl=tar2tf -cleanup=false")
-	if r.code != 1 || !strings.Contains(r.err, "start the transformation: ") {
+	if r.code != 1 || !regexp.MustCompile(`(?m)^warp: error: start the transformation: (NotImplemented: )?AIStore transforms objects only where it runs on Kubernetes, and this cluster does not`).MatchString(r.err) {
 		t.Errorf("a cluster without Kubernetes: %d %s", r.code, r.err)
 	}
 	for line, says := range map[string]string{
-		"-etl=zip": "is not one of tar2tf, md5 and echo", "-etl=md5 -etl-spec=x": "both say what transforms", "-etl=md5 -readlen=3": "transform whole objects",
+		"-etl=zip": "is not one of tar2tf, md5 and echo", "-etl=md5 -etl-spec=x": "both say what transforms", "-etl=md5 -readlen=3": "transform whole objects", "-etl=md5 -verifyhash": "leave out --verifyhash",
 		"-bprops={": "that is no JSON of properties", "-cached": "is for buckets behind AIStore", "-region=x": "--region is about S3", "-etl-spec=/nowhere/x": "/nowhere/x",
 	} {
 		if r := e.run(t, "aisloader -bucket=ais://filled -cleanup=false "+line); r.code != 2 || !strings.Contains(r.err, says) {
 			t.Errorf("%s: %d %s", line, r.code, r.err)
 		}
+	}
+}
+
+// Downloads go through a transformation, which runs as long as the run does, also if that fails.
+func TestAISLoaderTransforms(t *testing.T) {
+	t.Parallel()
+	spec := filepath.Join(t.TempDir(), "spec.yaml")
+	writeFile(t, spec, "kind: Pod\nmetadata:\n  annotations:\n    communication_type: hpull://\nspec:\n  containers:\n    - image: transformer_md5\n")
+	for line, tt := range map[string]struct {
+		code int
+		says string
+	}{
+		"-bucket=filled -epochs=1 -etl=md5":              {0, `GET +2 +\t64B`}, // 32 digits each, of objects of 3 bytes
+		"-bucket=filled -epochs=1 -etl=echo":             {0, `GET +2 +\t6B`},
+		"-bucket=filled -epochs=1 -etl-spec=" + spec:     {0, `GET +2 +\t64B`},
+		"-bucket=filled -epochs=1 -etl=md5 -subdir=none": {1, `has no objects under prefix`},
+		"-bucket=my_ais_bucket -duration=100ms -pctput=100 -provider=ais -readertype=tar -minsize=2K -maxsize=4K -etl=tar2tf": {0, `PUT +\d`},
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			e := newLoaderCluster(t, standin.AIStoreOptions{Kubernetes: true})
+			r := e.run(t, "aisloader -cleanup=false "+line)
+			if r.code != tt.code || !regexp.MustCompile(tt.says).MatchString(r.out+r.err) {
+				t.Errorf("exit code %d, want %d and %q in\n%s%s", r.code, tt.code, tt.says, r.out, r.err)
+			}
+			var requests []string
+			for _, seen := range e.Seen() {
+				if name, ok := strings.CutPrefix(seen.Path, "/v1/etl"); ok {
+					requests = append(requests, seen.Method+regexp.MustCompile(`warp-[a-z0-9]{8}$|warp-[a-z0-9]{8}/`).ReplaceAllString(name, "NAME/"))
+				}
+			}
+			if got := strings.Join(requests, " "); got != "PUT POST/NAME/stop DELETE/NAME/" {
+				t.Errorf("requests about transformations: %s", got)
+			}
+		})
 	}
 }
 

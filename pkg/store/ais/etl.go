@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -20,8 +21,18 @@ type transform struct {
 	Spec          []byte `json:"spec"`
 }
 
-// communication is how the cluster hands objects to a container.
+// communication is how the cluster hands objects to a container, unless the container's pod has its own way.
 const communication = "hpush://"
+
+// ownCommunication is where a pod says it.
+var ownCommunication = regexp.MustCompile(`(?m)^\s*communication_type:\s*["']?(\w+://)["']?\s*$`)
+
+func communicationOf(spec []byte) string {
+	if m := ownCommunication.FindSubmatch(spec); m != nil {
+		return string(m[1])
+	}
+	return communication
+}
 
 // transformTimeout is for containers to start, whose image may have to be fetched.
 const transformTimeout = 5 * time.Minute
@@ -30,7 +41,7 @@ const transformTimeout = 5 * time.Minute
 func (a *Admin) StartTransform(ctx context.Context, t store.Transformation) error {
 	r := a.request(http.MethodPut, etlPath)
 	defer r.End()
-	r.JSON(transform{Name: t.Name, Communication: communication, Timeout: transformTimeout.String(), Spec: t.Spec})
+	r.JSON(transform{Name: t.Name, Communication: communicationOf(t.Spec), Timeout: transformTimeout.String(), Spec: t.Spec})
 	reply, err := r.Send(ctx, a.slow, newTrace())
 	if err != nil {
 		return err

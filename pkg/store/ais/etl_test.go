@@ -41,6 +41,20 @@ func TestTransform(t *testing.T) {
 	}
 }
 
+// The pod says how objects come to it.
+func TestCommunication(t *testing.T) {
+	t.Parallel()
+	builtIn, _ := BuiltInSpec("echo")
+	for spec, want := range map[string]string{
+		string(builtIn): "hpush://", "kind: Pod": "hpush://", "metadata:\n  annotations:\n    communication_type: 'hpull://'\n": "hpull://",
+		"    communication_type: hrev://\n    wait_timeout: 5m": "hrev://",
+	} {
+		if got := communicationOf([]byte(spec)); got != want {
+			t.Errorf("%q: %s, want %s", spec, got, want)
+		}
+	}
+}
+
 // A cluster that is not on Kubernetes says so in one line.
 func TestNoTransform(t *testing.T) {
 	t.Parallel()
