@@ -12,18 +12,19 @@ import (
 	"warp/pkg/results"
 )
 
-// A Log is an op log that can be read, more than once and with the same result.
+// A Log is an op log that can be read repeatedly.
 type Log interface {
-	// Header is what the log says before its first row.
+	// Header returns the header, which precedes the first row.
 	Header() oplog.Header
-	// Read calls decided whenever the run had decided more about its window or
-	// had set a mark, with all marks so far, and rows with all rows in batches, which need not outlive the call. It
-	// returns the first error of its own or of rows.
+	// Read calls rows with all rows, in batches that are valid only during the
+	// call. It calls decided, with all marks so far, whenever more of the
+	// window becomes known or a mark was set. It returns the first error of its
+	// own or of rows.
 	Read(decided func(oplog.Window, []oplog.Mark) error, rows func([]oplog.Record) error) (oplog.Trailer, error)
 }
 
 // Analyze makes the report of a log. It reads a log with windows once, and
-// others twice: first to derive their windows, then to count.
+// others twice: first to derive the windows, then to count.
 func Analyze(log Log, o Options) (*results.Report, error) {
 	h := log.Header()
 	s := NewSummary(o)
@@ -48,14 +49,14 @@ func Analyze(log Log, o Options) (*results.Report, error) {
 	return analyzeTwice(log, o, s.windows)
 }
 
-// close ends a pass. It is false where the run was killed before it had decided
-// when its window ends.
+// close ends a pass. It returns false if the run was killed before the end of
+// its window was known.
 func (s *Summary) close(t oplog.Trailer) bool {
 	s.Close(t)
 	return s.windows.Common.Start == 0 || s.windows.Common.End != 0
 }
 
-// analyzeTwice is for logs that do not say when their window ends.
+// analyzeTwice analyses a log that does not record the end of its window.
 func analyzeTwice(log Log, o Options, known runWindows) (*results.Report, error) {
 	h := log.Header()
 	first := &survey{after: math.MinInt64}
@@ -90,7 +91,7 @@ func analyzeTwice(log Log, o Options, known runWindows) (*results.Report, error)
 
 func ignoreDecisions(oplog.Window, []oplog.Mark) error { return nil }
 
-// describe makes the report and says with it what the log says of itself.
+// describe makes the report and adds the log's metadata.
 func (s *Summary) describe(h oplog.Header, t oplog.Trailer) (*results.Report, error) {
 	r, err := s.Report()
 	if err == nil {
@@ -132,7 +133,7 @@ func (o *Options) read(log Log, decided func(oplog.Window, []oplog.Mark) error, 
 	return t, err
 }
 
-// matchOp finds the operation that was asked for among those in the log.
+// matchOp finds the requested operation among the operations in the log.
 func (s *Summary) matchOp() (string, error) {
 	asked := s.options.Op
 	if asked == "" {
@@ -153,7 +154,7 @@ func (s *Summary) matchOp() (string, error) {
 	return "", fmt.Errorf("no operation %q in the log; it has %s", asked, strings.Join(sortedKeys(names), ", "))
 }
 
-// matchHost says so where the host that was asked for matched nothing.
+// matchHost returns an error if the requested host matched nothing.
 func (s *Summary) matchHost(op string) error {
 	if s.options.Host == "" {
 		return nil
@@ -177,8 +178,8 @@ func (s *Summary) matchHost(op string) error {
 	return fmt.Errorf("no requests to host %q in the log; it has %s", s.options.Host, strings.Join(sortedKeys(seen), ", "))
 }
 
-// sameHost compares the endpoint of a row with what the user wrote, who may
-// leave out the scheme or add a slash.
+// sameHost compares the endpoint of a row with user input, which may omit the
+// scheme or add a slash.
 func sameHost(endpoint, asked string) bool {
 	asked = strings.TrimSuffix(asked, "/")
 	if strings.Contains(asked, "://") {

@@ -15,28 +15,30 @@ import (
 	"warp/pkg/stats"
 )
 
-// A view is what is reported of an operation: its window, or all of it.
+// A view selects what the report shows of an operation: its window, or
+// everything.
 type view struct {
 	op         *opSummary
-	part       *part
+	counts     *windowStats
 	basis      results.Basis
 	start, end int64
 }
 
-// Seconds is the length of the window.
+// seconds returns the length of the window.
 func (v *view) seconds() float64 { return float64(exact.Distance(v.start, v.end)) / 1e9 }
 
-// A groupView is what is reported of a group.
+// A groupView selects what the report shows of a group.
 type groupView struct {
 	*group
 	ops        []*view
-	run        string // the only run that it is about; "" = all
+	run        string // limits the view to this run; "" = all
 	basis      results.Basis
 	start, end int64
 	requests   uint64
 }
 
-// Report computes the figures. It changes nothing; more rows can be added after.
+// Report computes the figures. It does not change the summary; more rows can be
+// added afterwards.
 func (s *Summary) Report() (*results.Report, error) {
 	wanted, err := s.matchOp()
 	if err == nil {
@@ -56,9 +58,9 @@ func (s *Summary) Report() (*results.Report, error) {
 	return r, nil
 }
 
-// views decides what is reported of each group, in order of time.
+// views decides what to report of each group, in order of time.
 func (s *Summary) views() []*groupView {
-	// Runs that have too little time in common are reported one by one.
+	// Runs that hardly overlap are reported separately.
 	apart := s.options.Skip <= 0 && slices.ContainsFunc(s.groups, func(g *group) bool {
 		return (g.Kind == measured || g.Kind == derived) && len(g.runKeys()) > 1 && g.inside() < fewRequests
 	})
@@ -80,7 +82,7 @@ func (s *Summary) views() []*groupView {
 	return all
 }
 
-// times are the begin of the first request and the end of the last one.
+// times returns the begin of the first request and the end of the last one.
 func (g *groupView) times() timeRange {
 	t := timeRange{math.MaxInt64, math.MinInt64}
 	for _, v := range g.ops {
@@ -89,7 +91,7 @@ func (g *groupView) times() timeRange {
 	return t
 }
 
-// runKeys are the runs of the group, sorted.
+// runKeys returns the runs of the group, sorted.
 func (g *group) runKeys() []string {
 	keys := map[string]bool{}
 	for _, c := range g.Clients {
@@ -106,7 +108,7 @@ func (g *group) inside() (n uint64) {
 	return n
 }
 
-// view is what is reported of the group, or of one of its runs as a whole.
+// view returns the view of the group, or of one of its runs as a whole.
 func (g *group) view(run string, o *Options) *groupView {
 	v := &groupView{group: g, run: run, basis: g.basis}
 	for _, op := range g.Ops {
@@ -124,7 +126,7 @@ func (g *group) view(run string, o *Options) *groupView {
 	if in := v.ops[0].op.In; in != nil {
 		v.start = in.From
 	}
-	if v.end == 0 { // not decided yet
+	if v.end == 0 { // the end is not known yet
 		for _, op := range v.ops {
 			v.end = max(v.end, op.end)
 		}
@@ -139,12 +141,12 @@ func (g *group) view(run string, o *Options) *groupView {
 	return v
 }
 
-// view is the window where enough requests started in it, and otherwise
+// view returns the window if enough requests started in it, and otherwise
 // everything.
 func (o *opSummary) view(g *group, run string, options *Options) *view {
 	if run == "" && o.In != nil && (o.Enough || options.Skip > 0) {
-		v := &view{op: o, part: o.In, basis: g.basis, start: o.In.From, end: o.In.To}
-		if v.end == math.MaxInt64 { // not decided yet
+		v := &view{op: o, counts: o.In, basis: g.basis, start: o.In.From, end: o.In.To}
+		if v.end == math.MaxInt64 { // the end is not known yet
 			v.end = max(o.Last, v.start)
 		}
 		if v.end <= v.start && o.Inside == 0 {
@@ -152,18 +154,18 @@ func (o *opSummary) view(g *group, run string, options *Options) *view {
 		}
 		return v
 	}
-	v := &view{op: o, part: newPart(math.MinInt64, math.MaxInt64, options.SegmentDur, options.Slices), basis: results.Whole}
+	v := &view{op: o, counts: newWindowStats(math.MinInt64, math.MaxInt64, options.SegmentDur, options.Slices), basis: results.Whole}
 	for i, p := range o.Whole.Vals {
 		if run == "" || o.Whole.Keys[i] == run {
-			v.part.merge(p)
+			v.counts.merge(p)
 		}
 	}
 	v.start, v.end = g.span(run)
 	return v
 }
 
-// span is the time from the first request of the group, or of one of its runs,
-// to the end of the last one.
+// span returns the begin of the first request and the end of the last one, in
+// the group or in one of its runs.
 func (g *group) span(run string) (first, last int64) {
 	first, last = math.MaxInt64, math.MinInt64
 	for _, op := range g.Ops {
@@ -177,8 +179,8 @@ func (g *group) span(run string) (first, last int64) {
 	return first, last
 }
 
-// whole is the part on all hosts.
-func (p *part) whole() *hostSummary {
+// whole returns the sum over all hosts.
+func (p *windowStats) whole() *hostSummary {
 	sum := p.newHost()
 	for _, h := range p.Hosts.Vals {
 		sum.merge(h)
@@ -194,7 +196,7 @@ func (s *Summary) reportGroup(r *results.Report, g *groupView, wanted string) er
 	var views []*view
 	var latency stats.Histogram
 	for _, v := range g.ops {
-		if wanted != "" && v.op.ID.Name != wanted || len(v.part.Hosts.Keys) == 0 && s.options.Host != "" {
+		if wanted != "" && v.op.ID.Name != wanted || len(v.counts.Hosts.Keys) == 0 && s.options.Host != "" {
 			continue
 		}
 		op, err := s.reportOp(g, v)
@@ -202,7 +204,7 @@ func (s *Summary) reportGroup(r *results.Report, g *groupView, wanted string) er
 			return err
 		}
 		ops, views = append(ops, op), append(views, v)
-		for _, h := range v.part.Hosts.Vals {
+		for _, h := range v.counts.Hosts.Vals {
 			latency.Merge(&h.Latency)
 		}
 	}
@@ -252,14 +254,14 @@ func addOperation(g *results.GroupReport, op *results.Operation) {
 	g.BytesPerS += op.BytesPerS
 }
 
-// runID is the run that the view is about, or the client where the log does not
-// know runs; "" where it is about all of them.
+// runID returns the run of the view, or the client if the log has no run IDs;
+// "" if the view covers all runs.
 func (g *groupView) runID() string {
 	_, id, _ := strings.Cut(g.run, " ")
 	return id
 }
 
-// clients are the clients of the run that the view is about.
+// clients returns the clients of the view's run.
 func (g *groupView) clients() (all []*groupClient) {
 	for _, c := range g.Clients {
 		if g.run == "" || c.Client.runKey() == g.run {
@@ -277,8 +279,8 @@ func (g *groupView) threads() (n int) {
 }
 
 func (s *Summary) reportOp(g *groupView, v *view) (results.Operation, error) {
-	o, all := v.op, v.part.whole()
-	for _, h := range append(slices.Clone(v.part.Hosts.Vals), all) {
+	o, all := v.op, v.counts.whole()
+	for _, h := range append(slices.Clone(v.counts.Hosts.Vals), all) {
 		h.Series.Fit(v.start, v.end)
 	}
 	err := stats.CheckSegments(exact.Distance(v.start, v.end), s.options.SegmentDur)
@@ -303,16 +305,16 @@ func (s *Summary) reportOp(g *groupView, v *view) (results.Operation, error) {
 		Duration:     results.StatsOf(&all.Latency), TTFB: results.StatsOf(&all.TTFB),
 		Response: results.StatsOf(&all.Response), Lag: results.StatsOf(&all.Lag),
 		DurationHDR: all.Latency.EncodeHDR(), ResponseHDR: all.Response.EncodeHDR(),
-		SegmentS: float64(all.Series.Dur) / 1e9, Segments: segments(pieces, true), HeatMap: heatMap(pieces), Slowest: v.part.Slowest.report(), Pieces: pieces,
+		SegmentS: float64(all.Series.Dur) / 1e9, Segments: segments(pieces, true), HeatMap: heatMap(pieces), Slowest: v.counts.Slowest.report(), Pieces: pieces,
 	}
 	if g.run != "" {
-		op.Start, op.Stop, op.Requests = utc(v.part.First), utc(v.part.Last), all.Requests
-		op.RanS = float64(exact.Distance(v.part.First, v.part.Last)) / 1e9
+		op.Start, op.Stop, op.Requests = utc(v.counts.First), utc(v.counts.Last), all.Requests
+		op.RanS = float64(exact.Distance(v.counts.First, v.counts.Last)) / 1e9
 	}
-	if v.basis == results.Whole { // nothing is outside
+	if v.basis == results.Whole { // the view has no warm-up or tail
 		op.WarmUp, op.Late, op.InFlight = results.Outside{}, results.Outside{}, results.Flight{}
 	}
-	if u := &v.part.Unanswered; u.Count > 0 {
+	if u := &v.counts.Unanswered; u.Count > 0 {
 		f := u.report()
 		op.Unanswered = &f
 	}
@@ -327,7 +329,7 @@ func (s *Summary) reportOp(g *groupView, v *view) (results.Operation, error) {
 	op.ByClient = v.clientParts(&op)
 	if s.options.Verbose {
 		op.Accesses = o.accesses()
-		op.SizeClasses = v.part.sizeClasses(op.ObjectBytes)
+		op.SizeClasses = v.counts.sizeClasses(op.ObjectBytes)
 	}
 	op.Course, err = v.course(all, &op, &s.options)
 	return op, err
@@ -341,7 +343,7 @@ func (f *flight) report() results.Flight {
 	return results.Flight{Requests: f.Count, ShortestMS: float64(f.Shortest) / 1e6, LongestMS: float64(f.Longest) / 1e6}
 }
 
-// wanted counts the requests to hosts that the report is about.
+// wanted counts the requests to the selected hosts.
 func (o *opSummary) wanted() (n uint64) {
 	for _, h := range o.Totals.Vals {
 		n += h.Requests
@@ -356,7 +358,8 @@ func (o *opSummary) retries() (n uint64) {
 	return n
 }
 
-// phases are the begins of connections of the whole run, and the exchanges.
+// phases returns the connection phases of the whole run and the exchange phases
+// of the view.
 func (o *opSummary) phases(exchanges *phaseHists) *results.Phases {
 	var all phaseHists
 	for _, h := range o.Totals.Vals {
@@ -370,12 +373,13 @@ func (o *opSummary) phases(exchanges *phaseHists) *results.Phases {
 	return all.report()
 }
 
-// schedule is about an open loop: what was due, and what came of it.
+// schedule adds the figures of an open loop: how many requests were due, and
+// their response times.
 func (s *Summary) schedule(r *results.GroupReport, g *groupView, ops []results.Operation) {
 	var response, waits stats.Histogram
 	var due, ended, requests uint64
 	for _, v := range g.ops {
-		for _, h := range v.part.Hosts.Vals {
+		for _, h := range v.counts.Hosts.Vals {
 			due += h.Due
 			requests += h.Requests
 			ended += h.Series.Total().Ended
@@ -383,7 +387,7 @@ func (s *Summary) schedule(r *results.GroupReport, g *groupView, ops []results.O
 		}
 	}
 	if g.run != "" {
-		return // which of the unsent requests are its own is not known
+		return // unsent requests cannot be assigned to one of several operations
 	}
 	if g.Kind == measured || g.Kind == derived && due > 0 {
 		waits = s.unsent(g.start, g.end)
@@ -397,13 +401,13 @@ func (s *Summary) schedule(r *results.GroupReport, g *groupView, ops []results.O
 	r.Response = withUnsent(results.StatsOf(&response), &waits)
 	r.Course.AddUnsent(&waits)
 	if len(g.ops) == 1 {
-		ops[0].Response, ops[0].ResponseHDR = r.Response, response.EncodeHDR() // the operation is all that there is
+		ops[0].Response, ops[0].ResponseHDR = r.Response, response.EncodeHDR() // the group is the operation
 		ops[0].Course.AddUnsent(&waits)
 	}
 }
 
-// unsent are the requests that were due in the window and never sent, and how
-// long each had waited.
+// unsent returns the requests that were due in the window but never sent, and
+// how long each had waited.
 func (s *Summary) unsent(begin, end int64) (waits stats.Histogram) {
 	if s.trailer == nil {
 		return waits
@@ -446,18 +450,18 @@ func (s *Summary) clockWarnings() []string {
 
 func (v *view) hostParts(op *results.Operation) []results.Part {
 	var parts []results.Part
-	hosts := v.part.Hosts
+	hosts := v.counts.Hosts
 	for i, h := range hosts.Vals {
 		total := h.Series.Total()
-		t := h.tally
+		t := h.counters
 		t.Bytes, t.Objects = total.Bytes, total.Objects
-		p := t.part(hosts.Keys[i], v)
+		p := t.reportPart(hosts.Keys[i], v)
 		if seen := v.op.Totals.get(hosts.Keys[i]); seen != nil {
 			one := opSummary{Totals: keyed[string, hostTotals]{Vals: []*hostTotals{seen}}}
 			p.HTTPPhases = one.phases(h.Phases)
 		}
 		if len(hosts.Vals) > 1 {
-			p.Segments = segments(h.Series.Between(v.start, v.end), v.part.Crowd == nil)
+			p.Segments = segments(h.Series.Between(v.start, v.end), v.counts.Crowd == nil)
 			p.Throughput = results.ExtremesOf(p.Segments, op.SegmentS, op.HasBytes())
 		}
 		parts = append(parts, p)
@@ -471,12 +475,12 @@ func (v *view) hostParts(op *results.Operation) []results.Part {
 
 func (v *view) clientParts(op *results.Operation) []results.Part {
 	parts := []results.Part{}
-	for i, t := range v.part.Clients.Vals {
-		p := t.part(v.part.Clients.Keys[i].ID, v)
-		p.Run = v.part.Clients.Keys[i].Run
+	for i, t := range v.counts.Clients.Vals {
+		p := t.reportPart(v.counts.Clients.Keys[i].ID, v)
+		p.Run = v.counts.Clients.Keys[i].Run
 		parts = append(parts, p)
 	}
-	if len(parts) == 1 { // not by rounding apart from the operation
+	if len(parts) == 1 { // avoid a rounding difference to the operation
 		p := &parts[0]
 		p.Objects, p.Bytes, p.ObjectsPerS, p.BytesPerS = op.Objects, op.Bytes, op.ObjectsPerS, op.BytesPerS
 	}
@@ -486,7 +490,7 @@ func (v *view) clientParts(op *results.Operation) []results.Part {
 	return parts
 }
 
-func (t *tally) part(name string, v *view) results.Part {
+func (t *counters) reportPart(name string, v *view) results.Part {
 	p := results.Part{
 		Name: name, Requests: t.Requests, Errors: t.Errors, Inside: t.Latency.Count(),
 		Objects: float64(t.Objects) / objectUnit, Bytes: t.Bytes,
@@ -496,8 +500,8 @@ func (t *tally) part(name string, v *view) results.Part {
 	return p
 }
 
-// segments lists all segments of the window, those without requests included.
-// Timed says whether it also has times.
+// segments lists all segments of the window, including empty ones. Timed adds
+// the request times.
 func segments(pieces []stats.Piece, timed bool) []results.Segment {
 	list := make([]results.Segment, 0, len(pieces))
 	for i := range pieces {
@@ -516,13 +520,13 @@ func segments(pieces []stats.Piece, timed bool) []results.Segment {
 	return list
 }
 
-// failures adds to segments the errors by code, as they are counted in the whole.
+// failures adds errors by code to the segments.
 func (v *view) failures(list []results.Segment, all *hostSummary) {
-	if v.part.Failed == nil {
+	if v.counts.Failed == nil {
 		return
 	}
-	t := v.part.empty().failed()
-	t.Merge(v.part.Failed)
+	t := v.counts.empty().failed()
+	t.Merge(v.counts.Failed)
 	t.Fit(v.start, v.end)
 	t.JoinAs(&all.Series)
 	for i, g := range t.Between(v.start, v.end) {
@@ -538,7 +542,8 @@ func (v *view) failures(list []results.Segment, all *hostSummary) {
 	}
 }
 
-// timeSegment adds the times of the requests that started in the segment, which may be nil.
+// timeSegment adds the times of the requests that started in s, which may be
+// nil.
 func timeSegment(s *results.Segment, h *stats.Sparse) {
 	var inside uint64
 	if h != nil {
@@ -576,8 +581,8 @@ func (e *errorKinds) first() []results.FirstError {
 	return list
 }
 
-// accesses is nil where no object was accessed twice: the first access is the
-// last one then, and both are what the report shows already.
+// accesses returns nil if no object was accessed twice: first and last access
+// are then the same, and the report shows them already.
 func (o *opSummary) accesses() *results.Accesses {
 	o.sample()
 	if n := uint64(len(o.Objects)); n == 0 || n >= o.Sizes.N {
@@ -597,8 +602,8 @@ func (o *opSummary) accesses() *results.Accesses {
 	return &results.Accesses{Objects: uint64(len(o.Objects)), Sampled: o.Sampled, First: results.StatsOf(&first), FirstTTFB: results.StatsOf(&firstTTFB), Last: results.StatsOf(&last), LastTTFB: results.StatsOf(&lastTTFB)}
 }
 
-// sizeClasses is nil where all requests have the same size.
-func (p *part) sizeClasses(size results.SizeRange) []results.SizeClass {
+// sizeClasses returns nil if all requests have the same size.
+func (p *windowStats) sizeClasses(size results.SizeRange) []results.SizeClass {
 	if size.Min == size.Max {
 		return nil
 	}

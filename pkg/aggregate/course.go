@@ -11,15 +11,15 @@ import (
 	"warp/pkg/stats"
 )
 
-// maxSlices is how many pieces of a chosen length a window may have: each keeps
-// the times of its requests.
+// maxSlices limits the slices of a window, because each keeps the times of its
+// requests.
 const maxSlices = 10000
 
-// newSlices are the series of a part that keep times.
-func (p *part) newSlices() []stats.Series {
+// newSlices returns an empty series for each slice length.
+func (p *windowStats) newSlices() []stats.Series {
 	var all []stats.Series
 	for _, length := range p.Cuts {
-		if whole := p.newSeries(); whole.Origin != p.From { // of all time
+		if whole := p.newSeries(); whole.Origin != p.From { // not bounded by a window
 			all = append(all, stats.NewSlices(whole.Origin, whole.From, whole.To, length))
 		} else {
 			all = append(all, stats.NewSlices(p.From, p.From, p.To, length))
@@ -28,11 +28,11 @@ func (p *part) newSlices() []stats.Series {
 	return all
 }
 
-// empty is a part of the same time without requests.
-func (p *part) empty() *part { return newPart(p.From, p.To, p.Asked, p.Cuts) }
+// empty returns windowStats for the same window, without requests.
+func (p *windowStats) empty() *windowStats { return newWindowStats(p.From, p.To, p.Asked, p.Cuts) }
 
 // slice counts a successful request in the slices.
-func (p *part) slice(r *oplog.Record, start, end int64, started bool, bytes, objects uint64) {
+func (p *windowStats) slice(r *oplog.Record, start, end int64, started bool, bytes, objects uint64) {
 	for i := range p.Slices {
 		t := &p.Slices[i]
 		if t.Overlaps(start, end) {
@@ -54,7 +54,7 @@ func (p *part) slice(r *oplog.Record, start, end int64, started bool, bytes, obj
 	}
 }
 
-// course returns the course of one operation.
+// course returns one operation over time.
 func (v *view) course(all *hostSummary, op *results.Operation, o *Options) (*results.Course, error) {
 	if len(o.Slices) == 0 {
 		return nil, nil
@@ -66,8 +66,8 @@ func (v *view) course(all *hostSummary, op *results.Operation, o *Options) (*res
 		},
 		Slices: map[time.Duration][]results.Slice{},
 	}
-	for i, length := range v.part.Cuts {
-		list, err := slicesOf(&v.part.Slices[i], v.start, v.end, length)
+	for i, length := range v.counts.Cuts {
+		list, err := slicesOf(&v.counts.Slices[i], v.start, v.end, length)
 		if err != nil {
 			return nil, err
 		}
@@ -76,9 +76,9 @@ func (v *view) course(all *hostSummary, op *results.Operation, o *Options) (*res
 	return c, nil
 }
 
-// groupCourse returns the course of all operations of a group. Where the group
-// has a window, it covers the window only, even for operations with too few
-// requests in it.
+// groupCourse returns all operations of a group over time. If the group has a
+// window, it covers only the window, even for operations with few requests in
+// it.
 func (g *groupView) groupCourse(views []*view, gr *results.GroupReport, ops []results.Operation, o *Options) (*results.Course, error) {
 	if len(o.Slices) == 0 {
 		return nil, nil
@@ -92,7 +92,7 @@ func (g *groupView) groupCourse(views []*view, gr *results.GroupReport, ops []re
 	for i, length := range o.Slices {
 		var sum *stats.Series
 		for _, v := range views {
-			p := v.part
+			p := v.counts
 			if in := v.op.In; g.basis != results.Whole && in != nil {
 				p = in
 			}
@@ -131,8 +131,8 @@ func slicesOf(t *stats.Series, start, end int64, asked time.Duration) ([]results
 	return all, nil
 }
 
-// validSlices says whether the slices are those that the options ask for.
-func (p *part) validSlices(o *Options) bool {
+// validSlices reports whether the slices match the options.
+func (p *windowStats) validSlices(o *Options) bool {
 	fresh := p.newSlices()
 	if !slices.Equal(p.Cuts, o.Slices) || len(p.Slices) != len(fresh) {
 		return false

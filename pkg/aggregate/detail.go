@@ -13,10 +13,10 @@ import (
 	"warp/pkg/stats"
 )
 
-// classBorders are the sizes at which size classes begin.
+// classBorders are the lower bounds of the size classes.
 var classBorders = [...]uint64{0, 1, 10 << 10, 1 << 20, 10 << 20, 100 << 20, 1 << 30, 10 << 30}
 
-// classNames say where a class begins.
+// classNames are the lower bounds as text.
 var classNames = [...]string{"0 B", "1 B", "10KiB", "1MiB", "10MiB", "100MiB", "1GiB", "10GiB"}
 
 func classOf(bytes uint64) int {
@@ -27,11 +27,11 @@ func classOf(bytes uint64) int {
 	return i
 }
 
-// sizeClass is about the requests of similar size that lie inside the window.
+// A sizeClass counts the requests of similar size inside the window.
 type sizeClass struct {
 	Bytes         exact.Uint128
 	Latency, TTFB stats.Histogram
-	Speed         stats.Histogram // bytes/s of each request, for those that took any time
+	Speed         stats.Histogram // bytes/s of each request with a duration above 0
 }
 
 func (c *sizeClass) merge(o *sizeClass) {
@@ -41,7 +41,7 @@ func (c *sizeClass) merge(o *sizeClass) {
 	c.Speed.Merge(&o.Speed)
 }
 
-// access is the first and the last access to one object.
+// An access is the first and last access to one object.
 type access struct{ First, Last visit }
 
 type visit struct {
@@ -50,8 +50,8 @@ type visit struct {
 	HasTTFB       bool
 }
 
-// before orders by time; the rest only makes the choice independent of the
-// order of rows.
+// before orders by time. The other fields break ties, so that the order of rows
+// does not matter.
 func (v visit) before(o visit) bool {
 	switch {
 	case v.Start != o.Start:
@@ -64,16 +64,15 @@ func (v visit) before(o visit) bool {
 	return !v.HasTTFB && o.HasTTFB
 }
 
-// visit notes a successful request for an object, in the window or not: its
-// first access is the first one in the log.
+// visit records a successful request for an object, inside the window or not.
 func (o *opSummary) visit(r *oplog.Record) {
 	first, seen := r.TTFB()
 	v := visit{r.Start, r.Duration, first, seen}
 	o.access(r.Key, access{v, v})
 }
 
-// maxObjects is how many objects of an operation are remembered; where there
-// are more it is a sample of them.
+// maxObjects limits how many objects of an operation are remembered. If there
+// are more, a sample is kept.
 const maxObjects = 1 << 18
 
 func (o *opSummary) access(key string, a access) {
@@ -91,8 +90,9 @@ func (o *opSummary) access(key string, a access) {
 	o.Objects[key] = old
 }
 
-// remember keeps the objects with the lowest hashes. Which these are does not
-// depend on the order of the requests, and one of them was never left out.
+// remember keeps the objects with the lowest hashes. This sample does not
+// depend on the order of requests, and all accesses to a sampled object are
+// counted.
 func (o *opSummary) remember(key string, a access) {
 	if o.Sampled && hashOf(key) > o.HashLimit {
 		return
@@ -106,7 +106,7 @@ func (o *opSummary) remember(key string, a access) {
 	}
 }
 
-// sample leaves only as many objects as a report is about.
+// sample reduces the objects to as many as a report needs.
 func (o *opSummary) sample() {
 	if len(o.Objects) <= maxObjects {
 		return
@@ -126,7 +126,7 @@ func hashOf(key string) uint64 {
 	return h.Sum64()
 }
 
-// add counts what only a verbose report shows.
+// add counts the figures that only a verbose report shows.
 func (c *sizeClass) add(r *oplog.Record, bytes uint64) {
 	c.Bytes.Add(0, bytes)
 	c.Latency.Add(r.Duration)
@@ -138,7 +138,7 @@ func (c *sizeClass) add(r *oplog.Record, bytes uint64) {
 	}
 }
 
-// perSecond is bytes/d in bytes/s, held at the largest value of a histogram.
+// perSecond returns bytes/d in bytes/s, capped at the maximum of a histogram.
 func perSecond(bytes uint64, d time.Duration) uint64 {
 	hi, lo := bits.Mul64(bytes, 1e9)
 	if hi >= uint64(d) {

@@ -13,23 +13,23 @@ import (
 	"warp/pkg/results"
 )
 
-// maxEncoded is how large an encoded summary may be, once inflated: many times
-// what a day on hundreds of hosts comes to.
+// maxEncoded limits the inflated size of an encoded summary. A day on hundreds
+// of hosts needs a fraction of it.
 const maxEncoded = 64 << 20
 
-// An encodedSummary is a Summary on its way from a client to its coordinator.
+// An encodedSummary is a Summary in transit from a client to its coordinator.
 type encodedSummary struct {
 	Window oplog.Window
 	Groups []*group
 	Runs   []string
 }
 
-// maxHostTimes is how large an encoded summary may be with the times of
-// requests by segment and host. A coordinator limits what it takes.
+// maxHostTimes limits the encoded size up to which request times are kept by
+// segment and host. A coordinator limits the size it accepts.
 const maxHostTimes = 12 << 20
 
-// Encode writes the summary so that Decode can read it on another machine. Where
-// that is too much, the times by segment cover all hosts together.
+// Encode encodes the summary for Decode on another machine. If the result would
+// be too large, the times by segment are merged over all hosts.
 func (s *Summary) Encode() ([]byte, error) { return s.encodeWithin(maxHostTimes) }
 
 func (s *Summary) encodeWithin(limit int) ([]byte, error) {
@@ -63,10 +63,10 @@ func (s *Summary) encode() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// errSummary says that a summary was not written by Encode.
+// errSummary reports data that Encode has not written.
 var errSummary = errors.New("the figures of a client cannot be read")
 
-// Decode reads what Encode has written, of a run with the given options.
+// Decode reads a summary written by Encode, of a run with the given options.
 func Decode(b []byte, o Options) (*Summary, error) {
 	inflated := io.LimitReader(flate.NewReader(bytes.NewReader(b)), maxEncoded)
 	var e encodedSummary
@@ -94,7 +94,7 @@ func Decode(b []byte, o Options) (*Summary, error) {
 	return s, nil
 }
 
-// valid says whether nothing in the group can break what merges and reports it.
+// valid reports whether the group is safe to merge and report.
 func (g *group) valid(o *Options) bool {
 	for _, c := range g.Clients {
 		if c == nil || len(c.Threads) > (maxThread+1)/64 {
@@ -103,7 +103,7 @@ func (g *group) valid(o *Options) bool {
 	}
 	for _, op := range g.Ops {
 		if op == nil || op.WarmUp.Kinds.invalid() || op.Late.Kinds.invalid() || !validKeys(&op.Totals) || !validKeys(&op.Whole) || op.In != nil && !op.In.valid(o) ||
-			slices.ContainsFunc(op.Whole.Vals, func(p *part) bool { return !p.valid(o) }) {
+			slices.ContainsFunc(op.Whole.Vals, func(p *windowStats) bool { return !p.valid(o) }) {
 			return false
 		}
 	}
@@ -118,7 +118,7 @@ func validKeys[K comparable, V any](k *keyed[K, V]) bool {
 	return len(seen) == len(k.Vals) && len(k.Keys) == len(k.Vals) && !slices.Contains(k.Vals, nil)
 }
 
-func (p *part) valid(o *Options) bool {
+func (p *windowStats) valid(o *Options) bool {
 	return p.Asked == o.SegmentDur && validKeys(&p.Hosts) && validKeys(&p.Clients) && p.validSlices(o) &&
 		(p.Crowd == nil || p.Crowd.Valid(p.newSeries())) && (p.Failed == nil || p.Failed.Valid(p.newSeries())) && p.Slowest.valid() &&
 		!slices.ContainsFunc(p.Hosts.Vals, func(h *hostSummary) bool {

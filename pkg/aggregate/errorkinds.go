@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	maxKinds     = 64  // codes that are counted separately
-	maxErrorText = 512 // bytes of an error's text that are kept
+	maxKinds     = 64  // codes counted separately
+	maxErrorText = 512 // bytes kept of an error's text
 	otherKinds   = "(more codes)"
 )
 
-// errorKinds counts failed requests by code. A store can make up any number
-// of codes; beyond maxKinds the last ones in the alphabet are counted together.
-// Because the choice goes by name, those that keep a count of their own were
-// never thrown out, and neither order nor merging changes anything.
+// errorKinds counts failed requests by code. A store can invent any number of
+// codes, so beyond maxKinds the alphabetically last ones are counted together.
+// The choice depends only on names: a code with its own count always had it,
+// and neither the order of rows nor merging changes the result.
 type errorKinds struct {
 	ByCode map[string]*errorKind
 	Other  errorKind
 }
 
-// An errorKind is how often a code occurred, and its first occurrence.
+// An errorKind is the count of a code and its first occurrence.
 type errorKind struct {
 	Count    uint64
 	Start    int64 // of the first, unix ns
@@ -41,8 +41,8 @@ func (k *errorKind) merge(o errorKind) {
 	k.Count = n
 }
 
-// before orders by time; the rest only decides between equal times, so that
-// the order of rows does not.
+// before orders by time. The other fields break ties, so that the order of rows
+// does not matter.
 func (k *errorKind) before(o *errorKind) bool {
 	if k.Start != o.Start {
 		return k.Start < o.Start
@@ -62,7 +62,7 @@ func (e *errorKinds) add(r *oplog.Record) {
 		k.Count++
 		return
 	}
-	// What is kept must not hold on to the batch that it came from.
+	// Clone, so that the batch of the row can be freed.
 	one.Text, one.Endpoint = strings.Clone(one.Text), strings.Clone(one.Endpoint)
 	e.merge(strings.Clone(code), one)
 }
@@ -91,7 +91,7 @@ func (e *errorKinds) mergeAll(o *errorKinds) {
 	e.Other.merge(o.Other)
 }
 
-// codes are sorted.
+// codes returns the codes, sorted.
 func (e *errorKinds) codes() []string {
 	codes := make([]string, 0, len(e.ByCode))
 	for c := range e.ByCode {

@@ -9,11 +9,11 @@ import (
 	"warp/pkg/stats"
 )
 
-// heatSteps is into how many buckets a heat map cuts a doubling of time, as a
-// power of 2. These are sums of the histograms' buckets.
+// heatSteps is how many buckets cover a doubling of time, a power of 2. They
+// are sums of the histogram's buckets.
 const heatSteps = 2
 
-// heatBucket is the bucket of a duration in ns.
+// heatBucket returns the bucket of a duration in ns.
 func heatBucket(ns uint64) int {
 	if ns < 1<<heatSteps {
 		return int(ns)
@@ -22,7 +22,7 @@ func heatBucket(ns uint64) int {
 	return (top-heatSteps+1)<<heatSteps | int(ns>>(top-heatSteps))&(1<<heatSteps-1)
 }
 
-// heatBorder is where a bucket begins, in ns.
+// heatBorder returns the lower bound of a bucket, in ns.
 func heatBorder(bucket int) uint64 {
 	if bucket < 1<<heatSteps {
 		return uint64(bucket)
@@ -30,7 +30,7 @@ func heatBorder(bucket int) uint64 {
 	return (1<<heatSteps + uint64(bucket&(1<<heatSteps-1))) << (bucket>>heatSteps - 1)
 }
 
-// heatMap is nil where no time was counted.
+// heatMap returns nil if no time was counted.
 func heatMap(pieces []stats.Piece) *results.HeatMap {
 	rows := make([]heatRow, len(pieces))
 	first, last := maxHeat, -1
@@ -56,10 +56,10 @@ func heatMap(pieces []stats.Piece) *results.HeatMap {
 	return m
 }
 
-// maxHeat is more buckets than there are.
+// maxHeat is above the highest possible bucket.
 const maxHeat = 64 << heatSteps
 
-// A heatRow has the buckets from the first to the last that is not empty.
+// A heatRow has the buckets from the first to the last non-empty one.
 type heatRow struct {
 	first  int
 	counts []uint64

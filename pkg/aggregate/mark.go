@@ -6,16 +6,15 @@ import (
 	"warp/pkg/oplog"
 )
 
-// AddMark notes what was done to the store. Rows that come later may have ended
-// after it; those that came before have not.
+// AddMark records a mark. Rows that follow may have ended after it; earlier
+// rows have not.
 func (s *Summary) AddMark(m oplog.Mark) error {
 	s.marks = append(s.marks, m)
 	s.markCounts.Mark(m.At)
 	return nil
 }
 
-// decide takes what a log says between its rows: the window as far as it is
-// decided, and all marks so far.
+// decide sets the window as far as it is known, and all marks so far.
 func (s *Summary) decide(w oplog.Window, marks []oplog.Mark) error {
 	if err := s.takeMarks(w, marks); err != nil {
 		return err
@@ -23,7 +22,7 @@ func (s *Summary) decide(w oplog.Window, marks []oplog.Mark) error {
 	return s.SetWindow(w)
 }
 
-// takeMarks is decide where the window is known already.
+// takeMarks sets the marks after the window is known.
 func (s *Summary) takeMarks(_ oplog.Window, marks []oplog.Mark) error {
 	for _, m := range marks[min(len(s.marks), len(marks)):] {
 		if err := s.AddMark(m); err != nil {

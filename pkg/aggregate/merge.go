@@ -25,13 +25,14 @@ func (c *groupClient) merge(o *groupClient) {
 	}
 }
 
-// Merge adds what o counted in the same window; o can not be used after it.
+// Merge adds the counts of o, which must have the same window. Do not use o
+// afterwards.
 func (s *Summary) Merge(o *Summary) error {
 	a, b := &s.windows.Common, o.windows.Common
 	switch {
 	case *a == (oplog.Window{}):
 		s.windows = o.windows
-	case a.Begin == 0 && b.Begin == 0: // nothing was measured, and all is reported whole
+	case a.Begin == 0 && b.Begin == 0: // neither has a window, so everything is reported whole
 		a.End = max(a.End, b.End)
 		a.Start = min(a.Start, b.Start)
 	case a.Begin != b.Begin || a.End != b.End:
@@ -88,7 +89,7 @@ func (o *opSummary) merge(p *opSummary) {
 		o.In.merge(p.In)
 	}
 	if o.Enough = o.Inside >= fewRequests; o.Enough {
-		o.Whole = keyed[string, part]{}
+		o.Whole = keyed[string, windowStats]{}
 		return
 	}
 	for i, run := range p.Whole.Keys {
@@ -113,7 +114,7 @@ func mergePhases(to **phaseHists, from *phaseHists) {
 	(*to).merge(from)
 }
 
-func (p *part) merge(o *part) {
+func (p *windowStats) merge(o *windowStats) {
 	p.seen(o.First, o.Last)
 	p.Unanswered.merge(&o.Unanswered)
 	for i := range p.Slices {
@@ -141,7 +142,7 @@ func (p *part) merge(o *part) {
 	}
 }
 
-func (t *tally) merge(o *tally) {
+func (t *counters) merge(o *counters) {
 	t.Requests += o.Requests
 	t.Errors += o.Errors
 	t.Bytes = exact.AddUint(t.Bytes, o.Bytes)
@@ -151,7 +152,7 @@ func (t *tally) merge(o *tally) {
 }
 
 func (h *hostSummary) merge(o *hostSummary) {
-	h.tally.merge(&o.tally)
+	h.counters.merge(&o.counters)
 	h.Series.Merge(&o.Series)
 	h.Kinds.mergeAll(&o.Kinds)
 	h.Response.Merge(&o.Response)
@@ -160,7 +161,7 @@ func (h *hostSummary) merge(o *hostSummary) {
 	mergePhases(&h.Phases, o.Phases)
 }
 
-// mergeObjects keeps the objects that neither side may have left out.
+// mergeObjects keeps the objects that are complete on both sides.
 func (o *opSummary) mergeObjects(p *opSummary) {
 	if p.Sampled && (!o.Sampled || p.HashLimit < o.HashLimit) {
 		o.Sampled, o.HashLimit = true, p.HashLimit

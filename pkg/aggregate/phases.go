@@ -9,7 +9,7 @@ import (
 // phaseHists are the times of each phase.
 type phaseHists [len(oplog.PhaseNames)]stats.Histogram
 
-// exchanges counts what a latency consists of, of the same requests.
+// exchanges counts the phases that make up the latency of a request.
 func (h *hostSummary) exchanges(p *oplog.Phases) {
 	if h.Phases == nil {
 		h.Phases = new(phaseHists)
@@ -31,7 +31,8 @@ func (h *phaseHists) merge(o *phaseHists) {
 	}
 }
 
-// report is nil where nothing was noted; phases that never took place are null.
+// report returns nil if nothing was recorded. Phases that never occurred are
+// null.
 func (h *phaseHists) report() *results.Phases {
 	if h == nil {
 		return nil

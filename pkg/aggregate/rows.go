@@ -7,8 +7,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// Rows calls f with the rows of a log, those only that Op, Host, Offset and Limit
-// select.
+// Rows calls f with the rows of a log that Op, Host, Offset and Limit select.
 func (o *Options) Rows(log Log, f func(*oplog.Record) error) error {
 	ops, hosts, wanted := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	found := o.Op == "" && o.Host == ""
@@ -44,10 +43,10 @@ func (o *Options) Rows(log Log, f func(*oplog.Record) error) error {
 	return nil
 }
 
-// maxNoted bounds how many names an error message has.
+// maxNoted limits the names in an error message.
 const maxNoted = 64
 
-// note remembers a name.
+// note records a name.
 func note(names map[string]bool, name string) {
 	if !names[name] && len(names) < maxNoted {
 		names[clone(name)] = true

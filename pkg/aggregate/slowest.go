@@ -9,13 +9,13 @@ import (
 	"warp/pkg/results"
 )
 
-// maxSlowest is how many of the slowest requests are kept.
+// maxSlowest limits how many of the slowest requests are kept.
 const maxSlowest = 20
 
-// slowest are the requests that took longest, these first.
+// slowest holds the slowest requests, slowest first.
 type slowest []slowRequest
 
-// A slowRequest is one of them.
+// A slowRequest is one of the slowest requests.
 type slowRequest struct {
 	Start, Duration int64
 	Client          clientID
@@ -25,8 +25,8 @@ type slowRequest struct {
 	Bytes           int64
 }
 
-// compare is a total order, so that which requests are kept does not depend on
-// the order in which they come.
+// compare is a total order, so that the order of rows does not change which
+// requests are kept.
 func (a *slowRequest) compare(b *slowRequest) int {
 	return cmp.Or(
 		cmp.Compare(b.Duration, a.Duration), cmp.Compare(a.Start, b.Start),
@@ -46,14 +46,14 @@ func (s *slowest) add(c clientID, r *oplog.Record, start, end int64) {
 		Start: start, Duration: d, Client: c, Key: r.Key, Host: r.Endpoint, Code: r.Code(), Thread: r.Thread, Status: r.Status, Bytes: r.Bytes,
 	}
 	if i, ok := s.place(&one); ok {
-		// What is kept must not hold on to the batch that it came from.
+		// Clone, so that the batch of the row can be freed.
 		one.Key, one.Host, one.Code = strings.Clone(one.Key), strings.Clone(one.Host), strings.Clone(one.Code)
 		*s = slices.Insert(*s, i, one)
 	}
 }
 
-// place is where a request belongs, after room was made for it; false where it
-// is not slow enough.
+// place makes room for a request and returns its index, or false if it is not
+// slow enough.
 func (s *slowest) place(one *slowRequest) (int, bool) {
 	i, _ := slices.BinarySearchFunc(*s, one, func(a slowRequest, b *slowRequest) int { return a.compare(b) })
 	if i == maxSlowest {
@@ -71,7 +71,7 @@ func (s *slowest) merge(o slowest) {
 	}
 }
 
-// valid says whether a list that was decoded can be merged.
+// valid reports whether a decoded list can be merged.
 func (s slowest) valid() bool {
 	return len(s) <= maxSlowest && slices.IsSortedFunc(s, func(a, b slowRequest) int { return a.compare(&b) })
 }

@@ -7,8 +7,8 @@ import (
 	"warp/pkg/oplog"
 )
 
-// An opID tells operations apart: by name, and in the log of a script also by
-// the statement that asked for the requests.
+// An opID identifies an operation by name, and in the log of a script also by
+// the statement that issued the requests.
 type opID struct {
 	Name      string
 	Statement oplog.Statement
@@ -16,11 +16,11 @@ type opID struct {
 
 func idOf(r *oplog.Record) opID { return opID{r.Op, r.Statement} }
 
-// clone keeps the batch that the name came in from being kept too.
+// clone copies the name, so that the batch of the row can be freed.
 func (a opID) clone() opID { return opID{strings.Clone(a.Name), a.Statement} }
 
-// scripted operations are a group each: the statements of a script run one
-// after the other, whatever the last request of one overlaps with.
+// scripted makes one group for each statement. The statements of a script run
+// one after the other, even if their last requests overlap.
 func (a opID) scripted() bool { return a.Statement.Number > 0 }
 
 func (a opID) compare(b opID) int {

@@ -13,19 +13,18 @@ import (
 	"warp/pkg/stats"
 )
 
-// fewRequests is how many successful requests must have started in the window
-// for an operation to be reported by it. One with fewer is reported whole.
+// fewRequests is the minimum of successful requests that must start in the
+// window for an operation to be reported by it. With fewer, it is reported as a
+// whole.
 const fewRequests = 10
 
-// A Summary counts the requests of a run as they arrive, by part of the run:
-// preparation, warm-up, or window. It holds integers only, so the order of rows
-// and of merging changes no digit of the report. Its memory depends on the
-// numbers of operations, hosts, clients and segments, not on the number of
-// requests (except with Verbose, where it grows with
-// the number of distinct objects).
+// A Summary counts the requests of a run as they arrive, separately for
+// preparation, warm-up and window. It holds only integers, so the order of rows
+// and of merging does not change the report. Its memory depends on the numbers
+// of operations, hosts, clients and segments, not on the number of requests
+// (except with Verbose, where it grows with the number of distinct objects).
 //
-// The exported fields of its parts are what travels from a client to its
-// coordinator, see Encode.
+// The exported fields are sent from a client to its coordinator, see Encode.
 type Summary struct {
 	options    Options
 	windows    runWindows
@@ -42,11 +41,11 @@ func NewSummary(o Options) *Summary {
 	return &Summary{options: o, windows: runWindows{Basis: results.Measured}, runs: map[string]bool{}}
 }
 
-// A groupKind says why operations are reported together.
+// A groupKind is why operations are reported together.
 type groupKind int
 
 const (
-	preparation groupKind = iota // what started before the measured part of the run
+	preparation groupKind = iota // before the measured part of the run
 	measured                     // the measured part
 	statement                    // one statement of a script, or its warm-up
 	derived                      // operations that ran at the same time, in a log without windows
@@ -59,17 +58,17 @@ type group struct {
 	Ops       []*opSummary
 	Clients   []*groupClient
 
-	window     oplog.Window // as far as it is decided; of a derived one as far as rows tell
+	window     oplog.Window // as far as it is known; a derived window as far as the rows show it
 	basis      results.Basis
-	runs       []oplog.Window // of each run, where there are several
+	runs       []oplog.Window // of each run if there are several
 	lastOp     *opSummary
 	lastClient *groupClient
 }
 
-// A groupClient is what one client did in a group.
+// A groupClient is one client's part in a group.
 type groupClient struct {
 	Client  clientID
-	Threads []uint64 // the numbers in use, as bits
+	Threads []uint64 // the thread numbers in use, as bits
 
 	run string // the identity of its run
 }
@@ -82,28 +81,28 @@ type opSummary struct {
 	Sizes                  sizes  // of all successful requests
 	Totals                 keyed[string, hostTotals]
 
-	In        *part               // the window; nil where there is none yet
-	Inside    uint64              // successful requests that started in it, whichever host the report is about
-	Whole     keyed[string, part] // by run: everything, for as long as In may turn out to have too few
-	Enough    bool                // it has not
-	WarmUp    outside             // what started before the window
-	Late      outside             // what started after it
-	InFlight  flight              // what was on its way when the window began
+	In        *windowStats               // the window; nil if there is none yet
+	Inside    uint64                     // successful requests that started in the window, on any host
+	Whole     keyed[string, windowStats] // by run: everything, while In may still turn out to have too few requests
+	Enough    bool                       // In has enough requests
+	WarmUp    outside                    // started before the window
+	Late      outside                    // started after the window
+	InFlight  flight                     // in flight when the window began
 	Objects   map[string]access
-	Sampled   bool   // Objects has not all of them, but those with hashes
+	Sampled   bool   // Objects holds only those with hashes
 	HashLimit uint64 // up to this
 }
 
-// hostTotals are about all requests to one host, in the window or not.
+// hostTotals counts all requests to one host, inside the window or not.
 type hostTotals struct {
 	Requests    uint64
 	Retries     uint64
-	Backwards   uint64      // requests that ended before they began
-	Connections *phaseHists // begins of connections; nil where none were noted
-	unwanted    bool        // the report is about another host
+	Backwards   uint64      // requests with an end before their begin
+	Connections *phaseHists // begins of connections; nil if none were recorded
+	unwanted    bool        // filtered out of the report
 }
 
-// outside counts what does not count.
+// outside counts requests outside the window.
 type outside struct {
 	Requests, Errors uint64
 	Kinds            errorKinds
@@ -115,7 +114,7 @@ func (o *outside) merge(p *outside) {
 	o.Kinds.mergeAll(&p.Kinds)
 }
 
-// A flight is a number of requests and how long they took.
+// A flight is a number of requests and their shortest and longest duration.
 type flight struct {
 	Count             uint64
 	Shortest, Longest time.Duration
@@ -133,55 +132,55 @@ func (f *flight) merge(o *flight) {
 	f.Longest = max(f.Longest, o.Longest)
 }
 
-// A part is what happened of an operation in a window, or as a whole.
-type part struct {
+// windowStats counts an operation in a window, or as a whole.
+type windowStats struct {
 	Hosts   keyed[string, hostSummary]
-	Clients keyed[clientID, tally]
-	Crowd   *stats.Series `json:",omitempty"` // the times of requests, where they are not kept of each host
-	Failed  *stats.Series `json:",omitempty"` // requests by code, on all hosts; nil where none failed
+	Clients keyed[clientID, counters]
+	Crowd   *stats.Series `json:",omitempty"` // request times of all hosts together, if there are too many hosts
+	Failed  *stats.Series `json:",omitempty"` // failed requests by code, on all hosts; nil if none failed
 	Slowest slowest       // requests on all hosts
 	Classes [len(classBorders)]*sizeClass
 
 	From, To int64
 	Asked    time.Duration
 	Cuts     []time.Duration `json:",omitempty"` // see Options.Slices
-	Slices   []stats.Series  `json:",omitempty"` // of these lengths
+	Slices   []stats.Series  `json:",omitempty"` // one for each of Cuts
 
-	First, Last int64  // begin of the first request that belongs to it, and end of the last one
-	Unanswered  flight // failed without an answer before the end of the drain
+	First, Last int64  // begin of the first request and end of the last one
+	Unanswered  flight // without a response at the end of the drain
 }
 
-func newPart(from, to int64, asked time.Duration, cuts []time.Duration) *part {
-	p := &part{From: from, To: to, Asked: asked, Cuts: cuts, First: math.MaxInt64, Last: math.MinInt64}
+func newWindowStats(from, to int64, asked time.Duration, cuts []time.Duration) *windowStats {
+	p := &windowStats{From: from, To: to, Asked: asked, Cuts: cuts, First: math.MaxInt64, Last: math.MinInt64}
 	p.Slices = p.newSlices()
 	return p
 }
 
-func (p *part) seen(start, end int64) { p.First, p.Last = min(p.First, start), max(p.Last, end) }
+func (p *windowStats) seen(start, end int64) { p.First, p.Last = min(p.First, start), max(p.Last, end) }
 
 // objectUnit is the fixed-point unit in which shares of objects are counted.
 // 2^20 leaves room for 17 billion objects times a thousand.
 const objectUnit = 1 << 20
 
-// tally is what is counted for any piece of a part.
-type tally struct {
-	Requests, Errors uint64          // that started in it
+// counters counts the requests of a host or a client.
+type counters struct {
+	Requests, Errors uint64          // started in the window
 	Bytes, Objects   uint64          // by share of time; objects in objectUnit
-	Latency, TTFB    stats.Histogram // of successful requests that started in it
+	Latency, TTFB    stats.Histogram // of successful requests that started in the window
 }
 
-// hostSummary is what one host did. The operation as a whole is the sum of
-// its hosts, so it is not counted twice.
+// A hostSummary counts the requests to one host. The operation is the sum of
+// its hosts and not counted again.
 type hostSummary struct {
-	tally         // without bytes and objects, which are the sum of the stats.Series
+	counters      // without bytes and objects, which are the sums of Series
 	Series        stats.Series
 	Kinds         errorKinds
 	Response, Lag stats.Histogram
-	Due           uint64      // requests that a schedule wanted to begin in it
-	Phases        *phaseHists // of exchanges; nil where none were noted
+	Due           uint64      // requests due in the window
+	Phases        *phaseHists // of exchanges; nil if none were recorded
 }
 
-// sizes are the extremes and sums of what requests moved.
+// sizes holds the extremes and sums of request sizes.
 type sizes struct {
 	N                      uint64
 	MinBytes, MaxBytes     uint64
@@ -208,7 +207,7 @@ func (z *sizes) merge(o *sizes) {
 	z.Objects.Add(o.Objects.Hi, o.Objects.Lo)
 }
 
-// keyed is a small table that remembers what was asked for last.
+// keyed is a small map that caches its last lookup.
 type keyed[K comparable, V any] struct {
 	Keys  []K
 	Vals  []*V
@@ -216,7 +215,7 @@ type keyed[K comparable, V any] struct {
 	last  int
 }
 
-// get returns nil where there is no such key.
+// get returns nil if the key does not exist.
 func (k *keyed[K, V]) get(key K) *V {
 	if k.last < len(k.Keys) && k.Keys[k.last] == key {
 		return k.Vals[k.last]
@@ -253,11 +252,11 @@ func (s *Summary) Write(batch []oplog.Record) error {
 	return nil
 }
 
-// Flush has nothing to do.
+// Flush does nothing.
 func (s *Summary) Flush() error { return nil }
 
-// SetWindow says what the run has decided about its window. Rows that come
-// later may have ended after it; those that came before have not.
+// SetWindow sets the window of the run, as far as it is known. Rows that follow
+// may have ended after it; earlier rows have not.
 func (s *Summary) SetWindow(w oplog.Window) error {
 	s.windows.Common = w
 	for _, g := range s.groups {
@@ -276,19 +275,19 @@ func (g *group) setWindow(w oplog.Window, o *Options) {
 	}
 }
 
-// open gives an operation a window, once that has begun.
+// open gives an operation a window once the window has begun.
 func (g *group) open(op *opSummary, o *Options) {
 	if op.In == nil && g.window.Begin != 0 && !op.Enough {
 		begin := exact.AddInt(g.window.Begin, int64(max(o.Skip, 0)))
-		op.In = newPart(begin, math.MaxInt64, o.SegmentDur, o.Slices)
+		op.In = newWindowStats(begin, math.MaxInt64, o.SegmentDur, o.Slices)
 	}
 	if op.In != nil && g.window.End != 0 {
 		op.In.end(max(g.window.End, op.In.From))
 	}
 }
 
-// end closes the window of a part.
-func (p *part) end(at int64) {
+// end closes the window.
+func (p *windowStats) end(at int64) {
 	if p.To == at {
 		return
 	}
@@ -327,7 +326,7 @@ func (s *Summary) Add(r *oplog.Record) {
 	s.countMarks(g, op, r, start)
 }
 
-// group finds out what a request belongs to.
+// group returns the group of a request.
 func (s *Summary) group(r *oplog.Record, start int64) *group {
 	switch {
 	case r.Statement.Number > 0:
@@ -345,7 +344,7 @@ func (s *Summary) group(r *oplog.Record, start int64) *group {
 	return s.groupOf(measured, oplog.Statement{})
 }
 
-// groupOf finds a group, or makes it.
+// groupOf finds or creates a group.
 func (s *Summary) groupOf(kind groupKind, st oplog.Statement) *group {
 	if g := s.last; g != nil && g.Kind == kind && g.Statement == st && kind != derived {
 		return g
@@ -365,7 +364,7 @@ func (s *Summary) groupOf(kind groupKind, st oplog.Statement) *group {
 	return g
 }
 
-// derivedGroup is the one that the survey has put the operation in.
+// derivedGroup returns the group that the survey assigned to the operation.
 func (s *Summary) derivedGroup(id opID) *group {
 	if g := s.last; g != nil && g.lastOp != nil && g.lastOp.ID == id {
 		return g
@@ -378,7 +377,7 @@ func (s *Summary) derivedGroup(id opID) *group {
 	}
 	d := s.windows.ops[id]
 	if d == nil {
-		return nil // a file that grows: the survey has not seen it
+		return nil // the file has grown since the survey
 	}
 	g := &group{Kind: derived, basis: results.Derived, window: oplog.Window{Begin: d.begin, End: d.end}, runs: d.runs}
 	for _, op := range d.ops {
@@ -393,8 +392,8 @@ func (g *group) has(id opID) bool {
 	return slices.ContainsFunc(g.Ops, func(o *opSummary) bool { return o.ID == id })
 }
 
-// op finds an operation. Rows of one operation tend to follow each other, and
-// there are few operations: no map is needed.
+// op finds an operation. Consecutive rows usually have the same operation, and
+// there are few operations, so a map would not help.
 func (g *group) op(id opID, o *Options) *opSummary {
 	if g.lastOp != nil && g.lastOp.ID == id {
 		return g.lastOp
@@ -431,10 +430,10 @@ func (g *group) client(run, id string, s *Summary) *groupClient {
 	return c
 }
 
-// maxThread is the highest number of a thread; readers of the log check it.
+// maxThread is the highest thread number; readers of the log check it.
 const maxThread = 1<<16 - 1
 
-// use notes that the client has used a thread.
+// use records that the client has used a thread.
 func (c *groupClient) use(thread uint32) {
 	n := min(thread, maxThread)
 	for int(n/64) >= len(c.Threads) {
@@ -472,7 +471,7 @@ func (h *hostTotals) add(r *oplog.Record) {
 	}
 }
 
-// count adds a request to the parts that it belongs to.
+// count counts a request in the window, as warm-up, as late, or in flight.
 func (s *Summary) count(g *group, op *opSummary, c *groupClient, r *oplog.Record, start, end int64) {
 	if r.Err == "" {
 		op.Sizes.add(amounts(r))
@@ -515,8 +514,8 @@ func (o *outside) add(r *oplog.Record) {
 	}
 }
 
-// belongs is the time that decides whether a request belongs to the window: when
-// it was due in an open loop, and when it started otherwise.
+// belongs returns the time that decides whether a request belongs to the
+// window: its due time in an open loop, and otherwise its start.
 func belongs(r *oplog.Record, start int64) int64 {
 	if r.Due != 0 {
 		return r.Due
@@ -524,13 +523,13 @@ func belongs(r *oplog.Record, start int64) int64 {
 	return start
 }
 
-// response is the time from when the request was due to its end.
+// response returns the time from the due time of the request to its end.
 func response(r *oplog.Record, end int64) time.Duration {
 	return time.Duration(exact.Distance(r.Due, end))
 }
 
-// started counts a successful request that belongs to the window, and forgets
-// what is needed only where these are too few.
+// started counts a successful request in the window. Once there are enough, it
+// drops the counts kept in case there were not.
 func (o *opSummary) started(r *oplog.Record, start int64) {
 	if r.Err != "" || o.In == nil {
 		return
@@ -539,29 +538,29 @@ func (o *opSummary) started(r *oplog.Record, start int64) {
 		return
 	}
 	if o.Inside++; o.Inside == fewRequests {
-		o.Enough, o.Whole = true, keyed[string, part]{}
+		o.Enough, o.Whole = true, keyed[string, windowStats]{}
 	}
 }
 
-// codeDrainTimeout is the code of a request that had no answer when the run
-// waited no longer.
+// codeDrainTimeout is the code of a request without a response at the end of
+// the drain.
 const codeDrainTimeout = "DrainTimeout"
 
-func (o *opSummary) whole(run string, asked time.Duration, cuts []time.Duration) *part {
+func (o *opSummary) whole(run string, asked time.Duration, cuts []time.Duration) *windowStats {
 	if p := o.Whole.get(run); p != nil {
 		return p
 	}
-	return o.Whole.put(run, newPart(math.MinInt64, math.MaxInt64, asked, cuts))
+	return o.Whole.put(run, newWindowStats(math.MinInt64, math.MaxInt64, asked, cuts))
 }
 
-// amounts are what a request moved.
+// amounts returns the data that a request moved.
 func amounts(r *oplog.Record) (bytes, objects uint64) {
 	return uint64(max(r.Bytes, 0)), uint64(min(max(r.Objects, 0), 1<<40))
 }
 
-// add counts a request: its share of the time, and all else if it started in
-// the part.
-func (p *part) add(c *groupClient, r *oplog.Record, start, end int64, started, verbose bool) {
+// add counts a request. Its bytes and objects count by their share of time in
+// the window, everything else if it started in the window.
+func (p *windowStats) add(c *groupClient, r *oplog.Record, start, end int64, started, verbose bool) {
 	h := p.host(r.Endpoint)
 	t := p.client(c.Client)
 	if started {
@@ -593,8 +592,8 @@ func (p *part) add(c *groupClient, r *oplog.Record, start, end int64, started, v
 	objects *= objectUnit
 	if h.Series.Overlaps(start, end) {
 		h.Series.Add(start, end, bytes, objects)
-		t.Bytes = exact.AddUint(t.Bytes, p.share(start, end, bytes))
-		t.Objects = exact.AddUint(t.Objects, p.share(start, end, objects))
+		t.Bytes = exact.AddUint(t.Bytes, p.shareInside(start, end, bytes))
+		t.Objects = exact.AddUint(t.Objects, p.shareInside(start, end, objects))
 	}
 	if len(p.Slices) > 0 {
 		p.slice(r, start, end, started, bytes, objects)
@@ -629,8 +628,9 @@ func (h *hostSummary) succeed(r *oplog.Record, end int64) {
 	}
 }
 
-// share is the piece of amount that lies in the part.
-func (p *part) share(start, end int64, amount uint64) uint64 {
+// shareInside returns the part of amount that falls in the window, by share of
+// time.
+func (p *windowStats) shareInside(start, end int64, amount uint64) uint64 {
 	if start >= p.From && end <= p.To {
 		return amount
 	}
@@ -639,7 +639,7 @@ func (p *part) share(start, end int64, amount uint64) uint64 {
 		exact.Share(amount, exact.Distance(start, max(start, p.From)), whole)
 }
 
-func (p *part) host(endpoint string) *hostSummary {
+func (p *windowStats) host(endpoint string) *hostSummary {
 	if h := p.Hosts.get(endpoint); h != nil {
 		return h
 	}
@@ -648,20 +648,20 @@ func (p *part) host(endpoint string) *hostSummary {
 	return h
 }
 
-// maxTimedHosts is for how many hosts the times of requests are kept by
-// segment. Of more than these it is done for all of them together.
+// maxTimedHosts is up to how many hosts request times are kept by segment and
+// host. With more hosts they are kept for all together.
 const maxTimedHosts = 16
 
-// times is the series that the times of requests to a host belong to.
-func (p *part) times(h *hostSummary) *stats.Series {
+// times returns the series for the request times of a host.
+func (p *windowStats) times(h *hostSummary) *stats.Series {
 	if p.Crowd != nil {
 		return p.Crowd
 	}
 	return &h.Series
 }
 
-// failed is the series of failed requests by code.
-func (p *part) failed() *stats.Series {
+// failed returns the series of failed requests by code.
+func (p *windowStats) failed() *stats.Series {
 	if p.Failed == nil {
 		all := p.newSeries()
 		p.Failed = &all
@@ -669,15 +669,15 @@ func (p *part) failed() *stats.Series {
 	return p.Failed
 }
 
-// crowd joins the times of all hosts once these are too many.
-func (p *part) crowd() {
+// crowd merges the times of all hosts if there are too many.
+func (p *windowStats) crowd() {
 	if len(p.Hosts.Keys) > maxTimedHosts || p.Crowd != nil {
 		p.joinTimes()
 	}
 }
 
-// joinTimes no longer keeps the times of each host.
-func (p *part) joinTimes() {
+// joinTimes merges the times of all hosts.
+func (p *windowStats) joinTimes() {
 	if p.Crowd == nil {
 		all := p.newSeries()
 		p.Crowd = &all
@@ -687,30 +687,30 @@ func (p *part) joinTimes() {
 	}
 }
 
-func (p *part) newHost() *hostSummary { return &hostSummary{Series: p.newSeries()} }
+func (p *windowStats) newHost() *hostSummary { return &hostSummary{Series: p.newSeries()} }
 
-func (p *part) newSeries() stats.Series {
+func (p *windowStats) newSeries() stats.Series {
 	if p.From == math.MinInt64 {
 		return stats.NewWholeSeries(p.Asked)
 	}
 	return stats.NewSeries(p.From, p.From, p.To, p.Asked)
 }
 
-func (p *part) client(c clientID) *tally {
+func (p *windowStats) client(c clientID) *counters {
 	if t := p.Clients.get(c); t != nil {
 		return t
 	}
-	return p.Clients.put(c, &tally{})
+	return p.Clients.put(c, &counters{})
 }
 
-func (p *part) class(i int) *sizeClass {
+func (p *windowStats) class(i int) *sizeClass {
 	if p.Classes[i] == nil {
 		p.Classes[i] = &sizeClass{}
 	}
 	return p.Classes[i]
 }
 
-// Close says how the run ended; no rows follow.
+// Close records how the run ended; no rows follow.
 func (s *Summary) Close(t oplog.Trailer) {
 	s.trailer = &t
 	if t.Window != nil && s.windows.starts == nil && s.windows.ops == nil {

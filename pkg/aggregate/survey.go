@@ -7,28 +7,28 @@ import (
 	"warp/pkg/oplog"
 )
 
-// A survey is the first of two passes over a log that does not say what its
-// window is: it learns when each thread had finished a first request, and when
-// the last request started. Failed requests count like successful ones, for a
-// thread is active either way. It needs memory for every thread and operation,
-// not for every request.
+// A survey is the first of two passes over a log without windows. It finds when
+// each thread had finished its first request, and when the last request
+// started. Failed requests count like successful ones, because the thread is
+// active either way. Its memory grows with threads and operations, not with
+// requests.
 type survey struct {
-	after int64 // leave out what started before
+	after int64 // ignore earlier requests
 	ops   []*opSurvey
 	last  int
 }
 
-// An opSurvey is one operation.
+// An opSurvey covers one operation.
 type opSurvey struct {
 	opID
 	clients keyed[clientID, clientSurvey]
 }
 
-// A clientSurvey is what one client did of an operation.
+// A clientSurvey covers one client's requests of an operation.
 type clientSurvey struct {
 	first, last int64 // begin of the first request, end of the last one
 	lastStart   int64
-	firstEnd    []int64 // of each thread; openEnd where it made no request
+	firstEnd    []int64 // of each thread; openEnd if it made no request
 }
 
 // openEnd is later than any request.
@@ -59,8 +59,8 @@ func (s *survey) add(r *oplog.Record) {
 	c.firstEnd[n] = min(c.firstEnd[n], end)
 }
 
-// op finds an operation. Rows of one operation tend to follow each other, and
-// there are few operations: no map is needed.
+// op finds an operation. Consecutive rows usually have the same operation, and
+// there are few operations, so a map would not help.
 func (s *survey) op(id opID) *opSurvey {
 	if s.last < len(s.ops) && s.ops[s.last].opID == id {
 		return s.ops[s.last]
@@ -76,11 +76,11 @@ func (s *survey) op(id opID) *opSurvey {
 	return s.ops[s.last]
 }
 
-// groups puts operations together whose time ranges overlap within a run,
-// transitively; to touch at one instant is not to overlap. Between runs time
-// does not decide: where two machines upload at slightly different speed, one
-// of them downloads already while the other still uploads, and these are two
-// phases of each, not one mixed load.
+// groups joins operations whose time ranges overlap within a run, transitively.
+// Ranges that only touch do not overlap. Ranges of different runs are not
+// compared: if one of two machines uploads faster, it already downloads while
+// the other still uploads, and these are two phases of each machine, not one
+// mixed load.
 func (s *survey) groups() map[opID]*derivedGroup {
 	parent := make([]int, len(s.ops))
 	for i := range parent {
@@ -120,7 +120,7 @@ func (s *survey) groups() map[opID]*derivedGroup {
 
 type timeRange struct{ first, last int64 }
 
-// ranges returns for each run when it performed the operation.
+// ranges returns the time range of the operation in each run.
 func (o *opSurvey) ranges() map[string]timeRange {
 	m := map[string]timeRange{}
 	for i, c := range o.clients.Vals {
@@ -144,7 +144,7 @@ func overlapInAnyRun(a, b map[string]timeRange) bool {
 }
 
 // windowsOf derives the window of each run: it begins when every thread has
-// finished a first request, and ends at the latest start of a request.
+// finished its first request, and ends at the latest start of a request.
 func windowsOf(ops []*opSurvey) []oplog.Window {
 	type run struct {
 		threads map[clientID][]int64
@@ -180,7 +180,7 @@ func windowsOf(ops []*opSurvey) []oplog.Window {
 	return all
 }
 
-// earliest is the earlier time of each thread.
+// earliest merges by the earlier time of each thread.
 func earliest(a, b []int64) []int64 {
 	if len(a) < len(b) {
 		a, b = slices.Clone(b), a

@@ -9,7 +9,7 @@ import (
 	"warp/pkg/results"
 )
 
-// warnings say what a reader of the group's figures should know.
+// warnings returns what a reader of the group's figures should know.
 func (g *groupView) warnings(r *results.GroupReport, ops []results.Operation, o *Options) (all []string) {
 	names := strings.Join(r.Operations, ", ")
 	if s := g.Statement; s.Number > 0 {
@@ -57,8 +57,7 @@ func (g *groupView) opWarnings(op *results.Operation, o *Options) (all []string)
 	return all
 }
 
-// overlap says how much of their time several runs have in common, where that
-// is not nearly all of it.
+// overlap warns if several runs do not overlap nearly all of the time.
 func (g *groupView) overlap(names string, ops []results.Operation) []string {
 	longest := int64(0)
 	for _, w := range g.runs {

@@ -8,11 +8,11 @@ import (
 	"warp/pkg/results"
 )
 
-// A clientID names one process of one run. Rows of other tools have no run id;
-// there the client id alone tells runs apart.
+// A clientID identifies one process of one run. Logs of other tools have no run
+// ID; there the client ID alone identifies the run.
 type clientID struct{ Run, ID string }
 
-// runKey is the identity of the run that the client belongs to.
+// runKey returns the identity of the client's run.
 func (c clientID) runKey() string {
 	if c.Run != "" {
 		return "run " + c.Run
@@ -20,17 +20,17 @@ func (c clientID) runKey() string {
 	return "client " + c.ID
 }
 
-// runWindows are the windows of the runs in a log.
+// runWindows holds the windows of the runs in a log.
 type runWindows struct {
-	Common oplog.Window           // of all runs; of one run as far as it is decided
+	Common oplog.Window           // common to all runs; of a single run as far as it is known
 	Basis  results.Basis          // Measured or Derived
 	starts map[clientID]int64     // of each client in a merged log; nil = Common.Start
 	each   []oplog.Window         // of each run in a merged log
 	ops    map[opID]*derivedGroup // of a log without windows
 }
 
-// mergedWindows are those in the header of a merged log; ok is false where a
-// log that was merged has none.
+// mergedWindows returns the windows from the header of a merged log; ok is
+// false if one of the merged logs has none.
 func mergedWindows(origins []oplog.Origin) (w runWindows, ok bool) {
 	w.Basis, w.starts = results.Measured, map[clientID]int64{}
 	for i := range origins {
@@ -45,8 +45,8 @@ func mergedWindows(origins []oplog.Origin) (w runWindows, ok bool) {
 	return w, true
 }
 
-// intersect is the time in which all runs were measured. Its start is the
-// earliest one.
+// intersect returns the time in which all runs were measured, and the earliest
+// start.
 func intersect(all []oplog.Window) oplog.Window {
 	var common oplog.Window
 	for i, w := range all {
@@ -66,7 +66,7 @@ func intersect(all []oplog.Window) oplog.Window {
 	return common
 }
 
-// start is when the run of the client left its preparation behind.
+// start returns the end of the preparation of the client's run.
 func (w *runWindows) start(c clientID) int64 {
 	start := w.Common.Start
 	if w.starts != nil {
@@ -78,8 +78,8 @@ func (w *runWindows) start(c clientID) int64 {
 	return start
 }
 
-// A derivedGroup is a set of operations that ran at the same time, and their
-// window, in a log that has none.
+// A derivedGroup is a set of operations that ran at the same time, with the
+// window derived for them.
 type derivedGroup struct {
 	ops        []opID
 	begin, end int64

@@ -10,67 +10,67 @@ import (
 	"warp/pkg/stats"
 )
 
-// The pieces in which the time after a mark is counted.
+// The time after a mark is counted in intervals.
 const (
-	finePiece   = int64(100 * time.Millisecond)
-	coarsePiece = int64(time.Second)
-	fineTime    = int64(time.Hour) // after the mark; pieces are coarse from then on
-	finePieces  = fineTime / finePiece
-	// maxPieces covers a day after one mark. What comes later is in the last one.
-	maxPieces = finePieces + int64(23*time.Hour)/coarsePiece
+	fineInterval   = int64(100 * time.Millisecond)
+	coarseInterval = int64(time.Second)
+	fineRange      = int64(time.Hour) // after the mark; later intervals are coarse
+	fineIntervals  = fineRange / fineInterval
+	// maxIntervals covers a day after one mark. The last interval takes everything later.
+	maxIntervals = fineIntervals + int64(23*time.Hour)/coarseInterval
 )
 
-// The bins by their start in which requests are counted that ended after a mark.
+// Requests that ended after a mark are also counted in bins by their start.
 const (
-	fineStarts = int64(10 * time.Second) // after the mark they are as long as a fine piece
-	binsPerTwo = 10                      // bins in each doubling of the time from then on
+	linearRange     = int64(10 * time.Second) // after the mark; bins are as long as a fine interval up to here
+	binsPerDoubling = 10                      // bins in each doubling of the time after that
 )
 
 // Shares of objects are counted in fixed point. The unit leaves room for 17 billion
 // objects times a thousand.
 const (
-	unit          = 1 << 20
-	maxRowObjects = 1 << 40 // of one request
+	objectUnit        = 1 << 20
+	maxRequestObjects = 1 << 40 // cap for one request, so that the sum cannot overflow
 )
 
 // Counts counts a run between its marks. Its memory grows with the time
-// after the first mark: 40 bytes for each piece, and a histogram for each of at
-// most 300 bins in the time from one mark to the next.
+// after the first mark: 40 bytes for each interval, and at most 300 histograms
+// for each period.
 type Counts struct {
-	from, to  int64 // of the window; from is the first start where there is no window yet
-	begun     bool  // there is one
-	counted   bool  // a request was
-	last      int64 // end of a request
-	known     oplog.Window
-	stretches []*stretch
+	from, to    int64 // of the window; without a window, from is the first start
+	windowKnown bool  // the begin of the window is known
+	counted     bool  // at least one request was counted
+	last        int64 // latest end of a request
+	known       oplog.Window
+	periods     []*period
 }
 
-// A stretch is the time from one mark to the next. The first one is from the
-// begin of the window, and needs sums only.
-type stretch struct {
+// A period is the time from one mark to the next. The first one starts with the
+// window and needs only sums.
+type period struct {
 	from           int64
-	bytes, objects uint64      // by share of time; objects in unit
-	pieces         []piece     // of a stretch after a mark
-	starts         []*startBin // of the first stretch there is one
+	bytes, objects uint64      // by share of time; objects in objectUnit
+	intervals      []interval  // empty in the first period
+	starts         []*startBin // the first period has one bin
 }
 
-// A piece counts what happened in a short time.
-type piece struct {
+// An interval counts the traffic of a short time.
+type interval struct {
 	bytes, objects uint64 // by share of time
-	succeeded      uint64 // requests that ended
-	first, last    int64  // of their ends
+	succeeded      uint64 // successful requests that ended here
+	first, last    int64  // first and last of their ends
 }
 
-// A startBin counts requests that ended in a stretch, by their start.
+// A startBin counts requests that ended in a period, by their start.
 type startBin struct {
-	latency stats.Histogram // of those that succeeded
+	latency stats.Histogram // of successful requests
 	errors  uint64
 }
 
-// SetWindow takes what is known of the window, which begins later by skip. What was
-// counted before it begins is dropped.
+// SetWindow sets the window, as far as it is known. Counting begins skip after
+// its begin; earlier counts are dropped.
 func (m *Counts) SetWindow(w oplog.Window, skip time.Duration, marks []oplog.Mark) {
-	if m.stretches == nil || w != m.known {
+	if m.periods == nil || w != m.known {
 		m.setWindow(w, skip, marks)
 	}
 }
@@ -80,51 +80,51 @@ func (m *Counts) setWindow(w oplog.Window, skip time.Duration, marks []oplog.Mar
 	if w.End != 0 {
 		m.to = w.End
 	}
-	if begin := exact.AddInt(w.Begin, int64(max(skip, 0))); w.Begin != 0 && (!m.begun || m.from != begin) {
-		*m = Counts{from: begin, to: m.to, begun: true, known: w}
-		m.stretches = []*stretch{{from: begin}}
-	} else if len(m.stretches) > 0 {
+	if begin := exact.AddInt(w.Begin, int64(max(skip, 0))); w.Begin != 0 && (!m.windowKnown || m.from != begin) {
+		*m = Counts{from: begin, to: m.to, windowKnown: true, known: w}
+		m.periods = []*period{{from: begin}}
+	} else if len(m.periods) > 0 {
 		return
 	} else {
 		m.from, m.last = math.MaxInt64, math.MinInt64
-		m.stretches = []*stretch{{from: math.MinInt64}}
+		m.periods = []*period{{from: math.MinInt64}}
 	}
 	for _, mark := range marks {
 		m.Mark(mark.At)
 	}
 }
 
-// Mark begins a stretch. One that comes late, after requests that ended later,
-// has counted these before itself.
+// Mark starts a new period. If a mark arrives late, requests that ended after it
+// may already have been counted in the period before.
 func (m *Counts) Mark(at int64) {
-	if len(m.stretches) == 0 || m.begun && at < m.from || at >= m.to {
+	if len(m.periods) == 0 || m.windowKnown && at < m.from || at >= m.to {
 		return
 	}
-	k := len(m.stretches)
-	for k > 1 && m.stretches[k-1].from > at {
+	k := len(m.periods)
+	for k > 1 && m.periods[k-1].from > at {
 		k--
 	}
-	m.stretches = slices.Insert(m.stretches, k, &stretch{from: at})
+	m.periods = slices.Insert(m.periods, k, &period{from: at})
 }
 
-// Add counts a request. When is the time that decides whether it belongs to the window.
+// Add counts a request. The request belongs to the window if when does.
 func (m *Counts) Add(r *oplog.Record, when int64) {
 	start, end := r.Span()
-	if !m.begun || when >= m.from && when <= m.to {
+	if !m.windowKnown || when >= m.from && when <= m.to {
 		m.add(r, start, end, true)
 	} else if when < m.from && end > m.from {
 		m.add(r, start, end, false)
 	}
 }
 
-// add counts a request; inside says whether it belongs to the window.
+// add counts a request; inside reports whether it belongs to the window.
 func (m *Counts) add(r *oplog.Record, start, end int64, inside bool) {
-	if m.counted = true; !m.begun {
+	if m.counted = true; !m.windowKnown {
 		m.from, m.last = min(m.from, start), max(m.last, end)
 	}
-	k := m.at(min(end, m.to))
+	k := m.periodIndex(min(end, m.to))
 	if inside {
-		bin := m.stretches[k].bin(start, k > 0)
+		bin := m.periods[k].bin(start, k > 0)
 		if r.Err == "" {
 			bin.latency.Add(r.Duration)
 		} else {
@@ -135,116 +135,118 @@ func (m *Counts) add(r *oplog.Record, start, end int64, inside bool) {
 		return
 	}
 	if k > 0 && end <= m.to {
-		m.stretches[k].piece(end).succeed(end)
+		m.periods[k].intervalEndingAt(end).addSuccess(end)
 	}
-	m.share(amount{start, end, uint64(max(r.Bytes, 0)), uint64(min(max(r.Objects, 0), maxRowObjects)) * unit}, k)
+	m.distribute(amount{start, end, uint64(max(r.Bytes, 0)), uint64(min(max(r.Objects, 0), maxRequestObjects)) * objectUnit}, k)
 }
 
-// at is the stretch that an end belongs to. A request that ended right at a mark
-// was not affected by it.
-func (m *Counts) at(end int64) int {
-	k := len(m.stretches) - 1
-	for k > 0 && m.stretches[k].from >= end {
+// periodIndex returns the period that an end belongs to. A request that ended
+// exactly at a mark belongs before it, as the mark cannot have affected it.
+func (m *Counts) periodIndex(end int64) int {
+	k := len(m.periods) - 1
+	for k > 0 && m.periods[k].from >= end {
 		k--
 	}
 	return k
 }
 
-// An amount is what a request has moved.
+// An amount is the data that one request moved.
 type amount struct {
 	start, end     int64
 	bytes, objects uint64
 }
 
-// until is how much of it was moved by then.
+// until returns how much was moved by the given time, assuming a constant rate.
 func (a *amount) until(at int64) (bytes, objects uint64) {
 	part, whole := exact.Distance(a.start, at), exact.Distance(a.start, a.end)
 	return exact.Share(a.bytes, part, whole), exact.Share(a.objects, part, whole)
 }
 
-// share adds an amount to the times in which it was moved, in whole numbers that
-// add up exactly. k is the stretch that the request ended in.
-func (m *Counts) share(a amount, k int) {
+// distribute spreads an amount over the periods in which it was moved, in whole
+// numbers that add up exactly. k is the period in which the request ended.
+func (m *Counts) distribute(a amount, k int) {
 	from, to := a.start, min(a.end, m.to)
-	if m.begun {
+	if m.windowKnown {
 		from = max(from, m.from)
 	}
 	if a.start == a.end {
-		if from == to { // or it is outside
-			s := m.stretches[k]
+		if from == to { // otherwise it is outside the window
+			s := m.periods[k]
 			s.add(a.bytes, a.objects)
 			if k > 0 {
-				s.piece(a.end).add(a.bytes, a.objects)
+				s.intervalEndingAt(a.end).add(a.bytes, a.objects)
 			}
 		}
 		return
 	}
 	for ; k >= 0 && to > from; k-- {
-		s := m.stretches[k]
+		s := m.periods[k]
 		low := max(from, s.from)
 		if to <= low {
 			continue
 		}
-		if s.share(&a, low, to); k > 0 {
-			s.spread(&a, low, to)
+		if s.addBetween(&a, low, to); k > 0 {
+			s.addToIntervals(&a, low, to)
 		}
 		to = low
 	}
 }
 
-// share adds what was moved between two instants to the sums.
-func (s *stretch) share(a *amount, from, to int64) {
+// addBetween adds the data moved between two instants to the sums.
+func (s *period) addBetween(a *amount, from, to int64) {
 	b, o := a.until(from)
 	bytes, objects := a.until(to)
 	s.add(bytes-b, objects-o)
 }
 
-// spread adds what was moved between two instants to the pieces.
-func (s *stretch) spread(a *amount, from, to int64) {
+// addToIntervals adds the data moved between two instants to the intervals.
+func (s *period) addToIntervals(a *amount, from, to int64) {
 	b, o := a.until(from)
-	for i := s.number(from); from < to; i++ {
-		if from = to; i < maxPieces-1 {
-			from = min(to, s.border(i+1))
+	for i := s.intervalIndex(from); from < to; i++ {
+		if from = to; i < maxIntervals-1 {
+			from = min(to, s.intervalBoundary(i+1))
 		}
 		bytes, objects := a.until(from)
-		s.pieceAt(i).add(bytes-b, objects-o)
+		s.intervalAt(i).add(bytes-b, objects-o)
 		b, o = bytes, objects
 	}
 }
 
-func (s *stretch) add(bytes, objects uint64) {
+func (s *period) add(bytes, objects uint64) {
 	s.bytes, s.objects = exact.AddUint(s.bytes, bytes), exact.AddUint(s.objects, objects)
 }
 
-// number is which piece begins at an instant after the mark, or has it inside.
-func (s *stretch) number(at int64) int64 {
+// intervalIndex returns the index of the interval that contains an instant after
+// the mark. An interval includes its begin.
+func (s *period) intervalIndex(at int64) int64 {
 	since := exact.Distance(s.from, at)
-	if since < fineTime {
-		return since / finePiece
+	if since < fineRange {
+		return since / fineInterval
 	}
-	return min(finePieces+(since-fineTime)/coarsePiece, maxPieces-1)
+	return min(fineIntervals+(since-fineRange)/coarseInterval, maxIntervals-1)
 }
 
-// border is where a piece begins.
-func (s *stretch) border(i int64) int64 {
-	return exact.AddInt(s.from, min(i, finePieces)*finePiece+max(i-finePieces, 0)*coarsePiece)
+// intervalBoundary returns the begin of an interval.
+func (s *period) intervalBoundary(i int64) int64 {
+	return exact.AddInt(s.from, min(i, fineIntervals)*fineInterval+max(i-fineIntervals, 0)*coarseInterval)
 }
 
-// piece is the one that a request belongs to which ended then, after the mark.
-func (s *stretch) piece(end int64) *piece { return s.pieceAt(s.number(end - 1)) }
+// intervalEndingAt returns the interval that counts a request with this end. An
+// end exactly on a boundary belongs to the interval before.
+func (s *period) intervalEndingAt(end int64) *interval { return s.intervalAt(s.intervalIndex(end - 1)) }
 
-func (s *stretch) pieceAt(i int64) *piece {
-	for int64(len(s.pieces)) <= i {
-		s.pieces = append(s.pieces, piece{})
+func (s *period) intervalAt(i int64) *interval {
+	for int64(len(s.intervals)) <= i {
+		s.intervals = append(s.intervals, interval{})
 	}
-	return &s.pieces[i]
+	return &s.intervals[i]
 }
 
-func (p *piece) add(bytes, objects uint64) {
+func (p *interval) add(bytes, objects uint64) {
 	p.bytes, p.objects = exact.AddUint(p.bytes, bytes), exact.AddUint(p.objects, objects)
 }
 
-func (p *piece) succeed(end int64) {
+func (p *interval) addSuccess(end int64) {
 	if p.succeeded == 0 {
 		p.first, p.last = end, end
 	}
@@ -252,11 +254,11 @@ func (p *piece) succeed(end int64) {
 	p.first, p.last = min(p.first, end), max(p.last, end)
 }
 
-// bin is the one of requests that started then.
-func (s *stretch) bin(start int64, split bool) *startBin {
+// bin returns the bin for requests with this start. Without split there is only one.
+func (s *period) bin(start int64, split bool) *startBin {
 	i := 0
 	if split {
-		i = startNumber(exact.Distance(s.from, start))
+		i = startBinIndex(exact.Distance(s.from, start))
 	}
 	for len(s.starts) <= i {
 		s.starts = append(s.starts, nil)
@@ -267,25 +269,25 @@ func (s *stretch) bin(start int64, split bool) *startBin {
 	return s.starts[i]
 }
 
-// startNumber is the bin of requests that started so long after a mark. Those
-// that were on their way at the mark are in the first one.
-func startNumber(since int64) int {
-	if since < fineStarts {
-		return int(since / finePiece)
+// startBinIndex returns the bin for requests that started this long after a mark.
+// Requests in flight at the mark count in the first bin.
+func startBinIndex(since int64) int {
+	if since < linearRange {
+		return int(since / fineInterval)
 	}
-	doubling, length := 0, fineStarts
+	doubling, length := 0, linearRange
 	for since/2 >= length {
 		doubling, length = doubling+1, 2*length
 	}
-	return int(fineStarts/finePiece) + binsPerTwo*doubling + int((since-length)/(length/binsPerTwo))
+	return int(linearRange/fineInterval) + binsPerDoubling*doubling + int((since-length)/(length/binsPerDoubling))
 }
 
-// startBorder is how long after the mark the first requests of a bin started.
-func startBorder(i int) int64 {
-	fine := int(fineStarts / finePiece)
+// startBinBoundary returns how long after the mark a bin begins.
+func startBinBoundary(i int) int64 {
+	fine := int(linearRange / fineInterval)
 	if i < fine {
-		return int64(i) * finePiece
+		return int64(i) * fineInterval
 	}
-	length := fineStarts << ((i - fine) / binsPerTwo)
-	return length + int64((i-fine)%binsPerTwo)*(length/binsPerTwo)
+	length := linearRange << ((i - fine) / binsPerDoubling)
+	return length + int64((i-fine)%binsPerDoubling)*(length/binsPerDoubling)
 }
