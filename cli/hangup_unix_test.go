@@ -155,7 +155,7 @@ func TestHangupHolds(t *testing.T) {
   api: v1
   benchmarks:
     - benchmark: put
-      params: {benchdata: first, rps-limit: 200, max-objects: 600}
+      params: {benchdata: first, rps-limit: 200, max-objects: 1000}
     - benchmark: stat
       params: {benchdata: second, objects: 5, duration: 500ms}
 `
@@ -167,7 +167,7 @@ func TestHangupHolds(t *testing.T) {
 		"--stats-interval=100ms", "--trace-http-sample=1")
 	cmd.Dir = dir
 	s := startTerminal(t, cmd)
-	s.await("PUT")
+	awaitRows(t, s, filepath.Join(dir, "first.csv.zst.part")) // the first requests are from before the signal
 	_ = cmd.Process.Signal(syscall.SIGHUP)
 	s.await("HTTP tracing is on")
 	s.await("benchmark 2 of 2")
