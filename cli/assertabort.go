@@ -10,9 +10,9 @@ import (
 	"warp/pkg/results"
 )
 
-// An assertAbort is a sink that looks, about once a second, whether an
-// assertion cannot hold any more. Rows are nothing to it: it reads the summary
-// that they were written to right before.
+// An assertAbort is a sink that checks, about once a second, whether an
+// assertion can no longer hold. It ignores the rows and reads the summary,
+// which is written right before.
 type assertAbort struct {
 	summary  *aggregate.Summary
 	all      []*assert.Assertion
@@ -23,7 +23,7 @@ type assertAbort struct {
 
 func (a *assertAbort) Write([]oplog.Record) error { return nil }
 
-// SetWindow takes note of when the run began.
+// SetWindow records when the run began.
 func (a *assertAbort) SetWindow(w oplog.Window) error {
 	a.window = w
 	return nil
@@ -33,48 +33,48 @@ func (a *assertAbort) Flush() error {
 	if a.window.Begin == 0 || a.window.End != 0 {
 		return nil
 	}
-	return a.look(a.summary, time.Now())
+	return a.check(a.summary, time.Now())
 }
 
-// look ends the run where the figures so far decide about it.
-func (a *assertAbort) look(s *aggregate.Summary, now time.Time) error {
+// check ends the run if the figures so far decide an assertion.
+func (a *assertAbort) check(s *aggregate.Summary, now time.Time) error {
 	report, err := s.Report()
 	if err != nil {
-		return nil // it is said at the end of the run
+		return nil // the end of the run reports it
 	}
 	left := time.Duration(-1)
 	if a.duration > 0 {
 		left = max(0, time.Unix(0, a.window.Start).Add(a.duration).Sub(now))
 	}
-	if why := hopeless(a.all, report, left); why != "" {
+	if why := unreachable(a.all, report, left); why != "" {
 		a.finish(why)
 	}
 	return nil
 }
 
-// hopeless says why one of the assertions cannot hold any more, "" where all of
-// them may.
-func hopeless(all []*assert.Assertion, r *results.Report, left time.Duration) string {
+// unreachable says why one of the assertions can no longer hold, or "" if all
+// can.
+func unreachable(all []*assert.Assertion, r *results.Report, left time.Duration) string {
 	for _, a := range all {
-		if why := assert.Hopeless(a, r, left); why != "" {
+		if why := assert.Unreachable(a, r, left); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-// fleetLook is how often the figures of a fleet are looked at for --assert-abort.
-const fleetLook = 2 * time.Second
+// fleetCheckInterval is how often --assert-abort checks the figures of a fleet.
+const fleetCheckInterval = 2 * time.Second
 
-// watchAssertions ends the measured run of the fleet once an assertion cannot
-// hold any more. The run begins now.
+// watchAssertions ends the measured run of the fleet once an assertion can no
+// longer hold. The run begins now.
 func (l *fleetLoad) watchAssertions() (stop func()) {
 	f := l.s.flags
 	if !f.asserts.abort {
 		return func() {}
 	}
 	began := time.Now()
-	return live.Every(fleetLook, func() {
+	return live.Every(fleetCheckInterval, func() {
 		r := l.fleet.ReportSoFar()
 		if r == nil {
 			return
@@ -83,7 +83,7 @@ func (l *fleetLoad) watchAssertions() (stop func()) {
 		if d := l.s.opts.Duration; d > 0 {
 			left = max(0, d-time.Since(began))
 		}
-		if why := hopeless(f.asserts.all, r, left); why != "" {
+		if why := unreachable(f.asserts.all, r, left); why != "" {
 			l.fleet.End(why)
 		}
 	})

@@ -10,8 +10,8 @@ import (
 // An Assertion is an assertion about a run, or about the change between runs.
 type Assertion struct {
 	Text   string        // as it was written, without blanks around it
-	Every  time.Duration // of pieces of the window this long; 0 is the whole window
-	Share  float64       // of these pieces for which it must hold, above 0 and at most 1
+	Every  time.Duration // judged in segments of this length; 0 is the whole window
+	Share  float64       // share of the segments that must pass, above 0 and at most 1
 	Op     string        // the operation in capitals; "" is the total
 	Metric Metric
 	Change bool    // the assertion is about the change of the metric from one set of runs to another
@@ -62,7 +62,7 @@ const (
 	Response                 // response time of an open loop
 )
 
-// IsTime says whether the family describes how long requests take.
+// IsTime reports whether the family measures how long requests take.
 func (f Family) IsTime() bool { return f >= Duration }
 
 // A Metric is a figure of a report.
@@ -72,7 +72,7 @@ type Metric struct {
 	Q      float64 // of Stat Percentile, above 0 and below 1
 }
 
-// A Stat is what is asked of many times.
+// A Stat is a statistic of many times.
 type Stat int
 
 // The statistics.
@@ -83,7 +83,7 @@ const (
 	Percentile
 )
 
-// String is the metric as it is written in assertions.
+// String returns the metric as it is written in assertions.
 func (m Metric) String() string {
 	name := map[Family]string{Throughput: "throughput", Objects: "objs", Errors: "errors", Recovery: "recovery", LongestGap: "longest_gap", TTFB: "ttfb", Response: "response"}[m.Family]
 	if !m.Family.IsTime() || name != "" && m.Stat == Mean {
@@ -103,14 +103,14 @@ func (m Metric) String() string {
 	return name + "p" + percentText(m.Q)
 }
 
-// percentText is a share in percent without the noise of floating point.
+// percentText returns a share in percent, rounded to hide floating-point noise.
 func percentText(share float64) string {
 	return strconv.FormatFloat(math.Round(share*1e10)/1e8, 'f', -1, 64)
 }
 
-// Needs is the least number of requests for which the metric can be judged: for
-// a percentile that for which a one-sided 95 % bound exists at all, which is
-// where the chance that none of so many requests lies beyond it is at most 5 %.
+// Needs returns the minimum number of requests for judging the metric. A
+// percentile needs enough for a one-sided 95 % bound to exist: the chance that
+// no request lies beyond it must be at most 5 %.
 func (m Metric) Needs() uint64 {
 	if m.Stat != Percentile {
 		return 1
@@ -119,10 +119,10 @@ func (m Metric) Needs() uint64 {
 	return uint64(math.Ceil(math.Log(.05)/math.Log(q) - 1e-9))
 }
 
-// A Unit is what a limit was written in.
+// A Unit is the unit in which a limit is written.
 type Unit struct {
 	Name  string
-	Scale float64 // how much of the base unit one of it is
+	Scale float64 // in base units
 }
 
 // The base units are ms, bytes/s, objects/s, and shares from 0 to 1.
@@ -140,7 +140,7 @@ func rateUnits() []Unit {
 func percentUnit() []Unit { return []Unit{{"%", .01}} }
 func objectUnit() []Unit  { return []Unit{{"obj/s", 1}} }
 
-// units are those that the assertion may be written in.
+// units returns the units in which the assertion may be written.
 func (a *Assertion) units() []Unit {
 	switch {
 	case a.Change || a.Metric.Family == Errors:
@@ -153,7 +153,7 @@ func (a *Assertion) units() []Unit {
 	return timeUnits()
 }
 
-// Subject is what the assertion is about: GET.p99, or errors.
+// Subject returns the operation and metric, such as GET.p99 or errors.
 func (a *Assertion) Subject() string {
 	s := a.Metric.String()
 	if a.Op != "" {
@@ -165,8 +165,8 @@ func (a *Assertion) Subject() string {
 	return s
 }
 
-// Format shows a value of the base unit in the unit of the limit, so that the
-// two can be compared at a glance.
+// Format formats a value in base units in the unit of the limit, so that the
+// two are easy to compare.
 func (a *Assertion) Format(value float64) string {
 	text := digits(value / a.Unit.Scale)
 	if a.Change && value > 0 {
@@ -178,7 +178,8 @@ func (a *Assertion) Format(value float64) string {
 	return text + " " + a.Unit.Name
 }
 
-// digits shows four significant digits, and all of those before the point.
+// digits formats four significant digits, and all digits before the decimal
+// point.
 func digits(v float64) string {
 	if math.Abs(v) >= 1000 {
 		return strconv.FormatFloat(v, 'f', 0, 64)

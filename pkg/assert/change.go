@@ -13,10 +13,10 @@ type Change struct {
 	Values              []float64 // of all runs
 }
 
-// JudgeChanges judges assertions about changes. find returns the change that
-// one is about, nil where there is none; withheld says why no change can be
-// judged, "" where it can. The unfavourable end of the interval decides. An
-// assertion about each run, not about a change, is decided by the worst of them.
+// JudgeChanges judges assertions about changes. find returns the change for an
+// operation and metric, or nil. withheld says why no change can be judged, ""
+// if it can. The unfavourable end of the interval decides. An assertion about
+// each run, not about a change, is decided by the worst run.
 func JudgeChanges(all []*Assertion, find func(op, metric string) *Change, withheld string) (judged []results.Assertion) {
 	for _, a := range all {
 		c := find(a.Op, a.Metric.String())

@@ -4,8 +4,9 @@ import (
 	"warp/pkg/results"
 )
 
-// Confirm combines the results of a repeated run with the first run's: an assertion that failed in one of the two and passed in the other
-// is flaky. Without first results there is nothing to confirm.
+// Confirm combines the results of a repeated run with the results of the first
+// run. An assertion that failed in one and passed in the other is flaky.
+// Without first results there is nothing to confirm.
 func Confirm(first, second []results.Assertion) []results.Assertion {
 	for i := range second {
 		s := &second[i]

@@ -1,4 +1,4 @@
-// Package assert is the language of assertions, such as GET.p99<50ms: it
-// parses them, judges them by a report, and writes the results in the formats
-// that CI systems read. docs/assertions.md has the grammar for users.
+// Package assert implements the language of assertions, such as GET.p99<50ms.
+// It parses them, judges them by a report, and writes the results in the
+// formats that CI systems read. docs/assertions.md has the grammar for users.
 package assert

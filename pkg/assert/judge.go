@@ -10,7 +10,7 @@ import (
 	"warp/pkg/results"
 )
 
-// Slices are the lengths of pieces that a summary has to keep for the
+// Slices returns the segment lengths that a summary must keep for the
 // assertions, see aggregate.Options.
 func Slices(all []*Assertion) (lengths []time.Duration) {
 	if len(all) > 0 {
@@ -24,10 +24,10 @@ func Slices(all []*Assertion) (lengths []time.Duration) {
 	return lengths
 }
 
-// Judge judges assertions about a run by its report, which was made with the
-// slices that they need. Where strict is set, an assertion holds only if its
-// whole interval does. An assertion has several results where a script has
-// several statements that it is about.
+// Judge judges assertions about a run by its report, which must have the slices
+// that they need. With strict, an assertion holds only if its whole interval
+// does. An assertion has one result for each statement of a script that it
+// applies to.
 func Judge(all []*Assertion, r *results.Report, strict bool) (judged []results.Assertion) {
 	for _, a := range all {
 		if a.Metric.Family.ofMarks() {
@@ -47,7 +47,7 @@ func Judge(all []*Assertion, r *results.Report, strict bool) (judged []results.A
 	return judged
 }
 
-// A subject is what an assertion is judged by: an operation, or all of a group.
+// A subject is what an assertion is judged by: an operation, or a whole group.
 type subject struct {
 	course    *results.Course
 	group     *results.GroupReport
@@ -56,11 +56,11 @@ type subject struct {
 	run       string
 	basis     results.Basis
 	bytes     bool // it moves payload
-	unsent    bool // requests that were never sent may be its own
+	unsent    bool // unsent requests may belong to it
 }
 
-// subjectsOf finds the operations, or groups, that an assertion is about. What
-// prepares a run or warms a statement up is not judged.
+// subjectsOf finds the operations or groups that an assertion applies to.
+// Preparation and warm-up are not judged.
 func subjectsOf(a *Assertion, r *results.Report) (all []subject) {
 	main := r.MainGroup()
 	for i := range r.Groups {
@@ -93,7 +93,7 @@ func subjectsOf(a *Assertion, r *results.Report) (all []subject) {
 	return all
 }
 
-// noData fails an assertion about what the run has not done.
+// noData fails an assertion about an operation that the run did not perform.
 func (a *Assertion) noData(r *results.Report) results.Assertion {
 	var there []string
 	for _, o := range r.Operations {
@@ -108,18 +108,18 @@ func (a *Assertion) noData(r *results.Report) results.Assertion {
 	return v.result(results.Failed, fmt.Sprintf("there is no data: the run has no %s, only %s", a.Op, strings.Join(there, ", ")))
 }
 
-// A verdict is an assertion that is being judged.
+// A verdict is an assertion while it is judged.
 type verdict struct {
 	*Assertion
 	subject
 	report *results.Report
 	strict bool
 
-	measured  float64
-	known     bool
-	low, high float64
-	interval  bool
-	held, of  int
+	measured      float64
+	known         bool
+	low, high     float64
+	interval      bool
+	passed, total int
 }
 
 func (v *verdict) judge() results.Assertion {
@@ -127,7 +127,7 @@ func (v *verdict) judge() results.Assertion {
 		return v.result(results.Inconclusive, "the log has aggregated results, without the single requests that assertions are judged by")
 	}
 	if v.Every > 0 {
-		return v.judgePieces()
+		return v.judgeSegments()
 	}
 	v.measured, v.known = v.Metric.of(&v.course.Whole)
 	if v.Metric.Family == Throughput && !v.bytes {
@@ -138,7 +138,8 @@ func (v *verdict) judge() results.Assertion {
 		return v.result(results.Failed, "there is no data")
 	}
 	v.low, v.high, v.interval = v.Metric.interval(v.course.Slices[0])
-	// Histograms round by 0.4 % what is no extreme, so that the interval may miss one.
+	// Histograms round values by 0.4 % except for extremes, so the interval may
+	// miss an extreme.
 	v.low, v.high = min(v.low, v.measured), max(v.high, v.measured)
 	if why := v.undecided(); why != "" {
 		return v.result(results.Inconclusive, why)
@@ -149,7 +150,7 @@ func (v *verdict) judge() results.Assertion {
 	return v.strictly()
 }
 
-// undecided says why the measured value decides nothing; "" where it does.
+// undecided says why the measured value is inconclusive, or "".
 func (v *verdict) undecided() string {
 	if v.Metric.Family != Errors {
 		if len(v.report.ClientLimits()) > 0 {
@@ -170,69 +171,69 @@ func (v *verdict) undecided() string {
 	return ""
 }
 
-// strictly is the result where the measured value holds.
+// strictly returns the result for a measured value that holds.
 func (v *verdict) strictly() results.Assertion {
 	switch {
 	case !v.strict:
 	case !v.interval && v.Every == 0 && v.Metric.Family.IsTime() && v.Metric.Stat != Mean && v.Metric.Stat != Percentile:
 		return v.result(results.Inconclusive, "there is no interval of an extreme, which --assert-strict asks for")
 	case !v.interval:
-		return v.result(results.Inconclusive, fmt.Sprintf("there is no interval, which --assert-strict asks for: the window has fewer than %d pieces", fewPieces))
+		return v.result(results.Inconclusive, fmt.Sprintf("there is no interval, which --assert-strict asks for: the window has fewer than %d pieces", minSegments))
 	case v.Every > 0 && v.low < v.Share-1e-12, v.Every == 0 && !(v.Cmp.Holds(v.low, v.Limit) && v.Cmp.Holds(v.high, v.Limit)):
 		return v.result(results.Inconclusive, "the interval reaches beyond the limit, and --assert-strict asks for all of it")
 	}
 	return v.result(results.Passed, "")
 }
 
-// judgePieces judges an assertion with every.
-func (v *verdict) judgePieces() results.Assertion {
-	pieces := slices.DeleteFunc(slices.Clone(v.course.Slices[v.Every]), func(s results.Slice) bool { return s.Seconds < v.Every.Seconds()*(1-1e-9) })
+// judgeSegments judges an assertion with every.
+func (v *verdict) judgeSegments() results.Assertion {
+	segments := slices.DeleteFunc(slices.Clone(v.course.Slices[v.Every]), func(s results.Slice) bool { return s.Seconds < v.Every.Seconds()*(1-1e-9) })
 	if v.Metric.Family == Throughput && !v.bytes {
 		return v.result(results.Failed, "there is no data: no payload was moved; use objs")
 	}
-	if len(pieces) == 0 {
+	if len(segments) == 0 {
 		return v.result(results.Failed, fmt.Sprintf("there is no data: the window is shorter than %s", v.Every))
 	}
-	v.of, v.known = len(pieces), true
+	v.total, v.known = len(segments), true
 	unknown, worst := 0, -1
-	held, one := make([]float64, len(pieces)), make([]float64, len(pieces))
-	for i := range pieces {
+	passed, one := make([]float64, len(segments)), make([]float64, len(segments))
+	for i := range segments {
 		one[i] = 1
-		switch v.pieceHolds(&pieces[i]) {
+		switch v.judgeSegment(&segments[i]) {
 		case results.Passed:
-			held[i], v.held = 1, v.held+1
+			passed[i], v.passed = 1, v.passed+1
 		case results.Inconclusive:
 			unknown++
 		case results.Failed:
-			if worst < 0 || v.worse(&pieces[i], &pieces[worst]) {
+			if worst < 0 || v.worse(&segments[i], &segments[worst]) {
 				worst = i
 			}
 		}
 	}
-	v.measured = float64(v.held) / float64(v.of)
-	if v.of >= fewPieces {
-		v.low, v.high, v.interval = ratioInterval(held, one)
+	v.measured = float64(v.passed) / float64(v.total)
+	if v.total >= minSegments {
+		v.low, v.high, v.interval = ratioInterval(passed, one)
 	}
-	need := int(math.Ceil(v.Share*float64(v.of) - 1e-9))
+	need := int(math.Ceil(v.Share*float64(v.total) - 1e-9))
 	if v.Metric.Family != Errors && len(v.report.ClientLimits()) > 0 {
 		return v.result(results.Inconclusive, v.undecided())
 	}
 	switch {
-	case v.held >= need:
+	case v.passed >= need:
 		return v.strictly()
-	case v.held+unknown >= need:
-		return v.result(results.Inconclusive, fmt.Sprintf("%d of the %d pieces have too few requests for %s, which needs %d in each", unknown, v.of, v.Metric, v.Metric.Needs()))
+	case v.passed+unknown >= need:
+		return v.result(results.Inconclusive, fmt.Sprintf("%d of the %d pieces have too few requests for %s, which needs %d in each", unknown, v.total, v.Metric, v.Metric.Needs()))
 	}
-	return v.result(results.Failed, v.worst(&pieces[worst]))
+	return v.result(results.Failed, v.worst(&segments[worst]))
 }
 
-// pieceHolds judges one piece of the window.
-func (v *verdict) pieceHolds(s *results.Slice) string {
+// judgeSegment judges one segment of the window.
+func (v *verdict) judgeSegment(s *results.Slice) string {
 	value, ok := v.Metric.of(s)
 	n := v.Metric.requests(s)
 	switch {
 	case !ok:
-		return results.Failed // nothing was answered
+		return results.Failed // no request succeeded
 	case v.Metric.Family.IsTime() && n < v.Metric.Needs():
 		if v.allBeyond(s, n) {
 			return results.Failed
@@ -244,8 +245,8 @@ func (v *verdict) pieceHolds(s *results.Slice) string {
 	return results.Failed
 }
 
-// allBeyond says whether the few requests of a piece are all on the wrong side
-// of the limit, and that is no chance: at most 5 % if the assertion held.
+// allBeyond reports whether the few requests of a segment are all on the wrong
+// side of the limit, with a probability of at most 5 % if the assertion held.
 func (a *Assertion) allBeyond(s *results.Slice, n uint64) bool {
 	h := a.Metric.Family.times(s)
 	if a.Cmp.Upper() {
@@ -254,7 +255,7 @@ func (a *Assertion) allBeyond(s *results.Slice, n uint64) bool {
 	return !a.Cmp.Holds(millis(h.Max()), a.Limit) && math.Pow(a.Metric.Q, float64(n)) <= .05
 }
 
-// worse says which of two pieces is farther from holding.
+// worse reports whether one segment is further from holding than another.
 func (v *verdict) worse(s, than *results.Slice) bool {
 	a, ok := v.Metric.of(s)
 	b, has := v.Metric.of(than)
@@ -264,7 +265,7 @@ func (v *verdict) worse(s, than *results.Slice) bool {
 	return v.Cmp.Upper() && a > b || !v.Cmp.Upper() && a < b
 }
 
-// worst says what the worst piece has.
+// worst describes the worst segment.
 func (v *verdict) worst(s *results.Slice) string {
 	value, ok := v.Metric.of(s)
 	at := s.Start.Format("15:04:05 MST")
@@ -274,11 +275,11 @@ func (v *verdict) worst(s *results.Slice) string {
 	return fmt.Sprintf("the worst, from %s on, has %s", at, v.Format(value))
 }
 
-// result words the outcome.
+// result returns the outcome with its sentence.
 func (v *verdict) result(outcome, why string) results.Assertion {
 	a := results.Assertion{
 		Assertion: v.Text, Subject: v.Subject(), Statement: v.statement, Result: outcome,
-		Unit: v.Unit.Name, Limit: tidy(v.Limit / v.Unit.Scale), Pieces: v.of, Held: v.held, Smaller: v.Cmp.Upper(),
+		Unit: v.Unit.Name, Limit: tidy(v.Limit / v.Unit.Scale), Pieces: v.total, Held: v.passed, Smaller: v.Cmp.Upper(),
 	}
 	scale := v.Unit.Scale
 	if v.course != nil {
@@ -297,7 +298,7 @@ func (v *verdict) result(outcome, why string) results.Assertion {
 	return a
 }
 
-// tidy is the number without the noise of floating point.
+// tidy rounds to hide floating-point noise.
 func tidy(x float64) float64 {
 	if x == 0 {
 		return 0
@@ -311,7 +312,8 @@ func pointer(x float64) *float64 {
 	return &x
 }
 
-// sentence says what was asserted, whether it holds, what was measured, and why.
+// sentence returns the assertion, the outcome, the measured value and the
+// reason.
 func (v *verdict) sentence(outcome, why string) string {
 	s := v.Text
 	if v.statement > 0 {
@@ -333,10 +335,10 @@ func (v *verdict) sentence(outcome, why string) string {
 	return s
 }
 
-// value is what was measured, with its interval.
+// value returns the measured value with its interval.
 func (v *verdict) value() string {
 	if v.Every > 0 {
-		return fmt.Sprintf("%d of %d pieces hold (%s%%)", v.held, v.of, digits(100*v.measured))
+		return fmt.Sprintf("%d of %d pieces hold (%s%%)", v.passed, v.total, digits(100*v.measured))
 	}
 	s := "measured " + v.Format(v.measured)
 	if v.interval {

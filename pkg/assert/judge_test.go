@@ -186,7 +186,7 @@ func TestMeasuredIsReported(t *testing.T) {
 	}
 }
 
-func TestHopeless(t *testing.T) {
+func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	slow := func(int) float64 { return 20 }
 	for assertion, want := range map[string]bool{
@@ -195,7 +195,7 @@ func TestHopeless(t *testing.T) {
 		"every 2s p50<10ms in 95%": true, "every 2s p50<10ms in 10%": false, "every 2s p50<50ms": false,
 	} {
 		r, all := reportOf(t, everyNthFails(steadyRows(20, slow), 2), 20, assertion)
-		if why := Hopeless(all[0], r, 40*time.Second); (why != "") != want {
+		if why := Unreachable(all[0], r, 40*time.Second); (why != "") != want {
 			t.Errorf("%s: %q", assertion, why)
 		}
 	}

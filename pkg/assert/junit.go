@@ -9,8 +9,8 @@ import (
 	"warp/pkg/results"
 )
 
-// The elements of a report as Jenkins and Surefire read it. Their order is the
-// order of Surefire's schema.
+// The elements of a report as Jenkins and Surefire read it, in the order of
+// Surefire's schema.
 type (
 	testSuite struct {
 		XMLName  xml.Name   `xml:"testsuite"`
@@ -46,10 +46,10 @@ type (
 	}
 )
 
-// JUnit writes results as JUnit's XML, a test case each. The sentence is the
-// name of the test case and the text of its failure: some CI systems show
-// nothing else. What is inconclusive is skipped. suite is the command that the
-// assertions are about, and seconds is how long it measured.
+// JUnit writes results as JUnit XML with one test case for each. The sentence
+// is both the name of the test case and the text of its failure, because some
+// CI systems show nothing else. Inconclusive results are skipped. suite is the
+// command that was judged, and seconds is how long it measured.
 func JUnit(w io.Writer, suite string, seconds float64, judged []results.Assertion) error {
 	s := testSuite{Name: "warp " + suite, Time: fmt.Sprintf("%.3f", seconds), Tests: len(judged)}
 	for i := range judged {
@@ -79,7 +79,7 @@ func JUnit(w io.Writer, suite string, seconds float64, judged []results.Assertio
 	return err
 }
 
-// clean leaves out what XML cannot carry.
+// clean replaces characters that XML cannot represent.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' || r == 0xfffe || r == 0xffff {

@@ -7,15 +7,15 @@ import (
 	"warp/pkg/results"
 )
 
-// ofMarks says whether the family is about what was done to the store.
+// ofMarks reports whether the family measures the effect of marks.
 func (f Family) ofMarks() bool { return f == Recovery || f == LongestGap }
 
-// AboutMarks says whether the assertion is about what was done to the store.
+// AboutMarks reports whether the assertion is about marks.
 func (a *Assertion) AboutMarks() bool { return a.Metric.Family.ofMarks() }
 
-// judgeMarks judges an assertion about all marks of a run that lie in its window.
-// The mark that is farthest from holding decides; one without recovery fails,
-// unless the window ended too soon after it to tell.
+// judgeMarks judges an assertion about all marks in the window of a run. The
+// worst mark decides. A mark without recovery fails, unless the window ended
+// too soon after it to know.
 func (v *verdict) judgeMarks() results.Assertion {
 	var worst, unknown *results.MarkReport
 	for i := range v.report.Marks {
@@ -52,7 +52,7 @@ func (v *verdict) judgeMarks() results.Assertion {
 	return v.result(results.Passed, "")
 }
 
-// named is a mark in a sentence.
+// named returns a mark as text for a sentence.
 func named(m *results.MarkReport) string {
 	return fmt.Sprintf("%q at %s", m.Text, m.At.UTC().Format(time.TimeOnly+" MST"))
 }

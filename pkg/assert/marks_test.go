@@ -49,11 +49,11 @@ func TestJudgeMarks(t *testing.T) {
 }
 
 // An assertion about marks ends no run early: another mark may come.
-func TestMarksAreNeverHopeless(t *testing.T) {
+func TestMarksAreNeverUnreachable(t *testing.T) {
 	t.Parallel()
 	r, all := reportOf(t, steadyRows(20, func(int) float64 { return 5 }), 20, "recovery<1ms", "longest_gap<1ms", "max<1ms")
-	for i, hopeless := range []bool{false, false, true} {
-		if why := Hopeless(all[i], r, time.Minute); (why != "") != hopeless {
+	for i, unreachable := range []bool{false, false, true} {
+		if why := Unreachable(all[i], r, time.Minute); (why != "") != unreachable {
 			t.Errorf("%s: %q", all[i].Text, why)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"warp/pkg/stats"
 )
 
-// times are those that the family is about.
+// times returns the histogram of the family.
 func (f Family) times(s *results.Slice) *stats.Histogram {
 	switch f {
 	case TTFB:
@@ -19,8 +19,8 @@ func (f Family) times(s *results.Slice) *stats.Histogram {
 	return &s.Latency
 }
 
-// of reads the metric from a piece of the window. It is false where there is
-// nothing that it could be read from.
+// of returns the metric of a segment of the window, or false if there is no
+// data.
 func (m Metric) of(s *results.Slice) (float64, bool) {
 	switch m.Family {
 	case Throughput:
@@ -48,7 +48,7 @@ func (m Metric) of(s *results.Slice) (float64, bool) {
 
 func millis(d time.Duration) float64 { return float64(d) / 1e6 }
 
-// requests is how many the metric is about.
+// requests returns how many requests the metric covers.
 func (m Metric) requests(s *results.Slice) uint64 {
 	switch {
 	case m.Family == Errors:
@@ -60,27 +60,27 @@ func (m Metric) requests(s *results.Slice) uint64 {
 }
 
 const (
-	fewPieces = 10 // with fewer of them there is no interval
-	resamples = 1000
+	minSegments = 10 // fewer segments give no interval
+	resamples   = 1000
 )
 
-// interval is the 95 % interval of the metric by a block bootstrap over the
-// pieces of the window.
-func (m Metric) interval(pieces []results.Slice) (low, high float64, ok bool) {
-	if len(pieces) < fewPieces || m.Stat == Min && m.Family.IsTime() || m.Stat == Max && m.Family.IsTime() {
+// interval returns the 95 % interval of the metric by a block bootstrap over
+// the segments of the window.
+func (m Metric) interval(segments []results.Slice) (low, high float64, ok bool) {
+	if len(segments) < minSegments || m.Stat == Min && m.Family.IsTime() || m.Stat == Max && m.Family.IsTime() {
 		return 0, 0, false
 	}
 	if m.Family.IsTime() && m.Stat == Percentile {
-		return m.percentileInterval(pieces)
+		return m.percentileInterval(segments)
 	}
-	parts, of := make([]float64, len(pieces)), make([]float64, len(pieces))
-	for i := range pieces {
-		parts[i], of[i] = m.ratio(&pieces[i])
+	parts, of := make([]float64, len(segments)), make([]float64, len(segments))
+	for i := range segments {
+		parts[i], of[i] = m.ratio(&segments[i])
 	}
 	return ratioInterval(parts, of)
 }
 
-// ratio is the metric as a ratio of two sums.
+// ratio returns the metric as a ratio of two sums.
 func (m Metric) ratio(s *results.Slice) (part, of float64) {
 	switch m.Family {
 	case Throughput:
@@ -129,17 +129,17 @@ func central(values []float64) (low, high float64, ok bool) {
 	return low, high, true
 }
 
-// A bucket is one of a histogram: which of all values, and how often.
+// A bucket is a histogram bucket: the index of its value, and its count.
 type bucket struct {
 	value int
 	n     float64
 }
 
 // percentileInterval resamples histograms.
-func (m Metric) percentileInterval(pieces []results.Slice) (low, high float64, ok bool) {
+func (m Metric) percentileInterval(segments []results.Slice) (low, high float64, ok bool) {
 	var whole stats.Histogram
-	for i := range pieces {
-		whole.Merge(m.Family.times(&pieces[i]))
+	for i := range segments {
+		whole.Merge(m.Family.times(&segments[i]))
 	}
 	if whole.Count() == 0 {
 		return 0, 0, false
@@ -150,9 +150,9 @@ func (m Metric) percentileInterval(pieces []results.Slice) (low, high float64, o
 		index[v] = len(values)
 		values = append(values, v)
 	})
-	at, buckets, influence := whole.Quantile(m.Q), make([][]bucket, len(pieces)), make([]float64, len(pieces))
-	for i := range pieces {
-		m.Family.times(&pieces[i]).Each(func(v time.Duration, n uint64) {
+	at, buckets, influence := whole.Quantile(m.Q), make([][]bucket, len(segments)), make([]float64, len(segments))
+	for i := range segments {
+		m.Family.times(&segments[i]).Each(func(v time.Duration, n uint64) {
 			buckets[i] = append(buckets[i], bucket{nearest(values, index, v), float64(n)})
 			influence[i] -= (1 - m.Q) * float64(n)
 			if v > at {
@@ -162,7 +162,7 @@ func (m Metric) percentileInterval(pieces []results.Slice) (low, high float64, o
 	}
 	var found []float64
 	counts := make([]float64, len(values))
-	stats.ResampleBlocks(len(pieces), stats.BlockLength(influence), resamples, 1, func(times []int) {
+	stats.ResampleBlocks(len(segments), stats.BlockLength(influence), resamples, 1, func(times []int) {
 		clear(counts)
 		all := 0.
 		for i, n := range times {
@@ -180,8 +180,8 @@ func (m Metric) percentileInterval(pieces []results.Slice) (low, high float64, o
 	return central(found)
 }
 
-// nearest is the place of the bucket that v is in: extremes of a piece may be
-// reported as values of their own.
+// nearest returns the index of the value closest to v. A segment may report its
+// extremes as values of their own.
 func nearest(values []time.Duration, index map[time.Duration]int, v time.Duration) int {
 	if i, ok := index[v]; ok {
 		return i
@@ -195,7 +195,7 @@ func nearest(values []time.Duration, index map[time.Duration]int, v time.Duratio
 	return best
 }
 
-// rank is the place at which so many values have come together.
+// rank returns the index at which the cumulative count reaches n.
 func rank(counts []float64, n float64) int {
 	for i, c := range counts {
 		if n -= c; n <= 0 {

@@ -12,10 +12,10 @@ import (
 	"warp/internal/suggest"
 )
 
-// maxText bounds how long an assertion may be.
+// maxText limits the length of an assertion.
 const maxText = 200
 
-// An Error says what is wrong with an assertion, and where.
+// An Error describes what is wrong with an assertion, and where.
 type Error struct {
 	Text   string
 	Column int // in runes, from 1; 0 = the whole
@@ -38,7 +38,7 @@ func (e *Error) Error() string {
 //
 //	[every DURATION] [OPERATION.]METRIC[.change] (<|<=|>|>=) NUMBER UNIT [in SHARE%]
 //
-// Operations are the names that may stand before a metric, in capitals.
+// Operations are the names allowed before a metric, in capitals.
 func Parse(text string, operations []string) (*Assertion, error) {
 	p := &parser{text: text, operations: operations}
 	a, err := p.assertion()
@@ -54,7 +54,7 @@ type parser struct {
 	operations []string
 }
 
-// fail says what is wrong at a place in the text.
+// fail returns an error at a position in the text.
 func (p *parser) fail(at int, hint, format string, args ...any) *Error {
 	return &Error{Text: p.text, Column: utf8.RuneCountInString(p.text[:at]) + 1, Reason: fmt.Sprintf(format, args...), Hint: hint}
 }
@@ -65,7 +65,7 @@ func (p *parser) blanks() {
 	}
 }
 
-// take reads as long as the bytes are wanted.
+// take reads bytes while wanted returns true.
 func (p *parser) take(wanted func(byte) bool) string {
 	from := p.at
 	for p.at < len(p.text) && wanted(p.text[p.at]) {
@@ -77,7 +77,7 @@ func (p *parser) take(wanted func(byte) bool) string {
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 
-// keyword reads a word that stands by itself.
+// keyword reads a word followed by a blank.
 func (p *parser) keyword(word string) bool {
 	p.blanks()
 	rest := p.text[p.at:]
@@ -123,7 +123,7 @@ func (p *parser) assertion() (*Assertion, error) {
 	return a, nil
 }
 
-// every reads the length of the pieces.
+// every reads the segment length.
 func (p *parser) every(a *Assertion) error {
 	from := p.at
 	word := p.take(func(c byte) bool { return c != ' ' && c != '\t' })
@@ -149,7 +149,7 @@ func (p *parser) subject(a *Assertion) error {
 		return p.fail(from, "write for example GET.p99<50ms", "a metric is missing")
 	}
 	parts := strings.Split(word, ".")
-	// p99.9 has a point of its own.
+	// p99.9 contains a point.
 	for i := len(parts) - 1; i > 0; i-- {
 		if isPercentile(parts[i-1]) && parts[i] != "" && strings.Trim(parts[i], "0123456789") == "" {
 			parts = append(parts[:i-1], append([]string{parts[i-1] + "." + parts[i]}, parts[i+1:]...)...)
@@ -173,12 +173,12 @@ func (p *parser) subject(a *Assertion) error {
 	return p.metric(a, parts, at)
 }
 
-// isPercentile says whether the word is p with digits.
+// isPercentile reports whether the word is p with digits.
 func isPercentile(word string) bool {
 	return len(word) > 1 && (word[0] == 'p' || word[0] == 'P') && strings.Trim(word[1:], "0123456789") == ""
 }
 
-// isFamily says whether a metric may begin with the word.
+// isFamily reports whether a metric may begin with the word.
 func isFamily(word string) bool {
 	word = strings.ToLower(word)
 	whole, _, _ := strings.Cut(word, ".")
@@ -201,12 +201,12 @@ func (p *parser) operation(a *Assertion, word string, at int) error {
 	return p.fail(at, hint, "there is no operation %q", word)
 }
 
-// metricWords are the words of which metrics are made.
+// metricWords returns the words that make up metrics.
 func metricWords() []string {
 	return []string{"throughput", "objs", "errors", "recovery", "longest_gap", "mean", "min", "max", "ttfb", "response", "p50", "p90", "p95", "p99", "p99.9"}
 }
 
-// synonyms are words that other tools use.
+// synonyms maps words of other tools to ours.
 func synonyms() map[string]string {
 	return map[string]string{
 		"avg": "mean", "average": "mean", "median": "p50", "bandwidth": "throughput", "bytes": "throughput", "speed": "throughput",
@@ -275,7 +275,7 @@ func (p *parser) stat(a *Assertion, parts []string, at int) error {
 	return p.fail(at, hint, "there is no metric %q", parts[0])
 }
 
-// isNumber says whether the text is digits, with at most one point between.
+// isNumber reports whether the text is digits with at most one point between.
 func isNumber(s string) bool {
 	whole, fraction, point := strings.Cut(s, ".")
 	return whole != "" && strings.Trim(whole+fraction, "0123456789") == "" && (!point || fraction != "")
@@ -297,7 +297,7 @@ func (p *parser) comparison(a *Assertion) error {
 	return p.fail(from, "", "a comparison is one of <, <=, > and >=, not %q", first(word, p.text[from:]))
 }
 
-// first is the word, or the first rune of the rest where there is none.
+// first returns the word, or the first rune of the rest if there is none.
 func first(word, rest string) string {
 	if word != "" {
 		return word
@@ -325,7 +325,7 @@ func (p *parser) limit(a *Assertion) error {
 	at := p.at
 	word := p.take(func(c byte) bool { return isLetter(c) || c == '/' || c == '%' || c >= 0x80 })
 	if strings.EqualFold(word, "in") {
-		word = "" // of a share
+		word = "" // belongs to a share
 	}
 	units := a.units()
 	if word == "" {
@@ -342,7 +342,7 @@ func (p *parser) limit(a *Assertion) error {
 	return nil
 }
 
-// example is a limit as the metric wants it.
+// example returns an example limit for the metric.
 func example(a *Assertion) string {
 	switch {
 	case a.Change:
@@ -364,7 +364,7 @@ func (p *parser) unknownUnit(a *Assertion, word string, at int) error {
 	for _, u := range a.units() {
 		names = append(names, u.Name)
 	}
-	for _, name := range names { // right but for capitals, or for what a second is
+	for _, name := range names { // only capitals differ, or the notation of "per second"
 		if strings.EqualFold(name, word) || strings.EqualFold(name, word+"/s") || strings.EqualFold(name, strings.TrimSuffix(word, "ps")+"/s") {
 			return p.fail(at, "did you mean "+name+"?", "%s has no unit %q", a.Subject(), word)
 		}
@@ -372,7 +372,7 @@ func (p *parser) unknownUnit(a *Assertion, word string, at int) error {
 	return p.fail(at, "it is measured in "+strings.Join(names, ", "), "%s has no unit %q", a.Subject(), word)
 }
 
-// share reads for how many of the pieces the assertion must hold.
+// share reads the share of segments that must pass.
 func (p *parser) share(a *Assertion) error {
 	if !p.keyword("in") {
 		return nil

@@ -8,12 +8,12 @@ import (
 	"warp/pkg/results"
 )
 
-// A figure is a value that is followed from run to run.
+// A figure is a value tracked from run to run.
 type figure struct {
 	benchmark, name, unit string
 	value                 float64
 	low, high             *float64
-	smaller               bool // is better
+	smaller               bool // a smaller value is better
 }
 
 // figures returns the asserted metrics with their intervals, and throughput,
@@ -71,8 +71,8 @@ func figures(suite string, r *results.Report, judged []results.Assertion) (all [
 	return all
 }
 
-// tracked is the unit in which trackers see all that is measured in this one,
-// so that a series goes on where somebody writes an assertion in another.
+// tracked converts to the one unit that trackers get for all units of this
+// kind, so that a series continues if an assertion changes its unit.
 func tracked(unit string) (name string, scale float64) {
 	for _, u := range timeUnits() {
 		if u.Name == unit {
@@ -87,7 +87,7 @@ func tracked(unit string) (name string, scale float64) {
 	return unit, 1
 }
 
-// called is what trackers call the benchmark.
+// called returns the name of the benchmark in trackers.
 func called(suite, op string, statement int) string {
 	name := "warp " + suite
 	if statement > 0 {
@@ -99,7 +99,7 @@ func called(suite, op string, statement int) string {
 	return name
 }
 
-// Bencher writes figures in Bencher's metric format: benchmarks, and in each
+// Bencher writes figures in Bencher's metric format: benchmarks, each with
 // measures by name and unit.
 func Bencher(w io.Writer, suite string, r *results.Report, judged []results.Assertion) error {
 	type measure struct {
@@ -117,7 +117,7 @@ func Bencher(w io.Writer, suite string, r *results.Report, judged []results.Asse
 	return writeJSON(w, all)
 }
 
-// shortened is a name as long as Bencher takes one for a measure.
+// shortened cuts a name to the length that Bencher allows for a measure.
 func shortened(name string) string {
 	const most = 64
 	if r := []rune(name); len(r) > most {
@@ -126,8 +126,8 @@ func shortened(name string) string {
 	return name
 }
 
-// GitHubAction writes figures as github-action-benchmark reads them. It knows
-// one direction for a file: smaller says which figures go into this one.
+// GitHubAction writes figures for github-action-benchmark. One file has one
+// direction: smaller selects the figures for which less is better.
 func GitHubAction(w io.Writer, suite string, r *results.Report, judged []results.Assertion, smaller bool) error {
 	type entry struct {
 		Name  string  `json:"name"`

@@ -14,7 +14,7 @@ type Choice struct {
 	Metric string
 }
 
-// String is the choice as it is written.
+// String returns the choice as it is written.
 func (c Choice) String() string {
 	if c.Op == "" {
 		return c.Metric

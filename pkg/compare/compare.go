@@ -9,55 +9,56 @@ import (
 	"warp/pkg/stats"
 )
 
-// A Run is one run with the name of the file that it was read from.
+// A Run is one run with the name of its file.
 type Run struct {
 	Name   string
 	Report *results.Report
 }
 
-// Options say how runs are compared.
+// Options control how runs are compared.
 type Options struct {
-	MinEffect float64  // a change that is smaller does not matter, as a share of the value before
-	Judge     []Choice // what gets a verdict; none means throughput, p50 and p99 of the total
-	Also      []Choice // what is shown without a verdict
+	MinEffect float64  // smaller changes do not matter, as a share of the value before
+	Judge     []Choice // metrics that get a verdict; none means throughput, p50 and p99 of the total
+	Also      []Choice // metrics shown without a verdict
 	Paired    bool     // run i of one side belongs to run i of the other
-	MaxErrors float64  // the largest share of failed requests with which a run is judged
+	MaxErrors float64  // the largest share of failed requests with which a run is still judged
 	Hosts     bool     // also by host
-	Force     bool     // compare different benchmarks and sizes, too
+	Force     bool     // also compare different benchmarks and sizes
 
-	// Level returns the significance level of the next p-value, with so many left
-	// to judge; nil means Holm's. Sequential comparisons have stricter levels.
+	// Level returns the significance level for the next p-value if left remain
+	// to be judged; nil means Holm's procedure. Sequential comparisons have
+	// stricter levels.
 	Level func(left int) float64
 
-	// Default is the value that a parameter has where nobody sets it.
+	// Default returns the default value of a parameter.
 	Default diff.Defaults
 
 	planner *stats.Planner // shared by many comparisons
 }
 
-// The defaults, of which the significance level is the only one that cannot be changed.
+// The defaults. Only the significance level is fixed.
 const (
 	Alpha         = .05
 	MinEffect     = .02
 	MaxErrors     = .001
-	Power         = .8 // share of comparisons that show what is called detectable
+	Power         = .8 // share of comparisons that find a detectable change
 	minSide       = 4  // runs
 	minPairs      = 6
-	intervalLevel = .95 // of medians, and of changes that are not judged
+	intervalLevel = .95 // of medians, and of changes without a verdict
 )
 
-// A Verdict is what a comparison says about a metric.
+// A Verdict is the result of comparing one metric.
 type Verdict string
 
 // The verdicts.
 const (
-	Equivalent Verdict = "equivalent" // the whole interval is within the smallest effect that matters
+	Equivalent Verdict = "equivalent" // the whole interval is within MinEffect
 	Better     Verdict = "better"
 	Worse      Verdict = "worse"
 	Undecided  Verdict = "undecided"
 	Withheld   Verdict = "withheld"    // something is wrong with the runs
 	TooFew     Verdict = "too few"     // runs for any verdict
-	NoRatio    Verdict = "differences" // the metric can be 0, so there is no ratio to judge
+	NoRatio    Verdict = "differences" // the metric can be 0, so no ratio exists
 )
 
 // Verdicts are the result of a comparison of two sets of runs.
@@ -68,38 +69,38 @@ type Verdicts struct {
 	After      Side                `json:"after"`
 	Paired     bool                `json:"paired"`
 	MinEffect  float64             `json:"min_effect_percent"`
-	Needed     int                 `json:"runs_needed"`          // a side, or pairs, for any verdict on what is judged together
-	Verdict    Verdict             `json:"verdict"`              // of all that is judged: the first there is of worse, withheld, too few, undecided, better, equivalent
-	Withheld   []string            `json:"withheld"`             // why no verdict is given although there are enough runs; may be empty
-	Warnings   []string            `json:"warnings"`             // what a reader should know; may be empty
+	Needed     int                 `json:"runs_needed"`          // per side, or pairs, for a verdict on all judged metrics
+	Verdict    Verdict             `json:"verdict"`              // of all judged metrics: the first present of worse, withheld, too few, undecided, better, equivalent
+	Withheld   []string            `json:"withheld"`             // why there is no verdict despite enough runs; may be empty
+	Warnings   []string            `json:"warnings"`             // may be empty
 	Parameters []diff.Parameter    `json:"parameters"`           // in which the sides differ
-	Missing    []string            `json:"missing"`              // operations that not all runs have
+	Missing    []string            `json:"missing"`              // operations missing from some runs
 	Subjects   []Subject           `json:"subjects"`             // the total or the only operation first
-	Looks      []Look              `json:"looks,omitempty"`      // of a comparison that may end early
+	Looks      []Look              `json:"looks,omitempty"`      // of a sequential comparison
 	Noise      *Verdicts           `json:"noise,omitempty"`      // of the first side with itself
-	Folder     string              `json:"folder,omitempty"`     // where the logs of the runs are
-	Order      string              `json:"order,omitempty"`      // in which the sides were run, as a and b
-	Unfinished bool                `json:"unfinished,omitempty"` // the comparison was ended before all runs were made
-	Assertions []results.Assertion `json:"assertions,omitempty"` // about the change, in the order in which they were given
+	Folder     string              `json:"folder,omitempty"`     // directory of the logs
+	Order      string              `json:"order,omitempty"`      // of the runs of both sides, as a and b
+	Unfinished bool                `json:"unfinished,omitempty"` // the comparison ended before all runs were made
+	Assertions []results.Assertion `json:"assertions,omitempty"` // about the change, in the order given
 }
 
 // A Side is one set of runs.
 type Side struct {
-	Name     string   `json:"name"`     // as it was asked for
+	Name     string   `json:"name"`     // as given
 	Command  string   `json:"command"`  // of the first run
 	Runs     int      `json:"runs"`     // number
-	Files    []string `json:"files"`    // that they were read from
-	Warnings []string `json:"warnings"` // of their reports, each once, apart from those that keep the verdict back
+	Files    []string `json:"files"`    // that the runs were read from
+	Warnings []string `json:"warnings"` // of their reports without duplicates, except for reasons that withhold the verdict
 }
 
-// A Look is one at which a comparison may end early.
+// A Look is an interim analysis at which a comparison may end early.
 type Look struct {
 	Pairs   int     `json:"pairs"`
-	Level   float64 `json:"level"` // significance level of the first step of Holm's procedure; 0 where no p-value could be small enough
+	Level   float64 `json:"level"` // significance level of the first step of Holm's procedure; 0 if no p-value could be small enough
 	Skipped bool    `json:"skipped,omitempty"`
 }
 
-// A Subject is what rows are about: all operations, one of them, or one host's part of it.
+// A Subject is all operations, one operation, or one host's share of it.
 type Subject struct {
 	Op        string `json:"op"` // "" = all
 	Statement int    `json:"statement,omitempty"`
@@ -108,7 +109,7 @@ type Subject struct {
 	Rows      []Row  `json:"metrics"`
 }
 
-// A Row is what changed in one metric.
+// A Row is the change of one metric.
 type Row struct {
 	Metric string       `json:"metric"`
 	Unit   results.Unit `json:"unit"`
@@ -117,30 +118,30 @@ type Row struct {
 	After  Sample       `json:"after"`
 	Judged bool         `json:"judged"`
 
-	Change *float64 `json:"change_percent"` // of the value before; null where that is 0
-	Low    *float64 `json:"low_percent"`    // interval of the change; null where it has no such bound
+	Change *float64 `json:"change_percent"` // of the value before; null if that is 0
+	Low    *float64 `json:"low_percent"`    // interval of the change; null if unbounded
 	High   *float64 `json:"high_percent"`
-	Level  float64  `json:"level,omitempty"` // of the interval, 0 to 1, at least
+	Level  float64  `json:"level,omitempty"` // confidence level of the interval, at least, from 0 to 1
 
-	P          *float64 `json:"p,omitempty"`                  // of the exact test; only where judged
-	Adjusted   *float64 `json:"p_holm,omitempty"`             // for all that is judged together
-	Verdict    Verdict  `json:"verdict,omitempty"`            // only where judged
-	Detectable *float64 `json:"detectable_percent,omitempty"` // where undecided: the smallest change that so many runs show in 4 of 5 cases
-	Target     *float64 `json:"target_percent,omitempty"`     // change that runs_needed is about
-	Needed     int      `json:"runs_needed,omitempty"`        // runs a side, or pairs, of a new comparison that shows it in 4 of 5 cases; left out beyond 1000
+	P          *float64 `json:"p,omitempty"`                  // of the exact test; only if judged
+	Adjusted   *float64 `json:"p_holm,omitempty"`             // adjusted for all metrics judged together
+	Verdict    Verdict  `json:"verdict,omitempty"`            // only if judged
+	Detectable *float64 `json:"detectable_percent,omitempty"` // if undecided: the smallest change that this many runs detect in 4 of 5 cases
+	Target     *float64 `json:"target_percent,omitempty"`     // the change that runs_needed refers to
+	Needed     int      `json:"runs_needed,omitempty"`        // runs per side, or pairs, of a new comparison that detects it in 4 of 5 cases; omitted above 1000
 }
 
-// A Sample is a metric of all runs of a side.
+// A Sample is one metric in all runs of a side.
 type Sample struct {
 	Values []float64 `json:"values"` // in the order of the files
 	Median float64   `json:"median"`
-	Spread *float64  `json:"spread_percent"` // half-width of the median's 95 % interval at its wider side; null with fewer than 6 runs, and around 0
+	Spread *float64  `json:"spread_percent"` // half-width of the median's 95 % interval on its wider side; null with fewer than 6 runs, or around 0
 }
 
-// RefusedError says why two sets cannot be compared.
+// A RefusedError says why two sets of runs cannot be compared.
 type RefusedError struct {
 	Reason string
-	Forced bool // Options.Force would compare them all the same
+	Forced bool // Options.Force would compare them anyway
 }
 
 func (e *RefusedError) Error() string { return e.Reason }
@@ -170,7 +171,7 @@ func Judge(before, after []Run, o Options) (*Verdicts, error) {
 	return v, nil
 }
 
-// Judged are the rows that are judged together.
+// Judged returns the rows that are judged together.
 func (v *Verdicts) Judged() (all []*Row) {
 	for i := range v.Subjects {
 		for k := range v.Subjects[i].Rows {
@@ -182,7 +183,7 @@ func (v *Verdicts) Judged() (all []*Row) {
 	return all
 }
 
-// overall is the verdict on all that is judged.
+// overall returns the verdict on all judged metrics.
 func (v *Verdicts) overall() Verdict {
 	judged := v.Judged()
 	for _, verdict := range []Verdict{Worse, Withheld, TooFew, Undecided, NoRatio, Better, Equivalent} {
@@ -193,15 +194,15 @@ func (v *Verdicts) overall() Verdict {
 	return Undecided
 }
 
-// Decided reports whether there is a verdict on all that is judged.
+// Decided reports whether there is a verdict on all judged metrics.
 func (v *Verdicts) Decided() bool {
 	o := v.overall()
 	return o == Better || o == Equivalent ||
 		o == Worse && !slices.ContainsFunc(v.Judged(), func(r *Row) bool { return r.Verdict == Undecided || r.Verdict == NoRatio })
 }
 
-// Row finds the row about a metric of an operation, "" for the total, which is
-// the only operation where there is one.
+// Row returns the row of a metric of an operation, "" for the total. With a
+// single operation the total is that operation.
 func (v *Verdicts) Row(op, metric string) (Row, bool) {
 	for i, s := range v.Subjects {
 		if s.Host != "" || s.Warmup || s.Op != op && (op != "" || i > 0) {
@@ -225,7 +226,7 @@ func side(runs []Run) Side {
 		}
 		s.Files = append(s.Files, r.Name)
 		for _, w := range r.Report.Warnings {
-			if !seen[w] && !hostload.IsLimit(w) { // that keeps the verdict back, which says so
+			if !seen[w] && !hostload.IsLimit(w) { // a client limit withholds the verdict, which already says so
 				seen[w] = true
 				s.Warnings = append(s.Warnings, w)
 			}

@@ -1,7 +1,7 @@
 // Package compare judges whether one set of runs differs from another.
 //
-// The run is what is counted: requests within one run depend on each other, so
-// that however many of them there are, they say next to nothing about the run
-// after it. A metric is one number of a run, and a comparison is about the
-// ratios of such numbers.
+// The unit of comparison is the run, not the request. Requests within one run
+// depend on each other, so even many of them say little about the next run. A
+// metric is one number per run, and a comparison is about the ratios of these
+// numbers.
 package compare

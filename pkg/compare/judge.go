@@ -10,7 +10,7 @@ import (
 	"warp/pkg/stats"
 )
 
-// A comparison is one while it is made.
+// A comparison holds the state of a comparison in progress.
 type comparison struct {
 	Options
 	before, after []Run
@@ -24,7 +24,7 @@ func (c *comparison) design() stats.Design {
 	return stats.Sides(len(c.before), len(c.after))
 }
 
-// A key tells subjects apart.
+// A key identifies a subject.
 type key struct {
 	op        string
 	statement int
@@ -32,15 +32,15 @@ type key struct {
 	host      string
 }
 
-// A subject is one with the figures of all runs.
+// A subject is a Subject with the figures of all runs.
 type subject struct {
 	key
 	total         bool
 	before, after []results.Figures
 }
 
-// subjects are the total, the operations of what was measured, and their parts
-// by host, as far as all runs have them.
+// subjects returns the total, the measured operations, and their shares by
+// host, if all runs have them.
 func (c *comparison) subjects() (all []*subject, missing []string) {
 	var order []key
 	found := map[key]*subject{}
@@ -72,7 +72,8 @@ func (c *comparison) subjects() (all []*subject, missing []string) {
 	return all, missing
 }
 
-// figures calls add with all that a report has numbers of, each key once.
+// figures calls add with everything in a report that has metrics, each key
+// once.
 func (c *comparison) figures(r *results.Report, add func(key, bool, results.Figures)) {
 	seen := map[key]bool{}
 	once := func(k key, total bool, f results.Figures) {
@@ -119,10 +120,10 @@ func (k key) label() string {
 	return s
 }
 
-// tables fills in the rows and judges those that are to be judged.
+// tables fills in the rows and judges the judged ones.
 func (c *comparison) tables(v *Verdicts, subjects []*subject) error {
 	v.Subjects = make([]Subject, len(subjects))
-	families := map[string][]*Row{} // by host: what is judged together
+	families := map[string][]*Row{} // by host: rows judged together
 	for i, s := range subjects {
 		v.Subjects[i] = Subject{Op: s.op, Statement: s.statement, Warmup: s.warmup, Host: s.host, Rows: c.rows(s)}
 		for k := range v.Subjects[i].Rows {
@@ -143,7 +144,7 @@ func (c *comparison) tables(v *Verdicts, subjects []*subject) error {
 	return nil
 }
 
-// rows are the metrics that all runs have.
+// rows returns the metrics that all runs have.
 func (c *comparison) rows(s *subject) []Row {
 	rows := []Row{}
 	bytes := true
@@ -176,7 +177,7 @@ func values(m *results.Metric, all []results.Figures) (list []float64, ok bool) 
 	return list, true
 }
 
-// judged says whether the metric gets a verdict.
+// judged reports whether the metric gets a verdict.
 func (c *comparison) judged(s *subject, metric string, bytes bool) bool {
 	if len(c.Judge) > 0 {
 		return c.chosen(c.Judge, s, metric)
@@ -205,7 +206,8 @@ func sample(values []float64) Sample {
 	return s
 }
 
-// ratios are the logarithms of a row's values; false where one is not positive.
+// ratios returns the logarithms of a row's values, or false if a value is not
+// positive.
 func (r *Row) ratios() (before, after []float64, ok bool) {
 	logs := func(values []float64) (all []float64, ok bool) {
 		for _, x := range values {
@@ -232,7 +234,7 @@ func differences(before, after []float64) []float64 {
 	return all
 }
 
-// shift is how far the logarithms after lie above those before.
+// shift estimates how far the logarithms after lie above the logarithms before.
 func (c *comparison) shift(before, after []float64, alpha float64) stats.Shift {
 	if c.Paired {
 		return stats.PairedShift(differences(before, after), alpha)
@@ -240,8 +242,8 @@ func (c *comparison) shift(before, after []float64, alpha float64) stats.Shift {
 	return stats.RankShift(before, after, alpha)
 }
 
-// compare says how much a metric has changed. Where it cannot be judged that is
-// what the medians differ by.
+// compare computes how much a metric has changed, or the difference of the
+// medians if no ratio can be judged.
 func (c *comparison) compare(r *Row) {
 	before, after, ok := r.ratios()
 	if d := c.design(); ok && d.A >= c.least() && d.B >= c.least() {
@@ -254,7 +256,7 @@ func (c *comparison) compare(r *Row) {
 	}
 }
 
-// show takes over the interval of the logarithms.
+// show sets the interval from the interval of the logarithms.
 func (r *Row) show(s stats.Shift) {
 	percent := func(log float64) *float64 {
 		if math.IsInf(log, 0) || math.IsNaN(log) {
@@ -266,7 +268,7 @@ func (r *Row) show(s stats.Shift) {
 	r.Change, r.Low, r.High, r.Level = percent(s.Estimate), percent(s.Low), percent(s.High), s.Level
 }
 
-// least is the smallest number of runs a side, or pairs, with which anything is judged.
+// least returns the minimum runs per side, or pairs, for any verdict.
 func (c *comparison) least() int {
 	if c.Paired {
 		return minPairs
@@ -274,8 +276,8 @@ func (c *comparison) least() int {
 	return minSide
 }
 
-// needed is the smallest number with which so many metrics can be judged
-// together: the first step of Holm's procedure must be able to succeed.
+// needed returns the minimum runs for judging this many metrics together: the
+// first step of Holm's procedure must be able to succeed.
 func (c *comparison) needed(metrics int) int {
 	n := c.least()
 	for n < 1000 && (stats.Design{A: n, B: n, Paired: c.Paired}).SmallestP() > c.Level(max(1, metrics)) {
@@ -284,7 +286,7 @@ func (c *comparison) needed(metrics int) int {
 	return n
 }
 
-// judge gives the rows that are judged together their verdicts.
+// judge sets the verdicts of rows that are judged together.
 func (c *comparison) judge(family []*Row, v *Verdicts) {
 	var rows []*Row
 	var p []float64
@@ -319,7 +321,7 @@ func (c *comparison) judge(family []*Row, v *Verdicts) {
 	}
 }
 
-// decide gives one metric its verdict.
+// decide sets the verdict of one metric.
 func (c *comparison) decide(r *Row, p float64, step stats.Step, family int) {
 	before, after, _ := r.ratios()
 	s := c.shift(before, after, step.Alpha)
@@ -340,7 +342,8 @@ func (c *comparison) decide(r *Row, p float64, step stats.Step, family int) {
 	}
 }
 
-// outlook says what the runs could have shown, and how many would have been needed.
+// outlook computes which change the runs could have detected, and how many runs
+// would have been needed.
 func (c *comparison) outlook(r *Row, before, after []float64, s stats.Shift, alpha float64, family int) {
 	spread := c.spread(before, after)
 	if !(spread > 0) {
@@ -357,7 +360,8 @@ func (c *comparison) outlook(r *Row, before, after []float64, s stats.Shift, alp
 	}
 }
 
-// spread is the standard deviation of a run's logarithm, or of a pair's difference.
+// spread returns the standard deviation of a run's logarithm, or of a pair's
+// difference.
 func (c *comparison) spread(before, after []float64) float64 {
 	if c.Paired {
 		return math.Sqrt(squares(differences(before, after)) / float64(len(before)-1))
@@ -365,7 +369,7 @@ func (c *comparison) spread(before, after []float64) float64 {
 	return math.Sqrt((squares(before) + squares(after)) / float64(len(before)+len(after)-2))
 }
 
-// squares is the sum of the squared distances from the mean.
+// squares returns the sum of squared distances from the mean.
 func squares(values []float64) (sum float64) {
 	mean := 0.0
 	for _, x := range values {

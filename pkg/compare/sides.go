@@ -11,7 +11,8 @@ import (
 	"warp/pkg/results"
 )
 
-// check refuses what cannot be compared, and finds out what keeps verdicts back.
+// check refuses runs that cannot be compared, and collects reasons to withhold
+// the verdict.
 func (c *comparison) check(v *Verdicts) error {
 	if err := Distinct(slices.Concat(c.before, c.after)); err != nil {
 		return err
@@ -40,7 +41,7 @@ func (c *comparison) check(v *Verdicts) error {
 	return nil
 }
 
-// Distinct refuses a run that is there twice: it would count as two.
+// Distinct refuses duplicate runs, because one run would count twice.
 func Distinct(runs []Run) error {
 	seen := map[string]string{}
 	for _, r := range runs {
@@ -56,8 +57,8 @@ func Distinct(runs []Run) error {
 	return nil
 }
 
-// A mixture has, by parameter, the values that the runs of a side have and how
-// many have each.
+// A mixture maps each parameter to its values among the runs of a side, with
+// counts.
 type mixture map[string]map[string]int
 
 func (m mixture) add(runs []Run) {
@@ -80,13 +81,14 @@ func (m mixture) add(runs []Run) {
 	}
 }
 
-// changing are parameters that may differ between the runs of one side: they
-// say when and as what a run was made, and not what it did.
+// changing lists parameters that may differ between the runs of one side: they
+// identify the run and do not affect its load.
 func changing(name string) bool {
 	return slices.Contains([]string{"seed", "syncstart", "prefix", "bucket", "client-id", "pushgateway", "noclear", "keep-data"}, name)
 }
 
-// mixed says in what the runs of one side differ that should be the same.
+// mixed reports parameters that differ among the runs of one side although they
+// should not.
 func (m mixture) mixed(side string, byDefault diff.Defaults) (all []string) {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		if changing(name) || len(m[name]) < 2 {
@@ -104,7 +106,7 @@ func (m mixture) mixed(side string, byDefault diff.Defaults) (all []string) {
 	return all
 }
 
-// only is the value that all runs have, "" where they differ.
+// only returns the value that all runs share, or "" if they differ.
 func (m mixture) only(name string) string {
 	for value := range m[name] {
 		if len(m[name]) == 1 {
@@ -114,17 +116,17 @@ func (m mixture) only(name string) string {
 	return ""
 }
 
-// between lists the parameters in which the sides differ. One that only one
-// side knows and that has its default there is none of them.
+// between lists the parameters that differ between the sides. A parameter that
+// only one side knows does not count if it has its default.
 func (c *comparison) between(before, after mixture) (all []diff.Parameter) {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		if len(before[name]) > 1 || len(after[name]) > 1 || changing(name) && name != "bucket" {
-			continue // said elsewhere
+			continue // reported elsewhere
 		}
 		b, a := before.only(name), after.only(name)
-		one := before[name] == nil || after[name] == nil // knows it
+		one := before[name] == nil || after[name] == nil // only one side knows it
 		if b == a || one && c.Default.Is(after.only("(benchmark)"), name, b+a) {
 			continue
 		}
@@ -133,8 +135,7 @@ func (c *comparison) between(before, after mixture) (all []diff.Parameter) {
 	return all
 }
 
-// incomparable says why numbers of the two sides have nothing to do with each
-// other.
+// incomparable says why the numbers of the two sides have nothing in common.
 func (c *comparison) incomparable(differ []diff.Parameter) string {
 	if why := diff.Incomparable(differ); why != "" {
 		return why
@@ -142,7 +143,8 @@ func (c *comparison) incomparable(differ []diff.Parameter) string {
 	return differentSizes(c.before, c.after)
 }
 
-// differentSizes is about logs that do not say what sizes were asked for.
+// differentSizes compares the observed sizes, for logs that do not record the
+// requested sizes.
 func differentSizes(before, after []Run) string {
 	const tolerance = .1
 	mean := func(runs []Run) map[string]float64 {
@@ -167,7 +169,7 @@ func differentSizes(before, after []Run) string {
 	return ""
 }
 
-// unfit says which runs cannot be judged.
+// unfit returns the runs that cannot be judged, with reasons.
 func (c *comparison) unfit(side string, runs []Run) (all []string) {
 	var limited, failed, ended []string
 	example := ""
@@ -199,7 +201,7 @@ func (c *comparison) unfit(side string, runs []Run) (all []string) {
 	return all
 }
 
-// Unfit says why a run cannot be judged, "" where it can.
+// Unfit says why a run cannot be judged, or "" if it can.
 func Unfit(r *results.Report, maxErrors float64) string {
 	limits, share := r.ClientLimits(), errorShare(r)
 	switch {
@@ -215,7 +217,7 @@ func Unfit(r *results.Report, maxErrors float64) string {
 
 func endedEarly(r *results.Report) bool { return r.End != "" && r.End != "completed" }
 
-// some are the first few of many names.
+// some lists the first few of many names.
 func some(names []string) string {
 	const few = 3
 	if len(names) > few {

@@ -8,35 +8,34 @@ import (
 	"warp/pkg/results"
 )
 
-// Extreme says whether one request can decide about the metric.
+// Extreme reports whether a single request can decide the metric.
 func (m Metric) Extreme() bool { return m.Family.IsTime() && (m.Stat == Min || m.Stat == Max) }
 
 const (
-	// headroom is by how much the rest of a run may at most be faster than its
-	// fastest piece.
+	// headroom is how much faster the rest of a run may be than its fastest
+	// segment.
 	headroom = 2
-	// settle is how long after its end a piece still gets requests.
-	settle = 2 * time.Second
+	// grace is how long after its end a segment may still receive requests.
+	grace = 2 * time.Second
 )
 
-// Hopeless says why an assertion cannot hold any more in a run that lasts for
-// another time, which is negative where nothing is known of it; "" where it may
-// hold. The report is of the run so far. It is cautious: what is still to come
-// counts as twice as much as in the fastest piece so far, and all of it in
-// favour of the assertion.
-func Hopeless(a *Assertion, r *results.Report, left time.Duration) string {
+// Unreachable says why an assertion can no longer hold, or "" if it can. The
+// report covers the run so far, and left is the rest of the run, negative if
+// unknown. The estimate is cautious: the rest counts twice as much as the
+// fastest segment so far, all in favour of the assertion.
+func Unreachable(a *Assertion, r *results.Report, left time.Duration) string {
 	if a.Metric.Family.ofMarks() {
 		return "" // a mark may still recover
 	}
 	for _, s := range subjectsOf(a, r) {
-		if s.course == nil || s.basis == results.Whole || len(s.course.Slices[0]) < fewPieces {
+		if s.course == nil || s.basis == results.Whole || len(s.course.Slices[0]) < minSegments {
 			continue
 		}
-		h := future{Assertion: a, whole: &s.course.Whole, left: left}
+		f := future{Assertion: a, whole: &s.course.Whole, left: left}
 		for i := range s.course.Slices[0] {
-			h.fastest(&s.course.Slices[0][i])
+			f.addRates(&s.course.Slices[0][i])
 		}
-		if a.Every > 0 && h.pieces(s.course.Slices[a.Every]) || a.Every == 0 && h.decided() {
+		if a.Every > 0 && f.tooManyFail(s.course.Slices[a.Every]) || a.Every == 0 && f.decided() {
 			value, _ := a.Metric.of(&s.course.Whole)
 			return fmt.Sprintf("%q cannot hold any more: %s is %s after %s", a.Text, a.Subject(), a.Format(value), time.Duration(s.course.Whole.Seconds*1e9).Round(time.Second))
 		}
@@ -44,16 +43,16 @@ func Hopeless(a *Assertion, r *results.Report, left time.Duration) string {
 	return ""
 }
 
-// A future is what may come of an assertion.
+// A future estimates the final result of an assertion.
 type future struct {
 	*Assertion
 	whole *results.Slice
 	left  time.Duration
 
-	bytes, objects, requests float64 // the highest rates of a piece
+	bytes, objects, requests float64 // highest rates of a segment
 }
 
-func (f *future) fastest(s *results.Slice) {
+func (f *future) addRates(s *results.Slice) {
 	if s.Seconds < .05 {
 		return
 	}
@@ -62,12 +61,13 @@ func (f *future) fastest(s *results.Slice) {
 	f.requests = max(f.requests, float64(s.Inside+s.Errors)/s.Seconds)
 }
 
-// rest is how much may still come at a rate, what is on its way included.
-func (f *future) rest(rate float64) float64 {
-	return headroom * rate * (f.left + settle + f.whole.Latency.Max()).Seconds()
+// remaining returns how much may still come at a rate, including requests in
+// flight.
+func (f *future) remaining(rate float64) float64 {
+	return headroom * rate * (f.left + grace + f.whole.Latency.Max()).Seconds()
 }
 
-// decided says whether the measured value of the whole window cannot hold.
+// decided reports whether the value of the whole window can no longer hold.
 func (f *future) decided() bool {
 	w, m := f.whole, f.Metric
 	value, ok := m.of(w)
@@ -84,26 +84,26 @@ func (f *future) decided() bool {
 	case m.Family == Objects:
 		return !f.rateMayHold(w.Objects, f.objects)
 	case m.Family == Errors && f.Cmp.Upper():
-		return !f.Cmp.Holds(float64(w.Errors)/(float64(w.Inside+w.Errors)+f.rest(f.requests)), f.Limit)
+		return !f.Cmp.Holds(float64(w.Errors)/(float64(w.Inside+w.Errors)+f.remaining(f.requests)), f.Limit)
 	case m.Family == Errors:
 		return false
 	}
 	return f.timesDecided()
 }
 
-// rateMayHold is about an average over the whole window.
+// rateMayHold reports whether an average over the whole window can still hold.
 func (f *future) rateMayHold(done, fastest float64) bool {
 	all := f.whole.Seconds + f.left.Seconds()
 	if f.Cmp.Upper() {
 		return f.Cmp.Holds(done/all, f.Limit)
 	}
-	return f.Cmp.Holds((done+f.rest(fastest))/all, f.Limit)
+	return f.Cmp.Holds((done+f.remaining(fastest))/all, f.Limit)
 }
 
-// timesDecided is about means and percentiles.
+// timesDecided reports whether a mean or percentile can no longer hold.
 func (f *future) timesDecided() bool {
 	h := f.Metric.Family.times(f.whole)
-	all := float64(h.Count()) + f.rest(f.requests)
+	all := float64(h.Count()) + f.remaining(f.requests)
 	if f.Metric.Stat == Mean {
 		return f.Cmp.Upper() && !f.Cmp.Holds(h.Sum()/1e6/all, f.Limit)
 	}
@@ -119,8 +119,8 @@ func (f *future) timesDecided() bool {
 	return beyond > math.Ceil(f.Metric.Q*all)+1
 }
 
-// pieces says whether too many pieces have failed already.
-func (f *future) pieces(all []results.Slice) bool {
+// tooManyFail reports whether too many segments have failed already.
+func (f *future) tooManyFail(all []results.Slice) bool {
 	if f.left < 0 || len(all) == 0 {
 		return false
 	}
@@ -130,7 +130,7 @@ func (f *future) pieces(all []results.Slice) bool {
 	for i := range all {
 		s := &all[i]
 		over := now.Sub(s.Start) - f.Every
-		if s.Seconds >= f.Every.Seconds()*(1-1e-9) && over > settle+f.whole.Latency.Max() && v.pieceHolds(s) == results.Failed {
+		if s.Seconds >= f.Every.Seconds()*(1-1e-9) && over > grace+f.whole.Latency.Max() && v.judgeSegment(s) == results.Failed {
 			failed++
 		}
 	}
