@@ -62,3 +62,27 @@ func TestCredentialsOfGCS(t *testing.T) {
 		}
 	}
 }
+
+// A server that is no store of the kind that is meant is said to be none. Its answer is no reason to look at a region.
+func TestFirstAnswersOfOthers(t *testing.T) {
+	t.Parallel()
+	for bucket, c := range map[string]struct {
+		status int
+		want   string
+	}{
+		"az://demo":   {400, "there seems to be no Azure Blob Storage at "},
+		"abfs://demo": {400, "there seems to be no Azure Data Lake Storage Gen2 at "},
+		"ais://demo":  {400, "there seems to be no AIStore at "},
+		"s3://demo":   {400, "; check --region\n"},
+		"az://keys":   {403, "give --access-token, or --access-key and --secret-key\n"},
+		"ais://keys":  {401, "give --access-token or --credentials-file\n"},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(c.status) }))
+		host := strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
+		r := runWarp(t, nil, "put", "--obj.size=1KiB", "--stress", "--bucket="+bucket, "--host="+host)
+		server.Close()
+		if r.code != 1 || !strings.Contains(r.err, c.want) || strings.Count(r.err, "\n") != 1 {
+			t.Errorf("%s: code %d, %s%s", bucket, r.code, r.out, r.err)
+		}
+	}
+}

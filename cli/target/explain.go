@@ -32,7 +32,7 @@ func (f *Flags) ExplainClient(client *fleet.Error) error {
 
 // explainFirst explains the first answer of a store, which may not be one of its kind.
 func (f *Flags) explainFirst(err error) error {
-	if noS3(err) {
+	if noS3(err) || f.ownAPI() && store.CodeOf(err) == "HTTP400" {
 		title := "S3"
 		if f.Provider != nil {
 			title = f.Provider.Title
@@ -58,15 +58,16 @@ func noS3(err error) bool {
 	}
 }
 
+// ownAPI reports whether requests are of another API than S3's.
+func (f *Flags) ownAPI() bool { return f.Provider != nil && f.Provider.Identify != nil }
+
 // byToken reports whether requests carry what no pair of keys is.
-func (f *Flags) byToken() bool {
-	return f.Provider != nil && f.Provider.Identify != nil && f.AccessKey == ""
-}
+func (f *Flags) byToken() bool { return f.ownAPI() && f.AccessKey == "" }
 
 // checkSource is what to do where a store refuses credentials that are no pair of keys.
 func (f *Flags) checkSource() string {
 	if f.source == "" || strings.Contains(f.source, "anonymous") {
-		return "requests are anonymous: give --access-token, --credentials-file, or a pair of keys"
+		return "requests are anonymous: give " + f.Provider.Accepts
 	}
 	return "check the credentials from " + f.source + ", and what they may do"
 }
@@ -90,6 +91,8 @@ func (f *Flags) Explain(err error) error {
 		hint = "check --session-token"
 	case code == "RequestTimeTooSkewed":
 		hint = "set the clock of the machine that sent the request"
+	case f.ownAPI() && code == "HTTP400":
+		hint = "check --host and its port"
 	case code == "HTTP400", code == "AuthorizationHeaderMalformed", code == "InvalidRegion", code == "IllegalLocationConstraintException":
 		hint = "check --region"
 	case code == store.CodeRedirect && strings.Contains(text, "--redirect-hosts="):

@@ -139,8 +139,11 @@ func (f *Flags) findHost() error {
 func (f *Flags) providerOfHosts() (err error) {
 	var named string
 	for _, host := range f.Hosts {
-		p := engines.ProviderOfHost(host)
+		name, path, _ := strings.Cut(host, "/")
+		p := engines.ProviderOfHost(name)
 		switch {
+		case p != nil && path != "":
+			return exit.Usagef("--host: %s is %s, whose addresses have no path", name, p.Title).WithHint("write --host=%s, and the bucket in --bucket", name)
 		case p == nil || f.Provider != nil && (f.Provider.Name == p.Name || f.Provider.Name == engines.S3):
 		case f.Provider == nil && f.speaksS3():
 			f.Provider, err = engines.FindProvider(engines.S3)
@@ -180,7 +183,7 @@ func (f *Flags) identify(ctx context.Context, inv *command.Invocation, cfg *stor
 		Home: home, Getenv: f.getenv,
 	}, cfg)
 	switch {
-	case err != nil && f.credentialsFile != "":
+	case err != nil && (f.credentialsFile != "" || f.accessToken != "" || f.AccessKey != ""):
 		return exit.Usagef("%w", err)
 	case err != nil:
 		return exit.Errorf("%w", err)

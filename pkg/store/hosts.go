@@ -179,6 +179,9 @@ func (l *hostList) address(item string) (string, error) {
 		return "", fmt.Errorf("%q is a URL: write %s", item, host)
 	case isURL && scheme != "http" && scheme != "https":
 		return "", fmt.Errorf("host %q: warp supports http and https, not %s", item, scheme)
+	case strings.Contains(rest, "?") && strings.Contains(rest, "sig="):
+		name, _, _ := strings.Cut(item, "?")
+		return "", fmt.Errorf("host %q: an address has no shared access signature in it: give that to --access-token", name)
 	case isURL && strings.Contains(rest, "@"):
 		return "", fmt.Errorf("host %q: an address must not contain keys: leave them out, and use --access-key and --secret-key", item)
 	case isURL && l.scheme != "" && l.scheme != scheme:

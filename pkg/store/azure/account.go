@@ -42,7 +42,7 @@ func readConnection(text string) (c connection, err error) {
 			continue
 		}
 		if !ok {
-			return c, errors.New("AZURE_STORAGE_CONNECTION_STRING is none: want NAME=VALUE pairs with semicolons between them")
+			return c, errors.New("AZURE_STORAGE_CONNECTION_STRING is not a connection string: write NAME=VALUE pairs with semicolons between them")
 		}
 		switch strings.ToLower(name) {
 		case "usedevelopmentstorage":

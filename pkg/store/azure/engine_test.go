@@ -409,7 +409,7 @@ func TestIdentify(t *testing.T) {
 		{Identity{Metadata: true}, "", blobs, true, "the metadata server"},
 		{Identity{}, "AZURE_STORAGE_CONNECTION_STRING=" + connection, blobs, true, "AZURE_STORAGE_CONNECTION_STRING"},
 		{Identity{}, "AZURE_STORAGE_CONNECTION_STRING=" + connection, store.Address{Name: "other.blob.core.windows.net"}, true, "nowhere (anonymous requests)"},
-		{Identity{}, "AZURE_STORAGE_CONNECTION_STRING=nonsense", blobs, true, "AZURE_STORAGE_CONNECTION_STRING is none"},
+		{Identity{}, "AZURE_STORAGE_CONNECTION_STRING=nonsense", blobs, true, "AZURE_STORAGE_CONNECTION_STRING is not a connection string"},
 		{Identity{}, "AZURE_STORAGE_CONNECTION_STRING=UseDevelopmentStorage=true", emulator, false, "AZURE_STORAGE_CONNECTION_STRING"},
 		{Identity{}, "AZURE_STORAGE_ACCOUNT=acct AZURE_STORAGE_KEY=a2V5", blobs, true, "AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY"},
 		{Identity{}, "AZURE_STORAGE_SAS_TOKEN=sv=1&sig=x", blobs, true, "AZURE_STORAGE_SAS_TOKEN"},

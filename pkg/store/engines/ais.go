@@ -22,6 +22,7 @@ func aisProvider() Provider {
 			}
 			return host, nil
 		},
+		Accepts: "--access-token or --credentials-file",
 		Identify: func(_ context.Context, id Identity, cfg *store.Config) (source string, secrets []string, err error) {
 			cfg.Credentials = store.Keys{}
 			useCertificates(id.Getenv, cfg)

@@ -32,6 +32,7 @@ func azureService(name, title, scheme string, serves func(string) bool, open fun
 		Identify: func(_ context.Context, id Identity, cfg *store.Config) (source string, secrets []string, err error) {
 			return azure.Identify(azure.Identity{Account: id.Access, Key: id.Secret, Token: id.Token, Metadata: id.Metadata, Getenv: id.Getenv}, cfg)
 		},
+		Accepts:  "--access-token, or --access-key and --secret-key",
 		Portable: azure.Portable,
 		Lacks: map[Feature]string{
 			ObjectLock: "", ZIPFiles: "", Unpacking: "", FanOuts: "", Forms: "", Profiles: "", PartCopies: "",

@@ -28,7 +28,7 @@ const (
 	HostBuckets   Feature = "bucket names in host names"
 	HTTP2         Feature = "HTTP/2 of warp's"
 	Signatures    Feature = "signatures of S3"
-	MinioEngine   Feature = "the protocol of S3, the one that minio-go speaks,"
+	MinioEngine   Feature = "the API of S3"
 	BearerTokens  Feature = "bearer tokens"
 	Regions       Feature = "regions of buckets"
 	Identities    Feature = "several pairs of keys"

@@ -24,6 +24,7 @@ func gcsProvider() Provider {
 			return host, nil
 		},
 		Identify: identifyGCS,
+		Accepts:  "--access-token, --credentials-file, or a pair of keys",
 		Portable: gcs.Portable,
 		Lacks: map[Feature]string{
 			ObjectLock: "", Tags: "", Appends: "", ZIPFiles: "", Unpacking: "", FanOuts: "", Forms: "", ListMetadata: "", Profiles: "",

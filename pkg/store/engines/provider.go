@@ -30,6 +30,8 @@ type Provider struct {
 	// Identify completes cfg with the credentials that id asks for, and returns where they come from and what is
 	// secret about them; nil = the credentials are those of S3.
 	Identify func(ctx context.Context, id Identity, cfg *store.Config) (source string, secrets []string, err error)
+	// Accepts names the flags with credentials for Identify, as an alternative that somebody can choose.
+	Accepts string
 	// Portable refuses credentials of cfg that are of this machine alone; nil = there are no such.
 	Portable func(cfg *store.Config) error
 	// Lacks is what the store does not do, each with a hint, which may be empty.
