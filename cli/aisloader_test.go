@@ -2,14 +2,20 @@ package cli
 
 import (
 	"fmt"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"warp/internal/teststore"
+	"warp/pkg/oplog"
 	"warp/pkg/s3mem"
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
@@ -31,13 +37,18 @@ func newLoaderStore(t *testing.T) *loaderStore {
 	}
 	server := httptest.NewServer(mem)
 	t.Cleanup(func() { server.Close(); _ = mem.Close() })
-	client, err := engines.New(store.Config{Hosts: store.Addresses([]string{server.Listener.Addr().String()}), Region: "us-east-1",
+	return loaderStoreAt(t, server.Listener.Addr().String())
+}
+
+func loaderStoreAt(t *testing.T, addr string) *loaderStore {
+	t.Helper()
+	client, err := engines.New(store.Config{Hosts: store.Addresses([]string{addr}), Region: "us-east-1",
 		Credentials: store.Keys{AccessKey: "a", SecretKey: "bbbbbbbb"}, Concurrency: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	return &loaderStore{t: t, url: server.URL, dir: t.TempDir(), client: client}
+	return &loaderStore{t: t, url: "http://" + addr, dir: t.TempDir(), client: client}
 }
 
 // run runs warp aisloader, and wants that exit code.
@@ -191,6 +202,138 @@ func TestAISLoaderReads(t *testing.T) {
 	// What one finds in an empty bucket are one's own uploads.
 	r = s.run(0, "-bucket=empty", "-pctput=50", "-minsize=1", "-maxsize=1", "-maxputs=50", "-cleanup=true")
 	want(t, r.out, `Found 0 existing objects`, `PUT   50 `, `GET   \d+`)
+}
+
+// -timeout is how long a request may take in all, however steadily it moves.
+func TestAISLoaderTimeout(t *testing.T) {
+	t.Parallel()
+	const size = 400
+	addr := teststore.Intercept(t, func(backend http.Handler, w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, "/slow") {
+			backend.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Length", strconv.Itoa(size))
+		w.Header().Set("Last-Modified", time.Now().UTC().Format(http.TimeFormat))
+		for range size { // for 20 s
+			if _, err := w.Write([]byte("x")); err != nil {
+				return
+			}
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-time.After(50 * time.Millisecond):
+			case <-r.Context().Done():
+				return
+			}
+		}
+	})
+	s := loaderStoreAt(t, addr)
+	s.put("abc")
+	if _, err := s.client.WriteSmall(t.Context(), store.Ref{Bucket: "abc", Key: "slow"}, make([]byte, size)); err != nil {
+		t.Fatal(err)
+	}
+	s.run(3, "-bucket=abc", "-epochs=1", "-numworkers=1", "-cleanup=false", "-timeout=1s")
+	logs, err := filepath.Glob(filepath.Join(s.dir, "*.csv.zst"))
+	if err != nil || len(logs) != 1 {
+		t.Fatalf("logs %q, %v", logs, err)
+	}
+	eachRow(t, logs[0], func(r *oplog.Record) {
+		if !strings.Contains(r.Err, "the request was not over after 1s") || r.Duration < time.Second || r.FirstByte == 0 {
+			t.Errorf("after %v: %q", r.Duration, r.Err)
+		}
+	})
+}
+
+// Metrics have aisloader's names, and with -trace-http its names of phases, of which the log has the times.
+func TestAISLoaderStatsD(t *testing.T) {
+	t.Parallel()
+	s := newLoaderStore(t)
+	in, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	_, port, _ := net.SplitHostPort(in.LocalAddr().String())
+	load := func(args ...string) (metrics string) {
+		s.run(0, append([]string{"-bucket=abc", "-pctput=50", "-minsize=1", "-maxsize=1", "-maxputs=60", "-seed=3", "-numworkers=2", "-loaderid=27",
+			"-statsdport=" + port, "-statsdip=127.0.0.1", "-cleanup=true"}, args...)...)
+		// What was sent over the loopback is there.
+		buf := make([]byte, 1<<16)
+		for {
+			_ = in.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+			n, _, err := in.ReadFrom(buf)
+			if err != nil {
+				return metrics
+			}
+			metrics += string(buf[:n])
+		}
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	prefix := `(?m)^aisloader\.` + regexp.MustCompile(`[^A-Za-z0-9_-]`).ReplaceAllString(host, "_") + `-1b\.`
+	common := func(metrics string) {
+		t.Helper()
+		for _, op := range []string{"put", "get"} {
+			for _, name := range []string{`count:\d+\|c`, `errors:0\|c`, `pending:\d\|g`, `throughput:[\d.]+\|g`, `latency:[\d.]+\|ms\|@[\d.e-]+`, `minlatency:[\d.]+\|ms`, `maxlatency:[\d.]+\|ms`} {
+				want(t, metrics, prefix+op+`\.`+name+"$")
+			}
+		}
+	}
+	metrics := load()
+	common(metrics)
+	if strings.Contains(metrics, "latency.") {
+		t.Errorf("phases without -trace-http in\n%s", metrics)
+	}
+	metrics = load("-trace-http")
+	common(metrics)
+	for _, name := range []string{"targetconn", "targetrequest", "targetresponse", "target", "posthttp"} {
+		want(t, metrics, prefix+`get\.latency\.`+name+`:[\d.]+\|ms`, prefix+`put\.latency\.`+name+`:[\d.]+\|ms`)
+	}
+	logs, err := filepath.Glob(filepath.Join(s.dir, "*.csv.zst"))
+	if err != nil || len(logs) != 2 {
+		t.Fatalf("logs %q, %v", logs, err)
+	}
+	traced := 0
+	for _, log := range logs {
+		rows, noted := 0, 0
+		eachRow(t, log, func(r *oplog.Record) {
+			rows++
+			if r.Phases != nil {
+				noted++
+			}
+		})
+		if noted == rows {
+			traced++
+		} else if noted > 0 {
+			t.Errorf("%d of %d rows have phases", noted, rows)
+		}
+	}
+	if traced != 1 {
+		t.Errorf("%d of 2 logs have phases", traced)
+	}
+}
+
+// eachRow calls f for each row of a log, of which there is at least one.
+func eachRow(t *testing.T, log string, f func(*oplog.Record)) {
+	t.Helper()
+	r, err := oplog.Open(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	rows := 0
+	err = r.Each(t.Context(), func(batch []oplog.Record) error {
+		for i := range batch {
+			rows++
+			f(&batch[i])
+		}
+		return nil
+	})
+	if err != nil || rows == 0 {
+		t.Fatalf("%d rows, %v", rows, err)
+	}
 }
 
 func writeFile(t *testing.T, path, text string) {
