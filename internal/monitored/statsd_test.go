@@ -158,6 +158,61 @@ func TestStatsDAgreesWithTheLog(t *testing.T) {
 	}
 }
 
+// A receiver understands aisloader's names too: they differ in the tool and the client, and in the phases.
+func TestStatsDOfAISLoader(t *testing.T) {
+	t.Parallel()
+	config := strings.ReplaceAll(documented(t, "```yaml\n", "```"), `"warp.`, `"aisloader.`)
+	s := teststore.StartReceiver(t, teststore.StatsdExporter, teststore.ReceiverOptions{Config: config})
+	b := newBed(t, teststore.Embedded, nil)
+	ip, port, err := net.SplitHostPort(s.UDP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, "aisloader", "-s3endpoint=http://"+b.hosts[0].Endpoint, "-access-key="+b.store.AccessKey, "-secret-key="+b.store.SecretKey,
+		"-bucket=s3://loaded", "-pctput=50", "-minsize=1K", "-maxsize=4K", "-numworkers=4", "-maxputs=200", "-cleanup=true", "-trace-http",
+		"-loaderid=27", "-statsdip="+ip, "-statsdport="+port).want(0)
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := regexp.MustCompile(`[^A-Za-z0-9_-]`).ReplaceAllString(host, "_") + "-1b" // 27
+	for se, f := range figuresOf(r.rows()) {
+		if se.endpoint != "" {
+			continue
+		}
+		labels := map[string]string{"client": name, "op": strings.ToLower(se.op)}
+		var got map[string]*dto.MetricFamily
+		times := func(name, phase string) *dto.Summary {
+			if phase != "" {
+				labels["phase"] = phase
+			}
+			defer delete(labels, "phase")
+			return metric(got, name, labels).GetSummary()
+		}
+		// The last datagrams may be on their way.
+		eventually(t, "all metrics of "+se.op, func() bool {
+			text, err := s.Get(t.Context(), "/metrics")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = families(t, text)
+			for _, phase := range []string{"targetconn", "targetrequest", "targetresponse", "target", "posthttp"} {
+				if times("warp_statsd_phase_seconds", phase).GetSampleCount() != uint64(len(f.times)) {
+					return false
+				}
+			}
+			return metric(got, "warp_statsd_requests_total", labels).GetCounter().GetValue() == float64(f.requests) &&
+				times("warp_statsd_latency_seconds", "").GetSampleCount() == uint64(len(f.times))
+		})
+		if h := times("warp_statsd_latency_seconds", ""); !same(h.GetSampleSum(), sum(f.times)) {
+			t.Errorf("%s: requests that took %v s; the log has %v", se.op, h.GetSampleSum(), sum(f.times))
+		}
+		if n := misunderstood(got); n != 0 {
+			t.Errorf("the receiver did not understand %v lines", n)
+		}
+	}
+}
+
 // misunderstood is how many lines the receiver could not read.
 func misunderstood(all map[string]*dto.MetricFamily) (n float64) {
 	for _, name := range []string{"statsd_exporter_sample_errors_total", "statsd_exporter_tag_errors_total", "statsd_exporter_events_error_total", "statsd_exporter_events_conflict_total"} {
