@@ -52,14 +52,14 @@ func (b *bed) anonymous(line string) string {
 
 // columns are the stores in the order of the document.
 func columns() []string {
-	return []string{teststore.MinIO, teststore.Versitygw, teststore.Garage, teststore.Embedded, teststore.FakeGCS, expressName}
+	return []string{teststore.MinIO, teststore.Versitygw, teststore.Garage, teststore.Embedded, teststore.FakeGCS, teststore.Azurite, expressName}
 }
 
 // text is the matrix as the document has it: a table, and the words of the refusals below.
 func (m *matrix) text(t *testing.T) (text string, complete bool) {
 	t.Helper()
 	out := strings.Builder{}
-	out.WriteString("| operation | MinIO | versitygw | Garage | embedded | fake-gcs-server | S3 Express |\n|---|---|---|---|---|---|---|\n")
+	out.WriteString("| operation | MinIO | versitygw | Garage | embedded | fake-gcs-server | Azurite | S3 Express |\n|---|---|---|---|---|---|---|---|\n")
 	var refusals []string
 	for _, f := range features() {
 		fmt.Fprintf(&out, "| `%s` |", f.name)

@@ -97,18 +97,20 @@ func TestMatrix(t *testing.T) {
 	t.Parallel()
 	m := matrix{cells: map[cell]string{}}
 	t.Run("on", func(t *testing.T) {
-		t.Run(teststore.FakeGCS, func(t *testing.T) {
-			t.Parallel()
-			s := stores.Shared(t, teststore.FakeGCS)
-			for _, f := range features() {
-				t.Run(f.name, func(t *testing.T) {
-					became := f.onGCS(t, s)
-					for _, engine := range engineNames() { // which are of S3
-						m.note(t, cell{f.name, s.Name, engine}, became)
-					}
-				})
-			}
-		})
+		for _, own := range ownAPIs() {
+			t.Run(own.store, func(t *testing.T) {
+				t.Parallel()
+				s := stores.Shared(t, own.store)
+				for _, f := range features() {
+					t.Run(f.name, func(t *testing.T) {
+						became := f.onOwnAPI(t, own, s)
+						for _, engine := range engineNames() { // which are of S3
+							m.note(t, cell{f.name, s.Name, engine}, became)
+						}
+					})
+				}
+			})
+		}
 		t.Run(expressName, func(t *testing.T) {
 			t.Parallel()
 			for _, f := range features() {

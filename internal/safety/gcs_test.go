@@ -13,6 +13,9 @@ import (
 	"warp/internal/teststore"
 )
 
+// gcsUploads is where warp keeps the parts of uploads that are not complete.
+const gcsUploads = ".warp/uploads/"
+
 // gcs is Google Cloud Storage, or what is one for tests.
 func gcs() *ownAPI {
 	return &ownAPI{store: teststore.FakeGCS, makeBucket: (*bucket).makeInGCS, put: (*bucket).putToGCS, look: (*bucket).lookAtGCS,
@@ -20,10 +23,11 @@ func gcs() *ownAPI {
 			return slices.Contains(args, "--post") || args[0] == "copy" && slices.Contains(args, "--part.size=5MiB")
 		},
 		foreign: map[string]string{
-			".warp/uploads/0123456789abcdef01234567":       "no upload of warp's",
-			".warp/uploads/0123456789abcdef01234567/00001": "no part",
+			gcsUploads + "0123456789abcdef01234567":       "no upload of warp's",
+			gcsUploads + "0123456789abcdef01234567/00001": "no part",
 		},
-		parts: []string{"multipart-put", "multipart"},
+		parts:      []string{"multipart-put", "multipart"},
+		unfinished: func(key string, _ item) bool { return strings.HasPrefix(key, gcsUploads) },
 	}
 }
 

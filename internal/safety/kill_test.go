@@ -38,12 +38,18 @@ func needSignals(t *testing.T) {
 // killedAt runs warp and kills it when it sends its n-th request, which may or may not reach the store.
 func (b *bucket) killedAt(n int, args ...string) {
 	b.t.Helper()
+	b.killedOn(func(*http.Request) bool { return true }, n, args...)
+}
+
+// killedOn is killedAt for the n-th request that counts.
+func (b *bucket) killedOn(counts func(*http.Request) bool, n int, args ...string) {
+	b.t.Helper()
 	var sent atomic.Int64
 	var mu sync.Mutex
 	var p *process
 	f := newFront(b.t, b.store.Endpoint, func(f *front) {
-		f.before = func(*http.Request) {
-			if sent.Add(1) == int64(n) {
+		f.before = func(r *http.Request) {
+			if counts(r) && sent.Add(1) == int64(n) {
 				mu.Lock()
 				defer mu.Unlock()
 				p.kill()

@@ -82,7 +82,7 @@ type process struct {
 // in are the arguments that name a bucket of a store, through the given endpoint.
 func in(s *teststore.Store, endpoint, bucket string) []string {
 	if s.Provider != "" {
-		return []string{"--provider=" + s.Provider, "--host=http://" + endpoint, "--bucket=" + bucket}
+		return []string{"--provider=" + s.Provider, "--host=http://" + endpoint + s.Path, "--bucket=" + bucket}
 	}
 	return []string{"--host=" + endpoint, "--access-key=" + s.AccessKey, "--secret-key=" + s.SecretKey,
 		"--region=" + s.Region, "--bucket=" + bucket}

@@ -2,11 +2,19 @@ package teststore
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/xml"
+	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 // AzuritePath is the path below which Azurite has the account that emulators have.
@@ -43,4 +51,73 @@ func (s *Store) launchAzurite(ctx context.Context, binary string, o Options) err
 		return err
 	}
 	return s.awaitReady(ctx, answersAnyone(s.Endpoint))
+}
+
+// azuriteKey is the key of the account that emulators have.
+const azuriteKey = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+
+// azuriteSAS returns the parameters of a shared access signature that allows everything.
+func azuriteSAS() string {
+	const permissions, service, kinds, until, version = "racwdlt", "b", "sco", "2099-01-01T00:00:00Z", "2019-12-12"
+	key, _ := base64.StdEncoding.DecodeString(azuriteKey)
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "%s\n%s\n%s\n%s\n\n%s\n\n\n%s\n", strings.TrimPrefix(AzuritePath, "/"), permissions, service, kinds, until, version)
+	return url.Values{"sp": {permissions}, "ss": {service}, "srt": {kinds}, "se": {until}, "sv": {version},
+		"sig": {base64.StdEncoding.EncodeToString(mac.Sum(nil))}}.Encode()
+}
+
+// AskAzurite sends a request about a container, or about a blob unless that is "", past warp.
+func (s *Store) AskAzurite(ctx context.Context, method, container, blob, query, body string) (status int, text string, err error) {
+	target := url.URL{Scheme: "http", Host: s.Endpoint, Path: s.Path + "/" + container, RawQuery: strings.TrimPrefix(query+"&"+azuriteSAS(), "&")}
+	if blob != "" {
+		target.Path += "/" + blob
+	}
+	req, err := http.NewRequestWithContext(ctx, method, target.String(), strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	if method == http.MethodPut && query == "" {
+		req.Header.Set("X-Ms-Blob-Type", "BlockBlob")
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, "", err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(answer), err
+}
+
+// A Blob is an entry of Azurite's listing. Of uploads that are not complete there is an entry as well.
+type Blob struct {
+	Name     string
+	ETag     string `xml:"Properties>Etag"`
+	MD5      string `xml:"Properties>Content-MD5"`
+	Modified string `xml:"Properties>Last-Modified"`
+	Size     int64  `xml:"Properties>Content-Length"`
+}
+
+// Blobs returns all blobs of a container; ok is false where there is no container.
+func (s *Store) Blobs(ctx context.Context, container string) (blobs []Blob, ok bool, err error) {
+	for marker := ""; ; {
+		query := "restype=container&comp=list&include=uncommittedblobs&marker=" + url.QueryEscape(marker)
+		status, text, err := s.AskAzurite(ctx, http.MethodGet, container, "", query, "")
+		if err != nil || status == http.StatusNotFound {
+			return nil, false, err
+		}
+		if status != http.StatusOK {
+			return nil, false, fmt.Errorf("listing %s: status %d: %s", container, status, text)
+		}
+		var page struct {
+			Blobs      []Blob `xml:"Blobs>Blob"`
+			NextMarker string
+		}
+		if err := xml.Unmarshal([]byte(text), &page); err != nil {
+			return nil, false, err
+		}
+		blobs = append(blobs, page.Blobs...)
+		if marker = page.NextMarker; marker == "" {
+			return blobs, true, nil
+		}
+	}
 }

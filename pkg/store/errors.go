@@ -117,7 +117,11 @@ func IsTimeout(err error) bool {
 // Repeatable reports whether the same request may succeed a moment later.
 func Repeatable(err error) bool {
 	var e *Error
-	if !errors.As(err, &e) || e.Code == CodeCanceled || e.Code == CodeTLS || e.Code == CodeNeedsTLS {
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code {
+	case CodeCanceled, CodeTLS, CodeNeedsTLS, "NotImplemented": // which some engines say without asking the store
 		return false
 	}
 	switch e.Status {
