@@ -467,6 +467,8 @@ func nullXML(method, target string) string {
 		return ""
 	case path == "/":
 		return document("ListAllMyBucketsResult", "<Buckets></Buckets>")
+	case has("comp"):
+		return azureListing
 	case has("location"):
 		return document("LocationConstraint", "")
 	case has("versioning"):
