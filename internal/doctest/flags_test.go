@@ -50,7 +50,7 @@ var absent = map[string]string{"Not built in yet": "is not built in yet", "Not p
 var flagMention = regexp.MustCompile(`(?:^|[^-\w])--([a-z][a-zA-Z0-9-]*(?:\.[a-z0-9-]+)*)`)
 
 // A foreignLine is a command of another program, with flags of its own, in a block or between backquotes.
-var foreignLine = regexp.MustCompile("(?m)(^\\+ flyctl|^ *(curl|docker|helm|kubectl)|`(helm|statsd_exporter)) [^`\n]*")
+var foreignLine = regexp.MustCompile("(?m)(^\\+ flyctl|^ *(curl|docker|helm|kubectl)|`(helm|statsd_exporter)|: az) [^`\n]*")
 
 // A foreignMention is a flag as other tools write it, with one dash. They have more than warp understands.
 var foreignMention = regexp.MustCompile("`-([a-z][a-zA-Z0-9-]*)[=`]")
