@@ -13,22 +13,22 @@ import (
 	"warp/pkg/store"
 )
 
-// maxMembers is as many clients as a coordinator leads.
+// maxMembers limits the clients of one coordinator.
 const maxMembers = 10_000
 
-// pinMark stands between an address and the fingerprint of its certificate.
+// pinMark separates an address from the fingerprint of its certificate.
 const pinMark = "#sha256="
 
-// A Member is a client as the user names it.
+// A Member is a client as given by the user.
 type Member struct {
 	Addr string // host:port
-	Pin  []byte // SHA-256 of its certificate; nil where none is given
+	Pin  []byte // SHA-256 of its certificate; nil if not given
 }
 
-// String is the member as messages name it.
+// String returns the member as messages name it.
 func (m Member) String() string { return m.Addr }
 
-// A memberList collects clients, none of them twice.
+// A memberList collects clients without duplicates.
 type memberList struct {
 	members []Member
 	seen    map[string]bool
@@ -94,7 +94,8 @@ func (l *memberList) addFile(ctx context.Context, path string) error {
 	return nil
 }
 
-// withoutComment cuts a comment off. The # of a fingerprint follows its address.
+// withoutComment removes a comment. The # of a fingerprint directly follows its
+// address.
 func withoutComment(line string) string {
 	if strings.HasPrefix(line, "#") {
 		return ""

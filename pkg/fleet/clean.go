@@ -10,8 +10,9 @@ import (
 	"warp/pkg/fleet/protocol"
 )
 
-// Clean has all clients remove what they wrote, and lets them go. One of those
-// that are left also removes what others could not, once their leases allow it.
+// Clean makes all clients remove their objects, and releases them. One of the
+// remaining clients also cleans up after the others, once their leases allow
+// it.
 func (f *Fleet) Clean(ctx context.Context) error {
 	f.setDesired(f.links, func(o *protocol.DesiredState) { o.Goal = max(o.Goal, protocol.Cleaned) })
 	err := f.await(ctx, protocol.Cleaned.String(), f.options.StepTimeout, forPresent, func(l *link) bool { return l.status.Phase >= protocol.Cleaned })
@@ -28,8 +29,8 @@ func (f *Fleet) Clean(ctx context.Context) error {
 	return bench.JoinErrors([]error{err, released, f.cleanUpErrors()})
 }
 
-// cleanUpOrphans has a client that is there remove what lost clients left. If that
-// one is lost too, another one cleans up after both.
+// cleanUpOrphans delegates the clean-up after lost clients to a connected
+// client. If that one is lost as well, another one cleans up after both.
 func (f *Fleet) cleanUpOrphans(ctx context.Context) error {
 	timeout := f.options.StepTimeout + f.plan.Job.Options.Lease
 	for {
@@ -38,7 +39,7 @@ func (f *Fleet) cleanUpOrphans(ctx context.Context) error {
 			return nil
 		}
 		err := f.await(ctx, "removing what lost clients left", timeout, forPresent, func(l *link) bool {
-			return l != cleaner || l.status.OrphansDone >= len(l.desired.Orphans) || l.status.Phase == protocol.Released // somebody ended it
+			return l != cleaner || l.status.OrphansDone >= len(l.desired.Orphans) || l.status.Phase == protocol.Released // the client was stopped
 		})
 		if err != nil {
 			return err
@@ -53,8 +54,8 @@ func (f *Fleet) cleanUpOrphans(ctx context.Context) error {
 	}
 }
 
-// delegate names the lost clients to a client that is there, which cleans up
-// after them. It returns no client where nothing is left, or nobody is there.
+// delegate assigns the lost clients to a connected client for clean-up. It
+// returns nil if nothing is left, or no client is connected.
 func (f *Fleet) delegate() (cleaner *link, gone []*link) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -84,7 +85,7 @@ func (f *Fleet) delegate() (cleaner *link, gone []*link) {
 	return cleaner, gone
 }
 
-// cleanUpErrors says which clients could not clean up.
+// cleanUpErrors returns the errors of clients that could not clean up.
 func (f *Fleet) cleanUpErrors() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -97,7 +98,7 @@ func (f *Fleet) cleanUpErrors() error {
 	return bench.JoinErrors(errs)
 }
 
-// Abort ends a run that did not get to be measured, and cleans up.
+// Abort ends a run before it was measured, and cleans up.
 func (f *Fleet) Abort(ctx context.Context, cause error) error {
 	f.Stop(cause)
 	f.mu.Lock()
@@ -121,13 +122,13 @@ func (f *Fleet) Abort(ctx context.Context, cause error) error {
 	return err
 }
 
-// DropLogs removes what arrived of the logs, which nobody wants to keep.
+// DropLogs removes the received logs without merging them.
 func (f *Fleet) DropLogs() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range f.links {
 		if l.spool != nil {
-			_ = l.spool.Remove() // it has no requests of a run
+			_ = l.spool.Remove() // it has no rows of a run
 			l.spool = nil
 		}
 	}

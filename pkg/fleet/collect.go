@@ -17,16 +17,16 @@ import (
 	"warp/pkg/oplog/merge"
 )
 
-// Collected is what Collect has done.
+// Collected is the result of Collect.
 type Collected struct {
 	merge.Stats
 	Run       string
 	Benchmark string
 	Fetched   []string // ids of the clients whose logs it has
-	Without   []string // clients that have no log of the run, and why
+	Without   []string // clients without a log of the run, and why
 }
 
-// errNothingKept says that no client has a log to be collected.
+// errNothingKept reports that no client has a log to collect.
 var errNothingKept = errors.New("no client has a log that was not collected")
 
 // A visit is the connection to one client whose log is collected.
@@ -39,8 +39,8 @@ type visit struct {
 }
 
 // Collect fetches the logs of a run whose coordinator did not get them, and
-// merges them to the file that path names for the benchmark. Without a run it is
-// the latest one that any client has a log of.
+// merges them into the file that path names for the benchmark. If run is empty,
+// it collects the latest run of which any client has a log.
 func (f *Fleet) Collect(ctx context.Context, run string, path func(benchmark string) string) (*Collected, error) {
 	visits := f.visitAll(ctx)
 	defer func() {
@@ -104,10 +104,11 @@ func (f *Fleet) visitAll(ctx context.Context) []*visit {
 	return visits
 }
 
-// busyNotice is how long a client may be busy with a coordinator that was killed just now: until it has noticed.
+// busyNotice is how long a client may remain busy after its coordinator was
+// killed: until it notices.
 const busyNotice = 2 * time.Second
 
-// visit asks a client what it has, as often as it takes until it has cleaned up.
+// visit asks a client for its logs, repeatedly until it has cleaned up.
 func (f *Fleet) visit(ctx context.Context, m Member) (*transport.Conn, []protocol.Saved, error) {
 	began, noted := time.Now(), false
 	for {
@@ -138,14 +139,14 @@ func (f *Fleet) visit(ctx context.Context, m Member) (*transport.Conn, []protoco
 	}
 }
 
-// keepAlive shows life on a connection that waits for the others.
+// keepAlive keeps a connection alive while it waits for the others.
 func keepAlive(ch *transport.Conn) {
 	for ch.SendBytes(protocol.KindPing, protocol.Ping(0, false)) == nil {
 		time.Sleep(time.Second)
 	}
 }
 
-// next is the next message that is not an answer to a sign of life.
+// next returns the next message that is not a pong.
 func (v *visit) next() (transport.Kind, []byte, error) {
 	for {
 		k, body, err := v.ch.Receive()
@@ -155,7 +156,8 @@ func (v *visit) next() (transport.Kind, []byte, error) {
 	}
 }
 
-// fetchAll gets the logs, merges them, and only then has the clients forget them.
+// fetchAll fetches and merges the logs, and only then lets the clients forget
+// them.
 func (f *Fleet) fetchAll(ctx context.Context, c *Collected, with []*visit, path string) error {
 	var all sync.WaitGroup
 	errs := make([]error, len(with))
@@ -197,7 +199,8 @@ func (f *Fleet) fetchAll(ctx context.Context, c *Collected, with []*visit, path 
 	return nil
 }
 
-// forget tells a client that its log is here. If that does not arrive, it can be collected again: no harm is done.
+// forget lets a client forget its log. If the message is lost, the log can be
+// collected again.
 func (v *visit) forget(ctx context.Context, run string) {
 	defer v.ch.CloseOn(ctx)()
 	if v.ch.Send(protocol.KindForget, protocol.Pull{Run: run}) == nil {
@@ -205,7 +208,7 @@ func (v *visit) forget(ctx context.Context, run string) {
 	}
 }
 
-// clientID is the id that the client had in the run.
+// clientID returns the client's ID in the run.
 func (v *visit) clientID(run string) string {
 	return v.kept[slices.IndexFunc(v.kept, func(s protocol.Saved) bool { return s.Run == run })].Client
 }

@@ -41,8 +41,8 @@ func (f *Fleet) Connect(ctx context.Context) error {
 	return nil
 }
 
-// noteAbsent reports now and then which clients are missing, and why, while
-// clients are still being started.
+// noteAbsent reports from time to time which clients are missing, and why,
+// while clients are being started.
 func (f *Fleet) noteAbsent() (stop func()) {
 	ctx, cancel := context.WithCancel(f.ctx)
 	f.work.Go(func() {
@@ -55,7 +55,8 @@ func (f *Fleet) noteAbsent() (stop func()) {
 	return cancel
 }
 
-// absent counts the clients that have not answered, and names one of them.
+// absent counts the clients that have not answered, and returns the name of
+// one.
 func (f *Fleet) absent() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,7 +83,7 @@ func (f *Fleet) absent() string {
 		missing, len(f.links), first.name(), first.dialError, f.options.ConnectTimeout)
 }
 
-// measureClocks asks all clients for their time, many times in a row.
+// measureClocks samples the clocks of all clients many times.
 func (f *Fleet) measureClocks() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -94,7 +95,7 @@ func (f *Fleet) measureClocks() {
 	}
 }
 
-// compareAgain compares the clocks once more, since preparing takes time.
+// compareAgain compares the clocks again, because the preparation takes time.
 func (f *Fleet) compareAgain(ctx context.Context, when string) error {
 	f.measureClocks()
 	err := f.await(ctx, "to compare the clocks "+when, 30*time.Second, forEvery, func(l *link) bool { return l.now.Complete() })
@@ -108,10 +109,11 @@ func (f *Fleet) compareAgain(ctx context.Context, when string) error {
 	return err
 }
 
-// minDrift is the smallest drift that is noted: clients start within it.
+// minDrift is the smallest drift worth reporting: clients start within it.
 const minDrift = 10 * time.Millisecond
 
-// judgeClocks says which clocks have moved against ours. The lock is held.
+// judgeClocks reports the clocks that have drifted against ours. The caller
+// holds the lock.
 func (f *Fleet) judgeClocks() {
 	for _, l := range f.links {
 		if l.lost != nil || l.now.Samples < clock.Samples {

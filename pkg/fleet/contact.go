@@ -8,28 +8,28 @@ import (
 	"warp/pkg/fleet/protocol"
 )
 
-// unheard is how long a client, which sends something every second, may be
+// silenceLimit is how long a client, which sends something every second, may be
 // silent before that is reported. A connection that is replaced at once is not
-// worth a line.
-const unheard = 3 * time.Second
+// reported.
+const silenceLimit = 3 * time.Second
 
-// watchContacts says when a client is not heard any more, when it is back, and
-// when it is given up, while the run goes on.
+// watchContacts reports during the run when a client becomes silent, comes
+// back, or is given up.
 func (f *Fleet) watchContacts() {
 	const often = 200 * time.Millisecond
-	awake := time.Now() // since when nothing but the clients can be why they are not heard
+	awake := time.Now() // since when this process has run without a pause
 	for looked := awake; clock.Sleep(f.ctx, often); looked = time.Now() {
 		if time.Since(looked) > 5*often {
-			awake = time.Now() // this process itself was stopped, or starved
+			awake = time.Now() // this process was suspended or starved
 		}
-		if time.Since(awake) > unheard {
-			f.reportContacts(unheard)
+		if time.Since(awake) > silenceLimit {
+			f.reportContacts(silenceLimit)
 		}
 	}
 }
 
-// reportContacts reports each change once. The lock is not held meanwhile, since
-// writing a line may take long.
+// reportContacts reports each change once. It releases the lock for that,
+// because writing a line may take long.
 func (f *Fleet) reportContacts(limit time.Duration) {
 	var news []string
 	f.mu.Lock()
@@ -44,8 +44,8 @@ func (f *Fleet) reportContacts(limit time.Duration) {
 	}
 }
 
-// contactChange says what has changed since the last report; "" = nothing. The
-// fleet's lock is held.
+// contactChange returns what has changed since the last report, or "". The
+// caller holds the fleet's lock.
 func (l *link) contactChange(limit time.Duration) string {
 	quiet := time.Since(l.contact)
 	switch {
@@ -53,7 +53,7 @@ func (l *link) contactChange(limit time.Duration) string {
 	case l.lost != nil && l.fleet.measures:
 		l.reportedLost = true
 		return fmt.Sprintf("client %s is given up (%v): its share will be missing", l.name(), l.lost)
-	case l.lost != nil || l.gone != nil || l.status.Phase == protocol.Released: // that ends the run, or harms nothing; it is said there
+	case l.lost != nil || l.gone != nil || l.status.Phase == protocol.Released: // reported where it ends the run, or harmless
 	case quiet > limit && !l.reportedSilent:
 		l.reportedSilent = true
 		return fmt.Sprintf("client %s is not reachable since %s; it goes on if it can, and is tried again until it was away for %v",

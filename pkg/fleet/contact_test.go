@@ -88,9 +88,9 @@ func TestNews(t *testing.T) {
 	} {
 		l := test.link
 		l.fleet = &Fleet{measures: test.measures}
-		if got := l.contactChange(unheard); (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+		if got := l.contactChange(silenceLimit); (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
-		} else if again := l.contactChange(unheard); again != "" {
+		} else if again := l.contactChange(silenceLimit); again != "" {
 			t.Errorf("%s: a second time: %q", name, again)
 		}
 	}

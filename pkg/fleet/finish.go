@@ -12,15 +12,15 @@ import (
 	"warp/pkg/oplog/merge"
 )
 
-// Finish compares the clocks again, has all logs completed, and waits until
-// they are here.
+// Finish compares the clocks again, completes all logs, and waits until they
+// have arrived.
 func (f *Fleet) Finish(ctx context.Context) error {
 	f.measureClocks()
 	_ = f.await(ctx, "to compare the clocks after the run", 30*time.Second, forCounted, func(l *link) bool { return l.now.Complete() })
 	f.mu.Lock()
 	f.judgeClocks()
 	f.mu.Unlock()
-	f.reportContacts(unheard)
+	f.reportContacts(silenceLimit)
 	f.mu.Lock()
 	f.noteLost()
 	notes := slices.Clone(f.notes)
@@ -29,7 +29,8 @@ func (f *Fleet) Finish(ctx context.Context) error {
 	return f.await(ctx, protocol.Stored.String(), f.options.StepTimeout, forCounted, func(l *link) bool { return l.arrived() })
 }
 
-// arrived says whether the client's log is here, whole. The lock is held.
+// arrived reports whether the client's complete log has arrived. The caller
+// holds the lock.
 func (l *link) arrived() bool {
 	switch {
 	case l.counted:
@@ -50,15 +51,15 @@ func (l *link) arrived() bool {
 	return true
 }
 
-// AddNote adds to what the merged log says of the run, after the clients have
-// completed theirs.
+// AddNote adds a note to the merged log after the clients have completed
+// theirs.
 func (f *Fleet) AddNote(text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.late = append(f.late, text)
 }
 
-// noteLost says whose share is missing. The lock is held.
+// noteLost records whose share is missing. The caller holds the lock.
 func (f *Fleet) noteLost() {
 	left := 0
 	f.notes = slices.DeleteFunc(f.notes, merge.IsLostShare)
@@ -81,12 +82,12 @@ func (f *Fleet) noteLost() {
 	f.lostNoted = len(f.links) - left
 }
 
-// ErrNoLogs says that not one log arrived.
+// ErrNoLogs reports that no log arrived.
 var ErrNoLogs = errors.New("no client has a log with requests")
 
-// Merge makes one log at path of the logs of all clients that count. After that
-// their copies here are removed, unless something went wrong; the returned
-// names are of those that are left.
+// Merge merges the logs of all counted clients into path. It then removes their
+// copies here, unless something went wrong, and returns the names of the
+// remaining copies.
 func (f *Fleet) Merge(ctx context.Context, path string) (stats merge.Stats, left []string, err error) {
 	f.mu.Lock()
 	var inputs []string
@@ -117,8 +118,8 @@ func (f *Fleet) Merge(ctx context.Context, path string) (stats merge.Stats, left
 	return stats, left, f.removeSpools()
 }
 
-// lostSinceNoted says whether a client was lost after the others had completed
-// their logs, so that none of them says so. The lock is held.
+// lostSinceNoted reports whether a client was lost after the others had
+// completed their logs, so that no log mentions it. The caller holds the lock.
 func (f *Fleet) lostSinceNoted() bool {
 	n := 0
 	for _, l := range f.links {
@@ -129,7 +130,8 @@ func (f *Fleet) lostSinceNoted() bool {
 	return n > f.lostNoted
 }
 
-// Copies are the files that hold what has arrived of the logs, until those are merged.
+// Copies returns the files with the received parts of the logs, until these are
+// merged.
 func (f *Fleet) Copies() (names []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -141,7 +143,7 @@ func (f *Fleet) Copies() (names []string) {
 	return names
 }
 
-// removeSpools removes what was merged, and what is empty.
+// removeSpools removes merged and empty spools.
 func (f *Fleet) removeSpools() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -16,32 +16,34 @@ import (
 	"warp/pkg/oplog"
 )
 
-// Options name the clients and say how long to wait for them.
+// Options configure the clients and the timeouts of a fleet.
 type Options struct {
 	Warp    string // version
 	Token   string
 	Run     string // id of the run
 	Members []Member
-	Roots   *x509.CertPool // that certificates of clients without a pin are checked by; nil = they are not
+	Roots   *x509.CertPool // verify certificates of clients without a pin; nil = not verified
 	Logf    func(format string, args ...any)
-	Warnf   func(format string, args ...any) // of what makes the figures less than they seem; nil = Logf
-	// Spool names the file that the log of a client is kept in until all are merged.
+	Warnf   func(format string, args ...any) // reports what makes the figures less reliable; nil = Logf
+	// Spool returns the name of the file that keeps the log of a client until
+	// all logs are merged.
 	Spool func(client string) string
-	// Rows is given the rows of all clients as they arrive, of several at
-	// once; nil = nobody wants them. They are valid until it returns, which may
-	// take as long as it likes.
+	// Rows receives the rows of all clients as they arrive, of several clients
+	// at once; nil = not wanted. They are valid until it returns, which may
+	// take arbitrarily long.
 	Rows func([]oplog.Record) error
 
-	// BeforeStart is called once all clients are ready, and before the run is measured: BeforeStartLead before the start if that was
-	// given, otherwise at once, and the start follows; nil = there is nothing to do.
+	// BeforeStart is called once all clients are ready, before the run is
+	// measured. With BeforeStartLead it is called this long before the start,
+	// and otherwise the start follows it at once. nil = nothing to do.
 	BeforeStart     func(ctx context.Context)
 	BeforeStartLead time.Duration
 
-	ConnectTimeout time.Duration // until a client must have answered first; 0 = 5 s
-	Starting       bool          // clients are being started: what answers in place of one may give way to it
-	BusyTimeout    time.Duration // until one that finishes another run must be free; 0 = 1 min
-	Timeout        time.Duration // without a word of a client until it is lost; 0 = 15 s
-	StepTimeout    time.Duration // without any progress of a client; 0 = 10 min
+	ConnectTimeout time.Duration // limit for the first response of a client; 0 = 5 s
+	Starting       bool          // clients are being started, so another server at a client's address may still be replaced
+	BusyTimeout    time.Duration // limit for a client to finish another run; 0 = 1 min
+	Timeout        time.Duration // a client is lost after this long without a message; 0 = 15 s
+	StepTimeout    time.Duration // limit for a client without progress; 0 = 10 min
 	Dial           func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
@@ -49,35 +51,35 @@ type Options struct {
 type Fleet struct {
 	options Options
 	dialer  transport.Dialer
-	key     string // that a connection resumes the run with
+	key     string // for connections that resume the run
 	clock   clock.Clock
 	ctx     context.Context
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
 
-	following sync.WaitGroup // those who hand on rows
-	rowsEnd   bool           // all that arrive have arrived
+	following sync.WaitGroup // goroutines that pass on rows
+	rowsEnd   bool           // no more rows will arrive
 
 	mu        sync.Mutex
 	links     []*link
 	changed   chan struct{} // closed and replaced at every change
-	figures   int           // counts the figures that have arrived
+	figures   int           // number of figures received
 	shown     snapshot
 	notes     []string
-	late      []string  // that only the merged log has
-	lostNoted int       // clients that the notes call lost
-	fatal     error     // why the run was ended here, unless the user did
+	late      []string  // notes only for the merged log
+	lostNoted int       // clients reported as lost in the notes
+	fatal     error     // why this process ended the run, unless the user did
 	begun     time.Time // when the measured run began
-	measures  bool      // it has begun: a client that is lost from now on ends nothing
+	measures  bool      // the run has begun: losing a client no longer ends it
 	plan      Plan
 
-	window oplog.Window // of all clients, by our clock, as far as it is decided
+	window oplog.Window // of all clients, by our clock, as far as known
 
 	marks   []oplog.Mark // by our clock
-	marking bool         // more of them are taken
+	marking bool         // new marks are accepted
 }
 
-// New prepares to lead the clients. Close must follow.
+// New returns the coordinator of the clients. Call Close afterwards.
 func New(o Options) *Fleet {
 	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, 5*time.Second)
 	o.BusyTimeout = cmp.Or(o.BusyTimeout, max(time.Minute, o.ConnectTimeout))
@@ -118,7 +120,7 @@ func (f *Fleet) update(change func()) {
 	f.changed = make(chan struct{})
 }
 
-// An Error is a failure of one client, which it names.
+// An Error is a failure of one client.
 type Error struct {
 	Client string
 	Err    error
@@ -128,7 +130,7 @@ func (e *Error) Error() string { return "client " + e.Client + ": " + e.Err.Erro
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// A Client is what is known of one.
+// A Client describes one client.
 type Client struct {
 	Addr, ID, Host string
 	Clock          clock.Offset

@@ -16,8 +16,8 @@ import (
 	"warp/pkg/sink"
 )
 
-// A link is the coordinator's side of one client. It outlives connections.
-// All of it but the spool is guarded by the fleet's lock.
+// A link is the coordinator's side of one client. It outlives connections. The
+// fleet's lock guards everything except the spool.
 type link struct {
 	fleet  *Fleet
 	member Member
@@ -28,41 +28,41 @@ type link struct {
 	job            *protocol.Job
 	desired        protocol.DesiredState
 	status         protocol.Status
-	progressed     time.Time // when the status last said something new
-	contact        time.Time // when the client was heard last
+	progressed     time.Time // time of the last change of the status
+	contact        time.Time // time of the client's last message
 	lost           error     // why its share of the run does not count
-	gone           error     // why it is not connected to any more
-	counted        bool      // its share is here, whatever becomes of the client
-	reportedSilent bool      // that it is silent was reported
-	reportedLost   bool      // that it is lost was reported
-	orphanRemoved  bool      // another one has removed what it left
-	note           string    // what it is waited for before it is admitted
+	gone           error     // why it is no longer connected to
+	counted        bool      // its share is complete, even if the client is lost later
+	reportedSilent bool      // the silence was reported
+	reportedLost   bool      // the loss was reported
+	orphanRemoved  bool      // another client has removed its objects
+	note           string    // why it is not admitted yet
 
-	dialError error // of the newest attempt, before it is admitted
+	dialError error // of the latest attempt, before it is admitted
 
-	samples     int // of the clock, that are still wanted
+	samples     int // clock samples still wanted
 	now         clock.Offset
-	first, last clock.Offset // before the job, and the newest that was asked for
+	first, last clock.Offset // before the job, and the latest
 
 	live   *monitor.State
 	liveAt int64
-	counts *sink.Counts // for Prometheus; nil where there are none
+	counts *sink.Counts // for Prometheus; nil if there are none
 
-	summary *aggregate.Summary // what the client has counted; nil where it has not said so
-	soFar   []byte             // what it had counted when it last said so, encoded
+	summary *aggregate.Summary // of the client; nil if not received
+	soFar   []byte             // the latest interim summary, encoded
 
 	spool    *logcopy.Spool
-	verified bool  // the spool is the client's log, whole
-	tail     *tail // nil where nobody wants its rows
-	unread   error // why not all of its rows were handed on
+	verified bool  // the spool matches the client's complete log
+	tail     *tail // nil if its rows are not wanted
+	unread   error // why some of its rows were not passed on
 
-	wakeUp chan struct{} // something is to be sent
-	warn   int           // warnings of the status that were passed on
+	wakeUp chan struct{} // signals that there is something to send
+	warn   int           // number of warnings already passed on
 }
 
 func (l *link) name() string { return l.member.Addr }
 
-// wake has the session send what is new.
+// wake makes the session send what is new.
 func (l *link) wake() {
 	select {
 	case l.wakeUp <- struct{}{}:
@@ -70,7 +70,7 @@ func (l *link) wake() {
 	}
 }
 
-// run keeps a connection to the client for as long as it counts.
+// run keeps the client connected as long as it counts.
 func (l *link) run(ctx context.Context) {
 	backoff := 100 * time.Millisecond
 	began := time.Now()
@@ -91,8 +91,8 @@ func (l *link) run(ctx context.Context) {
 	}
 }
 
-// shouldGiveUp says whether to stop trying: at once where nothing would change, else
-// after some time without a word.
+// shouldGiveUp reports whether to stop reconnecting: at once if a retry cannot
+// help, and otherwise after a timeout without messages.
 func (l *link) shouldGiveUp(err error, began time.Time) bool {
 	l.fleet.mu.Lock()
 	defer l.fleet.mu.Unlock()
@@ -108,14 +108,15 @@ func (l *link) shouldGiveUp(err error, began time.Time) bool {
 	return time.Since(began) > l.fleet.options.ConnectTimeout
 }
 
-// finalAtStart says whether not to try again to reach a client that was not
-// reached yet. While clients are being started, something else may be at their address.
+// finalAtStart reports whether to stop trying to reach a client that was never
+// reached. While clients are being started, another server may still be at
+// their address.
 func (o *Options) finalAtStart(err error) bool {
 	return transport.Final(err) || !o.Starting && errors.Is(err, transport.ErrNotWarp)
 }
 
-// released says whether there is nothing more to be said to the client. One
-// that does not count has to clean up all the same.
+// released reports whether the client needs no more messages. A client that
+// does not count must still clean up.
 func (l *link) released() bool {
 	l.fleet.mu.Lock()
 	defer l.fleet.mu.Unlock()
@@ -124,7 +125,7 @@ func (l *link) released() bool {
 
 func (l *link) giveUp(err error) { l.fleet.update(func() { l.giveUpLocked(err) }) }
 
-// giveUpLocked gives the client up. The fleet's lock is held.
+// giveUpLocked gives the client up. The caller holds the fleet's lock.
 func (l *link) giveUpLocked(err error) {
 	if l.gone == nil {
 		l.gone = err
@@ -132,15 +133,15 @@ func (l *link) giveUpLocked(err error) {
 	l.discount(err)
 }
 
-// discount takes the client's share out of the run, unless that is here
-// already. The fleet's lock is held.
+// discount excludes the client's share from the run, unless it is complete. The
+// caller holds the fleet's lock.
 func (l *link) discount(err error) {
 	if l.lost == nil && !l.counted {
 		l.lost = err
 	}
 }
 
-// A refusedError is a client's own reason not to take part.
+// A refusedError is a client's reason for refusing to take part.
 type refusedError struct {
 	text string
 	wait bool
@@ -148,7 +149,7 @@ type refusedError struct {
 
 func (e *refusedError) Error() string { return e.text }
 
-// connect makes a connection and uses it until it breaks.
+// connect connects and uses the connection until it breaks.
 func (l *link) connect(ctx context.Context) (talked bool, err error) {
 	l.fleet.mu.Lock()
 	timeout := l.fleet.options.ConnectTimeout
@@ -187,7 +188,7 @@ func (l *link) connect(ctx context.Context) (talked bool, err error) {
 	return true, l.readLoop(ctx, ch, answer.HasJob)
 }
 
-// requestAttach says what the connection is for.
+// requestAttach sends the purpose of the connection.
 func requestAttach(ch *transport.Conn, want protocol.AttachRequest) (*protocol.AttachReply, error) {
 	if err := ch.Send(protocol.KindAttach, want); err != nil {
 		return nil, err
@@ -211,7 +212,7 @@ type clientSession struct {
 	pulls  bool
 	sent   string
 
-	metrics   float64 // that may still come at once
+	metrics   float64 // metrics that may still arrive at once
 	metricsAt time.Time
 }
 
@@ -234,7 +235,7 @@ func (l *link) readLoop(ctx context.Context, ch *transport.Conn, hasJob bool) er
 	}
 }
 
-// writeLoop sends what the client does not know yet, and a heartbeat every second.
+// writeLoop sends updates, and a heartbeat every second.
 func (d *clientSession) writeLoop(ctx context.Context) {
 	defer d.ch.Close()
 	beat := time.NewTicker(time.Second)
@@ -260,8 +261,8 @@ func (d *clientSession) ping(burst bool) error {
 	return d.ch.SendBytes(protocol.KindPing, protocol.Ping(d.fleet.clock.Now(), burst))
 }
 
-// sendState sends the job, the desired state and the request for the log, each
-// where it is due.
+// sendState sends the job, the desired state and the request for the log when
+// each is due.
 func (d *clientSession) sendState() error {
 	f := d.fleet
 	f.mu.Lock()
@@ -327,7 +328,7 @@ func (d *clientSession) handle(k transport.Kind, body []byte) error {
 	return nil
 }
 
-// setStatus notes how far the client is. The fleet's lock is held.
+// setStatus records the client's status. The caller holds the fleet's lock.
 func (l *link) setStatus(s protocol.Status) {
 	if s.Phase != l.status.Phase || s.Done != l.status.Done || s.Title != l.status.Title {
 		l.progressed = time.Now()
@@ -370,7 +371,7 @@ func (d *clientSession) handleLive(body []byte) error {
 	d.fleet.mu.Lock()
 	ahead := d.first.Ahead
 	d.fleet.mu.Unlock()
-	live, err := monitor.Read(body[8:], int64(ahead)) // slow, so the lock is not held
+	live, err := monitor.Read(body[8:], int64(ahead)) // slow, so do not hold the lock
 	if err != nil {
 		return err
 	}
@@ -381,8 +382,8 @@ func (d *clientSession) handleLive(body []byte) error {
 	return nil
 }
 
-// Metrics come once a second. No message costs more to read, so more than these a
-// second, and at once, are refused.
+// Metrics arrive once a second. No message costs more to read, so a higher rate
+// or burst is refused.
 const (
 	metricsRate  = 2
 	metricsBurst = 10
@@ -411,7 +412,7 @@ func (d *clientSession) handleMetrics(body []byte) error {
 	return nil
 }
 
-// handleChunk keeps a piece of the log.
+// handleChunk adds a chunk of the log to the spool.
 func (d *clientSession) handleChunk(body []byte) error {
 	chunk, err := logcopy.ReadChunk(body)
 	if err != nil {
@@ -431,7 +432,7 @@ func (d *clientSession) handleChunk(body []byte) error {
 		}
 	})
 	if err != nil {
-		d.giveUp(err) // the disk here is full, or the client is not one of ours
+		d.giveUp(err) // our disk is full, or the client misbehaves
 		return err
 	}
 	return d.ch.SendBytes(protocol.KindAck, ack)

@@ -7,9 +7,9 @@ import (
 	"warp/pkg/oplog"
 )
 
-// Mark notes what somebody has done to the store just now, by the coordinator's
-// clock. The clients have it in their logs too, for the case that this process
-// does not live to merge them. It fails before and after the measured run.
+// Mark records a mark at the current time of the coordinator's clock. The
+// clients also record it in their logs, in case this process dies before it
+// merges them. Mark fails before and after the measured run.
 func (f *Fleet) Mark(text string) (oplog.Mark, error) {
 	text, err := oplog.MarkText(text)
 	if err != nil {
@@ -25,7 +25,7 @@ func (f *Fleet) Mark(text string) (oplog.Mark, error) {
 	}
 	m := oplog.Mark{At: f.clock.Now(), Text: text}
 	if n := len(f.marks); n > 0 {
-		m.At = max(m.At, f.marks[n-1].At+1) // no two at one instant, even where the clock is coarse
+		m.At = max(m.At, f.marks[n-1].At+1) // marks have distinct times, even if the clock is coarse
 	}
 	f.marks = append(f.marks, m)
 	for _, l := range f.links {
@@ -35,7 +35,7 @@ func (f *Fleet) Mark(text string) (oplog.Mark, error) {
 	return m, nil
 }
 
-// takeMarks says whether marks are taken from now on.
+// takeMarks sets whether marks are accepted.
 func (f *Fleet) takeMarks(on bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

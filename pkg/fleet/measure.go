@@ -14,12 +14,12 @@ import (
 	"warp/pkg/oplog"
 )
 
-// startLead is how long before the start all clients must know it.
+// startLead is how long in advance all clients must know the start.
 const startLead = 500 * time.Millisecond
 
-// Measure starts all clients at one instant and waits until the last one is
-// done. A client that is lost ends nothing. The end of ctx ends the run early.
-// Began is called at the start.
+// Measure starts all clients at the same instant and waits until the last one
+// is done. A lost client does not end the run. The end of ctx ends it early.
+// began is called at the start.
 func (f *Fleet) Measure(ctx context.Context, began func()) error {
 	if err := f.compareAgain(ctx, "before the start"); err != nil {
 		return err
@@ -34,7 +34,8 @@ func (f *Fleet) Measure(ctx context.Context, began func()) error {
 	if !f.plan.Start.IsZero() {
 		f.options.Logf("all clients are ready; measuring begins at %s", f.plan.Start.Format("15:04:05"))
 	}
-	// That may be long, and a run that begins without a client is not what was asked for.
+	// Waiting may take long, and a run that begins without a client is not what
+	// the user requested.
 	if err := f.awaitUntil(ctx, start.Add(-max(startLead, f.options.BeforeStartLead))); err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (f *Fleet) Measure(ctx context.Context, began func()) error {
 	f.work.Go(func() { f.watchWindow(over) })
 	timeout := f.options.StepTimeout + f.plan.Job.Options.Duration + max(f.plan.Job.Options.Drain, 30*time.Second)
 	if f.plan.Job.Options.Duration == 0 {
-		timeout = 1 << 62 // until somebody ends it
+		timeout = 1 << 62 // no limit
 	}
 	return f.await(watch, protocol.Measured.String(), timeout, forCounted, func(l *link) bool {
 		if o := l.status.Outcome; o != nil && o.TooMany {
@@ -72,19 +73,19 @@ func (f *Fleet) Measure(ctx context.Context, began func()) error {
 	})
 }
 
-// awaitUntil waits for the time, and ends early where a client is lost meanwhile.
+// awaitUntil waits for the time, or until a client is lost.
 func (f *Fleet) awaitUntil(ctx context.Context, t time.Time) error {
 	return f.await(ctx, "waiting for the start", 1<<62, forEvery, func(*link) bool { return !time.Now().Before(t) })
 }
 
-// beforeStart does what the caller wants done before the run is measured.
+// beforeStart calls Options.BeforeStart.
 func (f *Fleet) beforeStart(ctx context.Context) {
 	if f.options.BeforeStart != nil {
 		f.options.BeforeStart(ctx)
 	}
 }
 
-// announceStart tells every client, by its own clock, when to begin.
+// announceStart sends every client the start by its own clock.
 func (f *Fleet) announceStart() (time.Time, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -98,7 +99,7 @@ func (f *Fleet) announceStart() (time.Time, error) {
 	f.begun = start
 	at := f.clock.UnixNano(start)
 	if start.Equal(f.plan.Start) {
-		at = start.UnixNano() // of the wall clock; the other has its monotonic reading
+		at = start.UnixNano() // of the wall clock, without the monotonic reading
 		f.begun = f.clock.Time(at)
 	}
 	f.window = oplog.Window{Start: at}
@@ -109,7 +110,7 @@ func (f *Fleet) announceStart() (time.Time, error) {
 	return f.begun, nil
 }
 
-// Stop ends the run of all clients now. What they have is kept.
+// Stop ends the run of all clients now, and keeps their results.
 func (f *Fleet) Stop(cause error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -133,8 +134,8 @@ func (f *Fleet) stopLocked(reason string) {
 	}
 }
 
-// End ends the measured run of all clients in good order at the same instant.
-// Their logs say why.
+// End ends the measured run of all clients gracefully at the same instant.
+// Their logs record the reason.
 func (f *Fleet) End(why string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -149,7 +150,7 @@ func (f *Fleet) End(why string) {
 	}
 }
 
-// Trace has all clients note the phases of requests from now on, or no longer.
+// Trace turns the recording of request phases on or off on all clients.
 func (f *Fleet) Trace(on bool) {
 	state := protocol.TraceOff
 	if on {
@@ -158,8 +159,7 @@ func (f *Fleet) Trace(on bool) {
 	f.setDesired(f.links, func(o *protocol.DesiredState) { o.Trace = state })
 }
 
-// limitErrors ends the run when more requests have failed, over all clients,
-// than are allowed.
+// limitErrors ends the run when too many requests have failed over all clients.
 func (f *Fleet) limitErrors(ctx context.Context) (stop func()) {
 	limit := f.plan.Job.Options.MaxErrors
 	if !limit.Set {

@@ -9,14 +9,14 @@ import (
 	"warp/pkg/fleet/protocol"
 )
 
-// A Plan is what all clients do.
+// A Plan is the work of all clients.
 type Plan struct {
 	Job   protocol.Job
-	Start time.Time // when to begin to measure; zero is as soon as all are ready
+	Start time.Time // start of the measurement; zero = as soon as all are ready
 }
 
-// Prepare hands out the shares and has everything made ready. The bucket is for
-// the first client to make.
+// Prepare sends the shares and prepares the run. The first client makes the
+// bucket.
 func (f *Fleet) Prepare(ctx context.Context, p Plan) error {
 	f.mu.Lock()
 	f.plan = p
@@ -40,17 +40,16 @@ func (f *Fleet) Prepare(ctx context.Context, p Plan) error {
 	return f.awaitAll(ctx, f.links, protocol.Prepared)
 }
 
-// share makes the job of one client out of everybody's. Only the first one
-// empties the bucket.
+// share returns the job of one client. Only the first one empties the bucket.
 func (f *Fleet) share(p Plan, i int) *protocol.Job {
 	l := f.links[i]
 	j := p.Job
 	o := &j.Options
 	o.RunID, o.ClientID, o.LeaseID = f.options.Run, l.id, l.id
-	o.Client, o.Clients = i, len(f.links) // so that each has names and random choices of its own
+	o.Client, o.Clients = i, len(f.links) // gives each client its own names and random numbers
 	o.ClearBucket = o.ClearBucket && i == 0
 	if o.MaxErrors.IsPct {
-		o.MaxErrors = bench.ErrorLimit{} // of all requests, which only the fleet knows
+		o.MaxErrors = bench.ErrorLimit{} // the limit counts all requests, which only the fleet sees
 	}
 	j.Header.ClockOffset, j.Header.Threads = int64(l.first.Ahead), uint32(o.Concurrency)
 	j.Name = l.name()
@@ -73,7 +72,7 @@ func (f *Fleet) makeSpools() error {
 }
 
 func (f *Fleet) awaitAll(ctx context.Context, links []*link, p protocol.Phase) error {
-	due := make(map[*link]bool, len(links)) // thousands of them are looked at after every change
+	due := make(map[*link]bool, len(links)) // a map, because every change looks up thousands of them
 	for _, l := range links {
 		due[l] = true
 	}

@@ -9,40 +9,41 @@ import (
 	"warp/pkg/sink"
 )
 
-// A snapshot is kept, since several readers may ask for it in the same second.
+// A snapshot is cached, because several readers may request it in the same
+// second.
 type snapshot struct {
 	figures int
 	live    monitor.Snapshot
 }
 
-// stale is how old figures may be to count as current.
+// stale is the age at which figures are no longer current.
 const stale = 3 * time.Second
 
-// Snapshot is what the fleet as a whole has done, at the latest moment that the
-// figures of all clients are of.
+// Snapshot returns the totals of the fleet at the latest moment for which all
+// clients have sent figures.
 func (f *Fleet) Snapshot() monitor.Snapshot {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.snapshot()
 }
 
-// Even is a snapshot from which conclusions can be drawn: ok is false while the
-// newest figures of some clients are here and others' on their way, when
-// the sum would be of no moment at all.
+// Even returns a snapshot from which conclusions can be drawn. It returns false
+// while the latest figures of only some clients have arrived: their sum would
+// mix different moments.
 func (f *Fleet) Even() (live monitor.Snapshot, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.even() {
-		return live, false // without adding anything up: that is asked often
+		return live, false // without adding up, because Even is called often
 	}
 	return f.snapshot(), true
 }
 
-// uneven is how far apart the moments of figures are that do not belong together.
+// uneven is the time difference from which figures refer to different moments.
 const uneven = int64(time.Second / 2)
 
-// even says whether the figures of all clients are of about the same moment. The
-// lock is held.
+// even reports whether the figures of all clients refer to about the same
+// moment. The caller holds the lock.
 func (f *Fleet) even() bool {
 	oldest, newest, now := int64(math.MaxInt64), int64(0), f.clock.Now()
 	for _, l := range f.links {
@@ -57,7 +58,7 @@ func (f *Fleet) even() bool {
 	return newest > 0 && newest-oldest < uneven
 }
 
-// snapshot adds up what has arrived. The lock is held.
+// snapshot adds up the received figures. The caller holds the lock.
 func (f *Fleet) snapshot() monitor.Snapshot {
 	if f.shown.figures == f.figures {
 		return f.shown.live
@@ -80,7 +81,7 @@ func (f *Fleet) snapshot() monitor.Snapshot {
 	return f.shown.live
 }
 
-// Metrics returns the metrics of all clients that count.
+// Metrics returns the metrics of all counted clients.
 func (f *Fleet) Metrics() (all []sink.ClientCounts) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -92,8 +93,8 @@ func (f *Fleet) Metrics() (all []sink.ClientCounts) {
 	return all
 }
 
-// Doing is what the clients do before and after the run, if it can be counted;
-// empty where they do nothing of that kind.
+// Doing returns the current step of the clients before and after the run if it
+// can be counted, or "".
 func (f *Fleet) Doing() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,8 +107,9 @@ func (f *Fleet) Doing() string {
 	return title
 }
 
-// Progress is how far they are with what has the title, added up. What a client
-// did that is gone is done. The payload that they moved for it is in bytes.
+// Progress returns the sum of the clients' progress in the step with this
+// title. A client that is gone counts only if its results were stored. bytes is
+// the payload moved.
 func (f *Fleet) Progress(title string) (done, total, bytes int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -12,14 +12,13 @@ import (
 	"warp/pkg/results"
 )
 
-// maxSummary bounds what a client may send of its figures.
+// maxSummary limits the size of a client's summary.
 const maxSummary = 16 << 20
 
-// ErrNoRequests says that no client has made a request.
+// ErrNoRequests reports that no client has made a request.
 var ErrNoRequests = errors.New("no client has made a request")
 
-// Report adds up what the clients that count have counted, once Finish has
-// returned.
+// Report merges the summaries of the counted clients after Finish has returned.
 func (f *Fleet) Report() (*results.Report, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -33,7 +32,7 @@ func (f *Fleet) Report() (*results.Report, error) {
 		if err := total.Merge(l.summary); err != nil {
 			return nil, &Error{l.name(), err}
 		}
-		l.summary = nil // Merge has taken it apart
+		l.summary = nil // Merge has consumed it
 		if o := l.status.Outcome; o != nil {
 			t := o.Trailer
 			t.MoveBack(int64(l.first.Ahead))
@@ -70,13 +69,13 @@ func (f *Fleet) Report() (*results.Report, error) {
 	return r, nil
 }
 
-// handleSummary keeps what the client has counted.
+// handleSummary stores the client's summary.
 func (d *clientSession) handleSummary(body []byte) error {
 	d.fleet.mu.Lock()
 	options, known := d.fleet.plan.Job.Analysis, d.summary != nil
 	d.fleet.mu.Unlock()
 	if known {
-		return nil // the connection broke before the client had heard so
+		return nil // the client sends it again if the connection broke before the acknowledgement
 	}
 	summary, err := aggregate.Decode(body, options)
 	d.fleet.update(func() {
@@ -89,7 +88,7 @@ func (d *clientSession) handleSummary(body []byte) error {
 	return err
 }
 
-// handleSoFar keeps the newest figures of a run that goes on.
+// handleSoFar stores the latest interim summary.
 func (d *clientSession) handleSoFar(body []byte) error {
 	d.fleet.mu.Lock()
 	defer d.fleet.mu.Unlock()
@@ -100,9 +99,9 @@ func (d *clientSession) handleSoFar(body []byte) error {
 	return nil
 }
 
-// ReportSoFar adds up what the clients that count have counted while the run
-// goes on, as Job.Follow asks for. It is nil until figures of all of them have arrived
-// that were counted in the same window.
+// ReportSoFar merges the interim summaries that the counted clients send if
+// Job.Follow is set. It returns nil until all of them have sent one for the
+// same window.
 func (f *Fleet) ReportSoFar() *results.Report {
 	f.mu.Lock()
 	options := f.plan.Job.Analysis
@@ -126,7 +125,7 @@ func (f *Fleet) ReportSoFar() *results.Report {
 	}
 	r, err := total.Report()
 	if err != nil {
-		return nil // that is said at the end of the run
+		return nil // the end of the run reports it
 	}
 	return r
 }

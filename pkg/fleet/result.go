@@ -10,16 +10,16 @@ import (
 	"warp/pkg/fleet/protocol"
 )
 
-// A Result is how the run of a fleet ended.
+// A Result is the outcome of a run of a fleet.
 type Result struct {
 	Sent, Failed int64
-	Fatal        error // what ended it before its time
+	Fatal        error // why the run ended early
 	Lost         []*Error
 	Spread       time.Duration // between the first and the last client's start
-	Clients      int           // that took part
+	Clients      int           // number of clients that took part
 }
 
-// Result tells it once Finish has returned.
+// Result returns the outcome after Finish has returned.
 func (f *Fleet) Result() *Result {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -63,7 +63,7 @@ func (r *Result) add(client string, o *protocol.Outcome) {
 	}
 }
 
-// cutPrefix is what follows prefix in text, if that begins with it.
+// cutPrefix returns what follows prefix in text, if text begins with it.
 func cutPrefix(text, prefix string) string {
 	if rest, ok := strings.CutPrefix(text, prefix); ok {
 		return rest

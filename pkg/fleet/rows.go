@@ -9,18 +9,18 @@ import (
 	"warp/pkg/oplog/merge"
 )
 
-// A tail reads the copy of a client's log while that grows. A reader of its own
-// makes rows of it, so that neither a connection nor the other clients wait
-// while it does, and what it has not read yet costs no memory. Since the copy
-// has every byte once, however often the connection broke, so have the rows.
+// A tail reads the copy of a client's log while it grows, in a goroutine of its
+// own. Neither the connection nor other clients wait for it, and unread rows
+// use no memory. The copy has every byte once, however often the connection
+// broke, and so every row.
 type tail struct {
 	fleet *Fleet
 	spool *logcopy.Spool
 	at    int64
-	grown sync.Cond // or nothing follows; its lock is the fleet's
+	grown sync.Cond // signals growth or the end; uses the fleet's lock
 }
 
-// Read waits for what has not arrived yet, until the rows are at their end.
+// Read waits for more data until the log ends.
 func (t *tail) Read(p []byte) (int, error) {
 	t.fleet.mu.Lock()
 	for t.at == t.spool.Size() && !t.fleet.rowsEnd {
@@ -36,7 +36,7 @@ func (t *tail) Read(p []byte) (int, error) {
 	return read, err
 }
 
-// follow begins to hand on the rows of client i. The lock is held.
+// follow starts to pass on the rows of client i. The caller holds the lock.
 func (f *Fleet) follow(i int) {
 	l := f.links[i]
 	t := &tail{fleet: f, spool: l.spool}
@@ -53,9 +53,9 @@ func (f *Fleet) follow(i int) {
 	})
 }
 
-// firstThread is where merge begins to number the threads of client i, if none
-// of the clients is lost. Where they are too many for one log, every client's
-// begin at 0.
+// firstThread returns the first thread number of client i in a merge without
+// lost clients. If there are too many threads for one log, every client begins
+// at 0.
 func (f *Fleet) firstThread(i int) uint32 {
 	threads := f.plan.Job.Options.Concurrency
 	if threads*len(f.links) > bench.MaxThreads {
@@ -64,8 +64,8 @@ func (f *Fleet) firstThread(i int) uint32 {
 	return uint32(i * threads)
 }
 
-// EndRows waits until all rows that have arrived are handed on, and says why
-// some of a client that counts were not. It comes after Finish and before Merge.
+// EndRows waits until all received rows are passed on, and returns why some
+// rows of a counted client were not. Call it between Finish and Merge.
 func (f *Fleet) EndRows() error {
 	f.mu.Lock()
 	f.rowsEnd = true

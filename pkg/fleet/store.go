@@ -10,8 +10,8 @@ import (
 	"warp/pkg/store/engines"
 )
 
-// DescribeStore makes cfg ready to travel: what is in files is read, and the
-// credentials are what they are now.
+// DescribeStore makes cfg self-contained: it reads the named files and resolves
+// the credentials.
 func DescribeStore(cfg store.Config) (*protocol.Store, error) {
 	s := &protocol.Store{}
 	if err := engines.CheckPortable(&cfg); err != nil {

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// A wait says for whom to wait.
+// A wait selects the clients to wait for.
 type wait int
 
 const (
-	forEvery   wait = iota // client: the first one that fails is an error that names it
-	forCounted             // one whose share counts: the wait goes on without one that fails
-	forPresent             // one that is still spoken to, though its share may not count
+	forEvery   wait = iota // every client: the first failure is an error that names the client
+	forCounted             // clients whose share counts: the wait continues without failed ones
+	forPresent             // clients that are still connected, even if their share does not count
 )
 
-// await waits until the clients are done. One that makes no progress within
-// the timeout has failed.
+// await waits until the clients are done. A client without progress within the
+// timeout has failed.
 func (f *Fleet) await(ctx context.Context, what string, timeout time.Duration, whom wait, done func(*link) bool) error {
 	f.update(func() {
 		for _, l := range f.links {
@@ -42,7 +42,7 @@ func (f *Fleet) await(ctx context.Context, what string, timeout time.Duration, w
 	}
 }
 
-// countWaiting counts the clients that are not done. The lock is held.
+// countWaiting counts the clients that are not done. The caller holds the lock.
 func (f *Fleet) countWaiting(what string, timeout time.Duration, whom wait, done func(*link) bool) (waiting int, err error) {
 	for _, l := range f.links {
 		f.passWarnings(l)
@@ -73,13 +73,13 @@ func stuck(timeout time.Duration, what string) error {
 	return fmt.Errorf("waited %v for it while it was %s, without any progress", timeout, what)
 }
 
-// failed says whether the client can do no more. Too many failed requests are
-// the run's failure, and not its own. The lock is held.
+// failed reports whether the client cannot continue. Too many failed requests
+// are a failure of the run, not of the client. The caller holds the lock.
 func (l *link) failed() bool {
 	return l.status.Error != "" && !(l.status.Outcome != nil && l.status.Outcome.TooMany)
 }
 
-// passWarnings says what the client has to say. The lock is held.
+// passWarnings passes on the client's warnings. The caller holds the lock.
 func (f *Fleet) passWarnings(l *link) {
 	for ; l.warn < len(l.status.Warning); l.warn++ {
 		f.options.Logf("client %s: %s", l.name(), l.status.Warning[l.warn])

@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// earliestStart is the first time that all clients can hear of before it has come.
-// The lock is held.
+// earliestStart returns the earliest time that can be announced to all clients
+// in advance. The caller holds the lock.
 func (f *Fleet) earliestStart() time.Time {
 	way := time.Duration(0)
 	for _, l := range f.links {
@@ -14,7 +14,7 @@ func (f *Fleet) earliestStart() time.Time {
 	return time.Now().Add(startLead + 2*way)
 }
 
-// watchWindow decides on the window of all clients while they are measured.
+// watchWindow decides on the window of all clients during the measurement.
 func (f *Fleet) watchWindow(done <-chan struct{}) {
 	timeout := time.NewTimer(time.Until(f.warmTimeout()))
 	defer timeout.Stop()
@@ -34,18 +34,18 @@ func (f *Fleet) watchWindow(done <-chan struct{}) {
 	}
 }
 
-// warmGrace is how much longer than a client may warm up the coordinator waits
-// for the news that it is warm.
+// warmGrace is how long the coordinator waits for a client's report beyond the
+// maximum warm-up.
 const warmGrace = 2 * time.Second
 
-// warmTimeout is when the window begins at the latest. A client that died or was
-// cut off must not keep the others from measuring.
+// warmTimeout returns the latest begin of the window. A client that died or was
+// disconnected must not keep the others from measuring.
 func (f *Fleet) warmTimeout() time.Time {
 	return f.begun.Add(f.plan.Job.Options.MaxWarmUp() + warmGrace)
 }
 
-// decideWindow has the window begin once all clients are warm, or have had the
-// time for it, and end once one of them has nothing left to do. The lock is held.
+// decideWindow begins the window once all clients are warm or out of time, and
+// ends it once one client has nothing left to do. The caller holds the lock.
 func (f *Fleet) decideWindow() {
 	warm, ended := true, false
 	for _, l := range f.links {
@@ -61,7 +61,7 @@ func (f *Fleet) decideWindow() {
 	}
 	at := f.clock.UnixNano(f.earliestStart())
 	if d := f.plan.Job.Options.Duration; d > 0 && at >= f.window.Start+int64(d) {
-		f.closeWindow(f.window.Start + int64(d)) // it ends before it could begin
+		f.closeWindow(f.window.Start + int64(d)) // the run ends before the window begins
 		return
 	}
 	f.window.Begin = at
@@ -71,7 +71,7 @@ func (f *Fleet) decideWindow() {
 	}
 }
 
-// closeWindow ends the window of all clients. The lock is held.
+// closeWindow ends the window of all clients. The caller holds the lock.
 func (f *Fleet) closeWindow(at int64) {
 	f.window.End = at
 	for _, l := range f.links {
@@ -80,13 +80,14 @@ func (f *Fleet) closeWindow(at int64) {
 	}
 }
 
-// endLead is how much longer than a start the end of the window is announced
-// before: a client that learns of it too late is lost.
+// endLead is how much earlier than a start the end of the window is announced:
+// a client that receives it too late is lost.
 const endLead = 500 * time.Millisecond
 
-// earliestEnd is the first time at which the window can end. The lock is held.
+// earliestEnd returns the earliest possible end of the window. The caller holds
+// the lock.
 func (f *Fleet) earliestEnd() int64 { return f.clock.UnixNano(f.earliestStart().Add(endLead)) }
 
-// clockAt is what the client's clock shows at an instant of the coordinator's.
-// It goes by the first comparison of the clocks, as the client's log does.
+// clockAt converts an instant of the coordinator's clock to the client's clock.
+// It uses the first comparison of the clocks, as the client's log does.
 func (l *link) clockAt(at int64) int64 { return at + int64(l.first.Ahead) }

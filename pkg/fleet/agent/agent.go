@@ -28,19 +28,19 @@ import (
 // minKey is the minimum length of the key of a run.
 const minKey = 16
 
-// Options say how an agent behaves.
+// Options configure an agent.
 type Options struct {
 	Warp     string // version
 	Token    string
 	Folder   string        // for logs
-	Timeout  time.Duration // without a word of the coordinator until the run is ended; 0 = 10 s
-	Skew     time.Duration // moves the clock, for tests
-	SourceIP netip.Addr    // that connections to the store come from; zero leaves it to the system
+	Timeout  time.Duration // the run ends after this long without a message from the coordinator; 0 = 10 s
+	Skew     time.Duration // offset of the clock, for tests
+	SourceIP netip.Addr    // source address of connections to the store; zero = chosen by the system
 	Logf     func(format string, args ...any)
-	// Redact makes a function that takes the given secrets out of text.
+	// Redact returns a function that removes the given secrets from text.
 	Redact func(secrets ...string) func(string) string
-	// Operation returns an operation of the type that a benchmark of that name
-	// has, nil if there is none.
+	// Operation returns an operation of the named benchmark's type, or nil if
+	// there is none.
 	Operation func(benchmark string) bench.Op
 }
 
@@ -52,7 +52,7 @@ type Agent struct {
 	mu           sync.Mutex
 	job          *job
 	kept         []keptLog
-	shuttingDown bool          // it takes part in nothing any more
+	shuttingDown bool          // no new jobs are accepted
 	idle         chan struct{} // closed while there is no job
 }
 
@@ -83,9 +83,9 @@ func (o *Options) redact(j *protocol.Job) func(string) string {
 
 func (a *Agent) logf(format string, args ...any) { a.options.Logf(format, args...) }
 
-// Serve serves coordinators that connect to l. Without a config of TLS it makes
-// a certificate. It ends with ctx, after the run that is on has been stopped and
-// cleaned up.
+// Serve serves coordinators that connect to l. Without a TLS config it makes a
+// certificate. It ends with ctx, after stopping and cleaning up the current
+// run.
 func (a *Agent) Serve(ctx context.Context, l net.Listener, config *tls.Config) error {
 	server := &transport.Server{
 		Identity: transport.Identity{Protocol: protocol.Version, Warp: a.options.Warp, Token: a.options.Token},
@@ -106,10 +106,10 @@ func (a *Agent) Serve(ctx context.Context, l net.Listener, config *tls.Config) e
 	return context.Cause(ctx)
 }
 
-// errQuit ends the run of an agent that is ended on its machine.
+// errQuit ends the run of an agent that is stopped on its machine.
 var errQuit = errors.New("somebody ended warp client on its machine")
 
-// shutDown ends the run that is on, and waits until its bucket is clean.
+// shutDown ends the current run, and waits until its bucket is clean.
 func (a *Agent) shutDown(cause error) {
 	a.mu.Lock()
 	a.shuttingDown = true
@@ -124,8 +124,8 @@ func (a *Agent) shutDown(cause error) {
 	j.awaitDisconnect()
 }
 
-// awaitDisconnect waits a moment for the coordinator to hang up, which it does
-// once it knows that nothing is left. Otherwise it would wait for the lease of a
+// awaitDisconnect gives the coordinator a moment to hang up, which it does once
+// it knows that nothing is left. Otherwise it would wait for the lease of a
 // dead client.
 func (j *job) awaitDisconnect() {
 	const timeout = 2 * time.Second
@@ -139,7 +139,7 @@ func (j *job) awaitDisconnect() {
 	}
 }
 
-// serveCoordinator serves a coordinator that has proven itself.
+// serveCoordinator serves an authenticated coordinator.
 func (a *Agent) serveCoordinator(ctx context.Context, ch *transport.Conn) error {
 	k, body, err := ch.Receive()
 	if err != nil {
@@ -165,7 +165,7 @@ func (a *Agent) serveCoordinator(ctx context.Context, ch *transport.Conn) error 
 	return j.readLoop(ctx, ch)
 }
 
-// admit finds the job that the coordinator is to have.
+// admit assigns a job to the coordinator.
 func (a *Agent) admit(want *protocol.AttachRequest) (*job, *protocol.AttachReply) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -182,7 +182,8 @@ func (a *Agent) admit(want *protocol.AttachRequest) (*job, *protocol.AttachReply
 			answer.Refused = "it is part of this run already: the list has it twice, by two names of one machine"
 			return nil, answer
 		}
-		// The connection broke before the coordinator had heard that it may go on.
+		// The connection broke before the coordinator received permission to
+		// continue.
 	case j != nil:
 		j.mu.Lock()
 		defer j.mu.Unlock()
@@ -214,7 +215,7 @@ func (a *Agent) admit(want *protocol.AttachRequest) (*job, *protocol.AttachReply
 	return j, answer
 }
 
-// belongsTo says whether it is the coordinator that began the job.
+// belongsTo reports whether this coordinator began the job.
 func (j *job) belongsTo(want *protocol.AttachRequest) bool {
 	return j.run == want.Run && subtle.ConstantTimeCompare([]byte(j.key), []byte(want.Key)) == 1
 }

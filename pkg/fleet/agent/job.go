@@ -16,10 +16,11 @@ import (
 	"warp/pkg/store"
 )
 
-// Causes of the end of a job's context.
+// Reasons why a job's context ends.
 var (
 	errStopped = errors.New("the run was stopped")
-	// errCoordinatorLost ends the run of an agent that does not hear from its coordinator.
+	// errCoordinatorLost ends the run of an agent that has lost its
+	// coordinator.
 	errCoordinatorLost = errors.New("the coordinator was not heard from for too long")
 )
 
@@ -30,9 +31,9 @@ type job struct {
 	clock            clock.Clock
 	agent            *Agent
 
-	coordinatorCtx  context.Context // ends when the coordinator was not heard for too long
+	coordinatorCtx  context.Context // ends when the coordinator is lost
 	loseCoordinator context.CancelCauseFunc
-	ctx             context.Context // ends with it, and when the run is stopped
+	ctx             context.Context // ends with coordinatorCtx, and when the run is stopped
 	stop            context.CancelCauseFunc
 
 	mu      sync.Mutex
@@ -42,10 +43,10 @@ type job struct {
 	desired protocol.DesiredState
 	status  protocol.Status
 	changed chan struct{}   // closed and replaced whenever desired or status changes
-	contact time.Time       // when the coordinator was heard last
-	channel *transport.Conn // of the coordinator; nil while there is none
+	contact time.Time       // time of the coordinator's last message
+	channel *transport.Conn // of the coordinator; nil if not connected
 	over    bool
-	titled  protocol.Phase // in which the title of the status began
+	titled  protocol.Phase // when the title of the status was set
 }
 
 func newJob(a *Agent, want *protocol.AttachRequest) *job {
@@ -60,7 +61,7 @@ func newJob(a *Agent, want *protocol.AttachRequest) *job {
 	return j
 }
 
-// update changes the state under its lock and wakes all that wait for a change.
+// update changes the state under its lock and wakes all waiters.
 func (j *job) update(change func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -69,15 +70,15 @@ func (j *job) update(change func()) {
 	j.changed = make(chan struct{})
 }
 
-// state is a copy of the status, and what is closed at its next change.
+// state returns a copy of the status, and a channel that is closed at its next
+// change.
 func (j *job) state() (protocol.Status, <-chan struct{}) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.status, j.changed
 }
 
-// assign gives the job its share. A second time is the coordinator's way of
-// making sure.
+// assign sets the job's share. The coordinator may repeat it to be sure.
 func (j *job) assign(spec *protocol.Job) error {
 	if err := spec.Check(); err != nil {
 		return err
@@ -107,8 +108,8 @@ func (j *job) assigned() (*protocol.Job, error) {
 	}
 }
 
-// apply makes the coordinator's desired state the job's. Goals only grow, since
-// the same state may arrive twice.
+// apply adopts the coordinator's desired state. Goals only grow, because the
+// same state may arrive twice.
 func (j *job) apply(o protocol.DesiredState) {
 	ends := false
 	var before protocol.DesiredState
@@ -143,8 +144,8 @@ func (j *job) apply(o protocol.DesiredState) {
 	}
 }
 
-// stopAt ends the run at the end of the window, so that it is the same for all,
-// and at once where nobody has decided on that.
+// stopAt ends the run at the end of the window, which is common to all clients,
+// or at once if the end is not decided.
 func (j *job) stopAt(o *protocol.DesiredState) {
 	cause := stopCause(o)
 	if o.Close == 0 {
@@ -154,22 +155,22 @@ func (j *job) stopAt(o *protocol.DesiredState) {
 	time.AfterFunc(time.Until(j.clock.Time(o.Close)), func() { j.stop(cause) })
 }
 
-// trace switches the task's tracing as desired. The lock is held.
+// trace switches the task's tracing as desired. The caller holds the lock.
 func (j *job) trace() {
 	if j.task != nil && j.desired.Trace != "" {
 		j.task.trace(j.desired.Trace == protocol.TraceOn)
 	}
 }
 
-// begunTask is nil before the job has begun.
+// begunTask returns the task, or nil before the job has begun.
 func (j *job) begunTask() *task {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.task
 }
 
-// finish ends the measured run in good order when its time has come. It says so
-// until that has come true: the run may just be about to begin.
+// finish ends the measured run gracefully at its end time. It repeats the
+// request, because the run may be just about to begin.
 func (j *job) finish(o protocol.DesiredState) {
 	for d := time.Until(j.clock.Time(o.End)); clock.Sleep(j.ctx, d); d = 100 * time.Millisecond {
 		j.mu.Lock()
@@ -184,7 +185,7 @@ func (j *job) finish(o protocol.DesiredState) {
 	}
 }
 
-// stopCause is why a run was stopped.
+// stopCause returns why the run was stopped.
 func stopCause(o *protocol.DesiredState) error {
 	if o.Stop == protocol.Interrupted {
 		return bench.ErrInterrupted
@@ -213,8 +214,8 @@ func (j *job) awaitDesired(ctx context.Context, enough func(*protocol.DesiredSta
 	}
 }
 
-// runPhases goes from phase to phase as desired. Whatever happens, it ends with a
-// clean bucket and a log on disk.
+// runPhases goes from phase to phase as desired. Even after a failure it ends
+// with a clean bucket and a log on disk.
 func (j *job) runPhases() {
 	defer j.close()
 	spec, err := j.assigned()
@@ -249,7 +250,7 @@ func (j *job) fail(err error) {
 	})
 }
 
-// measure is everything up to the end of the run.
+// measure runs everything up to the end of the run.
 func (j *job) measure(task *task) error {
 	if _, err := j.awaitGoal(j.ctx, protocol.Opened); err != nil {
 		return err
@@ -275,11 +276,11 @@ func (j *job) measure(task *task) error {
 	return nil
 }
 
-// gate is where the run waits for all others, and then for the common start.
+// gate waits for all other clients, and then for the common start.
 func (j *job) gate(ctx context.Context) (time.Time, error) {
 	j.setPhase(protocol.Prepared)
 	o, err := j.awaitGoal(ctx, protocol.Measured)
-	if err == nil && (ctx.Err() != nil || o.Start == 0) { // the goal has moved on without a run
+	if err == nil && (ctx.Err() != nil || o.Start == 0) { // the coordinator skipped the run
 		err = stopCause(&o)
 	}
 	if err != nil {
@@ -290,8 +291,7 @@ func (j *job) gate(ctx context.Context) (time.Time, error) {
 
 func (j *job) setBegan(at time.Time) { j.update(func() { j.status.Began = j.clock.UnixNano(at) }) }
 
-// store waits for what the coordinator has to say about the run, since that
-// goes into the log too, and completes it.
+// store completes the log with the coordinator's final notes about the run.
 func (j *job) store(task *task) {
 	path, err := task.completeLog(j.finalState())
 	if err != nil {
@@ -323,7 +323,7 @@ func (j *job) store(task *task) {
 	})
 }
 
-// finalState waits for what the coordinator wants in the log.
+// finalState waits for the coordinator's final notes.
 func (j *job) finalState() *protocol.DesiredState {
 	o, err := j.awaitGoal(j.coordinatorCtx, protocol.Stored)
 	if err != nil {
@@ -332,10 +332,10 @@ func (j *job) finalState() *protocol.DesiredState {
 	return &o
 }
 
-// clean removes what the run wrote. The coordinator asks for it when all logs
-// are there; a job without a coordinator does not wait for that.
+// clean removes the objects of the run. The coordinator requests it when it has
+// all logs; a job without a coordinator does not wait.
 func (j *job) clean(task *task) {
-	_, _ = j.awaitGoal(j.coordinatorCtx, protocol.Cleaned) // losing the coordinator is as good a reason
+	_, _ = j.awaitGoal(j.coordinatorCtx, protocol.Cleaned) // losing the coordinator also starts the clean-up
 	err := task.cleanUp()
 	j.update(func() {
 		j.setCleanUpError(err)
@@ -343,14 +343,15 @@ func (j *job) clean(task *task) {
 	})
 }
 
-// setCleanUpError notes why something is left. The lock is held.
+// setCleanUpError records why objects are left. The caller holds the lock.
 func (j *job) setCleanUpError(err error) {
 	if err != nil && j.status.Clean == "" {
 		j.status.Clean = j.agent.options.redact(j.spec)(err.Error())
 	}
 }
 
-// cleanUpOrphans removes what lost clients left, until the coordinator lets go.
+// cleanUpOrphans removes the objects of lost clients, until the coordinator
+// releases the job.
 func (j *job) cleanUpOrphans(task *task) {
 	for done := 0; ; {
 		o, err := j.awaitDesired(j.coordinatorCtx, func(o *protocol.DesiredState) bool { return o.Goal >= protocol.Released || len(o.Orphans) > done })
@@ -366,9 +367,9 @@ func (j *job) cleanUpOrphans(task *task) {
 	}
 }
 
-// close frees the agent once the coordinator lets go, or is gone.
+// close frees the agent once the coordinator releases the job, or is lost.
 func (j *job) close() {
-	j.update(func() { j.status.Phase = max(j.status.Phase, protocol.Cleaned) }) // also if it never began
+	j.update(func() { j.status.Phase = max(j.status.Phase, protocol.Cleaned) }) // even if it never began
 	_, _ = j.awaitGoal(j.coordinatorCtx, protocol.Released)
 	j.update(func() {
 		j.over = true
@@ -378,7 +379,7 @@ func (j *job) close() {
 	j.agent.release(j)
 }
 
-// watchCoordinator ends the run when the coordinator was not heard for too long.
+// watchCoordinator ends the run when the coordinator is lost.
 func (j *job) watchCoordinator() {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -409,13 +410,13 @@ func (j *job) setPhase(p protocol.Phase) {
 	})
 }
 
-// Begin, Add, Moved, End, Warn and Measuring make the job a bench.Progress: what is
-// shown is shown at the coordinator.
+// Begin, Add, Moved, End, Warn and Measuring implement bench.Progress. The
+// coordinator shows the progress.
 func (j *job) Begin(title string, total int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	// What is done to several buckets in turn, or for lost clients as well, is one thing. What older runs left was
-	// removed before this one.
+	// Steps for several buckets or for lost clients count as one. Leftovers of
+	// older runs were removed before this one.
 	stage := min(j.status.Phase, protocol.Stored)
 	if j.status.Title != title || j.titled != stage {
 		j.status.Total, j.status.Done, j.status.Moved = 0, 0, 0
@@ -443,7 +444,7 @@ func (j *job) End() {
 	j.status.Idle = true
 }
 
-// maxWarnings bounds what a status carries.
+// maxWarnings limits the warnings in a status.
 const maxWarnings = 100
 
 func (j *job) Warn(text string) {
@@ -459,7 +460,7 @@ func (j *job) Measuring() (stop func()) {
 	return func() {}
 }
 
-// encodeOutcome is the outcome as a message carries it.
+// encodeOutcome encodes the outcome for a message.
 func encodeOutcome(o *bench.Outcome) *protocol.Outcome {
 	p := &protocol.Outcome{Trailer: o.Trailer, Sent: o.Sent, Failed: o.Failed}
 	if o.Fatal != nil {

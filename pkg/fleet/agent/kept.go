@@ -12,17 +12,17 @@ import (
 	"warp/pkg/fleet/transport"
 )
 
-// A keptLog is one that no coordinator has.
+// A keptLog is a log that no coordinator has fetched.
 type keptLog struct {
 	protocol.Saved
 	path string
 }
 
-// maxKept is how many logs an agent remembers. The files stay in any case.
+// maxKept limits how many logs an agent remembers. The files remain.
 const maxKept = 16
 
-// keepLog remembers the log of a job that is over, unless the coordinator has it
-// or nobody wants it. The agent's lock is held.
+// keepLog remembers the log of a finished job, unless the coordinator has it or
+// does not want it. The caller holds the agent's lock.
 func (a *Agent) keepLog(j *job) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -34,7 +34,7 @@ func (a *Agent) keepLog(j *job) {
 	case !complete:
 		return
 	case !j.spec.KeepsLog():
-		_ = os.Remove(name) // figures say nothing by themselves, and nobody wants the log
+		_ = os.Remove(name) // without a log the figures are useless
 		return
 	case j.desired.LogReceived:
 		return
@@ -49,7 +49,7 @@ func (a *Agent) keepLog(j *job) {
 	}
 }
 
-// serveKeptLogs sends the logs that no coordinator has fetched to one that collects them.
+// serveKeptLogs sends the kept logs to a coordinator that collects them.
 func (a *Agent) serveKeptLogs(ctx context.Context, ch *transport.Conn) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -101,7 +101,7 @@ func (a *Agent) pumpKept(ctx context.Context, ch *transport.Conn, body []byte) (
 	return p, nil
 }
 
-// forget drops a log that was fetched.
+// forget drops a fetched log.
 func (a *Agent) forget(body []byte) error {
 	var what protocol.Pull
 	if err := protocol.Decode(body, &what); err != nil {

@@ -13,20 +13,20 @@ import (
 	"warp/pkg/fleet/transport"
 )
 
-// A coordinatorSession is one connection of the coordinator of a job.
+// A coordinatorSession is one connection from the coordinator of a job.
 type coordinatorSession struct {
 	*job
 	ch         *transport.Conn
 	pump       *logcopy.Pump
 	quietUntil atomic.Int64 // ns of the process's monotonic clock, from the job's begin
-	metrics    time.Time    // when they were sent
-	soFarAt    time.Time    // when the figures so far were sent
-	final      bool         // and whether they were the last ones
+	metrics    time.Time    // time of the last metrics
+	soFarAt    time.Time    // time of the last interim summary
+	final      bool         // the final metrics were sent
 	summed     bool         // the summary was sent
 }
 
-// readLoop answers the coordinator until the connection ends. A connection that
-// was there before is of no more use: the coordinator has given it up.
+// readLoop answers the coordinator until the connection ends. It closes an
+// earlier connection, which the coordinator has given up.
 func (j *job) readLoop(ctx context.Context, ch *transport.Conn) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -69,7 +69,7 @@ func (c *coordinatorSession) handle(ctx context.Context, k transport.Kind, body 
 	switch k {
 	case protocol.KindPing:
 		burst, err := pong(c.ch, body, c.clock)
-		if burst { // nothing shall delay the next one
+		if burst { // do not delay the next ping
 			c.quietUntil.Store(int64(c.clock.Elapsed() + time.Second/2))
 		}
 		return err
@@ -112,20 +112,21 @@ func (c *coordinatorSession) startPump(ctx context.Context, body []byte) error {
 	c.pump = logcopy.NewPump(f, want.Offset, sendChunks(c.ch), func() bool { return int64(c.clock.Elapsed()) < c.quietUntil.Load() })
 	go func() {
 		if err := c.pump.Run(ctx); err != nil {
-			c.ch.Close() // the coordinator tries again over another connection
+			c.ch.Close() // the coordinator reconnects
 		}
 	}()
 	return nil
 }
 
-// writeLoop sends the status whenever it changes and every second, and the figures
-// at every full second by the coordinator's clock, so that the figures of all clients
-// are of the same moment.
+// writeLoop sends the status at each change and every second. It sends the
+// figures at each full second of the coordinator's clock, so that the figures
+// of all clients refer to the same moment.
 func (c *coordinatorSession) writeLoop(ctx context.Context) {
 	defer c.ch.Close()
 	for {
 		s, changed := c.state()
-		// First, so that they are complete where the status says that the run is over.
+		// Send figures first, so that they are complete when the status reports
+		// the end of the run.
 		if c.sendMetrics(s.Outcome != nil) != nil || c.sendSummary(s.Phase) != nil {
 			return
 		}
@@ -139,7 +140,7 @@ func (c *coordinatorSession) writeLoop(ctx context.Context) {
 		select {
 		case <-next.C:
 		case <-changed:
-			clock.Sleep(ctx, 20*time.Millisecond) // changes come in groups
+			clock.Sleep(ctx, 20*time.Millisecond) // batch changes that come together
 		case <-ctx.Done():
 		}
 		next.Stop()
@@ -153,7 +154,7 @@ func (c *coordinatorSession) untilFullSecond() time.Duration {
 	return time.Second - time.Duration(c.coordinatorTime()%int64(time.Second))
 }
 
-// coordinatorTime is the time by the coordinator's clock.
+// coordinatorTime returns the time by the coordinator's clock.
 func (j *job) coordinatorTime() int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -175,10 +176,11 @@ func (c *coordinatorSession) sendLive() error {
 	return c.ch.SendBytes(protocol.KindLive, at, task.figures())
 }
 
-// metricsInterval is a little less than the second after which they are due.
+// metricsInterval is slightly less than the second between metrics.
 const metricsInterval = 900 * time.Millisecond
 
-// sendMetrics sends them about once a second, and when they change no more.
+// sendMetrics sends metrics about once a second, and a last time when they are
+// final.
 func (c *coordinatorSession) sendMetrics(final bool) error {
 	if c.final || !final && time.Since(c.metrics) < metricsInterval {
 		return nil
@@ -195,11 +197,11 @@ func (c *coordinatorSession) sendMetrics(final bool) error {
 	return c.ch.SendBytes(protocol.KindMetrics, body)
 }
 
-// soFarInterval is how often a client sends what it has counted: making it up
+// soFarInterval is how often a client sends interim summaries; encoding one
 // takes some milliseconds.
 const soFarInterval = 2 * time.Second
 
-// sendSoFar sends what was counted so far, while the run lasts.
+// sendSoFar sends an interim summary during the run.
 func (c *coordinatorSession) sendSoFar(over bool) error {
 	c.mu.Lock()
 	task, began := c.task, c.status.Began
@@ -215,8 +217,8 @@ func (c *coordinatorSession) sendSoFar(over bool) error {
 	return c.ch.SendBytes(protocol.KindSoFar, body)
 }
 
-// sendSummary sends what was counted, once on each connection, before the
-// status says that everything is stored.
+// sendSummary sends the final summary once on each connection, before the
+// status reports that everything is stored.
 func (c *coordinatorSession) sendSummary(p protocol.Phase) error {
 	task := c.begunTask()
 	if task == nil || p < protocol.Stored || c.summed {
@@ -233,7 +235,7 @@ func (c *coordinatorSession) sendSummary(p protocol.Phase) error {
 	return c.ch.SendBytes(protocol.KindSummary, body)
 }
 
-// pong answers a ping, and reports whether more of them follow at once.
+// pong answers a ping, and reports whether more follow at once.
 func pong(ch *transport.Conn, ping []byte, c clock.Clock) (burst bool, err error) {
 	arrived := c.Now()
 	burst, err = protocol.ReadPing(ping)

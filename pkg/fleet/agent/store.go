@@ -8,11 +8,11 @@ import (
 	"warp/pkg/store/engines"
 )
 
-// errFiles refuses a store whose description names files: their contents
-// travel, since a name would be one of this machine.
+// errFiles refuses a store description with file names: the coordinator must
+// send contents, because a name would refer to a file of this machine.
 var errFiles = errors.New("the job names a file, and a job may not")
 
-// connect returns a client of the store that the coordinator has described.
+// connect returns a client of the store described by the coordinator.
 func connect(s *protocol.Store, o *Options) (*store.Client, error) {
 	cfg := s.Config
 	if cfg.CAFile != "" || cfg.ClientCert != "" || cfg.ClientKey != "" {

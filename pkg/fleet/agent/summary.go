@@ -7,8 +7,8 @@ import (
 	"warp/pkg/oplog"
 )
 
-// A clientSummary counts the requests of one client by the clock of the
-// coordinator, as a merge of the logs would have them. It is a sink.
+// A clientSummary is a sink that counts the requests of one client by the clock
+// of the coordinator, as a merge of the logs would.
 type clientSummary struct {
 	ahead int64 // of this machine's clock
 
@@ -29,7 +29,7 @@ func (s *clientSummary) Write(batch []oplog.Record) error {
 
 func (s *clientSummary) Flush() error { return nil }
 
-// SetWindow takes the instants that the run has decided on.
+// SetWindow sets the instants of the window as they become known.
 func (s *clientSummary) SetWindow(w oplog.Window) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,7 +37,7 @@ func (s *clientSummary) SetWindow(w oplog.Window) error {
 	return s.summary.SetWindow(w)
 }
 
-// encode writes what was counted for the coordinator.
+// encode encodes the summary for the coordinator.
 func (s *clientSummary) encode() ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

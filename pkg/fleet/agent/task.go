@@ -22,7 +22,7 @@ type task struct {
 	job    *job
 	spec   *protocol.Job
 	runner *bench.Runner
-	ctx    context.Context // of Open; after its end clean-up goes on only as long as it gets on
+	ctx    context.Context // of Open; after its end clean-up continues only while it makes progress
 	live   monitor.Live
 	counts clientSummary
 	path   string
@@ -30,8 +30,8 @@ type task struct {
 
 	mu      sync.Mutex
 	log     *oplog.File
-	marks   []oplog.Mark  // that the log has
-	exports *sink.Exports // where the figures go besides the log
+	marks   []oplog.Mark  // in the log
+	exports *sink.Exports // other receivers of figures
 }
 
 func newTask(j *job, spec *protocol.Job) (*task, error) {
@@ -135,7 +135,7 @@ func (t *task) setBegin(at time.Time) error { return t.runner.SetBegin(at) }
 
 func (t *task) setEnd(at time.Time) error { return t.runner.SetEnd(at) }
 
-// summary writes what was counted, once the run is over.
+// summary encodes the counts of a finished run.
 func (t *task) summary() ([]byte, error) {
 	if s, _ := t.job.state(); t.out == nil || t.out.Sent == 0 || s.Began == 0 {
 		return nil, nil
@@ -143,7 +143,7 @@ func (t *task) summary() ([]byte, error) {
 	return t.counts.encode()
 }
 
-// soFar writes what was counted so far.
+// soFar encodes the counts so far.
 func (t *task) soFar() ([]byte, error) {
 	if !t.spec.Follow {
 		return nil, nil
@@ -152,7 +152,7 @@ func (t *task) soFar() ([]byte, error) {
 }
 
 func (t *task) cleanUp() error {
-	t.exports.Close() // where there was no run
+	t.exports.Close() // if there was no run
 	return t.runner.Cleanup(t.ctx)
 }
 
@@ -173,7 +173,7 @@ func (t *task) logName() string {
 
 func (t *task) figures() []byte { return t.live.Append(nil) }
 
-// Metrics are deflated; nil where nobody wants them.
+// metrics returns the deflated metrics, or nil if not requested.
 func (t *task) metrics() ([]byte, error) {
 	t.mu.Lock()
 	exports := t.exports
@@ -186,7 +186,7 @@ func (t *task) metrics() ([]byte, error) {
 
 func (t *task) engine() string { return t.runner.Client.EngineName() }
 
-// addMark notes a mark of the coordinator. One that comes when the run is over is
+// addMark records a mark of the coordinator. Marks after the end of the run are
 // added when the log is completed.
 func (t *task) addMark(m oplog.Mark) {
 	if t.runner.AddMark(m) != nil {
@@ -197,7 +197,7 @@ func (t *task) addMark(m oplog.Mark) {
 	t.marks = append(t.marks, m)
 }
 
-// completeMarks adds those to the log that came too late for the run.
+// completeMarks adds the marks that came too late for the run.
 func (t *task) completeMarks(all []oplog.Mark) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,19 +8,19 @@ import (
 	"warp/pkg/fleet/protocol"
 )
 
-// A jobWindow is how a run asks the coordinator for its window.
+// A jobWindow lets the coordinator decide on the window of a run.
 type jobWindow struct{ *job }
 
 var _ bench.WindowCoordinator = jobWindow{}
 
-// Warm says that this client is warm.
+// Warm reports that this client is warm.
 func (j jobWindow) Warm(cold int) { j.update(func() { j.status.Warm, j.status.Cold = true, cold }) }
 
-// Ended says that nothing is left to do here.
+// Ended reports that nothing is left to do here.
 func (j jobWindow) Ended() { j.update(func() { j.status.Ended = true }) }
 
-// setWindow tells the run what the coordinator has decided. One that learns of
-// it too late is of no use to the others.
+// setWindow passes the coordinator's decision to the run. If the decision comes
+// too late, the client's figures cannot be combined with the others'.
 func (j *job) setWindow(task *task, o, before protocol.DesiredState) {
 	if o.Begin != 0 && before.Begin == 0 {
 		if err := task.setBegin(j.clock.Time(o.Begin)); err != nil {
@@ -35,13 +35,13 @@ func (j *job) setWindow(task *task, o, before protocol.DesiredState) {
 	}
 }
 
-// failRun ends a run whose figures would not fit the others'.
+// failRun ends a run whose figures cannot be combined with the others'.
 func (j *job) failRun(err error) {
 	j.fail(err)
 	j.stop(fmt.Errorf("%w: %w", errStopped, err))
 }
 
-// setMarks hands on the marks that the job has not heard of before.
+// setMarks passes new marks to the run.
 func (j *job) setMarks(task *task, o, before protocol.DesiredState) {
 	for _, m := range o.Marks[min(len(before.Marks), len(o.Marks)):] {
 		task.addMark(m)

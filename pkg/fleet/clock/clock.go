@@ -21,28 +21,30 @@ func New(skew time.Duration) Clock {
 	return Clock{now, now.UnixNano() + int64(skew)}
 }
 
-// Now is the time.
+// Now returns the time.
 func (c Clock) Now() int64 { return c.UnixNano(time.Now()) }
 
-// UnixNano is the time that the clock shows at t.
+// UnixNano returns the clock's time at t.
 func (c Clock) UnixNano(t time.Time) int64 { return c.base + int64(t.Sub(c.at)) }
 
-// Time is the moment, with its monotonic reading, at which the clock shows ns.
+// Time returns the moment, with its monotonic reading, at which the clock shows
+// ns.
 func (c Clock) Time(ns int64) time.Time { return c.at.Add(time.Duration(ns - c.base)) }
 
-// Elapsed is the time since the clock was made.
+// Elapsed returns the time since the clock was made.
 func (c Clock) Elapsed() time.Duration { return time.Since(c.at) }
 
 const (
-	// Samples are taken in a row to measure an [Offset]. The one with the shortest
-	// round trip counts, because the delay of the others was most likely not
-	// symmetric.
+	// Samples is how many samples measure an [Offset]. The sample with the
+	// shortest round trip counts, because the delays of the others were most
+	// likely asymmetric.
 	Samples = 16
-	// MaxSkew is how much a client's clock may differ from the coordinator's.
+	// MaxSkew is the maximum difference between a client's clock and the
+	// coordinator's.
 	MaxSkew = time.Second
 )
 
-// An Offset is how far the clock of a client is ahead of the coordinator's.
+// An Offset is how far a client's clock is ahead of the coordinator's.
 type Offset struct {
 	Ahead     time.Duration
 	RoundTrip time.Duration // of the best sample; Ahead is off by at most half of it
@@ -58,7 +60,7 @@ func Sample(sent, arrived, answered, received int64) Offset {
 	}
 }
 
-// Add keeps the better of two.
+// Add keeps the better of two samples.
 func (o *Offset) Add(s Offset) {
 	n := o.Samples + 1
 	if o.Samples == 0 || s.RoundTrip < o.RoundTrip {

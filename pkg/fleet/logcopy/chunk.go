@@ -25,14 +25,14 @@ func chunkHead(offset int64, data []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.Checksum(data, castagnoli))
 }
 
-// A Chunk is a piece of a log that arrived undamaged.
+// A Chunk is an undamaged piece of a log.
 type Chunk struct {
 	offset int64
 	data   []byte // of the message
 }
 
-// ReadChunk reads and checks a piece that a [Pump] has sent. It is valid as long
-// as the message is.
+// ReadChunk reads and checks a chunk sent by a [Pump]. It is valid as long as
+// the message.
 func ReadChunk(body []byte) (Chunk, error) {
 	if len(body) <= chunkHeadSize || len(body) > chunkHeadSize+chunkSize {
 		return Chunk{}, fmt.Errorf("a piece of the log has %d bytes", len(body))

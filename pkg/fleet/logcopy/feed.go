@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	// window is what may be on its way without an acknowledgement. It is small,
-	// so that figures and heartbeats are not stuck behind it on a slow link.
+	// window is the maximum of unacknowledged bytes. It is small, so that
+	// figures and heartbeats do not queue behind it on a slow link.
 	window = 256 << 10
-	// lull is how long a piece that is not full may wait for more.
+	// lull is how long a partial chunk may wait for more data.
 	lull = time.Second
 )
 
-// A Feed is a log as it grows. It is opened anew for every piece, because its
-// name changes when it is complete.
+// A Feed is a growing log. It is opened again for every chunk, because its name
+// changes when it is complete.
 type Feed struct {
 	mu       sync.Mutex
-	name     func() string // where the log is now
-	complete bool          // nothing will be added
+	name     func() string // current name of the log
+	complete bool          // the log no longer grows
 }
 
 // Growing returns the feed of a log that is being written. Its name may change.

@@ -27,8 +27,8 @@ func NewSpool(path string) (*Spool, error) {
 	return &Spool{file: f, hash: sha256.New()}, nil
 }
 
-// Add adds a piece. It ignores one that it has already: a client may send a
-// piece again over the next connection.
+// Add adds a chunk. It ignores duplicates, because a client may send a chunk
+// again over the next connection.
 func (s *Spool) Add(c Chunk) error {
 	switch {
 	case c.offset+int64(len(c.data)) <= s.size:
@@ -44,10 +44,10 @@ func (s *Spool) Add(c Chunk) error {
 	return nil
 }
 
-// Ack returns the acknowledgement of everything that has arrived.
+// Ack returns the acknowledgement of everything received.
 func (s *Spool) Ack() []byte { return binary.BigEndian.AppendUint64(nil, uint64(s.size)) }
 
-// Size is how many bytes have arrived.
+// Size returns the number of bytes received.
 func (s *Spool) Size() int64 { return s.size }
 
 // ErrDiffers is the error of [Spool.Check].
@@ -61,13 +61,13 @@ func (s *Spool) Check(size int64, sum []byte) error {
 	return nil
 }
 
-// ReadAt reads what has arrived. It may be called while the spool grows.
+// ReadAt reads received bytes. It may be called while the spool grows.
 func (s *Spool) ReadAt(p []byte, offset int64) (int, error) { return s.file.ReadAt(p, offset) }
 
-// Path is the name of the file.
+// Path returns the name of the file.
 func (s *Spool) Path() string { return s.file.Name() }
 
-// Close closes the file, which stays.
+// Close closes the file and keeps it.
 func (s *Spool) Close() error { return s.file.Close() }
 
 // Remove closes and removes the file.

@@ -17,30 +17,32 @@ import (
 // MaxJob is the maximum size of a job in bytes, with the files that flags name.
 const MaxJob = 32 << 20
 
-// A Job is one client's share of a run. It is made of typed values: there is
-// nothing in it that names a file or a command of the agent's machine.
+// A Job is one client's share of a run. It cannot name a file or a command of
+// the agent's machine.
 type Job struct {
 	Options bench.Options   `json:"options"`
 	Op      json.RawMessage `json:"op"` // of the type that Options.Benchmark names
 	Store   Store           `json:"store"`
-	// Header has the command line for the client's log, and what the coordinator knows of its clock.
+	// Header has the command line for the client's log, and the coordinator's
+	// measurement of the client's clock.
 	Header oplog.Header `json:"header"`
 	NoLog  bool         `json:"no_log,omitempty"`
-	// DropLog says that the log is for the coordinator only: nobody keeps it.
+	// DropLog is set if only the coordinator needs the log, so the client does
+	// not keep it.
 	DropLog bool `json:"drop_log,omitempty"`
-	// Analysis is how the report is made where there is no log.
+	// Analysis has the options of a report without logs.
 	Analysis aggregate.Options `json:"analysis"`
-	// Follow has the client send what it has counted while the run lasts, too.
+	// Follow makes the client also send interim summaries during the run.
 	Follow bool `json:"follow,omitempty"`
-	// Exports are where the client sends its figures itself.
+	// Exports are receivers to which the client sends its figures itself.
 	Exports sink.Destinations `json:"exports"`
-	Name    string            `json:"name"` // that the coordinator calls the client
+	Name    string            `json:"name"` // the coordinator's name for the client
 }
 
-// KeepsLog reports whether there is a log that the client keeps.
+// KeepsLog reports whether the client keeps a log.
 func (j *Job) KeepsLog() bool { return !j.NoLog && !j.DropLog }
 
-// Size is how many bytes the job is on its way.
+// Size returns the encoded size in bytes.
 func (j *Job) Size() int {
 	text, err := json.Marshal(j)
 	if err != nil {
@@ -49,19 +51,18 @@ func (j *Job) Size() int {
 	return len(text)
 }
 
-// A Store says how to reach the store, credentials and all.
+// A Store describes the store, including credentials.
 type Store struct {
 	Config store.Config `json:"config"`
-	Keys   []store.Keys `json:"keys"` // the first one, and those that take turns with it
+	Keys   []store.Keys `json:"keys"` // in rotation, the first one first
 }
 
 var identifier = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,63}$`)
 
-// IsName reports whether id can be part of the name of a file.
+// IsName reports whether id can be part of a file name.
 func IsName(id string) bool { return identifier.MatchString(id) }
 
-// Check refuses a job that would turn the name of a file into something else, or
-// ask for too much.
+// Check refuses a job that would misuse a file name or use excessive resources.
 func (j *Job) Check() error {
 	o := &j.Options
 	for _, id := range []string{o.RunID, o.ClientID, o.Benchmark} {

@@ -13,8 +13,8 @@ import (
 	"warp/pkg/fleet/transport"
 )
 
-// Version is the version of the protocol. Whoever changes a message or its meaning
-// increases it.
+// Version is the version of the protocol. Increase it whenever a message or its
+// meaning changes.
 const Version = 5
 
 // DefaultPort is the port of clients.
@@ -22,7 +22,7 @@ const DefaultPort = "7761"
 
 // The kinds of messages. The format is JSON, unless brackets name another one.
 const (
-	KindAttach   transport.Kind = iota + 1 // to the agent: what the connection is for
+	KindAttach   transport.Kind = iota + 1 // to the agent: purpose of the connection
 	KindAttached                           // its answer
 	KindJob                                // to the agent: its share of the run
 	KindDesired                            // to the agent: how far to go
@@ -34,23 +34,24 @@ const (
 	KindChunk                              // a piece of the log [logcopy.Chunk]
 	KindAck                                // to the agent: received so far [8 bytes]
 	KindForget                             // to the agent: the kept log has arrived
-	KindMetrics                            // those so far [sink.Counts]
-	KindSummary                            // what the client has counted, once the run is over [aggregate.Summary]
-	KindSoFar                              // what it has counted so far [aggregate.Summary]
+	KindMetrics                            // metrics so far [sink.Counts]
+	KindSummary                            // summary of the finished run [aggregate.Summary]
+	KindSoFar                              // interim summary [aggregate.Summary]
 )
 
-// A Purpose is what a coordinator connects for.
+// A Purpose is the purpose of a connection.
 type Purpose string
 
 // The purposes of a connection.
 const (
 	ForRun     Purpose = "run"     // a new run
-	ForResume  Purpose = "resume"  // to go on with the run of a connection that broke
-	ForCollect Purpose = "collect" // to fetch the log of a run whose coordinator is gone
+	ForResume  Purpose = "resume"  // resume the run after a broken connection
+	ForCollect Purpose = "collect" // fetch the log of a run whose coordinator is gone
 )
 
-// An AttachRequest says what the connection is for. Key is a secret of the run: only
-// the coordinator that began it can resume it. Client is the share of the run.
+// An AttachRequest states the purpose of the connection. Key is a secret of the
+// run: only the coordinator that began it can resume it. Client is the share of
+// the run.
 type AttachRequest struct {
 	Purpose Purpose `json:"purpose"`
 	Run     string  `json:"run"`
@@ -58,18 +59,19 @@ type AttachRequest struct {
 	Key     string  `json:"key"`
 }
 
-// An AttachReply is the answer. Refused is empty if the coordinator may continue.
+// An AttachReply is the response. Refused is empty if the coordinator may
+// continue.
 type AttachReply struct {
 	Refused string  `json:"refused,omitempty"`
-	Wait    bool    `json:"wait,omitempty"`    // it will be free soon
+	Wait    bool    `json:"wait,omitempty"`    // the agent will be free soon
 	Unknown bool    `json:"unknown,omitempty"` // the run is not known here, and will never be
-	Host    string  `json:"host"`              // the machine's name for itself
+	Host    string  `json:"host"`              // host name of the machine
 	HasJob  bool    `json:"has_job"`
 	Status  Status  `json:"status"`
-	Kept    []Saved `json:"kept,omitempty"` // logs that nobody has collected
+	Kept    []Saved `json:"kept,omitempty"` // logs that no coordinator has fetched
 }
 
-// A Saved is a log that an agent has kept.
+// A Saved is a log kept by an agent.
 type Saved struct {
 	Run       string `json:"run"`
 	Client    string `json:"client"`
@@ -78,14 +80,14 @@ type Saved struct {
 	SHA256    []byte `json:"sha256"`
 }
 
-// Pull asks for the log from an offset on; of a kept run, if one is named.
+// Pull requests the log from an offset on, optionally of a kept run.
 type Pull struct {
 	Offset int64  `json:"offset"`
 	Run    string `json:"run,omitempty"`
 }
 
-// Decode reads JSON strictly: what this build does not know is an error, not
-// something to leave out of a benchmark in silence.
+// Decode reads JSON strictly: an unknown field is an error, because ignoring it
+// could change the benchmark.
 func Decode(body []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
