@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/command"
+	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/target"
 )
@@ -92,7 +93,7 @@ func (f *loaderFlags) targetGroup(env command.Environment) command.Group {
 
 func (f *loaderFlags) workloadGroup() command.Group {
 	return command.Group{Title: groupWorkload, Flags: []cli.Flag{
-		&cli.IntFlag{Name: "pctput", Destination: &f.pctPut, Validator: percentValid, Usage: "upload with `N` % of the requests and download with the rest; 100 in a bucket without a name"},
+		&cli.IntFlag{Name: "pctput", Destination: &f.pctPut, Validator: percentValid, Usage: "upload with `N` % of the requests and download with the rest; 100 in a bucket without a name and with --maxputs"},
 		&flagtype.Duration{Name: "duration", Value: defaultLoaderDuration, Destination: &f.ends.duration,
 			Usage: "run for `TIME`; 0 needs --totalputsize, --maxputs or --epochs, or else only cleans up"},
 		&cli.IntFlag{Name: "numworkers", Value: 10, Destination: &f.concurrent, Validator: atLeast(1), Usage: "`N` workers, each with one request at a time"},
@@ -156,6 +157,10 @@ func portValid(n int) error {
 
 // run does what the command line says, be it a run or not.
 func (f *loaderFlags) run(ctx context.Context, inv *command.Invocation) error {
+	return exit.Reword(f.begin(ctx, inv), f.ownWords)
+}
+
+func (f *loaderFlags) begin(ctx context.Context, inv *command.Invocation) error {
 	if f.wantsUsage(inv) {
 		return inv.Result(func(w io.Writer) error {
 			_, err := io.WriteString(w, inv.Command.Help())

@@ -113,8 +113,8 @@ func (f *loaderFlags) settleLoad(p *loaderPlan) (err error) {
 	if err != nil {
 		return err
 	}
-	if p.newName && !f.given("pctput") && !f.getConfig {
-		f.pctPut = 100 // there is nothing to read
+	if (p.newName || f.maxPuts > 0) && !f.given("pctput") && !f.getConfig {
+		f.pctPut = 100 // there is nothing to read, or a number of uploads is asked for
 	}
 	bounded := total > 0 || f.epochs > 0
 	if bounded && !f.given("duration") {

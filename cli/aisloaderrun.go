@@ -95,8 +95,12 @@ func (f *loaderFlags) execute(ctx context.Context, inv *command.Invocation, p *l
 	if !f.given("cleanup") {
 		inv.Notef("--cleanup is not given: what this run writes is removed at its end, and nothing else")
 	}
-	if p.newName && f.pctPut == 100 && !f.given("pctput") {
+	switch {
+	case f.pctPut < 100 || f.given("pctput"):
+	case p.newName:
 		inv.Notef("bucket %s is new, and there is nothing to read: --pctput is 100", p.opts.Bucket)
+	default:
+		inv.Notef("--maxputs asks for uploads, and --pctput is not given: it is 100")
 	}
 	p.opts.Redact = inv.Hide.Text
 	f.plan = fmt.Sprintf("bucket %s: %s", p.opts.Bucket, f.describe(p))
@@ -194,10 +198,10 @@ func (l *aisloaderLoad) report(_ context.Context, out *outcome) error {
 	}
 	s := l.s
 	for _, note := range out.Trailer.Notes {
-		s.Warnf("%s", note)
+		s.Warnf("%s", l.flags.ownWords(note))
 	}
 	if out.Trailer.Reason != "" {
-		s.Notef("%s", out.Trailer.Reason)
+		s.Notef("%s", l.flags.ownWords(out.Trailer.Reason))
 	}
 	if l.flags.statsOutput != "" {
 		s.Notef("statistics are in %s", l.flags.statsOutput)

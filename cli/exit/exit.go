@@ -57,6 +57,26 @@ func Errorf(format string, args ...any) *Error { return Withf(Failed, format, ar
 // Requestsf says that a run finished although requests failed.
 func Requestsf(format string, args ...any) *Error { return Withf(Requests, format, args...) }
 
+// Reword returns err with words applied to its message, for commands with flags of other names.
+func Reword(err error, words func(string) string) error {
+	if err == nil {
+		return nil
+	}
+	text := words(err.Error())
+	if text == err.Error() {
+		return err
+	}
+	return &reworded{err, text}
+}
+
+type reworded struct {
+	error
+	text string
+}
+
+func (r *reworded) Error() string { return r.text }
+func (r *reworded) Unwrap() error { return r.error }
+
 // Code returns the exit code for err.
 func Code(err error) int {
 	var coded *Error

@@ -27,8 +27,16 @@ func (l *Lease) Release(ctx context.Context, cutOff bool) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("clean up: %w; objects remain under %s; the next warp on bucket %s removes them, %s from now or later",
-		err, l.opts.Prefix, l.bucket, l.opts.Length)
+	return fmt.Errorf("clean up: %w; objects remain%s; the next warp on bucket %s removes them, %s from now or later",
+		err, under(l.opts.Prefix), l.bucket, l.opts.Length)
+}
+
+// under says where objects are; names without a prefix are all over the bucket.
+func under(prefix string) string {
+	if prefix == "" {
+		return ""
+	}
+	return " under " + prefix
 }
 
 // Kept reports whether Release has left the run's objects, as the options say.
@@ -128,7 +136,7 @@ func (l *Lease) releaseLapsed(ctx context.Context) (err error) {
 	if !own.Claimed {
 		return nil
 	}
-	return fmt.Errorf("another warp considered this run dead and removed its marker, so objects written since then remain under %s", own.Prefix)
+	return fmt.Errorf("another warp considered this run dead and removed its marker, so objects written since then remain%s", under(own.Prefix))
 }
 
 // CleanUpOrphans removes what the given runs left, which are other machines'
