@@ -20,6 +20,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"warp/cli"
+	"warp/internal/standin"
 	"warp/internal/teststore"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
@@ -134,12 +135,14 @@ func warpProcess(t *testing.T, env []string, args ...string) outcome {
 
 // A bed is where runs of one test work: a bucket of their own in a store, behind a proxy.
 type bed struct {
-	store  *teststore.Store
-	proxy  *teststore.Proxy
-	bucket string
-	client *minio.Client // past the proxy
-	dir    string
-	runs   int
+	store   *teststore.Store
+	proxy   *teststore.Proxy
+	nodes   []*teststore.Proxy // before the hosts to which the store redirects
+	cluster *standin.AIStore   // of beds in one
+	bucket  string
+	client  *minio.Client // past the proxy
+	dir     string
+	runs    int
 }
 
 var buckets atomic.Int64

@@ -134,6 +134,27 @@ func (a *AIStore) Keys(bucket string) []string {
 	return nil
 }
 
+// AddBucket adds a bucket of the cluster's own.
+func (a *AIStore) AddBucket(name string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	b := newAISBucket("ais", name)
+	a.buckets[b.id()] = b
+}
+
+// Objects describes every object in a bucket of the cluster's own, by name: all about it but when it was used.
+func (a *AIStore) Objects(bucket string) map[string]string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := make(map[string]string)
+	if b := a.buckets["ais//"+bucket]; b != nil {
+		for key, o := range b.objects {
+			all[key] = fmt.Sprintf("%d bytes, %s %s, version %d, %v", len(o.data), o.kind, o.sum, o.version, o.custom)
+		}
+	}
+	return all
+}
+
 // Properties returns the properties of a bucket that were set; nil = there is no such bucket.
 func (a *AIStore) Properties(name string) map[string]any {
 	a.mu.Lock()
