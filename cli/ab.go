@@ -66,7 +66,7 @@ func abCommand(env command.Environment) *command.Command {
 			&flagtype.List{Name: "var", Destination: &f.vars, Usage: "replace {{.NAME}} in the file, with `NAME=VALUE`; repeatable"},
 			&cli.StringFlag{Name: "a-setup", Destination: &f.aSetup, Usage: "shell `COMMAND` to run before each run of side A"},
 			&cli.StringFlag{Name: "b-setup", Destination: &f.bSetup, Usage: "shell `COMMAND` to run before each run of side B"},
-		}}, {Title: groupRun, Flags: []cli.Flag{
+		}}, {Title: command.RunTitle, Flags: []cli.Flag{
 			&cli.IntFlag{Name: "pairs", Value: 8, Destination: &f.pairs, Validator: atLeast(1), Usage: "run each side `N` times"},
 			&cli.IntFlag{Name: "max-pairs", Destination: &f.most, Validator: atLeast(1), DefaultText: "as many as --pairs",
 				Usage: "continue up to `N` pairs until decided"},
@@ -74,7 +74,7 @@ func abCommand(env command.Environment) *command.Command {
 			&cli.BoolFlag{Name: "aa", Destination: &f.aa, Usage: "first compare side A with itself, with as many runs"},
 			&cli.StringFlag{Name: "logs", Destination: &f.folder, DefaultText: "warp-ab-TIME-ID", Usage: "keep the op logs in a new `FOLDER`"},
 			f.html.flag(),
-		}}, {Title: groupJudge, Flags: f.judge.flags()}, {Title: groupAssertions, Flags: f.asserts.changeFlags()}},
+		}}, {Title: command.VerdictTitle, Flags: f.judge.flags()}, {Title: command.AssertionsTitle, Flags: f.asserts.changeFlags()}},
 		ForwardedFlags: command.Without(benchmarkFlags(env), append(runAssertions(), "html")...),
 		MinArgs:        0, MaxArgs: 1, Needs: "at most one benchmark or file",
 		Run: func(ctx context.Context, inv *command.Invocation) error {

@@ -92,7 +92,7 @@ func (f *loaderFlags) targetGroup(env command.Environment) command.Group {
 }
 
 func (f *loaderFlags) workloadGroup() command.Group {
-	return command.Group{Title: groupWorkload, Flags: []cli.Flag{
+	return command.Group{Title: command.WorkloadTitle, Flags: []cli.Flag{
 		&cli.IntFlag{Name: "pctput", Destination: &f.pctPut, Validator: percentValid, Usage: "upload with `N` % of the requests and download with the rest; 100 in a bucket without a name and with --maxputs"},
 		&flagtype.Duration{Name: "duration", Value: defaultLoaderDuration, Destination: &f.ends.duration,
 			Usage: "run for `TIME`; 0 needs --totalputsize, --maxputs or --epochs, or else only cleans up"},
@@ -130,7 +130,7 @@ func (f *loaderFlags) workloadGroup() command.Group {
 }
 
 func (f *loaderFlags) loaderRunGroup() command.Group {
-	return command.Group{Title: groupRun, Flags: []cli.Flag{
+	return command.Group{Title: command.RunTitle, Flags: []cli.Flag{
 		&cli.BoolFlag{Name: "cleanup", Destination: &f.cleanup, DefaultText: "only what this run writes",
 			Usage: "remove what warp has ever written to the bucket, and the bucket if warp made it; --cleanup=false keeps all"},
 	}, Also: []cli.Flag{

@@ -36,7 +36,7 @@ type analysisFlags struct {
 }
 
 func (f *analysisFlags) group() command.Group {
-	return command.Group{Title: groupAnalysis, Flags: []cli.Flag{
+	return command.Group{Title: command.AnalysisTitle, Flags: []cli.Flag{
 		&flagtype.Duration{Name: "analyze.dur", Destination: &f.dur, DefaultText: "1s, or what makes 400 of them",
 			Usage: "length of a segment"},
 		&cli.StringFlag{Name: "analyze.op", Destination: &f.op, Usage: "report only on this operation `OP`, such as GET"},

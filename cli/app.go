@@ -63,7 +63,7 @@ func (a *app) table() *command.Table {
 			// They have so many flags that the ones which are explained with
 			// every other command are only named.
 			for i, g := range c.Groups {
-				if g.Title == groupAnalysis || g.Title == groupOutput {
+				if g.Title == command.AnalysisTitle || g.Title == command.OutputTitle {
 					c.Groups[i] = command.Group{Title: g.Title, Also: g.All()}
 				}
 			}

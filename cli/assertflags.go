@@ -57,7 +57,7 @@ func (f *assertFlags) runFlags() []cli.Flag {
 }
 
 func (f *assertFlags) group() command.Group {
-	return command.Group{Title: groupAssertions, Flags: f.flags(false)}
+	return command.Group{Title: command.AssertionsTitle, Flags: f.flags(false)}
 }
 
 // isAssertion says whether the flag is one of these, which change nothing about

@@ -37,11 +37,11 @@ func baselineCommand() *command.Command {
 			"report, a folder of these, or a quoted pattern.",
 		},
 		Examples: []string{"warp baseline save main 'run-*.csv.zst'", "warp baseline check main 'new-*.csv.zst'"},
-		Groups: []command.Group{{Title: groupFiles, Flags: []cli.Flag{
+		Groups: []command.Group{{Title: command.FilesTitle, Flags: []cli.Flag{
 			&cli.StringFlag{Name: "dir", Value: "warp-baseline", Destination: &folder, TakesFile: true, Usage: "`FOLDER` that holds the baselines"},
 			&cli.BoolFlag{Name: "replace", Destination: &replace, Usage: "save: replace an existing baseline of that name"},
 			html.flag(),
-		}}, {Title: groupJudge, Flags: judge.flags()}},
+		}}, {Title: command.VerdictTitle, Flags: judge.flags()}},
 		Words:   []string{"save", "check"},
 		MinArgs: 3, MaxArgs: -1, Needs: "save or check, a name, and op logs",
 		Run: func(ctx context.Context, inv *command.Invocation) error {

@@ -206,7 +206,7 @@ func (f *benchFlags) tryFiles() error {
 }
 
 func (f *benchFlags) workload(b benchmark) command.Group {
-	g := command.Group{Title: groupWorkload, Flags: b.flags, Also: b.rarely}
+	g := command.Group{Title: command.WorkloadTitle, Flags: b.flags, Also: b.rarely}
 	g.Flags = append(g.Flags,
 		&cli.IntFlag{Name: "concurrent", Value: 20, Destination: &f.concurrent, Validator: atLeast(1), Usage: "`N` workers, each with one request at a time"},
 		f.ends.flag(),
@@ -232,7 +232,7 @@ func (f *benchFlags) workload(b benchmark) command.Group {
 
 func (f *benchFlags) runGroup(env command.Environment) command.Group {
 	also := slices.Concat(f.rareRunFlags(), f.fleet.flags(), f.upload.flags(), f.exports.flags(env), f.web.flags(), f.trace.flags(), f.asserts.flags(true), f.asserts.runFlags(), f.profile.Flags())
-	return command.Group{Title: groupRun, Also: also, Flags: []cli.Flag{
+	return command.Group{Title: command.RunTitle, Also: also, Flags: []cli.Flag{
 		&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID",
 			Usage: "write the op log to `NAME`.csv.zst"},
 		&flagtype.Limit{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests fail; fewer failures do not affect the exit code"},

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/command"
+	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
@@ -33,7 +34,7 @@ func calibrateCommand() *command.Command {
 			"Runs uploads, downloads and stats against a null store in a second process on this machine. If a",
 			"real store comes close to these figures, this machine is the limit, not the store.",
 		},
-		Groups: []command.Group{{Title: groupRun, Flags: []cli.Flag{
+		Groups: []command.Group{{Title: command.RunTitle, Flags: []cli.Flag{
 			&flagtype.Duration{Name: "duration", Value: 1500 * time.Millisecond, Destination: &each, Usage: "measure each row for `TIME`",
 				Validator: func(d time.Duration) error {
 					if d < 100*time.Millisecond {
@@ -52,7 +53,7 @@ func calibrateCommand() *command.Command {
 			}
 			return inv.Result(func(w io.Writer) error {
 				if inv.JSON {
-					return writeJSON(w, c)
+					return console.WriteJSON(w, c)
 				}
 				return writeCalibration(w, c)
 			})

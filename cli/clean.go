@@ -176,7 +176,7 @@ func (r *cleanResult) add(bucket string, run lease.LeftRun, keys []string) {
 
 func (r *cleanResult) show(w io.Writer, asJSON bool) error {
 	if asJSON {
-		return writeJSON(w, r)
+		return console.WriteJSON(w, r)
 	}
 	if len(r.Runs) == 0 {
 		_, err := fmt.Fprintf(w, "Bucket %s has nothing that a run of warp left.\n", r.Bucket)

@@ -40,7 +40,7 @@ func clientCommand() *command.Command {
 			"WARP_CLIENT_TOKEN=… warp client 0.0.0.0:" + protocol.DefaultPort,
 			"WARP_CLIENT_TOKEN=… warp get --warp-client=load-{1...4} --host=…",
 		},
-		Groups: []command.Group{{Title: groupRun, Flags: []cli.Flag{
+		Groups: []command.Group{{Title: command.RunTitle, Flags: []cli.Flag{
 			tokenFlag(&f.tokenFile),
 			&cli.BoolFlag{Name: "tls-self-signed", Destination: &f.selfSigned,
 				Usage: "print the fingerprint of the new TLS certificate, so that the coordinator's list of clients can pin it"},

@@ -27,7 +27,7 @@ func collectCommand() *command.Command {
 		Examples: []string{"warp collect --warp-client=load-{1...4} --benchdata=saved"},
 		Groups: []command.Group{{Title: "Clients", Flags: append(f.flags(),
 			&cli.StringFlag{Name: "run", Destination: &run, DefaultText: "the latest", Usage: "fetch the logs of the run with this `ID`"},
-		)}, {Title: groupFiles, Flags: []cli.Flag{
+		)}, {Title: command.FilesTitle, Flags: []cli.Flag{
 			&cli.StringFlag{Name: "benchdata", Destination: &benchdata, TakesFile: true, DefaultText: "warp-remote-…",
 				Usage: "write the merged log to `NAME`.csv.zst"},
 		}}},

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/command"
+	"warp/cli/console"
 	"warp/cli/flagtype"
 	"warp/cli/redact"
 	"warp/cli/target"
@@ -224,7 +225,7 @@ func (d *dryRun) planFiles(f *benchFlags, o *bench.Options) {
 // show writes the plan.
 func (d *dryRun) show(w io.Writer, asJSON bool) error {
 	if asJSON {
-		return writeJSON(w, d)
+		return console.WriteJSON(w, d)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, g := range d.groups {

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/command"
+	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/newfile"
@@ -52,7 +53,7 @@ func exportCommand() *command.Command {
 			"warp export run.csv.zst --analyze.op=GET -o get.hgrm",
 			"warp export run.csv.zst -o - --format=hlog",
 		},
-		Groups: []command.Group{{Title: groupFiles, Flags: []cli.Flag{
+		Groups: []command.Group{{Title: command.FilesTitle, Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Destination: &f.out, TakesFile: true, Usage: "write to `FILE`, or - for standard output"},
 			&flagtype.Choice{Name: "format", Config: []string{formatCSV, formatPercentiles, formatIntervals}, Destination: &f.format,
 				DefaultText: "the ending of FILE", Usage: "what to write: csv, hgrm or hlog"},
@@ -183,7 +184,7 @@ func (f *logExport) write(inv *command.Invocation, warnings []string, content fu
 	case err != nil || f.out == "-":
 		return err
 	case inv.JSON:
-		return inv.Result(func(w io.Writer) error { return writeJSON(w, exportResult{1, "export", f.out, f.format}) })
+		return inv.Result(func(w io.Writer) error { return console.WriteJSON(w, exportResult{1, "export", f.out, f.format}) })
 	}
 	inv.Notef("%s written to %q", what, f.out)
 	return nil

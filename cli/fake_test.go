@@ -43,7 +43,7 @@ func fakeCommands(env command.Environment) []*command.Command {
 			}, Also: []cli.Flag{
 				&cli.StringFlag{Name: "session-token", Destination: &o.token, Sources: env.Vars("WARP_SESSION_TOKEN"), Usage: "session `TOKEN`"},
 			}},
-			{Title: groupWorkload, Flags: []cli.Flag{
+			{Title: command.WorkloadTitle, Flags: []cli.Flag{
 				&flagtype.Size{Name: "obj.size", Value: 10 << 20, Destination: &o.size, Usage: "`SIZE` of objects"},
 				&flagtype.Duration{Name: "duration", Value: 5 * time.Minute, Destination: &o.duration, Sources: env.Vars("WARP_DURATION"), Usage: "how long"},
 				&cli.IntFlag{Name: "concurrent", Value: 20, Destination: &o.concurrent, Sources: env.Vars("WARP_CONCURRENT"), Usage: "workers"},

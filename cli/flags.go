@@ -5,17 +5,6 @@ import (
 	"warp/cli/redact"
 )
 
-// Titles of flag groups that more than one command has.
-const (
-	groupWorkload   = "Workload"
-	groupRun        = "Run"
-	groupAnalysis   = "Analysis"
-	groupJudge      = "Verdict"
-	groupFiles      = "Files"
-	groupOutput     = command.OutputTitle
-	groupAssertions = "Assertions"
-)
-
 // parameters lists the flags of the command with their effective values, as
 // they are recorded in an op log. Secrets are left out of it, and so is what
 // does not change what is measured: two runs that differ in the name of their
@@ -23,7 +12,7 @@ const (
 func parameters(inv *command.Invocation) map[string]string {
 	params := make(map[string]string)
 	for _, g := range inv.Command.Groups {
-		if g.Title == groupOutput || g.Title == groupAnalysis {
+		if g.Title == command.OutputTitle || g.Title == command.AnalysisTitle {
 			continue
 		}
 		for _, f := range g.All() {

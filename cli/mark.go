@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"warp/cli/command"
+	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/internal/human"
 	"warp/internal/runsocket"
@@ -94,7 +95,7 @@ type setMark struct {
 func showMark(inv *command.Invocation, run string, m runsocket.Marked) error {
 	switch {
 	case inv.JSON:
-		return inv.Result(func(w io.Writer) error { return writeJSON(w, setMark{1, "mark", run, m}) })
+		return inv.Result(func(w io.Writer) error { return console.WriteJSON(w, setMark{1, "mark", run, m}) })
 	case inv.Quiet:
 		return nil
 	}

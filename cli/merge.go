@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/command"
+	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/newfile"
 	"warp/cli/runlog"
@@ -33,7 +33,7 @@ func mergeCommand() *command.Command {
 			"runs, only the time in which the runs overlap counts.",
 		},
 		Examples: []string{"warp merge client1.csv.zst client2.csv.zst --benchdata=both"},
-		Groups: []command.Group{{Title: groupFiles, Flags: []cli.Flag{
+		Groups: []command.Group{{Title: command.FilesTitle, Flags: []cli.Flag{
 			&cli.StringFlag{Name: "benchdata", Destination: &benchdata, TakesFile: true,
 				DefaultText: "warp-merge-…", Usage: "write the merged log to `NAME`.csv.zst"},
 			html.flag(), reportFlag(&layout),
@@ -102,7 +102,7 @@ func showMerged(inv *command.Invocation, command string, s merge.Stats, assertio
 	switch {
 	case inv.JSON:
 		return inv.Result(func(w io.Writer) error {
-			return writeJSON(w, mergeResult{1, command, s.Path, s.Rows, s.Repeated, s.Runs, s.Clients, append([]string{}, s.Warnings...), assertions})
+			return console.WriteJSON(w, mergeResult{1, command, s.Path, s.Rows, s.Repeated, s.Runs, s.Clients, append([]string{}, s.Warnings...), assertions})
 		})
 	case inv.Quiet:
 		return showAssertions(inv, assertions)
@@ -127,11 +127,4 @@ type mergeResult struct {
 
 	Warnings   []string            `json:"warnings"`
 	Assertions []results.Assertion `json:"assertions,omitempty"`
-}
-
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }

@@ -33,7 +33,7 @@ func reportCommand() *command.Command {
 			"warp report run.csv.zst -o run.html",
 			"warp report monday.csv.zst tuesday.csv.zst wednesday.csv.zst -o week.html",
 		},
-		Groups: []command.Group{{Title: groupFiles, Flags: []cli.Flag{
+		Groups: []command.Group{{Title: command.FilesTitle, Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Destination: &analysis.html.path, TakesFile: true, Usage: "write the page to `FILE`"},
 		}}, group},
 		Absent:  []command.Absent{{Names: []string{"html"}, Why: "is a flag of analyze: name the page with -o"}},

@@ -16,6 +16,7 @@ import (
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/newfile"
+	"warp/cli/scripttable"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
 	"warp/pkg/script"
@@ -46,7 +47,7 @@ func scriptCommand(env command.Environment) *command.Command {
 			"warp script --host=s3:9000 --bucket=demo --input=nightly.script",
 		},
 		Groups: []command.Group{
-			{Title: groupWorkload, Flags: []cli.Flag{
+			{Title: command.WorkloadTitle, Flags: []cli.Flag{
 				&cli.StringFlag{Name: "input", Aliases: []string{"i"}, Destination: &f.input, TakesFile: true, Usage: "read the script from `FILE`; - is standard input"},
 				&cli.StringFlag{Name: "script", Destination: &f.text, Usage: "run the script `TEXT`, like the argument"},
 			}, Also: []cli.Flag{
@@ -55,7 +56,7 @@ func scriptCommand(env command.Environment) *command.Command {
 				&cli.IntFlag{Name: "concurrent", Destination: &f.concurrent, Hidden: true, DefaultText: "as many as each statement needs", Validator: atLeast(1), Usage: "no effect, accepted for compatibility; MAX `N` CONCURRENT in the script sets the concurrency"},
 			}},
 			f.target.Group(env),
-			{Title: groupRun, Flags: []cli.Flag{
+			{Title: command.RunTitle, Flags: []cli.Flag{
 				&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID", Usage: "write the op log to `NAME`.csv.zst"},
 				&flagtype.Limit{Name: "max-errors", Destination: &f.maxErrors, Usage: "end the run when more requests fail; fewer failures do not affect the exit code"},
 			}, Also: f.rareFlags(env)},
@@ -366,9 +367,9 @@ func (f *scriptFlags) execute(ctx context.Context, inv *command.Invocation, stat
 	if err != nil {
 		return err
 	}
-	table := &scriptTable{Invocation: inv, statements: statements, steps: steps}
+	table := scripttable.New(inv, statements, steps)
 	s := &session{Invocation: inv, flags: &f.benchFlags, opts: o, path: path}
-	s.load = &scriptLoad{s: s, target: target, table: table, script: &bench.Script{Client: target.Client, Options: o, Steps: steps, Watcher: table}}
+	s.load = &scriptLoad{s: s, target: target, table: table, statements: statements, script: &bench.Script{Client: target.Client, Options: o, Steps: steps, Watcher: table}}
 	return s.run(ctx)
 }
 

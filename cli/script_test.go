@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"warp/cli/exit"
+	"warp/cli/scripttable"
 	"warp/pkg/diff"
 	"warp/pkg/results"
 )
@@ -34,15 +35,15 @@ func figuresOf(count, failed uint64, bytes int64, duration, ttfb []float64) stri
 	return fmt.Sprintf("%d requests, %d failed, %d bytes, duration %.6f, TTFB %.6f", count, failed, bytes, duration, ttfb)
 }
 
-func (f *statementFigures) comparable() string {
+func comparableFigures(f *scripttable.Figures) string {
 	var failed int64
 	for _, n := range f.Errors {
 		failed += n
 	}
-	return figuresOf(f.Count, uint64(failed), f.Bytes, f.Duration.list(), f.TTFB.list())
+	return figuresOf(f.Count, uint64(failed), f.Bytes, timesList(f.Duration), timesList(f.TTFB))
 }
 
-func (t *statementTimes) list() []float64 {
+func timesList(t *scripttable.Times) []float64 {
 	if t == nil {
 		return nil
 	}
@@ -70,7 +71,7 @@ func TestScriptIsItsLog(t *testing.T) {
 		REUSE 5 OBJECTS USING NAMING STRATEGY RANDOM PREFIX WITH SEED "nowhere" IN CONTEXT "gone";
 		GET 5 OBJECTS IN CONTEXT "gone";
 		DELETE 10 OBJECTS; DELETE`
-	script := decoded[scriptReport](t, exit.Requests, "script", "--host=embedded", text, "--benchdata="+filepath.Join(dir, "a"))
+	script := decoded[scripttable.Report](t, exit.Requests, "script", "--host=embedded", text, "--benchdata="+filepath.Join(dir, "a"))
 	if script.Version != 1 || len(script.Statements) != 7 {
 		t.Fatalf("%+v", script)
 	}
@@ -79,10 +80,10 @@ func TestScriptIsItsLog(t *testing.T) {
 	want := map[string]string{}
 	for _, s := range script.Statements {
 		if s.Warmup != nil {
-			want[fmt.Sprint(s.Number, " warm-up")] = s.Warmup.comparable()
+			want[fmt.Sprint(s.Number, " warm-up")] = comparableFigures(s.Warmup)
 		}
 		if s.Final != nil {
-			want[fmt.Sprint(s.Number, "")] = s.Final.comparable()
+			want[fmt.Sprint(s.Number, "")] = comparableFigures(s.Final)
 		}
 	}
 	compareStatements(t, "analyze", &report, want)
@@ -96,7 +97,7 @@ func TestScriptIsItsLog(t *testing.T) {
 		}
 	}
 
-	again := decoded[scriptReport](t, exit.Requests, "script", "--host=embedded", text, "--benchdata="+filepath.Join(dir, "b"))
+	again := decoded[scripttable.Report](t, exit.Requests, "script", "--host=embedded", text, "--benchdata="+filepath.Join(dir, "b"))
 	c := decoded[diff.Comparison](t, exit.OK, "cmp", log, filepath.Join(dir, "b.csv.zst"))
 	if len(c.Operations) != len(want) || len(c.OnlyBefore)+len(c.OnlyAfter)+len(c.Parameters) > 0 {
 		t.Errorf("%d operations are compared, want %d; %q %q %v", len(c.Operations), len(want), c.OnlyBefore, c.OnlyAfter, c.Parameters)

@@ -2,15 +2,16 @@ package cli
 
 import (
 	"context"
-	"io"
 
 	"warp/cli/exit"
+	"warp/cli/scripttable"
 	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/monitor"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
+	"warp/pkg/script"
 	"warp/pkg/sink"
 	"warp/pkg/store"
 )
@@ -20,9 +21,11 @@ type scriptLoad struct {
 	s      *session
 	target *target.Target
 	script *bench.Script
-	table  *scriptTable
-	log    *oplog.File
-	out    *bench.Outcome
+	table  *scripttable.Table
+
+	statements []script.Statement
+	log        *oplog.File
+	out        *bench.Outcome
 }
 
 func (l *scriptLoad) open(ctx context.Context) error {
@@ -32,7 +35,7 @@ func (l *scriptLoad) open(ctx context.Context) error {
 	if err != nil {
 		return l.s.flags.target.ExplainOpen(ctx, err)
 	}
-	l.s.Notef("%s", scriptPlan(l.s.opts.Bucket, len(l.table.statements)))
+	l.s.Notef("%s", scriptPlan(l.s.opts.Bucket, len(l.statements)))
 	return nil
 }
 
@@ -47,19 +50,19 @@ func scriptPlan(bucket string, statements int) string {
 
 func (l *scriptLoad) run(ctx context.Context, sinks []bench.Sink) error {
 	header := l.s.header(l.target.Client.EngineName())
-	for _, statement := range l.table.statements {
+	for _, statement := range l.statements {
 		header.Statements = append(header.Statements, statement.Text)
 	}
 	var err error
 	if l.log, err = oplog.Create(l.s.path, header); err != nil {
 		return exit.Errorf("%w", err)
 	}
-	l.table.settings(&l.s.flags.target, l.target.Client)
+	l.table.ShowSettings(&l.s.flags.target, l.target.Client)
 	endProfiles := l.s.profile()
 	l.out = l.script.Run(ctx, append([]bench.Sink{l.table, l.log}, sinks...)...)
 	l.s.saveServerProfiles()
 	endProfiles()
-	if note := l.table.skipped(); note != "" {
+	if note := l.table.Skipped(); note != "" {
 		l.out.Trailer.Notes = append(l.out.Trailer.Notes, note)
 	}
 	return nil
@@ -71,24 +74,17 @@ func (l *scriptLoad) outcome() *outcome { return &outcome{Outcome: l.out} }
 
 // report saves the log, and shows what was not shown while the script ran.
 func (l *scriptLoad) report(ctx context.Context, out *outcome) error {
-	s, table := l.s, l.table
+	s := l.s
 	err := s.commit(l.log, out)
 	if out.Sent == 0 {
 		s.warnOfNothing(out)
 	}
-	table.report.Log = s.written
 	for _, note := range out.Trailer.Notes {
 		s.Warnf("%s", note)
 	}
-	err = exit.Join(err, table.unwritten)
 	judged, verdict := l.judge(ctx)
-	if s.JSON {
-		table.report.Assertions = judged
-		table.report.Notes = append([]string{}, out.Trailer.Notes...)
-		table.report.End, table.report.EndReason = out.Trailer.End, out.Trailer.Reason
-		s.Hide.Strings(&table.report)
-		err = exit.Join(err, s.Result(func(w io.Writer) error { return writeJSON(w, table.report) }))
-	} else {
+	err = exit.Join(err, l.table.Finish(s.written, out.Trailer, judged))
+	if !s.JSON {
 		err = exit.Join(err, showAssertions(s.Invocation, judged))
 	}
 	return exit.Join(err, verdict)

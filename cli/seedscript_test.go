@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"warp/cli/exit"
+	"warp/cli/scripttable"
 	"warp/cli/target"
 	"warp/pkg/s3mem"
 )
@@ -84,7 +85,7 @@ func TestSeedScripts(t *testing.T) {
 			if name == "reuse" {
 				want = exit.Requests // these objects are in no store of ours
 			}
-			report := decoded[scriptReport](t, want, append(args, "--base-uri=http://"+s.Addr()+"/", "--benchdata="+filepath.Join(t.TempDir(), "log"),
+			report := decoded[scripttable.Report](t, want, append(args, "--base-uri=http://"+s.Addr()+"/", "--benchdata="+filepath.Join(t.TempDir(), "log"),
 				"--script="+shorter.Replace(script.text))...)
 			if len(report.Statements) != script.statements || report.Settings.Bucket != "bucket" || report.Settings.Region != "eu-central-1" {
 				t.Errorf("%+v", report)

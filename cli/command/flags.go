@@ -101,8 +101,16 @@ func placeholder(f cli.Flag) string {
 	return value
 }
 
-// OutputTitle is the title of the group of flags that every command has.
-const OutputTitle = "Output"
+// Titles of flag groups that several commands have. All commands have OutputTitle.
+const (
+	WorkloadTitle   = "Workload"
+	RunTitle        = "Run"
+	AnalysisTitle   = "Analysis"
+	VerdictTitle    = "Verdict"
+	FilesTitle      = "Files"
+	AssertionsTitle = "Assertions"
+	OutputTitle     = "Output"
+)
 
 // outputGroup are the flags that set o.
 func outputGroup(o *console.Options) Group {

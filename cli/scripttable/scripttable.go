@@ -1,4 +1,6 @@
-package cli
+// Package scripttable shows the statements of a script while they run: a line
+// of figures a second, and a line or a JSON document at the end.
+package scripttable
 
 import (
 	"cmp"
@@ -11,6 +13,8 @@ import (
 	"time"
 
 	"warp/cli/command"
+	"warp/cli/console"
+	"warp/cli/exit"
 	"warp/cli/live"
 	"warp/cli/redact"
 	"warp/cli/target"
@@ -23,14 +27,14 @@ import (
 	"warp/pkg/store"
 )
 
-// scriptInterval is the time between the lines of a statement.
-const scriptInterval = time.Second
+// interval is the time between the lines of a statement.
+const interval = time.Second
 
-// A scriptReport is the JSON document of a script.
-type scriptReport struct {
+// A Report is the JSON document of a script.
+type Report struct {
 	Version    int               `json:"version"` // 1
 	Benchmark  string            `json:"benchmark"`
-	Settings   scriptSettings    `json:"settings"`
+	Settings   settings          `json:"settings"`
 	Statements []statementReport `json:"statements"`
 	Log        string            `json:"log,omitempty"`
 	End        string            `json:"end"`
@@ -40,7 +44,7 @@ type scriptReport struct {
 	Assertions []results.Assertion `json:"assertions,omitempty"`
 }
 
-type scriptSettings struct {
+type settings struct {
 	Engine  string   `json:"engine"`
 	Region  string   `json:"region"` // "" = the store is asked
 	BaseURI []string `json:"base_uri"`
@@ -49,24 +53,26 @@ type scriptSettings struct {
 
 // A statementReport is the FINAL line of a statement, and the line of its warm-up.
 type statementReport struct {
-	Number    int               `json:"number"`
-	Statement string            `json:"statement"`
-	Strategy  string            `json:"naming_strategy,omitempty"`
-	Seed      string            `json:"seed,omitempty"`
-	Warmup    *statementFigures `json:"warmup,omitempty"`
-	Final     *statementFigures `json:"final,omitempty"` // left out of REUSE, which requests nothing
+	Number    int      `json:"number"`
+	Statement string   `json:"statement"`
+	Strategy  string   `json:"naming_strategy,omitempty"`
+	Seed      string   `json:"seed,omitempty"`
+	Warmup    *Figures `json:"warmup,omitempty"`
+	Final     *Figures `json:"final,omitempty"` // left out of REUSE, which requests nothing
 }
 
-type statementFigures struct {
+// Figures are the figures of a statement so far.
+type Figures struct {
 	Count     uint64           `json:"count"`
-	Duration  *statementTimes  `json:"duration_ms"` // null where no request succeeded
-	TTFB      *statementTimes  `json:"ttfb_ms"`
+	Duration  *Times           `json:"duration_ms"` // null where no request succeeded
+	TTFB      *Times           `json:"ttfb_ms"`
 	MostAtOne int              `json:"concurrent_max"`
 	Bytes     int64            `json:"bytes"`
 	Errors    map[string]int64 `json:"errors"` // by HTTP status; 0 = no answer
 }
 
-type statementTimes struct {
+// Times are in milliseconds.
+type Times struct {
 	Mean float64 `json:"mean"`
 	Max  float64 `json:"max"`
 	P999 float64 `json:"p999"`
@@ -83,16 +89,16 @@ type statementLine struct {
 	Statement int     `json:"statement"`
 	Warmup    bool    `json:"warmup"`
 	Elapsed   float64 `json:"elapsed_s"`
-	statementFigures
+	Figures
 	IntervalRequests uint64 `json:"interval_requests"`
 	IntervalBytes    int64  `json:"interval_bytes"`
 }
 
-// A scriptTable shows how the statements of a script come along. It is a sink
+// A Table shows how the statements of a script come along. It is a sink
 // of the records.
-type scriptTable struct {
+type Table struct {
 	*command.Invocation
-	report     scriptReport
+	report     Report
 	statements []script.Statement
 	steps      []bench.ScriptStep
 	unwritten  error // why a line of it is not on standard output
@@ -118,10 +124,15 @@ type statementSums struct {
 	shownBytes     int64
 }
 
-// settings says what all statements have in common.
-func (t *scriptTable) settings(f *target.Flags, client *store.Client) {
+// New returns the table of statements, whose steps are executed in the same order.
+func New(inv *command.Invocation, statements []script.Statement, steps []bench.ScriptStep) *Table {
+	return &Table{Invocation: inv, statements: statements, steps: steps}
+}
+
+// ShowSettings shows what all statements have in common.
+func (t *Table) ShowSettings(f *target.Flags, client *store.Client) {
 	t.report.Version, t.report.Benchmark = 1, "script"
-	t.report.Settings = scriptSettings{Engine: client.EngineName(), Region: f.Region, BaseURI: client.Endpoints(), Bucket: f.Buckets[0]}
+	t.report.Settings = settings{Engine: client.EngineName(), Region: f.Region, BaseURI: client.Endpoints(), Bucket: f.Buckets[0]}
 	t.report.Statements = []statementReport{}
 	key := "from the environment or a profile"
 	switch {
@@ -146,7 +157,7 @@ func (t *scriptTable) settings(f *target.Flags, client *store.Client) {
 }
 
 // print writes one line of the table, which --json has none of. One that cannot be written ends nothing: there is the log.
-func (t *scriptTable) print(line string) {
+func (t *Table) print(line string) {
 	if t.JSON {
 		return
 	}
@@ -157,7 +168,7 @@ func (t *scriptTable) print(line string) {
 }
 
 // Begin is called before a statement.
-func (t *scriptTable) Begin(number int, peak *bench.Peak) {
+func (t *Table) Begin(number int, peak *bench.Peak) {
 	text, step := t.Hide.Text(t.statements[number-1].Text), &t.steps[number-1]
 	report := statementReport{Number: number, Statement: text}
 	t.print("")
@@ -183,11 +194,11 @@ func (t *scriptTable) Begin(number int, peak *bench.Peak) {
 	defer t.mu.Unlock()
 	t.step, t.peak, t.began, t.firstError = step, peak, time.Now(), ""
 	t.warm, t.rest = statementSums{}, statementSums{}
-	t.stop = live.Every(scriptInterval, t.tick)
+	t.stop = live.Every(interval, t.tick)
 }
 
 // End is called after it, when all records were written.
-func (t *scriptTable) End(number int) {
+func (t *Table) End(number int) {
 	t.stop()
 	if t.steps[number-1].Op != "" {
 		t.final(&t.report.Statements[number-1])
@@ -195,9 +206,21 @@ func (t *scriptTable) End(number int) {
 	t.print("Statement finished: " + t.report.Statements[number-1].Statement)
 }
 
-// skipped says which statements were not even begun, and "" where all were.
+// Finish ends the table, after all statements and with the assertions about them. With --json, it writes the document.
+func (t *Table) Finish(log string, trailer oplog.Trailer, judged []results.Assertion) error {
+	if !t.JSON {
+		return t.unwritten
+	}
+	r := &t.report
+	r.Log, r.Assertions, r.End, r.EndReason = log, judged, trailer.End, trailer.Reason
+	r.Notes = append([]string{}, trailer.Notes...)
+	t.Hide.Strings(r)
+	return exit.Join(t.unwritten, t.Result(func(w io.Writer) error { return console.WriteJSON(w, r) }))
+}
+
+// Skipped says which statements were not even begun, and "" where all were.
 // Whoever relies on a DELETE at the end has to know that objects stay.
-func (t *scriptTable) skipped() string {
+func (t *Table) Skipped() string {
 	begun, all := len(t.report.Statements), len(t.statements)
 	deletes := func(s script.Statement) bool { return s.Verb == script.Delete }
 	var note string
@@ -215,7 +238,7 @@ func (t *scriptTable) skipped() string {
 	return note
 }
 
-func (t *scriptTable) final(report *statementReport) {
+func (t *Table) final(report *statementReport) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.takePeak(false)
@@ -232,7 +255,7 @@ func (t *scriptTable) final(report *statementReport) {
 }
 
 // Write takes records of the statement.
-func (t *scriptTable) Write(batch []oplog.Record) error {
+func (t *Table) Write(batch []oplog.Record) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := range batch {
@@ -250,10 +273,10 @@ func (t *scriptTable) Write(batch []oplog.Record) error {
 }
 
 // Flush has nothing to do.
-func (t *scriptTable) Flush() error { return nil }
+func (t *Table) Flush() error { return nil }
 
 // tick shows a line of the statement.
-func (t *scriptTable) tick() {
+func (t *Table) tick() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	elapsed := time.Since(t.began)
@@ -276,18 +299,18 @@ func (t *scriptTable) tick() {
 
 // left is what the first column says: the time that is left, or where nobody
 // knows that the time so far.
-func (t *scriptTable) left(elapsed time.Duration) string {
+func (t *Table) left(elapsed time.Duration) string {
 	mark := ""
 	if elapsed < t.step.Warmup {
 		mark = "w "
 	}
 	if t.step.Runtime > 0 {
-		return fmt.Sprintf("%s%ds", mark, max(0, (t.step.Warmup+t.step.Runtime-elapsed+scriptInterval/2)/time.Second))
+		return fmt.Sprintf("%s%ds", mark, max(0, (t.step.Warmup+t.step.Runtime-elapsed+interval/2)/time.Second))
 	}
-	return fmt.Sprintf("%s+%ds", mark, (elapsed+scriptInterval/2)/time.Second)
+	return fmt.Sprintf("%s+%ds", mark, (elapsed+interval/2)/time.Second)
 }
 
-func (t *scriptTable) takePeak(warming bool) {
+func (t *Table) takePeak(warming bool) {
 	warm, rest := t.peak.Take(warming)
 	for s, n := range map[*statementSums]int{&t.warm: warm, &t.rest: rest} {
 		s.most, s.intervalMax = max(s.most, n), max(s.intervalMax, n)
@@ -388,18 +411,18 @@ func decimalBytes(n int64) string {
 }
 
 // figures are the sums for JSON.
-func (s *statementSums) figures() *statementFigures {
-	f := &statementFigures{Count: s.count, Bytes: s.bytes, MostAtOne: s.most, Errors: map[string]int64{}, Duration: timesOf(&s.duration), TTFB: timesOf(&s.ttfb)}
+func (s *statementSums) figures() *Figures {
+	f := &Figures{Count: s.count, Bytes: s.bytes, MostAtOne: s.most, Errors: map[string]int64{}, Duration: timesOf(&s.duration), TTFB: timesOf(&s.ttfb)}
 	for status, n := range s.errors {
 		f.Errors[fmt.Sprint(status)] = n
 	}
 	return f
 }
 
-func timesOf(h *stats.Histogram) *statementTimes {
+func timesOf(h *stats.Histogram) *Times {
 	if h.Count() == 0 {
 		return nil
 	}
 	ms := func(q float64) float64 { return float64(h.Quantile(q)) / 1e6 }
-	return &statementTimes{h.Mean() / 1e6, float64(h.Max()) / 1e6, ms(.999), ms(.99), ms(.98), ms(.95), ms(.9), ms(.5)}
+	return &Times{h.Mean() / 1e6, float64(h.Max()) / 1e6, ms(.999), ms(.99), ms(.98), ms(.95), ms(.9), ms(.5)}
 }
