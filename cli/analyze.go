@@ -12,6 +12,7 @@ import (
 	"warp/cli/exit"
 	"warp/cli/newfile"
 	"warp/cli/runlog"
+	"warp/cli/webpage"
 	"warp/pkg/results"
 )
 
@@ -19,7 +20,7 @@ import (
 func analyzeCommand() *command.Command {
 	var analysis analysisFlags
 	var asserts assertFlags
-	var web webFlags
+	var web webpage.Flags
 	analysis.asserts = &asserts
 	return &command.Command{
 		Name: "analyze", Args: "FILE [FILE…]", Section: command.SectionAnalysis,
@@ -33,13 +34,13 @@ func analyzeCommand() *command.Command {
 			"warp analyze --analyze.op=PUT --analyze.dur=5s --json run.csv.zst",
 			"zcat run.csv.gz | warp analyze -",
 		},
-		Groups:  []command.Group{with(analysis.group(), web.flags()...), asserts.group()},
+		Groups:  []command.Group{analysis.group().With(web.Flags()...), asserts.group()},
 		MinArgs: 1, MaxArgs: -1, Needs: "at least one op log",
 		Run: func(ctx context.Context, inv *command.Invocation) error {
-			if err := web.check(); err != nil {
+			if err := web.Check(); err != nil {
 				return err
 			}
-			analysis.html.keep = web.wanted()
+			analysis.html.keep = web.Wanted()
 			if err := analysis.checkOut(); err != nil {
 				return err
 			}
@@ -65,7 +66,7 @@ func analyzeCommand() *command.Command {
 				log = inv.Args[0]
 			}
 			err = conclude(inv, report, &analysis, &asserts, cmp.Or(report.Benchmark, "analyze"))
-			return exit.Join(err, showWeb(ctx, inv, &web, analysis.html.drawn, log))
+			return exit.Join(err, web.ShowRecorded(ctx, inv, analysis.html.drawn, log))
 		},
 	}
 }

@@ -15,9 +15,11 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
+	"warp/cli/marks"
 	"warp/cli/newfile"
 	"warp/cli/profile"
 	"warp/cli/target"
+	"warp/cli/webpage"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/store/engines"
@@ -27,7 +29,7 @@ import (
 type benchFlags struct {
 	target     target.Flags
 	analysis   analysisFlags
-	web        webFlags
+	web        webpage.Flags
 	asserts    assertFlags
 	progress   progressFlags
 	profile    profile.Flags
@@ -41,7 +43,7 @@ type benchFlags struct {
 	exports    exportFlags
 	trace      traceFlags
 	upload     uploadFlags
-	marks      markFlags
+	marks      marks.Flags
 	serverprof string
 
 	concurrent, retries            int
@@ -151,7 +153,7 @@ func (f *benchFlags) ready(b benchmark, json bool) (o bench.Options, err error) 
 	if err := f.ends.resolve(b.empties || f.autoterm.on, b.writes); err != nil {
 		return o, err
 	}
-	if err := f.marks.parse(f.ends.duration); err != nil {
+	if err := f.marks.Parse(f.ends.duration); err != nil {
 		return o, err
 	}
 	if err := f.ends.checkWarmup(); err != nil {
@@ -231,7 +233,7 @@ func (f *benchFlags) workload(b benchmark) command.Group {
 }
 
 func (f *benchFlags) runGroup(env command.Environment) command.Group {
-	also := slices.Concat(f.rareRunFlags(), f.fleet.flags(), f.upload.flags(), f.exports.flags(env), f.web.flags(), f.trace.flags(), f.asserts.flags(true), f.asserts.runFlags(), f.profile.Flags())
+	also := slices.Concat(f.rareRunFlags(), f.fleet.flags(), f.upload.flags(), f.exports.flags(env), f.web.Flags(), f.trace.flags(), f.asserts.flags(true), f.asserts.runFlags(), f.profile.Flags())
 	return command.Group{Title: command.RunTitle, Also: also, Flags: []cli.Flag{
 		&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID",
 			Usage: "write the op log to `NAME`.csv.zst"},
@@ -249,7 +251,7 @@ func (f *benchFlags) rareRunFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "stdout", Destination: &f.stdout, Usage: "write log rows to standard output as requests finish, and the report to standard error"},
 		&cli.BoolFlag{Name: "keep-data", Destination: &f.keepData, Usage: "keep this run's objects in the bucket"},
 		&cli.BoolFlag{Name: "clear-bucket", Destination: &f.clearBucket, Usage: "first delete everything in the bucket, including other people's objects; needs --destroy"},
-		f.progress.flag(), f.progress.outputFlag(), f.sync.flag(), f.ends.foreverFlag(), f.marks.flag(),
+		f.progress.flag(), f.progress.outputFlag(), f.sync.flag(), f.ends.foreverFlag(), f.marks.Flag(),
 		&cli.BoolFlag{Name: "dry-run", Destination: &f.dryRun, Usage: "show every parameter and the plan, without sending a request or writing a file"},
 		&cli.StringFlag{Name: "destroy", Destination: &f.destroy, Hidden: true, Usage: "confirm that other people's objects in `BUCKET` may be deleted"},
 		&flagtype.Duration{Name: "lease", Value: time.Minute, Destination: &f.lease, Hidden: true,
@@ -326,7 +328,7 @@ func (f *benchFlags) check() error {
 	if err := f.fleet.check(f); err != nil {
 		return err
 	}
-	if err := f.web.check(); err != nil {
+	if err := f.web.Check(); err != nil {
 		return err
 	}
 	if err := f.exports.check(); err != nil {

@@ -25,11 +25,11 @@ func (p *benchProgress) Warn(text string) { p.s.Warnf("%s", text) }
 func (p *benchProgress) Measuring() (stop func()) {
 	endProfiles := p.s.profile()
 	view := p.s.progress().Run(p.s.snapshot, p.s.opts.Duration, p.s.actions())
-	stopPage := p.s.page.measuring()
+	stopPage := p.s.page.Measuring()
 	stopStats := p.s.stats.begin(p.s.flags.progress.interval)
-	p.s.plan = p.s.beginPlan()
+	p.s.plan = p.s.flags.marks.Start(p.s.marker)
 	return func() {
-		p.s.plan.stop()
+		p.s.plan.Stop()
 		view.Finish()
 		stopPage()
 		stopStats()
@@ -43,7 +43,7 @@ func (s *session) actions() live.Actions {
 	return live.Actions{
 		Stop: func() { s.load.finish("the key q was pressed") },
 		Mark: func(text string) error {
-			_, err := s.mark(text)
+			_, err := s.marker.Mark(text)
 			return err
 		},
 	}

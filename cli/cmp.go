@@ -10,6 +10,7 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/runlog"
+	"warp/cli/webpage"
 	"warp/pkg/compare"
 	"warp/pkg/diff"
 	"warp/pkg/report"
@@ -23,7 +24,7 @@ func cmpCommand() *command.Command {
 	var judge judgeFlags
 	var paired bool
 	var asserts assertFlags
-	var web webFlags
+	var web webpage.Flags
 	group := analysis.group()
 	group.Flags = command.Without(group.Flags, "analyze.out")
 	return &command.Command{
@@ -43,7 +44,7 @@ func cmpCommand() *command.Command {
 		},
 		Groups: []command.Group{{Title: command.VerdictTitle, Flags: append(judge.flags(),
 			&cli.BoolFlag{Name: "paired", Destination: &paired, Usage: "pair the runs of the two sides in the order of their names"})},
-			with(group, web.flags()...), {Title: command.AssertionsTitle, Flags: asserts.changeFlags()}},
+			group.With(web.Flags()...), {Title: command.AssertionsTitle, Flags: asserts.changeFlags()}},
 		Absent: []command.Absent{{Names: []string{"analyze.out"},
 			Why: "is a flag of analyze: cmp has two runs and would write one file"}},
 		MinArgs: 2, MaxArgs: 2, Needs: "two op logs",
@@ -54,10 +55,10 @@ func cmpCommand() *command.Command {
 			if err := asserts.parse(true); err != nil {
 				return err
 			}
-			if err := web.check(); err != nil {
+			if err := web.Check(); err != nil {
 				return err
 			}
-			analysis.html.keep = web.wanted()
+			analysis.html.keep = web.Wanted()
 			if err := analysis.html.ready(); err != nil {
 				return err
 			}
@@ -68,7 +69,7 @@ func cmpCommand() *command.Command {
 			o.Paired, o.Hosts = paired, analysis.verbose
 			asserts.comparison(&o)
 			err = compareArguments(ctx, inv, &analysis, &asserts, o)
-			return exit.Join(err, showWeb(ctx, inv, &web, analysis.html.drawn, ""))
+			return exit.Join(err, web.ShowRecorded(ctx, inv, analysis.html.drawn, ""))
 		},
 	}
 }

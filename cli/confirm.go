@@ -68,7 +68,7 @@ func (f *benchFlags) checkAsserts() error {
 		name  string
 		given bool
 	}{
-		{"analyze.out", f.analysis.out != ""}, {"web", f.web.open}, {"serve", f.web.addr != ""}, {"stats-output", f.progress.output != ""}, {"stdout", f.stdout},
+		{"analyze.out", f.analysis.out != ""}, {"web", f.web.Browser}, {"serve", f.web.Addr != ""}, {"stats-output", f.progress.output != ""}, {"stdout", f.stdout},
 		{"syncstart", f.sync.text != ""}, {"upload", f.upload.url != ""}, {"cpu and other profiles of warp itself", f.profile.Any()},
 	} {
 		if o.given {

@@ -238,7 +238,7 @@ func (l *fleetLoad) report(ctx context.Context, out *outcome) error {
 	}
 	s := l.s
 	// Only the merged log tells exactly what is before and after a mark: clients learn of marks a little late.
-	if o := s.flags.analysis.options(); (needsLog(o) || len(s.marks()) > 0) && !s.flags.stress {
+	if o := s.flags.analysis.options(); (needsLog(o) || len(s.marker.All()) > 0) && !s.flags.stress {
 		if err := l.merge(ctx); err != nil || s.written == "" {
 			return err
 		}

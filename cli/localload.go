@@ -79,8 +79,7 @@ func (l *localLoad) sinks() ([]bench.Sink, error) {
 		sinks = append(sinks, &assertAbort{summary: l.summary, all: f.asserts.all, duration: l.s.opts.Duration, finish: l.runner.Finish})
 	}
 	if p := l.s.page; p != nil {
-		p.feed = newPageFeed(p.server, l.summary, l.s.header(l.target.Client.EngineName()))
-		sinks = append(sinks, p.feed)
+		sinks = append(sinks, p.Feed(l.summary, l.s.header(l.target.Client.EngineName())))
 	}
 	if f.stress {
 		return sinks, nil

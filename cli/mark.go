@@ -104,21 +104,3 @@ func showMark(inv *command.Invocation, run string, m runsocket.Marked) error {
 		return err
 	})
 }
-
-// takeMarks takes marks from warp mark and from SIGUSR1 until stop is called.
-func (s *session) takeMarks() (stop func()) {
-	server, err := runsocket.Listen(s.Env, runsocket.Run{ID: s.opts.RunID, Command: s.opts.Benchmark, Start: time.Now().UTC()}, func(text string) (runsocket.Marked, error) {
-		m, err := s.mark(text)
-		return runsocket.Marked{At: m.Time(), Text: m.Text}, err
-	})
-	if err != nil {
-		s.Debugf("warp mark does not reach this run: %v", err)
-	}
-	stopSignals := s.markSignals()
-	return func() {
-		stopSignals()
-		if server != nil {
-			server.Close()
-		}
-	}
-}

@@ -10,7 +10,10 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/marks"
 	"warp/cli/profile"
+	"warp/cli/webpage"
+	"warp/internal/runsocket"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
 	"warp/pkg/monitor"
@@ -35,10 +38,10 @@ type session struct {
 	rows     *sink.Rows // nil without --stdout
 	server   serverProfiles
 	upload   *upload // nil without --upload
-	marker   marker  // of what was done to the store
-	plan     *markPlan
-	page     *livePage // nil without --web and --serve
-	written  string    // the op log, once it is complete
+	marker   *marks.Marker
+	plan     *marks.Plan
+	page     *webpage.Page // nil without --web and --serve
+	written  string        // the op log, once it is complete
 }
 
 // A load makes the requests of a session: a benchmark in this process
@@ -78,12 +81,12 @@ type outcome struct {
 
 // run opens, prepares, measures, reports, cleans up and uploads.
 func (s *session) run(ctx context.Context) error {
+	s.marker = marks.New(s.Console, s.load.mark)
 	defer s.close(ctx)
 	if err := s.openFiles(ctx); err != nil {
 		return err
 	}
-	s.marker.set = s.load.mark
-	defer s.takeMarks()()
+	defer s.marker.Listen(s.Env, runsocket.Run{ID: s.opts.RunID, Command: s.opts.Benchmark, Start: time.Now().UTC()})()
 	s.Hangups.Begin(s.opts.TraceHTTP, s.load.setTrace)
 	err := s.open(ctx)
 	if err == nil {
@@ -103,7 +106,11 @@ func (s *session) openFiles(ctx context.Context) (err error) {
 	if s.stats, err = s.openStats(s.flags.progress.output); err != nil {
 		return err
 	}
-	if err := s.openPage(); err != nil {
+	s.page, err = s.flags.web.Open(webpage.Run{
+		Invocation: s.Invocation, Duration: s.opts.Duration, Concurrency: s.opts.Concurrency, Log: s.path, Marker: s.marker,
+		Header: func() oplog.Header { return s.header("") }, Snapshot: s.snapshot, Finish: s.load.finish,
+	})
+	if err != nil {
 		return err
 	}
 	s.profiles, err = s.flags.profile.Open()
@@ -130,7 +137,7 @@ func (s *session) close(ctx context.Context) {
 	s.upload.close()
 	s.load.close()
 	_, _ = s.closeRows(ctx, nil) // it has failed in any case
-	s.page.end(ctx)
+	s.page.End(ctx)
 }
 
 // measure runs what is open, saves the log and shows the report.
@@ -149,10 +156,7 @@ func (s *session) measure(ctx context.Context) error {
 	notes := s.exports.close()
 	lost, incomplete := s.endRows(ctx)
 	out := s.load.outcome()
-	out.Trailer.Notes = slices.Concat(out.Trailer.Notes, notes, lost)
-	if s.plan != nil {
-		out.Trailer.Notes = append(out.Trailer.Notes, s.plan.notes...)
-	}
+	out.Trailer.Notes = slices.Concat(out.Trailer.Notes, notes, lost, s.plan.Notes())
 	s.Hide.Strings(&out.Trailer)
 	return exit.Join(withRows(s.verdict(out), incomplete), s.load.report(ctx, out))
 }
@@ -196,7 +200,7 @@ func (s *session) conclude(r *results.Report, out *outcome) (err error) {
 		s.flags.analysis.log = cmp.Or(s.written, s.path) // a fleet writes its log later
 	}
 	concluded := conclude(s.Invocation, r, &s.flags.analysis, &s.flags.asserts, s.opts.Benchmark)
-	s.page.show(r)
+	s.page.Show(r)
 	return exit.Join(err, concluded)
 }
 

@@ -24,6 +24,12 @@ type Group struct {
 // All returns all flags of the group.
 func (g Group) All() []cli.Flag { return slices.Concat(g.Flags, g.Also) }
 
+// With returns the group with more flags.
+func (g Group) With(flags ...cli.Flag) Group {
+	g.Flags = slices.Concat(g.Flags, flags)
+	return g
+}
+
 // The sections of the root help, in their order.
 const (
 	SectionBenchmark = "Benchmarks"

@@ -1,6 +1,6 @@
 //go:build !windows
 
-package cli
+package marks
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// markSignals sets a mark at each SIGUSR1 until stop is called.
-func (s *session) markSignals() (stop func()) {
+// listenSignals sets a mark at each SIGUSR1 until stop is called.
+func (m *Marker) listenSignals() (stop func()) {
 	signals, done := make(chan os.Signal, 8), make(chan struct{})
 	signal.Notify(signals, syscall.SIGUSR1)
 	go func() {
@@ -18,8 +18,8 @@ func (s *session) markSignals() (stop func()) {
 		n := 0
 		for range signals {
 			n++
-			if _, err := s.mark(fmt.Sprintf("SIGUSR1 number %d", n)); err != nil {
-				s.Warnf("SIGUSR1: %v", err)
+			if _, err := m.Mark(fmt.Sprintf("SIGUSR1 number %d", n)); err != nil {
+				m.out.Warnf("SIGUSR1: %v", err)
 			}
 		}
 	}()

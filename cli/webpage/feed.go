@@ -1,4 +1,4 @@
-package cli
+package webpage
 
 import (
 	"fmt"
@@ -15,9 +15,9 @@ import (
 	"warp/pkg/results"
 )
 
-// A pageFeed is a sink that has the page show what the summary says, which was
-// written to right before. What it costs bounds how often: a hundredth of the time.
-type pageFeed struct {
+// A feed is a sink that shows the summary on the page. The summary is written to
+// right before. The page takes at most a hundredth of the time of a core.
+type feed struct {
 	server  *web.Server
 	summary *aggregate.Summary
 	header  oplog.Header
@@ -37,30 +37,30 @@ type drawn struct {
 // pageShare is the part of the time of a core that the page may take.
 const pageShare = 100
 
-func newPageFeed(server *web.Server, summary *aggregate.Summary, header oplog.Header) *pageFeed {
-	f := &pageFeed{server: server, summary: summary, header: header, work: make(chan drawn, 1), quit: make(chan struct{}), done: make(chan struct{})}
+func newFeed(server *web.Server, summary *aggregate.Summary, header oplog.Header) *feed {
+	f := &feed{server: server, summary: summary, header: header, work: make(chan drawn, 1), quit: make(chan struct{}), done: make(chan struct{})}
 	go f.draw()
 	return f
 }
 
-func (f *pageFeed) Write([]oplog.Record) error { return nil }
+func (f *feed) Write([]oplog.Record) error { return nil }
 
-// SetWindow takes note of when the run began.
-func (f *pageFeed) SetWindow(w oplog.Window) error {
+// SetWindow records the window of the run.
+func (f *feed) SetWindow(w oplog.Window) error {
 	f.window = w
 	return nil
 }
 
-// Flush makes a report of what was counted, where somebody looks. The collector
-// waits for that, but not for its page.
-func (f *pageFeed) Flush() error {
+// Flush makes a report if the page is open somewhere. The collector
+// waits for the report, but not for the page.
+func (f *feed) Flush() error {
 	began := time.Now()
 	if f.window.Begin == 0 || f.window.End != 0 || began.UnixNano() < f.next.Load() || !f.server.Wanted() {
 		return nil
 	}
 	report, err := f.summary.Report()
 	if err != nil {
-		return nil // it is said at the end of the run
+		return nil // the end of the run reports it
 	}
 	report.Describe(f.header, oplog.Trailer{})
 	f.next.Store(began.Add(time.Hour).UnixNano()) // until it is drawn
@@ -71,7 +71,7 @@ func (f *pageFeed) Flush() error {
 	return nil
 }
 
-func (f *pageFeed) draw() {
+func (f *feed) draw() {
 	defer close(f.done)
 	for {
 		var d drawn
@@ -89,14 +89,14 @@ func (f *pageFeed) draw() {
 }
 
 // close ends the feed.
-func (f *pageFeed) close() {
+func (f *feed) close() {
 	if f != nil {
 		close(f.quit)
 		<-f.done
 	}
 }
 
-// stateOf says in a line what the run does.
+// stateOf describes the run in a line.
 func stateOf(s *monitor.Snapshot, elapsed, duration time.Duration) string {
 	text := "measuring for " + human.Duration(elapsed.Round(time.Second))
 	if duration > 0 {

@@ -1,4 +1,4 @@
-package cli
+package marks
 
 import (
 	"context"
@@ -39,19 +39,20 @@ type plannedMark struct {
 	after time.Duration // since the measured part began
 }
 
-// markFlags are the marks that are planned.
-type markFlags struct {
+// Flags plan the marks of a run.
+type Flags struct {
 	texts []string
 	all   []plannedMark
 }
 
-func (f *markFlags) flag() cli.Flag {
+// Flag returns the flag --marks.
+func (f *Flags) Flag() cli.Flag {
 	return &flagtype.List{Name: "marks", Destination: &f.texts, Hidden: true,
 		Usage: `plan a mark, and optionally a command that runs at that time, as in '{"at":"2m","text":"node 3 stopped","exec":"ssh node3 poweroff"}'; repeatable`}
 }
 
-// parse reads the plan of a run that lasts so long; 0 = without end.
-func (f *markFlags) parse(duration time.Duration) error {
+// Parse reads the plan of a run with this duration; 0 = unlimited.
+func (f *Flags) Parse(duration time.Duration) error {
 	f.all = nil
 	for _, text := range f.texts {
 		m, err := parsePlannedMark(text)
@@ -95,9 +96,9 @@ func parsePlannedMark(text string) (*plannedMark, error) {
 	return m, nil
 }
 
-// A markPlan sets the planned marks of a run that is being measured.
-type markPlan struct {
-	s      *session
+// A Plan sets planned marks while a run is measured.
+type Plan struct {
+	marker *Marker
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
@@ -105,33 +106,40 @@ type markPlan struct {
 	notes []string // for the report
 }
 
-// beginPlan begins when the measured part begins. What it has to say is known
-// after stop.
-func (s *session) beginPlan() *markPlan {
+// Start starts the plan at the beginning of the measured part.
+func (f *Flags) Start(m *Marker) *Plan {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &markPlan{s: s, cancel: cancel}
-	for _, m := range s.flags.marks.all {
-		p.work.Go(func() { p.follow(ctx, &m) })
+	p := &Plan{marker: m, cancel: cancel}
+	for _, planned := range f.all {
+		p.work.Go(func() { p.follow(ctx, &planned) })
 	}
 	return p
 }
 
-// stop ends the commands that still run.
-func (p *markPlan) stop() {
+// Stop ends the commands that still run, and waits for them.
+func (p *Plan) Stop() {
 	p.cancel()
 	p.work.Wait()
 	slices.Sort(p.notes)
 }
 
+// Notes returns what weakens the run, for its report. It is complete after Stop.
+func (p *Plan) Notes() []string {
+	if p == nil {
+		return nil
+	}
+	return p.notes
+}
+
 // follow sets the mark when its time has come, and runs its command.
-func (p *markPlan) follow(ctx context.Context, m *plannedMark) {
+func (p *Plan) follow(ctx context.Context, m *plannedMark) {
 	if !wait(ctx, m.after) {
 		p.warn("the mark %q was not set, since the run was over before %s", m.Text, m.At)
 		return
 	}
-	_, err := p.s.mark(m.Text)
+	_, err := p.marker.Mark(m.Text)
 	for late := time.Now().Add(planGrace); errors.Is(err, errNotMeasured) && time.Now().Before(late) && wait(ctx, time.Millisecond); {
-		_, err = p.s.mark(m.Text) // the first request is about to begin
+		_, err = p.marker.Mark(m.Text) // the first request is about to begin
 	}
 	if err != nil {
 		p.warn("the mark %q was not set: %v", m.Text, err)
@@ -153,8 +161,8 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// warn says what weakens the run, now and in the report.
-func (p *markPlan) warn(format string, args ...any) {
+// warn adds a note to the report.
+func (p *Plan) warn(format string, args ...any) {
 	text := human.OneLine(fmt.Sprintf(format, args...))
 	p.mu.Lock()
 	p.notes = append(p.notes, text)
@@ -162,7 +170,7 @@ func (p *markPlan) warn(format string, args ...any) {
 }
 
 // run runs the command of a mark, and says what came of it.
-func (p *markPlan) run(ctx context.Context, m *plannedMark) {
+func (p *Plan) run(ctx context.Context, m *plannedMark) {
 	limited, cancel := context.WithTimeout(ctx, planTimeout)
 	defer cancel()
 	said := &subprocess.Tail{}
@@ -170,12 +178,12 @@ func (p *markPlan) run(ctx context.Context, m *plannedMark) {
 	err := subprocess.RunGroup(limited, m.Exec, said, planGrace)
 	took := human.Millis(time.Since(began).Seconds() * 1e3)
 	for line := range strings.Lines(said.Text()) {
-		p.s.Notef("%s: %s", m.Text, strings.TrimSpace(line))
+		p.marker.out.Notef("%s: %s", m.Text, strings.TrimSpace(line))
 	}
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		p.s.Notef("%s: the command ended after %s with exit code 0", m.Text, took)
+		p.marker.out.Notef("%s: the command ended after %s with exit code 0", m.Text, took)
 	case ctx.Err() != nil:
 		p.warn("the command of the mark %q was ended after %s, since the run was over%s", m.Text, took, said.Suffix())
 	case limited.Err() != nil:

@@ -1,4 +1,0 @@
-package cli
-
-// markSignals does nothing: there is no such signal.
-func (s *session) markSignals() (stop func()) { return func() {} }
