@@ -16,6 +16,7 @@ import (
 	"warp/pkg/aggregate"
 	"warp/pkg/miniowarp"
 	"warp/pkg/oplog"
+	"warp/pkg/oplog/lines"
 	"warp/pkg/results"
 )
 
@@ -139,7 +140,7 @@ func (l *File) readAggregated(o aggregate.Options) (*results.Report, error) {
 	if l.rest != nil {
 		in = io.MultiReader(in, l.rest)
 	}
-	text, err := oplog.Decompress(in)
+	text, err := lines.Decompress(in)
 	if err != nil {
 		return nil, exit.Errorf("%s: %w", l.Name, err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"warp/pkg/diff"
 	"warp/pkg/miniowarp"
-	"warp/pkg/oplog"
+	"warp/pkg/oplog/lines"
 	"warp/pkg/report"
 	"warp/pkg/results"
 )
@@ -29,7 +29,7 @@ func readAggregated(tb testing.TB, path, op string) *results.Report {
 		tb.Skipf("the results of another implementation are not here: %v", err)
 	}
 	defer file.Close()
-	text, err := oplog.Decompress(file)
+	text, err := lines.Decompress(file)
 	if err != nil {
 		tb.Fatal(err)
 	}

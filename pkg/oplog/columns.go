@@ -80,7 +80,3 @@ func columnByName(name string) column {
 // MaxThread is the highest thread number that readers of the documented
 // columns can hold.
 const MaxThread = 1<<16 - 1
-
-// maxLine bounds what one row may take in memory. S3 keys end at 1 KiB, so a
-// longer line is damage or an attack.
-const maxLine = 1 << 20

@@ -2,12 +2,11 @@ package oplog
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math"
-	"math/bits"
 	"strings"
 
 	"warp/internal/wire"
+	"warp/pkg/oplog/field"
 )
 
 // A layout is an order of columns that fastRow can read.
@@ -33,16 +32,6 @@ func layoutOf(names string) layout {
 	return otherLayout
 }
 
-// fastRoom is how much text must follow the beginning of a field, so that its
-// first bytes can be read without a check for each. It is enough for a time
-// and its separator, or eight bytes more than a short number.
-const fastRoom = 40
-
-// noMatch is the place behind a field that is unlike the field of nearly all rows.
-// It is behind the end of all text, where nothing matches either, so that only
-// the last place of a row needs to be looked at.
-const noMatch = math.MaxInt / 2
-
 // fastRow reads the next line if it is a usual one: columns in their usual
 // order, no quotes, mostly the names of the line before and times of the same
 // second. It goes through the line once; parseRow first looks for its end, then
@@ -55,25 +44,25 @@ func (r *Reader) fastRow(rec *Record) bool {
 	if r.layout == otherLayout || r.pending {
 		return false
 	}
-	b := r.lines.buf[r.lines.pos:r.lines.end]
-	number, at := fastNumber(b, 0, '\t')
-	thread, at := fastNumber(b, at, '\t')
+	b := r.lines.Unread()
+	number, at := field.NextNumber(b, 0, '\t')
+	thread, at := field.NextNumber(b, at, '\t')
 	tpl := r.template(b, at)
 	*rec = Record{Run: r.header.Run, Thread: uint32(thread)}
 	at = r.fastHead(b, at, tpl)
 	key := r.fastHost(b, at, tpl, rec)
-	at = fastText(b, key)
+	at = field.NextText(b, key)
 	keyEnd := at - 1
 	rec.Err, at = fastName(&r.errs, b, at)
 	at = r.fastTimes(b, at)
 	end := r.fastTail(b, at, tpl, rec)
-	if end == noMatch || thread > math.MaxInt32 {
+	if end == field.NoMatch || thread > math.MaxInt32 {
 		return false
 	}
 	rec.Op, rec.Client, rec.Objects, rec.Start = tpl.op, tpl.client, tpl.objects, r.row.start
 	rec.Key = r.key(b[key:keyEnd])
 	r.row.number, r.row.numbered = number, true
-	r.lines.skip(end)
+	r.lines.Skip(end)
 	r.fast++
 	return true
 }
@@ -123,9 +112,9 @@ func (r *Reader) fastHead(b []byte, at int, tpl *rowTemplate) int {
 	tpl.head = tpl.head[:0]
 	op, next := fastName(&r.ops, b, at)
 	client, next := fastName(&r.clients, b, next)
-	objects, next := fastNumber(b, next, '\t')
-	if next == noMatch || op == "" {
-		return noMatch
+	objects, next := field.NextNumber(b, next, '\t')
+	if next == field.NoMatch || op == "" {
+		return field.NoMatch
 	}
 	if client == "" {
 		client = r.header.Client
@@ -143,11 +132,11 @@ func (r *Reader) fastHost(b []byte, at int, tpl *rowTemplate, rec *Record) int {
 		rec.Bytes, rec.Endpoint = tpl.bytes, tpl.endpoint
 		return at + n
 	}
-	bytes, next := fastNumber(b, at, '\t')
+	bytes, next := field.NextNumber(b, at, '\t')
 	rec.Bytes = int64(bytes)
 	rec.Endpoint, next = fastName(&r.endpoints, b, next)
 	tpl.host = tpl.host[:0]
-	if next == noMatch || next-at > maxTemplate {
+	if next == field.NoMatch || next-at > maxTemplate {
 		return next
 	}
 	if rec.Bytes == tpl.bytes && rec.Endpoint == tpl.endpoint {
@@ -167,24 +156,24 @@ func (r *Reader) fastTail(b []byte, at int, tpl *rowTemplate, rec *Record) (end 
 	var v tailValues
 	var status, retries, requests uint64
 	if r.layout == documented {
-		v.category, end = fastOptional(b, at, '\n')
+		v.category, end = field.NextOptional(b, at, '\n')
 	} else {
-		v.category, end = fastOptional(b, at, '\t')
-		rec.Due, end = r.fastTime(b, end)
-		status, end = fastOptional(b, end, '\t')
-		retries, end = fastOptional(b, end, '\t')
+		v.category, end = field.NextOptional(b, at, '\t')
+		rec.Due, end = r.time.Next(b, end)
+		status, end = field.NextOptional(b, end, '\t')
+		retries, end = field.NextOptional(b, end, '\t')
 		rec.Phases, end = fastPhases(b, end)
 		if r.layout == extended {
-			requests, end = fastOptional(b, end, '\n')
+			requests, end = field.NextOptional(b, end, '\n')
 		} else {
-			requests, end = fastOptional(b, end, '\t')
+			requests, end = field.NextOptional(b, end, '\t')
 			v.statement, end = r.statements.fast(b, end)
 		}
 	}
-	if end == noMatch || max(status, retries, requests) > math.MaxUint16 {
-		return noMatch
+	if end == field.NoMatch || max(status, retries, requests) > math.MaxUint16 {
+		return field.NoMatch
 	}
-	if rec.Due == noTime {
+	if rec.Due == field.NoTime {
 		rec.Due = 0
 	}
 	v.status, v.retries, v.requests = uint16(status), uint16(retries), uint16(requests)
@@ -196,174 +185,50 @@ func (r *Reader) fastTail(b []byte, at int, tpl *rowTemplate, rec *Record) (end 
 	return end
 }
 
-// fastTimes reads the columns from start to duration_ns into r.row. Most times
-// have nine digits and are in UTC, in the second of the time before; this is
-// timeParser.parseSameSecond, inlined.
+// fastTimes reads the columns from start to duration_ns into r.row.
 func (r *Reader) fastTimes(b []byte, at int) int {
-	t, p := &r.row, &r.time
+	t := &r.row
 	var times [4]int64
-	for i := range times {
-		if at > len(b)-fastRoom {
-			return noMatch
-		}
-		f := b[at : at+fastRoom]
-		if f[0] == '\t' {
-			times[i] = noTime
-			at++
-			continue
-		}
-		e := binary.LittleEndian
-		frac, ok := eightDigits(f[20:])
-		if last := f[28] - '0'; ok && last <= 9 && e.Uint16(f[29:]) == 'Z'|'\t'<<8 &&
-			e.Uint64(f) == p.words[0] && e.Uint64(f[8:]) == p.words[1] && e.Uint32(f[16:]) == uint32(p.words[2]) && p.words[0] != 0 {
-			times[i] = p.nanos + int64(frac)*10 + int64(last)
-			at += timeLength + 1
-			continue
-		}
-		times[i], at = r.parseAnyTime(b, at)
-	}
-	duration, at := fastNumber(b, at, '\t')
+	at = r.time.NextFour(b, at, &times)
+	duration, at := field.NextNumber(b, at, '\t')
 	t.start, t.first, t.last, t.end = times[0], times[1], times[2], times[3]
-	if t.start == noTime {
-		return noMatch
+	if t.start == field.NoTime {
+		return field.NoMatch
 	}
 	t.duration, t.hasDuration = int64(duration), true
-	t.hasFirst, t.hasLast, t.hasEnd = t.first != noTime, t.last != noTime, t.end != noTime
+	t.hasFirst, t.hasLast, t.hasEnd = t.first != field.NoTime, t.last != field.NoTime, t.end != field.NoTime
 	return at
-}
-
-// noTime is the value of an empty field. No time that can be read is that early.
-const noTime = math.MinInt64
-
-// fastTime reads a time that most rows do not have.
-func (r *Reader) fastTime(b []byte, at int) (ns int64, next int) {
-	if at > len(b)-fastRoom {
-		return 0, noMatch
-	}
-	f := b[at : at+fastRoom]
-	if f[0] == '\t' {
-		return noTime, at + 1
-	}
-	if ns, ok := r.time.parseSameSecond(f); ok && f[timeLength] == '\t' {
-		return ns, at + timeLength + 1
-	}
-	return r.parseAnyTime(b, at)
-}
-
-// parseAnyTime reads a time however it is written.
-func (r *Reader) parseAnyTime(b []byte, at int) (ns int64, next int) {
-	if ns, n := r.time.parseSameSecondShort(b[at : at+fastRoom]); n > 0 {
-		return ns, at + n
-	}
-	next = fastText(b, at)
-	if next == noMatch {
-		return 0, noMatch
-	}
-	ns, ok := r.time.parseAny(b[at : next-1])
-	if !ok {
-		return 0, noMatch
-	}
-	return ns, next
-}
-
-// fastNumber reads a number of up to eight digits.
-func fastNumber(b []byte, at int, sep byte) (v uint64, next int) {
-	if at > len(b)-fastRoom {
-		return 0, noMatch
-	}
-	b = b[at : at+fastRoom]
-	if b[1] == sep && b[0]-'0' <= 9 {
-		return uint64(b[0] - '0'), at + 2
-	}
-	v, n := shortNumber(b)
-	if n > 0 && b[n] == sep {
-		return v, at + n + 1
-	}
-	return longNumber(b, at, sep)
-}
-
-// fastOptional is fastNumber for a column that may be empty.
-func fastOptional(b []byte, at int, sep byte) (v uint64, next int) {
-	if at < len(b) && b[at] == sep {
-		return 0, at + 1
-	}
-	return fastNumber(b, at, sep)
-}
-
-// longNumber reads one of up to 18 digits, which cannot overflow.
-func longNumber(b []byte, at int, sep byte) (v uint64, next int) {
-	for i, c := range b[:19] {
-		if c == sep && i > 0 {
-			return v, at + i + 1
-		}
-		if c-'0' > 9 {
-			break
-		}
-		v = v*10 + uint64(c-'0')
-	}
-	return 0, noMatch
-}
-
-// shortNumber parses the digits at the beginning of b, eight at most, and
-// returns how many there are. It looks at all of them together, since a
-// processor cannot predict their number.
-func shortNumber(b []byte) (v uint64, n int) {
-	x := binary.LittleEndian.Uint64(b) ^ 0x3030303030303030 // digits are 0 to 9 now
-	other := (x + 0x7676767676767676 | x) & 0x8080808080808080
-	n = bits.TrailingZeros64(other) >> 3
-	return joinDigits(x << (64 - 8*n)), n
-}
-
-// fastText finds the end of a field without quotes and NULs.
-func fastText(b []byte, at int) (next int) {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for ; at <= len(b)-fastRoom; at += 8 {
-		x := binary.LittleEndian.Uint64(b[at:])
-		quote := x ^ ones*'"'
-		// Control characters up to carriage return, or a quote. The first of
-		// those that are marked is marked rightly.
-		found := ((x-ones*14) & ^x | (quote-ones) & ^quote) & highs
-		if found == 0 {
-			continue
-		}
-		at += bits.TrailingZeros64(found) >> 3
-		if b[at] == '\t' {
-			return at + 1
-		}
-		return noMatch
-	}
-	return noMatch
 }
 
 // fastName reads a name, mostly the one of the row before.
 func fastName(names *wire.Interner, b []byte, at int) (name string, next int) {
 	last := names.Last()
-	if at > len(b)-fastRoom-len(last) {
-		return "", noMatch
+	if at > len(b)-field.Room-len(last) {
+		return "", field.NoMatch
 	}
 	end := at + len(last)
 	if b[end] == '\t' && string(b[at:end]) == last {
 		return last, end + 1
 	}
-	next = fastText(b, at)
-	if next == noMatch {
-		return "", noMatch
+	next = field.NextText(b, at)
+	if next == field.NoMatch {
+		return "", field.NoMatch
 	}
 	return names.Get(b[at : next-1]), next
 }
 
 // fast reads the last column of a script's log, mostly the statement of the row before.
 func (p *statementParser) fast(b []byte, at int) (s Statement, next int) {
-	if at > len(b)-fastRoom {
-		return s, noMatch
+	if at > len(b)-field.Room {
+		return s, field.NoMatch
 	}
-	n := bytes.IndexByte(b[at:at+fastRoom], '\n')
+	n := bytes.IndexByte(b[at:at+field.Room], '\n')
 	if n < 0 {
-		return s, noMatch
+		return s, field.NoMatch
 	}
 	s, ok := p.parse(b[at : at+n])
 	if !ok {
-		return s, noMatch
+		return s, field.NoMatch
 	}
 	return s, at + n + 1
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"warp/pkg/oplog/field"
 )
 
 // bothWays reads a log with fastRow and without it, which must not differ in
@@ -135,7 +137,7 @@ func FuzzFastRow(f *testing.F) {
 		case 2:
 			names += statementColumn
 		}
-		room := strings.Repeat("\n", 2*fastRoom) // so that the last row may be fast, too
+		room := strings.Repeat("\n", 2*field.Room) // so that the last row may be fast, too
 		bothWays(t, []byte(names+"\n"+string(rows)+room))
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"time"
+
+	"warp/pkg/oplog/field"
 )
 
 // PhaseNames are the phases of an HTTP request, in their order. The first
@@ -45,7 +47,7 @@ func parsePhases(f []byte) (*Phases, bool) {
 			return nil, false
 		}
 		if len(text) > 0 {
-			n, ok := parseInt(text)
+			n, ok := field.ParseInt(text)
 			if !ok || n < 0 {
 				return nil, false
 			}
@@ -64,13 +66,13 @@ func fastPhases(b []byte, at int) (p *Phases, next int) {
 	if at < len(b) && b[at] == '\t' {
 		return nil, at + 1
 	}
-	next = fastText(b, at)
-	if next == noMatch {
-		return nil, noMatch
+	next = field.NextText(b, at)
+	if next == field.NoMatch {
+		return nil, field.NoMatch
 	}
 	p, ok := parsePhases(b[at : next-1])
 	if !ok {
-		return nil, noMatch
+		return nil, field.NoMatch
 	}
 	return p, next
 }

@@ -12,6 +12,8 @@ import (
 
 	"warp/internal/human"
 	"warp/internal/wire"
+	"warp/pkg/oplog/field"
+	"warp/pkg/oplog/lines"
 )
 
 // A Reader reads an op log of this or another implementation: zstd, gzip or
@@ -24,7 +26,7 @@ type Reader struct {
 	Prompt bool
 
 	name      string
-	lines     lineReader
+	lines     *lines.Reader
 	columns   []column
 	has       [numColumns]bool
 	header    Header
@@ -39,7 +41,7 @@ type Reader struct {
 	warnings  []string
 	file      *os.File // closed by Close where Open opened it
 
-	time      timeParser
+	time      field.TimeParser
 	ops       wire.Interner
 	clients   wire.Interner
 	endpoints wire.Interner
@@ -57,7 +59,7 @@ type Reader struct {
 	row        rowTimes
 	numbers    numberCheck
 	outside    int  // first_byte or last_byte outside of the request
-	pending    bool // lines.next was called ahead for the line in ahead
+	pending    bool // lines.Next was called ahead for the line in ahead
 	ahead      []byte
 	complete   bool // ahead has an end
 	done       error
@@ -113,13 +115,13 @@ func Open(path string) (*Reader, error) {
 // NewReader reads the log in r up to its first row, so that Header can be asked
 // for at once. Messages call the log name.
 func NewReader(r io.Reader, name string) (*Reader, error) {
-	src, err := openSource(r)
+	text, err := lines.NewReader(r)
 	if err != nil {
 		return nil, &ReadError{File: name, Err: err}
 	}
-	lr := &Reader{name: name, lines: lineReader{src: src, buf: make([]byte, lineBuffer)}}
+	lr := &Reader{name: name, lines: text}
 	if err := lr.readHead(); err != nil {
-		src.close()
+		text.Close()
 		return nil, err
 	}
 	return lr, nil
@@ -141,7 +143,7 @@ func (r *Reader) Warnings() []string { return r.warnings }
 
 // Close releases what reading needs. It does not close the reader given to NewReader.
 func (r *Reader) Close() error {
-	r.lines.src.close()
+	r.lines.Close()
 	if r.file != nil {
 		return r.file.Close()
 	}
@@ -150,12 +152,11 @@ func (r *Reader) Close() error {
 
 // readHead reads the column line and the comments before the first row.
 func (r *Reader) readHead() error {
-	r.lines.fill()
-	if b := bytes.TrimLeft(r.lines.buf[:r.lines.end], "\uFEFF \t\r\n"); len(b) > 0 && b[0] == '{' {
+	if b := bytes.TrimLeft(r.lines.Peek(), "\uFEFF \t\r\n"); len(b) > 0 && b[0] == '{' {
 		return &ReadError{File: r.name, Err: ErrAggregated}
 	}
 	for r.columns == nil {
-		line, complete, err := r.lines.next()
+		line, complete, err := r.lines.Next()
 		if err != nil {
 			return r.headError(err)
 		}
@@ -186,7 +187,7 @@ func (r *Reader) readHead() error {
 
 // noRow takes an empty line or a comment. One of warp without an end was cut off.
 func (r *Reader) noRow(line []byte, complete bool) {
-	if len(line) > 0 && (complete || r.lines.err == io.EOF && r.header.Warp == "") {
+	if len(line) > 0 && (complete || r.lines.Err() == io.EOF && r.header.Warp == "") {
 		r.comment(line)
 	}
 }
@@ -196,14 +197,14 @@ func (r *Reader) headError(err error) error {
 	switch {
 	case errors.Is(err, io.EOF):
 		err = errors.New("this is not an op log: it has no line with column names")
-	case errors.Is(err, errLongLine):
+	case errors.Is(err, lines.ErrLong):
 		err = errors.New("this is not an op log: the first line is not one of column names")
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		err = errors.New("the log was cut off before its first row")
 	default:
 		err = fmt.Errorf("this is not an op log, or its beginning is damaged: %w", err)
 	}
-	return &ReadError{File: r.name, Line: r.lines.line, Err: err}
+	return &ReadError{File: r.name, Line: r.lines.Number(), Err: err}
 }
 
 // readColumns finds out what is where.
@@ -211,15 +212,15 @@ func (r *Reader) readColumns(line []byte, complete bool) error {
 	names := strings.Split(string(line), "\t")
 	if len(names) < 3 || !utf8.Valid(line) || bytes.IndexByte(line, 0) >= 0 {
 		why := "this is not an op log: its first line is not one of tab-separated column names"
-		if !complete && r.lines.err != nil && r.lines.err != io.EOF {
+		if !complete && r.lines.Err() != nil && r.lines.Err() != io.EOF {
 			why = "the log was cut off in its first line"
 		}
-		return &ReadError{File: r.name, Line: r.lines.line, Err: errors.New(why)}
+		return &ReadError{File: r.name, Line: r.lines.Number(), Err: errors.New(why)}
 	}
 	for _, name := range names {
 		c := columnByName(strings.Trim(name, `"`))
 		if c != colUnknown && r.has[c] {
-			return &ReadError{r.name, r.lines.line, name, errors.New("the column is there twice")}
+			return &ReadError{r.name, r.lines.Number(), name, errors.New("the column is there twice")}
 		}
 		r.has[c] = true
 		r.columns = append(r.columns, c)
@@ -229,11 +230,11 @@ func (r *Reader) readColumns(line []byte, complete bool) error {
 	r.layout = layoutOf(string(line))
 	for _, c := range essential {
 		if !r.has[c] {
-			return &ReadError{r.name, r.lines.line, c.String(), errors.New("the column is missing")}
+			return &ReadError{r.name, r.lines.Number(), c.String(), errors.New("the column is missing")}
 		}
 	}
 	if !r.has[colEnd] && !r.has[colDuration] {
-		return &ReadError{r.name, r.lines.line, "end", errors.New("the column is missing, and so is duration_ns")}
+		return &ReadError{r.name, r.lines.Number(), "end", errors.New("the column is missing, and so is duration_ns")}
 	}
 	return nil
 }
@@ -304,7 +305,7 @@ func (r *Reader) Read(dst []Record) (int, error) {
 	for n < len(dst) && r.done == nil && r.keyBytes < 1<<20 {
 		if n == 0 {
 			r.window, r.marked = r.decided, len(r.marks)
-		} else if r.window != r.decided || r.marked != len(r.marks) || r.Prompt && !r.lines.ready() {
+		} else if r.window != r.decided || r.marked != len(r.marks) || r.Prompt && !r.lines.Ready() {
 			break
 		}
 		ok, err := r.readRow(&dst[n])
@@ -345,7 +346,7 @@ func (r *Reader) nextLine() (line []byte, complete bool, err error) {
 		r.pending = false
 		return r.ahead, r.complete, nil
 	}
-	line, complete, err = r.lines.next()
+	line, complete, err = r.lines.Next()
 	return trimCR(line), complete, err
 }
 
@@ -376,7 +377,7 @@ func (r *Reader) readRow(rec *Record) (ok bool, err error) {
 		r.noRow(line, complete)
 		return false, nil
 	}
-	if !complete && (r.lines.err != io.EOF || r.header.Warp != "") {
+	if !complete && (r.lines.Err() != io.EOF || r.header.Warp != "") {
 		return false, errCut // every line that warp writes has an end
 	}
 	if err := r.parseRow(line, rec); err != nil {
@@ -413,10 +414,10 @@ func (r *Reader) plausibleEnd() bool {
 // finish turns the end of the source into what Read returns from now on.
 func (r *Reader) finish(err error) {
 	var at *ReadError
-	if bad := r.lines.err; bad != nil && bad != io.EOF && (errors.Is(err, errCut) || errors.Is(err, io.ErrUnexpectedEOF)) && r.lines.src.more() {
+	if bad := r.lines.Err(); bad != nil && bad != io.EOF && (errors.Is(err, errCut) || errors.Is(err, io.ErrUnexpectedEOF)) && r.lines.More() {
 		err = bad
-		r.done = &ReadError{r.name, r.lines.line, "",
-			fmt.Errorf("the %s data is damaged after this line, and more follows: %w", r.lines.src.format, err)}
+		r.done = &ReadError{r.name, r.lines.Number(), "",
+			fmt.Errorf("the %s data is damaged after this line, and more follows: %w", r.lines.Format(), err)}
 		return
 	}
 	switch {
@@ -425,18 +426,18 @@ func (r *Reader) finish(err error) {
 		r.done = io.EOF
 	case errors.As(err, &at):
 		r.done = at
-	case errors.Is(err, errLongLine):
-		r.done = &ReadError{r.name, r.lines.line, "", err}
+	case errors.Is(err, lines.ErrLong):
+		r.done = &ReadError{r.name, r.lines.Number(), "", err}
 	default:
-		r.done = &ReadError{r.name, r.lines.line, "",
-			fmt.Errorf("the %s data is damaged after this line: %w", r.lines.src.format, err)}
+		r.done = &ReadError{r.name, r.lines.Number(), "",
+			fmt.Errorf("the %s data is damaged after this line: %w", r.lines.Format(), err)}
 	}
 }
 
 func (r *Reader) endWarnings(err error) {
 	switch {
 	case errors.Is(err, errCut), errors.Is(err, io.ErrUnexpectedEOF),
-		r.lines.err != nil && r.lines.err != io.EOF:
+		r.lines.Err() != nil && r.lines.Err() != io.EOF:
 		r.warn("the log was cut off; %s before that %s read", human.Plural(r.rows, "complete row"), human.Choose(r.rows, "is", "are"))
 	case r.header.Warp != "" && r.trailer.IsZero():
 		r.warn("the log has no closing line: its run was killed or its disk was full; %s up to there %s read", human.Plural(r.rows, "row"), human.Choose(r.rows, "is", "are"))

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/pkg/oplog/lines"
 )
 
 func TestRoundTrip(t *testing.T) {
@@ -303,7 +305,7 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Add("\"", "\r", "\"\"\"", "#", uint16(3), int64(-1e18), uint32(0), uint32(1), uint64(9), int64(0))
 	f.Fuzz(func(t *testing.T, op, endpoint, key, err string, thread uint16, start int64, first, rest uint32, cat uint64, due int64) {
 		const limit = 9e18
-		if op == "" || len(op)+len(endpoint)+len(key)+len(err) > maxLine/4 || start > limit || start < -limit || due > limit || due < -limit ||
+		if op == "" || len(op)+len(endpoint)+len(key)+len(err) > lines.Max/4 || start > limit || start < -limit || due > limit || due < -limit ||
 			strings.Contains(op+endpoint+key+err, "\x00") {
 			t.Skip()
 		}

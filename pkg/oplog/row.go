@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"warp/pkg/oplog/field"
+	"warp/pkg/oplog/lines"
 )
 
 // rowTimes are the times that a row has, and its number.
@@ -44,7 +47,7 @@ func (r *Reader) setFields(line []byte, rec *Record) error {
 		return r.setQuoted(line, rec)
 	}
 	ends := r.ends
-	n, nul := findTabs(line, ends[:len(ends)-1])
+	n, nul := field.Tabs(line, ends[:len(ends)-1])
 	if n != len(ends)-1 {
 		return r.wrongCount(n + 1)
 	}
@@ -123,7 +126,7 @@ func (r *Reader) splitQuoted(line []byte) ([][]byte, error) {
 		if len(fields) == len(r.columns) {
 			return nil, r.wrongCount(len(fields) + 1)
 		}
-		end := fieldEnd(line, at)
+		end := field.End(line, at)
 		fields = append(fields, line[at:end])
 		if end == len(line) {
 			break
@@ -136,38 +139,25 @@ func (r *Reader) splitQuoted(line []byte) ([][]byte, error) {
 	if bytes.IndexByte(line, 0) >= 0 {
 		return nil, r.nulError(fields)
 	}
-	return unquote(fields), nil
-}
-
-// fieldEnd finds the end of the field at the given place, in a line whose quotes are closed.
-func fieldEnd(line []byte, at int) int {
-	if at < len(line) && line[at] == '"' {
-		if end := closingQuote(line, at+1); end >= 0 {
-			return end + 1
-		}
-	}
-	if i := bytes.IndexByte(line[at:], '\t'); i >= 0 {
-		return at + i
-	}
-	return len(line)
+	return field.Unquote(fields), nil
 }
 
 // closeQuotes adds lines to the given one while a quoted field is open in it.
 // It looks at every byte once, however many lines a hostile log makes of it.
 func (r *Reader) closeQuotes(line []byte) ([]byte, error) {
-	first, field := r.lines.line, 0
-	for at := 0; ; field++ {
+	first, column := r.lines.Number(), 0
+	for at := 0; ; column++ {
 		if at < len(line) && line[at] == '"' {
 			from := at + 1
-			end := closingQuote(line, from)
+			end := field.ClosingQuote(line, from)
 			for end < 0 {
 				from = len(line)
-				longer, err := r.joinLine(first, field)
+				longer, err := r.joinLine(first, column)
 				if err != nil {
 					return nil, err
 				}
 				line = longer
-				end = closingQuote(line, from)
+				end = field.ClosingQuote(line, from)
 			}
 			at = end
 		}
@@ -179,61 +169,23 @@ func (r *Reader) closeQuotes(line []byte) ([]byte, error) {
 	}
 }
 
-// closingQuote finds the quote before a tab or the line's end.
-func closingQuote(line []byte, at int) int {
-	for at < len(line) {
-		i := bytes.IndexByte(line[at:], '"')
-		if i < 0 {
-			return -1
-		}
-		at += i
-		switch {
-		case at+1 == len(line) || line[at+1] == '\t':
-			return at
-		case line[at+1] == '"':
-			at += 2
-		default:
-			at++ // a stray quote within a quoted field
-		}
-	}
-	return -1
-}
-
-// unquote removes the quotes in place, after the line is split.
-func unquote(fields [][]byte) [][]byte {
-	for i, f := range fields {
-		if len(f) < 2 || f[0] != '"' {
-			continue
-		}
-		in, out := f[1:len(f)-1], f[1:1]
-		for k := 0; k < len(in); k++ {
-			if in[k] == '"' && k+1 < len(in) && in[k+1] == '"' {
-				k++
-			}
-			out = append(out, in[k])
-		}
-		fields[i] = out
-	}
-	return fields
-}
-
 // joinLine returns the line together with the one after it, since the given
 // field is still open in it.
-func (r *Reader) joinLine(first, field int) ([]byte, error) {
-	joined, complete, err := r.lines.join()
+func (r *Reader) joinLine(first, column int) ([]byte, error) {
+	joined, complete, err := r.lines.Join()
 	switch {
 	case err != nil:
-		return nil, &ReadError{r.name, first, r.columnName(field),
-			fmt.Errorf("a quote opens this field and does not close within %d bytes", maxLine)}
+		return nil, &ReadError{r.name, first, r.columnName(column),
+			fmt.Errorf("a quote opens this field and does not close within %d bytes", lines.Max)}
 	case !complete:
 		return nil, errCut
 	}
 	return trimCR(joined), nil
 }
 
-func (r *Reader) columnName(field int) string {
-	if field < len(r.columns) {
-		return r.columns[field].String()
+func (r *Reader) columnName(i int) string {
+	if i < len(r.columns) {
+		return r.columns[i].String()
 	}
 	return ""
 }
@@ -263,7 +215,7 @@ func (r *Reader) setField(rec *Record, c column, f []byte) bool {
 		rec.Statement = statement
 		return ok
 	case colNumber:
-		r.row.number, r.row.numbered = parseUint(f, math.MaxInt64)
+		r.row.number, r.row.numbered = field.ParseUint(f, math.MaxInt64)
 	case colPhases:
 		phases, ok := parsePhases(f)
 		rec.Phases = phases
@@ -279,7 +231,7 @@ func (r *Reader) setTime(rec *Record, c column, f []byte) (ok bool) {
 	if len(f) == 0 {
 		return c != colStart
 	}
-	ns, ok := r.time.parse(f)
+	ns, ok := r.time.Parse(f)
 	r.keepTime(rec, c, ns)
 	return ok
 }
@@ -304,11 +256,11 @@ func (r *Reader) setNumber(rec *Record, c column, f []byte) bool {
 		return c >= colDuration
 	}
 	if c == colCategory {
-		n, ok := parseUint(f, math.MaxUint64)
+		n, ok := field.ParseUint(f, math.MaxUint64)
 		rec.Category = n
 		return ok
 	}
-	n, ok := parseInt(f)
+	n, ok := field.ParseInt(f)
 	return ok && r.keepNumber(rec, c, uint64(n))
 }
 
@@ -380,7 +332,7 @@ func (r *Reader) offset(rec *Record, ns int64) time.Duration {
 }
 
 func (r *Reader) rowError(c column, format string, args ...any) error {
-	return &ReadError{r.name, r.lines.line, c.String(), fmt.Errorf(format, args...)}
+	return &ReadError{r.name, r.lines.Number(), c.String(), fmt.Errorf(format, args...)}
 }
 
 // badField says what is wrong with a field that setField refused.

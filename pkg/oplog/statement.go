@@ -3,6 +3,8 @@ package oplog
 import (
 	"fmt"
 	"strconv"
+
+	"warp/pkg/oplog/field"
 )
 
 // A Statement is the part of a script that a request belongs to. The zero
@@ -48,7 +50,7 @@ func parseStatement(f []byte) (s Statement, ok bool) {
 	if n := len(f) - len(warmUpSuffix); n > 0 && string(f[n:]) == warmUpSuffix {
 		f, s.WarmUp = f[:n], true
 	}
-	n, ok := parseUint(f, 1<<16-1)
+	n, ok := field.ParseUint(f, 1<<16-1)
 	s.Number = uint16(n)
 	return s, ok && n > 0
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 
+	"warp/pkg/oplog/lines"
+
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -152,7 +154,7 @@ func (w *Writer) comment(v any) error {
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("writing the op log: %w", err)
 	}
-	if b.Len() > maxLine-2 {
+	if b.Len() > lines.Max-2 {
 		return fmt.Errorf("writing the op log: a comment of %d bytes is more than a reader accepts", b.Len())
 	}
 	w.buf = append(append(w.buf, "# "...), b.Bytes()...) // Encode has ended the line

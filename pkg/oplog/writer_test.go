@@ -44,29 +44,6 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// What needs quotes gets them wherever in a field it stands, and nothing else does.
-func TestQuotesWhereNeeded(t *testing.T) {
-	t.Parallel()
-	for c := range 256 {
-		for at := range 20 {
-			s := []byte(strings.Repeat("k", 20))
-			s[at] = byte(c)
-			want := string(s)
-			switch c {
-			case '\t', '\n', '\r':
-				want = `"` + want + `"`
-			case '"':
-				want = `"` + strings.ReplaceAll(want, `"`, `""`) + `"`
-			case 0:
-				want = strings.ReplaceAll(want, "\x00", "\uFFFD")
-			}
-			if got := string(appendText(nil, string(s))); got != want {
-				t.Errorf("%q instead of %q", got, want)
-			}
-		}
-	}
-}
-
 // What we write must be what a plain CSV reader makes of it, apart from the
 // carriage return that Go's drops before a line feed.
 func TestPlainCSVReaderAgrees(t *testing.T) {

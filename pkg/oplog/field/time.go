@@ -1,15 +1,14 @@
-package oplog
+package field
 
 import (
 	"encoding/binary"
 	"math"
-	"math/bits"
 	"time"
 )
 
-// A timeParser reads RFC 3339. The times of a row mostly share their second,
-// and neighbouring rows their minute, so it keeps both.
-type timeParser struct {
+// A TimeParser parses RFC 3339. The times of a row mostly share their second,
+// and neighbouring rows their minute, so it remembers both.
+type TimeParser struct {
 	minute [17]byte // "2006-01-02T15:04:" that base belongs to
 	base   int64    // unix seconds of that minute in UTC
 	valid  bool
@@ -19,8 +18,8 @@ type timeParser struct {
 
 const timeLength = len("2006-01-02T15:04:05.999999999Z")
 
-// parse returns unix nanoseconds.
-func (p *timeParser) parse(b []byte) (int64, bool) {
+// Parse parses a time and returns it in unix nanoseconds.
+func (p *TimeParser) Parse(b []byte) (int64, bool) {
 	if len(b) == timeLength {
 		if ns, ok := p.parseSameSecond(b); ok {
 			return ns, true
@@ -30,7 +29,7 @@ func (p *timeParser) parse(b []byte) (int64, bool) {
 }
 
 // parseSameSecond parses a time in the second of the time before.
-func (p *timeParser) parseSameSecond(b []byte) (int64, bool) {
+func (p *TimeParser) parseSameSecond(b []byte) (int64, bool) {
 	_ = b[timeLength-1]
 	if !p.sameSecond(b) || b[timeLength-1] != 'Z' {
 		return 0, false
@@ -41,7 +40,7 @@ func (p *timeParser) parseSameSecond(b []byte) (int64, bool) {
 }
 
 // sameSecond reports whether a time is, up to its point, in the second of the time before.
-func (p *timeParser) sameSecond(b []byte) bool {
+func (p *TimeParser) sameSecond(b []byte) bool {
 	return binary.LittleEndian.Uint64(b) == p.words[0] && binary.LittleEndian.Uint64(b[8:]) == p.words[1] &&
 		binary.LittleEndian.Uint32(b[16:]) == uint32(p.words[2]) && p.words[0] != 0
 }
@@ -49,8 +48,8 @@ func (p *timeParser) sameSecond(b []byte) bool {
 // parseSameSecondShort parses a time in that second without trailing zeros, as
 // many implementations write it, and the tab after it. It returns the length of
 // both, 0 for any other time.
-func (p *timeParser) parseSameSecondShort(b []byte) (ns int64, n int) {
-	_ = b[fastRoom-1]
+func (p *TimeParser) parseSameSecondShort(b []byte) (ns int64, n int) {
+	_ = b[Room-1]
 	if !p.sameSecond(b) {
 		return 0, 0
 	}
@@ -64,7 +63,7 @@ func (p *timeParser) parseSameSecondShort(b []byte) (ns int64, n int) {
 var tenTo = [...]int64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 
 // parseAny parses a time with any number of digits and any zone.
-func (p *timeParser) parseAny(b []byte) (int64, bool) {
+func (p *TimeParser) parseAny(b []byte) (int64, bool) {
 	const shortest = len("2006-01-02T15:04:05Z")
 	if len(b) < shortest {
 		return 0, false
@@ -116,60 +115,8 @@ func parseFraction(b []byte, i int) (frac int64, end int, ok bool) {
 	return frac, i, true
 }
 
-// eightDigits parses eight decimal digits at once: neighbouring digits are
-// joined to pairs, pairs to fours, fours to the number.
-func eightDigits(b []byte) (uint64, bool) {
-	x := binary.LittleEndian.Uint64(b)
-	const sixes, high = 0x0606060606060606, 0xf0f0f0f0f0f0f0f0
-	if x&high != 0x3030303030303030 || (x+sixes)&high != 0x3030303030303030 {
-		return 0, false
-	}
-	return joinDigits(x & 0x0f0f0f0f0f0f0f0f), true
-}
-
-// joinDigits makes a number of eight bytes that are its digits, the first one lowest.
-func joinDigits(x uint64) uint64 {
-	x = (x*10 + x>>8) & 0x00ff00ff00ff00ff
-	x = (x*100 + x>>16) & 0x0000ffff0000ffff
-	return (x*10_000 + x>>32) & 0xffffffff
-}
-
-// findTabs stores the places of the tabs of line in at, as many as it has room
-// for, and returns their number and whether there is a NUL. It looks at eight
-// bytes together, for bytes below ten.
-func findTabs(line []byte, at []int) (n int, nul bool) {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	i := 0
-	for ; i+8 <= len(line); i += 8 {
-		x := binary.LittleEndian.Uint64(line[i:])
-		// A byte after one below ten may be marked wrongly, so each is looked at.
-		for low := (x - ones*10) & ^x & highs; low != 0; low &= low - 1 {
-			k := i + bits.TrailingZeros64(low)>>3
-			if c := line[k]; c == '\t' {
-				if n < len(at) {
-					at[n] = k
-				}
-				n++
-			} else if c == 0 {
-				nul = true
-			}
-		}
-	}
-	for ; i < len(line); i++ {
-		if c := line[i]; c == '\t' {
-			if n < len(at) {
-				at[n] = i
-			}
-			n++
-		} else if c == 0 {
-			nul = true
-		}
-	}
-	return n, nul
-}
-
 // setMinute parses the date, hour and minute.
-func (p *timeParser) setMinute(b []byte) bool {
+func (p *TimeParser) setMinute(b []byte) bool {
 	p.valid = false
 	if b[4] != '-' || b[7] != '-' || b[10] != 'T' || b[13] != ':' || b[16] != ':' {
 		return false
@@ -221,39 +168,90 @@ func twoDigits(b []byte) (int, bool) {
 	return int(d1)*10 + int(d0), d1 <= 9 && d0 <= 9
 }
 
-// parseUint parses decimal digits up to limit.
-func parseUint(b []byte, limit uint64) (uint64, bool) {
-	if len(b) == 0 || len(b) > 20 {
-		return 0, false
+// NoTime is the value of an empty field. No valid time is that early.
+const NoTime = math.MinInt64
+
+// Next reads the time at a place, [NoTime] where the field is empty.
+func (p *TimeParser) Next(b []byte, at int) (ns int64, next int) {
+	if at > len(b)-Room {
+		return 0, NoMatch
 	}
-	var n uint64
-	for _, c := range b {
-		d := uint64(c - '0')
-		if d > 9 || n > (math.MaxUint64-d)/10 {
-			return 0, false
-		}
-		n = n*10 + d
+	f := b[at : at+Room]
+	if f[0] == '\t' {
+		return NoTime, at + 1
 	}
-	return n, n <= limit
+	if ns, ok := p.parseSameSecond(f); ok && f[timeLength] == '\t' {
+		return ns, at + timeLength + 1
+	}
+	return p.nextOther(b, at)
 }
 
-// parseInt parses a decimal number that fits 63 bits and is not negative:
-// no column of a log can honestly be below zero.
-func parseInt(b []byte) (int64, bool) {
-	if len(b) > 18 { // rare, and the only ones that can overflow
-		n, ok := parseUint(b, math.MaxInt64)
-		return int64(n), ok
-	}
-	if len(b) == 0 {
-		return 0, false
-	}
-	var n int64
-	for _, c := range b {
-		d := c - '0'
-		if d > 9 {
-			return 0, false
+// NextFour reads four times. Most have nine digits and are in UTC, in the second
+// of the time before; the loop is parseSameSecond, inlined.
+func (p *TimeParser) NextFour(b []byte, at int, times *[4]int64) (next int) {
+	for i := range times {
+		if at > len(b)-Room {
+			return NoMatch
 		}
-		n = n*10 + int64(d)
+		f := b[at : at+Room]
+		if f[0] == '\t' {
+			times[i] = NoTime
+			at++
+			continue
+		}
+		e := binary.LittleEndian
+		frac, ok := eightDigits(f[20:])
+		if last := f[28] - '0'; ok && last <= 9 && e.Uint16(f[29:]) == 'Z'|'\t'<<8 &&
+			e.Uint64(f) == p.words[0] && e.Uint64(f[8:]) == p.words[1] && e.Uint32(f[16:]) == uint32(p.words[2]) && p.words[0] != 0 {
+			times[i] = p.nanos + int64(frac)*10 + int64(last)
+			at += timeLength + 1
+			continue
+		}
+		times[i], at = p.nextOther(b, at)
 	}
-	return n, true
+	return at
+}
+
+// nextOther reads a time in any form.
+func (p *TimeParser) nextOther(b []byte, at int) (ns int64, next int) {
+	if ns, n := p.parseSameSecondShort(b[at : at+Room]); n > 0 {
+		return ns, at + n
+	}
+	next = NextText(b, at)
+	if next == NoMatch {
+		return 0, NoMatch
+	}
+	ns, ok := p.parseAny(b[at : next-1])
+	if !ok {
+		return 0, NoMatch
+	}
+	return ns, next
+}
+
+// A TimeFormatter appends times as RFC 3339 in UTC, always with nine digits, so
+// that a column of times sorts as text. The four times of a row mostly share
+// their second, so it remembers the text of the last second.
+type TimeFormatter struct {
+	second int64
+	text   [timeLength]byte // of that second; 0 where there is none yet
+}
+
+// Append appends a time, given in unix nanoseconds.
+func (f *TimeFormatter) Append(b []byte, ns int64) []byte {
+	second := ns / 1e9
+	frac := ns - second*1e9
+	if frac < 0 {
+		second--
+		frac += 1e9
+	}
+	if second != f.second || f.text[0] == 0 {
+		f.second = second
+		time.Unix(second, 0).UTC().AppendFormat(f.text[:0], "2006-01-02T15:04:05.000000000Z")
+	}
+	b = append(b, f.text[:]...)
+	digits := b[len(b)-len("999999999Z"):]
+	hi := uint32(frac) / 1e8
+	digits[0] = byte('0' + hi)
+	binary.LittleEndian.PutUint64(digits[1:], eightBytes(uint32(frac)-hi*1e8))
+	return b
 }
