@@ -18,6 +18,7 @@ import (
 	"warp/cli/newfile"
 	"warp/internal/human"
 	"warp/pkg/bench"
+	"warp/pkg/bench/recording"
 	"warp/pkg/generator"
 	"warp/pkg/lease"
 	"warp/pkg/sink"
@@ -183,8 +184,8 @@ func (l *aisloaderLoad) open(ctx context.Context) error {
 	return l.localLoad.open(ctx)
 }
 
-func (l *aisloaderLoad) run(ctx context.Context, sinks []bench.Sink) error {
-	return l.localLoad.run(ctx, append([]bench.Sink{l.table}, sinks...))
+func (l *aisloaderLoad) run(ctx context.Context, sinks []recording.Sink) error {
+	return l.localLoad.run(ctx, append([]recording.Sink{l.table}, sinks...))
 }
 
 // report completes the log and the table.

@@ -14,7 +14,7 @@ import (
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
-	"warp/pkg/bench"
+	"warp/pkg/bench/recording"
 	"warp/pkg/sink"
 )
 
@@ -137,7 +137,7 @@ func (f *exportFlags) openPrometheus(s *session, instance string, clients func()
 	return p, nil
 }
 
-func (all *exports) sinks() (sinks []bench.Sink) {
+func (all *exports) sinks() (sinks []recording.Sink) {
 	if all.Exports == nil {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench"
+	"warp/pkg/bench/recording"
 	"warp/pkg/fleet"
 	"warp/pkg/fleet/protocol"
 	"warp/pkg/monitor"
@@ -192,7 +193,7 @@ func (l *fleetLoad) watch() (stop func()) {
 }
 
 // run measures, and brings the logs together. The clients have sinks of their own.
-func (l *fleetLoad) run(ctx context.Context, _ []bench.Sink) error {
+func (l *fleetLoad) run(ctx context.Context, _ []recording.Sink) error {
 	stop := l.watch()
 	err := l.fleet.Prepare(ctx, *l.plan)
 	stop()

@@ -10,6 +10,7 @@ import (
 	"warp/cli/target"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
+	"warp/pkg/bench/recording"
 	"warp/pkg/monitor"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
@@ -54,7 +55,7 @@ func (l *localLoad) open(ctx context.Context) error {
 	return nil
 }
 
-func (l *localLoad) run(ctx context.Context, sinks []bench.Sink) error {
+func (l *localLoad) run(ctx context.Context, sinks []recording.Sink) error {
 	own, err := l.sinks()
 	if err != nil {
 		return err
@@ -64,14 +65,14 @@ func (l *localLoad) run(ctx context.Context, sinks []bench.Sink) error {
 }
 
 // sinks are the log and the figures of this run. Those that look at figures come after those that count.
-func (l *localLoad) sinks() ([]bench.Sink, error) {
+func (l *localLoad) sinks() ([]recording.Sink, error) {
 	f := l.s.flags
 	o := f.analysis.options()
 	if !f.stress && needsLog(o) {
 		o.Verbose = false // its memory would grow during the run
 	}
 	l.summary = aggregate.NewSummary(o)
-	sinks := []bench.Sink{&l.live, l.summary}
+	sinks := []recording.Sink{&l.live, l.summary}
 	if f.autoterm.on {
 		sinks = append(sinks, &autoterm{live: l.snapshot, finish: l.runner.Finish, flags: &f.autoterm})
 	}

@@ -8,6 +8,7 @@ import (
 	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench"
+	"warp/pkg/bench/recording"
 	"warp/pkg/monitor"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
@@ -48,7 +49,7 @@ func scriptPlan(bucket string, statements int) string {
 	return "bucket " + bucket + ": runs " + human.Plural(statements, "statement") + order + "; objects stay unless a DELETE removes them"
 }
 
-func (l *scriptLoad) run(ctx context.Context, sinks []bench.Sink) error {
+func (l *scriptLoad) run(ctx context.Context, sinks []recording.Sink) error {
 	header := l.s.header(l.target.Client.EngineName())
 	for _, statement := range l.statements {
 		header.Statements = append(header.Statements, statement.Text)
@@ -59,7 +60,7 @@ func (l *scriptLoad) run(ctx context.Context, sinks []bench.Sink) error {
 	}
 	l.table.ShowSettings(&l.s.flags.target, l.target.Client)
 	endProfiles := l.s.profile()
-	l.out = l.script.Run(ctx, append([]bench.Sink{l.table, l.log}, sinks...)...)
+	l.out = l.script.Run(ctx, append([]recording.Sink{l.table, l.log}, sinks...)...)
 	l.s.saveServerProfiles()
 	endProfiles()
 	if note := l.table.Skipped(); note != "" {

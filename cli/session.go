@@ -16,6 +16,7 @@ import (
 	"warp/internal/runsocket"
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
+	"warp/pkg/bench/recording"
 	"warp/pkg/monitor"
 	"warp/pkg/oplog"
 	"warp/pkg/results"
@@ -50,7 +51,7 @@ type load interface {
 	// open reaches the store or the clients, and says what is going to happen. Whatever would fail at once, fails here.
 	open(ctx context.Context) error
 	// run prepares and measures. The sinks get all rows, unless that is up to clients.
-	run(ctx context.Context, sinks []bench.Sink) error
+	run(ctx context.Context, sinks []recording.Sink) error
 	// endRows waits until all rows of --stdout have been handed on.
 	endRows() error
 	// outcome is how the run ended. It has run, and all rows have ended.

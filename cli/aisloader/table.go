@@ -14,7 +14,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// A Table is a bench.Sink and a bench.Watcher that adds up the requests of a run.
+// A Table is a recording.Sink and a recording.Watcher that adds up the requests of a run.
 type Table struct {
 	out  io.Writer
 	json bool

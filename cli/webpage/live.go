@@ -8,7 +8,7 @@ import (
 	"warp/cli/command"
 	"warp/cli/marks"
 	"warp/pkg/aggregate"
-	"warp/pkg/bench"
+	"warp/pkg/bench/recording"
 	"warp/pkg/monitor"
 	"warp/pkg/oplog"
 	"warp/pkg/report/page"
@@ -70,7 +70,7 @@ func (f *Flags) Open(run Run) (*Page, error) {
 
 // Feed returns a sink that shows the figures of a summary, which is written to
 // right before.
-func (p *Page) Feed(summary *aggregate.Summary, header oplog.Header) bench.Sink {
+func (p *Page) Feed(summary *aggregate.Summary, header oplog.Header) recording.Sink {
 	p.feed = newFeed(p.server, summary, header)
 	return p.feed
 }

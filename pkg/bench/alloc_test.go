@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"warp/pkg/bench/recording"
 	"warp/pkg/generator"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
@@ -93,12 +94,11 @@ func testWorker(t testing.TB, addr string) *Worker {
 		t.Fatal(err)
 	}
 	o := &Options{RunID: "run", ClientID: "client"}
-	run := newRun(context.Background(), o, client, newTracing(o))
-	run.chunkLimit = 1 << 20
-	col := startCollector([]Sink{nowhere{}}, run.window, run.abort)
-	t.Cleanup(func() { col.close(); run.cancel() })
+	run := newRun(context.Background(), o, client, newTracing(o), nil)
+	run.record([]recording.Sink{nowhere{}})
+	t.Cleanup(func() { run.records.Close(); run.cancel() })
 	env := &Env{Client: client, Bucket: "bucket", Names: generator.NewNames("warp-1/", 1, generator.Layout{})}
-	return &Worker{Env: env, run: run, Rand: generator.Rand(1, "worker", 0), body: payload.NewReader(), check: newVerifier(VerifyETag, payload), queue: col.newQueue(0)}
+	return &Worker{Env: env, run: run, Rand: generator.Rand(1, "worker", 0), body: payload.NewReader(), check: newVerifier(VerifyETag, payload), queue: run.records.NewQueue(0)}
 }
 
 // steps are the requests that must not make garbage.

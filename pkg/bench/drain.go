@@ -103,12 +103,13 @@ func (d *drain) unfinishedNote(n int64) string {
 	return fmt.Sprintf("%s in parts given up, not complete %s; only the parts count", human.Plural(n, "object"), when)
 }
 
-// drainLength returns how long to wait for outstanding requests.
-func (u *run) drainLength() time.Duration {
-	if u.opts.Drain > 0 {
-		return u.opts.Drain
+// drainLength returns how long to wait for outstanding requests, given the longest
+// request so far.
+func (o *Options) drainLength(longest time.Duration) time.Duration {
+	if o.Drain > 0 {
+		return o.Drain
 	}
-	return max(minDrain, 2*time.Duration(u.longest.Load()))
+	return max(minDrain, 2*longest)
 }
 
 // measuring begins the part of the run in which outstanding requests are waited
@@ -126,7 +127,7 @@ func (u *run) measuring() (ended func()) {
 
 // startDrain limits the time that outstanding requests have to finish.
 func (u *run) startDrain() {
-	length := u.drainLength()
+	length := u.opts.drainLength(u.records.Longest())
 	if !u.drain.length.CompareAndSwap(0, int64(length)) {
 		return
 	}
@@ -143,7 +144,7 @@ func (u *run) interrupt() {
 		u.cut(errCutOff)
 		return
 	}
-	u.window.end(u.unixNano(time.Now()))
+	u.window.End(u.unixNano(time.Now()))
 	u.drain.after(interruptDrain, func() { u.cut(errCutOff) })
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"warp/internal/teststore"
 	"warp/pkg/bench"
+	"warp/pkg/bench/recording"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
 	"warp/pkg/store"
@@ -115,13 +116,13 @@ func runOn(t *testing.T, target *teststore.Store, cfg store.Config, name string,
 }
 
 // runWith wants a run without errors; its rows go to further sinks as well.
-func runWith(t *testing.T, target *teststore.Store, cfg store.Config, name string, op bench.Op, sinks ...bench.Sink) {
+func runWith(t *testing.T, target *teststore.Store, cfg store.Config, name string, op bench.Op, sinks ...recording.Sink) {
 	t.Helper()
 	runFor(t, 300*time.Millisecond, target, cfg, name, op, sinks...)
 }
 
 // runFor is runWith for what takes longer on a busy machine.
-func runFor(t *testing.T, duration time.Duration, target *teststore.Store, cfg store.Config, name string, op bench.Op, sinks ...bench.Sink) {
+func runFor(t *testing.T, duration time.Duration, target *teststore.Store, cfg store.Config, name string, op bench.Op, sinks ...recording.Sink) {
 	t.Helper()
 	cfg.Hosts = []store.Address{{Name: target.Endpoint}}
 	cfg.TLS, cfg.CAFile = target.CAFile != "", target.CAFile

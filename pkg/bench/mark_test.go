@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/pkg/bench/recording"
 	"warp/pkg/oplog"
 )
 
@@ -47,7 +48,7 @@ func TestMarksAreInOrderWithTheRows(t *testing.T) {
 				switch _, err := r.Mark("disk pulled"); {
 				case err == nil:
 					set.Add(1)
-				case errors.Is(err, ErrTooManyMarks):
+				case errors.Is(err, recording.ErrTooManyMarks):
 					refused.Add(1)
 				default:
 					t.Error(err)

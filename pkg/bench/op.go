@@ -9,8 +9,6 @@ package bench
 import (
 	"context"
 	"errors"
-
-	"warp/pkg/oplog"
 )
 
 // An Op is one kind of benchmark.
@@ -40,27 +38,6 @@ type done string
 func (d done) Error() string { return string(d) }
 
 func (d done) Is(target error) bool { return target == ErrDone }
-
-// A Sink takes batches of records, from one goroutine.
-type Sink interface {
-	Write([]oplog.Record) error
-	// Flush makes everything written so far safe; it is called every second.
-	Flush() error
-}
-
-// A Watcher is a Sink that receives the number of requests in flight by operation,
-// right before each Flush.
-type Watcher interface {
-	InFlight(byOp map[string]int)
-}
-
-// A WindowSink is a Sink that receives the window of the run. SetWindow is called
-// in order with the rows, once for each instant that the run has decided on: rows
-// of the measured part come after Start, and a row that ended after an instant
-// comes after that instant. A script has no window.
-type WindowSink interface {
-	SetWindow(oplog.Window) error
-}
 
 // Progress receives the progress of the phases before and after the measured run.
 type Progress interface {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"warp/pkg/bench/pacing"
+	"warp/pkg/bench/recording"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 	"warp/pkg/store"
@@ -30,17 +31,17 @@ type run struct {
 
 	stopPacing context.CancelFunc
 
-	pacer      *pacing.Pacer // nil in a closed loop
-	deadline   time.Time
-	unbounded  bool    // the number of requests at a time has no limit
-	budget     *budget // nil without a limit and during the preparation
-	meter      *hostload.Meter
-	hashed     int64 // bytes of payload, for signatures
-	load       *hostload.Load
-	unsent     *oplog.Unsent
-	chunkLimit int64
-	window     *window
-	longest    *atomic.Int64 // request so far, in ns; the collector's
+	pacer       *pacing.Pacer // nil in a closed loop
+	deadline    time.Time
+	unbounded   bool    // the number of requests at a time has no limit
+	budget      *budget // nil without a limit and during the preparation
+	meter       *hostload.Meter
+	hashed      int64 // bytes of payload, for signatures
+	load        *hostload.Load
+	unsent      *oplog.Unsent
+	window      *recording.Window
+	coordinator recording.Coordinator // nil = this process decides on the window
+	records     *recording.Collector
 
 	sent   atomic.Int64
 	failed atomic.Int64
@@ -57,21 +58,23 @@ type run struct {
 	why   done // why nothing was left to do; "" = unknown
 }
 
-func newRun(ctx context.Context, o *Options, target *store.Client, t *tracing) *run {
-	u := &run{id: o.RunID, client: o.ClientID, opts: o, store: target, started: time.Now(), tracing: t}
+func newRun(ctx context.Context, o *Options, target *store.Client, t *tracing, c recording.Coordinator) *run {
+	u := &run{id: o.RunID, client: o.ClientID, opts: o, store: target, started: time.Now(), tracing: t, coordinator: c}
 	u.base = u.started.UnixNano()
-	u.window = newWindow(func() int64 { return u.unixNano(time.Now()) }, nil)
-	u.longest = new(atomic.Int64)
+	u.window = recording.NewWindow(func() int64 { return u.unixNano(time.Now()) }, c)
 	u.live(ctx)
 	u.meter = hostload.NewMeter(u.steering, target.Endpoints(), target.Connections)
 	return u
 }
 
+// record starts to pass the records of the workers to the sinks. outcome ends it.
+func (u *run) record(sinks []recording.Sink) { u.records = recording.Start(sinks, u.window, u.abort) }
+
 // part begins a part of the run with separate contexts, so that requests of one
 // part can be cut off alone. join ends it.
 func (u *run) part() *run {
 	p := &run{id: u.id, client: u.client, opts: u.opts, store: u.store, started: u.started, base: u.base, meter: u.meter, tracing: u.tracing,
-		window: u.window, longest: u.longest}
+		window: u.window, records: u.records}
 	p.sent.Store(u.sent.Load())
 	p.failed.Store(u.failed.Load())
 	p.live(u.steering)
@@ -131,8 +134,8 @@ func (u *run) countRequest(err error) {
 // begin starts the measured part of the run.
 func (u *run) begin(now time.Time) (err error) {
 	u.meter.Start()
-	u.window.start(u.unixNano(now), warmUp{
-		workers: u.opts.Concurrency, openLoop: u.opts.Rate > 0, min: u.opts.Warmup, max: warmUpBound(u.opts.Duration),
+	u.window.Start(u.unixNano(now), recording.WarmUp{
+		Workers: u.opts.Concurrency, OpenLoop: u.opts.Rate > 0, Min: u.opts.Warmup, Max: maxWarmUp(u.opts.Duration),
 	})
 	u.hashed = u.store.HashedPayload()
 	if u.opts.MaxObjects > 0 || u.opts.TotalSize > 0 {
@@ -140,7 +143,7 @@ func (u *run) begin(now time.Time) (err error) {
 	}
 	if u.opts.Duration > 0 {
 		u.deadline = now.Add(u.opts.Duration)
-		u.window.end(u.unixNano(u.deadline))
+		u.window.End(u.unixNano(u.deadline))
 	}
 	if u.opts.Rate > 0 {
 		if u.pacer, err = pacing.New(u.opts.Rate, now, u.deadline); err == nil {
@@ -165,17 +168,17 @@ func (u *run) end() error {
 
 // awaitEnd waits until the window has ended.
 func (u *run) awaitEnd() error {
-	if u.window.coordinator == nil {
-		u.window.end(u.unixNano(time.Now()))
+	if u.coordinator == nil {
+		u.window.End(u.unixNano(time.Now()))
 		return nil
 	}
 	late := time.Now().Add(coordinatorTimeout)
-	err := u.window.undecided()
-	for ; err != nil && !u.stopped() && time.Now().Before(late); err = u.window.undecided() {
-		pause(u.steering, warmInterval)
+	err := u.window.Undecided()
+	for ; err != nil && !u.stopped() && time.Now().Before(late); err = u.window.Undecided() {
+		pause(u.steering, 10*time.Millisecond)
 	}
 	if u.stopped() {
-		u.window.end(u.unixNano(time.Now()))
+		u.window.End(u.unixNano(time.Now()))
 		return nil
 	}
 	return err
@@ -188,7 +191,7 @@ const coordinatorTimeout = 15 * time.Second
 // countUnsent counts the arrivals that were due in the window and that no worker
 // has taken. A window without begin is the whole run.
 func (u *run) countUnsent(drained time.Time) {
-	from, to := u.window.span()
+	from, to := u.window.Span()
 	first, n := u.pacer.Unsent(u.timeOf(from), u.timeOf(to))
 	if n == 0 {
 		return
@@ -251,8 +254,8 @@ func (u *run) rest(w *Worker) {
 // nothingLeft is called when a worker has nothing left to do. Others may still get
 // claims that are returned.
 func (u *run) nothingLeft() {
-	if c := u.window.coordinator; c == nil {
-		u.window.end(u.unixNano(time.Now()))
+	if c := u.coordinator; c == nil {
+		u.window.End(u.unixNano(time.Now()))
 	} else if !u.endReported.Swap(true) {
 		c.Ended()
 	}
@@ -265,8 +268,8 @@ func (u *run) finish(why string) {
 	u.setReason(done(why))
 	u.finished.Store(true)
 	u.stopPacing()
-	if u.window.coordinator == nil {
-		u.window.end(u.unixNano(time.Now()))
+	if u.coordinator == nil {
+		u.window.End(u.unixNano(time.Now()))
 	}
 	u.startDrain()
 }
@@ -299,13 +302,13 @@ func (u *run) reason() string {
 const refusedPause = 10 * time.Millisecond
 
 // outcome ends the recording and describes how the run ended.
-func (u *run) outcome(col *collector, err error) *Outcome {
-	sinkErr := col.close()
+func (u *run) outcome(err error) *Outcome {
+	sinkErr := u.records.Close()
 	o := &Outcome{Sent: u.sent.Load(), Failed: u.failed.Load()}
 	t := &o.Trailer
 	t.End, t.Load = "completed", u.load
 	if u.load != nil {
-		u.load.LagMaxS = col.lagMax.Seconds()
+		u.load.LagMaxS = u.records.MaxLag().Seconds()
 		t.Notes = append(t.Notes, hostload.Limits(u.load, u.sent.Load(), u.unbounded)...)
 		for _, note := range []string{u.opts.Verify.note(), hashingNote(u.hashed, u.load.CPUSeconds)} {
 			if note != "" {
@@ -316,7 +319,7 @@ func (u *run) outcome(col *collector, err error) *Outcome {
 	if u.opts.Rate > 0 {
 		t.Offered = u.opts.Rate
 	}
-	u.describeWindow(t, col)
+	u.describeWindow(t)
 	o.Fatal = u.whatEnded(sinkErr, err)
 	switch {
 	case errors.Is(o.Fatal, ErrInterrupted):
@@ -335,8 +338,8 @@ func (u *run) outcome(col *collector, err error) *Outcome {
 }
 
 // describeWindow adds what is known of the window to the trailer.
-func (u *run) describeWindow(t *oplog.Trailer, col *collector) {
-	w := u.window.known()
+func (u *run) describeWindow(t *oplog.Trailer) {
+	w := u.window.Announced()
 	if w.Start == 0 {
 		return // nothing was measured
 	}
@@ -344,8 +347,8 @@ func (u *run) describeWindow(t *oplog.Trailer, col *collector) {
 	if u.unsent != nil {
 		t.Unsent, t.UnsentWaits = u.unsent.Count, u.unsent
 	}
-	from, to := u.window.span()
-	t.Pauses = col.pauses.inside(u.timeOf(from), u.timeOf(to))
+	from, to := u.window.Span()
+	t.Pauses = u.records.Pauses(u.timeOf(from), u.timeOf(to))
 }
 
 // whatEnded returns the most telling cause of an early end: first what made the run

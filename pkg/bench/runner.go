@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"warp/pkg/bench/recording"
 	"warp/pkg/generator"
 	"warp/pkg/lease"
 	"warp/pkg/oplog"
@@ -139,7 +140,7 @@ type Runner struct {
 	Gate func(ctx context.Context) (time.Time, error)
 	// Window decides on the window of a run with several clients; nil = this
 	// process does. SetBegin and SetEnd say what it has decided.
-	Window WindowCoordinator
+	Window recording.Coordinator
 	// Panicking is called when a worker panics, before that ends the process; nil = nothing is to be done.
 	Panicking func()
 	// UnixNano returns the time of day for the log; nil = the system's clock.
@@ -294,21 +295,19 @@ func JoinErrors(errs []error) (all error) {
 }
 
 // Run prepares and measures. Open must have succeeded.
-func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
-	run := newRun(ctx, &r.Options, r.Client, r.trace(&r.Options))
+func (r *Runner) Run(ctx context.Context, sinks ...recording.Sink) *Outcome {
+	run := newRun(ctx, &r.Options, r.Client, r.trace(&r.Options), r.Window)
 	if r.UnixNano != nil {
 		run.base = r.UnixNano(run.started)
 	}
-	run.window.coordinator = r.Window
 	defer run.cancel()
-	col := startCollector(sinks, run.window, run.abort)
-	run.longest = &col.longest
+	run.record(sinks)
 	for _, place := range r.everywhere() {
 		if place.lease != nil {
 			place.lease.OnLapse(run.abort)
 		}
 	}
-	err := r.makeWorkers(run, col)
+	err := r.makeWorkers(run)
 	if err == nil && !r.Options.ReadOnly {
 		err = r.env.tryOptions(run.requests, r.Op)
 	}
@@ -317,10 +316,10 @@ func (r *Runner) Run(ctx context.Context, sinks ...Sink) *Outcome {
 		r.cutOff = err != nil // a failed upload cuts off the others, as an interruption does
 	}
 	if err == nil {
-		col.sync() // what follows belongs to the measured part
+		run.records.Sync() // what follows belongs to the measured part
 		err = r.measure(run)
 	}
-	out := run.outcome(col, err)
+	out := run.outcome(err)
 	out.Trailer.Notes = append(out.Trailer.Notes, r.refusedNotes()...)
 	r.cutOff = r.cutOff || run.drain.cutAny()
 	r.checkLapsed(out)
@@ -359,7 +358,7 @@ func (r *Runner) openBucket(ctx context.Context) (made bool, err error) {
 	return true, nil
 }
 
-func (r *Runner) makeWorkers(run *run, col *collector) error {
+func (r *Runner) makeWorkers(run *run) error {
 	payload, err := generator.NewPayload(r.Options.Payload)
 	if err != nil {
 		return err
@@ -368,7 +367,7 @@ func (r *Runner) makeWorkers(run *run, col *collector) error {
 		place := i % len(r.env.places)
 		lanes := 0
 		make := func() *Worker {
-			w := r.Options.newWorker(i, lanes, r.env.places[place], payload, col.newQueue(i))
+			w := r.Options.newWorker(i, lanes, r.env.places[place], payload, run.records.NewQueue(i))
 			w.place, w.run = place, run
 			lanes++
 			return w
@@ -377,7 +376,6 @@ func (r *Runner) makeWorkers(run *run, col *collector) error {
 		w.Rand, w.newLane = generator.Rand(r.Options.Seed, "worker", r.Options.stream(i)), make
 		r.env.workers = append(r.env.workers, w)
 	}
-	run.chunkLimit = int64(backlogChunks + 2*len(r.env.workers))
 	return nil
 }
 
@@ -419,22 +417,22 @@ func (r *Runner) measure(run *run) error {
 }
 
 // SetBegin sets the begin of the window, which may be a little ahead. Only a
-// [WindowCoordinator] calls it. It fails if requests that ended later are recorded
+// [recording.Coordinator] calls it. It fails if requests that ended later are recorded
 // already.
 func (r *Runner) SetBegin(at time.Time) error {
-	return r.setWindow(at, (*window).setBegin)
+	return r.setWindow(at, (*recording.Window).SetBegin)
 }
 
 // SetEnd sets the end of the window as SetBegin sets its begin. An earlier deadline
 // prevails; if the begin would be later the window has none.
 func (r *Runner) SetEnd(at time.Time) error {
-	return r.setWindow(at, (*window).setEnd)
+	return r.setWindow(at, (*recording.Window).SetEnd)
 }
 
 // ErrNotMeasuring is returned if there is no window to decide on.
 var ErrNotMeasuring = errors.New("no run is being measured")
 
-func (r *Runner) setWindow(at time.Time, set func(*window, int64) error) error {
+func (r *Runner) setWindow(at time.Time, set func(*recording.Window, int64) error) error {
 	run := r.running.Load()
 	if run == nil {
 		return ErrNotMeasuring

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"warp/internal/human"
+	"warp/pkg/bench/recording"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
 	"warp/pkg/store"
@@ -63,7 +64,7 @@ type Script struct {
 	marking
 	env      *Env
 	payload  *generator.Payload
-	col      *collector
+	records  *recording.Collector
 	workers  []*Worker
 	contexts map[string]*scriptObjects
 	unclear  []*generator.Names // of uploads that may or may not have succeeded
@@ -139,11 +140,11 @@ func (s *Script) Open(ctx context.Context) error {
 
 // Run executes the statements. It ends early if one cannot be executed or ctx
 // ends.
-func (s *Script) Run(ctx context.Context, sinks ...Sink) *Outcome {
-	whole := newRun(ctx, &s.Options, s.Client, s.trace(&s.Options))
+func (s *Script) Run(ctx context.Context, sinks ...recording.Sink) *Outcome {
+	whole := newRun(ctx, &s.Options, s.Client, s.trace(&s.Options), nil)
 	defer whole.cancel()
-	s.col = startCollector(sinks, whole.window, whole.abort)
-	whole.longest = &s.col.longest
+	whole.record(sinks)
+	s.records = whole.records
 	s.marking.window.Store(whole.window)
 	s.env = &Env{Client: s.Client, Bucket: s.Options.Bucket, Seed: s.Options.Seed}
 	s.contexts = make(map[string]*scriptObjects)
@@ -159,7 +160,7 @@ func (s *Script) Run(ctx context.Context, sinks ...Sink) *Outcome {
 	}
 	whole.load = whole.meter.Stop()
 	s.abortUploads(whole)
-	out := whole.outcome(s.col, err)
+	out := whole.outcome(err)
 	out.Trailer.Notes = append(out.Trailer.Notes, s.notes...)
 	return out
 }
@@ -179,10 +180,9 @@ func (s *Script) step(whole *run, i int) error {
 		return nil
 	}
 	part := whole.part()
-	part.chunkLimit = int64(backlogChunks + 2*max(t.max, len(s.workers)))
 	err = part.whatEnded(nil, t.execute(part))
 	whole.join(part)
-	s.col.sync() // End comes after every record
+	s.records.Sync() // End comes after every record
 	if t.unclear.Load() {
 		s.unclear = append(s.unclear, t.names)
 	}
@@ -234,7 +234,7 @@ const abortTimeout = 30 * time.Second
 func (s *Script) worker(i int) *Worker {
 	for len(s.workers) <= i {
 		id := len(s.workers)
-		w := s.Options.newWorker(id, 0, s.env, s.payload, s.col.newQueue(id))
+		w := s.Options.newWorker(id, 0, s.env, s.payload, s.records.NewQueue(id))
 		w.Rand = generator.Rand(s.Options.Seed, "worker", s.Options.stream(id))
 		s.workers = append(s.workers, w)
 	}

@@ -235,7 +235,7 @@ func TestBeginOfTheWindow(t *testing.T) {
 		0: 10 * time.Second, time.Second: 500 * ms, 4 * time.Second: 2 * time.Second, 30 * time.Second: 2 * time.Second,
 		100 * time.Second: 5 * time.Second, time.Hour: 10 * time.Second,
 	} {
-		if got := warmUpBound(duration); got != bound {
+		if got := maxWarmUp(duration); got != bound {
 			t.Errorf("%s of a run of %s", got, duration)
 		}
 	}
@@ -307,9 +307,8 @@ func TestLengthOfTheDrain(t *testing.T) {
 	for _, test := range []struct{ asked, longest, want time.Duration }{
 		{0, 0, 30 * time.Second}, {0, 15 * time.Second, 30 * time.Second}, {0, 80 * time.Second, 160 * time.Second}, {time.Second, time.Minute, time.Second},
 	} {
-		u := &run{opts: &Options{Drain: test.asked}, longest: new(atomic.Int64)}
-		u.longest.Store(int64(test.longest))
-		if got := u.drainLength(); got != test.want {
+		o := &Options{Drain: test.asked}
+		if got := o.drainLength(test.longest); got != test.want {
 			t.Errorf("%+v: %s", test, got)
 		}
 	}
@@ -401,37 +400,6 @@ func TestCoordinatedWindow(t *testing.T) {
 	}
 }
 
-// Rows wait for the begin as long as a client may be cut off from its
-// coordinator, unless they fill half of what may wait.
-func TestRowsWaitForBegin(t *testing.T) {
-	t.Parallel()
-	now := int64(time.Hour)
-	w := newWindow(func() int64 { return now }, &coordinator{make(chan int, 2), make(chan int, 2)})
-	w.start(now, warmUp{workers: 1})
-	w.next(0, 1)
-	if w.mustHold(0) {
-		t.Error("rows wait before the run is warm")
-	}
-	w.warm(1, 0, true)
-	for _, c := range []struct {
-		after  time.Duration
-		chunks int64
-		want   bool
-	}{{0, 0, true}, {14 * time.Second, backlogChunks / 4, true}, {14 * time.Second, backlogChunks / 2, false}, {15 * time.Second, 0, false}} {
-		now = int64(time.Hour + c.after)
-		if got := w.mustHold(c.chunks); got != c.want {
-			t.Errorf("after %s with %d chunks: %v", c.after, c.chunks, got)
-		}
-	}
-	now = int64(time.Hour + 10*time.Second)
-	if err := w.setBegin(int64(time.Hour + time.Second)); err != nil {
-		t.Error(err)
-	}
-	if w.mustHold(0) {
-		t.Error("rows wait for what is known")
-	}
-}
-
 // Without a word from the coordinator a deadline ends the window, and a run
 // that does not know its begin is no good.
 func TestCoordinatorThatDoesNotDecide(t *testing.T) {
@@ -443,24 +411,6 @@ func TestCoordinatorThatDoesNotDecide(t *testing.T) {
 	out := r.Run(t.Context(), &witness{t: t})
 	if out.Fatal == nil || !strings.Contains(out.Fatal.Error(), "when the window begins") || out.Trailer.Window.End == 0 {
 		t.Errorf("%v, %+v", out.Fatal, out.Trailer.Window)
-	}
-}
-
-func TestPauses(t *testing.T) {
-	t.Parallel()
-	at := time.Unix(1000, 0)
-	var p pauses
-	p.add(at, 900*time.Millisecond, 0)
-	p.add(at.Add(10*time.Second), 0, 5*time.Second)
-	p.add(at.Add(20*time.Second), 2*time.Second, 0)
-	if len(p.all) != 2 {
-		t.Fatalf("%+v", p.all)
-	}
-	if in := p.inside(at.Add(14*time.Second), at.Add(19*time.Second)); len(in) != 1 || in[0].Seconds < 4.8 || in[0].Seconds > 5 {
-		t.Errorf("%+v", in)
-	}
-	if in := p.inside(at, at.Add(10*time.Second)); len(in) != 0 {
-		t.Errorf("%+v", in)
 	}
 }
 

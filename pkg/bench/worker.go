@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"warp/internal/human"
+	"warp/pkg/bench/recording"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
 	"warp/pkg/store"
@@ -25,7 +26,7 @@ type Worker struct {
 	lanes   []*Worker // see beside
 	body    *generator.Reader
 	check   *verifier
-	queue   *recordQueue
+	queue   *recording.Queue
 	silent  bool      // requests are neither recorded nor counted
 	due     time.Time // of the step's first request; zero in a closed loop
 	refused bool      // the last request found no connection
@@ -45,7 +46,7 @@ type Worker struct {
 }
 
 // newWorker returns worker id, or a lane of it, which shares its number in the log.
-func (o *Options) newWorker(id, lane int, env *Env, payload *generator.Payload, t *recordQueue) *Worker {
+func (o *Options) newWorker(id, lane int, env *Env, payload *generator.Payload, t *recording.Queue) *Worker {
 	w := &Worker{ID: id, Env: env, queue: t, body: payload.NewReader(), check: newVerifier(o.Verify, payload)}
 	w.sample.Seed(o.Seed, uint64(o.stream(id))<<32|uint64(lane))
 	return w
@@ -76,9 +77,9 @@ func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.
 		rec.Due = w.run.unixNano(w.due)
 		w.due = time.Time{}
 	}
-	outer := w.queue.begin(op)
+	outer := w.queue.Begin(op)
 	err := w.attempts(ctx, start, call)
-	w.queue.busy.Store(outer)
+	w.queue.End(outer)
 	if errors.Is(err, errUnfinished) {
 		w.run.unfinished.Add(1)
 		return err
@@ -168,9 +169,9 @@ func pause(ctx context.Context, d time.Duration) bool {
 }
 
 func (w *Worker) keep(rec *oplog.Record, err error) {
-	w.queue.append(rec)
+	w.queue.Append(rec)
 	w.run.countRequest(err)
-	if w.queue.allocated.Load() > w.run.chunkLimit {
+	if w.queue.Full() {
 		w.run.abort(errOverrun)
 	}
 }

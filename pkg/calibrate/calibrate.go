@@ -19,6 +19,7 @@ import (
 
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
+	"warp/pkg/bench/recording"
 	"warp/pkg/generator"
 	"warp/pkg/hostload"
 	"warp/pkg/results"
@@ -136,7 +137,7 @@ func (c *Report) measure(ctx context.Context, addr, op string, size int64, concu
 	return fmt.Errorf("%s of %s, %d at a time, %d times for %v: %w: %w", op, generator.FormatSize(size), concurrency, attempts, each, ErrNoRequests, none)
 }
 
-func measureOnce(ctx context.Context, addr, op string, size int64, concurrency int, each time.Duration, sink bench.Sink) (out *bench.Outcome, err error) {
+func measureOnce(ctx context.Context, addr, op string, size int64, concurrency int, each time.Duration, sink recording.Sink) (out *bench.Outcome, err error) {
 	client, err := engines.New(store.Config{
 		Hosts: store.Addresses([]string{addr}), Region: "us-east-1", Concurrency: concurrency,
 		Credentials: store.Keys{AccessKey: "calibrate", SecretKey: "calibrate"},

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"warp/pkg/bench"
+	"warp/pkg/bench/recording"
 	"warp/pkg/oplog"
 )
 
@@ -21,7 +22,7 @@ func (f *Fleet) Mark(text string) (oplog.Mark, error) {
 	case !f.marking:
 		return oplog.Mark{}, bench.ErrNotMeasuring
 	case len(f.marks) >= oplog.MaxMarks:
-		return oplog.Mark{}, bench.ErrTooManyMarks
+		return oplog.Mark{}, recording.ErrTooManyMarks
 	}
 	m := oplog.Mark{At: f.clock.Now(), Text: text}
 	if n := len(f.marks); n > 0 {

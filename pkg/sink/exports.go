@@ -19,7 +19,7 @@ type Destinations struct {
 	Metrics      bool   `json:"metrics,omitempty"` // keep them for whoever fetches them
 }
 
-// An Export is a bench.Sink that says at the end what was lost; "" = nothing.
+// An Export is a recording.Sink that says at the end what was lost; "" = nothing.
 type Export interface {
 	Write([]oplog.Record) error
 	Flush() error

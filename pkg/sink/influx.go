@@ -107,7 +107,7 @@ const (
 	influxBatch = 5000             // points in one request
 )
 
-// influx is a bench.Sink that sends points to InfluxDB version 2.
+// influx is a recording.Sink that sends points to InfluxDB version 2.
 type influx struct {
 	opts   InfluxOptions
 	client influxdb2.Client

@@ -67,7 +67,7 @@ func (h *histogram) add(d time.Duration) {
 	h.buckets[n]++
 }
 
-// Metrics is a bench.Sink that keeps Counts for whoever fetches them.
+// Metrics is a recording.Sink that keeps Counts for whoever fetches them.
 type Metrics struct {
 	client string
 

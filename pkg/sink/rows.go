@@ -27,7 +27,7 @@ type RowsOptions struct {
 	Waiting func()        // called when Close has to wait
 }
 
-// Rows is a bench.Sink that writes the rows of the op log as text. A slow
+// Rows is a recording.Sink that writes the rows of the op log as text. A slow
 // reader never holds up the run: what does not fit into the memory meant for
 // that is dropped, by whole rows, unless Wait is set.
 type Rows struct {

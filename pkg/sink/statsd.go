@@ -21,7 +21,7 @@ const (
 	statsdLast  = 2 * time.Second // for all that is left at the end
 )
 
-// statsD is a bench.Sink that sends metrics in datagrams. Nobody answers those,
+// statsD is a recording.Sink that sends metrics in datagrams. Nobody answers those,
 // so what gets lost on the way stays unknown.
 type statsD struct {
 	conn   net.Conn

@@ -11,6 +11,7 @@ import (
 
 	"warp/pkg/aggregate"
 	"warp/pkg/bench"
+	"warp/pkg/bench/recording"
 	"warp/pkg/fleet/protocol"
 	"warp/pkg/monitor"
 	"warp/pkg/oplog"
@@ -88,7 +89,7 @@ func (t *task) open(ctx context.Context) error {
 
 func (t *task) run(ctx context.Context, gate func(context.Context) (time.Time, error)) (*bench.Outcome, error) {
 	t.runner.Gate = gate
-	sinks := []bench.Sink{&t.live, &t.counts}
+	sinks := []recording.Sink{&t.live, &t.counts}
 	if t.log != nil {
 		sinks = append(sinks, t.log)
 	}

@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"warp/pkg/bench"
+	"warp/pkg/bench/recording"
 	"warp/pkg/fleet/protocol"
 )
 
 // A jobWindow lets the coordinator decide on the window of a run.
 type jobWindow struct{ *job }
 
-var _ bench.WindowCoordinator = jobWindow{}
+var _ recording.Coordinator = jobWindow{}
 
 // Warm reports that this client is warm.
 func (j jobWindow) Warm(cold int) { j.update(func() { j.status.Warm, j.status.Cold = true, cold }) }

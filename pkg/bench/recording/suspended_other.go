@@ -1,11 +1,11 @@
 //go:build !linux
 
-package bench
+package recording
 
 import "time"
 
-// Elsewhere a suspended machine shows as a wall clock that moved on without the
-// monotonic one.
+// The time while the machine was suspended shows as a wall clock that moved on
+// without the monotonic one.
 var processStart = time.Now()
 
 func suspended() time.Duration {

@@ -1,4 +1,4 @@
-package bench
+package recording
 
 import (
 	"time"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// suspended returns how long the machine was suspended since it was started, 0 if
-// that is unknown.
+// suspended returns how long the machine has been suspended since it was started,
+// or 0 if this is unknown.
 func suspended() time.Duration {
 	var boot, mono unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &mono) != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) != nil {

@@ -1,4 +1,4 @@
-package bench
+package recording
 
 import (
 	"time"
@@ -6,7 +6,7 @@ import (
 	"warp/pkg/oplog"
 )
 
-// minPause is more than a goroutine that only waits for a tick is ever late while
+// minPause is longer than any delay of a goroutine that only waits for a tick while
 // the process runs.
 const minPause = time.Second
 
@@ -16,23 +16,23 @@ const maxPauses = 100
 // pauses are the times in which the process did not run.
 type pauses struct{ all []oplog.Pause }
 
-// A wait is the begin of waiting for a tick. It excludes what the collector did
-// before, such as a slow write to a disk.
-type wait struct {
-	at    time.Time
-	sleep time.Duration
+// A tickWait is a wait for a tick. It excludes the work of the collector before it,
+// such as a slow write to a disk.
+type tickWait struct {
+	from      time.Time
+	suspended time.Duration // see suspended, at from
 }
 
-func startWait() wait { return wait{time.Now(), suspended()} }
+func startWait() tickWait { return tickWait{time.Now(), suspended()} }
 
-// note is called when the tick has come. It returns how long the process did not
-// run since the begin of the wait.
-func (p *pauses) note(w wait) time.Duration {
-	return p.add(w.at, time.Since(w.at), suspended()-w.sleep)
+// addWait is called at the tick. It returns how long the process did not run since
+// the wait began.
+func (p *pauses) addWait(w tickWait) time.Duration {
+	return p.add(w.from, time.Since(w.from), suspended()-w.suspended)
 }
 
-// add keeps the wait if it was longer than any tick takes, and returns how much of
-// the pause the monotonic clock saw, which stands still on a suspended machine.
+// add keeps a wait that was longer than any tick takes. It returns the part of the
+// pause that the monotonic clock counted, which stops on a suspended machine.
 func (p *pauses) add(at time.Time, awake, asleep time.Duration) time.Duration {
 	took := awake + asleep - sweepInterval
 	if took < minPause {

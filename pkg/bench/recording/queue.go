@@ -1,4 +1,4 @@
-package bench
+package recording
 
 import (
 	"sync/atomic"
@@ -16,9 +16,12 @@ type chunk struct {
 	next    atomic.Pointer[chunk]
 }
 
-// A recordQueue carries records from one worker to the collector. Only the worker
+// A backlog counts the chunks of all queues.
+type backlog struct{ chunks, max atomic.Int64 }
+
+// A Queue carries records from one worker to the collector. Only the worker
 // appends, only the collector drains, and neither ever waits for the other.
-type recordQueue struct {
+type Queue struct {
 	tail *chunk // worker's
 	free *chunk // worker's: chunks to use again
 
@@ -27,16 +30,17 @@ type recordQueue struct {
 
 	spare atomic.Pointer[chunk] // on the way back from the collector
 
-	allocated *atomic.Int64 // chunks in existence, over all queues
-	worker    int           // id of the worker
+	backlog *backlog
+	worker  int // id of the worker
 
 	busy atomic.Pointer[string] // the operation in flight; nil = none
 	ops  []*string              // worker's: the operations of all its requests
 }
 
-// begin is called by the worker before a request. It returns the operation that
-// was in flight before, since a request may be part of another one.
-func (q *recordQueue) begin(op string) (outer *string) {
+// Begin is called by the worker before a request, and [Queue.End] after it. Begin
+// returns the operation that was in flight before, since a request may be part of
+// another one.
+func (q *Queue) Begin(op string) (outer *string) {
 	outer = q.busy.Load()
 	for _, known := range q.ops {
 		if *known == op {
@@ -49,14 +53,20 @@ func (q *recordQueue) begin(op string) (outer *string) {
 	return outer
 }
 
-func newRecordQueue(allocated *atomic.Int64) *recordQueue {
+// End is called by the worker after a request, with the result of Begin.
+func (q *Queue) End(outer *string) { q.busy.Store(outer) }
+
+func newQueue(b *backlog) *Queue {
 	c := new(chunk)
-	allocated.Add(1)
-	return &recordQueue{tail: c, head: c, allocated: allocated}
+	b.chunks.Add(1)
+	return &Queue{tail: c, head: c, backlog: b}
 }
 
-// append is called by the worker.
-func (q *recordQueue) append(r *oplog.Record) {
+// Full reports whether the collector has fallen so far behind that the run must end.
+func (q *Queue) Full() bool { return q.backlog.chunks.Load() > q.backlog.max.Load() }
+
+// Append is called by the worker. It copies the record.
+func (q *Queue) Append(r *oplog.Record) {
 	c := q.tail
 	i := c.n.Load()
 	if i == chunkLen {
@@ -69,13 +79,13 @@ func (q *recordQueue) append(r *oplog.Record) {
 	c.n.Store(i + 1) // publishes the record
 }
 
-func (q *recordQueue) newChunk() *chunk {
+func (q *Queue) newChunk() *chunk {
 	if q.free == nil {
 		q.free = q.spare.Swap(nil)
 	}
 	c := q.free
 	if c == nil {
-		q.allocated.Add(1)
+		q.backlog.chunks.Add(1)
 		return new(chunk)
 	}
 	q.free = c.next.Load()
@@ -83,28 +93,26 @@ func (q *recordQueue) newChunk() *chunk {
 	return c
 }
 
-// drain is called by the collector. The slices it hands to each are valid
+// drain is called by the collector. The slices that it passes to each are valid
 // until each returns.
-func (q *recordQueue) drain(each func([]oplog.Record) error) error {
+func (q *Queue) drain(each func([]oplog.Record)) {
 	for {
 		c := q.head
 		n := c.n.Load()
 		if n > q.read {
-			if err := each(c.records[q.read:n]); err != nil {
-				return err
-			}
+			each(c.records[q.read:n])
 			q.read = n
 		}
 		next := c.next.Load()
 		if n < chunkLen || next == nil {
-			return nil
+			return
 		}
 		q.head, q.read = next, 0
 		q.recycle(c)
 	}
 }
 
-func (q *recordQueue) recycle(c *chunk) {
+func (q *Queue) recycle(c *chunk) {
 	clear(c.records[:]) // releases the strings
 	c.n.Store(0)
 	// Between Swap and Store the worker finds nothing and makes a new chunk,
