@@ -1,4 +1,4 @@
-// Package testlog makes op logs up, so that tests can analyse and render them.
+// Package testlog makes up rows and op logs, so that tests can read, analyse and render them.
 package testlog
 
 import (

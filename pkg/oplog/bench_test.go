@@ -1,47 +1,27 @@
-package oplog
+package oplog_test
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"testing"
-	"time"
-)
 
-// benchRecords are rows as a GET run of small objects makes them, in the order
-// of completion.
-func benchRecords(n int) []Record {
-	rng := rand.New(rand.NewPCG(1, 2))
-	keys := make([]string, 2500)
-	for i := range keys {
-		keys[i] = fmt.Sprintf("%08x/%d.%016x.rnd", rng.Uint32(), i%64, rng.Uint64())
-	}
-	records := make([]Record, n)
-	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC).UnixNano()
-	for i := range records {
-		now += rng.Int64N(24_000)
-		d := 60_000 + rng.Int64N(200_000)
-		records[i] = Record{Op: "GET", Client: "k3Xq", Endpoint: "http://127.0.0.1:9000",
-			Key: keys[rng.IntN(len(keys))], Thread: uint32(rng.IntN(32)), Objects: 1, Bytes: 1024,
-			Start: now - d, FirstByte: time.Duration(d - 3000 - rng.Int64N(2000)), Duration: time.Duration(d),
-			Status: 200, Requests: 1}
-	}
-	return records
-}
+	"warp/internal/testlog"
+	"warp/pkg/oplog"
+)
 
 func benchLog(b *testing.B, n int) []byte {
 	b.Helper()
 	var out bytes.Buffer
-	w, err := NewWriter(&out, Header{Warp: "test", Run: "r", Client: "k3Xq"})
+	w, err := oplog.NewWriter(&out, oplog.Header{Warp: "test", Run: "r", Client: "k3Xq"})
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := w.Write(benchRecords(n)); err != nil {
+	if err := w.Write(testlog.Downloads(n)); err != nil {
 		b.Fatal(err)
 	}
-	if err := w.Close(Trailer{End: "completed"}); err != nil {
+	if err := w.Close(oplog.Trailer{End: "completed"}); err != nil {
 		b.Fatal(err)
 	}
 	return out.Bytes()
@@ -53,10 +33,10 @@ func BenchmarkRead(b *testing.B) {
 	for _, skip := range []bool{false, true} {
 		b.Run(fmt.Sprintf("skipkeys=%v", skip), func(b *testing.B) {
 			b.ReportAllocs()
-			dst := make([]Record, 1024)
-			start := cpuTime()
+			dst := make([]oplog.Record, 1024)
+			start := testlog.CPUTime()
 			for range b.N {
-				r, err := NewReader(io.MultiReader(bytes.NewReader(log)), "bench")
+				r, err := oplog.NewReader(io.MultiReader(bytes.NewReader(log)), "bench")
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -78,7 +58,7 @@ func BenchmarkRead(b *testing.B) {
 				_ = r.Close()
 			}
 			total := float64(b.N) * rows
-			b.ReportMetric(float64(cpuTime()-start)/total, "cpu-ns/row")
+			b.ReportMetric(float64(testlog.CPUTime()-start)/total, "cpu-ns/row")
 			b.ReportMetric(float64(b.Elapsed())/total, "ns/row")
 			b.ReportMetric(float64(len(log))/rows, "bytes/row")
 		})
@@ -87,20 +67,20 @@ func BenchmarkRead(b *testing.B) {
 
 func BenchmarkWrite(b *testing.B) {
 	const rows = 200_000
-	records := benchRecords(rows)
+	records := testlog.Downloads(rows)
 	b.ReportAllocs()
-	start := cpuTime()
+	start := testlog.CPUTime()
 	for range b.N {
-		w, err := NewWriter(io.Discard, Header{Warp: "test"})
+		w, err := oplog.NewWriter(io.Discard, oplog.Header{Warp: "test"})
 		if err != nil {
 			b.Fatal(err)
 		}
 		if err := w.Write(records); err != nil {
 			b.Fatal(err)
 		}
-		if err := w.Close(Trailer{End: "completed"}); err != nil {
+		if err := w.Close(oplog.Trailer{End: "completed"}); err != nil {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(cpuTime()-start)/float64(b.N)/rows, "cpu-ns/row")
+	b.ReportMetric(float64(testlog.CPUTime()-start)/float64(b.N)/rows, "cpu-ns/row")
 }

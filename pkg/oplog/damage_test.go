@@ -1,4 +1,4 @@
-package oplog
+package oplog_test
 
 import (
 	"bytes"
@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"warp/internal/testlog"
+	"warp/pkg/oplog"
 )
 
 // A frame that is damaged in the middle of a log is no cut-off log: what
@@ -14,19 +17,19 @@ import (
 func TestDamageBeforeMoreFramesIsAnError(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	w, err := NewWriter(&log, Header{Warp: "1", Run: "r"})
+	w, err := oplog.NewWriter(&log, oplog.Header{Warp: "1", Run: "r"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ends []int
 	for i := range 5 {
-		rec := Record{Op: "GET", Client: "c", Endpoint: "http://h:1", Key: strings.Repeat("k", i+1), Objects: 1, Bytes: 10, Start: int64(1e18 + i*1000), Duration: 500}
-		if err := errors.Join(w.Write([]Record{rec, rec, rec}), w.Flush()); err != nil {
+		rec := oplog.Record{Op: "GET", Client: "c", Endpoint: "http://h:1", Key: strings.Repeat("k", i+1), Objects: 1, Bytes: 10, Start: int64(1e18 + i*1000), Duration: 500}
+		if err := errors.Join(w.Write([]oplog.Record{rec, rec, rec}), w.Flush()); err != nil {
 			t.Fatal(err)
 		}
 		ends = append(ends, log.Len())
 	}
-	if err := w.Close(Trailer{End: "completed"}); err != nil {
+	if err := w.Close(oplog.Trailer{End: "completed"}); err != nil {
 		t.Fatal(err)
 	}
 	for at := ends[1]; at < ends[3]; at++ {
@@ -54,11 +57,11 @@ func TestDamageBeforeMoreFramesIsAnError(t *testing.T) {
 func TestDamageInLongFramesIsAnError(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	w, err := NewWriter(&log, Header{Warp: "1", Run: "r"})
+	w, err := oplog.NewWriter(&log, oplog.Header{Warp: "1", Run: "r"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	records := benchRecords(900)
+	records := testlog.Downloads(900)
 	for i := range records {
 		records[i].Run = "r"
 	}
@@ -70,7 +73,7 @@ func TestDamageInLongFramesIsAnError(t *testing.T) {
 		}
 		records, ends = records[300:], append(ends, log.Len())
 	}
-	if err := w.Close(Trailer{End: "completed"}); err != nil {
+	if err := w.Close(oplog.Trailer{End: "completed"}); err != nil {
 		t.Fatal(err)
 	}
 	const frameHead = 20 // of a frame and its first block; a wrong length there can reach beyond the file
@@ -79,19 +82,19 @@ func TestDamageInLongFramesIsAnError(t *testing.T) {
 		damaged := bytes.Clone(log.Bytes())
 		damaged[at] ^= 1 << bit
 		// A table may say something else about what is not used. The frame has a checksum.
-		if _, got, err := readAll(damaged, 100); err == nil && !slices.Equal(got, all) {
+		if _, got, err := testlog.Decode(damaged, 100); err == nil && !slices.Equal(got, all) {
 			t.Errorf("bit %d of byte %d of the frame is wrong, and the log reads like a whole one or one that was cut off", bit, at-ends[0])
 		}
 	}
 }
 
 func readToEnd(log []byte) error {
-	r, err := NewReader(bytes.NewReader(log), "log")
+	r, err := oplog.NewReader(bytes.NewReader(log), "log")
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	batch := make([]Record, 64)
+	batch := make([]oplog.Record, 64)
 	for {
 		if _, err := r.Read(batch); err != nil {
 			return err

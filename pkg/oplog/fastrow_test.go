@@ -1,4 +1,4 @@
-package oplog
+package oplog_test
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/testlog"
+	"warp/pkg/oplog"
 	"warp/pkg/oplog/field"
 )
 
@@ -17,18 +19,18 @@ import (
 // anything. It returns how many rows fastRow took.
 func bothWays(t testing.TB, log []byte) (fast int) {
 	t.Helper()
-	quick, err := NewReader(bytes.NewReader(log), "log")
+	quick, err := oplog.NewReader(bytes.NewReader(log), "log")
 	if err != nil {
 		return 0
 	}
-	slow, err := NewReader(bytes.NewReader(log), "log")
+	slow, err := oplog.NewReader(bytes.NewReader(log), "log")
 	if err != nil {
 		t.Fatal(err)
 	}
-	slow.layout = otherLayout
-	_, got, gotErr := drain(quick, 7)
-	_, want, wantErr := drain(slow, 7)
-	sameRecords(t, got, want)
+	slow.DisableFastRows()
+	_, got, gotErr := testlog.Drain(quick, 7)
+	_, want, wantErr := testlog.Drain(slow, 7)
+	testlog.Same(t, got, want)
 	if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) {
 		t.Fatalf("error %v, without fastRow %v", gotErr, wantErr)
 	}
@@ -36,12 +38,12 @@ func bothWays(t testing.TB, log []byte) (fast int) {
 		t.Fatalf("warnings %q and comments %q, without fastRow %q and %q",
 			quick.Warnings(), quick.Comments(), slow.Warnings(), slow.Comments())
 	}
-	return quick.fast
+	return quick.FastRows()
 }
 
 // usualLog is text as a benchmark writes it, with a few errors.
 func usualLog(n int) []byte {
-	records := benchRecords(n)
+	records := testlog.Downloads(n)
 	for i := range records {
 		switch r := &records[i]; i % 17 {
 		case 3:
@@ -53,16 +55,16 @@ func usualLog(n int) []byte {
 		case 11:
 			r.Endpoint, r.Bytes = "http://127.0.0.1:9001", 1<<40+5
 		case 9:
-			r.Phases = &Phases{0, 150_000, 0, 12_000, 345_678, 1_234_567_890}
+			r.Phases = &oplog.Phases{0, 150_000, 0, 12_000, 345_678, 1_234_567_890}
 		case 13:
 			r.Duration, r.Start = 1_234_567_890_123, r.Start-1_234_567_890_123
 		}
 	}
 	var text bytes.Buffer
-	text.WriteString(columns + "\n")
-	var f rowFormatter
+	var f oplog.Text
+	text.Write(f.AppendColumns(nil))
 	for i := range records {
-		text.Write(f.append(nil, &records[i]))
+		text.Write(f.AppendRow(nil, &records[i]))
 	}
 	return text.Bytes()
 }
@@ -98,7 +100,7 @@ func TestFastRowOfNULs(t *testing.T) {
 	const line = "0\t0\tGET\tA\t1\t1\te\tk\t\tTIME\t\t\tTIME\t0\t0\t\t200\t0\t\t1\n"
 	first := strings.ReplaceAll(line, "TIME", "2026-05-01T12:00:00Z")
 	damaged := strings.ReplaceAll(line, "TIME", strings.Repeat("\x00", 20)+"123456789Z")
-	if _, rows, err := readAll([]byte(columns+"\n"+first+damaged+first), 7); len(rows) != 1 || err == nil {
+	if _, rows, err := testlog.Decode([]byte(oplog.Columns+"\n"+first+damaged+first), 7); len(rows) != 1 || err == nil {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
 }
@@ -130,12 +132,12 @@ func FuzzFastRow(f *testing.F) {
 	f.Add([]byte("0\t1\tGET\t\"a\tb\"\t1\t2\t\t\t\t2026-05-01T12:00:00Z\t\t\t\t5\t0\n"+
 		"0\t1\tGET\ta\tb\t1\t2\t\t\t\t2026-05-01T12:00:00Z\t\t\t\t5\t0\n"), uint8(1))
 	f.Fuzz(func(t *testing.T, rows []byte, layout uint8) {
-		names := columns
+		names := oplog.Columns
 		switch layout % 3 {
 		case 1:
-			names, _, _ = strings.Cut(columns, "\tsched")
+			names, _, _ = strings.Cut(oplog.Columns, "\tsched")
 		case 2:
-			names += statementColumn
+			names += oplog.StatementColumn
 		}
 		room := strings.Repeat("\n", 2*field.Room) // so that the last row may be fast, too
 		bothWays(t, []byte(names+"\n"+string(rows)+room))
@@ -144,20 +146,20 @@ func FuzzFastRow(f *testing.F) {
 
 func TestEach(t *testing.T) {
 	t.Parallel()
-	log := writeLog(t, testHeader, testTrailer, benchRecords(5000), 1000)
-	_, want, err := readAll(log, 100)
+	log := testlog.Encode(t, testlog.Header(), testlog.Trailer(), testlog.Downloads(5000), 1000)
+	_, want, err := testlog.Decode(log, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := func(log []byte) *Reader {
-		r, err := NewReader(bytes.NewReader(log), "log")
+	open := func(log []byte) *oplog.Reader {
+		r, err := oplog.NewReader(bytes.NewReader(log), "log")
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	var got []Record
-	keep := func(batch []Record) error {
+	var got []oplog.Record
+	keep := func(batch []oplog.Record) error {
 		got = append(got, batch...)
 		return nil
 	}
@@ -165,14 +167,14 @@ func TestEach(t *testing.T) {
 	if err := r.Each(t.Context(), keep); err != nil || r.Trailer().End != "completed" {
 		t.Errorf("%v, trailer %+v", err, r.Trailer())
 	}
-	sameRecords(t, got, want)
+	testlog.Same(t, got, want)
 
 	enough := errors.New("enough")
-	if err := open(log).Each(t.Context(), func([]Record) error { return enough }); err != enough {
+	if err := open(log).Each(t.Context(), func([]oplog.Record) error { return enough }); err != enough {
 		t.Errorf("error %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	if err := open(log).Each(ctx, func([]Record) error { cancel(enough); return nil }); err != enough {
+	if err := open(log).Each(ctx, func([]oplog.Record) error { cancel(enough); return nil }); err != enough {
 		t.Errorf("error %v", err)
 	}
 	text := append(usualLog(3000), "0\tno number\n"...)

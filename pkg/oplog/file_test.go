@@ -1,4 +1,4 @@
-package oplog
+package oplog_test
 
 import (
 	"os"
@@ -6,40 +6,43 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/internal/testlog"
+	"warp/pkg/oplog"
 )
 
 func TestFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.csv.zst")
-	f, err := Create(path, testHeader)
+	f, err := oplog.Create(path, testlog.Header())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if f.Name() != path+".part" {
 		t.Errorf("written to %s", f.Name())
 	}
-	if _, err := Create(path, testHeader); err == nil || !strings.Contains(err.Error(), ".part exists already") {
+	if _, err := oplog.Create(path, testlog.Header()); err == nil || !strings.Contains(err.Error(), ".part exists already") {
 		t.Errorf("second Create: %v", err)
 	}
-	if err := f.Write([]Record{{Op: "GET", Start: 1e18, Run: "run1"}}); err != nil {
+	if err := f.Write([]oplog.Record{{Op: "GET", Start: 1e18, Run: "run1"}}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := f.Commit(testTrailer)
+	got, err := f.Commit(testlog.Trailer())
 	if err != nil || got != path {
 		t.Fatal(got, err)
 	}
 	if _, err := os.Stat(path + ".part"); !os.IsNotExist(err) {
 		t.Errorf("the temporary name is still there: %v", err)
 	}
-	if _, err := Create(path, testHeader); err == nil || !strings.Contains(err.Error(), "exists already") {
+	if _, err := oplog.Create(path, testlog.Header()); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("Create over a log: %v", err)
 	}
-	r, err := Open(path)
+	r, err := oplog.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if _, rows, err := drain(r, 3); err != nil || len(rows) != 1 || r.Trailer().End != "completed" || len(r.Warnings()) > 0 {
+	if _, rows, err := testlog.Drain(r, 3); err != nil || len(rows) != 1 || r.Trailer().End != "completed" || len(r.Warnings()) > 0 {
 		t.Errorf("%v %v %v", rows, err, r.Warnings())
 	}
 }
@@ -48,36 +51,36 @@ func TestFile(t *testing.T) {
 func TestCommitReplacesNothing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.csv.zst")
-	f, err := Create(path, testHeader)
+	f, err := oplog.Create(path, testlog.Header())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got, err := f.Commit(testTrailer)
+	got, err := f.Commit(testlog.Trailer())
 	if err == nil || got != path+".part" || !strings.Contains(err.Error(), got) {
 		t.Errorf("%q, %v", got, err)
 	}
 	if b, err := os.ReadFile(path); err != nil || string(b) != "mine" {
 		t.Errorf("overwritten: %q, %v", b, err)
 	}
-	if r, err := Open(got); err != nil {
+	if r, err := oplog.Open(got); err != nil {
 		t.Error(err)
 	} else {
 		_ = r.Close()
 	}
-	if err := moveByReserving(got, path); err == nil {
+	if err := oplog.MoveByReserving(got, path); err == nil {
 		t.Error("the way without links replaced a file")
 	}
-	if err := moveByReserving(got, path+"2"); err != nil {
+	if err := oplog.MoveByReserving(got, path+"2"); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestDefaultName(t *testing.T) {
 	t.Parallel()
-	got := DefaultName("get", time.Date(2026, 5, 1, 2, 3, 4, 0, time.UTC), "a/b1")
+	got := oplog.DefaultName("get", time.Date(2026, 5, 1, 2, 3, 4, 0, time.UTC), "a/b1")
 	if want := "warp-get-2026-05-01[020304]-a-b1.csv.zst"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

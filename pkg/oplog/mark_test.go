@@ -1,4 +1,4 @@
-package oplog
+package oplog_test
 
 import (
 	"bytes"
@@ -6,12 +6,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/pkg/oplog"
 )
 
 // TestMarks reads marks between the rows where they were written, whatever their text.
 func TestMarks(t *testing.T) {
 	var log bytes.Buffer
-	w, err := NewWriter(&log, Header{Warp: "test"})
+	w, err := oplog.NewWriter(&log, oplog.Header{Warp: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,38 +21,38 @@ func TestMarks(t *testing.T) {
 	clean := []string{"disk pulled", `quotes " and \ and a tab`, "line break  [31m # {\"end\":\"completed\"}", "läuft 走る"}
 	var want []string
 	for i, text := range texts {
-		m := Mark{At: int64(i+1)*1e9 + 123456789, Text: text}
+		m := oplog.Mark{At: int64(i+1)*1e9 + 123456789, Text: text}
 		if err := w.AddMark(m); err != nil {
 			t.Fatal(err)
 		}
-		want = append(want, fmt.Sprint(Mark{m.At, clean[i]}))
+		want = append(want, fmt.Sprint(oplog.Mark{m.At, clean[i]}))
 		for range 2 {
-			if err := w.Write([]Record{{Op: "GET", Client: "c", Start: int64(i+1) * 2e9, Duration: time.Second}}); err != nil {
+			if err := w.Write([]oplog.Record{{Op: "GET", Client: "c", Start: int64(i+1) * 2e9, Duration: time.Second}}); err != nil {
 				t.Fatal(err)
 			}
 			want = append(want, fmt.Sprint("row ", i))
 		}
 	}
-	last := Mark{At: 99e9, Text: "at the end"}
+	last := oplog.Mark{At: 99e9, Text: "at the end"}
 	if err := w.AddMark(last); err != nil {
 		t.Fatal(err)
 	}
 	want = append(want, fmt.Sprint(last))
-	if err := w.Close(Trailer{End: "completed"}); err != nil {
+	if err := w.Close(oplog.Trailer{End: "completed"}); err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewReader(&log, "test")
+	r, err := oplog.NewReader(&log, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	seen := 0
-	err = r.EachInWindow(t.Context(), func(_ Window, marks []Mark) {
+	err = r.EachInWindow(t.Context(), func(_ oplog.Window, marks []oplog.Mark) {
 		for _, m := range marks[seen:] {
 			got = append(got, fmt.Sprint(m))
 		}
 		seen = len(marks)
-	}, func(batch []Record) error {
+	}, func(batch []oplog.Record) error {
 		for i := range batch {
 			got = append(got, fmt.Sprint("row ", batch[i].Start/2e9-1))
 		}
@@ -67,17 +69,17 @@ func TestMarks(t *testing.T) {
 // TestTooManyMarks keeps a bounded number of marks of a bounded length.
 func TestTooManyMarks(t *testing.T) {
 	log := "thread\top\tn_objects\tbytes\terror\tstart\tend\n"
-	for i := range MaxMarks + 7 {
-		log += fmt.Sprintf("# {\"mark\":{\"at\":\"2026-01-31T12:00:00.%09dZ\",\"text\":%q}}\n", i, strings.Repeat("é", 2*maxMarkText))
+	for i := range oplog.MaxMarks + 7 {
+		log += fmt.Sprintf("# {\"mark\":{\"at\":\"2026-01-31T12:00:00.%09dZ\",\"text\":%q}}\n", i, strings.Repeat("é", 2*oplog.MaxMarkText))
 	}
-	r, err := NewReader(strings.NewReader(log), "test")
+	r, err := oplog.NewReader(strings.NewReader(log), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Read(make([]Record, 1)); err == nil {
+	if _, err := r.Read(make([]oplog.Record, 1)); err == nil {
 		t.Error("a row was read")
 	}
-	if n := len(r.Marks()); n != MaxMarks || len([]rune(r.Marks()[0].Text)) != maxMarkText || r.Marks()[5].At%1e9 != 5 {
+	if n := len(r.Marks()); n != oplog.MaxMarks || len([]rune(r.Marks()[0].Text)) != oplog.MaxMarkText || r.Marks()[5].At%1e9 != 5 {
 		t.Errorf("%d marks, the first %v", n, r.Marks()[0])
 	}
 	if w := strings.Join(r.Warnings(), "\n"); !strings.Contains(w, "107 marks") {
@@ -88,9 +90,9 @@ func TestTooManyMarks(t *testing.T) {
 func TestMarkText(t *testing.T) {
 	for text, want := range map[string]string{
 		" disk\r\npulled ": "disk  pulled", "": "", " \x00\t": "", "\xff": "\uFFFD",
-		strings.Repeat("ü", maxMarkText): strings.Repeat("ü", maxMarkText), strings.Repeat("u", maxMarkText+1): "",
+		strings.Repeat("ü", oplog.MaxMarkText): strings.Repeat("ü", oplog.MaxMarkText), strings.Repeat("u", oplog.MaxMarkText+1): "",
 	} {
-		if got, err := MarkText(text); got != want || (err == nil) != (want != "") {
+		if got, err := oplog.MarkText(text); got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v", text, got, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package oplog
+package oplog_test
 
 import (
 	"bytes"
@@ -13,23 +13,25 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/testlog"
+	"warp/pkg/oplog"
 	"warp/pkg/oplog/lines"
 )
 
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
-		records := testRecords(rand.New(rand.NewPCG(seed, 1)), 400, "run1", "c")
-		log := writeLog(t, testHeader, testTrailer, records, 130)
+		records := testlog.Everything(rand.New(rand.NewPCG(seed, 1)), 400, "run1", "c")
+		log := testlog.Encode(t, testlog.Header(), testlog.Trailer(), records, 130)
 		for _, batch := range []int{1, 7, 1000} {
-			r, got, err := readAll(log, batch)
+			r, got, err := testlog.Decode(log, batch)
 			if err != nil {
 				t.Fatal(err)
 			}
-			sameRecords(t, got, records)
-			end := testTrailer
+			testlog.Same(t, got, records)
+			end := testlog.Trailer()
 			end.Rows = int64(len(records))
-			if !reflect.DeepEqual(r.Header(), testHeader) || !reflect.DeepEqual(r.Trailer(), end) {
+			if !reflect.DeepEqual(r.Header(), testlog.Header()) || !reflect.DeepEqual(r.Trailer(), end) {
 				t.Errorf("header %+v, trailer %+v", r.Header(), r.Trailer())
 			}
 			if len(r.Warnings())+len(r.Comments()) > 0 {
@@ -41,38 +43,38 @@ func TestRoundTrip(t *testing.T) {
 
 func TestSkipKeys(t *testing.T) {
 	t.Parallel()
-	records := testRecords(rand.New(rand.NewPCG(1, 1)), 100, "run1", "c")
-	r, err := NewReader(bytes.NewReader(writeLog(t, testHeader, testTrailer, records, 50)), "x")
+	records := testlog.Everything(rand.New(rand.NewPCG(1, 1)), 100, "run1", "c")
+	r, err := oplog.NewReader(bytes.NewReader(testlog.Encode(t, testlog.Header(), testlog.Trailer(), records, 50)), "x")
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.SkipKeys = true
-	_, got, err := drain(r, 9)
+	_, got, err := testlog.Drain(r, 9)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range records {
 		records[i].Key = ""
 	}
-	sameRecords(t, got, records)
+	testlog.Same(t, got, records)
 }
 
 // Cut anywhere, a log gives every row of the frames that are whole, then
 // nothing wrong, and says that it was cut.
 func TestTruncatedAnywhere(t *testing.T) {
 	t.Parallel()
-	records := testRecords(rand.New(rand.NewPCG(3, 1)), 40, "run1", "c")
-	log := writeLog(t, testHeader, testTrailer, records, 7)
+	records := testlog.Everything(rand.New(rand.NewPCG(3, 1)), 40, "run1", "c")
+	log := testlog.Encode(t, testlog.Header(), testlog.Trailer(), records, 7)
 	best := 0
 	for n := range log {
-		r, got, err := readAll(log[:n], 16)
+		r, got, err := testlog.Decode(log[:n], 16)
 		if err != nil {
 			if len(got) > 0 || best > 0 {
 				t.Fatalf("cut at %d of %d: %v", n, len(log), err)
 			}
 			continue
 		}
-		sameRecords(t, got, records[:len(got)])
+		testlog.Same(t, got, records[:len(got)])
 		if len(got) < best {
 			t.Fatalf("cut at %d: %d rows, although %d were whole before", n, len(got), best)
 		}
@@ -88,15 +90,15 @@ func TestTruncatedAnywhere(t *testing.T) {
 
 func TestTruncatedPlainText(t *testing.T) {
 	t.Parallel()
-	records := testRecords(rand.New(rand.NewPCG(3, 1)), 20, "run1", "c")
-	log := unzstd(t, writeLog(t, testHeader, testTrailer, records, 7))
+	records := testlog.Everything(rand.New(rand.NewPCG(3, 1)), 20, "run1", "c")
+	log := testlog.Unzstd(t, testlog.Encode(t, testlog.Header(), testlog.Trailer(), records, 7))
 	first := bytes.Index(log, []byte("\n0\t")) + 1
 	for n := first; n < len(log); n++ {
-		r, got, err := readAll(log[:n], 16)
+		r, got, err := testlog.Decode(log[:n], 16)
 		if err != nil {
 			t.Fatalf("cut at %d of %d: %v", n, len(log), err)
 		}
-		sameRecords(t, got, records[:len(got)])
+		testlog.Same(t, got, records[:len(got)])
 		if len(r.Warnings()) == 0 && n < len(log)-1 {
 			t.Fatalf("cut at %d: no warning", n)
 		}
@@ -112,13 +114,13 @@ func foreignRow(edit ...string) string {
 
 func TestForeignLogs(t *testing.T) {
 	t.Parallel()
-	base := Record{Op: "GET", Key: "key", Thread: 1, Objects: 1, Bytes: 10, FirstByte: 656900, Duration: 76998700,
+	base := oplog.Record{Op: "GET", Key: "key", Thread: 1, Objects: 1, Bytes: 10, FirstByte: 656900, Duration: 76998700,
 		Start: time.Date(2019, 11, 13, 16, 7, 6, 317343100, time.UTC).UnixNano()}
-	with := func(f func(*Record)) Record { r := base; f(&r); return r }
+	with := func(f func(*oplog.Record)) oplog.Record { r := base; f(&r); return r }
 	whole := foreignHead + foreignRow()
 	for name, c := range map[string]struct {
 		log      string
-		want     Record
+		want     oplog.Record
 		warnings int
 	}{
 		"as it is":           {whole, base, 0},
@@ -126,19 +128,19 @@ func TestForeignLogs(t *testing.T) {
 		"no last line end":   {strings.TrimSuffix(whole, "\n"), base, 0},
 		"byte order mark":    {"\uFEFF" + whole, base, 0},
 		"comments":           {"# before\n" + foreignHead + "# between\n\n" + foreignRow() + "# after", base, 0},
-		"stray quote":        {foreignHead + foreignRow("key", `k"e"y`), with(func(r *Record) { r.Key = `k"e"y` }), 0},
-		"quoted":             {foreignHead + foreignRow("key", "\"k\"\"\te\ny\""), with(func(r *Record) { r.Key = "k\"\te\ny" }), 0},
-		"lazy quote inside":  {foreignHead + foreignRow("key", `"k"ey"`), with(func(r *Record) { r.Key = `k"ey` }), 0},
+		"stray quote":        {foreignHead + foreignRow("key", `k"e"y`), with(func(r *oplog.Record) { r.Key = `k"e"y` }), 0},
+		"quoted":             {foreignHead + foreignRow("key", "\"k\"\"\te\ny\""), with(func(r *oplog.Record) { r.Key = "k\"\te\ny" }), 0},
+		"lazy quote inside":  {foreignHead + foreignRow("key", `"k"ey"`), with(func(r *oplog.Record) { r.Key = `k"ey` }), 0},
 		"no duration":        {foreignHead + foreignRow("76998700", ""), base, 0},
 		"no end":             {foreignHead + foreignRow("2019-11-13T17:07:06.3943418+01:00", ""), base, 0},
 		"extra column":       {strings.ReplaceAll(foreignHead, "\n", "\tnew\n") + foreignRow("\n", "\tx y\n"), base, 0},
 		"west of Greenwich":  {strings.ReplaceAll(strings.ReplaceAll(whole, "T17", "T12"), "+01:00", "-04:00"), base, 0},
-		"first byte too old": {foreignHead + foreignRow("06.3180000", "05.0000000"), with(func(r *Record) { r.FirstByte = 0 }), 1},
-		"first byte at once": {foreignHead + foreignRow("06.3180000", "06.3173431"), with(func(r *Record) { r.FirstByte = atStart }), 0},
+		"first byte too old": {foreignHead + foreignRow("06.3180000", "05.0000000"), with(func(r *oplog.Record) { r.FirstByte = 0 }), 1},
+		"first byte at once": {foreignHead + foreignRow("06.3180000", "06.3173431"), with(func(r *oplog.Record) { r.FirstByte = oplog.AtStart }), 0},
 		"cut row":            {whole + "1\t1\tGET\t1\t10\tk", base, 1},
 		"cut duration":       {whole + strings.TrimSuffix(foreignRow("76998700", "769987"), "\n"), base, 1},
 	} {
-		r, got, err := readAll([]byte(c.log), 5)
+		r, got, err := testlog.Decode([]byte(c.log), 5)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -150,7 +152,7 @@ func TestForeignLogs(t *testing.T) {
 			t.Errorf("%s: warnings %q", name, r.Warnings())
 		}
 	}
-	if r, _, err := readAll([]byte("# before\n"+foreignHead+foreignRow()+"# after"), 5); err != nil || !reflect.DeepEqual(r.Comments(), []string{"before", "after"}) {
+	if r, _, err := testlog.Decode([]byte("# before\n"+foreignHead+foreignRow()+"# after"), 5); err != nil || !reflect.DeepEqual(r.Comments(), []string{"before", "after"}) {
 		t.Errorf("comments %q, %v", r.Comments(), err)
 	}
 }
@@ -165,10 +167,10 @@ func TestGzip(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, rows, err := readAll(b.Bytes(), 64); err != nil || len(rows) != 1000 {
+	if _, rows, err := testlog.Decode(b.Bytes(), 64); err != nil || len(rows) != 1000 {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
-	r, _, err := readAll(b.Bytes()[:b.Len()-10], 64)
+	r, _, err := testlog.Decode(b.Bytes()[:b.Len()-10], 64)
 	if err != nil || len(r.Warnings()) != 1 {
 		t.Errorf("cut: %v %q", err, r.Warnings())
 	}
@@ -207,8 +209,8 @@ func TestReadErrors(t *testing.T) {
 		"origins overlap":  {foreignHead + `# {"warp":"","merged":[{"threads":4},{"offset":3,"threads":1}]}` + "\n" + two, "two runs"},
 		"unknown thread":   {foreignHead + `# {"warp":"","merged":[{"threads":1}]}` + "\n" + two, `line 3, column thread: thread 1 of client ""`},
 	} {
-		_, _, err := readAll([]byte(c.log), 5)
-		var re *ReadError
+		_, _, err := testlog.Decode([]byte(c.log), 5)
+		var re *oplog.ReadError
 		if err == nil || !strings.Contains(err.Error(), c.want) || !errors.As(err, &re) {
 			if name == "few, quoted" && err == nil {
 				continue // the quote runs into the end, which is a cut log
@@ -225,19 +227,19 @@ func TestReadErrors(t *testing.T) {
 // its checksum comes last; the error makes whoever reads throw them away.
 func TestDamagedZstd(t *testing.T) {
 	t.Parallel()
-	records := testRecords(rand.New(rand.NewPCG(3, 1)), 60, "run1", "c")
-	log := writeLog(t, testHeader, testTrailer, records, 10)
+	records := testlog.Everything(rand.New(rand.NewPCG(3, 1)), 60, "run1", "c")
+	log := testlog.Encode(t, testlog.Header(), testlog.Trailer(), records, 10)
 	for n := range log {
 		bad := bytes.Clone(log)
 		bad[n] ^= 0x55
-		r, got, err := readAll(bad, 16)
+		r, got, err := testlog.Decode(bad, 16)
 		if err != nil {
 			continue
 		}
 		if len(got) < len(records) && len(r.Warnings()) == 0 {
 			t.Fatalf("damage at %d: %d rows and no word about it", n, len(got))
 		}
-		sameRecords(t, got, records[:len(got)])
+		testlog.Same(t, got, records[:len(got)])
 	}
 }
 
@@ -245,7 +247,7 @@ func TestDamagedZstd(t *testing.T) {
 func TestHostileWindow(t *testing.T) {
 	t.Parallel()
 	frame := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xf8, 0x01, 0x00, 0x00}
-	if _, _, err := readAll(append(frame, make([]byte, 100)...), 10); err == nil {
+	if _, _, err := testlog.Decode(append(frame, make([]byte, 100)...), 10); err == nil {
 		t.Error("accepted")
 	}
 }
@@ -261,11 +263,11 @@ func TestSharedLogs(t *testing.T) {
 		"get-mixed-sizes":      {"PUT": 200, "GET": 19891},
 		"mixed":                {"STAT": 2118, "GET": 3171, "DELETE": 708, "PUT": 1053},
 	} {
-		r, err := Open(filepath.Join(dir, name+".csv.zst"))
+		r, err := oplog.Open(filepath.Join(dir, name+".csv.zst"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, rows, err := drain(r, 100)
+		_, rows, err := testlog.Drain(r, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,9 +288,9 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte(foreignHead + foreignRow("key", "\"k\n\n\"\"\"\r\n")))
 	f.Add([]byte(foreignHead + "#\n# {\"end\":\"\"}\n\"\t\"\"\n\x00"))
 	f.Add([]byte(foreignHead + `# {"warp":"","merged":[{"threads":4}]}` + "\n" + foreignRow()))
-	f.Add(writeLog(f, testHeader, testTrailer, testRecords(rand.New(rand.NewPCG(1, 1)), 5, "run1", "c"), 2))
+	f.Add(testlog.Encode(f, testlog.Header(), testlog.Trailer(), testlog.Everything(rand.New(rand.NewPCG(1, 1)), 5, "run1", "c"), 2))
 	f.Fuzz(func(t *testing.T, log []byte) {
-		_, rows, err := readAll(log, 3)
+		_, rows, err := testlog.Decode(log, 3)
 		if err != nil && strings.Contains(err.Error(), "\n") {
 			t.Errorf("not one line: %q", err)
 		}
@@ -309,28 +311,28 @@ func FuzzRoundTrip(f *testing.F) {
 			strings.Contains(op+endpoint+key+err, "\x00") {
 			t.Skip()
 		}
-		in := Record{Op: op, Run: "r", Client: "c", Endpoint: endpoint, Key: key, Err: err, Thread: uint32(thread), Objects: int(rest),
+		in := oplog.Record{Op: op, Run: "r", Client: "c", Endpoint: endpoint, Key: key, Err: err, Thread: uint32(thread), Objects: int(rest),
 			Bytes: int64(first), Start: start, FirstByte: time.Duration(first), Duration: time.Duration(first) + time.Duration(rest),
 			Due: due, Category: cat, Status: thread}
-		_, got, rerr := readAll(writeLog(t, Header{Warp: "1", Run: "r"}, testTrailer, []Record{in, in}, 1), 2)
+		_, got, rerr := testlog.Decode(testlog.Encode(t, oplog.Header{Warp: "1", Run: "r"}, testlog.Trailer(), []oplog.Record{in, in}, 1), 2)
 		if rerr != nil {
 			t.Fatal(rerr)
 		}
-		sameRecords(t, got, []Record{in, in})
+		testlog.Same(t, got, []oplog.Record{in, in})
 	})
 }
 
 // Reading costs one allocation per batch, for its keys, and none without them.
 func TestReadAllocates(t *testing.T) {
-	records := benchRecords(120_000)
-	log := unzstd(t, writeLog(t, testHeader, testTrailer, records, len(records)))
+	records := testlog.Downloads(120_000)
+	log := testlog.Unzstd(t, testlog.Encode(t, testlog.Header(), testlog.Trailer(), records, len(records)))
 	for skip, limit := range map[bool]float64{false: 1, true: 0} {
-		r, err := NewReader(bytes.NewReader(log), "x")
+		r, err := oplog.NewReader(bytes.NewReader(log), "x")
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.SkipKeys = skip
-		dst := make([]Record, 500)
+		dst := make([]oplog.Record, 500)
 		var failed error
 		read := func() {
 			_, err := r.Read(dst)

@@ -1,4 +1,4 @@
-package oplog
+package oplog_test
 
 import (
 	"bytes"
@@ -7,25 +7,27 @@ import (
 	"testing"
 	"time"
 
+	"warp/pkg/oplog"
+
 	"github.com/klauspost/compress/zstd"
 )
 
 // The text is the same as in the log, but for the comments.
 func TestTextIsThatOfTheLog(t *testing.T) {
 	t.Parallel()
-	records := []Record{
+	records := []oplog.Record{
 		{Op: "GET", Client: "c", Endpoint: "http://h:1", Key: "a\tb\n\"c\"", Objects: 1, Bytes: 5, Start: 1e18, FirstByte: 3, Duration: 9, Status: 200, Requests: 1},
 		{Op: "PUT", Client: "c", Endpoint: "http://h:2", Key: "k", Err: "SlowDown: later", Thread: 7, Start: 1e18 + 12345, Due: 1e18 + 1, Duration: time.Second, Retries: 2},
 	}
 	var file bytes.Buffer
-	w, err := NewWriter(&file, Header{Run: "r"})
+	w, err := oplog.NewWriter(&file, oplog.Header{Run: "r"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Write(records); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(Trailer{End: "completed"}); err != nil {
+	if err := w.Close(oplog.Trailer{End: "completed"}); err != nil {
 		t.Fatal(err)
 	}
 	dec, err := zstd.NewReader(&file)
@@ -43,7 +45,7 @@ func TestTextIsThatOfTheLog(t *testing.T) {
 			want.WriteString(line)
 		}
 	}
-	var text Text
+	var text oplog.Text
 	got := text.AppendColumns(nil)
 	for i := range records {
 		got = text.AppendRow(got, &records[i])

@@ -1,4 +1,4 @@
-package oplog
+package oplog_test
 
 import (
 	"bytes"
@@ -6,16 +6,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/pkg/oplog"
 )
 
 // TestWindowComments reads the window between the rows where it was written.
 func TestWindowComments(t *testing.T) {
 	var log bytes.Buffer
-	w, err := NewWriter(&log, Header{Warp: "test", Windowed: true})
+	w, err := oplog.NewWriter(&log, oplog.Header{Warp: "test", Windowed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	windows := []Window{{}, {Start: 1e9}, {Start: 1e9, Begin: 2e9, Cold: 3}, {Start: 1e9, Begin: 2e9, End: 3e9, Cold: 3}}
+	windows := []oplog.Window{{}, {Start: 1e9}, {Start: 1e9, Begin: 2e9, Cold: 3}, {Start: 1e9, Begin: 2e9, End: 3e9, Cold: 3}}
 	var want []string
 	for i, window := range windows {
 		if i > 0 {
@@ -25,22 +27,22 @@ func TestWindowComments(t *testing.T) {
 			want = append(want, fmt.Sprint(window))
 		}
 		for range 3 {
-			if err := w.Write([]Record{{Op: "GET", Client: "c", Start: int64(i) * 1e9, Duration: time.Duration(i)}}); err != nil {
+			if err := w.Write([]oplog.Record{{Op: "GET", Client: "c", Start: int64(i) * 1e9, Duration: time.Duration(i)}}); err != nil {
 				t.Fatal(err)
 			}
 			want = append(want, fmt.Sprint("row ", i))
 		}
 	}
 	last := windows[len(windows)-1]
-	if err := w.Close(Trailer{End: "completed", Window: &last}); err != nil {
+	if err := w.Close(oplog.Trailer{End: "completed", Window: &last}); err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewReader(&log, "test")
+	r, err := oplog.NewReader(&log, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	err = r.EachInWindow(t.Context(), func(w Window, _ []Mark) { got = append(got, fmt.Sprint(w)) }, func(batch []Record) error {
+	err = r.EachInWindow(t.Context(), func(w oplog.Window, _ []oplog.Mark) { got = append(got, fmt.Sprint(w)) }, func(batch []oplog.Record) error {
 		for i := range batch {
 			got = append(got, fmt.Sprint("row ", batch[i].Start/1e9))
 		}
@@ -59,7 +61,7 @@ func TestWindowComments(t *testing.T) {
 
 func TestUnsentWaits(t *testing.T) {
 	at := time.Unix(100, 0)
-	u := &Unsent{Count: 3, FirstDue: at, Interval: 1e9, Until: at.Add(5 * time.Second)}
+	u := &oplog.Unsent{Count: 3, FirstDue: at, Interval: 1e9, Until: at.Add(5 * time.Second)}
 	var got []time.Duration
 	u.Each(func(_ int64, d time.Duration) { got = append(got, d) })
 	if fmt.Sprint(got) != "[5s 4s 3s]" {

@@ -1,4 +1,4 @@
-package oplog
+package oplog_test
 
 import (
 	"bytes"
@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/internal/testlog"
+	"warp/pkg/oplog"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -19,16 +22,16 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 5, 1, 12, 0, 0, 123, time.UTC).UnixNano()
-	records := []Record{
+	records := []oplog.Record{
 		{Op: "PUT", Client: "abcd", Endpoint: "http://127.0.0.1:9000", Key: "p/1.rnd", Thread: 3, Objects: 1, Bytes: 1024,
 			Start: start, LastByte: 2000, Duration: 5000, Status: 200, Requests: 1,
-			Phases: &Phases{0, 150, 0, 12, 345, 6}},
+			Phases: &oplog.Phases{0, 150, 0, 12, 345, 6}},
 		{Op: "GET", Client: "abcd", Endpoint: "http://127.0.0.1:9000", Key: "p/1.rnd", Objects: 1, Bytes: 1024,
 			Start: start + 999_999_876, Due: start, FirstByte: 7, Duration: 8, Status: 200, Retries: 1, Requests: 2, Category: 9},
 		{Op: "STAT", Client: "abcd", Key: "with\ttab and \"quote\"", Err: "NoSuchKey: line\nbreak", Thread: 65535,
 			Start: start + 1e9, Duration: time.Minute, Status: 404},
 	}
-	got := unzstd(t, writeLog(t, testHeader, testTrailer, records, 1))
+	got := testlog.Unzstd(t, testlog.Encode(t, testlog.Header(), testlog.Trailer(), records, 1))
 	path := filepath.Join("testdata", "small.golden.csv")
 	if *update {
 		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(path, got, 0o644)); err != nil {
@@ -48,8 +51,8 @@ func TestGolden(t *testing.T) {
 // carriage return that Go's drops before a line feed.
 func TestPlainCSVReaderAgrees(t *testing.T) {
 	t.Parallel()
-	records := testRecords(rand.New(rand.NewPCG(1, 1)), 300, "run1", "c")
-	c := csv.NewReader(bytes.NewReader(unzstd(t, writeLog(t, testHeader, testTrailer, records, 100))))
+	records := testlog.Everything(rand.New(rand.NewPCG(1, 1)), 300, "run1", "c")
+	c := csv.NewReader(bytes.NewReader(testlog.Unzstd(t, testlog.Encode(t, testlog.Header(), testlog.Trailer(), records, 100))))
 	c.Comma, c.Comment = '\t', '#'
 	rows, err := c.ReadAll()
 	if err != nil {
@@ -73,11 +76,11 @@ func TestPlainCSVReaderAgrees(t *testing.T) {
 }
 
 func TestWriteAllocatesNothing(t *testing.T) {
-	records := testRecords(rand.New(rand.NewPCG(1, 1)), 500, "run1", "c")
+	records := testlog.Everything(rand.New(rand.NewPCG(1, 1)), 500, "run1", "c")
 	for i := range records { // a NUL or so may cost; rows of real runs must not
 		records[i].Key, records[i].Err = "prefix/1.abc.rnd", ""
 	}
-	w, err := NewWriter(io.Discard, testHeader)
+	w, err := oplog.NewWriter(io.Discard, testlog.Header())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,11 +112,11 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	records := testRecords(rand.New(rand.NewPCG(1, 1)), 200, "run1", "c")
+	records := testlog.Everything(rand.New(rand.NewPCG(1, 1)), 200, "run1", "c")
 	for room := 1000; room < 6000; room += 250 {
 		d := &fullDisk{room: room}
 		var kept bytes.Buffer
-		w, err := NewWriter(io.MultiWriter(d, &kept), testHeader)
+		w, err := oplog.NewWriter(io.MultiWriter(d, &kept), testlog.Header())
 		if err != nil {
 			continue
 		}
@@ -124,14 +127,14 @@ func TestFullDisk(t *testing.T) {
 			}
 			flushed++
 		}
-		if !errors.Is(err, errFull) || !errors.Is(w.Write(records[:1]), errFull) || !errors.Is(w.Close(testTrailer), errFull) {
+		if !errors.Is(err, errFull) || !errors.Is(w.Write(records[:1]), errFull) || !errors.Is(w.Close(testlog.Trailer()), errFull) {
 			t.Fatalf("room %d: the error was not remembered: %v", room, err)
 		}
-		r, got, err := readAll(kept.Bytes(), 7)
+		r, got, err := testlog.Decode(kept.Bytes(), 7)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sameRecords(t, got, records[:flushed])
+		testlog.Same(t, got, records[:flushed])
 		if len(r.Warnings()) == 0 {
 			t.Error("no warning")
 		}
@@ -140,28 +143,28 @@ func TestFullDisk(t *testing.T) {
 
 func TestWriterRefuses(t *testing.T) {
 	t.Parallel()
-	good := Record{Op: "GET", Start: 1}
-	for name, r := range map[string]Record{
+	good := oplog.Record{Op: "GET", Start: 1}
+	for name, r := range map[string]oplog.Record{
 		"no op":             {},
 		"negative bytes":    {Op: "GET", Bytes: -1},
 		"negative duration": {Op: "GET", Duration: -1},
 	} {
-		w, err := NewWriter(io.Discard, Header{})
+		w, err := oplog.NewWriter(io.Discard, oplog.Header{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w.Write([]Record{r}) == nil {
+		if w.Write([]oplog.Record{r}) == nil {
 			t.Errorf("%s: accepted", name)
 		}
-		if err := w.Write([]Record{good}); err != nil {
+		if err := w.Write([]oplog.Record{good}); err != nil {
 			t.Errorf("%s: the next row failed: %v", name, err)
 		}
 	}
-	w, err := NewWriter(io.Discard, Header{})
+	w, err := oplog.NewWriter(io.Discard, oplog.Header{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Write([]Record{{Op: "GET", Thread: 65536}}); err == nil || !strings.Contains(err.Error(), "65536") {
+	if err := w.Write([]oplog.Record{{Op: "GET", Thread: 65536}}); err == nil || !strings.Contains(err.Error(), "65536") {
 		t.Errorf("thread 65536: %v", err)
 	}
 }
@@ -170,11 +173,11 @@ func TestWriterRefuses(t *testing.T) {
 func TestHeaderIsThereAtOnce(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	if _, err := NewWriter(&out, testHeader); err != nil {
+	if _, err := oplog.NewWriter(&out, testlog.Header()); err != nil {
 		t.Fatal(err)
 	}
-	r, rows, err := readAll(out.Bytes(), 1)
-	if err != nil || len(rows) > 0 || r.Header().Run != testHeader.Run || len(r.Warnings()) != 1 {
+	r, rows, err := testlog.Decode(out.Bytes(), 1)
+	if err != nil || len(rows) > 0 || r.Header().Run != testlog.Header().Run || len(r.Warnings()) != 1 {
 		t.Errorf("%v %v", rows, err)
 	}
 }

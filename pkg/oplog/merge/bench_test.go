@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"warp/internal/testlog"
 	"warp/pkg/oplog"
 )
 
@@ -30,22 +31,22 @@ func benchMerge(b *testing.B, apart int64) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		records := benchRecords(rows)
+		records := testlog.Downloads(rows)
 		for k := range records {
 			records[k].Client = client
 			records[k].Start += int64(i) * apart
 		}
-		if err := errors.Join(w.Write(records), w.Close(testTrailer), f.Close()); err != nil {
+		if err := errors.Join(w.Write(records), w.Close(testlog.Trailer()), f.Close()); err != nil {
 			b.Fatal(err)
 		}
 		names = append(names, name)
 	}
-	start := cpuTime()
+	start := testlog.CPUTime()
 	b.ResetTimer()
 	for i := range b.N {
 		if _, err := Logs(b.Context(), filepath.Join(dir, fmt.Sprint("out", i)), names, Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(cpuTime()-start)/float64(b.N)/(2*rows), "cpu-ns/row")
+	b.ReportMetric(float64(testlog.CPUTime()-start)/float64(b.N)/(2*rows), "cpu-ns/row")
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/testlog"
 	"warp/pkg/oplog"
 )
 
@@ -19,9 +20,9 @@ import (
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	const ahead, offset = int64(250e6), 7
-	h := testHeader
+	h := testlog.Header()
 	h.Client, h.ClockOffset = "c", ahead
-	records := testRecords(rand.New(rand.NewPCG(1, 2)), 3000, h.Run, h.Client)
+	records := testlog.Everything(rand.New(rand.NewPCG(1, 2)), 3000, h.Run, h.Client)
 	in, out := io.Pipe()
 	batches, ended := make(chan []oplog.Record, len(records)), make(chan error, 1)
 	go func() {
@@ -52,23 +53,23 @@ func TestFollow(t *testing.T) {
 			}
 		}
 	}
-	if err := errors.Join(w.Close(testTrailer), out.Close(), <-ended); err != nil {
+	if err := errors.Join(w.Close(testlog.Trailer()), out.Close(), <-ended); err != nil {
 		t.Fatal(err)
 	}
 	for i := range records {
 		records[i].MoveBack(ahead)
 		records[i].Thread += offset
 	}
-	sameRecords(t, got, records)
+	testlog.Same(t, got, records)
 }
 
 // What cannot be followed says why, after the rows before it.
 func TestFollowErrors(t *testing.T) {
 	t.Parallel()
-	h := testHeader
+	h := testlog.Header()
 	h.ClockOffset = int64(48 * time.Hour)
-	records := testRecords(rand.New(rand.NewPCG(1, 2)), 20, h.Run, "")
-	whole := writeLog(t, testHeader, testTrailer, records, 5)
+	records := testlog.Everything(rand.New(rand.NewPCG(1, 2)), 20, h.Run, "")
+	whole := testlog.Encode(t, testlog.Header(), testlog.Trailer(), records, 5)
 	damaged := bytes.Clone(whole)
 	damaged[len(damaged)/2] ^= 0xff
 	full := errors.New("full")
@@ -79,7 +80,7 @@ func TestFollowErrors(t *testing.T) {
 		err  string
 	}{
 		"nothing": {err: "the file is empty"},
-		"clock":   {log: writeLog(t, h, testTrailer, records, 5), err: "more than a day"},
+		"clock":   {log: testlog.Encode(t, h, testlog.Trailer(), records, 5), err: "more than a day"},
 		"damaged": {log: damaged, rows: true, err: "damaged"},
 		"refused": {log: whole, rows: true, fail: full, err: full.Error()},
 	} {

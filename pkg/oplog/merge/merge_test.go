@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/testlog"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
 )
@@ -48,7 +49,7 @@ func mergeLogs(t testing.TB, logs ...[]byte) merged {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, rows, err := readAll(log, 100)
+	r, rows, err := testlog.Decode(log, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,10 +93,10 @@ func sorted(rows ...[]oplog.Record) []oplog.Record {
 }
 
 func testLog(t testing.TB, seed uint64, run, client string) ([]byte, []oplog.Record) {
-	h := testHeader
+	h := testlog.Header()
 	h.Run, h.Client, h.Seed = run, client, seed
-	records := testRecords(rand.New(rand.NewPCG(seed, 7)), 200, run, client)
-	return writeLog(t, h, testTrailer, records, 90), records
+	records := testlog.Everything(rand.New(rand.NewPCG(seed, 7)), 200, run, client)
+	return testlog.Encode(t, h, testlog.Trailer(), records, 90), records
 }
 
 func TestMergeOfSeveralRuns(t *testing.T) {
@@ -105,7 +106,7 @@ func TestMergeOfSeveralRuns(t *testing.T) {
 	c, rc := testLog(t, 3, "r2", "A")
 	want := sorted(ra, rb, rc)
 	all := mergeLogs(t, a, b, c)
-	sameRecords(t, sorted(all.rows), want)
+	testlog.Same(t, sorted(all.rows), want)
 	if !slices.IsSortedFunc(all.rows, func(a, b oplog.Record) int { return cmp.Compare(a.Start, b.Start) }) {
 		t.Error("not sorted by start")
 	}
@@ -135,7 +136,7 @@ func TestMergeOfSeveralRuns(t *testing.T) {
 func uniqueThreads(t *testing.T, log []byte, want int) {
 	t.Helper()
 	seen := map[string]string{}
-	_, rows, err := readAll(stripComments(unzstd(t, log)), 100)
+	_, rows, err := testlog.Decode(stripComments(testlog.Unzstd(t, log)), 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,14 +199,14 @@ func TestMergeOfPieces(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		h := testHeader
+		h := testlog.Header()
 		h.Client = "A"
-		one := noBreaks(testRecords(rng, 150, "run1", "A"))
-		log := writeLog(t, h, testTrailer, one, 50)
-		h2 := testHeader
+		one := noBreaks(testlog.Everything(rng, 150, "run1", "A"))
+		log := testlog.Encode(t, h, testlog.Trailer(), one, 50)
+		h2 := testlog.Header()
 		h2.Run = "run2"
-		two := noBreaks(testRecords(rng, 100, "run2", "B"))
-		both := mergeLogs(t, log, writeLog(t, h2, testTrailer, two, 50))
+		two := noBreaks(testlog.Everything(rng, 100, "run2", "B"))
+		both := mergeLogs(t, log, testlog.Encode(t, h2, testlog.Trailer(), two, 50))
 		n := 1 + rng.IntN(5)
 		rules := []func(int) int{
 			func(i int) int { return i % n },
@@ -213,15 +214,15 @@ func TestMergeOfPieces(t *testing.T) {
 			func(int) int { return rng.IntN(n) },
 		}
 		for k, rule := range rules {
-			m := mergeLogs(t, split(t, unzstd(t, log), n, rule)...)
-			sameRecords(t, m.rows, sorted(one))
-			end := testTrailer
+			m := mergeLogs(t, split(t, testlog.Unzstd(t, log), n, rule)...)
+			testlog.Same(t, m.rows, sorted(one))
+			end := testlog.Trailer()
 			end.Rows = int64(len(one))
 			if !reflect.DeepEqual(m.head, h) || !reflect.DeepEqual(m.end, end) {
 				t.Errorf("rule %d: header %s, trailer %s", k, asJSON(m.head), asJSON(m.end))
 			}
-			m = mergeLogs(t, split(t, unzstd(t, both.log), n, rule)...)
-			sameRecords(t, m.rows, sorted(one, two))
+			m = mergeLogs(t, split(t, testlog.Unzstd(t, both.log), n, rule)...)
+			testlog.Same(t, m.rows, sorted(one, two))
 			if !bytes.Equal(m.log, both.log) {
 				t.Errorf("rule %d: the pieces of a merged log make another log", k)
 			}
@@ -233,11 +234,11 @@ func TestMergeOfPieces(t *testing.T) {
 func TestMergeKeepsSharedHeader(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 3))
-	records := noBreaks(slices.Concat(testRecords(rng, 50, "run1", "A"), testRecords(rng, 50, "run1", "B")))
-	log := writeLog(t, testHeader, testTrailer, records, 50)
-	m := mergeLogs(t, split(t, unzstd(t, log), 3, func(i int) int { return i % 3 })...)
-	sameRecords(t, m.rows, sorted(records))
-	if !reflect.DeepEqual(m.head, testHeader) {
+	records := noBreaks(slices.Concat(testlog.Everything(rng, 50, "run1", "A"), testlog.Everything(rng, 50, "run1", "B")))
+	log := testlog.Encode(t, testlog.Header(), testlog.Trailer(), records, 50)
+	m := mergeLogs(t, split(t, testlog.Unzstd(t, log), 3, func(i int) int { return i % 3 })...)
+	testlog.Same(t, m.rows, sorted(records))
+	if !reflect.DeepEqual(m.head, testlog.Header()) {
 		t.Errorf("header %s", asJSON(m.head))
 	}
 }
@@ -279,7 +280,7 @@ func TestMergeWithoutNames(t *testing.T) {
 	if m := mergeLogs(t, append(pieces, b)...); m.stats.Runs != 2 || len(m.rows) != 190 {
 		t.Errorf("pieces of one run and another: %+v", m.stats)
 	}
-	if m := mergeLogs(t, split(t, unzstd(t, abc.log), 3, func(i int) int { return i % 3 })...); !bytes.Equal(m.log, abc.log) {
+	if m := mergeLogs(t, split(t, testlog.Unzstd(t, abc.log), 3, func(i int) int { return i % 3 })...); !bytes.Equal(m.log, abc.log) {
 		t.Errorf("pieces of a merged log: %+v\n%s\n%s", m.stats, asJSON(m.head), asJSON(abc.head))
 	}
 }
@@ -288,7 +289,7 @@ func TestMergeCountsOnce(t *testing.T) {
 	t.Parallel()
 	a, ra := testLog(t, 1, "r1", "A")
 	m := mergeLogs(t, a, a) // a copy under another name
-	sameRecords(t, m.rows, sorted(ra))
+	testlog.Same(t, m.rows, sorted(ra))
 	if m.stats.Repeated != int64(len(ra)) || len(m.stats.Warnings) != 1 {
 		t.Errorf("%+v", m.stats)
 	}
@@ -303,7 +304,7 @@ func TestMergeRefuses(t *testing.T) {
 	dir := t.TempDir()
 	a, _ := testLog(t, 1, "r1", "A")
 	in, link, bad := filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "bad")
-	text := unzstd(t, a)
+	text := testlog.Unzstd(t, a)
 	if err := errors.Join(os.WriteFile(in, a, 0o600), os.Link(in, link),
 		os.WriteFile(bad, bytes.Replace(text, []byte("\n3\t"), []byte("\nx\tx\t"), 1), 0o600)); err != nil {
 		t.Fatal(err)
@@ -347,9 +348,9 @@ func TestMergeOfTruncated(t *testing.T) {
 func TestMergeManyThreads(t *testing.T) {
 	t.Parallel()
 	wide := func(run, client string, thread uint32) []byte {
-		h := testHeader
+		h := testlog.Header()
 		h.Run, h.Client = run, client
-		return writeLog(t, h, testTrailer, []oplog.Record{{Op: "GET", Run: run, Client: client, Start: 5, Duration: 7, Thread: thread}}, 9)
+		return testlog.Encode(t, h, testlog.Trailer(), []oplog.Record{{Op: "GET", Run: run, Client: client, Start: 5, Duration: 7, Thread: thread}}, 9)
 	}
 	m := mergeLogs(t, wide("r1", "A", 60000), wide("r2", "B", 60000))
 	for _, r := range m.rows {
@@ -378,11 +379,11 @@ func TestMergeSharedPieces(t *testing.T) {
 	if err != nil {
 		t.Skipf("no log of another implementation at %s", path)
 	}
-	_, all, err := readAll(log, 100)
+	_, all, err := testlog.Decode(log, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := unzstd(t, log)
+	text := testlog.Unzstd(t, log)
 	for name, rule := range map[string]func(int) int{
 		"in turn": func(i int) int { return i % 3 }, "by position": func(i int) int { return min(i/8000, 2) },
 	} {
@@ -390,13 +391,13 @@ func TestMergeSharedPieces(t *testing.T) {
 		if m.stats.Runs != 1 {
 			t.Errorf("%s: %+v", name, m.stats)
 		}
-		sameRecords(t, m.rows, sorted(all))
+		testlog.Same(t, m.rows, sorted(all))
 	}
 	later := slices.Clone(all)
 	for i := range later {
 		later[i].Start += 1.5e6
 	}
-	if m := mergeLogs(t, text, writeLog(t, oplog.Header{}, oplog.Trailer{}, later, 9999)); m.stats.Runs != 2 || len(m.rows) != 2*len(all) {
+	if m := mergeLogs(t, text, testlog.Encode(t, oplog.Header{}, oplog.Trailer{}, later, 9999)); m.stats.Runs != 2 || len(m.rows) != 2*len(all) {
 		t.Errorf("a second run at the same time: %+v", m.stats)
 	}
 }
@@ -411,7 +412,7 @@ func TestMergeMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := testHeader
+		h := testlog.Header()
 		h.Run = fmt.Sprint(i)
 		w, err := oplog.NewWriter(f, h)
 		if err != nil {
@@ -423,7 +424,7 @@ func TestMergeMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := errors.Join(w.Close(testTrailer), f.Close()); err != nil {
+		if err := errors.Join(w.Close(testlog.Trailer()), f.Close()); err != nil {
 			t.Fatal(err)
 		}
 		names = append(names, name)
@@ -503,12 +504,12 @@ func TestMergeOfLostClients(t *testing.T) {
 	t.Parallel()
 	var logs [][]byte
 	for i, client := range []string{"A", "B", "C", "D"} {
-		h, end := testHeader, testTrailer
+		h, end := testlog.Header(), testlog.Trailer()
 		h.Run, h.Client = "r1", client
 		end.Notes = []string{"client c:1 was lost (gone): " + LostShare("C", 2, 4), "client d:1 was lost (gone): " + LostShare("D", 2, 4)}
-		log := writeLog(t, h, end, testRecords(rand.New(rand.NewPCG(uint64(i), 7)), 50, "r1", client), 90)
+		log := testlog.Encode(t, h, end, testlog.Everything(rand.New(rand.NewPCG(uint64(i), 7)), 50, "r1", client), 90)
 		if i >= 2 { // those were killed
-			log = writeLog(t, h, oplog.Trailer{}, testRecords(rand.New(rand.NewPCG(uint64(i), 7)), 50, "r1", client), 90)
+			log = testlog.Encode(t, h, oplog.Trailer{}, testlog.Everything(rand.New(rand.NewPCG(uint64(i), 7)), 50, "r1", client), 90)
 		}
 		logs = append(logs, log)
 	}
@@ -536,10 +537,10 @@ func TestMergeOfPieceNumbersThreads(t *testing.T) {
 	row := func(run string, thread uint32) oplog.Record {
 		return oplog.Record{Op: "GET", Run: run, Client: "A", Key: "k", Start: 1e18, Duration: 5, Thread: thread}
 	}
-	one := writeLog(t, h, testTrailer, []oplog.Record{row("r1", 1)}, 9)
+	one := testlog.Encode(t, h, testlog.Trailer(), []oplog.Record{row("r1", 1)}, 9)
 	h.Run = "r2"
-	both := mergeLogs(t, one, writeLog(t, h, testTrailer, []oplog.Record{row("r2", 3), row("r2", 5)}, 9))
-	lines := bytes.SplitAfter(unzstd(t, both.log), []byte("\n")) // columns, header, threads 1, 3+2 and 5+2
+	both := mergeLogs(t, one, testlog.Encode(t, h, testlog.Trailer(), []oplog.Record{row("r2", 3), row("r2", 5)}, 9))
+	lines := bytes.SplitAfter(testlog.Unzstd(t, both.log), []byte("\n")) // columns, header, threads 1, 3+2 and 5+2
 	with, without := slices.Concat(lines[0], lines[1], lines[2], lines[4]), slices.Concat(lines[0], lines[3])
 	if m := mergeLogs(t, with, without); m.stats.Repeated != 0 || !slices.Equal(sorted(m.rows), sorted(both.rows)) {
 		t.Errorf("%+v\n%+v", m.stats, m.rows)
@@ -551,7 +552,7 @@ func TestMergeOfHeadersEditedByHand(t *testing.T) {
 	t.Parallel()
 	a, _ := testLog(t, 1, "r1", "A")
 	b, _ := testLog(t, 2, "r2", "A")
-	lines := bytes.SplitAfter(unzstd(t, b), []byte("\n"))
+	lines := bytes.SplitAfter(testlog.Unzstd(t, b), []byte("\n"))
 	if want, got := mergeLogs(t, a, b), mergeLogs(t, a, slices.Concat(lines[0], []byte("\n\r\n"), bytes.Join(lines[1:], nil))); !bytes.Equal(got.log, want.log) {
 		t.Errorf("behind an empty line: header %s", asJSON(got.head))
 	}
@@ -565,9 +566,9 @@ func TestMergeOfTrailersWithoutHeader(t *testing.T) {
 	t.Parallel()
 	a, _ := testLog(t, 1, "", "")
 	b, _ := testLog(t, 2, "r1", "B")
-	end := testTrailer
+	end := testlog.Trailer()
 	end.Merged = []*oplog.Trailer{nil, {End: "completed", Merged: []*oplog.Trailer{nil}}}
-	lines := bytes.SplitAfter(unzstd(t, a), []byte("\n"))
+	lines := bytes.SplitAfter(testlog.Unzstd(t, a), []byte("\n"))
 	cut := slices.Concat(lines[0], bytes.Join(lines[2:len(lines)-2], nil), []byte("# "+asJSON(end)+"\n"))
 	for _, m := range []merged{mergeLogs(t, cut), mergeLogs(t, cut, b)} {
 		for _, x := range append(m.end.Merged, &oplog.Trailer{}) {
@@ -582,9 +583,9 @@ func TestMergeOfTrailersWithoutHeader(t *testing.T) {
 func TestMergeOfIdleClients(t *testing.T) {
 	t.Parallel()
 	a, _ := testLog(t, 1, "r1", "B")
-	foreign := stripComments(unzstd(t, writeLog(t, oplog.Header{Warp: "1"}, testTrailer, []oplog.Record{{Op: "GET", Client: "A", Start: 1, Duration: 1}}, 9)))
-	both := bytes.SplitAfter(unzstd(t, mergeLogs(t, foreign, a).log), []byte("\n"))
-	empty := writeLog(t, oplog.Header{Warp: "1", Client: "A", Threads: 7}, testTrailer, nil, 9)
+	foreign := stripComments(testlog.Unzstd(t, testlog.Encode(t, oplog.Header{Warp: "1"}, testlog.Trailer(), []oplog.Record{{Op: "GET", Client: "A", Start: 1, Duration: 1}}, 9)))
+	both := bytes.SplitAfter(testlog.Unzstd(t, mergeLogs(t, foreign, a).log), []byte("\n"))
+	empty := testlog.Encode(t, oplog.Header{Warp: "1", Client: "A", Threads: 7}, testlog.Trailer(), nil, 9)
 	for range 20 { // what depends on chance does so often enough
 		m := mergeLogs(t, slices.Concat(both[0], both[1]), empty)
 		if len(m.head.Merged) != 2 || m.head.Merged[0].Threads != 7 {
@@ -616,7 +617,7 @@ func TestMergePhases(t *testing.T) {
 		t.Errorf("%d rows with phases %v, want %d with %v", n, got, rows, want)
 	}
 	c, _ := testLog(t, 3, "r3", "C")
-	if steps, once := mergeLogs(t, all.log, c), mergeLogs(t, a, b, c); !bytes.Equal(unzstd(t, steps.log), unzstd(t, once.log)) {
+	if steps, once := mergeLogs(t, all.log, c), mergeLogs(t, a, b, c); !bytes.Equal(testlog.Unzstd(t, steps.log), testlog.Unzstd(t, once.log)) {
 		t.Error("merging in steps makes another log")
 	}
 }
@@ -625,10 +626,10 @@ func TestMergePhases(t *testing.T) {
 // steps and at once.
 func TestMergeStatements(t *testing.T) {
 	t.Parallel()
-	ra := scriptRecords(1, 200, "r1", "A")
-	a := writeLog(t, scriptHeader("r1", "A"), testTrailer, ra, 90)
+	ra := testlog.ScriptRecords(1, 200, "r1", "A")
+	a := testlog.Encode(t, testlog.ScriptHeader("r1", "A"), testlog.Trailer(), ra, 90)
 	b, rb := testLog(t, 2, "r2", "B")
-	c := writeLog(t, scriptHeader("r3", "C"), testTrailer, scriptRecords(5, 100, "r3", "C"), 90)
+	c := testlog.Encode(t, testlog.ScriptHeader("r3", "C"), testlog.Trailer(), testlog.ScriptRecords(5, 100, "r3", "C"), 90)
 	all := mergeLogs(t, a, b)
 	count := map[oplog.Statement]int{}
 	for _, r := range ra {
@@ -649,11 +650,11 @@ func TestMergeStatements(t *testing.T) {
 	if same := mergeLogs(t, a, c); len(same.head.Statements) != 3 {
 		t.Errorf("a merge of two runs of one script has the statements %q", same.head.Statements)
 	}
-	if steps, once := mergeLogs(t, all.log, c), mergeLogs(t, a, b, c); !bytes.Equal(unzstd(t, steps.log), unzstd(t, once.log)) {
+	if steps, once := mergeLogs(t, all.log, c), mergeLogs(t, a, b, c); !bytes.Equal(testlog.Unzstd(t, steps.log), testlog.Unzstd(t, once.log)) {
 		t.Error("merging in steps makes another log")
 	}
 	other, _ := testLog(t, 4, "r4", "D")
-	if plain := mergeLogs(t, b, other); strings.Contains(string(unzstd(t, plain.log)), "\tstatement") {
+	if plain := mergeLogs(t, b, other); strings.Contains(string(testlog.Unzstd(t, plain.log)), "\tstatement") {
 		t.Error("a merge without scripts has the column of scripts")
 	}
 }
@@ -661,9 +662,9 @@ func TestMergeStatements(t *testing.T) {
 // Damage in the middle of an input is reported, and nothing is left behind.
 func TestMergeOfDamaged(t *testing.T) {
 	t.Parallel()
-	log := writeLog(t, oplog.Header{Warp: "1", Run: "r", Client: "A"}, testTrailer, inTurns(30_000, 8, "A"), 1000)
+	log := testlog.Encode(t, oplog.Header{Warp: "1", Run: "r", Client: "A"}, testlog.Trailer(), inTurns(30_000, 8, "A"), 1000)
 	log[len(log)*3/4] ^= 0xff
-	names := writeLogs(t, writeLog(t, oplog.Header{Warp: "1", Run: "r", Client: "B"}, testTrailer, inTurns(100, 8, "B"), 1000), log)
+	names := writeLogs(t, testlog.Encode(t, oplog.Header{Warp: "1", Run: "r", Client: "B"}, testlog.Trailer(), inTurns(100, 8, "B"), 1000), log)
 	folder := t.TempDir()
 	_, err := Logs(t.Context(), filepath.Join(folder, "out.csv.zst"), names, Options{})
 	var at *oplog.ReadError
@@ -679,7 +680,7 @@ func TestMergeOfDamaged(t *testing.T) {
 func TestMergeProgress(t *testing.T) {
 	t.Parallel()
 	const rows = 5000
-	names := writeLogs(t, writeLog(t, oplog.Header{Warp: "1", Run: "r", Client: "A"}, testTrailer, inTurns(rows, 3, "A"), 1000))
+	names := writeLogs(t, testlog.Encode(t, oplog.Header{Warp: "1", Run: "r", Client: "A"}, testlog.Trailer(), inTurns(rows, 3, "A"), 1000))
 	reports, last := 0, int64(0)
 	o := Options{Progress: func(n int64) {
 		if reports++; n < last || n > last+batchRows {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"warp/internal/testlog"
 	"warp/pkg/oplog"
 )
 
@@ -28,9 +29,9 @@ func oddLogs(t testing.TB, rng *rand.Rand) [][]byte {
 				rows = append(rows, r)
 			}
 		}
-		log := writeLog(t, oplog.Header{Warp: "1", Run: "r", Client: client, Benchmark: "get"}, testTrailer, rows, 5)
+		log := testlog.Encode(t, oplog.Header{Warp: "1", Run: "r", Client: client, Benchmark: "get"}, testlog.Trailer(), rows, 5)
 		if client == "" || rng.IntN(2) == 0 {
-			log = stripComments(unzstd(t, log))
+			log = stripComments(testlog.Unzstd(t, log))
 		}
 		logs = append(logs, log)
 	}

@@ -11,13 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/testlog"
 	"warp/pkg/oplog"
 )
 
 // oddRecords are records of one client with everything that a merge may meet: equal starts, numbers
 // that need more room than usual, statements, schedules.
 func oddRecords(rng *rand.Rand, n int, run, client string) []oplog.Record {
-	records := testRecords(rng, n, run, client)
+	records := testlog.Everything(rng, n, run, client)
 	for i := range records {
 		r := &records[i]
 		if rng.IntN(3) > 0 { // like a usual row
@@ -47,10 +48,10 @@ func oddRecords(rng *rand.Rand, n int, run, client string) []oplog.Record {
 // foreignLog has the documented columns only, and times with as many digits as they need.
 func foreignLog(t *testing.T, client string, records []oplog.Record) []byte {
 	t.Helper()
-	h := testHeader
+	h := testlog.Header()
 	h.Client = client
 	var b bytes.Buffer
-	for line := range strings.Lines(string(unzstd(t, writeLog(t, h, testTrailer, records, 90)))) {
+	for line := range strings.Lines(string(testlog.Unzstd(t, testlog.Encode(t, h, testlog.Trailer(), records, 90)))) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if len(f) > 15 {
 			f = f[:15]
@@ -70,7 +71,7 @@ func simpleMerge(t *testing.T, m merged, logs [][]byte) []byte {
 	t.Helper()
 	var all []oplog.Record
 	for _, log := range logs {
-		r, rows, err := readAll(log, 100)
+		r, rows, err := testlog.Decode(log, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,21 +111,21 @@ func TestMergeAsSimple(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		var logs [][]byte
 		for i := range 1 + rng.IntN(4) {
-			h := testHeader
+			h := testlog.Header()
 			h.Client = string(rune('A' + i))
 			h.ClockOffset = int64(i) * (rng.Int64N(2e9) - 1e9)
 			h.Scripted = true
-			log := writeLog(t, h, testTrailer, oddRecords(rng, 300, h.Run, h.Client), 1+rng.IntN(200))
+			log := testlog.Encode(t, h, testlog.Trailer(), oddRecords(rng, 300, h.Run, h.Client), 1+rng.IntN(200))
 			if rng.IntN(3) == 0 {
 				log = log[:len(log)-rng.IntN(len(log)/2)]
 			}
 			logs = append(logs, log)
 		}
 		if rng.IntN(2) == 0 {
-			logs = append(logs, foreignLog(t, "Z", benchRecords(200)))
+			logs = append(logs, foreignLog(t, "Z", testlog.Downloads(200)))
 		}
 		m := mergeLogs(t, logs...)
-		got := rowLines(unzstd(t, m.log))
+		got := rowLines(testlog.Unzstd(t, m.log))
 		if want := rowLines(simpleMerge(t, m, logs)); !bytes.Equal(got, want) {
 			at := 0
 			for got[at] == want[at] {
@@ -163,13 +164,13 @@ func TestMergeAsSimpleOfShared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, rows, err := readAll(log, 100)
+		_, rows, err := testlog.Decode(log, 100)
 		if err != nil || len(rows) > 300_000 {
 			t.Logf("%s: %d rows, %v", filepath.Base(name), len(rows), err)
 			continue
 		}
 		m := mergeLogs(t, log)
-		if got, want := rowLines(unzstd(t, m.log)), rowLines(simpleMerge(t, m, [][]byte{log})); m.stats.Repeated == 0 && !bytes.Equal(got, want) {
+		if got, want := rowLines(testlog.Unzstd(t, m.log)), rowLines(simpleMerge(t, m, [][]byte{log})); m.stats.Repeated == 0 && !bytes.Equal(got, want) {
 			t.Errorf("%s: %d bytes instead of %d, %+v", filepath.Base(name), len(got), len(want), m.stats)
 		}
 	}

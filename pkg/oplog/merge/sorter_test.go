@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"warp/internal/testlog"
 	"warp/pkg/oplog"
 )
 
@@ -60,8 +61,8 @@ func TestSorter(t *testing.T) {
 			if len(s.runs) > s.maxRuns {
 				t.Errorf("%d runs are left", len(s.runs))
 			}
-			sameRecords(t, sortedRecords(t, s), want)
-			sameRecords(t, sortedRecords(t, s), want)
+			testlog.Same(t, sortedRecords(t, s), want)
+			testlog.Same(t, sortedRecords(t, s), want)
 			if err := s.close(); err != nil {
 				t.Error(err)
 			}
@@ -82,7 +83,7 @@ func TestRowRoundTrip(t *testing.T) {
 		if err := d.decode(&r, &got); err != nil || r.thread() != want.Thread {
 			t.Fatal(err, r.thread())
 		}
-		sameRecords(t, []oplog.Record{got}, []oplog.Record{want})
+		testlog.Same(t, []oplog.Record{got}, []oplog.Record{want})
 	}
 }
 

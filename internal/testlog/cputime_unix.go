@@ -1,15 +1,15 @@
 //go:build unix
 
-package oplog
+package testlog
 
 import (
 	"syscall"
 	"time"
 )
 
-// cpuTime is the processor time of this process: what reading costs all
+// CPUTime is the processor time of this process: what reading costs all
 // goroutines together, which the wall clock does not show.
-func cpuTime() time.Duration {
+func CPUTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package testlog
+
+import "time"
+
+// CPUTime is not known on this system.
+func CPUTime() time.Duration { return 0 }
