@@ -13,6 +13,7 @@ import (
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/pkg/bench"
+	"warp/pkg/bench/verify"
 	"warp/pkg/generator"
 	"warp/pkg/store"
 	"warp/pkg/store/engines"
@@ -242,11 +243,11 @@ func (f *loaderFlags) settleOptions(p *loaderPlan) (err error) {
 	o.NoBucket = f.getConfig
 	switch {
 	case p.transform.Name != "":
-		o.Verify = bench.VerifyNone // what comes is another object
+		o.Verify = verify.None // what comes is another object
 	case !f.verifyHash || p.op.ReadOffset > 0 || p.op.ReadLength > 0:
-		o.Verify = bench.VerifyETag
+		o.Verify = verify.ETag
 	default:
-		o.Verify = bench.VerifyStored
+		o.Verify = verify.Stored
 	}
 	o.Payload, err = f.payload.options(o.Seed)
 	return err

@@ -12,6 +12,7 @@ import (
 	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench"
+	"warp/pkg/bench/verify"
 	"warp/pkg/generator"
 	"warp/pkg/store/engines"
 )
@@ -145,7 +146,7 @@ func (p *poolFlags) check(f *benchFlags) error {
 	switch {
 	case p.flat && !p.existing:
 		return exit.Usagef("--list-flat needs --list-existing")
-	case p.foreign() && f.verify.how == bench.VerifyContent && f.seed == "":
+	case p.foreign() && f.verify.how == verify.Content && f.seed == "":
 		return exit.Usagef("--verify=content has to know the seed of the run that uploaded the objects").
 			WithHint("add --seed=N; that run had shown it, and its op log has it")
 	case p.foreign() && f.clearBucket:
@@ -182,7 +183,7 @@ func (p *poolFlags) checkUnused(f *benchFlags) error {
 		name = "--obj.randsize"
 	case p.boundFlags[0].IsSet():
 		name = "--min-size and --max-size"
-	case f.verify.how != bench.VerifyContent: // which has to know what payload should be there
+	case f.verify.how != verify.Content: // which has to know what payload should be there
 		name = f.payload.shapes()
 	}
 	if name == "" {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"warp/pkg/bench/recording"
+	"warp/pkg/bench/verify"
 	"warp/pkg/generator"
 	"warp/pkg/hostload"
 	"warp/pkg/oplog"
@@ -98,7 +99,7 @@ func testWorker(t testing.TB, addr string) *Worker {
 	run.record([]recording.Sink{nowhere{}})
 	t.Cleanup(func() { run.records.Close(); run.cancel() })
 	env := &Env{Client: client, Bucket: "bucket", Names: generator.NewNames("warp-1/", 1, generator.Layout{})}
-	return &Worker{Env: env, run: run, Rand: generator.Rand(1, "worker", 0), body: payload.NewReader(), check: newVerifier(VerifyETag, payload), queue: run.records.NewQueue(0)}
+	return &Worker{Env: env, run: run, Rand: generator.Rand(1, "worker", 0), body: payload.NewReader(), check: verify.New(verify.ETag, payload), queue: run.records.NewQueue(0)}
 }
 
 // steps are the requests that must not make garbage.
@@ -125,7 +126,7 @@ func steps(t testing.TB, w *Worker) map[string]func() {
 	// What the store sends is all zeros, and so is this payload.
 	zeros, err := generator.NewPayload(generator.PayloadOptions{File: make([]byte, 1)})
 	check(err)
-	plain, content := w.check, newVerifier(VerifyContent, zeros)
+	plain, content := w.check, verify.New(verify.Content, zeros)
 	return map[string]func(){
 		"GET":                      func() { check(get.Do(ctx, w)) },
 		"GET of a prepared object": func() { check(made.Do(ctx, w)) },

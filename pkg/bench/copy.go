@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"warp/pkg/bench/verify"
 	"warp/pkg/generator"
 	"warp/pkg/store"
 )
@@ -114,7 +115,7 @@ func (c *Copy) copy(ctx context.Context, w *Worker, from *store.Object, key stri
 			return err // an upload in parts has a different ETag than its copy
 		}
 		got.VersionID = "" // the copy's own
-		return checkObject(from, got, r.Trace)
+		return verify.Object(from, got, r.Trace)
 	})
 }
 

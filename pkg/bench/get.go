@@ -72,16 +72,16 @@ func (w *Worker) download(ctx context.Context, obj *store.Object, get store.Get)
 
 // downloadOf measures one GET of which want bytes are expected.
 func (w *Worker) downloadOf(ctx context.Context, obj *store.Object, get store.Get, want int64) error {
-	get = w.check.request(get)
+	get = w.check.Request(get)
 	return w.Measure(ctx, "GET", obj.Key, func(ctx context.Context, r *Request) error {
 		r.Receives = true
 		r.Trace.Expect(obj.ETag)
-		w.check.reset(obj, &get)
+		w.check.Reset(obj, &get)
 		d, err := r.Get(ctx, get, r.Trace)
 		r.Bytes = d.Bytes
 		if err != nil {
 			return err
 		}
-		return w.check.verdict(obj, &d, want, r.Trace)
+		return w.check.Download(obj, &d, want, r.Trace)
 	})
 }

@@ -234,24 +234,6 @@ func (p *Pool) statKeys(ctx context.Context, e *Env) error {
 	})
 }
 
-// checkObject compares an answer about an object with its upload or listing.
-func checkObject(want *store.Object, got store.Object, tr *store.Trace) error {
-	if want.ETag != "" && got.ETag != "" && got.ETag != want.ETag {
-		return &store.Error{Code: store.CodeWrongETag, Status: int(tr.Status()),
-			Message: fmt.Sprintf("the store answered ETag %s, it had said %s", got.ETag, want.ETag)}
-	}
-	if want.VersionID != "" && got.VersionID != "" && got.VersionID != want.VersionID {
-		return &store.Error{Code: store.CodeWrongVersion, Status: int(tr.Status()),
-			Message: fmt.Sprintf("the store answered version %s instead of %s", got.VersionID, want.VersionID)}
-	}
-	return nil
-}
-
-func wrongLength(got, want int64, tr *store.Trace) error {
-	return &store.Error{Code: store.CodeWrongLength, Status: int(tr.Status()),
-		Message: fmt.Sprintf("the store answered %d bytes instead of %d", got, want)}
-}
-
 // ShareAmong divides the objects in the bucket among several clients. Objects that
 // the preparation uploads belong to one client anyway.
 func (p *Pool) ShareAmong(client, clients int) {

@@ -310,7 +310,7 @@ func (u *run) outcome(err error) *Outcome {
 	if u.load != nil {
 		u.load.LagMaxS = u.records.MaxLag().Seconds()
 		t.Notes = append(t.Notes, hostload.Limits(u.load, u.sent.Load(), u.unbounded)...)
-		for _, note := range []string{u.opts.Verify.note(), hashingNote(u.hashed, u.load.CPUSeconds)} {
+		for _, note := range []string{u.opts.Verify.Note(), hashingNote(u.hashed, u.load.CPUSeconds)} {
 			if note != "" {
 				t.Notes = append(t.Notes, note)
 			}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"warp/pkg/bench/recording"
+	"warp/pkg/bench/verify"
 	"warp/pkg/generator"
 	"warp/pkg/lease"
 	"warp/pkg/oplog"
@@ -44,7 +45,7 @@ type Options struct {
 	Batch           int           // objects that a request of clean-up lists or deletes; 0 = as many as there may be
 	MaxErrors       ErrorLimit
 	Payload         generator.PayloadOptions
-	Verify          Verify
+	Verify          verify.Mode
 	// ObjectName is the name after Prefix of the only object of the operation; "" =
 	// names are generated. Unless a person has given the name, another is used if a
 	// run already has it.

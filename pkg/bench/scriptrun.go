@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"warp/pkg/bench/pacing"
+	"warp/pkg/bench/verify"
 	"warp/pkg/generator"
 	"warp/pkg/store"
 )
@@ -86,7 +87,7 @@ func (t *scriptRun) workersFor() int {
 // reuse adds the objects that another script has uploaded.
 func (t *scriptRun) reuse() {
 	for i := range int64(t.step.Objects) {
-		t.objects.put(t.order(i), store.Object{Ref: t.ref(i), Size: anyLength})
+		t.objects.put(t.order(i), store.Object{Ref: t.ref(i), Size: verify.AnyLength})
 	}
 }
 
@@ -261,10 +262,10 @@ func (c *scriptObjects) unsure(order uint64, ref store.Ref) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if old := c.known[ref.Key]; old != nil && !old.unsure {
-		c.known[ref.Key] = &scriptObject{Object: store.Object{Ref: ref, Size: anyLength}, order: old.order}
+		c.known[ref.Key] = &scriptObject{Object: store.Object{Ref: ref, Size: verify.AnyLength}, order: old.order}
 		return
 	}
-	c.known[ref.Key] = &scriptObject{Object: store.Object{Ref: ref, Size: anyLength}, order: order, unsure: true}
+	c.known[ref.Key] = &scriptObject{Object: store.Object{Ref: ref, Size: verify.AnyLength}, order: order, unsure: true}
 }
 
 func (c *scriptObjects) remove(obj *scriptObject) {

@@ -1,15 +1,11 @@
 package bench
 
 import (
-	"archive/tar"
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"path"
 
-	"github.com/klauspost/compress/zstd"
-
+	"warp/pkg/bench/archive"
 	"warp/pkg/generator"
 	"warp/pkg/store"
 )
@@ -20,12 +16,12 @@ type Snowball struct {
 	PerTar   int
 	Compress bool // compress TARs of objects with the same content, which makes them small
 
-	packers []*packer // by worker
+	packers []*archive.Packer // by worker
 }
 
 // maxSnowball limits the TARs of all workers together, which are made in memory.
-// maxSnowballCompressed limits the size of an object among others like it, since a
-// store's decoder looks no further back.
+// maxSnowballCompressed limits the size of an object with --compress, since a store's
+// decoder looks no further back for duplicates.
 const (
 	maxSnowball           = 1 << 30
 	maxSnowballCompressed = 10 << 20
@@ -33,15 +29,15 @@ const (
 
 // Check checks the sizes.
 func (s *Snowball) Check(concurrency int) error {
-	all, of := float64(s.Sizes.Max())*float64(concurrency), "--obj.size times --concurrent"
+	total, factors := float64(s.Sizes.Max())*float64(concurrency), "--obj.size times --concurrent"
 	if !s.Compress {
-		all, of = all*float64(s.PerTar), of+" times --objs.per"
+		total, factors = total*float64(s.PerTar), factors+" times --objs.per"
 	}
 	switch {
 	case s.Compress && s.Sizes.Max() > maxSnowballCompressed:
-		return fmt.Errorf("with --compress objects can have up to 10MiB, because no decoder looks further back for duplicates: use a smaller --obj.size")
-	case all > maxSnowball:
-		return fmt.Errorf("%s is %.1f GiB, and TARs are made in memory, of which they may take 1 GiB: use less of one of them", of, all/(1<<30))
+		return fmt.Errorf("with --compress objects can have up to 10MiB, because decoders look no further back for duplicates: use a smaller --obj.size")
+	case total > maxSnowball:
+		return fmt.Errorf("%s is %.1f GiB, and the TARs, which are made in memory, may take 1 GiB: lower one of them", factors, total/(1<<30))
 	}
 	return nil
 }
@@ -49,7 +45,7 @@ func (s *Snowball) Check(concurrency int) error {
 // Prepare makes sure that the store unpacks.
 func (s *Snowball) Prepare(ctx context.Context, e *Env) error {
 	for range e.Concurrency {
-		p, err := s.newPacker()
+		p, err := archive.NewPacker(s.Compress, s.Sizes.Max())
 		if err != nil {
 			return err
 		}
@@ -89,7 +85,7 @@ func (s *Snowball) names(w *Worker, n int) []string {
 // send makes a TAR and measures its upload. The row counts the objects that the
 // store unpacks.
 func (s *Snowball) send(ctx context.Context, w *Worker, name string, keys []string, size int64) error {
-	body, err := s.packers[w.ID].pack(keys, size, w.body)
+	body, err := s.packers[w.ID].Pack(keys, size, w.body)
 	if err != nil {
 		return fmt.Errorf("make a TAR: %w", err)
 	}
@@ -102,72 +98,4 @@ func (s *Snowball) send(ctx context.Context, w *Worker, name string, keys []stri
 		}, r.Trace)
 		return err
 	})
-}
-
-// A packer makes one TAR after the other, in the same memory.
-type packer struct {
-	out     bytes.Buffer
-	encoder *zstd.Encoder // nil without compression
-}
-
-func (s *Snowball) newPacker() (*packer, error) {
-	p := &packer{}
-	if !s.Compress {
-		return p, nil
-	}
-	// The window has to reach back over a whole object and its header, and
-	// MinIO's decoder takes no more than 16 MiB.
-	window := 64 << 10
-	for int64(window) < s.Sizes.Max()+(64<<10) {
-		window *= 2
-	}
-	var err error
-	p.encoder, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithEncoderLevel(zstd.SpeedDefault))
-	return p, err
-}
-
-// maxSize returns about how much memory a TAR takes.
-func (p *packer) maxSize(objects int, size int64) int {
-	if p.encoder != nil {
-		return int(size) + 64<<10
-	}
-	return objects*int(size+2*512) + 1024
-}
-
-// pack returns a TAR of objects with these names. It is valid until the next
-// call.
-func (p *packer) pack(keys []string, size int64, content *generator.Reader) (*bytes.Reader, error) {
-	p.out.Reset()
-	if size := p.maxSize(len(keys), size); p.out.Cap() < size {
-		p.out = *bytes.NewBuffer(make([]byte, 0, size)) // at once: growing doubles
-	}
-	var w io.Writer = &p.out
-	if p.encoder != nil {
-		p.encoder.Reset(w)
-		w = p.encoder
-	}
-	t := tar.NewWriter(w)
-	for _, key := range keys {
-		of := key
-		if p.encoder != nil {
-			of = keys[0] // the same content for all
-		}
-		// Without a time, the store uses the time of the upload.
-		if err := t.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: key, Size: size, Mode: 0o644}); err != nil {
-			return nil, err
-		}
-		content.Reset(generator.PayloadID(of), size)
-		if _, err := content.WriteTo(t); err != nil {
-			return nil, err
-		}
-	}
-	if err := t.Close(); err != nil {
-		return nil, err
-	}
-	if p.encoder != nil {
-		if err := p.encoder.Close(); err != nil {
-			return nil, err
-		}
-	}
-	return bytes.NewReader(p.out.Bytes()), nil
 }

@@ -23,12 +23,9 @@ func (w *Worker) stat(ctx context.Context, obj *store.Object) error {
 	return w.Measure(ctx, "STAT", obj.Key, func(ctx context.Context, r *Request) error {
 		r.Trace.Expect(obj.ETag)
 		got, err := r.Stat(ctx, obj.Ref, r.Trace)
-		if err != nil || w.check.how == VerifyNone {
+		if err != nil {
 			return err
 		}
-		if got.Size != obj.Size {
-			return wrongLength(got.Size, obj.Size, r.Trace)
-		}
-		return checkObject(obj, got, r.Trace)
+		return w.check.Stat(obj, got, r.Trace)
 	})
 }

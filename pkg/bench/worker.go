@@ -9,6 +9,7 @@ import (
 
 	"warp/internal/human"
 	"warp/pkg/bench/recording"
+	"warp/pkg/bench/verify"
 	"warp/pkg/generator"
 	"warp/pkg/oplog"
 	"warp/pkg/store"
@@ -25,7 +26,7 @@ type Worker struct {
 	newLane func() *Worker
 	lanes   []*Worker // see beside
 	body    *generator.Reader
-	check   *verifier
+	check   *verify.Verifier
 	queue   *recording.Queue
 	silent  bool      // requests are neither recorded nor counted
 	due     time.Time // of the step's first request; zero in a closed loop
@@ -47,7 +48,7 @@ type Worker struct {
 
 // newWorker returns worker id, or a lane of it, which shares its number in the log.
 func (o *Options) newWorker(id, lane int, env *Env, payload *generator.Payload, t *recording.Queue) *Worker {
-	w := &Worker{ID: id, Env: env, queue: t, body: payload.NewReader(), check: newVerifier(o.Verify, payload)}
+	w := &Worker{ID: id, Env: env, queue: t, body: payload.NewReader(), check: verify.New(o.Verify, payload)}
 	w.sample.Seed(o.Seed, uint64(o.stream(id))<<32|uint64(lane))
 	return w
 }

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
 	"errors"
@@ -9,17 +8,18 @@ import (
 	"strings"
 	"time"
 
+	"warp/pkg/bench/archive"
 	"warp/pkg/generator"
 	"warp/pkg/store"
 )
 
-// Zip downloads files out of one ZIP. The store does not unpack it, but reads it for
-// each of them.
+// Zip downloads files out of one ZIP. The store does not unpack it: it reads the ZIP
+// for each file.
 type Zip struct {
 	Sizes generator.Sizes
 	Files int
 
-	files []store.Object // as the store names them: ARCHIVE.zip/FILE
+	files []store.Object // their keys are ARCHIVE.zip/FILE
 }
 
 // extract makes a store look into archives.
@@ -34,18 +34,18 @@ func (z *Zip) Prepare(ctx context.Context, e *Env) error {
 	defer e.Progress.End()
 	e.Silently(true)
 	w := e.workers[0]
-	archive := w.NextKey() + generator.ArchiveSuffix
+	key := w.NextKey() + generator.ArchiveSuffix
 	sizes := make([]int64, z.Files)
 	r := generator.Rand(e.Seed, "sizes", 0)
 	for i := range sizes {
 		sizes[i] = z.Sizes.Next(r)
 	}
-	files, body, err := zipOf(w, archive, sizes)
+	files, body, err := makeZip(w, key, sizes)
 	if err != nil {
 		return err
 	}
 	z.files = files
-	if err := w.must(ctx, "upload "+archive, func() error { return w.uploadZip(ctx, archive, body) }); err != nil {
+	if err := w.must(ctx, "upload "+key, func() error { return w.uploadZip(ctx, key, body) }); err != nil {
 		return err
 	}
 	e.Progress.Add(1)
@@ -60,15 +60,15 @@ func (z *Zip) try(ctx context.Context, e *Env) error {
 	if strings.Contains(e.Names.Key(0, 0), generator.ArchiveSuffix+"/") {
 		return errors.New("prepare: the store would take a part of --prefix for an archive: leave out .zip/")
 	}
-	var archive string
+	var key string
 	var files []store.Object
 	send := func(w *Worker) (err error) {
-		archive = w.NextKey() + generator.ArchiveSuffix
+		key = w.NextKey() + generator.ArchiveSuffix
 		var body *generator.Assembly
-		if files, body, err = zipOf(w, archive, []int64{1000, 1001}); err != nil {
+		if files, body, err = makeZip(w, key, []int64{1000, 1001}); err != nil {
 			return err
 		}
-		return w.uploadZip(ctx, archive, body)
+		return w.uploadZip(ctx, key, body)
 	}
 	return feature("downloads of files in a ZIP (x-minio-extract, an extension of MinIO)").try(ctx, e, send, func(h *store.Host) error {
 		var got bytes.Buffer
@@ -84,64 +84,27 @@ func (z *Zip) try(ctx context.Context, e *Env) error {
 		if !bytes.Equal(got.Bytes(), want) {
 			return noEffect(files[1].Key + " is something else")
 		}
-		return h.Delete(ctx, []store.Ref{{Bucket: e.Bucket, Key: archive}}, store.NewTrace(time.Now()))
+		return h.Delete(ctx, []store.Ref{{Bucket: e.Bucket, Key: key}}, store.NewTrace(time.Now()))
 	})
 }
 
-// zipOf makes a ZIP of files of these sizes, without compression, since their
-// content does not compress.
-func zipOf(w *Worker, archive string, sizes []int64) (files []store.Object, body *generator.Assembly, err error) {
-	payload := w.body.Payload()
-	body = payload.NewAssembly()
-	out := &withoutPayload{Assembly: body}
-	zw := zip.NewWriter(out)
-	files = make([]store.Object, len(sizes))
-	for i, size := range sizes {
-		name := fmt.Sprintf("%08d.rnd", i)
-		files[i] = store.Object{Ref: store.Ref{Bucket: w.Env.Bucket, Key: archive + "/" + name}, Size: size}
-		file, err := zw.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-		if err == nil {
-			err = zw.Flush()
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("make a ZIP: %w", err)
-		}
-		out.drop = true
-		w.body.Reset(generator.PayloadID(files[i].Key), size)
-		if _, err = w.body.WriteTo(file); err == nil {
-			err = zw.Flush()
-		}
-		out.drop = false
-		if err != nil {
-			return nil, nil, fmt.Errorf("make a ZIP: %w", err)
-		}
-		body.WriteObject(generator.PayloadID(files[i].Key), size)
-	}
-	if err := zw.Close(); err != nil {
+// makeZip makes a ZIP with files of the given sizes.
+func makeZip(w *Worker, key string, sizes []int64) (files []store.Object, body *generator.Assembly, err error) {
+	keys, body, err := archive.Zip(key, sizes, w.body)
+	if err != nil {
 		return nil, nil, fmt.Errorf("make a ZIP: %w", err)
+	}
+	for i, key := range keys {
+		files = append(files, store.Object{Ref: store.Ref{Bucket: w.Env.Bucket, Key: key}, Size: sizes[i]})
 	}
 	return files, body, nil
 }
 
-// withoutPayload keeps what a ZIP writer writes except the content of files. The
-// writer needs the content only for its checksum.
-type withoutPayload struct {
-	*generator.Assembly
-	drop bool
-}
-
-func (o *withoutPayload) Write(b []byte) (int, error) {
-	if o.drop {
-		return len(b), nil
-	}
-	return o.Assembly.Write(b)
-}
-
-func (w *Worker) uploadZip(ctx context.Context, archive string, body *generator.Assembly) error {
-	return w.Measure(ctx, "PUT", archive, func(ctx context.Context, r *Request) error {
+func (w *Worker) uploadZip(ctx context.Context, key string, body *generator.Assembly) error {
+	return w.Measure(ctx, "PUT", key, func(ctx context.Context, r *Request) error {
 		r.Bytes = body.Size()
 		_, err := r.Put(ctx, store.Put{
-			Ref: store.Ref{Bucket: w.Env.Bucket, Key: archive}, Body: body, Size: body.Size(), ContentType: "application/zip",
+			Ref: store.Ref{Bucket: w.Env.Bucket, Key: key}, Body: body, Size: body.Size(), ContentType: "application/zip",
 		}, r.Trace)
 		return err
 	})
