@@ -191,3 +191,13 @@ func isPublic(domain string) bool {
 	_, err := publicsuffix.EffectiveTLDPlusOne(domain)
 	return err != nil
 }
+
+// RedirectedAgain is the error of a request that was redirected to an address, and from there to the next location.
+// Redirects are followed once.
+func RedirectedAgain(at *url.URL, location string, status int) *Error {
+	host := location
+	if next, err := at.Parse(location); err == nil {
+		host = next.Scheme + "://" + next.Host
+	}
+	return Errorf(CodeRedirect, status, "the store redirects this request in circles: %s://%s sends it on to %s", at.Scheme, at.Host, OneLine(host))
+}

@@ -2,7 +2,6 @@ package ais
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -11,7 +10,6 @@ import (
 
 	"warp/pkg/store"
 	"warp/pkg/store/rest"
-	"warp/pkg/store/s3"
 )
 
 // An Admin does the bookkeeping on one host.
@@ -52,16 +50,9 @@ func newTrace() *store.Trace { return store.NewTrace(time.Now()) }
 
 // List checks each entry as well: clean-up deletes what it is told here.
 func (a *Admin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
-	check := s3.NewListCheck("", l.Prefix, false)
-	var wrong error
-	err := a.Engine.List(ctx, l, func(o store.Object) bool {
-		skip, err := check.Entry(&o)
-		if wrong = err; wrong != nil {
-			return false
-		}
-		return skip || each(o)
-	}, tr)
-	return cmp.Or(wrong, err)
+	return store.NewListCheck(l.Prefix, false).Each(each, func(each func(store.Object) bool) error {
+		return a.Engine.List(ctx, l, each, tr)
+	})
 }
 
 // do sends a request about a bucket, with a body unless act is nil.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"warp/pkg/store"
-	"warp/pkg/store/s3"
 )
 
 // An action is the body of requests about buckets.
@@ -63,7 +62,7 @@ func (e *Engine) List(ctx context.Context, l store.List, each func(store.Object)
 		return store.ErrUnsupported
 	}
 	ask := listing{Props: listProperties, TimeFormat: time.RFC3339Nano, Prefix: l.Prefix, Flags: e.listFlags(&l), PageSize: l.MaxKeys}
-	var track s3.ListTrack
+	var track store.ListTrack
 	for {
 		p, err := e.page(ctx, l.Bucket, &ask, tr)
 		if err != nil {
@@ -84,7 +83,7 @@ func (e *Engine) List(ctx context.Context, l store.List, each func(store.Object)
 		if p.Token == "" {
 			return nil
 		}
-		if err := track.Advance(s3.ListPlace{Token: p.Token}, int(tr.Status())); err != nil {
+		if err := track.Advance(store.ListPlace{Token: p.Token}, int(tr.Status())); err != nil {
 			return err
 		}
 		ask.UUID, ask.Token = p.UUID, p.Token

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
 	"strings"
 
 	"warp/pkg/store"
+	"warp/pkg/store/rest"
 )
 
 // The account that emulators have, which everybody knows.
@@ -150,14 +150,14 @@ func Identify(id Identity, cfg *store.Config) (source string, secrets []string, 
 		source, secrets = "AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY", useKey(account, key)
 	case id.Getenv("AZURE_STORAGE_SAS_TOKEN") != "" && (account == "" || of(cfg, account)):
 		source, secrets = "AZURE_STORAGE_SAS_TOKEN", useSAS(id.Getenv("AZURE_STORAGE_SAS_TOKEN"))
-	case id.Getenv("AZURE_TENANT_ID") != "" && id.Getenv("AZURE_CLIENT_ID") != "" && !exposed(cfg):
+	case id.Getenv("AZURE_TENANT_ID") != "" && id.Getenv("AZURE_CLIENT_ID") != "" && !rest.Exposed(cfg):
 		source, secrets, err = useClient(id.Getenv, cfg)
-	case of(cfg, emulatorAccount) && onlyHere(cfg):
+	case of(cfg, emulatorAccount) && rest.Local(cfg.Hosts...):
 		source, secrets = "the emulator's well-known account", useKey(emulatorAccount, emulatorKey)
 	default:
 		source = "nowhere (anonymous requests)"
 	}
-	if err == nil && (cfg.Bearer.Given()) && exposed(cfg) {
+	if err == nil && (cfg.Bearer.Given()) && rest.Exposed(cfg) {
 		err = fmt.Errorf("%s would send a secret to %s over plain HTTP, where anybody on the way can use it: add --tls", source, cfg.Hosts[0].Name)
 	}
 	return source, secrets, err
@@ -189,21 +189,4 @@ func readSAS(text string) (sas string, secrets []string, err error) {
 	}
 	sas = values.Encode()
 	return sas, []string{text, sas, values.Get("sig"), url.QueryEscape(values.Get("sig"))}, nil
-}
-
-// exposed reports whether a secret would leave this machine over plain HTTP.
-func exposed(cfg *store.Config) bool { return !cfg.TLS && !onlyHere(cfg) }
-
-// onlyHere reports whether all hosts are this machine.
-func onlyHere(cfg *store.Config) bool {
-	for _, a := range cfg.Hosts {
-		host := cmp.Or(a.Dial, a.Name)
-		if name, _, err := net.SplitHostPort(host); err == nil {
-			host = name
-		}
-		if ip, err := netip.ParseAddr(strings.Trim(host, "[]")); host != "localhost" && (err != nil || !ip.IsLoopback()) {
-			return false
-		}
-	}
-	return true
 }

@@ -1,7 +1,6 @@
 package azure
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	"warp/pkg/store"
 	"warp/pkg/store/rest"
-	"warp/pkg/store/s3"
 )
 
 // An Admin does the bookkeeping in Blob Storage.
@@ -21,22 +19,9 @@ func newTrace() *store.Trace { return store.NewTrace(time.Now()) }
 
 // List checks each entry as well: clean-up deletes what it is told here.
 func (a *Admin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
-	return checked(s3.NewListCheck(l.Bucket, l.Prefix, l.Versions), each, func(each func(store.Object) bool) error {
+	return store.NewListCheck(l.Prefix, l.Versions).Each(each, func(each func(store.Object) bool) error {
 		return a.Engine.List(ctx, l, each, tr)
 	})
-}
-
-// checked calls each for the entries of a listing, unless one is wrong.
-func checked(check *s3.ListCheck, each func(store.Object) bool, list func(func(store.Object) bool) error) error {
-	var wrong error
-	err := list(func(o store.Object) bool {
-		skip, err := check.Entry(&o)
-		if wrong = err; wrong != nil {
-			return false
-		}
-		return skip || each(o)
-	})
-	return cmp.Or(wrong, err)
 }
 
 // containerRequest begins a request about a container.

@@ -108,7 +108,7 @@ func useClient(getenv func(string) string, cfg *store.Config) (source string, se
 	default:
 		return "", nil, errors.New("AZURE_CLIENT_ID is set without AZURE_CLIENT_SECRET or AZURE_FEDERATED_TOKEN_FILE")
 	}
-	if u, err := url.Parse(c.Authority); err != nil || u.Host == "" || u.Scheme != "https" && !onlyHere(&store.Config{Hosts: []store.Address{{Name: u.Host}}}) {
+	if u, err := url.Parse(c.Authority); err != nil || u.Host == "" || u.Scheme != "https" && !rest.Local(store.Address{Name: u.Host}) {
 		return "", nil, errors.New("AZURE_AUTHORITY_HOST is no URL of https")
 	}
 	cfg.Bearer.File, err = json.Marshal(c)

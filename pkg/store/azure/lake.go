@@ -14,7 +14,6 @@ import (
 
 	"warp/pkg/store"
 	"warp/pkg/store/rest"
-	"warp/pkg/store/s3"
 )
 
 var _ store.Engine = (*Lake)(nil)
@@ -152,7 +151,7 @@ func (e *Lake) List(ctx context.Context, l store.List, each func(store.Object) b
 
 // eachPath calls each for every file and directory of the directory that a listing's prefix is in, until it returns false.
 func (e *Lake) eachPath(ctx context.Context, l *store.List, tr *store.Trace, each func(store.Object) bool) error {
-	var track s3.ListTrack
+	var track store.ListTrack
 	for {
 		paths, next, err := e.paths(ctx, l, track.Place.Token, tr)
 		if store.CodeOf(err) == codeNoKey { // there is no such directory
@@ -176,7 +175,7 @@ func (e *Lake) eachPath(ctx context.Context, l *store.List, tr *store.Trace, eac
 		if next == "" {
 			return nil
 		}
-		if err := track.Advance(s3.ListPlace{Token: next}, int(tr.Status())); err != nil {
+		if err := track.Advance(store.ListPlace{Token: next}, int(tr.Status())); err != nil {
 			return err
 		}
 	}
@@ -245,9 +244,9 @@ var _ store.Admin = (*LakeAdmin)(nil)
 
 // List checks each entry as well: clean-up deletes what it is told here.
 func (a *LakeAdmin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
-	check := s3.NewListCheck(l.Bucket, l.Prefix, false)
+	check := store.NewListCheck(l.Prefix, false)
 	check.Unordered()
-	return checked(check, each, func(each func(store.Object) bool) error { return a.Lake.List(ctx, l, each, tr) })
+	return check.Each(each, func(each func(store.Object) bool) error { return a.Lake.List(ctx, l, each, tr) })
 }
 
 // fileSystem sends a request about a file system, and calls look, unless that is nil, with the answer.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"warp/pkg/store"
-	"warp/pkg/store/s3"
 )
 
 // List lists page after page.
@@ -26,7 +25,7 @@ func (e *Engine) List(ctx context.Context, l store.List, each func(store.Object)
 
 // list calls each for every entry, page after page, until it returns false.
 func (e *Engine) list(ctx context.Context, l *store.List, include []string, each func(*entry) (bool, error), tr *store.Trace) error {
-	var track s3.ListTrack
+	var track store.ListTrack
 	for {
 		p, err := e.page(ctx, l, include, track.Place.Token, tr)
 		if err != nil {
@@ -43,7 +42,7 @@ func (e *Engine) list(ctx context.Context, l *store.List, include []string, each
 		if p.next == "" {
 			return nil
 		}
-		if err := track.Advance(s3.ListPlace{Token: p.next}, int(tr.Status())); err != nil {
+		if err := track.Advance(store.ListPlace{Token: p.next}, int(tr.Status())); err != nil {
 			return err
 		}
 	}

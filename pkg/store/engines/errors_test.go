@@ -17,9 +17,16 @@ import (
 // clientOf returns a client for one handler, and its only host.
 func clientOf(t *testing.T, handler http.HandlerFunc) (*store.Client, *store.Host) {
 	t.Helper()
+	return clientAs(t, S3, handler)
+}
+
+// clientAs is clientOf for a kind of store.
+func clientAs(t *testing.T, provider string, handler http.HandlerFunc) (*store.Client, *store.Host) {
+	t.Helper()
 	srv := httptest.NewServer(handler)
 	t.Cleanup(srv.Close)
 	c, err := New(store.Config{
+		Provider:    provider,
 		Hosts:       []store.Address{{Name: srv.Listener.Addr().String()}},
 		Region:      "us-east-1",
 		Credentials: store.Keys{AccessKey: "key", SecretKey: "secret"},

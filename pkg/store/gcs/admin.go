@@ -8,7 +8,6 @@ import (
 
 	"warp/pkg/store"
 	"warp/pkg/store/lean"
-	"warp/pkg/store/s3"
 )
 
 // An Admin does the bookkeeping on one host.
@@ -33,7 +32,7 @@ func newTrace() *store.Trace { return store.NewTrace(time.Now()) }
 
 // List checks each entry as well: clean-up deletes what it is told here.
 func (a *Admin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
-	return s3.NewListCheck(l.Bucket, l.Prefix, l.Versions).Each(each, func(each func(store.Object) bool) error {
+	return store.NewListCheck(l.Prefix, l.Versions).Each(each, func(each func(store.Object) bool) error {
 		return a.Engine.List(ctx, l, each, tr)
 	})
 }

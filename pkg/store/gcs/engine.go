@@ -11,7 +11,6 @@ import (
 	"warp/pkg/store"
 	"warp/pkg/store/lean"
 	"warp/pkg/store/rest"
-	"warp/pkg/store/s3"
 )
 
 var _ store.Engine = (*Engine)(nil)
@@ -319,7 +318,7 @@ type page struct {
 
 // list calls each for page after page, until it returns false.
 func (e *Engine) list(ctx context.Context, l *store.List, fields string, each func(*page) (bool, error), tr *store.Trace) error {
-	var track s3.ListTrack
+	var track store.ListTrack
 	for {
 		p, err := e.page(ctx, l, fields, track.Place.Token, tr)
 		if err != nil {
@@ -331,7 +330,7 @@ func (e *Engine) list(ctx context.Context, l *store.List, fields string, each fu
 		if goesOn, err := each(&p); err != nil || !goesOn || p.Next == "" {
 			return err
 		}
-		if err := track.Advance(s3.ListPlace{Token: p.Next}, int(tr.Status())); err != nil {
+		if err := track.Advance(store.ListPlace{Token: p.Next}, int(tr.Status())); err != nil {
 			return err
 		}
 	}

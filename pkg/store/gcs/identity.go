@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"warp/pkg/store"
+	"warp/pkg/store/rest"
 )
 
 // An Identity is what somebody has said about who sends the requests.
@@ -36,9 +36,9 @@ func Identify(_ context.Context, id Identity, cfg *store.Config) (source string,
 		source, err = "--credentials-file", useFile(id.File, cfg)
 	case id.Metadata:
 		cfg.Bearer.Metadata, source = true, "the metadata server"
-	case variable != "" && !emulator && !exposed(cfg):
+	case variable != "" && !emulator && !rest.Exposed(cfg):
 		return "GOOGLE_APPLICATION_CREDENTIALS", nil, explain("GOOGLE_APPLICATION_CREDENTIALS", useFile(variable, cfg))
-	case allGoogle(cfg) && !exposed(cfg):
+	case allGoogle(cfg) && !rest.Exposed(cfg):
 		name := wellKnownFile(&id)
 		if _, missing := os.Stat(name); missing != nil {
 			return nowhere, nil, nil
@@ -50,7 +50,7 @@ func Identify(_ context.Context, id Identity, cfg *store.Config) (source string,
 	if err != nil {
 		return "", nil, explain(source, err)
 	}
-	if exposed(cfg) {
+	if rest.Exposed(cfg) {
 		return "", nil, fmt.Errorf("%s would send a token to %s over plain HTTP, where anybody on the way can use it: add --tls", source, cfg.Hosts[0].Name)
 	}
 	return source, secrets, nil
@@ -89,27 +89,6 @@ func wellKnownFile(id *Identity) string {
 		folder = filepath.Join(app, "gcloud")
 	}
 	return filepath.Join(cmp.Or(folder, filepath.Join(id.Home, ".config", "gcloud")), "application_default_credentials.json")
-}
-
-// exposed reports whether a token would leave this machine over plain HTTP.
-func exposed(cfg *store.Config) bool {
-	if cfg.TLS {
-		return false
-	}
-	for _, a := range cfg.Hosts {
-		if !loopback(cmp.Or(a.Dial, a.Name)) {
-			return true
-		}
-	}
-	return false
-}
-
-func loopback(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // Serves reports whether a host, with or without port, is Google's by its name: storage.googleapis.com, and its regional

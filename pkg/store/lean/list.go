@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"warp/pkg/store"
-	"warp/pkg/store/s3"
 	"warp/pkg/store/s3/xmlscan"
 )
 
@@ -20,7 +19,7 @@ type listing struct {
 	text      []byte // of all entries, one after the other
 	encoded   bool   // names are percent-encoded
 	truncated bool
-	next      s3.ListPlace
+	next      store.ListPlace
 }
 
 // An entry is an entry of a page. Its strings are spans of the page's text.
@@ -39,10 +38,10 @@ func (e *Engine) List(ctx context.Context, l store.List, each func(store.Object)
 	if len(l.Prefix) > 1024 || !utf8.ValidString(l.Prefix) {
 		return store.ErrUnsupported
 	}
-	var track s3.ListTrack
+	var track store.ListTrack
 	for {
 		c, err := e.listPage(ctx, &l, track.Place, tr)
-		if err == store.ErrUnsupported && track.Place != (s3.ListPlace{}) {
+		if err == store.ErrUnsupported && track.Place != (store.ListPlace{}) {
 			// Another engine would begin again, and list twice what was listed already.
 			err = store.Errorf("RequestFailed", 0, "the credentials changed to signature V2 within a listing")
 		}
@@ -66,7 +65,7 @@ func (e *Engine) List(ctx context.Context, l store.List, each func(store.Object)
 }
 
 // listPage requests a page and leaves it in the connection's listing.
-func (e *Engine) listPage(ctx context.Context, l *store.List, place s3.ListPlace, tr *store.Trace) (*conn, error) {
+func (e *Engine) listPage(ctx context.Context, l *store.List, place store.ListPlace, tr *store.Trace) (*conn, error) {
 	q := request{method: "GET", ref: store.Ref{Bucket: l.Bucket}, headers: l.Headers}
 	if l.Versions {
 		q.listVersions(l, place)
@@ -97,7 +96,7 @@ func delimiter(l *store.List) string {
 }
 
 // listObjects sets the parameters that minio-go sends, sorted by name.
-func (q *request) listObjects(l *store.List, place s3.ListPlace) {
+func (q *request) listObjects(l *store.List, place store.ListPlace) {
 	if place.Token != "" {
 		q.param("continuation-token", place.Token)
 	}
@@ -108,7 +107,7 @@ func (q *request) listObjects(l *store.List, place s3.ListPlace) {
 	q.listRest(l)
 }
 
-func (q *request) listVersions(l *store.List, place s3.ListPlace) {
+func (q *request) listVersions(l *store.List, place store.ListPlace) {
 	q.param("delimiter", delimiter(l))
 	q.param("encoding-type", "url")
 	if place.Key != "" {

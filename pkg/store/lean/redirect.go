@@ -115,7 +115,7 @@ func (e *Engine) follow(ctx context.Context, c *conn, q *request, seen time.Dura
 	c, err := peer.send(ctx, q, tr)
 	if err == nil && q.redirects(c.head.status) && len(c.head.location) > 0 {
 		at, _ := url.Parse(peer.url)
-		err = s3.RedirectedAgain(at, string(c.head.location), c.head.status)
+		err = store.RedirectedAgain(at, string(c.head.location), c.head.status)
 		c.abandon()
 		return nil, err
 	}

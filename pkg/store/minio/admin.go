@@ -14,7 +14,6 @@ import (
 	"github.com/minio/minio-go/v7/pkg/tags"
 
 	"warp/pkg/store"
-	"warp/pkg/store/s3"
 )
 
 // An Admin does bookkeeping through minio-go.
@@ -167,7 +166,7 @@ func (a *Admin) UploadFile(ctx context.Context, ref store.Ref, path, contentType
 
 // List also checks each entry, because clean-up deletes what it returns.
 func (a *Admin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
-	return s3.NewListCheck(l.Bucket, l.Prefix, l.Versions).Each(each, func(each func(store.Object) bool) error {
+	return a.listCheck(l.Prefix, l.Versions).Each(each, func(each func(store.Object) bool) error {
 		return a.Engine.List(ctx, l, each, tr)
 	})
 }
@@ -177,8 +176,8 @@ func (a *Admin) DeleteLocked(ctx context.Context, refs []store.Ref) error {
 }
 
 func (a *Admin) Uploads(ctx context.Context, bucket, prefix string, each func(store.Upload) error) error {
-	check := s3.NewListCheck(bucket, prefix, false)
-	var track s3.ListTrack
+	check := a.listCheck(prefix, false)
+	var track store.ListTrack
 	for {
 		page, err := a.uploadsAt(ctx, bucket, prefix, track.Place)
 		if err != nil {
@@ -198,7 +197,7 @@ func (a *Admin) Uploads(ctx context.Context, bucket, prefix string, each func(st
 		if track.Empty++; len(page.Uploads) > 0 {
 			track.Empty = 0
 		}
-		next := s3.ListPlace{Key: page.NextKeyMarker, Version: page.NextUploadIDMarker}
+		next := store.ListPlace{Key: page.NextKeyMarker, Version: page.NextUploadIDMarker}
 		if err := cmp.Or(track.Advance(next, http.StatusOK), check.Page(next.Key)); err != nil {
 			return err
 		}
@@ -207,7 +206,7 @@ func (a *Admin) Uploads(ctx context.Context, bucket, prefix string, each func(st
 
 // uploadsAt asks for a page of uploads. versitygw rejects its own upload-id-marker. The page then starts after the key, which
 // leaves out any further uploads of that key.
-func (a *Admin) uploadsAt(ctx context.Context, bucket, prefix string, place s3.ListPlace) (minio.ListMultipartUploadsResult, error) {
+func (a *Admin) uploadsAt(ctx context.Context, bucket, prefix string, place store.ListPlace) (minio.ListMultipartUploadsResult, error) {
 	page, err := a.core.ListMultipartUploads(ctx, bucket, prefix, place.Key, place.Version, "", 0)
 	if place.Version != "" && store.CodeOf(asError(err, nil)) == "InvalidArgument" {
 		page, err = a.core.ListMultipartUploads(ctx, bucket, prefix, place.Key, "", "", 0)

@@ -13,7 +13,6 @@ import (
 
 	"warp/pkg/store"
 	"warp/pkg/store/nethttp"
-	"warp/pkg/store/s3"
 	"warp/pkg/store/s3/xmlscan"
 )
 
@@ -173,11 +172,11 @@ func (l *limitedAnswer) Close() error {
 }
 
 // pageOf returns where the page begins that a request asks for, or false if it asks for none.
-func pageOf(query url.Values) (s3.ListPlace, bool) {
+func pageOf(query url.Values) (store.ListPlace, bool) {
 	if !query.Has("list-type") && !query.Has("versions") {
-		return s3.ListPlace{}, false
+		return store.ListPlace{}, false
 	}
-	return s3.ListPlace{Token: query.Get("continuation-token"), Key: query.Get("key-marker"), Version: query.Get("version-id-marker")}, true
+	return store.ListPlace{Token: query.Get("continuation-token"), Key: query.Get("key-marker"), Version: query.Get("version-id-marker")}, true
 }
 
 // moved is about redirects that change the request, which are for browsers and are not followed. minio-go goes to

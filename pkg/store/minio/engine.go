@@ -44,6 +44,8 @@ type Engine struct {
 	agent     string
 
 	closeIdle func()
+
+	directories bool // of buckets, whose listings come in no order
 }
 
 // receiveBuffers receive payload. Reads larger than 128 KiB save no system calls on loopback.
@@ -243,7 +245,7 @@ func (e *Engine) List(ctx context.Context, l store.List, each func(store.Object)
 		opts.Set(h.Name, h.Value)
 	}
 	traced, seen := nethttp.Watch(ctx, tr)
-	track := &pageTrack{pages: s3.NewListCheck(l.Bucket, l.Prefix, l.Versions)}
+	track := &pageTrack{pages: e.listCheck(l.Prefix, l.Versions)}
 	traced = context.WithValue(traced, pageKey{}, track)
 	for info := range e.core.Client.ListObjectsIter(traced, l.Bucket, opts) {
 		seen()
@@ -265,10 +267,19 @@ func (e *Engine) List(ctx context.Context, l store.List, each func(store.Object)
 	return nil
 }
 
+// listCheck returns a check of a listing. Directory buckets list in no order.
+func (e *Engine) listCheck(prefix string, versions bool) *store.ListCheck {
+	check := store.NewListCheck(prefix, versions)
+	if e.directories {
+		check.Unordered()
+	}
+	return check
+}
+
 // A pageTrack tracks a listing by minio-go, which asks for pages for ever if a store says so.
 type pageTrack struct {
-	s3.ListTrack
-	pages *s3.ListCheck
+	store.ListTrack
+	pages *store.ListCheck
 	begun bool
 }
 

@@ -68,7 +68,7 @@ func openEngineOf(cfg *store.Config, a store.Address, check answerCheck, answer 
 		core: minio.Core{Client: mc}, part: uint64(cfg.PartSize), unsigned: cfg.UnsignedPayload, counters: n,
 		opts: cfg.Options, sse: sse, checksum: s3.ChecksumType(cfg.Checksum),
 		transport: sent, agent: "warp/" + cfg.AppVersion + " (" + runtime.GOOS + "; " + runtime.GOARCH + ") form",
-		closeIdle: transport.CloseIdleConnections,
+		closeIdle: transport.CloseIdleConnections, directories: directory != nil,
 	}, nil
 }
 

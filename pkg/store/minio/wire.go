@@ -94,7 +94,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if next := resp.Header.Get("Location"); store.IsRedirect(resp.StatusCode) && next != "" {
 		drop(resp)
-		return nil, s3.RedirectedAgain(to, next, resp.StatusCode)
+		return nil, store.RedirectedAgain(to, next, resp.StatusCode)
 	}
 	return resp, nil
 }

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"warp/pkg/store"
 	"warp/pkg/store/lean"
 	"warp/pkg/store/nethttp"
-	"warp/pkg/store/s3"
 )
 
 // follow sends a request, and once more to where the store redirects it.
@@ -31,7 +31,7 @@ func (h *httpCaller) follow(ctx context.Context, c *lean.Call) (*http.Response, 
 	}
 	if next := resp.Header.Get("Location"); lean.IsMoved(resp.StatusCode) && next != "" {
 		resp.Body.Close()
-		return nil, s3.RedirectedAgain(to, next, resp.StatusCode)
+		return nil, store.RedirectedAgain(to, next, resp.StatusCode)
 	}
 	return resp, nil
 }

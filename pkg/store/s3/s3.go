@@ -1,5 +1,5 @@
 // Package s3 is what engines that speak S3 share: its limits and errors, the results of deletions,
-// checks of listings, and the regions of buckets.
+// and the regions of buckets.
 package s3
 
 import (

@@ -1,8 +1,4 @@
-package s3
-
-import (
-	"warp/pkg/store"
-)
+package store
 
 // A ListPlace is where a page begins.
 type ListPlace struct{ Token, Key, Version string }
@@ -22,11 +18,11 @@ func (t *ListTrack) Advance(next ListPlace, status int) error {
 	t.pages++
 	switch {
 	case next == ListPlace{}:
-		return store.BadAnswer(status, "the listing says that it goes on, but not where")
+		return BadAnswer(status, "the listing says that it goes on, but not where")
 	case next == t.Place, next == t.seen:
-		return store.BadAnswer(status, "the listing goes on where it has been: %.60q", next.Token+next.Key)
+		return BadAnswer(status, "the listing goes on where it has been: %.60q", next.Token+next.Key)
 	case t.Empty > maxEmptyPages:
-		return store.BadAnswer(status, "the listing goes on and on: %d pages without an entry", t.Empty)
+		return BadAnswer(status, "the listing goes on and on: %d pages without an entry", t.Empty)
 	}
 	if t.Place = next; t.pages&(t.pages-1) == 0 {
 		t.seen = next // so that it meets a circle of any length

@@ -1,11 +1,9 @@
-package s3
+package store
 
 import (
 	"cmp"
 	"net/http"
 	"strings"
-
-	"warp/pkg/store"
 )
 
 // A ListCheck checks the entries of a listing, page after page: names have the prefix and are in
@@ -22,8 +20,9 @@ type ListCheck struct {
 	marker    string // of the latest page of versions or uploads
 }
 
-func NewListCheck(bucket, prefix string, versions bool) *ListCheck {
-	return &ListCheck{prefix: prefix, versions: versions, unordered: IsDirectory(bucket)}
+// NewListCheck returns a check of a listing of objects, or with versions of versions.
+func NewListCheck(prefix string, versions bool) *ListCheck {
+	return &ListCheck{prefix: prefix, versions: versions}
 }
 
 // Unordered has the check expect no order.
@@ -31,7 +30,7 @@ func (c *ListCheck) Unordered() { c.unordered = true }
 
 // Entry checks an entry of a listing of objects or versions. Some stores repeat the last entry of
 // a page at the start of the next; skip is true for the repetition.
-func (c *ListCheck) Entry(o *store.Object) (skip bool, err error) {
+func (c *ListCheck) Entry(o *Object) (skip bool, err error) {
 	if err := c.Below(o.Key); err != nil || c.unordered {
 		return false, err
 	}
@@ -41,7 +40,7 @@ func (c *ListCheck) Entry(o *store.Object) (skip bool, err error) {
 	}
 	again := o.Key == *last && o.Key != "" && o.VersionID == c.version
 	if o.Key < *last && !c.versions || again && c.repeated {
-		return false, store.BadAnswer(http.StatusOK, "the listing is not in order: %.60q follows %.60q", o.Key, *last)
+		return false, BadAnswer(http.StatusOK, "the listing is not in order: %.60q follows %.60q", o.Key, *last)
 	}
 	*last, c.version, c.repeated = o.Key, o.VersionID, again
 	return again, nil
@@ -49,9 +48,9 @@ func (c *ListCheck) Entry(o *store.Object) (skip bool, err error) {
 
 // Each calls list, which lists entries, and passes each of them on that [ListCheck.Entry] accepts. It
 // ends the listing at the first wrong one, whose error it returns.
-func (c *ListCheck) Each(each func(store.Object) bool, list func(each func(store.Object) bool) error) error {
+func (c *ListCheck) Each(each func(Object) bool, list func(each func(Object) bool) error) error {
 	var wrong error
-	err := list(func(o store.Object) bool {
+	err := list(func(o Object) bool {
 		skip, err := c.Entry(&o)
 		if wrong = err; wrong != nil {
 			return false
@@ -66,7 +65,7 @@ func (c *ListCheck) Below(key string) error {
 	if strings.HasPrefix(key, c.prefix) {
 		return nil
 	}
-	return store.BadAnswer(http.StatusOK, "the listing has %.60q, which is not below %.60q", key, c.prefix)
+	return BadAnswer(http.StatusOK, "the listing has %.60q, which is not below %.60q", key, c.prefix)
 }
 
 // Page checks where a listing of versions or uploads continues. Stores do not agree on the order
@@ -74,7 +73,7 @@ func (c *ListCheck) Below(key string) error {
 func (c *ListCheck) Page(marker string) error {
 	marker, _, _ = strings.Cut(marker, "[minio_cache:")
 	if marker < c.marker && !c.unordered {
-		return store.BadAnswer(http.StatusOK, "the listing goes back, from %.60q to %.60q", c.marker, marker)
+		return BadAnswer(http.StatusOK, "the listing goes back, from %.60q to %.60q", c.marker, marker)
 	}
 	c.marker = marker
 	return nil
