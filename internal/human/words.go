@@ -31,6 +31,16 @@ func Choose[N int | int64 | uint64](n N, one, many string) string {
 // follows.
 func Steers(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
+// Visible replaces invalid text and characters that steer a terminal or a page by a sign that can be seen.
+func Visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if Steers(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
 // OneLine keeps text of others from breaking lines or steering the terminal.
 func OneLine(s string) string {
 	return strings.Map(func(r rune) rune {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"warp/internal/human"
+	"warp/pkg/report/svg"
 )
 
 // nextID numbers what is drawn by kind, so that a page that is fed finds it again.
@@ -18,33 +19,22 @@ func (p *Page) nextID(kind string) string {
 }
 
 // draw renders a chart of lines, and notes what a script needs to draw it anew.
-func (p *Page) draw(kind string, c *lineChart, origin time.Time) *chart {
-	c.id = p.nextID(kind)
-	shown := &chart{ID: c.id, Title: c.title, SVG: template.HTML(c.svg()), Tall: c.xNote != "", Zooms: !c.still && len(c.x) > 2}
-	for i := range c.lines {
-		l := &c.lines[i]
-		if l.label != "" && (len(c.lines) > 1 || l.label != c.title) {
-			shown.Legend = append(shown.Legend, legend{visible(l.label), l.color, l.class})
+func (p *Page) draw(kind string, c *svg.Chart, origin time.Time) *chart {
+	c.ID = p.nextID(kind)
+	shown := &chart{ID: c.ID, Title: c.Title, SVG: template.HTML(c.SVG()), Tall: c.XNote != "", Zooms: !c.Still && len(c.X) > 2}
+	for i := range c.Lines {
+		l := &c.Lines[i]
+		if l.Label != "" && (len(c.Lines) > 1 || l.Label != c.Title) {
+			shown.Legend = append(shown.Legend, legend{human.Visible(l.Label), l.Color, l.Class})
 		}
 	}
-	for _, m := range c.marks {
-		shown.Marks = append(shown.Marks, elapsed(m.X)+" "+visible(m.Text))
+	for _, m := range c.Marks {
+		shown.Marks = append(shown.Marks, svg.Elapsed(m.X)+" "+human.Visible(m.Text))
 	}
 	if !shown.Zooms {
 		return shown
 	}
-	z := plot{ID: c.id, Title: c.title, Unit: c.unit, Log: c.ys.log, X: c.x, Marks: c.marks}
-	if !origin.IsZero() {
-		z.Origin = origin.UnixMilli()
-	}
-	for i := range c.lines {
-		l := &c.lines[i]
-		z.Lines = append(z.Lines, curve{visible(l.label), l.color, l.class, l.y})
-	}
-	for _, b := range c.bands {
-		z.Bands, z.Colors = append(z.Bands, [2]int{b.high, b.low}), append(z.Colors, b.color)
-	}
-	p.plots = append(p.plots, z)
+	p.plots = append(p.plots, c.Data(origin))
 	return shown
 }
 
@@ -68,42 +58,30 @@ func ratesOf(largest float64, bytes bool) rates {
 	return rates{"KiB/s", 1 << 10}
 }
 
-func largestOf(lines []line) float64 {
-	largest := 0.0
-	for _, l := range lines {
-		for _, v := range l.y {
-			if v > largest {
-				largest = v
-			}
-		}
-	}
-	return largest
-}
-
 // overTime completes a chart of throughput from bytes or objects per second. Its
 // unit is part of the title.
-func (p *Page) overTime(kind, title, desc string, x []float64, length float64, lines []line, bytes bool, marks []mark, origin time.Time) *chart {
-	r := ratesOf(largestOf(lines), bytes)
+func (p *Page) overTime(kind, title, desc string, x []float64, length float64, lines []svg.Line, bytes bool, marks []svg.Mark, origin time.Time) *chart {
+	r := ratesOf(svg.Highest(lines), bytes)
 	for i := range lines {
-		y := make([]float64, len(lines[i].y))
-		for k, v := range lines[i].y {
+		y := make([]float64, len(lines[i].Y))
+		for k, v := range lines[i].Y {
 			y[k] = v / r.scale
 		}
-		lines[i].y = y
+		lines[i].Y = y
 	}
 	if title != "" {
 		title += ", "
 	}
-	c := &lineChart{title: human.UpperFirst(title + r.unit), desc: desc, unit: r.unit, x: x, xs: seconds(length), lines: lines, marks: marks}
-	c.ys = fromZero(largestOf(lines), func(v float64) string { return grouped(v) })
+	c := &svg.Chart{Title: human.UpperFirst(title + r.unit), Desc: desc, Unit: r.unit, X: x, XScale: svg.Seconds(length), Lines: lines, Marks: marks}
+	c.YScale = svg.FromZero(svg.Highest(lines), func(v float64) string { return svg.Grouped(v) })
 	return p.draw(kind, c, origin)
 }
 
 // millis completes a chart of durations.
-func (p *Page) millis(kind, title, desc string, x []float64, length float64, lines []line, bands []band, marks []mark, origin time.Time) *chart {
-	least, largest := 0.0, largestOf(lines)
+func (p *Page) millis(kind, title, desc string, x []float64, length float64, lines []svg.Line, bands []svg.Band, marks []svg.Mark, origin time.Time) *chart {
+	least, largest := 0.0, svg.Highest(lines)
 	for _, l := range lines {
-		for _, v := range l.y {
+		for _, v := range l.Y {
 			if v > 0 && (least == 0 || v < least) {
 				least = v
 			}
@@ -112,24 +90,8 @@ func (p *Page) millis(kind, title, desc string, x []float64, length float64, lin
 	if largest == 0 {
 		return nil
 	}
-	c := &lineChart{title: title, desc: desc, unit: "ms", x: x, xs: seconds(length), ys: logMillis(least, largest), lines: lines, bands: bands, marks: marks}
+	c := &svg.Chart{Title: title, Desc: desc, Unit: "ms", X: x, XScale: svg.Seconds(length), YScale: svg.LogMillis(least, largest), Lines: lines, Bands: bands, Marks: marks}
 	return p.draw(kind, c, origin)
-}
-
-// grouped shows a number with separated thousands.
-func grouped(v float64) string {
-	s := short(v)
-	end := len(s)
-	for i := range s {
-		if s[i] == '.' {
-			end = i
-			break
-		}
-	}
-	for i := end - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 func count(n uint64) string {

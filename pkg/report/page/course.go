@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"warp/internal/human"
+	"warp/pkg/report/svg"
 	"warp/pkg/results"
 )
 
@@ -41,31 +42,7 @@ func (g *group) common(begin time.Time) (x []float64, of [][]int) {
 	for _, op := range g.ops {
 		lists = append(lists, middles(segmentsOf(op), begin))
 	}
-	return union(lists)
-}
-
-// union merges sorted lists, and says where each of their values went.
-func union(lists [][]float64) (x []float64, of [][]int) {
-	of = make([][]int, len(lists))
-	next := make([]int, len(lists))
-	for {
-		least := math.Inf(1)
-		for i, l := range lists {
-			if next[i] < len(l) {
-				least = min(least, l[next[i]])
-			}
-		}
-		if math.IsInf(least, 1) {
-			return x, of
-		}
-		for i, l := range lists {
-			if next[i] < len(l) && l[next[i]] <= least+1e-6 {
-				of[i] = append(of[i], len(x))
-				next[i]++
-			}
-		}
-		x = append(x, least)
-	}
+	return svg.Union(lists)
 }
 
 // spread puts values to their places; there are gaps elsewhere.
@@ -92,14 +69,14 @@ func (p *Page) throughput(g *group) {
 		s.Lead = []string{strings.Join(how, " ")}
 	}
 	marks := g.marks(begin)
-	var bytes, objects []line
+	var bytes, objects []svg.Line
 	for i, op := range g.ops {
 		segments := segmentsOf(op)
-		name := visible(op.Op)
+		name := human.Visible(op.Op)
 		if op.HasBytes() {
-			bytes = append(bytes, line{label: name, color: i % 8, y: spread(len(x), of[i], func(k int) float64 { return segments[k].BytesPerS })})
+			bytes = append(bytes, svg.Line{Label: name, Color: i % 8, Y: spread(len(x), of[i], func(k int) float64 { return segments[k].BytesPerS })})
 		}
-		objects = append(objects, line{label: name, color: i % 8, y: spread(len(x), of[i], func(k int) float64 { return segments[k].ObjectsPerS })})
+		objects = append(objects, svg.Line{Label: name, Color: i % 8, Y: spread(len(x), of[i], func(k int) float64 { return segments[k].ObjectsPerS })})
 	}
 	per := "Each point is a segment of " + human.Seconds(g.ops[0].SegmentS) + "."
 	if len(bytes) > 0 {
@@ -107,7 +84,7 @@ func (p *Page) throughput(g *group) {
 		s.Blocks = append(s.Blocks, block{Chart: p.overTime("throughput", "Payload", desc, x, length, bytes, true, marks, begin)})
 	}
 	if len(objects) > len(bytes) || len(bytes) == 0 || g.ops[0].ObjectsPerOp.Max > 1 {
-		desc := per + " " + rangeOf(objects, func(v float64) string { return grouped(v) + " objects/s" })
+		desc := per + " " + rangeOf(objects, func(v float64) string { return svg.Grouped(v) + " objects/s" })
 		s.Blocks = append(s.Blocks, block{Chart: p.overTime("objects", "", desc, x, length, objects, false, marks, begin)})
 	}
 	s.Blocks = append(s.Blocks, block{Table: overTimeTable(g, begin)})
@@ -115,17 +92,17 @@ func (p *Page) throughput(g *group) {
 }
 
 // rangeOf says in words what the lines show.
-func rangeOf(lines []line, show func(float64) string) string {
+func rangeOf(lines []svg.Line, show func(float64) string) string {
 	text := ""
 	for _, l := range lines {
 		least, most := math.Inf(1), math.Inf(-1)
-		for _, v := range l.y {
+		for _, v := range l.Y {
 			if !math.IsNaN(v) {
 				least, most = min(least, v), max(most, v)
 			}
 		}
 		if least <= most {
-			text += fmt.Sprintf("%s: %s to %s. ", l.label, show(least), show(most))
+			text += fmt.Sprintf("%s: %s to %s. ", l.Label, show(least), show(most))
 		}
 	}
 	return text
@@ -136,9 +113,9 @@ func stabilitySentences(g *group) (all []string) {
 		if op.Stability == nil || op.Stability.State == "unknown" {
 			continue
 		}
-		sentence := human.UpperFirst(visible(op.Stability.Sentence)) + "."
+		sentence := human.UpperFirst(human.Visible(op.Stability.Sentence)) + "."
 		if len(g.ops) > 1 {
-			sentence = visible(op.Op) + ": " + visible(op.Stability.Sentence) + "."
+			sentence = human.Visible(op.Op) + ": " + human.Visible(op.Stability.Sentence) + "."
 		}
 		all = append(all, sentence)
 	}
@@ -164,7 +141,7 @@ func overTimeTable(g *group, begin time.Time) *table {
 		t.Caption += fmt.Sprintf(", %d segments to a row; latencies are those of the slowest of them", k)
 	}
 	for _, op := range g.ops {
-		name := visible(op.Op)
+		name := human.Visible(op.Op)
 		if op.HasBytes() {
 			t.Head = append(t.Head, name+" bytes/s")
 		}
@@ -175,7 +152,7 @@ func overTimeTable(g *group, begin time.Time) *table {
 		for _, op := range g.ops {
 			list := op.Segments[min(from, len(op.Segments)):min(from+k, len(op.Segments))]
 			if len(list) > 0 && row[0] == "" {
-				row[0] = elapsed(math.Max(0, math.Round(10*list[0].Start.Sub(begin).Seconds())/10))
+				row[0] = svg.Elapsed(math.Max(0, math.Round(10*list[0].Start.Sub(begin).Seconds())/10))
 			}
 			row = append(row, joined(list, op.HasBytes())...)
 		}
@@ -212,7 +189,7 @@ func joined(list []results.Segment, hasBytes bool) (cells []string) {
 	if hasBytes {
 		cells = append(cells, human.Rate(bytes/seconds))
 	}
-	return append(cells, grouped(objects/seconds), ms(p50), ms(p99), ms(most), count(errors))
+	return append(cells, svg.Grouped(objects/seconds), ms(p50), ms(p99), ms(most), count(errors))
 }
 
 // latencies of a segment, in ms.
@@ -242,13 +219,13 @@ func (p *Page) latency(g *group) {
 			}
 			return y
 		}
-		lines := []line{
-			{label: "p50", color: i % 8, y: value(func(l *latencies) float64 { return l.p50 })},
-			{label: "p99", color: i % 8, class: "dash", y: value(func(l *latencies) float64 { return l.p99 })},
-			{label: "max", color: i % 8, class: "thin", y: value(func(l *latencies) float64 { return l.max })},
+		lines := []svg.Line{
+			{Label: "p50", Color: i % 8, Y: value(func(l *latencies) float64 { return l.p50 })},
+			{Label: "p99", Color: i % 8, Class: "dash", Y: value(func(l *latencies) float64 { return l.p99 })},
+			{Label: "max", Color: i % 8, Class: "thin", Y: value(func(l *latencies) float64 { return l.max })},
 		}
 		desc := "Of the requests that started in each segment. " + rangeOf(lines, human.Millis)
-		c := p.millis("latency", visible(op.Op)+" latency", desc, middles(segments, begin), length, lines, []band{{0, 1, i % 8}}, g.marks(begin), begin)
+		c := p.millis("latency", human.Visible(op.Op)+" latency", desc, middles(segments, begin), length, lines, []svg.Band{{Low: 0, High: 1, Color: i % 8}}, g.marks(begin), begin)
 		if c != nil {
 			s.Blocks = append(s.Blocks, block{Chart: c})
 		}

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"math"
 	"slices"
 	"strconv"
 
 	"github.com/klauspost/compress/gzip"
 
+	"warp/pkg/report/svg"
 	"warp/pkg/results"
 )
 
@@ -30,9 +30,6 @@ func compressed(text []byte) string {
 	_ = z.Close()
 	return base64.StdEncoding.EncodeToString(b.Bytes())
 }
-
-// digits is how many digits of a fraction are embedded: percentiles have no more.
-const digits = 4
 
 // rounded shortens the fractions of a JSON document; most of their digits say
 // nothing, and cannot be compressed.
@@ -57,7 +54,7 @@ func rounded(text []byte) []byte {
 			}
 			number := text[i:end]
 			if v, err := strconv.ParseFloat(string(number), 64); err == nil && bytes.ContainsAny(number, ".e") {
-				number = strconv.AppendFloat(nil, v, 'g', digits, 64)
+				number = strconv.AppendFloat(nil, v, 'g', svg.Digits, 64)
 			}
 			short = append(short, number...)
 			i = end
@@ -83,45 +80,4 @@ func embedded(r *results.Report) *results.Report {
 		}
 	}
 	return &c
-}
-
-// A plot is what a script draws in place of a chart, so that it can be zoomed.
-type plot struct {
-	ID     string   `json:"id"`
-	Title  string   `json:"title"`
-	Unit   string   `json:"unit"`
-	Log    bool     `json:"log,omitempty"`
-	Origin int64    `json:"t0,omitempty"` // ms since 1970 of x = 0
-	X      figures  `json:"x"`
-	Lines  []curve  `json:"lines"`
-	Bands  [][2]int `json:"bands,omitempty"`
-	Colors []int    `json:"bandColors,omitempty"`
-	Marks  []mark   `json:"marks,omitempty"`
-}
-
-type curve struct {
-	Label string  `json:"label"`
-	Color int     `json:"color"`
-	Class string  `json:"class,omitempty"`
-	Y     figures `json:"y"`
-}
-
-// figures are numbers with as many digits as a chart can show; null where there is none.
-type figures []float64
-
-func (f figures) MarshalJSON() ([]byte, error) {
-	b := make([]byte, 0, 6*len(f)+2)
-	b = append(b, '[')
-	for i, v := range f {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			b = append(b, "null"...)
-			continue
-		}
-		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
-		b = strconv.AppendFloat(b, v, 'g', -1, 64)
-	}
-	return append(b, ']'), nil
 }

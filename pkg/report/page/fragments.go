@@ -3,6 +3,8 @@ package page
 import (
 	"bytes"
 	"encoding/json"
+
+	"warp/pkg/report/svg"
 )
 
 // A fragment is a piece of a page as a page that is fed takes it.
@@ -17,7 +19,7 @@ type fragments struct {
 	Top      string     `json:"top"`
 	Nav      string     `json:"nav"`
 	Sections []fragment `json:"sections"`
-	Plots    []plot     `json:"plots"`
+	Plots    []svg.Data `json:"plots"`
 }
 
 // Fragments is the page as a JSON document, for a page that shows an earlier

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"warp/internal/human"
+	"warp/pkg/report/svg"
 	"warp/pkg/results"
 )
 
@@ -204,11 +205,11 @@ func (p *Page) hostCharts(g *group, all []hostCourse) block {
 		if h.slow != "" {
 			color, state = 1, "warn"
 		}
-		lines := []line{{label: h.name, color: color, y: y}}
-		c := &lineChart{title: h.name, desc: rangeOf(lines, func(v float64) string { return grouped(v) + " " + r.unit }), x: h.x, xs: seconds(length),
-			ys: fromZero(largest/r.scale, grouped), lines: lines, height: 90, still: true}
-		c.ys.ticks = []tick{c.ys.ticks[0], c.ys.ticks[len(c.ys.ticks)-1]}
-		c.xs.ticks = ends(c.xs.ticks)
+		lines := []svg.Line{{Label: h.name, Color: color, Y: y}}
+		c := &svg.Chart{Title: h.name, Desc: rangeOf(lines, func(v float64) string { return svg.Grouped(v) + " " + r.unit }), X: h.x, XScale: svg.Seconds(length),
+			YScale: svg.FromZero(largest/r.scale, svg.Grouped), Lines: lines, Height: 90, Still: true}
+		c.XScale.KeepEnds()
+		c.YScale.KeepEnds()
 		shown := p.draw("host", c, g.WindowStart)
 		shown.State, shown.Note, shown.Legend = state, h.slow, nil
 		if shown.Note == "" {
@@ -225,17 +226,9 @@ func (p *Page) hostCharts(g *group, all []hostCourse) block {
 // of shows a rate.
 func (r rates) of(v float64) string {
 	if r.scale == 1 {
-		return grouped(v) + " objects/s"
+		return svg.Grouped(v) + " objects/s"
 	}
 	return human.Rate(v)
-}
-
-// ends keeps the first and the last tick.
-func ends(ticks []tick) []tick {
-	if len(ticks) < 2 {
-		return ticks
-	}
-	return []tick{ticks[0], ticks[len(ticks)-1]}
 }
 
 func btoi(b bool) int {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"warp/internal/human"
+	"warp/pkg/report/svg"
 	"warp/pkg/results"
 )
 
@@ -15,10 +16,10 @@ func sortBy[T any, K cmp.Ordered](all []T, key func(T) K) {
 }
 
 // marks are what was done to the store while the run lasted, for charts.
-func (g *group) marks(begin time.Time) (all []mark) {
+func (g *group) marks(begin time.Time) (all []svg.Mark) {
 	for i := range g.done {
 		m := &g.done[i]
-		all = append(all, mark{m.At.Sub(begin).Seconds(), visible(m.Text)})
+		all = append(all, svg.Mark{X: m.At.Sub(begin).Seconds(), Text: human.Visible(m.Text)})
 	}
 	return all
 }
@@ -40,14 +41,14 @@ func (p *Page) marked(r *results.Report, groups []group) {
 	}
 	for i := range r.Marks {
 		m := &r.Marks[i]
-		row := []string{elapsed(math.Round(10*m.At.Sub(begin).Seconds()) / 10), visible(m.Text), seconds(m.RecoveryS, "not, or unknown"), seconds(m.LongestGapS, dash)}
+		row := []string{svg.Elapsed(math.Round(10*m.At.Sub(begin).Seconds()) / 10), human.Visible(m.Text), seconds(m.RecoveryS, "not, or unknown"), seconds(m.LongestGapS, dash)}
 		phases := []*results.MarkPhase{m.Before, m.During, m.After}
 		for _, cell := range []func(*results.MarkPhase) string{
 			func(f *results.MarkPhase) string {
 				if g.moves() {
 					return human.Rate(f.BytesPerS)
 				}
-				return grouped(f.ObjectsPerS) + " objects/s"
+				return svg.Grouped(f.ObjectsPerS) + " objects/s"
 			},
 			func(f *results.MarkPhase) string {
 				if f.P99 == nil {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"warp/pkg/monitor"
+	"warp/pkg/report/svg"
 )
 
 // Options say how a page is rendered.
@@ -52,7 +53,7 @@ type Page struct {
 	Warnings []string
 	Sections []section
 
-	plots []plot
+	plots []svg.Data
 	data  any            // what other tools can read
 	ids   map[string]int // how many charts there are of each kind
 	loc   *time.Location

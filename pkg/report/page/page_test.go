@@ -436,33 +436,6 @@ func TestSlowHostIsCalledOut(t *testing.T) {
 	}
 }
 
-// The picture of latencies has a column for each segment, and something in it
-// wherever requests were counted.
-func TestHeatMap(t *testing.T) {
-	t.Parallel()
-	m := &results.HeatMap{BoundsMS: []float64{1, 1.25, 1.5, 1.75, 2, 2.5}, Counts: [][]uint64{{5}, {}, {0, 0, 0, 0, 1}}}
-	picture, s, most := heatPicture(m)
-	if b := picture.Bounds(); b.Dx() != 3 || b.Dy() < 10 || most != 5 || s.min != 1 || s.max != 2.5 {
-		t.Fatalf("%v, up to %d, %v to %v", b, most, s.min, s.max)
-	}
-	bottom := picture.Bounds().Dy() - 1
-	for _, c := range []struct {
-		x, y  int
-		level uint8
-	}{{0, bottom, heatLevels - 1}, {0, 0, 0}, {1, 0, 0}, {1, bottom, 0}, {2, bottom, 0}, {2, 0, 4}} {
-		if got := picture.ColorIndexAt(c.x, c.y); got != c.level {
-			t.Errorf("level %d at %d, %d, not %d", got, c.x, c.y, c.level)
-		}
-	}
-	many := &results.HeatMap{BoundsMS: []float64{1, 2}, Counts: make([][]uint64, 3*heatColumns)}
-	for i := range many.Counts {
-		many.Counts[i] = []uint64{1}
-	}
-	if picture, _, most := heatPicture(many); picture.Bounds().Dx() != heatColumns || most != 3 {
-		t.Errorf("%d columns, up to %d", picture.Bounds().Dx(), most)
-	}
-}
-
 // Every section is there for a run that has something to say in each.
 func TestSections(t *testing.T) {
 	t.Parallel()
@@ -488,31 +461,6 @@ func TestSections(t *testing.T) {
 	for _, bad := range []string{"x", "HISTFAAA", strings.Repeat("A", maxEncoded+1), r.Operations[0].DurationHDR[:40]} {
 		if decoded(bad) != nil {
 			t.Errorf("%.20q is taken for a histogram", bad)
-		}
-	}
-}
-
-func TestScales(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		s    scale
-		want string
-	}{
-		{fromZero(600, grouped), "0 200 400 600"},
-		{fromZero(0, grouped), "0 0.25 0.5 0.75 1"},
-		{fromZero(12345, grouped), "0 5,000 10,000 15,000"},
-		{logMillis(.8, 2300), "1 ms 10 ms 100 ms 1 s"},
-		{logMillis(20, 90), "20 ms 50 ms 100 ms"},
-		{seconds(60), "0 s 10 s 20 s 30 s 40 s 50 s 1:00"},
-		{seconds(3600), "0 s 10:00 20:00 30:00 40:00 50:00 1:00:00"},
-		{seconds(.5), "0 s 0.1 s 0.2 s 0.3 s 0.4 s 0.5 s"},
-	} {
-		var labels []string
-		for _, t := range c.s.ticks {
-			labels = append(labels, t.label)
-		}
-		if got := strings.Join(labels, " "); got != c.want {
-			t.Errorf("ticks %s, not %s", got, c.want)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func Report(r *results.Report, o Options) *Page {
 	p.Kicker = p.kickerOf(r, groups)
 	p.verdict(r, groups)
 	for _, s := range r.Warnings {
-		p.Warnings = append(p.Warnings, visible(s))
+		p.Warnings = append(p.Warnings, human.Visible(s))
 	}
 	p.overview(r, groups)
 	p.marked(r, groups)
@@ -78,7 +78,7 @@ func (g *group) name() string {
 	case op.Statement > 0:
 		return fmt.Sprintf("Statement %d: %s", op.Statement, name)
 	case g.Run != "":
-		return name + ", run " + visible(g.Run)
+		return name + ", run " + human.Visible(g.Run)
 	}
 	return name
 }
@@ -146,7 +146,7 @@ func natural(a, b string) int {
 }
 
 func withoutScheme(host string) string {
-	return visible(strings.TrimPrefix(strings.TrimPrefix(host, "http://"), "https://"))
+	return human.Visible(strings.TrimPrefix(strings.TrimPrefix(host, "http://"), "https://"))
 }
 
 // against says which store it was.
@@ -166,9 +166,9 @@ func (g *group) against() string {
 func benchmarkName(r *results.Report, groups []group) string {
 	switch {
 	case len(groups) == 1 && len(groups[0].ops) == 1:
-		return visible(groups[0].ops[0].Op)
+		return human.Visible(groups[0].ops[0].Op)
 	case r.Benchmark != "":
-		return human.UpperFirst(visible(r.Benchmark))
+		return human.UpperFirst(human.Visible(r.Benchmark))
 	}
 	return "Mixed"
 }
@@ -193,7 +193,7 @@ func titleOf(r *results.Report, groups []group) string { return "warp: " + headi
 func (p *Page) kickerOf(r *results.Report, groups []group) string {
 	parts := []string{"warp benchmark"}
 	if r.Warp != "" {
-		parts[0] = "warp " + visible(r.Warp)
+		parts[0] = "warp " + human.Visible(r.Warp)
 	}
 	if len(groups) > 0 {
 		if begin, _ := groups[0].length(); !begin.IsZero() {
@@ -201,7 +201,7 @@ func (p *Page) kickerOf(r *results.Report, groups []group) string {
 		}
 	}
 	if len(r.Runs) == 1 {
-		parts = append(parts, "run "+visible(r.Runs[0]))
+		parts = append(parts, "run "+human.Visible(r.Runs[0]))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -268,7 +268,7 @@ func (p *Page) assertions(r *results.Report) {
 	t := &table{Caption: "Assertions", Head: []string{"assertion", "result", ""}, Text: true}
 	for i := range r.Assertions {
 		a := &r.Assertions[i]
-		t.Rows = append(t.Rows, []string{visible(a.Assertion), a.Result, visible(a.Sentence)})
+		t.Rows = append(t.Rows, []string{human.Visible(a.Assertion), a.Result, human.Visible(a.Sentence)})
 	}
 	p.section(section{ID: "assertions", Title: "Assertions", Blocks: []block{{Table: t}}})
 }
@@ -278,14 +278,14 @@ func (p *Page) reproduce(r *results.Report) {
 	s := section{ID: "command", Title: "Command and parameters"}
 	if r.Command != "" {
 		s.Lead = []string{"The command that made this run. Secrets are not in it."}
-		command := visible(r.Command)
+		command := human.Visible(r.Command)
 		if r.Seed != 0 && !strings.Contains(command, "--seed") {
 			command += fmt.Sprintf(" --seed=%d", r.Seed)
 		}
 		s.Blocks = append(s.Blocks, block{Code: command})
 	}
 	for i, text := range r.Statements {
-		s.Blocks = append(s.Blocks, block{Title: fmt.Sprintf("Statement %d", i+1), Code: visible(text)})
+		s.Blocks = append(s.Blocks, block{Title: fmt.Sprintf("Statement %d", i+1), Code: human.Visible(text)})
 	}
 	t := &table{Caption: "Parameters", Head: []string{"parameter", "value"}, Text: true, Closed: true}
 	names := make([]string, 0, len(r.Parameters))
@@ -294,10 +294,10 @@ func (p *Page) reproduce(r *results.Report) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		t.Rows = append(t.Rows, []string{visible(name), visible(r.Parameters[name])})
+		t.Rows = append(t.Rows, []string{human.Visible(name), human.Visible(r.Parameters[name])})
 	}
 	if r.Engine != "" {
-		t.Rows = append(t.Rows, []string{"(engine)", visible(r.Engine)})
+		t.Rows = append(t.Rows, []string{"(engine)", human.Visible(r.Engine)})
 	}
 	if len(t.Rows) > 0 {
 		s.Blocks = append(s.Blocks, block{Table: t})

@@ -12,6 +12,7 @@ import (
 	"warp/pkg/compare"
 	"warp/pkg/diff"
 	"warp/pkg/report"
+	"warp/pkg/report/svg"
 	"warp/pkg/results"
 )
 
@@ -46,8 +47,8 @@ func Runs(runs []compare.Run, changes *diff.Comparison, o Options) *Page {
 	data := runsData{Version: 1, Kind: "runs", Comparison: changes}
 	var sides []side
 	for _, r := range runs {
-		data.Runs = append(data.Runs, runData{visible(r.Name), r.Report.Compact()})
-		sides = append(sides, side{visible(r.Name), r.Report, measuredGroups(r.Report)})
+		data.Runs = append(data.Runs, runData{human.Visible(r.Name), r.Report.Compact()})
+		sides = append(sides, side{human.Visible(r.Name), r.Report, measuredGroups(r.Report)})
 	}
 	p.data = data
 	shortNames(sides)
@@ -55,7 +56,7 @@ func Runs(runs []compare.Run, changes *diff.Comparison, o Options) *Page {
 	for i := range sides {
 		names = append(names, sides[i].name)
 		for _, s := range sides[i].report.Warnings {
-			p.Warnings = append(p.Warnings, sides[i].name+": "+visible(s))
+			p.Warnings = append(p.Warnings, sides[i].name+": "+human.Visible(s))
 		}
 	}
 	p.Kicker = fmt.Sprintf("warp, comparison of %d runs", len(runs))
@@ -192,7 +193,7 @@ func (p *Page) changes(c *diff.Comparison) {
 		op := &c.Operations[i]
 		for _, m := range op.Metrics {
 			largest := max(m.Change.Before, m.Change.After)
-			t.Rows = append(t.Rows, []string{visible(report.SubjectLabel(op.Op, op.Statement, op.Warmup, "")) + " " + m.Metric,
+			t.Rows = append(t.Rows, []string{human.Visible(report.SubjectLabel(op.Op, op.Statement, op.Warmup, "")) + " " + m.Metric,
 				report.MetricText(m.Unit, m.Change.Before, largest), report.MetricText(m.Unit, m.Change.After, largest), changeOf(m.Change.Before, m.Change.After)})
 		}
 	}
@@ -202,7 +203,7 @@ func (p *Page) changes(c *diff.Comparison) {
 		ops   []string
 	}{{"before", c.OnlyBefore}, {"after", c.OnlyAfter}} {
 		if len(only.ops) > 0 {
-			s.Lead = append(s.Lead, "Only in the run "+only.which+": "+visible(strings.Join(only.ops, ", "))+".")
+			s.Lead = append(s.Lead, "Only in the run "+only.which+": "+human.Visible(strings.Join(only.ops, ", "))+".")
 		}
 	}
 	if len(t.Rows) > 0 {
@@ -224,7 +225,7 @@ func sameOperations(sides []side) (all []operationOf) {
 		for _, g := range sides[i].groups {
 			begin, _ := g.length()
 			for _, op := range g.ops {
-				label := visible(report.SubjectLabel(op.Op, op.Statement, op.Warmup, ""))
+				label := human.Visible(report.SubjectLabel(op.Op, op.Statement, op.Warmup, ""))
 				k, ok := index[label]
 				if !ok {
 					k = len(all)
@@ -252,7 +253,7 @@ func (p *Page) compareOperations(sides []side) {
 		if c := p.sameLatency(same, sides); c != nil {
 			latency.Blocks = append(latency.Blocks, block{Chart: c})
 		}
-		var curves [][]quantile
+		var curves [][]svg.Quantile
 		var names []string
 		for i, op := range same.of {
 			names = append(names, sides[i].name)
@@ -300,7 +301,7 @@ func overlay(same operationOf) (x []float64, of [][]int, segments [][]results.Se
 		}
 		lists, segments = append(lists, at), append(segments, list)
 	}
-	x, of = union(lists)
+	x, of = svg.Union(lists)
 	return x, of, segments, length
 }
 
@@ -325,9 +326,9 @@ func (p *Page) sameThroughput(same operationOf, sides []side) *chart {
 		return nil
 	}
 	bytes := slices.ContainsFunc(same.of, func(op *results.Operation) bool { return op != nil && op.HasBytes() })
-	var lines []line
+	var lines []svg.Line
 	for i := range same.of {
-		lines = append(lines, line{label: sides[i].name, color: i % 8, y: bridged(x, of[i], func(k int) float64 {
+		lines = append(lines, svg.Line{Label: sides[i].name, Color: i % 8, Y: bridged(x, of[i], func(k int) float64 {
 			if bytes {
 				return segments[i][k].BytesPerS
 			}
@@ -336,20 +337,20 @@ func (p *Page) sameThroughput(same operationOf, sides []side) *chart {
 	}
 	show := human.Rate
 	if !bytes {
-		show = func(v float64) string { return grouped(v) + " objects/s" }
+		show = func(v float64) string { return svg.Grouped(v) + " objects/s" }
 	}
 	return p.overTime("throughput", same.label, rangeOf(lines, show), x, length, lines, bytes, nil, time.Time{})
 }
 
 func (p *Page) sameLatency(same operationOf, sides []side) *chart {
 	x, of, segments, length := overlay(same)
-	var lines []line
+	var lines []svg.Line
 	for i := range same.of {
 		for _, k := range []struct {
 			name, class string
 			of          func(*latencies) float64
 		}{{"p50", "", func(l *latencies) float64 { return l.p50 }}, {"p99", "dash", func(l *latencies) float64 { return l.p99 }}} {
-			lines = append(lines, line{label: sides[i].name + " " + k.name, color: i % 8, class: k.class, y: bridged(x, of[i], func(n int) float64 {
+			lines = append(lines, svg.Line{Label: sides[i].name + " " + k.name, Color: i % 8, Class: k.class, Y: bridged(x, of[i], func(n int) float64 {
 				if l := latencyOf(&segments[i][n]); l != nil {
 					return k.of(l)
 				}
@@ -382,11 +383,11 @@ func (p *Page) differences(sides []side) {
 	}
 	slices.Sort(sorted)
 	for _, name := range sorted {
-		row := []string{visible(name)}
+		row := []string{human.Visible(name)}
 		differs := false
 		for i := range settings {
 			differs = differs || settings[i][name] != settings[0][name]
-			row = append(row, visible(diff.OrNone(settings[i][name])))
+			row = append(row, human.Visible(diff.OrNone(settings[i][name])))
 		}
 		if differs {
 			t.Rows = append(t.Rows, row)
@@ -397,7 +398,7 @@ func (p *Page) differences(sides []side) {
 	}
 	for i := range sides {
 		if c := sides[i].report.Command; c != "" {
-			s.Blocks = append(s.Blocks, block{Title: sides[i].name, Code: visible(c)})
+			s.Blocks = append(s.Blocks, block{Title: sides[i].name, Code: human.Visible(c)})
 		}
 	}
 	p.section(s)

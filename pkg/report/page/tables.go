@@ -8,6 +8,7 @@ import (
 
 	"warp/internal/human"
 	"warp/pkg/monitor"
+	"warp/pkg/report/svg"
 	"warp/pkg/results"
 )
 
@@ -55,7 +56,7 @@ func (p *Page) operations(g *group) *table {
 		t.Head = append(t.Head, "response p50", "response p99", "response max")
 	}
 	for _, op := range g.ops {
-		row := append(rowOf(visible(op.Op), op.Inside+op.Errors, op.Errors, fmt.Sprintf("%.1f %%", 100*op.Share), op.BytesPerS, op.ObjectsPerS, op.HasBytes(), op.WindowS > 0), latencyCells(op)...)
+		row := append(rowOf(human.Visible(op.Op), op.Inside+op.Errors, op.Errors, fmt.Sprintf("%.1f %%", 100*op.Share), op.BytesPerS, op.ObjectsPerS, op.HasBytes(), op.WindowS > 0), latencyCells(op)...)
 		if ttfb {
 			row = append(row, millisCell(op.TTFB, (percentileColumns()[1].of)), millisCell(op.TTFB, percentileColumns()[3].of))
 		}
@@ -91,7 +92,7 @@ func rowOf(name string, requests, errors uint64, share string, bytes, objects fl
 		row[4] = human.Rate(bytes)
 	}
 	if timed {
-		row[5] = grouped(objects)
+		row[5] = svg.Grouped(objects)
 	}
 	return row
 }
@@ -116,14 +117,14 @@ func latencyCells(op *results.Operation) (cells []string) {
 
 // partTable is about the hosts or the clients of an operation.
 func partTable(op *results.Operation, kind string, parts []results.Part, closed bool) *table {
-	t := &table{Caption: visible(op.Op) + " by " + kind, Head: []string{kind, "requests", "errors", "share", "bytes/s", "objects/s"}, Closed: closed}
+	t := &table{Caption: human.Visible(op.Op) + " by " + kind, Head: []string{kind, "requests", "errors", "share", "bytes/s", "objects/s"}, Closed: closed}
 	for _, c := range percentileColumns() {
 		t.Head = append(t.Head, c.head)
 	}
 	all := op.Inside + op.Errors
 	for i := range parts {
 		h := &parts[i]
-		name := visible(h.Name)
+		name := human.Visible(h.Name)
 		if kind == "host" {
 			name = withoutScheme(h.Name)
 		}
@@ -167,7 +168,7 @@ func (p *Page) soFar(kind string, parts []monitor.Part, elapsed time.Duration) {
 		if h.Bytes > 0 {
 			bytes = human.Rate(float64(h.Bytes) / elapsed.Seconds())
 		}
-		t.Rows = append(t.Rows, []string{withoutScheme(h.Name), count(h.Requests), count(h.Errors), bytes, grouped(float64(h.Objects) / elapsed.Seconds()), mean})
+		t.Rows = append(t.Rows, []string{withoutScheme(h.Name), count(h.Requests), count(h.Errors), bytes, svg.Grouped(float64(h.Objects) / elapsed.Seconds()), mean})
 	}
 	p.section(section{ID: kind + "s-so-far", Title: "By " + kind + " so far", Blocks: []block{{Table: t}}})
 }
@@ -179,7 +180,7 @@ func (p *Page) bySize(g *group) {
 		if len(op.SizeClasses) == 0 || !op.HasBytes() {
 			continue
 		}
-		t := &table{Caption: visible(op.Op) + " by size", Head: []string{"size", "requests", "median speed"}}
+		t := &table{Caption: human.Visible(op.Op) + " by size", Head: []string{"size", "requests", "median speed"}}
 		for _, c := range percentileColumns() {
 			t.Head = append(t.Head, c.head)
 		}
@@ -214,7 +215,7 @@ func (p *Page) errors(g *group) {
 	t := &table{Caption: "Errors by code, with the first of each", Head: []string{"operation", "code", "number", "first at", "host", "first message"}, Text: true}
 	for _, op := range g.ops {
 		for _, code := range byNumber(op.ErrorsByCode) {
-			row := []string{visible(op.Op), visible(code), count(op.ErrorsByCode[code]), dash, dash, dash}
+			row := []string{human.Visible(op.Op), human.Visible(code), count(op.ErrorsByCode[code]), dash, dash, dash}
 			for _, e := range op.FirstErrors {
 				if e.Code != code {
 					continue
@@ -222,7 +223,7 @@ func (p *Page) errors(g *group) {
 				if !e.Time.IsZero() {
 					row[3] = e.Time.In(p.loc).Format("15:04:05.000 MST")
 				}
-				row[4], row[5] = withoutScheme(e.Endpoint), visible(cut(strings.TrimPrefix(e.Error, e.Code+": "), 300))
+				row[4], row[5] = withoutScheme(e.Endpoint), human.Visible(cut(strings.TrimPrefix(e.Error, e.Code+": "), 300))
 			}
 			t.Rows = append(t.Rows, row)
 		}
@@ -250,7 +251,7 @@ func (p *Page) outside(g *group) {
 		if op.WindowBasis == results.Whole {
 			continue
 		}
-		row := []string{visible(op.Op), count(op.WarmUp.Requests), count(op.WarmUp.Errors), count(op.InFlight.Requests), human.Millis(op.InFlight.LongestMS),
+		row := []string{human.Visible(op.Op), count(op.WarmUp.Requests), count(op.WarmUp.Errors), count(op.InFlight.Requests), human.Millis(op.InFlight.LongestMS),
 			count(op.Late.Requests), count(op.Late.Errors), "0"}
 		if op.Unanswered != nil {
 			row[7] = count(op.Unanswered.Requests)

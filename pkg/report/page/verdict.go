@@ -8,6 +8,7 @@ import (
 	"warp/internal/exact"
 	"warp/internal/human"
 	"warp/pkg/compare"
+	"warp/pkg/report/svg"
 	"warp/pkg/results"
 )
 
@@ -46,7 +47,7 @@ func ranSentence(r *results.Report, groups []group, requests uint64) string {
 	if len(groups) == 1 && len(g.ops) > 1 {
 		var shares []string
 		for _, op := range g.ops {
-			shares = append(shares, fmt.Sprintf("%.0f %% %s", 100*op.Share, visible(op.Op)))
+			shares = append(shares, fmt.Sprintf("%.0f %% %s", 100*op.Share, human.Visible(op.Op)))
 		}
 		fmt.Fprintf(&b, " (%s)", strings.Join(shares, ", "))
 	}
@@ -70,7 +71,7 @@ func throughputCard(g *group) card {
 		c.Figure, c.Note = "unknown", "there is no time to measure in"
 		return c
 	}
-	objects := grouped(g.ObjectsPerS) + " objects/s"
+	objects := svg.Grouped(g.ObjectsPerS) + " objects/s"
 	if !g.moves() {
 		c.Figure = objects
 		return c
@@ -131,9 +132,9 @@ func errorCard(groups []group, requests, failed uint64) card {
 		c.State = "warn"
 	}
 	if sorted := byNumber(codes); len(sorted) > 0 {
-		c.Note += ", most of them " + visible(sorted[0])
+		c.Note += ", most of them " + human.Visible(sorted[0])
 		if len(sorted) == 1 {
-			c.Note = share + " of the requests, all of them " + visible(sorted[0])
+			c.Note = share + " of the requests, all of them " + human.Visible(sorted[0])
 		}
 	}
 	c.sentence = fmt.Sprintf("%s failed (%s).", human.UpperFirst(counted(failed, "request", "requests")), share)
@@ -187,22 +188,22 @@ func steadyCard(groups []group) card {
 	}
 	s := worst.Stability
 	_, detail, _ := strings.Cut(s.Sentence, ": ")
-	c.Figure, c.Note = s.State, visible(detail)
+	c.Figure, c.Note = s.State, human.Visible(detail)
 	switch s.State {
 	case "steady":
 		c.State, c.sentence = "good", "Throughput was steady."
 	case "drifting":
-		c.State, c.Note = "warn", visible(s.Sentence)
+		c.State, c.Note = "warn", human.Visible(s.Sentence)
 	case "unsteady":
 		c.State = "warn"
 	default:
 		c.Figure = "too short to tell"
 	}
 	if c.State == "warn" {
-		c.sentence = "Throughput was " + visible(s.Sentence) + "."
+		c.sentence = "Throughput was " + human.Visible(s.Sentence) + "."
 		if len(groups) > 1 || len(groups[0].ops) > 1 {
-			c.Note = visible(worst.Op) + " " + c.Note
-			c.sentence = "Throughput of " + visible(worst.Op) + " was " + visible(s.Sentence) + "."
+			c.Note = human.Visible(worst.Op) + " " + c.Note
+			c.sentence = "Throughput of " + human.Visible(worst.Op) + " was " + human.Visible(s.Sentence) + "."
 		}
 	}
 	return c
@@ -215,7 +216,7 @@ func (p *Page) limitCard(r *results.Report, groups []group) card {
 	if l := r.ClientLoad; l != nil {
 		busy = fmt.Sprintf("client used %.0f %% of %s", 100*exact.Ratio(l.CPUSeconds, l.WallSeconds*l.Cores), human.Plural(int(l.Cores+.5), "core"))
 		if l.LinkShare > 0 {
-			busy += fmt.Sprintf(", %.0f %% of %s", 100*l.LinkShare, visible(l.Link))
+			busy += fmt.Sprintf(", %.0f %% of %s", 100*l.LinkShare, human.Visible(l.Link))
 		}
 	}
 	g := &groups[0]
@@ -224,11 +225,11 @@ func (p *Page) limitCard(r *results.Report, groups []group) card {
 		c.Figure, c.State, c.Note = "the client", "bad", busy
 		c.sentence = "The client was the limit, so the figures are not the store's."
 	case len(groups) == 1 && g.OfferedPerS > 0 && g.AchievedPerS >= .99*g.OfferedPerS:
-		c.Figure, c.State, c.Note = "the schedule", "good", fmt.Sprintf("%s of %s requests/s achieved", grouped(g.AchievedPerS), grouped(g.OfferedPerS))
-		c.sentence = fmt.Sprintf("The store kept up with the schedule of %s requests/s.", grouped(g.OfferedPerS))
+		c.Figure, c.State, c.Note = "the schedule", "good", fmt.Sprintf("%s of %s requests/s achieved", svg.Grouped(g.AchievedPerS), svg.Grouped(g.OfferedPerS))
+		c.sentence = fmt.Sprintf("The store kept up with the schedule of %s requests/s.", svg.Grouped(g.OfferedPerS))
 	case len(groups) == 1 && g.OfferedPerS > 0:
-		c.Figure, c.State, c.Note = "below the schedule", "bad", fmt.Sprintf("%s of %s requests/s achieved", grouped(g.AchievedPerS), grouped(g.OfferedPerS))
-		c.sentence = fmt.Sprintf("Only %s of the %s requests/s of the schedule were achieved.", grouped(g.AchievedPerS), grouped(g.OfferedPerS))
+		c.Figure, c.State, c.Note = "below the schedule", "bad", fmt.Sprintf("%s of %s requests/s achieved", svg.Grouped(g.AchievedPerS), svg.Grouped(g.OfferedPerS))
+		c.sentence = fmt.Sprintf("Only %s of the %s requests/s of the schedule were achieved.", svg.Grouped(g.AchievedPerS), svg.Grouped(g.OfferedPerS))
 	case r.ClientLoad == nil:
 		c.Figure, c.Note = "unknown", "the log does not say how busy the client was"
 	default:

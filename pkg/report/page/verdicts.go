@@ -3,19 +3,20 @@ package page
 import (
 	"fmt"
 	"html/template"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"warp/internal/human"
 	"warp/pkg/compare"
 	"warp/pkg/diff"
 	"warp/pkg/report"
+	"warp/pkg/report/svg"
 )
 
 // Verdicts is the page of the comparison of two sets of runs.
 func Verdicts(v *compare.Verdicts) *Page {
-	before, after := visible(v.Before.Name), visible(v.After.Name)
+	before, after := human.Visible(v.Before.Name), human.Visible(v.After.Name)
 	p := &Page{data: v, Heading: before + " and " + after}
 	p.Title = "warp: " + p.Heading
 	p.Kicker = fmt.Sprintf("warp, comparison of %d and %d runs", v.Before.Runs, v.After.Runs)
@@ -24,17 +25,17 @@ func Verdicts(v *compare.Verdicts) *Page {
 	}
 	p.Lead = append(p.Lead, verdictSentence(v, after, before))
 	for _, s := range report.Remarks(v) {
-		p.Lead = append(p.Lead, visible(s))
+		p.Lead = append(p.Lead, human.Visible(s))
 	}
 	for _, s := range v.Withheld {
-		p.Warnings = append(p.Warnings, "No verdict: "+visible(s)+".")
+		p.Warnings = append(p.Warnings, "No verdict: "+human.Visible(s)+".")
 	}
 	for _, s := range v.Warnings {
-		p.Warnings = append(p.Warnings, visible(s)+".")
+		p.Warnings = append(p.Warnings, human.Visible(s)+".")
 	}
 	for _, side := range []compare.Side{v.Before, v.After} {
 		for _, s := range side.Warnings {
-			p.Warnings = append(p.Warnings, visible(side.Name)+": "+visible(s))
+			p.Warnings = append(p.Warnings, human.Visible(side.Name)+": "+human.Visible(s))
 		}
 	}
 	p.judged(v)
@@ -88,7 +89,7 @@ func (p *Page) judged(v *compare.Verdicts) {
 			}
 			largest := max(r.Before.Median, r.After.Median)
 			p.Cards = append(p.Cards, card{
-				Label:  visible(report.SubjectLabel(s.Op, s.Statement, s.Warmup, s.Host)) + " " + visible(r.Metric),
+				Label:  human.Visible(report.SubjectLabel(s.Op, s.Statement, s.Warmup, s.Host)) + " " + human.Visible(r.Metric),
 				Figure: percentText(r.Change), State: stateOf(r.Verdict),
 				Note: string(r.Verdict) + "; " + report.MetricText(r.Unit, r.Before.Median, largest) + " → " + report.MetricText(r.Unit, r.After.Median, largest),
 			})
@@ -108,7 +109,7 @@ func (p *Page) subjects(v *compare.Verdicts, id, title string) {
 	s := section{ID: id + "changes", Title: title}
 	for i := range v.Subjects {
 		sub := &v.Subjects[i]
-		label := visible(report.SubjectLabel(sub.Op, sub.Statement, sub.Warmup, sub.Host))
+		label := human.Visible(report.SubjectLabel(sub.Op, sub.Statement, sub.Warmup, sub.Host))
 		if c := p.intervals(label, sub.Rows, v.MinEffect); c != nil {
 			s.Blocks = append(s.Blocks, block{Chart: c})
 		}
@@ -120,7 +121,7 @@ func (p *Page) subjects(v *compare.Verdicts, id, title string) {
 			if r.P != nil {
 				probability = fmt.Sprintf("%.4f", *r.P)
 			}
-			t.Rows = append(t.Rows, []string{visible(r.Metric), report.MetricText(r.Unit, r.Before.Median, largest), report.MetricText(r.Unit, r.After.Median, largest),
+			t.Rows = append(t.Rows, []string{human.Visible(r.Metric), report.MetricText(r.Unit, r.Before.Median, largest), report.MetricText(r.Unit, r.After.Median, largest),
 				percentText(r.Change), percentText(r.Low), percentText(r.High), probability, string(r.Verdict)})
 		}
 		s.Blocks = append(s.Blocks, block{Table: t})
@@ -135,11 +136,11 @@ func (p *Page) subjects(v *compare.Verdicts, id, title string) {
 func valuesTable(label string, rows []compare.Row, v *compare.Verdicts) *table {
 	t := &table{Caption: label + ": each run", Head: []string{"run"}, Closed: true}
 	for k := range rows {
-		t.Head = append(t.Head, visible(rows[k].Metric))
+		t.Head = append(t.Head, human.Visible(rows[k].Metric))
 	}
 	add := func(side compare.Side, of func(*compare.Row) []float64) {
 		for i := range side.Runs {
-			name := visible(side.Name) + " " + strconv.Itoa(i+1)
+			name := human.Visible(side.Name) + " " + strconv.Itoa(i+1)
 			row := []string{name}
 			for k := range rows {
 				values := of(&rows[k])
@@ -159,87 +160,41 @@ func valuesTable(label string, rows []compare.Row, v *compare.Verdicts) *table {
 
 // intervals draws the change of each metric with its interval, and what does not matter as a band.
 func (p *Page) intervals(label string, rows []compare.Row, effect float64) *chart {
-	reach, n := 2*effect, 0
+	c := svg.Intervals{Title: label + ": change with its interval; what lies in the band does not matter", Band: effect}
 	for i := range rows {
 		r := &rows[i]
 		if r.Change == nil {
 			continue
 		}
-		n++
-		for _, v := range []*float64{r.Change, r.Low, r.High} {
-			if v != nil {
-				reach = math.Max(reach, math.Min(math.Abs(*v), 200))
-			}
-		}
+		c.Desc += fmt.Sprintf("%s: %s (%s to %s). ", r.Metric, percentText(r.Change), percentText(r.Low), percentText(r.High))
+		c.Rows = append(c.Rows, svg.Interval{Label: r.Metric, Class: stateOf(r.Verdict), Estimate: *r.Change, Low: r.Low, High: r.High, Known: r.Level > 0})
 	}
-	if n == 0 {
+	if len(c.Rows) == 0 {
 		return nil
 	}
-	step := niceStep(reach / 2.5)
-	reach = step * math.Ceil(reach/step)
-	xs := scale{min: -reach, max: reach}
-	for v := -reach; v <= reach+step/2; v += step {
-		xs.tick(v, strings.Replace(fmt.Sprintf("%+g %%", math.Round(v/step)*step), "+0 %", "0", 1))
-	}
-	ys := scale{max: 1}
-	var b, words strings.Builder
-	id := p.nextID("intervals")
-	k := 0
-	body := func() {
-		x := func(v float64) string { return percent(math.Min(math.Max(xs.at(v), 0), 1)) }
-		fmt.Fprintf(&b, `<rect class="matters" x="%s" width="%s" y="0" height="100%%"/><line class="zero" x1="50%%" x2="50%%" y1="0" y2="100%%"/>`,
-			x(-effect), percent(xs.at(effect)-xs.at(-effect)))
-		for i := range rows {
-			r := &rows[i]
-			if r.Change == nil {
-				continue
-			}
-			y := percent((float64(k) + .5) / float64(n))
-			k++
-			low, high := -reach, reach
-			if r.Low != nil {
-				low = *r.Low
-			}
-			if r.High != nil {
-				high = *r.High
-			}
-			state := stateOf(r.Verdict)
-			fmt.Fprintf(&b, `<text class="y" y="%s">%s</text>`, y, text(r.Metric))
-			if r.Level > 0 {
-				fmt.Fprintf(&b, `<line class="interval %s" x1="%s" x2="%s" y1="%s" y2="%s"/>`, state, x(low), x(high), y, y)
-			}
-			fmt.Fprintf(&b, `<circle class="estimate %s" cx="%s" cy="%s" r="4"/>`, state, x(*r.Change), y)
-		}
-	}
-	for i := range rows {
-		if r := &rows[i]; r.Change != nil {
-			fmt.Fprintf(&words, "%s: %s (%s to %s). ", r.Metric, percentText(r.Change), percentText(r.Low), percentText(r.High))
-		}
-	}
-	title := label + ": change with its interval; what lies in the band does not matter"
-	frame(&b, id, title, words.String(), 24*n+8, &xs, &ys, "", body)
-	return &chart{ID: id, Title: title, SVG: template.HTML(b.String()), Labeled: true}
+	c.ID = p.nextID("intervals")
+	return &chart{ID: c.ID, Title: c.Title, SVG: template.HTML(c.SVG()), Labeled: true}
 }
 
 // verdictDetails has the commands and the parameters that differ.
 func (p *Page) verdictDetails(v *compare.Verdicts) {
 	s := section{ID: "command", Title: "Commands and parameters"}
 	if v.Order != "" {
-		s.Lead = append(s.Lead, "The runs were made in this order: "+visible(v.Order)+".")
+		s.Lead = append(s.Lead, "The runs were made in this order: "+human.Visible(v.Order)+".")
 	}
 	if len(v.Missing) > 0 {
-		s.Lead = append(s.Lead, "Not in all runs: "+visible(strings.Join(v.Missing, ", "))+".")
+		s.Lead = append(s.Lead, "Not in all runs: "+human.Visible(strings.Join(v.Missing, ", "))+".")
 	}
 	t := &table{Caption: "Parameters that differ", Head: []string{"parameter", "before", "after"}, Text: true}
 	for _, x := range v.Parameters {
-		t.Rows = append(t.Rows, []string{visible(x.Name), visible(diff.OrNone(x.Before)), visible(diff.OrNone(x.After))})
+		t.Rows = append(t.Rows, []string{human.Visible(x.Name), human.Visible(diff.OrNone(x.Before)), human.Visible(diff.OrNone(x.After))})
 	}
 	if len(t.Rows) > 0 {
 		s.Blocks = append(s.Blocks, block{Table: t})
 	}
 	for _, side := range []compare.Side{v.Before, v.After} {
 		if side.Command != "" {
-			s.Blocks = append(s.Blocks, block{Title: visible(side.Name), Code: visible(side.Command)})
+			s.Blocks = append(s.Blocks, block{Title: human.Visible(side.Name), Code: human.Visible(side.Command)})
 		}
 	}
 	p.section(s)

@@ -1,0 +1,255 @@
+package svg
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"warp/internal/human"
+)
+
+// A Chart has lines over a common x.
+type Chart struct {
+	ID, Title      string
+	Desc           string // for those who do not see it
+	Unit           string // of y: "ms", or what the values are shown with
+	X              []float64
+	XScale, YScale Scale
+	XNote          string // what x is
+	Lines          []Line
+	Bands          []Band
+	Marks          []Mark
+	Height         int
+	Still          bool // no zooming: x is no time
+}
+
+// A Line connects points. It has a gap where y is not a number.
+type Line struct {
+	Label string
+	Color int    // slot of the palette
+	Class string // more classes of the path
+	Y     []float64
+}
+
+// A Band is the area between two lines.
+type Band struct {
+	Low, High int // index of lines
+	Color     int
+}
+
+// step draws a straight line to the next point. It omits the command if the step
+// before has the same.
+func step(b *strings.Builder, dx, dy int, again bool) {
+	if again {
+		if dx >= 0 {
+			b.WriteByte(' ')
+		}
+	} else {
+		b.WriteByte('l')
+	}
+	b.WriteString(strconv.Itoa(dx))
+	if dy >= 0 {
+		b.WriteByte(' ')
+	}
+	b.WriteString(strconv.Itoa(dy))
+}
+
+func whole(at, of float64) int { return int(math.Round(of * math.Min(math.Max(at, -1), 2))) }
+
+// Highest returns the highest value of all lines, at least 0.
+func Highest(lines []Line) float64 {
+	largest := 0.0
+	for _, l := range lines {
+		for _, v := range l.Y {
+			if v > largest {
+				largest = v
+			}
+		}
+	}
+	return largest
+}
+
+// Union merges sorted lists, for lines with different x in one chart. of has the place in x of each value of each list.
+func Union(lists [][]float64) (x []float64, of [][]int) {
+	of = make([][]int, len(lists))
+	next := make([]int, len(lists))
+	for {
+		least := math.Inf(1)
+		for i, l := range lists {
+			if next[i] < len(l) {
+				least = min(least, l[next[i]])
+			}
+		}
+		if math.IsInf(least, 1) {
+			return x, of
+		}
+		for i, l := range lists {
+			if next[i] < len(l) && l[next[i]] <= least+1e-6 {
+				of[i] = append(of[i], len(x))
+				next[i]++
+			}
+		}
+		x = append(x, least)
+	}
+}
+
+// Data is what a script draws in place of a chart, so that readers can zoom.
+type Data struct {
+	ID     string   `json:"id"`
+	Title  string   `json:"title"`
+	Unit   string   `json:"unit"`
+	Log    bool     `json:"log,omitempty"`
+	Origin int64    `json:"t0,omitempty"` // ms since 1970 of x = 0
+	X      figures  `json:"x"`
+	Lines  []curve  `json:"lines"`
+	Bands  [][2]int `json:"bands,omitempty"`
+	Colors []int    `json:"bandColors,omitempty"`
+	Marks  []Mark   `json:"marks,omitempty"`
+}
+
+type curve struct {
+	Label string  `json:"label"`
+	Color int     `json:"color"`
+	Class string  `json:"class,omitempty"`
+	Y     figures `json:"y"`
+}
+
+// Digits is the number of digits of a fraction in data for scripts: percentiles have no more.
+const Digits = 4
+
+// figures are numbers with as many digits as a chart can show; null where there is none.
+type figures []float64
+
+func (f figures) MarshalJSON() ([]byte, error) {
+	b := make([]byte, 0, 6*len(f)+2)
+	b = append(b, '[')
+	for i, v := range f {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			b = append(b, "null"...)
+			continue
+		}
+		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', Digits, 64), 64)
+		b = strconv.AppendFloat(b, v, 'g', -1, 64)
+	}
+	return append(b, ']'), nil
+}
+
+// edges reports whether a line is the edge of a band, which draws it.
+func (c *Chart) edges(line int) bool {
+	return slices.ContainsFunc(c.Bands, func(b Band) bool { return b.Low == line || b.High == line })
+}
+
+// SVG draws the chart.
+func (c *Chart) SVG() string {
+	var b strings.Builder
+	height := c.Height
+	if height == 0 {
+		height = 220
+	}
+	frame(&b, c.ID, c.Title, c.Desc, height, &c.XScale, &c.YScale, c.XNote, func() {
+		fmt.Fprintf(&b, `<svg class="lines" width="100%%" height="100%%" viewBox="0 0 %d %d" preserveAspectRatio="none">`, across, down)
+		for _, a := range c.Bands {
+			fmt.Fprintf(&b, `<path class="band s%d f%d" d="`, a.Color, a.Color)
+			c.area(&b, c.Lines[a.Low].Y, c.Lines[a.High].Y)
+			b.WriteString(`"/>`)
+		}
+		for i := range c.Lines {
+			l := &c.Lines[i]
+			if c.edges(i) {
+				continue
+			}
+			class := "s" + strconv.Itoa(l.Color)
+			if l.Class != "" {
+				class += " " + l.Class
+			}
+			fmt.Fprintf(&b, `<path class="%s" d="`, class)
+			c.path(&b, l.Y)
+			b.WriteString(`"/>`)
+		}
+		b.WriteString(`</svg>`)
+		drawMarks(&b, c.Marks, &c.XScale)
+	})
+	return b.String()
+}
+
+// place is a point in the stretched coordinates; ok is false for a gap.
+func (c *Chart) place(i int, v float64) (x, y int, ok bool) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, 0, false
+	}
+	return whole(c.XScale.at(c.X[i]), across), whole(1-c.YScale.at(v), down), true
+}
+
+// path writes a line in relative coordinates, which are shortest.
+func (c *Chart) path(b *strings.Builder, y []float64) {
+	px, py, pen, again := 0, 0, false, false
+	for i := range y {
+		x, v, ok := c.place(i, y[i])
+		switch {
+		case !ok:
+			pen = false
+			continue
+		case !pen:
+			fmt.Fprintf(b, "M%d %d", x, v)
+			again = false
+			if i+1 == len(y) || math.IsNaN(y[i+1]) {
+				b.WriteString("h0") // a point by itself
+			}
+		default:
+			step(b, x-px, v-py, again)
+			again = true
+		}
+		px, py, pen = x, v, true
+	}
+}
+
+// area writes the areas between two lines, one from gap to gap.
+func (c *Chart) area(b *strings.Builder, low, high []float64) {
+	for i := 0; i < len(low); {
+		j := i
+		for j < len(low) && !math.IsNaN(low[j]) && !math.IsNaN(high[j]) {
+			j++
+		}
+		if j > i {
+			px, py := 0, 0
+			for k := i; k < j; k++ {
+				x, y, _ := c.place(k, high[k])
+				if k == i {
+					fmt.Fprintf(b, "M%d %d", x, y)
+				} else {
+					step(b, x-px, y-py, k > i+1)
+				}
+				px, py = x, y
+			}
+			for k := j - 1; k >= i; k-- {
+				x, y, _ := c.place(k, low[k])
+				step(b, x-px, y-py, j > i+1)
+				px, py = x, y
+			}
+			b.WriteByte('z')
+		}
+		i = max(j, i+1)
+	}
+}
+
+// Data returns what a script needs to draw the chart again. Its x counts from origin, if that is known.
+func (c *Chart) Data(origin time.Time) Data {
+	z := Data{ID: c.ID, Title: c.Title, Unit: c.Unit, Log: c.YScale.log, X: c.X, Marks: c.Marks}
+	if !origin.IsZero() {
+		z.Origin = origin.UnixMilli()
+	}
+	for i := range c.Lines {
+		l := &c.Lines[i]
+		z.Lines = append(z.Lines, curve{human.Visible(l.Label), l.Color, l.Class, l.Y})
+	}
+	for _, b := range c.Bands {
+		z.Bands, z.Colors = append(z.Bands, [2]int{b.High, b.Low}), append(z.Colors, b.Color)
+	}
+	return z
+}

@@ -1,0 +1,180 @@
+package svg
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// A Scale maps values to places from 0 to 1.
+type Scale struct {
+	min, max float64
+	log      bool
+	ticks    []tick
+}
+
+// A tick is a place on an axis, from 0 to 1, with its label.
+type tick struct {
+	at    float64
+	label string
+}
+
+// FromZero returns a scale from 0 to above the largest value, with round ticks.
+func FromZero(largest float64, label func(float64) string) Scale {
+	if !(largest > 0) || math.IsInf(largest, 0) {
+		largest = 1
+	}
+	step := niceStep(largest / 4)
+	s := Scale{max: step * math.Ceil(largest/step*(1-1e-12))}
+	for i := 0; float64(i)*step <= s.max*(1+1e-9); i++ {
+		s.tick(float64(i)*step, label(float64(i)*step))
+	}
+	return s
+}
+
+// niceStep is the next of 1, 2, 2.5, 5 and 10 times a power of 10.
+func niceStep(x float64) float64 {
+	p := math.Pow(10, math.Floor(math.Log10(x)))
+	for _, k := range []float64{1, 2, 2.5, 5} {
+		if k*p >= x*(1-1e-9) {
+			return k * p
+		}
+	}
+	return 10 * p
+}
+
+func floor125(x float64) float64 {
+	p := math.Pow(10, math.Floor(math.Log10(x)))
+	for _, k := range []float64{5, 2} {
+		if k*p <= x*(1+1e-9) {
+			return k * p
+		}
+	}
+	return p
+}
+
+func ceil125(x float64) float64 {
+	p := math.Pow(10, math.Floor(math.Log10(x)))
+	for _, k := range []float64{1, 2, 5} {
+		if k*p >= x*(1-1e-9) {
+			return k * p
+		}
+	}
+	return 10 * p
+}
+
+// LogMillis returns a logarithmic scale of durations in ms, with a tick for each decade, or for 1, 2 and 5 if there are few.
+func LogMillis(least, largest float64) Scale {
+	if !(least > 0) {
+		least = 1e-3
+	}
+	largest = math.Max(largest, least*1.01)
+	s := Scale{log: true, min: floor125(least), max: ceil125(largest)}
+	steps := []float64{1}
+	if s.max/s.min <= 200 {
+		steps = []float64{1, 2, 5}
+	}
+	skip := 1
+	if decades := math.Log10(s.max / s.min); decades > 6 {
+		skip = 2
+	}
+	for e := int(math.Floor(math.Log10(s.min))); e <= int(math.Ceil(math.Log10(s.max))); e += skip {
+		for _, k := range steps {
+			v := k * math.Pow(10, float64(e))
+			s.tick(v, tickMillis(v))
+		}
+	}
+	return s
+}
+
+// tickMillis shows 1, 2 or 5 times a power of ten without needless digits.
+func tickMillis(ms float64) string {
+	for _, u := range []struct {
+		ms   float64
+		name string
+	}{{1e3, " s"}, {1, " ms"}, {1e-3, " µs"}, {0, " ns"}} {
+		if ms >= u.ms*(1-1e-9) {
+			if u.ms == 0 {
+				return short(ms*1e6) + u.name
+			}
+			return Grouped(ms/u.ms) + u.name
+		}
+	}
+	return ""
+}
+
+// Seconds returns a scale of the time since the begin.
+func Seconds(length float64) Scale {
+	s := Scale{max: math.Max(length, 1e-3)}
+	step := niceStep(s.max / 6)
+	for _, nice := range []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400} {
+		if s.max >= 6 && nice >= s.max/8 {
+			step = nice
+			break
+		}
+	}
+	for i := 0; float64(i)*step <= s.max*(1+1e-9); i++ {
+		s.tick(float64(i)*step, Elapsed(float64(i)*step))
+	}
+	return s
+}
+
+// Elapsed shows a time since the begin: 40 s, 2:30, 1:02:30.
+func Elapsed(s float64) string {
+	switch {
+	case s < 60:
+		return short(s) + " s"
+	case s < 3600:
+		return fmt.Sprintf("%d:%02d", int(s)/60, int(s)%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", int(s)/3600, int(s)/60%60, int(s)%60)
+}
+
+// short shows a number with at most four significant digits.
+func short(x float64) string {
+	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
+	return strconv.FormatFloat(x, 'f', -1, 64)
+}
+
+// Grouped shows a number with separated thousands.
+func Grouped(v float64) string {
+	s := short(v)
+	end := len(s)
+	for i := range s {
+		if s[i] == '.' {
+			end = i
+			break
+		}
+	}
+	for i := end - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func (s *Scale) at(v float64) float64 {
+	if s.log {
+		v = math.Max(v, s.min)
+		return math.Log(v/s.min) / math.Log(s.max/s.min)
+	}
+	if s.max == s.min {
+		return 0
+	}
+	return (v - s.min) / (s.max - s.min)
+}
+
+func (s *Scale) tick(v float64, label string) {
+	if s.log && v < s.min*(1-1e-9) {
+		return
+	}
+	if at := s.at(v); at >= -1e-9 && at <= 1+1e-9 {
+		s.ticks = append(s.ticks, tick{at, label})
+	}
+}
+
+// KeepEnds removes all ticks but the first and the last.
+func (s *Scale) KeepEnds() {
+	if n := len(s.ticks); n > 2 {
+		s.ticks = []tick{s.ticks[0], s.ticks[n-1]}
+	}
+}

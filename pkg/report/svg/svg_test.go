@@ -1,0 +1,93 @@
+package svg
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+)
+
+// The picture of latencies has a column for each segment, and something in it
+// wherever requests were counted.
+func TestHeatMap(t *testing.T) {
+	t.Parallel()
+	m := &HeatMap{Bounds: []float64{1, 1.25, 1.5, 1.75, 2, 2.5}, Counts: [][]uint64{{5}, {}, {0, 0, 0, 0, 1}}}
+	picture, s, most := m.picture()
+	if b := picture.Bounds(); b.Dx() != 3 || b.Dy() < 10 || most != 5 || s.min != 1 || s.max != 2.5 {
+		t.Fatalf("%v, up to %d, %v to %v", b, most, s.min, s.max)
+	}
+	bottom := picture.Bounds().Dy() - 1
+	for _, c := range []struct {
+		x, y  int
+		level uint8
+	}{{0, bottom, heatLevels - 1}, {0, 0, 0}, {1, 0, 0}, {1, bottom, 0}, {2, bottom, 0}, {2, 0, 4}} {
+		if got := picture.ColorIndexAt(c.x, c.y); got != c.level {
+			t.Errorf("level %d at %d, %d, not %d", got, c.x, c.y, c.level)
+		}
+	}
+	many := &HeatMap{Bounds: []float64{1, 2}, Counts: make([][]uint64, 3*heatColumns)}
+	for i := range many.Counts {
+		many.Counts[i] = []uint64{1}
+	}
+	if picture, _, most := many.picture(); picture.Bounds().Dx() != heatColumns || most != 3 {
+		t.Errorf("%d columns, up to %d", picture.Bounds().Dx(), most)
+	}
+}
+
+func TestScales(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		s    Scale
+		want string
+	}{
+		{FromZero(600, Grouped), "0 200 400 600"},
+		{FromZero(0, Grouped), "0 0.25 0.5 0.75 1"},
+		{FromZero(12345, Grouped), "0 5,000 10,000 15,000"},
+		{LogMillis(.8, 2300), "1 ms 10 ms 100 ms 1 s"},
+		{LogMillis(20, 90), "20 ms 50 ms 100 ms"},
+		{Seconds(60), "0 s 10 s 20 s 30 s 40 s 50 s 1:00"},
+		{Seconds(3600), "0 s 10:00 20:00 30:00 40:00 50:00 1:00:00"},
+		{Seconds(.5), "0 s 0.1 s 0.2 s 0.3 s 0.4 s 0.5 s"},
+	} {
+		var labels []string
+		for _, t := range c.s.ticks {
+			labels = append(labels, t.label)
+		}
+		if got := strings.Join(labels, " "); got != c.want {
+			t.Errorf("ticks %s, not %s", got, c.want)
+		}
+	}
+}
+
+// Lines have gaps where there are no values; a single point is visible.
+func TestGaps(t *testing.T) {
+	t.Parallel()
+	none := math.NaN()
+	c := &Chart{ID: "c", X: []float64{0, 1, 2, 3, 4}, XScale: Scale{max: 4}, YScale: Scale{max: 10},
+		Lines: []Line{{Color: 2, Class: "dash", Y: []float64{0, 10, none, 5, none}}}}
+	if drawn, want := c.SVG(), `<path class="s2 dash" d="M0 250l250-250M750 125h0"/>`; !strings.Contains(drawn, want) {
+		t.Errorf("%s is not in %s", want, drawn)
+	}
+	c.Lines = append(c.Lines, Line{Y: []float64{10, 10, none, none, none}})
+	c.Bands = []Band{{Low: 0, High: 1, Color: 3}}
+	if drawn, want := c.SVG(), `<path class="band s3 f3" d="M0 0l250 0 0 0-250 250z"/>`; !strings.Contains(drawn, want) {
+		t.Errorf("%s is not in %s", want, drawn)
+	}
+}
+
+// Names of others cannot end the text that they are in.
+func TestEscapes(t *testing.T) {
+	t.Parallel()
+	c := &Chart{ID: "c", Title: "</title><script>\x1b\u202e", XScale: Seconds(1), YScale: FromZero(1, Grouped)}
+	if drawn := c.SVG(); !strings.Contains(drawn, "&lt;/title&gt;&lt;script&gt;\uFFFD\uFFFD") || strings.Contains(drawn, "<script") {
+		t.Error(drawn)
+	}
+}
+
+func TestUnion(t *testing.T) {
+	t.Parallel()
+	x, of := Union([][]float64{{1, 3}, nil, {1, 2, 3.0000000001}})
+	if fmt.Sprint(x, of) != "[1 2 3] [[0 2] [] [0 1 2]]" {
+		t.Error(x, of)
+	}
+}
