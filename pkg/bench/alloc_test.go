@@ -116,7 +116,7 @@ func steps(t testing.TB, w *Worker) map[string]func() {
 		}
 	}
 	made := &Get{}
-	key := w.NextKey()
+	key := w.nextKey()
 	made.names, made.buckets, made.made = w.Env.Names, []string{"bucket"}, []entry{newEntry(w.Env.Names, &store.Object{Ref: store.Ref{Key: key}, Size: 1024, ETag: obj.ETag}, "")}
 	made.divide(w.Env)
 	ranged := &Get{Range: true}
@@ -138,7 +138,7 @@ func steps(t testing.TB, w *Worker) map[string]func() {
 		"range": func() { check(ranged.Do(ctx, w)) },
 		"STAT":  func() { check(stat.Do(ctx, w)) },
 		"PUT": func() {
-			_, err := w.Upload(ctx, w.NextKey(), 1024)
+			_, err := w.upload(ctx, w.nextKey(), 1024)
 			check(err)
 		},
 	}

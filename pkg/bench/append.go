@@ -67,7 +67,7 @@ func appendAt(ref store.Ref, body store.Body, offset, size int64) store.Put {
 func (a *Append) Do(ctx context.Context, w *Worker) error {
 	g := &a.growing[w.ID]
 	if g.parts == 0 || g.parts == a.Parts {
-		*g = growing{key: w.NextKey()}
+		*g = growing{key: w.nextKey()}
 	}
 	size := a.Sizes.Next(w.Rand)
 	err := w.Measure(ctx, "APPEND", g.key, func(ctx context.Context, r *Request) error {

@@ -88,16 +88,16 @@ func (b *budget) written() string {
 	return human.Plural(b.wrote.objects, "object") + " and " + human.Plural(b.wrote.bytes, "byte") + " written"
 }
 
-// Spend calls do to write n objects of the given size, or as many as the budget
-// still allows. It returns ErrDone if the budget allows none. Writes of the
+// spend calls do to write n objects of the given size, or as many as the budget
+// still allows. It returns errDone if the budget allows none. Writes of the
 // preparation do not count.
-func (w *Worker) Spend(n int, size int64, do func(n int) error) error {
+func (w *Worker) spend(n int, size int64, do func(n int) error) error {
 	b := w.run.budget
 	if b == nil {
 		return do(n)
 	}
 	if n = b.claim(n, size); n == 0 {
-		return ErrDone
+		return errDone
 	}
 	err := do(n)
 	if b.resolve(n, size, err == nil) {

@@ -28,7 +28,7 @@ func TestBudgetIsExact(t *testing.T) {
 					r := rand.New(rand.NewPCG(1, uint64(id)))
 					for run.budget.reason() == "" || !run.budget.spent() { // asks on when it is refused for the moment
 						size := r.Int64N(500)
-						_ = w.Spend(1, size, func(int) error {
+						_ = w.spend(1, size, func(int) error {
 							if r.IntN(5) == 0 {
 								return errors.New("this one fails")
 							}
@@ -73,19 +73,19 @@ func TestRunEndsWithItsBudget(t *testing.T) {
 type uploads struct{ before int }
 
 func (u *uploads) Prepare(ctx context.Context, e *Env) error {
-	return e.Spread(ctx, u.before, func(ctx context.Context, w *Worker, _ int) error { return u.Do(ctx, w) })
+	return e.spread(ctx, u.before, func(ctx context.Context, w *Worker, _ int) error { return u.Do(ctx, w) })
 }
 
 func (u *uploads) Do(ctx context.Context, w *Worker) error {
-	_, err := w.Upload(ctx, w.NextKey(), 100)
+	_, err := w.upload(ctx, w.nextKey(), 100)
 	return err
 }
 
 // emptyRunner is a runner on a silent store, opened as far as a run needs it.
 func emptyRunner(t *testing.T, workers int) *Runner {
 	w := testWorker(t, silentStore(t))
-	r := &Runner{Client: w.Env.Client, Progress: Silent{}, Options: Options{Concurrency: workers, RunID: "run", ClientID: "client"}}
-	r.env = &Env{Client: r.Client, Bucket: "bucket", Names: w.Env.Names, Concurrency: workers, Progress: Silent{}}
+	r := &Runner{Client: w.Env.Client, Progress: noProgress{}, Options: Options{Concurrency: workers, RunID: "run", ClientID: "client"}}
+	r.env = &Env{Client: r.Client, Bucket: "bucket", Names: w.Env.Names, Concurrency: workers, Progress: noProgress{}}
 	r.env.places = []*Env{r.env}
 	return r
 }

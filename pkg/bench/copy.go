@@ -59,7 +59,7 @@ func (c *Copy) try(ctx context.Context, e *Env, h *store.Host, ref store.Ref) er
 	if err != nil {
 		return err
 	}
-	to := store.Ref{Bucket: ref.Bucket, Key: e.workers[0].NextKey()}
+	to := store.Ref{Bucket: ref.Bucket, Key: e.workers[0].nextKey()}
 	if c.PartSize > 0 {
 		err = tryCopyInParts(ctx, h, &from, to)
 	} else {
@@ -99,7 +99,7 @@ func (c *Copy) Do(ctx context.Context, w *Worker) error {
 	if err != nil {
 		return err
 	}
-	return w.Spend(1, from.Size, func(int) error { return c.copy(ctx, w, from, w.NextKey()) })
+	return w.spend(1, from.Size, func(int) error { return c.copy(ctx, w, from, w.nextKey()) })
 }
 
 func (c *Copy) copy(ctx context.Context, w *Worker, from *store.Object, key string) error {

@@ -30,7 +30,7 @@ func (d *Delete) Do(ctx context.Context, w *Worker) error {
 			return w.remove(ctx, refs)
 		}
 	}
-	return ErrDone
+	return errDone
 }
 
 // batch returns the next batch of a bucket's share.

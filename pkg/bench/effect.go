@@ -41,7 +41,7 @@ func (f feature) probe(ctx context.Context, e *Env, do func(h *store.Host, ref s
 	err := e.workers[0].must(ctx, fmt.Sprintf("try %s", f), func() error {
 		return e.Client.Use(func(h *store.Host) error {
 			// Each attempt has a new name, since the previous one may have got far.
-			ref := store.Ref{Bucket: e.Bucket, Key: e.workers[0].NextKey()}
+			ref := store.Ref{Bucket: e.Bucket, Key: e.workers[0].nextKey()}
 			if err := do(h, ref); err != nil {
 				return err
 			}

@@ -38,9 +38,9 @@ func (e *Env) each(do func(*Worker) error) error {
 	return first
 }
 
-// Spread runs n tasks on the workers. Worker i mod Concurrency runs task i, so
+// spread runs n tasks on the workers. Worker i mod Concurrency runs task i, so
 // which thread uploads what does not depend on timing.
-func (e *Env) Spread(ctx context.Context, n int, do func(ctx context.Context, w *Worker, i int) error) error {
+func (e *Env) spread(ctx context.Context, n int, do func(ctx context.Context, w *Worker, i int) error) error {
 	var failed atomic.Bool
 	return e.each(func(w *Worker) error {
 		for i := w.ID; i < n && !failed.Load(); i += len(e.workers) {
@@ -60,11 +60,11 @@ func (e *Env) Spread(ctx context.Context, n int, do func(ctx context.Context, w 
 // needs its objects, but a store that keeps failing is not worth waiting for.
 const prepareAttempts = 8
 
-// MustUpload uploads an object for the preparation. Failures are recorded like
+// mustUpload uploads an object for the preparation. Failures are recorded like
 // any other, and the upload is repeated.
-func (w *Worker) MustUpload(ctx context.Context, key string, size int64) (obj store.Object, err error) {
+func (w *Worker) mustUpload(ctx context.Context, key string, size int64) (obj store.Object, err error) {
 	err = w.must(ctx, "upload "+key, func() error {
-		obj, err = w.Upload(ctx, key, size)
+		obj, err = w.upload(ctx, key, size)
 		return err
 	})
 	return obj, err
@@ -99,9 +99,9 @@ func (e *Env) placeOf() map[string]int {
 	return at
 }
 
-// Silently turns the recording of the preparation's requests off or on, for
+// setSilent turns the recording of the preparation's requests off or on, for
 // operations that measure uploads themselves.
-func (e *Env) Silently(on bool) {
+func (e *Env) setSilent(on bool) {
 	for _, w := range e.workers {
 		w.silent = on
 	}

@@ -29,7 +29,7 @@ func (f *FanOut) Prepare(ctx context.Context, e *Env) error {
 // Do makes one request.
 func (f *FanOut) Do(ctx context.Context, w *Worker) error {
 	size := f.Sizes.Next(w.Rand)
-	return w.Spend(f.Copies, size, func(n int) error { return f.send(ctx, w, w.nextCopies(n), size) })
+	return w.spend(f.Copies, size, func(n int) error { return f.send(ctx, w, w.nextCopies(n), size) })
 }
 
 // send measures one fan-out. Its row counts what the store writes rather than what is
@@ -57,7 +57,7 @@ func (w *Worker) nextCopies(n int) []string {
 func (w *Worker) nextKeys(n int) []string {
 	keys := make([]string, n)
 	for i := range keys {
-		keys[i] = w.NextKey()
+		keys[i] = w.nextKey()
 	}
 	return keys
 }

@@ -61,7 +61,7 @@ func (g *Get) part(w *Worker, size int64) (offset, length int64) {
 }
 
 // download measures one GET and checks the answer as --verify says. The object
-// must have the content that Upload gives to its name and size.
+// must have the content that upload gives to its name and size.
 func (w *Worker) download(ctx context.Context, obj *store.Object, get store.Get) error {
 	want := obj.Size
 	if get.Length > 0 {

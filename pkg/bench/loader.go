@@ -112,8 +112,8 @@ func (l *Loader) Do(ctx context.Context, w *Worker) error {
 
 func (l *Loader) put(ctx context.Context, w *Worker) error {
 	size := l.Sizes.Next(w.Rand)
-	return w.Spend(1, size, func(int) error {
-		obj, err := w.upload(ctx, l.key(w), size)
+	return w.spend(1, size, func(int) error {
+		obj, err := w.put(ctx, l.key(w), size)
 		if err == nil && l.PutPercent < 100 {
 			l.objects.add(&obj)
 		}
@@ -124,7 +124,7 @@ func (l *Loader) put(ctx context.Context, w *Worker) error {
 // key names the next object. Counted names have one number for all workers.
 func (l *Loader) key(w *Worker) string {
 	if w.run.opts.Layout.Random {
-		return w.NextKey()
+		return w.nextKey()
 	}
 	return w.text.key(w.Env.Names, 0, l.counted.Add(1)-1)
 }

@@ -34,8 +34,8 @@ func (m *Mixed) Check() error {
 // Prepare uploads the pool. Its uploads are not recorded, since PUT is
 // measured in the run.
 func (m *Mixed) Prepare(ctx context.Context, e *Env) error {
-	e.Silently(true)
-	defer e.Silently(false)
+	e.setSilent(true)
+	defer e.setSilent(false)
 	if err := m.Pool.Prepare(ctx, e); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (m *Mixed) Prepare(ctx context.Context, e *Env) error {
 		shared.entries = append(shared.entries, one)
 	}
 	m.objects = objects{}
-	m.name = (*Worker).NextKey
+	m.name = (*Worker).nextKey
 	m.total = m.Get + m.Stat + m.Put + m.Delete
 	return nil
 }
@@ -86,7 +86,7 @@ func (m *Mixed) read(ctx context.Context, w *Worker, do func(*store.Object) erro
 }
 
 func (m *Mixed) upload(ctx context.Context, w *Worker) error {
-	obj, err := w.Upload(ctx, m.name(w), m.Sizes.Next(w.Rand))
+	obj, err := w.upload(ctx, m.name(w), m.Sizes.Next(w.Rand))
 	if err == nil {
 		m.shared[w.place].add(obj)
 	}

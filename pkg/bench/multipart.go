@@ -70,7 +70,7 @@ func (m *Multipart) upload(ctx context.Context, e *Env) error {
 		return fmt.Errorf("prepare: %w", err)
 	}
 	parts := make([]store.Part, m.Parts)
-	err = e.Spread(ctx, m.Parts, func(ctx context.Context, w *Worker, i int) error {
+	err = e.spread(ctx, m.Parts, func(ctx context.Context, w *Worker, i int) error {
 		err := w.must(ctx, fmt.Sprintf("upload part %d of %s", i+1, u.Key), func() error {
 			return w.Measure(ctx, "PUT", u.Key, func(ctx context.Context, r *Request) (err error) {
 				parts[i], err = w.putPart(ctx, r, u.Upload, i+1, m.PartSize)

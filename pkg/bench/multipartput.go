@@ -29,7 +29,7 @@ func (m *MultipartPut) Prepare(context.Context, *Env) error { return nil }
 
 // Do uploads one object.
 func (m *MultipartPut) Do(ctx context.Context, w *Worker) error {
-	return w.Spend(1, m.PartSize*int64(m.Parts), func(int) error { return m.upload(ctx, w, w.NextKey()) })
+	return w.spend(1, m.PartSize*int64(m.Parts), func(int) error { return m.upload(ctx, w, w.nextKey()) })
 }
 
 func (m *MultipartPut) upload(ctx context.Context, w *Worker, key string) error {

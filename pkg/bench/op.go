@@ -28,16 +28,16 @@ type multiplexer interface {
 	requestsAtOnce() int
 }
 
-// ErrDone is returned by Do when nothing is left to do. The run then ends
+// errDone is returned by Do when nothing is left to do. The run then ends
 // successfully.
-var ErrDone = errors.New("nothing left to do")
+var errDone = errors.New("nothing left to do")
 
-// A done is ErrDone with a reason, which the report repeats.
+// A done is errDone with a reason, which the report repeats.
 type done string
 
 func (d done) Error() string { return string(d) }
 
-func (d done) Is(target error) bool { return target == ErrDone }
+func (d done) Is(target error) bool { return target == errDone }
 
 // Progress receives the progress of the phases before and after the measured run.
 type Progress interface {
@@ -51,12 +51,12 @@ type Progress interface {
 	Measuring() (stop func())
 }
 
-// Silent is the Progress that shows nothing.
-type Silent struct{}
+// noProgress is a Progress that shows nothing.
+type noProgress struct{}
 
-func (Silent) Begin(string, int64) {}
-func (Silent) Add(int64)           {}
-func (Silent) Moved(int64)         {}
-func (Silent) End()                {}
-func (Silent) Warn(string)         {}
-func (Silent) Measuring() func()   { return func() {} }
+func (noProgress) Begin(string, int64) {}
+func (noProgress) Add(int64)           {}
+func (noProgress) Moved(int64)         {}
+func (noProgress) End()                {}
+func (noProgress) Warn(string)         {}
+func (noProgress) Measuring() func()   { return func() {} }

@@ -98,10 +98,10 @@ func (p *Pool) upload(ctx context.Context, e *Env) error {
 		p.buckets = append(p.buckets, place.Bucket)
 	}
 	p.planSizes(e, versions)
-	return e.Spread(ctx, p.Objects, func(ctx context.Context, w *Worker, i int) error {
-		key, size := w.NextKey(), p.made[i*versions].size
+	return e.spread(ctx, p.Objects, func(ctx context.Context, w *Worker, i int) error {
+		key, size := w.nextKey(), p.made[i*versions].size
 		for v := range versions {
-			obj, err := w.MustUpload(ctx, key, size)
+			obj, err := w.mustUpload(ctx, key, size)
 			if err != nil {
 				return err
 			}
@@ -175,7 +175,7 @@ func (p *Pool) listOne(ctx context.Context, e *Env, limit int) error {
 
 // pick chooses the object of the next request, in the worker's bucket. After the
 // last pass there it goes on with another bucket, so that all workers end at the
-// same time. It returns ErrDone when all buckets are done.
+// same time. It returns errDone when all buckets are done.
 func (p *Pool) pick(w *Worker) (*store.Object, error) {
 	if !p.Unique {
 		s := &p.shares[w.place]
@@ -218,10 +218,10 @@ func (p *Pool) statKeys(ctx context.Context, e *Env) error {
 	}
 	e.Progress.Begin("Preparing: looking for the objects", int64(len(keys)))
 	defer e.Progress.End()
-	e.Silently(true)
-	defer e.Silently(false)
+	e.setSilent(true)
+	defer e.setSilent(false)
 	p.found = make([]store.Object, len(keys))
-	return e.Spread(ctx, len(keys), func(ctx context.Context, w *Worker, i int) error {
+	return e.spread(ctx, len(keys), func(ctx context.Context, w *Worker, i int) error {
 		ref := store.Ref{Bucket: e.Bucket, Key: keys[i]}
 		e.Progress.Add(1)
 		return w.must(ctx, "look for "+keys[i], func() error {

@@ -21,7 +21,7 @@ func (p *Put) Prepare(ctx context.Context, e *Env) error {
 	const size = 1000
 	var key string
 	send := func(w *Worker) error {
-		key = w.NextKey()
+		key = w.nextKey()
 		return w.post(ctx, key, size)
 	}
 	return feature("uploads by a form (POST)").try(ctx, e, send, func(h *store.Host) error {
@@ -31,11 +31,11 @@ func (p *Put) Prepare(ctx context.Context, e *Env) error {
 
 // Do uploads one object.
 func (p *Put) Do(ctx context.Context, w *Worker) error {
-	key, size := w.NextKey(), p.Sizes.Next(w.Rand)
+	key, size := w.nextKey(), p.Sizes.Next(w.Rand)
 	if p.Post {
-		return w.Spend(1, size, func(int) error { return w.post(ctx, key, size) })
+		return w.spend(1, size, func(int) error { return w.post(ctx, key, size) })
 	}
-	_, err := w.Upload(ctx, key, size)
+	_, err := w.upload(ctx, key, size)
 	return err
 }
 

@@ -30,7 +30,7 @@ func (r *Retention) Prepare(ctx context.Context, e *Env) error {
 func tryLock(ctx context.Context, e *Env) error {
 	var made store.Object
 	send := func(w *Worker) (err error) {
-		if made, err = w.Upload(ctx, w.NextKey(), 1); err != nil {
+		if made, err = w.upload(ctx, w.nextKey(), 1); err != nil {
 			return err
 		}
 		return w.retain(ctx, &made)

@@ -217,7 +217,7 @@ func (u *run) steps(w *Worker, op Op) error {
 		if !u.mayStart(w) {
 			return nil
 		}
-		if err := op.Do(u.requests, w); errors.Is(err, ErrDone) {
+		if err := op.Do(u.requests, w); errors.Is(err, errDone) {
 			if u.budget == nil { // a budget stops the pacing when no claim can be returned any more
 				u.stopPacing() // workers that wait for an arrival can end now
 			}

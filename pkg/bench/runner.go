@@ -173,7 +173,7 @@ var ErrTooManyErrors = errors.New("more requests failed than --max-errors allows
 // fails.
 func (r *Runner) Open(ctx context.Context) error {
 	if r.Progress == nil {
-		r.Progress = Silent{}
+		r.Progress = noProgress{}
 	}
 	if err := r.checkFileLimit(); err != nil {
 		return err
@@ -411,7 +411,7 @@ func (r *Runner) measure(run *run) error {
 	r.marking.window.Store(run.window)
 	err = r.env.each(func(w *Worker) error { return run.steps(w, r.Op) })
 	ended()
-	if errors.Is(err, ErrDone) {
+	if errors.Is(err, errDone) {
 		err = nil
 	}
 	return cmp.Or(err, run.end())

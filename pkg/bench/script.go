@@ -130,7 +130,7 @@ func scriptNames(seed string, random bool) *generator.Names {
 
 // Open gets the bucket ready.
 func (s *Script) Open(ctx context.Context) error {
-	r := Runner{Client: s.Client, Options: s.Options, Progress: Silent{}}
+	r := Runner{Client: s.Client, Options: s.Options, Progress: noProgress{}}
 	if err := r.tryHosts(ctx); err != nil {
 		return err
 	}

@@ -207,7 +207,7 @@ func (t *scriptRun) put(w *Worker, place int64) {
 		place %= n
 	}
 	ref := t.ref(place)
-	obj, err := w.upload(t.part.requests, ref.Key, t.step.Size)
+	obj, err := w.put(t.part.requests, ref.Key, t.step.Size)
 	if err == nil {
 		obj.Ref, obj.Size = ref, t.step.Size
 		t.objects.put(t.order(place), obj)

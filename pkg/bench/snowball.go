@@ -59,7 +59,7 @@ func (s *Snowball) Prepare(ctx context.Context, e *Env) error {
 	var keys []string
 	send := func(w *Worker) error {
 		keys = s.names(w, 2)
-		return s.send(ctx, w, w.NextKey(), keys, size)
+		return s.send(ctx, w, w.nextKey(), keys, size)
 	}
 	return feature("unpacking of uploaded TARs (snowball, an extension of MinIO)").try(ctx, e, send, func(h *store.Host) error {
 		return e.checkAndRemove(ctx, h, keys, size)
@@ -69,8 +69,8 @@ func (s *Snowball) Prepare(ctx context.Context, e *Env) error {
 // Do uploads one TAR.
 func (s *Snowball) Do(ctx context.Context, w *Worker) error {
 	size := s.Sizes.Next(w.Rand)
-	return w.Spend(s.PerTar, size, func(n int) error {
-		return s.send(ctx, w, w.NextKey(), s.names(w, n), size)
+	return w.spend(s.PerTar, size, func(n int) error {
+		return s.send(ctx, w, w.nextKey(), s.names(w, n), size)
 	})
 }
 

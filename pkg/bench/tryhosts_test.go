@@ -12,7 +12,7 @@ import (
 
 // warnings keeps what a run warns of.
 type warnings struct {
-	Silent
+	noProgress
 	all []string
 }
 

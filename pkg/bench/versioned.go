@@ -37,10 +37,10 @@ func tryVersions(ctx context.Context, e *Env) error {
 	const versions = feature("versions of objects")
 	var made []store.Object
 	send := func(w *Worker) error {
-		key := w.NextKey()
+		key := w.nextKey()
 		made = nil
 		for size := range int64(2) {
-			o, err := w.Upload(ctx, key, size+1)
+			o, err := w.upload(ctx, key, size+1)
 			if err != nil {
 				return err
 			}

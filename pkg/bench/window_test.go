@@ -71,7 +71,7 @@ type scenario struct {
 }
 
 func (f *scenario) Prepare(ctx context.Context, e *Env) error {
-	return e.Spread(ctx, f.prepare, func(ctx context.Context, w *Worker, i int) error {
+	return e.spread(ctx, f.prepare, func(ctx context.Context, w *Worker, i int) error {
 		return w.Measure(ctx, "PUT", "key", func(context.Context, *Request) error { return nil })
 	})
 }
@@ -152,7 +152,7 @@ func TestWhatEndsTheWindow(t *testing.T) {
 			}
 			r.Op = &scenario{do: func(ctx context.Context, w *Worker, n int64) error {
 				if test.until > 0 && n > test.until {
-					return ErrDone
+					return errDone
 				}
 				return takes(ctx, w, ms)
 			}}
@@ -362,7 +362,7 @@ func TestCoordinatedWindow(t *testing.T) {
 	r.Window = c
 	r.Op = &scenario{prepare: 5, do: func(ctx context.Context, w *Worker, n int64) error {
 		if n > 1000 {
-			return ErrDone
+			return errDone
 		}
 		return takes(ctx, w, time.Millisecond)
 	}}
@@ -421,8 +421,8 @@ func TestStoreThatFreezes(t *testing.T) {
 	var frozen atomic.Bool
 	front := freezingFront(t, silentStore(t), &frozen)
 	w := testWorker(t, front)
-	r := &Runner{Client: w.Env.Client, Progress: Silent{}, Options: Options{Concurrency: 3, Duration: 400 * time.Millisecond, Drain: 300 * time.Millisecond}}
-	r.env = &Env{Client: r.Client, Bucket: "bucket", Names: w.Env.Names, Concurrency: 3, Progress: Silent{}}
+	r := &Runner{Client: w.Env.Client, Progress: noProgress{}, Options: Options{Concurrency: 3, Duration: 400 * time.Millisecond, Drain: 300 * time.Millisecond}}
+	r.env = &Env{Client: r.Client, Bucket: "bucket", Names: w.Env.Names, Concurrency: 3, Progress: noProgress{}}
 	r.env.places = []*Env{r.env}
 	r.Op = &uploads{before: 3}
 	s := &witness{t: t, onSet: func(w oplog.Window) {

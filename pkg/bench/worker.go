@@ -179,23 +179,23 @@ func (w *Worker) keep(rec *oplog.Record, err error) {
 
 var errOverrun = errors.New("the op log cannot keep up with the requests: write it to a faster disk with --benchdata, or use --stress")
 
-// NextKey names the next object that this worker uploads.
-func (w *Worker) NextKey() string {
+// nextKey names the next object that this worker uploads.
+func (w *Worker) nextKey() string {
 	w.uploads++
 	return w.text.key(w.Env.Names, uint32(w.ID), w.uploads-1)
 }
 
-// Upload puts one object of the given size under key and measures it as PUT.
-// It returns ErrDone if the run may write no more.
-func (w *Worker) Upload(ctx context.Context, key string, size int64) (obj store.Object, err error) {
-	err = w.Spend(1, size, func(int) error {
-		obj, err = w.upload(ctx, key, size)
+// upload puts one object of the given size under key and measures it as PUT.
+// It returns errDone if the run may write no more.
+func (w *Worker) upload(ctx context.Context, key string, size int64) (obj store.Object, err error) {
+	err = w.spend(1, size, func(int) error {
+		obj, err = w.put(ctx, key, size)
 		return err
 	})
 	return obj, err
 }
 
-func (w *Worker) upload(ctx context.Context, key string, size int64) (store.Object, error) {
+func (w *Worker) put(ctx context.Context, key string, size int64) (store.Object, error) {
 	var obj store.Object
 	err := w.Measure(ctx, "PUT", key, func(ctx context.Context, r *Request) error {
 		w.body.Reset(generator.PayloadID(key), size)

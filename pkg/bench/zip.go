@@ -32,9 +32,9 @@ func (z *Zip) Prepare(ctx context.Context, e *Env) error {
 	}
 	e.Progress.Begin("Preparing: uploading", 1)
 	defer e.Progress.End()
-	e.Silently(true)
+	e.setSilent(true)
 	w := e.workers[0]
-	key := w.NextKey() + generator.ArchiveSuffix
+	key := w.nextKey() + generator.ArchiveSuffix
 	sizes := make([]int64, z.Files)
 	r := generator.Rand(e.Seed, "sizes", 0)
 	for i := range sizes {
@@ -63,7 +63,7 @@ func (z *Zip) try(ctx context.Context, e *Env) error {
 	var key string
 	var files []store.Object
 	send := func(w *Worker) (err error) {
-		key = w.NextKey() + generator.ArchiveSuffix
+		key = w.nextKey() + generator.ArchiveSuffix
 		var body *generator.Assembly
 		if files, body, err = makeZip(w, key, []int64{1000, 1001}); err != nil {
 			return err

@@ -139,7 +139,7 @@ func (p *Payload) ObjectAt(objectID uint64, size, off int64, dst []byte) {
 	case p.tar:
 		p.tarAt(objectID, size, off, dst)
 	default:
-		p.At(objectID, off, dst)
+		p.at(objectID, off, dst)
 	}
 }
 
@@ -171,8 +171,8 @@ func (p *Payload) lying(objectID uint64, off int64) []byte {
 	return nil
 }
 
-// At computes the bytes of random content from off on, whatever the size of the object. Safe for concurrent use.
-func (p *Payload) At(objectID uint64, off int64, dst []byte) {
+// at computes the bytes of random content from off on, whatever the size of the object. Safe for concurrent use.
+func (p *Payload) at(objectID uint64, off int64, dst []byte) {
 	computed := len(dst)
 	if p.slices() {
 		computed = int(min(max(blockFrom-off, 0), int64(len(dst))))

@@ -68,7 +68,7 @@ func (p *Payload) tarAt(objectID uint64, size, off int64, dst []byte) {
 	inside := max(0, min(int64(len(dst)), l.blocks*tarBlock-off))
 	clear(dst[inside:])
 	dst = dst[:inside]
-	p.At(objectID, off, dst)
+	p.at(objectID, off, dst)
 	if len(dst) == 0 {
 		return
 	}

@@ -28,7 +28,7 @@ func mustPayload(t testing.TB, o PayloadOptions) *Payload {
 
 func object(p *Payload, id uint64, size int) []byte {
 	b := make([]byte, size)
-	p.At(id, 0, b)
+	p.at(id, 0, b)
 	return b
 }
 
@@ -71,7 +71,7 @@ func TestPayloadAtAnyOffset(t *testing.T) {
 				n = r.IntN(len(piece))
 			}
 			off := r.IntN(len(whole) - n)
-			p.At(7, int64(off), piece[:n])
+			p.at(7, int64(off), piece[:n])
 			if !bytes.Equal(piece[:n], whole[off:off+n]) {
 				t.Fatalf("%+v: %d bytes at %d are different from those in the whole", o, n, off)
 			}
@@ -165,7 +165,7 @@ func TestPayloadStretchesAreUnique(t *testing.T) {
 		seen := map[uint64]bool{}
 		b := make([]byte, blockFrom)
 		for id := range uint64(4000) {
-			p.At(id, 0, b)
+			p.at(id, 0, b)
 			for off := 0; off < len(b); off += stretch {
 				if w := word(b[off:]); seen[w] {
 					t.Fatalf("%+v: object %d repeats a stretch at %d", o, id, off)
@@ -187,7 +187,7 @@ func TestPayloadChunksAreUnique(t *testing.T) {
 		seen := map[uint64]bool{}
 		b := make([]byte, 4<<20)
 		for id := range 128 {
-			p.At(uint64(id), 0, b)
+			p.at(uint64(id), 0, b)
 			for off := id * shift; off+chunkSize <= len(b); off += chunkSize {
 				h := maphash.Bytes(seed, b[off:off+chunkSize])
 				if seen[h] {
@@ -356,7 +356,7 @@ func dupShare(p *Payload, objects, size int) float64 {
 	dups, total := 0, 0
 	b := make([]byte, size)
 	for id := range objects {
-		p.At(PayloadID(fmt.Sprint(id)), 0, b)
+		p.at(PayloadID(fmt.Sprint(id)), 0, b)
 		for off := 0; off < size; off += chunkSize {
 			sum := sha256.Sum256(b[off:min(off+chunkSize, size)])
 			if seen[sum] {
@@ -409,7 +409,7 @@ func BenchmarkPayloadAt(b *testing.B) {
 				b.SetBytes(int64(size))
 				for id := uint64(0); b.Loop(); id++ {
 					for off := 0; off < size; off += len(buf) {
-						p.At(id, int64(off), buf)
+						p.at(id, int64(off), buf)
 					}
 				}
 			})

@@ -43,7 +43,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	text := e.Place() + ": " + e.Err.Error()
+	text := e.place() + ": " + e.Err.Error()
 	if e.Hint != "" {
 		text += "; " + e.Hint
 	}
@@ -52,8 +52,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Place is the file and the line.
-func (e *Error) Place() string { return place(e.File, e.Line) }
+// place is the file and the line.
+func (e *Error) place() string { return place(e.File, e.Line) }
 
 func place(file string, line int) string {
 	if line == 0 {

@@ -67,9 +67,6 @@ func limitHeap(store int64) (restore func()) {
 // Addr is the host:port to talk to.
 func (e *Embedded) Addr() string { return e.listener.Addr().String() }
 
-// Used is how many bytes the store holds at this moment.
-func (e *Embedded) Used() int64 { return e.mem.used.Load() }
-
 // Close ends the store with all its connections.
 func (e *Embedded) Close() error {
 	defer e.restore()

@@ -205,8 +205,8 @@ func TestListAndMultiDelete(t *testing.T) {
 	if err := c.RemoveBucket(ctx, "bkt"); err != nil {
 		t.Errorf("removing the empty bucket: %v", err)
 	}
-	if e.Used() != 0 {
-		t.Errorf("%d bytes are accounted for nothing", e.Used())
+	if e.mem.used.Load() != 0 {
+		t.Errorf("%d bytes are accounted for nothing", e.mem.used.Load())
 	}
 }
 
@@ -247,8 +247,8 @@ func TestMultipart(t *testing.T) {
 	if err := c.AbortMultipartUpload(ctx, "bkt", "k2", id); err != nil {
 		t.Fatal(err)
 	}
-	if e.Used() != 0 {
-		t.Errorf("%d bytes are accounted for nothing", e.Used())
+	if e.mem.used.Load() != 0 {
+		t.Errorf("%d bytes are accounted for nothing", e.mem.used.Load())
 	}
 }
 
@@ -270,7 +270,7 @@ func TestMemoryLimit(t *testing.T) {
 			t.Errorf("the error says %v", err)
 		}
 	}
-	var full *FullError
+	var full *fullError
 	if err := <-calls; !errors.As(err, &full) || full.Limit != 4<<20 {
 		t.Errorf("OnFull got %v", err)
 	}
@@ -281,8 +281,8 @@ func TestMemoryLimit(t *testing.T) {
 	for _, key := range []string{"same", "second", "third"} {
 		c.RemoveObject(t.Context(), "bkt", key, minio.RemoveObjectOptions{})
 	}
-	if e.Used() != 0 {
-		t.Errorf("%d bytes are accounted for nothing", e.Used())
+	if e.mem.used.Load() != 0 {
+		t.Errorf("%d bytes are accounted for nothing", e.mem.used.Load())
 	}
 	put(t, c, "big", payload(3<<20), minio.PutObjectOptions{})
 }
@@ -400,8 +400,8 @@ func TestConcurrency(t *testing.T) {
 	for info := range c.Client.ListObjects(t.Context(), "bkt", minio.ListObjectsOptions{Recursive: true}) {
 		c.RemoveObject(t.Context(), "bkt", info.Key, minio.RemoveObjectOptions{})
 	}
-	if e.Used() != 0 {
-		t.Errorf("%d bytes are accounted for nothing", e.Used())
+	if e.mem.used.Load() != 0 {
+		t.Errorf("%d bytes are accounted for nothing", e.mem.used.Load())
 	}
 }
 

@@ -6,13 +6,13 @@ import (
 	"sync/atomic"
 )
 
-// A FullError says that the embedded store has reached its memory limit.
-type FullError struct {
+// A fullError says that the embedded store has reached its memory limit.
+type fullError struct {
 	Limit   int64 // bytes
 	Refused int64 // size of the first upload that did not fit, in bytes
 }
 
-func (e *FullError) Error() string {
+func (e *fullError) Error() string {
 	const mib = 1 << 20
 	return fmt.Sprintf("the embedded store is full: an upload of %d bytes does not fit into its memory limit of %.4g MiB",
 		e.Refused, float64(e.Limit)/mib)
@@ -35,7 +35,7 @@ func (m *memory) reserve(size int64) (release func(), err error) {
 	n := size + size/8 + objectOverhead
 	if m.used.Add(n) > m.limit {
 		m.used.Add(-n)
-		full := &FullError{Limit: m.limit, Refused: size}
+		full := &fullError{Limit: m.limit, Refused: size}
 		m.once.Do(func() {
 			if m.onFull != nil {
 				// On its own, so that it may close the store, which waits for requests.

@@ -99,17 +99,6 @@ func (n *Null) Freeze(d time.Duration) { n.frozen.Store(time.Now().Add(d).UnixNa
 // Count is how many requests of a method have arrived.
 func (n *Null) Count(method string) int64 { return n.counts[countIndex(method)].Load() }
 
-// Requests is how many requests have arrived.
-func (n *Null) Requests() (sum int64) {
-	for i := range n.counts {
-		sum += n.counts[i].Load()
-	}
-	return sum
-}
-
-// BytesIn is how many bytes of payload have been uploaded.
-func (n *Null) BytesIn() int64 { return n.bytesIn.Load() }
-
 func countIndex(method string) int {
 	for i, m := range countedMethods[:len(countedMethods)-1] {
 		if m == method {
