@@ -48,15 +48,18 @@ stores:
 
 # Tests that need nothing to be built but warp. What measures time or memory is called TestMeasured…, skips itself under
 # the race detector, and runs alone, in test-stores.
+#
+# Compiled as make build compiles, so that nothing is compiled twice; cgo is what the race detector needs. vet is part of
+# make check.
 test:
-	$(GO) test $(TESTFLAGS) -skip '^TestMeasured' -timeout 20m $(PACKAGES)
-	@echo "Left out: tests with $$($(GO) run ./internal/teststore/build -list). make test-stores builds them, once, and runs these tests."
+	$(if $(findstring -race,$(TESTFLAGS)),,CGO_ENABLED=0) $(GO) test -trimpath -vet=off $(TESTFLAGS) -skip '^TestMeasured' -timeout 20m $(PACKAGES)
+	@echo "Left out: tests with $$(CGO_ENABLED=0 $(GO) run -trimpath ./internal/teststore/build -list). make test-stores builds them, once, and runs these tests."
 
 # All tests of the packages that use real stores. The packages run one after another, since several stores and
 # measurements at once would disturb each other on a small machine.
 test-stores: stores
-	WARP_TEST_STORES=1 $(GO) test -race -p 1 -timeout 20m $(STORE_TESTS)
-	$(GO) test -p 1 -timeout 10m -run '^TestMeasured' ./...
+	WARP_TEST_STORES=1 $(GO) test -trimpath -vet=off -race -p 1 -timeout 20m $(STORE_TESTS)
+	CGO_ENABLED=0 $(GO) test -trimpath -vet=off -p 1 -timeout 10m -run '^TestMeasured' ./...
 
 # The packages that test-stores leaves out, for CI, which need not run any of them twice.
 other-packages:

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"warp/internal/testbinary"
 )
 
 // measuring skips a test that measures time or memory where the race detector would be what it measures.
@@ -23,8 +25,8 @@ func measuring(t *testing.T) {
 func build(t *testing.T, pkg string) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "binary.exe")
-	if out, err := exec.Command("go", "build", "-o", bin, pkg).CombinedOutput(); err != nil {
-		t.Fatalf("building %s: %v\n%s", pkg, err, out)
+	if err := testbinary.Build(bin, pkg); err != nil {
+		t.Fatal(err)
 	}
 	return bin
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/testbinary"
 	"warp/internal/teststore"
 )
 
@@ -29,10 +30,8 @@ func buildAndRun(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "warp")
-	build := exec.Command("go", "build", "-o", binary, ".")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building warp: %v\n%s", err, out)
+	if err := testbinary.Build(binary, "warp"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return stores.Run(m)

@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	_ "warp/cli" // what the binary is built from: a change of it makes a cached result of these tests stale
+	"warp/internal/testbinary"
 	"warp/internal/teststore"
 )
 
@@ -160,8 +161,8 @@ type cluster struct {
 func install(t *testing.T, there string, set ...string) *cluster {
 	t.Helper()
 	c := &cluster{t: t, objects: objects(t, rendered(t, set...)+"\n---\n"+there), binary: filepath.Join(t.TempDir(), "warp")}
-	if out, err := exec.Command("go", "build", "-o", c.binary, "warp").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := testbinary.Build(c.binary, "warp"); err != nil {
+		t.Fatal(err)
 	}
 	return c
 }

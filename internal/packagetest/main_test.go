@@ -10,6 +10,7 @@ import (
 	"time"
 
 	_ "warp/cli" // what the binary is built from: a change of it makes a cached result of these tests stale
+	"warp/internal/testbinary"
 	"warp/internal/teststore"
 )
 
@@ -27,10 +28,8 @@ func testMain(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "warp")
-	build := exec.Command("go", "build", "-o", binary, "warp")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build warp: %v\n%s", err, out)
+	if err := testbinary.Build(binary, "warp"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	_ "warp/cli" // what the binary is built from: a change of it makes a cached result of these tests stale
+	"warp/internal/testbinary"
 	"warp/internal/teststore"
 )
 
@@ -36,9 +37,8 @@ func testMain(m *testing.M) int {
 	if runtime.GOOS == "windows" {
 		binary += ".exe"
 	}
-	build := exec.Command("go", "build", "-o", binary, "warp")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build warp: %v\n%s", err, out)
+	if err := testbinary.Build(binary, "warp"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	// Most tests wait for a run's time to be over or a lease to run out, which is no work.

@@ -1,0 +1,19 @@
+// Package testbinary builds programs of this module, for tests that run them as users do.
+package testbinary
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+)
+
+// Build builds the package pkg, such as warp, into the file path.
+// It uses make build's compiler flags, so that both share the build cache.
+func Build(path, pkg string) error {
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", path, pkg)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("building %s: %w\n%s", pkg, err, out)
+	}
+	return nil
+}
