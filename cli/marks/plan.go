@@ -17,6 +17,7 @@ import (
 	"warp/cli/flagtype"
 	"warp/cli/subprocess"
 	"warp/internal/human"
+	"warp/internal/pause"
 	"warp/pkg/oplog"
 )
 
@@ -133,12 +134,12 @@ func (p *Plan) Notes() []string {
 
 // follow sets the mark when its time has come, and runs its command.
 func (p *Plan) follow(ctx context.Context, m *plannedMark) {
-	if !wait(ctx, m.after) {
+	if !pause.For(ctx, m.after) {
 		p.warn("the mark %q was not set, since the run was over before %s", m.Text, m.At)
 		return
 	}
 	_, err := p.marker.Mark(m.Text)
-	for late := time.Now().Add(planGrace); errors.Is(err, errNotMeasured) && time.Now().Before(late) && wait(ctx, time.Millisecond); {
+	for late := time.Now().Add(planGrace); errors.Is(err, errNotMeasured) && time.Now().Before(late) && pause.For(ctx, time.Millisecond); {
 		_, err = p.marker.Mark(m.Text) // the first request is about to begin
 	}
 	if err != nil {
@@ -146,18 +147,6 @@ func (p *Plan) follow(ctx context.Context, m *plannedMark) {
 	}
 	if m.Exec != "" {
 		p.run(ctx, m)
-	}
-}
-
-// wait is false where ctx ends first.
-func wait(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"warp/internal/pause"
 	"warp/pkg/store"
 )
 
@@ -84,7 +85,7 @@ func (w *Worker) must(ctx context.Context, what string, do func() error) error {
 		if store.IsConnection(err) {
 			wait = backoff(attempt) // the host is dead, and the next attempt likely goes to another
 		}
-		if !pause(ctx, wait) {
+		if !pause.For(ctx, wait) {
 			return ctx.Err()
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"warp/internal/pause"
 	"warp/pkg/bench/pacing"
 	"warp/pkg/bench/recording"
 	"warp/pkg/hostload"
@@ -175,7 +176,7 @@ func (u *run) awaitEnd() error {
 	late := time.Now().Add(coordinatorTimeout)
 	err := u.window.Undecided()
 	for ; err != nil && !u.stopped() && time.Now().Before(late); err = u.window.Undecided() {
-		pause(u.steering, 10*time.Millisecond)
+		pause.For(u.steering, 10*time.Millisecond)
 	}
 	if u.stopped() {
 		u.window.End(u.unixNano(time.Now()))
@@ -247,7 +248,7 @@ func (u *run) mayStart(w *Worker) (ok bool) {
 func (u *run) rest(w *Worker) {
 	if w.refused {
 		w.refused = false
-		pause(u.steering, refusedPause)
+		pause.For(u.steering, refusedPause)
 	}
 }
 

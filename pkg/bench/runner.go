@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"warp/internal/pause"
 	"warp/pkg/bench/recording"
 	"warp/pkg/bench/verify"
 	"warp/pkg/generator"
@@ -447,7 +448,7 @@ func (r *Runner) startTime(ctx context.Context) (time.Time, error) {
 		return time.Now(), nil
 	}
 	start, err := r.Gate(ctx)
-	if err == nil && !pause(ctx, time.Until(start)) {
+	if err == nil && !pause.For(ctx, time.Until(start)) {
 		err = context.Cause(ctx)
 	}
 	return start, err

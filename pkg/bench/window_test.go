@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/pause"
 	"warp/pkg/oplog"
 )
 
@@ -81,7 +82,7 @@ func (f *scenario) Do(ctx context.Context, w *Worker) error { return f.do(ctx, w
 // takes is a request that takes so long unless it is cut off.
 func takes(ctx context.Context, w *Worker, d time.Duration) error {
 	return w.Measure(ctx, "GET", "key", func(ctx context.Context, _ *Request) error {
-		if !pause(ctx, d) {
+		if !pause.For(ctx, d) {
 			return ctx.Err()
 		}
 		return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"warp/internal/human"
+	"warp/internal/pause"
 	"warp/pkg/bench/recording"
 	"warp/pkg/bench/verify"
 	"warp/pkg/generator"
@@ -132,7 +133,7 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 		if err == nil || int(rec.Retries) >= w.run.opts.Retries || !store.Repeatable(err) || req.Once {
 			return err
 		}
-		if !pause(ctx, backoff(int(rec.Retries))) || w.Env.lapsed(time.Now()) != nil {
+		if !pause.For(ctx, backoff(int(rec.Retries))) || w.Env.lapsed(time.Now()) != nil {
 			return err
 		}
 		rec.Retries++
@@ -155,18 +156,6 @@ func limited(ctx context.Context, limit time.Duration, req *Request, call func(c
 
 func backoff(attempt int) time.Duration {
 	return min(10*time.Millisecond<<min(attempt, 10), time.Second)
-}
-
-// pause waits for d, or returns false when ctx ends first.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 func (w *Worker) keep(rec *oplog.Record, err error) {

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"warp/internal/pause"
 	"warp/pkg/bench"
-	"warp/pkg/fleet/clock"
 	"warp/pkg/fleet/logcopy"
 	"warp/pkg/fleet/protocol"
 	"warp/pkg/fleet/transport"
@@ -133,7 +133,7 @@ func (f *Fleet) visit(ctx context.Context, m Member) (*transport.Conn, []protoco
 				}
 			}
 		}
-		if f.options.finalAtStart(err) || time.Since(began) > timeout || !clock.Sleep(ctx, 500*time.Millisecond) {
+		if f.options.finalAtStart(err) || time.Since(began) > timeout || !pause.For(ctx, 500*time.Millisecond) {
 			return nil, nil, err
 		}
 	}

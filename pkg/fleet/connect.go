@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"warp/internal/pause"
 	"warp/pkg/fleet/clock"
 )
 
@@ -46,7 +47,7 @@ func (f *Fleet) Connect(ctx context.Context) error {
 func (f *Fleet) noteAbsent() (stop func()) {
 	ctx, cancel := context.WithCancel(f.ctx)
 	f.work.Go(func() {
-		for wait := 5 * time.Second; clock.Sleep(ctx, wait); wait = 30 * time.Second {
+		for wait := 5 * time.Second; pause.For(ctx, wait); wait = 30 * time.Second {
 			if text := f.absent(); text != "" {
 				f.options.Logf("%s", text)
 			}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"warp/pkg/fleet/clock"
+	"warp/internal/pause"
 	"warp/pkg/fleet/protocol"
 )
 
@@ -18,7 +18,7 @@ const silenceLimit = 3 * time.Second
 func (f *Fleet) watchContacts() {
 	const often = 200 * time.Millisecond
 	awake := time.Now() // since when this process has run without a pause
-	for looked := awake; clock.Sleep(f.ctx, often); looked = time.Now() {
+	for looked := awake; pause.For(f.ctx, often); looked = time.Now() {
 		if time.Since(looked) > 5*often {
 			awake = time.Now() // this process was suspended or starved
 		}

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"warp/internal/pause"
 	"warp/pkg/bench"
 	"warp/pkg/fleet/agent"
-	"warp/pkg/fleet/clock"
 	"warp/pkg/fleet/protocol"
 	"warp/pkg/generator"
 	"warp/pkg/monitor"
@@ -184,7 +184,7 @@ func when(t *testing.T, holds func() bool, do func()) {
 	ctx := t.Context()
 	go func() {
 		for !holds() {
-			if !clock.Sleep(ctx, 5*time.Millisecond) {
+			if !pause.For(ctx, 5*time.Millisecond) {
 				return
 			}
 		}

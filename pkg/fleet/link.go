@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"warp/internal/pause"
 	"warp/pkg/aggregate"
 	"warp/pkg/fleet/clock"
 	"warp/pkg/fleet/logcopy"
@@ -86,7 +87,7 @@ func (l *link) run(ctx context.Context) {
 		if talked {
 			backoff = 100 * time.Millisecond
 		}
-		clock.Sleep(ctx, backoff)
+		pause.For(ctx, backoff)
 		backoff = min(2*backoff, 2*time.Second)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"warp/internal/pause"
 	"warp/pkg/bench"
-	"warp/pkg/fleet/clock"
 	"warp/pkg/fleet/protocol"
 	"warp/pkg/oplog"
 )
@@ -46,7 +46,7 @@ func (f *Fleet) Measure(ctx context.Context, began func()) error {
 		return err
 	}
 	f.update(func() { f.measures = true })
-	if clock.Sleep(ctx, time.Until(start)) {
+	if pause.For(ctx, time.Until(start)) {
 		f.takeMarks(true)
 		defer f.takeMarks(false)
 		began()
@@ -168,7 +168,7 @@ func (f *Fleet) limitErrors(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Go(func() {
-		for clock.Sleep(ctx, time.Second) {
+		for pause.For(ctx, time.Second) {
 			var sent, failed int64
 			for _, op := range f.Snapshot().Ops {
 				sent += int64(op.Requests)

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"warp/pkg/fleet/clock"
+	"warp/internal/pause"
 	"warp/pkg/fleet/logcopy"
 	"warp/pkg/fleet/protocol"
 	"warp/pkg/fleet/transport"
@@ -149,7 +149,7 @@ func (c *idleClient) serve(ctx context.Context, ch *transport.Conn) error {
 
 // report sends status and figures every second, as an agent does.
 func (c *idleClient) report(ctx context.Context) {
-	for clock.Sleep(ctx, time.Second) {
+	for pause.For(ctx, time.Second) {
 		c.mu.Lock()
 		status, live := c.status, c.live.Append(nil)
 		c.mu.Unlock()
@@ -211,7 +211,7 @@ func (c *idleClient) apply(ctx context.Context, body []byte) error {
 	}
 	c.status.Began = desired.Start
 	go func() {
-		clock.Sleep(ctx, time.Until(time.Unix(0, desired.Start))+c.job.Options.Duration)
+		pause.For(ctx, time.Until(time.Unix(0, desired.Start))+c.job.Options.Duration)
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.status.Phase, c.status.Outcome = max(c.status.Phase, protocol.Measured), &protocol.Outcome{Sent: idleRows}

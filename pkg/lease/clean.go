@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"warp/internal/pause"
 	"warp/pkg/store"
 )
 
@@ -134,7 +135,7 @@ func (l *Lease) findRuns(ctx context.Context, now time.Time, s Selection) ([]fou
 	own := &l.own.marker
 	found, now, err := l.otherMarkers(ctx, own, now)
 	fresh := func(m foundMarker) bool { return m.Ended && s.has(&m.marker) && m.age < 2*time.Second }
-	if err != nil || s.DryRun || !s.named() || !slices.ContainsFunc(found, fresh) || !sleep(ctx, 2*time.Second) {
+	if err != nil || s.DryRun || !s.named() || !slices.ContainsFunc(found, fresh) || !pause.For(ctx, 2*time.Second) {
 		return found, now, err
 	}
 	if now, err = l.writeOwn(ctx); err != nil {

@@ -219,13 +219,3 @@ func (l *Lease) checkPrefixFree(ctx context.Context, others []foundMarker) error
 	}
 	return nil
 }
-
-// sleep waits for d, or returns false when ctx ends first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"warp/internal/pause"
 )
 
 // Release removes what the run wrote, unless that is to be kept, and then the
@@ -48,7 +50,7 @@ func (l *Lease) release(ctx context.Context) error {
 	switch {
 	case own.unwritten():
 		_ = l.removeMarker(ctx, &own.marker) // most likely it is not there
-		if own.mayComeBack() && sleep(ctx, lateWriteGrace) {
+		if own.mayComeBack() && pause.For(ctx, lateWriteGrace) {
 			_ = l.removeMarker(ctx, &own.marker)
 		}
 		return nil
@@ -94,7 +96,7 @@ func (l *Lease) removeOwn(ctx context.Context) error {
 func (l *Lease) withdraw(ctx context.Context, own *ownMarker) error {
 	remove := func() error { return l.removeMarker(ctx, &own.marker) }
 	err := retry(ctx, remove)
-	if err == nil && own.mayComeBack() && sleep(ctx, lateWriteGrace) {
+	if err == nil && own.mayComeBack() && pause.For(ctx, lateWriteGrace) {
 		err = retry(ctx, remove)
 	}
 	return err
@@ -159,7 +161,7 @@ func (l *Lease) CleanUpOrphans(ctx context.Context, runs []string) (err error) {
 			return err
 		case alive == 0:
 			return nil
-		case !sleep(ctx, time.Second):
+		case !pause.For(ctx, time.Second):
 			return context.Cause(ctx)
 		}
 	}
@@ -212,7 +214,7 @@ func (l *Lease) untilStalled(ctx context.Context) (context.Context, context.Canc
 		l.interrupted.Store(true)
 		for {
 			before := l.removed.Load()
-			if !sleep(work, stallLimit) {
+			if !pause.For(work, stallLimit) {
 				return
 			}
 			if l.removed.Load() == before {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"warp/internal/pause"
 	"warp/pkg/store"
 )
 
@@ -61,7 +62,7 @@ func (l *Lease) removeObjects(ctx context.Context, m *marker, others []foundMark
 	}
 	all := removal{prefix: m.Prefix, versions: state != "", locked: m.Locked, ours: ours, confirm: l.confirmationFor(m), count: l.countObjects}
 	err = l.removeAll(ctx, all)
-	if err == nil && l.cutOff && m.Run == l.opts.Run && sleep(ctx, lateUploadGrace) {
+	if err == nil && l.cutOff && m.Run == l.opts.Run && pause.For(ctx, lateUploadGrace) {
 		if err = l.removeNamedObject(ctx, m, own); err == nil { // the store may have been completing it
 			err = l.removeAll(ctx, all)
 		}
@@ -122,7 +123,7 @@ func retry(ctx context.Context, do func() error) error {
 		case store.IsTimeout(err), errors.As(err, &e) && (e.Status == 401 || e.Status == 403):
 			return err
 		}
-		if !sleep(ctx, time.Duration(attempt)*500*time.Millisecond) {
+		if !pause.For(ctx, time.Duration(attempt)*500*time.Millisecond) {
 			return err
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"warp/internal/pause"
 )
 
 // Config says how to reach a store.
@@ -263,9 +265,7 @@ func (c *Client) anyHost(ctx context.Context, do func(*Host) error) error {
 		if err == nil || !Repeatable(err) || errors.As(err, &nobody) || attempt == adminAttempts || time.Since(began) > adminRetryTime {
 			return err
 		}
-		select {
-		case <-time.After(25 * time.Millisecond << attempt):
-		case <-ctx.Done():
+		if !pause.For(ctx, 25*time.Millisecond<<attempt) {
 			return err
 		}
 	}

@@ -5,6 +5,8 @@ package pacing
 import (
 	"context"
 	"time"
+
+	"warp/internal/pause"
 )
 
 // An alarm wakes a goroutine, as exactly as the runtime's timers do.
@@ -15,13 +17,4 @@ func newAlarm() (*alarm, error) { return &alarm{}, nil }
 func (a *alarm) close() {}
 
 // wait returns after d, or false when ctx ends before.
-func (a *alarm) wait(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
+func (a *alarm) wait(ctx context.Context, d time.Duration) bool { return pause.For(ctx, d) }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"warp/internal/pause"
 	"warp/pkg/bench"
 	"warp/pkg/fleet/clock"
 	"warp/pkg/fleet/logcopy"
@@ -172,7 +173,7 @@ func (j *job) begunTask() *task {
 // finish ends the measured run gracefully at its end time. It repeats the
 // request, because the run may be just about to begin.
 func (j *job) finish(o protocol.DesiredState) {
-	for d := time.Until(j.clock.Time(o.End)); clock.Sleep(j.ctx, d); d = 100 * time.Millisecond {
+	for d := time.Until(j.clock.Time(o.End)); pause.For(j.ctx, d); d = 100 * time.Millisecond {
 		j.mu.Lock()
 		task, phase := j.task, j.status.Phase
 		j.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"warp/internal/pause"
 	"warp/pkg/fleet/clock"
 	"warp/pkg/fleet/logcopy"
 	"warp/pkg/fleet/protocol"
@@ -140,7 +141,7 @@ func (c *coordinatorSession) writeLoop(ctx context.Context) {
 		select {
 		case <-next.C:
 		case <-changed:
-			clock.Sleep(ctx, 20*time.Millisecond) // batch changes that come together
+			pause.For(ctx, 20*time.Millisecond) // batch changes that come together
 		case <-ctx.Done():
 		}
 		next.Stop()

@@ -3,7 +3,6 @@
 package clock
 
 import (
-	"context"
 	"fmt"
 	"time"
 )
@@ -81,16 +80,4 @@ func (o Offset) String() string {
 		way = "behind"
 	}
 	return fmt.Sprintf("%s by %v (round trip %v)", way, ahead.Abs(), o.RoundTrip.Round(time.Microsecond))
-}
-
-// Sleep waits for d. It returns false if ctx ends first.
-func Sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
