@@ -145,7 +145,7 @@ func (f *loaderFlags) findStatsD(inv *command.Invocation, p *loaderPlan) error {
 			return nil
 		}
 	}
-	f.exports.statsd, f.exports.statsdLoader = addr, strconv.FormatUint(p.id, 16)
+	f.exports.StatsD, f.exports.StatsDLoader = addr, strconv.FormatUint(p.id, 16)
 	return nil
 }
 

@@ -14,11 +14,14 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/exports"
 	"warp/cli/flagtype"
 	"warp/cli/marks"
 	"warp/cli/newfile"
 	"warp/cli/profile"
+	"warp/cli/serverprof"
 	"warp/cli/target"
+	"warp/cli/upload"
 	"warp/cli/webpage"
 	"warp/internal/human"
 	"warp/pkg/bench"
@@ -40,9 +43,9 @@ type benchFlags struct {
 	fleet      fleetFlags
 	sync       syncFlag
 	autoterm   autotermFlags
-	exports    exportFlags
+	exports    exports.Flags
 	trace      traceFlags
-	upload     uploadFlags
+	upload     upload.Flags
 	marks      marks.Flags
 	serverprof string
 
@@ -233,7 +236,7 @@ func (f *benchFlags) workload(b benchmark) command.Group {
 }
 
 func (f *benchFlags) runGroup(env command.Environment) command.Group {
-	also := slices.Concat(f.rareRunFlags(), f.fleet.flags(), f.upload.flags(), f.exports.flags(env), f.web.Flags(), f.trace.flags(), f.asserts.flags(true), f.asserts.runFlags(), f.profile.Flags())
+	also := slices.Concat(f.rareRunFlags(), f.fleet.flags(), f.upload.Flags(), f.exports.Flags(env), f.web.Flags(), f.trace.flags(), f.asserts.flags(true), f.asserts.runFlags(), f.profile.Flags())
 	return command.Group{Title: command.RunTitle, Also: also, Flags: []cli.Flag{
 		&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID",
 			Usage: "write the op log to `NAME`.csv.zst"},
@@ -331,10 +334,10 @@ func (f *benchFlags) check() error {
 	if err := f.web.Check(); err != nil {
 		return err
 	}
-	if err := f.exports.check(); err != nil {
+	if err := f.exports.Check(); err != nil {
 		return err
 	}
-	if err := f.upload.check(f); err != nil {
+	if err := f.upload.Check(f.target.Buckets, f.stress); err != nil {
 		return err
 	}
 	if err := f.checkServerProfiles(); err != nil {
@@ -344,6 +347,13 @@ func (f *benchFlags) check() error {
 		return err
 	}
 	return f.analysis.checkOut()
+}
+
+func (f *benchFlags) checkServerProfiles() error {
+	if err := f.target.Require(f.serverprof != "", "--serverprof", engines.Profiles); err != nil {
+		return err
+	}
+	return serverprof.Check(f.serverprof)
 }
 
 // operations are what benchmarks call their requests, each name once.

@@ -26,14 +26,14 @@ func (p *benchProgress) Measuring() (stop func()) {
 	endProfiles := p.s.profile()
 	view := p.s.progress().Run(p.s.snapshot, p.s.opts.Duration, p.s.actions())
 	stopPage := p.s.page.Measuring()
-	stopStats := p.s.stats.begin(p.s.flags.progress.interval)
+	stopStats := p.s.stats.Start(p.s.flags.progress.interval)
 	p.s.plan = p.s.flags.marks.Start(p.s.marker)
 	return func() {
 		p.s.plan.Stop()
 		view.Finish()
 		stopPage()
 		stopStats()
-		p.s.saveServerProfiles()
+		p.s.server.Save()
 		endProfiles()
 	}
 }

@@ -69,7 +69,7 @@ func (f *benchFlags) checkAsserts() error {
 		given bool
 	}{
 		{"analyze.out", f.analysis.out != ""}, {"web", f.web.Browser}, {"serve", f.web.Addr != ""}, {"stats-output", f.progress.output != ""}, {"stdout", f.stdout},
-		{"syncstart", f.sync.text != ""}, {"upload", f.upload.url != ""}, {"cpu and other profiles of warp itself", f.profile.Any()},
+		{"syncstart", f.sync.text != ""}, {"upload", f.upload.URL != ""}, {"cpu and other profiles of warp itself", f.profile.Any()},
 	} {
 		if o.given {
 			return exit.Usagef("--confirm may run the benchmark twice, and --%s is for one run", o.name).WithHint("leave out one of them")

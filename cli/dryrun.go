@@ -214,8 +214,8 @@ func (d *dryRun) planFiles(f *benchFlags, o *bench.Options) {
 	default:
 		d.say("the op log is written to %s", logPathOr(f.benchdata, "warp-"+f.logKind(o.Benchmark)+"-TIME-ID"+logSuffix))
 	}
-	if f.upload.url != "" {
-		d.say("the op log is uploaded to %s", f.upload.url)
+	if f.upload.URL != "" {
+		d.say("the op log is uploaded to %s", f.upload.URL)
 	}
 	if f.progress.output != "" {
 		d.say("a line per operation is written to %s every %s", f.progress.output, human.Duration(f.progress.interval))

@@ -3,7 +3,6 @@ package cli
 import (
 	"testing"
 
-	"warp/pkg/sink"
 )
 
 // Whoever quotes a list may put spaces into it, whatever the list is of.
@@ -26,26 +25,4 @@ func TestListsWithSpaces(t *testing.T) {
 			t.Errorf("%q: code %d, %s", sizes, r.code, r.err)
 		}
 	}
-}
-
-// A run that fails before its end lets go of what its figures go to.
-func TestExportsOfFailedRun(t *testing.T) {
-	t.Parallel()
-	e := &openExport{}
-	all := exports{Exports: &sink.Exports{All: []sink.Export{e}}}
-	all.end(t.Context(), nil)
-	all.end(t.Context(), nil)
-	if e.closed != 1 {
-		t.Errorf("closed %d times", e.closed)
-	}
-}
-
-type openExport struct {
-	sink.Export
-	closed int
-}
-
-func (e *openExport) Close() (lost string) {
-	e.closed++
-	return ""
 }

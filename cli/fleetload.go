@@ -11,6 +11,7 @@ import (
 	"warp/cli/flagtype"
 	"warp/cli/live"
 	"warp/cli/runlog"
+	"warp/cli/serverprof"
 	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench"
@@ -41,7 +42,7 @@ func newFleetLoad(ctx context.Context, s *session, op bench.Op) (*fleetLoad, err
 	if l.plan, err = newPlan(ctx, s, op); err != nil {
 		return nil, err
 	}
-	options.Run, options.BeforeStart, options.BeforeStartLead = s.opts.RunID, s.beginServerProfiles, profileLead
+	options.Run, options.BeforeStart, options.BeforeStartLead = s.opts.RunID, func(ctx context.Context) { s.server.Restart(ctx) }, serverprof.Lead
 	options.Spool = func(client string) string { return spoolPath(s.path, client) }
 	if s.flags.stdout {
 		options.Rows = func(batch []oplog.Record) error { return s.rows.Write(batch) }
@@ -127,7 +128,7 @@ func newPlan(ctx context.Context, s *session, op bench.Op) (*fleet.Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &fleet.Plan{Start: s.flags.sync.at(), Job: protocol.Job{Options: s.opts, Op: text, Store: *store, NoLog: s.flags.stress && !s.flags.stdout, DropLog: s.flags.stress, Follow: s.flags.asserts.abort, Analysis: s.flags.analysis.options(), Exports: s.flags.exports.destinations(), Header: oplog.Header{
+	p := &fleet.Plan{Start: s.flags.sync.at(), Job: protocol.Job{Options: s.opts, Op: text, Store: *store, NoLog: s.flags.stress && !s.flags.stdout, DropLog: s.flags.stress, Follow: s.flags.asserts.abort, Analysis: s.flags.analysis.options(), Exports: s.flags.exports.Destinations(), Header: oplog.Header{
 		Command: s.Line, Seed: s.opts.Seed, Parameters: parameters(s.Invocation),
 	}}}
 	if size := p.Job.Size(); size > protocol.MaxJob {

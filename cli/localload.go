@@ -38,8 +38,17 @@ func newLocalLoad(ctx context.Context, s *session, op bench.Op, full func(error)
 		return nil, err
 	}
 	return &localLoad{s: s, target: target, runner: &bench.Runner{
-		Client: target.Client, Op: op, Options: s.opts, Progress: &benchProgress{s: s}, Panicking: s.Close, Gate: s.gate(s.flags.sync.gate(s.Invocation)),
+		Client: target.Client, Op: op, Options: s.opts, Progress: &benchProgress{s: s}, Panicking: s.Close, Gate: s.gate(),
 	}}, nil
+}
+
+// gate returns the function that waits until the run may be measured; nil = it may start now.
+func (s *session) gate() func(context.Context) (time.Time, error) {
+	sync := s.flags.sync.gate(s.Invocation)
+	if s.flags.serverprof == "" {
+		return sync
+	}
+	return func(ctx context.Context) (time.Time, error) { return s.server.Wait(ctx, sync) }
 }
 
 func (l *localLoad) open(ctx context.Context) error {

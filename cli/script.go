@@ -74,7 +74,7 @@ func scriptCommand(env command.Environment) *command.Command {
 func (f *scriptFlags) rareFlags(env command.Environment) []cli.Flag {
 	shared := []string{"serverprof", "retries", "stdout", "dry-run", "drain"}
 	rare := slices.DeleteFunc(f.rareRunFlags(), func(f cli.Flag) bool { return !slices.Contains(shared, f.Names()[0]) })
-	return slices.Concat(rare, []cli.Flag{f.analysis.html.flag()}, f.upload.flags(), f.exports.flags(env), f.trace.flags(), f.asserts.flags(true), f.profile.Flags())
+	return slices.Concat(rare, []cli.Flag{f.analysis.html.flag()}, f.upload.Flags(), f.exports.Flags(env), f.trace.flags(), f.asserts.flags(true), f.profile.Flags())
 }
 
 // absentFromScripts are flags of other benchmarks that a script says itself,
@@ -161,10 +161,10 @@ func (f *scriptFlags) checkFlags(json bool) error {
 	if err := f.asserts.parse(false); err != nil {
 		return err
 	}
-	if err := f.exports.check(); err != nil {
+	if err := f.exports.Check(); err != nil {
 		return err
 	}
-	if err := f.upload.check(&f.benchFlags); err != nil {
+	if err := f.upload.Check(f.target.Buckets, f.stress); err != nil {
 		return err
 	}
 	if err := f.analysis.html.check(); err != nil {

@@ -6,12 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/exports"
 	"warp/cli/marks"
 	"warp/cli/profile"
+	"warp/cli/serverprof"
+	"warp/cli/statsfile"
+	"warp/cli/upload"
 	"warp/cli/webpage"
 	"warp/internal/runsocket"
 	"warp/pkg/aggregate"
@@ -34,11 +39,11 @@ type session struct {
 	path  string // of the op log
 
 	profiles profile.Files
-	stats    *statsFile // nil without --stats-output
-	exports  exports
+	stats    *statsfile.File
+	exports  exports.Exports
 	rows     *sink.Rows // nil without --stdout
-	server   serverProfiles
-	upload   *upload // nil without --upload
+	server   *serverprof.Profiles
+	upload   *upload.Upload
 	marker   *marks.Marker
 	plan     *marks.Plan
 	page     *webpage.Page // nil without --web and --serve
@@ -101,10 +106,10 @@ func (s *session) run(ctx context.Context) error {
 
 // openFiles makes the files that the run fills, and finds out whether its log can be uploaded.
 func (s *session) openFiles(ctx context.Context) (err error) {
-	if s.upload, err = s.flags.upload.open(ctx, s.Invocation, s.path); err != nil {
+	if s.upload, err = s.flags.upload.Open(ctx, s.Invocation, s.path); err != nil {
 		return err
 	}
-	if s.stats, err = s.openStats(s.flags.progress.output); err != nil {
+	if s.stats, err = statsfile.Create(s.flags.progress.output, s.Console, s.snapshot); err != nil {
 		return err
 	}
 	s.page, err = s.flags.web.Open(webpage.Run{
@@ -122,20 +127,24 @@ func (s *session) open(ctx context.Context) (err error) {
 	if err := s.load.open(ctx); err != nil {
 		return err
 	}
-	if err := s.startServerProfiles(ctx); err != nil {
+	s.server, err = serverprof.Start(ctx, s.Console, serverprof.Options{
+		Kinds: s.flags.serverprof, Path: strings.TrimSuffix(s.path, logSuffix) + ".profiles.zip",
+		Store: s.load.store, Target: &s.flags.target, Coordinator: s.flags.fleet.clients != "",
+	})
+	if err != nil {
 		return err
 	}
-	s.exports, err = s.flags.exports.open(ctx, s)
+	s.exports, err = s.flags.exports.Open(ctx, exports.Run{Console: s.Console, Options: &s.opts, Clients: s.load.metrics()})
 	return err
 }
 
 // close ends what is left open, whatever the run came to.
 func (s *session) close(ctx context.Context) {
-	s.exports.end(ctx, s)
-	s.discardServerProfiles()
+	s.exports.End(ctx, s.Console)
+	s.server.Discard()
 	s.profiles.Discard()
-	s.stats.close()
-	s.upload.close()
+	s.stats.Close()
+	s.upload.Close()
 	s.load.close()
 	_, _ = s.closeRows(ctx, nil) // it has failed in any case
 	s.page.End(ctx)
@@ -143,7 +152,7 @@ func (s *session) close(ctx context.Context) {
 
 // measure runs what is open, saves the log and shows the report.
 func (s *session) measure(ctx context.Context) error {
-	sinks := s.exports.sinks()
+	sinks := s.exports.Sinks()
 	if s.rows == nil {
 		s.rows = s.openRows()
 	}
@@ -153,8 +162,8 @@ func (s *session) measure(ctx context.Context) error {
 	if err := s.load.run(ctx, sinks); err != nil {
 		return err
 	}
-	s.stats.finish()
-	notes := s.exports.close()
+	s.stats.Finish()
+	notes := s.exports.Close()
 	lost, incomplete := s.endRows(ctx)
 	out := s.load.outcome()
 	out.Trailer.Notes = slices.Concat(out.Trailer.Notes, notes, lost, s.plan.Notes())
@@ -272,6 +281,15 @@ func (s *session) requestsVerdict(out *outcome) error {
 		return exit.Requestsf("%d of %d requests failed", out.Failed, out.Sent)
 	}
 	return nil
+}
+
+// uploadLog uploads the log of the run, however the run ended, and returns err. It comes last: by then
+// the bucket is clean, and clients are free.
+func (s *session) uploadLog(ctx context.Context, err error) error {
+	if s.upload == nil || s.written == "" {
+		return err
+	}
+	return exit.Join(err, s.upload.Send(context.WithoutCancel(ctx), s.Console, s.written))
 }
 
 // cleanUp removes what the run wrote, however it ended, and returns err.

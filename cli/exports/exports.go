@@ -1,4 +1,5 @@
-package cli
+// Package exports sends the figures of a run to InfluxDB, StatsD and Prometheus.
+package exports
 
 import (
 	"context"
@@ -11,6 +12,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/command"
+	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
@@ -18,17 +20,20 @@ import (
 	"warp/pkg/sink"
 )
 
-// exportFlags say where the figures of a run go besides the log.
-type exportFlags struct {
-	influx, statsd, metrics, gateway string
-	statsdLoader                     string // see [sink.Destinations]
-	influxEvery, statsdProbe         bool
-	influxInterval                   time.Duration
-	influxIntervalGiven              func() bool
+// Flags choose where the figures of a run go besides the log.
+type Flags struct {
+	StatsD       string // HOST:PORT
+	StatsDLoader string // see [sink.Destinations]
+
+	influx, metrics, gateway string
+	influxEvery, statsdProbe bool
+	influxInterval           time.Duration
+	influxIntervalGiven      func() bool
 }
 
-func (f *exportFlags) flags(env command.Environment) []cli.Flag {
-	interval := &flagtype.Duration{Name: "influxdb-interval", Hidden: true, Value: time.Second, Destination: &f.influxInterval, Validator: exportInterval,
+// Flags returns the flags.
+func (f *Flags) Flags(env command.Environment) []cli.Flag {
+	interval := &flagtype.Duration{Name: "influxdb-interval", Hidden: true, Value: time.Second, Destination: &f.influxInterval, Validator: checkInterval,
 		Usage: "with --influxdb: send a point per series every `TIME`"}
 	f.influxIntervalGiven = interval.IsSet
 	return []cli.Flag{
@@ -36,7 +41,7 @@ func (f *exportFlags) flags(env command.Environment) []cli.Flag {
 			Usage: "send totals to InfluxDB 2 at `URL`: http://TOKEN@HOST:8086/BUCKET/ORG?TAG=VALUE"},
 		interval,
 		&cli.BoolFlag{Name: "influxdb-every-request", Hidden: true, Destination: &f.influxEvery, Usage: "with --influxdb: also send a point per request"},
-		&cli.StringFlag{Name: "statsd", Hidden: true, Destination: &f.statsd, Usage: "send metrics to StatsD at `HOST:PORT`"},
+		&cli.StringFlag{Name: "statsd", Hidden: true, Destination: &f.StatsD, Usage: "send metrics to StatsD at `HOST:PORT`"},
 		&cli.BoolFlag{Name: "statsd-probe", Hidden: true, Value: true, Destination: &f.statsdProbe,
 			Usage: "with --statsd: fail at the start if nothing seems to listen there"},
 		&cli.StringFlag{Name: "metrics", Destination: &f.metrics, Usage: "serve metrics to Prometheus at `ADDRESS`, under /metrics"},
@@ -44,19 +49,19 @@ func (f *exportFlags) flags(env command.Environment) []cli.Flag {
 	}
 }
 
-func exportInterval(d time.Duration) error {
+func checkInterval(d time.Duration) error {
 	if d < sink.MinInterval {
 		return flagtype.Wrong("%s is too short; the minimum is %s", human.Duration(d), human.Duration(sink.MinInterval))
 	}
 	return nil
 }
 
-// check refuses what cannot work before anything is asked of anybody.
-func (f *exportFlags) check() error {
+// Check returns an error if the flags cannot work, without a request.
+func (f *Flags) Check() error {
 	switch {
 	case f.influx == "" && (f.influxEvery || f.influxIntervalGiven()):
 		return exit.Usagef("--influxdb-every-request and --influxdb-interval need --influxdb")
-	case f.statsd == "" && !f.statsdProbe:
+	case f.StatsD == "" && !f.statsdProbe:
 		return exit.Usagef("--statsd-probe needs --statsd")
 	}
 	if f.influx != "" {
@@ -69,7 +74,7 @@ func (f *exportFlags) check() error {
 			return exit.Usagef("--pushgateway: %q is not a URL such as http://HOST:9091", f.gateway)
 		}
 	}
-	for _, a := range []struct{ name, value string }{{"statsd", f.statsd}, {"metrics", f.metrics}} {
+	for _, a := range []struct{ name, value string }{{"statsd", f.StatsD}, {"metrics", f.metrics}} {
 		if a.value == "" {
 			continue
 		}
@@ -84,15 +89,15 @@ func (f *exportFlags) check() error {
 	return nil
 }
 
-// exports are where the figures of one run go.
-type exports struct {
+// Exports send the figures of one run.
+type Exports struct {
 	*sink.Exports                  // nil at a coordinator, whose clients have them
 	prometheus    *sink.Prometheus // nil without --metrics and --pushgateway
 }
 
-// destinations are for whoever makes the load. The flags were checked before.
-func (f *exportFlags) destinations() sink.Destinations {
-	d := sink.Destinations{StatsD: f.statsd, StatsDProbe: f.statsdProbe, StatsDLoader: f.statsdLoader, Metrics: f.showsMetrics()}
+// Destinations returns what the process that makes the load opens. The flags were checked before.
+func (f *Flags) Destinations() sink.Destinations {
+	d := sink.Destinations{StatsD: f.StatsD, StatsDProbe: f.statsdProbe, StatsDLoader: f.StatsDLoader, Metrics: f.showsMetrics()}
 	if f.influx != "" {
 		o, _ := sink.ParseInflux(f.influx)
 		o.Every, o.Interval = f.influxEvery, f.influxInterval
@@ -101,35 +106,42 @@ func (f *exportFlags) destinations() sink.Destinations {
 	return d
 }
 
-// open makes the exports that the flags ask for, but for those that clients have. What would fail at once is an
-// error before the load; what fails later never touches it.
-func (f *exportFlags) open(ctx context.Context, s *session) (all exports, err error) {
-	d, metrics, instance := f.destinations(), s.load.metrics(), s.opts.RunID
+// A Run is the run whose figures are exported.
+type Run struct {
+	*console.Console
+	Options *bench.Options
+	Clients func() []sink.ClientCounts // counts of clients on other machines; nil if this process makes the load
+}
+
+// Open opens the exports, except those that clients open. What fails at once is an
+// error; later failures do not affect the load.
+func (f *Flags) Open(ctx context.Context, run Run) (all Exports, err error) {
+	d, metrics, instance := f.Destinations(), run.Clients, run.Options.RunID
 	if metrics == nil {
-		if all.Exports, err = d.Open(ctx, s.opts.ClientID, func(text string) { s.Warnf("%s", text) }); err != nil {
+		if all.Exports, err = d.Open(ctx, run.Options.ClientID, func(text string) { run.Warnf("%s", text) }); err != nil {
 			return all, exit.Errorf("%w", err)
 		}
-		metrics, instance = all.Metrics.Clients, s.opts.ClientID
+		metrics, instance = all.Metrics.Clients, run.Options.ClientID
 	}
 	if d.Metrics {
-		if all.prometheus, err = f.openPrometheus(s, instance, metrics); err != nil {
-			all.close()
+		if all.prometheus, err = f.openPrometheus(run, instance, metrics); err != nil {
+			all.Close()
 		}
 	}
 	return all, err
 }
 
-func (f *exportFlags) showsMetrics() bool { return f.metrics != "" || f.gateway != "" }
+func (f *Flags) showsMetrics() bool { return f.metrics != "" || f.gateway != "" }
 
-// openPrometheus shows what clients returns; instance tells runs apart at the Pushgateway.
-func (f *exportFlags) openPrometheus(s *session, instance string, clients func() []sink.ClientCounts) (*sink.Prometheus, error) {
-	p := sink.NewPrometheus(s.opts.Benchmark, clients)
+// openPrometheus exports what clients returns; instance identifies the run at the Pushgateway.
+func (f *Flags) openPrometheus(run Run, instance string, clients func() []sink.ClientCounts) (*sink.Prometheus, error) {
+	p := sink.NewPrometheus(run.Options.Benchmark, clients)
 	if f.metrics != "" {
 		addr, err := p.Serve(f.metrics)
 		if err != nil {
 			return nil, exit.Errorf("--metrics: %w", err)
 		}
-		s.Notef("metrics at http://%s/metrics", addr)
+		run.Notef("metrics at http://%s/metrics", addr)
 	}
 	if f.gateway != "" {
 		p.Push(strings.TrimSuffix(f.gateway, "/"), instance)
@@ -137,7 +149,8 @@ func (f *exportFlags) openPrometheus(s *session, instance string, clients func()
 	return p, nil
 }
 
-func (all *exports) sinks() (sinks []recording.Sink) {
+// Sinks returns the sinks for the records of the run.
+func (all *Exports) Sinks() (sinks []bench.Sink) {
 	if all.Exports == nil {
 		return nil
 	}
@@ -147,8 +160,8 @@ func (all *exports) sinks() (sinks []recording.Sink) {
 	return sinks
 }
 
-// close ends all exports and collects what they have lost.
-func (all *exports) close() (lost []string) {
+// Close closes the sinks and returns what they have lost.
+func (all *Exports) Close() (lost []string) {
 	lost = all.Exports.Close()
 	if all.prometheus != nil {
 		if text := all.prometheus.Close(); text != "" {
@@ -158,15 +171,15 @@ func (all *exports) close() (lost []string) {
 	return lost
 }
 
-// end ends what is left where the run has failed, and what outlives a run: metrics that Prometheus still has to fetch.
-func (all *exports) end(ctx context.Context, s *session) {
-	all.close()
+// End ends what a failed run has left open, and waits until Prometheus has fetched the last metrics.
+func (all *Exports) End(ctx context.Context, out *console.Console) {
+	all.Close()
 	p := all.prometheus
 	if p == nil {
 		return
 	}
 	if d := p.Lingers(); d > 0 && ctx.Err() == nil {
-		s.Notef("serving the last metrics until they are fetched, for %s at most (Ctrl-C ends that)", human.Duration(d.Round(time.Second)))
+		out.Notef("serving the last metrics until they are fetched, for %s at most (Ctrl-C ends that)", human.Duration(d.Round(time.Second)))
 	}
 	p.End(ctx)
 }

@@ -1,4 +1,5 @@
-package cli
+// Package upload uploads the op log of a run to a bucket of another store (--upload).
+package upload
 
 import (
 	"context"
@@ -12,6 +13,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"warp/cli/command"
+	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/target"
 	"warp/pkg/store"
@@ -19,8 +21,11 @@ import (
 	"warp/pkg/store/engines"
 )
 
-// uploadFlags say where the op log of a run goes beside the folder that it is in.
-type uploadFlags struct{ url, region, caFile string }
+// Flags choose where the op log is uploaded.
+type Flags struct {
+	URL            string // --upload; "" = nowhere
+	region, caFile string
+}
 
 // Variables with the keys for --upload. Those of the store that is measured are not used for anything else.
 const (
@@ -29,9 +34,10 @@ const (
 	uploadSessionVariable = "WARP_UPLOAD_SESSION_TOKEN"
 )
 
-func (f *uploadFlags) flags() []cli.Flag {
+// Flags returns the flags.
+func (f *Flags) Flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "upload", Destination: &f.url,
+		&cli.StringFlag{Name: "upload", Destination: &f.URL,
 			Usage: "after the run, upload the op log to `URL`, https://HOST:PORT/BUCKET/PREFIX, with the keys in [" + uploadAccessVariable +
 				"], [" + uploadSecretVariable + "] and [" + uploadSessionVariable + "]"},
 		&cli.StringFlag{Name: "upload-region", Destination: &f.region, Hidden: true, Usage: "with --upload: `REGION` of that bucket; by default warp asks the store"},
@@ -40,16 +46,16 @@ func (f *uploadFlags) flags() []cli.Flag {
 	}
 }
 
-// An uploadPlace is where --upload points.
-type uploadPlace struct {
+// A destination is a bucket and a prefix at a host.
+type destination struct {
 	host, bucket, prefix string
 	tls                  bool
 }
 
-// place takes the URL apart.
-func (f *uploadFlags) place() (p uploadPlace, err error) {
+// destination parses the URL.
+func (f *Flags) destination() (p destination, err error) {
 	const form = "write it like https://s3.example.com/BUCKET/PREFIX"
-	u, err := url.Parse(f.url)
+	u, err := url.Parse(f.URL)
 	if err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "http" && u.Scheme != "https" {
 		return p, exit.Usagef("--upload: this is not the address of a bucket").WithHint(form)
 	}
@@ -62,63 +68,64 @@ func (f *uploadFlags) place() (p uploadPlace, err error) {
 	} else if len(names) > 1 {
 		return p, exit.Usagef("--upload: %s names several buckets, and the log goes into one", bucket)
 	}
-	return uploadPlace{u.Host, bucket, prefix, u.Scheme == "https"}, nil
+	return destination{u.Host, bucket, prefix, u.Scheme == "https"}, nil
 }
 
-// check refuses what cannot work, before anything is asked of anybody.
-func (f *uploadFlags) check(b *benchFlags) error {
-	if f.url == "" {
+// Check returns an error if the flags cannot work, without a request. buckets are those of the run; noLog says that
+// there will be no op log.
+func (f *Flags) Check(buckets []string, noLog bool) error {
+	if f.URL == "" {
 		if f.region != "" || f.caFile != "" {
 			return exit.Usagef("--upload-region and --upload-ca-file need --upload")
 		}
 		return nil
 	}
-	p, err := f.place()
+	p, err := f.destination()
 	switch {
 	case err != nil:
 		return err
-	case b.stress:
+	case noLog:
 		return exit.Usagef("--upload uploads the op log, and --stress writes none: leave out one of them")
 	case f.caFile != "" && !p.tls:
 		return exit.Usagef("--upload-ca-file needs an --upload to https://")
-	case slices.Contains(b.target.Buckets, p.bucket):
+	case slices.Contains(buckets, p.bucket):
 		// Two hosts may be two names of one store, so the host does not matter.
 		return exit.Usagef("--upload: bucket %s has the name of one that is measured, which is for objects of the run only", p.bucket).WithHint("use a bucket of another name")
 	}
 	return target.CheckCertificates("--upload-ca-file", f.caFile, "", "")
 }
 
-// An upload is where the op log goes.
-type upload struct {
+// An Upload is the place for the op log of a run. A nil Upload does nothing.
+type Upload struct {
 	client *store.Client
 	ref    store.Ref
 	url    string // of the object
 }
 
-// open finds out before the load whether the log can go there, as far as that can be known without writing; nil is
-// nowhere. Keys that may only write are refused to look, which says nothing.
-func (f *uploadFlags) open(ctx context.Context, inv *command.Invocation, log string) (*upload, error) {
-	if f.url == "" {
+// Open checks before the load that the log can be uploaded, as far as requests that write nothing can tell. Keys that
+// may only write are refused here, which proves nothing. It returns nil without --upload.
+func (f *Flags) Open(ctx context.Context, inv *command.Invocation, log string) (*Upload, error) {
+	if f.URL == "" {
 		return nil, nil
 	}
-	p, err := f.place()
+	p, err := f.destination()
 	if err != nil {
 		return nil, err
 	}
-	u := &upload{ref: store.Ref{Bucket: p.bucket, Key: path.Join(p.prefix, filepath.Base(log))}}
+	u := &Upload{ref: store.Ref{Bucket: p.bucket, Key: path.Join(p.prefix, filepath.Base(log))}}
 	if u.client, err = f.client(ctx, inv, p); err != nil {
 		return nil, err
 	}
 	u.url = strings.Join([]string{u.client.Endpoints()[0], u.ref.Bucket, u.ref.Key}, "/")
 	if err := u.checkTarget(ctx); err != nil {
-		u.close()
+		u.Close()
 		return nil, err
 	}
 	return u, nil
 }
 
-// checkTarget finds out whether the bucket is there, and the object not yet.
-func (u *upload) checkTarget(ctx context.Context) error {
+// checkTarget checks that the bucket exists and the object does not.
+func (u *Upload) checkTarget(ctx context.Context) error {
 	bucket := u.ref.Bucket
 	exists, err := u.client.BucketExists(ctx, bucket)
 	switch code := store.CodeOf(err); {
@@ -138,14 +145,15 @@ func (u *upload) checkTarget(ctx context.Context) error {
 	return nil
 }
 
-func (u *upload) close() {
+// Close closes the connections.
+func (u *Upload) Close() {
 	if u != nil {
 		u.client.Close()
 	}
 }
 
-// client talks to the store of --upload as whoever the variables say, or the AWS environment and profiles.
-func (f *uploadFlags) client(ctx context.Context, inv *command.Invocation, p uploadPlace) (*store.Client, error) {
+// client returns a client with the keys in the variables, or in the AWS environment and profiles.
+func (f *Flags) client(ctx context.Context, inv *command.Invocation, p destination) (*store.Client, error) {
 	home, _ := os.UserHomeDir()
 	env := func(name string) string {
 		value, _ := inv.Env(name)
@@ -163,7 +171,7 @@ func (f *uploadFlags) client(ctx context.Context, inv *command.Invocation, p upl
 		inv.Hide.Add(keys.SecretKey, keys.SessionToken)
 	}
 	inv.Debugf("credentials for --upload are from %s", creds.Source)
-	cfg := store.Config{TLS: p.tls, CAFile: f.caFile, Credentials: creds.Credentials, AppVersion: thisBuild().version}
+	cfg := store.Config{TLS: p.tls, CAFile: f.caFile, Credentials: creds.Credentials, AppVersion: inv.Version}
 	if err := f.locate(p, &cfg); err != nil {
 		return nil, exit.Usagef("--upload: %w", err)
 	}
@@ -174,8 +182,8 @@ func (f *uploadFlags) client(ctx context.Context, inv *command.Invocation, p upl
 	return client, nil
 }
 
-// locate says where the bucket is: at the host that was given, or where its name and the host's say.
-func (f *uploadFlags) locate(p uploadPlace, cfg *store.Config) error {
+// locate sets the host and the region: as given, or derived from the names of bucket and host.
+func (f *Flags) locate(p destination, cfg *store.Config) error {
 	hosts, buckets := []string{p.host}, []string{p.bucket}
 	kind, err := engines.ProviderOfBuckets(hosts, buckets)
 	if err != nil {
@@ -191,15 +199,11 @@ func (f *uploadFlags) locate(p uploadPlace, cfg *store.Config) error {
 	return nil
 }
 
-// uploadLog uploads the log that the run has left, however the run ended. It is the last thing that a run does: by then
-// the bucket is clean, and clients are free.
-func (s *session) uploadLog(ctx context.Context, err error) error {
-	if s.upload == nil || s.written == "" {
-		return err
+// Send uploads the log at path.
+func (u *Upload) Send(ctx context.Context, out *console.Console, path string) error {
+	if err := u.client.UploadFile(ctx, u.ref, path, "application/zstd"); err != nil {
+		return exit.Errorf("the op log was not uploaded to %s: %w; it is in %q", u.url, err, path)
 	}
-	if failed := s.upload.client.UploadFile(context.WithoutCancel(ctx), s.upload.ref, s.written, "application/zstd"); failed != nil {
-		return exit.Join(err, exit.Errorf("the op log was not uploaded to %s: %w; it is in %q", s.upload.url, failed, s.written))
-	}
-	s.Notef("op log uploaded to %s", s.upload.url)
-	return err
+	out.Notef("op log uploaded to %s", u.url)
+	return nil
 }
