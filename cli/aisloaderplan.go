@@ -12,6 +12,7 @@ import (
 	"warp/cli/aisloader"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
+	"warp/cli/runlog"
 	"warp/pkg/bench"
 	"warp/pkg/bench/verify"
 	"warp/pkg/generator"
@@ -255,6 +256,6 @@ func (f *loaderFlags) settleOptions(p *loaderPlan) (err error) {
 
 // settleFiles refuses files that could not be written.
 func (f *loaderFlags) settleFiles(p *loaderPlan) error {
-	f.log = logPath(f.benchdata, p.opts.Benchmark, p.opts.ClientID)
-	return checkLog(f.log)
+	f.log = runlog.Path(f.benchdata, p.opts.Benchmark, p.opts.ClientID)
+	return runlog.CheckNew(f.log)
 }

@@ -17,6 +17,7 @@ import (
 	"warp/cli/profile"
 	"warp/cli/redact"
 	"warp/cli/sighup"
+	"warp/cli/suite"
 	"warp/pkg/bench"
 	"warp/pkg/store"
 )
@@ -179,7 +180,7 @@ func (a *app) dispatch(ctx context.Context, args []string, hide *redact.Redactor
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if line.Command.Name == runName {
+	if line.Command.Name == suite.Command {
 		a.suite = true
 		return a.runFile(ctx, cancel, line, args, hide)
 	}

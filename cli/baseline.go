@@ -14,6 +14,7 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/judge"
 	"warp/cli/newfile"
 	"warp/cli/runlog"
 	"warp/internal/human"
@@ -26,7 +27,7 @@ import (
 func baselineCommand() *command.Command {
 	var folder string
 	var replace bool
-	var judge judgeFlags
+	var judge judge.Flags
 	var html htmlFlag
 	return &command.Command{
 		Name: "baseline", Args: "save|check NAME LOG…", Section: command.SectionAnalysis,
@@ -41,7 +42,7 @@ func baselineCommand() *command.Command {
 			&cli.StringFlag{Name: "dir", Value: "warp-baseline", Destination: &folder, TakesFile: true, Usage: "`FOLDER` that holds the baselines"},
 			&cli.BoolFlag{Name: "replace", Destination: &replace, Usage: "save: replace an existing baseline of that name"},
 			html.flag(),
-		}}, {Title: command.VerdictTitle, Flags: judge.flags()}},
+		}}, {Title: command.VerdictTitle, Flags: judge.Flags()}},
 		Words:   []string{"save", "check"},
 		MinArgs: 3, MaxArgs: -1, Needs: "save or check, a name, and op logs",
 		Run: func(ctx context.Context, inv *command.Invocation) error {
@@ -49,7 +50,7 @@ func baselineCommand() *command.Command {
 			if !baselineName.MatchString(name) {
 				return exit.Usagef("%q is no name for a baseline: use letters, digits, dots, _ and -, and begin with a letter or a digit", name)
 			}
-			o, err := judge.options(inv.Env)
+			o, err := judge.Options(flagDefaults())
 			if err != nil {
 				return err
 			}
@@ -104,7 +105,7 @@ func saveBaseline(ctx context.Context, inv *command.Invocation, kept string, rep
 		return err
 	}
 	if err := compare.Distinct(runs); err != nil {
-		return refused(err)
+		return judge.Explain(err)
 	}
 	if err := os.MkdirAll(filepath.Dir(kept), 0o755); err != nil {
 		return exit.Errorf("cannot make the folder of the baseline: %w", err)
@@ -156,7 +157,7 @@ func checkBaseline(ctx context.Context, inv *command.Invocation, kept string, o 
 	}
 	v, err := compare.Judge(before, after, o)
 	if err != nil {
-		return refused(err)
+		return judge.Explain(err)
 	}
 	v.Before.Name, v.After.Name = kept, name
 	if err := showVerdicts(inv, v, html); err != nil {

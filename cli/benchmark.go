@@ -19,6 +19,7 @@ import (
 	"warp/cli/marks"
 	"warp/cli/newfile"
 	"warp/cli/profile"
+	"warp/cli/runlog"
 	"warp/cli/serverprof"
 	"warp/cli/target"
 	"warp/cli/upload"
@@ -179,7 +180,7 @@ func (f *benchFlags) ready(b benchmark, json bool) (o bench.Options, err error) 
 
 // checkFiles finds the name of the op log, and refuses files that could not be written.
 func (f *benchFlags) checkFiles(o *bench.Options) error {
-	f.log = logPath(f.benchdata, f.logKind(o.Benchmark), o.ClientID)
+	f.log = runlog.Path(f.benchdata, f.logKind(o.Benchmark), o.ClientID)
 	if f.progress.output != "" {
 		if err := newfile.Check("--stats-output", f.progress.output, "name another place"); err != nil {
 			return err
@@ -188,7 +189,7 @@ func (f *benchFlags) checkFiles(o *bench.Options) error {
 	if f.stress {
 		return nil
 	}
-	return checkLog(f.log)
+	return runlog.CheckNew(f.log)
 }
 
 // logKind is what the name of a log says was done.

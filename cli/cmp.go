@@ -9,6 +9,7 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/judge"
 	"warp/cli/runlog"
 	"warp/cli/webpage"
 	"warp/pkg/compare"
@@ -21,7 +22,7 @@ import (
 // of them to another.
 func cmpCommand() *command.Command {
 	var analysis analysisFlags
-	var judge judgeFlags
+	var judge judge.Flags
 	var paired bool
 	var asserts assertFlags
 	var web webpage.Flags
@@ -42,7 +43,7 @@ func cmpCommand() *command.Command {
 			"warp cmp 'before-*.csv.zst' 'after-*.csv.zst'",
 			"warp cmp --analyze.op=GET --json before.csv.zst after.csv.zst",
 		},
-		Groups: []command.Group{{Title: command.VerdictTitle, Flags: append(judge.flags(),
+		Groups: []command.Group{{Title: command.VerdictTitle, Flags: append(judge.Flags(),
 			&cli.BoolFlag{Name: "paired", Destination: &paired, Usage: "pair the runs of the two sides in the order of their names"})},
 			group.With(web.Flags()...), {Title: command.AssertionsTitle, Flags: asserts.changeFlags()}},
 		Absent: []command.Absent{{Names: []string{"analyze.out"},
@@ -62,7 +63,7 @@ func cmpCommand() *command.Command {
 			if err := analysis.html.ready(); err != nil {
 				return err
 			}
-			o, err := judge.options(inv.Env)
+			o, err := judge.Options(flagDefaults())
 			if err != nil {
 				return err
 			}
@@ -98,7 +99,7 @@ func compareArguments(ctx context.Context, inv *command.Invocation, analysis *an
 	}
 	v, err := compare.Judge(runs[0], runs[1], o)
 	if err != nil {
-		return refused(err)
+		return judge.Explain(err)
 	}
 	v.Before.Name, v.After.Name = sets[0].Name, sets[1].Name
 	return concludeChanges(inv, v, asserts, &analysis.html)

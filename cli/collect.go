@@ -9,6 +9,7 @@ import (
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/newfile"
+	"warp/cli/runlog"
 	"warp/internal/human"
 	"warp/pkg/fleet"
 )
@@ -44,8 +45,8 @@ func (f *fleetFlags) collect(ctx context.Context, inv *command.Invocation, run, 
 		return err
 	}
 	id := randomID()
-	log := logPath(benchdata, "remote", id)
-	if err := checkLog(log); err != nil {
+	log := runlog.Path(benchdata, "remote", id)
+	if err := runlog.CheckNew(log); err != nil {
 		return err
 	}
 	if err := newfile.TryFolder("--benchdata", log); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/exit"
+	"warp/cli/runlog"
 	"warp/pkg/bench"
 )
 
@@ -43,8 +44,8 @@ func (f *benchFlags) confirmed(ctx context.Context, inv *command.Invocation, b b
 		return exit.Join(err, finish(inv, f.asserts.held, &f.analysis, &f.asserts, b.name))
 	}
 	inv.Warnf("%v; the run is repeated to confirm it", err)
-	if f.log == strings.TrimSuffix(f.benchdata, logSuffix)+logSuffix { // the name of a file, and not of a folder
-		f.benchdata = strings.TrimSuffix(f.log, logSuffix) + "-confirm"
+	if f.log == strings.TrimSuffix(f.benchdata, runlog.Suffix)+runlog.Suffix { // the name of a file, and not of a folder
+		f.benchdata = strings.TrimSuffix(f.log, runlog.Suffix) + "-confirm"
 	}
 	if o, err = f.ready(b, inv.JSON); err != nil {
 		return err

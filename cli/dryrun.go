@@ -12,6 +12,7 @@ import (
 	"warp/cli/console"
 	"warp/cli/flagtype"
 	"warp/cli/redact"
+	"warp/cli/runlog"
 	"warp/cli/target"
 	"warp/internal/human"
 	"warp/pkg/bench"
@@ -212,7 +213,7 @@ func (d *dryRun) planFiles(f *benchFlags, o *bench.Options) {
 	case f.stress:
 		d.say("no op log is written")
 	default:
-		d.say("the op log is written to %s", logPathOr(f.benchdata, "warp-"+f.logKind(o.Benchmark)+"-TIME-ID"+logSuffix))
+		d.say("the op log is written to %s", runlog.PathOr(f.benchdata, "warp-"+f.logKind(o.Benchmark)+"-TIME-ID"+runlog.Suffix))
 	}
 	if f.upload.URL != "" {
 		d.say("the op log is uploaded to %s", f.upload.URL)

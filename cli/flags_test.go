@@ -3,6 +3,7 @@ package cli
 import (
 	"testing"
 
+	"warp/cli/suite"
 )
 
 // Whoever quotes a list may put spaces into it, whatever the list is of.
@@ -12,7 +13,7 @@ func TestListsWithSpaces(t *testing.T) {
 		"host": "a:1, b:2", "bucket": " abc , abd", "serverprof": "cpu, mem ,block", "source-ip": "127.0.0.1, 127.0.0.1",
 		"warp-client": "c1, c2:7 ",
 	}
-	for _, name := range listFlags() {
+	for _, name := range suite.ListFlags() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if r := runWarp(t, nil, "get", "--dry-run", "--"+name, lists[name]); r.code != 0 || lists[name] == "" {

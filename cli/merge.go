@@ -50,8 +50,8 @@ func mergeLogs(ctx context.Context, inv *command.Invocation, benchdata string, a
 	if err := asserts.parse(false); err != nil {
 		return err
 	}
-	path := logPath(benchdata, "merge", randomID())
-	if err := checkLog(path); err != nil {
+	path := runlog.Path(benchdata, "merge", randomID())
+	if err := runlog.CheckNew(path); err != nil {
 		return err
 	}
 	if err := newfile.TryFolder("--benchdata", path); err != nil {

@@ -80,7 +80,7 @@ func drawRuns(ctx context.Context, inv *command.Invocation, analysis *analysisFl
 		}
 		var changes *diff.Comparison
 		if len(runs) == 2 {
-			c := diff.Reports(runs[0].Report, runs[1].Report, flagDefaults(inv.Env))
+			c := diff.Reports(runs[0].Report, runs[1].Report, flagDefaults())
 			changes = &c
 		}
 		return page.Runs(runs, changes, page.Options{Location: time.Local}).Write(w)

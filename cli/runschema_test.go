@@ -10,6 +10,7 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/flagtype"
+	"warp/cli/suite"
 	"warp/pkg/runfile"
 )
 
@@ -106,7 +107,7 @@ func runSchema() schema {
 func valueSchema(f cli.Flag) schema {
 	kind := "text"
 	switch _, many := f.(*flagtype.List); {
-	case many, slices.Contains(listFlags(), f.Names()[0]):
+	case many, slices.Contains(suite.ListFlags(), f.Names()[0]):
 		kind = "list"
 	default:
 		switch f.Get().(type) {
@@ -118,7 +119,7 @@ func valueSchema(f cli.Flag) schema {
 			kind = "number"
 		}
 	}
-	if kind == "integer" && (expected(f) != "a whole number") {
+	if kind == "integer" && (suite.Expected(f) != "a whole number") {
 		kind = "text"
 	}
 	if f.Names()[0] == "marks" {

@@ -13,9 +13,11 @@ import (
 	"golang.org/x/term"
 
 	"warp/cli/command"
+	"warp/cli/console"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/newfile"
+	"warp/cli/runlog"
 	"warp/cli/scripttable"
 	"warp/pkg/bench"
 	"warp/pkg/generator"
@@ -192,8 +194,8 @@ func parseScript(where, text string) ([]script.Statement, []bench.ScriptStep, er
 
 // showScript is the dry run: the script is right, and nothing of it is done.
 func (f *scriptFlags) showScript(inv *command.Invocation, statements []script.Statement) error {
-	path := logPath(f.benchdata, "script", "ID")
-	if err := checkLog(path); err != nil {
+	path := runlog.Path(f.benchdata, "script", "ID")
+	if err := runlog.CheckNew(path); err != nil {
 		return err
 	}
 	d := &dryRun{Benchmark: "script", Parameters: map[string]string{}}
@@ -290,30 +292,11 @@ func (f *scriptFlags) read(ctx context.Context, args []string, in io.Reader) (wh
 	if t, ok := in.(interface{ Fd() uintptr }); ok && given == 0 && term.IsTerminal(int(t.Fd())) {
 		return "", "", exit.Usagef("there is no script").WithHint("write it as an argument in quotation marks, or name a file with --input")
 	}
-	data, err := readAll(ctx, in, 2<<20) // more than any script may have
+	data, err := console.ReadAll(ctx, in, 2<<20) // more than any script may have
 	if err != nil && ctx.Err() == nil {
 		err = exit.Errorf("standard input: %w", err)
 	}
 	return "standard input", string(data), err
-}
-
-// readAll reads a stream, or its first bytes, unless ctx ends before the stream does.
-func readAll(ctx context.Context, in io.Reader, most int64) ([]byte, error) {
-	type result struct {
-		data []byte
-		err  error
-	}
-	read := make(chan result, 1)
-	go func() {
-		data, err := io.ReadAll(io.LimitReader(in, most))
-		read <- result{data, err}
-	}()
-	select {
-	case r := <-read:
-		return r.data, r.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
 }
 
 // scriptSteps are statements as they are executed. An upload that names no
@@ -351,8 +334,8 @@ func (f *scriptFlags) execute(ctx context.Context, inv *command.Invocation, stat
 		MaxErrors: f.maxErrors, TraceHTTP: f.trace.on, TraceSample: f.trace.sample,
 		Payload: generator.PayloadOptions{Seed: seed}, Drain: f.drain, Retries: f.retries, AllowDeadHosts: f.allowDeadHosts, Redact: inv.Hide.Text,
 	}
-	path := logPath(f.benchdata, o.Benchmark, o.ClientID)
-	if err := checkLog(path); err != nil {
+	path := runlog.Path(f.benchdata, o.Benchmark, o.ClientID)
+	if err := runlog.CheckNew(path); err != nil {
 		return err
 	}
 	if err := newfile.TryFolder("--benchdata", path); err != nil {

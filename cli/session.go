@@ -14,6 +14,7 @@ import (
 	"warp/cli/exports"
 	"warp/cli/marks"
 	"warp/cli/profile"
+	"warp/cli/runlog"
 	"warp/cli/serverprof"
 	"warp/cli/statsfile"
 	"warp/cli/upload"
@@ -128,7 +129,7 @@ func (s *session) open(ctx context.Context) (err error) {
 		return err
 	}
 	s.server, err = serverprof.Start(ctx, s.Console, serverprof.Options{
-		Kinds: s.flags.serverprof, Path: strings.TrimSuffix(s.path, logSuffix) + ".profiles.zip",
+		Kinds: s.flags.serverprof, Path: strings.TrimSuffix(s.path, runlog.Suffix) + ".profiles.zip",
 		Store: s.load.store, Target: &s.flags.target, Coordinator: s.flags.fleet.clients != "",
 	})
 	if err != nil {

@@ -1,4 +1,4 @@
-package cli
+package runlog
 
 import (
 	"os"
@@ -11,16 +11,17 @@ import (
 	"warp/pkg/oplog"
 )
 
-const logSuffix = ".csv.zst"
+// Suffix is the suffix of op logs.
+const Suffix = ".csv.zst"
 
-// logPath is where an op log goes: the name given with --benchdata, or one that
-// tells what was done, and when, in the folder that --benchdata names.
-func logPath(benchdata, kind, id string) string {
-	return logPathOr(benchdata, oplog.DefaultName(kind, time.Now(), id))
+// Path returns the path of a new op log: the name given with --benchdata, or a
+// name made of the kind, the time and the id in the folder given with it.
+func Path(benchdata, kind, id string) string {
+	return PathOr(benchdata, oplog.DefaultName(kind, time.Now(), id))
 }
 
-// logPathOr is logPath with the name that a log has where none is given.
-func logPathOr(benchdata, name string) string {
+// PathOr is Path with another default name.
+func PathOr(benchdata, name string) string {
 	info, err := os.Stat(benchdata)
 	switch {
 	case benchdata == "":
@@ -28,11 +29,11 @@ func logPathOr(benchdata, name string) string {
 	case err == nil && info.IsDir(), os.IsPathSeparator(benchdata[len(benchdata)-1]):
 		return filepath.Join(benchdata, name)
 	}
-	return strings.TrimSuffix(benchdata, logSuffix) + logSuffix
+	return strings.TrimSuffix(benchdata, Suffix) + Suffix
 }
 
-// checkLog refuses an op log that could not be written, before any load is made.
-func checkLog(path string) error {
+// CheckNew returns an error if the op log could not be written, before any load is made.
+func CheckNew(path string) error {
 	const another = "name another place with --benchdata"
 	if err := newfile.Check("--benchdata", path, another); err != nil {
 		return err

@@ -1,4 +1,4 @@
-package cli
+package trial
 
 import (
 	"context"
@@ -13,18 +13,21 @@ import (
 	"warp/cli/subprocess"
 )
 
+// setupTimeout bounds a setup command.
+const setupTimeout = 10 * time.Minute
+
 // childGrace is how long an interrupted run may take to save its log and to
 // clean up before it is killed.
 const childGrace = 2 * time.Minute
 
 // prepare runs the side's hook.
-func (t *trial) prepare(ctx context.Context, side int) error {
-	if t.sides[side].setup == "" {
+func (t *Trial) prepare(ctx context.Context, side int) error {
+	if t.Sides[side].Setup == "" {
 		return nil
 	}
 	limited, cancel := context.WithTimeout(ctx, setupTimeout)
 	defer cancel()
-	hook := subprocess.Shell(limited, t.sides[side].setup)
+	hook := subprocess.Shell(limited, t.Sides[side].Setup)
 	said := &subprocess.Tail{}
 	hook.Stdout, hook.Stderr, hook.WaitDelay = said, said, time.Second
 	flag := "--" + string("ab"[side]) + "-setup"
@@ -43,14 +46,14 @@ func (t *trial) prepare(ctx context.Context, side int) error {
 // child runs the benchmark of a side as a process of its own: so no run finds
 // memory, connections or a tuned collector that another one has left, and the
 // log is made as it is by any run.
-func (t *trial) child(ctx context.Context, side int, path string) error {
+func (t *Trial) child(ctx context.Context, side int, path string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return exit.Errorf("cannot start a run: %w", err)
 	}
-	what := &t.sides[side]
-	c := exec.CommandContext(ctx, self, append(slices.Clone(what.args), "--benchdata="+path, "--json", "--quiet")...)
-	c.Stdin = strings.NewReader(what.in)
+	what := &t.Sides[side]
+	c := exec.CommandContext(ctx, self, append(slices.Clone(what.Args), "--benchdata="+path, "--json", "--quiet")...)
+	c.Stdin = strings.NewReader(what.In)
 	c.WaitDelay = childGrace
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	said := &subprocess.Tail{}

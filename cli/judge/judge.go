@@ -1,4 +1,6 @@
-package cli
+// Package judge has the flags that choose what a comparison of runs gives a
+// verdict on.
+package judge
 
 import (
 	"errors"
@@ -7,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/pkg/compare"
@@ -15,13 +16,14 @@ import (
 	"warp/pkg/results"
 )
 
-// judgeFlags decide what a comparison of runs gives a verdict on.
-type judgeFlags struct {
+// Flags choose what is compared, and how.
+type Flags struct {
 	judge, minEffect string
 	force            bool
 }
 
-func (f *judgeFlags) flags() []cli.Flag {
+// Flags returns the flags.
+func (f *Flags) Flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "judge", Destination: &f.judge, DefaultText: "throughput,p50,p99",
 			Usage: "judge these `METRICS`, such as p99,GET.ttfb"},
@@ -30,9 +32,9 @@ func (f *judgeFlags) flags() []cli.Flag {
 	}
 }
 
-// options are the flags as the comparison wants them.
-func (f *judgeFlags) options(env command.Environment) (o compare.Options, err error) {
-	o = compare.Options{MaxErrors: compare.MaxErrors, Force: f.force, Default: flagDefaults(env)}
+// Options returns the options of the comparison. defaults knows the flags of benchmarks.
+func (f *Flags) Options(defaults diff.Defaults) (o compare.Options, err error) {
+	o = compare.Options{MaxErrors: compare.MaxErrors, Force: f.force, Default: defaults}
 	if f.judge != "" {
 		if o.Judge, err = compare.ParseChoices(f.judge); err != nil {
 			return o, exit.Usagef("--judge: %w", err)
@@ -58,30 +60,8 @@ func parsePercent(text string) (float64, error) {
 	return x / 100, nil
 }
 
-// flagDefaults knows the flags of benchmarks.
-func flagDefaults(env command.Environment) diff.Defaults {
-	known := map[string]map[string]string{}
-	return func(benchmark, name string) (string, bool) {
-		if known[benchmark] == nil {
-			known[benchmark] = map[string]string{}
-			for _, c := range benchmarkTable(func(string) (string, bool) { return "", false }) {
-				if c.Name != benchmark {
-					continue
-				}
-				for _, f := range c.Flags() {
-					if f.PreParse() == nil {
-						known[benchmark][f.Names()[0]] = command.Value(f)
-					}
-				}
-			}
-		}
-		value, ok := known[benchmark][name]
-		return value, ok
-	}
-}
-
-// refused words what cannot be compared.
-func refused(err error) error {
+// Explain adds to an error what to do if runs cannot be compared.
+func Explain(err error) error {
 	var r *compare.RefusedError
 	if !errors.As(err, &r) {
 		return err
