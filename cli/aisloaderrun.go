@@ -16,6 +16,7 @@ import (
 	"warp/cli/exit"
 	"warp/cli/live"
 	"warp/cli/newfile"
+	"warp/cli/plan"
 	"warp/internal/human"
 	"warp/pkg/bench"
 	"warp/pkg/bench/recording"
@@ -42,32 +43,22 @@ func (f *loaderFlags) showLoaderID(inv *command.Invocation) error {
 
 // showRun is the dry run.
 func (f *loaderFlags) showRun(inv *command.Invocation, p *loaderPlan) error {
-	d := &dryRun{Benchmark: p.opts.Benchmark, Parameters: map[string]string{}}
-	for _, g := range inv.Command.Groups {
-		d.addGroup(inv, g)
-	}
-	hosts, err := f.plannedHosts()
-	if err != nil {
-		return err
-	}
-	d.say("requests go to %s", hosts)
+	d := plan.New(inv, p.opts.Benchmark)
+	d.Say("requests go to %s", plan.Hosts(&f.target))
 	switch {
 	case p.idle && p.keep:
-		d.say("nothing is done")
+		d.Say("nothing is done")
 	case p.idle:
-		d.say("what earlier runs of warp wrote to bucket %s is removed, and the bucket if warp made it", p.opts.Bucket)
+		d.Say("what earlier runs of warp wrote to bucket %s is removed, and the bucket if warp made it", p.opts.Bucket)
 	default:
-		d.planBucket(&f.benchFlags, &p.opts)
+		d.Bucket(&f.target, &p.opts, f.destroy != "", f.seed == "")
 		if p.kept {
-			d.say("so is what earlier runs of warp wrote there, and the bucket if warp made it")
+			d.Say("so is what earlier runs of warp wrote there, and the bucket if warp made it")
 		}
-		d.say("%s", f.describe(p))
-		d.planFiles(&f.benchFlags, &p.opts)
+		d.Say("%s", f.describe(p))
+		f.planFiles(d, &p.opts)
 	}
-	for i, line := range d.Plan {
-		d.Plan[i] = inv.Hide.Text(line)
-	}
-	return inv.Result(func(w io.Writer) error { return d.show(w, inv.JSON) })
+	return d.Show(inv)
 }
 
 // describe says what the run does.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/autoterm"
+	"warp/cli/clients"
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/exports"
@@ -41,9 +43,9 @@ type benchFlags struct {
 	ends       endFlags
 	payload    payloadFlags
 	verify     verifyFlags
-	fleet      fleetFlags
+	fleet      clients.Flags
 	sync       syncFlag
-	autoterm   autotermFlags
+	autoterm   autoterm.Flags
 	exports    exports.Flags
 	trace      traceFlags
 	upload     upload.Flags
@@ -118,7 +120,7 @@ func benchmarkCommand(env command.Environment, b benchmark) *command.Command {
 			if err != nil {
 				return err
 			}
-			if note := f.autoterm.unusedWarning(f.ends.duration); note != "" {
+			if note := f.autoterm.UnusedWarning(f.ends.duration); note != "" {
 				inv.Warnf("%s", note)
 			}
 			if f.dryRun {
@@ -154,7 +156,7 @@ func (f *benchFlags) ready(b benchmark, json bool) (o bench.Options, err error) 
 	if err := b.check(f); err != nil {
 		return o, err
 	}
-	if err := f.ends.resolve(b.empties || f.autoterm.on, b.writes); err != nil {
+	if err := f.ends.resolve(b.empties || f.autoterm.On, b.writes); err != nil {
 		return o, err
 	}
 	if err := f.marks.Parse(f.ends.duration); err != nil {
@@ -194,7 +196,7 @@ func (f *benchFlags) checkFiles(o *bench.Options) error {
 
 // logKind is what the name of a log says was done.
 func (f *benchFlags) logKind(benchmark string) string {
-	if f.fleet.clients != "" {
+	if f.fleet.Clients != "" {
 		return "remote"
 	}
 	return benchmark
@@ -237,7 +239,7 @@ func (f *benchFlags) workload(b benchmark) command.Group {
 }
 
 func (f *benchFlags) runGroup(env command.Environment) command.Group {
-	also := slices.Concat(f.rareRunFlags(), f.fleet.flags(), f.upload.Flags(), f.exports.Flags(env), f.web.Flags(), f.trace.flags(), f.asserts.flags(true), f.asserts.runFlags(), f.profile.Flags())
+	also := slices.Concat(f.rareRunFlags(), f.fleet.Flags(), f.upload.Flags(), f.exports.Flags(env), f.web.Flags(), f.trace.flags(), f.asserts.flags(true), f.asserts.runFlags(), f.profile.Flags())
 	return command.Group{Title: command.RunTitle, Also: also, Flags: []cli.Flag{
 		&cli.StringFlag{Name: "benchdata", Destination: &f.benchdata, DefaultText: "warp-COMMAND-TIME-ID",
 			Usage: "write the op log to `NAME`.csv.zst"},
@@ -247,7 +249,7 @@ func (f *benchFlags) runGroup(env command.Environment) command.Group {
 }
 
 func (f *benchFlags) rareRunFlags() []cli.Flag {
-	return append(f.autoterm.flags(),
+	return append(f.autoterm.Flags(),
 		&cli.StringFlag{Name: "serverprof", Destination: &f.serverprof, Usage: "record profiles of a MinIO server: `KINDS` are cpu, cpuio, mem, block, mutex, threads, trace"},
 		&cli.BoolFlag{Name: "allow-dead-hosts", Destination: &f.allowDeadHosts, Usage: "start the run even if some of several hosts do not answer"},
 		&cli.IntFlag{Name: "retries", Destination: &f.retries, Validator: atLeast(0), Usage: "retry a failed request up to `N` times"},
@@ -326,10 +328,10 @@ func (f *benchFlags) check() error {
 	case f.destroy != "" && !f.target.MayDestroy(f.destroy):
 		return exit.Usagef("--destroy=%s is not the bucket of this run", f.destroy).WithHint("that is --destroy=%s", f.target.BucketList())
 	}
-	if err := f.names.check(f.seed, f.fleet.clients != ""); err != nil {
+	if err := f.names.check(f.seed, f.fleet.Clients != ""); err != nil {
 		return err
 	}
-	if err := f.fleet.check(f); err != nil {
+	if err := f.checkFleet(); err != nil {
 		return err
 	}
 	if err := f.web.Check(); err != nil {

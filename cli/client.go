@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/clients"
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/pkg/bench"
@@ -41,7 +42,7 @@ func clientCommand() *command.Command {
 			"WARP_CLIENT_TOKEN=… warp get --warp-client=load-{1...4} --host=…",
 		},
 		Groups: []command.Group{{Title: command.RunTitle, Flags: []cli.Flag{
-			tokenFlag(&f.tokenFile),
+			clients.TokenFlag(&f.tokenFile),
 			&cli.BoolFlag{Name: "tls-self-signed", Destination: &f.selfSigned,
 				Usage: "print the fingerprint of the new TLS certificate, so that the coordinator's list of clients can pin it"},
 			&cli.StringFlag{Name: "tls-cert", Destination: &f.cert, TakesFile: true, Usage: "use the TLS certificate in this PEM `FILE` instead of a new one"},
@@ -59,7 +60,7 @@ func clientCommand() *command.Command {
 }
 
 func (f *clientFlags) serve(ctx context.Context, inv *command.Invocation) error {
-	token, err := readToken(inv, f.tokenFile)
+	token, err := clients.ReadToken(inv, f.tokenFile)
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (f *clientFlags) serve(ctx context.Context, inv *command.Invocation) error 
 	})
 	inv.Notef("%s listens at %s for a coordinator", thisBuild(), l.Addr())
 	if token == "" {
-		inv.Notef("there is no token, so only this machine can connect; %s or --token-file set one", tokenVariable)
+		inv.Notef("there is no token, so only this machine can connect; %s or --token-file set one", clients.TokenVariable)
 	}
 	if fingerprint != "" {
 		inv.Notef("the coordinator's --warp-client for this client: %s#sha256=%s", l.Addr(), fingerprint)

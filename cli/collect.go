@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"warp/cli/clients"
 	"warp/cli/command"
 	"warp/cli/exit"
 	"warp/cli/newfile"
@@ -16,7 +17,7 @@ import (
 
 // collectCommand fetches what a coordinator that was killed did not get.
 func collectCommand() *command.Command {
-	f := &fleetFlags{}
+	f := &clients.Flags{}
 	var benchdata, run string
 	return &command.Command{
 		Name: "collect", Section: command.SectionAnalysis,
@@ -26,21 +27,22 @@ func collectCommand() *command.Command {
 			"and merges them.",
 		},
 		Examples: []string{"warp collect --warp-client=load-{1...4} --benchdata=saved"},
-		Groups: []command.Group{{Title: "Clients", Flags: append(f.flags(),
+		Groups: []command.Group{{Title: "Clients", Flags: append(f.Flags(),
 			&cli.StringFlag{Name: "run", Destination: &run, DefaultText: "the latest", Usage: "fetch the logs of the run with this `ID`"},
 		)}, {Title: command.FilesTitle, Flags: []cli.Flag{
 			&cli.StringFlag{Name: "benchdata", Destination: &benchdata, TakesFile: true, DefaultText: "warp-remote-…",
 				Usage: "write the merged log to `NAME`.csv.zst"},
 		}}},
-		Run: func(ctx context.Context, inv *command.Invocation) error { return f.collect(ctx, inv, run, benchdata) },
+		Run: func(ctx context.Context, inv *command.Invocation) error { return collect(ctx, inv, f, run, benchdata) },
 	}
 }
 
-func (f *fleetFlags) collect(ctx context.Context, inv *command.Invocation, run, benchdata string) error {
-	if f.clients == "" {
+// collect fetches the logs of a run and merges them.
+func collect(ctx context.Context, inv *command.Invocation, f *clients.Flags, run, benchdata string) error {
+	if f.Clients == "" {
 		return exit.Usagef("--warp-client names the clients to collect from")
 	}
-	o, err := f.options(ctx, inv)
+	o, err := f.Options(ctx, inv)
 	if err != nil {
 		return err
 	}
@@ -54,9 +56,9 @@ func (f *fleetFlags) collect(ctx context.Context, inv *command.Invocation, run, 
 	}
 	// The coordinator that is dead may have left copies of the names that it would give, and so may a collect that was.
 	o.Spool = func(client string) string { return spoolPath(log, client+".collect-"+id) }
-	clients := fleet.New(o)
-	defer clients.Close()
-	c, err := clients.Collect(ctx, run, func(string) string { return log })
+	all := fleet.New(o)
+	defer all.Close()
+	c, err := all.Collect(ctx, run, func(string) string { return log })
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)

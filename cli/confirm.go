@@ -18,7 +18,7 @@ func (f *benchFlags) measure(ctx context.Context, inv *command.Invocation, b ben
 	defer cancel(nil)
 	s := &session{Invocation: inv, flags: f, opts: o, path: f.log}
 	var err error
-	if f.fleet.clients != "" {
+	if f.fleet.Clients != "" {
 		s.load, err = newFleetLoad(ctx, s, op)
 	} else {
 		s.load, err = newLocalLoad(ctx, s, op, cancel)

@@ -7,9 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"warp/cli/autoterm"
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/live"
+	"warp/cli/plan"
 	"warp/cli/runlog"
 	"warp/cli/serverprof"
 	"warp/cli/target"
@@ -35,7 +37,7 @@ type fleetLoad struct {
 
 func newFleetLoad(ctx context.Context, s *session, op bench.Op) (*fleetLoad, error) {
 	l := &fleetLoad{s: s}
-	options, err := s.flags.fleet.options(ctx, s.Invocation)
+	options, err := s.flags.fleet.Options(ctx, s.Invocation)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +63,7 @@ func (l *fleetLoad) open(ctx context.Context) error {
 	}
 	l.showClients()
 	l.s.Notef("seed %d", l.s.opts.Seed)
-	l.s.notePlan(len(l.fleet.Clients()))
+	plan.Note(l.s.Invocation, &l.s.flags.target, &l.s.opts, l.s.flags.plan, len(l.fleet.Clients()))
 	return nil
 }
 
@@ -96,7 +98,7 @@ func (l *fleetLoad) leftBehind() string {
 	case l.s.flags.stress:
 		return fmt.Sprintf("%s left, %q for instance, which can be deleted; there is no log of this run to be collected", human.Plural(len(copies), "file"), copies[0])
 	}
-	return fmt.Sprintf("the clients stop, clean up and keep their logs; `warp collect --warp-client=%s` gets them. Incomplete copies are left here, %q for instance (%d in all)", l.s.flags.fleet.clients, copies[0], len(copies))
+	return fmt.Sprintf("the clients stop, clean up and keep their logs; `warp collect --warp-client=%s` gets them. Incomplete copies are left here, %q for instance (%d in all)", l.s.flags.fleet.Clients, copies[0], len(copies))
 }
 
 // store is for the coordinator to ask for profiles: it has the keys, and is there until the end whatever happens to
@@ -302,4 +304,42 @@ func (l *fleetLoad) cleanUp(_ context.Context, err error) (note string, failed e
 		return fmt.Sprintf("objects of all clients are kept; warp clean --bucket=%s --run=%s-1 removes the objects of the first client, and so on", o.Buckets(), o.RunID), nil
 	}
 	return "Cleanup done.", nil
+}
+
+// steadyInterval is the time between two checks of the figures of a fleet. They come
+// once a second from each client, and count when all clients have sent theirs.
+const steadyInterval = 200 * time.Millisecond
+
+// watchSteadiness ends the measured run of the fleet once its throughput, all
+// clients together, has become steady.
+func (l *fleetLoad) watchSteadiness() (stop func()) {
+	if !l.s.flags.autoterm.On {
+		return func() {}
+	}
+	a := autoterm.New(&l.s.flags.autoterm, nil, l.fleet.End)
+	return live.Every(steadyInterval, func() {
+		if snap, ok := l.fleet.Even(); ok {
+			a.Observe(&snap)
+		}
+	})
+}
+
+// checkFleet returns an error if flags do not go with clients on other machines.
+func (f *benchFlags) checkFleet() error {
+	if err := f.fleet.Check(); err != nil || f.fleet.Clients == "" {
+		return err
+	}
+	switch {
+	case f.target.Host == target.EmbeddedHost:
+		return exit.Usagef("--host=embedded is a store in this process, and --warp-client runs elsewhere: name a store that all clients reach")
+	case f.stress && !f.stdout && f.analysis.verbose:
+		return exit.Usagef("--analyze.v is about single objects, which --stress with --warp-client does not keep in mind").WithHint("leave out one of them")
+	case f.profile.Any():
+		return exit.Usagef("--cpu, --mem and their like are profiles of this process, which makes no load with --warp-client").
+			WithHint("leave them out, or run the benchmark without --warp-client; --serverprof has the store profile itself")
+	case f.target.Signature == "IAM":
+		return exit.Usagef("--signature=IAM does not go with --warp-client: its keys expire while clients use them").
+			WithHint("use --access-key and --secret-key, or a --profile with keys that last")
+	}
+	return nil
 }

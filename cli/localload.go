@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"warp/cli/autoterm"
 	"warp/cli/exit"
+	"warp/cli/plan"
 	"warp/cli/runlog"
 	"warp/cli/target"
 	"warp/pkg/aggregate"
@@ -60,7 +62,7 @@ func (l *localLoad) open(ctx context.Context) error {
 	}
 	l.opened = true
 	l.s.Notef("seed %d", l.s.opts.Seed)
-	l.s.notePlan(0)
+	plan.Note(l.s.Invocation, &l.s.flags.target, &l.s.opts, l.s.flags.plan, 0)
 	return nil
 }
 
@@ -81,9 +83,9 @@ func (l *localLoad) sinks() ([]recording.Sink, error) {
 		o.Verbose = false // its memory would grow during the run
 	}
 	l.summary = aggregate.NewSummary(o)
-	sinks := []recording.Sink{&l.live, l.summary}
-	if f.autoterm.on {
-		sinks = append(sinks, &autoterm{live: l.snapshot, finish: l.runner.Finish, flags: &f.autoterm})
+	sinks := []bench.Sink{&l.live, l.summary}
+	if f.autoterm.On {
+		sinks = append(sinks, autoterm.New(&f.autoterm, l.snapshot, l.runner.Finish))
 	}
 	if f.asserts.abort {
 		sinks = append(sinks, &assertAbort{summary: l.summary, all: f.asserts.all, duration: l.s.opts.Duration, finish: l.runner.Finish})
@@ -181,6 +183,3 @@ func (l *localLoad) finish(why string) { l.runner.Finish(why) }
 func (l *localLoad) metrics() func() []sink.ClientCounts { return nil }
 
 func (l *localLoad) setTrace(on bool) { l.runner.SetTrace(on) }
-
-// starts says whether the run has only just started.
-func starts(w oplog.Window) bool { return w.Begin == 0 && w.End == 0 }

@@ -17,6 +17,7 @@ import (
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/cli/newfile"
+	"warp/cli/plan"
 	"warp/cli/runlog"
 	"warp/cli/scripttable"
 	"warp/pkg/bench"
@@ -198,25 +199,15 @@ func (f *scriptFlags) showScript(inv *command.Invocation, statements []script.St
 	if err := runlog.CheckNew(path); err != nil {
 		return err
 	}
-	d := &dryRun{Benchmark: "script", Parameters: map[string]string{}}
-	for _, g := range inv.Command.Groups {
-		d.addGroup(inv, g)
-	}
-	hosts, err := f.plannedHosts()
-	if err != nil {
-		return err
-	}
-	d.say("requests go to %s", hosts)
-	d.say("bucket %s is made if it does not exist, and stays", f.target.BucketList())
+	d := plan.New(inv, "script")
+	d.Say("requests go to %s", plan.Hosts(&f.target))
+	d.Say("bucket %s is made if it does not exist, and stays", f.target.BucketList())
 	for i, s := range statements {
-		d.say("statement %d: %s", i+1, s.Text)
+		d.Say("statement %d: %s", i+1, s.Text)
 	}
-	d.say("objects stay in the bucket unless a DELETE says otherwise")
-	d.planFiles(&f.benchFlags, &bench.Options{Benchmark: "script", ClientID: "ID"})
-	for i, line := range d.Plan {
-		d.Plan[i] = inv.Hide.Text(line)
-	}
-	return inv.Result(func(w io.Writer) error { return d.show(w, inv.JSON) })
+	d.Say("objects stay in the bucket unless a DELETE says otherwise")
+	f.planFiles(d, &bench.Options{Benchmark: "script", ClientID: "ID"})
+	return d.Show(inv)
 }
 
 // checkImplementation takes the kind of store from the name of a client of object-store-bench.

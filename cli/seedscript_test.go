@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"warp/cli/exit"
+	cliplan "warp/cli/plan"
 	"warp/cli/scripttable"
 	"warp/cli/target"
 	"warp/pkg/s3mem"
@@ -69,7 +70,7 @@ func TestSeedScripts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			args := []string{"script", "--s3-access-key=minioadmin", "--s3-secret-key=minioadmin"}
-			plan := decoded[dryRun](t, exit.OK, append(args, "--base-uri=http://127.0.0.1:9000/", "--dry-run", "--script="+script.text)...)
+			plan := decoded[cliplan.DryRun](t, exit.OK, append(args, "--base-uri=http://127.0.0.1:9000/", "--dry-run", "--script="+script.text)...)
 			if plan.Parameters["bucket"] != "bucket" || plan.Parameters["region"] != "eu-central-1" {
 				t.Errorf("bucket %q, region %q", plan.Parameters["bucket"], plan.Parameters["region"])
 			}

@@ -130,7 +130,7 @@ func (s *session) open(ctx context.Context) (err error) {
 	}
 	s.server, err = serverprof.Start(ctx, s.Console, serverprof.Options{
 		Kinds: s.flags.serverprof, Path: strings.TrimSuffix(s.path, runlog.Suffix) + ".profiles.zip",
-		Store: s.load.store, Target: &s.flags.target, Coordinator: s.flags.fleet.clients != "",
+		Store: s.load.store, Target: &s.flags.target, Coordinator: s.flags.fleet.Clients != "",
 	})
 	if err != nil {
 		return err

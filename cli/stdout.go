@@ -35,7 +35,7 @@ func (s *session) openRows() *sink.Rows {
 	if !s.flags.stdout {
 		return nil
 	}
-	fleet := s.flags.fleet.clients != ""
+	fleet := s.flags.fleet.Clients != ""
 	return sink.NewRows(s.TakeOut(), sink.RowsOptions{
 		Script: s.opts.Benchmark == "script", Max: rowsMemory, Wait: fleet, Timeout: rowsTimeout, Grace: rowsGrace,
 		Warn: func(text string) { s.Warnf("--stdout: %s", text) },

@@ -1,4 +1,6 @@
-package cli
+// Package plan describes what a run is going to do: in a line before it begins,
+// or in full for --dry-run.
+package plan
 
 import (
 	"fmt"
@@ -13,24 +15,24 @@ import (
 	"warp/pkg/bench"
 )
 
-// notePlan says what is going to happen: as a line where there is a terminal,
-// else as sentences.
-func (s *session) notePlan(clients int) {
-	width, _ := s.Size()
+// Note notes what is going to happen: as a line on a terminal, otherwise as the
+// given sentences. clients is the number of machines; 0 = this one.
+func Note(inv *command.Invocation, t *target.Flags, o *bench.Options, sentences string, clients int) {
+	width, _ := inv.Size()
 	if width > 0 {
-		s.Notef("%s", columns.Line(s.planParts(clients), width-len("warp: ")))
+		inv.Notef("%s", columns.Line(parts(inv, t, o, clients), width-len("warp: ")))
 		return
 	}
 	each := ""
 	if clients > 0 {
 		each = ", on each of " + human.Plural(clients, "client")
 	}
-	s.Notef("%s%s", s.flags.plan, each)
+	inv.Notef("%s%s", sentences, each)
 }
 
-// planParts are what a run is going to do where, the operation first.
-func (s *session) planParts(clients int) []columns.Part {
-	o, on := &s.opts, ""
+// parts returns the parts of the line, the operation first.
+func parts(inv *command.Invocation, t *target.Flags, o *bench.Options, clients int) []columns.Part {
+	on := ""
 	if clients > 0 {
 		on = human.Plural(clients, "client") + ", each"
 	}
@@ -42,22 +44,22 @@ func (s *session) planParts(clients int) []columns.Part {
 	if o.Rate > 0 {
 		pace = fmt.Sprintf("%g requests/s", o.Rate)
 	}
-	hosts := human.Plural(len(s.flags.target.Hosts), "host")
+	hosts := human.Plural(len(t.Hosts), "host")
 	switch {
-	case s.flags.target.Host == target.EmbeddedHost:
+	case t.Host == target.EmbeddedHost:
 		hosts = target.EmbeddedHost
-	case len(s.flags.target.Hosts) == 1:
-		hosts = s.flags.target.Hosts[0]
+	case len(t.Hosts) == 1:
+		hosts = t.Hosts[0]
 	}
 	return []columns.Part{{Text: strings.ToUpper(o.Benchmark)}, {Text: on, Drop: 1}, {Text: hosts, Drop: 3}, {Text: "bucket " + o.Buckets(), Drop: 4},
-		{Text: s.plannedObjects(o), Drop: 2}, {Text: human.Plural(o.Concurrency, "worker"), Drop: 1}, {Text: pace, Drop: 1}, {Text: end}}
+		{Text: objects(inv, o), Drop: 2}, {Text: human.Plural(o.Concurrency, "worker"), Drop: 1}, {Text: pace, Drop: 1}, {Text: end}}
 }
 
-// plannedObjects is the number of objects and their size as flags say them.
-func (s *session) plannedObjects(o *bench.Options) string {
+// objects returns the number of objects and their size, as the flags have them.
+func objects(inv *command.Invocation, o *bench.Options) string {
 	value := func(names ...string) string {
 		for _, name := range names {
-			if f := command.FindFlag(s.Command.Flags(), name); f != nil {
+			if f := command.FindFlag(inv.Command.Flags(), name); f != nil {
 				return command.Value(f)
 			}
 		}
