@@ -100,7 +100,7 @@ func (f *Fleet) cleanUpErrors() error {
 
 // Abort ends a run before it was measured, and cleans up.
 func (f *Fleet) Abort(ctx context.Context, cause error) error {
-	f.Stop(cause)
+	f.stop(cause)
 	f.mu.Lock()
 	reserved := slices.ContainsFunc(f.links, func(l *link) bool { return l.admitted })
 	for _, l := range f.links {

@@ -134,7 +134,6 @@ func (e *Error) Unwrap() error { return e.Err }
 type Client struct {
 	Addr, ID, Host string
 	Clock          clock.Offset
-	Engine         string
 }
 
 // Clients returns the clients of the fleet, in the order of the list.
@@ -143,7 +142,7 @@ func (f *Fleet) Clients() []Client {
 	defer f.mu.Unlock()
 	var all []Client
 	for _, l := range f.links {
-		all = append(all, Client{Addr: l.name(), ID: l.id, Host: l.host, Clock: l.last, Engine: l.status.Engine})
+		all = append(all, Client{Addr: l.name(), ID: l.id, Host: l.host, Clock: l.last})
 	}
 	return all
 }

@@ -51,11 +51,11 @@ func (f *Fleet) Measure(ctx context.Context, began func()) error {
 		defer f.takeMarks(false)
 		began()
 	} else {
-		f.Stop(context.Cause(ctx))
+		f.stop(context.Cause(ctx))
 	}
 	watch, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
-	defer context.AfterFunc(ctx, func() { f.Stop(context.Cause(ctx)) })()
+	defer context.AfterFunc(ctx, func() { f.stop(context.Cause(ctx)) })()
 	stopCounting := f.limitErrors(watch)
 	defer stopCounting()
 	over := make(chan struct{})
@@ -110,8 +110,8 @@ func (f *Fleet) announceStart() (time.Time, error) {
 	return f.begun, nil
 }
 
-// Stop ends the run of all clients now, and keeps their results.
-func (f *Fleet) Stop(cause error) {
+// stop ends the run of all clients now, and keeps their results.
+func (f *Fleet) stop(cause error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	reason := protocol.Interrupted
@@ -175,7 +175,7 @@ func (f *Fleet) limitErrors(ctx context.Context) (stop func()) {
 				failed += int64(op.Errors)
 			}
 			if limit.Exceeded(failed, sent) {
-				f.Stop(fmt.Errorf("%w (%s): %d of %d failed", bench.ErrTooManyErrors, limit, failed, sent))
+				f.stop(fmt.Errorf("%w (%s): %d of %d failed", bench.ErrTooManyErrors, limit, failed, sent))
 				return
 			}
 		}

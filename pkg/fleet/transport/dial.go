@@ -80,7 +80,7 @@ func (d *Dialer) Connect(ctx context.Context, addr string, pin []byte, timeout t
 		hangUp = context.AfterFunc(ctx, func() { _ = conn.NetConn().Close() })
 		return conn, nil
 	}
-	ws, answer, err := dialer.DialContext(limited, "wss://"+addr+Path, nil)
+	ws, answer, err := dialer.DialContext(limited, "wss://"+addr+socketPath, nil)
 	if err != nil {
 		return nil, cmp.Or(context.Cause(ctx), explainDial(err, answer))
 	}
@@ -168,12 +168,12 @@ func isTimeout(err error) bool {
 
 // Final says that a second attempt would fail in the same way.
 func Final(err error) bool {
-	var version *VersionError
+	var version *versionError
 	var cert *tls.CertificateVerificationError
 	if errors.As(err, &version) || errors.As(err, &cert) {
 		return true
 	}
-	for _, final := range []error{errPin, ErrTokenMissing, ErrTokenNeeded, ErrTokenWrong} {
+	for _, final := range []error{errPin, errTokenMissing, errTokenNeeded, errTokenWrong} {
 		if errors.Is(err, final) {
 			return true
 		}

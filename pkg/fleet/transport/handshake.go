@@ -50,38 +50,38 @@ func (i Identity) greeting(role string) *greeting {
 func (i Identity) check(role string, their *greeting) error {
 	switch {
 	case their.Protocol != i.Protocol || their.Warp != i.Warp:
-		return &VersionError{Own: i.Warp, OwnProtocol: i.Protocol, Their: their.Warp, TheirProtocol: their.Protocol, Role: role}
+		return &versionError{own: i.Warp, ownProtocol: i.Protocol, their: their.Warp, theirProtocol: their.Protocol, role: role}
 	case their.Role == role:
 		return fmt.Errorf("it is a second %s", role)
 	case their.Token && i.Token == "":
-		return ErrTokenNeeded
+		return errTokenNeeded
 	case !their.Token && i.Token != "":
-		return ErrTokenMissing
+		return errTokenMissing
 	}
 	return nil
 }
 
-// A VersionError says that coordinator and agent are different builds.
-type VersionError struct {
-	Own, Their                 string
-	OwnProtocol, TheirProtocol int
-	Role                       string // of the side that reports it
+// A versionError says that coordinator and agent are different builds.
+type versionError struct {
+	own, their                 string
+	ownProtocol, theirProtocol int
+	role                       string // of the side that reports it
 }
 
-func (e *VersionError) Error() string {
+func (e *versionError) Error() string {
 	here, there := roleCoordinator, "client"
-	if e.Role == roleAgent {
+	if e.role == roleAgent {
 		here, there = there, here
 	}
 	return fmt.Sprintf("the %s is warp %.64s (protocol %d) and the %s is warp %s (protocol %d): use the same version on all machines",
-		there, e.Their, e.TheirProtocol, here, e.Own, e.OwnProtocol)
+		there, e.their, e.theirProtocol, here, e.own, e.ownProtocol)
 }
 
 // What goes wrong between two that do not share a token.
 var (
-	ErrTokenNeeded  = errors.New("the other side asks for a token: set WARP_CLIENT_TOKEN or --token-file to the token of the clients")
-	ErrTokenMissing = errors.New("the other side has no token: start it with the same WARP_CLIENT_TOKEN or --token-file")
-	ErrTokenWrong   = errors.New("the other side has another token, or something between the two opens the connection: " +
+	errTokenNeeded  = errors.New("the other side asks for a token: set WARP_CLIENT_TOKEN or --token-file to the token of the clients")
+	errTokenMissing = errors.New("the other side has no token: start it with the same WARP_CLIENT_TOKEN or --token-file")
+	errTokenWrong   = errors.New("the other side has another token, or something between the two opens the connection: " +
 		"give the coordinator and all clients the same WARP_CLIENT_TOKEN or --token-file, and have them connect directly")
 )
 
@@ -119,7 +119,7 @@ func (p *prover) proof(role string) []byte {
 
 func (p *prover) check(proof []byte, role string) error {
 	if !hmac.Equal(proof, p.proof(role)) { // in constant time
-		return ErrTokenWrong
+		return errTokenWrong
 	}
 	return nil
 }

@@ -28,9 +28,9 @@ func TestStrangers(t *testing.T) {
 		want              error
 		text              string
 	}{
-		{"no token", "test", "", closed, ErrTokenNeeded, ""},
-		{"another token", "test", "not the token at all", closed, ErrTokenWrong, ""},
-		{"client without one", "test", testToken, open, ErrTokenMissing, ""},
+		{"no token", "test", "", closed, errTokenNeeded, ""},
+		{"another token", "test", "not the token at all", closed, errTokenWrong, ""},
+		{"client without one", "test", testToken, open, errTokenMissing, ""},
 		{"another version", "v9.9", testToken, closed, nil, "the client is warp test (protocol 3) and the coordinator is warp v9.9 (protocol 3)"},
 		{"right", "test", testToken, closed, nil, ""},
 		{"none on either side", "test", "", open, nil, ""},
@@ -53,7 +53,7 @@ func TestOldProtocol(t *testing.T) {
 	old := &greeting{Protocol: 2, Warp: "v0.1", Role: roleAgent, Token: true}
 	for _, token := range []string{testToken, ""} {
 		err := Identity{Protocol: testProtocol, Warp: "test", Token: token}.check(roleCoordinator, old)
-		var version *VersionError
+		var version *versionError
 		if !errors.As(err, &version) || !strings.Contains(err.Error(), "the client is warp v0.1 (protocol 2) and the coordinator is warp test (protocol 3)") {
 			t.Errorf("%v", err)
 		}
@@ -72,7 +72,7 @@ func TestOldProtocol(t *testing.T) {
 // stranger connects to a server, up to where the token is asked for.
 func stranger(t *testing.T, addr string) *websocket.Conn {
 	t.Helper()
-	ws, _, err := strangerDialer().Dial("wss://"+addr+Path, nil)
+	ws, _, err := strangerDialer().Dial("wss://"+addr+socketPath, nil)
 	must(t, err)
 	t.Cleanup(func() { _ = ws.Close() })
 	_ = ws.SetReadDeadline(time.Now().Add(time.Minute))
@@ -225,10 +225,10 @@ func tampered(t *testing.T, addr string, toServer bool, does func(record []byte)
 func TestManInTheMiddle(t *testing.T) {
 	t.Parallel()
 	addr, notes := serve(t, nil)
-	if _, err := connect(t, middle(t, addr), nil); !errors.Is(err, ErrTokenWrong) {
+	if _, err := connect(t, middle(t, addr), nil); !errors.Is(err, errTokenWrong) {
 		t.Errorf("%v", err)
 	}
-	await(t, "word of it", func() bool { return notes.count("was turned away: "+ErrTokenWrong.Error()) == 1 })
+	await(t, "word of it", func() bool { return notes.count("was turned away: "+errTokenWrong.Error()) == 1 })
 	if notes.admitted() != 0 {
 		t.Error("he was let in")
 	}
@@ -293,7 +293,7 @@ func TestProof(t *testing.T) {
 		"that is missing":                  c.check(nil, roleAgent),
 		"that is cut off":                  b.check(a.proof(roleCoordinator)[:16], roleCoordinator),
 	} {
-		if !errors.Is(err, ErrTokenWrong) {
+		if !errors.Is(err, errTokenWrong) {
 			t.Errorf("a proof %s: %v", name, err)
 		}
 	}
@@ -373,13 +373,13 @@ func TestOldTLS(t *testing.T) {
 func TestBrowsersAreRefused(t *testing.T) {
 	t.Parallel()
 	addr, _ := serve(t, nil)
-	_, answer, err := strangerDialer().Dial("wss://"+addr+Path, http.Header{"Origin": {"https://" + addr}})
+	_, answer, err := strangerDialer().Dial("wss://"+addr+socketPath, http.Header{"Origin": {"https://" + addr}})
 	if err == nil || answer == nil || answer.StatusCode != http.StatusForbidden {
 		t.Errorf("%v, %v", answer, err)
 	}
 	browser := &http.Client{Transport: &http.Transport{TLSClientConfig: strangerTLS()}}
 	defer browser.CloseIdleConnections()
-	for _, path := range []string{"/", "/debug/pprof/", Path} {
+	for _, path := range []string{"/", "/debug/pprof/", socketPath} {
 		answer, err := browser.Get("https://" + addr + path)
 		if err != nil {
 			t.Fatal(err)

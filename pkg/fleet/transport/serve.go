@@ -11,8 +11,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Path is where a server answers requests for a websocket.
-const Path = "/warp/fleet"
+// socketPath is where a server answers requests for a websocket.
+const socketPath = "/warp/fleet"
 
 // A Server accepts coordinators.
 type Server struct {
@@ -34,7 +34,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return err
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) { s.accept(ctx, w, r) })
+	mux.HandleFunc("GET "+socketPath, func(w http.ResponseWriter, r *http.Request) { s.accept(ctx, w, r) })
 	server := &http.Server{
 		Handler: mux, TLSConfig: config, ReadHeaderTimeout: strangerTime, MaxHeaderBytes: 8 << 10,
 		ErrorLog: log.New(io.Discard, "", 0),

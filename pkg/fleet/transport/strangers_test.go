@@ -25,11 +25,11 @@ var strangeThings = map[string]func(c net.Conn) net.Conn{
 	"is silent":          func(c net.Conn) net.Conn { return c },
 	"begins TLS":         func(c net.Conn) net.Conn { _, _ = c.Write([]byte{22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3}); return c },
 	"begins plain HTTP":  func(c net.Conn) net.Conn { _, _ = c.Write([]byte("GE")); return c },
-	"begins HTTP":        func(c net.Conn) net.Conn { return overTLS(c, "GET "+Path+" HTTP/1.1\r\nHost: x\r\nX-") },
+	"begins HTTP":        func(c net.Conn) net.Conn { return overTLS(c, "GET "+socketPath+" HTTP/1.1\r\nHost: x\r\nX-") },
 	"begins a websocket": func(c net.Conn) net.Conn { return overTLS(c, upgradeRequest) },
 }
 
-const upgradeRequest = "GET " + Path + " HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+const upgradeRequest = "GET " + socketPath + " HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
 	"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
 
 func overTLS(c net.Conn, text string) net.Conn {
@@ -194,7 +194,7 @@ func TestAdmittedIsNoStranger(t *testing.T) {
 func TestPlainHTTP(t *testing.T) {
 	t.Parallel()
 	addr, said := serve(t, func(s *Server) { s.Warp = "v1.2.3" })
-	answer, err := http.Get("http://" + addr + Path)
+	answer, err := http.Get("http://" + addr + socketPath)
 	must(t, err)
 	_ = answer.Body.Close()
 	if want := "426 use one version on all machines: here is warp v1.2.3"; fmt.Sprintf("%.64s", answer.Status) != want {
@@ -212,13 +212,13 @@ func TestRefusalsAreCounted(t *testing.T) {
 	s := &Server{Logf: said.note}
 	from := &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 1}
 	for range 1000 {
-		s.refused(from, ErrTokenWrong)
+		s.refused(from, errTokenWrong)
 	}
 	if len(said.lines) != 5 {
 		t.Errorf("%d lines", len(said.lines))
 	}
 	s.refusals.last = s.refusals.last.Add(-time.Minute)
-	s.refused(from, ErrTokenMissing)
+	s.refused(from, errTokenMissing)
 	if last := said.lines[len(said.lines)-1]; !strings.HasPrefix(last, fmt.Sprintf("%s was turned away, as were 995 others", from)) {
 		t.Errorf("%q", last)
 	}
