@@ -83,7 +83,7 @@ func (l *localLoad) sinks() ([]recording.Sink, error) {
 		o.Verbose = false // its memory would grow during the run
 	}
 	l.summary = aggregate.NewSummary(o)
-	sinks := []bench.Sink{&l.live, l.summary}
+	sinks := []recording.Sink{&l.live, l.summary}
 	if f.autoterm.On {
 		sinks = append(sinks, autoterm.New(&f.autoterm, l.snapshot, l.runner.Finish))
 	}

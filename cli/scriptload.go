@@ -60,7 +60,7 @@ func (l *scriptLoad) run(ctx context.Context, sinks []recording.Sink) error {
 	}
 	l.table.ShowSettings(&l.s.flags.target, l.target.Client)
 	endProfiles := l.s.profile()
-	l.out = l.script.Run(ctx, append([]bench.Sink{l.table, l.log}, sinks...)...)
+	l.out = l.script.Run(ctx, append([]recording.Sink{l.table, l.log}, sinks...)...)
 	l.s.server.Save()
 	endProfiles()
 	if note := l.table.Skipped(); note != "" {

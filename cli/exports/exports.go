@@ -16,6 +16,7 @@ import (
 	"warp/cli/exit"
 	"warp/cli/flagtype"
 	"warp/internal/human"
+	"warp/pkg/bench"
 	"warp/pkg/bench/recording"
 	"warp/pkg/sink"
 )
@@ -150,7 +151,7 @@ func (f *Flags) openPrometheus(run Run, instance string, clients func() []sink.C
 }
 
 // Sinks returns the sinks for the records of the run.
-func (all *Exports) Sinks() (sinks []bench.Sink) {
+func (all *Exports) Sinks() (sinks []recording.Sink) {
 	if all.Exports == nil {
 		return nil
 	}
