@@ -8,7 +8,9 @@ import (
 // ownWords names aisloader's flags in a message that names the flags of other commands.
 func (f *loaderFlags) ownWords(text string) string {
 	address := "--s3endpoint"
-	if f.s3Endpoint == "" {
+	if host, _ := f.env("AIS_ENDPOINT"); f.s3Endpoint == "" && host != "" {
+		address = "AIS_ENDPOINT"
+	} else if f.s3Endpoint == "" {
 		address = "--ip and --port"
 	}
 	own := map[string]string{

@@ -26,6 +26,7 @@ func secretVariables() []string {
 		"WARP_SECRET_KEY", "WARP_SESSION_TOKEN", "WARP_ACCESS_TOKEN", "WARP_STS_WEB_TOKEN", "WARP_CLIENT_TOKEN", "WARP_INFLUXDB_CONNECT",
 		"WARP_UPLOAD_SECRET_KEY", "WARP_UPLOAD_SESSION_TOKEN",
 		"AWS_SECRET_ACCESS_KEY", "AWS_SECRET_KEY", "AWS_SESSION_TOKEN",
+		"AZURE_STORAGE_KEY", "AZURE_STORAGE_ACCESS_KEY", "AZURE_CLIENT_SECRET", "AIS_AUTHN_TOKEN",
 	}
 }
 
@@ -171,6 +172,7 @@ func Args(args []string) []string {
 	r := &Redactor{}
 	r.Add(secrets...)
 	r.addUsers(passwordsIn(args)...)
+	r.addSignatures(args...)
 	for i := range clean {
 		clean[i] = r.Text(clean[i])
 	}

@@ -34,13 +34,16 @@ func New(args []string, env func(name string) (value string, ok bool)) *Redactor
 	secrets, _ := secretsIn(args)
 	r.Add(secrets...)
 	r.addUsers(passwordsIn(args)...)
+	r.addSignatures(args...)
 	for _, name := range secretVariables() {
 		if v, ok := env(name); ok {
 			r.Add(v)
 		}
 	}
-	if v, ok := env("WARP_HOST"); ok {
-		r.addUsers(userOf(v))
+	for _, name := range []string{"WARP_HOST", "AZURE_STORAGE_CONNECTION_STRING", "AZURE_STORAGE_SAS_TOKEN"} {
+		if v, ok := env(name); ok {
+			r.AddURL(v)
+		}
 	}
 	return r
 }
@@ -63,8 +66,25 @@ func (r *Redactor) Add(secrets ...string) {
 	}
 }
 
-// AddURL makes the user and the password of a URL known, if it has them.
-func (r *Redactor) AddURL(s string) { r.addUsers(userOf(s)) }
+// AddURL makes the user and the password of a URL known, if it has them, and what proves a shared access signature.
+func (r *Redactor) AddURL(s string) {
+	r.addUsers(userOf(s))
+	r.addSignatures(s)
+}
+
+// signature finds the secret in a shared access signature or in a connection string of Azure.
+var signature = regexp.MustCompile(`(?i)(?:\b|%3f|%26)(?:sig|AccountKey)=([^&;,\s"']+)`)
+
+func (r *Redactor) addSignatures(texts ...string) {
+	for _, text := range texts {
+		for _, found := range signature.FindAllStringSubmatch(text, -1) {
+			r.Add(found[1])
+			if plain, err := url.QueryUnescape(found[1]); err == nil {
+				r.Add(plain)
+			}
+		}
+	}
+}
 
 // addUsers makes what stands before the @ of a URL known: a user and a password, or a token.
 func (r *Redactor) addUsers(users ...string) {

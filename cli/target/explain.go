@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -37,7 +38,7 @@ func (f *Flags) explainFirst(err error) error {
 		if f.Provider != nil {
 			title = f.Provider.Title
 		}
-		return exit.Errorf("%w", err).WithHint("there seems to be no %s at %s: check --host and its port", title, f.Host)
+		return exit.Errorf("%w", err).WithHint("there seems to be no %s at %s: check %s and its port", title, f.Host, cmp.Or(f.hostFrom, "--host"))
 	}
 	return f.Explain(err)
 }
@@ -92,7 +93,7 @@ func (f *Flags) Explain(err error) error {
 	case code == "RequestTimeTooSkewed":
 		hint = "set the clock of the machine that sent the request"
 	case f.ownAPI() && code == "HTTP400":
-		hint = "check --host and its port"
+		hint = "check " + cmp.Or(f.hostFrom, "--host") + " and its port"
 	case code == "HTTP400", code == "AuthorizationHeaderMalformed", code == "InvalidRegion", code == "IllegalLocationConstraintException":
 		hint = "check --region"
 	case code == store.CodeRedirect && strings.Contains(text, "--redirect-hosts="):

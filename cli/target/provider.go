@@ -78,7 +78,7 @@ func (f *Flags) checkHosts() (err error) {
 	}
 	var scheme string
 	if f.Hosts, scheme, err = store.ParseEndpoints(f.Host); err != nil {
-		return exit.Usagef("--host: %w", err)
+		return exit.Usagef("%s: %w", f.hostFrom, err)
 	}
 	if err := f.providerOfHosts(); err != nil {
 		return err
@@ -88,9 +88,9 @@ func (f *Flags) checkHosts() (err error) {
 		f.TLS = true
 	case scheme == "" || secure == f.TLS:
 	case f.Given("tls"):
-		return exit.Usagef("--host names a URL of %s, and --tls=%t contradicts it: leave out one of them", scheme, f.TLS)
+		return exit.Usagef("%s names a URL of %s, and --tls=%t contradicts it: leave out one of them", f.hostFrom, scheme, f.TLS)
 	case !secure && !f.Given("host"):
-		return exit.Usagef("WARP_HOST names a URL of http, and WARP_TLS contradicts it: unset one of them")
+		return exit.Usagef("%s names a URL of http, and WARP_TLS contradicts it: unset one of them", f.hostFrom)
 	default:
 		f.TLS = secure
 	}
@@ -120,14 +120,25 @@ func (f *Flags) ownTLS() bool {
 
 // findHost sets the host where nobody has: to what the variables of the provider's own tools say, or where it always is.
 func (f *Flags) findHost() error {
-	if f.getenv("WARP_HOST") != "" || f.Given("host") || f.Provider == nil {
+	f.hostFrom = "--host"
+	switch {
+	case f.Given("host"):
+		return nil
+	case f.getenv("WARP_HOST") != "":
+		f.hostFrom = "WARP_HOST"
+		return nil
+	case f.Provider == nil:
 		return nil
 	}
 	host := ""
 	if f.Provider.Surroundings != nil {
+		var from string
 		var err error
-		if host, err = f.Provider.Surroundings(&engines.Identity{Access: f.AccessKey, Getenv: f.getenv}); err != nil {
+		if host, from, err = f.Provider.Surroundings(&engines.Identity{Access: f.AccessKey, Getenv: f.getenv}); err != nil {
 			return exit.Usagef("%w", err)
+		}
+		if host != "" {
+			f.hostFrom = from
 		}
 	}
 	f.Host = cmp.Or(host, f.Provider.Host, f.Host)
@@ -143,7 +154,7 @@ func (f *Flags) providerOfHosts() (err error) {
 		p := engines.ProviderOfHost(name)
 		switch {
 		case p != nil && path != "":
-			return exit.Usagef("--host: %s is %s, whose addresses have no path", name, p.Title).WithHint("write --host=%s, and the bucket in --bucket", name)
+			return exit.Usagef("%s: %s is %s, whose addresses have no path", f.hostFrom, name, p.Title).WithHint("write --host=%s, and the bucket in --bucket", name)
 		case p == nil || f.Provider != nil && (f.Provider.Name == p.Name || f.Provider.Name == engines.S3):
 		case f.Provider == nil && f.speaksS3():
 			f.Provider, err = engines.FindProvider(engines.S3)
@@ -151,9 +162,9 @@ func (f *Flags) providerOfHosts() (err error) {
 		case f.Provider == nil:
 			f.Provider, named = p, host
 		case named != "":
-			return exit.Usagef("--host: %s is %s, and %s is %s: a run talks to one kind of store", named, f.Provider.Title, host, p.Title)
+			return exit.Usagef("%s: %s is %s, and %s is %s: a run talks to one kind of store", f.hostFrom, named, f.Provider.Title, host, p.Title)
 		default:
-			return exit.Usagef("--host: %s is %s, and not %s: leave out --provider, or name a bucket of the former", host, p.Title, f.Provider.Title)
+			return exit.Usagef("%s: %s is %s, and not %s: leave out --provider, or name a bucket of the former", f.hostFrom, host, p.Title, f.Provider.Title)
 		}
 	}
 	if f.Provider == nil {

@@ -57,6 +57,7 @@ type Flags struct {
 	AccessKey, secretKey, sessionToken string
 	accessToken                        string
 	source                             string // of the credentials, unless they are for S3
+	hostFrom                           string // what names the host: --host or a variable
 	profile, Signature, caFile         string
 	TLS, insecure, ResolveHost         bool
 	Unsigned                           bool

@@ -73,26 +73,29 @@ func readConnection(text string) (c connection, err error) {
 }
 
 // Surroundings returns the host that the variables of Azure's own tools name: that of Blob Storage or, with lake, of Data
-// Lake Storage. account is what --access-key says.
-func Surroundings(account string, getenv func(string) string, lake bool) (string, error) {
+// Lake Storage, and which variable or flag it is from. key is what --access-key says, the name of an account.
+func Surroundings(key string, getenv func(string) string, lake bool) (host, from string, err error) {
 	c, err := readConnection(getenv("AZURE_STORAGE_CONNECTION_STRING"))
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	service, host := "blob", c.blobs
+	service, host, from := "blob", c.blobs, "AZURE_STORAGE_CONNECTION_STRING"
 	if lake {
 		service, host = "dfs", c.files
 	}
-	account = cmp.Or(account, getenv("AZURE_STORAGE_ACCOUNT"))
+	account := cmp.Or(key, getenv("AZURE_STORAGE_ACCOUNT"))
 	switch {
 	case account != "" && account != c.account:
+		if from = "--access-key"; key == "" {
+			from = "AZURE_STORAGE_ACCOUNT"
+		}
 		host = "https://" + account + "." + service + ".core.windows.net"
 	case host == "" && lake && c.account != "":
-		return "", errors.New("AZURE_STORAGE_CONNECTION_STRING names no endpoint of Data Lake Storage: name it with --host")
+		return "", "", errors.New("AZURE_STORAGE_CONNECTION_STRING names no endpoint of Data Lake Storage: name it with --host")
 	case host == "":
-		return "", fmt.Errorf("the storage account is not known: use --host=https://ACCOUNT.%s.core.windows.net, or set AZURE_STORAGE_ACCOUNT or AZURE_STORAGE_CONNECTION_STRING", service)
+		return "", "", fmt.Errorf("the storage account is not known: use --host=https://ACCOUNT.%s.core.windows.net, or set AZURE_STORAGE_ACCOUNT or AZURE_STORAGE_CONNECTION_STRING", service)
 	}
-	return strings.TrimSuffix(host, "/"), nil
+	return strings.TrimSuffix(host, "/"), from, nil
 }
 
 // Serves reports whether a host, with or without port, is of Blob Storage by its name.

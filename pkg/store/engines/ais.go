@@ -15,14 +15,8 @@ func aisProvider() Provider {
 	const notS3 = "leave it out, or " + inS3
 	return Provider{
 		Name: "ais", Title: "AIStore", Scheme: "ais", Host: "http://127.0.0.1:8080",
-		Surroundings: func(id *Identity) (string, error) {
-			host := id.Getenv("AIS_ENDPOINT")
-			if host != "" && !strings.Contains(host, "://") {
-				host = "http://" + host
-			}
-			return host, nil
-		},
-		Accepts: "--access-token or --credentials-file",
+		Surroundings: hostIn("AIS_ENDPOINT"),
+		Accepts:      "--access-token or --credentials-file",
 		Identify: func(_ context.Context, id Identity, cfg *store.Config) (source string, secrets []string, err error) {
 			cfg.Credentials = store.Keys{}
 			useCertificates(id.Getenv, cfg)

@@ -28,7 +28,9 @@ func azureService(name, title, scheme string, serves func(string) bool, open fun
 	const notS3 = "leave it out"
 	return Provider{
 		Name: name, Title: title, Scheme: scheme, Serves: serves, TLS: true, OwnKeys: true,
-		Surroundings: func(id *Identity) (string, error) { return azure.Surroundings(id.Access, id.Getenv, name == "adls") },
+		Surroundings: func(id *Identity) (host, from string, err error) {
+			return azure.Surroundings(id.Access, id.Getenv, name == "adls")
+		},
 		Identify: func(_ context.Context, id Identity, cfg *store.Config) (source string, secrets []string, err error) {
 			return azure.Identify(azure.Identity{Account: id.Access, Key: id.Secret, Token: id.Token, Metadata: id.Metadata, Getenv: id.Getenv}, cfg)
 		},

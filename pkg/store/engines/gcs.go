@@ -16,16 +16,10 @@ func gcsProvider() Provider {
 	return Provider{
 		Name: "gcs", Title: "Google Cloud Storage", Scheme: "gs", Host: "https://storage.googleapis.com",
 		Serves: gcs.Serves, TLS: true,
-		Surroundings: func(id *Identity) (string, error) {
-			host := id.Getenv("STORAGE_EMULATOR_HOST")
-			if host != "" && !strings.Contains(host, "://") {
-				host = "http://" + host
-			}
-			return host, nil
-		},
-		Identify: identifyGCS,
-		Accepts:  "--access-token, --credentials-file, or a pair of keys",
-		Portable: gcs.Portable,
+		Surroundings: hostIn("STORAGE_EMULATOR_HOST"),
+		Identify:     identifyGCS,
+		Accepts:      "--access-token, --credentials-file, or a pair of keys",
+		Portable:     gcs.Portable,
 		Lacks: map[Feature]string{
 			ObjectLock: "", Tags: "", Appends: "", ZIPFiles: "", Unpacking: "", FanOuts: "", Forms: "", ListMetadata: "", Profiles: "",
 			StoreKeys:    "leave it out: it encrypts everything that is uploaded",

@@ -25,8 +25,9 @@ type Provider struct {
 	OwnsBucket func(host, bucket string) bool
 	// Locate returns where buckets are, if the hosts that were given only say in which cloud, and their region; nil = at the hosts.
 	Locate func(hosts, buckets []string, region string) (at []string, in string, err error)
-	// Surroundings returns the host that the variables of the provider's own tools name; nil = there are none.
-	Surroundings func(id *Identity) (host string, err error)
+	// Surroundings returns the host that the variables of the provider's own tools name, and which variable or flag it is
+	// from; nil = there are none.
+	Surroundings func(id *Identity) (host, from string, err error)
 	// Identify completes cfg with the credentials that id asks for, and returns where they come from and what is
 	// secret about them; nil = the credentials are those of S3.
 	Identify func(ctx context.Context, id Identity, cfg *store.Config) (source string, secrets []string, err error)
@@ -55,6 +56,16 @@ type Identity struct {
 // Given reports whether any of it was said.
 func (id *Identity) Given() bool {
 	return id.Access != "" || id.Secret != "" || id.Token != "" || id.File != "" || id.Metadata
+}
+
+// hostIn returns Surroundings for one variable, which has a host or the URL of one.
+func hostIn(variable string) func(*Identity) (host, from string, err error) {
+	return func(id *Identity) (host, from string, err error) {
+		if host = id.Getenv(variable); host != "" && !strings.Contains(host, "://") {
+			host = "http://" + host
+		}
+		return host, variable, nil
+	}
 }
 
 // An opened provider is what it takes to make a client.
