@@ -101,18 +101,6 @@ func (a *Admin) MakeBucket(ctx context.Context, name string, lock bool) error {
 	return err
 }
 
-// RemoveBucket removes an empty bucket that warp has made.
-func (a *Admin) RemoveBucket(ctx context.Context, name string) (removed bool, err error) {
-	if !a.MadeByWarp(ctx, name) {
-		return false, nil
-	}
-	err = a.toBucket(ctx, http.MethodDelete, name, nil, nil)
-	if e, ok := err.(*store.Error); ok && e.Status == http.StatusConflict {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // MadeByWarp reports whether the bucket has warp's label.
 func (a *Admin) MadeByWarp(ctx context.Context, name string) bool {
 	var b bucket
