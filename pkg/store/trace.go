@@ -94,11 +94,11 @@ func (t *Trace) Received() {
 	}
 }
 
-// Redirected notes that the latest answer was a redirect, which counts as a request, but not as the first byte of an
-// answer: that is what it was before, until the answer that the redirect leads to.
+// Redirected notes that the latest answer was a redirect, which counts as a request, but neither as the first byte of an
+// answer, which is what it was before, nor as its status: if the host it leads to does not answer, there is none.
 func (t *Trace) Redirected(before time.Duration) {
 	if t != nil {
-		t.firstByte = before
+		t.firstByte, t.status = before, 0
 	}
 }
 

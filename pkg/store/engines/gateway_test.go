@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -135,6 +136,29 @@ func TestRedirectTrace(t *testing.T) {
 				if tr.Requests() != 2 || tr.Status() != 200 || tr.FirstByte() < 2*hop || tr.LastByte() > 0 && tr.LastByte() < hop {
 					t.Errorf("%s: %d requests, status %d, last byte after %v, first byte after %v", what, tr.Requests(), tr.Status(), tr.LastByte(), tr.FirstByte())
 				}
+			}
+		})
+	}
+}
+
+// A request whose redirect leads to a host that does not answer has no answer: it can be repeated, and its row has no status.
+func TestRedirectWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"lean", "minio"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			front := standin.StartGateway(t, "", embeddedStore(t))
+			dead := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+			defer dead.Close()
+			c, err := New(gatewayConfig(engine, front))
+			must(t, err)
+			defer c.Close()
+			must(t, c.MakeBucket(t.Context(), "bucket", false))
+			front.Redirect(standin.To(dead.URL))
+			tr := store.NewTrace(time.Now())
+			_, err = c.Acquire().Put(t.Context(), store.Put{Ref: store.Ref{Bucket: "bucket", Key: "key"}, Body: strings.NewReader("x"), Size: 1}, tr)
+			if err == nil || !store.Repeatable(err) || tr.Status() != 0 {
+				t.Errorf("status %d, %v; want no status, and an error that is repeatable", tr.Status(), err)
 			}
 		})
 	}

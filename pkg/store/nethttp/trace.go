@@ -66,14 +66,17 @@ func WatchPayload(ctx context.Context, t *store.Trace) (context.Context, func())
 }
 
 // ExpectRedirect is for a request under ctx whose answer may be a redirect. It returns what to call if it was one: the
-// first byte then belongs to the answer to which it leads.
+// first byte and the status then are of the answer to which it leads.
 func ExpectRedirect(ctx context.Context) (redirected func()) {
 	n, ok := ctx.Value(traceKey{}).(*netTrace)
 	if !ok {
 		return func() {}
 	}
 	before := n.firstByte.Load()
-	return func() { n.firstByte.Store(before) }
+	return func() {
+		n.firstByte.Store(before)
+		n.status.Store(0)
+	}
 }
 
 func (t *netTrace) sawFirstByte() {
