@@ -78,7 +78,10 @@ func (w *Worker) must(ctx context.Context, what string, do func() error) error {
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		if !store.Repeatable(err) || attempt == prepareAttempts {
+		switch {
+		case !store.Repeatable(err):
+			return fmt.Errorf("prepare: %s: %w", what, err)
+		case attempt == prepareAttempts:
 			return fmt.Errorf("prepare: %s, tried %d times: %w", what, attempt, err)
 		}
 		wait := min(10*backoff(attempt), 2*time.Second)
