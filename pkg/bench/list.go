@@ -49,7 +49,7 @@ func (l *List) checkMetadata(ctx context.Context, e *Env) error {
 		return fmt.Errorf("prepare: list with --metadata: %w", err)
 	}
 	if with == 0 {
-		return fmt.Errorf("prepare: this store lists no metadata: leave out --metadata (it is an extension of MinIO)")
+		return fmt.Errorf("prepare: the listing has no metadata: give the objects some with --add-metadata, or leave out --metadata, which not every store supports")
 	}
 	return nil
 }
