@@ -15,8 +15,10 @@ import (
 // The account that emulators have, which everybody knows.
 const (
 	emulatorAccount = "devstoreaccount1"
-	emulatorKey     = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
-	emulatorBlobs   = "http://127.0.0.1:10000/" + emulatorAccount
+	// EmulatorPath is the path below which an emulator has it.
+	EmulatorPath  = "/" + emulatorAccount
+	emulatorKey   = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+	emulatorBlobs = "http://127.0.0.1:10000/" + emulatorAccount
 )
 
 // An Identity is what somebody has said about who sends the requests.

@@ -35,11 +35,23 @@ func (a *Admin) containerRequest(method, name string) *work {
 func (a *Admin) BucketExists(ctx context.Context, name string) (bool, error) {
 	w := a.containerRequest(http.MethodHead, name)
 	defer w.end()
-	err := a.settle(ctx, w, newTrace())
+	r, err := a.send(ctx, w, newTrace())
+	if err == nil {
+		defer r.Release()
+		err = checkOrigin(&r)
+	}
 	if store.CodeOf(err) == codeDenied && a.store.auth.sas != "" {
 		_, err = a.page(ctx, &store.List{Bucket: name, MaxKeys: 1}, nil, "", newTrace())
 	}
 	return exists(err)
+}
+
+// checkOrigin returns an error if an answer to HEAD, which has no document, is one that any web server gives.
+func checkOrigin(r *rest.Reply) error {
+	if r.Header("x-ms-request-id") == "" && r.Header("x-ms-version") == "" {
+		return store.BadAnswer(r.Status, "the answer has no x-ms-request-id and no x-ms-version")
+	}
+	return nil
 }
 
 // exists is whether there is a container, by the error of a request for it. One without any document is an answer to HEAD.

@@ -31,6 +31,7 @@ var sameCodes = map[string]string{
 	"AuthorizationResourceTypeMismatch": codeDenied, "InsufficientAccountPermissions": codeDenied, "AuthorizationProtocolMismatch": codeDenied,
 	"NoAuthenticationInformation": rest.CodeUnauthorized, "InvalidAuthenticationInfo": rest.CodeUnauthorized,
 	"ConditionNotMet": codePrecondition, "FeatureNotEnabled": "NotImplemented", "UnsupportedHeader": "NotImplemented",
+	"FeatureNotSupported": "NotImplemented", // of Azurite, with the status of an internal error
 	"FeatureNotYetSupportedForHierarchicalNamespaceAccounts": "NotImplemented", "BlobTagsNotSupportedForAccountType": "NotImplemented",
 }
 

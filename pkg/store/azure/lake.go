@@ -270,7 +270,9 @@ func (a *LakeAdmin) fileSystem(ctx context.Context, method, name string, edit fu
 
 // BucketExists asks for the file system's properties or, since not every shared access signature allows that, for a listing.
 func (a *LakeAdmin) BucketExists(ctx context.Context, name string) (bool, error) {
-	err := a.fileSystem(ctx, http.MethodHead, name, nil, nil)
+	var origin error
+	err := a.fileSystem(ctx, http.MethodHead, name, nil, func(r *rest.Reply) { origin = checkOrigin(r) })
+	err = cmp.Or(err, origin)
 	if store.CodeOf(err) == codeDenied && a.store.auth.sas != "" {
 		_, _, err = a.paths(ctx, &store.List{Bucket: name, MaxKeys: 1}, "", newTrace())
 	}

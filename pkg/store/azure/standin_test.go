@@ -105,6 +105,7 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	w.Header().Set("x-ms-version", r.Header.Get("X-Ms-Version"))
 	if r.Header.Get("X-Ms-Version") != apiVersion {
 		s.wrong(w, r, "x-ms-version is %q", r.Header.Get("X-Ms-Version"))
 		return
