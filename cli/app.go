@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -30,6 +31,8 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errw io.Writer)
 	// A reader that has seen enough, such as head, must not end warp before it
 	// has cleaned up: writing to it becomes an error instead.
 	signal.Ignore(syscall.SIGPIPE)
+	// net/http reports there what is odd about idle connections, which is no error of a request.
+	log.SetOutput(io.Discard)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)

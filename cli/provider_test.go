@@ -5,8 +5,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What Google Cloud Storage refuses is one line that says what to look at, and shows no token.
@@ -76,6 +78,11 @@ func TestFirstAnswersOfOthers(t *testing.T) {
 		"s3://demo":   {400, "; check --region\n"},
 		"az://keys":   {403, "give --access-token, or --access-key and --secret-key\n"},
 		"ais://keys":  {401, "give --access-token or --credentials-file\n"},
+		"az://none":   {404, "there seems to be no Azure Blob Storage at "},
+		"abfs://none": {404, "there seems to be no Azure Data Lake Storage Gen2 at "},
+		"az://all":    {200, "there seems to be no Azure Blob Storage at "},
+		"abfs://all":  {200, "there seems to be no Azure Data Lake Storage Gen2 at "},
+		"gs://all":    {200, "there seems to be no Google Cloud Storage at "},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(c.status) }))
 		host := strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
@@ -84,5 +91,79 @@ func TestFirstAnswersOfOthers(t *testing.T) {
 		if r.code != 1 || !strings.Contains(r.err, c.want) || strings.Count(r.err, "\n") != 1 {
 			t.Errorf("%s: code %d, %s%s", bucket, r.code, r.out, r.err)
 		}
+	}
+}
+
+// What names a store in a way that cannot be meant is refused in one line, in the words of the command line.
+func TestMisnamedStores(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--bucket=gs://demo", "--host=acc.blob.core.windows.net"},
+			"--host: acc.blob.core.windows.net is Azure Blob Storage, and --bucket=gs://demo is Google Cloud Storage: leave out one of them"},
+		{[]string{"--provider=gcs", "--host=acc.blob.core.windows.net"},
+			"--host: acc.blob.core.windows.net is Azure Blob Storage, and --provider=gcs is Google Cloud Storage: leave out one of them"},
+		{[]string{"--host=gs://demo"}, `--host: "gs://demo" is a bucket, and not a host: write --bucket=gs://demo`},
+		{[]string{"--bucket=abfss://fs@acc.dfs.core.windows.net"},
+			"--bucket: the container has its host in it: write --bucket=abfs://fs --host=acc.dfs.core.windows.net"},
+		{[]string{"--bucket=gs://demo", "--http2"}, "--http2 needs an engine with HTTP/2, which Google Cloud Storage lacks; leave it out"},
+	} {
+		r := runWarp(t, nil, append([]string{"put", "--obj.size=1KiB", "--stress"}, c.args...)...)
+		if r.code != 2 || r.err != "warp: error: "+c.want+"\n" {
+			t.Errorf("%q: code %d, %s%s", c.args, r.code, r.out, r.err)
+		}
+	}
+}
+
+// A hint is about the address that was given: one without TLS, one of an emulator without its account, one where nothing is.
+func TestHintsAboutAddresses(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }))
+	t.Cleanup(server.Close)
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	addr := strings.TrimPrefix(server.URL, "http://")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--bucket=gs://demo", "--host=https://" + addr}, "; the store answers without TLS: write http:// instead of https:// in --host\n"},
+		{[]string{"--bucket=gs://demo", "--host=" + addr, "--tls"}, "; the store answers without TLS: leave out --tls\n"},
+		{[]string{"--bucket=az://demo", "--host=http://" + addr},
+			"; there seems to be no Azure Blob Storage at http://" + addr + ": the address of an emulator ends with the account, as in --host=http://" + addr + "/devstoreaccount1\n"},
+		{[]string{"--bucket=az://demo", "--host=http://" + addr + "/account"},
+			"; there seems to be no Azure Blob Storage at http://" + addr + "/account: check --host and its port\n"},
+		{[]string{"--bucket=gs://demo", "--host=" + gone.URL}, "; start a store there, or name another with --host\n"},
+	} {
+		r := runWarp(t, nil, append([]string{"put", "--obj.size=1KiB", "--stress"}, c.args...)...)
+		if r.code != 1 || !strings.HasSuffix(r.err, c.want) || strings.Count(r.err, "\n") != 1 {
+			t.Errorf("%q: code %d, %s%s", c.args, r.code, r.out, r.err)
+		}
+	}
+}
+
+// A server that answers more than it was asked is reported by warp alone, in one line.
+func TestUnsolicitedAnswer(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodHead {
+			time.Sleep(100 * time.Millisecond) // in which the client looks at the connection that it has put aside
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		fmt.Fprint(conn, "HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\n\r\npage!")
+	}))
+	t.Cleanup(server.Close)
+	out, err := exec.CommandContext(t.Context(), "warp", "put", "--obj.size=1KiB", "--stress", "--bucket=az://demo", "--host="+server.URL+"/account").CombinedOutput()
+	if text := string(out); err == nil || !strings.HasPrefix(text, "warp: error: ") || strings.Count(text, "\n") != 1 {
+		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,9 +39,43 @@ func (f *Flags) explainFirst(err error) error {
 		if f.Provider != nil {
 			title = f.Provider.Title
 		}
-		return exit.Errorf("%w", err).WithHint("there seems to be no %s at %s: check %s and its port", title, f.Host, cmp.Or(f.hostFrom, "--host"))
+		from := cmp.Or(f.hostFrom, "--host")
+		hint := "check " + from + " and its port"
+		if path := f.accountPath(); path != "" {
+			hint = "the address of an emulator ends with the account, as in " + from + "=" + strings.TrimSuffix(f.Host, "/") + path
+		}
+		return exit.Errorf("%w", err).WithHint("there seems to be no %s at %s: %s", title, f.Host, hint)
 	}
 	return f.Explain(err)
+}
+
+// accountPath is the path with the account that the hosts of an emulator of Azure lack; "" = they lack none.
+func (f *Flags) accountPath() string {
+	if f.Provider == nil || f.Provider.AccountPath == "" || strings.Contains(f.Host, ",") {
+		return ""
+	}
+	for _, host := range f.Hosts {
+		if strings.Contains(host, "/") || f.Provider.Serves(host) {
+			return ""
+		}
+	}
+	return f.Provider.AccountPath
+}
+
+// withoutTLS is what to change for plain HTTP.
+func (f *Flags) withoutTLS() string {
+	switch {
+	case strings.Contains(f.Host, "://"):
+		return "write http:// instead of https:// in --host"
+	case f.Provider != nil && f.ownTLS():
+		return "add --tls=false"
+	default:
+		return "leave out --tls"
+	}
+}
+
+func containsAny(text string, parts ...string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
 // noS3 says whether the first answer was none that a store of S3 gives.
@@ -48,11 +83,10 @@ func noS3(err error) bool {
 	text := err.Error()
 	switch code := store.CodeOf(err); code {
 	case store.CodeBadAnswer:
-		return strings.Contains(text, "a document <html") || strings.Contains(text, "is no XML") || strings.Contains(text, store.HTMLPage) ||
-			strings.Contains(text, "document is empty") || strings.Contains(text, "malformed HTTP")
+		return containsAny(text, "a document <html", "is no XML", "is no JSON", store.HTMLPage, "document is empty", "malformed HTTP", "has no x-ms-")
 	case "HTTP404", "HTTP405", "HTTP501":
 		return true
-	case "NoSuchBucket": // a 404 without any document
+	case "NoSuchBucket", "NoSuchKey": // a 404 without any document
 		return strings.Contains(text, "create bucket ")
 	default:
 		return strings.HasPrefix(code, "HTTP") && strings.Contains(text, store.HTMLPage)
@@ -102,6 +136,8 @@ func (f *Flags) Explain(err error) error {
 		hint = "check --host and --region"
 	case code == store.CodeNoHTTP2:
 		hint = "leave out --http2"
+	case code == store.CodeTLS && strings.Contains(text, "does not look like a TLS handshake"):
+		hint = "the store answers without TLS: " + f.withoutTLS()
 	case code == store.CodeTLS && strings.Contains(text, "certificate required"):
 		hint = "the store wants to see a certificate: give --client-cert and --client-key"
 	case code == store.CodeTLS && strings.Contains(text, "certificate has expired"):
@@ -109,7 +145,11 @@ func (f *Flags) Explain(err error) error {
 	case code == store.CodeTLS:
 		hint = "check --tls, and --ca-file or --insecure for a private certificate"
 	case errors.As(err, &nobody):
-		return exit.Errorf("%v", nobody).WithHint("start a store there, or name another with --host%s", f.Elsewhere)
+		elsewhere := f.Elsewhere
+		if f.ownAPI() { // which the embedded store does not speak
+			elsewhere = ""
+		}
+		return exit.Errorf("%v", nobody).WithHint("start a store there, or name another with --host%s", elsewhere)
 	}
 	if hint == "" {
 		return err

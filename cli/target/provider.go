@@ -76,6 +76,9 @@ func (f *Flags) checkHosts() (err error) {
 	if err := f.findHost(); err != nil {
 		return err
 	}
+	if p, _, err := engines.ProviderOfBucket(f.Host); p != nil && err == nil {
+		return exit.Usagef("%s: %q is a bucket, and not a host: write --bucket=%s", f.hostFrom, f.Host, f.Host)
+	}
 	var scheme string
 	if f.Hosts, scheme, err = store.ParseEndpoints(f.Host); err != nil {
 		return exit.Usagef("%s: %w", f.hostFrom, err)
@@ -164,13 +167,21 @@ func (f *Flags) providerOfHosts() (err error) {
 		case named != "":
 			return exit.Usagef("%s: %s is %s, and %s is %s: a run talks to one kind of store", f.hostFrom, named, f.Provider.Title, host, p.Title)
 		default:
-			return exit.Usagef("%s: %s is %s, and not %s: leave out --provider, or name a bucket of the former", f.hostFrom, host, p.Title, f.Provider.Title)
+			return exit.Usagef("%s: %s is %s, and %s is %s: leave out one of them", f.hostFrom, host, p.Title, f.saidProvider(), f.Provider.Title)
 		}
 	}
 	if f.Provider == nil {
 		f.Provider, err = engines.FindProvider(engines.S3)
 	}
 	return err
+}
+
+// saidProvider is the flag that says which provider is meant.
+func (f *Flags) saidProvider() string {
+	if strings.Contains(f.Bucket, "://") {
+		return "--bucket=" + f.Bucket
+	}
+	return "--provider=" + f.Provider.Name
 }
 
 // speaksS3 reports whether flags were given that mean S3's own credentials or engine. With a host alone they go on to
@@ -204,6 +215,9 @@ func (f *Flags) identify(ctx context.Context, inv *command.Invocation, cfg *stor
 	inv.Debugf("credentials are from %s", source)
 	return nil
 }
+
+// CredentialSource is where the credentials are from; "" = they are those of S3.
+func (f *Flags) CredentialSource() string { return f.source }
 
 // A need is a feature of the store that a flag or a command needs.
 type need struct {

@@ -23,7 +23,7 @@ func aisProvider() Provider {
 			return ais.Identify(ais.Identity{Token: id.Token, File: id.File, Other: id.Access != "" || id.Metadata, Getenv: id.Getenv}, cfg)
 		},
 		Lacks: map[Feature]string{
-			Versions: "", ObjectLock: "", Tags: "", Appends: inS3, ZIPFiles: "", Unpacking: "", FanOuts: "", Forms: "", ListMetadata: "", Profiles: "",
+			Versions: "", ObjectLock: "", Tags: "", Appends: "", ZIPFiles: "", Unpacking: "", FanOuts: "", Forms: "", ListMetadata: "", Profiles: "",
 			Copies: inS3, UploadParts: inS3, PartDownloads: inS3, PartCopies: "", CustomerKeys: "", StoreKeys: "", ServiceKeys: "",
 			Classes: "", ObjectData: notS3, HostBuckets: notS3, Signatures: notS3, MinioEngine: notS3, HTTP2: "leave it out",
 		},

@@ -27,7 +27,7 @@ func lakeProvider() Provider {
 func azureService(name, title, scheme string, serves func(string) bool, open func(*store.Config) (store.Driver, error)) Provider {
 	const notS3 = "leave it out"
 	return Provider{
-		Name: name, Title: title, Scheme: scheme, Serves: serves, TLS: true, OwnKeys: true,
+		Name: name, Title: title, Scheme: scheme, Serves: serves, TLS: true, OwnKeys: true, AccountPath: azure.EmulatorPath,
 		Surroundings: func(id *Identity) (host, from string, err error) {
 			return azure.Surroundings(id.Access, id.Getenv, name == "adls")
 		},

@@ -26,7 +26,7 @@ const (
 	Classes       Feature = "storage classes of objects"
 	ObjectData    Feature = "metadata of objects"
 	HostBuckets   Feature = "bucket names in host names"
-	HTTP2         Feature = "HTTP/2 of warp's"
+	HTTP2         Feature = "an engine with HTTP/2"
 	Signatures    Feature = "signatures of S3"
 	MinioEngine   Feature = "the API of S3"
 	BearerTokens  Feature = "bearer tokens"

@@ -19,6 +19,8 @@ type Provider struct {
 	// Serves reports whether a host, with or without port, is this provider's by its name; nil = no name says so.
 	Serves func(host string) bool
 	TLS    bool // hosts that are its own by their names talk TLS unless somebody says otherwise, and keys of S3 are not given
+	// AccountPath is what follows the address of an emulator of it on this machine; "" = nothing.
+	AccountPath string
 	// OwnKeys says that --access-key and --secret-key are keys of its own, and not of an interface that speaks S3.
 	OwnKeys bool
 	// OwnsBucket reports whether a bucket of S3 is this provider's by its name and that of its host; nil = no names say so.
@@ -147,6 +149,9 @@ func ProviderOfBucket(bucket string) (p *Provider, name string, err error) {
 		return nil, "", fmt.Errorf("%q is a URL of a host, and not the name of a bucket: give it to --host", bucket)
 	case p == nil:
 		return nil, "", fmt.Errorf("%q has a scheme that warp does not know: buckets are NAME, or %sNAME", bucket, strings.Join(schemes, "NAME, "))
+	case p.Scheme == "abfs" && strings.Contains(name, "@"):
+		container, host, _ := strings.Cut(name, "@")
+		return nil, "", fmt.Errorf("the container has its host in it: write --bucket=%s://%s --host=%s", scheme, container, host)
 	case path != "":
 		return nil, "", fmt.Errorf("%q is more than a bucket: write --bucket=%s://%s --prefix=%s", bucket, scheme, name, strings.TrimSuffix(path, "/"))
 	}
