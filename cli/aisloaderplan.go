@@ -170,7 +170,11 @@ func (f *loaderFlags) settleSizes(p *loaderPlan) error {
 		return exit.Usagef("--readoff=%s is not inside of objects that may have --minsize=%s only", f.readOffset, f.minSize)
 	}
 	var err error
-	if p.op.Sizes, err = generator.ParseSizes(fmt.Sprintf("%d-%d", least, most), false); err != nil {
+	spec := fmt.Sprintf("%d-%d", least, most)
+	if least == most {
+		spec = strconv.FormatInt(least, 10)
+	}
+	if p.op.Sizes, err = generator.ParseSizes(spec, false); err != nil {
 		return exit.Usagef("--minsize and --maxsize: %w", err)
 	}
 	f.payload.reader = f.readerType

@@ -165,3 +165,14 @@ func TestAIStoreClean(t *testing.T) {
 		t.Errorf("left are %s", left)
 	}
 }
+
+// A script says where the credentials of a store with its own kind are from.
+func TestAIStoreScript(t *testing.T) {
+	t.Parallel()
+	a := standin.StartAIStore(t, standin.AIStoreOptions{Token: "secret"})
+	r := runWarp(t, nil, "script", "--bucket=ais://bench", "--host="+a.URL, "--access-token=secret", "--benchdata="+filepath.Join(t.TempDir(), "log"),
+		"PUT 2 OBJECTS OF SIZE 1 K; DELETE")
+	if r.code != exit.OK || !strings.Contains(r.out, "  access key     : from --access-token\n") {
+		t.Errorf("exit code %d: %s%s", r.code, r.out, r.err)
+	}
+}

@@ -10,7 +10,6 @@ import (
 
 	"warp/cli/command"
 	"warp/cli/console"
-	"warp/cli/flagtype"
 	"warp/cli/redact"
 	"warp/cli/target"
 	"warp/internal/human"
@@ -152,7 +151,7 @@ func Requests(o *bench.Options, others []string) string {
 		ends = append(ends, human.Plural(o.MaxObjects, "object")+is+" written")
 	}
 	if o.TotalSize > 0 {
-		ends = append(ends, flagtype.FormatSize(o.TotalSize)+" are written")
+		ends = append(ends, generator.FormatSize(o.TotalSize)+" are written")
 	}
 	ends = append(ends, others...)
 	if o.Duration > 0 {

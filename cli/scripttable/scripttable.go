@@ -135,6 +135,11 @@ func (t *Table) ShowSettings(f *target.Flags, client *store.Client) {
 	t.report.Settings = settings{Engine: client.EngineName(), Region: f.Region, BaseURI: client.Endpoints(), Bucket: f.Buckets[0]}
 	t.report.Statements = []statementReport{}
 	key := "from the environment or a profile"
+	if source := f.CredentialSource(); strings.Contains(source, "anonymous") {
+		key = "none"
+	} else if source != "" {
+		key = "from " + source
+	}
 	switch {
 	case f.AccessKey != "":
 		key = redact.Mark

@@ -76,7 +76,7 @@ func (b *budget) reason() string {
 		}
 		return fmt.Sprintf("all %d objects of --max-objects were written", b.objects)
 	case b.reaches(b.wrote):
-		return human.Count(b.wrote.bytes, "byte was", "bytes were") + " written, which is --total-size"
+		return human.Count(b.wrote.bytes, "byte was", "bytes were") + " written, and --total-size is reached"
 	}
 	return ""
 }
