@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"warp/pkg/store"
+	"warp/pkg/store/lean/answer"
 	"warp/pkg/store/s3"
 )
 
@@ -34,14 +35,14 @@ func (c *conn) receive(tr *store.Trace, method string, to sink) (n int64, err er
 	h := &c.head
 	c.kept, c.cut = c.kept[:0], false
 	switch {
-	case method == "HEAD", h.status == 204, h.status == 304:
+	case method == "HEAD", h.Status == 204, h.Status == 304:
 		return 0, nil
-	case h.chunked:
+	case h.Chunked:
 		return c.receiveChunks(tr, to)
-	case h.length >= 0:
-		return c.receiveBytes(h.length, to)
+	case h.Length >= 0:
+		return c.receiveBytes(h.Length, to)
 	}
-	h.close = true
+	h.Close = true
 	n, err = c.receiveBytes(math.MaxInt64, to)
 	if err == io.ErrUnexpectedEOF {
 		err = nil // there is no other way to tell the end
@@ -105,9 +106,9 @@ func (c *conn) receiveChunks(tr *store.Trace, to sink) (n int64, err error) {
 		if err != nil {
 			return n, err
 		}
-		size, ok := parseChunkSize(line)
+		size, ok := answer.ParseChunkSize(line)
 		if !ok {
-			return n, store.BadAnswer(c.head.status, "bad chunk size %.40q", line)
+			return n, store.BadAnswer(c.head.Status, "bad chunk size %.40q", line)
 		}
 		if size == 0 {
 			return n, c.skipTrailer(tr)
@@ -121,7 +122,7 @@ func (c *conn) receiveChunks(tr *store.Trace, to sink) (n int64, err error) {
 			return n, err
 		}
 		if len(line) > 0 {
-			return n, store.BadAnswer(c.head.status, "a chunk is longer than announced")
+			return n, store.BadAnswer(c.head.Status, "a chunk is longer than announced")
 		}
 	}
 	return n, nil
@@ -135,8 +136,8 @@ func (c *conn) skipTrailer(tr *store.Trace) error {
 		if err != nil || len(line) == 0 {
 			return err
 		}
-		if c.head.size += len(line); c.head.size > maxHead {
-			return store.BadAnswer(c.head.status, "the headers are longer than %d bytes", maxHead)
+		if err := c.head.Grow(len(line), c.head.Status); err != nil {
+			return err
 		}
 	}
 }
@@ -150,7 +151,7 @@ func (c *conn) readLine(tr *store.Trace) ([]byte, error) {
 			return bytes.TrimSuffix(line, []byte("\r")), nil
 		}
 		if c.w-c.r == len(c.in) {
-			return nil, store.BadAnswer(c.head.status, "a chunk's line is longer than %d bytes", len(c.in))
+			return nil, store.BadAnswer(c.head.Status, "a chunk's line is longer than %d bytes", len(c.in))
 		}
 		if err := c.receiveMore(tr); err != nil {
 			if err == io.EOF {

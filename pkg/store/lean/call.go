@@ -5,10 +5,10 @@ import (
 	"context"
 	"io"
 	"strconv"
-	"strings"
 	"time"
 
 	"warp/pkg/store"
+	"warp/pkg/store/lean/answer"
 )
 
 // A Caller sends requests of any API over HTTP/1.1, over the connections that carry requests of S3. Who sends a request is
@@ -76,7 +76,7 @@ func (p *Caller) Do(ctx context.Context, c *Call, tr *store.Trace) (r Reply, err
 	if err != nil {
 		return r, err
 	}
-	r.c, r.Status = conn, conn.head.status
+	r.c, r.Status = conn, conn.head.Status
 	to := sink{keep: maxCallDocument}
 	payload := c.Download && (r.Status == 200 || r.Status == 206)
 	if payload {
@@ -112,61 +112,50 @@ func (r *Reply) Release() { r.c.release() }
 func (r *Reply) Document() []byte { return r.c.kept }
 
 // Length is the announced length of the body; -1 = there was none.
-func (r *Reply) Length() int64 { return r.c.head.length }
+func (r *Reply) Length() int64 { return r.c.head.Length }
 
 // ETag is the header of that name, without quotes. The one that tr expects costs no memory.
 func (r *Reply) ETag(tr *store.Trace) string { return r.c.etagString(tr) }
 
 // Reason is the text behind the status.
-func (r *Reply) Reason() string { return string(r.c.head.text) }
+func (r *Reply) Reason() string { return string(r.c.head.Text) }
 
 // Location is where the answer says to go on, and Range which bytes it says have arrived.
-func (r *Reply) Location() string { return string(r.c.head.location) }
+func (r *Reply) Location() string { return string(r.c.head.Location) }
 
 // ContentType is the header of that name.
-func (r *Reply) ContentType() string { return string(r.c.head.contentType) }
+func (r *Reply) ContentType() string { return string(r.c.head.ContentType) }
 
 // Range is the header of that name.
-func (r *Reply) Range() string { return string(r.c.head.sent) }
+func (r *Reply) Range() string { return string(r.c.head.Range) }
 
 // LastModified is the time of that header; zero where there is none.
 func (r *Reply) LastModified() time.Time {
 	h, o := &r.c.head, &r.c.objects
-	if len(h.modified) > 0 && !bytes.Equal(o.date, h.modified) {
-		t, err := lastModified(h.modified)
+	if len(h.Modified) > 0 && !bytes.Equal(o.date, h.Modified) {
+		t, err := lastModified(h.Modified)
 		if err != nil {
 			return time.Time{}
 		}
-		o.date, o.modified = append(o.date[:0], h.modified...), t
+		o.date, o.modified = append(o.date[:0], h.Modified...), t
 	}
-	if len(h.modified) == 0 {
+	if len(h.Modified) == 0 {
 		return time.Time{}
 	}
 	return o.modified
 }
 
 // Header is the value of a header that is kept, "" where there is none.
-func (r *Reply) Header(name string) string { return r.c.head.sum(name) }
+func (r *Reply) Header(name string) string { return r.c.head.Sum(name) }
 
 // EachHeader calls do for every line of the kept headers of that name, until it returns false.
 func (r *Reply) EachHeader(name string, do func(value []byte) bool) {
-	var line []byte // by hand: do would be on the heap if it were called from the body of an iterator
-	for rest := r.c.head.kept; len(rest) > 0; {
-		line, rest, _ = bytes.Cut(rest, []byte("\n"))
-		if len(line) > len(name) && line[len(name)] == ':' && is(line[:len(name)], name) && !do(line[len(name)+1:]) {
-			return
-		}
-	}
+	r.c.head.Each(name, do)
 }
 
 // EachNamed calls do for every kept header whose name begins with prefix, in lower case.
 func (r *Reply) EachNamed(prefix string, do func(name, value string)) {
-	for line := range strings.Lines(string(r.c.head.kept)) {
-		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
-		if name = strings.ToLower(name); strings.HasPrefix(name, prefix) {
-			do(name, value)
-		}
-	}
+	r.c.head.EachNamed(prefix, do)
 }
 
 // keeps is how the names of headers begin that are to be kept of the answer.
@@ -175,7 +164,7 @@ func (q *request) keeps() string {
 	case q.call != nil:
 		return q.call.caller.keeps
 	case q.checksums:
-		return checksumPrefix
+		return answer.ChecksumPrefix
 	}
 	return ""
 }

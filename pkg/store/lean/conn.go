@@ -338,20 +338,20 @@ func (c *conn) readAndDiscard(n int64) (dropped int64, err error) {
 
 // readHead receives the answer's head. What follows it is left in c.in.
 func (c *conn) readHead(tr *store.Trace, keeps string) error {
-	c.head.reset(keeps)
+	c.head.Reset(keeps)
 	for {
-		used, done, err := c.head.feed(c.in[c.r:c.w])
+		used, done, err := c.head.Feed(c.in[c.r:c.w])
 		c.r += used
 		switch {
 		case err != nil:
 			return err
-		case done && c.head.status == 101:
+		case done && c.head.Status == 101:
 			return store.BadAnswer(101, "the store switches protocols, which nobody asked for")
-		case done && c.head.status >= 200:
+		case done && c.head.Status >= 200:
 			c.enterPhase(phaseReceive)
 			return nil
 		case done:
-			c.head.next() // an interim answer; the limit on the size bounds how many
+			c.head.Next() // an interim answer; the limit on the size bounds how many
 			continue
 		}
 		if err := c.receiveMore(tr); err != nil {

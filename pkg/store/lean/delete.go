@@ -33,7 +33,7 @@ func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, tr *store.Trace)
 	if err != nil {
 		return err
 	}
-	if !s3.Deleted(c.head.status) {
+	if !s3.Deleted(c.head.Status) {
 		return e.refused(ctx, c, &q, tr)
 	}
 	if _, err = c.receiveBody(tr, q.method, sink{}); err != nil {
@@ -50,7 +50,7 @@ func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, tr *store.Tr
 	if err != nil {
 		return err
 	}
-	if c.head.status != 200 {
+	if c.head.Status != 200 {
 		return e.refused(ctx, c, &q, tr)
 	}
 	if err = c.receiveDocument(tr); err != nil {
@@ -95,7 +95,7 @@ func (c *conn) postDelete(q *request, tr *store.Trace) error {
 func (c *conn) receiveDocument(tr *store.Trace) error {
 	_, err := c.receiveBody(tr, "GET", sink{keep: maxDocument})
 	if err == nil && c.cut {
-		err = store.BadAnswer(c.head.status, "the answer's document is longer than %d bytes", maxDocument)
+		err = store.BadAnswer(c.head.Status, "the answer's document is longer than %d bytes", maxDocument)
 	}
 	return err
 }
@@ -123,11 +123,11 @@ func (c *conn) readDeletions(d *s3.Deletions) error {
 		case kind == xmlscan.End && x.Depth == 3 && string(x.Name) == "Message":
 			message = append(message, x.Text...)
 		case kind == xmlscan.End && x.Depth == 2 && string(x.Name) == "Deleted":
-			if err := d.Confirm(key, c.head.status); err != nil {
+			if err := d.Confirm(key, c.head.Status); err != nil {
 				return err
 			}
 		case kind == xmlscan.End && x.Depth == 2 && string(x.Name) == "Error":
-			d.Fail(s3.ResponseError(minio.ErrorResponse{Code: string(code), Message: string(message)}, c.head.status))
+			d.Fail(s3.ResponseError(minio.ErrorResponse{Code: string(code), Message: string(message)}, c.head.Status))
 		}
 	}
 }
@@ -136,7 +136,7 @@ func (c *conn) readDeletions(d *s3.Deletions) error {
 // Some stores send an error this way if it occurs after they have begun to answer.
 func (c *conn) wrongDocument(want string) error {
 	if string(c.scanner.Name) == "Error" {
-		return s3.ResponseError(refusal(&c.head, c.kept, ""), c.head.status)
+		return s3.ResponseError(refusal(&c.head, c.kept, ""), c.head.Status)
 	}
-	return store.BadAnswer(c.head.status, "the answer is a document <%.40s> instead of %s", c.scanner.Name, want)
+	return store.BadAnswer(c.head.Status, "the answer is a document <%.40s> instead of %s", c.scanner.Name, want)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/minio/minio-go/v7"
 
 	"warp/pkg/store"
+	"warp/pkg/store/lean/answer"
 	"warp/pkg/store/s3"
 )
 
@@ -48,7 +49,7 @@ func (c *conn) exchange(ctx context.Context, q *request, tr *store.Trace) error 
 		return err
 	}
 	if tr != nil {
-		tr.Answered(c.head.status)
+		tr.Answered(c.head.Status)
 		c.answeredAt = tr.Base().Add(tr.FirstByte())
 	}
 	return nil
@@ -304,7 +305,7 @@ type stringCache struct {
 }
 
 func (c *conn) etagString(tr *store.Trace) string {
-	b := bytes.Trim(c.head.etag, `"`)
+	b := bytes.Trim(c.head.ETag, `"`)
 	switch {
 	case string(b) == tr.ExpectedETag():
 		return tr.ExpectedETag()
@@ -315,7 +316,7 @@ func (c *conn) etagString(tr *store.Trace) string {
 }
 
 func (c *conn) versionString(asked string) string {
-	switch b := c.head.version; {
+	switch b := c.head.Version; {
 	case string(b) == asked:
 		return asked
 	case string(b) != c.objects.version:
@@ -328,21 +329,21 @@ func (c *conn) versionString(asked string) string {
 func (c *conn) object(ref *store.Ref, tr *store.Trace) (store.Object, error) {
 	h := &c.head
 	modified := c.objects.modified
-	if !bytes.Equal(c.objects.date, h.modified) || len(h.modified) == 0 {
+	if !bytes.Equal(c.objects.date, h.Modified) || len(h.Modified) == 0 {
 		var err error
-		if modified, err = lastModified(h.modified); err != nil {
-			return store.Object{}, store.Errorf("InternalError", h.status, "Last-Modified is no time: %q", h.modified)
+		if modified, err = lastModified(h.Modified); err != nil {
+			return store.Object{}, store.Errorf("InternalError", h.Status, "Last-Modified is no time: %q", h.Modified)
 		}
-		c.objects.date, c.objects.modified = append(c.objects.date[:0], h.modified...), modified
+		c.objects.date, c.objects.modified = append(c.objects.date[:0], h.Modified...), modified
 	}
-	if len(h.sourceTime) > 0 {
+	if len(h.SourceTime) > 0 {
 		var err error
-		if modified, err = time.Parse(time.RFC3339Nano, string(h.sourceTime)); err != nil {
-			return store.Object{}, store.Errorf("InternalError", h.status, "X-Minio-Source-Mtime is no time: %q", h.sourceTime)
+		if modified, err = time.Parse(time.RFC3339Nano, string(h.SourceTime)); err != nil {
+			return store.Object{}, store.Errorf("InternalError", h.Status, "X-Minio-Source-Mtime is no time: %q", h.SourceTime)
 		}
 	}
-	o := store.Object{Ref: *ref, Size: h.length, LastModified: modified, DeleteMarker: h.marker, HasMetadata: h.described}
-	if h.chunked {
+	o := store.Object{Ref: *ref, Size: h.Length, LastModified: modified, DeleteMarker: h.DeleteMarker, HasMetadata: h.HasMetadata}
+	if h.Chunked {
 		o.Size = -1
 	}
 	o.ETag, o.VersionID = c.etagString(tr), c.versionString(ref.VersionID)
@@ -351,7 +352,7 @@ func (c *conn) object(ref *store.Ref, tr *store.Trace) (store.Object, error) {
 
 // lastModified parses Last-Modified in the forms that minio-go accepts.
 func lastModified(b []byte) (t time.Time, err error) {
-	if t, ok := parseDate(b); ok {
+	if t, ok := answer.ParseDate(b); ok {
 		return t, nil
 	}
 	for _, layout := range []string{"Mon, 2 Jan 2006 15:04:05 GMT", "Mon, _2 Jan 2006 15:04:05 GMT", "Mon, _2 Jan 06 15:04:05 GMT"} {
@@ -368,14 +369,14 @@ func (e *Engine) refused(ctx context.Context, c *conn, q *request, tr *store.Tra
 		return e.failed(ctx, c, err, tr)
 	}
 	resp := refusal(&c.head, c.kept, q.ref.Key)
-	err := s3.ResponseError(resp, c.head.status)
+	err := s3.ResponseError(resp, c.head.Status)
 	switch resp.Code {
 	case "AuthorizationHeaderMalformed", "InvalidRegion", "AccessDenied", "PermanentRedirect", "TemporaryRedirect":
 		if e.region == "" && resp.Region != "" {
 			e.regions.Learn(q.ref.Bucket, resp.Region)
 		}
 	}
-	if e.sessions != nil && (c.head.status == 400 || c.head.status == 401 || c.head.status == 403) {
+	if e.sessions != nil && (c.head.Status == 400 || c.head.Status == 401 || c.head.Status == 403) {
 		e.sessions.Doubt(q.ref.Bucket)
 	}
 	// A store that has not taken all of an upload takes the rest of it for
@@ -385,19 +386,19 @@ func (e *Engine) refused(ctx context.Context, c *conn, q *request, tr *store.Tra
 }
 
 // refusal interprets an answer as minio-go does, so that both engines report the same codes.
-func refusal(h *responseHead, doc []byte, key string) minio.ErrorResponse {
-	resp := minio.ErrorResponse{StatusCode: h.status}
+func refusal(h *answer.Head, doc []byte, key string) minio.ErrorResponse {
+	resp := minio.ErrorResponse{StatusCode: h.Status}
 	if xml.NewDecoder(bytes.NewReader(doc)).Decode(&resp) != nil {
 		resp = withoutDocument(h, bytes.TrimSpace(doc), key)
 	}
-	if len(h.code) > 0 {
-		resp.Code = string(h.code)
+	if len(h.Code) > 0 {
+		resp.Code = string(h.Code)
 	}
-	if len(h.message) > 0 {
-		resp.Message = strings.Trim(string(h.message), `"`)
+	if len(h.Message) > 0 {
+		resp.Message = strings.Trim(string(h.Message), `"`)
 	}
 	if resp.Region = strings.TrimSpace(resp.Region); resp.Region == "" {
-		resp.Region = string(h.region)
+		resp.Region = string(h.Region)
 	}
 	if resp.Code == "InvalidRegion" && resp.Region != "" {
 		resp.Message = fmt.Sprintf("Region does not match, expecting region ‘%s’.", resp.Region)
@@ -405,21 +406,21 @@ func refusal(h *responseHead, doc []byte, key string) minio.ErrorResponse {
 	return resp
 }
 
-func withoutDocument(h *responseHead, doc []byte, key string) minio.ErrorResponse {
-	resp := minio.ErrorResponse{StatusCode: h.status}
+func withoutDocument(h *answer.Head, doc []byte, key string) minio.ErrorResponse {
+	resp := minio.ErrorResponse{StatusCode: h.Status}
 	switch {
-	case h.status == 404 && key == "":
+	case h.Status == 404 && key == "":
 		resp.Code, resp.Message = minio.NoSuchBucket, "The specified bucket does not exist."
-	case h.status == 404:
+	case h.Status == 404:
 		resp.Code, resp.Message = minio.NoSuchKey, "The specified key does not exist."
-	case h.status == 403:
+	case h.Status == 403:
 		resp.Code, resp.Message = minio.AccessDenied, "Access Denied."
-	case h.status == 409:
+	case h.Status == 409:
 		resp.Code, resp.Message = minio.Conflict, "Bucket not empty."
-	case h.status == 412:
+	case h.Status == 412:
 		resp.Code, resp.Message = minio.PreconditionFailed, "At least one of the pre-conditions you specified did not hold."
 	default:
-		resp.Code, resp.Message = string(h.text), string(doc)
+		resp.Code, resp.Message = string(h.Text), string(doc)
 		if resp.Message == "" {
 			resp.Message = resp.Code
 		}

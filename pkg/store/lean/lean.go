@@ -27,6 +27,7 @@ import (
 
 	"warp/pkg/store"
 	"warp/pkg/store/dial"
+	"warp/pkg/store/lean/answer"
 	"warp/pkg/store/s3"
 )
 
@@ -82,7 +83,7 @@ func New(cfg *store.Config, a store.Address, regions *s3.Regions, counters *stor
 		dialer: dial.NewDialer(cfg), limits: newTimeouts(cfg), tick: min(watchInterval, cfg.StallTimeout()/4),
 		regions: regions, counters: counters,
 	}
-	e.memory.New = func() any { return &memory{in: make([]byte, maxLine)} }
+	e.memory.New = func() any { return &memory{in: make([]byte, answer.MaxLine)} }
 	e.trailer, e.fields = e.checksum.Key(), newFields(&cfg.Options, e.checksum)
 	if e.maxPut = cmp.Or(cfg.PartSize, maxPut); cfg.DisableMultipart {
 		e.maxPut = math.MaxInt64
@@ -244,15 +245,15 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 	if err != nil {
 		return store.Object{}, err
 	}
-	if c.head.status != 200 {
+	if c.head.Status != 200 {
 		return store.Object{}, e.refused(ctx, c, &q, tr)
 	}
 	if _, err = c.receiveBody(tr, q.method, sink{}); err != nil {
 		return store.Object{}, e.failed(ctx, c, err, tr)
 	}
 	o := store.Object{Ref: q.ref, Size: p.Size}
-	if c.head.objectSize > 0 {
-		o.Size = c.head.objectSize // of an append
+	if c.head.ObjectSize > 0 {
+		o.Size = c.head.ObjectSize // of an append
 	}
 	o.ETag, o.VersionID = c.etagString(tr), c.versionString("")
 	c.release()
@@ -280,7 +281,7 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 	if err != nil {
 		return store.Download{}, err
 	}
-	if s := c.head.status; s != 200 && s != 206 {
+	if s := c.head.Status; s != 200 && s != 206 {
 		return store.Download{}, e.refused(ctx, c, &q, tr)
 	}
 	var d store.Download
@@ -288,11 +289,11 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 		return store.Download{}, e.failed(ctx, c, err, tr)
 	}
 	if g.Checksum != nil {
-		g.Checksum(c.head.storedChecksum())
+		g.Checksum(c.head.StoredChecksum())
 	}
 	if d.Bytes, err = c.receiveBody(tr, q.method, sink{into: g.Into}); err != nil {
 		if err == io.ErrUnexpectedEOF {
-			err = store.Errorf(store.CodeShortRead, c.head.status, "the answer ended after %d of %s bytes", d.Bytes, announced(&c.head))
+			err = store.Errorf(store.CodeShortRead, c.head.Status, "the answer ended after %d of %s bytes", d.Bytes, announced(&c.head))
 		}
 		return d, e.failed(ctx, c, err, tr)
 	}
@@ -300,11 +301,11 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 	return d, nil
 }
 
-func announced(h *responseHead) string {
-	if h.chunked || h.length < 0 {
+func announced(h *answer.Head) string {
+	if h.Chunked || h.Length < 0 {
 		return "unknown"
 	}
-	return fmt.Sprint(h.length)
+	return fmt.Sprint(h.Length)
 }
 
 // succeeded reports whether the status of a HEAD is a success. minio-go is as lenient.
@@ -323,7 +324,7 @@ func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (stor
 	if err != nil {
 		return store.Object{}, err
 	}
-	if !succeeded(c.head.status) {
+	if !succeeded(c.head.Status) {
 		return store.Object{}, e.refused(ctx, c, &q, tr)
 	}
 	tr.Complete()
@@ -348,7 +349,7 @@ func (e *Engine) do(ctx context.Context, q *request, tr *store.Trace) (*conn, er
 	}
 	seen := tr.FirstByte()
 	c, err := e.send(ctx, q, tr)
-	if err == nil && q.redirects(c.head.status) {
+	if err == nil && q.redirects(c.head.Status) {
 		return e.follow(ctx, c, q, seen, tr)
 	}
 	return c, err
@@ -430,7 +431,7 @@ func (c *conn) release() {
 	if c.sock.unsent() {
 		c.sock.flushNow() // what TLS has to say beside
 	}
-	if c.head.close || e.noKeepAlive || c.broken || c.r != c.w || c.verdict.Load() != verdictNone || c.sock.unsent() {
+	if c.head.Close || e.noKeepAlive || c.broken || c.r != c.w || c.verdict.Load() != verdictNone || c.sock.unsent() {
 		c.abandon()
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"warp/pkg/store/lean/answer"
 	"warp/pkg/store/s3/xmlscan"
 )
 
@@ -27,9 +28,9 @@ type memory struct {
 	key     string    // of the request, for their values
 	sum     hash.Hash // the checksum of what is uploaded
 	scanner xmlscan.Scanner
-	listing listing
+	listing answer.Listing
 
-	head    responseHead
+	head    answer.Head
 	objects stringCache
 
 	signer     signer
@@ -57,7 +58,7 @@ func (c *conn) releaseMemory() {
 		return
 	}
 	if cap(m.kept) > maxKept {
-		m.kept, m.listing = nil, listing{}
+		m.kept, m.listing = nil, answer.Listing{}
 	}
 	c.memory = nil
 	c.e.memory.Put(m)

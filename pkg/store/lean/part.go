@@ -20,14 +20,14 @@ func (e *Engine) PutPart(ctx context.Context, p store.PutPart, tr *store.Trace) 
 	if err != nil {
 		return store.Part{Number: p.Number, Size: p.Size}, err
 	}
-	if c.head.status != 200 {
+	if c.head.Status != 200 {
 		return store.Part{Number: p.Number, Size: p.Size}, e.refused(ctx, c, &q, tr)
 	}
 	if _, err = c.receiveBody(tr, q.method, sink{}); err != nil {
 		return store.Part{Number: p.Number, Size: p.Size}, e.failed(ctx, c, err, tr)
 	}
 	part := store.Part{Number: p.Number, ETag: c.etagString(tr), Size: p.Size}
-	if sum := c.head.sum(e.trailer); sum != "" {
+	if sum := c.head.Sum(e.trailer); sum != "" {
 		part.Checksums = map[string]string{e.trailer: sum}
 	}
 	c.release()

@@ -94,14 +94,14 @@ func (p *peers) close() {
 // follow sends q to where the store has redirected it, with its payload and signed for the host there. seen is what tr had
 // as the first byte before: a redirect is not the answer that a first byte is of.
 func (e *Engine) follow(ctx context.Context, c *conn, q *request, seen time.Duration, tr *store.Trace) (*conn, error) {
-	if len(c.head.location) == 0 {
+	if len(c.head.Location) == 0 {
 		return c, nil
 	}
 	peer, wrong := e.sameRoute(c, q), error(nil)
 	if peer == nil {
 		peer, wrong = e.newRoute(ctx, c, q)
 	}
-	if wrong != nil && len(c.head.region) > 0 {
+	if wrong != nil && len(c.head.Region) > 0 {
 		return c, nil // another region, and not another host, is the point
 	}
 	if _, err := c.receiveBody(tr, q.method, sink{keep: s3.MaxErrorDocument}); err != nil {
@@ -113,9 +113,9 @@ func (e *Engine) follow(ctx context.Context, c *conn, q *request, seen time.Dura
 	}
 	tr.Redirected(seen)
 	c, err := peer.send(ctx, q, tr)
-	if err == nil && q.redirects(c.head.status) && len(c.head.location) > 0 {
+	if err == nil && q.redirects(c.head.Status) && len(c.head.Location) > 0 {
 		at, _ := url.Parse(peer.url)
-		err = store.RedirectedAgain(at, string(c.head.location), c.head.status)
+		err = store.RedirectedAgain(at, string(c.head.Location), c.head.Status)
 		c.abandon()
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (e *Engine) sameRoute(c *conn, q *request) *Engine {
 	if e.tls != nil {
 		scheme = "https://"
 	}
-	rest, ok := bytes.CutPrefix(c.head.location, []byte(scheme))
+	rest, ok := bytes.CutPrefix(c.head.Location, []byte(scheme))
 	slash := bytes.IndexByte(rest, '/')
 	if !ok || slash < 0 {
 		return nil
@@ -154,7 +154,7 @@ func notInTarget(r rune) bool { return r <= ' ' || r > '~' || r == '#' }
 
 // newRoute finds out where a redirect leads.
 func (e *Engine) newRoute(ctx context.Context, c *conn, q *request) (*Engine, error) {
-	to, err := e.redirectTarget(ctx, q, string(c.head.location), c.head.status)
+	to, err := e.redirectTarget(ctx, q, string(c.head.Location), c.head.Status)
 	if err != nil {
 		return nil, err
 	}

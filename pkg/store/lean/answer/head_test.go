@@ -1,22 +1,22 @@
-package lean
+package answer
 
 import (
 	"fmt"
 	"testing"
 )
 
-func FuzzLeanHead(f *testing.F) {
+func FuzzHead(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 200 OK\r\nETag: \"abc\"\r\nLast-Modified: Sat, 21 Nov 2026 00:00:00 GMT\r\nContent-Length: 5\r\n\r\n"), 7)
 	f.Add([]byte("HTTP/1.0 404 Not Found\r\nConnection: keep-alive, close\r\nx-amz-bucket-region: eu\r\n\r\n"), 1)
 	f.Add([]byte("HTTP/1.1 200\nTransfer-Encoding: chunked\nETag: \"\"\n\n"), 3)
 	f.Add([]byte("HTTP/1.1 100 Continue\r\n\r\n"), 20)
 	f.Add([]byte("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n"), 0)
 	f.Fuzz(func(t *testing.T, data []byte, cut int) {
-		whole, pieces := &responseHead{}, &responseHead{}
-		whole.reset(checksumPrefix)
-		pieces.reset(checksumPrefix)
-		used, done, err := whole.feed(data)
-		if used > len(data) || whole.length < -1 || err == nil && done && whole.status < 100 {
+		whole, pieces := &Head{}, &Head{}
+		whole.Reset(ChecksumPrefix)
+		pieces.Reset(ChecksumPrefix)
+		used, done, err := whole.Feed(data)
+		if used > len(data) || whole.Length < -1 || err == nil && done && whole.Status < 100 {
 			t.Fatalf("used %d of %d, %+v", used, len(data), whole)
 		}
 		if len(data) == 0 {
@@ -24,10 +24,10 @@ func FuzzLeanHead(f *testing.F) {
 		}
 		cut = max(cut, -cut, 0) % len(data)
 		// The same bytes in two pieces mean the same.
-		n, over, err2 := pieces.feed(data[:cut])
+		n, over, err2 := pieces.Feed(data[:cut])
 		if !over && err2 == nil {
 			var m int
-			m, over, err2 = pieces.feed(data[n:])
+			m, over, err2 = pieces.Feed(data[n:])
 			n += m
 		}
 		if n != used || over != done || fmt.Sprint(err2) != fmt.Sprint(err) || fmt.Sprintf("%+v", pieces) != fmt.Sprintf("%+v", whole) {

@@ -1,29 +1,34 @@
-package lean
+package answer
 
 import (
 	"bytes"
 	"encoding/xml"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/minio/minio-go/v7"
 
 	"warp/pkg/store"
+	"warp/pkg/store/s3/xmlscan"
 )
 
-// FuzzLeanListing holds the reader of listings against encoding/xml: what both
+// FuzzListing holds the reader of listings against encoding/xml: what both
 // take means the same, and what lean takes encoding/xml takes too.
-func FuzzLeanListing(f *testing.F) {
+func FuzzListing(f *testing.F) {
 	f.Add([]byte(objectsSeed))
 	f.Add([]byte(versionsSeed))
 	f.Add([]byte("<ListBucketResult><Contents><Key>&#x41;<!-- x -->b</Key></Contents><IsTruncated>true</IsTruncated></ListBucketResult>"))
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		c := &conn{memory: &memory{kept: doc}}
-		if c.readListing() != nil || c.listing.encoded {
+		var x xmlscan.Scanner
+		var p Listing
+		if p.Read(&x, doc, 200) != nil || p.encoded {
 			return
 		}
 		var keys []string
-		c.listing.handOut("bucket", func(o store.Object) bool {
+		p.HandOut("bucket", func(o store.Object) bool {
 			if !o.IsPrefix {
 				keys = append(keys, o.Key)
 			}
@@ -61,3 +66,42 @@ const versionsSeed = `<ListVersionsResult><Name>bucket</Name><IsTruncated>false<
 <DeleteMarker><Key>k</Key><VersionId>v1</VersionId><IsLatest>false</IsLatest><LastModified>2026-11-21T09:25:32.5+01:00</LastModified></DeleteMarker>
 <Version><Key>l%2f</Key><VersionId>null</VersionId><LastModified>2026-11-21T09:25:33Z</LastModified><ETag>"b"</ETag><Size>8</Size></Version>
 </ListVersionsResult>`
+
+// Objects come before prefixes, and the page says where the next one begins.
+func TestListing(t *testing.T) {
+	t.Parallel()
+	var x xmlscan.Scanner
+	var p Listing
+	read := func(doc string) (all []string) {
+		t.Helper()
+		if err := p.Read(&x, []byte(doc), 200); err != nil {
+			t.Fatal(err)
+		}
+		p.HandOut("bucket", func(o store.Object) bool {
+			all = append(all, fmt.Sprintf("%s %s %s %d %s %t %t %t", o.Key, o.VersionID, o.ETag, o.Size,
+				o.LastModified.UTC().Format(time.RFC3339Nano), o.DeleteMarker, o.HasMetadata, o.IsPrefix))
+			return true
+		})
+		return all
+	}
+	for _, c := range []struct {
+		doc  string
+		want []string
+	}{
+		{objectsSeed, []string{"a b/ü &&x  abc-1 42 2026-11-21T09:25:33.123Z false true false", "c  def 0 2026-11-21T09:25:33Z false false false",
+			"p/q/   0 0001-01-01T00:00:00Z false false true"}},
+		{versionsSeed, []string{"k v2 a 7 2026-11-21T09:25:33Z false false false", "k v1  0 2026-11-21T08:25:32.5Z true false false",
+			"l%2f null b 8 2026-11-21T09:25:33Z false false false"}},
+	} {
+		if got := read(c.doc); !slices.Equal(got, c.want) {
+			t.Errorf("%q\ninstead of %q", got, c.want)
+		}
+	}
+	read("<ListVersionsResult><IsTruncated>true</IsTruncated><NextKeyMarker>a%2Fb</NextKeyMarker><NextVersionIdMarker>v</NextVersionIdMarker><EncodingType>url</EncodingType></ListVersionsResult>")
+	if want := (store.ListPlace{Key: "a/b", Version: "v"}); !p.Empty() || !p.Truncated || p.Next != want {
+		t.Errorf("%t, %t, %+v", p.Empty(), p.Truncated, p.Next)
+	}
+	if err := p.Read(&x, []byte("<Error><Code>SlowDown</Code></Error>"), 200); err != ErrNoListing || string(x.Name) != "Error" {
+		t.Errorf("%v at <%s>", err, x.Name)
+	}
+}
