@@ -316,7 +316,7 @@ func (t *Table) left(elapsed time.Duration) string {
 }
 
 func (t *Table) takePeak(warming bool) {
-	warm, rest := t.peak.Take(warming)
+	warm, rest := t.peak.Reset(warming)
 	for s, n := range map[*statementSums]int{&t.warm: warm, &t.rest: rest} {
 		s.most, s.intervalMax = max(s.most, n), max(s.intervalMax, n)
 	}

@@ -10,7 +10,7 @@ import (
 	"warp/internal/teststore"
 )
 
-// A run that stood still for longer than its lease must not write over what another run has kept under the same names
+// A run that was stopped for longer than its lease must not write over what another run has kept under the same names
 // meanwhile, nor remove it.
 func TestStoppedRunDoesNotGoOn(t *testing.T) {
 	onEach(t, func(t *testing.T, s *teststore.Store) {

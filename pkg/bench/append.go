@@ -12,20 +12,20 @@ import (
 	"warp/pkg/store"
 )
 
-// MaxAppends is how many parts S3 lets an object be appended from, the first
-// one included.
+// MaxAppends is the maximum number of parts of an object that grows in S3, including
+// the first one.
 const MaxAppends = 10_000
 
 // Append grows objects. Each worker appends to its own object, and begins a new
-// one when the object has as many parts as it may have.
+// one when the object has the maximum number of parts.
 type Append struct {
-	Sizes generator.Sizes // of what is appended
+	Sizes generator.Sizes // of the appended parts
 	Parts int             // of an object; MaxAppends, except in tests
 
 	growing []growing // by worker
 }
 
-// A growing object is one that a worker appends to.
+// A growing object is an object that a worker appends to.
 type growing struct {
 	key   string
 	size  int64

@@ -7,9 +7,9 @@ import (
 	"warp/internal/human"
 )
 
-// A budget limits what a run writes. Workers claim an object before they upload
-// it, so that all of them together never send one too many. If an upload fails
-// its claim is returned, and another object takes its place.
+// A budget limits how much a run writes. Workers claim an object before they upload
+// it, so that together they never send one too many. If an upload fails, its claim is
+// returned and another object can use it.
 type budget struct {
 	objects, bytes int64 // limits; 0 = none
 
@@ -19,14 +19,14 @@ type budget struct {
 
 type amount struct{ objects, bytes int64 }
 
-// reaches reports whether a is as much as the budget allows. The last object may
+// reaches reports whether a uses up the budget. The last object may
 // exceed the limit in bytes: the run ends with the one that reaches it.
 func (b *budget) reaches(a amount) bool {
 	return b.objects > 0 && a.objects >= b.objects || b.bytes > 0 && a.bytes >= b.bytes
 }
 
-// claim returns how many of n objects of that size may be written. If there are
-// any, resolve must follow.
+// claim returns how many of n objects of the given size may be written. Unless that
+// is 0, resolve must follow.
 func (b *budget) claim(n int, size int64) (granted int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

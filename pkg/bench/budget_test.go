@@ -86,7 +86,7 @@ func emptyRunner(t *testing.T, workers int) *Runner {
 	w := testWorker(t, silentStore(t))
 	r := &Runner{Client: w.Env.Client, Progress: noProgress{}, Options: Options{Concurrency: workers, RunID: "run", ClientID: "client"}}
 	r.env = &Env{Client: r.Client, Bucket: "bucket", Names: w.Env.Names, Concurrency: workers, Progress: noProgress{}}
-	r.env.places = []*Env{r.env}
+	r.env.buckets = []*Env{r.env}
 	return r
 }
 

@@ -11,14 +11,14 @@ import (
 	"warp/pkg/store"
 )
 
-// maxCopySize is how much S3 copies in one request.
+// maxCopySize is the largest object that S3 copies in one request.
 const maxCopySize = 5 << 30
 
 // Copy has the store copy objects to new names.
 type Copy struct {
 	Pool
-	PartSize int64 // larger objects are copied in parts of this size; 0 = those that need it
-	AtOnce   int   // parts of one object that are on their way at a time
+	PartSize int64 // larger objects are copied in parts of this size; 0 = maxCopySize
+	AtOnce   int   // max parts of one object in flight
 
 	sameETag bool // a copy has its source's ETag in this store
 }
@@ -32,7 +32,7 @@ func (c *Copy) requestsAtOnce() int {
 	return c.AtOnce
 }
 
-// Prepare makes sure that the store copies, and gets the objects ready.
+// Prepare makes sure that the store copies, and prepares the objects.
 func (c *Copy) Prepare(ctx context.Context, e *Env) error {
 	err := feature("copies of objects").probe(ctx, e, func(h *store.Host, ref store.Ref) error {
 		return c.try(ctx, e, h, ref)
@@ -131,7 +131,7 @@ func (c *Copy) partSize(object int64) int64 {
 }
 
 func (c *Copy) inParts(ctx context.Context, w *Worker, from *store.Object, key string, size int64) error {
-	return w.inParts(ctx, &parted{
+	return w.inParts(ctx, &partedObject{
 		whole: "COPY", part: "COPYPART", key: key,
 		parts: int((from.Size + size - 1) / size), atOnce: c.AtOnce,
 		send: func(ctx context.Context, _ *Worker, r *Request, u store.Upload, n int) (store.Part, error) {

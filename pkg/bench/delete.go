@@ -26,7 +26,7 @@ func (d *Delete) Prepare(ctx context.Context, e *Env) error {
 // is left there.
 func (d *Delete) Do(ctx context.Context, w *Worker) error {
 	for k := range d.shares {
-		if refs := d.batch((w.place+k)%len(d.shares), &w.text); len(refs) > 0 {
+		if refs := d.batch((w.bucket+k)%len(d.shares), &w.text); len(refs) > 0 {
 			return w.remove(ctx, refs)
 		}
 	}
@@ -34,9 +34,9 @@ func (d *Delete) Do(ctx context.Context, w *Worker) error {
 }
 
 // batch returns the next batch of a bucket's share.
-func (d *Delete) batch(place int, text *textArena) []store.Ref {
-	share := &d.shares[place]
-	to := int(d.next[place].Add(int64(d.Batch)))
+func (d *Delete) batch(bucket int, text *textArena) []store.Ref {
+	share := &d.shares[bucket]
+	to := int(d.next[bucket].Add(int64(d.Batch)))
 	from := to - d.Batch
 	to = min(to, share.count)
 	refs := make([]store.Ref, 0, max(to-from, 0))

@@ -37,12 +37,12 @@ type drain struct {
 	timedOut  atomic.Int64 // requests that errNoAnswer has cut off
 
 	mu     sync.Mutex
-	off    oplog.CutOff // what errCutOff has cut off
+	off    oplog.CutOff // requests that errCutOff has cut off
 	timers []*time.Timer
 	over   bool
 }
 
-// after calls f after t, unless the run is over by then.
+// after calls f after t, unless the run is over before.
 func (d *drain) after(t time.Duration, f func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -68,7 +68,7 @@ func (d *drain) count(waited time.Duration) {
 	d.off.LongestS = max(d.off.LongestS, waited.Seconds())
 }
 
-// cutOff returns what an interrupt has cut off, nil if nothing.
+// cutOff returns the requests that an interrupt has cut off, or nil.
 func (d *drain) cutOff() *oplog.CutOff {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -112,8 +112,8 @@ func (o *Options) drainLength(longest time.Duration) time.Duration {
 	return max(minDrain, 2*longest)
 }
 
-// measuring begins the part of the run in which outstanding requests are waited
-// for. ended must be called when it is over.
+// measuring begins the part of the run that waits for outstanding requests at its
+// end. ended must be called when it is over.
 func (u *run) measuring() (ended func()) {
 	u.drain.measuring.Store(true)
 	if !u.deadline.IsZero() {
@@ -155,16 +155,16 @@ func (u *run) cut(why error) {
 	}
 }
 
-// giveUp reports whether half of the drain is over. Objects that take many
-// requests are then given up, so that outstanding requests can end in good order.
+// giveUp reports whether half of the drain is over. Objects that take many requests
+// are then abandoned, so that outstanding requests can end in good order.
 func (u *run) giveUp() bool {
 	began := u.drain.began.Load()
 	return u.stopped() || began != 0 && u.unixNano(time.Now())-began > u.drain.length.Load()/2
 }
 
-// cutOff decides what becomes of a request that failed because the run did not
-// wait for it any longer. At the end of the drain it is a failed request. If an
-// interrupt cut it off, it says nothing about the store and is not recorded.
+// cutOff handles a request that failed because the run did not wait for it any
+// longer. At the end of the drain it is recorded as failed. A request that an
+// interrupt cut off says nothing about the store and is not recorded.
 func (w *Worker) cutOff(ctx context.Context, rec *oplog.Record, start time.Time, err error) error {
 	waited := time.Since(start)
 	switch cut := w.run.drain.cutAt.Load(); {
@@ -178,7 +178,7 @@ func (w *Worker) cutOff(ctx context.Context, rec *oplog.Record, start time.Time,
 	err = &store.Error{Code: store.CodeDrainTimeout, Message: fmt.Sprintf("no answer %s after the end of the run", time.Duration(w.run.drain.length.Load()))}
 	rec.Err, rec.Duration = err.Error(), waited
 	if !w.silent {
-		w.keep(rec, err)
+		w.enqueue(rec, err)
 	}
 	return err
 }

@@ -29,7 +29,7 @@ func (f feature) try(ctx context.Context, e *Env, send func(w *Worker) error, ef
 	if err != nil {
 		return f.verdict(err)
 	}
-	err = w.must(ctx, fmt.Sprintf("look at the effect of %s", f), func() error {
+	err = w.must(ctx, fmt.Sprintf("check the effect of %s", f), func() error {
 		return e.Client.Use(effect)
 	})
 	return f.verdict(err)
@@ -63,7 +63,7 @@ func (f feature) verdict(err error) error {
 	case refused.Status < 300:
 		return f.pretended(refused.Message)
 	}
-	// Not wrapped: hints of the command line about codes such as AccessDenied
+	// Not wrapped: the hints of the command line about codes such as AccessDenied
 	// would mislead here.
 	return fmt.Errorf("prepare: this store refuses %s: %v", f, refused)
 }
@@ -72,8 +72,8 @@ func (f feature) pretended(what string) error {
 	return fmt.Errorf("prepare: this store does not support %s: it answered with success, but %s", f, what)
 }
 
-// checkAndRemove checks that each key has an object of the given size, and removes
-// these objects, which were written to try the store.
+// checkAndRemove checks that each key has an object of the given size. It then
+// removes these objects, which were written to try the store.
 func (e *Env) checkAndRemove(ctx context.Context, h *store.Host, keys []string, size int64) error {
 	var refs []store.Ref
 	for _, k := range keys {

@@ -62,7 +62,7 @@ func (e *Env) spread(ctx context.Context, n int, do func(ctx context.Context, w 
 const prepareAttempts = 8
 
 // mustUpload uploads an object for the preparation. Failures are recorded like
-// any other, and the upload is repeated.
+// any others, and the upload is repeated.
 func (w *Worker) mustUpload(ctx context.Context, key string, size int64) (obj store.Object, err error) {
 	err = w.must(ctx, "upload "+key, func() error {
 		obj, err = w.upload(ctx, key, size)
@@ -71,7 +71,7 @@ func (w *Worker) mustUpload(ctx context.Context, key string, size int64) (obj st
 	return obj, err
 }
 
-// must repeats a request that the preparation cannot do without.
+// must repeats a request that the preparation needs.
 func (w *Worker) must(ctx context.Context, what string, do func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := do()
@@ -94,10 +94,10 @@ func (w *Worker) must(ctx context.Context, what string, do func() error) error {
 	}
 }
 
-// placeOf returns the index of each bucket.
-func (e *Env) placeOf() map[string]int {
-	at := make(map[string]int, len(e.places))
-	for i, p := range e.places {
+// bucketIndexes returns the index of each bucket.
+func (e *Env) bucketIndexes() map[string]int {
+	at := make(map[string]int, len(e.buckets))
+	for i, p := range e.buckets {
 		at[p.Bucket] = i
 	}
 	return at

@@ -32,8 +32,8 @@ func (f *FanOut) Do(ctx context.Context, w *Worker) error {
 	return w.spend(f.Copies, size, func(n int) error { return f.send(ctx, w, w.nextCopies(n), size) })
 }
 
-// send measures one fan-out. Its row counts what the store writes rather than what is
-// sent, so that it compares with the same objects uploaded one by one.
+// send measures one fan-out. Its row counts the objects that the store writes, so that
+// it can be compared with single uploads of the same objects.
 func (f *FanOut) send(ctx context.Context, w *Worker, keys []string, size int64) error {
 	return w.Measure(ctx, "POST", keys[0], func(ctx context.Context, r *Request) error {
 		r.Objects, r.Bytes = len(keys), size*int64(len(keys))

@@ -6,8 +6,8 @@ import (
 	"warp/pkg/hostload"
 )
 
-// otherFiles is what a process has open besides the connections of its load:
-// the log, profiles, receivers of figures, and what the runtime needs.
+// otherFiles is the number of files besides the connections of the load: the log,
+// profiles, receivers of figures, and files of the runtime.
 const otherFiles = 32
 
 // checkFileLimit refuses a run that would run out of files for its connections.
@@ -18,7 +18,7 @@ func (r *Runner) checkFileLimit() error {
 		connections *= op.requestsAtOnce()
 	}
 	if hosts > 1 {
-		connections *= 2 // as many again wait at other hosts for their turn
+		connections *= 2 // as many are idle, at other hosts
 	}
 	return FileLimit(connections+hosts, r.Options.Concurrency)
 }

@@ -22,11 +22,11 @@ func (r *Runner) checkLapsed(out *Outcome) {
 	if errors.As(out.Fatal, &known) {
 		return
 	}
-	for _, place := range r.everywhere() {
-		if place.lease == nil {
+	for _, one := range r.perBucket() {
+		if one.lease == nil {
 			continue
 		}
-		if err := place.lease.Lapsed(time.Now()); err != nil {
+		if err := one.lease.Lapsed(time.Now()); err != nil {
 			out.Fatal = err
 			out.Trailer.End, out.Trailer.Reason = "aborted", err.Error()
 			return

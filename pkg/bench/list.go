@@ -13,7 +13,7 @@ type List struct {
 	Metadata bool
 	MaxKeys  int
 
-	entries map[store.Ref]int // what a listing of each prefix in each bucket must have
+	entries map[store.Ref]int // number of entries by bucket and prefix
 }
 
 // Prepare uploads the objects to be listed.
@@ -25,7 +25,7 @@ func (l *List) Prepare(ctx context.Context, e *Env) error {
 	l.entries = make(map[store.Ref]int)
 	for i := range l.Objects {
 		thread := i % e.Concurrency
-		l.entries[listed(l.request(e.workers[thread].Env, thread))] += max(l.Versions, 1)
+		l.entries[listKey(l.request(e.workers[thread].Env, thread))] += max(l.Versions, 1)
 	}
 	if l.Metadata {
 		return l.checkMetadata(ctx, e)
@@ -33,8 +33,8 @@ func (l *List) Prepare(ctx context.Context, e *Env) error {
 	return nil
 }
 
-// checkMetadata looks once whether the store really lists metadata: those that
-// do not know the option answer without it and say nothing.
+// checkMetadata checks that the store lists metadata. Stores that do not know the
+// option ignore it.
 func (l *List) checkMetadata(ctx context.Context, e *Env) error {
 	var listed, with int
 	begin := func() { listed, with = 0, 0 }
@@ -64,7 +64,7 @@ func (l *List) request(e *Env, thread int) store.List {
 // Do lists once.
 func (l *List) Do(ctx context.Context, w *Worker) error {
 	req := l.request(w.Env, w.ID)
-	want := l.entries[listed(req)]
+	want := l.entries[listKey(req)]
 	return w.Measure(ctx, "LIST", req.Prefix, func(ctx context.Context, r *Request) error {
 		r.Receives = true
 		n := 0
@@ -78,8 +78,8 @@ func (l *List) Do(ctx context.Context, w *Worker) error {
 	})
 }
 
-// listed is what a request lists.
-func listed(l store.List) store.Ref { return store.Ref{Bucket: l.Bucket, Key: l.Prefix} }
+// listKey identifies a listing by its bucket and prefix.
+func listKey(l store.List) store.Ref { return store.Ref{Bucket: l.Bucket, Key: l.Prefix} }
 
 func threadPrefix(e *Env, thread int) string {
 	return string(e.Names.AppendThreadPrefix(nil, uint32(thread)))

@@ -21,13 +21,13 @@ type Loader struct {
 	PutPercent int      // of the requests; the others download
 	Prefix     string   // of the objects in the bucket to read
 	Keys       []string // of the objects to read, instead of a listing
-	Cached     bool     // list as the requests of the load do, and not as bookkeeping does: only what AIStore has cached
+	Cached     bool     // list only the objects that AIStore has cached
 	Batch      int      // objects in a page of the listing; 0 leaves it to the store
 	Unique     bool     // read all objects equally often, in random order
 	Epochs     int      // ends the run after reading each object that often on average; 0 = does not
 	// The part of each object to read: from ReadOffset on, up to ReadLength bytes (0 = to the end).
 	ReadOffset, ReadLength int64
-	Found                  func(objects int) // is called once the objects to read are known; nil = nobody asks
+	Found                  func(objects int) // called once the objects to read are known; nil = not called
 
 	objects loaderObjects
 	counted atomic.Uint64 // names
@@ -88,7 +88,7 @@ func (l *Loader) find(ctx context.Context, e *Env) (found []store.Object, err er
 	return found, nil
 }
 
-// Do uploads or downloads one object. Where there is nothing to read yet it uploads.
+// Do uploads or downloads one object. As long as there is nothing to read, it uploads.
 func (l *Loader) Do(ctx context.Context, w *Worker) error {
 	if l.PutPercent == 100 || w.Rand.IntN(100) < l.PutPercent {
 		return l.put(ctx, w)
@@ -139,7 +139,7 @@ type loaderObjects struct {
 	mu    sync.Mutex
 	found []store.Object
 	made  []entry
-	left  []uint32 // with unique: which are not read yet in this pass
+	left  []uint32 // with unique: objects that are not yet read in this pass
 	reads int64
 }
 
@@ -169,7 +169,7 @@ func (p *loaderObjects) add(o *store.Object) {
 	}
 }
 
-// pick chooses the object of the worker's next request.
+// pick selects the object of the worker's next request.
 func (p *loaderObjects) pick(w *Worker) (*store.Object, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// openLock makes sure that the run's bucket has object lock. A bucket gets that
-// when it is created; openLock never changes an existing bucket.
+// openLock makes sure that the bucket of the run has object lock, which it can get
+// only when it is created. openLock never changes an existing bucket.
 func (r *Runner) openLock(ctx context.Context, made bool) error {
 	o := &r.Options
 	lock, err := r.Client.ObjectLock(ctx, o.Bucket)

@@ -15,7 +15,7 @@ type Mixed struct {
 	shared   []sharedPool // by bucket
 	versions bool         // entries are versions of objects
 	total    float64
-	name     func(*Worker) string // of what is uploaded
+	name     func(*Worker) string // of the next upload
 }
 
 // Check checks the distribution.
@@ -39,16 +39,16 @@ func (m *Mixed) Prepare(ctx context.Context, e *Env) error {
 	if err := m.Pool.Prepare(ctx, e); err != nil {
 		return err
 	}
-	m.shared = make([]sharedPool, len(e.places))
-	for i, place := range e.places {
+	m.shared = make([]sharedPool, len(e.buckets))
+	for i, env := range e.buckets {
 		p := &m.shared[i]
-		p.names, p.bucket, p.versions = place.Names, place.Bucket, m.versions
+		p.names, p.bucket, p.versions = env.Names, env.Bucket, m.versions
 	}
-	at := e.placeOf()
+	at := e.bucketIndexes()
 	for i := range m.made {
 		one := &m.made[i]
-		if one.odd != nil && !m.versions {
-			one.odd.version = ""
+		if one.extra != nil && !m.versions {
+			one.extra.version = ""
 		}
 		shared := &m.shared[at[m.bucket(i)]]
 		shared.entries = append(shared.entries, one)
@@ -75,7 +75,7 @@ func (m *Mixed) Do(ctx context.Context, w *Worker) error {
 }
 
 func (m *Mixed) read(ctx context.Context, w *Worker, do func(*store.Object) error) error {
-	shared := &m.shared[w.place]
+	shared := &m.shared[w.bucket]
 	e := shared.acquire(w)
 	if e == nil {
 		return m.upload(ctx, w)
@@ -88,13 +88,13 @@ func (m *Mixed) read(ctx context.Context, w *Worker, do func(*store.Object) erro
 func (m *Mixed) upload(ctx context.Context, w *Worker) error {
 	obj, err := w.upload(ctx, m.name(w), m.Sizes.Next(w.Rand))
 	if err == nil {
-		m.shared[w.place].add(obj)
+		m.shared[w.bucket].add(obj)
 	}
 	return err
 }
 
 func (m *Mixed) remove(ctx context.Context, w *Worker) error {
-	shared := &m.shared[w.place]
+	shared := &m.shared[w.bucket]
 	e := shared.remove(w)
 	if e == nil {
 		return m.upload(ctx, w)

@@ -88,7 +88,7 @@ func (m *Multipart) upload(ctx context.Context, e *Env) error {
 	}
 	m.object, err = u.Complete(ctx, parts)
 	m.object.Size = m.PartSize * int64(m.Parts)
-	m.object.VersionID = "" // some stores that return one refuse it
+	m.object.VersionID = "" // some stores return one, but do not accept it
 	return err
 }
 

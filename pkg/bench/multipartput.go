@@ -12,7 +12,7 @@ import (
 type MultipartPut struct {
 	Parts    int // of each object
 	PartSize int64
-	AtOnce   int // parts of one upload that are on their way at a time
+	AtOnce   int // max parts of one upload in flight
 }
 
 var (
@@ -33,7 +33,7 @@ func (m *MultipartPut) Do(ctx context.Context, w *Worker) error {
 }
 
 func (m *MultipartPut) upload(ctx context.Context, w *Worker, key string) error {
-	return w.inParts(ctx, &parted{
+	return w.inParts(ctx, &partedObject{
 		whole: "UPLOAD", part: "PUTPART", key: key,
 		parts: m.Parts, atOnce: m.AtOnce,
 		send: func(ctx context.Context, lane *Worker, r *Request, u store.Upload, n int) (store.Part, error) {
@@ -42,7 +42,7 @@ func (m *MultipartPut) upload(ctx context.Context, w *Worker, key string) error 
 	})
 }
 
-// putPart sends part n of an object of parts of one size.
+// putPart sends part n of an object whose parts have the same size.
 func (w *Worker) putPart(ctx context.Context, r *Request, u store.Upload, n int, size int64) (store.Part, error) {
 	from := size * int64(n-1)
 	w.body.Reset(generator.PayloadID(u.Key), from+size)

@@ -10,18 +10,18 @@ import (
 )
 
 // An entry is an object that the run has uploaded, in 48 bytes. There may be many
-// millions, so what follows from the seed is computed again rather than kept.
+// millions, so the fields that follow from the seed are computed when needed.
 type entry struct {
 	n       uint64
 	size    int64
 	thread  uint32
 	readers int32 // requests that are reading it; it must not be deleted under them
 	md5     [16]byte
-	odd     *oddity // nil for most objects
+	extra   *extraFields // nil for most objects
 }
 
-// An oddity holds what only few stores or operations need.
-type oddity struct {
+// extraFields are needed by few stores and operations.
+type extraFields struct {
 	etag    string // if it is no MD5
 	version string // if one version is meant
 }
@@ -29,27 +29,27 @@ type oddity struct {
 func newEntry(names *generator.Names, o *store.Object, version string) entry {
 	thread, n, ok := names.Parse(o.Key)
 	if !ok {
-		panic(fmt.Sprintf("%s is no name of this run", o.Key)) // only own uploads come here
+		panic(fmt.Sprintf("%s is no name of this run", o.Key)) // callers pass only own uploads
 	}
 	e := entry{n: n, size: o.Size, thread: thread}
-	odd := oddity{version: version}
+	extra := extraFields{version: version}
 	if len(o.ETag) != 2*len(e.md5) {
-		odd.etag = o.ETag
+		extra.etag = o.ETag
 	} else if _, err := hex.Decode(e.md5[:], []byte(o.ETag)); err != nil || hex.EncodeToString(e.md5[:]) != o.ETag {
-		odd.etag = o.ETag
+		extra.etag = o.ETag
 	}
-	if odd != (oddity{}) {
-		odd.etag, odd.version = strings.Clone(odd.etag), strings.Clone(odd.version)
-		e.odd = &odd
+	if extra != (extraFields{}) {
+		extra.etag, extra.version = strings.Clone(extra.etag), strings.Clone(extra.version)
+		e.extra = &extra
 	}
 	return e
 }
 
-// object returns what is known of an entry's object.
+// object returns the object of an entry.
 func (e *entry) object(names *generator.Names, bucket string, text *textArena) store.Object {
 	o := store.Object{Ref: store.Ref{Bucket: bucket, Key: text.key(names, e.thread, e.n)}, Size: e.size}
-	if e.odd != nil {
-		o.ETag, o.VersionID = e.odd.etag, e.odd.version
+	if e.extra != nil {
+		o.ETag, o.VersionID = e.extra.etag, e.extra.version
 	}
 	if e.md5 != [16]byte{} && o.ETag == "" {
 		var digits [2 * len(e.md5)]byte
@@ -85,8 +85,8 @@ func (o *objects) get(i int, text *textArena) store.Object {
 	return o.made[i].object(o.names, o.bucket(i), text)
 }
 
-// A textArena cuts small strings from large ones. A builder only appends, so a
-// string that was cut off never changes.
+// A textArena cuts small strings from large ones. A builder only appends, so these
+// strings never change.
 type textArena struct {
 	all strings.Builder
 	buf []byte

@@ -13,18 +13,18 @@ import (
 
 // An Op is one kind of benchmark.
 type Op interface {
-	// Prepare makes what the measured run needs, such as objects.
+	// Prepare prepares the measured run: it uploads objects, for example.
 	Prepare(ctx context.Context, e *Env) error
 	// Do performs one step on one worker; it may Measure any number of requests.
 	Do(ctx context.Context, w *Worker) error
 }
 
-// A partUploader is an Op that uploads in parts whatever the size.
+// A partUploader is an Op that uploads in parts, whatever the size.
 type partUploader interface{ uploadsInParts() }
 
-// A multiplexer is an Op of which one worker sends several requests at a time.
+// A multiplexer is an Op with several requests of one worker at a time.
 type multiplexer interface {
-	// requestsAtOnce is how many at most.
+	// requestsAtOnce returns the maximum number of these.
 	requestsAtOnce() int
 }
 
@@ -43,7 +43,7 @@ func (d done) Is(target error) bool { return target == errDone }
 type Progress interface {
 	Begin(title string, total int64) // total 0 = not known
 	Add(n int64)
-	Moved(bytes int64) // payload of what is prepared
+	Moved(bytes int64) // payload that was uploaded
 	End()
 	Warn(text string)
 	// Measuring is called when the measured run starts. The runner calls stop

@@ -17,12 +17,12 @@ type Pool struct {
 	Objects      int // how many; with ListExisting at most, 0 = all
 	Sizes        generator.Sizes
 	Versions     int  // versions of each object
-	ListExisting bool // use objects that are in the bucket
+	ListExisting bool // use the objects in the bucket
 	ListFlat     bool // without descending into prefixes
 	Prefix       string
 	Keys         []string // of objects in the bucket, instead of a listing
-	// Clients is how many clients divide the objects in the bucket among them, and
-	// Client which of them this is.
+	// Clients is the number of clients that share the objects in the bucket, and
+	// Client the number of this one.
 	Client, Clients int
 	Unique          bool // all objects equally often, in passes of random order
 	Epochs          int  // ends the run after that many passes; 0 = does not
@@ -31,10 +31,9 @@ type Pool struct {
 	shares []share // by bucket
 }
 
-// A share is the part of the pool in one bucket. The workers of that bucket work
-// on it.
+// A share is the part of the pool in one bucket, for the workers of that bucket.
 type share struct {
-	of    []int // which objects; nil = all, as of a single bucket
+	of    []int // numbers of the objects; nil = all
 	count int
 	order *order
 }
@@ -50,10 +49,10 @@ func (s *share) index(i int) int {
 func (p *Pool) Prepare(ctx context.Context, e *Env) error {
 	var err error
 	switch {
-	case p.Keys != nil && len(e.places) > 1:
+	case p.Keys != nil && len(e.buckets) > 1:
 		err = errors.New("prepare: names from a file are of one bucket")
-	case p.Objects > 0 && p.Objects < len(e.places):
-		err = fmt.Errorf("prepare: %d objects are too few for %d buckets", p.Objects, len(e.places))
+	case p.Objects > 0 && p.Objects < len(e.buckets):
+		err = fmt.Errorf("prepare: %d objects are too few for %d buckets", p.Objects, len(e.buckets))
 	case p.Keys != nil:
 		err = p.statKeys(ctx, e)
 	case p.ListExisting:
@@ -72,11 +71,11 @@ func (p *Pool) Prepare(ctx context.Context, e *Env) error {
 
 // divide sorts the objects by bucket.
 func (p *Pool) divide(e *Env) {
-	p.shares = make([]share, max(len(e.places), 1))
+	p.shares = make([]share, max(len(e.buckets), 1))
 	if len(p.shares) == 1 {
 		p.shares[0].count = p.count()
 	} else {
-		at := e.placeOf()
+		at := e.bucketIndexes()
 		for i := range p.count() {
 			s := &p.shares[at[p.bucket(i)]]
 			s.of = append(s.of, i)
@@ -94,8 +93,8 @@ func (p *Pool) upload(ctx context.Context, e *Env) error {
 	e.Progress.Begin("Preparing: uploading", int64(p.Objects*versions))
 	defer e.Progress.End()
 	p.names, p.made = e.Names, make([]entry, p.Objects*versions)
-	for _, place := range e.places {
-		p.buckets = append(p.buckets, place.Bucket)
+	for _, env := range e.buckets {
+		p.buckets = append(p.buckets, env.Bucket)
 	}
 	p.planSizes(e, versions)
 	return e.spread(ctx, p.Objects, func(ctx context.Context, w *Worker, i int) error {
@@ -129,13 +128,13 @@ func (p *Pool) planSizes(e *Env, versions int) {
 	}
 }
 
-// list finds objects, as equally many in each bucket as possible.
+// list finds objects, about equally many in each bucket.
 func (p *Pool) list(ctx context.Context, e *Env) error {
 	e.Progress.Begin("Preparing: listing", int64(p.Objects))
 	defer e.Progress.End()
-	for i, place := range e.places {
-		n := len(e.places)
-		if err := p.listOne(ctx, place, (p.Objects+n-1-i)/n); err != nil {
+	for i, env := range e.buckets {
+		n := len(e.buckets)
+		if err := p.listOne(ctx, env, (p.Objects+n-1-i)/n); err != nil {
 			return err
 		}
 	}
@@ -173,16 +172,16 @@ func (p *Pool) listOne(ctx context.Context, e *Env, limit int) error {
 	return nil
 }
 
-// pick chooses the object of the next request, in the worker's bucket. After the
-// last pass there it goes on with another bucket, so that all workers end at the
-// same time. It returns errDone when all buckets are done.
+// pick selects the object of the next request, in the worker's bucket. After the last
+// pass it continues with another bucket, so that all workers end at the same time. It
+// returns errDone when all buckets are done.
 func (p *Pool) pick(w *Worker) (*store.Object, error) {
 	if !p.Unique {
-		s := &p.shares[w.place]
+		s := &p.shares[w.bucket]
 		return p.at(s.index(w.Rand.IntN(s.count)), w), nil
 	}
 	for k := range p.shares {
-		s := &p.shares[(w.place+k)%len(p.shares)]
+		s := &p.shares[(w.bucket+k)%len(p.shares)]
 		if i, ok := s.order.next(); ok {
 			return p.at(s.index(i), w), nil
 		}
@@ -199,8 +198,8 @@ func (p *Pool) at(i int, w *Worker) *store.Object {
 	return &w.picked
 }
 
-// mine reports whether an object in the bucket is this client's. That depends only
-// on its name, so the clients agree even while some of them already delete.
+// mine reports whether an object in the bucket belongs to this client. This depends
+// only on its name, so clients agree even while some of them already delete.
 func (p *Pool) mine(key string) bool {
 	return p.Clients == 0 || generator.PayloadID(key)%uint64(p.Clients) == uint64(p.Client)
 }
@@ -234,8 +233,8 @@ func (p *Pool) statKeys(ctx context.Context, e *Env) error {
 	})
 }
 
-// ShareAmong divides the objects in the bucket among several clients. Objects that
-// the preparation uploads belong to one client anyway.
+// ShareAmong divides the objects in the bucket among several clients. It changes
+// nothing for uploaded objects, which belong to one client.
 func (p *Pool) ShareAmong(client, clients int) {
 	if p.ListExisting || p.Keys != nil {
 		p.Client, p.Clients = client, clients

@@ -13,8 +13,8 @@ import (
 // bypass.
 type Retention struct{ Pool }
 
-// retainFor is longer than clocks may differ for signatures to be valid, and short
-// enough that what a killed run leaves is soon unlocked.
+// retainFor is longer than the difference of clocks that signatures allow, and short
+// enough that the leftovers of a killed run are soon unlocked.
 const retainFor = time.Hour
 
 // Prepare makes sure that the store locks, and uploads the versions.
@@ -63,9 +63,8 @@ func (r *Retention) Do(ctx context.Context, w *Worker) error {
 	return w.retain(ctx, obj)
 }
 
-// retain measures one PutObjectRetention. It may shorten an earlier retention
-// of the same version by as much as two requests can overtake each other, and
-// only a bypass allows that.
+// retain measures one PutObjectRetention. If two requests overtake each other, the
+// later one shortens the retention, which only a bypass allows.
 func (w *Worker) retain(ctx context.Context, obj *store.Object) error {
 	return w.Measure(ctx, "RETENTION", obj.Key, func(ctx context.Context, r *Request) error {
 		until := time.Now().Add(retainFor).UTC().Truncate(time.Second)

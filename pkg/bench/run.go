@@ -16,7 +16,7 @@ import (
 	"warp/pkg/store"
 )
 
-// A run is the state of one [Runner.Run] that its workers share.
+// A run is the state of one call of [Runner.Run], shared by its workers.
 type run struct {
 	id, client string
 	opts       *Options
@@ -28,7 +28,7 @@ type run struct {
 	stop     context.CancelCauseFunc
 	requests context.Context // ends when requests on the wire are cut off
 	cutCause context.CancelCauseFunc
-	pacing   context.Context // ends when no further arrival is of use
+	pacing   context.Context // ends when no further arrival is needed
 
 	stopPacing context.CancelFunc
 
@@ -37,7 +37,7 @@ type run struct {
 	unbounded   bool    // the number of requests at a time has no limit
 	budget      *budget // nil without a limit and during the preparation
 	meter       *hostload.Meter
-	hashed      int64 // bytes of payload, for signatures
+	hashed      int64 // bytes of payload that signatures hashed
 	load        *hostload.Load
 	unsent      *oplog.Unsent
 	window      *recording.Window
@@ -50,20 +50,20 @@ type run struct {
 
 	tracing *tracing
 
-	unfinished  atomic.Int64 // uploads in parts that were given up at the end
-	finished    atomic.Bool  // no worker is to start another request
+	unfinished  atomic.Int64 // uploads in parts that were abandoned at the end
+	finished    atomic.Bool  // no worker may start another request
 	endReported atomic.Bool  // to the coordinator
 
 	mu    sync.Mutex
 	fatal error
-	why   done // why nothing was left to do; "" = unknown
+	why   done // reason why nothing was left to do; "" = unknown
 }
 
 func newRun(ctx context.Context, o *Options, target *store.Client, t *tracing, c recording.Coordinator) *run {
 	u := &run{id: o.RunID, client: o.ClientID, opts: o, store: target, started: time.Now(), tracing: t, coordinator: c}
 	u.base = u.started.UnixNano()
 	u.window = recording.NewWindow(func() int64 { return u.unixNano(time.Now()) }, c)
-	u.live(ctx)
+	u.makeContexts(ctx)
 	u.meter = hostload.NewMeter(u.steering, target.Endpoints(), target.Connections)
 	return u
 }
@@ -78,7 +78,7 @@ func (u *run) part() *run {
 		window: u.window, records: u.records}
 	p.sent.Store(u.sent.Load())
 	p.failed.Store(u.failed.Load())
-	p.live(u.steering)
+	p.makeContexts(u.steering)
 	return p
 }
 
@@ -91,7 +91,7 @@ func (u *run) join(p *run) {
 	u.unfinished.Add(p.unfinished.Load())
 }
 
-func (u *run) live(ctx context.Context) {
+func (u *run) makeContexts(ctx context.Context) {
 	u.steering, u.stop = context.WithCancelCause(ctx)
 	// Not a child of ctx, since an interrupt must stop new requests first.
 	u.requests, u.cutCause = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -189,8 +189,8 @@ func (u *run) awaitEnd() error {
 // set the end of its window.
 const coordinatorTimeout = 15 * time.Second
 
-// countUnsent counts the arrivals that were due in the window and that no worker
-// has taken. A window without begin is the whole run.
+// countUnsent counts the arrivals that were due in the window and were not sent. A
+// window without a begin is the whole run.
 func (u *run) countUnsent(drained time.Time) {
 	from, to := u.window.Span()
 	first, n := u.pacer.Unsent(u.timeOf(from), u.timeOf(to))
@@ -207,8 +207,9 @@ func (u *run) countUnsent(drained time.Time) {
 // timeOf is the inverse of unixNano.
 func (u *run) timeOf(ns int64) time.Time { return u.started.Add(time.Duration(ns - u.base)) }
 
-// steps performs one step after the other on w until nothing is left to do. Then
-// outstanding requests may finish during the drain.
+// steps is the loop of a worker. It performs one step after the other until the time
+// is over or nothing is left to do. Then outstanding requests may finish during the
+// drain.
 func (u *run) steps(w *Worker, op Op) error {
 	for !u.stopped() && !u.finished.Load() {
 		if u.budget.spent() {
@@ -226,12 +227,12 @@ func (u *run) steps(w *Worker, op Op) error {
 			u.nothingLeft()
 			return err
 		}
-		u.rest(w)
+		u.backOff(w)
 	}
 	return nil
 }
 
-// mayStart waits until w may begin a step, and reports whether one is left.
+// mayStart waits until w may begin the next step. It returns false if there is none.
 func (u *run) mayStart(w *Worker) (ok bool) {
 	if u.pacer == nil {
 		return u.deadline.IsZero() || time.Now().Before(u.deadline)
@@ -243,17 +244,17 @@ func (u *run) mayStart(w *Worker) (ok bool) {
 	return ok
 }
 
-// rest pauses a worker whose host refused the connection. Otherwise the log would
+// backOff pauses a worker whose host refused the connection. Otherwise the log would
 // fill with errors as fast as the machine can make them.
-func (u *run) rest(w *Worker) {
+func (u *run) backOff(w *Worker) {
 	if w.refused {
 		w.refused = false
 		pause.For(u.steering, refusedPause)
 	}
 }
 
-// nothingLeft is called when a worker has nothing left to do. Others may still get
-// claims that are returned.
+// nothingLeft is called when a worker has nothing left to do. Other workers may still
+// use claims that are returned.
 func (u *run) nothingLeft() {
 	if c := u.coordinator; c == nil {
 		u.window.End(u.unixNano(time.Now()))
@@ -275,7 +276,7 @@ func (u *run) finish(why string) {
 	u.startDrain()
 }
 
-// setReason keeps why nothing is left to do.
+// setReason keeps the reason why nothing is left to do.
 func (u *run) setReason(err error) {
 	var why done
 	if errors.As(err, &why) {
@@ -285,7 +286,7 @@ func (u *run) setReason(err error) {
 	}
 }
 
-// reason says why a run ended that could end for several reasons.
+// reason returns why the run ended, or "" if it could end for only one reason.
 func (u *run) reason() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -321,7 +322,7 @@ func (u *run) outcome(err error) *Outcome {
 		t.Offered = u.opts.Rate
 	}
 	u.describeWindow(t)
-	o.Fatal = u.whatEnded(sinkErr, err)
+	o.Fatal = u.cause(sinkErr, err)
 	switch {
 	case errors.Is(o.Fatal, ErrInterrupted):
 		t.End = "interrupted"
@@ -338,7 +339,7 @@ func (u *run) outcome(err error) *Outcome {
 	return o
 }
 
-// describeWindow adds what is known of the window to the trailer.
+// describeWindow adds the window to the trailer.
 func (u *run) describeWindow(t *oplog.Trailer) {
 	w := u.window.Announced()
 	if w.Start == 0 {
@@ -352,9 +353,9 @@ func (u *run) describeWindow(t *oplog.Trailer) {
 	t.Pauses = u.records.Pauses(u.timeOf(from), u.timeOf(to))
 }
 
-// whatEnded returns the most telling cause of an early end: first what made the run
-// abort, then a sink that failed or an interrupt, then what failed in it.
-func (u *run) whatEnded(sinkErr, err error) error {
+// cause returns the cause of an early end: the error that aborted the run, or else
+// the error of a sink, an interrupt, or the given error.
+func (u *run) cause(sinkErr, err error) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch {
@@ -368,7 +369,7 @@ func (u *run) whatEnded(sinkErr, err error) error {
 	return err
 }
 
-// An ErrorLimit says how many requests may fail before a run is ended.
+// An ErrorLimit is the number or share of requests that may fail before a run ends.
 type ErrorLimit struct {
 	Set     bool
 	Count   int64
@@ -376,11 +377,11 @@ type ErrorLimit struct {
 	IsPct   bool
 }
 
-// minForPercent is how many requests a percentage needs at least, since a share of
+// minForPercent is the minimum number of requests for a percentage, since a share of
 // few means little.
 const minForPercent = 100
 
-// Exceeded reports whether that many failures end a run.
+// Exceeded reports whether the given number of failures ends a run.
 func (l ErrorLimit) Exceeded(failed, sent int64) bool {
 	switch {
 	case !l.Set:
@@ -391,8 +392,8 @@ func (l ErrorLimit) Exceeded(failed, sent int64) bool {
 	return failed > l.Count
 }
 
-// Allows reports whether that many failures are within the limit. Without a limit
-// no failure is.
+// Allows reports whether the given number of failures is within the limit. Without a
+// limit it must be 0.
 func (l ErrorLimit) Allows(failed, sent int64) bool {
 	if !l.Set {
 		return failed == 0

@@ -18,7 +18,7 @@ import (
 	"warp/pkg/store"
 )
 
-// Options are what all benchmarks have in common.
+// Options are the options that all benchmarks have in common.
 type Options struct {
 	Benchmark string // command name
 	Warp      string // version
@@ -32,28 +32,28 @@ type Options struct {
 	Prefix      string // in front of the run's own prefix
 	Layout      generator.Layout
 	Seed        uint64
-	// Clients is how many clients were started by hand with this seed, and Client
-	// which of them this is, from 0. Their names and random choices differ. 0 = this
-	// run is the only one.
+	// Clients is the number of clients that were started by hand with this seed, and
+	// Client the number of this one, from 0. Their names and random choices differ.
+	// 0 clients = this run is the only one.
 	Client, Clients int
 	Concurrency     int
 	Duration        time.Duration
-	MaxObjects      int64   // ends the run once so many objects are written; 0 = does not
+	MaxObjects      int64   // ends the run once that many objects are written; 0 = no limit
 	TotalSize       int64   // the same in bytes
 	Rate            float64 // requests/s of an open loop; 0 = closed loop
 	Retries         int
 	RequestTimeout  time.Duration // of a whole request, however steadily it moves; 0 = none
-	Batch           int           // objects that a request of clean-up lists or deletes; 0 = as many as there may be
+	Batch           int           // max objects that a request of clean-up lists or deletes; 0 = as many as the store allows
 	MaxErrors       ErrorLimit
 	Payload         generator.PayloadOptions
 	Verify          verify.Mode
-	// ObjectName is the name after Prefix of the only object of the operation; "" =
-	// names are generated. Unless a person has given the name, another is used if a
-	// run already has it.
+	// ObjectName is the name, after Prefix, of the only object of the operation; "" =
+	// names are generated. If another run already uses the name, this run uses a
+	// different one, unless a person has given it.
 	ObjectName      string
 	ObjectNameGiven bool
-	ReadOnly        bool   // objects are the bucket's own: write nothing, not even a marker
-	NoBucket        bool   // with ReadOnly: the operation is about no bucket
+	ReadOnly        bool   // use the objects in the bucket: write nothing, not even a marker
+	NoBucket        bool   // with ReadOnly: the operation needs no bucket
 	Versions        bool   // the operation needs a versioned bucket
 	Lock            bool   // the operation needs a bucket with object lock, and locks what it uploads
 	LockBucket      string // with Lock: used if Bucket exists without object lock; "" = refuse
@@ -63,23 +63,22 @@ type Options struct {
 	AllowDeadHosts  bool   // go on if some of several hosts do not answer
 	Lease           time.Duration
 	Warmup          time.Duration // the window begins no earlier than this after the start
-	Drain           time.Duration // how long requests may take to finish after the end; 0 = as minDrain says
+	Drain           time.Duration // how long requests may take to finish after the end; 0 = see minDrain
 	TraceHTTP       bool          // record the phases of requests from the start on, see [Runner.SetTrace]
-	TraceSample     int           // one request in so many, chosen at random; at least 1
+	TraceSample     int           // traces one request of that many, chosen at random; at least 1
 	// Redact removes secrets from messages of a store; nil = there are none.
 	Redact func(string) string `json:"-"`
 }
 
-// MaxThreads is how many workers a client may have. Readers of the op log cannot
-// distinguish more.
+// MaxThreads is the maximum number of workers of a client. Readers of the op log
+// cannot distinguish more.
 const MaxThreads = 1 << 16
 
 // stream returns the number of a worker's random stream, which is unique among all
 // clients of the seed.
 func (o *Options) stream(worker int) int { return o.Client*MaxThreads + worker }
 
-// Header begins the header of an op log of the run: it says what was run, by which
-// engine, and from when on. The command line is added by whoever has it.
+// Header returns the header of an op log of the run, without the command line.
 func (o *Options) Header(engine string, start time.Time) oplog.Header {
 	return oplog.Header{
 		Warp: o.Warp, Run: o.RunID, Client: o.ClientID, Benchmark: o.Benchmark, Seed: o.Seed,
@@ -100,8 +99,8 @@ func (o *Options) FullPrefix() string {
 	return joinPrefix(o.Prefix, generator.ClientPrefix(o.Seed, o.Client, o.Clients))
 }
 
-// objectKey is the key of the one object that the operation is about, "" if
-// there is none. Clients that share a seed have an object each.
+// objectKey returns the key of the only object of the operation, or "" if there is
+// none. Each client of a shared seed has its own object.
 func (o *Options) objectKey() string {
 	if o.ObjectName == "" {
 		return ""
@@ -124,10 +123,10 @@ type Env struct {
 	Progress    Progress
 	lease       *lease.Lease // nil if nothing is written
 	workers     []*Worker
-	// uploadHeaders say whose an upload is, if its name does not.
+	// uploadHeaders name the run that uploads, if the name of the object does not.
 	uploadHeaders []store.Header
-	places        []*Env // one for each bucket, this one first; only this one has workers
-	panicking     func() // nil = nothing is to be done
+	buckets       []*Env // one for each bucket, this one first; only the first has workers
+	panicking     func() // see Runner.Panicking
 }
 
 // A Runner performs one benchmark. Call [Runner.Open], [Runner.Run] and, whether or
@@ -137,13 +136,13 @@ type Runner struct {
 	Op       Op
 	Options  Options
 	Progress Progress
-	// Gate is called between Prepare and the measured run, and returns when that
-	// begins; nil = at once.
+	// Gate is called between Prepare and the measured run. It returns the start of
+	// the measured run; nil = now.
 	Gate func(ctx context.Context) (time.Time, error)
-	// Window decides on the window of a run with several clients; nil = this
-	// process does. SetBegin and SetEnd say what it has decided.
+	// Window decides on the window of a run with several clients, and calls SetBegin
+	// and SetEnd; nil = this process decides.
 	Window recording.Coordinator
-	// Panicking is called when a worker panics, before that ends the process; nil = nothing is to be done.
+	// Panicking is called when a worker panics, before the process ends; nil = not called.
 	Panicking func()
 	// UnixNano returns the time of day for the log; nil = the system's clock.
 	UnixNano func(time.Time) int64
@@ -153,14 +152,14 @@ type Runner struct {
 	tracer
 	marking
 	lease  *lease.Lease // nil if nothing is written
-	more   []*Runner    // one for each of MoreBuckets, which opens and cleans up that bucket
+	more   []*Runner    // opens and cleans up one of MoreBuckets each
 	cutOff bool         // requests were cut off, and may still arrive at the store
 }
 
-// An Outcome is how a run ended.
+// An Outcome says how a run ended.
 type Outcome struct {
 	Trailer      oplog.Trailer
-	Sent, Failed int64 // requests that were recorded, and how many of them failed
+	Sent, Failed int64 // recorded requests, and failures among them
 	Fatal        error // what ended the run early; nil = nothing
 }
 
@@ -170,8 +169,8 @@ var ErrInterrupted = errors.New("interrupted")
 // ErrTooManyErrors ends a run that passed --max-errors.
 var ErrTooManyErrors = errors.New("more requests failed than --max-errors allows")
 
-// Open gets buckets and leases ready. Cleanup must follow, whether or not it
-// fails.
+// Open prepares buckets and acquires leases. Cleanup must follow, whether or not
+// Open fails.
 func (r *Runner) Open(ctx context.Context) error {
 	if r.Progress == nil {
 		r.Progress = noProgress{}
@@ -185,7 +184,7 @@ func (r *Runner) Open(ctx context.Context) error {
 	if err := r.open(ctx); err != nil {
 		return err
 	}
-	r.env.places = []*Env{r.env}
+	r.env.buckets = []*Env{r.env}
 	for _, bucket := range r.Options.MoreBuckets {
 		other := &Runner{Client: r.Client, Progress: r.Progress, Options: r.Options}
 		other.Options.Bucket, other.Options.MoreBuckets = bucket, nil
@@ -193,15 +192,15 @@ func (r *Runner) Open(ctx context.Context) error {
 		if err := other.open(ctx); err != nil {
 			return err
 		}
-		r.env.places = append(r.env.places, other.env)
+		r.env.buckets = append(r.env.buckets, other.env)
 	}
 	return nil
 }
 
-// everywhere returns the runner of each bucket.
-func (r *Runner) everywhere() []*Runner { return append([]*Runner{r}, r.more...) }
+// perBucket returns the runner of each bucket.
+func (r *Runner) perBucket() []*Runner { return append([]*Runner{r}, r.more...) }
 
-// open gets the runner's own bucket ready.
+// open prepares the runner's own bucket.
 func (r *Runner) open(ctx context.Context) error {
 	o := &r.Options
 	prefix := o.FullPrefix()
@@ -252,38 +251,39 @@ func (r *Runner) newLease() *lease.Lease {
 	})
 }
 
-// Cleanup removes what the run wrote, unless it is to be kept. It may be
-// called whether or not Run came far, and does nothing the second time. After
-// the end of ctx it goes on as long as it makes progress.
+// Cleanup removes the objects of the run, unless the options keep them. It may be
+// called whether or not Run succeeded, and does nothing the second time. After the
+// end of ctx it continues as long as it makes progress.
 func (r *Runner) Cleanup(ctx context.Context) error {
 	var errs []error
-	for _, place := range r.everywhere() {
-		if place.lease != nil {
-			errs = append(errs, place.lease.Release(ctx, r.cutOff))
+	for _, one := range r.perBucket() {
+		if one.lease != nil {
+			errs = append(errs, one.lease.Release(ctx, r.cutOff))
 		}
 	}
 	return JoinErrors(errs)
 }
 
-// Kept reports whether Cleanup has left the run's objects, as the options say.
+// Kept reports whether Cleanup has left the objects of the run because of the
+// options.
 func (r *Runner) Kept() bool { return r.lease != nil && r.lease.Kept() }
 
-// CleanUpOrphans removes what the runs of the given ids left, which are other
-// machines' shares of the same run, as soon as their leases have run out. It
-// comes after Cleanup.
+// CleanUpOrphans removes the leftovers of the runs with the given ids, which other
+// machines started as parts of this run. It waits until their leases have expired.
+// It is called after Cleanup.
 func (r *Runner) CleanUpOrphans(ctx context.Context, runs []string) error {
 	if r.Options.ReadOnly {
 		return nil // nobody wrote anything
 	}
-	for _, place := range r.everywhere() {
-		if err := place.newLease().CleanUpOrphans(ctx, runs); err != nil {
+	for _, one := range r.perBucket() {
+		if err := one.newLease().CleanUpOrphans(ctx, runs); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// JoinErrors is errors.Join for what is shown in one line.
+// JoinErrors is errors.Join for errors that are shown in one line.
 func JoinErrors(errs []error) (all error) {
 	for _, err := range errs {
 		switch {
@@ -304,9 +304,9 @@ func (r *Runner) Run(ctx context.Context, sinks ...recording.Sink) *Outcome {
 	}
 	defer run.cancel()
 	run.record(sinks)
-	for _, place := range r.everywhere() {
-		if place.lease != nil {
-			place.lease.OnLapse(run.abort)
+	for _, one := range r.perBucket() {
+		if one.lease != nil {
+			one.lease.OnLapse(run.abort)
 		}
 	}
 	err := r.makeWorkers(run)
@@ -315,10 +315,10 @@ func (r *Runner) Run(ctx context.Context, sinks ...recording.Sink) *Outcome {
 	}
 	if err == nil {
 		err = r.Op.Prepare(run.requests, r.env)
-		r.cutOff = err != nil // a failed upload cuts off the others, as an interruption does
+		r.cutOff = err != nil // a failed upload cuts off the others, like an interrupt
 	}
 	if err == nil {
-		run.records.Sync() // what follows belongs to the measured part
+		run.records.Sync() // the following rows belong to the measured part
 		err = r.measure(run)
 	}
 	out := run.outcome(err)
@@ -366,11 +366,11 @@ func (r *Runner) makeWorkers(run *run) error {
 		return err
 	}
 	for i := range r.Options.Concurrency {
-		place := i % len(r.env.places)
+		bucket := i % len(r.env.buckets)
 		lanes := 0
 		make := func() *Worker {
-			w := r.Options.newWorker(i, lanes, r.env.places[place], payload, run.records.NewQueue(i))
-			w.place, w.run = place, run
+			w := r.Options.newWorker(i, lanes, r.env.buckets[bucket], payload, run.records.NewQueue(i))
+			w.bucket, w.run = bucket, run
 			lanes++
 			return w
 		}
@@ -381,15 +381,15 @@ func (r *Runner) makeWorkers(run *run) error {
 	return nil
 }
 
-// Finish ends the measured run early but in good order, and records why in the log.
-// Before and after the measured run it does nothing.
+// Finish ends the measured run early but in good order, and records the reason in
+// the log. Before and after the measured run it does nothing.
 func (r *Runner) Finish(why string) {
 	if run := r.running.Load(); run != nil {
 		run.finish(why)
 	}
 }
 
-// measure keeps every worker doing steps until the time is over.
+// measure lets every worker perform steps until the time is over.
 func (r *Runner) measure(run *run) error {
 	if run.stopped() {
 		return nil
@@ -418,20 +418,20 @@ func (r *Runner) measure(run *run) error {
 	return cmp.Or(err, run.end())
 }
 
-// SetBegin sets the begin of the window, which may be a little ahead. Only a
-// [recording.Coordinator] calls it. It fails if requests that ended later are recorded
-// already.
+// SetBegin sets the begin of the window, which may be in the near future. Only a
+// [recording.Coordinator] calls it. It fails if requests that ended later are already
+// recorded.
 func (r *Runner) SetBegin(at time.Time) error {
 	return r.setWindow(at, (*recording.Window).SetBegin)
 }
 
-// SetEnd sets the end of the window as SetBegin sets its begin. An earlier deadline
-// prevails; if the begin would be later the window has none.
+// SetEnd sets the end of the window, like SetBegin. An earlier deadline prevails; if
+// the begin would be later, the window has none.
 func (r *Runner) SetEnd(at time.Time) error {
 	return r.setWindow(at, (*recording.Window).SetEnd)
 }
 
-// ErrNotMeasuring is returned if there is no window to decide on.
+// ErrNotMeasuring is returned before and after the measured run.
 var ErrNotMeasuring = errors.New("no run is being measured")
 
 func (r *Runner) setWindow(at time.Time, set func(*recording.Window, int64) error) error {

@@ -56,7 +56,7 @@ type ScriptWatcher interface {
 // stay in the bucket until a statement deletes them.
 type Script struct {
 	Client  *store.Client
-	Options Options // of which names, lease and clean-up are not used
+	Options Options // names, lease and clean-up are not used
 	Steps   []ScriptStep
 	Watcher ScriptWatcher
 
@@ -75,7 +75,7 @@ type Script struct {
 // maxStatements is how many statements the op log can distinguish.
 const maxStatements = math.MaxUint16
 
-// CheckScript checks statements before anything is sent.
+// CheckScript checks the statements of a script.
 func CheckScript(steps []ScriptStep) error {
 	ever, filled := make(map[string]bool), make(map[string]bool)
 	for i := range steps {
@@ -128,7 +128,7 @@ func scriptNames(seed string, random bool) *generator.Names {
 	return generator.NewNames(prefix, number, generator.Layout{NoPrefix: true, Random: random})
 }
 
-// Open gets the bucket ready.
+// Open creates the bucket if it does not exist.
 func (s *Script) Open(ctx context.Context) error {
 	r := Runner{Client: s.Client, Options: s.Options, Progress: noProgress{}}
 	if err := r.tryHosts(ctx); err != nil {
@@ -180,7 +180,7 @@ func (s *Script) step(whole *run, i int) error {
 		return nil
 	}
 	part := whole.part()
-	err = part.whatEnded(nil, t.execute(part))
+	err = part.cause(nil, t.execute(part))
 	whole.join(part)
 	s.records.Sync() // End comes after every record
 	if t.unclear.Load() {
@@ -201,19 +201,19 @@ func (s *Script) note(t *scriptRun) {
 		s.notes = append(s.notes, fmt.Sprintf("statement %d: %s of its rate %s due and not sent when it ended", t.number, human.Plural(t.missed, "request"), human.Choose(t.missed, "was", "were")))
 	}
 	if t.step.Rate > 0 && t.step.Max == 0 && t.started >= s.maxPaced() {
-		s.notes = append(s.notes, fmt.Sprintf("statement %d: its rate needs more than %d requests at a time, which is the most warp sends", t.number, s.maxPaced()))
+		s.notes = append(s.notes, fmt.Sprintf("statement %d: its rate needs more than %d requests at a time, which is the maximum", t.number, s.maxPaced()))
 	}
 }
 
-// abortUploads aborts uploads in parts that were cut off, which no statement could
-// delete.
+// abortUploads aborts uploads in parts that were cut off. No statement could delete
+// them.
 func (s *Script) abortUploads(whole *run) {
 	if len(s.unclear) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(whole.requests), abortTimeout)
 	defer cancel()
-	// The whole bucket is looked at, since MinIO takes a prefix for one whole name.
+	// The whole bucket is listed, since MinIO takes a prefix for a complete name.
 	err := s.Client.AbortUploads(ctx, s.Options.Bucket, "", func(key string) bool {
 		for _, names := range s.unclear {
 			if names.Owns(key) {
@@ -241,7 +241,7 @@ func (s *Script) worker(i int) *Worker {
 	return s.workers[i]
 }
 
-// A Peak is the most requests at a time.
+// A Peak is the maximum number of requests at a time.
 type Peak struct {
 	now    atomic.Int64
 	warmup atomic.Int64
@@ -254,19 +254,19 @@ func (p *Peak) begin(warmup bool) {
 }
 
 func (p *Peak) raise(warmup bool, n int64) {
-	most := &p.rest
+	peak := &p.rest
 	if warmup {
-		most = &p.warmup
+		peak = &p.warmup
 	}
-	for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+	for old := peak.Load(); n > old && !peak.CompareAndSwap(old, n); old = peak.Load() {
 	}
 }
 
 func (p *Peak) end() { p.now.Add(-1) }
 
-// Take returns the most since the last call, in the warm-up and after it. Requests
-// in flight now count in the next call too.
-func (p *Peak) Take(warming bool) (warmup, rest int) {
+// Reset returns the maximum since the previous call, in the warm-up and after it.
+// Requests in flight now count for the next call as well.
+func (p *Peak) Reset(warming bool) (warmup, rest int) {
 	warmup, rest = int(p.warmup.Swap(0)), int(p.rest.Swap(0))
 	p.raise(warming, p.now.Load())
 	return warmup, rest

@@ -345,7 +345,7 @@ func TestPeak(t *testing.T) {
 	var p Peak
 	takes := func(warming bool, warmup, rest int) {
 		t.Helper()
-		if w, r := p.Take(warming); w != warmup || r != rest {
+		if w, r := p.Reset(warming); w != warmup || r != rest {
 			t.Errorf("%d and %d, want %d and %d", w, r, warmup, rest)
 		}
 	}

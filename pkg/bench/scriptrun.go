@@ -28,10 +28,10 @@ type scriptRun struct {
 
 	part    *run
 	began   time.Time
-	places  atomic.Int64 // requests that were begun
+	begun   atomic.Int64 // requests that have begun
 	peak    Peak
 	waiting atomic.Int64 // workers that wait for an arrival
-	unclear atomic.Bool  // an upload had no answer that reports whether it is there
+	unclear atomic.Bool  // an upload failed, but may have been stored
 	missed  int64
 
 	mu      sync.Mutex
@@ -39,7 +39,7 @@ type scriptRun struct {
 	wg      sync.WaitGroup
 }
 
-// statement prepares a statement. A REUSE is done by then.
+// statement prepares a statement. It completes a REUSE.
 func (s *Script) statement(step *ScriptStep, number int) (*scriptRun, error) {
 	t := &scriptRun{script: s, step: step, number: number, total: int64(step.Objects), objects: s.contexts[step.Context]}
 	if t.objects == nil {
@@ -96,8 +96,8 @@ func (t *scriptRun) ref(i int64) store.Ref {
 	return store.Ref{Bucket: t.script.Options.Bucket, Key: t.names.Key(0, uint64(i))}
 }
 
-// order sorts the objects of a context as the script names them, regardless of
-// which request was fastest.
+// order returns the sort key of an object in its context. It follows the script,
+// whichever request was fastest.
 func (t *scriptRun) order(i int64) uint64 { return uint64(t.number)<<48 | uint64(i) }
 
 // execute sends the requests of the statement and waits for all of them.
@@ -160,17 +160,17 @@ func (t *scriptRun) work(w *Worker) {
 			t.part.startDrain()
 			return
 		}
-		place := t.places.Add(1) - 1
-		if t.total > 0 && place >= t.total {
+		number := t.begun.Add(1) - 1
+		if t.total > 0 && number >= t.total {
 			t.part.startDrain()
 			return
 		}
 		warmup := t.step.Warmup > 0 && w.due.Before(t.began.Add(t.step.Warmup))
 		w.statement = statementOf(t.number, warmup)
 		t.peak.begin(warmup)
-		t.request(w, place)
+		t.request(w, number)
 		t.peak.end()
-		t.part.rest(w)
+		t.part.backOff(w)
 	}
 }
 
@@ -188,44 +188,44 @@ func (t *scriptRun) mayStart(w *Worker) bool {
 }
 
 // request sends the request of that number in the statement.
-func (t *scriptRun) request(w *Worker, place int64) {
+func (t *scriptRun) request(w *Worker, number int64) {
 	switch t.step.Op {
 	case "PUT":
-		t.put(w, place)
+		t.put(w, number)
 	case "GET":
-		t.get(w, place)
+		t.get(w, number)
 	case "DELETE":
-		obj := t.targets[place]
+		obj := t.targets[number]
 		if err := w.remove(t.part.requests, []store.Ref{obj.Ref}); err == nil {
 			t.objects.remove(obj)
 		}
 	}
 }
 
-func (t *scriptRun) put(w *Worker, place int64) {
+func (t *scriptRun) put(w *Worker, number int64) {
 	if n := int64(t.step.Objects); n > 0 {
-		place %= n
+		number %= n
 	}
-	ref := t.ref(place)
+	ref := t.ref(number)
 	obj, err := w.put(t.part.requests, ref.Key, t.step.Size)
 	if err == nil {
 		obj.Ref, obj.Size = ref, t.step.Size
-		t.objects.put(t.order(place), obj)
+		t.objects.put(t.order(number), obj)
 		return
 	}
 	var refused *store.Error
 	if t.part.requests.Err() == nil && errors.As(err, &refused) && refused.Status >= 300 && refused.Status < 500 {
-		return // the store has not taken it
+		return // the store has refused it
 	}
 	t.unclear.Store(true)
-	t.objects.unsure(t.order(place), ref)
+	t.objects.unsure(t.order(number), ref)
 }
 
 // get downloads one of the objects: the next one if the statement has a number of
 // objects, and otherwise a random one.
-func (t *scriptRun) get(w *Worker, place int64) {
+func (t *scriptRun) get(w *Worker, number int64) {
 	n := int64(len(t.targets))
-	i := place % n
+	i := number % n
 	if t.step.Objects == 0 {
 		i = w.Rand.Int64N(n)
 	}

@@ -29,7 +29,7 @@ func (p *sharedPool) add(o store.Object) {
 	p.mu.Unlock()
 }
 
-// object returns what is known of an entry's object.
+// object returns the object of an entry.
 func (p *sharedPool) object(e *entry, text *textArena) store.Object {
 	return e.object(p.names, p.bucket, text)
 }

@@ -74,7 +74,7 @@ func (s *Snowball) Do(ctx context.Context, w *Worker) error {
 	})
 }
 
-// names returns the names of the next n objects.
+// names returns the names of the next n objects of w.
 func (s *Snowball) names(w *Worker, n int) []string {
 	if s.Compress {
 		return w.nextCopies(n)

@@ -15,17 +15,17 @@ import (
 // object, so a worker knows which tags its objects must have.
 type Tagging struct {
 	Pool
-	Tags             int     // that an object gets
+	Tags             int     // per object
 	Put, Get, Delete float64 // shares of the requests; only their ratio counts
 
 	known []tagState // by object
 	total float64
 }
 
-// A tagState is what a worker knows of an object's tags.
+// A tagState says which tags an object must have.
 type tagState struct {
 	put     uint64 // number of the put that set the tags; 0 = there are none
-	unknown bool   // a request failed, but may have been carried out
+	unknown bool   // a request failed, but may have had its effect
 }
 
 // Check checks the distribution.

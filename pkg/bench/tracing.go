@@ -11,14 +11,14 @@ import (
 	"warp/pkg/store"
 )
 
-// A tracing says whether the phases of requests are recorded. Workers check it once
-// for each request.
+// A tracing says whether the phases of requests are recorded. Workers check it before
+// each request.
 type tracing struct {
 	on     atomic.Bool
-	sample uint64 // one request in so many
+	sample uint64 // traces one request of that many
 
 	mu    sync.Mutex
-	notes []string // of each time it was switched
+	notes []string // one for each switch
 }
 
 // newTracing returns a tracing that is on or off as the options say.
@@ -28,7 +28,7 @@ func newTracing(o *Options) *tracing {
 	return t
 }
 
-// A tracer has the tracing of a run, which may be switched before the run begins.
+// A tracer holds the tracing of a run, which may be switched before the run begins.
 type tracer struct{ tracing atomic.Pointer[tracing] }
 
 func (r *tracer) trace(o *Options) *tracing {
@@ -78,7 +78,7 @@ func (w *Worker) traces() (traced, all bool) {
 	return true, w.sample.Uint64()%t.sample == 0
 }
 
-// keepPhases returns a copy for the row, nil if nothing was recorded.
+// keepPhases returns a copy for the row, or nil if nothing was recorded.
 func keepPhases(p *store.Phases) *oplog.Phases {
 	if *p == (store.Phases{}) {
 		return nil

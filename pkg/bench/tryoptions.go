@@ -15,11 +15,11 @@ import (
 // the run would measure something else.
 func (e *Env) tryOptions(ctx context.Context, op Op) error {
 	o := e.Client.Options()
-	asked := askedOf(o)
-	if len(asked) == 0 {
+	options := uploadOptions(o)
+	if len(options) == 0 {
 		return nil
 	}
-	return feature("uploads with "+strings.Join(asked, ", ")).probe(ctx, e, func(h *store.Host, ref store.Ref) error {
+	return feature("uploads with "+strings.Join(options, ", ")).probe(ctx, e, func(h *store.Host, ref store.Ref) error {
 		if err := e.uploadTrial(ctx, h, ref, op); err != nil {
 			return err
 		}
@@ -41,8 +41,8 @@ func (e *Env) tryOptions(ctx context.Context, op Op) error {
 	})
 }
 
-// askedOf describes the options of uploads that are set.
-func askedOf(o *store.Options) (all []string) {
+// uploadOptions describes the options of uploads that are set.
+func uploadOptions(o *store.Options) (all []string) {
 	add := func(given bool, words string) {
 		if given {
 			all = append(all, words)
@@ -61,7 +61,7 @@ func askedOf(o *store.Options) (all []string) {
 	return all
 }
 
-// uploadTrial uploads a small object, in parts if op does that.
+// uploadTrial uploads a small object, in parts if op uploads in parts.
 func (e *Env) uploadTrial(ctx context.Context, h *store.Host, ref store.Ref, op Op) error {
 	const size = 1000
 	body := e.workers[0].body

@@ -28,7 +28,7 @@ func (v *Versioned) Prepare(ctx context.Context, e *Env) error {
 			keys[i] = append(keys[i], v.shared[i].object(e, &text).Key)
 		}
 	}
-	v.name = func(w *Worker) string { return keys[w.place][w.Rand.IntN(len(keys[w.place]))] }
+	v.name = func(w *Worker) string { return keys[w.bucket][w.Rand.IntN(len(keys[w.bucket]))] }
 	return nil
 }
 

@@ -424,7 +424,7 @@ func TestStoreThatFreezes(t *testing.T) {
 	w := testWorker(t, front)
 	r := &Runner{Client: w.Env.Client, Progress: noProgress{}, Options: Options{Concurrency: 3, Duration: 400 * time.Millisecond, Drain: 300 * time.Millisecond}}
 	r.env = &Env{Client: r.Client, Bucket: "bucket", Names: w.Env.Names, Concurrency: 3, Progress: noProgress{}}
-	r.env.places = []*Env{r.env}
+	r.env.buckets = []*Env{r.env}
 	r.Op = &uploads{before: 3}
 	s := &witness{t: t, onSet: func(w oplog.Window) {
 		if w.Begin != 0 && w.End == 0 {

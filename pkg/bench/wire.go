@@ -12,12 +12,11 @@ import (
 // on one machine and run on another.
 func EncodeOp(op Op) ([]byte, error) { return json.Marshal(op) }
 
-// DecodeOp returns an operation of the same type as the given one, with the
-// parameters that EncodeOp has written. Parameters that this build does not
-// know are an error.
+// DecodeOp returns an operation of the same type as like, with the parameters that
+// EncodeOp has written. Unknown parameters are an error.
 func DecodeOp(like Op, text []byte) (Op, error) {
 	op := reflect.New(reflect.TypeOf(like).Elem())
-	giveSizes(op.Elem())
+	prepareSizes(op.Elem())
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(op.Interface()); err != nil {
@@ -26,8 +25,8 @@ func DecodeOp(like Op, text []byte) (Op, error) {
 	return op.Interface().(Op), nil
 }
 
-// giveSizes puts something into the fields for sizes that JSON can read into.
-func giveSizes(v reflect.Value) {
+// prepareSizes sets the fields for sizes to values that JSON can decode into.
+func prepareSizes(v reflect.Value) {
 	sizes := reflect.TypeFor[generator.Sizes]()
 	for i := range v.NumField() {
 		f := v.Field(i)
@@ -36,7 +35,7 @@ func giveSizes(v reflect.Value) {
 		case f.Type() == sizes:
 			f.Set(reflect.ValueOf(&generator.SizesText{}))
 		case f.Kind() == reflect.Struct:
-			giveSizes(f)
+			prepareSizes(f)
 		}
 	}
 }

@@ -22,10 +22,10 @@ type Worker struct {
 	Rand *rand.Rand // the worker's own stream of the run's seed
 	Env  *Env       // of the worker's own bucket
 
-	place   int // index of the worker's Env among all buckets
+	bucket  int // index of the worker's Env among all buckets
 	run     *run
 	newLane func() *Worker
-	lanes   []*Worker // see beside
+	lanes   []*Worker // see useLanes
 	body    *generator.Reader
 	check   *verify.Verifier
 	queue   *recording.Queue
@@ -36,8 +36,8 @@ type Worker struct {
 
 	statement oplog.Statement // of a script that the next request belongs to
 
-	// What each request needs is used again for the next: a worker that allocates
-	// nothing is not slowed by the garbage collector.
+	// Reused by every request: a worker that allocates nothing is not slowed by the
+	// garbage collector.
 	record  oplog.Record
 	request Request
 	trace   store.Trace
@@ -47,22 +47,23 @@ type Worker struct {
 	picked  store.Object // of the next request
 }
 
-// newWorker returns worker id, or a lane of it, which shares its number in the log.
+// newWorker returns the worker with the given id, or a lane of it, which has the same
+// number in the log.
 func (o *Options) newWorker(id, lane int, env *Env, payload *generator.Payload, t *recording.Queue) *Worker {
 	w := &Worker{ID: id, Env: env, queue: t, body: payload.NewReader(), check: verify.New(o.Verify, payload)}
 	w.sample.Seed(o.Seed, uint64(o.stream(id))<<32|uint64(lane))
 	return w
 }
 
-// A Request is one attempt that [Worker.Measure] times. The call sends it through
-// the engine with the trace, and sets what it moved.
+// A Request is one attempt, timed by [Worker.Measure]. The caller sends it through
+// the engine with the trace, and sets Objects and Bytes.
 type Request struct {
 	store.Engine
 	Trace    *store.Trace
-	Receives bool // the answer is what counts, so its first byte is recorded
+	Receives bool // the request is a download, so the first byte of the answer is recorded
 	Objects  int
 	Bytes    int64
-	Once     bool // not repeated: its parts have separate rows, and were repeated already
+	Once     bool // not repeated, since its parts were, and have their own rows
 }
 
 // Measure times call and records it. No other place of the project times requests.
@@ -97,12 +98,12 @@ func (w *Worker) Measure(ctx context.Context, op, key string, call func(context.
 	}
 	w.refused = store.IsConnection(err)
 	if !w.silent {
-		w.keep(rec, err)
+		w.enqueue(rec, err)
 	}
 	return err
 }
 
-// attempts calls once, and again as often as --retries allows.
+// attempts sends the request, and repeats it as often as --retries allows.
 func (w *Worker) attempts(ctx context.Context, start time.Time, call func(context.Context, *Request) error) error {
 	rec := &w.record
 	traced, all := w.traces()
@@ -115,7 +116,7 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 			w.trace.RecordPhases(&w.phases, all)
 		}
 		*req = Request{Engine: host, Trace: &w.trace, Objects: 1}
-		err := limited(ctx, w.run.opts.RequestTimeout, req, call)
+		err := withTimeout(ctx, w.run.opts.RequestTimeout, req, call)
 		w.Env.Client.Release(host, err)
 		rec.Duration = time.Since(start)
 		rec.Endpoint = host.Endpoint
@@ -140,8 +141,8 @@ func (w *Worker) attempts(ctx context.Context, start time.Time, call func(contex
 	}
 }
 
-// limited calls with a limit on the time of the whole request.
-func limited(ctx context.Context, limit time.Duration, req *Request, call func(context.Context, *Request) error) error {
+// withTimeout limits the time of the whole request.
+func withTimeout(ctx context.Context, limit time.Duration, req *Request, call func(context.Context, *Request) error) error {
 	if limit == 0 {
 		return call(ctx, req)
 	}
@@ -158,7 +159,7 @@ func backoff(attempt int) time.Duration {
 	return min(10*time.Millisecond<<min(attempt, 10), time.Second)
 }
 
-func (w *Worker) keep(rec *oplog.Record, err error) {
+func (w *Worker) enqueue(rec *oplog.Record, err error) {
 	w.queue.Append(rec)
 	w.run.countRequest(err)
 	if w.queue.Full() {

@@ -7,8 +7,8 @@ import (
 	"warp/pkg/store"
 )
 
-// RemoveBucket removes a bucket that warp made if nothing is in it. If not it returns how many objects are, without the
-// markers of runs.
+// RemoveBucket removes an empty bucket that warp made. If the bucket is not empty, RemoveBucket returns the number of its
+// objects, without the markers of runs.
 func RemoveBucket(ctx context.Context, c *store.Client, bucket string) (removed bool, objects int64, err error) {
 	err = c.List(ctx, store.List{Bucket: bucket}, func() { objects = 0 }, func(o store.Object) bool {
 		if !IsMarker(o.Key) {

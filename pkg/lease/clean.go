@@ -11,18 +11,18 @@ import (
 	"warp/pkg/store"
 )
 
-// A Selection says which runs [Clean] is to remove. Without Run and Seed it is
-// all that are dead and were not to keep their objects.
+// A Selection says which runs [Clean] removes. Without Run and Seed these are all dead
+// runs that were not to keep their objects.
 type Selection struct {
 	Run    string
 	Seed   *uint64
-	Kept   bool                             // also all that have ended and were to keep their objects
+	Kept   bool                             // also runs that have ended and were to keep their objects
 	DryRun bool                             // remove nothing, call Would
 	Would  func(run string, o store.Object) // for every object that would be removed
 }
 
-// named reports whether somebody meant these runs and no others. Only then are
-// objects removed that a run was to keep.
+// named reports whether a person has selected these runs. Only then are objects
+// removed that a run was to keep.
 func (s *Selection) named() bool { return s.Run != "" || s.Seed != nil || s.Kept }
 
 func (s *Selection) has(m *marker) bool {
@@ -36,13 +36,13 @@ const (
 	RunKept  = "kept" // it has ended, and its objects were to stay
 )
 
-// A LeftRun is a run of which something is in the bucket.
+// A LeftRun is a run with leftovers in the bucket.
 type LeftRun struct {
 	Run, Benchmark, Prefix, State string
 	Seed                          uint64
-	Wait                          time.Duration // until a run that shows no sign of life counts as dead
-	Chosen                        bool          // it is to be removed
-	Objects                       int64         // that were removed, or would be; versions count
+	Wait                          time.Duration // until the lease of the run expires
+	Chosen                        bool          // the Selection removes it
+	Objects                       int64         // number that were removed, or would be; versions count
 }
 
 func (f *foundMarker) state() string {
@@ -64,10 +64,9 @@ func (f *foundMarker) left(named bool) LeftRun {
 	return run
 }
 
-// Clean removes what runs have left in the bucket: their own objects, uploads
-// in parts and markers. It never touches a run that may be alive, and knows
-// the objects by their names one by one. It returns the runs that it found
-// also if it fails.
+// Clean removes the leftovers of runs in the bucket: their own objects, uploads in
+// parts and markers. It never touches a run that may be alive, and checks the name of
+// each object. It returns the runs that it found even if it fails.
 func Clean(ctx context.Context, o Options, s Selection) ([]LeftRun, error) {
 	l := New(o)
 	left, err := l.clean(ctx, s)
@@ -106,9 +105,9 @@ func (l *Lease) clean(ctx context.Context, s Selection) ([]LeftRun, error) {
 	return left, failed
 }
 
-// openClean looks for the bucket and learns the store's time, by which the age
-// of a marker counts. Only a write shows it; a dry run may not write, so it
-// uses the time of this machine.
+// openClean checks that the bucket exists and returns the store's time, from which the
+// ages of markers count. Only a write shows it. A dry run may not write, so it uses
+// the time of this machine.
 func (l *Lease) openClean(ctx context.Context, s Selection) (now time.Time, err error) {
 	exists, err := l.store.BucketExists(ctx, l.bucket)
 	switch {
@@ -119,7 +118,7 @@ func (l *Lease) openClean(ctx context.Context, s Selection) (now time.Time, err 
 	case s.DryRun:
 		return time.Now(), nil
 	}
-	l.held = true
+	l.mustRelease = true
 	now, err = l.writeOwn(ctx)
 	if err != nil {
 		return now, err
@@ -128,9 +127,9 @@ func (l *Lease) openClean(ctx context.Context, s Selection) (now time.Time, err 
 	return now, nil
 }
 
-// findRuns reads the markers. Objects that were written since belong to nobody
-// whom we know, and stay. Stores may tell times to the second only, so if a run
-// has just ended, findRuns waits for the next second.
+// findRuns reads the markers. Objects that are written later belong to unknown runs,
+// and stay. Stores may round times to the second, so if a run has just ended, findRuns
+// waits for the next second.
 func (l *Lease) findRuns(ctx context.Context, now time.Time, s Selection) ([]foundMarker, time.Time, error) {
 	own := &l.own.marker
 	found, now, err := l.otherMarkers(ctx, own, now)
@@ -144,14 +143,14 @@ func (l *Lease) findRuns(ctx context.Context, now time.Time, s Selection) ([]fou
 	return l.otherMarkers(ctx, own, now)
 }
 
-// cleanRun removes one run, or lists what that would remove.
+// cleanRun removes one run, or lists the objects that it would remove.
 func (l *Lease) cleanRun(ctx context.Context, m *foundMarker, found []foundMarker, s Selection, now time.Time, listed map[store.Ref]bool) (objects int64, err error) {
 	others := slices.DeleteFunc(slices.Clone(found), func(o foundMarker) bool {
 		return o.Run == m.Run || s.named() && s.has(&o.marker) && o.state() != RunAlive
 	})
 	for _, o := range others {
 		if o.owns(&m.marker) && m.Claimed && s.named() {
-			return 0, fmt.Errorf("run %s has the same names as run %s, which has them yet: nothing of it was removed; --seed=%d chooses both once they have ended", m.Run, o.Run, m.Seed)
+			return 0, fmt.Errorf("run %s has the same names as run %s, which still uses them: nothing of it was removed; --seed=%d chooses both once they have ended", m.Run, o.Run, m.Seed)
 		}
 	}
 	if s.DryRun {
@@ -164,8 +163,8 @@ func (l *Lease) cleanRun(ctx context.Context, m *foundMarker, found []foundMarke
 	return l.objects.Load() - before, err
 }
 
-// wouldRemove calls would for each object that removeObjects would remove,
-// except those that were listed already: they would be gone by then.
+// wouldRemove calls would for each object that removeObjects would remove, except
+// objects in listed, which would be gone by then.
 func (l *Lease) wouldRemove(ctx context.Context, m *marker, others []foundMarker, listed map[store.Ref]bool, would func(string, store.Object)) (objects int64, err error) {
 	if !m.Claimed {
 		return 0, nil
@@ -189,7 +188,7 @@ func (l *Lease) wouldRemove(ctx context.Context, m *marker, others []foundMarker
 	return objects, nil
 }
 
-// findObjects finds the objects that have names of the run that m marks.
+// findObjects finds the objects with names of the run that m marks.
 func (l *Lease) findObjects(ctx context.Context, m *marker) (own []store.Object, err error) {
 	state, err := l.store.Versioning(ctx, l.bucket)
 	if err != nil {

@@ -3,10 +3,9 @@
 //
 // A run writes a marker into the bucket before anything else: an object that
 // says which names are the run's own and until when it counts as alive. The
-// marker is renewed in the background. A later run refuses names that somebody
-// else has, and removes what dead runs have left. Nothing is ever deleted
-// unless a marker and its own name, or its own metadata, say that a run of
-// warp wrote it.
+// marker is renewed in the background. A later run refuses names of another run,
+// and removes the leftovers of dead runs. An object is deleted only if a marker
+// and the object's own name, or its own metadata, say that a run of warp wrote it.
 package lease
 
 import (
@@ -19,7 +18,7 @@ import (
 	"warp/pkg/store"
 )
 
-// Options describe the run that takes a lease.
+// Options describe the run that acquires a lease.
 type Options struct {
 	Store     *store.Client
 	Bucket    string
@@ -29,23 +28,23 @@ type Options struct {
 	Prefix    string // of all names of the run
 	Layout    generator.Layout
 	Seed      uint64
-	// Clients is how many clients share the seed, and Client which of them this
-	// is, from 0. 0 = this run is the only one.
+	// Clients is the number of clients that share the seed, and Client the number of
+	// this one, from 0. 0 clients = this run is the only one.
 	Client, Clients int
-	// ObjectKey is the object that a person named, "" if there is none. A key
-	// that nobody asked for gives way to another run that uses it.
+	// ObjectKey is the key of the only object of the run, or "". Unless a person has
+	// chosen it, the run uses a different key if another run has this one.
 	ObjectKey       string
 	ObjectKeyChosen bool
 	KeepData        bool          // leave this run's objects
 	NoClear         bool          // leave this run's and all earlier runs' objects
 	Locked          bool          // objects may be under a retention in governance mode
 	Length          time.Duration // of the lease, unless it is renewed
-	Concurrency     int           // requests that delete at a time
-	Batch           int           // objects that one request lists or deletes; 0 = as many as there may be
-	Progress        Progress      // nil = nobody is interested
+	Concurrency     int           // max requests at a time that delete
+	Batch           int           // max objects that one request lists or deletes; 0 = as many as the store allows
+	Progress        Progress      // nil = progress is not reported
 }
 
-// Progress receives what a clean-up does.
+// Progress receives the progress of a clean-up.
 type Progress interface {
 	Begin(title string, total int64) // total 0 = not known
 	Add(n int64)
@@ -67,17 +66,17 @@ type Lease struct {
 	bucket   string
 	progress Progress
 
-	own  *ownMarker
-	held bool // the marker was written, or a write of it failed and may have arrived
-	kept bool // the run's objects stay
+	own         *ownMarker
+	mustRelease bool // the marker may be in the bucket
+	kept        bool // the run's objects stay
 
-	cutOff      bool         // uploads were cut off, and may arrive at the store yet
-	objects     atomic.Int64 // that were deleted, without markers
-	removed     atomic.Int64 // the same with markers
-	interrupted atomic.Bool  // somebody waits for the clean-up
+	cutOff      bool         // uploads were cut off, and may still arrive at the store
+	objects     atomic.Int64 // number of deleted objects, without markers
+	removed     atomic.Int64 // number of deleted objects, with markers
+	interrupted atomic.Bool  // a person waits for the clean-up
 }
 
-// New returns a lease that is not held yet. It sends nothing.
+// New returns a lease that is not acquired yet. It sends nothing.
 func New(o Options) *Lease {
 	if o.Progress == nil {
 		o.Progress = silent{}
@@ -87,11 +86,11 @@ func New(o Options) *Lease {
 	return l
 }
 
-// Acquire marks the run's names as its own and removes what dead runs left. It
-// fails if somebody else has the names. Release must follow, whether or not
-// Acquire succeeds.
+// Acquire marks the run's names as its own and removes the leftovers of dead runs. It
+// fails if another run has the names. Release must follow, whether or not Acquire
+// succeeds.
 func (l *Lease) Acquire(ctx context.Context) error {
-	l.held = true // a write that fails may have arrived
+	l.mustRelease = true // a write that fails may have arrived
 	if key := l.opts.ObjectKey; key != "" {
 		l.own.marker.Object = &namedObject{Key: key}
 	}
@@ -141,8 +140,8 @@ func (l *Lease) writeError(err error) error {
 	return fmt.Errorf("write this run's marker to bucket %s: %w", l.bucket, err)
 }
 
-// Lapsed returns a [LapsedError] if the lease has run out at the given time,
-// and nil while the run may write.
+// Lapsed returns a [LapsedError] if the lease has expired at the given time, and nil
+// while the run may write.
 func (l *Lease) Lapsed(now time.Time) error {
 	if !l.own.term.over(now) {
 		return nil
@@ -150,8 +149,8 @@ func (l *Lease) Lapsed(now time.Time) error {
 	return l.own.term.lapse()
 }
 
-// OnLapse has do called when the lease runs out, which may be at once.
-func (l *Lease) OnLapse(do func(error)) { l.own.term.watch(do) }
+// OnLapse calls do when the lease expires. If it has expired, OnLapse calls do at once.
+func (l *Lease) OnLapse(do func(error)) { l.own.term.onLapse(do) }
 
 // checkNames refuses names that overlap another run's.
 func (l *Lease) checkNames(m *foundMarker) error {
@@ -173,18 +172,18 @@ func (l *Lease) checkNames(m *foundMarker) error {
 	return nil
 }
 
-// removeDead removes what the run of m left, if it is dead.
+// removeDead removes the leftovers of the run of m, if it is dead.
 func (l *Lease) removeDead(ctx context.Context, m *foundMarker, others []foundMarker, now time.Time) error {
 	if m.kept() || !m.expired() || l.opts.NoClear {
 		return nil
 	}
-	l.progress.Warn(fmt.Sprintf("run %s ended without cleaning up; removing what it left", m.Run))
+	l.progress.Warn(fmt.Sprintf("run %s ended without cleaning up; removing its leftovers", m.Run))
 	err := l.removeRun(ctx, &m.marker, others, now)
 	if err != nil && (ctx.Err() != nil || m.overlaps(&l.own.marker)) {
 		return fmt.Errorf("remove leftovers of run %s: %w", m.Run, err)
 	}
-	if err != nil { // in nobody's way: the next run tries again
-		l.progress.Warn(fmt.Sprintf("what run %s left is still there: %v", m.Run, err))
+	if err != nil { // they do not disturb this run, and the next one tries again
+		l.progress.Warn(fmt.Sprintf("leftovers of run %s remain: %v", m.Run, err))
 	}
 	return nil
 }
@@ -198,7 +197,7 @@ func (l *Lease) checkPrefixFree(ctx context.Context, others []foundMarker) error
 	}
 	for _, m := range others {
 		if m.Prefix == prefix && m.kept() {
-			return nil // they are warp's, and stay
+			return nil // the objects are warp's, and stay
 		}
 	}
 	state, err := l.store.Versioning(ctx, l.bucket)

@@ -13,9 +13,9 @@ import (
 	"warp/pkg/store"
 )
 
-// loaderNames says which names of aisloader's kind are a run's own. Counted names have no check code, so that anybody
-// may give the same name to an object, also while the run uploads. So each object with such a name carries the run's id in
-// its metadata, as a [namedObject] does, and nothing that lacks it is ever removed.
+// loaderNames says which names of aisloader's kind are a run's own. Counted names have no check code, so anybody may give
+// the same name to an object, even while the run uploads. Therefore each object with such a name carries the run's id in
+// its metadata, like a [namedObject], and an object without it is never removed.
 type loaderNames struct {
 	Bits int    `json:"bits,omitempty"`
 	ID   uint64 `json:"id,omitempty,string"`
@@ -48,8 +48,8 @@ func (m *marker) sameKind(o *marker) bool {
 	return m.overlapsLoader(o)
 }
 
-// overlapsLoader is overlaps where one of the two has names of aisloader's kind. Other names have the run in front of
-// them, and names at random have the seed in them.
+// overlapsLoader is overlaps if one of the two has names of aisloader's kind. Other names begin with the run, and random
+// names contain the seed.
 func (m *marker) overlapsLoader(o *marker) bool {
 	if m.Loader == nil || o.Loader == nil || m.Random != o.Random {
 		return false
@@ -63,7 +63,7 @@ func (m *marker) overlapsLoader(o *marker) bool {
 	return m.Loader.counts().Overlap(o.Loader.counts())
 }
 
-// UploadHeaders are the headers that uploads need to say whose they are, if their names do not.
+// UploadHeaders returns headers that name the run, for uploads whose names do not.
 func (l *Lease) UploadHeaders() []store.Header {
 	m := &l.own.marker
 	if !m.counted() {
@@ -77,17 +77,17 @@ func (m *marker) mayHaveWritten(names *generator.Names, o *store.Object) bool {
 	return names.Owns(o.Key) && !(m.counted() && o.DeleteMarker) // warp deletes no object that has a counted name
 }
 
-// A confirmation returns those objects that a run wrote.
+// A confirmation returns the objects that a run wrote.
 type confirmation func(context.Context, []store.Object) ([]store.Object, error)
 
-// confirmationFor returns the confirmation for objects that have names of the run that m marks. A check code in the name is
-// enough; where there is none the metadata decide.
+// confirmationFor returns the confirmation for objects with names of the run that m marks. A check code in the name is
+// enough; without one, the metadata decide.
 func (l *Lease) confirmationFor(m *marker) confirmation {
 	if !m.counted() {
 		return func(_ context.Context, objects []store.Object) ([]store.Object, error) { return objects, nil }
 	}
 	warn := sync.OnceFunc(func() {
-		l.progress.Warn(fmt.Sprintf("bucket %s has objects with names of run %s that do not say who wrote them, so they stay", l.bucket, m.Run))
+		l.progress.Warn(fmt.Sprintf("bucket %s has objects with names of run %s whose metadata name no run, so they stay", l.bucket, m.Run))
 	})
 	return func(ctx context.Context, objects []store.Object) ([]store.Object, error) {
 		writers, err := l.writersOf(ctx, objects)
@@ -107,13 +107,13 @@ func (l *Lease) confirmationFor(m *marker) confirmation {
 	}
 }
 
-// Writers of objects that are no run.
+// Values for a writer that is not a run.
 const (
 	unknownWriter = ""
-	gone          = "/" // the object is not there any more
+	gone          = "/" // the object does not exist any more
 )
 
-// writersOf returns the run that wrote each object, as its metadata say.
+// writersOf returns the run that wrote each object, according to its metadata.
 func (l *Lease) writersOf(ctx context.Context, objects []store.Object) ([]string, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -146,7 +146,7 @@ func (l *Lease) writersOf(ctx context.Context, objects []store.Object) ([]string
 func (l *Lease) checkLoaderNamesFree(ctx context.Context, others []foundMarker) error {
 	own := &l.own.marker
 	if !own.counted() {
-		return nil // nobody else makes names with such a check code
+		return nil // random names have a check code
 	}
 	kept := map[string]bool{gone: true}
 	for i := range others {
@@ -158,7 +158,7 @@ func (l *Lease) checkLoaderNamesFree(ctx context.Context, others []foundMarker) 
 	var found string
 	list := store.List{Bucket: l.bucket, Prefix: own.Prefix, MaxKeys: l.opts.Batch}
 	err := l.eachBatch(ctx, list, func(o store.Object) bool { return names.Owns(o.Key) }, func(objects []store.Object) error {
-		if len(kept) == 1 { // only those that are gone
+		if len(kept) == 1 { // no run has kept objects
 			found = objects[0].Key
 			return errFound
 		}

@@ -121,7 +121,7 @@ func TestCountedNames(t *testing.T) {
 		upload(t, c, "p/sub/1", nil)
 		ok(t, l.Release(t.Context(), false))
 		wantKeys(t, c, "p/11", "p/2", "p/51", "p/sub/1", "p/zzz")
-		if want := "bucket bucket has objects with names of run r that do not say who wrote them, so they stay\n"; notes.text != want {
+		if want := "bucket bucket has objects with names of run r whose metadata name no run, so they stay\n"; notes.text != want {
 			t.Errorf("the warnings are %q, want %q", notes.text, want)
 		}
 	})

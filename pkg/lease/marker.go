@@ -13,12 +13,11 @@ import (
 	"warp/pkg/store"
 )
 
-// markerPrefix is where every run keeps its marker, whatever its --prefix is,
-// so that a later run finds the leftovers of all of them.
+// markerPrefix is the prefix of all markers, whatever --prefix says, so that a later
+// run finds the leftovers of all runs.
 const markerPrefix = ".warp/"
 
-// IsMarker reports whether key is a marker of some run rather than an object
-// to benchmark with.
+// IsMarker reports whether key is the marker of a run.
 func IsMarker(key string) bool { return strings.HasPrefix(key, markerPrefix) }
 
 // A marker is the object that says which objects of a bucket are a run's own,
@@ -37,24 +36,23 @@ type marker struct {
 	LeaseS    float64 `json:"lease_s"` // alive for this long after the marker was last written
 	Keep      bool    `json:"keep,omitempty"`
 
-	// Loader is set where names are those of aisloader, directly under the prefix that a person chose.
+	// Loader is set for names of aisloader's kind, directly under the prefix that a person chose.
 	Loader *loaderNames `json:"loader,omitempty"`
 
-	// Object is the object whose name a person chose, if there is one.
+	// Object is the only object of the run, if a person may have chosen its name.
 	Object *namedObject `json:"fixed,omitempty"`
 
-	// Claimed is set once the names were found to be free. Until then objects
-	// that have them are somebody else's, and nobody may remove them on the
-	// word of this marker.
+	// Claimed is set once the names were found to be free. Until then, objects with
+	// these names belong to others, and this marker allows nobody to remove them.
 	Claimed bool `json:"claimed,omitempty"`
-	// Ended is set when a run has ended whose objects stay: nobody need wait
-	// for its lease to expire to know that it is over.
+	// Ended is set when a run whose objects stay has ended, so that nobody has to
+	// wait for its lease to expire.
 	Ended bool `json:"ended,omitempty"`
-	// Suspend says that warp turned the bucket's versioning on, and that this
-	// run is to suspend it if it is the last one that needs it.
+	// Suspend says that warp turned on the versioning of the bucket. The last run that
+	// needs it suspends it.
 	Suspend bool `json:"suspend,omitempty"`
-	// Locked says that the objects may be under a retention in governance mode,
-	// which whoever removes them has to bypass.
+	// Locked says that the objects may be under a retention in governance mode, which
+	// their removal has to bypass.
 	Locked bool `json:"locked,omitempty"`
 }
 
@@ -68,16 +66,15 @@ func (m *marker) names() *generator.Names {
 	return generator.NewNames(m.Prefix, m.Seed, layout)
 }
 
-// valid reports whether the content of the object at key can be a marker of
-// ours.
+// valid reports whether m, the content of the object at key, can be a marker of warp.
 func (m *marker) valid(key string) bool {
 	return m.Run != "" && m.key() == key && m.LeaseS > 0 && (m.Loader == nil || m.Loader.valid()) &&
 		(m.Loader != nil || strings.HasSuffix(m.Prefix, generator.ClientPrefix(m.Seed, m.Client, m.Clients)))
 }
 
-// overlaps reports whether names of one run can lie below the prefix of the
-// other. Clients of one seed lie side by side, but below a run of that seed
-// that is no client.
+// overlaps reports whether names of one run can be below the prefix of the other.
+// Clients of a seed have prefixes side by side, below the prefix of a single run with
+// that seed.
 func (m *marker) overlaps(o *marker) bool {
 	if m.Loader != nil || o.Loader != nil {
 		return m.overlapsLoader(o)
@@ -88,14 +85,13 @@ func (m *marker) overlaps(o *marker) bool {
 // kept reports whether the marker's objects are to stay for good.
 func (m *marker) kept() bool { return m.Keep && m.Claimed }
 
-// ownedByOther reports whether the objects that m names belong to another of
-// these runs.
+// ownedByOther reports whether the objects that m names belong to another run.
 func (m *marker) ownedByOther(others []foundMarker) bool {
 	return slices.ContainsFunc(others, func(o foundMarker) bool { return o.Run != m.Run && o.owns(m) })
 }
 
-// foundMarker is a marker in the bucket and its age by the store's clock, which
-// is the only clock that all clients of a bucket share.
+// A foundMarker is a marker in the bucket. Its age is by the store's clock, the only
+// clock that all clients of a bucket share.
 type foundMarker struct {
 	marker
 	age time.Duration
@@ -111,14 +107,14 @@ func (f *foundMarker) owns(m *marker) bool {
 // maxMarkerSize is far more than any marker needs.
 const maxMarkerSize = 64 << 10
 
-// otherMarkers reads the markers of all runs in the bucket but own. Their ages
-// count from now, the time at which own was written last by the store's clock.
+// otherMarkers reads the markers of all runs in the bucket except own. Their ages
+// count from now, the time of the last write of own by the store's clock.
 func (l *Lease) otherMarkers(ctx context.Context, own *marker, written time.Time) (found []foundMarker, now time.Time, err error) {
 	now = written
 	var objects []store.Object
 	err = l.store.List(ctx, store.List{Bucket: l.bucket, Prefix: markerPrefix}, func() { objects = nil }, func(o store.Object) bool {
 		if o.Key == own.key() {
-			now = o.LastModified // as exact as the others' times are
+			now = o.LastModified // as exact as the times of the others
 		} else if strings.HasSuffix(o.Key, ".json") && o.Size <= maxMarkerSize {
 			objects = append(objects, o)
 		}
@@ -139,8 +135,8 @@ func (l *Lease) otherMarkers(ctx context.Context, own *marker, written time.Time
 	return found, now, nil
 }
 
-// readMarker returns nil if the object is no marker of ours: a foreign object
-// that happens to be here, whether or not it can be read.
+// readMarker returns nil if the object is not a marker of warp: a foreign object,
+// whether or not it can be read.
 func (l *Lease) readMarker(ctx context.Context, ref store.Ref) (*marker, error) {
 	data, err := l.store.ReadSmall(ctx, ref)
 	if e := (*store.Error)(nil); errors.As(err, &e) && e.Status >= 400 && e.Status < 500 && !store.Repeatable(err) {

@@ -12,22 +12,22 @@ import (
 )
 
 // A namedObject is an object whose name a person chose. The name does not show
-// that it is warp's, so the object carries the run's id in its metadata, and
-// nothing that lacks it is ever removed.
+// that it is warp's, so the object carries the run's id in its metadata, and an
+// object without it is never removed.
 type namedObject struct {
 	Key    string `json:"key"`
-	Upload string `json:"upload,omitempty"` // id of the upload in parts that is to make it
+	Upload string `json:"upload,omitempty"` // id of its upload in parts
 
-	// Encrypted says that the ETags of its parts are no MD5 sums.
+	// Encrypted says that the ETags of its parts are not MD5 sums.
 	Encrypted bool `json:"encrypted,omitempty"`
 }
 
 // runMetadata is the metadata that says which run wrote an object.
 const runMetadata = "warp-run"
 
-// claimObjectKey makes sure that nobody else has the key of the run's named
-// object. The markers of others were read after ours was written. A key that
-// nobody asked for gives way.
+// claimObjectKey makes sure that nobody else has the key of the run's named object.
+// The markers of others were read after this run's was written. A key that no person
+// has chosen is changed if another run has it.
 func (l *Lease) claimObjectKey(ctx context.Context, others []foundMarker) error {
 	if l.own.marker.Object == nil {
 		return nil
@@ -50,7 +50,7 @@ func (l *Lease) claimObjectKey(ctx context.Context, others []foundMarker) error 
 	return l.checkObjectFree(ctx)
 }
 
-// yieldToRuns refuses or changes a key that another run has.
+// yieldToRuns refuses or changes the key if another run has it.
 func (l *Lease) yieldToRuns(ctx context.Context, others []foundMarker) error {
 	key := l.own.marker.Object.Key
 	for _, m := range others {
@@ -63,7 +63,7 @@ func (l *Lease) yieldToRuns(ctx context.Context, others []foundMarker) error {
 		case m.expired() && l.opts.NoClear:
 			return fmt.Errorf("run %s left %s, which --noclear leaves alone: choose another --obj.name", m.Run, key)
 		case m.expired():
-			continue // what it left was removed, or is found below
+			continue // its leftovers were removed, or are found below
 		case l.opts.ObjectKeyChosen:
 			return fmt.Errorf("run %s is using %s: choose another --obj.name, or wait for it to end", m.Run, key)
 		}
@@ -72,8 +72,7 @@ func (l *Lease) yieldToRuns(ctx context.Context, others []foundMarker) error {
 	return nil
 }
 
-// useOtherKey gives the object of this run another name, since somebody has
-// the one that nobody asked for.
+// useOtherKey gives the object of this run another name.
 func (l *Lease) useOtherKey(ctx context.Context, conflict string) error {
 	m := &l.own.marker
 	key := m.Object.Key + "." + m.Run
@@ -81,21 +80,21 @@ func (l *Lease) useOtherKey(ctx context.Context, conflict string) error {
 	return l.changeOwn(ctx, func(m *marker) { m.Object = &namedObject{Key: key} })
 }
 
-// uploadsOf returns the uploads in parts of that key. Some stores end them when
-// an object of the key is written or removed.
+// uploadsOf returns the uploads in parts of the key. Some stores end them when an
+// object with the key is written or removed.
 func (l *Lease) uploadsOf(ctx context.Context, key string) ([]string, error) {
 	ids, err := l.store.UploadsOf(ctx, l.bucket, key)
 	switch {
 	case store.CodeOf(err) == "AccessDenied":
-		return nil, nil // few need this right, and stores that know rights keep uploads and objects apart
+		return nil, nil // few users have this right, and stores with rights do not end uploads like that
 	case err != nil:
 		return nil, fmt.Errorf("look for uploads of %s: %w", key, err)
 	}
 	return ids, nil
 }
 
-// checkObjectFree refuses a key under which something exists, be it an old
-// version or hidden by a delete marker.
+// checkObjectFree refuses a key that exists, even as an old version or hidden by a
+// delete marker.
 func (l *Lease) checkObjectFree(ctx context.Context) error {
 	key := l.own.marker.Object.Key
 	found, err := l.versionsOf(ctx, key)
@@ -108,7 +107,7 @@ func (l *Lease) checkObjectFree(ctx context.Context) error {
 	return nil
 }
 
-// versionsOf returns everything that has exactly this key.
+// versionsOf returns all versions and delete markers with exactly this key.
 func (l *Lease) versionsOf(ctx context.Context, key string) (found []store.Object, err error) {
 	state, err := l.store.Versioning(ctx, l.bucket)
 	if err != nil {
@@ -119,13 +118,13 @@ func (l *Lease) versionsOf(ctx context.Context, key string) (found []store.Objec
 		if o.Key == key {
 			found = append(found, o)
 		}
-		return o.Key == key // names are in order, and this is the first
+		return o.Key == key // listings are sorted, and this key comes first
 	})
 	return found, err
 }
 
-// findNamedObject finds the named object of the run that m marks, in all
-// versions that this run has written.
+// findNamedObject finds all versions of the named object that the run marked by m has
+// written.
 func (l *Lease) findNamedObject(ctx context.Context, m *marker) (own []store.Object, err error) {
 	if m.Object == nil {
 		return nil, nil
@@ -150,8 +149,8 @@ func (l *Lease) findNamedObject(ctx context.Context, m *marker) (own []store.Obj
 	return own, nil
 }
 
-// writerOf returns the run that wrote an object according to the object
-// itself, "" if it names none. If its metadata are encrypted a tag names it.
+// writerOf returns the run that wrote an object, according to its metadata, or to a
+// tag if these are encrypted. It returns "" if they name no run.
 func (l *Lease) writerOf(ctx context.Context, ref store.Ref) (string, error) {
 	run, err := l.store.Metadata(ctx, ref, runMetadata)
 	if !store.Sealed(err) {
@@ -162,13 +161,13 @@ func (l *Lease) writerOf(ctx context.Context, ref store.Ref) (string, error) {
 	case failed != nil:
 		return "", err
 	case run == "":
-		l.progress.Warn(fmt.Sprintf("%s is encrypted and does not say whose it is, so it stays", ref.Key))
+		l.progress.Warn(fmt.Sprintf("%s is encrypted and does not name the run that wrote it, so it stays", ref.Key))
 	}
 	return run, nil
 }
 
-// removeNamedObject removes the object of the run that m marks, and what was
-// being uploaded. First the upload, so that it cannot be completed any more.
+// removeNamedObject removes the object of the run that m marks, and its upload. The
+// upload comes first, so that it cannot be completed any more.
 func (l *Lease) removeNamedObject(ctx context.Context, m *marker, own bool) error {
 	if m.Object != nil && m.Object.Upload != "" {
 		if err := l.abortUpload(ctx, m, own); err != nil {
@@ -196,9 +195,8 @@ func (l *Lease) removeNamedObject(ctx context.Context, m *marker, own bool) erro
 	return nil
 }
 
-// abortUpload ends the upload that m names. Anybody may have written another
-// run's marker, so that is not enough: the upload itself has to say that it is
-// that run's.
+// abortUpload ends the upload that m names. Anybody may have written the marker of
+// another run, so the upload itself has to prove that it belongs to that run.
 func (l *Lease) abortUpload(ctx context.Context, m *marker, own bool) error {
 	u := store.Upload{Ref: store.Ref{Bucket: l.bucket, Key: m.Object.Key}, ID: m.Object.Upload}
 	if own {
@@ -212,24 +210,23 @@ func (l *Lease) abortUpload(ctx context.Context, m *marker, own bool) error {
 		return err
 	}
 	if !ok || !isProof(part, m) {
-		l.progress.Warn(fmt.Sprintf("the upload of %s that the marker of run %s names does not say that it is that run's, so it stays", m.Object.Key, m.Run))
+		l.progress.Warn(fmt.Sprintf("the upload of %s is named by the marker of run %s, but does not prove that it belongs to that run, so it stays", m.Object.Key, m.Run))
 		return nil
 	}
 	return l.store.AbortUpload(ctx, u)
 }
 
-// uploadProof is the content of the part by which an upload says whose it is.
-// The part has the highest number, and does not become part of the object. Its
-// size depends on the run as well: it is all that a store shows of a part that
-// is encrypted.
+// uploadProof returns the content of the part that proves which run an upload belongs
+// to. The part has the highest number, and does not become part of the object. Its
+// size depends on the run too, since stores show nothing else of encrypted parts.
 func uploadProof(run string) []byte {
 	text := "this upload in parts is that of warp run " + run
 	sum := sha256.Sum256([]byte(text))
 	return append([]byte(text), make([]byte, binary.BigEndian.Uint16(sum[:]))...)
 }
 
-// isProof says whether a part has the content that the run which m marks gives
-// it, as far as the store shows that.
+// isProof reports whether a part has the content of uploadProof for the run that m
+// marks, as far as the store shows it.
 func isProof(part store.Part, m *marker) bool {
 	proof := uploadProof(m.Run)
 	sum := md5.Sum(proof)

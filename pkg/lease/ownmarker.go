@@ -9,20 +9,20 @@ import (
 	"warp/pkg/store"
 )
 
-// An ownMarker writes the marker of this run and keeps it fresh.
+// An ownMarker writes and renews the marker of this run.
 type ownMarker struct {
 	marker marker
 	store  *store.Client
 	bucket string
 	stop   func()             // ends the renewals; nil until they begin
-	cut    context.CancelFunc // ends the renewal that is on its way
+	cancel context.CancelFunc // ends the renewal in flight
 	done   sync.WaitGroup
 
-	writing sync.Mutex // held to write the marker and to change it
-	mu      sync.Mutex
-	written bool  // the marker was written at least once
-	adrift  bool  // a write had no answer, and may still arrive
-	term    *term // how long others leave the names alone
+	writing    sync.Mutex // locked to write or change the marker
+	mu         sync.Mutex
+	written    bool  // the marker was written at least once
+	unanswered bool  // a write had no answer, and may still arrive at the store
+	term       *term // how long the names belong to this run
 }
 
 // newOwnMarker returns the marker of this run, not written yet.
@@ -62,29 +62,28 @@ func (m *ownMarker) writeLocked(ctx context.Context) (time.Time, error) {
 	return m.store.ModifiedAt(ctx, m.ref())
 }
 
-// renew writes the marker again. Nobody needs to know when the store did so,
-// and if it fails for long the term is over.
+// renew writes the marker again. An error is ignored: if renewals keep failing, the
+// term ends.
 func (m *ownMarker) renew(ctx context.Context, grace time.Duration) {
 	m.writing.Lock()
 	defer m.writing.Unlock()
 	_ = m.send(ctx, grace)
 }
 
-// lateWriteGrace is how long a write of the marker that had no answer may take
-// to arrive. It is longer than lateUploadGrace, since a store that had no
-// answer in time is a busy one.
+// lateWriteGrace is how long a write of the marker without an answer may take to
+// arrive. It is longer than lateUploadGrace, since a store that does not answer in
+// time is busy.
 const lateWriteGrace = 2 * time.Second
 
-// send writes the marker. A write that was cut off could arrive after the
-// marker has been removed, so one that is on its way when ctx ends has the
-// grace for its answer.
+// send writes the marker. A write that is cut off could arrive after the marker has
+// been removed, so a write in flight at the end of ctx has the grace for its answer.
 func (m *ownMarker) send(ctx context.Context, grace time.Duration) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	began := time.Now()
 	if m.term.over(began) {
-		return m.term.lapse() // somebody may have removed the marker, or have the names
+		return m.term.lapse() // another run may have removed the marker, or use the names
 	}
 	ctx, cancel := extend(ctx, grace)
 	defer cancel()
@@ -97,7 +96,7 @@ func (m *ownMarker) send(ctx context.Context, grace time.Duration) error {
 	late, err := m.store.WriteSmall(ctx, m.ref(), data)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.adrift = m.adrift || late
+	m.unanswered = m.unanswered || late
 	if err != nil {
 		return err
 	}
@@ -105,7 +104,7 @@ func (m *ownMarker) send(ctx context.Context, grace time.Duration) error {
 	return m.term.renew(began, time.Now())
 }
 
-// extend returns a context that ends that long after ctx.
+// extend returns a context that ends d after ctx.
 func extend(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -117,12 +116,12 @@ func extend(ctx context.Context, d time.Duration) (context.Context, context.Canc
 	}
 }
 
-// mayComeBack reports whether a write that had no answer may arrive after the
-// marker has been removed.
+// mayComeBack reports whether a write without an answer may arrive after the marker
+// has been removed.
 func (m *ownMarker) mayComeBack() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.adrift
+	return m.unanswered
 }
 
 // unwritten reports whether no write of the marker has succeeded.
@@ -137,7 +136,7 @@ func (m *ownMarker) unwritten() bool {
 func (m *ownMarker) renewInBackground() {
 	ctx, cut := context.WithCancel(context.Background())
 	quit := make(chan struct{})
-	m.stop, m.cut = sync.OnceFunc(func() { close(quit) }), cut
+	m.stop, m.cancel = sync.OnceFunc(func() { close(quit) }), cut
 	every := time.Duration(m.marker.LeaseS * float64(time.Second) / 3)
 	m.done.Go(func() {
 		t := time.NewTicker(every)
@@ -147,7 +146,7 @@ func (m *ownMarker) renewInBackground() {
 			case <-quit:
 				return
 			case <-t.C:
-				attempt, cancel := context.WithTimeout(ctx, every*2/3) // one without an answer leaves time for the next
+				attempt, cancel := context.WithTimeout(ctx, every*2/3) // an attempt without an answer leaves time for the next
 				m.renew(attempt, min(lateWriteGrace, every/6))
 				cancel()
 			}
@@ -155,22 +154,22 @@ func (m *ownMarker) renewInBackground() {
 	})
 }
 
-// stopRenewing waits for a renewal that is on its way: cut off, it could still
-// arrive, and bring back a marker that has been removed. After the end of ctx
-// it has only the grace of a late write.
+// stopRenewing ends the renewals and waits for one in flight: if it were cut off, it
+// could arrive later and bring back a removed marker. After the end of ctx it has only
+// the grace of a late write.
 func (m *ownMarker) stopRenewing(ctx context.Context) {
 	if m.stop == nil {
 		return
 	}
 	m.stop()
-	defer context.AfterFunc(ctx, m.cut)()
+	defer context.AfterFunc(ctx, m.cancel)()
 	m.done.Wait()
 }
 
 // close ends the renewals at once.
 func (m *ownMarker) close() {
-	if m.cut != nil {
-		m.cut()
+	if m.cancel != nil {
+		m.cancel()
 	}
 	m.stopRenewing(context.Background())
 }

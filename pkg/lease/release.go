@@ -10,16 +10,15 @@ import (
 	"warp/internal/pause"
 )
 
-// Release removes what the run wrote, unless that is to be kept, and then the
-// marker. It may be called whether or not Acquire came far, and does nothing
-// the second time. After the end of ctx it goes on as long as it makes
-// progress. The caller reports whether it has cut off uploads, which may arrive
-// at the store yet.
+// Release removes the objects of the run, unless the options keep them, and then the
+// marker. It may be called whether or not Acquire succeeded, and does nothing the
+// second time. After the end of ctx it continues as long as it makes progress. cutOff
+// says that uploads were cut off, which may still arrive at the store.
 func (l *Lease) Release(ctx context.Context, cutOff bool) error {
-	if !l.held {
+	if !l.mustRelease {
 		return nil
 	}
-	l.held, l.cutOff = false, cutOff
+	l.mustRelease, l.cutOff = false, cutOff
 	work, stop := l.untilStalled(ctx)
 	defer stop()
 	err := l.release(work)
@@ -33,7 +32,8 @@ func (l *Lease) Release(ctx context.Context, cutOff bool) error {
 		err, under(l.opts.Prefix), l.bucket, l.opts.Length)
 }
 
-// under says where objects are; names without a prefix are all over the bucket.
+// under returns the place of the objects of a run for messages. Without a prefix they
+// may be anywhere in the bucket.
 func under(prefix string) string {
 	if prefix == "" {
 		return ""
@@ -41,7 +41,7 @@ func under(prefix string) string {
 	return " under " + prefix
 }
 
-// Kept reports whether Release has left the run's objects, as the options say.
+// Kept reports whether Release has left the objects of the run because of the options.
 func (l *Lease) Kept() bool { return l.kept }
 
 func (l *Lease) release(ctx context.Context) error {
@@ -49,7 +49,7 @@ func (l *Lease) release(ctx context.Context) error {
 	defer own.close()
 	switch {
 	case own.unwritten():
-		_ = l.removeMarker(ctx, &own.marker) // most likely it is not there
+		_ = l.removeMarker(ctx, &own.marker) // it probably does not exist
 		if own.mayComeBack() && pause.For(ctx, lateWriteGrace) {
 			_ = l.removeMarker(ctx, &own.marker)
 		}
@@ -74,7 +74,7 @@ func (l *Lease) removeOwn(ctx context.Context) error {
 	own := l.own
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	own.term.watch(func(err error) { cancel(err) }) // the names may be another run's from then on
+	own.term.onLapse(func(err error) { cancel(err) }) // the names may be another run's from then on
 	err := retry(ctx, func() error {
 		others, _, err := l.otherMarkers(ctx, &own.marker, time.Time{})
 		if err != nil {
@@ -92,7 +92,7 @@ func (l *Lease) removeOwn(ctx context.Context) error {
 	return l.suspendVersioning(ctx, &own.marker)
 }
 
-// withdraw removes a marker that is not renewed any more, for good.
+// withdraw removes a marker that is not renewed any more. It waits for late writes.
 func (l *Lease) withdraw(ctx context.Context, own *ownMarker) error {
 	remove := func() error { return l.removeMarker(ctx, &own.marker) }
 	err := retry(ctx, remove)
@@ -102,9 +102,9 @@ func (l *Lease) withdraw(ctx context.Context, own *ownMarker) error {
 	return err
 }
 
-// releaseLapsed cleans up after this run, whose lease ran out, as the next run
-// would: under a marker that shows the store's time and has no names, and only
-// what belongs to no other run.
+// releaseLapsed cleans up after this run, whose lease has expired, like the next run
+// would: it writes a marker without names, which shows the store's time, and removes
+// only objects that belong to no other run.
 func (l *Lease) releaseLapsed(ctx context.Context) (err error) {
 	own := &l.own.marker
 	if own.kept() {
@@ -141,12 +141,11 @@ func (l *Lease) releaseLapsed(ctx context.Context) (err error) {
 	return fmt.Errorf("another warp considered this run dead and removed its marker, so objects written since then remain%s", under(own.Prefix))
 }
 
-// CleanUpOrphans removes what the given runs left, which are other machines'
-// shares of this run, as soon as their leases have run out. It leaves alone
-// those that clean up themselves meanwhile. It needs no lease of its own names,
-// and comes after Release.
+// CleanUpOrphans removes the leftovers of the given runs, which other machines started
+// as parts of this run. It waits until their leases have expired, and ignores runs that
+// clean up meanwhile. It needs no lease, and is called after Release.
 func (l *Lease) CleanUpOrphans(ctx context.Context, runs []string) (err error) {
-	clock := l.newOwnMarker() // shows the store's time and has no names
+	clock := l.newOwnMarker() // shows the store's time, and claims no names
 	defer func() {
 		work, stop := l.untilStalled(ctx)
 		defer stop()
@@ -167,8 +166,8 @@ func (l *Lease) CleanUpOrphans(ctx context.Context, runs []string) (err error) {
 	}
 }
 
-// removeOrphans cleans up after the given runs that are dead, and returns how
-// many are alive.
+// removeOrphans removes the leftovers of the given runs that are dead. It returns the
+// number of runs that are alive.
 func (l *Lease) removeOrphans(ctx context.Context, clock *ownMarker, runs []string) (alive int, err error) {
 	written, err := clock.write(ctx)
 	if err != nil {
@@ -192,17 +191,15 @@ func (l *Lease) removeOrphans(ctx context.Context, clock *ownMarker, runs []stri
 	return alive, nil
 }
 
-// errStalled ends a clean-up for which nobody waits any longer.
+// errStalled ends an interrupted clean-up that makes no progress.
 var errStalled = errors.New("gave up, because nothing could be removed for 6s after the interruption")
 
-// stallLimit is how long a clean-up goes on after an interruption while
-// nothing is removed.
+// stallLimit is how long an interrupted clean-up continues while nothing is removed.
 const stallLimit = 6 * time.Second
 
-// untilStalled returns a context for a clean-up. It outlives an interruption,
-// which is the end of ctx, but from then on only as long as objects are being
-// removed: a store that hangs, or lists for ever, must not keep a person
-// waiting.
+// untilStalled returns a context for a clean-up. After the end of ctx, which is an
+// interruption, it lasts only as long as objects are being removed: a store that hangs,
+// or lists forever, must not keep a person waiting.
 func (l *Lease) untilStalled(ctx context.Context) (context.Context, context.CancelFunc) {
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	go func() {

@@ -12,8 +12,8 @@ import (
 	"warp/pkg/store"
 )
 
-// removeRun removes the objects of the dead run that m marks, then the marker.
-// now is when this run read the markers others, by the store's clock.
+// removeRun removes the objects of the dead run that m marks, then the marker. now is
+// the time, by the store's clock, at which this run read the other markers.
 func (l *Lease) removeRun(ctx context.Context, m *marker, others []foundMarker, now time.Time) error {
 	return retry(ctx, func() error {
 		if err := l.removeObjects(ctx, m, others, now); err != nil {
@@ -26,21 +26,21 @@ func (l *Lease) removeRun(ctx context.Context, m *marker, others []foundMarker, 
 	})
 }
 
-// lateUploadGrace is how long uploads that were cut off may take to arrive all
-// the same, before a second look.
+// lateUploadGrace is how long uploads that were cut off may take to arrive. Objects
+// are then listed a second time.
 const lateUploadGrace = 500 * time.Millisecond
 
-// removeObjects deletes the objects of the run that m marks. Names are checked
-// one by one: an object that somebody else put under the run's prefix stays.
-// So does what was written at or after the given time, unless that is zero: it
-// belongs to a run that has taken the same names since, after we looked.
+// removeObjects deletes the objects of the run that m marks. It checks each name: an
+// object that somebody else put under the run's prefix stays. So do objects that were
+// written at the time before or later, unless it is zero: they belong to a run that
+// has used the same names since the markers were read.
 func (l *Lease) removeObjects(ctx context.Context, m *marker, others []foundMarker, before time.Time) error {
 	if !m.Claimed {
 		return nil
 	}
 	l.progress.Begin("Cleaning up", 0)
 	defer l.progress.End()
-	own := before.IsZero() // this run's own marker, as it has it itself
+	own := before.IsZero() // m is this run's own marker
 	if err := l.removeNamedObject(ctx, m, own); err != nil || !m.counted() && m.ownedByOther(others) {
 		return err
 	}
@@ -63,7 +63,7 @@ func (l *Lease) removeObjects(ctx context.Context, m *marker, others []foundMark
 	all := removal{prefix: m.Prefix, versions: state != "", locked: m.Locked, ours: ours, confirm: l.confirmationFor(m), count: l.countObjects}
 	err = l.removeAll(ctx, all)
 	if err == nil && l.cutOff && m.Run == l.opts.Run && pause.For(ctx, lateUploadGrace) {
-		if err = l.removeNamedObject(ctx, m, own); err == nil { // the store may have been completing it
+		if err = l.removeNamedObject(ctx, m, own); err == nil { // the store may just have completed it
 			err = l.removeAll(ctx, all)
 		}
 	}
@@ -79,15 +79,14 @@ func (l *Lease) removeObjects(ctx context.Context, m *marker, others []foundMark
 	return err
 }
 
-// abortUploads removes what the run was uploading in parts, which is in no
-// listing of objects. The whole bucket is looked at, since MinIO takes a
-// prefix for one whole name.
+// abortUploads aborts the uploads in parts of the run, which listings of objects do not
+// show. The whole bucket is listed, since MinIO takes a prefix for a complete name.
 func (l *Lease) abortUploads(ctx context.Context, ours func(key string) bool) error {
 	err := l.store.AbortUploads(ctx, l.bucket, "", ours)
 	switch {
 	case store.CodeOf(err) == "AccessDenied":
-		// Few need this right, so lacking it must not make every run fail.
-		l.progress.Warn("unfinished uploads in parts were not looked for, because these credentials may not list or abort them")
+		// Few users have this right, so a run must not fail without it.
+		l.progress.Warn("unfinished uploads in parts were not removed, because these credentials may not list or abort them")
 	case err != nil:
 		return fmt.Errorf("abort uploads that were not completed: %w", err)
 	}
@@ -107,12 +106,12 @@ func (l *Lease) removeMarker(ctx context.Context, m *marker) error {
 	return l.store.RemoveFolders(ctx, l.bucket, markerPrefix)
 }
 
-// maxAttempts bounds how often a part of the clean-up is tried. A store that
-// is restarted or that refuses some objects of a batch is given a moment.
+// maxAttempts limits how often a part of the clean-up is tried, so that a store can
+// restart, or refuse some objects of a batch once.
 const maxAttempts = 4
 
-// retry calls do until it succeeds, and gives up if that is hopeless or would
-// make a person wait for long.
+// retry calls do until it succeeds. It gives up if another attempt is useless or could
+// take long.
 func retry(ctx context.Context, do func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := do()
@@ -129,7 +128,7 @@ func retry(ctx context.Context, do func() error) error {
 	}
 }
 
-// ClearBucket deletes everything in the bucket, whoever it belongs to.
+// ClearBucket deletes all objects in the bucket, including foreign ones.
 func (l *Lease) ClearBucket(ctx context.Context) error {
 	l.progress.Begin("Clearing the bucket", 0)
 	defer l.progress.End()
@@ -144,19 +143,19 @@ func (l *Lease) ClearBucket(ctx context.Context) error {
 	return nil
 }
 
-// countObjects counts objects that were removed. Markers are not counted.
+// countObjects counts removed objects, without markers.
 func (l *Lease) countObjects(n int64) {
 	l.objects.Add(n)
 	l.progress.Add(n)
 }
 
-// A removal says what is to be deleted.
+// A removal says which objects to delete.
 type removal struct {
 	prefix   string
-	versions bool                    // all versions of it
-	locked   bool                    // also what a retention in governance mode protects
-	ours     func(store.Object) bool // of what lies under prefix
-	confirm  confirmation            // of those that are; nil = all
+	versions bool                    // all versions of the objects
+	locked   bool                    // also objects under a retention in governance mode
+	ours     func(store.Object) bool // reports whether an object under prefix is to be deleted
+	confirm  confirmation            // filters these objects; nil = all
 	count    func(int64)
 }
 
@@ -190,7 +189,7 @@ func (l *Lease) removeAll(ctx context.Context, all removal) error {
 	return err
 }
 
-// requests is how many requests clean-up sends at a time.
+// requests returns the maximum number of requests of the clean-up at a time.
 func (l *Lease) requests() int { return max(1, min(l.opts.Concurrency, 16)) }
 
 func (l *Lease) sendBatches(ctx context.Context, all removal, out chan<- []store.Ref) error {
@@ -215,8 +214,8 @@ func (l *Lease) sendBatches(ctx context.Context, all removal, out chan<- []store
 	})
 }
 
-// eachBatch calls do for the objects of a listing that pick chooses, some at a time, until it fails. A listing that is
-// repeated passes the first ones to do again.
+// eachBatch calls do for the objects of a listing that pick selects, a batch at a time, until it fails. If the listing
+// is repeated, do gets the first objects again.
 func (l *Lease) eachBatch(ctx context.Context, list store.List, pick func(store.Object) bool, do func([]store.Object) error) error {
 	var batch []store.Object
 	var failed error
@@ -238,16 +237,15 @@ func (l *Lease) eachBatch(ctx context.Context, list store.List, pick func(store.
 	return cmp.Or(failed, err)
 }
 
-// maxBatch is how many objects one request deletes: as many as a request may,
-// but fewer after an interruption, so that a slow store is seen to make
-// progress.
+// maxBatch returns the maximum number of objects that one request deletes. After an
+// interruption it is smaller, so that a slow store shows progress.
 func (l *Lease) maxBatch() int {
-	most := 1000
+	limit := 1000
 	if l.interrupted.Load() {
-		most = 100
+		limit = 100
 	}
 	if l.opts.Batch > 0 {
-		most = min(most, l.opts.Batch)
+		limit = min(limit, l.opts.Batch)
 	}
-	return most
+	return limit
 }

@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// A term is how long a lease holds unless it is renewed. Once it is over it stays over: another run may have taken the
-// names since, and its objects must not be written over on the word of a later renewal.
+// A term is the time until a lease expires unless it is renewed. A term that is over stays over: another run may use the
+// names since then, and a later renewal must not allow this run to overwrite its objects.
 //
-// Both clocks count, since the monotonic one stands still while a laptop sleeps.
+// Both clocks count, since the monotonic one stops while a laptop sleeps.
 type term struct {
 	length time.Duration
-	margin time.Duration // stores may tell times to the second
+	margin time.Duration // stores may round times to the second
 	epoch  time.Time
 	mono   atomic.Int64 // the end, ns since epoch
 	wall   atomic.Int64 // the end, unix ns
 	lapsed atomic.Bool
 
 	mu     sync.Mutex
-	notify func(error) // called once it is over; nil = nobody has asked yet
+	notify func(error) // called when the term ends; nil = not called
 }
 
 func newTerm(length time.Duration) *term {
@@ -32,7 +32,7 @@ func newTerm(length time.Duration) *term {
 	return t
 }
 
-// over reports whether the term is over at the given time, from which on it is.
+// over reports whether the term is over at the given time. If so it stays over.
 func (t *term) over(now time.Time) bool {
 	if now.Sub(t.epoch) <= time.Duration(t.mono.Load()) && now.UnixNano() <= t.wall.Load() {
 		return t.lapsed.Load()
@@ -52,8 +52,8 @@ func (t *term) end() {
 	}
 }
 
-// renew extends the term after a write of the marker that began and ended at the given times. The store may have taken
-// it as late as its end, so one that ended too late is too late.
+// renew extends the term after a write of the marker that began and ended at the given times. The store may have processed
+// it at any time between, so a write that ended after the term is too late.
 func (t *term) renew(began, ended time.Time) error {
 	if t.over(ended) {
 		return t.lapse()
@@ -63,7 +63,7 @@ func (t *term) renew(began, ended time.Time) error {
 	return nil
 }
 
-// limit returns a context that ends with the term: a write that is repeated must not be sent later.
+// limit returns a context that ends with the term, so that a repeated write is not sent later.
 func (t *term) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	mono := t.mono.Load()
 	if mono == math.MaxInt64 {
@@ -72,8 +72,8 @@ func (t *term) limit(ctx context.Context) (context.Context, context.CancelFunc) 
 	return context.WithDeadlineCause(ctx, t.epoch.Add(time.Duration(mono)), t.lapse())
 }
 
-// watch has do called when the term is over, which may be at once.
-func (t *term) watch(do func(error)) {
+// onLapse calls do when the term ends. If it has ended, onLapse calls do at once.
+func (t *term) onLapse(do func(error)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.notify = do; t.lapsed.Load() {
@@ -81,11 +81,11 @@ func (t *term) watch(do func(error)) {
 	}
 }
 
-// A LapsedError ends a run whose lease ran out.
+// A LapsedError ends a run whose lease has expired.
 type LapsedError struct{ Lease time.Duration }
 
 func (e *LapsedError) Error() string {
-	return fmt.Sprintf("the lease of this run (--lease=%s) ran out, since warp stood still or the store took no renewal for that long: other runs may have its names by now, so it stops writing", e.Lease)
+	return fmt.Sprintf("the lease of this run (--lease=%s) ran out, because warp was stopped or the store accepted no renewal for that long: other runs may use its names by now, so it stops writing", e.Lease)
 }
 
 func (t *term) lapse() error { return &LapsedError{t.length} }

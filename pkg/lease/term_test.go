@@ -41,7 +41,7 @@ func TestTermIsOverForGood(t *testing.T) {
 	var lapsed error
 	term := newTerm(time.Minute)
 	_ = term.renew(began, began)
-	term.watch(func(err error) { lapsed = err })
+	term.onLapse(func(err error) { lapsed = err })
 	if err := term.renew(later(50*time.Second), later(70*time.Second)); err == nil || lapsed == nil {
 		t.Errorf("an answer that came too late renews: %v, lapsed: %v", err, lapsed)
 	}

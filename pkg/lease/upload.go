@@ -18,13 +18,12 @@ type Upload struct {
 	retry Retry
 }
 
-// A Retry repeats a request that the run cannot do without. what names the
-// request in errors.
+// A Retry repeats a request that the run needs. what names the request in errors.
 type Retry func(ctx context.Context, what string, do func() error) error
 
-// StartUpload begins the upload of the run's named object, and notes it in the
-// marker before the first part is sent, so that a later run can abort it if
-// this one is killed.
+// StartUpload begins the upload of the run's named object. It adds the upload to the
+// marker before the first part is sent, so that a later run can abort it if this one
+// is killed.
 func (l *Lease) StartUpload(ctx context.Context, retry Retry) (*Upload, error) {
 	u := &Upload{lease: l, retry: retry}
 	ref := store.Ref{Bucket: l.bucket, Key: l.own.marker.Object.Key}
@@ -36,7 +35,7 @@ func (l *Lease) StartUpload(ctx context.Context, retry Retry) (*Upload, error) {
 		return nil, err
 	}
 	u.IfAbsent = true
-	// Not cut off by an interrupt, or nobody would know of the upload.
+	// Not cut off by an interrupt, or no run would know of the upload.
 	err = l.own.change(context.WithoutCancel(ctx), func(m *marker) { m.Object = &namedObject{ref.Key, u.ID, l.hidesSums()} })
 	if err != nil {
 		return nil, err
@@ -47,14 +46,14 @@ func (l *Lease) StartUpload(ctx context.Context, retry Retry) (*Upload, error) {
 	return u, err
 }
 
-// send sends a request of the upload to a host that is free.
+// send sends a request of the upload to one of the hosts.
 func (u *Upload) send(ctx context.Context, what string, do func(*store.Host) error) error {
 	return u.retry(ctx, what, func() error { return u.lease.store.Use(do) })
 }
 
-// beginUpload begins the upload with the run's id in metadata. If metadata are
-// encrypted under a key that a later run will not have, a tag has it as well.
-// A store that refuses tags does without.
+// beginUpload begins the upload with the run's id in the metadata. If these are encrypted
+// with a key that a later run does not have, the id is also in a tag, unless the store
+// refuses tags.
 func (l *Lease) beginUpload(ctx context.Context, h *store.Host, ref store.Ref) (store.Upload, error) {
 	run := l.own.marker.Run
 	put := store.Put{Ref: ref, ContentType: "application/octet-stream",
@@ -71,14 +70,13 @@ func (l *Lease) beginUpload(ctx context.Context, h *store.Host, ref store.Ref) (
 	return u, err
 }
 
-// hidesSums says whether the run's encryption makes ETags something else than
-// MD5 sums.
+// hidesSums reports whether ETags are not MD5 sums because of the run's encryption.
 func (l *Lease) hidesSums() bool {
 	kind := l.store.Options().Encryption.Kind
 	return kind == store.SSEC || kind == store.SSEKMS
 }
 
-// prove uploads the part that says whose the upload is.
+// prove uploads the part that proves which run the upload belongs to.
 func (u *Upload) prove(ctx context.Context) error {
 	proof := uploadProof(u.lease.own.marker.Run)
 	return u.send(ctx, "mark the upload of "+u.Key, func(h *store.Host) error {
@@ -88,8 +86,8 @@ func (u *Upload) prove(ctx context.Context) error {
 	})
 }
 
-// checkAlone makes sure that nobody has begun to upload the same key since it
-// was found to be free.
+// checkAlone makes sure that nobody has begun to upload the same key since the check
+// that it was free.
 func (u *Upload) checkAlone(ctx context.Context) error {
 	uploads, err := u.lease.uploadsOf(ctx, u.Key)
 	if err != nil {
@@ -101,7 +99,7 @@ func (u *Upload) checkAlone(ctx context.Context) error {
 	return nil
 }
 
-// Complete makes the object, unless there is one of that key by now.
+// Complete completes the object, unless the key exists by now.
 func (u *Upload) Complete(ctx context.Context, parts []store.Part) (o store.Object, err error) {
 	err = u.send(ctx, "complete the upload of "+u.Key, func(h *store.Host) error {
 		o, err = u.complete(ctx, h, parts)
@@ -116,7 +114,7 @@ func (u *Upload) complete(ctx context.Context, h *store.Host, parts []store.Part
 	if err == nil || !errors.As(err, &failed) {
 		return o, err
 	}
-	// An answer that was lost looks like an object in the way, or like no upload.
+	// After a lost answer the key exists, or the upload does not.
 	if run, seen := u.lease.store.Metadata(ctx, u.Ref, runMetadata); seen == nil && run == u.lease.own.marker.Run {
 		return h.Stat(ctx, u.Ref, store.NewTrace(time.Now()))
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// EnableVersioning turns the bucket's versioning on, if the bucket is warp's
-// own: the run has made it, or an earlier one. Release takes that back.
+// EnableVersioning turns on the versioning of the bucket, if this run or an earlier one
+// has made the bucket. Release suspends it.
 func (l *Lease) EnableVersioning(ctx context.Context, made bool) error {
 	state, err := l.store.Versioning(ctx, l.bucket)
 	if err != nil {
@@ -24,14 +24,14 @@ func (l *Lease) EnableVersioning(ctx context.Context, made bool) error {
 		return err
 	}
 	if err := l.store.SetVersioning(ctx, l.bucket, true); err != nil {
-		_ = l.own.change(ctx, func(m *marker) { m.Suspend = false }) // Release has nothing to take back
+		_ = l.own.change(ctx, func(m *marker) { m.Suspend = false }) // Release has nothing to suspend
 		return fmt.Errorf("this store does not support versions: turn on versioning of bucket %s: %w", l.bucket, err)
 	}
 	return nil
 }
 
-// shareVersioning joins other runs in the duty to suspend the versioning that
-// one of them turned on.
+// shareVersioning marks this run as one that needs the versioning which another run
+// turned on.
 func (l *Lease) shareVersioning(ctx context.Context) error {
 	others, _, err := l.otherMarkers(ctx, &l.own.marker, time.Time{})
 	if err != nil {
@@ -45,8 +45,8 @@ func (l *Lease) shareVersioning(ctx context.Context) error {
 	return nil
 }
 
-// suspendVersioning suspends the versioning that warp turned on, unless a run
-// that is alive needs it, which then does this at its end.
+// suspendVersioning suspends the versioning that warp turned on, unless another run
+// needs it, which then suspends it at its end.
 func (l *Lease) suspendVersioning(ctx context.Context, m *marker) error {
 	if !m.Suspend {
 		return nil

@@ -9,25 +9,25 @@ import (
 	"warp/pkg/store"
 )
 
-// A parted is an object that is made of parts, several at a time. The row of the
-// whole covers the requests that begin and complete the upload. Each part has a row
-// too, and only these rows count bytes.
-type parted struct {
-	whole, part string // what the rows are called
+// A partedObject is an object made of parts, several at a time. The row of the
+// whole covers the requests that begin and complete the upload. Each part has its
+// own row, and only these rows count bytes.
+type partedObject struct {
+	whole, part string // operations of the rows
 	key         string
 	parts       int
-	atOnce      int // parts on their way at a time
-	// send makes part n, from 1.
+	atOnce      int // max parts in flight
+	// send uploads or copies part n, counted from 1.
 	send func(ctx context.Context, lane *Worker, r *Request, u store.Upload, n int) (store.Part, error)
 }
 
-// errUnfinished is the error of an object that would take longer than a run waits
-// at its end. It says nothing about the store.
+// errUnfinished is the error of an object that would take longer than the drain. It
+// says nothing about the store.
 var errUnfinished = errors.New("given up at the end of the run")
 
-// inParts makes one such object. If a part fails it aborts the upload. If the run
-// is interrupted the clean-up does that.
-func (w *Worker) inParts(ctx context.Context, p *parted) error {
+// inParts makes an object. If a part fails it aborts the upload; after an interrupt,
+// the clean-up does.
+func (w *Worker) inParts(ctx context.Context, p *partedObject) error {
 	return w.Measure(ctx, p.whole, p.key, func(ctx context.Context, r *Request) error {
 		put := store.Put{Ref: store.Ref{Bucket: w.Env.Bucket, Key: p.key}, ContentType: "application/octet-stream"}
 		u, err := r.StartUpload(ctx, put, r.Trace)
@@ -45,7 +45,7 @@ func (w *Worker) inParts(ctx context.Context, p *parted) error {
 		if err == nil || ctx.Err() != nil || store.CodeOf(err) == "NoSuchUpload" {
 			return err
 		}
-		_ = r.AbortUpload(ctx, u, next) // clean-up looks for it again
+		_ = r.AbortUpload(ctx, u, next) // clean-up tries again
 		r.Trace.Add(next)
 		var failed *store.Error
 		if errors.As(err, &failed) {
@@ -56,12 +56,12 @@ func (w *Worker) inParts(ctx context.Context, p *parted) error {
 }
 
 // sendParts sends all parts; the first that fails ends it.
-func (w *Worker) sendParts(ctx context.Context, p *parted, u store.Upload) ([]store.Part, error) {
+func (w *Worker) sendParts(ctx context.Context, p *partedObject, u store.Upload) ([]store.Part, error) {
 	parts := make([]store.Part, p.parts)
 	var mu sync.Mutex
 	var first error
 	next := 0
-	take := func() int { // the next part's number, 0 when there is none to send
+	nextPart := func() int { // number of the next part; 0 = there is none
 		mu.Lock()
 		defer mu.Unlock()
 		if first == nil && next < p.parts && w.run.giveUp() {
@@ -74,9 +74,9 @@ func (w *Worker) sendParts(ctx context.Context, p *parted, u store.Upload) ([]st
 		return next
 	}
 	var wg sync.WaitGroup
-	for _, lane := range w.beside(min(p.atOnce, p.parts)) {
+	for _, lane := range w.useLanes(min(p.atOnce, p.parts)) {
 		wg.Go(func() {
-			for n := take(); n > 0; n = take() {
+			for n := nextPart(); n > 0; n = nextPart() {
 				var err error
 				if parts[n-1], err = lane.sendPart(ctx, p, u, n); err != nil {
 					mu.Lock()
@@ -90,7 +90,7 @@ func (w *Worker) sendParts(ctx context.Context, p *parted, u store.Upload) ([]st
 	return parts, first
 }
 
-func (w *Worker) sendPart(ctx context.Context, p *parted, u store.Upload, n int) (part store.Part, err error) {
+func (w *Worker) sendPart(ctx context.Context, p *partedObject, u store.Upload, n int) (part store.Part, err error) {
 	err = w.Measure(ctx, p.part, p.key, func(ctx context.Context, r *Request) error {
 		part, err = p.send(ctx, w, r, u, n)
 		return err
@@ -110,9 +110,8 @@ func firstError(first, err error, part int) error {
 	return &store.Error{Code: e.Code, Status: e.Status, Message: fmt.Sprintf("part %d: %s", part, e.Message)}
 }
 
-// beside returns n lanes of w: workers that send requests at the same time while w
-// waits. In the log they have its thread number.
-func (w *Worker) beside(n int) []*Worker {
+// useLanes returns n lanes of w: workers that send requests while w waits. In the log they have its thread number.
+func (w *Worker) useLanes(n int) []*Worker {
 	for len(w.lanes) < n {
 		w.lanes = append(w.lanes, w.newLane())
 	}
