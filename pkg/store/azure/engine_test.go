@@ -229,6 +229,9 @@ func TestUploadsInParts(t *testing.T) {
 		if last.Number != store.MaxPart || last.Size != 4 || last.ETag != "c240cd8da6c2cfbf8dc4b9bfa1e4d0d9" && len(last.ETag) != 32 {
 			t.Errorf("the last part is %+v", last)
 		}
+		if _, err := other.engine.CompleteUpload(t.Context(), u, parts, newTrace()); store.CodeOf(err) != codeNoUpload || s.find("whole", "") != nil {
+			t.Errorf("completing it without its metadata: %v", err)
+		}
 		made, err := o.engine.CompleteUpload(t.Context(), u, parts, newTrace())
 		must(t, err)
 		h, err := o.admin.Headers(t.Context(), ref("whole"), false)

@@ -174,16 +174,15 @@ func (e *Engine) commit(ctx context.Context, p *store.Put, blocks []string, ifAb
 	return e.write(ctx, w, p, tr)
 }
 
-// CompleteUpload commits the parts.
+// CompleteUpload commits the parts. Metadata are given with the commit, so only the client that began the upload can complete
+// it: no other one knows them.
 func (e *Engine) CompleteUpload(ctx context.Context, u store.Upload, parts []store.Part, tr *store.Trace) (store.Object, error) {
 	id, ok := validID(u.ID)
-	if !ok || len(parts) == 0 {
+	begun, known := e.store.uploads.Load(u.ID)
+	if !ok || !known || len(parts) == 0 {
 		return store.Object{}, noUpload()
 	}
-	p := store.Put{}
-	if begun, ok := e.store.uploads.Load(u.ID); ok {
-		p = begun.(store.Put)
-	}
+	p := begun.(store.Put)
 	p.Ref, p.Size = u.Ref, 0
 	blocks := make([]string, len(parts))
 	for i, part := range parts {
