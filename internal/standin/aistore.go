@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -24,7 +26,8 @@ type AIStore struct {
 	URL     string   // of the proxy
 	Targets []string // URLs
 
-	opts AIStoreOptions
+	opts     AIStoreOptions
+	received atomic.Int64 // bytes, by the proxy
 
 	mu         sync.Mutex
 	buckets    map[string]*aisBucket
@@ -84,11 +87,41 @@ func StartAIStore(t testing.TB, o AIStoreOptions) *AIStore {
 		t.Cleanup(server.Close)
 		a.Targets = append(a.Targets, server.URL)
 	}
-	proxy := httptest.NewServer(http.HandlerFunc(a.serveProxy))
+	proxy := httptest.NewUnstartedServer(http.HandlerFunc(a.serveProxy))
+	proxy.Listener = &countingListener{proxy.Listener, &a.received}
+	proxy.Start()
 	t.Cleanup(proxy.Close)
 	a.URL = proxy.URL
 	return a
 }
+
+// A countingListener counts the bytes that its connections receive.
+type countingListener struct {
+	net.Listener
+	received *atomic.Int64
+}
+
+func (l *countingListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &countingConn{c, l.received}, nil
+}
+
+type countingConn struct {
+	net.Conn
+	received *atomic.Int64
+}
+
+func (c *countingConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.received.Add(int64(n))
+	return n, err
+}
+
+// Received is how many bytes the proxy has received so far, heads of requests included.
+func (a *AIStore) Received() int64 { return a.received.Load() }
 
 // Host is the proxy's address.
 func (a *AIStore) Host() string { return strings.TrimPrefix(a.URL, "http://") }

@@ -3,8 +3,12 @@ package ais
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -86,6 +90,64 @@ func TestTrace(t *testing.T) {
 		d, err := e.Get(t.Context(), store.Get{Ref: store.Ref{Bucket: "b", Key: "k"}}, tr)
 		if err != nil || d.Bytes != 7 || tr.Requests() != 2 || tr.Status() != 200 || tr.FirstByte() <= 0 {
 			t.Errorf("%s: %+v, %v: %d requests, status %d", name, d, err, tr.Requests(), tr.Status())
+		}
+	}
+}
+
+// The payload of a large upload goes to the target only, or to the host that asks for it.
+func TestLargeUpload(t *testing.T) {
+	t.Parallel()
+	a := standin.StartAIStore(t, standin.AIStoreOptions{})
+	engine, admin := open(t, a, store.Config{})
+	must(t, admin.MakeBucket(t.Context(), "b", false))
+	content := bytes.Repeat([]byte("0123456789abcdef"), 1<<20/16)
+	for name, e := range map[string]store.Engine{"lean": engine, "nethttp": admin} {
+		for n := range 3 {
+			before, tr := a.Received(), newTrace()
+			ref := store.Ref{Bucket: "b", Key: fmt.Sprint(name, n)}
+			_, err := e.Put(t.Context(), store.Put{Ref: ref, Body: bytes.NewReader(content), Size: int64(len(content))}, tr)
+			must(t, err)
+			if n := a.Received() - before; n > 2000 || tr.Requests() != 2 || tr.Status() != 200 || tr.LastByte() <= 0 || tr.FirstByte() < tr.LastByte() {
+				t.Errorf("%s: the proxy received %d bytes; %d requests, status %d, last byte %v, first byte %v", name, n, tr.Requests(), tr.Status(), tr.LastByte(), tr.FirstByte())
+			}
+			var got bytes.Buffer
+			_, err = e.Get(t.Context(), store.Get{Ref: ref, Into: &got}, newTrace())
+			if must(t, err); !bytes.Equal(got.Bytes(), content) {
+				t.Errorf("%s: %d bytes arrived, others than were sent", name, got.Len())
+			}
+		}
+	}
+}
+
+// A store that takes the payload itself asks for it, or refuses it before it comes.
+func TestLargeUploadWithoutRedirect(t *testing.T) {
+	t.Parallel()
+	content := bytes.Repeat([]byte("0123456789abcdef"), 1<<20/16)
+	for _, status := range []int{http.StatusOK, http.StatusForbidden} {
+		var got atomic.Int64
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if status == http.StatusOK {
+				data, _ := io.ReadAll(r.Body)
+				got.Store(int64(len(data)))
+			}
+			w.WriteHeader(status)
+		}))
+		t.Cleanup(server.Close)
+		addr := store.Address{Name: server.Listener.Addr().String()}
+		cfg := store.Config{AppVersion: "1", Concurrency: 1, Hosts: []store.Address{addr}}
+		driver, err := Open(&cfg)
+		must(t, err)
+		engine, err := driver.Engine(&cfg, addr, new(store.Counters))
+		must(t, err)
+		t.Cleanup(engine.Close)
+		for range 3 {
+			got.Store(0)
+			tr := newTrace()
+			_, err = engine.Put(t.Context(), store.Put{Ref: store.Ref{Bucket: "b", Key: "k"}, Body: bytes.NewReader(content), Size: int64(len(content))}, tr)
+			refused := status != http.StatusOK
+			if (err != nil) != refused || (got.Load() != int64(len(content))) != refused || int(tr.Status()) != status || tr.Requests() != 1 || !refused && tr.FirstByte() < tr.LastByte() {
+				t.Errorf("status %d: %v, %d bytes arrived; %d requests, status %d, last byte %v, first byte %v", status, err, got.Load(), tr.Requests(), tr.Status(), tr.LastByte(), tr.FirstByte())
+			}
 		}
 	}
 }

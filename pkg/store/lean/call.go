@@ -173,6 +173,9 @@ func (q *request) keeps() string {
 func (c *conn) transmitCall(q *request, tr *store.Trace) error {
 	if q.body != nil && q.size > 0 {
 		q.contentLength = q.size
+		if q.expects() {
+			return c.putExpected(q, tr)
+		}
 		return c.putPlain(q, tr)
 	}
 	q.contentLength = -1
@@ -182,6 +185,45 @@ func (c *conn) transmitCall(q *request, tr *store.Trace) error {
 	c.buildHead(q)
 	tr.Sending()
 	return c.sendAndAwait(c.ask, tr, false)
+}
+
+// ExpectAbove is the size above which the payload of a request that may be redirected is not sent before the store asks for it.
+// A server in Go reads that much of what it does not want; above it closes the connection.
+const ExpectAbove = 256 << 10
+
+// expects reports whether the payload waits until the store asks for it. Where a redirect leads, it does not.
+func (q *request) expects() bool {
+	return q.call.Redirects && q.size > ExpectAbove && q.moved == nil && q.redirected == nil
+}
+
+// putExpected is putPlain for a payload that waits. It is not sent if the answer is another than 100.
+func (c *conn) putExpected(q *request, tr *store.Trace) error {
+	c.buildHead(q)
+	tr.Sending()
+	seen := tr.FirstByte()
+	if err := c.sendAndAwait(c.ask, tr, false); err != nil {
+		return err
+	}
+	const interim = "HTTP/1.1 100"
+	for {
+		unread := c.in[c.r:c.w]
+		if !bytes.HasPrefix(unread, []byte(interim)[:min(len(unread), len(interim))]) {
+			c.broken = true // the store may take what follows for the payload
+			return nil
+		}
+		if end := bytes.Index(unread, []byte("\r\n\r\n")); end >= 0 {
+			c.r += end + len("\r\n\r\n")
+			break
+		}
+		if err := c.receiveMore(tr); err != nil {
+			return err
+		}
+	}
+	tr.Redirected(seen) // that was no answer
+	tr.Sending()
+	c.answered, c.ask = false, c.ask[:0]
+	c.enterPhase(phaseSend)
+	return c.sendPlain(q, tr)
 }
 
 // buildCall makes the head of a request that is none of S3's in c.ask.
@@ -198,6 +240,9 @@ func (c *conn) buildCall(q *request) {
 	h = append(append(append(h, " HTTP/1.1\r\nHost: "...), c.e.host...), c.e.agent...)
 	if q.contentLength >= 0 {
 		h = append(strconv.AppendInt(append(h, "Content-Length: "...), q.contentLength, 10), "\r\n"...)
+	}
+	if q.expects() {
+		h = append(h, "Expect: 100-continue\r\n"...)
 	}
 	if q.contentType != "" {
 		h = append(append(append(h, "Content-Type: "...), q.contentType...), "\r\n"...)

@@ -178,6 +178,11 @@ func (c *conn) putHashed(q *request, tr *store.Trace) error {
 func (c *conn) putPlain(q *request, tr *store.Trace) error {
 	c.buildHead(q)
 	tr.Sending()
+	return c.sendPlain(q, tr)
+}
+
+// sendPlain sends the head, if there is one in c.ask, and the payload.
+func (c *conn) sendPlain(q *request, tr *store.Trace) error {
 	computed := q.size
 	lying, ok := q.body.(store.PieceBody)
 	if ok = ok && sendsPieces && c.tls == nil; ok {

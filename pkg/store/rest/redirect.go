@@ -17,7 +17,7 @@ import (
 // follow sends a request, and once more to where the store redirects it.
 func (h *httpCaller) follow(ctx context.Context, c *lean.Call) (*http.Response, error) {
 	redirected := nethttp.ExpectRedirect(ctx)
-	resp, err := h.send(ctx, c, h.base+string(c.Target), true)
+	resp, err := h.send(ctx, c, h.base+string(c.Target), true, c.Redirects && c.Size > lean.ExpectAbove)
 	if err != nil || !c.Redirects || !lean.IsMoved(resp.StatusCode) || resp.Header.Get("Location") == "" {
 		return resp, err
 	}
@@ -26,7 +26,7 @@ func (h *httpCaller) follow(ctx context.Context, c *lean.Call) (*http.Response, 
 		return nil, err
 	}
 	redirected()
-	if resp, err = h.send(ctx, c, to.String(), trusted); err != nil {
+	if resp, err = h.send(ctx, c, to.String(), trusted, false); err != nil {
 		return nil, err
 	}
 	if next := resp.Header.Get("Location"); lean.IsMoved(resp.StatusCode) && next != "" {

@@ -252,7 +252,8 @@ func asError(err error, status int) error {
 	return store.AsError(err, status)
 }
 
-func (h *httpCaller) send(ctx context.Context, c *lean.Call, address string, trusted bool) (*http.Response, error) {
+// send sends a request. expect holds the payload back until the store asks for it.
+func (h *httpCaller) send(ctx context.Context, c *lean.Call, address string, trusted, expect bool) (*http.Response, error) {
 	var body io.Reader
 	if c.Body != nil && c.Size > 0 {
 		borrowed := &nethttp.BorrowedBody{Body: c.Body}
@@ -265,6 +266,9 @@ func (h *httpCaller) send(ctx context.Context, c *lean.Call, address string, tru
 	}
 	req.ContentLength = c.Size
 	req.Header.Set("User-Agent", h.agent)
+	if expect {
+		req.Header.Set("Expect", "100-continue")
+	}
 	if c.ContentType != "" {
 		req.Header.Set("Content-Type", c.ContentType)
 	}
