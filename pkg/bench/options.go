@@ -1,0 +1,112 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"warp/pkg/bench/verify"
+	"warp/pkg/generator"
+	"warp/pkg/oplog"
+)
+
+// Options are the options that all benchmarks have in common.
+type Options struct {
+	Benchmark string // command name
+	Warp      string // version
+	RunID     string
+	ClientID  string
+	LeaseID   string // names the run's marker; RunID if empty
+	Bucket    string
+	// MoreBuckets are used in addition to Bucket, which is the first. Worker i
+	// works in bucket i mod their number.
+	MoreBuckets []string
+	Prefix      string // in front of the run's own prefix
+	Layout      generator.Layout
+	Seed        uint64
+	// Clients is the number of clients that were started by hand with this seed, and
+	// Client the number of this one, from 0. Their names and random choices differ.
+	// 0 clients = this run is the only one.
+	Client, Clients int
+	Concurrency     int
+	Duration        time.Duration
+	MaxObjects      int64   // ends the run once that many objects are written; 0 = no limit
+	TotalSize       int64   // the same in bytes
+	Rate            float64 // requests/s of an open loop; 0 = closed loop
+	Retries         int
+	RequestTimeout  time.Duration // of a whole request, however steadily it moves; 0 = none
+	Batch           int           // max objects that a request of clean-up lists or deletes; 0 = as many as the store allows
+	MaxErrors       ErrorLimit
+	Payload         generator.PayloadOptions
+	Verify          verify.Mode
+	// ObjectName is the name, after Prefix, of the only object of the operation; "" =
+	// names are generated. If another run already uses the name, this run uses a
+	// different one, unless a person has given it.
+	ObjectName      string
+	ObjectNameGiven bool
+	ReadOnly        bool   // use the objects in the bucket: write nothing, not even a marker
+	NoBucket        bool   // with ReadOnly: the operation needs no bucket
+	Versions        bool   // the operation needs a versioned bucket
+	Lock            bool   // the operation needs a bucket with object lock, and locks what it uploads
+	LockBucket      string // with Lock: used if Bucket exists without object lock; "" = refuse
+	KeepData        bool   // leave this run's objects
+	NoClear         bool   // leave this run's and all earlier runs' objects
+	ClearBucket     bool   // empty the bucket first; the caller has checked --destroy
+	AllowDeadHosts  bool   // go on if some of several hosts do not answer
+	Lease           time.Duration
+	Warmup          time.Duration // the window begins no earlier than this after the start
+	Drain           time.Duration // how long requests may take to finish after the end; 0 = see minDrain
+	TraceHTTP       bool          // record the phases of requests from the start on, see [Runner.SetTrace]
+	TraceSample     int           // traces one request of that many, chosen at random; at least 1
+	// Redact removes secrets from messages of a store; nil = there are none.
+	Redact func(string) string `json:"-"`
+}
+
+// MaxThreads is the maximum number of workers of a client. Readers of the op log
+// cannot distinguish more.
+const MaxThreads = 1 << 16
+
+// stream returns the number of a worker's random stream, which is unique among all
+// clients of the seed.
+func (o *Options) stream(worker int) int { return o.Client*MaxThreads + worker }
+
+// Header returns the header of an op log of the run, without the command line.
+func (o *Options) Header(engine string, start time.Time) oplog.Header {
+	return oplog.Header{
+		Warp: o.Warp, Run: o.RunID, Client: o.ClientID, Benchmark: o.Benchmark, Seed: o.Seed,
+		Engine: engine, Start: start.UTC(), Windowed: true,
+	}
+}
+
+// Buckets returns the names of all buckets in the form of --bucket.
+func (o *Options) Buckets() string {
+	return strings.Join(append([]string{o.Bucket}, o.MoreBuckets...), ",")
+}
+
+// FullPrefix returns the prefix of all names of the run.
+func (o *Options) FullPrefix() string {
+	if o.Layout.Loader {
+		return joinPrefix(o.Prefix, "")
+	}
+	return joinPrefix(o.Prefix, generator.ClientPrefix(o.Seed, o.Client, o.Clients))
+}
+
+// objectKey returns the key of the only object of the operation, or "" if there is
+// none. Each client of a shared seed has its own object.
+func (o *Options) objectKey() string {
+	if o.ObjectName == "" {
+		return ""
+	}
+	key := joinPrefix(o.Prefix, o.ObjectName)
+	if o.Clients > 1 {
+		key = fmt.Sprintf("%s.%d", key, o.Client)
+	}
+	return key
+}
+
+func joinPrefix(user, own string) string {
+	if user != "" && user[len(user)-1] != '/' {
+		user += "/"
+	}
+	return user + own
+}
