@@ -101,7 +101,7 @@ func (f *abFlags) plan(ctx context.Context, inv *command.Invocation) (*trial.Tri
 	return trial.New(inv, *o)
 }
 
-// twoSides finds out what is run, and whether it would begin.
+// twoSides returns both sides, after checking that their runs would start.
 func (f *abFlags) twoSides(ctx context.Context, inv *command.Invocation) (sides [2]trial.Side, err error) {
 	var own [2][]string
 	for i, text := range []string{f.a, f.b} {

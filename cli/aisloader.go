@@ -13,7 +13,7 @@ import (
 	"warp/cli/target"
 )
 
-// loaderFlags are the flags of warp aisloader, which are those of NVIDIA's aisloader. Each sets what the flags of other
+// loaderFlags are the flags of warp aisloader, the same as of NVIDIA's aisloader. Each sets what the flags of other
 // benchmarks set.
 type loaderFlags struct {
 	benchFlags
@@ -60,7 +60,7 @@ func aisloaderCommand(env command.Environment) *command.Command {
 		Groups:  []command.Group{f.targetGroup(env), f.workloadGroup(), f.loaderRunGroup()},
 		MaxArgs: 1, Needs: "at most the word usage", Words: []string{"usage"},
 		Check: func(bool) error {
-			_, err := f.settle()
+			_, err := f.resolve()
 			return err
 		},
 		Run: f.run,
@@ -170,7 +170,7 @@ func (f *loaderFlags) begin(ctx context.Context, inv *command.Invocation) error 
 	if f.getLoaderID {
 		return f.showLoaderID(inv)
 	}
-	p, err := f.settle()
+	p, err := f.resolve()
 	if err != nil {
 		return err
 	}

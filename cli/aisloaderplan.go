@@ -36,24 +36,24 @@ type loaderPlan struct {
 	keep    bool   // all objects stay
 	kept    bool   // the objects of earlier runs are removed as well
 	idle    bool   // nothing is uploaded or downloaded
-	newName bool   // the bucket has a name that nobody knows yet
+	newName bool   // the name of the bucket is random
 
-	transform store.Transformation // of downloads from AIStore; without a name there is none
+	transform store.Transformation // of downloads from AIStore; "" = none
 }
 
-// settle checks the flags and finds out what they come to. It touches nothing.
-func (f *loaderFlags) settle() (*loaderPlan, error) {
+// resolve checks the flags and returns the plan that they describe. It sends and writes nothing.
+func (f *loaderFlags) resolve() (*loaderPlan, error) {
 	p := &loaderPlan{op: &bench.Loader{Unique: f.unique, Epochs: f.epochs, Batch: f.batch, Cached: f.cached}}
-	for _, step := range []func(*loaderPlan) error{f.settleTarget, f.settleLoad, f.settleSizes, f.settleNames, f.settleOptions} {
+	for _, step := range []func(*loaderPlan) error{f.resolveTarget, f.resolveLoad, f.resolveSizes, f.resolveNames, f.resolveOptions} {
 		if err := step(p); err != nil {
 			return nil, err
 		}
 	}
-	return p, f.settleFiles(p)
+	return p, f.checkNewFiles(p)
 }
 
-// settleTarget finds the store and the bucket.
-func (f *loaderFlags) settleTarget(p *loaderPlan) (err error) {
+// resolveTarget finds the store and the bucket.
+func (f *loaderFlags) resolveTarget(p *loaderPlan) (err error) {
 	if p.newName = f.bucket == ""; p.newName {
 		f.bucket = "warp-aisloader-" + strings.ToLower(rand.Text()[:10])
 	}
@@ -109,8 +109,8 @@ func loaderChecksumNames() flagtype.Choices {
 	return flagtype.Choices{"none", "xxhash", "md5", "crc32c", "sha256", "sha512"}
 }
 
-// settleLoad finds out what is done, and until when.
-func (f *loaderFlags) settleLoad(p *loaderPlan) (err error) {
+// resolveLoad sets what is done, and what ends the run.
+func (f *loaderFlags) resolveLoad(p *loaderPlan) (err error) {
 	total, err := loaderSize("totalputsize", f.totalSize)
 	if err != nil {
 		return err
@@ -146,8 +146,8 @@ func (f *loaderFlags) settleLoad(p *loaderPlan) (err error) {
 	return err
 }
 
-// settleSizes finds out how large objects are, and which part of them is read.
-func (f *loaderFlags) settleSizes(p *loaderPlan) error {
+// resolveSizes sets the sizes of objects, and the part of them that is read.
+func (f *loaderFlags) resolveSizes(p *loaderPlan) error {
 	var sizes [4]int64
 	for i, size := range []struct{ flag, text string }{
 		{"minsize", f.minSize}, {"maxsize", f.maxSize}, {"readoff", f.readOffset}, {"readlen", f.readLength},
@@ -157,28 +157,28 @@ func (f *loaderFlags) settleSizes(p *loaderPlan) error {
 			return err
 		}
 	}
-	least, most := sizes[0], sizes[1]
+	smallest, largest := sizes[0], sizes[1]
 	p.op.ReadOffset, p.op.ReadLength = sizes[2], sizes[3]
 	switch {
 	case p.transform.Name != "" && (p.op.ReadOffset > 0 || p.op.ReadLength > 0):
 		return exit.Usagef("--etl and --etl-spec transform whole objects: leave out --readoff and --readlen")
-	case least > most:
+	case smallest > largest:
 		return exit.Usagef("--minsize=%s is more than --maxsize=%s", f.minSize, f.maxSize).WithHint("give both")
-	case most > maxObject:
+	case largest > maxObject:
 		return exit.Usagef("--maxsize=%s is more than %s, the largest object of S3", f.maxSize, flagtype.FormatSize(maxObject))
-	case f.pctPut > 0 && f.pctPut < 100 && p.op.ReadOffset > 0 && p.op.ReadOffset >= least:
+	case f.pctPut > 0 && f.pctPut < 100 && p.op.ReadOffset > 0 && p.op.ReadOffset >= smallest:
 		return exit.Usagef("--readoff=%s is not inside of objects that may have --minsize=%s only", f.readOffset, f.minSize)
 	}
 	var err error
-	spec := fmt.Sprintf("%d-%d", least, most)
-	if least == most {
-		spec = strconv.FormatInt(least, 10)
+	spec := fmt.Sprintf("%d-%d", smallest, largest)
+	if smallest == largest {
+		spec = strconv.FormatInt(smallest, 10)
 	}
 	if p.op.Sizes, err = generator.ParseSizes(spec, false); err != nil {
 		return exit.Usagef("--minsize and --maxsize: %w", err)
 	}
 	f.payload.reader = f.readerType
-	if f.readerType == readerTar && least < generator.TarLeast {
+	if f.readerType == readerTar && smallest < generator.TarLeast {
 		return exit.Usagef("--readertype=tar: a TAR with a file in it has at least %d bytes, and --minsize=%s is less", generator.TarLeast, f.minSize)
 	}
 	return nil
@@ -192,8 +192,8 @@ func loaderSize(flag, text string) (int64, error) {
 	return n, nil
 }
 
-// settleNames finds out what objects are called.
-func (f *loaderFlags) settleNames(p *loaderPlan) error {
+// resolveNames sets the names of objects.
+func (f *loaderFlags) resolveNames(p *loaderPlan) error {
 	id, notNumber := strconv.ParseUint(f.loaderID, 10, 64)
 	p.opts.Layout = generator.Layout{Loader: true, Shards: f.shards}
 	p.id = id
@@ -225,8 +225,8 @@ func (f *loaderFlags) settleNames(p *loaderPlan) error {
 	return nil
 }
 
-// settleOptions completes the options of the run.
-func (f *loaderFlags) settleOptions(p *loaderPlan) (err error) {
+// resolveOptions completes the options of the run.
+func (f *loaderFlags) resolveOptions(p *loaderPlan) (err error) {
 	client := randomID()
 	o := &p.opts
 	o.Benchmark, o.Warp, o.RunID, o.ClientID = aisloaderName, thisBuild().version, randomID()+client, client
@@ -258,8 +258,8 @@ func (f *loaderFlags) settleOptions(p *loaderPlan) (err error) {
 	return err
 }
 
-// settleFiles refuses files that could not be written.
-func (f *loaderFlags) settleFiles(p *loaderPlan) error {
+// checkNewFiles returns an error for files that could not be written.
+func (f *loaderFlags) checkNewFiles(p *loaderPlan) error {
 	f.log = runlog.Path(f.benchdata, p.opts.Benchmark, p.opts.ClientID)
 	return runlog.CheckNew(f.log)
 }

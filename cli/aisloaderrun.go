@@ -29,7 +29,7 @@ import (
 // showLoaderID prints what --getloaderid asks for.
 func (f *loaderFlags) showLoaderID(inv *command.Invocation) error {
 	p := &loaderPlan{op: &bench.Loader{}}
-	if err := f.settleNames(p); err != nil {
+	if err := f.resolveNames(p); err != nil {
 		return err
 	}
 	if p.opts.Layout.Random {
@@ -152,7 +152,7 @@ func (f *loaderFlags) openTable(inv *command.Invocation) (out io.Writer, closeOu
 	return file, func() { _ = file.Close() }, nil
 }
 
-// An aisloaderLoad is a load of which aisloader's table is the report.
+// An aisloaderLoad is a load whose report is aisloader's table.
 type aisloaderLoad struct {
 	*localLoad
 	flags *loaderFlags
@@ -306,7 +306,7 @@ func (f *loaderFlags) cleanOnly(ctx context.Context, inv *command.Invocation) er
 	return nil
 }
 
-// removeKept removes what runs have left in the bucket, except those that are alive, and then the bucket.
+// removeKept removes what dead runs have left in the bucket, and then the bucket.
 func (f *loaderFlags) removeKept(ctx context.Context, inv *command.Invocation, client *store.Client) (note string, err error) {
 	seed := randomSeed()
 	left, err := lease.Clean(ctx, lease.Options{

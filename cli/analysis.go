@@ -32,7 +32,7 @@ type analysisFlags struct {
 	verbose, full bool
 	limit, offset int64
 	html          htmlFlag
-	asserts       *assertFlags // nil where there are none
+	asserts       *assertFlags // nil if there are none
 }
 
 func (f *analysisFlags) group() command.Group {

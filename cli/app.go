@@ -23,7 +23,7 @@ import (
 	"warp/pkg/store"
 )
 
-// Main runs warp with the given arguments, of which the first is the name of
+// Main runs warp with the given arguments, the first of which is the name of
 // the program, and returns its exit code. A first SIGINT or SIGTERM cancels
 // the context of the command with [bench.ErrInterrupted], so that it can save and
 // clean up; a second one ends the process at once.
@@ -54,7 +54,7 @@ type app struct {
 	extra func(command.Environment) []*command.Command // more commands, for tests
 }
 
-// table lists the commands in the order of the help. It is made anew for each
+// table lists the commands in the order of the help. It is made for each
 // use, because the flags of a command point into a struct of its own.
 func (a *app) table() *command.Table {
 	commands := allCommands(a.env)
@@ -142,7 +142,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 	a.hangups = sighup.New()
 	defer a.hangups.End()
 	err := a.dispatch(ctx, args, hide)
-	// Ctrl-C is not an error for whoever has pressed it.
+	// Ctrl-C is not an error.
 	if err != nil && err != bench.ErrInterrupted {
 		console.PrintError(a.errw, hide, err)
 	}
@@ -222,7 +222,7 @@ func (a *app) invocation(c *command.Command, positional, args []string, hide *re
 		Hangups: a.hangups,
 		Suite:   a.suite,
 	}
-	// What the environment gives is secret wherever it turns up.
+	// Secrets of the environment are hidden everywhere.
 	inv.Line = hide.Text(inv.Line)
 	inv.Debugf("%s", thisBuild())
 	inv.Debugf("command line: %s", inv.Line)
@@ -283,7 +283,7 @@ func printLines(w io.Writer, lines []string) error {
 }
 
 // interrupted replaces the plain "context canceled" by the reason for it, so
-// that the exit code tells an interruption from a failure.
+// that the exit code shows an interruption, not a failure.
 func interrupted(ctx context.Context, err error) error {
 	if err != nil && errors.Is(context.Cause(ctx), bench.ErrInterrupted) && (errors.Is(err, context.Canceled) || store.CodeOf(err) == store.CodeCanceled) {
 		return bench.ErrInterrupted

@@ -30,9 +30,9 @@ type assertFlags struct {
 	strict, abort, confirm bool
 	junit, bmf, gha        string
 
-	all   []*assert.Assertion
-	first []results.Assertion // of the run that another one confirms
-	held  *results.Report     // of that run, while nothing has confirmed it
+	all         []*assert.Assertion
+	first       []results.Assertion // of the run that another one confirms
+	unconfirmed *results.Report     // of that run, until another one confirms it
 }
 
 // flags returns the flags of benchmarks and analyze. rarely hides all but the
@@ -48,7 +48,7 @@ func (f *assertFlags) flags(rarely bool) []cli.Flag {
 	}
 }
 
-// runFlags are those that only a run has.
+// runFlags returns the flags that only a run has.
 func (f *assertFlags) runFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "assert-abort", Destination: &f.abort, Hidden: true, Usage: "end the run as soon as an assertion can no longer hold"},
@@ -67,7 +67,7 @@ func isAssertion(flag string) bool {
 	return command.FindFlag(slices.Concat(f.flags(false), f.runFlags()), flag) != nil
 }
 
-// parse reads the assertions. Those of comparisons are about changes, and all
+// parse parses the assertions. Assertions of comparisons are about changes, all
 // others about runs.
 func (f *assertFlags) parse(changes bool) error {
 	f.all = nil
@@ -123,7 +123,7 @@ func (f *assertFlags) files() (all []flagFile) {
 	return all
 }
 
-// directions are the files for figures of which less is better, and more.
+// directions returns the files for figures where smaller is better, and where bigger is.
 func directions(path string) (smaller, bigger string) {
 	base := strings.TrimSuffix(path, ".json")
 	return base + ".smaller.json", base + ".bigger.json"
@@ -174,8 +174,8 @@ func (f *assertFlags) maxErrors() float64 {
 	return compare.MaxErrors
 }
 
-// judge adds the results to the report, and says what the exit code follows
-// from. The files that were asked for are written by save.
+// judge adds the results to the report, and returns the error that determines the
+// exit code. save writes the files.
 func (f *assertFlags) judge(r *results.Report) error {
 	if len(f.all) == 0 {
 		return nil
@@ -221,24 +221,24 @@ func measuredSeconds(r *results.Report) (sum float64) {
 	return sum
 }
 
-// conclude judges what a report says, shows it, and writes the files. The error
-// is the one that the exit code follows from.
+// conclude judges a report, shows it, and writes the files. The error
+// determines the exit code.
 func conclude(inv *command.Invocation, r *results.Report, analysis *analysisFlags, asserts *assertFlags, suite string) error {
 	verdict := asserts.judge(r)
 	if asserts.repeats(verdict) {
-		asserts.first, asserts.held = r.Assertions, r
-		if inv.JSON { // there is one document, about the run that decides
+		asserts.first, asserts.unconfirmed = r.Assertions, r
+		if inv.JSON { // only one document, about the run that decides
 			return verdict
 		}
 		return exit.Join(showReport(inv, r, analysis), verdict)
 	}
-	asserts.held = nil
+	asserts.unconfirmed = nil
 	return exit.Join(finish(inv, r, analysis, asserts, suite), verdict)
 }
 
-// judgeLog judges what a log says of which no report is shown, and writes the
-// files, among them the page. The results are shown by the caller; the error is the one that the exit
-// code follows from.
+// judgeLog judges a log whose report is not shown, and writes the
+// files, including the page. The caller shows the results; the error determines the exit
+// code.
 func (f *assertFlags) judgeLog(ctx context.Context, inv *command.Invocation, path, suite string, html *htmlFlag) ([]results.Assertion, error) {
 	if len(f.all) == 0 && len(f.files()) == 0 && html.path == "" {
 		return nil, nil
@@ -266,7 +266,7 @@ func finish(inv *command.Invocation, r *results.Report, analysis *analysisFlags,
 	return exit.Join(exit.Join(err, saveReportPage(inv, &analysis.html, r)), asserts.save(r, suite))
 }
 
-// assertionError says which assertions did not hold; nil where all did.
+// assertionError lists the assertions that failed; nil if all passed.
 func assertionError(all []results.Assertion) error {
 	code, word, outcome := exit.Assertion, "failed", results.Failed
 	if !slices.ContainsFunc(all, func(a results.Assertion) bool { return a.Result == outcome }) {
@@ -300,8 +300,8 @@ func (f *assertFlags) changeFlags() []cli.Flag {
 	}
 }
 
-// concludeChanges shows what changed from one set of runs to another, and what
-// became of the assertions about it.
+// concludeChanges shows what changed from one set of runs to another, and judges
+// the assertions about it.
 func concludeChanges(inv *command.Invocation, v *compare.Verdicts, f *assertFlags, html *htmlFlag) error {
 	if len(f.all) == 0 {
 		return showVerdicts(inv, v, html)

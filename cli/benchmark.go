@@ -63,7 +63,7 @@ type benchFlags struct {
 	allowDeadHosts                 bool
 	suite                          bool   // see invocation
 	log                            string // where the op log goes
-	plan                           string // what is going to happen, in one line
+	plan                           string // of the run, in one line
 }
 
 // A benchmark is what a benchmark command adds to the flags that all have.
@@ -135,7 +135,7 @@ func benchmarkCommand(env command.Environment, b benchmark) *command.Command {
 	return c
 }
 
-// ready checks the flags, completes the operation, and returns the options of its run. It touches nothing.
+// ready checks the flags, completes the operation, and returns the options of its run. It sends and writes nothing.
 func (f *benchFlags) ready(b benchmark, json bool) (o bench.Options, err error) {
 	if err := f.check(); err != nil {
 		return o, err
@@ -180,7 +180,7 @@ func (f *benchFlags) ready(b benchmark, json bool) (o bench.Options, err error) 
 	return o, f.checkFiles(&o)
 }
 
-// checkFiles finds the name of the op log, and refuses files that could not be written.
+// checkFiles sets the name of the op log, and returns an error for files that could not be written.
 func (f *benchFlags) checkFiles(o *bench.Options) error {
 	f.log = runlog.Path(f.benchdata, f.logKind(o.Benchmark), o.ClientID)
 	if f.progress.output != "" {
@@ -194,7 +194,7 @@ func (f *benchFlags) checkFiles(o *bench.Options) error {
 	return runlog.CheckNew(f.log)
 }
 
-// logKind is what the name of a log says was done.
+// logKind returns the kind of run in the name of a log.
 func (f *benchFlags) logKind(benchmark string) string {
 	if f.fleet.Clients != "" {
 		return "remote"
@@ -202,7 +202,7 @@ func (f *benchFlags) logKind(benchmark string) string {
 	return benchmark
 }
 
-// tryFiles finds out whether the files of a run can be made.
+// tryFiles checks that the files of a run can be created.
 func (f *benchFlags) tryFiles() error {
 	if err := f.asserts.tryFiles(); err != nil {
 		return err
@@ -267,10 +267,10 @@ func (f *benchFlags) rareRunFlags() []cli.Flag {
 	)
 }
 
-func atLeast(least int) func(int) error {
+func atLeast(min int) func(int) error {
 	return func(n int) error {
-		if n < least {
-			return flagtype.Wrong("%d is less than %d", n, least)
+		if n < min {
+			return flagtype.Wrong("%d is less than %d", n, min)
 		}
 		return nil
 	}
@@ -315,7 +315,7 @@ func (f *benchFlags) check() error {
 	case f.concurrent > bench.MaxThreads:
 		return exit.Usagef("--concurrent=%d is more than %d", f.concurrent, bench.MaxThreads)
 	case len(f.target.Buckets) > f.concurrent:
-		return exit.Usagef("--bucket names %d buckets, of which --concurrent=%d workers would leave some out", len(f.target.Buckets), f.concurrent).
+		return exit.Usagef("--bucket names %d buckets, and --concurrent=%d workers would leave some out", len(f.target.Buckets), f.concurrent).
 			WithHint("use --concurrent=%d or more", len(f.target.Buckets))
 	case f.clearBucket && !f.target.MayDestroy(f.destroy):
 		return f.demandDestroy("--clear-bucket deletes every object in bucket %s", f.target.BucketList())
@@ -359,7 +359,7 @@ func (f *benchFlags) checkServerProfiles() error {
 	return serverprof.Check(f.serverprof)
 }
 
-// operations are what benchmarks call their requests, each name once.
+// operations returns the names of the requests of all benchmarks, each once.
 func operations() (names []string) {
 	for _, b := range benchmarks() {
 		for _, name := range b.requests {
@@ -381,12 +381,12 @@ func operationOf(benchmark string) bench.Op {
 	return nil
 }
 
-// demandDestroy refuses what would delete objects that are not warp's.
+// demandDestroy returns the error for flags that would delete other people's objects.
 func (f *benchFlags) demandDestroy(format string, args ...any) error {
 	return exit.Usagef(format, args...).WithHint("if that is what you want, add --destroy=%s", f.target.BucketList())
 }
 
-// checkReadOnly refuses what is for uploads where there are none.
+// checkReadOnly returns an error for flags about uploads if there are none.
 func (f *benchFlags) checkReadOnly(o *bench.Options) error {
 	if !o.ReadOnly {
 		return nil
@@ -450,7 +450,7 @@ func parseSeed(s string) (uint64, error) {
 	return seed, nil
 }
 
-// randomID is four letters and digits that tell runs and clients apart.
+// randomID returns four letters and digits that identify a run or a client.
 func randomID() string {
 	const letters = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
 	text := rand.Text()

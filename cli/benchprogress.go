@@ -2,10 +2,10 @@ package cli
 
 import "warp/cli/live"
 
-// progress shows how the run comes along.
+// progress returns the view of the run's progress.
 func (s *session) progress() *live.View { return s.View(s.flags.progress.interval) }
 
-// benchProgress shows on the console how a benchmark comes along.
+// benchProgress shows the progress of a benchmark on the console.
 type benchProgress struct {
 	s   *session
 	bar *live.Bar
@@ -38,7 +38,7 @@ func (p *benchProgress) Measuring() (stop func()) {
 	}
 }
 
-// actions are what keys do to the run.
+// actions returns the effects of keys on the run.
 func (s *session) actions() live.Actions {
 	return live.Actions{
 		Stop: func() { s.load.finish("the key q was pressed") },

@@ -26,7 +26,7 @@ type cleanFlags struct {
 	dryRun    bool
 }
 
-// A cleanResult is what clean says to programs.
+// A cleanResult is the JSON document of clean.
 type cleanResult struct {
 	Bucket string     `json:"bucket"`
 	DryRun bool       `json:"dry_run"`
@@ -111,7 +111,7 @@ func (f *cleanFlags) clean(ctx context.Context, inv *command.Invocation) error {
 	return f.missed(result)
 }
 
-// cleanBucket cleans up one bucket, and adds to the result what came of it.
+// cleanBucket cleans up one bucket, and adds its runs to the result.
 func (f *cleanFlags) cleanBucket(ctx context.Context, inv *command.Invocation, target *target.Target, bucket string, chosen lease.Selection, result *cleanResult) error {
 	keys := make(map[string][]string)
 	chosen.Would = func(run string, o store.Object) { keys[run] = append(keys[run], o.Key) }
@@ -130,7 +130,7 @@ func (f *cleanFlags) cleanBucket(ctx context.Context, inv *command.Invocation, t
 	return err
 }
 
-// cleanConcurrency is how many requests delete at once.
+// cleanConcurrency is the number of concurrent deletions.
 const cleanConcurrency = 16
 
 func (f *cleanFlags) selection() (lease.Selection, error) {
@@ -149,7 +149,7 @@ func (f *cleanFlags) selection() (lease.Selection, error) {
 	return s, err
 }
 
-// missed says that what was asked for by name was not there, or not to be
+// missed returns an error if the run given by --run or --seed was not found, or not
 // removed.
 func (f *cleanFlags) missed(r *cleanResult) error {
 	if f.run == "" && f.seed == "" {
@@ -199,7 +199,7 @@ func (r *cleanResult) show(w io.Writer, asJSON bool) error {
 	return nil
 }
 
-// fate is what becomes of a run.
+// fate describes what happens to a run.
 func (c *cleanRun) fate(dryRun bool) string {
 	switch {
 	case c.Chosen && dryRun:
@@ -212,7 +212,7 @@ func (c *cleanRun) fate(dryRun bool) string {
 	return fmt.Sprintf("may be alive and stays; if it is not, it counts as dead in %s", human.Brief(time.Duration(c.WaitS*float64(time.Second))))
 }
 
-// A cleanProgress shows how the removal comes along.
+// A cleanProgress shows the progress of the removal.
 type cleanProgress struct {
 	*console.Console
 	bar *live.Bar

@@ -132,7 +132,7 @@ func listenAddress(args []string, token string) (addr string, source netip.Addr,
 }
 
 // certificate is how to talk TLS, nil with a certificate that is made, and its
-// fingerprint where that is wanted.
+// fingerprint if --tls-self-signed is given.
 func (f *clientFlags) certificate() (config *tls.Config, fingerprint string, err error) {
 	switch {
 	case (f.cert == "") != (f.key == ""):

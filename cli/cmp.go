@@ -132,7 +132,7 @@ func compareTwo(inv *command.Invocation, before, after compare.Run, analysis *an
 	}))
 }
 
-// showVerdicts writes the result of a comparison of sets, and its page where that is asked for.
+// showVerdicts writes the result of a comparison of sets, and its page if --html is given.
 func showVerdicts(inv *command.Invocation, v *compare.Verdicts, html *htmlFlag) error {
 	inv.Hide.Strings(v)
 	err := inv.Result(func(w io.Writer) error {

@@ -29,19 +29,19 @@ func (f *benchFlags) measure(ctx context.Context, inv *command.Invocation, b ben
 	return s.run(ctx)
 }
 
-// confirmed runs a benchmark, and once more where an assertion fails that is to
-// be confirmed.
+// confirmed runs a benchmark, and repeats it if an assertion fails and --confirm is
+// given.
 func (f *benchFlags) confirmed(ctx context.Context, inv *command.Invocation, b benchmark, o bench.Options) error {
 	text, err := bench.EncodeOp(b.op)
 	if err != nil {
 		return err
 	}
 	err = f.measure(ctx, inv, b, b.op, o)
-	if f.asserts.held == nil {
+	if f.asserts.unconfirmed == nil {
 		return err
 	}
-	if exit.Code(err) != exit.Assertion { // something else is wrong, and the run that there is decides
-		return exit.Join(err, finish(inv, f.asserts.held, &f.analysis, &f.asserts, b.name))
+	if exit.Code(err) != exit.Assertion { // something else is wrong, so the first run decides
+		return exit.Join(err, finish(inv, f.asserts.unconfirmed, &f.analysis, &f.asserts, b.name))
 	}
 	inv.Warnf("%v; the run is repeated to confirm it", err)
 	if f.log == strings.TrimSuffix(f.benchdata, runlog.Suffix)+runlog.Suffix { // the name of a file, and not of a folder
@@ -57,7 +57,7 @@ func (f *benchFlags) confirmed(ctx context.Context, inv *command.Invocation, b b
 	return f.measure(ctx, inv, b, op, o)
 }
 
-// checkAsserts reads the assertions, and refuses what does not go with them.
+// checkAsserts parses the assertions, and returns an error for flags that contradict them.
 func (f *benchFlags) checkAsserts() error {
 	if err := f.asserts.parse(false); err != nil {
 		return err
@@ -79,8 +79,8 @@ func (f *benchFlags) checkAsserts() error {
 	return nil
 }
 
-// checkAbort refuses to end a run early by assertions about which nothing is known
-// before its end.
+// checkAbort returns an error if --assert-abort has assertions that only the end of
+// the run can decide.
 func (f *benchFlags) checkAbort() error {
 	if !f.asserts.abort || f.ends.duration > 0 {
 		return nil

@@ -37,7 +37,7 @@ func deleteBenchmark() benchmark {
 	}
 }
 
-// batchValid holds to what S3 takes in one request.
+// batchValid enforces the limit of S3 for one request.
 func batchValid(n int) error {
 	if n < 1 || n > 1000 {
 		return flagtype.Wrong("%d is not between 1 and 1000", n)

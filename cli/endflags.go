@@ -58,7 +58,7 @@ func (e *endFlags) writeFlags() []cli.Flag {
 }
 
 // resolve makes the default of --duration none where something else was given
-// that ends the run, and refuses a run without end that nobody asked for.
+// that ends the run, and returns an error if the run would not end and --forever is not given.
 // itself says that the operation or --autoterm ends it.
 func (e *endFlags) resolve(itself, writes bool) error {
 	other := e.maxObjects > 0 || e.totalSize > 0 || e.passes

@@ -55,7 +55,7 @@ func newFleetLoad(ctx context.Context, s *session, op bench.Op) (*fleetLoad, err
 
 func (l *fleetLoad) open(ctx context.Context) error {
 	l.s.SetParting(l.leftBehind)
-	l.s.rows = l.s.openRows() // with the columns, which are there while clients are waited for
+	l.s.rows = l.s.openRows() // writes the line with the columns before it waits for clients
 	stop := l.watch()
 	defer stop()
 	if err := l.fleet.Connect(ctx); err != nil {
@@ -67,7 +67,7 @@ func (l *fleetLoad) open(ctx context.Context) error {
 	return nil
 }
 
-// explain adds what to do about the first answers that a client has had of the store.
+// explain adds what to do about the first answers that a client got from the store.
 func (l *fleetLoad) explain(err error) error {
 	var client *fleet.Error
 	if errors.As(err, &client) {
@@ -89,7 +89,7 @@ func spoolPath(path, client string) string {
 	return strings.TrimSuffix(path, ".csv.zst") + "." + client + ".spool"
 }
 
-// leftBehind is what whoever ends the coordinator at once has to know of the logs; "" where it has none.
+// leftBehind describes the logs that are left if the coordinator ends at once; "" if there are none.
 func (l *fleetLoad) leftBehind() string {
 	copies := l.fleet.Copies()
 	switch {
@@ -101,8 +101,8 @@ func (l *fleetLoad) leftBehind() string {
 	return fmt.Sprintf("the clients stop, clean up and keep their logs; `warp collect --warp-client=%s` gets them. Incomplete copies are left here, %q for instance (%d in all)", l.s.flags.fleet.Clients, copies[0], len(copies))
 }
 
-// store is for the coordinator to ask for profiles: it has the keys, and is there until the end whatever happens to
-// clients.
+// store returns a client of the coordinator, which asks for profiles: it has the keys, and outlives
+// its clients.
 func (l *fleetLoad) store(ctx context.Context) (client *store.Client, err error) {
 	if l.target, err = l.s.flags.target.Open(ctx, l.s.Invocation, 1, nil); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (l *fleetLoad) metrics() func() []sink.ClientCounts { return l.fleet.Metric
 
 func (l *fleetLoad) setTrace(on bool) { l.fleet.Trace(on) }
 
-// newPlan describes the run so that other machines can do it.
+// newPlan describes the run for other machines.
 func newPlan(ctx context.Context, s *session, op bench.Op) (*fleet.Plan, error) {
 	text, err := bench.EncodeOp(op)
 	if err != nil {
@@ -140,7 +140,7 @@ func newPlan(ctx context.Context, s *session, op bench.Op) (*fleet.Plan, error) 
 	return p, nil
 }
 
-// showClients says who takes part, and how their clocks are.
+// showClients shows the clients and their clocks.
 func (l *fleetLoad) showClients() {
 	s, clients := l.s, l.fleet.Clients()
 	const few = 16
@@ -157,15 +157,15 @@ func (l *fleetLoad) showClients() {
 	s.Notef("%d clients; clocks differ by up to %v, round trips take up to %v", len(clients), worst.Round(time.Microsecond), slowest.Round(time.Microsecond))
 }
 
-// watch shows what the clients do before and after the run.
+// watch shows the progress of the clients before and after the run.
 func (l *fleetLoad) watch() (stop func()) {
 	s := l.s
 	var shown *live.Bar
 	var title string
-	looked := time.Now()
-	look := func() {
-		before := looked
-		looked = time.Now()
+	checked := time.Now()
+	check := func() {
+		before := checked
+		checked = time.Now()
 		if shown != nil {
 			shown.Set(l.fleet.Progress(title)) // the total grows with each client that begins
 		}
@@ -180,22 +180,22 @@ func (l *fleetLoad) watch() (stop func()) {
 				shown.Finish()
 			}
 			title = now
-			// It began at some time since the look before; what is said of its pace must not be too good.
+			// It began at some time since the last check; its pace must not look too good.
 			shown = s.progress().Bar(live.Task{Title: title, Unit: "objects", Since: before})
 			shown.Set(l.fleet.Progress(title))
 		}
 	}
-	end := live.Every(200*time.Millisecond, look)
+	end := live.Every(200*time.Millisecond, check)
 	return func() {
 		end()
-		look() // what was done since
+		check() // for the progress since then
 		if shown != nil {
 			shown.Finish()
 		}
 	}
 }
 
-// run measures, and brings the logs together. The clients have sinks of their own.
+// run measures and fetches the logs. The clients have sinks of their own.
 func (l *fleetLoad) run(ctx context.Context, _ []recording.Sink) error {
 	stop := l.watch()
 	err := l.fleet.Prepare(ctx, *l.plan)
@@ -213,7 +213,7 @@ func (l *fleetLoad) run(ctx context.Context, _ []recording.Sink) error {
 		return l.explain(err)
 	}
 	l.measured = true
-	// What a first Ctrl-C stopped is brought together and reported all the same.
+	// A run that was stopped by a first Ctrl-C is reported, too.
 	if err := l.fleet.Finish(context.WithoutCancel(ctx)); err != nil {
 		return exit.Errorf("%w", err)
 	}
@@ -234,14 +234,14 @@ func (l *fleetLoad) outcome() *outcome {
 	return out
 }
 
-// report shows what the clients have counted, all together, and makes one log of theirs.
+// report shows the sums of all clients, and merges their logs.
 func (l *fleetLoad) report(ctx context.Context, out *outcome) error {
 	ctx = context.WithoutCancel(ctx)
 	for _, note := range out.Trailer.Notes {
 		l.fleet.AddNote(note)
 	}
 	s := l.s
-	// Only the merged log tells exactly what is before and after a mark: clients learn of marks a little late.
+	// Only the merged log is exact about marks, because clients learn of them a little late.
 	if o := s.flags.analysis.options(); (needsLog(o) || len(s.marker.All()) > 0) && !s.flags.stress {
 		if err := l.merge(ctx); err != nil || s.written == "" {
 			return err
@@ -290,7 +290,7 @@ func (l *fleetLoad) merge(ctx context.Context) error {
 	return nil
 }
 
-// cleanUp removes what the run wrote and lets the clients go.
+// cleanUp removes what the run wrote and releases the clients.
 func (l *fleetLoad) cleanUp(_ context.Context, err error) (note string, failed error) {
 	if !l.measured {
 		return "", l.fleet.Abort(context.Background(), err)

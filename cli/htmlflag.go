@@ -23,7 +23,7 @@ func (f *htmlFlag) flag() cli.Flag {
 	return &cli.StringFlag{Name: "html", Destination: &f.path, TakesFile: true, Usage: "also write the report with charts to `FILE`, one page for browsers"}
 }
 
-// check refuses a file that exists, before any work is done that would be in vain.
+// check returns an error if the file exists, before any work is done.
 func (f *htmlFlag) check() error {
 	if f.path == "" {
 		return nil
@@ -39,7 +39,7 @@ func (f *htmlFlag) try() error {
 	return newfile.TryFolder("--html", f.path)
 }
 
-// ready is both, for commands that begin at once.
+// ready does both, for commands that start at once.
 func (f *htmlFlag) ready() error {
 	if err := f.check(); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (f *htmlFlag) ready() error {
 	return f.try()
 }
 
-// savePage draws the page where it is wanted, and writes it.
+// savePage draws the page if it is wanted, and writes it.
 func savePage(inv *command.Invocation, f *htmlFlag, draw func(page.Options) *page.Page) error {
 	if f.path == "" && !f.keep {
 		return nil

@@ -32,8 +32,8 @@ type localLoad struct {
 	out     *bench.Outcome
 }
 
-// newLocalLoad finds the store that the flags name. full is called when the
-// embedded one has no more room.
+// newLocalLoad opens the store that the flags name. It calls full when the
+// embedded store is full.
 func newLocalLoad(ctx context.Context, s *session, op bench.Op, full func(error)) (*localLoad, error) {
 	target, err := s.flags.target.Open(ctx, s.Invocation, s.flags.concurrent, full)
 	if err != nil {
@@ -75,7 +75,7 @@ func (l *localLoad) run(ctx context.Context, sinks []recording.Sink) error {
 	return nil
 }
 
-// sinks are the log and the figures of this run. Those that look at figures come after those that count.
+// sinks returns the log and the figures of this run. Sinks that read figures come after the sinks that count them.
 func (l *localLoad) sinks() ([]recording.Sink, error) {
 	f := l.s.flags
 	o := f.analysis.options()
@@ -116,7 +116,7 @@ func (l *localLoad) report(_ context.Context, out *outcome) error {
 	switch o := l.s.flags.analysis.options(); {
 	case out.Sent == 0:
 	case l.s.written != "" && needsLog(o):
-		// What a first Ctrl-C stopped is reported all the same.
+		// A run that was stopped by a first Ctrl-C is reported, too.
 		report, err = runlog.Analyze(context.Background(), l.s.written, nil, o)
 	default:
 		report, err = l.summarize(out)
@@ -130,7 +130,7 @@ func (l *localLoad) report(_ context.Context, out *outcome) error {
 	return err
 }
 
-// save completes the log. Where that did not get its name, there is a report all the same.
+// save completes the log. There is a report even if the log could not be renamed.
 func (l *localLoad) save(out *outcome) (unsaved, err error) {
 	switch {
 	case out.Sent == 0:
@@ -145,8 +145,8 @@ func (l *localLoad) save(out *outcome) (unsaved, err error) {
 	return nil, nil
 }
 
-// summarize makes the report of what was counted while the run lasted. It is
-// the same as analyze makes of the log.
+// summarize returns the report of the summary. It is
+// the same as the report of analyze about the log.
 func (l *localLoad) summarize(out *outcome) (*results.Report, error) {
 	l.summary.Close(out.Trailer)
 	report, err := l.summary.Report()

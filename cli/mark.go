@@ -84,7 +84,7 @@ func listRuns(runs []runsocket.Run) string {
 	return strings.Join(names, ", ")
 }
 
-// A setMark is what mark says with --json.
+// A setMark is the JSON document of mark.
 type setMark struct {
 	Version int    `json:"version"`
 	Command string `json:"command"`

@@ -45,7 +45,7 @@ func mergeCommand() *command.Command {
 	}
 }
 
-// mergeLogs merges, says where the result is, and judges assertions about it.
+// mergeLogs merges, shows the path of the result, and judges assertions about it.
 func mergeLogs(ctx context.Context, inv *command.Invocation, benchdata string, asserts *assertFlags, html *htmlFlag, layout string) error {
 	if err := asserts.parse(false); err != nil {
 		return err
@@ -81,7 +81,7 @@ func mergeLogs(ctx context.Context, inv *command.Invocation, benchdata string, a
 	return reportMerged(ctx, inv, stats, asserts, html)
 }
 
-// reportMerged shows the report of the merged log, without what was warned of already.
+// reportMerged shows the report of the merged log, without warnings that were shown already.
 func reportMerged(ctx context.Context, inv *command.Invocation, stats merge.Stats, asserts *assertFlags, html *htmlFlag) error {
 	analysis := analysisFlags{report: reportCompact, log: stats.Path, asserts: asserts, html: *html}
 	r, err := runlog.Analyze(ctx, stats.Path, nil, analysis.options())
@@ -92,12 +92,12 @@ func reportMerged(ctx context.Context, inv *command.Invocation, stats merge.Stat
 	return conclude(inv, r, &analysis, asserts, cmp.Or(r.Benchmark, "merge"))
 }
 
-// mergeTo makes one log at path of those that are named.
+// mergeTo merges logs into one at path.
 func mergeTo(ctx context.Context, path string, logs []string) (merge.Stats, error) {
 	return merge.Logs(ctx, path, logs, merge.Options{Open: runlog.OpenReader})
 }
 
-// showMerged says what the merged log has and where it is.
+// showMerged shows the contents and the path of the merged log.
 func showMerged(inv *command.Invocation, command string, s merge.Stats, assertions []results.Assertion) error {
 	switch {
 	case inv.JSON:
@@ -115,7 +115,7 @@ func showMerged(inv *command.Invocation, command string, s merge.Stats, assertio
 	return exit.Join(err, showAssertions(inv, assertions))
 }
 
-// mergeResult is what merge says with --json.
+// mergeResult is the JSON document of merge.
 type mergeResult struct {
 	Version  int    `json:"version"`
 	Command  string `json:"command"`

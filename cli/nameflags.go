@@ -13,7 +13,7 @@ import (
 	"warp/pkg/generator"
 )
 
-// nameFlags say what the names of a run's objects look like.
+// nameFlags determine the names of a run's objects.
 type nameFlags struct {
 	prefix, subdir   string
 	noPrefix, random bool

@@ -48,7 +48,7 @@ func readerValid(s string) error {
 }
 
 // maxFile is how large a file may be that payload is taken from: it is kept in
-// memory, where reading it costs a run least.
+// memory, so that reading it costs a run little.
 const maxFile = 1 << 30
 
 // shapes names a flag that makes payload another than it is by default, "" if none is given.
@@ -94,7 +94,7 @@ func readPayload(name string) ([]byte, error) {
 		return nil, exit.Usagef("--reader: %s is empty", name)
 	case info.Size() > maxFile:
 		return nil, exit.Usagef("--reader: %s has %s, and what objects are filled with is kept in memory", name, flagtype.FormatSize(info.Size())).
-			WithHint("use a piece of it of up to %s", flagtype.FormatSize(maxFile))
+			WithHint("use a part of it of up to %s", flagtype.FormatSize(maxFile))
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {

@@ -22,7 +22,7 @@ type poolFlags struct {
 	objects, versions        int
 	size                     string
 	minSize, maxSize         int64
-	sizeFlag                 *cli.StringFlag // to tell what was given from what is by default
+	sizeFlag                 *cli.StringFlag // to know whether it was given
 	boundFlags               [2]*flagtype.Size
 	randSize, existing, flat bool
 	unique                   bool
@@ -30,7 +30,7 @@ type poolFlags struct {
 	epochs                   int
 
 	objectsGiven, uniqueGiven func() bool
-	drawn                     generator.Sizes // once pool or sizes has looked
+	drawn                     generator.Sizes // set by pool and sizes
 }
 
 // maxPoolObjects is what a pool may have: each costs some 150 bytes of memory.
@@ -192,7 +192,7 @@ func (p *poolFlags) checkUnused(f *benchFlags) error {
 	return exit.Usagef("%s: that is for objects that are uploaded, and %s takes those that are there", name, p.how()).WithHint("leave it out")
 }
 
-// checkEmbedded refuses what the embedded store could not hold or do.
+// checkEmbedded returns an error for what the embedded store does not support or has no room for.
 func (p *poolFlags) checkEmbedded(f *benchFlags, sizes generator.Sizes) error {
 	switch {
 	case f.target.Host != target.EmbeddedHost:
@@ -264,12 +264,12 @@ func (p *poolFlags) sizes(f *benchFlags) (generator.Sizes, error) {
 
 // sizeSpec is --obj.size, or what the flags on its bounds say in its place.
 func (p *poolFlags) sizeSpec() (string, error) {
-	least, most := p.boundFlags[0], p.boundFlags[1]
-	if !least.IsSet() && !most.IsSet() {
+	lower, upper := p.boundFlags[0], p.boundFlags[1]
+	if !lower.IsSet() && !upper.IsSet() {
 		return p.size, nil
 	}
 	switch {
-	case !least.IsSet() || !most.IsSet():
+	case !lower.IsSet() || !upper.IsSet():
 		return "", exit.Usagef("--min-size and --max-size go together: one of them is missing")
 	case p.sizeFlag.IsSet() || p.randSize:
 		return "", exit.Usagef("--min-size and --max-size stand in place of --obj.size and --obj.randsize: leave out the ones or the others")
@@ -304,7 +304,7 @@ func (p *poolFlags) describe() string {
 	return fmt.Sprintf("uploads %s of %s%s, %s in all, then ", human.Plural(p.objects, "object"), p.drawn, versions, human.Bytes(total))
 }
 
-// adjust tells the runner what the pool asks of the bucket.
+// adjust sets the options that the pool needs.
 func (p *poolFlags) adjust(o *bench.Options) {
 	o.ReadOnly = p.foreign()
 	o.Versions = p.versions > 1 && !p.foreign()

@@ -9,7 +9,7 @@ import (
 	"warp/internal/human"
 )
 
-// progressFlags say how often a run without a terminal tells how it goes.
+// progressFlags set how often a run without a terminal reports its progress.
 type progressFlags struct {
 	interval time.Duration
 	output   string // file for the same lines

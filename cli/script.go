@@ -151,7 +151,7 @@ func (f *scriptFlags) checkFlags(json bool) error {
 	if err := f.checkImplementation(); err != nil {
 		return err
 	}
-	f.takeDefaults()
+	f.setDefaults()
 	if err := f.target.Check(); err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (f *scriptFlags) checkFlags(json bool) error {
 	return f.checkServerProfiles()
 }
 
-// parseScript finds all that can be wrong with a script before anything is sent.
+// parseScript parses a script and checks it before a request is sent.
 func parseScript(where, text string) ([]script.Statement, []bench.ScriptStep, error) {
 	statements, err := script.Parse(text)
 	if err != nil {
@@ -243,9 +243,9 @@ const (
 	benchRegion = "eu-central-1"
 )
 
-// takeDefaults has bucket and region be what they are in object-store-bench if nobody names others, where flags that
-// only object-store-bench has make clear that the command line is one of its own.
-func (f *scriptFlags) takeDefaults() {
+// setDefaults sets the defaults of object-store-bench for bucket and region if flags that
+// only object-store-bench has are given.
+func (f *scriptFlags) setDefaults() {
 	own := []string{"base-uri", "s3-access-key", "s3-secret-key", "s3-region", "implementation", "virtual-threads"}
 	if !slices.ContainsFunc(own, f.target.Given) {
 		return
@@ -258,7 +258,7 @@ func (f *scriptFlags) takeDefaults() {
 	}
 }
 
-// read gets the script, and says where it is from.
+// read reads the script, and returns where it is from.
 func (f *scriptFlags) read(ctx context.Context, args []string, in io.Reader) (where, text string, err error) {
 	given := 0
 	for _, is := range []bool{f.text != "", f.input != "", len(args) > 0} {
@@ -309,7 +309,7 @@ func scriptSteps(statements []script.Statement) []bench.ScriptStep {
 	return steps
 }
 
-// randomName is a seed that nobody has given to anything yet.
+// randomName returns a random seed.
 func randomName() string {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails

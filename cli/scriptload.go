@@ -40,7 +40,7 @@ func (l *scriptLoad) open(ctx context.Context) error {
 	return nil
 }
 
-// scriptPlan is what a script says of itself before it begins. Each statement is shown when its turn comes.
+// scriptPlan describes a script before it begins. Each statement is shown when it starts.
 func scriptPlan(bucket string, statements int) string {
 	order := ""
 	if statements > 1 {
@@ -73,7 +73,7 @@ func (l *scriptLoad) endRows() error { return nil }
 
 func (l *scriptLoad) outcome() *outcome { return &outcome{Outcome: l.out} }
 
-// report saves the log, and shows what was not shown while the script ran.
+// report saves the log, and shows the rest of the report.
 func (l *scriptLoad) report(ctx context.Context, out *outcome) error {
 	s := l.s
 	err := s.commit(l.log, out)
@@ -91,7 +91,7 @@ func (l *scriptLoad) report(ctx context.Context, out *outcome) error {
 	return exit.Join(err, verdict)
 }
 
-// judge judges assertions by the log, which tells the statements apart, and draws it.
+// judge judges assertions by the log, which has the statements, and draws the page.
 func (l *scriptLoad) judge(ctx context.Context) ([]results.Assertion, error) {
 	if l.s.written == "" {
 		return nil, nil // the script has failed

@@ -30,8 +30,8 @@ import (
 	"warp/pkg/store"
 )
 
-// A session is one run from start to report, with everything that does not
-// depend on where its load is made.
+// A session is one run from start to report, independent of where its load is
+// made.
 type session struct {
 	*command.Invocation
 	flags *benchFlags
@@ -54,27 +54,27 @@ type session struct {
 // A load makes the requests of a session: a benchmark in this process
 // (localLoad), on the clients of a fleet (fleetLoad), or a script (scriptLoad).
 type load interface {
-	// open reaches the store or the clients, and says what is going to happen. Whatever would fail at once, fails here.
+	// open connects to the store or the clients, and shows the plan. Whatever fails at once, fails here.
 	open(ctx context.Context) error
-	// run prepares and measures. The sinks get all rows, unless that is up to clients.
+	// run prepares and measures. The sinks get all rows, unless clients make the load.
 	run(ctx context.Context, sinks []recording.Sink) error
-	// endRows waits until all rows of --stdout have been handed on.
+	// endRows waits until all rows of --stdout have been passed on.
 	endRows() error
-	// outcome is how the run ended. It has run, and all rows have ended.
+	// outcome returns how the run ended. It is called after run and endRows.
 	outcome() *outcome
-	// report completes the log, whose path it sets, and shows what was measured.
+	// report completes the log, sets its path, and shows the report.
 	report(ctx context.Context, out *outcome) error
 	// cleanUp removes what the run wrote, and ends it if it was not measured because of err. The note says what it did.
 	cleanUp(ctx context.Context, err error) (note string, failed error)
 	close()
 
-	// store is where MinIO's profiles of itself are asked for.
+	// store returns the client that asks MinIO for profiles of itself.
 	store(ctx context.Context) (*store.Client, error)
 	snapshot() monitor.Snapshot
 	mark(text string) (oplog.Mark, error)
-	// finish ends what is being measured early but in good order, and records why.
+	// finish ends the measurement early but in good order, and records why.
 	finish(why string)
-	// metrics returns what clients count for Prometheus; nil where this process counts that.
+	// metrics returns the counts of clients for Prometheus; nil if this process counts.
 	metrics() func() []sink.ClientCounts
 	setTrace(on bool)
 }
@@ -105,7 +105,7 @@ func (s *session) run(ctx context.Context) error {
 	return s.uploadLog(ctx, s.cleanUp(ctx, err))
 }
 
-// openFiles makes the files that the run fills, and finds out whether its log can be uploaded.
+// openFiles creates the files of the run, and checks that its log can be uploaded.
 func (s *session) openFiles(ctx context.Context) (err error) {
 	if s.upload, err = s.flags.upload.Open(ctx, s.Invocation, s.path); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (s *session) open(ctx context.Context) (err error) {
 	return err
 }
 
-// close ends what is left open, whatever the run came to.
+// close closes what is left open, however the run ended.
 func (s *session) close(ctx context.Context) {
 	s.exports.End(ctx, s.Console)
 	s.server.Discard()
@@ -151,7 +151,7 @@ func (s *session) close(ctx context.Context) {
 	s.page.End(ctx)
 }
 
-// measure runs what is open, saves the log and shows the report.
+// measure runs the load, saves the log and shows the report.
 func (s *session) measure(ctx context.Context) error {
 	sinks := s.exports.Sinks()
 	if s.rows == nil {
@@ -172,7 +172,7 @@ func (s *session) measure(ctx context.Context) error {
 	return exit.Join(withRows(s.verdict(out), incomplete), s.load.report(ctx, out))
 }
 
-// endRows ends the rows of --stdout, and says which are missing: who asked for them wanted all.
+// endRows ends the rows of --stdout. It is an error if rows are missing.
 func (s *session) endRows(ctx context.Context) (notes []string, incomplete error) {
 	var unread error
 	notes, incomplete = s.closeRows(ctx, func() { unread = s.load.endRows() })
@@ -188,15 +188,15 @@ func (s *session) measuring() (stop func()) {
 	return (&benchProgress{s: s}).Measuring()
 }
 
-// snapshot is what the live view shows of the operations.
+// snapshot returns the live figures.
 func (s *session) snapshot() monitor.Snapshot { return s.load.snapshot() }
 
-// needsLog says whether the report is made of the log, once that is complete.
+// needsLog reports whether the report needs the complete log.
 func needsLog(o aggregate.Options) bool { return o.Verbose || o.Limit > 0 || o.Offset > 0 }
 
-// conclude shows the report of what was measured, which is nil where nothing
-// was, and judges the assertions about it. It is an error that only preparations
-// were made, unless another one has ended the run.
+// conclude shows the report, nil if nothing was measured, and judges the
+// assertions about it. It is an error if there was only a preparation, unless
+// another error has ended the run.
 func (s *session) conclude(r *results.Report, out *outcome) (err error) {
 	if r == nil && len(s.flags.asserts.all) == 0 {
 		return nil
@@ -219,14 +219,14 @@ func onlyPrepared(r *results.Report) bool {
 	return !slices.ContainsFunc(r.Operations, func(o results.Operation) bool { return r.Groups[o.Group].Kind != "preparation" })
 }
 
-// header says in the log what was run.
+// header returns the header of the log.
 func (s *session) header(engine string) oplog.Header {
 	h := s.opts.Header(engine, time.Now())
 	h.Command, h.Parameters = s.Line, parameters(s.Invocation)
 	return h
 }
 
-// commit completes the log; without any request there is none.
+// commit completes the log. Without a request, there is no log.
 func (s *session) commit(log *oplog.File, out *outcome) error {
 	if out.Sent == 0 {
 		return log.Discard()
@@ -240,8 +240,8 @@ func (s *session) commit(log *oplog.File, out *outcome) error {
 	return nil
 }
 
-// warnOfNothing says that there are no figures, where the error of the run is
-// another one.
+// warnOfNothing warns that there are no figures if the run has failed for another
+// reason.
 func (s *session) warnOfNothing(out *outcome) {
 	if out.Fatal != nil {
 		s.Warnf("%s", nothingMeasured(out))
@@ -255,7 +255,7 @@ func nothingMeasured(out *outcome) string {
 	return "no request was made, so there is no op log and no report"
 }
 
-// verdict is what the exit code of the run follows from.
+// verdict returns the error that determines the exit code of the run.
 func (s *session) verdict(out *outcome) error {
 	err := s.requestsVerdict(out)
 	switch {
@@ -309,7 +309,7 @@ func (s *session) cleanUp(ctx context.Context, err error) error {
 	return err
 }
 
-// profile profiles warp itself until end is called. A profile that fails does not
+// profile profiles warp itself until end is called. A failed profile does not
 // end the run.
 func (s *session) profile() (end func()) {
 	warn := func(err error) {

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// rowsMemory is what may wait for a slow reader of --stdout: some 300,000 rows.
+	// rowsMemory bounds the rows that wait for a slow reader of --stdout: some 300,000.
 	rowsMemory = 64 << 20
-	// rowsTimeout is how long the reader may take nothing after the run.
+	// rowsTimeout is how long the reader may read nothing after the run.
 	rowsTimeout = 30 * time.Second
-	// rowsGrace is what is left for it after Ctrl-C: enough for one that reads, and nobody minds with one that does not.
+	// rowsGrace is the same after Ctrl-C: enough for a reader that reads.
 	rowsGrace = 3 * time.Second
 )
 
-// checkStdout refuses what would be on standard output too.
+// checkStdout returns an error for flags that also write to standard output.
 func (f *benchFlags) checkStdout(json bool) error {
 	if f.stdout && json {
 		return exit.Usagef("--stdout writes rows and --json the report to standard output").WithHint("leave out one of them; warp analyze --json makes the report of the log")
@@ -28,9 +28,9 @@ func (f *benchFlags) checkStdout(json bool) error {
 	return nil
 }
 
-// openRows begins to write rows to standard output, and turns what would be
-// there otherwise to standard error; nil without --stdout. Those of a fleet come
-// out of files, in bursts, and wait there for a reader that is not that fast.
+// openRows starts to write rows to standard output, and redirects everything else
+// to standard error. It returns nil without --stdout. The rows of a fleet come from
+// files, in bursts, and wait there for a slow reader.
 func (s *session) openRows() *sink.Rows {
 	if !s.flags.stdout {
 		return nil
@@ -45,9 +45,8 @@ func (s *session) openRows() *sink.Rows {
 	})
 }
 
-// closeRows waits for the reader of the rows, of which there may be more until
-// rest returns. What it lacks is a note for the report, and an error: who asked
-// for rows did not get all of them.
+// closeRows waits for the reader of the rows. More rows may come until
+// rest returns. Missing rows are a note for the report, and an error.
 func (s *session) closeRows(ctx context.Context, rest func()) (notes []string, err error) {
 	if s.rows == nil {
 		return nil, nil
@@ -59,8 +58,8 @@ func (s *session) closeRows(ctx context.Context, rest func()) (notes []string, e
 	return []string{"--stdout: " + lost}, exit.Errorf("--stdout: %s", lost)
 }
 
-// withRows adds to what is said of a run that rows are missing. An interruption
-// has an exit code of its own.
+// withRows adds the error about missing rows to a verdict. An interruption
+// keeps its exit code.
 func withRows(verdict, incomplete error) error {
 	if errors.Is(verdict, bench.ErrInterrupted) {
 		return verdict

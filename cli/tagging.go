@@ -39,7 +39,7 @@ func taggingBenchmark() benchmark {
 	}
 }
 
-// tagsValid holds to what S3 allows an object.
+// tagsValid enforces the limit of S3 for an object.
 func tagsValid(n int) error {
 	if n < 1 || n > 10 {
 		return flagtype.Wrong("%d is not between 1 and 10", n)

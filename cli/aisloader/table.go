@@ -96,7 +96,7 @@ func (t *Table) Begin() {
 	t.print("\n" + head())
 }
 
-// Write adds requests. Other kinds of them are none of aisloader's.
+// Write adds requests. It ignores kinds that aisloader does not have.
 func (t *Table) Write(batch []oplog.Record) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -147,14 +147,14 @@ func (t *Table) intervalLine(kind int, now time.Time) {
 	}
 	count := grouped(s.count) + " (" + grouped(all.count)
 	if kind != kindConfig {
-		// The last number is of finished requests that wait to be counted, of which warp has none.
+		// The last number counts finished requests that are not counted yet; warp has none.
 		count += " " + grouped(int64(t.pending[kindNames[kind]])) + " 0"
 	}
 	t.print(line(now.Format(clock), kindNames[kind], count+")", size(s.bytes, 1)+" ("+size(all.bytes, 1)+")", s.latency(),
 		rate(t.interval.throughput(kind, now))+" ("+rate(t.total.throughput(kind, now))+")", errors))
 }
 
-// Finish prints the totals. The error is that of a line that could not be written.
+// Finish prints the totals. It returns the first error of writing a line.
 func (t *Table) Finish() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

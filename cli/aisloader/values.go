@@ -30,7 +30,7 @@ type Bucket struct {
 	Name     string
 }
 
-// ParseBucket reads a bucket, which may have its provider in front of it. provider is that of a bucket without one.
+// ParseBucket parses the name of a bucket, with or without its provider in front. provider is the default.
 func ParseBucket(name, provider string) (b Bucket, err error) {
 	scheme, rest, ok := strings.Cut(name, "://")
 	if !ok {

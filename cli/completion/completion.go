@@ -1,5 +1,5 @@
 // Package completion has the scripts that make shells complete warp's command
-// line, and knows where shells look for them. What they complete it with is
+// line, and knows the folders for them. What they complete it with is
 // what warp __complete answers.
 package completion
 
@@ -52,10 +52,10 @@ end
 complete -c warp -f -a '(__warp_complete)'
 `
 
-// Shells are those that there is a script for.
+// Shells returns the shells that have a script.
 func Shells() []string { return []string{"bash", "fish", "zsh"} }
 
-// Script is the script of a shell, "" where there is none.
+// Script returns the script of a shell, "" if there is none.
 func Script(shell string) string {
 	return map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[shell]
 }

@@ -178,7 +178,7 @@ func (c *Console) TakeOut() io.Writer {
 	return rows
 }
 
-// SetParting sets the last warning if warp is ended at once. A nil text is none.
+// SetParting sets the last warning if warp is ended at once. A nil text removes it.
 func (c *Console) SetParting(text func() string) {
 	if text == nil {
 		c.parting.Store(nil)
@@ -267,7 +267,7 @@ func (c *Console) suspend(pause func()) {
 	c.keys.Load().Resume()
 }
 
-// resumed draws everything anew, because other programs may have written to the terminal.
+// resumed draws everything again, because other programs may have written to the terminal.
 func (c *Console) resumed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

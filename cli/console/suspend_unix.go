@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WatchSuspension restores the terminal before Ctrl-Z stops warp, and draws anew
+// WatchSuspension restores the terminal before Ctrl-Z stops warp, and draws again
 // when warp continues. It also restores it before Ctrl-\ ends warp.
 func (c *Console) WatchSuspension() (stop func()) {
 	if c.screen == nil {

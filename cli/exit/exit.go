@@ -119,7 +119,7 @@ func Join(first, second error) error {
 	if other := Code(second); weight(other) > weight(code) {
 		code = other
 	}
-	if first == bench.ErrInterrupted { // whoever has pressed Ctrl-C knows
+	if first == bench.ErrInterrupted { // the user knows
 		return &Error{Code: code, err: second}
 	}
 	return Withf(code, "%w; and %w", first, second)

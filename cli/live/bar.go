@@ -76,7 +76,7 @@ func (b *Bar) Set(done, total, bytes int64) {
 	b.bytes.Store(bytes)
 }
 
-// Finish ends the progress with a line that says what was done.
+// Finish ends the progress with a line that summarises it.
 func (b *Bar) Finish() {
 	b.stop()
 	b.view.Clear()
@@ -103,7 +103,7 @@ func (b *Bar) Finish() {
 	b.view.Note(line + ")")
 }
 
-// moved is the payload so far and that per second, "" where there is none.
+// moved returns the payload so far and its rate, "" if there is none.
 func (b *Bar) moved(elapsed time.Duration) (size, speed string) {
 	n := float64(b.bytes.Load())
 	if n == 0 || elapsed <= 0 {

@@ -16,7 +16,7 @@ type history struct {
 	changed int64    // when it did
 }
 
-// A sample is a snapshot of which only totals are kept.
+// A sample is the totals of a snapshot.
 type sample struct {
 	at             int64
 	bytes, objects map[string]uint64 // by operation
@@ -53,7 +53,7 @@ func (h *history) add(s *monitor.Snapshot) {
 	if len(h.samples) > minute+1 {
 		h.samples = slices.Delete(h.samples, 0, 1)
 	}
-	if n := len(h.samples); n > lately+1 { // nobody looks at them any more
+	if n := len(h.samples); n > lately+1 { // not needed any more
 		h.samples[n-lately-2].hosts, h.samples[n-lately-2].clients = nil, nil
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// A keyboard is what the keys of a run do and what is shown of that.
+// A keyboard handles the keys of a run and shows the dialogs for them.
 type keyboard struct {
 	there   bool // keys are read
 	actions Actions
@@ -28,7 +28,7 @@ const (
 	maxMark = 200 // characters of a mark
 )
 
-// press returns what the key does, nil where that is only to be shown.
+// press returns the effect of a key, nil if it only changes what is shown.
 func (k *keyboard) press(key rune) (act func()) {
 	if k.mark != nil {
 		return k.write(key)
@@ -81,7 +81,7 @@ func (k *keyboard) set(text string) {
 	}
 }
 
-// lines say which keys there are, or what is being written.
+// lines returns the list of keys, or the text that is being written.
 func (k *keyboard) lines(width int) []string {
 	switch {
 	case !k.there:

@@ -8,7 +8,7 @@ import (
 	"warp/pkg/monitor"
 )
 
-// A Line is what is said of an operation where nothing is drawn in place: as
+// A Line is the progress of an operation if nothing is drawn in place: as
 // JSON, or as text.
 type Line struct {
 	Elapsed  float64 `json:"elapsed_s"`

@@ -1,4 +1,4 @@
-// Package live shows how a run comes along: in place on a terminal, where keys steer it, else as lines.
+// Package live shows the progress of a run: in place on a terminal, with keys, otherwise as lines.
 package live
 
 import (
@@ -13,7 +13,7 @@ type Console interface {
 	Draw(lines []string)        // replaces what was drawn before
 	Clear()                     // takes it away
 	Size() (width, lines int)   // of what can be drawn; 0 where nothing is drawn in place
-	Keys(func(key rune)) func() // hands on each key until the returned function is called; nil where there are no keys
+	Keys(func(key rune)) func() // passes on each key until the returned function is called; nil if there are no keys
 }
 
 // A View is how progress is shown.

@@ -76,15 +76,15 @@ func (r *Run) press(key rune) {
 func (r *Run) draw() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	width, most := r.view.Size()
+	width, height := r.view.Size()
 	if width > 0 && !r.over {
-		r.view.Draw(r.lines(width, most, r.view.Now().Sub(r.start)))
+		r.view.Draw(r.lines(width, height, r.view.Now().Sub(r.start)))
 	}
 }
 
 // lines is the view: the time bar, a line for each operation, the last minute,
 // and the slowest of several clients and hosts.
-func (r *Run) lines(width, most int, elapsed time.Duration) []string {
+func (r *Run) lines(width, height int, elapsed time.Duration) []string {
 	snap := r.snapshot()
 	snap.Ops = slices.Clone(snap.Ops) // they are others' too
 	slices.SortStableFunc(snap.Ops, func(a, b monitor.Op) int { return cmp.Compare(b.Requests, a.Requests) })
@@ -99,7 +99,7 @@ func (r *Run) lines(width, most int, elapsed time.Duration) []string {
 	clients := r.parts("client", r.history.slowest(snap.At, snap.Clients, clientsOf), snap.Ops, width)
 	hosts := r.parts("host", r.history.slowest(snap.At, snap.Hosts, hostsOf), snap.Ops, width)
 	hints := r.keys.lines(width)
-	room := most - len(lines) - len(hints)
+	room := height - len(lines) - len(hints)
 	clients = clients[:min(len(clients), max(room/2, room-len(hosts), 0))]
 	hosts = hosts[:min(len(hosts), max(room-len(clients), 0))]
 	for _, part := range [][]string{clients, hosts} {
@@ -201,10 +201,10 @@ func (r *Run) lastMinute(snap *monitor.Snapshot, width int) string {
 
 const (
 	manyParts = 8
-	shownOf   = 3 // the slowest, where there are more than that
+	shownOf   = 3 // the slowest, if there are more
 )
 
-// parts is the table of clients or hosts, where there are several.
+// parts returns the table of clients or hosts, if there are several.
 func (r *Run) parts(noun string, parts []recent, ops []monitor.Op, width int) []string {
 	if len(parts) < 2 {
 		return nil

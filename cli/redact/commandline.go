@@ -130,7 +130,7 @@ func secretsInCommand(text string) (secrets []string, clean string) {
 	return secrets, Quote(words)
 }
 
-// passwordsIn returns what stands before the @ in the values of flags that may be URLs.
+// passwordsIn returns the text before the @ in the values of flags that may be URLs.
 func passwordsIn(args []string) (users []string) {
 	for i, arg := range args {
 		name, value, hasValue, ok := SplitFlag(arg)

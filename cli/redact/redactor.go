@@ -15,7 +15,7 @@ import (
 type Redactor struct {
 	mu      sync.Mutex
 	secrets []hiddenText // longest first, so that none is left as a rest of another
-	users   []string     // what stands before the @ of URLs
+	users   []string     // text before the @ of URLs
 }
 
 type hiddenText struct {
@@ -86,7 +86,7 @@ func (r *Redactor) addSignatures(texts ...string) {
 	}
 }
 
-// addUsers makes what stands before the @ of a URL known: a user and a password, or a token.
+// addUsers adds the text before the @ of a URL: a user and a password, or a token.
 func (r *Redactor) addUsers(users ...string) {
 	for _, user := range users {
 		if user == "" {
@@ -127,7 +127,7 @@ func valuePattern(secret string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b((?:` + strings.Join(names, "|") + `)["']?(?:=|:?\s+|:)["']?(?:(?:Bearer|Token|Basic) )?)` + regexp.QuoteMeta(secret) + `(["'\s,;&]|$)`)
 }
 
-// userinfo finds what stands before the @ of a URL's host.
+// userinfo finds the text before the @ of a URL's host.
 var userinfo = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/?#]+@`)
 
 // Text returns s without the secrets.

@@ -63,12 +63,12 @@ type statementReport struct {
 
 // Figures are the figures of a statement so far.
 type Figures struct {
-	Count     uint64           `json:"count"`
-	Duration  *Times           `json:"duration_ms"` // null where no request succeeded
-	TTFB      *Times           `json:"ttfb_ms"`
-	MostAtOne int              `json:"concurrent_max"`
-	Bytes     int64            `json:"bytes"`
-	Errors    map[string]int64 `json:"errors"` // by HTTP status; 0 = no answer
+	Count         uint64           `json:"count"`
+	Duration      *Times           `json:"duration_ms"` // null where no request succeeded
+	TTFB          *Times           `json:"ttfb_ms"`
+	MaxConcurrent int              `json:"concurrent_max"`
+	Bytes         int64            `json:"bytes"`
+	Errors        map[string]int64 `json:"errors"` // by HTTP status; 0 = no answer
 }
 
 // Times are in milliseconds.
@@ -94,14 +94,14 @@ type statementLine struct {
 	IntervalBytes    int64  `json:"interval_bytes"`
 }
 
-// A Table shows how the statements of a script come along. It is a sink
+// A Table shows the progress of the statements of a script. It is a sink
 // of the records.
 type Table struct {
 	*command.Invocation
 	report     Report
 	statements []script.Statement
 	steps      []bench.ScriptStep
-	unwritten  error // why a line of it is not on standard output
+	unwritten  error // first error of writing a line
 
 	mu         sync.Mutex
 	step       *bench.ScriptStep
@@ -118,7 +118,7 @@ type statementSums struct {
 	duration, ttfb stats.Histogram
 	bytes          int64
 	errors         map[int]int64
-	most           int
+	maxConcurrent  int
 	intervalMax    int
 	shown          uint64 // count and bytes of the lines before
 	shownBytes     int64
@@ -161,7 +161,7 @@ func (t *Table) ShowSettings(f *target.Flags, client *store.Client) {
 	}
 }
 
-// print writes one line of the table, which --json has none of. One that cannot be written ends nothing: there is the log.
+// print writes one line of the table, except with --json. A failure does not end the script, because there is the log.
 func (t *Table) print(line string) {
 	if t.JSON {
 		return
@@ -183,7 +183,7 @@ func (t *Table) Begin(number int, peak *bench.Peak) {
 		t.print("")
 		line := fmt.Sprintf("Naming strategy '%s' uses seed %q", report.Strategy, step.Seed)
 		t.print(line)
-		if t.JSON { // the document comes too late for whoever kills the process
+		if t.JSON { // the document is missing if the process is killed
 			t.Notef("statement %d: %s", number, line)
 		}
 	}
@@ -223,8 +223,8 @@ func (t *Table) Finish(log string, trailer oplog.Trailer, judged []results.Asser
 	return exit.Join(t.unwritten, t.Result(func(w io.Writer) error { return console.WriteJSON(w, r) }))
 }
 
-// Skipped says which statements were not even begun, and "" where all were.
-// Whoever relies on a DELETE at the end has to know that objects stay.
+// Skipped returns a note about statements that were not started, "" if all were.
+// The user of a DELETE at the end has to know that objects stay.
 func (t *Table) Skipped() string {
 	begun, all := len(t.report.Statements), len(t.statements)
 	deletes := func(s script.Statement) bool { return s.Verb == script.Delete }
@@ -246,14 +246,14 @@ func (t *Table) Skipped() string {
 func (t *Table) final(report *statementReport) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.takePeak(false)
+	t.updatePeak(false)
 	if t.step.Warmup > 0 {
 		// Not before: its last requests may end long after it.
 		report.Warmup = t.warm.figures()
-		t.print(t.warm.line("WARMUP", t.warm.most, t.warm.bytes, t.warm.count))
+		t.print(t.warm.line("WARMUP", t.warm.maxConcurrent, t.warm.bytes, t.warm.count))
 	}
 	report.Final = t.rest.figures()
-	t.print(t.rest.line("FINAL ", t.rest.most, t.rest.bytes, t.rest.count))
+	t.print(t.rest.line("FINAL ", t.rest.maxConcurrent, t.rest.bytes, t.rest.count))
 	if t.firstError != "" {
 		t.Warnf("statement %d: the first of its errors: %s", report.Number, t.firstError)
 	}
@@ -277,7 +277,7 @@ func (t *Table) Write(batch []oplog.Record) error {
 	return nil
 }
 
-// Flush has nothing to do.
+// Flush does nothing.
 func (t *Table) Flush() error { return nil }
 
 // tick shows a line of the statement.
@@ -289,7 +289,7 @@ func (t *Table) tick() {
 	if elapsed < t.step.Warmup {
 		sums = &t.warm
 	}
-	t.takePeak(sums == &t.warm)
+	t.updatePeak(sums == &t.warm)
 	switch {
 	case t.Quiet:
 	case t.JSON:
@@ -302,8 +302,8 @@ func (t *Table) tick() {
 	sums.shown, sums.shownBytes, sums.intervalMax = sums.count, sums.bytes, 0
 }
 
-// left is what the first column says: the time that is left, or where nobody
-// knows that the time so far.
+// left returns the first column: the time that is left or, if that is unknown, the
+// elapsed time.
 func (t *Table) left(elapsed time.Duration) string {
 	mark := ""
 	if elapsed < t.step.Warmup {
@@ -315,15 +315,14 @@ func (t *Table) left(elapsed time.Duration) string {
 	return fmt.Sprintf("%s+%ds", mark, (elapsed+interval/2)/time.Second)
 }
 
-func (t *Table) takePeak(warming bool) {
+func (t *Table) updatePeak(warming bool) {
 	warm, rest := t.peak.Reset(warming)
 	for s, n := range map[*statementSums]int{&t.warm: warm, &t.rest: rest} {
-		s.most, s.intervalMax = max(s.most, n), max(s.intervalMax, n)
+		s.maxConcurrent, s.intervalMax = max(s.maxConcurrent, n), max(s.intervalMax, n)
 	}
 }
 
-// add counts every request; times and bytes are of answers that were
-// what was asked for.
+// add counts every request, and times and bytes of the successful ones.
 func (s *statementSums) add(r *oplog.Record) {
 	s.count++
 	if r.Err != "" {
@@ -375,7 +374,7 @@ func statementHead() []string {
 }
 
 // line is a line of figures.
-func (s *statementSums) line(first string, most int, bytes int64, requests uint64) string {
+func (s *statementSums) line(first string, concurrency int, bytes int64, requests uint64) string {
 	cells := func(h *stats.Histogram) string {
 		var all []string
 		for _, c := range timeColumns() {
@@ -388,7 +387,7 @@ func (s *statementSums) line(first string, most int, bytes int64, requests uint6
 		return strings.Join(all, " | ")
 	}
 	line := fmt.Sprintf("%8s | %8d ‖ %s ‖ %s ‖ %7d | %8s | %5d ‖ %s", first, s.count, cells(&s.duration), cells(&s.ttfb),
-		most, decimalBytes(bytes), requests, s.errorText())
+		concurrency, decimalBytes(bytes), requests, s.errorText())
 	return strings.TrimRight(line, " ")
 }
 
@@ -417,7 +416,7 @@ func decimalBytes(n int64) string {
 
 // figures are the sums for JSON.
 func (s *statementSums) figures() *Figures {
-	f := &Figures{Count: s.count, Bytes: s.bytes, MostAtOne: s.most, Errors: map[string]int64{}, Duration: timesOf(&s.duration), TTFB: timesOf(&s.ttfb)}
+	f := &Figures{Count: s.count, Bytes: s.bytes, MaxConcurrent: s.maxConcurrent, Errors: map[string]int64{}, Duration: timesOf(&s.duration), TTFB: timesOf(&s.ttfb)}
 	for status, n := range s.errors {
 		f.Errors[fmt.Sprint(status)] = n
 	}

@@ -53,7 +53,7 @@ func RunGroup(ctx context.Context, text string, output io.Writer, grace time.Dur
 		return err
 	})
 	if errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
-		return nil // a process that it left behind held on to its output
+		return nil // a process that it left behind keeps its output open
 	}
 	return err
 }

@@ -18,7 +18,7 @@ import (
 	"warp/pkg/store/dial"
 )
 
-// OptionFlags say what requests look like, and the connections they travel on.
+// OptionFlags determine the form of requests and the connections for them.
 type OptionFlags struct {
 	Encrypt, sseS3            bool
 	kmsKey, checksum, class   string
@@ -170,7 +170,7 @@ func (f *OptionFlags) beyondEmbedded() string {
 	return ""
 }
 
-// embeddedChecksums are those that the embedded store checks.
+// embeddedChecksums returns the checksums that the embedded store verifies.
 func embeddedChecksums() []store.Checksum {
 	return []store.Checksum{store.ChecksumCRC32, store.ChecksumCRC32FO, store.ChecksumCRC32C, store.ChecksumCRC32CFO, store.ChecksumCRC64NVME,
 		store.ChecksumSHA1, store.ChecksumSHA256}

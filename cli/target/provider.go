@@ -14,7 +14,7 @@ import (
 	"warp/pkg/store/engines"
 )
 
-// checkStore finds out from --bucket, --provider and --host which kind of store is meant, and where it is.
+// checkStore determines the kind of store and its address from --bucket, --provider and --host.
 func (f *Flags) checkStore() error {
 	scheme, buckets, err := parseBuckets(f.Bucket)
 	if err != nil {
@@ -71,7 +71,7 @@ func parseBuckets(spec string) (p *engines.Provider, buckets []string, err error
 	return p, buckets, err
 }
 
-// checkHosts reads --host, or finds the host where there is none. A URL says whether to talk TLS.
+// checkHosts parses --host, or finds the host if it is not given. The scheme of a URL sets TLS.
 func (f *Flags) checkHosts() (err error) {
 	if err := f.findHost(); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (f *Flags) providerOfBuckets() error {
 	return nil
 }
 
-// ownTLS reports whether the hosts are such of a provider that talks TLS, and nobody has said anything else.
+// ownTLS reports whether the hosts belong to a provider with TLS, and no flag says anything else.
 func (f *Flags) ownTLS() bool {
 	if !f.Provider.TLS || f.AccessKey != "" && !f.Provider.OwnKeys || f.Given("tls") || f.getenv("WARP_TLS") != "" {
 		return false
@@ -121,7 +121,7 @@ func (f *Flags) ownTLS() bool {
 	return !slices.ContainsFunc(f.Hosts, func(host string) bool { return !f.Provider.Serves(host) })
 }
 
-// findHost sets the host where nobody has: to what the variables of the provider's own tools say, or where it always is.
+// findHost sets a host that is not given: from the variables of the provider's own tools, or to its fixed address.
 func (f *Flags) findHost() error {
 	f.hostFrom = "--host"
 	switch {
@@ -191,7 +191,7 @@ func (f *Flags) speaksS3() bool {
 		f.Options.lookup == store.LookupHost
 }
 
-// getenv is an environment variable, "" where it is not set.
+// getenv returns an environment variable, "" if it is not set.
 func (f *Flags) getenv(name string) string {
 	value, _ := f.env(name)
 	return value

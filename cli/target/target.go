@@ -226,7 +226,7 @@ func (f *Flags) MayDestroy(destroy string) bool {
 // A Target is an open store.
 type Target struct {
 	Client   *store.Client
-	embedded *s3mem.Embedded // nil where the store is somebody else's
+	embedded *s3mem.Embedded // nil for other stores
 }
 
 // Close closes connections, and ends the embedded store.

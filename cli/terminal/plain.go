@@ -48,7 +48,7 @@ func (p *PlainWriter) Write(b []byte) (int, error) {
 	return len(b), p.pass(false)
 }
 
-// Flush writes what was held back because more might have followed.
+// Flush writes the incomplete sequence at the end, if there is one.
 func (p *PlainWriter) Flush() error { return p.pass(true) }
 
 func (p *PlainWriter) pass(all bool) error {

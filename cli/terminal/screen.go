@@ -45,7 +45,7 @@ func NewScreen(w io.Writer, fd int) *Screen {
 	}}
 }
 
-// Width is how many cells a line of the terminal has, 0 where that is unknown.
+// Width returns the number of cells in a line of the terminal, 0 if unknown.
 func Width(fd int) int {
 	width, _, err := term.GetSize(fd)
 	if err != nil {
@@ -85,8 +85,8 @@ func (s *Screen) Draw(lines []string) {
 		return
 	}
 	width, _ := s.size()
-	_, most := s.Size()
-	lines = lines[:min(len(lines), most)]
+	_, height := s.Size()
+	lines = lines[:min(len(lines), height)]
 	var b strings.Builder
 	if s.drawn == nil {
 		b.WriteString(HideCursor)

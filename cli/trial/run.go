@@ -43,9 +43,8 @@ func (t *Trial) prepare(ctx context.Context, side int) error {
 	}
 }
 
-// child runs the benchmark of a side as a process of its own: so no run finds
-// memory, connections or a tuned collector that another one has left, and the
-// log is made as it is by any run.
+// child runs the benchmark of a side in a process of its own, so that no run inherits
+// memory, connections or a tuned garbage collector from another.
 func (t *Trial) child(ctx context.Context, side int, path string) error {
 	self, err := os.Executable()
 	if err != nil {

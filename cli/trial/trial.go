@@ -57,7 +57,7 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// A Side is what is run alternately with another side.
+// A Side is one of the two benchmarks.
 type Side struct {
 	Benchmark string   // with its place, if it is from a file
 	Args      []string // of warp
@@ -178,7 +178,7 @@ func (t *Trial) level(look int) func(left int) float64 {
 	}
 }
 
-// complete are the runs of pairs of which both were made.
+// complete returns the runs of complete pairs.
 func (t *Trial) complete(runs *[2][]compare.Run) (pairs [2][]compare.Run) {
 	n := min(len(runs[0]), len(runs[1]))
 	return [2][]compare.Run{runs[0][:n], runs[1][:n]}
@@ -201,10 +201,10 @@ func (t *Trial) judgePairs(runs *[2][]compare.Run, level func(int) float64) (*co
 	return v, nil
 }
 
-// makePairs goes on until there are n pairs. Each two of them are a block, made
-// as ABBA or BAAB: what drifts slowly is then on both sides alike. Which one
-// it is, chance decides for each block, since what recurs every fourth run
-// would be on one side otherwise.
+// makePairs makes runs until there are n pairs. Two pairs are a block, ABBA or
+// BAAB, so that a slow drift affects both sides equally. A coin decides for each
+// block, because an effect that recurs every fourth run would otherwise affect one
+// side only.
 func (t *Trial) makePairs(ctx context.Context, runs *[2][]compare.Run, n int, kind string, which [2]int) error {
 	for len(runs[0]) < n {
 		for _, side := range block(min(2, n-len(runs[0])), coin()) {
@@ -270,7 +270,7 @@ func (t *Trial) makeRun(ctx context.Context, runs *[2][]compare.Run, side, which
 	return nil
 }
 
-// setAside moves the log of a run that was not completed out of the way of those that are compared.
+// setAside moves the log of an incomplete run out of the folders of the complete ones.
 func (t *Trial) setAside(path string, side int) {
 	folder := filepath.Join(t.Folder, "incomplete")
 	if _, err := os.Stat(path); err == nil && os.MkdirAll(folder, 0o755) == nil {
@@ -278,7 +278,7 @@ func (t *Trial) setAside(path string, side int) {
 	}
 }
 
-// sayProgress tells what the run has measured, and how long the rest will take.
+// sayProgress shows the figures of the last run, and how long the rest will take.
 func (t *Trial) sayProgress(runs *[2][]compare.Run, side int, kind string) {
 	all := 2 * t.MaxPairs
 	if t.AA {

@@ -71,7 +71,7 @@ func (f *Flags) destination() (p destination, err error) {
 	return destination{u.Host, bucket, prefix, u.Scheme == "https"}, nil
 }
 
-// Check returns an error if the flags cannot work, without a request. buckets are those of the run; noLog says that
+// Check returns an error if the flags cannot work, without a request. buckets are the buckets of the run; noLog says that
 // there will be no op log.
 func (f *Flags) Check(buckets []string, noLog bool) error {
 	if f.URL == "" {

@@ -59,7 +59,7 @@ func (f *Flags) listen(inv *command.Invocation, o web.Options) (*web.Server, err
 	if err != nil {
 		return nil, exit.Errorf("--serve: %w", err)
 	}
-	// With --quiet as well: nobody could guess the token.
+	// With --quiet as well, because the token cannot be guessed.
 	inv.Say("warp: page at " + server.URL())
 	if f.Browser && !openBrowser(inv, server.URL()) {
 		inv.Notef("there is no browser to be opened here; open that address in one")

@@ -1,4 +1,4 @@
-// Package calibrate measures what this machine can do at most, as far as warp goes: requests to a store that does
+// Package calibrate measures the limits of this machine for warp: requests to a store that does
 // nothing, in a process of its own.
 package calibrate
 
@@ -27,7 +27,7 @@ import (
 	"warp/pkg/store/engines"
 )
 
-// A Report is what this machine can do at most, as far as warp goes.
+// A Report has the limits of this machine for warp.
 type Report struct {
 	Version int       `json:"version"`
 	Warp    string    `json:"warp"`
@@ -96,7 +96,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 // withNullStore runs do beside a null store in a process of its own, whose CPU
 // time and memory are not warp's.
 func withNullStore(null *exec.Cmd, do func(addr string) error) error {
-	hold, err := null.StdinPipe() // the store ends with it, and so with this process
+	stdin, err := null.StdinPipe() // the store ends with it, and so with this process
 	if err != nil {
 		return fmt.Errorf("start the null store: %w", err)
 	}
@@ -108,7 +108,7 @@ func withNullStore(null *exec.Cmd, do func(addr string) error) error {
 		return fmt.Errorf("start the null store: %w", err)
 	}
 	defer null.Wait()
-	defer hold.Close()
+	defer stdin.Close()
 	addr, err := bufio.NewReader(said).ReadString('\n')
 	if err != nil {
 		return fmt.Errorf("start the null store: it said nothing: %w", err)

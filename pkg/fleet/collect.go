@@ -237,7 +237,7 @@ func (v *visit) fetch(ctx context.Context, f *Fleet, run string) error {
 			return fmt.Errorf("the connection broke after %d of %d bytes of its log: %w", v.spool.Size(), want.Bytes, err)
 		}
 		if k != protocol.KindChunk {
-			return fmt.Errorf("a message of kind %d came instead of a piece of the log", k)
+			return fmt.Errorf("a message of kind %d came instead of a chunk of the log", k)
 		}
 		chunk, err := logcopy.ReadChunk(body)
 		if err == nil {

@@ -18,8 +18,8 @@ const silenceLimit = 3 * time.Second
 func (f *Fleet) watchContacts() {
 	const often = 200 * time.Millisecond
 	awake := time.Now() // since when this process has run without a pause
-	for looked := awake; pause.For(f.ctx, often); looked = time.Now() {
-		if time.Since(looked) > 5*often {
+	for checked := awake; pause.For(f.ctx, often); checked = time.Now() {
+		if time.Since(checked) > 5*often {
 			awake = time.Now() // this process was suspended or starved
 		}
 		if time.Since(awake) > silenceLimit {
@@ -53,7 +53,7 @@ func (l *link) contactChange(limit time.Duration) string {
 	case l.lost != nil && l.fleet.measures:
 		l.reportedLost = true
 		return fmt.Sprintf("client %s is given up (%v): its share will be missing", l.name(), l.lost)
-	case l.lost != nil || l.gone != nil || l.status.Phase == protocol.Released: // reported where it ends the run, or harmless
+	case l.lost != nil || l.gone != nil || l.status.Phase == protocol.Released: // reported when it ends the run, or harmless
 	case quiet > limit && !l.reportedSilent:
 		l.reportedSilent = true
 		return fmt.Sprintf("client %s is not reachable since %s; it goes on if it can, and is tried again until it was away for %v",

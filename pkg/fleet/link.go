@@ -399,7 +399,7 @@ func (d *clientSession) handleMetrics(body []byte) error {
 	d.fleet.mu.Unlock()
 	switch {
 	case !wanted:
-		return errors.New("metrics arrived that nobody asked for")
+		return errors.New("unexpected metrics arrived")
 	case d.metrics < 0:
 		return fmt.Errorf("metrics arrived more than %d times a second", metricsRate)
 	}
@@ -422,7 +422,7 @@ func (d *clientSession) handleChunk(body []byte) error {
 	var ack []byte
 	d.fleet.update(func() {
 		if d.spool == nil {
-			err = errors.New("a piece of a log arrived that nobody asked for")
+			err = errors.New("an unexpected chunk of a log arrived")
 			return
 		}
 		err = d.spool.Add(chunk)

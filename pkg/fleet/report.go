@@ -49,7 +49,7 @@ func (f *Fleet) Report() (*results.Report, error) {
 		}
 	}
 	if len(f.marks) > 0 {
-		f.late = append(f.late, "the marks have no figures, since these are made of the log, which there is none of with --stress")
+		f.late = append(f.late, "the marks have no figures, because they need the log, and --stress writes none")
 	}
 	f.noteLost()
 	t := merge.CombineTrailers(append(slices.Clone(trailers), oplog.Trailer{Notes: slices.Concat(f.notes, f.late)}))
@@ -93,7 +93,7 @@ func (d *clientSession) handleSoFar(body []byte) error {
 	d.fleet.mu.Lock()
 	defer d.fleet.mu.Unlock()
 	if d.job == nil || !d.job.Follow {
-		return errors.New("figures arrived that nobody asked for")
+		return errors.New("unexpected figures arrived")
 	}
 	d.soFar = slices.Clone(body)
 	return nil

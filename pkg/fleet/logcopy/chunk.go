@@ -1,7 +1,7 @@
 // Package logcopy copies the log of a client to the coordinator while it grows,
 // over connections that may break at any time.
 //
-// The client reads its log with a [Feed], of which a [Pump] sends pieces over
+// The client reads its log with a [Feed], which a [Pump] sends in chunks over
 // one connection. The coordinator adds them to a [Spool], whose size says where
 // the next connection continues.
 package logcopy
@@ -25,7 +25,7 @@ func chunkHead(offset int64, data []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.Checksum(data, castagnoli))
 }
 
-// A Chunk is an undamaged piece of a log.
+// A Chunk is an undamaged part of a log.
 type Chunk struct {
 	offset int64
 	data   []byte // of the message
@@ -35,11 +35,11 @@ type Chunk struct {
 // the message.
 func ReadChunk(body []byte) (Chunk, error) {
 	if len(body) <= chunkHeadSize || len(body) > chunkHeadSize+chunkSize {
-		return Chunk{}, fmt.Errorf("a piece of the log has %d bytes", len(body))
+		return Chunk{}, fmt.Errorf("a chunk of the log has %d bytes", len(body))
 	}
 	c := Chunk{int64(binary.BigEndian.Uint64(body)), body[chunkHeadSize:]}
 	if crc32.Checksum(c.data, castagnoli) != binary.BigEndian.Uint32(body[8:]) {
-		return Chunk{}, errors.New("a piece of the log is damaged")
+		return Chunk{}, errors.New("a chunk of the log is damaged")
 	}
 	return c, nil
 }

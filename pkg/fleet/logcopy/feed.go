@@ -48,12 +48,12 @@ func (f *Feed) State() (name string, complete bool) {
 	return f.name(), f.complete
 }
 
-// read returns the piece at offset, and whether the log ends with it.
+// read returns the chunk at offset, and whether the log ends with it.
 func (f *Feed) read(offset int64, buf []byte) (n int, end bool, err error) {
 	name, complete := f.State()
 	file, err := os.Open(name)
 	if errors.Is(err, os.ErrNotExist) && !complete {
-		return 0, false, nil // it is being renamed; look again
+		return 0, false, nil // it is being renamed; try again
 	}
 	if err != nil {
 		return 0, false, err
@@ -82,7 +82,7 @@ func (f *Feed) Sum() (int64, []byte, error) {
 // A Pump sends a feed over one connection, no faster than it is acknowledged.
 type Pump struct {
 	feed   *Feed
-	offset int64                       // of the next piece
+	offset int64                       // of the next chunk
 	send   func(parts ...[]byte) error // sends one message
 	quiet  func() bool                 // do not send now
 
@@ -99,7 +99,7 @@ func NewPump(f *Feed, offset int64, send func(parts ...[]byte) error, quiet func
 	return &Pump{feed: f, offset: offset, acked: offset, send: send, quiet: quiet, wake: make(chan struct{}, 1)}
 }
 
-// Ack reads an acknowledgement. A nil pump has sent nothing, so there is none.
+// Ack reads an acknowledgement. A nil pump has sent nothing.
 func (p *Pump) Ack(body []byte) error {
 	offset, err := readAck(body)
 	if err != nil || p == nil {

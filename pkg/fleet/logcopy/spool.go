@@ -34,7 +34,7 @@ func (s *Spool) Add(c Chunk) error {
 	case c.offset+int64(len(c.data)) <= s.size:
 		return nil
 	case c.offset != s.size:
-		return fmt.Errorf("a piece of the log at %d arrived where %d was expected", c.offset, s.size)
+		return fmt.Errorf("a chunk of the log at %d arrived where %d was expected", c.offset, s.size)
 	}
 	if _, err := s.file.Write(c.data); err != nil {
 		return fmt.Errorf("keep the log of a client: %w", err)

@@ -31,7 +31,7 @@ const (
 	KindPong                               // its answer [Pong]
 	KindLive                               // figures of the last second [8 bytes of time, monitor.Live]
 	KindPull                               // to the agent: send the log from here on
-	KindChunk                              // a piece of the log [logcopy.Chunk]
+	KindChunk                              // a part of the log [logcopy.Chunk]
 	KindAck                                // to the agent: received so far [8 bytes]
 	KindForget                             // to the agent: the kept log has arrived
 	KindMetrics                            // metrics so far [sink.Counts]

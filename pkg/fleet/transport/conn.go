@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// MaxMessage is how many bytes a message has at most, unless more are allowed.
+	// MaxMessage is the maximum size of a message, unless more is allowed.
 	MaxMessage = 1 << 20
 	// silence is how long nothing may arrive on a connection before it counts
 	// as broken; both sides speak every second.

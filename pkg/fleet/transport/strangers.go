@@ -93,7 +93,7 @@ func (l *httpRefuser) Accept() (net.Conn, error) {
 	return &firstRead{Conn: c, listener: l}, nil
 }
 
-// A firstRead looks at what is read first.
+// A firstRead checks the first bytes of a connection.
 type firstRead struct {
 	net.Conn
 	listener *httpRefuser
