@@ -102,6 +102,13 @@ func (t *Trace) Redirected(before time.Duration) {
 	}
 }
 
+// WithoutPayload notes that what was sent so far is no payload, so that no last byte of it is known.
+func (t *Trace) WithoutPayload() {
+	if t != nil {
+		t.lastByte = 0
+	}
+}
+
 // Base is the time that all others count from.
 func (t *Trace) Base() time.Time { return t.base }
 

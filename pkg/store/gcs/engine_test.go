@@ -143,7 +143,11 @@ func TestServiceKeys(t *testing.T) {
 	o.put(t, "large", content(6<<20))
 	_, err := o.engine.Copy(t.Context(), store.Copy{From: ref("small"), To: ref("copy")}, newTrace())
 	must(t, err)
-	u, err := o.engine.StartUpload(t.Context(), store.Put{Ref: ref("composed")}, newTrace())
+	begin := newTrace()
+	u, err := o.engine.StartUpload(t.Context(), store.Put{Ref: ref("composed")}, begin)
+	if begin.LastByte() != 0 {
+		t.Errorf("the begin of an upload has no payload, and its last byte was sent after %v", begin.LastByte())
+	}
 	must(t, err)
 	part, err := o.engine.PutPart(t.Context(), store.PutPart{Upload: u, Number: 1, Body: bytes.NewReader(content(9)), Size: 9}, newTrace())
 	must(t, err)

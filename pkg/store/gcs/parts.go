@@ -70,7 +70,9 @@ func (e *Engine) StartUpload(ctx context.Context, p store.Put, tr *store.Trace) 
 	d.Name, d.StorageClass = beginName(u.ID), ""
 	d.Metadata = withKey(d.Metadata, p.Key)
 	begin := store.Put{Ref: store.Ref{Bucket: p.Bucket, Key: d.Name}, Body: bytes.NewReader(nil)}
-	if _, err := e.sendDescribed(ctx, &begin, &d, "0", tr); err != nil {
+	_, err := e.sendDescribed(ctx, &begin, &d, "0", tr)
+	tr.WithoutPayload()
+	if err != nil {
 		return store.Upload{}, err
 	}
 	e.store.uploads.Store(u.ID, p)
