@@ -16,7 +16,7 @@ func (f *loaderFlags) ownWords(text string) string {
 	own := map[string]string{
 		"--total-size": "--totalputsize", "--max-objects": "--maxputs", "--concurrent": "--numworkers",
 		"--credentials-file": "--tokenfile", "--access-token": "--tokenfile", "--profile": "--s3profile",
-		"--verify=none": "--etl", "--part.size": "--maxsize", "--provider": "--s3endpoint",
+		"--verify=none": "--etl", "--part.size": "--maxsize",
 		"--host": address, "--tls": "https in " + address,
 	}
 	text = strings.ReplaceAll(text, "--access-token or --credentials-file", "--tokenfile")

@@ -130,6 +130,7 @@ func TestHintsAboutAddresses(t *testing.T) {
 		want string
 	}{
 		{[]string{"--bucket=gs://demo", "--host=https://" + addr}, "; the store answers without TLS: write http:// instead of https:// in --host\n"},
+		{[]string{"--bucket=demo", "--host=https://" + addr}, "; the store answers without TLS: write http:// instead of https:// in --host\n"},
 		{[]string{"--bucket=gs://demo", "--host=" + addr, "--tls"}, "; the store answers without TLS: leave out --tls\n"},
 		{[]string{"--bucket=az://demo", "--host=http://" + addr},
 			"; there seems to be no Azure Blob Storage at http://" + addr + ": the address of an emulator ends with the account, as in --host=http://" + addr + "/devstoreaccount1\n"},

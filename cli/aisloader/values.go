@@ -46,7 +46,7 @@ func ParseBucket(name, provider string) (b Bucket, err error) {
 		b.Provider = "azure"
 	case "ais", "aws", "gcp", "azure", "oci", "ht":
 	default:
-		return b, fmt.Errorf("%q is not a provider of AIStore; these are ais, aws, gcp, azure, oci and ht", scheme)
+		return b, fmt.Errorf("%q is not a provider of AIStore: write ais, aws, gcp, azure, oci or ht", scheme)
 	}
 	return b, nil
 }

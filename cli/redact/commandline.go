@@ -44,7 +44,7 @@ func HasURL(name string) bool {
 // attempt to spell one: a wrong flag is refused, but its value is a secret all
 // the same.
 func IsSecret(name string) bool {
-	if name == "token-file" || name == "credentials-file" {
+	if name == "token-file" || name == "tokenfile" || name == "credentials-file" {
 		return false // they say where the secret is
 	}
 	plain := strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(name))

@@ -41,6 +41,7 @@ func TestArgs(t *testing.T) {
 		{"get -- --secret-key " + secret, "get -- --secret-key ***"},
 		{"get --secret-key", "get --secret-key"},
 		{"get --credentials-file=keys.txt --token-file shared", "get --credentials-file=keys.txt --token-file shared"},
+		{"aisloader -tokenfile=ais.token", "aisloader -tokenfile=ais.token"},
 		{"get --credentials=" + secret, "get --credentials=***"},
 		{"get --serve=x --access-log=y", "get --serve=x --access-log=y"},
 	} {

@@ -136,7 +136,7 @@ func (f *Flags) Explain(err error) error {
 		hint = "check --host and --region"
 	case code == store.CodeNoHTTP2:
 		hint = "leave out --http2"
-	case code == store.CodeTLS && strings.Contains(text, "does not look like a TLS handshake"):
+	case code == store.CodeTLS && containsAny(text, "does not look like a TLS handshake", "HTTP response to HTTPS client"):
 		hint = "the store answers without TLS: " + f.withoutTLS()
 	case code == store.CodeTLS && strings.Contains(text, "certificate required"):
 		hint = "the store wants to see a certificate: give --client-cert and --client-key"
