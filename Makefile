@@ -25,13 +25,16 @@ PACKAGES    ?= ./...
 STORE_TESTS := ./pkg/bench ./pkg/sink ./pkg/store/gcs ./pkg/store/azure $(addprefix ./internal/,teststore conformance distributed doctest kubetest monitored packagetest safety standin)
 BENCHTIME   ?= 1s
 
+# Everything is compiled with the same flags, so that all targets and the binaries that tests build share the build cache.
+export GOFLAGS := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
+
 # A clone tells its version; a source archive has none.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 # The commit's own date makes the same commit give the same binary, wherever it is built.
 DATE    ?= $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null || date -u +%Y-%m-%dT%H:%M:%SZ)
 LDFLAGS := -s -w -X 'warp/cli.version=$(VERSION)' -X 'warp/cli.commit=$(COMMIT)' -X 'warp/cli.date=$(DATE)'
-BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)"
+BUILD   := CGO_ENABLED=0 $(GO) build -buildvcs=false -ldflags "$(LDFLAGS)"
 
 .PHONY: build demo test test-stores other-packages stores check fmt cross bench gobench fuzz site binaries packages clean
 
@@ -48,18 +51,16 @@ stores:
 
 # Tests that need nothing to be built but warp. What measures time or memory is called TestMeasured…, skips itself under
 # the race detector, and runs alone, in test-stores.
-#
-# Compiled as make build compiles, so that nothing is compiled twice; cgo is what the race detector needs. vet is part of
-# make check.
+# Without cgo, as in make build; only the race detector needs it. vet is part of make check.
 test:
-	$(if $(findstring -race,$(TESTFLAGS)),,CGO_ENABLED=0) $(GO) test -trimpath -vet=off $(TESTFLAGS) -skip '^TestMeasured' -timeout 20m $(PACKAGES)
-	@echo "Left out: tests with $$(CGO_ENABLED=0 $(GO) run -trimpath ./internal/teststore/build -list). make test-stores builds them, once, and runs these tests."
+	$(if $(findstring -race,$(TESTFLAGS)),,CGO_ENABLED=0) $(GO) test -vet=off $(TESTFLAGS) -skip '^TestMeasured' -timeout 20m $(PACKAGES)
+	@echo "Left out: tests with $$(CGO_ENABLED=0 $(GO) run ./internal/teststore/build -list). make test-stores builds them, once, and runs these tests."
 
 # All tests of the packages that use real stores. The packages run one after another, since several stores and
 # measurements at once would disturb each other on a small machine.
 test-stores: stores
-	WARP_TEST_STORES=1 $(GO) test -trimpath -vet=off -race -p 1 -timeout 20m $(STORE_TESTS)
-	CGO_ENABLED=0 $(GO) test -trimpath -vet=off -p 1 -timeout 10m -run '^TestMeasured' ./...
+	WARP_TEST_STORES=1 $(GO) test -vet=off -race -p 1 -timeout 20m $(STORE_TESTS)
+	CGO_ENABLED=0 $(GO) test -vet=off -p 1 -timeout 10m -run '^TestMeasured' ./...
 
 # The packages that test-stores leaves out, for CI, which need not run any of them twice.
 other-packages:
@@ -67,8 +68,8 @@ other-packages:
 
 check:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi
-	$(GO) vet ./...
-	$(GO) run $(STATICCHECK) ./...
+	CGO_ENABLED=0 $(GO) vet ./...
+	CGO_ENABLED=0 $(GO) run $(STATICCHECK) ./...
 
 fmt:
 	gofmt -w .
@@ -81,7 +82,7 @@ binaries:
 	done
 
 cross: binaries
-	@set -e; for p in $(PLATFORMS); do GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./...; done
+	@set -e; for p in $(PLATFORMS); do GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) vet ./...; done
 
 # The same commit gives the same bytes on the same machine. Nothing is published.
 packages: build binaries
