@@ -1,0 +1,33 @@
+package pacing_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"warp/pkg/bench/pacing"
+)
+
+// Arrivals are due at fixed times. A worker that is late sends them late, but sends
+// all of them.
+func ExamplePacer() {
+	start := time.Now().Add(-time.Second)
+	p, err := pacing.New(10, start, time.Time{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer p.Close()
+	p.Max = 3
+	for {
+		due, ok := p.Next(context.Background())
+		if !ok {
+			return
+		}
+		fmt.Println(due.Sub(start))
+	}
+	// Output:
+	// 0s
+	// 100ms
+	// 200ms
+}
