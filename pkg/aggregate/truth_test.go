@@ -45,7 +45,6 @@ func (l *fileLog) Read(decided func(oplog.Window, []oplog.Mark) error, rows func
 		return oplog.Trailer{}, err
 	}
 	defer r.Close()
-	r.SkipKeys = true
 	var failed error
 	err = r.EachInWindow(context.Background(), func(w oplog.Window, marks []oplog.Mark) { failed = errors.Join(failed, decided(w, marks)) }, rows)
 	return r.Trailer(), errors.Join(err, failed)

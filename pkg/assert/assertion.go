@@ -31,8 +31,8 @@ const (
 	MoreEqual Compare = ">="
 )
 
-// Holds compares a value with a limit.
-func (c Compare) Holds(value, limit float64) bool {
+// holds compares a value with a limit.
+func (c Compare) holds(value, limit float64) bool {
 	switch c {
 	case Less:
 		return value < limit
@@ -62,8 +62,8 @@ const (
 	Response                 // response time of an open loop
 )
 
-// IsTime reports whether the family measures how long requests take.
-func (f Family) IsTime() bool { return f >= Duration }
+// isTime reports whether the family measures how long requests take.
+func (f Family) isTime() bool { return f >= Duration }
 
 // A Metric is a figure of a report.
 type Metric struct {
@@ -86,7 +86,7 @@ const (
 // String returns the metric as it is written in assertions.
 func (m Metric) String() string {
 	name := map[Family]string{Throughput: "throughput", Objects: "objs", Errors: "errors", Recovery: "recovery", LongestGap: "longest_gap", TTFB: "ttfb", Response: "response"}[m.Family]
-	if !m.Family.IsTime() || name != "" && m.Stat == Mean {
+	if !m.Family.isTime() || name != "" && m.Stat == Mean {
 		return name
 	}
 	if name != "" {
@@ -108,10 +108,10 @@ func percentText(share float64) string {
 	return strconv.FormatFloat(math.Round(share*1e10)/1e8, 'f', -1, 64)
 }
 
-// Needs returns the minimum number of requests for judging the metric. A
+// needs returns the minimum number of requests for judging the metric. A
 // percentile needs enough for a one-sided 95 % bound to exist: the chance that
 // no request lies beyond it must be at most 5 %.
-func (m Metric) Needs() uint64 {
+func (m Metric) needs() uint64 {
 	if m.Stat != Percentile {
 		return 1
 	}

@@ -39,7 +39,7 @@ func JudgeChanges(all []*Assertion, find func(op, metric string) *Change, withhe
 			switch {
 			case withheld != "":
 				r.Result, why = results.Inconclusive, why+"; "+withheld
-			case a.Cmp.Holds(end/100, a.Limit):
+			case a.Cmp.holds(end/100, a.Limit):
 				r.Result = results.Passed
 			default:
 				r.Result = results.Failed
@@ -59,7 +59,7 @@ func (a *Assertion) worst(r *results.Assertion, values []float64) (outcome, why 
 	}
 	r.Measured = pointer(worst / a.Unit.Scale)
 	why = fmt.Sprintf("the worst of %d runs has %s", len(values), a.Format(worst))
-	if a.Cmp.Holds(worst, a.Limit) {
+	if a.Cmp.holds(worst, a.Limit) {
 		return results.Passed, why
 	}
 	return results.Failed, why

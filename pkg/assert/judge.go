@@ -144,7 +144,7 @@ func (v *verdict) judge() results.Assertion {
 	if why := v.undecided(); why != "" {
 		return v.result(results.Inconclusive, why)
 	}
-	if !v.Cmp.Holds(v.measured, v.Limit) {
+	if !v.Cmp.holds(v.measured, v.Limit) {
 		return v.result(results.Failed, "")
 	}
 	return v.strictly()
@@ -157,15 +157,15 @@ func (v *verdict) undecided() string {
 			return "the client was the limit, see the warnings"
 		}
 	}
-	n, needs := v.Metric.requests(&v.course.Whole), v.Metric.Needs()
+	n, needs := v.Metric.requests(&v.course.Whole), v.Metric.needs()
 	switch {
-	case v.Metric.Family.IsTime() && n < needs:
+	case v.Metric.Family.isTime() && n < needs:
 		return fmt.Sprintf("%d requests are too few for %s, which needs %d", n, v.Metric, needs)
 	case v.Metric.Family != Errors && v.basis == results.Whole && v.group.Kind != "statement":
 		return "too few requests started in the window, so the figure covers the warm-up as well"
 	case v.Metric.Family == Response && v.unsent:
 		return fmt.Sprintf("%d requests were never sent, and which of them were %s is not known", v.group.Unsent, v.Op)
-	case v.Metric.Family == Response && v.Cmp.Upper() && v.response != nil && v.response.Unsent > 0 && v.measured >= v.response.UnsentMin && v.Cmp.Holds(v.measured, v.Limit):
+	case v.Metric.Family == Response && v.Cmp.Upper() && v.response != nil && v.response.Unsent > 0 && v.measured >= v.response.UnsentMin && v.Cmp.holds(v.measured, v.Limit):
 		return fmt.Sprintf("%d requests were never sent, so the figure is a lower bound", v.response.Unsent)
 	}
 	return ""
@@ -175,11 +175,11 @@ func (v *verdict) undecided() string {
 func (v *verdict) strictly() results.Assertion {
 	switch {
 	case !v.strict:
-	case !v.interval && v.Every == 0 && v.Metric.Family.IsTime() && v.Metric.Stat != Mean && v.Metric.Stat != Percentile:
+	case !v.interval && v.Every == 0 && v.Metric.Family.isTime() && v.Metric.Stat != Mean && v.Metric.Stat != Percentile:
 		return v.result(results.Inconclusive, "there is no interval of an extreme, which --assert-strict asks for")
 	case !v.interval:
 		return v.result(results.Inconclusive, fmt.Sprintf("there is no interval, which --assert-strict asks for: the window has fewer than %d pieces", minSegments))
-	case v.Every > 0 && v.low < v.Share-1e-12, v.Every == 0 && !(v.Cmp.Holds(v.low, v.Limit) && v.Cmp.Holds(v.high, v.Limit)):
+	case v.Every > 0 && v.low < v.Share-1e-12, v.Every == 0 && !(v.Cmp.holds(v.low, v.Limit) && v.Cmp.holds(v.high, v.Limit)):
 		return v.result(results.Inconclusive, "the interval reaches beyond the limit, and --assert-strict asks for all of it")
 	}
 	return v.result(results.Passed, "")
@@ -222,7 +222,7 @@ func (v *verdict) judgeSegments() results.Assertion {
 	case v.passed >= need:
 		return v.strictly()
 	case v.passed+unknown >= need:
-		return v.result(results.Inconclusive, fmt.Sprintf("%d of the %d pieces have too few requests for %s, which needs %d in each", unknown, v.total, v.Metric, v.Metric.Needs()))
+		return v.result(results.Inconclusive, fmt.Sprintf("%d of the %d pieces have too few requests for %s, which needs %d in each", unknown, v.total, v.Metric, v.Metric.needs()))
 	}
 	return v.result(results.Failed, v.worst(&segments[worst]))
 }
@@ -234,12 +234,12 @@ func (v *verdict) judgeSegment(s *results.Slice) string {
 	switch {
 	case !ok:
 		return results.Failed // no request succeeded
-	case v.Metric.Family.IsTime() && n < v.Metric.Needs():
+	case v.Metric.Family.isTime() && n < v.Metric.needs():
 		if v.allBeyond(s, n) {
 			return results.Failed
 		}
 		return results.Inconclusive
-	case v.Cmp.Holds(value, v.Limit):
+	case v.Cmp.holds(value, v.Limit):
 		return results.Passed
 	}
 	return results.Failed
@@ -250,9 +250,9 @@ func (v *verdict) judgeSegment(s *results.Slice) string {
 func (a *Assertion) allBeyond(s *results.Slice, n uint64) bool {
 	h := a.Metric.Family.times(s)
 	if a.Cmp.Upper() {
-		return !a.Cmp.Holds(millis(h.Min()), a.Limit) && math.Pow(1-a.Metric.Q, float64(n)) <= .05
+		return !a.Cmp.holds(millis(h.Min()), a.Limit) && math.Pow(1-a.Metric.Q, float64(n)) <= .05
 	}
-	return !a.Cmp.Holds(millis(h.Max()), a.Limit) && math.Pow(a.Metric.Q, float64(n)) <= .05
+	return !a.Cmp.holds(millis(h.Max()), a.Limit) && math.Pow(a.Metric.Q, float64(n)) <= .05
 }
 
 // worse reports whether one segment is further from holding than another.

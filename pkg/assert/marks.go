@@ -40,7 +40,7 @@ func (v *verdict) judgeMarks() results.Assertion {
 		}
 	}
 	switch {
-	case worst != nil && !v.Cmp.Holds(v.measured, v.Limit):
+	case worst != nil && !v.Cmp.holds(v.measured, v.Limit):
 		return v.result(results.Failed, "after the mark "+named(worst))
 	case unknown != nil:
 		return v.result(results.Inconclusive, "the window ends too soon after the mark "+named(unknown))

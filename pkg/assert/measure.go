@@ -53,7 +53,7 @@ func (m Metric) requests(s *results.Slice) uint64 {
 	switch {
 	case m.Family == Errors:
 		return s.Inside + s.Errors
-	case m.Family.IsTime():
+	case m.Family.isTime():
 		return m.Family.times(s).Count()
 	}
 	return s.Inside
@@ -67,10 +67,10 @@ const (
 // interval returns the 95 % interval of the metric by a block bootstrap over
 // the segments of the window.
 func (m Metric) interval(segments []results.Slice) (low, high float64, ok bool) {
-	if len(segments) < minSegments || m.Stat == Min && m.Family.IsTime() || m.Stat == Max && m.Family.IsTime() {
+	if len(segments) < minSegments || m.Stat == Min && m.Family.isTime() || m.Stat == Max && m.Family.isTime() {
 		return 0, 0, false
 	}
-	if m.Family.IsTime() && m.Stat == Percentile {
+	if m.Family.isTime() && m.Stat == Percentile {
 		return m.percentileInterval(segments)
 	}
 	parts, of := make([]float64, len(segments)), make([]float64, len(segments))

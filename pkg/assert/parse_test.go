@@ -117,7 +117,7 @@ func TestNeeds(t *testing.T) {
 	t.Parallel()
 	for q, want := range map[float64]uint64{.5: 5, .9: 29, .95: 59, .99: 299, .999: 2995, .9999: 29956, .01: 299} {
 		m := Metric{Duration, Percentile, q}
-		n := m.Needs()
+		n := m.needs()
 		if n != want {
 			t.Errorf("p%v needs %d, want %d", 100*q, n, want)
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // Extreme reports whether a single request can decide the metric.
-func (m Metric) Extreme() bool { return m.Family.IsTime() && (m.Stat == Min || m.Stat == Max) }
+func (m Metric) Extreme() bool { return m.Family.isTime() && (m.Stat == Min || m.Stat == Max) }
 
 const (
 	// headroom is how much faster the rest of a run may be than its fastest
@@ -71,20 +71,20 @@ func (f *future) remaining(rate float64) float64 {
 func (f *future) decided() bool {
 	w, m := f.whole, f.Metric
 	value, ok := m.of(w)
-	if !ok || f.Cmp.Holds(value, f.Limit) {
+	if !ok || f.Cmp.holds(value, f.Limit) {
 		return false
 	}
 	switch {
 	case m.Extreme():
 		return (m.Stat == Max) == f.Cmp.Upper() // the other extreme may still move
-	case f.left < 0 || m.requests(w) < m.Needs():
+	case f.left < 0 || m.requests(w) < m.needs():
 		return false
 	case m.Family == Throughput:
 		return !f.rateMayHold(w.Bytes, f.bytes)
 	case m.Family == Objects:
 		return !f.rateMayHold(w.Objects, f.objects)
 	case m.Family == Errors && f.Cmp.Upper():
-		return !f.Cmp.Holds(float64(w.Errors)/(float64(w.Inside+w.Errors)+f.remaining(f.requests)), f.Limit)
+		return !f.Cmp.holds(float64(w.Errors)/(float64(w.Inside+w.Errors)+f.remaining(f.requests)), f.Limit)
 	case m.Family == Errors:
 		return false
 	}
@@ -95,9 +95,9 @@ func (f *future) decided() bool {
 func (f *future) rateMayHold(done, fastest float64) bool {
 	all := f.whole.Seconds + f.left.Seconds()
 	if f.Cmp.Upper() {
-		return f.Cmp.Holds(done/all, f.Limit)
+		return f.Cmp.holds(done/all, f.Limit)
 	}
-	return f.Cmp.Holds((done+f.remaining(fastest))/all, f.Limit)
+	return f.Cmp.holds((done+f.remaining(fastest))/all, f.Limit)
 }
 
 // timesDecided reports whether a mean or percentile can no longer hold.
@@ -105,11 +105,11 @@ func (f *future) timesDecided() bool {
 	h := f.Metric.Family.times(f.whole)
 	all := float64(h.Count()) + f.remaining(f.requests)
 	if f.Metric.Stat == Mean {
-		return f.Cmp.Upper() && !f.Cmp.Holds(h.Sum()/1e6/all, f.Limit)
+		return f.Cmp.Upper() && !f.Cmp.holds(h.Sum()/1e6/all, f.Limit)
 	}
 	beyond := 0.
 	h.Each(func(v time.Duration, n uint64) {
-		if !f.Cmp.Holds(millis(v), f.Limit) {
+		if !f.Cmp.holds(millis(v), f.Limit) {
 			beyond += float64(n)
 		}
 	})

@@ -39,9 +39,9 @@ type Options struct {
 // The defaults. Only the significance level is fixed.
 const (
 	Alpha         = .05
-	MinEffect     = .02
+	minEffect     = .02
 	MaxErrors     = .001
-	Power         = .8 // share of comparisons that find a detectable change
+	targetPower   = .8 // share of comparisons that find a detectable change
 	minSide       = 4  // runs
 	minPairs      = 6
 	intervalLevel = .95 // of medians, and of changes without a verdict

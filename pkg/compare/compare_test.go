@@ -32,7 +32,7 @@ func runsOf(side string, throughput ...float64) (all []Run) {
 	return all
 }
 
-func options() Options { return Options{MinEffect: MinEffect, MaxErrors: MaxErrors} }
+func options() Options { return Options{MinEffect: minEffect, MaxErrors: MaxErrors} }
 
 func judge(t *testing.T, before, after []Run, o Options) *Verdicts {
 	t.Helper()

@@ -313,7 +313,7 @@ func (c *comparison) judge(family []*Row, v *Verdicts) {
 		}
 		return
 	}
-	for i, step := range stats.HolmLevels(p, c.Level) {
+	for i, step := range stats.Holm(p, c.Level) {
 		c.decide(rows[i], p[i], step, len(rows))
 		if len(v.Withheld) > 0 {
 			rows[i].Verdict = Withheld
@@ -349,12 +349,12 @@ func (c *comparison) outlook(r *Row, before, after []float64, s stats.Shift, alp
 	if !(spread > 0) {
 		return
 	}
-	if x := c.planner.Detectable(c.design(), alpha, Power); !math.IsInf(x, 1) {
+	if x := c.planner.Detectable(c.design(), alpha, targetPower); !math.IsInf(x, 1) {
 		detectable := 100 * math.Expm1(x*spread)
 		r.Detectable = &detectable
 	}
 	target := math.Max(math.Abs(s.Estimate), math.Log1p(c.MinEffect))
-	if n, ok := c.planner.RunsNeeded(target/spread, c.Paired, Alpha/float64(family), Power); ok {
+	if n, ok := c.planner.RunsNeeded(target/spread, c.Paired, Alpha/float64(family), targetPower); ok {
 		percent := 100 * math.Expm1(target)
 		r.Target, r.Needed = &percent, n
 	}

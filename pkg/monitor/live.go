@@ -109,13 +109,13 @@ func (l *Live) Flush() error { return nil }
 // live figures of its own.
 func (l *Live) SetWindow(w oplog.Window) error {
 	if w.Begin == 0 && w.End == 0 {
-		l.Reset()
+		l.reset()
 	}
 	return nil
 }
 
-// Reset forgets everything, for the next part of a run.
-func (l *Live) Reset() {
+// reset forgets everything, for the next part of a run.
+func (l *Live) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ops, l.hosts = nil, nil

@@ -63,7 +63,7 @@ func TestLive(t *testing.T) {
 	if r := l.Snapshot(at(12_000)).Ops[0].Current; r != (Rate{}) {
 		t.Errorf("after two silent seconds: %+v", r)
 	}
-	l.Reset()
+	l.reset()
 	if s := l.Snapshot(at(0)); len(s.Ops) != 0 {
 		t.Errorf("after a reset: %+v", s)
 	}

@@ -3,7 +3,6 @@ package oplog_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"testing"
 
@@ -30,39 +29,34 @@ func benchLog(b *testing.B, n int) []byte {
 func BenchmarkRead(b *testing.B) {
 	const rows = 500_000
 	log := benchLog(b, rows)
-	for _, skip := range []bool{false, true} {
-		b.Run(fmt.Sprintf("skipkeys=%v", skip), func(b *testing.B) {
-			b.ReportAllocs()
-			dst := make([]oplog.Record, 1024)
-			start := testlog.CPUTime()
-			for range b.N {
-				r, err := oplog.NewReader(io.MultiReader(bytes.NewReader(log)), "bench")
-				if err != nil {
-					b.Fatal(err)
-				}
-				r.SkipKeys = skip
-				n := 0
-				for {
-					k, err := r.Read(dst)
-					n += k
-					if errors.Is(err, io.EOF) {
-						break
-					}
-					if err != nil {
-						b.Fatal(err)
-					}
-				}
-				if n != rows {
-					b.Fatalf("%d rows", n)
-				}
-				_ = r.Close()
+	b.ReportAllocs()
+	dst := make([]oplog.Record, 1024)
+	start := testlog.CPUTime()
+	for range b.N {
+		r, err := oplog.NewReader(io.MultiReader(bytes.NewReader(log)), "bench")
+		if err != nil {
+			b.Fatal(err)
+		}
+		n := 0
+		for {
+			k, err := r.Read(dst)
+			n += k
+			if errors.Is(err, io.EOF) {
+				break
 			}
-			total := float64(b.N) * rows
-			b.ReportMetric(float64(testlog.CPUTime()-start)/total, "cpu-ns/row")
-			b.ReportMetric(float64(b.Elapsed())/total, "ns/row")
-			b.ReportMetric(float64(len(log))/rows, "bytes/row")
-		})
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		if n != rows {
+			b.Fatalf("%d rows", n)
+		}
+		_ = r.Close()
 	}
+	total := float64(b.N) * rows
+	b.ReportMetric(float64(testlog.CPUTime()-start)/total, "cpu-ns/row")
+	b.ReportMetric(float64(b.Elapsed())/total, "ns/row")
+	b.ReportMetric(float64(len(log))/rows, "bytes/row")
 }
 
 func BenchmarkWrite(b *testing.B) {

@@ -19,9 +19,6 @@ import (
 // A Reader reads an op log of this or another implementation: zstd, gzip or
 // plain text, columns found by name.
 type Reader struct {
-	// SkipKeys leaves Record.Key empty, which saves the only allocations that
-	// reading needs per batch.
-	SkipKeys bool
 	// Prompt makes Read return the rows that are there rather than wait for more.
 	Prompt bool
 
@@ -326,7 +323,7 @@ func (r *Reader) Read(dst []Record) (int, error) {
 
 // key is a key as a string, which shares its memory with those before it.
 func (r *Reader) key(b []byte) string {
-	if r.SkipKeys || len(b) == 0 {
+	if len(b) == 0 {
 		return ""
 	}
 	r.keyBytes += len(b)

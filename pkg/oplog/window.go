@@ -18,10 +18,6 @@ type Window struct {
 	Cold  int   // workers that had not finished a request at Begin
 }
 
-// Complete says whether the run lived long enough to decide on all instants.
-// A run that ends while it warms up has an end and no begin.
-func (w Window) Complete() bool { return w.End != 0 }
-
 // windowJSON is a Window as it is written.
 type windowJSON struct {
 	Start *time.Time `json:"start,omitempty"`

@@ -103,7 +103,7 @@ func TestSignedRankIsExact(t *testing.T) {
 func TestHolm(t *testing.T) {
 	t.Parallel()
 	for _, c := range readExact(t).Holm {
-		for i, s := range Holm(c.P, .05) {
+		for i, s := range Holm(c.P, func(left int) float64 { return .05 / float64(left) }) {
 			if !near(s.Adjusted, c.Adjusted[i]) || s.Rejected != c.Rejected[i] {
 				t.Errorf("%v: number %d is %+v, want %v, %v", c.P, i, s, c.Adjusted[i], c.Rejected[i])
 			}

@@ -6,9 +6,9 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// HDR is the histogram as one of HdrHistogram, in ns. With two significant digits
+// hdr is the histogram as one of HdrHistogram, in ns. With two significant digits
 // that has the same buckets, so nothing is lost but sums and the exact extremes.
-func (h *Histogram) HDR() *hdr.Histogram { return newHDR(h.Each) }
+func (h *Histogram) hdr() *hdr.Histogram { return newHDR(h.Each) }
 
 // HDR is the histogram as one of HdrHistogram, like [Histogram.HDR].
 func (s *Sparse) HDR() *hdr.Histogram { return newHDR(s.Each) }
@@ -27,7 +27,7 @@ func (h *Histogram) EncodeHDR() string {
 	if h.count == 0 {
 		return ""
 	}
-	b, err := h.HDR().Encode(hdr.V2CompressedEncodingCookieBase)
+	b, err := h.hdr().Encode(hdr.V2CompressedEncodingCookieBase)
 	if err != nil {
 		return "" // only another version of the encoding would be refused
 	}

@@ -32,22 +32,22 @@ func (p *Planner) Detectable(d Design, alpha, power float64) float64 {
 	if p.known == nil {
 		p.known = map[question]float64{}
 	}
-	p.known[q] = d.Detectable(alpha, power)
+	p.known[q] = d.detectable(alpha, power)
 	return p.known[q]
 }
 
-// Detectable is the shift that a comparison of this design shows in the given
+// detectable is the shift that a comparison of this design shows in the given
 // share of all cases, at level alpha, in units of the standard deviation of a
 // run (of the difference of a pair), for values that are normally distributed.
 // It is infinite where no shift is large enough.
-func (d Design) Detectable(alpha, power float64) float64 {
+func (d Design) detectable(alpha, power float64) float64 {
 	if d.A <= 0 || d.B <= 0 {
 		return math.Inf(1)
 	}
 	if max(d.A, d.B) > maxSimulate {
 		return d.asymptotic(alpha, power)
 	}
-	outside, _ := d.Cut(alpha)
+	outside, _ := d.cut(alpha)
 	if outside == 0 {
 		return math.Inf(1)
 	}

@@ -12,7 +12,7 @@ func TestDetectable(t *testing.T) {
 	t.Parallel()
 	const comparisons = 1000
 	for _, d := range []Design{Sides(6, 6), Sides(5, 9), Sides(30, 30), Pairs(8), Pairs(16), Pairs(30)} {
-		shift := d.Detectable(.05, .8)
+		shift := d.detectable(.05, .8)
 		random := rand.New(rand.NewPCG(1, 2))
 		shown := 0
 		for range comparisons {
@@ -42,7 +42,7 @@ func TestDetectable(t *testing.T) {
 func TestNothingIsDetectableWithTooFewRuns(t *testing.T) {
 	t.Parallel()
 	for _, d := range []Design{Sides(3, 3), Pairs(5), Sides(0, 4), Pairs(0)} {
-		if got := d.Detectable(.05, .8); !math.IsInf(got, 1) {
+		if got := d.detectable(.05, .8); !math.IsInf(got, 1) {
 			t.Errorf("%+v: %v", d, got)
 		}
 	}
@@ -58,7 +58,7 @@ func TestRunsNeeded(t *testing.T) {
 		if !ok {
 			t.Fatalf("no number of runs shows %v", c.shift)
 		}
-		with := func(n int) float64 { return Design{n, n, c.paired}.Detectable(.05, .8) }
+		with := func(n int) float64 { return Design{n, n, c.paired}.detectable(.05, .8) }
 		if with(n) > c.shift || with(n-1) <= c.shift {
 			t.Errorf("%+v: %d runs; with one less %v is detectable, with so many %v", c, n, with(n-1), with(n))
 		}

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// MaxSegments is how many segments of a chosen length there may be.
-	MaxSegments = 100000
+	// maxSegments is how many segments of a chosen length there may be.
+	maxSegments = 100000
 	// defaultSegments is how many there may be where no length was chosen.
 	defaultSegments = 400
 )
@@ -31,9 +31,9 @@ func CheckSegments(window int64, asked time.Duration) error {
 	switch {
 	case asked < 0:
 		return fmt.Errorf("segments of %v: the duration must be positive", asked)
-	case asked > 0 && window/int64(asked) >= MaxSegments:
+	case asked > 0 && window/int64(asked) >= maxSegments:
 		return fmt.Errorf("segments of %v cut %v into more than 100,000: choose %v or longer",
-			asked, time.Duration(window).Round(time.Second), time.Duration(window/MaxSegments+1))
+			asked, time.Duration(window).Round(time.Second), time.Duration(window/maxSegments+1))
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ type Segment struct {
 	Times          *Times  `json:",omitempty"` // only in series of NewSlices
 }
 
-func (g *Segment) Merge(o *Segment) {
+func (g *Segment) merge(o *Segment) {
 	g.Bytes = exact.AddUint(g.Bytes, o.Bytes)
 	g.Objects = exact.AddUint(g.Objects, o.Objects)
 	g.Full += o.Full
@@ -62,7 +62,7 @@ func (g *Segment) Merge(o *Segment) {
 		if g.Latency == nil {
 			g.Latency = new(Sparse)
 		}
-		g.Latency.Merge(o.Latency)
+		g.Latency.merge(o.Latency)
 	}
 	for name, n := range o.Failed {
 		g.Failed.add(name, n)
@@ -183,7 +183,7 @@ func (t *Series) include(i int64) bool {
 	if len(t.Segs) > 0 {
 		lo, hi = min(lo, t.Lo), max(hi, t.Hi)
 	}
-	most := int64(MaxSegments)
+	most := int64(maxSegments)
 	if t.Coarser != nil {
 		most = defaultSegments
 	}
@@ -293,7 +293,7 @@ func (t *Series) coarsen() {
 		if joined[k] == nil {
 			joined[k] = new(Segment)
 		}
-		joined[k].Merge(g)
+		joined[k].merge(g)
 	}
 	for k, g := range joined {
 		g.Full += c.Full[k]
@@ -358,7 +358,7 @@ func (t *Series) End(at int64) {
 			if t.Segs[last] == nil {
 				t.Segs[last] = new(Segment)
 			}
-			t.Segs[last].Merge(g)
+			t.Segs[last].merge(g)
 			delete(t.Segs, i)
 			t.Hi = last
 		}
@@ -404,7 +404,7 @@ func (t *Series) Merge(o *Series) {
 		if t.Segs[i] == nil {
 			t.Segs[i] = new(Segment)
 		}
-		t.Segs[i].Merge(g)
+		t.Segs[i].merge(g)
 	}
 	for l := range t.Coarser {
 		for i, n := range o.Coarser[l].Full {
@@ -436,7 +436,7 @@ func (t *Series) Total() Segment {
 	for _, g := range t.Segs {
 		numbers := *g
 		numbers.Latency, numbers.Failed, numbers.Times = nil, nil, nil
-		sum.Merge(&numbers)
+		sum.merge(&numbers)
 	}
 	return sum
 }
@@ -460,7 +460,7 @@ func (t *Series) Valid(fresh Series) bool {
 			return false
 		}
 	}
-	return t.Segs != nil && exact.Distance(t.Lo, t.Hi) < MaxSegments
+	return t.Segs != nil && exact.Distance(t.Lo, t.Hi) < maxSegments
 }
 
 // A Piece is a segment and where it lies.
@@ -488,7 +488,7 @@ func (t *Series) Between(start, end int64) []Piece {
 			p.Segment = Segment{}
 			for _, g := range []*Segment{own, next} {
 				if g != nil {
-					p.Merge(g)
+					p.merge(g)
 				}
 			}
 		}

@@ -42,10 +42,10 @@ func (d Design) count() int {
 	return d.A * d.B
 }
 
-// Cut says how many of the ordered differences lie at either side outside of an
+// cut says how many of the ordered differences lie at either side outside of an
 // interval of level 1 - alpha or more, and the exact level of that interval. An
 // interval with no difference outside is without bounds, and its level is 1.
-func (d Design) Cut(alpha float64) (outside int, level float64) {
+func (d Design) cut(alpha float64) (outside int, level float64) {
 	cdf := d.cdf()
 	// Of so many differences at a side, at most outside-1 are beyond zero.
 	for outside+1 <= d.count()/2 && cdf(outside) <= alpha/2*(1+1e-9) {
@@ -123,7 +123,7 @@ func shift(all []float64, d Design, alpha float64) Shift {
 	slices.Sort(all)
 	s := Shift{Estimate: Median(all), Low: math.Inf(-1), High: math.Inf(1)}
 	var outside int
-	outside, s.Level = d.Cut(alpha)
+	outside, s.Level = d.cut(alpha)
 	if outside > 0 {
 		s.Low, s.High = all[outside-1], all[len(all)-outside]
 	}

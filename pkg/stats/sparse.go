@@ -56,8 +56,8 @@ func (s *Sparse) Count() uint64 { return s.count }
 // Max is the largest value, 0 if there is none.
 func (s *Sparse) Max() time.Duration { return time.Duration(s.max) }
 
-// Merge adds everything that o counted. It leaves o as it is.
-func (s *Sparse) Merge(o *Sparse) {
+// merge adds everything that o counted. It leaves o as it is.
+func (s *Sparse) merge(o *Sparse) {
 	if o.count == 0 {
 		return
 	}

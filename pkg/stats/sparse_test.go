@@ -40,17 +40,17 @@ func TestSparseIsAHistogram(t *testing.T) {
 		for _, order := range [][]int{{0, 1, 2}, {2, 0, 1}} {
 			var s Sparse
 			for _, i := range order {
-				s.Merge(travelled(t, &parts[i]))
-				s.Merge(&Sparse{})
+				s.merge(travelled(t, &parts[i]))
+				s.merge(&Sparse{})
 			}
 			sameSparse(t, &s, &want)
 		}
 		var right Sparse
-		right.Merge(&parts[1])
-		right.Merge(&parts[2])
+		right.merge(&parts[1])
+		right.merge(&parts[2])
 		left := parts[0]
-		left.Merge(&right)
-		left.Merge(travelled(t, &Sparse{}))
+		left.merge(&right)
+		left.merge(travelled(t, &Sparse{}))
 		sameSparse(t, &left, &want)
 		sameSparse(t, travelled(t, travelled(t, &left)), &want)
 	}
@@ -121,7 +121,7 @@ func FuzzSparse(f *testing.F) {
 		if other.Count() != s.Count() || !slices.Equal(other.Quantiles(someShares...), s.Quantiles(someShares...)) {
 			t.Errorf("%+v became %+v", s, other)
 		}
-		other.Merge(&s)
+		other.merge(&s)
 		other.Add(time.Second)
 	})
 }

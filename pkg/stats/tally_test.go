@@ -29,7 +29,7 @@ func TestTally(t *testing.T) {
 		for _, order := range [][]int{{0, 1, 2}, {2, 0, 1}} {
 			var sum Segment
 			for _, i := range order {
-				sum.Merge(&Segment{Failed: parts[i]})
+				sum.merge(&Segment{Failed: parts[i]})
 			}
 			if !maps.Equal(whole, want) || !maps.Equal(sum.Failed, want) {
 				t.Fatalf("%d names: got %v, and %v in pieces, want %v", names, whole, sum.Failed, want)

@@ -55,11 +55,6 @@ type Identity struct {
 	Getenv         func(string) string
 }
 
-// Given reports whether any of it was said.
-func (id *Identity) Given() bool {
-	return id.Access != "" || id.Secret != "" || id.Token != "" || id.File != "" || id.Metadata
-}
-
 // hostIn returns Surroundings for one variable, which has a host or the URL of one.
 func hostIn(variable string) func(*Identity) (host, from string, err error) {
 	return func(id *Identity) (host, from string, err error) {

@@ -117,9 +117,6 @@ func (r *Reply) Length() int64 { return r.c.head.Length }
 // ETag is the header of that name, without quotes. The one that tr expects costs no memory.
 func (r *Reply) ETag(tr *store.Trace) string { return r.c.etagString(tr) }
 
-// Reason is the text behind the status.
-func (r *Reply) Reason() string { return string(r.c.head.Text) }
-
 // Location is where the answer says to go on, and Range which bytes it says have arrived.
 func (r *Reply) Location() string { return string(r.c.head.Location) }
 
