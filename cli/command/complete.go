@@ -8,8 +8,8 @@ import (
 	"warp/cli/redact"
 )
 
-// CompleteWord is the hidden first argument with which completion scripts ask
-// what can follow.
+// CompleteWord is the hidden first argument of completion scripts, which ask for
+// the possible next words.
 const CompleteWord = "__complete"
 
 // Complete lists what can replace the last of words, the arguments so far.

@@ -34,7 +34,7 @@ func Value(f cli.Flag) string {
 	}
 }
 
-// valueError words what a flag has against its value. where is the flag, or
+// valueError returns the error for an invalid value of a flag. where is the flag, or
 // the environment variable that replaces it.
 func valueError(where string, f cli.Flag, value string, err error) error {
 	if redact.IsSecret(f.Names()[0]) {

@@ -10,7 +10,7 @@ import (
 	"warp/internal/human"
 )
 
-// helpWidth is what a help line may fill.
+// helpWidth is the maximum width of a line of help.
 const helpWidth = 100
 
 // HelpText returns the help that the command line asks for.
@@ -165,7 +165,7 @@ func flagHead(f cli.Flag) string {
 	return head
 }
 
-// flagHelp is all that is to be said about a flag, in as many lines as it takes.
+// flagHelp returns the full help of a flag, in one or more lines.
 func flagHelp(f cli.Flag, width int) string {
 	text, _ := usageOf(f)
 	return wrap(flagColumn(f, width), text+aliasNote(f)+defaultNote(f)+variablesNote(f))
@@ -219,7 +219,7 @@ func variablesNote(f cli.Flag) string {
 	return ""
 }
 
-// DefaultText is the default as the help shows it, "" where it says nothing.
+// DefaultText returns the default as the help shows it, "" if it shows none.
 func DefaultText(f cli.Flag) string {
 	d, ok := f.(cli.DocGenerationFlag)
 	if !ok || isBool(f) || !d.IsDefaultVisible() {

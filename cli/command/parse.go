@@ -10,7 +10,7 @@ import (
 	"warp/internal/human"
 )
 
-// isBool reports whether f is a switch, which takes a value only after "=".
+// isBool reports whether f is a switch, which has a value only after "=".
 func isBool(f cli.Flag) bool {
 	_, ok := f.(*cli.BoolFlag)
 	return ok

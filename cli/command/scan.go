@@ -101,7 +101,7 @@ func (l *Line) isFlag(arg string) bool {
 	return ok && l.Command != nil && (l.Command.Lookup(name) != nil || slices.Contains(globalFlagNames(), name))
 }
 
-// positional takes the first word for the command and the others for arguments.
+// positional treats the first word as the command and the others as arguments.
 func (l *Line) positional(word string) {
 	switch {
 	case l.Command != nil || l.Unknown != "":

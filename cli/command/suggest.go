@@ -17,7 +17,7 @@ type Absent struct {
 	Variables []string // that replace it elsewhere
 }
 
-// unknownFlag says why the command does not take the flag.
+// unknownFlag returns the error for a flag that the command does not have.
 func unknownFlag(table *Table, c *Command, name string) error {
 	for _, a := range c.Absent {
 		if slices.Contains(a.Names, name) {
@@ -51,7 +51,7 @@ func withFlag(table *Table, name string) (owners []*Command) {
 	return owners
 }
 
-// ownersText names commands. Where all benchmarks are among them, it says so.
+// ownersText names commands, all benchmarks in a word.
 func ownersText(owners []*Command, section string) string {
 	var benchmarks, names []string
 	for _, c := range owners {
@@ -77,7 +77,7 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// unknownCommand says why there is no command of that name.
+// unknownCommand returns the error for an unknown command.
 func unknownCommand(table *Table, name string) error {
 	if name == "" {
 		return exit.Usagef("no command is given").WithHint("warp --help lists the commands")

@@ -63,8 +63,8 @@ func Script(shell string) string {
 // Written reports whether a file is a script that warp has written.
 func Written(text string) bool { return strings.Contains(text, scriptMark) }
 
-// Path is where a shell looks for the script of a user, "" where that is
-// nowhere or not known.
+// Path returns the file that a shell reads as the script of a user, "" if there
+// is none or it is unknown.
 func Path(shell string, env func(name string) (value string, ok bool)) string {
 	home, _ := env("HOME")
 	if home == "" {

@@ -92,7 +92,7 @@ func Code(err error) int {
 	}
 }
 
-// weight orders exit codes where there is more than one reason for one.
+// weight orders exit codes, for failures with several reasons.
 func weight(code int) int {
 	switch code {
 	case OK:

@@ -46,7 +46,7 @@ func (v *View) Bar(t Task) *Bar {
 
 func (b *Bar) show() { b.stop = b.view.show(b.draw, b.printLine) }
 
-// Rest takes the bar away while nothing is done. That time does not count.
+// Rest removes the bar while nothing is done. This time does not count.
 func (b *Bar) Rest() {
 	if b.rests.IsZero() {
 		b.stop()
@@ -141,12 +141,12 @@ func (b *Bar) line(width int, elapsed time.Duration) string {
 	return timeBarLine(b.pb, b.title, tail, done, width)
 }
 
-// joined leaves out what is empty.
+// joined joins the parts that are not empty.
 func joined(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
 }
 
-// pace is the mean rate so far and the time that the rest takes with it.
+// pace returns the mean rate so far and the time left at that rate.
 func (b *Bar) pace(elapsed time.Duration) (perSecond float64, left time.Duration) {
 	done := b.done.Load()
 	if done <= 0 || elapsed <= 0 {

@@ -20,7 +20,7 @@ func rate(f float64) string {
 	}
 }
 
-// latency writes three significant digits; "-" where nothing was measured.
+// latency formats three significant digits; "-" if nothing was measured.
 func latency(d time.Duration) string {
 	switch {
 	case d <= 0:

@@ -8,8 +8,8 @@ import (
 	"warp/pkg/monitor"
 )
 
-// A history is what the snapshots of the last minute say that the newest one
-// alone does not: rates per second, and what hosts did lately.
+// A history has the figures that need several snapshots: rates per second of the
+// last minute, and the recent work of hosts.
 type history struct {
 	samples []sample // the oldest first
 	ended   uint64   // requests that had ended when that number last changed
@@ -26,11 +26,11 @@ type sample struct {
 const (
 	sampleEvery = int64(time.Second) - int64(refresh)/2
 	minute      = 60
-	// lately is for how many seconds a host that nothing comes from counts as one that does.
+	// lately is the number of seconds for which a silent host counts as active.
 	lately = 5
 )
 
-// add takes a snapshot. Of those within a second only one is kept.
+// add adds a snapshot. It keeps one per second.
 func (h *history) add(s *monitor.Snapshot) {
 	if len(s.Ops) == 0 { // nothing has come of the clients of a fleet, not even a time
 		return

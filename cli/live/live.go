@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A Console is what progress is shown on.
+// A Console shows progress.
 type Console interface {
 	Note(text string)           // prints a line, above what is drawn
 	Figures(v any)              // prints v as a line of JSON
@@ -26,7 +26,7 @@ type View struct {
 	Now      func() time.Time
 }
 
-// refresh is how often what is drawn is drawn again.
+// refresh is the interval of drawing.
 const refresh = time.Second / 4
 
 // inPlace reports whether the view is drawn.

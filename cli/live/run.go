@@ -17,7 +17,7 @@ import (
 	"warp/pkg/monitor"
 )
 
-// Actions are what keys do to a run.
+// Actions are the effects of keys on a run.
 type Actions struct {
 	Stop func()                  // ends it; it is reported
 	Mark func(text string) error // notes what was done to the store; nil = there are no marks
@@ -54,7 +54,7 @@ func (v *View) Run(snapshot func() monitor.Snapshot, length time.Duration, actio
 	return r
 }
 
-// Finish takes the view away.
+// Finish removes the view.
 func (r *Run) Finish() {
 	r.stop()
 	r.mu.Lock()
@@ -241,7 +241,7 @@ func bareHost(name string) string {
 	return host
 }
 
-// printLines writes a line per operation: what a log file of a run is read for.
+// printLines writes a line per operation, for log files.
 func (r *Run) printLines() {
 	elapsed := r.view.Now().Sub(r.start)
 	for _, op := range r.snapshot().Ops {

@@ -17,7 +17,7 @@ import (
 	"warp/cli/exit"
 )
 
-// Flags say which profiles to write.
+// Flags choose the profiles to write.
 type Flags struct {
 	dir                                    string
 	cpu, mem, block, mutex, threads, trace bool

@@ -11,7 +11,7 @@ import (
 	"warp/internal/suggest"
 )
 
-// Mark takes the place of what is hidden.
+// Mark replaces hidden text.
 const Mark = "***"
 
 // secretFlags are the flags whose values nobody may see. An access key is a
@@ -62,7 +62,7 @@ func IsSecret(name string) bool {
 	})
 }
 
-// glued is what follows the name of a secret flag without anything between.
+// glued returns the text directly after the name of a secret flag.
 func glued(name string) string {
 	for _, secret := range secretFlags() {
 		if rest, ok := strings.CutPrefix(name, secret); ok {
@@ -72,7 +72,7 @@ func glued(name string) string {
 	return ""
 }
 
-// SplitFlag takes a flag apart; ok is false for anything that is not a flag.
+// SplitFlag splits a flag into name and value; ok is false for anything else.
 func SplitFlag(arg string) (name, value string, hasValue, ok bool) {
 	name = strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-")
 	if len(name) == len(arg) || name == "" || !isLetter(name[0]) {

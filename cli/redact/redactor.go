@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// A Redactor takes known secrets out of whatever leaves the process. A secret
+// A Redactor removes known secrets from everything that leaves the process. A secret
 // is hidden as the value of its flag, variable or header, and by itself where
 // it cannot be taken for a word: a key "get" must not turn every message into
 // stars.
@@ -180,10 +180,10 @@ func replaceSecret(s, secret string) string {
 	}
 }
 
-// startsWord reports whether what begins at i is no rest of a word or a name.
+// startsWord reports whether a word or a name starts at i.
 func startsWord(s string, i int) bool { return i == 0 || !inName(s[i-1]) }
 
-// endsWord reports whether what ends at i is no beginning of one. A name may
+// endsWord reports whether a word or a name ends at i. A name may
 // have a dot inside, and a sentence has one at its end.
 func endsWord(s string, i int) bool {
 	return i == len(s) || !inName(s[i]) || s[i] == '.' && (i+1 == len(s) || !inName(s[i+1]))

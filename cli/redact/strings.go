@@ -2,11 +2,11 @@ package redact
 
 import "reflect"
 
-// Strings takes secrets out of all strings that v points to.
+// Strings removes secrets from all strings that v points to.
 func (r *Redactor) Strings(v any) { ChangeStrings(v, r.Text) }
 
 // ChangeStrings changes all strings that v points to. Keys of maps and names of
-// fields stay: what is made of v has the same form.
+// fields stay, so that v keeps its form.
 func ChangeStrings(v any, change func(string) string) {
 	stringChanger(change).value(reflect.ValueOf(v))
 }

@@ -96,7 +96,7 @@ func (l *File) open(path string, in io.Reader) error {
 	return l.copy(file) // a pipe: it can be read only once
 }
 
-// copy keeps what is read of a stream, in case it is read again.
+// copy keeps the data that is read from a stream, in case it is read again.
 func (l *File) copy(in io.Reader) error {
 	file, err := os.CreateTemp("", "warp-spool-*")
 	if err != nil {

@@ -43,7 +43,7 @@ func (h *Handler) Begin(asked bool, set func(on bool)) {
 	h.on = asked
 }
 
-// End restores what SIGHUP does to any program.
+// End restores the default action of SIGHUP.
 func (h *Handler) End() { signal.Stop(h.Signals) }
 
 // Closed reports whether the terminal is gone and the run was started without

@@ -16,7 +16,7 @@ func notify(c chan<- os.Signal, asked bool) {
 	}
 }
 
-// hasTerminal says whether there is a terminal that the process belongs to.
+// hasTerminal reports whether the process has a controlling terminal.
 // When that is closed, it is so no longer before SIGHUP arrives.
 func hasTerminal() bool {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)

@@ -10,5 +10,5 @@ import (
 // endGroup asks a process and its children to end.
 func endGroup(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGTERM) }
 
-// killGroup ends what is left of the group of a process, which has ended.
+// killGroup kills the rest of the group of a process that has ended.
 func killGroup(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }

@@ -46,8 +46,8 @@ func (f *Flags) credentials(ctx context.Context, inv *command.Invocation, cfg *s
 	return []store.Credentials{creds.Credentials}, nil
 }
 
-// exchange says where a web token becomes credentials: at the store itself,
-// or where AWS's own variable says.
+// exchange sets the endpoint that exchanges a web token for credentials: the
+// store itself, or the one in AWS's own variable.
 func (f *Flags) exchange(inv *command.Invocation, cfg *store.Config, o *credentials.Options) error {
 	o.WebToken = f.webToken
 	if name, isFile := strings.CutPrefix(f.webToken, "file:"); isFile {

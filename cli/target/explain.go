@@ -62,7 +62,7 @@ func (f *Flags) accountPath() string {
 	return f.Provider.AccountPath
 }
 
-// withoutTLS is what to change for plain HTTP.
+// withoutTLS returns what to change for plain HTTP.
 func (f *Flags) withoutTLS() string {
 	switch {
 	case strings.Contains(f.Host, "://"):
@@ -78,7 +78,7 @@ func containsAny(text string, parts ...string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
-// noS3 says whether the first answer was none that a store of S3 gives.
+// noS3 reports whether the first answer is unlike an S3 store's.
 func noS3(err error) bool {
 	text := err.Error()
 	switch code := store.CodeOf(err); code {
@@ -96,10 +96,10 @@ func noS3(err error) bool {
 // ownAPI reports whether requests are of another API than S3's.
 func (f *Flags) ownAPI() bool { return f.Provider != nil && f.Provider.Identify != nil }
 
-// byToken reports whether requests carry what no pair of keys is.
+// byToken reports whether requests carry a token instead of a signature by keys.
 func (f *Flags) byToken() bool { return f.ownAPI() && f.AccessKey == "" }
 
-// checkSource is what to do where a store refuses credentials that are no pair of keys.
+// checkSource returns what to do if a store rejects credentials other than a pair of keys.
 func (f *Flags) checkSource() string {
 	if f.source == "" || strings.Contains(f.source, "anonymous") {
 		return "requests are anonymous: give " + f.Provider.Accepts
@@ -160,7 +160,7 @@ func (f *Flags) Explain(err error) error {
 // OrEmbedded is the end of a hint for users without a store.
 const OrEmbedded = ", or try warp without one: --host=embedded --obj.size=64KiB --duration=10s"
 
-// silence is the time without an answer after which NoteSilence says so.
+// silence is the time without an answer after which NoteSilence notes it.
 const silence = 3 * time.Second
 
 // NoteSilence prints a note if the store answers nothing for a while before stop is called.

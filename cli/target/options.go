@@ -82,7 +82,7 @@ func checksumNames() flagtype.Choices {
 	return append(names, "MD5")
 }
 
-// check refuses what contradicts itself. tls and signature are of the target.
+// check returns an error if flags contradict each other. tls and signature belong to the target.
 func (f *OptionFlags) check(tls bool, signature string) error {
 	if f.checksum == "MD5" {
 		f.checksum, f.md5 = "", true
@@ -193,7 +193,7 @@ func (f *OptionFlags) CheckForm(what string, class bool) error {
 	return nil
 }
 
-// options are what the flags say. It makes the key of --encrypt.
+// options returns the options, with a new key for --encrypt.
 func (f *OptionFlags) options() (o store.Options, err error) {
 	o = store.Options{
 		StorageClass: f.class, Checksum: store.Checksum(f.checksum), MD5: f.md5,

@@ -52,7 +52,7 @@ func (f *Flags) checkStore() error {
 	return nil
 }
 
-// parseBuckets reads names of buckets, which may have a scheme. The provider is nil where none has.
+// parseBuckets parses names of buckets, with or without a scheme. The provider is nil if none has a scheme.
 func parseBuckets(spec string) (p *engines.Provider, buckets []string, err error) {
 	var names []string
 	for item := range store.ListItems(spec) {
@@ -176,7 +176,7 @@ func (f *Flags) providerOfHosts() (err error) {
 	return err
 }
 
-// saidProvider is the flag that says which provider is meant.
+// saidProvider returns the flag that sets the provider.
 func (f *Flags) saidProvider() string {
 	if strings.Contains(f.Bucket, "://") {
 		return "--bucket=" + f.Bucket
@@ -216,7 +216,7 @@ func (f *Flags) identify(ctx context.Context, inv *command.Invocation, cfg *stor
 	return nil
 }
 
-// CredentialSource is where the credentials are from; "" = they are those of S3.
+// CredentialSource names the source of the credentials; "" = the sources of S3.
 func (f *Flags) CredentialSource() string { return f.source }
 
 // A need is a feature of the store that a flag or a command needs.
@@ -232,7 +232,7 @@ func (f *Flags) Require(given bool, what string, feature engines.Feature) error 
 	return f.checkNeeds([]need{{given, what, feature}})
 }
 
-// checkNeeds refuses what the store lacks.
+// checkNeeds returns an error for flags that need a feature that the store lacks.
 func (f *Flags) checkNeeds(needs []need) error {
 	for _, n := range needs {
 		if !n.given {

@@ -23,7 +23,7 @@ import (
 	"warp/pkg/store/engines"
 )
 
-// defaultEmbeddedMemory is what the embedded store may grow to.
+// defaultEmbeddedMemory is the maximum size of the embedded store.
 const defaultEmbeddedMemory = 1 << 30
 
 // signSTS is the --signature that exchanges a token for credentials.
@@ -32,7 +32,7 @@ const signSTS = "STS_WEB_TOKEN"
 // EmbeddedHost is the --host that needs no store.
 const EmbeddedHost = "embedded"
 
-// defaultHost is where an S3 store of one's own usually is.
+// defaultHost is the usual address of a local S3 store.
 const defaultHost = "127.0.0.1:9000"
 
 // DefaultBucket is the --bucket if none is given.
@@ -44,7 +44,7 @@ const (
 	TrafficTitle = "Traffic"
 )
 
-// Flags say which store to talk to, and as whom. Check completes them.
+// Flags choose the store and the credentials. Check completes them.
 type Flags struct {
 	Host, hostSelect, Bucket, Region   string
 	Buckets                            []string               // parsed from Bucket by Check

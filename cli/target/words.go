@@ -7,7 +7,7 @@ import (
 	"warp/pkg/store"
 )
 
-// Words say which store to talk to where another tool's flags take the place of [Flags.Group].
+// Words choose the store in place of [Flags.Group], for commands with flags of another tool.
 type Words struct {
 	Host, Provider, Bucket, Region string
 	Profile, AccessKey, SecretKey  string
@@ -17,7 +17,7 @@ type Words struct {
 	AIStore                        store.AIStore
 }
 
-// Say sets the flags to what the words say, and the others to their defaults. Check has to follow.
+// Say sets the flags by the words, and the others to their defaults. Check has to follow.
 func (f *Flags) Say(env command.Environment, w *Words) {
 	f.env, f.hostSelect, f.engine, f.Signature, f.EmbeddedMemory = env, "weighed", "auto", "S3V4", defaultEmbeddedMemory
 	f.Host, f.ProviderName, f.Bucket, f.Region = w.Host, w.Provider, w.Bucket, w.Region

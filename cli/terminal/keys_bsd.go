@@ -9,7 +9,7 @@ const (
 	setTermios = unix.TIOCSETA // at once: a terminal that is stopped never has shown everything
 )
 
-// flushInput throws away what was typed and not read.
+// flushInput discards input that was typed but not read.
 func flushInput(fd int) {
 	const read = 1
 	_ = unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, read)

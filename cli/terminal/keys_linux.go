@@ -7,5 +7,5 @@ const (
 	setTermios = unix.TCSETS // at once: a terminal that is stopped never has shown everything
 )
 
-// flushInput throws away what was typed and not read.
+// flushInput discards input that was typed but not read.
 func flushInput(fd int) { _ = unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH) }

@@ -88,7 +88,7 @@ func (k *Keys) restore() {
 	k.saved = nil
 }
 
-// errPaused says that nothing is to be read now.
+// errPaused reports that reading is paused.
 var errPaused = errors.New("paused")
 
 // enter has the terminal hand on each key at once, without showing it.
@@ -146,7 +146,7 @@ func (k *Keys) read(woken *os.File) {
 	}
 }
 
-// hand calls pressed for the keys in text and returns what is not complete.
+// hand calls pressed for the keys in text and returns the incomplete rest.
 func (k *Keys) hand(text []byte) (rest []byte) {
 	for len(text) > 0 {
 		if n := sequence(text); n > 0 {

@@ -28,7 +28,7 @@ func appendPlain(dst, text []byte) []byte {
 	return dst
 }
 
-// A PlainWriter writes what warp was run for, with no more that steers a terminal than warp's own colors.
+// A PlainWriter writes results. Of terminal sequences, it passes on only warp's own colors.
 type PlainWriter struct {
 	w     io.Writer
 	color bool

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// HideCursor begins what is drawn.
+	// HideCursor begins a drawing.
 	HideCursor = "\x1b[?25l"
 	// ShowCursor ends it.
 	ShowCursor = "\x1b[?25h"
@@ -60,8 +60,8 @@ func (s *Screen) Size() (width, lines int) {
 	return max(1, width-margin), max(1, height-1)
 }
 
-// Forget takes what was drawn for gone: the process was stopped, and somebody
-// else has written to the terminal.
+// Forget treats the drawing as gone: the process was stopped, and another program
+// has written to the terminal.
 func (s *Screen) Forget() { s.drawn = nil }
 
 // Close clears the screen, and nothing is drawn any more.
@@ -105,7 +105,7 @@ func (s *Screen) Draw(lines []string) {
 	io.WriteString(s.w, b.String())
 }
 
-// Clear takes the block away and gives the cursor back.
+// Clear removes the block and shows the cursor.
 func (s *Screen) Clear() {
 	if s.drawn == nil {
 		return

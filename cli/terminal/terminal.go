@@ -1,5 +1,5 @@
-// Package terminal is what warp knows of terminals: lines that are drawn in
-// place, colors, and what text of others may not do to one.
+// Package terminal handles terminals: lines that are drawn in place, colors,
+// keys, and untrusted text.
 package terminal
 
 import "golang.org/x/term"
