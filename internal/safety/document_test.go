@@ -53,7 +53,7 @@ func TestErrorIsNoEmptyListing(t *testing.T) {
 				b.must(b.core.RemoveObject(t.Context(), b.name, name, minio.RemoveObjectOptions{})) // nobody answers for them
 			}
 		}
-		b.through(endpoint, small("put", "--seed=5", "--engine="+engine)...).want(1).says("look for objects under", "an error document")
+		b.through(endpoint, small("put", "--seed=5", "--engine="+engine)...).want(1).says("list the objects under", "an error document")
 		on.Store(false)
 		b.through(endpoint, small("put", "--seed=5", "--engine="+engine)...).want(1).says("belongs to no run of warp")
 	}

@@ -14,7 +14,7 @@ import (
 // A Pool is the set of objects that an operation works on. They are uploaded by
 // the preparation or found in the bucket.
 type Pool struct {
-	Objects      int // how many; with ListExisting at most, 0 = all
+	Objects      int // number of objects; with ListExisting the maximum, 0 = all
 	Sizes        generator.Sizes
 	Versions     int  // versions of each object
 	ListExisting bool // use the objects in the bucket
@@ -223,7 +223,7 @@ func (p *Pool) statKeys(ctx context.Context, e *Env) error {
 	return e.spread(ctx, len(keys), func(ctx context.Context, w *Worker, i int) error {
 		ref := store.Ref{Bucket: e.Bucket, Key: keys[i]}
 		e.Progress.Add(1)
-		return w.must(ctx, "look for "+keys[i], func() error {
+		return w.must(ctx, "find "+keys[i], func() error {
 			return w.Measure(ctx, "STAT", keys[i], func(ctx context.Context, r *Request) (err error) {
 				p.found[i], err = r.Stat(ctx, ref, r.Trace)
 				p.found[i].Ref = ref // without a version, as in a listing

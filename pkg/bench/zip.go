@@ -22,7 +22,7 @@ type Zip struct {
 	files []store.Object // their keys are ARCHIVE.zip/FILE
 }
 
-// extract makes a store look into archives.
+// extract makes a store read files of archives.
 var extract = []store.Header{{Name: "x-minio-extract", Value: "true"}}
 
 // Prepare makes sure that the store looks into archives, and uploads one.

@@ -17,7 +17,7 @@ func RemoveBucket(ctx context.Context, c *store.Client, bucket string) (removed 
 		return true
 	})
 	if err != nil {
-		return false, 0, fmt.Errorf("look for what is left in bucket %s: %w", bucket, err)
+		return false, 0, fmt.Errorf("list the objects in bucket %s: %w", bucket, err)
 	}
 	if objects > 0 {
 		return false, objects, nil

@@ -203,7 +203,7 @@ func (l *Lease) findObjects(ctx context.Context, m *marker) (own []store.Object,
 		return true
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for objects under %s: %w", m.Prefix, err)
+		return nil, fmt.Errorf("list the objects under %s: %w", m.Prefix, err)
 	}
 	return l.confirmationFor(m)(ctx, own)
 }

@@ -158,7 +158,7 @@ func (l *Lease) checkNames(m *foundMarker) error {
 		return nil
 	}
 	switch {
-	case m.kept() && m.counted(): // whoever writes its objects again has them from then on
+	case m.kept() && m.counted(): // a run that writes its objects again owns them from then on
 		return nil
 	case m.kept() && !l.own.marker.Keep:
 		return fmt.Errorf("run %s kept objects under these names: use another --seed, or --keep-data to write them again and keep them, or remove them with warp clean --run=%s", m.Run, m.Run)
@@ -211,7 +211,7 @@ func (l *Lease) checkPrefixFree(ctx context.Context, others []foundMarker) error
 		return false
 	})
 	if err != nil {
-		return fmt.Errorf("look for objects under %s: %w", prefix, err)
+		return fmt.Errorf("list the objects under %s: %w", prefix, err)
 	}
 	if found != "" {
 		return fmt.Errorf("%s exists in bucket %s and belongs to no run of warp: use another --seed or --prefix", found, l.bucket)

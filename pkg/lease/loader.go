@@ -176,7 +176,7 @@ func (l *Lease) checkLoaderNamesFree(ctx context.Context, others []foundMarker) 
 		return fmt.Errorf("%s exists in bucket %s, no run of warp wrote it, and this run could overwrite it: use another -subdir or -bucket, or random names", found, l.bucket)
 	}
 	if err != nil {
-		return fmt.Errorf("look for objects that this run could overwrite: %w", err)
+		return fmt.Errorf("list objects that this run could overwrite: %w", err)
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func (l *Lease) otherMarkers(ctx context.Context, own *marker, written time.Time
 		return true
 	})
 	if err != nil {
-		return nil, now, fmt.Errorf("look for the markers of other runs: %w", err)
+		return nil, now, fmt.Errorf("list the markers of other runs: %w", err)
 	}
 	for _, o := range objects {
 		m, err := l.readMarker(ctx, o.Ref)

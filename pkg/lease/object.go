@@ -88,7 +88,7 @@ func (l *Lease) uploadsOf(ctx context.Context, key string) ([]string, error) {
 	case store.CodeOf(err) == "AccessDenied":
 		return nil, nil // few users have this right, and stores with rights do not end uploads like that
 	case err != nil:
-		return nil, fmt.Errorf("look for uploads of %s: %w", key, err)
+		return nil, fmt.Errorf("list the uploads of %s: %w", key, err)
 	}
 	return ids, nil
 }

@@ -22,7 +22,7 @@ type Pacer struct {
 	end      time.Time // zero = open
 	interval float64   // ns
 
-	// mu is held while waiting for the next arrival: one worker watches the
+	// mu is locked while waiting for the next arrival: one worker watches the
 	// clock, and the others queue behind it.
 	mu    sync.Mutex
 	taken int64 // arrivals that workers have taken
