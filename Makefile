@@ -57,10 +57,11 @@ test:
 	@echo "Left out: tests with $$(CGO_ENABLED=0 $(GO) run ./internal/teststore/build -list). make test-stores builds them, once, and runs these tests."
 
 # All tests of the packages that use real stores. The packages run one after another, since several stores and
-# measurements at once would disturb each other on a small machine.
+# measurements at once would disturb each other on a small machine. No result comes from go test's cache, which does not
+# see the binaries that tests build.
 test-stores: stores
-	WARP_TEST_STORES=1 $(GO) test -vet=off -race -p 1 -timeout 20m $(STORE_TESTS)
-	CGO_ENABLED=0 $(GO) test -vet=off -p 1 -timeout 10m -run '^TestMeasured' ./...
+	WARP_TEST_STORES=1 $(GO) test -count=1 -vet=off -race -p 1 -timeout 20m $(STORE_TESTS)
+	CGO_ENABLED=0 $(GO) test -count=1 -vet=off -p 1 -timeout 10m -run '^TestMeasured' ./...
 
 # The packages that test-stores leaves out, for CI, which need not run any of them twice.
 other-packages:
