@@ -169,6 +169,6 @@ func TestFileList(t *testing.T) {
 			}
 		}
 		b.same(keep)
-		b.warp("get", "--filelist="+list).want(1).says("look for", "NoSuchKey")
+		b.warp("get", "--filelist="+list).want(1).says("find ", "NoSuchKey")
 	})
 }

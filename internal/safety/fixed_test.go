@@ -84,7 +84,7 @@ func TestEncryptedObjectIsRecognised(t *testing.T) {
 	small := []string{"multipart", "--parts=2", "--part.size=5MiB", "--concurrent=1", "--lease=10s"}
 	quiet := func(p *process) {
 		t.Helper()
-		if p.want(0); strings.Contains(p.stderr(), "warning: run") || strings.Contains(p.stderr(), "still there") {
+		if p.want(0); strings.Contains(p.stderr(), "warning: run") || strings.Contains(p.stderr(), " remain: ") {
 			t.Errorf("%s", p)
 		}
 	}
