@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"warp/internal/pause"
+	"warp/pkg/store/hostselect"
 )
 
 // Config says how to reach a store.
@@ -99,7 +100,7 @@ type Counters struct {
 // A Client is the store: all its hosts and the choice between them.
 type Client struct {
 	hosts    []*Host
-	selector *selector
+	selector *hostselect.Selector
 	engine   string
 	options  Options
 	counters Counters
@@ -113,7 +114,7 @@ func New(cfg Config, driver Driver) (*Client, error) {
 	if len(cfg.Hosts) == 0 {
 		return nil, errors.New("no host is given")
 	}
-	selector, err := newSelector(cfg.HostSelect, len(cfg.Hosts))
+	selector, err := hostselect.New(cfg.HostSelect, len(cfg.Hosts))
 	if err != nil {
 		return nil, err
 	}

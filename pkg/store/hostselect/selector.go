@@ -1,4 +1,5 @@
-package store
+// Package hostselect chooses the host of each request, and lets hosts rest that refuse connections.
+package hostselect
 
 import (
 	"fmt"
@@ -7,19 +8,19 @@ import (
 	"time"
 )
 
-// A selector chooses the host of each request. It is safe for concurrent use, does not allocate, and with one host
+// A Selector chooses the host of each request. It is safe for concurrent use, does not allocate, and with one host
 // does nothing at all.
 //
-// A host that refuses connections has nothing in flight, which is what a host looks like that is free. So it rests: it
-// gets one request at the end of each of a series of growing pauses, until one of them is answered. Where all hosts
-// rest they are chosen as if none did.
-type selector struct {
+// A host that refuses connections has nothing in flight, so it would be preferred. Instead it rests: it gets one
+// request after each of a series of growing pauses, until one of them is answered. If all hosts rest, they are chosen
+// as if none did.
+type Selector struct {
 	hosts   int
 	turn    atomic.Uint64 // roundrobin: requests so far
 	resting atomic.Int32  // how many hosts rest
 
-	// weighed: the hosts as a heap, the next one to use on top. A scan would do for a dozen hosts, but a heap keeps
-	// the lock short for hundreds of them too.
+	// weighed: the hosts as a heap, the next one to use on top. A scan would suffice for a dozen hosts, but a heap
+	// keeps the lock short for hundreds as well.
 	weighed  bool
 	mu       sync.Mutex
 	finished uint64 // requests so far; an order is needed, and a clock is neither free nor strictly rising
@@ -48,11 +49,11 @@ func (l *hostLoad) rests() bool { return l.refusals > 0 }
 // due reports whether it is time to try a host again that rests.
 func (l *hostLoad) due(now time.Time) bool { return !l.probed && !now.Before(l.until) }
 
-// newSelector takes the value of --host-select. "weighed" (or "") prefers the host with the least requests in
-// flight, and among those the one whose last request finished the longest ago, so that faster hosts get more;
-// "roundrobin" takes turns.
-func newSelector(strategy string, hosts int) (*selector, error) {
-	s := &selector{hosts: hosts}
+// New returns a selector for a value of --host-select. "weighed" (or "") prefers the host with the fewest requests in
+// flight, and among equals the one whose last request finished the longest ago, so that faster hosts get more.
+// "roundrobin" uses the hosts in order.
+func New(strategy string, hosts int) (*Selector, error) {
+	s := &Selector{hosts: hosts}
 	switch strategy {
 	case "weighed", "":
 		s.weighed = true
@@ -73,12 +74,12 @@ func newSelector(strategy string, hosts int) (*selector, error) {
 }
 
 // Acquire returns the index of the host for a request. Release must be called with it when the request has finished.
-func (s *selector) Acquire() int {
+func (s *Selector) Acquire() int {
 	switch {
 	case s.hosts == 1:
 		return 0
 	case !s.weighed:
-		return s.takeTurn()
+		return s.next()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,10 +93,10 @@ func (s *selector) Acquire() int {
 	return int(host)
 }
 
-// takeTurn skips hosts that rest.
-func (s *selector) takeTurn() int {
-	next := func() int { return int((s.turn.Add(1) - 1) % uint64(s.hosts)) }
-	host := next()
+// next returns the next host that does not rest.
+func (s *Selector) next() int {
+	advance := func() int { return int((s.turn.Add(1) - 1) % uint64(s.hosts)) }
+	host := advance()
 	if s.resting.Load() == 0 {
 		return host
 	}
@@ -108,13 +109,13 @@ func (s *selector) takeTurn() int {
 		if !s.load[host].rests() {
 			return host
 		}
-		host = next()
+		host = advance()
 	}
 	return host
 }
 
 // dueHost returns a host that rests and is due for another try.
-func (s *selector) dueHost() (host int32, ok bool) {
+func (s *Selector) dueHost() (host int32, ok bool) {
 	if s.resting.Load() == 0 {
 		return 0, false
 	}
@@ -129,7 +130,7 @@ func (s *selector) dueHost() (host int32, ok bool) {
 }
 
 // Release ends a request on the host.
-func (s *selector) Release(host int) {
+func (s *Selector) Release(host int) {
 	if s.hosts == 1 || !s.weighed && s.resting.Load() == 0 {
 		return
 	}
@@ -145,7 +146,7 @@ func (s *selector) Release(host int) {
 }
 
 // Refuse ends a request that could not connect to the host.
-func (s *selector) Refuse(host int) {
+func (s *Selector) Refuse(host int) {
 	if s.hosts == 1 {
 		return
 	}
@@ -165,7 +166,7 @@ func (s *selector) Refuse(host int) {
 	s.sinkDown(int(l.place))
 }
 
-func (s *selector) finish(l *hostLoad) {
+func (s *Selector) finish(l *hostLoad) {
 	if s.weighed {
 		s.finished++
 		l.inFlight--
@@ -175,7 +176,7 @@ func (s *selector) finish(l *hostLoad) {
 
 // before reports whether host a is to be used before host b. The index decides between hosts that
 // were never used.
-func (s *selector) before(a, b int32) bool {
+func (s *Selector) before(a, b int32) bool {
 	x, y := &s.load[a], &s.load[b]
 	switch {
 	case x.rests() != y.rests():
@@ -188,7 +189,7 @@ func (s *selector) before(a, b int32) bool {
 	return a < b
 }
 
-func (s *selector) sinkDown(i int) {
+func (s *Selector) sinkDown(i int) {
 	for {
 		child := 2*i + 1
 		if child >= len(s.heap) {
@@ -205,7 +206,7 @@ func (s *selector) sinkDown(i int) {
 	}
 }
 
-func (s *selector) riseUp(i int) {
+func (s *Selector) riseUp(i int) {
 	for i > 0 {
 		parent := (i - 1) / 2
 		if !s.before(s.heap[i], s.heap[parent]) {
@@ -216,7 +217,7 @@ func (s *selector) riseUp(i int) {
 	}
 }
 
-func (s *selector) swap(i, j int) {
+func (s *Selector) swap(i, j int) {
 	s.heap[i], s.heap[j] = s.heap[j], s.heap[i]
 	s.load[s.heap[i]].place, s.load[s.heap[j]].place = int32(i), int32(j)
 }

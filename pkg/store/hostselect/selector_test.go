@@ -1,4 +1,4 @@
-package store
+package hostselect
 
 import (
 	"math/rand/v2"
@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-func mustSelector(t testing.TB, strategy string, hosts int) *selector {
+func mustSelector(t testing.TB, strategy string, hosts int) *Selector {
 	t.Helper()
-	s, err := newSelector(strategy, hosts)
+	s, err := New(strategy, hosts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,10 +20,10 @@ func mustSelector(t testing.TB, strategy string, hosts int) *selector {
 
 func TestNewSelectorErrors(t *testing.T) {
 	t.Parallel()
-	if _, err := newSelector("random", 2); err == nil {
+	if _, err := New("random", 2); err == nil {
 		t.Error("an unknown strategy is accepted")
 	}
-	if _, err := newSelector("weighed", 0); err == nil {
+	if _, err := New("weighed", 0); err == nil {
 		t.Error("no hosts are accepted")
 	}
 }
