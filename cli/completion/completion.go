@@ -1,6 +1,5 @@
 // Package completion has the scripts that make shells complete warp's command
-// line, and knows the folders for them. What they complete it with is
-// what warp __complete answers.
+// line, and knows the folders for them. The scripts call warp __complete.
 package completion
 
 import (
