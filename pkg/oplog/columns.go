@@ -77,6 +77,5 @@ func columnByName(name string) column {
 	return colUnknown
 }
 
-// MaxThread is the highest thread number that readers of the documented
-// columns can hold.
+// MaxThread is the highest thread number that fits the documented columns.
 const MaxThread = 1<<16 - 1

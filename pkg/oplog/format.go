@@ -6,7 +6,7 @@ import (
 	"warp/pkg/oplog/field"
 )
 
-// A rowFormatter turns records into lines.
+// A rowFormatter formats records as lines.
 type rowFormatter struct {
 	index    uint64
 	scripted bool // there is a column for the statements of a script

@@ -27,7 +27,7 @@ type Header struct {
 	Windowed bool `json:"windowed,omitempty"`
 
 	// ClockOffset is how far the clock of these rows is ahead of the clock of
-	// the run's coordinator, in ns. Merge takes it off all times.
+	// the run's coordinator, in ns. Merge subtracts it from all times.
 	ClockOffset int64 `json:"clock_offset_ns,omitempty"`
 	// ClockApplied is the offset that a merge has taken off.
 	ClockApplied int64 `json:"clock_applied_ns,omitempty"`

@@ -6,7 +6,7 @@ import "slices"
 // the column idx counts from 0. Rows may come in any order.
 type numberCheck struct {
 	next     uint64 // one more than the highest number so far
-	gaps     []gap  // of numbers below next that did not come, in order
+	gaps     []gap  // missing numbers below next, in order
 	repeated uint64 // rows with the number of an earlier one
 	rows     uint64
 	tooMany  bool // gaps: they are no longer kept

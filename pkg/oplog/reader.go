@@ -32,8 +32,8 @@ type Reader struct {
 	window    Window // of the rows that Read returned last
 	decided   Window // so far
 	marks     []Mark
-	marked    int // of them stand before the rows that Read returned last
-	moreMarks int // that were not kept
+	marked    int // number of them before the rows that Read returned last
+	moreMarks int // number of marks that were dropped
 	comments  []string
 	warnings  []string
 	file      *os.File // closed by Close where Open opened it
@@ -110,7 +110,7 @@ func Open(path string) (*Reader, error) {
 }
 
 // NewReader reads the log in r up to its first row, so that Header can be asked
-// for at once. Messages call the log name.
+// for at once. Messages refer to the log as name.
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	text, err := lines.NewReader(r)
 	if err != nil {
@@ -182,7 +182,7 @@ func (r *Reader) readHead() error {
 	return r.indexOrigins()
 }
 
-// noRow takes an empty line or a comment. One of warp without an end was cut off.
+// noRow reads an empty line or a comment. A comment of warp without a line end was cut off.
 func (r *Reader) noRow(line []byte, complete bool) {
 	if len(line) > 0 && (complete || r.lines.Err() == io.EOF && r.header.Warp == "") {
 		r.comment(line)
@@ -236,7 +236,7 @@ func (r *Reader) readColumns(line []byte, complete bool) error {
 	return nil
 }
 
-// comment takes our JSON and keeps what others wrote.
+// comment parses our JSON and keeps the comments of others.
 func (r *Reader) comment(line []byte) {
 	text := bytes.TrimSpace(line[1:])
 	if len(text) > 0 && text[0] == '{' && r.ourComment(text) {
@@ -408,7 +408,7 @@ func (r *Reader) plausibleEnd() bool {
 	return !r.row.lastEmpty && (!r.row.hasEnd || !r.row.hasDuration || r.row.end-r.row.start == r.row.duration)
 }
 
-// finish turns the end of the source into what Read returns from now on.
+// finish decides what Read returns after the end of the source.
 func (r *Reader) finish(err error) {
 	var at *ReadError
 	if bad := r.lines.Err(); bad != nil && bad != io.EOF && (errors.Is(err, errCut) || errors.Is(err, io.ErrUnexpectedEOF)) && r.lines.More() {

@@ -41,7 +41,7 @@ func (r *Reader) completeRow(rec *Record) error {
 	return nil
 }
 
-// setFields splits a line at its tabs. Quotes are rare, so they have their own path.
+// setFields splits a line at its tabs. Lines with quotes are rare and have a path of their own.
 func (r *Reader) setFields(line []byte, rec *Record) error {
 	if bytes.IndexByte(line, '"') >= 0 {
 		return r.setQuoted(line, rec)
@@ -114,8 +114,8 @@ func (r *Reader) wrongCount(n int) error {
 }
 
 // splitQuoted splits a line that has a quote somewhere. A field that begins with
-// one ends with one, and is undoubled in between; it may hold line breaks. A
-// quote elsewhere is a quote: other implementations write those as they are.
+// one ends with one. In between, quotes are doubled, and there may be line breaks.
+// A quote elsewhere is just a character: other implementations do not escape it.
 func (r *Reader) splitQuoted(line []byte) ([][]byte, error) {
 	line, err := r.closeQuotes(line)
 	if err != nil {
@@ -143,7 +143,7 @@ func (r *Reader) splitQuoted(line []byte) ([][]byte, error) {
 }
 
 // closeQuotes adds lines to the given one while a quoted field is open in it.
-// It looks at every byte once, however many lines a hostile log makes of it.
+// It reads every byte once, whatever the number of lines in a hostile log.
 func (r *Reader) closeQuotes(line []byte) ([]byte, error) {
 	first, column := r.lines.Number(), 0
 	for at := 0; ; column++ {
@@ -291,7 +291,7 @@ func (r *Reader) keepNumber(rec *Record, c column, n uint64) bool {
 	return true
 }
 
-// setTimes makes offsets of the times. duration_ns counts before end, because
+// setTimes converts times to offsets. duration_ns takes precedence over end, because
 // a clock that was set during the request spoils only the latter.
 func (r *Reader) setTimes(rec *Record) error {
 	t := &r.row
@@ -317,8 +317,8 @@ func (r *Reader) setTimes(rec *Record) error {
 	return nil
 }
 
-// offset is the time from the start of the request. What a coarse clock saw at
-// the start itself was observed all the same, which 0 would deny.
+// offset returns the time from the start of the request. It returns atStart for an
+// event that a coarse clock saw at the start, because 0 means not observed.
 func (r *Reader) offset(rec *Record, ns int64) time.Duration {
 	d := time.Duration(ns - rec.Start)
 	switch {
@@ -335,7 +335,7 @@ func (r *Reader) rowError(c column, format string, args ...any) error {
 	return &ReadError{r.name, r.lines.Number(), c.String(), fmt.Errorf(format, args...)}
 }
 
-// badField says what is wrong with a field that setField refused.
+// badField returns the error of a field that setField rejected.
 func (r *Reader) badField(c column, f []byte) error {
 	shown := f[:min(len(f), 60)]
 	switch {

@@ -55,7 +55,7 @@ func parseStatement(f []byte) (s Statement, ok bool) {
 	return s, ok && n > 0
 }
 
-// A statementParser keeps the last statement, since most rows have the same as the row before.
+// A statementParser remembers the last statement, because neighbouring rows mostly have the same.
 type statementParser struct {
 	text []byte
 	last Statement

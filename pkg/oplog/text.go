@@ -10,8 +10,8 @@ func ScriptText() Text { return Text{rowFormatter{scripted: true}} }
 // AppendColumns appends the line that names the columns.
 func (t *Text) AppendColumns(b []byte) []byte { return t.rows.appendColumns(b) }
 
-// AppendRow appends the next row. It takes the next number, even if the caller
-// drops it.
+// AppendRow appends a row with the next number, which is used up even if the caller
+// drops the row.
 func (t *Text) AppendRow(b []byte, r *Record) []byte {
 	return t.rows.append(b, r)
 }

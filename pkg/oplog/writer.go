@@ -26,7 +26,7 @@ type Writer struct {
 }
 
 const (
-	// window is how far back the encoder looks for repetitions, hence what a reader keeps.
+	// window is how far back the encoder searches for repetitions, and so how much a reader keeps.
 	window = 512 << 10
 	// bufferedText is how much text the encoder gets at once.
 	bufferedText = 16 << 10
@@ -36,7 +36,7 @@ const (
 // the file before NewWriter returns, so that even a run killed at once leaves
 // a log that can be read.
 func NewWriter(w io.Writer, h Header) (*Writer, error) {
-	// One goroutine: to compress in others while the run goes on would take a core away from the load.
+	// One goroutine: compressing in others during the run would cost the load a core.
 	enc, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
 		zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(window))
 	if err != nil {
@@ -96,7 +96,7 @@ func (w *Writer) usable() error {
 	return w.err
 }
 
-// spillFull hands the text to the encoder once that is worth a call.
+// spillFull passes the text to the encoder once there is enough for a call.
 func (w *Writer) spillFull() error {
 	if len(w.buf) < bufferedText {
 		return nil
@@ -104,7 +104,7 @@ func (w *Writer) spillFull() error {
 	return w.spill()
 }
 
-// spill hands the text to the encoder, in a new frame where none is open.
+// spill passes the text to the encoder, in a new frame if none is open.
 func (w *Writer) spill() error {
 	if w.err != nil || len(w.buf) == 0 {
 		return w.err
@@ -136,7 +136,7 @@ func (w *Writer) fail(err error) error {
 	return w.err
 }
 
-// Comment writes a line that no reader takes for a row.
+// Comment writes a line that readers do not parse as a row.
 func (w *Writer) Comment(text string) error {
 	if err := w.usable(); err != nil {
 		return err
