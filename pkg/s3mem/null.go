@@ -393,7 +393,7 @@ func (s *nullConn) answer(req *nullRequest) error {
 	case "DELETE":
 		return s.send("204 No Content", "", nil, 0, 0)
 	case "HEAD":
-		return s.send("200 OK", "", nil, s.n.opts.Size, 0)
+		return s.send("200 OK", azureHeader(req.target), nil, s.n.opts.Size, 0)
 	case "GET":
 		if req.to < 0 && strings.HasPrefix(req.target, gcsPath) {
 			return s.send("200 OK", s.n.gcsHash, s.n.body, s.n.opts.Size, s.n.opts.Size)

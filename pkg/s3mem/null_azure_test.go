@@ -35,5 +35,8 @@ func TestNullAzure(t *testing.T) {
 		if resp.StatusCode/100 != 2 || string(text) != c.want {
 			t.Errorf("%s %s: status %d, %q", c.method, c.target, resp.StatusCode, text)
 		}
+		if c.method == "HEAD" && resp.Header.Get("X-Ms-Version") == "" {
+			t.Errorf("%s %s: no x-ms-version, so a client takes it for another web server", c.method, c.target)
+		}
 	}
 }
