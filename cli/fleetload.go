@@ -339,7 +339,7 @@ func (f *benchFlags) checkFleet() error {
 			WithHint("leave them out, or run the benchmark without --warp-client; --serverprof has the store profile itself")
 	case f.target.Signature == "IAM":
 		return exit.Usagef("--signature=IAM does not go with --warp-client: its keys expire while clients use them").
-			WithHint("use --access-key and --secret-key, or a --profile with keys that last")
+			WithHint("use keys that last")
 	}
 	return nil
 }

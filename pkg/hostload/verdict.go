@@ -60,7 +60,7 @@ func Limits(l *Load, requests int64, unbounded bool) (notes []string) {
 		note("recording fell %.1f s behind; write the op log to a faster disk, or use --stress", l.LagMaxS)
 	}
 	if !unbounded && l.Connections > fewConnections && float64(l.Connections) >= connectionLimit*float64(requests) {
-		notes = append(notes, fmt.Sprintf("%d connections were opened for %d requests, so connecting is a part of what was measured; does the store close them?", l.Connections, requests))
+		notes = append(notes, fmt.Sprintf("%d connections were opened for %d requests, so connecting is a part of what was measured: the store closes them, or --disable-http-keepalive is given", l.Connections, requests))
 	}
 	return notes
 }

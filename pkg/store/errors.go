@@ -207,7 +207,7 @@ func netCode(err error) string {
 	case errors.As(err, &netErr) && netErr.Timeout():
 		return CodeTimeout
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed),
-		strings.Contains(err.Error(), "Connection closed by foreign host"),
+		strings.Contains(err.Error(), minioClosed),
 		strings.Contains(err.Error(), "server closed idle connection"):
 		return CodeClosed
 	case strings.Contains(err.Error(), "malformed HTTP"), strings.Contains(err.Error(), "bad Content-Length"),
@@ -216,6 +216,9 @@ func netCode(err error) string {
 	}
 	return "RequestFailed"
 }
+
+// minioClosed is how minio-go begins its text for an EOF; the URL follows.
+const minioClosed = "Connection closed by foreign host"
 
 // plainText returns the error without the URL and the addresses that net/http and net put in
 // front. They differ from request to request and may carry a signature, and logs have the endpoint
@@ -228,6 +231,9 @@ func plainText(err error) string {
 		err = op.Err
 	case errors.As(err, &u):
 		err = u.Err
+	}
+	if strings.HasPrefix(err.Error(), minioClosed) {
+		return "the store closed the connection before it had answered"
 	}
 	return OneLine(err.Error())
 }

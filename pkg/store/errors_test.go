@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"net/url"
 	"testing"
 )
 
@@ -25,5 +26,16 @@ func TestRepeatable(t *testing.T) {
 		if got := Repeatable(c.err); got != c.want {
 			t.Errorf("%v: %v", c.err, got)
 		}
+	}
+}
+
+// minio-go's text for a closed connection contains the URL, which may carry a signature.
+func TestClosedConnection(t *testing.T) {
+	t.Parallel()
+	const address = "http://h/b?X-Amz-Signature=secret"
+	err := AsError(&url.Error{Op: "Get", URL: address, Err: errors.New(minioClosed + " " + address + ". Retry again.")}, 0)
+	want := Errorf(CodeClosed, 0, "the store closed the connection before it had answered")
+	if err.Error() != want.Error() {
+		t.Errorf("got %q, want %q", err, want)
 	}
 }
