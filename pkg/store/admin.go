@@ -6,46 +6,47 @@ import (
 	"net/http"
 )
 
-// An Admin does the bookkeeping of a run on one host: buckets, markers and clean-up. None of it is
-// measured. Every error is an *Error.
+// An Admin does the bookkeeping of a run on one host: buckets, markers and clean-up. It is never
+// measured. Every error is an [*Error].
 type Admin interface {
 	Engine
 
 	BucketExists(ctx context.Context, bucket string) (bool, error)
-	// Region is where a bucket is; "" where the store does not say.
+	// Region returns the region of the bucket, or "" if the store does not say.
 	Region(ctx context.Context, bucket string) (string, error)
-	// MakeBucket creates a bucket, with object lock or without, and marks it for MadeByWarp.
+	// MakeBucket creates a bucket, with or without object lock, and marks it for MadeByWarp.
 	MakeBucket(ctx context.Context, bucket string, lock bool) error
 	MadeByWarp(ctx context.Context, bucket string) bool
-	// Versioning is Enabled, Suspended, or "" for a bucket that never had it.
+	// Versioning returns Enabled, Suspended, or "" for a bucket that never had it.
 	Versioning(ctx context.Context, bucket string) (string, error)
 	SetVersioning(ctx context.Context, bucket string, on bool) error
 	ObjectLock(ctx context.Context, bucket string) (Lock, error)
 
-	// Headers returns an object's headers. With decrypt the request carries the client's key.
+	// Headers returns an object's headers. If decrypt is set, the request carries the client's key.
 	Headers(ctx context.Context, ref Ref, decrypt bool) (http.Header, error)
 	// Read returns the content of a small object.
 	Read(ctx context.Context, ref Ref) ([]byte, error)
 	UploadFile(ctx context.Context, ref Ref, path, contentType string) error
 	// DeleteLocked deletes versions that a retention in governance mode protects.
 	DeleteLocked(ctx context.Context, refs []Ref) error
-	// Uploads calls each for every upload under prefix that was not completed, until it fails.
+	// Uploads calls each for every incomplete upload under prefix, until it fails.
 	Uploads(ctx context.Context, bucket, prefix string, each func(Upload) error) error
 	// Parts calls each for every part of an upload, until it returns false.
 	Parts(ctx context.Context, u Upload, each func(Part) bool) error
 }
 
-// A FolderRemover is an [Admin] of a store whose directories stay when nothing is left in them.
+// A FolderRemover is an [Admin] of a store that keeps directories after their last object is gone.
 type FolderRemover interface {
-	// RemoveFolders removes the directory of that prefix, and those below it, unless there are objects in them.
+	// RemoveFolders removes the directory of prefix and the directories below it, unless they
+	// contain objects.
 	RemoveFolders(ctx context.Context, bucket, prefix string) error
 }
 
 // A Profiler is an [Admin] of a store that can profile itself.
 type Profiler interface {
-	// StartProfiles begins profiles of the given kinds on all nodes. It fails with [ErrUnsupported] where there is no
-	// such function.
+	// StartProfiles starts profiles of the given kinds on all nodes. It fails with [ErrUnsupported]
+	// if the store cannot profile itself.
 	StartProfiles(ctx context.Context, kinds []string) error
-	// Profiles ends the profiles and returns them as a ZIP.
+	// Profiles stops the profiles and returns them as a ZIP.
 	Profiles(ctx context.Context) (io.ReadCloser, error)
 }

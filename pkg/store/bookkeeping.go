@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// BucketExists asks the store whether bucket is there.
+// BucketExists reports whether bucket exists.
 func (c *Client) BucketExists(ctx context.Context, bucket string) (exists bool, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
 		exists, err = h.admin.BucketExists(ctx, bucket)
@@ -18,7 +18,7 @@ func (c *Client) BucketExists(ctx context.Context, bucket string) (exists bool, 
 	return exists, err
 }
 
-// Region asks the store where bucket is.
+// Region returns the region of bucket.
 func (c *Client) Region(ctx context.Context, bucket string) (region string, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
 		region, err = h.admin.Region(ctx, bucket)
@@ -27,8 +27,7 @@ func (c *Client) Region(ctx context.Context, bucket string) (region string, err 
 	return region, err
 }
 
-// MakeBucket creates bucket, with object lock or without, and marks it as made
-// by warp.
+// MakeBucket creates bucket, with or without object lock, and marks it as made by warp.
 func (c *Client) MakeBucket(ctx context.Context, bucket string, lock bool) error {
 	return c.anyHost(ctx, func(h *Host) error { return h.admin.MakeBucket(ctx, bucket, lock) })
 }
@@ -52,8 +51,8 @@ func (c *Client) MadeByWarp(ctx context.Context, bucket string) bool {
 	return made
 }
 
-// Versioning returns Enabled, Suspended, or "" for a bucket that never had it. A store without
-// this function has no versions.
+// Versioning returns Enabled, Suspended, or "" for a bucket that never had it. A store that does
+// not support versioning has no versions.
 func (c *Client) Versioning(ctx context.Context, bucket string) (state string, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
 		state, err = h.admin.Versioning(ctx, bucket)
@@ -65,7 +64,7 @@ func (c *Client) Versioning(ctx context.Context, bucket string) (state string, e
 	return state, err
 }
 
-// SetVersioning turns versioning of bucket on, or suspends it.
+// SetVersioning enables or suspends versioning of bucket.
 func (c *Client) SetVersioning(ctx context.Context, bucket string, on bool) error {
 	return c.anyHost(ctx, func(h *Host) error { return h.admin.SetVersioning(ctx, bucket, on) })
 }
@@ -73,10 +72,10 @@ func (c *Client) SetVersioning(ctx context.Context, bucket string, on bool) erro
 // A Lock is the object lock of a bucket.
 type Lock struct {
 	Enabled bool
-	Default string // the mode that every upload is locked in; "" = none is
+	Default string // the mode that the bucket sets for every upload; "" = none
 }
 
-// ObjectLock returns the object lock of bucket. A store without this function has none.
+// ObjectLock returns the object lock of bucket. A store that does not support locks has none.
 func (c *Client) ObjectLock(ctx context.Context, bucket string) (lock Lock, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
 		lock, err = h.admin.ObjectLock(ctx, bucket)
@@ -89,8 +88,8 @@ func (c *Client) ObjectLock(ctx context.Context, bucket string) (lock Lock, err 
 	return lock, err
 }
 
-// WriteSmall stores a small object. late means that one of the attempts had no answer, so that it
-// may still be carried out later than whatever follows.
+// WriteSmall stores a small object. It returns late if one of the attempts had no answer: the store
+// may still carry it out, after any later request.
 func (c *Client) WriteSmall(ctx context.Context, ref Ref, data []byte) (late bool, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
 		put := Put{Ref: ref, Body: bytes.NewReader(data), Size: int64(len(data)), ContentType: "application/json"}
@@ -120,7 +119,7 @@ func (c *Client) ReadSmall(ctx context.Context, ref Ref) (data []byte, err error
 	return data, err
 }
 
-// List lists through any host that answers. It may have to start again, and calls begin each time.
+// List lists through any host that answers. It may have to start again, and then calls begin again.
 func (c *Client) List(ctx context.Context, l List, begin func(), each func(Object) bool) error {
 	return c.anyHost(ctx, func(h *Host) error {
 		begin()
@@ -133,8 +132,8 @@ func (c *Client) Delete(ctx context.Context, refs []Ref) error {
 	return c.anyHost(ctx, func(h *Host) error { return h.admin.Delete(ctx, refs, NewTrace(time.Now())) })
 }
 
-// RemoveFolders removes the directory of that prefix, and those below it, unless there are objects in them. Most stores have
-// no directories.
+// RemoveFolders removes the directory of prefix and the directories below it, unless they contain
+// objects. Most stores have no directories.
 func (c *Client) RemoveFolders(ctx context.Context, bucket, prefix string) error {
 	return c.anyHost(ctx, func(h *Host) error {
 		if f, ok := h.admin.(FolderRemover); ok {
@@ -145,12 +144,12 @@ func (c *Client) RemoveFolders(ctx context.Context, bucket, prefix string) error
 }
 
 // DeleteLocked is Delete for versions that a retention in governance mode protects. It needs the
-// permission to bypass that.
+// permission to bypass the retention.
 func (c *Client) DeleteLocked(ctx context.Context, refs []Ref) error {
 	return c.anyHost(ctx, func(h *Host) error { return h.admin.DeleteLocked(ctx, refs) })
 }
 
-// AbortUpload aborts one multipart upload. It succeeds if the upload is over already.
+// AbortUpload aborts one multipart upload. It succeeds if the upload is already over.
 func (c *Client) AbortUpload(ctx context.Context, u Upload) error {
 	err := c.anyHost(ctx, func(h *Host) error { return h.admin.AbortUpload(ctx, u, NewTrace(time.Now())) })
 	if CodeOf(err) == "NoSuchUpload" {
@@ -159,8 +158,8 @@ func (c *Client) AbortUpload(ctx context.Context, u Upload) error {
 	return err
 }
 
-// Metadata returns one entry of an object's user metadata, or "" if there is none of that name. It
-// can read objects that this client has encrypted.
+// Metadata returns one entry of an object's user metadata, or "" if the object has no such entry.
+// It can read objects that this client has encrypted.
 func (c *Client) Metadata(ctx context.Context, ref Ref, name string) (value string, err error) {
 	headers := func(decrypt bool) error {
 		return c.anyHost(ctx, func(h *Host) error {
@@ -175,14 +174,14 @@ func (c *Client) Metadata(ctx context.Context, ref Ref, name string) (value stri
 	return value, err
 }
 
-// Sealed reports whether err is how a request for an object fails that is encrypted with another
-// key, or that needs a key.
+// Sealed reports whether err means that the object is encrypted with a key that the request did not
+// carry.
 func Sealed(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && (e.Status == http.StatusBadRequest || e.Status == http.StatusForbidden)
 }
 
-// Tag returns one of an object's tags, or "" if there is none of that name. Reading tags does not
+// Tag returns one of an object's tags, or "" if the object has no such tag. Reading tags does not
 // need the object's key.
 func (c *Client) Tag(ctx context.Context, ref Ref, name string) (value string, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
@@ -196,7 +195,8 @@ func (c *Client) Tag(ctx context.Context, ref Ref, name string) (value string, e
 	return value, err
 }
 
-// UploadsOf returns the ids of the incomplete multipart uploads of exactly that name; of more than a page, perhaps some.
+// UploadsOf returns the ids of the incomplete multipart uploads of exactly that name. If there is
+// more than a page of them, it may return only some.
 func (c *Client) UploadsOf(ctx context.Context, bucket, key string) (ids []string, err error) {
 	err = c.eachUpload(ctx, bucket, key, func(_ *Host, u Upload) error {
 		if u.Key == key && !slices.Contains(ids, u.ID) {
@@ -210,8 +210,7 @@ func (c *Client) UploadsOf(ctx context.Context, bucket, key string) (ids []strin
 // MaxPart is the highest part number.
 const MaxPart = 10000
 
-// LastPart returns the part with the highest possible number. It returns false if the upload has
-// none.
+// LastPart returns the part with the highest number. It returns false if the upload has no parts.
 func (c *Client) LastPart(ctx context.Context, u Upload) (part Part, ok bool, err error) {
 	err = c.anyHost(ctx, func(h *Host) error {
 		return h.admin.Parts(ctx, u, func(p Part) bool {
@@ -224,8 +223,8 @@ func (c *Client) LastPart(ctx context.Context, u Upload) (part Part, ok bool, er
 	return part, ok, err
 }
 
-// AbortUploads aborts the incomplete multipart uploads under prefix whose names are ours. It lists them again until it finds no
-// other one: a listing whose entries disappear while it is read may leave some out.
+// AbortUploads aborts the incomplete multipart uploads under prefix whose names are ours. It lists
+// them again until it finds no new one, because a listing may skip entries while others disappear.
 func (c *Client) AbortUploads(ctx context.Context, bucket, prefix string, ours func(key string) bool) error {
 	aborted := map[string]bool{}
 	for {
@@ -249,8 +248,8 @@ func (c *Client) AbortUploads(ctx context.Context, bucket, prefix string, ours f
 	}
 }
 
-// eachUpload calls do for every incomplete upload under prefix. It may have to start again. A
-// store without this function has none.
+// eachUpload calls do for every incomplete upload under prefix. It may have to start again. A store
+// that does not support listing uploads has none.
 func (c *Client) eachUpload(ctx context.Context, bucket, prefix string, do func(*Host, Upload) error) error {
 	return c.anyHost(ctx, func(h *Host) error {
 		var failed error
@@ -265,7 +264,7 @@ func (c *Client) eachUpload(ctx context.Context, bucket, prefix string, do func(
 	})
 }
 
-// unknownToStore reports whether err means that the store lacks the function.
+// unknownToStore reports whether err means that the store does not support the function.
 func unknownToStore(err error) bool {
 	var e *Error
 	if !errors.As(err, &e) {

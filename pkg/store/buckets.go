@@ -37,7 +37,7 @@ func ParseBuckets(spec string) ([]string, error) {
 	return buckets, nil
 }
 
-// checkBucket refuses what no store takes for the name of a bucket.
+// checkBucket rejects names that no store accepts for a bucket.
 func checkBucket(name string) error {
 	alphanumeric := func(b byte) bool { return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
 	switch {
@@ -65,5 +65,5 @@ func checkBucket(name string) error {
 	return nil
 }
 
-// maxBuckets is as many as S3 gives an account without being asked, ten times over.
+// maxBuckets is ten times what S3 allows an account by default.
 const maxBuckets = 1000

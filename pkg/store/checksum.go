@@ -13,16 +13,16 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// A StoredChecksum is the checksum that a store keeps of an object's content beside the ETag. The
+// A StoredChecksum is the checksum of an object's content that a store keeps besides the ETag. The
 // zero value means none.
 type StoredChecksum struct {
 	Algorithm string // CRC32, CRC32C, CRC64NVME, SHA1, SHA256 and so on
 	Value     string // in base64
-	Composite bool   // it is made of the checksums of parts, and not of the content
+	Composite bool   // computed from the checksums of parts, not from the content
 }
 
-// New returns a hash that computes the checksum from the content, or nil if the content is not
-// enough.
+// New returns a hash that computes the checksum from the content, or nil if the content alone does
+// not determine it.
 func (c StoredChecksum) New() hash.Hash {
 	if c.Composite {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The check values are from the algorithms' definitions: checksums of the
-// nine digits.
+// The check values come from the definitions of the algorithms: they are the checksums of
+// "123456789".
 func TestStoredChecksumNew(t *testing.T) {
 	t.Parallel()
 	for algorithm, want := range map[string]string{

@@ -18,48 +18,48 @@ type Config struct {
 	Hosts       []Address
 	TLS         bool
 	Insecure    bool          // accept any certificate
-	CAFile      string        // PEM file of further certificate authorities
-	CAPEM       []byte        // its content, instead of the file
-	CertPEM     []byte        // the content of ClientCert, instead of that file
-	KeyPEM      []byte        // and of ClientKey
+	CAFile      string        // PEM file with additional certificate authorities
+	CAPEM       []byte        // the content of CAFile, instead of the file
+	CertPEM     []byte        // the content of ClientCert, instead of the file
+	KeyPEM      []byte        // the content of ClientKey, instead of the file
 	Region      string        // "" asks the store
 	HostSelect  string        // weighed or roundrobin
 	Credentials Credentials   `json:"-"` // nil = anonymous
-	Others      []Credentials `json:"-"` // take turns with Credentials, request by request
+	Others      []Credentials `json:"-"` // alternate with Credentials, request by request
 	AppVersion  string        // warp's version, for the User-Agent
 	Concurrency int           // connections worth keeping open per host
 	Engine      string        // auto (or ""), lean or minio
 	Provider    string        // the kind of store: "" is S3
 
-	Bearer  Bearer // where bearer tokens come from, for stores that take them
-	Project string // that buckets are made in, where a store has such a thing
+	Bearer  Bearer // the source of bearer tokens, for stores that accept them
+	Project string // the project in which buckets are created, for stores that have projects
 	AIStore AIStore
 
-	UnsignedPayload bool     // let the signature of an upload not cover its payload
-	RedirectHosts   []string // outside of the store's own domain, to which it may redirect requests; see Redirects
+	UnsignedPayload bool     // do not sign the payload of uploads
+	RedirectHosts   []string // hosts outside the store's domain to which it may redirect requests; see Redirects
 	Options
 }
 
-// A Bearer says where the tokens come from that requests carry. The zero value asks for none.
+// A Bearer says where requests get their tokens. The zero value uses none.
 type Bearer struct {
-	SAS      string // the parameters of a shared access signature of Azure, which go into addresses instead
-	Token    string // as it is, for as long as it lasts
+	SAS      string // the parameters of an Azure shared access signature, which go into URLs instead
+	Token    string // a fixed token, used until it expires
 	File     []byte // the content of a credentials file
-	Metadata bool   // the metadata server of the machine
+	Metadata bool   // use the metadata server of the machine
 }
 
-// Given reports whether there are tokens.
+// Given reports whether any source of tokens is set.
 func (b *Bearer) Given() bool { return b.SAS != "" || b.Token != "" || len(b.File) > 0 || b.Metadata }
 
-// An Address is a host as the user wrote it, and where to connect to if that
-// is something else (--resolve-host).
+// An Address is a host as the user wrote it, and the address to connect to if it differs
+// (--resolve-host).
 type Address struct {
-	Name string // host:port, goes into the request
+	Name string // host:port, as sent in requests
 	Dial string // ip:port; "" = Name
-	Path string // below which the store lies, such as /s3; "" = it has the host to itself
+	Path string // the path below which the store is, such as /s3; "" = the root
 }
 
-// URL is the address that requests go to, without what it resolves to.
+// URL returns the URL that requests go to, with the name instead of the resolved address.
 func (a *Address) URL(tls bool) string {
 	if tls {
 		return "https://" + a.Name + a.Path
@@ -67,18 +67,17 @@ func (a *Address) URL(tls bool) string {
 	return "http://" + a.Name + a.Path
 }
 
-// A Host is one host of the store. It sends requests through its Engine, and
-// bookkeeping through its Admin, over connections of its own, so that neither
-// disturbs the other.
+// A Host is one host of the store. It sends requests through its Engine and bookkeeping through its
+// Admin. The two have separate connections, so that neither disturbs the other.
 type Host struct {
 	Engine
 	Endpoint string // as in logs: scheme://host:port, and the path if there is one
 	admin    Admin
 	index    int
-	rotation *credentialRotation // nil where there is one identity
+	rotation *credentialRotation // nil with a single identity
 }
 
-// A credentialRotation has the same host once for each of several identities.
+// A credentialRotation holds the same host once for each identity.
 type credentialRotation struct {
 	hosts []*Host
 	next  atomic.Uint64
@@ -86,30 +85,30 @@ type credentialRotation struct {
 
 // A Driver opens the connections of a kind of store. Opening sends nothing.
 type Driver struct {
-	Name   string // of the engine, as Config.Engine has it
+	Name   string // the name of the engine, as in Config.Engine
 	Engine func(cfg *Config, a Address, n *Counters) (Engine, error)
 	Admin  func(cfg *Config, a Address) (Admin, error)
 }
 
-// Counters are what engines count, over all hosts of a client.
+// Counters count over all hosts of a client.
 type Counters struct {
-	Connections   atomic.Int64 // opened
-	HashedPayload atomic.Int64 // bytes hashed for signatures, without small uploads
+	Connections   atomic.Int64 // opened so far
+	HashedPayload atomic.Int64 // bytes hashed for signatures, except small uploads
 }
 
-// A Client is the store: all its hosts and the choice between them.
+// A Client is the store: all its hosts, and the choice between them.
 type Client struct {
 	hosts    []*Host
 	selector *hostselect.Selector
 	engine   string
 	options  Options
 	counters Counters
-	refused  []atomic.Int64 // by host
-	answered atomic.Int32   // the host that bookkeeping heard from last
-	heard    atomic.Bool    // there was one
+	refused  []atomic.Int64 // refused connections, by host
+	answered atomic.Int32   // the host that answered bookkeeping last
+	heard    atomic.Bool    // answered is set
 }
 
-// New returns a client for the hosts of cfg, which driver opens. It sends nothing.
+// New returns a client for the hosts of cfg. It opens them with driver and sends nothing.
 func New(cfg Config, driver Driver) (*Client, error) {
 	if len(cfg.Hosts) == 0 {
 		return nil, errors.New("no host is given")
@@ -129,7 +128,7 @@ func New(cfg Config, driver Driver) (*Client, error) {
 	return c, nil
 }
 
-// newHost opens a host, once for each identity.
+// newHost opens a host once for each identity.
 func (c *Client) newHost(cfg *Config, a Address, index int, driver *Driver) (*Host, error) {
 	h, err := c.openHost(cfg, a, index, driver)
 	if err != nil || len(cfg.Others) == 0 {
@@ -170,8 +169,8 @@ func (c *Client) Acquire() *Host {
 	return h.rotation.hosts[(h.rotation.next.Add(1)-1)%uint64(len(h.rotation.hosts))]
 }
 
-// Release ends the request on h, which returned err. A host that refuses connections is avoided
-// for a while if there are others.
+// Release ends the request on h, which returned err. A host that refuses connections is avoided for
+// a while if there are others.
 func (c *Client) Release(h *Host, err error) {
 	if IsConnection(err) {
 		c.refused[h.index].Add(1)
@@ -189,8 +188,8 @@ func (c *Client) Use(do func(*Host) error) error {
 	return err
 }
 
-// Refused returns how many requests could not connect to each host, by endpoint. Hosts without any
-// are left out.
+// Refused returns the number of requests that could not connect to each host, by endpoint. Hosts
+// without any are left out.
 func (c *Client) Refused() map[string]int64 {
 	all := make(map[string]int64)
 	for i, h := range c.hosts {
@@ -201,15 +200,15 @@ func (c *Client) Refused() map[string]int64 {
 	return all
 }
 
-// Close closes idle connections, and each other one when its request ends. The next measurement
-// finds the store without them.
+// Close closes idle connections now and the others when their requests end, so that the next
+// measurement does not share the store with them.
 func (c *Client) Close() {
 	for _, h := range c.hosts {
 		h.Close()
 	}
 }
 
-// Close closes the connections of h as [Client.Close] does.
+// Close closes the connections of h, as [Client.Close] does.
 func (h *Host) Close() {
 	h.Engine.Close()
 	h.admin.Close()
@@ -220,7 +219,7 @@ func (h *Host) Close() {
 	}
 }
 
-// Connections returns how many connections were opened for the load so far.
+// Connections returns how many connections the load has opened so far.
 func (c *Client) Connections() int64 { return c.counters.Connections.Load() }
 
 // HashedPayload returns how many bytes of payload were hashed for signatures so far, except for
@@ -245,17 +244,17 @@ func (c *Client) Endpoints() []string {
 	return all
 }
 
-// AdminTimeout limits a request of bookkeeping. They are small: nobody should have to wait for
-// minutes to learn that the store is frozen.
+// AdminTimeout limits one request of bookkeeping. These requests are small, and nobody should wait
+// minutes to learn that the store hangs.
 const AdminTimeout = 45 * time.Second
 
 // Limits on repeating bookkeeping while the store is busy.
 const (
 	adminAttempts  = 8
-	adminRetryTime = 30 * time.Second // no further attempt after that
+	adminRetryTime = 30 * time.Second // no further attempt after this time
 )
 
-// anyHost calls do with one host after the other until one can be connected to, and again after a
+// anyHost calls do with one host after another until one accepts the connection, and again after a
 // pause while the store is busy. It is for requests that any host can answer, and is never
 // measured.
 func (c *Client) anyHost(ctx context.Context, do func(*Host) error) error {
@@ -272,8 +271,8 @@ func (c *Client) anyHost(ctx context.Context, do func(*Host) error) error {
 	}
 }
 
-// tryHosts tries the next host after each error that another host may not have. It begins with the
-// one that answered last, and with another one at each further attempt.
+// tryHosts tries the next host after each error that another host might not have. The first attempt
+// begins with the host that answered last, each further attempt with a different host.
 func (c *Client) tryHosts(ctx context.Context, first int, do func(*Host) error) error {
 	var unreachable []error
 	var busy error
@@ -286,7 +285,7 @@ func (c *Client) tryHosts(ctx context.Context, first int, do func(*Host) error) 
 		h := c.hosts[(first+i)%len(c.hosts)]
 		err := AsError(do(h), 0)
 		if err != nil && ctx.Err() == context.Canceled {
-			err = &Error{Code: CodeCanceled, Message: context.Cause(ctx).Error()} // net/http says nothing but the cause
+			err = &Error{Code: CodeCanceled, Message: context.Cause(ctx).Error()} // net/http returns only the cause
 		}
 		switch {
 		case err == nil:
@@ -309,7 +308,7 @@ func (c *Client) tryHosts(ctx context.Context, first int, do func(*Host) error) 
 	return &UnreachableError{Hosts: c.Endpoints(), Err: errors.Join(unreachable...)}
 }
 
-// An UnreachableError is returned if no host of the store can be connected to.
+// An UnreachableError means that no host of the store accepts connections.
 type UnreachableError struct {
 	Hosts []string
 	Err   error
@@ -319,7 +318,7 @@ func (e *UnreachableError) Error() string {
 	first, _, _ := strings.Cut(e.Err.Error(), "\n")
 	switch {
 	case CodeOf(e.Err) == CodeTLS:
-		return "no TLS connection with " + first // somebody does answer
+		return "no TLS connection with " + first // something does answer
 	case len(e.Hosts) == 1:
 		return "nothing answers at " + first
 	}

@@ -5,19 +5,20 @@ import (
 	"time"
 )
 
-// Credentials say as whom to talk to a store. They may renew themselves.
+// Credentials identify the client to a store. They may renew themselves.
 type Credentials interface {
-	// Keys returns what is valid now. It is called for every request, so it is fast unless it has to ask somebody.
+	// Keys returns the keys that are valid now. It is called for every request, so it has to be
+	// fast unless it renews them.
 	Keys(ctx context.Context) (Keys, error)
 }
 
-// Keys are credentials at one moment, and credentials that never change.
+// Keys are credentials at one moment. They are also [Credentials] that never change.
 type Keys struct {
 	AccessKey    string    `json:"access_key"`
 	SecretKey    string    `json:"secret_key"`
 	SessionToken string    `json:"session_token"`
-	Signature    string    `json:"signature"` // how requests are signed with them; "" is the store's usual way
-	Expires      time.Time `json:"-"`         // zero is never
+	Signature    string    `json:"signature"` // how to sign requests with them; "" is the store's usual way
+	Expires      time.Time `json:"-"`         // zero = never
 }
 
 // Keys returns k.

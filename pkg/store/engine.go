@@ -1,9 +1,8 @@
-// Package store talks to object stores. A [Client] picks the host of each
-// request and sends it through that host's [Engine]; whatever goes wrong comes
-// back as an [*Error].
+// Package store talks to object stores. A [Client] picks the host of each request and sends it
+// through that host's [Engine]. Every failure is an [*Error].
 //
-// The packages below are the engines and what they share. Package engines opens
-// a Client with the engine that a [Config] asks for.
+// The packages below contain the engines and their common parts. Package engines opens a Client
+// with the engine that a [Config] asks for.
 package store
 
 import (
@@ -13,8 +12,8 @@ import (
 	"time"
 )
 
-// An Engine sends requests to one host. Its methods are safe for concurrent
-// use. Every method fills in tr, also when it fails; every error is an *Error.
+// An Engine sends requests to one host. Its methods are safe for concurrent use. Every method fills
+// in tr, even if it fails, and every error is an [*Error].
 type Engine interface {
 	Put(ctx context.Context, p Put, tr *Trace) (Object, error)
 	Get(ctx context.Context, g Get, tr *Trace) (Download, error)
@@ -26,17 +25,17 @@ type Engine interface {
 	Multipart
 	Extras
 
-	// Close closes idle connections, and each other one when its request ends.
+	// Close closes idle connections now and the others when their requests end.
 	Close()
 }
 
-// ErrUnsupported is returned by a method of an [Engine] that does not support the request. Nothing
-// has been sent then, so another engine may be tried.
+// ErrUnsupported is returned by methods of an [Engine] that does not support the request. Nothing
+// has been sent, so another engine may be tried.
 var ErrUnsupported = errors.New("the engine does not support this request")
 
-// Multipart is an upload in parts, request by request.
+// Multipart contains the requests of an upload in parts.
 type Multipart interface {
-	// StartUpload begins the upload of p. It ignores the body.
+	// StartUpload starts the upload of p. It ignores the body.
 	StartUpload(ctx context.Context, p Put, tr *Trace) (Upload, error)
 	PutPart(ctx context.Context, p PutPart, tr *Trace) (Part, error)
 	CopyPart(ctx context.Context, c CopyPart, tr *Trace) (Part, error)
@@ -51,9 +50,9 @@ type Extras interface {
 	Tags(ctx context.Context, ref Ref, tr *Trace) (map[string]string, error)
 	DeleteTags(ctx context.Context, ref Ref, tr *Trace) error
 	Retain(ctx context.Context, ref Ref, r Retention, tr *Trace) error
-	// FanOut uploads one body under many names (an extension of MinIO).
+	// FanOut uploads one body under many names (a MinIO extension).
 	FanOut(ctx context.Context, f FanOut, tr *Trace) ([]Object, error)
-	// Post uploads as a browser's form does.
+	// Post uploads with an HTML form, as browsers do.
 	Post(ctx context.Context, p Put, tr *Trace) (Object, error)
 }
 
@@ -69,25 +68,24 @@ type Object struct {
 	Size         int64
 	LastModified time.Time
 	DeleteMarker bool
-	HasMetadata  bool // a listing carried the object's metadata
-	IsPrefix     bool // a flat listing's common prefix, not an object
+	HasMetadata  bool // the listing included the object's metadata
+	IsPrefix     bool // a common prefix in a flat listing, not an object
 }
 
-// A Body is a payload that can be read again, and from several places at once
-// by a multipart upload.
+// A Body is a payload that can be read more than once, and by several goroutines at once in a
+// multipart upload.
 type Body interface {
 	io.ReadSeeker
 	io.ReaderAt
 }
 
-// A PieceBody can expose the memory that holds its content, so that it need not be copied on its
-// way to a socket.
+// A PieceBody can expose the memory that holds its content, so that sending it needs no copy.
 type PieceBody interface {
 	Body
-	// Lies returns the offset from which on all of the content is in memory.
+	// Lies returns the offset from which all content is in memory.
 	Lies() int64
-	// Pieces fills dst with the content from such an offset on, in memory that does not change,
-	// and returns the number of pieces: 0 at the end.
+	// Pieces fills dst with the content from such an offset on and returns the number of pieces, or
+	// 0 at the end. The memory does not change.
 	Pieces(off int64, dst [][]byte) int
 }
 
@@ -97,9 +95,9 @@ type Put struct {
 	Body        Body
 	Size        int64
 	ContentType string
-	Headers     []Header          // of this request only, beside Config's
-	Tags        map[string]string // of an upload in parts, beside Config's
-	Whole       bool              // in one request, whatever the size
+	Headers     []Header          // for this request only, in addition to Config's
+	Tags        map[string]string // of an upload in parts, in addition to Config's
+	Whole       bool              // in one request, whatever its size
 }
 
 // A Header is one header of a request. Names are in lower case.
@@ -109,8 +107,8 @@ type Header struct{ Name, Value string }
 type Get struct {
 	Ref
 	Offset, Length int64
-	Part           int       // of an object that was uploaded in parts, which lies in the range; 0 = the whole object
-	Into           io.Writer // takes the payload; nil throws it away, at less cost
+	Part           int       // the number of the uploaded part that is the range; 0 = the whole object
+	Into           io.Writer // receives the payload; nil discards it, which costs less
 	Headers        []Header
 	// Checksum is called with the checksum that the store keeps of the object, before the payload
 	// arrives.
@@ -128,8 +126,8 @@ type List struct {
 	Bucket, Prefix string
 	Flat           bool // stop at "/", do not descend
 	Versions       bool // list all versions and delete markers
-	Metadata       bool // ask for user metadata as well (an extension of MinIO)
-	MaxKeys        int  // objects in a page; 0 leaves it to the store
+	Metadata       bool // include user metadata (a MinIO extension)
+	MaxKeys        int  // max objects per page; 0 leaves it to the store
 	Headers        []Header
 }
 
@@ -137,7 +135,7 @@ type List struct {
 type Upload struct {
 	Ref
 	ID       string
-	IfAbsent bool // completing it fails where an object of that name exists, if the store looks
+	IfAbsent bool // fail to complete if an object of that name exists, if the store checks
 }
 
 // A Part is an uploaded part, as needed to complete the upload.
@@ -174,7 +172,7 @@ type CopyPart struct {
 type Retention struct {
 	Mode   string // GOVERNANCE or COMPLIANCE
 	Until  time.Time
-	Bypass bool // of governance, to shorten or end it
+	Bypass bool // bypass governance mode, to shorten or end it
 }
 
 // A FanOut is one body for many objects.

@@ -16,18 +16,18 @@ import (
 	"warp/internal/human"
 )
 
-// Codes of failures that no store reported. They appear beside the S3 error codes in logs and
+// Codes of failures that no store reported. They appear with the S3 error codes in logs and
 // reports.
 const (
 	CodeRefused        = "ConnectionRefused"
 	CodeReset          = "ConnectionReset"
 	CodeClosed         = "ConnectionClosed"
 	CodeUnreachable    = "HostUnreachable"
-	CodeTimeout        = "Timeout" // of whoever asked
+	CodeTimeout        = "Timeout" // the context's deadline has passed
 	CodeConnectTimeout = "ConnectTimeout"
 	CodeAnswerTimeout  = "AnswerTimeout"
 	CodeStallTimeout   = "StallTimeout"
-	CodeDrainTimeout   = "DrainTimeout" // the run is over and does not wait any longer
+	CodeDrainTimeout   = "DrainTimeout" // the run is over and no longer waits
 	CodeDNS            = "NameNotResolved"
 	CodeTLS            = "TLSFailed"
 	CodeCanceled       = "Canceled"
@@ -44,23 +44,23 @@ const (
 	CodeRedirect       = "Redirect"
 )
 
-// Codes of downloads whose content was verified.
+// Codes of downloads whose content failed verification.
 const (
 	CodeWrongContent  = "WrongContent"
 	CodeWrongChecksum = "WrongChecksum"
 	CodeNoChecksum    = "NoChecksum"
 )
 
-// HTMLPage is the message of an error whose document is one for browsers.
+// HTMLPage is the message of an error whose document is an HTML page.
 const HTMLPage = "an HTML page"
 
-// An Error is a failed request: a code to count it under, what happened, and
-// the HTTP status where there was an answer.
+// An Error is a failed request: a code to count it under, a message, and the HTTP status if there
+// was an answer.
 type Error struct {
 	Code    string
 	Message string
 	Status  int
-	Region  string // where the store says the bucket lives
+	Region  string // the bucket's region, according to the store
 }
 
 func (e *Error) Error() string {
@@ -68,7 +68,7 @@ func (e *Error) Error() string {
 	case e.Message == "":
 		return e.Code
 	case strings.HasPrefix(e.Message, e.Code+": "):
-		return e.Message // of an error that was wrapped
+		return e.Message // the message of a wrapped error
 	}
 	return e.Code + ": " + e.Message
 }
@@ -78,15 +78,15 @@ func Errorf(code string, status int, format string, args ...any) *Error {
 	return &Error{Code: code, Status: status, Message: fmt.Sprintf(format, args...)}
 }
 
-// BadAnswer returns an [Error] that says what is wrong with an answer.
+// BadAnswer returns an [Error] that says why an answer is wrong.
 func BadAnswer(status int, format string, args ...any) *Error {
 	return Errorf(CodeBadAnswer, status, format, args...)
 }
 
-// CodeOf returns the code of err, or "" if it is no [Error].
+// CodeOf returns the code of err, or "" if it is not an [Error].
 func CodeOf(err error) string {
 	if err == nil {
-		return "" // before there is anything to allocate
+		return "" // return before anything is allocated
 	}
 	var e *Error
 	if errors.As(err, &e) {
@@ -95,8 +95,8 @@ func CodeOf(err error) string {
 	return ""
 }
 
-// IsConnection reports whether the host could not be connected to, so that trying it again at once
-// is pointless.
+// IsConnection reports whether connecting to the host failed, so that an immediate retry is
+// pointless.
 func IsConnection(err error) bool {
 	switch CodeOf(err) {
 	case CodeRefused, CodeUnreachable, CodeDNS, CodeTLS, CodeConnectTimeout:
@@ -121,7 +121,7 @@ func Repeatable(err error) bool {
 		return false
 	}
 	switch e.Code {
-	case CodeCanceled, CodeTLS, CodeNeedsTLS, "NotImplemented": // which some engines say without asking the store
+	case CodeCanceled, CodeTLS, CodeNeedsTLS, "NotImplemented": // some engines return these without asking the store
 		return false
 	}
 	switch e.Status {
@@ -131,15 +131,15 @@ func Repeatable(err error) bool {
 	return e.Status >= 500 && e.Status != 501 || e.Code == CodeShortRead
 }
 
-// unanswered reports whether a request may have reached the store but had no answer: the store may
-// still carry it out.
+// unanswered reports whether the request may have reached the store but had no answer. The store
+// may still carry it out.
 func unanswered(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Status == 0 && !IsConnection(err)
 }
 
-// AsError turns an error of a connection into an *Error. It returns nil for nil, and an *Error as
-// it is. status is the answer's, or 0 without one.
+// AsError turns an error of a connection into an [*Error]. It returns nil for nil, and an *Error
+// unchanged. status is the status of the answer, or 0 if there was none.
 func AsError(err error, status int) error {
 	if err == nil {
 		return nil
@@ -155,7 +155,7 @@ func AsError(err error, status int) error {
 	return &Error{Code: code, Message: plainText(err), Status: status}
 }
 
-// innermost returns the root cause. Timeouts of net and net/http pretend to be a context's.
+// innermost returns the root cause. Timeouts of net and net/http look like those of a context.
 func innermost(err error) error {
 	for next := err; next != nil; next = errors.Unwrap(next) {
 		err = next
@@ -220,8 +220,8 @@ func netCode(err error) string {
 // minioClosed is how minio-go begins its text for an EOF; the URL follows.
 const minioClosed = "Connection closed by foreign host"
 
-// plainText returns the error without the URL and the addresses that net/http and net put in
-// front. They differ from request to request and may carry a signature, and logs have the endpoint
+// plainText returns the error without the URL and the addresses that net/http and net add in front.
+// They differ from request to request and may contain a signature, and logs have the endpoint
 // anyway.
 func plainText(err error) string {
 	var op *net.OpError
@@ -238,7 +238,7 @@ func plainText(err error) string {
 	return OneLine(err.Error())
 }
 
-// OneLine makes what a store says printable in one line of bounded length.
+// OneLine turns a text from the store into one printable line of bounded length.
 func OneLine(s string) string {
 	const maxSize = 300
 	s = strings.Join(strings.Fields(human.OneLine(s)), " ")

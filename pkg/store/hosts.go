@@ -15,18 +15,20 @@ import (
 // maxHosts stops a mistyped range before it fills the memory.
 const maxHosts = 100_000
 
-// ParseHosts reads the value of --host: hosts with or without a port, separated by commas, where {1...8} means
-// each number of the range, anywhere in name or port and any number of times; with leading zeros ({01...10}) all
-// numbers have that many digits. "file:path" reads a list with one such specification per line, in which "#" begins
-// a comment. A host that occurs more than once counts once: its requests in flight are counted per host.
+// ParseHosts parses the value of --host: hosts with or without a port, separated by commas. {1...8}
+// stands for each number of the range. It may occur in the name or the port, and more than once.
+// With leading zeros ({01...10}) all numbers have that many digits. "file:path" reads a list with
+// one such specification per line, in which "#" begins a comment. A host that occurs more than once
+// counts once, because requests in flight are counted per host.
 func ParseHosts(spec string) ([]string, error) {
 	var list hostList
 	err := list.parse(spec)
 	return list.hosts, err
 }
 
-// ParseEndpoints is ParseHosts where a host may be a URL, and may have a path below which the store lies, as in
-// gateway:51080/s3. The scheme of the URLs is http or https, and "" where there is none.
+// ParseEndpoints is like [ParseHosts], but a host may be a URL and may have a path below which the
+// store is, as in gateway:51080/s3. It also returns the scheme of the URLs: http, https, or "" if
+// there are none.
 func ParseEndpoints(spec string) (hosts []string, scheme string, err error) {
 	list := hostList{urls: true}
 	err = list.parse(spec)
@@ -56,7 +58,7 @@ type hostList struct {
 	hosts  []string
 	seen   map[string]bool
 	urls   bool   // URLs and paths are allowed
-	scheme string // of all URLs so far
+	scheme string // the scheme of all URLs so far
 }
 
 func (l *hostList) addFile(path string) error {
@@ -130,7 +132,7 @@ func (l *hostList) check(host string) error {
 	return checkPath(path)
 }
 
-// splitPath separates the path from the host above it. It is empty or begins with a slash.
+// splitPath separates the path from the host. The path is empty or begins with a slash.
 func splitPath(host string) (name, path string) {
 	if slash := strings.IndexByte(host, '/'); slash >= 0 {
 		return host[:slash], host[slash:]
@@ -141,7 +143,7 @@ func splitPath(host string) (name, path string) {
 // maxPath bounds the path of an endpoint.
 const maxPath = 256
 
-// checkPath checks the path of an endpoint. Characters that are escaped in URLs have no place in it.
+// checkPath checks the path of an endpoint. It rejects characters that URLs escape.
 func checkPath(path string) error {
 	for _, c := range path {
 		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~/", c) {
@@ -159,8 +161,8 @@ func checkPath(path string) error {
 	return nil
 }
 
-// address takes the host out of an item, and finds what people paste by mistake
-// before any of it is taken for a name.
+// address extracts the host from an item. It first rejects what people paste by mistake, so that
+// nothing of it is used as a name.
 func (l *hostList) address(item string) (string, error) {
 	if item == "" {
 		return "", errors.New("a host is empty: want host:port, separated by commas")
@@ -192,7 +194,7 @@ func (l *hostList) address(item string) (string, error) {
 	return strings.TrimSuffix(rest, "/"), nil
 }
 
-// expandRanges replaces each {low...high} by each of its numbers, the last range counting fastest.
+// expandRanges replaces each {low...high} by each of its numbers. The last range varies fastest.
 // what names the kind of item in errors.
 func expandRanges(what, item string) ([]string, error) {
 	all := []string{""}
@@ -251,7 +253,7 @@ func rangeNumbers(text string) ([]string, error) {
 
 func padded(number string) bool { return len(number) > 1 && number[0] == '0' }
 
-// checkHost checks one host, with all ranges replaced.
+// checkHost checks one host with all ranges replaced.
 func checkHost(host string) error {
 	name, port, err := splitHost(host)
 	if err != nil {
@@ -276,8 +278,8 @@ func checkHost(host string) error {
 	return nil
 }
 
-// splitHost splits a host into name, an IPv6 address without its brackets, and port, which may be
-// empty.
+// splitHost splits a host into its name and port. It removes the brackets of an IPv6 address. The
+// port may be empty.
 func splitHost(host string) (name, port string, err error) {
 	rest := ""
 	if inner, ok := strings.CutPrefix(host, "["); ok {
@@ -305,7 +307,7 @@ func splitHost(host string) (name, port string, err error) {
 	return name, strings.TrimPrefix(rest, ":"), nil
 }
 
-// Addresses returns hosts that are resolved whenever a connection is made.
+// Addresses returns addresses that are resolved whenever a connection is made.
 func Addresses(hosts []string) []Address {
 	all := make([]Address, len(hosts))
 	for i, host := range hosts {

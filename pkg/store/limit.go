@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// errLimit is the cause of the end of a context of [WithLimit].
+// errLimit is the cause when a context of [WithLimit] expires.
 var errLimit = errors.New("the answer was not complete in time")
 
-// WithLimit returns a context that limits the time of a request, including all of its answer; 0 =
-// no limit.
+// WithLimit returns a context that limits the time of a request up to the end of its answer; 0 = no
+// limit.
 func WithLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if limit == 0 {
 		return ctx, func() {}
@@ -18,8 +18,8 @@ func WithLimit(ctx context.Context, limit time.Duration) (context.Context, conte
 	return context.WithTimeoutCause(ctx, limit, errLimit)
 }
 
-// LimitError returns the error of a request that failed because its context, from [WithLimit], had
-// ended. It returns other errors as they are.
+// LimitError returns the error of a request that failed because its context, from [WithLimit],
+// expired. It returns other errors unchanged.
 func LimitError(ctx context.Context, err error, status int) error {
 	switch {
 	case context.Cause(ctx) != errLimit:

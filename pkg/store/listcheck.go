@@ -6,30 +6,30 @@ import (
 	"strings"
 )
 
-// A ListCheck checks the entries of a listing, page after page: names have the prefix and are in
-// ascending order. A listing that invents entries has to violate one of the two, and one that
-// repeats them would have them counted twice.
+// A ListCheck checks the entries of a listing, page after page: names must have the prefix and be
+// in ascending order. A listing that invents entries violates one of the two, and repeated entries
+// would be counted twice.
 type ListCheck struct {
 	prefix    string
 	unordered bool
-	versions  bool   // of which some stores list those of removed objects behind all others; pages are in order
+	versions  bool   // a listing of versions: some stores list removed objects after all others, so only pages are in order
 	key       string // the latest object
 	version   string // of the latest entry
-	repeated  bool   // the latest entry was there twice
+	repeated  bool   // the store repeated the latest entry
 	common    string // the latest common prefix
-	marker    string // of the latest page of versions or uploads
+	marker    string // the marker of the latest page of versions or uploads
 }
 
-// NewListCheck returns a check of a listing of objects, or with versions of versions.
+// NewListCheck returns a check for a listing of objects, or of versions if versions is set.
 func NewListCheck(prefix string, versions bool) *ListCheck {
 	return &ListCheck{prefix: prefix, versions: versions}
 }
 
-// Unordered has the check expect no order.
+// Unordered disables the check of the order.
 func (c *ListCheck) Unordered() { c.unordered = true }
 
-// Entry checks an entry of a listing of objects or versions. Some stores repeat the last entry of
-// a page at the start of the next; skip is true for the repetition.
+// Entry checks an entry of a listing of objects or versions. Some stores repeat the last entry of a
+// page at the start of the next page; skip is true for the repetition.
 func (c *ListCheck) Entry(o *Object) (skip bool, err error) {
 	if err := c.Below(o.Key); err != nil || c.unordered {
 		return false, err
@@ -46,8 +46,8 @@ func (c *ListCheck) Entry(o *Object) (skip bool, err error) {
 	return again, nil
 }
 
-// Each calls list, which lists entries, and passes each of them on that [ListCheck.Entry] accepts. It
-// ends the listing at the first wrong one, whose error it returns.
+// Each calls list, which lists entries, and passes on every entry that [ListCheck.Entry] accepts.
+// It stops the listing at the first wrong entry and returns its error.
 func (c *ListCheck) Each(each func(Object) bool, list func(each func(Object) bool) error) error {
 	var wrong error
 	err := list(func(o Object) bool {
@@ -69,7 +69,7 @@ func (c *ListCheck) Below(key string) error {
 }
 
 // Page checks where a listing of versions or uploads continues. Stores do not agree on the order
-// within a page. MinIO appends notes of its own to the name.
+// within a page. MinIO appends its own notes to the name.
 func (c *ListCheck) Page(marker string) error {
 	marker, _, _ = strings.Cut(marker, "[minio_cache:")
 	if marker < c.marker && !c.unordered {

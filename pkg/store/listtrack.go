@@ -3,17 +3,18 @@ package store
 // A ListPlace is where a page begins.
 type ListPlace struct{ Token, Key, Version string }
 
-// maxEmptyPages bounds the number of consecutive pages without an entry. A store may filter what
-// it lists, but not for ever.
+// maxEmptyPages limits the number of consecutive pages without an entry. A store may filter its
+// listing, but not for ever.
 const maxEmptyPages = 1000
 
-// A ListTrack follows a listing from page to page and notices if it never ends.
+// A ListTrack follows a listing from page to page and detects one that never ends.
 type ListTrack struct {
 	Place, seen  ListPlace
 	pages, Empty int // pages so far, and since the last entry
 }
 
-// Advance moves on to the next page, after one whose answer had the given status.
+// Advance moves on to the next page. status is the status of the answer that contained the previous
+// one.
 func (t *ListTrack) Advance(next ListPlace, status int) error {
 	t.pages++
 	switch {
@@ -25,7 +26,7 @@ func (t *ListTrack) Advance(next ListPlace, status int) error {
 		return BadAnswer(status, "the listing goes on and on: %d pages without an entry", t.Empty)
 	}
 	if t.Place = next; t.pages&(t.pages-1) == 0 {
-		t.seen = next // so that it meets a circle of any length
+		t.seen = next // detects cycles of any length
 	}
 	return nil
 }

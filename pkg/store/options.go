@@ -6,27 +6,26 @@ import (
 	"time"
 )
 
-// Options change what a client's requests look like, or the connections that
-// they travel on. The zero value asks for nothing.
+// Options change a client's requests and connections. The zero value changes nothing.
 type Options struct {
 	Encryption   Encryption
-	StorageClass string      // of everything that is uploaded
+	StorageClass string      // the storage class of all uploads
 	Metadata     []Attribute // sent as x-amz-meta-KEY
 	Tags         []Attribute
 	Checksum     Checksum
 	MD5          bool // send Content-MD5 with every upload
 
 	DisableMultipart bool  // upload in one request, whatever the size
-	PartSize         int64 // of uploads in parts; 0 = the engine's own
+	PartSize         int64 // part size of uploads; 0 = the engine's default
 
-	Lookup  string        // host, path or auto (or ""): where the bucket's name stands
-	Timeout time.Duration // that nothing may move on a connection; 0 = the engine's own
+	Lookup  string        // host, path or auto (or ""): where the bucket's name goes
+	Timeout time.Duration // max time without progress on a connection; 0 = the engine's default
 
 	HTTP2                     bool // ask for HTTP/2; needs TLS
-	NoKeepAlive               bool // a connection for each request
-	SendBuffer, ReceiveBuffer int  // of sockets; 0 leaves them to the system
+	NoKeepAlive               bool // use a new connection for each request
+	SendBuffer, ReceiveBuffer int  // socket buffers; 0 leaves them to the system
 	SourceIPs                 []netip.Addr
-	ClientCert, ClientKey     string // PEM files; both or none
+	ClientCert, ClientKey     string // PEM files, both or none
 	KTLS                      bool
 }
 
@@ -36,7 +35,7 @@ type EncryptionKind string
 // The kinds of server-side encryption.
 const (
 	NoEncryption EncryptionKind = ""
-	SSEC         EncryptionKind = "SSE-C"   // the client, who sends it with every request
+	SSEC         EncryptionKind = "SSE-C"   // the client sends the key with every request
 	SSES3        EncryptionKind = "SSE-S3"  // the store
 	SSEKMS       EncryptionKind = "SSE-KMS" // a key service
 )
@@ -51,7 +50,7 @@ type Encryption struct {
 // An Attribute is one entry of an object's metadata or tags.
 type Attribute struct {
 	Key, Value string
-	Random     int // > 0: instead of Value as many random characters, other ones for each object
+	Random     int // > 0: use this many random characters instead of Value, different for each object
 }
 
 // randomCharacters are 64 characters that need no escaping in headers and tags.
@@ -87,8 +86,8 @@ func (a *Attribute) AppendValue(dst []byte, name string) []byte {
 // A Checksum names the checksum that uploads carry; "" = none.
 type Checksum string
 
-// The checksums. Those with FO and CRC64NVME are of the whole object, also in a multipart upload.
-// The others are composite there, computed from the checksums of the parts.
+// The checksums. Those with FO and CRC64NVME always cover the whole object. In a multipart upload,
+// the others are composite: they are computed from the checksums of the parts.
 const (
 	NoChecksum        Checksum = ""
 	ChecksumCRC32     Checksum = "CRC32"
@@ -120,16 +119,15 @@ const (
 	LookupPath = "path"
 )
 
-// answerTimeout is the default of Options.Timeout. Without a limit a frozen store would block
+// answerTimeout is the default of Options.Timeout. Without a limit, a frozen store would block
 // preparation for ever.
 const answerTimeout = 2 * time.Minute
 
-// StallTimeout returns for how long a connection of the load may make no progress.
+// StallTimeout returns how long a connection of the load may make no progress.
 func (o *Options) StallTimeout() time.Duration { return cmp.Or(o.Timeout, answerTimeout) }
 
-// ForAdmin returns the configuration for bookkeeping. All runs have to be able to read the
-// markers, whatever their options, so it keeps only the options that are needed to reach the
-// store.
+// ForAdmin returns the configuration for bookkeeping. It keeps only the options that are needed to
+// reach the store, because every run has to be able to read the markers, whatever its options.
 func (cfg *Config) ForAdmin() *Config {
 	own := *cfg
 	own.Options = Options{

@@ -4,25 +4,24 @@ import "time"
 
 // The phases of an HTTP request, in order. Only requests on new connections have the first three.
 const (
-	PhaseDNS     = iota // the name's lookup
-	PhaseConnect        // TCP's begin
-	PhaseTLS            // TLS's begin
-	PhaseSend           // from the connection being there to the last byte handed to it
+	PhaseDNS     = iota // DNS lookup
+	PhaseConnect        // TCP handshake
+	PhaseTLS            // TLS handshake
+	PhaseSend           // from the connection being ready to the last byte written to it
 	PhaseWait           // from there to the first byte of the answer
 	PhaseReceive        // from there to the end of the answer
 	numPhases
 )
 
-// Phases are the times that the requests of a row spent in each phase; 0 = it did not occur or did
-// not end.
+// Phases are the times that the requests of a row spent in each phase; 0 means that the phase did
+// not occur or did not end.
 type Phases [numPhases]time.Duration
 
-// Add counts a phase that has ended. One that was too short for the clock counts
-// as a nanosecond.
+// Add adds a phase that has ended. A phase that is too short for the clock counts as a nanosecond.
 func (p *Phases) Add(phase int, d time.Duration) { p[phase] += max(d, 1) }
 
-// RecordPhases adds the phases of t's requests to p: of new connections, or with all set the
-// others as well.
+// RecordPhases adds the phases of t's requests to p. Unless all is set, it records only new
+// connections.
 func (t *Trace) RecordPhases(p *Phases, all bool) { t.phases, t.all = p, all }
 
 // Stages of a request whose phases are recorded.
@@ -41,7 +40,7 @@ func (t *Trace) Sending() {
 }
 
 // Sent records that all of a request was sent, at a time after [Trace.Base]. payload says whether
-// it ended with one.
+// the request ended with a payload.
 func (t *Trace) Sent(payload bool, at time.Duration) {
 	if t == nil || !payload && !t.all {
 		return

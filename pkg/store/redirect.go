@@ -10,19 +10,19 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// IsRedirect says whether an answer's status sends the same request to another address, with its method and its payload.
+// IsRedirect reports whether a status redirects a request with its method and payload unchanged.
 func IsRedirect(status int) bool { return status == 307 || status == 308 }
 
-// Redirects say to which hosts a store may redirect requests, which takes their credentials there: its own domain, and
-// the hosts that the user names.
+// Redirects contains the hosts to which a store may redirect requests. The requests carry
+// credentials there, so only the store's own domain and the hosts that the user names are allowed.
 type Redirects struct {
-	name    string // of the store, without a port
-	domain  string // the names below it are the store's own; "" = only its name is
+	name    string // the store's host, without a port
+	domain  string // the store owns the names below it; "" = the store owns only its name
 	scheme  string
 	allowed []string // name, name:port, or *.domain
 }
 
-// NewRedirects returns what holds for the host a of cfg.
+// NewRedirects returns the rules for the host a of cfg.
 func NewRedirects(cfg *Config, a *Address) *Redirects {
 	r := &Redirects{scheme: "http", allowed: cfg.RedirectHosts}
 	if cfg.TLS {
@@ -35,8 +35,8 @@ func NewRedirects(cfg *Config, a *Address) *Redirects {
 	return r
 }
 
-// ParseRedirectHosts reads the value of --redirect-hosts: hosts as [ParseHosts] reads them, or *.domain for all names
-// below a domain.
+// ParseRedirectHosts parses the value of --redirect-hosts: hosts as in [ParseHosts], or *.domain
+// for all names below a domain.
 func ParseRedirectHosts(spec string) ([]string, error) {
 	var all []string
 	for item := range ListItems(spec) {
@@ -56,19 +56,20 @@ func ParseRedirectHosts(spec string) ([]string, error) {
 	return all, nil
 }
 
-// Target is where a request goes that was answered with a redirect to location. Everything but the host, the path and
-// the query of that has to be as it was: an [Error] says what is not.
+// Target returns the new address of a request that was redirected to location. Only the host, the
+// path and the query may change; otherwise it returns an [Error] that names the difference.
 func (r *Redirects) Target(from *url.URL, location string, status int) (*url.URL, error) {
 	to, _, err := r.TargetIn(from, location, status, nil)
 	return to, err
 }
 
-// TargetIn is Target for a store that names hosts of its own, of which known says whether a host is one. Without trusted
-// the request has to go there without credentials, since only the store says so.
+// TargetIn is like Target, for a store that names other hosts of its own; known reports whether a
+// host is one of them. If it returns trusted as false, the request must go there without
+// credentials, because only the store vouches for the host.
 func (r *Redirects) TargetIn(from *url.URL, location string, status int, known func(host string) bool) (to *url.URL, trusted bool, err error) {
 	to, err = from.Parse(location)
 	if err != nil {
-		err = errors.New("that is no address of a host") // err has all of it, a signature included
+		err = errors.New("that is no address of a host") // err contains all of it, including a signature
 	} else if err = r.check(from, to); err == nil {
 		to.Host = strings.ToLower(to.Host)
 		if trusted = r.allows(to); !trusted && (known == nil || !known(to.Host)) {
@@ -99,12 +100,13 @@ func (r *Redirects) check(from, to *url.URL) error {
 	return checkHost(to.Host)
 }
 
-// location is an address without what is not sent.
+// location returns an address without its fragment, which is never sent.
 func location(u *url.URL) string {
 	return u.Scheme + "://" + strings.ToLower(u.Host) + u.EscapedPath() + "?" + u.RawQuery
 }
 
-// shownLocation is a location without its query, which may carry a signature, and without keys.
+// shownLocation returns a location without its query and keys, because the query may contain a
+// signature.
 func shownLocation(text string) string {
 	text, _, _ = strings.Cut(text, "?")
 	if scheme, rest, ok := strings.Cut(text, "://"); ok {
@@ -137,7 +139,8 @@ func (r *Redirects) allows(to *url.URL) bool {
 	return false
 }
 
-// owns reports whether a name lies in the store's own domain, and not below another one in it in which strangers have names.
+// owns reports whether a name is in the store's own domain. It excludes domains below it in which
+// strangers can have names.
 func (r *Redirects) owns(name string) bool {
 	if r.domain == "" || isAddress(name) || !strings.HasSuffix(name, "."+r.domain) {
 		return false
@@ -157,7 +160,7 @@ func portOf(u *url.URL) string {
 	return "80"
 }
 
-// plainName is the form of a name, or of an address, in which equal ones are equal.
+// plainName normalizes a name or address for comparison.
 func plainName(name string) string {
 	if ip, err := netip.ParseAddr(name); err == nil {
 		return ip.Unmap().String()
@@ -170,8 +173,9 @@ func isAddress(name string) bool {
 	return err == nil
 }
 
-// ownDomain is the domain in which a host's neighbours are its own: the one above its name, unless strangers can have
-// names there too, as in co.uk. Then it is the name itself. Addresses and names without a dot have none.
+// ownDomain returns the domain above the host's name, whose other hosts count as the store's own.
+// If strangers can have names there too, as in co.uk, it returns the name itself. Addresses and
+// names without a dot have no such domain.
 func ownDomain(name string) string {
 	if isAddress(name) || !strings.Contains(name, ".") {
 		return ""
@@ -186,14 +190,14 @@ func ownDomain(name string) string {
 	return above
 }
 
-// isPublic says whether strangers have names right below a domain.
+// isPublic reports whether strangers can have names directly below a domain.
 func isPublic(domain string) bool {
 	_, err := publicsuffix.EffectiveTLDPlusOne(domain)
 	return err != nil
 }
 
-// RedirectedAgain is the error of a request that was redirected to an address, and from there to the next location.
-// Redirects are followed once.
+// RedirectedAgain returns the error of a request that was redirected to an address, and from there
+// to next. Redirects are followed once.
 func RedirectedAgain(at *url.URL, location string, status int) *Error {
 	host := location
 	if next, err := at.Parse(location); err == nil {

@@ -6,15 +6,16 @@ import (
 	"testing"
 )
 
-// A redirectTest is where a store sends a request for /b/k.
+// A redirectTest contains a redirect of a request for /b/k.
 type redirectTest struct {
 	host, location string
 	tls            bool
 	allowed        string // --redirect-hosts
-	want           string // the address, or what is wrong
+	want           string // the new address, or the error
 }
 
-// Where a store may send requests, and with them the credentials of whoever asks.
+// A redirect carries the credentials along, so a store may redirect only to hosts that are its own
+// or allowed.
 func TestRedirectsAccepted(t *testing.T) {
 	t.Parallel()
 	for _, test := range []redirectTest{
@@ -136,7 +137,7 @@ func TestParseRedirectHosts(t *testing.T) {
 	}
 }
 
-// Keys and signatures that a location carries are not shown.
+// Messages leave out keys and signatures in a location.
 func TestRedirectMessage(t *testing.T) {
 	t.Parallel()
 	a := Address{Name: "s3.store.test"}

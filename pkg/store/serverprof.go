@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// ServerProfiles returns the kinds of profiles that MinIO can make of itself.
+// ServerProfiles returns the kinds of profiles that MinIO supports.
 func ServerProfiles() []string {
 	return []string{"cpu", "cpuio", "mem", "block", "mutex", "threads", "trace"}
 }
 
-// ParseServerProfiles parses the value of --serverprof: some of them, separated by commas.
+// ParseServerProfiles parses the value of --serverprof: kinds of profiles, separated by commas.
 func ParseServerProfiles(spec string) (kinds []string, err error) {
 	for k := range ListItems(spec) {
 		switch {
@@ -30,10 +30,10 @@ func ParseServerProfiles(spec string) (kinds []string, err error) {
 	return kinds, nil
 }
 
-// profilesTimeout is long: a store may have to collect from many nodes.
+// profilesTimeout is long because a store may have to collect from many nodes.
 const profilesTimeout = 2 * time.Minute
 
-// StartServerProfiles starts profiles on all nodes of a MinIO, which needs administrator
+// StartServerProfiles starts profiles on all nodes of a MinIO cluster, which needs administrator
 // permissions. It fails for any other store.
 func (c *Client) StartServerProfiles(ctx context.Context, kinds []string) error {
 	ctx, cancel := context.WithTimeout(ctx, profilesTimeout)
@@ -60,7 +60,7 @@ func (c *Client) ServerProfilesTo(ctx context.Context, w io.Writer) error {
 
 var errNoProfiles = errors.New("this store does not profile itself: it has no administration interface of MinIO")
 
-// profile calls do with the first host that can be connected to.
+// profile calls do with the first host that accepts a connection.
 func (c *Client) profile(ctx context.Context, do func(context.Context, Profiler) error) error {
 	var failed error
 	err := c.tryHosts(ctx, 0, func(h *Host) error {

@@ -5,32 +5,32 @@ import (
 	"time"
 )
 
-// A Trace records what was seen on the wire of one row's requests. It belongs to the goroutine
-// that sends them. Engines report to it through methods that do nothing on a nil Trace, unless
-// they need a base.
+// A Trace records the timing and the answers of the requests of one row. It belongs to the
+// goroutine that sends them. Most methods do nothing on a nil Trace, so that engines need no
+// checks; the others need a base.
 type Trace struct {
 	base                time.Time
 	firstByte, lastByte time.Duration
 	status, requests    uint16
 	etag                string
 
-	phases *Phases       // where they are noted; nil = nowhere
-	all    bool          // record all phases, not only of new connections
-	stage  uint8         // that the request is in
-	began  time.Duration // of that stage
+	phases *Phases       // where phases are recorded; nil = nowhere
+	all    bool          // record all phases, not only those of new connections
+	stage  uint8         // current stage of the request
+	began  time.Duration // start of the stage
 }
 
-// NewTrace returns a trace whose times count from base, by the monotonic clock.
+// NewTrace returns a trace whose times count from base, on the monotonic clock.
 func NewTrace(base time.Time) *Trace { return &Trace{base: base} }
 
-// Reset makes t a new trace, to reuse its memory.
+// Reset makes t a new trace and reuses its memory.
 func (t *Trace) Reset(base time.Time) { *t = Trace{base: base} }
 
 // Expect sets the ETag that the answer probably has, so that an engine can return this string
 // instead of a copy of the same bytes.
 func (t *Trace) Expect(etag string) { t.etag = etag }
 
-// FirstByte is when the first byte of the first answer arrived; 0 = not seen.
+// FirstByte returns when the first byte of the first answer arrived; 0 = none arrived.
 func (t *Trace) FirstByte() time.Duration {
 	if t == nil {
 		return 0
@@ -38,7 +38,7 @@ func (t *Trace) FirstByte() time.Duration {
 	return t.firstByte
 }
 
-// LastByte returns when the last byte of payload was handed to the socket; 0 = it was not.
+// LastByte returns when the last byte of payload was written to the socket; 0 = never.
 func (t *Trace) LastByte() time.Duration { return t.lastByte }
 
 // Status returns the HTTP status of the last answer; 0 = no answer.
@@ -49,7 +49,7 @@ func (t *Trace) Status() uint16 {
 	return t.status
 }
 
-// Requests returns how many HTTP requests were sent, up to what a log can hold.
+// Requests returns how many HTTP requests were sent, up to the max that a log can hold.
 func (t *Trace) Requests() uint16 { return t.requests }
 
 // Add adds another request to a row of several. Both traces must have the same base.
@@ -76,8 +76,7 @@ func (t *Trace) Next() *Trace {
 	return next
 }
 
-// Received records that some of an answer has arrived. Only the first call for each request
-// counts.
+// Received records that part of an answer has arrived. Only the first call for each request counts.
 func (t *Trace) Received() {
 	if t == nil || t.firstByte != 0 && (t.stage == notNoted || t.stage == inReceive) {
 		return
@@ -87,32 +86,33 @@ func (t *Trace) Received() {
 		t.firstByte = now
 	}
 	switch t.stage {
-	case inSend: // the store does not want to have all of the request
+	case inSend: // the store answered before it had all of the request
 		t.enter(inReceive, PhaseSend, now)
 	case inWait:
 		t.enter(inReceive, PhaseWait, now)
 	}
 }
 
-// Redirected notes that the latest answer was a redirect, which counts as a request, but neither as the first byte of an
-// answer, which is what it was before, nor as its status: if the host it leads to does not answer, there is none.
+// Redirected records that the latest answer was a redirect. It counts as a request, but it provides
+// neither the status nor the first byte of the answer, which before restores: if the next host does
+// not answer, the row has neither.
 func (t *Trace) Redirected(before time.Duration) {
 	if t != nil {
 		t.firstByte, t.status = before, 0
 	}
 }
 
-// WithoutPayload notes that what was sent so far is no payload, so that no last byte of it is known.
+// WithoutPayload records that no payload was sent so far, so that there is no last byte.
 func (t *Trace) WithoutPayload() {
 	if t != nil {
 		t.lastByte = 0
 	}
 }
 
-// Base is the time that all others count from.
+// Base returns the time that all others count from.
 func (t *Trace) Base() time.Time { return t.base }
 
-// ExpectedETag returns the string that [Trace.Expect] was given.
+// ExpectedETag returns the string passed to [Trace.Expect].
 func (t *Trace) ExpectedETag() string {
 	if t == nil {
 		return ""
@@ -128,25 +128,25 @@ func (t *Trace) Phases() *Phases {
 	return t.phases
 }
 
-// Detailed reports whether phases are recorded on connections that are not new.
+// Detailed reports whether phases are recorded on reused connections too.
 func (t *Trace) Detailed() bool { return t != nil && t.all }
 
-// Requested counts a request that was sent, or a part of it.
+// Requested counts a request of which at least a part was sent.
 func (t *Trace) Requested() {
 	if t != nil {
 		t.requests++
 	}
 }
 
-// Answered records the status of an answer: of the last one, or of the one that made a row of
-// several requests fail.
+// Answered records the status of an answer. A row of several requests keeps the last one, or the
+// one that made it fail.
 func (t *Trace) Answered(status int) {
 	if t != nil {
 		t.status = uint16(status)
 	}
 }
 
-// An Observation is what [Trace.Observed] takes over.
+// An Observation is the input of [Trace.Observed].
 type Observation struct {
 	FirstByte, LastByte time.Duration
 	Status, Requests    int

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A DeadHost is a host that did not answer, and why.
+// A DeadHost is a host that did not answer, and the reason.
 type DeadHost struct {
 	Endpoint string
 	Err      error
@@ -20,8 +20,8 @@ const (
 	hostsAtOnce    = 64
 )
 
-// TryHosts asks each of several hosts for bucket, and returns those that did not answer. Any
-// answer will do. A single host is not asked, because the next request will tell.
+// TryHosts asks each host for bucket and returns the hosts that did not answer. Any answer will do.
+// It does not ask a single host, because the next request will fail anyway if that host is dead.
 func (c *Client) TryHosts(ctx context.Context, bucket string) []DeadHost {
 	if len(c.hosts) == 1 {
 		return nil

@@ -2,8 +2,8 @@ package store
 
 import "context"
 
-// Unsupported has the methods of Engine that only some engines have. An engine
-// embeds it and defines those that it supports.
+// Unsupported implements the methods of Engine that only some engines support. An engine embeds it
+// and overrides the methods that it supports.
 type Unsupported struct{}
 
 // StartUpload is unsupported.

@@ -12,30 +12,30 @@ import (
 	"warp/pkg/store/rest"
 )
 
-// The account that emulators have, which everybody knows.
+// The well-known account of emulators.
 const (
 	emulatorAccount = "devstoreaccount1"
-	// EmulatorPath is the path below which an emulator has it.
+	// EmulatorPath is the path of the account in an emulator.
 	EmulatorPath  = "/" + emulatorAccount
 	emulatorKey   = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 	emulatorBlobs = "http://127.0.0.1:10000/" + emulatorAccount
 )
 
-// An Identity is what somebody has said about who sends the requests.
+// An Identity contains the flags that say who sends the requests.
 type Identity struct {
 	Account, Key string // --access-key, --secret-key
 	Token        string // --access-token
-	Metadata     bool   // the metadata server is asked
+	Metadata     bool   // ask the metadata server
 	Getenv       func(string) string
 }
 
-// A connection is what a connection string says.
+// A connection is a parsed connection string.
 type connection struct {
 	account, key, sas string
 	blobs, files      string // endpoints
 }
 
-// readConnection reads a connection string: NAME=VALUE pairs with semicolons between them.
+// readConnection parses a connection string: NAME=VALUE pairs separated by semicolons.
 func readConnection(text string) (c connection, err error) {
 	scheme, suffix := "https", "core.windows.net"
 	for pair := range strings.SplitSeq(text, ";") {
@@ -74,8 +74,9 @@ func readConnection(text string) (c connection, err error) {
 	return c, nil
 }
 
-// Surroundings returns the host that the variables of Azure's own tools name: that of Blob Storage or, with lake, of Data
-// Lake Storage, and which variable or flag it is from. key is what --access-key says, the name of an account.
+// Surroundings returns the host that the variables of Azure's own tools name, and the variable or
+// flag that it comes from. It is a host of Blob Storage or, with lake, of Data Lake Storage. key is
+// the value of --access-key, the name of an account.
 func Surroundings(key string, getenv func(string) string, lake bool) (host, from string, err error) {
 	c, err := readConnection(getenv("AZURE_STORAGE_CONNECTION_STRING"))
 	if err != nil {
@@ -100,14 +101,16 @@ func Surroundings(key string, getenv func(string) string, lake bool) (host, from
 	return strings.TrimSuffix(host, "/"), from, nil
 }
 
-// Serves reports whether a host, with or without port, is of Blob Storage by its name.
+// Serves reports whether the name of a host, with or without port, belongs to Blob Storage.
 func Serves(host string) bool { return serves(host, ".blob.") }
 
-// ServesLake reports whether a host, with or without port, is of Data Lake Storage by its name.
+// ServesLake reports whether the name of a host, with or without port, belongs to Data Lake
+// Storage.
 func ServesLake(host string) bool { return serves(host, ".dfs.") }
 
-// serves looks for the service in a name of Azure's clouds: ACCOUNT.blob.core.windows.net and, elsewhere,
-// core.chinacloudapi.cn and core.usgovcloudapi.net. Accounts with DNS zones have one more label.
+// serves looks for the service in a name of Azure's clouds: ACCOUNT.blob.core.windows.net and, in
+// other clouds, core.chinacloudapi.cn and core.usgovcloudapi.net. Accounts with DNS zones have one
+// more label.
 func serves(host, service string) bool {
 	name := strings.ToLower(host)
 	if h, _, err := net.SplitHostPort(name); err == nil {
@@ -121,8 +124,9 @@ func serves(host, service string) bool {
 	return false
 }
 
-// Identify completes cfg, whose hosts are known, with credentials from the first source that there is, and returns which
-// that is. Variables that only lie around are used for the account that they are of.
+// Identify completes cfg, which has its hosts, with credentials from the first source that has any,
+// and returns the name of that source. Variables in the environment are used only for the account
+// that they belong to.
 func Identify(id Identity, cfg *store.Config) (source string, secrets []string, err error) {
 	cfg.Credentials = store.Keys{}
 	c, err := readConnection(id.Getenv("AZURE_STORAGE_CONNECTION_STRING"))
@@ -168,7 +172,7 @@ func Identify(id Identity, cfg *store.Config) (source string, secrets []string, 
 	return source, secrets, err
 }
 
-// of reports whether all hosts are of an account: by the name of the host, or else by its path.
+// of reports whether all hosts belong to an account, by their names or else by their paths.
 func of(cfg *store.Config, account string) bool {
 	for _, a := range cfg.Hosts {
 		name, _, _ := strings.Cut(a.Name, ".")
@@ -180,7 +184,8 @@ func of(cfg *store.Config, account string) bool {
 	return account != "" && len(cfg.Hosts) > 0
 }
 
-// isSAS tells a shared access signature from a token, in which there is no sig parameter.
+// isSAS reports whether s is a shared access signature rather than a token, which has no sig
+// parameter.
 func isSAS(text string) bool {
 	values, err := url.ParseQuery(strings.TrimPrefix(text, "?"))
 	return err == nil && values.Get("sig") != "" && values.Get("sv") != ""

@@ -17,7 +17,7 @@ var _ store.Admin = (*Admin)(nil)
 
 func newTrace() *store.Trace { return store.NewTrace(time.Now()) }
 
-// List checks each entry as well: clean-up deletes what it is told here.
+// List also checks each entry, because clean-up deletes what it returns.
 func (a *Admin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
 	return store.NewListCheck(l.Prefix, l.Versions).Each(each, func(each func(store.Object) bool) error {
 		return a.Engine.List(ctx, l, each, tr)
@@ -31,7 +31,8 @@ func (a *Admin) containerRequest(method, name string) *work {
 	return w
 }
 
-// BucketExists asks for the container's properties or, since not every shared access signature allows that, for a listing.
+// BucketExists requests the container's properties or, since not every shared access signature
+// allows that, a listing.
 func (a *Admin) BucketExists(ctx context.Context, name string) (bool, error) {
 	w := a.containerRequest(http.MethodHead, name)
 	defer w.end()
@@ -46,7 +47,8 @@ func (a *Admin) BucketExists(ctx context.Context, name string) (bool, error) {
 	return exists(err)
 }
 
-// checkOrigin returns an error if an answer to HEAD, which has no document, is one that any web server gives.
+// checkOrigin returns an error if an answer to HEAD, which has no document, could come from any web
+// server.
 func checkOrigin(r *rest.Reply) error {
 	if r.Header("x-ms-request-id") == "" && r.Header("x-ms-version") == "" {
 		return store.BadAnswer(r.Status, "the answer has no x-ms-request-id and no x-ms-version")
@@ -54,7 +56,8 @@ func checkOrigin(r *rest.Reply) error {
 	return nil
 }
 
-// exists is whether there is a container, by the error of a request for it. One without any document is an answer to HEAD.
+// exists reports whether there is a container, given the error of a request for it. An error
+// without a document is an answer to HEAD.
 func exists(err error) (bool, error) {
 	if code := store.CodeOf(err); code == codeNoBucket || code == codeNoKey {
 		return false, nil
@@ -62,7 +65,7 @@ func exists(err error) (bool, error) {
 	return err == nil, err
 }
 
-// Region is unknown: the account has one.
+// Region returns "", because the account has the region.
 func (a *Admin) Region(context.Context, string) (string, error) { return "", nil }
 
 // ownMetadata marks a container that warp made.
@@ -79,7 +82,7 @@ func (a *Admin) MakeBucket(ctx context.Context, name string, lock bool) error {
 	w := a.containerRequest(http.MethodPut, name)
 	defer w.end()
 	w.header("x-ms-meta-"+ownMetadata, ownValue)
-	return a.settle(ctx, w, newTrace())
+	return a.sendAndRelease(ctx, w, newTrace())
 }
 
 func noLock() error { return store.Errorf("NotImplemented", 0, "Azure has no S3 object lock") }
@@ -96,8 +99,8 @@ func (a *Admin) MadeByWarp(ctx context.Context, name string) bool {
 	return r.Header("x-ms-meta-"+ownMetadata) == ownValue
 }
 
-// Versioning is by the answers to uploads, since only they say whether the account makes versions; before there are any,
-// it is by what is in the container.
+// Versioning looks at the answers to uploads, because only they show whether the account makes
+// versions. Before there are any, it looks at the versions in the container.
 func (a *Admin) Versioning(ctx context.Context, name string) (string, error) {
 	if a.store.makesVersions(name) {
 		return "Enabled", nil
@@ -110,15 +113,15 @@ func (a *Admin) Versioning(ctx context.Context, name string) (string, error) {
 	return "Enabled", nil
 }
 
-// SetVersioning is impossible: versioning is of accounts.
+// SetVersioning fails, because versioning belongs to the account.
 func (a *Admin) SetVersioning(context.Context, string, bool) error {
 	return store.Errorf("NotImplemented", 0, "versioning is a property of the storage account, which this API cannot change: az storage account blob-service-properties update --enable-versioning true")
 }
 
-// ObjectLock is none.
+// ObjectLock returns none.
 func (a *Admin) ObjectLock(context.Context, string) (store.Lock, error) { return store.Lock{}, nil }
 
-// Headers are the properties of a blob as S3's headers have them.
+// Headers returns the properties of a blob as S3 headers.
 func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header, error) {
 	h := http.Header{}
 	_, err := a.properties(ctx, ref, newTrace(), func(r *rest.Reply) {
@@ -131,16 +134,17 @@ func (a *Admin) Headers(ctx context.Context, ref store.Ref, _ bool) (http.Header
 	return h, err
 }
 
-// setMetadata sets metadata under their name, and under the one with hyphens, which Azure does not take.
+// setMetadata sets metadata under their names, and under the names with hyphens, which Azure does
+// not accept.
 func setMetadata(h http.Header, name, value string) {
 	h.Set("X-Amz-Meta-"+name, value)
 	h.Set("X-Amz-Meta-"+strings.ReplaceAll(name, "_", "-"), value)
 }
 
-// maxSmall is more than anything that is read whole.
+// maxSmall is larger than any object that is read whole.
 const maxSmall = 1 << 20
 
-// A smallWriter keeps what fits.
+// A smallWriter keeps up to maxSmall bytes.
 type smallWriter struct{ data []byte }
 
 func (s *smallWriter) Write(p []byte) (int, error) {
@@ -155,17 +159,17 @@ func (h *host) Read(ctx context.Context, ref store.Ref) ([]byte, error) {
 	return into.data, err
 }
 
-// UploadFile is unsupported: what needs it, the store lacks.
+// UploadFile is unsupported, because it serves functions that the store does not have.
 func (a *Admin) UploadFile(context.Context, store.Ref, string, string) error {
 	return store.Errorf("NotImplemented", 0, "files are not uploaded to Azure")
 }
 
-// Delete takes what is not there for deleted: clean-up may be asked twice.
+// Delete treats a missing blob as deleted, because clean-up may delete it twice.
 func (a *Admin) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	return a.remove(ctx, refs, true, tr)
 }
 
-// DeleteLocked is Delete: nothing is locked.
+// DeleteLocked is Delete, because nothing is locked.
 func (a *Admin) DeleteLocked(ctx context.Context, refs []store.Ref) error {
 	return a.Delete(ctx, refs, newTrace())
 }

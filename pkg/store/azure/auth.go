@@ -21,8 +21,8 @@ import (
 	"warp/pkg/store/rest"
 )
 
-// An authorizer says who sends requests: an account, by signatures; whoever signed a shared access signature; whoever has a
-// token; or nobody.
+// An authorizer identifies the sender of requests: an account by its signatures, the issuer of a
+// shared access signature, the owner of a token, or nobody.
 type authorizer struct {
 	clock  clock
 	key    *sharedKey
@@ -56,7 +56,8 @@ func newAuthorizer(cfg *store.Config) (a *authorizer, err error) {
 	return a, nil
 }
 
-// appendHeaders appends the headers that say who sends a request, and what it expects.
+// appendHeaders appends the headers that identify the sender of a request, and the version of the
+// API.
 func (a *authorizer) appendHeaders(head []byte, c *lean.Call) []byte {
 	date := a.clock.date()
 	head = append(append(append(head, "X-Ms-Date: "...), date...), "\r\nX-Ms-Version: "+apiVersion+"\r\n"...)
@@ -66,7 +67,7 @@ func (a *authorizer) appendHeaders(head []byte, c *lean.Call) []byte {
 	return append(head, a.tokens.Header()...)
 }
 
-// appendSubrequest is appendHeaders for a request in a batch, which has no version of its own.
+// appendSubrequest is appendHeaders for a request in a batch, which has no version.
 func (a *authorizer) appendSubrequest(head []byte, c *lean.Call) []byte {
 	date := a.clock.date()
 	head = append(append(append(head, "x-ms-date: "...), date...), "\r\n"...)
@@ -80,11 +81,11 @@ func (a *authorizer) ready(ctx context.Context) error { return a.tokens.Ready(ct
 func (a *authorizer) refused()                        { a.tokens.Refused() }
 func (a *authorizer) stop()                           { a.tokens.Stop() }
 
-// audience is what tokens are asked for.
+// audience is the resource that tokens are for.
 const audience = "https://storage.azure.com/"
 
-// A client is an application that Entra ID knows, which has a secret or, in Kubernetes and elsewhere, a file with a token
-// that proves who it is.
+// A client is an application registered with Entra ID. It has a secret or, in Kubernetes and
+// elsewhere, a file with a token that proves its identity.
 type client struct {
 	Authority string `json:"authority"`
 	Tenant    string `json:"tenant"`
@@ -115,7 +116,7 @@ func useClient(getenv func(string) string, cfg *store.Config) (source string, se
 	return source, secrets, err
 }
 
-// Portable refuses credentials that cannot be sent to another machine.
+// Portable returns an error for credentials that cannot be sent to another machine.
 func Portable(cfg *store.Config) error {
 	if cfg.Bearer.Metadata {
 		return errors.New("the metadata server is of this machine: use an account's key, a shared access signature, or --access-token")
@@ -127,7 +128,7 @@ func Portable(cfg *store.Config) error {
 	return nil
 }
 
-// token asks Entra ID for a token. The file with a proof is read anew each time.
+// token requests a token from Entra ID. It reads the file with the proof each time.
 func (c *client) token(ctx context.Context) (*oauth2.Token, error) {
 	cfg := clientcredentials.Config{ClientID: c.ID, ClientSecret: c.Secret, Scopes: []string{audience + ".default"}, AuthStyle: oauth2.AuthStyleInParams,
 		TokenURL: strings.TrimSuffix(c.Authority, "/") + "/" + url.PathEscape(c.Tenant) + "/oauth2/v2.0/token"}
@@ -142,10 +143,10 @@ func (c *client) token(ctx context.Context) (*oauth2.Token, error) {
 	return cfg.Token(ctx)
 }
 
-// metadataServer is where machines of Azure ask who they are.
+// metadataServer is where Azure machines get their identity.
 const metadataServer = "http://169.254.169.254"
 
-// askMetadata asks the metadata server for a token of the machine's identity.
+// askMetadata requests a token for the machine's identity from the metadata server.
 func askMetadata(ctx context.Context, server string) (*oauth2.Token, error) {
 	target := server + "/metadata/identity/oauth2/token?api-version=2018-02-01&resource=" + url.QueryEscape(audience)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)

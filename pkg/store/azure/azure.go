@@ -1,7 +1,6 @@
-// Package azure has the engines of Azure Storage, over its REST API: one for
-// Blob Storage, and one for Data Lake Storage Gen2 through its dfs endpoint.
-// Both sign requests with an account's key, or carry a shared access signature
-// or a token of Entra ID.
+// Package azure contains the engines of Azure Storage, over its REST API: one for Blob Storage, and
+// one for Data Lake Storage Gen2 through its dfs endpoint. Both sign requests with an account's
+// key, or use a shared access signature or a token of Entra ID.
 package azure
 
 import (
@@ -16,12 +15,12 @@ import (
 	"warp/pkg/store/rest"
 )
 
-// A Store is what the hosts of a client share.
+// A Store contains the state that the hosts of a client share.
 type Store struct {
 	auth *authorizer
 
-	uploads   sync.Map // by ID: the store.Put that each began with
-	versioned sync.Map // by name of container: whether an upload was answered with a version
+	uploads   sync.Map // by ID: the store.Put that started each
+	versioned sync.Map // by container: whether an upload returned a version
 }
 
 // Open returns the driver of Blob Storage. It sends nothing.
@@ -75,7 +74,8 @@ func newStore(cfg *store.Config) (*Store, error) {
 	return &Store{auth: auth}, nil
 }
 
-// validMetadata reports whether the store takes a name of metadata, which has to be an identifier of C#.
+// validMetadata reports whether the store accepts a name of metadata, which has to be a C#
+// identifier.
 func validMetadata(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -87,17 +87,17 @@ func validMetadata(name string) bool {
 	return name != ""
 }
 
-// A host is where requests go.
+// A host is the destination of requests.
 type host struct {
 	store  *Store
 	caller rest.Caller
 	name   string // host:port
 	tls    bool
-	path   string // below which the store lies, such as /devstoreaccount1
+	path   string // the path below which the store is, such as /devstoreaccount1
 	opts   store.Options
 }
 
-// keptHeaders is how the headers of answers begin that matter here, beside the usual ones.
+// keptHeaders is the prefix of the headers of answers to keep besides the usual ones.
 const keptHeaders = "x-ms-"
 
 func (s *Store) api() *rest.API {
@@ -116,18 +116,18 @@ func (s *Store) adminHost(cfg *store.Config, a store.Address) (host, error) {
 	return host{store: s, caller: c, name: a.Name, tls: own.TLS, path: a.Path, opts: own.Options}, err
 }
 
-// Close closes the connections that no request uses, and each other one when its request ends. No token is renewed any
-// more.
+// Close closes idle connections now and the others when their requests end, and stops renewing
+// tokens.
 func (h *host) Close() {
 	h.store.auth.stop()
 	h.caller.Close()
 }
 
-// A work is a request in the making. Its memory is used again.
+// A work is a request being built. Its memory is reused.
 type work struct {
 	call   lean.Call
 	target []byte
-	query  bool // the target has parameters
+	query  bool // the target already has parameters
 	onHead func(*rest.Reply)
 }
 
@@ -152,7 +152,7 @@ func (w *work) end() {
 	works.Put(w)
 }
 
-// param appends a parameter. The first has a question mark in front.
+// param appends a parameter, after a question mark if it is the first.
 func (w *work) param(name, value string) {
 	separator := byte('?')
 	if w.query {
@@ -167,12 +167,12 @@ func (w *work) header(name, value string) {
 	w.call.Headers = append(w.call.Headers, store.Header{Name: name, Value: value})
 }
 
-// payload makes the body of an object, or a part of one, the body of the request.
+// payload sets the request's body to an object, or to a part of one.
 func (w *work) payload(body store.Body, size int64) {
 	w.call.Payload, w.call.Body, w.call.Size = true, body, size
 }
 
-// send sends a request. An answer that is no success is an error.
+// send sends a request. Any answer but a success is an error.
 func (h *host) send(ctx context.Context, w *work, tr *store.Trace) (rest.Reply, error) {
 	r, err := h.exchange(ctx, w, tr)
 	if err != nil {
@@ -186,8 +186,8 @@ func (h *host) send(ctx context.Context, w *work, tr *store.Trace) (rest.Reply, 
 	return r, nil
 }
 
-// settle is send for a request of whose answer nothing matters but that it is a success.
-func (h *host) settle(ctx context.Context, w *work, tr *store.Trace) error {
+// sendAndRelease is send for a request whose answer is not needed.
+func (h *host) sendAndRelease(ctx context.Context, w *work, tr *store.Trace) error {
 	r, err := h.send(ctx, w, tr)
 	if err == nil {
 		tr.Complete()
@@ -196,7 +196,7 @@ func (h *host) settle(ctx context.Context, w *work, tr *store.Trace) error {
 	return err
 }
 
-// exchange sends a request and receives the answer, of whatever status.
+// exchange sends a request and receives the answer, whatever its status.
 func (h *host) exchange(ctx context.Context, w *work, tr *store.Trace) (rest.Reply, error) {
 	if err := h.store.auth.ready(ctx); err != nil {
 		return rest.Reply{}, err
@@ -216,7 +216,7 @@ func (h *host) exchange(ctx context.Context, w *work, tr *store.Trace) (rest.Rep
 	return r, err
 }
 
-// validKey reports whether the store takes a name, and takes it as it is.
+// validKey reports whether the store accepts a name unchanged.
 func validKey(key string) bool {
 	if key == "" || len(key) > 1024 || key[0] == '/' {
 		return false
@@ -238,7 +238,7 @@ func badName(key string) error {
 	return store.Errorf("RequestFailed", 0, "%.60q is no name of a blob", key)
 }
 
-// defaultBlock is the size of blocks unless somebody says otherwise, and up to what size an upload is one request.
+// defaultBlock is the default size of blocks, and the size up to which an upload is one request.
 const (
 	defaultBlock = 16 << 20
 	maxSingle    = 256 << 20
@@ -246,5 +246,5 @@ const (
 
 func (h *host) block() int64 { return cmp.Or(h.opts.PartSize, defaultBlock) }
 
-// single is up to what size an upload is one request.
+// single returns the size up to which an upload is one request.
 func (h *host) single() int64 { return cmp.Or(h.opts.PartSize, maxSingle) }

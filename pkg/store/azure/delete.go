@@ -17,12 +17,12 @@ import (
 	"warp/pkg/store/rest"
 )
 
-// Delete removes one blob, or many by as few requests as the store takes.
+// Delete removes one blob, or many with as few requests as possible.
 func (e *Engine) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	return e.remove(ctx, refs, false, tr)
 }
 
-// remove is Delete. With gone, what is not there counts as deleted.
+// remove is Delete. If gone is set, a missing blob counts as deleted.
 func (e *Engine) remove(ctx context.Context, refs []store.Ref, gone bool, tr *store.Trace) error {
 	if len(refs) == 1 {
 		return e.deleteOne(ctx, &refs[0], gone, tr)
@@ -45,8 +45,8 @@ func ignoreGone(err error, gone bool) error {
 	return err
 }
 
-// deleteOne deletes a blob, or a version. The current version cannot be deleted before the blob is, which makes it an
-// earlier one.
+// deleteOne deletes a blob or a version. To delete the current version, it first deletes the blob,
+// which turns it into an earlier version.
 func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, gone bool, tr *store.Trace) error {
 	err := e.deleteOnce(ctx, ref, "", tr)
 	if isCurrent(err) {
@@ -57,7 +57,8 @@ func (e *Engine) deleteOne(ctx context.Context, ref *store.Ref, gone bool, tr *s
 	return ignoreGone(err, gone)
 }
 
-// deleteOnce sends a request to delete, which a blob with another ETag refuses, unless that is "".
+// deleteOnce sends a delete request. Unless etag is "", the store rejects it if the blob has
+// another ETag.
 func (e *Engine) deleteOnce(ctx context.Context, ref *store.Ref, etag string, tr *store.Trace) error {
 	if !validKey(ref.Key) {
 		return badName(ref.Key)
@@ -68,16 +69,16 @@ func (e *Engine) deleteOnce(ctx context.Context, ref *store.Ref, etag string, tr
 	if etag != "" {
 		w.header("if-match", `"`+etag+`"`)
 	}
-	return e.settle(ctx, w, tr)
+	return e.sendAndRelease(ctx, w, tr)
 }
 
-// maxBatch is how many requests a batch may have.
+// maxBatch is the max number of requests in a batch.
 const maxBatch = 256
 
 // boundary separates the requests of a batch.
 const boundary = "batch_warp-5c8f4a1de0b74e2f9f0f3a6f2f1d7c55"
 
-// deleteBatch deletes what fits a batch. Each of its requests says by itself who sends it.
+// deleteBatch deletes up to a batch of refs. Each request in it has its own authorization.
 func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, gone bool, tr *store.Trace) error {
 	if err := e.store.auth.ready(ctx); err != nil {
 		return err
@@ -109,7 +110,7 @@ func (e *Engine) deleteBatch(ctx context.Context, refs []store.Ref, gone bool, t
 	return err
 }
 
-// appendDeletion appends a request of a batch.
+// appendDeletion appends a request to a batch.
 func (e *Engine) appendDeletion(dst []byte, ref *store.Ref) []byte {
 	w := e.begin(http.MethodDelete, ref.Bucket, ref.Key)
 	defer w.end()
@@ -127,8 +128,8 @@ func (e *Engine) appendDeletion(dst []byte, ref *store.Ref) []byte {
 	return append(dst, "Content-Length: 0\r\n\r\n"...)
 }
 
-// readDeletions looks at the answer to each request of a batch. Which request an answer is to is said by its Content-ID.
-// It returns which were refused for being of current versions.
+// readDeletions reads the answer to each request of a batch and matches them by Content-ID. It
+// returns the refs that were rejected because they are current versions.
 func readDeletions(r *rest.Reply, refs []store.Ref, gone bool) (current []int, err error) {
 	kind, params, err := mime.ParseMediaType(r.ContentType())
 	if err != nil || kind != "multipart/mixed" {
@@ -180,9 +181,9 @@ func readDeletions(r *rest.Reply, refs []store.Ref, gone bool) (current []int, e
 	return current, nil
 }
 
-// readDeletion reads the answer to one request of a batch, which may be a refusal.
+// readDeletion reads the answer to one request of a batch, which may be an error.
 func readDeletion(part io.Reader) (refused *store.Error, err error) {
-	end := strings.NewReader("\r\n\r\n") // of the head, where the answer ends with it
+	end := strings.NewReader("\r\n\r\n") // ends a head that lacks the empty line
 	resp, err := http.ReadResponse(bufio.NewReader(io.MultiReader(part, end)), nil)
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func readTags(document []byte, status int) (map[string]string, error) {
 	return tags, err
 }
 
-// scan calls do at the end of each element of a document whose root has that name.
+// scan calls do at the end of each element of a document with that root element.
 func scan(document []byte, status int, root string, do func(x *xmlscan.Scanner) error) error {
 	var x xmlscan.Scanner
 	x.Scan(bytes.TrimPrefix(document, []byte("\ufeff")))
@@ -76,7 +76,7 @@ type page struct {
 	next    string
 }
 
-// An entry is a blob of a page, or what several begin with.
+// An entry is a blob of a page, or a common prefix.
 type entry struct {
 	store.Object
 	blobType string

@@ -14,18 +14,18 @@ var _ store.Engine = (*Engine)(nil)
 
 // An Engine sends requests to Blob Storage.
 type Engine struct {
-	store.Unsupported // retentions and the extensions of MinIO
+	store.Unsupported // for retentions and the extensions of MinIO
 	host
 }
 
 func newEngine(h host) *Engine { return &Engine{host: h} }
 
-// Get downloads a blob, or a range of it. The store knows no parts, so a part is a range.
+// Get downloads a blob or a range of it. The store has no parts, so a part is a range.
 func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
 	return e.download(ctx, &g, tr)
 }
 
-// download is Get, which both endpoints have alike.
+// download is Get for both endpoints.
 func (h *host) download(ctx context.Context, g *store.Get, tr *store.Trace) (store.Download, error) {
 	switch {
 	case len(g.Headers) > 0, g.Part > 0 && g.Length == 0:
@@ -56,7 +56,7 @@ func (w *work) version(id string) {
 	}
 }
 
-// described is what the head of an answer says of an object.
+// described returns the object that the head of an answer describes.
 func (h *host) described(r *rest.Reply, ref store.Ref, tr *store.Trace) store.Object {
 	o := store.Object{Ref: ref, Size: r.Length(), LastModified: r.LastModified(), ETag: r.ETag(tr)}
 	if o.VersionID == "" && h.store.makesVersions(ref.Bucket) {
@@ -65,9 +65,10 @@ func (h *host) described(r *rest.Reply, ref store.Ref, tr *store.Trace) store.Ob
 	return o
 }
 
-// storedChecksum is the MD5 of the content, which there is of blobs that were uploaded in one request.
+// storedChecksum returns the MD5 of the content. Only blobs that were uploaded in one request have
+// one.
 func storedChecksum(r *rest.Reply) store.StoredChecksum {
-	md5 := r.Header("x-ms-blob-content-md5") // where the answer is a range
+	md5 := r.Header("x-ms-blob-content-md5") // if the answer is a range
 	if md5 == "" && r.Status == http.StatusOK {
 		md5 = r.Header("content-md5")
 	}
@@ -77,12 +78,13 @@ func storedChecksum(r *rest.Reply) store.StoredChecksum {
 	return store.StoredChecksum{Algorithm: "MD5", Value: md5}
 }
 
-// Stat asks for a blob's properties.
+// Stat returns a blob's properties.
 func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.Object, error) {
 	return e.properties(ctx, ref, tr, nil)
 }
 
-// properties asks for the properties of an object, and calls look, unless that is nil, with the answer.
+// properties requests the properties of an object, and calls look with the answer unless look is
+// nil.
 func (h *host) properties(ctx context.Context, ref store.Ref, tr *store.Trace, look func(*rest.Reply)) (store.Object, error) {
 	if !validKey(ref.Key) {
 		return store.Object{}, badName(ref.Key)
@@ -109,7 +111,7 @@ func (h *host) properties(ctx context.Context, ref store.Ref, tr *store.Trace, l
 // pollCopy is how long to wait before asking again whether a copy is complete.
 const pollCopy = 20 * time.Millisecond
 
-// Copy has the store copy a blob, and waits until it has.
+// Copy makes the store copy a blob, and waits until the copy is complete.
 func (e *Engine) Copy(ctx context.Context, c store.Copy, tr *store.Trace) (store.Object, error) {
 	switch {
 	case len(c.Headers) > 0:
@@ -146,11 +148,11 @@ func (e *Engine) beginCopy(ctx context.Context, c *store.Copy, tr *store.Trace) 
 	defer r.Release()
 	tr.Complete()
 	o = e.described(&r, store.Ref{Bucket: c.To.Bucket, Key: c.To.Key}, tr)
-	o.Size = 0 // of the answer
+	o.Size = 0 // the size is the answer's
 	return o, r.Header("x-ms-copy-status"), nil
 }
 
-// url is where an object is, for the store itself to read it.
+// url returns the URL of an object for the store itself to read.
 func (h *host) url(ref store.Ref) string {
 	w := h.begin(http.MethodGet, ref.Bucket, ref.Key)
 	defer w.end()
@@ -167,7 +169,7 @@ func (h *host) url(ref store.Ref) string {
 	}
 }
 
-// CopyPart is unsupported: only whole blobs are copied.
+// CopyPart is unsupported, because the store copies only whole blobs.
 func (e *Engine) CopyPart(context.Context, store.CopyPart, *store.Trace) (store.Part, error) {
 	return store.Part{}, store.ErrUnsupported
 }
@@ -178,7 +180,7 @@ func (s *Store) makesVersions(container string) bool {
 	return ok
 }
 
-// noteVersion remembers that an upload was answered with a version.
+// noteVersion records that an upload returned a version.
 func (s *Store) noteVersion(container, id string) {
 	if _, known := s.versioned.Load(container); id != "" && !known {
 		s.versioned.Store(container, true)

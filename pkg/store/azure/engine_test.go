@@ -19,7 +19,7 @@ import (
 	"warp/pkg/store/lean"
 )
 
-// opened is what talks to a store.
+// opened contains the engine and admin of a store.
 type opened struct {
 	engine store.Engine
 	admin  store.Admin
@@ -81,7 +81,8 @@ func (s *standIn) names() (all []string) {
 	return all
 }
 
-// Over both ways to send requests, and whoever sends them, the engines pass the suite, and send what the documentation has.
+// The engines pass the suite with every way to send and authorize requests, and send only
+// documented requests.
 func TestSuite(t *testing.T) {
 	t.Parallel()
 	for _, lake := range []bool{false, true} {
@@ -106,7 +107,7 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// The string that is signed is the one that Microsoft's documentation has for this request.
+// The string to sign equals the one in Microsoft's documentation for this request.
 func TestStringToSign(t *testing.T) {
 	t.Parallel()
 	c := lean.Call{Method: "GET", Target: []byte("/mycontainer?restype=container&timeout=20&comp=metadata")}
@@ -124,7 +125,7 @@ func TestStringToSign(t *testing.T) {
 	}
 }
 
-// What is refused has a code that warp knows, and a message without what differs from request to request.
+// Errors have codes that warp knows, and messages that do not differ from request to request.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -156,7 +157,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A busy store, a clock that is wrong and a wrong key are told apart.
+// A busy store, a wrong clock and a wrong key produce different errors.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	s := newStandIn(t)
@@ -196,8 +197,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// Completing an upload makes no blob where one has appeared meanwhile, and aborting one leaves nothing, and what is there as
-// it is.
+// Completing an upload does not replace a blob that has appeared meanwhile. Aborting an upload
+// leaves nothing behind and does not change existing blobs.
 func TestUploadsInParts(t *testing.T) {
 	t.Parallel()
 	for _, versions := range []bool{false, true} {
@@ -218,7 +219,7 @@ func TestUploadsInParts(t *testing.T) {
 			return u, parts[:2]
 		}
 		u, parts := begin("whole")
-		other := s.open(t, store.Config{}) // knows nothing of it
+		other := s.open(t, store.Config{}) // does not know the upload
 		var found []store.Upload
 		must(t, other.admin.Uploads(t.Context(), testContainer, "who", func(u store.Upload) error { found = append(found, u); return nil }))
 		if len(found) != 1 || found[0].ID != u.ID || found[0].Key != "whole" {
@@ -239,11 +240,11 @@ func TestUploadsInParts(t *testing.T) {
 		if made.Size != 8 || string(s.find("whole", "").data) != "partpart" || h.Get("X-Amz-Meta-Warp-Run") != "RUN" || h.Get("Content-Type") != "text/x" {
 			t.Errorf("made %+v with %v", made, h)
 		}
-		// Somebody else is there first.
+		// Another client is faster.
 		u, parts = begin("taken")
 		kept := s.blocks["taken"]
 		o.put(t, "taken", "foreign")
-		s.blocks["taken"] = kept // which the store has not dropped
+		s.blocks["taken"] = kept // the store has not dropped them
 		_, err = o.engine.CompleteUpload(t.Context(), u, parts, newTrace())
 		if e, ok := err.(*store.Error); !ok || e.Status != http.StatusConflict {
 			t.Errorf("completing over a foreign blob: %v", err)
@@ -260,7 +261,7 @@ func TestUploadsInParts(t *testing.T) {
 		if names := s.names(); !slices.Equal(names, []string{"taken", "whole"}) || len(s.blocks["aborted"]) > 0 {
 			t.Errorf("left are %q, and %d blocks", names, len(s.blocks["aborted"]))
 		}
-		// An upload of somebody else to the same blob is not ended.
+		// Aborting does not affect another client's upload to the same blob.
 		u, _ = begin("shared")
 		foreign := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("x"), blockSize))
 		s.blocks["shared"][foreign] = []byte("foreign")
@@ -271,7 +272,8 @@ func TestUploadsInParts(t *testing.T) {
 	}
 }
 
-// Versions are known from the first upload on, or from what is there, and are deleted one by one, the current one too.
+// Versions are known from the first upload on, or from existing ones. They are deleted one by one,
+// including the current one.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	s := newStandIn(t)
@@ -308,7 +310,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// An upload may append, to Blob Storage and to Data Lake Storage, and where the object does not end is an error.
+// Uploads to Blob Storage and to Data Lake Storage may append. A wrong offset is an error.
 func TestAppends(t *testing.T) {
 	t.Parallel()
 	for _, lake := range []bool{false, true} {
@@ -331,7 +333,7 @@ func TestAppends(t *testing.T) {
 	}
 }
 
-// Copies that take a while are waited for.
+// Copy waits for a copy that is not complete at once.
 func TestCopiesThatTakeTime(t *testing.T) {
 	t.Parallel()
 	s := newStandIn(t)
@@ -345,7 +347,7 @@ func TestCopiesThatTakeTime(t *testing.T) {
 	}
 }
 
-// Directories that a run has left are removed, but no others, and none with anything in it.
+// RemoveFolders removes the empty directories of a run, and no others.
 func TestFolders(t *testing.T) {
 	t.Parallel()
 	s := newStandIn(t)
@@ -364,13 +366,13 @@ func TestFolders(t *testing.T) {
 	}
 	must(t, o.admin.Delete(t.Context(), []store.Ref{ref("photos/warp-x/b/foreign")}, newTrace()))
 	remove()
-	remove() // of nothing
+	remove() // there are none
 	if len(s.folders) != 1 || !s.folders["photos"] {
 		t.Errorf("left are %v", s.folders)
 	}
 }
 
-// Containers say who made them, and one that is not there is none.
+// Containers carry warp's mark. A missing container does not exist.
 func TestContainers(t *testing.T) {
 	t.Parallel()
 	for _, lake := range []bool{false, true} {
@@ -391,7 +393,7 @@ func TestContainers(t *testing.T) {
 	}
 }
 
-// Where credentials come from, and for which hosts they are used.
+// Each source of credentials is used only for the right hosts.
 func TestIdentify(t *testing.T) {
 	t.Parallel()
 	const connection = "DefaultEndpointsProtocol=https;AccountName=acct;AccountKey=a2V5;EndpointSuffix=core.windows.net"
@@ -403,7 +405,7 @@ func TestIdentify(t *testing.T) {
 		env    string
 		host   store.Address
 		tls    bool
-		source string // or error
+		source string // or the error
 	}{
 		{Identity{Account: "a", Key: "a2V5"}, "", blobs, true, "flags or WARP_* variables"},
 		{Identity{Token: "abc"}, "AZURE_STORAGE_CONNECTION_STRING=" + connection, blobs, true, "--access-token"},
@@ -456,7 +458,7 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// Tokens come from Entra ID, by a secret or by a file with a proof, and from the metadata server.
+// Tokens come from Entra ID, with a secret or a file, and from the metadata server.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "token")

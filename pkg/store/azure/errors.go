@@ -12,7 +12,7 @@ import (
 	"warp/pkg/store/rest"
 )
 
-// Codes of errors. Those of S3 stand for what means the same, since warp knows them.
+// Codes of errors. Where an error means the same as in S3, it has the code of S3, which warp knows.
 const (
 	codeDenied       = "AccessDenied"
 	codeNoKey        = "NoSuchKey"
@@ -31,16 +31,17 @@ var sameCodes = map[string]string{
 	"AuthorizationResourceTypeMismatch": codeDenied, "InsufficientAccountPermissions": codeDenied, "AuthorizationProtocolMismatch": codeDenied,
 	"NoAuthenticationInformation": rest.CodeUnauthorized, "InvalidAuthenticationInfo": rest.CodeUnauthorized,
 	"ConditionNotMet": codePrecondition, "FeatureNotEnabled": "NotImplemented", "UnsupportedHeader": "NotImplemented",
-	"FeatureNotSupported": "NotImplemented", // of Azurite, with the status of an internal error
+	"FeatureNotSupported": "NotImplemented", // from Azurite, with the status of an internal error
 	"FeatureNotYetSupportedForHierarchicalNamespaceAccounts": "NotImplemented", "BlobTagsNotSupportedForAccountType": "NotImplemented",
 }
 
-// refusal turns an answer that is no success into an error.
+// refusal turns an answer other than a success into an error.
 func refusal(r *rest.Reply) *store.Error {
 	return refusalOf(r.Status, r.Header("x-ms-error-code"), r.Document())
 }
 
-// refusalOf turns status, code and document of an answer into an error. A document is XML or, of Data Lake Storage, JSON.
+// refusalOf turns status, code and document of an answer into an error. The document is XML or,
+// from Data Lake Storage, JSON.
 func refusalOf(status int, code string, document []byte) *store.Error {
 	said := readError(document)
 	code = said.Code(code)
@@ -76,14 +77,14 @@ func refusalOf(status int, code string, document []byte) *store.Error {
 	return &store.Error{Code: code, Message: store.OneLine(text), Status: status}
 }
 
-// A saidError is what the document of an error says.
+// A saidError is the document of an error.
 type saidError struct {
 	Name    string `xml:"Code" json:"code"`
 	Message string `json:"message"`
 	Detail  string `xml:"AuthenticationErrorDetail" json:"-"`
 }
 
-// Code is the error's code: as the header has it, or else the document.
+// Code is the code in the header, or else in the document.
 func (s *saidError) Code(header string) string {
 	code := header
 	if code == "" {
@@ -97,7 +98,7 @@ func (s *saidError) Code(header string) string {
 	return code
 }
 
-// readError reads the document of an error. What is in no known form is the message itself.
+// readError reads the document of an error. A document in an unknown form becomes the message.
 func readError(document []byte) (said saidError) {
 	document = bytes.TrimSpace(bytes.TrimPrefix(document, []byte("\ufeff")))
 	var wrapped struct {
@@ -111,7 +112,7 @@ func readError(document []byte) (said saidError) {
 	if begin := strings.ToLower(said.Message); strings.HasPrefix(begin, "<!doctype html") || strings.HasPrefix(begin, "<html") {
 		said.Message = store.HTMLPage
 	}
-	if at := strings.Index(said.Message, "\nRequestId:"); at > 0 { // which differs from request to request
+	if at := strings.Index(said.Message, "\nRequestId:"); at > 0 { // it differs from request to request
 		said.Message = said.Message[:at]
 	}
 	return said

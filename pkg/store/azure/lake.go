@@ -26,7 +26,8 @@ type Lake struct {
 
 func newLake(h host) *Lake { return &Lake{host: h} }
 
-// Put creates a file, appends the payload, and flushes it; with an offset, it appends to the file instead.
+// Put creates a file, appends the payload, and flushes it. With an offset, it appends to the file
+// instead.
 func (e *Lake) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
 	text, appends, known := readHeaders(p.Headers)
 	offset, err := int64(0), error(nil)
@@ -55,7 +56,7 @@ func (e *Lake) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Obj
 	return e.flush(ctx, &p, offset+p.Size, tr)
 }
 
-// create makes an empty file, in the place of one that there may be.
+// create makes an empty file, and replaces any existing one.
 func (e *Lake) create(ctx context.Context, p *store.Put, tr *store.Trace) (store.Object, error) {
 	w := e.begin(http.MethodPut, p.Bucket, p.Key)
 	defer w.end()
@@ -69,7 +70,7 @@ func (e *Lake) create(ctx context.Context, p *store.Put, tr *store.Trace) (store
 	return e.write(ctx, w, p, tr)
 }
 
-// property is metadata as the dfs endpoint takes them.
+// property returns metadata in the form of the dfs endpoint.
 func property(name, value string) string {
 	return name + "=" + base64.StdEncoding.EncodeToString([]byte(value))
 }
@@ -83,10 +84,10 @@ func (e *Lake) appendBytes(ctx context.Context, p *store.Put, position int64, bo
 	if err := e.hash(w, body, size); err != nil {
 		return err
 	}
-	return e.settle(ctx, w, tr)
+	return e.sendAndRelease(ctx, w, tr)
 }
 
-// flush makes what was appended up to a position part of the file.
+// flush commits what was appended up to a position to the file.
 func (e *Lake) flush(ctx context.Context, p *store.Put, position int64, tr *store.Trace) (store.Object, error) {
 	w := e.begin(http.MethodPatch, p.Bucket, p.Key)
 	defer w.end()
@@ -96,17 +97,18 @@ func (e *Lake) flush(ctx context.Context, p *store.Put, position int64, tr *stor
 	return e.write(ctx, w, p, tr)
 }
 
-// Get downloads a file, or a range of it.
+// Get downloads a file or a range of it.
 func (e *Lake) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.Download, error) {
 	return e.download(ctx, &g, tr)
 }
 
-// Stat asks for a file's properties.
+// Stat returns a file's properties.
 func (e *Lake) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.Object, error) {
 	return e.properties(ctx, ref, tr, nil)
 }
 
-// Delete deletes files, one after the other: the endpoint knows no batches. It returns the first error.
+// Delete deletes files one after the other, because the endpoint has no batches. It returns the
+// first error.
 func (e *Lake) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	return e.remove(ctx, refs, false, tr)
 }
@@ -130,16 +132,16 @@ func (e *Lake) deletePath(ctx context.Context, ref *store.Ref, tr *store.Trace) 
 	}
 	w := e.begin(http.MethodDelete, ref.Bucket, ref.Key)
 	defer w.end()
-	return e.settle(ctx, w, tr)
+	return e.sendAndRelease(ctx, w, tr)
 }
 
-// PutPart is unsupported: a file is appended to in order.
+// PutPart is unsupported, because a file can only be appended to in order.
 func (e *Lake) PutPart(context.Context, store.PutPart, *store.Trace) (store.Part, error) {
 	return store.Part{}, store.ErrUnsupported
 }
 
-// List lists the files below the directory that the prefix is in, and leaves out those without the prefix. Directories
-// count where a listing does not descend.
+// List lists the files in the directory of the prefix and below, and skips those without the
+// prefix. A flat listing includes directories.
 func (e *Lake) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
 	if len(l.Headers) > 0 || l.Versions || l.Metadata {
 		return store.ErrUnsupported
@@ -149,12 +151,13 @@ func (e *Lake) List(ctx context.Context, l store.List, each func(store.Object) b
 	})
 }
 
-// eachPath calls each for every file and directory of the directory that a listing's prefix is in, until it returns false.
+// eachPath calls each for every file and directory in the directory of a listing's prefix, until it
+// returns false.
 func (e *Lake) eachPath(ctx context.Context, l *store.List, tr *store.Trace, each func(store.Object) bool) error {
 	var track store.ListTrack
 	for {
 		paths, next, err := e.paths(ctx, l, track.Place.Token, tr)
-		if store.CodeOf(err) == codeNoKey { // there is no such directory
+		if store.CodeOf(err) == codeNoKey { // the directory does not exist
 			return nil
 		}
 		if err != nil {
@@ -181,7 +184,8 @@ func (e *Lake) eachPath(ctx context.Context, l *store.List, tr *store.Trace, eac
 	}
 }
 
-// A listedPath is a file or a directory as the endpoint lists it. Numbers and booleans are strings there.
+// A listedPath is a file or a directory in a listing. The endpoint sends numbers and booleans as
+// strings.
 type listedPath struct {
 	Name      string `json:"name"`
 	Directory string `json:"isDirectory"`
@@ -207,7 +211,7 @@ func (p *listedPath) object(container string, status int) (o store.Object, err e
 	return o, nil
 }
 
-// paths lists a page, and returns where the next one begins.
+// paths requests a page, and returns where the next one begins.
 func (e *Lake) paths(ctx context.Context, l *store.List, continuation string, tr *store.Trace) (all []listedPath, next string, err error) {
 	w := e.begin(http.MethodGet, l.Bucket, "")
 	defer w.end()
@@ -345,7 +349,7 @@ func (a *LakeAdmin) RemoveFolders(ctx context.Context, bucket, prefix string) er
 	for _, folder := range folders {
 		w := a.begin(http.MethodDelete, bucket, folder)
 		w.param("recursive", "false")
-		err := ignoreGone(a.settle(ctx, w, newTrace()), true)
+		err := ignoreGone(a.sendAndRelease(ctx, w, newTrace()), true)
 		w.end()
 		if err != nil && store.CodeOf(err) != "DirectoryNotEmpty" {
 			return err

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// file is a request about a file or a directory of Data Lake Storage.
+// file handles a request about a file or a directory of Data Lake Storage.
 func (s *standIn) file(w http.ResponseWriter, r *http.Request, name string, q url.Values) {
 	body, _ := io.ReadAll(r.Body)
 	if !s.intact(w, r, body) {
@@ -55,7 +55,7 @@ func (s *standIn) file(w http.ResponseWriter, r *http.Request, name string, q ur
 	}
 }
 
-// create makes a file, and the directories above it.
+// create creates a file and the directories above it.
 func (s *standIn) create(w http.ResponseWriter, r *http.Request, name string) {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		s.folders[dir] = true
@@ -92,7 +92,7 @@ func (s *standIn) removeFolder(w http.ResponseWriter, name, recursive string) {
 	delete(s.folders, name)
 }
 
-// paths lists a directory by two entries at the most. A page may have none.
+// paths lists a directory, two entries per page at most. A page may be empty.
 func (s *standIn) paths(w http.ResponseWriter, r *http.Request, q url.Values) {
 	recursive, err := strconv.ParseBool(q.Get("recursive"))
 	if q.Get("resource") != "filesystem" || r.Method != http.MethodGet || err != nil {

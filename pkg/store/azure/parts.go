@@ -15,17 +15,19 @@ import (
 	"warp/pkg/store"
 )
 
-// An upload in parts is made of blocks of the blob, which are committed at its end. The ids of its blocks begin alike, which
-// tells them from other uploads to the same blob: a mark, the upload's id, the number of the part and, of the last that
-// there can be, the MD5 of its content, since that is all that the store shows of a block before it is committed. A first
-// block, of which nothing becomes part of the blob, has the upload found before there are others.
+// An upload in parts consists of blocks of the blob, which are committed at its end. The ids of its
+// blocks have a common prefix that separates them from other uploads to the same blob. An id
+// consists of a mark, the upload's id and the number of the part. The last possible part adds the
+// MD5 of its content, because the store shows nothing but ids of blocks before they are committed.
+// A first block, which never becomes part of the blob, makes the upload visible before there are
+// others.
 const (
 	blockMark = "warp"
 	idSize    = 12
 	blockSize = len(blockMark) + idSize + 2 + md5.Size
 )
 
-// blockID is the id of a block, as the store has it.
+// blockID returns the id of a block, as the store has it.
 func blockID(id []byte, number int, sum []byte) string {
 	b := make([]byte, 0, blockSize)
 	b = binary.BigEndian.AppendUint16(append(append(b, blockMark...), id...), uint16(number))
@@ -33,7 +35,7 @@ func blockID(id []byte, number int, sum []byte) string {
 	return base64.StdEncoding.EncodeToString(append(b, make([]byte, blockSize-len(b))...))
 }
 
-// readBlockID reads what blockID made. ok is false for blocks of others.
+// readBlockID parses an id made by blockID. ok is false for blocks of others.
 func readBlockID(text string) (id string, number int, sum string, ok bool) {
 	b, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(b) != blockSize || string(b[:len(blockMark)]) != blockMark {
@@ -72,7 +74,7 @@ func (e *Engine) StartUpload(ctx context.Context, p store.Put, tr *store.Trace) 
 	w := e.blockRequest(u.Ref, blockID(id, 0, nil))
 	defer w.end()
 	w.call.Body, w.call.Size = newBytes([]byte{'-'}), 1
-	if err := e.settle(ctx, w, tr); err != nil {
+	if err := e.sendAndRelease(ctx, w, tr); err != nil {
 		return store.Upload{}, err
 	}
 	e.store.uploads.Store(u.ID, p)
@@ -101,7 +103,7 @@ func (e *Engine) PutPart(ctx context.Context, p store.PutPart, tr *store.Trace) 
 	return part, err
 }
 
-// partSum is the MD5 of the last part that there can be, and nothing for others.
+// partSum returns the MD5 of the last possible part, and nothing for other parts.
 func partSum(number int, body store.Body, size int64) ([]byte, error) {
 	if number != store.MaxPart {
 		return nil, nil
@@ -113,7 +115,7 @@ func partSum(number int, body store.Body, size int64) ([]byte, error) {
 	return sum.Sum(nil), nil
 }
 
-// putBlock uploads a block, and returns its MD5 as the store has it, if it says.
+// putBlock uploads a block. It returns the block's MD5 if the answer contains it.
 func (e *Engine) putBlock(ctx context.Context, ref store.Ref, block string, body store.Body, size int64, tr *store.Trace) (etag string, err error) {
 	w := e.blockRequest(ref, block)
 	defer w.end()
@@ -135,7 +137,7 @@ func (e *Engine) putBlock(ctx context.Context, ref store.Ref, block string, body
 	return hex.EncodeToString(sum), nil
 }
 
-// putBlocks uploads block after block, and commits them.
+// putBlocks uploads block after block and commits them.
 func (e *Engine) putBlocks(ctx context.Context, p *store.Put, tr *store.Trace) (store.Object, error) {
 	id, size := newID(), e.block()
 	var list []string
@@ -152,10 +154,10 @@ func (e *Engine) putBlocks(ctx context.Context, p *store.Put, tr *store.Trace) (
 	return e.commit(ctx, p, list, false, tr)
 }
 
-// maxBlocks is how many blocks a blob may have.
+// maxBlocks is the max number of blocks in a blob.
 const maxBlocks = 50_000
 
-// commit makes the blob of blocks.
+// commit makes the blob from blocks.
 func (e *Engine) commit(ctx context.Context, p *store.Put, blocks []string, ifAbsent bool, tr *store.Trace) (store.Object, error) {
 	text := []byte(xmlHead + "<BlockList>")
 	for _, block := range blocks {
@@ -174,8 +176,8 @@ func (e *Engine) commit(ctx context.Context, p *store.Put, blocks []string, ifAb
 	return e.write(ctx, w, p, tr)
 }
 
-// CompleteUpload commits the parts. Metadata are given with the commit, so only the client that began the upload can complete
-// it: no other one knows them.
+// CompleteUpload commits the parts. The commit also sets metadata, so only the client that started
+// the upload can complete it: no other client knows them.
 func (e *Engine) CompleteUpload(ctx context.Context, u store.Upload, parts []store.Part, tr *store.Trace) (store.Object, error) {
 	id, ok := validID(u.ID)
 	begun, known := e.store.uploads.Load(u.ID)
@@ -203,9 +205,9 @@ func (e *Engine) CompleteUpload(ctx context.Context, u store.Upload, parts []sto
 	return o, err
 }
 
-// AbortUpload has the store forget the blocks of an upload. It drops them when the blob is made of others, so an empty one
-// is made, if there is none, and deleted. Where there is one, or blocks of another upload, they stay until the store drops
-// them by itself, a week later.
+// AbortUpload removes the blocks of an upload. The store drops them when the blob is committed with
+// other blocks, so AbortUpload creates an empty blob, if there is none, and deletes it. If there is
+// a blob, or blocks of another upload, the blocks stay until the store drops them, a week later.
 func (e *Engine) AbortUpload(ctx context.Context, u store.Upload, tr *store.Trace) error {
 	own, others, err := e.blocksOf(ctx, u, tr)
 	switch {
@@ -221,7 +223,7 @@ func (e *Engine) AbortUpload(ctx context.Context, u store.Upload, tr *store.Trac
 	p := store.Put{Ref: u.Ref}
 	empty, err := e.commit(ctx, &p, nil, true, tr)
 	if e, ok := err.(*store.Error); ok && (e.Status == http.StatusConflict || e.Status == http.StatusPreconditionFailed) {
-		return nil // there is a blob
+		return nil // there is already a blob
 	}
 	if err != nil {
 		return err
@@ -232,7 +234,7 @@ func (e *Engine) AbortUpload(ctx context.Context, u store.Upload, tr *store.Trac
 	return ignoreGone(e.deleteOnce(ctx, &store.Ref{Bucket: u.Bucket, Key: u.Key, VersionID: empty.VersionID}, "", tr), true)
 }
 
-// blocksOf returns the blocks of an upload, and whether there are any of others.
+// blocksOf returns the blocks of an upload, and whether there are blocks of others.
 func (e *Engine) blocksOf(ctx context.Context, u store.Upload, tr *store.Trace) (own []store.Part, others bool, err error) {
 	blocks, err := e.uncommitted(ctx, u.Ref, tr)
 	if err != nil {
@@ -253,7 +255,7 @@ func (e *Engine) blocksOf(ctx context.Context, u store.Upload, tr *store.Trace) 
 	return own, others, nil
 }
 
-// uncommitted returns the blocks of a blob that are part of nothing yet.
+// uncommitted returns the uncommitted blocks of a blob.
 func (e *Engine) uncommitted(ctx context.Context, ref store.Ref, tr *store.Trace) ([]blockInfo, error) {
 	w := e.begin(http.MethodGet, ref.Bucket, ref.Key)
 	defer w.end()
@@ -271,7 +273,7 @@ func (e *Engine) uncommitted(ctx context.Context, ref store.Ref, tr *store.Trace
 	return readBlocks(r.Document(), r.Status)
 }
 
-// Uploads calls each for every upload of a name under prefix that was not completed.
+// Uploads calls each for every incomplete upload of a name under prefix.
 func (a *Admin) Uploads(ctx context.Context, bucket, prefix string, each func(store.Upload) error) error {
 	l := store.List{Bucket: bucket, Prefix: prefix}
 	return a.list(ctx, &l, []string{"uncommittedblobs"}, func(found *entry) (bool, error) {

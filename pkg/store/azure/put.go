@@ -22,7 +22,7 @@ const (
 	appendHeader   = "x-amz-write-offset-bytes"
 )
 
-// Put uploads in one request or, if that is large, block by block.
+// Put uploads in one request or, if the object is large, block by block.
 func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
 	offset, appends, known := readHeaders(p.Headers)
 	switch {
@@ -48,7 +48,7 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 	return e.write(ctx, w, &p, tr)
 }
 
-// write sends a request that makes an object.
+// write sends a request that creates an object.
 func (h *host) write(ctx context.Context, w *work, p *store.Put, tr *store.Trace) (store.Object, error) {
 	r, err := h.send(ctx, w, tr)
 	if err != nil {
@@ -58,7 +58,7 @@ func (h *host) write(ctx context.Context, w *work, p *store.Put, tr *store.Trace
 	return h.made(&r, p, tr), nil
 }
 
-// made is the object that an answer says is there now.
+// made returns the object that the answer to an upload describes.
 func (h *host) made(r *rest.Reply, p *store.Put, tr *store.Trace) store.Object {
 	tr.Complete()
 	o := store.Object{Ref: store.Ref{Bucket: p.Bucket, Key: p.Key, VersionID: r.Header("x-ms-version-id")}, ETag: r.ETag(tr), Size: p.Size, LastModified: r.LastModified()}
@@ -66,7 +66,7 @@ func (h *host) made(r *rest.Reply, p *store.Put, tr *store.Trace) store.Object {
 	return o
 }
 
-// readHeaders reads headers in the form of S3: of metadata, and of appends. known is false where there are others.
+// readHeaders reads headers of S3: metadata, and appends. known is false if there are others.
 func readHeaders(headers []store.Header) (offset string, appends, known bool) {
 	for _, h := range headers {
 		switch {
@@ -79,7 +79,7 @@ func readHeaders(headers []store.Header) (offset string, appends, known bool) {
 	return offset, appends, true
 }
 
-// metadataName is the name of metadata in Azure, which takes no hyphens.
+// metadataName returns a name of metadata without hyphens, which Azure does not accept.
 func metadataName(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "_") }
 
 // eachMetadata calls do with all metadata of an upload.
@@ -95,7 +95,7 @@ func (h *host) eachMetadata(p *store.Put, do func(name, value string)) {
 	}
 }
 
-// describe adds metadata, tags and tier to the request that makes a blob.
+// describe adds metadata, tags and tier to a request that creates a blob.
 func (e *Engine) describe(w *work, p *store.Put) {
 	e.eachMetadata(p, func(name, value string) { w.header("x-ms-meta-"+name, value) })
 	if e.opts.StorageClass != "" {
@@ -113,7 +113,7 @@ func (e *Engine) describe(w *work, p *store.Put) {
 	}
 }
 
-// hash adds the hashes that are asked for, for which the payload is read once.
+// hash adds the hashes that the options ask for. It reads the payload once for them.
 func (h *host) hash(w *work, body store.Body, size int64) error {
 	if h.opts.MD5 {
 		sum := md5.New()
@@ -122,7 +122,7 @@ func (h *host) hash(w *work, body store.Body, size int64) error {
 		}
 		w.header("content-md5", base64.StdEncoding.EncodeToString(sum.Sum(nil)))
 	}
-	if h.opts.Checksum != store.NoChecksum { // there is but one, which Azure has with its bytes the other way round
+	if h.opts.Checksum != store.NoChecksum { // the only one, in the opposite byte order of Azure
 		sum := crc64nvme.New()
 		if _, err := io.Copy(sum, io.NewSectionReader(body, 0, size)); err != nil {
 			return store.AsError(err, 0)
@@ -132,14 +132,14 @@ func (h *host) hash(w *work, body store.Body, size int64) error {
 	return nil
 }
 
-// appendBlob appends to a blob, which it makes before if there is nothing in it yet.
+// appendBlob appends to a blob, and first creates it if it does not exist.
 func (e *Engine) appendBlob(ctx context.Context, p *store.Put, offset string, tr *store.Trace) (store.Object, error) {
 	if offset == "0" {
 		w := e.begin(http.MethodPut, p.Bucket, p.Key)
 		w.header("x-ms-blob-type", "AppendBlob")
 		w.call.ContentType = cmp.Or(p.ContentType, "application/octet-stream")
 		e.describe(w, p)
-		err := e.settle(ctx, w, tr)
+		err := e.sendAndRelease(ctx, w, tr)
 		w.end()
 		if err != nil {
 			return store.Object{}, err
@@ -163,10 +163,10 @@ func (e *Engine) PutTags(ctx context.Context, ref store.Ref, tags map[string]str
 	w.param("comp", "tags")
 	w.version(ref.VersionID)
 	w.document(appendTags(nil, tags))
-	return e.settle(ctx, w, tr)
+	return e.sendAndRelease(ctx, w, tr)
 }
 
-// DeleteTags sets no tags.
+// DeleteTags sets an empty list of tags.
 func (e *Engine) DeleteTags(ctx context.Context, ref store.Ref, tr *store.Trace) error {
 	return e.PutTags(ctx, ref, nil, tr)
 }

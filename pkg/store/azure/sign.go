@@ -17,7 +17,7 @@ import (
 	"warp/pkg/store/lean"
 )
 
-// apiVersion is the version of the REST API that requests ask for.
+// apiVersion is the version of the REST API that requests use.
 const apiVersion = "2021-12-02"
 
 // A sharedKey signs requests with the key of an account.
@@ -26,7 +26,7 @@ type sharedKey struct {
 	signers sync.Pool // of *signer
 }
 
-// A signer has the memory that a signature takes.
+// A signer holds the memory for a signature.
 type signer struct {
 	mac    hash.Hash
 	text   []byte
@@ -46,7 +46,8 @@ func newSharedKey(account, key string) (*sharedKey, error) {
 	return k, nil
 }
 
-// appendAuthorization appends the header that has the signature of a request, which goes out with that date.
+// appendAuthorization appends the header with the signature of a request that is sent with that
+// date.
 func (k *sharedKey) appendAuthorization(head []byte, c *lean.Call, date, version string) []byte {
 	s := k.signers.Get().(*signer)
 	s.text = s.appendStringToSign(s.text[:0], c, k.account, date, version)
@@ -62,8 +63,8 @@ func (s *signer) appendSum(dst, text []byte) []byte {
 	return base64.StdEncoding.AppendEncode(dst, s.mac.Sum(s.sum[:0]))
 }
 
-// appendStringToSign appends what the signature of a request covers: its method, its usual headers each in a line, its own
-// headers by name, and what it is about.
+// appendStringToSign appends the string that the signature covers: the method, a line for each
+// standard header, the store's headers by name, and the resource.
 func (s *signer) appendStringToSign(t []byte, c *lean.Call, account, date, version string) []byte {
 	header := func(name string) {
 		for i := range c.Headers {
@@ -81,7 +82,7 @@ func (s *signer) appendStringToSign(t []byte, c *lean.Call, account, date, versi
 	}
 	t = append(t, '\n')
 	header("content-md5")
-	t = append(append(t, c.ContentType...), "\n\n"...) // and no date, which x-ms-date says
+	t = append(append(t, c.ContentType...), "\n\n"...) // no date, because x-ms-date contains it
 	header("if-modified-since")
 	header("if-match")
 	header("if-none-match")
@@ -95,7 +96,7 @@ func (s *signer) appendStringToSign(t []byte, c *lean.Call, account, date, versi
 	return s.appendResource(t, c.Target, account)
 }
 
-// appendOwnHeaders appends the headers that are the store's own, by name.
+// appendOwnHeaders appends the headers of the store, by name.
 func appendOwnHeaders(t []byte, c *lean.Call, date, version string) []byte {
 	last := ""
 	for {
@@ -123,8 +124,8 @@ func appendOwnHeaders(t []byte, c *lean.Call, date, version string) []byte {
 	}
 }
 
-// appendResource appends what a request is about: the account, the path as it goes out, and the parameters by name,
-// unescaped.
+// appendResource appends the resource of a request: the account, the path as it is sent, and the
+// unescaped parameters by name.
 func (s *signer) appendResource(t, target []byte, account string) []byte {
 	path, query, _ := bytes.Cut(target, []byte("?"))
 	t = append(append(append(t, '/'), account...), path...)
@@ -159,7 +160,7 @@ func appendLower(dst, s []byte) []byte {
 	return dst
 }
 
-// appendUnescaped appends what was percent-encoded.
+// appendUnescaped appends percent-encoded text unescaped.
 func appendUnescaped(dst, s []byte) []byte {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '%' && i+2 < len(s) {
@@ -174,7 +175,7 @@ func appendUnescaped(dst, s []byte) []byte {
 	return dst
 }
 
-// A clock has the date of requests, made once a second.
+// A clock formats the date of requests once a second.
 type clock struct{ now atomic.Pointer[dated] }
 
 type dated struct {

@@ -27,25 +27,26 @@ import (
 	"time"
 )
 
-// A standIn is an account of Azure Storage that takes requests as the documentation has them, and no others: what it
-// refuses fails the test. It checks signatures, keeps versions, pages its listings, and heeds preconditions.
+// A standIn is an account of Azure Storage that accepts only documented requests; any other request
+// fails the test. It checks signatures, keeps versions, pages its listings, and checks
+// preconditions.
 type standIn struct {
 	t    *testing.T
 	addr string
 
 	mu        sync.Mutex
-	blobs     map[string][]*blob // by name: versions, the latest last
+	blobs     map[string][]*blob // by name: versions, oldest first
 	live      map[string]bool
-	blocks    map[string]map[string][]byte // uncommitted ones, by blob
-	folders   map[string]bool              // of Data Lake Storage
+	blocks    map[string]map[string][]byte // uncommitted blocks, by blob
+	folders   map[string]bool              // directories of Data Lake Storage
 	appended  map[string][]byte            // not flushed yet
 	versions  bool
 	lake      bool
 	clock     int
 	log       []string
-	fail      []func(http.ResponseWriter) // instead of the next answers; nil = the right one
-	pending   int                         // how often a copy is not complete yet
-	container http.Header                 // its metadata, nil = there is none
+	fail      []func(http.ResponseWriter) // replace the next answers; nil = the normal answer
+	pending   int                         // number of times that a copy is reported as incomplete
+	container http.Header                 // metadata of the container; nil = it does not exist
 }
 
 type blob struct {
@@ -86,7 +87,7 @@ func (s *standIn) say(w http.ResponseWriter, status int, code, message, detail s
 	_, _ = io.WriteString(w, text)
 }
 
-// wrong refuses what no client may send.
+// wrong rejects requests that no client may send.
 func (s *standIn) wrong(w http.ResponseWriter, r *http.Request, format string, args ...any) {
 	s.t.Errorf("%s %s: %s", r.Method, r.RequestURI, fmt.Sprintf(format, args...))
 	s.say(w, http.StatusBadRequest, "InvalidInput", "wrong request", "")
@@ -117,7 +118,7 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.route(w, r)
 }
 
-// unauthorized says why nobody knows who sends a request; "" = somebody is known.
+// unauthorized returns why a request is not authorized; "" = it is.
 func (s *standIn) unauthorized(r *http.Request, length int64) string {
 	given := r.Header.Get("Authorization")
 	if sas, _ := url.ParseQuery(testSAS); given == "" && r.URL.Query().Get("sig") == sas.Get("sig") {
@@ -142,7 +143,7 @@ func signature(text string) string {
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// stringToSign is what the documentation says that a signature covers, from the request as it came.
+// stringToSign builds the documented string to sign from the received request.
 func stringToSign(r *http.Request, length int64) string {
 	lines := []string{r.Method}
 	for _, name := range []string{"Content-Encoding", "Content-Language", "Content-Length", "Content-MD5", "Content-Type", "Date",
@@ -250,7 +251,7 @@ func (s *standIn) blob(w http.ResponseWriter, r *http.Request, name string, q ur
 	}
 }
 
-// intact compares the hashes that came with a body.
+// intact checks the hashes that came with a body.
 func (s *standIn) intact(w http.ResponseWriter, r *http.Request, body []byte) bool {
 	sum := md5.Sum(body)
 	crc := binary.LittleEndian.AppendUint64(nil, crc64.Checksum(body, crc64.MakeTable(0x9A6C9329AC4BC9B5)))
@@ -279,7 +280,7 @@ func (s *standIn) find(name, version string) *blob {
 	return nil
 }
 
-// keep makes a blob, if the preconditions allow that.
+// keep creates a blob, if the preconditions allow it.
 func (s *standIn) keep(w http.ResponseWriter, r *http.Request, b *blob) bool {
 	if r.Header.Get("If-None-Match") == "*" && s.live[b.name] {
 		s.say(w, http.StatusConflict, "BlobAlreadyExists", "The specified blob already exists.", "")
@@ -315,7 +316,7 @@ func (s *standIn) keep(w http.ResponseWriter, r *http.Request, b *blob) bool {
 	return true
 }
 
-// block keeps a block. The ids of all blocks of a blob are of one length.
+// block stores a block. The ids of all blocks of a blob have the same length.
 func (s *standIn) block(w http.ResponseWriter, r *http.Request, name, id string, body []byte) {
 	raw, err := base64.StdEncoding.DecodeString(id)
 	if err != nil || len(raw) > 64 || len(body) == 0 {
@@ -415,7 +416,8 @@ func (s *standIn) tag(w http.ResponseWriter, r *http.Request, b *blob, body []by
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// remove deletes a blob, which becomes an earlier version where there are such, or a version that is not the current one.
+// remove deletes a blob, which becomes an earlier version if versioning is enabled, or a version
+// that is not the current one.
 func (s *standIn) remove(w http.ResponseWriter, r *http.Request, b *blob, version string) {
 	current := s.live[b.name] && s.find(b.name, "") == b
 	switch match := r.Header.Get("If-Match"); {
@@ -463,7 +465,7 @@ func (s *standIn) show(w http.ResponseWriter, r *http.Request, b *blob) {
 	http.ServeContent(w, r, "", b.made, bytes.NewReader(b.data))
 }
 
-// list pages by two entries at the most.
+// list returns pages of two entries at most.
 func (s *standIn) list(w http.ResponseWriter, r *http.Request, q url.Values) {
 	include := strings.Split(q.Get("include"), ",")
 	var entries [][2]string // name and text
@@ -533,7 +535,7 @@ func (b *blob) entry(current bool, include []string) string {
 	return text + "</Metadata><OrMetadata /></Blob>"
 }
 
-// batch answers each request of a batch, the last one first, and ends an answer with its head.
+// batch answers the requests of a batch in reverse order, and ends each answer with its head.
 func (s *standIn) batch(w http.ResponseWriter, r *http.Request) {
 	_, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {

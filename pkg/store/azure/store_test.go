@@ -8,7 +8,7 @@ import (
 	"warp/pkg/store"
 )
 
-// The engine passes the suite against Azurite, over both ways to send requests.
+// The engine passes the suite against Azurite with both ways to send requests.
 func TestAzurite(t *testing.T) {
 	t.Parallel()
 	s := teststore.Start(t, teststore.Azurite, teststore.Options{})

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// maxDocument bounds a page of a listing and the results of a batch. 1000 objects with 2 KiB
-	// of metadata each fit many times.
+	// maxDocument limits the size of a page of a listing and of the results of a batch. 1000
+	// objects with 2 KiB of metadata each fit several times.
 	maxDocument = 64 << 20
 )
 
-// A sink says what happens to an answer's body: it is kept in c.kept up to a number of bytes,
-// written to a writer, or discarded.
+// A sink says where an answer's body goes: into c.kept up to a number of bytes, to a writer, or
+// nowhere.
 type sink struct {
 	keep int
 	into io.Writer
@@ -45,7 +45,7 @@ func (c *conn) receive(tr *store.Trace, method string, to sink) (n int64, err er
 	h.Close = true
 	n, err = c.receiveBytes(math.MaxInt64, to)
 	if err == io.ErrUnexpectedEOF {
-		err = nil // there is no other way to tell the end
+		err = nil // the end of the connection is the only way to tell the end
 	}
 	return n, err
 }
@@ -67,7 +67,7 @@ func (c *conn) receiveBytes(n int64, to sink) (taken int64, err error) {
 	return taken + more, err
 }
 
-// collect is receiveBytes for a body that is not discarded.
+// collect is receiveBytes for a body that is kept or written.
 func (c *conn) collect(n int64, to sink) (taken int64, err error) {
 	for taken < n {
 		if c.r == c.w {
@@ -77,7 +77,7 @@ func (c *conn) collect(n int64, to sink) (taken int64, err error) {
 				}
 				return taken, err
 			}
-			if to.keep != s3.MaxErrorDocument { // an error has to arrive as a whole, in time
+			if to.keep != s3.MaxErrorDocument { // an error document has to arrive completely and in time
 				c.progress()
 			}
 		}

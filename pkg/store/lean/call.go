@@ -11,20 +11,20 @@ import (
 	"warp/pkg/store/lean/answer"
 )
 
-// A Caller sends requests of any API over HTTP/1.1, over the connections that carry requests of S3. Who sends a request is
-// said by what it was opened with.
+// A Caller sends requests of any API over HTTP/1.1, over the same connections as S3 requests.
 type Caller struct {
 	e *Engine
-	// authorize appends the header lines that say who sends a request.
+	// authorize appends the header lines that identify the client.
 	authorize func(head []byte, c *Call) []byte
 	keeps     string
-	// Known says whether a host is one that the store names as its own, so that calls may be redirected there, without
-	// what says who sends them; nil = there are none.
+	// Known reports whether the store names a host as its own, so that calls may be redirected
+	// there without credentials; nil = there are no such hosts.
 	Known func(ctx context.Context, host string) bool
 }
 
-// NewCaller returns a caller for one host. For each request authorize appends the header lines, each with its line
-// end, that say who sends it. Of answers it keeps headers whose names begin with keeps, in lower case.
+// NewCaller returns a caller for one host. For each request, authorize appends the header lines
+// that identify the client, each with its line end. Of an answer it keeps the headers whose names
+// begin with keeps, in lower case.
 func NewCaller(cfg *store.Config, a store.Address, n *store.Counters, keeps string, authorize func(head []byte, c *Call) []byte) (*Caller, error) {
 	e, err := New(cfg, a, nil, n)
 	if err != nil {
@@ -39,35 +39,37 @@ type Call struct {
 	Target      []byte // path and query, as they go out
 	ContentType string
 	Headers     []store.Header
-	Offset      int64 // of a range
-	Length      int64 // of it; 0 = there is none
+	Offset      int64 // start of the range
+	Length      int64 // length of the range; 0 = no range
 
 	Body       store.Body // nil = none
-	Size       int64      // of the body
-	Payload    bool       // the body is an object's, or part of one
-	Idempotent bool       // it may be sent without a look at the connection: twice is as good as once
-	Redirects  bool       // a redirect is followed, once, and not the answer
+	Size       int64      // length of the body
+	Payload    bool       // the body is an object or a part of one
+	Idempotent bool       // sending it twice is harmless, so the connection need not be checked first
+	Redirects  bool       // follow one redirect instead of returning it
 
-	// Download says that the body of a successful answer is payload, for Into or, where that is nil, for nobody. All
-	// other bodies are kept.
+	// Download says that the body of a successful answer is payload. It goes to Into, or is
+	// discarded if that is nil. All other bodies are kept.
 	Download bool
 	Into     io.Writer
-	OnHead   func(*Reply) // is called before the payload comes; may be nil
+	OnHead   func(*Reply) // called before the payload arrives; may be nil
 
 	caller *Caller
 }
 
-// A Reply is the answer to a call. Its memory is the connection's, so it lasts until Release.
+// A Reply is the answer to a call. Its memory belongs to the connection, so it is valid until
+// Release.
 type Reply struct {
 	c      *conn
 	Status int
 	Bytes  int64 // of payload
 }
 
-// maxCallDocument bounds the bodies that are kept.
+// maxCallDocument limits the size of bodies that are kept.
 const maxCallDocument = 64 << 20
 
-// Do sends a request and receives its answer, of whatever status. Without an error Release has to follow.
+// Do sends a request and receives its answer, whatever the status. If it returns no error, Release
+// has to follow.
 func (p *Caller) Do(ctx context.Context, c *Call, tr *store.Trace) (r Reply, err error) {
 	c.caller = p
 	q := request{method: c.Method, call: c, body: c.Body, size: c.Size, contentType: c.ContentType, headers: c.Headers,
@@ -82,7 +84,7 @@ func (p *Caller) Do(ctx context.Context, c *Call, tr *store.Trace) (r Reply, err
 	if payload {
 		to = sink{into: c.Into}
 		if c.OnHead != nil {
-			seen := r // which is not on the heap without OnHead
+			seen := r // not on the heap without OnHead
 			c.OnHead(&seen)
 		}
 	}
@@ -102,31 +104,32 @@ func (p *Caller) Do(ctx context.Context, c *Call, tr *store.Trace) (r Reply, err
 	return r, nil
 }
 
-// Close closes the connections that no request uses, and each other one when its request ends.
+// Close closes idle connections now and the others when their requests end.
 func (p *Caller) Close() { p.e.Close() }
 
 // Release gives the connection back.
 func (r *Reply) Release() { r.c.release() }
 
-// Document is the body that was kept.
+// Document returns the body that was kept.
 func (r *Reply) Document() []byte { return r.c.kept }
 
-// Length is the announced length of the body; -1 = there was none.
+// Length returns the Content-Length of the body; -1 = absent.
 func (r *Reply) Length() int64 { return r.c.head.Length }
 
-// ETag is the header of that name, without quotes. The one that tr expects costs no memory.
+// ETag returns the ETag header without quotes. It does not allocate if the value is the one that tr
+// expects.
 func (r *Reply) ETag(tr *store.Trace) string { return r.c.etagString(tr) }
 
-// Location is where the answer says to go on, and Range which bytes it says have arrived.
+// Location returns the Location header: the address to continue at.
 func (r *Reply) Location() string { return string(r.c.head.Location) }
 
-// ContentType is the header of that name.
+// ContentType returns the Content-Type header.
 func (r *Reply) ContentType() string { return string(r.c.head.ContentType) }
 
-// Range is the header of that name.
+// Range returns the Range header: the bytes that the store has received.
 func (r *Reply) Range() string { return string(r.c.head.Range) }
 
-// LastModified is the time of that header; zero where there is none.
+// LastModified returns the time in the Last-Modified header, or the zero time without one.
 func (r *Reply) LastModified() time.Time {
 	h, o := &r.c.head, &r.c.objects
 	if len(h.Modified) > 0 && !bytes.Equal(o.date, h.Modified) {
@@ -142,7 +145,7 @@ func (r *Reply) LastModified() time.Time {
 	return o.modified
 }
 
-// Header is the value of a header that is kept, "" where there is none.
+// Header returns the value of a header that is kept, or "" if it is absent.
 func (r *Reply) Header(name string) string { return r.c.head.Sum(name) }
 
 // EachHeader calls do for every line of the kept headers of that name, until it returns false.
@@ -155,7 +158,7 @@ func (r *Reply) EachNamed(prefix string, do func(name, value string)) {
 	r.c.head.EachNamed(prefix, do)
 }
 
-// keeps is how the names of headers begin that are to be kept of the answer.
+// keeps returns the prefix of the names of headers to keep of the answer.
 func (q *request) keeps() string {
 	switch {
 	case q.call != nil:
@@ -166,7 +169,7 @@ func (q *request) keeps() string {
 	return ""
 }
 
-// transmitCall sends a request that is none of S3's.
+// transmitCall sends a request that is not one of S3.
 func (c *conn) transmitCall(q *request, tr *store.Trace) error {
 	if q.body != nil && q.size > 0 {
 		q.contentLength = q.size
@@ -184,16 +187,19 @@ func (c *conn) transmitCall(q *request, tr *store.Trace) error {
 	return c.sendAndAwait(c.ask, tr, false)
 }
 
-// ExpectAbove is the size above which the payload of a request that may be redirected is not sent before the store asks for it.
-// A server in Go reads that much of what it does not want; above it closes the connection.
+// ExpectAbove is the size above which a request that may be redirected sends its payload only when
+// the store asks for it. A Go server reads and discards up to this much unwanted payload; above
+// that it closes the connection.
 const ExpectAbove = 256 << 10
 
-// expects reports whether the payload waits until the store asks for it. Where a redirect leads, it does not.
+// expects reports whether the payload waits until the store asks for it. It does not wait after a
+// redirect.
 func (q *request) expects() bool {
 	return q.call.Redirects && q.size > ExpectAbove && q.moved == nil && q.redirected == nil
 }
 
-// putExpected is putPlain for a payload that waits. It is not sent if the answer is another than 100.
+// putExpected is putPlain for a payload that waits. It does not send the payload unless the answer
+// is 100.
 func (c *conn) putExpected(q *request, tr *store.Trace) error {
 	c.buildHead(q)
 	tr.Sending()
@@ -205,7 +211,7 @@ func (c *conn) putExpected(q *request, tr *store.Trace) error {
 	for {
 		unread := c.in[c.r:c.w]
 		if !bytes.HasPrefix(unread, []byte(interim)[:min(len(unread), len(interim))]) {
-			c.broken = true // the store may take what follows for the payload
+			c.broken = true // the store may mistake what follows for the payload
 			return nil
 		}
 		if end := bytes.Index(unread, []byte("\r\n\r\n")); end >= 0 {
@@ -216,14 +222,14 @@ func (c *conn) putExpected(q *request, tr *store.Trace) error {
 			return err
 		}
 	}
-	tr.Redirected(seen) // that was no answer
+	tr.Redirected(seen) // that was an interim answer
 	tr.Sending()
 	c.answered, c.ask = false, c.ask[:0]
 	c.enterPhase(phaseSend)
 	return c.sendPlain(q, tr)
 }
 
-// buildCall makes the head of a request that is none of S3's in c.ask.
+// buildCall builds in c.ask the head of a request that is not one of S3.
 func (c *conn) buildCall(q *request) {
 	h := append(append(c.ask[:0], q.method...), ' ')
 	switch {
@@ -258,7 +264,7 @@ func (c *conn) buildCall(q *request) {
 	c.ask = append(h, "\r\n"...)
 }
 
-// redirects reports whether an answer with that status sends the request elsewhere.
+// redirects reports whether an answer with that status redirects the request.
 func (q *request) redirects(status int) bool {
 	if q.call == nil {
 		return store.IsRedirect(status)
@@ -266,12 +272,13 @@ func (q *request) redirects(status int) bool {
 	return q.call.Redirects && IsMoved(status)
 }
 
-// IsMoved says whether an answer's status redirects a request of an API whose stores answer 301 as well, and mean it for
+// IsMoved reports whether a status redirects a request of an API whose stores also answer 301, for
 // every method.
 func IsMoved(status int) bool { return status == 301 || store.IsRedirect(status) }
 
-// AppendPath appends a path, with everything percent-encoded but the slashes in it.
+// AppendPath appends a path, percent-encoding everything but its slashes.
 func AppendPath(dst []byte, s string) []byte { return appendEscaped(dst, s, true) }
 
-// AppendEscaped appends a part of a path or of a query, with everything percent-encoded that has a meaning there.
+// AppendEscaped appends a part of a path or query, percent-encoding everything that has a meaning
+// there.
 func AppendEscaped(dst []byte, s string) []byte { return appendEscaped(dst, s, false) }

@@ -12,7 +12,8 @@ import (
 	"warp/pkg/store"
 )
 
-// A call goes out as it was said, with the authorization of its caller, and the reply has what came.
+// A call goes out as it was made, with the authorization of its caller, and the reply contains the
+// answer.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	var seen string

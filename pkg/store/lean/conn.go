@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	chunkSize     = 64 << 10 // payload of a signed chunk: what minio-go makes of it
-	headRoom      = 4 << 10  // kept free in front of a payload for the head
+	chunkSize     = 64 << 10 // payload of a signed chunk, as in minio-go
+	headRoom      = 4 << 10  // free space for the head in front of a payload
 	maxIdle       = 90 * time.Second
 	watchInterval = time.Second
 )
@@ -28,14 +28,14 @@ const (
 	phaseSend = iota
 	phaseAwait
 	phaseReceive
-	phaseBits = 2 // that they take
+	phaseBits = 2 // bits that a phase needs
 )
 
 // timeouts limit how long each phase of a request may last without progress.
 type timeouts struct {
-	connect time.Duration // for the whole of TLS's beginning; TCP's is the dialer's
+	connect time.Duration // for the TLS handshake; the dialer limits the TCP handshake
 	answer  time.Duration // for the whole head, from the last byte of the request on
-	stall   time.Duration // for the next byte, either way
+	stall   time.Duration // for the next byte, in either direction
 }
 
 func newTimeouts(cfg *store.Config) timeouts {
@@ -76,7 +76,7 @@ type conn struct {
 	*memory
 
 	located    string // the region of this bucket is known
-	locatedBy  uint32 // the generation of the regions then
+	locatedBy  uint32 // the generation of the regions at that time
 	answeredAt time.Time
 
 	reused          bool // not the first request
@@ -86,17 +86,17 @@ type conn struct {
 	phase           int
 
 	count   uint32        // of steps
-	steps   atomic.Uint32 // changes whenever something moves: the count and the phase
+	steps   atomic.Uint32 // changes with all progress: the count and the phase
 	busy    atomic.Bool
 	verdict atomic.Int32
-	idle    atomic.Bool // nothing was asked on it for a while
+	idle    atomic.Bool // it has not been used for a while
 
-	mu      sync.Mutex      // for what follows, and for deadlines
-	done    <-chan struct{} // of the context that can interrupt
+	mu      sync.Mutex      // guards the fields below, and deadlines
+	done    <-chan struct{} // of the context that can interrupt the request
 	unwatch func() bool
 	timer   *time.Timer
 	closed  bool
-	seen    uint32 // steps at the last tick
+	seen    uint32 // the value of steps at the last tick
 	since   time.Time
 }
 
@@ -142,7 +142,7 @@ func (c *conn) secure(ctx context.Context, tr *store.Trace) error {
 	return err
 }
 
-// watch makes the end of ctx interrupt the connection. A worker uses the same context again and
+// watch lets the end of ctx interrupt the connection. A worker uses the same context again and
 // again, so there is rarely anything to do.
 func (c *conn) watch(ctx context.Context) {
 	done := ctx.Done()
@@ -194,8 +194,9 @@ func (c *conn) watchdog() {
 	case busy && quiet > c.e.limits.forPhase(int(steps&(1<<phaseBits-1))):
 		c.abort(verdictTimeout)
 	case busy && !moved:
-		// Wake the request up to look again. The end of a connection that was half-closed before
-		// the request wakes nobody, and an answer does not wake a goroutine that is still sending.
+		// Wake the request up to check again. Nothing else wakes it if the connection was
+		// half-closed before the request, or if an answer arrives while the goroutine is still
+		// sending.
 		c.sock.SetDeadline(time.Unix(1, 0))
 	case !busy:
 		c.idle.Store(!moved)
@@ -232,8 +233,8 @@ func (c *conn) close() {
 	if c.unwatch != nil {
 		c.unwatch()
 	}
-	if c.tls != nil && !c.sock.unsent() { // the rest of a request that was given up is not for the store
-		c.tls.CloseWrite() // says good-bye, which must not wait for anybody
+	if c.tls != nil && !c.sock.unsent() { // the rest of an aborted request is not for the store
+		c.tls.CloseWrite() // sends the TLS alert, which must not wait
 		c.sock.flushNow()
 	}
 	c.sock.Close()
@@ -301,7 +302,7 @@ func (c *conn) fill(tr *store.Trace) error {
 	}
 	c.w += n
 	c.answered = true
-	c.broken = c.broken || err != nil // TLS may know already that this was the last
+	c.broken = c.broken || err != nil // TLS may already know that this was the last data
 	tr.Received()
 	return nil
 }
@@ -351,7 +352,7 @@ func (c *conn) readHead(tr *store.Trace, keeps string) error {
 			c.enterPhase(phaseReceive)
 			return nil
 		case done:
-			c.head.Next() // an interim answer; the limit on the size bounds how many
+			c.head.Next() // an interim answer; the size limit also limits how many there are
 			continue
 		}
 		if err := c.receiveMore(tr); err != nil {
@@ -360,7 +361,7 @@ func (c *conn) readHead(tr *store.Trace, keeps string) error {
 	}
 }
 
-// receiveMore moves unread bytes to the front of c.in and receives more behind them.
+// receiveMore moves unread bytes to the front of c.in and receives more after them.
 func (c *conn) receiveMore(tr *store.Trace) error {
 	if c.r > 0 {
 		c.w = copy(c.in, c.in[c.r:c.w])

@@ -80,7 +80,7 @@ func (c *conn) postDelete(q *request, tr *store.Trace) error {
 	c.signer.hash(b)
 	c.signer.hashMD5(b)
 	c.buildHead(q)
-	if len(c.out) < headRoom+len(b) { // it did not fit behind the head's room
+	if len(c.out) < headRoom+len(b) { // it did not fit after the space for the head
 		copy(c.payloadRoom(len(b)), b)
 	}
 	tr.Sending()
@@ -104,7 +104,7 @@ func (c *conn) receiveDocument(tr *store.Trace) error {
 func (c *conn) readDeletions(d *s3.Deletions) error {
 	x := &c.scanner
 	x.Scan(c.kept)
-	var key, code, message []byte // copies: the scanner's text does not last
+	var key, code, message []byte // copies, because the scanner reuses its text
 	for {
 		kind, err := x.Next()
 		switch {

@@ -25,7 +25,7 @@ func (c *conn) exchange(ctx context.Context, q *request, tr *store.Trace) error 
 	if err := c.prepare(ctx, q); err != nil {
 		return err
 	}
-	// No look is needed before a GET: if the connection has died, the request is sent again.
+	// A GET needs no check first: if the connection has died, the request is sent again.
 	c.livenessSkipped = q.idempotent() && c.justAnswered(tr)
 	c.sock.checkFirst = c.reused && (q.mutates() && !c.livenessSkipped || c.idle.Load())
 	c.idle.Store(false)
@@ -55,7 +55,7 @@ func (c *conn) exchange(ctx context.Context, q *request, tr *store.Trace) error 
 	return nil
 }
 
-// prepare lends the connection memory and, for a request of S3, has the signer ready.
+// prepare lends memory to the connection and prepares the signer for a request of S3.
 func (c *conn) prepare(ctx context.Context, q *request) error {
 	if q.call != nil {
 		c.acquireMemory()
@@ -68,8 +68,8 @@ func (c *conn) prepare(ctx context.Context, q *request) error {
 	return c.prepareSigner(ctx, q.ref.Bucket)
 }
 
-// livenessWindow is how soon behind an answer a request has to begin for its connection to be taken for as alive as it
-// was then. Looking at it is a system call, which is a twentieth of what a small upload costs.
+// livenessWindow is how soon after an answer a request has to begin for the connection to count as
+// still alive. Checking it takes a system call, which is a twentieth of the cost of a small upload.
 const livenessWindow = time.Millisecond
 
 func (c *conn) justAnswered(tr *store.Trace) bool {
@@ -124,8 +124,8 @@ func (c *conn) payloadRoom(n int) []byte {
 	return c.out[headRoom : headRoom+n]
 }
 
-// withHead puts the head in front of payload, which is in c.out, so that both are sent at once. It
-// sends a head that is too long for that first.
+// withHead puts the head in front of the payload in c.out, so that both are sent at once. It sends
+// a head that is too long first.
 func (c *conn) withHead(payload []byte) ([]byte, error) {
 	if len(c.ask) > headRoom {
 		return payload, c.send(c.ask)
@@ -173,8 +173,8 @@ func (c *conn) putHashed(q *request, tr *store.Trace) error {
 	return c.sendAndAwait(b, tr, q.size > 0)
 }
 
-// putPlain uploads the payload without a signature. What a PieceBody has in memory is sent from
-// there, everything before that in pieces that are copied.
+// putPlain uploads the payload without a signature. A PieceBody sends its content from where it is
+// in memory; anything before that is copied piece by piece.
 func (c *conn) putPlain(q *request, tr *store.Trace) error {
 	c.buildHead(q)
 	tr.Sending()
@@ -211,12 +211,12 @@ func (c *conn) sendPlain(q *request, tr *store.Trace) error {
 	}
 }
 
-// chunkRoom is enough for what surrounds the payload of a chunk: the line before it, the line end
-// after it, and perhaps the last, empty chunk and the trailer.
+// chunkRoom is enough for the framing of a chunk: the line before it, the line end after it, and
+// perhaps the last, empty chunk and the trailer.
 const chunkRoom = 512
 
-// putStreamed uploads the payload in chunks, signed one by one, followed by a checksum, or both.
-// It sends as many chunks at a time as make up a piece.
+// putStreamed uploads the payload in chunks that are signed one by one, that a checksum follows, or
+// both. It sends as many chunks at a time as fit into a piece.
 func (c *conn) putStreamed(q *request, tr *store.Trace) error {
 	trailer := 0
 	if q.trailer {
@@ -256,8 +256,8 @@ func (c *conn) putStreamed(q *request, tr *store.Trace) error {
 	}
 }
 
-// appendChunk appends the chunk of n bytes at off. After the last one it appends the end of the
-// stream. The payload is generated in place, behind the line that contains its signature.
+// appendChunk appends the chunk of n bytes at off, and the end of the stream after the last one.
+// The payload is generated in place, after the line that contains its signature.
 func (c *conn) appendChunk(b []byte, q *request, off int64, n int) ([]byte, error) {
 	s, signed := &c.signer, q.signsChunks()
 	head := len(b)
@@ -301,8 +301,8 @@ func (c *conn) appendStreamEnd(b []byte, q *request) []byte {
 	return append(b, "\r\n"...)
 }
 
-// A stringCache holds strings and the time of the latest answers. The next answer often has the
-// same.
+// A stringCache holds strings and the time of the latest answers, because the next answer often
+// contains the same.
 type stringCache struct {
 	etag, version string
 	date          []byte // Last-Modified
@@ -330,7 +330,7 @@ func (c *conn) versionString(asked string) string {
 	return c.objects.version
 }
 
-// object returns what the answer's head says about the object, by minio-go's rules.
+// object returns the object that the answer's head describes, by minio-go's rules.
 func (c *conn) object(ref *store.Ref, tr *store.Trace) (store.Object, error) {
 	h := &c.head
 	modified := c.objects.modified
@@ -384,8 +384,7 @@ func (e *Engine) refused(ctx context.Context, c *conn, q *request, tr *store.Tra
 	if e.sessions != nil && (c.head.Status == 400 || c.head.Status == 401 || c.head.Status == 403) {
 		e.sessions.Doubt(q.ref.Bucket)
 	}
-	// A store that has not taken all of an upload takes the rest of it for
-	// another request.
+	// If a store has not read all of an upload, it would take the rest for another request.
 	c.release()
 	return err
 }

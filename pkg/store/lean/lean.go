@@ -33,28 +33,28 @@ import (
 
 // An Engine sends requests to one host over HTTP/1.1.
 type Engine struct {
-	store.Unsupported // what lean leaves to another engine
+	store.Unsupported // for requests that lean leaves to another engine
 
 	cfg         *store.Config
 	host        string // for the Host header
-	path        string // in front of all others
+	path        string // the path in front of all others
 	redirects   *store.Redirects
-	peers       peers        // where those lead, or where buckets have hosts of their own
-	sessions    *s3.Sessions // of directory buckets; nil = this is about others
-	zonal       bool         // each bucket has a host of its own, below this one
-	ownHost     bool         // this is such a host, so that paths begin with the key
-	dialTo      string       // where such hosts are; "" = where their names say
-	name        string       // of the host, with its port if it has one
+	peers       peers        // hosts of redirects and of buckets that have their own
+	sessions    *s3.Sessions // sessions of directory buckets; nil without them
+	zonal       bool         // each bucket has its own host, below this one
+	ownHost     bool         // this is the host of one bucket, so paths begin with the key
+	dialTo      string       // the address of such hosts; "" = resolve their names
+	name        string       // the name of the host, with its port if it has one
 	agent       string       // the line end of Host, and the User-Agent header
-	addr        string       // to connect to
+	addr        string       // the address to connect to
 	tls         *tls.Config
 	creds       store.Credentials
 	region      string // "" = ask
 	unsigned    bool
 	noKeepAlive bool  // no connection is used again
-	maxPut      int64 // of an upload in one request
+	maxPut      int64 // the max size of an upload in one request
 	fields      fieldSet
-	checksum    minio.ChecksumType // of uploads
+	checksum    minio.ChecksumType // for uploads
 	trailer     string             // the name of its header
 	md5         bool               // uploads carry Content-MD5
 	piece       int                // payload is sent in pieces of this size
@@ -62,17 +62,18 @@ type Engine struct {
 	limits      timeouts
 	tick        time.Duration
 	memory      sync.Pool       // of *memory
-	second      atomic.Int64    // the time for signatures
-	regions     *s3.Regions     // of all hosts
-	counters    *store.Counters // of all hosts
-	url         string          // of the host, to which redirects are relative
+	second      atomic.Int64    // the current time for signatures
+	regions     *s3.Regions     // shared by all hosts
+	counters    *store.Counters // shared by all hosts
+	url         string          // the URL of the host, to which redirects are relative
 
 	mu   sync.Mutex
 	idle []*conn
-	over bool // no further connection becomes idle
+	over bool // no more connections become idle
 }
 
-// New returns an engine for one host. It asks regions where buckets are, if cfg does not say so.
+// New returns an engine for one host. It gets the region of a bucket from regions if cfg does not
+// contain one.
 func New(cfg *store.Config, a store.Address, regions *s3.Regions, counters *store.Counters) (*Engine, error) {
 	e := &Engine{
 		cfg: cfg, name: a.Name, url: a.URL(cfg.TLS), path: a.Path, redirects: store.NewRedirects(cfg, &a), creds: cfg.Credentials, region: cfg.Region, unsigned: cfg.UnsignedPayload,
@@ -102,8 +103,8 @@ func New(cfg *store.Config, a store.Address, regions *s3.Regions, counters *stor
 	return e, nil
 }
 
-// NewExpress returns an engine for directory buckets, whose requests are signed with the keys of sessions. The region of
-// cfg has to be known.
+// NewExpress returns an engine for directory buckets. It signs requests with the keys of sessions.
+// The region in cfg must not be empty.
 func NewExpress(cfg *store.Config, a store.Address, sessions *s3.Sessions, counters *store.Counters) (*Engine, error) {
 	e, err := New(cfg, a, s3.NewRegions(nil), counters)
 	if err != nil {
@@ -114,7 +115,7 @@ func NewExpress(cfg *store.Config, a store.Address, sessions *s3.Sessions, count
 }
 
 // pieceSize is small enough for a piece to stay in the processor's cache between generating and
-// sending it, and large enough that the receiver does not fall asleep between two pieces, which
+// sending it. It is large enough that the receiver does not go to sleep between two pieces, which
 // would cost more. Many connections share 16 MiB. Under TLS a piece is a record, and the socket
 // collects several.
 func pieceSize(cfg *store.Config) int {
@@ -124,7 +125,7 @@ func pieceSize(cfg *store.Config) int {
 	return min(max(16<<20/max(cfg.Concurrency, 1), chunkSize), 16*chunkSize) / chunkSize * chunkSize
 }
 
-// WhyNot says why the lean engine cannot talk to a host; "" = it can.
+// WhyNot returns why the lean engine cannot talk to a host; "" = it can.
 func WhyNot(cfg *store.Config, a store.Address) string {
 	scheme := "http"
 	if cfg.TLS {
@@ -137,7 +138,7 @@ func WhyNot(cfg *store.Config, a store.Address) string {
 	switch host := strings.ToLower(u.Hostname()); {
 	case proxied(u, a):
 		return "the environment sets a proxy"
-	case cfg.Provider == s3.Express: // whose hosts it knows
+	case cfg.Provider == s3.Express: // it knows the hosts
 	case s3utils.IsVirtualHostSupported(*u, "bucket"), s3utils.IsAmazonEndpoint(*u), s3utils.IsGoogleEndpoint(*u),
 		strings.Contains(host, "amazonaws.com"):
 		return "its buckets are part of the host name"
@@ -150,7 +151,7 @@ func WhyNot(cfg *store.Config, a store.Address) string {
 	return unsupportedOptions(&cfg.Options)
 }
 
-// WhyNoCalls says why a [Caller] cannot talk to a host; "" = it can.
+// WhyNoCalls returns why a [Caller] cannot talk to a host; "" = it can.
 func WhyNoCalls(cfg *store.Config, a store.Address) string {
 	scheme := "http"
 	if cfg.TLS {
@@ -168,7 +169,7 @@ func WhyNoCalls(cfg *store.Config, a store.Address) string {
 	return unsupportedOptions(&cfg.Options)
 }
 
-// proxied reports whether the environment sets a proxy for a host, or one that nobody can make sense of.
+// proxied reports whether the environment sets a proxy for a host, or an invalid one.
 func proxied(u *url.URL, a store.Address) bool {
 	find := dial.ProxyFor(a.Dial)
 	if find == nil {
@@ -186,7 +187,7 @@ func signsV2(c store.Credentials) bool {
 	return err == nil && keys.Signature == s3.SignV2
 }
 
-// unsupportedOptions names the options that the lean engine does not support; "" = none.
+// unsupportedOptions returns the options that the lean engine does not support; "" = none.
 func unsupportedOptions(o *store.Options) string {
 	var all []string
 	add := func(asked bool, what string) {
@@ -203,8 +204,7 @@ func unsupportedOptions(o *store.Options) string {
 	return "it does not do " + strings.Join(all, ", ")
 }
 
-// hostHeader is what goes into the Host header: without the port that the
-// scheme implies.
+// hostHeader returns the value of the Host header: the host without the scheme's default port.
 func hostHeader(name string, tls bool) string {
 	host, port, err := net.SplitHostPort(name)
 	if err != nil || port != dial.DefaultPort(tls) {
@@ -223,11 +223,11 @@ func hostname(name string) string {
 	return strings.Trim(name, "[]")
 }
 
-// takes reports whether this engine sends requests for an object. It leaves odd names to minio-go,
-// which rejects some of them with messages of its own.
+// takes reports whether this engine sends requests for an object. It leaves unusual names to
+// minio-go, which rejects some of them with its own messages.
 func takes(ref *store.Ref) bool { return validKey(ref.Key) }
 
-// Put uploads in one request what minio-go would upload in one request.
+// Put uploads everything that minio-go would upload in one request.
 func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
 	parts := p.Size > e.maxPut && len(p.Headers) == 0 && !p.Whole
 	if p.Size < 0 || parts || !takes(&p.Ref) {
@@ -273,7 +273,7 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 		checksums: g.Checksum != nil,
 	}
 	if g.Part > 0 {
-		q.length = 0 // a part by its number, and not by where it lies
+		q.length = 0 // a part by its number, not by its range
 		q.paramNumber("partNumber", g.Part)
 	}
 	q.version(&g.Ref)
@@ -313,7 +313,7 @@ func succeeded(status int) bool {
 	return status == 200 || status == 202 || status == 204 || status == 206
 }
 
-// Stat asks for an object's metadata.
+// Stat returns an object's metadata.
 func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (store.Object, error) {
 	if !takes(&ref) {
 		return store.Object{}, store.ErrUnsupported
@@ -336,7 +336,7 @@ func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (stor
 	return o, nil
 }
 
-// do sends a request and receives the head of the answer, which another host gives where the store redirects the request.
+// do sends a request and receives the head of the answer. It follows a redirect.
 func (e *Engine) do(ctx context.Context, q *request, tr *store.Trace) (*conn, error) {
 	if err := fitHeaders(q.headers); err != nil {
 		return nil, err
@@ -355,9 +355,9 @@ func (e *Engine) do(ctx context.Context, q *request, tr *store.Trace) (*conn, er
 	return c, err
 }
 
-// send sends a request and receives the head of its answer. A connection that
-// turns out to be dead before it has answered anything is replaced; each such
-// attempt uses up one, so this ends.
+// send sends a request and receives the head of its answer. It replaces a connection that turns out
+// to be dead before it has answered anything. Each attempt uses up one idle connection, so this
+// ends.
 func (e *Engine) send(ctx context.Context, q *request, tr *store.Trace) (*conn, error) {
 	for {
 		c, err := e.acquire(ctx, tr)
@@ -379,11 +379,11 @@ func (e *Engine) send(ctx context.Context, q *request, tr *store.Trace) (*conn, 
 	}
 }
 
-// retryable reports whether the connection died between two requests, so that the later one may be
-// sent again on another connection. That is so if none of it was sent, or if the store closed the
-// connection in good order and the request either changes nothing or is an upload that came right
-// behind the previous answer. A reset is an error, because a store that resets connections would
-// look healthy otherwise.
+// retryable reports whether the connection died between two requests, so that the second one may be
+// sent again on another connection. This is the case if none of the request was sent. It is also
+// the case if the store closed the connection in good order, and the request changes nothing or is
+// an upload that directly followed the previous answer. A reset is an error, because otherwise a
+// store that resets connections would look healthy.
 func (c *conn) retryable(q *request, err error) bool {
 	switch {
 	case c.answered:
@@ -424,12 +424,12 @@ func (e *Engine) acquire(ctx context.Context, tr *store.Trace) (*conn, error) {
 	return e.dial(ctx, tr)
 }
 
-// release keeps the connection for another request, if it is fit for one.
-// Bytes after the end of an answer would be taken for the next one.
+// release keeps the connection for another request if it can be reused. Bytes after the end of an
+// answer would be taken for the next answer.
 func (c *conn) release() {
 	e := c.e
 	if c.sock.unsent() {
-		c.sock.flushNow() // what TLS has to say beside
+		c.sock.flushNow() // what TLS has to send as well
 	}
 	if c.head.Close || e.noKeepAlive || c.broken || c.r != c.w || c.verdict.Load() != verdictNone || c.sock.unsent() {
 		c.abandon()
@@ -481,7 +481,7 @@ func (e *Engine) removeIdle(c *conn) bool {
 }
 
 // findRegion makes sure that the region of the bucket is known. The connection holds no memory
-// meanwhile, because many may have to wait.
+// while it waits, because many may have to.
 func (c *conn) findRegion(ctx context.Context, bucket string) error {
 	if c.e.sessions != nil && c.located != bucket {
 		if _, err := c.e.sessions.Keys(ctx, bucket); err != nil {
@@ -507,8 +507,8 @@ func (c *conn) findRegion(ctx context.Context, bucket string) error {
 	return nil
 }
 
-// prepareSigner gives the signer the current time, credentials and region. It asks for
-// credentials, which may expire, whenever the second changes.
+// prepareSigner sets the signer's time, credentials and region. It asks for credentials once per
+// second, because they may expire.
 func (c *conn) prepareSigner(ctx context.Context, bucket string) (err error) {
 	generation, second := c.e.regions.Generation(), c.e.second.Load()
 	if c.second == second && c.bucket == bucket && c.generation == generation {
@@ -535,7 +535,7 @@ func (c *conn) prepareSigner(ctx context.Context, bucket string) (err error) {
 	return nil
 }
 
-// identity is who signs now.
+// identity returns the identity that signs now.
 func (e *Engine) identity(ctx context.Context, bucket string) (keys store.Keys, err error) {
 	if e.sessions != nil {
 		return e.sessions.Keys(ctx, bucket)

@@ -9,24 +9,24 @@ import (
 	"warp/pkg/store/s3/xmlscan"
 )
 
-// A memory holds everything that is needed to build a request and to read its answer, including
-// the signer. A connection has one only meanwhile, and none while it waits. So thousands of
+// A memory contains everything that is needed to build a request and to read its answer, including
+// the signer. A connection has one only while it does so, and none while it waits. So thousands of
 // waiting connections need little memory, and the requests of a processor reuse the same memory,
 // which stays in its cache.
 type memory struct {
 	in        []byte // received, between r and w
 	r, w      int
 	ask       []byte // the request's head
-	out       []byte // payload on its way
-	collected []byte // by the socket, for one system call
+	out       []byte // payload to be sent
+	collected []byte // collected by the socket for one system call
 	lying     *pieceRoom
 	kept      []byte // the document that was received last
-	cut       bool   // it was longer than what is kept
+	cut       bool   // it was longer than kept
 
 	fields  []field   // of the request, in the order of their names
 	pending []field   // the fields that are still to be appended
-	key     string    // of the request, for their values
-	sum     hash.Hash // the checksum of what is uploaded
+	key     string    // the object's key, for the values of fields
+	sum     hash.Hash // the checksum of the upload
 	scanner xmlscan.Scanner
 	listing answer.Listing
 
@@ -35,12 +35,12 @@ type memory struct {
 
 	signer     signer
 	same       headerCache
-	second     int64  // the engine's when the signer learnt the time and the credentials
+	second     int64  // the engine's second when the signer got its time and credentials
 	bucket     string // the signer's region is this bucket's
-	generation uint32 // of the regions
+	generation uint32 // the generation of the regions
 }
 
-// maxKept bounds the memory for documents that is kept for the next request.
+// maxKept limits the memory for documents that is kept for the next request.
 const maxKept = 4 << 20
 
 // acquireMemory gives the connection memory if it has none.
@@ -51,7 +51,7 @@ func (c *conn) acquireMemory() {
 	}
 }
 
-// releaseMemory gives the connection's memory to others once nothing in it is needed.
+// releaseMemory returns the connection's memory to the pool once nothing in it is needed.
 func (c *conn) releaseMemory() {
 	m := c.memory
 	if m == nil {
@@ -64,8 +64,8 @@ func (c *conn) releaseMemory() {
 	c.e.memory.Put(m)
 }
 
-// noteSecond keeps the time for signers. Reading the clock for each request costs more than it is
-// worth, since a signature is valid for minutes.
+// noteSecond stores the current time for signers. Reading the clock for each request costs more
+// than it is worth, since a signature is valid for minutes.
 func (e *Engine) noteSecond(now time.Time) {
 	if second := now.Unix(); e.second.Load() != second {
 		e.second.Store(second)

@@ -16,14 +16,14 @@ import (
 // object.
 type field struct {
 	store.Header
-	random *store.Attribute  // the value, where it is another one for each object
-	tags   []store.Attribute // of which the value is made, likewise
+	random *store.Attribute  // the value, if it differs from object to object
+	tags   []store.Attribute // the tags of which the value consists, likewise
 }
 
 // A fieldSet holds the headers of each kind of request, sorted by name.
 type fieldSet struct {
 	put, part, read []field
-	empty           []field // of a Put without a payload, behind which no checksum could follow
+	empty           []field // for a Put without a payload, which cannot have a trailer
 }
 
 func newFields(o *store.Options, checksum minio.ChecksumType) fieldSet {
@@ -112,7 +112,7 @@ func (f *field) appendValue(dst []byte, key string) []byte {
 		t := &f.tags[i]
 		dst = append(appendFormEscaped(dst, t.Key), '=')
 		if t.Random > 0 {
-			dst = t.AppendValue(dst, key) // which needs no escaping
+			dst = t.AppendValue(dst, key) // tags that need no escaping
 		} else {
 			dst = appendFormEscaped(dst, t.Value)
 		}

@@ -8,15 +8,15 @@ import (
 )
 
 // maxPieces is the number of pieces per system call, just below the kernel's limit. Pieces of
-// warp's payload are 3.5 KiB, and a socket takes a few hundred to a thousand of them.
+// warp's payload are 3.5 KiB, and a socket accepts a few hundred to a thousand of them.
 const maxPieces = 1000
 
-// A pieceQueue sends a payload from where it is in memory. Each piece is laid out for the kernel
-// once, however many calls it takes.
+// A pieceQueue sends a payload from where it is in memory. It prepares each piece for the kernel
+// only once, however many calls it takes.
 type pieceQueue struct {
-	vec      []syscall.Iovec // to be sent next, in room
-	body     store.PieceBody // and then its content
-	off, end int64           // from here to there
+	vec      []syscall.Iovec // the next to be sent, in room
+	body     store.PieceBody // sent after vec
+	off, end int64           // the rest of body
 	err      error
 	room     *pieceRoom
 }
@@ -32,8 +32,8 @@ func (q *pieceQueue) begin(body store.PieceBody, off, end int64) {
 
 func (q *pieceQueue) empty() bool { return len(q.vec) == 0 && q.off == q.end }
 
-// topUp fills the queue with as much as one system call takes: out first, then the body. It
-// returns what is left of out, which is nothing.
+// topUp fills the queue with as much as one system call can send: out first, then the body. It
+// returns the rest of out, which is empty.
 func (q *pieceQueue) topUp(out []byte) []byte {
 	if q.off == q.end || len(q.vec) > maxPieces/2 {
 		return out

@@ -15,26 +15,26 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// peers are engines for the hosts to which a store redirects, by address.
+// peers contains the engines for the hosts to which a store redirects, by address.
 type peers struct {
 	mu   sync.Mutex
 	all  map[string]*Engine
 	over bool
-	last atomic.Pointer[bucketHost] // the host of the bucket that was asked for last
+	last atomic.Pointer[bucketHost] // the host of the bucket that was used last
 
-	routes map[string]route // where calls were redirected to, by host
+	routes map[string]route // where redirects of calls lead, by host
 }
 
 // A route is where redirects of calls to a host lead.
 type route struct {
 	*Engine
-	trusted bool // it may know who sends them
+	trusted bool // it may get credentials
 }
 
-// maxPeers bounds to how many hosts one host may redirect.
+// maxPeers limits the number of hosts to which one host may redirect.
 const maxPeers = 4096
 
-// hostOf returns the engine for a bucket that has a host of its own.
+// hostOf returns the engine for a bucket that has its own host.
 func (e *Engine) hostOf(bucket string) (*Engine, error) {
 	if last := e.peers.last.Load(); last != nil && last.bucket == bucket {
 		return last.Engine, nil
@@ -91,8 +91,9 @@ func (p *peers) close() {
 	}
 }
 
-// follow sends q to where the store has redirected it, with its payload and signed for the host there. seen is what tr had
-// as the first byte before: a redirect is not the answer that a first byte is of.
+// follow sends q to where the store has redirected it, with its payload and signed for that host.
+// seen is the first byte that tr had before, because a redirect does not count as the first byte of
+// the answer.
 func (e *Engine) follow(ctx context.Context, c *conn, q *request, seen time.Duration, tr *store.Trace) (*conn, error) {
 	if len(c.head.Location) == 0 {
 		return c, nil
@@ -102,7 +103,7 @@ func (e *Engine) follow(ctx context.Context, c *conn, q *request, seen time.Dura
 		peer, wrong = e.newRoute(ctx, c, q)
 	}
 	if wrong != nil && len(c.head.Region) > 0 {
-		return c, nil // another region, and not another host, is the point
+		return c, nil // the region differs, not the host
 	}
 	if _, err := c.receiveBody(tr, q.method, sink{keep: s3.MaxErrorDocument}); err != nil {
 		return nil, e.failed(ctx, c, err, tr)
@@ -122,8 +123,8 @@ func (e *Engine) follow(ctx context.Context, c *conn, q *request, seen time.Dura
 	return c, err
 }
 
-// sameRoute returns the engine for the host to which a call is redirected, if an earlier one was: what is left to do then is
-// little, for what happens with every request to some stores. nil = it is not known.
+// sameRoute returns the engine to which an earlier call to the host was redirected, or nil if there
+// was none. Some stores redirect every request, so this is kept cheap.
 func (e *Engine) sameRoute(c *conn, q *request) *Engine {
 	if q.call == nil {
 		return nil
@@ -149,10 +150,10 @@ func (e *Engine) sameRoute(c *conn, q *request) *Engine {
 	return found.Engine
 }
 
-// notInTarget reports what may not be in a target as it goes out.
+// notInTarget contains the characters that must not occur in a request target.
 func notInTarget(r rune) bool { return r <= ' ' || r > '~' || r == '#' }
 
-// newRoute finds out where a redirect leads.
+// newRoute checks where a redirect leads and keeps the route.
 func (e *Engine) newRoute(ctx context.Context, c *conn, q *request) (*Engine, error) {
 	to, err := e.redirectTarget(ctx, q, string(c.head.Location), c.head.Status)
 	if err != nil {
@@ -163,7 +164,7 @@ func (e *Engine) newRoute(ctx context.Context, c *conn, q *request) (*Engine, er
 		return nil, err
 	}
 	q.redirected = to
-	if q.call != nil && to.Host != e.name { // a redirect to itself is looked at each time
+	if q.call != nil && to.Host != e.name { // redirects to the same host are not kept
 		e.peers.mu.Lock()
 		defer e.peers.mu.Unlock()
 		if e.peers.routes == nil {
@@ -174,8 +175,8 @@ func (e *Engine) newRoute(ctx context.Context, c *conn, q *request) (*Engine, er
 	return peer, nil
 }
 
-// redirectTarget is where a redirect leads, its path and its parameters in the form in which they are signed, or for a call
-// as they are.
+// redirectTarget returns where a redirect leads. Its path and parameters are in the form in which
+// they are signed; those of a call stay unchanged.
 func (e *Engine) redirectTarget(ctx context.Context, q *request, location string, status int) (*url.URL, error) {
 	var target []byte
 	if q.call != nil {
@@ -205,7 +206,7 @@ func (e *Engine) redirectTarget(ctx context.Context, q *request, location string
 	return to, nil
 }
 
-// callTarget is where a redirect leads that answers a call: its path and its parameters stay as they are.
+// callTarget returns where the redirect of a call leads. Its path and parameters stay unchanged.
 func (e *Engine) callTarget(ctx context.Context, q *request, from *url.URL, location string, status int) (*url.URL, error) {
 	var known func(string) bool
 	if hosts := q.call.caller.Known; hosts != nil {
@@ -219,7 +220,7 @@ func (e *Engine) callTarget(ctx context.Context, q *request, from *url.URL, loca
 	return to, nil
 }
 
-// canonicalQuery has all parameters escaped and in the order in which they are signed.
+// canonicalQuery returns all parameters, escaped and in the order in which they are signed.
 func canonicalQuery(values url.Values) string {
 	var all [][2]string
 	for name, list := range values {

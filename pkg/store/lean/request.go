@@ -12,36 +12,36 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// A request is a request before it is sent.
+// A request is a request to be built and sent.
 type request struct {
 	method        string
-	redirected    *url.URL  // where the request goes instead, in canonical form; nil = by what follows
-	moved         []byte    // likewise, of a call: path and query as they go out
-	anonymous     bool      // it was redirected to a host that is not to know who sends it
+	redirected    *url.URL  // where the request goes instead, in canonical form; nil = built from the fields below
+	moved         []byte    // likewise for a call: path and query as they are sent
+	anonymous     bool      // it was redirected to a host that must not get credentials
 	ref           store.Ref // no key means the bucket itself
 	params        [8]param
-	count         int            // of params
-	fields        []field        // that the options ask for, in the order of their names
-	headers       []store.Header // of this request only
-	offset        int64          // of a GET's range
+	count         int            // number of params
+	fields        []field        // for the options, in the order of their names
+	headers       []store.Header // for this request only
+	offset        int64          // the range of a GET
 	length        int64          // 0 = no range
-	body          store.Body     // of a PUT
+	body          store.Body     // the payload of a PUT
 	size          int64
 	contentType   string      // "" = none
 	part          bool        // the body is one part of an upload
-	checksums     bool        // keep the checksums of the answer, for which a GET has to ask
+	checksums     bool        // keep the checksums in the answer; a GET has to ask for them
 	md5           bool        // send Content-MD5
 	trailer       bool        // a checksum follows the body
-	refs          []store.Ref // to be deleted: the body is their list
+	refs          []store.Ref // objects to delete; the body is their list
 	payloadHash   string      // for x-amz-content-sha256; "" = the hash in signer.sum
 	contentLength int64       // on the wire; -1 = none
-	call          *Call       // it is none of S3's
+	call          *Call       // a call, not a request of S3
 }
 
 // A param is a query parameter. They are added sorted by name, as in the canonical request.
 type param struct {
 	name, value string
-	number      int // instead of a value
+	number      int // instead of value
 }
 
 func (q *request) param(name, value string) {
@@ -75,8 +75,8 @@ func (q *request) signsChunks() bool { return q.payloadHash != unsignedTrailer }
 // mutates reports whether the request changes the store, so that it must not be sent twice.
 func (q *request) mutates() bool { return q.method != "GET" && q.method != "HEAD" }
 
-// idempotent reports whether the request is an upload that may be sent twice with the same result,
-// and takes one call to send.
+// idempotent reports whether the request is an upload that may be sent twice with the same result
+// and that one call sends.
 func (q *request) idempotent() bool {
 	if q.call != nil {
 		return q.call.Idempotent && q.size <= s3.SignedWhole
@@ -114,7 +114,7 @@ func appendEscaped(dst []byte, s string, slash bool) []byte {
 	return dst
 }
 
-// unreserved characters are not escaped, the slash in paths only.
+// unreserved characters are not escaped; the slash is unreserved only in paths.
 var unreserved = func() (is [256]bool) {
 	for _, c := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~/" {
 		is[c] = true
@@ -122,8 +122,8 @@ var unreserved = func() (is [256]bool) {
 	return is
 }()
 
-// buildHead builds the request's head in c.ask and signs it. It builds the canonical request at
-// the same time, in the signer's memory. The headers of both are sorted by name.
+// buildHead builds the request's head in c.ask and signs it. It also builds the canonical request
+// in the signer's memory. The headers of both are sorted by name.
 func (c *conn) buildHead(q *request) {
 	if q.call != nil {
 		c.buildCall(q)
@@ -160,7 +160,7 @@ func (c *conn) buildHead(q *request) {
 }
 
 // A headerCache holds the headers, up to the signature, of the latest request whose headers depend
-// on its kind and the second only, and the end of its canonical request.
+// only on its kind and the second. It also holds the end of its canonical request.
 type headerCache struct {
 	kind      headerKind
 	ask, text []byte
@@ -168,14 +168,14 @@ type headerCache struct {
 
 // A headerKind is what the headers in a headerCache depend on.
 type headerKind struct {
-	epoch                    uint32 // the signer's
+	epoch                    uint32 // the epoch of the signer
 	payloadHash, contentType string
-	fields                   *field // the first one
+	fields                   *field // the first field
 	checksums                bool
 }
 
-// kind returns what q's headers depend on. It returns false if they depend on more than a
-// headerKind holds.
+// kind returns the values that determine q's headers. It returns false if they depend on more than
+// a headerKind contains.
 func (c *conn) kind(q *request) (k headerKind, ok bool) {
 	if len(q.headers) > 0 || len(q.refs) > 0 || q.payloadHash == "" || q.length > 0 || q.md5 || q.streamed() || c.signer.anonymous() {
 		return k, false
@@ -193,7 +193,8 @@ func (c *conn) kind(q *request) (k headerKind, ok bool) {
 	return k, true
 }
 
-// appendSameHeaders is appendHeaders for a request whose headers may be the same as the previous one's.
+// appendSameHeaders is appendHeaders for a request whose headers may be the same as those of the
+// previous one.
 func (c *conn) appendSameHeaders(q *request) bool {
 	kind, ok := c.kind(q)
 	if !ok {
@@ -211,7 +212,7 @@ func (c *conn) appendSameHeaders(q *request) bool {
 	return true
 }
 
-// appendTarget appends path and parameters, and says where the path ends.
+// appendTarget appends path and parameters, and returns where the path ends.
 func (e *Engine) appendTarget(h []byte, q *request) (all []byte, path int) {
 	if q.redirected != nil {
 		h = append(h, q.redirected.RawPath...)
@@ -305,7 +306,7 @@ func (c *conn) appendContentHeaders(q *request) {
 	}
 }
 
-// encoding returns the Content-Encoding of a payload in chunks, followed by the object's own.
+// encoding returns the Content-Encoding of a payload in chunks, followed by the object's encoding.
 func (c *conn) encoding() string {
 	for i, h := range c.pending {
 		if h.Name == "content-encoding" {
@@ -316,8 +317,7 @@ func (c *conn) encoding() string {
 	return "aws-chunked"
 }
 
-// sorted returns fields and headers sorted by name. Of two with the same name it returns the
-// later.
+// sorted returns fields and headers sorted by name. If a name occurs twice, the later one wins.
 func (c *conn) sorted(fields []field, headers []store.Header) []field {
 	if len(fields) == 0 && len(headers) == 0 {
 		return nil
@@ -379,7 +379,7 @@ func appendSqueezed(dst, value []byte) []byte {
 	return bytes.TrimSuffix(dst, []byte(" "))
 }
 
-// fitHeaders rejects headers that would break the request or are set by warp.
+// fitHeaders rejects headers that would break the request or that warp sets.
 func fitHeaders(headers []store.Header) error {
 	for _, h := range headers {
 		for i := range len(h.Name) {
@@ -401,8 +401,7 @@ func fitHeaders(headers []store.Header) error {
 	return nil
 }
 
-// addHeader appends a header to the request and its canonical form, unless the request brings its
-// own.
+// addHeader appends a header to the request and its canonical form, unless the request has its own.
 func addHeader[T string | []byte](c *conn, name, canonical string, value T) {
 	if len(c.pending) > 0 && c.appendPendingUpTo(canonical[:len(canonical)-1]) {
 		return

@@ -22,23 +22,23 @@ const (
 	unsignedTrailer  = "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
 )
 
-// A signer makes AWS V4 signatures. It keeps what stays the same for a second or a day, and all
-// memory. It serves one connection at a time.
+// A signer makes AWS V4 signatures. It keeps all memory, and everything that stays the same for a
+// second or a day. It serves one connection at a time.
 type signer struct {
-	second int64    // of the times below
+	second int64    // the second of the times below
 	date   [16]byte // 20060102T150405Z
 	keys   store.Keys
 	region string
 	scope  []byte // 20060102/region/service/aws4_request
 	key    dayKey
-	epoch  uint32 // changes with the second, credentials and region
-	text   []byte // what is hashed or signed
-	names  []byte // of the signed headers, each with a semicolon behind it
+	epoch  uint32 // changes with the second, the credentials and the region
+	text   []byte // text to be hashed or signed
+	names  []byte // names of the signed headers, each with a semicolon after it
 	sum    [sha256.Size]byte
 	last   [2 * sha256.Size]byte // the latest signature, in hex; chunks build on it
 	plain  hash.Hash             // SHA-256 of payloads
 	md5    hash.Hash
-	md5Sum [md5.Size]byte // of the body, where its header is asked for
+	md5Sum [md5.Size]byte // MD5 of the body, if its header is required
 	raw    []byte         // a checksum
 }
 
@@ -55,8 +55,8 @@ func (s *signer) at(now time.Time) {
 	now.UTC().AppendFormat(s.date[:0], "20060102T150405Z")
 }
 
-// use sets credentials and region, and derives the day's key where any of the
-// three has changed. Requests to several buckets come here again and again.
+// use sets credentials and region, and derives the day's key if any of them or the day has changed.
+// Requests that alternate between buckets call it again and again.
 func (s *signer) use(keys store.Keys, region string) {
 	day := s.date[:8]
 	if s.key.hash != nil && string(s.scope[:8]) == string(day) && s.region == region && s.keys == keys {
@@ -91,17 +91,17 @@ func (s *signer) sign() {
 	appendHex(s.last[:0], &s.sum)
 }
 
-// signChunk signs a chunk of a streamed payload, after the one before it.
+// signChunk signs a chunk of a streamed payload, chained to the previous signature.
 func (s *signer) signChunk(data []byte) {
 	s.signNext("AWS4-HMAC-SHA256-PAYLOAD\n", "\n"+s3.EmptyPayload+"\n", data)
 }
 
-// signTrailer signs the line behind a streamed payload.
+// signTrailer signs the line after a streamed payload.
 func (s *signer) signTrailer(line []byte) {
 	s.signNext("AWS4-HMAC-SHA256-TRAILER\n", "\n", line)
 }
 
-// signNext signs a piece of what follows the head, chained to the signature before it.
+// signNext signs what follows the head, chained to the previous signature.
 func (s *signer) signNext(algorithm, between string, data []byte) {
 	s.hash(data)
 	s.begin(algorithm)
@@ -121,9 +121,9 @@ func (s *signer) begin(algorithm string) {
 // after the first lines of the string to sign, which stay the same for a second.
 type dayKey struct {
 	hash         hash.Hash
-	inner, outer []byte // its states behind the two forms of the key
-	start        []byte // its state behind what begin was given
-	begun        uint32 // the epoch of that
+	inner, outer []byte // states after the two forms of the key
+	start        []byte // state after the text passed to begin
+	begun        uint32 // the epoch of that text
 }
 
 func (k *dayKey) use(key []byte) {
@@ -164,7 +164,7 @@ func (k *dayKey) seal(state, text []byte, sum *[sha256.Size]byte) {
 	k.hash.Sum(sum[:0])
 }
 
-// restore and appendState cannot fail, because the states are of the same hash.
+// restore and appendState cannot fail, because the states come from the same hash.
 func (k *dayKey) restore(state []byte) {
 	_ = k.hash.(encoding.BinaryUnmarshaler).UnmarshalBinary(state)
 }
@@ -174,7 +174,7 @@ func (k *dayKey) appendState(b []byte) []byte {
 	return b
 }
 
-// appendHex is hex.AppendEncode for four bytes at a time, which takes a third of the time.
+// appendHex is like hex.AppendEncode, four bytes at a time. It takes a third of the time.
 func appendHex(dst []byte, sum *[sha256.Size]byte) []byte {
 	for i := 0; i < len(sum); i += 4 {
 		x := uint64(binary.BigEndian.Uint32(sum[i:]))

@@ -11,7 +11,7 @@ import (
 	"warp/pkg/store"
 )
 
-// A dayKey says what crypto/hmac says, whatever of a message it was given ahead.
+// A dayKey computes the same as crypto/hmac, however much of a message begin gets.
 func TestDayKey(t *testing.T) {
 	t.Parallel()
 	key := bytes.Repeat([]byte("key!"), 8)
@@ -36,7 +36,7 @@ func TestDayKey(t *testing.T) {
 	}
 }
 
-// What a signer keeps for requests of the same kind lasts while nothing changes, and no longer.
+// A signer keeps the headers of requests of the same kind only while nothing changes.
 func TestSignerEpoch(t *testing.T) {
 	t.Parallel()
 	var s signer

@@ -18,33 +18,33 @@ var errAnswered = errors.New("the store answered before it had received all")
 // records.
 const maxCollected = 65 << 10
 
-// A socket is the connection below all requests, with or without TLS. Write collects, and Read
-// sends what was collected before it waits for an answer, so that TLS needs as few system calls as
-// plain requests. The runtime does the waiting. The watchdog interrupts it, and the wait continues
-// unless the request was aborted.
+// A socket is the connection below all requests, with or without TLS. Write collects bytes, and
+// Read sends them before it waits for an answer, so that TLS needs as few system calls as plain
+// requests. The runtime does the waiting. The watchdog interrupts it, and the wait continues unless
+// the request was aborted.
 type socket struct {
-	net.Conn // its addresses, deadlines and end
+	net.Conn // for its addresses, deadlines and Close
 	c        *conn
-	kernel   // what makes the system calls
+	kernel   // makes the system calls
 
 	out        []byte // to be sent next
-	own        []byte // memory for it where the connection has none
-	begun      bool   // some of the request is on its way
-	checkFirst bool   // look at the connection before anything is sent
+	own        []byte // memory for out if the connection has none
+	begun      bool   // part of the request has been sent
+	checkFirst bool   // check the connection before sending anything
 
-	trace       *store.Trace // notes when the last of a request is sent; nil until that is in out
+	trace       *store.Trace // gets the time when the last of a request is sent; nil until that is in out
 	payloadEnds bool         // out ends a payload
 }
 
 // begin prepares for another request.
 func (s *socket) begin() {
 	s.begun = false
-	if s.c.tls == nil { // it may have something to say yet
+	if s.c.tls == nil { // TLS may still have something to send
 		s.abandon()
 	}
 }
 
-// abandon drops what is still to be sent.
+// abandon drops unsent bytes.
 func (s *socket) abandon() {
 	s.out, s.trace = nil, nil
 	s.follow(nil, 0, 0)
@@ -76,13 +76,13 @@ func (s *socket) send(b []byte) error {
 	return s.flush()
 }
 
-// endRequest says that what was written is the last of a request. Read then reports to tr when it
-// sends it. payloadEnds says whether it ends a payload.
+// endRequest marks the bytes written so far as the end of a request. Read then reports to tr when
+// it sends them. payloadEnds says whether they end a payload.
 func (s *socket) endRequest(tr *store.Trace, up bool) { s.trace, s.payloadEnds = tr, up }
 
-// clock returns the time to report for what is sent next. It is taken before the system call,
-// which may return long after the store has everything. So the time until the answer is never less
-// than the store's, and includes what the client lost.
+// clock returns the time to report for the next send. It is read before the system call, which may
+// return long after the store has received everything. So the time until the answer is never
+// shorter than the store's, and includes delays in the client.
 func (s *socket) clock() time.Duration {
 	if s.trace == nil || !s.payloadEnds && !s.trace.Detailed() {
 		return 0
@@ -90,7 +90,7 @@ func (s *socket) clock() time.Duration {
 	return time.Since(s.trace.Base())
 }
 
-// sent reports that the last of a request was sent at a time that clock returned.
+// sent reports that the last of a request was sent at a time returned by clock.
 func (s *socket) sent(at time.Duration) {
 	s.trace.Sent(s.payloadEnds, at)
 	s.trace = nil

@@ -10,16 +10,15 @@ import (
 	"warp/pkg/store"
 )
 
-// A kernel makes the system calls on a TCP connection itself: a request
-// takes one wait instead of a read that fails and then a wait, and payload is
-// dropped by the kernel (MSG_TRUNC) instead of being copied. Waiting is still
-// the runtime's, with its deadlines.
+// A kernel makes the system calls on a TCP connection itself. A request then needs one wait instead
+// of a failing read and a wait, and the kernel drops payload (MSG_TRUNC) instead of copying it. The
+// runtime still does the waiting, with its deadlines.
 //
-// The steps are called by the runtime with the connection's file descriptor;
-// one that returns false is called again when the socket is ready.
+// The runtime calls the steps with the connection's file descriptor. It calls a step that returns
+// false again when the socket is ready.
 type kernel struct {
 	rc     syscall.RawConn
-	lying  pieceQueue // to be sent behind out
+	lying  pieceQueue // to be sent after out
 	pushed int64      // bytes sent so far
 	in     []byte     // where to receive
 	got    int
@@ -45,7 +44,7 @@ func newSocket(c *conn, tcp *net.TCPConn) (*socket, error) {
 // sendsPieces reports whether payload can be sent from where it is in memory.
 const sendsPieces = true
 
-// follow queues the content of body from off to end behind s.out.
+// follow queues the content of body from off to end after s.out.
 func (s *socket) follow(body store.PieceBody, off, end int64) {
 	if body != nil && s.c.lying == nil {
 		s.c.lying = new(pieceRoom)
@@ -59,8 +58,8 @@ func (s *socket) follow(body store.PieceBody, off, end int64) {
 // unsent reports whether anything is still to be sent.
 func (s *socket) unsent() bool { return len(s.out) > 0 || !s.lying.empty() }
 
-// silent reports whether there is nothing to receive, not even the end of the connection, as
-// expected between requests.
+// silent reports whether there is nothing to receive, not even the end of the connection. This is
+// normal between requests.
 func (s *socket) silent() bool {
 	s.err = nil
 	return s.rc.Control(func(fd uintptr) { s.checkSilent(fd) }) == nil && s.err == nil
@@ -77,7 +76,7 @@ func (s *socket) flush() error {
 		if err != nil && !s.c.resume(err) {
 			return err
 		}
-		// What waits under TLS may be no answer.
+		// Under TLS, waiting data need not be an answer.
 		if err != nil && s.c.tls == nil && !s.silent() {
 			return errAnswered
 		}
@@ -87,12 +86,12 @@ func (s *socket) flush() error {
 
 // flushNow sends as much of what was collected as it can without waiting.
 func (s *socket) flushNow() {
-	_ = s.rc.Control(func(fd uintptr) { s.push(fd) }) // nobody is left to say it to
+	_ = s.rc.Control(func(fd uintptr) { s.push(fd) }) // there is nobody to report an error to
 }
 
-// await sends what was collected and waits for something to receive. All of it runs under one
-// preparation to wait for input, so that no wake-up is lost between sending and waiting, and
-// sending needs none. Meanwhile the connection releases its memory.
+// await sends what was collected and waits for something to receive. One preparation to wait for
+// input covers both, so that no wake-up is lost between sending and waiting, and sending needs
+// none. Meanwhile the connection releases its memory.
 func (s *socket) await() error {
 	for s.err, s.again = nil, false; ; s.again = true {
 		err := s.rc.Read(s.awaiting)
@@ -114,7 +113,7 @@ func (s *socket) await() error {
 	}
 }
 
-// ready is await's step. It also returns true if not everything can be sent at once.
+// ready is the step of await. It also returns true if not everything can be sent at once.
 func (s *socket) ready(fd uintptr) bool {
 	if s.unsent() {
 		if !s.push(fd) || s.err != nil {
@@ -234,7 +233,7 @@ func (s *socket) discard(n int64) (dropped int64, err error) {
 		}
 	}
 	if s.left < 0 {
-		s.left, s.c.broken = 0, true // the answer is longer than it says
+		s.left, s.c.broken = 0, true // the answer is longer than announced
 	}
 	return n - s.left, s.err
 }

@@ -9,7 +9,7 @@ import (
 	"warp/pkg/store"
 )
 
-// A kernel is what a socket adds under Linux; elsewhere net.Conn does it all.
+// A kernel is empty except on Linux, because net.Conn does all the work.
 type kernel struct{}
 
 func newSocket(c *conn, tcp *net.TCPConn) (*socket, error) {
@@ -26,7 +26,7 @@ func (s *socket) follow(store.PieceBody, int64, int64) {}
 // unsent reports whether anything is still to be sent.
 func (s *socket) unsent() bool { return len(s.out) > 0 }
 
-// silent cannot be known.
+// silent returns true, because it cannot tell.
 func (s *socket) silent() bool { return true }
 
 // flush sends what was collected, and waits if it has to.
@@ -51,10 +51,10 @@ func (s *socket) flush() error {
 // flushNow sends what was collected, within a second.
 func (s *socket) flushNow() {
 	s.SetWriteDeadline(time.Now().Add(time.Second))
-	_, _ = s.Conn.Write(s.out) // nobody is left to say it to
+	_, _ = s.Conn.Write(s.out) // there is nobody to report an error to
 }
 
-// await sends what was collected. The wait is Read's.
+// await sends what was collected. Read does the waiting.
 func (s *socket) await() error {
 	s.c.enterPhase(phaseSend)
 	err := s.flush()
@@ -75,5 +75,5 @@ func (s *socket) Read(p []byte) (int, error) {
 	}
 }
 
-// discard is for sockets whose kernel does it.
+// discard is never called, because the kernel cannot discard here.
 func (s *socket) discard(n int64) (dropped int64, err error) { return s.c.readAndDiscard(n) }

@@ -10,7 +10,7 @@ import (
 	"warp/pkg/store/dial"
 )
 
-// What is written waits for the read behind it, unless it is much.
+// Written bytes wait for the next read, unless there are many.
 func TestSocketCollects(t *testing.T) {
 	t.Parallel()
 	arrived := make(chan int, 100)

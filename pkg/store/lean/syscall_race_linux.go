@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// Only these two calls tell the race detector that what was sent happened before its answer.
+// Only these two calls make the race detector see that sending happens before the answer.
 
 func sendTo(fd uintptr, b []byte) (int, syscall.Errno) {
 	n, err := syscall.Write(int(fd), b)

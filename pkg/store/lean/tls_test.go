@@ -14,7 +14,7 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// A certificate that expires ends no connection, and no further one begins.
+// An expired certificate does not end existing connections, but prevents new ones.
 func TestCertificateExpires(t *testing.T) {
 	t.Parallel()
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
@@ -58,7 +58,7 @@ func TestCertificateExpires(t *testing.T) {
 			slow := make(chan error, 1)
 			go func() { slow <- get("slow") }()
 			select {
-			case <-arrived: // on the connection that there is, so that the next request needs another
+			case <-arrived: // on the existing connection, so that the next request needs a new one
 			case err := <-slow:
 				t.Fatalf("the connection that there is: %v", err)
 			}

@@ -20,8 +20,8 @@ import (
 type Admin struct {
 	*Engine
 	region string
-	key    encrypt.ServerSide // with SSE-C the key of what the load writes; nil otherwise
-	lists  sync.Map           // by bucket: whether the store lists its versions, once it was asked
+	key    encrypt.ServerSide // with SSE-C the key of the load's uploads; nil otherwise
+	lists  sync.Map           // by bucket: whether the store lists its versions, once known
 }
 
 // NewAdmin returns an Admin for one host.
@@ -58,7 +58,7 @@ func (a *Admin) MakeBucket(ctx context.Context, bucket string, lock bool) error 
 	}
 	mark, err := tags.MapToBucketTags(map[string]string{ownTag: "warp"})
 	if err == nil {
-		_ = a.core.SetBucketTagging(ctx, bucket, mark) // see ownTag
+		_ = a.core.SetBucketTagging(ctx, bucket, mark) // optional; see ownTag
 	}
 	return nil
 }
@@ -79,8 +79,8 @@ func (a *Admin) MadeByWarp(ctx context.Context, bucket string) bool {
 	return err == nil && t.ToMap()[ownTag] == "warp"
 }
 
-// Versioning is "" too where the store reports versioning but lists no versions, as AIStore does: what it has are objects
-// without versions then, which a plain listing shows.
+// Versioning also returns "" if the store reports versioning but lists no versions, as AIStore
+// does. Its objects then have no versions, and a plain listing shows them.
 func (a *Admin) Versioning(ctx context.Context, bucket string) (string, error) {
 	v, err := a.core.GetBucketVersioning(ctx, bucket)
 	if err != nil || v.Status == "" || a.listsVersions(ctx, bucket) {
@@ -89,8 +89,8 @@ func (a *Admin) Versioning(ctx context.Context, bucket string) (string, error) {
 	return "", nil
 }
 
-// listsVersions asks for a page of versions, once for each bucket. Only a store that answers with a page of objects
-// ignores the question; whatever else is wrong the listing that needs it reports.
+// listsVersions asks for a page of versions, once for each bucket. It returns false only if the
+// store answers with a page of objects. The listing that follows reports all other errors.
 func (a *Admin) listsVersions(ctx context.Context, bucket string) bool {
 	if known, ok := a.lists.Load(bucket); ok {
 		return known.(bool)
@@ -133,8 +133,8 @@ func (a *Admin) Headers(ctx context.Context, ref store.Ref, decrypt bool) (http.
 	return info.Metadata, asError(err, nil)
 }
 
-// maxSmall is larger than anything that is read whole. A foreign object under a marker's name must
-// not fill the memory.
+// maxSmall is larger than any object that is read whole. A foreign object under a marker's name
+// must not fill the memory.
 const maxSmall = 1 << 20
 
 func (a *Admin) Read(ctx context.Context, ref store.Ref) ([]byte, error) {
@@ -204,8 +204,8 @@ func (a *Admin) Uploads(ctx context.Context, bucket, prefix string, each func(st
 	}
 }
 
-// uploadsAt asks for a page of uploads. versitygw rejects its own upload-id-marker. The page then starts after the key, which
-// leaves out any further uploads of that key.
+// uploadsAt asks for a page of uploads. versitygw rejects its own upload-id-marker. The page then
+// starts after the key, which omits any further uploads of that key.
 func (a *Admin) uploadsAt(ctx context.Context, bucket, prefix string, place store.ListPlace) (minio.ListMultipartUploadsResult, error) {
 	page, err := a.core.ListMultipartUploads(ctx, bucket, prefix, place.Key, place.Version, "", 0)
 	if place.Version != "" && store.CodeOf(asError(err, nil)) == "InvalidArgument" {
@@ -217,7 +217,7 @@ func (a *Admin) uploadsAt(ctx context.Context, bucket, prefix string, place stor
 	return page, nil
 }
 
-// Parts lists all parts: MinIO starts again at the first one if the marker is no part.
+// Parts lists all parts, because MinIO starts again at the first one if the marker is not a part.
 func (a *Admin) Parts(ctx context.Context, u store.Upload, each func(store.Part) bool) error {
 	for marker := 0; ; {
 		page, err := a.core.ListObjectParts(ctx, u.Bucket, u.Key, u.ID, marker, 0)

@@ -11,7 +11,7 @@ import (
 	"warp/pkg/store"
 )
 
-// An answer that comes byte by byte ends all the same.
+// The time limit also ends an answer that arrives byte by byte.
 func TestAdminHasTimeLimit(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

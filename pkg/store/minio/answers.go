@@ -16,29 +16,30 @@ import (
 	"warp/pkg/store/s3/xmlscan"
 )
 
-// answerCheck makes sure that an answer is the document that was asked for. minio-go decodes any
-// document of any size: it mistakes an error that a store sends with status 200 for an empty
-// listing, or for a bucket without versions.
+// answerCheck makes sure that an answer is the expected document. minio-go decodes any document of
+// any size. It mistakes an error that a store sends with status 200 for an empty listing, or for a
+// bucket without versions.
 type answerCheck struct {
 	next  http.RoundTripper
-	total time.Duration // each request has that long for all of its answer; 0 = no limit but for what bookkeeping alone asks
-	admin bool          // it is bookkeeping, whose errors are no figures: codes need not be the store's own
+	total time.Duration // time limit of each request, up to the end of its answer; 0 = only the limit of bookkeeping
+	admin bool          // it is bookkeeping, whose errors are not reported as the store's own codes
 }
 
 const (
-	// maxListing bounds a page of a listing, and the results of a batch. 1000 names of 1 KiB, escaped, are 3 MiB.
+	// maxListing limits a page of a listing, and the results of a batch. 1000 names of 1 KiB,
+	// escaped, are 3 MiB.
 	maxListing = 16 << 20
-	// maxDocument bounds all other documents.
+	// maxDocument limits all other documents.
 	maxDocument = 1 << 20
 )
 
-// A document is what the answer to a request must be.
+// A document says what the answer to a request must contain.
 type document struct {
-	root string // the name of its outermost element; "" = any but an error
+	root string // the name of its root element; "" = any except an error
 	max  int64
 }
 
-// documentOf returns the document that answers req, or false if the answer is an object.
+// documentOf returns the expected answer to req, or false if the answer is an object.
 func documentOf(req *http.Request) (document, bool) {
 	query := req.URL.Query()
 	root := func(name string) (document, bool) { return document{name, maxDocument}, true }
@@ -74,7 +75,7 @@ func (a answerCheck) RoundTrip(req *http.Request) (*http.Response, error) {
 	want, isDocument := documentOf(req)
 	limit := a.total
 	if want.root == "LocationConstraint" {
-		limit = cmp.Or(limit, store.AdminTimeout) // asked for once, whoever asks
+		limit = cmp.Or(limit, store.AdminTimeout) // only bookkeeping sends these requests
 	}
 	if limit > 0 && req.ContentLength > 0 {
 		limit += time.Duration(req.ContentLength) * time.Second / slowestUpload
@@ -116,13 +117,13 @@ func (a answerCheck) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// slowestUpload is the least bandwidth, in bytes per second, that bookkeeping allows for.
+// slowestUpload is the min bandwidth, in bytes per second, that bookkeeping expects.
 const slowestUpload = 64 << 10
 
-// check checks the outermost element of a document that came with a success.
+// check checks the root element of a document that came with a success.
 func (a answerCheck) check(want document, status int, method string, text []byte) error {
 	if status/100 != 2 || status != http.StatusOK && want.root != "" || method == http.MethodHead {
-		return nil // whoever asked takes no other success
+		return nil // the caller accepts no other success
 	}
 	var x xmlscan.Scanner
 	x.Scan(text)
@@ -138,11 +139,11 @@ func (a answerCheck) check(want document, status int, method string, text []byte
 	return store.BadAnswer(status, "the answer is a document <%.40s> instead of <%s>", x.Name, want.root)
 }
 
-// errorInSuccess returns the error that a store has sent as a success. Bookkeeping must not act on
-// its code, which elsewhere may mean that the store lacks a function.
+// errorInSuccess returns the error that a store has sent with a status of success. Bookkeeping must
+// not act on its code, which may elsewhere mean that the store lacks a function.
 func (a answerCheck) errorInSuccess(status int, text []byte) error {
 	var said struct{ Code, Message string }
-	_ = xml.Unmarshal(text, &said) // what there is of it
+	_ = xml.Unmarshal(text, &said) // reads as much as there is
 	code := store.OneLine(cmp.Or(said.Code, "an error"))
 	if a.admin || said.Code == "" || strings.ContainsAny(code, " \t") {
 		return store.BadAnswer(status, "the store answered with success and an error document: %s %s", code, store.OneLine(said.Message))
@@ -150,7 +151,7 @@ func (a answerCheck) errorInSuccess(status int, text []byte) error {
 	return store.Errorf(code, status, "%s", store.OneLine(said.Message))
 }
 
-// A limitedAnswer is the body of an object that counts against the limit of its request.
+// A limitedAnswer is the body of an object that is read within the time limit of its request.
 type limitedAnswer struct {
 	io.ReadCloser
 	ctx    context.Context
@@ -171,7 +172,8 @@ func (l *limitedAnswer) Close() error {
 	return l.ReadCloser.Close()
 }
 
-// pageOf returns where the page begins that a request asks for, or false if it asks for none.
+// pageOf returns the start of the page that a request asks for, or false if it does not ask for a
+// page.
 func pageOf(query url.Values) (store.ListPlace, bool) {
 	if !query.Has("list-type") && !query.Has("versions") {
 		return store.ListPlace{}, false
@@ -179,8 +181,8 @@ func pageOf(query url.Values) (store.ListPlace, bool) {
 	return store.ListPlace{Token: query.Get("continuation-token"), Key: query.Get("key-marker"), Version: query.Get("version-id-marker")}, true
 }
 
-// moved is about redirects that change the request, which are for browsers and are not followed. minio-go goes to
-// another region by itself.
+// moved rejects redirects that change the request. They are for browsers, and nothing follows them.
+// minio-go itself follows those to another region.
 func moved(resp *http.Response) error {
 	to := resp.Header.Get("Location")
 	if resp.StatusCode/100 != 3 || to == "" || resp.Header.Get("x-amz-bucket-region") != "" {

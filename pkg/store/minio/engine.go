@@ -31,21 +31,21 @@ func asError(err error, tr *store.Trace) error {
 // Engine sends requests through minio-go.
 type Engine struct {
 	core     minio.Core
-	part     uint64 // part size of multipart uploads; 0 = minio-go's own
-	unsigned bool   // signatures of uploads do not cover the payload
+	part     uint64 // part size of multipart uploads; 0 = minio-go's default
+	unsigned bool   // do not sign the payload of uploads
 	counters *store.Counters
 
 	opts     store.Options
 	sse      encrypt.ServerSide // of opts
 	checksum minio.ChecksumType // of opts
 
-	// For what minio-go does not send itself: forms.
+	// for forms, which minio-go does not send
 	transport http.RoundTripper
 	agent     string
 
 	closeIdle func()
 
-	directories bool // of buckets, whose listings come in no order
+	directories bool // directory buckets, whose listings are unordered
 }
 
 // receiveBuffers receive payload. Reads larger than 128 KiB save no system calls on loopback.
@@ -66,7 +66,7 @@ func (e *Engine) Put(ctx context.Context, p store.Put, tr *store.Trace) (store.O
 	ctx = withPayload(ctx, payload{borrowed, p.Size, part})
 	ctx, seen := nethttp.Watch(ctx, tr)
 	if len(p.Headers) > 0 {
-		// The headers are meant for one request, and not for parts.
+		// The headers are for one request, not for parts.
 		opts.DisableMultipart = true
 	}
 	if e.signsWhole(&p) {
@@ -116,8 +116,8 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 	}
 	opts.PartNumber = g.Part
 	if g.Checksum != nil {
-		// Not by opts.Checksum: minio-go would also compare, and fail in the
-		// midst of the payload where it is wrong.
+		// Not with opts.Checksum, because then minio-go would also compare, and fail in the middle
+		// of a wrong payload.
 		opts.Set("x-amz-checksum-mode", "ENABLED")
 	}
 	for _, h := range g.Headers {
@@ -134,7 +134,7 @@ func (e *Engine) Get(ctx context.Context, g store.Get, tr *store.Trace) (store.D
 	}
 	d := store.Download{Object: toObject(g.Bucket, info)}
 	d.Bytes, err = drain(body, g.Into)
-	seen() // the end of the answer
+	seen() // at the end of the answer
 	if err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			err = store.Errorf(store.CodeShortRead, int(tr.Status()), "the answer ended after %d of %s bytes", d.Bytes, header.Get("Content-Length"))
@@ -179,7 +179,7 @@ func (e *Engine) Stat(ctx context.Context, ref store.Ref, tr *store.Trace) (stor
 }
 
 // Delete deletes all of refs with one request, and checks that the store confirms each. They must
-// be of one bucket, and at most 1000.
+// be in the same bucket, and not more than 1000.
 func (e *Engine) Delete(ctx context.Context, refs []store.Ref, tr *store.Trace) error {
 	switch len(refs) {
 	case 0:
@@ -260,14 +260,14 @@ func (e *Engine) List(ctx context.Context, l store.List, each func(store.Object)
 		}
 	}
 	seen()
-	// A listing that was cut off ends like one that is complete.
+	// A listing that was cut off looks like a complete one.
 	if ctx.Err() != nil {
 		return asError(context.Cause(ctx), tr)
 	}
 	return nil
 }
 
-// listCheck returns a check of a listing. Directory buckets list in no order.
+// listCheck returns a check for a listing. Directory buckets list in no order.
 func (e *Engine) listCheck(prefix string, versions bool) *store.ListCheck {
 	check := store.NewListCheck(prefix, versions)
 	if e.directories {
@@ -276,7 +276,8 @@ func (e *Engine) listCheck(prefix string, versions bool) *store.ListCheck {
 	return check
 }
 
-// A pageTrack tracks a listing by minio-go, which asks for pages for ever if a store says so.
+// A pageTrack follows a listing by minio-go, which would request pages for ever if the store never
+// ends the listing.
 type pageTrack struct {
 	store.ListTrack
 	pages *store.ListCheck
@@ -285,7 +286,7 @@ type pageTrack struct {
 
 type pageKey struct{}
 
-// checkPage returns an error for a request for the next page of a listing that has no end. A
+// checkPage returns an error for a request for the next page of a listing that never ends. A
 // redirected request asks for the same page again.
 func checkPage(req *http.Request) error {
 	t, _ := req.Context().Value(pageKey{}).(*pageTrack)

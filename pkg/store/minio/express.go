@@ -18,21 +18,21 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// An express is what requests to directory buckets need: the host of each bucket, and the keys of its session.
+// An express contains the host of each directory bucket and the keys of its session.
 type express struct {
 	host     string // the zonal endpoint
 	region   string
 	sessions *s3.Sessions
 }
 
-// placeholder is the host that minio-go is told where the hosts are Amazon's: it would do on its own, and differently,
-// what is done here.
+// placeholder is the host that minio-go gets in place of a host of Amazon's. With such a host,
+// minio-go would handle directory buckets by itself, in a different way.
 const placeholder = "directory-buckets.invalid"
 
-// controlKey marks requests that make buckets, which Amazon has a host for.
+// controlKey marks requests that make buckets, which go to another host at Amazon.
 type controlKey struct{}
 
-// address puts the name of the bucket where it belongs: in front of a host of Amazon's.
+// address moves the name of the bucket into the host name, if the host is Amazon's.
 func (e *express) address(req *http.Request, to *url.URL) {
 	switch bucket, key := bucketOf(req.URL); {
 	case !s3.IsAWS(e.host):
@@ -43,21 +43,22 @@ func (e *express) address(req *http.Request, to *url.URL) {
 	}
 }
 
-// bucketOf takes the path of a request apart as minio-go has made it.
+// bucketOf splits the path of a request made by minio-go.
 func bucketOf(u *url.URL) (bucket, key string) {
 	bucket, key, _ = strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
 	return bucket, key
 }
 
-// ofUser reports whether a request takes the keys of the user: of all requests to a zonal endpoint those that copy, that
-// look for the bucket, and that create the session itself. All others take the session's.
+// ofUser reports whether a request is signed with the user's keys. At a zonal endpoint, these are
+// copies, checks for the bucket, and the creation of the session. All others use the keys of the
+// session.
 func ofUser(req *http.Request) bool {
 	_, key := bucketOf(req.URL)
 	return key == "" && req.Method == http.MethodHead || req.Header.Get("X-Amz-Copy-Source") != "" || req.URL.Query().Has("session") ||
 		req.Context().Value(controlKey{}) != nil
 }
 
-// answered notes that the session of a request may be over.
+// answered checks whether the session of a request may be over.
 func (e *express) answered(req *http.Request, status int) {
 	if (status == http.StatusBadRequest || status == http.StatusUnauthorized || status == http.StatusForbidden) && !ofUser(req) {
 		bucket, _ := bucketOf(req.URL)
@@ -65,8 +66,8 @@ func (e *express) answered(req *http.Request, status int) {
 	}
 }
 
-// signExpress signs again, which goes elsewhere than req, for the service of directory buckets. Payload in chunks is left
-// unsigned, as it always is over TLS.
+// signExpress signs again, a copy of req for another address, for the service of directory buckets.
+// It does not sign the payload of chunks, which always travel over TLS.
 func (w *wire) signExpress(req, again *http.Request) (*http.Request, error) {
 	trailer := w.unsign(again)
 	switch hash := again.Header.Get("X-Amz-Content-Sha256"); {
@@ -104,7 +105,7 @@ type ExpressAdmin struct {
 	region  string
 }
 
-// NewExpressAdmin returns what does the bookkeeping in directory buckets of one host. The sessions are created by it.
+// NewExpressAdmin returns an admin for the directory buckets of one host. It creates the sessions.
 func NewExpressAdmin(cfg *store.Config, a store.Address, sessions *s3.Sessions) (*ExpressAdmin, error) {
 	e, err := openExpress(cfg.ForAdmin(), a, answerCheck{total: store.AdminTimeout, admin: true}, store.AdminTimeout, sessions, new(store.Counters))
 	if err != nil {
@@ -123,7 +124,8 @@ func NewExpress(cfg *store.Config, a store.Address, sessions *s3.Sessions, n *st
 	return &ExpressEngine{e}, err
 }
 
-// An ExpressEngine sends requests to directory buckets. It refuses what those do not have.
+// An ExpressEngine sends requests to directory buckets. It rejects those that directory buckets do
+// not support.
 type ExpressEngine struct{ *Engine }
 
 // PutTags fails.
@@ -160,7 +162,7 @@ func openExpress(cfg *store.Config, a store.Address, check answerCheck, answer t
 	return openEngineOf(cfg, a, check, answer, &express{a.Name, cfg.Region, sessions}, n)
 }
 
-// request sends a request of the bookkeeping's own, and decodes the document that answers it.
+// request sends a request that minio-go does not support, and decodes the document in the answer.
 func (a *ExpressAdmin) request(ctx context.Context, method, bucket, query string, header http.Header, body []byte, into any) (*http.Response, error) {
 	u := *a.url
 	u.Path, u.RawQuery = "/"+bucket+"/", query
@@ -197,7 +199,7 @@ func (a *ExpressAdmin) request(ctx context.Context, method, bucket, query string
 // longestSession is how long sessions last at Amazon.
 const longestSession = 5 * time.Minute
 
-// createSession has the store give keys for the requests to a bucket.
+// createSession asks the store for the keys of a session for a bucket.
 func (a *ExpressAdmin) createSession(ctx context.Context, bucket string) (s s3.Session, err error) {
 	ctx, cancel := store.WithLimit(ctx, store.AdminTimeout)
 	defer cancel()
@@ -225,22 +227,22 @@ func (a *ExpressAdmin) createSession(ctx context.Context, bucket string) (s s3.S
 		return s, store.BadAnswer(resp.StatusCode, "the session that the store gives has no keys")
 	}
 	s.Lasts = longestSession
-	// By the store's clock, which may be another one.
+	// Use the store's clock, which may differ.
 	if now, err := http.ParseTime(resp.Header.Get("Date")); err == nil && !c.Expiration.IsZero() {
 		s.Lasts = min(max(c.Expiration.Sub(now), 0), longestSession)
 	}
 	return s, nil
 }
 
-// lacks is the error of whatever directory buckets do not have.
+// lacks returns the error for functions that directory buckets do not have.
 func lacks(what string) error {
 	return store.Errorf("NotImplemented", 0, "directory buckets (S3 Express One Zone) have no %s", what)
 }
 
-// Region is the region of the zone.
+// Region returns the region of the zone.
 func (a *ExpressAdmin) Region(context.Context, string) (string, error) { return a.region, nil }
 
-// MakeBucket makes a directory bucket in the zone that its name says.
+// MakeBucket makes a directory bucket in the zone that its name contains.
 func (a *ExpressAdmin) MakeBucket(ctx context.Context, bucket string, lock bool) error {
 	if lock {
 		return lacks("object lock")
@@ -255,26 +257,26 @@ func (a *ExpressAdmin) MakeBucket(ctx context.Context, bucket string, lock bool)
 	return err
 }
 
-// MadeByWarp is never so: directory buckets can bear no mark.
+// MadeByWarp returns false, because directory buckets cannot carry a mark.
 func (a *ExpressAdmin) MadeByWarp(context.Context, string) bool { return false }
 
-// Versioning is what no directory bucket has.
+// Versioning returns "", because directory buckets have no versioning.
 func (a *ExpressAdmin) Versioning(context.Context, string) (string, error) { return "", nil }
 
 // SetVersioning fails.
 func (a *ExpressAdmin) SetVersioning(context.Context, string, bool) error { return lacks("versions") }
 
-// ObjectLock is what no directory bucket has.
+// ObjectLock returns none, because directory buckets have no object lock.
 func (a *ExpressAdmin) ObjectLock(context.Context, string) (store.Lock, error) {
 	return store.Lock{}, nil
 }
 
-// Tags are what no object of a directory bucket has.
+// Tags fails, because objects in directory buckets have no tags.
 func (a *ExpressAdmin) Tags(context.Context, store.Ref, *store.Trace) (map[string]string, error) {
 	return nil, nil
 }
 
-// List lists whole directories, which is all that can be listed, and hands out what was asked for.
+// List lists whole directories, because the store lists nothing else, and filters the entries.
 func (a *ExpressAdmin) List(ctx context.Context, l store.List, each func(store.Object) bool, tr *store.Trace) error {
 	prefix := l.Prefix
 	if l.Prefix = s3.ListPrefix(prefix); l.Prefix != prefix {
@@ -285,7 +287,7 @@ func (a *ExpressAdmin) List(ctx context.Context, l store.List, each func(store.O
 	}, tr)
 }
 
-// Uploads lists in the same way.
+// Uploads also lists whole directories.
 func (a *ExpressAdmin) Uploads(ctx context.Context, bucket, prefix string, each func(store.Upload) error) error {
 	return a.Admin.Uploads(ctx, bucket, s3.ListPrefix(prefix), func(u store.Upload) error {
 		if !strings.HasPrefix(u.Key, prefix) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Where requests to directory buckets go, and with whose keys.
+// Requests to directory buckets go to the right host, signed with the right keys.
 func TestExpressAddress(t *testing.T) {
 	t.Parallel()
 	const bucket = "b--use1-az4--x-s3"

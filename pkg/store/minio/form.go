@@ -24,7 +24,7 @@ import (
 // formValid is how long a signed form is valid.
 const formValid = 15 * time.Minute
 
-// Post uploads as a browser's form does.
+// Post uploads with an HTML form, as browsers do.
 func (e *Engine) Post(ctx context.Context, p store.Put, tr *store.Trace) (store.Object, error) {
 	policy, err := newPolicy(&p.Ref)
 	if err == nil && p.ContentType != "" {
@@ -61,7 +61,7 @@ func (e *Engine) FanOut(ctx context.Context, f store.FanOut, tr *store.Trace) ([
 	if len(f.Keys) == 0 {
 		return nil, store.Errorf(store.CodeBadAnswer, 0, "a fan-out needs at least one name")
 	}
-	// The form must have a key of its own, which no object gets.
+	// The form needs a key, but no object gets it.
 	policy, err := newPolicy(&store.Ref{Bucket: f.Bucket, Key: f.Keys[0]})
 	fields := e.formFields()
 	fields["key"] = f.Keys[0]
@@ -77,12 +77,12 @@ func (e *Engine) FanOut(ctx context.Context, f store.FanOut, tr *store.Trace) ([
 	return fannedOut(&f, resp.Body, tr)
 }
 
-// fanOutList returns the form's field that names the objects, with the metadata and tags of each.
+// fanOutList returns the form's field that lists the objects, with the metadata and tags of each.
 func (e *Engine) fanOutList(keys []string) string {
 	var b strings.Builder
 	list := json.NewEncoder(&b)
 	for _, k := range keys {
-		_ = list.Encode(struct { // to memory, of strings, where nothing can fail
+		_ = list.Encode(struct { // encoding strings into memory cannot fail
 			Key      string            `json:"key"`
 			Metadata map[string]string `json:"metadata,omitempty"`
 			Tags     map[string]string `json:"tags,omitempty"`
@@ -93,7 +93,7 @@ func (e *Engine) fanOutList(keys []string) string {
 
 const storageClassField = "x-amz-storage-class"
 
-// formFields returns the fields of every form: how to encrypt.
+// formFields returns the encryption fields that every form has.
 func (e *Engine) formFields() map[string]string {
 	fields := map[string]string{}
 	if e.sse != nil {
@@ -111,7 +111,7 @@ func allow(policy *minio.PostPolicy, fields map[string]string) (err error) {
 	for name, value := range fields {
 		bare, ok := strings.CutPrefix(name, "x-amz-")
 		switch {
-		case name == "key": // which newPolicy is about
+		case name == "key": // newPolicy sets this field
 		case !ok:
 			err = errors.Join(err, store.Errorf("InvalidArgument", 0, "a form cannot carry the header %s", name))
 		case value == "":
@@ -139,9 +139,9 @@ func (e *Engine) tagForm(policy *minio.PostPolicy, name string) error {
 	return policy.SetTagging(string(doc)) // tags have no characters that JSON escapes
 }
 
-// inJSON escapes s for a JSON string. minio-go copies it into the policy's JSON as it is.
+// inJSON escapes s for a JSON string, because minio-go copies it into the policy's JSON unchanged.
 func inJSON(s string) string {
-	text, _ := json.Marshal(s) // a string always can be
+	text, _ := json.Marshal(s) // cannot fail for a string
 	return string(text[1 : len(text)-1])
 }
 
@@ -183,7 +183,7 @@ func fannedOut(f *store.FanOut, body io.Reader, tr *store.Trace) ([]store.Object
 	return made, nil
 }
 
-// newPolicy permits one upload under the name of ref.
+// newPolicy returns a policy that permits one upload under the name of ref.
 func newPolicy(ref *store.Ref) (*minio.PostPolicy, error) {
 	p := minio.NewPostPolicy()
 	return p, errors.Join(p.SetBucket(ref.Bucket), p.SetKey(inJSON(ref.Key)), p.SetExpires(time.Now().Add(formValid)))
@@ -225,10 +225,10 @@ func (e *Engine) sendForm(ctx context.Context, policy *minio.PostPolicy, more ma
 	return resp, nil
 }
 
-// formAround returns what comes before and after the payload, which must be the last field.
+// formAround returns the form before and after the payload, which must be the last field.
 func formAround(fields map[string]string) (head, tail []byte, contentType string) {
 	var b bytes.Buffer
-	w := multipart.NewWriter(&b) // to memory, where nothing can fail
+	w := multipart.NewWriter(&b) // writing to memory cannot fail
 	for name, value := range fields {
 		_ = w.WriteField(name, value)
 	}
@@ -241,7 +241,7 @@ func formAround(fields map[string]string) (head, tail []byte, contentType string
 // refusedForm returns the error for an answer other than a success.
 func refusedForm(resp *http.Response) error {
 	defer drop(resp)
-	doc, _ := io.ReadAll(io.LimitReader(resp.Body, s3.MaxErrorDocument)) // what there is of it
+	doc, _ := io.ReadAll(io.LimitReader(resp.Body, s3.MaxErrorDocument)) // reads as much as there is
 	refused := minio.ErrorResponse{}
 	if xml.Unmarshal(doc, &refused) != nil {
 		refused = minio.ErrorResponse{Message: http.StatusText(resp.StatusCode)}

@@ -12,10 +12,10 @@ import (
 // known headers, but lets encryption set any header.
 type extraHeaders struct {
 	headers []store.Header
-	inner   encrypt.ServerSide // what the upload is encrypted with; nil = nothing
+	inner   encrypt.ServerSide // the encryption of the upload; nil = none
 }
 
-// withHeaders adds headers to inner's.
+// withHeaders adds headers to the headers of inner.
 func withHeaders(inner encrypt.ServerSide, headers []store.Header) encrypt.ServerSide {
 	if len(headers) == 0 {
 		return inner
@@ -23,7 +23,7 @@ func withHeaders(inner encrypt.ServerSide, headers []store.Header) encrypt.Serve
 	return extraHeaders{headers, inner}
 }
 
-// Type is the inner encryption's.
+// Type returns the type of the inner encryption.
 func (e extraHeaders) Type() encrypt.Type {
 	if e.inner == nil {
 		return ""

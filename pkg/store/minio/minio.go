@@ -1,5 +1,5 @@
-// Package minio sends requests through minio-go. It supports everything, and takes several times
-// the CPU time of package lean.
+// Package minio sends requests through minio-go. It supports everything, and uses several times the
+// CPU time of package lean.
 package minio
 
 import (
@@ -29,7 +29,7 @@ func openEngine(cfg *store.Config, a store.Address, check answerCheck, answer ti
 	return openEngineOf(cfg, a, check, answer, nil, n)
 }
 
-// openEngineOf opens an engine for directory buckets, or where directory is nil for others.
+// openEngineOf opens an engine, for directory buckets if directory is not nil.
 func openEngineOf(cfg *store.Config, a store.Address, check answerCheck, answer time.Duration, directory *express, n *store.Counters) (*Engine, error) {
 	libraryRetries.Do(func() { minio.DefaultRetryUnit = 0 })
 	transport, err := nethttp.NewTransport(cfg, a, answer, &n.Connections)
@@ -51,10 +51,10 @@ func openEngineOf(cfg *store.Config, a store.Address, check answerCheck, answer 
 		Secure:     cfg.TLS,
 		Transport:  check,
 		Region:     cfg.Region,
-		MaxRetries: 1, // repeating is for the run to decide, and to count
+		MaxRetries: 1, // the run decides about retries, and counts them
 
 		BucketLookup:    bucketLookup(cfg.Lookup),
-		TrailingHeaders: cfg.Checksum != store.NoChecksum, // minio-go would send checksums of its own
+		TrailingHeaders: cfg.Checksum != store.NoChecksum, // otherwise minio-go sends its own checksums
 	})
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func identity(c store.Credentials) *credentials.Credentials {
 	return credentials.New(provider{c})
 }
 
-// A provider is credentials in minio-go's terms. When to renew them is their own business.
+// A provider makes Credentials available to minio-go. They renew themselves.
 type provider struct{ store.Credentials }
 
 func (p provider) RetrieveWithCredContext(cc *credentials.CredContext) (credentials.Value, error) {
@@ -103,5 +103,5 @@ func (p provider) Retrieve() (credentials.Value, error) { return p.RetrieveWithC
 
 func (provider) IsExpired() bool { return true }
 
-// Close closes the connections that no request uses, and each other one when its request ends.
+// Close closes idle connections now and the others when their requests end.
 func (e *Engine) Close() { e.closeIdle() }

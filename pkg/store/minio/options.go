@@ -14,7 +14,7 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// serverSide is the encryption as minio-go knows it; nil for none.
+// serverSide returns the encryption in minio-go's form; nil for none.
 func serverSide(e *store.Encryption) (encrypt.ServerSide, error) {
 	switch e.Kind {
 	case store.SSEC:
@@ -37,8 +37,8 @@ func bucketLookup(lookup string) minio.BucketLookupType {
 	return minio.BucketLookupAuto
 }
 
-// values are the attributes of the object called name, each with prefix before
-// its key; nil for none.
+// values returns the attributes of the object called name, with prefix before each key; nil for
+// none.
 func values(attributes []store.Attribute, prefix, name string) map[string]string {
 	if len(attributes) == 0 {
 		return nil
@@ -67,7 +67,7 @@ func (e *Engine) putOptions(p *store.Put) minio.PutObjectOptions {
 	}
 }
 
-// readEncryption returns the key for requests that read an object, or nil if the store has it.
+// readEncryption returns the key for requests that read an object, or nil if the store has the key.
 func (e *Engine) readEncryption() encrypt.ServerSide {
 	if e.sse != nil && e.sse.Type() == encrypt.SSEC {
 		return e.sse
@@ -109,8 +109,8 @@ func (e *Engine) announceChecksum(opts *minio.PutObjectOptions) {
 	}
 }
 
-// checksumOfNothing sets the checksum of an empty upload in its head. There is no payload for a
-// trailer to follow, and minio-go omits it.
+// checksumOfNothing sets the checksum of an empty upload in its head. An empty payload has no
+// trailer, and minio-go omits the checksum.
 func (e *Engine) checksumOfNothing(opts *minio.PutObjectOptions) {
 	if !e.checksum.IsSet() {
 		return
@@ -139,7 +139,7 @@ func (e *Engine) partOptions(body store.Body, size int64) (opts minio.PutObjectP
 		opts.CustomHeader = http.Header{e.checksum.KeyCapitalized(): {e.checksum.EncodeToString(nil)}}
 		return opts, body, nil
 	}
-	// As minio-go does it: the checksum follows the payload.
+	// As in minio-go, the checksum follows the payload.
 	opts.Trailer = http.Header{e.checksum.KeyCapitalized(): {e.checksum.EncodeToString(nil)}}
 	return opts, &trailedBody{Reader: body, sum: e.checksum.Hasher(), trailer: opts.Trailer, name: e.checksum.KeyCapitalized()}, nil
 }
@@ -156,7 +156,7 @@ func contentMD5(body io.ReadSeeker) (string, error) {
 	return base64.StdEncoding.EncodeToString(sum.Sum(nil)), nil
 }
 
-// A trailedBody sets a trailer once it was read.
+// A trailedBody sets a trailer when it has been read.
 type trailedBody struct {
 	io.Reader
 	sum     hash.Hash
@@ -191,7 +191,7 @@ func (e *Engine) checksumsOf(part *minio.ObjectPart) map[string]string {
 	return map[string]string{e.checksum.Key(): value}
 }
 
-// completePart returns a part as completing an upload needs it.
+// completePart returns a part in the form that completing an upload needs.
 func completePart(p *store.Part) minio.CompletePart {
 	sum := func(t minio.ChecksumType) string { return p.Checksums[t.Key()] }
 	return minio.CompletePart{
@@ -205,7 +205,7 @@ func completePart(p *store.Part) minio.CompletePart {
 }
 
 // completeOptions returns the options for completing a multipart upload: the key again, and the
-// type of the checksum of the whole.
+// type of the whole object's checksum.
 func (e *Engine) completeOptions() minio.PutObjectOptions {
 	opts := minio.PutObjectOptions{ServerSideEncryption: e.readEncryption()}
 	if e.checksum.FullObjectRequested() {
@@ -215,8 +215,8 @@ func (e *Engine) completeOptions() minio.PutObjectOptions {
 }
 
 // signsWhole reports whether an upload is signed as a whole. With a checksum it is not, because
-// minio-go sends checksums only of what it streams. An empty one always is, because the end of the
-// stream would be left behind the request.
+// minio-go sends checksums only of streamed uploads. An empty upload always is, because otherwise
+// the end of the stream would remain after the request.
 func (e *Engine) signsWhole(p *store.Put) bool {
 	return p.Size <= s3.SignedWhole && !e.unsigned && (p.Size == 0 || !e.checksum.IsSet())
 }

@@ -41,7 +41,7 @@ func (a *Admin) StartProfiles(ctx context.Context, kinds []string) error {
 	}
 	for _, n := range nodes {
 		if !n.Success {
-			if zip, err := a.Profiles(ctx); err == nil { // the other nodes have begun
+			if zip, err := a.Profiles(ctx); err == nil { // the other nodes have started
 				_, _ = io.Copy(io.Discard, zip)
 				zip.Close()
 			}
@@ -60,8 +60,7 @@ func (a *Admin) Profiles(ctx context.Context) (io.ReadCloser, error) {
 	return resp.Body, nil
 }
 
-// send sends a signed request to the administration API. It returns an error for any answer but a
-// success.
+// send sends a signed request to the administration API. Any answer but a success is an error.
 func (a *Admin) send(ctx context.Context, method, path string, query url.Values) (*http.Response, error) {
 	u := *a.core.EndpointURL()
 	u.Path, u.RawQuery = path, query.Encode()

@@ -23,21 +23,22 @@ import (
 	"warp/pkg/store/s3"
 )
 
-// A wire sends the requests that minio-go has made. What minio-go knows nothing of happens here: a path in front of
-// bucket names, and redirects. Either takes another address, and so another signature.
+// A wire sends the requests that minio-go has built. It adds what minio-go does not support: a path
+// in front of bucket names, and redirects. Both change the address and so the signature.
 type wire struct {
 	next      http.RoundTripper
-	path      string // in front of all others
+	path      string // the path in front of all others
 	redirects *store.Redirects
 	creds     store.Credentials
-	checksum  minio.ChecksumType // of uploads
-	express   *express           // nil = the buckets are no directory buckets
+	checksum  minio.ChecksumType // for uploads
+	express   *express           // nil = no directory buckets
 }
 
-// A payload is what a request uploads, or what several upload in parts, to be read again.
+// A payload is what a request uploads, or what several requests upload in parts. It can be read
+// again.
 type payload struct {
 	io.ReaderAt
-	size, part int64 // part = 0: it goes out in one request
+	size, part int64 // part = 0: uploaded in one request
 }
 
 type payloadKey struct{}
@@ -47,10 +48,11 @@ func withPayload(ctx context.Context, p payload) context.Context {
 	return context.WithValue(ctx, payloadKey{}, p)
 }
 
-// maxResent bounds what is kept of a request that uploads no payload: the names of a batch to be deleted are most.
+// maxResent limits how much is kept of a request that uploads no payload. The largest is a list of
+// names to delete.
 const maxResent = 16 << 20
 
-// RoundTrip sends req, and once more to where the store redirects it.
+// RoundTrip sends req, and sends it again if the store redirects it.
 func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := keepBody(req); err != nil {
 		return nil, err
@@ -77,7 +79,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	to, err := w.redirects.Target(sent.URL, resp.Header.Get("Location"), resp.StatusCode)
 	if err != nil && resp.Header.Get("X-Amz-Bucket-Region") != "" {
-		return resp, nil // another region, and not another host, is the point
+		return resp, nil // the region differs, not the host
 	}
 	drop(resp)
 	if err != nil {
@@ -88,7 +90,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	again.Response = resp // as net/http has it for requests that were redirected
+	again.Response = resp // as in net/http for redirected requests
 	if resp, err = w.next.RoundTrip(again); err != nil {
 		return nil, err
 	}
@@ -99,7 +101,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// keepBody has the body of a request that uploads no payload be there more than once.
+// keepBody makes the body of a request that uploads no payload readable more than once.
 func keepBody(req *http.Request) error {
 	_, uploads := payloadOf(req)
 	if req.Body == nil || req.GetBody != nil || uploads {
@@ -118,7 +120,7 @@ func keepBody(req *http.Request) error {
 	return err
 }
 
-// payloadOf is what req uploads; false where it is something else.
+// payloadOf returns the payload that req uploads, or false if it uploads none.
 func payloadOf(req *http.Request) (*io.SectionReader, bool) {
 	p, ok := req.Context().Value(payloadKey{}).(payload)
 	if !ok || req.Method != http.MethodPut || req.Body == nil {
@@ -132,7 +134,7 @@ func payloadOf(req *http.Request) (*io.SectionReader, bool) {
 	return io.NewSectionReader(p, off, size), off >= 0 && size > 0
 }
 
-// resigned is req for another address: from the start of its payload, and signed for there.
+// resigned returns req for another address, signed for it and with its payload at the start.
 func (w *wire) resigned(req *http.Request, to *url.URL) (*http.Request, error) {
 	again := req.Clone(req.Context())
 	again.URL, again.Host, again.Trailer = to, "", nil
@@ -154,7 +156,7 @@ func (w *wire) resigned(req *http.Request, to *url.URL) (*http.Request, error) {
 	return w.sign(again, size)
 }
 
-// sign signs a request as minio-go had signed it for another address, whose headers it has.
+// sign signs a request that still has the headers of minio-go's signature for another address.
 func (w *wire) sign(req *http.Request, size int64) (*http.Request, error) {
 	was, hash := req.Header.Get("Authorization"), req.Header.Get("X-Amz-Content-Sha256")
 	trailer := w.unsign(req)
@@ -163,7 +165,7 @@ func (w *wire) sign(req *http.Request, size int64) (*http.Request, error) {
 		if trailer != nil {
 			return signer.UnsignedTrailer(*req, trailer), nil
 		}
-		return req, nil // a form, which is signed inside, or nobody's request
+		return req, nil // a form, which contains its signature, or an anonymous request
 	}
 	keys, err := w.creds.Keys(req.Context())
 	if err != nil {
@@ -182,8 +184,8 @@ func (w *wire) sign(req *http.Request, size int64) (*http.Request, error) {
 	return signer.SignV4Trailer(*req, keys.AccessKey, keys.SecretKey, keys.SessionToken, region, trailer), nil
 }
 
-// unsign takes back what the signature of a request has put into its headers. What it returns follows the payload; nil =
-// nothing does.
+// unsign removes the headers that the signature has added to a request. It returns what follows the
+// payload, or nil if nothing does.
 func (w *wire) unsign(req *http.Request) (trailer http.Header) {
 	h := req.Header
 	trailed := h.Get("X-Amz-Trailer") != ""
@@ -202,10 +204,11 @@ func (w *wire) unsign(req *http.Request) (trailer http.Header) {
 	return trailer
 }
 
-// unsignedTrailer is what x-amz-content-sha256 says where a checksum follows the payload, and neither is signed.
+// unsignedTrailer is the value of x-amz-content-sha256 if a checksum follows the payload, and
+// neither is signed.
 const unsignedTrailer = "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
 
-// removeChunked takes back the encoding that a payload in chunks has, before any that the object has itself.
+// removeChunked removes the encoding of a payload in chunks, but keeps the object's own.
 func removeChunked(h http.Header) {
 	rest := strings.TrimPrefix(strings.TrimPrefix(h.Get("Content-Encoding"), "aws-chunked"), ",")
 	if h.Del("Content-Encoding"); rest != "" {
@@ -213,8 +216,9 @@ func removeChunked(h http.Header) {
 	}
 }
 
-// regionOf is the region in the scope of a V4 signature: the third part of Credential=KEY/DATE/REGION/SERVICE/aws4_request,
-// from the end, since keys may have slashes.
+// regionOf returns the region in the scope of a V4 signature: the third part of
+// Credential=KEY/DATE/REGION/SERVICE/aws4_request, counted from the end, since keys may contain
+// slashes.
 func regionOf(authorization string) string {
 	_, scope, _ := strings.Cut(authorization, "Credential=")
 	scope, _, _ = strings.Cut(scope, ",")
@@ -230,10 +234,10 @@ func hexSHA256(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// newSHA256 is a hash in the form that minio-go's signer takes.
+// newSHA256 returns a hash in the form that minio-go's signer needs.
 func newSHA256() closableHash { return closableHash{sha256.New()} }
 
 type closableHash struct{ hash.Hash }
 
-// Close has nothing to do.
+// Close does nothing.
 func (closableHash) Close() {}

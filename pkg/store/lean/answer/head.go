@@ -21,7 +21,7 @@ const (
 // values, so that the receive buffer can be reused.
 type Head struct {
 	Status       int
-	Text         []byte // of the status line, with the code
+	Text         []byte // text of the status line, with the code
 	Length       int64  // Content-Length; -1 = absent
 	Chunked      bool
 	Close        bool  // the connection ends with this answer
@@ -33,10 +33,10 @@ type Head struct {
 	Region, Code, Message,
 	Location, Range, ContentType []byte
 
-	closing bool   // the answer itself says that the connection ends
+	closing bool   // the answer itself announces the end of the connection
 	begun   bool   // the status line has been seen
 	size    int    // bytes so far, including 1xx answers
-	keeps   string // keep the lines of headers whose names begin so
+	keeps   string // keep the lines of headers whose names begin with this
 	kept    []byte // those lines
 }
 
@@ -75,7 +75,7 @@ func trimBlanks(b []byte) []byte {
 	return b
 }
 
-// Reset prepares for another answer, of which it keeps all headers whose names begin with keeps; "" = none.
+// Reset prepares for another answer. It keeps all headers whose names begin with keeps; "" = none.
 func (h *Head) Reset(keeps string) {
 	h.size, h.keeps = 0, keeps
 	h.Next()
@@ -115,7 +115,7 @@ func (h *Head) Feed(b []byte) (used int, done bool, err error) {
 	}
 }
 
-// Grow counts n more bytes of the head, or of the trailer after a chunked body, against the limit.
+// Grow counts n more bytes of the head, or of the trailer after a chunked body, towards the limit.
 func (h *Head) Grow(n, status int) error {
 	if h.size += n; h.size > maxHead {
 		return store.BadAnswer(status, "the headers are longer than %d bytes", maxHead)
@@ -198,17 +198,17 @@ func (h *Head) header(line []byte) error {
 		}
 	case len("x-amz-version-id"):
 		keep(&h.Version, name, "x-amz-version-id", value)
-	case len("Transfer-Encoding"): // and x-amz-object-size
+	case len("Transfer-Encoding"): // also x-amz-object-size
 		if is(name, "Transfer-Encoding") {
 			return h.transferEncoding(value)
 		}
 		if is(name, "x-amz-object-size") {
 			h.ObjectSize, _ = parseDigits(value)
 		}
-	case len("x-minio-error-code"): // and x-minio-error-desc
+	case len("x-minio-error-code"): // also x-minio-error-desc
 		keep(&h.Code, name, "x-minio-error-code", value)
 		keep(&h.Message, name, "x-minio-error-desc", value)
-	case len("x-amz-delete-marker"): // and x-amz-bucket-region
+	case len("x-amz-delete-marker"): // also x-amz-bucket-region
 		keep(&h.Region, name, "x-amz-bucket-region", value)
 		h.DeleteMarker = h.DeleteMarker || is(name, "x-amz-delete-marker") && string(value) == "true"
 	case len("x-minio-source-mtime"):
@@ -227,7 +227,7 @@ func (h *Head) Sum(name string) string {
 	return ""
 }
 
-// Each calls do with the value of every kept header of a name, until it returns false.
+// Each calls do with the value of every kept header of that name, until it returns false.
 func (h *Head) Each(name string, do func(value []byte) bool) {
 	var line []byte // not an iterator, whose body would move do to the heap
 	for rest := h.kept; len(rest) > 0; {
@@ -248,7 +248,7 @@ func (h *Head) EachNamed(prefix string, do func(name, value string)) {
 	}
 }
 
-// StoredChecksum returns the object's checksum according to the head.
+// StoredChecksum returns the object's checksum in the head.
 func (h *Head) StoredChecksum() store.StoredChecksum {
 	header := make(http.Header)
 	for line := range strings.Lines(string(h.kept)) {

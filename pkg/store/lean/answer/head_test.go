@@ -23,7 +23,7 @@ func FuzzHead(f *testing.F) {
 			return
 		}
 		cut = max(cut, -cut, 0) % len(data)
-		// The same bytes in two pieces mean the same.
+		// Two pieces of the same bytes give the same result.
 		n, over, err2 := pieces.Feed(data[:cut])
 		if !over && err2 == nil {
 			var m int

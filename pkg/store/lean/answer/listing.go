@@ -15,7 +15,7 @@ import (
 // A Listing is a page of a listing. Its memory is reused.
 type Listing struct {
 	entries   []entry
-	text      []byte // of all entries, one after the other
+	text      []byte // the text of all entries, one after the other
 	encoded   bool   // names are percent-encoded
 	Truncated bool
 	Next      store.ListPlace
@@ -32,10 +32,11 @@ type entry struct {
 
 type span struct{ from, to int }
 
-// ErrNoListing is the error of another document. The scanner is at its first element then.
+// ErrNoListing is the error for a document that is not a listing. The scanner is then at its first
+// element.
 var ErrNoListing = errors.New("the answer is no listing")
 
-// newEntry returns the entry that an element of this name begins.
+// newEntry returns the entry that starts with an element of this name.
 func newEntry(name []byte) (n entry, ok bool) {
 	switch string(name) {
 	case "Contents", "Version":
@@ -48,8 +49,8 @@ func newEntry(name []byte) (n entry, ok bool) {
 	return entry{}, false
 }
 
-// HandOut calls each for every entry, objects first. It returns false if each did. All strings of
-// a page share one allocation.
+// HandOut calls each for every entry, objects first. If each returns false, it stops and returns
+// false. All strings of a page share one allocation.
 func (p *Listing) HandOut(bucket string, each func(store.Object) bool) bool {
 	text := string(p.text)
 	return p.handOutSome(bucket, text, false, each) && p.handOutSome(bucket, text, true, each)
@@ -77,7 +78,7 @@ func (p *Listing) handOutSome(bucket, text string, prefixes bool, each func(stor
 // Empty reports whether the page has no entries.
 func (p *Listing) Empty() bool { return len(p.entries) == 0 }
 
-// Read parses the page in doc, which came with a status.
+// Read parses the page in doc, from an answer with the given status.
 func (p *Listing) Read(x *xmlscan.Scanner, doc []byte, status int) error {
 	*p = Listing{entries: p.entries[:0], text: p.text[:0]}
 	x.Scan(doc)
@@ -155,7 +156,7 @@ func (p *Listing) keep(b []byte) span {
 	return span{from, len(p.text)}
 }
 
-// decode decodes the names. Only the end of the page may say that they are encoded.
+// decode decodes the names. Whether they are encoded may be known only at the end of the page.
 func (p *Listing) decode(status int) error {
 	for i := range p.entries {
 		n := &p.entries[i]

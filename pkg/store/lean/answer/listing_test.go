@@ -15,8 +15,8 @@ import (
 	"warp/pkg/store/s3/xmlscan"
 )
 
-// FuzzListing holds the reader of listings against encoding/xml: what both
-// take means the same, and what lean takes encoding/xml takes too.
+// FuzzListing compares the parser of listings with encoding/xml. What lean accepts, encoding/xml
+// accepts too, and if both accept a document they read the same.
 func FuzzListing(f *testing.F) {
 	f.Add([]byte(objectsSeed))
 	f.Add([]byte(versionsSeed))
@@ -35,11 +35,11 @@ func FuzzListing(f *testing.F) {
 			return true
 		})
 		if !bytes.Contains(doc, []byte("<ListBucketResult>")) || bytes.ContainsAny(doc, "!?:") || bytes.Contains(doc, []byte("Version")) || bytes.Contains(doc, []byte("DeleteMarker")) {
-			return // what it need not agree on: namespaces, declarations, several names in one
+			return // the two may differ about namespaces, declarations, and several names in one entry
 		}
 		var theirs minio.ListBucketV2Result
 		if err := xml.Unmarshal(doc, &theirs); err != nil {
-			return // attributes, which are skipped here and read there
+			return // lean skips attributes and encoding/xml reads them
 		}
 		var want []string
 		for _, o := range theirs.Contents {
@@ -67,7 +67,7 @@ const versionsSeed = `<ListVersionsResult><Name>bucket</Name><IsTruncated>false<
 <Version><Key>l%2f</Key><VersionId>null</VersionId><LastModified>2026-11-21T09:25:33Z</LastModified><ETag>"b"</ETag><Size>8</Size></Version>
 </ListVersionsResult>`
 
-// Objects come before prefixes, and the page says where the next one begins.
+// Objects come before prefixes, and the page contains the start of the next one.
 func TestListing(t *testing.T) {
 	t.Parallel()
 	var x xmlscan.Scanner

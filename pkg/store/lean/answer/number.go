@@ -67,7 +67,7 @@ func ParseDate(b []byte) (t time.Time, ok bool) {
 	minute, ok4 := parseDigits(b[20:22])
 	second, ok5 := parseDigits(b[23:25])
 	t = time.Date(int(year), month, int(day), int(hour), int(minute), int(second), 0, time.UTC)
-	// A date that does not exist comes out as another one.
+	// A date that does not exist turns into another one.
 	ok = ok1 && ok2 && ok3 && ok4 && ok5 && month > 0 && t.Day() == int(day) && t.Second() == int(second) && hour < 24 && minute < 60
 	return t, ok
 }
@@ -101,7 +101,7 @@ func parseStamp(b []byte) (t time.Time, ok bool) {
 		n[i] = int(v)
 	}
 	t = time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], n[6]*int(time.Millisecond), time.UTC)
-	// A date that does not exist comes out as another one.
+	// A date that does not exist turns into another one.
 	return t, t.Month() == time.Month(n[1]) && t.Day() == n[2] && t.Hour() == n[3] && t.Minute() == n[4] && t.Second() == n[5]
 }
 
